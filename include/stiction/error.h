@@ -1,0 +1,25 @@
+// Exceptions thrown at the door (model load, construction, wrong shapes); never inside a step.
+#pragma once
+
+#include <stdexcept>
+#include <string>
+
+namespace stiction {
+
+// Base of everything the library throws on purpose.
+struct Error : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+// A model that can't be read or is physically impossible. The message names file, line, element,
+// attribute and value, and says what to do.
+struct ModelError : Error {
+  using Error::Error;
+};
+
+// A wrong argument: shape, range or non-finite value. The message shows what was given.
+struct ArgumentError : Error {
+  using Error::Error;
+};
+
+}  // namespace stiction

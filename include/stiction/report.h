@@ -1,0 +1,41 @@
+// What the reader did with every element and attribute that mattered.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace stiction {
+
+enum class Use : std::uint8_t {
+  used,     // computed as MuJoCo defines it
+  mapped,   // replaced by an equivalent of ours; the note says which
+  ignored,  // has no effect here; `physics` says whether MuJoCo would compute something
+  refused,  // the model can't be simulated faithfully: load_model throws
+};
+
+struct ReportEntry {
+  Use use = Use::used;
+  bool physics = false;        // ignored: would have changed the motion
+  std::string file;
+  int line = 0;
+  std::string element;         // "joint"
+  std::string attribute;       // "stiffness"; empty: the element itself
+  std::string value;           // as written
+  std::string note;            // why, and what to do
+};
+
+struct LoadReport {
+  std::vector<ReportEntry> entries;                    // in file order
+  struct MissingCollider {
+    int geom1, geom2;
+    std::string name1, name2, type1, type2;
+  };
+  std::vector<MissingCollider> pairs_without_collider; // pass the filters, but no contact is computed
+
+  int count(Use use) const;
+  bool complete() const;                               // nothing refused, no physics ignored
+  std::string table(bool all = false) const;           // readable; all: also what was used as it is
+};
+
+}  // namespace stiction
