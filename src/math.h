@@ -1,0 +1,62 @@
+// Vectors and rotations in double, shared by the model compiler and the reference engine.
+#pragma once
+
+#include <Eigen/Dense>
+#include <array>
+#include <cmath>
+#include <span>
+
+namespace stiction {
+
+using Vec3 = Eigen::Vector3d;
+using Vec2 = Eigen::Vector2d;
+using Vec6 = Eigen::Matrix<double, 6, 1>;
+using Mat3 = Eigen::Matrix3d;
+using Mat6 = Eigen::Matrix<double, 6, 6>;
+using VecX = Eigen::VectorXd;
+using MatX = Eigen::MatrixXd;
+using Mat3X = Eigen::Matrix3Xd;
+using RowMatX = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+using Quat = Eigen::Quaterniond;
+
+// Row i of a row-major (n,3) or (n,4) array.
+inline Vec3 row3(std::span<const double> a, int i) {
+  const auto k = static_cast<std::size_t>(3 * i);
+  return {a[k], a[k + 1], a[k + 2]};
+}
+inline Quat row4(std::span<const double> a, int i) {
+  const auto k = static_cast<std::size_t>(4 * i);
+  return {a[k], a[k + 1], a[k + 2], a[k + 3]};
+}
+inline void set_row3(std::span<double> a, int i, const Vec3& v) {
+  for (int k = 0; k < 3; ++k) a[static_cast<std::size_t>(3 * i + k)] = v[k];
+}
+inline void set_row4(std::span<double> a, int i, const Quat& q) {
+  const auto k = static_cast<std::size_t>(4 * i);
+  a[k] = q.w(), a[k + 1] = q.x(), a[k + 2] = q.y(), a[k + 3] = q.z();
+}
+
+// [v]× : skew(v) * u = v × u
+inline Mat3 skew(const Vec3& v) {
+  Mat3 s;
+  s << 0, -v.z(), v.y(), v.z(), 0, -v.x(), -v.y(), v.x(), 0;
+  return s;
+}
+
+// exp: rotation vector -> unit quaternion, (cos |r|/2, sin |r|/2 r/|r|), exact also at r = 0
+inline Quat exp_quat(const Vec3& r) {
+  const double angle = r.norm();
+  const double s = angle > 1e-8 ? std::sin(0.5 * angle) / angle : 0.5 - angle * angle / 48;
+  return {std::cos(0.5 * angle), s * r.x(), s * r.y(), s * r.z()};
+}
+
+// log: unit quaternion -> rotation vector of length <= π
+inline Vec3 log_quat(const Quat& q) {
+  const double sign = q.w() < 0 ? -1 : 1;
+  const Vec3 v = sign * q.vec();
+  const double s = v.norm();
+  if (s < 1e-8) return 2 * v;
+  return 2 * std::atan2(s, sign * q.w()) / s * v;
+}
+
+}  // namespace stiction
