@@ -37,6 +37,7 @@ using Ints = std::vector<int>;
 using Reals = std::vector<double>;
 using Names = std::vector<std::string>;
 
+// clang-format off: the right-hand column is a table
 // Row-major arrays; (n,k) is n rows of k numbers. SI units, radians, quaternions w x y z and unit,
 // z up. Body 0 is the world; parents come before children. Frames are local to the parent body.
 struct Model {
@@ -154,6 +155,8 @@ struct Model {
   int actuator(const std::string& n) const;
   int key(const std::string& n) const;
 };
+
+// clang-format on
 
 using ModelPtr = std::shared_ptr<const Model>;
 
