@@ -11,7 +11,7 @@
 
 namespace stiction {
 
-// A record that is read and kept but not computed by the engine yet (its line in the report says so).
+// A record that is read and kept but not computed by the engine yet (the report says so).
 struct SensorSpec {
   std::string name, type;       // MJCF element name: "gyro", "jointpos", ...
   std::string objtype, object;  // what it is attached to: "site", "joint", ...; name in the file
@@ -37,109 +37,111 @@ using Ints = std::vector<int>;
 using Reals = std::vector<double>;
 using Names = std::vector<std::string>;
 
-// clang-format off: the right-hand column is a table
+// The right-hand column is a table.
+// clang-format off
+
 // Row-major arrays; (n,k) is n rows of k numbers. SI units, radians, quaternions w x y z and unit,
 // z up. Body 0 is the world; parents come before children. Frames are local to the parent body.
 struct Model {
-  std::string name, file;  // model name; path of the file, empty for a string
+  std::string name, file;                  // model name; path of the file, empty for a string
 
   // sizes
-  int nq = 0, nv = 0, nu = 0;  // positions, velocities, actuators
+  int nq = 0, nv = 0, nu = 0;              // positions, velocities, actuators
   int nbody = 0, njnt = 0, ngeom = 0, nsite = 0, nmocap = 0, nkey = 0, ntendon = 0;
-  int npair = 0, nslot = 0;  // candidate geom pairs; contact points of all of them
+  int npair = 0, nslot = 0;                // candidate geom pairs; contact points of all of them
 
   // from <option>
-  double timestep = 0.002;                     // s
+  double timestep = 0.002;                 // s
   std::array<double, 3> gravity{0, 0, -9.81};  // m/s²
 
   // bodies
-  Names body_names;               // (nbody); "" where unnamed
-  Ints body_parentid;             // (nbody)    parent; the world's is 0
-  Ints body_rootid;               // (nbody)    top ancestor below the world
-  Ints body_weldid;               // (nbody)    nearest ancestor-or-self with joints, else 0
-  Ints body_jntadr, body_jntnum;  // (nbody)    joints of the body; adr -1 when none
-  Ints body_dofadr, body_dofnum;  // (nbody)    dofs of the body; adr -1 when none
-  Ints body_mocapid;              // (nbody)    index of a mocap body, else -1
-  Reals body_pos, body_quat;      // (nbody,3) (nbody,4)  frame in the parent at qpos0
-  Reals body_mass;                // (nbody)    kg
-  Reals body_ipos, body_iquat;    // (nbody,3) (nbody,4)  centre of mass, principal axes
-  Reals body_inertia;             // (nbody,3)  principal moments, kg m²
-  Reals body_subtreemass;         // (nbody)    kg
-  Reals body_gravcomp;            // (nbody)    share of gravity compensated
-  Reals body_invweight0;          // (nbody,2)  mean inverse inertia at qpos0: translation, rotation
+  Names body_names;                        // (nbody); "" where unnamed
+  Ints body_parentid;                      // (nbody)    parent; the world's is 0
+  Ints body_rootid;                        // (nbody)    top ancestor below the world
+  Ints body_weldid;                        // (nbody)    nearest ancestor-or-self with joints, else 0
+  Ints body_jntadr, body_jntnum;           // (nbody)    joints of the body; adr -1 when none
+  Ints body_dofadr, body_dofnum;           // (nbody)    dofs of the body; adr -1 when none
+  Ints body_mocapid;                       // (nbody)    index of a mocap body, else -1
+  Reals body_pos, body_quat;               // (nbody,3) (nbody,4)  frame in the parent at qpos0
+  Reals body_mass;                         // (nbody)    kg
+  Reals body_ipos, body_iquat;             // (nbody,3) (nbody,4)  centre of mass, principal axes
+  Reals body_inertia;                      // (nbody,3)  principal moments, kg m²
+  Reals body_subtreemass;                  // (nbody)    kg
+  Reals body_gravcomp;                     // (nbody)    share of gravity compensated
+  Reals body_invweight0;                   // (nbody,2)  mean inverse inertia at qpos0: translation, rotation
 
   // joints and degrees of freedom
-  Names jnt_names;                           // (njnt)
-  std::vector<JointType> jnt_type;           // (njnt)
+  Names jnt_names;                         // (njnt)
+  std::vector<JointType> jnt_type;         // (njnt)
   Ints jnt_bodyid, jnt_qposadr, jnt_dofadr;  // (njnt)
-  Reals jnt_pos, jnt_axis;                   // (njnt,3)   anchor and unit axis in the body
-  Ints jnt_limited;                          // (njnt)     0 or 1
-  Reals jnt_range;                           // (njnt,2)   m or rad; ball: (0, largest angle)
-  Reals jnt_stiffness;                       // (njnt)     N/m or N m/rad, about qpos_spring
-  Ints jnt_actfrclimited;                    // (njnt)     0 or 1
-  Reals jnt_actfrcrange;       // (njnt,2)   clamp of the summed actuator force on the joint
-  Reals qpos0, qpos_spring;    // (nq)       reference pose; springs' rest pose
-  Ints dof_bodyid, dof_jntid;  // (nv)
-  Ints dof_parentid;           // (nv)       previous dof towards the root, else -1
-  Reals dof_armature;          // (nv)       reflected inertia, kg or kg m²
-  Reals dof_damping;           // (nv)       N s/m or N m s/rad
-  Reals dof_frictionloss;      // (nv)       dry friction, N or N m
-  Reals dof_invweight0;        // (nv)       diagonal of M⁻¹ at qpos0, averaged per joint block
+  Reals jnt_pos, jnt_axis;                 // (njnt,3)   anchor and unit axis in the body
+  Ints jnt_limited;                        // (njnt)     0 or 1
+  Reals jnt_range;                         // (njnt,2)   m or rad; ball: (0, largest angle)
+  Reals jnt_stiffness;                     // (njnt)     N/m or N m/rad, about qpos_spring
+  Ints jnt_actfrclimited;                  // (njnt)     0 or 1
+  Reals jnt_actfrcrange;                   // (njnt,2)   clamp of the summed actuator force on the joint
+  Reals qpos0, qpos_spring;                // (nq)       reference pose; springs' rest pose
+  Ints dof_bodyid, dof_jntid;              // (nv)
+  Ints dof_parentid;                       // (nv)       previous dof towards the root, else -1
+  Reals dof_armature;                      // (nv)       reflected inertia, kg or kg m²
+  Reals dof_damping;                       // (nv)       N s/m or N m s/rad
+  Reals dof_frictionloss;                  // (nv)       dry friction, N or N m
+  Reals dof_invweight0;                    // (nv)       diagonal of M⁻¹ at qpos0, averaged per joint block
 
   // geoms
-  Names geom_names;                                                              // (ngeom)
-  std::vector<GeomType> geom_type;                                               // (ngeom)
+  Names geom_names;                        // (ngeom)
+  std::vector<GeomType> geom_type;         // (ngeom)
   Ints geom_bodyid, geom_contype, geom_conaffinity, geom_condim, geom_priority;  // (ngeom)
-  Reals geom_size;                 // (ngeom,3)  MuJoCo's: radius | radius, half length | half sizes
-  Reals geom_pos, geom_quat;       // (ngeom,3) (ngeom,4)  in the body
-  Reals geom_rbound;               // (ngeom)    bounding-sphere radius about geom_pos; plane: 0
-  Reals geom_friction;             // (ngeom,3)  sliding, torsional, rolling
-  Reals geom_solref, geom_solimp;  // (ngeom,2) (ngeom,5)
-  Reals geom_solmix;               // (ngeom)
-  Reals geom_margin, geom_gap;     // (ngeom)    m
-  Ints geom_native;                // (ngeom)    1: the three below were given, else mapped per pair
-  Reals geom_stiffness;            // (ngeom)    N/m
-  Reals geom_dissipation;          // (ngeom)    Hunt–Crossley d, s/m
-  Reals geom_relaxation_time;      // (ngeom)    SAP τ, s
-  Ints geom_dataid;                // (ngeom)    mesh or hfield index, else -1
+  Reals geom_size;                         // (ngeom,3)  MuJoCo's: radius | radius, half length | half sizes
+  Reals geom_pos, geom_quat;               // (ngeom,3) (ngeom,4)  in the body
+  Reals geom_rbound;                       // (ngeom)    bounding-sphere radius about geom_pos; plane: 0
+  Reals geom_friction;                     // (ngeom,3)  sliding, torsional, rolling
+  Reals geom_solref, geom_solimp;          // (ngeom,2) (ngeom,5)
+  Reals geom_solmix;                       // (ngeom)
+  Reals geom_margin, geom_gap;             // (ngeom)    m
+  Ints geom_native;                        // (ngeom)    1: the three below were given, else mapped per pair
+  Reals geom_stiffness;                    // (ngeom)    N/m
+  Reals geom_dissipation;                  // (ngeom)    Hunt–Crossley d, s/m
+  Reals geom_relaxation_time;              // (ngeom)    SAP τ, s
+  Ints geom_dataid;                        // (ngeom)    mesh or hfield index, else -1
 
   // candidate contacts: geom pairs that pass MuJoCo's filters and have a collider, lower type first
-  Ints pair_geom1, pair_geom2;      // (npair)    the normal points from geom1 into geom2
-  Ints pair_condim;                 // (npair)    1: frictionless, else 3 (4 and 6 are solved as 3)
-  Ints pair_explicit;               // (npair)    1: from <contact><pair>
-  Reals pair_friction;              // (npair)    MuJoCo's rule, or the explicit value
-  Reals pair_margin;                // (npair)    subtracted from the distance, m
-  Reals pair_stiffness;             // (npair)    k, N/m
-  Reals pair_dissipation;           // (npair)    d, s/m
-  Reals pair_relaxation_time;       // (npair)    SAP τ, s
-  Reals pair_weight;                // (npair)    contact point = (1-w) p1 + w p2; w = k2/(k1+k2)
-  Ints pair_slotadr, pair_slotnum;  // (npair)    contact slots of the pair
+  Ints pair_geom1, pair_geom2;             // (npair)    the normal points from geom1 into geom2
+  Ints pair_condim;                        // (npair)    1: frictionless, else 3 (4 and 6 are solved as 3)
+  Ints pair_explicit;                      // (npair)    1: from <contact><pair>
+  Reals pair_friction;                     // (npair)    MuJoCo's rule, or the explicit value
+  Reals pair_margin;                       // (npair)    subtracted from the distance, m
+  Reals pair_stiffness;                    // (npair)    k, N/m
+  Reals pair_dissipation;                  // (npair)    d, s/m
+  Reals pair_relaxation_time;              // (npair)    SAP τ, s
+  Reals pair_weight;                       // (npair)    contact point = (1-w) p1 + w p2; w = k2/(k1+k2)
+  Ints pair_slotadr, pair_slotnum;         // (npair)    contact slots of the pair
 
   // sites
-  Names site_names;           // (nsite)
-  Ints site_bodyid;           // (nsite)
-  Reals site_pos, site_quat;  // (nsite,3) (nsite,4)
+  Names site_names;                        // (nsite)
+  Ints site_bodyid;                        // (nsite)
+  Reals site_pos, site_quat;               // (nsite,3) (nsite,4)
 
   // fixed tendons: length = sum of coef times joint position (transmission only)
-  Names tendon_names;           // (ntendon)
-  Ints tendon_adr, tendon_num;  // (ntendon)  wraps of the tendon
-  Ints wrap_jntid;              // (nwrap)
-  Reals wrap_coef;              // (nwrap)
+  Names tendon_names;                      // (ntendon)
+  Ints tendon_adr, tendon_num;             // (ntendon)  wraps of the tendon
+  Ints wrap_jntid;                         // (nwrap)
+  Reals wrap_coef;                         // (nwrap)
 
   // actuators: force = clamp(gain*ctrl + bias0 + bias1*length + bias2*velocity)
-  Names actuator_names;                        // (nu)
+  Names actuator_names;                    // (nu)
   std::vector<Transmission> actuator_trntype;  // (nu)
-  Ints actuator_trnid;                         // (nu)       joint or tendon
-  Reals actuator_gear;                         // (nu,6)     hinge, slide, tendon use the first
-  Reals actuator_gain;                         // (nu)
-  Reals actuator_bias;                         // (nu,3)
+  Ints actuator_trnid;                     // (nu)       joint or tendon
+  Reals actuator_gear;                     // (nu,6)     hinge, slide, tendon use the first
+  Reals actuator_gain;                     // (nu)
+  Reals actuator_bias;                     // (nu,3)
   Ints actuator_ctrllimited, actuator_forcelimited;  // (nu)
   Reals actuator_ctrlrange, actuator_forcerange;     // (nu,2)
 
   // keyframes
-  Names key_names;                     // (nkey)
-  Reals key_time;                      // (nkey)
-  Reals key_qpos, key_qvel, key_ctrl;  // (nkey,nq) (nkey,nv) (nkey,nu)
+  Names key_names;                         // (nkey)
+  Reals key_time;                          // (nkey)
+  Reals key_qpos, key_qvel, key_ctrl;      // (nkey,nq) (nkey,nv) (nkey,nu)
 
   // kept for later stages; the report names them
   std::vector<SensorSpec> sensors;

@@ -9,7 +9,7 @@ namespace stiction {
 // Convex contact model of "Irrotational Contact Fields" (lagged, similar) or the SAP paper.
 enum class ContactModel : std::uint8_t { lagged, similar, sap };
 
-// regularized: the papers' law, creeps below v_s. anchored: a tangential anchor per contact slot, no creep.
+// regularized: the papers' law, creeps below v_s. anchored: an anchor per contact slot, no creep.
 enum class Stiction : std::uint8_t { regularized, anchored };
 
 // speculative: every point that may close its gap within the step. penetrating_deepest: the deepest

@@ -11,7 +11,7 @@
 
 namespace stiction {
 
-// Everything a step depends on beside qpos and qvel. Empty spans mean zero (mocap: the model's pose).
+// Everything a step depends on beside qpos and qvel. Empty spans: zero (mocap: the model's pose).
 struct Inputs {
   std::span<const double> ctrl;          // (nu)
   std::span<const double> qfrc_applied;  // (nv)       generalized force
