@@ -1,0 +1,29 @@
+# Flags of the project's own targets. Third-party headers come in as SYSTEM and are not warned about.
+
+if(PROJECT_IS_TOP_LEVEL)
+  if(NOT CMAKE_BUILD_TYPE)
+    set(CMAKE_BUILD_TYPE Release CACHE STRING "" FORCE)
+  endif()
+  set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+  find_program(STICTION_CCACHE ccache)
+  if(STICTION_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+    set(CMAKE_CXX_COMPILER_LAUNCHER ${STICTION_CCACHE})
+  endif()
+endif()
+
+if(STICTION_SANITIZE)
+  add_compile_options(-fsanitize=${STICTION_SANITIZE} -fno-sanitize-recover=all
+                      -fno-omit-frame-pointer -g -O1)
+  add_link_options(-fsanitize=${STICTION_SANITIZE})
+endif()
+
+function(stiction_compile_options target)
+  # Value-preserving only: never -ffast-math, which would reorder sums and lose NaN checks.
+  target_compile_options(${target} PRIVATE -fno-math-errno -fno-trapping-math
+    -Wall -Wextra -Wshadow -Wconversion -Wdouble-promotion $<$<BOOL:${STICTION_WERROR}>:-Werror>)
+  # Quoted includes only: with -I, src/math.h would shadow the C library's <math.h>.
+  target_compile_options(${target} PRIVATE "SHELL:-iquote \"${PROJECT_SOURCE_DIR}/src\"")
+  # Bounds checks of the standard library wherever speed is not the point.
+  target_compile_definitions(${target} PRIVATE
+    $<$<OR:$<CONFIG:Debug>,$<BOOL:${STICTION_SANITIZE}>>:_GLIBCXX_ASSERTIONS>)
+endfunction()

@@ -1,0 +1,143 @@
+"""Who may include whom, and the few rules of the text that a grep can check.
+
+Run as a script it prints every violation as `file:line: what` and exits 1 when there is one.
+"""
+
+import re
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+STD = re.compile(r"[a-z_0-9]+")  # <vector>, <cmath>: no slash, no suffix
+# The part of the standard library that allocates nothing and compiles for a GPU.
+STD_DEVICE = re.compile(r"(array|bit|cmath|concepts|cstddef|cstdint|limits|type_traits|utility)")
+EIGEN = re.compile(r"Eigen/\w+")
+CUDA = re.compile(r"(cuda\w*\.h|cooperative_groups\.h|(cub|thrust|cuda)/.+|cusolver\w*\.h)")
+NO_CONTAINERS = re.compile(r"std::(vector|string|map|deque|list|function|shared_ptr|unique_ptr)\b")
+NO_ALLOCATION = re.compile(r"\b(new\b(?!\s*\()|malloc|free\(|delete\b|throw\b|try\b)")
+
+
+@dataclass(frozen=True)
+class Rule:
+    """Files under `folder` (or the file of that name) may include project files
+    that start with one of `project` and external headers that match one of `external` entirely,
+    and contain no `forbidden` text."""
+
+    folder: str
+    project: tuple[str, ...]
+    external: tuple[re.Pattern, ...]
+    forbidden: tuple[re.Pattern, ...] = ()
+
+
+# The first rule whose folder is a prefix of the path applies.
+RULES = (
+    Rule("include/stiction/", ("include/stiction/",), (STD,)),
+    Rule("src/model/", ("include/stiction/", "src/math.h", "src/model/"),
+         (STD, EIGEN, re.compile(r"tinyxml2\.h"))),
+    Rule("src/reference/", ("include/stiction/", "src/math.h", "src/reference/"), (STD, EIGEN)),
+    Rule("src/physics/", ("include/stiction/types.h", "src/physics/"), (STD_DEVICE,),
+         (NO_CONTAINERS, NO_ALLOCATION)),
+    Rule("src/cpu/", ("include/stiction/", "src/physics/", "src/cpu/"), (STD,)),
+    Rule("src/math.h", (), (STD, EIGEN)),
+    Rule("src/", ("include/stiction/", "src/math.h", "src/cpu/"), (STD,)),
+    Rule("cuda/", ("include/stiction/", "src/physics/", "cuda/"), (STD, CUDA),
+         (re.compile(r'#\s*include\s*"[^"]*\bpack\.h"'),)),
+    Rule("envs/", ("include/stiction/", "src/physics/", "envs/"), (STD_DEVICE,)),
+    Rule("python/", ("include/stiction/", "python/"),
+         (STD, re.compile(r"nanobind/.+"), re.compile(r"Python\.h"))),
+    Rule("lab/", ("include/stiction/", "src/math.h", "src/reference/", "lab/"), (STD, EIGEN)),
+    Rule("examples/", ("include/stiction/",), (STD,)),
+)
+
+CODE = {".h", ".hpp", ".cpp", ".cu", ".cuh"}
+TEXT = CODE | {".py", ".cmake", ".md", ".txt", ".xml", ".toml", ".json", ".sh", ".pyi", ""}
+INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
+COMMENT = re.compile(r"//.*")
+
+MAX_LINES_PHYSICS = 300
+MAX_LINES = 500
+PHYSICS = ("src/physics/", "src/reference/")
+LINE_LIMITED = CODE | {".py", ".cmake", ".sh", ""}
+
+# Written in pieces, so that this file does not break its own rules.
+UNFINISHED = re.compile(r"\b(TO" + r"DO|FIX" + r"ME|XX" + r"X)\b")
+MACHINE_PATH = re.compile(r"(?<![\w.\-/}>$*])/(work|root|home|Users|mnt)/\w")
+
+
+def resolve(root: Path, file: str, quoted: bool, name: str) -> str | None:
+    """Path in the repository that an include names, or None for an external header."""
+    places = [root / file, root / "src" / "_", root / "include" / "_"] if quoted else [
+        root / "include" / "_"]
+    for place in places:
+        path = (place.parent / name).resolve()
+        if path.is_file() and path.is_relative_to(root):
+            return path.relative_to(root).as_posix()
+    return None
+
+
+def check_includes(root: Path, file: str, lines: list[str]) -> list[str]:
+    rule = next((r for r in RULES if file.startswith(r.folder)), None)
+    if rule is None:
+        return []
+    found = []
+    for number, line in enumerate(lines, 1):
+        if match := INCLUDE.match(line):
+            name = match[2]
+            target = resolve(root, file, match[1] == '"', name)
+            if target is not None:
+                if not target.startswith(rule.project):
+                    found.append(f"{file}:{number}: {rule.folder} must not include {target}")
+            elif not any(p.fullmatch(name) for p in rule.external):
+                found.append(f"{file}:{number}: {rule.folder} must not include <{name}>")
+        code = COMMENT.sub("", line)
+        for pattern in rule.forbidden:
+            if hit := pattern.search(code):
+                found.append(f"{file}:{number}: {rule.folder} must not contain `{hit[0]}`")
+    return found
+
+
+def check_text(file: str, lines: list[str]) -> list[str]:
+    found = []
+    limit = MAX_LINES_PHYSICS if file.startswith(PHYSICS) else MAX_LINES
+    if Path(file).suffix in LINE_LIMITED and len(lines) > limit:
+        found.append(f"{file}:{len(lines)}: longer than {limit} lines; split it")
+    for number, line in enumerate(lines, 1):
+        if UNFINISHED.search(line):
+            found.append(f"{file}:{number}: unfinished work; finish it or open an issue")
+        if MACHINE_PATH.search(line):
+            found.append(f"{file}:{number}: a path of one machine")
+    return found
+
+
+def files(root: Path) -> list[str]:
+    """What git tracks or would track; in an unpacked archive, everything that is not built."""
+    git = subprocess.run(["git", "ls-files", "-co", "--exclude-standard"], cwd=root,
+                         capture_output=True, text=True)
+    if git.returncode == 0 and git.stdout:
+        names = git.stdout.splitlines()
+    else:
+        built = ("build", "out", ".venv", ".git")
+        names = [p.relative_to(root).as_posix() for p in root.rglob("*")
+                 if p.relative_to(root).parts[0] not in built]
+    return sorted(n for n in names if (root / n).is_file())
+
+
+def check(root: Path) -> list[str]:
+    root = root.resolve()
+    found = []
+    for file in files(root):
+        if Path(file).suffix not in TEXT or file == "LICENSE":
+            continue
+        lines = (root / file).read_text(encoding="utf-8").splitlines()
+        if Path(file).suffix in CODE:
+            found += check_includes(root, file, lines)
+        if not file.startswith("tests/data/"):
+            found += check_text(file, lines)
+    return found
+
+
+if __name__ == "__main__":
+    violations = check(Path(__file__).parents[2])
+    print("\n".join(violations) or "arrows: ok")
+    sys.exit(bool(violations))

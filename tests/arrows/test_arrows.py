@@ -1,0 +1,110 @@
+"""The repository keeps its arrows, and each rule is seen to catch a planted violation."""
+
+from pathlib import Path
+
+import pytest
+from check_arrows import MAX_LINES, MAX_LINES_PHYSICS, RULES, check, files
+
+ROOT = Path(__file__).parents[2]
+
+# folder -> includes that its rule allows; files that exist in the planted tree or in a library.
+ALLOWED = {
+    "include/stiction/": ['"stiction/model.h"', "<vector>"],
+    "src/model/": ['"stiction/model.h"', '"math.h"', '"model/part.h"', "<tinyxml2.h>", "<map>"],
+    "src/reference/": ['"stiction/model.h"', '"math.h"', '"reference/part.h"', "<Eigen/Dense>"],
+    "src/physics/": ['"stiction/types.h"', '"physics/part.h"', "<cmath>"],
+    "src/cpu/": ['"physics/part.h"', '"cpu/part.h"', "<thread>"],
+    "src/math.h": ["<Eigen/Dense>", "<cmath>"],
+    "src/": ['"stiction/model.h"', '"cpu/part.h"', "<memory>"],
+    "cuda/": ['"physics/part.h"', "<cuda_runtime.h>", "<thrust/copy.h>"],
+    "envs/": ['"physics/part.h"', '"stiction/model.h"'],
+    "python/": ['"stiction/model.h"', "<nanobind/nanobind.h>"],
+    "lab/": ['"reference/part.h"', "<Eigen/Dense>"],
+    "examples/": ["<stiction/model.h>", "<cstdio>"],
+}
+FORBIDDEN = {
+    "include/stiction/": ["<Eigen/Dense>", '"math.h"', "<cuda_runtime.h>", "<nanobind/nanobind.h>"],
+    "src/model/": ['"reference/part.h"', '"physics/part.h"', '"../reference/part.h"'],
+    "src/reference/": ['"model/part.h"', '"physics/part.h"', "<tinyxml2.h>"],
+    "src/physics/": ["<vector>", "<Eigen/Dense>", "<cuda_runtime.h>", '"stiction/model.h"'],
+    "src/cpu/": ['"reference/part.h"', "<Eigen/Dense>", "<cuda_runtime.h>"],
+    "src/math.h": ['"stiction/model.h"', '"model/part.h"'],
+    "src/": ['"physics/part.h"', '"reference/part.h"'],
+    "cuda/": ['"physics/pack.h"', "<Eigen/Dense>", '"reference/part.h"'],
+    "envs/": ['"cpu/part.h"', "<vector>"],
+    "python/": ['"reference/part.h"', '"../../src/model/part.h"', "<Eigen/Dense>"],
+    "lab/": ['"physics/part.h"', '"model/part.h"'],
+    "examples/": ["<Eigen/Dense>"],
+}
+
+
+def plant(root: Path, file: str, text: str) -> None:
+    path = root / file
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+
+
+def place(rule: str) -> str:
+    return rule if rule.endswith(".h") else f"{rule}planted.cpp"
+
+
+@pytest.fixture
+def tree(tmp_path):
+    """A miniature of the layout without violations."""
+    plant(tmp_path, "include/stiction/model.h", "#pragma once\n")
+    plant(tmp_path, "include/stiction/types.h", "#pragma once\n")
+    plant(tmp_path, "src/math.h", "#pragma once\n")
+    for folder in ("src/model", "src/reference", "src/physics", "src/cpu"):
+        plant(tmp_path, f"{folder}/part.h", "#pragma once\n")
+    plant(tmp_path, "src/physics/pack.h", "#pragma once\n")
+    assert check(tmp_path) == []
+    return tmp_path
+
+
+def test_repository():
+    assert len(files(ROOT)) > 20  # the check sees the sources
+    violations = check(ROOT)
+    assert not violations, "\n" + "\n".join(violations)
+
+
+def test_every_rule_is_tested():
+    assert set(ALLOWED) == set(FORBIDDEN) == {rule.folder for rule in RULES}
+
+
+@pytest.mark.parametrize("folder, include", [(f, i) for f, all in ALLOWED.items() for i in all])
+def test_allowed(tree, folder, include):
+    plant(tree, place(folder), f"#include {include}\n")
+    assert check(tree) == []
+
+
+@pytest.mark.parametrize("folder, include", [(f, i) for f, all in FORBIDDEN.items() for i in all])
+def test_forbidden(tree, folder, include):
+    plant(tree, place(folder), f"// first line\n#  include {include}\n")
+    violations = check(tree)
+    assert violations and all(v.startswith(f"{place(folder)}:2:") for v in violations)
+
+
+@pytest.mark.parametrize("code", ["std::vector<int> v;", "auto p = new int;", "throw 1;",
+                                  "void* p = malloc(8);"])
+def test_physics_neither_allocates_nor_throws(tree, code):
+    plant(tree, "src/physics/planted.h", f"// may say new or throw in a comment\n{code}\n")
+    assert len(check(tree)) == 1
+
+
+@pytest.mark.parametrize("file, limit", [("src/physics/long.h", MAX_LINES_PHYSICS),
+                                         ("src/reference/long.cpp", MAX_LINES_PHYSICS),
+                                         ("src/model/long.cpp", MAX_LINES),
+                                         ("tests/python/long.py", MAX_LINES)])
+def test_length(tree, file, limit):
+    plant(tree, file, "\n" * limit)
+    assert check(tree) == []
+    plant(tree, file, "\n" * (limit + 1))
+    assert len(check(tree)) == 1
+
+
+@pytest.mark.parametrize("text", ["// TO" "DO later", "# FIX" "ME", "cd /ro" "ot/project",
+                                  "path = '/ho" "me/someone/x.xml'"])
+@pytest.mark.parametrize("file", ["src/model/planted.cpp", "docs/planted.md", "tests/planted.py"])
+def test_text(tree, file, text):
+    plant(tree, file, text + "\n")
+    assert len(check(tree)) == 1
