@@ -22,13 +22,13 @@ void validate(const Options& o) {
   if (o.timestep) require(positive(*o.timestep), "timestep", *o.timestep, "finite and > 0 (s)");
   require(positive(o.stiction_tolerance), "stiction_tolerance", o.stiction_tolerance,
           "finite and > 0 (m/s)");
-  require(std::isfinite(o.regularization) && o.regularization >= 0, "regularization",
-          o.regularization, "finite and >= 0");
+  require(positive(o.regularization), "regularization", o.regularization, "finite and > 0");
   require(std::isfinite(o.near_rigid) && o.near_rigid >= 0, "near_rigid", o.near_rigid,
           "finite and >= 0");
   if (o.solver_tolerance)
-    require(std::isfinite(*o.solver_tolerance) && *o.solver_tolerance >= 0 && *o.solver_tolerance < 1,
-            "solver_tolerance", *o.solver_tolerance, "in [0, 1)");
+    require(
+        std::isfinite(*o.solver_tolerance) && *o.solver_tolerance >= 0 && *o.solver_tolerance < 1,
+        "solver_tolerance", *o.solver_tolerance, "in [0, 1)");
   require(o.max_iterations >= 0 && o.max_iterations <= 10000, "max_iterations", o.max_iterations,
           "in [0, 10000]");
 }

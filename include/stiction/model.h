@@ -11,16 +11,16 @@
 
 namespace stiction {
 
-// A record that is read and kept but not computed by the engine yet (its line in the report says so).
+// A record that is read and kept but not computed by the engine yet (the report says so).
 struct SensorSpec {
-  std::string name, type;      // MJCF element name: "gyro", "jointpos", ...
-  std::string objtype, object; // what it is attached to: "site", "joint", ...; name in the file
+  std::string name, type;       // MJCF element name: "gyro", "jointpos", ...
+  std::string objtype, object;  // what it is attached to: "site", "joint", ...; name in the file
   std::string reftype, reference;
 };
 struct EqualitySpec {
-  std::string name, type;            // "connect", "weld", "joint", "tendon"
-  std::string object1, object2;      // names of bodies, joints or tendons; object2 may be empty
-  std::vector<double> data;          // polycoef, anchor or relpose, as in the file
+  std::string name, type;        // "connect", "weld", "joint", "tendon"
+  std::string object1, object2;  // names of bodies, joints or tendons; object2 may be empty
+  std::vector<double> data;      // polycoef, anchor or relpose, as in the file
   bool active = true;
 };
 struct MeshSpec {
@@ -36,6 +36,9 @@ struct HfieldSpec {
 using Ints = std::vector<int>;
 using Reals = std::vector<double>;
 using Names = std::vector<std::string>;
+
+// The right-hand column is a table.
+// clang-format off
 
 // Row-major arrays; (n,k) is n rows of k numbers. SI units, radians, quaternions w x y z and unit,
 // z up. Body 0 is the world; parents come before children. Frames are local to the parent body.
@@ -155,6 +158,8 @@ struct Model {
   int key(const std::string& n) const;
 };
 
+// clang-format on
+
 using ModelPtr = std::shared_ptr<const Model>;
 
 struct LoadReport;  // report.h
@@ -171,10 +176,10 @@ ModelPtr load_model_from_string(const std::string& xml, LoadReport* report = nul
 
 // Native contact material of one geom (architecture: series stiffness with the other geom's).
 struct ContactMaterial {
-  double stiffness;                          // N/m, > 0
-  double dissipation = 0;                    // s/m, >= 0
-  std::optional<double> friction;            // sliding coefficient; default: the geom's
-  double relaxation_time = 0;                // s, SAP only
+  double stiffness;                // N/m, > 0
+  double dissipation = 0;          // s/m, >= 0
+  std::optional<double> friction;  // sliding coefficient; default: the geom's
+  double relaxation_time = 0;      // s, SAP only
 };
 
 // A copy of the model with the material of geom `g` (or of all geoms: g = -1) replaced and the

@@ -9,7 +9,7 @@ namespace stiction {
 // Convex contact model of "Irrotational Contact Fields" (lagged, similar) or the SAP paper.
 enum class ContactModel : std::uint8_t { lagged, similar, sap };
 
-// regularized: the papers' law, creeps below v_s. anchored: a tangential anchor per contact slot, no creep.
+// regularized: the papers' law, creeps below v_s. anchored: an anchor per contact slot, no creep.
 enum class Stiction : std::uint8_t { regularized, anchored };
 
 // speculative: every point that may close its gap within the step. penetrating_deepest: the deepest
@@ -20,14 +20,15 @@ enum class ContactPairs : std::uint8_t { speculative, penetrating_deepest };
 enum class FrictionCombination : std::uint8_t { mujoco, harmonic };
 
 struct Options {
-  std::optional<double> timestep;           // δt, s; default: the model's
+  std::optional<double> timestep;  // δt, s; default: the model's
   ContactModel contact_model = ContactModel::lagged;
   Stiction stiction = Stiction::regularized;
-  double stiction_tolerance = 1e-4;         // v_s, m/s: slip speed at which friction is 0.71 of its bound
-  double regularization = 1e-3;             // σ: friction slope at most 1/(σ w)
-  double near_rigid = 1.0;                  // β of SAP contact; 0 switches the floor on R_n off
-  std::optional<double> solver_tolerance;   // ε_r, relative momentum residual; default 1e-6 in double
-  int max_iterations = 32;                  // Newton iterations before `not_converged`
+  double stiction_tolerance = 1e-4;  // v_s, m/s: slip speed at which friction is 0.71 of its bound
+  double regularization = 1e-3;      // σ: friction slope at most 1/(σ w)
+  double near_rigid = 1.0;           // β of SAP contact; 0 switches the floor on R_n off
+  std::optional<double>
+      solver_tolerance;     // ε_r, relative momentum residual; default 1e-6 in double
+  int max_iterations = 32;  // Newton iterations before `not_converged`
   ContactPairs contact_pairs = ContactPairs::speculative;
   FrictionCombination friction_combination = FrictionCombination::mujoco;
 };

@@ -11,66 +11,68 @@
 
 namespace stiction {
 
-// Everything a step depends on beside qpos and qvel. Empty spans mean zero (mocap: the model's pose).
+// Everything a step depends on beside qpos and qvel. Empty spans: zero (mocap: the model's pose).
 struct Inputs {
   std::span<const double> ctrl;          // (nu)
   std::span<const double> qfrc_applied;  // (nv)       generalized force
-  std::span<const double> xfrc_applied;  // (nbody,6)  force, torque at the centre of mass, world axes
-  std::span<const double> mocap_pos;     // (nmocap,3)
-  std::span<const double> mocap_quat;    // (nmocap,4)
-  std::span<const double> anchor;        // (nslot,3)  state of anchored stiction, m, world axes
+  std::span<const double>
+      xfrc_applied;                    // (nbody,6)  force, torque at the centre of mass, world axes
+  std::span<const double> mocap_pos;   // (nmocap,3)
+  std::span<const double> mocap_quat;  // (nmocap,4)
+  std::span<const double> anchor;      // (nslot,3)  state of anchored stiction, m, world axes
 };
 
 // One active contact point. Vectors in world axes; the normal points from geom1 into geom2.
 struct Contact {
   int geom1 = 0, geom2 = 0, pair = 0, slot = 0;
-  std::array<double, 3> pos{};           // contact point
-  std::array<double, 3> normal{};        // unit
-  double gap = 0;                        // signed distance minus margin at the start, < 0: overlap
-  std::array<double, 3> impulse{};       // on geom2's body, N s; force = impulse / timestep
-  std::array<double, 3> slip{};          // tangential velocity of geom2 against geom1 at the end, m/s
-  double separation_velocity = 0;        // normal velocity at the end, > 0 separating
-  double friction = 0;                   // μ
-  double stiffness = 0, dissipation = 0; // k, d of the pair
-  double n0 = 0, eps_s = 0, w = 0;       // lagged impulse, soft-norm speed, Delassus scale
+  std::array<double, 3> pos{};      // contact point
+  std::array<double, 3> normal{};   // unit
+  double gap = 0;                   // signed distance minus margin at the start, < 0: overlap
+  std::array<double, 3> impulse{};  // on geom2's body, N s; force = impulse / timestep
+  std::array<double, 3> slip{};     // tangential velocity of geom2 against geom1 at the end, m/s
+  double separation_velocity = 0;   // normal velocity at the end, > 0 separating
+  double friction = 0;              // μ
+  double stiffness = 0, dissipation = 0;  // k, d of the pair
+  double n0 = 0, eps_s = 0, w = 0;        // lagged impulse, soft-norm speed, Delassus scale
 };
 
 // Quantities of one state. Row-major, SI, world axes unless said otherwise.
 struct ForwardResult {
-  std::vector<double> xpos, xquat, xipos;       // (nbody,3) (nbody,4) (nbody,3)
-  std::vector<double> ximat;                    // (nbody,9)  principal axes
-  std::vector<double> xanchor, xaxis;           // (njnt,3)
-  std::vector<double> geom_xpos, geom_xmat;     // (ngeom,3) (ngeom,9)
-  std::vector<double> site_xpos, site_xmat;     // (nsite,3) (nsite,9)
-  std::vector<double> subtree_com;              // (nbody,3)
-  std::vector<double> cvel;                     // (nbody,6)  angular, linear velocity of the body frame's origin
-  std::vector<double> M;                        // (nv,nv)    with armature
-  std::vector<double> qfrc_bias;                // (nv)       Coriolis, gyroscopic, minus gravity
+  std::vector<double> xpos, xquat, xipos;    // (nbody,3) (nbody,4) (nbody,3)
+  std::vector<double> ximat;                 // (nbody,9)  principal axes
+  std::vector<double> xanchor, xaxis;        // (njnt,3)
+  std::vector<double> geom_xpos, geom_xmat;  // (ngeom,3) (ngeom,9)
+  std::vector<double> site_xpos, site_xmat;  // (nsite,3) (nsite,9)
+  std::vector<double> subtree_com;           // (nbody,3)
+  std::vector<double> cvel;       // (nbody,6)  angular, linear velocity of the body frame's origin
+  std::vector<double> M;          // (nv,nv)    with armature
+  std::vector<double> qfrc_bias;  // (nv)       Coriolis, gyroscopic, minus gravity
   std::vector<double> qfrc_spring, qfrc_damper, qfrc_gravcomp;  // (nv)
-  std::vector<double> qfrc_passive;             // (nv)       sum of the three
+  std::vector<double> qfrc_passive;                             // (nv)       sum of the three
   std::vector<double> actuator_length, actuator_velocity, actuator_force;  // (nu)
-  std::vector<double> qfrc_actuator;            // (nv)
+  std::vector<double> qfrc_actuator;                                       // (nv)
   double energy_kinetic = 0, energy_potential = 0;  // J; potential: gravity and joint springs
-  std::array<double, 3> linear_momentum{};      // kg m/s
-  std::array<double, 3> angular_momentum{};     // kg m²/s, about the centre of mass of everything that moves
-  std::array<double, 3> com{};                  // centre of mass of everything that moves
-  std::vector<Contact> contacts;                // every candidate point of every pair, impulses zero
+  std::array<double, 3> linear_momentum{};          // kg m/s
+  std::array<double, 3>
+      angular_momentum{};         // kg m²/s, about the centre of mass of everything that moves
+  std::array<double, 3> com{};    // centre of mass of everything that moves
+  std::vector<Contact> contacts;  // every candidate point of every pair, impulses zero
 };
 
 // Result of one step.
 struct StepResult {
-  std::vector<double> qpos, qvel;               // (nq) (nv)  next state
-  std::vector<double> anchor;                   // (nslot,3)  next anchors; zero unless stiction = anchored
-  std::vector<double> v_star;                   // (nv)       free-motion velocity
-  std::vector<double> A;                        // (nv,nv)    M + δt D + δt² K
-  std::vector<double> gen_impulse;              // (nv)       generalized impulse of all constraints
-  std::vector<double> xfrc_contact;             // (nbody,6)  contact force, torque at the centre of mass
-  std::vector<Contact> contacts;                // points in the problem
+  std::vector<double> qpos, qvel;    // (nq) (nv)  next state
+  std::vector<double> anchor;        // (nslot,3)  next anchors; zero unless stiction = anchored
+  std::vector<double> v_star;        // (nv)       free-motion velocity
+  std::vector<double> A;             // (nv,nv)    M + δt D + δt² K
+  std::vector<double> gen_impulse;   // (nv)       generalized impulse of all constraints
+  std::vector<double> xfrc_contact;  // (nbody,6)  contact force, torque at the centre of mass
+  std::vector<Contact> contacts;     // points in the problem
   Status status = Status::ok;
-  int iterations = 0;                           // Newton iterations
-  int linesearch_evaluations = 0;               // of the cost derivative, beyond alpha = 1
-  double residual = 0;                          // relative momentum residual, dimensionless
-  double cost = 0;                              // minimum of the convex problem, J
+  int iterations = 0;              // Newton iterations
+  int linesearch_evaluations = 0;  // of the cost derivative, beyond alpha = 1
+  double residual = 0;             // relative momentum residual, dimensionless
+  double cost = 0;                 // minimum of the convex problem, J
 };
 
 // Thread-safe after construction: all methods are const and share nothing that changes.
@@ -83,14 +85,15 @@ class Reference {
   Reference& operator=(Reference&&) noexcept;
 
   const Model& model() const;
-  const Options& options() const;                // with every default resolved
+  const Options& options() const;  // with every default resolved
 
   // Dynamics of a state without a step. Throws ArgumentError on wrong sizes or non-finite values.
   ForwardResult forward(std::span<const double> qpos, std::span<const double> qvel,
                         const Inputs& inputs = {}) const;
 
-  // One time step. Throws ArgumentError on wrong sizes only; bad numbers set a status bit and leave
-  // the state as it was.
+  // One time step. Throws ArgumentError on wrong sizes or a non-finite state. Non-finite ctrl or
+  // applied forces count as zero; whatever goes wrong inside sets a status bit and leaves the state
+  // as it was.
   StepResult step(std::span<const double> qpos, std::span<const double> qvel,
                   const Inputs& inputs = {}) const;
 

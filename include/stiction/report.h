@@ -16,26 +16,27 @@ enum class Use : std::uint8_t {
 
 struct ReportEntry {
   Use use = Use::used;
-  bool physics = false;        // ignored: would have changed the motion
+  bool physics = false;  // ignored: would have changed the motion
   std::string file;
   int line = 0;
-  std::string element;         // "joint"
-  std::string attribute;       // "stiffness"; empty: the element itself
-  std::string value;           // as written
-  std::string note;            // why, and what to do
+  std::string element;    // "joint"
+  std::string attribute;  // "stiffness"; empty: the element itself
+  std::string value;      // as written
+  std::string note;       // why, and what to do
 };
 
 struct LoadReport {
-  std::vector<ReportEntry> entries;                    // in file order
+  std::vector<ReportEntry> entries;  // in file order
   struct MissingCollider {
     int geom1, geom2;
     std::string name1, name2, type1, type2;
   };
-  std::vector<MissingCollider> pairs_without_collider; // pass the filters, but no contact is computed
+  std::vector<MissingCollider>
+      pairs_without_collider;  // pass the filters, but no contact is computed
 
   int count(Use use) const;
-  bool complete() const;                               // nothing refused, no physics ignored
-  std::string table(bool all = false) const;           // readable; all: also what was used as it is
+  bool complete() const;                      // nothing refused, no physics ignored
+  std::string table(bool all = false) const;  // readable; all: also what was used as it is
 };
 
 }  // namespace stiction

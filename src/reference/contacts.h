@@ -1,0 +1,55 @@
+// From geometry to contact constraints: candidate points, activation, constants of the step.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "reference/kinematics.h"
+#include "reference/problem.h"
+#include "stiction/reference.h"
+
+namespace stiction::reference {
+
+// A candidate contact point in the frame of the step's start.
+struct ContactPoint {
+  Contact info;                // geometry and material; results are filled after the solve
+  Mat3 frame = Mat3::Zero();   // columns t1, t2, n
+  Vec3 anchor = Vec3::Zero();  // z, world axes, after the spin of the bodies
+};
+
+// Every point of every pair.
+std::vector<ContactPoint> candidate_points(const Model& m, const Options& o, const Kinematics& kin);
+
+// The deepest overlapping point of each pair.
+std::vector<ContactPoint> penetrating_deepest(const std::vector<ContactPoint>& candidates);
+
+// J of a point: rows t1, t2, n of the velocity of geom2's body against geom1's.
+Mat3X contact_jacobian(const Model& m, const Kinematics& kin, const ContactPoint& p);
+
+// φ0 <= 2 δt max(0, −J_n v0, −J_n v*) + 8 |g| δt²: the gap may close within the step.
+bool may_close(const Model& m, double dt, double gap, double v_n0, double v_n_star);
+
+// Delassus scale w = ‖J diag(A)⁻¹ Jᵀ‖_F / rows, with the angular velocity of free joints in world
+// axes, as Drake has it.
+class DelassusScale {
+ public:
+  DelassusScale(const Model& m, const Kinematics& kin, const MatX& A);
+  double operator()(const MatX& J) const;
+
+ private:
+  MatX to_world_;      // v_world = to_world v: rotates the angular velocity of free joints
+  VecX inverse_diag_;  // diag(to_world A to_worldᵀ)⁻¹
+};
+
+// Law of a point with the start velocity v0 in its frame; fills n0, eps_s and w of `p.info`.
+ContactLaw contact_law(const Model& m, const Options& o, double dt, double w, const Vec3& v_c0,
+                       ContactPoint& p);
+
+// Anchored stiction: z turned by δt times the mean normal spin, in the tangent plane, length kept.
+Vec3 spin_anchor(const Vec3& z, const Vec3& normal, double angle);
+// z ← z + δt v_t, shortened to c ε_s τ; zero where n0 = 0.
+Vec3 advance_anchor(const Vec3& z, const Vec3& slip, double dt, double n0, double eps_s);
+inline constexpr double kAnchorTime = 5;    // τ / δt
+inline constexpr double kAnchorReach = 10;  // c
+
+}  // namespace stiction::reference

@@ -1,0 +1,84 @@
+#include "reference/dynamics.h"
+
+#include "reference/forces.h"
+
+namespace stiction::reference {
+namespace {
+
+std::size_t at(int i) {
+  return static_cast<std::size_t>(i);
+}
+
+Vec3 com_velocity(const Kinematics& kin, const std::vector<Motion>& motion, int b) {
+  const Motion& s = motion[at(b)];
+  return s.velocity + s.omega.cross(kin.xipos[at(b)] - kin.xpos[at(b)]);
+}
+
+}  // namespace
+
+Mat3 world_inertia(const Model& m, const Kinematics& kin, int b) {
+  const Mat3& r = kin.ximat[at(b)];
+  return r * row3(m.body_inertia, b).asDiagonal() * r.transpose();
+}
+
+MatX mass_matrix(const Model& m, const Kinematics& kin) {
+  MatX M = MatX::Zero(m.nv, m.nv);
+  for (int b = 1; b < m.nbody; ++b) {
+    if (m.body_weldid[at(b)] == 0) continue;
+    const Mat3X jv = point_jacobian(m, kin, b, kin.xipos[at(b)]);
+    const Mat3X jw = rotation_jacobian(m, kin, b);
+    M += m.body_mass[at(b)] * jv.transpose() * jv + jw.transpose() * world_inertia(m, kin, b) * jw;
+  }
+  for (int i = 0; i < m.nv; ++i) M(i, i) += m.dof_armature[at(i)];
+  return 0.5 * (M + M.transpose());
+}
+
+VecX bias_force(const Model& m, const Kinematics& kin, const std::vector<Motion>& motion) {
+  const Vec3 gravity(m.gravity[0], m.gravity[1], m.gravity[2]);
+  VecX bias = VecX::Zero(m.nv);
+  for (int b = 1; b < m.nbody; ++b) {
+    if (m.body_weldid[at(b)] == 0) continue;
+    const Motion& s = motion[at(b)];
+    const Vec3 r = kin.xipos[at(b)] - kin.xpos[at(b)];
+    const Mat3 inertia = world_inertia(m, kin, b);
+
+    // a_com = a_o + α × r + ω × (ω × r)
+    const Vec3 a = s.acceleration + s.alpha.cross(r) + s.omega.cross(s.omega.cross(r));
+    const Vec3 force = m.body_mass[at(b)] * (a - gravity);
+    const Vec3 torque = inertia * s.alpha + s.omega.cross(inertia * s.omega);
+    bias += point_jacobian(m, kin, b, kin.xipos[at(b)]).transpose() * force +
+            rotation_jacobian(m, kin, b).transpose() * torque;
+  }
+  return bias;
+}
+
+Totals totals(const Model& m, const Kinematics& kin, const std::vector<Motion>& motion,
+              std::span<const double> qpos, std::span<const double> qvel) {
+  const Vec3 gravity(m.gravity[0], m.gravity[1], m.gravity[2]);
+  Totals t;
+  double mass = 0;
+  for (int b = 1; b < m.nbody; ++b) {
+    if (m.body_weldid[at(b)] == 0) continue;
+    mass += m.body_mass[at(b)];
+    t.com += m.body_mass[at(b)] * kin.xipos[at(b)];
+  }
+  if (mass > 0) t.com /= mass;
+
+  for (int b = 1; b < m.nbody; ++b) {
+    if (m.body_weldid[at(b)] == 0) continue;
+    const Vec3 v = com_velocity(kin, motion, b);
+    const Vec3& w = motion[at(b)].omega;
+    const Mat3 inertia = world_inertia(m, kin, b);
+    const Vec3 p = m.body_mass[at(b)] * v;
+    t.kinetic += 0.5 * (p.dot(v) + w.dot(inertia * w));
+    t.potential -= m.body_mass[at(b)] * gravity.dot(kin.xipos[at(b)]);
+    t.linear_momentum += p;
+    t.angular_momentum += (kin.xipos[at(b)] - t.com).cross(p) + inertia * w;
+  }
+  for (int i = 0; i < m.nv; ++i)
+    t.kinetic += 0.5 * m.dof_armature[at(i)] * qvel[at(i)] * qvel[at(i)];
+  t.potential += spring_energy(m, qpos);
+  return t;
+}
+
+}  // namespace stiction::reference

@@ -1,0 +1,33 @@
+// Generalized forces other than contact: springs, dampers, gravity compensation, actuators, wrenches.
+#pragma once
+
+#include "reference/kinematics.h"
+
+namespace stiction::reference {
+
+// −K (q ⊖ q_spring) of every joint, at the given pose.
+VecX spring_force(const Model& m, std::span<const double> qpos);
+double spring_energy(const Model& m, std::span<const double> qpos);
+// Diagonal of K: the joint's stiffness on each of its dofs.
+VecX spring_stiffness(const Model& m);
+
+VecX gravity_compensation(const Model& m, const Kinematics& kin);
+
+// Force and torque at the centres of mass, (nbody,6), as generalized force.
+VecX applied_wrenches(const Model& m, const Kinematics& kin, std::span<const double> xfrc);
+
+// One actuator at a state: length, moment arm (velocity = moment · qvel), clamped control.
+struct Actuation {
+  double length = 0, velocity = 0, ctrl = 0;
+  VecX moment;  // (nv)
+};
+std::vector<Actuation> actuation(const Model& m, std::span<const double> qpos,
+                                 std::span<const double> qvel, std::span<const double> ctrl);
+
+// gain u + b0 + b1 length + b2 velocity, within forcerange.
+double actuator_force(const Model& m, int a, const Actuation& act);
+
+// Clamps the sum of actuator forces on each joint to its actuatorfrcrange.
+void clamp_joint_actuation(const Model& m, VecX& qfrc_actuator);
+
+}  // namespace stiction::reference

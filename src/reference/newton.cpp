@@ -1,0 +1,99 @@
+#include "reference/newton.h"
+
+#include <Eigen/Cholesky>
+#include <limits>
+namespace stiction::reference {
+namespace {
+
+constexpr double kEps = std::numeric_limits<double>::epsilon();
+
+// Progress of the iteration, to see when only round-off is left.
+class StallTest {
+ public:
+  // Cost no longer falls beyond its round-off while the residual no longer halves, or two steps in
+  // a row too small to change v.
+  bool stalled(const Evaluation& now, double residual, double alpha, double step, double scale) {
+    const bool flat = last_cost_ - now.cost <= kEps * now.magnitude && alpha > 0.5 &&
+                      residual > 0.5 * last_residual_;
+    tiny_steps_ = step < 4 * kEps * scale ? tiny_steps_ + 1 : 0;
+    start(now, residual);
+    return flat || tiny_steps_ >= 2;
+  }
+  void start(const Evaluation& now, double residual) {
+    last_cost_ = now.cost;
+    last_residual_ = residual;
+  }
+
+ private:
+  double last_cost_ = 0, last_residual_ = 0;
+  int tiny_steps_ = 0;
+};
+
+}  // namespace
+
+Solution solve(const Problem& problem, const VecX& v0, double tolerance, int max_iterations) {
+  Solution s;
+  if (problem.unconstrained()) {
+    s.v = problem.v_star;
+    return s;
+  }
+  s.v = v0;
+  const VecX D = problem.A.diagonal().cwiseSqrt().cwiseInverse();
+  Evaluation e = evaluate(problem, s.v);
+  const auto relative_residual = [&] {
+    const double scale =
+        std::max(D.cwiseProduct(problem.A * s.v).norm(), D.cwiseProduct(e.impulse).norm());
+    const double r = D.cwiseProduct(e.gradient()).norm();
+    if (r == 0) return 0.0;
+    return scale > 0 ? r / scale : 1.0;
+  };
+  s.residual = relative_residual();
+  StallTest progress;
+  progress.start(e, s.residual);
+
+  while (!(s.residual <= tolerance)) {
+    if (!std::isfinite(s.residual) || !std::isfinite(e.cost)) {
+      s.status |= Status::bad_state;
+      break;
+    }
+    if (s.iterations == max_iterations) {
+      s.status |= Status::not_converged;
+      break;
+    }
+
+    // D H D x = −D r, Δv = D x
+    const Eigen::LLT<MatX> factor(D.asDiagonal() * e.hessian * D.asDiagonal());
+    if (factor.info() != Eigen::Success) {
+      s.status |= Status::cholesky_failed;
+      break;
+    }
+    const VecX r = e.gradient();
+    const VecX x = factor.solve(-D.cwiseProduct(r));
+    const VecX dv = D.cwiseProduct(x);
+    const double slope = r.dot(dv);
+    if (!(slope < 0)) {  // a descent direction unless only round-off is left
+      s.status |= Status::stalled;
+      break;
+    }
+
+    // v ← v + α Δv
+    const Line line(problem, s.v, dv);
+    const LineSearch search = exact_line_search([&line](double alpha) { return line.at(alpha); },
+                                                {e.cost, slope, 0}, kEps * e.magnitude);
+    s.v += search.alpha * dv;
+    s.linesearch_evaluations += search.evaluations;
+    ++s.iterations;
+
+    e = evaluate(problem, s.v);
+    s.residual = relative_residual();
+    const double step = search.alpha * x.norm(), scale = s.v.cwiseQuotient(D).norm();
+    if (progress.stalled(e, s.residual, search.alpha, step, scale) && s.residual > tolerance) {
+      s.status |= Status::stalled;
+      break;
+    }
+  }
+  s.cost = e.cost;
+  return s;
+}
+
+}  // namespace stiction::reference

@@ -1,0 +1,66 @@
+#include "reference/problem.h"
+
+namespace stiction::reference {
+
+Evaluation evaluate(const Problem& problem, const VecX& v) {
+  Evaluation e;
+  const VecX dv = v - problem.v_star;
+  e.momentum = problem.A * dv;
+  e.cost = 0.5 * dv.dot(e.momentum);
+  e.magnitude = std::abs(e.cost);
+  e.impulse = VecX::Zero(v.size());
+  e.hessian = problem.A;
+
+  for (const PointConstraint& c : problem.points) {
+    const ContactEvaluation value = evaluate(c.law, c.J * v);
+    e.cost += value.cost;
+    e.magnitude += std::abs(value.cost);
+    e.impulse += c.J.transpose() * value.impulse;
+    e.hessian += c.J.transpose() * value.hessian * c.J;
+  }
+  for (const RowConstraint& c : problem.rows) {
+    const Scalar value = evaluate(c.law, c.J.dot(v));
+    e.cost += value.cost;
+    e.magnitude += std::abs(value.cost);
+    e.impulse += c.J * value.impulse;
+    e.hessian += value.hessian * c.J * c.J.transpose();
+  }
+  return e;
+}
+
+Line::Line(const Problem& problem, const VecX& v, const VecX& dv) : problem_(problem) {
+  const VecX offset = v - problem.v_star, A_dv = problem.A * dv;
+  quadratic0_ = 0.5 * offset.dot(problem.A * offset);
+  slope0_ = A_dv.dot(offset);
+  curvature0_ = dv.dot(A_dv);
+  for (const PointConstraint& c : problem.points) {
+    point_v_.emplace_back(c.J * v);
+    point_dv_.emplace_back(c.J * dv);
+  }
+  for (const RowConstraint& c : problem.rows) {
+    row_v_.push_back(c.J.dot(v));
+    row_dv_.push_back(c.J.dot(dv));
+  }
+}
+
+LineValue Line::at(double alpha) const {
+  // ℓ(α), ℓ'(α) = Δpᵀ(v + αΔv − v*) − Δv_cᵀ γ, ℓ''(α) = ΔvᵀΔp + Δv_cᵀ G Δv_c
+  LineValue l{quadratic0_ + alpha * (slope0_ + 0.5 * alpha * curvature0_),
+              slope0_ + alpha * curvature0_, curvature0_};
+  for (std::size_t i = 0; i < point_v_.size(); ++i) {
+    const ContactEvaluation e =
+        evaluate(problem_.points[i].law, point_v_[i] + alpha * point_dv_[i]);
+    l.cost += e.cost;
+    l.slope -= point_dv_[i].dot(e.impulse);
+    l.curvature += point_dv_[i].dot(e.hessian * point_dv_[i]);
+  }
+  for (std::size_t i = 0; i < row_v_.size(); ++i) {
+    const Scalar e = evaluate(problem_.rows[i].law, row_v_[i] + alpha * row_dv_[i]);
+    l.cost += e.cost;
+    l.slope -= row_dv_[i] * e.impulse;
+    l.curvature += row_dv_[i] * row_dv_[i] * e.hessian;
+  }
+  return l;
+}
+
+}  // namespace stiction::reference

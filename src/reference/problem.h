@@ -1,0 +1,55 @@
+// The convex problem of one step:
+//   min over v of ℓ_p(v) = ½ (v − v*)ᵀ A (v − v*) + Σ_i ℓ_i(J_i v)
+#pragma once
+
+#include <vector>
+
+#include "reference/contact_law.h"
+#include "reference/line_search.h"
+#include "reference/row_laws.h"
+
+namespace stiction::reference {
+
+struct PointConstraint {
+  Mat3X J;  // (3,nv): rows t1, t2, n
+  ContactLaw law;
+};
+struct RowConstraint {
+  VecX J;  // (nv)
+  RowLaw law;
+};
+
+struct Problem {
+  MatX A;       // (nv,nv) SPD
+  VecX v_star;  // (nv)
+  std::vector<PointConstraint> points;
+  std::vector<RowConstraint> rows;
+
+  bool unconstrained() const { return points.empty() && rows.empty(); }
+};
+
+// Cost, gradient and Hessian at v. `magnitude` is the sum of the absolute terms of the cost, the
+// measure of its round-off.
+struct Evaluation {
+  double cost = 0, magnitude = 0;
+  VecX momentum;  // A (v − v*)
+  VecX impulse;   // Σ Jᵀ γ
+  MatX hessian;   // A + Σ Jᵀ G J
+  VecX gradient() const { return momentum - impulse; }
+};
+Evaluation evaluate(const Problem& problem, const VecX& v);
+
+// The same problem along v + α dv, without products with J or A per evaluation.
+class Line {
+ public:
+  Line(const Problem& problem, const VecX& v, const VecX& dv);
+  LineValue at(double alpha) const;
+
+ private:
+  const Problem& problem_;
+  double quadratic0_, slope0_, curvature0_;  // of ½ (v − v*)ᵀ A (v − v*)
+  std::vector<Vec3> point_v_, point_dv_;
+  std::vector<double> row_v_, row_dv_;
+};
+
+}  // namespace stiction::reference

@@ -1,0 +1,206 @@
+#include "stiction/reference.h"
+
+#include <sstream>
+
+#include "reference/step.h"
+#include "stiction/error.h"
+
+namespace stiction {
+namespace {
+
+using namespace reference;
+
+std::size_t at(int i) {
+  return static_cast<std::size_t>(i);
+}
+
+void append(std::vector<double>& out, const Vec3& v) {
+  out.insert(out.end(), {v.x(), v.y(), v.z()});
+}
+void append(std::vector<double>& out, const Quat& q) {
+  out.insert(out.end(), {q.w(), q.x(), q.y(), q.z()});
+}
+void append(std::vector<double>& out, const Mat3& r) {
+  for (int i = 0; i < 3; ++i) append(out, Vec3(r.row(i)));
+}
+template <class T>
+std::vector<double> flat(const std::vector<T>& rows) {
+  std::vector<double> out;
+  for (const T& row : rows) append(out, row);
+  return out;
+}
+std::vector<double> flat(const VecX& v) {
+  return {v.data(), v.data() + v.size()};
+}
+std::array<double, 3> array3(const Vec3& v) {
+  return {v.x(), v.y(), v.z()};
+}
+
+void require_size(std::span<const double> a, int n, const char* name) {
+  if (a.size() == at(n)) return;
+  std::ostringstream message;
+  message << name << " has " << a.size() << " numbers, the model needs " << n;
+  throw ArgumentError(message.str());
+}
+
+void require_finite(std::span<const double> a, const char* name) {
+  for (std::size_t i = 0; i < a.size(); ++i)
+    if (!std::isfinite(a[i])) {
+      std::ostringstream message;
+      message << name << "[" << i << "] = " << a[i] << ": must be finite";
+      throw ArgumentError(message.str());
+    }
+}
+
+void require_quaternions(const Model& m, std::span<const double> qpos) {
+  for (int j = 0; j < m.njnt; ++j) {
+    const JointType type = m.jnt_type[at(j)];
+    if (type != JointType::free && type != JointType::ball) continue;
+    const auto adr = at(m.jnt_qposadr[at(j)]) + (type == JointType::free ? 3u : 0u);
+    const double norm = row4(qpos.subspan(adr), 0).norm();
+    if (!(norm > 1e-10)) {
+      std::ostringstream message;
+      message << "qpos[" << adr << ":" << adr + 4 << "] is a quaternion of length " << norm
+              << " (joint \"" << m.jnt_names[at(j)] << "\"): must not be zero";
+      throw ArgumentError(message.str());
+    }
+  }
+}
+
+// Owns the defaults of missing inputs and the cleaned copies of bad ones.
+class CheckedInputs {
+ public:
+  CheckedInputs(const Model& m, std::span<const double> qpos, std::span<const double> qvel,
+                const Inputs& in) {
+    require_size(qpos, m.nq, "qpos");
+    require_size(qvel, m.nv, "qvel");
+    require_finite(qpos, "qpos");
+    require_finite(qvel, "qvel");
+    require_quaternions(m, qpos);
+    step.qpos = qpos;
+    step.qvel = qvel;
+    step.ctrl = cleaned(in.ctrl, m.nu, "ctrl", ctrl_);
+    step.qfrc_applied = cleaned(in.qfrc_applied, m.nv, "qfrc_applied", qfrc_);
+    step.xfrc_applied = cleaned(in.xfrc_applied, 6 * m.nbody, "xfrc_applied", xfrc_);
+    step.anchor = finite(in.anchor, 3 * m.nslot, "anchor");
+    if (in.anchor.empty()) step.anchor = anchor_ = std::vector<double>(at(3 * m.nslot), 0.0);
+    step.mocap_pos = finite(in.mocap_pos, 3 * m.nmocap, "mocap_pos");
+    step.mocap_quat = finite(in.mocap_quat, 4 * m.nmocap, "mocap_quat");
+  }
+  CheckedInputs(const CheckedInputs&) = delete;
+
+  StepInputs step;
+  Status status = Status::ok;
+
+ private:
+  // Full size, with non-finite entries replaced by zero.
+  std::span<const double> cleaned(std::span<const double> given, int n, const char* name,
+                                  std::vector<double>& own) {
+    if (!given.empty()) require_size(given, n, name);
+    own.assign(at(n), 0.0);
+    for (std::size_t i = 0; i < given.size(); ++i) {
+      if (std::isfinite(given[i]))
+        own[i] = given[i];
+      else
+        status |= Status::bad_control;
+    }
+    return own;
+  }
+  static std::span<const double> finite(std::span<const double> given, int n, const char* name) {
+    if (!given.empty()) require_size(given, n, name);
+    require_finite(given, name);
+    return given;
+  }
+
+  std::vector<double> ctrl_, qfrc_, xfrc_, anchor_;
+};
+
+}  // namespace
+
+struct Reference::Impl {
+  ModelPtr model;
+  Options options;
+};
+
+Reference::Reference(ModelPtr model, const Options& options) {
+  if (!model) throw ArgumentError("Reference: the model is null");
+  validate(options);
+  check_model(*model, options);
+  impl_ = std::make_unique<Impl>(Impl{std::move(model), options});
+  Options& o = impl_->options;
+  if (!o.timestep) o.timestep = impl_->model->timestep;
+  if (!o.solver_tolerance) o.solver_tolerance = 1e-6;
+}
+Reference::~Reference() = default;
+Reference::Reference(Reference&&) noexcept = default;
+Reference& Reference::operator=(Reference&&) noexcept = default;
+
+const Model& Reference::model() const {
+  return *impl_->model;
+}
+const Options& Reference::options() const {
+  return impl_->options;
+}
+
+StepResult Reference::step(std::span<const double> qpos, std::span<const double> qvel,
+                           const Inputs& inputs) const {
+  const CheckedInputs in(model(), qpos, qvel, inputs);
+  StepResult s = reference::step(model(), options(), in.step);
+  s.status |= in.status;
+  return s;
+}
+
+ForwardResult Reference::forward(std::span<const double> qpos, std::span<const double> qvel,
+                                 const Inputs& inputs) const {
+  const Model& m = model();
+  const CheckedInputs checked(m, qpos, qvel, inputs);
+  const StepInputs& in = checked.step;
+  const Kinematics kin = kinematics(m, in.qpos, in.mocap_pos, in.mocap_quat);
+  const std::vector<Motion> bodies = motion(m, kin, in.qvel);
+  ForwardResult f;
+
+  // poses
+  f.xpos = flat(kin.xpos), f.xquat = flat(kin.xquat);
+  f.xipos = flat(kin.xipos), f.ximat = flat(kin.ximat);
+  f.xanchor = flat(kin.xanchor), f.xaxis = flat(kin.xaxis);
+  f.geom_xpos = flat(kin.geom_xpos), f.geom_xmat = flat(kin.geom_xmat);
+  f.site_xpos = flat(kin.site_xpos), f.site_xmat = flat(kin.site_xmat);
+  f.subtree_com = flat(subtree_com(m, kin));
+  for (const Motion& s : bodies) append(f.cvel, s.omega), append(f.cvel, s.velocity);
+
+  // inertia and bias
+  f.M.resize(at(m.nv * m.nv));
+  Eigen::Map<RowMatX>(f.M.data(), m.nv, m.nv) = mass_matrix(m, kin);
+  f.qfrc_bias = flat(bias_force(m, kin, bodies));
+
+  // passive forces
+  const Eigen::Map<const VecX> v(in.qvel.data(), m.nv), damping(m.dof_damping.data(), m.nv);
+  const VecX spring = spring_force(m, in.qpos), damper = -damping.cwiseProduct(v);
+  const VecX gravcomp = gravity_compensation(m, kin);
+  f.qfrc_spring = flat(spring), f.qfrc_damper = flat(damper), f.qfrc_gravcomp = flat(gravcomp);
+  f.qfrc_passive = flat(VecX(spring + damper + gravcomp));
+
+  // actuators
+  VecX qfrc_actuator = VecX::Zero(m.nv);
+  const std::vector<Actuation> actuators = actuation(m, in.qpos, in.qvel, in.ctrl);
+  for (int a = 0; a < m.nu; ++a) {
+    const Actuation& act = actuators[at(a)];
+    f.actuator_length.push_back(act.length);
+    f.actuator_velocity.push_back(act.velocity);
+    f.actuator_force.push_back(actuator_force(m, a, act));
+    qfrc_actuator += act.moment * f.actuator_force.back();
+  }
+  clamp_joint_actuation(m, qfrc_actuator);
+  f.qfrc_actuator = flat(qfrc_actuator);
+
+  // energy and momentum
+  const Totals t = totals(m, kin, bodies, in.qpos, in.qvel);
+  f.energy_kinetic = t.kinetic, f.energy_potential = t.potential;
+  f.linear_momentum = array3(t.linear_momentum), f.angular_momentum = array3(t.angular_momentum);
+  f.com = array3(t.com);
+
+  for (const ContactPoint& p : candidate_points(m, options(), kin)) f.contacts.push_back(p.info);
+  return f;
+}
+
+}  // namespace stiction

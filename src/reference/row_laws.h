@@ -1,0 +1,46 @@
+// Convex potentials of rows with one constraint velocity: joint limits, servos, dry friction.
+// γ = −ℓ', G = ℓ''; impulses over one step. Formulas: docs/method.md, "rows".
+#pragma once
+
+#include <variant>
+
+#include "reference/contact_law.h"
+
+namespace stiction::reference {
+
+// β of every row that is not a contact, and its near-rigid factor β²/4π².
+inline constexpr double kRowNearRigid = 0.1;
+double near_rigid_factor(double beta);
+
+// Unilateral compliant row on g >= 0 with g' = v: γ = ((v̂ − v)/R)₊, ℓ = ½ R γ²
+struct LimitLaw {
+  double R, v_hat;
+  Scalar at(double v) const;
+};
+// The joint limit with gap g0: near-rigid R = max(β²/4π² w, 1/(2 δt² k)), v̂ = −g0/(2 δt)
+LimitLaw limit_law(double dt, double w, double g0);
+
+// Implicit servo: force ũ(v) = force0 − κ v clamped to [lower, upper]; γ = δt clamp(ũ),
+// ℓ = (δt/κ) C(ũ) with C' = clamp
+struct ServoLaw {
+  double dt, force0, kappa, lower, upper;
+  Scalar at(double v) const;
+};
+// Stiffness and damping of a servo, softened to 1/(δt κ) >= β²/4π² w keeping Kd/Kp.
+struct ServoGains {
+  double kp, kd;
+};
+ServoGains near_rigid_gains(ServoGains gains, double dt, double w);
+
+// Joint dry friction, Huber: R = σ w, γ = clamp(−v/R, ±δt τ_c)
+struct DryFrictionLaw {
+  double R, bound;
+  Scalar at(double v) const;
+};
+
+using RowLaw = std::variant<LimitLaw, ServoLaw, DryFrictionLaw>;
+inline Scalar evaluate(const RowLaw& law, double v) {
+  return std::visit([v](const auto& l) { return l.at(v); }, law);
+}
+
+}  // namespace stiction::reference

@@ -1,0 +1,137 @@
+// Joint and actuator rows of the convex problem, and the explicit part of actuation.
+#include <algorithm>
+#include <limits>
+
+#include "reference/step.h"
+#include "stiction/error.h"
+
+namespace stiction::reference {
+namespace {
+
+constexpr double kInf = std::numeric_limits<double>::infinity();
+
+std::size_t at(int i) {
+  return static_cast<std::size_t>(i);
+}
+
+// Feedback that pulls back is implicit; the rest of the actuator's force is explicit.
+ServoGains servo_gains(const Model& m, int a) {
+  return {std::max(0.0, -m.actuator_bias[at(3 * a + 1)]),
+          std::max(0.0, -m.actuator_bias[at(3 * a + 2)])};
+}
+bool is_servo(const Model& m, int a) {
+  const ServoGains g = servo_gains(m, a);
+  return g.kp > 0 || g.kd > 0;
+}
+
+// Bounds of the actuator's own force: forcerange, and actuatorfrcrange of a joint it drives alone.
+std::pair<double, double> force_bounds(const Model& m, int a) {
+  double lower = -kInf, upper = kInf;
+  if (m.actuator_forcelimited[at(a)] != 0) {
+    lower = m.actuator_forcerange[at(2 * a)];
+    upper = m.actuator_forcerange[at(2 * a + 1)];
+  }
+  const int j = m.actuator_trnid[at(a)];
+  const double gear = m.actuator_gear[at(6 * a)];
+  if (m.actuator_trntype[at(a)] == Transmission::joint && m.jnt_actfrclimited[at(j)] != 0 &&
+      gear != 0) {
+    double lo = m.jnt_actfrcrange[at(2 * j)] / gear, hi = m.jnt_actfrcrange[at(2 * j + 1)] / gear;
+    if (lo > hi) std::swap(lo, hi);
+    lower = std::clamp(lower, lo, hi);
+    upper = std::clamp(upper, lo, hi);
+  }
+  return {lower, upper};
+}
+
+std::string actuator_label(const Model& m, int a) {
+  const std::string& name = m.actuator_names[at(a)];
+  return name.empty() ? "actuator " + std::to_string(a) : "actuator \"" + name + "\"";
+}
+
+void servo_rows(const Model& m, double dt, const StepInputs& in, const DelassusScale& delassus,
+                std::vector<RowConstraint>& rows) {
+  const std::vector<Actuation> all = actuation(m, in.qpos, in.qvel, in.ctrl);
+  for (int a = 0; a < m.nu; ++a) {
+    if (!is_servo(m, a) || all[at(a)].moment.isZero(0)) continue;
+    const Actuation& act = all[at(a)];
+    const ServoGains nominal = servo_gains(m, a);
+    const ServoGains gains = near_rigid_gains(nominal, dt, delassus(act.moment.transpose()));
+
+    // ũ(v) = −Kp (l0 + δt v − l_d) − Kd (v − v_d); softened gains keep the set points
+    const double feed = m.actuator_gain[at(a)] * act.ctrl + m.actuator_bias[at(3 * a)];
+    const double soft = (gains.kp + gains.kd) / (nominal.kp + nominal.kd);
+    const double explicit_part = std::max(0.0, m.actuator_bias[at(3 * a + 1)]) * act.length +
+                                 std::max(0.0, m.actuator_bias[at(3 * a + 2)]) * act.velocity;
+    const auto [lower, upper] = force_bounds(m, a);
+    const double force0 = soft * feed + explicit_part - gains.kp * act.length;
+    rows.push_back({act.moment, ServoLaw{dt, force0, dt * gains.kp + gains.kd, lower, upper}});
+  }
+}
+
+}  // namespace
+
+VecX explicit_actuation(const Model& m, const StepInputs& in) {
+  const std::vector<Actuation> all = actuation(m, in.qpos, in.qvel, in.ctrl);
+  VecX f = VecX::Zero(m.nv);
+  for (int a = 0; a < m.nu; ++a)
+    if (!is_servo(m, a)) f += all[at(a)].moment * actuator_force(m, a, all[at(a)]);
+  clamp_joint_actuation(m, f);
+  return f;
+}
+
+std::vector<RowConstraint> joint_rows(const Model& m, const Options& o, double dt,
+                                      const StepInputs& in, const DelassusScale& delassus) {
+  std::vector<RowConstraint> rows;
+  servo_rows(m, dt, in, delassus, rows);
+
+  // limits: g = q − lower with J = +1, g = upper − q with J = −1
+  for (int j = 0; j < m.njnt; ++j) {
+    const JointType type = m.jnt_type[at(j)];
+    if (m.jnt_limited[at(j)] == 0 || (type != JointType::hinge && type != JointType::slide))
+      continue;
+    const VecX e = VecX::Unit(m.nv, m.jnt_dofadr[at(j)]);
+    const double q = in.qpos[at(m.jnt_qposadr[at(j)])], w = delassus(e.transpose());
+    rows.push_back({e, limit_law(dt, w, q - m.jnt_range[at(2 * j)])});
+    rows.push_back({-e, limit_law(dt, w, m.jnt_range[at(2 * j + 1)] - q)});
+  }
+
+  // dry friction of the joints
+  for (int i = 0; i < m.nv; ++i) {
+    if (m.dof_frictionloss[at(i)] == 0) continue;
+    const VecX e = VecX::Unit(m.nv, i);
+    const double R = o.regularization * delassus(e.transpose());
+    rows.push_back({e, DryFrictionLaw{R, dt * m.dof_frictionloss[at(i)]}});
+  }
+  return rows;
+}
+
+void check_model(const Model& m, const Options& o) {
+  if (o.stiction == Stiction::anchored && o.contact_model == ContactModel::sap)
+    throw ArgumentError(
+        "Options: stiction \"anchored\" extends the lagged and similar models, not sap");
+
+  // actuatorfrcrange clamps a sum; it splits into single rows only where one actuator acts alone
+  std::vector<int> count(at(m.njnt), 0), servo(at(m.njnt), -1);
+  for (int a = 0; a < m.nu; ++a) {
+    const auto on_joint = [&](int j, bool through_tendon) {
+      ++count[at(j)];
+      if (through_tendon) ++count[at(j)];
+      if (is_servo(m, a)) servo[at(j)] = a;
+    };
+    const int id = m.actuator_trnid[at(a)];
+    if (m.actuator_trntype[at(a)] == Transmission::joint) {
+      on_joint(id, false);
+    } else {
+      for (int w = m.tendon_adr[at(id)]; w < m.tendon_adr[at(id)] + m.tendon_num[at(id)]; ++w)
+        on_joint(m.wrap_jntid[at(w)], true);
+    }
+  }
+  for (int j = 0; j < m.njnt; ++j)
+    if (m.jnt_actfrclimited[at(j)] != 0 && count[at(j)] > 1 && servo[at(j)] >= 0)
+      throw ArgumentError("joint \"" + m.jnt_names[at(j)] + "\" has actuatorfrcrange and " +
+                          actuator_label(m, servo[at(j)]) +
+                          " is a servo that does not act on it alone: give the servo a forcerange "
+                          "instead");
+}
+
+}  // namespace stiction::reference

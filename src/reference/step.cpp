@@ -1,0 +1,166 @@
+#include "reference/step.h"
+
+#include <Eigen/Cholesky>
+
+namespace stiction::reference {
+namespace {
+
+std::size_t at(int i) {
+  return static_cast<std::size_t>(i);
+}
+
+std::vector<double> to_vector(const VecX& v) {
+  return {v.data(), v.data() + v.size()};
+}
+
+// Contact points in the problem, their constraints, and the points left out with their J_n.
+struct Contacts {
+  std::vector<ContactPoint> points, left_out;
+  std::vector<Mat3X> left_out_J;
+};
+
+Contacts contact_constraints(const Model& m, const Options& o, double dt, const Kinematics& kin,
+                             const StepInputs& in, const VecX& v0, const DelassusScale& delassus,
+                             Problem& problem) {
+  Contacts contacts;
+  std::vector<ContactPoint> candidates = candidate_points(m, o, kin);
+  const bool speculative = o.contact_pairs == ContactPairs::speculative;
+  if (!speculative) candidates = penetrating_deepest(candidates);
+  const std::vector<Motion> bodies = motion(m, kin, in.qvel);
+
+  for (ContactPoint& p : candidates) {
+    const Mat3X J = contact_jacobian(m, kin, p);
+    const Vec3 v_c0 = J * v0;
+    if (speculative && !may_close(m, dt, p.info.gap, v_c0.z(), J.row(2).dot(problem.v_star))) {
+      contacts.left_out.push_back(p);
+      contacts.left_out_J.push_back(J);
+      continue;
+    }
+    if (o.stiction == Stiction::anchored) {
+      const Vec3 n = p.frame.col(2);
+      const Vec3& w1 = bodies[at(m.geom_bodyid[at(p.info.geom1)])].omega;
+      const Vec3& w2 = bodies[at(m.geom_bodyid[at(p.info.geom2)])].omega;
+      p.anchor = spin_anchor(row3(in.anchor, p.info.slot), n, 0.5 * dt * n.dot(w1 + w2));
+    }
+    problem.points.push_back({J, contact_law(m, o, dt, delassus(J), v_c0, p)});
+    contacts.points.push_back(p);
+  }
+  return contacts;
+}
+
+// Impulses, slip and body wrenches of the solution; next anchors.
+void contact_results(const Model& m, const Options& o, double dt, const Kinematics& kin,
+                     const Problem& problem, const VecX& v, Contacts& contacts, StepResult& s) {
+  for (std::size_t i = 0; i < contacts.points.size(); ++i) {
+    ContactPoint& p = contacts.points[i];
+    const Vec3 v_c = problem.points[i].J * v;
+    const Vec3 impulse = p.frame * evaluate(problem.points[i].law, v_c).impulse;
+    const Vec3 slip = p.frame.leftCols<2>() * v_c.head<2>();
+    Contact& c = p.info;
+    for (std::size_t k = 0; k < 3; ++k) {
+      c.impulse[k] = impulse[static_cast<int>(k)];
+      c.slip[k] = slip[static_cast<int>(k)];
+    }
+    c.separation_velocity = v_c.z();
+    s.contacts.push_back(c);
+
+    // wrench on the two bodies about their centres of mass
+    const Vec3 point(c.pos[0], c.pos[1], c.pos[2]);
+    const auto add = [&](int b, const Vec3& force) {
+      const Vec3 torque = (point - kin.xipos[at(b)]).cross(force);
+      for (int k = 0; k < 3; ++k) {
+        s.xfrc_contact[at(6 * b + k)] += force[k];
+        s.xfrc_contact[at(6 * b + 3 + k)] += torque[k];
+      }
+    };
+    add(m.geom_bodyid[at(c.geom1)], -impulse / dt);
+    add(m.geom_bodyid[at(c.geom2)], impulse / dt);
+
+    if (o.stiction == Stiction::anchored)
+      set_row3(s.anchor, c.slot, advance_anchor(p.anchor, slip, dt, c.n0, c.eps_s));
+  }
+  for (std::size_t i = 0; i < contacts.left_out.size(); ++i)
+    if (contacts.left_out[i].info.gap + dt * contacts.left_out_J[i].row(2).dot(v) < 0)
+      s.status |= Status::late_contact;
+}
+
+bool in_range(std::span<const double> qpos, const VecX& v, Status& status) {
+  for (const double q : qpos)
+    if (!(std::abs(q) <= kStateLimit)) status |= Status::bad_state;
+  if (!v.allFinite())
+    status |= Status::bad_state;
+  else if (v.size() > 0 && v.cwiseAbs().maxCoeff() > kVelocityLimit)
+    status |= Status::velocity_limit;
+  return !any(status, kFrozen);
+}
+
+}  // namespace
+
+FreeMotion free_motion(const Model& m, double dt, const Kinematics& kin, const StepInputs& in) {
+  const Eigen::Map<const VecX> v0(in.qvel.data(), m.nv), damping(m.dof_damping.data(), m.nv);
+  const Eigen::Map<const VecX> applied(in.qfrc_applied.data(), m.nv);
+  const VecX stiffness = spring_stiffness(m);
+
+  // A = M + δt D + δt² K
+  FreeMotion free{mass_matrix(m, kin), VecX()};
+  free.A.diagonal() += dt * damping + dt * dt * stiffness;
+
+  // k = −bias − D v0 + springs at q0 + δt v0 + explicit forces
+  const VecX k = -bias_force(m, kin, motion(m, kin, in.qvel)) - damping.cwiseProduct(v0) +
+                 spring_force(m, in.qpos) - dt * stiffness.cwiseProduct(v0) +
+                 gravity_compensation(m, kin) + explicit_actuation(m, in) + applied +
+                 applied_wrenches(m, kin, in.xfrc_applied);
+  free.v_star = v0 + free.A.llt().solve(dt * k);
+  return free;
+}
+
+StepResult step(const Model& m, const Options& o, const StepInputs& in) {
+  const double dt = *o.timestep;
+  const VecX v0 = Eigen::Map<const VecX>(in.qvel.data(), m.nv);
+  StepResult s;
+  s.qpos.assign(in.qpos.begin(), in.qpos.end());
+  s.qvel.assign(in.qvel.begin(), in.qvel.end());
+  s.anchor.assign(in.anchor.begin(), in.anchor.end());
+  s.v_star.assign(at(m.nv), 0.0);
+  s.gen_impulse.assign(at(m.nv), 0.0);
+  s.A.assign(at(m.nv * m.nv), 0.0);
+  s.xfrc_contact.assign(at(6 * m.nbody), 0.0);
+  if (!in_range(in.qpos, v0, s.status)) return s;
+
+  // free motion
+  const Kinematics kin = kinematics(m, in.qpos, in.mocap_pos, in.mocap_quat);
+  const FreeMotion free = free_motion(m, dt, kin, in);
+  if (!in_range(in.qpos, free.v_star, s.status)) return s;
+
+  // constraints
+  Problem problem{free.A, free.v_star, {}, {}};
+  const DelassusScale delassus(m, kin, free.A);
+  problem.rows = joint_rows(m, o, dt, in, delassus);
+  Contacts contacts = contact_constraints(m, o, dt, kin, in, v0, delassus, problem);
+
+  // solve
+  const Solution solution = solve(problem, v0, *o.solver_tolerance, o.max_iterations);
+  s.status |= solution.status;
+  s.iterations = solution.iterations;
+  s.linesearch_evaluations = solution.linesearch_evaluations;
+  if (!in_range(in.qpos, solution.v, s.status)) return s;
+
+  // integrate: v ← v + 0 and q ← q ⊕ δt v; frozen if the result is out of range
+  const VecX v = solution.v.array() + 0.0;
+  const VecX q = integrate_position(m, in.qpos, v, dt);
+  if (!in_range({q.data(), at(m.nq)}, v, s.status)) return s;
+  s.qpos = to_vector(q);
+  s.qvel = to_vector(v);
+
+  // results
+  s.residual = solution.residual;
+  s.cost = solution.cost;
+  s.v_star = to_vector(free.v_star);
+  s.gen_impulse = to_vector(evaluate(problem, v).impulse);
+  Eigen::Map<RowMatX>(s.A.data(), m.nv, m.nv) = free.A;
+  std::fill(s.anchor.begin(), s.anchor.end(), 0.0);
+  contact_results(m, o, dt, kin, problem, v, contacts, s);
+  return s;
+}
+
+}  // namespace stiction::reference
