@@ -1,6 +1,7 @@
 // Drops what an MJCF file describes and prints where its first free body comes to rest.
-#include <cstdio>
 #include <stiction/reference.h>
+
+#include <cstdio>
 
 int main(int argc, char** argv) {
   const stiction::ModelPtr model = stiction::load_model(argc > 1 ? argv[1] : "crate.xml");
