@@ -19,9 +19,9 @@ Shape capsule(double half, const Vec3& pos, const Vec3& axis) {
   const Quat turn = Quat::FromTwoVectors(Vec3::UnitZ(), axis);
   return {GeomType::capsule, Vec3(0.25, half, 0), pos, turn.toRotationMatrix()};
 }
-// Where on the capsule's axis a contact is, from -half to half.
+// Where on the capsule's axis the sphere of a contact is, from -half to half.
 double along(const Shape& c, const Witness& w) {
-  return c.rot.col(2).dot(w.point1 - c.pos);
+  return c.rot.col(2).dot(w.point1 - c.size[0] * w.normal - c.pos);
 }
 
 void expect_near(const Vec3& a, const Vec3& b, double tolerance = kRoundOff) {
