@@ -173,7 +173,7 @@ ModelPtr load_model_from_string(const std::string& xml, LoadReport* report = nul
 struct ContactMaterial {
   double stiffness;                          // N/m, > 0
   double dissipation = 0;                    // s/m, >= 0
-  std::optional<double> friction;            // sliding coefficient; default: the geom's
+  std::optional<double> friction = {};       // sliding coefficient; default: the geom's
   double relaxation_time = 0;                // s, SAP only
 };
 
