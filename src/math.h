@@ -19,20 +19,23 @@ using Mat3X = Eigen::Matrix3Xd;
 using RowMatX = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 using Quat = Eigen::Quaterniond;
 
+// Index of a std::vector or std::span from the int of a model.
+constexpr std::size_t at(int i) { return static_cast<std::size_t>(i); }
+
 // Row i of a row-major (n,3) or (n,4) array.
 inline Vec3 row3(std::span<const double> a, int i) {
-  const auto k = static_cast<std::size_t>(3 * i);
+  const std::size_t k = at(3 * i);
   return {a[k], a[k + 1], a[k + 2]};
 }
 inline Quat row4(std::span<const double> a, int i) {
-  const auto k = static_cast<std::size_t>(4 * i);
+  const std::size_t k = at(4 * i);
   return {a[k], a[k + 1], a[k + 2], a[k + 3]};
 }
 inline void set_row3(std::span<double> a, int i, const Vec3& v) {
-  for (int k = 0; k < 3; ++k) a[static_cast<std::size_t>(3 * i + k)] = v[k];
+  for (int k = 0; k < 3; ++k) a[at(3 * i + k)] = v[k];
 }
 inline void set_row4(std::span<double> a, int i, const Quat& q) {
-  const auto k = static_cast<std::size_t>(4 * i);
+  const std::size_t k = at(4 * i);
   a[k] = q.w(), a[k + 1] = q.x(), a[k + 2] = q.y(), a[k + 3] = q.z();
 }
 

@@ -58,7 +58,7 @@ struct Model {
   Names body_names;                        // (nbody); "" where unnamed
   Ints body_parentid;                      // (nbody)    parent; the world's is 0
   Ints body_rootid;                        // (nbody)    top ancestor below the world
-  Ints body_weldid;                        // (nbody)    nearest ancestor-or-self with joints, else 0
+  Ints body_weldid;                        // (nbody)    nearest ancestor-or-self with joints or mocap, else 0
   Ints body_jntadr, body_jntnum;           // (nbody)    joints of the body; adr -1 when none
   Ints body_dofadr, body_dofnum;           // (nbody)    dofs of the body; adr -1 when none
   Ints body_mocapid;                       // (nbody)    index of a mocap body, else -1

@@ -9,10 +9,6 @@
 namespace stiction::reference {
 namespace {
 
-std::size_t at(int i) {
-  return static_cast<std::size_t>(i);
-}
-
 std::array<double, 3> array3(const Vec3& v) {
   return {v.x(), v.y(), v.z()};
 }

@@ -5,8 +5,10 @@
 namespace stiction::reference {
 namespace {
 
-std::size_t at(int i) {
-  return static_cast<std::size_t>(i);
+// Static and mocap bodies have no dof between themselves and the world.
+bool moves(const Model& m, int b) {
+  const int weld = m.body_weldid[at(b)];
+  return m.body_dofnum[at(weld)] > 0;
 }
 
 Vec3 com_velocity(const Kinematics& kin, const std::vector<Motion>& motion, int b) {
@@ -24,7 +26,7 @@ Mat3 world_inertia(const Model& m, const Kinematics& kin, int b) {
 MatX mass_matrix(const Model& m, const Kinematics& kin) {
   MatX M = MatX::Zero(m.nv, m.nv);
   for (int b = 1; b < m.nbody; ++b) {
-    if (m.body_weldid[at(b)] == 0) continue;
+    if (!moves(m, b)) continue;
     const Mat3X jv = point_jacobian(m, kin, b, kin.xipos[at(b)]);
     const Mat3X jw = rotation_jacobian(m, kin, b);
     M += m.body_mass[at(b)] * jv.transpose() * jv + jw.transpose() * world_inertia(m, kin, b) * jw;
@@ -37,7 +39,7 @@ VecX bias_force(const Model& m, const Kinematics& kin, const std::vector<Motion>
   const Vec3 gravity(m.gravity[0], m.gravity[1], m.gravity[2]);
   VecX bias = VecX::Zero(m.nv);
   for (int b = 1; b < m.nbody; ++b) {
-    if (m.body_weldid[at(b)] == 0) continue;
+    if (!moves(m, b)) continue;
     const Motion& s = motion[at(b)];
     const Vec3 r = kin.xipos[at(b)] - kin.xpos[at(b)];
     const Mat3 inertia = world_inertia(m, kin, b);
@@ -58,14 +60,14 @@ Totals totals(const Model& m, const Kinematics& kin, const std::vector<Motion>& 
   Totals t;
   double mass = 0;
   for (int b = 1; b < m.nbody; ++b) {
-    if (m.body_weldid[at(b)] == 0) continue;
+    if (!moves(m, b)) continue;
     mass += m.body_mass[at(b)];
     t.com += m.body_mass[at(b)] * kin.xipos[at(b)];
   }
   if (mass > 0) t.com /= mass;
 
   for (int b = 1; b < m.nbody; ++b) {
-    if (m.body_weldid[at(b)] == 0) continue;
+    if (!moves(m, b)) continue;
     const Vec3 v = com_velocity(kin, motion, b);
     const Vec3& w = motion[at(b)].omega;
     const Mat3 inertia = world_inertia(m, kin, b);

@@ -5,10 +5,6 @@
 namespace stiction::reference {
 namespace {
 
-std::size_t at(int i) {
-  return static_cast<std::size_t>(i);
-}
-
 Vec3 quat_difference(std::span<const double> q, std::span<const double> q0) {
   return log_quat(row4(q0, 0).normalized().conjugate() * row4(q, 0).normalized());
 }

@@ -9,7 +9,7 @@
 namespace stiction::reference {
 
 // A placed primitive, sized as in MuJoCo: sphere (radius), capsule and cylinder (radius, half
-// length along z), box and ellipsoid (half sizes), plane (sizes unused, z is its outward normal).
+// length along z), box and ellipsoid (half sizes), plane (infinite, z is its outward normal).
 struct Shape {
   GeomType type;
   Vec3 size;
@@ -25,29 +25,41 @@ struct Witness {
 };
 
 // Writes exactly contact_points(a.type, b.type) witnesses and returns their number; 0: no collider.
-// The smallest distance is the signed distance of the two shapes. Swapped arguments give swapped
-// points and the opposite normal, in the same order. The index names the same feature at every pose:
+// The least distance is the signed distance of the two shapes: overlap is the length of the
+// shortest translation that separates them. Swapped arguments give swapped points and the opposite
+// normal, in the same order.
 //
-//   plane-capsule     end sphere at -z, +z of the capsule
-//   plane-box         vertex; bit k of the index set: coordinate k positive
-//   plane-cylinder    4 * cap + quarter: rim points of the caps -z, +z. Quarter 0 is the direction d
-//                     of the rim that is deepest, 1 to 3 follow at 90 degrees about +z. Where the
-//                     axis is within kParallel of the plane's normal all rim points are equally
-//                     deep and d is the cylinder's x axis: the one pose where points (not the
-//                     smallest distance) jump.
-//   capsule-capsule   nearest points of the two axes; the middle of the overlap where the axes are
-//                     parallel, the one pose where the points (not the distance) jump
-//   capsule-box       the point nearer to the capsule's -z end first (geometry_capsule_box.cpp)
+// Order of the points (the index names the same feature at every pose):
+//   plane-capsule     the end spheres at -z and +z of the capsule
+//   plane-box         the vertices; bit k of the index is set where coordinate k is positive
+//   plane-cylinder    4 * cap + quarter. Caps: -z, +z. Quarter 0 is the direction of the deepest
+//                     rim point, 1 to 3 follow at 90 degrees about +z
+//   capsule-box       the point nearer to the capsule's -z end first
 //
-// Overlap is measured by the shortest translation that separates. Where that translation is not
-// unique, so that no continuous normal exists, the choice is fixed: a sphere or capsule axis inside
-// a box leaves by the first of the nearest faces x, y, z; axes that cross are pushed along their
-// common perpendicular; coincident centres and coinciding axes along the x axis of the last shape
-// (of the first argument for two of a type, the only case that does not swap).
+// Capsule against box. Two points of the capsule's axis, a segment, carry the contact:
+//   1. The nearest point t* of the segment: least distance to the box, in direction n. If the
+//      segment enters the box, n is instead the shortest translation that takes it out (one of
+//      the faces' normals, or of the common perpendiculars of the segment and an edge), and t* is
+//      the last point to leave.
+//   2. The part [a, b] of the segment that faces the box: clipped, in the box's frame, to
+//        |x_k| <= max(h_k, |x_k(t*)|) + L n_k² / (1 - n_k²),   k = 1..3,  L half the length.
+//      Over a face (n = e_k) these are the four planes through the face's edges. Across an edge or
+//      a vertex the planes move outwards as n turns away from the face, so nothing jumps.
+//   3. Beside t*, the one of a and b that is farther from the box. Distance is convex along
+//      the segment, so the two contacts are the nearest and the farthest point of the facing
+//      part, and both distances are continuous wherever n is. If a or b is as near as t*, it takes
+//      the place of t*: a capsule lying on a face touches at the two ends of the facing part.
+//   Distances are those of the sphere at the point; while the segment is inside the box and leaves
+//   it through a face, the heights above that face.
+//
+// Where points jump although the distance doesn't: a cylinder standing on a plane, parallel axes of
+// two capsules (middle of the overlap), a capsule parallel to a face or an edge of a box.
+//
+// Where the direction of least translation is not unique, the choice is fixed: a point inside a box
+// leaves by the first of the nearest faces in the order x, y, z; crossing axes are pushed along
+// their common perpendicular; a sphere centred on a capsule's axis along the capsule's x axis;
+// coincident spheres and coinciding capsule axes along the x axis of the first argument (the only
+// case that doesn't swap).
 int collide(const Shape& a, const Shape& b, std::span<Witness> out);
-
-// Sine of the angle below which a cylinder counts as standing: rim points differ by less than
-// round-off then.
-inline constexpr double kParallel = 1e-12;
 
 }  // namespace stiction::reference

@@ -3,10 +3,6 @@
 namespace stiction::reference {
 namespace {
 
-std::size_t at(int i) {
-  return static_cast<std::size_t>(i);
-}
-
 // The three dofs from `dof` on turn about the columns of `axes` through `anchor`.
 void set_rotation_dofs(Kinematics& kin, int dof, const Mat3& axes, const Vec3& anchor) {
   for (int k = 0; k < 3; ++k) {

@@ -10,10 +10,6 @@ namespace {
 
 using namespace reference;
 
-std::size_t at(int i) {
-  return static_cast<std::size_t>(i);
-}
-
 void append(std::vector<double>& out, const Vec3& v) {
   out.insert(out.end(), {v.x(), v.y(), v.z()});
 }

@@ -10,10 +10,6 @@ namespace {
 
 constexpr double kInf = std::numeric_limits<double>::infinity();
 
-std::size_t at(int i) {
-  return static_cast<std::size_t>(i);
-}
-
 // Feedback that pulls back is implicit; the rest of the actuator's force is explicit.
 ServoGains servo_gains(const Model& m, int a) {
   return {std::max(0.0, -m.actuator_bias[at(3 * a + 1)]),

@@ -5,10 +5,6 @@
 namespace stiction::reference {
 namespace {
 
-std::size_t at(int i) {
-  return static_cast<std::size_t>(i);
-}
-
 std::vector<double> to_vector(const VecX& v) {
   return {v.data(), v.data() + v.size()};
 }

@@ -1,0 +1,223 @@
+// Model: reading, sizes, names and look-ups. Its arrays are in model_arrays.cpp.
+#include "stiction/model.h"
+
+#include <nanobind/stl/array.h>
+#include <nanobind/stl/filesystem.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/shared_ptr.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/variant.h>
+#include <nanobind/stl/vector.h>
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <utility>
+#include <variant>
+
+#include "module.h"
+#include "stiction/error.h"
+
+namespace stiction::python {
+namespace {
+
+using Shared = std::shared_ptr<LoadedModel>;
+using Path = std::filesystem::path;
+using GeomKey = std::variant<int, std::string>;
+
+// Calls `read(report)` without the GIL. A refusal carries the report that explains it.
+template <class Read>
+Shared load(nb::handle model_error, const Read& read) {
+  auto report = std::make_shared<LoadReport>();
+  try {
+    const nb::gil_scoped_release release;
+    ModelPtr model = read(report.get());
+    return std::make_shared<LoadedModel>(LoadedModel{std::move(model), report});
+  } catch (const ModelError& e) {
+    nb::object error = model_error(e.what());
+    error.attr("report") = nb::cast(std::shared_ptr<const LoadReport>(report));
+    PyErr_SetObject(model_error.ptr(), error.ptr());
+  }
+  throw nb::python_error();
+}
+
+int geom_index(const Model& m, const GeomKey& key) {
+  if (const auto* name = std::get_if<std::string>(&key)) return m.geom(*name);
+  const int g = std::get<int>(key);
+  if (g < 0 || g >= m.ngeom)
+    throw ArgumentError("geom = " + std::to_string(g) +
+                        ": must be a name, None for all geoms, or " + "an index in [0, " +
+                        std::to_string(m.ngeom) + ")");
+  return g;
+}
+
+Shared with_material(const LoadedModel& self, const std::optional<GeomKey>& geom, double stiffness,
+                     double dissipation, std::optional<double> friction, double relaxation_time) {
+  const int g = geom ? geom_index(*self.model, *geom) : -1;
+  const ContactMaterial material{stiffness, dissipation, friction, relaxation_time};
+  return std::make_shared<LoadedModel>(
+      LoadedModel{with_contact_material(*self.model, g, material), self.report});
+}
+
+void def_size(nb::class_<LoadedModel>& c, const char* name, int Model::*field, const char* doc) {
+  c.def_prop_ro(
+      name, [field](const LoadedModel& m) { return (*m.model).*field; }, doc);
+}
+
+void def_names(nb::class_<LoadedModel>& c, const char* name, Names Model::*field, const char* sig) {
+  c.def_prop_ro(
+      name,
+      [field](const LoadedModel& m) {
+        nb::list names;
+        for (const std::string& n : (*m.model).*field) names.append(n);
+        return nb::tuple(names);
+      },
+      nb::sig(sig), "names in model order; '' where unnamed");
+}
+
+void def_lookup(nb::class_<LoadedModel>& c, const char* name,
+                int (Model::*find)(const std::string&) const, const char* doc) {
+  c.def(
+      name, [find](const LoadedModel& m, const std::string& n) { return ((*m.model).*find)(n); },
+      nb::arg("name"), doc);
+}
+
+template <class Spec>
+void def_specs(nb::class_<LoadedModel>& c, const char* name, std::vector<Spec> Model::*field) {
+  c.def_prop_ro(
+      name, [field](const LoadedModel& m) { return (*m.model).*field; },
+      "read and kept, not computed by the engine yet");
+}
+
+void bind_specs(nb::module_& m) {
+  nb::class_<SensorSpec>(m, "SensorSpec", "A sensor as in the file.")
+      .def_ro("name", &SensorSpec::name)
+      .def_ro("type", &SensorSpec::type)
+      .def_ro("objtype", &SensorSpec::objtype)
+      .def_ro("object", &SensorSpec::object)
+      .def_ro("reftype", &SensorSpec::reftype)
+      .def_ro("reference", &SensorSpec::reference);
+  nb::class_<EqualitySpec>(m, "EqualitySpec", "An equality constraint as in the file.")
+      .def_ro("name", &EqualitySpec::name)
+      .def_ro("type", &EqualitySpec::type)
+      .def_ro("object1", &EqualitySpec::object1)
+      .def_ro("object2", &EqualitySpec::object2)
+      .def_ro("data", &EqualitySpec::data)
+      .def_ro("active", &EqualitySpec::active);
+  nb::class_<MeshSpec>(m, "MeshSpec", "A mesh asset as in the file.")
+      .def_ro("name", &MeshSpec::name)
+      .def_ro("file", &MeshSpec::file)
+      .def_ro("scale", &MeshSpec::scale);
+  nb::class_<HfieldSpec>(m, "HfieldSpec", "A height field asset as in the file.")
+      .def_ro("name", &HfieldSpec::name)
+      .def_ro("file", &HfieldSpec::file)
+      .def_ro("nrow", &HfieldSpec::nrow)
+      .def_ro("ncol", &HfieldSpec::ncol)
+      .def_ro("size", &HfieldSpec::size);
+}
+
+std::string repr(const LoadedModel& self) {
+  const Model& m = *self.model;
+  const auto size = [](const char* name, int n) {
+    return std::string(" ") + name + "=" + std::to_string(n);
+  };
+  return "<stiction.Model '" + m.name + "'" + size("nq", m.nq) + size("nv", m.nv) +
+         size("nu", m.nu) + size("nbody", m.nbody) + size("ngeom", m.ngeom) +
+         size("npair", m.npair) + ">";
+}
+
+}  // namespace
+
+void bind_model(nb::module_& m, nb::handle model_error) {
+  bind_specs(m);
+  nb::class_<LoadedModel> c(
+      m, "Model", nb::is_weak_referenceable(),
+      "The checked, immutable robot, read from MJCF.\n\n"
+      "Array fields carry MuJoCo's names and are read-only NumPy views; they keep the model "
+      "alive.\n"
+      "SI units, radians, unit quaternions w x y z, z up. Body 0 is the world.");
+
+  c.def_static(
+      "from_file",
+      [model_error](const Path& path, bool strict) {
+        return load(model_error, [&](LoadReport* report) {
+          return load_model(path.string(), report, LoadOptions{strict});
+        });
+      },
+      nb::arg("path"), nb::arg("strict") = false,
+      "Reads an MJCF file. With `strict`, physics that would be ignored is refused.\n\n"
+      "Raises ModelError naming file, line, element, attribute and value; its `report` holds what "
+      "had been read.");
+  c.def_static(
+      "from_xml",
+      [model_error](const std::string& xml, const Path& directory, bool strict) {
+        return load(model_error, [&](LoadReport* report) {
+          return load_model_from_string(xml, report, LoadOptions{strict}, directory.string());
+        });
+      },
+      nb::arg("string"), nb::arg("directory") = "", nb::arg("strict") = false,
+      "Reads MJCF text; `directory` resolves includes and assets. Raises ModelError.");
+
+  c.def_prop_ro(
+      "report", [](const LoadedModel& self) { return self.report; },
+      "how every element of the file was read");
+  c.def_prop_ro("name", [](const LoadedModel& self) { return self.model->name; });
+  c.def_prop_ro(
+      "file", [](const LoadedModel& self) { return self.model->file; },
+      "path of the file, '' for text");
+  c.def_prop_ro(
+      "timestep", [](const LoadedModel& self) { return self.model->timestep; }, "s, from <option>");
+
+  def_size(c, "nq", &Model::nq, "number of positions");
+  def_size(c, "nv", &Model::nv, "number of velocities (degrees of freedom)");
+  def_size(c, "nu", &Model::nu, "number of actuators");
+  def_size(c, "nbody", &Model::nbody, "number of bodies, the world included");
+  def_size(c, "njnt", &Model::njnt, "number of joints");
+  def_size(c, "ngeom", &Model::ngeom, "number of geoms");
+  def_size(c, "nsite", &Model::nsite, "number of sites");
+  def_size(c, "nmocap", &Model::nmocap, "number of mocap bodies");
+  def_size(c, "nkey", &Model::nkey, "number of keyframes");
+  def_size(c, "ntendon", &Model::ntendon, "number of fixed tendons");
+  def_size(c, "npair", &Model::npair, "number of candidate geom pairs");
+  def_size(c, "nslot", &Model::nslot, "number of contact slots of all pairs");
+
+#define NAMES(field) "def " field "(self) -> tuple[str, ...]"
+  def_names(c, "body_names", &Model::body_names, NAMES("body_names"));
+  def_names(c, "jnt_names", &Model::jnt_names, NAMES("jnt_names"));
+  def_names(c, "geom_names", &Model::geom_names, NAMES("geom_names"));
+  def_names(c, "site_names", &Model::site_names, NAMES("site_names"));
+  def_names(c, "tendon_names", &Model::tendon_names, NAMES("tendon_names"));
+  def_names(c, "actuator_names", &Model::actuator_names, NAMES("actuator_names"));
+  def_names(c, "key_names", &Model::key_names, NAMES("key_names"));
+#undef NAMES
+
+  def_lookup(c, "body", &Model::body, "Index of the body; ArgumentError with the nearest names.");
+  def_lookup(c, "joint", &Model::joint,
+             "Index of the joint; ArgumentError with the nearest names.");
+  def_lookup(c, "geom", &Model::geom, "Index of the geom; ArgumentError with the nearest names.");
+  def_lookup(c, "site", &Model::site, "Index of the site; ArgumentError with the nearest names.");
+  def_lookup(c, "actuator", &Model::actuator,
+             "Index of the actuator; ArgumentError with the nearest names.");
+  def_lookup(c, "key", &Model::key, "Index of the keyframe; ArgumentError with the nearest names.");
+
+  def_specs(c, "sensors", &Model::sensors);
+  def_specs(c, "equalities", &Model::equalities);
+  def_specs(c, "meshes", &Model::meshes);
+  def_specs(c, "hfields", &Model::hfields);
+
+  c.def("with_contact_material", &with_material, nb::arg("geom").none(), nb::kw_only(),
+        nb::arg("stiffness"), nb::arg("dissipation") = 0.0, nb::arg("friction") = nb::none(),
+        nb::arg("relaxation_time") = 0.0,
+        "A copy of the model with the contact material of one geom (name or index), or of all "
+        "geoms (None), replaced.\n\n"
+        "stiffness: N/m, > 0; two geoms act as springs in series.\n"
+        "dissipation: Hunt-Crossley d, s/m, >= 0.\n"
+        "friction: sliding coefficient; None: the geom's own.\n"
+        "relaxation_time: tau of SAP contact, s.\n\n"
+        "Raises ArgumentError on unphysical values.");
+  c.def("__repr__", &repr);
+
+  bind_model_arrays(c);
+}
+
+}  // namespace stiction::python

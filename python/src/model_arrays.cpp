@@ -1,0 +1,161 @@
+// Every array of Model as a read-only NumPy view.
+#include "arrays.h"
+#include "module.h"
+
+namespace stiction::python {
+namespace {
+
+// The field as rows of `Columns` numbers (none: one number per row).
+template <int... Columns, class T>
+void def(nb::class_<LoadedModel>& c, const char* name, std::vector<T> Model::*field,
+         const char* doc) {
+  c.def_prop_ro(
+      name,
+      [field](nb::handle_t<LoadedModel> self) {
+        const std::vector<T>& v = (*nb::cast<const LoadedModel&>(self).model).*field;
+        return view<Columns...>(v.data(), v.size(), self);
+      },
+      doc);
+}
+
+// A keyframe field: one row per key, as many columns as `columns` says.
+void def_key(nb::class_<LoadedModel>& c, const char* name, Reals Model::*field, int Model::*columns,
+             const char* doc) {
+  c.def_prop_ro(
+      name,
+      [field, columns](nb::handle_t<LoadedModel> self) {
+        const Model& m = *nb::cast<const LoadedModel&>(self).model;
+        return matrix_view((m.*field).data(), static_cast<std::size_t>(m.nkey),
+                           static_cast<std::size_t>(m.*columns), self);
+      },
+      doc);
+}
+
+void bodies(nb::class_<LoadedModel>& c) {
+  def(c, "body_parentid", &Model::body_parentid, "(nbody,) parent; the world's is 0");
+  def(c, "body_rootid", &Model::body_rootid, "(nbody,) top ancestor below the world");
+  def(c, "body_weldid", &Model::body_weldid, "(nbody,) nearest ancestor-or-self with joints, or 0");
+  def(c, "body_jntadr", &Model::body_jntadr, "(nbody,) first joint, or -1");
+  def(c, "body_jntnum", &Model::body_jntnum, "(nbody,) number of joints");
+  def(c, "body_dofadr", &Model::body_dofadr, "(nbody,) first dof, or -1");
+  def(c, "body_dofnum", &Model::body_dofnum, "(nbody,) number of dofs");
+  def(c, "body_mocapid", &Model::body_mocapid, "(nbody,) index of a mocap body, or -1");
+  def<3>(c, "body_pos", &Model::body_pos, "(nbody, 3) frame in the parent at qpos0, m");
+  def<4>(c, "body_quat", &Model::body_quat, "(nbody, 4) frame in the parent at qpos0");
+  def(c, "body_mass", &Model::body_mass, "(nbody,) kg");
+  def<3>(c, "body_ipos", &Model::body_ipos, "(nbody, 3) centre of mass in the body, m");
+  def<4>(c, "body_iquat", &Model::body_iquat, "(nbody, 4) principal axes in the body");
+  def<3>(c, "body_inertia", &Model::body_inertia, "(nbody, 3) principal moments, kg m^2");
+  def(c, "body_subtreemass", &Model::body_subtreemass, "(nbody,) kg");
+  def(c, "body_gravcomp", &Model::body_gravcomp, "(nbody,) share of gravity compensated");
+  def<2>(c, "body_invweight0", &Model::body_invweight0,
+         "(nbody, 2) mean inverse inertia at qpos0: translation, rotation");
+}
+
+void joints(nb::class_<LoadedModel>& c) {
+  def(c, "jnt_type", &Model::jnt_type, "(njnt,) values of JointType");
+  def(c, "jnt_bodyid", &Model::jnt_bodyid, "(njnt,)");
+  def(c, "jnt_qposadr", &Model::jnt_qposadr, "(njnt,) first element in qpos");
+  def(c, "jnt_dofadr", &Model::jnt_dofadr, "(njnt,) first element in qvel");
+  def<3>(c, "jnt_pos", &Model::jnt_pos, "(njnt, 3) anchor in the body, m");
+  def<3>(c, "jnt_axis", &Model::jnt_axis, "(njnt, 3) unit axis in the body");
+  def(c, "jnt_limited", &Model::jnt_limited, "(njnt,) 0 or 1");
+  def<2>(c, "jnt_range", &Model::jnt_range, "(njnt, 2) m or rad; ball: 0 and the largest angle");
+  def(c, "jnt_stiffness", &Model::jnt_stiffness, "(njnt,) N/m or N m/rad, about qpos_spring");
+  def(c, "jnt_actfrclimited", &Model::jnt_actfrclimited, "(njnt,) 0 or 1");
+  def<2>(c, "jnt_actfrcrange", &Model::jnt_actfrcrange,
+         "(njnt, 2) clamp of the summed actuator force on the joint, N or N m");
+  def(c, "qpos0", &Model::qpos0, "(nq,) reference pose");
+  def(c, "qpos_spring", &Model::qpos_spring, "(nq,) rest pose of the joint springs");
+  def(c, "dof_bodyid", &Model::dof_bodyid, "(nv,)");
+  def(c, "dof_jntid", &Model::dof_jntid, "(nv,)");
+  def(c, "dof_parentid", &Model::dof_parentid, "(nv,) previous dof towards the root, or -1");
+  def(c, "dof_armature", &Model::dof_armature, "(nv,) reflected inertia, kg or kg m^2");
+  def(c, "dof_damping", &Model::dof_damping, "(nv,) N s/m or N m s/rad");
+  def(c, "dof_frictionloss", &Model::dof_frictionloss, "(nv,) dry friction, N or N m");
+  def(c, "dof_invweight0", &Model::dof_invweight0,
+      "(nv,) diagonal of the inverse of M at qpos0, averaged per joint block");
+}
+
+void geoms(nb::class_<LoadedModel>& c) {
+  def(c, "geom_type", &Model::geom_type, "(ngeom,) values of GeomType");
+  def(c, "geom_bodyid", &Model::geom_bodyid, "(ngeom,)");
+  def(c, "geom_contype", &Model::geom_contype, "(ngeom,) bit mask");
+  def(c, "geom_conaffinity", &Model::geom_conaffinity, "(ngeom,) bit mask");
+  def(c, "geom_condim", &Model::geom_condim, "(ngeom,) 1, 3, 4 or 6");
+  def(c, "geom_priority", &Model::geom_priority, "(ngeom,)");
+  def<3>(c, "geom_size", &Model::geom_size, "(ngeom, 3) MuJoCo's sizes, m");
+  def<3>(c, "geom_pos", &Model::geom_pos, "(ngeom, 3) in the body, m");
+  def<4>(c, "geom_quat", &Model::geom_quat, "(ngeom, 4) in the body");
+  def(c, "geom_rbound", &Model::geom_rbound, "(ngeom,) radius of the bounding sphere, m; plane: 0");
+  def<3>(c, "geom_friction", &Model::geom_friction, "(ngeom, 3) sliding, torsional, rolling");
+  def<2>(c, "geom_solref", &Model::geom_solref, "(ngeom, 2) as in MuJoCo");
+  def<5>(c, "geom_solimp", &Model::geom_solimp, "(ngeom, 5) as in MuJoCo");
+  def(c, "geom_solmix", &Model::geom_solmix, "(ngeom,) as in MuJoCo");
+  def(c, "geom_margin", &Model::geom_margin, "(ngeom,) m, moves the surface outwards");
+  def(c, "geom_gap", &Model::geom_gap, "(ngeom,) m, widens detection only");
+  def(c, "geom_native", &Model::geom_native,
+      "(ngeom,) 1: the three below were given, else mapped per pair");
+  def(c, "geom_stiffness", &Model::geom_stiffness, "(ngeom,) N/m");
+  def(c, "geom_dissipation", &Model::geom_dissipation, "(ngeom,) Hunt-Crossley d, s/m");
+  def(c, "geom_relaxation_time", &Model::geom_relaxation_time, "(ngeom,) SAP tau, s");
+  def(c, "geom_dataid", &Model::geom_dataid, "(ngeom,) mesh or height field, or -1");
+}
+
+void pairs(nb::class_<LoadedModel>& c) {
+  def(c, "pair_geom1", &Model::pair_geom1, "(npair,) the normal points from geom1 into geom2");
+  def(c, "pair_geom2", &Model::pair_geom2, "(npair,)");
+  def(c, "pair_condim", &Model::pair_condim, "(npair,) 1: frictionless, else 3");
+  def(c, "pair_explicit", &Model::pair_explicit, "(npair,) 1: from <contact><pair>");
+  def(c, "pair_friction", &Model::pair_friction, "(npair,) MuJoCo's rule, or the explicit value");
+  def(c, "pair_margin", &Model::pair_margin, "(npair,) subtracted from the distance, m");
+  def(c, "pair_stiffness", &Model::pair_stiffness, "(npair,) k, N/m");
+  def(c, "pair_dissipation", &Model::pair_dissipation, "(npair,) d, s/m");
+  def(c, "pair_relaxation_time", &Model::pair_relaxation_time, "(npair,) SAP tau, s");
+  def(c, "pair_weight", &Model::pair_weight,
+      "(npair,) contact point = (1-w) p1 + w p2, w = k2/(k1+k2)");
+  def(c, "pair_slotadr", &Model::pair_slotadr, "(npair,) first contact slot");
+  def(c, "pair_slotnum", &Model::pair_slotnum, "(npair,) number of contact slots");
+}
+
+void sites_tendons_actuators(nb::class_<LoadedModel>& c) {
+  def(c, "site_bodyid", &Model::site_bodyid, "(nsite,)");
+  def<3>(c, "site_pos", &Model::site_pos, "(nsite, 3) in the body, m");
+  def<4>(c, "site_quat", &Model::site_quat, "(nsite, 4) in the body");
+  def(c, "tendon_adr", &Model::tendon_adr, "(ntendon,) first wrap");
+  def(c, "tendon_num", &Model::tendon_num, "(ntendon,) number of wraps");
+  def(c, "wrap_jntid", &Model::wrap_jntid, "(nwrap,)");
+  def(c, "wrap_coef", &Model::wrap_coef, "(nwrap,) length = sum of coef times joint position");
+  def(c, "actuator_trntype", &Model::actuator_trntype, "(nu,) values of Transmission");
+  def(c, "actuator_trnid", &Model::actuator_trnid, "(nu,) joint or tendon");
+  def<6>(c, "actuator_gear", &Model::actuator_gear, "(nu, 6) hinge, slide, tendon use the first");
+  def(c, "actuator_gain", &Model::actuator_gain, "(nu,) force per control");
+  def<3>(c, "actuator_bias", &Model::actuator_bias, "(nu, 3) force + length + velocity terms");
+  def(c, "actuator_ctrllimited", &Model::actuator_ctrllimited, "(nu,) 0 or 1");
+  def(c, "actuator_forcelimited", &Model::actuator_forcelimited, "(nu,) 0 or 1");
+  def<2>(c, "actuator_ctrlrange", &Model::actuator_ctrlrange, "(nu, 2)");
+  def<2>(c, "actuator_forcerange", &Model::actuator_forcerange, "(nu, 2) N or N m");
+}
+
+}  // namespace
+
+void bind_model_arrays(nb::class_<LoadedModel>& c) {
+  c.def_prop_ro(
+      "gravity",
+      [](nb::handle_t<LoadedModel> self) {
+        const Model& m = *nb::cast<const LoadedModel&>(self).model;
+        return nb::ndarray<nb::numpy, const double, nb::shape<3>>(m.gravity.data(), {3}, self);
+      },
+      "(3,) m/s^2");
+  bodies(c);
+  joints(c);
+  geoms(c);
+  pairs(c);
+  sites_tendons_actuators(c);
+  def(c, "key_time", &Model::key_time, "(nkey,) s");
+  def_key(c, "key_qpos", &Model::key_qpos, &Model::nq, "(nkey, nq)");
+  def_key(c, "key_qvel", &Model::key_qvel, &Model::nv, "(nkey, nv)");
+  def_key(c, "key_ctrl", &Model::key_ctrl, &Model::nu, "(nkey, nu)");
+}
+
+}  // namespace stiction::python

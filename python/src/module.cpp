@@ -1,0 +1,34 @@
+// stiction._core: the compiled half of the Python package.
+#include "module.h"
+
+#include "stiction/error.h"
+
+NB_MODULE(_core, m) {
+  using namespace stiction;
+  namespace nb = nanobind;
+
+  m.doc() = "Compiled core of stiction: models, options and the reference engine.";
+  m.attr("__version__") = STICTION_VERSION;
+
+  // Translators are tried last registered first, so that the base class comes last.
+  nb::exception<Error> error(m, "Error");
+  nb::exception<ModelError> model_error(m, "ModelError", error);
+  nb::exception<ArgumentError> argument_error(m, "ArgumentError",
+                                              nb::make_tuple(error, nb::handle(PyExc_ValueError)));
+  error.doc() = "Base of everything that stiction raises on purpose.";
+  model_error.doc() =
+      "A model that can't be read, is physically impossible, or was refused.\n\n"
+      "The message names file, line, element, attribute and value. `report` is the LoadReport of "
+      "what had been read.";
+  model_error.attr("report") = nb::none();
+  argument_error.doc() =
+      "A wrong argument: shape, range, name or non-finite value; the message shows what was given.";
+
+  python::bind_types(m);
+  python::bind_report(m);
+  python::bind_model(m, model_error);
+  python::bind_options(m);
+  python::bind_results(m);
+  python::bind_reference(m);
+  python::bind_rollout(m);
+}

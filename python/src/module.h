@@ -1,0 +1,30 @@
+// The parts of the module, one file each.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+#include <memory>
+
+#include "stiction/model.h"
+#include "stiction/report.h"
+
+namespace stiction::python {
+
+namespace nb = nanobind;
+
+// What Python calls a Model: the shared robot and the report of how it was read.
+struct LoadedModel {
+  ModelPtr model;
+  std::shared_ptr<const LoadReport> report;
+};
+
+void bind_types(nb::module_& m);
+void bind_report(nb::module_& m);
+void bind_model(nb::module_& m, nb::handle model_error);
+void bind_model_arrays(nb::class_<LoadedModel>& c);
+void bind_options(nb::module_& m);
+void bind_results(nb::module_& m);
+void bind_reference(nb::module_& m);  // after bind_results
+void bind_rollout(nb::module_& m);    // after bind_reference
+
+}  // namespace stiction::python

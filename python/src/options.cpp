@@ -1,0 +1,165 @@
+// Options: C++ enumerations as strings, immutable, compared by value.
+#include "stiction/options.h"
+
+#include <nanobind/operators.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+
+#include <array>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "module.h"
+#include "stiction/error.h"
+
+namespace stiction::python {
+namespace {
+
+template <class E, std::size_t N>
+using Choices = std::array<std::pair<E, std::string_view>, N>;
+
+constexpr Choices<ContactModel, 3> kContactModel{{{ContactModel::lagged, "lagged"},
+                                                  {ContactModel::similar, "similar"},
+                                                  {ContactModel::sap, "sap"}}};
+constexpr Choices<Stiction, 2> kStiction{
+    {{Stiction::regularized, "regularized"}, {Stiction::anchored, "anchored"}}};
+constexpr Choices<ContactPairs, 2> kContactPairs{
+    {{ContactPairs::speculative, "speculative"},
+     {ContactPairs::penetrating_deepest, "penetrating_deepest"}}};
+constexpr Choices<FrictionCombination, 2> kFrictionCombination{
+    {{FrictionCombination::mujoco, "mujoco"}, {FrictionCombination::harmonic, "harmonic"}}};
+
+template <class E, std::size_t N>
+E parse(const char* field, const std::string& value, const Choices<E, N>& choices) {
+  std::string list;
+  for (const auto& [e, name] : choices) {
+    if (value == name) return e;
+    list += (list.empty() ? "'" : ", '") + std::string(name) + "'";
+  }
+  throw ArgumentError("Options." + std::string(field) + " = '" + value + "': must be one of " +
+                      list);
+}
+
+template <class E, std::size_t N>
+std::string name_of(E value, const Choices<E, N>& choices) {
+  return std::string(choices[static_cast<std::size_t>(value)].second);
+}
+
+bool equal(const Options& a, const Options& b) {
+  return a.timestep == b.timestep && a.contact_model == b.contact_model &&
+         a.stiction == b.stiction && a.stiction_tolerance == b.stiction_tolerance &&
+         a.regularization == b.regularization && a.near_rigid == b.near_rigid &&
+         a.solver_tolerance == b.solver_tolerance && a.max_iterations == b.max_iterations &&
+         a.contact_pairs == b.contact_pairs && a.friction_combination == b.friction_combination;
+}
+
+// All fields as Python values, in the order of the constructor.
+nb::dict fields(const Options& o) {
+  nb::dict d;
+  d["timestep"] = o.timestep;
+  d["contact_model"] = name_of(o.contact_model, kContactModel);
+  d["stiction"] = name_of(o.stiction, kStiction);
+  d["stiction_tolerance"] = o.stiction_tolerance;
+  d["regularization"] = o.regularization;
+  d["near_rigid"] = o.near_rigid;
+  d["solver_tolerance"] = o.solver_tolerance;
+  d["max_iterations"] = o.max_iterations;
+  d["contact_pairs"] = name_of(o.contact_pairs, kContactPairs);
+  d["friction_combination"] = name_of(o.friction_combination, kFrictionCombination);
+  return d;
+}
+
+void init(Options* self, std::optional<double> timestep, const std::string& contact_model,
+          const std::string& stiction, double stiction_tolerance, double regularization,
+          double near_rigid, std::optional<double> solver_tolerance, int max_iterations,
+          const std::string& contact_pairs, const std::string& friction_combination) {
+  const Options o{.timestep = timestep,
+                  .contact_model = parse("contact_model", contact_model, kContactModel),
+                  .stiction = parse("stiction", stiction, kStiction),
+                  .stiction_tolerance = stiction_tolerance,
+                  .regularization = regularization,
+                  .near_rigid = near_rigid,
+                  .solver_tolerance = solver_tolerance,
+                  .max_iterations = max_iterations,
+                  .contact_pairs = parse("contact_pairs", contact_pairs, kContactPairs),
+                  .friction_combination =
+                      parse("friction_combination", friction_combination, kFrictionCombination)};
+  validate(o);
+  new (self) Options(o);
+}
+
+constexpr const char* kDoc =
+    "How to step: everything that is a choice of the user and not a property of the robot.\n\n"
+    "Immutable; `replace` makes a changed copy. Raises ArgumentError on a value out of range.\n\n"
+    "timestep: s; None: the model's.\n"
+    "contact_model: 'lagged' (default), 'similar' or 'sap'; the convex models of \"Irrotational\n"
+    "    Contact Fields\" and of the SAP paper. Only 'lagged' neither glides nor hardens with "
+    "speed.\n"
+    "stiction: 'regularized' creeps below stiction_tolerance; 'anchored' does not creep.\n"
+    "stiction_tolerance: v_s, m/s, slip speed at which friction reaches 0.71 of its bound.\n"
+    "regularization: sigma, friction slope at most 1/(sigma w).\n"
+    "near_rigid: beta of SAP contact; 0 switches its floor on compliance off.\n"
+    "solver_tolerance: relative momentum residual; None: 1e-6 in double precision.\n"
+    "max_iterations: Newton iterations before Status.not_converged.\n"
+    "contact_pairs: 'speculative', or 'penetrating_deepest' (Drake's point contact, to compare).\n"
+    "friction_combination: 'mujoco' (priority, else the larger), or 'harmonic' (2ab/(a+b)).";
+
+constexpr const char* kInitSignature =
+    "def __init__(self, *, timestep: float | None = None, "
+    "contact_model: typing.Literal['lagged', 'similar', 'sap'] = 'lagged', "
+    "stiction: typing.Literal['regularized', 'anchored'] = 'regularized', "
+    "stiction_tolerance: float = 1e-4, regularization: float = 1e-3, near_rigid: float = 1.0, "
+    "solver_tolerance: float | None = None, max_iterations: int = 32, "
+    "contact_pairs: typing.Literal['speculative', 'penetrating_deepest'] = 'speculative', "
+    "friction_combination: typing.Literal['mujoco', 'harmonic'] = 'mujoco') -> None";
+
+}  // namespace
+
+void bind_options(nb::module_& m) {
+  nb::class_<Options> c(m, "Options", kDoc);
+  c.def("__init__", &init, nb::kw_only(), nb::arg("timestep") = nb::none(),
+        nb::arg("contact_model") = "lagged", nb::arg("stiction") = "regularized",
+        nb::arg("stiction_tolerance") = 1e-4, nb::arg("regularization") = 1e-3,
+        nb::arg("near_rigid") = 1.0, nb::arg("solver_tolerance") = nb::none(),
+        nb::arg("max_iterations") = 32, nb::arg("contact_pairs") = "speculative",
+        nb::arg("friction_combination") = "mujoco", nb::sig(kInitSignature));
+  c.def_ro("timestep", &Options::timestep)
+      .def_prop_ro("contact_model",
+                   [](const Options& o) { return name_of(o.contact_model, kContactModel); })
+      .def_prop_ro("stiction", [](const Options& o) { return name_of(o.stiction, kStiction); })
+      .def_ro("stiction_tolerance", &Options::stiction_tolerance)
+      .def_ro("regularization", &Options::regularization)
+      .def_ro("near_rigid", &Options::near_rigid)
+      .def_ro("solver_tolerance", &Options::solver_tolerance)
+      .def_ro("max_iterations", &Options::max_iterations)
+      .def_prop_ro("contact_pairs",
+                   [](const Options& o) { return name_of(o.contact_pairs, kContactPairs); })
+      .def_prop_ro("friction_combination", [](const Options& o) {
+        return name_of(o.friction_combination, kFrictionCombination);
+      });
+  c.def(
+      "replace",
+      [](nb::handle_t<Options> self, const nb::kwargs& changes) {
+        nb::dict d = fields(nb::cast<const Options&>(self));
+        d.update(changes);
+        return nb::cast<Options>(self.type()(**d));
+      },
+      "A copy with the given fields changed.");
+  c.def("__eq__", &equal, nb::is_operator())
+      .def("__hash__", [](const Options& o) { return nb::hash(nb::tuple(fields(o).values())); })
+      .def("__repr__",
+           [](const Options& o) {
+             std::string s;
+             for (const auto& [key, value] : fields(o))
+               s += (s.empty() ? "" : ", ") + nb::cast<std::string>(key) + "=" +
+                    nb::cast<std::string>(nb::repr(value));
+             return "Options(" + s + ")";
+           })
+      .def("__getstate__", &fields)
+      .def("__setstate__", [](Options& self, const nb::dict& state) {
+        new (&self) Options(nb::cast<Options>(nb::type<Options>()(**state)));
+      });
+}
+
+}  // namespace stiction::python

@@ -1,0 +1,107 @@
+// Reference: one environment in double precision. The GIL is released while it computes.
+#include "reference.h"
+
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/shared_ptr.h>
+
+#include <utility>
+
+namespace stiction::python {
+
+InputArrays::InputArrays(const Model& m, const MaybeArray& qfrc, const MaybeArray& xfrc,
+                         const MaybeArray& pos, const MaybeArray& quat, const MaybeArray& anchors)
+    : qfrc_applied(or_none(qfrc), "qfrc_applied", {m.nv}, "(nv,)"),
+      xfrc_applied(or_none(xfrc), "xfrc_applied", {m.nbody, 6}, "(nbody, 6)"),
+      mocap_pos(or_none(pos), "mocap_pos", {m.nmocap, 3}, "(nmocap, 3)"),
+      mocap_quat(or_none(quat), "mocap_quat", {m.nmocap, 4}, "(nmocap, 4)"),
+      anchor(or_none(anchors), "anchor", {m.nslot, 3}, "(nslot, 3)") {}
+
+Inputs InputArrays::inputs() const {
+  return {.ctrl = ctrl,
+          .qfrc_applied = qfrc_applied,
+          .xfrc_applied = xfrc_applied,
+          .mocap_pos = mocap_pos,
+          .mocap_quat = mocap_quat,
+          .anchor = anchor};
+}
+
+namespace {
+
+// forward or step: the same arguments, checked in the same way.
+template <class Result>
+Result evaluate(Result (Reference::*method)(std::span<const double>, std::span<const double>,
+                                            const Inputs&) const,
+                const BoundReference& self, const ArrayLike& qpos, const ArrayLike& qvel,
+                const MaybeArray& ctrl, const MaybeArray& qfrc_applied,
+                const MaybeArray& xfrc_applied, const MaybeArray& mocap_pos,
+                const MaybeArray& mocap_quat, const MaybeArray& anchor) {
+  const Model& m = *self.model->model;
+  const Input q(qpos, "qpos", {m.nq}, "(nq,)");
+  const Input v(qvel, "qvel", {m.nv}, "(nv,)");
+  InputArrays arrays(m, qfrc_applied, xfrc_applied, mocap_pos, mocap_quat, anchor);
+  arrays.ctrl = Input(or_none(ctrl), "ctrl", {m.nu}, "(nu,)");
+  const nb::gil_scoped_release release;
+  return (self.engine.*method)(q, v, arrays.inputs());
+}
+
+template <class Result>
+void def_evaluation(nb::class_<BoundReference>& c, const char* name,
+                    Result (Reference::*method)(std::span<const double>, std::span<const double>,
+                                                const Inputs&) const,
+                    const char* doc) {
+  c.def(
+      name,
+      [method](const BoundReference& self, const ArrayLike& qpos, const ArrayLike& qvel,
+               const MaybeArray& ctrl, const MaybeArray& qfrc_applied,
+               const MaybeArray& xfrc_applied, const MaybeArray& mocap_pos,
+               const MaybeArray& mocap_quat, const MaybeArray& anchor) {
+        return evaluate(method, self, qpos, qvel, ctrl, qfrc_applied, xfrc_applied, mocap_pos,
+                        mocap_quat, anchor);
+      },
+      nb::arg("qpos"), nb::arg("qvel"), nb::arg("ctrl") = nb::none(), nb::kw_only(),
+      nb::arg("qfrc_applied") = nb::none(), nb::arg("xfrc_applied") = nb::none(),
+      nb::arg("mocap_pos") = nb::none(), nb::arg("mocap_quat") = nb::none(),
+      nb::arg("anchor") = nb::none(), doc);
+}
+
+}  // namespace
+
+void bind_reference(nb::module_& m) {
+  nb::class_<BoundReference> c(m, "Reference",
+                               "The slow, obvious engine: one environment, double precision.\n\n"
+                               "Stateless and thread-safe: every method is a function of its "
+                               "arguments. The GIL is released\n"
+                               "while it computes.");
+  c.def(
+      "__init__",
+      [](BoundReference* self, std::shared_ptr<LoadedModel> model,
+         const std::optional<Options>& options) {
+        Reference engine(model->model, options.value_or(Options{}));
+        new (self) BoundReference{std::move(model), std::move(engine)};
+      },
+      nb::arg("model"), nb::arg("options") = nb::none());
+  c.def_prop_ro("model", [](const BoundReference& r) { return r.model; });
+  c.def_prop_ro(
+      "options", [](const BoundReference& r) { return r.engine.options(); },
+      "with every default resolved");
+
+  def_evaluation(
+      c, "forward", &Reference::forward,
+      "Dynamics of a state without a step.\n\n"
+      "qpos: (nq,) m, rad, unit quaternions; qvel: (nv,) m/s, rad/s.\n"
+      "ctrl: (nu,). qfrc_applied: (nv,) N, N m. xfrc_applied: (nbody, 6) force and torque\n"
+      "at the centre of mass, world axes. mocap_pos: (nmocap, 3). mocap_quat: (nmocap, 4).\n"
+      "anchor: (nslot, 3) m. None: zero (mocap: the model's pose).\n\n"
+      "Equation of motion: M dv/dt + qfrc_bias = qfrc_passive + qfrc_actuator + applied +\n"
+      "constraints.\n\n"
+      "Raises ArgumentError on a wrong shape or a number that is not finite.");
+  def_evaluation(
+      c, "step", &Reference::step,
+      "One time step; arguments as in `forward`.\n\n"
+      "Solves the convex problem v = argmin |v - v_star|_A^2 / 2 + contact and constraint\n"
+      "potentials, then advances qpos with the new velocity (symplectic Euler).\n\n"
+      "Raises ArgumentError on a wrong shape. Bad numbers set a bit of `status` and leave\n"
+      "the state as it was.");
+}
+
+}  // namespace stiction::python

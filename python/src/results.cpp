@@ -1,0 +1,135 @@
+// Contact, ForwardResult, StepResult.
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <sstream>
+
+#include "arrays.h"
+#include "module.h"
+#include "stiction/reference.h"
+
+namespace stiction::python {
+namespace {
+
+// (nv,nv) matrix of a result.
+template <class Result>
+void def_square(nb::class_<Result>& c, const char* name, std::vector<double> Result::*field,
+                std::vector<double> Result::*side, const char* doc) {
+  c.def_prop_ro(
+      name,
+      [field, side](nb::handle_t<Result> self) {
+        auto& r = nb::cast<Result&>(self);
+        const std::size_t n = (r.*side).size();
+        return matrix_view((r.*field).data(), n, n, self);
+      },
+      doc);
+}
+
+std::string repr(const Contact& c) {
+  std::ostringstream s;
+  s << "<Contact geom1=" << c.geom1 << " geom2=" << c.geom2 << " gap=" << c.gap << " impulse=("
+    << c.impulse[0] << ", " << c.impulse[1] << ", " << c.impulse[2] << ")>";
+  return s.str();
+}
+
+std::string repr(const StepResult& r) {
+  std::ostringstream s;
+  s << "<StepResult status=" << static_cast<std::uint32_t>(r.status)
+    << " iterations=" << r.iterations << " residual=" << r.residual
+    << " contacts=" << r.contacts.size() << ">";
+  return s.str();
+}
+
+void bind_contact(nb::module_& m) {
+  nb::class_<Contact> c(m, "Contact",
+                        "One contact point. World axes; the normal points from geom1 into geom2.");
+  c.def_ro("geom1", &Contact::geom1)
+      .def_ro("geom2", &Contact::geom2)
+      .def_ro("pair", &Contact::pair, "index into Model.pair_*")
+      .def_ro("slot", &Contact::slot, "lasting name of the point, in [0, nslot)")
+      .def_ro("gap", &Contact::gap, "distance minus margin at the start, m; < 0: overlap")
+      .def_ro("separation_velocity", &Contact::separation_velocity,
+              "normal velocity at the end, m/s; > 0: separating")
+      .def_ro("friction", &Contact::friction, "coefficient of the pair")
+      .def_ro("stiffness", &Contact::stiffness, "k of the pair, N/m")
+      .def_ro("dissipation", &Contact::dissipation, "Hunt-Crossley d of the pair, s/m")
+      .def_ro("n0", &Contact::n0, "lagged normal impulse that bounds friction, N s")
+      .def_ro("eps_s", &Contact::eps_s, "slip speed of the soft norm, max(v_s, sigma w mu n0), m/s")
+      .def_ro("w", &Contact::w, "Delassus scale of the point, 1/kg");
+  def_array(c, "pos", &Contact::pos, "(3,) contact point, m");
+  def_array(c, "normal", &Contact::normal, "(3,) unit normal");
+  def_array(c, "impulse", &Contact::impulse,
+            "(3,) on geom2's body, N s; force = impulse / timestep");
+  def_array(c, "slip", &Contact::slip,
+            "(3,) tangential velocity of geom2 against geom1 at the end, m/s");
+  c.def("__repr__", nb::overload_cast<const Contact&>(&repr));
+}
+
+void bind_forward(nb::module_& m) {
+  using R = ForwardResult;
+  nb::class_<R> c(m, "ForwardResult",
+                  "Quantities of one state. SI units, world axes unless said otherwise.");
+  def_array<3>(c, "xpos", &R::xpos, "(nbody, 3) body frames, m");
+  def_array<4>(c, "xquat", &R::xquat, "(nbody, 4) body frames");
+  def_array<3>(c, "xipos", &R::xipos, "(nbody, 3) centres of mass, m");
+  def_array<9>(c, "ximat", &R::ximat, "(nbody, 9) principal axes, row-major");
+  def_array<3>(c, "xanchor", &R::xanchor, "(njnt, 3) m");
+  def_array<3>(c, "xaxis", &R::xaxis, "(njnt, 3)");
+  def_array<3>(c, "geom_xpos", &R::geom_xpos, "(ngeom, 3) m");
+  def_array<9>(c, "geom_xmat", &R::geom_xmat, "(ngeom, 9) row-major");
+  def_array<3>(c, "site_xpos", &R::site_xpos, "(nsite, 3) m");
+  def_array<9>(c, "site_xmat", &R::site_xmat, "(nsite, 9) row-major");
+  def_array<3>(c, "subtree_com", &R::subtree_com, "(nbody, 3) m");
+  def_array<6>(c, "cvel", &R::cvel,
+               "(nbody, 6) angular velocity, then linear velocity of the body frame's origin");
+  def_square(c, "M", &R::M, &R::qfrc_bias, "(nv, nv) mass matrix with armature");
+  def_array(c, "qfrc_bias", &R::qfrc_bias, "(nv,) Coriolis and gyroscopic force minus gravity");
+  def_array(c, "qfrc_spring", &R::qfrc_spring, "(nv,) joint springs");
+  def_array(c, "qfrc_damper", &R::qfrc_damper, "(nv,) joint damping");
+  def_array(c, "qfrc_gravcomp", &R::qfrc_gravcomp, "(nv,) gravity compensation");
+  def_array(c, "qfrc_passive", &R::qfrc_passive, "(nv,) sum of the three");
+  def_array(c, "actuator_length", &R::actuator_length, "(nu,) m or rad");
+  def_array(c, "actuator_velocity", &R::actuator_velocity, "(nu,) m/s or rad/s");
+  def_array(c, "actuator_force", &R::actuator_force, "(nu,) N or N m");
+  def_array(c, "qfrc_actuator", &R::qfrc_actuator, "(nv,) actuator forces on the dofs");
+  def_array(c, "linear_momentum", &R::linear_momentum, "(3,) kg m/s");
+  def_array(c, "angular_momentum", &R::angular_momentum,
+            "(3,) kg m^2/s about the centre of mass of everything that moves");
+  def_array(c, "com", &R::com, "(3,) centre of mass of everything that moves, m");
+  c.def_ro("energy_kinetic", &R::energy_kinetic, "J")
+      .def_ro("energy_potential", &R::energy_potential, "J, gravity and joint springs")
+      .def_ro("contacts", &R::contacts,
+              "list of Contact: every candidate point of every pair, impulses zero");
+}
+
+void bind_step(nb::module_& m) {
+  using R = StepResult;
+  nb::class_<R> c(m, "StepResult", "What one step did. SI units, world axes.");
+  def_array(c, "qpos", &R::qpos, "(nq,) next positions");
+  def_array(c, "qvel", &R::qvel, "(nv,) next velocities");
+  def_array<3>(c, "anchor", &R::anchor,
+               "(nslot, 3) next anchors, m; zero unless stiction = 'anchored'");
+  def_array(c, "v_star", &R::v_star, "(nv,) free-motion velocity");
+  def_square(c, "A", &R::A, &R::v_star, "(nv, nv) M + dt D + dt^2 K");
+  def_array(c, "gen_impulse", &R::gen_impulse, "(nv,) generalized impulse of all constraints");
+  def_array<6>(c, "xfrc_contact", &R::xfrc_contact,
+               "(nbody, 6) contact force, N, and torque at the centre of mass, N m");
+  c.def_ro("contacts", &R::contacts, "list of Contact: the points in the problem")
+      .def_ro("status", &R::status, "Status bits; 0: all well")
+      .def_ro("iterations", &R::iterations, "Newton iterations")
+      .def_ro("linesearch_evaluations", &R::linesearch_evaluations,
+              "evaluations of the cost's derivative beyond alpha = 1")
+      .def_ro("residual", &R::residual, "relative momentum residual, dimensionless")
+      .def_ro("cost", &R::cost, "minimum of the convex problem, J")
+      .def("__repr__", nb::overload_cast<const R&>(&repr));
+}
+
+}  // namespace
+
+void bind_results(nb::module_& m) {
+  bind_contact(m);
+  bind_forward(m);
+  bind_step(m);
+}
+
+}  // namespace stiction::python

@@ -1,0 +1,73 @@
+#include "rollout.h"
+
+#include <algorithm>
+
+namespace stiction::python {
+namespace {
+
+// Room for all rows, with the initial state in the first.
+Rollout start(const Model& m, std::span<const double> qpos, std::span<const double> qvel,
+              std::span<const double> anchor, int nstep, bool energy) {
+  Rollout r;
+  r.nq = m.nq, r.nv = m.nv, r.nstep = nstep;
+  const auto n = static_cast<std::size_t>(nstep);
+  r.qpos.reserve((n + 1) * qpos.size());
+  r.qvel.reserve((n + 1) * qvel.size());
+  r.qpos.assign(qpos.begin(), qpos.end());
+  r.qvel.assign(qvel.begin(), qvel.end());
+  r.anchor.assign(static_cast<std::size_t>(3 * m.nslot), 0.0);
+  std::copy(anchor.begin(), anchor.end(), r.anchor.begin());
+  if (energy) r.energy.reserve(2 * (n + 1));
+  r.residual.reserve(n), r.iterations.reserve(n), r.ncontact.reserve(n), r.status.reserve(n);
+  return r;
+}
+
+void append(std::vector<double>& rows, const std::vector<double>& row) {
+  rows.insert(rows.end(), row.begin(), row.end());
+}
+
+}  // namespace
+
+Rollout roll_out(const Reference& reference, std::span<const double> qpos,
+                 std::span<const double> qvel, const Inputs& inputs, bool ctrl_per_step, int nstep,
+                 bool energy, const std::function<bool()>& go_on) {
+  const Model& m = reference.model();
+  Rollout r = start(m, qpos, qvel, inputs.anchor, nstep, energy);
+  std::vector<double> q(r.qpos), v(r.qvel);
+  Inputs in = inputs;
+  in.anchor = r.anchor;
+
+  const auto add_energy = [&] {
+    if (!energy) return;
+    const ForwardResult f = reference.forward(q, v, in);
+    r.energy.push_back(f.energy_kinetic);
+    r.energy.push_back(f.energy_potential);
+  };
+
+  const auto nu = static_cast<std::size_t>(m.nu);
+  StepResult s;
+  for (int k = 0; k < nstep; ++k) {
+    if (ctrl_per_step) in.ctrl = inputs.ctrl.subspan(static_cast<std::size_t>(k) * nu, nu);
+    if (k == 0) add_energy();
+
+    if (!any(s.status, kFrozen)) {
+      s = reference.step(q, v, in);
+      if (any(s.status, kFrozen)) s.iterations = 0, s.residual = 0, s.contacts.clear();
+      q = s.qpos, v = s.qvel;
+      std::copy(s.anchor.begin(), s.anchor.end(), r.anchor.begin());
+    }
+
+    append(r.qpos, q);
+    append(r.qvel, v);
+    r.residual.push_back(s.residual);
+    r.iterations.push_back(s.iterations);
+    r.ncontact.push_back(static_cast<std::int32_t>(s.contacts.size()));
+    r.status.push_back(static_cast<std::uint32_t>(s.status));
+    add_energy();
+    if (!go_on()) break;
+  }
+  r.nstep = static_cast<int>(r.status.size());
+  return r;
+}
+
+}  // namespace stiction::python

@@ -1,0 +1,53 @@
+// Enumerations.
+#include "stiction/types.h"
+
+#include "module.h"
+
+namespace stiction::python {
+
+void bind_types(nb::module_& m) {
+  nb::enum_<JointType>(m, "JointType", nb::is_arithmetic(),
+                       "Values of Model.jnt_type. nq/nv: free 7/6, ball 4/3, slide 1/1, hinge 1/1.")
+      .value("free", JointType::free)
+      .value("ball", JointType::ball)
+      .value("slide", JointType::slide)
+      .value("hinge", JointType::hinge);
+
+  nb::enum_<GeomType>(m, "GeomType", nb::is_arithmetic(), "Values of Model.geom_type.")
+      .value("plane", GeomType::plane)
+      .value("hfield", GeomType::hfield)
+      .value("sphere", GeomType::sphere)
+      .value("capsule", GeomType::capsule)
+      .value("ellipsoid", GeomType::ellipsoid)
+      .value("cylinder", GeomType::cylinder)
+      .value("box", GeomType::box)
+      .value("mesh", GeomType::mesh);
+
+  nb::enum_<Transmission>(m, "Transmission", nb::is_arithmetic(),
+                          "Values of Model.actuator_trntype.")
+      .value("joint", Transmission::joint)
+      .value("tendon", Transmission::tendon);
+
+  nb::enum_<Status>(m, "Status", nb::is_arithmetic(), nb::is_flag(),
+                    "Bits of the status of a step. bad_state, cholesky_failed and velocity_limit "
+                    "mean that the state was left as it was.")
+      .value("ok", Status::ok)
+      .value("bad_state", Status::bad_state,
+             "qpos, qvel or the result is not finite: reset; shorten the timestep")
+      .value("bad_control", Status::bad_control,
+             "ctrl or applied forces not finite: replaced by zero; check the policy")
+      .value("cholesky_failed", Status::cholesky_failed,
+             "Hessian not positive definite: check masses, armature, stiffness")
+      .value("velocity_limit", Status::velocity_limit,
+             "a velocity beyond 1e8: the simulation diverged; shorten the timestep")
+      .value("not_converged", Status::not_converged,
+             "iteration cap reached, best iterate kept: raise max_iterations")
+      .value("stalled", Status::stalled,
+             "round-off floor reached above solver_tolerance: harmless; relax it")
+      .value("late_contact", Status::late_contact,
+             "a point left out of the problem closed its gap: shorten the timestep")
+      .value("contact_overflow", Status::contact_overflow,
+             "more points than max_contacts: raise it");
+}
+
+}  // namespace stiction::python

@@ -1,0 +1,264 @@
+"""Command line: `stiction check-model | rollout | doctor`.
+
+Exit codes: 0 all well, 1 refused or failed, 2 bad usage.
+"""
+
+import argparse
+import json
+import os
+import sys
+import time
+from pathlib import Path
+
+from . import __version__, _core
+
+
+def _model_file(text: str) -> Path:
+    path = Path(text)
+    if not path.is_file():
+        raise argparse.ArgumentTypeError(f"no such file: {text}")
+    return path
+
+
+def _positive(kind):
+    def parse(text: str):
+        value = kind(text)
+        if not value > 0:
+            raise argparse.ArgumentTypeError(f"{text}: must be > 0")
+        return value
+
+    parse.__name__ = f"positive {kind.__name__}"
+    return parse
+
+
+def _output_file(text: str) -> Path:
+    path = Path(text)
+    if path.suffix not in (".npz", ".csv"):
+        raise argparse.ArgumentTypeError(f"{text}: must end in .npz or .csv")
+    return path
+
+
+def build_parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="stiction", description="Simulation of robots with convex contact."
+    )
+    parser.add_argument("--version", action="version", version=f"stiction {__version__}")
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
+
+    check = commands.add_parser(
+        "check-model",
+        help="say how every element of a model file is read",
+        description="Reads an MJCF file and prints what was used, mapped, ignored or refused.",
+    )
+    check.add_argument("file", type=_model_file, metavar="FILE")
+    check.add_argument("--strict", action="store_true", help="refuse physics that would be ignored")
+    check.add_argument("--all", action="store_true", help="list also what was used as it is")
+    check.add_argument("--json", action="store_true", help="machine-readable")
+    check.set_defaults(run=_check_model)
+
+    roll = commands.add_parser(
+        "rollout",
+        help="simulate one robot and write its trajectory",
+        description="Steps one robot with the reference engine in double precision.",
+    )
+    roll.add_argument("file", type=_model_file, metavar="FILE")
+    roll.add_argument("--steps", type=_positive(int), default=1000, metavar="N")
+    roll.add_argument("--dt", type=_positive(float), metavar="S", help="timestep; the model's")
+    roll.add_argument("--seed", type=int, default=0)
+    roll.add_argument(
+        "--controls",
+        default="zero",
+        metavar="zero|random|KEY",
+        help="zero, random but smooth, or held at those of keyframe KEY",
+    )
+    roll.add_argument(
+        "--keyframe", metavar="NAME", help="start state; 'home', else the first, else qpos0"
+    )
+    roll.add_argument(
+        "--contact-model", choices=("lagged", "similar", "sap"), default="lagged"
+    )
+    roll.add_argument("--stiction", choices=("regularized", "anchored"), default="regularized")
+    roll.add_argument("--output", type=_output_file, metavar="FILE", help="*.npz or *.csv")
+    roll.set_defaults(run=_rollout)
+
+    doctor = commands.add_parser("doctor", help="say what this machine and installation have")
+    doctor.set_defaults(run=_doctor)
+    return parser
+
+
+# ------------------------------------------------------------------------------- check-model
+
+
+def _grouped(pairs):
+    """Pairs without a collider, by their two types: {"box - box": [MissingCollider, ...]}."""
+    groups = {}
+    for pair in pairs:
+        groups.setdefault(f"{pair.type1} - {pair.type2}", []).append(pair)
+    return groups
+
+
+def _pair_lines(pairs, show_all: bool):
+    for types, group in _grouped(pairs).items():
+        yield f"  {types}: {len(group)}"
+        shown = group if show_all else group[:3]
+        for p in shown:
+            yield f"    {p.name1 or p.geom1} - {p.name2 or p.geom2}"
+        if len(shown) < len(group):
+            yield f"    ... and {len(group) - len(shown)} more (--all lists them)"
+
+
+def _sizes(model):
+    names = ("nq", "nv", "nu", "nbody", "njnt", "ngeom", "nsite", "npair", "nslot", "nkey")
+    return {name: getattr(model, name) for name in names}
+
+
+def _as_json(path, model, report, error):
+    fields = ("use", "physics", "file", "line", "element", "attribute", "value", "note")
+    pair_fields = ("geom1", "geom2", "name1", "name2", "type1", "type2")
+    return json.dumps(
+        {
+            "file": str(path),
+            "accepted": error is None,
+            "error": error,
+            "complete": bool(report and report.complete and error is None),
+            "sizes": _sizes(model) if model else None,
+            "entries": [{f: getattr(e, f) for f in fields} for e in (report.entries if report else ())],
+            "pairs_without_collider": [
+                {f: getattr(p, f) for f in pair_fields}
+                for p in (report.pairs_without_collider if report else ())
+            ],
+        },
+        indent=2,
+    )
+
+
+def _check_model(args) -> int:
+    model = error = None
+    try:
+        model = _core.Model.from_file(args.file, strict=args.strict)
+        report = model.report
+    except _core.ModelError as e:
+        error, report = str(e), e.report
+
+    if args.json:
+        print(_as_json(args.file, model, report, error))
+        return 1 if error else 0
+
+    if report and report.entries:
+        print(report.table(all=args.all).rstrip("\n"))
+    if report and report.pairs_without_collider:
+        print(f"\n{len(report.pairs_without_collider)} geom pairs without a collider (no contact):")
+        for line in _pair_lines(report.pairs_without_collider, args.all):
+            print(line)
+    if error:
+        sys.stdout.flush()
+        print(f"stiction: refused: {error}", file=sys.stderr)
+        return 1
+    print(f"\n{args.file}: accepted, " + ", ".join(f"{k} {v}" for k, v in _sizes(model).items()))
+    return 0
+
+
+# ------------------------------------------------------------------------------- rollout
+
+
+def _controls(args, model, timestep):
+    import numpy as np
+
+    from .control import random_controls, start_state
+
+    if args.controls == "zero":
+        return np.zeros((args.steps, model.nu))
+    if args.controls == "random":
+        centre = start_state(model, args.keyframe)[2] if model.nkey else None
+        rng = np.random.default_rng(args.seed)
+        return random_controls(model, args.steps, timestep, rng, centre)
+    return np.tile(model.key_ctrl[model.key(args.controls)], (args.steps, 1))
+
+
+def _write_trajectory(path: Path, trajectory, ctrl, timestep):
+    import numpy as np
+
+    steps = trajectory.nstep
+    seconds = np.arange(steps + 1) * timestep
+    if path.suffix == ".npz":
+        names = ("qpos", "qvel", "energy", "iterations", "residual", "ncontact", "status")
+        arrays = {name: getattr(trajectory, name) for name in names}
+        np.savez_compressed(path, time=seconds, ctrl=ctrl[:steps], timestep=timestep, **arrays)
+        return
+    columns = {"time": seconds[:, None], "qpos": trajectory.qpos, "qvel": trajectory.qvel}
+    header = ",".join(
+        name if name == "time" else f"{name}_{k}"
+        for name, values in columns.items()
+        for k in range(values.shape[1])
+    )
+    table = np.hstack(list(columns.values()))
+    np.savetxt(path, table, delimiter=",", header=header, comments="", fmt="%.17g")
+
+
+def _rollout(args) -> int:
+    import numpy as np
+
+    from .control import start_state
+    from .statistics import FROZEN, status_counts
+
+    model = _core.Model.from_file(args.file)
+    options = _core.Options(
+        timestep=args.dt, contact_model=args.contact_model, stiction=args.stiction
+    )
+    reference = _core.Reference(model, options)
+    timestep = reference.options.timestep
+    qpos, qvel, _ = start_state(model, args.keyframe)
+    ctrl = _controls(args, model, timestep)
+
+    begin = time.perf_counter()
+    r = reference.rollout(qpos, qvel, ctrl, energy=True)
+    wall = time.perf_counter() - begin
+
+    print(f"{model!r}, {args.contact_model}, timestep {timestep:g} s")
+    print(f"  steps       {r.nstep} in {wall:.2f} s ({r.nstep / wall:.0f} per second, energy included)")
+    print(f"  contacts    mean {np.mean(r.ncontact):.1f}, max {np.max(r.ncontact)}")
+    print(f"  iterations  mean {np.mean(r.iterations):.1f}, max {np.max(r.iterations)}")
+    print(f"  residual    worst {np.max(r.residual):.1e}")
+    total = r.energy.sum(axis=1)
+    print(f"  energy      {total[0]:.4g} J at the start, {total[-1]:.4g} J at the end")
+    counts = status_counts(r.status)
+    print("  status      " + (", ".join(f"{k} {v}" for k, v in counts.items()) or "ok"))
+    if args.output:
+        _write_trajectory(args.output, r, ctrl, timestep)
+        print(f"  written     {args.output}")
+
+    frozen = np.flatnonzero(r.status & FROZEN)
+    if frozen.size:
+        bits = _core.Status(int(r.status[frozen[0]]))
+        print(f"stiction: stopped at step {frozen[0]}: {bits!r}", file=sys.stderr)
+        return 1
+    return 0
+
+
+# ------------------------------------------------------------------------------- doctor
+
+
+def _doctor(args) -> int:
+    from .doctor import run
+
+    return run()
+
+
+def main(argv=None) -> int:
+    args = build_parser().parse_args(argv)
+    try:
+        code = args.run(args)
+        sys.stdout.flush()
+        return code
+    except _core.Error as e:
+        print(f"stiction: {e}", file=sys.stderr)
+        return 1
+    except BrokenPipeError:
+        # The reader went away (`| head`): nothing more to say, not even at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except OSError as e:
+        print(f"stiction: {e}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        return 130

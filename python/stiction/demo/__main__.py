@@ -1,0 +1,125 @@
+"""`python -m stiction.demo`: simulate many copies of a robot, print numbers, write a film.
+
+Files in the output folder: summary.json; film.mp4 and picture.png where MuJoCo can render;
+plots.png (plots.svg without matplotlib).
+"""
+
+import argparse
+import errno
+import importlib.util
+import os
+import sys
+from pathlib import Path
+
+from .. import Error, Model, Options
+from ..doctor import demo_model, usable_cores
+from ..rendering import find_backend
+from .film import write_film
+from .plots import write_plots
+from .simulate import simulate
+from .summary import summarize, table, write_summary
+
+FPS = 30
+
+
+def _parser():
+    parser = argparse.ArgumentParser(
+        prog="python -m stiction.demo",
+        description="Simulates many copies of a robot under random controls and films them.",
+    )
+    parser.add_argument("--model", type=Path, default=demo_model(), metavar="FILE", help="MJCF")
+    parser.add_argument("--envs", type=int, metavar="N", help="copies of the robot; 32")
+    parser.add_argument("--seconds", type=float, metavar="T", help="simulated time of each; 4")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument(
+        "--threads", type=int, default=usable_cores(), metavar="N", help="all usable cores"
+    )
+    parser.add_argument("--out", type=Path, default=Path("out"), metavar="DIR")
+    parser.add_argument("--quick", action="store_true", help="a few seconds in all: 4 copies, 0.5 s")
+    return parser
+
+
+def _arguments(argv):
+    parser = _parser()
+    args = parser.parse_args(argv)
+    defaults = (4, 0.5) if args.quick else (32, 4.0)
+    args.envs = defaults[0] if args.envs is None else args.envs
+    args.seconds = defaults[1] if args.seconds is None else args.seconds
+    args.size = (480, 272) if args.quick else (960, 544)
+    for name in ("envs", "seconds", "threads"):
+        if not getattr(args, name) > 0:
+            parser.error(f"--{name} {getattr(args, name)}: must be > 0")
+    if not args.model.is_file():
+        parser.error(f"--model {args.model}: no such file")
+    return args
+
+
+def _say_what_was_read(model):
+    report = model.report
+    ignored = sum(e.physics for e in report.entries if e.use == "ignored")
+    print(f"{model!r} from {model.file}")
+    if ignored or report.pairs_without_collider:
+        print(
+            f"  not computed: {ignored} attributes, {len(report.pairs_without_collider)} geom "
+            "pairs; `stiction check-model` lists them"
+        )
+    if not any(t == 0 for t in model.geom_type):
+        print("  the model has no plane: nothing will catch what falls")
+
+
+def _pictures(result, out, size):
+    """Film where MuJoCo can render, and plots; returns the files."""
+    files = []
+    backend, reason = find_backend()
+    if backend and importlib.util.find_spec("imageio_ffmpeg") is None:
+        backend, reason = None, "imageio-ffmpeg is not installed"
+    if backend:
+        os.environ["MUJOCO_GL"] = backend
+        files += write_film(result, out / "film.mp4", out / "picture.png", *size)
+    else:
+        print(f"no film, plots only: {reason}")
+    return files + write_plots(result, out)
+
+
+def run(args) -> int:
+    args.out.mkdir(parents=True, exist_ok=True)
+    model = Model.from_file(args.model)
+    _say_what_was_read(model)
+    result = simulate(
+        model,
+        Options(),
+        envs=args.envs,
+        seconds=args.seconds,
+        seed=args.seed,
+        threads=min(args.threads, args.envs),
+        fps=FPS,
+    )
+    if result.interrupted:
+        print("interrupted: writing what there is")
+    summary = summarize(result)
+    print(table(summary), flush=True)
+    write_summary(args.out / "summary.json", summary)
+    files = [args.out / "summary.json", *_pictures(result, args.out, args.size)]
+    print("written: " + ", ".join(str(f) for f in files))
+    return 130 if result.interrupted else 0
+
+
+def main(argv=None) -> int:
+    args = _arguments(argv)
+    try:
+        return run(args)
+    except Error as e:
+        print(f"stiction: {e}", file=sys.stderr)
+    except OSError as e:
+        if e.errno == errno.ENOSPC:
+            print(f"stiction: no space left on the disk of {args.out}", file=sys.stderr)
+        else:
+            print(f"stiction: {e}", file=sys.stderr)
+    except KeyboardInterrupt:
+        print("stiction: interrupted", file=sys.stderr)
+        return 130
+    return 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,146 @@
+"""A film of several robots: MuJoCo's renderer fed with our poses."""
+
+import struct
+import zlib
+
+import numpy as np
+
+from .progress import Progress
+
+GRID = 1.1  # m between neighbouring robots, at least
+
+
+def write_png(path, pixels):
+    """Writes (height, width, 3) uint8 pixels as a PNG."""
+    height, width, _ = pixels.shape
+
+    def chunk(kind: bytes, data: bytes) -> bytes:
+        checksum = zlib.crc32(kind + data)
+        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", checksum)
+
+    rows = np.zeros((height, 1 + 3 * width), np.uint8)  # each row starts with its filter, none
+    rows[:, 1:] = pixels.reshape(height, -1)
+    header = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
+    path.write_bytes(
+        b"\x89PNG\r\n\x1a\n"
+        + chunk(b"IHDR", header)
+        + chunk(b"IDAT", zlib.compress(rows.tobytes(), 6))
+        + chunk(b"IEND", b"")
+    )
+
+
+def _free_roots(model):
+    """Address in qpos of every free joint: these are moved to the robot's place in the grid."""
+    return [int(a) for a, t in zip(model.jnt_qposadr, model.jnt_type) if t == 0]
+
+
+class Scene:
+    """Draws the poses of several copies of one model into one picture."""
+
+    def __init__(self, result, width, height):
+        import mujoco
+
+        self.mujoco = mujoco
+        self.model = mujoco.MjModel.from_xml_path(result.model.file)
+        self.model.vis.global_.offwidth = max(width, self.model.vis.global_.offwidth)
+        self.model.vis.global_.offheight = max(height, self.model.vis.global_.offheight)
+        self.data = mujoco.MjData(self.model)
+        self.renderer = mujoco.Renderer(self.model, height, width)
+        self.option, self.perturb = mujoco.MjvOption(), mujoco.MjvPerturb()
+        self.roots = _free_roots(result.model)
+        self._place_camera(result)
+
+    def copies(self, available: int) -> int:
+        """A robot that is fixed to the world can't be moved aside: only one is drawn."""
+        return min(available, 9) if self.roots else 1
+
+    def _place_camera(self, result):
+        size = max(0.3, float(self.model.stat.extent) if self.roots == [] else self._robot_size())
+        count = self.copies(len(result.runs))
+        self.columns = int(np.ceil(np.sqrt(count)))
+        self.spacing = max(GRID, 1.5 * size)
+        camera = self.mujoco.MjvCamera()
+        side = self.spacing * (self.columns - 1) + size
+        camera.lookat[:] = (0, 0, 0.35 * size)
+        camera.distance = 1.35 * side + size
+        camera.azimuth, camera.elevation = 125, -22
+        self.camera = camera
+
+    def _robot_size(self) -> float:
+        """Diameter of the moving geoms around their middle, in the reference pose."""
+        self.mujoco.mj_forward(self.model, self.data)
+        moving = self.model.body_weldid[self.model.geom_bodyid] != 0
+        if not moving.any():
+            return 1.0
+        points, reach = self.data.geom_xpos[moving], self.model.geom_rbound[moving]
+        middle = points.mean(axis=0)
+        return 2 * float(np.max(np.linalg.norm(points - middle, axis=1) + reach))
+
+    def _pose(self, qpos, k: int):
+        row, column = divmod(k, self.columns)
+        shift = (np.array([column, row]) - (self.columns - 1) / 2) * self.spacing
+        self.data.qpos[:] = qpos
+        for a in self.roots:
+            self.data.qpos[a : a + 2] += shift
+        self.mujoco.mj_kinematics(self.model, self.data)
+        self.mujoco.mj_camlight(self.model, self.data)
+
+    def draw(self, poses):
+        """(height, width, 3) uint8 picture of the (nq,) poses."""
+        mj, scene = self.mujoco, self.renderer.scene
+        for k, qpos in enumerate(poses):
+            self._pose(qpos, k)
+            if k == 0:
+                self.renderer.update_scene(self.data, self.camera, self.option)
+            else:
+                mj.mjv_addGeoms(
+                    self.model, self.data, self.option, self.perturb, mj.mjtCatBit.mjCAT_DYNAMIC,
+                    scene,
+                )
+        return self.renderer.render()
+
+    def close(self):
+        self.renderer.close()
+
+
+def write_film(result, film_path, picture_path, width, height):
+    """Writes the film and one picture of it; returns the files. Ctrl-C ends the film early."""
+    import imageio_ffmpeg
+
+    scene = Scene(result, width, height)
+    runs = [r for r in result.runs if r.steps][: scene.copies(len(result.runs))]
+    count = max((len(r.frames) for r in runs), default=0)
+    if not count:
+        scene.close()
+        return []
+    # One film second per simulated second, whatever the timestep.
+    writer = imageio_ffmpeg.write_frames(
+        str(film_path),
+        (width, height),
+        fps=1 / result.frame_time,
+        macro_block_size=2,
+        ffmpeg_log_level="fatal",
+        output_params=["-movflags", "+faststart"],
+    )
+    writer.send(None)
+    middle = None
+    try:
+        with Progress(count, "film", "frame") as progress:
+            for k in range(count):
+                pixels = scene.draw([r.frames[min(k, len(r.frames) - 1)] for r in runs])
+                writer.send(np.ascontiguousarray(pixels))
+                if k <= count // 2:
+                    middle = pixels.copy()
+                progress.advance()
+                progress.show()
+    except KeyboardInterrupt:
+        result.interrupted = True
+    finally:
+        writer.close()
+        scene.close()
+    if not film_path.is_file() or not film_path.stat().st_size:
+        raise OSError(f"the film could not be written to {film_path}")
+    if middle is None:
+        return [film_path]
+    write_png(picture_path, middle)
+    return [film_path, picture_path]

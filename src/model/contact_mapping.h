@@ -1,0 +1,41 @@
+// From MuJoCo's soft-constraint parameters (solref, solimp) to a Hunt–Crossley stiffness of a pair.
+#pragma once
+
+#include <array>
+
+namespace stiction::model {
+
+struct SolverParams {
+  std::array<double, 2> solref{0.02, 1};
+  std::array<double, 5> solimp{0.9, 0.95, 0.001, 0.5, 2};
+};
+
+struct MappingContext {
+  double effective_mass;  // kg, 1 / (sum of the two translational body_invweight0)
+  double cone_factor;     // s of cone_factor()
+  double weight;          // N, load at which both rest equally deep
+  double timeconst_min;   // s, two timesteps (refsafe), 0: no bound
+};
+
+struct MappedContact {
+  double stiffness, dissipation;  // N/m, s/m
+};
+
+// MuJoCo's impedance d at penetration r >= 0: from dmin to dmax over `width`, a spline of two powers.
+double impedance(const std::array<double, 5>& solimp, double r);
+
+// s: normal stiffness of all rows of a contact together against that of one frictionless row.
+// Elliptic, condim 1: 1. Pyramidal: 2 (condim-1) edges, each with regulariser 2 μ̂² (1 + μ²) times that
+// of the normal, μ̂² = μ²/impratio: s = (condim - 1) impratio / (μ² (1 + μ²)).
+double cone_factor(int condim, double friction, bool elliptic, double impratio);
+
+// The stiffness that rests under `weight` at MuJoCo's depth r: k r = weight,
+//   k = s m_eff d² / ((1 - d) dmax² timeconst² dampratio²),  d = impedance(r).
+// Direct solref (-K, -B): K / dmax² replaces 1/(dmax timeconst dampratio)², dampratio = B/(2 sqrt K).
+// Depths below kLeastDepth count as kLeastDepth. Dissipation: kDissipation times dampratio.
+MappedContact map_contact(const SolverParams& params, const MappingContext& context);
+
+inline constexpr double kDissipation = 20;   // s/m, a realistic Hunt–Crossley d (rubber on steel)
+inline constexpr double kLeastDepth = 1e-7;  // m; stiffer is not seen, and hurts float solvers
+
+}  // namespace stiction::model

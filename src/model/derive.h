@@ -1,0 +1,52 @@
+// The numeric half of the model compiler: everything of a Model that follows from what the file says.
+#pragma once
+
+#include <array>
+#include <optional>
+#include <vector>
+
+#include "stiction/model.h"
+#include "stiction/report.h"
+
+namespace stiction::model {
+
+// Reads the raw fields (sizes, tree, mocap ids, joints with qposadr and dofadr, inertias, geoms,
+// dof_armature); writes body_rootid, body_weldid, body_dofadr, body_dofnum, dof_bodyid, dof_jntid,
+// dof_parentid, body_subtreemass, geom_rbound, body_invweight0 and dof_invweight0.
+// Throws ModelError if the mass matrix at qpos0 is not positive definite.
+void derive(Model& m);
+
+// One <contact><pair>. What is not given takes MuJoCo's defaults of a pair (condim 3, friction 1,
+// margin 0, solref 0.02 1, solimp 0.9 0.95 0.001 0.5 2): the geoms' own parameters are not used.
+// Only a native contact material of the geoms is stronger.
+struct PairSpec {
+  int geom1 = 0, geom2 = 0;
+  std::optional<int> condim;
+  std::optional<double> friction, margin;  // sliding coefficient; m
+  std::optional<std::array<double, 2>> solref;
+  std::optional<std::array<double, 5>> solimp;
+};
+
+// What a file says about contacts beside the geoms themselves.
+struct ContactSettings {
+  bool filter_parent = true;  // no contact of parent and child, unless the parent is fixed
+  bool elliptic = false;      // <option cone>: enters the mapping of solref/solimp
+  double impratio = 1;
+  bool refsafe = true;  // <flag refsafe>: timeconst of solref is at least two timesteps
+  std::vector<std::array<int, 2>> excludes;  // body ids
+  std::vector<PairSpec> pairs;
+};
+
+// Fills pair_*, npair and nslot, after derive(). MuJoCo's filters: not in one weld group, not both
+// without dofs, no parent and child (weld groups; the static world is nobody's parent), contype and
+// conaffinity, no excluded body pair; an explicit pair passes them all and replaces the same two
+// geoms. An explicit pair that can't move against itself is left out, with a line in the report.
+// Pairs without a collider go to report.pairs_without_collider.
+// Order: by the lower body, the other body, then the geom ids.
+void build_pairs(Model& m, const ContactSettings& settings, LoadReport& report);
+
+// Damping of a position servo that gives `dampratio` at qpos0: kv = 2 dampratio sqrt(kp m) with the
+// inertia m = (J M⁻¹ Jᵀ)⁻¹ seen by actuator `a` through its transmission and gear.
+double dampratio_to_kv(const Model& m, int a, double kp, double dampratio);
+
+}  // namespace stiction::model

@@ -1,0 +1,53 @@
+// The model at qpos0: frames, Jacobians and the inverse mass matrix, tree by tree. A dense text of
+// its own, shared with no engine.
+#pragma once
+
+#include <vector>
+
+#include "math.h"
+#include "stiction/model.h"
+
+namespace stiction::model {
+
+// World frames of the bodies, and the motion of every dof at unit velocity: angular velocity, and
+// linear velocity of the point of the body that is at the world's origin.
+struct RestPose {
+  explicit RestPose(const Model& m);
+
+  std::vector<Vec3> pos, com;
+  std::vector<Quat> quat;
+  Mat3X dof_angular, dof_linear;  // (3,nv)
+};
+
+// M(qpos0)⁻¹. M = Σ_b m J_vᵀ J_v + J_ωᵀ I J_ω + armature is block-diagonal: one dense block for each
+// kinematic tree, which is a set of dofs that share their first ancestor.
+class RestInertia {
+ public:
+  // Throws ModelError if M is not positive definite.
+  RestInertia(const Model& m, const RestPose& pose);
+
+  // J M⁻¹ Jᵀ of the velocity (angular, linear) of the centre of mass of body b, world axes.
+  Mat6 inverse_spatial(int b) const;
+
+  // x = M⁻¹ f
+  VecX solve(const VecX& force) const;
+
+  // Diagonal of M⁻¹.
+  VecX inverse_diagonal() const;
+
+ private:
+  struct Tree {
+    std::vector<int> dofs;
+    Eigen::LLT<MatX> mass;
+  };
+
+  // Rows: angular, linear velocity of the centre of mass. Columns: the dofs of the body's tree.
+  MatX jacobian(int b) const;
+
+  const Model& m_;
+  const RestPose& pose_;
+  std::vector<Tree> trees_;
+  std::vector<int> dof_tree_, dof_column_;  // (nv) tree of a dof, its index there
+};
+
+}  // namespace stiction::model
