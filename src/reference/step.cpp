@@ -38,7 +38,9 @@ Contacts contact_constraints(const Model& m, const Options& o, double dt, const 
       const Vec3& w2 = bodies[at(m.geom_bodyid[at(p.info.geom2)])].omega;
       p.anchor = spin_anchor(row3(in.anchor, p.info.slot), n, 0.5 * dt * n.dot(w1 + w2));
     }
-    problem.points.push_back({J, contact_law(m, o, dt, delassus(J), v_c0, p)});
+    const double w = delassus(J);
+    if (w == 0) continue;  // nothing can move at this point
+    problem.points.push_back({J, contact_law(m, o, dt, w, v_c0, p)});
     contacts.points.push_back(p);
   }
   return contacts;
