@@ -18,7 +18,7 @@ SCENES = 5
 
 # Points that agree, of those that MuJoCo makes. Of its cylinder only the deepest rim point of a cap
 # does (then it adds the other cap's and two at 120 degrees, we have four rim points on each cap);
-# of capsule against box the nearest (the other one is chosen by another rule).
+# of capsule against box the nearest (the other one follows another rule).
 PAIRS = {
     ("plane", "sphere"): "all",
     ("plane", "capsule"): "all",
@@ -107,7 +107,7 @@ def test_contacts_of_mujoco_are_among_ours(pair):
         if pair[0] != "plane" and abs(clearance) < CLOSE:
             continue
         if pair == ("capsule", "box") and clearance < CLOSE:
-            continue  # the axis enters the box: see the next test
+            continue  # the axis enters the box: MuJoCo reports less than the least depth
         assert theirs
         if PAIRS[pair] == "deepest":
             theirs = [min(theirs, key=lambda c: c[0])]
