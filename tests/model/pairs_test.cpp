@@ -62,6 +62,15 @@ TEST(PairFilter, ParentAndChildOfWeldGroups) {
   EXPECT_EQ(b.m.npair, 8);  // and 2-4, 3-4; never 2-3
 }
 
+TEST(PairFilter, ParentWhoseGeomsComeAfterItsChilds) {
+  ModelBuilder b;
+  const int parent = hinged(b, 0);
+  b.sphere(hinged(b, parent));   // 0
+  b.sphere(b.body("", parent));  // 1: welded to the parent
+  build(b.m);
+  EXPECT_EQ(b.m.npair, 0);
+}
+
 TEST(PairFilter, MocapBodiesTouchOnlyWhatMoves) {
   ModelBuilder b;
   b.sphere(0);  // 0: world
