@@ -91,10 +91,11 @@ TEST(PairFilter, MocapBodiesTouchOnlyWhatMoves) {
 TEST(PairFilter, TypeAndAffinity) {
   ModelBuilder b;
   for (int i = 0; i < 4; ++i) b.free_sphere("");
-  b.m.geom_contype = {1, 0, 2, 0};
-  b.m.geom_conaffinity = {0, 1, 4, 0};
+  b.sphere(1);  // 4: on the body of 0, compatible with 3
+  b.m.geom_contype = {1, 0, 2, 8, 0};
+  b.m.geom_conaffinity = {0, 1, 4, 0, 8};
   build(b.m);
-  EXPECT_THAT(pairs_of(b.m), ElementsAre(std::pair(0, 1)));
+  EXPECT_THAT(pairs_of(b.m), ElementsAre(std::pair(0, 1), std::pair(3, 4)));
 }
 
 TEST(PairFilter, ExcludeNamesBodiesNotWeldGroups) {
