@@ -100,7 +100,7 @@ FreeMotion free_motion(const Model& m, double dt, const Kinematics& kin, const S
   const VecX stiffness = spring_stiffness(m);
 
   // A = M + δt D + δt² K
-  FreeMotion free{mass_matrix(m, kin), VecX()};
+  FreeMotion free{mass_matrix(m, kin), v0};
   free.A.diagonal() += dt * damping + dt * dt * stiffness;
 
   // k = −bias − D v0 + springs at q0 + δt v0 + explicit forces
@@ -108,7 +108,9 @@ FreeMotion free_motion(const Model& m, double dt, const Kinematics& kin, const S
                  spring_force(m, in.qpos) - dt * stiffness.cwiseProduct(v0) +
                  gravity_compensation(m, kin) + explicit_actuation(m, in) + applied +
                  applied_wrenches(m, kin, in.xfrc_applied);
-  free.v_star = v0 + free.A.llt().solve(dt * k);
+  const Eigen::LLT<MatX> factor(free.A);
+  free.solved = factor.info() == Eigen::Success;
+  if (free.solved) free.v_star = v0 + factor.solve(dt * k);
   return free;
 }
 
@@ -128,6 +130,7 @@ StepResult step(const Model& m, const Options& o, const StepInputs& in) {
   // free motion
   const Kinematics kin = kinematics(m, in.qpos, in.mocap_pos, in.mocap_quat);
   const FreeMotion free = free_motion(m, dt, kin, in);
+  if (!free.solved) s.status |= Status::cholesky_failed;
   if (!in_range(in.qpos, free.v_star, s.status)) return s;
 
   // constraints
