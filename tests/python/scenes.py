@@ -138,7 +138,7 @@ def sphere_xml(mass=1.0, radius=0.05, frame=FRAMES["x"], gravity=(0, 0, -GRAVITY
     <body name="body" pos="{text(frame @ (0, 0, radius))}">
       <freejoint/>
       <inertial pos="0 0 0" mass="{mass!r}" diaginertia="{text([0.4 * mass * radius**2] * 3)}"/>
-      <geom type="sphere" size="{radius!r}"/>
+      <geom type="sphere" size="{radius!r}" friction="0"/>
     </body>
   </worldbody>
 </mujoco>"""

@@ -99,8 +99,8 @@ def test_c10_restitution(u, e):
     """C10: restitution of Hunt-Crossley against d v; first order in the step."""
     exact = restitution(u)
     assert exact == pytest.approx(e, abs=6e-7)  # printed digits
-    errors = [bounce(u, dt)[0] - exact for dt in (4e-5, 2e-5, 1e-5)]
-    assert abs(errors[2]) <= 0.01 * exact
+    errors = [bounce(u, dt)[0] - exact for dt in (2e-5, 1e-5, 5e-6)]
+    assert abs(errors[1]) <= 0.01 * exact
     # implicit steps lose energy: always too slow, in proportion to the step
     assert max(errors) < 0
     slopes = np.log2(np.abs(np.array(errors[:-1]) / errors[1:]))

@@ -184,17 +184,18 @@ BELTS = """
   <option timestep="0.001"/>
   <worldbody>
     <body name="slab">
-      <joint type="slide" axis="1 0 0" armature="1e9"/>
-      <geom name="slab" type="plane" size="1 1 1" mass="1"/>
+      <joint type="slide" axis="1 0 0" armature="1e6"/>
+      <inertial pos="0 0 0" mass="1" diaginertia="1 1 1"/>
+      <geom name="slab" type="box" size="1 1 0.0625" pos="0 0 -0.0625"/>
     </body>
     <body name="box" pos="0 0 0.0625">
       <joint type="slide" axis="1 0 0"/><joint type="slide" axis="0 1 0"/>
       <joint type="slide" axis="0 0 1"/>
       <inertial pos="0 0 0" mass="1" diaginertia="1e-3 1e-3 1e-3"/>
       <body name="shoe">
-        <joint type="slide" axis="0 1 0" armature="1e9"/>
+        <joint type="slide" axis="0 1 0" armature="1e6"/>
         <inertial pos="0 0 0" mass="1e-9" diaginertia="1e-9 1e-9 1e-9"/>
-        <geom name="shoe" type="box" size="0.0625 0.0625 0.0625"/>
+        {feet}
       </body>
     </body>
   </worldbody>
@@ -204,24 +205,22 @@ BELTS = """
 @pytest.mark.parametrize("model", ("lagged", "similar", "sap"))
 def test_t40_two_belts(model):
     """T40: belts of equal speed along x (ground) and y (box) push the box equally both ways."""
-    xml = BELTS.replace('<geom name="slab" type="plane" size="1 1 1" mass="1"/>',
-                        '<inertial pos="0 0 0" mass="1" diaginertia="1 1 1"/>'
-                        '<geom name="slab" type="box" size="1 1 0.0625" pos="0 0 -0.0625"/>')
-    xml = xml.replace('<geom name="shoe" type="box" size="0.0625 0.0625 0.0625"/>', "".join(
-        f'<geom size="0.015625" pos="{x} {y} -0.046875"/>'
-        for x in (-0.046875, 0.046875) for y in (-0.046875, 0.046875)))
-    stiction_model = stiction.Model.from_xml(xml)
-    for g in range(1, stiction_model.ngeom):
-        stiction_model = stiction_model.with_contact_material(
-            g, stiffness=1e6, dissipation=10, friction=0.5, relaxation_time=1e-3)
-    ref = stiction.Reference(stiction_model, stiction.Options(contact_model=model))
-    q = stiction_model.qpos0.copy()
+    corners = [(x, y) for x in (-0.046875, 0.046875) for y in (-0.046875, 0.046875)]
+    feet = "".join(f'<geom size="0.015625" pos="{x} {y} -0.046875"/>' for x, y in corners)
+    belts = stiction.Model.from_xml(BELTS.format(feet=feet))
+    for g in range(1, belts.ngeom):
+        belts = belts.with_contact_material(g, stiffness=1e6, dissipation=10, friction=0.5,
+                                            relaxation_time=1e-3)
+    # The residual is relative to the largest momentum, the belts': the box needs it to round-off.
+    options = stiction.Options(contact_model=model, solver_tolerance=1e-14)
+    ref = stiction.Reference(belts, options)
+    q = belts.qpos0.copy()
     q[3] = -GRAVITY / 4e6
     v = np.array([1.0, 0, 0, 0, 1.0])  # slab, box, shoe against the box
     first = ref.step(q, v)
-    push = sum(np.array(c.impulse) for c in first.contacts)
+    push = first.xfrc_contact[3]  # on the shoe
     # from rest the slip is (-1, 1): friction drags the box along x and back along y
-    assert push[0] > 0.1 * GRAVITY * 1e-3 and push[1] < 0
+    assert push[0] > 0.3 * GRAVITY and push[1] < 0
     assert push[0] == pytest.approx(-push[1], rel=0.1)
     end = ref.rollout(q, v, nstep=100)
     assert clean(end.status)

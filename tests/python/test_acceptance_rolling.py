@@ -112,7 +112,7 @@ def test_t37_falling_sphere(pairs, times):
     """
     for dt, expected in times.items():
         scene = ball(Material(1e7, 500, 0.5), mass=0.5, radius=0.025, timestep=dt,
-                     contact_pairs=pairs)
+                     soft_ground=True, contact_pairs=pairs)
         scene.place(offset=(0, 0, 0.05), velocity=(2, 0, 0))
         # equal as counts of steps: half a step, or half a unit of the printed digits
         assert rolling_time(scene, 0.3) == pytest.approx(expected, abs=max(0.5 * dt, 5e-5))

@@ -65,6 +65,19 @@ def test_t28_lagged_slide(frame):
     assert scene.offset[0] == pytest.approx(0.0969954304811905, rel=1e-12)
 
 
+@pytest.mark.parametrize("frame", ("x", "y", "heading"))
+@pytest.mark.parametrize("model, distance, spike", [("similar", 0.0969022, 45.7),
+                                                    ("sap", 0.0965325, 46.4)])
+def test_t29_gliding_models_stop_elsewhere(model, distance, spike, frame):
+    """T29: the same slide with Similar and SAP (tau = 10 ms): normal force from 0 to 46 N."""
+    scene = slider(frame, Material(1e5, 10, 0.5, 0.01), speed=1.0, contact_model=model,
+                   timestep=0.01)
+    forces = [scene.force(scene.step())[2] for _ in range(100)]
+    assert scene.offset[0] == pytest.approx(distance, rel=1e-5)
+    assert min(forces) == 0
+    assert max(forces) == pytest.approx(spike, abs=0.05)  # printed digits
+
+
 @models
 @frames
 @pytest.mark.parametrize("d", (0.0, 10.0, 100.0))
@@ -164,33 +177,25 @@ def test_c7_lag_identity(frame, contacts, shift):
     assert np.ptp(now[:, 2]) <= tolerance * scene.dt
 
 
-@pytest.mark.parametrize("model", ("lagged", "similar"))
-@frames
+@pytest.mark.parametrize("frame", ("x", "y", "heading"))
 @pytest.mark.parametrize("gap", (0.0, 1e-4, 5e-3))
-def test_c8_first_touch_has_no_lagged_friction(model, frame, gap):
+def test_c8_first_touch_has_no_lagged_friction(frame, gap):
     """C8: without overlap at the start, Lagged friction is exactly zero; Similar's is not."""
-    scene = Scene(particle_xml(frame=FRAMES[frame]), Material(1e6, 10, 0.8), FRAMES[frame],
-                  contact_model=model, timestep=0.01)
-    # the height is rounded to half an ulp: keep on the far side of it
-    scene.place(offset=(0, 0, gap * (1 + 1e-9)), velocity=(1, 0.5, -1))
-    if frame == "x" and gap == 0:
-        assert scene.reference.forward(scene.q, scene.v).contacts[0].gap == 0
-    start = scene.v.copy()
-    result = scene.step()
-    (contact,) = result.contacts
-    impulse = scene.impulses(result)[0]
-    assert impulse[2] > 0.1  # the gap closes within the step
-    if model == "similar":
-        assert np.hypot(*impulse[:2]) > 0.01
-        return
-    if contact.gap >= 0:
-        assert contact.n0 == 0
-        assert np.array_equal(contact.impulse, np.dot(contact.impulse, contact.normal)
-                              * contact.normal) or frame == "tilted"
-    if frame in ("x", "y", "heading"):
-        assert contact.gap >= 0
-        assert np.array_equal(contact.impulse[:2], (0, 0))
-        assert np.array_equal(scene.v[:2], start[:2])
+    for model in ("lagged", "similar"):
+        scene = Scene(particle_xml(frame=FRAMES[frame]), Material(1e6, 10, 0.8), FRAMES[frame],
+                      contact_model=model, timestep=0.01)
+        scene.place(offset=(0, 0, gap), velocity=(1, 0.5, -1))
+        before = scene.v[:2].copy()
+        result = scene.step()
+        (contact,) = result.contacts
+        assert contact.gap == gap if gap == 0 else contact.gap > 0
+        assert contact.impulse[2] > 0.1  # the gap closes within the step
+        if model == "lagged":
+            assert contact.n0 == 0
+            assert np.array_equal(contact.impulse[:2], (0, 0))
+            assert np.array_equal(scene.v[:2], before)
+        else:
+            assert np.hypot(*contact.impulse[:2]) > 0.1
 
 
 @frames
@@ -217,25 +222,28 @@ def test_c13_stop_time_and_distance(frame, dt):
     """C13: v0 = 1, mu = 0.4: stops after v0/(mu g) = 0.25484 s; v0^2/(2 mu g) - v0 dt/2 later."""
     if dt == 1e-4 and frame != "heading":
         pytest.skip("2600 steps: one direction is enough")
+    loss = 0.4 * GRAVITY * dt
     scene = slider(frame, Material(1e6, 0, 0.4), speed=1.0, timestep=dt)
     steps = 0
-    while scene.velocity[0] > 1e-3 * GRAVITY * dt + 1e-4:
+    while scene.velocity[0] > loss:  # no full step is left
         scene.step()
         steps += 1
     scene.run(20)
     assert steps * dt == pytest.approx(0.25484, abs=dt)
-    # below eps the last millimetre per second is lost exponentially: eps^2/(2 mu g), 1e-9 m
-    assert scene.offset[0] + 0.5 * dt == pytest.approx(0.127421, abs=1e-5)
-    if dt == 1e-3:
-        assert scene.offset[0] == pytest.approx(0.126921, abs=1e-5)
+    # The last step takes only a part r of the full loss, worth r (1 - r) loss dt/2 of distance;
+    # it may end at up to eps, which is lost in the next; and friction short of its bound adds
+    # eps^2/(2 mu g) (ln(2 v0/eps) + 1/2) = 1.3e-8 m.
+    exact = 1 / (2 * 0.4 * GRAVITY)
+    assert scene.offset[0] + 0.5 * dt == pytest.approx(exact, abs=2e-8 + 1e-4 * dt + loss * dt / 8)
+    assert exact == pytest.approx(0.127421, abs=5e-7)
 
 
 @models
-@pytest.mark.parametrize("dt, bound", [(1e-2, 2e-8), (1e-3, 6e-7), (1e-4, 1e-5)])
-def test_c14_energy_of_a_stop(model, dt, bound):
+@pytest.mark.parametrize("dt", (1e-2, 1e-3, 1e-4))
+def test_c14_energy_of_a_stop(model, dt):
     """C14: kinetic plus potential energy of a stop against the analytic 0.5 J; gliding must show."""
-    mu, k = 0.4, 1e7
-    scene = slider("heading", Material(k, 0, mu, 1e-3), speed=1.0, contact_model=model, timestep=dt)
+    mu = 0.4
+    scene = slider("heading", Material(1e7, 500, mu, 1e-3), speed=1.0, contact_model=model, timestep=dt)
     rest = scene.offset[2]
     worst = 0.0
     for n in range(1, int(0.25 / dt)):
@@ -244,6 +252,6 @@ def test_c14_energy_of_a_stop(model, dt, bound):
         energy = 0.5 * scene.velocity @ scene.velocity + GRAVITY * (scene.offset[2] - rest)
         worst = max(worst, abs(energy - analytic))
     if model == "lagged":
-        assert worst <= 3 * bound
+        assert worst <= 1e-8  # friction short of its bound: eps^2/2 = 5e-9 J, whatever the step
     else:
-        assert worst > 0.05
+        assert 0.08 < worst < 0.16
