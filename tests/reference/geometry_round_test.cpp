@@ -38,6 +38,12 @@ TEST(GeometryRound, CoincidentCentresUseAFixedDirection) {
     EXPECT_EQ(w.normal, Vec3(1, 0, 0));
     EXPECT_DOUBLE_EQ(w.distance, -1.25);
   }
+  Rng rng(13);
+  for (int i = 0; i < 100; ++i) {
+    const Shape c = random_shape(rng, GeomType::capsule);
+    const Vec3 on_axis = c.pos + uniform(rng, -1, 1) * c.size[1] * c.rot.col(2);
+    EXPECT_EQ(contacts(sphere(1, on_axis), c)[0].normal, Vec3(c.rot.col(0)));
+  }
   const Shape a = capsule(0.25, 0.5, Vec3(7, 8, 9), Vec3::UnitZ());
   const Witness same = contacts(a, a)[0];
   EXPECT_EQ(same.normal, Vec3(1, 0, 0));

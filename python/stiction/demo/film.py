@@ -103,7 +103,7 @@ class Scene:
         self.renderer.close()
 
 
-def write_film(result, film_path, picture_path, width, height):
+def write_film(result, ctrl_c, film_path, picture_path, width, height):
     """Writes the film and one picture of it; returns the files. Ctrl-C ends the film early."""
     import imageio_ffmpeg
 
@@ -133,8 +133,8 @@ def write_film(result, film_path, picture_path, width, height):
                     middle = pixels.copy()
                 progress.advance()
                 progress.show()
-    except KeyboardInterrupt:
-        result.interrupted = True
+                if ctrl_c.pressed and not result.interrupted:
+                    break
     finally:
         writer.close()
         scene.close()
