@@ -176,10 +176,10 @@ ModelPtr load_model_from_string(const std::string& xml, LoadReport* report = nul
 
 // Native contact material of one geom (architecture: series stiffness with the other geom's).
 struct ContactMaterial {
-  double stiffness;                // N/m, > 0
-  double dissipation = 0;          // s/m, >= 0
-  std::optional<double> friction;  // sliding coefficient; default: the geom's
-  double relaxation_time = 0;      // s, SAP only
+  double stiffness;                     // N/m, > 0
+  double dissipation = 0;               // s/m, >= 0
+  std::optional<double> friction = {};  // sliding coefficient; default: the geom's
+  double relaxation_time = 0;           // s, SAP only
 };
 
 // A copy of the model with the material of geom `g` (or of all geoms: g = -1) replaced and the

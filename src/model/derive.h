@@ -1,4 +1,4 @@
-// The numeric half of the model compiler: everything of a Model that follows from what the file says.
+// The numeric half of the model compiler: what follows from the numbers in the file.
 #pragma once
 
 #include <array>
@@ -21,10 +21,10 @@ void derive(Model& m);
 // Only a native contact material of the geoms is stronger.
 struct PairSpec {
   int geom1 = 0, geom2 = 0;
-  std::optional<int> condim;
-  std::optional<double> friction, margin;  // sliding coefficient; m
-  std::optional<std::array<double, 2>> solref;
-  std::optional<std::array<double, 5>> solimp;
+  std::optional<int> condim = {};
+  std::optional<double> friction = {}, margin = {};  // sliding coefficient; m
+  std::optional<std::array<double, 2>> solref = {};
+  std::optional<std::array<double, 5>> solimp = {};
 };
 
 // What a file says about contacts beside the geoms themselves.

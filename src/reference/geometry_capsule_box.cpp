@@ -1,10 +1,12 @@
-// A capsule against a box: geometry.h defines the two points; everything here is in the box's frame.
+// A capsule against a box. geometry.h defines the two points; all of this is in the box's frame.
 #include <limits>
 
 #include "geometry_colliders.h"
 
 namespace stiction::reference {
 namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 // How a point of the segment touches the box. `face`: measured as height above this face, -1 by
 // the distance to the box.
@@ -23,7 +25,7 @@ Vec3 feature(int index) {
 // the plane, line or point of one of the 26 features; every candidate is a point of the segment, so
 // the nearest candidate is the answer.
 double nearest_outside(const Segment& segment, const Vec3& h) {
-  double best_t = 0, best = std::numeric_limits<double>::infinity();
+  double best_t = 0, best = kInfinity;
   const auto consider = [&](double t) {
     const Vec3 p = segment.at(t);
     const double distance = (p - p.cwiseMax(-h).cwiseMin(h)).norm();
@@ -71,7 +73,6 @@ double separation(const Segment& segment, const Vec3& h, const Vec3& m) {
 // the segment and to an edge.
 Nearest nearest_inside(const Segment& segment, const Vec3& h, double tie) {
   const auto outward = [&](const Vec3& m) { return m.dot(segment.centre) < 0 ? Vec3(-m) : m; };
-  const double kInfinity = std::numeric_limits<double>::infinity();
 
   int face = 0;
   double least = -kInfinity;
@@ -120,11 +121,16 @@ Part facing_part(const Segment& segment, const Vec3& h, const Nearest& nearest) 
   Vec3 bound;
   for (int k = 0; k < 3; ++k) {
     const double others = n2[(k + 1) % 3] + n2[(k + 2) % 3];
-    bound[k] = others > 0 ? reached[k] + segment.half * n2[k] / others
-                          : std::numeric_limits<double>::infinity();
+    bound[k] = others > 0 ? reached[k] + segment.half * n2[k] / others : kInfinity;
   }
   const Part part = clip(segment, bound);
   return {std::min(part.low, nearest.t), std::max(part.high, nearest.t)};
+}
+
+// As near, and in the same direction: the distance is quadratic in t where the direction turns, so
+// nearly equal distances alone would allow directions that differ by the root of `tie`.
+bool same_contact(const BoxContact& a, const BoxContact& b, double tie) {
+  return a.distance <= b.distance + tie && (a.outward - b.outward).norm() < 1e-9;
 }
 
 }  // namespace
@@ -151,9 +157,9 @@ void collide_capsule_box(const Shape& capsule, const Shape& box, std::span<Witne
   Nearest low = contact_at(part.low), high = contact_at(part.high);
 
   // 3. the farther end and the nearest point, in the order of the axis
-  const bool low_is_farther = low.contact.distance > high.contact.distance;
+  const bool low_is_farther = low.contact.distance > high.contact.distance + tie;
   Nearest& other = low_is_farther ? high : low;
-  if (other.contact.distance > nearest.contact.distance + tie) other = nearest;
+  if (!same_contact(other.contact, nearest.contact, tie)) other = nearest;
   out[0] = sphere_on_box(segment.at(low.t), capsule.size[0], low.contact, box);
   out[1] = sphere_on_box(segment.at(high.t), capsule.size[0], high.contact, box);
 }

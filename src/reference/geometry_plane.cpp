@@ -4,8 +4,8 @@
 namespace stiction::reference {
 namespace {
 
-// Sine of the angle between a cylinder's axis and the plane's normal below which the cylinder counts
-// as standing: all rim points of a cap are equally deep to round-off then.
+// Sine of the angle between a cylinder's axis and the plane's normal below which the cylinder
+// counts as standing: all rim points of a cap are equally deep to round-off then.
 constexpr double kStanding = 1e-12;
 
 Vec3 normal_of(const Shape& plane) {
@@ -42,20 +42,18 @@ void collide_plane_ellipsoid(const Shape& plane, const Shape& ellipsoid, std::sp
 }
 
 void collide_plane_cylinder(const Shape& plane, const Shape& cylinder, std::span<Witness> out) {
-  const Vec3 n = normal_of(plane);
-  const Vec3 axis = cylinder.rot.col(2);
+  // direction of the deepest rim point: minus the plane's normal projected on the caps
+  const Vec3 n = cylinder.rot.transpose() * normal_of(plane);
+  const double sine = std::hypot(n.x(), n.y());
+  const double x = sine > kStanding ? -n.x() / sine : 1;
+  const double y = sine > kStanding ? -n.y() / sine : 0;
 
-  // direction of the deepest rim point: -n projected on the caps
-  const Vec3 down = axis.dot(n) * axis - n;
-  const double sine = down.norm();
-  const Vec3 deepest = sine > kStanding ? Vec3(down / sine) : Vec3(cylinder.rot.col(0));
-  const Vec3 side = axis.cross(deepest);
-
-  const Vec3 quarters[4] = {deepest, side, -deepest, -side};
+  const double radius = cylinder.size[0], half = cylinder.size[1];
+  const Vec3 rim[4] = {{x, y, 0}, {-y, x, 0}, {-x, -y, 0}, {y, -x, 0}};
   for (std::size_t cap = 0; cap < 2; ++cap) {
-    const Vec3 centre = (cap == 0 ? -1 : 1) * cylinder.size[1] * axis;
+    const Vec3 centre = (cap == 0 ? -half : half) * Vec3::UnitZ();
     for (std::size_t k = 0; k < 4; ++k) {
-      out[4 * cap + k] = point_on_plane(plane, cylinder, centre + cylinder.size[0] * quarters[k]);
+      out[4 * cap + k] = point_on_plane(plane, cylinder, cylinder.rot * (centre + radius * rim[k]));
     }
   }
 }

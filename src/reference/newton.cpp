@@ -1,7 +1,10 @@
 #include "reference/newton.h"
 
 #include <Eigen/Cholesky>
+#include <algorithm>
+#include <cmath>
 #include <limits>
+
 namespace stiction::reference {
 namespace {
 
@@ -63,14 +66,14 @@ Solution solve(const Problem& problem, const VecX& v0, double tolerance, int max
 
     // D H D x = −D r, Δv = D x
     const Eigen::LLT<MatX> factor(D.asDiagonal() * e.hessian * D.asDiagonal());
-    if (factor.info() != Eigen::Success) {
-      s.status |= Status::cholesky_failed;
-      break;
-    }
     const VecX r = e.gradient();
     const VecX x = factor.solve(-D.cwiseProduct(r));
     const VecX dv = D.cwiseProduct(x);
     const double slope = r.dot(dv);
+    if (factor.info() != Eigen::Success || !std::isfinite(slope)) {  // overflow passes LLT unseen
+      s.status |= Status::cholesky_failed;
+      break;
+    }
     if (!(slope < 0)) {  // a descent direction unless only round-off is left
       s.status |= Status::stalled;
       break;

@@ -48,18 +48,23 @@ void require_finite(std::span<const double> a, const char* name) {
     }
 }
 
+// The four numbers from `adr` on turn something: they need a direction, not a length of one.
+void require_quaternion(std::span<const double> a, std::size_t adr, const char* name,
+                        const std::string& owner) {
+  const double norm = row4(a.subspan(adr), 0).norm();
+  if (norm > 1e-10) return;
+  std::ostringstream message;
+  message << name << "[" << adr << ":" << adr + 4 << "] is a quaternion of length " << norm << " ("
+          << owner << "): must not be zero";
+  throw ArgumentError(message.str());
+}
+
 void require_quaternions(const Model& m, std::span<const double> qpos) {
   for (int j = 0; j < m.njnt; ++j) {
     const JointType type = m.jnt_type[at(j)];
     if (type != JointType::free && type != JointType::ball) continue;
     const auto adr = at(m.jnt_qposadr[at(j)]) + (type == JointType::free ? 3u : 0u);
-    const double norm = row4(qpos.subspan(adr), 0).norm();
-    if (!(norm > 1e-10)) {
-      std::ostringstream message;
-      message << "qpos[" << adr << ":" << adr + 4 << "] is a quaternion of length " << norm
-              << " (joint \"" << m.jnt_names[at(j)] << "\"): must not be zero";
-      throw ArgumentError(message.str());
-    }
+    require_quaternion(qpos, adr, "qpos", "joint \"" + m.jnt_names[at(j)] + "\"");
   }
 }
 
@@ -82,6 +87,8 @@ class CheckedInputs {
     if (in.anchor.empty()) step.anchor = anchor_ = std::vector<double>(at(3 * m.nslot), 0.0);
     step.mocap_pos = finite(in.mocap_pos, 3 * m.nmocap, "mocap_pos");
     step.mocap_quat = finite(in.mocap_quat, 4 * m.nmocap, "mocap_quat");
+    for (std::size_t i = 0; i < step.mocap_quat.size(); i += 4)
+      require_quaternion(step.mocap_quat, i, "mocap_quat", "mocap body");
   }
   CheckedInputs(const CheckedInputs&) = delete;
 

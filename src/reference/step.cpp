@@ -9,10 +9,16 @@ std::vector<double> to_vector(const VecX& v) {
   return {v.data(), v.data() + v.size()};
 }
 
-// Contact points in the problem, their constraints, and the points left out with their J_n.
+struct LeftOut {
+  Mat3X J;
+  Reach reach;
+  double gap;
+};
+
+// Contact points in the problem, and those without an impulse in this step.
 struct Contacts {
-  std::vector<ContactPoint> points, left_out;
-  std::vector<Mat3X> left_out_J;
+  std::vector<ContactPoint> points;
+  std::vector<LeftOut> left_out;
 };
 
 Contacts contact_constraints(const Model& m, const Options& o, double dt, const Kinematics& kin,
@@ -27,9 +33,9 @@ Contacts contact_constraints(const Model& m, const Options& o, double dt, const 
   for (ContactPoint& p : candidates) {
     const Mat3X J = contact_jacobian(m, kin, p);
     const Vec3 v_c0 = J * v0;
-    if (speculative && !may_close(m, dt, p.info.gap, v_c0.z(), J.row(2).dot(problem.v_star))) {
-      contacts.left_out.push_back(p);
-      contacts.left_out_J.push_back(J);
+    const Reach r = reach(m, o, dt, p.info);
+    if (speculative && !may_act(m, dt, r, p.info.gap, v_c0, J * problem.v_star)) {
+      contacts.left_out.push_back({J, r, p.info.gap});
       continue;
     }
     if (o.stiction == Stiction::anchored) {
@@ -38,7 +44,9 @@ Contacts contact_constraints(const Model& m, const Options& o, double dt, const 
       const Vec3& w2 = bodies[at(m.geom_bodyid[at(p.info.geom2)])].omega;
       p.anchor = spin_anchor(row3(in.anchor, p.info.slot), n, 0.5 * dt * n.dot(w1 + w2));
     }
-    problem.points.push_back({J, contact_law(m, o, dt, delassus(J), v_c0, p)});
+    const double w = delassus(J);
+    if (w == 0) continue;  // nothing can move at this point
+    problem.points.push_back({J, contact_law(m, o, dt, w, v_c0, p)});
     contacts.points.push_back(p);
   }
   return contacts;
@@ -75,9 +83,8 @@ void contact_results(const Model& m, const Options& o, double dt, const Kinemati
     if (o.stiction == Stiction::anchored)
       set_row3(s.anchor, c.slot, advance_anchor(p.anchor, slip, dt, c.n0, c.eps_s));
   }
-  for (std::size_t i = 0; i < contacts.left_out.size(); ++i)
-    if (contacts.left_out[i].info.gap + dt * contacts.left_out_J[i].row(2).dot(v) < 0)
-      s.status |= Status::late_contact;
+  for (const LeftOut& p : contacts.left_out)
+    if (p.gap + p.reach.horizon * p.reach.opening(p.J * v) < 0) s.status |= Status::late_contact;
 }
 
 bool in_range(std::span<const double> qpos, const VecX& v, Status& status) {
@@ -98,7 +105,7 @@ FreeMotion free_motion(const Model& m, double dt, const Kinematics& kin, const S
   const VecX stiffness = spring_stiffness(m);
 
   // A = M + δt D + δt² K
-  FreeMotion free{mass_matrix(m, kin), VecX()};
+  FreeMotion free{mass_matrix(m, kin), v0};
   free.A.diagonal() += dt * damping + dt * dt * stiffness;
 
   // k = −bias − D v0 + springs at q0 + δt v0 + explicit forces
@@ -106,7 +113,9 @@ FreeMotion free_motion(const Model& m, double dt, const Kinematics& kin, const S
                  spring_force(m, in.qpos) - dt * stiffness.cwiseProduct(v0) +
                  gravity_compensation(m, kin) + explicit_actuation(m, in) + applied +
                  applied_wrenches(m, kin, in.xfrc_applied);
-  free.v_star = v0 + free.A.llt().solve(dt * k);
+  const Eigen::LLT<MatX> factor(free.A);
+  free.solved = factor.info() == Eigen::Success;
+  if (free.solved) free.v_star = v0 + factor.solve(dt * k);
   return free;
 }
 
@@ -126,6 +135,7 @@ StepResult step(const Model& m, const Options& o, const StepInputs& in) {
   // free motion
   const Kinematics kin = kinematics(m, in.qpos, in.mocap_pos, in.mocap_quat);
   const FreeMotion free = free_motion(m, dt, kin, in);
+  if (!free.solved) s.status |= Status::cholesky_failed;
   if (!in_range(in.qpos, free.v_star, s.status)) return s;
 
   // constraints

@@ -1,4 +1,4 @@
-// One time step as a list of stages; each writes only its own part of StepWork.
+// One time step: free motion, constraints, solve, integrate, results.
 #pragma once
 
 #include "reference/contacts.h"
@@ -18,6 +18,7 @@ struct StepInputs {
 struct FreeMotion {
   MatX A;
   VecX v_star;
+  bool solved = false;  // false: A is not positive definite, v_star is v0
 };
 FreeMotion free_motion(const Model& m, double dt, const Kinematics& kin, const StepInputs& in);
 

@@ -8,6 +8,7 @@ import argparse
 import errno
 import importlib.util
 import os
+import shutil
 import sys
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from .. import Error, Model, Options
 from ..doctor import demo_model, usable_cores
 from ..rendering import find_backend
 from .film import write_film
+from .interrupt import CtrlC
 from .plots import write_plots
 from .simulate import simulate
 from .summary import summarize, table, write_summary
@@ -45,7 +47,7 @@ def _arguments(argv):
     defaults = (4, 0.5) if args.quick else (32, 4.0)
     args.envs = defaults[0] if args.envs is None else args.envs
     args.seconds = defaults[1] if args.seconds is None else args.seconds
-    args.size = (480, 272) if args.quick else (960, 544)
+    args.size = (480, 272) if args.quick else (640, 360)
     for name in ("envs", "seconds", "threads"):
         if not getattr(args, name) > 0:
             parser.error(f"--{name} {getattr(args, name)}: must be > 0")
@@ -67,7 +69,7 @@ def _say_what_was_read(model):
         print("  the model has no plane: nothing will catch what falls")
 
 
-def _pictures(result, out, size):
+def _pictures(result, ctrl_c, out, size):
     """Film where MuJoCo can render, and plots; returns the files."""
     files = []
     backend, reason = find_backend()
@@ -75,19 +77,20 @@ def _pictures(result, out, size):
         backend, reason = None, "imageio-ffmpeg is not installed"
     if backend:
         os.environ["MUJOCO_GL"] = backend
-        files += write_film(result, out / "film.mp4", out / "picture.png", *size)
+        files += write_film(result, ctrl_c, out / "film.mp4", out / "picture.png", *size)
     else:
         print(f"no film, plots only: {reason}")
     return files + write_plots(result, out)
 
 
-def run(args) -> int:
+def run(args, ctrl_c) -> int:
     args.out.mkdir(parents=True, exist_ok=True)
     model = Model.from_file(args.model)
     _say_what_was_read(model)
     result = simulate(
         model,
         Options(),
+        ctrl_c,
         envs=args.envs,
         seconds=args.seconds,
         seed=args.seed,
@@ -99,22 +102,28 @@ def run(args) -> int:
     summary = summarize(result)
     print(table(summary), flush=True)
     write_summary(args.out / "summary.json", summary)
-    files = [args.out / "summary.json", *_pictures(result, args.out, args.size)]
+    files = [args.out / "summary.json", *_pictures(result, ctrl_c, args.out, args.size)]
     print("written: " + ", ".join(str(f) for f in files))
-    return 130 if result.interrupted else 0
+    return 130 if ctrl_c.pressed else 0
+
+
+def _disk_is_full(directory) -> bool:
+    """The encoder is another process: its errors do not say why it stopped."""
+    return directory.is_dir() and shutil.disk_usage(directory).free < 1 << 16
 
 
 def main(argv=None) -> int:
     args = _arguments(argv)
     try:
-        return run(args)
+        with CtrlC() as ctrl_c:
+            return run(args, ctrl_c)
     except Error as e:
         print(f"stiction: {e}", file=sys.stderr)
     except OSError as e:
-        if e.errno == errno.ENOSPC:
+        if e.errno == errno.ENOSPC or _disk_is_full(args.out):
             print(f"stiction: no space left on the disk of {args.out}", file=sys.stderr)
         else:
-            print(f"stiction: {e}", file=sys.stderr)
+            print(f"stiction: {str(e).splitlines()[0]}", file=sys.stderr)
     except KeyboardInterrupt:
         print("stiction: interrupted", file=sys.stderr)
         return 130

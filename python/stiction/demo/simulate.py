@@ -76,7 +76,7 @@ def _simulate_one(reference, run, seed, nstep, frame_every, stop, progress):
         run.energy_end = _energy(reference, qpos, qvel)
 
 
-def simulate(model, options, *, envs, seconds, seed, threads, fps) -> Result:
+def simulate(model, options, ctrl_c, *, envs, seconds, seed, threads, fps) -> Result:
     """`envs` copies for `seconds` of simulated time on `threads` threads. Ctrl-C ends it early."""
     reference = Reference(model, options)
     timestep = reference.options.timestep
@@ -84,30 +84,23 @@ def simulate(model, options, *, envs, seconds, seed, threads, fps) -> Result:
     frame_every = max(1, round(1 / (fps * timestep)))
     runs = [Run(k) for k in range(envs)]
     stop = threading.Event()
-    interrupted = False
+
+    def work(run):
+        _simulate_one(reference, run, seed, nstep, frame_every, stop, progress)
 
     begin = time.perf_counter()
-    with Progress(envs * nstep, "simulate", "step") as progress:
-        with ThreadPoolExecutor(threads) as pool:
-            jobs = {
-                pool.submit(
-                    _simulate_one, reference, run, seed, nstep, frame_every, stop, progress
-                )
-                for run in runs
-            }
-            try:
-                while jobs:
-                    done, jobs = wait(jobs, timeout=0.2, return_when=FIRST_COMPLETED)
-                    progress.show()
-                    for job in done:
-                        job.result()
-            except BaseException as e:
-                stop.set()
-                pool.shutdown(wait=True, cancel_futures=True)
-                interrupted = isinstance(e, KeyboardInterrupt)
-                if not interrupted:
-                    raise
+    with Progress(envs * nstep, "simulate", "step") as progress, ThreadPoolExecutor(threads) as pool:
+        jobs = {pool.submit(work, run) for run in runs}
+        try:
+            while jobs:
+                done, jobs = wait(jobs, timeout=0.2, return_when=FIRST_COMPLETED)
+                progress.show()
+                for job in done:
+                    job.result()
+                if ctrl_c.pressed:
+                    stop.set()
+        finally:
+            stop.set()
+            pool.shutdown(cancel_futures=True)
     wall = time.perf_counter() - begin
-    return Result(
-        model, timestep, frame_every * timestep, threads, wall, runs, interrupted
-    )
+    return Result(model, timestep, frame_every * timestep, threads, wall, runs, ctrl_c.pressed)

@@ -1,0 +1,218 @@
+// What refers to the tree by name: actuators, keyframes, contacts; and the derived quantities.
+#include "model/build.h"
+
+#include <cmath>
+#include <map>
+
+namespace stiction::model {
+namespace {
+
+using Index = std::map<std::string, int, std::less<>>;
+
+Index index_of(const Names& names) {
+  Index index;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    if (!names[i].empty()) index.emplace(names[i], static_cast<int>(i));
+  }
+  return index;
+}
+
+bool is_position_servo(const ActuatorSpec& a) {
+  return a.affine_bias && a.gain == -a.bias[1];
+}
+
+// inheritrange: the control range is the joint's, scaled about its middle.
+Range inherited(const Spec& spec, const Model& m, const ActuatorSpec& a, int id) {
+  Range r{};
+  if (a.trntype == Transmission::joint) {
+    r = {m.jnt_range[static_cast<std::size_t>(2 * id)],
+         m.jnt_range[static_cast<std::size_t>(2 * id + 1)]};
+  } else {
+    for (const auto& t : spec.tendons) {
+      if (t.name == a.target) r = t.range;
+    }
+  }
+  if (!(r[0] < r[1])) {
+    fail(*a.element, "inheritrange",
+         "its target \"" + shown(a.target) + "\" has no range; add one, or give ctrlrange");
+  }
+  const double middle = 0.5 * (r[0] + r[1]), half = 0.5 * (r[1] - r[0]) * a.inheritrange;
+  return {middle - half, middle + half};
+}
+
+void add_actuators(const Spec& spec, Model& m) {
+  const Index joints = index_of(m.jnt_names), tendons = index_of(m.tendon_names);
+  for (const auto& a : spec.actuators) {
+    const int id = (a.trntype == Transmission::joint ? joints : tendons).at(a.target);
+    Range range = a.ctrlrange;
+    bool limited = a.ctrllimited == Switch::yes;
+    if (a.inheritrange > 0 && is_position_servo(a)) {
+      range = inherited(spec, m, a, id);
+      limited = a.ctrllimited != Switch::no;
+    }
+    m.actuator_names.push_back(a.name);
+    m.actuator_trntype.push_back(a.trntype);
+    m.actuator_trnid.push_back(id);
+    m.actuator_gear.insert(m.actuator_gear.end(), a.gear.begin(), a.gear.end());
+    const bool on = spec.flags.actuation;
+    m.actuator_gain.push_back(on ? a.gain : 0);
+    for (const double b : a.bias) m.actuator_bias.push_back(on && a.affine_bias ? b : 0);
+    m.actuator_ctrllimited.push_back(limited && spec.flags.clampctrl);
+    m.actuator_forcelimited.push_back(a.forcelimited == Switch::yes);
+    m.actuator_ctrlrange.insert(m.actuator_ctrlrange.end(), range.begin(), range.end());
+    m.actuator_forcerange.insert(m.actuator_forcerange.end(), a.forcerange.begin(),
+                                 a.forcerange.end());
+    ++m.nu;
+  }
+}
+
+// A positive bias[2] of a position servo is a damping ratio; it needs the inertia at qpos0.
+void resolve_dampratios(const Spec& spec, Model& m) {
+  if (!spec.flags.actuation) return;
+  for (int i = 0; i < m.nu; ++i) {
+    const ActuatorSpec& a = spec.actuators[static_cast<std::size_t>(i)];
+    double& damping = m.actuator_bias[static_cast<std::size_t>(3 * i + 2)];
+    if (is_position_servo(a) && damping > 0) {
+      damping = -dampratio_to_kv(m, i, m.actuator_gain[static_cast<std::size_t>(i)], damping);
+    }
+  }
+}
+
+// springdamper: stiffness and damping of the oscillator that the joint makes at qpos0.
+void resolve_springdampers(const Spec& spec, Model& m) {
+  std::size_t id = 0;
+  for (const auto& b : spec.bodies) {
+    for (const auto& j : b.joints) {
+      const std::size_t i = id++;
+      if (!(j.springdamper[0] > 0)) continue;
+      const auto adr = static_cast<std::size_t>(m.jnt_dofadr[i]);
+      const std::size_t n = j.type == JointType::free ? 6 : j.type == JointType::ball ? 3 : 1;
+      double inverse = 0;
+      for (std::size_t k = 0; k < n; ++k) inverse += m.dof_invweight0[adr + k];
+      const double inertia = static_cast<double>(n) / std::max(1e-15, inverse);
+      const auto [time, ratio] = j.springdamper;
+      if (spec.flags.spring) m.jnt_stiffness[i] = inertia / (time * time * ratio * ratio);
+      for (std::size_t k = 0; k < n && spec.flags.damper; ++k) {
+        m.dof_damping[adr + k] = 2 * inertia / time;
+      }
+    }
+  }
+}
+
+void fill(const Element& e, const char* attribute, const std::vector<double>& given,
+          const Reals& otherwise, Reals& to) {
+  if (!given.empty() && given.size() != otherwise.size()) {
+    fail(e, attribute,
+         "expected " + std::to_string(otherwise.size()) + " numbers, found " +
+             std::to_string(given.size()));
+  }
+  const Reals& from = given.empty() ? otherwise : given;
+  to.insert(to.end(), from.begin(), from.end());
+}
+
+void add_keyframes(const Spec& spec, Model& m) {
+  for (const auto& k : spec.keys) {
+    m.key_names.push_back(k.name);
+    m.key_time.push_back(k.time);
+    const std::size_t start = m.key_qpos.size();
+    fill(*k.element, "qpos", k.qpos, m.qpos0, m.key_qpos);
+    fill(*k.element, "qvel", k.qvel, Reals(static_cast<std::size_t>(m.nv)), m.key_qvel);
+    fill(*k.element, "ctrl", k.ctrl, Reals(static_cast<std::size_t>(m.nu)), m.key_ctrl);
+    ++m.nkey;
+    for (int j = 0; j < m.njnt; ++j) {
+      const auto i = static_cast<std::size_t>(j);
+      if (m.jnt_type[i] != JointType::free && m.jnt_type[i] != JointType::ball) continue;
+      const std::size_t adr = start + static_cast<std::size_t>(m.jnt_qposadr[i]) +
+                              (m.jnt_type[i] == JointType::free ? 3 : 0);
+      const Quat q = row4(std::span(m.key_qpos).subspan(adr), 0);
+      const double n = q.norm();
+      if (!(n > 1e-14)) {
+        fail(*k.element, "qpos",
+             "the quaternion of joint " + std::to_string(j) +
+                 " has length zero; identity is 1 0 0 0");
+      }
+      if (std::abs(n - 1) > 1e-14) {
+        set_row4(std::span(m.key_qpos).subspan(adr), 0, Quat(q.coeffs() / n));
+      }
+    }
+  }
+}
+
+void add_materials(const Spec& spec, Model& m) {
+  const Index geoms = index_of(m.geom_names);
+  const auto set = [&](std::size_t g, const MaterialSpec& s) {
+    m.geom_native[g] = 1;
+    m.geom_stiffness[g] = s.stiffness;
+    m.geom_dissipation[g] = s.dissipation;
+  };
+  for (const auto& s : spec.materials) {
+    if (!s.geom.empty()) continue;
+    for (std::size_t g = 0; g < m.geom_native.size(); ++g) set(g, s);
+  }
+  for (const auto& s : spec.materials) {
+    if (!s.geom.empty()) set(static_cast<std::size_t>(geoms.at(s.geom)), s);
+  }
+}
+
+void add_contacts(const Spec& spec, Model& m, LoadReport& report) {
+  if (!spec.flags.contact) return;
+  const Index geoms = index_of(m.geom_names), bodies = index_of(m.body_names);
+  ContactSettings settings = spec.contact;
+  for (const auto& [a, b] : spec.excludes)
+    settings.excludes.push_back({bodies.at(a), bodies.at(b)});
+  for (const auto& p : spec.pairs) {
+    PairSpec s = p.spec;
+    s.geom1 = geoms.at(p.geom1), s.geom2 = geoms.at(p.geom2);
+    settings.pairs.push_back(s);
+  }
+  build_pairs(m, settings, report);
+}
+
+}  // namespace
+
+void mark_unsupported(Spec& spec) {
+  std::vector<char> moves(spec.bodies.size());
+  Index joints_of_many_dofs;
+  for (std::size_t i = 1; i < spec.bodies.size(); ++i) {
+    const BodySpec& b = spec.bodies[i];
+    moves[i] = !b.joints.empty() || moves[static_cast<std::size_t>(b.parent)];
+    for (const auto& j : b.joints) {
+      if (j.type == JointType::free || j.type == JointType::ball) joints_of_many_dofs[j.name] = 1;
+    }
+    for (const GeomSpec* g : weighing_geoms(spec, b)) {
+      if (g->type != GeomType::mesh || g->density == 0 || g->mass == 0) continue;
+      const bool counts = moves[i] || spec.compiler.settotalmass > 0;
+      mark(*g->element, counts ? Use::refused : Use::ignored, counts,
+           counts
+               ? "the mass of its body follows from a mesh, which is not read; add <inertial>, or "
+                 "mass=\"0\" on the geom"
+               : "mass of a mesh that can't move");
+    }
+  }
+  for (auto& b : spec.bodies) {
+    for (auto& g : b.geoms) {
+      if (g.type != GeomType::mesh && g.type != GeomType::hfield) continue;
+      const bool collides = g.contype != 0 || g.conaffinity != 0;
+      mark(*g.element, g.type == GeomType::mesh ? "mesh" : "hfield", Use::ignored, collides,
+           collides ? "collisions of meshes and height fields are not computed" : "visual only");
+    }
+  }
+  for (const auto& a : spec.actuators) {
+    if (a.element->has("jointinparent") && joints_of_many_dofs.contains(a.target)) {
+      mark(*a.element, "jointinparent", Use::refused, true,
+           "torques of ball and free joints in the parent's frame are not computed; use joint");
+    }
+  }
+}
+
+void build_rest(const Spec& spec, Model& m, LoadReport& report) {
+  add_actuators(spec, m);
+  add_materials(spec, m);
+  derive(m);
+  resolve_springdampers(spec, m);
+  resolve_dampratios(spec, m);
+  add_keyframes(spec, m);
+  add_contacts(spec, m, report);
+}
+
+}  // namespace stiction::model

@@ -1,0 +1,29 @@
+// From what the file says to the arrays of a Model.
+#pragma once
+
+#include "model/specs.h"
+#include "stiction/model.h"
+#include "stiction/report.h"
+
+namespace stiction::model {
+
+// Refuses what can only be told once the whole file is read: masses of meshes, parent-frame
+// transmissions to joints of several dofs.
+void mark_unsupported(Spec& spec);
+
+// Bodies, inertias, joints, geoms, sites, fixed tendons.
+void build_tree(const Spec& spec, Model& m);
+// Actuators, keyframes, excludes and pairs; runs derive() and build_pairs().
+void build_rest(const Spec& spec, Model& m, LoadReport& report);
+
+// build_inertia.cpp: mass, centre and principal moments of every body, checked.
+struct BodyInertia {
+  double mass = 0;
+  Vec3 pos = Vec3::Zero(), moments = Vec3::Zero();
+  Quat quat = Quat::Identity();
+};
+std::vector<BodyInertia> body_inertias(const Spec& spec);
+// The geoms of a body that give it its mass; empty if <inertial> does.
+std::vector<const GeomSpec*> weighing_geoms(const Spec& spec, const BodySpec& body);
+
+}  // namespace stiction::model

@@ -1,0 +1,123 @@
+// Where a body's mass comes from: <inertial>, or its geoms; with the compiler's corrections.
+#include <cmath>
+
+#include "model/build.h"
+#include "model/inertia.h"
+
+namespace stiction::model {
+namespace {
+
+constexpr double kMinimum = 1e-15;  // MuJoCo's smallest mass and inertia
+
+bool takes_geoms(const Spec& spec, const BodySpec& body) {
+  return spec.compiler.inertiafromgeom == Switch::yes ||
+         (spec.compiler.inertiafromgeom == Switch::automatic && !body.inertial);
+}
+
+MassProperties mass_of(const GeomSpec& g) {
+  if (g.type == GeomType::mesh) return {};  // its mass is 0, or it was refused
+  return primitive_mass(g.type, g.size, g.mass, g.density, g.shell);
+}
+
+BodyInertia from_geoms(const std::vector<const GeomSpec*>& geoms) {
+  BodyInertia b;
+  if (geoms.size() == 1) {
+    // one geom: its own axes, as they are
+    const MassProperties part = mass_of(*geoms[0]);
+    b.mass = part.mass;
+    b.moments = part.inertia.diagonal();
+    b.pos = geoms[0]->pos + geoms[0]->quat * part.com;
+    b.quat = geoms[0]->quat;
+    return b;
+  }
+  std::vector<MassProperties> parts;
+  for (const GeomSpec* g : geoms) {
+    const MassProperties part = mass_of(*g);
+    if (part.mass >= kMinimum) parts.push_back(placed(part, g->pos, g->quat));
+  }
+  if (parts.empty()) return b;
+  const MassProperties whole = sum(parts);
+  const Principal p = principal_axes(whole.inertia);
+  b.mass = whole.mass;
+  b.pos = whole.com;
+  b.moments = p.moments;
+  b.quat = p.axes;
+  return b;
+}
+
+const Element& origin(const BodySpec& body) {
+  return body.inertial ? *body.inertial->element : *body.element;
+}
+
+void correct(const Compiler& c, const BodySpec& body, BodyInertia& b) {
+  b.mass = std::max(b.mass, c.boundmass);
+  b.moments = b.moments.cwiseMax(c.boundinertia);
+  if (!std::isfinite(b.mass) || !b.moments.allFinite()) {
+    fail(origin(body), "mass or inertia is not finite; check sizes, density and mass");
+  }
+  if (!(b.moments.minCoeff() > 0)) return;  // a point mass; moving bodies are checked below
+  const std::string problem = inertia_problem(b.moments);
+  if (problem.empty()) return;
+  if (!c.balanceinertia) {
+    fail(origin(body), "impossible inertia of body \"" + shown(body.name) + "\": " + problem +
+                           "; correct it or set balanceinertia=\"true\"");
+  }
+  b.moments.setConstant(b.moments.mean());
+}
+
+bool has_mass(const BodyInertia& b) {
+  return b.mass > kMinimum && b.moments.minCoeff() > kMinimum;
+}
+
+// Every moving body needs mass and inertia, its own or of bodies fixed to it.
+void check_moving(const Spec& spec, const std::vector<BodyInertia>& all) {
+  std::vector<char> heavy(all.size());
+  for (std::size_t i = all.size(); i-- > 1;) {
+    const BodySpec& b = spec.bodies[i];
+    heavy[i] = static_cast<char>(heavy[i] || has_mass(all[i]));
+    if (!b.joints.empty()) {
+      if (!heavy[i]) {
+        fail(*b.element, "this body moves but has no mass or inertia (mass " + shown(all[i].mass) +
+                             "); add a geom with density, or <inertial>");
+      }
+    } else if (heavy[i]) {
+      heavy[static_cast<std::size_t>(b.parent)] = 1;
+    }
+  }
+}
+
+}  // namespace
+
+std::vector<const GeomSpec*> weighing_geoms(const Spec& spec, const BodySpec& body) {
+  std::vector<const GeomSpec*> out;
+  if (!takes_geoms(spec, body)) return out;
+  const auto [first, last] = spec.compiler.inertiagrouprange;
+  for (const auto& g : body.geoms) {
+    if (g.group >= first && g.group <= last) out.push_back(&g);
+  }
+  return out;
+}
+
+std::vector<BodyInertia> body_inertias(const Spec& spec) {
+  std::vector<BodyInertia> all(spec.bodies.size());
+  double total = 0;
+  for (std::size_t i = 1; i < all.size(); ++i) {
+    const BodySpec& body = spec.bodies[i];
+    if (const auto geoms = weighing_geoms(spec, body); !geoms.empty()) {
+      all[i] = from_geoms(geoms);
+    } else if (body.inertial) {
+      all[i] = {body.inertial->mass, body.inertial->pos, body.inertial->moments,
+                body.inertial->quat};
+    }
+    correct(spec.compiler, body, all[i]);
+    total += all[i].mass;
+  }
+  check_moving(spec, all);
+  if (spec.compiler.settotalmass > 0 && total > 0) {
+    const double scale = spec.compiler.settotalmass / total;
+    for (auto& b : all) b.mass *= scale, b.moments *= scale;
+  }
+  return all;
+}
+
+}  // namespace stiction::model

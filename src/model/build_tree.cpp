@@ -1,0 +1,163 @@
+// Bodies, joints, geoms and sites in MuJoCo's order: by body, depth first.
+#include <map>
+
+#include "model/build.h"
+
+namespace stiction::model {
+namespace {
+
+template <class T>
+void append(Reals& to, const T& values) {
+  to.insert(to.end(), values.begin(), values.end());
+}
+void append(Reals& to, const Vec3& v) {
+  to.insert(to.end(), v.data(), v.data() + 3);
+}
+void append(Reals& to, const Quat& q) {
+  to.insert(to.end(), {q.w(), q.x(), q.y(), q.z()});
+}
+
+void add_joint(const Spec& spec, const BodySpec& b, int body, const JointSpec& j, Model& m) {
+  m.jnt_names.push_back(j.name);
+  m.jnt_type.push_back(j.type);
+  m.jnt_bodyid.push_back(body);
+  m.jnt_qposadr.push_back(m.nq);
+  m.jnt_dofadr.push_back(m.nv);
+  append(m.jnt_pos, j.pos);
+  append(m.jnt_axis, j.axis);
+  m.jnt_limited.push_back(j.limited == Switch::yes && spec.flags.limit);
+  append(m.jnt_range, j.range);
+  m.jnt_stiffness.push_back(spec.flags.spring ? j.stiffness : 0);
+  m.jnt_actfrclimited.push_back(j.actfrclimited == Switch::yes);
+  append(m.jnt_actfrcrange, j.actfrcrange);
+
+  int nv = 1;
+  switch (j.type) {
+    case JointType::free:
+      nv = 6;
+      append(m.qpos0, b.pos);
+      append(m.qpos0, b.quat);
+      append(m.qpos_spring, b.pos);
+      append(m.qpos_spring, b.quat);
+      break;
+    case JointType::ball:
+      nv = 3;
+      append(m.qpos0, Quat::Identity());
+      append(m.qpos_spring, Quat::Identity());
+      break;
+    case JointType::slide:
+    case JointType::hinge:
+      m.qpos0.push_back(j.ref);
+      m.qpos_spring.push_back(j.springref);
+      break;
+  }
+  const auto n = static_cast<std::size_t>(nv);
+  m.dof_armature.insert(m.dof_armature.end(), n, j.armature);
+  m.dof_damping.insert(m.dof_damping.end(), n, spec.flags.damper ? j.damping : 0);
+  m.dof_frictionloss.insert(m.dof_frictionloss.end(), n,
+                            spec.flags.frictionloss ? j.frictionloss : 0);
+  m.nq = static_cast<int>(m.qpos0.size());
+  m.nv += nv;
+  ++m.njnt;
+}
+
+template <class S>
+int asset_id(const std::vector<S>& assets, const std::string& name) {
+  for (std::size_t i = 0; i < assets.size(); ++i) {
+    if (assets[i].name == name) return static_cast<int>(i);
+  }
+  return -1;
+}
+
+void add_geom(const Spec& spec, int body, const GeomSpec& g, Model& m) {
+  m.geom_names.push_back(g.name);
+  m.geom_type.push_back(g.type);
+  m.geom_bodyid.push_back(body);
+  m.geom_contype.push_back(g.contype);
+  m.geom_conaffinity.push_back(g.conaffinity);
+  m.geom_condim.push_back(g.condim);
+  m.geom_priority.push_back(g.priority);
+  append(m.geom_size, g.size);
+  append(m.geom_pos, g.pos);
+  append(m.geom_quat, g.quat);
+  append(m.geom_friction, g.friction);
+  append(m.geom_solref, g.solref);
+  append(m.geom_solimp, g.solimp);
+  m.geom_solmix.push_back(g.solmix);
+  m.geom_margin.push_back(g.margin);
+  m.geom_gap.push_back(g.gap);
+  m.geom_native.push_back(0);
+  m.geom_stiffness.push_back(0);
+  m.geom_dissipation.push_back(0);
+  m.geom_relaxation_time.push_back(0);
+  m.geom_dataid.push_back(g.type == GeomType::mesh     ? asset_id(spec.meshes, g.mesh)
+                          : g.type == GeomType::hfield ? asset_id(spec.hfields, g.hfield)
+                                                       : -1);
+  ++m.ngeom;
+}
+
+void add_body(const Spec& spec, int id, const BodyInertia& inertia, Model& m) {
+  const BodySpec& b = spec.bodies[static_cast<std::size_t>(id)];
+  m.body_names.push_back(b.name);
+  m.body_parentid.push_back(b.parent);
+  m.body_jntadr.push_back(b.joints.empty() ? -1 : m.njnt);
+  m.body_jntnum.push_back(static_cast<int>(b.joints.size()));
+  m.body_mocapid.push_back(b.mocap ? m.nmocap++ : -1);
+  append(m.body_pos, b.pos);
+  append(m.body_quat, b.quat);
+  m.body_mass.push_back(inertia.mass);
+  append(m.body_ipos, inertia.pos);
+  append(m.body_iquat, inertia.quat);
+  append(m.body_inertia, inertia.moments);
+  m.body_gravcomp.push_back(b.gravcomp);
+  for (const auto& j : b.joints) add_joint(spec, b, id, j, m);
+  for (const auto& g : b.geoms) add_geom(spec, id, g, m);
+  for (const auto& s : b.sites) {
+    m.site_names.push_back(s.name);
+    m.site_bodyid.push_back(id);
+    append(m.site_pos, s.pos);
+    append(m.site_quat, s.quat);
+    ++m.nsite;
+  }
+  ++m.nbody;
+}
+
+void add_tendons(const Spec& spec, Model& m) {
+  std::map<std::string, int> joints;
+  for (int j = 0; j < m.njnt; ++j) joints[m.jnt_names[static_cast<std::size_t>(j)]] = j;
+  for (const auto& t : spec.tendons) {
+    if (!t.fixed) continue;
+    m.tendon_names.push_back(t.name);
+    m.tendon_adr.push_back(static_cast<int>(m.wrap_jntid.size()));
+    m.tendon_num.push_back(static_cast<int>(t.wraps.size()));
+    ++m.ntendon;
+    for (std::size_t i = 0; i < t.wraps.size(); ++i) {
+      const int j = joints.at(t.wraps[i].first);
+      const JointType type = m.jnt_type[static_cast<std::size_t>(j)];
+      if (type != JointType::hinge && type != JointType::slide) {
+        fail(*t.wrap_elements[i], "joint", "a fixed tendon runs over hinges and slides only");
+      }
+      m.wrap_jntid.push_back(j);
+      m.wrap_coef.push_back(t.wraps[i].second);
+    }
+  }
+}
+
+}  // namespace
+
+void build_tree(const Spec& spec, Model& m) {
+  m.name = spec.name;
+  m.timestep = spec.timestep;
+  m.gravity = spec.flags.gravity ? spec.gravity : std::array<double, 3>{};
+  m.meshes = spec.meshes;
+  m.hfields = spec.hfields;
+  m.sensors = spec.sensors;
+  m.equalities = spec.equalities;
+  const auto inertias = body_inertias(spec);
+  for (std::size_t i = 0; i < spec.bodies.size(); ++i) {
+    add_body(spec, static_cast<int>(i), inertias[i], m);
+  }
+  add_tendons(spec, m);
+}
+
+}  // namespace stiction::model

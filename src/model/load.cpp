@@ -1,0 +1,96 @@
+// load_model: parse, read, refuse what can't be simulated, build.
+#include "model/build.h"
+#include "model/read.h"
+#include "model/schema.h"
+#include "stiction/error.h"
+
+namespace stiction {
+namespace {
+
+constexpr int kRefusalsShown = 10;
+constexpr int kMaxGeoms = 16'384;  // pairs grow with the square
+
+bool physics_ignored(const ReportEntry& e) {
+  return e.use == Use::ignored && e.physics;
+}
+
+void apply_strict(LoadReport& report) {
+  for (auto& e : report.entries) {
+    if (!physics_ignored(e)) continue;
+    e.use = Use::refused;
+    e.note += " (strict: physics must not be ignored)";
+  }
+}
+
+void throw_refusals(const LoadReport& report, const std::string& file) {
+  const int n = report.count(Use::refused);
+  if (n == 0) return;
+  std::string message = file + ": can't be simulated faithfully, " + std::to_string(n) +
+                        (n == 1 ? " refusal:" : " refusals:");
+  int shown = 0;
+  for (const auto& e : report.entries) {
+    if (e.use != Use::refused) continue;
+    if (++shown > kRefusalsShown) break;
+    message += "\n  " + e.file + ":" + std::to_string(e.line) + ": <" + e.element + ">";
+    if (!e.attribute.empty()) message += " " + e.attribute + "=\"" + e.value + "\"";
+    message += ": " + e.note;
+  }
+  if (n > kRefusalsShown) message += "\n  and " + std::to_string(n - kRefusalsShown) + " more";
+  throw ModelError(message);
+}
+
+void refuse_missing_colliders(const LoadReport& report, const std::string& file) {
+  if (report.pairs_without_collider.empty()) return;
+  const auto& p = report.pairs_without_collider.front();
+  throw ModelError(file + ": " + std::to_string(report.pairs_without_collider.size()) +
+                   " geom pairs have no collider (strict), the first: geom " +
+                   std::to_string(p.geom1) + " \"" + p.name1 + "\" (" + p.type1 + ") and geom " +
+                   std::to_string(p.geom2) + " \"" + p.name2 + "\" (" + p.type2 +
+                   "); replace the shapes or exclude the bodies");
+}
+
+ModelPtr load(model::Document& doc, const std::string& path, LoadReport* out,
+              const LoadOptions& options) {
+  const std::string& file = doc.files.front();
+  model::Spec spec = model::read_mjcf(doc.root);
+  model::mark_unsupported(spec);
+
+  LoadReport report;
+  model::collect(doc.root, report);
+  if (options.strict) apply_strict(report);
+  if (out) *out = report;
+  throw_refusals(report, file);
+
+  const auto m = std::make_shared<Model>();
+  m->file = path;
+  try {
+    model::build_tree(spec, *m);
+    if (m->ngeom > kMaxGeoms) {
+      throw ModelError(std::to_string(m->ngeom) + " geoms; the limit is " +
+                       std::to_string(kMaxGeoms) + "; split the model");
+    }
+    model::build_rest(spec, *m, report);
+  } catch (const ModelError& e) {
+    // messages of the numeric stages know no file
+    if (std::string_view(e.what()).starts_with(file)) throw;
+    throw ModelError(file + ": " + e.what());
+  }
+  if (out) *out = report;
+  if (options.strict) refuse_missing_colliders(report, file);
+  return m;
+}
+
+}  // namespace
+
+ModelPtr load_model(const std::string& path, LoadReport* report, const LoadOptions& options) {
+  auto doc = model::parse_file(path);
+  return load(doc, path, report, options);
+}
+
+ModelPtr load_model_from_string(const std::string& xml, LoadReport* report,
+                                const LoadOptions& options, const std::string& directory) {
+  auto doc = model::parse_string(xml, directory);
+  return load(doc, "", report, options);
+}
+
+}  // namespace stiction

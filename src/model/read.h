@@ -1,0 +1,55 @@
+// The reader, section by section: XML into a Spec. Each function reads one kind of element.
+#pragma once
+
+#include "model/specs.h"
+
+namespace stiction::model {
+
+// The whole file, in MuJoCo's order: settings, defaults, assets, tree, then what refers to names.
+Spec read_mjcf(Element& root);
+
+// read_settings.cpp
+void read_compiler(Element& e, Compiler& c);
+void read_option(Element& e, Spec& spec);
+void read_custom(Element& e, Spec& spec);
+
+// read_defaults.cpp
+void read_defaults(Element& e, Spec& spec);
+// Class of an element: its own, else the inherited childclass, else main.
+const DefaultClass& class_of(const Spec& spec, Element& e, const std::string& childclass);
+std::string childclass_of(const Spec& spec, Element& e, const std::string& inherited);
+
+// read_elements.cpp: overlay the attributes that are given
+void read_joint(const Compiler& c, Element& e, JointSpec& j);
+void read_geom(const Compiler& c, Element& e, GeomSpec& g);
+void read_site(const Compiler& c, Element& e, SiteSpec& s);
+void read_inertial(const Compiler& c, Element& e, InertialSpec& i);
+
+// read_tree.cpp
+void read_worldbody(Element& e, Spec& spec);
+
+// read_actuators.cpp
+void read_actuator(Element& e, ActuatorSpec& a);
+void read_actuators(Element& e, Spec& spec);
+
+// read_relations.cpp: <asset>, <contact>, <tendon>, <equality>
+void read_assets(Element& e, Spec& spec);
+void read_pair(Element& e, PairSpec& p);
+void read_contacts(Element& e, Spec& spec);
+void read_tendon(Element& e, TendonSpec& t);
+void read_tendons(Element& e, Spec& spec);
+void read_equality(Element& e, EqualitySpec& q);
+void read_equalities(Element& e, Spec& spec);
+
+// read_sensors.cpp: <sensor>, <keyframe>
+void read_sensors(Element& e, Spec& spec);
+void read_keyframes(Element& e, Spec& spec);
+
+// Reads the name, which must be new among elements of this kind; "" when there is none.
+std::string claim_name(Spec& spec, std::string_view kind, Element& e);
+// Throws unless `name`, the value of `attribute`, is an element of this kind.
+void require_name(const Spec& spec, std::string_view kind, const Element& e,
+                  std::string_view attribute, const std::string& name);
+std::optional<Switch> read_switch(Element& e, std::string_view attribute);
+
+}  // namespace stiction::model

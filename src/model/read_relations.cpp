@@ -1,0 +1,202 @@
+// <asset>, <contact>, <tendon>, <equality>: what ties named elements together.
+#include "model/read.h"
+
+namespace stiction::model {
+namespace {
+
+// "dir/chair.stl" names a mesh "chair" when it has no name of its own.
+std::string stem(const std::string& path) {
+  const std::size_t slash = path.find_last_of("/\\");
+  const std::string file = slash == path.npos ? path : path.substr(slash + 1);
+  return file.substr(0, file.rfind('.'));
+}
+
+std::string asset_name(Spec& spec, std::string_view kind, Element& e, const std::string& file) {
+  if (e.has("name")) return claim_name(spec, kind, e);
+  const std::string name = stem(file);
+  if (name.empty()) fail(e, "needs a name or a file");
+  auto& owners = spec.names[std::string(kind)];
+  if (!owners.try_emplace(name, &e).second) {
+    fail(e, "file",
+         "the name \"" + shown(name) + "\" that follows from it is taken; add name=\"...\"");
+  }
+  return name;
+}
+
+}  // namespace
+
+void read_assets(Element& e, Spec& spec) {
+  for (auto& child : e.children) {
+    if (child.name == "mesh") {
+      MeshSpec m;
+      m.file = text(child, "file").value_or("");
+      m.name = asset_name(spec, "mesh", child, m.file);
+      m.scale = class_of(spec, child, "main").mesh_scale;
+      exactly(child, "scale", m.scale);
+      spec.meshes.push_back(std::move(m));
+      for (auto& inner : child.children) mark(inner, Use::refused, true, "plugins can't be run");
+    } else if (child.name == "hfield") {
+      HfieldSpec h;
+      h.file = text(child, "file").value_or("");
+      h.name = asset_name(spec, "hfield", child, h.file);
+      h.nrow = integer(child, "nrow").value_or(0);
+      h.ncol = integer(child, "ncol").value_or(0);
+      require_nonnegative(child, "nrow", h.nrow);
+      require_nonnegative(child, "ncol", h.ncol);
+      if (!exactly(child, "size", h.size)) fail(child, "attribute size is required: 4 numbers");
+      for (const double v : h.size) require_positive(child, "size", v);
+      spec.hfields.push_back(std::move(h));
+    } else {
+      mark(child, Use::ignored, false, "graphics");
+    }
+  }
+}
+
+void read_pair(Element& e, PairSpec& p) {
+  if (const auto v = integer(e, "condim")) {
+    if (*v != 1 && *v != 3 && *v != 4 && *v != 6) fail(e, "condim", "expected 1, 3, 4 or 6");
+    p.condim = *v;
+    if (*v > 3) {
+      mark(e, "condim", Use::ignored, true, "solved as 3: no torsional or rolling friction");
+    }
+  }
+  std::array<double, 5> friction{1, 1, 0.005, 0.0001, 0.0001};
+  if (p.friction) friction[0] = friction[1] = *p.friction;
+  if (const int n = numbers_into(e, "friction", friction, 1); n > 0) {
+    for (const double mu : friction) require_nonnegative(e, "friction", mu);
+    p.friction = friction[0];
+    if (n > 1 && friction[1] != friction[0]) {
+      mark(e, "friction", Use::ignored, true,
+           "friction is the same in all directions: the first number counts");
+    }
+  }
+  if (const auto v = number(e, "margin")) {
+    require_nonnegative(e, "margin", *v);
+    p.margin = *v;
+  }
+  constexpr const char* kMapped = "mapped to stiffness and dissipation";
+  std::array<double, 2> solref = p.solref.value_or(std::array<double, 2>{0.02, 1});
+  if (numbers_into(e, "solref", solref, 1) > 0) {
+    p.solref = solref;
+    mark(e, "solref", Use::mapped, false, kMapped);
+  }
+  std::array<double, 5> solimp = p.solimp.value_or(std::array<double, 5>{0.9, 0.95, 0.001, 0.5, 2});
+  if (numbers_into(e, "solimp", solimp, 1) > 0) {
+    p.solimp = solimp;
+    mark(e, "solimp", Use::mapped, false, kMapped);
+  }
+}
+
+void read_contacts(Element& e, Spec& spec) {
+  for (auto& child : e.children) {
+    claim_name(spec, child.name, child);
+    if (child.name == "exclude") {
+      const std::string a = required_text(child, "body1"), b = required_text(child, "body2");
+      require_name(spec, "body", child, "body1", a);
+      require_name(spec, "body", child, "body2", b);
+      spec.excludes.emplace_back(a, b);
+      continue;
+    }
+    PairSource p;
+    p.element = &child;
+    p.spec = class_of(spec, child, "main").pair;
+    p.geom1 = required_text(child, "geom1");
+    p.geom2 = required_text(child, "geom2");
+    require_name(spec, "geom", child, "geom1", p.geom1);
+    require_name(spec, "geom", child, "geom2", p.geom2);
+    if (p.geom1 == p.geom2) fail(child, "geom2", "a geom can't touch itself; name two geoms");
+    read_pair(child, p.spec);
+    spec.pairs.push_back(std::move(p));
+  }
+}
+
+void read_tendon(Element& e, TendonSpec& t) {
+  exactly(e, "range", t.range);
+  constexpr const char* kForces = "forces of tendons are not computed; only transmission is";
+  if (e.has("range")) {
+    const bool off = choice(e, "limited", {"false", "true", "auto"}) == 0;
+    mark(e, "range", Use::ignored, !off && (t.range[0] != 0 || t.range[1] != 0), kForces);
+  }
+  for (const char* a : {"stiffness", "damping"}) {
+    std::array<double, 3> c{};
+    if (numbers_into(e, a, c, 1) == 0) continue;
+    require_nonnegative(e, a, c[0]);
+    mark(e, a, Use::ignored, c != std::array<double, 3>{}, kForces);
+  }
+  for (const char* a : {"frictionloss", "armature"}) {
+    if (const auto v = number(e, a)) {
+      require_nonnegative(e, a, *v);
+      mark(e, a, Use::ignored, *v != 0, kForces);
+    }
+  }
+  std::array<double, 2> range{};
+  if (exactly(e, "actuatorfrcrange", range)) {
+    mark(e, "actuatorfrcrange", Use::ignored, range != std::array<double, 2>{},
+         "the actuator force on a tendon is not clamped; use forcerange");
+  }
+}
+
+void read_tendons(Element& e, Spec& spec) {
+  for (auto& child : e.children) {
+    TendonSpec t = class_of(spec, child, "main").tendon;
+    t.element = &child;
+    t.name = claim_name(spec, "tendon", child);
+    t.fixed = child.name == "fixed";
+    if (!t.fixed) {
+      mark(child, Use::ignored, true, "spatial tendons are not computed");
+      spec.tendons.push_back(std::move(t));
+      continue;
+    }
+    read_tendon(child, t);
+    if (child.children.empty())
+      fail(child, "needs at least one <joint joint=\"...\" coef=\"...\"/>");
+    for (auto& wrap : child.children) {
+      const std::string joint = required_text(wrap, "joint");
+      require_name(spec, "joint", wrap, "joint", joint);
+      const auto coef = number(wrap, "coef");
+      if (!coef) fail(wrap, "attribute coef is required");
+      t.wraps.emplace_back(joint, *coef);
+      t.wrap_elements.push_back(&wrap);
+    }
+    spec.tendons.push_back(std::move(t));
+  }
+}
+
+void read_equality(Element& e, EqualitySpec& q) {
+  if (const auto b = boolean(e, "active")) q.active = *b;
+}
+
+void read_equalities(Element& e, Spec& spec) {
+  for (auto& child : e.children) {
+    EqualitySpec q = class_of(spec, child, "main").equality;
+    read_equality(child, q);
+    q.type = child.name;
+    q.name = claim_name(spec, "equality", child);
+    mark(child, Use::ignored, q.active && spec.flags.equality,
+         "equality constraints are not computed");
+    q.active = q.active && spec.flags.equality;
+
+    const auto objects = [&](const char* kind, const char* first, const char* second) {
+      q.object1 = required_text(child, first);
+      require_name(spec, kind, child, first, q.object1);
+      q.object2 = text(child, second).value_or("");
+      if (!q.object2.empty()) require_name(spec, kind, child, second, q.object2);
+    };
+    if (q.type == "joint")
+      objects("joint", "joint1", "joint2");
+    else if (q.type == "tendon")
+      objects("tendon", "tendon1", "tendon2");
+    else if (child.has("site1"))
+      objects("site", "site1", "site2");
+    else if (q.type == "connect" || q.type == "weld")
+      objects("body", "body1", "body2");
+    else
+      mark(child, Use::refused, true, "flexible bodies are not computed");
+    for (const char* data : {"polycoef", "anchor", "relpose"}) {
+      if (auto v = numbers(child, data)) q.data = std::move(*v);
+    }
+    spec.equalities.push_back(std::move(q));
+  }
+}
+
+}  // namespace stiction::model

@@ -1,0 +1,102 @@
+#include "stiction/report.h"
+
+#include <algorithm>
+#include <array>
+
+namespace stiction {
+namespace {
+
+const char* word(Use use) {
+  switch (use) {
+    case Use::used: return "used";
+    case Use::mapped: return "mapped";
+    case Use::ignored: return "ignored";
+    case Use::refused: return "refused";
+  }
+  return "?";
+}
+
+std::string what(const ReportEntry& e) {
+  std::string s = "<" + e.element;
+  if (!e.attribute.empty()) s += " " + e.attribute + "=\"" + e.value + "\"";
+  return s + ">";
+}
+
+using Row = std::array<std::string, 4>;
+
+// Equal lines but for the line number are one row with a count.
+struct Group {
+  const ReportEntry* first;
+  int count;
+};
+
+std::vector<Group> grouped(const std::vector<ReportEntry>& entries, bool all) {
+  std::vector<Group> groups;
+  for (const auto& e : entries) {
+    if (e.use == Use::used && !all) continue;
+    const auto same = [&](const Group& g) {
+      return g.first->use == e.use && g.first->physics == e.physics && g.first->file == e.file &&
+             g.first->element == e.element && g.first->attribute == e.attribute &&
+             g.first->value == e.value && g.first->note == e.note;
+    };
+    const auto it = all ? groups.end() : std::find_if(groups.begin(), groups.end(), same);
+    if (it != groups.end())
+      ++it->count;
+    else
+      groups.push_back({&e, 1});
+  }
+  return groups;
+}
+
+}  // namespace
+
+int LoadReport::count(Use use) const {
+  return static_cast<int>(std::count_if(entries.begin(), entries.end(),
+                                        [&](const ReportEntry& e) { return e.use == use; }));
+}
+
+bool LoadReport::complete() const {
+  return pairs_without_collider.empty() &&
+         std::none_of(entries.begin(), entries.end(), [](const ReportEntry& e) {
+           return e.use == Use::refused || (e.use == Use::ignored && e.physics);
+         });
+}
+
+std::string LoadReport::table(bool all) const {
+  std::vector<Row> rows{{"where", "what", "use", "note"}};
+  for (const auto& g : grouped(entries, all)) {
+    std::string at = g.first->file + ":" + std::to_string(g.first->line);
+    if (g.count > 1) at += " +" + std::to_string(g.count - 1);
+    rows.push_back({at, what(*g.first),
+                    std::string(word(g.first->use)) + (g.first->physics ? " PHYSICS" : ""),
+                    g.first->note});
+  }
+  std::array<std::size_t, 4> width{};
+  for (const auto& r : rows) {
+    for (std::size_t i = 0; i < 3; ++i) width[i] = std::max(width[i], r[i].size());
+  }
+  std::string out;
+  for (const auto& r : rows) {
+    std::string line;
+    for (std::size_t i = 0; i < 3; ++i) line += r[i] + std::string(width[i] - r[i].size() + 2, ' ');
+    line += r[3];
+    out += line.substr(0, line.find_last_not_of(' ') + 1) + "\n";
+  }
+  const auto name = [](const std::string& n, int id) {
+    return n.empty() ? "#" + std::to_string(id) : "\"" + n + "\"";
+  };
+  for (const auto& p : pairs_without_collider) {
+    out += "no collider: geom " + name(p.name1, p.geom1) + " (" + p.type1 + ") and geom " +
+           name(p.name2, p.geom2) + " (" + p.type2 + ") pass through each other\n";
+  }
+  out += std::to_string(count(Use::used)) + " used, " + std::to_string(count(Use::mapped)) +
+         " mapped, " + std::to_string(count(Use::ignored)) + " ignored (" +
+         std::to_string(std::count_if(
+             entries.begin(), entries.end(),
+             [](const ReportEntry& e) { return e.use == Use::ignored && e.physics; })) +
+         " of them physics), " + std::to_string(count(Use::refused)) + " refused, " +
+         std::to_string(pairs_without_collider.size()) + " geom pairs without a collider\n";
+  return out;
+}
+
+}  // namespace stiction

@@ -1,0 +1,168 @@
+// What the file says, element by element, with defaults filled in: between XML and Model.
+#pragma once
+
+#include <map>
+#include <optional>
+
+#include "model/derive.h"
+#include "model/orientation.h"
+#include "model/xml.h"
+#include "stiction/model.h"
+
+namespace stiction::model {
+
+enum class Switch { no, yes, automatic };
+using Range = std::array<double, 2>;
+
+struct Compiler : AngleSettings {
+  bool autolimits = true, balanceinertia = false;
+  Switch inertiafromgeom = Switch::automatic;
+  double boundmass = 0, boundinertia = 0, settotalmass = -1;  // kg, kg m², kg
+  std::array<int, 2> inertiagrouprange{0, 5};
+};
+
+struct JointSpec {
+  Element* element = nullptr;
+  std::string name;
+  JointType type = JointType::hinge;
+  Vec3 pos = Vec3::Zero(), axis = Vec3::UnitZ();
+  Switch limited = Switch::automatic, actfrclimited = Switch::automatic;
+  Range range{}, actfrcrange{}, springdamper{};
+  double stiffness = 0, damping = 0, armature = 0, frictionloss = 0, ref = 0, springref = 0;
+};
+
+struct GeomSpec {
+  Element* element = nullptr;
+  std::string name, mesh, hfield;
+  GeomType type = GeomType::sphere;
+  Vec3 pos = Vec3::Zero(), size = Vec3::Zero();
+  Quat quat = Quat::Identity();
+  std::optional<std::array<double, 6>> fromto;
+  bool pos_given = false, shell = false, sdf = false;
+  int contype = 1, conaffinity = 1, condim = 3, priority = 0, group = 0;
+  std::array<double, 3> friction{1, 0.005, 0.0001};
+  std::array<double, 2> solref{0.02, 1};
+  std::array<double, 5> solimp{0.9, 0.95, 0.001, 0.5, 2};
+  double solmix = 1, margin = 0, gap = 0, density = 1000;
+  std::optional<double> mass;
+};
+
+struct SiteSpec {
+  Element* element = nullptr;
+  std::string name;
+  GeomType type = GeomType::sphere;
+  Vec3 pos = Vec3::Zero(), size{0.005, 0.005, 0.005};
+  Quat quat = Quat::Identity();
+  std::optional<std::array<double, 6>> fromto;
+};
+
+// <inertial>: moments along the axes of `quat`.
+struct InertialSpec {
+  Element* element = nullptr;
+  double mass = 0;
+  Vec3 pos = Vec3::Zero(), moments = Vec3::Zero();
+  Quat quat = Quat::Identity();
+};
+
+struct BodySpec {
+  Element* element = nullptr;
+  std::string name;
+  int parent = 0;
+  Vec3 pos = Vec3::Zero();
+  Quat quat = Quat::Identity();
+  bool mocap = false;
+  double gravcomp = 0;
+  std::optional<InertialSpec> inertial;
+  std::vector<JointSpec> joints;
+  std::vector<GeomSpec> geoms;
+  std::vector<SiteSpec> sites;
+};
+
+struct ActuatorSpec {
+  Element* element = nullptr;
+  std::string name;
+  Transmission trntype = Transmission::joint;
+  std::string target;
+  std::array<double, 6> gear{1, 0, 0, 0, 0, 0};
+  double gain = 1;
+  bool affine_bias = false;
+  std::array<double, 3> bias{};  // bias[2] > 0 in a position servo: a damping ratio
+  Switch ctrllimited = Switch::automatic, forcelimited = Switch::automatic;
+  Range ctrlrange{}, forcerange{};
+  double inheritrange = 0;
+};
+
+// Names of a <pair>; its numbers are in the PairSpec of derive.h.
+struct PairSource {
+  Element* element = nullptr;
+  std::string geom1, geom2;
+  PairSpec spec;
+};
+
+struct TendonSpec {
+  Element* element = nullptr;
+  std::string name;
+  bool fixed = true;
+  Range range{};  // for inheritrange; the limit itself is not computed
+  std::vector<std::pair<std::string, double>> wraps;  // joint, coefficient
+  std::vector<Element*> wrap_elements;
+};
+
+struct KeySpec {
+  Element* element = nullptr;
+  std::string name;
+  double time = 0;
+  std::vector<double> qpos, qvel, ctrl;  // empty: not given
+};
+
+// One <default> class: the state in which elements of the class begin.
+struct DefaultClass {
+  JointSpec joint;
+  GeomSpec geom;
+  SiteSpec site;
+  ActuatorSpec actuator;
+  PairSpec pair;
+  TendonSpec tendon;
+  EqualitySpec equality;
+  std::array<double, 3> mesh_scale{1, 1, 1};
+};
+
+// Native contact material of <custom><numeric name="stiction_contact...">; geom "" means all.
+struct MaterialSpec {
+  Element* element = nullptr;
+  std::string geom;
+  double stiffness = 0, dissipation = 0;
+};
+
+// What <flag> switches off.
+struct Flags {
+  bool contact = true, limit = true, frictionloss = true, spring = true, damper = true;
+  bool equality = true, clampctrl = true, actuation = true, gravity = true;
+};
+
+// Everything the file says.
+struct Spec {
+  std::string name;
+  Compiler compiler;
+  double timestep = 0.002;
+  std::array<double, 3> gravity{0, 0, -9.81};
+  Flags flags;
+  ContactSettings contact;  // excludes and pairs are resolved from the two lists below
+  std::map<std::string, DefaultClass, std::less<>> classes;
+  std::vector<BodySpec> bodies;  // depth first, the world first
+  std::vector<ActuatorSpec> actuators;
+  std::vector<PairSource> pairs;
+  std::vector<std::pair<std::string, std::string>> excludes;
+  std::vector<TendonSpec> tendons;
+  std::vector<KeySpec> keys;
+  std::vector<MaterialSpec> materials;
+  std::vector<SensorSpec> sensors;
+  std::vector<EqualitySpec> equalities;
+  std::vector<MeshSpec> meshes;
+  std::vector<HfieldSpec> hfields;
+
+  // Names per kind ("body", "joint", ...) with the element that owns them.
+  std::map<std::string, std::map<std::string, const Element*, std::less<>>, std::less<>> names;
+};
+
+}  // namespace stiction::model

@@ -1,0 +1,126 @@
+// What becomes of attributes that no code reads, and the report of all of them.
+#include "model/schema.h"
+#include "model/xml.h"
+
+namespace stiction::model {
+namespace {
+
+struct Rule {
+  const char* elements;    // words; "*": any
+  const char* attributes;  // words; "*": any
+  Use use;
+  bool physics;
+  const char* note;
+};
+
+constexpr const char* kGraphics = "graphics";
+constexpr const char* kSolver = "the convex step has its own solver and exits";
+constexpr const char* kUser = "user data";
+
+// The first rule that fits decides.
+constexpr Rule kRules[] = {
+    {"*", "name class", Use::used, false, ""},
+    {"*", "user", Use::ignored, false, kUser},
+    {"*", "group material rgba", Use::ignored, false, kGraphics},
+    {"geom site", "castshadow", Use::ignored, false, kGraphics},
+    {"site", "mesh", Use::ignored, false, kGraphics},
+    {"geom", "fluidcoef fitscale", Use::ignored, false, "belongs to fluidshape and fitted meshes"},
+    {"joint fixed tendon spatial", "solreflimit solimplimit solreffriction solimpfriction",
+     Use::mapped, false, "limits and dry friction are as stiff as the step resolves"},
+    {"joint", "springyield", Use::ignored, true, "springs are linear"},
+    {"fixed tendon", "limited actuatorfrclimited width margin springlength springyield",
+     Use::ignored, false, "belongs to forces of tendons, which are not computed"},
+    {"body", "fuse simple sleep", Use::ignored, false, "the motion is the same"},
+    {"pair", "solreffriction", Use::ignored, true,
+     "friction has the stiffness of its regularisation"},
+    {"pair", "adhesion", Use::ignored, true, "contacts only push"},
+    {"pair", "gap", Use::ignored, false, "widens detection only"},
+    {"general motor position velocity",
+     "interp lengthrange cranklength actdim actearly actlimited "
+     "actrange dynprm",
+     Use::ignored, false, "has no effect on this kind of actuator"},
+    {"compiler", "assetdir meshdir texturedir strippath", Use::ignored, false,
+     "asset files are not opened"},
+    {"compiler", "*", Use::ignored, false, "does not change the motion"},
+    {"lengthrange", "*", Use::ignored, false, "for muscles only"},
+    {"option",
+     "solver iterations tolerance ls_iterations ls_tolerance noslip_iterations "
+     "noslip_tolerance jacobian ccd_iterations ccd_tolerance sdf_initpoints "
+     "sdf_iterations sleep_tolerance",
+     Use::ignored, false, kSolver},
+    {"option", "magnetic", Use::ignored, false, "for magnetometers only"},
+    {"option", "o_margin o_solref o_solimp o_friction", Use::ignored, false,
+     "takes effect only with flag override"},
+    {"option", "actuatorgroupdisable", Use::refused, true,
+     "remove the actuators of the disabled groups"},
+    {"flag", "*", Use::ignored, false, kSolver},
+    {"mesh", "*", Use::ignored, false, "asset files are not opened"},
+    {"hfield", "*", Use::ignored, false, "asset files are not opened"},
+    {"key", "act plastic", Use::ignored, false, "no actuator has a state"},
+    {"numeric", "*", Use::used, false, ""},
+    {"*", "*", Use::ignored, true, "is not computed"},
+};
+
+bool fits(std::string_view list, std::string_view word) {
+  if (list == "*") return true;
+  for (std::size_t i = list.find(word); i != list.npos; i = list.find(word, i + 1)) {
+    const std::size_t end = i + word.size();
+    if ((i == 0 || list[i - 1] == ' ') && (end == list.size() || list[end] == ' ')) return true;
+  }
+  return false;
+}
+
+Verdict judge(const Element& e, const Attribute& a) {
+  if (a.verdict) return *a.verdict;
+  if (a.touched) return {};
+  for (const Rule& r : kRules) {
+    if (fits(r.elements, e.name) && fits(r.attributes, a.name)) return {r.use, r.physics, r.note};
+  }
+  return {};
+}
+
+// Sections without any physics, and those that need code from elsewhere.
+void judge_sections(Element& e) {
+  for (const char* name : {"visual", "statistic", "size"}) {
+    if (e.name == name) mark(e, Use::ignored, false, "does not change the motion");
+  }
+  if (e.name == "deformable" && !e.children.empty()) {
+    mark(e, Use::refused, true, "flexible bodies are not computed; remove them");
+  }
+}
+
+ReportEntry entry(const Element& e, const Verdict& v) {
+  return {v.use, v.physics, *e.file, e.line, shown(e.name), "", "", v.note};
+}
+
+void collect_into(Element& e, LoadReport& report) {
+  judge_sections(e);
+  if (e.verdict) {
+    report.entries.push_back(entry(e, *e.verdict));
+    if (const auto* name = e.find("name")) {
+      report.entries.back().attribute = "name";
+      report.entries.back().value = shown(name->value);
+    }
+    // the whole element is out of play, unless an attribute has a verdict that is worse
+    for (const auto& a : e.attributes) {
+      if (!a.verdict || a.verdict->use != Use::refused) continue;
+      report.entries.push_back({a.verdict->use, a.verdict->physics, *e.file, e.line, shown(e.name),
+                                a.name, shown(a.value), a.verdict->note});
+    }
+    return;
+  }
+  for (const auto& a : e.attributes) {
+    const Verdict v = judge(e, a);
+    report.entries.push_back(
+        {v.use, v.physics, *e.file, e.line, shown(e.name), a.name, shown(a.value), v.note});
+  }
+  for (auto& child : e.children) collect_into(child, report);
+}
+
+}  // namespace
+
+void collect(Element& root, LoadReport& report) {
+  collect_into(root, report);
+}
+
+}  // namespace stiction::model

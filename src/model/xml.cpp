@@ -1,0 +1,196 @@
+#include "model/xml.h"
+
+#include <tinyxml2.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <set>
+
+#include "stiction/error.h"
+
+namespace stiction::model {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Byte offset of the first byte that is no UTF-8 (or is a NUL), or npos.
+std::size_t first_bad_byte(const std::string& s) {
+  for (std::size_t i = 0; i < s.size();) {
+    const auto c = static_cast<unsigned char>(s[i]);
+    const std::size_t n = c < 0x80             ? 1
+                          : (c & 0xe0) == 0xc0 ? 2
+                          : (c & 0xf0) == 0xe0 ? 3
+                          : (c & 0xf8) == 0xf0 ? 4
+                                               : 0;
+    if (c == 0 || n == 0 || i + n > s.size()) return i;
+    for (std::size_t k = 1; k < n; ++k) {
+      if ((static_cast<unsigned char>(s[i + k]) & 0xc0) != 0x80) return i;
+    }
+    i += n;
+  }
+  return std::string::npos;
+}
+
+std::string read_bytes(const fs::path& path, const std::string& shown_as) {
+  std::error_code ec;
+  if (!fs::exists(path, ec)) throw ModelError(shown_as + ": file not found; check the path");
+  if (!fs::is_regular_file(path, ec)) throw ModelError(shown_as + ": is not a regular file");
+  const auto bytes = fs::file_size(path, ec);
+  if (ec) throw ModelError(shown_as + ": can't be read: " + ec.message());
+  if (bytes > kMaxFileBytes) {
+    throw ModelError(shown_as + ": " + std::to_string(bytes) + " bytes; the limit is " +
+                     std::to_string(kMaxFileBytes));
+  }
+  std::ifstream in(path, std::ios::binary);
+  std::string content(bytes, '\0');
+  in.read(content.data(), static_cast<std::streamsize>(bytes));
+  if (!in) throw ModelError(shown_as + ": can't be read; check its permissions");
+  return content;
+}
+
+// Turns tinyxml2's tree into ours, file by file.
+class Splicer {
+ public:
+  explicit Splicer(Document& doc) : doc_(doc) {}
+
+  void file(const fs::path& path, const std::string& shown_as, Element& root) {
+    std::error_code ec;
+    const fs::path canonical = fs::weakly_canonical(path, ec);
+    seen_.insert(ec ? path.string() : canonical.string());
+    content(read_bytes(path, shown_as), shown_as, path.parent_path(), 0, root);
+  }
+
+  void content(const std::string& xml, const std::string& shown_as, const fs::path& directory,
+               int depth, Element& root) {
+    if (seen_.size() <= 1 && depth == 0) main_directory_ = directory;
+    doc_.files.push_back(shown_as);
+    const std::string& file = doc_.files.back();
+    if (xml.size() > kMaxFileBytes) {
+      throw ModelError(file + ": " + std::to_string(xml.size()) + " bytes; the limit is " +
+                       std::to_string(kMaxFileBytes));
+    }
+    if (const std::size_t bad = first_bad_byte(xml); bad != std::string::npos) {
+      const auto line = 1 + std::count(xml.begin(), xml.begin() + static_cast<long>(bad), '\n');
+      throw ModelError(file + ":" + std::to_string(line) + ": byte " + std::to_string(bad) +
+                       " is not UTF-8; save the file as UTF-8");
+    }
+    tinyxml2::XMLDocument parsed;
+    if (parsed.Parse(xml.data(), xml.size()) != tinyxml2::XML_SUCCESS) syntax_error(parsed, file);
+    for (const auto* n = parsed.FirstChild(); n; n = n->NextSibling()) {
+      if (n->ToUnknown()) {
+        throw ModelError(file + ":" + std::to_string(n->GetLineNum()) +
+                         ": document type declarations and entities are not accepted; remove them");
+      }
+    }
+    const auto* top = parsed.RootElement();
+    if (top->NextSiblingElement()) {
+      throw ModelError(file + ":" + std::to_string(top->NextSiblingElement()->GetLineNum()) +
+                       ": second top-level element <" + shown(top->NextSiblingElement()->Name()) +
+                       ">; wrap all in one <mujoco>");
+    }
+    copy(*top, file, directory, depth, root);
+  }
+
+ private:
+  [[noreturn]] static void syntax_error(const tinyxml2::XMLDocument& parsed,
+                                        const std::string& file) {
+    const std::string at = file + ":" + std::to_string(std::max(1, parsed.ErrorLineNum())) + ": ";
+    switch (parsed.ErrorID()) {
+      case tinyxml2::XML_ERROR_EMPTY_DOCUMENT:
+        throw ModelError(at + "no XML element; expected <mujoco>");
+      case tinyxml2::XML_ELEMENT_DEPTH_EXCEEDED:
+        throw ModelError(at + "elements are nested too deep; the limit is " +
+                         std::to_string(kMaxDepth));
+      default:
+        throw ModelError(at + "not well-formed XML (" +
+                         tinyxml2::XMLDocument::ErrorIDToName(parsed.ErrorID()) +
+                         "); check quotes, brackets and closing tags near this line");
+    }
+  }
+
+  void copy(const tinyxml2::XMLElement& from, const std::string& file, const fs::path& directory,
+            int depth, Element& to) {
+    to.name = from.Name();
+    to.file = &file;
+    to.line = from.GetLineNum();
+    if (++count_ > kMaxElements) {
+      fail(to, "more than " + std::to_string(kMaxElements) + " elements; split the model");
+    }
+    if (depth > kMaxDepth) {
+      fail(to, "elements are nested too deep; the limit is " + std::to_string(kMaxDepth));
+    }
+    for (const auto* a = from.FirstAttribute(); a; a = a->Next()) {
+      if (to.has(a->Name())) fail(to, a->Name(), "given twice; remove one");
+      to.attributes.push_back({a->Name(), a->Value(), false, {}});
+    }
+    for (const auto* n = from.FirstChild(); n; n = n->NextSibling()) {
+      if (const auto* t = n->ToText()) {
+        fail(to, "text \"" + shown(t->Value()) + "\" inside the element; MJCF has attributes only");
+      }
+      const auto* child = n->ToElement();
+      if (!child) continue;
+      if (std::string_view(child->Name()) == "include") {
+        splice(*child, file, directory, depth, to);
+      } else {
+        copy(*child, file, directory, depth + 1, to.children.emplace_back());
+      }
+    }
+  }
+
+  // <include file="x"/> stands for the children of the top element of x.
+  void splice(const tinyxml2::XMLElement& include, const std::string& file,
+              const fs::path& directory, int depth, Element& parent) {
+    Element at;
+    at.name = "include";
+    at.file = &file;
+    at.line = include.GetLineNum();
+    for (const auto* a = include.FirstAttribute(); a; a = a->Next()) {
+      at.attributes.push_back({a->Name(), a->Value(), false, {}});
+      if (std::string_view(a->Name()) != "file" && std::string_view(a->Name()) != "prefix") {
+        fail(at, a->Name(), "unknown attribute of <include>; remove it");
+      }
+    }
+    if (at.has("prefix")) fail(at, "prefix", "prefixed includes can't be read; rename in the file");
+    const std::string name = required_text(at, "file");
+    if (include.FirstChildElement()) fail(at, "an include has no children; close it with />");
+
+    std::error_code ec;
+    fs::path path = directory / name;
+    if (!fs::exists(path, ec)) path = main_directory_ / name;
+    if (!fs::exists(path, ec))
+      fail(at, "file", "file not found; looked in \"" + directory.string() + "\"; check the path");
+    const std::string canonical = fs::weakly_canonical(path, ec).string();
+    if (!seen_.insert(canonical).second) {
+      fail(at, "file", "the file is already included (a cycle or a repetition); include it once");
+    }
+    Element top;
+    try {
+      content(read_bytes(path, path.string()), path.string(), path.parent_path(), depth, top);
+    } catch (const ModelError& e) {
+      throw ModelError(std::string(e.what()) + "\n  included from " + where(at));
+    }
+    for (auto& c : top.children) parent.children.push_back(std::move(c));
+  }
+
+  Document& doc_;
+  fs::path main_directory_;
+  std::set<std::string> seen_;
+  int count_ = 0;
+};
+
+}  // namespace
+
+Document parse_file(const std::string& path) {
+  Document doc;
+  Splicer(doc).file(path, path, doc.root);
+  return doc;
+}
+
+Document parse_string(const std::string& xml, const std::string& directory) {
+  Document doc;
+  Splicer(doc).content(xml, "<string>", directory, 0, doc.root);
+  return doc;
+}
+
+}  // namespace stiction::model

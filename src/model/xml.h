@@ -1,0 +1,90 @@
+// XML as the reader sees it: elements with file and line, includes spliced in, and a record of
+// which attributes were understood.
+#pragma once
+
+#include <array>
+#include <deque>
+#include <initializer_list>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "math.h"
+#include "stiction/report.h"
+
+namespace stiction::model {
+
+// Bounds that keep hostile files cheap; far above any robot.
+inline constexpr std::size_t kMaxFileBytes = 32u << 20;
+inline constexpr int kMaxDepth = 400;
+inline constexpr int kMaxElements = 400'000;
+inline constexpr std::size_t kMaxNameLength = 1000;
+
+// What became of an attribute or an element.
+struct Verdict {
+  Use use = Use::used;
+  bool physics = false;
+  std::string note;
+};
+
+struct Attribute {
+  std::string name, value;
+  bool touched = false;  // read by the code that understands it
+  std::optional<Verdict> verdict;
+};
+
+struct Element {
+  std::string name;
+  const std::string* file = nullptr;
+  int line = 0;
+  std::vector<Attribute> attributes;
+  std::vector<Element> children;
+  std::optional<Verdict> verdict;  // of the element as a whole: its content is not looked at
+
+  Attribute* find(std::string_view attribute);
+  bool has(std::string_view attribute) { return find(attribute) != nullptr; }
+};
+
+// The tree of one model: includes are spliced, so only elements that mean something remain.
+struct Document {
+  std::deque<std::string> files;  // deque: elements keep pointers into it
+  Element root;
+};
+Document parse_file(const std::string& path);
+Document parse_string(const std::string& xml, const std::string& directory);
+
+// "FILE:LINE: <joint name="knee"> range="a b": WHAT"
+std::string where(const Element& e, std::string_view attribute = {});
+[[noreturn]] void fail(const Element& e, const std::string& what);
+[[noreturn]] void fail(const Element& e, std::string_view attribute, const std::string& what);
+std::string shown(std::string_view text);  // shortened for messages
+std::string shown(double value);
+
+// Remembers a verdict; the first refusal of an attribute wins.
+void mark(Element& e, std::string_view attribute, Use use, bool physics, std::string note);
+void mark(Element& e, Use use, bool physics, std::string note);
+
+// Attribute access. All of it marks the attribute as read and throws ModelError on a bad value.
+std::optional<std::string> text(Element& e, std::string_view attribute);
+std::string required_text(Element& e, std::string_view attribute);
+std::optional<double> number(Element& e, std::string_view attribute);
+std::optional<int> integer(Element& e, std::string_view attribute);
+std::optional<bool> boolean(Element& e, std::string_view attribute);
+// Index into `words`.
+std::optional<int> choice(Element& e, std::string_view attribute,
+                          std::initializer_list<const char*> words);
+std::optional<std::vector<double>> numbers(Element& e, std::string_view attribute);
+// Reads at least `least` numbers into the front of `out`, which keeps its other entries (so a
+// partial size overrides only the first entries of its default). Returns how many; 0: absent.
+int numbers_into(Element& e, std::string_view attribute, std::span<double> out, int least);
+// Reads exactly out.size() numbers; false: absent.
+bool exactly(Element& e, std::string_view attribute, std::span<double> out);
+bool exactly(Element& e, std::string_view attribute, Vec3& out);
+
+// Range checks that name the attribute.
+void require_nonnegative(const Element& e, std::string_view attribute, double value);
+void require_positive(const Element& e, std::string_view attribute, double value);
+
+}  // namespace stiction::model
