@@ -84,9 +84,20 @@ Mat3X contact_jacobian(const Model& m, const Kinematics& kin, const ContactPoint
          (point_jacobian(m, kin, b2, point) - point_jacobian(m, kin, b1, point));
 }
 
-bool may_close(const Model& m, double dt, double gap, double v_n0, double v_n_star) {
+Reach reach(const Model& m, const Options& o, double dt, const Contact& c) {
+  switch (o.contact_model) {
+    case ContactModel::lagged: return {dt, 0};
+    case ContactModel::similar: return {dt, c.friction};
+    case ContactModel::sap: break;
+  }
+  return {dt + m.pair_relaxation_time[at(c.pair)], c.friction};
+}
+
+bool may_act(const Model& m, double dt, const Reach& reach, double gap, const Vec3& v_c0,
+             const Vec3& v_c_star) {
   const double g = Vec3(m.gravity[0], m.gravity[1], m.gravity[2]).norm();
-  return gap <= 2 * dt * std::max({0.0, -v_n0, -v_n_star}) + 8 * g * dt * dt;
+  const double closing = std::max({0.0, -reach.opening(v_c0), -reach.opening(v_c_star)});
+  return gap <= 2 * reach.horizon * closing + 8 * g * dt * dt;
 }
 
 DelassusScale::DelassusScale(const Model& m, const Kinematics& kin, const MatX& A)

@@ -26,8 +26,18 @@ std::vector<ContactPoint> penetrating_deepest(const std::vector<ContactPoint>& c
 // J of a point: rows t1, t2, n of the velocity of geom2's body against geom1's.
 Mat3X contact_jacobian(const Model& m, const Kinematics& kin, const ContactPoint& p);
 
-// φ0 <= 2 δt max(0, −J_n v0, −J_n v*) + 8 |g| δt²: the gap may close within the step.
-bool may_close(const Model& m, double dt, double gap, double v_n0, double v_n_star);
+// When the law of a point gives an impulse: φ0 + horizon z(v_c) < 0.
+struct Reach {
+  double horizon;  // δt; sap: δt + τ
+  double mu;       // z = v_n − μ |v_t|; lagged: 0, it does not glide
+
+  double opening(const Vec3& v_c) const { return v_c.z() - mu * v_c.head<2>().norm(); }
+};
+Reach reach(const Model& m, const Options& o, double dt, const Contact& c);
+
+// φ0 <= 2 horizon max(0, −z(J v0), −z(J v*)) + 8 |g| δt²: there may be an impulse in this step.
+bool may_act(const Model& m, double dt, const Reach& reach, double gap, const Vec3& v_c0,
+             const Vec3& v_c_star);
 
 // Delassus scale w = ‖J diag(A)⁻¹ Jᵀ‖_F / rows, with the angular velocity of free joints in world
 // axes, as Drake has it.

@@ -9,10 +9,16 @@ std::vector<double> to_vector(const VecX& v) {
   return {v.data(), v.data() + v.size()};
 }
 
-// Contact points in the problem, their constraints, and the points left out with their J_n.
+struct LeftOut {
+  Mat3X J;
+  Reach reach;
+  double gap;
+};
+
+// Contact points in the problem, and those without an impulse in this step.
 struct Contacts {
-  std::vector<ContactPoint> points, left_out;
-  std::vector<Mat3X> left_out_J;
+  std::vector<ContactPoint> points;
+  std::vector<LeftOut> left_out;
 };
 
 Contacts contact_constraints(const Model& m, const Options& o, double dt, const Kinematics& kin,
@@ -27,9 +33,9 @@ Contacts contact_constraints(const Model& m, const Options& o, double dt, const 
   for (ContactPoint& p : candidates) {
     const Mat3X J = contact_jacobian(m, kin, p);
     const Vec3 v_c0 = J * v0;
-    if (speculative && !may_close(m, dt, p.info.gap, v_c0.z(), J.row(2).dot(problem.v_star))) {
-      contacts.left_out.push_back(p);
-      contacts.left_out_J.push_back(J);
+    const Reach r = reach(m, o, dt, p.info);
+    if (speculative && !may_act(m, dt, r, p.info.gap, v_c0, J * problem.v_star)) {
+      contacts.left_out.push_back({J, r, p.info.gap});
       continue;
     }
     if (o.stiction == Stiction::anchored) {
@@ -77,9 +83,8 @@ void contact_results(const Model& m, const Options& o, double dt, const Kinemati
     if (o.stiction == Stiction::anchored)
       set_row3(s.anchor, c.slot, advance_anchor(p.anchor, slip, dt, c.n0, c.eps_s));
   }
-  for (std::size_t i = 0; i < contacts.left_out.size(); ++i)
-    if (contacts.left_out[i].info.gap + dt * contacts.left_out_J[i].row(2).dot(v) < 0)
-      s.status |= Status::late_contact;
+  for (const LeftOut& p : contacts.left_out)
+    if (p.gap + p.reach.horizon * p.reach.opening(p.J * v) < 0) s.status |= Status::late_contact;
 }
 
 bool in_range(std::span<const double> qpos, const VecX& v, Status& status) {
