@@ -41,6 +41,8 @@ ZOO = {
       <actuator>
         <motor joint="a" gear="1.5 -0.3 0.8" ctrlrange="-1 1"/>
         <position joint="b" gear="0.4 0.5 -0.6" kp="20" kv="3"/>
+        <position joint="b" gear="0 0 0" kp="20"/>
+        <general joint="a" gear="0 0 1" gainprm="2" biastype="affine" biasprm="1 -3 -0.1"/>
       </actuator>
     </mujoco>""",
     "several joints per body": """
