@@ -12,9 +12,8 @@ from mujoco_oracle import FILES, NAMES, Worst, load, mujoco, share_of_tolerance
 
 STATES = 20
 
-# Sums in another order along at most 12 bodies: 4e-12 at worst, where a bias of 1e-3 N is left of
-# gravity and centrifugal forces. Of the array's largest entry, since entries that cancel to zero
-# have no digits of their own.
+# Sums in another order along at most 12 bodies: 4e-12 at worst, where little is left of terms that
+# cancel. Of the array's largest entry, since entries that cancel have no digits of their own.
 RELATIVE = 1e-10
 
 worst = Worst()
