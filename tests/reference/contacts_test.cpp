@@ -66,21 +66,40 @@ TEST(Anchor, AdvanceStopsAtTheReach) {
   EXPECT_LT(clamped, 900);
 }
 
-// φ0 <= 2 δt max(0, −J_n v0, −J_n v*) + 8 |g| δt², at both sides of each of the three bounds.
-TEST(Activation, GapThatMayClose) {
+// φ0 <= 2 horizon max(0, −z(J v0), −z(J v*)) + 8 |g| δt², at both sides of each of the three bounds;
+// z = v_n for Lagged, v_n − μ |v_t| for the laws that glide.
+TEST(Activation, PointThatMayAct) {
   Model m;
   m.gravity = {3, 0, -4};
-  const double fall = 8 * 5 * kDt * kDt, speed = .7, approach = 2 * kDt * speed;
-  for (const double share : {.999, 1.001}) {
-    const bool active = share < 1;
-    EXPECT_EQ(may_close(m, kDt, share * fall, 1, 2), active);  // both separate
-    EXPECT_EQ(may_close(m, kDt, fall + share * approach, -speed, 2), active);
-    EXPECT_EQ(may_close(m, kDt, fall + share * approach, 1, -speed), active);
-    EXPECT_EQ(may_close(m, kDt, fall + share * approach, -.5 * speed, -speed), active);
+  m.pair_relaxation_time = {.03};
+  Contact c;
+  c.friction = .6;
+  const double fall = 8 * 5 * kDt * kDt, speed = .7;
+  for (const auto model : {ContactModel::lagged, ContactModel::similar, ContactModel::sap}) {
+    Options o;
+    o.contact_model = model;
+    const Reach r = reach(m, o, kDt, c);
+    const double approach = 2 * (model == ContactModel::sap ? kDt + .03 : kDt) * speed;
+    const auto act = [&](double gap, const Vec3& v0, const Vec3& v_star) {
+      return may_act(m, kDt, r, gap, v0, v_star);
+    };
+    for (const double share : {.999, 1.001}) {
+      const bool active = share < 1;
+      const double gap = fall + share * approach;
+      EXPECT_EQ(act(share * fall, {0, 0, 1}, {0, 0, 2}), active);  // both separate
+      EXPECT_EQ(act(gap, {0, 0, -speed}, {0, 0, 2}), active);
+      EXPECT_EQ(act(gap, {0, 0, 1}, {0, 0, -speed}), active);
+      EXPECT_EQ(act(gap, {0, 0, -.5 * speed}, {0, 0, -speed}), active);
+
+      // slip alone: only the gliding laws push
+      const Vec3 slip = Vec3(.6, -.8, 0) * (speed / c.friction);
+      EXPECT_EQ(act(gap, slip, {0, 0, 1}), active && model != ContactModel::lagged);
+    }
   }
   m.gravity = {0, 0, 0};
-  EXPECT_TRUE(may_close(m, kDt, 0, 0, 0));
-  EXPECT_FALSE(may_close(m, kDt, 1e-15, 0, 0));
+  const Reach r = reach(m, Options{}, kDt, c);
+  EXPECT_TRUE(may_act(m, kDt, r, 0, Vec3::Zero(), Vec3::Zero()));
+  EXPECT_FALSE(may_act(m, kDt, r, 1e-15, Vec3::Zero(), Vec3::Zero()));
 }
 
 }  // namespace
