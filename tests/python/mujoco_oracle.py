@@ -1,4 +1,4 @@
-"""The same models in MuJoCo and here: robots of Gymnasium, of tests/data/models, and a joint zoo."""
+"""The same models in MuJoCo and here: robots of Gymnasium and tests/data/models, a joint zoo."""
 
 import collections
 import functools
@@ -29,7 +29,8 @@ ZOO = {
       <option gravity="1 -2 -9"/>
       <worldbody>
         <body pos="0.1 0.2 1" quat="0.8 0.2 -0.3 0.4">
-          <joint name="a" type="ball" pos="0.02 -0.03 0.1" stiffness="3" damping="0.7" armature="0.02"/>
+          <joint name="a" type="ball" pos="0.02 -0.03 0.1" stiffness="3" damping="0.7"
+                 armature="0.02"/>
           <geom type="box" size="0.1 0.05 0.2" pos="0.03 0.01 -0.2" euler="20 30 40"/>
           <site name="tip" pos="0.1 0.2 0.3" euler="10 -20 70"/>
           <body pos="0 0.1 -0.4">
@@ -126,7 +127,10 @@ ZOO = {
             <geom type="capsule" fromto="0 0 0 0 0.1 -0.3" size="0.03"/>
             <body pos="0 0.1 -0.3" gravcomp="-0.5">
               <geom size="0.05"/>
-              <body pos="0 0 -0.1" gravcomp="2"><joint type="slide" axis="0 0 1"/><geom size="0.04"/></body>
+              <body pos="0 0 -0.1" gravcomp="2">
+                <joint type="slide" axis="0 0 1"/>
+                <geom size="0.04"/>
+              </body>
             </body>
           </body>
         </body>
@@ -138,7 +142,8 @@ ZOO = {
       <worldbody>
         <body pos="0 0 1">
           <joint type="slide" axis="0 1 0" ref="0.3" springref="-0.2" stiffness="50" range="-1 2"/>
-          <joint axis="1 0 0" ref="0.7" springref="-0.4" stiffness="8" armature="0.2" frictionloss="0.3"/>
+          <joint axis="1 0 0" ref="0.7" springref="-0.4" stiffness="8" armature="0.2"
+                 frictionloss="0.3"/>
           <geom type="cylinder" size="0.1 0.2"/>
           <body pos="0 0.3 0">
             <joint axis="1 0 0" ref="-1.2" stiffness="2" pos="0 -0.1 0.05" actuatorfrcrange="-1 0.5"

@@ -14,8 +14,9 @@ import stiction
 from drake_data import exact, matched_contacts, norm, scenes
 
 # Steps that the engine solves differently on purpose, and why. Their results *must* differ.
-# limits: Drake adds a limit row only within 2 dt max(|v0|, |v*|) of the start, here rows are always
-# on; in this step the limits of joints 0 and 1 throw joint 2 towards its own, from 3.7 times as far.
+# limits: Drake adds a limit row only within 2 dt max(|v0|, |v*|) of the start, here rows are
+# always on; in this step the limits of joints 0 and 1 throw joint 2 towards its own, from 3.7 times
+# as far.
 DIFFERENT = {("limits_dt1e-2_lagged", 0)}
 
 # Numbers stored at full precision and computed by a few hundred operations.
@@ -163,7 +164,7 @@ def test_contact_constants(scene):
 
 
 def test_law_at_drakes_velocity(scene):
-    """The law alone: no solver is involved. Drake's reported forces carry 1e-7 (Similar) or less."""
+    """The law alone, without a solver. Drake's reported forces agree with it to 1e-7 or better."""
     engine, results = exact(scene.name)
     shares = Shares(scene, "law")
     for i, (step, result) in enumerate(zip(scene.steps, results)):
