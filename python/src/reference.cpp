@@ -100,8 +100,9 @@ void bind_reference(nb::module_& m) {
       "One time step; arguments as in `forward`.\n\n"
       "Solves the convex problem v = argmin |v - v_star|_A^2 / 2 + contact and constraint\n"
       "potentials, then advances qpos with the new velocity (symplectic Euler).\n\n"
-      "Raises ArgumentError on a wrong shape. Bad numbers set a bit of `status` and leave\n"
-      "the state as it was.");
+      "Raises ArgumentError on a wrong shape or a state that is not finite. Controls and forces\n"
+      "that are not finite count as zero; whatever goes wrong inside sets a bit of `status` and\n"
+      "leaves the state as it was.");
 }
 
 }  // namespace stiction::python

@@ -48,6 +48,12 @@ void bind_types(nb::module_& m) {
              "a point left out of the problem closed its gap: shorten the timestep")
       .value("contact_overflow", Status::contact_overflow,
              "more points than max_contacts: raise it");
+
+  // Python's usual "<Status.stalled: 32>" instead of the bare text.
+  const nb::module_ python = nb::module_::import_("enum");
+  for (const char* name : {"JointType", "GeomType", "Transmission"})
+    m.attr(name).attr("__repr__") = python.attr("IntEnum").attr("__repr__");
+  m.attr("Status").attr("__repr__") = python.attr("IntFlag").attr("__repr__");
 }
 
 }  // namespace stiction::python

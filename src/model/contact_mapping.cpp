@@ -40,11 +40,11 @@ template <typename Stiffness>
 double resting_depth(const Stiffness& stiffness, double width, double weight) {
   double low = 0, f_low = -weight;
   double high = width, f_high = stiffness(width) * width - weight;
-  double r = width;
-  for (int i = 0, side = 0; i < 200; ++i) {
+  double r = width, last = 0;
+  for (int i = 0, side = 0; i < 100 && std::abs(r - last) > 1e-15 * r; ++i) {
+    last = r;
     r = (low * f_high - high * f_low) / (f_high - f_low);
     const double f = stiffness(r) * r - weight;
-    if (std::abs(f) <= 1e-14 * weight || high - low <= 1e-15 * high) break;
     if (f < 0) {
       low = r, f_low = f;
       if (side == -1) f_high /= 2;

@@ -21,17 +21,17 @@ struct MappedContact {
   double stiffness, dissipation;  // N/m, s/m
 };
 
-// MuJoCo's impedance d at penetration r >= 0: from dmin to dmax over `width`, a spline of two powers.
+// MuJoCo's impedance d at penetration r >= 0: from dmin to dmax over `width`, two powers joined.
 double impedance(const std::array<double, 5>& solimp, double r);
 
 // s: normal stiffness of all rows of a contact together against that of one frictionless row.
-// Elliptic, condim 1: 1. Pyramidal: 2 (condim-1) edges, each with regulariser 2 μ̂² (1 + μ²) times that
-// of the normal, μ̂² = μ²/impratio: s = (condim - 1) impratio / (μ² (1 + μ²)).
+// Elliptic, condim 1: s = 1. Pyramidal: 2 (condim - 1) edges, each with a regulariser 2 m² (1 + μ²)
+// times that of the normal, m² = μ²/impratio: s = (condim - 1) impratio / (μ² (1 + μ²)).
 double cone_factor(int condim, double friction, bool elliptic, double impratio);
 
 // The stiffness that rests under `weight` at MuJoCo's depth r: k r = weight,
 //   k = s m_eff d² / ((1 - d) dmax² timeconst² dampratio²),  d = impedance(r).
-// Direct solref (-K, -B): K / dmax² replaces 1/(dmax timeconst dampratio)², dampratio = B/(2 sqrt K).
+// Direct solref (-K, -B): K/dmax² replaces 1/(dmax timeconst dampratio)², dampratio = B/(2 sqrt K).
 // Depths below kLeastDepth count as kLeastDepth. Dissipation: kDissipation times dampratio.
 MappedContact map_contact(const SolverParams& params, const MappingContext& context);
 

@@ -20,13 +20,9 @@ SolverParams geom_params(const Model& m, int g) {
   return params;
 }
 
-// Share of the first geom in the average.
+// Share of the first geom in the average; halves if neither has a solmix.
 double mix_share(double mix1, double mix2) {
-  constexpr double kNone = 1e-15;
-  if (mix1 < kNone && mix2 < kNone) return 0.5;
-  if (mix1 < kNone) return 0;
-  if (mix2 < kNone) return 1;
-  return mix1 / (mix1 + mix2);
+  return mix1 + mix2 > 0 ? mix1 / (mix1 + mix2) : 0.5;
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// The numeric half of the model compiler: everything of a Model that follows from what the file says.
+// The numeric half of the model compiler: what follows from the numbers in the file.
 #pragma once
 
 #include <array>

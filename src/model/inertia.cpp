@@ -163,7 +163,7 @@ std::string inertia_problem(const Vec3& moments) {
   text << "principal moments (" << moments[0] << ", " << moments[1] << ", " << moments[2] << ") ";
   if (!moments.allFinite()) return text.str() + "must be finite";
   if (moments.minCoeff() <= 0) return text.str() + "must be positive";
-  // the margin is for round-off: a flat body, 0.1 + 0.2 >= 0.3
+  // the margin is for round-off: a flat body, 0.001 + 0.009 >= 0.01
   const double largest = moments.maxCoeff();
   if (moments.sum() - largest < largest * (1 - 1e-12))
     return text.str() +

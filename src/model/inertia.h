@@ -35,8 +35,8 @@ struct Principal {
 };
 Principal principal_axes(const Mat3& inertia);
 
-// "" if the moments can belong to a rigid body: finite, positive, A + B >= C; otherwise the sentence
-// that says what is wrong with them.
+// "" if the moments can belong to a rigid body: finite, positive, A + B >= C; otherwise the
+// sentence that says what is wrong with them.
 std::string inertia_problem(const Vec3& moments);
 
 }  // namespace stiction::model

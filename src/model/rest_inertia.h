@@ -19,8 +19,8 @@ struct RestPose {
   Mat3X dof_angular, dof_linear;  // (3,nv)
 };
 
-// M(qpos0)⁻¹. M = Σ_b m J_vᵀ J_v + J_ωᵀ I J_ω + armature is block-diagonal: one dense block for each
-// kinematic tree, which is a set of dofs that share their first ancestor.
+// M(qpos0)⁻¹. M = Σ_b m J_vᵀ J_v + J_ωᵀ I J_ω + armature is block-diagonal: one dense block for
+// each kinematic tree, which is a set of dofs that share their first ancestor.
 class RestInertia {
  public:
   // Throws ModelError if M is not positive definite.

@@ -52,8 +52,9 @@ struct Witness {
 //   Distances are those of the sphere at the point; while the segment is inside the box and leaves
 //   it through a face, the heights above that face.
 //
-// Where points jump although the distance doesn't: a cylinder standing on a plane, parallel axes of
-// two capsules (middle of the overlap), a capsule parallel to a face or an edge of a box.
+// Where points jump although the distances don't: a cylinder standing on a plane, parallel axes of
+// two capsules (middle of the overlap), a capsule parallel to a face or an edge of a box, a capsule
+// across an edge whose two ends are equally far (item 3 changes ends).
 //
 // Where the direction of least translation is not unique, the choice is fixed: a point inside a box
 // leaves by the first of the nearest faces in the order x, y, z; crossing axes are pushed along

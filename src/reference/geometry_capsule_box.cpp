@@ -1,4 +1,4 @@
-// A capsule against a box: geometry.h defines the two points; everything here is in the box's frame.
+// A capsule against a box. geometry.h defines the two points; all of this is in the box's frame.
 #include <limits>
 
 #include "geometry_colliders.h"

@@ -4,8 +4,8 @@
 namespace stiction::reference {
 namespace {
 
-// Sine of the angle between a cylinder's axis and the plane's normal below which the cylinder counts
-// as standing: all rim points of a cap are equally deep to round-off then.
+// Sine of the angle between a cylinder's axis and the plane's normal below which the cylinder
+// counts as standing: all rim points of a cap are equally deep to round-off then.
 constexpr double kStanding = 1e-12;
 
 Vec3 normal_of(const Shape& plane) {

@@ -131,7 +131,7 @@ TEST(WithContactMaterial, ReplacesOneGeomAndLeavesTheOriginal) {
   const double mapped_floor_a = m.pair_stiffness[0];
   const ModelPtr changed = with_contact_material(m, s.ball_b, {2e5, 15, 1.4, 0.05});
   EXPECT_EQ(changed->pair_stiffness[0], mapped_floor_a);  // b is not in it
-  for (const std::size_t p : {1, 2}) {
+  for (std::size_t p = 1; p < 3; ++p) {
     EXPECT_EQ(changed->pair_stiffness[p], 2e5);
     EXPECT_EQ(changed->pair_dissipation[p], 15);
     EXPECT_EQ(changed->pair_friction[p], 1.4);  // the larger of 1 and 1.4

@@ -125,6 +125,21 @@ TEST(Derive, FreeBodyHasItsOwnInverseInertia) {
   EXPECT_NEAR(b.m.dof_invweight0[5], rotation, kTolerance * rotation);
 }
 
+// Alone, a slide counts with its bare mass (MuJoCo's shortcut); with a child it is computed in full:
+// M = 2 + 1 + 0.5, one of three directions moves.
+TEST(Derive, SlideWithAChildIsNoSimpleBody) {
+  for (const bool child : {false, true}) {
+    ModelBuilder b;
+    const int slider = b.body("slider", 0);
+    b.joint(slider, J::slide, Vec3::UnitZ(), Vec3::Zero(), 0.5);
+    b.inertial(slider, 2, {0.1, 0.1, 0.1});
+    if (child) b.inertial(b.body("load", slider), 1, {0.1, 0.1, 0.1});
+    derive(b.m);
+    EXPECT_NEAR(b.m.body_invweight0[2], child ? 1 / (3 * 3.5) : 0.5, kTolerance);
+    EXPECT_NEAR(b.m.dof_invweight0[0], child ? 1 / 3.5 : 0.5, kTolerance);
+  }
+}
+
 TEST(Derive, BoundingSpheres) {
   ModelBuilder b;
   const Vec3 size(0.3, 0.4, 1.2);

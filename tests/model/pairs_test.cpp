@@ -62,6 +62,15 @@ TEST(PairFilter, ParentAndChildOfWeldGroups) {
   EXPECT_EQ(b.m.npair, 8);  // and 2-4, 3-4; never 2-3
 }
 
+TEST(PairFilter, ParentWhoseGeomsComeAfterItsChilds) {
+  ModelBuilder b;
+  const int parent = hinged(b, 0);
+  b.sphere(hinged(b, parent));   // 0
+  b.sphere(b.body("", parent));  // 1: welded to the parent
+  build(b.m);
+  EXPECT_EQ(b.m.npair, 0);
+}
+
 TEST(PairFilter, MocapBodiesTouchOnlyWhatMoves) {
   ModelBuilder b;
   b.sphere(0);  // 0: world
@@ -82,10 +91,11 @@ TEST(PairFilter, MocapBodiesTouchOnlyWhatMoves) {
 TEST(PairFilter, TypeAndAffinity) {
   ModelBuilder b;
   for (int i = 0; i < 4; ++i) b.free_sphere("");
-  b.m.geom_contype = {1, 0, 2, 0};
-  b.m.geom_conaffinity = {0, 1, 4, 0};
+  b.sphere(1);  // 4: on the body of 0, compatible with 3
+  b.m.geom_contype = {1, 0, 2, 8, 0};
+  b.m.geom_conaffinity = {0, 1, 4, 0, 8};
   build(b.m);
-  EXPECT_THAT(pairs_of(b.m), ElementsAre(std::pair(0, 1)));
+  EXPECT_THAT(pairs_of(b.m), ElementsAre(std::pair(0, 1), std::pair(3, 4)));
 }
 
 TEST(PairFilter, ExcludeNamesBodiesNotWeldGroups) {

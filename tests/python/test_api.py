@@ -130,7 +130,7 @@ def test_model_text_and_scalars(quadruped):
     assert quadruped.timestep == 0.002
     np.testing.assert_array_equal(quadruped.gravity, [0, 0, -9.81])
     assert quadruped.name == "quadruped" and quadruped.file.endswith("quadruped.xml")
-    assert repr(quadruped).startswith("<stiction.Model 'quadruped': nq=19 nv=18 nu=12")
+    assert repr(quadruped).startswith("<stiction.Model 'quadruped' nq=19 nv=18 nu=12")
 
 
 def test_packaged_quadruped_is_read_completely(quadruped):
@@ -183,7 +183,8 @@ def test_pairs_without_collider_are_reported():
         "</worldbody>",
     )
     (missing,) = stiction.Model.from_xml(boxes).report.pairs_without_collider
-    assert (missing.name1, missing.name2, missing.type1, missing.type2) == ("a", "b", "box", "box")
+    assert (missing.type1, missing.type2) == ("box", "box")
+    assert "a" in missing.name1 and "b" in missing.name2
 
 
 # --------------------------------------------------------------------------------- material
@@ -310,7 +311,7 @@ def test_forward_arrays_have_the_documented_shapes(reference, tumbling):
     sizes = sizes_of(reference.model)
     names = [n for n, array, symbols in arrays(result)
              if array.shape == documented_shape(symbols, sizes)]  # fmt: skip
-    assert names == [n for n, _, _ in arrays(result)] and len(names) == 27
+    assert names == [n for n, _, _ in arrays(result)] and len(names) == 25
 
 
 def test_step_arrays_have_the_documented_shapes(reference, home):
@@ -357,7 +358,7 @@ def test_resting_sphere(sphere):
     np.testing.assert_allclose(result.xfrc_contact[1, :3], [0, 0, 9.81], rtol=1e-3, atol=1e-6)
     assert contact.gap < 0 and contact.stiffness > 0 and contact.friction == 1.0
     assert contact.pos.shape == contact.slip.shape == (3,)
-    assert result.iterations >= 1 and result.residual <= 1e-6
+    assert result.residual <= reference.options.solver_tolerance
     assert "iterations=" in repr(result) and "gap=" in repr(contact)
 
 
@@ -418,16 +419,32 @@ def test_wrong_arguments_are_named(reference, home, method, name, value, said):
         getattr(reference, method)(**arguments)
 
 
-def test_bad_numbers_raise_in_forward_and_set_bits_in_step(reference, home):
+@pytest.mark.parametrize("method", ["forward", "step"])
+@pytest.mark.parametrize("argument", [0, 1])
+def test_a_state_that_is_not_finite_is_refused(reference, home, method, argument):
+    given = [x.copy() for x in home]
+    given[argument][2] = np.nan
+    with pytest.raises(stiction.ArgumentError, match=f"{('qpos', 'qvel')[argument]}.*nan"):
+        getattr(reference, method)(*given)
+
+
+def test_bad_controls_count_as_zero(reference, home):
     qpos, qvel, ctrl = home
-    broken = qvel.copy()
-    broken[2] = np.nan
-    with pytest.raises(stiction.ArgumentError, match="qvel"):
-        reference.forward(qpos, broken)
-    result = reference.step(qpos, broken, ctrl)
-    assert result.status & stiction.Status.bad_state
+    bad, zero = ctrl.copy(), ctrl.copy()
+    bad[3], zero[3] = np.inf, 0.0
+    result = reference.step(qpos, qvel, bad)
+    assert result.status == stiction.Status.bad_control
+    assert result.qvel.tobytes() == reference.step(qpos, qvel, zero).qvel.tobytes()
+
+
+def test_a_state_that_ran_away_is_kept(reference, home):
+    qpos, qvel, ctrl = home
+    fast = qvel.copy()
+    fast[0] = 1e9
+    result = reference.step(qpos, fast, ctrl)
+    assert stiction.Status.velocity_limit in result.status
     np.testing.assert_array_equal(result.qpos, qpos)
-    assert reference.step(qpos, qvel, np.full(12, np.inf)).status & stiction.Status.bad_control
+    np.testing.assert_array_equal(result.qvel, fast)
 
 
 # --------------------------------------------------------------------------------- the package
@@ -436,11 +453,11 @@ def test_bad_numbers_raise_in_forward_and_set_bits_in_step(reference, home):
 def test_import_is_quick_and_needs_numpy_only():
     code = """
 import sys, time
-begin = time.perf_counter()
+before, begin = set(sys.modules), time.perf_counter()
 import stiction
 seconds = time.perf_counter() - begin
-packages = {m.split(".")[0] for m, v in sys.modules.items()
-            if "site-packages" in (getattr(v, "__file__", None) or "")}
+packages = {m.split(".")[0] for m in set(sys.modules) - before
+            if "site-packages" in (getattr(sys.modules[m], "__file__", None) or "")}
 print(seconds, *packages)
 """
     runs = [subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -1,4 +1,4 @@
-"""Stiffness of contact pairs mapped from solref and solimp, against the depth at which MuJoCo rests."""
+"""Stiffness of contact pairs mapped from solref and solimp, against MuJoCo's depth at rest."""
 
 import pytest
 
@@ -114,9 +114,9 @@ def test_figures_of_the_design(case, kilonewton):
 
 
 def test_explicit_pair_ignores_the_geoms():
-    pair = '<contact><pair geom1="ball" geom2="floor" solref="0.03 1" friction="0.6 0.6"/></contact>'
+    pair = '<pair geom1="ball" geom2="floor" solref="0.03 1" friction="0.6 0.6"/>'
     xml = scene(ball='solref="0.1 1" solimp="0.5 0.5 0.01" condim="6" margin="0.05"')
-    xml = xml.replace("</mujoco>", pair + "</mujoco>")
+    xml = xml.replace("</mujoco>", f"<contact>{pair}</contact></mujoco>")
     (stiffness,) = stiction.Model.from_xml(xml).pair_stiffness
     assert stiffness == pytest.approx(rest_stiffness(xml, "floor", "ball", GRAVITY), rel=TOLERANCE)
 

@@ -108,19 +108,18 @@ def test_numbers_do_not_depend_on_threads(tmp_path):
 
 
 def test_ctrl_c_writes_what_there_is(tmp_path):
-    command = [sys.executable, "-u", "-m", "stiction.demo", "--seconds", "1000", "--envs", "3",
-               "--out", str(tmp_path)]  # fmt: skip
+    command = [sys.executable, "-u", "-m", "stiction.demo", "--quick", "--seconds", "15",
+               "--envs", "3", "--out", str(tmp_path)]  # fmt: skip
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as p:
-        assert "quadruped" in p.stdout.readline()
-        try:
-            p.wait(1.0)
-        except subprocess.TimeoutExpired:
-            p.send_signal(signal.SIGINT)
+        # the first of four progress lines: the work is under way and far from its end
+        while not (line := p.stdout.readline()).startswith("simulate"):
+            assert line, p.stderr.read()
+        p.send_signal(signal.SIGINT)
         out, err = p.communicate(timeout=120)
     assert p.returncode == 130, err
     assert "interrupted: writing what there is" in out and err == ""
     s = json.loads((tmp_path / "summary.json").read_text())
-    assert s["interrupted"] and 0 < s["steps"] < 3 * 500_000
+    assert s["interrupted"] and 0 < s["steps"] < 3 * 7500
     assert (tmp_path / "plots.png").is_file()
 
 
@@ -172,7 +171,7 @@ def test_start_state(quadruped, pendulum, home):
 def test_home_stands(reference, home):
     """The packaged quadruped, left alone, stays on its feet."""
     r = reference.rollout(*home, nstep=1500)
-    assert not (r.status & ~int(stiction.Status.stalled)).any()
+    assert set(r.status) <= {int(stiction.Status.ok), int(stiction.Status.stalled)}
     # the servos sag by 2 cm; a fall is 20
     assert 0.26 < r.qpos[-1][2] < 0.31 and np.abs(r.qvel[-1]).max() < 1e-2
     assert r.ncontact[-1] >= 4

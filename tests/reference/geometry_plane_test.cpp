@@ -71,7 +71,7 @@ TEST(GeometryPlane, RollingDoesNotTurnTheRimPoints) {
     cylinder.rot = cylinder.rot * turned(uniform(rng, 0, 6), Vec3::UnitZ());
     const auto after = contacts(kFloor, cylinder);
     for (std::size_t k = 0; k < 8; ++k) {
-      // the direction of the rim point is known to round-off over the sine of the tilt (> 1e-3 here)
+      // the rim point's direction is known to round-off over the sine of the tilt (> 1e-3 here)
       EXPECT_LT((after[k].point2 - before[k].point2).norm(), 1e-12);
     }
   }
@@ -104,7 +104,7 @@ TEST(GeometryPlane, AllCylinderDistancesAreContinuousWhereItStands) {
 }
 
 TEST(GeometryPlane, EllipsoidSupportPoint) {
-  // axis-aligned: the pole; turned by 45 degrees about y: height of the support plane in closed form
+  // axis-aligned: the pole; turned by 45 degrees about y: the support plane in closed form
   Shape e{GeomType::ellipsoid, Vec3(1, 2, 3), Vec3(5, 6, 7), Mat3::Identity()};
   EXPECT_DOUBLE_EQ(contacts(kFloor, e)[0].distance, 4);
   EXPECT_EQ(contacts(kFloor, e)[0].point2, Vec3(5, 6, 4));

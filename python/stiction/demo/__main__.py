@@ -47,7 +47,7 @@ def _arguments(argv):
     defaults = (4, 0.5) if args.quick else (32, 4.0)
     args.envs = defaults[0] if args.envs is None else args.envs
     args.seconds = defaults[1] if args.seconds is None else args.seconds
-    args.size = (480, 272) if args.quick else (960, 544)
+    args.size = (480, 272) if args.quick else (640, 360)
     for name in ("envs", "seconds", "threads"):
         if not getattr(args, name) > 0:
             parser.error(f"--{name} {getattr(args, name)}: must be > 0")

@@ -42,29 +42,32 @@ class Scene:
 
         self.mujoco = mujoco
         self.model = mujoco.MjModel.from_xml_path(result.model.file)
-        self.model.vis.global_.offwidth = max(width, self.model.vis.global_.offwidth)
-        self.model.vis.global_.offheight = max(height, self.model.vis.global_.offheight)
         self.data = mujoco.MjData(self.model)
-        self.renderer = mujoco.Renderer(self.model, height, width)
         self.option, self.perturb = mujoco.MjvOption(), mujoco.MjvPerturb()
         self.roots = _free_roots(result.model)
-        self._place_camera(result)
+        self._arrange(self.copies(len(result.runs)))
+        visual = self.model.vis
+        visual.global_.offwidth = max(width, visual.global_.offwidth)
+        visual.global_.offheight = max(height, visual.global_.offheight)
+        visual.quality.shadowsize = 1024  # the default takes a software renderer half its time
+        self.renderer = mujoco.Renderer(self.model, height, width)
 
     def copies(self, available: int) -> int:
         """A robot that is fixed to the world can't be moved aside: only one is drawn."""
         return min(available, 9) if self.roots else 1
 
-    def _place_camera(self, result):
-        size = max(0.3, float(self.model.stat.extent) if self.roots == [] else self._robot_size())
-        count = self.copies(len(result.runs))
+    def _arrange(self, count: int):
+        """Places in a square grid, and a camera that sees them."""
+        size = self._robot_size()
         self.columns = int(np.ceil(np.sqrt(count)))
         self.spacing = max(GRID, 1.5 * size)
-        camera = self.mujoco.MjvCamera()
         side = self.spacing * (self.columns - 1) + size
-        camera.lookat[:] = (0, 0, 0.35 * size)
-        camera.distance = 1.35 * side + size
-        camera.azimuth, camera.elevation = 125, -22
-        self.camera = camera
+        self.model.stat.extent = side  # what shadows and clipping planes are made for
+        self.model.stat.center[:] = (0, 0, 0.35 * size)
+        self.camera = self.mujoco.MjvCamera()
+        self.camera.lookat[:] = (0, 0, 0.35 * size)
+        self.camera.distance = 1.15 * side + 0.6 * size
+        self.camera.azimuth, self.camera.elevation = 125, -24
 
     def _robot_size(self) -> float:
         """Diameter of the moving geoms around their middle, in the reference pose."""
@@ -74,7 +77,7 @@ class Scene:
             return 1.0
         points, reach = self.data.geom_xpos[moving], self.model.geom_rbound[moving]
         middle = points.mean(axis=0)
-        return 2 * float(np.max(np.linalg.norm(points - middle, axis=1) + reach))
+        return max(0.2, 2 * float(np.max(np.linalg.norm(points - middle, axis=1) + reach)))
 
     def _pose(self, qpos, k: int):
         row, column = divmod(k, self.columns)

@@ -1,0 +1,165 @@
+#!/usr/bin/env python3
+"""Proof that the tests can fail: breaks the sources one line at a time and watches.
+
+    tests/mutations/mutate.py [WORDS ...]    breaks whose name has one of WORDS; none: all of them
+    tests/mutations/mutate.py --list
+
+Works in a copy of the tree. Every break of table.py must compile and must make one of its tests
+fail; before that, the same tests must pass on the unbroken copy. Exit status 1 otherwise.
+"""
+
+import argparse
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from table import BREAKS, Break
+
+ROOT = Path(__file__).resolve().parents[2]
+LIMIT = 900  # s for one command; a break that hangs a test has been noticed
+
+
+class Refused(Exception):
+    """The table or the tree is not fit for a verdict."""
+
+
+class Tree:
+    """A copy of the sources with its own build."""
+
+    def __init__(self, path: Path, jobs: int):
+        self.path, self.jobs = path, jobs
+        self.build = path / "build/mutations"
+        # ccache then finds objects of earlier copies, whatever the copy is called
+        self.env = os.environ | {"CCACHE_BASEDIR": str(path), "CCACHE_NOHASHDIR": "1",
+                                 "PYTHONPATH": str(self.build / "python"),
+                                 "PYTHONDONTWRITEBYTECODE": "1", "MUJOCO_GL": "disable"}
+
+    def run(self, *command) -> subprocess.CompletedProcess:
+        return subprocess.run(list(map(str, command)), cwd=self.path, env=self.env, text=True,
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=LIMIT)
+
+    def copy_sources(self) -> None:
+        names = subprocess.run(["git", "ls-files", "-co", "--exclude-standard", "-z"], cwd=ROOT,
+                               stdout=subprocess.PIPE, check=True, text=True).stdout
+        for name in filter(None, names.split("\0")):
+            if (ROOT / name).is_file():
+                target = self.path / name
+                target.parent.mkdir(parents=True, exist_ok=True)
+                shutil.copy2(ROOT / name, target)
+
+    def configure(self) -> None:
+        launcher = ["-DCMAKE_CXX_COMPILER_LAUNCHER=ccache"] if shutil.which("ccache") else []
+        done = self.run("cmake", "-S", ".", "-B", self.build, "-G", "Ninja", *launcher,
+                        "-DCMAKE_BUILD_TYPE=Release", "-DCMAKE_CXX_FLAGS_RELEASE=-O1",
+                        "-DSTICTION_BUILD_PYTHON=ON", f"-DPython_EXECUTABLE={sys.executable}")
+        if done.returncode:
+            raise Refused("cmake failed:\n" + done.stdout[-3000:])
+
+    def compile(self, breaks: list[Break]) -> None:
+        targets = ["stiction_tests"] if any(b.gtests for b in breaks) else []
+        targets += ["stiction_python"] if any(b.pytests for b in breaks) else []
+        done = self.run("cmake", "--build", self.build, "-j", self.jobs, "--target", *targets)
+        if done.returncode:
+            raise Refused("does not compile:\n" + done.stdout[-3000:])
+
+    def failures(self, breaks: list[Break]) -> list[str]:
+        """Names of the listed tests that fail."""
+        failed = []
+        gtests = sorted({t for b in breaks for t in b.gtests})
+        if gtests:
+            failed += self.failed_gtests(gtests)
+        pytests = sorted({t for b in breaks for t in b.pytests})
+        if pytests:
+            failed += self.failed_pytests(pytests)
+        return failed
+
+    def failed_gtests(self, tests: list[str]) -> list[str]:
+        # a name may be that of a parametrised test: */Name/*
+        words = ":".join(f"{t}:*/{t}/*" for t in tests)
+        try:
+            done = self.run(self.build / "tests/stiction_tests", "--gtest_filter=" + words)
+        except subprocess.TimeoutExpired:
+            return ["(hangs)"]
+        if "Running 0 tests" in done.stdout:
+            raise Refused(f"no such test: {tests}")
+        if done.returncode < 0:
+            return ["(crashes)"]
+        return sorted(set(re.findall(r"^\[  FAILED  \] ([\w/.]+)", done.stdout, re.MULTILINE)))
+
+    def failed_pytests(self, tests: list[str]) -> list[str]:
+        try:
+            done = self.run(sys.executable, "-m", "pytest", "-q", "--tb=no", "-p", "no:cacheprovider",
+                            *[f"tests/{t}" for t in tests])
+        except subprocess.TimeoutExpired:
+            return ["(hangs)"]
+        if done.returncode < 0:
+            return ["(crashes)"]
+        if done.returncode not in (0, 1):
+            raise Refused(f"pytest says {done.returncode}:\n" + done.stdout[-3000:])
+        names = re.findall(r"^(?:FAILED|ERROR) tests/(\S+?)(?: - .*)?$", done.stdout, re.MULTILINE)
+        return sorted(names)
+
+
+def verdict(tree: Tree, b: Break) -> tuple[bool, str]:
+    """Breaks the copy, asks the tests, and mends it again."""
+    file = tree.path / b.file
+    text = file.read_text()
+    if text.count(b.old) != 1:
+        return False, f"old text occurs {text.count(b.old)} times"
+    try:
+        file.write_text(text.replace(b.old, b.new))
+        tree.compile([b])
+        failed = tree.failures([b])
+    except Refused as reason:
+        return False, str(reason)
+    finally:
+        file.write_text(text)
+    if not failed:
+        return False, "SURVIVES " + ", ".join(b.gtests + b.pytests)
+    more = f" and {len(failed) - 1} more" if len(failed) > 1 else ""
+    return True, failed[0] + more
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("words", nargs="*", help="only breaks whose name has one of these")
+    parser.add_argument("--list", action="store_true", help="print the names and stop")
+    parser.add_argument("-j", "--jobs", type=int, default=os.cpu_count())
+    arguments = parser.parse_args()
+    chosen = [b for b in BREAKS
+              if not arguments.words or any(w in b.name for w in arguments.words)]
+    if arguments.list or not chosen:
+        print("\n".join(b.name for b in BREAKS))
+        return 0 if arguments.list else 1
+
+    with tempfile.TemporaryDirectory(prefix="stiction-mutations-") as folder:
+        tree = Tree(Path(folder), arguments.jobs)
+        try:
+            tree.copy_sources()
+            tree.configure()
+            tree.compile(chosen)
+            if failed := tree.failures(chosen):
+                raise Refused("fail without any break: " + ", ".join(failed))
+        except Refused as reason:
+            print(f"mutate: {reason}", file=sys.stderr)
+            return 1
+        print(f"{len(chosen)} breaks; their tests pass on the unbroken copy", flush=True)
+
+        survived = []
+        for b in sorted(chosen, key=lambda b: b.file):  # mending a file costs no second build
+            start = time.monotonic()
+            caught, detail = verdict(tree, b)
+            print(f"{'caught' if caught else 'MISSED':7} {b.name:44} {time.monotonic() - start:5.0f} s"
+                  f"  {detail}", flush=True)
+            survived += [] if caught else [b.name]
+    print(f"{len(chosen) - len(survived)} of {len(chosen)} breaks caught")
+    return 1 if survived else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

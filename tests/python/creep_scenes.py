@@ -1,0 +1,160 @@
+"""Scenes of held and sliding loads: what the creep tests and bench/bench_creep.py measure.
+
+Every scene fixes the contact material itself (k = 1e5 N/m per pair, d = 20 s/m), so that
+the load on a contact and its elastic travel are known.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+import stiction
+
+GRAVITY = 9.81
+V_S = 1e-4  # stiction tolerance, m/s: the options' default
+ANCHOR_STEPS = 5  # tau / timestep
+ANCHOR_REACH = 10  # c
+MATERIAL = '<custom><numeric name="stiction_contact" data="2e5 20"/></custom>'
+
+
+def creep(load, eps=V_S):
+    """Speed at which regularised friction carries `load` times its bound."""
+    return eps * load / np.sqrt(1 - load**2)
+
+
+def elastic_travel(load, timestep, eps=V_S):
+    """Length of an anchor that carries `load` times the bound."""
+    return creep(load, eps) * ANCHOR_STEPS * timestep
+
+
+def reach(timestep, eps=V_S):
+    """Greatest length of an anchor, c eps tau."""
+    return ANCHOR_REACH * eps * ANCHOR_STEPS * timestep
+
+
+@dataclass
+class Scene:
+    model: stiction.Model
+    qpos: np.ndarray
+    qvel: np.ndarray
+    ctrl: np.ndarray
+
+    def engine(self, **options):
+        return stiction.Reference(self.model, stiction.Options(**options))
+
+
+def scene(xml, qvel=None):
+    model = stiction.Model.from_xml(xml)
+    qvel = np.zeros(model.nv) if qvel is None else np.asarray(qvel, float)
+    return Scene(model, model.qpos0.copy(), qvel, np.zeros(model.nu))
+
+
+def load_ratio_scene(load, mu=0.5, timestep=0.004, shape="box"):
+    """1 kg on a plane; gravity pulls `load` times the friction bound along x (a tilted plane)."""
+    geom = {"box": 'type="box" size=".1 .1 .05"', "sphere": 'type="sphere" size=".05"'}[shape]
+    depth = GRAVITY / ((4 if shape == "box" else 1) * 1e5)
+    return scene(f"""
+<mujoco>
+  <option timestep="{timestep}" gravity="{load * mu * GRAVITY} 0 {-GRAVITY}"/>
+  {MATERIAL}
+  <default><geom friction="{mu}"/></default>
+  <worldbody>
+    <geom type="plane" size="5 5 1"/>
+    <body pos="0 0 {0.05 - depth}"><freejoint/><geom {geom} mass="1"/></body>
+  </worldbody>
+</mujoco>""")
+
+
+def incline_scene(degrees=15.0, mu=0.5, timestep=0.004, gap=0.0):
+    """The box of `load_ratio_scene` on a plane tilted about y, dropped from `gap` above it."""
+    angle = np.radians(degrees)
+    height = 0.05 + gap
+    return scene(f"""
+<mujoco>
+  <option timestep="{timestep}"/>
+  {MATERIAL}
+  <default><geom friction="{mu}"/></default>
+  <worldbody>
+    <geom type="plane" size="5 5 1" euler="0 {degrees} 0"/>
+    <body pos="{height * np.sin(angle)} 0 {height * np.cos(angle)}" euler="0 {degrees} 0">
+      <freejoint/><geom type="box" size=".1 .1 .05" mass="1"/>
+    </body>
+  </worldbody>
+</mujoco>""")
+
+
+PADS = "".join(
+    f'<geom type="sphere" size=".01" pos="{{x}} {y} {z}" mass=".01"/>'
+    for y, z in ((-0.02, -0.015), (0.02, -0.015), (0.0, 0.02)))
+
+
+def gripper_scene(timestep=0.002, force=8.0, mu=0.6):
+    """0.5 kg box between two fingers with three sphere pads each, pressed together by motors."""
+    pads = PADS.format(x=0)
+    return scene_with_ctrl(f"""
+<mujoco>
+  <option timestep="{timestep}"/>
+  {MATERIAL}
+  <default><geom friction="{mu}"/></default>
+  <worldbody>
+    <body name="left" pos="-.04 0 0" gravcomp="1"><joint name="left" type="slide" axis="1 0 0"/>{pads}</body>
+    <body name="right" pos=".04 0 0" gravcomp="1"><joint name="right" type="slide" axis="-1 0 0"/>{pads}</body>
+    <body name="object"><freejoint/><geom type="box" size=".03 .04 .04" mass=".5"/></body>
+  </worldbody>
+  <contact><exclude body1="left" body2="right"/></contact>
+  <actuator><motor joint="left"/><motor joint="right"/></actuator>
+</mujoco>""", [force, force])
+
+
+def wrist_scene(axis, timestep=0.002, force=8.0, mu=0.6):
+    """The gripper on a wrist that turns about `axis`; one finger is fixed, the other pressed on."""
+    return scene_with_ctrl(f"""
+<mujoco>
+  <option timestep="{timestep}"/>
+  {MATERIAL}
+  <default><geom friction="{mu}"/></default>
+  <worldbody>
+    <body name="wrist" gravcomp="1">
+      <joint name="wrist" axis="{axis}" armature="1"/>
+      <inertial pos="0 0 0" mass="1" diaginertia=".01 .01 .01"/>
+      {PADS.format(x=-.04)}
+      <body name="finger" pos=".04 0 0" gravcomp="1">
+        <joint name="finger" type="slide" axis="-1 0 0"/>{PADS.format(x=0)}
+      </body>
+    </body>
+    <body name="object"><freejoint/><geom type="box" size=".03 .04 .04" mass=".5"/></body>
+  </worldbody>
+  <contact><exclude body1="wrist" body2="finger"/></contact>
+  <actuator><position joint="wrist" kp="1e5" kv="1e4"/><motor joint="finger"/></actuator>
+</mujoco>""", [0.0, force])
+
+
+def point_scene(timestep=0.002, mu=0.5):
+    """A point mass of 1 kg that slides along x on a plane, pushed by a motor."""
+    depth = GRAVITY / 1e5
+    return scene_with_ctrl(f"""
+<mujoco>
+  <option timestep="{timestep}"/>
+  {MATERIAL}
+  <default><geom friction="{mu}"/></default>
+  <worldbody>
+    <geom type="plane" size="5 5 1"/>
+    <body pos="0 0 {0.05 - depth}">
+      <joint name="x" type="slide" axis="1 0 0"/><joint type="slide" axis="0 0 1"/>
+      <geom type="sphere" size=".05" mass="1"/>
+    </body>
+  </worldbody>
+  <actuator><motor joint="x"/></actuator>
+</mujoco>""", [0.0])
+
+
+def scene_with_ctrl(xml, ctrl):
+    s = scene(xml)
+    s.ctrl = np.asarray(ctrl, float)
+    return s
+
+
+def contact_slip(result):
+    """Greatest slip speed of the contacts that carry load, and their number."""
+    speeds = [np.linalg.norm(c.slip) for c in result.contacts if c.n0 > 0]
+    return max(speeds, default=0.0), len(speeds)
