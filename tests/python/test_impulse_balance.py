@@ -106,9 +106,12 @@ def check_momentum(trajectory, least_contacts):
         assert error == pytest.approx(s.residual, abs=1e-13)
         worst = max(worst, error)
         contacts += sum(np.any(c.impulse) for c in s.contacts)
-    # A slip speed is rounded to eps |v|, and friction has a slope of up to 1/sigma = 1000 there;
-    # the normal force dt^2 k w d |v| of the stiffest contacts another 100.
-    assert worst <= 1e-10
+    # A slip speed is rounded to eps |v|, where friction has a slope of up to 1/sigma = 1000 in units
+    # of the inertia: 2e-13 |v|; a fast body on many contacts makes 1e-12 of it.
+    assert worst <= 1e-11
+    late = sum(bool(s.status & int(stiction.Status.late_contact)) for *_, s in trajectory.steps)
+    print(f"{late} of {len(trajectory.steps)} steps with a late contact")
+    assert late <= 0.1 * len(trajectory.steps)
     assert contacts >= least_contacts
 
 
@@ -136,7 +139,7 @@ def check_wrenches(trajectory, dofs):
         impulse = generalized(trajectory, step, s.xfrc_contact)
         scale = scaled(s, s.A @ s.v_star) + scaled(s, s.gen_impulse)
         error = scaled(s, np.where(dofs, impulse - s.gen_impulse, 0))
-        assert error <= 1e-12 * scale  # solve and product with A: cond(A) eps
+        assert error <= 1e-14 * scale  # a solve and a product with A, scaled by its diagonal
 
 
 def test_wrenches_of_the_heap(falling_heap):
