@@ -241,8 +241,8 @@ def test_sliding_point(law):  # C12, C13, C14
         assert x[1] == pytest.approx(exact, abs=1e-5 + scenes.reach(dt))  # C13 and the anchor
 
 
-@pytest.mark.parametrize("law, load", [(law, load) for law in LAWS for load in (0.9, 0.99, 1.01)]
-                         + [("lagged", 1.1)])  # Similar glides off the plane and rattles
+@pytest.mark.parametrize("law", LAWS)
+@pytest.mark.parametrize("load", [0.9, 0.99, 1.01, 1.1])
 def test_incline_sticks_or_slides(law, load):  # C15
     dt = 0.004
     scene = scenes.load_ratio_scene(load, 0.5, dt)
@@ -258,10 +258,7 @@ def test_incline_sticks_or_slides(law, load):  # C15
 @pytest.mark.parametrize("law", LAWS)
 def test_rolling_sphere_on_an_incline(law):  # C16
     dt, mu = 0.001, 0.5
-    cases = {2.0: 5 / 7 * 2.0 * mu * GRAVITY}
-    if law == "lagged":  # Similar glides off the plane and bounces
-        cases[5.0] = (5.0 - 1) * mu * GRAVITY
-    for load, acceleration in cases.items():
+    for load, acceleration in ((2.0, 5 / 7 * 2.0 * mu * GRAVITY), (5.0, (5.0 - 1) * mu * GRAVITY)):
         scene = scenes.load_ratio_scene(load, mu, dt, "sphere")
         run = roll(scene.engine(contact_model=law, stiction="anchored"), scene, 500)
         # 1e-3 of the arm (depth 0.1 mm of 50 mm, point in the middle), 1e-3 of the first step
