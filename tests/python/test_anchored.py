@@ -282,7 +282,8 @@ def test_launched_sphere(law):  # C17
     # angular momentum about the contact point is conserved whatever the friction: 1e-5 as in C17,
     # Similar rides mu dt u0 = 1 mm higher while it slides and loses 1 % of the arm for that long
     assert v[1][-1] == pytest.approx(final, rel=1e-5 if law == "lagged" else 5e-3)
-    assert v[1][-1] == pytest.approx(v[0][-1], abs=SAME)
+    # Similar's arm follows its height, which the anchor changes in the last steps of the slide
+    assert v[1][-1] == pytest.approx(v[0][-1], abs=SAME if law == "lagged" else 10 * SAME)
     rolling = np.argmax(v[1] < final + FAST) * dt
     assert rolling == pytest.approx(2 * u0 / (7 * mu * GRAVITY), abs=3 * dt + 0.001 + FAST)
 
