@@ -4,8 +4,6 @@ Symbols as in docs/stiction.md: eps_s = 1e-4 m/s in all scenes but the quadruped
 decides there), tau = 5 timesteps, c = 10.
 """
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 
@@ -344,21 +342,10 @@ def test_quadruped_stands_on_an_incline():
 
     Joint dry friction is left out: it is a regularised law of its own and creeps (docs/stiction.md).
     """
-    from stiction.control import start_state
-
-    tilt = np.radians(15)
-    text = (Path(stiction.__file__).parent / "assets/quadruped.xml").read_text()
-    option = (f'<option timestep="0.005" gravity="{GRAVITY * np.sin(tilt)} 0 '
-              f'{-GRAVITY * np.cos(tilt)}"/>{scenes.MATERIAL}')
-    assert '<option timestep="0.002"/>' in text and ' frictionloss="0.1"' in text
-    text = text.replace('<option timestep="0.002"/>', option).replace(' frictionloss="0.1"', "")
-    model = stiction.Model.from_xml(text)
-    qpos, qvel, ctrl = start_state(model)
-
+    scene = scenes.quadruped_scene()
     drift, iterations = {}, {}
     for mode in ("regularized", "anchored"):
-        engine = stiction.Reference(model, stiction.Options(stiction=mode))
-        run = healthy(engine.rollout(qpos, qvel, ctrl, nstep=4000))
+        run = roll(scene.engine(stiction=mode), scene, 4000)
         assert run.qpos[-1, 2] > 0.25 and run.ncontact[-1] == 4
         drift[mode] = np.linalg.norm(run.qpos[4000, :3] - run.qpos[3000, :3]) / 5
         iterations[mode] = run.iterations.mean()

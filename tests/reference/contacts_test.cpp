@@ -66,43 +66,40 @@ TEST(Anchor, AdvanceStopsAtTheReach) {
   EXPECT_LT(clamped, 900);
 }
 
-// φ0 <= 2 h max(0, −z(J v0), −z(J v*)) + 8 |g| δt², at both sides of each bound; z = v_n − μ |v_t|.
-TEST(Activation, GapThatMayClose) {
+// φ0 <= 2 horizon max(0, −z(J v0), −z(J v*)) + 8 |g| δt², at both sides of each of the three bounds;
+// z = v_n for Lagged, v_n − μ |v_t| for the laws that glide.
+TEST(Activation, PointThatMayAct) {
   Model m;
   m.gravity = {3, 0, -4};
-  const double fall = 8 * 5 * kDt * kDt, horizon = .003, mu = .5;
-  const Vec3 apart(0, 0, 1), closing(0, 0, -.7), gliding(.6, .8, -.2);  // |v_t| = 1
-  const Reach lagged{horizon, 0}, similar{horizon, mu};
-  for (const double share : {.999, 1.001}) {
-    const auto active = [&](const Reach& r, double reached, const Vec3& v0, const Vec3& v_star) {
-      return may_act(m, kDt, r, fall + share * 2 * horizon * reached, v0, v_star) == (share < 1);
-    };
-    EXPECT_EQ(may_act(m, kDt, lagged, share * fall, apart, apart), share < 1);
-    EXPECT_TRUE(active(lagged, .7, closing, apart));
-    EXPECT_TRUE(active(lagged, .7, apart, closing));
-    EXPECT_TRUE(active(lagged, .7, .5 * closing, closing));
-    EXPECT_TRUE(active(lagged, .2, gliding, apart));
-    EXPECT_TRUE(active(similar, .2 + mu, gliding, apart));
-  }
-  m.gravity = {0, 0, 0};
-  EXPECT_TRUE(may_act(m, kDt, lagged, 0, Vec3::Zero(), Vec3::Zero()));
-  EXPECT_FALSE(may_act(m, kDt, lagged, 1e-15, Vec3::Zero(), Vec3::Zero()));
-}
-
-TEST(Activation, ReachOfTheLaws) {
-  Model m;
-  m.pair_relaxation_time = {.1};
+  m.pair_relaxation_time = {.03};
   Contact c;
   c.friction = .6;
-  Options o;
-  const auto of = [&](ContactModel model) {
+  const double fall = 8 * 5 * kDt * kDt, speed = .7;
+  for (const auto model : {ContactModel::lagged, ContactModel::similar, ContactModel::sap}) {
+    Options o;
     o.contact_model = model;
     const Reach r = reach(m, o, kDt, c);
-    return std::pair(r.horizon, r.mu);
-  };
-  EXPECT_EQ(of(ContactModel::lagged), std::pair(kDt, 0.));
-  EXPECT_EQ(of(ContactModel::similar), std::pair(kDt, .6));
-  EXPECT_EQ(of(ContactModel::sap), std::pair(kDt + .1, .6));
+    const double approach = 2 * (model == ContactModel::sap ? kDt + .03 : kDt) * speed;
+    const auto act = [&](double gap, const Vec3& v0, const Vec3& v_star) {
+      return may_act(m, kDt, r, gap, v0, v_star);
+    };
+    for (const double share : {.999, 1.001}) {
+      const bool active = share < 1;
+      const double gap = fall + share * approach;
+      EXPECT_EQ(act(share * fall, {0, 0, 1}, {0, 0, 2}), active);  // both separate
+      EXPECT_EQ(act(gap, {0, 0, -speed}, {0, 0, 2}), active);
+      EXPECT_EQ(act(gap, {0, 0, 1}, {0, 0, -speed}), active);
+      EXPECT_EQ(act(gap, {0, 0, -.5 * speed}, {0, 0, -speed}), active);
+
+      // slip alone: only the gliding laws push
+      const Vec3 slip = Vec3(.6, -.8, 0) * (speed / c.friction);
+      EXPECT_EQ(act(gap, slip, {0, 0, 1}), active && model != ContactModel::lagged);
+    }
+  }
+  m.gravity = {0, 0, 0};
+  const Reach r = reach(m, Options{}, kDt, c);
+  EXPECT_TRUE(may_act(m, kDt, r, 0, Vec3::Zero(), Vec3::Zero()));
+  EXPECT_FALSE(may_act(m, kDt, r, 1e-15, Vec3::Zero(), Vec3::Zero()));
 }
 
 }  // namespace
