@@ -5,10 +5,12 @@ the load on a contact and its elastic travel are known.
 """
 
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 
 import stiction
+from stiction.control import start_state
 
 GRAVITY = 9.81
 V_S = 1e-4  # stiction tolerance, m/s: the options' default
@@ -146,6 +148,22 @@ def point_scene(timestep=0.002, mu=0.5):
   </worldbody>
   <actuator><motor joint="x"/></actuator>
 </mujoco>""", [0.0])
+
+
+def quadruped_scene(degrees=15.0, timestep=0.005, dry_friction=False):
+    """The packaged quadruped in its home pose, gravity tilted as on an incline."""
+    tilt = np.radians(degrees)
+    text = (Path(stiction.__file__).parent / "assets/quadruped.xml").read_text()
+    option = (f'<option timestep="{timestep}" gravity="{GRAVITY * np.sin(tilt)} 0 '
+              f'{-GRAVITY * np.cos(tilt)}"/>{MATERIAL}')
+    changes = {'<option timestep="0.002"/>': option}
+    if not dry_friction:
+        changes[' frictionloss="0.1"'] = ""
+    for old, new in changes.items():
+        assert text.count(old) == 1
+        text = text.replace(old, new)
+    model = stiction.Model.from_xml(text)
+    return Scene(model, *start_state(model))
 
 
 def scene_with_ctrl(xml, ctrl):

@@ -4,8 +4,6 @@ Symbols as in docs/stiction.md: eps_s = 1e-4 m/s in all scenes but the quadruped
 decides there), tau = 5 timesteps, c = 10.
 """
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 
@@ -241,8 +239,8 @@ def test_sliding_point(law):  # C12, C13, C14
         assert x[1] == pytest.approx(exact, abs=1e-5 + scenes.reach(dt))  # C13 and the anchor
 
 
-@pytest.mark.parametrize("law, load", [(law, load) for law in LAWS for load in (0.9, 0.99, 1.01)]
-                         + [("lagged", 1.1)])  # Similar glides off the plane and rattles
+@pytest.mark.parametrize("law", LAWS)
+@pytest.mark.parametrize("load", [0.9, 0.99, 1.01, 1.1])
 def test_incline_sticks_or_slides(law, load):  # C15
     dt = 0.004
     scene = scenes.load_ratio_scene(load, 0.5, dt)
@@ -258,10 +256,7 @@ def test_incline_sticks_or_slides(law, load):  # C15
 @pytest.mark.parametrize("law", LAWS)
 def test_rolling_sphere_on_an_incline(law):  # C16
     dt, mu = 0.001, 0.5
-    cases = {2.0: 5 / 7 * 2.0 * mu * GRAVITY}
-    if law == "lagged":  # Similar glides off the plane and bounces
-        cases[5.0] = (5.0 - 1) * mu * GRAVITY
-    for load, acceleration in cases.items():
+    for load, acceleration in ((2.0, 5 / 7 * 2.0 * mu * GRAVITY), (5.0, (5.0 - 1) * mu * GRAVITY)):
         scene = scenes.load_ratio_scene(load, mu, dt, "sphere")
         run = roll(scene.engine(contact_model=law, stiction="anchored"), scene, 500)
         # 1e-3 of the arm (depth 0.1 mm of 50 mm, point in the middle), 1e-3 of the first step
@@ -285,7 +280,8 @@ def test_launched_sphere(law):  # C17
     # angular momentum about the contact point is conserved whatever the friction: 1e-5 as in C17,
     # Similar rides mu dt u0 = 1 mm higher while it slides and loses 1 % of the arm for that long
     assert v[1][-1] == pytest.approx(final, rel=1e-5 if law == "lagged" else 5e-3)
-    assert v[1][-1] == pytest.approx(v[0][-1], abs=SAME)
+    # Similar's arm follows its height, which the anchor changes in the last steps of the slide
+    assert v[1][-1] == pytest.approx(v[0][-1], abs=SAME if law == "lagged" else 10 * SAME)
     rolling = np.argmax(v[1] < final + FAST) * dt
     assert rolling == pytest.approx(2 * u0 / (7 * mu * GRAVITY), abs=3 * dt + 0.001 + FAST)
 
@@ -346,21 +342,10 @@ def test_quadruped_stands_on_an_incline():
 
     Joint dry friction is left out: it is a regularised law of its own and creeps (docs/stiction.md).
     """
-    from stiction.control import start_state
-
-    tilt = np.radians(15)
-    text = (Path(stiction.__file__).parent / "assets/quadruped.xml").read_text()
-    option = (f'<option timestep="0.005" gravity="{GRAVITY * np.sin(tilt)} 0 '
-              f'{-GRAVITY * np.cos(tilt)}"/>{scenes.MATERIAL}')
-    assert '<option timestep="0.002"/>' in text and ' frictionloss="0.1"' in text
-    text = text.replace('<option timestep="0.002"/>', option).replace(' frictionloss="0.1"', "")
-    model = stiction.Model.from_xml(text)
-    qpos, qvel, ctrl = start_state(model)
-
+    scene = scenes.quadruped_scene()
     drift, iterations = {}, {}
     for mode in ("regularized", "anchored"):
-        engine = stiction.Reference(model, stiction.Options(stiction=mode))
-        run = healthy(engine.rollout(qpos, qvel, ctrl, nstep=4000))
+        run = roll(scene.engine(stiction=mode), scene, 4000)
         assert run.qpos[-1, 2] > 0.25 and run.ncontact[-1] == 4
         drift[mode] = np.linalg.norm(run.qpos[4000, :3] - run.qpos[3000, :3]) / 5
         iterations[mode] = run.iterations.mean()
