@@ -9,6 +9,13 @@ namespace {
 
 constexpr int kRefusalsShown = 10;
 constexpr int kMaxGeoms = 16'384;  // pairs grow with the square
+constexpr int kMaxDofs = 2048;  // the inertia of a tree is dense, its inverse grows with the cube
+
+void limit(const char* what, int n, int most) {
+  if (n <= most) return;
+  throw ModelError(std::to_string(n) + " " + what + "; the limit is " + std::to_string(most) +
+                   "; split the model");
+}
 
 bool physics_ignored(const ReportEntry& e) {
   return e.use == Use::ignored && e.physics;
@@ -65,15 +72,14 @@ ModelPtr load(model::Document& doc, const std::string& path, LoadReport* out,
   m->file = path;
   try {
     model::build_tree(spec, *m);
-    if (m->ngeom > kMaxGeoms) {
-      throw ModelError(std::to_string(m->ngeom) + " geoms; the limit is " +
-                       std::to_string(kMaxGeoms) + "; split the model");
-    }
+    limit("geoms", m->ngeom, kMaxGeoms);
+    limit("degrees of freedom", m->nv, kMaxDofs);
     model::build_rest(spec, *m, report);
   } catch (const ModelError& e) {
     // messages of the numeric stages know no file
     if (std::string_view(e.what()).starts_with(file)) throw;
-    throw ModelError(file + ": " + e.what());
+    const std::string what = e.what();
+    throw ModelError(file + (what.starts_with(": ") ? "" : ": ") + what);
   }
   if (out) *out = report;
   if (options.strict) refuse_missing_colliders(report, file);

@@ -147,7 +147,8 @@ class Tree {
     const bool rotary = j.type == JointType::hinge || j.type == JointType::ball;
     resolve(e, "limited", "range", j.limited, j.range);
     resolve(e, "actuatorfrclimited", "actuatorfrcrange", j.actfrclimited, j.actfrcrange);
-    if (rotary) {
+    // as in MuJoCo, the range of an unlimited joint keeps the numbers of the file
+    if (rotary && j.limited == Switch::yes) {
       for (double& r : j.range) r = c.radians(r);
     }
     if (j.type == JointType::hinge) j.ref = c.radians(j.ref), j.springref = c.radians(j.springref);

@@ -112,7 +112,7 @@ struct KeySpec {
   Element* element = nullptr;
   std::string name;
   double time = 0;
-  std::vector<double> qpos, qvel, ctrl;  // empty: not given
+  std::vector<double> qpos, qvel, ctrl, mpos, mquat;  // empty: not given
 };
 
 // One <default> class: the state in which elements of the class begin.

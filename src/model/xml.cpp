@@ -100,8 +100,9 @@ class Splicer {
       case tinyxml2::XML_ERROR_EMPTY_DOCUMENT:
         throw ModelError(at + "no XML element; expected <mujoco>");
       case tinyxml2::XML_ELEMENT_DEPTH_EXCEEDED:
-        throw ModelError(at + "elements are nested too deep; the limit is " +
-                         std::to_string(kMaxDepth));
+        throw ModelError(at + "elements are nested too deep; the limit of one file is " +
+                         std::to_string(TINYXML2_MAX_ELEMENT_DEPTH) +
+                         ": move the inner bodies to an included file");
       default:
         throw ModelError(at + "not well-formed XML (" +
                          tinyxml2::XMLDocument::ErrorIDToName(parsed.ErrorID()) +
@@ -121,6 +122,10 @@ class Splicer {
       fail(to, "elements are nested too deep; the limit is " + std::to_string(kMaxDepth));
     }
     for (const auto* a = from.FirstAttribute(); a; a = a->Next()) {
+      if (to.attributes.size() == kMaxAttributes) {
+        fail(to,
+             "more than " + std::to_string(kMaxAttributes) + " attributes; no element has them");
+      }
       if (to.has(a->Name())) fail(to, a->Name(), "given twice; remove one");
       to.attributes.push_back({a->Name(), a->Value(), false, {}});
     }
