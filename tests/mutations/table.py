@@ -284,7 +284,7 @@ READER = [
           "{middle - half, middle + half}", "{-half, half}",
           pytests=(API + "test_model_arrays_equal_mujocos",)),
     Break("position servo without its stiffness", "src/model/read_actuators.cpp",
-          "a.bias[1] = -a.gain;", "a.bias[1] = 0;",
+          "a.bias[1] = -a.gain[0];", "a.bias[1] = 0;",
           pytests=(API + "test_model_arrays_equal_mujocos",)),
 ]
 

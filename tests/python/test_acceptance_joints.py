@@ -177,6 +177,19 @@ def test_t49_dry_friction(kind):
     assert np.all(out.qvel[:, 0] >= 0) and out.qvel[-1, 0] < 1e-12
 
 
+def test_damper_is_implicit():
+    """A <damper> pulls with -kv u v_next: m (v' - v) = -dt kv u v', whatever dt kv / m."""
+    dt, kv, m = 0.01, 1e3, 2.0
+    xml = f"""<mujoco><option gravity="0 0 0"/><worldbody><body><joint type="slide" name="x"/>
+      <geom size="0.1" mass="{m}"/></body></worldbody><actuator>
+      <damper joint="x" kv="{kv}" ctrlrange="0 2"/></actuator></mujoco>"""
+    ref = stiction.Reference(stiction.Model.from_xml(xml),
+                             stiction.Options(timestep=dt, solver_tolerance=1e-14))
+    for u in (0, 0.3, 1.5, 7):
+        v = ref.step([0], [1], [u]).qvel[0]
+        assert v == pytest.approx(1 / (1 + dt * kv * min(u, 2) / m), rel=1e-13)
+
+
 # Belts are bodies too heavy to feel friction: a slab under the box, moving along x, and a shoe of
 # huge reflected inertia at the box's underside, moving along y against it.
 BELTS = """
