@@ -4,8 +4,9 @@
     tests/mutations/mutate.py [WORDS ...]    breaks whose name has one of WORDS; none: all of them
     tests/mutations/mutate.py --list
 
-Works in a copy of the tree; --tree DIR keeps it, and the next run compiles only what changed. Every break of table.py must compile and must make one of its tests
-fail; before that, the same tests must pass on the unbroken copy. Exit status 1 otherwise.
+Works in a copy of the tree; --tree DIR keeps it, and the next run compiles only what changed.
+Every break of table.py must compile and must make one of its tests fail; before that, the same
+tests must pass on the unbroken copy. Exit status 1 otherwise.
 """
 
 import argparse
