@@ -257,7 +257,7 @@ GEOMETRY = [
           "n.dot(p2 - p1) - radius1 - radius2", "n.dot(p2 - p1) - radius1",
           gtests=("GeometryRound.SpheresApartAndOverlapping",)),
     Break("swapped arguments keep the normal", "src/reference/geometry.cpp",
-          "w.normal = -w.normal;", "w.normal = +w.normal;",
+          "w.normal = -w.normal;", "w.normal = 1.0 * w.normal;",
           gtests=("EveryPair.SwappedArgumentsSwapTheWitnesses",)),
 ]
 
