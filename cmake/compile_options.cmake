@@ -11,6 +11,8 @@ if(PROJECT_IS_TOP_LEVEL)
   endif()
 endif()
 
+# Bounds checks of the standard library wherever speed is not the point.
+add_compile_definitions($<$<CONFIG:Debug>:_GLIBCXX_ASSERTIONS>)
 if(STICTION_SANITIZE)
   add_compile_options(-fsanitize=${STICTION_SANITIZE} -fno-sanitize-recover=all
                       -fno-omit-frame-pointer -g -O1)
@@ -27,7 +29,4 @@ function(stiction_compile_options target)
   endif()
   # Quoted includes only: with -I, src/math.h would shadow the C library's <math.h>.
   target_compile_options(${target} PRIVATE "SHELL:-iquote \"${PROJECT_SOURCE_DIR}/src\"")
-  # Bounds checks of the standard library wherever speed is not the point.
-  target_compile_definitions(${target} PRIVATE
-    $<$<OR:$<CONFIG:Debug>,$<BOOL:${STICTION_SANITIZE}>>:_GLIBCXX_ASSERTIONS>)
 endfunction()

@@ -15,8 +15,8 @@ std::size_t at(int i) {
 
 SolverParams geom_params(const Model& m, int g) {
   SolverParams params;
-  std::copy_n(m.geom_solref.begin() + 2 * g, 2, params.solref.begin());
-  std::copy_n(m.geom_solimp.begin() + 5 * g, 5, params.solimp.begin());
+  std::copy_n(&m.geom_solref[2 * at(g)], 2, params.solref.begin());
+  std::copy_n(&m.geom_solimp[5 * at(g)], 5, params.solimp.begin());
   return params;
 }
 
