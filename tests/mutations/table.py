@@ -28,6 +28,8 @@ ANCHORED = "python/test_anchored.py::"
 API = "python/test_api.py::"
 DRAKE = "python/test_golden_drake.py::"
 MAPPING = "python/test_contact_mapping.py::"
+BALANCE = "python/test_impulse_balance.py::"
+MUJOCO = "python/test_mujoco_dynamics.py::"
 ODD = "python/test_odd_robot.py::"
 
 DYNAMICS = [
@@ -66,6 +68,16 @@ DYNAMICS = [
           "if (m.actuator_forcelimited[at(a)] == 0) return f;",
           "if (m.actuator_forcelimited[at(a)] >= 0) return f;",
           pytests=(ODD + "test_dynamics_at_random_states",)),
+    Break("energy: armature left out", "src/reference/dynamics.cpp",
+          "t.kinetic += 0.5 * m.dof_armature[at(i)]", "t.kinetic += 0 * m.dof_armature[at(i)]",
+          pytests=(MUJOCO + "test_energy",)),
+    Break("momentum about the world's origin", "src/reference/dynamics.cpp",
+          "(kin.xipos[at(b)] - t.com).cross(p)", "kin.xipos[at(b)].cross(p)",
+          pytests=(MUJOCO + "test_momentum",)),
+    Break("applied torque acts on the wrong side", "src/reference/forces.cpp",
+          "rotation_jacobian(m, kin, b).transpose() * torque;",
+          "-rotation_jacobian(m, kin, b).transpose() * torque;",
+          pytests=(MUJOCO + "test_applied_wrenches",)),
     Break("damping is not implicit", "src/reference/step.cpp",
           "free.A.diagonal() += dt * damping + dt * dt * stiffness;",
           "free.A.diagonal() += dt * dt * stiffness;",
@@ -141,7 +153,10 @@ CONTACT = [
     Break("contact wrench on the first body with the wrong sign", "src/reference/step.cpp",
           "add(m.geom_bodyid[at(c.geom1)], -impulse / dt);",
           "add(m.geom_bodyid[at(c.geom1)], impulse / dt);",
-          pytests=(DRAKE + "test_generalized_impulse",)),
+          pytests=(BALANCE + "test_action_and_reaction_in_the_heap",)),
+    Break("late contact is not reported", "src/reference/step.cpp",
+          "p.reach.opening(p.J * v) < 0)", "p.reach.opening(p.J * v) < -1)",
+          gtests=("Step.LateContactIsReported",)),
 ]
 
 STICTION = [
@@ -163,11 +178,14 @@ STICTION = [
           pytests=(ANCHORED + "test_constant_load_is_held",)),
     Break("anchor does not turn with the bodies", "src/reference/step.cpp",
           "0.5 * dt * n.dot(w1 + w2)", "0.0 * dt * n.dot(w1 + w2)",
-          pytests=(ANCHORED + "test_turning_a_grasp",)),
+          pytests=(ANCHORED + "test_load_that_turns_with_the_hand",)),
+    Break("anchor turns with one body only", "src/reference/step.cpp",
+          "0.5 * dt * n.dot(w1 + w2)", "1.0 * dt * n.dot(w2)",
+          pytests=(ANCHORED + "test_anchor_turns_by_the_mean_spin",)),
     Break("anchor turns backwards", "src/reference/contacts.cpp",
           "exp_quat(angle * normal) * z", "exp_quat(-angle * normal) * z",
           gtests=("Anchor.SpinTurnsAboutTheNormal",),
-          pytests=(ANCHORED + "test_turning_a_grasp",)),
+          pytests=(ANCHORED + "test_anchor_turns_by_the_mean_spin",)),
     Break("anchor leaves the tangent plane", "src/reference/contacts.cpp",
           "turned - normal.dot(turned) * normal", "turned - 0.0 * normal.dot(turned) * normal",
           gtests=("Anchor.SpinKeepsTheLengthInTheNewPlane",)),
@@ -203,6 +221,18 @@ ROWS = [
     Break("dry friction: bound is a force, not an impulse", "src/reference/rows.cpp",
           "dt * m.dof_frictionloss[at(i)]", "m.dof_frictionloss[at(i)]",
           pytests=(JOINTS + "test_t49_dry_friction",)),
+]
+
+SAFEGUARDS = [
+    Break("bad controls pass through", "src/reference/reference.cpp",
+          "if (std::isfinite(given[i]))", "if (true)", gtests=("Step.BadControlCountsAsZero",)),
+    Break("diverged states are not kept", "src/reference/step.cpp",
+          "else if (v.size() > 0 && v.cwiseAbs().maxCoeff() > kVelocityLimit)",
+          "else if (v.size() > 0 && v.cwiseAbs().maxCoeff() > 1e300)",
+          gtests=("Step.DivergedStatesAreKept",)),
+    Break("no cap on the iterations", "src/reference/newton.cpp",
+          "if (s.iterations == max_iterations) {", "if (s.iterations == 1000000) {",
+          gtests=("Newton.IterationCapKeepsTheBestIterate",)),
 ]
 
 SOLVER = [
@@ -322,4 +352,4 @@ READER = [
           pytests=(API + "test_model_arrays_equal_mujocos",)),
 ]
 
-BREAKS = DYNAMICS + CONTACT + STICTION + ROWS + SOLVER + GEOMETRY + MODEL + READER
+BREAKS = DYNAMICS + CONTACT + STICTION + ROWS + SAFEGUARDS + SOLVER + GEOMETRY + MODEL + READER
