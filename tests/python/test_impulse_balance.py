@@ -13,8 +13,8 @@ from scenes import MODELS, text
 EPS = np.finfo(float).eps
 models = pytest.mark.parametrize("model", MODELS)
 
-# Tolerance 0 ends by stalling. Servos that jump to random targets move feet that the free motion
-# did not see coming: contacts a step late, and momentum must balance all the same.
+# Tolerance 0 ends by stalling. A foot that another contact throws at the ground may touch a step
+# late, and momentum must balance all the same.
 HARMLESS = stiction.Status.stalled | stiction.Status.late_contact
 
 # Every pair of shapes that has a collider, in a heap between walls.
@@ -111,7 +111,7 @@ def check_momentum(trajectory, least_contacts):
     assert worst <= 1e-11
     late = sum(bool(s.status & int(stiction.Status.late_contact)) for *_, s in trajectory.steps)
     print(f"{late} of {len(trajectory.steps)} steps with a late contact")
-    assert late <= 0.1 * len(trajectory.steps)
+    assert late <= 0.01 * len(trajectory.steps)
     assert contacts >= least_contacts
 
 
