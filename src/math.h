@@ -20,7 +20,9 @@ using RowMatX = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::Row
 using Quat = Eigen::Quaterniond;
 
 // Index of a std::vector or std::span from the int of a model.
-constexpr std::size_t at(int i) { return static_cast<std::size_t>(i); }
+constexpr std::size_t at(int i) {
+  return static_cast<std::size_t>(i);
+}
 
 // Row i of a row-major (n,3) or (n,4) array.
 inline Vec3 row3(std::span<const double> a, int i) {

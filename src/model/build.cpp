@@ -18,7 +18,7 @@ Index index_of(const Names& names) {
 }
 
 bool is_position_servo(const ActuatorSpec& a) {
-  return a.affine_bias && a.gain == -a.bias[1];
+  return !a.affine_gain && a.affine_bias && a.gain[0] == -a.bias[1];
 }
 
 // inheritrange: the control range is the joint's, scaled about its middle.
@@ -55,7 +55,8 @@ void add_actuators(const Spec& spec, Model& m) {
     m.actuator_trnid.push_back(id);
     m.actuator_gear.insert(m.actuator_gear.end(), a.gear.begin(), a.gear.end());
     const bool on = spec.flags.actuation;
-    m.actuator_gain.push_back(on ? a.gain : 0);
+    for (std::size_t k = 0; k < 3; ++k)
+      m.actuator_gain.push_back(on && (k == 0 || a.affine_gain) ? a.gain[k] : 0);
     for (const double b : a.bias) m.actuator_bias.push_back(on && a.affine_bias ? b : 0);
     m.actuator_ctrllimited.push_back(limited && spec.flags.clampctrl);
     m.actuator_forcelimited.push_back(a.forcelimited == Switch::yes);
@@ -73,7 +74,7 @@ void resolve_dampratios(const Spec& spec, Model& m) {
     const ActuatorSpec& a = spec.actuators[static_cast<std::size_t>(i)];
     double& damping = m.actuator_bias[static_cast<std::size_t>(3 * i + 2)];
     if (is_position_servo(a) && damping > 0) {
-      damping = -dampratio_to_kv(m, i, m.actuator_gain[static_cast<std::size_t>(i)], damping);
+      damping = -dampratio_to_kv(m, i, m.actuator_gain[static_cast<std::size_t>(3 * i)], damping);
     }
   }
 }

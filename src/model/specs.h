@@ -84,8 +84,8 @@ struct ActuatorSpec {
   Transmission trntype = Transmission::joint;
   std::string target;
   std::array<double, 6> gear{1, 0, 0, 0, 0, 0};
-  double gain = 1;
-  bool affine_bias = false;
+  std::array<double, 3> gain{1, 0, 0};  // only a damper has more than the first
+  bool affine_gain = false, affine_bias = false;  // else only the first of gain, none of bias
   std::array<double, 3> bias{};  // bias[2] > 0 in a position servo: a damping ratio
   Switch ctrllimited = Switch::automatic, forcelimited = Switch::automatic;
   Range ctrlrange{}, forcerange{};

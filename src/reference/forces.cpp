@@ -32,7 +32,7 @@ VecX spring_deflection(const Model& m, int j, std::span<const double> qpos) {
 // A position servo, gain times (ctrl - length), on a ball joint: goes the short way round, as in
 // MuJoCo 4.
 bool servo_of_ball(const Model& m, int a) {
-  const double gain = m.actuator_gain[at(a)];
+  const double gain = m.actuator_gain[at(3 * a)];
   return m.actuator_trntype[at(a)] == Transmission::joint &&
          m.jnt_type[at(m.actuator_trnid[at(a)])] == JointType::ball && gain != 0 &&
          m.actuator_bias[at(3 * a + 1)] == -gain;
@@ -134,19 +134,17 @@ std::vector<Actuation> actuation(const Model& m, std::span<const double> qpos,
     act.velocity = act.moment.dot(v);
 
     // control
-    act.ctrl = ctrl.empty() ? 0 : ctrl[at(a)];
+    double u = ctrl.empty() ? 0 : ctrl[at(a)];
     if (m.actuator_ctrllimited[at(a)] != 0)
-      act.ctrl = std::clamp(act.ctrl, m.actuator_ctrlrange[at(2 * a)],
-                            m.actuator_ctrlrange[at(2 * a + 1)]);
-    if (servo_of_ball(m, a)) act.ctrl = short_way_round(act.ctrl, act.length, row3(gear, 0).norm());
+      u = std::clamp(u, m.actuator_ctrlrange[at(2 * a)], m.actuator_ctrlrange[at(2 * a + 1)]);
+    if (servo_of_ball(m, a)) u = short_way_round(u, act.length, row3(gear, 0).norm());
+    act.law = u * row3(m.actuator_gain, a) + row3(m.actuator_bias, a);
   }
   return result;
 }
 
 double actuator_force(const Model& m, int a, const Actuation& act) {
-  const Vec3 bias = row3(m.actuator_bias, a);
-  const double f =
-      m.actuator_gain[at(a)] * act.ctrl + bias[0] + bias[1] * act.length + bias[2] * act.velocity;
+  const double f = act.law.dot(Vec3(1, act.length, act.velocity));
   if (m.actuator_forcelimited[at(a)] == 0) return f;
   return std::clamp(f, m.actuator_forcerange[at(2 * a)], m.actuator_forcerange[at(2 * a + 1)]);
 }

@@ -113,6 +113,8 @@ ZOO = {
         <velocity tendon="s" kv="5"/>
         <general tendon="t" gainprm="3" biastype="affine" biasprm="1 -2 -0.4"/>
         <velocity joint="z" kv="0.5" gear="1.5" ctrlrange="0 1"/>
+        <damper joint="x" kv="3" gear="-2" ctrlrange="0 0.8" forcerange="-1 2"/>
+        <general joint="y" gaintype="affine" gainprm="2 -1 0.5" biastype="affine" biasprm="0 1 -2"/>
       </actuator>
     </mujoco>""",
     "gravity compensation": """

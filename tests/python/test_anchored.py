@@ -176,6 +176,40 @@ def test_turning_a_grasp(law, axis, name):
     assert slip("regularized") > 2 * scenes.reach(dt)  # negative control: it creeps 43 um and more
 
 
+def test_load_that_turns_with_the_hand():
+    """Anchors turn with the bodies: a quarter turn about the normal does not drag the load.
+
+    Anchors that stay in world axes would be dragged along by pi/2 |z| = 0.9 um.
+    """
+    dt, push = 0.002, 0.5 * GRAVITY
+    scene = scenes.wrist_scene("1 0 0", dt, push=push)
+    turn = np.pi / 4 * (1 - np.cos(np.linspace(0, np.pi, 500)))
+    angle = np.concatenate([np.zeros(500), turn, np.full(500, np.pi / 2)])
+    ctrl = np.column_stack([angle, np.full(1500, 8.0), np.full(1500, push)])
+    engine = scene.engine(stiction="anchored", solver_tolerance=TIGHT)
+    run = engine.rollout(scene.qpos, scene.qvel, ctrl)
+    # without gravity there is no margin: in the first step the pusher shoves the object into a pad
+    assert run.status[0] == stiction.Status.late_contact.value
+    assert not np.any(run.status[1:] & ~np.uint32(stiction.Status.stalled.value))
+    assert np.all(run.ncontact[500:] == 7)
+    before, _ = pose_in_hand(scene, engine, run.qpos[500], run.qvel[500])
+    after, _ = pose_in_hand(scene, engine, run.qpos[1500], run.qvel[1500])
+    # the sides hold unequal shares from the start and exchange them in the turn: 0.1 um
+    drag = np.pi / 2 * scenes.elastic_travel(0.51, dt)
+    assert np.abs(after - before)[1:].max() < 0.25 * drag
+
+
+def test_anchor_turns_by_the_mean_spin():
+    """One step of a frictionless ball that spins on the plane: half its angle."""
+    scene = scenes.load_ratio_scene(0.0, mu=0.0, timestep=0.002, shape="sphere")
+    scene.qvel[5] = 30.0
+    anchor = np.array([[1e-6, 0.0, 0.0]])
+    turned = scene.engine(stiction="anchored").step(scene.qpos, scene.qvel, anchor=anchor).anchor
+    half = 0.5 * 0.002 * 30
+    # the point lies on the axis of the spin, to round-off of the position: 1e-17 m times 30 rad/s
+    np.testing.assert_allclose(turned, [[1e-6 * np.cos(half), 1e-6 * np.sin(half), 0]], atol=1e-18)
+
+
 # --- alternating load -------------------------------------------------------------------------
 
 

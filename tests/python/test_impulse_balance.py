@@ -1,7 +1,7 @@
 """Newton's laws in every step: momentum balance, action and reaction, dissipation, cost, effort.
 
-The solver runs to round-off (tolerance 0), so what is compared is what the convex problem means, not
-how far it was solved.
+The solver runs to round-off (tolerance 0), so what is compared is what the convex problem means,
+not how far it was solved.
 """
 
 import numpy as np
@@ -13,8 +13,8 @@ from scenes import MODELS, text
 EPS = np.finfo(float).eps
 models = pytest.mark.parametrize("model", MODELS)
 
-# Tolerance 0 ends by stalling. Servos that jump to random targets move feet that the free motion
-# did not see coming: contacts a step late, and momentum must balance all the same.
+# Tolerance 0 ends by stalling. A foot that another contact throws at the ground may touch a step
+# late, and momentum must balance all the same.
 HARMLESS = stiction.Status.stalled | stiction.Status.late_contact
 
 # Every pair of shapes that has a collider, in a heap between walls.
@@ -106,12 +106,12 @@ def check_momentum(trajectory, least_contacts):
         assert error == pytest.approx(s.residual, abs=1e-13)
         worst = max(worst, error)
         contacts += sum(np.any(c.impulse) for c in s.contacts)
-    # A slip speed is rounded to eps |v|, where friction has a slope of up to 1/sigma = 1000 in units
-    # of the inertia: 2e-13 |v|; a fast body on many contacts makes 1e-12 of it.
+    # A slip speed is rounded to eps |v|, where friction has a slope of up to 1/sigma = 1000 in
+    # units of the inertia: 2e-13 |v|; a fast body on many contacts makes 1e-12 of it.
     assert worst <= 1e-11
     late = sum(bool(s.status & int(stiction.Status.late_contact)) for *_, s in trajectory.steps)
     print(f"{late} of {len(trajectory.steps)} steps with a late contact")
-    assert late <= 0.1 * len(trajectory.steps)
+    assert late <= 0.01 * len(trajectory.steps)
     assert contacts >= least_contacts
 
 
@@ -265,7 +265,7 @@ COLLISION = """
 
 @models
 def test_collision_of_two_balls_keeps_momentum(model):
-    """T59: linear and angular momentum of two spinning balls that meet off centre, with friction."""
+    """T59: linear and angular momentum of two spinning balls that meet off centre."""
     balls = stiction.Model.from_xml(COLLISION)
     reference = tight(balls, model)
     v = np.array([3.0, 0.1, 0, 5, -8, 2, -1.0, 0, 0.05, 1, 2, 9])

@@ -173,8 +173,8 @@ def deviation(original, changed, **options):
 
 
 # Changes that are exact in the equations but not in the rounding, with the problem solved to
-# round-off. A unit in the last place grows to 1e-12 m at most in 1500 steps with impacts; the bounds
-# leave a factor of 100 for other compilers.
+# round-off. A unit in the last place grows to 1e-12 m at most in 1500 steps with impacts; the
+# bounds leave a factor of 100 for other compilers.
 ROUND_OFF = dict(solver_tolerance=1e-14)
 
 

@@ -225,18 +225,22 @@ def test_applied_wrenches(case):
 def test_free_motion(case):
     """A (v* - v) = dt (all of MuJoCo's smooth forces - dt K v), servos left out.
 
-    A servo is an actuator whose own length or velocity pulls back: it is a constraint of the step.
+    A servo is an actuator whose own length or velocity pulls back, at this control: it is a
+    constraint of the step.
     """
     _, reference, _ = case
     m = case[2][0].m
     dt = reference.options.timestep
     model = reference.model
-    servo = (model.actuator_bias[:, 1] < 0) | (model.actuator_bias[:, 2] < 0)
     stiffness = m.jnt_stiffness[m.dof_jntid]
 
     def quantities(s):
         d = s.d
         result = reference.step(d.qpos, d.qvel, **s.inputs)
+        limited = m.actuator_ctrllimited.astype(bool)
+        ctrl = np.where(limited, np.clip(d.ctrl, *m.actuator_ctrlrange.T), d.ctrl)
+        feedback = model.actuator_bias[:, 1:] + ctrl[:, None] * model.actuator_gain[:, 1:]
+        servo = (feedback < 0).any(axis=1)
         moment = np.zeros((m.nu, m.nv))
         mujoco.mju_sparse2dense(moment, d.actuator_moment, d.moment_rownnz, d.moment_rowadr,
                                 d.moment_colind)

@@ -144,7 +144,9 @@ def test_actuators(name):
     np.testing.assert_array_equal(ours.actuator_trnid, theirs.actuator_trnid[:, 0])
     affine = theirs.actuator_biastype == mujoco.mjtBias.mjBIAS_AFFINE
     bias = theirs.actuator_biasprm[:, :3] * affine[:, None]
-    close("actuator_gain", name, ours.actuator_gain, theirs.actuator_gainprm[:, 0], SAME_FORMULA)
+    affine = theirs.actuator_gaintype == mujoco.mjtGain.mjGAIN_AFFINE
+    gain = theirs.actuator_gainprm[:, :3] * np.column_stack([affine | True, affine, affine])
+    close("actuator_gain", name, ours.actuator_gain, gain, SAME_FORMULA)
     # kv from dampratio: a square root of the inertia at qpos0
     close("actuator_bias", name, ours.actuator_bias, bias, DECOMPOSED)
 
