@@ -87,7 +87,7 @@ void resolve_springdampers(const Spec& spec, Model& m) {
       const std::size_t i = id++;
       if (!(j.springdamper[0] > 0)) continue;
       const auto adr = static_cast<std::size_t>(m.jnt_dofadr[i]);
-      const std::size_t n = j.type == JointType::free ? 6 : j.type == JointType::ball ? 3 : 1;
+      const auto n = static_cast<std::size_t>(dof_count(j.type));
       double inverse = 0;
       for (std::size_t k = 0; k < n; ++k) inverse += m.dof_invweight0[adr + k];
       const double inertia = static_cast<double>(n) / std::max(1e-15, inverse);

@@ -271,7 +271,7 @@ class Tree {
         fail(*j.element, "a ball joint can't be followed by another rotation in the same body");
       }
       ball = ball || j.type == JointType::ball;
-      dofs += j.type == JointType::free ? 6 : j.type == JointType::ball ? 3 : 1;
+      dofs += dof_count(j.type);
       if (dofs > 6) fail(*j.element, "more than 6 degrees of freedom in one body; add a body");
     }
     if (b.mocap && (b.parent != 0 || !b.joints.empty())) {
