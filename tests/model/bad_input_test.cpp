@@ -55,7 +55,7 @@ TEST(BadInput, Geoms) {
       {"size='1' colour='1'", {"colour", "unknown attribute"}},
       {"size='1' frictoin='1'", {"did you mean \"friction\""}},
       {"size='1' class='no'", {"class=\"no\"", "no default class"}},
-      {"size='1' size='2'", {"size"}},
+      {"size='1' size='2'", {"not well-formed", "XML_ERROR_PARSING_ATTRIBUTE"}},
       {"type='mesh'", {"mesh"}},
       {"type='mesh' mesh='no'", {"mesh=\"no\"", "no mesh"}},
       {"type='capsule' size='1' fromto='0 0 0 0 0 0'", {"coincide"}},
@@ -119,7 +119,7 @@ TEST(BadInput, BodiesAndInertia) {
       {"<body name='world'/>", {"name=\"world\"", "taken"}},
       {"<geom name='g' size='1'/><geom name='g' size='1'/>", {"name=\"g\"", "taken"}},
       {"<site size='0'/>", {"<site>", "size=\"0\""}},
-      {"<bodie/>", {"<bodie>", "did you mean \"body\""}},
+      {"<bodi/>", {"<bodi>", "did you mean \"body\""}},
   };
   for (const auto& c : cases) expect_error(body(c.content), c.mentioned);
   expect_error("<worldbody><joint/></worldbody>", {"<joint>", "world"});
@@ -127,9 +127,8 @@ TEST(BadInput, BodiesAndInertia) {
 }
 
 TEST(BadInput, SectionsAndReferences) {
-  const std::string robot = body(
-      "<joint name='j'/><joint name='b' type='ball'/>"
-      "<geom name='g' size='1'/>");
+  const std::string robot = body("<joint name='j'/><geom name='g' size='1'/>") +
+                            body("<joint name='b' type='ball'/><geom size='1'/>");
   const Bad cases[] = {
       {"<option timestep='0'/>", {"<option>", "timestep=\"0\"", "positive"}},
       {"<option timestep='-0.1'/>", {"timestep=\"-0.1\""}},
