@@ -116,6 +116,13 @@ TEST(MjcfJoints, FreeAndBallStartAtTheBody) {
   EXPECT_THAT(m->dof_armature, ElementsAre(0, 0, 0, 0, 0, 0, 1, 1, 1));  // freejoint: no defaults
 }
 
+TEST(MjcfJoints, FreeJointsTakeDefaultsButHaveNoLimit) {
+  const auto m = mjcf(R"(<default><joint armature="1" limited="true" range="0 1"/></default>
+    <worldbody><body><joint type="free"/><geom size="1"/></body></worldbody>)");
+  EXPECT_THAT(m->jnt_limited, ElementsAre(0));
+  EXPECT_EQ(m->dof_armature[5], 1);
+}
+
 TEST(MjcfJoints, RangeSwitchesTheLimitOn) {
   const auto limited = [](const char* attributes) {
     return mjcf("<worldbody><body><joint " + std::string(attributes) +
