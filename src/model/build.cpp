@@ -87,7 +87,7 @@ void resolve_springdampers(const Spec& spec, Model& m) {
       const std::size_t i = id++;
       if (!(j.springdamper[0] > 0)) continue;
       const auto adr = static_cast<std::size_t>(m.jnt_dofadr[i]);
-      const std::size_t n = j.type == JointType::free ? 6 : j.type == JointType::ball ? 3 : 1;
+      const auto n = static_cast<std::size_t>(dof_count(j.type));
       double inverse = 0;
       for (std::size_t k = 0; k < n; ++k) inverse += m.dof_invweight0[adr + k];
       const double inertia = static_cast<double>(n) / std::max(1e-15, inverse);
@@ -100,13 +100,16 @@ void resolve_springdampers(const Spec& spec, Model& m) {
   }
 }
 
+void require_count(const Element& e, const char* attribute, const std::vector<double>& given,
+                   std::size_t expected) {
+  if (given.empty() || given.size() == expected) return;
+  fail(e, attribute,
+       "expected " + std::to_string(expected) + " numbers, found " + std::to_string(given.size()));
+}
+
 void fill(const Element& e, const char* attribute, const std::vector<double>& given,
           const Reals& otherwise, Reals& to) {
-  if (!given.empty() && given.size() != otherwise.size()) {
-    fail(e, attribute,
-         "expected " + std::to_string(otherwise.size()) + " numbers, found " +
-             std::to_string(given.size()));
-  }
+  require_count(e, attribute, given, otherwise.size());
   const Reals& from = given.empty() ? otherwise : given;
   to.insert(to.end(), from.begin(), from.end());
 }
@@ -116,6 +119,9 @@ void add_keyframes(const Spec& spec, Model& m) {
     m.key_names.push_back(k.name);
     m.key_time.push_back(k.time);
     const std::size_t start = m.key_qpos.size();
+    const auto nmocap = static_cast<std::size_t>(m.nmocap);
+    require_count(*k.element, "mpos", k.mpos, 3 * nmocap);
+    require_count(*k.element, "mquat", k.mquat, 4 * nmocap);
     fill(*k.element, "qpos", k.qpos, m.qpos0, m.key_qpos);
     fill(*k.element, "qvel", k.qvel, Reals(static_cast<std::size_t>(m.nv)), m.key_qvel);
     fill(*k.element, "ctrl", k.ctrl, Reals(static_cast<std::size_t>(m.nu)), m.key_ctrl);
