@@ -1,5 +1,5 @@
-// The MJCF grammar as a table: depth, element, attributes. <worldbody>, <frame> and <replicate> have
-// the children of <body>. Sensors share the attributes of kSensorAttributes.
+// The MJCF grammar as a table: depth, element, attributes. <worldbody>, <frame> and <replicate>
+// have the children of <body>; sensors share the attributes of kSensorAttributes.
 #include "model/schema.h"
 
 #include <algorithm>

@@ -32,8 +32,8 @@ std::size_t first_bad_byte(const std::string& s) {
   return std::string::npos;
 }
 
-// Line of the first tag with too many attributes, or 0. Before parsing, since tinyxml2 compares every
-// attribute of an element with all earlier ones.
+// Line of the first tag with too many attributes, or 0. Looked for before parsing, since tinyxml2
+// compares every attribute of an element with all earlier ones.
 std::ptrdiff_t crowded_tag(const std::string& s) {
   std::size_t i = s.find('<');
   while (i != s.npos) {
@@ -111,6 +111,7 @@ class Splicer {
       }
     }
     const auto* top = parsed.RootElement();
+    if (!top) throw ModelError(file + ":1: no XML element; expected <mujoco>");
     if (top->NextSiblingElement()) {
       throw ModelError(file + ":" + std::to_string(top->NextSiblingElement()->GetLineNum()) +
                        ": second top-level element <" + shown(top->NextSiblingElement()->Name()) +

@@ -206,6 +206,7 @@ std::string repeated(const std::string& s, int n) {
 TEST(HostileInput, IsRefusedQuickly) {
   const std::string open = "<mujoco><worldbody>", close = "</worldbody></mujoco>";
   expect_quick_error("", "no XML element");
+  expect_quick_error("<?xml version='1.0'?><!-- nothing -->", "no XML element");
   expect_quick_error("hello", "not well-formed");
   expect_quick_error("<mujoco><worldbody><geom size='1'", "not well-formed");
   expect_quick_error("<mujoco/><mujoco/>", "second top-level");
