@@ -85,6 +85,7 @@ void read_damper(Element& e, ActuatorSpec& a) {
   a.affine_gain = true;
   a.affine_bias = false;
   a.gain = {0, 0, -1};
+  a.ctrllimited = Switch::yes;
   if (const auto kv = number(e, "kv")) {
     require_nonnegative(e, "kv", *kv);
     a.gain[2] = -*kv;
@@ -134,6 +135,9 @@ void read_actuator(Element& e, ActuatorSpec& a) {
   if (e.name == "velocity") read_velocity(e, a);
   if (e.name == "damper") read_damper(e, a);
   read_common(e, a);
+  if (e.name == "damper" && a.ctrlrange[0] < 0) {
+    fail(e, "ctrlrange", "a damper can't push: the range must start at 0 or above");
+  }
 }
 
 namespace {

@@ -368,6 +368,8 @@ void check_element(const Element& e, int row) {
     if (child.name == "body" && depth == 0) r = -1;
     if (r < 0) {
       std::vector<std::string> known;
+      if (in_body) known.emplace_back("body");
+      if (nested_default) known.emplace_back("default");
       for (int i = first; i < kRowCount && kRows[i].depth >= inner; ++i) {
         if (kRows[i].depth == inner) known.emplace_back(kRows[i].element);
       }

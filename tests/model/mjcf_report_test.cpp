@@ -1,0 +1,212 @@
+// What the report says, what is refused, and includes with their lines.
+#include <filesystem>
+#include <fstream>
+
+#include "model/mjcf.h"
+
+namespace stiction::test {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+const char* const kBall = "<worldbody><body><freejoint/><geom size='1'/></body></worldbody>";
+
+TEST(MjcfReport, EveryAttributeHasALine) {
+  LoadReport r;
+  mjcf(
+      "\n<option timestep='0.01' integrator='RK4' solver='PGS' density='0'/>"
+      "\n<visual><map force='1'/></visual>"
+      "\n<worldbody><geom size='1' rgba='1 0 0 1' solref='0.01' condim='6'/></worldbody>",
+      &r);
+  const auto check = [&](const char* element, const char* attribute, Use use, bool physics) {
+    const ReportEntry* e = entry(r, element, attribute);
+    ASSERT_NE(e, nullptr) << element << " " << attribute;
+    EXPECT_EQ(e->use, use) << element << " " << attribute;
+    EXPECT_EQ(e->physics, physics) << element << " " << attribute;
+  };
+  check("option", "timestep", Use::used, false);
+  check("option", "integrator", Use::mapped, false);
+  check("option", "solver", Use::ignored, false);
+  check("option", "density", Use::ignored, false);  // zero: no fluid
+  check("visual", "", Use::ignored, false);
+  check("geom", "rgba", Use::ignored, false);
+  check("geom", "solref", Use::mapped, false);
+  check("geom", "condim", Use::ignored, true);
+  EXPECT_EQ(entry(r, "option", "timestep")->line, 2);
+  EXPECT_EQ(entry(r, "geom", "size")->line, 4);
+  EXPECT_EQ(entry(r, "geom", "size")->value, "1");
+  EXPECT_FALSE(r.complete());
+  EXPECT_THAT(r.table(), HasSubstr("condim=\"6\""));
+  EXPECT_THAT(r.table(), Not(HasSubstr("timestep")));
+  EXPECT_THAT(r.table(true), HasSubstr("timestep=\"0.01\""));
+}
+
+// Each of these loads with a line that says what is missing, and is refused in strict mode.
+TEST(MjcfReport, PhysicsThatIsNotComputedIsNamed) {
+  const std::string ball(kBall);
+  const auto robot = [](const std::string& joint, const std::string& after = "") {
+    return "<worldbody><body><joint name='j' " + joint + "/><geom size='1'/></body></worldbody>" +
+           after;
+  };
+  const std::string equality = "<equality><joint joint1='j' polycoef='0 1 0 0 0'/></equality>";
+  const std::string tendon =
+      "<tendon><fixed stiffness='3'><joint joint='j' coef='1'/></fixed></tendon>";
+  const std::string pair = "<contact><pair geom1='a' geom2='b' friction='1 2'/></contact>";
+  const struct {
+    std::string mjcf, element, attribute;
+  } cases[] = {
+      {"<option density='1000'/>" + ball, "option", "density"},
+      {"<option viscosity='0.1'/>" + ball, "option", "viscosity"},
+      {"<option wind='1 0 0'/>" + ball, "option", "wind"},
+      {robot("margin='0.01'"), "joint", "margin"},
+      {robot("stiffness='1 2'"), "joint", "stiffness"},
+      {robot("damping='1 0 2'"), "joint", "damping"},
+      {robot("actuatorgravcomp='true'"), "joint", "actuatorgravcomp"},
+      {robot("type='ball' range='0 90'"), "joint", "range"},
+      {robot("", equality), "joint", ""},
+      {robot("", tendon), "fixed", "stiffness"},
+      {"<worldbody><geom name='a' size='1'/><body><freejoint/><geom name='b' size='1'/></body>"
+       "</worldbody>" +
+           pair,
+       "pair", "friction"},
+      {"<worldbody><geom size='1' fluidshape='ellipsoid'/></worldbody>", "geom", "fluidshape"},
+  };
+  for (const auto& c : cases) {
+    LoadReport r;
+    ASSERT_NO_THROW(mjcf(c.mjcf, &r)) << c.mjcf;
+    bool found = false;
+    for (const auto& e : r.entries) {
+      found = found || (e.element == c.element && e.attribute == c.attribute && e.physics &&
+                        e.use == Use::ignored && !e.note.empty());
+    }
+    EXPECT_TRUE(found) << c.mjcf << "\n" << r.table(true);
+    EXPECT_FALSE(r.complete()) << c.mjcf;
+    EXPECT_THAT(error_of(c.mjcf, true), HasSubstr("strict")) << c.mjcf;
+  }
+}
+
+TEST(MjcfReport, CompleteModelsPassStrict) {
+  LoadReport r;
+  mjcf(kBall, &r);
+  EXPECT_TRUE(r.complete());
+  EXPECT_EQ(error_of(kBall, true), "");
+}
+
+TEST(MjcfReport, PairsWithoutColliderAreNamedAndRefusedInStrictMode) {
+  const std::string boxes = R"(<worldbody><geom name="a" type="box" size="1 1 1"/>
+    <body><freejoint/><geom name="b" type="box" size="1 1 1"/></body></worldbody>)";
+  LoadReport r;
+  EXPECT_EQ(mjcf(boxes, &r)->npair, 0);
+  ASSERT_EQ(r.pairs_without_collider.size(), 1u);
+  EXPECT_FALSE(r.complete());
+  EXPECT_THAT(error_of(boxes, true), HasSubstr("no collider"));
+}
+
+TEST(MjcfReport, MeshesMayBeSeenButNotWeighed) {
+  const std::string asset = "<asset><mesh name='m' file='m.stl'/></asset><worldbody><body><joint/>";
+  const std::string inertial = "<inertial pos='0 0 0' mass='1' diaginertia='1 1 1'/>";
+  const std::string end = "</body></worldbody>";
+  EXPECT_THAT(error_of(asset + "<geom type='mesh' mesh='m'/>" + end), HasSubstr("<inertial>"));
+  LoadReport r;
+  const auto m =
+      mjcf(asset + inertial + "<geom type='mesh' mesh='m' contype='0' conaffinity='0'/>" + end, &r);
+  EXPECT_EQ(m->geom_dataid[0], 0);
+  EXPECT_EQ(m->meshes[0].file, "m.stl");
+  EXPECT_TRUE(r.complete()) << r.table();
+  mjcf(asset + inertial + "<geom type='mesh' mesh='m'/>" + end, &r);
+  EXPECT_FALSE(r.complete());
+}
+
+TEST(MjcfReport, RefusalsFillTheReportAndThrow) {
+  LoadReport r;
+  try {
+    mjcf(
+        "<worldbody><replicate count='3'><geom size='1'/></replicate><body>"
+        "<flexcomp name='f' type='grid'/></body></worldbody>",
+        &r);
+    FAIL() << "loaded";
+  } catch (const ModelError& e) {
+    EXPECT_THAT(e.what(), HasSubstr("2 refusals"));
+    EXPECT_THAT(e.what(), HasSubstr("<replicate>"));
+    EXPECT_THAT(e.what(), HasSubstr("<flexcomp"));
+  }
+  EXPECT_EQ(r.count(Use::refused), 2);
+}
+
+TEST(MjcfReport, SensorsAndEqualitiesAreKept) {
+  const auto m = mjcf(std::string(R"(<worldbody><body name="b"><joint name="j"/><geom size="1"/>
+    <site name="s"/></body></worldbody><sensor><gyro name="g" site="s"/>
+    <framepos objtype="xbody" objname="b" reftype="site" refname="s"/></sensor>
+    <equality><connect body1="b" anchor="1 2 3" active="false"/></equality>)"));
+  ASSERT_EQ(m->sensors.size(), 2u);
+  EXPECT_EQ(m->sensors[0].object, "s");
+  EXPECT_EQ(m->sensors[1].objtype, "xbody");
+  EXPECT_EQ(m->sensors[1].reference, "s");
+  ASSERT_EQ(m->equalities.size(), 1u);
+  EXPECT_FALSE(m->equalities[0].active);
+  EXPECT_THAT(m->equalities[0].data, testing::ElementsAre(1, 2, 3));
+}
+
+// A folder of files for includes; removed at the end.
+class Includes : public testing::Test {
+ protected:
+  void SetUp() override {
+    folder_ =
+        std::filesystem::path(testing::TempDir()) /
+        ("stiction_includes_" + std::to_string(::testing::UnitTest::GetInstance()->random_seed()) +
+         testing::UnitTest::GetInstance()->current_test_info()->name());
+    std::filesystem::create_directories(folder_ / "parts");
+  }
+  void TearDown() override { std::filesystem::remove_all(folder_); }
+  std::string write(const std::string& name, const std::string& content) {
+    std::ofstream(folder_ / name) << content;
+    return (folder_ / name).string();
+  }
+  std::string load_error(const std::string& path) {
+    try {
+      load_model(path);
+    } catch (const ModelError& e) {
+      return e.what();
+    }
+    return "";
+  }
+  std::filesystem::path folder_;
+};
+
+TEST_F(Includes, AreSplicedWithTheirOwnLines) {
+  write("parts/geoms.xml",
+        "<mujocoinclude>\n\n<geom name='g' size='1' rgba='1 1 1 1'/>"
+        "<include file='site.xml'/></mujocoinclude>");
+  write("parts/site.xml", "<mujocoinclude><site name='s'/></mujocoinclude>");
+  const auto path = write("main.xml",
+                          "<mujoco><worldbody><include file='parts/geoms.xml'/>"
+                          "</worldbody></mujoco>");
+  LoadReport r;
+  const auto m = load_model(path, &r);
+  EXPECT_EQ(m->file, path);
+  EXPECT_EQ(m->geom_names[0], "g");
+  EXPECT_EQ(m->site_names[0], "s");
+  EXPECT_EQ(entry(r, "geom", "rgba")->line, 3);
+  EXPECT_THAT(entry(r, "geom", "rgba")->file, HasSubstr("geoms.xml"));
+}
+
+TEST_F(Includes, CyclesMissingFilesAndErrorsInsideAreTracedBack) {
+  write("a.xml", "<mujoco><include file='b.xml'/></mujoco>");
+  write("b.xml", "<mujoco><include file='a.xml'/></mujoco>");
+  EXPECT_THAT(load_error((folder_ / "a.xml").string()), HasSubstr("already included"));
+  const auto self = write("self.xml", "<mujoco><include file='self.xml'/></mujoco>");
+  EXPECT_THAT(load_error(self), HasSubstr("already included"));
+  const auto missing = write("missing.xml", "<mujoco>\n<include file='nowhere.xml'/></mujoco>");
+  EXPECT_THAT(load_error(missing), HasSubstr("missing.xml:2: <include> file=\"nowhere.xml\""));
+  write("broken.xml", "<mujoco><worldbody>");
+  const auto outer = write("outer.xml", "<mujoco>\n\n<include file='broken.xml'/></mujoco>");
+  EXPECT_THAT(load_error(outer), HasSubstr("broken.xml:1"));
+  EXPECT_THAT(load_error(outer), HasSubstr("included from"));
+  EXPECT_THAT(load_error(outer), HasSubstr("outer.xml:3"));
+  EXPECT_THAT(load_error(folder_.string()), HasSubstr("not a regular file"));
+  EXPECT_THAT(load_error((folder_ / "none.xml").string()), HasSubstr("not found"));
+}
+
+}  // namespace
+}  // namespace stiction::test
