@@ -128,13 +128,12 @@ struct Model {
   Ints wrap_jntid;                         // (nwrap)
   Reals wrap_coef;                         // (nwrap)
 
-  // actuators: force = clamp(gain*ctrl + bias0 + bias1*length + bias2*velocity)
+  // actuators: force = clamp((gain * ctrl + bias) . (1, length, velocity))
   Names actuator_names;                    // (nu)
   std::vector<Transmission> actuator_trntype;  // (nu)
   Ints actuator_trnid;                     // (nu)       joint or tendon
   Reals actuator_gear;                     // (nu,6)     hinge, slide, tendon use the first
-  Reals actuator_gain;                     // (nu)
-  Reals actuator_bias;                     // (nu,3)
+  Reals actuator_gain, actuator_bias;      // (nu,3)
   Ints actuator_ctrllimited, actuator_forcelimited;  // (nu)
   Reals actuator_ctrlrange, actuator_forcerange;     // (nu,2)
 

@@ -13,13 +13,13 @@ namespace stiction {
 
 // Everything a step depends on beside qpos and qvel. Empty spans: zero (mocap: the model's pose).
 struct Inputs {
-  std::span<const double> ctrl;          // (nu)
-  std::span<const double> qfrc_applied;  // (nv)       generalized force
-  std::span<const double>
-      xfrc_applied;                    // (nbody,6)  force, torque at the centre of mass, world axes
-  std::span<const double> mocap_pos;   // (nmocap,3)
-  std::span<const double> mocap_quat;  // (nmocap,4)
-  std::span<const double> anchor;      // (nslot,3)  state of anchored stiction, m, world axes
+  std::span<const double> ctrl = {};          // (nu)
+  std::span<const double> qfrc_applied = {};  // (nv)       generalized force
+  std::span<const double> xfrc_applied =
+      {};                                   // (nbody,6)  force, torque at the centre of mass, world
+  std::span<const double> mocap_pos = {};   // (nmocap,3)
+  std::span<const double> mocap_quat = {};  // (nmocap,4)
+  std::span<const double> anchor = {};      // (nslot,3)  state of anchored stiction, m, world axes
 };
 
 // One active contact point. Vectors in world axes; the normal points from geom1 into geom2.

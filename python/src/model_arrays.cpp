@@ -129,8 +129,8 @@ void sites_tendons_actuators(nb::class_<LoadedModel>& c) {
   def(c, "actuator_trntype", &Model::actuator_trntype, "(nu,) values of Transmission");
   def(c, "actuator_trnid", &Model::actuator_trnid, "(nu,) joint or tendon");
   def<6>(c, "actuator_gear", &Model::actuator_gear, "(nu, 6) hinge, slide, tendon use the first");
-  def(c, "actuator_gain", &Model::actuator_gain, "(nu,) force per control");
   def<3>(c, "actuator_bias", &Model::actuator_bias, "(nu, 3) force + length + velocity terms");
+  def<3>(c, "actuator_gain", &Model::actuator_gain, "(nu, 3) the same per control");
   def(c, "actuator_ctrllimited", &Model::actuator_ctrllimited, "(nu,) 0 or 1");
   def(c, "actuator_forcelimited", &Model::actuator_forcelimited, "(nu,) 0 or 1");
   def<2>(c, "actuator_ctrlrange", &Model::actuator_ctrlrange, "(nu, 2)");

@@ -89,24 +89,6 @@ def build_parser() -> argparse.ArgumentParser:
 # ------------------------------------------------------------------------------- check-model
 
 
-def _grouped(pairs):
-    """Pairs without a collider, by their two types: {"box - box": [MissingCollider, ...]}."""
-    groups = {}
-    for pair in pairs:
-        groups.setdefault(f"{pair.type1} - {pair.type2}", []).append(pair)
-    return groups
-
-
-def _pair_lines(pairs, show_all: bool):
-    for types, group in _grouped(pairs).items():
-        yield f"  {types}: {len(group)}"
-        shown = group if show_all else group[:3]
-        for p in shown:
-            yield f"    {p.name1 or p.geom1} - {p.name2 or p.geom2}"
-        if len(shown) < len(group):
-            yield f"    ... and {len(group) - len(shown)} more (--all lists them)"
-
-
 def _sizes(model):
     names = ("nq", "nv", "nu", "nbody", "njnt", "ngeom", "nsite", "npair", "nslot", "nkey")
     return {name: getattr(model, name) for name in names}
@@ -144,12 +126,8 @@ def _check_model(args) -> int:
         print(_as_json(args.file, model, report, error))
         return 1 if error else 0
 
-    if report and report.entries:
+    if report and (report.entries or report.pairs_without_collider):
         print(report.table(all=args.all).rstrip("\n"))
-    if report and report.pairs_without_collider:
-        print(f"\n{len(report.pairs_without_collider)} geom pairs without a collider (no contact):")
-        for line in _pair_lines(report.pairs_without_collider, args.all):
-            print(line)
     if error:
         sys.stdout.flush()
         print(f"stiction: refused: {error}", file=sys.stderr)

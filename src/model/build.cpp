@@ -18,7 +18,7 @@ Index index_of(const Names& names) {
 }
 
 bool is_position_servo(const ActuatorSpec& a) {
-  return a.affine_bias && a.gain == -a.bias[1];
+  return !a.affine_gain && a.affine_bias && a.gain[0] == -a.bias[1];
 }
 
 // inheritrange: the control range is the joint's, scaled about its middle.
@@ -55,7 +55,8 @@ void add_actuators(const Spec& spec, Model& m) {
     m.actuator_trnid.push_back(id);
     m.actuator_gear.insert(m.actuator_gear.end(), a.gear.begin(), a.gear.end());
     const bool on = spec.flags.actuation;
-    m.actuator_gain.push_back(on ? a.gain : 0);
+    for (std::size_t k = 0; k < 3; ++k)
+      m.actuator_gain.push_back(on && (k == 0 || a.affine_gain) ? a.gain[k] : 0);
     for (const double b : a.bias) m.actuator_bias.push_back(on && a.affine_bias ? b : 0);
     m.actuator_ctrllimited.push_back(limited && spec.flags.clampctrl);
     m.actuator_forcelimited.push_back(a.forcelimited == Switch::yes);
@@ -73,7 +74,7 @@ void resolve_dampratios(const Spec& spec, Model& m) {
     const ActuatorSpec& a = spec.actuators[static_cast<std::size_t>(i)];
     double& damping = m.actuator_bias[static_cast<std::size_t>(3 * i + 2)];
     if (is_position_servo(a) && damping > 0) {
-      damping = -dampratio_to_kv(m, i, m.actuator_gain[static_cast<std::size_t>(i)], damping);
+      damping = -dampratio_to_kv(m, i, m.actuator_gain[static_cast<std::size_t>(3 * i)], damping);
     }
   }
 }
@@ -86,7 +87,7 @@ void resolve_springdampers(const Spec& spec, Model& m) {
       const std::size_t i = id++;
       if (!(j.springdamper[0] > 0)) continue;
       const auto adr = static_cast<std::size_t>(m.jnt_dofadr[i]);
-      const std::size_t n = j.type == JointType::free ? 6 : j.type == JointType::ball ? 3 : 1;
+      const auto n = static_cast<std::size_t>(dof_count(j.type));
       double inverse = 0;
       for (std::size_t k = 0; k < n; ++k) inverse += m.dof_invweight0[adr + k];
       const double inertia = static_cast<double>(n) / std::max(1e-15, inverse);
@@ -99,13 +100,16 @@ void resolve_springdampers(const Spec& spec, Model& m) {
   }
 }
 
+void require_count(const Element& e, const char* attribute, const std::vector<double>& given,
+                   std::size_t expected) {
+  if (given.empty() || given.size() == expected) return;
+  fail(e, attribute,
+       "expected " + std::to_string(expected) + " numbers, found " + std::to_string(given.size()));
+}
+
 void fill(const Element& e, const char* attribute, const std::vector<double>& given,
           const Reals& otherwise, Reals& to) {
-  if (!given.empty() && given.size() != otherwise.size()) {
-    fail(e, attribute,
-         "expected " + std::to_string(otherwise.size()) + " numbers, found " +
-             std::to_string(given.size()));
-  }
+  require_count(e, attribute, given, otherwise.size());
   const Reals& from = given.empty() ? otherwise : given;
   to.insert(to.end(), from.begin(), from.end());
 }
@@ -115,6 +119,9 @@ void add_keyframes(const Spec& spec, Model& m) {
     m.key_names.push_back(k.name);
     m.key_time.push_back(k.time);
     const std::size_t start = m.key_qpos.size();
+    const auto nmocap = static_cast<std::size_t>(m.nmocap);
+    require_count(*k.element, "mpos", k.mpos, 3 * nmocap);
+    require_count(*k.element, "mquat", k.mquat, 4 * nmocap);
     fill(*k.element, "qpos", k.qpos, m.qpos0, m.key_qpos);
     fill(*k.element, "qvel", k.qvel, Reals(static_cast<std::size_t>(m.nv)), m.key_qvel);
     fill(*k.element, "ctrl", k.ctrl, Reals(static_cast<std::size_t>(m.nu)), m.key_ctrl);

@@ -31,17 +31,14 @@ void add_joint(const Spec& spec, const BodySpec& b, int body, const JointSpec& j
   m.jnt_actfrclimited.push_back(j.actfrclimited == Switch::yes);
   append(m.jnt_actfrcrange, j.actfrcrange);
 
-  int nv = 1;
   switch (j.type) {
     case JointType::free:
-      nv = 6;
       append(m.qpos0, b.pos);
       append(m.qpos0, b.quat);
       append(m.qpos_spring, b.pos);
       append(m.qpos_spring, b.quat);
       break;
     case JointType::ball:
-      nv = 3;
       append(m.qpos0, Quat::Identity());
       append(m.qpos_spring, Quat::Identity());
       break;
@@ -51,6 +48,7 @@ void add_joint(const Spec& spec, const BodySpec& b, int body, const JointSpec& j
       m.qpos_spring.push_back(j.springref);
       break;
   }
+  const int nv = dof_count(j.type);
   const auto n = static_cast<std::size_t>(nv);
   m.dof_armature.insert(m.dof_armature.end(), n, j.armature);
   m.dof_damping.insert(m.dof_damping.end(), n, spec.flags.damper ? j.damping : 0);

@@ -13,10 +13,14 @@ std::size_t at(int i) {
   return static_cast<std::size_t>(i);
 }
 
+bool compliant(const Model& m, int g) {
+  return m.geom_native[at(g)] != 0 && m.geom_stiffness[at(g)] < kRigid;
+}
+
 SolverParams geom_params(const Model& m, int g) {
   SolverParams params;
-  std::copy_n(m.geom_solref.begin() + 2 * g, 2, params.solref.begin());
-  std::copy_n(m.geom_solimp.begin() + 5 * g, 5, params.solimp.begin());
+  std::copy_n(&m.geom_solref[2 * at(g)], 2, params.solref.begin());
+  std::copy_n(&m.geom_solimp[5 * at(g)], 5, params.solimp.begin());
   return params;
 }
 
@@ -49,33 +53,31 @@ CombinedGeoms combine_geoms(const Model& m, int g1, int g2) {
 }
 
 bool is_native(const Model& m, int g1, int g2) {
-  return m.geom_native[at(g1)] != 0 || m.geom_native[at(g2)] != 0;
+  const auto given = [&m](int g) { return m.geom_native[at(g)] != 0; };
+  return (given(g1) && given(g2)) || compliant(m, g1) || compliant(m, g2);
 }
 
 std::string set_native_pair(Model& m, int p) {
   const int g1 = m.pair_geom1[at(p)], g2 = m.pair_geom2[at(p)];
-  const auto compliant = [&m](int g) {
-    return m.geom_native[at(g)] != 0 && m.geom_stiffness[at(g)] < kRigid;
-  };
   const auto tau = [&m](int g) {
     return m.geom_native[at(g)] != 0 ? m.geom_relaxation_time[at(g)] : 0;
   };
-  if (!compliant(g1) && !compliant(g2))
+  if (!compliant(m, g1) && !compliant(m, g2))
     return "contact of geom " + geom_label(m, g1) + " and geom " + geom_label(m, g2) +
            ": both are rigid; give one of them a finite stiffness";
 
   double k = 0, w = 0;
   const double k1 = m.geom_stiffness[at(g1)], k2 = m.geom_stiffness[at(g2)];
-  if (!compliant(g1)) {
+  if (!compliant(m, g1)) {
     k = k2, w = 0;  // the point is on the rigid geom 1
-  } else if (!compliant(g2)) {
+  } else if (!compliant(m, g2)) {
     k = k1, w = 1;
   } else {
     w = 1 / (1 + k1 / k2);  // no overflow, whatever the stiffnesses
     k = w * k1;
   }
-  const double d1 = compliant(g1) ? m.geom_dissipation[at(g1)] : 0;
-  const double d2 = compliant(g2) ? m.geom_dissipation[at(g2)] : 0;
+  const double d1 = compliant(m, g1) ? m.geom_dissipation[at(g1)] : 0;
+  const double d2 = compliant(m, g2) ? m.geom_dissipation[at(g2)] : 0;
   m.pair_stiffness[at(p)] = k;
   m.pair_weight[at(p)] = w;
   m.pair_dissipation[at(p)] = w * d1 + (1 - w) * d2;
@@ -144,8 +146,11 @@ ModelPtr with_contact_material(const Model& model, int g, const ContactMaterial&
     const auto k = static_cast<std::size_t>(p);
     const int g1 = copy->pair_geom1[k], g2 = copy->pair_geom2[k];
     if (g >= 0 && g1 != g && g2 != g) continue;
-    const std::string problem = model::set_native_pair(*copy, p);
-    if (!problem.empty()) throw ArgumentError(problem);
+    // a pair that was native must stay so: what solref would give it is not known here
+    if (model::is_native(*copy, g1, g2) || model::is_native(model, g1, g2)) {
+      const std::string problem = model::set_native_pair(*copy, p);
+      if (!problem.empty()) throw ArgumentError(problem);
+    }
     if (copy->pair_explicit[k] == 0 && copy->pair_condim[k] != 1)
       copy->pair_friction[k] = model::combine_geoms(*copy, g1, g2).friction;
   }

@@ -19,10 +19,11 @@ struct CombinedGeoms {
 };
 CombinedGeoms combine_geoms(const Model& m, int g1, int g2);
 
-// Either geom has a native material.
+// The native materials decide the pair: both geoms have one, or one has a compliant one. A rigid
+// material says nothing about the compliance of a geom without one: solref and solimp do.
 bool is_native(const Model& m, int g1, int g2);
 
-// Series of the native materials, written to pair p; a geom without one counts as rigid:
+// Series of the native materials, written to a native pair p; a geom without one counts as rigid:
 //   k = k1 k2/(k1 + k2), d = w d1 + (1 - w) d2, τ = τ1 + τ2, w = k2/(k1 + k2).
 // Both rigid: returns the sentence that says so and changes nothing. Else "".
 std::string set_native_pair(Model& m, int p);

@@ -1,4 +1,6 @@
 // load_model: parse, read, refuse what can't be simulated, build.
+#include <algorithm>
+
 #include "model/build.h"
 #include "model/read.h"
 #include "model/schema.h"
@@ -9,6 +11,15 @@ namespace {
 
 constexpr int kRefusalsShown = 10;
 constexpr int kMaxGeoms = 16'384;  // pairs grow with the square
+constexpr int kMaxDofs = 2048;
+constexpr int kMaxTreeDofs =
+    512;  // the inertia of a tree is dense, its inverse grows with the cube
+
+void limit(const char* what, int n, int most) {
+  if (n <= most) return;
+  throw ModelError(std::to_string(n) + " " + what + "; the limit is " + std::to_string(most) +
+                   "; split the model");
+}
 
 bool physics_ignored(const ReportEntry& e) {
   return e.use == Use::ignored && e.physics;
@@ -49,6 +60,19 @@ void refuse_missing_colliders(const LoadReport& report, const std::string& file)
                    "); replace the shapes or exclude the bodies");
 }
 
+// Degrees of freedom of the largest tree; the world's children are the roots.
+int largest_tree(const model::Spec& spec) {
+  std::vector<int> root(spec.bodies.size()), dofs(spec.bodies.size());
+  for (std::size_t i = 1; i < spec.bodies.size(); ++i) {
+    const auto parent = static_cast<std::size_t>(spec.bodies[i].parent);
+    root[i] = parent == 0 ? static_cast<int>(i) : root[parent];
+    for (const auto& j : spec.bodies[i].joints) {
+      dofs[static_cast<std::size_t>(root[i])] += model::dof_count(j.type);
+    }
+  }
+  return *std::max_element(dofs.begin(), dofs.end());
+}
+
 ModelPtr load(model::Document& doc, const std::string& path, LoadReport* out,
               const LoadOptions& options) {
   const std::string& file = doc.files.front();
@@ -65,15 +89,15 @@ ModelPtr load(model::Document& doc, const std::string& path, LoadReport* out,
   m->file = path;
   try {
     model::build_tree(spec, *m);
-    if (m->ngeom > kMaxGeoms) {
-      throw ModelError(std::to_string(m->ngeom) + " geoms; the limit is " +
-                       std::to_string(kMaxGeoms) + "; split the model");
-    }
+    limit("geoms", m->ngeom, kMaxGeoms);
+    limit("degrees of freedom", m->nv, kMaxDofs);
+    limit("degrees of freedom in one tree of bodies", largest_tree(spec), kMaxTreeDofs);
     model::build_rest(spec, *m, report);
   } catch (const ModelError& e) {
     // messages of the numeric stages know no file
     if (std::string_view(e.what()).starts_with(file)) throw;
-    throw ModelError(file + ": " + e.what());
+    const std::string what = e.what();
+    throw ModelError(file + (what.starts_with(": ") ? "" : ": ") + what);
   }
   if (out) *out = report;
   if (options.strict) refuse_missing_colliders(report, file);

@@ -62,6 +62,8 @@ bool can_touch(const WeldGroup& a, const WeldGroup& b, bool filter_parent) {
   return (a.contype & b.conaffinity) != 0 || (b.contype & a.conaffinity) != 0;
 }
 
+constexpr std::size_t kMaxPairs = 500'000;  // far above any robot; bounds time and memory
+
 std::vector<Candidate> filtered(const Model& m, const ContactSettings& settings) {
   std::set<std::pair<int, int>> excluded, explicit_pairs;
   for (const auto& [b1, b2] : settings.excludes) excluded.insert(std::minmax(b1, b2));
@@ -85,6 +87,10 @@ std::vector<Candidate> filtered(const Model& m, const ContactSettings& settings)
       for (const int g1 : groups[a].geoms)
         for (const int g2 : groups[b].geoms)
           if (wanted(g1, g2)) found.push_back(ordered(m, g1, g2, nullptr));
+      if (found.size() > kMaxPairs)
+        throw ModelError(m.file + ": more than " + std::to_string(kMaxPairs) +
+                         " candidate geom pairs: let fewer geoms collide (contype, conaffinity, "
+                         "<exclude>)");
     }
   return found;
 }

@@ -8,7 +8,7 @@ namespace {
 
 // Kinds with a different force law or with states of their own.
 bool refused_kind(const std::string& kind) {
-  constexpr std::array kKinds{"intvelocity", "orientation", "pid",     "damper", "cylinder",
+  constexpr std::array kKinds{"intvelocity", "orientation", "pid",     "cylinder",
                               "muscle",      "adhesion",    "dcmotor", "plugin"};
   return std::find(kKinds.begin(), kKinds.end(), kind) != kKinds.end();
 }
@@ -23,9 +23,10 @@ void read_general(Element& e, ActuatorSpec& a) {
           .value_or(0) > 0) {
     refuse(e, "dyntype", "actuators with a state are not computed; use dyntype=\"none\"");
   }
-  if (choice(e, "gaintype", {"fixed", "affine", "muscle", "dcmotor", "so3", "user"}).value_or(0) >
-      0) {
-    refuse(e, "gaintype", "only a fixed gain is computed; use gaintype=\"fixed\"");
+  if (const auto i =
+          choice(e, "gaintype", {"fixed", "affine", "muscle", "dcmotor", "so3", "user"})) {
+    a.affine_gain = *i == 1;
+    if (*i > 1) refuse(e, "gaintype", "only a fixed or affine gain is computed");
   }
   if (const auto i =
           choice(e, "biastype", {"none", "affine", "muscle", "dcmotor", "so3", "user"})) {
@@ -33,10 +34,7 @@ void read_general(Element& e, ActuatorSpec& a) {
     if (*i > 1) refuse(e, "biastype", "only an affine bias is computed; use biastype=\"affine\"");
   }
   if (const auto g = numbers(e, "gainprm"); g && !g->empty()) {
-    a.gain = g->front();
-    if (std::any_of(g->begin() + 1, g->end(), [](double v) { return v != 0; })) {
-      mark(e, "gainprm", Use::used, false, "a fixed gain uses the first number only");
-    }
+    for (std::size_t i = 0; i < std::min<std::size_t>(g->size(), 3); ++i) a.gain[i] = (*g)[i];
   }
   if (const auto b = numbers(e, "biasprm")) {
     for (std::size_t i = 0; i < std::min<std::size_t>(b->size(), 3); ++i) a.bias[i] = (*b)[i];
@@ -49,13 +47,14 @@ void read_general(Element& e, ActuatorSpec& a) {
 void read_position(Element& e, ActuatorSpec& a) {
   if (const auto kp = number(e, "kp")) {
     require_nonnegative(e, "kp", *kp);
-    a.gain = *kp;
+    a.gain[0] = *kp;
   }
   const auto kv = number(e, "kv"), ratio = number(e, "dampratio");
   if (kv && ratio) fail(e, "dampratio", "kv is given too; keep one of them");
+  a.affine_gain = false;
   a.affine_bias = true;
   a.bias[0] = 0;
-  a.bias[1] = -a.gain;
+  a.bias[1] = -a.gain[0];
   if (kv) {
     require_nonnegative(e, "kv", *kv);
     a.bias[2] = -*kv;
@@ -71,13 +70,25 @@ void read_position(Element& e, ActuatorSpec& a) {
 }
 
 void read_velocity(Element& e, ActuatorSpec& a) {
-  a.gain = 1;
+  a.affine_gain = false;
+  a.gain = {1, 0, 0};
   if (const auto kv = number(e, "kv")) {
     require_nonnegative(e, "kv", *kv);
-    a.gain = *kv;
+    a.gain[0] = *kv;
   }
   a.affine_bias = true;
-  a.bias = {0, 0, -a.gain};
+  a.bias = {0, 0, -a.gain[0]};
+}
+
+// force = -kv ctrl velocity
+void read_damper(Element& e, ActuatorSpec& a) {
+  a.affine_gain = true;
+  a.affine_bias = false;
+  a.gain = {0, 0, -1};
+  if (const auto kv = number(e, "kv")) {
+    require_nonnegative(e, "kv", *kv);
+    a.gain[2] = -*kv;
+  }
 }
 
 void read_common(Element& e, ActuatorSpec& a) {
@@ -118,9 +129,10 @@ void read_actuator(Element& e, ActuatorSpec& a) {
     return;
   }
   if (e.name == "general") read_general(e, a);
-  if (e.name == "motor") a.gain = 1, a.affine_bias = false, a.bias = {};
+  if (e.name == "motor") a.gain = {1, 0, 0}, a.affine_bias = a.affine_gain = false, a.bias = {};
   if (e.name == "position") read_position(e, a);
   if (e.name == "velocity") read_velocity(e, a);
+  if (e.name == "damper") read_damper(e, a);
   read_common(e, a);
 }
 
@@ -180,8 +192,9 @@ void read_actuators(Element& e, Spec& spec) {
   for (auto& child : e.children) {
     const std::string name = claim_name(spec, "actuator", child);
     if (refused_kind(child.name)) {
-      mark(child, Use::refused, true,
-           "<" + child.name + "> is not computed; use motor, position, velocity or general");
+      mark(
+          child, Use::refused, true,
+          "<" + child.name + "> is not computed; use motor, position, velocity, damper or general");
       continue;
     }
     ActuatorSpec a = class_of(spec, child, "main").actuator;
@@ -193,6 +206,9 @@ void read_actuators(Element& e, Spec& spec) {
     // an inherited range is filled in when the joints are known
     if (!(a.inheritrange > 0)) {
       resolve(spec.compiler, child, "ctrllimited", "ctrlrange", a.ctrllimited, a.ctrlrange);
+    }
+    if (child.name == "damper" && !(a.ctrlrange[0] >= 0 && a.ctrlrange[0] < a.ctrlrange[1])) {
+      fail(child, "ctrlrange", "a damper needs a range of positive controls, such as 0 1");
     }
     spec.actuators.push_back(std::move(a));
   }

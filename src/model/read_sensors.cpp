@@ -66,10 +66,13 @@ void read_keyframes(Element& e, Spec& spec) {
     k.qpos = numbers(child, "qpos").value_or(std::vector<double>{});
     k.qvel = numbers(child, "qvel").value_or(std::vector<double>{});
     k.ctrl = numbers(child, "ctrl").value_or(std::vector<double>{});
+    k.mpos = numbers(child, "mpos").value_or(std::vector<double>{});
+    k.mquat = numbers(child, "mquat").value_or(std::vector<double>{});
     for (const char* a : {"mpos", "mquat"}) {
-      if (numbers(child, a)) {
-        mark(child, a, Use::ignored, false, "keyframes hold no mocap poses; give them as inputs");
-      }
+      mark(child, a, Use::ignored, false, "keyframes hold no mocap poses; give them as inputs");
+    }
+    if (const auto act = numbers(child, "act"); act && !act->empty()) {
+      fail(child, "act", "expected 0 numbers: no actuator has a state; remove it");
     }
     spec.keys.push_back(std::move(k));
   }

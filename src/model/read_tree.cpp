@@ -147,7 +147,8 @@ class Tree {
     const bool rotary = j.type == JointType::hinge || j.type == JointType::ball;
     resolve(e, "limited", "range", j.limited, j.range);
     resolve(e, "actuatorfrclimited", "actuatorfrcrange", j.actfrclimited, j.actfrcrange);
-    if (rotary) {
+    // as in MuJoCo, the range of an unlimited joint keeps the numbers of the file
+    if (rotary && j.limited == Switch::yes) {
       for (double& r : j.range) r = c.radians(r);
     }
     if (j.type == JointType::hinge) j.ref = c.radians(j.ref), j.springref = c.radians(j.springref);
@@ -270,7 +271,7 @@ class Tree {
         fail(*j.element, "a ball joint can't be followed by another rotation in the same body");
       }
       ball = ball || j.type == JointType::ball;
-      dofs += j.type == JointType::free ? 6 : j.type == JointType::ball ? 3 : 1;
+      dofs += dof_count(j.type);
       if (dofs > 6) fail(*j.element, "more than 6 degrees of freedom in one body; add a body");
     }
     if (b.mocap && (b.parent != 0 || !b.joints.empty())) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 
 namespace stiction {
 namespace {
@@ -48,6 +49,27 @@ std::vector<Group> grouped(const std::vector<ReportEntry>& entries, bool all) {
   return groups;
 }
 
+// "no collider: 6 pairs box-box: 'a' and 'b', ..."; with `all` every pair by name.
+std::vector<std::string> pair_lines(const std::vector<LoadReport::MissingCollider>& pairs,
+                                    bool all) {
+  constexpr int kShown = 3;
+  std::vector<std::string> lines;
+  std::map<std::string, std::vector<const LoadReport::MissingCollider*>> by_types;
+  for (const auto& p : pairs) by_types[p.type1 + "-" + p.type2].push_back(&p);
+  for (const auto& [types, group] : by_types) {
+    const int n = static_cast<int>(group.size());
+    std::string line = "no collider: " + std::to_string(n) + " pairs " + types + ": ";
+    int shown = 0;
+    for (const auto* p : group) {
+      if (!all && shown == kShown) break;
+      line += (shown++ > 0 ? ", " : "") + p->name1 + " and " + p->name2;
+    }
+    if (shown < n) line += ", and " + std::to_string(n - shown) + " more";
+    lines.push_back(line);
+  }
+  return lines;
+}
+
 }  // namespace
 
 int LoadReport::count(Use use) const {
@@ -82,13 +104,7 @@ std::string LoadReport::table(bool all) const {
     line += r[3];
     out += line.substr(0, line.find_last_not_of(' ') + 1) + "\n";
   }
-  const auto name = [](const std::string& n, int id) {
-    return n.empty() ? "#" + std::to_string(id) : "\"" + n + "\"";
-  };
-  for (const auto& p : pairs_without_collider) {
-    out += "no collider: geom " + name(p.name1, p.geom1) + " (" + p.type1 + ") and geom " +
-           name(p.name2, p.geom2) + " (" + p.type2 + ") pass through each other\n";
-  }
+  for (const auto& line : pair_lines(pairs_without_collider, all)) out += line + "\n";
   out += std::to_string(count(Use::used)) + " used, " + std::to_string(count(Use::mapped)) +
          " mapped, " + std::to_string(count(Use::ignored)) + " ignored (" +
          std::to_string(std::count_if(

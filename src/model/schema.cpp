@@ -388,8 +388,8 @@ void check_element(const Element& e, int row) {
 
 std::string nearest(std::string_view name, const std::vector<std::string>& known) {
   std::string best;
-  std::size_t best_distance = 1 + std::min<std::size_t>(name.size(), 12) / 3;
-  if (name.size() > 60) return best;
+  std::size_t best_distance = std::min<std::size_t>(name.size(), 12) / 3;  // one typo per 3 letters
+  if (name.size() > 60 || best_distance == 0) return best;
   for (const auto& k : known) {
     // Levenshtein distance, one row at a time
     std::vector<std::size_t> d(k.size() + 1);

@@ -21,6 +21,10 @@ struct Compiler : AngleSettings {
   std::array<int, 2> inertiagrouprange{0, 5};
 };
 
+inline int dof_count(JointType type) {
+  return type == JointType::free ? 6 : type == JointType::ball ? 3 : 1;
+}
+
 struct JointSpec {
   Element* element = nullptr;
   std::string name;
@@ -84,8 +88,8 @@ struct ActuatorSpec {
   Transmission trntype = Transmission::joint;
   std::string target;
   std::array<double, 6> gear{1, 0, 0, 0, 0, 0};
-  double gain = 1;
-  bool affine_bias = false;
+  std::array<double, 3> gain{1, 0, 0};            // only a damper has more than the first
+  bool affine_gain = false, affine_bias = false;  // else only the first of gain, none of bias
   std::array<double, 3> bias{};  // bias[2] > 0 in a position servo: a damping ratio
   Switch ctrllimited = Switch::automatic, forcelimited = Switch::automatic;
   Range ctrlrange{}, forcerange{};
@@ -112,7 +116,7 @@ struct KeySpec {
   Element* element = nullptr;
   std::string name;
   double time = 0;
-  std::vector<double> qpos, qvel, ctrl;  // empty: not given
+  std::vector<double> qpos, qvel, ctrl, mpos, mquat;  // empty: not given
 };
 
 // One <default> class: the state in which elements of the class begin.

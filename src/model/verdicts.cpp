@@ -35,7 +35,7 @@ constexpr Rule kRules[] = {
      "friction has the stiffness of its regularisation"},
     {"pair", "adhesion", Use::ignored, true, "contacts only push"},
     {"pair", "gap", Use::ignored, false, "widens detection only"},
-    {"general motor position velocity",
+    {"general motor position velocity damper",
      "interp lengthrange cranklength actdim actearly actlimited "
      "actrange dynprm",
      Use::ignored, false, "has no effect on this kind of actuator"},

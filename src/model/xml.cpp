@@ -32,6 +32,29 @@ std::size_t first_bad_byte(const std::string& s) {
   return std::string::npos;
 }
 
+// Line of the first tag with too many attributes, or 0. Before parsing, since tinyxml2 compares every
+// attribute of an element with all earlier ones.
+std::ptrdiff_t crowded_tag(const std::string& s) {
+  std::size_t i = s.find('<');
+  while (i != s.npos) {
+    if (s.compare(i, 4, "<!--") == 0) {
+      i = s.find("-->", i);
+    } else {
+      int attributes = 0;
+      for (++i; i < s.size() && s[i] != '>'; ++i) {
+        if (s[i] != '"' && s[i] != '\'') continue;
+        i = s.find(s[i], i + 1);
+        if (i == s.npos) return 0;  // an open quote: the parser says where
+        if (++attributes > kMaxAttributes) {
+          return 1 + std::count(s.begin(), s.begin() + static_cast<std::ptrdiff_t>(i), '\n');
+        }
+      }
+    }
+    if (i != s.npos) i = s.find('<', i);
+  }
+  return 0;
+}
+
 std::string read_bytes(const fs::path& path, const std::string& shown_as) {
   std::error_code ec;
   if (!fs::exists(path, ec)) throw ModelError(shown_as + ": file not found; check the path");
@@ -75,6 +98,10 @@ class Splicer {
       throw ModelError(file + ":" + std::to_string(line) + ": byte " + std::to_string(bad) +
                        " is not UTF-8; save the file as UTF-8");
     }
+    if (const auto line = crowded_tag(xml); line > 0) {
+      throw ModelError(file + ":" + std::to_string(line) + ": an element with more than " +
+                       std::to_string(kMaxAttributes) + " attributes; no MJCF element has as many");
+    }
     tinyxml2::XMLDocument parsed;
     if (parsed.Parse(xml.data(), xml.size()) != tinyxml2::XML_SUCCESS) syntax_error(parsed, file);
     for (const auto* n = parsed.FirstChild(); n; n = n->NextSibling()) {
@@ -100,8 +127,9 @@ class Splicer {
       case tinyxml2::XML_ERROR_EMPTY_DOCUMENT:
         throw ModelError(at + "no XML element; expected <mujoco>");
       case tinyxml2::XML_ELEMENT_DEPTH_EXCEEDED:
-        throw ModelError(at + "elements are nested too deep; the limit is " +
-                         std::to_string(kMaxDepth));
+        throw ModelError(at + "elements are nested too deep; the limit of one file is " +
+                         std::to_string(TINYXML2_MAX_ELEMENT_DEPTH) +
+                         ": move the inner bodies to an included file");
       default:
         throw ModelError(at + "not well-formed XML (" +
                          tinyxml2::XMLDocument::ErrorIDToName(parsed.ErrorID()) +

@@ -18,8 +18,9 @@ namespace stiction::model {
 
 // Bounds that keep hostile files cheap; far above any robot.
 inline constexpr std::size_t kMaxFileBytes = 32u << 20;
-inline constexpr int kMaxDepth = 400;
-inline constexpr int kMaxElements = 400'000;
+inline constexpr int kMaxDepth = 400;  // with includes; one file: as deep as tinyxml2 goes
+inline constexpr int kMaxAttributes = 100;
+inline constexpr int kMaxElements = 200'000;
 inline constexpr std::size_t kMaxNameLength = 1000;
 
 // What became of an attribute or an element.

@@ -93,10 +93,11 @@ Reach reach(const Model& m, const Options& o, double dt, const Contact& c) {
   return {dt + m.pair_relaxation_time[at(c.pair)], c.friction};
 }
 
-bool may_act(const Model& m, double dt, const Reach& reach, double gap, const Vec3& v_c0,
-             const Vec3& v_c_star) {
+bool may_act(const Model& m, double dt, const Reach& reach, double gap,
+             std::initializer_list<Vec3> v_c) {
   const double g = Vec3(m.gravity[0], m.gravity[1], m.gravity[2]).norm();
-  const double closing = std::max({0.0, -reach.opening(v_c0), -reach.opening(v_c_star)});
+  double closing = 0;
+  for (const Vec3& v : v_c) closing = std::max(closing, -reach.opening(v));
   return gap <= 2 * reach.horizon * closing + 8 * g * dt * dt;
 }
 

@@ -35,9 +35,10 @@ struct Reach {
 };
 Reach reach(const Model& m, const Options& o, double dt, const Contact& c);
 
-// φ0 <= 2 horizon max(0, −z(J v0), −z(J v*)) + 8 |g| δt²: there may be an impulse in this step.
-bool may_act(const Model& m, double dt, const Reach& reach, double gap, const Vec3& v_c0,
-             const Vec3& v_c_star);
+// φ0 <= 2 horizon max(0, −z(v_c)...) + 8 |g| δt² with the velocities the point may have: there may
+// be an impulse in this step.
+bool may_act(const Model& m, double dt, const Reach& reach, double gap,
+             std::initializer_list<Vec3> v_c);
 
 // Delassus scale w = ‖J diag(A)⁻¹ Jᵀ‖_F / rows, with the angular velocity of free joints in world
 // axes, as Drake has it.

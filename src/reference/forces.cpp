@@ -1,6 +1,8 @@
 #include "reference/forces.h"
 
 #include <algorithm>
+#include <cmath>
+#include <numbers>
 
 namespace stiction::reference {
 namespace {
@@ -25,6 +27,21 @@ VecX spring_deflection(const Model& m, int j, std::span<const double> qpos) {
     case JointType::hinge: break;
   }
   return VecX::Constant(1, q[0] - rest[0]);
+}
+
+// A position servo, gain times (ctrl - length), on a ball joint: goes the short way round, as in
+// MuJoCo 4.
+bool servo_of_ball(const Model& m, int a) {
+  const double gain = m.actuator_gain[at(3 * a)];
+  return m.actuator_trntype[at(a)] == Transmission::joint &&
+         m.jnt_type[at(m.actuator_trnid[at(a)])] == JointType::ball && gain != 0 &&
+         m.actuator_bias[at(3 * a + 1)] == -gain;
+}
+
+// The length nearest to `length` that names the same rotation as `target`: the period is 2π |gear|.
+double short_way_round(double target, double length, double gear) {
+  if (gear == 0) return target;
+  return length + std::remainder(target - length, 2 * std::numbers::pi * gear);
 }
 
 }  // namespace
@@ -117,18 +134,17 @@ std::vector<Actuation> actuation(const Model& m, std::span<const double> qpos,
     act.velocity = act.moment.dot(v);
 
     // control
-    act.ctrl = ctrl.empty() ? 0 : ctrl[at(a)];
+    double u = ctrl.empty() ? 0 : ctrl[at(a)];
     if (m.actuator_ctrllimited[at(a)] != 0)
-      act.ctrl = std::clamp(act.ctrl, m.actuator_ctrlrange[at(2 * a)],
-                            m.actuator_ctrlrange[at(2 * a + 1)]);
+      u = std::clamp(u, m.actuator_ctrlrange[at(2 * a)], m.actuator_ctrlrange[at(2 * a + 1)]);
+    if (servo_of_ball(m, a)) u = short_way_round(u, act.length, row3(gear, 0).norm());
+    act.law = u * row3(m.actuator_gain, a) + row3(m.actuator_bias, a);
   }
   return result;
 }
 
 double actuator_force(const Model& m, int a, const Actuation& act) {
-  const Vec3 bias = row3(m.actuator_bias, a);
-  const double f =
-      m.actuator_gain[at(a)] * act.ctrl + bias[0] + bias[1] * act.length + bias[2] * act.velocity;
+  const double f = act.law.dot(Vec3(1, act.length, act.velocity));
   if (m.actuator_forcelimited[at(a)] == 0) return f;
   return std::clamp(f, m.actuator_forcerange[at(2 * a)], m.actuator_forcerange[at(2 * a + 1)]);
 }

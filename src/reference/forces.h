@@ -16,15 +16,17 @@ VecX gravity_compensation(const Model& m, const Kinematics& kin);
 // Force and torque at the centres of mass, (nbody,6), as generalized force.
 VecX applied_wrenches(const Model& m, const Kinematics& kin, std::span<const double> xfrc);
 
-// One actuator at a state: length, moment arm (velocity = moment · qvel), clamped control.
+// One actuator at a state: moment arm (velocity = moment · qvel), and its force before clamping as
+// law · (1, length, velocity), law = gain ctrl + bias with the clamped control.
 struct Actuation {
-  double length = 0, velocity = 0, ctrl = 0;
+  double length = 0, velocity = 0;
+  Vec3 law = Vec3::Zero();
   VecX moment;  // (nv)
 };
 std::vector<Actuation> actuation(const Model& m, std::span<const double> qpos,
                                  std::span<const double> qvel, std::span<const double> ctrl);
 
-// gain u + b0 + b1 length + b2 velocity, within forcerange.
+// law · (1, length, velocity), within forcerange.
 double actuator_force(const Model& m, int a, const Actuation& act);
 
 // Clamps the sum of actuator forces on each joint to its actuatorfrcrange.

@@ -65,7 +65,7 @@ LineSearch exact_line_search(const LineFunction& l, const LineValue& at_0, doubl
   };
   const Root root =
       newton_with_bisection(f, 0, 1, cubic_minimum(at_0, at_1), kTolerance, kTolerance);
-  return {root.x, root.evaluations};
+  return {root.x, root.evaluations - 1};  // the upper end of the bracket is α = 1 once more
 }
 
 }  // namespace stiction::reference

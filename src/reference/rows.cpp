@@ -11,13 +11,16 @@ namespace {
 constexpr double kInf = std::numeric_limits<double>::infinity();
 
 // Feedback that pulls back is implicit; the rest of the actuator's force is explicit.
-ServoGains servo_gains(const Model& m, int a) {
-  return {std::max(0.0, -m.actuator_bias[at(3 * a + 1)]),
-          std::max(0.0, -m.actuator_bias[at(3 * a + 2)])};
+ServoGains servo_gains(const Actuation& act) {
+  return {std::max(0.0, -act.law[1]), std::max(0.0, -act.law[2])};
 }
-bool is_servo(const Model& m, int a) {
-  const ServoGains g = servo_gains(m, a);
-  return g.kp > 0 || g.kd > 0;
+bool is_servo(const Actuation& act) {
+  return act.law[1] < 0 || act.law[2] < 0;
+}
+// For some control.
+bool may_be_servo(const Model& m, int a) {
+  const Vec3 gain = row3(m.actuator_gain, a), bias = row3(m.actuator_bias, a);
+  return bias[1] < 0 || bias[2] < 0 || gain[1] != 0 || gain[2] != 0;
 }
 
 // Bounds of the actuator's own force: forcerange, and actuatorfrcrange of a joint it drives alone.
@@ -48,18 +51,17 @@ void servo_rows(const Model& m, double dt, const StepInputs& in, const DelassusS
                 std::vector<RowConstraint>& rows) {
   const std::vector<Actuation> all = actuation(m, in.qpos, in.qvel, in.ctrl);
   for (int a = 0; a < m.nu; ++a) {
-    if (!is_servo(m, a) || all[at(a)].moment.isZero(0)) continue;
     const Actuation& act = all[at(a)];
-    const ServoGains nominal = servo_gains(m, a);
+    if (!is_servo(act) || act.moment.isZero(0)) continue;
+    const ServoGains nominal = servo_gains(act);
     const ServoGains gains = near_rigid_gains(nominal, dt, delassus(act.moment.transpose()));
 
     // ũ(v) = −Kp (l0 + δt v − l_d) − Kd (v − v_d); softened gains keep the set points
-    const double feed = m.actuator_gain[at(a)] * act.ctrl + m.actuator_bias[at(3 * a)];
     const double soft = (gains.kp + gains.kd) / (nominal.kp + nominal.kd);
-    const double explicit_part = std::max(0.0, m.actuator_bias[at(3 * a + 1)]) * act.length +
-                                 std::max(0.0, m.actuator_bias[at(3 * a + 2)]) * act.velocity;
+    const double explicit_part =
+        std::max(0.0, act.law[1]) * act.length + std::max(0.0, act.law[2]) * act.velocity;
     const auto [lower, upper] = force_bounds(m, a);
-    const double force0 = soft * feed + explicit_part - gains.kp * act.length;
+    const double force0 = soft * act.law[0] + explicit_part - gains.kp * act.length;
     rows.push_back({act.moment, ServoLaw{dt, force0, dt * gains.kp + gains.kd, lower, upper}});
   }
 }
@@ -70,7 +72,7 @@ VecX explicit_actuation(const Model& m, const StepInputs& in) {
   const std::vector<Actuation> all = actuation(m, in.qpos, in.qvel, in.ctrl);
   VecX f = VecX::Zero(m.nv);
   for (int a = 0; a < m.nu; ++a)
-    if (!is_servo(m, a)) f += all[at(a)].moment * actuator_force(m, a, all[at(a)]);
+    if (!is_servo(all[at(a)])) f += all[at(a)].moment * actuator_force(m, a, all[at(a)]);
   clamp_joint_actuation(m, f);
   return f;
 }
@@ -112,7 +114,7 @@ void check_model(const Model& m, const Options& o) {
     const auto on_joint = [&](int j, bool through_tendon) {
       ++count[at(j)];
       if (through_tendon) ++count[at(j)];
-      if (is_servo(m, a)) servo[at(j)] = a;
+      if (may_be_servo(m, a)) servo[at(j)] = a;
     };
     const int id = m.actuator_trnid[at(a)];
     if (m.actuator_trntype[at(a)] == Transmission::joint) {

@@ -21,6 +21,13 @@ struct Contacts {
   std::vector<LeftOut> left_out;
 };
 
+// Where the rows of the joints take the free motion, by one Newton step from v0: v* knows nothing of
+// a servo whose target jumps.
+VecX motion_with_rows(const Problem& rows_only, const VecX& v0) {
+  const Evaluation e = evaluate(rows_only, v0);
+  return v0 - e.hessian.llt().solve(e.gradient());
+}
+
 Contacts contact_constraints(const Model& m, const Options& o, double dt, const Kinematics& kin,
                              const StepInputs& in, const VecX& v0, const DelassusScale& delassus,
                              Problem& problem) {
@@ -29,12 +36,13 @@ Contacts contact_constraints(const Model& m, const Options& o, double dt, const 
   const bool speculative = o.contact_pairs == ContactPairs::speculative;
   if (!speculative) candidates = penetrating_deepest(candidates);
   const std::vector<Motion> bodies = motion(m, kin, in.qvel);
+  const VecX v_rows = motion_with_rows(problem, v0);
 
   for (ContactPoint& p : candidates) {
     const Mat3X J = contact_jacobian(m, kin, p);
     const Vec3 v_c0 = J * v0;
     const Reach r = reach(m, o, dt, p.info);
-    if (speculative && !may_act(m, dt, r, p.info.gap, v_c0, J * problem.v_star)) {
+    if (speculative && !may_act(m, dt, r, p.info.gap, {v_c0, J * problem.v_star, J * v_rows})) {
       contacts.left_out.push_back({J, r, p.info.gap});
       continue;
     }

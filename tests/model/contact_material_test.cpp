@@ -77,6 +77,7 @@ TEST(NativeContact, BothRigidIsAnErrorThatNamesThem) {
   Scene s;
   s.b.native(s.floor, 1e40, 0);
   s.b.native(s.ball_a, 1e5, 0);
+  s.b.native(s.ball_b, 1e40, 0);
   try {
     s.build();
     FAIL() << "accepted a contact of two rigid geoms";
@@ -143,6 +144,26 @@ TEST(WithContactMaterial, ReplacesOneGeomAndLeavesTheOriginal) {
   EXPECT_EQ(m.geom_native[2], 0);
 }
 
+TEST(WithContactMaterial, RigidFloorLeavesMappedPairsAsTheyAre) {
+  Scene s;
+  const Model& m = s.build();
+  const ModelPtr rigid = with_contact_material(m, s.floor, {1e40});
+  EXPECT_EQ(rigid->pair_stiffness, m.pair_stiffness);
+  EXPECT_EQ(rigid->pair_weight, m.pair_weight);
+
+  // in either order of the calls
+  const ModelPtr a = with_contact_material(*rigid, s.ball_a, {1e5, 10});
+  const ModelPtr b =
+      with_contact_material(*with_contact_material(m, s.ball_a, {1e5, 10}), s.floor, {1e40});
+  EXPECT_EQ(a->pair_stiffness, b->pair_stiffness);
+  EXPECT_EQ(a->pair_stiffness[0], 1e5);
+  EXPECT_EQ(a->pair_weight[0], 0);
+  EXPECT_EQ(a->pair_stiffness[1], m.pair_stiffness[1]);
+
+  // the last compliant material of a pair can't be taken back
+  EXPECT_THROW(with_contact_material(*a, s.ball_a, {1e40}), ArgumentError);
+}
+
 TEST(WithContactMaterial, OfAllGeoms) {
   Scene s;
   const ModelPtr changed = with_contact_material(s.build(), -1, {2e5, 15, {}, 0.05});
@@ -190,7 +211,6 @@ TEST(WithContactMaterial, RefusesUnphysicalValues) {
   expect_refused({1e5}, "geom 3", 3);
   expect_refused({1e5}, "geom -2", -2);
   expect_refused({1e40}, "both are rigid", -1);
-  expect_refused({1e40}, "both are rigid", 0);  // a rigid floor under mapped balls
 }
 
 }  // namespace

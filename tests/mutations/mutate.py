@@ -4,11 +4,13 @@
     tests/mutations/mutate.py [WORDS ...]    breaks whose name has one of WORDS; none: all of them
     tests/mutations/mutate.py --list
 
-Works in a copy of the tree. Every break of table.py must compile and must make one of its tests
-fail; before that, the same tests must pass on the unbroken copy. Exit status 1 otherwise.
+Works in a copy of the tree; --tree DIR keeps it, and the next run compiles only what changed.
+Every break of table.py must compile and must make one of its tests fail; before that, the same
+tests must pass on the unbroken copy. Exit status 1 otherwise.
 """
 
 import argparse
+import contextlib
 import os
 import re
 import shutil
@@ -46,11 +48,16 @@ class Tree:
     def copy_sources(self) -> None:
         names = subprocess.run(["git", "ls-files", "-co", "--exclude-standard", "-z"], cwd=ROOT,
                                stdout=subprocess.PIPE, check=True, text=True).stdout
-        for name in filter(None, names.split("\0")):
-            if (ROOT / name).is_file():
-                target = self.path / name
-                target.parent.mkdir(parents=True, exist_ok=True)
-                shutil.copy2(ROOT / name, target)
+        wanted = {name for name in names.split("\0") if (ROOT / name).is_file()}
+        for name in wanted:
+            source, target = ROOT / name, self.path / name
+            target.parent.mkdir(parents=True, exist_ok=True)
+            if not target.exists() or target.read_bytes() != source.read_bytes():
+                shutil.copy(source, target)
+        for folder in ("src", "tests"):  # what an earlier run left: CMake globs there
+            for file in (self.path / folder).rglob("*.cpp"):
+                if str(file.relative_to(self.path)) not in wanted:
+                    file.unlink()
 
     def configure(self) -> None:
         launcher = ["-DCMAKE_CXX_COMPILER_LAUNCHER=ccache"] if shutil.which("ccache") else []
@@ -89,12 +96,13 @@ class Tree:
             raise Refused(f"no such test: {tests}")
         if done.returncode < 0:
             return ["(crashes)"]
-        return sorted(set(re.findall(r"^\[  FAILED  \] ([\w/.]+)", done.stdout, re.MULTILINE)))
+        names = re.findall(r"^\[  FAILED  \] ([\w/]+\.[\w/]+)", done.stdout, re.MULTILINE)
+        return sorted(set(names))
 
     def failed_pytests(self, tests: list[str]) -> list[str]:
         try:
-            done = self.run(sys.executable, "-m", "pytest", "-q", "--tb=no", "-p", "no:cacheprovider",
-                            *[f"tests/{t}" for t in tests])
+            done = self.run(sys.executable, "-m", "pytest", "-q", "--tb=no", "-p",
+                            "no:cacheprovider", *[f"tests/{t}" for t in tests])
         except subprocess.TimeoutExpired:
             return ["(hangs)"]
         if done.returncode < 0:
@@ -129,6 +137,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("words", nargs="*", help="only breaks whose name has one of these")
     parser.add_argument("--list", action="store_true", help="print the names and stop")
+    parser.add_argument("--tree", type=Path, help="where to keep the copy; default: nowhere")
     parser.add_argument("-j", "--jobs", type=int, default=os.cpu_count())
     arguments = parser.parse_args()
     chosen = [b for b in BREAKS
@@ -137,8 +146,10 @@ def main() -> int:
         print("\n".join(b.name for b in BREAKS))
         return 0 if arguments.list else 1
 
-    with tempfile.TemporaryDirectory(prefix="stiction-mutations-") as folder:
-        tree = Tree(Path(folder), arguments.jobs)
+    with contextlib.ExitStack() as stack:
+        folder = arguments.tree or stack.enter_context(
+            tempfile.TemporaryDirectory(prefix="stiction-mutations-"))
+        tree = Tree(Path(folder).resolve(), arguments.jobs)
         try:
             tree.copy_sources()
             tree.configure()
@@ -154,8 +165,9 @@ def main() -> int:
         for b in sorted(chosen, key=lambda b: b.file):  # mending a file costs no second build
             start = time.monotonic()
             caught, detail = verdict(tree, b)
-            print(f"{'caught' if caught else 'MISSED':7} {b.name:44} {time.monotonic() - start:5.0f} s"
-                  f"  {detail}", flush=True)
+            seconds = time.monotonic() - start
+            print(f"{'caught' if caught else 'MISSED':7} {b.name:63} {seconds:3.0f} s  {detail}",
+                  flush=True)
             survived += [] if caught else [b.name]
     print(f"{len(chosen) - len(survived)} of {len(chosen)} breaks caught")
     return 1 if survived else 0

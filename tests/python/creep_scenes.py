@@ -5,10 +5,12 @@ the load on a contact and its elastic travel are known.
 """
 
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 
 import stiction
+from stiction.control import start_state
 
 GRAVITY = 9.81
 V_S = 1e-4  # stiction tolerance, m/s: the options' default
@@ -106,11 +108,19 @@ def gripper_scene(timestep=0.002, force=8.0, mu=0.6):
 </mujoco>""", [force, force])
 
 
-def wrist_scene(axis, timestep=0.002, force=8.0, mu=0.6):
-    """The gripper on a wrist that turns about `axis`; one finger is fixed, the other pressed on."""
+def wrist_scene(axis, timestep=0.002, force=8.0, mu=0.6, push=None):
+    """The gripper on a wrist that turns about `axis`; one finger is fixed, the other pressed on.
+
+    push: without gravity, a third finger pushes the object along the wrist's -y with that force.
+    """
+    pusher, motor = "", ""
+    if push is not None:
+        pusher = ('<body name="pusher" pos="0 .05 0"><joint name="pusher" type="slide" axis="0 -1 0"/>'
+                  '<geom type="sphere" size=".01" mass=".03"/></body>')
+        motor = '<motor joint="pusher"/>'
     return scene_with_ctrl(f"""
 <mujoco>
-  <option timestep="{timestep}"/>
+  <option timestep="{timestep}" gravity="0 0 {-GRAVITY if push is None else 0}"/>
   {MATERIAL}
   <default><geom friction="{mu}"/></default>
   <worldbody>
@@ -121,12 +131,13 @@ def wrist_scene(axis, timestep=0.002, force=8.0, mu=0.6):
       <body name="finger" pos=".04 0 0" gravcomp="1">
         <joint name="finger" type="slide" axis="-1 0 0"/>{PADS.format(x=0)}
       </body>
+      {pusher}
     </body>
     <body name="object"><freejoint/><geom type="box" size=".03 .04 .04" mass=".5"/></body>
   </worldbody>
   <contact><exclude body1="wrist" body2="finger"/></contact>
-  <actuator><position joint="wrist" kp="1e5" kv="1e4"/><motor joint="finger"/></actuator>
-</mujoco>""", [0.0, force])
+  <actuator><position joint="wrist" kp="1e5" kv="1e4"/><motor joint="finger"/>{motor}</actuator>
+</mujoco>""", [0.0, force] + ([] if push is None else [push]))
 
 
 def point_scene(timestep=0.002, mu=0.5):
@@ -146,6 +157,22 @@ def point_scene(timestep=0.002, mu=0.5):
   </worldbody>
   <actuator><motor joint="x"/></actuator>
 </mujoco>""", [0.0])
+
+
+def quadruped_scene(degrees=15.0, timestep=0.005, dry_friction=False):
+    """The packaged quadruped in its home pose, gravity tilted as on an incline."""
+    tilt = np.radians(degrees)
+    text = (Path(stiction.__file__).parent / "assets/quadruped.xml").read_text()
+    option = (f'<option timestep="{timestep}" gravity="{GRAVITY * np.sin(tilt)} 0 '
+              f'{-GRAVITY * np.cos(tilt)}"/>{MATERIAL}')
+    changes = {'<option timestep="0.002"/>': option}
+    if not dry_friction:
+        changes[' frictionloss="0.1"'] = ""
+    for old, new in changes.items():
+        assert text.count(old) == 1
+        text = text.replace(old, new)
+    model = stiction.Model.from_xml(text)
+    return Scene(model, *start_state(model))
 
 
 def scene_with_ctrl(xml, ctrl):

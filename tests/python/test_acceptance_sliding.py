@@ -121,8 +121,6 @@ def test_t33_gliding_at_one_metre_per_second(model, golden):
     """T33: k = 1e6, d = 20, mu = 0.7, 10 ms, tau = 1 ms, beta = 0, w = 1."""
     scene = slider(material=Material(1e6, 20, 0.7, 1e-3), speed=1.0, contact_model=model,
                    timestep=0.01, near_rigid=0.0, regularization=1e-3 * np.sqrt(3))
-    # The push holds the speed: gravity's share of friction to the tenth digit, the soft norm's to
-    # the eighth.
     scene.run(400, force=(0.7 * GRAVITY, 0, 0))
     speed = scene.velocity[0]
     if model == "lagged":
@@ -154,8 +152,8 @@ def test_c19_sap_is_softer_while_sliding(frame):
 def test_c7_lag_identity(frame, contacts, shift):
     """C7: friction of step n+1 is mu times the normal impulse of step n, under a varying load.
 
-    Also with the whole scene moved in z and x: then the gap of the next step is rounded to an ulp of
-    the position, and times k that is what is allowed on top.
+    Also with the whole scene moved in z and x: then the gap of the next step is rounded to an ulp
+    of the position, and times k that is what is allowed on top.
     """
     mu, k = 0.6, 1e6
     origin = (shift, 0, shift)
@@ -216,12 +214,10 @@ def test_c12_speed_loss_per_step(frame, shift):
         assert scene.velocity[1] == pytest.approx(0, abs=tolerance)
 
 
-@frames
-@pytest.mark.parametrize("dt", (1e-2, 1e-3, 1e-4))
+@pytest.mark.parametrize(
+    "frame, dt", [(f, dt) for f in FRAMES for dt in (1e-2, 1e-3)] + [("heading", 1e-4)])
 def test_c13_stop_time_and_distance(frame, dt):
     """C13: v0 = 1, mu = 0.4: stops after v0/(mu g) = 0.25484 s; v0^2/(2 mu g) - v0 dt/2 later."""
-    if dt == 1e-4 and frame != "heading":
-        pytest.skip("2600 steps: one direction is enough")
     loss = 0.4 * GRAVITY * dt
     scene = slider(frame, Material(1e6, 0, 0.4), speed=1.0, timestep=dt)
     steps = 0
@@ -241,9 +237,10 @@ def test_c13_stop_time_and_distance(frame, dt):
 @models
 @pytest.mark.parametrize("dt", (1e-2, 1e-3, 1e-4))
 def test_c14_energy_of_a_stop(model, dt):
-    """C14: kinetic plus potential energy of a stop against the analytic 0.5 J; gliding must show."""
+    """C14: energy of a stop, from 0.5 J down, against the analytic; gliding must show."""
     mu = 0.4
-    scene = slider("heading", Material(1e7, 500, mu, 1e-3), speed=1.0, contact_model=model, timestep=dt)
+    scene = slider("heading", Material(1e7, 500, mu, 1e-3), speed=1.0, contact_model=model,
+                   timestep=dt)
     rest = scene.offset[2]
     worst = 0.0
     for n in range(1, int(0.25 / dt)):

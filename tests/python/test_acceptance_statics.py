@@ -6,8 +6,8 @@ import pytest
 import stiction
 from scenes import (FRAMES, GRAVITY, MODELS, POINT, Material, Scene, box_xml, creep, particle_xml)
 
-# The Tol64 of the acceptance tables, where no other reason is given: the closed form is exact in the
-# steady state, and the steps that lead there are counted so that the transient is below it.
+# The Tol64 of the acceptance tables, where no other reason is given: the closed form is exact in
+# the steady state, and the steps that lead there are counted so that the transient is below it.
 EXACT = 1e-9
 STEADY = 1e-6
 
@@ -185,8 +185,8 @@ def test_t34_rest_stiction_and_slip_on_soft_ground(model, push):
     # Solved as by default, to 1e-6: the residual times the momentum scale m g dt is 1e-6 N s, and a
     # body that is pushed passes a transient of 4e-5 N with it.
     tolerance = {"sap": 1e-5, "lagged": 1e-4, "similar": 1e-4}[model]
-    scene = Scene(particle_xml(mass=10.0, gravity=(0, 0, -10)), Material(1e4, 0.2, 0.5), tight=False,
-                  contact_model=model, timestep=1e-3, near_rigid=0.0)
+    scene = Scene(particle_xml(mass=10.0, gravity=(0, 0, -10)), Material(1e4, 0.2, 0.5),
+                  tight=False, contact_model=model, timestep=1e-3, near_rigid=0.0)
     scene.place(offset=(0, 0, -100 / 1e4))
     if push == 0:
         result = scene.run(50)

@@ -4,8 +4,6 @@ Symbols as in docs/stiction.md: eps_s = 1e-4 m/s in all scenes but the quadruped
 decides there), tau = 5 timesteps, c = 10.
 """
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 
@@ -178,6 +176,40 @@ def test_turning_a_grasp(law, axis, name):
     assert slip("regularized") > 2 * scenes.reach(dt)  # negative control: it creeps 43 um and more
 
 
+def test_load_that_turns_with_the_hand():
+    """Anchors turn with the bodies: a quarter turn about the normal does not drag the load.
+
+    Anchors that stay in world axes would be dragged along by pi/2 |z| = 0.9 um.
+    """
+    dt, push = 0.002, 0.5 * GRAVITY
+    scene = scenes.wrist_scene("1 0 0", dt, push=push)
+    turn = np.pi / 4 * (1 - np.cos(np.linspace(0, np.pi, 500)))
+    angle = np.concatenate([np.zeros(500), turn, np.full(500, np.pi / 2)])
+    ctrl = np.column_stack([angle, np.full(1500, 8.0), np.full(1500, push)])
+    engine = scene.engine(stiction="anchored", solver_tolerance=TIGHT)
+    run = engine.rollout(scene.qpos, scene.qvel, ctrl)
+    # without gravity there is no margin: in the first step the pusher shoves the object into a pad
+    assert run.status[0] == stiction.Status.late_contact.value
+    assert not np.any(run.status[1:] & ~np.uint32(stiction.Status.stalled.value))
+    assert np.all(run.ncontact[500:] == 7)
+    before, _ = pose_in_hand(scene, engine, run.qpos[500], run.qvel[500])
+    after, _ = pose_in_hand(scene, engine, run.qpos[1500], run.qvel[1500])
+    # the sides hold unequal shares from the start and exchange them in the turn: 0.1 um
+    drag = np.pi / 2 * scenes.elastic_travel(0.51, dt)
+    assert np.abs(after - before)[1:].max() < 0.25 * drag
+
+
+def test_anchor_turns_by_the_mean_spin():
+    """One step of a frictionless ball that spins on the plane: half its angle."""
+    scene = scenes.load_ratio_scene(0.0, mu=0.0, timestep=0.002, shape="sphere")
+    scene.qvel[5] = 30.0
+    anchor = np.array([[1e-6, 0.0, 0.0]])
+    turned = scene.engine(stiction="anchored").step(scene.qpos, scene.qvel, anchor=anchor).anchor
+    half = 0.5 * 0.002 * 30
+    # the point lies on the axis of the spin, to round-off of the position: 1e-17 m times 30 rad/s
+    np.testing.assert_allclose(turned, [[1e-6 * np.cos(half), 1e-6 * np.sin(half), 0]], atol=1e-18)
+
+
 # --- alternating load -------------------------------------------------------------------------
 
 
@@ -241,8 +273,8 @@ def test_sliding_point(law):  # C12, C13, C14
         assert x[1] == pytest.approx(exact, abs=1e-5 + scenes.reach(dt))  # C13 and the anchor
 
 
-@pytest.mark.parametrize("law, load", [(law, load) for law in LAWS for load in (0.9, 0.99, 1.01)]
-                         + [("lagged", 1.1)])  # Similar glides off the plane and rattles
+@pytest.mark.parametrize("law", LAWS)
+@pytest.mark.parametrize("load", [0.9, 0.99, 1.01, 1.1])
 def test_incline_sticks_or_slides(law, load):  # C15
     dt = 0.004
     scene = scenes.load_ratio_scene(load, 0.5, dt)
@@ -258,10 +290,7 @@ def test_incline_sticks_or_slides(law, load):  # C15
 @pytest.mark.parametrize("law", LAWS)
 def test_rolling_sphere_on_an_incline(law):  # C16
     dt, mu = 0.001, 0.5
-    cases = {2.0: 5 / 7 * 2.0 * mu * GRAVITY}
-    if law == "lagged":  # Similar glides off the plane and bounces
-        cases[5.0] = (5.0 - 1) * mu * GRAVITY
-    for load, acceleration in cases.items():
+    for load, acceleration in ((2.0, 5 / 7 * 2.0 * mu * GRAVITY), (5.0, (5.0 - 1) * mu * GRAVITY)):
         scene = scenes.load_ratio_scene(load, mu, dt, "sphere")
         run = roll(scene.engine(contact_model=law, stiction="anchored"), scene, 500)
         # 1e-3 of the arm (depth 0.1 mm of 50 mm, point in the middle), 1e-3 of the first step
@@ -285,7 +314,8 @@ def test_launched_sphere(law):  # C17
     # angular momentum about the contact point is conserved whatever the friction: 1e-5 as in C17,
     # Similar rides mu dt u0 = 1 mm higher while it slides and loses 1 % of the arm for that long
     assert v[1][-1] == pytest.approx(final, rel=1e-5 if law == "lagged" else 5e-3)
-    assert v[1][-1] == pytest.approx(v[0][-1], abs=SAME)
+    # Similar's arm follows its height, which the anchor changes in the last steps of the slide
+    assert v[1][-1] == pytest.approx(v[0][-1], abs=SAME if law == "lagged" else 10 * SAME)
     rolling = np.argmax(v[1] < final + FAST) * dt
     assert rolling == pytest.approx(2 * u0 / (7 * mu * GRAVITY), abs=3 * dt + 0.001 + FAST)
 
@@ -346,21 +376,10 @@ def test_quadruped_stands_on_an_incline():
 
     Joint dry friction is left out: it is a regularised law of its own and creeps (docs/stiction.md).
     """
-    from stiction.control import start_state
-
-    tilt = np.radians(15)
-    text = (Path(stiction.__file__).parent / "assets/quadruped.xml").read_text()
-    option = (f'<option timestep="0.005" gravity="{GRAVITY * np.sin(tilt)} 0 '
-              f'{-GRAVITY * np.cos(tilt)}"/>{scenes.MATERIAL}')
-    assert '<option timestep="0.002"/>' in text and ' frictionloss="0.1"' in text
-    text = text.replace('<option timestep="0.002"/>', option).replace(' frictionloss="0.1"', "")
-    model = stiction.Model.from_xml(text)
-    qpos, qvel, ctrl = start_state(model)
-
+    scene = scenes.quadruped_scene()
     drift, iterations = {}, {}
     for mode in ("regularized", "anchored"):
-        engine = stiction.Reference(model, stiction.Options(stiction=mode))
-        run = healthy(engine.rollout(qpos, qvel, ctrl, nstep=4000))
+        run = roll(scene.engine(stiction=mode), scene, 4000)
         assert run.qpos[-1, 2] > 0.25 and run.ncontact[-1] == 4
         drift[mode] = np.linalg.norm(run.qpos[4000, :3] - run.qpos[3000, :3]) / 5
         iterations[mode] = run.iterations.mean()

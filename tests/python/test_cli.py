@@ -95,8 +95,9 @@ def test_check_model_json(cli, tmp_path):
 def test_check_model_groups_pairs_without_collider(cli, tmp_path):
     path = write(tmp_path, BOXES)
     text = cli("check-model", path).stdout
-    assert "box - box: 6" in text and "and 3 more" in text
-    assert "box2 - box3" in cli("check-model", path, "--all").stdout
+    assert "no collider: 6 pairs box-box: 'box0' and 'box1', " in text
+    assert text.count("'box") == 6 and "and 3 more" in text
+    assert "'box2' and 'box3'" in cli("check-model", path, "--all").stdout
     told = json.loads(cli("check-model", path, "--json").stdout)
     assert len(told["pairs_without_collider"]) == 6
 

@@ -13,7 +13,6 @@ import pytest
 import stiction
 from robots import PENDULUM
 from stiction.control import control_range, random_controls, start_state
-from stiction.demo.film import write_png
 from stiction.doctor import demo_model
 
 
@@ -78,13 +77,12 @@ def test_without_mujoco_there_are_plots(tmp_path):
     assert png_size(tmp_path / "plots.png")[0] > 500
 
 
-def test_with_numpy_alone_there_is_an_svg(tmp_path):
+def test_with_numpy_alone_there_are_numbers(tmp_path):
     hidden = ["mujoco", "matplotlib", "imageio_ffmpeg", "tqdm"]
     result = demo("--quick", "--seconds", 0.2, "--out", tmp_path, hide=hidden)
     assert result.returncode == 0, result.stderr
-    svg = (tmp_path / "plots.svg").read_text()
-    # three panels, four robots
-    assert svg.count("<polyline") == 12 and "nan" not in svg
+    assert "no pictures: matplotlib is not installed" in result.stdout
+    assert {p.name for p in tmp_path.iterdir()} == {"summary.json"}
 
 
 def test_model_without_a_free_joint(tmp_path):
@@ -108,7 +106,7 @@ def test_numbers_do_not_depend_on_threads(tmp_path):
 
 
 def test_ctrl_c_writes_what_there_is(tmp_path):
-    command = [sys.executable, "-u", "-m", "stiction.demo", "--quick", "--seconds", "15",
+    command = [sys.executable, "-u", "-m", "stiction.demo", "--quick", "--seconds", "6",
                "--envs", "3", "--out", str(tmp_path)]  # fmt: skip
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as p:
         # the first of four progress lines: the work is under way and far from its end
@@ -119,7 +117,7 @@ def test_ctrl_c_writes_what_there_is(tmp_path):
     assert p.returncode == 130, err
     assert "interrupted: writing what there is" in out and err == ""
     s = json.loads((tmp_path / "summary.json").read_text())
-    assert s["interrupted"] and 0 < s["steps"] < 3 * 7500
+    assert s["interrupted"] and 0 < s["steps"] < 3 * 3000
     assert (tmp_path / "plots.png").is_file()
 
 
@@ -175,11 +173,3 @@ def test_home_stands(reference, home):
     # the servos sag by 2 cm; a fall is 20
     assert 0.26 < r.qpos[-1][2] < 0.31 and np.abs(r.qvel[-1]).max() < 1e-2
     assert r.ncontact[-1] >= 4
-
-
-def test_png_is_readable(tmp_path):
-    pixels = np.random.default_rng(0).integers(0, 256, (5, 7, 3), dtype=np.uint8)
-    write_png(tmp_path / "a.png", pixels)
-    assert png_size(tmp_path / "a.png") == (7, 5)
-    image = pytest.importorskip("matplotlib.image")
-    np.testing.assert_array_equal(np.round(255 * image.imread(tmp_path / "a.png")), pixels)

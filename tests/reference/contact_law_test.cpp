@@ -235,6 +235,7 @@ TEST(ContactLaw, ConvexAndNonNegative) {  // T5
     law.normal = HuntCrossley(.01, k, d, f_e0);
     law.n0 = lagged_impulse(.01, d, f_e0, .1 * unit(random));
     law.eps = 1e-4;
+    law.shift = pick(0, 1e-3) * Vec2(unit(random), unit(random));  // anchored, or not
     set_sap(law, .01, std::max(k, 1e2), .01, 1, 1e-3, 1, phi0);
     const Vec3 v(.1 * unit(random), 1e-4 * unit(random), .1 * unit(random));
     const ContactEvaluation e = evaluate(law, v);

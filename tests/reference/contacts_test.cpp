@@ -81,7 +81,7 @@ TEST(Activation, PointThatMayAct) {
     const Reach r = reach(m, o, kDt, c);
     const double approach = 2 * (model == ContactModel::sap ? kDt + .03 : kDt) * speed;
     const auto act = [&](double gap, const Vec3& v0, const Vec3& v_star) {
-      return may_act(m, kDt, r, gap, v0, v_star);
+      return may_act(m, kDt, r, gap, {v0, v_star});
     };
     for (const double share : {.999, 1.001}) {
       const bool active = share < 1;
@@ -98,8 +98,8 @@ TEST(Activation, PointThatMayAct) {
   }
   m.gravity = {0, 0, 0};
   const Reach r = reach(m, Options{}, kDt, c);
-  EXPECT_TRUE(may_act(m, kDt, r, 0, Vec3::Zero(), Vec3::Zero()));
-  EXPECT_FALSE(may_act(m, kDt, r, 1e-15, Vec3::Zero(), Vec3::Zero()));
+  EXPECT_TRUE(may_act(m, kDt, r, 0, {Vec3::Zero()}));
+  EXPECT_FALSE(may_act(m, kDt, r, 1e-15, {Vec3::Zero()}));
 }
 
 }  // namespace

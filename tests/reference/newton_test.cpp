@@ -103,6 +103,28 @@ TEST(Newton, ExactGuessTakesNoStep) {  // T15
   EXPECT_LT(floor.residual, 1e-12);
 }
 
+// The residual by its definition; stops at the first iterate that meets the tolerance.
+TEST(Newton, StopsAtTheTolerance) {
+  std::mt19937 random(8);
+  for (int problem = 0; problem < 20; ++problem) {
+    const Problem p = random_problem(random, 6, 4);
+    const VecX D = p.A.diagonal().cwiseSqrt().cwiseInverse();
+    const auto residual = [&](const VecX& v) {
+      const Evaluation e = evaluate(p, v);
+      return D.cwiseProduct(e.gradient()).norm() /
+             std::max(D.cwiseProduct(p.A * v).norm(), D.cwiseProduct(e.impulse).norm());
+    };
+    for (const double tolerance : {1e-2, 1e-4, 1e-6, 1e-9}) {
+      const Solution s = solve(p, VecX::Constant(6, .3), tolerance, 100);
+      ASSERT_EQ(s.status, Status::ok);
+      EXPECT_LE(residual(s.v), tolerance);
+      EXPECT_DOUBLE_EQ(s.residual, residual(s.v));
+      const Solution before = solve(p, VecX::Constant(6, .3), tolerance, s.iterations - 1);
+      EXPECT_GT(residual(before.v), tolerance);
+    }
+  }
+}
+
 TEST(Newton, IterationCapKeepsTheBestIterate) {
   std::mt19937 random(4);
   const Problem p = random_problem(random, 6, 6);

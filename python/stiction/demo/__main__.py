@@ -1,7 +1,7 @@
 """`python -m stiction.demo`: simulate many copies of a robot, print numbers, write a film.
 
 Files in the output folder: summary.json; film.mp4 and picture.png where MuJoCo can render;
-plots.png (plots.svg without matplotlib).
+plots.png; numbers alone where matplotlib is missing.
 """
 
 import argparse
@@ -71,6 +71,9 @@ def _say_what_was_read(model):
 
 def _pictures(result, ctrl_c, out, size):
     """Film where MuJoCo can render, and plots; returns the files."""
+    if importlib.util.find_spec("matplotlib") is None:
+        print("no pictures: matplotlib is not installed")
+        return []
     files = []
     backend, reason = find_backend()
     if backend and importlib.util.find_spec("imageio_ffmpeg") is None:

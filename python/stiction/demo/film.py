@@ -1,32 +1,10 @@
 """A film of several robots: MuJoCo's renderer fed with our poses."""
 
-import struct
-import zlib
-
 import numpy as np
 
 from .progress import Progress
 
 GRID = 1.1  # m between neighbouring robots, at least
-
-
-def write_png(path, pixels):
-    """Writes (height, width, 3) uint8 pixels as a PNG."""
-    height, width, _ = pixels.shape
-
-    def chunk(kind: bytes, data: bytes) -> bytes:
-        checksum = zlib.crc32(kind + data)
-        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", checksum)
-
-    rows = np.zeros((height, 1 + 3 * width), np.uint8)  # each row starts with its filter, none
-    rows[:, 1:] = pixels.reshape(height, -1)
-    header = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
-    path.write_bytes(
-        b"\x89PNG\r\n\x1a\n"
-        + chunk(b"IHDR", header)
-        + chunk(b"IDAT", zlib.compress(rows.tobytes(), 6))
-        + chunk(b"IEND", b"")
-    )
 
 
 def _free_roots(model):
@@ -109,6 +87,7 @@ class Scene:
 def write_film(result, ctrl_c, film_path, picture_path, width, height):
     """Writes the film and one picture of it; returns the files. Ctrl-C ends the film early."""
     import imageio_ffmpeg
+    from matplotlib import image
 
     scene = Scene(result, width, height)
     runs = [r for r in result.runs if r.steps][: scene.copies(len(result.runs))]
@@ -145,5 +124,5 @@ def write_film(result, ctrl_c, film_path, picture_path, width, height):
         raise OSError(f"the film could not be written to {film_path}")
     if middle is None:
         return [film_path]
-    write_png(picture_path, middle)
+    image.imsave(picture_path, middle)
     return [film_path, picture_path]

@@ -1,0 +1,217 @@
+"""The same models in MuJoCo and here: robots of Gymnasium and tests/data/models, a joint zoo."""
+
+import collections
+import functools
+import os
+import pathlib
+
+import numpy as np
+import pytest
+
+import stiction
+
+gymnasium = pytest.importorskip("gymnasium")
+mujoco = pytest.importorskip("mujoco")
+
+GYMNASIUM = pathlib.Path(os.path.dirname(gymnasium.__file__)) / "envs" / "mujoco" / "assets"
+MODELS = pathlib.Path(__file__).parents[1] / "data" / "models"
+
+FILES = {
+    f"{folder}/{path.name}": path
+    for folder, where in (("gymnasium", GYMNASIUM), ("models", MODELS))
+    for path in sorted(where.glob("*.xml"))
+}
+
+# What the files above miss. One model per subject, numbers without pattern.
+ZOO = {
+    "ball joints": """
+    <mujoco>
+      <option gravity="1 -2 -9"/>
+      <worldbody>
+        <body pos="0.1 0.2 1" quat="0.8 0.2 -0.3 0.4">
+          <joint name="a" type="ball" pos="0.02 -0.03 0.1" stiffness="3" damping="0.7"
+                 armature="0.02"/>
+          <geom type="box" size="0.1 0.05 0.2" pos="0.03 0.01 -0.2" euler="20 30 40"/>
+          <site name="tip" pos="0.1 0.2 0.3" euler="10 -20 70"/>
+          <body pos="0 0.1 -0.4">
+            <joint name="b" type="ball" stiffness="1.5" damping="0.1"/>
+            <geom type="ellipsoid" size="0.1 0.06 0.04" pos="0.1 0.05 0"/>
+          </body>
+        </body>
+      </worldbody>
+      <actuator>
+        <motor joint="a" gear="1.5 -0.3 0.8" ctrlrange="-1 1"/>
+        <position joint="b" gear="0.4 0.5 -0.6" kp="20" kv="3"/>
+        <position joint="b" gear="0 0 0" kp="20"/>
+        <general joint="a" gear="0 0 1" gainprm="2" biastype="affine" biasprm="1 -3 -0.1"/>
+      </actuator>
+    </mujoco>""",
+    "several joints per body": """
+    <mujoco>
+      <worldbody>
+        <body pos="0 0 1" euler="10 20 30">
+          <joint type="slide" axis="1 0.2 0" pos="0.1 0 0" stiffness="40" damping="2"/>
+          <joint type="hinge" axis="0.3 1 0" pos="0 0.1 0" armature="0.1"/>
+          <joint type="slide" axis="0 0.4 1" pos="0 0 0.2"/>
+          <joint type="hinge" axis="1 0 1" pos="-0.1 0.05 0.03" stiffness="5" springref="25"/>
+          <geom type="capsule" fromto="0 0 0 0.2 0.1 -0.4" size="0.04"/>
+          <body pos="0.2 0.1 -0.4">
+            <joint type="hinge" axis="0 1 0" pos="0 0 0.05" damping="0.2"/>
+            <joint type="ball" pos="0.01 0.02 0.03"/>
+            <geom type="cylinder" size="0.05 0.1" euler="90 10 0"/>
+            <body pos="0 0.2 0">
+              <joint type="slide" axis="1 1 1"/>
+              <joint type="slide" axis="-1 1 0.5"/>
+              <joint type="ball" pos="0 0.04 0"/>
+              <geom type="box" size="0.05 0.08 0.02" pos="0.1 0 0"/>
+            </body>
+          </body>
+        </body>
+      </worldbody>
+    </mujoco>""",
+    "free bodies": """
+    <mujoco>
+      <worldbody>
+        <body name="a" pos="0.3 0.1 0.5" quat="0.5 -0.5 0.7 0.1">
+          <joint name="a" type="free" stiffness="12" damping="0.3" armature="0.05"/>
+          <inertial pos="0.05 -0.02 0.1" mass="2" fullinertia="0.05 0.07 0.04 0.004 -0.003 0.002"/>
+          <body pos="0.2 0 0">
+            <joint axis="0 0 1"/>
+            <geom size="0.1" pos="0.1 0 0" contype="0" conaffinity="0"/>
+          </body>
+        </body>
+        <body name="b"><freejoint/><geom type="ellipsoid" size="0.1 0.2 0.3"/></body>
+      </worldbody>
+      <actuator>
+        <motor joint="a" gear="1 -2 3 0.4 -0.5 0.6"/>
+        <general joint="a" gear="0 0 1 0.3 0 0" gainprm="2" biastype="affine" biasprm="0.5 0 -0.7"/>
+      </actuator>
+    </mujoco>""",
+    "tendons": """
+    <mujoco>
+      <worldbody>
+        <body pos="0 0 1">
+          <joint name="x" type="slide" axis="1 0 0" damping="1"/>
+          <geom type="box" size="0.1 0.1 0.1"/>
+          <body pos="0.1 0 0">
+            <joint name="y" axis="0 1 0" ref="30" range="-60 80"/>
+            <geom type="capsule" fromto="0 0 0 0.3 0 0" size="0.03"/>
+            <body pos="0.3 0 0">
+              <joint name="z" axis="0 1 0.1"/>
+              <geom type="capsule" fromto="0 0 0 0.2 0 0.1" size="0.02"/>
+            </body>
+          </body>
+        </body>
+      </worldbody>
+      <tendon>
+        <fixed name="s"><joint joint="x" coef="0.5"/><joint joint="y" coef="-1.5"/></fixed>
+        <fixed name="t"><joint joint="z" coef="2"/><joint joint="y" coef="0.3"/></fixed>
+      </tendon>
+      <actuator>
+        <motor tendon="s" gear="3" ctrlrange="-0.5 0.7"/>
+        <position tendon="t" gear="2" kp="30" kv="1" forcerange="-4 6"/>
+        <velocity tendon="s" kv="5"/>
+        <general tendon="t" gainprm="3" biastype="affine" biasprm="1 -2 -0.4"/>
+        <velocity joint="z" kv="0.5" gear="1.5" ctrlrange="0 1"/>
+        <damper joint="x" kv="3" gear="-2" ctrlrange="0 0.8" forcerange="-1 2"/>
+        <general joint="y" gaintype="affine" gainprm="2 -1 0.5" biastype="affine" biasprm="0 1 -2"/>
+      </actuator>
+    </mujoco>""",
+    "gravity compensation": """
+    <mujoco>
+      <option gravity="0.5 1 -9"/>
+      <worldbody>
+        <body pos="0 0 1" gravcomp="0.4">
+          <freejoint/>
+          <geom type="box" size="0.1 0.2 0.05" pos="0.03 0 0"/>
+          <body pos="0.1 0.2 0" gravcomp="1">
+            <joint axis="1 0.5 0"/>
+            <geom type="capsule" fromto="0 0 0 0 0.1 -0.3" size="0.03"/>
+            <body pos="0 0.1 -0.3" gravcomp="-0.5">
+              <geom size="0.05"/>
+              <body pos="0 0 -0.1" gravcomp="2">
+                <joint type="slide" axis="0 0 1"/>
+                <geom size="0.04"/>
+              </body>
+            </body>
+          </body>
+        </body>
+      </worldbody>
+    </mujoco>""",
+    "references": """
+    <mujoco>
+      <compiler angle="radian"/>
+      <worldbody>
+        <body pos="0 0 1">
+          <joint type="slide" axis="0 1 0" ref="0.3" springref="-0.2" stiffness="50" range="-1 2"/>
+          <joint axis="1 0 0" ref="0.7" springref="-0.4" stiffness="8" armature="0.2"
+                 frictionloss="0.3"/>
+          <geom type="cylinder" size="0.1 0.2"/>
+          <body pos="0 0.3 0">
+            <joint axis="1 0 0" ref="-1.2" stiffness="2" pos="0 -0.1 0.05" actuatorfrcrange="-1 0.5"
+                   name="j"/>
+            <geom type="cylinder" fromto="0 0 0 0 0.4 0.1" size="0.04"/>
+          </body>
+        </body>
+      </worldbody>
+      <actuator><motor joint="j" gear="-3"/><motor joint="j" forcerange="-0.2 0.1"/></actuator>
+    </mujoco>""",
+    "fixed and mocap bodies": """
+    <mujoco>
+      <worldbody>
+        <site name="origin" pos="1 2 3"/>
+        <body pos="1 0 0" euler="0 0 40">
+          <geom size="0.2" pos="0 0 0.1"/>
+          <body pos="0 0.5 0" euler="30 0 0">
+            <geom type="box" size="0.1 0.1 0.3"/>
+            <body pos="0 0 0.4"><joint axis="0 1 0"/><geom size="0.1" pos="0.2 0 0"/></body>
+          </body>
+        </body>
+        <body name="hand" mocap="true" pos="0 -1 1" quat="0.6 0 0.8 0">
+          <geom size="0.1 0.05 0.02" type="box" contype="0" conaffinity="0"/>
+          <site name="grip" pos="0 0 0.1"/>
+          <body pos="0 0 0.2">
+            <joint axis="1 0 0" pos="0 0 0.05"/><geom type="capsule" size="0.03 0.1"/>
+            <site name="end" pos="0 0 0.1" zaxis="1 1 0"/>
+          </body>
+        </body>
+      </worldbody>
+    </mujoco>""",
+}
+
+NAMES = [*FILES, *(f"zoo/{name}" for name in ZOO)]
+
+
+@functools.cache
+def load(name):
+    """(MuJoCo's model, ours)."""
+    if name in FILES:
+        path = str(FILES[name])
+        return mujoco.MjModel.from_xml_path(path), stiction.Model.from_file(path)
+    xml = ZOO[name.removeprefix("zoo/")]
+    return mujoco.MjModel.from_xml_string(xml), stiction.Model.from_xml(xml)
+
+
+class Worst:
+    """Largest share of the tolerance by quantity, and where; printed by `pytest -s`."""
+
+    def __init__(self):
+        self.shares = collections.defaultdict(lambda: (0.0, ""))
+
+    def add(self, quantity, share, where):
+        self.shares[quantity] = max(self.shares[quantity], (share, where))
+
+    def print(self, title):
+        print(f"\n\n{title}")
+        for quantity, (share, where) in sorted(self.shares.items()):
+            print(f"  {quantity:24} {share:8.1e}  {where}")
+
+
+def share_of_tolerance(ours, theirs, relative):
+    """Largest difference over `relative` times the largest entry of MuJoCo's array."""
+    ours, theirs = np.asarray(ours, float), np.asarray(theirs, float)
+    assert ours.shape == theirs.shape, f"shape {ours.shape}, MuJoCo {theirs.shape}"
+    error = np.abs(ours - theirs).max(initial=0.0)
+    if error == 0:
+        return 0.0
+    return float(error / (relative * np.abs(theirs).max())) if theirs.any() else np.inf
