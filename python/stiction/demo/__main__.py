@@ -31,7 +31,7 @@ def _parser():
     )
     parser.add_argument("--model", type=Path, default=demo_model(), metavar="FILE", help="MJCF")
     parser.add_argument("--envs", type=int, metavar="N", help="copies of the robot; 24")
-    parser.add_argument("--seconds", type=float, metavar="T", help="simulated time of each; 4")
+    parser.add_argument("--seconds", type=float, metavar="T", help="simulated time of each; 3")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument(
         "--threads", type=int, default=usable_cores(), metavar="N", help="all usable cores"
