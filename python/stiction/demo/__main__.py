@@ -21,7 +21,7 @@ from .plots import write_plots
 from .simulate import simulate
 from .summary import summarize, table, write_summary
 
-FPS = 30
+FPS = 25
 
 
 def _parser():
@@ -30,8 +30,8 @@ def _parser():
         description="Simulates many copies of a robot under random controls and films them.",
     )
     parser.add_argument("--model", type=Path, default=demo_model(), metavar="FILE", help="MJCF")
-    parser.add_argument("--envs", type=int, metavar="N", help="copies of the robot; 32")
-    parser.add_argument("--seconds", type=float, metavar="T", help="simulated time of each; 4")
+    parser.add_argument("--envs", type=int, metavar="N", help="copies of the robot; 24")
+    parser.add_argument("--seconds", type=float, metavar="T", help="simulated time of each; 3")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument(
         "--threads", type=int, default=usable_cores(), metavar="N", help="all usable cores"
@@ -44,7 +44,7 @@ def _parser():
 def _arguments(argv):
     parser = _parser()
     args = parser.parse_args(argv)
-    defaults = (4, 0.5) if args.quick else (32, 4.0)
+    defaults = (4, 0.5) if args.quick else (24, 3.0)
     args.envs = defaults[0] if args.envs is None else args.envs
     args.seconds = defaults[1] if args.seconds is None else args.seconds
     args.size = (480, 272) if args.quick else (640, 360)
