@@ -18,7 +18,8 @@ struct Nearest {
 
 // Coordinates of the box's features: (±1, 0, 0) a face, (±1, ±1, 0) an edge, (±1, ±1, ±1) a vertex.
 Vec3 feature(int index) {
-  return {index % 3 - 1.0, index / 3 % 3 - 1.0, index / 9 - 1.0};
+  const int x = index % 3 - 1, y = index / 3 % 3 - 1, z = index / 9 - 1;
+  return Vec3(x, y, z);
 }
 
 // Nearest point of a segment outside the box. It is an end or the stationary point with respect to
