@@ -18,7 +18,7 @@ struct ReportEntry {
   Use use = Use::used;
   bool physics = false;  // ignored: would have changed the motion
   std::string file;
-  int line = 0;
+  int line = 0;           // 0: the model as a whole
   std::string element;    // "joint"
   std::string attribute;  // "stiffness"; empty: the element itself
   std::string value;      // as written
@@ -29,7 +29,8 @@ struct LoadReport {
   std::vector<ReportEntry> entries;  // in file order
   struct MissingCollider {
     int geom1, geom2;
-    std::string name1, name2, type1, type2;
+    std::string name1, name2;  // 'name' in quotes, or the index and where the geom is
+    std::string type1, type2;
   };
   std::vector<MissingCollider>
       pairs_without_collider;  // pass the filters, but no contact is computed

@@ -25,8 +25,7 @@ bool is_position_servo(const ActuatorSpec& a) {
 Range inherited(const Spec& spec, const Model& m, const ActuatorSpec& a, int id) {
   Range r{};
   if (a.trntype == Transmission::joint) {
-    r = {m.jnt_range[static_cast<std::size_t>(2 * id)],
-         m.jnt_range[static_cast<std::size_t>(2 * id + 1)]};
+    r = {m.jnt_range[at(2 * id)], m.jnt_range[at(2 * id + 1)]};
   } else {
     for (const auto& t : spec.tendons) {
       if (t.name == a.target) r = t.range;
@@ -71,10 +70,10 @@ void add_actuators(const Spec& spec, Model& m) {
 void resolve_dampratios(const Spec& spec, Model& m) {
   if (!spec.flags.actuation) return;
   for (int i = 0; i < m.nu; ++i) {
-    const ActuatorSpec& a = spec.actuators[static_cast<std::size_t>(i)];
-    double& damping = m.actuator_bias[static_cast<std::size_t>(3 * i + 2)];
+    const ActuatorSpec& a = spec.actuators[at(i)];
+    double& damping = m.actuator_bias[at(3 * i + 2)];
     if (is_position_servo(a) && damping > 0) {
-      damping = -dampratio_to_kv(m, i, m.actuator_gain[static_cast<std::size_t>(3 * i)], damping);
+      damping = -dampratio_to_kv(m, i, m.actuator_gain[at(3 * i)], damping);
     }
   }
 }
@@ -86,7 +85,7 @@ void resolve_springdampers(const Spec& spec, Model& m) {
     for (const auto& j : b.joints) {
       const std::size_t i = id++;
       if (!(j.springdamper[0] > 0)) continue;
-      const auto adr = static_cast<std::size_t>(m.jnt_dofadr[i]);
+      const auto adr = at(m.jnt_dofadr[i]);
       const auto n = static_cast<std::size_t>(dof_count(j.type));
       double inverse = 0;
       for (std::size_t k = 0; k < n; ++k) inverse += m.dof_invweight0[adr + k];
@@ -119,18 +118,18 @@ void add_keyframes(const Spec& spec, Model& m) {
     m.key_names.push_back(k.name);
     m.key_time.push_back(k.time);
     const std::size_t start = m.key_qpos.size();
-    const auto nmocap = static_cast<std::size_t>(m.nmocap);
+    const auto nmocap = at(m.nmocap);
     require_count(*k.element, "mpos", k.mpos, 3 * nmocap);
     require_count(*k.element, "mquat", k.mquat, 4 * nmocap);
     fill(*k.element, "qpos", k.qpos, m.qpos0, m.key_qpos);
-    fill(*k.element, "qvel", k.qvel, Reals(static_cast<std::size_t>(m.nv)), m.key_qvel);
-    fill(*k.element, "ctrl", k.ctrl, Reals(static_cast<std::size_t>(m.nu)), m.key_ctrl);
+    fill(*k.element, "qvel", k.qvel, Reals(at(m.nv)), m.key_qvel);
+    fill(*k.element, "ctrl", k.ctrl, Reals(at(m.nu)), m.key_ctrl);
     ++m.nkey;
     for (int j = 0; j < m.njnt; ++j) {
-      const auto i = static_cast<std::size_t>(j);
+      const auto i = at(j);
       if (m.jnt_type[i] != JointType::free && m.jnt_type[i] != JointType::ball) continue;
-      const std::size_t adr = start + static_cast<std::size_t>(m.jnt_qposadr[i]) +
-                              (m.jnt_type[i] == JointType::free ? 3 : 0);
+      const std::size_t adr =
+          start + at(m.jnt_qposadr[i]) + (m.jnt_type[i] == JointType::free ? 3 : 0);
       const Quat q = row4(std::span(m.key_qpos).subspan(adr), 0);
       const double n = q.norm();
       if (!(n > 1e-14)) {
@@ -182,7 +181,7 @@ void mark_unsupported(Spec& spec) {
   Index joints_of_many_dofs;
   for (std::size_t i = 1; i < spec.bodies.size(); ++i) {
     const BodySpec& b = spec.bodies[i];
-    moves[i] = !b.joints.empty() || moves[static_cast<std::size_t>(b.parent)];
+    moves[i] = !b.joints.empty() || moves[at(b.parent)];
     for (const auto& j : b.joints) {
       if (j.type == JointType::free || j.type == JointType::ball) joints_of_many_dofs[j.name] = 1;
     }

@@ -81,7 +81,7 @@ void check_moving(const Spec& spec, const std::vector<BodyInertia>& all) {
                              "); add a geom with density, or <inertial>");
       }
     } else if (heavy[i]) {
-      heavy[static_cast<std::size_t>(b.parent)] = 1;
+      heavy[at(b.parent)] = 1;
     }
   }
 }

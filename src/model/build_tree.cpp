@@ -49,7 +49,7 @@ void add_joint(const Spec& spec, const BodySpec& b, int body, const JointSpec& j
       break;
   }
   const int nv = dof_count(j.type);
-  const auto n = static_cast<std::size_t>(nv);
+  const auto n = at(nv);
   m.dof_armature.insert(m.dof_armature.end(), n, j.armature);
   m.dof_damping.insert(m.dof_damping.end(), n, spec.flags.damper ? j.damping : 0);
   m.dof_frictionloss.insert(m.dof_frictionloss.end(), n,
@@ -95,7 +95,7 @@ void add_geom(const Spec& spec, int body, const GeomSpec& g, Model& m) {
 }
 
 void add_body(const Spec& spec, int id, const BodyInertia& inertia, Model& m) {
-  const BodySpec& b = spec.bodies[static_cast<std::size_t>(id)];
+  const BodySpec& b = spec.bodies[at(id)];
   m.body_names.push_back(b.name);
   m.body_parentid.push_back(b.parent);
   m.body_jntadr.push_back(b.joints.empty() ? -1 : m.njnt);
@@ -122,7 +122,7 @@ void add_body(const Spec& spec, int id, const BodyInertia& inertia, Model& m) {
 
 void add_tendons(const Spec& spec, Model& m) {
   std::map<std::string, int> joints;
-  for (int j = 0; j < m.njnt; ++j) joints[m.jnt_names[static_cast<std::size_t>(j)]] = j;
+  for (int j = 0; j < m.njnt; ++j) joints[m.jnt_names[at(j)]] = j;
   for (const auto& t : spec.tendons) {
     if (!t.fixed) continue;
     m.tendon_names.push_back(t.name);
@@ -131,7 +131,7 @@ void add_tendons(const Spec& spec, Model& m) {
     ++m.ntendon;
     for (std::size_t i = 0; i < t.wraps.size(); ++i) {
       const int j = joints.at(t.wraps[i].first);
-      const JointType type = m.jnt_type[static_cast<std::size_t>(j)];
+      const JointType type = m.jnt_type[at(j)];
       if (type != JointType::hinge && type != JointType::slide) {
         fail(*t.wrap_elements[i], "joint", "a fixed tendon runs over hinges and slides only");
       }

@@ -4,14 +4,11 @@
 #include <cmath>
 #include <sstream>
 
+#include "math.h"
 #include "stiction/error.h"
 
 namespace stiction::model {
 namespace {
-
-std::size_t at(int i) {
-  return static_cast<std::size_t>(i);
-}
 
 bool compliant(const Model& m, int g) {
   return m.geom_native[at(g)] != 0 && m.geom_stiffness[at(g)] < kRigid;

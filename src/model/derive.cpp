@@ -10,10 +10,6 @@
 namespace stiction::model {
 namespace {
 
-std::size_t at(int i) {
-  return static_cast<std::size_t>(i);
-}
-
 int dof_count(JointType type) {
   switch (type) {
     case JointType::free: return 6;

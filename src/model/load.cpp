@@ -12,8 +12,7 @@ namespace {
 constexpr int kRefusalsShown = 10;
 constexpr int kMaxGeoms = 16'384;  // pairs grow with the square
 constexpr int kMaxDofs = 2048;
-constexpr int kMaxTreeDofs =
-    512;  // the inertia of a tree is dense, its inverse grows with the cube
+constexpr int kMaxTreeDofs = 512;  // the inertia of a tree is dense, work grows with the cube
 
 void limit(const char* what, int n, int most) {
   if (n <= most) return;
@@ -54,10 +53,9 @@ void refuse_missing_colliders(const LoadReport& report, const std::string& file)
   if (report.pairs_without_collider.empty()) return;
   const auto& p = report.pairs_without_collider.front();
   throw ModelError(file + ": " + std::to_string(report.pairs_without_collider.size()) +
-                   " geom pairs have no collider (strict), the first: geom " +
-                   std::to_string(p.geom1) + " \"" + p.name1 + "\" (" + p.type1 + ") and geom " +
-                   std::to_string(p.geom2) + " \"" + p.name2 + "\" (" + p.type2 +
-                   "); replace the shapes or exclude the bodies");
+                   " geom pairs have no collider (strict), the first: " + p.type1 + " " + p.name1 +
+                   " and " + p.type2 + " " + p.name2 +
+                   "; replace the shapes or exclude the bodies");
 }
 
 // Degrees of freedom of the largest tree; the world's children are the roots.

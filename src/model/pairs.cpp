@@ -1,6 +1,9 @@
 #include <algorithm>
 #include <cstdint>
+#include <limits>
+#include <locale>
 #include <set>
+#include <sstream>
 #include <tuple>
 #include <utility>
 
@@ -11,10 +14,6 @@
 
 namespace stiction::model {
 namespace {
-
-std::size_t at(int i) {
-  return static_cast<std::size_t>(i);
-}
 
 struct Candidate {
   int geom1, geom2;      // lower type first; equal types: lower id first
@@ -207,6 +206,26 @@ bool never_collides(GeomType a, GeomType b) {
   return a <= GeomType::hfield && b <= GeomType::hfield;
 }
 
+// Whoever relies on solref and solimp should see what became of them.
+void report_mapping(const Model& m, LoadReport& report) {
+  double least = std::numeric_limits<double>::infinity(), most = 0;
+  int count = 0;
+  for (int p = 0; p < m.npair; ++p) {
+    if (is_native(m, m.pair_geom1[at(p)], m.pair_geom2[at(p)])) continue;
+    least = std::min(least, m.pair_stiffness[at(p)]);
+    most = std::max(most, m.pair_stiffness[at(p)]);
+    ++count;
+  }
+  if (count == 0) return;
+  std::ostringstream note;
+  note.imbue(std::locale::classic());
+  note.precision(3);
+  note << count << " geom pairs take their stiffness from solref and solimp: " << least;
+  if (most > least) note << " to " << most;
+  note << " N/m, at rest as deep as in MuJoCo";
+  report.entries.push_back({Use::mapped, false, m.file, 0, "contact", "", "", note.str()});
+}
+
 }  // namespace
 
 void build_pairs(Model& m, const ContactSettings& settings, LoadReport& report) {
@@ -231,6 +250,7 @@ void build_pairs(Model& m, const ContactSettings& settings, LoadReport& report) 
                                                geom_label(m, c.geom2), type_name(type1),
                                                type_name(type2)});
   }
+  report_mapping(m, report);
 }
 
 }  // namespace stiction::model

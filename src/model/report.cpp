@@ -87,7 +87,8 @@ bool LoadReport::complete() const {
 std::string LoadReport::table(bool all) const {
   std::vector<Row> rows{{"where", "what", "use", "note"}};
   for (const auto& g : grouped(entries, all)) {
-    std::string at = g.first->file + ":" + std::to_string(g.first->line);
+    std::string at = g.first->file;
+    if (g.first->line > 0) at += ":" + std::to_string(g.first->line);  // 0: the model as a whole
     if (g.count > 1) at += " +" + std::to_string(g.count - 1);
     rows.push_back({at, what(*g.first),
                     std::string(word(g.first->use)) + (g.first->physics ? " PHYSICS" : ""),

@@ -1,13 +1,10 @@
 #include "model/rest_inertia.h"
 
+#include "math.h"
 #include "stiction/error.h"
 
 namespace stiction::model {
 namespace {
-
-std::size_t at(int i) {
-  return static_cast<std::size_t>(i);
-}
 
 // Last dof on the path from the world to body b, -1 if the body can't move.
 int last_dof(const Model& m, int b) {
