@@ -77,6 +77,7 @@ struct Model {
   Reals jnt_pos, jnt_axis;                 // (njnt,3)   anchor and unit axis in the body
   Ints jnt_limited;                        // (njnt)     0 or 1
   Reals jnt_range;                         // (njnt,2)   m or rad; ball: (0, largest angle)
+  Reals jnt_margin;                        // (njnt)     the limit acts this far inside the range
   Reals jnt_stiffness;                     // (njnt)     N/m or N m/rad, about qpos_spring
   Ints jnt_actfrclimited;                  // (njnt)     0 or 1
   Reals jnt_actfrcrange;                   // (njnt,2)   clamp of the summed actuator force on the joint

@@ -61,6 +61,7 @@ void joints(nb::class_<LoadedModel>& c) {
   def<3>(c, "jnt_axis", &Model::jnt_axis, "(njnt, 3) unit axis in the body");
   def(c, "jnt_limited", &Model::jnt_limited, "(njnt,) 0 or 1");
   def<2>(c, "jnt_range", &Model::jnt_range, "(njnt, 2) m or rad; ball: 0 and the largest angle");
+  def(c, "jnt_margin", &Model::jnt_margin, "(njnt,) the limit acts this far inside the range");
   def(c, "jnt_stiffness", &Model::jnt_stiffness, "(njnt,) N/m or N m/rad, about qpos_spring");
   def(c, "jnt_actfrclimited", &Model::jnt_actfrclimited, "(njnt,) 0 or 1");
   def<2>(c, "jnt_actfrcrange", &Model::jnt_actfrcrange,

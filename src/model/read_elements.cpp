@@ -62,9 +62,7 @@ void read_joint(const Compiler&, Element& e, JointSpec& j) {
     }
     mark(e, "springdamper", Use::mapped, false, "stiffness and damping from the inertia at qpos0");
   }
-  if (const auto v = number(e, "margin")) {
-    mark(e, "margin", Use::ignored, *v != 0, "joint limits act at the limit itself");
-  }
+  if (const auto v = number(e, "margin")) j.margin = *v;
   if (boolean(e, "actuatorgravcomp") == true) {
     mark(e, "actuatorgravcomp", Use::ignored, true,
          "gravity compensation acts as a passive force, outside actuatorfrcrange");

@@ -33,6 +33,7 @@ struct JointSpec {
   Switch limited = Switch::automatic, actfrclimited = Switch::automatic;
   Range range{}, actfrcrange{}, springdamper{};
   double stiffness = 0, damping = 0, armature = 0, frictionloss = 0, ref = 0, springref = 0;
+  double margin = 0;
 };
 
 struct GeomSpec {

@@ -82,15 +82,16 @@ std::vector<RowConstraint> joint_rows(const Model& m, const Options& o, double d
   std::vector<RowConstraint> rows;
   servo_rows(m, dt, in, delassus, rows);
 
-  // limits: g = q − lower with J = +1, g = upper − q with J = −1
+  // limits: g = q − lower − margin with J = +1, g = upper − margin − q with J = −1
   for (int j = 0; j < m.njnt; ++j) {
     const JointType type = m.jnt_type[at(j)];
     if (m.jnt_limited[at(j)] == 0 || (type != JointType::hinge && type != JointType::slide))
       continue;
     const VecX e = VecX::Unit(m.nv, m.jnt_dofadr[at(j)]);
     const double q = in.qpos[at(m.jnt_qposadr[at(j)])], w = delassus(e.transpose());
-    rows.push_back({e, limit_law(dt, w, q - m.jnt_range[at(2 * j)])});
-    rows.push_back({-e, limit_law(dt, w, m.jnt_range[at(2 * j + 1)] - q)});
+    const double margin = m.jnt_margin[at(j)];
+    rows.push_back({e, limit_law(dt, w, q - m.jnt_range[at(2 * j)] - margin)});
+    rows.push_back({-e, limit_law(dt, w, m.jnt_range[at(2 * j + 1)] - margin - q)});
   }
 
   // dry friction of the joints

@@ -59,7 +59,6 @@ TEST(MjcfReport, PhysicsThatIsNotComputedIsNamed) {
       {"<option density='1000'/>" + ball, "option", "density"},
       {"<option viscosity='0.1'/>" + ball, "option", "viscosity"},
       {"<option wind='1 0 0'/>" + ball, "option", "wind"},
-      {robot("margin='0.01'"), "joint", "margin"},
       {robot("stiffness='1 2'"), "joint", "stiffness"},
       {robot("damping='1 0 2'"), "joint", "damping"},
       {robot("actuatorgravcomp='true'"), "joint", "actuatorgravcomp"},

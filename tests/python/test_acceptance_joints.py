@@ -53,6 +53,15 @@ def test_t41_t42_against_a_limit(kind, factor, force, dt):
         assert violation == pytest.approx(5.066059182e-9, rel=2e-8)
 
 
+@pytest.mark.parametrize("force", (10, -10))
+def test_limit_with_margin_acts_inside_the_range(force):
+    """As T42, the limit moved inwards by the margin: where MuJoCo's reference acceleration ends."""
+    ref = single('limited="true" range="0 0.1" margin="0.02"', dt=1e-3, kind="slide")
+    out = ref.rollout([0.05], [0.0], nstep=1000, qfrc_applied=[force])
+    violation = max(out.qpos[-1, 0] - 0.08, 0.02 - out.qpos[-1, 0])
+    assert violation == pytest.approx(2e-6 * RIGID * 10, rel=1e-8)
+
+
 PENDULUM = """
 <mujoco>
   <compiler angle="radian"/>

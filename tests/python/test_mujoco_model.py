@@ -42,7 +42,7 @@ INTEGERS = """
 
 REALS = """
     body_pos body_quat body_mass body_ipos body_subtreemass body_gravcomp jnt_pos jnt_axis jnt_range
-    jnt_stiffness jnt_actfrcrange qpos0 qpos_spring dof_armature dof_damping dof_frictionloss
+    jnt_margin jnt_stiffness jnt_actfrcrange qpos0 qpos_spring dof_armature dof_damping dof_frictionloss
     geom_size geom_pos geom_quat geom_rbound geom_friction geom_solref geom_solimp geom_solmix
     geom_margin geom_gap site_pos site_quat actuator_gear actuator_ctrlrange actuator_forcerange
     key_time key_qpos key_qvel key_ctrl
@@ -216,8 +216,6 @@ def test_pairs(name):
 
 # Physics that is reported and not computed: element, attribute, value -> number of entries.
 IGNORED = {
-    "gymnasium/ant.xml": {("joint", "margin", "0.01"): 1},
-    "gymnasium/inverted_double_pendulum.xml": {("joint", "margin", "0.01"): 1},
     "gymnasium/swimmer.xml": {("option", "density", "4000"): 1, ("option", "viscosity", "0.1"): 1},
     "models/anymal_c.xml": {("geom", "condim", "6"): 1},
     "models/go1.xml": {("geom", "condim", "6"): 1},
