@@ -220,7 +220,8 @@ void report_mapping(const Model& m, LoadReport& report) {
   std::ostringstream note;
   note.imbue(std::locale::classic());
   note.precision(3);
-  note << count << " geom pairs take their stiffness from solref and solimp: " << least;
+  note << "stiffness of " << count << (count == 1 ? " geom pair" : " geom pairs")
+       << " from solref and solimp: " << least;
   if (most > least) note << " to " << most;
   note << " N/m, at rest as deep as in MuJoCo";
   report.entries.push_back({Use::mapped, false, m.file, 0, "contact", "", "", note.str()});
