@@ -95,6 +95,19 @@ void contact_results(const Model& m, const Options& o, double dt, const Kinemati
     if (p.gap + p.reach.horizon * p.reach.opening(p.J * v) < 0) s.status |= Status::late_contact;
 }
 
+// What a step that can't be taken returns: the state as it was, zeros elsewhere.
+StepResult unchanged(const Model& m, const StepInputs& in) {
+  StepResult s;
+  s.qpos.assign(in.qpos.begin(), in.qpos.end());
+  s.qvel.assign(in.qvel.begin(), in.qvel.end());
+  s.anchor.assign(in.anchor.begin(), in.anchor.end());
+  s.v_star.assign(at(m.nv), 0.0);
+  s.gen_impulse.assign(at(m.nv), 0.0);
+  s.A.assign(at(m.nv * m.nv), 0.0);
+  s.xfrc_contact.assign(at(6 * m.nbody), 0.0);
+  return s;
+}
+
 bool in_range(std::span<const double> qpos, const VecX& v, Status& status) {
   for (const double q : qpos)
     if (!(std::abs(q) <= kStateLimit)) status |= Status::bad_state;
@@ -130,14 +143,7 @@ FreeMotion free_motion(const Model& m, double dt, const Kinematics& kin, const S
 StepResult step(const Model& m, const Options& o, const StepInputs& in) {
   const double dt = *o.timestep;
   const VecX v0 = Eigen::Map<const VecX>(in.qvel.data(), m.nv);
-  StepResult s;
-  s.qpos.assign(in.qpos.begin(), in.qpos.end());
-  s.qvel.assign(in.qvel.begin(), in.qvel.end());
-  s.anchor.assign(in.anchor.begin(), in.anchor.end());
-  s.v_star.assign(at(m.nv), 0.0);
-  s.gen_impulse.assign(at(m.nv), 0.0);
-  s.A.assign(at(m.nv * m.nv), 0.0);
-  s.xfrc_contact.assign(at(6 * m.nbody), 0.0);
+  StepResult s = unchanged(m, in);
   if (!in_range(in.qpos, v0, s.status)) return s;
 
   // free motion
