@@ -145,7 +145,7 @@ def test_actuators(name):
     affine = theirs.actuator_biastype == mujoco.mjtBias.mjBIAS_AFFINE
     bias = theirs.actuator_biasprm[:, :3] * affine[:, None]
     affine = theirs.actuator_gaintype == mujoco.mjtGain.mjGAIN_AFFINE
-    gain = theirs.actuator_gainprm[:, :3] * np.column_stack([affine | True, affine, affine])
+    gain = theirs.actuator_gainprm[:, :3] * np.column_stack([np.ones_like(affine), affine, affine])
     close("actuator_gain", name, ours.actuator_gain, gain, SAME_FORMULA)
     # kv from dampratio: a square root of the inertia at qpos0
     close("actuator_bias", name, ours.actuator_bias, bias, DECOMPOSED)
