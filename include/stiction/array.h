@@ -1,0 +1,25 @@
+// A view of numbers that somebody else owns: what NumPy or DLPack need to know, without them.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+
+namespace stiction {
+
+enum class DType : std::uint8_t { float32, float64, int32, uint32 };
+
+// Row-major and dense.
+struct ArrayView {
+  std::string name;
+  void* data = nullptr;
+  DType dtype = DType::float32;
+  int ndim = 2;
+  std::array<std::int64_t, 3> shape{0, 1, 1};  // ones beyond ndim
+  std::string device = "cpu";
+  bool writable = true;
+
+  std::int64_t size() const { return shape[0] * shape[1] * shape[2]; }
+};
+
+}  // namespace stiction

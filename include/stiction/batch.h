@@ -1,0 +1,128 @@
+// Thousands of independent copies of one robot, stepped together: the product.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "stiction/array.h"
+#include "stiction/model.h"
+#include "stiction/options.h"
+#include "stiction/reference.h"
+
+namespace stiction {
+
+enum class Precision : std::uint8_t { float32, float64 };
+
+struct BatchOptions {
+  int num_envs = 1;
+  Options options;  // solver_tolerance defaults to 1e-4 in float32, 1e-6 in float64
+  std::string device = "cpu";
+  Precision precision = Precision::float32;
+  std::optional<int> threads;  // default: one per core this process may use
+  std::uint64_t seed = 0;
+};
+
+// What a batch takes, in bytes; known before anything is allocated.
+struct BatchMemory {
+  std::size_t per_env = 0;     // dense fields of one environment
+  std::size_t per_thread = 0;  // blocked working set of one thread
+  std::size_t total = 0;
+};
+BatchMemory batch_memory(const Model& model, const BatchOptions& options);
+
+// One field or parameter of a batch, from the list src/physics/fields.def.
+struct FieldInfo {
+  std::string name, kind, producer, meaning;  // kind: state, input, param, output
+  int rows = 0, columns = 0;                  // numbers per environment
+  bool wide = false;                          // float64 in every precision
+};
+
+// What a step depends on besides inputs and parameters, of n environments, row-major (n, ...).
+// Empty vectors in set_state: qpos, qvel, time stay; anchor and body_airtime become zero.
+struct BatchState {
+  std::vector<double> qpos, qvel, time, anchor, body_airtime;
+};
+
+// Statistics of the solver over the steps since construction or the last clear.
+struct SolverCounts {
+  std::uint64_t env_steps = 0, iterations = 0, linesearch_evaluations = 0, contacts = 0;
+  std::uint64_t not_converged = 0, stalled = 0, late_contact = 0, frozen = 0;
+  std::uint64_t pack_steps = 0, pack_max_iterations = 0;  // sum over packs of the slowest lane
+  std::vector<std::uint64_t> iteration_histogram;         // (max_iterations + 1)
+};
+
+// Every method may be called from one thread at a time; batches share nothing that changes.
+class Batch {
+ public:
+  // Throws ArgumentError on options out of range, an unknown device, or too little memory.
+  Batch(ModelPtr model, const BatchOptions& options);
+  ~Batch();
+  Batch(Batch&&) noexcept;
+  Batch& operator=(Batch&&) noexcept;
+
+  const Model& model() const;
+  const Options& options() const;  // with every default resolved
+  int num_envs() const;
+  int threads() const;
+  std::string isa() const;  // what runs: "avx512", "avx2", "baseline"; STICTION_ISA chooses
+  int lanes() const;        // environments per pack
+  Precision precision() const;
+  BatchMemory memory() const;
+
+  // n steps with the inputs as they are, then one refresh of the outputs. What happens inside an
+  // environment never throws: see status(). Allocates nothing.
+  void step(int n = 1);
+  // Outputs at the present state; forces and accelerations come from a solve that moves nothing.
+  void refresh();
+
+  // The model's reference pose (or the given state); zero velocity, time, anchors, inputs and
+  // status. Throws ArgumentError on an index out of range, a duplicate, a bad state or unphysical
+  // own parameters. Refreshes what it reset.
+  void reset();
+  void reset(std::span<const int> ids, const BatchState* state = nullptr);
+  void reset(std::span<const bool> mask, const BatchState* state = nullptr);
+
+  BatchState get_state(std::span<const int> ids) const;
+  // Throws ArgumentError on wrong sizes, non-finite numbers or zero quaternions, naming environment
+  // and index. Clears the status of these environments and refreshes them.
+  void set_state(std::span<const int> ids, const BatchState& state);
+  // State, inputs, own parameters and status of environment src[i] to dst[i].
+  void copy(std::span<const int> src, std::span<const int> dst);
+
+  // Views of the batch's own memory, (num_envs, rows, columns) without trailing ones, valid as long
+  // as the batch. Throw ArgumentError with the nearest names. Outputs are read-only.
+  ArrayView field(const std::string& name);
+  // Makes a parameter own to each environment (starting from the model's) and returns its view.
+  ArrayView param(const std::string& name);
+  bool param_is_own(const std::string& name) const;
+  // Throws ArgumentError naming environment, parameter and value if an own number is unphysical.
+  void check_params() const;
+  static std::vector<FieldInfo> fields(const Model& model);
+
+  ArrayView status();       // (num_envs) uint32, bits of Status; read-only
+  ArrayView status_step();  // (num_envs) int32, step of the first event since the reset; -1: none
+  std::uint64_t status_count() const;            // frozen environments: one number to poll
+  std::vector<Contact> contacts(int env) const;  // points of the last step's problem
+  const SolverCounts& counts() const;
+  void clear_counts();
+  std::uint64_t state_hash() const;  // FNV-1a of the declared state of all environments, in order
+
+  // State, inputs, status and own parameters to a file, and back into any batch of the same model,
+  // options and num_envs: the same bits from there on. Throw Error on a damaged or foreign file.
+  void save(const std::string& path) const;
+  void load(const std::string& path);
+  // One environment as JSON: model file, options, state, inputs; `stiction replay` steps it in
+  // double with a trace.
+  void dump(int env, const std::string& path) const;
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace stiction

@@ -1,0 +1,268 @@
+#include "cpu/host_model.h"
+
+#include <algorithm>
+
+namespace stiction::cpu {
+namespace {
+
+constexpr std::size_t at(int i) {
+  return static_cast<std::size_t>(i);
+}
+
+template <class E>
+std::vector<int> to_ints(const std::vector<E>& v) {
+  std::vector<int> result;
+  for (const E e : v) result.push_back(static_cast<int>(e));
+  return result;
+}
+
+// Lists of unequal length, one after the other, and where each begins.
+struct Lists {
+  std::vector<int> adr{0}, items;
+  void end_list() { adr.push_back(static_cast<int>(items.size())); }
+};
+
+bool may_be_servo(const Model& m, int a) {
+  const double *gain = &m.actuator_gain[at(3 * a)], *bias = &m.actuator_bias[at(3 * a)];
+  return bias[1] < 0 || bias[2] < 0 || gain[1] != 0 || gain[2] != 0;
+}
+
+// A position servo on a ball joint goes the short way round.
+bool goes_short_way(const Model& m, int a) {
+  const double gain = m.actuator_gain[at(3 * a)];
+  return m.actuator_trntype[at(a)] == Transmission::joint &&
+         m.jnt_type[at(m.actuator_trnid[at(a)])] == JointType::ball && gain != 0 &&
+         m.actuator_bias[at(3 * a + 1)] == -gain;
+}
+
+}  // namespace
+
+const int* HostModel::keep(std::vector<int> v) {
+  return ints_.emplace_back(std::move(v)).data();
+}
+const float* HostModel::keep(std::vector<float> v) {
+  return floats_.emplace_back(std::move(v)).data();
+}
+
+HostModel::HostModel(const Model& m, const Options& o) {
+  physics::ModelView& w = view_;
+  w.opt.timestep = *o.timestep;
+  w.opt.stiction_tolerance = o.stiction_tolerance;
+  w.opt.regularization = o.regularization;
+  w.opt.near_rigid = o.near_rigid;
+  w.opt.solver_tolerance = *o.solver_tolerance;
+  w.opt.max_iterations = o.max_iterations;
+  w.opt.contact_model = static_cast<int>(o.contact_model);
+  w.opt.anchored = o.stiction == Stiction::anchored;
+  w.opt.penetrating_deepest = o.contact_pairs == ContactPairs::penetrating_deepest;
+  w.opt.harmonic_friction = o.friction_combination == FrictionCombination::harmonic;
+
+  w.nq = m.nq, w.nv = m.nv, w.nu = m.nu;
+  w.nbody = m.nbody, w.njnt = m.njnt, w.ngeom = m.ngeom, w.nsite = m.nsite, w.nmocap = m.nmocap;
+  w.npair = m.npair, w.nslot = m.nslot;
+  w.nwrap = static_cast<int>(m.wrap_jntid.size());
+  w.nanchor = w.opt.anchored ? m.nslot : 0;
+  w.ntri = m.nv * (m.nv + 1) / 2;
+  w.nbody1 = m.nbody + 1, w.nv1 = m.nv + 1;
+
+  bodies(m);
+  joints(m);
+  geoms(m);
+  actuators(m);
+  specs_ = field_specs(w);
+  parameters(m);
+}
+
+void HostModel::bodies(const Model& m) {
+  physics::ModelView& w = view_;
+  w.body_parentid = keep(m.body_parentid);
+  w.body_weldid = keep(m.body_weldid);
+  w.body_mocapid = keep(m.body_mocapid);
+  w.body_jntadr = keep(m.body_jntadr);
+  w.body_jntnum = keep(m.body_jntnum);
+  w.body_dofadr = keep(m.body_dofadr);
+  w.body_dofnum = keep(m.body_dofnum);
+
+  // levels and children
+  std::vector<int> depth(at(m.nbody), 0);
+  for (int b = 1; b < m.nbody; ++b) depth[at(b)] = depth[at(m.body_parentid[at(b)])] + 1;
+  w.nlevel = *std::max_element(depth.begin(), depth.end()) + 1;
+  Lists levels, children;
+  for (int l = 0; l < w.nlevel; ++l) {
+    for (int b = 0; b < m.nbody; ++b)
+      if (depth[at(b)] == l) levels.items.push_back(b);
+    levels.end_list();
+  }
+  for (int p = 0; p < m.nbody; ++p) {
+    for (int b = 1; b < m.nbody; ++b)
+      if (m.body_parentid[at(b)] == p) children.items.push_back(b);
+    children.end_list();
+  }
+  w.level_adr = keep(levels.adr), w.level_body = keep(levels.items);
+  w.child_adr = keep(children.adr), w.child_body = keep(children.items);
+
+  // what can move: the last dof on the path to the root, and the body of the first
+  std::vector<int> last(at(m.nbody), -1), tree(at(m.nbody), -1), roots;
+  for (int b = 1; b < m.nbody; ++b) {
+    const auto p = at(m.body_parentid[at(b)]);
+    const int n = m.body_dofnum[at(b)];
+    last[at(b)] = n > 0 ? m.body_dofadr[at(b)] + n - 1 : last[p];
+    tree[at(b)] = tree[p];
+    if (n > 0 && tree[p] < 0) {
+      tree[at(b)] = static_cast<int>(roots.size());
+      roots.push_back(b);
+    }
+  }
+  w.body_lastdof = keep(last);
+  w.body_treeid = keep(tree);
+  w.ntree = static_cast<int>(roots.size());
+  w.tree_body = keep(roots);
+  w.any_gravcomp = std::any_of(m.body_gravcomp.begin(), m.body_gravcomp.end(),
+                               [](double share) { return share != 0; });
+}
+
+void HostModel::joints(const Model& m) {
+  physics::ModelView& w = view_;
+  w.jnt_type = keep(to_ints(m.jnt_type));
+  w.jnt_bodyid = keep(m.jnt_bodyid);
+  w.jnt_qposadr = keep(m.jnt_qposadr);
+  w.jnt_dofadr = keep(m.jnt_dofadr);
+  w.jnt_actfrclimited = keep(m.jnt_actfrclimited);
+  w.dof_bodyid = keep(m.dof_bodyid);
+  w.dof_jntid = keep(m.dof_jntid);
+  w.dof_parentid = keep(m.dof_parentid);
+
+  // only joints with one dof have limit rows
+  std::vector<int> limited(m.jnt_limited);
+  std::vector<int> rotates(at(m.nv), 0), freerot(at(m.nv), -1);
+  for (int j = 0; j < m.njnt; ++j) {
+    const JointType type = m.jnt_type[at(j)];
+    const int dof = m.jnt_dofadr[at(j)];
+    if (type == JointType::free || type == JointType::ball) limited[at(j)] = 0;
+    if (type == JointType::hinge) rotates[at(dof)] = 1;
+    for (int k = 0; k < 3; ++k) {
+      if (type == JointType::ball) rotates[at(dof + k)] = 1;
+      if (type == JointType::free) rotates[at(dof + 3 + k)] = 1, freerot[at(dof + 3 + k)] = dof + 3;
+    }
+    if (limited[at(j)] != 0) w.any_limit = true;
+    if (m.jnt_stiffness[at(j)] != 0) w.any_spring = true;
+  }
+  w.jnt_limited = keep(limited);
+  w.dof_rotates = keep(rotates);
+  w.dof_freerot = keep(freerot);
+  w.any_frictionloss = std::any_of(m.dof_frictionloss.begin(), m.dof_frictionloss.end(),
+                                   [](double loss) { return loss != 0; });
+}
+
+void HostModel::geoms(const Model& m) {
+  physics::ModelView& w = view_;
+  w.geom_type = keep(to_ints(m.geom_type));
+  w.geom_bodyid = keep(m.geom_bodyid);
+  w.geom_priority = keep(m.geom_priority);
+  std::vector<float> rbound;
+  for (const double r : m.geom_rbound) rbound.push_back(static_cast<float>(r * (1 + 1e-6)));
+  w.geom_rbound = keep(rbound);
+  w.pair_geom1 = keep(m.pair_geom1);
+  w.pair_geom2 = keep(m.pair_geom2);
+  w.pair_condim = keep(m.pair_condim);
+  w.pair_explicit = keep(m.pair_explicit);
+  w.pair_slotadr = keep(m.pair_slotadr);
+  w.pair_slotnum = keep(m.pair_slotnum);
+  std::vector<int> slot_pair;
+  for (int p = 0; p < m.npair; ++p) slot_pair.insert(slot_pair.end(), at(m.pair_slotnum[at(p)]), p);
+  w.slot_pair = keep(slot_pair);
+  w.site_bodyid = keep(m.site_bodyid);
+}
+
+void HostModel::actuators(const Model& m) {
+  physics::ModelView& w = view_;
+  w.actuator_trntype = keep(to_ints(m.actuator_trntype));
+  w.actuator_trnid = keep(m.actuator_trnid);
+  w.actuator_ctrllimited = keep(m.actuator_ctrllimited);
+  w.actuator_forcelimited = keep(m.actuator_forcelimited);
+  w.tendon_adr = keep(m.tendon_adr);
+  w.tendon_num = keep(m.tendon_num);
+  w.wrap_jntid = keep(m.wrap_jntid);
+
+  Lists moment;
+  std::vector<int> servo, short_way, bounded;
+  for (int a = 0; a < m.nu; ++a) {
+    const int id = m.actuator_trnid[at(a)];
+    servo.push_back(may_be_servo(m, a) ? 1 : 0);
+    short_way.push_back(goes_short_way(m, a) ? 1 : 0);
+    bounded.push_back(0);
+    if (m.actuator_trntype[at(a)] == Transmission::tendon) {
+      for (int k = 0; k < m.tendon_num[at(id)]; ++k)
+        moment.items.push_back(m.jnt_dofadr[at(m.wrap_jntid[at(m.tendon_adr[at(id)] + k)])]);
+    } else {
+      constexpr int kDofs[] = {6, 3, 1, 1};
+      for (int k = 0; k < kDofs[static_cast<int>(m.jnt_type[at(id)])]; ++k)
+        moment.items.push_back(m.jnt_dofadr[at(id)] + k);
+      bounded.back() = m.jnt_actfrclimited[at(id)];
+    }
+    moment.end_list();
+    if (servo.back() != 0) w.any_servo = true;
+  }
+  w.nmoment = static_cast<int>(moment.items.size());
+  w.act_momentadr = keep(moment.adr);
+  w.act_momentdof = keep(moment.items);
+  w.actuator_mayservo = keep(servo);
+  w.actuator_shortway = keep(short_way);
+  w.actuator_bounded = keep(bounded);
+}
+
+void HostModel::allow_servos() {
+  view_.actuator_mayservo = keep(std::vector<int>(at(view_.nu), 1));
+  view_.any_servo = view_.nu > 0;
+}
+
+void HostModel::parameters(const Model& m) {
+  const auto set = [&](Field f, std::vector<double> values) {
+    params_[static_cast<std::size_t>(f)] = std::move(values);
+  };
+  set(Field::gravity, {m.gravity.begin(), m.gravity.end()});
+  // of the three coefficients the sliding one
+  std::vector<double> friction;
+  for (int g = 0; g < m.ngeom; ++g) friction.push_back(m.geom_friction[at(3 * g)]);
+  set(Field::geom_friction, friction);
+
+#define STICTION_PARAM(name) set(Field::name, m.name);
+  STICTION_PARAM(body_pos)
+  STICTION_PARAM(body_quat)
+  STICTION_PARAM(body_mass)
+  STICTION_PARAM(body_ipos)
+  STICTION_PARAM(body_iquat)
+  STICTION_PARAM(body_inertia)
+  STICTION_PARAM(body_gravcomp)
+  STICTION_PARAM(jnt_pos)
+  STICTION_PARAM(jnt_axis)
+  STICTION_PARAM(jnt_range)
+  STICTION_PARAM(jnt_margin)
+  STICTION_PARAM(jnt_stiffness)
+  STICTION_PARAM(jnt_actfrcrange)
+  STICTION_PARAM(qpos0)
+  STICTION_PARAM(qpos_spring)
+  STICTION_PARAM(dof_armature)
+  STICTION_PARAM(dof_damping)
+  STICTION_PARAM(dof_frictionloss)
+  STICTION_PARAM(geom_size)
+  STICTION_PARAM(geom_pos)
+  STICTION_PARAM(geom_quat)
+  STICTION_PARAM(pair_friction)
+  STICTION_PARAM(pair_margin)
+  STICTION_PARAM(pair_stiffness)
+  STICTION_PARAM(pair_dissipation)
+  STICTION_PARAM(pair_relaxation_time)
+  STICTION_PARAM(pair_weight)
+  STICTION_PARAM(site_pos)
+  STICTION_PARAM(site_quat)
+  STICTION_PARAM(actuator_gear)
+  STICTION_PARAM(actuator_gain)
+  STICTION_PARAM(actuator_bias)
+  STICTION_PARAM(actuator_ctrlrange)
+  STICTION_PARAM(actuator_forcerange)
+  STICTION_PARAM(wrap_coef)
+#undef STICTION_PARAM
+}
+
+}  // namespace stiction::cpu

@@ -1,0 +1,44 @@
+// From Model and Options to what the physics text reads: uniform integers and parameter values.
+#pragma once
+
+#include <array>
+#include <deque>
+#include <vector>
+
+#include "cpu/layout.h"
+#include "stiction/model.h"
+#include "stiction/options.h"
+
+namespace stiction::cpu {
+
+class HostModel {
+ public:
+  // Options with every default resolved.
+  HostModel(const Model& model, const Options& options);
+  HostModel(const HostModel&) = delete;
+  HostModel& operator=(const HostModel&) = delete;
+
+  const physics::ModelView& view() const { return view_; }
+  const FieldSpecs& specs() const { return specs_; }
+  // The model's values of a parameter, row-major.
+  const std::vector<double>& param(Field f) const { return params_[static_cast<std::size_t>(f)]; }
+  // Feedback gains may become own to each environment: any actuator may then be a servo.
+  void allow_servos();
+
+ private:
+  const int* keep(std::vector<int> v);
+  const float* keep(std::vector<float> v);
+  void bodies(const Model& m);
+  void joints(const Model& m);
+  void geoms(const Model& m);
+  void actuators(const Model& m);
+  void parameters(const Model& m);
+
+  physics::ModelView view_{};
+  FieldSpecs specs_{};
+  std::array<std::vector<double>, kFields> params_;
+  std::deque<std::vector<int>> ints_;
+  std::deque<std::vector<float>> floats_;
+};
+
+}  // namespace stiction::cpu

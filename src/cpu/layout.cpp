@@ -1,0 +1,14 @@
+#include "cpu/layout.h"
+
+namespace stiction::cpu {
+
+FieldSpecs field_specs(const physics::SizesView& s) {
+  return {{
+#define X(kind, type, name, rows, columns, producer, meaning) \
+  {#name, FieldKind::kind, FieldType::type, s.rows, s.columns, #producer, meaning},
+#include "physics/fields.def"
+#undef X
+  }};
+}
+
+}  // namespace stiction::cpu

@@ -1,0 +1,32 @@
+// Names, kinds and sizes of the fields, from physics/fields.def, for code that handles all of them.
+#pragma once
+
+#include <array>
+
+#include "physics/views.h"
+
+namespace stiction::cpu {
+
+using physics::Field;
+using physics::FieldKind;
+using physics::FieldType;
+using physics::kFields;
+
+struct FieldSpec {
+  const char* name;
+  FieldKind kind;
+  FieldType type;
+  int rows, columns;
+  const char *producer, *meaning;
+
+  int size() const { return rows * columns; }  // numbers per environment
+};
+using FieldSpecs = std::array<FieldSpec, kFields>;
+
+FieldSpecs field_specs(const physics::SizesView& sizes);
+
+constexpr int index(Field f) {
+  return static_cast<int>(f);
+}
+
+}  // namespace stiction::cpu

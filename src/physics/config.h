@@ -1,0 +1,21 @@
+// How the physics text is compiled: by which compiler, for which instruction set.
+#pragma once
+
+// Everything in src/physics lives in an inline namespace named after the instruction set, so that a
+// function compiled for AVX-512 is never linked into code for an older machine.
+#ifndef STICTION_ISA
+#define STICTION_ISA baseline
+#endif
+#define STICTION_PHYSICS_BEGIN  \
+  namespace stiction::physics { \
+  inline namespace STICTION_ISA {
+#define STICTION_PHYSICS_END \
+  }                          \
+  }
+
+// A function of the text: runs on the host and, under nvcc, on the device.
+#ifdef __CUDACC__
+#define STICTION_FN __host__ __device__ inline
+#else
+#define STICTION_FN inline
+#endif

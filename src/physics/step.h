@@ -1,0 +1,45 @@
+// One time step and the refresh after it: the list of the stages.
+#pragma once
+
+#include "physics/actuation.h"
+#include "physics/bias.h"
+#include "physics/collide.h"
+#include "physics/inertia.h"
+#include "physics/integrate.h"
+#include "physics/kinematics.h"
+#include "physics/rows.h"
+#include "physics/sensors.h"
+#include "physics/solve.h"
+
+STICTION_PHYSICS_BEGIN
+
+// Everything up to the new velocity, which stays in e.v: forces and accelerations without a move.
+template <class Team, class S>
+STICTION_FN void forces(const Team& team, const ModelView& m, EnvView<S>& e) {
+  clear_flags(team, m, e);
+  kinematics(team, m, e);  // q -> poses, motion axes
+  bias(team, m, e);        // v -> velocities, Coriolis and gravity
+  inertia(team, m, e);     // A = M + δt D + δt² K
+  actuation(team, m, e);   // springs, dampers, motors, wrenches -> k
+  rows(team, m, e);        // limits, servos, dry friction; v_r
+  collide(team, m, e);     // active points and their laws
+  solve(team, m, e);       // min ½ (v − v*)ᵀ A (v − v*) + Σ ℓ(J v)
+}
+
+// `last`: the step after which the user looks.
+template <class Team, class S>
+STICTION_FN void step(const Team& team, const ModelView& m, EnvView<S>& e, bool last) {
+  forces(team, m, e);
+  if (last) interval_sensors(team, m, e);
+  integrate(team, m, e);  // v, q ⊕ δt v, anchors, freeze
+}
+
+// Outputs at the new state; forces and accelerations stay those of the last interval.
+template <class Team, class S>
+STICTION_FN void refresh(const Team& team, const ModelView& m, EnvView<S>& e) {
+  kinematics(team, m, e);
+  velocities(team, m, e);
+  state_sensors(team, m, e);
+}
+
+STICTION_PHYSICS_END

@@ -1,0 +1,120 @@
+// The three things that flow through the stages: ModelView (what all environments share, uniform
+// integers and options), EnvView (the fields of one team's environments), and nothing else.
+#pragma once
+
+#include <cstdint>
+
+#include "physics/scalar.h"
+#include "stiction/types.h"
+
+namespace stiction::physics {
+
+// Counts that fields.def uses, and the constants among them.
+struct SizesView {
+  int nq, nv, nu, nbody, njnt, ngeom, nsite, nmocap, nwrap, npair, nslot, nsensordata;
+  int nanchor;      // nslot where stiction is anchored, else 0
+  int nmoment;      // entries of all actuators' moment arms
+  int ntri;         // nv (nv + 1) / 2
+  int nbody1, nv1;  // nbody + 1, nv + 1
+  static constexpr int one = 1, two = 2, three = 3, four = 4, six = 6, nine = 9, ten = 10;
+  static constexpr int sym6 = 21;    // lower triangle of a 6x6 matrix
+  static constexpr int nstatus = 8;  // bits of Status
+};
+
+// What the options say, resolved; see stiction/options.h.
+struct OptionsView {
+  double timestep;            // δt, s
+  double stiction_tolerance;  // v_s, m/s
+  double regularization;      // σ
+  double near_rigid;          // β of SAP contact
+  double solver_tolerance;    // ε_r
+  int max_iterations;
+  int contact_model;  // ContactModel: 0 lagged, 1 similar, 2 sap
+  bool anchored;
+  bool penetrating_deepest;
+  bool harmonic_friction;
+};
+
+// clang-format off
+// Integers of the model, the same for all environments. Arrays as in stiction/model.h where the
+// names agree; the others:
+struct ModelView : SizesView {
+  OptionsView opt;
+
+  // bodies by depth: those of level l are level_body[level_adr[l] .. level_adr[l+1]); level 0 is the
+  // world alone. Children of b: child_body[child_adr[b] .. child_adr[b+1]).
+  int nlevel;
+  const int *level_adr, *level_body, *child_adr, *child_body;
+  const int *body_parentid, *body_weldid, *body_mocapid;
+  const int *body_jntadr, *body_jntnum, *body_dofadr, *body_dofnum;
+  const int *body_treeid;     // (nbody)  tree of a body that can move, else -1
+  const int *body_lastdof;    // (nbody)  last dof on the path from the root to the body, else -1
+  int ntree;
+  const int *tree_body;       // (ntree)  root body: its xpos is the origin O of the tree
+
+  const int *jnt_type, *jnt_bodyid, *jnt_qposadr, *jnt_dofadr, *jnt_limited, *jnt_actfrclimited;
+  const int *dof_bodyid, *dof_jntid;
+  const int *dof_parentid;    // (nv)     next dof towards the root on the path, else -1
+  const int *dof_rotates;     // (nv)     1: a rotation
+  const int *dof_freerot;     // (nv)     first of the three rotational dofs of a free joint it belongs to, else -1
+
+  const int *geom_type, *geom_bodyid, *geom_priority;
+  const float *geom_rbound;   // (ngeom)  upper bound on the bounding sphere's radius about geom_pos, m; plane: 0
+  const int *pair_geom1, *pair_geom2, *pair_condim, *pair_explicit, *pair_slotadr, *pair_slotnum;
+  const int *slot_pair;       // (nslot)
+
+  const int *site_bodyid;
+  const int *actuator_trntype, *actuator_trnid, *actuator_ctrllimited, *actuator_forcelimited;
+  const int *actuator_mayservo;  // (nu)   1: feedback that pulls back is possible, so it may be a row
+  const int *actuator_shortway;  // (nu)   1: position servo on a ball joint: goes the short way round
+  const int *actuator_bounded;   // (nu)   1: jnt_actfrcrange of its joint bounds the actuator's own force
+  const int *act_momentadr;      // (nu+1) entries of its moment arm
+  const int *act_momentdof;      // (nmoment)
+  const int *tendon_adr, *tendon_num, *wrap_jntid;
+
+  // sensors: one row per sensor; type and objects are indices of sensors.h
+  int nsensor;
+  const int *sensor_type, *sensor_objtype, *sensor_objid, *sensor_reftype, *sensor_refid, *sensor_adr, *sensor_dim;
+  const float *sensor_cutoff;
+
+  // flags of stages that some models don't need
+  bool any_limit, any_servo, any_frictionloss, any_spring, any_gravcomp;
+};
+// clang-format on
+
+// One number per field of fields.def.
+enum class Field : int {
+#define X(kind, type, name, rows, columns, producer, meaning) name,
+#include "physics/fields.def"
+#undef X
+};
+inline constexpr int kFields = 0
+#define X(kind, type, name, rows, columns, producer, meaning) +1
+#include "physics/fields.def"
+#undef X
+    ;
+
+enum class FieldKind : int { state, input, param, output, scratch };
+enum class FieldType : int { wide, real, index };
+
+}  // namespace stiction::physics
+
+STICTION_PHYSICS_BEGIN
+
+// The fields of the environments of one team. Parameters are read-only by convention of the stages.
+template <class S>
+struct EnvView {
+  using wide = Wide<S>;
+  using real = S;
+  using index = int;
+#define X(kind, type, name, rows, columns, producer, meaning) type* name;
+#include "physics/fields.def"
+#undef X
+};
+
+// Entry (i, j), j <= i, of a lower triangle.
+STICTION_FN int tri(int i, int j) {
+  return i * (i + 1) / 2 + j;
+}
+
+STICTION_PHYSICS_END
