@@ -21,8 +21,8 @@ struct Contacts {
   std::vector<LeftOut> left_out;
 };
 
-// Where the rows of the joints take the free motion, by one Newton step from v0: v* knows nothing of
-// a servo whose target jumps.
+// Where the rows of the joints take the free motion, by one Newton step from v0; v* if none acts at
+// v0, while v* itself knows nothing of a servo whose target jumps.
 VecX motion_with_rows(const Problem& rows_only, const VecX& v0) {
   const Evaluation e = evaluate(rows_only, v0);
   return v0 - e.hessian.llt().solve(e.gradient());
@@ -42,7 +42,7 @@ Contacts contact_constraints(const Model& m, const Options& o, double dt, const 
     const Mat3X J = contact_jacobian(m, kin, p);
     const Vec3 v_c0 = J * v0;
     const Reach r = reach(m, o, dt, p.info);
-    if (speculative && !may_act(m, dt, r, p.info.gap, {v_c0, J * problem.v_star, J * v_rows})) {
+    if (speculative && !may_act(m, dt, r, p.info.gap, {v_c0, J * v_rows})) {
       contacts.left_out.push_back({J, r, p.info.gap});
       continue;
     }
