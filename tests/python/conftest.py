@@ -6,6 +6,7 @@ import sys
 import numpy as np
 import pytest
 
+import engines
 import stiction
 from robots import PENDULUM, SPHERE
 from stiction.doctor import demo_model
@@ -66,3 +67,19 @@ def cli():
         return subprocess.run(command, capture_output=True, text=True, timeout=timeout)
 
     return run
+
+
+def pytest_generate_tests(metafunc):
+    """Acceptance tests and anchored stiction run on the reference and on a batch in float64."""
+    name = metafunc.module.__name__
+    if name.startswith("test_acceptance") or name == "test_anchored":
+        metafunc.fixturenames.append("engine")
+        metafunc.parametrize("engine", (engines.REFERENCE, engines.FLOAT64), indirect=True)
+
+
+@pytest.fixture
+def engine(request):
+    """The engine behind `engines.make` in this test."""
+    engines.chosen = request.param
+    yield request.param
+    engines.chosen = engines.REFERENCE

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
+import engines
 import stiction
 from stiction.control import start_state
 
@@ -42,7 +43,7 @@ class Scene:
     ctrl: np.ndarray
 
     def engine(self, **options):
-        return stiction.Reference(self.model, stiction.Options(**options))
+        return engines.make(self.model, stiction.Options(**options))
 
 
 def scene(xml, qvel=None):

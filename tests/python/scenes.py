@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+import engines
 import stiction
 
 GRAVITY = 9.81
@@ -168,7 +169,7 @@ class Scene:
         # solved to round-off, unless the default is what a test is about
         if tight:
             options.setdefault("solver_tolerance", 1e-14)
-        self.reference = stiction.Reference(self.model, stiction.Options(**options))
+        self.reference = engines.make(self.model, stiction.Options(**options))
         self.dt = self.reference.options.timestep
         self.free = self.model.nv == 6
         self.q = self.model.qpos0.copy()

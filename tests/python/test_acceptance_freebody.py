@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+import engines
 import stiction
 from scenes import GRAVITY
 
@@ -25,7 +26,7 @@ INERTIA = np.array([0.7, 0.45, 0.3])
 def reference(gravity=0.0, inertia=INERTIA, com=(0, 0, 0), dt=1e-3):
     xml = BODY.format(gravity=-gravity, inertia=" ".join(map(repr, map(float, inertia))),
                       com=" ".join(map(repr, map(float, com))))
-    return stiction.Reference(stiction.Model.from_xml(xml), stiction.Options(timestep=dt))
+    return engines.make(stiction.Model.from_xml(xml), stiction.Options(timestep=dt))
 
 
 def quat_multiply(a, b):

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+import engines
 import stiction
 from scenes import GRAVITY
 
@@ -26,7 +27,7 @@ def single(joint="", actuator="", dt=1e-3, kind="slide", inertia=1.0, tolerance=
     """One joint of inertia 1, solved to round-off."""
     xml = JOINT.format(type=kind, joint=joint, actuator=actuator, inertia=repr(inertia))
     xml = xml.replace("<mujoco>", '<mujoco><compiler angle="radian"/>')
-    return stiction.Reference(stiction.Model.from_xml(xml),
+    return engines.make(stiction.Model.from_xml(xml),
                               stiction.Options(timestep=dt, solver_tolerance=tolerance))
 
 
@@ -81,7 +82,7 @@ PENDULUM = """
 @pytest.mark.parametrize("side", (1, -1))
 def test_t43_inverted_pendulum_leans_on_its_limits(side):
     """T43: limits of 0.2 and 0.4 rad hold a falling double pendulum within 1e-5 rad."""
-    ref = stiction.Reference(stiction.Model.from_xml(PENDULUM), stiction.Options(timestep=1e-3))
+    ref = engines.make(stiction.Model.from_xml(PENDULUM), stiction.Options(timestep=1e-3))
     out = ref.rollout(side * np.array([0.1, 0.1]), np.zeros(2), nstep=2000)
     assert clean(out.status)
     # the torques, 2.9 and 1.4 N m, yield 2 dt^2 beta^2 w/(4 pi^2) of themselves: 1e-7 rad at most
@@ -192,7 +193,7 @@ def test_damper_is_implicit():
     xml = f"""<mujoco><option gravity="0 0 0"/><worldbody><body><joint type="slide" name="x"/>
       <geom size="0.1" mass="{m}"/></body></worldbody><actuator>
       <damper joint="x" kv="{kv}" ctrlrange="0 2"/></actuator></mujoco>"""
-    ref = stiction.Reference(stiction.Model.from_xml(xml),
+    ref = engines.make(stiction.Model.from_xml(xml),
                              stiction.Options(timestep=dt, solver_tolerance=1e-14))
     for u in (0, 0.3, 1.5, 7):
         v = ref.step([0], [1], [u]).qvel[0]
@@ -235,7 +236,7 @@ def test_t40_two_belts(model):
                                             relaxation_time=1e-3)
     # The residual is relative to the largest momentum, the belts': the box needs it to round-off.
     options = stiction.Options(contact_model=model, solver_tolerance=1e-14)
-    ref = stiction.Reference(belts, options)
+    ref = engines.make(belts, options)
     q = belts.qpos0.copy()
     q[3] = -GRAVITY / 4e6
     v = np.array([1.0, 0, 0, 0, 1.0])  # slab, box, shoe against the box

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+import engines
 import stiction
 from scenes import FRAMES, GRAVITY, MODELS, Material, Scene, sphere_xml
 
@@ -25,7 +26,7 @@ def ball(material, frame="x", mass=1.0, radius=0.05, angle=0.0, soft_ground=Fals
         scene.model = scene.model.with_contact_material(
             "ground", stiffness=material.stiffness, dissipation=material.dissipation,
             friction=material.friction, relaxation_time=material.relaxation_time)
-        scene.reference = stiction.Reference(scene.model, scene.reference.options)
+        scene.reference = engines.make(scene.model, scene.reference.options)
     scene.radius = radius
     depth = mass * GRAVITY * np.cos(angle) / material.stiffness
     return scene.place(offset=(0, 0, -depth))

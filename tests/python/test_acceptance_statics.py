@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+import engines
 import stiction
 from scenes import (FRAMES, GRAVITY, MODELS, POINT, Material, Scene, box_xml, creep, particle_xml)
 
@@ -250,7 +251,7 @@ def stack(lower, upper):
 def test_c23_stack(lower, upper):
     """C23: depth (m1 + m2) g/(4k) at the floor and m2 g/(4k) above; 2.4525e-4 m for 1e3 on 1e-3."""
     model = stack(lower, upper)
-    reference = stiction.Reference(
+    reference = engines.make(
         model, stiction.Options(timestep=1e-3, solver_tolerance=1e-14))
     # Half a second from the touching pose: the slowest mode, 1e3 kg on 4e7 N/m, has 200/s, is
     # damped by dt w^2/2 = 20/s, and by d = 10 s/m while it moves.
