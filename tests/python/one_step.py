@@ -1,0 +1,86 @@
+"""One step of a float32 batch against the reference from the same state, in the norm of A."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+import stiction
+
+GRAVITY = 9.81
+
+
+def visited_states(model, count, rng, num_envs=50, ctrl_scale=1.0, options=None):
+    """(qpos, qvel, ctrl) of a batch that moves under random controls: robots that fall and fight.
+
+    Velocities get 10 % of noise, so that no state is one that a solver has just left.
+    """
+    batch = stiction.Batch(model, num_envs=num_envs, options=options or stiction.Options(),
+                           precision="float64")
+    scale = np.sqrt(np.mean(model.dof_invweight0)) if model.nv else 1.0
+    batch.set_state(qpos=np.array(batch.qpos),
+                    qvel=0.05 * scale * rng.normal(size=(num_envs, model.nv)))
+    low, high = control_range(model)
+    states = []
+    while sum(len(s[0]) for s in states) < count:
+        batch.ctrl[:] = low + (high - low) * (
+            0.5 + ctrl_scale * (rng.random((num_envs, model.nu)) - 0.5))
+        batch.step(25)
+        v = np.array(batch.qvel)
+        v += 0.1 * np.abs(v).mean(axis=1, keepdims=True) * rng.normal(size=v.shape)
+        states.append((np.array(batch.qpos), v, np.array(batch.ctrl)))
+        frozen = np.asarray(batch.status) & np.uint32(0b1101) != 0
+        if frozen.any():
+            batch.reset(frozen)
+    return [np.concatenate(x)[:count].astype(np.float32).astype(float) if i else
+            np.concatenate(x)[:count] for i, x in enumerate(zip(*states))]
+
+
+def control_range(model):
+    """Lower and upper bounds of the controls; +-1 where there is none."""
+    limited = np.asarray(model.actuator_ctrllimited, bool)[:, None]
+    ranges = np.where(limited, np.reshape(model.actuator_ctrlrange, (-1, 2)), [-1.0, 1.0])
+    return ranges[:, 0], ranges[:, 1]
+
+
+@dataclass
+class Errors:
+    error: np.ndarray  # ||v - v_ref||_A / (||v_ref||_A + sqrt(mass) g dt)
+    stalled: np.ndarray  # bool
+    edge: np.ndarray  # bool: rounding the state changes the reference's answer as much
+    contacts: np.ndarray
+    iterations: np.ndarray
+
+    def unexplained(self, tolerance):
+        return (self.error > tolerance) & ~self.stalled & ~self.edge
+
+
+def compare(model, qpos, qvel, ctrl, tolerance=1e-4, precision="float32", **options):
+    """Errors of one step from every state; the reference is solved to 1e-10."""
+    n = len(qpos)
+    batch = stiction.Batch(model, num_envs=n, options=stiction.Options(**options),
+                           precision=precision)
+    batch.set_state(qpos=qpos, qvel=qvel)
+    batch.ctrl[:] = ctrl
+    batch.step()
+    reference = stiction.Reference(
+        model, stiction.Options(**{**options, "solver_tolerance": 1e-10, "max_iterations": 100}))
+    dt = reference.options.timestep
+    weight = np.sqrt(model.body_mass.sum()) * GRAVITY * dt
+    result = Errors(np.zeros(n), np.asarray(batch.status) & np.uint32(1 << 5) != 0,
+                    np.zeros(n, bool), np.zeros(n, int),
+                    np.array(batch.solver_niter, int).ravel())
+
+    def difference(a, b, A):
+        d = a - b
+        return np.sqrt(d @ A @ d) / (np.sqrt(b @ A @ b) + weight)
+
+    for i in range(n):
+        s = reference.step(qpos[i], qvel[i], ctrl[i])
+        result.error[i] = difference(np.array(batch.qvel[i], float), s.qvel, s.A)
+        result.contacts[i] = len(s.contacts)
+        if result.error[i] > tolerance:
+            # a state one rounding away
+            near = [reference.step(qpos[i], qvel[i] * (1 + sign * 6e-8), ctrl[i]).qvel
+                    for sign in (-1, 1)]
+            result.edge[i] = max(difference(v, s.qvel, s.A) for v in near) > 0.1 * tolerance
+    return result
