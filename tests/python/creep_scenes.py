@@ -4,6 +4,7 @@ Every scene fixes the contact material itself (k = 1e5 N/m per pair, d = 20 s/m)
 the load on a contact and its elastic travel are known.
 """
 
+import re
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -186,3 +187,39 @@ def contact_slip(result):
     """Greatest slip speed of the contacts that carry load, and their number."""
     speeds = [np.linalg.norm(c.slip) for c in result.contacts if c.n0 > 0]
     return max(speeds, default=0.0), len(speeds)
+
+
+def go2_scene(degrees=15.0, timestep=0.005, mu=0.8):
+    """A Go2 in its home pose on PD servos (60 N m/rad, 3 N m s/rad), gravity tilted as on an incline."""
+    tilt = np.radians(degrees)
+    text = (Path(__file__).parents[1] / "data/models/go2.xml").read_text()
+    option = (f'<option timestep="{timestep}" gravity="{GRAVITY * np.sin(tilt)} 0 '
+              f'{-GRAVITY * np.cos(tilt)}"/>{MATERIAL}')
+    text = text.replace('<option cone="elliptic" impratio="100" />', option)
+    text = text.replace("<worldbody>",
+                        f'<worldbody><geom type="plane" size="9 9 1" friction="{mu}" priority="9" '
+                        'condim="3"/>', 1)
+    text = re.sub(r'<motor class="\w+"', '<position kp="60" kv="3"', text)
+    # dry friction of joints is regularised and creeps whatever the contacts do
+    text = re.sub(r' frictionloss="[\d.]+"', "", text)
+    model = stiction.Model.from_xml(text)
+    return Scene(model, *start_state(model))
+
+
+def stack_scene(count=10, timestep=0.004, mu=0.5):
+    """Boxes of 1 kg and 0.1 m, one on the other, at rest depth."""
+    height, bodies = 0.0, ""
+    for i in range(count):
+        # four points carry the boxes above; geom on geom is a pair of two springs of 2e5 N/m
+        depth = (count - i) * GRAVITY / (4 * 1e5)
+        height += 0.05 - depth
+        bodies += (f'<body pos="0 0 {height!r}"><freejoint/>'
+                   '<geom type="box" size=".05 .05 .05" mass="1"/></body>')
+        height += 0.05
+    return scene(f"""
+<mujoco>
+  <option timestep="{timestep}"/>
+  {MATERIAL}
+  <default><geom friction="{mu}"/></default>
+  <worldbody><geom type="plane" size="5 5 1"/>{bodies}</worldbody>
+</mujoco>""")
