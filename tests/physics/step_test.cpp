@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <random>
 
 #include "physics/env.h"
@@ -29,7 +31,15 @@ std::vector<std::string> robots() {
 
 // The robot on a floor: most of the files have none.
 ModelPtr on_floor(const std::string& file) {
-  return load_model(file);
+  std::ifstream stream(file);
+  std::string text((std::istreambuf_iterator<char>(stream)), {});
+  if (text.find("type=\"plane\"") == std::string::npos) {
+    const std::string tag = "<worldbody>";
+    text.insert(
+        text.find(tag) + tag.size(),
+        "<geom type=\"plane\" size=\"9 9 1\" friction=\"0.8\" priority=\"9\" condim=\"3\"/>");
+  }
+  return load_model_from_string(text, nullptr, {}, std::filesystem::path(file).parent_path());
 }
 
 // States on the way of a falling, struggling robot, by the reference.
@@ -39,7 +49,8 @@ std::vector<State> visited_states(const ModelPtr& model, int count, const Option
   const Model& m = *model;
   std::mt19937 rng(seed);
   std::normal_distribution<double> normal;
-  State s{m.qpos0, std::vector<double>(static_cast<std::size_t>(m.nv), 0.0),
+  State s{m.nkey > 0 ? std::vector<double>(m.key_qpos.begin(), m.key_qpos.begin() + m.nq) : m.qpos0,
+          std::vector<double>(static_cast<std::size_t>(m.nv), 0.0),
           std::vector<double>(static_cast<std::size_t>(m.nu), 0.0)};
   for (double& v : s.qvel) v = 0.3 * normal(rng);
   std::vector<State> states;

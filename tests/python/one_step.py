@@ -9,6 +9,15 @@ import stiction
 GRAVITY = 9.81
 
 
+def on_floor(path):
+    """The model of a file, with a floor if it has none."""
+    text = path.read_text()
+    if 'type="plane"' not in text:
+        text = text.replace("<worldbody>", '<worldbody><geom type="plane" size="9 9 1" '
+                            'friction="0.8" priority="9" condim="3"/>', 1)
+    return stiction.Model.from_xml(text)
+
+
 def visited_states(model, count, rng, num_envs=50, ctrl_scale=1.0, options=None):
     """(qpos, qvel, ctrl) of a batch that moves under random controls: robots that fall and fight.
 
@@ -17,7 +26,8 @@ def visited_states(model, count, rng, num_envs=50, ctrl_scale=1.0, options=None)
     batch = stiction.Batch(model, num_envs=num_envs, options=options or stiction.Options(),
                            precision="float64")
     scale = np.sqrt(np.mean(model.dof_invweight0)) if model.nv else 1.0
-    batch.set_state(qpos=np.array(batch.qpos),
+    start = model.key_qpos[0] if model.nkey else model.qpos0
+    batch.set_state(qpos=np.tile(start, (num_envs, 1)),
                     qvel=0.05 * scale * rng.normal(size=(num_envs, model.nv)))
     low, high = control_range(model)
     states = []

@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 
 import stiction
-from one_step import compare, visited_states
+from one_step import compare, on_floor, visited_states
 
 MODELS = sorted((Path(__file__).parents[1] / "data/models").glob("*.xml"), key=lambda p: p.stem)
 
 
 @pytest.fixture(scope="module", params=MODELS, ids=lambda p: p.stem)
 def states(request):
-    model = stiction.Model.from_file(request.param)
+    model = on_floor(request.param)
     return model, visited_states(model, 100, np.random.default_rng(3))
 
 
