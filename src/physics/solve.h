@@ -19,6 +19,7 @@ struct SolveState {
   Mask<S> bad, failed, stalled, not_converged;
   S residual, scale;          // ‖D r‖/scale, scale = max(‖D A v‖, ‖D Jᵀγ‖)
   S last_residual, decrease;  // of the step before; ½ |r·Δv| of it
+  Mask<S> full_step;          // α > ½ in it
   S small_steps, flat_steps;  // in a row
   S iterations, evaluations;
 };
@@ -64,8 +65,20 @@ STICTION_FN void start(const Team& team, const ModelView& m, EnvView<S>& e, Solv
   const Mask<S> all = zero == zero, none = zero != zero;
   const Mask<S> steps = e.active[0] > S(0.5);
   const Mask<S> constrained = has_rows(m) ? all : e.ncon[0] > zero;
-  s = {
-      steps && constrained, none, none, none, none, zero, zero, zero, zero, zero, zero, zero, zero};
+  s = {steps && constrained,
+       none,
+       none,
+       none,
+       none,
+       zero,
+       zero,
+       zero,
+       zero,
+       none,
+       zero,
+       zero,
+       zero,
+       zero};
   const Mask<S> free = steps && !constrained;
   team.for_each(m.nv, [&](int i) {
     e.inv_A[i] = S(1.0) / e.A[tri(i, i)];
@@ -85,9 +98,9 @@ STICTION_FN void leave(const ModelView& m, SolveState<S>& s, bool first) {
   s.active = s.active && is_finite(s.residual);
   if (first) return;
 
-  // flat: the step promised less than the round-off of the cost and the residual did not halve
-  const Mask<S> flat =
-      s.decrease <= S(epsilon<S>()) * (s.scale * s.scale) && s.residual > S(0.5) * s.last_residual;
+  // flat: a full step promised less than the round-off of the cost, and the residual did not halve
+  const Mask<S> flat = s.full_step && s.decrease <= S(epsilon<S>()) * (s.scale * s.scale) &&
+                       s.residual > S(0.5) * s.last_residual;
   s.flat_steps = select(flat, s.flat_steps + S(1.0), S(0.0));
   const Mask<S> stall = s.active && (s.flat_steps > S(1.5) || s.small_steps > S(1.5));
   s.stalled = s.stalled || stall;
@@ -126,6 +139,7 @@ STICTION_FN void advance(const Team& team, const ModelView& m, EnvView<S>& e, So
   const S small = S(4 * epsilon<S>());
   s.small_steps = select(alpha * alpha * step2 < small * small * size2, s.small_steps + one, zero);
   s.decrease = S(-0.5) * slope;
+  s.full_step = alpha > S(0.5);
   s.last_residual = s.residual;
   s.iterations = s.iterations + select(active, one, zero);
   move(m.nv, e.v, e.dv);

@@ -1,6 +1,8 @@
 // Models of the tests of the solve.
 #pragma once
 
+#include <fstream>
+#include <iterator>
 #include <string>
 #include <vector>
 
@@ -46,8 +48,14 @@ struct TestModel {
   std::string name;
   ModelPtr model;
 };
+// A robot of tests/data on a floor.
 inline ModelPtr robot(const std::string& name) {
-  return load_model(std::string(STICTION_TEST_DATA) + "/models/" + name + ".xml");
+  std::ifstream file(std::string(STICTION_TEST_DATA) + "/models/" + name + ".xml");
+  std::string xml{std::istreambuf_iterator<char>(file), {}};
+  const std::string world = "<worldbody>";
+  if (name.find("feetonly") == std::string::npos)
+    xml.insert(xml.find(world) + world.size(), "<geom type=\"plane\" size=\"5 5 1\"/>");
+  return load_model_from_string(xml);
 }
 inline std::vector<TestModel> solve_models() {
   std::vector<TestModel> models = {{"pile", load_model_from_string(kPile)},
