@@ -23,10 +23,11 @@ STICTION_FN void for_each_point(const ModelView& m, const EnvView<S>& e, const F
   }
 }
 
-// Normal impulse of a point; positive where it carries load in the lane.
+// Largest component of a point's impulse: > 0 where it carries load, be it friction alone.
 template <class S>
-STICTION_FN S normal_impulse(const EnvView<S>& e, int point) {
-  return dot(load3(e.point_impulse, point), load3(e.point_normal, point));
+STICTION_FN S load(const EnvView<S>& e, int point) {
+  const Vec3<S> p = load3(e.point_impulse, point);
+  return vmax(vmax(vabs(p.x), vabs(p.y)), vabs(p.z));
 }
 
 template <class S>
@@ -49,7 +50,7 @@ STICTION_FN S touch(const ModelView& m, const EnvView<S>& e, int site) {
     if (p.body1 != frame.body && p.body2 != frame.body) return;
     const Vec3<S> n = load3(e.point_normal, p.point);
     const Vec3<S> r = narrow3<S>(point_position(m, e, p) - frame.pos);
-    const S impulse = normal_impulse(e, p.point);
+    const S impulse = dot(load3(e.point_impulse, p.point), n);
     const auto inside =
         ray_meets<S>(static_cast<GeomType>(m.site_type[site]), load3(e.site_size, site),
                      transposed(axes, r), transposed(axes, p.body2 == frame.body ? n : -n));
@@ -94,10 +95,8 @@ STICTION_FN ContactReading<S> contact_reading(const ModelView& m, const EnvView<
   for_each_point(m, e, [&](const PointBodies& p) {
     const int direction = contact_direction(m, sensor, p);
     if (direction == 0) return;
-    const Mask<S> loaded = normal_impulse(e, p.point) > S(0.0);
-    const Vec3<S> on_second = S(direction) * load3(e.point_impulse, p.point);
-    found = found + select(loaded, S(1.0), S(0.0));
-    impulse = impulse + select<S>(loaded, on_second, zero3<S>());
+    found = found + select(load(e, p.point) > S(0.0), S(1.0), S(0.0));
+    impulse = impulse + S(direction) * load3(e.point_impulse, p.point);
   });
   return {found, (S(1.0) / S(m.opt.timestep)) * impulse};
 }
@@ -108,11 +107,11 @@ template <class Team, class S>
 STICTION_FN void advance_airtime(const Team& team, const ModelView& m, EnvView<S>& e,
                                  const Mask<S>& moves) {
   team.for_each(m.nbody, [&](int b) {
-    S load = S(0.0);
+    S largest = S(0.0);
     for_each_point(m, e, [&](const PointBodies& p) {
-      if (p.body1 == b || p.body2 == b) load = vmax(normal_impulse(e, p.point), load);
+      if (p.body1 == b || p.body2 == b) largest = vmax(load(e, p.point), largest);
     });
-    const S time = select(load > S(0.0), S(0.0), e.body_airtime[b] + S(m.opt.timestep));
+    const S time = select(largest > S(0.0), S(0.0), e.body_airtime[b] + S(m.opt.timestep));
     e.body_airtime[b] = select(moves, time, e.body_airtime[b]);
   });
 }

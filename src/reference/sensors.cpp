@@ -168,7 +168,7 @@ VecX contact(const Model& m, const StepResult& s, double dt, int i) {
   Vec3 force = Vec3::Zero();  // of the first on the second
   for (const Contact& c : s.contacts) {
     const Vec3 impulse = row3(c.impulse, 0);
-    if (!(impulse.dot(row3(c.normal, 0)) > 0)) continue;
+    if (impulse.isZero(0)) continue;
     const bool regular = first(c.geom1) && second(c.geom2);
     const bool reverse = first(c.geom2) && second(c.geom1);
     if (!regular && !reverse) continue;

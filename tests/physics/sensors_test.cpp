@@ -339,7 +339,7 @@ TEST(Sensors, FrozenAndBrokenLanesKeepTheirReadings) {
   env.fill_interval(s);
   env.fill(Field::sensordata, 7);
   env.put(Field::active, 0, 1, 0);
-  env.put(Field::qacc, 0, 2, std::nan(""));
+  env.put(Field::qacc, m->jnt_dofadr[at(m->joint("root"))], 2, std::nan(""));
   physics::interval_sensors(physics::TeamOfOne(), env.m(), env.e);
   const auto reading = [&](const char* name, int lane) {
     return env.get(Field::sensordata, lane)[at(m->sensor_adr[at(m->sensor(name))])];
