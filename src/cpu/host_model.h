@@ -28,11 +28,13 @@ class HostModel {
  private:
   const int* keep(std::vector<int> v);
   const float* keep(std::vector<float> v);
+  const double* keep(std::vector<double> v);
   void bodies(const Model& m);
   void joints(const Model& m);
   void geoms(const Model& m);
   void actuators(const Model& m);
   void moments_of_dofs(const std::vector<int>& adr, const std::vector<int>& dof);
+  void sensors(const Model& m);
   void parameters(const Model& m);
 
   physics::ModelView view_{};
@@ -40,6 +42,7 @@ class HostModel {
   std::array<std::vector<double>, kFields> params_;
   std::deque<std::vector<int>> ints_;
   std::deque<std::vector<float>> floats_;
+  std::deque<std::vector<double>> doubles_;
 };
 
 }  // namespace stiction::cpu
