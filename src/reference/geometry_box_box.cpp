@@ -154,8 +154,8 @@ Polygon clip(const Polygon& polygon, const Vec3& m, double offset, int side) {
 }
 
 // Half the least depth of the faces' corners under each other, less its variation: 0 unless the
-// faces are nearly parallel and overlap with all their corners.
-double blur(const Face& a, const Face& b, const Vec3& n) {
+// faces are nearly parallel and overlap with all their corners. Round-off if they are parallel.
+double blur(const Face& a, const Face& b, const Vec3& n, double tie) {
   double highest = -kInfinity, lowest = kInfinity;
   const auto consider = [&](double height) {
     highest = std::max(highest, height), lowest = std::min(lowest, height);
@@ -164,7 +164,7 @@ double blur(const Face& a, const Face& b, const Vec3& n) {
     consider(a.normal.dot(b.vertex[i] - a.centre) / a.normal.dot(n));
     consider(b.normal.dot(b.centre - a.vertex[i]) / b.normal.dot(n));
   }
-  return 0.5 * std::max(0.0, lowest - 2 * highest);
+  return std::max(highest - lowest < tie ? tie : 0, 0.5 * (lowest - 2 * highest));
 }
 
 // The contact of a side.
@@ -195,7 +195,7 @@ void collide_box_box(const Shape& first, const Shape& second, std::span<Witness>
 
   // 2. the overlap of the facing faces, seen along the normal
   const Face fa = facing(a, n), fb = facing(b, -n);
-  const double grow = blur(fa, fb, n);
+  const double grow = blur(fa, fb, n, tie);
   Polygon polygon;
   for (int i = 0; i < 4; ++i) polygon.push_back({fb.vertex[i], 4 + i});
   for (int i = 0; i < 4; ++i) polygon = clip(polygon, fa.outward[i], fa.offset[i] + grow, i);
@@ -221,16 +221,20 @@ void collide_box_box(const Shape& first, const Shape& second, std::span<Witness>
   // 4. a side without an edge: the corner nearest to it, deeper in by as much as it is away
   for (std::size_t k = 0; k < 8; ++k) {
     if (slots[k].used) continue;
-    const bool of_a = k < 4;
-    const Face& f = of_a ? fa : fb;
+    const Face& f = k < 4 ? fa : fb;
+    const double offset = f.offset[k % 4] + (k < 4 ? grow : 0);
+    const auto inside = [&](std::size_t i) {
+      return offset - f.outward[k % 4].dot(polygon[i % polygon.size()].point);
+    };
     double away = kInfinity;
-    for (const Corner& c : polygon) {
-      const double inside = f.offset[k % 4] + (of_a ? grow : 0) - f.outward[k % 4].dot(c.point);
-      if (inside < away - tie) away = inside, slots[k].point = c.point;
-    }
-    away = std::max(0.0, away);
-    slots[k].height = height(slots[k].point);
-    slots[k].distance = away + std::max(0.0, slots[k].height);
+    for (std::size_t i = 0; i < polygon.size(); ++i) away = std::min(away, inside(i));
+    // of two corners as near, the beginning of the edge between them
+    std::size_t corner = 0;
+    while (corner < polygon.size() &&
+           !(inside(corner) <= away + tie && inside(corner + polygon.size() - 1) > away + tie))
+      ++corner;
+    const Vec3& p = polygon[corner % polygon.size()].point;
+    slots[k] = {p, height(p), std::max(0.0, away) + std::max(0.0, height(p)), false};
   }
 
   for (std::size_t k = 0; k < 8; ++k) {

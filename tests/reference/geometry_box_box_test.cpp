@@ -48,7 +48,7 @@ void expect_signed_distance(const Shape& a, const Shape& b, Rng& rng, bool brute
   ASSERT_NEAR(separation(a, b, w.normal), w.distance, kTied);
   for (const Witness& x : all) ASSERT_EQ(x.normal, w.normal);
   if (w.distance > kTied) {  // points of both boxes this close: it is no larger
-    ASSERT_LT(outside(a, w.point1), kRoundOff);
+    ASSERT_LT(outside(a, w.point1), kTied);
     ASSERT_LT(outside(b, w.point2), kTied);
   } else {
     for (int i = 0; i < 200; ++i) {
