@@ -149,6 +149,7 @@ constexpr int contact_points(GeomType a, GeomType b) {
   if (a == G::sphere && (b == G::sphere || b == G::capsule || b == G::box)) return 1;
   if (a == G::capsule && b == G::capsule) return 1;
   if (a == G::capsule && b == G::box) return 2;
+  if (a == G::box && b == G::box) return 8;  // the sides of the two facing faces
   return 0;
 }
 

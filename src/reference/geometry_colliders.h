@@ -19,9 +19,10 @@ void collide_sphere_sphere(const Shape& a, const Shape& b, std::span<Witness> ou
 void collide_sphere_capsule(const Shape& sphere, const Shape& capsule, std::span<Witness> out);
 void collide_capsule_capsule(const Shape& a, const Shape& b, std::span<Witness> out);
 
-// geometry_box.cpp, geometry_capsule_box.cpp
+// geometry_box.cpp, geometry_capsule_box.cpp, geometry_box_box.cpp
 void collide_sphere_box(const Shape& sphere, const Shape& box, std::span<Witness> out);
 void collide_capsule_box(const Shape& capsule, const Shape& box, std::span<Witness> out);
+void collide_box_box(const Shape& a, const Shape& b, std::span<Witness> out);
 
 // Lengths that differ by less than this share of the shapes' extent count as equal: round-off of
 // the distances is a hundred times smaller, the effect on a contact is not measurable.

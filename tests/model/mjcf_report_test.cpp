@@ -93,13 +93,13 @@ TEST(MjcfReport, CompleteModelsPassStrict) {
 }
 
 TEST(MjcfReport, PairsWithoutColliderAreNamedAndRefusedInStrictMode) {
-  const std::string boxes = R"(<worldbody><geom name="a" type="box" size="1 1 1"/>
-    <body><freejoint/><geom name="b" type="box" size="1 1 1"/></body></worldbody>)";
+  const std::string drums = R"(<worldbody><geom name="a" type="cylinder" size="1 1"/>
+    <body><freejoint/><geom name="b" type="cylinder" size="1 1"/></body></worldbody>)";
   LoadReport r;
-  EXPECT_EQ(mjcf(boxes, &r)->npair, 0);
+  EXPECT_EQ(mjcf(drums, &r)->npair, 0);
   ASSERT_EQ(r.pairs_without_collider.size(), 1u);
   EXPECT_FALSE(r.complete());
-  EXPECT_THAT(error_of(boxes, true), HasSubstr("no collider"));
+  EXPECT_THAT(error_of(drums, true), HasSubstr("no collider"));
 }
 
 TEST(MjcfReport, MeshesMayBeSeenButNotWeighed) {

@@ -145,18 +145,18 @@ TEST(Pairs, WithoutColliderAreReported) {
   b.geom(0, G::plane, {1, 1, 1}, "floor");
   b.geom(0, G::hfield, {1, 1, 1}, "hills");
   for (int i = 0; i < 2; ++i) {
-    const int body = b.body("crate", 0);
+    const int body = b.body("drum", 0);
     b.joint(body, J::free);
     b.inertial(body, 1, {0.1, 0.1, 0.1});
-    b.geom(body, G::box, {0.1, 0.1, 0.1}, i == 0 ? "red" : "");
+    b.geom(body, G::cylinder, {0.1, 0.1, 0.1}, i == 0 ? "red" : "");
   }
   const LoadReport report = build(b.m);
   EXPECT_THAT(pairs_of(b.m), ElementsAre(std::pair(0, 2), std::pair(0, 3)));
-  ASSERT_EQ(report.pairs_without_collider.size(), 3u);  // hfield-box twice, box-box
-  const auto& boxes = report.pairs_without_collider[2];
-  EXPECT_EQ(boxes.name1, "'red'");
-  EXPECT_EQ(boxes.name2, "3 (box of body 'crate')");
-  EXPECT_EQ(boxes.type2, "box");
+  ASSERT_EQ(report.pairs_without_collider.size(), 3u);  // hfield-cylinder twice, cylinder-cylinder
+  const auto& drums = report.pairs_without_collider[2];
+  EXPECT_EQ(drums.name1, "'red'");
+  EXPECT_EQ(drums.name2, "3 (cylinder of body 'drum')");
+  EXPECT_EQ(drums.type2, "cylinder");
 }
 
 TEST(Pairs, ParametersOfTheGeomsAreCombined) {

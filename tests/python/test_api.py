@@ -176,14 +176,14 @@ def test_strict_refuses_ignored_physics_and_keeps_the_report():
 
 
 def test_pairs_without_collider_are_reported():
-    boxes = SPHERE.replace(
+    drums = SPHERE.replace(
         "</worldbody>",
-        '<body pos="1 0 1"><freejoint/><geom name="a" type="box" size=".1 .1 .1"/></body>'
-        '<body pos="2 0 1"><freejoint/><geom name="b" type="box" size=".1 .1 .1"/></body>'
+        '<body pos="1 0 1"><freejoint/><geom name="a" type="cylinder" size=".1 .1"/></body>'
+        '<body pos="2 0 1"><freejoint/><geom name="b" type="cylinder" size=".1 .1"/></body>'
         "</worldbody>",
     )
-    (missing,) = stiction.Model.from_xml(boxes).report.pairs_without_collider
-    assert (missing.type1, missing.type2) == ("box", "box")
+    (missing,) = stiction.Model.from_xml(drums).report.pairs_without_collider
+    assert (missing.type1, missing.type2) == ("cylinder", "cylinder")
     assert "a" in missing.name1 and "b" in missing.name2
 
 

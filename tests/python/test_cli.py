@@ -12,8 +12,10 @@ from robots import SPHERE
 from stiction.doctor import demo_model
 
 WINDY = SPHERE.replace("<worldbody>", '<option density="1.2"/><worldbody>', 1)
-BOX = '<body pos="{0} 0 1"><freejoint/><geom name="box{0}" type="box" size=".1 .1 .1"/></body>'
-BOXES = SPHERE.replace("</worldbody>", "".join(BOX.format(k) for k in range(4)) + "</worldbody>")
+DRUM = (
+    '<body pos="{0} 0 1"><freejoint/><geom name="drum{0}" type="cylinder" size=".1 .1"/></body>'
+)
+DRUMS = SPHERE.replace("</worldbody>", "".join(DRUM.format(k) for k in range(4)) + "</worldbody>")
 
 
 def write(tmp_path, text):
@@ -93,11 +95,11 @@ def test_check_model_json(cli, tmp_path):
 
 
 def test_check_model_groups_pairs_without_collider(cli, tmp_path):
-    path = write(tmp_path, BOXES)
+    path = write(tmp_path, DRUMS)
     text = cli("check-model", path).stdout
-    assert "no collider: 6 pairs box-box: 'box0' and 'box1', " in text
-    assert text.count("'box") == 6 and "and 3 more" in text
-    assert "'box2' and 'box3'" in cli("check-model", path, "--all").stdout
+    assert "no collider: 6 pairs cylinder-cylinder: 'drum0' and 'drum1', " in text
+    assert text.count("'drum") == 6 and "and 3 more" in text
+    assert "'drum2' and 'drum3'" in cli("check-model", path, "--all").stdout
     told = json.loads(cli("check-model", path, "--json").stdout)
     assert len(told["pairs_without_collider"]) == 6
 

@@ -30,6 +30,7 @@ PAIRS = {
     ("sphere", "box"): "all",
     ("capsule", "capsule"): "all",
     ("capsule", "box"): "deepest",
+    ("box", "box"): "deepest",
 }
 
 SCENE = """

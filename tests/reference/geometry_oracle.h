@@ -38,11 +38,11 @@ struct TypePair {
 };
 inline const std::vector<TypePair>& all_pairs() {
   using G = GeomType;
-  static const std::vector<TypePair> pairs = {{G::plane, G::sphere},    {G::plane, G::capsule},
-                                              {G::plane, G::ellipsoid}, {G::plane, G::cylinder},
-                                              {G::plane, G::box},       {G::sphere, G::sphere},
-                                              {G::sphere, G::capsule},  {G::capsule, G::capsule},
-                                              {G::sphere, G::box},      {G::capsule, G::box}};
+  static const std::vector<TypePair> pairs = {
+      {G::plane, G::sphere},   {G::plane, G::capsule},   {G::plane, G::ellipsoid},
+      {G::plane, G::cylinder}, {G::plane, G::box},       {G::sphere, G::sphere},
+      {G::sphere, G::capsule}, {G::capsule, G::capsule}, {G::sphere, G::box},
+      {G::capsule, G::box},    {G::box, G::box}};
   return pairs;
 }
 
