@@ -306,4 +306,23 @@ void HostModel::parameters(const Model& m) {
 #undef STICTION_PARAM
 }
 
+std::uint64_t HostModel::hash() const {
+  std::uint64_t h = 0xcbf29ce484222325u;  // FNV-1a
+  const auto add = [&](const void* data, std::size_t n) {
+    for (std::size_t i = 0; i < n; ++i)
+      h = (h ^ static_cast<const unsigned char*>(data)[i]) * 0x100000001b3u;
+  };
+  const physics::OptionsView& o = view_.opt;
+  const double reals[] = {o.timestep, o.stiction_tolerance, o.regularization, o.near_rigid,
+                          o.solver_tolerance};
+  const int ints[] = {o.max_iterations, o.contact_model, o.anchored, o.penetrating_deepest,
+                      o.harmonic_friction};
+  add(reals, sizeof reals);
+  add(ints, sizeof ints);
+  for (const auto& v : ints_) add(v.data(), v.size() * sizeof v[0]);
+  for (const auto& v : floats_) add(v.data(), v.size() * sizeof v[0]);
+  for (const auto& v : params_) add(v.data(), v.size() * sizeof v[0]);
+  return h;
+}
+
 }  // namespace stiction::cpu

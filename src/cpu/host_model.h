@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <cstdint>
 #include <deque>
 #include <vector>
 
@@ -22,6 +23,8 @@ class HostModel {
   const FieldSpecs& specs() const { return specs_; }
   // The model's values of a parameter, row-major.
   const std::vector<double>& param(Field f) const { return params_[static_cast<std::size_t>(f)]; }
+  // Of everything above: equal for equal models and options.
+  std::uint64_t hash() const;
   // Feedback gains may become own to each environment: any actuator may then be a servo.
   void allow_servos();
 
