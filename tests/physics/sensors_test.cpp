@@ -240,6 +240,7 @@ double worst_share(const Model& m, const Numbers& ours, const Numbers& theirs, d
       EXPECT_LE(share, 1) << m.sensor_names[at(i)] << " of type "
                           << static_cast<int>(m.sensor_type[at(i)]) << " [" << k << "]: " << ours[j]
                           << ", reference " << theirs[j];
+      if (share > 0.5) std::printf("%s %d %g\n", m.sensor_names[at(i)].c_str(), static_cast<int>(m.sensor_type[at(i)]), share);
       worst = std::max(worst, share);
     }
   }
