@@ -1,5 +1,6 @@
-// A box against a box: the eight witnesses of src/reference/geometry.h. Clipping branches with every
-// number, so this is scalar text in double, run lane by lane. Expects pairs that passed a cull.
+// A box against a box: the eight witnesses that src/reference/geometry.h defines. Clipping branches
+// with every number, so this is scalar text in double, run lane by lane. For pairs that passed a
+// cull.
 #pragma once
 
 #include "physics/vec.h"
@@ -207,15 +208,10 @@ STICTION_FN LaneSlot idle_slot(const LanePolygon& polygon, const LaneFace& fa,
 
 // The slots of two boxes in the frame of the first; returns the normal.
 STICTION_FN Vec3<double> box_box_slots(const LaneBox& a, const LaneBox& b, LaneSlot* slots) {
-  double extent = 0, half_b = 0;
-  const double offset[3] = {vabs(b.centre.x), vabs(b.centre.y), vabs(b.centre.z)};
-  double farthest = 0;
-  for (int k = 0; k < 3; ++k) {
-    extent = vmax(extent, a.half[k]);
-    half_b = vmax(half_b, b.half[k]);
-    farthest = vmax(farthest, offset[k]);
-  }
-  const double tie = 1e-12 * (extent + half_b + farthest);
+  const auto most = [](double x, double y, double z) { return vmax(x, vmax(y, z)); };
+  const double tie =
+      1e-12 * (most(a.half[0], a.half[1], a.half[2]) + most(b.half[0], b.half[1], b.half[2]) +
+               most(vabs(b.centre.x), vabs(b.centre.y), vabs(b.centre.z)));
   LaneDirection least = least_translation(a, b, tie);
   if (least.distance > tie) least = nearest_direction(a, b, least, tie);
   const Vec3<double> n = least.normal;
@@ -231,18 +227,23 @@ STICTION_FN Vec3<double> box_box_slots(const LaneBox& a, const LaneBox& b, LaneS
     slots[i] = idle_slot(polygon, fa, n, fa.outward[i], fa.offset[i] + grow, tie);
     slots[4 + i] = idle_slot(polygon, fa, n, fb.outward[i], fb.offset[i], tie);
   }
-  int deepest = polygon.side[0];
-  double reached = std::numeric_limits<double>::infinity();
+  double length[LanePolygon::kMost], deepest = std::numeric_limits<double>::infinity();
   for (int i = 0; i < polygon.count; ++i) {
-    const Vec3<double> p = polygon.corner[i], edge = polygon.corner[polygon.next(i)] - p;
-    const double height = height_above(fa, n, p);
-    LaneSlot& s = slots[polygon.side[i]];
-    s = {p, height, vmax(vmax(height, least.distance), -norm(cross(n, edge)))};
-    if (height < slots[deepest].height) deepest = polygon.side[i];
-    reached = vmin(reached, s.distance);
+    const Vec3<double> p = polygon.corner[i];
+    const double height = height_above(fa, n, p), distance = vmax(height, least.distance);
+    slots[polygon.side[i]] = {p, height, distance};
+    length[i] = norm(cross(n, polygon.corner[polygon.next(i)] - p));
+    deepest = vmin(deepest, distance);
   }
-  const double depth = vmax(slots[deepest].height, least.distance);
-  if (depth < reached - tie) slots[deepest].distance = depth;
+  // no deeper than the edge is long; where that would shorten all of the deepest, in proportion
+  double longest = 0;
+  for (int i = 0; i < polygon.count; ++i)
+    if (slots[polygon.side[i]].distance <= deepest + tie) longest = vmax(longest, length[i]);
+  for (int i = 0; i < polygon.count; ++i) {
+    double& distance = slots[polygon.side[i]].distance;
+    const double share = length[i] < longest ? length[i] / longest : 1;
+    distance = vmax(distance, longest < -deepest ? share * deepest : -length[i]);
+  }
   return n;
 }
 

@@ -35,8 +35,8 @@ struct Witness {
 //   plane-cylinder    4 * cap + quarter. Caps: -z, +z. Quarter 0 is the direction of the deepest
 //                     rim point, 1 to 3 follow at 90 degrees about +z
 //   capsule-box       the point nearer to the capsule's -z end first
-//   box-box           the sides of the first box's facing face, then those of the second's. With the
-//                     face's normal along axis k and u, v the axes k + 1, k + 2 (cyclic):
+//   box-box           the sides of the first box's facing face, then those of the second's. With
+//                     the face's normal along axis k and u, v the axes k + 1, k + 2 (cyclic):
 //                     -v, +u, +v, -u
 //
 // Capsule against box. Two points of the capsule's axis, a segment, carry the contact:
@@ -57,16 +57,18 @@ struct Witness {
 //
 // Box against box.
 //   1. The normal n: the shortest translation that separates, along one of the faces' normals or of
-//      the common perpendiculars of two edges (an edge only where it is shallower than every face by
-//      more than round-off); of boxes that are apart, the line between their nearest points.
-//   2. The overlap of the two facing faces (those whose normals are closest to n and -n), seen along
-//      n: a convex polygon of up to eight corners. The height of a corner is the distance of the two
-//      faces along n there, and at least the distance of the boxes.
+//      the common perpendiculars of two edges (an edge only where it is shallower than every face
+//      by more than round-off); of boxes that are apart, the line between their nearest points.
+//   2. The overlap of the two facing faces (those whose normals are closest to n and -n), seen
+//      along n: a convex polygon of up to eight corners. The height of a corner is the distance of
+//      the two faces along n there, and at least the distance of the boxes.
 //   3. Every corner is the beginning of one edge, every edge lies on one of the eight sides of the
-//      two faces, and a side carries at most one edge: slot = side. So a corner keeps its slot while
-//      the boxes slide and turn, also when it leaves one face and becomes a crossing of two sides.
-//      Its distance is max(height, -length of the edge): edges appear and vanish with length 0, so a
-//      corner comes and goes without a jump. Only the deepest corner is never shortened.
+//      two faces, and a side carries at most one edge: slot = side. So a corner keeps its slot
+//      while the boxes slide and turn, also when it leaves one face and becomes a crossing of two
+//      sides.
+//      Its distance is max(height, -length of the edge): edges appear and vanish with length 0,
+//      so a corner comes and goes without a jump. Where that would shorten all of the deepest
+//      corners, depths are limited in proportion to the edges, and the deepest keep theirs.
 //   4. A side without an edge repeats the polygon's corner nearest to it, at the distance
 //      max(0, height) + how far the corner is away from the side: never in overlap.
 //   Flush boxes: seen along n, the first box's face is larger by half the depth (less its variation
@@ -76,8 +78,8 @@ struct Witness {
 //
 // Where points jump although the distances don't: a cylinder standing on a plane, parallel axes of
 // two capsules (middle of the overlap), a capsule parallel to a face or an edge of a box, a capsule
-// across an edge whose two ends are equally far (item 3 changes ends), and sides of two boxes that are
-// parallel and pass each other (the corner runs along the side).
+// across an edge whose two ends are equally far (item 3 changes ends), and sides of two boxes that
+// are parallel and pass each other (the corner runs along the side).
 //
 // Where the direction of least translation is not unique, the choice is fixed: a point inside a box
 // leaves by the first of the nearest faces in the order x, y, z; crossing axes are pushed along

@@ -172,6 +172,7 @@ struct Slot {
   Vec3 point;       // on the second box's face
   double height;    // of `point` above the first box's face, along the normal
   double distance;  // of the contact
+  double edge;      // length of the side's edge, seen along the normal
   bool used = false;
 };
 
@@ -205,18 +206,23 @@ void collide_box_box(const Shape& first, const Shape& second, std::span<Witness>
     return fa.normal.dot(p - fa.centre) / fa.normal.dot(n);
   };
   Slot slots[8];
-  Slot* deepest = nullptr;
-  double reached = kInfinity;
+  double deepest = kInfinity;
   for (std::size_t i = 0; i < polygon.size(); ++i) {
     const Vec3& p = polygon[i].point;
     const Vec3 edge = polygon[(i + 1) % polygon.size()].point - p;
-    Slot& s = slots[polygon[i].side];
-    s = {p, height(p), std::max({height(p), least.distance, -n.cross(edge).norm()}), true};
-    if (deepest == nullptr || s.height < deepest->height) deepest = &s;
-    reached = std::min(reached, s.distance);
+    slots[polygon[i].side] = {p, height(p), std::max(height(p), least.distance),
+                              n.cross(edge).norm(), true};
+    deepest = std::min(deepest, slots[polygon[i].side].distance);
   }
-  const double depth = std::max(deepest->height, least.distance);
-  if (depth < reached - tie) deepest->distance = depth;
+  // no deeper than the edge is long; where that would shorten all of the deepest, in proportion
+  double longest = 0;
+  for (const Slot& s : slots)
+    if (s.used && s.distance <= deepest + tie) longest = std::max(longest, s.edge);
+  for (Slot& s : slots) {
+    if (!s.used) continue;
+    const double share = s.edge < longest ? s.edge / longest : 1;
+    s.distance = std::max(s.distance, longest < -deepest ? share * deepest : -s.edge);
+  }
 
   // 4. a side without an edge: the corner nearest to it, deeper in by as much as it is away
   for (std::size_t k = 0; k < 8; ++k) {
@@ -234,7 +240,7 @@ void collide_box_box(const Shape& first, const Shape& second, std::span<Witness>
            !(inside(corner) <= away + tie && inside(corner + polygon.size() - 1) > away + tie))
       ++corner;
     const Vec3& p = polygon[corner % polygon.size()].point;
-    slots[k] = {p, height(p), std::max(0.0, away) + std::max(0.0, height(p)), false};
+    slots[k] = {p, height(p), std::max(0.0, away) + std::max(0.0, height(p)), 0, false};
   }
 
   for (std::size_t k = 0; k < 8; ++k) {

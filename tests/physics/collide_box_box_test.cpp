@@ -71,32 +71,30 @@ Placed random_pair(Rng& rng) {
   return {a, b};
 }
 
-// Both engines decide ties at 1e-12 of the extent (up to 6 m); a decision within round-off of one
-// may differ, so a few of the random pairs are counted apart.
+// A hundred roundings of metres, over the sine of nearly parallel edges.
+constexpr double kAgree = 1e-10;
+
 TEST(CollideBoxBox, AgreesWithTheReference) {
   Rng rng(1);
-  int apart = 0, compared = 0;
   double worst = 0;
   for (int i = 0; i < 20000; ++i) {
     const Placed pair = random_pair(rng);
     const Contacts<double> c = collide_lanes<double>({pair});
     const std::vector<Witness> w = reference::test::contacts(pair.a, pair.b);
-    ASSERT_NEAR(reference::test::nearest(w).distance, *std::min_element(c.distance, c.distance + 8),
-                1e-11);
+    // parallel boxes that are apart at an edge or a corner: the overlap of the faces is a line or
+    // a point, and round-off picks among its corners
+    const bool degenerate = pair.a.rot == pair.b.rot && reference::test::nearest(w).distance > 0;
     double difference = (lane_of(c.normal, 0) - w[0].normal).norm();
     for (std::size_t k = 0; k < 8; ++k) {
-      difference = std::max({difference, std::abs(c.distance[k] - w[k].distance),
-                             (lane_of(c.point1[k], 0) - w[k].point1).norm(),
+      difference = std::max(difference, std::abs(c.distance[k] - w[k].distance));
+      if (degenerate) continue;
+      difference = std::max({difference, (lane_of(c.point1[k], 0) - w[k].point1).norm(),
                              (lane_of(c.point2[k], 0) - w[k].point2).norm()});
     }
-    ++compared;
-    if (difference > 1e-10)
-      ++apart;
-    else
-      worst = std::max(worst, difference);
+    ASSERT_LT(difference, kAgree) << i;
+    worst = std::max(worst, difference);
   }
-  std::printf("worst %.1e, %d of %d decided otherwise\n", worst, apart, compared);
-  EXPECT_LE(apart, 2);
+  std::printf("worst difference %.1e\n", worst);
 }
 
 TEST(CollideBoxBox, PacksEqualTheReferenceInEveryLane) {
@@ -116,8 +114,8 @@ TEST(CollideBoxBox, PacksEqualTheReferenceInEveryLane) {
                   physics::get_lane(copies.distance[k], l));
         ASSERT_EQ(lane_of(mixed.point1[k], l), lane_of(copies.point1[k], l));
         ASSERT_EQ(lane_of(mixed.point2[k], l), lane_of(copies.point2[k], l));
-        // contraction may differ in the change of frames; a hundred roundings of metres
-        ASSERT_NEAR(physics::get_lane(mixed.distance[k], l), alone.distance[k], 1e-10);
+        // contraction may differ in the change of frames
+        ASSERT_NEAR(physics::get_lane(mixed.distance[k], l), alone.distance[k], kAgree);
       }
       ASSERT_EQ(lane_of(mixed.normal, l), lane_of(copies.normal, l));
     }
