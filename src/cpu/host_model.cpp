@@ -43,6 +43,9 @@ const int* HostModel::keep(std::vector<int> v) {
 const float* HostModel::keep(std::vector<float> v) {
   return floats_.emplace_back(std::move(v)).data();
 }
+const double* HostModel::keep(std::vector<double> v) {
+  return doubles_.emplace_back(std::move(v)).data();
+}
 
 HostModel::HostModel(const Model& m, const Options& o) {
   physics::ModelView& w = view_;
@@ -69,6 +72,7 @@ HostModel::HostModel(const Model& m, const Options& o) {
   joints(m);
   geoms(m);
   actuators(m);
+  sensors(m);
   specs_ = field_specs(w);
   parameters(m);
 }
@@ -172,6 +176,7 @@ void HostModel::geoms(const Model& m) {
   for (int p = 0; p < m.npair; ++p) slot_pair.insert(slot_pair.end(), at(m.pair_slotnum[at(p)]), p);
   w.slot_pair = keep(slot_pair);
   w.site_bodyid = keep(m.site_bodyid);
+  w.site_type = keep(to_ints(m.site_type));
 }
 
 void HostModel::actuators(const Model& m) {
@@ -209,6 +214,26 @@ void HostModel::actuators(const Model& m) {
   w.actuator_mayservo = keep(servo);
   w.actuator_shortway = keep(short_way);
   w.actuator_bounded = keep(bounded);
+}
+
+void HostModel::sensors(const Model& m) {
+  physics::ModelView& w = view_;
+  w.nsensor = m.nsensor, w.nsensordata = m.nsensordata;
+  w.sensor_type = keep(to_ints(m.sensor_type));
+  w.sensor_objtype = keep(to_ints(m.sensor_objtype));
+  w.sensor_objid = keep(m.sensor_objid);
+  w.sensor_reftype = keep(to_ints(m.sensor_reftype));
+  w.sensor_refid = keep(m.sensor_refid);
+  w.sensor_adr = keep(m.sensor_adr);
+  w.sensor_dim = keep(m.sensor_dim);
+  std::vector<int> interval;
+  std::vector<double> cutoff;
+  for (int i = 0; i < m.nsensor; ++i) {
+    interval.push_back(of_interval(m.sensor_type[at(i)]) ? 1 : 0);
+    cutoff.push_back(has_cutoff(m.sensor_type[at(i)]) ? m.sensor_cutoff[at(i)] : 0);
+  }
+  w.sensor_interval = keep(interval);
+  w.sensor_cutoff = keep(cutoff);
 }
 
 void HostModel::allow_servos() {
@@ -256,6 +281,7 @@ void HostModel::parameters(const Model& m) {
   STICTION_PARAM(pair_weight)
   STICTION_PARAM(site_pos)
   STICTION_PARAM(site_quat)
+  STICTION_PARAM(site_size)
   STICTION_PARAM(actuator_gear)
   STICTION_PARAM(actuator_gain)
   STICTION_PARAM(actuator_bias)

@@ -31,10 +31,12 @@ class HostModel {
  private:
   const int* keep(std::vector<int> v);
   const float* keep(std::vector<float> v);
+  const double* keep(std::vector<double> v);
   void bodies(const Model& m);
   void joints(const Model& m);
   void geoms(const Model& m);
   void actuators(const Model& m);
+  void sensors(const Model& m);
   void parameters(const Model& m);
 
   physics::ModelView view_{};
@@ -42,6 +44,7 @@ class HostModel {
   std::array<std::vector<double>, kFields> params_;
   std::deque<std::vector<int>> ints_;
   std::deque<std::vector<float>> floats_;
+  std::deque<std::vector<double>> doubles_;
 };
 
 }  // namespace stiction::cpu

@@ -63,7 +63,7 @@ struct ModelView : SizesView {
   const int *pair_geom1, *pair_geom2, *pair_condim, *pair_explicit, *pair_slotadr, *pair_slotnum;
   const int *slot_pair;       // (nslot)
 
-  const int *site_bodyid;
+  const int *site_bodyid, *site_type;
   const int *actuator_trntype, *actuator_trnid, *actuator_ctrllimited, *actuator_forcelimited;
   const int *actuator_mayservo;  // (nu)   1: feedback that pulls back is possible, so it may be a row
   const int *actuator_shortway;  // (nu)   1: position servo on a ball joint: goes the short way round
@@ -72,10 +72,11 @@ struct ModelView : SizesView {
   const int *act_momentdof;      // (nmoment)
   const int *tendon_adr, *tendon_num, *wrap_jntid;
 
-  // sensors: one row per sensor; type and objects are indices of sensors.h
+  // sensors: one row per sensor; types are SensorType and ObjectType, cutoff 0: none
   int nsensor;
   const int *sensor_type, *sensor_objtype, *sensor_objid, *sensor_reftype, *sensor_refid, *sensor_adr, *sensor_dim;
-  const float *sensor_cutoff;
+  const int *sensor_interval;    // (nsensor)  1: belongs to the last interval, 0: to the state
+  const double *sensor_cutoff;
 
   // flags of stages that some models don't need
   bool any_limit, any_servo, any_frictionloss, any_spring, any_gravcomp;
