@@ -211,6 +211,7 @@ void HostModel::actuators(const Model& m) {
   w.nmoment = static_cast<int>(moment.items.size());
   w.act_momentadr = keep(moment.adr);
   w.act_momentdof = keep(moment.items);
+  moments_of_dofs(moment.adr, moment.items);
   w.actuator_mayservo = keep(servo);
   w.actuator_shortway = keep(short_way);
   w.actuator_bounded = keep(bounded);
@@ -234,6 +235,20 @@ void HostModel::sensors(const Model& m) {
   }
   w.sensor_interval = keep(interval);
   w.sensor_cutoff = keep(cutoff);
+}
+
+void HostModel::moments_of_dofs(const std::vector<int>& adr, const std::vector<int>& dof) {
+  std::vector<int> owner(dof.size());
+  for (std::size_t a = 0; a + 1 < adr.size(); ++a)
+    for (int k = adr[a]; k < adr[a + 1]; ++k) owner[at(k)] = static_cast<int>(a);
+  Lists entries;
+  for (int i = 0; i < view_.nv; ++i) {
+    for (std::size_t k = 0; k < dof.size(); ++k)
+      if (dof[k] == i) entries.items.push_back(static_cast<int>(k));
+    entries.end_list();
+  }
+  view_.moment_act = keep(owner);
+  view_.dof_momentadr = keep(entries.adr), view_.dof_moment = keep(entries.items);
 }
 
 void HostModel::allow_servos() {
@@ -306,6 +321,7 @@ std::uint64_t HostModel::hash() const {
   add(ints, sizeof ints);
   for (const auto& v : ints_) add(v.data(), v.size() * sizeof v[0]);
   for (const auto& v : floats_) add(v.data(), v.size() * sizeof v[0]);
+  for (const auto& v : doubles_) add(v.data(), v.size() * sizeof v[0]);
   for (const auto& v : params_) add(v.data(), v.size() * sizeof v[0]);
   return h;
 }

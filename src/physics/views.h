@@ -70,6 +70,9 @@ struct ModelView : SizesView {
   const int *actuator_bounded;   // (nu)   1: jnt_actfrcrange of its joint bounds the actuator's own force
   const int *act_momentadr;      // (nu+1) entries of its moment arm
   const int *act_momentdof;      // (nmoment)
+  const int *dof_momentadr;      // (nv+1) entries of moment arms that act on the dof
+  const int *dof_moment;         // (nmoment) index into act_momentdof
+  const int *moment_act;         // (nmoment) actuator of the entry
   const int *tendon_adr, *tendon_num, *wrap_jntid;
 
   // sensors: one row per sensor; types are SensorType and ObjectType, cutoff 0: none
