@@ -206,9 +206,27 @@ void HostModel::actuators(const Model& m) {
   w.nmoment = static_cast<int>(moment.items.size());
   w.act_momentadr = keep(moment.adr);
   w.act_momentdof = keep(moment.items);
+  moments_by_dof();
   w.actuator_mayservo = keep(servo);
   w.actuator_shortway = keep(short_way);
   w.actuator_bounded = keep(bounded);
+}
+
+// The entries of all moment arms once more, by dof.
+void HostModel::moments_by_dof() {
+  physics::ModelView& w = view_;
+  std::vector<int> actuator(at(w.nmoment));
+  for (int a = 0; a < w.nu; ++a)
+    for (int k = w.act_momentadr[a]; k < w.act_momentadr[a + 1]; ++k) actuator[at(k)] = a;
+  Lists of_dof;
+  for (int i = 0; i < w.nv; ++i) {
+    for (int k = 0; k < w.nmoment; ++k)
+      if (w.act_momentdof[k] == i) of_dof.items.push_back(k);
+    of_dof.end_list();
+  }
+  w.dof_momentadr = keep(of_dof.adr);
+  w.dof_moment = keep(of_dof.items);
+  w.moment_act = keep(actuator);
 }
 
 void HostModel::allow_servos() {

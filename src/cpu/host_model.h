@@ -32,6 +32,7 @@ class HostModel {
   void joints(const Model& m);
   void geoms(const Model& m);
   void actuators(const Model& m);
+  void moments_by_dof();
   void parameters(const Model& m);
 
   physics::ModelView view_{};
