@@ -37,7 +37,7 @@ class HostModel {
   void geoms(const Model& m);
   void actuators(const Model& m);
   void sensors(const Model& m);
-  void moments_of_dofs(const std::vector<int>& adr, const std::vector<int>& dof);
+  void moments_by_dof();
   void parameters(const Model& m);
 
   physics::ModelView view_{};
