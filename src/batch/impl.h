@@ -32,6 +32,8 @@ constexpr std::size_t at(Field f) {
   return static_cast<std::size_t>(f);
 }
 
+inline constexpr int kMaxLanes = 16;  // of any instruction set
+
 // Options with every default resolved. Throws ArgumentError.
 Options resolved(const Model& model, const BatchOptions& options);
 

@@ -9,8 +9,6 @@
 namespace stiction {
 namespace {
 
-constexpr int kMaxLanes = 16;
-
 // The environments of the lanes of one pack; the lanes beyond the last copy it.
 struct Lanes {
   int used;

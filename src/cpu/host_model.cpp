@@ -211,24 +211,10 @@ void HostModel::actuators(const Model& m) {
   w.nmoment = static_cast<int>(moment.items.size());
   w.act_momentadr = keep(moment.adr);
   w.act_momentdof = keep(moment.items);
-  moments_of_dofs(moment.adr, moment.items);
+  moments_by_dof();
   w.actuator_mayservo = keep(servo);
   w.actuator_shortway = keep(short_way);
   w.actuator_bounded = keep(bounded);
-}
-
-void HostModel::moments_of_dofs(const std::vector<int>& adr, const std::vector<int>& dof) {
-  std::vector<int> owner(dof.size());
-  for (std::size_t a = 0; a + 1 < adr.size(); ++a)
-    for (int k = adr[a]; k < adr[a + 1]; ++k) owner[at(k)] = static_cast<int>(a);
-  Lists entries;
-  for (int i = 0; i < view_.nv; ++i) {
-    for (std::size_t k = 0; k < dof.size(); ++k)
-      if (dof[k] == i) entries.items.push_back(static_cast<int>(k));
-    entries.end_list();
-  }
-  view_.moment_act = keep(owner);
-  view_.dof_momentadr = keep(entries.adr), view_.dof_moment = keep(entries.items);
 }
 
 void HostModel::sensors(const Model& m) {
@@ -249,6 +235,23 @@ void HostModel::sensors(const Model& m) {
   }
   w.sensor_interval = keep(interval);
   w.sensor_cutoff = keep(cutoff);
+}
+
+// The entries of all moment arms once more, by dof.
+void HostModel::moments_by_dof() {
+  physics::ModelView& w = view_;
+  std::vector<int> actuator(at(w.nmoment));
+  for (int a = 0; a < w.nu; ++a)
+    for (int k = w.act_momentadr[a]; k < w.act_momentadr[a + 1]; ++k) actuator[at(k)] = a;
+  Lists of_dof;
+  for (int i = 0; i < w.nv; ++i) {
+    for (int k = 0; k < w.nmoment; ++k)
+      if (w.act_momentdof[k] == i) of_dof.items.push_back(k);
+    of_dof.end_list();
+  }
+  w.dof_momentadr = keep(of_dof.adr);
+  w.dof_moment = keep(of_dof.items);
+  w.moment_act = keep(actuator);
 }
 
 void HostModel::allow_servos() {
@@ -321,6 +324,7 @@ std::uint64_t HostModel::hash() const {
   add(ints, sizeof ints);
   for (const auto& v : ints_) add(v.data(), v.size() * sizeof v[0]);
   for (const auto& v : floats_) add(v.data(), v.size() * sizeof v[0]);
+  for (const auto& v : doubles_) add(v.data(), v.size() * sizeof v[0]);
   for (const auto& v : params_) add(v.data(), v.size() * sizeof v[0]);
   return h;
 }

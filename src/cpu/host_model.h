@@ -36,8 +36,8 @@ class HostModel {
   void joints(const Model& m);
   void geoms(const Model& m);
   void actuators(const Model& m);
-  void moments_of_dofs(const std::vector<int>& adr, const std::vector<int>& dof);
   void sensors(const Model& m);
+  void moments_by_dof();
   void parameters(const Model& m);
 
   physics::ModelView view_{};

@@ -8,11 +8,11 @@
 
 STICTION_PHYSICS_BEGIN
 
-struct PointBodies {
+struct BodyPair {
   int body1, body2;
 };
 template <class S>
-STICTION_FN PointBodies point_bodies(const ModelView& m, const EnvView<S>& e, int point) {
+STICTION_FN BodyPair point_bodies(const ModelView& m, const EnvView<S>& e, int point) {
   const int pair = e.point_pair[point];
   return {m.geom_bodyid[m.pair_geom1[pair]], m.geom_bodyid[m.pair_geom2[pair]]};
 }
@@ -23,7 +23,7 @@ STICTION_FN void point_velocities(const Team& team, const ModelView& m, EnvView<
                                   S* out) {
   body_velocities(team, m, e, v, e.body_vel);
   team.for_each(e.npoint[0], [&](int p) {
-    const PointBodies b = point_bodies(m, e, p);
+    const BodyPair b = point_bodies(m, e, p);
     store3(out, p,
            velocity_at(load6(e.body_vel, b.body2), load3(e.point_r2, p)) -
                velocity_at(load6(e.body_vel, b.body1), load3(e.point_r1, p)));

@@ -70,9 +70,8 @@ struct ModelView : SizesView {
   const int *actuator_bounded;   // (nu)   1: jnt_actfrcrange of its joint bounds the actuator's own force
   const int *act_momentadr;      // (nu+1) entries of its moment arm
   const int *act_momentdof;      // (nmoment)
-  const int *dof_momentadr;      // (nv+1) entries of moment arms that act on the dof
-  const int *dof_moment;         // (nmoment) index into act_momentdof
-  const int *moment_act;         // (nmoment) actuator of the entry
+  const int *dof_momentadr;      // (nv+1) entries that act on the dof: dof_moment[dof_momentadr[i] .. dof_momentadr[i+1]), rising
+  const int *dof_moment, *moment_act;  // (nmoment)  index into act_moment; actuator of an entry
   const int *tendon_adr, *tendon_num, *wrap_jntid;
 
   // sensors: one row per sensor; types are SensorType and ObjectType, cutoff 0: none
