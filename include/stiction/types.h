@@ -87,18 +87,9 @@ constexpr bool of_interval(SensorType type) {
   }
 }
 
-// The cutoff bounds the readings, as in MuJoCo: not those of unit length, nor contact.
+// The cutoff bounds the readings, as in MuJoCo: not those of a contact sensor.
 constexpr bool has_cutoff(SensorType type) {
-  using T = SensorType;
-  switch (type) {
-    case T::ballquat:
-    case T::framequat:
-    case T::framexaxis:
-    case T::frameyaxis:
-    case T::framezaxis:
-    case T::contact: return false;
-    default: return true;
-  }
+  return type != SensorType::contact;
 }
 
 // Bits of the status word of a step. An environment keeps the bits until it is reset.

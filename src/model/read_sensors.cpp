@@ -103,6 +103,10 @@ int read_dim(const Spec& spec, Element& e, const SensorSpec& s, std::string& why
   using T = SensorType;
   if (s.object.empty() && *type != T::contact && *type != T::clock)
     fail(e, "must name what it is attached to");
+  const bool unit_length = *type == T::ballquat || *type == T::framequat ||
+                           *type == T::framexaxis || *type == T::frameyaxis ||
+                           *type == T::framezaxis;
+  if (unit_length && s.cutoff > 0) fail(e, "cutoff", "has no meaning for axes and quaternions");
   switch (*type) {
     case T::jointpos:
     case T::jointvel:

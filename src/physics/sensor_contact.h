@@ -39,7 +39,7 @@ STICTION_FN Vec3<Wide<S>> point_position(const ModelView& m, const EnvView<S>& e
   return load3(e.xpos, m.tree_body[tree]) + Vec3<Wide<S>>{widen(r.x), widen(r.y), widen(r.z)};
 }
 
-// Sum of the normal forces on the site's body, of points whose normal, taken inwards, meets the
+// Sum of the normal forces on the site's body, of points whose normal, taken outwards, meets the
 // site's shape.
 template <class S>
 STICTION_FN S touch(const ModelView& m, const EnvView<S>& e, int site) {
@@ -53,7 +53,7 @@ STICTION_FN S touch(const ModelView& m, const EnvView<S>& e, int site) {
     const S impulse = dot(load3(e.point_impulse, p.point), n);
     const auto inside =
         ray_meets<S>(static_cast<GeomType>(m.site_type[site]), load3(e.site_size, site),
-                     transposed(axes, r), transposed(axes, p.body2 == frame.body ? n : -n));
+                     transposed(axes, r), transposed(axes, p.body2 == frame.body ? -n : n));
     total = total + select(impulse > S(0.0) && inside, impulse, S(0.0));
   });
   return total / S(m.opt.timestep);

@@ -139,11 +139,11 @@ double touch(const Model& m, const Kinematics& kin, const StepResult& s, double 
   for (const Contact& c : s.contacts) {
     const bool first = m.geom_bodyid[at(c.geom1)] == f.body;
     const bool second = m.geom_bodyid[at(c.geom2)] == f.body;
-    const Vec3 n = row3(c.normal, 0), inwards = second ? n : Vec3(-n);
+    const Vec3 n = row3(c.normal, 0), outwards = second ? Vec3(-n) : n;
     const double impulse = n.dot(row3(c.impulse, 0));
     if ((first || second) && impulse > 0 &&
         ray_meets(m.site_type[at(site)], row3(m.site_size, site),
-                  f.quat.conjugate() * (row3(c.pos, 0) - f.pos), f.quat.conjugate() * inwards))
+                  f.quat.conjugate() * (row3(c.pos, 0) - f.pos), f.quat.conjugate() * outwards))
       force += impulse / dt;
   }
   return force;

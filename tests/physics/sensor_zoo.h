@@ -61,7 +61,7 @@ inline constexpr const char* kSensorZoo = R"(
   <sensor>
     <jointpos name="jointpos" joint="hip" cutoff="0.2"/>
     <jointvel name="jointvel" joint="slide"/>
-    <ballquat name="ballquat" joint="shoulder" cutoff="0.1"/>
+    <ballquat name="ballquat" joint="shoulder"/>
     <ballangvel name="ballangvel" joint="shoulder"/>
     <actuatorpos name="pos motor" actuator="motor"/>
     <actuatorpos name="pos ball" actuator="ball servo"/>
