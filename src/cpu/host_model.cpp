@@ -175,6 +175,12 @@ void HostModel::geoms(const Model& m) {
   std::vector<int> slot_pair;
   for (int p = 0; p < m.npair; ++p) slot_pair.insert(slot_pair.end(), at(m.pair_slotnum[at(p)]), p);
   w.slot_pair = keep(slot_pair);
+  std::vector<int> paired(m.pair_geom1);
+  paired.insert(paired.end(), m.pair_geom2.begin(), m.pair_geom2.end());
+  std::sort(paired.begin(), paired.end());
+  paired.erase(std::unique(paired.begin(), paired.end()), paired.end());
+  w.npairgeom = static_cast<int>(paired.size());
+  w.pair_geom = keep(paired);
   w.site_bodyid = keep(m.site_bodyid);
   w.site_type = keep(to_ints(m.site_type));
 }

@@ -1,5 +1,5 @@
 // Elementary functions of any number type, without the mathematical library: the same bits on every
-// machine where multiply and add are not fused, 2 ulp or better.
+// machine where multiply and add are not fused, to 2 or 3 ulp.
 //
 //   sincos     reduction by Cody and Waite to |r| <= π/4, polynomials in r²
 //   atan2      y >= 0; quotient of the smaller by the larger leg, reduced to |t| <= tan(π/8)
@@ -53,10 +53,11 @@ template <class S>
 STICTION_FN S reduce_quarter_turns(const S& x, const S& k) {
   S r;
   if constexpr (sizeof(Lane<S>) == 4)
-    r = ((x - k * S(0x1.92p+0)) - k * S(0x1.fb4p-12)) - k * S(0x1.4442d18469899p-24);
+    r = (((x - k * S(0x1.920p+0)) - k * S(0x1.fb4p-12)) - k * S(0x1.444p-24)) -
+        k * S(0x1.68c234c4c6629p-39);
   else
     r = ((x - k * S(0x1.921fb544p+0)) - k * S(0x1.0b4611a6p-34)) - k * S(0x1.3198a2e037073p-69);
-  return select(vabs(r) <= S(0.7859), r, S(0.0) * r);
+  return select(vabs(r) <= S(0.8), r, S(0.0) * r);
 }
 
 // Finite for every finite x.

@@ -62,6 +62,8 @@ struct ModelView : SizesView {
   const float *geom_rbound;   // (ngeom)  upper bound on the bounding sphere's radius about geom_pos, m; plane: 0
   const int *pair_geom1, *pair_geom2, *pair_condim, *pair_explicit, *pair_slotadr, *pair_slotnum;
   const int *slot_pair;       // (nslot)
+  int npairgeom;
+  const int *pair_geom;       // (npairgeom)  geoms that occur in pairs
 
   const int *site_bodyid, *site_type;
   const int *actuator_trntype, *actuator_trnid, *actuator_ctrllimited, *actuator_forcelimited;

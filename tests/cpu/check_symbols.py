@@ -18,8 +18,8 @@ def foreign_symbols(listing: str, isa: str) -> list[str]:
         fields = line.split()
         if len(fields) < 2 or fields[-2] not in ("W", "V", "u"):
             continue
-        # the function itself, not only an argument of it, belongs to the namespace
-        name = re.match(r"_Z(TV|TI|TS|GV)?N[VK]*(8stiction7physics\d+\w+)", fields[-1])
+        # the function itself, or the one around a lambda, not only an argument of it
+        name = re.match(r"_Z(TV|TI|TS|GV)?Z*N[VK]*(8stiction7physics\d+\w+)", fields[-1])
         if name is None or not own.match(name[2]):
             found.append(fields[-1])
     return found

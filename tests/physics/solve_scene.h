@@ -37,15 +37,16 @@ inline State disturbed(const Model& m, State s, std::mt19937& random, double spe
   s.ctrl.assign(at(m.nu), 0.0);
   for (int a = 0; a < m.nu; ++a) {
     const double lo = m.actuator_ctrlrange[at(2 * a)], hi = m.actuator_ctrlrange[at(2 * a + 1)];
-    s.ctrl[at(a)] = m.actuator_ctrllimited[at(a)] != 0 ? lo + unit(random) * (hi - lo)
-                                                       : 0.3 * normal(random);
+    s.ctrl[at(a)] =
+        m.actuator_ctrllimited[at(a)] != 0 ? lo + unit(random) * (hi - lo) : 0.3 * normal(random);
   }
   return s;
 }
 
 inline State first_state(const Model& m) {
   State s;
-  s.qpos = m.nkey > 0 ? std::vector<double>(m.key_qpos.begin(), m.key_qpos.begin() + m.nq) : m.qpos0;
+  s.qpos =
+      m.nkey > 0 ? std::vector<double>(m.key_qpos.begin(), m.key_qpos.begin() + m.nq) : m.qpos0;
   s.qvel.assign(at(m.nv), 0.0), s.ctrl.assign(at(m.nu), 0.0), s.anchor.assign(at(3 * m.nslot), 0.0);
   return s;
 }
@@ -100,8 +101,7 @@ class Scene : public Env<S> {
       dynamics(lane, cases[at(lane) % cases.size()]);
     this->fill(Field::qfrc_actuator, 0), this->fill(Field::flags, 0);
     lists(cases);
-    for (int lane = 0; lane < Env<S>::lanes(); ++lane)
-      points(lane, cases[at(lane) % cases.size()]);
+    for (int lane = 0; lane < Env<S>::lanes(); ++lane) points(lane, cases[at(lane) % cases.size()]);
   }
 
  private:
@@ -125,8 +125,7 @@ class Scene : public Env<S> {
       const Vec3 &axis = c.kin.dof_axis[at(i)], O = origin(c, m.dof_bodyid[at(i)]);
       const bool turns = c.kin.dof_rotates[at(i)];
       put3(Field::cdof, 2 * i, lane, turns ? axis : Vec3(Vec3::Zero()));
-      put3(Field::cdof, 2 * i + 1, lane,
-           turns ? axis.cross(O - c.kin.dof_anchor[at(i)]) : axis);
+      put3(Field::cdof, 2 * i + 1, lane, turns ? axis.cross(O - c.kin.dof_anchor[at(i)]) : axis);
     }
     for (int b = 0; b < m.nbody; ++b) {
       put3(Field::xioff, b, lane, c.kin.xipos[at(b)] - origin(c, b));
@@ -178,10 +177,11 @@ class Scene : public Env<S> {
     this->put(Field::ncon, 0, lane, static_cast<double>(c.result.contacts.size()));
     for (int p = 0; p < this->e.npoint[0]; ++p) {
       // not active in this lane: any place, no impulse
-      for (const Field f : {Field::point_normal, Field::point_r1, Field::point_r2,
-                            Field::point_shift})
+      for (const Field f :
+           {Field::point_normal, Field::point_r1, Field::point_r2, Field::point_shift})
         put3(f, p, lane, f == Field::point_normal ? Vec3::UnitZ() : Vec3(Vec3::Zero()));
-      for (const Field f : {Field::point_mu, Field::point_n0, Field::point_d}) this->put(f, p, lane, 0);
+      for (const Field f : {Field::point_mu, Field::point_n0, Field::point_d})
+        this->put(f, p, lane, 0);
       this->put(Field::point_eps, p, lane, 1);
       for (int k = 0; k < 4; ++k) this->put(Field::point_law, 4 * p + k, lane, 0);
       for (std::size_t i = 0; i < c.result.contacts.size(); ++i) {
