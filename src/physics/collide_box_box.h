@@ -169,7 +169,8 @@ STICTION_FN void clip(LanePolygon& polygon, const Vec3<double>& m, double offset
   polygon = part;
 }
 
-// By how much the first face is taken larger: half the least depth, less its variation.
+// By how much the first face is taken larger: half the least depth, less its variation; round-off
+// at least.
 STICTION_FN double blur(const LaneFace& a, const LaneFace& b, const Vec3<double>& n, double tie) {
   double highest = height_above(a, n, b.vertex[0]), lowest = highest;
   for (int i = 0; i < 4; ++i) {
@@ -178,7 +179,7 @@ STICTION_FN double blur(const LaneFace& a, const LaneFace& b, const Vec3<double>
     highest = vmax(highest, vmax(on_a, on_b));
     lowest = vmin(lowest, vmin(on_a, on_b));
   }
-  return vmax(highest - lowest < tie ? tie : 0.0, 0.5 * (lowest - 2 * highest));
+  return vmax(highest - lowest < tie ? tie : 0.1 * tie, 0.5 * (lowest - 2 * highest));
 }
 
 // The contact of a side: a point of the second face, its height above the first, the distance.

@@ -154,7 +154,8 @@ Polygon clip(const Polygon& polygon, const Vec3& m, double offset, int side) {
 }
 
 // Half the least depth of the faces' corners under each other, less its variation: 0 unless the
-// faces are nearly parallel and overlap with all their corners. Round-off if they are parallel.
+// faces are nearly parallel and overlap with all their corners. At least round-off, so that edges
+// that only touch are not lost.
 double blur(const Face& a, const Face& b, const Vec3& n, double tie) {
   double highest = -kInfinity, lowest = kInfinity;
   const auto consider = [&](double height) {
@@ -164,7 +165,7 @@ double blur(const Face& a, const Face& b, const Vec3& n, double tie) {
     consider(a.normal.dot(b.vertex[i] - a.centre) / a.normal.dot(n));
     consider(b.normal.dot(b.centre - a.vertex[i]) / b.normal.dot(n));
   }
-  return std::max(highest - lowest < tie ? tie : 0, 0.5 * (lowest - 2 * highest));
+  return std::max(highest - lowest < tie ? tie : 0.1 * tie, 0.5 * (lowest - 2 * highest));
 }
 
 // The contact of a side.

@@ -92,7 +92,7 @@ TEST_P(EveryPair, SwappedArgumentsSwapTheWitnesses) {
     const auto ab = contacts(a, b), ba = contacts(b, a);
     ASSERT_EQ(ab.size(), ba.size());
     if (a.type == GeomType::box) {  // the corners have other names
-      ASSERT_NEAR(nearest(ab).distance, nearest(ba).distance, 10 * kRoundOff);
+      ASSERT_NEAR(nearest(ab).distance, nearest(ba).distance, kTied);
       ASSERT_LT((nearest(ab).normal + nearest(ba).normal).norm(), 1e-11);
       continue;
     }
