@@ -16,6 +16,7 @@
 namespace stiction::python {
 namespace {
 
+using Ids = std::vector<int>;
 
 std::string text(const nb::object& o) {
   return nb::cast<std::string>(nb::str(o));
