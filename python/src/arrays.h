@@ -7,6 +7,7 @@
 #include <array>
 #include <cstddef>
 #include <initializer_list>
+#include <optional>
 #include <span>
 #include <type_traits>
 #include <utility>
@@ -21,6 +22,7 @@ class ArrayLike : public nb::object {
   static bool any(PyObject*) { return true; }
   NB_OBJECT_DEFAULT(ArrayLike, nb::object, "numpy.typing.ArrayLike", any)
 };
+using MaybeArray = std::optional<ArrayLike>;
 
 // A contiguous float64 array that stays alive as long as this object: the caller's memory where it
 // has that form already, else a converted copy.

@@ -7,7 +7,7 @@ NB_MODULE(_core, m) {
   using namespace stiction;
   namespace nb = nanobind;
 
-  m.doc() = "Compiled core of stiction: models, options and the reference engine.";
+  m.doc() = "Compiled core of stiction: models, options, the batch and the reference engine.";
   m.attr("__version__") = STICTION_VERSION;
 
   // Translators are tried last registered first, so that the base class comes last.
@@ -31,4 +31,5 @@ NB_MODULE(_core, m) {
   python::bind_results(m);
   python::bind_reference(m);
   python::bind_rollout(m);
+  python::bind_batch(m);
 }

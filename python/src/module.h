@@ -26,5 +26,6 @@ void bind_options(nb::module_& m);
 void bind_results(nb::module_& m);
 void bind_reference(nb::module_& m);  // after bind_results
 void bind_rollout(nb::module_& m);    // after bind_reference
+void bind_batch(nb::module_& m);      // after bind_results
 
 }  // namespace stiction::python

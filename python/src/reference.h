@@ -16,8 +16,6 @@ struct BoundReference {
   Reference engine;
 };
 
-using MaybeArray = std::optional<ArrayLike>;
-
 // The arguments of a step with their memory; None: zero (mocap: the model's pose).
 struct InputArrays {
   Input ctrl, qfrc_applied, xfrc_applied, mocap_pos, mocap_quat, anchor;

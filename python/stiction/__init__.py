@@ -1,19 +1,24 @@
 """stiction: simulation of robots with convex contact, for robot learning.
 
     model = stiction.Model.from_file("robot.xml")
-    reference = stiction.Reference(model)
-    result = reference.step(model.qpos0, np.zeros(model.nv))
+    batch = stiction.Batch(model, num_envs=4096)
+    batch.ctrl[:] = 0.1
+    batch.step(5)
+    batch.qpos, batch.qvel
 
-`Model` is the checked robot, `Options` says how to step, `Reference` steps one environment in
-double precision. Importing needs NumPy only.
+`Model` is the checked robot, `Options` says how to step, `Batch` steps thousands of copies and
+`Reference` one environment in double precision, slow and obvious. Importing needs NumPy only.
 """
 
 from . import _core
 from ._core import (
     ArgumentError,
+    Batch,
+    BatchMemory,
     Contact,
     EqualitySpec,
     Error,
+    FieldInfo,
     ForwardResult,
     GeomType,
     HfieldSpec,
@@ -30,6 +35,7 @@ from ._core import (
     Rollout,
     SensorSpec,
     SensorType,
+    SolverCounts,
     Status,
     StepResult,
     Transmission,
@@ -38,9 +44,12 @@ from ._core import (
 
 __all__ = [
     "ArgumentError",
+    "Batch",
+    "BatchMemory",
     "Contact",
     "EqualitySpec",
     "Error",
+    "FieldInfo",
     "ForwardResult",
     "GeomType",
     "HfieldSpec",
@@ -57,6 +66,7 @@ __all__ = [
     "Rollout",
     "SensorSpec",
     "SensorType",
+    "SolverCounts",
     "Status",
     "StepResult",
     "Transmission",

@@ -1,4 +1,4 @@
-"""Command line: `stiction check-model | rollout | doctor`.
+"""Command line: `stiction check-model | info | rollout | replay | doctor`.
 
 Exit codes: 0 all well, 1 refused or failed, 2 bad usage.
 """
@@ -56,6 +56,15 @@ def build_parser() -> argparse.ArgumentParser:
     check.add_argument("--json", action="store_true", help="machine-readable")
     check.set_defaults(run=_check_model)
 
+    info = commands.add_parser(
+        "info",
+        help="say how large a model is and what a batch of it takes",
+        description="Prints sizes, memory per environment and how many environments fit.",
+    )
+    info.add_argument("file", type=_model_file, metavar="FILE")
+    info.add_argument("--envs", type=_positive(int), default=4096, metavar="N")
+    info.set_defaults(run=_info)
+
     roll = commands.add_parser(
         "rollout",
         help="simulate one robot and write its trajectory",
@@ -80,6 +89,20 @@ def build_parser() -> argparse.ArgumentParser:
     roll.add_argument("--stiction", choices=("regularized", "anchored"), default="regularized")
     roll.add_argument("--output", type=_output_file, metavar="FILE", help="*.npz or *.csv")
     roll.set_defaults(run=_rollout)
+
+    replay = commands.add_parser(
+        "replay",
+        help="step a dumped environment in double precision, with a trace",
+        description="Steps what Batch.dump wrote with the reference engine: iterations, residual, "
+        "contacts, status. Exit code 1 when a step froze the state.",
+    )
+    replay.add_argument("file", type=_model_file, metavar="FILE", help="JSON of Batch.dump")
+    replay.add_argument("--steps", type=_positive(int), default=1, metavar="N")
+    replay.add_argument("--model", type=_model_file, metavar="FILE", help="MJCF; the dump's")
+    replay.add_argument(
+        "--double-tolerance", action="store_true", help="solve to 1e-6 instead of the dump's"
+    )
+    replay.set_defaults(run=_replay)
 
     doctor = commands.add_parser("doctor", help="say what this machine and installation have")
     doctor.set_defaults(run=_doctor)
@@ -211,6 +234,33 @@ def _rollout(args) -> int:
         print(f"stiction: stopped at step {frozen[0]}: {bits!r}", file=sys.stderr)
         return 1
     return 0
+
+
+# ------------------------------------------------------------------------------- info, replay
+
+
+def _info(args) -> int:
+    from .doctor import available_memory
+
+    model = _core.Model.from_file(args.file)
+    batch = _core.Batch(model, num_envs=1)
+    memory, available = batch.memory, available_memory()
+    need = args.envs * memory.per_env + batch.threads * memory.per_thread
+    print(f"{model!r}")
+    print("  sizes       " + ", ".join(f"{k} {v}" for k, v in _sizes(model).items()))
+    print(f"  timestep    {model.timestep:g} s")
+    print(f"  memory      {memory.per_env} bytes per environment, {memory.per_thread} per thread")
+    print(f"  {args.envs} envs".ljust(14) + f"{need / 2**20:.1f} MiB of {available / 2**20:.0f} available")
+    print(f"  engine      {batch.isa}, {batch.lanes} environments side by side")
+    return 0
+
+
+def _replay(args) -> int:
+    from .replay import replay
+
+    return replay(
+        args.file, model_file=args.model, steps=args.steps, double_tolerance=args.double_tolerance
+    )
 
 
 # ------------------------------------------------------------------------------- doctor

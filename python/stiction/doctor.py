@@ -35,6 +35,11 @@ def cpu_name() -> str:
     return platform.processor() or platform.machine()
 
 
+def available_memory() -> int:
+    """Bytes that a new process may take."""
+    return os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+
+
 def _version(distribution: str) -> str | None:
     try:
         return importlib.metadata.version(distribution)
@@ -48,22 +53,45 @@ def demo_model() -> Path:
 
 
 def _engine_check() -> tuple[bool, str]:
-    """Reads the quadruped that ships with the package and steps it for a quarter of a second."""
+    """Steps copies of the quadruped that ships with the package for a quarter of a second."""
     try:
         model = _core.Model.from_file(demo_model())
-        reference = _core.Reference(model)
-        nstep, steps = 25, 0
+        batch = _core.Batch(model, num_envs=64 * usable_cores())
+        batch.reset(qpos=model.key_qpos[0])
+        batch.ctrl[:] = model.key_ctrl[0]
+        nstep, steps = 5, 0
         begin = time.perf_counter()
         while (wall := time.perf_counter() - begin) < 0.25:
-            trajectory = reference.rollout(
-                model.key_qpos[0], model.key_qvel[0], model.key_ctrl[0], nstep
-            )
-            if trajectory.status.any():
-                return False, f"status {_core.Status(int(trajectory.status.max()))!r} while standing"
-            steps += nstep
+            batch.step(nstep)
+            if batch.status_count:
+                bits = _core.Status(int(batch.status.max()))
+                return False, f"status {bits!r} while standing"
+            steps += nstep * batch.num_envs
     except _core.Error as e:
         return False, str(e)
-    return True, f"ok, {steps / wall:.0f} steps per second of a standing quadruped on one core"
+    return True, (
+        f"ok, {batch.isa} with {batch.lanes} lanes, {batch.threads} threads, "
+        f"{steps / wall:.0f} steps per second of standing quadrupeds"
+    )
+
+
+def _built_isas() -> str:
+    """Which instruction sets were compiled and run on this processor; the best one is chosen."""
+    model, found = _core.Model.from_xml("<mujoco/>"), []
+    before = os.environ.get("STICTION_ISA")
+    for name in ("avx512", "avx2", "baseline", "scalar"):
+        os.environ["STICTION_ISA"] = name
+        try:
+            if _core.Batch(model).isa == name:
+                found.append(name)
+        except _core.Error:
+            pass
+    if before is None:
+        del os.environ["STICTION_ISA"]
+    else:
+        os.environ["STICTION_ISA"] = before
+    chosen = f"STICTION_ISA={before}" if before else "STICTION_ISA not set, the first is chosen"
+    return ", ".join(found) + f" ({chosen})"
 
 
 def run() -> int:
@@ -83,6 +111,7 @@ def run() -> int:
             for name, purpose in _OPTIONAL.items()
         },
         "renderer": reason if backend else f"none, the demo draws plots: {reason}",
+        "instructions": _built_isas(),
         "engine": engine if engine_works else f"FAILED: {engine}",
     }
     for name, text in lines.items():

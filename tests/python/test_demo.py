@@ -6,6 +6,7 @@ import signal
 import struct
 import subprocess
 import sys
+import time
 
 import numpy as np
 import pytest
@@ -42,17 +43,17 @@ def test_quick_demo_writes_a_summary(quick):
     result, out = quick
     assert result.returncode == 0, result.stderr
     s = json.loads((out / "summary.json").read_text())
-    assert (s["model"], s["envs"], s["steps"], s["interrupted"]) == ("quadruped", 4, 1000, False)
+    assert (s["model"], s["envs"], s["steps"], s["interrupted"]) == ("quadruped", 64, 16000, False)
     assert s["steps_per_second"] > 0 and s["contacts"]["max"] >= 4
     assert 1 <= s["iterations"]["mean"] <= s["iterations"]["max"] <= 32
-    assert set(s["status_steps"]) <= {"stalled", "late_contact"}
-    # the default tolerance, but for steps that stalled at round-off
-    assert s["residual_max"] <= (1e-3 if "stalled" in s["status_steps"] else 1e-6)
+    assert set(s["status_envs"]) <= {"stalled", "late_contact"} and s["frozen_envs"] == 0
+    # the default tolerance of float32, but for steps that stalled at round-off
+    assert s["residual_max"] <= (1e-2 if "stalled" in s["status_envs"] else 1e-4)
 
 
 def test_quick_demo_prints_the_table(quick):
     text = quick[0].stdout
-    for row in ("steps per second", "contacts per step", "Newton iterations", "worst residual",
+    for row in ("physics steps/s", "contacts per step", "Newton iterations", "worst residual",
                 "energy per robot", "status", "written: "):  # fmt: skip
         assert row in text, row
     assert "simulate: 100 %" in text, "plain lines where there is no terminal"
@@ -106,18 +107,18 @@ def test_numbers_do_not_depend_on_threads(tmp_path):
 
 
 def test_ctrl_c_writes_what_there_is(tmp_path):
-    command = [sys.executable, "-u", "-m", "stiction.demo", "--quick", "--seconds", "6",
-               "--envs", "3", "--out", str(tmp_path)]  # fmt: skip
+    command = [sys.executable, "-u", "-m", "stiction.demo", "--quick", "--seconds", "600",
+               "--envs", "64", "--out", str(tmp_path)]  # fmt: skip
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as p:
-        # the first of four progress lines: the work is under way and far from its end
-        while not (line := p.stdout.readline()).startswith("simulate"):
-            assert line, p.stderr.read()
+        # what was read is said before the work begins; it would take minutes
+        assert "quadruped" in p.stdout.readline()
+        time.sleep(1)
         p.send_signal(signal.SIGINT)
         out, err = p.communicate(timeout=120)
     assert p.returncode == 130, err
     assert "interrupted: writing what there is" in out and err == ""
     s = json.loads((tmp_path / "summary.json").read_text())
-    assert s["interrupted"] and 0 < s["steps"] < 3 * 3000
+    assert s["interrupted"] and 0 < s["steps"] < 64 * 300000
     assert (tmp_path / "plots.png").is_file()
 
 

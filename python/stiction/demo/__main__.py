@@ -30,21 +30,21 @@ def _parser():
         description="Simulates many copies of a robot under random controls and films them.",
     )
     parser.add_argument("--model", type=Path, default=demo_model(), metavar="FILE", help="MJCF")
-    parser.add_argument("--envs", type=int, metavar="N", help="copies of the robot; 24")
+    parser.add_argument("--envs", type=int, metavar="N", help="copies of the robot; 2048")
     parser.add_argument("--seconds", type=float, metavar="T", help="simulated time of each; 3")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument(
         "--threads", type=int, default=usable_cores(), metavar="N", help="all usable cores"
     )
     parser.add_argument("--out", type=Path, default=Path("out"), metavar="DIR")
-    parser.add_argument("--quick", action="store_true", help="a few seconds in all: 4 copies, 0.5 s")
+    parser.add_argument("--quick", action="store_true", help="a few seconds in all: 64 copies, 0.5 s")
     return parser
 
 
 def _arguments(argv):
     parser = _parser()
     args = parser.parse_args(argv)
-    defaults = (4, 0.5) if args.quick else (24, 3.0)
+    defaults = (64, 0.5) if args.quick else (2048, 3.0)
     args.envs = defaults[0] if args.envs is None else args.envs
     args.seconds = defaults[1] if args.seconds is None else args.seconds
     args.size = (480, 272) if args.quick else (640, 360)
@@ -97,7 +97,7 @@ def run(args, ctrl_c) -> int:
         envs=args.envs,
         seconds=args.seconds,
         seed=args.seed,
-        threads=min(args.threads, args.envs),
+        threads=args.threads,
         fps=FPS,
     )
     if result.interrupted:

@@ -90,7 +90,7 @@ def write_film(result, ctrl_c, film_path, picture_path, width, height):
     from matplotlib import image
 
     scene = Scene(result, width, height)
-    runs = [r for r in result.runs if r.steps][: scene.copies(len(result.runs))]
+    runs = result.runs[: scene.copies(len(result.runs))]
     count = max((len(r.frames) for r in runs), default=0)
     if not count:
         scene.close()

@@ -5,7 +5,7 @@ import numpy as np
 
 def _panels(result):
     """[(title, unit, time step, [(n,) curve per robot])]"""
-    runs = [r for r in result.runs if r.steps][:16]
+    runs = result.runs
     model, panels = result.model, []
     free = [int(a) for a, t in zip(model.jnt_qposadr, model.jnt_type) if t == 0]
     poses = [np.array(r.frames) for r in runs]
@@ -16,8 +16,8 @@ def _panels(result):
     elif model.nq:
         panels.append(("first coordinate", "m, rad", result.frame_time, [p[:, 0] for p in poses]))
     for title, name in (("contact points", "ncontact"), ("Newton iterations", "iterations")):
-        curves = [np.concatenate(getattr(r, name)) for r in runs]
-        panels.append((title, "", result.timestep, curves))
+        curves = [np.array(getattr(r, name)) for r in runs]
+        panels.append((title, "", result.frame_time, curves))
     return panels
 
 
@@ -46,7 +46,7 @@ def write_plots(result, directory):
     panels = [p for p in _panels(result) if p[3]]
     if not panels:
         return []
-    title = f"{result.model.name}: {len(result.runs)} copies under random controls"
+    title = f"{result.model.name}: {len(result.runs)} of {result.batch.num_envs} copies under random controls"
     path = directory / "plots.png"
     _draw(panels, title, path)
     return [path]

@@ -1,106 +1,121 @@
-"""Many copies of one robot, each with its own random controls, on all cores."""
+"""Thousands of copies of one robot, each with its own random controls, in one batch."""
 
-import threading
 import time
-from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 
 import numpy as np
 
-from .. import Model, Reference
-from ..control import random_controls, start_state
-from ..statistics import FROZEN
+from .. import Batch, Model, Reference, SolverCounts
+from ..control import KNOT, control_range, start_state
 from .progress import Progress
 
-CHUNK = 50  # steps between two looks at progress and Ctrl-C
+HOLD = 0.01  # s between two new controls
+WATCHED = 16  # environments whose poses are kept for film and plots
 
 
 @dataclass
 class Run:
-    """One environment: what it did, and its poses at the film's rate."""
+    """One watched environment: its poses, contacts and iterations at the film's rate."""
 
     index: int
     frames: list = field(default_factory=list)  # (nq,) each
-    ncontact: list = field(default_factory=list)  # arrays, one per chunk; the same below
+    ncontact: list = field(default_factory=list)
     iterations: list = field(default_factory=list)
-    residual: list = field(default_factory=list)
-    status: list = field(default_factory=list)
-    energy_start: float = 0.0
+    energy_start: float = 0.0  # J
     energy_end: float = 0.0
-
-    @property
-    def steps(self) -> int:
-        return sum(len(s) for s in self.status)
 
 
 @dataclass
 class Result:
     model: Model
+    batch: Batch
     timestep: float  # s
     frame_time: float  # s between two frames
-    threads: int
     wall: float  # s
+    step_wall: float  # s inside Batch.step
+    counts: SolverCounts
+    ncontact_max: int  # of the steps that were looked at
+    residual_max: float
     runs: list
     interrupted: bool
 
 
-def _energy(reference, qpos, qvel) -> float:
-    f = reference.forward(qpos, qvel)
-    return f.energy_kinetic + f.energy_potential
+class SmoothControls:
+    """(num_envs, nu) controls that wander around `centre`, a new target every KNOT seconds."""
+
+    def __init__(self, model, num_envs, seed, centre, spread=0.4):
+        self.low, self.high = control_range(model)
+        self.centre = np.clip(centre, self.low, self.high)
+        self.reach = spread / 2 * (self.high - self.low)
+        self.rng = np.random.default_rng(seed)
+        self.knot = 0
+        self.last = np.tile(self.centre, (num_envs, 1))
+        self.next = self._target()
+
+    def _target(self):
+        return self.centre + self.reach * self.rng.uniform(-1, 1, self.last.shape)
+
+    def at(self, seconds: float):
+        """Times must not fall."""
+        while seconds >= (self.knot + 1) * KNOT:
+            self.knot += 1
+            self.last, self.next = self.next, self._target()
+        u = seconds / KNOT - self.knot
+        ease = u * u * (3 - 2 * u)
+        return np.clip(self.last + ease * (self.next - self.last), self.low, self.high)
 
 
-def _simulate_one(reference, run, seed, nstep, frame_every, stop, progress):
-    """Fills `run`; ends early when `stop` is set or the state froze."""
-    model = reference.model
-    rng = np.random.default_rng((seed, run.index))
-    qpos, qvel, centre = start_state(model)
-    ctrl = random_controls(model, nstep, reference.options.timestep, rng, centre)
-    anchor = None
-    run.energy_start = run.energy_end = _energy(reference, qpos, qvel)
-    run.frames.append(qpos.copy())
+def _energies(result, name):
+    """Kinetic and potential energy of the watched environments."""
+    reference = Reference(result.model, result.batch.options)
+    for run in result.runs:
+        if result.batch.status[run.index] == 0 or np.isfinite(result.batch.qvel[run.index]).all():
+            f = reference.forward(result.batch.qpos[run.index], result.batch.qvel[run.index])
+            setattr(run, name, f.energy_kinetic + f.energy_potential)
 
-    for begin in range(0, nstep, CHUNK):
-        if stop.is_set():
-            break
-        r = reference.rollout(qpos, qvel, ctrl[begin : begin + CHUNK], anchor=anchor)
-        qpos, qvel, anchor = r.qpos[-1], r.qvel[-1], r.anchor
-        first = -begin % frame_every or frame_every
-        run.frames.extend(r.qpos[first::frame_every].copy())
-        for name in ("ncontact", "iterations", "residual", "status"):
-            getattr(run, name).append(getattr(r, name))
-        progress.advance(r.nstep)
-        if r.status[-1] & FROZEN:
-            progress.advance(nstep - begin - r.nstep)
-            break
-    if not run.status or not run.status[-1][-1] & FROZEN:
-        run.energy_end = _energy(reference, qpos, qvel)
+
+def _watch(result):
+    batch = result.batch
+    for run in result.runs:
+        run.frames.append(batch.qpos[run.index].copy())
+        run.ncontact.append(float(batch.ncon.reshape(-1)[run.index]))
+        run.iterations.append(float(batch.solver_niter.reshape(-1)[run.index]))
+    result.ncontact_max = max(result.ncontact_max, int(batch.ncon.max()))
+    result.residual_max = max(result.residual_max, float(batch.solver_residual.max()))
 
 
 def simulate(model, options, ctrl_c, *, envs, seconds, seed, threads, fps) -> Result:
     """`envs` copies for `seconds` of simulated time on `threads` threads. Ctrl-C ends it early."""
-    reference = Reference(model, options)
-    timestep = reference.options.timestep
+    batch = Batch(model, num_envs=envs, options=options, threads=threads, seed=seed)
+    timestep = batch.options.timestep
+    hold = max(1, round(HOLD / timestep))
+    frame_every = hold * max(1, round(1 / (fps * timestep * hold)))
     nstep = max(1, round(seconds / timestep))
-    frame_every = max(1, round(1 / (fps * timestep)))
-    runs = [Run(k) for k in range(envs)]
-    stop = threading.Event()
-
-    def work(run):
-        _simulate_one(reference, run, seed, nstep, frame_every, stop, progress)
+    qpos, qvel, centre = start_state(model)
+    batch.reset(qpos=qpos, qvel=qvel)
+    controls = SmoothControls(model, envs, seed, centre)
+    result = Result(
+        model, batch, timestep, frame_every * timestep, 0.0, 0.0, batch.counts, 0, 0.0,
+        [Run(k) for k in range(min(envs, WATCHED))], False,
+    )
+    _energies(result, "energy_start")
+    _watch(result)
+    batch.clear_counts()
 
     begin = time.perf_counter()
-    with Progress(envs * nstep, "simulate", "step") as progress, ThreadPoolExecutor(threads) as pool:
-        jobs = {pool.submit(work, run) for run in runs}
-        try:
-            while jobs:
-                done, jobs = wait(jobs, timeout=0.2, return_when=FIRST_COMPLETED)
-                progress.show()
-                for job in done:
-                    job.result()
-                if ctrl_c.pressed:
-                    stop.set()
-        finally:
-            stop.set()
-            pool.shutdown(cancel_futures=True)
-    wall = time.perf_counter() - begin
-    return Result(model, timestep, frame_every * timestep, threads, wall, runs, ctrl_c.pressed)
+    with Progress(envs * nstep, "simulate", "step") as progress:
+        for done in range(0, nstep, hold):
+            if ctrl_c.pressed:
+                break
+            batch.ctrl[:] = controls.at(done * timestep)
+            before = time.perf_counter()
+            batch.step(min(hold, nstep - done))
+            result.step_wall += time.perf_counter() - before
+            if (done + hold) % frame_every == 0:
+                _watch(result)
+            progress.advance(envs * min(hold, nstep - done))
+            progress.show()
+    result.wall = time.perf_counter() - begin
+    result.counts, result.interrupted = batch.counts, ctrl_c.pressed
+    _energies(result, "energy_end")
+    return result

@@ -9,64 +9,74 @@ from ..doctor import cpu_name
 from ..statistics import status_counts
 
 
+def _iterations(counts) -> dict:
+    """Mean, 95 % quantile and maximum from the histogram."""
+    histogram = np.asarray(counts.iteration_histogram)
+    if not histogram.any():
+        return {"mean": 0.0, "p95": 0, "max": 0}
+    share = np.cumsum(histogram) / histogram.sum()
+    return {
+        "mean": float(np.arange(histogram.size) @ histogram / histogram.sum()),
+        "p95": int(np.searchsorted(share, 0.95)),
+        "max": int(np.flatnonzero(histogram)[-1]),
+    }
+
+
 def summarize(result) -> dict:
     """Everything the table shows, as plain numbers."""
-
-    def joined(name):
-        chunks = [c for run in result.runs for c in getattr(run, name)]
-        return np.concatenate(chunks) if chunks else np.zeros(0, int)
-
-    def stats(values):
-        if not values.size:
-            return {"mean": 0.0, "p95": 0.0, "max": 0}
-        return {
-            "mean": float(np.mean(values)),
-            "p95": float(np.percentile(values, 95)),
-            "max": int(np.max(values)),
-        }
-
-    residual = joined("residual")
-    steps = sum(run.steps for run in result.runs)
-    started = [run for run in result.runs if run.steps]
-    energy = [[run.energy_start, run.energy_end] for run in started]
+    counts, batch = result.counts, result.batch
+    steps = counts.env_steps
+    step_wall = max(result.step_wall, 1e-9)
     return {
         "version": __version__,
         "cpu": cpu_name(),
+        "isa": batch.isa,
+        "lanes": batch.lanes,
+        "precision": batch.precision,
         "model": result.model.name,
         "file": result.model.file,
         "nq": result.model.nq,
         "nv": result.model.nv,
         "nu": result.model.nu,
         "npair": result.model.npair,
-        "envs": len(result.runs),
+        "envs": batch.num_envs,
         "timestep": result.timestep,
-        "threads": result.threads,
+        "threads": batch.threads,
         "interrupted": result.interrupted,
         "steps": steps,
         "wall_seconds": result.wall,
-        "steps_per_second": steps / result.wall,
-        "steps_per_second_per_core": steps / result.wall / result.threads,
-        "times_real_time": steps * result.timestep / result.wall,
-        "contacts": stats(joined("ncontact")),
-        "iterations": stats(joined("iterations")),
-        "residual_max": float(np.max(residual)) if residual.size else 0.0,
-        "energy_start_mean": float(np.mean(energy, axis=0)[0]) if energy else 0.0,
-        "energy_end_mean": float(np.mean(energy, axis=0)[1]) if energy else 0.0,
-        "status_steps": status_counts(joined("status")),
+        "step_seconds": result.step_wall,
+        "steps_per_second": steps / step_wall,
+        "steps_per_second_per_thread": steps / step_wall / batch.threads,
+        "times_real_time": steps * result.timestep / step_wall,
+        "contacts": {"mean": counts.contacts / max(steps, 1), "max": result.ncontact_max},
+        "iterations": _iterations(counts),
+        "residual_max": result.residual_max,
+        "energy_start_mean": float(np.mean([r.energy_start for r in result.runs])),
+        "energy_end_mean": float(np.mean([r.energy_end for r in result.runs])),
+        "not_converged_steps": counts.not_converged,
+        "stalled_steps": counts.stalled,
+        "late_contact_steps": counts.late_contact,
+        "status_envs": status_counts(batch.status),
+        "frozen_envs": int(batch.status_count),
     }
 
 
 def table(s: dict) -> str:
     """The summary for people."""
     contacts, iterations = s["contacts"], s["iterations"]
-    status = ", ".join(f"{name} in {n} steps" for name, n in s["status_steps"].items()) or "ok"
+    status = ", ".join(f"{name} in {n} copies" for name, n in s["status_envs"].items()) or "ok"
     rows = [
         ("robot", f"{s['model']}: {s['nv']} dofs, {s['nu']} actuators, {s['npair']} geom pairs"),
-        ("copies", f"{s['envs']} on {s['threads']} threads, timestep {1000 * s['timestep']:g} ms"),
-        ("steps", f"{s['steps']} in {s['wall_seconds']:.1f} s"),
+        ("copies", f"{s['envs']} on {s['threads']} threads, timestep {1000 * s['timestep']:g} ms, "
+         f"{s['precision']}, {s['isa']} with {s['lanes']} lanes"),
         (
-            "steps per second",
-            f"{s['steps_per_second']:.0f} in all, {s['steps_per_second_per_core']:.0f} per thread, "
+            "physics steps",
+            f"{s['steps']} in {s['step_seconds']:.1f} s, {s['wall_seconds']:.1f} s with controls",
+        ),
+        (
+            "physics steps/s",
+            f"{s['steps_per_second']:.0f} in all, {s['steps_per_second_per_thread']:.0f} per thread, "
             f"{s['times_real_time']:.1f} times real time",
         ),
         ("contacts per step", f"mean {contacts['mean']:.1f}, max {contacts['max']}"),

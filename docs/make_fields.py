@@ -1,0 +1,57 @@
+"""Prints docs/fields.md, made from src/physics/fields.def: `python3 docs/make_fields.py`."""
+
+import re
+import sys
+from pathlib import Path
+
+SOURCE = Path(__file__).parents[1] / "src/physics/fields.def"
+ENTRY = re.compile(r'^X\((\w+),\s*(\w+),\s*(\w+),\s*(\w+),\s*(\w+),\s*(\w+),\s*"(.*)"\)$')
+
+INTRODUCTION = """\
+# Fields
+
+Every number of an environment, from the one list `src/physics/fields.def`; made by
+`docs/make_fields.py`. States, inputs and outputs are attributes of a batch (`batch.qpos`),
+parameters come from `batch.param(name)`. Arrays have the environments first: `batch.xpos` is
+(num_envs, nbody, 3). SI units, radians, quaternions w x y z, z up.
+
+`wide` numbers are float64 in every precision, `real` ones follow the precision of the batch.
+"""
+KINDS = {
+    "state": "What a step depends on besides inputs and parameters; saved.",
+    "input": "Written by the user before a step; saved.",
+    "param": "Numbers of the model, shared by all environments until `batch.param` makes them own.",
+    "output": "Written by a step or by `refresh`; read-only.",
+    "scratch": "Dead at the end of a step; one copy per thread, not public.",
+}
+COUNTS = {"one": "1", "two": "2", "three": "3", "four": "4", "six": "6", "nine": "9", "ten": "10",
+          "sym6": "21"}  # fmt: skip
+
+
+def entries(text: str):
+    """(kind, type, name, rows, columns, producer, meaning) of each field; all of them or an error."""
+    found = [m.groups() for m in map(ENTRY.match, text.splitlines()) if m]
+    if len(found) != len(re.findall(r"^X\(", text, re.MULTILINE)):
+        raise ValueError(f"{SOURCE.name}: an entry is not written on one line as the others")
+    return found
+
+
+def shape(rows: str, columns: str) -> str:
+    sizes = [COUNTS.get(s, s) for s in (rows, columns)]
+    return "(" + ", ".join(s for s in sizes if s != "1") + ")"
+
+
+def page(text: str) -> str:
+    fields, parts = entries(text), [INTRODUCTION]
+    for kind, meaning in KINDS.items():
+        parts.append(f"\n## {kind}\n\n{meaning}\n\n| field | shape | number | written by | meaning |"
+                     "\n|---|---|---|---|---|\n")  # fmt: skip
+        for k, number, name, rows, columns, producer, words in fields:
+            if k == kind:
+                words = words.replace("|", "\\|").replace("<", "&lt;")
+                parts.append(f"| `{name}` | {shape(rows, columns)} | {number} | {producer} | {words} |\n")
+    return "".join(parts)
+
+
+if __name__ == "__main__":
+    sys.stdout.write(page(SOURCE.read_text()))

@@ -1,0 +1,166 @@
+// Batch: construction, stepping, files. The GIL is released while it computes.
+#include "batch.h"
+
+#include <nanobind/stl/filesystem.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/shared_ptr.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "stiction/error.h"
+
+namespace stiction::python {
+namespace {
+
+using Path = std::filesystem::path;
+
+Precision parse_precision(const std::string& name) {
+  if (name == "float32") return Precision::float32;
+  if (name == "float64") return Precision::float64;
+  throw ArgumentError("precision = '" + name + "': must be 'float32' or 'float64'");
+}
+
+const char* name_of(Precision p) {
+  return p == Precision::float32 ? "float32" : "float64";
+}
+
+void init(BoundBatch* self, std::shared_ptr<LoadedModel> model, int num_envs,
+          const std::optional<Options>& options, const std::string& device,
+          const std::string& precision, std::optional<int> threads, std::uint64_t seed) {
+  const BatchOptions o{.num_envs = num_envs,
+                       .options = options.value_or(Options{}),
+                       .device = device,
+                       .precision = parse_precision(precision),
+                       .threads = threads,
+                       .seed = seed};
+  const nb::gil_scoped_release release;
+  Batch engine(model->model, o);
+  new (self) BoundBatch{std::move(model), std::move(engine)};
+}
+
+std::string repr(const BoundBatch& b) {
+  const Batch& e = b.engine;
+  return "<stiction.Batch '" + e.model().name + "' num_envs=" + std::to_string(e.num_envs()) +
+         " device=cpu precision=" + name_of(e.precision()) +
+         " threads=" + std::to_string(e.threads()) + " isa=" + e.isa() +
+         " lanes=" + std::to_string(e.lanes()) + ">";
+}
+
+void step(BoundBatch& b, int n) {
+  if (n < 0) throw ArgumentError("step: n = " + std::to_string(n) + ": must be >= 0");
+  const nb::gil_scoped_release release;
+  b.engine.step(n);
+}
+
+void bind_properties(nb::class_<BoundBatch>& c) {
+  c.def_prop_ro("model", [](const BoundBatch& b) { return b.model; });
+  c.def_prop_ro(
+      "options", [](const BoundBatch& b) { return b.engine.options(); },
+      "with every default resolved");
+  c.def_prop_ro("num_envs", [](const BoundBatch& b) { return b.engine.num_envs(); });
+  c.def_prop_ro(
+      "device", [](const BoundBatch&) { return "cpu"; }, "where the arrays are");
+  c.def_prop_ro(
+      "precision", [](const BoundBatch& b) { return name_of(b.engine.precision()); },
+      "'float32' or 'float64'");
+  c.def_prop_ro("threads", [](const BoundBatch& b) { return b.engine.threads(); });
+  c.def_prop_ro(
+      "isa", [](const BoundBatch& b) { return b.engine.isa(); },
+      "instruction set that runs; the environment variable STICTION_ISA chooses");
+  c.def_prop_ro(
+      "lanes", [](const BoundBatch& b) { return b.engine.lanes(); },
+      "environments that one thread steps side by side");
+  c.def_prop_ro(
+      "memory", [](const BoundBatch& b) { return b.engine.memory(); }, "in bytes");
+}
+
+void bind_files(nb::class_<BoundBatch>& c) {
+  c.def(
+      "save",
+      [](const BoundBatch& b, const Path& path) {
+        const nb::gil_scoped_release release;
+        b.engine.save(path.string());
+      },
+      nb::arg("path"), "Writes state, inputs, status and own parameters to a file.");
+  c.def(
+      "load",
+      [](BoundBatch& b, const Path& path) {
+        const nb::gil_scoped_release release;
+        b.engine.load(path.string());
+      },
+      nb::arg("path"),
+      "Reads what `save` wrote, into a batch of the same model, options, precision and num_envs:\n"
+      "the same bits from there on. Raises Error on a damaged or foreign file.");
+  c.def(
+      "dump",
+      [](const BoundBatch& b, int env, const Path& path) {
+        const nb::gil_scoped_release release;
+        b.engine.dump(env, path.string());
+      },
+      nb::arg("env"), nb::arg("path"),
+      "Writes one environment as JSON; `stiction replay FILE` steps it in double with a trace.");
+}
+
+constexpr const char* kDoc =
+    "Thousands of independent copies of one robot, stepped together.\n\n"
+    "Every field (qpos, qvel, ctrl, xpos, ...; `fields()` lists them) is an attribute: a NumPy\n"
+    "array over the batch's own memory, environments first, valid as long as somebody holds it.\n"
+    "Outputs are read-only. Write states with `set_state` or `reset`: they check and refresh.\n\n"
+    "options: Options; solver_tolerance defaults to 1e-4 in float32, 1e-6 in float64.\n"
+    "threads: None: one per core that this process may use.\n\n"
+    "A batch may be used by one thread at a time. Raises ArgumentError on options out of range,\n"
+    "an unknown device, or too little memory.";
+
+constexpr const char* kInitSignature =
+    "def __init__(self, model: Model, num_envs: int = 1, options: Options | None = None, "
+    "device: str = 'cpu', precision: typing.Literal['float32', 'float64'] = 'float32', "
+    "threads: int | None = None, seed: int = 0) -> None";
+
+}  // namespace
+
+void bind_batch(nb::module_& m) {
+  bind_batch_numbers(m);
+  nb::class_<BoundBatch> c(m, "Batch", nb::is_weak_referenceable(), kDoc);
+  c.def("__init__", &init, nb::arg("model"), nb::arg("num_envs") = 1,
+        nb::arg("options") = nb::none(), nb::arg("device") = "cpu",
+        nb::arg("precision") = "float32", nb::arg("threads") = nb::none(), nb::arg("seed") = 0,
+        nb::sig(kInitSignature));
+  bind_properties(c);
+  c.def("step", &step, nb::arg("n") = 1,
+        "n steps with the inputs as they are, then one refresh of the outputs.\n\n"
+        "Nothing that happens inside an environment raises: see `status`.");
+  c.def(
+      "refresh",
+      [](BoundBatch& b) {
+        const nb::gil_scoped_release release;
+        b.engine.refresh();
+      },
+      "Outputs at the present state; forces come from a solve that moves nothing.");
+  c.def(
+      "contacts", [](const BoundBatch& b, int env) { return b.engine.contacts(env); },
+      nb::arg("env") = 0, "list of Contact: the points of one environment's problem");
+  c.def_prop_ro(
+      "counts", [](const BoundBatch& b) { return b.engine.counts(); },
+      "SolverCounts since construction or `clear_counts`; a copy");
+  c.def("clear_counts", [](BoundBatch& b) { b.engine.clear_counts(); });
+  c.def(
+      "state_hash",
+      [](const BoundBatch& b) {
+        const nb::gil_scoped_release release;
+        return b.engine.state_hash();
+      },
+      "FNV-1a of the state of all environments in order: equal only for equal bits");
+  bind_batch_fields(c);
+  bind_batch_state(c);
+  bind_files(c);
+  c.def("__len__", [](const BoundBatch& b) { return b.engine.num_envs(); });
+  c.def("__repr__", &repr);
+}
+
+}  // namespace stiction::python

@@ -1,0 +1,27 @@
+// The bound Batch, in parts: fields and parameters, states and resets, numbers about it.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "arrays.h"
+#include "module.h"
+#include "stiction/batch.h"
+
+namespace stiction::python {
+
+// Keeps the Python Model that it was made from, so that `batch.model is model`.
+struct BoundBatch {
+  std::shared_ptr<LoadedModel> model;
+  Batch engine;
+};
+
+// NumPy array over the batch's own memory; `owner` keeps the batch alive.
+nb::object batch_array(const ArrayView& view, nb::handle owner);
+
+void bind_batch_fields(nb::class_<BoundBatch>& c);
+void bind_batch_state(nb::class_<BoundBatch>& c);
+void bind_batch_numbers(nb::module_& m);
+
+}  // namespace stiction::python

@@ -1,0 +1,127 @@
+// Fields and parameters of a batch as NumPy arrays over its memory, and assignment with checks.
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <array>
+#include <string>
+#include <vector>
+
+#include "batch.h"
+#include "stiction/error.h"
+
+namespace stiction::python {
+namespace {
+
+nb::dlpack::dtype dtype_of(DType d) {
+  switch (d) {
+    case DType::float32: return nb::dtype<float>();
+    case DType::float64: return nb::dtype<double>();
+    case DType::int32: return nb::dtype<std::int32_t>();
+    case DType::uint32: return nb::dtype<std::uint32_t>();
+  }
+  return nb::dtype<float>();
+}
+
+template <class... Access>
+nb::object array(const ArrayView& v, nb::handle owner) {
+  static constinit double nothing{};  // an empty field may have no memory
+  std::array<std::size_t, 3> shape{};
+  for (std::size_t k = 0; k < shape.size(); ++k) shape[k] = static_cast<std::size_t>(v.shape[k]);
+  return nb::ndarray<nb::numpy, Access...>(v.data ? v.data : &nothing,
+                                           static_cast<std::size_t>(v.ndim), shape.data(), owner,
+                                           nullptr, dtype_of(v.dtype))
+      .cast();
+}
+
+std::string text(const nb::object& o) {
+  return nb::cast<std::string>(nb::str(o));
+}
+
+// batch.name = value: the same numbers as batch.name[...] = value, without broadcasting.
+void assign(nb::handle_t<BoundBatch> self, const std::string& name, const nb::object& value) {
+  const ArrayView view = nb::cast<BoundBatch&>(self).engine.field(name);
+  if (!view.writable) throw ArgumentError("batch." + name + ": an output, read-only");
+  const nb::object target = batch_array(view, self);
+  const nb::object given = nb::module_::import_("numpy").attr("asarray")(value);
+  const std::string kind = nb::cast<std::string>(given.attr("dtype").attr("kind"));
+  const bool numbers = std::string("fiub").find(kind) != std::string::npos;
+  if (!numbers || !given.attr("shape").equal(target.attr("shape")))
+    throw ArgumentError("batch." + name + ": given dtype " + text(given.attr("dtype")) +
+                        " of shape " + text(given.attr("shape")) +
+                        "; expected real numbers of shape " + text(target.attr("shape")) +
+                        "; batch." + name + "[:] = ... broadcasts");
+  target[nb::ellipsis()] = given;
+}
+
+// The fields of every model are the same, their sizes are not: a property each, by name.
+void def_field(nb::class_<BoundBatch>& c, const FieldInfo& f) {
+  const auto get = [name = f.name](nb::handle_t<BoundBatch> self) {
+    return batch_array(nb::cast<BoundBatch&>(self).engine.field(name), self);
+  };
+  const auto set = [name = f.name](nb::handle_t<BoundBatch> self, const nb::object& value) {
+    assign(self, name, value);
+  };
+  const std::string number = f.wide ? "float64" : "numpy.floating[typing.Any]";
+  const std::string array_type =
+      "numpy.typing.NDArray[" + (f.wide ? "numpy." + number : number) + "]";
+  const std::string getter = "def " + f.name + "(self) -> " + array_type;
+  const std::string setter = "def " + f.name + "(self, value: numpy.typing.ArrayLike, /) -> None";
+  const std::string doc = f.kind + ": " + f.meaning;
+  if (f.kind == "output")
+    c.def_prop_ro(f.name.c_str(), get, nb::sig(getter.c_str()), doc.c_str());
+  else
+    c.def_prop_rw(f.name.c_str(), get, set, nb::for_getter(nb::sig(getter.c_str())),
+                  nb::for_setter(nb::sig(setter.c_str())), doc.c_str());
+}
+
+}  // namespace
+
+nb::object batch_array(const ArrayView& v, nb::handle owner) {
+  return v.writable ? array<>(v, owner) : array<nb::ro>(v, owner);
+}
+
+void bind_batch_fields(nb::class_<BoundBatch>& c) {
+  for (const FieldInfo& f : Batch::fields(*load_model_from_string("<mujoco/>")))
+    if (f.kind != "param") def_field(c, f);
+
+  c.def(
+      "fields", [](const BoundBatch& b) { return Batch::fields(b.engine.model()); },
+      "list of FieldInfo: states, inputs, parameters and outputs of this model");
+  c.def(
+      "param",
+      [](nb::handle_t<BoundBatch> self, const std::string& name) {
+        return batch_array(nb::cast<BoundBatch&>(self).engine.param(name), self);
+      },
+      nb::arg("name"), nb::sig("def param(self, name: str) -> numpy.typing.NDArray[typing.Any]"),
+      "Makes a parameter own to each environment, starting from the model's, and returns its "
+      "array.\n\n"
+      "batch.param('body_mass')[:, 1] *= scale. Unphysical values are refused by the next reset "
+      "or `check_params`. Raises ArgumentError with the nearest names.");
+  c.def(
+      "param_is_own",
+      [](const BoundBatch& b, const std::string& name) { return b.engine.param_is_own(name); },
+      nb::arg("name"), "False while all environments share the model's values.");
+  c.def(
+      "check_params", [](const BoundBatch& b) { b.engine.check_params(); },
+      "Raises ArgumentError naming environment, parameter and value if an own number is "
+      "unphysical.");
+  c.def_prop_ro(
+      "status",
+      [](nb::handle_t<BoundBatch> self) {
+        return batch_array(nb::cast<BoundBatch&>(self).engine.status(), self);
+      },
+      nb::sig("def status(self) -> numpy.typing.NDArray[numpy.uint32]"),
+      "(num_envs,) bits of Status, kept until the reset");
+  c.def_prop_ro(
+      "status_step",
+      [](nb::handle_t<BoundBatch> self) {
+        return batch_array(nb::cast<BoundBatch&>(self).engine.status_step(), self);
+      },
+      nb::sig("def status_step(self) -> numpy.typing.NDArray[numpy.int32]"),
+      "(num_envs,) step of the first event since the reset; -1: none");
+  c.def_prop_ro(
+      "status_count", [](const BoundBatch& b) { return b.engine.status_count(); },
+      "frozen environments");
+}
+
+}  // namespace stiction::python

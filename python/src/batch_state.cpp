@@ -1,0 +1,185 @@
+// Choosing environments, and their states in and out of a batch.
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+
+#include <array>
+#include <numeric>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "batch.h"
+#include "stiction/error.h"
+
+namespace stiction::python {
+namespace {
+
+using Ids = std::vector<int>;
+
+std::string text(const nb::object& o) {
+  return nb::cast<std::string>(nb::str(o));
+}
+
+Ids all(const Batch& b) {
+  Ids ids(static_cast<std::size_t>(b.num_envs()));
+  std::iota(ids.begin(), ids.end(), 0);
+  return ids;
+}
+
+// Indices of environments, or a mask of all of them. Their range is checked by the batch.
+Ids parse_ids(const Batch& b, const nb::object& given, const char* name) {
+  const nb::module_ numpy = nb::module_::import_("numpy");
+  nb::object array = numpy.attr("atleast_1d")(given);
+  const std::string kind = nb::cast<std::string>(array.attr("dtype").attr("kind"));
+  const bool empty = nb::cast<int>(array.attr("size")) == 0;
+  const bool line = nb::cast<int>(array.attr("ndim")) == 1;
+  const int n = nb::cast<int>(array.attr("shape")[0]);
+  if (!line || (kind == "b" && n != b.num_envs()) ||
+      (kind != "b" && kind != "i" && kind != "u" && !empty))
+    throw ArgumentError(std::string(name) + ": given dtype " + text(array.attr("dtype")) +
+                        " of shape " + text(array.attr("shape")) +
+                        "; expected indices of environments (n,) or a mask (" +
+                        std::to_string(b.num_envs()) + ",)");
+  if (kind == "b") array = numpy.attr("flatnonzero")(array);
+  Ids ids;
+  for (const nb::handle h : nb::borrow<nb::list>(array.attr("tolist")())) {
+    const auto i = nb::cast<long long>(h);
+    if (i < 0 || i >= b.num_envs())
+      throw ArgumentError(std::string(name) + ": environment " + std::to_string(i) +
+                          "; must be in [0, " + std::to_string(b.num_envs()) + ")");
+    ids.push_back(static_cast<int>(i));
+  }
+  return ids;
+}
+
+Ids ids_or_all(const Batch& b, const MaybeArray& given) {
+  return given ? parse_ids(b, *given, "ids") : all(b);
+}
+
+// The parts of a state: where, name, numbers per environment, as text.
+struct Part {
+  const char* name;
+  std::vector<double> BatchState::*numbers;
+  std::vector<int> shape;
+  const char* symbols;
+};
+std::vector<Part> parts(const Batch& b) {
+  const Model& m = b.model();
+  const bool anchored = b.options().stiction == Stiction::anchored;
+  return {{"qpos", &BatchState::qpos, {m.nq}, "nq"},
+          {"qvel", &BatchState::qvel, {m.nv}, "nv"},
+          {"time", &BatchState::time, {}, ""},
+          {"anchor", &BatchState::anchor, {anchored ? m.nslot : 0, 3}, "nslot, 3"},
+          {"body_airtime", &BatchState::body_airtime, {m.nbody}, "nbody"}};
+}
+
+// One row for each of n environments, or one row for all.
+std::vector<double> rows(const nb::object& given, const Part& part, std::size_t n) {
+  const nb::module_ numpy = nb::module_::import_("numpy");
+  const nb::object array = numpy.attr("asarray")(given);
+  nb::list one, each;
+  each.append(n);
+  for (const int k : part.shape) one.append(k), each.append(k);
+  const nb::tuple shape(array.attr("shape"));
+  const bool fits = shape.equal(nb::tuple(one)) || shape.equal(nb::tuple(each));
+  const std::string kind = nb::cast<std::string>(array.attr("dtype").attr("kind"));
+  if (!fits || std::string("fiub").find(kind) == std::string::npos)
+    throw ArgumentError(std::string(part.name) + ": given dtype " + text(array.attr("dtype")) +
+                        " of shape " + text(shape) + "; expected real numbers of shape " +
+                        text(nb::tuple(each)) + ", or " + text(nb::tuple(one)) + " for all");
+  const nb::object full = numpy.attr("ascontiguousarray")(
+      numpy.attr("broadcast_to")(array, nb::tuple(each)), nb::arg("dtype") = "float64");
+  const auto numbers = nb::cast<nb::ndarray<const double, nb::c_contig, nb::device::cpu>>(full);
+  return {numbers.data(), numbers.data() + numbers.size()};
+}
+
+// From keyword arguments; nothing when there are none.
+std::optional<BatchState> parse_state(const Batch& b, const nb::kwargs& given, std::size_t n) {
+  if (given.size() == 0) return std::nullopt;
+  BatchState state;
+  std::size_t used = 0;
+  std::string names;
+  for (const Part& part : parts(b)) {
+    names += (names.empty() ? "" : ", ") + std::string(part.name);
+    if (!given.contains(part.name)) continue;
+    ++used;
+    const nb::object value = given[part.name];
+    if (!value.is_none()) state.*part.numbers = rows(value, part, n);
+  }
+  if (used != given.size())
+    throw ArgumentError("state: given " + text(nb::list(given.keys())) + "; known are " + names);
+  return state;
+}
+
+void reset(BoundBatch& b, const MaybeArray& mask_or_ids, const nb::kwargs& given) {
+  const Ids ids = mask_or_ids ? parse_ids(b.engine, *mask_or_ids, "reset") : all(b.engine);
+  const std::optional<BatchState> state = parse_state(b.engine, given, ids.size());
+  const nb::gil_scoped_release release;
+  b.engine.reset(ids, state ? &*state : nullptr);
+}
+
+void set_state(BoundBatch& b, const MaybeArray& given_ids, const nb::kwargs& given) {
+  const Ids ids = ids_or_all(b.engine, given_ids);
+  const std::optional<BatchState> state = parse_state(b.engine, given, ids.size());
+  if (!state) throw ArgumentError("set_state: nothing to set; give qpos, qvel, ...");
+  const nb::gil_scoped_release release;
+  b.engine.set_state(ids, *state);
+}
+
+nb::dict get_state(const BoundBatch& b, const MaybeArray& given_ids) {
+  const Ids ids = ids_or_all(b.engine, given_ids);
+  BatchState state = b.engine.get_state(ids);
+  nb::dict d;
+  for (const Part& part : parts(b.engine)) {
+    auto* numbers = new std::vector<double>(std::move(state.*part.numbers));
+    const nb::capsule owner(numbers,
+                            [](void* p) noexcept { delete static_cast<std::vector<double>*>(p); });
+    std::vector<std::size_t> shape{ids.size()};
+    for (const int k : part.shape) shape.push_back(static_cast<std::size_t>(k));
+    static constinit double nothing{};
+    d[part.name] = nb::ndarray<nb::numpy, double>(numbers->empty() ? &nothing : numbers->data(),
+                                                  shape.size(), shape.data(), owner);
+  }
+  return d;
+}
+
+void copy(BoundBatch& b, const ArrayLike& src, const ArrayLike& dst) {
+  const Ids from = parse_ids(b.engine, src, "src"), to = parse_ids(b.engine, dst, "dst");
+  const nb::gil_scoped_release release;
+  b.engine.copy(from, to);
+}
+
+#define STATE_ARGUMENTS                            \
+  "qpos: numpy.typing.ArrayLike | None = None, "   \
+  "qvel: numpy.typing.ArrayLike | None = None, "   \
+  "time: numpy.typing.ArrayLike | None = None, "   \
+  "anchor: numpy.typing.ArrayLike | None = None, " \
+  "body_airtime: numpy.typing.ArrayLike | None = None) -> None"
+
+}  // namespace
+
+void bind_batch_state(nb::class_<BoundBatch>& c) {
+  c.def("reset", &reset, nb::arg("mask_or_ids") = nb::none(), nb::arg("state"),
+        nb::sig("def reset(self, mask_or_ids: numpy.typing.ArrayLike | None = None, "
+                "**state: numpy.typing.ArrayLike) -> None"),
+        "The model's reference pose, or the given state; zero velocity, time, anchors, inputs and\n"
+        "status; outputs refreshed. None: all environments.\n\n"
+        "state: qpos, qvel, time, anchor, body_airtime; one row for each chosen environment, or "
+        "one\nfor all. Raises ArgumentError on a bad index, shape or number.");
+  c.def(
+      "set_state", &set_state, nb::arg("ids") = nb::none(), nb::arg("state"),
+      nb::sig("def set_state(self, ids: numpy.typing.ArrayLike | None = None, *, " STATE_ARGUMENTS),
+      "States of all environments or of those in `ids` (indices or a mask), rows as in `reset`.\n"
+      "\nWhat is not given stays, but anchors and air times become zero. Inputs stay, the status\n"
+      "is cleared, outputs are refreshed. Raises ArgumentError naming environment and index.");
+  c.def("get_state", &get_state, nb::arg("ids") = nb::none(),
+        nb::sig("def get_state(self, ids: numpy.typing.ArrayLike | None = None) "
+                "-> dict[str, numpy.typing.NDArray[numpy.float64]]"),
+        "Copies of the state; batch.set_state(**batch.get_state()) changes nothing.");
+  c.def("copy", &copy, nb::arg("src"), nb::arg("dst"),
+        "State, inputs, own parameters and status of environment src[i] to dst[i].");
+}
+
+}  // namespace stiction::python
