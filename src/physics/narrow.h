@@ -4,6 +4,7 @@
 // writes  cand_gap, cand_normal, cand_r1, cand_r2
 #pragma once
 
+#include "physics/collide_box_box.h"
 #include "physics/collide_capsule_box.h"
 #include "physics/collide_plane.h"
 #include "physics/collide_round.h"
@@ -30,6 +31,14 @@ STICTION_FN Shape<Wide<S>> placed_shape(const ModelView& m, const EnvView<S>& e,
           {body * local.x, body * local.y, body * local.z}};
 }
 
+template <class W, class Out>
+STICTION_FN void collide_boxes(const Shape<W>& a, const Shape<W>& b, const Out& out) {
+  Vec3<W> point1[8], point2[8], normal;
+  W distance[8];
+  collide_box_box(a.pos, a.rot, a.size, b.pos, b.rot, b.size, point1, point2, normal, distance);
+  for (int k = 0; k < 8; ++k) out(k, {point1[k], point2[k], normal, distance[k]});
+}
+
 // Runs the collider of the two types; out(k, witness).
 template <class W, class Out>
 STICTION_FN void collide_shapes(GeomType type1, GeomType type2, const Shape<W>& a,
@@ -50,6 +59,7 @@ STICTION_FN void collide_shapes(GeomType type1, GeomType type2, const Shape<W>& 
   if (type1 == G::sphere && type2 == G::box) return collide_sphere_box(a, b, out);
   if (type1 == G::capsule && type2 == G::capsule) return collide_capsule_capsule(a, b, out);
   if (type1 == G::capsule && type2 == G::box) return collide_capsule_box(a, b, out);
+  if (type1 == G::box && type2 == G::box) return collide_boxes(a, b, out);
 }
 
 // Where the point is about O of the body's tree; 0 of what can't move.
