@@ -11,13 +11,15 @@
 #include "physics/friction.h"
 #include "physics/narrow.h"
 #include "physics/velocity.h"
-#include "stiction/options.h"
 
 STICTION_PHYSICS_BEGIN
 
+// ContactModel
+inline constexpr int kLagged = 0, kSap = 2;
+
 template <class S>
 STICTION_FN S horizon(const ModelView& m, const EnvView<S>& e, int pair) {
-  if (m.opt.contact_model != static_cast<int>(ContactModel::sap)) return S(m.opt.timestep);
+  if (m.opt.contact_model != kSap) return S(m.opt.timestep);
   return S(m.opt.timestep) + e.pair_relaxation_time[pair];
 }
 
@@ -39,7 +41,7 @@ STICTION_FN Vec3<S> candidate_velocity(const EnvView<S>& e, const S* cvel, const
 template <class S>
 STICTION_FN S opening(const ModelView& m, const Vec3<S>& n, const Vec3<S>& v, S mu) {
   const S v_n = dot(n, v);
-  if (m.opt.contact_model == static_cast<int>(ContactModel::lagged)) return v_n;
+  if (m.opt.contact_model == kLagged) return v_n;
   return v_n - mu * norm(v - v_n * n);
 }
 

@@ -76,7 +76,7 @@ template <class S>
 STICTION_FN S pair_reach(const ModelView& m, const EnvView<S>& e, int pair, S speed, S turning,
                          S gravity_reach) {
   const S margin = narrow<S>(e.pair_margin[pair]);
-  if (m.opt.contact_model == 0)
+  if (m.opt.contact_model == kLagged)
     return vmax(margin + gravity_reach + S(2 * m.opt.timestep) * speed, S(0.0));
   const S mu = sliding_friction(m, e, pair), h2 = S(2.0) * horizon(m, e, pair);
   const S reach = vmax(margin + gravity_reach + h2 * ((S(1.0) + mu) * speed), S(0.0));

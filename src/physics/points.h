@@ -70,7 +70,7 @@ STICTION_FN void point_constants(const ModelView& m, EnvView<S>& e, int p) {
   e.point_eps[p] = vmax(S(m.opt.regularization) * w * mu * n0, S(m.opt.stiction_tolerance));
   store3(e.point_normal, p, n);
   store3(e.point_r1, p, r1), store3(e.point_r2, p, r2);
-  if (m.opt.contact_model == static_cast<int>(ContactModel::sap))
+  if (m.opt.contact_model == kSap)
     sap_constants(m, e, p, gap, k, w, active);
   else
     hunt_crossley_constants(m, e, p, gap, k, d, active);

@@ -1,0 +1,207 @@
+// The stage against the reference: which points, their geometry, and the constants of their laws.
+#include "physics/collide.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+
+#include "physics/collide_models.h"
+
+namespace stiction::test {
+namespace {
+
+struct Expected {
+  ref::ContactPoint point;
+  ref::ContactLaw law;
+};
+// What the reference makes of every candidate, by slot; `near` are decided by less than round-off.
+struct Oracle {
+  std::map<int, Expected> active;
+  std::vector<int> near;
+};
+
+Oracle oracle(const Model& m, const Options& o, const State& s, double roundoff) {
+  const double dt = *o.timestep;
+  const ref::Kinematics kin = ref::kinematics(m, s.qpos, {}, {});
+  const auto bodies = ref::motion(m, kin, s.qvel);
+  MatX A(m.nv, m.nv);
+  for (int i = 0, n = 0; i < m.nv; ++i)
+    for (int j = 0; j <= i; ++j) A(i, j) = A(j, i) = s.A[at(n++)];
+  const ref::DelassusScale delassus(m, kin, A);
+  const Eigen::Map<const VecX> v0(s.qvel.data(), m.nv), v_free(s.v_free.data(), m.nv);
+
+  const bool deepest = o.contact_pairs == ContactPairs::penetrating_deepest;
+  auto points = ref::candidate_points(m, o, kin);
+  if (deepest) points = ref::penetrating_deepest(points);
+  Oracle result;
+  for (ref::ContactPoint& p : points) {
+    const Mat3X J = ref::contact_jacobian(m, kin, p);
+    const ref::Reach reach = ref::reach(m, o, dt, p.info);
+    const auto acts = [&](double gap) {
+      return deepest || ref::may_act(m, dt, reach, gap, {J * v0, J * v_free});
+    };
+    const double room =
+        roundoff * (std::abs(p.info.gap) + (J.cwiseAbs() * v0.cwiseAbs()).sum() * dt);
+    if (acts(p.info.gap - room) != acts(p.info.gap + room)) result.near.push_back(p.info.slot);
+    if (!acts(p.info.gap)) continue;
+    if (o.stiction == Stiction::anchored) {
+      const Vec3 n = p.frame.col(2);
+      const Vec3 spin = bodies[at(m.geom_bodyid[at(p.info.geom1)])].omega +
+                        bodies[at(m.geom_bodyid[at(p.info.geom2)])].omega;
+      p.anchor = ref::spin_anchor(row3(s.anchor, p.info.slot), n, 0.5 * dt * n.dot(spin));
+    }
+    const double w = delassus(J);
+    if (w < 1e-12) continue;
+    const ref::ContactLaw law = ref::contact_law(m, o, dt, w, J * v0, p);
+    result.active[p.info.slot] = {p, law};
+  }
+  return result;
+}
+
+template <class S>
+struct Checker {
+  Env<S>& env;
+  const Model& m;
+  const Options& o;
+  double tolerance;
+  double worst = 0;
+  int points = 0;
+
+  void near(double found, double expected, double scale, const char* what) {
+    const double error = std::abs(found - expected) / (std::abs(expected) + scale + 1e-300);
+    worst = std::max(worst, error);
+    EXPECT_LT(error, tolerance) << what << ": " << found << " for " << expected;
+  }
+  void near(Field f, int p, int lane, const Vec3& expected, double scale, const char* what) {
+    for (int k = 0; k < 3; ++k) near(env.number(f, 3 * p + k, lane), expected[k], scale, what);
+  }
+
+  void law(int p, int lane, const Expected& x, double n0_scale) {
+    const Contact& c = x.point.info;
+    const double dt = *o.timestep, k = c.stiffness, d = c.dissipation;
+    const auto at_ = [&](int i) { return env.number(Field::point_law, 4 * p + i, lane); };
+    if (o.contact_model == ContactModel::sap) {
+      near(at_(0), x.law.v_hat, 0, "v_hat");
+      near(at_(1), 1 / x.law.R_n, 0, "1/R_n");
+      near(at_(2), 1 / x.law.R_t, 0, "1/R_t");
+      return;
+    }
+    for (const double v : {-1.0, 0.0, 0.5 * at_(0), at_(0) + 1}) {
+      const double u = std::max(0.0, at_(0) - v), a = at_(1), F = at_(2), D = at_(3);
+      const ref::Scalar n = x.law.normal.at(v);
+      const double scale = dt * k * (std::abs(c.gap) + dt * std::abs(v)) *
+                           (1 + d * (std::abs(v) + std::abs(at_(0))));
+      near(dt * (F + a * u) * (D + d * u), n.impulse, scale, "impulse");
+    }
+    near(env.number(Field::point_n0, p, lane), x.law.n0, n0_scale, "n0");
+    near(env.number(Field::point_eps, p, lane), x.law.eps,
+         o.regularization * c.w * c.friction * n0_scale, "eps");
+  }
+
+  void lane(int lane, const State& s) {
+    const Oracle expected = oracle(m, o, s, tolerance);
+    const physics::EnvView<S>& e = env.e;
+    double speed = 0;
+    for (const double v : s.qvel) speed += std::abs(v);
+    std::size_t found = 0;
+    int skipped = 0;
+    for (int p = 0; p < e.npoint[0]; ++p) {
+      const int slot = e.point_slot[p];
+      const bool active = env.number(Field::cand_active, slot, lane) > 0.5;
+      const auto it = expected.active.find(slot);
+      if (it == expected.active.end() || !active) {
+        const bool unsure = std::count(expected.near.begin(), expected.near.end(), slot) > 0;
+        EXPECT_TRUE(unsure || active == (it != expected.active.end())) << "slot " << slot;
+        if (unsure) ++skipped;
+        if (!active) {
+          EXPECT_EQ(env.number(Field::point_mu, p, lane), 0);
+          EXPECT_EQ(env.number(Field::point_n0, p, lane), 0);
+          EXPECT_EQ(env.number(Field::point_law, 4 * p + 1, lane), 0);
+          EXPECT_EQ(env.number(Field::point_law, 4 * p + 2, lane), 0);
+          EXPECT_GT(env.number(Field::point_eps, p, lane), 0);
+        }
+        continue;
+      }
+      ++found, ++points;
+      const Contact& c = it->second.point.info;
+      EXPECT_EQ(e.point_pair[p], c.pair);
+      near(env.number(Field::point_gap, p, lane), c.gap, 1e-5, "gap");
+      near(Field::point_normal, p, lane, {c.normal[0], c.normal[1], c.normal[2]}, 1, "normal");
+      near(env.number(Field::point_w, p, lane), c.w, 0, "w");
+      near(env.number(Field::point_mu, p, lane), c.friction, 0, "mu");
+      // v_n0 is a difference of velocities about O: lever arms of a few metres
+      const double push = *o.timestep * c.stiffness * std::max(0.0, -c.gap);
+      law(p, lane, it->second, push * (1 + c.dissipation * 4 * speed));
+      if (o.stiction == Stiction::anchored) {
+        near(Field::point_anchor, p, lane, it->second.point.anchor, 1e-4, "anchor");
+      }
+    }
+    EXPECT_GE(found + expected.near.size(), expected.active.size()) << "points are missing";
+    if (expected.near.empty()) {
+      EXPECT_EQ(env.number(Field::ncon, 0, lane), static_cast<double>(expected.active.size()));
+    }
+  }
+};
+
+template <class S>
+int check(const Model& m, const Options& options, int rounds, double tolerance, double* worst) {
+  Rng rng(7);
+  const Options o = resolved<S>(m, options);
+  int points = 0;
+  for (int round = 0; round < rounds; ++round) {
+    Env<S> env(m, o);
+    std::vector<State> states;
+    for (int lane = 0; lane < env.lanes(); ++lane) {
+      states.push_back(random_state(m, rng, m.name != "shapes"));
+      put_state(env, lane, states.back());
+    }
+    run_collide(physics::TeamOfOne(), env);
+    Checker<S> checker{env, m, o, tolerance};
+    for (int lane = 0; lane < env.lanes(); ++lane) checker.lane(lane, states[at(lane)]);
+    points += checker.points;
+    *worst = std::max(*worst, checker.worst);
+  }
+  return points;
+}
+
+// Float: a handful of roundings of 6e-8, relative to the terms that make a number. w sums up to 30
+// products of squared lever arms.
+constexpr double kDouble = 1e-10, kFloat = 1e-5;
+
+TEST(Collide, FindsThePointsOfTheReferenceOnRobots) {
+  for (const std::string& name : robots()) {
+    const ModelPtr m = robot(name);
+    double worst = 0, worst_float = 0;
+    const int points = check<double>(*m, {}, 20, kDouble, &worst);
+    EXPECT_GT(points, name == "panda" ? -1 : 15) << name;  // bolted down clear of the floor
+    check<float>(*m, {}, 5, kFloat, &worst_float);
+    check<TestPack>(*m, {}, 1, kFloat, &worst_float);
+    std::printf("%s: %d points, deviation %.1e, float %.1e\n", name.c_str(), points, worst,
+                worst_float);
+  }
+}
+
+TEST(Collide, FindsThePointsOfTheReferenceForEveryShapeAndOption) {
+  const ModelPtr m = load_model_from_string(kShapes);
+  for (const ContactModel model : {ContactModel::lagged, ContactModel::similar, ContactModel::sap})
+    for (const bool deepest : {false, true})
+      for (const bool harmonic : {false, true})
+        for (const bool anchored : {false, true}) {
+          if (anchored && model == ContactModel::sap) continue;
+          Options o;
+          o.contact_model = model;
+          if (deepest) o.contact_pairs = ContactPairs::penetrating_deepest;
+          if (harmonic) o.friction_combination = FrictionCombination::harmonic;
+          if (anchored) o.stiction = Stiction::anchored;
+          double worst = 0, worst_float = 0;
+          const int points = check<double>(*m, o, 40, kDouble, &worst);
+          EXPECT_GT(points, 100);
+          check<float>(*m, o, 10, kFloat, &worst_float);
+          check<TestPack>(*m, o, 2, kFloat, &worst_float);
+          std::printf("model %d: %d points, deviation %.1e, float %.1e\n", static_cast<int>(model),
+                      points, worst, worst_float);
+        }
+}
+
+}  // namespace
+}  // namespace stiction::test

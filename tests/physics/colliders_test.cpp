@@ -1,0 +1,111 @@
+// Every collider against the reference's, at random poses and at poses where everything is aligned:
+// there all numbers are exact, so both must make the same choices.
+#include <gtest/gtest.h>
+
+#include <array>
+
+#include "../reference/geometry_oracle.h"
+#include "cpu/pack.h"
+#include "physics/narrow.h"
+
+namespace stiction::test {
+namespace {
+
+namespace ref = reference;
+using ref::test::Rng;
+using Pack = physics::Pack<double, physics::kNativeLanes>;
+constexpr int kW = physics::kNativeLanes;
+constexpr double kTolerance = 1e-10;
+
+template <class W>
+physics::Vec3<W> vec(const Vec3& v) {
+  return {W(v.x()), W(v.y()), W(v.z())};
+}
+template <class W>
+physics::Shape<W> shape(const ref::Shape& s) {
+  return {vec<W>(s.size),
+          vec<W>(s.pos),
+          {vec<W>(s.rot.col(0)), vec<W>(s.rot.col(1)), vec<W>(s.rot.col(2))}};
+}
+void put(Pack& p, int lane, double x) {
+  physics::set_lane(p, lane, x);
+}
+void put(physics::Vec3<Pack>& p, int lane, const Vec3& v) {
+  put(p.x, lane, v.x()), put(p.y, lane, v.y()), put(p.z, lane, v.z());
+}
+void put(physics::Shape<Pack>& p, int lane, const ref::Shape& s) {
+  put(p.size, lane, s.size), put(p.pos, lane, s.pos);
+  put(p.rot.x, lane, s.rot.col(0)), put(p.rot.y, lane, s.rot.col(1));
+  put(p.rot.z, lane, s.rot.col(2));
+}
+template <class W>
+Vec3 get(const physics::Vec3<W>& v, int lane) {
+  return {physics::get_lane(v.x, lane), physics::get_lane(v.y, lane), physics::get_lane(v.z, lane)};
+}
+
+template <class W>
+std::array<physics::Witness<W>, 8> run(GeomType a, GeomType b, const physics::Shape<W>& s,
+                                       const physics::Shape<W>& t) {
+  std::array<physics::Witness<W>, 8> out;
+  physics::collide_shapes<W>(a, b, s, t,
+                             [&](int k, const physics::Witness<W>& w) { out[at(k)] = w; });
+  return out;
+}
+
+template <class W>
+double deviation(const physics::Witness<W>& a, const ref::Witness& b, int lane) {
+  return std::max({(get(a.point1, lane) - b.point1).norm(), (get(a.point2, lane) - b.point2).norm(),
+                   (get(a.normal, lane) - b.normal).norm(),
+                   std::abs(physics::get_lane(a.distance, lane) - b.distance)});
+}
+
+// Eight poses of a pair of types: alone and as the lanes of a pack.
+template <class Pose>
+void check(const ref::test::TypePair& types, const Pose& pose, int rounds) {
+  double worst = 0, worst_pack = 0;
+  for (int round = 0; round < rounds; ++round) {
+    physics::Shape<Pack> pa{}, pb{};
+    std::array<std::vector<ref::Witness>, kW> expected;
+    for (int lane = 0; lane < kW; ++lane) {
+      const ref::Shape a = pose(types.a), b = pose(types.b);
+      expected[at(lane)] = ref::test::contacts(a, b);
+      put(pa, lane, a), put(pb, lane, b);
+      const auto found = run<double>(types.a, types.b, shape<double>(a), shape<double>(b));
+      for (std::size_t k = 0; k < expected[at(lane)].size(); ++k)
+        worst = std::max(worst, deviation(found[k], expected[at(lane)][k], 0));
+    }
+    const auto found = run<Pack>(types.a, types.b, pa, pb);
+    for (int lane = 0; lane < kW; ++lane)
+      for (std::size_t k = 0; k < expected[at(lane)].size(); ++k)
+        worst_pack = std::max(worst_pack, deviation(found[k], expected[at(lane)][k], lane));
+  }
+  EXPECT_LT(worst, kTolerance) << static_cast<int>(types.a) << " " << static_cast<int>(types.b);
+  EXPECT_LT(worst_pack, kTolerance)
+      << static_cast<int>(types.a) << " " << static_cast<int>(types.b);
+}
+
+TEST(Colliders, AgreeWithTheReferenceAtRandomPoses) {
+  Rng rng(1);
+  for (const auto& types : ref::test::all_pairs())
+    for (const double spread : {0.2, 1.0, 3.0})
+      check(
+          types, [&](GeomType t) { return ref::test::random_shape(rng, t, spread); }, 500);
+}
+
+TEST(Colliders, ChooseAsTheReferenceWhereEverythingIsAligned) {
+  Rng rng(2);
+  const auto pick = [&](int n) { return static_cast<int>(rng() % static_cast<std::uint64_t>(n)); };
+  const auto aligned = [&](GeomType type) {
+    Mat3 rot = Mat3::Zero();
+    const int x = pick(3), y = (x + 1 + pick(2)) % 3;
+    rot(x, 0) = pick(2) != 0 ? 1 : -1, rot(y, 1) = pick(2) != 0 ? 1 : -1;
+    rot.col(2) = rot.col(0).cross(rot.col(1));
+    const auto size = [&] { return std::ldexp(1.0, -pick(3)); };
+    const auto place = [&] { return 0.25 * (pick(9) - 4); };
+    return ref::Shape{type, {size(), size(), size()}, {place(), place(), place()}, rot};
+  };
+  for (const auto& types : ref::test::all_pairs()) check(types, aligned, 2000);
+}
+
+}  // namespace
+}  // namespace stiction::test
