@@ -8,7 +8,7 @@
 // Defined by the units of each instruction set, src/cpu/kernels.cpp.
 namespace stiction::physics {
 #define STICTION_DECLARE_KERNELS(isa) \
-  namespace isa {                     \
+  inline namespace isa {              \
   extern const cpu::Kernels kKernels; \
   }
 #ifdef STICTION_HAVE_avx512

@@ -153,6 +153,33 @@ TEST(BatchState, ABadStateInAViewBecomesTheReferencePoseFrozen) {
   }
 }
 
+TEST(BatchState, AFailedStepFreezesStateAndOutputsAtOnce) {
+  Batch b = make(20);
+  b.step(2);
+  put(b.field("qfrc_applied"), 3, 0, 1e30);
+  const double time = number(b, "time", 3, 0);
+  b.clear_counts();
+  b.step();
+  EXPECT_NE(status(b, 3) & static_cast<std::uint32_t>(kFrozen), 0u);
+  EXPECT_EQ(data<std::int32_t>(b.status_step())[3], 2);
+  EXPECT_EQ(number(b, "time", 3, 0), time);
+  const std::string frozen = bytes(b, 3);
+  put(b.field("qfrc_applied"), 3, 0, 0);
+  b.step(5);
+  EXPECT_EQ(bytes(b, 3), frozen);
+  EXPECT_EQ(b.counts().frozen, 1u);
+  EXPECT_EQ(b.counts().env_steps, 19u * 6 + 1);
+}
+
+TEST(BatchState, AnEnvironmentThatFailsWithinACallTakesNoFurtherSteps) {
+  Batch b = make(20);
+  put(b.field("qfrc_applied"), 3, 0, 1e30);
+  b.step(5);
+  EXPECT_EQ(number(b, "time", 3, 0), 0);
+  EXPECT_EQ(b.counts().frozen, 1u);
+  EXPECT_EQ(b.counts().env_steps, 19u * 5 + 1);
+}
+
 TEST(BatchState, BadInputsCountAsZeroAndAreFlagged) {
   Batch b = make(20), zero = make(20);
   put(b.field("ctrl"), 7, 0, kNaN);

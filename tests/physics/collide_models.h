@@ -21,7 +21,7 @@ inline double uniform(Rng& rng, double low, double high) {
 }
 
 // Loose bodies of every shape over two planes, a hinged chain, a mocap body, explicit pairs.
-inline const char* const kShapes = R"(<mujoco>
+inline const char* const kShapes = R"(<mujoco model="shapes">
   <option timestep="0.005"/>
   <worldbody>
     <geom name="floor" type="plane" size="0 0 1"/>
@@ -50,8 +50,20 @@ inline const std::vector<std::string>& robots() {
                                                  "h1",       "h1_feetonly",  "panda"};
   return names;
 }
+// On a floor of its own.
 inline ModelPtr robot(const std::string& name) {
-  return load_model(std::string(STICTION_TEST_DATA) + "/models/" + name + ".xml");
+  const std::string xml = "<mujoco><include file=\"" + name + ".xml\"/><worldbody>" +
+                          "<geom type=\"plane\" size=\"0 0 1\"/></worldbody></mujoco>";
+  return load_model_from_string(xml, nullptr, {}, std::string(STICTION_TEST_DATA) + "/models");
+}
+
+// Puts the lowest candidate of a robot with a free base about onto the floor.
+inline void lower(const Model& m, Rng& rng, std::vector<double>& qpos) {
+  if (m.njnt == 0 || m.jnt_type[0] != JointType::free) return;
+  double least = 1e9;
+  for (const auto& p : ref::candidate_points(m, {}, ref::kinematics(m, qpos, {}, {})))
+    if (m.geom_type[at(p.info.geom1)] == GeomType::plane) least = std::min(least, p.info.gap);
+  if (least < 1e9) qpos[2] -= least + uniform(rng, -0.005, 0.03);
 }
 
 // One state with what the stages before collide() would have computed.
@@ -59,7 +71,7 @@ struct State {
   std::vector<double> qpos, qvel, v_free, A, anchor;
 };
 
-inline State random_state(const Model& m, Rng& rng) {
+inline State random_state(const Model& m, Rng& rng, bool robot = false) {
   State s{m.qpos0, {}, {}, {}, {}};
   for (int j = 0; j < m.njnt; ++j) {
     double* q = &s.qpos[at(m.jnt_qposadr[at(j)])];
@@ -77,6 +89,7 @@ inline State random_state(const Model& m, Rng& rng) {
       for (int k = 0; k < 4; ++k) q[k] /= std::sqrt(length);
     }
   }
+  if (robot) lower(m, rng, s.qpos);
   const double speed = std::pow(10, uniform(rng, -2, 0.7));
   for (int i = 0; i < m.nv; ++i) {
     s.qvel.push_back(speed * uniform(rng, -1, 1));

@@ -152,7 +152,7 @@ int check(const Model& m, const Options& options, int rounds, double tolerance, 
     Env<S> env(m, o);
     std::vector<State> states;
     for (int lane = 0; lane < env.lanes(); ++lane) {
-      states.push_back(random_state(m, rng));
+      states.push_back(random_state(m, rng, m.name != "shapes"));
       put_state(env, lane, states.back());
     }
     run_collide(physics::TeamOfOne(), env);
@@ -172,8 +172,9 @@ TEST(Collide, FindsThePointsOfTheReferenceOnRobots) {
   for (const std::string& name : robots()) {
     const ModelPtr m = robot(name);
     double worst = 0, worst_float = 0;
-    const int points = check<double>(*m, {}, 6, kDouble, &worst);
-    check<float>(*m, {}, 3, kFloat, &worst_float);
+    const int points = check<double>(*m, {}, 20, kDouble, &worst);
+    EXPECT_GT(points, name == "panda" ? -1 : 15) << name;  // bolted down clear of the floor
+    check<float>(*m, {}, 5, kFloat, &worst_float);
     check<TestPack>(*m, {}, 1, kFloat, &worst_float);
     std::printf("%s: %d points, deviation %.1e, float %.1e\n", name.c_str(), points, worst,
                 worst_float);
