@@ -131,9 +131,11 @@ STICTION_FN void factor(const Team& team, const ModelView& m, EnvView<S>& e) {
     const int n = e.row_num[i], panels = n / kPanel + 1;
     team.for_each(panels, [&](int p) {
       const int first = p * kPanel, diagonal = tri(i, n);
-      const S full = e.H[diagonal];
-      eliminate_panel(e, i, first, p == panels - 1 ? n + 1 - first : kPanel);
-      if (p == panels - 1) e.L[diagonal] = S(1.0) / vmax(e.H[diagonal], pivot_floor<S>() * full);
+      const bool last = p == panels - 1;  // the panel that owns the diagonal
+      const S full = last ? e.H[diagonal] : S(0.0);
+      if (e.below_adr[i] < e.below_adr[i + 1])
+        eliminate_panel(e, i, first, last ? n + 1 - first : kPanel);
+      if (last) e.L[diagonal] = S(1.0) / vmax(e.H[diagonal], pivot_floor<S>() * full);
     });
     team.for_each(n, [&](int k) { e.L[tri(i, k)] = e.L[tri(i, n)] * e.H[tri(i, k)]; });
   }

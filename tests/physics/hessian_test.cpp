@@ -1,0 +1,74 @@
+// The Hessian and Jᵀγ, formed over the tree, against a Jacobian made column by column.
+#include "physics/hessian.h"
+
+#include <gtest/gtest.h>
+
+#include "physics/solve.h"
+#include "physics/solve_models.h"
+#include "physics/solve_scene.h"
+
+namespace stiction::test {
+namespace {
+
+using namespace physics;
+
+TEST(Hessian, AgreesWithTheExplicitJacobian) {
+  int cross = 0, points = 0;
+  for (const TestModel& t : solve_models()) {
+    const Options o = step_options(*t.model, {}, 1e-6);
+    for (const State& state : rollout(t.model, o, 8, 30, 4)) {
+      const Case c = make_case(t.model, o, state);
+      Scene<double> s(t.model, o, {c});
+      const TeamOfOne team;
+      const ModelView& m = s.m();
+      EnvView<double>& e = s.e;
+      rows(team, m, e), solve(team, m, e);
+      const int n = 3 * e.npoint[0];
+      cross += e.ncross[0], points += e.npoint[0];
+
+      // J: the velocities of the points when one dof moves
+      MatX J(n, m.nv);
+      std::vector<double> column(at(n) + 1);
+      for (int i = 0; i < m.nv; ++i) {
+        const VecX unit = VecX::Unit(m.nv, i);
+        point_velocities(team, m, e, unit.data(), column.data());
+        for (int k = 0; k < n; ++k) J(k, i) = column[at(k)];
+      }
+      const Eigen::Map<const VecX> impulse(e.point_impulse, n);
+      VecX impulses(m.nv);
+      contact_impulses(team, m, e, impulses.data());
+      EXPECT_LT((impulses - J.transpose() * impulse).norm(), 1e-12 * (1e-9 + impulse.norm()))
+          << t.name;
+
+      // A + Jᵀ G J + rows
+      MatX expected = c.free.A;
+      for (int p = 0; p < e.npoint[0]; ++p) {
+        const Sym3<double> g = load_sym3(e.point_hess, p);
+        stiction::Mat3 G;
+        G << g.xx, g.xy, g.xz, g.xy, g.yy, g.yz, g.xz, g.yz, g.zz;
+        expected += J.middleRows<3>(3 * p).transpose() * G * J.middleRows<3>(3 * p);
+      }
+      for (int i = 0; i < m.nv; ++i) expected(i, i) += e.row_hess[i];
+      for (int a = 0; a < m.nu; ++a)
+        if (m.actuator_mayservo[a] != 0)
+          expected +=
+              e.servo_hess[a] * c.actuation[at(a)].moment * c.actuation[at(a)].moment.transpose();
+      hessian(team, m, e, true);
+      MatX dense = MatX::Zero(m.nv, m.nv);
+      for (int i = 0; i < m.nv; ++i) {
+        dense(i, i) = e.H[place(e, i, i)];
+        for (int k = 0; k < e.row_num[i]; ++k) {
+          const int j = e.row_col[tri(i, k)];
+          dense(i, j) = dense(j, i) = e.H[tri(i, k)];
+        }
+      }
+      // sums of 6x6 composites about the origin of the tree: lengths of 1 m at most
+      EXPECT_LT((dense - expected).norm(), 1e-12 * expected.norm()) << t.name;
+    }
+  }
+  EXPECT_GT(cross, 5);
+  EXPECT_GT(points, 50);
+}
+
+}  // namespace
+}  // namespace stiction::test
