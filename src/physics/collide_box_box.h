@@ -236,6 +236,14 @@ STICTION_FN Vec3<double> box_box_slots(const LaneBox& a, const LaneBox& b, LaneS
     length[i] = norm(cross(n, polygon.corner[polygon.next(i)] - p));
     deepest = vmin(deepest, distance);
   }
+  // the end of a short edge is as deep as its beginning, if nearly so anyway
+  for (int k = 0; k < 2 * polygon.count; ++k) {
+    const int i = k % polygon.count;
+    const double begin = slots[polygon.side[i]].distance;
+    LaneSlot& end = slots[polygon.side[polygon.next(i)]];
+    if (length[i] < -deepest && end.height - begin < -0.1 * deepest)
+      end.distance = vmin(end.distance, begin);
+  }
   // no deeper than the edge is long; where that would shorten all of the deepest, in proportion
   double longest = 0;
   for (int i = 0; i < polygon.count; ++i)

@@ -67,8 +67,10 @@ struct Witness {
 //      while the boxes slide and turn, also when it leaves one face and becomes a crossing of two
 //      sides.
 //      Its distance is max(height, -length of the edge): edges appear and vanish with length 0,
-//      so a corner comes and goes without a jump. Where that would shorten all of the deepest
-//      corners, depths are limited in proportion to the edges, and the deepest keep theirs.
+//      so a corner comes and goes without a jump. The end of an edge shorter than the depth counts
+//      as deep as its beginning, if it is to a tenth of the depth. Where all of the deepest corners
+//      would be shortened, depths are limited in proportion to the edges, and the deepest keep
+//      theirs.
 //   4. A side without an edge repeats the polygon's corner nearest to it, at the distance
 //      max(0, height) + how far the corner is away from the side: never in overlap.
 //   Flush boxes: seen along n, the first box's face is larger by half the depth (less its variation

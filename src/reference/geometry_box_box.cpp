@@ -215,6 +215,13 @@ void collide_box_box(const Shape& first, const Shape& second, std::span<Witness>
                               n.cross(edge).norm(), true};
     deepest = std::min(deepest, slots[polygon[i].side].distance);
   }
+  // the end of a short edge is as deep as its beginning, if nearly so anyway
+  for (std::size_t i = 0; i < 2 * polygon.size(); ++i) {
+    const Slot& s = slots[polygon[i % polygon.size()].side];
+    Slot& next = slots[polygon[(i + 1) % polygon.size()].side];
+    if (s.edge < -deepest && next.height - s.distance < -0.1 * deepest)
+      next.distance = std::min(next.distance, s.distance);
+  }
   // no deeper than the edge is long; where that would shorten all of the deepest, in proportion
   double longest = 0;
   for (const Slot& s : slots)

@@ -143,7 +143,8 @@ def test_boxes_agree_where_a_face_is_the_way_out():
             qpos = np.concatenate(
                 [np.r_[rng.uniform(-0.8, 0.8, 3), random_quaternion(rng)] for _ in range(2)]
             )
-            distance, normal, _ = min(our_contacts(reference, qpos, np.zeros(12)), key=lambda c: c[0])
+            ours = our_contacts(reference, qpos, np.zeros(12))
+            distance, normal, _ = min(ours, key=lambda c: c[0])
             theirs = mujoco_contacts(model, data, qpos)
             if np.max(np.abs(normal @ data.geom_xmat.reshape(2, 3, 3))) < 1 - 1e-12:
                 continue
