@@ -29,7 +29,7 @@ class Scene:
     def xml(self) -> str:
         """The file, with a floor where it has none."""
         text = self.file.read_text()
-        return text if "plane" in text else text.replace("<worldbody>", FLOOR, 1)
+        return text if 'type="plane"' in text else text.replace("<worldbody>", FLOOR, 1)
 
     def load(self) -> stiction.Model:
         return stiction.Model.from_xml(self.xml(), directory=self.file.parent)

@@ -69,13 +69,17 @@ class Batch {
   const Options& options() const;  // with every default resolved
   int num_envs() const;
   int threads() const;
-  std::string isa() const;  // what runs: "avx512", "avx2", "baseline"; STICTION_ISA chooses
-  int lanes() const;        // environments per pack
+  // What runs: "avx512", "avx2", "baseline"; the environment variable STICTION_ISA chooses.
+  // "float64" in that precision: one environment at a time.
+  std::string isa() const;
+  int lanes() const;  // environments per pack
   Precision precision() const;
   BatchMemory memory() const;
 
   // n steps with the inputs as they are, then one refresh of the outputs. What happens inside an
-  // environment never throws: see status(). Allocates nothing.
+  // environment never throws: see status(). A frozen environment keeps its state and its outputs. A
+  // state out of bounds that was written into a view becomes the reference pose, frozen. Allocates
+  // nothing.
   void step(int n = 1);
   // Outputs at the present state; forces and accelerations come from a solve that moves nothing.
   void refresh();
@@ -91,11 +95,13 @@ class Batch {
   // Throws ArgumentError on wrong sizes, non-finite numbers or zero quaternions, naming environment
   // and index. Clears the status of these environments and refreshes them.
   void set_state(std::span<const int> ids, const BatchState& state);
-  // State, inputs, own parameters and status of environment src[i] to dst[i].
+  // State, inputs, own parameters, outputs and status of environment src[i] to dst[i], as if all
+  // moved at once.
   void copy(std::span<const int> src, std::span<const int> dst);
 
-  // Views of the batch's own memory, (num_envs, rows, columns) without trailing ones, valid as long
-  // as the batch. Throw ArgumentError with the nearest names. Outputs are read-only.
+  // Views of the batch's own memory, valid as long as the batch: (num_envs, rows, columns) without
+  // what the list of fields calls `one`: qpos (num_envs, nq), time (num_envs), gravity (num_envs, 3).
+  // Throw ArgumentError with the nearest names. Outputs are read-only.
   ArrayView field(const std::string& name);
   // Makes a parameter own to each environment (starting from the model's) and returns its view.
   ArrayView param(const std::string& name);
@@ -106,22 +112,25 @@ class Batch {
 
   ArrayView status();       // (num_envs) uint32, bits of Status; read-only
   ArrayView status_step();  // (num_envs) int32, step of the first event since the reset; -1: none
-  std::uint64_t status_count() const;            // frozen environments: one number to poll
-  std::vector<Contact> contacts(int env) const;  // points of the last step's problem
+  std::uint64_t status_count() const;  // frozen environments: one number to poll
+  // Points of the problem at the present state and inputs, solved without a move.
+  std::vector<Contact> contacts(int env) const;
   const SolverCounts& counts() const;
   void clear_counts();
   std::uint64_t state_hash() const;  // FNV-1a of the declared state of all environments, in order
 
   // State, inputs, status and own parameters to a file, and back into any batch of the same model,
-  // options and num_envs: the same bits from there on. Throw Error on a damaged or foreign file.
+  // options, precision and num_envs: the same bits from there on. Throw Error on a damaged or
+  // foreign file.
   void save(const std::string& path) const;
   void load(const std::string& path);
-  // One environment as JSON: model file, options, state, inputs; `stiction replay` steps it in
-  // double with a trace.
+  // One environment as JSON: model file (empty where the model came from a string), options, state,
+  // inputs, own parameters; `stiction replay` steps it in double with a trace.
   void dump(int env, const std::string& path) const;
 
+  struct Impl;  // src/batch/impl.h
+
  private:
-  struct Impl;
   std::unique_ptr<Impl> impl_;
 };
 

@@ -11,12 +11,15 @@
 
 namespace stiction {
 
-// A record that is read and kept but not computed by the engine yet (the report says so).
+// A sensor as in the file.
 struct SensorSpec {
   std::string name, type;       // MJCF element name: "gyro", "jointpos", ...
   std::string objtype, object;  // what it is attached to: "site", "joint", ...; name in the file
   std::string reftype, reference;
+  double cutoff = 0;
+  int dim = 0;  // numbers of a reading; 0: kept, but not evaluated (the report says so)
 };
+// Records that are read and kept but not computed by the engine yet (the report says so).
 struct EqualitySpec {
   std::string name, type;        // "connect", "weld", "joint", "tendon"
   std::string object1, object2;  // names of bodies, joints or tendons; object2 may be empty
@@ -122,6 +125,8 @@ struct Model {
   Names site_names;                        // (nsite)
   Ints site_bodyid;                        // (nsite)
   Reals site_pos, site_quat;               // (nsite,3) (nsite,4)
+  std::vector<GeomType> site_type;         // (nsite)    shape of the zone of a touch sensor
+  Reals site_size;                         // (nsite,3)  as geom_size
 
   // fixed tendons: length = sum of coef times joint position (transmission only)
   Names tendon_names;                      // (ntendon)
@@ -138,13 +143,23 @@ struct Model {
   Ints actuator_ctrllimited, actuator_forcelimited;  // (nu)
   Reals actuator_ctrlrange, actuator_forcerange;     // (nu,2)
 
+  // sensors that are evaluated, in the order of the file
+  int nsensor = 0, nsensordata = 0;
+  Names sensor_names;                      // (nsensor)
+  std::vector<SensorType> sensor_type;     // (nsensor)
+  std::vector<ObjectType> sensor_objtype, sensor_reftype;  // (nsensor)
+  Ints sensor_objid, sensor_refid;         // (nsensor)  -1: none; the world's frame
+  Ints sensor_adr, sensor_dim;             // (nsensor)  first number in sensordata, how many
+  Reals sensor_cutoff;                     // (nsensor)  bound of the readings; 0: none
+
   // keyframes
   Names key_names;                         // (nkey)
   Reals key_time;                          // (nkey)
   Reals key_qpos, key_qvel, key_ctrl;      // (nkey,nq) (nkey,nv) (nkey,nu)
 
+  std::vector<SensorSpec> sensors;         // every sensor of the file
+
   // kept for later stages; the report names them
-  std::vector<SensorSpec> sensors;
   std::vector<EqualitySpec> equalities;
   std::vector<MeshSpec> meshes;
   std::vector<HfieldSpec> hfields;
@@ -155,6 +170,7 @@ struct Model {
   int geom(const std::string& n) const;
   int site(const std::string& n) const;
   int actuator(const std::string& n) const;
+  int sensor(const std::string& n) const;
   int key(const std::string& n) const;
 };
 

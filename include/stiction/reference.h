@@ -20,6 +20,7 @@ struct Inputs {
   std::span<const double> mocap_pos = {};   // (nmocap,3)
   std::span<const double> mocap_quat = {};  // (nmocap,4)
   std::span<const double> anchor = {};      // (nslot,3)  state of anchored stiction, m, world axes
+  double time = 0;                          // s, at the start; only the clock reads it
 };
 
 // One active contact point. Vectors in world axes; the normal points from geom1 into geom2.
@@ -67,6 +68,7 @@ struct StepResult {
   std::vector<double> A;             // (nv,nv)    M + δt D + δt² K
   std::vector<double> gen_impulse;   // (nv)       generalized impulse of all constraints
   std::vector<double> xfrc_contact;  // (nbody,6)  contact force, torque at the centre of mass
+  std::vector<double> sensordata;    // (nsensordata)  of this interval, or of the next state
   std::vector<Contact> contacts;     // points in the problem
   Status status = Status::ok;
   int iterations = 0;              // Newton iterations

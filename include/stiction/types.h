@@ -24,6 +24,74 @@ inline constexpr int kGeomTypes = 8;
 // What an actuator acts on.
 enum class Transmission : std::uint8_t { joint, tendon };
 
+// What a sensor or its reference frame is attached to; MuJoCo's numbers. body: the frame at the
+// centre of mass along the principal axes; xbody: the body's own frame, in a contact sensor the
+// subtree.
+enum class ObjectType : std::uint8_t {
+  none = 0,
+  body = 1,
+  xbody = 2,
+  joint = 3,
+  geom = 5,
+  site = 6,
+  actuator = 19
+};
+
+// Sensors that are evaluated; MuJoCo's numbers. Definitions: docs/mjcf.md.
+enum class SensorType : std::uint8_t {
+  touch = 0,
+  accelerometer = 1,
+  velocimeter = 2,
+  gyro = 3,
+  force = 4,
+  torque = 5,
+  jointpos = 9,
+  jointvel = 10,
+  actuatorpos = 13,
+  actuatorvel = 14,
+  actuatorfrc = 15,
+  jointactuatorfrc = 16,
+  ballquat = 18,
+  ballangvel = 19,
+  framepos = 26,
+  framequat = 27,
+  framexaxis = 28,
+  frameyaxis = 29,
+  framezaxis = 30,
+  framelinvel = 31,
+  frameangvel = 32,
+  framelinacc = 33,
+  frameangacc = 34,
+  subtreecom = 35,
+  subtreelinvel = 36,
+  subtreeangmom = 37,
+  contact = 42,
+  clock = 45
+};
+
+// The reading belongs to the last interval: accelerations, forces, contacts. All others belong to
+// the new state.
+constexpr bool of_interval(SensorType type) {
+  using T = SensorType;
+  switch (type) {
+    case T::touch:
+    case T::accelerometer:
+    case T::force:
+    case T::torque:
+    case T::actuatorfrc:
+    case T::jointactuatorfrc:
+    case T::framelinacc:
+    case T::frameangacc:
+    case T::contact: return true;
+    default: return false;
+  }
+}
+
+// The cutoff bounds the readings, as in MuJoCo: not those of a contact sensor.
+constexpr bool has_cutoff(SensorType type) {
+  return type != SensorType::contact;
+}
+
 // Bits of the status word of a step. An environment keeps the bits until it is reset.
 enum class Status : std::uint32_t {
   ok = 0,

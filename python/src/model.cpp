@@ -83,10 +83,10 @@ void def_lookup(nb::class_<LoadedModel>& c, const char* name,
 }
 
 template <class Spec>
-void def_specs(nb::class_<LoadedModel>& c, const char* name, std::vector<Spec> Model::*field) {
+void def_specs(nb::class_<LoadedModel>& c, const char* name, std::vector<Spec> Model::*field,
+               const char* doc = "read and kept, not computed by the engine yet") {
   c.def_prop_ro(
-      name, [field](const LoadedModel& m) { return (*m.model).*field; },
-      "read and kept, not computed by the engine yet");
+      name, [field](const LoadedModel& m) { return (*m.model).*field; }, doc);
 }
 
 void bind_specs(nb::module_& m) {
@@ -96,7 +96,9 @@ void bind_specs(nb::module_& m) {
       .def_ro("objtype", &SensorSpec::objtype)
       .def_ro("object", &SensorSpec::object)
       .def_ro("reftype", &SensorSpec::reftype)
-      .def_ro("reference", &SensorSpec::reference);
+      .def_ro("reference", &SensorSpec::reference)
+      .def_ro("cutoff", &SensorSpec::cutoff, "bound of the readings; 0: none")
+      .def_ro("dim", &SensorSpec::dim, "numbers of a reading; 0: kept, but not evaluated");
   nb::class_<EqualitySpec>(m, "EqualitySpec", "An equality constraint as in the file.")
       .def_ro("name", &EqualitySpec::name)
       .def_ro("type", &EqualitySpec::type)
@@ -178,6 +180,8 @@ void bind_model(nb::module_& m, nb::handle model_error) {
   def_size(c, "nmocap", &Model::nmocap, "number of mocap bodies");
   def_size(c, "nkey", &Model::nkey, "number of keyframes");
   def_size(c, "ntendon", &Model::ntendon, "number of fixed tendons");
+  def_size(c, "nsensor", &Model::nsensor, "number of sensors that are evaluated");
+  def_size(c, "nsensordata", &Model::nsensordata, "numbers of all readings");
   def_size(c, "npair", &Model::npair, "number of candidate geom pairs");
   def_size(c, "nslot", &Model::nslot, "number of contact slots of all pairs");
 
@@ -188,6 +192,7 @@ void bind_model(nb::module_& m, nb::handle model_error) {
   def_names(c, "site_names", &Model::site_names, NAMES("site_names"));
   def_names(c, "tendon_names", &Model::tendon_names, NAMES("tendon_names"));
   def_names(c, "actuator_names", &Model::actuator_names, NAMES("actuator_names"));
+  def_names(c, "sensor_names", &Model::sensor_names, NAMES("sensor_names"));
   def_names(c, "key_names", &Model::key_names, NAMES("key_names"));
 #undef NAMES
 
@@ -198,9 +203,11 @@ void bind_model(nb::module_& m, nb::handle model_error) {
   def_lookup(c, "site", &Model::site, "Index of the site; ArgumentError with the nearest names.");
   def_lookup(c, "actuator", &Model::actuator,
              "Index of the actuator; ArgumentError with the nearest names.");
+  def_lookup(c, "sensor", &Model::sensor,
+             "Index of the sensor; ArgumentError with the nearest names.");
   def_lookup(c, "key", &Model::key, "Index of the keyframe; ArgumentError with the nearest names.");
 
-  def_specs(c, "sensors", &Model::sensors);
+  def_specs(c, "sensors", &Model::sensors, "every sensor of the file, also those not evaluated");
   def_specs(c, "equalities", &Model::equalities);
   def_specs(c, "meshes", &Model::meshes);
   def_specs(c, "hfields", &Model::hfields);

@@ -123,6 +123,8 @@ void sites_tendons_actuators(nb::class_<LoadedModel>& c) {
   def(c, "site_bodyid", &Model::site_bodyid, "(nsite,)");
   def<3>(c, "site_pos", &Model::site_pos, "(nsite, 3) in the body, m");
   def<4>(c, "site_quat", &Model::site_quat, "(nsite, 4) in the body");
+  def(c, "site_type", &Model::site_type, "(nsite,) values of GeomType: zone of a touch sensor");
+  def<3>(c, "site_size", &Model::site_size, "(nsite, 3) as geom_size, m");
   def(c, "tendon_adr", &Model::tendon_adr, "(ntendon,) first wrap");
   def(c, "tendon_num", &Model::tendon_num, "(ntendon,) number of wraps");
   def(c, "wrap_jntid", &Model::wrap_jntid, "(nwrap,)");
@@ -136,6 +138,17 @@ void sites_tendons_actuators(nb::class_<LoadedModel>& c) {
   def(c, "actuator_forcelimited", &Model::actuator_forcelimited, "(nu,) 0 or 1");
   def<2>(c, "actuator_ctrlrange", &Model::actuator_ctrlrange, "(nu, 2)");
   def<2>(c, "actuator_forcerange", &Model::actuator_forcerange, "(nu, 2) N or N m");
+}
+
+void sensors(nb::class_<LoadedModel>& c) {
+  def(c, "sensor_type", &Model::sensor_type, "(nsensor,) values of SensorType");
+  def(c, "sensor_objtype", &Model::sensor_objtype, "(nsensor,) values of ObjectType");
+  def(c, "sensor_objid", &Model::sensor_objid, "(nsensor,) body, joint, geom, site or actuator");
+  def(c, "sensor_reftype", &Model::sensor_reftype, "(nsensor,) values of ObjectType");
+  def(c, "sensor_refid", &Model::sensor_refid, "(nsensor,) reference frame, or -1: the world's");
+  def(c, "sensor_adr", &Model::sensor_adr, "(nsensor,) first number in sensordata");
+  def(c, "sensor_dim", &Model::sensor_dim, "(nsensor,) numbers of the reading");
+  def(c, "sensor_cutoff", &Model::sensor_cutoff, "(nsensor,) bound of the readings; 0: none");
 }
 
 }  // namespace
@@ -153,6 +166,7 @@ void bind_model_arrays(nb::class_<LoadedModel>& c) {
   geoms(c);
   pairs(c);
   sites_tendons_actuators(c);
+  sensors(c);
   def(c, "key_time", &Model::key_time, "(nkey,) s");
   def_key(c, "key_qpos", &Model::key_qpos, &Model::nq, "(nkey, nq)");
   def_key(c, "key_qvel", &Model::key_qvel, &Model::nv, "(nkey, nv)");

@@ -34,14 +34,16 @@ Result evaluate(Result (Reference::*method)(std::span<const double>, std::span<c
                 const BoundReference& self, const ArrayLike& qpos, const ArrayLike& qvel,
                 const MaybeArray& ctrl, const MaybeArray& qfrc_applied,
                 const MaybeArray& xfrc_applied, const MaybeArray& mocap_pos,
-                const MaybeArray& mocap_quat, const MaybeArray& anchor) {
+                const MaybeArray& mocap_quat, const MaybeArray& anchor, double time) {
   const Model& m = *self.model->model;
   const Input q(qpos, "qpos", {m.nq}, "(nq,)");
   const Input v(qvel, "qvel", {m.nv}, "(nv,)");
   InputArrays arrays(m, qfrc_applied, xfrc_applied, mocap_pos, mocap_quat, anchor);
   arrays.ctrl = Input(or_none(ctrl), "ctrl", {m.nu}, "(nu,)");
+  Inputs inputs = arrays.inputs();
+  inputs.time = time;
   const nb::gil_scoped_release release;
-  return (self.engine.*method)(q, v, arrays.inputs());
+  return (self.engine.*method)(q, v, inputs);
 }
 
 template <class Result>
@@ -54,14 +56,14 @@ void def_evaluation(nb::class_<BoundReference>& c, const char* name,
       [method](const BoundReference& self, const ArrayLike& qpos, const ArrayLike& qvel,
                const MaybeArray& ctrl, const MaybeArray& qfrc_applied,
                const MaybeArray& xfrc_applied, const MaybeArray& mocap_pos,
-               const MaybeArray& mocap_quat, const MaybeArray& anchor) {
+               const MaybeArray& mocap_quat, const MaybeArray& anchor, double time) {
         return evaluate(method, self, qpos, qvel, ctrl, qfrc_applied, xfrc_applied, mocap_pos,
-                        mocap_quat, anchor);
+                        mocap_quat, anchor, time);
       },
       nb::arg("qpos"), nb::arg("qvel"), nb::arg("ctrl") = nb::none(), nb::kw_only(),
       nb::arg("qfrc_applied") = nb::none(), nb::arg("xfrc_applied") = nb::none(),
       nb::arg("mocap_pos") = nb::none(), nb::arg("mocap_quat") = nb::none(),
-      nb::arg("anchor") = nb::none(), doc);
+      nb::arg("anchor") = nb::none(), nb::arg("time") = 0.0, doc);
 }
 
 }  // namespace
@@ -91,7 +93,7 @@ void bind_reference(nb::module_& m) {
       "qpos: (nq,) m, rad, unit quaternions; qvel: (nv,) m/s, rad/s.\n"
       "ctrl: (nu,). qfrc_applied: (nv,) N, N m. xfrc_applied: (nbody, 6) force and torque\n"
       "at the centre of mass, world axes. mocap_pos: (nmocap, 3). mocap_quat: (nmocap, 4).\n"
-      "anchor: (nslot, 3) m. None: zero (mocap: the model's pose).\n\n"
+      "anchor: (nslot, 3) m. None: zero (mocap: the model's pose). time: s, for clocks.\n\n"
       "Equation of motion: M dv/dt + qfrc_bias = qfrc_passive + qfrc_actuator + applied +\n"
       "constraints.\n\n"
       "Raises ArgumentError on a wrong shape or a number that is not finite.");

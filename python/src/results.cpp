@@ -114,6 +114,9 @@ void bind_step(nb::module_& m) {
   def_array(c, "gen_impulse", &R::gen_impulse, "(nv,) generalized impulse of all constraints");
   def_array<6>(c, "xfrc_contact", &R::xfrc_contact,
                "(nbody, 6) contact force, N, and torque at the centre of mass, N m");
+  def_array(c, "sensordata", &R::sensordata,
+            "(nsensordata,) accelerations, forces and contacts of the interval; all other readings "
+            "at the next state");
   c.def_ro("contacts", &R::contacts, "list of Contact: the points in the problem")
       .def_ro("status", &R::status, "Status bits; 0: all well")
       .def_ro("iterations", &R::iterations, "Newton iterations")

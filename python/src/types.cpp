@@ -28,6 +28,48 @@ void bind_types(nb::module_& m) {
       .value("joint", Transmission::joint)
       .value("tendon", Transmission::tendon);
 
+  nb::enum_<ObjectType>(m, "ObjectType", nb::is_arithmetic(),
+                        "Values of Model.sensor_objtype and sensor_reftype; MuJoCo's numbers.")
+      .value("none", ObjectType::none)
+      .value("body", ObjectType::body)
+      .value("xbody", ObjectType::xbody)
+      .value("joint", ObjectType::joint)
+      .value("geom", ObjectType::geom)
+      .value("site", ObjectType::site)
+      .value("actuator", ObjectType::actuator);
+
+  nb::enum_<SensorType>(m, "SensorType", nb::is_arithmetic(),
+                        "Values of Model.sensor_type: the sensors that are evaluated; MuJoCo's "
+                        "numbers.")
+      .value("touch", SensorType::touch)
+      .value("accelerometer", SensorType::accelerometer)
+      .value("velocimeter", SensorType::velocimeter)
+      .value("gyro", SensorType::gyro)
+      .value("force", SensorType::force)
+      .value("torque", SensorType::torque)
+      .value("jointpos", SensorType::jointpos)
+      .value("jointvel", SensorType::jointvel)
+      .value("actuatorpos", SensorType::actuatorpos)
+      .value("actuatorvel", SensorType::actuatorvel)
+      .value("actuatorfrc", SensorType::actuatorfrc)
+      .value("jointactuatorfrc", SensorType::jointactuatorfrc)
+      .value("ballquat", SensorType::ballquat)
+      .value("ballangvel", SensorType::ballangvel)
+      .value("framepos", SensorType::framepos)
+      .value("framequat", SensorType::framequat)
+      .value("framexaxis", SensorType::framexaxis)
+      .value("frameyaxis", SensorType::frameyaxis)
+      .value("framezaxis", SensorType::framezaxis)
+      .value("framelinvel", SensorType::framelinvel)
+      .value("frameangvel", SensorType::frameangvel)
+      .value("framelinacc", SensorType::framelinacc)
+      .value("frameangacc", SensorType::frameangacc)
+      .value("subtreecom", SensorType::subtreecom)
+      .value("subtreelinvel", SensorType::subtreelinvel)
+      .value("subtreeangmom", SensorType::subtreeangmom)
+      .value("contact", SensorType::contact)
+      .value("clock", SensorType::clock);
+
   nb::enum_<Status>(m, "Status", nb::is_arithmetic(), nb::is_flag(),
                     "Bits of the status of a step. bad_state, cholesky_failed and velocity_limit "
                     "mean that the state was left as it was.")
@@ -51,7 +93,7 @@ void bind_types(nb::module_& m) {
 
   // Python's usual "<Status.stalled: 32>" instead of the bare text.
   const nb::module_ python = nb::module_::import_("enum");
-  for (const char* name : {"JointType", "GeomType", "Transmission"})
+  for (const char* name : {"JointType", "GeomType", "Transmission", "ObjectType", "SensorType"})
     m.attr(name).attr("__repr__") = python.attr("IntEnum").attr("__repr__");
   m.attr("Status").attr("__repr__") = python.attr("IntFlag").attr("__repr__");
 }

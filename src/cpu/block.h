@@ -3,6 +3,7 @@
 
 #include <cstddef>
 
+#include "cpu/bind.h"
 #include "cpu/layout.h"
 
 STICTION_PHYSICS_BEGIN
@@ -17,18 +18,6 @@ inline std::size_t block_bytes(const cpu::FieldSpec& f) {
                                                       : sizeof(int);
   const std::size_t bytes = one * static_cast<std::size_t>(f.size());
   return (bytes + kBlockAlignment - 1) / kBlockAlignment * kBlockAlignment;
-}
-
-// A view of fields that begin at the given addresses, in the order of fields.def.
-template <class S>
-inline EnvView<S> bind(void* const* address) {
-  EnvView<S> e;
-  int i = 0;
-#define X(kind, type, name, rows, columns, producer, meaning) \
-  e.name = static_cast<typename EnvView<S>::type*>(address[i++]);
-#include "physics/fields.def"
-#undef X
-  return e;
 }
 
 STICTION_PHYSICS_END

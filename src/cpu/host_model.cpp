@@ -43,6 +43,9 @@ const int* HostModel::keep(std::vector<int> v) {
 const float* HostModel::keep(std::vector<float> v) {
   return floats_.emplace_back(std::move(v)).data();
 }
+const double* HostModel::keep(std::vector<double> v) {
+  return doubles_.emplace_back(std::move(v)).data();
+}
 
 HostModel::HostModel(const Model& m, const Options& o) {
   physics::ModelView& w = view_;
@@ -69,6 +72,7 @@ HostModel::HostModel(const Model& m, const Options& o) {
   joints(m);
   geoms(m);
   actuators(m);
+  sensors(m);
   specs_ = field_specs(w);
   parameters(m);
 }
@@ -171,7 +175,14 @@ void HostModel::geoms(const Model& m) {
   std::vector<int> slot_pair;
   for (int p = 0; p < m.npair; ++p) slot_pair.insert(slot_pair.end(), at(m.pair_slotnum[at(p)]), p);
   w.slot_pair = keep(slot_pair);
+  std::vector<int> paired(m.pair_geom1);
+  paired.insert(paired.end(), m.pair_geom2.begin(), m.pair_geom2.end());
+  std::sort(paired.begin(), paired.end());
+  paired.erase(std::unique(paired.begin(), paired.end()), paired.end());
+  w.npairgeom = static_cast<int>(paired.size());
+  w.pair_geom = keep(paired);
   w.site_bodyid = keep(m.site_bodyid);
+  w.site_type = keep(to_ints(m.site_type));
 }
 
 void HostModel::actuators(const Model& m) {
@@ -206,9 +217,47 @@ void HostModel::actuators(const Model& m) {
   w.nmoment = static_cast<int>(moment.items.size());
   w.act_momentadr = keep(moment.adr);
   w.act_momentdof = keep(moment.items);
+  moments_by_dof();
   w.actuator_mayservo = keep(servo);
   w.actuator_shortway = keep(short_way);
   w.actuator_bounded = keep(bounded);
+}
+
+void HostModel::sensors(const Model& m) {
+  physics::ModelView& w = view_;
+  w.nsensor = m.nsensor, w.nsensordata = m.nsensordata;
+  w.sensor_type = keep(to_ints(m.sensor_type));
+  w.sensor_objtype = keep(to_ints(m.sensor_objtype));
+  w.sensor_objid = keep(m.sensor_objid);
+  w.sensor_reftype = keep(to_ints(m.sensor_reftype));
+  w.sensor_refid = keep(m.sensor_refid);
+  w.sensor_adr = keep(m.sensor_adr);
+  w.sensor_dim = keep(m.sensor_dim);
+  std::vector<int> interval;
+  std::vector<double> cutoff;
+  for (int i = 0; i < m.nsensor; ++i) {
+    interval.push_back(of_interval(m.sensor_type[at(i)]) ? 1 : 0);
+    cutoff.push_back(has_cutoff(m.sensor_type[at(i)]) ? m.sensor_cutoff[at(i)] : 0);
+  }
+  w.sensor_interval = keep(interval);
+  w.sensor_cutoff = keep(cutoff);
+}
+
+// The entries of all moment arms once more, by dof.
+void HostModel::moments_by_dof() {
+  physics::ModelView& w = view_;
+  std::vector<int> actuator(at(w.nmoment));
+  for (int a = 0; a < w.nu; ++a)
+    for (int k = w.act_momentadr[a]; k < w.act_momentadr[a + 1]; ++k) actuator[at(k)] = a;
+  Lists of_dof;
+  for (int i = 0; i < w.nv; ++i) {
+    for (int k = 0; k < w.nmoment; ++k)
+      if (w.act_momentdof[k] == i) of_dof.items.push_back(k);
+    of_dof.end_list();
+  }
+  w.dof_momentadr = keep(of_dof.adr);
+  w.dof_moment = keep(of_dof.items);
+  w.moment_act = keep(actuator);
 }
 
 void HostModel::allow_servos() {
@@ -256,6 +305,7 @@ void HostModel::parameters(const Model& m) {
   STICTION_PARAM(pair_weight)
   STICTION_PARAM(site_pos)
   STICTION_PARAM(site_quat)
+  STICTION_PARAM(site_size)
   STICTION_PARAM(actuator_gear)
   STICTION_PARAM(actuator_gain)
   STICTION_PARAM(actuator_bias)
@@ -263,6 +313,26 @@ void HostModel::parameters(const Model& m) {
   STICTION_PARAM(actuator_forcerange)
   STICTION_PARAM(wrap_coef)
 #undef STICTION_PARAM
+}
+
+std::uint64_t HostModel::hash() const {
+  std::uint64_t h = 0xcbf29ce484222325u;  // FNV-1a
+  const auto add = [&](const void* data, std::size_t n) {
+    for (std::size_t i = 0; i < n; ++i)
+      h = (h ^ static_cast<const unsigned char*>(data)[i]) * 0x100000001b3u;
+  };
+  const physics::OptionsView& o = view_.opt;
+  const double reals[] = {o.timestep, o.stiction_tolerance, o.regularization, o.near_rigid,
+                          o.solver_tolerance};
+  const int ints[] = {o.max_iterations, o.contact_model, o.anchored, o.penetrating_deepest,
+                      o.harmonic_friction};
+  add(reals, sizeof reals);
+  add(ints, sizeof ints);
+  for (const auto& v : ints_) add(v.data(), v.size() * sizeof v[0]);
+  for (const auto& v : floats_) add(v.data(), v.size() * sizeof v[0]);
+  for (const auto& v : doubles_) add(v.data(), v.size() * sizeof v[0]);
+  for (const auto& v : params_) add(v.data(), v.size() * sizeof v[0]);
+  return h;
 }
 
 }  // namespace stiction::cpu

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <cstdint>
 #include <deque>
 #include <vector>
 
@@ -22,16 +23,21 @@ class HostModel {
   const FieldSpecs& specs() const { return specs_; }
   // The model's values of a parameter, row-major.
   const std::vector<double>& param(Field f) const { return params_[static_cast<std::size_t>(f)]; }
+  // Of everything above: equal for equal models and options.
+  std::uint64_t hash() const;
   // Feedback gains may become own to each environment: any actuator may then be a servo.
   void allow_servos();
 
  private:
   const int* keep(std::vector<int> v);
   const float* keep(std::vector<float> v);
+  const double* keep(std::vector<double> v);
   void bodies(const Model& m);
   void joints(const Model& m);
   void geoms(const Model& m);
   void actuators(const Model& m);
+  void sensors(const Model& m);
+  void moments_by_dof();
   void parameters(const Model& m);
 
   physics::ModelView view_{};
@@ -39,6 +45,7 @@ class HostModel {
   std::array<std::vector<double>, kFields> params_;
   std::deque<std::vector<int>> ints_;
   std::deque<std::vector<float>> floats_;
+  std::deque<std::vector<double>> doubles_;
 };
 
 }  // namespace stiction::cpu

@@ -218,6 +218,7 @@ void build_rest(const Spec& spec, Model& m, LoadReport& report) {
   resolve_springdampers(spec, m);
   resolve_dampratios(spec, m);
   add_keyframes(spec, m);
+  build_sensors(spec, m);
   add_contacts(spec, m, report);
 }
 

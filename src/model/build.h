@@ -13,8 +13,13 @@ void mark_unsupported(Spec& spec);
 
 // Bodies, inertias, joints, geoms, sites, fixed tendons.
 void build_tree(const Spec& spec, Model& m);
-// Actuators, keyframes, excludes and pairs; runs derive() and build_pairs().
+// Actuators, keyframes, sensors, excludes and pairs; runs derive() and build_pairs().
 void build_rest(const Spec& spec, Model& m, LoadReport& report);
+
+// build_sensors.cpp: the sensors that are evaluated, with their addresses in sensordata.
+void build_sensors(const Spec& spec, Model& m);
+// Type of the element <name>; empty: not evaluated.
+std::optional<SensorType> sensor_type(std::string_view name);
 
 // build_inertia.cpp: mass, centre and principal moments of every body, checked.
 struct BodyInertia {

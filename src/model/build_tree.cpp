@@ -116,6 +116,8 @@ void add_body(const Spec& spec, int id, const BodyInertia& inertia, Model& m) {
     m.site_bodyid.push_back(id);
     append(m.site_pos, s.pos);
     append(m.site_quat, s.quat);
+    m.site_type.push_back(s.type);
+    append(m.site_size, s.size);
     ++m.nsite;
   }
   ++m.nbody;
@@ -150,7 +152,6 @@ void build_tree(const Spec& spec, Model& m) {
   m.gravity = spec.flags.gravity ? spec.gravity : std::array<double, 3>{};
   m.meshes = spec.meshes;
   m.hfields = spec.hfields;
-  m.sensors = spec.sensors;
   m.equalities = spec.equalities;
   const auto inertias = body_inertias(spec);
   for (std::size_t i = 0; i < spec.bodies.size(); ++i) {

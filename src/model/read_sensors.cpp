@@ -1,6 +1,7 @@
 // <sensor> and <keyframe>.
 #include <cmath>
 
+#include "model/build.h"
 #include "model/read.h"
 
 namespace stiction::model {
@@ -16,26 +17,28 @@ SensorSpec read_sensor(Spec& spec, Element& e) {
   SensorSpec s;
   s.type = e.name;
   s.name = claim_name(spec, "sensor", e);
+  s.cutoff = number(e, "cutoff").value_or(0);
+  require_nonnegative(e, "cutoff", s.cutoff);
   for (const char* kind : {"site", "joint", "tendon", "actuator", "body", "geom", "camera"}) {
     const auto name = text(e, kind);
     if (!name || !s.object.empty()) continue;
     require_name(spec, kind, e, kind, *name);
     s.objtype = kind, s.object = *name;
   }
-  const auto pair = [&](const char* type, const char* a, const char* b) {
+  const auto pair = [&](const char* type, const char* kind, const char* a, const char* b) {
     for (const char* attribute : {a, b}) {
       const auto name = text(e, attribute);
       if (!name) continue;
-      require_name(spec, type, e, attribute, *name);
+      require_name(spec, kind, e, attribute, *name);
       if (attribute == a)
         s.objtype = type, s.object = *name;
       else
         s.reftype = type, s.reference = *name;
     }
   };
-  pair("geom", "geom1", "geom2");
-  pair("body", "body1", "body2");
-  pair("body", "subtree1", "subtree2");
+  pair("geom", "geom", "geom1", "geom2");
+  pair("body", "body", "body1", "body2");
+  pair("xbody", "body", "subtree1", "subtree2");
   if (const auto type = text(e, "objtype")) {
     s.objtype = *type, s.object = text(e, "objname").value_or("");
     if (e.name != "user") require_object(spec, e, s.objtype, "objname", s.object);
@@ -47,13 +50,92 @@ SensorSpec read_sensor(Spec& spec, Element& e) {
   return s;
 }
 
+bool is_mesh(const Spec& spec, const std::string& geom) {
+  for (const BodySpec& b : spec.bodies)
+    for (const GeomSpec& g : b.geoms)
+      if (g.name == geom) return g.type == GeomType::mesh;
+  return false;
+}
+
+// Why the frame has no place here; "" if it has. No frame is the world's.
+std::string frame_problem(const Spec& spec, const std::string& type, const std::string& name) {
+  if (type == "geom" && is_mesh(spec, name)) return "the frame of a mesh is not known";
+  if (type.empty() || type == "body" || type == "xbody" || type == "geom" || type == "site")
+    return "";
+  return "frames of " + type + "s are not computed";
+}
+
+void require_joint(const Spec& spec, Element& e, const SensorSpec& s, bool ball) {
+  for (const BodySpec& b : spec.bodies) {
+    for (const JointSpec& j : b.joints) {
+      if (j.name != s.object) continue;
+      const bool one_dof = j.type == JointType::hinge || j.type == JointType::slide;
+      if (ball ? j.type != JointType::ball : !one_dof)
+        fail(e, "joint", std::string("must be a ") + (ball ? "ball" : "hinge or a slide"));
+    }
+  }
+}
+
+// Numbers of a contact sensor: found 1, force 3. What is not computed is refused.
+int read_contact(Element& e) {
+  const std::string data = text(e, "data").value_or("found");
+  const std::string reduce = text(e, "reduce").value_or("none");
+  const bool force = data == "force" || data == "found force";
+  if (!force && data != "found")
+    mark(e, "data", Use::refused, false, "must be found, force or found force");
+  if (force && reduce != "netforce")
+    mark(e, e.has("reduce") ? "reduce" : "data", Use::refused, false,
+         "forces are reduced to their sum: add reduce=\"netforce\"");
+  if (integer(e, "num").value_or(1) != 1)
+    mark(e, "num", Use::refused, false, "must be 1: single contacts are not listed");
+  if (e.has("site"))
+    mark(e, "site", Use::refused, false, "contacts are chosen by geom, body or subtree only");
+  return (force ? 3 : 0) + (data == "force" ? 0 : 1);
+}
+
+// Numbers of a reading; 0 with the reason in `why`: not evaluated.
+int read_dim(const Spec& spec, Element& e, const SensorSpec& s, std::string& why) {
+  const std::optional<SensorType> type = sensor_type(s.type);
+  if (!type) {
+    why = "this sensor is kept in the model but not evaluated";
+    return 0;
+  }
+  using T = SensorType;
+  if (s.object.empty() && *type != T::contact && *type != T::clock)
+    fail(e, "must name what it is attached to");
+  const bool unit_length = *type == T::ballquat || *type == T::framequat ||
+                           *type == T::framexaxis || *type == T::frameyaxis ||
+                           *type == T::framezaxis;
+  if (unit_length && s.cutoff > 0) fail(e, "cutoff", "has no meaning for axes and quaternions");
+  switch (*type) {
+    case T::jointpos:
+    case T::jointvel:
+    case T::jointactuatorfrc: require_joint(spec, e, s, false); return 1;
+    case T::touch:
+    case T::actuatorpos:
+    case T::actuatorvel:
+    case T::actuatorfrc:
+    case T::clock: return 1;
+    case T::ballquat: require_joint(spec, e, s, true); return 4;
+    case T::ballangvel: require_joint(spec, e, s, true); return 3;
+    case T::contact: return read_contact(e);
+    default: break;
+  }
+  why = frame_problem(spec, s.objtype, s.object);
+  if (why.empty()) why = frame_problem(spec, s.reftype, s.reference);
+  if (!why.empty()) return 0;
+  return *type == T::framequat ? 4 : 3;
+}
+
 }  // namespace
 
 void read_sensors(Element& e, Spec& spec) {
   for (auto& child : e.children) {
     SensorSpec s = read_sensor(spec, child);
-    mark(child, Use::ignored, false, "sensors are kept in the model but not evaluated");
-    spec.sensors.push_back(std::move(s));
+    std::string why;
+    s.dim = read_dim(spec, child, s, why);
+    if (s.dim == 0) mark(child, Use::ignored, false, why);
+    spec.sensors.push_back({&child, std::move(s)});
   }
 }
 

@@ -132,6 +132,11 @@ struct DefaultClass {
   std::array<double, 3> mesh_scale{1, 1, 1};
 };
 
+struct SensorSource {
+  Element* element = nullptr;
+  SensorSpec spec;
+};
+
 // Native contact material of <custom><numeric name="stiction_contact...">; geom "" means all.
 struct MaterialSpec {
   Element* element = nullptr;
@@ -161,7 +166,7 @@ struct Spec {
   std::vector<TendonSpec> tendons;
   std::vector<KeySpec> keys;
   std::vector<MaterialSpec> materials;
-  std::vector<SensorSpec> sensors;
+  std::vector<SensorSource> sensors;
   std::vector<EqualitySpec> equalities;
   std::vector<MeshSpec> meshes;
   std::vector<HfieldSpec> hfields;

@@ -21,6 +21,7 @@ constexpr const char* kUser = "user data";
 constexpr Rule kRules[] = {
     {"*", "name class", Use::used, false, ""},
     {"*", "user", Use::ignored, false, kUser},
+    {"*", "noise", Use::ignored, false, "readings are without noise, as in MuJoCo"},
     {"*", "group material rgba", Use::ignored, false, kGraphics},
     {"geom site", "castshadow", Use::ignored, false, kGraphics},
     {"site", "mesh", Use::ignored, false, kGraphics},

@@ -18,8 +18,8 @@ template <class Team, class S>
 STICTION_FN void forces(const Team& team, const ModelView& m, EnvView<S>& e) {
   clear_flags(team, m, e);
   kinematics(team, m, e);  // q -> poses, motion axes
-  bias(team, m, e);        // v -> velocities, Coriolis and gravity
   inertia(team, m, e);     // A = M + δt D + δt² K
+  bias(team, m, e);        // v -> velocities, Coriolis and gravity
   actuation(team, m, e);   // springs, dampers, motors, wrenches -> k
   rows(team, m, e);        // limits, servos, dry friction; v_r
   collide(team, m, e);     // active points and their laws

@@ -62,20 +62,25 @@ struct ModelView : SizesView {
   const float *geom_rbound;   // (ngeom)  upper bound on the bounding sphere's radius about geom_pos, m; plane: 0
   const int *pair_geom1, *pair_geom2, *pair_condim, *pair_explicit, *pair_slotadr, *pair_slotnum;
   const int *slot_pair;       // (nslot)
+  int npairgeom;
+  const int *pair_geom;       // (npairgeom)  geoms that occur in pairs
 
-  const int *site_bodyid;
+  const int *site_bodyid, *site_type;
   const int *actuator_trntype, *actuator_trnid, *actuator_ctrllimited, *actuator_forcelimited;
   const int *actuator_mayservo;  // (nu)   1: feedback that pulls back is possible, so it may be a row
   const int *actuator_shortway;  // (nu)   1: position servo on a ball joint: goes the short way round
   const int *actuator_bounded;   // (nu)   1: jnt_actfrcrange of its joint bounds the actuator's own force
   const int *act_momentadr;      // (nu+1) entries of its moment arm
   const int *act_momentdof;      // (nmoment)
+  const int *dof_momentadr;      // (nv+1) entries that act on the dof: dof_moment[dof_momentadr[i] .. dof_momentadr[i+1]), rising
+  const int *dof_moment, *moment_act;  // (nmoment)  index into act_moment; actuator of an entry
   const int *tendon_adr, *tendon_num, *wrap_jntid;
 
-  // sensors: one row per sensor; type and objects are indices of sensors.h
+  // sensors: one row per sensor; types are SensorType and ObjectType, cutoff 0: none
   int nsensor;
   const int *sensor_type, *sensor_objtype, *sensor_objid, *sensor_reftype, *sensor_refid, *sensor_adr, *sensor_dim;
-  const float *sensor_cutoff;
+  const int *sensor_interval;    // (nsensor)  1: belongs to the last interval, 0: to the state
+  const double *sensor_cutoff;
 
   // flags of stages that some models don't need
   bool any_limit, any_servo, any_frictionloss, any_spring, any_gravcomp;

@@ -2,6 +2,7 @@
 
 #include <sstream>
 
+#include "reference/sensors.h"
 #include "reference/step.h"
 #include "stiction/error.h"
 
@@ -83,6 +84,7 @@ class CheckedInputs {
     step.ctrl = cleaned(in.ctrl, m.nu, "ctrl", ctrl_);
     step.qfrc_applied = cleaned(in.qfrc_applied, m.nv, "qfrc_applied", qfrc_);
     step.xfrc_applied = cleaned(in.xfrc_applied, 6 * m.nbody, "xfrc_applied", xfrc_);
+    step.time = in.time;
     step.anchor = finite(in.anchor, 3 * m.nslot, "anchor");
     if (in.anchor.empty()) step.anchor = anchor_ = std::vector<double>(at(3 * m.nslot), 0.0);
     step.mocap_pos = finite(in.mocap_pos, 3 * m.nmocap, "mocap_pos");
@@ -150,6 +152,7 @@ StepResult Reference::step(std::span<const double> qpos, std::span<const double>
   const CheckedInputs in(model(), qpos, qvel, inputs);
   StepResult s = reference::step(model(), options(), in.step);
   s.status |= in.status;
+  s.sensordata = sensors(model(), options(), in.step, s);
   return s;
 }
 

@@ -47,8 +47,11 @@ std::string actuator_label(const Model& m, int a) {
   return name.empty() ? "actuator " + std::to_string(a) : "actuator \"" + name + "\"";
 }
 
-void servo_rows(const Model& m, double dt, const StepInputs& in, const DelassusScale& delassus,
-                std::vector<RowConstraint>& rows) {
+}  // namespace
+
+std::vector<std::pair<int, ServoLaw>> servo_laws(const Model& m, double dt, const StepInputs& in,
+                                                 const DelassusScale& delassus) {
+  std::vector<std::pair<int, ServoLaw>> laws;
   const std::vector<Actuation> all = actuation(m, in.qpos, in.qvel, in.ctrl);
   for (int a = 0; a < m.nu; ++a) {
     const Actuation& act = all[at(a)];
@@ -62,11 +65,10 @@ void servo_rows(const Model& m, double dt, const StepInputs& in, const DelassusS
         std::max(0.0, act.law[1]) * act.length + std::max(0.0, act.law[2]) * act.velocity;
     const auto [lower, upper] = force_bounds(m, a);
     const double force0 = soft * act.law[0] + explicit_part - gains.kp * act.length;
-    rows.push_back({act.moment, ServoLaw{dt, force0, dt * gains.kp + gains.kd, lower, upper}});
+    laws.push_back({a, ServoLaw{dt, force0, dt * gains.kp + gains.kd, lower, upper}});
   }
+  return laws;
 }
-
-}  // namespace
 
 VecX explicit_actuation(const Model& m, const StepInputs& in) {
   const std::vector<Actuation> all = actuation(m, in.qpos, in.qvel, in.ctrl);
@@ -80,7 +82,9 @@ VecX explicit_actuation(const Model& m, const StepInputs& in) {
 std::vector<RowConstraint> joint_rows(const Model& m, const Options& o, double dt,
                                       const StepInputs& in, const DelassusScale& delassus) {
   std::vector<RowConstraint> rows;
-  servo_rows(m, dt, in, delassus, rows);
+  const std::vector<Actuation> actuators = actuation(m, in.qpos, in.qvel, in.ctrl);
+  for (const auto& [a, law] : servo_laws(m, dt, in, delassus))
+    rows.push_back({actuators[at(a)].moment, law});
 
   // limits: g = q − lower − margin with J = +1, g = upper − margin − q with J = −1
   for (int j = 0; j < m.njnt; ++j) {

@@ -12,6 +12,7 @@ namespace stiction::reference {
 struct StepInputs {
   std::span<const double> qpos, qvel, ctrl, qfrc_applied, xfrc_applied, mocap_pos, mocap_quat,
       anchor;
+  double time = 0;
 };
 
 // Free motion: A (v* − v0) = δt k with A = M + δt D + δt² K.
@@ -21,6 +22,10 @@ struct FreeMotion {
   bool solved = false;  // false: A is not positive definite, v_star is v0
 };
 FreeMotion free_motion(const Model& m, double dt, const Kinematics& kin, const StepInputs& in);
+
+// The actuators whose feedback is implicit, with their laws.
+std::vector<std::pair<int, ServoLaw>> servo_laws(const Model& m, double dt, const StepInputs& in,
+                                                 const DelassusScale& delassus);
 
 // Servo, limit and dry-friction rows.
 std::vector<RowConstraint> joint_rows(const Model& m, const Options& o, double dt,

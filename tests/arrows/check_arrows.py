@@ -13,6 +13,7 @@ STD = re.compile(r"[a-z_0-9]+")  # <vector>, <cmath>: no slash, no suffix
 # The part of the standard library that allocates nothing and compiles for a GPU.
 STD_DEVICE = re.compile(r"(array|bit|cmath|concepts|cstddef|cstdint|limits|type_traits|utility)")
 EIGEN = re.compile(r"Eigen/\w+")
+POSIX = re.compile(r"(pthread|sched|unistd)\.h")
 CUDA = re.compile(r"(cuda\w*\.h|cooperative_groups\.h|(cub|thrust|cuda)/.+|cusolver\w*\.h)")
 NO_CONTAINERS = re.compile(r"std::(vector|string|map|deque|list|function|shared_ptr|unique_ptr)\b")
 NO_ALLOCATION = re.compile(r"\b(new\b(?!\s*\()|malloc|free\(|delete\b|throw\b|try\b)")
@@ -33,15 +34,18 @@ class Rule:
 # The first rule whose folder is a prefix of the path applies.
 RULES = (
     Rule("include/stiction/", ("include/stiction/",), (STD,)),
-    Rule("src/model/", ("include/stiction/", "src/math.h", "src/model/"),
+    Rule("src/model/", ("include/stiction/", "src/math.h", "src/names.h", "src/model/"),
          (STD, EIGEN, re.compile(r"tinyxml2\.h"))),
     Rule("src/reference/", ("include/stiction/", "src/math.h", "src/reference/"), (STD, EIGEN)),
     Rule("src/physics/", ("include/stiction/types.h", "src/physics/"), (STD_DEVICE,),
          (NO_CONTAINERS, NO_ALLOCATION)),
     Rule("src/cpu/", ("include/stiction/", "src/physics/", "src/cpu/"),
-         (STD, re.compile(r"immintrin\.h"), re.compile(r"nlohmann/json\.hpp"))),
+         (STD, POSIX, re.compile(r"immintrin\.h"))),
+    Rule("src/batch/", ("include/stiction/", "src/names.h", "src/physics/fields.def", "src/cpu/",
+                        "src/batch/"),
+         (STD, POSIX, re.compile(r"nlohmann/json\.hpp"))),
     Rule("src/math.h", (), (STD, EIGEN)),
-    Rule("src/", ("include/stiction/", "src/math.h", "src/cpu/"), (STD,)),
+    Rule("src/", ("include/stiction/", "src/math.h", "src/names.h"), (STD,)),
     Rule("cuda/", ("include/stiction/", "src/physics/", "cuda/"), (STD, CUDA),
          (re.compile(r'#\s*include\s*"[^"]*\bpack\.h"'),)),
     Rule("envs/", ("include/stiction/", "src/physics/", "envs/"), (STD_DEVICE,)),

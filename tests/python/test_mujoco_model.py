@@ -36,7 +36,7 @@ INTEGERS = """
     body_parentid body_rootid body_weldid body_jntadr body_jntnum body_dofadr body_dofnum
     body_mocapid jnt_type jnt_bodyid jnt_qposadr jnt_dofadr jnt_limited jnt_actfrclimited dof_bodyid
     dof_jntid dof_parentid geom_type geom_bodyid geom_contype geom_conaffinity geom_condim
-    geom_priority geom_dataid site_bodyid tendon_adr tendon_num actuator_ctrllimited
+    geom_priority geom_dataid site_bodyid site_type tendon_adr tendon_num actuator_ctrllimited
     actuator_forcelimited
 """.split()
 
@@ -44,7 +44,7 @@ REALS = """
     body_pos body_quat body_mass body_ipos body_subtreemass body_gravcomp jnt_pos jnt_axis jnt_range
     jnt_margin jnt_stiffness jnt_actfrcrange qpos0 qpos_spring dof_armature dof_damping dof_frictionloss
     geom_size geom_pos geom_quat geom_rbound geom_friction geom_solref geom_solimp geom_solmix
-    geom_margin geom_gap site_pos site_quat actuator_gear actuator_ctrlrange actuator_forcerange
+    geom_margin geom_gap site_pos site_quat site_size actuator_gear actuator_ctrlrange actuator_forcerange
     key_time key_qpos key_qvel key_ctrl
 """.split()
 
@@ -60,7 +60,8 @@ def test_no_array_is_left_out():
     model = load(NAMES[0])[1]
     arrays = {a for a in dir(model) if isinstance(getattr(model, a), np.ndarray)}
     pairs = {a for a in arrays if a.startswith("pair_")}
-    assert arrays == {*INTEGERS, *REALS, *ELSEWHERE, *pairs}
+    sensors = {a for a in arrays if a.startswith("sensor_")}  # test_mujoco_sensors.py
+    assert arrays == {*INTEGERS, *REALS, *ELSEWHERE, *pairs, *sensors}
 
 
 def test_files():

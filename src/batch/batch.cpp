@@ -1,0 +1,271 @@
+#include "stiction/batch.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <sstream>
+
+#include "batch/impl.h"
+#include "cpu/dispatch.h"
+
+namespace stiction {
+namespace {
+
+constexpr std::initializer_list<FieldKind> kDense = {FieldKind::state, FieldKind::input,
+                                                     FieldKind::output};
+constexpr std::initializer_list<FieldKind> kBlocked = {FieldKind::state, FieldKind::input,
+                                                       FieldKind::output, FieldKind::scratch};
+
+const cpu::Kernels& kernels_of(Precision p) {
+  return p == Precision::float64 ? cpu::float64_kernels() : cpu::float32_kernels();
+}
+
+// Bytes in a dense row and in a block.
+std::size_t dense_bytes(const FieldSpec& s, Precision p) {
+  return at(s.size()) * (s.type == FieldType::wide || p == Precision::float64 ? 8 : 4);
+}
+std::size_t blocked_bytes(const FieldSpec& s, const cpu::Kernels& k) {
+  const std::size_t one = s.type == FieldType::wide   ? k.wide_bytes
+                          : s.type == FieldType::real ? k.real_bytes
+                                                      : sizeof(int);
+  return cpu::whole_lines(one * at(s.size()));
+}
+
+int thread_count(const BatchOptions& o, const cpu::Kernels& k) {
+  const int packs = (o.num_envs + k.lanes - 1) / k.lanes;
+  return std::min(o.threads.value_or(cpu::available_processors()), packs);
+}
+
+std::string device_error(const std::string& device) {
+  const std::string what = "device = '" + device + "': ";
+  if (device.rfind("cuda", 0) == 0)
+    return what + "this build has no CUDA back end; use device = 'cpu'";
+  return what + "must be 'cpu'";
+}
+
+void validate(const BatchOptions& o) {
+  const auto require = [](bool ok, const char* name, auto value, const char* range) {
+    if (ok) return;
+    std::ostringstream message;
+    message << name << " = " << value << ": must be " << range;
+    throw ArgumentError(message.str());
+  };
+  validate(o.options);
+  require(o.num_envs >= 1, "num_envs", o.num_envs, ">= 1");
+  if (o.threads)
+    require(*o.threads >= 1 && *o.threads <= 4096, "threads", *o.threads, "in [1, 4096]");
+  if (o.device != "cpu") throw ArgumentError(device_error(o.device));
+}
+
+BatchMemory memory_of(const cpu::FieldSpecs& specs, const BatchOptions& o, const cpu::Kernels& k) {
+  BatchMemory m;
+  std::size_t shared = 0;
+  for_fields(specs, kDense,
+             [&](Field, const FieldSpec& s) { m.per_env += dense_bytes(s, o.precision); });
+  m.per_env += sizeof(std::uint32_t) + 2 * sizeof(std::int32_t);
+  for_fields(specs, kBlocked,
+             [&](Field, const FieldSpec& s) { m.per_thread += blocked_bytes(s, k); });
+  for_fields(specs, {FieldKind::param},
+             [&](Field, const FieldSpec& s) { shared += blocked_bytes(s, k); });
+  m.total = m.per_env * at(o.num_envs) + m.per_thread * at(thread_count(o, k)) + shared;
+  return m;
+}
+
+void require_memory(std::size_t needed, const std::string& what) {
+  const auto pages = static_cast<std::size_t>(std::max(0L, sysconf(_SC_PHYS_PAGES)));
+  const std::size_t available = pages * static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+  if (available == 0 || needed <= available) return;
+  std::ostringstream message;
+  message << what << " needs " << needed / 1000000 << " MB, this machine has "
+          << available / 1000000 << " MB; reduce num_envs";
+  throw ArgumentError(message.str());
+}
+
+const Model& require_model(const ModelPtr& m) {
+  if (m == nullptr) throw ArgumentError("model is null");
+  return *m;
+}
+
+}  // namespace
+
+Options resolved(const Model& model, const BatchOptions& given) {
+  validate(given);
+  Options o = given.options;
+  if (!o.timestep) o.timestep = model.timestep;
+  if (!o.solver_tolerance) o.solver_tolerance = given.precision == Precision::float64 ? 1e-6 : 1e-4;
+  return o;
+}
+
+BatchMemory batch_memory(const Model& model, const BatchOptions& options) {
+  const cpu::HostModel host(model, resolved(model, options));
+  return memory_of(host.specs(), options, kernels_of(options.precision));
+}
+
+std::size_t Batch::Impl::number_bytes(const FieldSpec& s) const {
+  return is_wide(s) || given.precision == Precision::float64 ? 8 : 4;
+}
+std::size_t Batch::Impl::block_bytes(const FieldSpec& s) const {
+  return blocked_bytes(s, kernels);
+}
+
+Batch::Impl::Impl(ModelPtr m, const BatchOptions& o)
+    : model((require_model(m), std::move(m))),
+      given(o),
+      options(resolved(*model, o)),
+      kernels(kernels_of(o.precision)),
+      host(*model, options),
+      model_hash(host.hash()),
+      memory(memory_of(host.specs(), o, kernels)),
+      poison(std::getenv("STICTION_POISON") != nullptr),
+      own(at(kFields)) {
+  require_memory(memory.total, "a batch of " + std::to_string(o.num_envs) + " environments");
+  for (int j = 0; j < model->njnt; ++j) {
+    const JointType type = model->jnt_type[at(j)];
+    if (type == JointType::free) quaternions.push_back(model->jnt_qposadr[at(j)] + 3);
+    if (type == JointType::ball) quaternions.push_back(model->jnt_qposadr[at(j)]);
+  }
+  allocate();
+  for (int env = 0; env < o.num_envs; ++env) {
+    write_reference(env, FieldKind::state);
+    write_reference(env, FieldKind::input);
+  }
+  run({nullptr, o.num_envs, 0, true});
+}
+
+// Dense fields, the model's values as dense rows and as shared blocks, and a workspace per thread.
+void Batch::Impl::allocate() {
+  const std::size_t n = at(num_envs());
+  std::size_t bytes = 0, reference_bytes = 0, shared_bytes = 0, blocked = 0;
+  for_fields(host.specs(), kDense,
+             [&](Field, const FieldSpec& s) { bytes += cpu::whole_lines(n * row_bytes(s)); });
+  for_fields(host.specs(), {FieldKind::state, FieldKind::input, FieldKind::param},
+             [&](Field, const FieldSpec& s) { reference_bytes += cpu::whole_lines(row_bytes(s)); });
+  for_fields(host.specs(), {FieldKind::param},
+             [&](Field, const FieldSpec& s) { shared_bytes += block_bytes(s); });
+  for_fields(host.specs(), kBlocked, [&](Field, const FieldSpec& s) { blocked += block_bytes(s); });
+
+  dense = cpu::Buffer(bytes);
+  std::byte* p = dense.data();
+  for_fields(host.specs(), kDense, [&](Field f, const FieldSpec& s) {
+    rows[at(f)] = p;
+    p += cpu::whole_lines(n * row_bytes(s));
+  });
+
+  shared = cpu::Buffer(shared_bytes);
+  workspaces.resize(at(thread_count(given, kernels)));
+  p = shared.data();
+  for_fields(host.specs(), {FieldKind::param}, [&](Field f, const FieldSpec& s) {
+    kernels.broadcast(is_wide(s), s.size(), host.param(f).data(), p);
+    shared_block[at(f)] = p;
+    for (Workspace& w : workspaces) w.fields[at(f)] = p;
+    p += block_bytes(s);
+  });
+
+  for (Workspace& w : workspaces) {
+    w.memory = cpu::Buffer(blocked);
+    w.own.resize(at(kFields));
+    w.counts.iteration_histogram.resize(at(options.max_iterations + 1));
+    p = w.memory.data();
+    for_fields(host.specs(), kBlocked, [&](Field f, const FieldSpec& s) {
+      w.fields[at(f)] = p;
+      p += block_bytes(s);
+    });
+  }
+  counts.iteration_histogram.resize(at(options.max_iterations + 1));
+  pool = std::make_unique<cpu::ThreadPool>(static_cast<int>(workspaces.size()));
+
+  status.resize(n);
+  status_step.assign(n, -1);
+  steps.resize(n);
+  reference = cpu::Buffer(reference_bytes);
+  p = reference.data();
+  for_fields(host.specs(), {FieldKind::state, FieldKind::input, FieldKind::param},
+             [&](Field f, const FieldSpec& s) {
+               reference_row[at(f)] = p;
+               p += cpu::whole_lines(row_bytes(s));
+               const std::vector<double> values = reference_values(f);
+               for (int i = 0; i < s.size(); ++i) set(reference_row[at(f)], s, i, values[at(i)]);
+             });
+}
+
+// The reference pose at rest, inputs zero, mocap bodies where the model has them.
+std::vector<double> Batch::Impl::reference_values(Field f) const {
+  if (spec(f).kind == FieldKind::param) return host.param(f);
+  if (f == Field::qpos) return model->qpos0;
+  std::vector<double> values(at(spec(f).size()), 0.0);
+  if (f != Field::mocap_pos && f != Field::mocap_quat) return values;
+  const int n = f == Field::mocap_pos ? 3 : 4;
+  const Reals& from = f == Field::mocap_pos ? model->body_pos : model->body_quat;
+  for (int b = 0; b < model->nbody; ++b)
+    if (const int k = model->body_mocapid[at(b)]; k >= 0)
+      std::copy_n(&from[at(n * b)], n, &values[at(n * k)]);
+  return values;
+}
+
+void Batch::Impl::make_own(Field f) {
+  if (rows[at(f)] != nullptr) return;
+  const FieldSpec& s = spec(f);
+  const std::size_t bytes = row_bytes(s) * at(num_envs());
+  require_memory(memory.total + bytes, std::string("a batch with its own ") + s.name);
+  cpu::Buffer values(bytes);
+  for (int env = 0; env < num_envs(); ++env)
+    std::copy_n(reference_row[at(f)], row_bytes(s), values.data() + row_bytes(s) * at(env));
+  std::vector<cpu::Buffer> blocks;
+  for (std::size_t i = 0; i < workspaces.size(); ++i) blocks.emplace_back(block_bytes(s));
+
+  if (f == Field::actuator_gain || f == Field::actuator_bias) host.allow_servos();
+  memory.per_env += row_bytes(s), memory.per_thread += block_bytes(s);
+  memory.total += bytes + block_bytes(s) * workspaces.size();
+  rows[at(f)] = values.data();
+  own[at(f)] = std::move(values);
+  for (std::size_t i = 0; i < workspaces.size(); ++i) {
+    workspaces[i].fields[at(f)] = blocks[i].data();
+    workspaces[i].own[at(f)] = std::move(blocks[i]);
+  }
+}
+
+void Batch::Impl::make_shared(Field f) {
+  const FieldSpec& s = spec(f);
+  memory.per_env -= row_bytes(s), memory.per_thread -= block_bytes(s);
+  memory.total -= row_bytes(s) * at(num_envs()) + block_bytes(s) * workspaces.size();
+  rows[at(f)] = nullptr;
+  own[at(f)] = {};
+  for (Workspace& w : workspaces) {
+    w.fields[at(f)] = shared_block[at(f)];
+    w.own[at(f)] = {};
+  }
+}
+
+Batch::Batch(ModelPtr model, const BatchOptions& options)
+    : impl_(std::make_unique<Impl>(std::move(model), options)) {}
+Batch::~Batch() = default;
+Batch::Batch(Batch&&) noexcept = default;
+Batch& Batch::operator=(Batch&&) noexcept = default;
+
+const Model& Batch::model() const {
+  return *impl_->model;
+}
+const Options& Batch::options() const {
+  return impl_->options;
+}
+int Batch::num_envs() const {
+  return impl_->num_envs();
+}
+int Batch::threads() const {
+  return impl_->pool->size();
+}
+std::string Batch::isa() const {
+  return impl_->kernels.name;
+}
+int Batch::lanes() const {
+  return impl_->kernels.lanes;
+}
+Precision Batch::precision() const {
+  return impl_->given.precision;
+}
+BatchMemory Batch::memory() const {
+  return impl_->memory;
+}
+
+}  // namespace stiction

@@ -1,0 +1,55 @@
+// One environment as JSON, for `stiction replay`.
+#include <nlohmann/json.hpp>
+
+#include "batch/impl.h"
+
+namespace stiction {
+namespace {
+
+using nlohmann::ordered_json;
+
+constexpr const char* kContactModels[] = {"lagged", "similar", "sap"};
+constexpr const char* kStictions[] = {"regularized", "anchored"};
+constexpr const char* kContactPairs[] = {"speculative", "penetrating_deepest"};
+constexpr const char* kCombinations[] = {"mujoco", "harmonic"};
+
+ordered_json to_json(const Options& o) {
+  return {{"timestep", *o.timestep},
+          {"contact_model", kContactModels[static_cast<int>(o.contact_model)]},
+          {"stiction", kStictions[static_cast<int>(o.stiction)]},
+          {"stiction_tolerance", o.stiction_tolerance},
+          {"regularization", o.regularization},
+          {"near_rigid", o.near_rigid},
+          {"solver_tolerance", *o.solver_tolerance},
+          {"max_iterations", o.max_iterations},
+          {"contact_pairs", kContactPairs[static_cast<int>(o.contact_pairs)]},
+          {"friction_combination", kCombinations[static_cast<int>(o.friction_combination)]}};
+}
+
+}  // namespace
+
+void Batch::dump(int env, const std::string& path) const {
+  impl_->check_ids(std::span(&env, 1), false);
+  const auto numbers = [&](FieldKind kind) {
+    ordered_json group = ordered_json::object();
+    for_fields(impl_->host.specs(), {kind}, [&](Field f, const FieldSpec& s) {
+      if (impl_->rows[at(f)] != nullptr) group[s.name] = impl_->numbers(f, env);
+    });
+    return group;
+  };
+  // the model's own name where it came from a string: such a dump needs the model given to replay
+  const ordered_json dump = {
+      {"format", "stiction dump 1"},
+      {"model", {{"file", model().file}, {"name", model().name}}},
+      {"options", to_json(options())},
+      {"precision", precision() == Precision::float64 ? "float64" : "float32"},
+      {"env", env},
+      {"status", impl_->status[at(env)]},
+      {"status_step", impl_->status_step[at(env)]},
+      {"state", numbers(FieldKind::state)},
+      {"inputs", numbers(FieldKind::input)},
+      {"parameters", numbers(FieldKind::param)}};
+  write_text(path, dump.dump(2) + "\n");
+}
+
+}  // namespace stiction

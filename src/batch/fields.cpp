@@ -1,0 +1,124 @@
+// Names and views of fields.
+#include <cstring>
+
+#include "batch/impl.h"
+#include "names.h"
+
+namespace stiction {
+namespace {
+
+// Which shape the list gives a field: rows or columns that are the constant `one` are left out.
+struct Shape {
+  bool rows, columns;
+};
+constexpr bool counts(const char* size) {
+  return std::string_view(size) != "one";
+}
+constexpr Shape kShapes[] = {
+#define X(kind, type, name, rows, columns, producer, meaning) {counts(#rows), counts(#columns)},
+#include "physics/fields.def"
+#undef X
+};
+
+bool is_public(const FieldSpec& s) {
+  return s.kind != FieldKind::scratch;
+}
+
+const char* kind_name(FieldKind k) {
+  constexpr const char* kNames[] = {"state", "input", "param", "output", "scratch"};
+  return kNames[static_cast<int>(k)];
+}
+
+ArrayView status_view(const char* name, void* data, DType type, int n) {
+  ArrayView v;
+  v.name = name;
+  v.data = data;
+  v.dtype = type;
+  v.ndim = 1;
+  v.shape[0] = n;
+  v.writable = false;
+  return v;
+}
+
+}  // namespace
+
+double Batch::Impl::get(const std::byte* row, const FieldSpec& s, int i) const {
+  if (number_bytes(s) == 8) return reinterpret_cast<const double*>(row)[i];
+  return static_cast<double>(reinterpret_cast<const float*>(row)[i]);
+}
+void Batch::Impl::set(std::byte* row, const FieldSpec& s, int i, double x) const {
+  if (number_bytes(s) == 8)
+    reinterpret_cast<double*>(row)[i] = x;
+  else
+    reinterpret_cast<float*>(row)[i] = static_cast<float>(x);
+}
+std::vector<double> Batch::Impl::numbers(Field f, int env) const {
+  std::vector<double> x;
+  for (int i = 0; i < spec(f).size(); ++i) x.push_back(number(f, env, i));
+  return x;
+}
+
+Field Batch::Impl::find(const std::string& name) const {
+  std::vector<std::string> names;
+  for (int i = 0; i < kFields; ++i) {
+    const FieldSpec& s = host.specs()[at(i)];
+    if (!is_public(s)) continue;
+    if (name == s.name) return static_cast<Field>(i);
+    names.emplace_back(s.name);
+  }
+  throw ArgumentError("no field named '" + name + "'" + nearest_names(names, name));
+}
+
+ArrayView Batch::Impl::view(Field f) {
+  const FieldSpec& s = spec(f);
+  ArrayView v;
+  v.name = s.name;
+  v.data = rows[at(f)];
+  v.dtype = number_bytes(s) == 8 ? DType::float64 : DType::float32;
+  v.ndim = 1;
+  v.shape[0] = num_envs();
+  if (kShapes[at(f)].rows) v.shape[at(v.ndim++)] = s.rows;
+  if (kShapes[at(f)].columns) v.shape[at(v.ndim++)] = s.columns;
+  v.writable = s.kind != FieldKind::output;
+  return v;
+}
+
+ArrayView Batch::field(const std::string& name) {
+  const Field f = impl_->find(name);
+  if (impl_->spec(f).kind == FieldKind::param && !impl_->owns(f))
+    throw ArgumentError("'" + name + "' is shared by all environments; param(\"" + name +
+                        "\") makes it own to each");
+  return impl_->view(f);
+}
+
+ArrayView Batch::param(const std::string& name) {
+  const Field f = impl_->find(name);
+  if (impl_->spec(f).kind != FieldKind::param)
+    throw ArgumentError("'" + name + "' is not a parameter but " + kind_name(impl_->spec(f).kind) +
+                        "; see field(\"" + name + "\")");
+  impl_->make_own(f);
+  return impl_->view(f);
+}
+
+bool Batch::param_is_own(const std::string& name) const {
+  return impl_->owns(impl_->find(name));
+}
+
+std::vector<FieldInfo> Batch::fields(const Model& model) {
+  const cpu::HostModel host(model, resolved(model, {}));
+  std::vector<FieldInfo> infos;
+  for (const FieldSpec& s : host.specs())
+    if (is_public(s))
+      infos.push_back({s.name, kind_name(s.kind), s.producer, s.meaning, s.rows, s.columns,
+                       s.type == FieldType::wide});
+  return infos;
+}
+
+ArrayView Batch::status() {
+  return status_view("status", impl_->status.data(), DType::uint32, num_envs());
+}
+ArrayView Batch::status_step() {
+  return status_view("status_step", impl_->status_step.data(), DType::int32, num_envs());
+}
+
+}  // namespace stiction

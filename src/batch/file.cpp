@@ -1,0 +1,179 @@
+// A batch in a file: a header that says what it belongs to, the numbers, a checksum.
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <type_traits>
+
+#include "batch/impl.h"
+
+namespace stiction {
+namespace {
+
+constexpr std::uint32_t kVersion = 1;
+
+// Everything at the front of a file, compared as a whole.
+struct Header {
+  char magic[8] = {'s', 't', 'i', 'c', 't', 'i', 'o', 'n'};
+  std::uint32_t version = kVersion;
+  std::uint32_t precision = 0;
+  std::uint64_t layout = 0;  // hash of names and sizes of the saved fields
+  std::uint64_t model = 0;   // hash of model and options
+  std::uint64_t num_envs = 0;
+};
+static_assert(std::has_unique_object_representations_v<Header>);
+using Checksum = std::uint64_t;
+
+[[noreturn]] void refuse(const std::string& path, const std::string& what) {
+  throw Error(path + ": " + what);
+}
+
+// Bytes of the saved arrays, in their order in the file.
+class Archive {
+ public:
+  std::vector<std::byte> bytes;
+
+  void put(const void* data, std::size_t n) {
+    const auto* p = static_cast<const std::byte*>(data);
+    bytes.insert(bytes.end(), p, p + n);
+  }
+  void take(void* data, std::size_t n) {
+    std::memcpy(data, bytes.data() + taken_, n);
+    taken_ += n;
+  }
+  std::size_t left() const { return bytes.size() - taken_; }
+
+ private:
+  std::size_t taken_ = 0;
+};
+
+Archive read_file(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  if (!in) refuse(path, "can't be read; is the path right?");
+  Archive a;
+  in.seekg(0, std::ios::end);
+  a.bytes.resize(static_cast<std::size_t>(std::max<std::streamoff>(0, in.tellg())));
+  in.seekg(0);
+  in.read(reinterpret_cast<char*>(a.bytes.data()), static_cast<std::streamsize>(a.bytes.size()));
+  if (!in) refuse(path, "can't be read");
+  return a;
+}
+
+// Never leaves half a file under the final name.
+void write_file(const std::string& path, const void* data, std::size_t n) {
+  const std::string temporary = path + ".tmp" + std::to_string(getpid());
+  std::ofstream out(temporary, std::ios::binary | std::ios::trunc);
+  out.write(static_cast<const char*>(data), static_cast<std::streamsize>(n));
+  out.close();
+  std::error_code error;
+  if (out) std::filesystem::rename(temporary, path, error);
+  if (out && !error) return;
+  std::remove(temporary.c_str());
+  refuse(path, "can't be written; does the folder exist, and has the disk room?");
+}
+
+}  // namespace
+
+void write_text(const std::string& path, const std::string& text) {
+  write_file(path, text.data(), text.size());
+}
+
+namespace {
+
+Header header_of(const Batch::Impl& impl) {
+  Header h;
+  h.precision = static_cast<std::uint32_t>(impl.given.precision);
+  h.layout = hash_bytes(nullptr, 0);
+  for (const FieldSpec& s : impl.host.specs()) {
+    if (s.kind == FieldKind::scratch || s.kind == FieldKind::output) continue;
+    h.layout = hash_bytes(s.name, std::strlen(s.name), h.layout);
+    const int numbers[] = {static_cast<int>(s.kind), static_cast<int>(s.type), s.rows, s.columns};
+    h.layout = hash_bytes(numbers, sizeof numbers, h.layout);
+  }
+  h.model = impl.model_hash;
+  h.num_envs = static_cast<std::uint64_t>(impl.num_envs());
+  return h;
+}
+
+void require_same(const Header& file, const Header& batch, const std::string& path) {
+  if (std::memcmp(file.magic, batch.magic, sizeof file.magic) != 0)
+    refuse(path, "is not a file that Batch::save wrote");
+  if (file.version != batch.version || file.layout != batch.layout)
+    refuse(path, "was written by another version of stiction or for another model; save it again");
+  if (file.model != batch.model) refuse(path, "belongs to another model or other options");
+  if (file.precision != batch.precision) refuse(path, "belongs to a batch of the other precision");
+  if (file.num_envs != batch.num_envs)
+    refuse(path, "holds " + std::to_string(file.num_envs) + " environments, this batch has " +
+                     std::to_string(batch.num_envs));
+}
+
+// Which parameters are own, one flag per field.
+std::vector<char> own_flags(const Batch::Impl& impl) {
+  std::vector<char> own(at(kFields));
+  for (int f = 0; f < kFields; ++f) own[at(f)] = impl.owns(static_cast<Field>(f)) ? 1 : 0;
+  return own;
+}
+
+// Calls f(address, bytes) for every saved array.
+template <class F>
+void for_saved(Batch::Impl& impl, const F& f) {
+  const std::size_t n = at(impl.num_envs());
+  for_fields(impl.host.specs(), {FieldKind::state, FieldKind::input, FieldKind::param},
+             [&](Field field, const FieldSpec& s) {
+               if (impl.rows[at(field)] != nullptr) f(impl.rows[at(field)], n * impl.row_bytes(s));
+             });
+  f(impl.status.data(), n * sizeof impl.status[0]);
+  f(impl.status_step.data(), n * sizeof impl.status_step[0]);
+  f(impl.steps.data(), n * sizeof impl.steps[0]);
+}
+
+}  // namespace
+
+void Batch::save(const std::string& path) const {
+  const Header header = header_of(*impl_);
+  Archive a;
+  a.put(&header, sizeof header);
+  const std::vector<char> own = own_flags(*impl_);
+  a.put(own.data(), own.size());
+  for_saved(*impl_, [&](const void* data, std::size_t n) { a.put(data, n); });
+  const Checksum sum = hash_bytes(a.bytes.data(), a.bytes.size());
+  a.put(&sum, sizeof sum);
+  write_file(path, a.bytes.data(), a.bytes.size());
+}
+
+void Batch::load(const std::string& path) {
+  Archive a = read_file(path);
+  Header header;
+  if (a.bytes.size() < sizeof header + at(kFields) + sizeof(Checksum))
+    refuse(path, "is too short to be a file that Batch::save wrote");
+  a.take(&header, sizeof header);
+  require_same(header, header_of(*impl_), path);
+  Checksum sum;
+  std::memcpy(&sum, a.bytes.data() + a.bytes.size() - sizeof sum, sizeof sum);
+  if (sum != hash_bytes(a.bytes.data(), a.bytes.size() - sizeof sum))
+    refuse(path, "is damaged: the checksum does not match");
+
+  std::vector<char> own(at(kFields));
+  a.take(own.data(), own.size());
+  std::size_t expected = sizeof sum;
+  for_saved(*impl_, [&](const void*, std::size_t n) { expected += n; });
+  for (int f = 0; f < kFields; ++f) {
+    const FieldSpec& s = impl_->host.specs()[at(f)];
+    const bool was = impl_->owns(static_cast<Field>(f));
+    if (own[at(f)] != 0 && !was) expected += at(num_envs()) * impl_->row_bytes(s);
+    if (own[at(f)] == 0 && was) expected -= at(num_envs()) * impl_->row_bytes(s);
+  }
+  if (a.left() != expected) refuse(path, "is damaged: its length does not match");
+
+  for (int i = 0; i < kFields; ++i) {
+    const Field f = static_cast<Field>(i);
+    if (own[at(f)] != 0) impl_->make_own(f);
+    if (own[at(f)] == 0 && impl_->owns(f)) impl_->make_shared(f);
+  }
+  for_saved(*impl_, [&](void* data, std::size_t n) { a.take(data, n); });
+  impl_->run({nullptr, num_envs(), 0, true});
+}
+
+}  // namespace stiction

@@ -1,0 +1,149 @@
+// What a batch is made of. Dense rows are the public memory; a run copies the rows of the lanes of
+// a pack into the blocks of its thread, steps there and copies them back.
+#pragma once
+
+#include <array>
+#include <initializer_list>
+#include <limits>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "cpu/buffer.h"
+#include "cpu/host_model.h"
+#include "cpu/kernels.h"
+#include "cpu/thread_pool.h"
+#include "stiction/batch.h"
+#include "stiction/error.h"
+
+namespace stiction {
+
+using cpu::Field;
+using cpu::FieldKind;
+using cpu::FieldSpec;
+using cpu::FieldType;
+using cpu::kFields;
+
+constexpr std::size_t at(int i) {
+  return static_cast<std::size_t>(i);
+}
+constexpr std::size_t at(Field f) {
+  return static_cast<std::size_t>(f);
+}
+
+inline constexpr int kMaxLanes = 16;  // of any instruction set
+
+// Options with every default resolved. Throws ArgumentError.
+Options resolved(const Model& model, const BatchOptions& options);
+
+// The blocks of one thread and what it counted.
+struct Workspace {
+  cpu::Buffer memory;
+  std::vector<cpu::Buffer> own;  // blocks of parameters that became own
+  std::array<void*, kFields> fields{};
+  SolverCounts counts;
+};
+
+struct Batch::Impl {
+  Impl(ModelPtr m, const BatchOptions& o);
+
+  // ---- what never changes
+  ModelPtr model;
+  BatchOptions given;
+  Options options;
+  const cpu::Kernels& kernels;
+  cpu::HostModel host;
+  std::uint64_t model_hash;
+  std::vector<int> quaternions;  // addresses in qpos
+  BatchMemory memory;
+  bool poison;  // tests: NaN in whatever a step must not read
+
+  // ---- dense fields; parameters only where own
+  cpu::Buffer dense;
+  std::vector<cpu::Buffer> own;
+  std::array<std::byte*, kFields> rows{};
+  std::vector<std::uint32_t> status;
+  std::vector<std::int32_t> status_step, steps;  // steps since the reset
+  cpu::Buffer reference;                         // the model's values, a dense row per field
+  std::array<std::byte*, kFields> reference_row{};
+
+  // ---- blocks
+  cpu::Buffer shared;  // parameters of the model, the same for all threads
+  std::array<std::byte*, kFields> shared_block{};
+  std::vector<Workspace> workspaces;
+  std::unique_ptr<cpu::ThreadPool> pool;
+  SolverCounts counts;
+
+  int num_envs() const { return given.num_envs; }
+  const FieldSpec& spec(Field f) const { return host.specs()[at(f)]; }
+  bool is_wide(const FieldSpec& s) const { return s.type == FieldType::wide; }
+  // Bytes of one number in a dense row, of a row, and of a block.
+  std::size_t number_bytes(const FieldSpec& s) const;
+  std::size_t row_bytes(const FieldSpec& s) const { return number_bytes(s) * at(s.size()); }
+  std::size_t block_bytes(const FieldSpec& s) const;
+  std::byte* row(Field f, int env) const { return rows[at(f)] + row_bytes(spec(f)) * at(env); }
+  bool owns(Field f) const { return spec(f).kind == FieldKind::param && rows[at(f)] != nullptr; }
+  // Number i of a dense row.
+  double get(const std::byte* row, const FieldSpec& s, int i) const;
+  void set(std::byte* row, const FieldSpec& s, int i, double x) const;
+  double number(Field f, int env, int i) const { return get(row(f, env), spec(f), i); }
+  std::vector<double> numbers(Field f, int env) const;
+  void allocate();
+  std::vector<double> reference_values(Field f) const;
+  ArrayView view(Field f);
+  void make_own(Field f);
+  void make_shared(Field f);
+  Field find(const std::string& name) const;
+
+  // ---- run.cpp
+  struct Run {
+    const int* envs;  // nullptr: all
+    int count;
+    int steps;          // 0: forces that move nothing
+    bool store_frozen;  // also where the status says that an environment is frozen
+  };
+  void run(const Run& r);
+  void run_pack(Workspace& w, const Run& r, int first);
+  void load(Workspace& w, const int* env);
+  void store(Workspace& w, const int* env, const bool* chosen, bool state);
+  void spoil(Workspace& w, bool outputs);
+  void count_step(Workspace& w, const int* env, bool* active, int used);
+  void note(int env, Status bits);
+  bool frozen(int env) const { return any(static_cast<Status>(status[at(env)]), kFrozen); }
+  bool all_finite(Field f, int env, double limit = std::numeric_limits<double>::max()) const;
+  bool state_is_good(int env) const;
+  bool mocap_is_good(int env) const;
+
+  // ---- state.cpp
+  void check_ids(std::span<const int> ids, bool distinct) const;
+  void check_state(std::span<const int> ids, const BatchState& s) const;
+  void write_state(std::span<const int> ids, const BatchState& s);
+  void write_reference(int env, FieldKind kind);
+  void clear_status(int env);
+  std::string describe(Field f, int env, int i) const;  // "qpos[3, 2]"
+
+  void check_params(int env) const;        // check.cpp
+  std::vector<Contact> contacts(int env);  // contacts.cpp
+};
+
+// Writes a whole file or none. Throws Error.
+void write_text(const std::string& path, const std::string& text);
+
+// Calls f(Field, spec) for the fields of these kinds.
+template <class F>
+void for_fields(const cpu::FieldSpecs& specs, std::initializer_list<FieldKind> kinds, const F& f) {
+  for (int i = 0; i < kFields; ++i)
+    for (const FieldKind kind : kinds)
+      if (specs[at(i)].kind == kind) f(static_cast<Field>(i), specs[at(i)]);
+}
+
+// FNV-1a
+inline std::uint64_t hash_bytes(const void* data, std::size_t n,
+                                std::uint64_t hash = 0xcbf29ce484222325u) {
+  const auto* p = static_cast<const unsigned char*>(data);
+  for (std::size_t i = 0; i < n; ++i) hash = (hash ^ p[i]) * 0x100000001b3u;
+  return hash;
+}
+
+}  // namespace stiction

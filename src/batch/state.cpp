@@ -1,0 +1,203 @@
+// Reset, state in and out, copies, hash.
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <sstream>
+
+#include "batch/impl.h"
+
+namespace stiction {
+namespace {
+
+struct StateField {
+  Field field;
+  std::vector<double> BatchState::*numbers;
+  bool clear;  // zero where a state given by the user leaves it out
+};
+constexpr StateField kState[] = {{Field::qpos, &BatchState::qpos, false},
+                                 {Field::qvel, &BatchState::qvel, false},
+                                 {Field::time, &BatchState::time, false},
+                                 {Field::anchor, &BatchState::anchor, true},
+                                 {Field::body_airtime, &BatchState::body_airtime, true}};
+
+double limit(Field f) {
+  if (f == Field::qpos) return kStateLimit;
+  if (f == Field::qvel) return kVelocityLimit;
+  return std::numeric_limits<double>::max();
+}
+
+std::vector<int> ids_of(std::span<const bool> mask) {
+  std::vector<int> ids;
+  for (std::size_t i = 0; i < mask.size(); ++i)
+    if (mask[i]) ids.push_back(static_cast<int>(i));
+  return ids;
+}
+
+std::vector<int> all_ids(int n) {
+  std::vector<int> ids(at(n));
+  std::iota(ids.begin(), ids.end(), 0);
+  return ids;
+}
+
+}  // namespace
+
+std::string Batch::Impl::describe(Field f, int env, int i) const {
+  const FieldSpec& s = spec(f);
+  std::ostringstream text;
+  text << s.name << "[" << env << ", " << i / std::max(1, s.columns);
+  if (s.columns > 1) text << ", " << i % s.columns;
+  text << "]";
+  return text.str();
+}
+
+void Batch::Impl::write_reference(int env, FieldKind kind) {
+  for_fields(host.specs(), {kind}, [&](Field f, const FieldSpec& s) {
+    std::copy_n(reference_row[at(f)], row_bytes(s), row(f, env));
+  });
+}
+
+void Batch::Impl::clear_status(int env) {
+  status[at(env)] = 0, status_step[at(env)] = -1, steps[at(env)] = 0;
+}
+
+// Throws on an index out of range and, where ids must be distinct, on a repeated one.
+void Batch::Impl::check_ids(std::span<const int> ids, bool distinct) const {
+  for (std::size_t i = 0; i < ids.size(); ++i)
+    if (ids[i] < 0 || ids[i] >= num_envs())
+      throw ArgumentError("ids[" + std::to_string(i) + "] = " + std::to_string(ids[i]) +
+                          ": must be in [0, " + std::to_string(num_envs()) + ")");
+  if (!distinct) return;
+  std::vector<int> sorted(ids.begin(), ids.end());
+  std::sort(sorted.begin(), sorted.end());
+  const auto twice = std::adjacent_find(sorted.begin(), sorted.end());
+  if (twice != sorted.end())
+    throw ArgumentError("ids contains " + std::to_string(*twice) + " twice");
+}
+
+void Batch::Impl::check_state(std::span<const int> ids, const BatchState& state) const {
+  for (const StateField& part : kState) {
+    const FieldSpec& s = spec(part.field);
+    const std::vector<double>& x = state.*part.numbers;
+    if (x.empty()) continue;
+    if (x.size() != ids.size() * at(s.size())) {
+      std::ostringstream message;
+      message << s.name << " has " << x.size() << " numbers, " << ids.size()
+              << " environments need " << ids.size() << " x " << s.size();
+      throw ArgumentError(message.str());
+    }
+    for (std::size_t i = 0; i < x.size(); ++i) {
+      if (std::fabs(x[i]) <= limit(part.field)) continue;
+      std::ostringstream message;
+      message << describe(part.field, ids[i / at(s.size())], static_cast<int>(i % at(s.size())))
+              << " = " << x[i] << ": must be finite and at most " << limit(part.field);
+      throw ArgumentError(message.str());
+    }
+  }
+  for (std::size_t i = 0; i < ids.size() && !state.qpos.empty(); ++i)
+    for (const int adr : quaternions) {
+      const double* q = &state.qpos[i * at(model->nq) + at(adr)];
+      if (q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3] > 1e-20) continue;
+      throw ArgumentError(describe(Field::qpos, ids[i], adr) +
+                          " begins a quaternion of length 0; it must have a direction");
+    }
+}
+
+void Batch::Impl::write_state(std::span<const int> ids, const BatchState& state) {
+  for (const StateField& part : kState) {
+    const FieldSpec& s = spec(part.field);
+    const std::vector<double>& x = state.*part.numbers;
+    if (x.empty() && !part.clear) continue;
+    for (std::size_t i = 0; i < ids.size(); ++i)
+      for (int k = 0; k < s.size(); ++k)
+        set(row(part.field, ids[i]), s, k, x.empty() ? 0.0 : x[i * at(s.size()) + at(k)]);
+  }
+}
+
+void Batch::reset() {
+  reset(all_ids(num_envs()));
+}
+void Batch::reset(std::span<const int> ids, const BatchState* state) {
+  impl_->check_ids(ids, true);
+  if (state != nullptr) impl_->check_state(ids, *state);
+  for (const int env : ids) impl_->check_params(env);
+  for (const int env : ids) {
+    impl_->write_reference(env, FieldKind::state);
+    impl_->write_reference(env, FieldKind::input);
+    impl_->clear_status(env);
+  }
+  if (state != nullptr) impl_->write_state(ids, *state);
+  impl_->run({ids.data(), static_cast<int>(ids.size()), 0, true});
+}
+void Batch::reset(std::span<const bool> mask, const BatchState* state) {
+  if (mask.size() != at(num_envs()))
+    throw ArgumentError("the mask has " + std::to_string(mask.size()) + " entries, the batch " +
+                        std::to_string(num_envs()) + " environments");
+  reset(ids_of(mask), state);
+}
+
+BatchState Batch::get_state(std::span<const int> ids) const {
+  impl_->check_ids(ids, false);
+  BatchState state;
+  for (const StateField& part : kState)
+    for (const int env : ids) {
+      const std::vector<double> x = impl_->numbers(part.field, env);
+      (state.*part.numbers).insert((state.*part.numbers).end(), x.begin(), x.end());
+    }
+  return state;
+}
+
+void Batch::set_state(std::span<const int> ids, const BatchState& state) {
+  impl_->check_ids(ids, true);
+  impl_->check_state(ids, state);
+  impl_->write_state(ids, state);
+  for (const int env : ids) impl_->clear_status(env);
+  impl_->run({ids.data(), static_cast<int>(ids.size()), 0, true});
+}
+
+void Batch::copy(std::span<const int> src, std::span<const int> dst) {
+  if (src.size() != dst.size())
+    throw ArgumentError("src has " + std::to_string(src.size()) + " entries, dst " +
+                        std::to_string(dst.size()));
+  impl_->check_ids(src, false);
+  impl_->check_ids(dst, true);
+  // by way of a copy: an environment may be read and written
+  const auto move = [&](std::byte* data, std::size_t bytes) {
+    std::vector<std::byte> taken(src.size() * bytes);
+    for (std::size_t i = 0; i < src.size(); ++i)
+      std::copy_n(data + at(src[i]) * bytes, bytes, taken.data() + i * bytes);
+    for (std::size_t i = 0; i < dst.size(); ++i)
+      std::copy_n(taken.data() + i * bytes, bytes, data + at(dst[i]) * bytes);
+  };
+  for (int i = 0; i < kFields; ++i)
+    if (impl_->rows[at(i)] != nullptr)
+      move(impl_->rows[at(i)], impl_->row_bytes(impl_->host.specs()[at(i)]));
+  move(reinterpret_cast<std::byte*>(impl_->status.data()), sizeof impl_->status[0]);
+  move(reinterpret_cast<std::byte*>(impl_->status_step.data()), sizeof impl_->status_step[0]);
+  move(reinterpret_cast<std::byte*>(impl_->steps.data()), sizeof impl_->steps[0]);
+}
+
+std::uint64_t Batch::status_count() const {
+  std::uint64_t count = 0;
+  for (int env = 0; env < num_envs(); ++env) count += impl_->frozen(env) ? 1 : 0;
+  return count;
+}
+
+const SolverCounts& Batch::counts() const {
+  return impl_->counts;
+}
+void Batch::clear_counts() {
+  const std::size_t bins = impl_->counts.iteration_histogram.size();
+  impl_->counts = {};
+  impl_->counts.iteration_histogram.resize(bins);
+}
+
+std::uint64_t Batch::state_hash() const {
+  std::uint64_t hash = hash_bytes(nullptr, 0);
+  for (int env = 0; env < num_envs(); ++env)
+    for_fields(impl_->host.specs(), {FieldKind::state}, [&](Field f, const FieldSpec& s) {
+      hash = hash_bytes(impl_->row(f, env), impl_->row_bytes(s), hash);
+    });
+  return hash;
+}
+
+}  // namespace stiction

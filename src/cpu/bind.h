@@ -1,0 +1,20 @@
+// Views of blocked fields.
+#pragma once
+
+#include "physics/views.h"
+
+STICTION_PHYSICS_BEGIN
+
+// A view of fields that begin at the given addresses, in the order of fields.def.
+template <class S>
+inline EnvView<S> bind(void* const* address) {
+  EnvView<S> e;
+  int i = 0;
+#define X(kind, type, name, rows, columns, producer, meaning) \
+  e.name = static_cast<typename EnvView<S>::type*>(address[i++]);
+#include "physics/fields.def"
+#undef X
+  return e;
+}
+
+STICTION_PHYSICS_END

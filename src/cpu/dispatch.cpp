@@ -1,0 +1,106 @@
+#include "cpu/dispatch.h"
+
+#include <cstdlib>
+#include <string>
+
+#include "stiction/error.h"
+
+// Defined by the units of each instruction set, src/cpu/kernels.cpp.
+namespace stiction::physics {
+#define STICTION_DECLARE_KERNELS(isa) \
+  namespace isa {                     \
+  extern const cpu::Kernels kKernels; \
+  }
+#ifdef STICTION_HAVE_avx512
+STICTION_DECLARE_KERNELS(avx512)
+#endif
+#ifdef STICTION_HAVE_avx2
+STICTION_DECLARE_KERNELS(avx2)
+#endif
+#ifdef STICTION_HAVE_scalar
+STICTION_DECLARE_KERNELS(scalar)
+#endif
+STICTION_DECLARE_KERNELS(baseline)
+STICTION_DECLARE_KERNELS(plain64)
+#undef STICTION_DECLARE_KERNELS
+}  // namespace stiction::physics
+
+namespace stiction::cpu {
+namespace {
+
+struct Choice {
+  const char* name;
+  const Kernels* kernels;  // nullptr: not built
+  bool supported;
+};
+
+// The flags of src/cpu/CMakeLists.txt, asked of this processor.
+bool has_avx2() {
+#if defined(__x86_64__)
+  return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
+         __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2");
+#else
+  return false;
+#endif
+}
+bool has_avx512() {
+#if defined(__x86_64__)
+  return has_avx2() && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
+         __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl");
+#else
+  return false;
+#endif
+}
+
+// Best first.
+std::vector<Choice> choices() {
+  const Kernels *avx512 = nullptr, *avx2 = nullptr, *scalar = nullptr;
+#ifdef STICTION_HAVE_avx512
+  avx512 = &physics::avx512::kKernels;
+#endif
+#ifdef STICTION_HAVE_avx2
+  avx2 = &physics::avx2::kKernels;
+#endif
+#ifdef STICTION_HAVE_scalar
+  scalar = &physics::scalar::kKernels;
+#endif
+  return {{"avx512", avx512, has_avx512()},
+          {"avx2", avx2, has_avx2()},
+          {"baseline", &physics::baseline::kKernels, true},
+          {"scalar", scalar, true}};
+}
+
+}  // namespace
+
+const Kernels& float32_kernels() {
+  const char* wanted = std::getenv("STICTION_ISA");
+  if (wanted == nullptr || *wanted == '\0') return *usable_kernels().front();
+
+  std::string known;
+  for (const Choice& c : choices()) {
+    if (c.kernels != nullptr && c.supported)
+      known += std::string(known.empty() ? "" : ", ") + c.name;
+    if (std::string(wanted) != c.name) continue;
+    if (c.kernels == nullptr)
+      throw ArgumentError(std::string("STICTION_ISA=") + wanted +
+                          ": this build does not contain it; configure with STICTION_ISAS=all");
+    if (!c.supported)
+      throw ArgumentError(std::string("STICTION_ISA=") + wanted +
+                          ": this processor does not have it");
+    return *c.kernels;
+  }
+  throw ArgumentError(std::string("STICTION_ISA=") + wanted + ": must be one of " + known);
+}
+
+const Kernels& float64_kernels() {
+  return physics::plain64::kKernels;
+}
+
+std::vector<const Kernels*> usable_kernels() {
+  std::vector<const Kernels*> usable;
+  for (const Choice& c : choices())
+    if (c.kernels != nullptr && c.supported) usable.push_back(c.kernels);
+  return usable;
+}
+
+}  // namespace stiction::cpu

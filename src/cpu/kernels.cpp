@@ -1,0 +1,107 @@
+#include "cpu/kernels.h"
+
+#include "cpu/bind.h"
+#include "cpu/stages.h"
+#include "cpu/transpose.h"
+#include "physics/step.h"
+
+STICTION_PHYSICS_BEGIN
+namespace {
+
+using WideNumber = Wide<Number>;
+constexpr int kW = kLanes<Number>;
+
+void run_step(const ModelView& m, void* const* fields, bool last) {
+  EnvView<Number> e = bind<Number>(fields);
+  step(TeamOfOne(), m, e, last);
+}
+void run_forces(const ModelView& m, void* const* fields) {
+  EnvView<Number> e = bind<Number>(fields);
+  forces(TeamOfOne(), m, e);
+  interval_sensors(TeamOfOne(), m, e);
+}
+void run_refresh(const ModelView& m, void* const* fields) {
+  EnvView<Number> e = bind<Number>(fields);
+  refresh(TeamOfOne(), m, e);
+}
+
+void set_active(void* const* fields, const bool* active) {
+  const EnvView<Number> e = bind<Number>(fields);
+  for (int lane = 0; lane < kW; ++lane)
+    set_lane(e.active[0], lane, static_cast<Lane<Number>>(active[lane] ? 1 : 0));
+}
+
+void report(void* const* fields, cpu::LaneReport* lanes) {
+  const EnvView<Number> e = bind<Number>(fields);
+  for (int lane = 0; lane < kW; ++lane)
+    lanes[lane] = {0, static_cast<int>(get_lane(e.solver_niter[0], lane)),
+                   static_cast<int>(get_lane(e.solver_nls[0], lane)),
+                   static_cast<int>(get_lane(e.ncon[0], lane))};
+  for (int bit = 0; bit < SizesView::nstatus; ++bit) {
+    if (!any_lane(e.flags[bit] > Number(0.5))) continue;
+    for (int lane = 0; lane < kW; ++lane)
+      if (get_lane(e.flags[bit], lane) > 0) lanes[lane].flags |= 1u << bit;
+  }
+}
+
+template <class S>
+void load_as(int n, const void* const* rows, void* block) {
+  const Lane<S>* typed[kW];
+  for (int lane = 0; lane < kW; ++lane) typed[lane] = static_cast<const Lane<S>*>(rows[lane]);
+  load_rows<Lane<S>, kW>(n, typed, static_cast<Lane<S>*>(block));
+}
+void load(bool wide, int n, const void* const* rows, void* block) {
+  wide ? load_as<WideNumber>(n, rows, block) : load_as<Number>(n, rows, block);
+}
+
+template <class S>
+void store_as(int n, const void* block, void* const* rows) {
+  Lane<S>* typed[kW];
+  for (int lane = 0; lane < kW; ++lane) typed[lane] = static_cast<Lane<S>*>(rows[lane]);
+  store_rows<Lane<S>, kW>(n, static_cast<const Lane<S>*>(block), typed);
+}
+void store(bool wide, int n, const void* block, void* const* rows) {
+  wide ? store_as<WideNumber>(n, block, rows) : store_as<Number>(n, block, rows);
+}
+
+template <class S>
+void broadcast_as(int n, const double* values, void* block) {
+  S* to = static_cast<S*>(block);
+  for (int i = 0; i < n; ++i) to[i] = S(values[i]);
+}
+void broadcast(bool wide, int n, const double* values, void* block) {
+  wide ? broadcast_as<WideNumber>(n, values, block) : broadcast_as<Number>(n, values, block);
+}
+
+template <class S>
+void clean_as(int n, void* block, bool* bad) {
+  S* x = static_cast<S*>(block);
+  for (int i = 0; i < n; ++i) {
+    const Mask<S> wrong = !is_finite(x[i]);
+    if (!any_lane(wrong)) continue;
+    x[i] = select(wrong, S(0.0), x[i]);
+    for (int lane = 0; lane < kW; ++lane) bad[lane] = bad[lane] || get_lane(wrong, lane);
+  }
+}
+void clean(bool wide, int n, void* block, bool* bad) {
+  wide ? clean_as<WideNumber>(n, block, bad) : clean_as<Number>(n, block, bad);
+}
+
+}  // namespace
+
+extern const cpu::Kernels kKernels;
+const cpu::Kernels kKernels = {STICTION_KERNELS,
+                               kW,
+                               sizeof(Number),
+                               sizeof(WideNumber),
+                               run_step,
+                               run_forces,
+                               run_refresh,
+                               set_active,
+                               report,
+                               load,
+                               store,
+                               broadcast,
+                               clean};
+
+STICTION_PHYSICS_END

@@ -1,0 +1,38 @@
+// What one instruction set and number type offers: a plain table of functions on blocked fields.
+// `fields` are the addresses of all fields of a pack, in the order of fields.def.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "physics/views.h"
+
+namespace stiction::cpu {
+
+// What one step says about one lane.
+struct LaneReport {
+  std::uint32_t flags;  // bits of Status
+  int iterations, linesearch_evaluations, contacts;
+};
+
+struct Kernels {
+  const char* name;  // "avx512", "avx2", "baseline", "scalar"; "float64": one lane of doubles
+  int lanes;
+  std::size_t real_bytes, wide_bytes;  // of one number, all lanes
+
+  // physics/step.h
+  void (*step)(const physics::ModelView& m, void* const* fields, bool last);
+  void (*forces)(const physics::ModelView& m, void* const* fields);  // and interval sensors
+  void (*refresh)(const physics::ModelView& m, void* const* fields);
+  void (*set_active)(void* const* fields, const bool* active);  // (lanes)
+  void (*report)(void* const* fields, LaneReport* lanes);       // (lanes)
+
+  // n numbers of each lane between its dense row and the block; a null row is not stored.
+  void (*load)(bool wide, int n, const void* const* rows, void* block);
+  void (*store)(bool wide, int n, const void* block, void* const* rows);
+  void (*broadcast)(bool wide, int n, const double* values, void* block);
+  // Replaces what is not finite by zero; sets bad[lane] where it did.
+  void (*clean)(bool wide, int n, void* block, bool* bad);
+};
+
+}  // namespace stiction::cpu

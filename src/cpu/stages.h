@@ -1,0 +1,42 @@
+// The stages for the number type of this translation unit as plain functions, each compiled in the
+// unit of its group. Exact matches, so step.h prefers them to its templates.
+//
+// Compiled once per instruction set with STICTION_ISA naming it, and once each with
+// STICTION_PLAIN_FLOAT and STICTION_PLAIN_DOUBLE for one lane.
+#pragma once
+
+#include "cpu/pack.h"
+#include "physics/team.h"
+#include "physics/views.h"
+
+STICTION_PHYSICS_BEGIN
+
+#if defined(STICTION_PLAIN_DOUBLE)
+using Number = double;
+#elif defined(STICTION_PLAIN_FLOAT)
+using Number = float;
+#else
+using Number = Pack<float, kNativeLanes>;
+#endif
+
+#define STICTION_STAGE(stage) \
+  void stage(const TeamOfOne& team, const ModelView& m, EnvView<Number>& e)
+STICTION_STAGE(kinematics);
+STICTION_STAGE(velocities);
+STICTION_STAGE(bias);
+STICTION_STAGE(inertia);
+STICTION_STAGE(actuation);
+STICTION_STAGE(rows);
+STICTION_STAGE(collide);
+STICTION_STAGE(solve);
+STICTION_STAGE(integrate);
+STICTION_STAGE(interval_sensors);
+STICTION_STAGE(state_sensors);
+
+// Definition of a stage by its template.
+#define STICTION_DEFINE_STAGE(stage)      \
+  STICTION_STAGE(stage) {                 \
+    stage<TeamOfOne, Number>(team, m, e); \
+  }
+
+STICTION_PHYSICS_END

@@ -1,0 +1,6 @@
+#include "cpu/stages.h"
+#include "physics/collide.h"
+
+STICTION_PHYSICS_BEGIN
+STICTION_DEFINE_STAGE(collide)
+STICTION_PHYSICS_END

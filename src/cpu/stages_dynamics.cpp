@@ -1,0 +1,15 @@
+#include "cpu/stages.h"
+#include "physics/actuation.h"
+#include "physics/bias.h"
+#include "physics/inertia.h"
+#include "physics/integrate.h"
+#include "physics/kinematics.h"
+
+STICTION_PHYSICS_BEGIN
+STICTION_DEFINE_STAGE(kinematics)
+STICTION_DEFINE_STAGE(velocities)
+STICTION_DEFINE_STAGE(bias)
+STICTION_DEFINE_STAGE(inertia)
+STICTION_DEFINE_STAGE(actuation)
+STICTION_DEFINE_STAGE(integrate)
+STICTION_PHYSICS_END

@@ -1,0 +1,204 @@
+// All smooth forces at v0, so that A (v* - v0) = δt k.
+//
+// reads   qpos, qvel, ctrl, qfrc_applied, xfrc_applied, qfrc_bias, cdof, xioff; joint and actuator
+//         parameters
+// writes  act_length, act_velocity, act_law, act_moment, qfrc_actuator (explicit actuators),
+//         cfrc_applied, qfrc_smooth, flags
+//
+//   k = -bias - D v0 - K (q0 ⊖ q_s + δt v0) + explicit actuators + applied forces
+//
+// Inputs that are not finite count as zero and set bad_control. An actuator whose feedback pulls
+// back in a lane is a servo there: a row of the problem, and no force here.
+#pragma once
+
+#include "physics/bias.h"
+#include "physics/functions.h"
+#include "physics/status.h"
+
+STICTION_PHYSICS_BEGIN
+
+template <class S>
+STICTION_FN S finite_or_zero(const S& x) {
+  return select(is_finite(x), x, S(0.0));
+}
+template <class S>
+STICTION_FN Vec3<S> finite_or_zero(const Vec3<S>& v) {
+  return {finite_or_zero(v.x), finite_or_zero(v.y), finite_or_zero(v.z)};
+}
+
+// ---- actuators
+
+// Length and moment arms of actuator a.
+template <class S>
+STICTION_FN void transmission(const ModelView& m, EnvView<S>& e, int a) {
+  using W = Wide<S>;
+  const int id = m.actuator_trnid[a];
+  const S* gear = e.actuator_gear + 6 * a;
+  S* moment = e.act_moment + m.act_momentadr[a];
+  if (static_cast<Transmission>(m.actuator_trntype[a]) == Transmission::tendon) {
+    W length = W(0.0);
+    for (int k = 0; k < m.tendon_num[id]; ++k) {
+      const int w = m.tendon_adr[id] + k;
+      moment[k] = gear[0] * e.wrap_coef[w];
+      length = length + widen(moment[k]) * e.qpos[m.jnt_qposadr[m.wrap_jntid[w]]];
+    }
+    e.act_length[a] = narrow<S>(length);
+    return;
+  }
+  for (int k = 0; k < m.act_momentadr[a + 1] - m.act_momentadr[a]; ++k) moment[k] = gear[k];
+  const W* q = e.qpos + m.jnt_qposadr[id];
+  switch (static_cast<JointType>(m.jnt_type[id])) {
+    case JointType::free: e.act_length[a] = S(0.0); break;
+    case JointType::ball:
+      e.act_length[a] = dot(load3(gear, 0), narrow3<S>(log_quat(normalized(load4(q, 0)))));
+      break;
+    case JointType::slide:
+    case JointType::hinge: e.act_length[a] = gear[0] * narrow<S>(q[0]); break;
+  }
+}
+
+// The length nearest to `length` that names the same rotation as `target`.
+template <class S>
+STICTION_FN S short_way_round(const S& target, const S& length, const S& gear) {
+  const S period = S(6.2831853071795862) * gear, way = target - length;
+  const Mask<S> none = period == S(0.0);
+  const S turns = vround(way / select(none, S(1.0), period));
+  return select(none, target, length + (way - period * turns));
+}
+
+// gain ctrl + bias with the clamped control.
+template <class S>
+STICTION_FN void control_law(const ModelView& m, EnvView<S>& e, int a) {
+  S u = finite_or_zero(e.ctrl[a]);
+  if (m.actuator_ctrllimited[a] != 0)
+    u = clamp(u, e.actuator_ctrlrange[2 * a], e.actuator_ctrlrange[2 * a + 1]);
+  if (m.actuator_shortway[a] != 0)
+    u = short_way_round(u, e.act_length[a], norm(load3(e.actuator_gear, 2 * a)));
+  store3(e.act_law, a, u * load3(e.actuator_gain, a) + load3(e.actuator_bias, a));
+}
+
+template <class S>
+STICTION_FN void actuate(const ModelView& m, EnvView<S>& e, int a) {
+  transmission(m, e, a);
+  S velocity = S(0.0);
+  for (int k = m.act_momentadr[a]; k < m.act_momentadr[a + 1]; ++k)
+    velocity = velocity + e.act_moment[k] * e.qvel[m.act_momentdof[k]];
+  e.act_velocity[a] = velocity;
+  control_law(m, e, a);
+}
+
+// law · (1, length, velocity) within forcerange; 0 of a servo.
+template <class S>
+STICTION_FN S explicit_force(const ModelView& m, const EnvView<S>& e, int a) {
+  const Vec3<S> law = load3(e.act_law, a);
+  S f = law.x + law.y * e.act_length[a] + law.z * e.act_velocity[a];
+  if (m.actuator_forcelimited[a] != 0)
+    f = clamp(f, e.actuator_forcerange[2 * a], e.actuator_forcerange[2 * a + 1]);
+  return select(law.y < S(0.0) || law.z < S(0.0), S(0.0), f);
+}
+
+// Explicit actuators on dof i, within actuatorfrcrange of its joint.
+template <class S>
+STICTION_FN S dof_actuation(const ModelView& m, const EnvView<S>& e, int i) {
+  S f = S(0.0);
+  for (int n = m.dof_momentadr[i]; n < m.dof_momentadr[i + 1]; ++n) {
+    const int k = m.dof_moment[n];
+    f = f + e.act_moment[k] * explicit_force(m, e, m.moment_act[k]);
+  }
+  const int j = m.dof_jntid[i];
+  if (m.jnt_actfrclimited[j] != 0 && m.jnt_dofadr[j] == i)
+    f = clamp(f, e.jnt_actfrcrange[2 * j], e.jnt_actfrcrange[2 * j + 1]);
+  return f;
+}
+
+// ---- springs and dampers
+
+// Rotation that takes q0 to q, in the axes of q0.
+template <class S>
+STICTION_FN Vec3<S> rotation_between(const Wide<S>* q0, const Wide<S>* q) {
+  return narrow3<S>(log_quat(conjugate(normalized(load4(q0, 0))) * normalized(load4(q, 0))));
+}
+
+// Writes -bias - D v0 - K (q0 ⊖ q_s + δt v0) of the dofs of joint j.
+template <class S>
+STICTION_FN void joint_forces(const ModelView& m, EnvView<S>& e, int j) {
+  const int dof = m.jnt_dofadr[j];
+  const JointType type = static_cast<JointType>(m.jnt_type[j]);
+  const int n = type == JointType::free ? 6 : type == JointType::ball ? 3 : 1;
+  for (int i = dof; i < dof + n; ++i)
+    e.qfrc_smooth[i] = -e.qfrc_bias[i] - e.dof_damping[i] * e.qvel[i];
+
+  const S stiffness = e.jnt_stiffness[j];
+  const Mask<S> spring = stiffness != S(0.0);
+  if (!any_lane(spring)) return;
+  const Wide<S>*q = e.qpos + m.jnt_qposadr[j], *rest = e.qpos_spring + m.jnt_qposadr[j];
+  const auto pull = [&](int i, const S& deflection) {
+    const S f = stiffness * (deflection + S(m.opt.timestep) * e.qvel[i]);
+    e.qfrc_smooth[i] = select(spring, e.qfrc_smooth[i] - f, e.qfrc_smooth[i]);
+  };
+  const auto pull3 = [&](int i, const Vec3<S>& d) {
+    pull(i, d.x), pull(i + 1, d.y), pull(i + 2, d.z);
+  };
+  switch (type) {
+    case JointType::free:
+      pull3(dof, narrow3<S>(load3(q, 0) - load3(rest, 0)));
+      pull3(dof + 3, rotation_between<S>(rest + 3, q + 3));
+      break;
+    case JointType::ball: pull3(dof, rotation_between<S>(rest, q)); break;
+    case JointType::slide:
+    case JointType::hinge: pull(dof, narrow<S>(q[0] - rest[0])); break;
+  }
+}
+
+// ---- forces on the bodies
+
+// Wrench about O of what is applied at the centre of mass: the user's, and compensated gravity.
+template <class S>
+STICTION_FN void body_applied(const ModelView& m, EnvView<S>& e, int b) {
+  Spatial<S> f = zero6<S>();
+  if (m.body_treeid[b] >= 0) {
+    const S lifted = e.body_gravcomp[b] * e.body_mass[b];
+    f.l = finite_or_zero(load3(e.xfrc_applied, 2 * b)) - lifted * load3(e.gravity, 0);
+    f.a = finite_or_zero(load3(e.xfrc_applied, 2 * b + 1)) + cross(load3(e.xioff, b), f.l);
+  }
+  store6(e.cfrc_applied, b, f);
+}
+
+// Sets bad_control where an input is not finite. True if a body is pushed or lifted in any lane.
+template <class Team, class S>
+STICTION_FN bool check_inputs(const Team& team, const ModelView& m, EnvView<S>& e) {
+  const int nu = m.nu, nv = m.nv, nx = 6 * m.nbody;
+  const auto bad = [](const S& x) { return select(is_finite(x), S(0.0), S(1.0)); };
+  const S any_bad = team.template max<S>(nu + nv + nx, [&](int i) {
+    return i < nu        ? bad(e.ctrl[i])
+           : i < nu + nv ? bad(e.qfrc_applied[i - nu])
+                         : bad(e.xfrc_applied[i - nu - nv]);
+  });
+  team.once([&] { raise_flag(e, Status::bad_control, any_bad > S(0.0)); });
+
+  const S largest = team.template max<S>(nx + m.nbody, [&](int i) {
+    return i < nx ? vabs(finite_or_zero(e.xfrc_applied[i])) : vabs(e.body_gravcomp[i - nx]);
+  });
+  return any_lane(largest > S(0.0));
+}
+
+template <class Team, class S>
+STICTION_FN void actuation(const Team& team, const ModelView& m, EnvView<S>& e) {
+  const bool pushed = check_inputs(team, m, e);
+  team.for_each(m.nu, [&](int a) { actuate(m, e, a); });
+  team.for_each(m.njnt, [&](int j) { joint_forces(m, e, j); });
+  if (pushed) {
+    team.for_each(m.nbody, [&](int b) { body_applied(m, e, b); });
+    gather_forces(team, m, e.cfrc_applied);
+  }
+  team.for_each(m.nv, [&](int i) {
+    // + 0 turns -0 into 0: a lane that nobody pushes must not see that its neighbour is pushed
+    S external = S(0.0);
+    if (pushed) external = dot(load6(e.cdof, i), load6(e.cfrc_applied, m.dof_bodyid[i])) + S(0.0);
+    e.qfrc_actuator[i] = dof_actuation(m, e, i);
+    e.qfrc_smooth[i] =
+        e.qfrc_smooth[i] + (e.qfrc_actuator[i] + external) + finite_or_zero(e.qfrc_applied[i]);
+  });
+}
+
+STICTION_PHYSICS_END

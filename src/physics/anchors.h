@@ -1,0 +1,70 @@
+// Anchored stiction: the anchor z of a slot turns with the bodies, shifts the slip velocity, and
+// follows the slip.
+//
+// reads   anchor, cvel0; point_vel at the solution
+// writes  point_anchor, point_shift; anchor
+#pragma once
+
+#include "physics/activation.h"
+#include "physics/functions.h"
+
+STICTION_PHYSICS_BEGIN
+
+inline constexpr double kAnchorTime = 5;    // τ / δt
+inline constexpr double kAnchorReach = 10;  // c
+
+// z turned about n, in the tangent plane, length kept; 0 where nothing of it is tangent.
+template <class S>
+STICTION_FN Vec3<S> spin_anchor(const Vec3<S>& z, const Vec3<S>& n, S angle) {
+  const SinCos<S> a = sincos(angle);
+  const Vec3<S> flat = z - dot(n, z) * n;
+  const Vec3<S> turned = a.cos * flat + a.sin * cross(n, flat);
+  const Vec3<S> tangent = turned - dot(n, turned) * n;
+  const S t = norm(tangent);
+  const Mask<S> any = t > S(0.0);
+  const S scale = select(any, norm(z) / select(any, t, S(1.0)), S(0.0));
+  return scale * tangent;
+}
+
+// z ← z + δt v_t, shortened to c ε τ
+template <class S>
+STICTION_FN Vec3<S> advance_anchor(const ModelView& m, const Vec3<S>& z, const Vec3<S>& slip,
+                                   S eps) {
+  const double dt = m.opt.timestep;
+  const Vec3<S> next = z + S(dt) * slip;
+  const S reach = S(kAnchorReach * kAnchorTime * dt) * eps, length = norm(next);
+  const Mask<S> far = length > reach;
+  return select(far, reach / select(far, length, S(1.0)), S(1.0)) * next;
+}
+
+// Turns by δt times the mean normal spin of both bodies at v0; b_t = z / τ.
+template <class S>
+STICTION_FN void turn_anchor(const ModelView& m, EnvView<S>& e, int p, const PairBodies& b,
+                             const Mask<S>& active) {
+  const double dt = m.opt.timestep;
+  const Vec3<S> n = load3(e.point_normal, p);
+  const Vec3<S> spin = load6(e.cvel0, b.body1).a + load6(e.cvel0, b.body2).a;
+  const Vec3<S> z = spin_anchor(load3(e.anchor, e.point_slot[p]), n, S(0.5 * dt) * dot(n, spin));
+  const Vec3<S> kept = select<S>(active, z, zero3<S>());
+  store3(e.point_anchor, p, kept);
+  store3(e.point_shift, p, S(1 / (kAnchorTime * dt)) * kept);
+}
+
+// The next anchors; 0 of slots without a loaded point. Lanes outside `moves` keep theirs.
+template <class Team, class S>
+STICTION_FN void advance_anchors(const Team& team, const ModelView& m, EnvView<S>& e,
+                                 const Mask<S>& moves) {
+  team.for_each(m.nanchor, [&](int slot) {
+    store3(e.anchor, slot, select<S>(moves, zero3<S>(), load3(e.anchor, slot)));
+  });
+  team.for_each(e.npoint[0], [&](int p) {
+    const int slot = e.point_slot[p];
+    const Vec3<S> n = load3(e.point_normal, p), v = load3(e.point_vel, p);
+    const Vec3<S> next =
+        advance_anchor(m, load3(e.point_anchor, p), v - dot(n, v) * n, e.point_eps[p]);
+    const Mask<S> follows = moves && e.point_n0[p] > S(0.0);
+    store3(e.anchor, slot, select<S>(follows, next, load3(e.anchor, slot)));
+  });
+}
+
+STICTION_PHYSICS_END

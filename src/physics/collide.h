@@ -1,0 +1,38 @@
+// Contacts: from the candidate pairs of the model to the active points of this step and the
+// constants of their laws.
+//
+//   cull             pairs whose bounding spheres are near enough (cull.h)
+//   narrow_phase     witness points of the survivors, in Wide (narrow.h)
+//   activate         which of them are in the problem, per lane (activation.h)
+//   gather_points    one list of points, laws, lists by body (points.h)
+//
+// reads   poses, cdof, cvel0, v_free, inv_diag, anchor; geom_ and pair_ parameters
+// writes  cvel_free, geom_bound, near_pair, cand_*, point_*, body_point, cross_point, ncon
+#pragma once
+
+#include "physics/cull.h"
+#include "physics/points.h"
+
+STICTION_PHYSICS_BEGIN
+
+template <class Team, class S>
+STICTION_FN void collide(const Team& team, const ModelView& m, EnvView<S>& e) {
+  body_velocities(team, m, e, e.v_free, e.cvel_free);
+  const int nnear = cull(team, m, e);
+  team.for_each(nnear, [&](int i) {
+    narrow_phase(m, e, e.near_pair[i]);
+    activate(m, e, e.near_pair[i]);
+  });
+  team.once([&] {
+    int count = 0;
+    for (int i = 0; i < nnear; ++i) {
+      const int pair = e.near_pair[i];
+      for (int k = 0; k < m.pair_slotnum[pair]; ++k)
+        e.cand_slot[count++] = m.pair_slotadr[pair] + k;
+    }
+    e.ncand[0] = count;
+  });
+  gather_points(team, m, e);
+}
+
+STICTION_PHYSICS_END

@@ -1,0 +1,121 @@
+// Pairs that may touch in this step: a bound per geom, then one comparison per pair.
+//
+// reads   geom_off, geom_xpos, xmat, geom_quat, cvel0, cvel_free
+// writes  geom_bound, near_pair
+//
+// A point acts only if gap <= 2 h max(0, -z) + 8 |g| δt², z = v_n - μ |v_t| at v0 or v_free
+// (activation.h). With d <= gap + margin the distance of the bounding spheres, s a bound on the
+// speed of a geom's points and ω on its turning,
+//   -z <= (1 + μ)(s1 + s2) + μ max(ω1, ω2) d
+// since the contact point is at most d away from a point of each geom, along the normal.
+#pragma once
+
+#include "physics/activation.h"
+
+STICTION_PHYSICS_BEGIN
+
+// A sphere around the geom's centre, at geom_off: radius, speed of its points, turning.
+// A plane: normal and the height of the first tree's O above it.
+// All with room for round-off.
+template <class S>
+struct GeomBound {
+  S radius, speed, turning;
+};
+
+inline constexpr double kSlack = 32;  // in units of round-off
+
+// Speed in one of the two predictors.
+template <class S>
+STICTION_FN GeomBound<S> moving_bound(const S* cvel, int body, const Vec3<S>& centre, S radius) {
+  const Spatial<S> v = load6(cvel, body);
+  const S turning = norm(v.a);
+  const S slack = S(kSlack * epsilon<S>()) * (norm(v.l) + turning * norm(centre));
+  return {radius, norm(velocity_at(v, centre)) + turning * radius + slack, turning};
+}
+
+template <class S>
+STICTION_FN void sphere_bound(const ModelView& m, EnvView<S>& e, int g) {
+  const int body = m.geom_bodyid[g], tree = m.body_treeid[body];
+  const Vec3<S> off = load3(e.geom_off, g);
+  S* bound = e.geom_bound + 4 * g;
+  const S radius = S(static_cast<double>(m.geom_rbound[g]));
+  bound[0] = radius + S(kSlack * epsilon<S>()) * (radius + norm(off));
+  bound[1] = bound[2] = bound[3] = S(0.0);
+  if (tree < 0) return;
+  const Vec3<S> centre = tree == 0 ? off : about_tree(m, e, body, load3(e.geom_xpos, g));
+  const GeomBound<S> start = moving_bound(e.cvel0, body, centre, bound[0]);
+  const GeomBound<S> free = moving_bound(e.cvel_free, body, centre, bound[0]);
+  bound[1] = vmax(start.speed, free.speed);
+  bound[2] = vmax(start.turning, free.turning);
+}
+
+template <class S>
+STICTION_FN void plane_bound(const ModelView& m, EnvView<S>& e, int g) {
+  using W = Wide<S>;
+  const Vec3<W> n = placed_shape(m, e, g).rot.z;
+  Vec3<W> origin = zero3<W>();
+  if (m.ntree > 0) origin = load3(e.xpos, m.tree_body[0]);
+  const S height = narrow<S>(dot(n, origin - load3(e.geom_xpos, g)));
+  store3(e.geom_bound + 4 * g, 0, narrow3<S>(n));
+  e.geom_bound[4 * g + 3] = height - S(kSlack * epsilon<S>()) * vabs(height);
+}
+
+template <class Team, class S>
+STICTION_FN void geom_bounds(const Team& team, const ModelView& m, EnvView<S>& e) {
+  team.for_each(m.npairgeom, [&](int i) {
+    const int g = m.pair_geom[i];
+    if (m.geom_type[g] == static_cast<int>(GeomType::plane))
+      plane_bound(m, e, g);
+    else
+      sphere_bound(m, e, g);
+  });
+}
+
+// The largest distance of the bounding spheres at which the pair may act.
+template <class S>
+STICTION_FN S pair_reach(const ModelView& m, const EnvView<S>& e, int pair, S speed, S turning,
+                         S gravity_reach) {
+  const S margin = narrow<S>(e.pair_margin[pair]);
+  if (m.opt.contact_model == 0)
+    return vmax(margin + gravity_reach + S(2 * m.opt.timestep) * speed, S(0.0));
+  const S mu = sliding_friction(m, e, pair), h2 = S(2.0) * horizon(m, e, pair);
+  const S reach = vmax(margin + gravity_reach + h2 * ((S(1.0) + mu) * speed), S(0.0));
+  // d (1 - 2 h μ ω) <= reach
+  const S share = S(1.0 - kSlack * epsilon<S>()) - h2 * mu * turning;
+  const Mask<S> bounded = share > S(0.0);
+  return select(bounded, reach / select(bounded, share, S(1.0)),
+                S(std::numeric_limits<double>::infinity()));
+}
+
+template <class S>
+STICTION_FN Mask<S> may_touch(const ModelView& m, const EnvView<S>& e, int pair, S gravity_reach) {
+  const int g1 = m.pair_geom1[pair], g2 = m.pair_geom2[pair];
+  const S *bound1 = e.geom_bound + 4 * g1, *bound2 = e.geom_bound + 4 * g2;
+  if (m.geom_type[g1] == static_cast<int>(GeomType::plane)) {
+    const S height = bound1[3] + dot(load3(bound1, 0), load3(e.geom_off, g2)) - bound2[0];
+    return height <= S(1.0 + kSlack * epsilon<S>()) *
+                         pair_reach(m, e, pair, bound2[1], bound2[2], gravity_reach);
+  }
+  const Vec3<S> d = load3(e.geom_off, g2) - load3(e.geom_off, g1);
+  const S reach =
+      bound1[0] + bound2[0] +
+      pair_reach(m, e, pair, bound1[1] + bound2[1], vmax(bound1[2], bound2[2]), gravity_reach);
+  return norm2(d) <= S(1.0 + kSlack * epsilon<S>()) * (reach * reach);
+}
+
+// near_pair; returns their number.
+template <class Team, class S>
+STICTION_FN int cull(const Team& team, const ModelView& m, EnvView<S>& e) {
+  geom_bounds(team, m, e);
+  const S gravity_reach = S(1.0 + kSlack * epsilon<S>()) * gravity_drop(m, e);
+  return team.compact(m.npair, e.near_pair, [&](int pair) {
+    // a plane that moves is everywhere
+    const int g1 = m.pair_geom1[pair];
+    if (m.geom_type[g1] == static_cast<int>(GeomType::plane) &&
+        m.body_treeid[m.geom_bodyid[g1]] >= 0)
+      return true;
+    return any_lane(may_touch(m, e, pair, gravity_reach));
+  });
+}
+
+STICTION_PHYSICS_END

@@ -1,0 +1,189 @@
+// Poses of the tree and motion axes of its dofs, root to leaves.
+//
+// reads   qpos, mocap_pos, mocap_quat; body_, jnt_ and geom_ placements, qpos0
+// writes  xpos, xquat, xmat, geom_xpos (wide); xoff, xioff, cdof, geom_off about O
+//
+//   body     x = x_p + R_p p, q = q_p ∘ quat, then joint by joint:
+//   slide    x += R axis (q - q0)            motion axis about O: (0, a)
+//   hinge    q = q ∘ exp(axis (q - q0))                           (a, r × a)
+//   ball     q = q ∘ q_j                     columns of R:        (a, r × a)
+//   free     x = q_j[0:3], q = q_j[3:7]      world axes, columns of R
+//
+// a hinge and a ball turn about the joint's anchor; r = anchor - O.
+#pragma once
+
+#include "physics/functions.h"
+#include "physics/views.h"
+#include "stiction/types.h"
+
+STICTION_PHYSICS_BEGIN
+
+// A frame on its way through the joints of a body. The matrix is that of the quaternion once
+// settled.
+template <class S>
+struct Pose {
+  Vec3<Wide<S>> pos;
+  Quat<Wide<S>> quat;
+  Mat3<Wide<S>> mat;
+  bool settled;
+};
+
+template <class S>
+STICTION_FN void settle(Pose<S>& p) {
+  if (p.settled) return;
+  p.quat = normalized(p.quat);
+  p.mat = matrix(p.quat);
+  p.settled = true;
+}
+
+// Turns the frame about a point fixed in it.
+template <class S>
+STICTION_FN void turn(Pose<S>& p, const Vec3<Wide<S>>& offset, const Quat<Wide<S>>& by,
+                      Vec3<Wide<S>>& anchor) {
+  using W = Wide<S>;
+  const Mask<W> off = offset.x != W(0.0) || offset.y != W(0.0) || offset.z != W(0.0);
+  const bool any_off = any_lane(off);
+  anchor = p.pos;
+  if (any_off) {
+    settle<S>(p);
+    anchor = select<W>(off, p.pos + p.mat * offset, p.pos);
+  }
+  p.quat = p.quat * by;
+  p.settled = false;
+  settle<S>(p);
+  if (any_off) p.pos = select<W>(off, anchor - p.mat * offset, p.pos);
+}
+
+template <class S>
+STICTION_FN void store_translation(EnvView<S>& e, int dof, const Vec3<S>& axis) {
+  store6(e.cdof, dof, Spatial<S>{zero3<S>(), axis});
+}
+template <class S>
+STICTION_FN void store_rotation(EnvView<S>& e, int dof, const Vec3<S>& axis, const Vec3<S>& r) {
+  store6(e.cdof, dof, Spatial<S>{axis, cross(r, axis)});
+}
+template <class S>
+STICTION_FN void store_rotations(EnvView<S>& e, int dof, const Mat3<Wide<S>>& axes,
+                                 const Vec3<S>& r) {
+  store_rotation(e, dof, narrow3<S>(axes.x), r);
+  store_rotation(e, dof + 1, narrow3<S>(axes.y), r);
+  store_rotation(e, dof + 2, narrow3<S>(axes.z), r);
+}
+
+// Carries the frame of the body through joint j; motion axes about the point `origin`.
+template <class S>
+STICTION_FN void apply_joint(const ModelView& m, EnvView<S>& e, int j, const Vec3<Wide<S>>& origin,
+                             Pose<S>& p) {
+  using W = Wide<S>;
+  const int adr = m.jnt_qposadr[j], dof = m.jnt_dofadr[j];
+  const W* q = e.qpos + adr;
+  switch (static_cast<JointType>(m.jnt_type[j])) {
+    case JointType::free:
+      p.pos = load3(q, 0);
+      p.quat = {q[3], q[4], q[5], q[6]};
+      p.settled = false;
+      settle<S>(p);
+      store_translation(e, dof, {S(1.0), S(0.0), S(0.0)});
+      store_translation(e, dof + 1, {S(0.0), S(1.0), S(0.0)});
+      store_translation(e, dof + 2, {S(0.0), S(0.0), S(1.0)});
+      store_rotations(e, dof + 3, p.mat, narrow3<S>(p.pos - origin));
+      break;
+    case JointType::slide: {
+      settle<S>(p);
+      const Vec3<W> axis = p.mat * load3(e.jnt_axis, j);
+      p.pos = p.pos + (q[0] - e.qpos0[adr]) * axis;
+      store_translation(e, dof, narrow3<S>(axis));
+      break;
+    }
+    case JointType::hinge: {
+      const Vec3<W> axis = load3(e.jnt_axis, j);
+      const SinCos<W> half = sincos(W(0.5) * (q[0] - e.qpos0[adr]));
+      Vec3<W> anchor;
+      turn<S>(p, load3(e.jnt_pos, j),
+              {half.cos, half.sin * axis.x, half.sin * axis.y, half.sin * axis.z}, anchor);
+      store_rotation(e, dof, narrow3<S>(p.mat * axis), narrow3<S>(anchor - origin));
+      break;
+    }
+    case JointType::ball: {
+      Vec3<W> anchor;
+      turn<S>(p, load3(e.jnt_pos, j), load4(q, 0), anchor);
+      store_rotations(e, dof, p.mat, narrow3<S>(anchor - origin));
+      break;
+    }
+  }
+}
+
+// The frame of body b where its joints are at qpos0.
+template <class S>
+STICTION_FN Pose<S> placed_body(const ModelView& m, const EnvView<S>& e, int b) {
+  const int k = m.body_mocapid[b], parent = m.body_parentid[b];
+  const auto pos = k >= 0 ? load3(e.mocap_pos, k) : load3(e.body_pos, b);
+  const auto quat = k >= 0 ? load4(e.mocap_quat, k) : load4(e.body_quat, b);
+  Pose<S> p;
+  p.pos = load3(e.xpos, parent) + load9(e.xmat, parent) * pos;
+  p.quat = load4(e.xquat, parent) * quat;
+  p.settled = false;
+  return p;
+}
+
+template <class S>
+STICTION_FN void body_kinematics(const ModelView& m, EnvView<S>& e, int b) {
+  using W = Wide<S>;
+  const int tree = m.body_treeid[b];
+  const bool root = tree >= 0 && m.tree_body[tree] == b;
+  Pose<S> p;
+  Vec3<W> origin = zero3<W>();
+  if (tree >= 0 && !root) origin = load3(e.xpos, m.tree_body[tree]);
+
+  // O is where the joints of the root body take it: known only after a first pass
+  for (int pass = root ? 0 : 1; pass < 2; ++pass) {
+    p = placed_body(m, e, b);
+    for (int k = 0; k < m.body_jntnum[b]; ++k) apply_joint(m, e, m.body_jntadr[b] + k, origin, p);
+    if (root) origin = p.pos;
+  }
+  settle<S>(p);
+  store3(e.xpos, b, p.pos);
+  store4(e.xquat, b, p.quat);
+  store9(e.xmat, b, p.mat);
+
+  // offsets serve the dynamics: what can't move has none
+  Vec3<S> off = zero3<S>(), com = zero3<S>();
+  if (tree >= 0) {
+    const Vec3<W> r = p.pos - origin;
+    off = narrow3<S>(r);
+    com = narrow3<S>(r + p.mat * load3(e.body_ipos, b));
+  }
+  store3(e.xoff, b, off);
+  store3(e.xioff, b, com);
+}
+
+template <class S>
+STICTION_FN void world_kinematics(EnvView<S>& e) {
+  using W = Wide<S>;
+  const Quat<W> upright = {W(1.0), W(0.0), W(0.0), W(0.0)};
+  store3(e.xpos, 0, zero3<W>());
+  store4(e.xquat, 0, upright);
+  store9(e.xmat, 0, matrix(upright));
+  store3(e.xoff, 0, zero3<S>());
+  store3(e.xioff, 0, zero3<S>());
+}
+
+template <class Team, class S>
+STICTION_FN void kinematics(const Team& team, const ModelView& m, EnvView<S>& e) {
+  using W = Wide<S>;
+  team.once([&] { world_kinematics(e); });
+  for (int l = 1; l < m.nlevel; ++l) {
+    const int first = m.level_adr[l];
+    team.for_each(m.level_adr[l + 1] - first,
+                  [&](int i) { body_kinematics(m, e, m.level_body[first + i]); });
+  }
+  team.for_each(m.ngeom, [&](int g) {
+    const int b = m.geom_bodyid[g];
+    const Vec3<W> x = load3(e.xpos, b) + load9(e.xmat, b) * load3(e.geom_pos, g);
+    const Vec3<W> origin = m.ntree > 0 ? load3(e.xpos, m.tree_body[0]) : zero3<W>();
+    store3(e.geom_xpos, g, x);
+    store3(e.geom_off, g, narrow3<S>(x - origin));
+  });
+}
+
+STICTION_PHYSICS_END

@@ -1,0 +1,82 @@
+// The narrow phase of a pair: its witness points, in Wide, as the cand_ fields of its slots.
+//
+// reads   geom_xpos, xmat, geom_quat, geom_size, xpos of the trees' roots
+// writes  cand_gap, cand_normal, cand_r1, cand_r2
+#pragma once
+
+#include "physics/collide_capsule_box.h"
+#include "physics/collide_plane.h"
+#include "physics/collide_round.h"
+#include "physics/collide_sphere_box.h"
+#include "physics/views.h"
+#include "stiction/types.h"
+
+STICTION_PHYSICS_BEGIN
+
+struct PairBodies {
+  int body1, body2;
+};
+STICTION_FN PairBodies pair_bodies(const ModelView& m, int pair) {
+  return {m.geom_bodyid[m.pair_geom1[pair]], m.geom_bodyid[m.pair_geom2[pair]]};
+}
+
+template <class S>
+STICTION_FN Shape<Wide<S>> placed_shape(const ModelView& m, const EnvView<S>& e, int g) {
+  using W = Wide<S>;
+  const Mat3<W> body = load9(e.xmat, m.geom_bodyid[g]);
+  const Mat3<W> local = matrix(load4(e.geom_quat, g));
+  return {load3(e.geom_size, g),
+          load3(e.geom_xpos, g),
+          {body * local.x, body * local.y, body * local.z}};
+}
+
+// Runs the collider of the two types; out(k, witness).
+template <class W, class Out>
+STICTION_FN void collide_shapes(GeomType type1, GeomType type2, const Shape<W>& a,
+                                const Shape<W>& b, const Out& out) {
+  using G = GeomType;
+  if (type1 == G::plane) {
+    switch (type2) {
+      case G::sphere: return collide_plane_sphere(a, b, out);
+      case G::capsule: return collide_plane_capsule(a, b, out);
+      case G::ellipsoid: return collide_plane_ellipsoid(a, b, out);
+      case G::cylinder: return collide_plane_cylinder(a, b, out);
+      case G::box: return collide_plane_box(a, b, out);
+      default: return;
+    }
+  }
+  if (type1 == G::sphere && type2 == G::sphere) return collide_sphere_sphere(a, b, out);
+  if (type1 == G::sphere && type2 == G::capsule) return collide_sphere_capsule(a, b, out);
+  if (type1 == G::sphere && type2 == G::box) return collide_sphere_box(a, b, out);
+  if (type1 == G::capsule && type2 == G::capsule) return collide_capsule_capsule(a, b, out);
+  if (type1 == G::capsule && type2 == G::box) return collide_capsule_box(a, b, out);
+}
+
+// Where the point is about O of the body's tree; 0 of what can't move.
+template <class S>
+STICTION_FN Vec3<S> about_tree(const ModelView& m, const EnvView<S>& e, int body,
+                               const Vec3<Wide<S>>& point) {
+  const int tree = m.body_treeid[body];
+  if (tree < 0) return zero3<S>();
+  return narrow3<S>(point - load3(e.xpos, m.tree_body[tree]));
+}
+
+// gap = distance - margin; contact point (1 - w) p1 + w p2
+template <class S>
+STICTION_FN void narrow_phase(const ModelView& m, EnvView<S>& e, int pair) {
+  using W = Wide<S>;
+  const int g1 = m.pair_geom1[pair], g2 = m.pair_geom2[pair];
+  const PairBodies b = pair_bodies(m, pair);
+  collide_shapes<W>(static_cast<GeomType>(m.geom_type[g1]), static_cast<GeomType>(m.geom_type[g2]),
+                    placed_shape(m, e, g1), placed_shape(m, e, g2),
+                    [&](int k, const Witness<W>& w) {
+                      const int slot = m.pair_slotadr[pair] + k;
+                      const Vec3<W> point = w.point1 + e.pair_weight[pair] * (w.point2 - w.point1);
+                      e.cand_gap[slot] = narrow<S>(w.distance - e.pair_margin[pair]);
+                      store3(e.cand_normal, slot, narrow3<S>(w.normal));
+                      store3(e.cand_r1, slot, about_tree(m, e, b.body1, point));
+                      store3(e.cand_r2, slot, about_tree(m, e, b.body2, point));
+                    });
+}
+
+STICTION_PHYSICS_END

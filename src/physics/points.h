@@ -1,0 +1,126 @@
+// The contact points of the problem: compaction of the active candidates, constants of their laws,
+// lists by body.
+//
+// reads   cand_*, cvel0, inv_diag, xoff, cdof, anchor; contact parameters
+// writes  point_slot ... point_d, npoint; body_pointadr, body_point; cross_point, ncross; ncon
+//
+// A point is in the list if it acts in any lane; in the others its constants give no impulse, cost
+// or curvature at any velocity.
+#pragma once
+
+#include "physics/anchors.h"
+#include "physics/point_delassus.h"
+
+STICTION_PHYSICS_BEGIN
+
+// Hunt–Crossley δt (f_e0 − a v)₊ (1 − d v)₊ with a = δt k, f_e0 = −k φ0, about its smaller root v̂:
+//   elastic root first, d f_e0 <= a:  v̂ = −φ0/δt, F = 0,          D = 1 − d v̂
+//   else:                             v̂ = 1/d,    F = f_e0 − a/d, D = 0
+template <class S>
+STICTION_FN void hunt_crossley_constants(const ModelView& m, EnvView<S>& e, int p, S gap, S k, S d,
+                                         const Mask<S>& active) {
+  const S dt = S(m.opt.timestep), zero = S(0.0), one = S(1.0);
+  const S a = dt * k, f_e0 = -(k * gap);
+  const Mask<S> acts = active && a > zero, elastic = d * f_e0 <= a;
+  const S open = one / select(elastic, one, d);
+  const S v_hat = select(elastic, f_e0 / select(acts, a, one), open);
+  S* law = e.point_law + 4 * p;
+  law[0] = select(acts, v_hat, zero);
+  law[1] = select(acts, a, zero);
+  law[2] = select(acts && !elastic, f_e0 - a * open, zero);
+  law[3] = select(acts && elastic, one - d * v_hat, zero);
+}
+
+// R_n = max(β²/4π² w, 1/(δt (δt + τ) k)), R_t = σ w, v̂ = −φ0/(δt + τ)
+template <class S>
+STICTION_FN void sap_constants(const ModelView& m, EnvView<S>& e, int p, S gap, S k, S w,
+                               const Mask<S>& active) {
+  constexpr double kFourPi2 = 39.478417604357434;
+  const S dt = S(m.opt.timestep), zero = S(0.0), one = S(1.0);
+  const S time = horizon(m, e, e.point_pair[p]), stiff = dt * time * k;
+  const S near_rigid = S(m.opt.near_rigid * m.opt.near_rigid / kFourPi2) * w;
+  const Mask<S> rigid = near_rigid * stiff > one;
+  S* law = e.point_law + 4 * p;
+  law[0] = select(active, -gap / time, zero);
+  law[1] = select(active, select(rigid, one / select(rigid, near_rigid, one), stiff), zero);
+  law[2] = select(active, one / select(active, S(m.opt.regularization) * w, one), zero);
+  law[3] = zero;
+}
+
+// n0 = δt (f_e0)₊ (1 − d v_n0)₊, ε = max(v_s, σ w μ n0)
+template <class S>
+STICTION_FN void point_constants(const ModelView& m, EnvView<S>& e, int p) {
+  const int slot = e.point_slot[p], pair = e.point_pair[p];
+  const PairBodies b = pair_bodies(m, pair);
+  const S zero = S(0.0), dt = S(m.opt.timestep), gap = e.cand_gap[slot];
+  const Vec3<S> n = load3(e.cand_normal, slot);
+  const Vec3<S> r1 = load3(e.cand_r1, slot), r2 = load3(e.cand_r2, slot);
+
+  // where nothing can move there is no contact
+  const S w = point_delassus(m, e, b, r1, r2);
+  const Mask<S> active = e.cand_active[slot] > S(0.5) && w > zero;
+  e.cand_active[slot] = select(active, S(1.0), zero);
+
+  const S k = e.pair_stiffness[pair], d = e.pair_dissipation[pair];
+  const S v_n0 = dot(n, candidate_velocity(e, e.cvel0, b, slot));
+  const S force = vmax(-(k * gap), zero), damped = vmax(S(1.0) - d * v_n0, zero);
+  const S n0 = select(active, dt * force * damped, zero);
+  const S mu = select(active, sliding_friction(m, e, pair), zero);
+  e.point_gap[p] = gap, e.point_w[p] = w, e.point_mu[p] = mu, e.point_n0[p] = n0, e.point_d[p] = d;
+  e.point_eps[p] = vmax(S(m.opt.regularization) * w * mu * n0, S(m.opt.stiction_tolerance));
+  store3(e.point_normal, p, n);
+  store3(e.point_r1, p, r1), store3(e.point_r2, p, r2);
+  if (m.opt.contact_model == static_cast<int>(ContactModel::sap))
+    sap_constants(m, e, p, gap, k, w, active);
+  else
+    hunt_crossley_constants(m, e, p, gap, k, d, active);
+  if (m.opt.anchored) turn_anchor(m, e, p, b, active);
+}
+
+// CSR of the points of the bodies that can move, by counting.
+template <class S>
+STICTION_FN void body_lists(const ModelView& m, EnvView<S>& e) {
+  int* adr = e.body_pointadr;
+  for (int b = 0; b <= m.nbody; ++b) adr[b] = 0;
+  const auto each_side = [&](int p, const auto& f) {
+    const PairBodies b = pair_bodies(m, e.point_pair[p]);
+    if (m.body_treeid[b.body1] >= 0) f(b.body1, -(p + 1));
+    if (m.body_treeid[b.body2] >= 0) f(b.body2, p + 1);
+  };
+  for (int p = 0; p < e.npoint[0]; ++p) each_side(p, [&](int b, int) { ++adr[b]; });
+  for (int b = 0, total = 0; b <= m.nbody; ++b) adr[b] = total += adr[b];
+  for (int p = e.npoint[0] - 1; p >= 0; --p)
+    each_side(p, [&](int b, int code) { e.body_point[--adr[b]] = code; });
+}
+
+template <class S>
+STICTION_FN void count_contacts(EnvView<S>& e) {
+  S total = S(0.0);
+  for (int p = 0; p < e.npoint[0]; ++p) total = total + e.cand_active[e.point_slot[p]];
+  e.ncon[0] = total;
+}
+
+template <class Team, class S>
+STICTION_FN void gather_points(const Team& team, const ModelView& m, EnvView<S>& e) {
+  const int npoint = team.compact(e.ncand[0], e.point_slot, [&](int i) {
+    return any_lane(e.cand_active[e.cand_slot[i]] > S(0.5));
+  });
+  team.once([&] { e.npoint[0] = npoint; });
+  team.for_each(npoint, [&](int p) {
+    const int slot = e.cand_slot[e.point_slot[p]];
+    e.point_slot[p] = slot;
+    e.point_pair[p] = m.slot_pair[slot];
+    point_constants(m, e, p);
+  });
+  team.once([&] {
+    body_lists(m, e);
+    count_contacts(e);
+  });
+  const int ncross = team.compact(npoint, e.cross_point, [&](int p) {
+    const PairBodies b = pair_bodies(m, e.point_pair[p]);
+    return m.body_treeid[b.body1] >= 0 && m.body_treeid[b.body2] >= 0;
+  });
+  team.once([&] { e.ncross[0] = ncross; });
+}
+
+STICTION_PHYSICS_END

@@ -1,0 +1,194 @@
+// Rows of the joints: limits, implicit servos, dry friction; and the predictor v_free.
+//
+// rows     in   A, qpos, qvel, act_*, qfrc_smooth, xmat
+//          out  inv_diag, limit_*, servo_*, friction_R, v_free, structure of the factor
+#pragma once
+
+#include "physics/delassus.h"
+#include "physics/hessian.h"
+#include "physics/row_law.h"
+
+STICTION_PHYSICS_BEGIN
+
+STICTION_FN bool has_rows(const ModelView& m) {
+  return m.any_limit || m.any_servo || m.any_frictionloss;
+}
+
+// Limits of single-dof joints: w = 1/A_ii, v̂ = −g0/(2 δt) with g0 the distance to each limit
+template <class Team, class S>
+STICTION_FN void limit_constants(const Team& team, const ModelView& m, EnvView<S>& e) {
+  if (!m.any_limit) return;
+  const double dt = m.opt.timestep;
+  team.for_each(m.njnt, [&](int j) {
+    const bool limited = m.jnt_limited[j] != 0;
+    e.limit_R[j] = limited ? limit_regularization(dt, e.inv_diag[m.jnt_dofadr[j]]) : S(0.0);
+    e.limit_vhat[2 * j] = e.limit_vhat[2 * j + 1] = S(0.0);
+    if (!limited) return;
+    const Wide<S> q = e.qpos[m.jnt_qposadr[j]], margin = e.jnt_margin[j];
+    const Wide<S> below = q - e.jnt_range[2 * j] - margin;
+    const Wide<S> above = e.jnt_range[2 * j + 1] - margin - q;
+    e.limit_vhat[2 * j] = S(-1 / (2 * dt)) * narrow<S>(below);
+    e.limit_vhat[2 * j + 1] = S(-1 / (2 * dt)) * narrow<S>(above);
+  });
+}
+
+// w = Σ inv_diag m² of a moment arm; entries on the same dof add up first. The three rotations of a
+// free joint are turned into world axes.
+template <class S>
+STICTION_FN S moment_delassus(const ModelView& m, const EnvView<S>& e, int a) {
+  const int begin = m.act_momentadr[a], end = m.act_momentadr[a + 1];
+  S w = S(0.0);
+  for (int x = begin; x < end; ++x) {
+    const int i = m.act_momentdof[x], r = m.dof_freerot[i];
+    if (r == i) {
+      const S* arm = e.act_moment + x;
+      const Vec3<Wide<S>> body = {widen(arm[0]), widen(arm[1]), widen(arm[2])};
+      const Vec3<S> world = narrow3<S>(load9(e.xmat, m.dof_bodyid[i]) * body);
+      w = w + e.inv_diag[i] * (world.x * world.x) + e.inv_diag[i + 1] * (world.y * world.y) +
+          e.inv_diag[i + 2] * (world.z * world.z);
+    } else if (r < 0) {
+      S total = S(0.0);
+      for (int y = begin; y < end; ++y)
+        if (m.act_momentdof[y] == i) total = total + e.act_moment[y];
+      w = w + e.inv_diag[i] * (e.act_moment[x] * total);
+    }
+  }
+  return w;
+}
+
+// Bounds of the actuator's own force: forcerange, and actuatorfrcrange of a joint it drives alone.
+template <class S>
+STICTION_FN void servo_bounds(const ModelView& m, EnvView<S>& e, int a) {
+  const S inf = S(std::numeric_limits<double>::infinity());
+  S lower = -inf, upper = inf;
+  if (m.actuator_forcelimited[a] != 0)
+    lower = e.actuator_forcerange[2 * a], upper = e.actuator_forcerange[2 * a + 1];
+  if (m.actuator_bounded[a] != 0) {
+    const int j = m.actuator_trnid[a];
+    const S gear = e.actuator_gear[6 * a];
+    const Mask<S> geared = gear != S(0.0);
+    const S inv = S(1.0) / select(geared, gear, S(1.0));
+    const S x = inv * e.jnt_actfrcrange[2 * j], y = inv * e.jnt_actfrcrange[2 * j + 1];
+    const S lo = vmin(x, y), hi = vmax(x, y);
+    lower = select(geared, clamp(lower, lo, hi), lower);
+    upper = select(geared, clamp(upper, lo, hi), upper);
+  }
+  e.servo_lower[a] = lower, e.servo_upper[a] = upper;
+}
+
+// ũ(v) = −Kp (l0 + δt v − l_d) − Kd (v − v_d); feedback that pulls back is implicit and softened
+// with its set points, the rest of the force is explicit.
+template <class Team, class S>
+STICTION_FN void servo_constants(const Team& team, const ModelView& m, EnvView<S>& e) {
+  if (!m.any_servo) return;
+  const S dt = S(m.opt.timestep), zero = S(0.0);
+  team.for_each(m.nu, [&](int a) {
+    e.servo_kappa[a] = e.servo_force0[a] = e.servo_lower[a] = e.servo_upper[a] = zero;
+    if (m.actuator_mayservo[a] == 0) return;
+    const S *law = e.act_law + 3 * a, length = e.act_length[a], velocity = e.act_velocity[a];
+    const S kp = vmax(-law[1], zero), kd = vmax(-law[2], zero);
+    const S w = moment_delassus(m, e, a);  // 0 where nothing is moved
+    const Mask<S> servo = kp + kd > zero && w > zero;
+    const S soft = servo_softening(dt, dt * kp + kd, w);
+    const S explicit_part = vmax(law[1], zero) * length + vmax(law[2], zero) * velocity;
+    const S force0 = soft * law[0] + explicit_part - (soft * kp) * length;
+    e.servo_force0[a] = select(servo, force0, zero);
+    e.servo_kappa[a] = select(servo, soft * (dt * kp + kd), zero);
+    servo_bounds(m, e, a);
+  });
+}
+
+// R = σ w
+template <class Team, class S>
+STICTION_FN void friction_constants(const Team& team, const ModelView& m, EnvView<S>& e) {
+  if (!m.any_frictionloss) return;
+  team.for_each(m.nv, [&](int i) {
+    e.friction_R[i] =
+        select(e.dof_frictionloss[i] != S(0.0), S(m.opt.regularization) * e.inv_diag[i], S(0.0));
+  });
+}
+
+// Limits and dry friction of dof i at its velocity v.
+template <class S>
+STICTION_FN RowValue<S> dof_rows(const ModelView& m, const EnvView<S>& e, int i, S v) {
+  RowValue<S> value = {S(0.0), S(0.0)};
+  const int j = m.dof_jntid[i];
+  if (m.jnt_limited[j] != 0)
+    value = limit_law(e.limit_R[j], e.limit_vhat[2 * j], e.limit_vhat[2 * j + 1], v);
+  if (m.any_frictionloss) {
+    const S bound = S(m.opt.timestep) * e.dof_frictionloss[i];
+    const RowValue<S> f = dry_friction_law(e.friction_R[i], bound, v);
+    value = {value.impulse + f.impulse, value.hess + f.hess};
+  }
+  return value;
+}
+template <class S>
+STICTION_FN RowValue<S> servo_row(const ModelView& m, const EnvView<S>& e, int a, S v) {
+  return servo_law(S(m.opt.timestep), e.servo_force0[a], e.servo_kappa[a], e.servo_lower[a],
+                   e.servo_upper[a], v);
+}
+
+// out (nu) = moment · v
+template <class Team, class S>
+STICTION_FN void servo_velocities(const Team& team, const ModelView& m, EnvView<S>& e, const S* v,
+                                  S* out) {
+  if (!m.any_servo) return;
+  team.for_each(m.nu, [&](int a) {
+    S sum = S(0.0);
+    for (int x = m.act_momentadr[a]; x < m.act_momentadr[a + 1]; ++x)
+      sum = sum + e.act_moment[x] * v[m.act_momentdof[x]];
+    out[a] = sum;
+  });
+}
+
+// Generalized impulse of the servos on dof i.
+template <class S>
+STICTION_FN S servo_impulse_of(const ModelView& m, const EnvView<S>& e, int i) {
+  S sum = S(0.0);
+  for (int k = m.dof_momentadr[i]; k < m.dof_momentadr[i + 1]; ++k) {
+    const int entry = m.dof_moment[k], a = m.moment_act[entry];
+    if (m.actuator_mayservo[a] != 0) sum = sum + e.act_moment[entry] * e.servo_impulse[a];
+  }
+  return sum;
+}
+
+// row_impulse, row_hess, servo_impulse, servo_hess at v and servo_vel
+template <class Team, class S>
+STICTION_FN void row_values(const Team& team, const ModelView& m, EnvView<S>& e, const S* v) {
+  if (m.any_servo)
+    team.for_each(m.nu, [&](int a) {
+      const RowValue<S> value = servo_row(m, e, a, e.servo_vel[a]);
+      e.servo_impulse[a] = value.impulse, e.servo_hess[a] = value.hess;
+    });
+  team.for_each(m.nv, [&](int i) {
+    const RowValue<S> value = dof_rows(m, e, i, v[i]);
+    e.row_impulse[i] = value.impulse + servo_impulse_of(m, e, i);
+    e.row_hess[i] = value.hess;
+  });
+}
+
+// v_free = v0 − H⁻¹ (p0 − rows), H = A + rows, all at v0, p0 = A (v0 − v*) = −δt k. Where no row
+// acts this is v*.
+template <class Team, class S>
+STICTION_FN void free_velocity(const Team& team, const ModelView& m, EnvView<S>& e) {
+  const S dt = S(m.opt.timestep);
+  servo_velocities(team, m, e, e.qvel, e.servo_vel);
+  row_values(team, m, e, e.qvel);
+  team.for_each(m.nv, [&](int i) { e.dv[i] = dt * e.qfrc_smooth[i] + e.row_impulse[i]; });
+  hessian(team, m, e, false);
+  factor(team, m, e);
+  solve_factored(team, m, e, e.dv);
+  team.for_each(m.nv, [&](int i) { e.v_free[i] = e.qvel[i] + e.dv[i]; });
+}
+
+template <class Team, class S>
+STICTION_FN void rows(const Team& team, const ModelView& m, EnvView<S>& e) {
+  inverse_diagonal(team, m, e);
+  limit_constants(team, m, e);
+  servo_constants(team, m, e);
+  friction_constants(team, m, e);
+  factor_structure(team, m, e, 0);
+  free_velocity(team, m, e);
+}
+
+STICTION_PHYSICS_END

@@ -1,0 +1,153 @@
+// Readings of the sensors into sensordata, with MuJoCo's definitions; docs/mjcf.md lists them.
+#pragma once
+
+#include "physics/sensor_actuator.h"
+#include "physics/sensor_contact.h"
+#include "physics/sensor_subtree.h"
+
+STICTION_PHYSICS_BEGIN
+
+// At most four numbers.
+template <class S>
+struct Reading {
+  S x[4];
+};
+template <class S>
+STICTION_FN Reading<S> reading(const Vec3<S>& v) {
+  return {{v.x, v.y, v.z, S(0.0)}};
+}
+template <class S>
+STICTION_FN Reading<S> reading(S x) {
+  return {{x, S(0.0), S(0.0), S(0.0)}};
+}
+template <class S>
+STICTION_FN Reading<S> reading(const Quat<Wide<S>>& q) {
+  return {{narrow<S>(q.w), narrow<S>(q.x), narrow<S>(q.y), narrow<S>(q.z)}};
+}
+
+// Frame sensors of a state, relative to the reference frame p_r, R_r where there is one:
+//   Rᵀ_r (p − p_r),  Rᵀ_r R,  Rᵀ_r (v − v_r − ω_r × (p − p_r)),  Rᵀ_r (ω − ω_r)
+template <class S>
+STICTION_FN Reading<S> frame_reading(const ModelView& m, const EnvView<S>& e, int i) {
+  using T = SensorType;
+  using W = Wide<S>;
+  const bool relative = m.sensor_refid[i] >= 0;
+  const Frame<S> obj = frame_of(m, e, m.sensor_objtype[i], m.sensor_objid[i]);
+  const Frame<S> ref = relative ? frame_of(m, e, m.sensor_reftype[i], m.sensor_refid[i]) : obj;
+  const Vec3<W> offset = relative ? obj.pos - ref.pos : obj.pos;
+  const Quat<W> quat = relative ? conjugate(ref.quat) * obj.quat : obj.quat;
+  const auto seen = [&](const Vec3<S>& v) {
+    return reading(relative ? transposed(narrow_axes<S>(ref.quat), v) : v);
+  };
+  switch (static_cast<T>(m.sensor_type[i])) {
+    case T::framepos:
+      return reading(narrow3<S>(relative ? transposed(matrix(ref.quat), offset) : offset));
+    case T::framequat: return reading<S>(quat);
+    case T::framexaxis: return reading(narrow_axes<S>(quat).x);
+    case T::frameyaxis: return reading(narrow_axes<S>(quat).y);
+    case T::framezaxis: return reading(narrow_axes<S>(quat).z);
+    case T::frameangvel: {
+      const Vec3<S> w = load6(e.cvel, obj.body).a;
+      return seen(relative ? w - load6(e.cvel, ref.body).a : w);
+    }
+    default: {
+      const Vec3<S> v = point_velocity(e, obj.body, obj.pos);
+      if (!relative) return reading(v);
+      const Vec3<S> carried = point_velocity(e, ref.body, ref.pos) +
+                              cross(load6(e.cvel, ref.body).a, narrow3<S>(offset));
+      return seen(v - carried);
+    }
+  }
+}
+
+// Sensors of a state that are no frame sensors.
+template <class S>
+STICTION_FN Reading<S> state_reading(const ModelView& m, const EnvView<S>& e, int i) {
+  using T = SensorType;
+  const int id = m.sensor_objid[i];
+  switch (static_cast<T>(m.sensor_type[i])) {
+    case T::clock: return reading(narrow<S>(e.time[0]));
+    case T::jointpos: return reading(narrow<S>(e.qpos[m.jnt_qposadr[id]]));
+    case T::jointvel: return reading(e.qvel[m.jnt_dofadr[id]]);
+    case T::ballquat: return reading<S>(normalized(load4(e.qpos + m.jnt_qposadr[id], 0)));
+    case T::ballangvel: return reading(load3(e.qvel + m.jnt_dofadr[id], 0));
+    case T::actuatorpos: return reading(length_of_actuator(m, e, id));
+    case T::actuatorvel: return reading(velocity_of_actuator<S>(m, e, id, e.qvel));
+    case T::subtreecom: return reading(narrow3<S>(subtree(m, e, id).com));
+    case T::subtreelinvel: return reading(subtree(m, e, id).velocity);
+    case T::subtreeangmom: return reading(subtree_angular_momentum(m, e, id));
+    case T::gyro:
+    case T::velocimeter: {
+      const Frame<S> site = frame_of(m, e, m.sensor_objtype[i], id);
+      const bool turns = static_cast<T>(m.sensor_type[i]) == T::gyro;
+      const Vec3<S> v = turns ? load6(e.cvel, site.body).a : point_velocity(e, site.body, site.pos);
+      return reading(transposed(narrow_axes<S>(site.quat), v));
+    }
+    default: return frame_reading(m, e, i);
+  }
+}
+
+// Accelerations are against free fall: a − g, as an instrument has it.
+template <class S>
+STICTION_FN Reading<S> interval_reading(const ModelView& m, const EnvView<S>& e, int i) {
+  using T = SensorType;
+  const int id = m.sensor_objid[i];
+  const T type = static_cast<T>(m.sensor_type[i]);
+  switch (type) {
+    case T::touch: return reading(touch(m, e, id));
+    case T::actuatorfrc: return reading(force_of_actuator(m, e, id));
+    case T::jointactuatorfrc: return reading(e.qfrc_actuator[m.jnt_dofadr[id]]);
+    case T::contact: {
+      const ContactReading<S> c = contact_reading(m, e, i);
+      if (m.sensor_dim[i] == 3) return reading(c.force);
+      return {{c.found, c.force.x, c.force.y, c.force.z}};
+    }
+    default: break;
+  }
+  const Frame<S> f = frame_of(m, e, m.sensor_objtype[i], id);
+  const Mat3<S> axes = narrow_axes<S>(f.quat);
+  if (type == T::force || type == T::torque) {
+    const Spatial<S> wrench = interaction(m, e, f.body, f.pos);
+    return reading(transposed(axes, type == T::force ? wrench.l : wrench.a));
+  }
+  const PointMotion<S> p = point_motion(m, e, f.body, f.pos);
+  if (type == T::frameangacc) return reading(p.alpha);
+  const Vec3<S> a = p.acceleration - load3(e.gravity, 0);
+  return reading(type == T::accelerometer ? transposed(axes, a) : a);
+}
+
+// Writes a reading, within the cutoff; lanes without `valid` keep their old one.
+template <class S>
+STICTION_FN void write_reading(const ModelView& m, EnvView<S>& e, int i, const Reading<S>& r,
+                               const Mask<S>& valid) {
+  const double cutoff = m.sensor_cutoff[i];
+  for (int k = 0; k < m.sensor_dim[i]; ++k) {
+    S& out = e.sensordata[m.sensor_adr[i] + k];
+    const S x = cutoff > 0.0 ? clamp(r.x[k], S(-cutoff), S(cutoff)) : r.x[k];
+    out = select(valid && is_finite(r.x[k]), x, out);
+  }
+}
+
+// Sensors of the last interval, before the state moves. Reads the kinematics and velocities of the
+// start of the step, qacc, v, the points of the solve, xfrc_contact, qfrc_actuator and the laws of
+// the actuators. Frozen lanes and readings that are not finite keep the old ones.
+template <class Team, class S>
+STICTION_FN void interval_sensors(const Team& team, const ModelView& m, EnvView<S>& e) {
+  const Mask<S> active = e.active[0] > S(0.5);
+  team.for_each(m.nsensor, [&](int i) {
+    if (!m.sensor_interval[i]) return;
+    write_reading(m, e, i, interval_reading(m, e, i), active);
+  });
+}
+
+// Sensors of the present state: qpos, qvel, time, and xpos, xquat, xmat, cvel of this state.
+template <class Team, class S>
+STICTION_FN void state_sensors(const Team& team, const ModelView& m, EnvView<S>& e) {
+  const Mask<S> all = S(0.0) == S(0.0);
+  team.for_each(m.nsensor, [&](int i) {
+    if (m.sensor_interval[i]) return;
+    write_reading(m, e, i, state_reading(m, e, i), all);
+  });
+}
+
+STICTION_PHYSICS_END

@@ -1,0 +1,224 @@
+// The convex problem of a step: min over v of ½ (v − v*)ᵀ A (v − v*) + Σ ℓ(J v), by Newton's method
+// from v0. The momentum p = A (v − v*) starts as −δt k and moves with the iterate, so that v* is
+// never formed.
+//
+// solve    in   A, qfrc_smooth, rows and their constants, points and their constants, v_free
+//          out  v, qacc, qfrc_constraint, qfrc_actuator (adds servos), xfrc_contact, point_vel,
+//               point_impulse, solver_niter, solver_nls, solver_residual, flags
+#pragma once
+
+#include "physics/line_search.h"
+#include "stiction/types.h"
+
+STICTION_PHYSICS_BEGIN
+
+// Lanes and their counters during the iteration; the same in all lanes of a team.
+template <class S>
+struct SolveState {
+  Mask<S> active;
+  Mask<S> bad, failed, stalled, not_converged;
+  S residual, scale;          // ‖D r‖/scale, scale = max(‖D A v‖, ‖D Jᵀγ‖)
+  S last_residual, decrease;  // of the step before; ½ |r·Δv| of it
+  Mask<S> full_step;          // α > ½ in it
+  S small_steps, flat_steps;  // in a row
+  S iterations, evaluations;
+};
+
+// Laws of points and rows at the iterate; gradient r = p − Jᵀγ − rows
+template <class Team, class S>
+STICTION_FN void evaluate_iterate(const Team& team, const ModelView& m, EnvView<S>& e) {
+  team.for_each(e.npoint[0], [&](int p) {
+    const ContactValue<S> c = evaluate(m, e, p, load3(e.point_vel, p));
+    store3(e.point_impulse, p, c.impulse);
+    store_sym3(e.point_hess, p, c.hess);
+  });
+  row_values(team, m, e, e.v);
+  contact_impulses(team, m, e, e.contact_impulse);
+  team.for_each(m.nv, [&](int i) {
+    e.gradient[i] = e.momentum[i] - (e.contact_impulse[i] + e.row_impulse[i]);
+  });
+}
+
+// ‖D r‖ / max(‖D A v‖, ‖D Jᵀγ‖), D = diag(A)^-1/2; 0/0 = 0
+template <class Team, class S>
+STICTION_FN void residual(const Team& team, const ModelView& m, EnvView<S>& e, SolveState<S>& s) {
+  const auto norm2 = [&](const auto& x) {
+    return team.template sum<S>(m.nv, [&](int i) {
+      const S value = x(i);
+      return value * value * e.inv_A[i];
+    });
+  };
+  const S r = norm2([&](int i) { return e.gradient[i]; });
+  const S momentum = norm2([&](int i) { return e.Av[i]; });
+  const S impulse = norm2([&](int i) { return e.contact_impulse[i] + e.row_impulse[i]; });
+  const S zero = S(0.0), one = S(1.0);
+  s.scale = vsqrt(vmax(momentum, impulse));
+  const Mask<S> scaled = s.scale > zero;
+  const S ratio = select(scaled, vsqrt(r) / select(scaled, s.scale, one), one);
+  s.residual = select(r == zero, zero, ratio);
+}
+
+// v = v0 in the lanes that iterate or are frozen; without points and rows the solution is v_free.
+template <class Team, class S>
+STICTION_FN void start(const Team& team, const ModelView& m, EnvView<S>& e, SolveState<S>& s) {
+  const S zero = S(0.0), dt = S(m.opt.timestep);
+  const Mask<S> all = zero == zero, none = zero != zero;
+  const Mask<S> steps = e.active[0] > S(0.5);
+  const Mask<S> constrained = has_rows(m) ? all : e.ncon[0] > zero;
+  s = {steps && constrained,
+       none,
+       none,
+       none,
+       none,
+       zero,
+       zero,
+       zero,
+       zero,
+       none,
+       zero,
+       zero,
+       zero,
+       zero};
+  const Mask<S> free = steps && !constrained;
+  team.for_each(m.nv, [&](int i) {
+    e.inv_A[i] = S(1.0) / e.A[tri(i, i)];
+    e.v[i] = select(free, e.v_free[i], e.qvel[i]);
+    e.momentum[i] = select(free, zero, -(dt * e.qfrc_smooth[i]));
+  });
+  multiply_A(team, m, e, e.v, e.Av);
+  point_velocities(team, m, e, e.v, e.point_vel);
+  servo_velocities(team, m, e, e.v, e.servo_vel);
+}
+
+// Lanes that are done leave: converged, not finite, or only round-off is left.
+template <class S>
+STICTION_FN void leave(const ModelView& m, SolveState<S>& s, bool first) {
+  s.active = s.active && !(s.residual <= S(m.opt.solver_tolerance));
+  s.bad = s.bad || (s.active && !is_finite(s.residual));
+  s.active = s.active && is_finite(s.residual);
+  if (first) return;
+
+  // flat: a full step promised less than the round-off of the cost, and the residual did not halve
+  const Mask<S> flat = s.full_step && s.decrease <= S(epsilon<S>()) * (s.scale * s.scale) &&
+                       s.residual > S(0.5) * s.last_residual;
+  s.flat_steps = select(flat, s.flat_steps + S(1.0), S(0.0));
+  const Mask<S> stall = s.active && (s.flat_steps > S(1.5) || s.small_steps > S(1.5));
+  s.stalled = s.stalled || stall;
+  s.active = s.active && !stall;
+}
+
+// Δv = −H⁻¹ r; returns r·Δv
+template <class Team, class S>
+STICTION_FN S direction(const Team& team, const ModelView& m, EnvView<S>& e, SolveState<S>& s) {
+  hessian(team, m, e, true);
+  factor(team, m, e);
+  team.for_each(m.nv, [&](int i) { e.dv[i] = -e.gradient[i]; });
+  solve_factored(team, m, e, e.dv);
+  const S slope = team.template sum<S>(m.nv, [&](int i) { return e.gradient[i] * e.dv[i]; });
+
+  // a descent direction unless only round-off is left
+  s.failed = s.failed || (s.active && !is_finite(slope));
+  s.stalled = s.stalled || (s.active && slope >= S(0.0));
+  s.active = s.active && slope < S(0.0) && is_finite(slope);
+  return slope;
+}
+
+// v ← v + α Δv and all that is linear in v; finished lanes stay.
+template <class Team, class S>
+STICTION_FN void advance(const Team& team, const ModelView& m, EnvView<S>& e, SolveState<S>& s,
+                         S slope, S alpha) {
+  const Mask<S> active = s.active;
+  const auto move = [&](int n, S* x, const S* dx) {
+    team.for_each(n, [&](int i) { x[i] = select(active, x[i] + alpha * dx[i], x[i]); });
+  };
+  const S zero = S(0.0), one = S(1.0);
+  const S step2 =
+      team.template sum<S>(m.nv, [&](int i) { return e.dv[i] * e.dv[i] * e.A[tri(i, i)]; });
+  const S size2 =
+      team.template sum<S>(m.nv, [&](int i) { return e.v[i] * e.v[i] * e.A[tri(i, i)]; });
+  const S small = S(4 * epsilon<S>());
+  s.small_steps = select(alpha * alpha * step2 < small * small * size2, s.small_steps + one, zero);
+  s.decrease = S(-0.5) * slope;
+  s.full_step = alpha > S(0.5);
+  s.last_residual = s.residual;
+  s.iterations = s.iterations + select(active, one, zero);
+  move(m.nv, e.v, e.dv);
+  move(m.nv, e.momentum, e.Adv);
+  move(m.nv, e.Av, e.Adv);
+  move(3 * e.npoint[0], e.point_vel, e.point_dvel);
+  if (m.any_servo) move(m.nu, e.servo_vel, e.servo_dvel);
+}
+
+template <class Team, class S>
+STICTION_FN void iterate(const Team& team, const ModelView& m, EnvView<S>& e, SolveState<S>& s) {
+  for (int k = 0;; ++k) {
+    evaluate_iterate(team, m, e);
+    residual(team, m, e, s);
+    leave(m, s, k == 0);
+    if (k == m.opt.max_iterations) {
+      s.not_converged = s.active;
+      return;
+    }
+    if (!any_lane(s.active)) return;
+    const S slope = direction(team, m, e, s);
+    if (!any_lane(s.active)) return;
+
+    multiply_A(team, m, e, e.dv, e.Adv);
+    point_velocities(team, m, e, e.dv, e.point_dvel);
+    servo_velocities(team, m, e, e.dv, e.servo_dvel);
+    const S alpha = line_search(team, m, e, slope, s.active, s.evaluations);
+    advance(team, m, e, s, slope, alpha);
+  }
+}
+
+// Force on each body and torque about its centre of mass; forces on the joints, accelerations.
+template <class Team, class S>
+STICTION_FN void solve_outputs(const Team& team, const ModelView& m, EnvView<S>& e) {
+  const S rate = S(1 / m.opt.timestep);
+  team.for_each(m.nv, [&](int i) {
+    e.qacc[i] = rate * (e.v[i] - e.qvel[i]);
+    e.qfrc_constraint[i] = rate * (e.contact_impulse[i] + dof_rows(m, e, i, e.v[i]).impulse);
+    if (m.any_servo) e.qfrc_actuator[i] = e.qfrc_actuator[i] + rate * servo_impulse_of(m, e, i);
+  });
+  team.for_each(m.nbody, [&](int b) {
+    Vec3<S> force = zero3<S>(), torque = zero3<S>();
+    const Vec3<S> centre = load3(e.xioff, b);
+    for (int n = e.body_pointadr[b]; n < e.body_pointadr[b + 1]; ++n) {
+      const PointForce<S> f = point_force(e, n);
+      force = force + f.impulse;
+      torque = torque + cross(f.r - centre, f.impulse);
+    }
+    store6(e.xfrc_contact, b, {rate * force, rate * torque});
+  });
+}
+
+template <class Team, class S>
+STICTION_FN void solver_report(const Team& team, EnvView<S>& e, const SolveState<S>& s) {
+  const auto raise = [&](Status bit, const Mask<S>& lanes) {
+    int i = 0;
+    while ((1u << i) != static_cast<unsigned>(bit)) ++i;
+    e.flags[i] = select(lanes, S(1.0), e.flags[i]);
+  };
+  team.once([&] {
+    e.solver_niter[0] = s.iterations;
+    e.solver_nls[0] = s.evaluations;
+    e.solver_residual[0] = s.residual;
+    raise(Status::bad_state, s.bad);
+    raise(Status::cholesky_failed, s.failed);
+    raise(Status::stalled, s.stalled);
+    raise(Status::not_converged, s.not_converged);
+  });
+}
+
+template <class Team, class S>
+STICTION_FN void solve(const Team& team, const ModelView& m, EnvView<S>& e) {
+  touched_bodies(team, m, e);
+  if (e.ncross[0] > 0) factor_structure(team, m, e, e.ncross[0]);
+  SolveState<S> s;
+  start(team, m, e, s);
+  iterate(team, m, e, s);
+  solve_outputs(team, m, e);
+  solver_report(team, e, s);
+}
+
+STICTION_PHYSICS_END

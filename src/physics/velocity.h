@@ -1,0 +1,32 @@
+// Spatial velocities of the bodies for any generalized velocity.
+#pragma once
+
+#include "physics/vec.h"
+#include "physics/views.h"
+
+STICTION_PHYSICS_BEGIN
+
+// Σ S_i v_i over n dofs from `dof` on.
+template <class S>
+STICTION_FN Spatial<S> dof_motion(const EnvView<S>& e, const S* v, int dof, int n) {
+  Spatial<S> u = zero6<S>();
+  for (int i = dof; i < dof + n; ++i) u = u + v[i] * load6(e.cdof, i);
+  return u;
+}
+
+// out (nbody,6): velocity about O of every body, V_b = V_parent + Σ S_i v_i; 0 of what can't move.
+template <class Team, class S>
+STICTION_FN void body_velocities(const Team& team, const ModelView& m, const EnvView<S>& e,
+                                 const S* v, S* out) {
+  team.once([&] { store6(out, 0, zero6<S>()); });
+  for (int l = 1; l < m.nlevel; ++l) {
+    const int first = m.level_adr[l];
+    team.for_each(m.level_adr[l + 1] - first, [&](int i) {
+      const int b = m.level_body[first + i];
+      const Spatial<S> parent = load6(out, m.body_parentid[b]);
+      store6(out, b, parent + dof_motion(e, v, m.body_dofadr[b], m.body_dofnum[b]));
+    });
+  }
+}
+
+STICTION_PHYSICS_END

@@ -1,0 +1,296 @@
+#include "reference/sensors.h"
+
+#include <algorithm>
+
+namespace stiction::reference {
+namespace {
+
+struct Frame {
+  Vec3 pos = Vec3::Zero();
+  Quat quat = Quat::Identity();
+  int body = 0;
+};
+
+Frame frame_of(const Model& m, const Kinematics& kin, ObjectType type, int id) {
+  switch (type) {
+    case ObjectType::body:
+      return {kin.xipos[at(id)], kin.xquat[at(id)] * row4(m.body_iquat, id), id};
+    case ObjectType::xbody: return {kin.xpos[at(id)], kin.xquat[at(id)], id};
+    case ObjectType::geom: {
+      const int b = m.geom_bodyid[at(id)];
+      return {kin.geom_xpos[at(id)], kin.xquat[at(b)] * row4(m.geom_quat, id), b};
+    }
+    case ObjectType::site: {
+      const int b = m.site_bodyid[at(id)];
+      return {kin.site_xpos[at(id)], kin.xquat[at(b)] * row4(m.site_quat, id), b};
+    }
+    default: return {};
+  }
+}
+
+// Poses and motion of all bodies at one state; acceleration and α hold with the given q̈.
+struct World {
+  Kinematics kin;
+  std::vector<Motion> bodies;
+
+  Vec3 velocity(int b, const Vec3& p) const {
+    return bodies[at(b)].velocity + bodies[at(b)].omega.cross(p - kin.xpos[at(b)]);
+  }
+  Vec3 acceleration(int b, const Vec3& p) const {
+    const Motion& s = bodies[at(b)];
+    const Vec3 r = p - kin.xpos[at(b)];
+    return s.acceleration + s.alpha.cross(r) + s.omega.cross(s.omega.cross(r));
+  }
+};
+World world(const Model& m, const StepInputs& in, std::span<const double> qpos,
+            std::span<const double> qvel, const VecX& qacc) {
+  World w{kinematics(m, qpos, in.mocap_pos, in.mocap_quat), {}};
+  w.bodies = motion(m, w.kin, qvel);
+  for (int b = 1; b < m.nbody; ++b) {
+    w.bodies[at(b)].acceleration += point_jacobian(m, w.kin, b, w.kin.xpos[at(b)]) * qacc;
+    w.bodies[at(b)].alpha += rotation_jacobian(m, w.kin, b) * qacc;
+  }
+  return w;
+}
+
+bool descends(const Model& m, int b, int ancestor) {
+  while (b > ancestor) b = m.body_parentid[at(b)];
+  return b == ancestor;
+}
+
+VecX to_vec(const Quat& q) {
+  return Eigen::Vector4d(q.w(), q.x(), q.y(), q.z());
+}
+VecX to_vec(double x) {
+  return VecX::Constant(1, x);
+}
+
+// ---- sensors of a state
+
+VecX frame_sensor(const Model& m, const World& w, int i) {
+  using T = SensorType;
+  const Frame obj = frame_of(m, w.kin, m.sensor_objtype[at(i)], m.sensor_objid[at(i)]);
+  const Frame ref = frame_of(m, w.kin, m.sensor_reftype[at(i)], m.sensor_refid[at(i)]);
+  const Quat to_ref = ref.quat.conjugate();
+  const Motion &a = w.bodies[at(obj.body)], &b = w.bodies[at(ref.body)];
+  switch (m.sensor_type[at(i)]) {
+    case T::framepos: return to_ref * (obj.pos - ref.pos);
+    case T::framequat: return to_vec(to_ref * obj.quat);
+    case T::framexaxis: return to_ref * (obj.quat * Vec3(Vec3::UnitX()));
+    case T::frameyaxis: return to_ref * (obj.quat * Vec3(Vec3::UnitY()));
+    case T::framezaxis: return to_ref * (obj.quat * Vec3(Vec3::UnitZ()));
+    case T::frameangvel: return to_ref * (a.omega - b.omega);
+    default:
+      return to_ref * (w.velocity(obj.body, obj.pos) - w.velocity(ref.body, ref.pos) -
+                       b.omega.cross(obj.pos - ref.pos));
+  }
+}
+
+VecX subtree_sensor(const Model& m, const World& w, SensorType type, int root) {
+  const Vec3 com = subtree_com(m, w.kin)[at(root)];
+  double mass = 0;
+  Vec3 linear = Vec3::Zero(), angular = Vec3::Zero();
+  for (int b = 0; b < m.nbody; ++b) {
+    if (!descends(m, b, root)) continue;
+    const Vec3 p = m.body_mass[at(b)] * w.velocity(b, w.kin.xipos[at(b)]);
+    mass += m.body_mass[at(b)];
+    linear += p;
+    angular +=
+        (w.kin.xipos[at(b)] - com).cross(p) + world_inertia(m, w.kin, b) * w.bodies[at(b)].omega;
+  }
+  if (type == SensorType::subtreecom) return com;
+  if (type == SensorType::subtreeangmom) return angular;
+  return mass > 0 ? Vec3(linear / mass) : linear;
+}
+
+VecX state_sensor(const Model& m, const Options& o, const StepInputs& in, const StepResult& s,
+                  const World& w, int i) {
+  using T = SensorType;
+  const SensorType type = m.sensor_type[at(i)];
+  const int id = m.sensor_objid[at(i)];
+  switch (type) {
+    case T::clock: return to_vec(in.time + (any(s.status, kFrozen) ? 0 : *o.timestep));
+    case T::jointpos: return to_vec(s.qpos[at(m.jnt_qposadr[at(id)])]);
+    case T::jointvel: return to_vec(s.qvel[at(m.jnt_dofadr[at(id)])]);
+    case T::ballquat:
+      return to_vec(row4(std::span(s.qpos).subspan(at(m.jnt_qposadr[at(id)])), 0).normalized());
+    case T::ballangvel: return row3(std::span(s.qvel).subspan(at(m.jnt_dofadr[at(id)])), 0);
+    case T::actuatorpos: return to_vec(actuation(m, s.qpos, s.qvel, in.ctrl)[at(id)].length);
+    case T::actuatorvel: return to_vec(actuation(m, s.qpos, s.qvel, in.ctrl)[at(id)].velocity);
+    case T::subtreecom:
+    case T::subtreelinvel:
+    case T::subtreeangmom: return subtree_sensor(m, w, type, id);
+    case T::gyro:
+    case T::velocimeter: {
+      const Frame f = frame_of(m, w.kin, ObjectType::site, id);
+      const Quat to_site = f.quat.conjugate();
+      if (type == T::gyro) return to_site * w.bodies[at(f.body)].omega;
+      return to_site * w.velocity(f.body, f.pos);
+    }
+    default: return frame_sensor(m, w, i);
+  }
+}
+
+// ---- sensors of the interval
+
+double touch(const Model& m, const Kinematics& kin, const StepResult& s, double dt, int site) {
+  const Frame f = frame_of(m, kin, ObjectType::site, site);
+  double force = 0;
+  for (const Contact& c : s.contacts) {
+    const bool first = m.geom_bodyid[at(c.geom1)] == f.body;
+    const bool second = m.geom_bodyid[at(c.geom2)] == f.body;
+    const Vec3 n = row3(c.normal, 0), outwards = second ? Vec3(-n) : n;
+    const double impulse = n.dot(row3(c.impulse, 0));
+    if ((first || second) && impulse > 0 &&
+        ray_meets(m.site_type[at(site)], row3(m.site_size, site),
+                  f.quat.conjugate() * (row3(c.pos, 0) - f.pos), f.quat.conjugate() * outwards))
+      force += impulse / dt;
+  }
+  return force;
+}
+
+bool names_geom(const Model& m, ObjectType type, int id, int geom) {
+  const int body = m.geom_bodyid[at(geom)];
+  if (type == ObjectType::geom) return geom == id;
+  if (type == ObjectType::body) return body == id;
+  if (type == ObjectType::xbody) return descends(m, body, id);
+  return true;
+}
+
+VecX contact(const Model& m, const StepResult& s, double dt, int i) {
+  const auto first = [&](int geom) {
+    return names_geom(m, m.sensor_objtype[at(i)], m.sensor_objid[at(i)], geom);
+  };
+  const auto second = [&](int geom) {
+    return names_geom(m, m.sensor_reftype[at(i)], m.sensor_refid[at(i)], geom);
+  };
+  double found = 0;
+  Vec3 force = Vec3::Zero();  // of the first on the second
+  for (const Contact& c : s.contacts) {
+    const Vec3 impulse = row3(c.impulse, 0);
+    if (impulse.isZero(0)) continue;
+    const bool regular = first(c.geom1) && second(c.geom2);
+    const bool reverse = first(c.geom2) && second(c.geom1);
+    if (!regular && !reverse) continue;
+    found += 1;
+    force += (regular ? 1 : -1) * impulse / dt;
+  }
+  if (m.sensor_dim[at(i)] == 1) return to_vec(found);
+  if (m.sensor_dim[at(i)] == 3) return force;
+  return Eigen::Vector4d(found, force.x(), force.y(), force.z());
+}
+
+// Newton–Euler over the subtree of `root`: what its parent must exert on it, in the frame f.
+VecX interaction(const Model& m, const World& w, const StepInputs& in, const StepResult& s,
+                 SensorType type, const Frame& f) {
+  const Vec3 gravity(m.gravity[0], m.gravity[1], m.gravity[2]);
+  Vec3 force = Vec3::Zero(), torque = Vec3::Zero();
+  for (int b = f.body; b < m.nbody; ++b) {
+    if (!descends(m, b, f.body)) continue;
+    const Motion& a = w.bodies[at(b)];
+    const Vec3& com = w.kin.xipos[at(b)];
+    const Mat3 inertia = world_inertia(m, w.kin, b);
+    Vec3 on = m.body_mass[at(b)] * (w.acceleration(b, com) - gravity);
+    Vec3 about = inertia * a.alpha + a.omega.cross(inertia * a.omega);
+    for (const std::span<const double> xfrc : {std::span(s.xfrc_contact), in.xfrc_applied}) {
+      if (xfrc.empty()) continue;
+      on -= row3(xfrc, 2 * b);
+      about -= row3(xfrc, 2 * b + 1);
+    }
+    force += on;
+    torque += about + (com - f.pos).cross(on);
+  }
+  return f.quat.conjugate() * (type == SensorType::force ? force : torque);
+}
+
+// Forces of the actuators: at the start of the step; of servos at its end.
+VecX actuator_forces(const Model& m, const Options& o, const StepInputs& in, const StepResult& s) {
+  const std::vector<Actuation> all = actuation(m, in.qpos, in.qvel, in.ctrl);
+  const Eigen::Map<const VecX> v(s.qvel.data(), m.nv);
+  const Eigen::Map<const RowMatX> A(s.A.data(), m.nv, m.nv);
+  const Kinematics kin = kinematics(m, in.qpos, in.mocap_pos, in.mocap_quat);
+  const std::vector<std::pair<int, ServoLaw>> servos =
+      servo_laws(m, *o.timestep, in, DelassusScale(m, kin, A));
+  VecX force(m.nu);
+  for (int a = 0; a < m.nu; ++a) force[a] = actuator_force(m, a, all[at(a)]);
+  for (const auto& [a, law] : servos)
+    force[a] = law.at(all[at(a)].moment.dot(v)).impulse / *o.timestep;
+  return force;
+}
+
+double joint_actuation(const Model& m, const StepInputs& in, const VecX& forces, int joint) {
+  const std::vector<Actuation> all = actuation(m, in.qpos, in.qvel, in.ctrl);
+  VecX f = VecX::Zero(m.nv);
+  for (int a = 0; a < m.nu; ++a) f += forces[a] * all[at(a)].moment;
+  clamp_joint_actuation(m, f);
+  return f[m.jnt_dofadr[at(joint)]];
+}
+
+VecX interval_sensor(const Model& m, const Options& o, const StepInputs& in, const StepResult& s,
+                     const World& w, int i) {
+  using T = SensorType;
+  const SensorType type = m.sensor_type[at(i)];
+  const int id = m.sensor_objid[at(i)];
+  switch (type) {
+    case T::touch: return to_vec(touch(m, w.kin, s, *o.timestep, id));
+    case T::contact: return contact(m, s, *o.timestep, i);
+    case T::actuatorfrc: return to_vec(actuator_forces(m, o, in, s)[id]);
+    case T::jointactuatorfrc:
+      return to_vec(joint_actuation(m, in, actuator_forces(m, o, in, s), id));
+    default: break;
+  }
+  const Frame f = frame_of(m, w.kin, m.sensor_objtype[at(i)], id);
+  if (type == T::force || type == T::torque) return interaction(m, w, in, s, type, f);
+  if (type == T::frameangacc) return w.bodies[at(f.body)].alpha;
+  const Vec3 a = w.acceleration(f.body, f.pos) - Vec3(m.gravity[0], m.gravity[1], m.gravity[2]);
+  return type == T::accelerometer ? Vec3(f.quat.conjugate() * a) : a;
+}
+
+// Signed function of a point, <= 0 in the shape, convex.
+double depth(GeomType type, const Vec3& size, const Vec3& p) {
+  switch (type) {
+    case GeomType::sphere: return p.norm() - size[0];
+    case GeomType::ellipsoid: return p.cwiseQuotient(size).norm() - 1;
+    case GeomType::box: return (p.cwiseAbs() - size).maxCoeff();
+    case GeomType::cylinder:
+      return std::max(p.head<2>().norm() - size[0], std::abs(p.z()) - size[1]);
+    default:  // capsule
+      return (p - Vec3(0, 0, std::clamp(p.z(), -size[1], size[1]))).norm() - size[0];
+  }
+}
+
+}  // namespace
+
+bool ray_meets(GeomType type, const Vec3& size, const Vec3& p, const Vec3& d) {
+  double lower = 0, upper = p.norm() + 2 * size.sum();
+  for (int k = 0; k < 200; ++k) {
+    const double a = lower + (upper - lower) / 3, b = upper - (upper - lower) / 3;
+    if (depth(type, size, p + a * d) <= depth(type, size, p + b * d))
+      upper = b;
+    else
+      lower = a;
+  }
+  return depth(type, size, p) <= 0 || depth(type, size, p + lower * d) <= 0;
+}
+
+std::vector<double> sensors(const Model& m, const Options& o, const StepInputs& in,
+                            const StepResult& s) {
+  const VecX none = VecX::Zero(m.nv);
+  const Eigen::Map<const VecX> v0(in.qvel.data(), m.nv), v(s.qvel.data(), m.nv);
+  std::vector<double> data(at(m.nsensordata), 0.0);
+  if (m.nsensor == 0) return data;
+  const World start = world(m, in, in.qpos, in.qvel, (v - v0) / *o.timestep);
+  const World end = world(m, in, s.qpos, s.qvel, none);
+  for (int i = 0; i < m.nsensor; ++i) {
+    const bool interval = of_interval(m.sensor_type[at(i)]);
+    if (interval && any(s.status, kFrozen)) continue;
+    const VecX x =
+        interval ? interval_sensor(m, o, in, s, start, i) : state_sensor(m, o, in, s, end, i);
+    const double cutoff = has_cutoff(m.sensor_type[at(i)]) ? m.sensor_cutoff[at(i)] : 0;
+    for (int k = 0; k < m.sensor_dim[at(i)]; ++k)
+      data[at(m.sensor_adr[at(i)] + k)] = cutoff > 0 ? std::clamp(x[k], -cutoff, cutoff) : x[k];
+  }
+  return data;
+}
+
+}  // namespace stiction::reference

@@ -1,0 +1,68 @@
+// Models of the tests of the solve.
+#pragma once
+
+#include <fstream>
+#include <iterator>
+#include <string>
+#include <vector>
+
+#include "stiction/model.h"
+
+namespace stiction::test {
+
+// Free bodies on each other, on a plane and on an arm.
+inline const char* const kPile = R"(
+<mujoco><option timestep="0.005"/><default><geom friction="0.8"/></default>
+<worldbody><geom type="plane" size="5 5 1"/>
+ <body pos="0 0 .1"><freejoint/><geom type="sphere" size=".1" mass="1"/></body>
+ <body pos=".05 0 .3"><freejoint/><geom type="capsule" size=".08 .2" euler="80 0 0" mass="2"/></body>
+ <body pos="0 .05 .5"><freejoint/><geom type="capsule" size=".07 .15" euler="80 0 80" mass=".5"/></body>
+ <body pos=".3 0 .4"><joint axis="0 1 0" frictionloss=".1"/>
+  <geom type="capsule" fromto="0 0 0 -.3 0 .1" size=".04" mass="1"/>
+  <body pos="-.3 0 .1"><joint type="ball" damping=".01"/>
+   <geom type="sphere" size=".06" mass=".5"/></body></body>
+</worldbody></mujoco>)";
+
+// Limits, dry friction, servos on one dof, on a tendon over two branches and on a ball joint.
+inline const char* const kArm = R"(
+<mujoco><option timestep="0.004"/><compiler angle="radian"/>
+<worldbody><geom type="plane" size="5 5 1" pos="0 0 -.9"/>
+ <body pos="0 0 0"><joint name="a" axis="0 1 0" range="-.5 .5" limited="true" frictionloss=".5"/>
+  <geom type="capsule" fromto="0 0 0 0 0 -.4" size=".05" mass="2"/>
+  <body pos="0 .1 -.4"><joint name="b" axis="0 1 0" range="-1 .2" limited="true"/>
+   <geom type="capsule" fromto="0 0 0 .1 0 -.4" size=".04" mass="1"/>
+   <body pos=".1 0 -.4"><joint name="e" type="ball"/>
+    <geom type="capsule" fromto="0 0 0 .1 0 -.1" size=".03" mass=".3"/></body></body>
+  <body pos="0 -.1 -.4"><joint name="c" axis="1 0 0" frictionloss=".2"/>
+   <geom type="capsule" fromto="0 0 0 0 -.1 -.4" size=".04" mass="1"/>
+   <body pos="0 -.1 -.4"><joint name="d" type="slide" axis="0 0 1" range="0 .1" limited="true"/>
+    <geom type="sphere" size=".06" mass=".4"/></body></body></body>
+</worldbody>
+<tendon><fixed name="t"><joint joint="b" coef="1"/><joint joint="c" coef="-.5"/></fixed></tendon>
+<actuator><position joint="a" kp="200" kv="5" ctrlrange="-1 1"/>
+ <position tendon="t" kp="50" ctrlrange="-1 1" forcerange="-8 8" forcelimited="true"/>
+ <velocity joint="e" kv="3" gear="1 .5 -.3"/><motor joint="d" gear="2"/>
+ <position joint="d" kp="4e5" kv="10"/></actuator></mujoco>)";
+
+struct TestModel {
+  std::string name;
+  ModelPtr model;
+};
+// A robot of tests/data on a floor.
+inline ModelPtr robot(const std::string& name) {
+  std::ifstream file(std::string(STICTION_TEST_DATA) + "/models/" + name + ".xml");
+  std::string xml{std::istreambuf_iterator<char>(file), {}};
+  const std::string world = "<worldbody>";
+  if (name.find("feetonly") == std::string::npos)
+    xml.insert(xml.find(world) + world.size(), "<geom type=\"plane\" size=\"5 5 1\"/>");
+  return load_model_from_string(xml);
+}
+inline std::vector<TestModel> solve_models() {
+  std::vector<TestModel> models = {{"pile", load_model_from_string(kPile)},
+                                   {"arm", load_model_from_string(kArm)}};
+  for (const char* name : {"go1", "go2", "anymal_c", "h1", "g1_capsules", "g1_feetonly", "panda"})
+    models.push_back({name, robot(name)});
+  return models;
+}
+
+}  // namespace stiction::test
