@@ -1,0 +1,115 @@
+// One step of a batch against the reference engine, from states in the air and on the floor.
+#include <algorithm>
+#include <cmath>
+
+#include "batch/batches.h"
+#include "stiction/reference.h"
+
+namespace stiction::test {
+namespace {
+
+constexpr int kEnvs = 20;
+
+struct Pair {
+  Batch batch;
+  Reference reference;
+};
+Pair make(Precision p) {
+  BatchOptions o;
+  o.num_envs = kEnvs;
+  o.precision = p;
+  o.options.solver_tolerance = p == Precision::float64 ? 1e-12 : 1e-4;
+  Options reference = o.options;
+  reference.solver_tolerance = 1e-12;
+  Pair pair{Batch(crawler(), o), Reference(crawler(), reference)};
+  for (int env = 0; env < kEnvs; ++env) start(pair.batch, env, env);
+  return pair;
+}
+
+std::vector<double> inputs(Batch& b, int env) {
+  std::vector<double> ctrl;
+  for (int i = 0; i < b.model().nu; ++i) ctrl.push_back(number(b, "ctrl", env, i));
+  return ctrl;
+}
+
+// Largest difference of generalized velocities after one step, relative to |v| + g dt.
+double largest_difference(Pair& p, int* contacts) {
+  std::vector<StepResult> expected;
+  for (int env = 0; env < kEnvs; ++env) {
+    const BatchState s = p.batch.get_state(std::span(&env, 1));
+    const std::vector<double> ctrl = inputs(p.batch, env);
+    expected.push_back(p.reference.step(s.qpos, s.qvel, {ctrl}));
+    *contacts += static_cast<int>(expected.back().contacts.size());
+  }
+  p.batch.step();
+  double worst = 0;
+  for (int env = 0; env < kEnvs; ++env) {
+    const std::vector<double>& v = expected[static_cast<std::size_t>(env)].qvel;
+    double difference = 0, scale = 9.81 * *p.batch.options().timestep;
+    for (std::size_t i = 0; i < v.size(); ++i) {
+      difference =
+          std::max(difference, std::fabs(number(p.batch, "qvel", env, static_cast<int>(i)) - v[i]));
+      scale = std::max(scale, std::fabs(v[i]));
+    }
+    worst = std::max(worst, difference / scale);
+  }
+  return worst;
+}
+
+// Both solve to 1e-12 in double; the laws' curvature is at most 1e3 times the inertia of a leg.
+TEST(Parity, InDoubleAStepIsTheReferences) {
+  Pair p = make(Precision::float64);
+  int contacts = 0;
+  double worst = 0;
+  for (int k = 0; k < 40; ++k, p.batch.step(2))
+    worst = std::max(worst, largest_difference(p, &contacts));
+  EXPECT_GT(contacts, 500);
+  EXPECT_LT(worst, 1e-8);
+}
+
+// The residual is 1e-4 of the momentum in the norm of A; the lightest dof, a foot of 0.1 kg on a
+// robot of 3 kg, sees it magnified by the square root of the ratio of inertias, below 10.
+TEST(Parity, InFloatAStepIsTheReferencesToTheSolversTolerance) {
+  Pair p = make(Precision::float32);
+  int contacts = 0;
+  double worst = 0;
+  for (int k = 0; k < 40; ++k, p.batch.step(2))
+    worst = std::max(worst, largest_difference(p, &contacts));
+  EXPECT_GT(contacts, 500);
+  EXPECT_LT(worst, 1e-3);
+}
+
+TEST(Parity, ContactsAreTheReferences) {
+  Pair p = make(Precision::float64);
+  p.batch.step(60);
+  int compared = 0;
+  for (int env = 0; env < kEnvs; ++env) {
+    const BatchState s = p.batch.get_state(std::span(&env, 1));
+    const std::vector<double> ctrl = inputs(p.batch, env);
+    const StepResult expected = p.reference.step(s.qpos, s.qvel, {ctrl});
+    const std::vector<Contact> contacts = p.batch.contacts(env);
+    for (const Contact& c : expected.contacts) {
+      if (c.impulse == std::array<double, 3>{}) continue;
+      const auto found = std::find_if(contacts.begin(), contacts.end(),
+                                      [&](const Contact& x) { return x.slot == c.slot; });
+      ASSERT_NE(found, contacts.end());
+      EXPECT_EQ(found->pair, c.pair);
+      EXPECT_EQ(found->geom2, c.geom2);
+      EXPECT_NEAR(found->gap, c.gap, 1e-10);
+      EXPECT_NEAR(found->friction, c.friction, 1e-10);
+      EXPECT_NEAR(found->stiffness, c.stiffness, 1e-6 * c.stiffness);
+      EXPECT_NEAR(found->separation_velocity, c.separation_velocity, 1e-8);
+      for (std::size_t k = 0; k < 3; ++k) {
+        EXPECT_NEAR(found->pos[k], c.pos[k], 1e-9);
+        EXPECT_NEAR(found->normal[k], c.normal[k], 1e-10);
+        EXPECT_NEAR(found->impulse[k], c.impulse[k], 1e-7);
+        EXPECT_NEAR(found->slip[k], c.slip[k], 1e-8);
+      }
+      ++compared;
+    }
+  }
+  EXPECT_GT(compared, 20);
+}
+
+}  // namespace
+}  // namespace stiction::test
