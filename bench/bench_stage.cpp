@@ -2,6 +2,8 @@
 // usage: bench_stage MODEL...; STICTION_BENCH_ENVS and _STEPS change sizes. States come from a Batch
 // after a second of motion at the controls of the first keyframe; each has its own perturbation.
 #include <chrono>
+#include <cmath>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
@@ -31,7 +33,9 @@ int setting(const char* name, int otherwise) {
 
 // A batch that has moved.
 Batch moving(const ModelPtr& m, int num_envs) {
-  Batch b(m, {.num_envs = num_envs, .threads = 1});
+  BatchOptions options;
+  options.num_envs = num_envs, options.threads = 1;
+  Batch b(m, options);
   std::vector<int> ids(static_cast<std::size_t>(num_envs));
   std::iota(ids.begin(), ids.end(), 0);
   BatchState state = b.get_state(ids);
@@ -99,11 +103,10 @@ struct Stage {
   double ns = 0;
 };
 
-#define STAGE(stage)                                                                      \
-  {                                                                                       \
-#stage, [](const physics::ModelView& m, physics::EnvView<S>& e) {                         \
-      physics::stage(physics::TeamOfOne(), m, e);                                         \
-    }                                                                                     \
+#define STAGE(stage)                                                                       \
+  {                                                                                        \
+#stage, [](const physics::ModelView& view,                                             \
+               physics::EnvView <S>& e) { physics::stage(physics::TeamOfOne(), view, e); } \
   }
 
 void measure(const std::string& path) {
@@ -115,9 +118,10 @@ void measure(const std::string& path) {
   std::vector<Block> blocks;
   for (int p = 0; p < packs; ++p) blocks.emplace_back(host, b, p * kW);
 
-  std::vector<Stage> stages{STAGE(clear_flags), STAGE(kinematics), STAGE(bias),  STAGE(inertia),
-                            STAGE(actuation),   STAGE(rows),       STAGE(collide), STAGE(solve),
-                            STAGE(integrate),   STAGE(velocities), STAGE(state_sensors)};
+  std::vector<Stage> stages{STAGE(clear_flags), STAGE(kinematics),   STAGE(bias),
+                            STAGE(inertia),     STAGE(actuation),    STAGE(rows),
+                            STAGE(collide),     STAGE(solve),        STAGE(integrate),
+                            STAGE(velocities),  STAGE(state_sensors)};
   double total = 0, iterations = 0, points = 0;
   for (int k = 0; k < steps; ++k)
     for (Block& block : blocks) {
