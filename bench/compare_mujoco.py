@@ -1,0 +1,161 @@
+"""Ours against MuJoCo's `mujoco.rollout`: same model file, timestep, start and controls.
+
+MuJoCo runs its Newton solver, its Euler integrator and the cone of the model. Both engines are warmed
+up to the same time, then take turns; a speed is the median of the rounds. `points` are the contacts
+in ours, `mj_contacts` in MuJoCo's problem. `creep` is the fastest foot of a robot that stands by its
+keyframe's servos in gravity tilted by 5 degrees, after it came to rest.
+Writes bench/results/<processor>/mujoco.csv.
+"""
+
+import argparse
+import time
+
+import numpy as np
+from stiction.control import start_state
+
+from scenes import HOLD, controls, run, scenes, started, table, write
+
+TILT = np.radians(5)
+
+
+class MuJoCo:
+    """A batch of states that `mujoco.rollout` advances."""
+
+    def __init__(self, scene, model, num_envs, threads):
+        import mujoco
+        from mujoco import rollout
+
+        self.mj = mujoco
+        self.model = mujoco.MjModel.from_xml_string(scene.xml())
+        self.model.opt.solver = mujoco.mjtSolver.mjSOL_NEWTON
+        self.model.opt.integrator = mujoco.mjtIntegrator.mjINT_EULER
+        self.model.opt.timestep = model.timestep
+        self.data = [mujoco.MjData(self.model) for _ in range(threads)]
+        self.spec = mujoco.mjtState.mjSTATE_FULLPHYSICS
+        self.state = np.tile(self.start(model), (num_envs, 1))
+        self.pool = rollout.Rollout(nthread=threads if threads > 1 else 0)
+
+    def start(self, model):
+        data = self.data[0]
+        data.qpos[:], data.qvel[:], _ = start_state(model)
+        state = np.empty(self.mj.mj_stateSize(self.model, self.spec))
+        self.mj.mj_getState(self.model, data, state, self.spec)
+        return state
+
+    def run(self, sequence) -> None:
+        """The controls as `run` of scenes.py plays them."""
+        models = [self.model] * len(self.state)
+        states, _ = self.pool.rollout(models, self.data, self.state, sequence)
+        self.state = np.ascontiguousarray(states[:, -1])
+
+    def contacts(self) -> float:
+        """Mean number over some environments."""
+        data, found = self.data[0], []
+        for state in self.state[:: max(1, len(self.state) // 64)]:
+            self.mj.mj_setState(self.model, data, state, self.spec)
+            self.mj.mj_forward(self.model, data)
+            found.append(data.ncon)
+        return float(np.mean(found))
+
+
+def compare(scene, num_envs, threads, warm_up, steps, rounds) -> dict:
+    model = scene.load()
+    batch, theirs = started(model, num_envs, threads=threads), MuJoCo(scene, model, num_envs, threads)
+    sequence = controls(scene, model, num_envs, warm_up + steps * rounds)
+    # (num_envs, steps, nu), made outside the timed part
+    part = lambda a, b: np.ascontiguousarray(
+        np.repeat(sequence[a // HOLD : b // HOLD], HOLD, axis=0).transpose(1, 0, 2))
+    run(batch, sequence[: warm_up // HOLD])
+    theirs.run(part(0, warm_up))
+    batch.clear_counts()
+    ours_s, theirs_s, contacts = [], [], []
+    for r in range(rounds):
+        a, b = warm_up + r * steps, warm_up + (r + 1) * steps
+        for_mujoco = part(a, b)
+        begin = time.perf_counter()
+        run(batch, sequence[a // HOLD : b // HOLD])
+        middle = time.perf_counter()
+        theirs.run(for_mujoco)
+        ours_s.append(middle - begin)
+        theirs_s.append(time.perf_counter() - middle)
+        contacts.append(theirs.contacts())
+    count = (b // HOLD - a // HOLD) * HOLD * num_envs
+    ours, mujoco = count / np.median(ours_s), count / np.median(theirs_s)
+    counts = batch.counts
+    creep = {"creep_um_s": "", "mj_creep_um_s": ""}
+    if model.nkey:
+        creep = {"creep_um_s": f"{1e6 * creep_ours(scene):.3g}",
+                 "mj_creep_um_s": f"{1e6 * creep_mujoco(scene):.3g}"}  # fmt: skip
+    return {
+        "model": scene.name, "nv": model.nv, "envs": num_envs, "threads": threads, "isa": batch.isa,
+        "steps_per_s": round(ours), "mj_steps_per_s": round(mujoco), "ratio": f"{ours / mujoco:.2f}",
+        "points": f"{counts.contacts / max(counts.env_steps, 1):.2f}",
+        "mj_contacts": f"{np.mean(contacts):.2f}", "frozen": int(batch.status_count), **creep,
+    }  # fmt: skip
+
+
+# ------------------------------------------------------------------------------- creep
+
+
+def tilted() -> np.ndarray:
+    return 9.81 * np.array([np.sin(TILT), 0, -np.cos(TILT)])
+
+
+def fastest(before, after, seconds) -> float:
+    """Horizontal speed of the fastest of some points, m/s."""
+    return float(np.linalg.norm((after - before)[:, :2], axis=1).max() / seconds)
+
+
+def creep_ours(scene, settle=2.0, seconds=1.0) -> float:
+    model = scene.load()
+    batch = started(model, 1, threads=1)
+    batch.ctrl[:] = start_state(model)[2]
+    batch.param("gravity")[:] = tilted()
+    batch.step(round(settle / model.timestep))
+    feet = sorted({int(model.geom_bodyid[g]) for c in batch.contacts(0) for g in (c.geom1, c.geom2)}
+                  - {0})  # fmt: skip
+    if not feet:
+        return float("nan")
+    before = batch.xpos[0, feet].copy()
+    batch.step(round(seconds / model.timestep))
+    return fastest(before, batch.xpos[0, feet], seconds)
+
+
+def creep_mujoco(scene, settle=2.0, seconds=1.0) -> float:
+    import mujoco
+
+    ours, model = scene.load(), mujoco.MjModel.from_xml_string(scene.xml())
+    model.opt.integrator = mujoco.mjtIntegrator.mjINT_EULER
+    model.opt.solver = mujoco.mjtSolver.mjSOL_NEWTON
+    model.opt.gravity[:] = tilted()
+    data = mujoco.MjData(model)
+    data.qpos[:], data.qvel[:], data.ctrl[:] = start_state(ours)
+    mujoco.mj_step(model, data, round(settle / model.opt.timestep))
+    feet = sorted({int(model.geom_bodyid[g]) for c in data.contact for g in c.geom} - {0})
+    if not feet:
+        return float("nan")
+    before = data.xpos[feet].copy()
+    mujoco.mj_step(model, data, round(seconds / model.opt.timestep))
+    return fastest(before, data.xpos[feet], seconds)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--models", nargs="+")
+    parser.add_argument("--envs", type=int, default=1024)
+    parser.add_argument("--threads", nargs="+", type=int, default=[1, 2])
+    parser.add_argument("--warm-up", type=int, default=500, help="steps; the robots have landed")
+    parser.add_argument("--steps", type=int, default=100, help="of a round")
+    parser.add_argument("--rounds", type=int, default=7)
+    parser.add_argument("--short", action="store_true", help="256 environments, 3 rounds")
+    a = parser.parse_args()
+    if a.short:
+        a.envs, a.steps, a.rounds = 256, 40, 3
+    rows = [compare(s, a.envs, t, a.warm_up, a.steps, a.rounds)
+            for s in scenes(a.models) for t in a.threads]  # fmt: skip
+    print(table(rows))
+    print(f"written to {write(rows, 'mujoco')}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,99 @@
+"""Robots that move in contact: where their files are, how they start, which controls they get."""
+
+import importlib.util
+import re
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import stiction
+from stiction.control import control_range, random_controls, start_state
+
+ROOT = Path(__file__).parents[1]
+GYMNASIUM = {"ant": "ant", "halfcheetah": "half_cheetah", "hopper": "hopper",
+             "walker2d": "walker2d", "humanoid": "humanoid"}  # fmt: skip
+FLOOR = '<worldbody><geom name="floor" type="plane" size="0 0 1"/>'
+HOLD = 4  # steps between two controls
+SEQUENCES = 64  # different control sequences; environments share them in turn
+
+
+@dataclass
+class Scene:
+    """`spread`: share of half the control range that targets reach on either side of the centre."""
+
+    name: str
+    file: Path
+    spread: float
+
+    def xml(self) -> str:
+        """The file, with a floor where it has none."""
+        text = self.file.read_text()
+        return text if 'type="plane"' in text else text.replace("<worldbody>", FLOOR, 1)
+
+    def load(self) -> stiction.Model:
+        return stiction.Model.from_xml(self.xml(), directory=self.file.parent)
+
+
+def scenes(names=None) -> list[Scene]:
+    """Gymnasium's robots where it is installed, and our own."""
+    found = []
+    if spec := importlib.util.find_spec("gymnasium"):
+        assets = Path(spec.origin).parent / "envs/mujoco/assets"
+        found += [Scene(name, assets / f"{file}.xml", 0.4) for name, file in GYMNASIUM.items()]
+    found += [Scene(name, ROOT / f"tests/data/models/{name}.xml", 0.1)
+              for name in ("go2", "g1_feetonly")]  # fmt: skip
+    unknown = set(names or ()) - {s.name for s in found}
+    if unknown:
+        sys.exit(f"unknown model {', '.join(sorted(unknown))}; known: {[s.name for s in found]}")
+    return [s for s in found if s.file.exists() and (not names or s.name in names)]
+
+
+def controls(scene: Scene, model, num_envs: int, steps: int, seed=0) -> np.ndarray:
+    """(steps / HOLD, num_envs, nu) smooth random controls about those of the start."""
+    low, high = control_range(model)
+    centre = start_state(model)[2] if model.nkey else (low + high) / 2
+    rng = np.random.default_rng(seed)
+    count, period = -(-steps // HOLD), model.timestep * HOLD
+    sequences = np.stack([random_controls(model, count, period, rng, centre, scene.spread)
+                          for _ in range(min(SEQUENCES, num_envs))])  # fmt: skip
+    return np.ascontiguousarray(sequences[np.arange(num_envs) % len(sequences)].transpose(1, 0, 2))
+
+
+def run(batch, sequence) -> None:
+    """Plays the controls, HOLD steps each."""
+    for ctrl in sequence:
+        batch.ctrl[:] = ctrl
+        batch.step(HOLD)
+
+
+def started(model, num_envs, **arguments) -> stiction.Batch:
+    batch = stiction.Batch(model, num_envs=num_envs, **arguments)
+    qpos, qvel, _ = start_state(model)
+    batch.reset(qpos=qpos, qvel=qvel)
+    return batch
+
+
+def processor() -> str:
+    names = re.findall(r"^model name\s*: (.*)$", Path("/proc/cpuinfo").read_text(), re.MULTILINE)
+    return re.sub(r"\W+", "-", names[0] if names else "unknown").strip("-").lower()
+
+
+def write(rows: list[dict], name: str) -> Path:
+    """bench/results/<processor>/<name>.csv"""
+    import csv
+
+    path = ROOT / "bench/results" / processor() / f"{name}.csv"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("w", newline="") as file:
+        writer = csv.DictWriter(file, rows[0], lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)
+    return path
+
+
+def table(rows: list[dict]) -> str:
+    """Columns as wide as their widest entry."""
+    lines = [list(rows[0]), *([str(v) for v in row.values()] for row in rows)]
+    widths = [max(map(len, column)) for column in zip(*lines)]
+    return "\n".join("  ".join(v.rjust(w) for v, w in zip(line, widths)) for line in lines)
