@@ -239,8 +239,6 @@ def test_step_and_counts(batch, home):
     batch.set_state(qpos=home[0])
     batch.ctrl[:] = home[2]
     batch.clear_counts()
-    batch.step(0)
-    assert batch.counts.env_steps == 0
     batch.step(20)
     counts = batch.counts
     assert counts.env_steps == 20 * N and counts.iterations > 0 and counts.frozen == 0
@@ -251,8 +249,9 @@ def test_step_and_counts(batch, home):
     assert "env_steps=100" in repr(counts)
     batch.clear_counts()
     assert batch.counts.env_steps == 0 and counts.env_steps == 20 * N, "counts are a copy"
-    with pytest.raises(stiction.ArgumentError, match="n = -1"):
-        batch.step(-1)
+    for n in (0, -1):
+        with pytest.raises(stiction.ArgumentError, match="must be >= 1"):
+            batch.step(n)
 
 
 def test_contacts(batch, home):
