@@ -53,7 +53,6 @@ std::string repr(const BoundBatch& b) {
 }
 
 void step(BoundBatch& b, int n) {
-  if (n < 0) throw ArgumentError("step: n = " + std::to_string(n) + ": must be >= 0");
   const nb::gil_scoped_release release;
   b.engine.step(n);
 }
