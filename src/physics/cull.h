@@ -1,7 +1,7 @@
 // Pairs that may touch in this step: a bound per geom, then one comparison per pair.
 //
 // reads   geom_off, geom_xpos, xmat, geom_quat, cvel0, cvel_free
-// writes  geom_bound, near_pair
+// writes  geom_bound, near_pair, pair_near
 //
 // A point acts only if gap <= 2 h max(0, -z) + 8 |g| δt², z = v_n - μ |v_t| at v0 or v_free
 // (activation.h). With d <= gap + margin the distance of the bounding spheres, s a bound on the
@@ -108,14 +108,16 @@ template <class Team, class S>
 STICTION_FN int cull(const Team& team, const ModelView& m, EnvView<S>& e) {
   geom_bounds(team, m, e);
   const S gravity_reach = S(1.0 + kSlack * epsilon<S>()) * gravity_drop(m, e);
-  return team.compact(m.npair, e.near_pair, [&](int pair) {
+  team.for_each(m.npair, [&](int pair) {
     // a plane that moves is everywhere
     const int g1 = m.pair_geom1[pair];
-    if (m.geom_type[g1] == static_cast<int>(GeomType::plane) &&
-        m.body_treeid[m.geom_bodyid[g1]] >= 0)
-      return true;
-    return any_lane(may_touch(m, e, pair, gravity_reach));
+    const bool everywhere = m.geom_type[g1] == static_cast<int>(GeomType::plane) &&
+                            m.body_treeid[m.geom_bodyid[g1]] >= 0;
+    const Mask<S> near = may_touch(m, e, pair, gravity_reach);
+    e.pair_near[pair] = everywhere ? S(1.0) : select(near, S(1.0), S(0.0));
   });
+  return team.compact(m.npair, e.near_pair,
+                      [&](int pair) { return any_lane(e.pair_near[pair] > S(0.5)); });
 }
 
 STICTION_PHYSICS_END

@@ -1,7 +1,7 @@
-// The only stage that writes the state: v = v_new, q ⊕ δt v, time, anchors.
+// The only stage that writes the state: v = v_new, q ⊕ δt v, time, anchors, air time.
 //
 // reads   v, qpos, qvel, time, active, flags
-// writes  qpos, qvel, time, anchor, flags
+// writes  qpos, qvel, time, anchor, body_airtime, flags
 //
 //   free, slide, hinge   q + δt v
 //   free, ball           q ∘ exp(δt ω), normalized
@@ -12,6 +12,7 @@
 #include "physics/anchors.h"
 #include "physics/functions.h"
 #include "physics/late_contact.h"
+#include "physics/sensor_contact.h"
 #include "physics/status.h"
 
 STICTION_PHYSICS_BEGIN
@@ -114,6 +115,7 @@ STICTION_FN void integrate(const Team& team, const ModelView& m, EnvView<S>& e) 
                         !has_flag(e, Status::cholesky_failed) &&
                         !has_flag(e, Status::velocity_limit);
   if (m.opt.anchored) advance_anchors(team, m, e, moves);
+  advance_airtime(team, m, e, moves);
 
   const Mask<Wide<S>> wide = widen_mask<S>(moves);
   team.for_each(m.njnt, [&](int j) { advance_joint(m, e, j, wide); });

@@ -3,7 +3,7 @@
 // reads   cand_*, v
 // writes  body_vel, flags
 //
-// late: not active and φ0 + h z(J v) < 0 at the solution. A point left out starts with φ0 > 0.
+// late: of a pair near in the lane, not active, φ0 > 0 and φ0 + h z(J v) < 0 at the solution.
 #pragma once
 
 #include "physics/activation.h"
@@ -20,8 +20,8 @@ STICTION_FN void late_contacts(const Team& team, const ModelView& m, EnvView<S>&
     const Vec3<S> v = candidate_velocity(e, e.body_vel, pair_bodies(m, pair), slot);
     const S z = opening(m, load3(e.cand_normal, slot), v, sliding_friction(m, e, pair));
     const S gap = e.cand_gap[slot];
-    const Mask<S> closes =
-        e.cand_active[slot] < S(0.5) && gap > S(0.0) && gap + horizon(m, e, pair) * z < S(0.0);
+    const Mask<S> left_out = e.pair_near[pair] > S(0.5) && e.cand_active[slot] < S(0.5);
+    const Mask<S> closes = left_out && gap > S(0.0) && gap + horizon(m, e, pair) * z < S(0.0);
     return select(closes, S(1.0), S(0.0));
   });
   team.once([&] { raise_flag(e, Status::late_contact, late > S(0.5)); });

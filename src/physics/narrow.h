@@ -62,13 +62,13 @@ STICTION_FN void collide_shapes(GeomType type1, GeomType type2, const Shape<W>& 
   if (type1 == G::box && type2 == G::box) return collide_boxes(a, b, out);
 }
 
-// Where the point is about O of the body's tree; 0 of what can't move.
+// Where the point is about O of the body's tree; of what can't move, about its centre of mass.
 template <class S>
 STICTION_FN Vec3<S> about_tree(const ModelView& m, const EnvView<S>& e, int body,
                                const Vec3<Wide<S>>& point) {
   const int tree = m.body_treeid[body];
-  if (tree < 0) return zero3<S>();
-  return narrow3<S>(point - load3(e.xpos, m.tree_body[tree]));
+  if (tree >= 0) return narrow3<S>(point - load3(e.xpos, m.tree_body[tree]));
+  return narrow3<S>(point - load3(e.xpos, body) - load9(e.xmat, body) * load3(e.body_ipos, body));
 }
 
 // gap = distance - margin; contact point (1 - w) p1 + w p2

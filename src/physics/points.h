@@ -77,15 +77,15 @@ STICTION_FN void point_constants(const ModelView& m, EnvView<S>& e, int p) {
   if (m.opt.anchored) turn_anchor(m, e, p, b, active);
 }
 
-// CSR of the points of the bodies that can move, by counting.
+// CSR of the points of all bodies, by counting.
 template <class S>
 STICTION_FN void body_lists(const ModelView& m, EnvView<S>& e) {
   int* adr = e.body_pointadr;
   for (int b = 0; b <= m.nbody; ++b) adr[b] = 0;
   const auto each_side = [&](int p, const auto& f) {
     const PairBodies b = pair_bodies(m, e.point_pair[p]);
-    if (m.body_treeid[b.body1] >= 0) f(b.body1, -(p + 1));
-    if (m.body_treeid[b.body2] >= 0) f(b.body2, p + 1);
+    f(b.body1, -(p + 1));
+    f(b.body2, p + 1);
   };
   for (int p = 0; p < e.npoint[0]; ++p) each_side(p, [&](int b, int) { ++adr[b]; });
   for (int b = 0, total = 0; b <= m.nbody; ++b) adr[b] = total += adr[b];

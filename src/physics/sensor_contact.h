@@ -12,14 +12,11 @@ struct PointBodies {
   int point, geom1, geom2, body1, body2;
 };
 
-// f(point) for every point once: in the list of body 2, or of body 1 where body 2 can't move.
 template <class S, class F>
 STICTION_FN void for_each_point(const ModelView& m, const EnvView<S>& e, const F& f) {
-  for (int k = 0; k < e.body_pointadr[m.nbody]; ++k) {
-    const int entry = e.body_point[k], i = (entry > 0 ? entry : -entry) - 1;
+  for (int i = 0; i < e.npoint[0]; ++i) {
     const int pair = e.point_pair[i], g1 = m.pair_geom1[pair], g2 = m.pair_geom2[pair];
-    const PointBodies p{i, g1, g2, m.geom_bodyid[g1], m.geom_bodyid[g2]};
-    if (entry > 0 || m.body_treeid[p.body2] < 0) f(p);
+    f(PointBodies{i, g1, g2, m.geom_bodyid[g1], m.geom_bodyid[g2]});
   }
 }
 
@@ -108,9 +105,10 @@ STICTION_FN void advance_airtime(const Team& team, const ModelView& m, EnvView<S
                                  const Mask<S>& moves) {
   team.for_each(m.nbody, [&](int b) {
     S largest = S(0.0);
-    for_each_point(m, e, [&](const PointBodies& p) {
-      if (p.body1 == b || p.body2 == b) largest = vmax(load(e, p.point), largest);
-    });
+    for (int k = e.body_pointadr[b]; k < e.body_pointadr[b + 1]; ++k) {
+      const int entry = e.body_point[k];
+      largest = vmax(load(e, (entry > 0 ? entry : -entry) - 1), largest);
+    }
     const S time = select(largest > S(0.0), S(0.0), e.body_airtime[b] + S(m.opt.timestep));
     e.body_airtime[b] = select(moves, time, e.body_airtime[b]);
   });

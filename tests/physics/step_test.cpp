@@ -100,8 +100,8 @@ double error(const Model& m, const StepResult& expected, const std::vector<doubl
 }
 
 class Step : public testing::TestWithParam<std::string> {};
-INSTANTIATE_TEST_SUITE_P(Robots, Step, testing::ValuesIn(robots()), [](const auto& info) {
-  return std::filesystem::path(info.param).stem().string();
+INSTANTIATE_TEST_SUITE_P(Robots, Step, testing::ValuesIn(robots()), [](const auto& robot) {
+  return std::filesystem::path(robot.param).stem().string();
 });
 
 // Solved to round-off, both have the one minimum of the same convex problem.
