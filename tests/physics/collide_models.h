@@ -67,12 +67,12 @@ inline void lower(const Model& m, Rng& rng, std::vector<double>& qpos) {
 }
 
 // One state with what the stages before collide() would have computed.
-struct State {
+struct CollideState {
   std::vector<double> qpos, qvel, v_free, A, anchor;
 };
 
-inline State random_state(const Model& m, Rng& rng, bool robot = false) {
-  State s{m.qpos0, {}, {}, {}, {}};
+inline CollideState random_state(const Model& m, Rng& rng, bool robot = false) {
+  CollideState s{m.qpos0, {}, {}, {}, {}};
   for (int j = 0; j < m.njnt; ++j) {
     double* q = &s.qpos[at(m.jnt_qposadr[at(j)])];
     const JointType type = m.jnt_type[at(j)];
@@ -104,7 +104,7 @@ inline State random_state(const Model& m, Rng& rng, bool robot = false) {
 }
 
 template <class S>
-void put_state(Env<S>& env, int lane, const State& s) {
+void put_state(Env<S>& env, int lane, const CollideState& s) {
   env.set(Field::qpos, lane, s.qpos);
   env.set(Field::qvel, lane, s.qvel);
   env.set(Field::v_free, lane, s.v_free);

@@ -48,7 +48,7 @@ TEST(CollideTeams, OrderAndThreadsDoNotMatter) {
     Rng rng(3);
     double points = 0;
     for (int round = 0; round < 6; ++round) {
-      const State s = random_state(*m, rng, m->nbody > 12);
+      const CollideState s = random_state(*m, rng, m->nbody > 12);
       const auto run = [&](const auto& f) {
         Env<double> env(*m, anchored());
         put_state(env, 0, s);
@@ -71,7 +71,7 @@ TEST(CollideLanes, DoNotSeeEachOther) {
   for (const ModelPtr& m : {load_model_from_string(kShapes), robot("g1_capsules")}) {
     Rng rng(4);
     Env<TestPack> mixed(*m, anchored());
-    std::vector<State> states;
+    std::vector<CollideState> states;
     for (int lane = 0; lane < mixed.lanes(); ++lane) {
       states.push_back(random_state(*m, rng, m->nbody > 12));
       put_state(mixed, lane, states.back());
@@ -129,7 +129,7 @@ void check_anchors(double tolerance) {
   const ModelPtr m = load_model_from_string(kShapes);
   Rng rng(6);
   for (int round = 0; round < 20; ++round) {
-    const State s = random_state(*m, rng);
+    const CollideState s = random_state(*m, rng);
     Env<S> env(*m, anchored());
     for (int lane = 0; lane < env.lanes(); ++lane) put_state(env, lane, s);
     run_collide(physics::TeamOfOne(), env);
@@ -212,6 +212,7 @@ void check_late() {
       physics::narrow_phase(env.m(), e, 0);
       physics::activate(env.m(), e, 0);
     }
+    env.fill(Field::pair_near, 1);
     physics::late_contacts(physics::TeamOfOne(), env.m(), e);
     for (int lane = 0; lane < env.lanes(); ++lane) {
       const bool slides = model == ContactModel::similar && lane == 1;

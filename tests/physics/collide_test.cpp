@@ -20,7 +20,7 @@ struct Oracle {
   std::vector<int> near;
 };
 
-Oracle oracle(const Model& m, const Options& o, const State& s, double roundoff) {
+Oracle oracle(const Model& m, const Options& o, const CollideState& s, double roundoff) {
   const double dt = *o.timestep;
   const ref::Kinematics kin = ref::kinematics(m, s.qpos, {}, {});
   const auto bodies = ref::motion(m, kin, s.qvel);
@@ -98,7 +98,7 @@ struct Checker {
          o.regularization * c.w * c.friction * n0_scale, "eps");
   }
 
-  void lane(int lane, const State& s) {
+  void lane(int lane, const CollideState& s) {
     const Oracle expected = oracle(m, o, s, tolerance);
     const physics::EnvView<S>& e = env.e;
     double speed = 0;
@@ -150,7 +150,7 @@ int check(const Model& m, const Options& options, int rounds, double tolerance, 
   int points = 0;
   for (int round = 0; round < rounds; ++round) {
     Env<S> env(m, o);
-    std::vector<State> states;
+    std::vector<CollideState> states;
     for (int lane = 0; lane < env.lanes(); ++lane) {
       states.push_back(random_state(m, rng, m.name != "shapes"));
       put_state(env, lane, states.back());

@@ -179,8 +179,8 @@ class Filled : public Env<S> {
       const int b2 = m.geom_bodyid[at(m.pair_geom2[at(pair)])];
       this->e.point_pair[point] = pair;
       this->e.point_slot[point] = slot;
-      if (this->m().body_treeid[b1] >= 0) of_body[at(b1)].push_back(-(point + 1));
-      if (this->m().body_treeid[b2] >= 0) of_body[at(b2)].push_back(point + 1);
+      of_body[at(b1)].push_back(-(point + 1));
+      of_body[at(b2)].push_back(point + 1);
       for (int lane = 0; lane < kLanes<S>; ++lane) {
         const reference::Kinematics kin = kinematics(samples[at(lane)].qpos);
         Contact c;
@@ -203,6 +203,7 @@ class Filled : public Env<S> {
       for (const int entry : of_body[at(b)]) this->e.body_point[n++] = entry;
     }
     this->e.body_pointadr[m.nbody] = n;
+    this->e.npoint[0] = point;
   }
 
   const Reference& ref_;

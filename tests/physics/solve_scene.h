@@ -8,13 +8,13 @@
 
 namespace stiction::test {
 
-struct State {
+struct SolveCase {
   std::vector<double> qpos, qvel, ctrl, anchor;
 };
 
 // What the reference engine says about one state.
 struct Case {
-  State state;
+  SolveCase state;
   StepResult result;
   reference::Kinematics kin;
   reference::FreeMotion free;
@@ -30,7 +30,7 @@ inline Options step_options(const Model& m, Options o, double tolerance) {
 }
 
 // Velocities and joint positions disturbed, controls at random in their range.
-inline State disturbed(const Model& m, State s, std::mt19937& random, double speed) {
+inline SolveCase disturbed(const Model& m, SolveCase s, std::mt19937& random, double speed) {
   std::normal_distribution<double> normal;
   std::uniform_real_distribution<double> unit(0, 1);
   for (double& v : s.qvel) v += speed * normal(random);
@@ -43,8 +43,8 @@ inline State disturbed(const Model& m, State s, std::mt19937& random, double spe
   return s;
 }
 
-inline State first_state(const Model& m) {
-  State s;
+inline SolveCase first_state(const Model& m) {
+  SolveCase s;
   s.qpos =
       m.nkey > 0 ? std::vector<double>(m.key_qpos.begin(), m.key_qpos.begin() + m.nq) : m.qpos0;
   s.qvel.assign(at(m.nv), 0.0), s.ctrl.assign(at(m.nu), 0.0), s.anchor.assign(at(3 * m.nslot), 0.0);
@@ -52,12 +52,12 @@ inline State first_state(const Model& m) {
 }
 
 // Every `stride`-th state of a run with new controls now and then.
-inline std::vector<State> rollout(const ModelPtr& model, const Options& o, int count, int stride,
-                                  unsigned seed) {
+inline std::vector<SolveCase> rollout(const ModelPtr& model, const Options& o, int count,
+                                      int stride, unsigned seed) {
   const Reference reference(model, o);
   std::mt19937 random(seed);
-  std::vector<State> states;
-  State s = disturbed(*model, first_state(*model), random, 0.3);
+  std::vector<SolveCase> states;
+  SolveCase s = disturbed(*model, first_state(*model), random, 0.3);
   while (static_cast<int>(states.size()) < count) {
     for (int k = 0; k < stride; ++k) {
       const StepResult r = reference.step(s.qpos, s.qvel, {.ctrl = s.ctrl, .anchor = s.anchor});
@@ -69,7 +69,7 @@ inline std::vector<State> rollout(const ModelPtr& model, const Options& o, int c
   return states;
 }
 
-inline Case make_case(const ModelPtr& model, const Options& o, const State& s) {
+inline Case make_case(const ModelPtr& model, const Options& o, const SolveCase& s) {
   const Model& m = *model;
   const Reference engine(model, o);
   Case c;

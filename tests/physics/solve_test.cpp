@@ -89,7 +89,7 @@ Statistics statistics(const ModelPtr& model, const Variant& variant, double tole
   Options reference = step_options(*model, options(variant), 1e-12), o = reference;
   o.solver_tolerance = tolerance, o.max_iterations = 32;
   Statistics result;
-  for (const State& state : rollout(model, reference, count, 10, 7)) {
+  for (const SolveCase& state : rollout(model, reference, count, 10, 7)) {
     const Case c = make_case(model, reference, state);
     if (any(c.result.status, kFrozen)) continue;
     Scene<S> s(model, o, {c});
@@ -130,7 +130,7 @@ TEST(Solve, OutputsAgreeWithTheReference) {
     const Options o = step_options(*t.model, {}, 1e-12);
     const Model& m = *t.model;
     int contacts = 0;
-    for (const State& state : rollout(t.model, o, 10, 20, 3)) {
+    for (const SolveCase& state : rollout(t.model, o, 10, 20, 3)) {
       const Case c = make_case(t.model, o, state);
       Scene<double> s(t.model, o, {c});
       run(TeamOfOne(), s);
@@ -174,7 +174,7 @@ std::vector<double> outputs(const Scene<S>& s, int lane) {
 TEST(Solve, OrderOfTheTeamDoesNotMatter) {
   for (const TestModel& t : solve_models()) {
     const Options o = step_options(*t.model, {}, 1e-6);
-    for (const State& state : rollout(t.model, o, 3, 30, 5)) {
+    for (const SolveCase& state : rollout(t.model, o, 3, 30, 5)) {
       const Case c = make_case(t.model, o, state);
       Scene<double> one(t.model, o, {c}), shuffled(t.model, o, {c});
       run(TeamOfOne(), one), run(ShuffledTeam(9), shuffled);
@@ -187,7 +187,7 @@ TEST(Solve, RealThreads) {
   for (const char* xml : {kPile, kArm}) {
     const ModelPtr model = load_model_from_string(xml);
     const Options o = step_options(*model, {}, 1e-6);
-    for (const State& state : rollout(model, o, 2, 40, 6)) {
+    for (const SolveCase& state : rollout(model, o, 2, 40, 6)) {
       const Case c = make_case(model, o, state);
       Scene<double> one(model, o, {c}), threads(model, o, {c});
       run(TeamOfOne(), one);
@@ -207,7 +207,7 @@ TEST(Solve, LanesAreIndependent) {
       Options o = step_options(*t.model, options(v), 1e-4);
       o.max_iterations = 32;
       std::vector<Case> cases;
-      for (const State& state : rollout(t.model, o, kW, 10, 11))
+      for (const SolveCase& state : rollout(t.model, o, kW, 10, 11))
         cases.push_back(make_case(t.model, o, state));
       // bits differ where the contacts of two lanes do: one lane flies
       cases[1].result.contacts.clear();
