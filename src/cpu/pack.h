@@ -68,7 +68,7 @@ struct Traits<Pack<T, W>> {
 // clang-format off
 #define STICTION_PACK_OPERATOR(op)                                                        \
   template <class T, int W>                                                               \
-  inline Pack<T, W> operator op(const Pack<T, W>& a, const Pack<T, W>& b) {               \
+  STICTION_FN Pack<T, W> operator op(const Pack<T, W>& a, const Pack<T, W>& b) {               \
     Pack<T, W> r;                                                                         \
     for (int i = 0; i < r.kVectors; ++i) r.v[i] = a.v[i] op b.v[i];                       \
     return r;                                                                             \
@@ -81,7 +81,7 @@ STICTION_PACK_OPERATOR(/)
 
 #define STICTION_PACK_COMPARISON(op)                                                      \
   template <class T, int W>                                                               \
-  inline PackMask<T, W> operator op(const Pack<T, W>& a, const Pack<T, W>& b) {           \
+  STICTION_FN PackMask<T, W> operator op(const Pack<T, W>& a, const Pack<T, W>& b) {           \
     PackMask<T, W> r;                                                                     \
     for (int i = 0; i < r.kVectors; ++i) r.v[i] = a.v[i] op b.v[i];                       \
     return r;                                                                             \
@@ -96,7 +96,7 @@ STICTION_PACK_COMPARISON(!=)
 
 #define STICTION_MASK_OPERATOR(op, bits)                                                  \
   template <class T, int W>                                                               \
-  inline PackMask<T, W> operator op(const PackMask<T, W>& a, const PackMask<T, W>& b) {   \
+  STICTION_FN PackMask<T, W> operator op(const PackMask<T, W>& a, const PackMask<T, W>& b) {   \
     PackMask<T, W> r;                                                                     \
     for (int i = 0; i < r.kVectors; ++i) r.v[i] = a.v[i] bits b.v[i];                     \
     return r;                                                                             \
@@ -107,32 +107,32 @@ STICTION_MASK_OPERATOR(||, |)
 // clang-format on
 
 template <class T, int W>
-inline Pack<T, W> operator-(const Pack<T, W>& a) {
+STICTION_FN Pack<T, W> operator-(const Pack<T, W>& a) {
   Pack<T, W> r;
   for (int i = 0; i < r.kVectors; ++i) r.v[i] = -a.v[i];
   return r;
 }
 template <class T, int W>
-inline PackMask<T, W> operator!(const PackMask<T, W>& a) {
+STICTION_FN PackMask<T, W> operator!(const PackMask<T, W>& a) {
   PackMask<T, W> r;
   for (int i = 0; i < r.kVectors; ++i) r.v[i] = ~a.v[i];
   return r;
 }
 
 template <class T, int W>
-inline Pack<T, W> select(const PackMask<T, W>& m, const Pack<T, W>& a, const Pack<T, W>& b) {
+STICTION_FN Pack<T, W> select(const PackMask<T, W>& m, const Pack<T, W>& a, const Pack<T, W>& b) {
   Pack<T, W> r;
   for (int i = 0; i < r.kVectors; ++i) r.v[i] = m.v[i] ? a.v[i] : b.v[i];
   return r;
 }
 template <class T, int W>
-inline PackMask<T, W> select(const PackMask<T, W>& m, const PackMask<T, W>& a,
+STICTION_FN PackMask<T, W> select(const PackMask<T, W>& m, const PackMask<T, W>& a,
                              const PackMask<T, W>& b) {
   return (m && a) || (!m && b);
 }
 
 template <class T, int W>
-inline bool any_lane(const PackMask<T, W>& m) {
+STICTION_FN bool any_lane(const PackMask<T, W>& m) {
   auto bits = m.v[0];
   for (int i = 1; i < m.kVectors; ++i) bits |= m.v[i];
 #if defined(__AVX512F__) && defined(__AVX512DQ__)
@@ -150,24 +150,24 @@ inline bool any_lane(const PackMask<T, W>& m) {
 }
 
 template <class T, int W>
-inline Pack<T, W> vmin(const Pack<T, W>& a, const Pack<T, W>& b) {
+STICTION_FN Pack<T, W> vmin(const Pack<T, W>& a, const Pack<T, W>& b) {
   return select(a < b, a, b);
 }
 template <class T, int W>
-inline Pack<T, W> vmax(const Pack<T, W>& a, const Pack<T, W>& b) {
+STICTION_FN Pack<T, W> vmax(const Pack<T, W>& a, const Pack<T, W>& b) {
   return select(a > b, a, b);
 }
 
 // Bits of a real vector and back.
 template <class To, class From>
-inline To bit_cast_vector(const From& x) {
+STICTION_FN To bit_cast_vector(const From& x) {
   To r;
   static_assert(sizeof(To) == sizeof(From));
   std::memcpy(&r, &x, sizeof r);
   return r;
 }
 template <class T, int W>
-inline Pack<T, W> vcopysign(const Pack<T, W>& a, const Pack<T, W>& b) {
+STICTION_FN Pack<T, W> vcopysign(const Pack<T, W>& a, const Pack<T, W>& b) {
   using P = Pack<T, W>;
   const auto sign = bit_cast_vector<typename P::Bits>(P(-0.0).v[0]);
   P r;
@@ -177,11 +177,11 @@ inline Pack<T, W> vcopysign(const Pack<T, W>& a, const Pack<T, W>& b) {
   return r;
 }
 template <class T, int W>
-inline Pack<T, W> vabs(const Pack<T, W>& a) {
+STICTION_FN Pack<T, W> vabs(const Pack<T, W>& a) {
   return vcopysign(a, Pack<T, W>(0.0));
 }
 
-inline Vector<float>::Real sqrt_vector(Vector<float>::Real a) {
+STICTION_FN Vector<float>::Real sqrt_vector(Vector<float>::Real a) {
 #if defined(__AVX512F__) && defined(__AVX512DQ__)
   return (Vector<float>::Real)_mm512_maskz_sqrt_ps(0xffff, (__m512)a);
 #elif defined(__AVX2__)
@@ -193,7 +193,7 @@ inline Vector<float>::Real sqrt_vector(Vector<float>::Real a) {
   return a;
 #endif
 }
-inline Vector<double>::Real sqrt_vector(Vector<double>::Real a) {
+STICTION_FN Vector<double>::Real sqrt_vector(Vector<double>::Real a) {
 #if defined(__AVX512F__) && defined(__AVX512DQ__)
   return (Vector<double>::Real)_mm512_maskz_sqrt_pd(0xff, (__m512d)a);
 #elif defined(__AVX2__)
@@ -206,7 +206,7 @@ inline Vector<double>::Real sqrt_vector(Vector<double>::Real a) {
 #endif
 }
 template <class T, int W>
-inline Pack<T, W> vsqrt(const Pack<T, W>& a) {
+STICTION_FN Pack<T, W> vsqrt(const Pack<T, W>& a) {
   Pack<T, W> r;
   for (int i = 0; i < r.kVectors; ++i) r.v[i] = sqrt_vector(a.v[i]);
   return r;
@@ -214,7 +214,7 @@ inline Pack<T, W> vsqrt(const Pack<T, W>& a) {
 
 // Adding 1.5 2^m pushes the fraction out of the mantissa; beyond 2^m every number is an integer.
 template <class T, int W>
-inline Pack<T, W> vround(const Pack<T, W>& a) {
+STICTION_FN Pack<T, W> vround(const Pack<T, W>& a) {
   const double big = sizeof(T) == 4 ? 0x1p23 : 0x1p52;
   const Pack<T, W> magic = vcopysign(Pack<T, W>(big), a);
   return select(vabs(a) < Pack<T, W>(big), vcopysign((a + magic) - magic, a), a);
@@ -234,7 +234,7 @@ using FloatHalf = float __attribute__((vector_size(kVectorBytes / 2)));
 #endif
 
 // g++ 12 splits the generic conversion in two.
-inline Vector<double>::Real widen_half(FloatHalf a) {
+STICTION_FN Vector<double>::Real widen_half(FloatHalf a) {
 #if defined(__AVX512F__) && defined(__AVX512DQ__)
   return (Vector<double>::Real)_mm512_maskz_cvtps_pd(0xff, (__m256)a);
 #else
@@ -244,7 +244,7 @@ inline Vector<double>::Real widen_half(FloatHalf a) {
 
 // A pack of floats is half as many vectors as one of doubles; the lower lanes come first.
 template <class S, int W>
-inline S narrow(const Pack<double, W>& a) {
+STICTION_FN S narrow(const Pack<double, W>& a) {
   if constexpr (sizeof(Lane<S>) == 8) {
     return a;
   } else {
@@ -258,7 +258,7 @@ inline S narrow(const Pack<double, W>& a) {
   }
 }
 template <class T, int W>
-inline Pack<double, W> widen(const Pack<T, W>& a) {
+STICTION_FN Pack<double, W> widen(const Pack<T, W>& a) {
   if constexpr (sizeof(T) == 8) {
     return a;
   } else {
@@ -277,26 +277,26 @@ inline Pack<double, W> widen(const Pack<T, W>& a) {
 
 // Masks change width through a number: 1 where it holds.
 template <class S, int W>
-inline Mask<S> narrow_mask(const PackMask<double, W>& m) {
+STICTION_FN Mask<S> narrow_mask(const PackMask<double, W>& m) {
   return narrow<S>(select(m, Pack<double, W>(1.0), Pack<double, W>(0.0))) > S(0.5);
 }
 template <class S, int W, class T>
-inline Mask<Wide<S>> widen_mask(const PackMask<T, W>& m) {
+STICTION_FN Mask<Wide<S>> widen_mask(const PackMask<T, W>& m) {
   return widen(select(m, Pack<T, W>(1.0), Pack<T, W>(0.0))) > Pack<double, W>(0.5);
 }
 
 template <class T, int W>
-inline T get_lane(const Pack<T, W>& a, int lane) {
+STICTION_FN T get_lane(const Pack<T, W>& a, int lane) {
   T x;
   std::memcpy(&x, reinterpret_cast<const char*>(&a) + lane * static_cast<int>(sizeof(T)), sizeof x);
   return x;
 }
 template <class T, int W>
-inline void set_lane(Pack<T, W>& a, int lane, T x) {
+STICTION_FN void set_lane(Pack<T, W>& a, int lane, T x) {
   std::memcpy(reinterpret_cast<char*>(&a) + lane * static_cast<int>(sizeof(T)), &x, sizeof x);
 }
 template <class T, int W>
-inline bool get_lane(const PackMask<T, W>& m, int lane) {
+STICTION_FN bool get_lane(const PackMask<T, W>& m, int lane) {
   typename std::conditional<sizeof(T) == 4, std::int32_t, std::int64_t>::type bits;
   std::memcpy(&bits, reinterpret_cast<const char*>(&m) + lane * static_cast<int>(sizeof bits),
               sizeof bits);

@@ -17,5 +17,5 @@
 #ifdef __CUDACC__
 #define STICTION_FN __host__ __device__ inline
 #else
-#define STICTION_FN inline
+#define STICTION_FN inline __attribute__((always_inline))
 #endif

@@ -119,7 +119,7 @@ STICTION_FN Pose<S> placed_body(const ModelView& m, const EnvView<S>& e, int b) 
   const int k = m.body_mocapid[b], parent = m.body_parentid[b];
   const auto pos = k >= 0 ? load3(e.mocap_pos, k) : load3(e.body_pos, b);
   const auto quat = k >= 0 ? load4(e.mocap_quat, k) : load4(e.body_quat, b);
-  Pose<S> p;
+  Pose<S> p{};
   p.pos = load3(e.xpos, parent) + load9(e.xmat, parent) * pos;
   p.quat = load4(e.xquat, parent) * quat;
   p.settled = false;
@@ -131,7 +131,7 @@ STICTION_FN void body_kinematics(const ModelView& m, EnvView<S>& e, int b) {
   using W = Wide<S>;
   const int tree = m.body_treeid[b];
   const bool root = tree >= 0 && m.tree_body[tree] == b;
-  Pose<S> p;
+  Pose<S> p{};
   Vec3<W> origin = zero3<W>();
   if (tree >= 0 && !root) origin = load3(e.xpos, m.tree_body[tree]);
 
