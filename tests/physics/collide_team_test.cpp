@@ -99,7 +99,7 @@ TEST(CollideLanes, DoNotSeeEachOther) {
   }
 }
 
-TEST(CollideLists, NameEveryPointOfEveryMovingBody) {
+TEST(CollideLists, NameEveryPointOfEveryBody) {
   const ModelPtr m = load_model_from_string(kShapes);
   Rng rng(5);
   Env<double> env(*m);
@@ -112,8 +112,8 @@ TEST(CollideLists, NameEveryPointOfEveryMovingBody) {
     for (int p = 0; p < e.npoint[0]; ++p) {
       const auto bodies = physics::pair_bodies(env.m(), e.point_pair[p]);
       const bool moves = env.m().body_treeid[b] >= 0;
-      if (moves && bodies.body1 == b) expected.push_back(-(p + 1));
-      if (moves && bodies.body2 == b) expected.push_back(p + 1);
+      if (bodies.body1 == b) expected.push_back(-(p + 1));
+      if (bodies.body2 == b) expected.push_back(p + 1);
       if (moves && bodies.body2 == b && env.m().body_treeid[bodies.body1] >= 0) ++cross;
     }
   EXPECT_EQ(e.body_pointadr[0], 0);
