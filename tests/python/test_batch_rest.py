@@ -71,6 +71,8 @@ def test_rest(name, precision):
         print(f"{law} {speed:.2e} m/s, bound {bound:.2e}, "
               f"{counts.iterations / counts.env_steps:.3f} iterations")
         assert speed <= bound + REST[precision]
+        if law == "regularized" and name != "stack of ten":  # negative control
+            assert speed > 10 * REST["float32"]
         assert batch.status[0] == 0 and counts.stalled == 0 and counts.not_converged == 0
         assert counts.iteration_histogram[2:].sum() == 0  # none or one
 
