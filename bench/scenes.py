@@ -16,7 +16,6 @@ GYMNASIUM = {"ant": ("ant", 0.01), "halfcheetah": ("half_cheetah", 0.4), "hopper
              "walker2d": ("walker2d", 0.15), "humanoid": ("humanoid", 0.4)}  # fmt: skip
 FLOOR = '<worldbody><geom name="floor" type="plane" size="0 0 1"/>'
 HOLD = 4  # steps between two controls
-SEQUENCES = 64  # different control sequences; environments share them in turn
 
 
 @dataclass
@@ -59,9 +58,9 @@ def controls(scene: Scene, model, num_envs: int, steps: int, seed=0) -> np.ndarr
     centre = start_state(model)[2] if model.nkey else (low + high) / 2
     rng = np.random.default_rng(seed)
     count, period = -(-steps // HOLD), model.timestep * HOLD
-    sequences = np.stack([random_controls(model, count, period, rng, centre, scene.spread)
-                          for _ in range(min(SEQUENCES, num_envs))])  # fmt: skip
-    return np.ascontiguousarray(sequences[np.arange(num_envs) % len(sequences)].transpose(1, 0, 2))
+    # every environment its own: copies would keep the lanes of a pack together
+    return np.stack([random_controls(model, count, period, rng, centre, scene.spread)
+                     for _ in range(num_envs)], axis=1)  # fmt: skip
 
 
 def run(batch, sequence) -> None:
