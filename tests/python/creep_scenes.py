@@ -206,8 +206,11 @@ def go2_scene(degrees=15.0, timestep=0.005, mu=0.8):
     return Scene(model, *start_state(model))
 
 
-def stack_scene(count=10, timestep=0.004, mu=0.5, degrees=0.0):
-    """Boxes of 1 kg and 0.1 m, one on the other, at rest depth; gravity tilted as on an incline."""
+def stack_scene(count=10, timestep=0.004, mu=0.5, degrees=0.0, drop=0.0):
+    """Boxes of 1 kg and 0.1 m, one on the other; gravity tilted as on an incline.
+
+    At rest depth, or each `drop` above the place where it would rest on the one below.
+    """
     tilt = np.radians(degrees)
     height, bodies = 0.0, ""
     for i in range(count):
@@ -217,10 +220,12 @@ def stack_scene(count=10, timestep=0.004, mu=0.5, degrees=0.0):
         bodies += (f'<body pos="0 0 {height!r}"><freejoint/>'
                    '<geom type="box" size=".05 .05 .05" mass="1"/></body>')
         height += 0.05
-    return scene(f"""
+    s = scene(f"""
 <mujoco>
   <option timestep="{timestep}" gravity="{GRAVITY * np.sin(tilt)} 0 {-GRAVITY * np.cos(tilt)}"/>
   {MATERIAL}
   <default><geom friction="{mu}"/></default>
   <worldbody><geom type="plane" size="5 5 1"/>{bodies}</worldbody>
 </mujoco>""")
+    s.qpos[2::7] += drop * np.arange(1, count + 1)
+    return s

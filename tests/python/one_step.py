@@ -21,14 +21,14 @@ def on_floor(path):
     return stiction.Model.from_xml(text)
 
 
-def visited_states(model, count, rng, num_envs=10, options=None):
+def visited_states(model, count, rng, num_envs=10, hold=25, precision="float64"):
     """(qpos, qvel, ctrl) of a batch that moves under random controls: robots that fall and fight.
 
-    Controls span from none to all of their range over the environments. Velocities get 10 % of
-    noise, so that no state is one that a solver has just left.
+    Controls span from none to all of their range over the environments; each is held for `hold`
+    steps, then the states are taken. Velocities get 10 % of noise, so that no state is one that a
+    solver has just left.
     """
-    batch = stiction.Batch(model, num_envs=num_envs, options=options or stiction.Options(),
-                           precision="float64")
+    batch = stiction.Batch(model, num_envs=num_envs, precision=precision)
     scale = np.sqrt(np.mean(model.dof_invweight0)) if model.nv else 1.0
     start = model.key_qpos[0] if model.nkey else model.qpos0
     batch.set_state(qpos=np.tile(start, (num_envs, 1)),
@@ -39,7 +39,7 @@ def visited_states(model, count, rng, num_envs=10, options=None):
     while sum(len(s[0]) for s in states) < count:
         batch.ctrl[:] = low + (high - low) * (
             0.5 + amplitude * (rng.random((num_envs, model.nu)) - 0.5))
-        batch.step(25)
+        batch.step(hold)
         v = np.array(batch.qvel)
         v += 0.1 * np.abs(v).mean(axis=1, keepdims=True) * rng.normal(size=v.shape)
         states.append((np.array(batch.qpos), v, np.array(batch.ctrl)))
