@@ -24,8 +24,12 @@ INSTANTIATE_TEST_SUITE_P(Scenes, Determinism, testing::ValuesIn(scene_names()),
 
 // Environment places[i] of a and i of b.
 void expect_same(Batch& a, const std::vector<int>& places, Batch& b, const std::string& what) {
-  for (std::size_t i = 0; i < places.size(); ++i)
+  const auto* status_a = data<std::uint32_t>(a.status());
+  const auto* status_b = data<std::uint32_t>(b.status());
+  for (std::size_t i = 0; i < places.size(); ++i) {
     ASSERT_EQ(bytes(a, places[i]), bytes(b, static_cast<int>(i))) << what << " " << i;
+    ASSERT_EQ(status_a[places[i]], status_b[i]) << what << " " << i;
+  }
 }
 
 TEST_P(Determinism, TwoRunsGiveTheSameBits) {

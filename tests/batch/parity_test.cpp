@@ -111,5 +111,22 @@ TEST(Parity, ContactsAreTheReferences) {
   EXPECT_GT(compared, 20);
 }
 
+// The point between the witnesses, by each side's share of the softness.
+TEST(Parity, WeightsPlaceTheContactPoint) {
+  BatchOptions o;
+  o.num_envs = 2;
+  Batch b(mjcf("<worldbody><geom type='plane' size='1 1 1'/><body pos='0 0 .09'><freejoint/>"
+               "<geom size='.1'/></body></worldbody>"),
+          o);
+  put(b.param("pair_weight"), 0, 0, 0);
+  put(b.param("pair_weight"), 1, 0, 0.25);
+  for (int env = 0; env < 2; ++env) {
+    const std::vector<Contact> c = b.contacts(env);
+    ASSERT_EQ(c.size(), 1u);
+    EXPECT_NEAR(c[0].gap, -0.01, 1e-8);
+    EXPECT_NEAR(c[0].pos[2], env * 0.25 * -0.01, 1e-8);
+  }
+}
+
 }  // namespace
 }  // namespace stiction::test

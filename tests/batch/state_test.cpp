@@ -126,6 +126,23 @@ TEST(BatchState, CopySwapsAndTakesEverythingAlong) {
   for (int env = 0; env < 40; ++env) EXPECT_EQ(bytes(a, env), bytes(b, env)) << env;
 }
 
+TEST(BatchState, CopyTakesTheStatusAlong) {
+  Batch b = make(20);
+  b.step(3);
+  put(b.field("qpos"), 3, 8, kNaN);
+  put(b.field("ctrl"), 4, 0, kNaN);
+  b.step();
+  b.copy(std::vector<int>{3, 4, 5}, std::vector<int>{13, 14, 3});
+  EXPECT_EQ(status(b, 13), bit(Status::bad_state));
+  EXPECT_EQ(status(b, 14), bit(Status::bad_control));
+  EXPECT_EQ(status(b, 3), 0u);
+  EXPECT_EQ(data<std::int32_t>(b.status_step())[13], 3);
+  EXPECT_EQ(b.status_count(), 1u);
+  b.step();
+  EXPECT_EQ(bytes(b, 3), bytes(b, 5));
+  EXPECT_EQ(bytes(b, 4), bytes(b, 14));
+}
+
 TEST(BatchState, ABadStateInAViewBecomesTheReferencePoseFrozen) {
   for (const double bad : {kNaN, kInf, 1e11}) {
     Batch b = make(40), good = make(40);
@@ -156,11 +173,17 @@ TEST(BatchState, ABadStateInAViewBecomesTheReferencePoseFrozen) {
 TEST(BatchState, AFailedStepFreezesStateAndOutputsAtOnce) {
   Batch b = make(20);
   b.step(2);
-  put(b.field("qfrc_applied"), 3, 0, 1e30);
+  put(b.field("qfrc_applied"), 3, 0, 1e15);
   const double time = number(b, "time", 3, 0);
+  const int three = 3;
+  const BatchState before = b.get_state(std::span(&three, 1));
   b.clear_counts();
   b.step();
-  EXPECT_NE(status(b, 3) & static_cast<std::uint32_t>(kFrozen), 0u);
+  const BatchState after = b.get_state(std::span(&three, 1));
+  EXPECT_EQ(after.qpos, before.qpos);
+  EXPECT_EQ(after.qvel, before.qvel);
+  EXPECT_EQ(after.body_airtime, before.body_airtime);
+  EXPECT_EQ(status(b, 3) & bit(kFrozen), bit(Status::velocity_limit));
   EXPECT_EQ(data<std::int32_t>(b.status_step())[3], 2);
   EXPECT_EQ(number(b, "time", 3, 0), time);
   const std::string frozen = bytes(b, 3);
@@ -213,6 +236,24 @@ TEST(BatchState, AbsurdInputsLeaveEveryOutputFinite) {
   }
 }
 
+TEST(BatchState, RoundOffIsStalledNotUnconverged) {
+  const auto bits_of = [](auto change) {
+    BatchOptions o;
+    o.num_envs = 20;
+    change(o.options);
+    Batch b(crawler(), o);
+    for (int env = 0; env < 20; ++env) start(b, env, env);
+    b.step(60);
+    std::uint32_t bits = 0;
+    for (int env = 0; env < 20; ++env) bits |= status(b, env);
+    EXPECT_GT(b.counts().contacts, 0u);
+    return bits;
+  };
+  EXPECT_EQ(bits_of([](Options& o) { o.solver_tolerance = 1e-12; }) & ~bit(Status::late_contact),
+            bit(Status::stalled));
+  EXPECT_NE(bits_of([](Options& o) { o.max_iterations = 1; }) & bit(Status::not_converged), 0u);
+}
+
 class BatchFile : public testing::Test {
  protected:
   std::string path_ =
@@ -246,6 +287,10 @@ TEST_F(BatchFile, LoadContinuesWithTheSameBits) {
       EXPECT_EQ(bytes(a, env), bytes(b, env)) << env;
     }
   EXPECT_EQ(b.state_hash(), a.state_hash());
+  // steps since the reset go on
+  put(b.field("ctrl"), 0, 0, kNaN);
+  b.step();
+  EXPECT_EQ(data<std::int32_t>(b.status_step())[0], 24);
 }
 
 TEST_F(BatchFile, ForeignAndDamagedFilesAreRefusedAndChangeNothing) {

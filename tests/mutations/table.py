@@ -30,6 +30,8 @@ DRAKE = "python/test_golden_drake.py::"
 MAPPING = "python/test_contact_mapping.py::"
 BALANCE = "python/test_impulse_balance.py::"
 MUJOCO = "python/test_mujoco_dynamics.py::"
+PRECISION = "python/test_batch_precision.py::"
+UNITS = "python/test_batch_units.py::"
 ODD = "python/test_odd_robot.py::"
 
 DYNAMICS = [
@@ -362,4 +364,111 @@ READER = [
           pytests=(API + "test_model_arrays_equal_mujocos",)),
 ]
 
-BREAKS = DYNAMICS + CONTACT + STICTION + ROWS + SAFEGUARDS + SOLVER + GEOMETRY + MODEL + READER
+# The text of a step for many environments, and the batch around it. A Determinism test is one for
+# each scene: the neighbours, the threads or the past of an environment must not matter.
+TEXT = [
+    Break("a velocity moves in a frozen lane", "src/physics/integrate.h",
+          "e.qvel[i] = select(moves, e.v[i] + S(0.0), e.qvel[i]);", "e.qvel[i] = e.v[i] + S(0.0);",
+          gtests=("BatchState.AFailedStepFreezesStateAndOutputsAtOnce", "BadLane.NotANumber")),
+    Break("time goes on in a frozen lane", "src/physics/integrate.h",
+          "e.time[0] = select(wide, e.time[0] + Wide<S>(m.opt.timestep), e.time[0]);",
+          "e.time[0] = e.time[0] + Wide<S>(m.opt.timestep);",
+          gtests=("BatchState.AFailedStepFreezesStateAndOutputsAtOnce",)),
+    Break("too fast is called a bad state", "src/physics/integrate.h",
+          "raise_flag(e, Status::velocity_limit, v_fault == S(1.0));",
+          "raise_flag(e, Status::bad_state, v_fault == S(1.0));",
+          gtests=("BatchState.AFailedStepFreezesStateAndOutputsAtOnce", "BadLane.OutOfRange")),
+    Break("a stage writes what is not its own", "src/physics/integrate.h",
+          "e.qvel[i] = select(moves,", "e.gradient[i] = S(0.0), e.qvel[i] = select(moves,",
+          gtests=("Contract.StagesWriteTheFieldsOfTheTable",)),
+    Break("a finished lane goes on while others iterate", "src/physics/solve.h",
+          "x[i] = select(active, x[i] + alpha * dx[i], x[i]);", "x[i] = x[i] + alpha * dx[i];",
+          gtests=("Determinism.NumberOfEnvironmentsDoesNotMatter",)),
+    Break("a finished line search goes on while others search", "src/physics/line_search.h",
+          "alpha = select(open, x, alpha);", "alpha = x;",
+          gtests=("Determinism.NumberOfEnvironmentsDoesNotMatter",)),
+    Break("stalled is called not converged", "src/physics/solve.h",
+          "raise(Status::stalled, s.stalled);", "raise(Status::not_converged, s.stalled);",
+          gtests=("BatchState.RoundOffIsStalledNotUnconverged",)),
+    Break("a point acts in every lane of the pack", "src/physics/points.h",
+          "const Mask<S> active = e.cand_active[slot] > S(0.5) && w > zero;",
+          "const Mask<S> active = w > zero;",
+          gtests=("Determinism.NumberOfEnvironmentsDoesNotMatter",)),
+    Break("n0 from the predictor's velocity", "src/physics/points.h",
+          "const S v_n0 = dot(n, candidate_velocity(e, e.cvel0, b, slot));",
+          "const S v_n0 = dot(n, candidate_velocity(e, e.cvel_free, b, slot));",
+          gtests=("Parity.InDoubleAStepIsTheReferences",)),
+    Break("contact point weighted from the wrong side", "src/physics/narrow.h",
+          "w.point1 + e.pair_weight[pair] * (w.point2 - w.point1);",
+          "w.point2 + e.pair_weight[pair] * (w.point1 - w.point2);",
+          gtests=("Parity.WeightsPlaceTheContactPoint",)),
+    Break("poses of geoms in floats", "src/physics/kinematics.h",
+          "store3(e.geom_xpos, g, x);",
+          "store3(e.geom_xpos, g, Vec3<W>{widen(narrow<S>(x.x)), widen(narrow<S>(x.y)), "
+          "widen(narrow<S>(x.z))});",
+          pytests=(PRECISION + "test_c7_lag_identity",)),
+    Break("cull: half the radius", "src/physics/cull.h",
+          "bound[0] = radius + S(kSlack * epsilon<S>()) * (radius + norm(off));",
+          "bound[0] = S(0.5) * radius;",
+          gtests=("Parity.InDoubleAStepIsTheReferences",
+                  "Collide.FindsThePointsOfTheReferenceOnRobots")),
+    Break("late contact of a pair that is near in another lane only", "src/physics/late_contact.h",
+          "e.pair_near[pair] > S(0.5) && e.cand_active", "e.cand_active",
+          gtests=("LateContact.IsRaisedWhereALeftOutPointCloses",)),
+    Break("anchor lost between the steps of a batch", "src/physics/anchors.h",
+          "const Vec3<S> kept = select<S>(active, z, zero3<S>());",
+          "const Vec3<S> kept = select<S>(active, S(0.0) * z, zero3<S>());",
+          pytests=(ANCHORED + "test_constant_load_is_held",)),
+    Break("wrenches of the last step are added", "src/physics/hessian.h",
+          "Spatial<S> wrench = zero6<S>();", "Spatial<S> wrench = load6(e.body_wrench, b);",
+          gtests=("Determinism.NothingIsReadThatIsNotDeclared",)),
+    Break("factor: every thread builds the structure", "src/physics/factor.h",
+          "team.once([&] { structure(m, e, ncross); });", "structure(m, e, ncross), team.sync();",
+          gtests=("Step.FourThreadsAreOneTeam",)),
+    Break("an absolute floor under the pivots", "src/physics/factor.h",
+          "vmax(e.H[diagonal], pivot_floor<S>() * full)", "vmax(e.H[diagonal], S(1e-3))",
+          pytests=(UNITS + "test_other_units_same_bits",)),
+    Break("NaN in a control is called a bad state", "src/physics/actuation.h",
+          "raise_flag(e, Status::bad_control, any_bad > S(0.0));",
+          "raise_flag(e, Status::bad_state, any_bad > S(0.0));",
+          gtests=("Fuzz.NaNIsFlaggedAndCountsAsZero",
+                  "BatchState.BadInputsCountAsZeroAndAreFlagged")),
+    Break("NaN in applied forces passes through", "src/physics/actuation.h",
+          "finite_or_zero(e.qfrc_applied[i]);", "e.qfrc_applied[i];",
+          gtests=("Fuzz.NaNIsFlaggedAndCountsAsZero",)),
+]
+
+BATCH = [
+    Break("padding lanes are counted", "src/batch/run.cpp",
+          "for (int lane = 0; lane < used; ++lane) {\n    if (!active[lane]) continue;",
+          "for (int lane = 0; lane < kernels.lanes; ++lane) {\n    if (!active[lane]) continue;",
+          gtests=("Batch.CountsAddUp",)),
+    Break("own parameters are not loaded", "src/batch/run.cpp",
+          "for_fields(host.specs(), {FieldKind::state, FieldKind::input, FieldKind::param},",
+          "for_fields(host.specs(), {FieldKind::state, FieldKind::input},",
+          gtests=("Batch.OwnParametersStartFromTheModelAndActOnTheirEnvironmentAlone",)),
+    Break("a bad mocap pose goes into the step", "src/batch/run.cpp",
+          "mocap && !mocap_is_good(env[lane])", "mocap && env[lane] < 0",
+          gtests=("Fuzz.BadInputs", "BatchState.BadInputsCountAsZeroAndAreFlagged")),
+    Break("outputs are not cleaned", "src/batch/run.cpp",
+          "if (s.kind == FieldKind::output) kernels.clean(", "if (false) kernels.clean(",
+          gtests=("Fuzz.BadInputs", "BatchState.AbsurdInputsLeaveEveryOutputFinite")),
+    Break("the last packs are left to nobody", "src/batch/run.cpp",
+          "p < packs * (part + 1) / parts;", "p < packs / parts * (part + 1);",
+          gtests=("Determinism.ThreadsDoNotMatter",)),
+    Break("reset keeps the inputs", "src/batch/state.cpp",
+          "impl_->write_reference(env, FieldKind::input);\n    impl_->clear_status",
+          "impl_->clear_status", gtests=("BatchState.ResetTouchesOnlyItsEnvironments",)),
+    Break("a restored state has no anchors", "src/batch/state.cpp",
+          "if (x.empty() && !part.clear) continue;", "if (x.empty() || part.clear) continue;",
+          gtests=("Determinism.RestoredTheMotionIsTheSame",)),
+    Break("copy leaves the status behind", "src/batch/state.cpp",
+          "  move(reinterpret_cast<std::byte*>(impl_->status.data()), sizeof impl_->status[0]);\n",
+          "", gtests=("BatchState.CopyTakesTheStatusAlong",)),
+    Break("a file forgets the steps since the reset", "src/batch/file.cpp",
+          "  f(impl.steps.data(), n * sizeof impl.steps[0]);\n", "",
+          gtests=("BatchFile.LoadContinuesWithTheSameBits",)),
+]
+
+BREAKS = (DYNAMICS + CONTACT + STICTION + ROWS + SAFEGUARDS + SOLVER + GEOMETRY + MODEL + READER
+          + TEXT + BATCH)

@@ -219,6 +219,11 @@ void check_late() {
       const bool late = lane != 2 && (lane % 2 == 0 || slides);
       EXPECT_EQ(env.number(Field::flags, flag, lane), late ? 1 : 0) << lane;
     }
+    // a pair that is near in the other lanes only
+    env.fill(Field::flags, 0);
+    env.put(Field::pair_near, 0, 0, 0);
+    physics::late_contacts(physics::TeamOfOne(), env.m(), e);
+    EXPECT_EQ(env.number(Field::flags, flag, 0), 0);
   }
 }
 TEST(LateContact, IsRaisedWhereALeftOutPointCloses) {

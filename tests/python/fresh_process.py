@@ -46,7 +46,7 @@ def main(xml, kind, threads, calls, mode="", file="", after="0"):
             if f.kind in ("state", "output"):
                 everything.update(np.ascontiguousarray(getattr(batch, f.name)).tobytes())
         print(call, f"{batch.state_hash():016x}", everything.hexdigest()[:16])
-    print("contacts", contacts, "frozen", batch.status_count())
+    print("contacts", contacts, "frozen", batch.status_count)
 
 
 if __name__ == "__main__":

@@ -36,7 +36,7 @@ def scene(request, tmp_path):
         text = (Path(__file__).parents[1] / f"data/models/{request.param}.xml").read_text()
         if "feetonly" not in request.param:
             text = text.replace("<worldbody>", f"<worldbody>{floor}", 1)
-    path = tmp_path / "scene.xml"
+    path = tmp_path / f"{request.param}.xml"
     path.write_text(text)
     return path
 
@@ -63,4 +63,5 @@ def test_fresh_processes_give_the_same_bits(scene, tmp_path):
     assert len(first) == CALLS + 1
     assert len({line.split(maxsplit=1)[1] for line in first}) > CALLS // 2  # it moves
     _, contacts, _, frozen = first[-1].split()
-    assert int(contacts) > CALLS and frozen == "0"
+    assert frozen == "0"
+    assert int(contacts) > CALLS or scene.stem == "panda"  # an arm that reaches nothing
