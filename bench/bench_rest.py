@@ -1,6 +1,6 @@
 """Drift, Newton iterations and stalled share of things at rest, over the settings of friction.
 
-A box on 15 degrees, a stack of ten boxes, a Go2 standing on flat ground and on 15 degrees, for 60 s of
+A box on 15 degrees, stacks of ten boxes, a Go2 standing on flat ground and on 15 degrees, for 60 s of
 simulated time each; drift over the last half. Prints a table and writes bench/results/rest.csv; the
 numbers depend on the engine only, not on the machine.
 
@@ -23,6 +23,7 @@ import creep_scenes as scenes  # noqa: E402
 SCENES = {
     "box 15 deg": lambda: scenes.incline_scene(15),
     "stack of 10": scenes.stack_scene,
+    "stack of 5, 2 deg": lambda: scenes.stack_scene(5, degrees=2),
     "go2 flat": lambda: scenes.go2_scene(0),
     "go2 15 deg": lambda: scenes.go2_scene(15),
 }
@@ -46,9 +47,9 @@ def measure(scene, seconds, precision, **options):
     drift = np.linalg.norm(batch.qpos[0, adr:adr + 3] - before) / (seconds / 2)
     counts = batch.counts
     return {"drift_um_per_s": f"{1e6 * drift:.3g}",
-            "iterations": f"{counts['iterations'] / counts['env_steps']:.3f}",
-            "stalled": f"{counts['stalled'] / counts['env_steps']:.4f}",
-            "not_converged": counts["not_converged"],
+            "iterations": f"{counts.iterations / counts.env_steps:.3f}",
+            "stalled": f"{counts.stalled / counts.env_steps:.4f}",
+            "not_converged": counts.not_converged,
             "status": f"{int(batch.status[0]):#x}"}
 
 

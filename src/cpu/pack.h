@@ -127,7 +127,7 @@ STICTION_FN Pack<T, W> select(const PackMask<T, W>& m, const Pack<T, W>& a, cons
 }
 template <class T, int W>
 STICTION_FN PackMask<T, W> select(const PackMask<T, W>& m, const PackMask<T, W>& a,
-                             const PackMask<T, W>& b) {
+                                  const PackMask<T, W>& b) {
   return (m && a) || (!m && b);
 }
 

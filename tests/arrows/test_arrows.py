@@ -14,8 +14,9 @@ ALLOWED = {
     "src/reference/": ['"stiction/model.h"', '"math.h"', '"reference/part.h"', "<Eigen/Dense>"],
     "src/physics/": ['"stiction/types.h"', '"physics/part.h"', "<cmath>"],
     "src/cpu/": ['"physics/part.h"', '"cpu/part.h"', "<thread>"],
+    "src/batch/": ['"stiction/model.h"', '"cpu/part.h"', '"batch/part.h"', "<nlohmann/json.hpp>"],
     "src/math.h": ["<Eigen/Dense>", "<cmath>"],
-    "src/": ['"stiction/model.h"', '"cpu/part.h"', "<memory>"],
+    "src/": ['"stiction/model.h"', '"math.h"', "<memory>"],
     "cuda/": ['"physics/part.h"', "<cuda_runtime.h>", "<thrust/copy.h>"],
     "envs/": ['"physics/part.h"', '"stiction/model.h"'],
     "python/": ['"stiction/model.h"', "<nanobind/nanobind.h>"],
@@ -28,8 +29,9 @@ FORBIDDEN = {
     "src/reference/": ['"model/part.h"', '"physics/part.h"', "<tinyxml2.h>"],
     "src/physics/": ["<vector>", "<Eigen/Dense>", "<cuda_runtime.h>", '"stiction/model.h"'],
     "src/cpu/": ['"reference/part.h"', "<Eigen/Dense>", "<cuda_runtime.h>"],
+    "src/batch/": ['"physics/part.h"', '"reference/part.h"', "<Eigen/Dense>"],
     "src/math.h": ['"stiction/model.h"', '"model/part.h"'],
-    "src/": ['"physics/part.h"', '"reference/part.h"'],
+    "src/": ['"physics/part.h"', '"reference/part.h"', '"cpu/part.h"'],
     "cuda/": ['"physics/pack.h"', "<Eigen/Dense>", '"reference/part.h"'],
     "envs/": ['"cpu/part.h"', "<vector>"],
     "python/": ['"reference/part.h"', '"../../src/model/part.h"', "<Eigen/Dense>"],
@@ -54,7 +56,7 @@ def tree(tmp_path):
     plant(tmp_path, "include/stiction/model.h", "#pragma once\n")
     plant(tmp_path, "include/stiction/types.h", "#pragma once\n")
     plant(tmp_path, "src/math.h", "#pragma once\n")
-    for folder in ("src/model", "src/reference", "src/physics", "src/cpu"):
+    for folder in ("src/model", "src/reference", "src/physics", "src/cpu", "src/batch"):
         plant(tmp_path, f"{folder}/part.h", "#pragma once\n")
     plant(tmp_path, "src/physics/pack.h", "#pragma once\n")
     assert check(tmp_path) == []

@@ -51,7 +51,7 @@ inline const std::vector<std::string>& robots() {
   return names;
 }
 // On a floor of its own.
-inline ModelPtr robot(const std::string& name) {
+inline ModelPtr robot_on_plane(const std::string& name) {
   const std::string xml = "<mujoco><include file=\"" + name + ".xml\"/><worldbody>" +
                           "<geom type=\"plane\" size=\"0 0 1\"/></worldbody></mujoco>";
   return load_model_from_string(xml, nullptr, {}, std::string(STICTION_TEST_DATA) + "/models");

@@ -44,7 +44,7 @@ Options anchored() {
 }
 
 TEST(CollideTeams, OrderAndThreadsDoNotMatter) {
-  for (const ModelPtr& m : {load_model_from_string(kShapes), robot("go2")}) {
+  for (const ModelPtr& m : {load_model_from_string(kShapes), robot_on_plane("go2")}) {
     Rng rng(3);
     double points = 0;
     for (int round = 0; round < 6; ++round) {
@@ -68,7 +68,7 @@ TEST(CollideTeams, OrderAndThreadsDoNotMatter) {
 
 // A lane of a mixed pack against a pack of copies: the same bits of every slot that acts.
 TEST(CollideLanes, DoNotSeeEachOther) {
-  for (const ModelPtr& m : {load_model_from_string(kShapes), robot("g1_capsules")}) {
+  for (const ModelPtr& m : {load_model_from_string(kShapes), robot_on_plane("g1_capsules")}) {
     Rng rng(4);
     Env<TestPack> mixed(*m, anchored());
     std::vector<CollideState> states;

@@ -170,7 +170,7 @@ constexpr double kDouble = 1e-10, kFloat = 1e-5;
 
 TEST(Collide, FindsThePointsOfTheReferenceOnRobots) {
   for (const std::string& name : robots()) {
-    const ModelPtr m = robot(name);
+    const ModelPtr m = robot_on_plane(name);
     double worst = 0, worst_float = 0;
     const int points = check<double>(*m, {}, 20, kDouble, &worst);
     EXPECT_GT(points, name == "panda" ? -1 : 15) << name;  // bolted down clear of the floor

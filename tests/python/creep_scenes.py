@@ -206,8 +206,9 @@ def go2_scene(degrees=15.0, timestep=0.005, mu=0.8):
     return Scene(model, *start_state(model))
 
 
-def stack_scene(count=10, timestep=0.004, mu=0.5):
-    """Boxes of 1 kg and 0.1 m, one on the other, at rest depth."""
+def stack_scene(count=10, timestep=0.004, mu=0.5, degrees=0.0):
+    """Boxes of 1 kg and 0.1 m, one on the other, at rest depth; gravity tilted as on an incline."""
+    tilt = np.radians(degrees)
     height, bodies = 0.0, ""
     for i in range(count):
         # four points carry the boxes above; geom on geom is a pair of two springs of 2e5 N/m
@@ -218,7 +219,7 @@ def stack_scene(count=10, timestep=0.004, mu=0.5):
         height += 0.05
     return scene(f"""
 <mujoco>
-  <option timestep="{timestep}"/>
+  <option timestep="{timestep}" gravity="{GRAVITY * np.sin(tilt)} 0 {-GRAVITY * np.cos(tilt)}"/>
   {MATERIAL}
   <default><geom friction="{mu}"/></default>
   <worldbody><geom type="plane" size="5 5 1"/>{bodies}</worldbody>

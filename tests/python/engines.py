@@ -45,7 +45,7 @@ class BatchEngine:
             if inputs.get(name) is not None:
                 getattr(b, name)[:] = np.reshape(inputs[name], getattr(b, name).shape)
 
-    def _result(self):
+    def _result(self, contacts=None):
         b, m = self.batch, self.model
         dt = b.options.timestep
         anchor = np.array(b.anchor[0], float) if b.anchor.size else np.zeros((m.nslot, 3))
@@ -55,14 +55,16 @@ class BatchEngine:
             iterations=int(b.solver_niter.ravel()[0]),
             linesearch_evaluations=int(b.solver_nls.ravel()[0]),
             residual=float(b.solver_residual.ravel()[0]),
-            xfrc_contact=np.array(b.xfrc_contact[0], float), contacts=b.contacts(0),
+            xfrc_contact=np.array(b.xfrc_contact[0], float), contacts=contacts,
             # of constraints and servos; tests with explicit actuators don't look at it
             gen_impulse=dt * np.array(b.qfrc_constraint[0] + b.qfrc_actuator[0], float))
 
     def step(self, qpos, qvel, ctrl=None, **inputs):
         self._set(qpos, qvel, ctrl=ctrl, **inputs)
+        # those of the step to come: contacts() solves at the present state
+        contacts = self.batch.contacts(0)
         self.batch.step()
-        return self._result()
+        return self._result(contacts)
 
     def rollout(self, qpos, qvel, ctrl=None, nstep=None, **inputs):
         ctrl = None if ctrl is None else np.asarray(ctrl, float)

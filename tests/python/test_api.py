@@ -175,11 +175,14 @@ def test_strict_refuses_ignored_physics_and_keeps_the_report():
         report.count("nonsense")
 
 
+DRUM = 'type="cylinder" size=".1 .1" contype="2" conaffinity="2"'  # drums meet drums only
+
+
 def test_pairs_without_collider_are_reported():
     drums = SPHERE.replace(
         "</worldbody>",
-        '<body pos="1 0 1"><freejoint/><geom name="a" type="cylinder" size=".1 .1"/></body>'
-        '<body pos="2 0 1"><freejoint/><geom name="b" type="cylinder" size=".1 .1"/></body>'
+        f'<body pos="1 0 1"><freejoint/><geom name="a" {DRUM}/></body>'
+        f'<body pos="2 0 1"><freejoint/><geom name="b" {DRUM}/></body>'
         "</worldbody>",
     )
     (missing,) = stiction.Model.from_xml(drums).report.pairs_without_collider

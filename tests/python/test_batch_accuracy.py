@@ -19,12 +19,13 @@ def states(request):
 
 @pytest.mark.parametrize("law", ("lagged", "similar", "sap"))
 def test_float32_against_the_reference(states, law):
-    """1e-4 of the speed, except where the solver stalled or two contact modes meet."""
+    """1e-4 of the speed, except where the solver stalled or stopped, or two contact modes meet."""
     model, (qpos, qvel, ctrl) = states
     e = compare(model, qpos, qvel, ctrl, contact_model=law)
     print(f"median {np.median(e.error):.1e} max {e.error.max():.1e} stalled {e.stalled.mean():.2%} "
-          f"edge {e.edge.sum()} contacts {e.contacts.mean():.1f}")
-    assert e.contacts.mean() > 1 or model.npair == 0
+          f"edge {e.edge.sum()} stopped {e.stopped.sum()} contacts {e.contacts.mean():.1f}")
+    # a test of contacts, but for the arm in the air
+    assert e.contacts.mean() > 0.5 or model.jnt_type[0] != 0
     assert not e.unexplained(1e-4).any()
 
 

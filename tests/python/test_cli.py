@@ -12,8 +12,10 @@ from robots import SPHERE
 from stiction.doctor import demo_model
 
 WINDY = SPHERE.replace("<worldbody>", '<option density="1.2"/><worldbody>', 1)
+# drums meet drums only
 DRUM = (
-    '<body pos="{0} 0 1"><freejoint/><geom name="drum{0}" type="cylinder" size=".1 .1"/></body>'
+    '<body pos="{0} 0 1"><freejoint/><geom name="drum{0}" type="cylinder" size=".1 .1" '
+    'contype="2" conaffinity="2"/></body>'
 )
 DRUMS = SPHERE.replace("</worldbody>", "".join(DRUM.format(k) for k in range(4)) + "</worldbody>")
 

@@ -226,9 +226,8 @@ IGNORED = {
 
 # Pairs that MuJoCo would let touch: shapes -> number.
 NO_COLLIDER = {
-    "gymnasium/pusher.xml": 3, "gymnasium/pusher_v5.xml": 3, "models/anymal_c.xml": 550,
-    "models/g1_feetonly.xml": 1, "models/go1.xml": 295, "models/go2.xml": 180,
-    "models/h1.xml": 155, "models/panda.xml": 25,
+    "gymnasium/pusher.xml": 3, "gymnasium/pusher_v5.xml": 3, "models/anymal_c.xml": 514,
+    "models/go1.xml": 295, "models/go2.xml": 170, "models/h1.xml": 155,
 }
 
 

@@ -1,0 +1,139 @@
+// Who writes what: every stage of step.h changes fields whose producer it is, and every field has
+// its producer. fields.def is the list.
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <map>
+#include <set>
+
+#include "physics/sensor_zoo.h"
+#include "physics/solve_models.h"
+#include "physics/states.h"
+#include "physics/step.h"
+
+namespace stiction::test {
+namespace {
+
+using namespace physics;
+using Names = std::set<std::string>;
+
+// Scratch that later stages use as well: all start with a value of their own.
+const std::map<std::string, Names>& also_written_by() {
+  static const std::map<std::string, Names> names = {
+      {"actuation", {"flags"}},
+      // the Newton step of the rows is a solve without points
+      {"rows", {"H", "dv"}},
+      // points between branches change the structure of the factor; servos add to their dofs
+      {"solve",
+       {"flags", "qfrc_actuator", "L", "row_parent", "row_num", "row_col", "below_adr", "below_row",
+        "servo_vel", "servo_impulse", "servo_hess", "row_impulse", "row_hess"}},
+      // late contacts look at velocities at the solution
+      {"integrate", {"flags", "body_vel"}},
+  };
+  return names;
+}
+
+struct Stage {
+  std::string name;  // a producer
+  std::function<void(const ModelView&, EnvView<double>&)> run;
+};
+std::vector<Stage> stages() {
+  const TeamOfOne team;
+  return {{"step", [=](auto& m, auto& e) { clear_flags(team, m, e); }},
+          {"kinematics", [=](auto& m, auto& e) { kinematics(team, m, e); }},
+          {"inertia", [=](auto& m, auto& e) { inertia(team, m, e); }},
+          {"bias", [=](auto& m, auto& e) { bias(team, m, e); }},
+          {"actuation", [=](auto& m, auto& e) { actuation(team, m, e); }},
+          {"rows", [=](auto& m, auto& e) { rows(team, m, e); }},
+          {"collide", [=](auto& m, auto& e) { collide(team, m, e); }},
+          {"solve", [=](auto& m, auto& e) { solve(team, m, e); }},
+          {"sensors", [=](auto& m, auto& e) { interval_sensors(team, m, e); }},
+          {"integrate", [=](auto& m, auto& e) { integrate(team, m, e); }},
+          {"kinematics", [=](auto& m, auto& e) { kinematics(team, m, e); }},
+          {"bias", [=](auto& m, auto& e) { velocities(team, m, e); }},
+          {"sensors", [=](auto& m, auto& e) { state_sensors(team, m, e); }}};
+}
+
+using Bits = std::vector<std::string>;  // of every field
+Bits bits(const Env<double>& env) {
+  Bits all;
+  for (int f = 0; f < cpu::kFields; ++f) {
+    const std::vector<double> x = env.get(static_cast<Field>(f));
+    all.emplace_back(reinterpret_cast<const char*>(x.data()), x.size() * sizeof(double));
+  }
+  return all;
+}
+
+// Runs the stages from one state; adds to `written` what each changed.
+void run_stages(Env<double>& env, std::map<std::string, Names>* written) {
+  Bits before = bits(env);
+  for (const Stage& stage : stages()) {
+    stage.run(env.m(), env.e);
+    Bits after = bits(env);
+    for (std::size_t f = 0; f < after.size(); ++f)
+      if (after[f] != before[f]) (*written)[stage.name].insert(env.host.specs()[f].name);
+    before = std::move(after);
+  }
+}
+
+std::vector<ModelPtr> models() {
+  std::vector<ModelPtr> all;
+  for (const TestModel& m : solve_models()) all.push_back(m.model);
+  all.push_back(load_model_from_string(kZoo));
+  all.push_back(load_model_from_string(kSensorZoo));
+  return all;
+}
+std::vector<Options> option_sets() {
+  std::vector<Options> sets(5);
+  sets[1].stiction = Stiction::anchored;
+  sets[2].contact_model = ContactModel::sap;
+  sets[3].contact_pairs = ContactPairs::penetrating_deepest;
+  sets[4].max_iterations = 1;  // not_converged
+  return sets;
+}
+
+TEST(Contract, StagesWriteTheFieldsOfTheTable) {
+  std::map<std::string, Names> written;
+  int contacts = 0;
+  for (const ModelPtr& model : models())
+    for (const Options& options : option_sets()) {
+      Env<double> env(*model, options);
+      RandomStates random(3);
+      for (int k = 0; k < 3; ++k) {
+        env.poison(cpu::FieldKind::scratch);
+        env.poison(cpu::FieldKind::output);
+        env.set(Field::active, std::vector<double>{1});
+        State s = random(*model);
+        // near the floor: contacts
+        if (k > 0)
+          s.qpos = model->nkey > 0 ? std::vector<double>(model->key_qpos.begin(),
+                                                         model->key_qpos.begin() + model->nq)
+                                   : model->qpos0;
+        if (k == 2 && !s.ctrl.empty()) s.ctrl[0] = std::numeric_limits<double>::quiet_NaN();
+        set_state(env, s);
+        run_stages(env, &written);
+        contacts += static_cast<int>(env.number(Field::ncon, 0, 0));
+      }
+    }
+  EXPECT_GT(contacts, 100);
+
+  const cpu::FieldSpecs specs = Env<double>(*models()[0]).host.specs();
+  std::map<std::string, Names> owned;
+  for (const cpu::FieldSpec& f : specs) owned[f.producer].insert(f.name);
+  for (const auto& [stage, fields] : written)
+    for (const std::string& f : fields)
+      EXPECT_TRUE(owned[stage].count(f) != 0 || (also_written_by().count(stage) != 0 &&
+                                                 also_written_by().at(stage).count(f) != 0))
+          << stage << " writes " << f;
+  for (const auto& [stage, fields] : also_written_by())
+    for (const std::string& f : fields)
+      EXPECT_TRUE(written[stage].count(f) != 0) << stage << " does not write " << f;
+  for (const auto& [producer, fields] : owned) {
+    if (producer == "user" || producer == "model" || producer == "batch") continue;
+    for (const std::string& f : fields)
+      EXPECT_TRUE(written[producer].count(f) != 0) << producer << " does not write " << f;
+  }
+}
+
+}  // namespace
+}  // namespace stiction::test
