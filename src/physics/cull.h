@@ -132,15 +132,23 @@ STICTION_FN Mask<S> may_touch(const ModelView& m, const EnvView<S>& e, int pair,
                          pair_reach(m, e, pair, bound2[1], bound2[2], gravity_reach);
   }
   const Vec3<S> d = load3(e.geom_off, g2) - load3(e.geom_off, g1);
+  const S distance2 = norm2(d);
+  const auto meet = [&](const S& reach) {
+    const S spheres = bound1[0] + bound2[0] + reach;
+    return distance2 <= S(1.0 + kSlack * epsilon<S>()) * (spheres * spheres);
+  };
   S reach =
       pair_reach(m, e, pair, bound1[1] + bound2[1], vmax(bound1[2], bound2[2]), gravity_reach);
-  const S spheres = bound1[0] + bound2[0] + reach;
-  const Mask<S> near = norm2(d) <= S(1.0 + kSlack * epsilon<S>()) * (spheres * spheres);
+  Mask<S> near = meet(reach);
   if (!any_lane(near)) return near;
+
   const PairBodies b = pair_bodies(m, pair);
   const int tree1 = m.body_treeid[b.body1], tree2 = m.body_treeid[b.body2];
-  if (tree1 == tree2 || tree1 < 0 || tree2 < 0)
+  if (tree1 == tree2 || tree1 < 0 || tree2 < 0) {
     reach = vmin(reach, relative_reach(m, e, pair, gravity_reach));
+    near = near && meet(reach);
+    if (!any_lane(near)) return near;
+  }
   const S apart = separation(geom_hull(m, e, g1), geom_hull(m, e, g2), d);
   const S room = bound1[0] + bound2[0] + norm(load3(e.geom_off, g1)) + norm(load3(e.geom_off, g2));
   return near && apart <= reach + S(kSlack * epsilon<S>()) * (room + reach);
