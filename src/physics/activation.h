@@ -1,6 +1,6 @@
 // When a candidate point is in the problem of a step: the rule of each lane.
 //
-// reads   cand_gap, cand_normal, cand_r1, cand_r2, cvel0, cvel_free
+// reads   pair_near, cand_gap, cand_normal, cand_r1, cand_r2, cvel0, cvel_free
 // writes  cand_active
 //
 // The law of a point gives an impulse where φ0 + h z(v_c) < 0, z = v_n - μ |v_t| (lagged: v_n), with
@@ -50,13 +50,14 @@ STICTION_FN void activate_speculative(const ModelView& m, EnvView<S>& e, int pai
   const PairBodies b = pair_bodies(m, pair);
   const S mu = sliding_friction(m, e, pair), h2 = S(2.0) * horizon(m, e, pair);
   const S drop = gravity_drop(m, e);
+  const Mask<S> near = e.pair_near[pair] > S(0.5);
   const int first = m.pair_slotadr[pair];
   for (int slot = first; slot < first + m.pair_slotnum[pair]; ++slot) {
     const Vec3<S> n = load3(e.cand_normal, slot);
     const S start = opening(m, n, candidate_velocity(e, e.cvel0, b, slot), mu);
     const S free = opening(m, n, candidate_velocity(e, e.cvel_free, b, slot), mu);
     const S closing = vmax(vmax(-start, -free), S(0.0));
-    const Mask<S> acts = e.cand_gap[slot] <= h2 * closing + drop;
+    const Mask<S> acts = near && e.cand_gap[slot] <= h2 * closing + drop;
     e.cand_active[slot] = select(acts, S(1.0), S(0.0));
   }
 }
@@ -67,7 +68,7 @@ STICTION_FN void activate_deepest(const ModelView& m, EnvView<S>& e, int pair) {
   const int first = m.pair_slotadr[pair], end = first + m.pair_slotnum[pair];
   S least = S(0.0);
   for (int slot = first; slot < end; ++slot) least = vmin(e.cand_gap[slot], least);
-  S free = S(1.0);
+  S free = e.pair_near[pair];
   for (int slot = first; slot < end; ++slot) {
     const S gap = e.cand_gap[slot];
     const S takes = select(gap <= least, free, S(0.0));

@@ -3,7 +3,7 @@
 // cull.
 #pragma once
 
-#include "physics/vec.h"
+#include "physics/colliders.h"
 
 STICTION_PHYSICS_BEGIN
 
@@ -258,16 +258,21 @@ STICTION_FN Vec3<double> box_box_slots(const LaneBox& a, const LaneBox& b, LaneS
 
 // Witnesses of two boxes with axes rot and half sizes size: points on the first and the second,
 // eight each, the unit normal they share (from the first to the second), and signed distances.
-// W is Wide<S>; lanes do not see each other.
+// W is Wide<S>; lanes do not see each other. Where not `near`, a gap between the centres.
 template <class W>
 STICTION_FN void collide_box_box(const Vec3<W>& pos1, const Mat3<W>& rot1, const Vec3<W>& size1,
                                  const Vec3<W>& pos2, const Mat3<W>& rot2, const Vec3<W>& size2,
-                                 Vec3<W>* point1, Vec3<W>* point2, Vec3<W>& normal, W* distance) {
+                                 const Mask<W>& near, Vec3<W>* point1, Vec3<W>* point2,
+                                 Vec3<W>& normal, W* distance) {
   // both boxes in the frame of the first
   const Vec3<W> c = transposed(rot1, pos2 - pos1);
   const Mat3<W> r{transposed(rot1, rot2.x), transposed(rot1, rot2.y), transposed(rot1, rot2.z)};
+  const W apart = norm(c) + norm(size1);
+  normal = unit3<W>(0);
   Vec3<W> middle[8];
+  for (int k = 0; k < 8; ++k) middle[k] = zero3<W>(), distance[k] = apart;
   per_lane<W>([&](int lane) {
+    if (!get_lane(near, lane)) return;
     const auto at = [&](const Vec3<W>& v) -> Vec3<double> {
       return {get_lane(v.x, lane), get_lane(v.y, lane), get_lane(v.z, lane)};
     };
@@ -288,8 +293,7 @@ STICTION_FN void collide_box_box(const Vec3<W>& pos1, const Mat3<W>& rot1, const
   normal = rot1 * normal;
   for (int k = 0; k < 8; ++k) {
     const Vec3<W> p = pos1 + rot1 * middle[k], half_gap = (W(0.5) * distance[k]) * normal;
-    point1[k] = p - half_gap;
-    point2[k] = p + half_gap;
+    point1[k] = p - half_gap, point2[k] = p + half_gap;
   }
 }
 

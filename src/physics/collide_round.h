@@ -30,7 +30,7 @@ STICTION_FN void collide_sphere_capsule(const Shape<W>& sphere, const Shape<W>& 
 // Parameters of a pair of points of two segments, and their distance.
 template <class W>
 struct Pairing {
-  W s, t, distance;
+  W s, t, distance;  // squared while the nearest is sought
 };
 
 // Nearest points of two segments: the common perpendicular, or an end of one and its nearest point
@@ -43,7 +43,7 @@ STICTION_FN Pairing<W> nearest_points(const Segment<W>& a, const Segment<W>& b) 
   const Mask<W> crosses = sine2 > W(0.0);
 
   const auto pairing = [&](const W& s, const W& t) {
-    return Pairing<W>{s, t, norm(b.at(t) - a.at(s))};
+    return Pairing<W>{s, t, norm2(b.at(t) - a.at(s))};
   };
   Pairing<W> best = pairing(a.half, b.nearest(a.at(a.half)));
   const auto take = [&](const Mask<W>& m, const Pairing<W>& p) {
@@ -65,7 +65,8 @@ STICTION_FN Pairing<W> nearest_points(const Segment<W>& a, const Segment<W>& b) 
   const W reach = b.half * vabs(dot(a.dir, b.dir)), along = dot(a.dir, d);
   const W low = vmax(-a.half, along - reach), high = vmin(a.half, along + reach);
   const W s = clamp(W(0.5) * (low + high), -a.half, a.half);
-  const Pairing<W> middle = pairing(s, b.nearest(a.at(s)));
+  Pairing<W> middle = pairing(s, b.nearest(a.at(s)));
+  best.distance = vsqrt(best.distance), middle.distance = vsqrt(middle.distance);
   take(middle.distance <= best.distance + W(kTie) * (a.half + b.half), middle);
   return best;
 }

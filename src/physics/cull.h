@@ -1,16 +1,19 @@
-// Pairs that may touch in this step: a bound per geom, then one comparison per pair.
+// Pairs that may touch in this step: a bound per geom, one comparison per pair, and a closer one
+// (cull_axes.h) where that passes.
 //
-// reads   geom_off, geom_xpos, xmat, geom_quat, cvel0, cvel_free
+// reads   geom_off, geom_xpos, xmat, geom_quat, geom_size, cvel0, cvel_free
 // writes  geom_bound, near_pair, pair_near
 //
 // A point acts only if gap <= 2 h max(0, -z) + 8 |g| δt², z = v_n - μ |v_t| at v0 or v_free
-// (activation.h). With d <= gap + margin the distance of the bounding spheres, s a bound on the
+// (activation.h). With d <= gap + margin a lower bound on the distance of the geoms, s a bound on the
 // speed of a geom's points and ω on its turning,
 //   -z <= (1 + μ)(s1 + s2) + μ max(ω1, ω2) d
-// since the contact point is at most d away from a point of each geom, along the normal.
+// since the contact point is at most d away from a point of each geom, along the normal. The closer
+// comparison takes the speed and the turning of one geom as seen from the other's body.
 #pragma once
 
 #include "physics/activation.h"
+#include "physics/cull_axes.h"
 
 STICTION_PHYSICS_BEGIN
 
@@ -33,6 +36,14 @@ STICTION_FN GeomBound<S> moving_bound(const S* cvel, int body, const Vec3<S>& ce
   return {radius, norm(velocity_at(v, centre)) + turning * radius + slack, turning};
 }
 
+// Of the geom, about O of its tree.
+template <class S>
+STICTION_FN Vec3<S> bound_centre(const ModelView& m, const EnvView<S>& e, int g) {
+  const int body = m.geom_bodyid[g];
+  if (m.body_treeid[body] == 0) return load3(e.geom_off, g);
+  return about_tree(m, e, body, load3(e.geom_xpos, g));
+}
+
 template <class S>
 STICTION_FN void sphere_bound(const ModelView& m, EnvView<S>& e, int g) {
   const int body = m.geom_bodyid[g], tree = m.body_treeid[body];
@@ -42,7 +53,7 @@ STICTION_FN void sphere_bound(const ModelView& m, EnvView<S>& e, int g) {
   bound[0] = radius + S(kSlack * epsilon<S>()) * (radius + norm(off));
   bound[1] = bound[2] = bound[3] = S(0.0);
   if (tree < 0) return;
-  const Vec3<S> centre = tree == 0 ? off : about_tree(m, e, body, load3(e.geom_xpos, g));
+  const Vec3<S> centre = bound_centre(m, e, g);
   const GeomBound<S> start = moving_bound(e.cvel0, body, centre, bound[0]);
   const GeomBound<S> free = moving_bound(e.cvel_free, body, centre, bound[0]);
   bound[1] = vmax(start.speed, free.speed);
@@ -71,7 +82,7 @@ STICTION_FN void geom_bounds(const Team& team, const ModelView& m, EnvView<S>& e
   });
 }
 
-// The largest distance of the bounding spheres at which the pair may act.
+// The largest lower bound on the distance at which the pair may act.
 template <class S>
 STICTION_FN S pair_reach(const ModelView& m, const EnvView<S>& e, int pair, S speed, S turning,
                          S gravity_reach) {
@@ -87,6 +98,30 @@ STICTION_FN S pair_reach(const ModelView& m, const EnvView<S>& e, int pair, S sp
                 S(std::numeric_limits<double>::infinity()));
 }
 
+// pair_reach with the velocity of one body against the other; not of bodies of two trees.
+template <class S>
+STICTION_FN S relative_reach(const ModelView& m, const EnvView<S>& e, int pair, S gravity_reach) {
+  const int g1 = m.pair_geom1[pair], g2 = m.pair_geom2[pair];
+  const PairBodies b = pair_bodies(m, pair);
+  const S *bound1 = e.geom_bound + 4 * g1, *bound2 = e.geom_bound + 4 * g2;
+  const int g = m.body_treeid[b.body2] >= 0 ? g2 : g1;
+  const S radius = e.geom_bound[4 * g];
+  const Vec3<S> c = bound_centre(m, e, g);
+  const S extent = norm(c) + S(2.0) * (bound1[0] + bound2[0]) +
+                   norm(load3(e.geom_off, g2) - load3(e.geom_off, g1));
+  const S slack =
+      S(kSlack * epsilon<S>()) * (bound1[1] + bound2[1] + (bound1[2] + bound2[2]) * extent);
+  S speed = S(0.0), turning = S(0.0);
+  const auto consider = [&](const S* cvel) {
+    const Spatial<S> v = load6(cvel, b.body2) - load6(cvel, b.body1);
+    const S spin = norm(v.a);
+    speed = vmax(speed, norm(velocity_at(v, c)) + spin * radius + slack);
+    turning = vmax(turning, spin);
+  };
+  consider(e.cvel0), consider(e.cvel_free);
+  return pair_reach(m, e, pair, speed, turning, gravity_reach);
+}
+
 template <class S>
 STICTION_FN Mask<S> may_touch(const ModelView& m, const EnvView<S>& e, int pair, S gravity_reach) {
   const int g1 = m.pair_geom1[pair], g2 = m.pair_geom2[pair];
@@ -97,10 +132,26 @@ STICTION_FN Mask<S> may_touch(const ModelView& m, const EnvView<S>& e, int pair,
                          pair_reach(m, e, pair, bound2[1], bound2[2], gravity_reach);
   }
   const Vec3<S> d = load3(e.geom_off, g2) - load3(e.geom_off, g1);
-  const S reach =
-      bound1[0] + bound2[0] +
+  const S distance2 = norm2(d);
+  const auto meet = [&](const S& reach) {
+    const S spheres = bound1[0] + bound2[0] + reach;
+    return distance2 <= S(1.0 + kSlack * epsilon<S>()) * (spheres * spheres);
+  };
+  S reach =
       pair_reach(m, e, pair, bound1[1] + bound2[1], vmax(bound1[2], bound2[2]), gravity_reach);
-  return norm2(d) <= S(1.0 + kSlack * epsilon<S>()) * (reach * reach);
+  Mask<S> near = meet(reach);
+  if (!any_lane(near)) return near;
+
+  const PairBodies b = pair_bodies(m, pair);
+  const int tree1 = m.body_treeid[b.body1], tree2 = m.body_treeid[b.body2];
+  if (tree1 == tree2 || tree1 < 0 || tree2 < 0) {
+    reach = vmin(reach, relative_reach(m, e, pair, gravity_reach));
+    near = near && meet(reach);
+    if (!any_lane(near)) return near;
+  }
+  const S apart = separation(geom_hull(m, e, g1), geom_hull(m, e, g2), d);
+  const S room = bound1[0] + bound2[0] + norm(load3(e.geom_off, g1)) + norm(load3(e.geom_off, g2));
+  return near && apart <= reach + S(kSlack * epsilon<S>()) * (room + reach);
 }
 
 // near_pair; returns their number.

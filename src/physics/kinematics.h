@@ -1,7 +1,7 @@
 // Poses of the tree and motion axes of its dofs, root to leaves.
 //
 // reads   qpos, mocap_pos, mocap_quat; body_, jnt_ and geom_ placements, qpos0
-// writes  xpos, xquat, xmat, geom_xpos (wide); xoff, xioff, cdof, geom_off about O
+// writes  xpos, xquat, xmat, geom_xpos, root_anchor (wide); xoff, xioff, cdof, geom_off about O
 //
 //   body     x = x_p + R_p p, q = q_p ∘ quat, then joint by joint:
 //   slide    x += R axis (q - q0)            motion axis about O: (0, a)
@@ -28,30 +28,37 @@ struct Pose {
   bool settled;
 };
 
+// Of a product of unit quaternions: |q|² = 1 + δ, |δ| < 1e-5, and 1/√(1 + δ) to third order.
 template <class S>
 STICTION_FN void settle(Pose<S>& p) {
+  using W = Wide<S>;
   if (p.settled) return;
-  p.quat = normalized(p.quat);
+  const Quat<W>& q = p.quat;
+  const W delta = q.w * q.w + (q.x * q.x + q.y * q.y + q.z * q.z) - W(1.0);
+  const W r = W(1.0) - delta * (W(0.5) - W(0.375) * delta);
+  p.quat = {r * q.w, r * q.x, r * q.y, r * q.z};
   p.mat = matrix(p.quat);
   p.settled = true;
 }
 
-// Turns the frame about a point fixed in it.
+// Turns the frame about a point fixed in it; returns that point. A lane whose point is the frame's
+// origin does not see the others'.
 template <class S>
-STICTION_FN void turn(Pose<S>& p, const Vec3<Wide<S>>& offset, const Quat<Wide<S>>& by,
-                      Vec3<Wide<S>>& anchor) {
+STICTION_FN Vec3<Wide<S>> turn(Pose<S>& p, const Vec3<Wide<S>>& offset, const Quat<Wide<S>>& by) {
   using W = Wide<S>;
   const Mask<W> off = offset.x != W(0.0) || offset.y != W(0.0) || offset.z != W(0.0);
   const bool any_off = any_lane(off);
-  anchor = p.pos;
+  Vec3<W> anchor = p.pos;
   if (any_off) {
-    settle<S>(p);
-    anchor = select<W>(off, p.pos + p.mat * offset, p.pos);
+    Pose<S> before = p;
+    settle<S>(before);
+    anchor = select<W>(off, p.pos + before.mat * offset, p.pos);
   }
   p.quat = p.quat * by;
   p.settled = false;
   settle<S>(p);
   if (any_off) p.pos = select<W>(off, anchor - p.mat * offset, p.pos);
+  return anchor;
 }
 
 template <class S>
@@ -59,58 +66,63 @@ STICTION_FN void store_translation(EnvView<S>& e, int dof, const Vec3<S>& axis) 
   store6(e.cdof, dof, Spatial<S>{zero3<S>(), axis});
 }
 template <class S>
-STICTION_FN void store_rotation(EnvView<S>& e, int dof, const Vec3<S>& axis, const Vec3<S>& r) {
-  store6(e.cdof, dof, Spatial<S>{axis, cross(r, axis)});
-}
-template <class S>
-STICTION_FN void store_rotations(EnvView<S>& e, int dof, const Mat3<Wide<S>>& axes,
-                                 const Vec3<S>& r) {
-  store_rotation(e, dof, narrow3<S>(axes.x), r);
-  store_rotation(e, dof + 1, narrow3<S>(axes.y), r);
-  store_rotation(e, dof + 2, narrow3<S>(axes.z), r);
+STICTION_FN void store_directions(EnvView<S>& e, int dof, const Mat3<Wide<S>>& axes) {
+  store3(e.cdof, 2 * dof, narrow3<S>(axes.x));
+  store3(e.cdof, 2 * dof + 2, narrow3<S>(axes.y));
+  store3(e.cdof, 2 * dof + 4, narrow3<S>(axes.z));
 }
 
-// Carries the frame of the body through joint j; motion axes about the point `origin`.
+// Carries the frame of the body through joint j; returns the anchor. Of the motion axes writes what
+// does not need O: rotations their direction only.
 template <class S>
-STICTION_FN void apply_joint(const ModelView& m, EnvView<S>& e, int j, const Vec3<Wide<S>>& origin,
-                             Pose<S>& p) {
+STICTION_FN Vec3<Wide<S>> apply_joint(const ModelView& m, EnvView<S>& e, int j, Pose<S>& p) {
   using W = Wide<S>;
   const int adr = m.jnt_qposadr[j], dof = m.jnt_dofadr[j];
   const W* q = e.qpos + adr;
   switch (static_cast<JointType>(m.jnt_type[j])) {
     case JointType::free:
       p.pos = load3(q, 0);
-      p.quat = {q[3], q[4], q[5], q[6]};
+      p.quat = normalized(load4(q + 3, 0));
       p.settled = false;
       settle<S>(p);
       store_translation(e, dof, {S(1.0), S(0.0), S(0.0)});
       store_translation(e, dof + 1, {S(0.0), S(1.0), S(0.0)});
       store_translation(e, dof + 2, {S(0.0), S(0.0), S(1.0)});
-      store_rotations(e, dof + 3, p.mat, narrow3<S>(p.pos - origin));
-      break;
+      store_directions(e, dof + 3, p.mat);
+      return p.pos;
     case JointType::slide: {
       settle<S>(p);
       const Vec3<W> axis = p.mat * load3(e.jnt_axis, j);
       p.pos = p.pos + (q[0] - e.qpos0[adr]) * axis;
       store_translation(e, dof, narrow3<S>(axis));
-      break;
+      return p.pos;
     }
     case JointType::hinge: {
       const Vec3<W> axis = load3(e.jnt_axis, j);
       const SinCos<W> half = sincos(W(0.5) * (q[0] - e.qpos0[adr]));
-      Vec3<W> anchor;
-      turn<S>(p, load3(e.jnt_pos, j),
-              {half.cos, half.sin * axis.x, half.sin * axis.y, half.sin * axis.z}, anchor);
-      store_rotation(e, dof, narrow3<S>(p.mat * axis), narrow3<S>(anchor - origin));
-      break;
+      const Vec3<W> anchor =
+          turn<S>(p, load3(e.jnt_pos, j),
+                  {half.cos, half.sin * axis.x, half.sin * axis.y, half.sin * axis.z});
+      store3(e.cdof, 2 * dof, narrow3<S>(p.mat * axis));
+      return anchor;
     }
     case JointType::ball: {
-      Vec3<W> anchor;
-      turn<S>(p, load3(e.jnt_pos, j), load4(q, 0), anchor);
-      store_rotations(e, dof, p.mat, narrow3<S>(anchor - origin));
-      break;
+      const Vec3<W> anchor = turn<S>(p, load3(e.jnt_pos, j), normalized(load4(q, 0)));
+      store_directions(e, dof, p.mat);
+      return anchor;
     }
   }
+  return p.pos;
+}
+
+// r × a of the rotations of joint j, r = anchor - O.
+template <class S>
+STICTION_FN void place_axes(const ModelView& m, EnvView<S>& e, int j, const Vec3<S>& r) {
+  const JointType type = static_cast<JointType>(m.jnt_type[j]);
+  if (type == JointType::slide) return;
+  const int first = m.jnt_dofadr[j] + (type == JointType::free ? 3 : 0);
+  const int n = type == JointType::hinge ? 1 : 3;
+  for (int i = first; i < first + n; ++i) store3(e.cdof, 2 * i + 1, cross(r, load3(e.cdof, 2 * i)));
 }
 
 // The frame of body b where its joints are at qpos0.
@@ -118,8 +130,8 @@ template <class S>
 STICTION_FN Pose<S> placed_body(const ModelView& m, const EnvView<S>& e, int b) {
   const int k = m.body_mocapid[b], parent = m.body_parentid[b];
   const auto pos = k >= 0 ? load3(e.mocap_pos, k) : load3(e.body_pos, b);
-  const auto quat = k >= 0 ? load4(e.mocap_quat, k) : load4(e.body_quat, b);
-  Pose<S> p{};
+  const auto quat = k >= 0 ? normalized(load4(e.mocap_quat, k)) : load4(e.body_quat, b);
+  Pose<S> p;
   p.pos = load3(e.xpos, parent) + load9(e.xmat, parent) * pos;
   p.quat = load4(e.xquat, parent) * quat;
   p.settled = false;
@@ -131,15 +143,23 @@ STICTION_FN void body_kinematics(const ModelView& m, EnvView<S>& e, int b) {
   using W = Wide<S>;
   const int tree = m.body_treeid[b];
   const bool root = tree >= 0 && m.tree_body[tree] == b;
-  Pose<S> p{};
+  const int first = m.body_jntadr[b], end = first + m.body_jntnum[b];
   Vec3<W> origin = zero3<W>();
   if (tree >= 0 && !root) origin = load3(e.xpos, m.tree_body[tree]);
 
-  // O is where the joints of the root body take it: known only after a first pass
-  for (int pass = root ? 0 : 1; pass < 2; ++pass) {
-    p = placed_body(m, e, b);
-    for (int k = 0; k < m.body_jntnum[b]; ++k) apply_joint(m, e, m.body_jntadr[b] + k, origin, p);
-    if (root) origin = p.pos;
+  // O is where the joints of the root body take it
+  Pose<S> p = placed_body(m, e, b);
+  for (int j = first; j < end; ++j) {
+    const Vec3<W> anchor = apply_joint(m, e, j, p);
+    if (root)
+      store3(e.root_anchor, j, anchor);
+    else
+      place_axes(m, e, j, narrow3<S>(anchor - origin));
+  }
+  if (root) {
+    origin = p.pos;
+    for (int j = first; j < end; ++j)
+      place_axes(m, e, j, narrow3<S>(load3(e.root_anchor, j) - origin));
   }
   settle<S>(p);
   store3(e.xpos, b, p.pos);

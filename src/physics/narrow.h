@@ -1,6 +1,6 @@
 // The narrow phase of a pair: its witness points, in Wide, as the cand_ fields of its slots.
 //
-// reads   geom_xpos, xmat, geom_quat, geom_size, xpos of the trees' roots
+// reads   pair_near, geom_xpos, xmat, geom_quat, geom_size, xpos of the trees' roots
 // writes  cand_gap, cand_normal, cand_r1, cand_r2
 #pragma once
 
@@ -32,17 +32,20 @@ STICTION_FN Shape<Wide<S>> placed_shape(const ModelView& m, const EnvView<S>& e,
 }
 
 template <class W, class Out>
-STICTION_FN void collide_boxes(const Shape<W>& a, const Shape<W>& b, const Out& out) {
+STICTION_FN void collide_boxes(const Shape<W>& a, const Shape<W>& b, const Mask<W>& near,
+                               const Out& out) {
   Vec3<W> point1[8], point2[8], normal;
   W distance[8];
-  collide_box_box(a.pos, a.rot, a.size, b.pos, b.rot, b.size, point1, point2, normal, distance);
+  collide_box_box<W>(a.pos, a.rot, a.size, b.pos, b.rot, b.size, near, point1, point2, normal,
+                     distance);
   for (int k = 0; k < 8; ++k) out(k, {point1[k], point2[k], normal, distance[k]});
 }
 
-// Runs the collider of the two types; out(k, witness).
+// Runs the collider of the two types; out(k, witness). Lanes that are not near may get any finite
+// witness with a gap.
 template <class W, class Out>
 STICTION_FN void collide_shapes(GeomType type1, GeomType type2, const Shape<W>& a,
-                                const Shape<W>& b, const Out& out) {
+                                const Shape<W>& b, const Mask<W>& near, const Out& out) {
   using G = GeomType;
   if (type1 == G::plane) {
     switch (type2) {
@@ -59,7 +62,7 @@ STICTION_FN void collide_shapes(GeomType type1, GeomType type2, const Shape<W>& 
   if (type1 == G::sphere && type2 == G::box) return collide_sphere_box(a, b, out);
   if (type1 == G::capsule && type2 == G::capsule) return collide_capsule_capsule(a, b, out);
   if (type1 == G::capsule && type2 == G::box) return collide_capsule_box(a, b, out);
-  if (type1 == G::box && type2 == G::box) return collide_boxes(a, b, out);
+  if (type1 == G::box && type2 == G::box) return collide_boxes<W>(a, b, near, out);
 }
 
 // Where the point is about O of the body's tree; of what can't move, about its centre of mass.
@@ -79,7 +82,7 @@ STICTION_FN void narrow_phase(const ModelView& m, EnvView<S>& e, int pair) {
   const PairBodies b = pair_bodies(m, pair);
   collide_shapes<W>(static_cast<GeomType>(m.geom_type[g1]), static_cast<GeomType>(m.geom_type[g2]),
                     placed_shape(m, e, g1), placed_shape(m, e, g2),
-                    [&](int k, const Witness<W>& w) {
+                    widen_mask<S>(e.pair_near[pair] > S(0.5)), [&](int k, const Witness<W>& w) {
                       const int slot = m.pair_slotadr[pair] + k;
                       const Vec3<W> point = w.point1 + e.pair_weight[pair] * (w.point2 - w.point1);
                       e.cand_gap[slot] = narrow<S>(w.distance - e.pair_margin[pair]);

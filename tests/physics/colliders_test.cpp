@@ -47,7 +47,7 @@ template <class W>
 std::array<physics::Witness<W>, 8> run(GeomType a, GeomType b, const physics::Shape<W>& s,
                                        const physics::Shape<W>& t) {
   std::array<physics::Witness<W>, 8> out;
-  physics::collide_shapes<W>(a, b, s, t,
+  physics::collide_shapes<W>(a, b, s, t, s.size.x == s.size.x,
                              [&](int k, const physics::Witness<W>& w) { out[at(k)] = w; });
   return out;
 }
