@@ -1,7 +1,7 @@
 // Contacts: from the candidate pairs of the model to the active points of this step and the
 // constants of their laws.
 //
-//   cull             pairs whose bounding spheres are near enough (cull.h)
+//   cull             pairs near enough: bounding spheres, then separating axes (cull.h)
 //   narrow_phase     witness points of the survivors, in Wide (narrow.h)
 //   activate         which of them are in the problem, per lane (activation.h)
 //   gather_points    one list of points, laws, lists by body (points.h)
