@@ -21,7 +21,7 @@ template <class S>
 STICTION_FN void joint_acceleration(const ModelView& m, const EnvView<S>& e, int j, Spatial<S>& v,
                                     Spatial<S>& c) {
   const auto add = [&](int dof, int n) {
-    const Spatial<S> u = dof_motion(e, e.qvel, dof, n);
+    const Spatial<S> u = dof_motion(m, e, e.qvel, dof, n);
     c = c + cross_motion(v, u);
     v = v + u;
   };

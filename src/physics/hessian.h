@@ -17,16 +17,64 @@ STICTION_FN BodyPair point_bodies(const ModelView& m, const EnvView<S>& e, int p
   return {m.geom_bodyid[m.pair_geom1[pair]], m.geom_bodyid[m.pair_geom2[pair]]};
 }
 
-// out (npoint,3) = J v: velocity of body 2 against body 1 at each point; uses body_vel.
+// Both bodies can move: its curvature couples two paths. Else it belongs to one body alone.
+template <class S>
+STICTION_FN bool is_cross(const ModelView& m, const EnvView<S>& e, int point) {
+  const PointDofs d = point_dofs(m, e, point);
+  return d.dof1 >= 0 && d.dof2 >= 0;
+}
+STICTION_FN int point_of(int code) {
+  return code > 0 ? code - 1 : -code - 1;
+}
+
+// point_live, body_live: what is left for the lanes that iterate. A point that acts in none of them
+// would add exact zeros. `every`: all points, for the first evaluation.
+template <class Team, class S>
+STICTION_FN void live_points(const Team& team, const ModelView& m, EnvView<S>& e,
+                             const Mask<S>& lanes, bool every) {
+  team.for_each(e.npoint[0], [&](int p) {
+    e.point_live[p] = every || any_lane(lanes && e.cand_active[e.point_slot[p]] > S(0.5)) ? 1 : 0;
+  });
+  for (int l = m.nlevel - 1; l > 0; --l) {
+    const int first = m.level_adr[l];
+    team.for_each(m.level_adr[l + 1] - first, [&](int k) {
+      const int b = m.level_body[first + k];
+      int live = 0, single = 0;
+      for (int n = e.body_pointadr[b]; n < e.body_pointadr[b + 1]; ++n) {
+        const int p = point_of(e.body_point[n]);
+        if (e.point_live[p] == 0) continue;
+        ++live;
+        if (!is_cross(m, e, p)) ++single;
+      }
+      for (int c = m.child_adr[b]; c < m.child_adr[b + 1]; ++c)
+        live += e.body_live[2 * m.child_body[c]], single += e.body_live[2 * m.child_body[c] + 1];
+      e.body_live[2 * b] = live, e.body_live[2 * b + 1] = single;
+    });
+  }
+}
+
+// out (npoint,3) = J v: velocity of body 2 against body 1 at each live point; uses body_vel.
 template <class Team, class S>
 STICTION_FN void point_velocities(const Team& team, const ModelView& m, EnvView<S>& e, const S* v,
                                   S* out) {
-  body_velocities(team, m, e, v, e.body_vel);
+  team.once([&] { store6(e.body_vel, 0, zero6<S>()); });
+  for (int l = 1; l < m.nlevel; ++l) {
+    const int first = m.level_adr[l];
+    team.for_each(m.level_adr[l + 1] - first, [&](int k) {
+      const int b = m.level_body[first + k];
+      if (e.body_live[2 * b] == 0) return;
+      const Spatial<S> parent = load6(e.body_vel, m.body_parentid[b]);
+      store6(e.body_vel, b, parent + dof_motion(m, e, v, m.body_dofadr[b], m.body_dofnum[b]));
+    });
+  }
   team.for_each(e.npoint[0], [&](int p) {
+    if (e.point_live[p] == 0) return;
     const BodyPair b = point_bodies(m, e, p);
-    store3(out, p,
-           velocity_at(load6(e.body_vel, b.body2), load3(e.point_r2, p)) -
-               velocity_at(load6(e.body_vel, b.body1), load3(e.point_r1, p)));
+    const auto velocity = [&](int body, const S* r) {
+      return m.body_lastdof[body] < 0 ? zero3<S>()
+                                      : velocity_at(load6(e.body_vel, body), load3(r, p));
+    };
+    store3(out, p, velocity(b.body2, e.point_r2) - velocity(b.body1, e.point_r1));
   });
 }
 
@@ -37,31 +85,38 @@ struct PointForce {
 };
 template <class S>
 STICTION_FN PointForce<S> point_force(const EnvView<S>& e, int entry) {
-  const int code = e.body_point[entry], p = code > 0 ? code - 1 : -code - 1;
+  const int code = e.body_point[entry], p = point_of(code);
   const Vec3<S> impulse = load3(e.point_impulse, p);
   if (code > 0) return {load3(e.point_r2, p), impulse};
   return {load3(e.point_r1, p), -impulse};
 }
 
-// out = Jᵀ γ: wrenches [r × γ; γ] of the points summed over subtrees, (Jᵀγ)_i = S_i · F_body(i)
+// out = Jᵀ γ of the live points: wrenches [r × γ; γ] summed over subtrees, (Jᵀγ)_i = S_i · F_body(i)
 template <class Team, class S>
 STICTION_FN void contact_impulses(const Team& team, const ModelView& m, EnvView<S>& e, S* out) {
   for (int l = m.nlevel - 1; l > 0; --l) {
     const int first = m.level_adr[l];
     team.for_each(m.level_adr[l + 1] - first, [&](int k) {
       const int b = m.level_body[first + k];
+      if (e.body_live[2 * b] == 0) return;
       Spatial<S> wrench = zero6<S>();
       for (int n = e.body_pointadr[b]; n < e.body_pointadr[b + 1]; ++n) {
+        if (e.point_live[point_of(e.body_point[n])] == 0) continue;
         const PointForce<S> f = point_force(e, n);
         wrench = wrench + Spatial<S>{cross(f.r, f.impulse), f.impulse};
       }
       for (int c = m.child_adr[b]; c < m.child_adr[b + 1]; ++c)
-        wrench = wrench + load6(e.body_wrench, m.child_body[c]);
+        if (e.body_live[2 * m.child_body[c]] > 0)
+          wrench = wrench + load6(e.body_wrench, m.child_body[c]);
       store6(e.body_wrench, b, wrench);
     });
   }
-  team.for_each(
-      m.nv, [&](int i) { out[i] = dot(load6(e.cdof, i), load6(e.body_wrench, m.dof_bodyid[i])); });
+  // adding 0 turns -0 into 0, the value without points
+  team.for_each(m.nv, [&](int i) {
+    const int b = m.dof_bodyid[i];
+    out[i] = S(0.0);
+    if (e.body_live[2 * b] > 0) out[i] = out[i] + dot(load6(e.cdof, i), load6(e.body_wrench, b));
+  });
 }
 
 // Symmetric 6x6 over (angular, linear).
@@ -101,49 +156,54 @@ STICTION_FN Sym6<S> about_origin(const Vec3<S>& r, const Sym3<S>& g) {
   return {{p.x, q.y, s.z, p.y, p.z, q.z}, {x, y, z}, g};
 }
 
-// Both bodies can move: its curvature couples two paths. Else it belongs to one body alone.
+// Last of the three translations of a free joint at the root of a body's tree, else -1. Their axes
+// S = (0, e_k) only pick components.
+STICTION_FN int last_translation(const ModelView& m, int body) {
+  const int joint = m.body_jntadr[m.tree_body[m.body_treeid[body]]];
+  return is_free(m, joint) ? m.jnt_dofadr[joint] + 2 : -1;
+}
+
+// Rows of the dofs of body b: H_ij += S_j · (Gc_b S_i) for j on the path of i.
 template <class S>
-STICTION_FN bool is_cross(const ModelView& m, const EnvView<S>& e, int point) {
-  const PointDofs d = point_dofs(m, e, point);
-  return d.dof1 >= 0 && d.dof2 >= 0;
-}
-
-// body_touch: how many points against what does not move the subtree of each body has. Once a step.
-template <class Team, class S>
-STICTION_FN void touched_bodies(const Team& team, const ModelView& m, EnvView<S>& e) {
-  for (int l = m.nlevel - 1; l > 0; --l) {
-    const int first = m.level_adr[l];
-    team.for_each(m.level_adr[l + 1] - first, [&](int k) {
-      const int b = m.level_body[first + k];
-      int n = 0;
-      for (int j = e.body_pointadr[b]; j < e.body_pointadr[b + 1]; ++j) {
-        const int code = e.body_point[j];
-        if (!is_cross(m, e, code > 0 ? code - 1 : -code - 1)) ++n;
-      }
-      for (int c = m.child_adr[b]; c < m.child_adr[b + 1]; ++c) n += e.body_touch[m.child_body[c]];
-      e.body_touch[b] = n;
-    });
+STICTION_FN void add_composite(const ModelView& m, EnvView<S>& e, int b, const Sym6<S>& g) {
+  const int last = last_translation(m, b), first = m.body_dofadr[b];
+  for (int i = first + m.body_dofnum[b] - 1; i >= first && i > last; --i) {
+    const Spatial<S> f = g * load6(e.cdof, i);
+    S* const row = e.H + tri(i, 0);
+    const auto add = [&](int j, const S& x) { row[e.row_num[j]] = row[e.row_num[j]] + x; };
+    for (int j = i; j > last; j = m.dof_parentid[j]) add(j, dot(load6(e.cdof, j), f));
+    if (last >= 0) add(last, f.l.z), add(last - 1, f.l.y), add(last - 2, f.l.x);
   }
+  if (m.body_dofnum[b] == 0 || first > last) return;
+  const auto add = [&](int i, int j, const S& x) {
+    S& h = e.H[place(e, last - i, last - j)];
+    h = h + x;
+  };
+  add(0, 0, g.ll.zz), add(0, 1, g.ll.yz), add(0, 2, g.ll.xz);
+  add(1, 1, g.ll.yy), add(1, 2, g.ll.xy), add(2, 2, g.ll.xx);
 }
 
-// body_hess: Σ Φᵀ G Φ over the points of the subtree, up the tree like composite inertias.
+// H += Jᵀ G J of the points against what does not move, with body_hess = Σ Φᵀ G Φ over the points of
+// the subtree, up the tree like composite inertias.
 template <class Team, class S>
 STICTION_FN void composite_curvature(const Team& team, const ModelView& m, EnvView<S>& e) {
   for (int l = m.nlevel - 1; l > 0; --l) {
     const int first = m.level_adr[l];
     team.for_each(m.level_adr[l + 1] - first, [&](int k) {
       const int b = m.level_body[first + k];
-      if (e.body_touch[b] == 0 || m.body_treeid[b] < 0) return;
+      if (e.body_live[2 * b + 1] == 0 || m.body_treeid[b] < 0) return;
       Sym6<S> sum = {};
       for (int n = e.body_pointadr[b]; n < e.body_pointadr[b + 1]; ++n) {
-        const int code = e.body_point[n], p = code > 0 ? code - 1 : -code - 1;
-        if (is_cross(m, e, p)) continue;
+        const int code = e.body_point[n], p = point_of(code);
+        if (e.point_live[p] == 0 || is_cross(m, e, p)) continue;
         const Vec3<S> r = load3(code > 0 ? e.point_r2 : e.point_r1, p);
         sum = sum + about_origin(r, load_sym3(e.point_hess, p));
       }
       for (int c = m.child_adr[b]; c < m.child_adr[b + 1]; ++c)
-        if (e.body_touch[m.child_body[c]] > 0) sum = sum + load_sym6(e.body_hess, m.child_body[c]);
+        if (e.body_live[2 * m.child_body[c] + 1] > 0)
+          sum = sum + load_sym6(e.body_hess, m.child_body[c]);
       store_sym6(e.body_hess, b, sum);
+      add_composite(m, e, b, sum);
     });
   }
 }
@@ -200,23 +260,18 @@ STICTION_FN void add_rows(const ModelView& m, EnvView<S>& e, int i) {
   }
 }
 
-// H = A + rows, and with_points: + Jᵀ G J. H_ij += S_j · (Gc_body(i) S_i) for j on the path of i.
+// H = A + rows, and with_points: + Jᵀ G J of the live points
 template <class Team, class S>
 STICTION_FN void hessian(const Team& team, const ModelView& m, EnvView<S>& e, bool with_points) {
-  if (with_points) composite_curvature(team, m, e);
   team.for_each(m.nv, [&](int i) {
     for (int k = 0; k < e.row_num[i]; ++k) e.H[tri(i, k)] = e.A[tri(i, e.row_col[tri(i, k)])];
     e.H[place(e, i, i)] = e.A[tri(i, i)];
     add_rows(m, e, i);
-    if (!with_points || e.body_touch[m.dof_bodyid[i]] == 0) return;
-    const Spatial<S> f = load_sym6(e.body_hess, m.dof_bodyid[i]) * load6(e.cdof, i);
-    for (int j = i; j >= 0; j = m.dof_parentid[j]) {
-      S& h = e.H[place(e, i, j)];
-      h = h + dot(load6(e.cdof, j), f);
-    }
   });
   if (!with_points) return;
-  for (int k = 0; k < e.ncross[0]; ++k) add_cross_point(team, m, e, e.cross_point[k]);
+  composite_curvature(team, m, e);
+  for (int k = 0; k < e.ncross[0]; ++k)
+    if (e.point_live[e.cross_point[k]] > 0) add_cross_point(team, m, e, e.cross_point[k]);
 }
 
 STICTION_PHYSICS_END

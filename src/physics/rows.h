@@ -152,16 +152,17 @@ STICTION_FN S servo_impulse_of(const ModelView& m, const EnvView<S>& e, int i) {
   return sum;
 }
 
-// row_impulse, row_hess, servo_impulse, servo_hess at v and servo_vel
-template <class Team, class S>
-STICTION_FN void row_values(const Team& team, const ModelView& m, EnvView<S>& e, const S* v) {
+// row_impulse, row_hess, servo_impulse, servo_hess at the velocities v(i) of dofs and servo_v(a)
+template <class Team, class S, class V, class U>
+STICTION_FN void row_values(const Team& team, const ModelView& m, EnvView<S>& e, const V& v,
+                            const U& servo_v) {
   if (m.any_servo)
     team.for_each(m.nu, [&](int a) {
-      const RowValue<S> value = servo_row(m, e, a, e.servo_vel[a]);
+      const RowValue<S> value = servo_row(m, e, a, servo_v(a));
       e.servo_impulse[a] = value.impulse, e.servo_hess[a] = value.hess;
     });
   team.for_each(m.nv, [&](int i) {
-    const RowValue<S> value = dof_rows(m, e, i, v[i]);
+    const RowValue<S> value = dof_rows(m, e, i, v(i));
     e.row_impulse[i] = value.impulse + servo_impulse_of(m, e, i);
     e.row_hess[i] = value.hess;
   });
@@ -173,7 +174,8 @@ template <class Team, class S>
 STICTION_FN void free_velocity(const Team& team, const ModelView& m, EnvView<S>& e) {
   const S dt = S(m.opt.timestep);
   servo_velocities(team, m, e, e.qvel, e.servo_vel);
-  row_values(team, m, e, e.qvel);
+  row_values(
+      team, m, e, [&](int i) { return e.qvel[i]; }, [&](int a) { return e.servo_vel[a]; });
   team.for_each(m.nv, [&](int i) { e.dv[i] = dt * e.qfrc_smooth[i] + e.row_impulse[i]; });
   hessian(team, m, e, false);
   factor(team, m, e);

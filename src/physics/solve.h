@@ -2,7 +2,7 @@
 // from v0. The momentum p = A (v − v*) starts as −δt k and moves with the iterate, so that v* is
 // never formed.
 //
-// solve    in   A, qfrc_smooth, rows and their constants, points and their constants, v_free
+// solve    in   A, qfrc_smooth, rows and their constants, points, cand_active, v_free
 //          out  v, qacc, qfrc_constraint, qfrc_actuator (adds servos), xfrc_contact, point_vel,
 //               point_impulse, solver_niter, solver_nls, solver_residual, flags
 #pragma once
@@ -24,17 +24,13 @@ struct SolveState {
   S iterations, evaluations;
 };
 
-// Laws of points and rows at the iterate; gradient r = p − Jᵀγ − rows
+// Gradient r = p − Jᵀγ − rows at the iterate, from the laws there; Jᵀγ of other lanes stays.
 template <class Team, class S>
-STICTION_FN void evaluate_iterate(const Team& team, const ModelView& m, EnvView<S>& e) {
-  team.for_each(e.npoint[0], [&](int p) {
-    const ContactValue<S> c = evaluate(m, e, p, load3(e.point_vel, p));
-    store3(e.point_impulse, p, c.impulse);
-    store_sym3(e.point_hess, p, c.hess);
-  });
-  row_values(team, m, e, e.v);
-  contact_impulses(team, m, e, e.contact_impulse);
+STICTION_FN void gradient(const Team& team, const ModelView& m, EnvView<S>& e,
+                          const Mask<S>& lanes) {
+  contact_impulses(team, m, e, e.gradient);
   team.for_each(m.nv, [&](int i) {
+    e.contact_impulse[i] = select(lanes, e.gradient[i], e.contact_impulse[i]);
     e.gradient[i] = e.momentum[i] - (e.contact_impulse[i] + e.row_impulse[i]);
   });
 }
@@ -86,8 +82,14 @@ STICTION_FN void start(const Team& team, const ModelView& m, EnvView<S>& e, Solv
     e.momentum[i] = select(free, zero, -(dt * e.qfrc_smooth[i]));
   });
   multiply_A(team, m, e, e.v, e.Av);
+  live_points(team, m, e, all, true);
   point_velocities(team, m, e, e.v, e.point_vel);
   servo_velocities(team, m, e, e.v, e.servo_vel);
+  team.for_each(3 * e.npoint[0], [&](int i) { e.point_dvel[i] = zero; });
+  team.for_each(m.nv, [&](int i) { e.dv[i] = zero; });
+  team.for_each(m.nu, [&](int a) { e.servo_dvel[a] = zero; });
+  laws_at(team, m, e, zero);
+  gradient(team, m, e, all);
 }
 
 // Lanes that are done leave: converged, not finite, or only round-off is left.
@@ -107,7 +109,7 @@ STICTION_FN void leave(const ModelView& m, SolveState<S>& s, bool first) {
   s.active = s.active && !stall;
 }
 
-// Δv = −H⁻¹ r; returns r·Δv
+// Δv = −H⁻¹ r, 0 in finished lanes; returns r·Δv
 template <class Team, class S>
 STICTION_FN S direction(const Team& team, const ModelView& m, EnvView<S>& e, SolveState<S>& s) {
   hessian(team, m, e, true);
@@ -120,6 +122,7 @@ STICTION_FN S direction(const Team& team, const ModelView& m, EnvView<S>& e, Sol
   s.failed = s.failed || (s.active && !is_finite(slope));
   s.stalled = s.stalled || (s.active && slope >= S(0.0));
   s.active = s.active && slope < S(0.0) && is_finite(slope);
+  team.for_each(m.nv, [&](int i) { e.dv[i] = select(s.active, e.dv[i], S(0.0)); });
   return slope;
 }
 
@@ -145,14 +148,17 @@ STICTION_FN void advance(const Team& team, const ModelView& m, EnvView<S>& e, So
   move(m.nv, e.v, e.dv);
   move(m.nv, e.momentum, e.Adv);
   move(m.nv, e.Av, e.Adv);
-  move(3 * e.npoint[0], e.point_vel, e.point_dvel);
+  team.for_each(e.npoint[0], [&](int p) {
+    if (e.point_live[p] == 0) return;
+    const Vec3<S> old = load3(e.point_vel, p);
+    store3(e.point_vel, p, select<S>(active, old + alpha * load3(e.point_dvel, p), old));
+  });
   if (m.any_servo) move(m.nu, e.servo_vel, e.servo_dvel);
 }
 
 template <class Team, class S>
 STICTION_FN void iterate(const Team& team, const ModelView& m, EnvView<S>& e, SolveState<S>& s) {
   for (int k = 0;; ++k) {
-    evaluate_iterate(team, m, e);
     residual(team, m, e, s);
     leave(m, s, k == 0);
     if (k == m.opt.max_iterations) {
@@ -160,6 +166,7 @@ STICTION_FN void iterate(const Team& team, const ModelView& m, EnvView<S>& e, So
       return;
     }
     if (!any_lane(s.active)) return;
+    live_points(team, m, e, s.active, false);
     const S slope = direction(team, m, e, s);
     if (!any_lane(s.active)) return;
 
@@ -168,6 +175,7 @@ STICTION_FN void iterate(const Team& team, const ModelView& m, EnvView<S>& e, So
     servo_velocities(team, m, e, e.dv, e.servo_dvel);
     const S alpha = line_search(team, m, e, slope, s.active, s.evaluations);
     advance(team, m, e, s, slope, alpha);
+    gradient(team, m, e, s.active);
   }
 }
 
@@ -212,7 +220,6 @@ STICTION_FN void solver_report(const Team& team, EnvView<S>& e, const SolveState
 
 template <class Team, class S>
 STICTION_FN void solve(const Team& team, const ModelView& m, EnvView<S>& e) {
-  touched_bodies(team, m, e);
   if (e.ncross[0] > 0) factor_structure(team, m, e, e.ncross[0]);
   SolveState<S> s;
   start(team, m, e, s);

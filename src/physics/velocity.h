@@ -3,14 +3,22 @@
 
 #include "physics/vec.h"
 #include "physics/views.h"
+#include "stiction/types.h"
 
 STICTION_PHYSICS_BEGIN
 
-// Σ S_i v_i over n dofs from `dof` on.
+STICTION_FN bool is_free(const ModelView& m, int joint) {
+  return m.jnt_type[joint] == static_cast<int>(JointType::free);
+}
+
+// Σ S_i v_i over n dofs from `dof` on; the first three of a free joint are S = (0, e_k).
 template <class S>
-STICTION_FN Spatial<S> dof_motion(const EnvView<S>& e, const S* v, int dof, int n) {
+STICTION_FN Spatial<S> dof_motion(const ModelView& m, const EnvView<S>& e, const S* v, int dof,
+                                  int n) {
   Spatial<S> u = zero6<S>();
-  for (int i = dof; i < dof + n; ++i) u = u + v[i] * load6(e.cdof, i);
+  const int end = dof + n;
+  if (n == 6 && is_free(m, m.dof_jntid[dof])) u.l = load3(v + dof, 0), dof += 3;
+  for (int i = dof; i < end; ++i) u = u + v[i] * load6(e.cdof, i);
   return u;
 }
 
@@ -24,7 +32,7 @@ STICTION_FN void body_velocities(const Team& team, const ModelView& m, const Env
     team.for_each(m.level_adr[l + 1] - first, [&](int i) {
       const int b = m.level_body[first + i];
       const Spatial<S> parent = load6(out, m.body_parentid[b]);
-      store6(out, b, parent + dof_motion(e, v, m.body_dofadr[b], m.body_dofnum[b]));
+      store6(out, b, parent + dof_motion(m, e, v, m.body_dofadr[b], m.body_dofnum[b]));
     });
   }
 }

@@ -183,6 +183,7 @@ class Scene : public Env<S> {
       for (const Field f : {Field::point_mu, Field::point_n0, Field::point_d})
         this->put(f, p, lane, 0);
       this->put(Field::point_eps, p, lane, 1);
+      this->put(Field::cand_active, this->e.point_slot[p], lane, 0);
       for (int k = 0; k < 4; ++k) this->put(Field::point_law, 4 * p + k, lane, 0);
       for (std::size_t i = 0; i < c.result.contacts.size(); ++i) {
         const Contact& info = c.result.contacts[i];
@@ -193,6 +194,7 @@ class Scene : public Env<S> {
   void point(int lane, int p, const Contact& info, const Case& c, const Vec3& shift,
              const physics::ModelView& m) {
     const Vec3 pos(info.pos[0], info.pos[1], info.pos[2]);
+    this->put(Field::cand_active, info.slot, lane, 1);
     put3(Field::point_normal, p, lane, Vec3(info.normal[0], info.normal[1], info.normal[2]));
     put3(Field::point_r1, p, lane, pos - origin(c, m.geom_bodyid[info.geom1]));
     put3(Field::point_r2, p, lane, pos - origin(c, m.geom_bodyid[info.geom2]));
