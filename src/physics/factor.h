@@ -78,12 +78,20 @@ STICTION_FN void structure(const ModelView& m, EnvView<S>& e, int ncross) {
   // counts -> ends of the lists, which filling from their back turns into their beginnings
   for (int i = 0; i < m.nv; ++i) adr[i + 1] += adr[i];
   for (int i = 0; i < m.nv; ++i)
-    for (int k = 0; k < e.row_num[i]; ++k) e.below_row[--adr[e.row_col[tri(i, k)]]] = i;
+    for (int k = 0; k < e.row_num[i]; ++k) {
+      const int b = --adr[e.row_col[tri(i, k)]];
+      e.below_row[b] = i, e.below_place[b] = tri(i, k);
+    }
 }
 
 template <class Team, class S>
 STICTION_FN void factor_structure(const Team& team, const ModelView& m, EnvView<S>& e, int ncross) {
   team.once([&] { structure(m, e, ncross); });
+  team.for_each(m.nv, [&](int i) {
+    const int row = tri(i, 0), n = e.row_num[i];
+    for (int k = 0; k < n; ++k) e.A_placed[row + k] = e.A[row + e.row_col[row + k]];
+    e.A_placed[row + n] = e.A[row + i];
+  });
 }
 
 // The smallest pivot in units of the diagonal: round-off of the sum that makes it.
@@ -100,9 +108,9 @@ STICTION_FN void eliminate(EnvView<S>& e, int i, int first) {
   for (int c = 0; c < N; ++c) acc[c] = h[c];
   const int own = e.row_num[i], end = e.below_adr[i + 1];
   for (int b = e.below_adr[i]; b < end; ++b) {
-    const int row = tri(e.below_row[b], 0);
-    const S u = e.H[row + own];
-    const S* const l = e.L + row + first;
+    const int at = e.below_place[b];
+    const S u = e.H[at];
+    const S* const l = e.L + (at - own + first);
     for (int c = 0; c < N; ++c) acc[c] = acc[c] - u * l[c];
   }
   for (int c = 0; c < N; ++c) h[c] = acc[c];
@@ -149,14 +157,15 @@ STICTION_FN void solve_factored(const Team& team, const ModelView& m, const EnvV
     team.once([&] {
       S y = x[i];
       for (int b = e.below_adr[i]; b < e.below_adr[i + 1]; ++b)
-        y = y - e.L[place(e, e.below_row[b], i)] * x[e.below_row[b]];
+        y = y - e.L[e.below_place[b]] * x[e.below_row[b]];
       x[i] = y;
     });
   // L x = D⁻¹ y: x_i = y_i / D_i − Σ_j L_ij x_j over its columns
   for (int i = 0; i < m.nv; ++i)
     team.once([&] {
-      S y = e.L[place(e, i, i)] * x[i];
-      for (int k = 0; k < e.row_num[i]; ++k) y = y - e.L[tri(i, k)] * x[e.row_col[tri(i, k)]];
+      const int row = tri(i, 0), n = e.row_num[i];
+      S y = e.L[row + n] * x[i];
+      for (int k = 0; k < n; ++k) y = y - e.L[row + k] * x[e.row_col[row + k]];
       x[i] = y;
     });
 }
@@ -166,14 +175,12 @@ template <class Team, class S>
 STICTION_FN void multiply_A(const Team& team, const ModelView& m, const EnvView<S>& e, const S* x,
                             S* out) {
   team.for_each(m.nv, [&](int i) {
+    const int row = tri(i, 0), n = e.row_num[i];
     S sum = S(0.0);
-    for (int k = 0; k < e.row_num[i]; ++k) {
-      const int j = e.row_col[tri(i, k)];
-      sum = sum + e.A[tri(i, j)] * x[j];
-    }
-    sum = sum + e.A[tri(i, i)] * x[i];
+    for (int k = 0; k < n; ++k) sum = sum + e.A_placed[row + k] * x[e.row_col[row + k]];
+    sum = sum + e.A_placed[row + n] * x[i];
     for (int b = e.below_adr[i]; b < e.below_adr[i + 1]; ++b)
-      sum = sum + e.A[tri(e.below_row[b], i)] * x[e.below_row[b]];
+      sum = sum + e.A_placed[e.below_place[b]] * x[e.below_row[b]];
     out[i] = sum;
   });
 }

@@ -264,8 +264,8 @@ STICTION_FN void add_rows(const ModelView& m, EnvView<S>& e, int i) {
 template <class Team, class S>
 STICTION_FN void hessian(const Team& team, const ModelView& m, EnvView<S>& e, bool with_points) {
   team.for_each(m.nv, [&](int i) {
-    for (int k = 0; k < e.row_num[i]; ++k) e.H[tri(i, k)] = e.A[tri(i, e.row_col[tri(i, k)])];
-    e.H[place(e, i, i)] = e.A[tri(i, i)];
+    const int row = tri(i, 0), n = e.row_num[i];
+    for (int k = 0; k <= n; ++k) e.H[row + k] = e.A_placed[row + k];
     add_rows(m, e, i);
   });
   if (!with_points) return;

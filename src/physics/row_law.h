@@ -16,10 +16,10 @@ STICTION_FN S limit_regularization(double dt, S w) {
   return vmax(S(kRowNearRigid) * w, S(1 / (2 * dt * dt * kStiffness)));
 }
 
-// Both limits of a joint: γ = ((v̂_l − v)/R)₊ − ((v̂_u + v)/R)₊
+// Both limits of a joint: γ = ((v̂_l − v)/R)₊ − ((v̂_u + v)/R)₊, inv = 1/R
 template <class S>
-STICTION_FN RowValue<S> limit_law(S R, S lower, S upper, S v) {
-  const S inv = S(1.0) / R, zero = S(0.0);
+STICTION_FN RowValue<S> limit_law(S inv, S lower, S upper, S v) {
+  const S zero = S(0.0);
   const S below = inv * (lower - v), above = inv * (upper + v);
   return {vmax(below, zero) - vmax(above, zero),
           select(below > zero, inv, zero) + select(above > zero, inv, zero)};
@@ -41,13 +41,12 @@ STICTION_FN S servo_softening(S dt, S kappa, S w) {
   return select(stiffness > S(1.0), S(1.0) / stiffness, S(1.0));
 }
 
-// Joint dry friction, Huber: γ = clamp(−v/R, ±bound). R = 0: no friction in this lane.
+// Joint dry friction, Huber: γ = clamp(−v/R, ±bound), inv = 1/R; 0: no friction in this lane.
 template <class S>
-STICTION_FN RowValue<S> dry_friction_law(S R, S bound, S v) {
-  const Mask<S> acts = R > S(0.0);
-  const S inv = S(1.0) / select(acts, R, S(1.0)), y = -(inv * v);
-  return {select(acts, clamp(y, -bound, bound), S(0.0)),
-          select(acts && vabs(y) <= bound, inv, S(0.0))};
+STICTION_FN RowValue<S> dry_friction_law(S inv, S bound, S v) {
+  const S y = -(inv * v);
+  return {select(inv > S(0.0), clamp(y, -bound, bound), S(0.0)),
+          select(vabs(y) <= bound, inv, S(0.0))};
 }
 
 STICTION_PHYSICS_END

@@ -1,7 +1,7 @@
 // Rows of the joints: limits, implicit servos, dry friction; and the predictor v_free.
 //
 // rows     in   A, qpos, qvel, act_*, qfrc_smooth, xmat
-//          out  inv_diag, limit_*, servo_*, friction_R, v_free, structure of the factor
+//          out  inv_diag, limit_*, servo_*, friction_inv_R, v_free, structure of the factor
 #pragma once
 
 #include "physics/delassus.h"
@@ -20,10 +20,10 @@ STICTION_FN void limit_constants(const Team& team, const ModelView& m, EnvView<S
   if (!m.any_limit) return;
   const double dt = m.opt.timestep;
   team.for_each(m.njnt, [&](int j) {
-    const bool limited = m.jnt_limited[j] != 0;
-    e.limit_R[j] = limited ? limit_regularization(dt, e.inv_diag[m.jnt_dofadr[j]]) : S(0.0);
+    e.limit_inv_R[j] = S(0.0);
     e.limit_vhat[2 * j] = e.limit_vhat[2 * j + 1] = S(0.0);
-    if (!limited) return;
+    if (m.jnt_limited[j] == 0) return;
+    e.limit_inv_R[j] = S(1.0) / limit_regularization(dt, e.inv_diag[m.jnt_dofadr[j]]);
     const Wide<S> q = e.qpos[m.jnt_qposadr[j]], margin = e.jnt_margin[j];
     const Wide<S> below = q - e.jnt_range[2 * j] - margin;
     const Wide<S> above = e.jnt_range[2 * j + 1] - margin - q;
@@ -103,8 +103,9 @@ template <class Team, class S>
 STICTION_FN void friction_constants(const Team& team, const ModelView& m, EnvView<S>& e) {
   if (!m.any_frictionloss) return;
   team.for_each(m.nv, [&](int i) {
-    e.friction_R[i] =
-        select(e.dof_frictionloss[i] != S(0.0), S(m.opt.regularization) * e.inv_diag[i], S(0.0));
+    const Mask<S> acts = e.dof_frictionloss[i] != S(0.0);
+    const S R = S(m.opt.regularization) * e.inv_diag[i];
+    e.friction_inv_R[i] = select(acts, S(1.0) / select(acts, R, S(1.0)), S(0.0));
   });
 }
 
@@ -114,10 +115,10 @@ STICTION_FN RowValue<S> dof_rows(const ModelView& m, const EnvView<S>& e, int i,
   RowValue<S> value = {S(0.0), S(0.0)};
   const int j = m.dof_jntid[i];
   if (m.jnt_limited[j] != 0)
-    value = limit_law(e.limit_R[j], e.limit_vhat[2 * j], e.limit_vhat[2 * j + 1], v);
+    value = limit_law(e.limit_inv_R[j], e.limit_vhat[2 * j], e.limit_vhat[2 * j + 1], v);
   if (m.any_frictionloss) {
     const S bound = S(m.opt.timestep) * e.dof_frictionloss[i];
-    const RowValue<S> f = dry_friction_law(e.friction_R[i], bound, v);
+    const RowValue<S> f = dry_friction_law(e.friction_inv_R[i], bound, v);
     value = {value.impulse + f.impulse, value.hess + f.hess};
   }
   return value;

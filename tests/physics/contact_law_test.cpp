@@ -131,13 +131,13 @@ TEST(RowLaw, AgreesWithTheReference) {
     const reference::LimitLaw upper = reference::limit_law(kDt, i % 7 == 0 ? 1e-15 : w, above);
     const double R = limit_regularization(kDt, i % 7 == 0 ? 1e-15 : w);
     EXPECT_NEAR(R, lower.R, 1e-15 * R);
-    const RowValue<double> limit = limit_law(R, lower.v_hat, upper.v_hat, v);
+    const RowValue<double> limit = limit_law(1 / R, lower.v_hat, upper.v_hat, v);
     const double scale = (std::abs(v) + std::abs(lower.v_hat) + std::abs(upper.v_hat)) / R;
     EXPECT_NEAR(limit.impulse, lower.at(v).impulse - upper.at(-v).impulse, 1e-14 * scale);
     EXPECT_NEAR(limit.hess, lower.at(v).hessian + upper.at(-v).hessian, 1e-14 / R);
 
     const reference::DryFrictionLaw friction{w, .3 * random.uniform(0, 1) / w};
-    const RowValue<double> f = dry_friction_law(friction.R, friction.bound, v);
+    const RowValue<double> f = dry_friction_law(1 / friction.R, friction.bound, v);
     EXPECT_NEAR(f.impulse, friction.at(v).impulse, 1e-14 / w);
     EXPECT_EQ(f.hess, 1 / friction.R * (friction.at(v).hessian > 0 ? 1 : 0));
 

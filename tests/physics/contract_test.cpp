@@ -26,7 +26,8 @@ const std::map<std::string, Names>& also_written_by() {
       // points between branches change the structure of the factor; servos add to their dofs
       {"solve",
        {"flags", "qfrc_actuator", "L", "row_parent", "row_num", "row_col", "below_adr", "below_row",
-        "servo_vel", "servo_impulse", "servo_hess", "row_impulse", "row_hess"}},
+        "below_place", "A_placed", "servo_vel", "servo_impulse", "servo_hess", "row_impulse",
+        "row_hess"}},
       // late contacts look at velocities at the solution
       {"integrate", {"flags", "body_vel"}},
   };

@@ -21,12 +21,14 @@ struct Tree {
     const std::size_t n = parent.size(), ntri = n * (n + 1) / 2;
     m.nv = static_cast<int>(n), m.nu = 0;
     m.dof_parentid = parent.data();
-    for (std::vector<int>* v : {&row_parent, &row_num, &row_col, &below_adr, &below_row})
+    for (std::vector<int>* v :
+         {&row_parent, &row_num, &row_col, &below_adr, &below_row, &below_place})
       v->assign(ntri + 1, -1000);
-    for (std::vector<double>* v : {&A, &H, &L}) v->assign(ntri, std::nan(""));
+    for (std::vector<double>* v : {&A_placed, &H, &L}) v->assign(ntri, std::nan(""));
     e.row_parent = row_parent.data(), e.row_num = row_num.data(), e.row_col = row_col.data();
     e.below_adr = below_adr.data(), e.below_row = below_row.data();
-    e.A = A.data(), e.H = H.data(), e.L = L.data();
+    e.below_place = below_place.data();
+    e.A_placed = A_placed.data(), e.H = H.data(), e.L = L.data();
   }
   // H = Σ Jᵀ J over couplings and paths
   void fill(const MatX& dense) {
@@ -41,8 +43,8 @@ struct Tree {
     return i == j;
   }
 
-  std::vector<int> parent, row_parent, row_num, row_col, below_adr, below_row;
-  std::vector<double> A, H, L;
+  std::vector<int> parent, row_parent, row_num, row_col, below_adr, below_row, below_place;
+  std::vector<double> A_placed, H, L;
   ModelView m{};
   EnvView<double> e{};
 };
@@ -120,7 +122,8 @@ TEST(Factor, AgreesWithDenseOnTreesAndCouplings) {
 
     // A x in the same structure
     for (int i = 0; i < n; ++i)
-      for (int j = 0; j <= i; ++j) t.A[at(tri(i, j))] = dense(i, j);
+      for (int j = 0; j <= i; ++j)
+        if (t.holds(i, j)) t.A_placed[at(place(t.e, i, j))] = dense(i, j);
     VecX product(n);
     multiply_A(TeamOfOne(), t.m, t.e, x.data(), product.data());
     EXPECT_LT((product - dense * x).norm(), 1e-14 * dense.norm() * x.norm());
