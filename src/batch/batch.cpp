@@ -119,6 +119,8 @@ Batch::Impl::Impl(ModelPtr m, const BatchOptions& o)
       memory(memory_of(host.specs(), o, kernels)),
       poison(std::getenv("STICTION_POISON") != nullptr),
       own(at(kFields)) {
+  // what the reference engine refuses of a model and its options, a batch refuses too
+  [[maybe_unused]] const Reference refused(model, options);
   require_memory(memory.total, "a batch of " + std::to_string(o.num_envs) + " environments");
   for (int j = 0; j < model->njnt; ++j) {
     const JointType type = model->jnt_type[at(j)];

@@ -66,7 +66,11 @@ class BatchEngine:
         self.batch.step()
         return self._result(contacts)
 
-    def rollout(self, qpos, qvel, ctrl=None, nstep=None, **inputs):
+    def forward(self, *args, **inputs):
+        """Quantities of a state are the reference's: a batch offers no such function."""
+        return stiction.Reference(self.model, self.batch.options).forward(*args, **inputs)
+
+    def rollout(self, qpos, qvel, ctrl=None, nstep=None, energy=False, **inputs):
         ctrl = None if ctrl is None else np.asarray(ctrl, float)
         held = ctrl is None or ctrl.ndim == 1
         nstep = len(ctrl) if nstep is None else nstep
@@ -87,4 +91,7 @@ class BatchEngine:
             run.ncontact.append(int(self.batch.ncon.ravel()[0]))
         for name in ("qpos", "qvel", "status", "iterations", "residual", "ncontact"):
             setattr(run, name, np.array(getattr(run, name)))
+        if energy:
+            states = [self.forward(q, v) for q, v in zip(run.qpos, run.qvel)]
+            run.energy = np.array([(s.energy_kinetic, s.energy_potential) for s in states])
         return run
