@@ -216,7 +216,7 @@ void Batch::Impl::make_own(Field f) {
   std::vector<cpu::Buffer> blocks;
   for (std::size_t i = 0; i < workspaces.size(); ++i) blocks.emplace_back(block_bytes(s));
 
-  if (f == Field::actuator_gain || f == Field::actuator_bias) host.allow_servos();
+  host.make_own(f);
   memory.per_env += row_bytes(s), memory.per_thread += block_bytes(s);
   memory.total += bytes + block_bytes(s) * workspaces.size();
   rows[at(f)] = values.data();

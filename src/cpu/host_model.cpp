@@ -80,7 +80,6 @@ HostModel::HostModel(const Model& m, const Options& o) {
 void HostModel::bodies(const Model& m) {
   physics::ModelView& w = view_;
   w.body_parentid = keep(m.body_parentid);
-  w.body_weldid = keep(m.body_weldid);
   w.body_mocapid = keep(m.body_mocapid);
   w.body_jntadr = keep(m.body_jntadr);
   w.body_jntnum = keep(m.body_jntnum);
@@ -121,14 +120,11 @@ void HostModel::bodies(const Model& m) {
   w.body_treeid = keep(tree);
   w.ntree = static_cast<int>(roots.size());
   w.tree_body = keep(roots);
-  w.any_gravcomp = std::any_of(m.body_gravcomp.begin(), m.body_gravcomp.end(),
-                               [](double share) { return share != 0; });
 }
 
 void HostModel::joints(const Model& m) {
   physics::ModelView& w = view_;
   w.jnt_type = keep(to_ints(m.jnt_type));
-  w.jnt_bodyid = keep(m.jnt_bodyid);
   w.jnt_qposadr = keep(m.jnt_qposadr);
   w.jnt_dofadr = keep(m.jnt_dofadr);
   w.jnt_actfrclimited = keep(m.jnt_actfrclimited);
@@ -138,21 +134,15 @@ void HostModel::joints(const Model& m) {
 
   // only joints with one dof have limit rows
   std::vector<int> limited(m.jnt_limited);
-  std::vector<int> rotates(at(m.nv), 0), freerot(at(m.nv), -1);
+  std::vector<int> freerot(at(m.nv), -1);
   for (int j = 0; j < m.njnt; ++j) {
     const JointType type = m.jnt_type[at(j)];
     const int dof = m.jnt_dofadr[at(j)];
     if (type == JointType::free || type == JointType::ball) limited[at(j)] = 0;
-    if (type == JointType::hinge) rotates[at(dof)] = 1;
-    for (int k = 0; k < 3; ++k) {
-      if (type == JointType::ball) rotates[at(dof + k)] = 1;
-      if (type == JointType::free) rotates[at(dof + 3 + k)] = 1, freerot[at(dof + 3 + k)] = dof + 3;
-    }
+    for (int k = 0; k < 3 && type == JointType::free; ++k) freerot[at(dof + 3 + k)] = dof + 3;
     if (limited[at(j)] != 0) w.any_limit = true;
-    if (m.jnt_stiffness[at(j)] != 0) w.any_spring = true;
   }
   w.jnt_limited = keep(limited);
-  w.dof_rotates = keep(rotates);
   w.dof_freerot = keep(freerot);
   w.any_frictionloss = std::any_of(m.dof_frictionloss.begin(), m.dof_frictionloss.end(),
                                    [](double loss) { return loss != 0; });
@@ -260,9 +250,12 @@ void HostModel::moments_by_dof() {
   w.moment_act = keep(actuator);
 }
 
-void HostModel::allow_servos() {
-  view_.actuator_mayservo = keep(std::vector<int>(at(view_.nu), 1));
-  view_.any_servo = view_.nu > 0;
+void HostModel::make_own(Field f) {
+  if (f == Field::actuator_gain || f == Field::actuator_bias) {
+    view_.actuator_mayservo = keep(std::vector<int>(at(view_.nu), 1));
+    view_.any_servo = view_.nu > 0;
+  }
+  if (f == Field::dof_frictionloss) view_.any_frictionloss = view_.nv > 0;
 }
 
 void HostModel::parameters(const Model& m) {

@@ -25,8 +25,8 @@ class HostModel {
   const std::vector<double>& param(Field f) const { return params_[static_cast<std::size_t>(f)]; }
   // Of everything above: equal for equal models and options.
   std::uint64_t hash() const;
-  // Feedback gains may become own to each environment: any actuator may then be a servo.
-  void allow_servos();
+  // A parameter becomes own to each environment: what the model's numbers switch off may be needed.
+  void make_own(Field f);
 
  private:
   const int* keep(std::vector<int> v);

@@ -28,33 +28,44 @@ STICTION_FN Vec3<S> finite_or_zero(const Vec3<S>& v) {
 
 // ---- actuators
 
-// Length and moment arms of actuator a.
+// Entry k of the moment arm: gear, times the coefficient of a tendon's joint.
 template <class S>
-STICTION_FN void transmission(const ModelView& m, EnvView<S>& e, int a) {
+STICTION_FN S actuator_moment(const ModelView& m, const EnvView<S>& e, int a, int k) {
+  const S* gear = e.actuator_gear + 6 * a;
+  if (static_cast<Transmission>(m.actuator_trntype[a]) == Transmission::joint) return gear[k];
+  return gear[0] * e.wrap_coef[m.tendon_adr[m.actuator_trnid[a]] + k];
+}
+
+// Σ moment q of a tendon, gear · q of a hinge or slide, gear · log q of a ball; free: 0.
+template <class S>
+STICTION_FN S actuator_length(const ModelView& m, const EnvView<S>& e, int a) {
   using W = Wide<S>;
   const int id = m.actuator_trnid[a];
   const S* gear = e.actuator_gear + 6 * a;
-  S* moment = e.act_moment + m.act_momentadr[a];
   if (static_cast<Transmission>(m.actuator_trntype[a]) == Transmission::tendon) {
     W length = W(0.0);
     for (int k = 0; k < m.tendon_num[id]; ++k) {
-      const int w = m.tendon_adr[id] + k;
-      moment[k] = gear[0] * e.wrap_coef[w];
-      length = length + widen(moment[k]) * e.qpos[m.jnt_qposadr[m.wrap_jntid[w]]];
+      const int joint = m.wrap_jntid[m.tendon_adr[id] + k];
+      length = length + widen(actuator_moment(m, e, a, k)) * e.qpos[m.jnt_qposadr[joint]];
     }
-    e.act_length[a] = narrow<S>(length);
-    return;
+    return narrow<S>(length);
   }
-  for (int k = 0; k < m.act_momentadr[a + 1] - m.act_momentadr[a]; ++k) moment[k] = gear[k];
   const W* q = e.qpos + m.jnt_qposadr[id];
   switch (static_cast<JointType>(m.jnt_type[id])) {
-    case JointType::free: e.act_length[a] = S(0.0); break;
-    case JointType::ball:
-      e.act_length[a] = dot(load3(gear, 0), narrow3<S>(log_quat(normalized(load4(q, 0)))));
-      break;
-    case JointType::slide:
-    case JointType::hinge: e.act_length[a] = gear[0] * narrow<S>(q[0]); break;
+    case JointType::free: return S(0.0);
+    case JointType::ball: return dot(load3(gear, 0), narrow3<S>(log_quat(normalized(load4(q, 0)))));
+    default: return gear[0] * narrow<S>(q[0]);
   }
+}
+
+// Moment arm times the velocities v of the dofs.
+template <class S>
+STICTION_FN S actuator_velocity(const ModelView& m, const EnvView<S>& e, int a, const S* v) {
+  const int adr = m.act_momentadr[a];
+  S velocity = S(0.0);
+  for (int k = 0; k < m.act_momentadr[a + 1] - adr; ++k)
+    velocity = velocity + actuator_moment(m, e, a, k) * v[m.act_momentdof[adr + k]];
+  return velocity;
 }
 
 // The length nearest to `length` that names the same rotation as `target`.
@@ -79,11 +90,11 @@ STICTION_FN void control_law(const ModelView& m, EnvView<S>& e, int a) {
 
 template <class S>
 STICTION_FN void actuate(const ModelView& m, EnvView<S>& e, int a) {
-  transmission(m, e, a);
-  S velocity = S(0.0);
-  for (int k = m.act_momentadr[a]; k < m.act_momentadr[a + 1]; ++k)
-    velocity = velocity + e.act_moment[k] * e.qvel[m.act_momentdof[k]];
-  e.act_velocity[a] = velocity;
+  const int adr = m.act_momentadr[a];
+  for (int k = 0; k < m.act_momentadr[a + 1] - adr; ++k)
+    e.act_moment[adr + k] = actuator_moment(m, e, a, k);
+  e.act_length[a] = actuator_length(m, e, a);
+  e.act_velocity[a] = actuator_velocity(m, e, a, e.qvel);
   control_law(m, e, a);
 }
 

@@ -9,7 +9,7 @@ STICTION_PHYSICS_BEGIN
 // β²/4π² of every row that is not a contact: β = 0.1
 inline constexpr double kRowNearRigid = 0.01 / (4 * 9.8696044010893586);
 
-// R = max(β²/4π² w, 1/(2 δt² k)); the floor on k decides only for the lightest bodies
+// R = max(β²/4π² w, 1/(2 δt² k)); the floor on k decides only for the heaviest bodies
 template <class S>
 STICTION_FN S limit_regularization(double dt, S w) {
   constexpr double kStiffness = 1e12;  // N/m or N m/rad

@@ -71,8 +71,8 @@ STICTION_FN Reading<S> state_reading(const ModelView& m, const EnvView<S>& e, in
     case T::jointvel: return reading(e.qvel[m.jnt_dofadr[id]]);
     case T::ballquat: return reading<S>(normalized(load4(e.qpos + m.jnt_qposadr[id], 0)));
     case T::ballangvel: return reading(load3(e.qvel + m.jnt_dofadr[id], 0));
-    case T::actuatorpos: return reading(length_of_actuator(m, e, id));
-    case T::actuatorvel: return reading(velocity_of_actuator<S>(m, e, id, e.qvel));
+    case T::actuatorpos: return reading(actuator_length(m, e, id));
+    case T::actuatorvel: return reading(actuator_velocity<S>(m, e, id, e.qvel));
     case T::subtreecom: return reading(narrow3<S>(subtree(m, e, id).com));
     case T::subtreelinvel: return reading(subtree(m, e, id).velocity);
     case T::subtreeangmom: return reading(subtree_angular_momentum(m, e, id));

@@ -8,7 +8,7 @@
 #pragma once
 
 #include "physics/line_search.h"
-#include "stiction/types.h"
+#include "physics/status.h"
 
 STICTION_PHYSICS_BEGIN
 
@@ -202,19 +202,14 @@ STICTION_FN void solve_outputs(const Team& team, const ModelView& m, EnvView<S>&
 
 template <class Team, class S>
 STICTION_FN void solver_report(const Team& team, EnvView<S>& e, const SolveState<S>& s) {
-  const auto raise = [&](Status bit, const Mask<S>& lanes) {
-    int i = 0;
-    while ((1u << i) != static_cast<unsigned>(bit)) ++i;
-    e.flags[i] = select(lanes, S(1.0), e.flags[i]);
-  };
   team.once([&] {
     e.solver_niter[0] = s.iterations;
     e.solver_nls[0] = s.evaluations;
     e.solver_residual[0] = s.residual;
-    raise(Status::bad_state, s.bad);
-    raise(Status::cholesky_failed, s.failed);
-    raise(Status::stalled, s.stalled);
-    raise(Status::not_converged, s.not_converged);
+    raise_flag(e, Status::bad_state, s.bad);
+    raise_flag(e, Status::cholesky_failed, s.failed);
+    raise_flag(e, Status::stalled, s.stalled);
+    raise_flag(e, Status::not_converged, s.not_converged);
   });
 }
 

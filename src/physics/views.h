@@ -45,17 +45,16 @@ struct ModelView : SizesView {
   // world alone. Children of b: child_body[child_adr[b] .. child_adr[b+1]).
   int nlevel;
   const int *level_adr, *level_body, *child_adr, *child_body;
-  const int *body_parentid, *body_weldid, *body_mocapid;
+  const int *body_parentid, *body_mocapid;
   const int *body_jntadr, *body_jntnum, *body_dofadr, *body_dofnum;
   const int *body_treeid;     // (nbody)  tree of a body that can move, else -1
   const int *body_lastdof;    // (nbody)  last dof on the path from the root to the body, else -1
   int ntree;
   const int *tree_body;       // (ntree)  root body: its xpos is the origin O of the tree
 
-  const int *jnt_type, *jnt_bodyid, *jnt_qposadr, *jnt_dofadr, *jnt_limited, *jnt_actfrclimited;
+  const int *jnt_type, *jnt_qposadr, *jnt_dofadr, *jnt_limited, *jnt_actfrclimited;
   const int *dof_bodyid, *dof_jntid;
   const int *dof_parentid;    // (nv)     next dof towards the root on the path, else -1
-  const int *dof_rotates;     // (nv)     1: a rotation
   const int *dof_freerot;     // (nv)     first of the three rotational dofs of a free joint it belongs to, else -1
 
   const int *geom_type, *geom_bodyid, *geom_priority;
@@ -83,7 +82,7 @@ struct ModelView : SizesView {
   const double *sensor_cutoff;
 
   // flags of stages that some models don't need
-  bool any_limit, any_servo, any_frictionloss, any_spring, any_gravcomp;
+  bool any_limit, any_servo, any_frictionloss;
 };
 // clang-format on
 

@@ -388,7 +388,7 @@ TEXT = [
           "alpha = select(open, x, alpha);", "alpha = x;",
           gtests=("Determinism.NumberOfEnvironmentsDoesNotMatter",)),
     Break("stalled is called not converged", "src/physics/solve.h",
-          "raise(Status::stalled, s.stalled);", "raise(Status::not_converged, s.stalled);",
+          "raise_flag(e, Status::stalled, s.stalled);", "raise_flag(e, Status::not_converged, s.stalled);",
           gtests=("BatchState.RoundOffIsStalledNotUnconverged",)),
     Break("a point acts in every lane of the pack", "src/physics/points.h",
           "const Mask<S> active = e.cand_active[slot] > S(0.5) && w > zero;",

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 import stiction
+from stiction.control import control_range
 
 GRAVITY = 9.81
 # The stopping rule bounds ‖D r‖ <= ε_r scale, the error is ‖r‖ in the norm of A⁻¹: up to
@@ -48,13 +49,6 @@ def visited_states(model, count, rng, num_envs=10, hold=25, precision="float64")
             batch.reset(frozen)
     return [np.concatenate(x)[:count].astype(np.float32).astype(float) if i else
             np.concatenate(x)[:count] for i, x in enumerate(zip(*states))]
-
-
-def control_range(model):
-    """Lower and upper bounds of the controls; +-1 where there is none."""
-    limited = np.asarray(model.actuator_ctrllimited, bool)[:, None]
-    ranges = np.where(limited, np.reshape(model.actuator_ctrlrange, (-1, 2)), [-1.0, 1.0])
-    return ranges[:, 0], ranges[:, 1]
 
 
 @dataclass

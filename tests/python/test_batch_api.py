@@ -218,6 +218,22 @@ def test_copy(batch, home):
 # --------------------------------------------------------------------------------- parameters
 
 
+def test_own_numbers_act_where_the_model_has_none(pendulum):
+    """Dry friction and servo gains of a model without either."""
+    b = stiction.Batch(pendulum, num_envs=2)
+    b.set_state(qpos=np.zeros((2, 1)), qvel=np.ones((2, 1)))
+    b.param("dof_frictionloss")[1] = 50.0
+    b.step(20)
+    assert abs(b.qvel[0, 0]) > 0.5 and abs(b.qvel[1, 0]) < 1e-2
+    b.set_state(qpos=np.zeros((2, 1)), qvel=np.zeros((2, 1)))
+    b.param("dof_frictionloss")[:] = 0
+    b.param("actuator_gain")[1, 0] = [100.0, 0, 0]
+    b.param("actuator_bias")[1, 0] = [0, -100.0, -20.0]
+    b.ctrl[:] = 0.5
+    b.step(2000)
+    assert abs(b.qpos[1, 0] - 0.5) < 0.05 < abs(b.qpos[0, 0] - 0.5)
+
+
 def test_params(batch):
     assert not batch.param_is_own("body_mass")
     mass = batch.param("body_mass")
