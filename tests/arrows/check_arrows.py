@@ -44,6 +44,8 @@ RULES = (
     Rule("src/batch/", ("include/stiction/", "src/names.h", "src/physics/fields.def", "src/cpu/",
                         "src/batch/"),
          (STD, POSIX, re.compile(r"nlohmann/json\.hpp"))),
+    Rule("src/env/", ("include/stiction/", "src/names.h", "src/physics/", "src/cpu/", "src/batch/",
+                      "src/env/", "envs/"), (STD, re.compile(r"nlohmann/json\.hpp"))),
     Rule("src/math.h", (), (STD, EIGEN)),
     Rule("src/", ("include/stiction/", "src/math.h", "src/names.h"), (STD,)),
     Rule("cuda/", ("include/stiction/", "src/physics/", "cuda/"), (STD, CUDA),
@@ -72,7 +74,7 @@ MACHINE_PATH = re.compile(r"(?<![\w.\-/}>$*])/(work|root|home|Users|mnt)/\w")
 
 def resolve(root: Path, file: str, quoted: bool, name: str) -> str | None:
     """Path in the repository that an include names, or None for an external header."""
-    places = [root / file, root / "src" / "_", root / "include" / "_"] if quoted else [
+    places = [root / file, root / "src" / "_", root / "include" / "_", root / "_"] if quoted else [
         root / "include" / "_"]
     for place in places:
         path = (place.parent / name).resolve()

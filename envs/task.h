@@ -1,0 +1,43 @@
+// What a task is made of. A task turns the state of a robot into observation, reward and end of the
+// episode, and says how an episode begins; it never steps the physics.
+//
+// A task is a struct of plain numbers (its options and what it looked up in the model), copied to the
+// device, with three functions on one environment, written on Team x Scalar:
+//
+//   reset    writes qpos, qvel (from the reference pose that they hold) and memory of a new episode
+//   act      once before the physics steps of a control step: action -> ctrl or other inputs
+//   observe  after them, and after a reset: obs, and unless `first` reward, terminated, metrics
+//
+//   template <class Team, class S> void reset(const Team&, const ModelView&, TaskEnv<S>&) const;
+//   template <class Team, class S> void act(const Team&, const ModelView&, TaskEnv<S>&) const;
+//   template <class Team, class S> void observe(const Team&, const ModelView&, TaskEnv<S>&, bool first) const;
+//
+// and four counts: nobs, naction, nmetric, nmemory. The host side (names, options, the model's file)
+// is the task's entry in src/env/registry.cpp.
+#pragma once
+
+#include "envs/philox.h"
+#include "physics/views.h"
+
+namespace stiction::envs {
+
+using physics::EnvView;
+using physics::ModelView;
+
+// One environment as a task sees it. The fields are its dense rows: those of kind scratch are null.
+template <class S>
+struct TaskEnv {
+  EnvView<S> fields;
+  const float* action;  // (naction) as given by the user, not clipped
+  float* obs;           // (nobs)
+  float* metric;        // (nmetric) terms of the reward and what else is worth logging
+  S* memory;            // (nmemory) lives from step to step; zero at the beginning of an episode
+  S reward;
+  bool terminated;
+  std::uint64_t seed;     // of the environment: the batch's seed + its index
+  std::uint32_t episode;  // its number, from 0
+  std::int32_t step;      // control steps since the reset
+  double dt;              // of a control step, s
+};
+
+}  // namespace stiction::envs

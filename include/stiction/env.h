@@ -1,0 +1,99 @@
+// Episodes: a Batch with a task, stepped by actions. What every adapter to a training library needs
+// is here, and nothing that belongs to one library.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "stiction/batch.h"
+
+namespace stiction {
+
+// When a finished environment begins its next episode.
+enum class Autoreset {
+  same_step,  // within the step that ended it: obs is the new episode's, final_obs the last one's
+  next_step,  // in the next step, which ignores the action and has reward 0
+  disabled,   // when the caller resets it
+};
+
+using TaskOption = std::variant<bool, double, std::string, std::vector<double>>;
+
+struct TaskOptionInfo {
+  std::string name, meaning;
+  TaskOption value;  // default
+};
+
+struct TaskInfo {
+  std::string id, summary;
+  int nobs = 0, naction = 0;
+  int max_episode_steps = 0;  // 0: without limit
+  int frame_skip = 1;         // physics steps per control step
+  std::vector<std::string> metrics;
+  std::vector<TaskOptionInfo> options;
+};
+
+struct EnvOptions {
+  int num_envs = 1;
+  int threads = 0;         // 0: all cores
+  std::uint64_t seed = 0;  // environment i draws with seed + i
+  Precision precision = Precision::float32;
+  Autoreset autoreset = Autoreset::same_step;
+  int max_episode_steps = -1;  // -1: the task's
+  Options engine;              // where unset: the model's
+  std::map<std::string, TaskOption> task;
+};
+
+class Env {
+ public:
+  // Throws ArgumentError on an unknown id or option (naming the nearest), or a value out of range.
+  Env(const std::string& id, const EnvOptions& options);
+  ~Env();
+  Env(Env&&) noexcept;
+  Env& operator=(Env&&) noexcept;
+
+  static std::vector<TaskInfo> tasks();
+  const TaskInfo& info() const;  // with the options as given
+  Batch& batch();
+  int num_envs() const;
+  double dt() const;                          // of a control step, s
+  std::span<const float> action_low() const;  // (naction)
+  std::span<const float> action_high() const;
+
+  // New episodes; with a seed, environment i (in the batch, not in `ids`) draws with seed + i from
+  // its episode 0 on. Fills obs.
+  void reset();
+  void reset(std::span<const int> ids);
+  void seed(std::uint64_t seed);
+
+  // One control step of all environments. actions: (num_envs, naction), row-major. An environment
+  // that froze (Batch::status) ends its episode as terminated.
+  void step(std::span<const float> actions);
+
+  // Results of the last step or reset; they stay untouched for one more step, then the memory is
+  // written again (two buffers alternate).
+  ArrayView obs();         // (num_envs, nobs) float32
+  ArrayView reward();      // (num_envs) float32
+  ArrayView terminated();  // (num_envs) uint8
+  ArrayView truncated();   // (num_envs) uint8
+  // Where terminated or truncated: the last observation and metrics of the episode; elsewhere equal
+  // to obs and metrics.
+  ArrayView final_obs();  // (num_envs, nobs) float32
+  ArrayView metrics();    // (num_envs, metrics) float32, of the step
+
+  ArrayView episode_length();        // (num_envs) int32, steps since the reset; may be written
+  ArrayView episode_return();        // (num_envs) float32
+  ArrayView final_episode_length();  // (num_envs) int32, of the episode that ended in the last step
+  ArrayView final_episode_return();  // (num_envs) float32
+  std::uint64_t steps() const;       // control steps since construction
+
+  struct Impl;  // src/env/impl.h
+
+ private:
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace stiction
