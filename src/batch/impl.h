@@ -121,6 +121,7 @@ struct Batch::Impl {
   void write_state(std::span<const int> ids, const BatchState& s);
   void write_reference(int env, FieldKind kind);
   void clear_status(int env);
+  double limit(Field f) const;                          // of a number of the state
   std::string describe(Field f, int env, int i) const;  // "qpos[3, 2]"
 
   void check_params(int env) const;        // check.cpp

@@ -80,10 +80,9 @@ bool Batch::Impl::all_finite(Field f, int env, double limit) const {
 
 // A pose that kinematics can use, and numbers that the step can square.
 bool Batch::Impl::state_is_good(int env) const {
-  if (!all_finite(Field::qpos, env, kStateLimit) || !all_finite(Field::qvel, env, kVelocityLimit) ||
-      !all_finite(Field::time, env) || !all_finite(Field::anchor, env) ||
-      !all_finite(Field::body_airtime, env))
-    return false;
+  for (const Field f : {Field::qpos, Field::qvel, Field::time, Field::anchor, Field::body_airtime,
+                        Field::qacc_warmstart})
+    if (!all_finite(f, env, limit(f))) return false;
   const auto* qpos = reinterpret_cast<const double*>(row(Field::qpos, env));
   return std::all_of(quaternions.begin(), quaternions.end(),
                      [&](int q) { return turns(qpos + q); });
