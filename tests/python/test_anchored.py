@@ -402,9 +402,9 @@ def test_iterations_are_not_more_than_before(law):
     before, now = iterations(sliding, 100)  # stops after 102 steps
     assert before.any() and now.mean() <= 1.1 * before.mean()
 
-    # Holding: once a grasp has settled, both take no iteration at all in most steps. Until then
-    # the anchors' own transient, 0.8 per step down to the solver tolerance, costs up to 70 steps.
+    # Holding: once a grasp has settled, a step takes one iteration or none. Until then the anchors'
+    # own transient, 0.8 per step down to the solver tolerance, costs up to 70 steps.
     before, now = iterations(scenes.gripper_scene(), 3000)
     assert now[1000:].sum() <= 1.1 * before[1000:].sum()
-    assert now[1000:].mean() < 0.5
+    assert now[1000:].max() <= 1 and now[1000:].mean() < 0.6
     assert now[:1000].sum() <= 1.1 * before[:1000].sum() + 70
