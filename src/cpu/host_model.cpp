@@ -106,18 +106,25 @@ void HostModel::bodies(const Model& m) {
 
   // what can move: the last dof on the path to the root, and the body of the first
   std::vector<int> last(at(m.nbody), -1), tree(at(m.nbody), -1), roots;
+  std::vector<int> weld(at(m.nbody), 0), translation(at(m.nbody), -1);
   for (int b = 1; b < m.nbody; ++b) {
     const auto p = at(m.body_parentid[at(b)]);
     const int n = m.body_dofnum[at(b)];
     last[at(b)] = n > 0 ? m.body_dofadr[at(b)] + n - 1 : last[p];
     tree[at(b)] = tree[p];
+    weld[at(b)] = n > 0 ? b : weld[p];
+    translation[at(b)] = translation[p];
     if (n > 0 && tree[p] < 0) {
       tree[at(b)] = static_cast<int>(roots.size());
       roots.push_back(b);
+      if (m.jnt_type[at(m.body_jntadr[at(b)])] == JointType::free)
+        translation[at(b)] = m.body_dofadr[at(b)] + 2;
     }
   }
   w.body_lastdof = keep(last);
   w.body_treeid = keep(tree);
+  w.body_weldid = keep(weld);
+  w.body_translation = keep(translation);
   w.ntree = static_cast<int>(roots.size());
   w.tree_body = keep(roots);
 }

@@ -151,8 +151,8 @@ STICTION_FN void advance(const Team& team, const ModelView& m, EnvView<S>& e, So
   move(m.nv, e.v, e.dv);
   move(m.nv, e.momentum, e.Adv);
   move(m.nv, e.Av, e.Adv);
-  team.for_each(e.npoint[0], [&](int p) {
-    if (e.point_live[p] == 0) return;
+  team.for_each(e.nlive[0], [&](int k) {
+    const int p = e.live_point[k];
     const Vec3<S> old = load3(e.point_vel, p);
     store3(e.point_vel, p, select<S>(active, old + alpha * load3(e.point_dvel, p), old));
   });
