@@ -41,7 +41,7 @@ template <class S>
 STICTION_FN Vec3<S> bound_centre(const ModelView& m, const EnvView<S>& e, int g) {
   const int body = m.geom_bodyid[g];
   if (m.body_treeid[body] == 0) return load3(e.geom_off, g);
-  return about_tree(m, e, body, load3(e.geom_xpos, g));
+  return narrow3<S>(load3(e.geom_xpos, g) - tree_origin(m, e, body));
 }
 
 template <class S>

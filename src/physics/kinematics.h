@@ -129,12 +129,12 @@ STICTION_FN void place_axes(const ModelView& m, EnvView<S>& e, int j, const Vec3
 template <class S>
 STICTION_FN Pose<S> placed_body(const ModelView& m, const EnvView<S>& e, int b) {
   const int k = m.body_mocapid[b], parent = m.body_parentid[b];
-  const auto pos = k >= 0 ? load3(e.mocap_pos, k) : load3(e.body_pos, b);
+  const Wide<S>* pos = k >= 0 ? e.mocap_pos + 3 * k : e.body_pos + 3 * b;
   Pose<S> p;
   p.quat = load4(e.xquat, parent);
   p.mat = load9(e.xmat, parent);
   p.settled = m.body_aligned[b] != 0;
-  p.pos = load3(e.xpos, parent) + p.mat * pos;
+  p.pos = load3(e.xpos, parent) + p.mat * load3(pos, 0);
   if (!p.settled)
     p.quat = p.quat * (k >= 0 ? normalized(load4(e.mocap_quat, k)) : load4(e.body_quat, b));
   return p;
