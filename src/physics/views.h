@@ -48,6 +48,7 @@ struct ModelView : SizesView {
   int nlevel;
   const int *level_adr, *level_body, *child_adr, *child_body;
   const int *body_parentid, *body_mocapid;
+  const int *body_aligned;    // (nbody)  1: body_quat is 1 in all environments
   const int *body_jntadr, *body_jntnum, *body_dofadr, *body_dofnum;
   const int *body_treeid;     // (nbody)  tree of a body that can move, else -1
   const int *body_lastdof;    // (nbody)  last dof on the path from the root to the body, else -1
@@ -67,6 +68,8 @@ struct ModelView : SizesView {
   const int *slot_pair;       // (nslot)
   int npairgeom;
   const int *pair_geom;       // (npairgeom)  geoms that occur in pairs
+  int nhullgeom;
+  const int *hull_geom;       // (nhullgeom)  geoms in pairs without a plane
 
   const int *site_bodyid, *site_type;
   const int *actuator_trntype, *actuator_trnid, *actuator_ctrllimited, *actuator_forcelimited;

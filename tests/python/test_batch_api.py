@@ -235,6 +235,14 @@ def test_own_numbers_act_where_the_model_has_none(pendulum):
     assert abs(b.qpos[1, 0] - 0.5) < 0.05 < abs(b.qpos[0, 0] - 0.5)
 
 
+def test_own_orientation_of_a_body_that_the_model_aligns(pendulum):
+    b = stiction.Batch(pendulum, num_envs=2)
+    np.testing.assert_array_equal(b.xquat[:, 1], [[1, 0, 0, 0]] * 2)
+    b.param("body_quat")[1, 1] = [0.8, 0, 0, 0.6]
+    b.refresh()
+    np.testing.assert_allclose(b.xquat[:, 1], [[1, 0, 0, 0], [0.8, 0, 0, 0.6]], atol=1e-15)
+
+
 def test_params(batch):
     assert not batch.param_is_own("body_mass")
     mass = batch.param("body_mass")
