@@ -164,6 +164,41 @@ def test_reset_arguments():
         env.reset(seed=[1, 2, 3])
 
 
+def test_a_reset_begins_from_nothing():
+    env = stiction.Env(ID, 2)
+    state = {name: getattr(env.batch, name).copy() for name in ("qpos", "qvel", "time", "ctrl")}
+    env.batch.xfrc_applied[:] = 3.0
+    for _ in range(4):
+        env.step(np.ones((2, 6)))
+    env.reset(seed=0)
+    for name, array in state.items():
+        np.testing.assert_array_equal(getattr(env.batch, name), array)
+    assert not env.batch.xfrc_applied.any() and not env.batch.time.any()
+
+
+def test_returns():
+    env = stiction.Env(ID, 3, max_episode_steps=10)
+    total = np.zeros(3)
+    for k in range(10):
+        np.testing.assert_allclose(env.episode_return, total, rtol=1e-6)
+        total += env.step(actions(env, k))[1]
+    np.testing.assert_allclose(env.final_episode_return, total, rtol=1e-6)
+    reward = env.step(actions(env, 10))[1]
+    np.testing.assert_array_equal(env.episode_return, reward)
+    np.testing.assert_allclose(env.final_episode_return, total, rtol=1e-6)
+
+
+def test_speed_far_from_the_origin():
+    """The distance of a control step is a difference of wide numbers in float32 too."""
+    env = stiction.Env(ID, 2)
+    state = {name: np.repeat(getattr(env.batch, name)[:1], 2, 0) for name in ("qpos", "qvel")}
+    state["qpos"][1, 0] += 4096
+    env.batch.set_state(**state)
+    env.step(np.zeros((2, 6)))
+    speed = env.metrics[:, env.metric_names.index("x_velocity")]
+    assert abs(speed[0]) > 0.01 and abs(speed[1] - speed[0]) < 1e-5
+
+
 @pytest.mark.parametrize("id", ["InvertedPendulum-v5", "Hopper-v5"])
 def test_alone_or_among_4096(id):
     """Bit for bit, through resets: what lets a run be taken apart."""
