@@ -42,11 +42,17 @@ from ._core import (
     __version__,
 )
 
+from .philox import Draw, Stream
+from .randomization import Param, Randomization, RandomizedEnv
+from .registration import make, register_lazily
+from .task import Task, TaskEnv
+
 __all__ = [
     "ArgumentError",
     "Batch",
     "BatchMemory",
     "Contact",
+    "Draw",
     "EqualitySpec",
     "Error",
     "FieldInfo",
@@ -61,6 +67,9 @@ __all__ = [
     "ModelError",
     "ObjectType",
     "Options",
+    "Param",
+    "Randomization",
+    "RandomizedEnv",
     "Reference",
     "ReportEntry",
     "Rollout",
@@ -68,13 +77,20 @@ __all__ = [
     "SensorType",
     "SolverCounts",
     "Status",
+    "Stream",
     "StepResult",
+    "Task",
+    "TaskEnv",
     "Transmission",
     "__version__",
+    "make",
 ]
 
 # Messages, pickles and help name the public package.
 for _name in __all__:
-    if isinstance(getattr(_core, _name), type):
+    if isinstance(getattr(_core, _name, None), type):
         getattr(_core, _name).__module__ = __name__
 del _name
+
+if hasattr(_core, "Env"):
+    register_lazily()
