@@ -18,7 +18,7 @@ class Task:
     """Base class of tasks. All arrays have one row for each environment.
 
     Class attributes (or set in `__init__`, whose keyword arguments are the options of the task):
-    model: Model, or the path of an MJCF file; max_episode_steps: 0 for no limit;
+    model: Model, or MJCF text, or the path of a file; max_episode_steps: 0 for no limit;
     frame_skip: physics steps per control step; metric_names: keys of what `metrics` returns;
     num_actions, action_low, action_high: None for one action per actuator in its control range.
 
@@ -82,6 +82,14 @@ class Task:
     episode_length = property(lambda self: self._env.episode_length)
 
 
+def _load(model) -> Model:
+    if isinstance(model, Model):
+        return model
+    if isinstance(model, str) and model.lstrip().startswith("<"):
+        return Model.from_xml(model)
+    return Model.from_file(model)
+
+
 class TaskEnv(EpisodeLoop):
     """Environments of a `Task`, with the attributes and methods of `stiction.Env`.
 
@@ -100,8 +108,8 @@ class TaskEnv(EpisodeLoop):
         elif task_options:
             raise ArgumentError(f"{sorted(task_options)}: options belong to a class, not to an instance")
         if task.model is None:
-            raise ArgumentError(f"{type(task).__name__}.model: not set; a Model or a path")
-        model = task.model if isinstance(task.model, Model) else Model.from_file(task.model)
+            raise ArgumentError(f"{type(task).__name__}.model: not set; a Model, MJCF text or a path")
+        model = _load(task.model)
         self.task = task
         self.id = task.id or type(task).__name__
         self.batch = Batch(model, num_envs, options, precision=precision, threads=threads, seed=seed)

@@ -27,17 +27,16 @@ class Pendulum(stiction.Task):
     """InvertedPendulum-v5 of Gymnasium."""
 
     summary = "keep a pole upright"
-    model = stiction.Model.from_xml(CART)
+    model = CART
     frame_skip = 2
     metric_names = ("reward_survive", "angle")
 
-    def __init__(self, reset_noise_scale=0.01, model=None):
-        self.noise = reset_noise_scale
-        self.model = model or self.model
+    def __init__(self, reset_noise_scale=0.01, model=CART):
+        self.noise, self.model = reset_noise_scale, model
 
     def reset(self, ids):
         draw = self.draw(ids)
-        qpos = self.model.qpos0 + draw.uniform(-self.noise, self.noise, 2)
+        qpos = self.batch.model.qpos0 + draw.uniform(-self.noise, self.noise, 2)
         return qpos, draw.uniform(-self.noise, self.noise, 2)
 
     def observe(self):
@@ -82,6 +81,10 @@ if hasattr(stiction, "Env"):
 
 
 def actions(env, step, first=0):
-    """Pushes that make poles fall within 20 steps; row i is environment first + i of a larger batch."""
+    """Pushes that make most poles fall within 20 steps, of every third not for a while.
+
+    Row i is that of environment first + i of a larger batch.
+    """
     i = first + np.arange(env.num_envs)[:, None]
-    return np.sin(0.7 * step + i + np.arange(env.num_actions)).astype(np.float32) * 2
+    push = 2 * np.sin(0.7 * step + i + np.arange(env.num_actions)) * (i % 3 != 0)
+    return push.astype(np.float32)
