@@ -16,6 +16,7 @@ from ._core import (
     Batch,
     BatchMemory,
     Contact,
+    Env,
     EqualitySpec,
     Error,
     FieldInfo,
@@ -38,6 +39,8 @@ from ._core import (
     SolverCounts,
     Status,
     StepResult,
+    TaskInfo,
+    TaskOption,
     Transmission,
     __version__,
 )
@@ -53,6 +56,7 @@ __all__ = [
     "BatchMemory",
     "Contact",
     "Draw",
+    "Env",
     "EqualitySpec",
     "Error",
     "FieldInfo",
@@ -77,10 +81,12 @@ __all__ = [
     "SensorType",
     "SolverCounts",
     "Status",
-    "Stream",
     "StepResult",
+    "Stream",
     "Task",
     "TaskEnv",
+    "TaskInfo",
+    "TaskOption",
     "Transmission",
     "__version__",
     "make",
@@ -92,5 +98,4 @@ for _name in __all__:
         getattr(_core, _name).__module__ = __name__
 del _name
 
-if hasattr(_core, "Env"):
-    register_lazily()
+register_lazily()

@@ -8,6 +8,7 @@ import numpy as np
 
 from ._core import ArgumentError
 
+BEFORE_FIRST = np.uint32(0xFFFFFFFF)  # the next episode is number 0
 AUTORESET = ("same_step", "next_step", "disabled")
 
 
@@ -21,6 +22,10 @@ class Buffer:
         self.reward = np.zeros(n, np.float32)
         self.terminated = np.zeros(n, bool)
         self.truncated = np.zeros(n, bool)
+
+    def copy(self, other: "Buffer"):
+        for name, array in vars(other).items():
+            getattr(self, name)[:] = array
 
 
 def environment_ids(ids_or_mask, n: int):
@@ -50,8 +55,8 @@ class EpisodeLoop:
     obs, reward, terminated, truncated and metrics of all environments and counts episode_length;
     `_begin(ids, buffer)` begins episodes and fills the rows `ids` of obs.
 
-    obs, reward, terminated, truncated, final_obs and metrics of step k stay as they are during
-    step k + 1; step k + 2 writes the same memory again.
+    obs, reward, terminated, truncated, final_obs and metrics alternate between two buffers: what a
+    step or reset returned stays untouched during the next one.
     """
 
     def __init__(self, num_envs, num_obs, metric_names, *, seed, autoreset, max_episode_steps):
@@ -67,11 +72,14 @@ class EpisodeLoop:
         self.steps = 0
         self._buffers = [Buffer(num_envs, num_obs, len(self.metric_names)) for _ in range(2)]
         self._length = np.zeros(num_envs, np.int32)
+        self._sum = np.zeros(num_envs)  # of the rewards
         self._return = np.zeros(num_envs, np.float32)
         self._final_length = np.zeros(num_envs, np.int32)
         self._final_return = np.zeros(num_envs, np.float32)
         self._ended = np.zeros(num_envs, bool)  # next_step: begins a new episode in the next step
         self._episode = np.zeros(num_envs, np.uint32)
+        self._seed = np.zeros(num_envs, np.uint64)
+        self._begun = False  # a reset or step after construction
         self._set_seed(np.arange(num_envs), seed)
 
     # ---- views
@@ -104,11 +112,13 @@ class EpisodeLoop:
             raise ArgumentError(
                 f"actions: given shape {actions.shape}; expected {(self.num_envs, self.num_actions)}"
             )
+        self._begun = True
         self._buffers.reverse()
         b = self._buffers[0]
         late = np.flatnonzero(self._ended)  # only in next_step
         self._advance(actions, b)
-        self._return += b.reward
+        self._sum += b.reward
+        self._return[:] = self._sum
         self.steps += 1
         if late.size:
             b.reward[late] = 0
@@ -127,26 +137,42 @@ class EpisodeLoop:
         return b.obs, b.reward, b.terminated, b.truncated
 
     def reset(self, ids_or_mask=None, seed=None):
-        """New episodes of all environments or of those given (indices or a mask); returns obs.
+        """Begins new episodes of all environments or of those given; returns obs of all.
 
-        With a seed, environment i (in the batch, not in `ids`) draws with seed + i from its episode
-        0 on. Rewards and flags of the last step stay.
+        ids_or_mask: indices or a mask. With a seed, environment i of the batch draws with seed + i
+        (a sequence: seed[i]) from its episode 0 on. The constructor begins episode 0, and the first
+        reset after it begins it again.
         """
         ids = environment_ids(ids_or_mask, self.num_envs)
         if seed is not None:
             self._set_seed(ids, seed)
-        self._restart(ids, self._buffers[0])
-        return self.obs
+        elif not self._begun:
+            self._episode[ids] = BEFORE_FIRST
+        self._begun = True
+        self._buffers.reverse()
+        b = self._buffers[0]
+        b.copy(self._buffers[1])
+        self._restart(ids, b)
+        b.reward[ids] = 0
+        b.metrics[ids] = 0
+        b.terminated[ids] = b.truncated[ids] = False
+        b.final_obs[ids] = b.obs[ids]
+        return b.obs
 
     def _restart(self, ids, b):
         if not ids.size:
             return
         self._ended[ids] = False
         self.episode_length[ids] = 0
-        self._return[ids] = 0
+        self._sum[ids] = self._return[ids] = 0
         self._begin(ids, b)
 
     def _set_seed(self, ids, seed):
-        self._seed = getattr(self, "_seed", np.zeros(self.num_envs, np.uint64))
-        self._seed[ids] = np.uint64(int(seed) % 2**64) + ids.astype(np.uint64)
-        self._episode[ids] = np.uint32(0xFFFFFFFF)  # the next one is 0
+        if np.ndim(seed) == 0:
+            seeds = np.uint64(seed) + np.arange(self.num_envs, dtype=np.uint64)
+        else:
+            seeds = np.asarray(seed, np.uint64)
+        if seeds.shape != (self.num_envs,):
+            raise ArgumentError(f"seed: given {len(seeds)} seeds for {self.num_envs} environments")
+        self._seed[ids] = seeds[ids]
+        self._episode[ids] = BEFORE_FIRST

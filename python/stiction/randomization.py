@@ -286,10 +286,6 @@ class RandomizedEnv(EpisodeLoop):
             self._terms.append(term)
             self._due.append(np.full(self.num_envs, -1, np.int64))
 
-    def _set_seed(self, ids, seed):
-        super()._set_seed(ids, seed)
-        self._new_seed = seed
-
     def _measure(self, ids):
         """Observations of the environments `ids` with noise."""
         obs = self.env.obs[ids]
@@ -320,8 +316,11 @@ class RandomizedEnv(EpisodeLoop):
             steps = term.draw(ids, seed, episode, 0)
             if steps is not None:
                 due[ids] = steps
-        self.env.reset(ids, self._new_seed)
-        self._new_seed = None
+        first = self._episode[ids] == 0
+        if not first.all():
+            self.env.reset(ids[~first])
+        if first.any():
+            self.env.reset(ids[first], self._seed.tolist())
         delay = Draw(seed, episode, Stream.outer_delay)
         first = self._measure(ids)
         self._actions.begin(ids, delay, 0)

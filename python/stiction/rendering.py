@@ -44,14 +44,15 @@ def find_backend() -> tuple[str | None, str]:
 
 
 class Renderer:
-    """Pictures of poses of a model through MuJoCo, which must be able to read the model's file.
+    """Pictures of an environment's robot through MuJoCo, which must be able to read its model.
 
     camera: the name of a camera of the file; None: one named "track", else one that follows the
     first moving body. Nothing is loaded before the first picture.
     """
 
-    def __init__(self, model, width: int = 480, height: int = 480, camera: str | None = None):
-        self._file, self._size, self._camera = model.file, (height, width), camera
+    def __init__(self, env, width: int = 480, height: int = 480, camera: str | None = None):
+        self._xml, self._file = env.model_xml, env.batch.model.file
+        self._size, self._camera = (height, width), camera
         self._renderer = None
 
     def _open(self):
@@ -62,9 +63,10 @@ class Renderer:
             os.environ["MUJOCO_GL"] = backend
         import mujoco
 
-        if not self._file:
-            raise ValueError("a model that came from a string can't be rendered: load it from a file")
-        m = mujoco.MjModel.from_xml_path(self._file)
+        if not self._xml and not self._file:
+            raise ValueError("the task was given a Model that came from text: give it the text or a file")
+        m = (mujoco.MjModel.from_xml_string(self._xml) if self._xml
+             else mujoco.MjModel.from_xml_path(self._file))  # fmt: skip
         height, width = self._size
         m.vis.global_.offwidth = max(width, m.vis.global_.offwidth)
         m.vis.global_.offheight = max(height, m.vis.global_.offheight)

@@ -82,12 +82,13 @@ class Task:
     episode_length = property(lambda self: self._env.episode_length)
 
 
-def _load(model) -> Model:
+def _load(model) -> tuple[Model, str | None]:
+    """The model, and its MJCF where that stands for itself."""
     if isinstance(model, Model):
-        return model
+        return model, None
     if isinstance(model, str) and model.lstrip().startswith("<"):
-        return Model.from_xml(model)
-    return Model.from_file(model)
+        return Model.from_xml(model), model
+    return Model.from_file(model), None
 
 
 class TaskEnv(EpisodeLoop):
@@ -103,13 +104,14 @@ class TaskEnv(EpisodeLoop):
 
     def __init__(self, task, num_envs=1, *, threads=None, seed=0, precision="float32",
                  autoreset="same_step", max_episode_steps=None, options=None, **task_options):  # fmt: skip
+        self.task_options = task_options
         if isinstance(task, type):
             task = task(**task_options)
         elif task_options:
             raise ArgumentError(f"{sorted(task_options)}: options belong to a class, not to an instance")
         if task.model is None:
             raise ArgumentError(f"{type(task).__name__}.model: not set; a Model, MJCF text or a path")
-        model = _load(task.model)
+        model, self.model_xml = _load(task.model)
         self.task = task
         self.id = task.id or type(task).__name__
         self.batch = Batch(model, num_envs, options, precision=precision, threads=threads, seed=seed)
@@ -148,6 +150,14 @@ class TaskEnv(EpisodeLoop):
             b.obs, b.final_obs = np.zeros((2, *obs.shape), np.float32)
             b.obs[:] = b.final_obs[:] = obs
 
+    def observe(self):
+        """obs of the present state, for those who wrote into `batch`."""
+        self._buffers.reverse()
+        b = self._buffers[0]
+        b.copy(self._buffers[1])
+        b.obs[:] = self._checked("observe", self.task.observe(), b.obs.shape)
+        return b.obs
+
     def _checked(self, hook, value, shape):
         value = np.asarray(value)
         if value.shape != shape:
@@ -161,9 +171,9 @@ class TaskEnv(EpisodeLoop):
         self.batch.step(self.frame_skip)
         self._length += 1
         frozen = (self.batch.status & FROZEN) != 0
-        b.obs[:] = self._checked("observe", task.observe(), (n, self.num_obs))
-        b.reward[:] = np.where(frozen, 0, self._checked("reward", task.reward(), (n,)))
         b.terminated[:] = self._checked("terminated", task.terminated(), (n,)) | frozen
+        b.reward[:] = np.where(frozen, 0, self._checked("reward", task.reward(), (n,)))
+        b.obs[:] = self._checked("observe", task.observe(), (n, self.num_obs))
         if self.max_episode_steps:
             b.truncated[:] = (self._length >= self.max_episode_steps) & ~b.terminated
         if self.metric_names:

@@ -182,6 +182,7 @@ def test_seeds(create):
     env = create(4, seed=7)
     start = env.obs.copy()
     first = roll(env, 30)
+    assert create(4, seed=7).reset().tobytes() == start.tobytes(), "the first reset repeats episode 0"
     again = env.reset(seed=7)
     assert again.tobytes() == start.tobytes()
     assert_same(roll(env, 30), first)
@@ -189,6 +190,8 @@ def test_seeds(create):
     assert len(np.unique(env.obs[:, 1])) == 4, "environments differ"
     assert env.reset(seed=7)[1:].tobytes() == create(4, seed=8).obs[:3].tobytes()
     assert env.reset().tobytes() != start.tobytes(), "another episode"
+    each = env.reset(seed=[9, 7, 8, 7]).copy()
+    assert np.array_equal(each[[1, 3]], start[[0, 0]]) and np.array_equal(each[2], start[1])
 
 
 def test_some_are_reset(create):
@@ -227,6 +230,7 @@ def test_a_frozen_environment_ends_its_episode(create):
         lambda e: e.reset([1, 1]),
         lambda e: e.reset([0.5]),
         lambda e: e.reset([True, False]),
+        lambda e: e.reset(seed=[1, 2]),
     ],
 )
 def test_wrong_arguments_are_refused(create, call):

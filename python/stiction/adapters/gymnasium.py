@@ -86,7 +86,7 @@ class VectorEnv(gymnasium.vector.VectorEnv):
         self.render_mode = render_mode
         self.copy = copy
         self._render_envs = min(self.num_envs, 16) if render_envs is None else render_envs
-        self._renderer = Renderer(self.env.batch.model, width, height, camera)
+        self._renderer = Renderer(self.env, width, height, camera)
 
     def _out(self, array):
         return array.copy() if self.copy else array
@@ -98,11 +98,10 @@ class VectorEnv(gymnasium.vector.VectorEnv):
             return self._out(self.env.reset(mask, seed)), {}
         if len(seed) != self.num_envs:
             raise ArgumentError(f"seed: {len(seed)} numbers for {self.num_envs} environments")
-        for i in np.arange(self.num_envs) if mask is None else np.flatnonzero(mask):
-            # environment i draws with the seed given plus i
-            given = None if seed[i] is None else (int(seed[i]) - int(i)) % 2**64
-            self.env.reset([i], given)
-        return self._out(self.env.obs), {}
+        chosen = np.ones(self.num_envs, bool) if mask is None else mask
+        given = np.array([s is not None for s in seed])
+        self.env.reset(chosen & ~given)
+        return self._out(self.env.reset(chosen & given, [s or 0 for s in seed])), {}
 
     def step(self, actions):
         env = self.env
@@ -149,7 +148,7 @@ class SingleEnv(gymnasium.Env):
         self.observation_space, self.action_space = _spaces(self.env)
         self.metadata = _metadata(self.env)
         self.render_mode = render_mode
-        self._renderer = Renderer(self.env.batch.model, width, height, camera)
+        self._renderer = Renderer(self.env, width, height, camera)
 
     def reset(self, *, seed=None, options=None):
         super().reset(seed=seed)

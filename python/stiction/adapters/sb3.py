@@ -35,7 +35,7 @@ class VecEnv(BaseVecEnv):
         self.render_mode = render_mode
         n = self.env.num_envs
         self._render_envs = min(n, 16) if render_envs is None else render_envs
-        self._renderer = Renderer(self.env.batch.model, width, height, camera)
+        self._renderer = Renderer(self.env, width, height, camera)
         self._actions = None
         self._begin = time.perf_counter()
         observation = spaces.Box(-np.inf, np.inf, (self.env.num_obs,), np.float32)
