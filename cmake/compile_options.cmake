@@ -28,5 +28,6 @@ function(stiction_compile_options target)
     target_compile_options(${target} PRIVATE -Wno-restrict)
   endif()
   # Quoted includes only: with -I, src/math.h would shadow the C library's <math.h>.
-  target_compile_options(${target} PRIVATE "SHELL:-iquote \"${PROJECT_SOURCE_DIR}/src\"")
+  target_compile_options(${target} PRIVATE "SHELL:-iquote \"${PROJECT_SOURCE_DIR}/src\""
+                         "SHELL:-iquote \"${PROJECT_SOURCE_DIR}\"")
 endfunction()

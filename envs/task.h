@@ -13,7 +13,10 @@
 //   template <class Team, class S> void observe(const Team&, const ModelView&, TaskEnv<S>&, bool first) const;
 //
 // and four counts: nobs, naction, nmetric, nmemory. The host side (names, options, the model's file)
-// is the task's entry in src/env/registry.cpp.
+// is the task's entry in src/env/registry_*.cpp.
+//
+// Members of TaskEnv are each lane's own: all lanes of a team assign reward and terminated. Arrays
+// are shared: for_each or once writes them.
 #pragma once
 
 #include "envs/philox.h"
@@ -24,7 +27,8 @@ namespace stiction::envs {
 using physics::EnvView;
 using physics::ModelView;
 
-// One environment as a task sees it. The fields are its dense rows: those of kind scratch are null.
+// One environment as a task sees it. The fields are its dense rows: those of kind scratch are null,
+// parameters are the model's unless own (Batch::param) and only own ones may be written.
 template <class S>
 struct TaskEnv {
   EnvView<S> fields;
@@ -36,8 +40,20 @@ struct TaskEnv {
   bool terminated;
   std::uint64_t seed;     // of the environment: the batch's seed + its index
   std::uint32_t episode;  // its number, from 0
-  std::int32_t step;      // control steps since the reset
-  double dt;              // of a control step, s
+  std::int32_t
+      step;   // control steps since the reset: 0 in the first act, 1 in the observe after it
+  double dt;  // of a control step, s
 };
+
+// A wide number in two places of the memory, from act to observe: one float resolves 1e-5 m at 100 m.
+template <class S>
+STICTION_FN void keep(S* memory, const physics::Wide<S>& x) {
+  memory[0] = physics::narrow<S>(x);
+  memory[1] = physics::narrow<S>(x - physics::widen<S>(memory[0]));
+}
+template <class S>
+STICTION_FN physics::Wide<S> kept(const S* memory) {
+  return physics::widen<S>(memory[0]) + physics::widen<S>(memory[1]);
+}
 
 }  // namespace stiction::envs

@@ -7,7 +7,7 @@
 
 namespace stiction {
 
-enum class DType : std::uint8_t { float32, float64, int32, uint32 };
+enum class DType : std::uint8_t { float32, float64, int32, uint32, uint8 };
 
 // Row-major and dense.
 struct ArrayView {

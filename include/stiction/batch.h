@@ -16,6 +16,8 @@
 
 namespace stiction {
 
+class Env;  // env.h
+
 enum class Precision : std::uint8_t { float32, float64 };
 
 struct BatchOptions {
@@ -131,6 +133,7 @@ class Batch {
   struct Impl;  // src/batch/impl.h
 
  private:
+  friend class Env;  // episodes: resets rows without an allocation
   std::unique_ptr<Impl> impl_;
 };
 

@@ -2,6 +2,7 @@
 // is here, and nothing that belongs to one library.
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <span>
@@ -10,6 +11,7 @@
 #include <vector>
 
 #include "stiction/batch.h"
+#include "stiction/report.h"
 
 namespace stiction {
 
@@ -57,24 +59,36 @@ class Env {
 
   static std::vector<TaskInfo> tasks();
   const TaskInfo& info() const;  // with the options as given
+  // The state, inputs and outputs of all environments. What is written into it between steps holds;
+  // its own reset and set_state know nothing of episodes.
   Batch& batch();
+  ModelPtr model() const;
+  const std::string& model_xml() const;   // the task's model as MJCF
+  const LoadReport& load_report() const;  // how it was read
+  Autoreset autoreset() const;
   int num_envs() const;
   double dt() const;                          // of a control step, s
   std::span<const float> action_low() const;  // (naction)
   std::span<const float> action_high() const;
 
-  // New episodes; with a seed, environment i (in the batch, not in `ids`) draws with seed + i from
-  // its episode 0 on. Fills obs.
+  // New episodes. Fills obs; of the environments that are not reset all results stay as they are.
+  // The constructor begins episode 0, and the first reset after it begins it again.
   void reset();
-  void reset(std::span<const int> ids);
+  void reset(std::span<const int> ids);  // ArgumentError on an index out of range or twice
+  // Environment i (in the batch, not in `ids`) draws with seed + i; its next episode is episode 0.
   void seed(std::uint64_t seed);
+  void seed(std::span<const int> ids, std::span<const std::uint64_t> seeds);  // a seed each
 
-  // One control step of all environments. actions: (num_envs, naction), row-major. An environment
-  // that froze (Batch::status) ends its episode as terminated.
+  // One control step of all environments. actions: (num_envs, naction), row-major; ArgumentError on
+  // another size. An environment that froze (Batch::status) ends its episode as terminated.
+  // Allocates nothing.
   void step(std::span<const float> actions);
 
-  // Results of the last step or reset; they stay untouched for one more step, then the memory is
-  // written again (two buffers alternate).
+  // obs of the present state, for those who wrote into the batch; everything else stays.
+  void observe();
+
+  // Results of the last step or reset; they stay untouched for one more step or reset, then the
+  // memory is written again (two buffers alternate).
   ArrayView obs();         // (num_envs, nobs) float32
   ArrayView reward();      // (num_envs) float32
   ArrayView terminated();  // (num_envs) uint8

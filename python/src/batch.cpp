@@ -16,9 +16,6 @@
 #include "stiction/error.h"
 
 namespace stiction::python {
-namespace {
-
-using Path = std::filesystem::path;
 
 Precision parse_precision(const std::string& name) {
   if (name == "float32") return Precision::float32;
@@ -30,6 +27,10 @@ const char* name_of(Precision p) {
   return p == Precision::float32 ? "float32" : "float64";
 }
 
+namespace {
+
+using Path = std::filesystem::path;
+
 void init(BoundBatch* self, std::shared_ptr<LoadedModel> model, int num_envs,
           const std::optional<Options>& options, const std::string& device,
           const std::string& precision, std::optional<int> threads, std::uint64_t seed) {
@@ -40,8 +41,8 @@ void init(BoundBatch* self, std::shared_ptr<LoadedModel> model, int num_envs,
                        .threads = threads,
                        .seed = seed};
   const nb::gil_scoped_release release;
-  Batch engine(model->model, o);
-  new (self) BoundBatch{std::move(model), std::move(engine)};
+  const auto engine = std::make_shared<Batch>(model->model, o);
+  new (self) BoundBatch{std::move(model), engine, *engine};
 }
 
 std::string repr(const BoundBatch& b) {

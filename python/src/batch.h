@@ -11,11 +11,18 @@
 
 namespace stiction::python {
 
-// Keeps the Python Model that it was made from, so that `batch.model is model`.
+// Keeps the Python Model that it was made from, so that `batch.model is model`, and what owns the
+// batch: itself or an Env.
 struct BoundBatch {
   std::shared_ptr<LoadedModel> model;
-  Batch engine;
+  std::shared_ptr<void> owner;
+  Batch& engine;
 };
+
+// Indices of environments, or a mask of all of them, as indices. Throws ArgumentError.
+std::vector<int> parse_ids(const Batch& b, const nb::object& given, const char* name);
+Precision parse_precision(const std::string& name);
+const char* name_of(Precision p);
 
 // NumPy array over the batch's own memory; `owner` keeps the batch alive.
 nb::object batch_array(const ArrayView& view, nb::handle owner);

@@ -22,14 +22,9 @@ std::string text(const nb::object& o) {
   return nb::cast<std::string>(nb::str(o));
 }
 
-Ids all(const Batch& b) {
-  Ids ids(static_cast<std::size_t>(b.num_envs()));
-  std::iota(ids.begin(), ids.end(), 0);
-  return ids;
-}
+}  // namespace
 
-// Indices of environments, or a mask of all of them. Their range is checked by the batch.
-Ids parse_ids(const Batch& b, const nb::object& given, const char* name) {
+std::vector<int> parse_ids(const Batch& b, const nb::object& given, const char* name) {
   const nb::module_ numpy = nb::module_::import_("numpy");
   nb::object array = numpy.attr("atleast_1d")(given);
   const std::string kind = nb::cast<std::string>(array.attr("dtype").attr("kind"));
@@ -51,6 +46,14 @@ Ids parse_ids(const Batch& b, const nb::object& given, const char* name) {
                           "; must be in [0, " + std::to_string(b.num_envs()) + ")");
     ids.push_back(static_cast<int>(i));
   }
+  return ids;
+}
+
+namespace {
+
+Ids all(const Batch& b) {
+  Ids ids(static_cast<std::size_t>(b.num_envs()));
+  std::iota(ids.begin(), ids.end(), 0);
   return ids;
 }
 

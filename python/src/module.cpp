@@ -32,4 +32,5 @@ NB_MODULE(_core, m) {
   python::bind_reference(m);
   python::bind_rollout(m);
   python::bind_batch(m);
+  python::bind_env(m);
 }

@@ -16,6 +16,7 @@ from ._core import (
     Batch,
     BatchMemory,
     Contact,
+    Env,
     EqualitySpec,
     Error,
     FieldInfo,
@@ -38,6 +39,8 @@ from ._core import (
     SolverCounts,
     Status,
     StepResult,
+    TaskInfo,
+    TaskOption,
     Transmission,
     __version__,
 )
@@ -47,6 +50,7 @@ __all__ = [
     "Batch",
     "BatchMemory",
     "Contact",
+    "Env",
     "EqualitySpec",
     "Error",
     "FieldInfo",
@@ -69,6 +73,8 @@ __all__ = [
     "SolverCounts",
     "Status",
     "StepResult",
+    "TaskInfo",
+    "TaskOption",
     "Transmission",
     "__version__",
 ]

@@ -1,0 +1,343 @@
+// Env: episodes as NumPy arrays. The GIL is released while it computes.
+#include "stiction/env.h"
+
+#include <nanobind/stl/map.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/shared_ptr.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/variant.h>
+#include <nanobind/stl/vector.h>
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "batch.h"
+#include "stiction/error.h"
+
+namespace stiction::python {
+namespace {
+
+// Arrays and the batch keep the engine alive, not this object: no cycle for the garbage collector.
+struct BoundEnv {
+  std::shared_ptr<Env> engine;
+  nb::object batch;
+};
+
+std::string text(nb::handle h) {
+  return nb::cast<std::string>(nb::str(h));
+}
+
+nb::capsule owner_of(const std::shared_ptr<Env>& e) {
+  return nb::capsule(new std::shared_ptr<Env>(e),
+                     [](void* p) noexcept { delete static_cast<std::shared_ptr<Env>*>(p); });
+}
+
+// uint8 is how C++ keeps true and false.
+nb::object array(const BoundEnv& b, const ArrayView& v) {
+  const nb::object a = batch_array(v, owner_of(b.engine));
+  return v.dtype == DType::uint8 ? nb::object(a.attr("view")("bool")) : a;
+}
+
+Autoreset parse_autoreset(const std::string& name) {
+  if (name == "same_step") return Autoreset::same_step;
+  if (name == "next_step") return Autoreset::next_step;
+  if (name == "disabled") return Autoreset::disabled;
+  throw ArgumentError("autoreset = '" + name +
+                      "': must be one of 'same_step', 'next_step', 'disabled'");
+}
+const char* name_of(Autoreset a) {
+  constexpr const char* kNames[] = {"same_step", "next_step", "disabled"};
+  return kNames[static_cast<int>(a)];
+}
+
+// A number, a string, True or False, or a sequence of numbers.
+TaskOption parse_option(const std::string& name, nb::handle value) {
+  if (nb::isinstance<nb::bool_>(value)) return nb::cast<bool>(value);
+  if (nb::isinstance<nb::str>(value)) return nb::cast<std::string>(value);
+  const nb::module_ numpy = nb::module_::import_("numpy");
+  const nb::object a = numpy.attr("asarray")(value);
+  const std::string kind = text(a.attr("dtype").attr("kind"));
+  const int ndim = nb::cast<int>(a.attr("ndim"));
+  if (kind == "b" && ndim == 0) return nb::cast<bool>(a.attr("item")());
+  if (std::string("fiu").find(kind) == std::string::npos || ndim > 1)
+    throw ArgumentError(name + ": given " + text(nb::repr(value)) +
+                        "; expected a number, a string, True or False, or a list of numbers");
+  if (ndim == 0) return nb::cast<double>(a.attr("astype")("float64").attr("item")());
+  return nb::cast<std::vector<double>>(a.attr("astype")("float64").attr("tolist")());
+}
+
+void init(BoundEnv* self, const std::string& id, int num_envs, std::optional<int> threads,
+          std::uint64_t seed, const std::string& precision, const std::string& autoreset,
+          std::optional<int> max_episode_steps, const std::optional<Options>& options,
+          const nb::kwargs& task_options) {
+  EnvOptions o;
+  o.num_envs = num_envs;
+  if (threads && *threads < 1)
+    throw ArgumentError("threads = " + std::to_string(*threads) + ": must be >= 1 or None");
+  o.threads = threads.value_or(0);
+  o.seed = seed;
+  o.precision = parse_precision(precision);
+  o.autoreset = parse_autoreset(autoreset);
+  if (max_episode_steps && *max_episode_steps < 0)
+    throw ArgumentError("max_episode_steps = " + std::to_string(*max_episode_steps) +
+                        ": must be >= 0 (0: without limit) or None (the task's)");
+  o.max_episode_steps = max_episode_steps.value_or(-1);
+  o.engine = options.value_or(Options{});
+  for (const auto& [name, value] : task_options) {
+    const std::string n = nb::cast<std::string>(name);
+    o.task.emplace(n, parse_option(n, value));
+  }
+  std::shared_ptr<Env> engine;
+  {
+    const nb::gil_scoped_release release;
+    engine = std::make_shared<Env>(id, o);
+  }
+  const auto model = std::make_shared<LoadedModel>();
+  model->model = engine->model();
+  model->report = std::make_shared<LoadReport>(engine->load_report());
+  nb::object batch =
+      nb::cast(new BoundBatch{model, engine, engine->batch()}, nb::rv_policy::take_ownership);
+  new (self) BoundEnv{std::move(engine), std::move(batch)};
+}
+
+nb::object reset(BoundEnv& b, const std::optional<nb::object>& ids_or_mask,
+                 const nb::object& seed) {
+  Env& e = *b.engine;
+  std::vector<int> ids;
+  if (ids_or_mask && !ids_or_mask->is_none()) {
+    ids = parse_ids(e.batch(), *ids_or_mask, "reset");
+  } else {
+    for (int i = 0; i < e.num_envs(); ++i) ids.push_back(i);
+  }
+  if (!seed.is_none()) {
+    std::vector<std::uint64_t> seeds;
+    if (nb::isinstance<nb::int_>(seed)) {
+      const auto first = nb::cast<std::uint64_t>(seed);
+      for (const int i : ids) seeds.push_back(first + static_cast<std::uint64_t>(i));
+    } else {
+      const auto each = nb::cast<std::vector<std::uint64_t>>(
+          nb::module_::import_("numpy").attr("asarray")(seed).attr("tolist")());
+      if (each.size() != static_cast<std::size_t>(e.num_envs()))
+        throw ArgumentError("seed: given " + std::to_string(each.size()) + " seeds for " +
+                            std::to_string(e.num_envs()) + " environments");
+      for (const int i : ids) seeds.push_back(each[static_cast<std::size_t>(i)]);
+    }
+    e.seed(ids, seeds);
+  }
+  {
+    const nb::gil_scoped_release release;
+    e.reset(ids);
+  }
+  return array(b, e.obs());
+}
+
+using Actions = nb::ndarray<const float, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+
+nb::tuple step(BoundEnv& b, const ArrayLike& given) {
+  Env& e = *b.engine;
+  const nb::module_ numpy = nb::module_::import_("numpy");
+  nb::object a = numpy.attr("asarray")(given);
+  const std::string kind = text(a.attr("dtype").attr("kind"));
+  const nb::tuple shape = nb::make_tuple(e.num_envs(), e.info().naction);
+  if (std::string("fiub").find(kind) == std::string::npos || !a.attr("shape").equal(shape))
+    throw ArgumentError("actions: given dtype " + text(a.attr("dtype")) + " of shape " +
+                        text(a.attr("shape")) + "; expected real numbers of shape " + text(shape) +
+                        " = (num_envs, num_actions)");
+  nb::object order = nb::str("C");
+  a = a.attr("astype")("float32", nb::arg("order") = order, nb::arg("copy") = false);
+  const auto actions = nb::cast<Actions>(a);
+  {
+    const nb::gil_scoped_release release;
+    e.step({actions.data(), actions.size()});
+  }
+  return nb::make_tuple(array(b, e.obs()), array(b, e.reward()), array(b, e.terminated()),
+                        array(b, e.truncated()));
+}
+
+// A copy, read by whoever builds a space of actions.
+nb::object bounds(std::span<const float> x) {
+  nb::list list;
+  for (const float v : x) list.append(v);
+  return nb::module_::import_("numpy").attr("array")(list, nb::arg("dtype") = "float32");
+}
+
+nb::dict options_of(const TaskInfo& info) {
+  nb::dict d;
+  for (const TaskOptionInfo& o : info.options) d[o.name.c_str()] = nb::cast(o.value);
+  return d;
+}
+
+void def_result(nb::class_<BoundEnv>& c, const char* name, ArrayView (Env::*get)(), const char* doc,
+                const char* type, const char* sig_name) {
+  const std::string sig =
+      std::string("def ") + sig_name + "(self) -> numpy.typing.NDArray[" + type + "]";
+  c.def_prop_ro(
+      name, [get](const BoundEnv& b) { return array(b, ((*b.engine).*get)()); },
+      nb::sig(sig.c_str()), doc);
+}
+
+void bind_results(nb::class_<BoundEnv>& c) {
+  const char *real = "numpy.float32", *flag = "numpy.bool_", *whole = "numpy.int32";
+  const auto def = [&](const char* name, ArrayView (Env::*get)(), const char* type,
+                       const char* doc) { def_result(c, name, get, doc, type, name); };
+  def("obs", &Env::obs, real, "(num_envs, num_obs)");
+  def("reward", &Env::reward, real, "(num_envs,)");
+  def("terminated", &Env::terminated, flag, "(num_envs,)");
+  def("truncated", &Env::truncated, flag, "(num_envs,)");
+  def("final_obs", &Env::final_obs, real,
+      "(num_envs, num_obs): where an episode ended its last observation, elsewhere equal to obs");
+  def("metrics", &Env::metrics, real,
+      "(num_envs, len(metric_names)): of the step, where an episode ended of its last one");
+  def("episode_return", &Env::episode_return, real, "(num_envs,): sum of the rewards");
+  def("final_episode_length", &Env::final_episode_length, whole,
+      "(num_envs,): of each environment's last finished episode");
+  def("final_episode_return", &Env::final_episode_return, real,
+      "(num_envs,): of each environment's last finished episode");
+  c.def_prop_rw(
+      "episode_length", [](const BoundEnv& b) { return array(b, b.engine->episode_length()); },
+      [](const BoundEnv& b, const nb::object& value) {
+        const nb::object target = array(b, b.engine->episode_length());
+        const nb::object given = nb::module_::import_("numpy").attr("asarray")(value);
+        if (!given.attr("shape").equal(target.attr("shape")))
+          throw ArgumentError("episode_length: given shape " + text(given.attr("shape")) +
+                              "; expected " + text(target.attr("shape")));
+        target[nb::ellipsis()] = given;
+      },
+      nb::for_getter(nb::sig("def episode_length(self) -> numpy.typing.NDArray[numpy.int32]")),
+      nb::for_setter(nb::sig("def episode_length(self, value: numpy.typing.ArrayLike, /) -> None")),
+      "(num_envs,) steps since the reset; writing it moves the time limit");
+}
+
+void bind_info(nb::class_<BoundEnv>& c) {
+  c.def_prop_ro("id", [](const BoundEnv& b) { return b.engine->info().id; });
+  c.def_prop_ro(
+      "info", [](const BoundEnv& b) { return b.engine->info(); }, "TaskInfo, options as given");
+  c.def_prop_ro(
+      "task_options", [](const BoundEnv& b) { return options_of(b.engine->info()); },
+      nb::sig("def task_options(self) -> dict[str, bool | float | str | list[float]]"),
+      "with every default filled in");
+  c.def_prop_ro("num_envs", [](const BoundEnv& b) { return b.engine->num_envs(); });
+  c.def_prop_ro("num_obs", [](const BoundEnv& b) { return b.engine->info().nobs; });
+  c.def_prop_ro("num_actions", [](const BoundEnv& b) { return b.engine->info().naction; });
+  c.def_prop_ro(
+      "action_low", [](const BoundEnv& b) { return bounds(b.engine->action_low()); },
+      nb::sig("def action_low(self) -> numpy.typing.NDArray[numpy.float32]"), "(num_actions,)");
+  c.def_prop_ro(
+      "action_high", [](const BoundEnv& b) { return bounds(b.engine->action_high()); },
+      nb::sig("def action_high(self) -> numpy.typing.NDArray[numpy.float32]"), "(num_actions,)");
+  c.def_prop_ro(
+      "dt", [](const BoundEnv& b) { return b.engine->dt(); }, "of a control step, s");
+  c.def_prop_ro(
+      "physics_dt", [](const BoundEnv& b) { return *b.engine->batch().options().timestep; },
+      "of a physics step, s");
+  c.def_prop_ro(
+      "frame_skip", [](const BoundEnv& b) { return b.engine->info().frame_skip; },
+      "physics steps per control step");
+  c.def_prop_ro(
+      "max_episode_steps", [](const BoundEnv& b) { return b.engine->info().max_episode_steps; },
+      "0: without limit");
+  c.def_prop_ro("metric_names", [](const BoundEnv& b) { return b.engine->info().metrics; });
+  c.def_prop_ro(
+      "autoreset", [](const BoundEnv& b) { return name_of(b.engine->autoreset()); },
+      "'same_step', 'next_step' or 'disabled'");
+  c.def_prop_ro(
+      "steps", [](const BoundEnv& b) { return b.engine->steps(); },
+      "control steps since construction");
+  c.def_prop_ro(
+      "batch", [](const BoundEnv& b) { return b.batch; }, nb::sig("def batch(self) -> Batch"),
+      "state, inputs and outputs of all environments");
+  c.def_prop_ro(
+      "model_xml", [](const BoundEnv& b) { return b.engine->model_xml(); },
+      "the task's model as MJCF");
+}
+
+void bind_task_info(nb::module_& m) {
+  nb::class_<TaskOptionInfo>(m, "TaskOption", "An option of a task.")
+      .def_ro("name", &TaskOptionInfo::name)
+      .def_ro("meaning", &TaskOptionInfo::meaning)
+      .def_prop_ro("value", [](const TaskOptionInfo& o) { return o.value; })
+      .def("__repr__", [](const TaskOptionInfo& o) {
+        return "<stiction.TaskOption " + o.name + "=" + text(nb::repr(nb::cast(o.value))) + ">";
+      });
+  nb::class_<TaskInfo>(m, "TaskInfo", "A task: what `Env(id)` makes.")
+      .def_ro("id", &TaskInfo::id)
+      .def_ro("summary", &TaskInfo::summary)
+      .def_ro("num_obs", &TaskInfo::nobs)
+      .def_ro("num_actions", &TaskInfo::naction)
+      .def_ro("max_episode_steps", &TaskInfo::max_episode_steps, "0: without limit")
+      .def_ro("frame_skip", &TaskInfo::frame_skip, "physics steps per control step")
+      .def_ro("metrics", &TaskInfo::metrics)
+      .def_ro("options", &TaskInfo::options)
+      .def("__repr__", [](const TaskInfo& t) { return "<stiction.TaskInfo '" + t.id + "'>"; });
+}
+
+constexpr const char* kDoc =
+    "Episodes: a batch with a compiled task, stepped by actions.\n\n"
+    "obs, reward, terminated, truncated, final_obs and metrics alternate between two buffers:\n"
+    "what a step or reset returned stays untouched during the next one. Copy what must live "
+    "longer.\n\n"
+    "threads: None: one per core that this process may use.\n"
+    "seed: environment i draws with seed + i.\n"
+    "autoreset: 'same_step': obs is the new episode's, final_obs the last one's; 'next_step': the\n"
+    "next step ignores the action and has reward 0; 'disabled': the caller resets.\n"
+    "max_episode_steps: None: the task's; 0: without limit.\n"
+    "task_options: Env.tasks() lists them.\n\n"
+    "Raises ArgumentError on an unknown id or option, naming the nearest, or a value out of range.";
+
+constexpr const char* kInitSignature =
+    "def __init__(self, id: str, num_envs: int = 1, *, threads: int | None = None, seed: int = 0, "
+    "precision: typing.Literal['float32', 'float64'] = 'float32', "
+    "autoreset: typing.Literal['same_step', 'next_step', 'disabled'] = 'same_step', "
+    "max_episode_steps: int | None = None, options: Options | None = None, "
+    "**task_options: typing.Any) -> None";
+
+}  // namespace
+
+void bind_env(nb::module_& m) {
+  bind_task_info(m);
+  nb::class_<BoundEnv> c(m, "Env", nb::is_weak_referenceable(), kDoc);
+  c.def("__init__", &init, nb::arg("id"), nb::arg("num_envs") = 1, nb::kw_only(),
+        nb::arg("threads") = nb::none(), nb::arg("seed") = 0, nb::arg("precision") = "float32",
+        nb::arg("autoreset") = "same_step", nb::arg("max_episode_steps") = nb::none(),
+        nb::arg("options") = nb::none(), nb::arg("task_options"), nb::sig(kInitSignature));
+  c.def_static("tasks", &Env::tasks, "All compiled tasks, with their options and defaults.");
+  c.def("reset", &reset, nb::arg("ids_or_mask") = nb::none(), nb::arg("seed") = nb::none(),
+        nb::sig("def reset(self, ids_or_mask: numpy.typing.ArrayLike | None = None, "
+                "seed: int | collections.abc.Sequence[int] | None = None) -> "
+                "numpy.typing.NDArray[numpy.float32]"),
+        "Begins new episodes; returns obs of all environments.\n\n"
+        "With a seed, environment i of the batch draws with seed + i (a sequence: seed[i]) from\n"
+        "its episode 0 on.");
+  c.def(
+      "step", &step, nb::arg("actions"),
+      nb::sig("def step(self, actions: numpy.typing.ArrayLike) -> "
+              "tuple[numpy.typing.NDArray[numpy.float32], numpy.typing.NDArray[numpy.float32], "
+              "numpy.typing.NDArray[numpy.bool_], numpy.typing.NDArray[numpy.bool_]]"),
+      "One control step: (obs, reward, terminated, truncated). actions: (num_envs, num_actions).");
+  c.def(
+      "observe",
+      [](BoundEnv& b) {
+        {
+          const nb::gil_scoped_release release;
+          b.engine->observe();
+        }
+        return array(b, b.engine->obs());
+      },
+      nb::sig("def observe(self) -> numpy.typing.NDArray[numpy.float32]"),
+      "obs of the present state, for those who wrote into `batch`.");
+  bind_info(c);
+  bind_results(c);
+  c.def("__len__", [](const BoundEnv& b) { return b.engine->num_envs(); });
+  c.def("__repr__", [](const BoundEnv& b) {
+    return "<stiction.Env '" + b.engine->info().id +
+           "' num_envs=" + std::to_string(b.engine->num_envs()) + ">";
+  });
+}
+
+}  // namespace stiction::python

@@ -1,0 +1,62 @@
+// The compiled tasks by name: what a user may ask for and how it is made.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "env/runner.h"
+#include "stiction/env.h"
+#include "stiction/model.h"
+
+namespace stiction::env {
+
+// The options of a task with every default filled in. The getters throw ArgumentError, naming the
+// option, its value and what it must be.
+class TaskOptions {
+ public:
+  // Throws ArgumentError on a name that the task does not have or a value of another type.
+  TaskOptions(const std::string& id, const std::vector<TaskOptionInfo>& defaults,
+              const std::map<std::string, TaskOption>& given);
+
+  const std::vector<TaskOptionInfo>& all() const { return options_; }
+  bool flag(const std::string& name) const;
+  double number(const std::string& name) const;        // finite
+  double not_negative(const std::string& name) const;  // finite, >= 0
+  int count(const std::string& name) const;            // whole, >= 1
+  const std::string& text(const std::string& name) const;
+  const std::string& choice(const std::string& name, const std::vector<std::string>& of) const;
+  std::pair<double, double> range(const std::string& name) const;  // low < high, may be infinite
+  const std::vector<double>& list(const std::string& name, std::size_t size) const;
+
+ private:
+  const TaskOption& find(const std::string& name) const;
+
+  std::string id_;
+  std::vector<TaskOptionInfo> options_;
+};
+
+struct TaskEntry {
+  std::string id, summary;
+  int max_episode_steps;  // 0: without limit
+  int frame_skip;         // default of the option frame_skip, which every task has
+  std::vector<TaskOptionInfo> options;
+  std::string (*asset)(const TaskOptions&);  // file in envs/assets
+  std::unique_ptr<TaskRunner> (*make)(const TaskOptions&, const Model&);
+};
+
+// All tasks, sorted as they are listed.
+const std::vector<TaskEntry>& registry();
+// Throws ArgumentError with the nearest names.
+const TaskEntry& find_task(const std::string& id);
+
+// Files of envs/assets, inside the library (generated). Throws Error on an unknown name.
+std::string_view asset(std::string_view name);
+
+// The parts of the registry, a file each.
+void add_gymnasium_tasks(std::vector<TaskEntry>& tasks);
+
+}  // namespace stiction::env

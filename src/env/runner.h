@@ -1,0 +1,127 @@
+// A task at work: its functions applied to the environments of a batch.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "cpu/layout.h"
+#include "envs/task.h"
+#include "physics/team.h"
+#include "stiction/batch.h"
+
+namespace stiction::env {
+
+enum class Phase {
+  reset,    // a new episode: writes state and memory
+  act,      // before the physics steps
+  first,    // after a reset: the observation
+  observe,  // after the physics steps: observation, reward, end
+};
+
+// Where the numbers of all environments are. A stride is the bytes from one environment to the next;
+// 0 where they share a parameter, and with a null base for scratch.
+struct Places {
+  std::array<std::byte*, physics::kFields> base{};
+  std::array<std::size_t, physics::kFields> stride{};
+  const float* action = nullptr;
+  float *obs = nullptr, *metrics = nullptr, *reward = nullptr;
+  std::uint8_t* terminated = nullptr;
+  std::byte* memory = nullptr;
+  const std::uint64_t* seed = nullptr;
+  const std::uint32_t* episode = nullptr;
+  const std::int32_t* step = nullptr;
+  double dt = 0;
+};
+
+struct TaskSetup {
+  std::vector<std::string> metrics;  // names, nmetric of them
+  // Bounds of the actions; empty: ctrlrange of the model's actuators.
+  std::vector<float> action_low = {}, action_high = {};
+  std::vector<std::string> own = {};  // parameters that the task writes: own to each environment
+};
+
+class TaskRunner {
+ public:
+  TaskRunner(int obs, int actions, int metrics, int numbers, TaskSetup s)
+      : nobs(obs), naction(actions), nmetric(metrics), nmemory(numbers), setup(std::move(s)) {}
+  virtual ~TaskRunner() = default;
+
+  // For the environments ids[begin] ... ids[end - 1], or begin ... end - 1 where ids is null.
+  virtual void run(Phase phase, Precision precision, const physics::ModelView& model,
+                   const Places& places, const int* ids, int begin, int end) const = 0;
+
+  const int nobs, naction, nmetric, nmemory;
+  const TaskSetup setup;
+};
+
+template <class Task>
+class Runner final : public TaskRunner {
+ public:
+  Runner(const Task& task, TaskSetup s)
+      : TaskRunner(task.nobs, task.naction, task.nmetric, task.nmemory, std::move(s)),
+        task_(task) {}
+
+  void run(Phase phase, Precision precision, const physics::ModelView& model, const Places& places,
+           const int* ids, int begin, int end) const override {
+    if (precision == Precision::float64)
+      loop<double>(phase, model, places, ids, begin, end);
+    else
+      loop<float>(phase, model, places, ids, begin, end);
+  }
+
+ private:
+  template <class S>
+  void loop(Phase phase, const physics::ModelView& model, const Places& p, const int* ids,
+            int begin, int end) const {
+    const physics::TeamOfOne team;
+    for (int k = begin; k < end; ++k) {
+      const auto i = static_cast<std::size_t>(ids != nullptr ? ids[k] : k);
+      envs::TaskEnv<S> e = at<S>(p, i);
+      switch (phase) {
+        case Phase::reset: task_.reset(team, model, e); break;
+        case Phase::act: task_.act(team, model, e); break;
+        case Phase::first: task_.observe(team, model, e, true); break;
+        case Phase::observe:
+          task_.observe(team, model, e, false);
+          p.reward[i] = static_cast<float>(e.reward);
+          p.terminated[i] = e.terminated ? 1 : 0;
+          break;
+      }
+    }
+  }
+
+  template <class S>
+  envs::TaskEnv<S> at(const Places& p, std::size_t i) const {
+    envs::TaskEnv<S> e{};
+    std::size_t f = 0;
+#define X(kind, type, name, rows, columns, producer, meaning)                               \
+  if constexpr (physics::FieldKind::kind != physics::FieldKind::scratch)                    \
+    e.fields.name =                                                                         \
+        reinterpret_cast<typename physics::EnvView<S>::type*>(p.base[f] + i * p.stride[f]); \
+  ++f;
+#include "physics/fields.def"
+#undef X
+    e.action = p.action + i * static_cast<std::size_t>(naction);
+    e.obs = p.obs + i * static_cast<std::size_t>(nobs);
+    e.metric = p.metrics + i * static_cast<std::size_t>(nmetric);
+    e.memory = reinterpret_cast<S*>(p.memory) + i * static_cast<std::size_t>(nmemory);
+    e.seed = p.seed[i], e.episode = p.episode[i], e.step = p.step[i];
+    e.dt = p.dt;
+    return e;
+  }
+
+  Task task_;
+};
+
+template <class Task>
+std::unique_ptr<TaskRunner> runner(const Task& task, TaskSetup setup) {
+  return std::make_unique<Runner<Task>>(task, std::move(setup));
+}
+
+}  // namespace stiction::env
