@@ -28,11 +28,14 @@ def write_atomically(path, write):
 class Policy:
     """Gaussian policy: tanh network over normalised observations, one deviation per action.
 
-    The network's unit is half the range of an action around its middle.
+    The network's unit is half the range of an action around its middle; 1 where it has no bounds.
     """
 
     def __init__(self, num_obs, low, high, *, hidden=(64, 64), init_std=0.5, seed=0, task=None):
         self.low, self.high = np.array(low, np.float32), np.array(high, np.float32)
+        bounded = np.isfinite(self.low) & np.isfinite(self.high)
+        self._middle = np.where(bounded, (self.high + self.low) / 2, np.float32(0))
+        self._half = np.where(bounded, (self.high - self.low) / 2, np.float32(1))
         self.task = task or {}  # id and options of the environment
         self.moments = RunningMoments(num_obs)
         self.actor = Mlp((num_obs, *hidden, self.low.size), np.random.default_rng(seed), 0.01)
@@ -47,8 +50,7 @@ class Policy:
 
     def to_env(self, action):
         """Actions of the environment: clipped to their range."""
-        middle, half = (self.high + self.low) / 2, (self.high - self.low) / 2
-        return np.clip(middle + half * action, self.low, self.high)
+        return np.clip(self._middle + self._half * action, self.low, self.high)
 
     def __call__(self, obs):
         """Deterministic actions of the environment."""

@@ -49,7 +49,8 @@ class Iteration:
     kl: float
     learning_rate: float
     std: float
-    sim_seconds: float
+    step_seconds: float  # within env.step
+    collect_seconds: float  # with it
     learn_seconds: float
 
 
@@ -134,6 +135,7 @@ class Ppo:
             "noise": self.rng.standard_normal((t_max, n, env.num_actions), np.float32),
             "reward": np.empty((t_max, n), np.float32),
             "done": np.empty((t_max, n), bool),
+            "step_seconds": 0.0,
             "timeouts": [],  # (t, environments, their last observations)
         }
         std = np.exp(policy.log_std)
@@ -141,7 +143,9 @@ class Ppo:
             data["obs"][t] = self.obs
             data["mean"][t] = policy.actor(policy.normalize(self.obs))
             action = policy.to_env(data["mean"][t] + std * data["noise"][t])
+            before = time.perf_counter()
             self.obs, data["reward"][t], terminated, truncated = env.step(action)
+            data["step_seconds"] += time.perf_counter() - before
             data["done"][t] = done = terminated | truncated
             if done.any():
                 ended = np.flatnonzero(truncated & ~terminated)
@@ -226,7 +230,7 @@ class Ppo:
         return Iteration(
             self.iterations, self.steps, float(episode[0]), float(episode[1]),
             float(data["reward"].mean()), kl, self.rate, float(np.exp(self.policy.log_std).mean()),
-            collected - begin, time.perf_counter() - collected,
+            data["step_seconds"], collected - begin, time.perf_counter() - collected,
         )  # fmt: skip
 
     def save(self, path):
