@@ -1,10 +1,7 @@
 """What the Python tests share: robots and the command line."""
 
-import os
 import subprocess
 import sys
-
-os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # read when NumPy is imported
 
 import numpy as np
 import pytest

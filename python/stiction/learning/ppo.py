@@ -18,6 +18,7 @@ from dataclasses import asdict, dataclass
 import numpy as np
 
 from .._core import Error
+from .blas import use_one_blas_thread
 from .networks import Adam, Mlp, RunningMoments
 from .policy import Policy, read_arrays, write_atomically
 
@@ -99,6 +100,7 @@ def advantages(reward, value, last_value, done, gamma, lam):
 
 class Ppo:
     def __init__(self, env, settings=Settings(), *, seed=0, task=None):
+        use_one_blas_thread()
         self.env, self.settings = env, settings
         self.rng = np.random.default_rng(seed)
         self.policy = Policy(

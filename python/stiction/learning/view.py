@@ -36,7 +36,7 @@ class ModelMotion:
 
     def __init__(self, file, keyframe, controls, seed):
         self.model = Model.from_file(file)
-        self.xml = Path(file)
+        self.model_xml = None  # included files and meshes are beside the file
         self.batch = Batch(self.model, num_envs=1, threads=1)
         qpos, qvel, ctrl = start_state(self.model, keyframe)
         self.batch.reset(qpos=qpos, qvel=qvel)
@@ -57,7 +57,7 @@ class PolicyMotion:
 
     def __init__(self, env, policy):
         self.env, self.policy, self.batch, self.model = env, policy, env.batch, env.batch.model
-        self.xml, self.obs = env.model_xml, env.reset()
+        self.model_xml, self.obs = env.model_xml, env.reset()
         self.steps = max(1, round(FRAME / env.dt))
         self.dt = self.steps * env.dt
 
@@ -148,15 +148,15 @@ class WindowView:
         import mujoco
         import mujoco.viewer
 
-        from .film import scenery
+        from ..rendering import scenery
 
         self.motion, self.mujoco = motion, mujoco
-        self.model = scenery(motion.xml)
+        self.model = scenery(motion.model_xml or Path(motion.model.file))
         self.data = mujoco.MjData(self.model)
         self.viewer = mujoco.viewer.launch_passive(self.model, self.data)
 
     def show(self) -> bool:
-        from .film import draw_arrows
+        from ..rendering import draw_arrows
 
         if not self.viewer.is_running():
             return False
@@ -210,11 +210,12 @@ def view(args) -> int:
     motion = ModelMotion(args.file, args.keyframe, args.controls, args.seed)
     if not args.video:
         return show(motion)
-    from .film import Camera, missing, write_mp4
+    from ..rendering import Renderer
+    from .film import SIZE, missing, write_mp4
 
     if why := missing():
         raise Error(f"no film: {why}")
-    camera = Camera(motion.xml)
+    camera = Renderer(motion, *SIZE)
 
     def pictures():
         for _ in range(max(1, round(args.seconds / motion.dt))):
