@@ -57,7 +57,7 @@ void Env::Impl::flip() {
   begun = true;
 }
 
-void Env::Impl::step(std::span<const float> actions) {
+void Env::Impl::step(std::span<const float> actions, const std::function<void()>& physics) {
   const int n = num_envs();
   if (actions.size() != at(n) * at(info.naction))
     throw ArgumentError("actions has " + std::to_string(actions.size()) + " numbers, " +
@@ -71,7 +71,7 @@ void Env::Impl::step(std::span<const float> actions) {
   share(n, [&](int begin, int end) {
     runner->run(env::Phase::act, given.precision, view, p, nullptr, begin, end);
   });
-  batch.step(info.frame_skip);
+  physics();
   share(n, [&](int begin, int end) {
     for (int i = begin; i < end; ++i) ++length[at(i)];
     runner->run(env::Phase::observe, given.precision, view, p, nullptr, begin, end);

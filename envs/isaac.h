@@ -1,0 +1,108 @@
+// What the tasks of IsaacGymEnvs share: a robot whose torso is body 1 on a free joint runs towards a
+// far target along x; every other joint is a hinge with limits and a motor, in the same order.
+#pragma once
+
+#include "envs/locomotion.h"
+
+namespace stiction::envs {
+
+inline constexpr double kIsaacTarget = 1000.0;  // x of the target, m; y and z are 0
+
+// The torso against the target.
+struct IsaacHeading {
+  double yaw, roll;        // in (−π, π]
+  double angle_to_target;  // with the target's z where one expects y, as the source has it
+  double up, heading;      // z of the torso's z axis; its x axis along the horizontal to the target
+  double distance;         // horizontal, m
+};
+
+STICTION_FN IsaacHeading isaac_heading(const double* pos, const double* quat) {
+  const double w = quat[0], x = quat[1], y = quat[2], z = quat[3];
+  IsaacHeading t;
+  t.yaw = std::atan2(2 * (w * z + x * y), w * w + x * x - y * y - z * z);
+  t.roll = std::atan2(2 * (w * x + y * z), w * w - x * x - y * y + z * z);
+  const double dx = kIsaacTarget - pos[0], dy = -pos[1];
+  t.distance = std::sqrt(dx * dx + dy * dy);
+  t.angle_to_target = std::atan2(-pos[2], dx) - t.yaw;
+  t.up = w * w - x * x - y * y + z * z;
+  const double forward_x = w * w + x * x - y * y - z * z, forward_y = 2 * (x * y + w * z);
+  t.heading = (forward_x * dx + forward_y * dy) / t.distance;
+  return t;
+}
+
+// Angles into [0, 2π), into (−π, π].
+STICTION_FN double positive_angle(double a) {
+  constexpr double kTwoPi = 6.283185307179586;
+  const double b = std::fmod(a, kTwoPi);
+  return b < 0 ? b + kTwoPi : b;
+}
+STICTION_FN double wrapped_angle(double a) {
+  return std::atan2(std::sin(a), std::cos(a));
+}
+
+// Hinge i: position scaled so that its limits are −1 and 1.
+template <class S>
+STICTION_FN double scaled_position(const EnvView<S>& e, int i) {
+  const double low = e.jnt_range[2 * (i + 1)], high = e.jnt_range[2 * (i + 1) + 1];
+  return (2 * e.qpos[7 + i] - high - low) / (high - low);
+}
+
+template <class S>
+STICTION_FN S clipped_action(const TaskEnv<S>& env, int i) {
+  return clip(static_cast<S>(env.action[i]), -1.0, 1.0);
+}
+
+// Velocity of the torso in its own axes.
+template <class S>
+STICTION_FN Vec3<S> torso_velocity(const EnvView<S>& e) {
+  return physics::transposed(body_axes(e, 1), physics::load3(e.qvel, 0));
+}
+
+// Contact force on body b and its torque about the origin of the body's frame, in its axes.
+template <class S>
+STICTION_FN void write_foot_sensor(float* to, const EnvView<S>& e, int b, double scale) {
+  const Mat3<S> axes = body_axes(e, b);
+  const Vec3<S> centre = axes * physics::narrow3<S>(physics::load3(e.body_ipos, b));
+  const Vec3<S> force = physics::load3(e.xfrc_contact, 2 * b);
+  const Vec3<S> torque = physics::load3(e.xfrc_contact, 2 * b + 1) + physics::cross(centre, force);
+  const S s = static_cast<S>(scale);
+  write6(to,
+         Spatial<S>{s * physics::transposed(axes, force), s * physics::transposed(axes, torque)});
+}
+
+// Upright and at rest at `height`; hinges at 0 moved into their limits + U(±0.2), within the limits.
+template <class Team, class S>
+STICTION_FN void isaac_reset(const Team& team, const ModelView& m, TaskEnv<S>& env, double height) {
+  team.once([&] {
+    EnvView<S>& e = env.fields;
+    Draw draw(env.seed, env.episode, Stream::reset);
+    e.qpos[2] = height;
+    for (int i = 0; i < m.nv - 6; ++i) {
+      const double low = e.jnt_range[2 * (i + 1)], high = e.jnt_range[2 * (i + 1) + 1];
+      const double start = physics::clamp(0.0, low, high);
+      e.qpos[7 + i] = physics::clamp(start + draw.uniform(-0.2, 0.2), low, high);
+    }
+    for (int i = 6; i < m.nv; ++i) e.qvel[i] = static_cast<S>(draw.uniform(-0.1, 0.1));
+  });
+}
+
+// Clipped actions to ctrl; where the torso is before the step.
+template <class Team, class S>
+STICTION_FN void isaac_act(const Team& team, const ModelView& m, TaskEnv<S>& env) {
+  team.for_each(m.nu, [&](int i) { env.fields.ctrl[i] = clipped_action(env, i); });
+  team.for_each(2, [&](int k) { keep<S>(env.memory + 2 * k, env.fields.xpos[3 + k]); });
+}
+
+// Approach to the target per time: the difference of potentials −distance / dt.
+template <class S>
+STICTION_FN double isaac_progress(const TaskEnv<S>& env, double distance) {
+  const double dx = kIsaacTarget - kept<S>(env.memory), y = kept<S>(env.memory + 2);
+  return (std::sqrt(dx * dx + y * y) - distance) / env.dt;
+}
+
+// Pay for facing the target, in full beyond 0.8.
+STICTION_FN double heading_reward(double weight, double heading) {
+  return heading > 0.8 ? weight : weight * heading / 0.8;
+}
+
+}  // namespace stiction::envs
