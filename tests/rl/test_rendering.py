@@ -1,5 +1,8 @@
 """Pictures through MuJoCo, where its renderer works."""
 
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 
@@ -64,6 +67,14 @@ def test_a_model_without_text_says_what_to_do():
     env = stiction.TaskEnv(Pendulum(model=stiction.Model.from_xml(Pendulum.model)))
     with pytest.raises(ValueError, match="give it the text or a file"):
         Renderer(env).draw(env.batch.qpos[0])
+
+
+@pytest.mark.train("torch", "rsl_rl")
+def test_torch_may_be_imported_after_a_picture():
+    code = ("import stiction; e = stiction.make('HalfCheetah-v5', render_mode='rgb_array', width=16);"
+            "e.render(); import stiction.adapters.rsl_rl; print('imported')")  # fmt: skip
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120)
+    assert run.stdout == "imported\n", (run.returncode, run.stderr[-2000:])
 
 
 @pytest.mark.filterwarnings("ignore")
