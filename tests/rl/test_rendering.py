@@ -51,6 +51,7 @@ def test_without_a_mode_nothing_is_drawn():
         stiction.make(Pendulum, 2, render_mode="human")
 
 
+@pytest.mark.filterwarnings("ignore:.*A Box observation space.*")
 def test_single_environment_passes_the_render_check():
     from gymnasium.utils.env_checker import check_env
 
@@ -77,9 +78,9 @@ def test_torch_may_be_imported_after_a_picture():
     assert run.stdout == "imported\n", (run.returncode, run.stderr[-2000:])
 
 
+@pytest.mark.train("moviepy")
 @pytest.mark.filterwarnings("ignore")
 def test_gymnasiums_recorder(tmp_path):
-    pytest.importorskip("moviepy")
     envs = stiction.make(Pendulum, 4, render_mode="rgb_array", width=64, height=64, autoreset="next_step")
     envs = gymnasium.wrappers.vector.RecordVideo(envs, str(tmp_path), video_length=8)
     envs.reset(seed=1)
@@ -89,9 +90,9 @@ def test_gymnasiums_recorder(tmp_path):
     assert {p.suffix for p in tmp_path.iterdir()} == {".mp4"}
 
 
+@pytest.mark.train("pygame", "cv2")
 @pytest.mark.filterwarnings("ignore")
 def test_gymnasiums_window(monkeypatch):
-    pytest.importorskip("pygame"), pytest.importorskip("cv2")
     monkeypatch.setenv("SDL_VIDEODRIVER", "dummy")
     envs = stiction.make(Pendulum, 4, render_mode="rgb_array", width=32, height=32)
     envs = gymnasium.wrappers.vector.HumanRendering(envs)
