@@ -1,21 +1,10 @@
 """Deliberate breaks: file, exact text, replacement, and the tests that must notice.
 
-At least one for each family of tests. `old` occurs once in its file (test_table.py checks it).
-Names of tests: "Suite.Name" of a gtest, "folder/file.py::function" below tests/.
+At least one for each family of tests.
 """
 
-from dataclasses import dataclass
-
-
-@dataclass(frozen=True)
-class Break:
-    name: str
-    file: str
-    old: str
-    new: str
-    gtests: tuple[str, ...] = ()
-    pytests: tuple[str, ...] = ()
-
+from breaks import Break
+from table_env import ENV
 
 FREEBODY = "python/test_acceptance_freebody.py::"
 IMPACT = "python/test_acceptance_impact.py::"
@@ -468,4 +457,4 @@ BATCH = [
 ]
 
 BREAKS = (DYNAMICS + CONTACT + STICTION + ROWS + SAFEGUARDS + SOLVER + GEOMETRY + MODEL + READER
-          + TEXT + BATCH)
+          + TEXT + BATCH + ENV)
