@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from ._core import ArgumentError
-from .episodes import Buffer, EpisodeLoop
+from .episodes import EpisodeLoop
 from .philox import Draw, Stream
 
 
@@ -220,6 +220,10 @@ class _Delay:
     def push(self, values):
         """Takes in the values of a step and returns those that are seen."""
         self.now = (self.now + 1) % len(self.ring)
+        return self.replace(values)
+
+    def replace(self, values):
+        """Takes in other values of the last step."""
         self.ring[self.now] = values
         return self.ring[(self.now - self.lag) % len(self.ring), np.arange(len(self.lag))]
 
@@ -240,7 +244,8 @@ class RandomizedEnv(EpisodeLoop):
         super().__init__(env.num_envs, env.num_obs, env.metric_names, seed=seed, autoreset=autoreset,
                          max_episode_steps=env.max_episode_steps)  # fmt: skip
         self._length = env.episode_length  # the same memory
-        self._true = [Buffer(self.num_envs, self.num_obs, 0).obs for _ in range(2)]
+        for b in self._buffers:
+            b.true_obs = np.zeros_like(b.obs)
         self._check_noise()
         self._actions = _Delay(r.action_delay, self.num_envs, env.num_actions, "action_delay")
         self._observations = _Delay(r.observation_delay, self.num_envs, self.num_obs, "observation_delay")
@@ -259,7 +264,7 @@ class RandomizedEnv(EpisodeLoop):
             raise AttributeError(name)
         return getattr(self.env, name)
 
-    true_obs = property(lambda self: self._true[0])
+    true_obs = property(lambda self: self._buffers[0].true_obs)
 
     def _check_noise(self):
         noise = self.randomization.observation_noise
@@ -300,14 +305,17 @@ class RandomizedEnv(EpisodeLoop):
         _, reward, terminated, truncated = env.step(self._actions.push(actions))
         b.reward[:], b.terminated[:], b.truncated[:] = reward, terminated, truncated
         b.metrics[:] = env.metrics
-        self._true.reverse()
-        self._true[0][:] = env.obs
+        b.true_obs[:] = env.obs
         b.obs[:] = self._observations.push(self._measure(everyone))
         for term, due in zip(self._terms, self._due):
             due -= 1
             ids = np.flatnonzero(due == 0)
             if ids.size:
                 due[ids] = term.draw(ids, self._seed[ids], self._episode[ids], self._length[ids])
+
+    def _look(self, b):
+        b.true_obs[:] = self.env.observe()
+        b.obs[:] = self._observations.replace(self._measure(np.arange(self.num_envs)))
 
     def _begin(self, ids, b):
         self._episode[ids] += np.uint32(1)
@@ -325,5 +333,5 @@ class RandomizedEnv(EpisodeLoop):
         first = self._measure(ids)
         self._actions.begin(ids, delay, 0)
         self._observations.begin(ids, delay, first)
-        self._true[0][ids] = self.env.obs[ids]
+        b.true_obs[ids] = self.env.obs[ids]
         b.obs[ids] = first

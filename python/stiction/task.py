@@ -150,13 +150,8 @@ class TaskEnv(EpisodeLoop):
             b.obs, b.final_obs = np.zeros((2, *obs.shape), np.float32)
             b.obs[:] = b.final_obs[:] = obs
 
-    def observe(self):
-        """obs of the present state, for those who wrote into `batch`."""
-        self._buffers.reverse()
-        b = self._buffers[0]
-        b.copy(self._buffers[1])
+    def _look(self, b):
         b.obs[:] = self._checked("observe", self.task.observe(), b.obs.shape)
-        return b.obs
 
     def _checked(self, hook, value, shape):
         value = np.asarray(value)

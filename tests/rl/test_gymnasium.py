@@ -263,6 +263,16 @@ def test_every_compiled_task_passes_gymnasiums_checks(id):
         assert envs.observation_space.contains(obs)
 
 
+def test_an_open_environment_keeps_its_autoreset():
+    env = stiction.TaskEnv(Pendulum, 2, autoreset="next_step")
+    assert VectorEnv(env).metadata["autoreset_mode"] is AutoresetMode.NEXT_STEP
+    with pytest.raises(stiction.ArgumentError, match="open already"):
+        VectorEnv(env, autoreset="same_step")
+    assert VectorEnv(Pendulum, 2, autoreset=AutoresetMode.DISABLED).env.autoreset == "disabled"
+    with pytest.raises(stiction.ArgumentError, match="same_step, next_step, disabled"):
+        VectorEnv(Pendulum, 2, autoreset="never")
+
+
 def test_unknown_id_names_the_nearest():
     with pytest.raises(stiction.ArgumentError, match="HalfCheetah-v5"):
         stiction.make("HalfCheeta-v5")

@@ -148,16 +148,6 @@ def test_actions_other_than_controls():
     assert env.batch.ctrl.tolist() == [[1.5]] * 3
 
 
-def test_observe_after_writing_into_the_batch():
-    for env in (stiction.TaskEnv(Pendulum, 3), stiction.Env("InvertedPendulum-v5", 3)):
-        before = env.obs
-        copy = before.copy()
-        env.batch.set_state([1], qpos=[0.5, 0.1])
-        obs = env.observe()
-        assert obs[1, :2].tolist() == [0.5, np.float32(0.1)]
-        assert np.array_equal(obs[[0, 2]], copy[[0, 2]]) and np.array_equal(before, copy)
-
-
 def test_the_snippets_of_the_guide_to_environments_run():
     pytest.importorskip("gymnasium")
     guide = (ROOT / "docs" / "environments.md").read_text().replace("4096", "8")
