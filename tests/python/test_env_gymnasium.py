@@ -1,6 +1,7 @@
 """Observation, reward and end of the compiled tasks against Gymnasium's environments in the same
 states, and the robots against Gymnasium's files read by our reader."""
 
+import inspect
 from pathlib import Path
 
 import gymnasium
@@ -70,6 +71,12 @@ def test_definition(id):
     assert env.max_episode_steps == gymnasium.spec(id).max_episode_steps
     np.testing.assert_array_equal(env.action_low, gym.action_space.low)
     np.testing.assert_array_equal(env.action_high, gym.action_space.high)
+    parameters = inspect.signature(type(gym).__init__).parameters
+    elsewhere = {"self", "xml_file", "default_camera_config", "kwargs"}
+    defaults = {name: p.default for name, p in parameters.items() if name not in elsewhere}
+    given = {name: tuple(value) if isinstance(value, list) else value
+             for name, value in env.task_options.items()}
+    assert given == defaults
 
 
 # What the robots are made of; names of joints and actuators are Gymnasium's too.
