@@ -32,7 +32,7 @@ using physics::ModelView;
 template <class S>
 struct TaskEnv {
   EnvView<S> fields;
-  const float* action;  // (naction) as given by the user, not clipped
+  const float* action;  // (naction) as given by the user, not clipped; not in a reset
   float* obs;           // (nobs)
   float* metric;        // (nmetric) terms of the reward and what else is worth logging
   S* memory;            // (nmemory) lives from step to step; zero at the beginning of an episode
@@ -40,9 +40,8 @@ struct TaskEnv {
   bool terminated;
   std::uint64_t seed;     // of the environment: the batch's seed + its index
   std::uint32_t episode;  // its number, from 0
-  std::int32_t
-      step;   // control steps since the reset: 0 in the first act, 1 in the observe after it
-  double dt;  // of a control step, s
+  std::int32_t step;      // control steps since the reset: in the first act 0, then 1 in observe
+  double dt;              // of a control step, s
 };
 
 // A wide number in two places of the memory, from act to observe: one float resolves 1e-5 m at 100 m.

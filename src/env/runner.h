@@ -29,7 +29,7 @@ enum class Phase {
 struct Places {
   std::array<std::byte*, physics::kFields> base{};
   std::array<std::size_t, physics::kFields> stride{};
-  const float* action = nullptr;
+  const float* action = nullptr;  // only in act and observe
   float *obs = nullptr, *metrics = nullptr, *reward = nullptr;
   std::uint8_t* terminated = nullptr;
   std::byte* memory = nullptr;
@@ -45,6 +45,27 @@ struct TaskSetup {
   std::vector<float> action_low = {}, action_high = {};
   std::vector<std::string> own = {};  // parameters that the task writes: own to each environment
 };
+
+// One environment among all; the counts are those of the task.
+template <class S, class Task>
+envs::TaskEnv<S> task_env(const Task& task, const Places& p, std::size_t i) {
+  envs::TaskEnv<S> e{};
+  std::size_t f = 0;
+#define X(kind, type, name, rows, columns, producer, meaning)                               \
+  if constexpr (physics::FieldKind::kind != physics::FieldKind::scratch)                    \
+    e.fields.name =                                                                         \
+        reinterpret_cast<typename physics::EnvView<S>::type*>(p.base[f] + i * p.stride[f]); \
+  ++f;
+#include "physics/fields.def"
+#undef X
+  if (p.action != nullptr) e.action = p.action + i * static_cast<std::size_t>(task.naction);
+  e.obs = p.obs + i * static_cast<std::size_t>(task.nobs);
+  e.metric = p.metrics + i * static_cast<std::size_t>(task.nmetric);
+  e.memory = reinterpret_cast<S*>(p.memory) + i * static_cast<std::size_t>(task.nmemory);
+  e.seed = p.seed[i], e.episode = p.episode[i], e.step = p.step[i];
+  e.dt = p.dt;
+  return e;
+}
 
 class TaskRunner {
  public:
@@ -82,7 +103,7 @@ class Runner final : public TaskRunner {
     const physics::TeamOfOne team;
     for (int k = begin; k < end; ++k) {
       const auto i = static_cast<std::size_t>(ids != nullptr ? ids[k] : k);
-      envs::TaskEnv<S> e = at<S>(p, i);
+      envs::TaskEnv<S> e = task_env<S>(task_, p, i);
       switch (phase) {
         case Phase::reset: task_.reset(team, model, e); break;
         case Phase::act: task_.act(team, model, e); break;
@@ -94,26 +115,6 @@ class Runner final : public TaskRunner {
           break;
       }
     }
-  }
-
-  template <class S>
-  envs::TaskEnv<S> at(const Places& p, std::size_t i) const {
-    envs::TaskEnv<S> e{};
-    std::size_t f = 0;
-#define X(kind, type, name, rows, columns, producer, meaning)                               \
-  if constexpr (physics::FieldKind::kind != physics::FieldKind::scratch)                    \
-    e.fields.name =                                                                         \
-        reinterpret_cast<typename physics::EnvView<S>::type*>(p.base[f] + i * p.stride[f]); \
-  ++f;
-#include "physics/fields.def"
-#undef X
-    e.action = p.action + i * static_cast<std::size_t>(naction);
-    e.obs = p.obs + i * static_cast<std::size_t>(nobs);
-    e.metric = p.metrics + i * static_cast<std::size_t>(nmetric);
-    e.memory = reinterpret_cast<S*>(p.memory) + i * static_cast<std::size_t>(nmemory);
-    e.seed = p.seed[i], e.episode = p.episode[i], e.step = p.step[i];
-    e.dt = p.dt;
-    return e;
   }
 
   Task task_;

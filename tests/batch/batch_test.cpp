@@ -1,17 +1,14 @@
 // Construction, fields, parameters and the refusals of wrong arguments.
-#include <atomic>
 #include <cstdlib>
 #include <limits>
 #include <new>
 
+#include "batch/allocations.h"
 #include "batch/batches.h"
 
-// Counts what a step allocates.
-namespace {
-std::atomic<int> allocations{0};
-}
+std::atomic<int> stiction::test::allocations{0};
 __attribute__((noinline)) void* operator new(std::size_t n) {
-  ++allocations;
+  ++stiction::test::allocations;
   if (void* p = std::malloc(n > 0 ? n : 1)) return p;
   throw std::bad_alloc();
 }

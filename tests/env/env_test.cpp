@@ -1,0 +1,392 @@
+// Episodes: ends, resets, buffers, seeds; and that an environment does not depend on its company.
+#include "stiction/env.h"
+
+#include <cmath>
+#include <cstring>
+
+#include "batch/allocations.h"
+#include "batch/batches.h"
+#include "batch/scenes.h"
+
+namespace stiction::test {
+namespace {
+
+using testing::HasSubstr;
+
+template <class T>
+std::vector<T> numbers(const ArrayView& v) {
+  return {data<T>(v), data<T>(v) + v.size()};
+}
+template <class T>
+std::vector<T> row(const ArrayView& v, int env) {
+  const std::int64_t columns = v.size() / v.shape[0];
+  return {data<T>(v) + env * columns, data<T>(v) + (env + 1) * columns};
+}
+
+// An action that depends on the environment's name and the step, and on nothing else.
+void set_actions(std::vector<float>& a, int naction, int first, int step) {
+  for (std::size_t k = 0; k < a.size(); ++k) {
+    const int env = first + static_cast<int>(k) / naction, i = static_cast<int>(k) % naction;
+    const double phase = 0.7 * env + 0.31 * step + 1.9 * i;
+    a[k] = static_cast<float>(1.2 * std::sin(phase));
+  }
+}
+
+struct Player {
+  Player(const std::string& id, const EnvOptions& o, int first_env = 0)
+      : env(id, o),
+        first(first_env),
+        actions(static_cast<std::size_t>(o.num_envs) *
+                static_cast<std::size_t>(env.info().naction)) {}
+  void step() {
+    set_actions(actions, env.info().naction, first, static_cast<int>(env.steps()));
+    env.step(actions);
+  }
+  bool done(int i) {
+    return row<std::uint8_t>(env.terminated(), i)[0] + row<std::uint8_t>(env.truncated(), i)[0] > 0;
+  }
+  Env env;
+  int first;
+  std::vector<float> actions;
+};
+
+EnvOptions options(int n, Autoreset autoreset = Autoreset::same_step, std::uint64_t seed = 0) {
+  EnvOptions o;
+  o.num_envs = n;
+  o.autoreset = autoreset;
+  o.seed = seed;
+  return o;
+}
+
+// All that a step hands out about environment i.
+std::vector<float> results(Env& e, int i) {
+  std::vector<float> all;
+  const auto add = [&](const ArrayView& v) {
+    const auto x = v.dtype == DType::float32 ? row<float>(v, i) : std::vector<float>{};
+    all.insert(all.end(), x.begin(), x.end());
+    if (v.dtype == DType::uint8) all.push_back(row<std::uint8_t>(v, i)[0]);
+    if (v.dtype == DType::int32) all.push_back(static_cast<float>(row<std::int32_t>(v, i)[0]));
+  };
+  for (const ArrayView& v :
+       {e.obs(), e.reward(), e.terminated(), e.truncated(), e.final_obs(), e.metrics(),
+        e.episode_length(), e.episode_return(), e.final_episode_length(), e.final_episode_return()})
+    add(v);
+  return all;
+}
+
+std::vector<std::string> ids() {
+  std::vector<std::string> names;
+  for (const TaskInfo& t : Env::tasks()) names.push_back(t.id);
+  return names;
+}
+std::string plain(std::string s) {
+  std::erase(s, '-');
+  return s;
+}
+
+class EveryTask : public testing::TestWithParam<std::string> {};
+INSTANTIATE_TEST_SUITE_P(Env, EveryTask, testing::ValuesIn(ids()),
+                         [](const auto& named) { return plain(named.param); });
+
+TEST_P(EveryTask, AloneOrAmongManyTheSameBits) {
+  const int many = kSanitized ? 40 : 200, steps = kSanitized ? 5 : 30;
+  EnvOptions o = options(many);
+  o.max_episode_steps = 12;  // so that every task resets
+  o.threads = 2;
+  Player all(GetParam(), o);
+  const std::vector<int> chosen = {0, 1, 17, many - 1};
+  std::vector<Player> alone;
+  for (const int i : chosen) {
+    EnvOptions single = o;
+    single.num_envs = 1, single.seed = static_cast<std::uint64_t>(i);
+    alone.emplace_back(GetParam(), single, i);
+  }
+  for (int k = 0; k < steps; ++k) {
+    all.step();
+    for (std::size_t c = 0; c < chosen.size(); ++c) {
+      alone[c].step();
+      ASSERT_EQ(results(all.env, chosen[c]), results(alone[c].env, 0)) << chosen[c] << " " << k;
+    }
+  }
+  EXPECT_NE(results(all.env, 0), results(all.env, 1));
+}
+
+TEST_P(EveryTask, NumbersAreFiniteAndShapesAsPromised) {
+  EnvOptions o = options(3);
+  for (const Precision p : {Precision::float32, Precision::float64}) {
+    o.precision = p;
+    Player player(GetParam(), o);
+    Env& e = player.env;
+    EXPECT_EQ(e.obs().shape[1], e.info().nobs);
+    EXPECT_EQ(e.metrics().shape[1], static_cast<int>(e.info().metrics.size()));
+    EXPECT_EQ(e.action_low().size(), static_cast<std::size_t>(e.info().naction));
+    for (int k = 0; k < 20; ++k) player.step();
+    for (const ArrayView& v : {e.obs(), e.final_obs(), e.reward(), e.metrics()})
+      for (const float x : numbers<float>(v)) ASSERT_TRUE(std::isfinite(x)) << v.name;
+  }
+}
+
+TEST_P(EveryTask, StepsAllocateNothing) {
+  for (const Autoreset a : {Autoreset::same_step, Autoreset::next_step, Autoreset::disabled}) {
+    EnvOptions o = options(130, a);
+    o.max_episode_steps = 3;
+    o.threads = 2;
+    Player player(GetParam(), o);
+    player.step();
+    const int before = allocations;
+    for (int k = 0; k < 6; ++k) player.step();
+    EXPECT_EQ(allocations, before);
+  }
+}
+
+TEST(Env, ThreadsDoNotMatter) {
+  const auto play = [](int threads) {
+    EnvOptions o = options(300);
+    o.threads = threads;
+    Player player("Hopper-v5", o);
+    std::vector<float> all;
+    for (int k = 0; k < 60; ++k) {
+      player.step();
+      for (int i = 0; i < 300; i += 7) {
+        const auto r = results(player.env, i);
+        all.insert(all.end(), r.begin(), r.end());
+      }
+    }
+    return all;
+  };
+  const auto one = play(1);
+  EXPECT_EQ(one, play(2));
+  EXPECT_EQ(one, play(3));
+}
+
+// The three modes see the same episodes; they differ in when the next one begins.
+TEST(Env, AutoresetModes) {
+  constexpr int kEnvs = 20;
+  Player same("InvertedPendulum-v5", options(kEnvs, Autoreset::same_step));
+  Player next("InvertedPendulum-v5", options(kEnvs, Autoreset::next_step));
+  Player off("InvertedPendulum-v5", options(kEnvs, Autoreset::disabled));
+  const auto first = numbers<float>(same.env.obs());
+  EXPECT_EQ(first, numbers<float>(off.env.obs()));
+  std::vector<bool> ended(kEnvs, false), begun(kEnvs, false);
+  int ends = 0;
+  for (int k = 0; k < 60; ++k) {
+    same.step(), next.step(), off.step();
+    for (int i = 0; i < kEnvs; ++i) {
+      if (begun[at(i)]) continue;
+      if (ended[at(i)]) {
+        // the step after the end: a first observation, no reward
+        begun[at(i)] = true;
+        EXPECT_EQ(row<float>(next.env.reward(), i)[0], 0);
+        EXPECT_EQ(row<float>(next.env.metrics(), i), std::vector<float>{0});
+        EXPECT_FALSE(next.done(i));
+        EXPECT_EQ(row<std::int32_t>(next.env.episode_length(), i)[0], 0);
+        EXPECT_EQ(row<float>(next.env.final_obs(), i), row<float>(next.env.obs(), i));
+        continue;
+      }
+      EXPECT_EQ(row<float>(same.env.final_obs(), i), row<float>(off.env.obs(), i));
+      EXPECT_EQ(row<float>(next.env.obs(), i), row<float>(off.env.obs(), i));
+      EXPECT_EQ(row<float>(same.env.reward(), i), row<float>(off.env.reward(), i));
+      EXPECT_EQ(row<float>(next.env.reward(), i), row<float>(off.env.reward(), i));
+      ASSERT_EQ(same.done(i), off.done(i));
+      ASSERT_EQ(next.done(i), off.done(i));
+      if (!off.done(i)) {
+        EXPECT_EQ(row<float>(same.env.obs(), i), row<float>(same.env.final_obs(), i));
+        continue;
+      }
+      ended[at(i)] = true, ++ends;
+      EXPECT_EQ(row<std::int32_t>(same.env.episode_length(), i)[0], 0);
+      EXPECT_EQ(row<float>(same.env.episode_return(), i)[0], 0);
+      for (Env* e : {&same.env, &next.env, &off.env}) {
+        EXPECT_EQ(row<std::int32_t>(e->final_episode_length(), i)[0], k + 1);
+        EXPECT_EQ(row<float>(e->final_episode_return(), i)[0], static_cast<float>(k));
+      }
+      EXPECT_EQ(row<std::int32_t>(next.env.episode_length(), i)[0], k + 1);
+      EXPECT_NE(row<float>(same.env.obs(), i), row<float>(same.env.final_obs(), i));
+    }
+  }
+  EXPECT_EQ(ends, kEnvs);
+  EXPECT_EQ(begun, std::vector<bool>(kEnvs, true));
+}
+
+// Episode 1 begins in the same state whenever it begins.
+TEST(Env, NextEpisodeIsTheSameInEveryMode) {
+  Player same("InvertedPendulum-v5", options(1, Autoreset::same_step));
+  Player next("InvertedPendulum-v5", options(1, Autoreset::next_step));
+  Player off("InvertedPendulum-v5", options(1, Autoreset::disabled));
+  do same.step(), next.step(), off.step();
+  while (!off.done(0));
+  next.step();
+  off.env.reset();
+  EXPECT_EQ(numbers<float>(same.env.obs()), numbers<float>(off.env.obs()));
+  EXPECT_EQ(numbers<float>(next.env.obs()), numbers<float>(off.env.obs()));
+}
+
+TEST(Env, TimeLimit) {
+  EnvOptions o = options(4, Autoreset::same_step);
+  o.max_episode_steps = 5;
+  Player player("HalfCheetah-v5", o);
+  Env& e = player.env;
+  EXPECT_EQ(e.info().max_episode_steps, 5);
+  data<std::int32_t>(e.episode_length())[2] = 3;  // as trainers do, to spread the episodes
+  for (int k = 1; k <= 5; ++k) {
+    player.step();
+    for (int i = 0; i < 4; ++i) {
+      EXPECT_EQ(row<std::uint8_t>(e.truncated(), i)[0], k == (i == 2 ? 2 : 5)) << i << " " << k;
+      EXPECT_EQ(row<std::uint8_t>(e.terminated(), i)[0], 0);
+    }
+  }
+  EXPECT_EQ(row<std::int32_t>(e.final_episode_length(), 0)[0], 5);
+  EXPECT_EQ(row<std::int32_t>(e.episode_length(), 2)[0], 3);
+  o.max_episode_steps = 0;
+  Player endless("Reacher-v5", o);
+  for (int k = 0; k < 60; ++k) {
+    endless.step();
+    ASSERT_FALSE(endless.done(0));
+  }
+}
+
+TEST(Env, ResultsOfAStepOutliveTheNextOne) {
+  Player player("InvertedPendulum-v5", options(70));
+  Env& e = player.env;
+  for (int k = 0; k < 10; ++k) {
+    player.step();
+    std::vector<ArrayView> views = {e.obs(),       e.reward(),    e.terminated(),
+                                    e.truncated(), e.final_obs(), e.metrics()};
+    std::vector<std::string> before;
+    const auto bytes_of = [](const ArrayView& v) {
+      const std::size_t one = v.dtype == DType::uint8 ? 1 : 4;
+      return std::string(static_cast<const char*>(v.data),
+                         one * static_cast<std::size_t>(v.size()));
+    };
+    for (const ArrayView& v : views) before.push_back(bytes_of(v));
+    player.step();
+    for (std::size_t i = 0; i < views.size(); ++i) EXPECT_EQ(bytes_of(views[i]), before[i]);
+    EXPECT_NE(e.obs().data, views[0].data);
+  }
+}
+
+TEST(Env, SeedsAndEpisodes) {
+  Env a("HalfCheetah-v5", options(3, Autoreset::disabled, 10));
+  const auto zero = numbers<float>(a.obs());
+  a.reset();  // the first reset after construction begins the same episode
+  EXPECT_EQ(numbers<float>(a.obs()), zero);
+  a.reset();
+  const auto one = numbers<float>(a.obs());
+  EXPECT_NE(one, zero);
+  a.seed(10);
+  a.reset();
+  EXPECT_EQ(numbers<float>(a.obs()), zero);
+  // seed + index: environment 1 of seed 10 is environment 0 of seed 11
+  Env b("HalfCheetah-v5", options(3, Autoreset::disabled, 11));
+  EXPECT_EQ(row<float>(a.obs(), 1), row<float>(b.obs(), 0));
+
+  const int second[] = {1};
+  a.reset(second);
+  EXPECT_EQ(row<float>(a.obs(), 1), (std::vector<float>(one.begin() + 17, one.begin() + 34)));
+  EXPECT_EQ(row<float>(a.obs(), 0), (std::vector<float>(zero.begin(), zero.begin() + 17)));
+  const std::uint64_t seeds[] = {12};
+  a.seed(second, seeds);
+  a.reset(second);
+  EXPECT_EQ(row<float>(a.obs(), 1), (std::vector<float>(zero.begin() + 34, zero.end())));
+}
+
+TEST(Env, ResetOfSomeLeavesTheOthers) {
+  Player player("HalfCheetah-v5", options(4, Autoreset::disabled));
+  for (int k = 0; k < 5; ++k) player.step();
+  Env& e = player.env;
+  std::vector<std::vector<float>> before;
+  for (int i = 0; i < 4; ++i) before.push_back(results(e, i));
+  const int some[] = {2, 0};
+  e.reset(some);
+  for (const int i : {1, 3}) EXPECT_EQ(results(e, i), before[at(i)]);
+  for (const int i : {0, 2}) {
+    EXPECT_EQ(row<float>(e.reward(), i)[0], 0);
+    EXPECT_EQ(row<std::int32_t>(e.episode_length(), i)[0], 0);
+    EXPECT_EQ(row<float>(e.metrics(), i), std::vector<float>(4, 0));
+    EXPECT_EQ(row<float>(e.final_obs(), i), row<float>(e.obs(), i));
+  }
+  const int twice[] = {1, 1}, far[] = {4};
+  EXPECT_THAT(error_message([&] { e.reset(twice); }), HasSubstr("twice"));
+  EXPECT_THAT(error_message([&] { e.reset(far); }), HasSubstr("ids[0] = 4"));
+}
+
+TEST(Env, AFrozenEnvironmentEndsAndBeginsAgain) {
+  Player player("HalfCheetah-v5", options(3));
+  Env& e = player.env;
+  player.step();
+  data<float>(e.batch().field("qvel"))[1 * 9 + 4] = 1e20f;
+  player.step();
+  EXPECT_EQ(numbers<std::uint8_t>(e.terminated()), (std::vector<std::uint8_t>{0, 1, 0}));
+  EXPECT_EQ(e.batch().status_count(), 0u);
+  player.step();
+  EXPECT_EQ(numbers<std::uint8_t>(e.terminated()), (std::vector<std::uint8_t>{0, 0, 0}));
+  for (const float x : numbers<float>(e.obs())) EXPECT_TRUE(std::isfinite(x));
+}
+
+// A NaN of the policy counts as zero in the motors; its environment shows it and harms no other.
+TEST(Env, ActionsThatAreNotNumbers) {
+  Player clean("HalfCheetah-v5", options(3)), spoilt("HalfCheetah-v5", options(3));
+  clean.step();
+  spoilt.actions = clean.actions;
+  spoilt.actions[1 * 6] = std::numeric_limits<float>::quiet_NaN();
+  spoilt.env.step(spoilt.actions);
+  for (const int i : {0, 2}) EXPECT_EQ(results(clean.env, i), results(spoilt.env, i));
+  const auto status = numbers<std::uint32_t>(spoilt.env.batch().status());
+  EXPECT_TRUE(any(static_cast<Status>(status[1]), Status::bad_control));
+  for (const float x : row<float>(spoilt.env.obs(), 1)) EXPECT_TRUE(std::isfinite(x));
+  EXPECT_TRUE(std::isnan(row<float>(spoilt.env.reward(), 1)[0]));
+}
+
+TEST(Env, RefusesWhatItCanNotDo) {
+  const auto refusal = [](const std::string& id, const auto& change) {
+    EnvOptions o;
+    change(o);
+    return error_message([&] { Env(id, o); });
+  };
+  const auto with = [&](const std::string& name, TaskOption value) {
+    return refusal("Hopper-v5", [&](EnvOptions& o) { o.task[name] = value; });
+  };
+  const auto nothing = [](EnvOptions&) {};
+  EXPECT_THAT(refusal("Hoper-v5", nothing), HasSubstr("no task 'Hoper-v5'; nearest: 'Hopper-v5'"));
+  EXPECT_THAT(with("ctrl_weight", 1.0),
+              HasSubstr("no option 'ctrl_weight'; nearest: 'ctrl_cost_weight'"));
+  EXPECT_THAT(with("reset_noise_scale", -1.0), HasSubstr("reset_noise_scale = -1: must be >= 0"));
+  EXPECT_THAT(with("reset_noise_scale", true), HasSubstr("true: must be a number"));
+  EXPECT_THAT(with("healthy_z_range", std::vector<double>{2, 1}), HasSubstr("low < high"));
+  EXPECT_THAT(with("healthy_z_range", std::vector<double>{2}), HasSubstr("2 numbers"));
+  EXPECT_THAT(with("frame_skip", 2.5), HasSubstr("whole number"));
+  EXPECT_THAT(with("ctrl_cost_weight", std::nan("")), HasSubstr("finite"));
+  EXPECT_THAT(refusal("Hopper-v5", [](EnvOptions& o) { o.num_envs = 0; }),
+              HasSubstr("num_envs = 0"));
+  EXPECT_THAT(refusal("Hopper-v5", [](EnvOptions& o) { o.threads = -1; }), HasSubstr("threads"));
+  EXPECT_THAT(refusal("Hopper-v5", [](EnvOptions& o) { o.max_episode_steps = -2; }),
+              HasSubstr("max_episode_steps"));
+  Env e("Hopper-v5", options(2));
+  EXPECT_THAT(error_message([&] { e.step(std::vector<float>(5)); }),
+              HasSubstr("actions has 5 numbers, 2 environments need 2 x 3"));
+}
+
+TEST(Env, OptionsOfTheEngineAndFrameSkip) {
+  EnvOptions o = options(1);
+  o.engine.timestep = 0.004;
+  o.task["frame_skip"] = 3.0;
+  Env e("HalfCheetah-v5", o);
+  EXPECT_DOUBLE_EQ(e.dt(), 0.012);
+  EXPECT_EQ(e.info().frame_skip, 3);
+  e.step(std::vector<float>(6, 0.5f));
+  EXPECT_NEAR(data<double>(e.batch().field("time"))[0], 0.012, 1e-12);
+}
+
+TEST(Env, ObserveShowsWhatWasWritten) {
+  Player player("HalfCheetah-v5", options(2));
+  player.step();
+  Env& e = player.env;
+  const auto reward = numbers<float>(e.reward());
+  data<double>(e.batch().field("qpos"))[1 * 9 + 3] = 0.625;
+  e.observe();
+  EXPECT_EQ(row<float>(e.obs(), 1)[2], 0.625f);
+  EXPECT_EQ(numbers<float>(e.reward()), reward);
+}
+
+}  // namespace
+}  // namespace stiction::test
