@@ -88,6 +88,8 @@ class Runner final : public TaskRunner {
       : TaskRunner(task.nobs, task.naction, task.nmetric, task.nmemory, std::move(s)),
         task_(task) {}
 
+  const Task& task() const { return task_; }
+
   void run(Phase phase, Precision precision, const physics::ModelView& model, const Places& places,
            const int* ids, int begin, int end) const override {
     if (precision == Precision::float64)

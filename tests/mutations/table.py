@@ -5,6 +5,7 @@ At least one for each family of tests.
 
 from breaks import Break
 from table_env import ENV
+from table_env_locomotion import ENV_LOCOMOTION
 
 FREEBODY = "python/test_acceptance_freebody.py::"
 IMPACT = "python/test_acceptance_impact.py::"
@@ -469,4 +470,4 @@ BATCH = [
 ]
 
 BREAKS = (DYNAMICS + CONTACT + STICTION + ROWS + SAFEGUARDS + SOLVER + GEOMETRY + MODEL + READER
-          + TEXT + BATCH + ENV)
+          + TEXT + BATCH + ENV + ENV_LOCOMOTION)

@@ -1,0 +1,140 @@
+// Go2Flat: the values of its two presets and what a user may change about them.
+#include <algorithm>
+#include <tuple>
+
+#include "env/registry.h"
+#include "envs/go2_flat.h"
+
+namespace stiction::env {
+namespace {
+
+using envs::Go2Flat;
+
+constexpr const char* kLegNames[envs::kLegs] = {"FL", "FR", "RL", "RR"};
+
+// Default joint positions of a leg and factors of the actions, by joint of a leg.
+void set_servos(Go2Flat& t, double left_hip, const double (&front)[2], const double (&hind)[2],
+                const double (&scale)[3]) {
+  for (int leg = 0; leg < envs::kLegs; ++leg) {
+    const double* bent = leg < 2 ? front : hind;
+    const double joint[3] = {leg % 2 == 0 ? left_hip : -left_hip, bent[0], bent[1]};
+    for (int j = 0; j < 3; ++j) t.target[3 * leg + j] = joint[j], t.scale[3 * leg + j] = scale[j];
+  }
+}
+
+// legged_gym: its task anymal_c_flat. Of the Go2 are gains, action scale, default pose (Isaac Lab's)
+// and added mass. At 0.42 m no foot of a drawn pose is in the ground.
+Go2Flat legged_gym() {
+  Go2Flat t{};
+  set_servos(t, 0.1, {0.8, -1.5}, {1.0, -1.5}, {0.25, 0.25, 0.25});
+  t.action_bound = 100;
+  t.command = {.x = {-1, 1}, .y = {-1, 1}, .yaw = {-1.5, 1.5}, .interval = {4, 4}, .least = 0.2};
+  const double observed[5] = {2, 0.25, 2, 0.25, 0.05}, noise[5] = {0.1, 0.2, 0.05, 0.01, 1.5};
+  std::copy_n(observed, 5, t.observed), std::copy_n(noise, 5, t.noise);
+  std::copy_n(envs::kLeggedGymWeights, envs::kRewardTerms, t.weight);
+  t.push_interval[0] = t.push_interval[1] = 15;
+  t.push_linear[0] = t.push_linear[1] = 1;
+  t.push_sets = true;
+  t.start_height[0] = t.start_height[1] = 0.42;
+  t.start_velocity = 0.5;
+  t.start_joint[0] = 0.5, t.start_joint[1] = 1.5;
+  // its U(0, 1.5) averaged with the ground's 1
+  t.own_friction = true, t.friction[0] = 0.5, t.friction[1] = 1.25;
+  t.own_mass = true, t.added_mass[0] = -1, t.added_mass[1] = 3;
+  return t;
+}
+
+// mjlab 1.6: its flat Go1 task, servos, pose and events alike. Legs of the two robots are equally long.
+Go2Flat mjlab() {
+  Go2Flat t{};
+  set_servos(t, -0.1, {0.9, -1.8}, {0.9, -1.8}, {0.372753, 0.372753, 0.248502});
+  t.action_bound = 100;
+  t.command = {.x = {-1, 1},
+               .y = {-1, 1},
+               .yaw = {-0.5, 0.5},
+               .interval = {3, 8},
+               .p_stand = 0.1,
+               .p_heading = 0.3,
+               .p_forward = 0.2};
+  t.command_last = t.mjlab = true;
+  const double observed[5] = {1, 1, 1, 1, 1}, noise[5] = {0.5, 0.2, 0.05, 0.01, 1.5};
+  std::copy_n(observed, 5, t.observed), std::copy_n(noise, 5, t.noise);
+  std::copy_n(envs::kMjlabWeights, envs::kRewardTerms, t.weight);
+  t.push_interval[0] = 1, t.push_interval[1] = 3;
+  const double linear[3] = {0.5, 0.5, 0.4}, angular[3] = {0.52, 0.52, 0.78};
+  std::copy_n(linear, 3, t.push_linear), std::copy_n(angular, 3, t.push_angular);
+  t.start_height[0] = 0.278 + 0.01, t.start_height[1] = 0.278 + 0.05;
+  t.start_xy = 0.5, t.start_yaw = 3.14;
+  t.start_joint[0] = t.start_joint[1] = 1;
+  t.own_friction = t.feet_only = true, t.friction[0] = 0.3, t.friction[1] = 1.5;
+  const double centre[3] = {0.025, 0.025, 0.03};
+  t.own_centre = true, std::copy_n(centre, 3, t.centre);
+  t.encoder = 0.015;
+  return t;
+}
+
+bool is_mjlab(const TaskOptions& o) {
+  return o.choice("preset", {"mjlab", "legged_gym"}) == "mjlab";
+}
+
+// An empty option leaves the preset's value.
+void set_range(const TaskOptions& o, const std::string& name, double (&range)[2]) {
+  for (const TaskOptionInfo& option : o.all())
+    if (option.name == name && !std::get<std::vector<double>>(option.value).empty())
+      std::tie(range[0], range[1]) = o.range(name);
+}
+
+std::unique_ptr<TaskRunner> make_go2(const TaskOptions& o, const Model& m) {
+  Go2Flat t = is_mjlab(o) ? mjlab() : legged_gym();
+  set_range(o, "command_x", t.command.x);
+  set_range(o, "command_y", t.command.y);
+  set_range(o, "command_yaw", t.command.yaw);
+  if (!o.flag("observation_noise")) std::fill_n(t.noise, 5, 0.0), t.encoder = 0;
+  if (!o.flag("pushes")) t.push_interval[0] = t.push_interval[1] = 0;
+  if (!o.flag("randomize")) t.own_friction = t.own_mass = t.own_centre = false;
+
+  t.base_mass = m.body_mass[1];
+  std::copy_n(m.body_ipos.begin() + 3, 3, t.base_centre);
+  t.first_geom = m.geom("trunk");
+  for (int leg = 0; leg < envs::kLegs; ++leg) {
+    const std::string name = kLegNames[leg];
+    t.foot[leg] = m.body(name + "_foot"), t.thigh[leg] = m.body(name + "_thigh");
+    t.calf[leg] = m.body(name + "_calf"), t.foot_geom[leg] = m.geom(name + "_foot");
+  }
+
+  const auto& terms = t.mjlab ? envs::kMjlabTerms : envs::kLeggedGymTerms;
+  TaskSetup setup;
+  for (const char* term : terms) setup.metrics.push_back(std::string("reward_") + term);
+  setup.metrics.insert(setup.metrics.end(), {"error_lin_vel", "error_ang_vel"});
+  setup.action_low.assign(Go2Flat::naction, static_cast<float>(-t.action_bound));
+  setup.action_high.assign(Go2Flat::naction, static_cast<float>(t.action_bound));
+  if (t.own_friction) setup.own.push_back("geom_friction");
+  if (t.own_mass) setup.own.push_back("body_mass");
+  if (t.own_centre) setup.own.push_back("body_ipos");
+  return runner(t, std::move(setup));
+}
+
+}  // namespace
+
+void add_go2_tasks(std::vector<TaskEntry>& tasks) {
+  const std::vector<double> preset;
+  tasks.push_back(
+      {.id = "Go2Flat",
+       .summary = "a quadruped follows velocity commands on flat ground",
+       .max_episode_steps = 1000,
+       .frame_skip = 4,
+       .options = {{"preset", "'mjlab' or 'legged_gym': whose values", std::string("mjlab")},
+                   {"command_x", "range of the forward velocity, m/s; (): the preset's", preset},
+                   {"command_y", "range of the velocity to the left, m/s; (): the preset's",
+                    preset},
+                   {"command_yaw", "range of the yaw rate, rad/s; (): the preset's", preset},
+                   {"observation_noise", "with the preset's noise", true},
+                   {"pushes", "sudden changes of the base's velocity", true},
+                   {"randomize", "friction, mass and centre of mass of each environment", true}},
+       .asset = [](const TaskOptions& o) -> std::string {
+         return is_mjlab(o) ? "go2_mjlab.xml" : "go2_legged_gym.xml";
+       },
+       .make = make_go2});
+}
+
+}  // namespace stiction::env

@@ -1,0 +1,46 @@
+// The tasks of robots on a free joint on every team, with the defaults of the registry.
+#include "env/task_teams.h"
+#include "envs/ant.h"
+#include "envs/go2_flat.h"
+#include "envs/humanoid.h"
+#include "envs/isaac_ant.h"
+#include "envs/isaac_cartpole.h"
+#include "envs/isaac_humanoid.h"
+
+namespace stiction::test {
+namespace {
+
+// Long enough to be in contact at the end.
+template <class Task>
+void check_registered(const std::string& id, int steps,
+                      const std::map<std::string, TaskOption>& given = {}) {
+  const env::TaskEntry& entry = env::find_task(id);
+  const env::TaskOptions options(id, entry.options, given);
+  const std::string asset = entry.asset(options);
+  const ModelPtr model = load_model_from_string(std::string(env::asset(asset)));
+  const auto runner = entry.make(options, *model);
+  check_teams(dynamic_cast<const env::Runner<Task>&>(*runner).task(), asset, steps);
+}
+
+TEST(TaskTeams, Ant) {
+  check_registered<envs::Ant>("Ant-v5", 60);
+}
+TEST(TaskTeams, Humanoid) {
+  check_registered<envs::Humanoid>("Humanoid-v5", 80);
+}
+TEST(TaskTeams, IsaacCartpole) {
+  check_registered<envs::IsaacCartpole>("IsaacCartpole", 2);
+}
+TEST(TaskTeams, IsaacAnt) {
+  check_registered<envs::IsaacAnt>("IsaacAnt", 40);
+}
+TEST(TaskTeams, IsaacHumanoid) {
+  check_registered<envs::IsaacHumanoid>("IsaacHumanoid", 40);
+}
+TEST(TaskTeams, Go2Flat) {
+  check_registered<envs::Go2Flat>("Go2Flat", 60, {{"preset", std::string("mjlab")}});
+  check_registered<envs::Go2Flat>("Go2Flat", 60, {{"preset", std::string("legged_gym")}});
+}
+
+}  // namespace
+}  // namespace stiction::test
