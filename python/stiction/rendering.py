@@ -46,6 +46,14 @@ def find_backend() -> tuple[str | None, str]:
     return None, f"no OpenGL platform works (tried {', '.join(candidates)})"
 
 
+def _load_triton_first():
+    """Torch's compiler and a software OpenGL each bring an LLVM: loaded in the other order, they crash."""
+    try:
+        importlib.import_module("triton._C.libtriton")
+    except ImportError:
+        pass
+
+
 def scenery(xml):
     """MuJoCo's model of `xml`, text or Path, with a sky, a chequered floor and a light that follows."""
     import mujoco
@@ -121,6 +129,7 @@ class Renderer:
             os.environ["MUJOCO_GL"] = backend
         import mujoco
 
+        _load_triton_first()
         if not self._xml and not self._file:
             raise ValueError("the task was given a Model that came from text: give it the text or a file")
         m = scenery(self._xml or Path(self._file))

@@ -105,8 +105,8 @@ void Env::Impl::finish(int begin, int end) {
     const std::size_t k = at(i);
     if (ended[k] != 0) continue;  // this step only begins its next episode
     if (engine().frozen(i)) r.terminated[k] = 1, r.reward[k] = 0;
-    r.truncated[k] = r.terminated[k] == 0 && info.max_episode_steps > 0 &&
-                     length[k] >= info.max_episode_steps;
+    r.truncated[k] =
+        r.terminated[k] == 0 && info.max_episode_steps > 0 && length[k] >= info.max_episode_steps;
     sum[k] += static_cast<double>(r.reward[k]);
     episode_return[k] = static_cast<float>(sum[k]);
     if (r.terminated[k] == 0 && r.truncated[k] == 0) continue;

@@ -68,16 +68,20 @@ def randomized(num_envs=1, **options):
     return stiction.RandomizedEnv.open(stiction.TaskEnv, Pendulum, num_envs, NOISY, **options)
 
 
-KINDS = {"python": python, "randomized": randomized}
-if hasattr(stiction, "Env"):
+def compiled(num_envs=1, **options):
+    return stiction.Env("InvertedPendulum-v5", num_envs, **options)
 
-    def compiled(num_envs=1, **options):
-        return stiction.Env("InvertedPendulum-v5", num_envs, **options)
 
-    def compiled_randomized(num_envs=1, **options):
-        return stiction.RandomizedEnv.open(stiction.Env, "InvertedPendulum-v5", num_envs, NOISY, **options)
+def compiled_randomized(num_envs=1, **options):
+    return stiction.RandomizedEnv.open(stiction.Env, "InvertedPendulum-v5", num_envs, NOISY, **options)
 
-    KINDS |= {"compiled": compiled, "compiled-randomized": compiled_randomized}
+
+KINDS = {
+    "python": python,
+    "randomized": randomized,
+    "compiled": compiled,
+    "compiled-randomized": compiled_randomized,
+}
 
 
 def actions(env, step, first=0):

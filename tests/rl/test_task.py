@@ -156,3 +156,15 @@ def test_observe_after_writing_into_the_batch():
         obs = env.observe()
         assert obs[1, :2].tolist() == [0.5, np.float32(0.1)]
         assert np.array_equal(obs[[0, 2]], copy[[0, 2]]) and np.array_equal(before, copy)
+
+
+def test_the_snippets_of_the_guide_to_environments_run():
+    pytest.importorskip("gymnasium")
+    guide = (ROOT / "docs" / "environments.md").read_text().replace("4096", "8")
+    first, last = re.findall(r"^```py\n(.*?)^```$", guide, re.MULTILINE | re.DOTALL)
+    trainers = "from stiction.adapters"
+    names = {"stiction": stiction, "actions": np.zeros((8, 8)), "gymnasium": __import__("gymnasium")}
+    exec("\n".join(line for line in first.splitlines() if trainers not in line), names)
+    assert names["reward"].shape == (8,) and names["envs"].num_envs == 8
+    exec(last, names)
+    assert names["env"].batch.param_is_own("dof_damping") and names["envs"].env.id == "Ant-v5"
