@@ -75,6 +75,7 @@ def scenery(xml):
     for geom in spec.geoms:
         if geom.type == mujoco.mjtGeom.mjGEOM_PLANE and not geom.material:
             geom.material, geom.rgba = "stiction_chequer", (1, 1, 1, 1)
+            geom.size = (0, 0, geom.size[2])  # drawn without end
     for light in spec.lights:
         light.castshadow, light.diffuse = False, 0.3 * np.array(light.diffuse)
     # a light that goes along: the shadow of one that stays ends where the robot has left

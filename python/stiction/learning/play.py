@@ -3,8 +3,6 @@
 import importlib.util
 from pathlib import Path
 
-import numpy as np
-
 from .._core import Error
 from .evaluate import evaluate
 from .policy import Policy
@@ -33,9 +31,12 @@ def _engine(name, env):
 
 
 def _check_sizes(env, policy, path):
-    given = policy(np.zeros((1, env.num_obs), np.float32)).shape[1]
-    if given != env.num_actions:
-        raise Error(f"{path}: gives {given} actions, the task takes {env.num_actions}")
+    wanted = env.num_obs, env.num_actions
+    if (policy.num_obs, policy.num_actions) != wanted:
+        raise Error(
+            f"{path}: takes {policy.num_obs} observations and gives {policy.num_actions} actions, "
+            f"{policy.task['id']} has {wanted[0]} and {wanted[1]}"
+        )
 
 
 def play(args) -> int:

@@ -36,6 +36,7 @@ class Policy:
         bounded = np.isfinite(self.low) & np.isfinite(self.high)
         self._middle = np.where(bounded, (self.high + self.low) / 2, np.float32(0))
         self._half = np.where(bounded, (self.high - self.low) / 2, np.float32(1))
+        self.num_obs, self.num_actions = int(num_obs), self.low.size
         self.task = task or {}  # id and options of the environment
         self.moments = RunningMoments(num_obs)
         self.actor = Mlp((num_obs, *hidden, self.low.size), np.random.default_rng(seed), 0.01)

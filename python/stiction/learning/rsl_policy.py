@@ -35,10 +35,10 @@ class RslPolicy:
         self.task = infos["task"]
         state = checkpoint["actor_state_dict"]
         weights = [v for k, v in state.items() if k.startswith("mlp.") and k.endswith("weight")]
-        sizes = weights[0].shape[1], weights[-1].shape[0]
-        obs = TensorDict({"policy": torch.zeros(1, sizes[0])}, batch_size=[1])
+        self.num_obs, self.num_actions = weights[0].shape[1], weights[-1].shape[0]
+        obs = TensorDict({"policy": torch.zeros(1, self.num_obs)}, batch_size=[1])
         given = {k: v for k, v in infos["config"]["actor"].items() if k != "class_name"}
-        self.model = MLPModel(obs, {"actor": ["policy"]}, "actor", sizes[1], **given)
+        self.model = MLPModel(obs, {"actor": ["policy"]}, "actor", self.num_actions, **given)
         self.model.load_state_dict(state)
         self.model.eval()
 
