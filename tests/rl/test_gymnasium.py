@@ -219,6 +219,15 @@ def test_importing_stiction_imports_no_trainer():
     assert result.stdout == "set()\n", result.stderr
 
 
+def test_without_gymnasium_the_rest_works_and_make_says_what_to_install():
+    result = run(
+        "import sys; sys.modules['gymnasium'] = None\n"
+        "import stiction; print(stiction.Env('HalfCheetah-v5').num_obs); stiction.make('HalfCheetah-v5')"
+    )
+    assert result.stdout == "17\n" and result.returncode == 1
+    assert "pip install 'stiction[gymnasium]'" in result.stderr.splitlines()[-1]
+
+
 @pytest.mark.parametrize(
     "code",
     [

@@ -100,6 +100,12 @@ def test_episode_length_buf_is_the_environments():
     assert dones.tolist() == [False, True, True]
 
 
+def test_without_a_time_limit():
+    env = VecEnv(Pendulum, 8, max_episode_steps=0)
+    runner(env).learn(1, init_at_random_ep_len=True)  # it draws lengths below max_episode_length
+    assert not env.env.truncated.any()
+
+
 def test_time_outs_are_no_terminations():
     env = VecEnv(Pendulum, 8, max_episode_steps=12)
     seen = np.zeros(2, int)

@@ -42,7 +42,7 @@ class VecEnv(rsl_rl.env.VecEnv):
 
     @property
     def max_episode_length(self):
-        return self.env.max_episode_steps
+        return self.env.max_episode_steps or 2**30  # without limit; the runner draws numbers below it
 
     @property
     def episode_length_buf(self):
