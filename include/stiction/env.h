@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <span>
@@ -80,9 +81,13 @@ class Env {
   void seed(std::span<const int> ids, std::span<const std::uint64_t> seeds);  // a seed each
 
   // One control step of all environments. actions: (num_envs, naction), row-major; ArgumentError on
-  // another size. An environment that froze (Batch::status) ends its episode as terminated.
-  // Allocates nothing.
+  // another size. An environment that froze (Batch::status) ends its episode as terminated with
+  // reward 0; truncated is false where terminated is true. Allocates nothing.
   void step(std::span<const float> actions);
+
+  // The same with `physics` in the place of Batch::step: it brings the batch's state forward by the
+  // physics steps of a control step and refreshes the outputs.
+  void step(std::span<const float> actions, const std::function<void()>& physics);
 
   // obs of the present state, for those who wrote into the batch; everything else stays.
   void observe();

@@ -147,7 +147,7 @@ nb::object reset(BoundEnv& b, const std::optional<nb::object>& ids_or_mask,
 
 using Actions = nb::ndarray<const float, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 
-nb::tuple step(BoundEnv& b, const ArrayLike& given) {
+nb::tuple step(BoundEnv& b, const ArrayLike& given, const nb::object& physics) {
   Env& e = *b.engine;
   const nb::module_ numpy = nb::module_::import_("numpy");
   nb::object a = numpy.attr("asarray")(given);
@@ -161,8 +161,15 @@ nb::tuple step(BoundEnv& b, const ArrayLike& given) {
   a = a.attr("astype")("float32", nb::arg("order") = order, nb::arg("copy") = false);
   const auto actions = nb::cast<Actions>(a);
   {
+    const std::span<const float> span{actions.data(), actions.size()};
     const nb::gil_scoped_release release;
-    e.step({actions.data(), actions.size()});
+    if (physics.is_none())
+      e.step(span);
+    else
+      e.step(span, [&] {
+        const nb::gil_scoped_acquire acquire;
+        physics();
+      });
   }
   return nb::make_tuple(array(b, e.obs()), array(b, e.reward()), array(b, e.terminated()),
                         array(b, e.truncated()));
@@ -322,12 +329,16 @@ void bind_env(nb::module_& m) {
         "Begins new episodes; returns obs of all environments.\n\n"
         "With a seed, environment i of the batch draws with seed + i (a sequence: seed[i]) from\n"
         "its episode 0 on.");
-  c.def(
-      "step", &step, nb::arg("actions"),
-      nb::sig("def step(self, actions: numpy.typing.ArrayLike) -> "
-              "tuple[numpy.typing.NDArray[numpy.float32], numpy.typing.NDArray[numpy.float32], "
-              "numpy.typing.NDArray[numpy.bool_], numpy.typing.NDArray[numpy.bool_]]"),
-      "One control step: (obs, reward, terminated, truncated). actions: (num_envs, num_actions).");
+  c.def("step", &step, nb::arg("actions"), nb::arg("physics") = nb::none(),
+        nb::sig("def step(self, actions: numpy.typing.ArrayLike, "
+                "physics: collections.abc.Callable[[], None] | None = None) -> "
+                "tuple[numpy.typing.NDArray[numpy.float32], numpy.typing.NDArray[numpy.float32], "
+                "numpy.typing.NDArray[numpy.bool_], numpy.typing.NDArray[numpy.bool_]]"),
+        "One control step: (obs, reward, terminated, truncated). actions: (num_envs, "
+        "num_actions).\n\n"
+        "physics: called in the place of batch.step(frame_skip); it writes the state that follows "
+        "into\n"
+        "`batch` and calls batch.refresh(). For the same task on another engine.");
   c.def(
       "observe",
       [](BoundEnv& b) {

@@ -7,6 +7,9 @@ NB_MODULE(_core, m) {
   using namespace stiction;
   namespace nb = nanobind;
 
+  // Whoever keeps a model in a module that outlives this one would read about it at exit.
+  nb::set_leak_warnings(false);
+
   m.doc() = "Compiled core of stiction: models, options, the batch and the reference engine.";
   m.attr("__version__") = STICTION_VERSION;
 

@@ -45,11 +45,17 @@ from ._core import (
     __version__,
 )
 
+from .philox import Draw, Stream
+from .randomization import Param, Randomization, RandomizedEnv
+from .registration import make, register_lazily
+from .task import Task, TaskEnv
+
 __all__ = [
     "ArgumentError",
     "Batch",
     "BatchMemory",
     "Contact",
+    "Draw",
     "Env",
     "EqualitySpec",
     "Error",
@@ -65,6 +71,9 @@ __all__ = [
     "ModelError",
     "ObjectType",
     "Options",
+    "Param",
+    "Randomization",
+    "RandomizedEnv",
     "Reference",
     "ReportEntry",
     "Rollout",
@@ -73,14 +82,20 @@ __all__ = [
     "SolverCounts",
     "Status",
     "StepResult",
+    "Stream",
+    "Task",
+    "TaskEnv",
     "TaskInfo",
     "TaskOption",
     "Transmission",
     "__version__",
+    "make",
 ]
 
 # Messages, pickles and help name the public package.
 for _name in __all__:
-    if isinstance(getattr(_core, _name), type):
+    if isinstance(getattr(_core, _name, None), type):
         getattr(_core, _name).__module__ = __name__
 del _name
+
+register_lazily()

@@ -1,4 +1,4 @@
-"""Command line: `stiction check-model | info | rollout | replay | doctor`.
+"""Command line: `stiction check-model | info | rollout | replay | doctor`; commands.py has the rest.
 
 Exit codes: 0 all well, 1 refused or failed, 2 bad usage.
 """
@@ -11,24 +11,7 @@ import time
 from pathlib import Path
 
 from . import __version__, _core
-
-
-def _model_file(text: str) -> Path:
-    path = Path(text)
-    if not path.is_file():
-        raise argparse.ArgumentTypeError(f"no such file: {text}")
-    return path
-
-
-def _positive(kind):
-    def parse(text: str):
-        value = kind(text)
-        if not value > 0:
-            raise argparse.ArgumentTypeError(f"{text}: must be > 0")
-        return value
-
-    parse.__name__ = f"positive {kind.__name__}"
-    return parse
+from .commands import add_commands, existing_file, positive
 
 
 def _output_file(text: str) -> Path:
@@ -50,7 +33,7 @@ def build_parser() -> argparse.ArgumentParser:
         help="say how every element of a model file is read",
         description="Reads an MJCF file and prints what was used, mapped, ignored or refused.",
     )
-    check.add_argument("file", type=_model_file, metavar="FILE")
+    check.add_argument("file", type=existing_file, metavar="FILE")
     check.add_argument("--strict", action="store_true", help="refuse physics that would be ignored")
     check.add_argument("--all", action="store_true", help="list also what was used as it is")
     check.add_argument("--json", action="store_true", help="machine-readable")
@@ -61,8 +44,8 @@ def build_parser() -> argparse.ArgumentParser:
         help="say how large a model is and what a batch of it takes",
         description="Prints sizes, memory per environment and how many environments fit.",
     )
-    info.add_argument("file", type=_model_file, metavar="FILE")
-    info.add_argument("--envs", type=_positive(int), default=4096, metavar="N")
+    info.add_argument("file", type=existing_file, metavar="FILE")
+    info.add_argument("--envs", type=positive(int), default=4096, metavar="N")
     info.set_defaults(run=_info)
 
     roll = commands.add_parser(
@@ -70,9 +53,9 @@ def build_parser() -> argparse.ArgumentParser:
         help="simulate one robot and write its trajectory",
         description="Steps one robot with the reference engine in double precision.",
     )
-    roll.add_argument("file", type=_model_file, metavar="FILE")
-    roll.add_argument("--steps", type=_positive(int), default=1000, metavar="N")
-    roll.add_argument("--dt", type=_positive(float), metavar="S", help="timestep; the model's")
+    roll.add_argument("file", type=existing_file, metavar="FILE")
+    roll.add_argument("--steps", type=positive(int), default=1000, metavar="N")
+    roll.add_argument("--dt", type=positive(float), metavar="S", help="timestep; the model's")
     roll.add_argument("--seed", type=int, default=0)
     roll.add_argument(
         "--controls",
@@ -96,13 +79,15 @@ def build_parser() -> argparse.ArgumentParser:
         description="Steps what Batch.dump wrote with the reference engine: iterations, residual, "
         "contacts, status. Exit code 1 when a step froze the state.",
     )
-    replay.add_argument("file", type=_model_file, metavar="FILE", help="JSON of Batch.dump")
-    replay.add_argument("--steps", type=_positive(int), default=1, metavar="N")
-    replay.add_argument("--model", type=_model_file, metavar="FILE", help="MJCF; the dump's")
+    replay.add_argument("file", type=existing_file, metavar="FILE", help="JSON of Batch.dump")
+    replay.add_argument("--steps", type=positive(int), default=1, metavar="N")
+    replay.add_argument("--model", type=existing_file, metavar="FILE", help="MJCF; the dump's")
     replay.add_argument(
         "--double-tolerance", action="store_true", help="solve to 1e-6 instead of the dump's"
     )
     replay.set_defaults(run=_replay)
+
+    add_commands(commands)
 
     doctor = commands.add_parser("doctor", help="say what this machine and installation have")
     doctor.set_defaults(run=_doctor)

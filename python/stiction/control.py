@@ -46,3 +46,28 @@ def random_controls(model: Model, nstep: int, timestep: float, rng, centre=None,
     u = (phase - k)[:, None]
     ease = u * u * (3 - 2 * u)
     return np.clip(targets[k] + ease * (targets[k + 1] - targets[k]), low, high)
+
+
+class SmoothControls:
+    """(num_envs, nu) controls that wander around `centre`, a new target every KNOT seconds."""
+
+    def __init__(self, model, num_envs, seed, centre, spread=0.4):
+        self.low, self.high = control_range(model)
+        self.centre = np.clip(centre, self.low, self.high)
+        self.reach = spread / 2 * (self.high - self.low)
+        self.rng = np.random.default_rng(seed)
+        self.knot = 0
+        self.last = np.tile(self.centre, (num_envs, 1))
+        self.next = self._target()
+
+    def _target(self):
+        return self.centre + self.reach * self.rng.uniform(-1, 1, self.last.shape)
+
+    def at(self, seconds: float):
+        """Times must not fall."""
+        while seconds >= (self.knot + 1) * KNOT:
+            self.knot += 1
+            self.last, self.next = self.next, self._target()
+        u = seconds / KNOT - self.knot
+        ease = u * u * (3 - 2 * u)
+        return np.clip(self.last + ease * (self.next - self.last), self.low, self.high)

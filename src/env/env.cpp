@@ -149,7 +149,11 @@ void Env::seed(std::span<const int> ids, std::span<const std::uint64_t> seeds) {
   }
 }
 void Env::step(std::span<const float> actions) {
-  impl_->step(actions);
+  // one pointer: kept within the function object, without an allocation
+  impl_->step(actions, [i = impl_.get()] { i->batch.step(i->info.frame_skip); });
+}
+void Env::step(std::span<const float> actions, const std::function<void()>& physics) {
+  impl_->step(actions, physics);
 }
 void Env::observe() {
   impl_->observe();

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -62,7 +63,7 @@ struct Env::Impl {
   template <class F>
   void share(int n, const F& f);
   void flip();
-  void step(std::span<const float> actions);
+  void step(std::span<const float> actions, const std::function<void()>& physics);
   void finish(int begin, int end);
   void reset(std::span<const int> which);
   void observe();

@@ -57,7 +57,7 @@ void Env::Impl::flip() {
   begun = true;
 }
 
-void Env::Impl::step(std::span<const float> actions) {
+void Env::Impl::step(std::span<const float> actions, const std::function<void()>& physics) {
   const int n = num_envs();
   if (actions.size() != at(n) * at(info.naction))
     throw ArgumentError("actions has " + std::to_string(actions.size()) + " numbers, " +
@@ -71,7 +71,7 @@ void Env::Impl::step(std::span<const float> actions) {
   share(n, [&](int begin, int end) {
     runner->run(env::Phase::act, given.precision, view, p, nullptr, begin, end);
   });
-  batch.step(info.frame_skip);
+  physics();
   share(n, [&](int begin, int end) {
     for (int i = begin; i < end; ++i) ++length[at(i)];
     runner->run(env::Phase::observe, given.precision, view, p, nullptr, begin, end);
@@ -104,8 +104,9 @@ void Env::Impl::finish(int begin, int end) {
   for (int i = begin; i < end; ++i) {
     const std::size_t k = at(i);
     if (ended[k] != 0) continue;  // this step only begins its next episode
-    if (engine().frozen(i)) r.terminated[k] = 1;
-    r.truncated[k] = info.max_episode_steps > 0 && length[k] >= info.max_episode_steps;
+    if (engine().frozen(i)) r.terminated[k] = 1, r.reward[k] = 0;
+    r.truncated[k] =
+        r.terminated[k] == 0 && info.max_episode_steps > 0 && length[k] >= info.max_episode_steps;
     sum[k] += static_cast<double>(r.reward[k]);
     episode_return[k] = static_cast<float>(sum[k]);
     if (r.terminated[k] == 0 && r.truncated[k] == 0) continue;

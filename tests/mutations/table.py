@@ -6,6 +6,7 @@ At least one for each family of tests.
 from breaks import Break
 from table_env import ENV
 from table_env_locomotion import ENV_LOCOMOTION
+from table_rl import RL
 
 FREEBODY = "python/test_acceptance_freebody.py::"
 IMPACT = "python/test_acceptance_impact.py::"
@@ -470,4 +471,4 @@ BATCH = [
 ]
 
 BREAKS = (DYNAMICS + CONTACT + STICTION + ROWS + SAFEGUARDS + SOLVER + GEOMETRY + MODEL + READER
-          + TEXT + BATCH + ENV + ENV_LOCOMOTION)
+          + TEXT + BATCH + ENV + ENV_LOCOMOTION + RL)

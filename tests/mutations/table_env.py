@@ -7,7 +7,7 @@ GYMNASIUM = "python/test_env_gymnasium.py::"
 
 ENV = [
     Break("env: a frozen environment goes on", "src/env/step.cpp",
-          "if (engine().frozen(i)) r.terminated[k] = 1;", "",
+          "if (engine().frozen(i)) r.terminated[k] = 1, r.reward[k] = 0;", "",
           gtests=("Env.AFrozenEnvironmentEndsAndBeginsAgain",)),
     Break("env: the time limit comes one step late", "src/env/step.cpp",
           "length[k] >= info.max_episode_steps;", "length[k] > info.max_episode_steps;",

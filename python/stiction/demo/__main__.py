@@ -16,7 +16,7 @@ from .. import Error, Model, Options
 from ..doctor import demo_model, usable_cores
 from ..rendering import find_backend
 from .film import write_film
-from .interrupt import CtrlC
+from ..interrupt import CtrlC
 from .plots import write_plots
 from .simulate import simulate
 from .summary import summarize, table, write_summary

@@ -1,0 +1,36 @@
+"""Environments in the shapes of training libraries: `gymnasium`, `rsl_rl` and `sb3`.
+
+Each module imports its library and is imported by name only. All of them stand on what
+`stiction.Env` and `stiction.TaskEnv` have in common (docs/environments.md).
+"""
+
+from ..task import Task, TaskEnv
+
+
+def is_open(env) -> bool:
+    """Whether it is an environment, not the id or task of one."""
+    is_task = isinstance(env, Task) or (isinstance(env, type) and issubclass(env, Task))
+    return not isinstance(env, str) and not is_task
+
+
+def open_env(env, num_envs=1, *, device="cpu", randomization=None, **options):
+    """An environment from the id of a compiled task, from a Task or its class; one that is open
+    already is returned as it is. `options` as of `stiction.Env`, task options included.
+
+    randomization: a stiction.Randomization, applied around the environment.
+    """
+    from .. import _core
+
+    if device != "cpu":
+        raise _core.ArgumentError(f"device = {device!r}: must be 'cpu'")
+    if is_open(env):
+        if options or randomization is not None:
+            given = sorted(options) + ["randomization"] * (randomization is not None)
+            raise _core.ArgumentError(f"{', '.join(given)}: the environment is open already")
+        return env
+    create = _core.Env if isinstance(env, str) else TaskEnv
+    if randomization is None:
+        return create(env, num_envs, **options)
+    from ..randomization import RandomizedEnv
+
+    return RandomizedEnv.open(create, env, num_envs, randomization, **options)

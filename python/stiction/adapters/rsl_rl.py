@@ -1,0 +1,89 @@
+"""`rsl_rl.env.VecEnv` over a stiction environment.
+
+    env = stiction.adapters.rsl_rl.VecEnv("Ant-v5", num_envs=4096)
+    OnPolicyRunner(env, train_cfg, log_dir).learn(500, init_at_random_ep_len=True)
+"""
+
+import numpy as np
+import rsl_rl.env
+import torch
+from tensordict import TensorDict
+
+from .._core import ArgumentError
+from . import open_env
+
+
+def _tensor(array):
+    """A tensor over the same memory that may be written in and outside of inference mode."""
+    with torch.inference_mode(False):
+        return torch.from_numpy(array)
+
+
+class VecEnv(rsl_rl.env.VecEnv):
+    """Environments of a compiled or Python task for rsl_rl's runners.
+
+    env: an open environment with autoreset "same_step", or what `open_env` takes (with its options).
+    Observations are the groups "policy" and "critic": the same, but for an environment with
+    observation noise or delay, where the critic sees the truth. On the CPU nothing is copied: two
+    buffers alternate, so what a step returned stays untouched during the next one.
+
+    device: where the tensors are that the trainer sees; the simulation stays where it is.
+    """
+
+    def __init__(self, env, num_envs=1, *, device="cpu", cfg=None, **options):
+        self.env = open_env(env, num_envs, **options)
+        if self.env.autoreset != "same_step":
+            raise ArgumentError(f"autoreset = {self.env.autoreset!r}: rsl_rl needs 'same_step'")
+        self.num_envs = self.env.num_envs
+        self.num_actions = self.env.num_actions
+        self.device = device
+        self.cfg = dict(cfg or {}, task=self.env.id)
+        self._length = _tensor(self.env.episode_length)
+
+    @property
+    def max_episode_length(self):
+        return self.env.max_episode_steps or 2**30  # without limit; the runner draws numbers below it
+
+    @property
+    def episode_length_buf(self):
+        """The environment's own counter: writing entries or assigning a tensor moves the time limit."""
+        return self._length
+
+    @episode_length_buf.setter
+    def episode_length_buf(self, value):
+        self._length.copy_(value)
+
+    @property
+    def step_dt(self):
+        return self.env.dt
+
+    @property
+    def unwrapped(self):
+        return self
+
+    def _out(self, array):
+        return _tensor(array).to(self.device)
+
+    def get_observations(self):
+        policy = self._out(self.env.obs)
+        truth = getattr(self.env, "true_obs", None)
+        critic = policy if truth is None else self._out(truth)
+        return TensorDict({"policy": policy, "critic": critic}, batch_size=[self.num_envs])
+
+    def reset(self):
+        self.env.reset()
+        return self.get_observations(), {}
+
+    def step(self, actions):
+        actions = actions.detach().to("cpu", torch.float32).contiguous().numpy()
+        _, reward, terminated, truncated = self.env.step(actions)
+        extras = {"time_outs": self._out(truncated), "log": self._log()}
+        return self.get_observations(), self._out(reward), self._out(terminated | truncated), extras
+
+    def _log(self):
+        """Means over the environments; a new dictionary, because the logger keeps and changes it."""
+        means = np.mean(self.env.metrics, axis=0, dtype=np.float64)
+        return {f"/metrics/{name}": float(x) for name, x in zip(self.env.metric_names, means)}
+
+    def close(self):
+        pass

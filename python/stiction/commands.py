@@ -1,0 +1,220 @@
+"""The commands for learning: list-envs, train, play, view, bench. Nothing heavy is imported before."""
+
+import argparse
+import importlib.util
+import json
+import sys
+from pathlib import Path
+
+from . import _core
+
+
+def positive(kind):
+    def parse(text: str):
+        value = kind(text)
+        if not value > 0:
+            raise argparse.ArgumentTypeError(f"{text}: must be > 0")
+        return value
+
+    parse.__name__ = f"positive {kind.__name__}"
+    return parse
+
+
+def existing_file(text: str) -> Path:
+    path = Path(text)
+    if not path.is_file():
+        raise argparse.ArgumentTypeError(f"no such file: {text}")
+    return path
+
+
+def _film(text: str) -> Path:
+    path = Path(text)
+    if path.suffix != ".mp4":
+        raise argparse.ArgumentTypeError(f"{text}: must end in .mp4")
+    return path
+
+
+def _task_option(command):
+    command.add_argument(
+        "--option", action="append", default=[], metavar="NAME=VALUE",
+        help="option of the task, again for another; `stiction list-envs ID` lists them",
+    )  # fmt: skip
+
+
+def add_commands(commands):
+    envs = commands.add_parser(
+        "list-envs",
+        help="list the tasks",
+        description="Lists the tasks; with an ID also its options, their defaults and its metrics.",
+    )
+    envs.add_argument("id", nargs="?", metavar="ID")
+    envs.add_argument("--json", action="store_true", help="machine-readable")
+    envs.set_defaults(run=_list_envs)
+
+    train = commands.add_parser(
+        "train",
+        help="train a policy",
+        description="Trains with rsl_rl's PPO, or with the one in NumPy that needs no deep-learning "
+        "framework. Writes a checkpoint at every iteration; Ctrl-C keeps what was learnt.",
+    )
+    train.add_argument("id", metavar="ID", help="of a task, like Ant-v5")
+    train.add_argument("--trainer", choices=("rsl_rl", "numpy"), default="rsl_rl")
+    train.add_argument("--num-envs", type=positive(int), metavar="N", help="rsl_rl 4096, numpy 128")
+    train.add_argument("--threads", type=positive(int), metavar="N", help="of the simulator; all")
+    train.add_argument("--device", default="cpu", help="where rsl_rl's networks are")
+    train.add_argument("--seed", type=int, default=1)
+    train.add_argument("--iterations", type=positive(int), metavar="N", help="rsl_rl 300")
+    train.add_argument("--seconds", type=positive(float), metavar="T", help="numpy 60")
+    train.add_argument("--save-interval", type=positive(int), default=50, metavar="N",
+                       help="iterations between the checkpoints of rsl_rl that are kept")  # fmt: skip
+    train.add_argument("--out", type=Path, metavar="DIR", help="runs/ID")
+    train.add_argument("--resume", action="store_true", help="go on from the checkpoint in --out")
+    train.add_argument("--overwrite", action="store_true", help="begin anew in --out")
+    train.add_argument("--video", action="store_true", help="film the trained policy")
+    train.add_argument("--no-plot", dest="plot", action="store_false", help="no PNG of the curve")
+    _task_option(train)
+    train.set_defaults(run=_train)
+
+    play = commands.add_parser(
+        "play",
+        help="play a policy: numbers, a film, or a window",
+        description="Plays a policy of `stiction train` deterministically. --engine mujoco steps the "
+        "same model with MuJoCo, with the same observations, rewards and ends of episodes.",
+    )
+    play.add_argument("file", type=existing_file, metavar="FILE", help="policy.npz or model_*.pt")
+    play.add_argument("--engine", choices=("stiction", "mujoco"), default="stiction")
+    play.add_argument("--episodes", type=positive(int), default=16, metavar="N")
+    play.add_argument("--seed", type=int, default=0)
+    play.add_argument("--video", type=_film, metavar="FILE", help="write one episode as *.mp4")
+    play.add_argument("--seconds", type=positive(float), metavar="T", help="of the film; the episode")
+    play.add_argument("--view", action="store_true", help="in a browser (viser) or MuJoCo's window")
+    play.set_defaults(run=_play)
+
+    view = commands.add_parser(
+        "view",
+        help="show a model moving, with its contacts and forces",
+        description="Simulates a model from its start state and shows it with contact forces as "
+        "arrows: in a browser where viser is installed, else in MuJoCo's window, or as a film.",
+    )
+    view.add_argument("file", type=existing_file, metavar="FILE", help="MJCF")
+    view.add_argument("--video", type=_film, metavar="FILE", help="write *.mp4 and open nothing")
+    view.add_argument("--seconds", type=positive(float), default=5.0, metavar="T", help="of the film")
+    view.add_argument("--controls", default="hold", choices=("hold", "zero", "random"),
+                      help="those of the start keyframe, zero, or smooth random ones")  # fmt: skip
+    view.add_argument("--keyframe", metavar="NAME", help="start state; 'home', else the first")
+    view.add_argument("--seed", type=int, default=0)
+    view.set_defaults(run=_view)
+
+    bench = commands.add_parser(
+        "bench",
+        help="measure whole environment steps",
+        description="Environment steps per second with random actions: physics, observations, "
+        "rewards, resets and the hand-over to NumPy; and the share of physics in that time.",
+    )
+    bench.add_argument("ids", nargs="*", metavar="ID", help="tasks; all")
+    bench.add_argument("--num-envs", type=positive(int), default=1024, metavar="N")
+    bench.add_argument("--threads", type=positive(int), metavar="N", help="all")
+    bench.add_argument("--seconds", type=positive(float), default=1.0, metavar="T", help="of each")
+    bench.add_argument("--json", action="store_true", help="machine-readable")
+    bench.set_defaults(run=_bench)
+
+
+# ------------------------------------------------------------------------------- list-envs, bench
+
+
+def _option_row(option) -> dict:
+    return {"name": option.name, "default": option.value, "meaning": option.meaning}
+
+
+def _task_row(info) -> dict:
+    names = ("id", "summary", "num_obs", "num_actions", "max_episode_steps", "frame_skip")
+    row = {name: getattr(info, name) for name in names} | {"metrics": list(info.metrics)}
+    return row | {"options": [_option_row(o) for o in info.options]}
+
+
+def _list_envs(args) -> int:
+    tasks = {info.id: _task_row(info) for info in _core.Env.tasks()}
+    if args.id is not None:
+        if args.id not in tasks:
+            _core.Env(args.id)  # refuses with the nearest names
+        tasks = {args.id: tasks[args.id]}
+    if args.json:
+        print(json.dumps(list(tasks.values()), indent=2))
+        return 0
+    print(f"{'id':<26} {'obs':>4} {'actions':>7} {'limit':>6}  what")
+    for t in tasks.values():
+        print(f"{t['id']:<26} {t['num_obs']:>4} {t['num_actions']:>7} "
+              f"{t['max_episode_steps'] or '-':>6}  {t['summary']}")  # fmt: skip
+    if args.id is not None:
+        (t,) = tasks.values()
+        print(f"\nmetrics: {', '.join(t['metrics']) or 'none'}\noptions:")
+        for o in t["options"]:
+            print(f"  {o['name']} = {json.dumps(o['default'])}\n      {o['meaning']}")
+    return 0
+
+
+def _bench(args) -> int:
+    from .learning.bench import measure
+
+    known = [info.id for info in _core.Env.tasks()]
+    rows = []
+    for id in args.ids or known:
+        rows.append(measure(id, args.num_envs, args.threads, args.seconds))
+        if args.json:
+            continue
+        if len(rows) == 1:
+            print(f"{args.num_envs} environments, {rows[0]['threads']} threads, {rows[0]['isa']}")
+            print(f"{'id':<26} {'env steps/s':>12} {'physics steps/s':>16} {'physics share':>14}")
+        r = rows[-1]
+        print(f"{id:<26} {r['env_steps_per_s']:>12.0f} {r['physics_steps_per_s']:>16.0f} "
+              f"{100 * r['physics_share']:>12.0f} %", flush=True)  # fmt: skip
+    if args.json:
+        print(json.dumps(rows, indent=2))
+    return 0
+
+
+# ------------------------------------------------------------------------------- train, play, view
+
+
+def _train(args) -> int:
+    if args.trainer == "rsl_rl":
+        for module in ("torch", "rsl_rl"):
+            if importlib.util.find_spec(module) is None:
+                print(
+                    f"stiction: {module} is not installed: pip install 'stiction[train]' (5.6 GB), or "
+                    f"take the trainer in NumPy: stiction train {args.id} --trainer numpy",
+                    file=sys.stderr,
+                )
+                return 1
+    from .learning import tasks
+
+    args.option = tasks.parse_options(args.option)
+    args.num_envs = args.num_envs or (4096 if args.trainer == "rsl_rl" else 128)
+    args.out = args.out or Path("runs") / args.id
+    if args.trainer == "rsl_rl":
+        from .learning.rsl_session import train
+    else:
+        from .learning.session import train
+    try:
+        return train(args)
+    except OSError as e:
+        if not tasks.disk_is_full(e, args.out):
+            raise
+        print(
+            f"stiction: no space left on the disk of {args.out}; the checkpoint there is of the "
+            "iteration before: make room and go on with --resume",
+            file=sys.stderr,
+        )
+        return 1
+
+
+def _play(args) -> int:
+    from .learning.play import play
+
+    return play(args)
+
+
+def _view(args) -> int:
+    from .learning.view import view
+
+    return view(args)

@@ -1,0 +1,189 @@
+"""Episodes around anything that can be stepped: counters, ends, autoreset, two alternating buffers.
+
+`EpisodeLoop` is the Python side of include/stiction/env.h: what derives from it has the attributes
+and methods of `stiction.Env`, so that every adapter takes it.
+"""
+
+import numpy as np
+
+from ._core import ArgumentError
+
+BEFORE_FIRST = np.uint32(0xFFFFFFFF)  # the next episode is number 0
+AUTORESET = ("same_step", "next_step", "disabled")
+
+
+class Buffer:
+    """What one step returns."""
+
+    def __init__(self, n: int, num_obs: int, num_metrics: int):
+        self.obs = np.zeros((n, num_obs), np.float32)
+        self.final_obs = np.zeros((n, num_obs), np.float32)
+        self.metrics = np.zeros((n, num_metrics), np.float32)
+        self.reward = np.zeros(n, np.float32)
+        self.terminated = np.zeros(n, bool)
+        self.truncated = np.zeros(n, bool)
+
+    def copy(self, other: "Buffer"):
+        for name, array in vars(other).items():
+            getattr(self, name)[:] = array
+
+
+def environment_ids(ids_or_mask, n: int):
+    """Sorted, distinct indices of environments from indices, a mask of all, or None: all."""
+    if ids_or_mask is None:
+        return np.arange(n)
+    ids = np.atleast_1d(np.asarray(ids_or_mask))
+    if ids.ndim == 1 and ids.dtype == bool and len(ids) == n:
+        return np.flatnonzero(ids)
+    if ids.ndim != 1 or (ids.size and ids.dtype.kind not in "iu"):
+        raise ArgumentError(
+            f"reset: given dtype {ids.dtype} of shape {ids.shape}; expected indices of "
+            f"environments (n,) or a mask ({n},)"
+        )
+    ids = ids.astype(np.int64)
+    if ids.size and (ids.min() < 0 or ids.max() >= n):
+        raise ArgumentError(f"reset: environment {ids[(ids < 0) | (ids >= n)][0]}; must be in [0, {n})")
+    if len(np.unique(ids)) != len(ids):
+        raise ArgumentError("reset: an environment is given twice")
+    return np.sort(ids)
+
+
+class EpisodeLoop:
+    """Steps `num_envs` environments through episodes.
+
+    A derived class says what a control step and a reset do: `_advance(actions, buffer)` fills
+    obs, reward, terminated, truncated and metrics of all environments and counts episode_length;
+    `_begin(ids, buffer)` begins episodes and fills the rows `ids` of obs; `_look(buffer)` fills obs.
+
+    obs, reward, terminated, truncated, final_obs and metrics alternate between two buffers: what a
+    step or reset returned stays untouched during the next one.
+    """
+
+    def __init__(self, num_envs, num_obs, metric_names, *, seed, autoreset, max_episode_steps):
+        if autoreset not in AUTORESET:
+            raise ArgumentError(f"autoreset = {autoreset!r}: must be one of {', '.join(AUTORESET)}")
+        if max_episode_steps < 0:
+            raise ArgumentError(f"max_episode_steps = {max_episode_steps}: must be >= 0 (0: no limit)")
+        self.num_envs = num_envs
+        self.num_obs = num_obs
+        self.metric_names = tuple(metric_names)
+        self.autoreset = autoreset
+        self.max_episode_steps = max_episode_steps
+        self.steps = 0
+        self._buffers = [Buffer(num_envs, num_obs, len(self.metric_names)) for _ in range(2)]
+        self._length = np.zeros(num_envs, np.int32)
+        self._sum = np.zeros(num_envs)  # of the rewards
+        self._return = np.zeros(num_envs, np.float32)
+        self._final_length = np.zeros(num_envs, np.int32)
+        self._final_return = np.zeros(num_envs, np.float32)
+        self._ended = np.zeros(num_envs, bool)  # next_step: begins a new episode in the next step
+        self._episode = np.zeros(num_envs, np.uint32)
+        self._seed = np.zeros(num_envs, np.uint64)
+        self._begun = False  # a reset or step after construction
+        self._set_seed(np.arange(num_envs), seed)
+
+    # ---- views
+
+    obs = property(lambda self: self._buffers[0].obs)
+    final_obs = property(lambda self: self._buffers[0].final_obs)
+    reward = property(lambda self: self._buffers[0].reward)
+    terminated = property(lambda self: self._buffers[0].terminated)
+    truncated = property(lambda self: self._buffers[0].truncated)
+    metrics = property(lambda self: self._buffers[0].metrics)
+    episode_return = property(lambda self: self._return)
+    final_episode_length = property(lambda self: self._final_length)
+    final_episode_return = property(lambda self: self._final_return)
+
+    @property
+    def episode_length(self):
+        """(num_envs,) int32, steps since the reset; writing it moves the time limit."""
+        return self._length
+
+    @episode_length.setter
+    def episode_length(self, value):
+        self._length[:] = value
+
+    # ---- stepping
+
+    def step(self, actions):
+        """One control step of all environments: (obs, reward, terminated, truncated)."""
+        given, shape = np.asarray(actions), (self.num_envs, self.num_actions)
+        if given.shape != shape or given.dtype.kind not in "fiub":
+            raise ArgumentError(
+                f"actions: given dtype {given.dtype} of shape {given.shape}; expected real numbers of "
+                f"shape {shape} = (num_envs, num_actions)"
+            )
+        actions = np.ascontiguousarray(given, np.float32)
+        self._begun = True
+        self._buffers.reverse()
+        b = self._buffers[0]
+        late = np.flatnonzero(self._ended)  # only in next_step
+        self._advance(actions, b)
+        self._sum += b.reward
+        self._return[:] = self._sum
+        self.steps += 1
+        if late.size:
+            b.reward[late] = 0
+            b.metrics[late] = 0
+            b.terminated[late] = b.truncated[late] = False
+            self._restart(late, b)
+        ended = b.terminated | b.truncated
+        b.final_obs[:] = b.obs
+        if ended.any():
+            self._final_length[ended] = self.episode_length[ended]
+            self._final_return[ended] = self._return[ended]
+            if self.autoreset == "same_step":
+                self._restart(np.flatnonzero(ended), b)
+        if self.autoreset == "next_step":
+            self._ended = ended
+        return b.obs, b.reward, b.terminated, b.truncated
+
+    def reset(self, ids_or_mask=None, seed=None):
+        """Begins new episodes of all environments or of those given; returns obs of all.
+
+        ids_or_mask: indices or a mask. With a seed, environment i of the batch draws with seed + i
+        (a sequence: seed[i]) from its episode 0 on. The constructor begins episode 0, and the first
+        reset after it begins it again.
+        """
+        ids = environment_ids(ids_or_mask, self.num_envs)
+        if seed is not None:
+            self._set_seed(ids, seed)
+        elif not self._begun:
+            self._episode[ids] = BEFORE_FIRST
+        self._begun = True
+        b = self._flip_and_copy()
+        self._restart(ids, b)
+        b.reward[ids] = 0
+        b.metrics[ids] = 0
+        b.terminated[ids] = b.truncated[ids] = False
+        b.final_obs[ids] = b.obs[ids]
+        return b.obs
+
+    def observe(self):
+        """obs of the present state, for those who wrote into `batch`; everything else stays."""
+        b = self._flip_and_copy()
+        self._look(b)
+        return b.obs
+
+    def _flip_and_copy(self):
+        self._buffers.reverse()
+        self._buffers[0].copy(self._buffers[1])
+        return self._buffers[0]
+
+    def _restart(self, ids, b):
+        if not ids.size:
+            return
+        self._ended[ids] = False
+        self.episode_length[ids] = 0
+        self._sum[ids] = self._return[ids] = 0
+        self._begin(ids, b)
+
+    def _set_seed(self, ids, seed):
+        if np.ndim(seed) == 0:
+            seeds = np.uint64(seed) + np.arange(self.num_envs, dtype=np.uint64)
+        else:
+            seeds = np.asarray(seed, np.uint64)
+        if seeds.shape != (self.num_envs,):
+            raise ArgumentError(f"seed: given {len(seeds)} seeds for {self.num_envs} environments")
+        self._seed[ids] = seeds[ids]
+        self._episode[ids] = BEFORE_FIRST

@@ -1,0 +1,47 @@
+"""Speed of whole environment steps with random actions."""
+
+import time
+
+import numpy as np
+
+from .._core import Env
+
+WARM_UP = 100  # control steps in which robots fall and episodes spread
+
+
+def measure(id, num_envs, threads, seconds) -> dict:
+    """Rates over `seconds`, and the share of bare physics: the same batch stepped without the task."""
+    env = Env(id, num_envs, threads=threads)
+    rng = np.random.default_rng(0)
+    low, high = np.maximum(env.action_low, -1), np.minimum(env.action_high, 1)
+    shape = (num_envs, env.num_actions)
+    actions = [rng.uniform(low, high, shape).astype(np.float32) for _ in range(16)]
+    env.reset()
+    for k in range(WARM_UP):
+        env.step(actions[k % 16])
+    whole = physics = 0.0
+    steps = 0
+    while whole < seconds:
+        # in turns, so that other load on the machine meets both alike
+        begin = time.perf_counter()
+        for k in range(16):
+            env.step(actions[k])
+        middle = time.perf_counter()
+        state = env.batch.get_state()
+        start = time.perf_counter()
+        for _ in range(16):
+            env.batch.step(env.frame_skip)
+        physics += time.perf_counter() - start
+        env.batch.set_state(**state)
+        whole += middle - begin
+        steps += 16 * num_envs
+    return {
+        "id": id,
+        "num_envs": num_envs,
+        "threads": env.batch.threads,
+        "isa": env.batch.isa,
+        "frame_skip": env.frame_skip,
+        "env_steps_per_s": steps / whole,
+        "physics_steps_per_s": steps * env.frame_skip / whole,
+        "physics_share": physics / whole,
+    }

@@ -1,0 +1,64 @@
+"""Films of a policy: MuJoCo's renderer fed with our poses."""
+
+import importlib.util
+import os
+
+import numpy as np
+
+from ..rendering import Renderer, find_backend
+from .evaluate import evaluate
+from .tasks import make_env
+
+SIZE = (640, 480)
+
+
+def missing() -> str | None:
+    """Why no film can be made here; None where it can."""
+    for module, name in (("mujoco", "mujoco"), ("imageio_ffmpeg", "imageio-ffmpeg")):
+        if importlib.util.find_spec(module) is None:
+            return f"pip install {name}"
+    backend, reason = find_backend()
+    if backend is None:
+        return reason
+    os.environ["MUJOCO_GL"] = backend
+    return None
+
+
+def write_mp4(path, frames, fps, size=SIZE):
+    """Encodes an iterable of (height, width, 3) uint8 pictures."""
+    import imageio_ffmpeg
+
+    part = path.with_name("part." + path.name)
+    writer = imageio_ffmpeg.write_frames(
+        str(part), size, fps=fps, macro_block_size=2, ffmpeg_log_level="fatal",
+        output_params=["-movflags", "+faststart"],
+    )  # fmt: skip
+    writer.send(None)
+    try:
+        for frame in frames:
+            writer.send(np.ascontiguousarray(frame))
+        writer.close()
+        if not part.is_file() or not part.stat().st_size:
+            raise OSError(f"the film could not be written to {path}")
+        os.replace(part, path)
+    finally:
+        writer.close()
+        part.unlink(missing_ok=True)
+
+
+def film(env, policy, path, seconds=None):
+    """One deterministic episode of the first environment, at most `seconds`, in real time."""
+    poses = []
+    evaluate(env, policy, each_step=lambda e, _: poses.append(np.array(e.batch.qpos[0])))
+    if seconds:
+        poses = poses[: max(1, round(seconds / env.dt))]
+    every = max(1, round(1 / (60 * env.dt)))  # at most 60 pictures a second
+    camera = Renderer(env, *SIZE)
+    try:
+        write_mp4(path, (camera.draw(q) for q in poses[::every]), 1 / (env.dt * every))
+    finally:
+        camera.close()
+
+
+def film_policy(policy, task, path, *, seconds=None, seed=0):
+    film(make_env(task, 1, threads=1, seed=seed, autoreset="disabled"), policy, path, seconds)

@@ -1,0 +1,61 @@
+"""`stiction play`: a policy of either trainer, deterministically."""
+
+import importlib.util
+from pathlib import Path
+
+from .._core import Error
+from .evaluate import evaluate
+from .policy import Policy
+from .tasks import make_env
+
+
+def load_policy(path):
+    """The policy in a file of `stiction train`: .npz, or .pt where torch and rsl_rl are installed."""
+    path = Path(path)
+    if path.suffix != ".pt":
+        return Policy.load(path)
+    for module in ("torch", "rsl_rl"):
+        if importlib.util.find_spec(module) is None:
+            raise Error(f"{path}: {module} is not installed: pip install 'stiction[train]'")
+    from .rsl_policy import RslPolicy
+
+    return RslPolicy.load(path)
+
+
+def _engine(name, env):
+    if name == "stiction":
+        return env
+    from .mujoco_engine import MujocoEnv
+
+    return MujocoEnv(env)
+
+
+def _check_sizes(env, policy, path):
+    wanted = env.num_obs, env.num_actions
+    if (policy.num_obs, policy.num_actions) != wanted:
+        raise Error(
+            f"{path}: takes {policy.num_obs} observations and gives {policy.num_actions} actions, "
+            f"{policy.task['id']} has {wanted[0]} and {wanted[1]}"
+        )
+
+
+def play(args) -> int:
+    policy = load_policy(args.file)
+    precision = "float64" if args.engine == "mujoco" else "float32"
+    more = {"seed": args.seed, "autoreset": "disabled", "precision": precision}
+    env = make_env(policy.task, args.episodes, **more)
+    _check_sizes(env, policy, args.file)
+    if args.view:
+        from .view import view_policy
+
+        return view_policy(policy, _engine(args.engine, make_env(policy.task, 1, **more)))
+    print(f"{policy.task['id']}, {args.engine}: {evaluate(_engine(args.engine, env), policy).text()}")
+    if not args.video:
+        return 0
+    from .film import film, missing
+
+    if why := missing():
+        raise Error(f"no film: {why}")
+    film(_engine(args.engine, make_env(policy.task, 1, **more)), policy, args.video, args.seconds)
+    print(f"written: {args.video}")
+    return 0

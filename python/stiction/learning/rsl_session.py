@@ -1,0 +1,187 @@
+"""`stiction train --trainer rsl_rl`: rsl_rl's PPO with our curve, checkpoints and evaluation."""
+
+import contextlib
+import json
+import os
+import statistics
+import time
+from dataclasses import dataclass
+
+import torch
+from rsl_rl.runners import OnPolicyRunner
+
+from .._core import Error
+from ..adapters.rsl_rl import VecEnv
+from ..interrupt import CtrlC
+from .curve import LearningCurve
+from .evaluate import evaluate
+from .rsl_policy import FORMAT, RslPolicy, load_checkpoint
+from .session import EVALUATED, draw_pictures, first_line
+from .tasks import make_env
+
+ITERATIONS = 300
+LARGE_MINIBATCH = 2000  # samples; smaller ones lose on several threads (docs/training.md)
+
+
+def config(task_id: str, save_interval: int) -> dict:
+    """rsl_rl's configuration. Returns are large here, so the value loss must not be clipped."""
+    small = not task_id.startswith(("Humanoid", "IsaacHumanoid", "Go2"))
+    network = {
+        "class_name": "MLPModel",
+        "hidden_dims": [64, 64] if small else [256, 128, 64],
+        "activation": "elu",
+        "obs_normalization": True,
+    }
+    distribution = {"class_name": "GaussianDistribution", "init_std": 0.6 if small else 1.0}
+    return {
+        "num_steps_per_env": 24,
+        "save_interval": save_interval,
+        "obs_groups": {"actor": ["policy"], "critic": ["critic"]},
+        "algorithm": {
+            "class_name": "PPO",
+            "learning_rate": 1e-3,
+            "desired_kl": 0.015,
+            "entropy_coef": 0.0,
+            "use_clipped_value_loss": False,
+        },
+        "actor": network | {"distribution_cfg": distribution},
+        "critic": network,
+    }
+
+
+@dataclass(frozen=True)
+class Iteration:
+    """A row of the curve."""
+
+    number: int
+    steps: int
+    episode_return: float
+    episode_length: float
+    learning_rate: float
+    std: float
+    step_seconds: float  # within the environment
+    collect_seconds: float
+    learn_seconds: float
+
+
+class _Stop(Exception):
+    """Ends the runner's loop after an iteration whose checkpoint is written."""
+
+
+class TimedEnv(VecEnv):
+    """Counts the seconds within the environment."""
+
+    seconds = 0.0
+
+    def step(self, actions):
+        begin = time.perf_counter()
+        result = super().step(actions)
+        self.seconds += time.perf_counter() - begin
+        return result
+
+
+def save(runner, path, infos):
+    """Writes the runner's checkpoint so that `path` is always a whole one."""
+    part = path.with_name(path.name + ".part")
+    try:
+        runner.save(str(part), infos)
+        os.replace(part, path)
+    except RuntimeError as e:  # how torch's writer reports a full disk
+        raise OSError(f"{path} could not be written: {str(e).splitlines()[0]}") from e
+    finally:
+        part.unlink(missing_ok=True)
+
+
+def _watch(runner, env, args, curve, ctrl_c, task, path, steps):
+    """After every iteration: a row of the curve, the checkpoint, and an end when it is time."""
+    log, begin = runner.logger.log, time.perf_counter()
+
+    def log_and_save(*, it, collect_time, learn_time, **more):
+        nonlocal steps
+        log(it=it, collect_time=collect_time, learn_time=learn_time, **more)
+        steps += runner.cfg["num_steps_per_env"] * env.num_envs
+        mean = lambda values: statistics.mean(values) if values else float("nan")
+        curve.add(
+            Iteration(
+                it + 1, steps, mean(runner.logger.rewbuffer), mean(runner.logger.lenbuffer),
+                float(more["learning_rate"]), float(more["action_std"].mean()),
+                env.seconds, collect_time, learn_time,
+            )
+        )  # fmt: skip
+        env.seconds = 0.0
+        rng = torch.get_rng_state()
+        save(runner, path, {"format": FORMAT, "task": task, "config": runner.cfg, "steps": steps,
+                            "rng": rng, "episodes": list(runner.logger.rewbuffer),
+                            "lengths": list(runner.logger.lenbuffer)})  # fmt: skip
+        late = args.seconds and time.perf_counter() - begin >= args.seconds
+        if ctrl_c.pressed or late:
+            raise _Stop
+
+    runner.logger.log = log_and_save
+
+
+def _resume(runner, path):
+    """Goes on after the iteration of the checkpoint; environment steps so far."""
+    infos = runner.load(str(path), map_location=runner.device)
+    runner.current_learning_iteration += 1  # rsl_rl would do it again
+    runner.logger.rewbuffer.extend(infos["episodes"])
+    runner.logger.lenbuffer.extend(infos["lengths"])
+    runner.logger.tot_timesteps = infos["steps"]
+    torch.set_rng_state(infos["rng"].cpu())
+    return infos["steps"]
+
+
+def _make_runner(args, task):
+    env = TimedEnv(
+        make_env(task, args.num_envs, threads=args.threads, seed=args.seed), device=args.device
+    )
+    cfg = config(args.id, args.save_interval)
+    minibatch = cfg["num_steps_per_env"] * args.num_envs / 4
+    torch.set_num_threads(args.threads or env.env.batch.threads if minibatch > LARGE_MINIBATCH else 1)
+    return env, OnPolicyRunner(env, cfg, log_dir=str(args.out), device=args.device)
+
+
+def train(args) -> int:
+    path = args.out / "model.pt"
+    if args.resume and not path.exists():
+        raise Error(f"--resume: there is no {path}")
+    if path.exists() and not (args.resume or args.overwrite):
+        raise Error(f"{path} exists: give --resume to go on, --overwrite to begin anew, or --out DIR")
+    args.out.mkdir(parents=True, exist_ok=True)
+    task = load_checkpoint(path)["infos"]["task"] if args.resume else {"id": args.id, "options": args.option}
+    if task["id"] != args.id:
+        raise Error(f"--resume: {path} was trained on {task['id']}")
+    if not args.resume:
+        (args.out / "progress.csv").unlink(missing_ok=True)
+    torch.manual_seed(args.seed)
+    with CtrlC() as ctrl_c, open(args.out / "rsl_rl.log", "a") as text:
+        with contextlib.redirect_stdout(text):
+            env, runner = _make_runner(args, task)
+        print(first_line(env.env, task) + f"; learning on {args.device}", flush=True)
+        steps = _resume(runner, path) if args.resume else 0
+        iterations = args.iterations or (10**9 if args.seconds else ITERATIONS)
+        goal = (args.seconds, args.iterations or (None if args.seconds else ITERATIONS))
+        with LearningCurve(args.out / "progress.csv", goal=goal) as curve:
+            _watch(runner, env, args, curve, ctrl_c, task, path, steps)
+            with contextlib.suppress(_Stop), contextlib.redirect_stdout(text):
+                runner.learn(iterations, init_at_random_ep_len=bool(env.max_episode_length))
+        if runner.logger.writer is not None:
+            runner.logger.writer.close()
+        if ctrl_c.pressed:
+            print("interrupted: the policy is kept; --resume goes on")
+    policy = RslPolicy(load_checkpoint(path))
+    test = make_env(task, EVALUATED, threads=args.threads, seed=args.seed + 1_000_000)
+    found = evaluate(test, policy)
+    print(f"  deterministic: {found.text()}", flush=True)
+    summary = {
+        "task": task, "envs": env.num_envs, "iterations": runner.current_learning_iteration + 1,
+        "env_steps": curve.rows[-1]["steps"], "train_seconds": curve.rows[-1]["seconds"],
+        "return_mean": float(found.returns.mean()), "return_std": float(found.returns.std()),
+        "length_mean": float(found.lengths.mean()), "speed_m_per_s": found.speed,
+    }  # fmt: skip
+    (args.out / "summary.json").write_text(json.dumps(summary, indent=2) + "\n")
+    files = [path, args.out / "progress.csv", args.out / "summary.json"]
+    files += draw_pictures(args, policy, task, ctrl_c, "PPO of rsl_rl")
+    print("written: " + ", ".join(map(str, files)))
+    print(f"TensorBoard: tensorboard --logdir {args.out}")
+    return 130 if ctrl_c.pressed else 0

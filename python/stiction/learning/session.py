@@ -1,0 +1,153 @@
+"""`stiction train --trainer numpy`: trains, shows the curve, evaluates, writes files."""
+
+import importlib.util
+import json
+import os
+import time
+
+from .. import __version__
+from .._core import Error
+from ..doctor import cpu_name
+from ..interrupt import CtrlC
+from .curve import LearningCurve, read_rows, write_picture
+from .evaluate import evaluate
+from .ppo import Ppo
+from .tasks import SETTINGS, Settings, make_env
+
+EVALUATED = 16  # episodes
+FILMED = 10.0  # s
+SECONDS = 60.0  # of training, where neither a time nor a number of iterations is given
+
+
+def _begin(args, path):
+    """(ppo, task): new, or from the checkpoint."""
+    if args.resume:
+        if not path.exists():
+            raise Error(f"--resume: there is no {path}")
+        from .policy import Policy
+
+        task = Policy.load(path).task
+        if task.get("id") != args.id:
+            raise Error(f"--resume: {path} was trained on {task.get('id')}")
+        env = make_env(task, args.num_envs, threads=args.threads, seed=args.seed)
+        return Ppo.load(path, env), task
+    if path.exists() and not args.overwrite:
+        raise Error(f"{path} exists: give --resume to go on, --overwrite to begin anew, or --out DIR")
+    task = {"id": args.id, "options": args.option}
+    env = make_env(task, args.num_envs, threads=args.threads, seed=args.seed)
+    settings = SETTINGS.get(args.id, Settings())
+    (path.parent / "progress.csv").unlink(missing_ok=True)
+    return Ppo(env, settings, seed=args.seed, task=task), task
+
+
+def _train(args, ppo, path, ctrl_c):
+    """Rows of the iterations done. The file at `path` is never more than one iteration old."""
+    goal = (args.seconds, args.iterations)
+    if goal == (None, None):
+        goal = (SECONDS, None)
+    seconds, iterations = goal
+    with LearningCurve(path.parent / "progress.csv", goal=goal) as curve:
+        begin = time.perf_counter()
+        while not ctrl_c.pressed:
+            curve.add(ppo.iterate())
+            ppo.save(path)
+            if iterations and len(curve.rows) >= iterations:
+                break
+            if seconds and time.perf_counter() - begin >= seconds:
+                break
+    return curve.rows
+
+
+def _summary(env, ppo, task, rows, evaluation) -> dict:
+    batch = env.batch
+    stepped = sum(r["step_seconds"] for r in rows)
+    env_steps = len(rows) * ppo.settings.horizon * env.num_envs
+    return {
+        "version": __version__,
+        "cpu": cpu_name(),
+        "load_average": os.getloadavg()[0],
+        "task": task,
+        "envs": env.num_envs,
+        "threads": batch.threads,
+        "isa": batch.isa,
+        "precision": batch.precision,
+        "frame_skip": env.frame_skip,
+        "iterations": ppo.iterations,
+        "env_steps": ppo.steps,
+        "train_seconds": rows[-1]["seconds"],
+        "env_seconds": stepped,
+        "learn_seconds": sum(r["learn_seconds"] for r in rows),
+        "env_steps_per_second": env_steps / stepped,
+        "physics_steps_per_second": env_steps * env.frame_skip / stepped,
+        "return_mean": float(evaluation.returns.mean()),
+        "return_std": float(evaluation.returns.std()),
+        "length_mean": float(evaluation.lengths.mean()),
+        "speed_m_per_s": evaluation.speed,
+    }
+
+
+def table(s: dict) -> str:
+    rows = [
+        ("trained", f"{s['train_seconds']:.1f} s, {s['env_steps']} env steps, "
+         f"{s['iterations']} iterations of {s['envs']} environments"),
+        ("physics steps/s", f"{s['physics_steps_per_second']:.0f} ({s['env_steps_per_second']:.0f} "
+         f"env steps/s with observations, rewards and resets; {s['threads']} threads, "
+         f"{s['precision']}, {s['isa']})"),
+        ("time", f"{s['env_seconds']:.1f} s simulating, {s['learn_seconds']:.1f} s learning"),
+    ]  # fmt: skip
+    return "\n".join(f"  {name:<16} {text}" for name, text in rows)
+
+
+def first_line(env, task) -> str:
+    options = "".join(f", {k}={json.dumps(v)}" for k, v in task["options"].items())
+    return (
+        f"{task['id']}{options}: {env.num_obs} observations, {env.num_actions} actions; "
+        f"{env.num_envs} environments, {env.batch.threads} threads"
+    )
+
+
+def draw_pictures(args, policy, task, ctrl_c, trainer):
+    """Curve and film, as far as this machine can draw; returns the files."""
+    files = []
+    if args.plot:
+        path = args.out / "curve.png"
+        if importlib.util.find_spec("matplotlib") is None:
+            print("no picture of the curve: pip install matplotlib")
+        else:
+            write_picture(read_rows(args.out / "progress.csv"), f"{task['id']}, {trainer}", path)
+            files.append(path)
+    if args.video and not ctrl_c.pressed:
+        from .film import film_policy, missing
+
+        if why := missing():
+            print(f"no film: {why}")
+        else:
+            path = args.out / "rollout.mp4"
+            film_policy(policy, task, path, seconds=FILMED, seed=args.seed)
+            files.append(path)
+    return files
+
+
+def train(args) -> int:
+    args.out.mkdir(parents=True, exist_ok=True)
+    path = args.out / "policy.npz"
+    with CtrlC() as ctrl_c:
+        ppo, task = _begin(args, path)
+        env = ppo.env
+        print(first_line(env, task), flush=True)
+        rows = _train(args, ppo, path, ctrl_c)
+        if ctrl_c.pressed:
+            print("interrupted: the policy is kept; --resume goes on")
+            if not rows:
+                return 130
+        evaluation = evaluate(
+            make_env(task, EVALUATED, threads=args.threads, seed=args.seed + 1_000_000), ppo.policy
+        )
+        summary = _summary(env, ppo, task, rows, evaluation)
+        print(table(summary))
+        print(f"  {'deterministic':<16} {evaluation.text()}", flush=True)
+        (args.out / "summary.json").write_text(json.dumps(summary, indent=2) + "\n")
+        files = [path, args.out / "progress.csv", args.out / "summary.json"]
+        files += draw_pictures(args, ppo.policy, task, ctrl_c, "PPO in NumPy")
+        print("written: " + ", ".join(map(str, files)))
+        return 130 if ctrl_c.pressed else 0

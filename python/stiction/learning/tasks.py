@@ -1,0 +1,40 @@
+"""Tasks by id: environments, the settings that train them, and what a run writes where."""
+
+import errno
+import json
+import shutil
+
+from .._core import ArgumentError, Env
+from .ppo import Settings
+
+# Where the defaults of Settings were not the best (docs/training.md).
+SETTINGS = {
+    "HalfCheetah-v5": Settings(gamma=0.98, init_std=0.6, target_kl=0.025),
+    "InvertedPendulum-v5": Settings(init_std=1.0),
+}
+
+
+def parse_options(texts) -> dict:
+    """Task options from "name=value"; a value is JSON or a plain string."""
+    options = {}
+    for text in texts or ():
+        name, equals, value = text.partition("=")
+        if not equals or not name.isidentifier():
+            raise ArgumentError(f"--option {text}: expected NAME=VALUE")
+        try:
+            options[name] = json.loads(value)
+        except ValueError:
+            options[name] = value
+    return options
+
+
+def make_env(task: dict, num_envs, **more):
+    """stiction.Env of {"id": ..., "options": {...}}."""
+    return Env(task["id"], num_envs, **more, **task.get("options", {}))
+
+
+def disk_is_full(error: OSError, directory) -> bool:
+    """Encoders are other processes: their errors do not say why they stopped."""
+    if error.errno == errno.ENOSPC:
+        return True
+    return directory.is_dir() and shutil.disk_usage(directory).free < 1 << 16

@@ -1,0 +1,230 @@
+"""`stiction view` and `play --view`: robots in motion with their contact forces, at real time."""
+
+import importlib.util
+import os
+import time
+from pathlib import Path
+
+import numpy as np
+
+from .._core import Batch, Error, Model
+from ..control import SmoothControls, start_state
+from ..interrupt import CtrlC
+
+FRAME = 0.02  # s between two pictures, at least
+ARROW = 1.0  # length in robot weights
+
+
+def contact_arrows(batch, env=0):
+    """(n, 2, 3) starts and ends: forces on the moving body of each contact, 1 m per its weight."""
+    model = batch.model
+    gravity = max(float(np.linalg.norm(model.gravity)), 1e-9)
+    moving = model.body_weldid != 0
+    weight = max(float(model.body_mass[moving].sum()) * gravity, 1e-9)
+    arrows = []
+    for c in batch.contacts(env):
+        force = c.impulse / batch.options.timestep / weight * ARROW
+        if not moving[model.geom_bodyid[c.geom2]]:
+            force = -force
+        if np.linalg.norm(force) > 1e-3:
+            arrows.append((c.pos, c.pos + force))
+    return np.array(arrows).reshape(-1, 2, 3)
+
+
+class ModelMotion:
+    """One robot from its start state."""
+
+    def __init__(self, file, keyframe, controls, seed):
+        self.model = Model.from_file(file)
+        self.model_xml = None  # included files and meshes are beside the file
+        self.batch = Batch(self.model, num_envs=1, threads=1)
+        qpos, qvel, ctrl = start_state(self.model, keyframe)
+        self.batch.reset(qpos=qpos, qvel=qvel)
+        self.batch.ctrl[:] = 0 if controls == "zero" else ctrl
+        self.controls = SmoothControls(self.model, 1, seed, ctrl) if controls == "random" else None
+        self.steps = max(1, round(FRAME / self.batch.options.timestep))
+        self.dt, self.time = self.steps * self.batch.options.timestep, 0.0
+
+    def advance(self):
+        if self.controls:
+            self.batch.ctrl[:] = self.controls.at(self.time)
+        self.batch.step(self.steps)
+        self.time += self.dt
+
+
+class PolicyMotion:
+    """One environment after another under a policy."""
+
+    def __init__(self, env, policy):
+        self.env, self.policy, self.batch, self.model = env, policy, env.batch, env.batch.model
+        self.model_xml, self.obs = env.model_xml, env.reset()
+        self.steps = max(1, round(FRAME / env.dt))
+        self.dt = self.steps * env.dt
+
+    def advance(self):
+        for _ in range(self.steps):
+            self.obs, _, terminated, truncated = self.env.step(self.policy(self.obs))
+            if (terminated | truncated).any():
+                self.obs = self.env.reset()
+
+
+# ------------------------------------------------------------------------------- browser
+
+
+class BrowserView:
+    """A page of viser: bodies as frames, their geoms as meshes below them."""
+
+    def __init__(self, motion):
+        import trimesh
+        import viser
+
+        self.motion, self.trimesh = motion, trimesh
+        self.server = viser.ViserServer(verbose=False)
+        self.server.scene.set_up_direction("+z")
+        model = motion.model
+        self.frames = [
+            self.server.scene.add_frame(f"/body{b}", show_axes=False) for b in range(model.nbody)
+        ]
+        for g in range(model.ngeom):
+            self._add_geom(model, g)
+        print(f"open http://localhost:{self.server.get_port()} in a browser; Ctrl-C ends")
+
+    def _mesh(self, model, g):
+        make, size = self.trimesh.creation, model.geom_size[g]
+        kind = model.geom_type[g]
+        name = _GEOM_NAMES.get(int(kind))
+        if name == "sphere":
+            return make.icosphere(radius=size[0])
+        if name == "capsule":
+            mesh = make.capsule(radius=size[0], height=2 * size[1])
+            return mesh.apply_translation(-mesh.bounds.mean(axis=0))
+        if name == "cylinder":
+            return make.cylinder(radius=size[0], height=2 * size[1])
+        if name == "box":
+            return make.box(extents=2 * size)
+        if name == "ellipsoid":
+            return make.icosphere().apply_scale(size)
+        return None
+
+    def _add_geom(self, model, g):
+        scene, pose = self.server.scene, {"position": model.geom_pos[g], "wxyz": model.geom_quat[g]}
+        name = f"/body{model.geom_bodyid[g]}/geom{g}"
+        if _GEOM_NAMES.get(int(model.geom_type[g])) == "plane":
+            scene.add_grid(name, width=40, height=40, plane="xy", **pose)
+            return
+        mesh = self._mesh(model, g)
+        if mesh is None and model.geom_type[g] == 7:
+            spec = model.meshes[model.geom_dataid[g]]
+            mesh = self.trimesh.load(spec.file, force="mesh").apply_scale(spec.scale)
+        if mesh is not None:
+            scene.add_mesh_simple(name, mesh.vertices, mesh.faces, color=(150, 170, 190), **pose)
+
+    def show(self) -> bool:
+        batch = self.motion.batch
+        with self.server.atomic():
+            for b, frame in enumerate(self.frames):
+                frame.position, frame.wxyz = batch.xpos[0, b], batch.xquat[0, b]
+            arrows = contact_arrows(batch)
+            self.server.scene.add_line_segments(
+                "/forces", arrows, colors=np.full((len(arrows), 2, 3), (230, 80, 40)), line_width=4,
+                visible=len(arrows) > 0,
+            )  # fmt: skip
+        return True
+
+    def close(self):
+        self.server.stop()
+
+
+_GEOM_NAMES = {0: "plane", 2: "sphere", 3: "capsule", 4: "ellipsoid", 5: "cylinder", 6: "box"}
+
+
+# ------------------------------------------------------------------------------- MuJoCo
+
+
+class WindowView:
+    """MuJoCo's interactive window, fed with our poses."""
+
+    def __init__(self, motion):
+        import mujoco
+        import mujoco.viewer
+
+        from ..rendering import scenery
+
+        self.motion, self.mujoco = motion, mujoco
+        self.model = scenery(motion.model_xml or Path(motion.model.file))
+        self.data = mujoco.MjData(self.model)
+        self.viewer = mujoco.viewer.launch_passive(self.model, self.data)
+
+    def show(self) -> bool:
+        from ..rendering import draw_arrows
+
+        if not self.viewer.is_running():
+            return False
+        with self.viewer.lock():
+            self.data.qpos[:] = self.motion.batch.qpos[0]
+            self.mujoco.mj_kinematics(self.model, self.data)
+            self.mujoco.mj_comPos(self.model, self.data)
+            scene = self.viewer.user_scn
+            scene.ngeom = 0
+            draw_arrows(scene, contact_arrows(self.motion.batch))
+        self.viewer.sync()
+        return True
+
+    def close(self):
+        self.viewer.close()
+
+
+def _open(motion):
+    if importlib.util.find_spec("viser"):
+        return BrowserView(motion)
+    if not importlib.util.find_spec("mujoco"):
+        raise Error("nothing to show it with: pip install viser, or pip install mujoco")
+    if not (os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")):
+        raise Error("no screen for MuJoCo's window: pip install viser (in a browser), or --video FILE")
+    return WindowView(motion)
+
+
+def show(motion) -> int:
+    """Until the window is closed or Ctrl-C."""
+    viewer = _open(motion)
+    try:
+        with CtrlC() as ctrl_c:
+            begin, shown = time.perf_counter(), 0
+            while viewer.show() and not ctrl_c.pressed:
+                motion.advance()
+                shown += 1
+                late = time.perf_counter() - begin - shown * motion.dt
+                if late > 1:  # slower than real time: go on from here
+                    begin += late
+                time.sleep(max(0.0, -late))
+    finally:
+        viewer.close()
+    return 0
+
+
+def view_policy(policy, env) -> int:
+    return show(PolicyMotion(env, policy))
+
+
+def view(args) -> int:
+    motion = ModelMotion(args.file, args.keyframe, args.controls, args.seed)
+    if not args.video:
+        return show(motion)
+    from ..rendering import Renderer
+    from .film import SIZE, missing, write_mp4
+
+    if why := missing():
+        raise Error(f"no film: {why}")
+    camera = Renderer(motion, *SIZE)
+
+    def pictures():
+        for _ in range(max(1, round(args.seconds / motion.dt))):
+            yield camera.draw(motion.batch.qpos[0], contact_arrows(motion.batch))
+            motion.advance()
+
+    try:
+        write_mp4(args.video, pictures(), 1 / motion.dt)
+    finally:
+        camera.close()
+    print(f"written: {args.video}")
+    return 0

@@ -1,0 +1,84 @@
+"""`stiction.make`, and the ids "stiction/..." of Gymnasium.
+
+Gymnasium learns the ids when both it and stiction have been imported, in whatever order; importing
+stiction never imports it.
+"""
+
+import copy
+import importlib.abc
+import importlib.util
+import sys
+
+from . import _core
+
+NAMESPACE = "stiction"
+
+
+def make(id, num_envs=1, device="cpu", seed=0, options=None, **task_options):
+    """Environments of a task as `gymnasium.vector.VectorEnv`.
+
+    id: of a compiled task (`stiction.Env.tasks()`), or a `stiction.Task` or its class.
+    options: stiction.Options of the engine. task_options: those of the task, and threads, precision,
+    autoreset ("same_step", "next_step", "disabled"), max_episode_steps, randomization, copy,
+    render_mode, render_envs, width, height, camera.
+    """
+    try:
+        from .adapters.gymnasium import VectorEnv
+    except ModuleNotFoundError as e:
+        if e.name != "gymnasium":
+            raise
+        raise ImportError("stiction.make needs Gymnasium: pip install 'stiction[gymnasium]'; "
+                          "stiction.Env does without") from e  # fmt: skip
+    import gymnasium
+
+    given = {"device": device, "seed": seed, "options": options, **task_options}
+    envs = VectorEnv(id, num_envs, **given)
+    spec = gymnasium.registry.get(f"{NAMESPACE}/{id}")
+    if spec is not None:
+        envs.spec = copy.copy(spec)
+        envs.spec.kwargs = {**spec.kwargs, "num_envs": num_envs, **given}
+    return envs
+
+
+def register_all():
+    """Tells Gymnasium, which has been imported, the ids of the compiled tasks."""
+    import gymnasium
+
+    for info in _core.Env.tasks():
+        name = f"{NAMESPACE}/{info.id}"
+        if name not in gymnasium.registry:
+            gymnasium.register(
+                name,
+                entry_point="stiction.adapters.gymnasium:make_single",
+                vector_entry_point="stiction.adapters.gymnasium:make_vector",
+                max_episode_steps=info.max_episode_steps or None,
+                kwargs={"task": info.id},
+            )
+
+
+class _AfterGymnasium(importlib.abc.MetaPathFinder, importlib.abc.Loader):
+    """Registers when somebody imports Gymnasium."""
+
+    def find_spec(self, name, path=None, target=None):
+        if name != "gymnasium":
+            return None
+        sys.meta_path.remove(self)
+        spec = importlib.util.find_spec(name)
+        if spec is not None and spec.loader is not None:
+            self._loader, spec.loader = spec.loader, self
+        return spec
+
+    def create_module(self, spec):
+        return self._loader.create_module(spec)
+
+    def exec_module(self, module):
+        module.__spec__.loader = module.__loader__ = self._loader
+        self._loader.exec_module(module)
+        register_all()
+
+
+def register_lazily():
+    if sys.modules.get("gymnasium") is not None:
+        register_all()
+    else:
+        sys.meta_path.insert(0, _AfterGymnasium())

@@ -1,0 +1,190 @@
+"""Tasks of your own: observation, reward and reset in NumPy on a `stiction.Batch`.
+
+A `Task` says what an episode is and never steps the physics; a `TaskEnv` steps it and looks like a
+`stiction.Env`, so that every adapter takes it. docs/tasks.md has a complete example.
+"""
+
+import os
+
+import numpy as np
+
+from ._core import ArgumentError, Batch, Model
+from .episodes import EpisodeLoop
+from .philox import Draw, Stream
+from .statistics import FROZEN
+
+
+class Task:
+    """Base class of tasks. All arrays have one row for each environment.
+
+    Class attributes (or set in `__init__`, whose keyword arguments are the options of the task):
+    model: Model, or MJCF text, or the path of a file; max_episode_steps: 0 for no limit;
+    frame_skip: physics steps per control step; metric_names: keys of what `metrics` returns;
+    num_actions, action_low, action_high: None for one action per actuator in its control range.
+
+    In the hooks: self.batch, self.num_envs, self.dt (s, of a control step), self.action (as given,
+    (num_envs, num_actions) float32), self.episode_length, self.draw(ids).
+    """
+
+    id: str | None = None  # None: the name of the class
+    summary: str = ""
+    model: Model | str | os.PathLike | None = None
+    frame_skip: int = 1
+    max_episode_steps: int = 1000
+    num_actions: int | None = None
+    action_low = action_high = None
+    metric_names: tuple[str, ...] = ()
+
+    # ---- hooks
+
+    def setup(self):
+        """Once, when the batch exists: look up indices, make memory of (num_envs, ...)."""
+
+    def reset(self, ids):
+        """Start states (qpos, qvel) of the environments `ids`, or None for the reference pose.
+
+        Write own parameters (`batch.param`) and own memory of these rows here: the batch is reset,
+        and the parameters are checked, right after.
+        """
+
+    def act(self, action):
+        """Before the physics of a control step: the action becomes ctrl or other inputs."""
+        self.batch.ctrl[:] = action
+
+    def observe(self):
+        """(num_envs, num_obs) at the present state. Called again after resets: change nothing."""
+        raise NotImplementedError(f"{type(self).__name__}.observe")
+
+    def reward(self):
+        """(num_envs,) of the step just done."""
+        raise NotImplementedError(f"{type(self).__name__}.reward")
+
+    def terminated(self):
+        """(num_envs,) bool: where the episode ended by its own doing, not by the time limit."""
+        return np.zeros(self.num_envs, bool)
+
+    def metrics(self):
+        """dict of (num_envs,) with the keys `metric_names`: what is worth logging of the step."""
+        return {}
+
+    # ---- what hooks may use
+
+    def draw(self, ids, stream: Stream = Stream.reset) -> Draw:
+        """Random numbers of the environments `ids` at their episode and step."""
+        env = self._env
+        step = 0 if stream == Stream.reset else env.episode_length[ids]
+        return Draw(env._seed[ids], env._episode[ids], stream, step)
+
+    batch = property(lambda self: self._env.batch)
+    num_envs = property(lambda self: self._env.num_envs)
+    dt = property(lambda self: self._env.dt)
+    action = property(lambda self: self._env._action)
+    episode_length = property(lambda self: self._env.episode_length)
+
+
+def _load(model) -> tuple[Model, str | None]:
+    """The model, and its MJCF where that stands for itself."""
+    if isinstance(model, Model):
+        return model, None
+    if isinstance(model, str) and model.lstrip().startswith("<"):
+        return Model.from_xml(model), model
+    return Model.from_file(model), None
+
+
+class TaskEnv(EpisodeLoop):
+    """Environments of a `Task`, with the attributes and methods of `stiction.Env`.
+
+    env = stiction.TaskEnv(MyTask, num_envs=4096)
+    obs, reward, terminated, truncated = env.step(actions)
+
+    task: a Task, or a class of tasks that gets `task_options`. What a step returns stays untouched
+    during the next one; two buffers alternate. An environment that froze (Batch.status) ends its
+    episode as terminated with reward 0.
+    """
+
+    def __init__(self, task, num_envs=1, *, threads=None, seed=0, precision="float32",
+                 autoreset="same_step", max_episode_steps=None, options=None, **task_options):  # fmt: skip
+        self.task_options = task_options
+        if isinstance(task, type):
+            task = task(**task_options)
+        elif task_options:
+            raise ArgumentError(f"{sorted(task_options)}: options belong to a class, not to an instance")
+        if task.model is None:
+            raise ArgumentError(f"{type(task).__name__}.model: not set; a Model, MJCF text or a path")
+        model, self.model_xml = _load(task.model)
+        self.task = task
+        self.id = task.id or type(task).__name__
+        self.batch = Batch(model, num_envs, options, precision=precision, threads=threads, seed=seed)
+        self.frame_skip = int(task.frame_skip)
+        self.physics_dt = self.batch.options.timestep
+        self.dt = self.frame_skip * self.physics_dt
+        self._set_actions(task, model)
+        if max_episode_steps is None:
+            max_episode_steps = task.max_episode_steps
+        super().__init__(num_envs, 0, task.metric_names, seed=seed, autoreset=autoreset,
+                         max_episode_steps=max_episode_steps)  # fmt: skip
+        task._env = self
+        task.setup()
+        self._start(np.arange(num_envs))
+        self._size_observation()
+
+    def _set_actions(self, task, model):
+        limited = model.actuator_ctrllimited != 0
+        low = np.where(limited, model.actuator_ctrlrange[:, 0], -np.inf)
+        high = np.where(limited, model.actuator_ctrlrange[:, 1], np.inf)
+        self.num_actions = n = model.nu if task.num_actions is None else task.num_actions
+        if n != model.nu:
+            low, high = np.full(n, -np.inf), np.full(n, np.inf)
+        low = low if task.action_low is None else np.broadcast_to(task.action_low, n)
+        high = high if task.action_high is None else np.broadcast_to(task.action_high, n)
+        self.action_low, self.action_high = low.astype(np.float32), high.astype(np.float32)
+        self._action = np.zeros((self.batch.num_envs, n), np.float32)
+
+    def _size_observation(self):
+        """num_obs is the width of what the task observes."""
+        obs = np.asarray(self.task.observe())
+        if obs.ndim != 2 or len(obs) != self.num_envs:
+            raise ArgumentError(f"{self.id}.observe: gave shape {obs.shape}; expected ({self.num_envs}, n)")
+        self.num_obs = obs.shape[1]
+        for b in self._buffers:
+            b.obs, b.final_obs = np.zeros((2, *obs.shape), np.float32)
+            b.obs[:] = b.final_obs[:] = obs
+
+    def _look(self, b):
+        b.obs[:] = self._checked("observe", self.task.observe(), b.obs.shape)
+
+    def _checked(self, hook, value, shape):
+        value = np.asarray(value)
+        if value.shape != shape:
+            raise ArgumentError(f"{self.id}.{hook}: gave shape {value.shape}; expected {shape}")
+        return value
+
+    def _advance(self, actions, b):
+        task, n = self.task, self.num_envs
+        self._action = actions
+        task.act(actions)
+        self.batch.step(self.frame_skip)
+        self._length += 1
+        frozen = (self.batch.status & FROZEN) != 0
+        b.terminated[:] = self._checked("terminated", task.terminated(), (n,)) | frozen
+        b.reward[:] = np.where(frozen, 0, self._checked("reward", task.reward(), (n,)))
+        b.obs[:] = self._checked("observe", task.observe(), (n, self.num_obs))
+        if self.max_episode_steps:
+            b.truncated[:] = (self._length >= self.max_episode_steps) & ~b.terminated
+        if self.metric_names:
+            metrics = task.metrics()
+            for k, name in enumerate(self.metric_names):
+                b.metrics[:, k] = self._checked(f"metrics[{name!r}]", metrics[name], (n,))
+
+    def _start(self, ids):
+        self._episode[ids] += np.uint32(1)
+        start = self.task.reset(ids)
+        if start is None:
+            self.batch.reset(ids)
+        else:
+            qpos, qvel = start
+            self.batch.reset(ids, qpos=qpos, qvel=qvel)
+
+    def _begin(self, ids, b):
+        self._start(ids)
+        b.obs[ids] = self._checked("observe", self.task.observe(), (self.num_envs, self.num_obs))[ids]
