@@ -9,13 +9,14 @@ on takes it away; or unexplained. Writes bench/results/accuracy.csv.
 """
 
 import argparse
-import csv
 import importlib.util
 import sys
 import time
 from pathlib import Path
 
 import numpy as np
+
+from tables import write
 
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT / "tests/python"))
@@ -80,12 +81,7 @@ def main():
         print(" ".join(f"{k}={v}" for k, v in rows[-1].items()), flush=True)
     if a.only:
         return
-    output = ROOT / "bench/results/accuracy.csv"
-    with output.open("w", newline="") as file:
-        writer = csv.DictWriter(file, rows[0], lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(rows)
-    print(f"written to {output.relative_to(ROOT)}")
+    write(rows, "accuracy")
 
 
 if __name__ == "__main__":

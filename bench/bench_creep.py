@@ -3,11 +3,12 @@
 Prints a table and writes bench/results/creep.csv; both depend on the engine only, not on the machine.
 """
 
-import csv
 import sys
 from pathlib import Path
 
 import numpy as np
+
+from tables import table, write
 
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT / "tests/python"))
@@ -67,14 +68,8 @@ def main() -> None:
                          "sigma": sigma, "creep_um_per_s": f"{1e6 * creep:.3g}",
                          "iterations_mean": f"{iterations.mean():.2f}",
                          "iterations_max": int(iterations.max())})
-    output = ROOT / "bench/results/creep.csv"
-    output.parent.mkdir(parents=True, exist_ok=True)
-    with output.open("w", newline="") as file:
-        for sink in (file, sys.stdout):
-            writer = csv.DictWriter(sink, rows[0], lineterminator="\n")
-            writer.writeheader()
-            writer.writerows(rows)
-    print(f"written to {output.relative_to(ROOT)}")
+    print(table(rows))
+    write(rows, "creep")
 
 
 if __name__ == "__main__":

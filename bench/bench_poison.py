@@ -12,7 +12,6 @@ processes don't change; runs take turns, the minimum of each counts. Writes benc
 """
 
 import argparse
-import csv
 import sys
 import time
 from pathlib import Path
@@ -20,6 +19,8 @@ from pathlib import Path
 import numpy as np
 
 import stiction
+
+from tables import write
 
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT / "tests/python"))
@@ -94,12 +95,7 @@ def main():
                      "iterations_max": int(np.nonzero(counts[name].iteration_histogram)[0].max()),
                      "status": f"{status[name]:#x}"})
         print(" ".join(f"{v!s:>14}" for v in rows[-1].values()), flush=True)
-    output = ROOT / "bench/results/poison.csv"
-    with output.open("w", newline="") as file:
-        writer = csv.DictWriter(file, rows[0], lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(rows)
-    print(f"written to {output.relative_to(ROOT)}")
+    write(rows, "poison")
 
 
 if __name__ == "__main__":

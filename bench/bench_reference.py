@@ -5,16 +5,15 @@ a change of speed that also changes the results shows.
 """
 
 import argparse
-import csv
 import hashlib
 import importlib.util
-import re
-import sys
 import time
 from pathlib import Path
 
 import numpy as np
 import stiction
+
+from tables import processor, table, write
 
 ROOT = Path(__file__).parents[1]
 
@@ -49,26 +48,14 @@ def measure(path: Path, steps: int) -> dict:
             "hash": hashlib.sha256(final.tobytes()).hexdigest()[:8]}
 
 
-def processor() -> str:
-    names = re.findall(r"^model name\s*: (.*)$", Path("/proc/cpuinfo").read_text(), re.MULTILINE)
-    return re.sub(r"\W+", "-", names[0] if names else "unknown").strip("-").lower()
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--steps", type=int, default=2000)
-    parser.add_argument("--output", type=Path,
-                        default=ROOT / "bench/results" / processor() / "reference.csv")
     arguments = parser.parse_args()
 
     rows = [{"model": name} | measure(path, arguments.steps) for name, path in models().items()]
-    arguments.output.parent.mkdir(parents=True, exist_ok=True)
-    with arguments.output.open("w", newline="") as file:
-        for sink in (file, sys.stdout):
-            writer = csv.DictWriter(sink, rows[0], lineterminator="\n")
-            writer.writeheader()
-            writer.writerows(rows)
-    print(f"written to {arguments.output}")
+    print(table(rows))
+    write(rows, "reference", processor())
 
 
 if __name__ == "__main__":

@@ -9,13 +9,14 @@ numbers depend on the engine only, not on the machine.
 """
 
 import argparse
-import csv
 import sys
 from pathlib import Path
 
 import numpy as np
 
 import stiction
+
+from tables import write
 
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT / "tests/python"))
@@ -89,12 +90,7 @@ def main():
                         rows.append({"scene": name, "stiction": law, "precision": precision,
                                      "v_s": v_s, "sigma": sigma, **numbers})
                         print(" ".join(f"{v!s:>12}" for v in rows[-1].values()), flush=True)
-    output = ROOT / "bench/results/rest.csv"
-    with output.open("w", newline="") as file:
-        writer = csv.DictWriter(file, rows[0], lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(rows)
-    print(f"written to {output.relative_to(ROOT)}")
+    write(rows, "rest")
 
 
 if __name__ == "__main__":

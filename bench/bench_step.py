@@ -9,7 +9,8 @@ import time
 
 import numpy as np
 
-from scenes import HOLD, controls, processor, run, scenes, started, table, write
+from scenes import HOLD, controls, run, scenes, started
+from tables import processor, table, write
 
 
 def quantile(histogram, share: float) -> int:
@@ -65,7 +66,7 @@ def main() -> None:
     rows = [measure(s, n, t, p, a.warm_up, a.steps, a.rounds)
             for s in scenes(a.models) for n in a.envs for t in a.threads for p in a.precision]  # fmt: skip
     print(table(rows))
-    print(f"written to {write(rows, 'step')}")
+    write(rows, "step", processor())
 
 
 if __name__ == "__main__":

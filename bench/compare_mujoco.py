@@ -14,7 +14,8 @@ import time
 import numpy as np
 from stiction.control import start_state
 
-from scenes import HOLD, controls, run, scenes, started, table, write
+from scenes import HOLD, controls, run, scenes, started
+from tables import processor, table, write
 
 TILT = np.radians(5)
 
@@ -162,7 +163,7 @@ def main() -> None:
     rows = [compare(s, a.envs, t, a.warm_up, a.steps, a.rounds)
             for s in scenes(a.models) for t in a.threads]  # fmt: skip
     print(table(rows))
-    print(f"written to {write(rows, 'mujoco')}")
+    write(rows, "mujoco", processor())
 
 
 if __name__ == "__main__":

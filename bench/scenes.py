@@ -75,28 +75,3 @@ def started(model, num_envs, **arguments) -> stiction.Batch:
     qpos, qvel, _ = start_state(model)
     batch.reset(qpos=qpos, qvel=qvel)
     return batch
-
-
-def processor() -> str:
-    names = re.findall(r"^model name\s*: (.*)$", Path("/proc/cpuinfo").read_text(), re.MULTILINE)
-    return re.sub(r"\W+", "-", names[0] if names else "unknown").strip("-").lower()
-
-
-def write(rows: list[dict], name: str) -> Path:
-    """bench/results/<processor>/<name>.csv"""
-    import csv
-
-    path = ROOT / "bench/results" / processor() / f"{name}.csv"
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open("w", newline="") as file:
-        writer = csv.DictWriter(file, rows[0], lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(rows)
-    return path
-
-
-def table(rows: list[dict]) -> str:
-    """Columns as wide as their widest entry."""
-    lines = [list(rows[0]), *([str(v) for v in row.values()] for row in rows)]
-    widths = [max(map(len, column)) for column in zip(*lines)]
-    return "\n".join("  ".join(v.rjust(w) for v, w in zip(line, widths)) for line in lines)

@@ -45,9 +45,9 @@ struct FieldInfo {
 };
 
 // What a step depends on besides inputs and parameters, of n environments, row-major (n, ...).
-// Empty vectors in set_state: qpos, qvel, time stay; anchor and body_airtime become zero.
+// Empty vectors in set_state: qpos, qvel, time stay; the others become zero.
 struct BatchState {
-  std::vector<double> qpos, qvel, time, anchor, body_airtime;
+  std::vector<double> qpos, qvel, time, anchor, body_airtime, qacc_warmstart;
 };
 
 // Statistics of the solver over the steps since construction or the last clear.
@@ -86,7 +86,7 @@ class Batch {
   // Outputs at the present state; forces and accelerations come from a solve that moves nothing.
   void refresh();
 
-  // The model's reference pose (or the given state); zero velocity, time, anchors, inputs and
+  // The model's reference pose (or the given state); the rest of the state, inputs and
   // status. Throws ArgumentError on an index out of range, a duplicate, a bad state or unphysical
   // own parameters. Refreshes what it reset.
   void reset();

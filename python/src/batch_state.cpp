@@ -75,7 +75,8 @@ std::vector<Part> parts(const Batch& b) {
           {"qvel", &BatchState::qvel, {m.nv}, "nv"},
           {"time", &BatchState::time, {}, ""},
           {"anchor", &BatchState::anchor, {anchored ? m.nslot : 0, 3}, "nslot, 3"},
-          {"body_airtime", &BatchState::body_airtime, {m.nbody}, "nbody"}};
+          {"body_airtime", &BatchState::body_airtime, {m.nbody}, "nbody"},
+          {"qacc_warmstart", &BatchState::qacc_warmstart, {m.nv}, "nv"}};
 }
 
 // One row for each of n environments, or one row for all.
@@ -154,12 +155,13 @@ void copy(BoundBatch& b, const ArrayLike& src, const ArrayLike& dst) {
   b.engine.copy(from, to);
 }
 
-#define STATE_ARGUMENTS                            \
-  "qpos: numpy.typing.ArrayLike | None = None, "   \
-  "qvel: numpy.typing.ArrayLike | None = None, "   \
-  "time: numpy.typing.ArrayLike | None = None, "   \
-  "anchor: numpy.typing.ArrayLike | None = None, " \
-  "body_airtime: numpy.typing.ArrayLike | None = None) -> None"
+#define STATE_ARGUMENTS                                  \
+  "qpos: numpy.typing.ArrayLike | None = None, "         \
+  "qvel: numpy.typing.ArrayLike | None = None, "         \
+  "time: numpy.typing.ArrayLike | None = None, "         \
+  "anchor: numpy.typing.ArrayLike | None = None, "       \
+  "body_airtime: numpy.typing.ArrayLike | None = None, " \
+  "qacc_warmstart: numpy.typing.ArrayLike | None = None) -> None"
 
 }  // namespace
 
@@ -167,15 +169,16 @@ void bind_batch_state(nb::class_<BoundBatch>& c) {
   c.def("reset", &reset, nb::arg("mask_or_ids") = nb::none(), nb::arg("state"),
         nb::sig("def reset(self, mask_or_ids: numpy.typing.ArrayLike | None = None, "
                 "**state: numpy.typing.ArrayLike) -> None"),
-        "The model's reference pose, or the given state; zero velocity, time, anchors, inputs and\n"
-        "status; outputs refreshed. None: all environments.\n\n"
-        "state: qpos, qvel, time, anchor, body_airtime; one row for each chosen environment, or "
-        "one\nfor all. Raises ArgumentError on a bad index, shape or number.");
+        "The model's reference pose, or the given state; the rest of the state, inputs and\n"
+        "status zero; outputs refreshed. None: all environments.\n\n"
+        "state: qpos, qvel, time, anchor, body_airtime, qacc_warmstart; one row for each chosen\n"
+        "environment, or one for all. Raises ArgumentError on a bad index, shape or number.");
   c.def(
       "set_state", &set_state, nb::arg("ids") = nb::none(), nb::arg("state"),
       nb::sig("def set_state(self, ids: numpy.typing.ArrayLike | None = None, *, " STATE_ARGUMENTS),
       "States of all environments or of those in `ids` (indices or a mask), rows as in `reset`.\n"
-      "\nWhat is not given stays, but anchors and air times become zero. Inputs stay, the status\n"
+      "\nOf what is not given qpos, qvel and time stay, the rest becomes zero. Inputs stay, the "
+      "status\n"
       "is cleared, outputs are refreshed. Raises ArgumentError naming environment and index.");
   c.def("get_state", &get_state, nb::arg("ids") = nb::none(),
         nb::sig("def get_state(self, ids: numpy.typing.ArrayLike | None = None) "

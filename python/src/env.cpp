@@ -106,6 +106,28 @@ void init(BoundEnv* self, const std::string& id, int num_envs, std::optional<int
   new (self) BoundEnv{std::move(engine), std::move(batch)};
 }
 
+// One seed for all: environment i draws with seed + i; or a seed for each environment of the batch.
+std::vector<std::uint64_t> parse_seeds(const Env& e, const std::vector<int>& ids,
+                                       nb::handle given) {
+  const nb::module_ numpy = nb::module_::import_("numpy");
+  const nb::object a = numpy.attr("asarray")(given);
+  const std::string kind = text(a.attr("dtype").attr("kind"));
+  const bool one = nb::cast<int>(a.attr("ndim")) == 0;
+  const auto negative = [&] {
+    return nb::cast<bool>(numpy.attr("any")(numpy.attr("less")(a, 0)).attr("item")());
+  };
+  if ((kind != "i" && kind != "u") || negative() ||
+      !(one || a.attr("shape").equal(nb::make_tuple(e.num_envs()))))
+    throw ArgumentError("seed: given " + text(nb::repr(given)) +
+                        "; expected a whole number >= 0 or one for each of " +
+                        std::to_string(e.num_envs()) + " environments");
+  std::vector<std::uint64_t> seeds;
+  for (const int i : ids)
+    seeds.push_back(one ? nb::cast<std::uint64_t>(a.attr("item")()) + static_cast<std::uint64_t>(i)
+                        : nb::cast<std::uint64_t>(a.attr("item")(i)));
+  return seeds;
+}
+
 nb::object reset(BoundEnv& b, const std::optional<nb::object>& ids_or_mask,
                  const nb::object& seed) {
   Env& e = *b.engine;
@@ -115,21 +137,7 @@ nb::object reset(BoundEnv& b, const std::optional<nb::object>& ids_or_mask,
   } else {
     for (int i = 0; i < e.num_envs(); ++i) ids.push_back(i);
   }
-  if (!seed.is_none()) {
-    std::vector<std::uint64_t> seeds;
-    if (nb::isinstance<nb::int_>(seed)) {
-      const auto first = nb::cast<std::uint64_t>(seed);
-      for (const int i : ids) seeds.push_back(first + static_cast<std::uint64_t>(i));
-    } else {
-      const auto each = nb::cast<std::vector<std::uint64_t>>(
-          nb::module_::import_("numpy").attr("asarray")(seed).attr("tolist")());
-      if (each.size() != static_cast<std::size_t>(e.num_envs()))
-        throw ArgumentError("seed: given " + std::to_string(each.size()) + " seeds for " +
-                            std::to_string(e.num_envs()) + " environments");
-      for (const int i : ids) seeds.push_back(each[static_cast<std::size_t>(i)]);
-    }
-    e.seed(ids, seeds);
-  }
+  if (!seed.is_none()) e.seed(ids, parse_seeds(e, ids, seed));
   {
     const nb::gil_scoped_release release;
     e.reset(ids);

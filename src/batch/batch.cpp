@@ -102,9 +102,6 @@ BatchMemory batch_memory(const Model& model, const BatchOptions& options) {
   return memory_of(host.specs(), options, kernels_of(options.precision));
 }
 
-std::size_t Batch::Impl::number_bytes(const FieldSpec& s) const {
-  return is_wide(s) || given.precision == Precision::float64 ? 8 : 4;
-}
 std::size_t Batch::Impl::block_bytes(const FieldSpec& s) const {
   return blocked_bytes(s, kernels);
 }
@@ -135,6 +132,14 @@ Batch::Impl::Impl(ModelPtr m, const BatchOptions& o)
   run({nullptr, o.num_envs, 0, true});
 }
 
+std::vector<RowSpec> Batch::Impl::row_specs(std::initializer_list<FieldKind> kinds) const {
+  std::vector<RowSpec> specs;
+  for_fields(host.specs(), kinds, [&](Field f, const FieldSpec& s) {
+    if (s.size() > 0) specs.push_back({f, s.kind, is_wide(s), s.size(), row_bytes(s)});
+  });
+  return specs;
+}
+
 // Dense fields, the model's values as dense rows and as shared blocks, and a workspace per thread.
 void Batch::Impl::allocate() {
   const std::size_t n = at(num_envs());
@@ -147,6 +152,8 @@ void Batch::Impl::allocate() {
              [&](Field, const FieldSpec& s) { shared_bytes += block_bytes(s); });
   for_fields(host.specs(), kBlocked, [&](Field, const FieldSpec& s) { blocked += block_bytes(s); });
 
+  loaded = row_specs({FieldKind::state, FieldKind::input, FieldKind::param});
+  stored = row_specs({FieldKind::state, FieldKind::output});
   dense = cpu::Buffer(bytes);
   std::byte* p = dense.data();
   for_fields(host.specs(), kDense, [&](Field f, const FieldSpec& s) {

@@ -45,6 +45,15 @@ struct Workspace {
   SolverCounts counts;
 };
 
+// A dense field that has numbers, as a run copies it.
+struct RowSpec {
+  Field field;
+  FieldKind kind;
+  bool wide;
+  int numbers;        // of an environment
+  std::size_t bytes;  // of its row
+};
+
 struct Batch::Impl {
   Impl(ModelPtr m, const BatchOptions& o);
 
@@ -63,6 +72,7 @@ struct Batch::Impl {
   cpu::Buffer dense;
   std::vector<cpu::Buffer> own;
   std::array<std::byte*, kFields> rows{};
+  std::vector<RowSpec> loaded, stored;  // parameters are loaded where own
   std::vector<std::uint32_t> status;
   std::vector<std::int32_t> status_step, steps;  // steps since the reset
   cpu::Buffer reference;                         // the model's values, a dense row per field
@@ -79,7 +89,9 @@ struct Batch::Impl {
   const FieldSpec& spec(Field f) const { return host.specs()[at(f)]; }
   bool is_wide(const FieldSpec& s) const { return s.type == FieldType::wide; }
   // Bytes of one number in a dense row, of a row, and of a block.
-  std::size_t number_bytes(const FieldSpec& s) const;
+  std::size_t number_bytes(const FieldSpec& s) const {
+    return is_wide(s) || given.precision == Precision::float64 ? 8 : 4;
+  }
   std::size_t row_bytes(const FieldSpec& s) const { return number_bytes(s) * at(s.size()); }
   std::size_t block_bytes(const FieldSpec& s) const;
   std::byte* row(Field f, int env) const { return rows[at(f)] + row_bytes(spec(f)) * at(env); }
@@ -90,6 +102,7 @@ struct Batch::Impl {
   double number(Field f, int env, int i) const { return get(row(f, env), spec(f), i); }
   std::vector<double> numbers(Field f, int env) const;
   void allocate();
+  std::vector<RowSpec> row_specs(std::initializer_list<FieldKind> kinds) const;
   std::vector<double> reference_values(Field f) const;
   ArrayView view(Field f);
   void make_own(Field f);
@@ -121,6 +134,7 @@ struct Batch::Impl {
   void write_state(std::span<const int> ids, const BatchState& s);
   void write_reference(int env, FieldKind kind);
   void clear_status(int env);
+  double limit(Field f) const;                          // of a number of the state
   std::string describe(Field f, int env, int i) const;  // "qpos[3, 2]"
 
   void check_params(int env) const;        // check.cpp

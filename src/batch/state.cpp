@@ -18,13 +18,8 @@ constexpr StateField kState[] = {{Field::qpos, &BatchState::qpos, false},
                                  {Field::qvel, &BatchState::qvel, false},
                                  {Field::time, &BatchState::time, false},
                                  {Field::anchor, &BatchState::anchor, true},
-                                 {Field::body_airtime, &BatchState::body_airtime, true}};
-
-double limit(Field f) {
-  if (f == Field::qpos) return kStateLimit;
-  if (f == Field::qvel) return kVelocityLimit;
-  return std::numeric_limits<double>::max();
-}
+                                 {Field::body_airtime, &BatchState::body_airtime, true},
+                                 {Field::qacc_warmstart, &BatchState::qacc_warmstart, true}};
 
 std::vector<int> ids_of(std::span<const bool> mask) {
   std::vector<int> ids;
@@ -40,6 +35,14 @@ std::vector<int> all_ids(int n) {
 }
 
 }  // namespace
+
+// Bound of the numbers of a state.
+double Batch::Impl::limit(Field f) const {
+  if (f == Field::qpos) return kStateLimit;
+  if (f == Field::qvel) return kVelocityLimit;
+  if (f == Field::qacc_warmstart) return 2 * kVelocityLimit / *options.timestep;
+  return std::numeric_limits<double>::max();
+}
 
 std::string Batch::Impl::describe(Field f, int env, int i) const {
   const FieldSpec& s = spec(f);

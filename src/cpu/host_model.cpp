@@ -86,6 +86,14 @@ void HostModel::bodies(const Model& m) {
   w.body_dofadr = keep(m.body_dofadr);
   w.body_dofnum = keep(m.body_dofnum);
 
+  std::vector<int> aligned(at(m.nbody));
+  for (int b = 0; b < m.nbody; ++b) {
+    const double* q = &m.body_quat[at(4 * b)];
+    const bool one = q[0] == 1 && q[1] == 0 && q[2] == 0 && q[3] == 0;
+    aligned[at(b)] = one && m.body_mocapid[at(b)] < 0 ? 1 : 0;
+  }
+  w.body_aligned = keep(aligned);
+
   // levels and children
   std::vector<int> depth(at(m.nbody), 0);
   for (int b = 1; b < m.nbody; ++b) depth[at(b)] = depth[at(m.body_parentid[at(b)])] + 1;
@@ -106,18 +114,25 @@ void HostModel::bodies(const Model& m) {
 
   // what can move: the last dof on the path to the root, and the body of the first
   std::vector<int> last(at(m.nbody), -1), tree(at(m.nbody), -1), roots;
+  std::vector<int> weld(at(m.nbody), 0), translation(at(m.nbody), -1);
   for (int b = 1; b < m.nbody; ++b) {
     const auto p = at(m.body_parentid[at(b)]);
     const int n = m.body_dofnum[at(b)];
     last[at(b)] = n > 0 ? m.body_dofadr[at(b)] + n - 1 : last[p];
     tree[at(b)] = tree[p];
+    weld[at(b)] = n > 0 ? b : weld[p];
+    translation[at(b)] = translation[p];
     if (n > 0 && tree[p] < 0) {
       tree[at(b)] = static_cast<int>(roots.size());
       roots.push_back(b);
+      if (m.jnt_type[at(m.body_jntadr[at(b)])] == JointType::free)
+        translation[at(b)] = m.body_dofadr[at(b)] + 2;
     }
   }
   w.body_lastdof = keep(last);
   w.body_treeid = keep(tree);
+  w.body_weldid = keep(weld);
+  w.body_translation = keep(translation);
   w.ntree = static_cast<int>(roots.size());
   w.tree_body = keep(roots);
 }
@@ -165,12 +180,21 @@ void HostModel::geoms(const Model& m) {
   std::vector<int> slot_pair;
   for (int p = 0; p < m.npair; ++p) slot_pair.insert(slot_pair.end(), at(m.pair_slotnum[at(p)]), p);
   w.slot_pair = keep(slot_pair);
-  std::vector<int> paired(m.pair_geom1);
-  paired.insert(paired.end(), m.pair_geom2.begin(), m.pair_geom2.end());
-  std::sort(paired.begin(), paired.end());
-  paired.erase(std::unique(paired.begin(), paired.end()), paired.end());
+  std::vector<int> paired, hulls;
+  for (int g = 0; g < m.ngeom; ++g) {
+    bool meets = false, meets_shape = false;
+    for (int p = 0; p < m.npair; ++p) {
+      if (m.pair_geom1[at(p)] != g && m.pair_geom2[at(p)] != g) continue;
+      meets = true;
+      meets_shape |= m.geom_type[at(m.pair_geom1[at(p)])] != GeomType::plane;
+    }
+    if (meets) paired.push_back(g);
+    if (meets_shape) hulls.push_back(g);
+  }
   w.npairgeom = static_cast<int>(paired.size());
   w.pair_geom = keep(paired);
+  w.nhullgeom = static_cast<int>(hulls.size());
+  w.hull_geom = keep(hulls);
   w.site_bodyid = keep(m.site_bodyid);
   w.site_type = keep(to_ints(m.site_type));
 }
@@ -255,6 +279,7 @@ void HostModel::make_own(Field f) {
     view_.actuator_mayservo = keep(std::vector<int>(at(view_.nu), 1));
     view_.any_servo = view_.nu > 0;
   }
+  if (f == Field::body_quat) view_.body_aligned = keep(std::vector<int>(at(view_.nbody), 0));
   if (f == Field::dof_frictionloss) view_.any_frictionloss = view_.nv > 0;
 }
 

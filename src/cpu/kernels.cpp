@@ -76,6 +76,9 @@ void broadcast(bool wide, int n, const double* values, void* block) {
 template <class S>
 void clean_as(int n, void* block, bool* bad) {
   S* x = static_cast<S*>(block);
+  S sum = S(0.0);  // x - x: 0, or NaN
+  for (int i = 0; i < n; ++i) sum = sum + (x[i] - x[i]);
+  if (!any_lane(sum != S(0.0))) return;
   for (int i = 0; i < n; ++i) {
     const Mask<S> wrong = !is_finite(x[i]);
     if (!any_lane(wrong)) continue;

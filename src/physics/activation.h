@@ -14,9 +14,6 @@
 
 STICTION_PHYSICS_BEGIN
 
-// ContactModel
-inline constexpr int kLagged = 0, kSap = 2;
-
 template <class S>
 STICTION_FN S horizon(const ModelView& m, const EnvView<S>& e, int pair) {
   if (m.opt.contact_model != kSap) return S(m.opt.timestep);

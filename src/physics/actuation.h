@@ -178,19 +178,20 @@ STICTION_FN void body_applied(const ModelView& m, EnvView<S>& e, int b) {
 // Sets bad_control where an input is not finite. True if a body is pushed or lifted in any lane.
 template <class Team, class S>
 STICTION_FN bool check_inputs(const Team& team, const ModelView& m, EnvView<S>& e) {
-  const int nu = m.nu, nv = m.nv, nx = 6 * m.nbody;
-  const auto bad = [](const S& x) { return select(is_finite(x), S(0.0), S(1.0)); };
-  const S any_bad = team.template max<S>(nu + nv + nx, [&](int i) {
-    return i < nu        ? bad(e.ctrl[i])
-           : i < nu + nv ? bad(e.qfrc_applied[i - nu])
-                         : bad(e.xfrc_applied[i - nu - nv]);
-  });
-  team.once([&] { raise_flag(e, Status::bad_control, any_bad > S(0.0)); });
-
-  const S largest = team.template max<S>(nx + m.nbody, [&](int i) {
-    return i < nx ? vabs(finite_or_zero(e.xfrc_applied[i])) : vabs(e.body_gravcomp[i - nx]);
-  });
-  return any_lane(largest > S(0.0));
+  const int nx = 6 * m.nbody;
+  const auto total = [&](int n, const S* x) {
+    return team.template sum<S>(n, [=](int i) { return vabs(x[i]); });
+  };
+  // 0, or NaN where a number is not finite
+  const auto fault = [&](int n, const S* x) {
+    return team.template sum<S>(n, [=](int i) { return x[i] - x[i]; });
+  };
+  const bool pushed =
+      any_lane(total(nx, e.xfrc_applied) + total(m.nbody, e.body_gravcomp) != S(0.0));
+  S faults = fault(m.nu, e.ctrl) + fault(m.nv, e.qfrc_applied);
+  if (pushed) faults = faults + fault(nx, e.xfrc_applied);
+  team.once([&] { raise_flag(e, Status::bad_control, faults != S(0.0)); });
+  return pushed;
 }
 
 template <class Team, class S>

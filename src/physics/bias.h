@@ -54,10 +54,10 @@ STICTION_FN void gather_forces(const Team& team, const ModelView& m, S* force) {
     const int first = m.level_adr[l];
     team.for_each(m.level_adr[l + 1] - first, [&](int i) {
       const int b = m.level_body[first + i];
-      if (m.body_treeid[b] < 0) return;
+      const int begin = m.child_adr[b], end = m.child_adr[b + 1];
+      if (m.body_treeid[b] < 0 || begin == end) return;
       Spatial<S> f = load6(force, b);
-      for (int c = m.child_adr[b]; c < m.child_adr[b + 1]; ++c)
-        f = f + load6(force, m.child_body[c]);
+      for (int c = begin; c < end; ++c) f = f + load6(force, m.child_body[c]);
       store6(force, b, f);
     });
   }

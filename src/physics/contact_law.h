@@ -59,59 +59,125 @@ STICTION_FN RowValue<S> hunt_crossley(const ContactLaw<S>& c, S v_n) {
   return {select(closing, impulse, S(0.0)), select(closing, hess, S(0.0))};
 }
 
-// ℓ = −N(v_n) + μ n0 ‖x‖_s, x = v_t + b_t, ‖x‖_s' = t = x/den, den = sqrt(|x|² + ε²)
+// ℓ(v_n, |x|), x = v_t + b_t: at a point all laws depend on nothing else. With t = r x
+//   γ = impulse n − across x
+//   G = across (I − n nᵀ) + normal n nᵀ − along t tᵀ + oblique u uᵀ,  u = n − tilt t
 template <class S>
-STICTION_FN ContactValue<S> lagged(const ContactLaw<S>& c, const Vec3<S>& v) {
-  const S v_n = dot(c.normal, v);
-  const Vec3<S> x = (v - v_n * c.normal) + c.shift;
-  const S r = S(1.0) / vsqrt(norm2(x) + c.eps * c.eps);
-  const Vec3<S> t = r * x;
+struct SlipValue {
+  S impulse, r;
+  S across, normal, along, oblique, tilt;
+};
+
+// ℓ = −N(v_n) + μ n0 ‖x‖_s, ‖x‖_s' = t = x/den, den = sqrt(|x|² + ε²)
+template <class S>
+STICTION_FN SlipValue<S> lagged(const ContactLaw<S>& c, S v_n, S x2) {
+  const S r = S(1.0) / vsqrt(x2 + c.eps * c.eps), across = c.mu * c.n0 * r;
   const RowValue<S> n = hunt_crossley(c, v_n);
-  const S bound = c.mu * c.n0, across = bound * r;
-  return {n.impulse * c.normal - bound * t, curvature(across, n.hess, c.normal, across, t)};
+  return {n.impulse, r, across, n.hess, across, S(0.0), S(0.0)};
 }
 
 // ℓ = −N(z), z = v_n − μ ‖x‖_s, ‖x‖_s = |x|²/(den + ε)
 template <class S>
-STICTION_FN ContactValue<S> similar(const ContactLaw<S>& c, const Vec3<S>& v) {
-  const S v_n = dot(c.normal, v);
-  const Vec3<S> x = (v - v_n * c.normal) + c.shift;
-  const S x2 = norm2(x), den = vsqrt(x2 + c.eps * c.eps), r = S(1.0) / den;
-  const Vec3<S> t = r * x;
+STICTION_FN SlipValue<S> similar(const ContactLaw<S>& c, S v_n, S x2) {
+  const S den = vsqrt(x2 + c.eps * c.eps), r = S(1.0) / den;
   const RowValue<S> n = hunt_crossley(c, v_n - c.mu * (x2 / (den + c.eps)));
-  const Vec3<S> dz = c.normal - c.mu * t;
   const S across = c.mu * n.impulse * r;
-  return {n.impulse * dz, outer(n.hess, dz) + curvature(across, S(0.0), c.normal, across, t)};
+  return {n.impulse, r, across, S(0.0), across, n.hess, c.mu};
 }
 
-// ℓ = ½ γᵀ R γ, γ = projection of y = R⁻¹ (v̂ − v_c) on the friction cone in the norm of R
+// ℓ = ½ γᵀ R γ, γ = projection of y = R⁻¹ (v̂ − v_c) on the friction cone in the norm of R; x = v_t
 template <class S>
-STICTION_FN ContactValue<S> sap(const ContactLaw<S>& c, const Vec3<S>& v) {
-  const S inv_n = c.c1, inv_t = c.c2, zero = S(0.0);
-  const S v_n = dot(c.normal, v), y_n = inv_n * (c.c0 - v_n);
-  const Vec3<S> y_t = -(inv_t * (v - v_n * c.normal));
-  const S y_r = norm(y_t);
-  const Vec3<S> t = (S(1.0) / select(y_r > zero, y_r, S(1.0))) * y_t;
-  const S mu_hat = c.mu * inv_n / select(inv_t > zero, inv_t, S(1.0));
+STICTION_FN SlipValue<S> sap(const ContactLaw<S>& c, S v_n, S x2) {
+  const S inv_n = c.c1, inv_t = c.c2, zero = S(0.0), one = S(1.0);
+  const S x = vsqrt(x2), y_n = inv_n * (c.c0 - v_n), y_r = inv_t * x;
+  const S mu_hat = c.mu * inv_n / select(inv_t > zero, inv_t, one);
   const Mask<S> sticks = y_r <= c.mu * y_n && c.mu > zero;
   const Mask<S> acts = y_n + mu_hat * y_r > zero;
 
-  // sliding: γ_n = (y_n + μ̂ y_r)/(1 + μ μ̂), γ_t = μ γ_n t
-  const S scale = S(1.0) / (S(1.0) + c.mu * mu_hat);
+  // sliding: γ_n = (y_n + μ̂ y_r)/(1 + μ μ̂), γ_t = −μ γ_n t
+  const S scale = one / (one + c.mu * mu_hat);
   const S slide_n = scale * (y_n + mu_hat * y_r);
   const S n = select(acts, select(sticks, y_n, slide_n), zero);
-  const Vec3<S> tangent = select<S>(sticks, y_t, (c.mu * n) * t);
-  const Vec3<S> impulse = n * c.normal + select<S>(acts, tangent, zero3<S>());
 
-  // G: sticking diag(1/R); sliding μ/R_t (γ_n/y_r (P − t tᵀ) + μ̂ s t tᵀ), μ s/R_n n tᵀ, s/R_n n nᵀ,
-  // which is s/R_n (n + μ t)(n + μ t)ᵀ and the part across
-  const S slide_across = c.mu * inv_t * (n / select(y_r > zero, y_r, S(1.0)));
+  // G: sticking diag(1/R); sliding μ/R_t (γ_n/y_r (P − t tᵀ) + μ̂ s t tᵀ), −μ s/R_n n tᵀ, s/R_n n nᵀ,
+  // which is s/R_n (n − μ t)(n − μ t)ᵀ and the part across
+  const S slide_across = c.mu * inv_t * (n / select(y_r > zero, y_r, one));
   const S across = select(acts, select(sticks, inv_t, slide_across), zero);
-  const S along = select(sticks, zero, across);
-  const S normal = select(acts && sticks, inv_n, zero);
-  const S oblique = select(acts, select(sticks, zero, scale * inv_n), zero);
-  return {impulse,
-          outer(oblique, c.normal + c.mu * t) + curvature(across, normal, c.normal, along, t)};
+  return {n,
+          select(x > zero, one, zero) / select(x > zero, x, one),
+          across,
+          select(acts && sticks, inv_n, zero),
+          select(sticks, zero, across),
+          select(acts, select(sticks, zero, scale * inv_n), zero),
+          c.mu};
+}
+
+template <class S>
+STICTION_FN SlipValue<S> slip_law(int model, const ContactLaw<S>& c, S v_n, S x2) {
+  switch (model) {
+    case kLagged: return lagged(c, v_n, x2);
+    case kSap: return sap(c, v_n, x2);
+    default: return similar(c, v_n, x2);
+  }
+}
+
+template <class S>
+STICTION_FN Vec3<S> slip(const ContactLaw<S>& c, S v_n, const Vec3<S>& v) {
+  return (v - v_n * c.normal) + c.shift;
+}
+
+template <class S>
+STICTION_FN ContactValue<S> evaluate(int model, const ContactLaw<S>& c, const Vec3<S>& v) {
+  const S v_n = dot(c.normal, v);
+  const Vec3<S> x = slip(c, v_n, v);
+  const SlipValue<S> s = slip_law(model, c, v_n, norm2(x));
+  const Vec3<S> t = s.r * x;
+  const Sym3<S> hess = curvature(s.across, s.normal, c.normal, s.along, t);
+  const Vec3<S> impulse = s.impulse * c.normal - s.across * x;
+  if (model == kLagged) return {impulse, hess};
+  return {impulse, outer(s.oblique, c.normal - s.tilt * t) + hess};
+}
+
+// Along v + α d only v_n = v_n0 + α d_n and the part y = y0 + α s of x along its change d_t = s t̂
+// move; the rest of x stays.
+template <class S>
+struct PointLine {
+  S v_n, d_n, y, s, rest2;
+};
+template <class S>
+STICTION_FN PointLine<S> point_line(const ContactLaw<S>& c, const Vec3<S>& v, const Vec3<S>& d) {
+  const S v_n = dot(c.normal, v), d_n = dot(c.normal, d), zero = S(0.0);
+  const Vec3<S> x = slip(c, v_n, v), d_t = d - d_n * c.normal;
+  const S s = norm(d_t);
+  const Vec3<S> along = (select(s > zero, S(1.0), zero) / select(s > zero, s, S(1.0))) * d_t;
+  const S y = dot(along, x);
+  return {v_n, d_n, y, s, norm2(x - y * along)};
+}
+
+// Slope and curvature of a cost along a line.
+template <class S>
+struct LineValue {
+  S slope, curvature;
+  STICTION_FN LineValue(S a, S b) : slope(a), curvature(b) {}
+  STICTION_FN explicit LineValue(double x) : slope(S(x)), curvature(S(x)) {}
+};
+template <class S>
+STICTION_FN LineValue<S> operator+(const LineValue<S>& a, const LineValue<S>& b) {
+  return {a.slope + b.slope, a.curvature + b.curvature};
+}
+
+// −d·γ and dᵀ G d at v + α d, with x·d = y s and t·d = r y s
+template <class S>
+STICTION_FN LineValue<S> evaluate_line(int model, const ContactLaw<S>& c, const PointLine<S>& l,
+                                       S alpha) {
+  const S y = l.y + alpha * l.s;
+  const SlipValue<S> v = slip_law(model, c, l.v_n + alpha * l.d_n, y * y + l.rest2);
+  const S x_d = y * l.s, t_d = v.r * x_d;
+  const S slope = v.across * x_d - l.d_n * v.impulse;
+  const S curvature = v.normal * (l.d_n * l.d_n) + (v.across * (l.s * l.s) - v.along * (t_d * t_d));
+  if (model == kLagged) return {slope, curvature};
+  const S u_d = l.d_n - v.tilt * t_d;
+  return {slope, curvature + v.oblique * (u_d * u_d)};
 }
 
 template <class S>
@@ -128,19 +194,8 @@ STICTION_FN ContactLaw<S> load_law(const ModelView& m, const EnvView<S>& e, int 
                     c[3],
                     e.point_d[point],
                     S(m.opt.timestep)};
-  if (m.opt.anchored) law.shift = load3(e.point_shift, point);
+  if (m.opt.anchored && m.opt.contact_model != kSap) law.shift = load3(e.point_shift, point);
   return law;
-}
-
-template <class S>
-STICTION_FN ContactValue<S> evaluate(const ModelView& m, const EnvView<S>& e, int point,
-                                     const Vec3<S>& v_c) {
-  const ContactLaw<S> law = load_law(m, e, point);
-  switch (m.opt.contact_model) {
-    case 0: return lagged(law, v_c);
-    case 1: return similar(law, v_c);
-    default: return sap(law, v_c);
-  }
 }
 
 STICTION_PHYSICS_END

@@ -1,8 +1,8 @@
 // Pairs that may touch in this step: a bound per geom, one comparison per pair, and a closer one
 // (cull_axes.h) where that passes.
 //
-// reads   geom_off, geom_xpos, xmat, geom_quat, geom_size, cvel0, cvel_free
-// writes  geom_bound, near_pair, pair_near
+// reads   xpos, xmat, geom_pos, geom_quat, geom_size, cvel0, cvel_free
+// writes  geom_xpos, geom_off, geom_bar, geom_bound, near_pair, pair_near
 //
 // A point acts only if gap <= 2 h max(0, -z) + 8 |g| δt², z = v_n - μ |v_t| at v0 or v_free
 // (activation.h). With d <= gap + margin a lower bound on the distance of the geoms, s a bound on the
@@ -41,7 +41,7 @@ template <class S>
 STICTION_FN Vec3<S> bound_centre(const ModelView& m, const EnvView<S>& e, int g) {
   const int body = m.geom_bodyid[g];
   if (m.body_treeid[body] == 0) return load3(e.geom_off, g);
-  return about_tree(m, e, body, load3(e.geom_xpos, g));
+  return narrow3<S>(load3(e.geom_xpos, g) - tree_origin(m, e, body));
 }
 
 template <class S>
@@ -71,15 +71,27 @@ STICTION_FN void plane_bound(const ModelView& m, EnvView<S>& e, int g) {
   e.geom_bound[4 * g + 3] = height - S(kSlack * epsilon<S>()) * vabs(height);
 }
 
+template <class S>
+STICTION_FN void place_geom(const ModelView& m, EnvView<S>& e, int g) {
+  using W = Wide<S>;
+  const int body = m.geom_bodyid[g];
+  const Vec3<W> x = load3(e.xpos, body) + load9(e.xmat, body) * load3(e.geom_pos, g);
+  const Vec3<W> origin = m.ntree > 0 ? load3(e.xpos, m.tree_body[0]) : zero3<W>();
+  store3(e.geom_xpos, g, x);
+  store3(e.geom_off, g, narrow3<S>(x - origin));
+}
+
 template <class Team, class S>
 STICTION_FN void geom_bounds(const Team& team, const ModelView& m, EnvView<S>& e) {
   team.for_each(m.npairgeom, [&](int i) {
     const int g = m.pair_geom[i];
+    place_geom(m, e, g);
     if (m.geom_type[g] == static_cast<int>(GeomType::plane))
       plane_bound(m, e, g);
     else
       sphere_bound(m, e, g);
   });
+  team.for_each(m.nhullgeom, [&](int i) { place_bars(m, e, m.hull_geom[i]); });
 }
 
 // The largest lower bound on the distance at which the pair may act.

@@ -3,6 +3,7 @@
 //   distance >= |m · d| − reach_1(m) − reach_2(m),   reach(m) = r + Σ h_k |m · u_k|
 //
 // reads   geom_off, xmat; geom_quat, geom_size
+// writes  geom_bar
 #pragma once
 
 #include "physics/vec.h"
@@ -25,31 +26,41 @@ struct Hull {
   }
 };
 
-template <class S>
-STICTION_FN Hull<S> geom_hull(const ModelView& m, const EnvView<S>& e, int g) {
-  Hull<S> hull;
+STICTION_FN int bar_count(const ModelView& m, int g) {
   const GeomType type = static_cast<GeomType>(m.geom_type[g]);
-  const auto size = load3(e.geom_size, g);
-  const bool box = type == GeomType::box;
-  const bool round = type == GeomType::capsule || type == GeomType::cylinder;
-  hull.n = box ? 3 : round ? 1 : 0;
-  hull.radius = S(0.0);
-  if (!box && !round) hull.radius = S(static_cast<double>(m.geom_rbound[g]));
-  if (round) hull.radius = narrow<S>(size.x);
-  if (hull.n == 0) return hull;
+  if (type == GeomType::box) return 3;
+  return type == GeomType::capsule || type == GeomType::cylinder ? 1 : 0;
+}
 
+template <class S>
+STICTION_FN void place_bars(const ModelView& m, EnvView<S>& e, int g) {
+  const int n = bar_count(m, g);
+  if (n == 0) return;
   const auto body = load9(e.xmat, m.geom_bodyid[g]);
   const auto q = load4(e.geom_quat, g);
   const Mat3<S> outer = {narrow3<S>(body.x), narrow3<S>(body.y), narrow3<S>(body.z)};
   const Mat3<S> local =
       matrix(Quat<S>{narrow<S>(q.w), narrow<S>(q.x), narrow<S>(q.y), narrow<S>(q.z)});
-  if (round) {
-    hull.bar[0] = outer * local.z, hull.half[0] = narrow<S>(size.y);
-    return hull;
+  store3(e.geom_bar, 3 * g, outer * (n == 1 ? local.z : local.x));
+  if (n == 1) return;
+  store3(e.geom_bar, 3 * g + 1, outer * local.y);
+  store3(e.geom_bar, 3 * g + 2, outer * local.z);
+}
+
+template <class S>
+STICTION_FN Hull<S> geom_hull(const ModelView& m, const EnvView<S>& e, int g) {
+  Hull<S> hull;
+  const auto size = load3(e.geom_size, g);
+  hull.n = bar_count(m, g);
+  hull.radius = S(hull.n == 0 ? static_cast<double>(m.geom_rbound[g]) : 0.0);
+  if (hull.n == 1) {
+    hull.radius = narrow<S>(size.x);
+    hull.bar[0] = load3(e.geom_bar, 3 * g), hull.half[0] = narrow<S>(size.y);
+  } else if (hull.n == 3) {
+    hull.bar[0] = load3(e.geom_bar, 3 * g), hull.half[0] = narrow<S>(size.x);
+    hull.bar[1] = load3(e.geom_bar, 3 * g + 1), hull.half[1] = narrow<S>(size.y);
+    hull.bar[2] = load3(e.geom_bar, 3 * g + 2), hull.half[2] = narrow<S>(size.z);
   }
-  hull.bar[0] = outer * local.x, hull.half[0] = narrow<S>(size.x);
-  hull.bar[1] = outer * local.y, hull.half[1] = narrow<S>(size.y);
-  hull.bar[2] = outer * local.z, hull.half[2] = narrow<S>(size.z);
   return hull;
 }
 

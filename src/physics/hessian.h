@@ -8,49 +8,65 @@
 
 STICTION_PHYSICS_BEGIN
 
-struct BodyPair {
-  int body1, body2;
-};
-template <class S>
-STICTION_FN BodyPair point_bodies(const ModelView& m, const EnvView<S>& e, int point) {
-  const int pair = e.point_pair[point];
-  return {m.geom_bodyid[m.pair_geom1[pair]], m.geom_bodyid[m.pair_geom2[pair]]};
-}
-
-// Both bodies can move: its curvature couples two paths. Else it belongs to one body alone.
-template <class S>
-STICTION_FN bool is_cross(const ModelView& m, const EnvView<S>& e, int point) {
-  const PointDofs d = point_dofs(m, e, point);
-  return d.dof1 >= 0 && d.dof2 >= 0;
-}
 STICTION_FN int point_of(int code) {
   return code > 0 ? code - 1 : -code - 1;
 }
 
-// point_live, body_live: what is left for the lanes that iterate. A point that acts in none of them
-// would add exact zeros. `every`: all points, for the first evaluation.
+// Of each body the live points and the live bodies below, both rising; bodies without joints are
+// passed over.
+template <class S>
+STICTION_FN void live_tree(const ModelView& m, EnvView<S>& e) {
+  for (int b = 0; b < m.nbody; ++b)
+    e.body_firstpoint[b] = e.body_firstchild[b] = e.body_composite[b] = -1;
+  int ncross = 0;
+  for (int k = 0; k < e.nlive[0]; ++k) {
+    const int p = e.live_point[k];
+    if (e.point_body[2 * p] > 0 && e.point_body[2 * p + 1] > 0) e.live_cross[ncross++] = p;
+  }
+  e.nlivecross[0] = ncross;
+  for (int k = e.nlive[0] - 1; k >= 0; --k) {
+    const int* const body = e.point_body + 2 * e.live_point[k];
+    for (int side = 0; side < 2; ++side) {
+      const int b = body[side], code = 2 * e.live_point[k] + side;
+      e.point_next[code] = e.body_firstpoint[b];
+      e.body_firstpoint[b] = code;
+      if (body[1 - side] == 0) e.body_composite[b] = b;
+    }
+  }
+  for (int i = m.nbody - 1; i > 0; --i) {
+    const int b = m.level_body[i], parent = m.body_weldid[m.body_parentid[b]];
+    if (e.body_firstpoint[b] < 0 && e.body_firstchild[b] < 0) continue;
+    e.body_sibling[b] = e.body_firstchild[parent];
+    e.body_firstchild[parent] = b;
+    if (e.body_composite[b] < 0) continue;
+    e.body_composite[parent] = e.body_composite[parent] < 0 ? e.body_composite[b] : parent;
+  }
+  int n = 0;
+  for (int l = 1; l < m.nlevel; ++l) {
+    e.live_adr[l] = n;
+    for (int i = m.level_adr[l]; i < m.level_adr[l + 1]; ++i) {
+      const int b = m.level_body[i];
+      if (e.body_firstpoint[b] >= 0 || e.body_firstchild[b] >= 0) e.live_body[n++] = b;
+    }
+  }
+  e.live_adr[m.nlevel] = n;
+}
+
+// Points that act in `lanes`, which only become fewer; the others would add exact zeros. `every`:
+// all points, for the first evaluation.
 template <class Team, class S>
 STICTION_FN void live_points(const Team& team, const ModelView& m, EnvView<S>& e,
                              const Mask<S>& lanes, bool every) {
-  team.for_each(e.npoint[0], [&](int p) {
-    e.point_live[p] = every || any_lane(lanes && e.cand_active[e.point_slot[p]] > S(0.5)) ? 1 : 0;
+  const int n = team.compact(e.npoint[0], e.live_point, [&](int p) {
+    return every || any_lane(lanes && e.cand_active[e.point_slot[p]] > S(0.5));
   });
-  for (int l = m.nlevel - 1; l > 0; --l) {
-    const int first = m.level_adr[l];
-    team.for_each(m.level_adr[l + 1] - first, [&](int k) {
-      const int b = m.level_body[first + k];
-      int live = 0, single = 0;
-      for (int n = e.body_pointadr[b]; n < e.body_pointadr[b + 1]; ++n) {
-        const int p = point_of(e.body_point[n]);
-        if (e.point_live[p] == 0) continue;
-        ++live;
-        if (!is_cross(m, e, p)) ++single;
-      }
-      for (int c = m.child_adr[b]; c < m.child_adr[b + 1]; ++c)
-        live += e.body_live[2 * m.child_body[c]], single += e.body_live[2 * m.child_body[c] + 1];
-      e.body_live[2 * b] = live, e.body_live[2 * b + 1] = single;
-    });
-  }
+  const bool known = !every && n == e.nlive[0];
+  team.sync();
+  if (known) return;
+  team.once([&] {
+    e.nlive[0] = n;
+    live_tree(m, e);
+  });
 }
 
 // out (npoint,3) = J v: velocity of body 2 against body 1 at each live point; uses body_vel.
@@ -59,22 +75,19 @@ STICTION_FN void point_velocities(const Team& team, const ModelView& m, EnvView<
                                   S* out) {
   team.once([&] { store6(e.body_vel, 0, zero6<S>()); });
   for (int l = 1; l < m.nlevel; ++l) {
-    const int first = m.level_adr[l];
-    team.for_each(m.level_adr[l + 1] - first, [&](int k) {
-      const int b = m.level_body[first + k];
-      if (e.body_live[2 * b] == 0) return;
-      const Spatial<S> parent = load6(e.body_vel, m.body_parentid[b]);
-      store6(e.body_vel, b, parent + dof_motion(m, e, v, m.body_dofadr[b], m.body_dofnum[b]));
+    const int first = e.live_adr[l];
+    team.for_each(e.live_adr[l + 1] - first, [&](int k) {
+      const int b = e.live_body[first + k], parent = m.body_weldid[m.body_parentid[b]];
+      store6(e.body_vel, b,
+             load6(e.body_vel, parent) + dof_motion(m, e, v, m.body_dofadr[b], m.body_dofnum[b]));
     });
   }
-  team.for_each(e.npoint[0], [&](int p) {
-    if (e.point_live[p] == 0) return;
-    const BodyPair b = point_bodies(m, e, p);
-    const auto velocity = [&](int body, const S* r) {
-      return m.body_lastdof[body] < 0 ? zero3<S>()
-                                      : velocity_at(load6(e.body_vel, body), load3(r, p));
-    };
-    store3(out, p, velocity(b.body2, e.point_r2) - velocity(b.body1, e.point_r1));
+  team.for_each(e.nlive[0], [&](int k) {
+    const int p = e.live_point[k], b1 = e.point_body[2 * p], b2 = e.point_body[2 * p + 1];
+    Vec3<S> u = zero3<S>();
+    if (b2 > 0) u = velocity_at(load6(e.body_vel, b2), load3(e.point_r2, p));
+    if (b1 > 0) u = u - velocity_at(load6(e.body_vel, b1), load3(e.point_r1, p));
+    store3(out, p, u);
   });
 }
 
@@ -94,29 +107,32 @@ STICTION_FN PointForce<S> point_force(const EnvView<S>& e, int entry) {
 // out = Jᵀ γ of the live points: wrenches [r × γ; γ] summed over subtrees, (Jᵀγ)_i = S_i · F_body(i)
 template <class Team, class S>
 STICTION_FN void contact_impulses(const Team& team, const ModelView& m, EnvView<S>& e, S* out) {
+  team.for_each(m.nv, [&](int i) { out[i] = S(0.0); });
   for (int l = m.nlevel - 1; l > 0; --l) {
-    const int first = m.level_adr[l];
-    team.for_each(m.level_adr[l + 1] - first, [&](int k) {
-      const int b = m.level_body[first + k];
-      if (e.body_live[2 * b] == 0) return;
+    const int first = e.live_adr[l];
+    team.for_each(e.live_adr[l + 1] - first, [&](int k) {
+      const int b = e.live_body[first + k];
       Spatial<S> wrench = zero6<S>();
-      for (int n = e.body_pointadr[b]; n < e.body_pointadr[b + 1]; ++n) {
-        if (e.point_live[point_of(e.body_point[n])] == 0) continue;
-        const PointForce<S> f = point_force(e, n);
-        wrench = wrench + Spatial<S>{cross(f.r, f.impulse), f.impulse};
+      for (int n = e.body_firstpoint[b]; n >= 0; n = e.point_next[n]) {
+        const Vec3<S> f = load3(e.point_impulse, n >> 1);
+        if ((n & 1) == 1)
+          wrench = wrench + Spatial<S>{cross(load3(e.point_r2, n >> 1), f), f};
+        else
+          wrench = wrench - Spatial<S>{cross(load3(e.point_r1, n >> 1), f), f};
       }
-      for (int c = m.child_adr[b]; c < m.child_adr[b + 1]; ++c)
-        if (e.body_live[2 * m.child_body[c]] > 0)
-          wrench = wrench + load6(e.body_wrench, m.child_body[c]);
+      for (int c = e.body_firstchild[b]; c >= 0; c = e.body_sibling[c])
+        wrench = wrench + load6(e.body_wrench, c);
       store6(e.body_wrench, b, wrench);
+      // adding 0 turns -0 into 0, the value without points
+      const int translation = m.body_translation[b], end = m.body_dofadr[b] + m.body_dofnum[b];
+      int i = m.body_dofadr[b];
+      if (i <= translation) {
+        store3(out + i, 0, zero3<S>() + wrench.l);
+        i = translation + 1;
+      }
+      for (; i < end; ++i) out[i] = S(0.0) + dot(load6(e.cdof, i), wrench);
     });
   }
-  // adding 0 turns -0 into 0, the value without points
-  team.for_each(m.nv, [&](int i) {
-    const int b = m.dof_bodyid[i];
-    out[i] = S(0.0);
-    if (e.body_live[2 * b] > 0) out[i] = out[i] + dot(load6(e.cdof, i), load6(e.body_wrench, b));
-  });
 }
 
 // Symmetric 6x6 over (angular, linear).
@@ -156,31 +172,32 @@ STICTION_FN Sym6<S> about_origin(const Vec3<S>& r, const Sym3<S>& g) {
   return {{p.x, q.y, s.z, p.y, p.z, q.z}, {x, y, z}, g};
 }
 
-// Last of the three translations of a free joint at the root of a body's tree, else -1. Their axes
-// S = (0, e_k) only pick components.
-STICTION_FN int last_translation(const ModelView& m, int body) {
-  const int joint = m.body_jntadr[m.tree_body[m.body_treeid[body]]];
-  return is_free(m, joint) ? m.jnt_dofadr[joint] + 2 : -1;
-}
-
-// Rows of the dofs of body b: H_ij += S_j · (Gc_b S_i) for j on the path of i.
+// Rows of the dofs of body b: H_ij += S_j · (Gc_b S_i) for j on the path of i. The axes S = (0, e_k)
+// of the translations of a free joint only pick components.
 template <class S>
 STICTION_FN void add_composite(const ModelView& m, EnvView<S>& e, int b, const Sym6<S>& g) {
-  const int last = last_translation(m, b), first = m.body_dofadr[b];
+  const int last = m.body_translation[b], first = m.body_dofadr[b];
+  const int *const col = e.row_num, *const up = m.dof_parentid;
+  S* const H = e.H;
+  const S* const cdof = e.cdof;
   for (int i = first + m.body_dofnum[b] - 1; i >= first && i > last; --i) {
-    const Spatial<S> f = g * load6(e.cdof, i);
-    S* const row = e.H + tri(i, 0);
-    const auto add = [&](int j, const S& x) { row[e.row_num[j]] = row[e.row_num[j]] + x; };
-    for (int j = i; j > last; j = m.dof_parentid[j]) add(j, dot(load6(e.cdof, j), f));
-    if (last >= 0) add(last, f.l.z), add(last - 1, f.l.y), add(last - 2, f.l.x);
+    const Spatial<S> f = g * load6(cdof, i);
+    S* const row = H + tri(i, 0);
+    for (int j = i; j > last; j = up[j]) {
+      S& h = row[col[j]];
+      h = h + dot(load6(cdof, j), f);
+    }
+    if (last < 0) continue;
+    // a chain: neighbours in every row
+    S* const h = row + col[last - 2];
+    h[0] = h[0] + f.l.x, h[1] = h[1] + f.l.y, h[2] = h[2] + f.l.z;
   }
-  if (m.body_dofnum[b] == 0 || first > last) return;
-  const auto add = [&](int i, int j, const S& x) {
-    S& h = e.H[place(e, last - i, last - j)];
-    h = h + x;
-  };
-  add(0, 0, g.ll.zz), add(0, 1, g.ll.yz), add(0, 2, g.ll.xz);
-  add(1, 1, g.ll.yy), add(1, 2, g.ll.xy), add(2, 2, g.ll.xx);
+  if (first > last) return;
+  S *const x = H + place(e, first, first), *const y = H + place(e, first + 1, first),
+           *const z = H + place(e, first + 2, first);
+  x[0] = x[0] + g.ll.xx;
+  y[0] = y[0] + g.ll.xy, y[1] = y[1] + g.ll.yy;
+  z[0] = z[0] + g.ll.xz, z[1] = z[1] + g.ll.yz, z[2] = z[2] + g.ll.zz;
 }
 
 // H += Jᵀ G J of the points against what does not move, with body_hess = Σ Φᵀ G Φ over the points of
@@ -188,57 +205,57 @@ STICTION_FN void add_composite(const ModelView& m, EnvView<S>& e, int b, const S
 template <class Team, class S>
 STICTION_FN void composite_curvature(const Team& team, const ModelView& m, EnvView<S>& e) {
   for (int l = m.nlevel - 1; l > 0; --l) {
-    const int first = m.level_adr[l];
-    team.for_each(m.level_adr[l + 1] - first, [&](int k) {
-      const int b = m.level_body[first + k];
-      if (e.body_live[2 * b + 1] == 0 || m.body_treeid[b] < 0) return;
+    const int first = e.live_adr[l];
+    team.for_each(e.live_adr[l + 1] - first, [&](int k) {
+      const int b = e.live_body[first + k], whose = e.body_composite[b];
+      if (whose < 0) return;
+      if (whose != b) return add_composite(m, e, b, load_sym6(e.body_hess, whose));
       Sym6<S> sum = {};
-      for (int n = e.body_pointadr[b]; n < e.body_pointadr[b + 1]; ++n) {
-        const int code = e.body_point[n], p = point_of(code);
-        if (e.point_live[p] == 0 || is_cross(m, e, p)) continue;
-        const Vec3<S> r = load3(code > 0 ? e.point_r2 : e.point_r1, p);
-        sum = sum + about_origin(r, load_sym3(e.point_hess, p));
+      for (int n = e.body_firstpoint[b]; n >= 0; n = e.point_next[n]) {
+        if (e.point_body[n ^ 1] > 0) continue;
+        const Vec3<S> r = load3((n & 1) == 1 ? e.point_r2 : e.point_r1, n >> 1);
+        sum = sum + about_origin(r, load_sym3(e.point_hess, n >> 1));
       }
-      for (int c = m.child_adr[b]; c < m.child_adr[b + 1]; ++c)
-        if (e.body_live[2 * m.child_body[c] + 1] > 0)
-          sum = sum + load_sym6(e.body_hess, m.child_body[c]);
+      for (int c = e.body_firstchild[b]; c >= 0; c = e.body_sibling[c])
+        if (e.body_composite[c] >= 0) sum = sum + load_sym6(e.body_hess, e.body_composite[c]);
       store_sym6(e.body_hess, b, sum);
       add_composite(m, e, b, sum);
     });
   }
 }
 
-// The dofs between the two bodies of a point, falling: the paths to the root below their meeting.
-struct CrossPath {
-  int dof1, dof2;
-  STICTION_FN bool ends() const { return dof1 == dof2; }
-  STICTION_FN bool on2() const { return dof2 > dof1; }
-  STICTION_FN int dof() const { return dof2 > dof1 ? dof2 : dof1; }
-  STICTION_FN void advance(const ModelView& m) {
-    int& last = dof2 > dof1 ? dof2 : dof1;
-    last = m.dof_parentid[last];
+// path_*: the paths from the two bodies of a point to the root, below their meeting.
+template <class S>
+STICTION_FN void cross_path(const ModelView& m, EnvView<S>& e, int point) {
+  const int* const body = e.point_body + 2 * point;
+  int dof[2] = {m.body_lastdof[body[0]], m.body_lastdof[body[1]]}, n = 0;
+  for (; dof[0] != dof[1]; ++n) {
+    const int side = dof[1] > dof[0] ? 1 : 0, i = dof[side];
+    e.path_dof[n] = i, e.path_side[n] = side, e.path_col[n] = e.row_num[i];
+    dof[side] = m.dof_parentid[i];
   }
-};
+  e.npath[0] = n;
+}
 
 // H_ij += J_iᵀ G J_j of one cross point; J_i = ±(velocity of dof i's axis at the point).
 template <class Team, class S>
 STICTION_FN void add_cross_point(const Team& team, const ModelView& m, EnvView<S>& e, int point) {
-  const PointDofs ends = point_dofs(m, e, point);
-  int n = 0;
-  for (CrossPath c{ends.dof1, ends.dof2}; !c.ends(); c.advance(m)) ++n;
-  const Vec3<S> r1 = load3(e.point_r1, point), r2 = load3(e.point_r2, point);
+  team.once([&] { cross_path(m, e, point); });
+  const int n = e.npath[0];
+  team.for_each(n, [&](int k) {
+    const Spatial<S> axis = load6(e.cdof, e.path_dof[k]);
+    if (e.path_side[k] == 1)
+      store3(e.path_J, k, velocity_at(axis, load3(e.point_r2, point)));
+    else
+      store3(e.path_J, k, -velocity_at(axis, load3(e.point_r1, point)));
+  });
   const Sym3<S> g = load_sym3(e.point_hess, point);
   team.for_each(n, [&](int k) {
-    CrossPath c{ends.dof1, ends.dof2};
-    for (int skip = 0; skip < k; ++skip) c.advance(m);
-    const int i = c.dof();
-    const Vec3<S> J = velocity_at(load6(e.cdof, i), c.on2() ? r2 : r1);
-    const Vec3<S> f = g * (c.on2() ? J : -J);
-    // f as a wrench on either body
-    const Spatial<S> f1 = {-cross(r1, f), -f}, f2 = {cross(r2, f), f};
-    for (; !c.ends(); c.advance(m)) {
-      S& h = e.H[place(e, i, c.dof())];
-      h = h + dot(load6(e.cdof, c.dof()), c.on2() ? f2 : f1);
+    const Vec3<S> f = g * load3(e.path_J, k);
+    S* const row = e.H + tri(e.path_dof[k], 0);
+    for (int x = k; x < n; ++x) {
+      S& h = row[e.path_col[x]];
+      h = h + dot(load3(e.path_J, x), f);
     }
   });
 }
@@ -270,8 +287,7 @@ STICTION_FN void hessian(const Team& team, const ModelView& m, EnvView<S>& e, bo
   });
   if (!with_points) return;
   composite_curvature(team, m, e);
-  for (int k = 0; k < e.ncross[0]; ++k)
-    if (e.point_live[e.cross_point[k]] > 0) add_cross_point(team, m, e, e.cross_point[k]);
+  for (int k = 0; k < e.nlivecross[0]; ++k) add_cross_point(team, m, e, e.live_cross[k]);
 }
 
 STICTION_PHYSICS_END

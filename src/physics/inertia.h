@@ -27,6 +27,20 @@ STICTION_FN Inertia<S> load_inertia(const S* a, int b) {
   return {p[0], {p[1], p[2], p[3]}, {p[4], p[5], p[6], p[7], p[8], p[9]}};
 }
 
+template <class S>
+STICTION_FN void store_inertia(S* a, int b, const Inertia<S>& i) {
+  S* p = a + 10 * b;
+  p[0] = i.mass, p[1] = i.first.x, p[2] = i.first.y, p[3] = i.first.z;
+  store_sym3(p + 4, 0, i.second);
+}
+template <class S>
+STICTION_FN Inertia<S> operator+(const Inertia<S>& a, const Inertia<S>& b) {
+  const Sym3<S>&s = a.second, &t = b.second;
+  return {a.mass + b.mass,
+          a.first + b.first,
+          {s.xx + t.xx, s.yy + t.yy, s.zz + t.zz, s.xy + t.xy, s.xz + t.xz, s.yz + t.yz}};
+}
+
 // Momentum (about O, linear) of the motion u; force of the acceleration u.
 template <class S>
 STICTION_FN Spatial<S> operator*(const Inertia<S>& i, const Spatial<S>& u) {
@@ -63,13 +77,10 @@ template <class S>
 STICTION_FN void inertia_row(const ModelView& m, EnvView<S>& e, int i) {
   const Spatial<S> force = load_inertia(e.crb, m.dof_bodyid[i]) * load6(e.cdof, i);
   S* row = e.A + tri(i, 0);
-  int next = i;
-  for (int j = i; j >= 0; --j) {
-    row[j] = S(0.0);
-    if (j != next) continue;
-    row[j] = dot(load6(e.cdof, j), force);
-    next = m.dof_parentid[j];
-  }
+  for (int j = 0; j < i; ++j) row[j] = S(0.0);
+  const int* parent = m.dof_parentid;
+  const S* cdof = e.cdof;
+  for (int j = i; j >= 0; j = parent[j]) row[j] = dot(load6(cdof, j), force);
   const S dt = S(m.opt.timestep), stiffness = e.jnt_stiffness[m.dof_jntid[i]];
   row[i] = row[i] + e.dof_armature[i] + dt * (e.dof_damping[i] + dt * stiffness);
 }
@@ -83,12 +94,10 @@ STICTION_FN void inertia(const Team& team, const ModelView& m, EnvView<S>& e) {
     const int first = m.level_adr[l];
     team.for_each(m.level_adr[l + 1] - first, [&](int i) {
       const int b = m.level_body[first + i];
-      for (int k = 10 * b; k < 10 * b + 10; ++k) {
-        S sum = e.cinert[k];
-        for (int c = m.child_adr[b]; c < m.child_adr[b + 1] && m.body_treeid[b] >= 0; ++c)
-          sum = sum + e.crb[k + 10 * (m.child_body[c] - b)];
-        e.crb[k] = sum;
-      }
+      Inertia<S> sum = load_inertia(e.cinert, b);
+      for (int c = m.child_adr[b]; c < m.child_adr[b + 1] && m.body_treeid[b] >= 0; ++c)
+        sum = sum + load_inertia(e.crb, m.child_body[c]);
+      store_inertia(e.crb, b, sum);
     });
   }
   team.for_each(m.nv, [&](int i) { inertia_row(m, e, i); });

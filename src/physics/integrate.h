@@ -1,7 +1,7 @@
 // The only stage that writes the state: v = v_new, q ⊕ δt v, time, anchors, air time.
 //
 // reads   v, qpos, qvel, time, active, flags
-// writes  qpos, qvel, time, anchor, body_airtime, flags
+// writes  qpos, qvel, time, anchor, body_airtime, qacc_warmstart, flags
 //
 //   free, slide, hinge   q + δt v
 //   free, ball           q ∘ exp(δt ω), normalized
@@ -119,7 +119,10 @@ STICTION_FN void integrate(const Team& team, const ModelView& m, EnvView<S>& e) 
 
   const Mask<Wide<S>> wide = widen_mask<S>(moves);
   team.for_each(m.njnt, [&](int j) { advance_joint(m, e, j, wide); });
-  team.for_each(m.nv, [&](int i) { e.qvel[i] = select(moves, e.v[i] + S(0.0), e.qvel[i]); });
+  team.for_each(m.nv, [&](int i) {
+    e.qvel[i] = select(moves, e.v[i] + S(0.0), e.qvel[i]);
+    e.qacc_warmstart[i] = select(moves, e.qacc[i], e.qacc_warmstart[i]);
+  });
   team.once([&] {
     e.time[0] = select(wide, e.time[0] + Wide<S>(m.opt.timestep), e.time[0]);
     // nothing is late in a step that isn't taken

@@ -1,7 +1,7 @@
 // Poses of the tree and motion axes of its dofs, root to leaves.
 //
-// reads   qpos, mocap_pos, mocap_quat; body_, jnt_ and geom_ placements, qpos0
-// writes  xpos, xquat, xmat, geom_xpos, root_anchor (wide); xoff, xioff, cdof, geom_off about O
+// reads   qpos, mocap_pos, mocap_quat; body_ and jnt_ placements, qpos0
+// writes  xpos, xquat, xmat, root_anchor (wide); xoff, xioff, cdof about O
 //
 //   body     x = x_p + R_p p, q = q_p ∘ quat, then joint by joint:
 //   slide    x += R axis (q - q0)            motion axis about O: (0, a)
@@ -129,12 +129,14 @@ STICTION_FN void place_axes(const ModelView& m, EnvView<S>& e, int j, const Vec3
 template <class S>
 STICTION_FN Pose<S> placed_body(const ModelView& m, const EnvView<S>& e, int b) {
   const int k = m.body_mocapid[b], parent = m.body_parentid[b];
-  const auto pos = k >= 0 ? load3(e.mocap_pos, k) : load3(e.body_pos, b);
-  const auto quat = k >= 0 ? normalized(load4(e.mocap_quat, k)) : load4(e.body_quat, b);
+  const Wide<S>* pos = k >= 0 ? e.mocap_pos + 3 * k : e.body_pos + 3 * b;
   Pose<S> p;
-  p.pos = load3(e.xpos, parent) + load9(e.xmat, parent) * pos;
-  p.quat = load4(e.xquat, parent) * quat;
-  p.settled = false;
+  p.quat = load4(e.xquat, parent);
+  p.mat = load9(e.xmat, parent);
+  p.settled = m.body_aligned[b] != 0;
+  p.pos = load3(e.xpos, parent) + p.mat * load3(pos, 0);
+  if (!p.settled)
+    p.quat = p.quat * (k >= 0 ? normalized(load4(e.mocap_quat, k)) : load4(e.body_quat, b));
   return p;
 }
 
@@ -190,20 +192,12 @@ STICTION_FN void world_kinematics(EnvView<S>& e) {
 
 template <class Team, class S>
 STICTION_FN void kinematics(const Team& team, const ModelView& m, EnvView<S>& e) {
-  using W = Wide<S>;
   team.once([&] { world_kinematics(e); });
   for (int l = 1; l < m.nlevel; ++l) {
     const int first = m.level_adr[l];
     team.for_each(m.level_adr[l + 1] - first,
                   [&](int i) { body_kinematics(m, e, m.level_body[first + i]); });
   }
-  team.for_each(m.ngeom, [&](int g) {
-    const int b = m.geom_bodyid[g];
-    const Vec3<W> x = load3(e.xpos, b) + load9(e.xmat, b) * load3(e.geom_pos, g);
-    const Vec3<W> origin = m.ntree > 0 ? load3(e.xpos, m.tree_body[0]) : zero3<W>();
-    store3(e.geom_xpos, g, x);
-    store3(e.geom_off, g, narrow3<S>(x - origin));
-  });
 }
 
 STICTION_PHYSICS_END

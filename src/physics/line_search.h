@@ -6,42 +6,47 @@
 
 STICTION_PHYSICS_BEGIN
 
-template <class S>
-struct LineValue {
-  S slope, curvature;
-};
 // The quadratic part: ℓ' = Δvᵀp + α ΔvᵀAΔv.
 template <class S>
 struct Line {
   S dv_p, dv_A_dv;
 };
 
-template <class S>
-STICTION_FN void store_line(S* line, int i, const LineValue<S>& value) {
-  line[2 * i] = value.slope, line[2 * i + 1] = value.curvature;
+// Laws of n points of a list at v + α Δv.
+template <class Team, class S>
+STICTION_FN void point_laws(const Team& team, const ModelView& m, EnvView<S>& e, int n,
+                            const int* list, S alpha) {
+  const int model = m.opt.contact_model;
+  team.for_each(n, [&](int k) {
+    const int p = list[k];
+    const Vec3<S> v = load3(e.point_vel, p) + alpha * load3(e.point_dvel, p);
+    const ContactValue<S> c = evaluate(model, load_law(m, e, p), v);
+    store3(e.point_impulse, p, c.impulse);
+    store_sym3(e.point_hess, p, c.hess);
+  });
+}
+
+// Laws of the rows there.
+template <class Team, class S>
+STICTION_FN void row_laws(const Team& team, const ModelView& m, EnvView<S>& e, S alpha) {
+  row_values(
+      team, m, e, [&](int i) { return e.v[i] + alpha * e.dv[i]; },
+      [&](int a) { return e.servo_vel[a] + alpha * e.servo_dvel[a]; });
 }
 
 // Laws of the live points and of the rows at v + α Δv.
 template <class Team, class S>
 STICTION_FN void laws_at(const Team& team, const ModelView& m, EnvView<S>& e, S alpha) {
-  team.for_each(e.npoint[0], [&](int p) {
-    if (e.point_live[p] == 0) return;
-    const Vec3<S> v = load3(e.point_vel, p) + alpha * load3(e.point_dvel, p);
-    const ContactValue<S> c = evaluate(m, e, p, v);
-    store3(e.point_impulse, p, c.impulse);
-    store_sym3(e.point_hess, p, c.hess);
-  });
-  row_values(
-      team, m, e, [&](int i) { return e.v[i] + alpha * e.dv[i]; },
-      [&](int a) { return e.servo_vel[a] + alpha * e.servo_dvel[a]; });
+  point_laws(team, m, e, e.nlive[0], e.live_point, alpha);
+  row_laws(team, m, e, alpha);
 }
 
 // ℓ'(1), with the laws there.
 template <class Team, class S>
 STICTION_FN S slope_at_one(const Team& team, const ModelView& m, EnvView<S>& e,
                            const Line<S>& line) {
-  const S points = team.template sum<S>(e.npoint[0], [&](int p) {
-    if (e.point_live[p] == 0) return S(0.0);
+  const S points = team.template sum<S>(e.nlive[0], [&](int k) {
+    const int p = e.live_point[k];
     return dot(load3(e.point_dvel, p), load3(e.point_impulse, p));
   });
   const S rows = has_rows(m)
@@ -50,41 +55,46 @@ STICTION_FN S slope_at_one(const Team& team, const ModelView& m, EnvView<S>& e,
   return line.dv_p + line.dv_A_dv - points - rows;
 }
 
-// ℓ'(α) = Δvᵀp + α ΔvᵀAΔv − Σ Δv_cᵀγ, ℓ''(α) = ΔvᵀAΔv + Σ Δv_cᵀ G Δv_c over points and rows, in
-// the lanes `open`
+// The points that act in the lanes `open`, as line_point and their point_line; returns their number.
+template <class Team, class S>
+STICTION_FN int open_points(const Team& team, const ModelView& m, EnvView<S>& e,
+                            const Mask<S>& open) {
+  const int n = team.compact(e.nlive[0], e.line_point, [&](int k) {
+    return any_lane(open && e.cand_active[e.point_slot[e.live_point[k]]] > S(0.5));
+  });
+  team.for_each(n, [&](int k) {
+    const int p = e.live_point[e.line_point[k]];
+    const PointLine<S> l =
+        point_line(load_law(m, e, p), load3(e.point_vel, p), load3(e.point_dvel, p));
+    e.line_point[k] = p;
+    S* const out = e.point_line + 5 * k;
+    out[0] = l.v_n, out[1] = l.d_n, out[2] = l.y, out[3] = l.s, out[4] = l.rest2;
+  });
+  return n;
+}
+
+// ℓ'(α) = Δvᵀp + α ΔvᵀAΔv − Σ Δv_cᵀγ, ℓ''(α) = ΔvᵀAΔv + Σ Δv_cᵀ G Δv_c over n open points and rows
 template <class Team, class S>
 STICTION_FN LineValue<S> line_at(const Team& team, const ModelView& m, EnvView<S>& e,
-                                 const Line<S>& line, const Mask<S>& open, S alpha) {
-  const int npoint = e.npoint[0];
-  const bool dofs = m.any_limit || m.any_frictionloss;
-  team.for_each(npoint, [&](int p) {
-    store_line<S>(e.point_line, p, {S(0.0), S(0.0)});
-    if (!any_lane(open && e.cand_active[e.point_slot[p]] > S(0.5))) return;
-    const Vec3<S> dv = load3(e.point_dvel, p);
-    const ContactValue<S> c = evaluate(m, e, p, load3(e.point_vel, p) + alpha * dv);
-    store_line<S>(e.point_line, p, {dot(dv, c.impulse), dot(dv, c.hess * dv)});
+                                 const Line<S>& line, int n, S alpha) {
+  const int model = m.opt.contact_model;
+  const auto row = [](const RowValue<S>& r, S dv) -> LineValue<S> {
+    return {-(dv * r.impulse), dv * (r.hess * dv)};
+  };
+  LineValue<S> value = {line.dv_p + alpha * line.dv_A_dv, line.dv_A_dv};
+  value = value + team.template sum<LineValue<S>>(n, [&](int k) {
+    const S* const l = e.point_line + 5 * k;
+    return evaluate_line<S>(model, load_law(m, e, e.line_point[k]), {l[0], l[1], l[2], l[3], l[4]},
+                            alpha);
   });
-  if (dofs)
-    team.for_each(m.nv, [&](int i) {
-      const RowValue<S> r = dof_rows(m, e, i, e.v[i] + alpha * e.dv[i]);
-      store_line<S>(e.dof_line, i, {e.dv[i] * r.impulse, e.dv[i] * (r.hess * e.dv[i])});
+  if (m.any_limit || m.any_frictionloss)
+    value = value + team.template sum<LineValue<S>>(m.nv, [&](int i) {
+      return row(dof_rows(m, e, i, e.v[i] + alpha * e.dv[i]), e.dv[i]);
     });
   if (m.any_servo)
-    team.for_each(m.nu, [&](int a) {
-      const S dv = e.servo_dvel[a];
-      const RowValue<S> r = servo_row(m, e, a, e.servo_vel[a] + alpha * dv);
-      store_line<S>(e.servo_line, a, {dv * r.impulse, dv * (r.hess * dv)});
+    value = value + team.template sum<LineValue<S>>(m.nu, [&](int a) {
+      return row(servo_row(m, e, a, e.servo_vel[a] + alpha * e.servo_dvel[a]), e.servo_dvel[a]);
     });
-
-  LineValue<S> value = {line.dv_p + alpha * line.dv_A_dv, line.dv_A_dv};
-  const auto add = [&](int n, const S* part) {
-    value.slope = value.slope - team.template sum<S>(n, [&](int i) { return part[2 * i]; });
-    value.curvature =
-        value.curvature + team.template sum<S>(n, [&](int i) { return part[2 * i + 1]; });
-  };
-  add(npoint, e.point_line);
-  if (dofs) add(m.nv, e.dof_line);
-  if (m.any_servo) add(m.nu, e.servo_line);
   return value;
 }
 
@@ -106,10 +116,11 @@ STICTION_FN S line_search(const Team& team, const ModelView& m, EnvView<S>& e, S
   Mask<S> open = active && full > bound;
   if (!any_lane(open)) return S(1.0);
 
+  const int n = open_points(team, m, e, open);
   S lower = zero, upper = S(1.0), alpha = S(1.0);
   S x = slope0 / (slope0 - full), step = S(1.0), last_step = S(1.0);
   for (int k = 0; k < kLineEvaluations && any_lane(open); ++k) {
-    const LineValue<S> at = line_at(team, m, e, line, open, x);
+    const LineValue<S> at = line_at(team, m, e, line, n, x);
     evaluations = evaluations + select(open, S(1.0), zero);
     alpha = select(open, x, alpha);
     open = open && !(vabs(at.slope) <= bound);
@@ -126,7 +137,9 @@ STICTION_FN S line_search(const Team& team, const ModelView& m, EnvView<S>& e, S
   }
   // out of evaluations: the end of the bracket where the cost is certainly lower than at 0
   alpha = select(open && lower > zero, lower, alpha);
-  laws_at(team, m, e, alpha);
+  // α = 1 stands where no lane searched
+  point_laws(team, m, e, n, e.line_point, alpha);
+  row_laws(team, m, e, alpha);
   return alpha;
 }
 

@@ -65,13 +65,12 @@ STICTION_FN void collide_shapes(GeomType type1, GeomType type2, const Shape<W>& 
   if (type1 == G::box && type2 == G::box) return collide_boxes<W>(a, b, near, out);
 }
 
-// Where the point is about O of the body's tree; of what can't move, about its centre of mass.
+// O of the body's tree; the centre of mass of what can't move.
 template <class S>
-STICTION_FN Vec3<S> about_tree(const ModelView& m, const EnvView<S>& e, int body,
-                               const Vec3<Wide<S>>& point) {
+STICTION_FN Vec3<Wide<S>> tree_origin(const ModelView& m, const EnvView<S>& e, int body) {
   const int tree = m.body_treeid[body];
-  if (tree >= 0) return narrow3<S>(point - load3(e.xpos, m.tree_body[tree]));
-  return narrow3<S>(point - load3(e.xpos, body) - load9(e.xmat, body) * load3(e.body_ipos, body));
+  if (tree >= 0) return load3(e.xpos, m.tree_body[tree]);
+  return load3(e.xpos, body) + load9(e.xmat, body) * load3(e.body_ipos, body);
 }
 
 // gap = distance - margin; contact point (1 - w) p1 + w p2
@@ -80,6 +79,7 @@ STICTION_FN void narrow_phase(const ModelView& m, EnvView<S>& e, int pair) {
   using W = Wide<S>;
   const int g1 = m.pair_geom1[pair], g2 = m.pair_geom2[pair];
   const PairBodies b = pair_bodies(m, pair);
+  const Vec3<W> origin1 = tree_origin(m, e, b.body1), origin2 = tree_origin(m, e, b.body2);
   collide_shapes<W>(static_cast<GeomType>(m.geom_type[g1]), static_cast<GeomType>(m.geom_type[g2]),
                     placed_shape(m, e, g1), placed_shape(m, e, g2),
                     widen_mask<S>(e.pair_near[pair] > S(0.5)), [&](int k, const Witness<W>& w) {
@@ -87,8 +87,8 @@ STICTION_FN void narrow_phase(const ModelView& m, EnvView<S>& e, int pair) {
                       const Vec3<W> point = w.point1 + e.pair_weight[pair] * (w.point2 - w.point1);
                       e.cand_gap[slot] = narrow<S>(w.distance - e.pair_margin[pair]);
                       store3(e.cand_normal, slot, narrow3<S>(w.normal));
-                      store3(e.cand_r1, slot, about_tree(m, e, b.body1, point));
-                      store3(e.cand_r2, slot, about_tree(m, e, b.body2, point));
+                      store3(e.cand_r1, slot, narrow3<S>(point - origin1));
+                      store3(e.cand_r2, slot, narrow3<S>(point - origin2));
                     });
 }
 

@@ -2,7 +2,7 @@
 // lists by body.
 //
 // reads   cand_*, cvel0, inv_diag, xoff, cdof, anchor; contact parameters
-// writes  point_slot ... point_d, npoint; body_pointadr, body_point; cross_point, ncross; ncon
+// writes  point_slot ... point_d, point_body, npoint; body_pointadr, body_point; cross_point, ncross; ncon
 //
 // A point is in the list if it acts in any lane; in the others its constants give no impulse, cost
 // or curvature at any velocity.
@@ -77,6 +77,14 @@ STICTION_FN void point_constants(const ModelView& m, EnvView<S>& e, int p) {
   if (m.opt.anchored) turn_anchor(m, e, p, b, active);
 }
 
+// The bodies of a point, or the ones that they are welded to: what the solve needs.
+template <class S>
+STICTION_FN void weld_point(const ModelView& m, EnvView<S>& e, int p) {
+  const PairBodies b = pair_bodies(m, e.point_pair[p]);
+  e.point_body[2 * p] = m.body_weldid[b.body1];
+  e.point_body[2 * p + 1] = m.body_weldid[b.body2];
+}
+
 // CSR of the points of all bodies, by counting.
 template <class S>
 STICTION_FN void body_lists(const ModelView& m, EnvView<S>& e) {
@@ -110,6 +118,7 @@ STICTION_FN void gather_points(const Team& team, const ModelView& m, EnvView<S>&
     const int slot = e.cand_slot[e.point_slot[p]];
     e.point_slot[p] = slot;
     e.point_pair[p] = m.slot_pair[slot];
+    weld_point(m, e, p);
     point_constants(m, e, p);
   });
   team.once([&] {

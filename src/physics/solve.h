@@ -1,8 +1,8 @@
 // The convex problem of a step: min over v of ½ (v − v*)ᵀ A (v − v*) + Σ ℓ(J v), by Newton's method
-// from v0. The momentum p = A (v − v*) starts as −δt k and moves with the iterate, so that v* is
-// never formed.
+// from v0 + δt v̇ with the last step's acceleration v̇. The momentum p = A (v − v*) starts as
+// δt (A v̇ − k) and moves with the iterate, so that v* is never formed.
 //
-// solve    in   A, qfrc_smooth, rows and their constants, points, cand_active, v_free
+// solve    in   A, qfrc_smooth, qacc_warmstart, rows and their constants, points, cand_active, v_free
 //          out  v, qacc, qfrc_constraint, qfrc_actuator (adds servos), xfrc_contact, point_vel,
 //               point_impulse, solver_niter, solver_nls, solver_residual, flags
 #pragma once
@@ -54,7 +54,7 @@ STICTION_FN void residual(const Team& team, const ModelView& m, EnvView<S>& e, S
   s.residual = select(r == zero, zero, ratio);
 }
 
-// v = v0 in the lanes that iterate or are frozen; without points and rows the solution is v_free.
+// The first iterate; without points and rows the solution is v_free, and frozen lanes keep v0.
 template <class Team, class S>
 STICTION_FN void start(const Team& team, const ModelView& m, EnvView<S>& e, SolveState<S>& s) {
   const S zero = S(0.0), dt = S(m.opt.timestep);
@@ -78,9 +78,12 @@ STICTION_FN void start(const Team& team, const ModelView& m, EnvView<S>& e, Solv
   const Mask<S> free = steps && !constrained;
   team.for_each(m.nv, [&](int i) {
     e.inv_A[i] = S(1.0) / e.A[tri(i, i)];
-    e.v[i] = select(free, e.v_free[i], e.qvel[i]);
-    e.momentum[i] = select(free, zero, -(dt * e.qfrc_smooth[i]));
+    e.dv[i] = select(s.active, dt * e.qacc_warmstart[i], zero);
+    e.v[i] = select(free, e.v_free[i], e.qvel[i] + e.dv[i]);
   });
+  multiply_A(team, m, e, e.dv, e.Adv);
+  team.for_each(
+      m.nv, [&](int i) { e.momentum[i] = select(free, zero, e.Adv[i] - dt * e.qfrc_smooth[i]); });
   multiply_A(team, m, e, e.v, e.Av);
   live_points(team, m, e, all, true);
   point_velocities(team, m, e, e.v, e.point_vel);
@@ -148,8 +151,8 @@ STICTION_FN void advance(const Team& team, const ModelView& m, EnvView<S>& e, So
   move(m.nv, e.v, e.dv);
   move(m.nv, e.momentum, e.Adv);
   move(m.nv, e.Av, e.Adv);
-  team.for_each(e.npoint[0], [&](int p) {
-    if (e.point_live[p] == 0) return;
+  team.for_each(e.nlive[0], [&](int k) {
+    const int p = e.live_point[k];
     const Vec3<S> old = load3(e.point_vel, p);
     store3(e.point_vel, p, select<S>(active, old + alpha * load3(e.point_dvel, p), old));
   });

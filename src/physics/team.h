@@ -17,7 +17,7 @@ struct TeamOfOne {
   STICTION_FN void for_each(int n, const F& f) const {
     for (int i = 0; i < n; ++i) f(i);
   }
-  // Σ f(i) in the order of i.
+  // Σ f(i) in the order of i; S: a number, or what has S(0.0) and +.
   template <class S, class F>
   STICTION_FN S sum(int n, const F& f) const {
     S total = S(0.0);

@@ -153,38 +153,46 @@ STICTION_FN Vec3<S> operator*(const Sym3<S>& a, const Vec3<S>& v) {
           a.xz * v.x + a.yz * v.y + a.zz * v.z};
 }
 
-// Rows of an array of numbers.
+// Rows of an array of numbers: one address, constant offsets.
 template <class S>
 STICTION_FN Vec3<S> load3(const S* a, int i) {
-  return {a[3 * i], a[3 * i + 1], a[3 * i + 2]};
+  const S* const p = a + 3 * i;
+  return {p[0], p[1], p[2]};
 }
 template <class S>
 STICTION_FN void store3(S* a, int i, const Vec3<S>& v) {
-  a[3 * i] = v.x, a[3 * i + 1] = v.y, a[3 * i + 2] = v.z;
+  S* const p = a + 3 * i;
+  p[0] = v.x, p[1] = v.y, p[2] = v.z;
 }
 template <class S>
 STICTION_FN Quat<S> load4(const S* a, int i) {
-  return {a[4 * i], a[4 * i + 1], a[4 * i + 2], a[4 * i + 3]};
+  const S* const p = a + 4 * i;
+  return {p[0], p[1], p[2], p[3]};
 }
 template <class S>
 STICTION_FN void store4(S* a, int i, const Quat<S>& q) {
-  a[4 * i] = q.w, a[4 * i + 1] = q.x, a[4 * i + 2] = q.y, a[4 * i + 3] = q.z;
+  S* const p = a + 4 * i;
+  p[0] = q.w, p[1] = q.x, p[2] = q.y, p[3] = q.z;
 }
 template <class S>
 STICTION_FN Spatial<S> load6(const S* a, int i) {
-  return {load3(a, 2 * i), load3(a, 2 * i + 1)};
+  const S* const p = a + 6 * i;
+  return {load3(p, 0), load3(p, 1)};
 }
 template <class S>
 STICTION_FN void store6(S* a, int i, const Spatial<S>& v) {
-  store3(a, 2 * i, v.a), store3(a, 2 * i + 1, v.l);
+  S* const p = a + 6 * i;
+  store3(p, 0, v.a), store3(p, 1, v.l);
 }
 template <class S>
 STICTION_FN Mat3<S> load9(const S* a, int i) {
-  return {load3(a, 3 * i), load3(a, 3 * i + 1), load3(a, 3 * i + 2)};
+  const S* const p = a + 9 * i;
+  return {load3(p, 0), load3(p, 1), load3(p, 2)};
 }
 template <class S>
 STICTION_FN void store9(S* a, int i, const Mat3<S>& r) {
-  store3(a, 3 * i, r.x), store3(a, 3 * i + 1, r.y), store3(a, 3 * i + 2, r.z);
+  S* const p = a + 9 * i;
+  store3(p, 0, r.x), store3(p, 1, r.y), store3(p, 2, r.z);
 }
 template <class S>
 STICTION_FN Sym3<S> load_sym3(const S* a, int i) {

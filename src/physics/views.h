@@ -16,10 +16,12 @@ struct SizesView {
   int nmoment;      // entries of all actuators' moment arms
   int ntri;         // nv (nv + 1) / 2
   int nbody1, nv1;  // nbody + 1, nv + 1
-  static constexpr int one = 1, two = 2, three = 3, four = 4, six = 6, nine = 9, ten = 10;
+  static constexpr int one = 1, two = 2, three = 3, four = 4, five = 5, six = 6, nine = 9, ten = 10;
   static constexpr int sym6 = 21;    // lower triangle of a 6x6 matrix
   static constexpr int nstatus = 8;  // bits of Status
 };
+
+inline constexpr int kLagged = 0, kSimilar = 1, kSap = 2;  // ContactModel
 
 // What the options say, resolved; see stiction/options.h.
 struct OptionsView {
@@ -29,7 +31,7 @@ struct OptionsView {
   double near_rigid;          // β of SAP contact
   double solver_tolerance;    // ε_r
   int max_iterations;
-  int contact_model;  // ContactModel: 0 lagged, 1 similar, 2 sap
+  int contact_model;  // kLagged, kSimilar, kSap
   bool anchored;
   bool penetrating_deepest;
   bool harmonic_friction;
@@ -46,9 +48,12 @@ struct ModelView : SizesView {
   int nlevel;
   const int *level_adr, *level_body, *child_adr, *child_body;
   const int *body_parentid, *body_mocapid;
+  const int *body_aligned;    // (nbody)  1: body_quat is 1 in all environments
   const int *body_jntadr, *body_jntnum, *body_dofadr, *body_dofnum;
   const int *body_treeid;     // (nbody)  tree of a body that can move, else -1
   const int *body_lastdof;    // (nbody)  last dof on the path from the root to the body, else -1
+  const int *body_weldid;     // (nbody)  the body with joints that it moves with, 0 of what can't move
+  const int *body_translation;  // (nbody)  last of the three translations of a free joint at the root of its tree, else -1
   int ntree;
   const int *tree_body;       // (ntree)  root body: its xpos is the origin O of the tree
 
@@ -63,6 +68,8 @@ struct ModelView : SizesView {
   const int *slot_pair;       // (nslot)
   int npairgeom;
   const int *pair_geom;       // (npairgeom)  geoms that occur in pairs
+  int nhullgeom;
+  const int *hull_geom;       // (nhullgeom)  geoms in pairs without a plane
 
   const int *site_bodyid, *site_type;
   const int *actuator_trntype, *actuator_trnid, *actuator_ctrllimited, *actuator_forcelimited;

@@ -15,8 +15,8 @@ ALLOWED = {
     "src/physics/": ['"stiction/types.h"', '"physics/part.h"', "<cmath>"],
     "src/cpu/": ['"physics/part.h"', '"cpu/part.h"', "<thread>"],
     "src/batch/": ['"stiction/model.h"', '"cpu/part.h"', '"batch/part.h"', "<nlohmann/json.hpp>"],
-    "src/env/": ['"batch/part.h"', '"physics/part.h"', '"envs/part.h"', "<vector>"],
     "src/math.h": ["<Eigen/Dense>", "<cmath>"],
+    "src/env/": ['"stiction/model.h"', '"physics/part.h"', '"cpu/part.h"', '"envs/part.h"'],
     "src/": ['"stiction/model.h"', '"math.h"', "<memory>"],
     "cuda/": ['"physics/part.h"', "<cuda_runtime.h>", "<thrust/copy.h>"],
     "envs/": ['"physics/part.h"', '"stiction/model.h"'],
@@ -31,8 +31,8 @@ FORBIDDEN = {
     "src/physics/": ["<vector>", "<Eigen/Dense>", "<cuda_runtime.h>", '"stiction/model.h"'],
     "src/cpu/": ['"reference/part.h"', "<Eigen/Dense>", "<cuda_runtime.h>"],
     "src/batch/": ['"physics/part.h"', '"reference/part.h"', "<Eigen/Dense>"],
-    "src/env/": ['"reference/part.h"', '"model/part.h"', "<Eigen/Dense>"],
     "src/math.h": ['"stiction/model.h"', '"model/part.h"'],
+    "src/env/": ['"model/part.h"', '"reference/part.h"', "<Eigen/Dense>"],
     "src/": ['"physics/part.h"', '"reference/part.h"', '"cpu/part.h"'],
     "cuda/": ['"physics/pack.h"', "<Eigen/Dense>", '"reference/part.h"'],
     "envs/": ['"cpu/part.h"', "<vector>"],
@@ -58,8 +58,7 @@ def tree(tmp_path):
     plant(tmp_path, "include/stiction/model.h", "#pragma once\n")
     plant(tmp_path, "include/stiction/types.h", "#pragma once\n")
     plant(tmp_path, "src/math.h", "#pragma once\n")
-    for folder in ("src/model", "src/reference", "src/physics", "src/cpu", "src/batch",
-                   "envs"):
+    for folder in ("src/model", "src/reference", "src/physics", "src/cpu", "src/batch", "envs"):
         plant(tmp_path, f"{folder}/part.h", "#pragma once\n")
     plant(tmp_path, "src/physics/pack.h", "#pragma once\n")
     assert check(tmp_path) == []

@@ -64,8 +64,7 @@ class RandomPoints {
 
 ContactValue<double> evaluate_law(ContactModel model, const physics::ContactLaw<double>& law,
                                   const physics::Vec3<double>& v) {
-  if (model == ContactModel::lagged) return lagged(law, v);
-  return model == ContactModel::similar ? similar(law, v) : sap(law, v);
+  return evaluate(static_cast<int>(model), law, v);
 }
 stiction::Mat3 dense(const Sym3<double>& g) {
   stiction::Mat3 m;
@@ -110,6 +109,33 @@ TEST(ContactLaw, CurvatureIsTheDerivativeOfTheImpulse) {
       if ((dense(b.hess) - dense(a.hess)).norm() > 1e-2 * dense(c.hess).norm()) continue;
       EXPECT_LT((change - expected).norm(), 1e-5 * dense(c.hess).norm() * 1e-7 + 1e-15);
     }
+}
+
+TEST(ContactLaw, AlongALineIsThePowerOfTheFullLaw) {
+  RandomPoints random;
+  int slides = 0, pressed = 0;
+  for (const ContactModel model : {ContactModel::lagged, ContactModel::similar, ContactModel::sap})
+    for (int i = 0; i < 3000; ++i) {
+      const Point p = random(model);
+      const stiction::Vec3 v = random.uniform(1e-4, .1) * random.direction();
+      stiction::Vec3 d = random.uniform(1e-4, .1) * random.direction();
+      if (i % 10 == 0) d = random.uniform(-1, 1) * p.frame.col(2);  // nothing along the plane
+      if (i % 10 == 1) d = -v;                                      // to the kink of friction
+      const PointLine<double> line = point_line(p.law, vec(v), vec(d));
+      for (const double alpha : {0., .3, .999, 1.}) {
+        const ContactValue<double> c = evaluate_law(model, p.law, vec(v + alpha * d));
+        const LineValue<double> l = evaluate_line(static_cast<int>(model), p.law, line, alpha);
+        const stiction::Vec3 impulse(c.impulse.x, c.impulse.y, c.impulse.z);
+        const stiction::Mat3 G = dense(c.hess);
+        // v + α d rounds to 1e-17, which the curvature amplifies, by 1 / eps more in itself
+        EXPECT_NEAR(l.slope, -d.dot(impulse), 1e-11 * d.norm() * (impulse.norm() + G.norm() * .1));
+        EXPECT_NEAR(l.curvature, d.dot(G * d), 1e-10 * d.squaredNorm() * (G.norm() + 1e-3));
+        if (impulse.norm() > 0) ++pressed;
+        if ((G * p.frame.leftCols<2>()).norm() > 0) ++slides;
+      }
+    }
+  EXPECT_GT(pressed, 12000);
+  EXPECT_GT(slides, 12000);
 }
 
 TEST(ContactLaw, InactiveAndConstantPoints) {

@@ -1,6 +1,7 @@
-// Poses and motion axes against the reference engine.
+// Poses and motion axes against the reference engine; centres of geoms, too.
 #include "physics/kinematics.h"
 
+#include "physics/cull.h"
 #include "physics/states.h"
 
 namespace stiction::test {
@@ -8,6 +9,7 @@ namespace {
 
 constexpr auto kRun = [](const auto& team, const physics::ModelView& m, auto& e) {
   physics::kinematics(team, m, e);
+  team.for_each(m.ngeom, [&](int g) { physics::place_geom(m, e, g); });
 };
 const std::vector<Field> kFields = {Field::xpos,  Field::xquat, Field::xmat,      Field::xoff,
                                     Field::xioff, Field::cdof,  Field::geom_xpos, Field::geom_off};

@@ -4,6 +4,7 @@
 #include <random>
 
 #include "physics/env.h"
+#include "physics/points.h"
 #include "reference/step.h"
 
 namespace stiction::test {
@@ -152,6 +153,7 @@ class Scene : public Env<S> {
     for (int slot = 0; slot < m.nslot; ++slot) {
       if (slot_point[at(slot)] < 0) continue;
       this->e.point_slot[n] = slot, this->e.point_pair[n] = m.slot_pair[slot];
+      physics::weld_point(m, this->e, n);
       if (bodies_move(m.slot_pair[slot])) this->e.cross_point[this->e.ncross[0]++] = n;
       ++n;
     }

@@ -155,6 +155,7 @@ template <class S>
 void set_state(Env<S>& env, int lane, const State& s) {
   env.set(Field::qpos, lane, s.qpos);
   env.set(Field::qvel, lane, s.qvel);
+  env.set(Field::qacc_warmstart, lane, std::vector<double>(s.qvel.size()));
   env.set(Field::ctrl, lane, s.ctrl);
   env.set(Field::qfrc_applied, lane, s.qfrc);
   env.set(Field::xfrc_applied, lane, s.xfrc);

@@ -71,6 +71,7 @@ void load(Env<S>& env, int lane, const State& s) {
   env.set(Field::qpos, lane, s.qpos);
   env.set(Field::qvel, lane, s.qvel);
   env.set(Field::ctrl, lane, s.ctrl);
+  env.set(Field::qacc_warmstart, lane, std::vector<double>(s.qvel.size()));
 }
 
 // One step of the text with everything poisoned that a step must not read.
@@ -150,6 +151,35 @@ TEST_P(Step, FloatPackIsNear) {
     }
   }
   EXPECT_LE(far, 1);
+}
+
+// The start of the solver is no part of the problem: at the solution it has nothing to do, and from
+// a wild guess it comes to the same one.
+TEST_P(Step, WarmStartDoesNotMoveTheSolution) {
+  const ModelPtr model = on_floor(GetParam());
+  Options o;
+  o.solver_tolerance = 1e-12;
+  o.max_iterations = 100;
+  const Reference reference(model, o);
+  Env<double> env(*model, o);
+  const double dt = *reference.options().timestep;
+  std::mt19937 random(5);
+  for (const State& s : visited_states(model, 5, o, 5)) {
+    const StepResult r = reference.step(s.qpos, s.qvel, {.ctrl = s.ctrl});
+    const auto step_from = [&](const std::vector<double>& qacc) {
+      load(env, 0, s);
+      env.set(Field::qacc_warmstart, 0, qacc);
+      run_step(env, TeamOfOne());
+      EXPECT_LT(error(*model, r, env.get(Field::qvel, 0), dt), 1e-9);
+      return env.get(Field::solver_niter, 0)[0];
+    };
+    std::vector<double> qacc(s.qvel.size());
+    for (double& a : qacc) a = 30 * std::normal_distribution<>()(random);
+    step_from(qacc);
+    qacc = env.get(Field::qacc, 0);
+    EXPECT_EQ(env.get(Field::qacc_warmstart, 0), qacc);
+    EXPECT_LE(step_from(qacc), 1);
+  }
 }
 
 // A lane gives the same bits alone (copied into all lanes) and among strangers.

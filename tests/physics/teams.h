@@ -52,10 +52,10 @@ class ShuffledTeam {
 
 // What the lanes of a ThreadTeam share.
 struct ThreadTeamShared {
-  explicit ThreadTeamShared(int n) : size(n), barrier(n), slots(static_cast<std::size_t>(n)) {}
+  explicit ThreadTeamShared(int n) : size(n), barrier(n), parts(static_cast<std::size_t>(n)) {}
   int size;
   std::barrier<> barrier;
-  std::vector<double> slots;
+  std::vector<const void*> parts;  // of a sum, each on its lane
 };
 
 // One lane of a team of real threads with a real barrier, for ThreadSanitizer. Every lane runs the
@@ -113,11 +113,13 @@ class ThreadTeam {
   // Every lane combines the parts in the same order, so all get the same bits.
   template <class S, class F>
   S exchange(S part, const F& combine) const {
-    shared_->slots[static_cast<std::size_t>(rank_)] = static_cast<double>(part);
+    const auto part_of = [&](int rank) {
+      return *static_cast<const S*>(shared_->parts[static_cast<std::size_t>(rank)]);
+    };
+    shared_->parts[static_cast<std::size_t>(rank_)] = &part;
     sync();
-    S total = static_cast<S>(shared_->slots[0]);
-    for (int i = 1; i < shared_->size; ++i)
-      total = combine(total, static_cast<S>(shared_->slots[static_cast<std::size_t>(i)]));
+    S total = part_of(0);
+    for (int i = 1; i < shared_->size; ++i) total = combine(total, part_of(i));
     sync();
     return total;
   }

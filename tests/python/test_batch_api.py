@@ -138,7 +138,8 @@ def test_state_there_and_back(batch, home):
     batch.ctrl[:] = home[2]
     batch.step(3)
     state, hash_ = batch.get_state(), batch.state_hash()
-    assert set(state) == {"qpos", "qvel", "time", "anchor", "body_airtime"}
+    assert set(state) == {"qpos", "qvel", "time", "anchor", "body_airtime",
+                          "qacc_warmstart"}
     np.testing.assert_array_equal(state["qpos"], batch.qpos)
     assert state["qvel"].dtype == np.float64 and state["time"].shape == (N,)
     batch.step(2)
@@ -232,6 +233,14 @@ def test_own_numbers_act_where_the_model_has_none(pendulum):
     b.ctrl[:] = 0.5
     b.step(2000)
     assert abs(b.qpos[1, 0] - 0.5) < 0.05 < abs(b.qpos[0, 0] - 0.5)
+
+
+def test_own_orientation_of_a_body_that_the_model_aligns(pendulum):
+    b = stiction.Batch(pendulum, num_envs=2)
+    np.testing.assert_array_equal(b.xquat[:, 1], [[1, 0, 0, 0]] * 2)
+    b.param("body_quat")[1, 1] = [0.8, 0, 0, 0.6]
+    b.refresh()
+    np.testing.assert_allclose(b.xquat[:, 1], [[1, 0, 0, 0], [0.8, 0, 0, 0.6]], atol=1e-15)
 
 
 def test_params(batch):

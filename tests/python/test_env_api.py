@@ -160,8 +160,10 @@ def test_reset_arguments():
     for bad in ([4], [-1], [True, False], [0.5], [[1]]):
         with pytest.raises(stiction.ArgumentError):
             env.reset(bad)
-    with pytest.raises(stiction.ArgumentError, match="given 3 seeds for 4 environments"):
-        env.reset(seed=[1, 2, 3])
+    np.testing.assert_array_equal(env.reset(seed=np.int64(5)), zero)
+    for bad in ([1, 2, 3], -1, [-1, 2, 3, 4], 0.5, "5", 2**64):
+        with pytest.raises(stiction.ArgumentError, match="seed: given .* each of 4 environments"):
+            env.reset(seed=bad)
 
 
 def test_a_reset_begins_from_nothing():
