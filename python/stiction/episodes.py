@@ -22,10 +22,12 @@ class Buffer:
         self.reward = np.zeros(n, np.float32)
         self.terminated = np.zeros(n, bool)
         self.truncated = np.zeros(n, bool)
+        self.critic_obs = None  # where the critic of a trainer sees something else
 
     def copy(self, other: "Buffer"):
         for name, array in vars(other).items():
-            getattr(self, name)[:] = array
+            if array is not None:
+                getattr(self, name)[:] = array
 
 
 def environment_ids(ids_or_mask, n: int):
@@ -53,7 +55,7 @@ class EpisodeLoop:
 
     A derived class says what a control step and a reset do: `_advance(actions, buffer)` fills
     obs, reward, terminated, truncated and metrics of all environments and counts episode_length;
-    `_begin(ids, buffer)` begins episodes and fills the rows `ids` of obs.
+    `_begin(ids, buffer)` begins episodes and fills the rows `ids` of obs; `_look(buffer)` fills obs.
 
     obs, reward, terminated, truncated, final_obs and metrics alternate between two buffers: what a
     step or reset returned stays untouched during the next one.
@@ -95,6 +97,12 @@ class EpisodeLoop:
     final_episode_return = property(lambda self: self._final_return)
 
     @property
+    def critic_obs(self):
+        """(num_envs, n) what the critic of a trainer may see; obs where there is nothing else."""
+        b = self._buffers[0]
+        return b.obs if b.critic_obs is None else b.critic_obs
+
+    @property
     def episode_length(self):
         """(num_envs,) int32, steps since the reset; writing it moves the time limit."""
         return self._length
@@ -107,11 +115,13 @@ class EpisodeLoop:
 
     def step(self, actions):
         """One control step of all environments: (obs, reward, terminated, truncated)."""
-        actions = np.ascontiguousarray(actions, np.float32)
-        if actions.shape != (self.num_envs, self.num_actions):
+        given, shape = np.asarray(actions), (self.num_envs, self.num_actions)
+        if given.shape != shape or given.dtype.kind not in "fiub":
             raise ArgumentError(
-                f"actions: given shape {actions.shape}; expected {(self.num_envs, self.num_actions)}"
+                f"actions: given dtype {given.dtype} of shape {given.shape}; expected real numbers of "
+                f"shape {shape} = (num_envs, num_actions)"
             )
+        actions = np.ascontiguousarray(given, np.float32)
         self._begun = True
         self._buffers.reverse()
         b = self._buffers[0]
@@ -149,15 +159,24 @@ class EpisodeLoop:
         elif not self._begun:
             self._episode[ids] = BEFORE_FIRST
         self._begun = True
-        self._buffers.reverse()
-        b = self._buffers[0]
-        b.copy(self._buffers[1])
+        b = self._flip_and_copy()
         self._restart(ids, b)
         b.reward[ids] = 0
         b.metrics[ids] = 0
         b.terminated[ids] = b.truncated[ids] = False
         b.final_obs[ids] = b.obs[ids]
         return b.obs
+
+    def observe(self):
+        """obs of the present state, for those who wrote into `batch`; everything else stays."""
+        b = self._flip_and_copy()
+        self._look(b)
+        return b.obs
+
+    def _flip_and_copy(self):
+        self._buffers.reverse()
+        self._buffers[0].copy(self._buffers[1])
+        return self._buffers[0]
 
     def _restart(self, ids, b):
         if not ids.size:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from ._core import ArgumentError
-from .episodes import Buffer, EpisodeLoop
+from .episodes import EpisodeLoop
 from .philox import Draw, Stream
 
 
@@ -220,6 +220,10 @@ class _Delay:
     def push(self, values):
         """Takes in the values of a step and returns those that are seen."""
         self.now = (self.now + 1) % len(self.ring)
+        return self.replace(values)
+
+    def replace(self, values):
+        """Takes in other values of the last step."""
         self.ring[self.now] = values
         return self.ring[(self.now - self.lag) % len(self.ring), np.arange(len(self.lag))]
 
@@ -227,7 +231,7 @@ class _Delay:
 class RandomizedEnv(EpisodeLoop):
     """An environment with a `Randomization` around it, with the attributes and methods of one.
 
-    Observations: measured with noise, then delayed; `true_obs` are those without both. Actions: the
+    Observations: measured with noise, then delayed; `critic_obs` is without both. Actions: the
     task gets delayed ones, zeros before the first. Parameters are drawn before an episode begins.
     env: an open environment with autoreset "disabled" and the seed given here.
     """
@@ -240,7 +244,8 @@ class RandomizedEnv(EpisodeLoop):
         super().__init__(env.num_envs, env.num_obs, env.metric_names, seed=seed, autoreset=autoreset,
                          max_episode_steps=env.max_episode_steps)  # fmt: skip
         self._length = env.episode_length  # the same memory
-        self._true = [Buffer(self.num_envs, self.num_obs, 0).obs for _ in range(2)]
+        for b in self._buffers:
+            b.critic_obs = np.zeros_like(self._truth())
         self._check_noise()
         self._actions = _Delay(r.action_delay, self.num_envs, env.num_actions, "action_delay")
         self._observations = _Delay(r.observation_delay, self.num_envs, self.num_obs, "observation_delay")
@@ -259,7 +264,8 @@ class RandomizedEnv(EpisodeLoop):
             raise AttributeError(name)
         return getattr(self.env, name)
 
-    true_obs = property(lambda self: self._true[0])
+    def _truth(self):
+        return getattr(self.env, "critic_obs", self.env.obs)
 
     def _check_noise(self):
         noise = self.randomization.observation_noise
@@ -300,14 +306,18 @@ class RandomizedEnv(EpisodeLoop):
         _, reward, terminated, truncated = env.step(self._actions.push(actions))
         b.reward[:], b.terminated[:], b.truncated[:] = reward, terminated, truncated
         b.metrics[:] = env.metrics
-        self._true.reverse()
-        self._true[0][:] = env.obs
+        b.critic_obs[:] = self._truth()
         b.obs[:] = self._observations.push(self._measure(everyone))
         for term, due in zip(self._terms, self._due):
             due -= 1
             ids = np.flatnonzero(due == 0)
             if ids.size:
                 due[ids] = term.draw(ids, self._seed[ids], self._episode[ids], self._length[ids])
+
+    def _look(self, b):
+        self.env.observe()
+        b.critic_obs[:] = self._truth()
+        b.obs[:] = self._observations.replace(self._measure(np.arange(self.num_envs)))
 
     def _begin(self, ids, b):
         self._episode[ids] += np.uint32(1)
@@ -325,5 +335,5 @@ class RandomizedEnv(EpisodeLoop):
         first = self._measure(ids)
         self._actions.begin(ids, delay, 0)
         self._observations.begin(ids, delay, first)
-        self._true[0][ids] = self.env.obs[ids]
+        b.critic_obs[ids] = self._truth()[ids]
         b.obs[ids] = first

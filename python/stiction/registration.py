@@ -78,7 +78,7 @@ class _AfterGymnasium(importlib.abc.MetaPathFinder, importlib.abc.Loader):
 
 
 def register_lazily():
-    if "gymnasium" in sys.modules:
+    if sys.modules.get("gymnasium") is not None:
         register_all()
     else:
         sys.meta_path.insert(0, _AfterGymnasium())

@@ -7,6 +7,7 @@ import stiction
 from kinds import KINDS, NOISY, Pendulum, actions
 
 RESULTS = ("obs", "reward", "terminated", "truncated", "final_obs", "metrics")
+TRUTH = "critic_obs"  # of environments with noise
 
 
 @pytest.fixture(params=KINDS)
@@ -61,12 +62,24 @@ def test_results_stay_during_one_more_step(create):
     held = None
     for k in range(30):
         returned = env.step(actions(env, k))
-        now = (*returned, env.final_obs, env.metrics)
+        now = (*returned, env.final_obs, env.metrics, getattr(env, TRUTH, env.obs))
         if held is not None:
             for array, copy in zip(*held):
                 assert array.tobytes() == copy.tobytes()
                 assert not any(np.shares_memory(array, other) for other in now)
         held = now, [x.copy() for x in now]
+
+
+def test_results_stay_during_a_reset(create):
+    env = create(4)
+    for k in range(8):
+        returned = env.step(actions(env, k))
+        now = (*returned, env.final_obs, env.metrics, getattr(env, TRUTH, env.obs))
+        copies = [x.copy() for x in now]
+        assert env.reset([1, 2]) is not returned[0]
+        assert all(array.tobytes() == copy.tobytes() for array, copy in zip(now, copies))
+        assert env.obs[1:3].tobytes() != copies[0][1:3].tobytes()
+        assert np.array_equal(env.reward, [copies[1][0], 0, 0, copies[1][3]])
 
 
 def test_stored_observations_give_the_same_log_probabilities(create):
@@ -225,6 +238,8 @@ def test_a_frozen_environment_ends_its_episode(create):
     [
         lambda e: e.step(np.zeros((2, 1))),
         lambda e: e.step(np.zeros(3)),
+        lambda e: e.step(np.zeros((3, 1), complex)),
+        lambda e: e.step([["a"], ["b"], ["c"]]),
         lambda e: e.reset([3]),
         lambda e: e.reset([-1]),
         lambda e: e.reset([1, 1]),
@@ -247,3 +262,16 @@ def test_wrong_arguments_are_refused(create, call):
 def test_wrong_options_are_refused(create, options):
     with pytest.raises((stiction.ArgumentError, TypeError)):
         create(2, **options)
+
+
+def test_observe_after_writing_into_the_batch(create):
+    env = create(3)
+    before = env.obs
+    copy = before.copy()
+    env.batch.set_state([1], qpos=[0.5, 0.1])
+    obs = env.observe()
+    truth = getattr(env, TRUTH, obs)
+    assert truth[1, :2].tolist() == [0.5, np.float32(0.1)] and before.tobytes() == copy.tobytes()
+    assert env.obs is obs or np.shares_memory(env.obs, obs)
+    if not hasattr(env, TRUTH):
+        assert np.array_equal(obs[[0, 2]], copy[[0, 2]])

@@ -219,6 +219,15 @@ def test_importing_stiction_imports_no_trainer():
     assert result.stdout == "set()\n", result.stderr
 
 
+def test_without_gymnasium_the_rest_works_and_make_says_what_to_install():
+    result = run(
+        "import sys; sys.modules['gymnasium'] = None\n"
+        "import stiction; print(stiction.Env('HalfCheetah-v5').num_obs); stiction.make('HalfCheetah-v5')"
+    )
+    assert result.stdout == "17\n" and result.returncode == 1
+    assert "pip install 'stiction[gymnasium]'" in result.stderr.splitlines()[-1]
+
+
 @pytest.mark.parametrize(
     "code",
     [
@@ -261,6 +270,16 @@ def test_every_compiled_task_passes_gymnasiums_checks(id):
     for _ in range(5):
         obs, *_ = envs.step(envs.action_space.sample())
         assert envs.observation_space.contains(obs)
+
+
+def test_an_open_environment_keeps_its_autoreset():
+    env = stiction.TaskEnv(Pendulum, 2, autoreset="next_step")
+    assert VectorEnv(env).metadata["autoreset_mode"] is AutoresetMode.NEXT_STEP
+    with pytest.raises(stiction.ArgumentError, match="open already"):
+        VectorEnv(env, autoreset="same_step")
+    assert VectorEnv(Pendulum, 2, autoreset=AutoresetMode.DISABLED).env.autoreset == "disabled"
+    with pytest.raises(stiction.ArgumentError, match="same_step, next_step, disabled"):
+        VectorEnv(Pendulum, 2, autoreset="never")
 
 
 def test_unknown_id_names_the_nearest():

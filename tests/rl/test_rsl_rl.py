@@ -100,6 +100,12 @@ def test_episode_length_buf_is_the_environments():
     assert dones.tolist() == [False, True, True]
 
 
+def test_without_a_time_limit():
+    env = VecEnv(Pendulum, 8, max_episode_steps=0)
+    runner(env).learn(1, init_at_random_ep_len=True)  # it draws lengths below max_episode_length
+    assert not env.env.truncated.any()
+
+
 def test_time_outs_are_no_terminations():
     env = VecEnv(Pendulum, 8, max_episode_steps=12)
     seen = np.zeros(2, int)
@@ -134,7 +140,7 @@ def test_the_critic_sees_the_truth():
     env = VecEnv(Pendulum, 4, randomization=NOISY, seed=2)
     for k in range(5):
         obs = env.step(torch.from_numpy(actions(env.env, k)))[0]
-        assert torch.equal(obs["critic"], torch.from_numpy(env.env.true_obs))
+        assert torch.equal(obs["critic"], torch.from_numpy(env.env.critic_obs))
         assert not (obs["critic"] == obs["policy"]).all()
     clean = VecEnv(Pendulum, 4).get_observations()
     assert torch.equal(clean["critic"], clean["policy"])

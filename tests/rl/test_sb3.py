@@ -110,3 +110,12 @@ def test_ppo_and_sac_train(create):
 def test_needs_same_step(create):
     with pytest.raises(stiction.ArgumentError, match="same_step"):
         create(Pendulum, 2, autoreset="disabled")
+
+
+@pytest.mark.filterwarnings("error")
+def test_single_environment_passes_the_checker_of_sb3():
+    from stable_baselines3.common.env_checker import check_env
+
+    from stiction.adapters.gymnasium import SingleEnv
+
+    check_env(SingleEnv("HalfCheetah-v5"))

@@ -73,10 +73,10 @@ class VectorEnv(gymnasium.vector.VectorEnv):
     """
 
     def __init__(self, env, num_envs=1, *, render_mode=None, render_envs=None, width=480,
-                 height=480, camera=None, copy=True, autoreset="same_step", **options):  # fmt: skip
+                 height=480, camera=None, copy=True, autoreset=None, **options):  # fmt: skip
         _check_render_mode(render_mode)
-        if not is_open(env):
-            options["autoreset"] = _mode_name(autoreset)
+        if autoreset is not None or not is_open(env):
+            options["autoreset"] = _mode_name(autoreset or "same_step")
         self.env = open_env(env, num_envs, **options)
         self.num_envs = self.env.num_envs
         self.single_observation_space, self.single_action_space = _spaces(self.env)
