@@ -27,7 +27,6 @@ void set_servos(Go2Flat& t, double left_hip, const double (&front)[2], const dou
 Go2Flat legged_gym() {
   Go2Flat t{};
   set_servos(t, 0.1, {0.8, -1.5}, {1.0, -1.5}, {0.25, 0.25, 0.25});
-  t.action_bound = 100;
   t.command = {.x = {-1, 1}, .y = {-1, 1}, .yaw = {-1.5, 1.5}, .interval = {4, 4}, .least = 0.2};
   const double observed[5] = {2, 0.25, 2, 0.25, 0.05}, noise[5] = {0.1, 0.2, 0.05, 0.01, 1.5};
   std::copy_n(observed, 5, t.observed), std::copy_n(noise, 5, t.noise);
@@ -48,7 +47,6 @@ Go2Flat legged_gym() {
 Go2Flat mjlab() {
   Go2Flat t{};
   set_servos(t, -0.1, {0.9, -1.8}, {0.9, -1.8}, {0.372753, 0.372753, 0.248502});
-  t.action_bound = 100;
   t.command = {.x = {-1, 1},
                .y = {-1, 1},
                .yaw = {-0.5, 0.5},
@@ -86,6 +84,7 @@ void set_range(const TaskOptions& o, const std::string& name, double (&range)[2]
 
 std::unique_ptr<TaskRunner> make_go2(const TaskOptions& o, const Model& m) {
   Go2Flat t = is_mjlab(o) ? mjlab() : legged_gym();
+  t.action_bound = o.not_negative("action_clip");
   set_range(o, "command_x", t.command.x);
   set_range(o, "command_y", t.command.y);
   set_range(o, "command_yaw", t.command.yaw);
@@ -124,6 +123,8 @@ void add_go2_tasks(std::vector<TaskEntry>& tasks) {
        .max_episode_steps = 1000,
        .frame_skip = 4,
        .options = {{"preset", "'mjlab' or 'legged_gym': whose values", std::string("mjlab")},
+                   {"action_clip",
+                    "actions are clipped to ± this; there the servos reach their limits", 5.0},
                    {"command_x", "range of the forward velocity, m/s; (): the preset's", preset},
                    {"command_y", "range of the velocity to the left, m/s; (): the preset's",
                     preset},

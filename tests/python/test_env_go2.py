@@ -143,19 +143,19 @@ def test_definition(preset, kind):
         np.testing.assert_allclose(obs[i], w.observation(c, np.zeros(12)), rtol=1e-5, atol=2e-6)
     for step in range(260):
         action = 0.8 * action + rng.normal(size=(n, 12)) * np.where(rng.random((n, 1)) < 0.03, 4, 0.5)
-        action = action.astype(np.float32).astype(float)
         last, (obs, reward, terminated, _) = obs, env.step(action)
+        used = np.clip(action.astype(np.float32), -5, 5).astype(float)
         for i, w in enumerate(walkers):
             w.look()
             c, c_next = (x[i, w.command_at] / w.command_scale for x in (last, obs))
-            np.testing.assert_allclose(obs[i], w.observation(c_next, action[i]), rtol=1e-5, atol=2e-6)
-            terms, total, end = w.reward(c, c_next, action[i])
+            np.testing.assert_allclose(obs[i], w.observation(c_next, used[i]), rtol=1e-5, atol=2e-6)
+            terms, total, end = w.reward(c, c_next, used[i])
             assert reward[i] == pytest.approx(total, rel=1e-4, abs=1e-5)
             assert terminated[i] == end
-            used = c_next if preset == "legged_gym" else c
+            followed = c_next if preset == "legged_gym" else c
             terms = {"reward_" + k: DT * x for k, x in terms.items()}
-            terms["error_lin_vel"] = np.hypot(*(used[:2] - w.v[:2]))
-            terms["error_ang_vel"] = abs(used[2] - w.w[2])
+            terms["error_lin_vel"] = np.hypot(*(followed[:2] - w.v[:2]))
+            terms["error_ang_vel"] = abs(followed[2] - w.w[2])
             assert list(terms) == env.metric_names
             for name, x in zip(env.metric_names, env.metrics[i]):
                 assert x == pytest.approx(terms[name], rel=1e-4, abs=1e-6), name
@@ -167,14 +167,18 @@ def test_definition(preset, kind):
 
 @pytest.mark.parametrize("preset", PRESETS)
 def test_actions_are_targets_of_the_servos(preset):
-    env = make(preset, 1, **CLEAN)
     action = np.random.default_rng(1).normal(size=(1, 12))
     action[0, 0] = 300
+    wide, env = make(preset, 1, action_clip=100, **CLEAN), make(preset, 1, **CLEAN)
+    assert (wide.action_high == 100).all() and (env.action_high == 5).all()
+    assert (env.action_low == -5).all()
+    wide.step(action)
     env.step(action)
     scale = {"legged_gym": [0.25] * 3, "mjlab": [0.372753, 0.372753, 0.248502]}[preset] * 4
     target = {"legged_gym": LeggedGym, "mjlab": Mjlab}[preset].target()
-    np.testing.assert_allclose(env.batch.ctrl[0], target + scale * np.clip(action[0], -100, 100),
-                               rtol=1e-6)
+    for e, clip in ((wide, 100), (env, 5)):
+        np.testing.assert_allclose(e.batch.ctrl[0], target + scale * np.clip(action[0], -clip, clip),
+                                   rtol=1e-6)
 
 
 def commands(env, obs):
