@@ -73,6 +73,10 @@ def add_commands(commands):
     train.add_argument("--video", action="store_true", help="film the trained policy")
     train.add_argument("--no-plot", dest="plot", action="store_false", help="no PNG of the curve")
     _task_option(train)
+    train.add_argument(
+        "--engine-option", action="append", default=[], metavar="NAME=VALUE",
+        help="of stiction.Options, like contact_model=similar or timestep=0.002",
+    )  # fmt: skip
     train.set_defaults(run=_train)
 
     play = commands.add_parser(
@@ -188,7 +192,11 @@ def _train(args) -> int:
                 return 1
     from .learning import tasks
 
-    args.option = tasks.parse_options(args.option)
+    args.task = {
+        "id": args.id,
+        "options": tasks.parse_options(args.option),
+        "engine": tasks.parse_options(args.engine_option),
+    }
     args.num_envs = args.num_envs or (4096 if args.trainer == "rsl_rl" else 128)
     args.out = args.out or Path("runs") / args.id
     if args.trainer == "rsl_rl":

@@ -22,10 +22,12 @@ class Buffer:
         self.reward = np.zeros(n, np.float32)
         self.terminated = np.zeros(n, bool)
         self.truncated = np.zeros(n, bool)
+        self.critic_obs = None  # where the critic of a trainer sees something else
 
     def copy(self, other: "Buffer"):
         for name, array in vars(other).items():
-            getattr(self, name)[:] = array
+            if array is not None:
+                getattr(self, name)[:] = array
 
 
 def environment_ids(ids_or_mask, n: int):
@@ -93,6 +95,12 @@ class EpisodeLoop:
     episode_return = property(lambda self: self._return)
     final_episode_length = property(lambda self: self._final_length)
     final_episode_return = property(lambda self: self._final_return)
+
+    @property
+    def critic_obs(self):
+        """(num_envs, n) what the critic of a trainer may see; obs where there is nothing else."""
+        b = self._buffers[0]
+        return b.obs if b.critic_obs is None else b.critic_obs
 
     @property
     def episode_length(self):

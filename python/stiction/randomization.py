@@ -231,7 +231,7 @@ class _Delay:
 class RandomizedEnv(EpisodeLoop):
     """An environment with a `Randomization` around it, with the attributes and methods of one.
 
-    Observations: measured with noise, then delayed; `true_obs` are those without both. Actions: the
+    Observations: measured with noise, then delayed; `critic_obs` is without both. Actions: the
     task gets delayed ones, zeros before the first. Parameters are drawn before an episode begins.
     env: an open environment with autoreset "disabled" and the seed given here.
     """
@@ -245,7 +245,7 @@ class RandomizedEnv(EpisodeLoop):
                          max_episode_steps=env.max_episode_steps)  # fmt: skip
         self._length = env.episode_length  # the same memory
         for b in self._buffers:
-            b.true_obs = np.zeros_like(b.obs)
+            b.critic_obs = np.zeros_like(self._truth())
         self._check_noise()
         self._actions = _Delay(r.action_delay, self.num_envs, env.num_actions, "action_delay")
         self._observations = _Delay(r.observation_delay, self.num_envs, self.num_obs, "observation_delay")
@@ -264,7 +264,8 @@ class RandomizedEnv(EpisodeLoop):
             raise AttributeError(name)
         return getattr(self.env, name)
 
-    true_obs = property(lambda self: self._buffers[0].true_obs)
+    def _truth(self):
+        return getattr(self.env, "critic_obs", self.env.obs)
 
     def _check_noise(self):
         noise = self.randomization.observation_noise
@@ -305,7 +306,7 @@ class RandomizedEnv(EpisodeLoop):
         _, reward, terminated, truncated = env.step(self._actions.push(actions))
         b.reward[:], b.terminated[:], b.truncated[:] = reward, terminated, truncated
         b.metrics[:] = env.metrics
-        b.true_obs[:] = env.obs
+        b.critic_obs[:] = self._truth()
         b.obs[:] = self._observations.push(self._measure(everyone))
         for term, due in zip(self._terms, self._due):
             due -= 1
@@ -314,7 +315,8 @@ class RandomizedEnv(EpisodeLoop):
                 due[ids] = term.draw(ids, self._seed[ids], self._episode[ids], self._length[ids])
 
     def _look(self, b):
-        b.true_obs[:] = self.env.observe()
+        self.env.observe()
+        b.critic_obs[:] = self._truth()
         b.obs[:] = self._observations.replace(self._measure(np.arange(self.num_envs)))
 
     def _begin(self, ids, b):
@@ -333,5 +335,5 @@ class RandomizedEnv(EpisodeLoop):
         first = self._measure(ids)
         self._actions.begin(ids, delay, 0)
         self._observations.begin(ids, delay, first)
-        b.true_obs[ids] = self.env.obs[ids]
+        b.critic_obs[ids] = self._truth()[ids]
         b.obs[ids] = first

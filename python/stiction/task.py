@@ -55,6 +55,9 @@ class Task:
         """(num_envs, num_obs) at the present state. Called again after resets: change nothing."""
         raise NotImplementedError(f"{type(self).__name__}.observe")
 
+    def observe_critic(self):
+        """(num_envs, n) what only the critic of a trainer sees, as `observe`; None: the same."""
+
     def reward(self):
         """(num_envs,) of the step just done."""
         raise NotImplementedError(f"{type(self).__name__}.reward")
@@ -146,12 +149,19 @@ class TaskEnv(EpisodeLoop):
         if obs.ndim != 2 or len(obs) != self.num_envs:
             raise ArgumentError(f"{self.id}.observe: gave shape {obs.shape}; expected ({self.num_envs}, n)")
         self.num_obs = obs.shape[1]
+        critic = self.task.observe_critic()
         for b in self._buffers:
             b.obs, b.final_obs = np.zeros((2, *obs.shape), np.float32)
-            b.obs[:] = b.final_obs[:] = obs
+            if critic is not None:
+                b.critic_obs = np.zeros((self.num_envs, np.shape(critic)[-1]), np.float32)
+            self._look(b)
+            b.final_obs[:] = b.obs
 
-    def _look(self, b):
-        b.obs[:] = self._checked("observe", self.task.observe(), b.obs.shape)
+    def _look(self, b, rows=slice(None)):
+        b.obs[rows] = self._checked("observe", self.task.observe(), b.obs.shape)[rows]
+        if b.critic_obs is not None:
+            critic = self.task.observe_critic()
+            b.critic_obs[rows] = self._checked("observe_critic", critic, b.critic_obs.shape)[rows]
 
     def _checked(self, hook, value, shape):
         value = np.asarray(value)
@@ -168,7 +178,7 @@ class TaskEnv(EpisodeLoop):
         frozen = (self.batch.status & FROZEN) != 0
         b.terminated[:] = self._checked("terminated", task.terminated(), (n,)) | frozen
         b.reward[:] = np.where(frozen, 0, self._checked("reward", task.reward(), (n,)))
-        b.obs[:] = self._checked("observe", task.observe(), (n, self.num_obs))
+        self._look(b)
         if self.max_episode_steps:
             b.truncated[:] = (self._length >= self.max_episode_steps) & ~b.terminated
         if self.metric_names:
@@ -187,4 +197,4 @@ class TaskEnv(EpisodeLoop):
 
     def _begin(self, ids, b):
         self._start(ids)
-        b.obs[ids] = self._checked("observe", self.task.observe(), (self.num_envs, self.num_obs))[ids]
+        self._look(b, ids)

@@ -7,7 +7,7 @@ import stiction
 from kinds import KINDS, NOISY, Pendulum, actions
 
 RESULTS = ("obs", "reward", "terminated", "truncated", "final_obs", "metrics")
-TRUTH = "true_obs"  # of environments with noise
+TRUTH = "critic_obs"  # of environments with noise
 
 
 @pytest.fixture(params=KINDS)

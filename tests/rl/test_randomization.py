@@ -43,10 +43,10 @@ def test_nothing_given_changes_nothing():
 def test_observation_noise(noise, deviation):
     n, steps = 500, 8  # standard error of a deviation: 1 / sqrt(2 n steps) = 1.1 %
     env = randomized(n, observation_noise=noise)
-    errors = [env.obs - env.true_obs]
+    errors = [env.obs - env.critic_obs]
     for _ in range(steps):
         env.step(np.zeros((n, 1)))
-        errors.append(env.obs - env.true_obs)
+        errors.append(env.obs - env.critic_obs)
     errors = np.array(errors)
     np.testing.assert_allclose(errors.std(axis=(0, 1)), deviation, rtol=0.06, atol=1e-7)
     assert np.abs(errors.mean(axis=(0, 1))).max() < 0.06 * np.max(deviation)
@@ -59,11 +59,11 @@ def test_observation_delay():
     env = randomized(60, observation_delay=(1, 3))
     lag = env._observations.lag.copy()
     assert set(lag) == {1, 2, 3}
-    history = [env.true_obs.copy()]
+    history = [env.critic_obs.copy()]
     for k in range(8):
         env.step(np.full((60, 1), 0.02))
         assert not env.terminated.any()
-        history.append(env.true_obs.copy())
+        history.append(env.critic_obs.copy())
         for i in range(60):
             assert np.array_equal(env.obs[i], history[max(0, k + 1 - lag[i])][i])
 
@@ -75,7 +75,7 @@ def test_a_new_episode_forgets_what_was_seen():
         env.step(actions(env, k))
         ended = env.terminated
         ends += ended.sum()
-        assert np.array_equal(env.obs[ended], env.true_obs[ended])
+        assert np.array_equal(env.obs[ended], env.critic_obs[ended])
         assert (env._actions.ring[:, ended] == 0).all()
     assert ends > 5
 
@@ -282,7 +282,7 @@ def test_make_takes_a_randomization():
         envs = stiction.make(task, 4, randomization=what, autoreset="next_step")
         assert np.ptp(envs.env.batch.param("body_mass")[:, 1]) > 0
         obs, *_ = envs.step(np.zeros((4, 1)))
-        assert (obs != envs.env.true_obs).all()
+        assert (obs != envs.env.critic_obs).all()
 
 
 def test_needs_an_environment_that_does_not_reset_itself():

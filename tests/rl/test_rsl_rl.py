@@ -140,7 +140,7 @@ def test_the_critic_sees_the_truth():
     env = VecEnv(Pendulum, 4, randomization=NOISY, seed=2)
     for k in range(5):
         obs = env.step(torch.from_numpy(actions(env.env, k)))[0]
-        assert torch.equal(obs["critic"], torch.from_numpy(env.env.true_obs))
+        assert torch.equal(obs["critic"], torch.from_numpy(env.env.critic_obs))
         assert not (obs["critic"] == obs["policy"]).all()
     clean = VecEnv(Pendulum, 4).get_observations()
     assert torch.equal(clean["critic"], clean["policy"])

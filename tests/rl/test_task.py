@@ -148,6 +148,33 @@ def test_actions_other_than_controls():
     assert env.batch.ctrl.tolist() == [[1.5]] * 3
 
 
+def test_observations_of_the_critic():
+    class Blind(Pendulum):
+        def observe(self):
+            return self.batch.qpos
+
+        def observe_critic(self):
+            return np.hstack([self.batch.qpos, self.batch.qvel])
+
+    plain = stiction.TaskEnv(Pendulum, 6, seed=3)
+    blind = stiction.TaskEnv(Blind, 6, seed=3)
+    noisy = stiction.RandomizedEnv.open(stiction.TaskEnv, Blind, 6, stiction.Randomization(), seed=3)
+    assert plain.critic_obs is plain.obs and blind.num_obs == 2
+    for k in range(30):
+        for env in (blind, noisy):
+            held = env.critic_obs.copy(), env.critic_obs
+            env.step(actions(env, k))
+            assert held[0].tobytes() == held[1].tobytes()
+        plain.step(actions(plain, k))
+        for env in (blind, noisy):
+            assert env.critic_obs.tobytes() == plain.obs.tobytes()
+            assert env.obs.tobytes() == plain.obs[:, :2].tobytes()
+    assert plain.final_episode_length.max() > 0
+    wrong = type("Wrong", (Blind,), {"observe_critic": lambda self: np.zeros((2, 3))})
+    with pytest.raises(stiction.ArgumentError, match="Wrong.observe_critic"):
+        stiction.TaskEnv(wrong, 6)
+
+
 def test_the_snippets_of_the_guide_to_environments_run():
     pytest.importorskip("gymnasium")
     guide = (ROOT / "docs" / "environments.md").read_text().replace("4096", "8")

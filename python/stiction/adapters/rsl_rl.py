@@ -23,8 +23,8 @@ class VecEnv(rsl_rl.env.VecEnv):
     """Environments of a compiled or Python task for rsl_rl's runners.
 
     env: an open environment with autoreset "same_step", or what `open_env` takes (with its options).
-    Observations are the groups "policy" and "critic": the same, but for an environment with
-    observation noise or delay, where the critic sees the truth. On the CPU nothing is copied: two
+    Observations are the groups "policy" (`obs`) and "critic" (`critic_obs`, where an environment has
+    one: without noise and delay, or what a task gives its critic). On the CPU nothing is copied: two
     buffers alternate, so what a step returned stays untouched during the next one.
 
     device: where the tensors are that the trainer sees; the simulation stays where it is.
@@ -65,9 +65,10 @@ class VecEnv(rsl_rl.env.VecEnv):
         return _tensor(array).to(self.device)
 
     def get_observations(self):
-        policy = self._out(self.env.obs)
-        truth = getattr(self.env, "true_obs", None)
-        critic = policy if truth is None else self._out(truth)
+        obs = self.env.obs
+        seen = getattr(self.env, "critic_obs", obs)
+        policy = self._out(obs)
+        critic = policy if seen is obs else self._out(seen)
         return TensorDict({"policy": policy, "critic": critic}, batch_size=[self.num_envs])
 
     def reset(self):

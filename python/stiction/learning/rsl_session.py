@@ -80,16 +80,21 @@ class TimedEnv(VecEnv):
         return result
 
 
-def save(runner, path, infos):
-    """Writes the runner's checkpoint so that `path` is always a whole one."""
-    part = path.with_name(path.name + ".part")
-    try:
-        runner.save(str(part), infos)
-        os.replace(part, path)
-    except RuntimeError as e:  # how torch's writer reports a full disk
-        raise OSError(f"{path} could not be written: {str(e).splitlines()[0]}") from e
-    finally:
-        part.unlink(missing_ok=True)
+class Runner(OnPolicyRunner):
+    """rsl_rl's runner whose checkpoints are always whole, and say what `play` must know."""
+
+    infos = None
+
+    def save(self, path, infos=None):
+        part = f"{path}.part"
+        try:
+            super().save(part, infos or self.infos)
+            os.replace(part, path)
+        except RuntimeError as e:  # how torch's writer reports a full disk
+            raise OSError(f"{path} could not be written: {str(e).splitlines()[0]}") from e
+        finally:
+            with contextlib.suppress(FileNotFoundError):
+                os.unlink(part)
 
 
 def _watch(runner, env, args, curve, ctrl_c, task, path, steps):
@@ -104,15 +109,17 @@ def _watch(runner, env, args, curve, ctrl_c, task, path, steps):
         curve.add(
             Iteration(
                 it + 1, steps, mean(runner.logger.rewbuffer), mean(runner.logger.lenbuffer),
-                float(more["learning_rate"]), float(more["action_std"].mean()),
+                float(more["learning_rate"]), float(more["action_std"].detach().mean()),
                 env.seconds, collect_time, learn_time,
             )
         )  # fmt: skip
         env.seconds = 0.0
-        rng = torch.get_rng_state()
-        save(runner, path, {"format": FORMAT, "task": task, "config": runner.cfg, "steps": steps,
-                            "rng": rng, "episodes": list(runner.logger.rewbuffer),
-                            "lengths": list(runner.logger.lenbuffer)})  # fmt: skip
+        runner.infos = {
+            "format": FORMAT, "task": task, "config": runner.cfg, "steps": steps,
+            "rng": torch.get_rng_state(), "episodes": list(runner.logger.rewbuffer),
+            "lengths": list(runner.logger.lenbuffer),
+        }  # fmt: skip
+        runner.save(str(path))
         late = args.seconds and time.perf_counter() - begin >= args.seconds
         if ctrl_c.pressed or late:
             raise _Stop
@@ -138,7 +145,7 @@ def _make_runner(args, task):
     cfg = config(args.id, args.save_interval)
     minibatch = cfg["num_steps_per_env"] * args.num_envs / 4
     torch.set_num_threads(args.threads or env.env.batch.threads if minibatch > LARGE_MINIBATCH else 1)
-    return env, OnPolicyRunner(env, cfg, log_dir=str(args.out), device=args.device)
+    return env, Runner(env, cfg, log_dir=str(args.out), device=args.device)
 
 
 def train(args) -> int:
@@ -148,7 +155,7 @@ def train(args) -> int:
     if path.exists() and not (args.resume or args.overwrite):
         raise Error(f"{path} exists: give --resume to go on, --overwrite to begin anew, or --out DIR")
     args.out.mkdir(parents=True, exist_ok=True)
-    task = load_checkpoint(path)["infos"]["task"] if args.resume else {"id": args.id, "options": args.option}
+    task = load_checkpoint(path)["infos"]["task"] if args.resume else args.task
     if task["id"] != args.id:
         raise Error(f"--resume: {path} was trained on {task['id']}")
     if not args.resume:

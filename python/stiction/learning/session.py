@@ -33,7 +33,7 @@ def _begin(args, path):
         return Ppo.load(path, env), task
     if path.exists() and not args.overwrite:
         raise Error(f"{path} exists: give --resume to go on, --overwrite to begin anew, or --out DIR")
-    task = {"id": args.id, "options": args.option}
+    task = args.task
     env = make_env(task, args.num_envs, threads=args.threads, seed=args.seed)
     settings = SETTINGS.get(args.id, Settings())
     (path.parent / "progress.csv").unlink(missing_ok=True)
@@ -99,7 +99,8 @@ def table(s: dict) -> str:
 
 
 def first_line(env, task) -> str:
-    options = "".join(f", {k}={json.dumps(v)}" for k, v in task["options"].items())
+    given = task["options"] | task["engine"]
+    options = "".join(f", {k}={json.dumps(v)}" for k, v in given.items())
     return (
         f"{task['id']}{options}: {env.num_obs} observations, {env.num_actions} actions; "
         f"{env.num_envs} environments, {env.batch.threads} threads"

@@ -4,7 +4,7 @@ import errno
 import json
 import shutil
 
-from .._core import ArgumentError, Env
+from .._core import ArgumentError, Env, Options
 from .ppo import Settings
 
 # Where the defaults of Settings were not the best (docs/training.md).
@@ -20,7 +20,7 @@ def parse_options(texts) -> dict:
     for text in texts or ():
         name, equals, value = text.partition("=")
         if not equals or not name.isidentifier():
-            raise ArgumentError(f"--option {text}: expected NAME=VALUE")
+            raise ArgumentError(f"{text}: expected NAME=VALUE")
         try:
             options[name] = json.loads(value)
         except ValueError:
@@ -29,8 +29,12 @@ def parse_options(texts) -> dict:
 
 
 def make_env(task: dict, num_envs, **more):
-    """stiction.Env of {"id": ..., "options": {...}}."""
-    return Env(task["id"], num_envs, **more, **task.get("options", {}))
+    """stiction.Env of {"id": ..., "options": {...}, "engine": {...}}."""
+    try:
+        engine = Options(**task.get("engine", {}))
+    except TypeError as e:
+        raise ArgumentError(f"options of the engine: {str(e).splitlines()[0]}") from None
+    return Env(task["id"], num_envs, options=engine, **more, **task.get("options", {}))
 
 
 def disk_is_full(error: OSError, directory) -> bool:
