@@ -272,11 +272,11 @@ def test_pushes(preset):
     times = [[] for _ in range(n)]
     sizes = []
     for step in range(1600 if preset == "legged_gym" else 300):
-        if preset == "legged_gym":  # what a push replaces
-            still.batch.qvel[:, :2] = 1.5
-        # the same state before: what differs after is a push
-        pushed.batch.set_state(qpos=still.batch.qpos, qvel=still.batch.qvel)
-        for env in (still, pushed):
+        qpos, qvel = np.array(still.batch.qpos), np.array(still.batch.qvel)
+        if preset == "legged_gym":
+            qvel[:, :2] = 1.5  # what a push replaces
+        for env in (still, pushed):  # the same state before: what differs after is a push
+            env.batch.set_state(qpos=qpos, qvel=qvel)
             env.step(np.zeros((n, 12)))
         change = np.array(pushed.batch.qvel[:, :6]) - still.batch.qvel[:, :6]
         for i in np.flatnonzero(change.any(axis=1)):
