@@ -11,8 +11,8 @@ from . import _core
 
 # Distribution: what it is for. Only NumPy is needed.
 _OPTIONAL = {
-    "mujoco": "renders the demo's film",
-    "imageio-ffmpeg": "writes the demo's film",
+    "mujoco": "films, views, replay in another engine",
+    "imageio-ffmpeg": "writes films",
     "matplotlib": "plots",
     "tqdm": "progress bar",
     "gymnasium": "stiction.make",

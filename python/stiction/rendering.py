@@ -46,6 +46,19 @@ def find_backend() -> tuple[str | None, str]:
     return None, f"no OpenGL platform works (tried {', '.join(candidates)})"
 
 
+def choose_backend() -> str | None:
+    """Makes MuJoCo render through what works here; why nothing does, or None where all is well."""
+    if not os.environ.get("MUJOCO_GL"):
+        backend, why = find_backend()
+        if backend is None:
+            return why
+        os.environ["MUJOCO_GL"] = backend
+    chosen = sys.modules.get("mujoco.rendering.classic.gl_context")
+    if chosen is not None and chosen._MUJOCO_GL != os.environ["MUJOCO_GL"]:
+        importlib.reload(chosen)  # MuJoCo was imported before and has made its choice
+    return None
+
+
 def _load_triton_first():
     """Torch's compiler and a software OpenGL each bring an LLVM: loaded in the other order, they crash."""
     try:
@@ -122,11 +135,8 @@ class Renderer:
         self._renderer = None
 
     def _open(self):
-        if "mujoco" not in sys.modules and not os.environ.get("MUJOCO_GL"):
-            backend, why = find_backend()
-            if backend is None:
-                raise RuntimeError(f"nothing to render with: {why}")
-            os.environ["MUJOCO_GL"] = backend
+        if why := choose_backend():
+            raise RuntimeError(f"nothing to render with: {why}")
         import mujoco
 
         _load_triton_first()

@@ -6,6 +6,7 @@ At least one for each family of tests.
 from breaks import Break
 from table_env import ENV
 from table_env_locomotion import ENV_LOCOMOTION
+from table_learning import TRAINING
 from table_rl import RL
 
 FREEBODY = "python/test_acceptance_freebody.py::"
@@ -471,4 +472,4 @@ BATCH = [
 ]
 
 BREAKS = (DYNAMICS + CONTACT + STICTION + ROWS + SAFEGUARDS + SOLVER + GEOMETRY + MODEL + READER
-          + TEXT + BATCH + ENV + ENV_LOCOMOTION + RL)
+          + TEXT + BATCH + ENV + ENV_LOCOMOTION + RL + TRAINING)

@@ -5,7 +5,7 @@ import os
 
 import numpy as np
 
-from ..rendering import Renderer, find_backend
+from ..rendering import Renderer, choose_backend
 from .evaluate import evaluate
 from .tasks import make_env
 
@@ -17,11 +17,7 @@ def missing() -> str | None:
     for module, name in (("mujoco", "mujoco"), ("imageio_ffmpeg", "imageio-ffmpeg")):
         if importlib.util.find_spec(module) is None:
             return f"pip install {name}"
-    backend, reason = find_backend()
-    if backend is None:
-        return reason
-    os.environ["MUJOCO_GL"] = backend
-    return None
+    return choose_backend()
 
 
 def write_mp4(path, frames, fps, size=SIZE):

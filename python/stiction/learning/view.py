@@ -79,7 +79,7 @@ class BrowserView:
         import viser
 
         self.motion, self.trimesh = motion, trimesh
-        self.server = viser.ViserServer(verbose=False)
+        self.server = viser.ViserServer(host="127.0.0.1", verbose=False)
         self.server.scene.set_up_direction("+z")
         model = motion.model
         self.frames = [
