@@ -126,6 +126,20 @@ TEST_P(EveryTask, NumbersAreFiniteAndShapesAsPromised) {
   }
 }
 
+// Poses and forces of the last episode are gone before the next one is observed.
+TEST_P(EveryTask, FirstObservationsAreOfTheNewState) {
+  EnvOptions o = options(70);
+  o.max_episode_steps = 4;
+  Player player(GetParam(), o);
+  Env& e = player.env;
+  for (int k = 0; k < 4; ++k) player.step();
+  const auto first = numbers<float>(e.obs());
+  EXPECT_NE(first, numbers<float>(e.final_obs()));
+  e.batch().refresh();
+  e.observe();
+  EXPECT_EQ(numbers<float>(e.obs()), first);
+}
+
 TEST_P(EveryTask, StepsAllocateNothing) {
   for (const Autoreset a : {Autoreset::same_step, Autoreset::next_step, Autoreset::disabled}) {
     EnvOptions o = options(130, a);

@@ -63,6 +63,38 @@ def test_reward_end_and_metrics(id, options):
     assert ends == ({False} if never else {False, True})
 
 
+@pytest.mark.parametrize("id, options", [c for c in CASES if c[0] in ("Hopper-v5", "Walker2d-v5")])
+def test_healthy_bounds(id, options):
+    """On both sides of every bound, one coordinate at a time, with a step that moves nothing."""
+    gym = theirs(id, **options)
+    model = ours(id).batch.model
+    rest = np.concatenate([model.qpos0, np.zeros(model.nv)])
+    bounds = [(1, gym._healthy_z_range), (2, gym._healthy_angle_range)]
+    bounds += [(k, getattr(gym, "_healthy_state_range", (-np.inf, np.inf)))
+               for k in range(2, rest.size)]
+    states = [rest]
+    for k, limits in bounds:
+        for x in filter(np.isfinite, limits):
+            for side in (-1e-3, 1e-3):
+                states.append(rest.copy())
+                states[-1][k] = x + side
+    n = len(states)
+    env = ours(id, n, frame_skip=1, options=stiction.Options(timestep=1e-9), **options)
+    env.batch.param("jnt_range")[:] = (-1e3, 1e3)  # nothing pushes back
+    qpos, qvel = np.split(np.array(states), [model.nq], axis=1)
+    env.batch.set_state(qpos=qpos, qvel=qvel)
+    _, _, terminated, _ = env.step(np.zeros((n, env.num_actions)))
+    healthy = []
+    for i in range(n):
+        gym.set_state(qpos[i], qvel[i])
+        healthy.append(bool(gym.is_healthy))
+    survive = env.metrics[:, env.metric_names.index("reward_survive")]
+    np.testing.assert_array_equal(survive > 0, healthy)
+    ends = options.get("terminate_when_unhealthy", True)
+    np.testing.assert_array_equal(terminated, ends & ~np.array(healthy))
+    assert healthy[0] and healthy.count(False) >= (n - 1) // 2 > 3
+
+
 @pytest.mark.parametrize("id", TASKS)
 def test_definition(id):
     env, gym = ours(id), theirs(id)
