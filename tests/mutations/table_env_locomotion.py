@@ -65,7 +65,7 @@ ENV_LOCOMOTION = [
           gtests=("TaskTeams.Go2Flat",), pytests=DEFINITION),
     Break("go2: rewards may be negative in legged_gym", "envs/go2_flat.h",
           "mjlab ? reward : physics::vmax(reward, S(0))", "reward", pytests=DEFINITION),
-    Break("go2: pushes in the robot's axes", "envs/go2_flat.h",
+    Break("go2: pushes always add", "envs/go2_flat.h",
           "push_sets && k < 2 ? S(linear[k]) : e.qvel[k] + S(linear[k])",
           "e.qvel[k] + S(linear[k])", pytests=(GO2 + "test_pushes",)),
     Break("go2: another robot in every episode", "envs/go2_flat.h",
