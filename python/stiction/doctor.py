@@ -15,6 +15,10 @@ _OPTIONAL = {
     "imageio-ffmpeg": "writes films",
     "matplotlib": "plots",
     "tqdm": "progress bar",
+    "gymnasium": "stiction.make",
+    "torch": "trainers",
+    "rsl-rl-lib": "stiction.adapters.rsl_rl",
+    "stable-baselines3": "stiction.adapters.sb3",
 }
 
 
@@ -115,5 +119,5 @@ def run() -> int:
         "engine": engine if engine_works else f"FAILED: {engine}",
     }
     for name, text in lines.items():
-        print(f"{name:<15} {text}")
+        print(f"{name:<17} {text}")
     return 0 if engine_works else 1

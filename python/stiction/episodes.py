@@ -44,7 +44,9 @@ def environment_ids(ids_or_mask, n: int):
         )
     ids = ids.astype(np.int64)
     if ids.size and (ids.min() < 0 or ids.max() >= n):
-        raise ArgumentError(f"reset: environment {ids[(ids < 0) | (ids >= n)][0]}; must be in [0, {n})")
+        raise ArgumentError(
+            f"reset: environment {ids[(ids < 0) | (ids >= n)][0]}; must be in [0, {n})"
+        )
     if len(np.unique(ids)) != len(ids):
         raise ArgumentError("reset: an environment is given twice")
     return np.sort(ids)
@@ -65,7 +67,9 @@ class EpisodeLoop:
         if autoreset not in AUTORESET:
             raise ArgumentError(f"autoreset = {autoreset!r}: must be one of {', '.join(AUTORESET)}")
         if max_episode_steps < 0:
-            raise ArgumentError(f"max_episode_steps = {max_episode_steps}: must be >= 0 (0: no limit)")
+            raise ArgumentError(
+                f"max_episode_steps = {max_episode_steps}: must be >= 0 (0: no limit)"
+            )
         self.num_envs = num_envs
         self.num_obs = num_obs
         self.metric_names = tuple(metric_names)

@@ -89,7 +89,9 @@ def centre_of_mass(half_width, bodies, each=True, **more):
 
 def actuator_strength(low, high, actuators=None, each=True, **more):
     """Scales what actuators answer: torque of motors, kp and kv of servos together."""
-    return Param(("actuator_gain", "actuator_bias"), low, high, "scale", actuators, each=each, **more)
+    return Param(
+        ("actuator_gain", "actuator_bias"), low, high, "scale", actuators, each=each, **more
+    )
 
 
 @dataclass(frozen=True)
@@ -122,14 +124,20 @@ class _Term:
         self.param, self.batch, self.skip = param, batch, skip
         names = (param.name,) if isinstance(param.name, str) else tuple(param.name)
         if param.operation not in ("scale", "add", "set"):
-            raise ArgumentError(f"{names[0]}: operation = {param.operation!r}: must be scale, add or set")
+            raise ArgumentError(
+                f"{names[0]}: operation = {param.operation!r}: must be scale, add or set"
+            )
         self.nominal = {name: batch.param(name).copy() for name in names}
         self.rows = self._rows(names[0])
         low, high = np.asarray(param.low, float), np.asarray(param.high, float)
         if not (np.isfinite(low).all() and np.isfinite(high).all() and (low <= high).all()):
-            raise ArgumentError(f"{names[0]}: low = {param.low}, high = {param.high}: must be finite, low <= high")
+            raise ArgumentError(
+                f"{names[0]}: low = {param.low}, high = {param.high}: must be finite, low <= high"
+            )
         if param.log and not (low > 0).all():
-            raise ArgumentError(f"{names[0]}: low = {param.low}: must be > 0 to draw in the logarithm")
+            raise ArgumentError(
+                f"{names[0]}: low = {param.low}: must be > 0 to draw in the logarithm"
+            )
         self.count = len(self.rows) if param.each or max(low.ndim, high.ndim) else 1
         self.low, self.high = np.broadcast_to(low, self.count), np.broadcast_to(high, self.count)
         self.interval = None
@@ -177,7 +185,9 @@ class _Term:
         """New values for the environments `ids`; control steps until the next ones, or None."""
         d = Draw(seed, episode, Stream.outer_param, step, self.skip)
         u = d.uniform(count=self.count + 1)
-        low, high = (np.log(self.low), np.log(self.high)) if self.param.log else (self.low, self.high)
+        low, high = (
+            (np.log(self.low), np.log(self.high)) if self.param.log else (self.low, self.high)
+        )
         x = low + (high - low) * u[:, :-1]
         self._write(ids, np.exp(x) if self.param.log else x)
         if self.interval is None:
@@ -191,7 +201,11 @@ class _Term:
             at = np.ix_(ids, self.rows)
             old = nominal[at]
             factor = x.reshape(x.shape + (1,) * (old.ndim - 2))
-            new = {"scale": old * factor, "add": old + factor, "set": np.broadcast_to(factor, old.shape)}
+            new = {
+                "scale": old * factor,
+                "add": old + factor,
+                "set": np.broadcast_to(factor, old.shape),
+            }
             new = new[self.param.operation]
             if self.param.columns is None:
                 view[at] = new
@@ -207,7 +221,9 @@ class _Delay:
     def __init__(self, bounds, num_envs, width, name):
         self.least, self.most = bounds
         if not 0 <= self.least <= self.most:
-            raise ArgumentError(f"{name} = {bounds}: must be (least, most) control steps, 0 <= least <= most")
+            raise ArgumentError(
+                f"{name} = {bounds}: must be (least, most) control steps, 0 <= least <= most"
+            )
         self.ring = np.zeros((self.most + 1, num_envs, width), np.float32)
         self.lag = np.zeros(num_envs, np.int64)
         self.now = 0
@@ -248,13 +264,17 @@ class RandomizedEnv(EpisodeLoop):
             b.critic_obs = np.zeros_like(self._truth())
         self._check_noise()
         self._actions = _Delay(r.action_delay, self.num_envs, env.num_actions, "action_delay")
-        self._observations = _Delay(r.observation_delay, self.num_envs, self.num_obs, "observation_delay")
+        self._observations = _Delay(
+            r.observation_delay, self.num_envs, self.num_obs, "observation_delay"
+        )
         self._bind_params()
         self._restart(np.arange(self.num_envs), self._buffers[0])
         self._buffers[0].final_obs[:] = self.obs
 
     @classmethod
-    def open(cls, create, env, num_envs, randomization, *, seed=0, autoreset="same_step", **options):
+    def open(
+        cls, create, env, num_envs, randomization, *, seed=0, autoreset="same_step", **options
+    ):
         """Around create(env, num_envs, ...), a class of environments."""
         inside = create(env, num_envs, seed=seed, autoreset="disabled", **options)
         return cls(inside, randomization, seed=seed, autoreset=autoreset)
@@ -272,8 +292,13 @@ class RandomizedEnv(EpisodeLoop):
         if noise is None:
             return
         scale = np.asarray(noise.scale(), float)
-        if scale.shape not in ((), (self.num_obs,)) or not (np.isfinite(scale) & (scale >= 0)).all():
-            raise ArgumentError(f"observation_noise: {scale}: must be >= 0, one number or {self.num_obs}")
+        if (
+            scale.shape not in ((), (self.num_obs,))
+            or not (np.isfinite(scale) & (scale >= 0)).all()
+        ):
+            raise ArgumentError(
+                f"observation_noise: {scale}: must be >= 0, one number or {self.num_obs}"
+            )
 
     def _bind_params(self):
         self._terms, self._due, taken, skip = [], [], set(), 0

@@ -111,13 +111,19 @@ class TaskEnv(EpisodeLoop):
         if isinstance(task, type):
             task = task(**task_options)
         elif task_options:
-            raise ArgumentError(f"{sorted(task_options)}: options belong to a class, not to an instance")
+            raise ArgumentError(
+                f"{sorted(task_options)}: options belong to a class, not to an instance"
+            )
         if task.model is None:
-            raise ArgumentError(f"{type(task).__name__}.model: not set; a Model, MJCF text or a path")
+            raise ArgumentError(
+                f"{type(task).__name__}.model: not set; a Model, MJCF text or a path"
+            )
         model, self.model_xml = _load(task.model)
         self.task = task
         self.id = task.id or type(task).__name__
-        self.batch = Batch(model, num_envs, options, precision=precision, threads=threads, seed=seed)
+        self.batch = Batch(
+            model, num_envs, options, precision=precision, threads=threads, seed=seed
+        )
         self.frame_skip = int(task.frame_skip)
         self.physics_dt = self.batch.options.timestep
         self.dt = self.frame_skip * self.physics_dt
@@ -147,7 +153,9 @@ class TaskEnv(EpisodeLoop):
         """num_obs is the width of what the task observes."""
         obs = np.asarray(self.task.observe())
         if obs.ndim != 2 or len(obs) != self.num_envs:
-            raise ArgumentError(f"{self.id}.observe: gave shape {obs.shape}; expected ({self.num_envs}, n)")
+            raise ArgumentError(
+                f"{self.id}.observe: gave shape {obs.shape}; expected ({self.num_envs}, n)"
+            )
         self.num_obs = obs.shape[1]
         critic = self.task.observe_critic()
         for b in self._buffers:

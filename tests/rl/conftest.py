@@ -4,6 +4,7 @@ import importlib.util
 
 import pytest
 
+
 def pytest_runtest_setup(item):
     """@pytest.mark.train("torch", ...): skipped, and counted, where that is not installed."""
     marker = item.get_closest_marker("train")

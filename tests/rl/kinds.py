@@ -73,7 +73,9 @@ def compiled(num_envs=1, **options):
 
 
 def compiled_randomized(num_envs=1, **options):
-    return stiction.RandomizedEnv.open(stiction.Env, "InvertedPendulum-v5", num_envs, NOISY, **options)
+    return stiction.RandomizedEnv.open(
+        stiction.Env, "InvertedPendulum-v5", num_envs, NOISY, **options
+    )
 
 
 KINDS = {

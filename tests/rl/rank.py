@@ -21,7 +21,9 @@ def main(total, steps, output):
     obs, seen = env.get_observations(), []
     for _ in range(steps):
         obs, reward, dones, _ = env.step((8 * obs["policy"][:, :6]).clamp(-1, 1))
-        mine = torch.cat([obs["policy"], reward[:, None], dones[:, None].float()], dim=1).contiguous()
+        mine = torch.cat(
+            [obs["policy"], reward[:, None], dones[:, None].float()], dim=1
+        ).contiguous()
         everyone = [torch.empty_like(mine) for _ in range(ranks)]
         torch.distributed.all_gather(everyone, mine)
         seen.append(torch.cat(everyone).numpy())

@@ -21,5 +21,9 @@ def torchrun(ranks, path, total=1024, steps=30):
 def test_two_ranks_of_512_are_one_process_of_1024(tmp_path):
     two = torchrun(2, tmp_path / "two.npy")
     one = torchrun(1, tmp_path / "one.npy")
-    assert one.shape == (30, 1024, 19) and one[:, :, -1].any() and len(np.unique(one[-1, :, 0])) == 1024
+    assert (
+        one.shape == (30, 1024, 19)
+        and one[:, :, -1].any()
+        and len(np.unique(one[-1, :, 0])) == 1024
+    )
     assert two.tobytes() == one.tobytes()

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import stiction
-from kinds import KINDS, NOISY, Pendulum, actions
+from kinds import KINDS, actions
 
 RESULTS = ("obs", "reward", "terminated", "truncated", "final_obs", "metrics")
 TRUTH = "critic_obs"  # of environments with noise
@@ -36,7 +36,12 @@ def assert_same(a, b):
 def test_attributes(create):
     env = create(3, max_episode_steps=50)
     assert (env.num_envs, env.num_obs, env.num_actions) == (3, 4, 1)
-    assert (env.frame_skip, env.max_episode_steps, env.autoreset, env.steps) == (2, 50, "same_step", 0)
+    assert (env.frame_skip, env.max_episode_steps, env.autoreset, env.steps) == (
+        2,
+        50,
+        "same_step",
+        0,
+    )
     np.testing.assert_allclose([env.physics_dt, env.dt], [0.02, 0.04], rtol=1e-12)
     assert env.action_low.tolist() == [-3] and env.action_high.tolist() == [3]
     assert env.batch.num_envs == 3 and "reward_survive" in env.metric_names
@@ -195,7 +200,9 @@ def test_seeds(create):
     env = create(4, seed=7)
     start = env.obs.copy()
     first = roll(env, 30)
-    assert create(4, seed=7).reset().tobytes() == start.tobytes(), "the first reset repeats episode 0"
+    assert create(4, seed=7).reset().tobytes() == start.tobytes(), (
+        "the first reset repeats episode 0"
+    )
     again = env.reset(seed=7)
     assert again.tobytes() == start.tobytes()
     assert_same(roll(env, 30), first)

@@ -114,7 +114,9 @@ def test_episode_statistics():
         if "final_info" in infos:
             ends += infos["_final_info"].sum()
             for key in "rl":
-                np.testing.assert_allclose(infos["final_info"]["episode"][key], theirs["episode"][key])
+                np.testing.assert_allclose(
+                    infos["final_info"]["episode"][key], theirs["episode"][key]
+                )
     assert ends > 5
 
 
@@ -155,7 +157,10 @@ ACTION = {
         "action_space": gymnasium.spaces.Box(-3, 3, (1,), np.float32),
     },
     "ClipAction": {},
-    "RescaleAction": {"min_action": np.full(1, -1, np.float32), "max_action": np.ones(1, np.float32)},
+    "RescaleAction": {
+        "min_action": np.full(1, -1, np.float32),
+        "max_action": np.ones(1, np.float32),
+    },
 }
 REWARD = {
     "TransformReward": {"func": lambda r: 2 * r},
@@ -167,9 +172,17 @@ REWARD = {
     "NormalizeReward": {},
 }
 # of dictionaries, images and bounded observations
-INAPPLICABLE = {"FilterObservation", "GrayscaleObservation", "ResizeObservation", "RescaleObservation"}
+INAPPLICABLE = {
+    "FilterObservation",
+    "GrayscaleObservation",
+    "ResizeObservation",
+    "RescaleObservation",
+}
 OTHER = {"RecordEpisodeStatistics": {}, "DictInfoToList": {}}
-RENDERING = {"RecordVideo", "HumanRendering"}  # test_rendering.py, where their libraries are installed
+RENDERING = {
+    "RecordVideo",
+    "HumanRendering",
+}  # test_rendering.py, where their libraries are installed
 FRAMEWORKS = {"ArrayConversion", "NumpyToTorch"}  # test_numpy_to_torch: the second is the first
 JAX = {"JaxToNumpy", "JaxToTorch"}  # for environments in JAX
 
@@ -184,7 +197,11 @@ def test_every_vector_wrapper_has_a_test():
 def test_vector_wrapper(name, mode):
     options = (OBSERVATION | ACTION | REWARD | OTHER)[name]
     envs = VectorEnv(Pendulum, 3, autoreset=mode, max_episode_steps=7)
-    if name in OBSERVATION and mode == "same_step" or (name, mode) == ("NormalizeObservation", "disabled"):
+    if (
+        name in OBSERVATION
+        and mode == "same_step"
+        or (name, mode) == ("NormalizeObservation", "disabled")
+    ):
         with pytest.raises(ValueError, match="autoreset_mode"):  # Gymnasium's rule
             getattr(wrappers, name)(envs, **options)
         return
@@ -243,7 +260,9 @@ def test_ids_are_registered_whatever_is_imported_first(code):
         f"{code}; e = gymnasium.make_vec({name!r}, num_envs=3, forward_reward_weight=2.0);"
         "print(type(e).__module__, e.num_envs, e.spec.id, e.spec.max_episode_steps)"
     )
-    assert result.stdout == "stiction.adapters.gymnasium 3 stiction/HalfCheetah-v5 1000\n", result.stderr
+    assert result.stdout == "stiction.adapters.gymnasium 3 stiction/HalfCheetah-v5 1000\n", (
+        result.stderr
+    )
     assert result.stderr == ""
 
 

@@ -55,4 +55,8 @@ def test_distributions():
     np.testing.assert_allclose(x.var(0), 1, atol=5 * np.sqrt(2 / n))
     assert abs(np.corrcoef(x.T)[0, 1]) < 5 / np.sqrt(n)
     k = draw.integer(-1, 2)
-    assert np.bincount(k[:, 0] + 1).min() > n / 4 - 5 * np.sqrt(n * 3 / 16) and k.min() == -1 and k.max() == 2
+    assert (
+        np.bincount(k[:, 0] + 1).min() > n / 4 - 5 * np.sqrt(n * 3 / 16)
+        and k.min() == -1
+        and k.max() == 2
+    )

@@ -30,7 +30,15 @@ def test_nothing_given_changes_nothing():
     for k in range(40):
         plain.step(actions(plain, k))
         wrapped.step(actions(plain, k))
-        for name in ("obs", "reward", "terminated", "final_obs", "metrics", "episode_length", "episode_return"):
+        for name in (
+            "obs",
+            "reward",
+            "terminated",
+            "final_obs",
+            "metrics",
+            "episode_length",
+            "episode_return",
+        ):
             assert getattr(plain, name).tobytes() == getattr(wrapped, name).tobytes(), name
     assert plain.final_episode_length.max() > 0
     assert wrapped.id == "Pendulum" and wrapped.dt == plain.dt
@@ -38,7 +46,10 @@ def test_nothing_given_changes_nothing():
 
 @pytest.mark.parametrize(
     "noise, deviation",
-    [(UniformNoise(0.3), 0.3 / np.sqrt(3)), (NormalNoise(np.array([0.0, 0.1, 0.2, 3.0])), [0, 0.1, 0.2, 3])],
+    [
+        (UniformNoise(0.3), 0.3 / np.sqrt(3)),
+        (NormalNoise(np.array([0.0, 0.1, 0.2, 3.0])), [0, 0.1, 0.2, 3]),
+    ],
 )
 def test_observation_noise(noise, deviation):
     n, steps = 500, 8  # standard error of a deviation: 1 / sqrt(2 n steps) = 1.1 %
@@ -109,7 +120,11 @@ def test_parameters_are_drawn_at_each_reset_from_the_nominal_value():
         seen.append(ratio.copy())
         env.reset()
     # the first reset repeats episode 0
-    assert np.array_equal(seen[0], seen[1]) and not (seen[1] == seen[2]).any() and not (seen[2] == seen[3]).any()
+    assert (
+        np.array_equal(seen[0], seen[1])
+        and not (seen[1] == seen[2]).any()
+        and not (seen[2] == seen[3]).any()
+    )
 
 
 def test_only_the_environments_that_are_reset_draw():
@@ -161,7 +176,10 @@ def test_environments_do_not_depend_on_their_neighbours():
         many.step(actions(many, k))
         alone.step(actions(alone, k, first=13))
         assert many.obs[13].tobytes() == alone.obs[0].tobytes()
-        assert many.batch.param("body_mass")[13].tobytes() == alone.batch.param("body_mass")[0].tobytes()
+        assert (
+            many.batch.param("body_mass")[13].tobytes()
+            == alone.batch.param("body_mass")[0].tobytes()
+        )
     assert alone.final_episode_length[0] > 0
 
 
@@ -190,7 +208,10 @@ def test_typed_setters():
     foot = b.param("geom_friction")
     assert np.ptp(foot[:, 1]) > 0.3 and (foot[:, 0] == 1).all(), "the floor keeps its own"
     assert (foot[:, 1] >= 0.2).all() and (foot[:, 1] <= 0.8).all()
-    assert 1.5 <= b.param("body_mass")[:, 1].min() < 1.8 and 2.7 < b.param("body_mass")[:, 1].max() <= 3
+    assert (
+        1.5 <= b.param("body_mass")[:, 1].min() < 1.8
+        and 2.7 < b.param("body_mass")[:, 1].max() <= 3
+    )
     shift = b.param("body_ipos")[:, 1] - m.body_ipos[1]
     assert (np.ptp(shift, axis=0) > 0.02).all() and np.abs(shift).max() <= 0.02
     gravity = b.param("gravity")
@@ -199,7 +220,9 @@ def test_typed_setters():
     strong.step(np.ones((2, 1)))
     plain = stiction.TaskEnv(Pendulum, 2)
     plain.step(np.ones((2, 1)))
-    np.testing.assert_allclose(strong.batch.qfrc_actuator[:, 0], plain.batch.qfrc_actuator[:, 0] / 2, rtol=1e-6)
+    np.testing.assert_allclose(
+        strong.batch.qfrc_actuator[:, 0], plain.batch.qfrc_actuator[:, 0] / 2, rtol=1e-6
+    )
 
 
 def test_log_uniform():

@@ -81,7 +81,9 @@ def test_torch_may_be_imported_after_a_picture():
 @pytest.mark.train("moviepy")
 @pytest.mark.filterwarnings("ignore")
 def test_gymnasiums_recorder(tmp_path):
-    envs = stiction.make(Pendulum, 4, render_mode="rgb_array", width=64, height=64, autoreset="next_step")
+    envs = stiction.make(
+        Pendulum, 4, render_mode="rgb_array", width=64, height=64, autoreset="next_step"
+    )
     envs = gymnasium.wrappers.vector.RecordVideo(envs, str(tmp_path), video_length=8)
     envs.reset(seed=1)
     for _ in range(10):

@@ -47,7 +47,8 @@ class Cheetah(stiction.Task):
 
 # A sum of six squares rounds up to six times in float32, in another order or fused.
 @pytest.mark.parametrize(
-    "id, task, tolerance", [("InvertedPendulum-v5", Pendulum, 0), ("HalfCheetah-v5", Cheetah, 6 * 2**-23)]
+    "id, task, tolerance",
+    [("InvertedPendulum-v5", Pendulum, 0), ("HalfCheetah-v5", Cheetah, 6 * 2**-23)],
 )
 @pytest.mark.parametrize("autoreset", ["same_step", "next_step"])
 def test_compiled_and_python_versions_give_identical_numbers(id, task, tolerance, autoreset):
@@ -56,7 +57,11 @@ def test_compiled_and_python_versions_give_identical_numbers(id, task, tolerance
     python = task()
     python.model = compiled.model_xml
     python = stiction.TaskEnv(python, 40, **options)
-    assert (python.frame_skip, python.dt, python.num_obs) == (compiled.frame_skip, compiled.dt, compiled.num_obs)
+    assert (python.frame_skip, python.dt, python.num_obs) == (
+        compiled.frame_skip,
+        compiled.dt,
+        compiled.num_obs,
+    )
     assert np.array_equal(python.action_low, compiled.action_low)
     assert python.obs.tobytes() == compiled.obs.tobytes()
     names = [python.metric_names.index(n) for n in compiled.metric_names]
@@ -69,7 +74,9 @@ def test_compiled_and_python_versions_give_identical_numbers(id, task, tolerance
         ends += (compiled.terminated | compiled.truncated).sum()
         scale = 1 + np.abs(compiled.metrics[:, :2]).max()
         np.testing.assert_allclose(python.reward, compiled.reward, rtol=0, atol=tolerance * scale)
-        np.testing.assert_allclose(python.metrics[:, names], compiled.metrics, rtol=0, atol=tolerance * scale)
+        np.testing.assert_allclose(
+            python.metrics[:, names], compiled.metrics, rtol=0, atol=tolerance * scale
+        )
     assert python.batch.state_hash() == compiled.batch.state_hash()
     assert ends >= 40
 
@@ -86,7 +93,12 @@ def test_the_example_of_the_guide_runs_and_prints_what_is_shown():
 
 def test_model_as_text_file_or_model(tmp_path):
     (tmp_path / "cart.xml").write_text(CART)
-    for model in (CART, tmp_path / "cart.xml", str(tmp_path / "cart.xml"), stiction.Model.from_xml(CART)):
+    for model in (
+        CART,
+        tmp_path / "cart.xml",
+        str(tmp_path / "cart.xml"),
+        stiction.Model.from_xml(CART),
+    ):
         env = stiction.TaskEnv(Pendulum(model=model), 2, seed=1)
         assert env.obs.tobytes() == stiction.TaskEnv(Pendulum, 2, seed=1).obs.tobytes()
     with pytest.raises(stiction.ArgumentError, match="model: not set"):
@@ -158,7 +170,9 @@ def test_observations_of_the_critic():
 
     plain = stiction.TaskEnv(Pendulum, 6, seed=3)
     blind = stiction.TaskEnv(Blind, 6, seed=3)
-    noisy = stiction.RandomizedEnv.open(stiction.TaskEnv, Blind, 6, stiction.Randomization(), seed=3)
+    noisy = stiction.RandomizedEnv.open(
+        stiction.TaskEnv, Blind, 6, stiction.Randomization(), seed=3
+    )
     assert plain.critic_obs is plain.obs and blind.num_obs == 2
     for k in range(30):
         for env in (blind, noisy):
@@ -180,7 +194,11 @@ def test_the_snippets_of_the_guide_to_environments_run():
     guide = (ROOT / "docs" / "environments.md").read_text().replace("4096", "8")
     first, last = re.findall(r"^```py\n(.*?)^```$", guide, re.MULTILINE | re.DOTALL)
     trainers = "from stiction.adapters"
-    names = {"stiction": stiction, "actions": np.zeros((8, 8)), "gymnasium": __import__("gymnasium")}
+    names = {
+        "stiction": stiction,
+        "actions": np.zeros((8, 8)),
+        "gymnasium": __import__("gymnasium"),
+    }
     exec("\n".join(line for line in first.splitlines() if trainers not in line), names)
     assert names["reward"].shape == (8,) and names["envs"].num_envs == 8
     exec(last, names)

@@ -1,7 +1,7 @@
 """`gymnasium.vector.VectorEnv` and `gymnasium.Env` over a stiction environment.
 
-    envs = stiction.make("Ant-v5", num_envs=4096)
-    envs = gymnasium.make_vec("stiction/Ant-v5", num_envs=4096)
+envs = stiction.make("Ant-v5", num_envs=4096)
+envs = gymnasium.make_vec("stiction/Ant-v5", num_envs=4096)
 """
 
 import numpy as np

@@ -1,7 +1,7 @@
 """`rsl_rl.env.VecEnv` over a stiction environment.
 
-    env = stiction.adapters.rsl_rl.VecEnv("Ant-v5", num_envs=4096)
-    OnPolicyRunner(env, train_cfg, log_dir).learn(500, init_at_random_ep_len=True)
+env = stiction.adapters.rsl_rl.VecEnv("Ant-v5", num_envs=4096)
+OnPolicyRunner(env, train_cfg, log_dir).learn(500, init_at_random_ep_len=True)
 """
 
 import numpy as np
@@ -42,7 +42,9 @@ class VecEnv(rsl_rl.env.VecEnv):
 
     @property
     def max_episode_length(self):
-        return self.env.max_episode_steps or 2**30  # without limit; the runner draws numbers below it
+        return (
+            self.env.max_episode_steps or 2**30
+        )  # without limit; the runner draws numbers below it
 
     @property
     def episode_length_buf(self):

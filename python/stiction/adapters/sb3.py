@@ -1,7 +1,7 @@
 """Stable-Baselines3's `VecEnv` over a stiction environment.
 
-    env = stiction.adapters.sb3.VecEnv("HalfCheetah-v5", num_envs=64)
-    stable_baselines3.PPO("MlpPolicy", env).learn(1_000_000)
+env = stiction.adapters.sb3.VecEnv("HalfCheetah-v5", num_envs=64)
+stable_baselines3.PPO("MlpPolicy", env).learn(1_000_000)
 """
 
 import time
@@ -87,7 +87,9 @@ class VecEnv(BaseVecEnv):
 
     def set_attr(self, attr_name, value, indices=None):
         if list(self._get_indices(indices)) != list(range(self.num_envs)):
-            raise ArgumentError(f"set_attr({attr_name!r}): an attribute belongs to all environments")
+            raise ArgumentError(
+                f"set_attr({attr_name!r}): an attribute belongs to all environments"
+            )
         setattr(self._owner(attr_name), attr_name, value)
 
     def env_method(self, method_name, *method_args, indices=None, **method_kwargs):
