@@ -222,6 +222,7 @@ def test_mujoco_moves_the_robots():
         mujoco.mj_step(model, data, 5)
         obs, reward, _, _ = env.step(action)
         np.testing.assert_allclose(env.batch.qpos[2], data.qpos, atol=1e-3)  # its solver starts warm
+        np.testing.assert_allclose(env.batch.qvel[2], data.qvel, atol=0.02)
         np.testing.assert_array_equal(obs[2, :8], env.batch.qpos[2, 1:].astype(np.float32))
         cost = 0.1 * np.square(action[2]).sum()
         assert reward[2] == pytest.approx((env.batch.qpos[2, 0] - x) / 0.05 - cost, abs=1e-5)
