@@ -19,13 +19,17 @@ struct ContactValue {
   Sym3<S> hess;
 };
 
-// The constants of one point.
+// The constants of one point: what acts on v_n and |x|, and the axes.
+template <class S>
+struct SlipLaw {
+  S mu, n0, eps;        // lagged impulse, soft-norm speed
+  S c0, c1, c2, c3, d;  // point_law, point_d
+  S dt;
+};
 template <class S>
 struct ContactLaw {
   Vec3<S> normal, shift;  // shift: b_t of anchored stiction
-  S mu, n0, eps;          // lagged impulse, soft-norm speed
-  S c0, c1, c2, c3, d;    // point_law, point_d
-  S dt;
+  SlipLaw<S> slip;
 };
 
 // Σ of a diagonal in the tangent plane and two outer products:
@@ -51,7 +55,7 @@ STICTION_FN Sym3<S> operator+(const Sym3<S>& a, const Sym3<S>& b) {
 // Hunt–Crossley with u = v̂ − v_n: γ = δt (F + a u)(D + d u), ℓ'' = δt (F d + a D + 2 a d u) for
 // u > 0, else 0; a = δt k.
 template <class S>
-STICTION_FN RowValue<S> hunt_crossley(const ContactLaw<S>& c, S v_n) {
+STICTION_FN RowValue<S> hunt_crossley(const SlipLaw<S>& c, S v_n) {
   const S u = vmax(c.c0 - v_n, S(0.0)), a = c.c1, F = c.c2, D = c.c3;
   const Mask<S> closing = u > S(0.0);
   const S impulse = c.dt * ((F + a * u) * (D + c.d * u));
@@ -70,7 +74,7 @@ struct SlipValue {
 
 // ℓ = −N(v_n) + μ n0 ‖x‖_s, ‖x‖_s' = t = x/den, den = sqrt(|x|² + ε²)
 template <class S>
-STICTION_FN SlipValue<S> lagged(const ContactLaw<S>& c, S v_n, S x2) {
+STICTION_FN SlipValue<S> lagged(const SlipLaw<S>& c, S v_n, S x2) {
   const S r = S(1.0) / vsqrt(x2 + c.eps * c.eps), across = c.mu * c.n0 * r;
   const RowValue<S> n = hunt_crossley(c, v_n);
   return {n.impulse, r, across, n.hess, across, S(0.0), S(0.0)};
@@ -78,7 +82,7 @@ STICTION_FN SlipValue<S> lagged(const ContactLaw<S>& c, S v_n, S x2) {
 
 // ℓ = −N(z), z = v_n − μ ‖x‖_s, ‖x‖_s = |x|²/(den + ε)
 template <class S>
-STICTION_FN SlipValue<S> similar(const ContactLaw<S>& c, S v_n, S x2) {
+STICTION_FN SlipValue<S> similar(const SlipLaw<S>& c, S v_n, S x2) {
   const S den = vsqrt(x2 + c.eps * c.eps), r = S(1.0) / den;
   const RowValue<S> n = hunt_crossley(c, v_n - c.mu * (x2 / (den + c.eps)));
   const S across = c.mu * n.impulse * r;
@@ -87,7 +91,7 @@ STICTION_FN SlipValue<S> similar(const ContactLaw<S>& c, S v_n, S x2) {
 
 // ℓ = ½ γᵀ R γ, γ = projection of y = R⁻¹ (v̂ − v_c) on the friction cone in the norm of R; x = v_t
 template <class S>
-STICTION_FN SlipValue<S> sap(const ContactLaw<S>& c, S v_n, S x2) {
+STICTION_FN SlipValue<S> sap(const SlipLaw<S>& c, S v_n, S x2) {
   const S inv_n = c.c1, inv_t = c.c2, zero = S(0.0), one = S(1.0);
   const S x = vsqrt(x2), y_n = inv_n * (c.c0 - v_n), y_r = inv_t * x;
   const S mu_hat = c.mu * inv_n / select(inv_t > zero, inv_t, one);
@@ -113,7 +117,7 @@ STICTION_FN SlipValue<S> sap(const ContactLaw<S>& c, S v_n, S x2) {
 }
 
 template <class S>
-STICTION_FN SlipValue<S> slip_law(int model, const ContactLaw<S>& c, S v_n, S x2) {
+STICTION_FN SlipValue<S> slip_law(int model, const SlipLaw<S>& c, S v_n, S x2) {
   switch (model) {
     case kLagged: return lagged(c, v_n, x2);
     case kSap: return sap(c, v_n, x2);
@@ -130,7 +134,7 @@ template <class S>
 STICTION_FN ContactValue<S> evaluate(int model, const ContactLaw<S>& c, const Vec3<S>& v) {
   const S v_n = dot(c.normal, v);
   const Vec3<S> x = slip(c, v_n, v);
-  const SlipValue<S> s = slip_law(model, c, v_n, norm2(x));
+  const SlipValue<S> s = slip_law(model, c.slip, v_n, norm2(x));
   const Vec3<S> t = s.r * x;
   const Sym3<S> hess = curvature(s.across, s.normal, c.normal, s.along, t);
   const Vec3<S> impulse = s.impulse * c.normal - s.across * x;
@@ -168,7 +172,7 @@ STICTION_FN LineValue<S> operator+(const LineValue<S>& a, const LineValue<S>& b)
 
 // −d·γ and dᵀ G d at v + α d, with x·d = y s and t·d = r y s
 template <class S>
-STICTION_FN LineValue<S> evaluate_line(int model, const ContactLaw<S>& c, const PointLine<S>& l,
+STICTION_FN LineValue<S> evaluate_line(int model, const SlipLaw<S>& c, const PointLine<S>& l,
                                        S alpha) {
   const S y = l.y + alpha * l.s;
   const SlipValue<S> v = slip_law(model, c, l.v_n + alpha * l.d_n, y * y + l.rest2);
@@ -181,21 +185,16 @@ STICTION_FN LineValue<S> evaluate_line(int model, const ContactLaw<S>& c, const 
 }
 
 template <class S>
+STICTION_FN SlipLaw<S> load_slip_law(const ModelView& m, const EnvView<S>& e, int point) {
+  const S* const c = e.point_law + 4 * point;
+  return {e.point_mu[point], e.point_n0[point], e.point_eps[point], c[0], c[1], c[2], c[3],
+          e.point_d[point],  S(m.opt.timestep)};
+}
+template <class S>
 STICTION_FN ContactLaw<S> load_law(const ModelView& m, const EnvView<S>& e, int point) {
-  const S* c = e.point_law + 4 * point;
-  ContactLaw<S> law{load3(e.point_normal, point),
-                    zero3<S>(),
-                    e.point_mu[point],
-                    e.point_n0[point],
-                    e.point_eps[point],
-                    c[0],
-                    c[1],
-                    c[2],
-                    c[3],
-                    e.point_d[point],
-                    S(m.opt.timestep)};
-  if (m.opt.anchored && m.opt.contact_model != kSap) law.shift = load3(e.point_shift, point);
-  return law;
+  const bool shifted = m.opt.anchored && m.opt.contact_model != kSap;
+  return {load3(e.point_normal, point), shifted ? load3(e.point_shift, point) : zero3<S>(),
+          load_slip_law(m, e, point)};
 }
 
 STICTION_PHYSICS_END

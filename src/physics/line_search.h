@@ -49,9 +49,10 @@ STICTION_FN S slope_at_one(const Team& team, const ModelView& m, EnvView<S>& e,
     const int p = e.live_point[k];
     return dot(load3(e.point_dvel, p), load3(e.point_impulse, p));
   });
-  const S rows = has_rows(m)
-                     ? team.template sum<S>(m.nv, [&](int i) { return e.dv[i] * e.row_impulse[i]; })
-                     : S(0.0);
+  const S rows = team.template sum<S>(m.nrowdof, [&](int k) {
+    const int i = m.row_dof[k];
+    return e.dv[i] * e.row_impulse[i];
+  });
   return line.dv_p + line.dv_A_dv - points - rows;
 }
 
@@ -84,11 +85,12 @@ STICTION_FN LineValue<S> line_at(const Team& team, const ModelView& m, EnvView<S
   LineValue<S> value = {line.dv_p + alpha * line.dv_A_dv, line.dv_A_dv};
   value = value + team.template sum<LineValue<S>>(n, [&](int k) {
     const S* const l = e.point_line + 5 * k;
-    return evaluate_line<S>(model, load_law(m, e, e.line_point[k]), {l[0], l[1], l[2], l[3], l[4]},
-                            alpha);
+    return evaluate_line<S>(model, load_slip_law(m, e, e.line_point[k]),
+                            {l[0], l[1], l[2], l[3], l[4]}, alpha);
   });
   if (m.any_limit || m.any_frictionloss)
-    value = value + team.template sum<LineValue<S>>(m.nv, [&](int i) {
+    value = value + team.template sum<LineValue<S>>(m.nrowdof, [&](int k) {
+      const int i = m.row_dof[k];
       return row(dof_rows(m, e, i, e.v[i] + alpha * e.dv[i]), e.dv[i]);
     });
   if (m.any_servo)

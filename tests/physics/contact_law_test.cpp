@@ -43,18 +43,11 @@ class RandomPoints {
     reference::set_sap(r, kDt, kK, uniform(0, .1), 1, 1e-3, uniform(.1, 2), gap);
     p.law = {vec(n),
              vec(p.frame.leftCols<2>() * r.shift),
-             r.mu,
-             r.n0,
-             r.eps,
-             f_e0 / a,
-             a,
-             0,
-             1 - d * f_e0 / a,
-             d,
-             kDt};
-    if (d * f_e0 > a) p.law.c0 = 1 / d, p.law.c2 = f_e0 - a / d, p.law.c3 = 0;
+             {r.mu, r.n0, r.eps, f_e0 / a, a, 0, 1 - d * f_e0 / a, d, kDt}};
+    physics::SlipLaw<double>& slip = p.law.slip;
+    if (d * f_e0 > a) slip.c0 = 1 / d, slip.c2 = f_e0 - a / d, slip.c3 = 0;
     if (model == ContactModel::sap)
-      p.law.c0 = r.v_hat, p.law.c1 = 1 / r.R_n, p.law.c2 = 1 / r.R_t, p.law.c3 = 0;
+      slip.c0 = r.v_hat, slip.c1 = 1 / r.R_n, slip.c2 = 1 / r.R_t, slip.c3 = 0;
     return p;
   }
 
@@ -78,7 +71,7 @@ TEST(ContactLaw, AgreesWithTheReferenceInItsFrame) {
   for (const ContactModel model : {ContactModel::lagged, ContactModel::similar, ContactModel::sap})
     for (int i = 0; i < 3000; ++i) {
       Point p = random(model);
-      if (i % 10 == 0) p.reference.mu = p.law.mu = 0;
+      if (i % 10 == 0) p.reference.mu = p.law.slip.mu = 0;
       const stiction::Vec3 v = random.uniform(1e-4, .5) * random.direction();
       const reference::ContactEvaluation r =
           reference::evaluate(p.reference, p.frame.transpose() * v);
@@ -124,7 +117,7 @@ TEST(ContactLaw, AlongALineIsThePowerOfTheFullLaw) {
       const PointLine<double> line = point_line(p.law, vec(v), vec(d));
       for (const double alpha : {0., .3, .999, 1.}) {
         const ContactValue<double> c = evaluate_law(model, p.law, vec(v + alpha * d));
-        const LineValue<double> l = evaluate_line(static_cast<int>(model), p.law, line, alpha);
+        const LineValue<double> l = evaluate_line(static_cast<int>(model), p.law.slip, line, alpha);
         const stiction::Vec3 impulse(c.impulse.x, c.impulse.y, c.impulse.z);
         const stiction::Mat3 G = dense(c.hess);
         // v + α d rounds to 1e-17, which the curvature amplifies, by 1 / eps more in itself
@@ -139,7 +132,7 @@ TEST(ContactLaw, AlongALineIsThePowerOfTheFullLaw) {
 }
 
 TEST(ContactLaw, InactiveAndConstantPoints) {
-  physics::ContactLaw<double> law = {{0, 0, 1}, {0, 0, 0}, 0, 0, 1, 0, 0, 0, 0, 0, kDt};
+  physics::ContactLaw<double> law = {{0, 0, 1}, {0, 0, 0}, {0, 0, 1, 0, 0, 0, 0, 0, kDt}};
   for (const ContactModel model :
        {ContactModel::lagged, ContactModel::similar, ContactModel::sap}) {
     const ContactValue<double> c = evaluate_law(model, law, {1, -2, -3});
