@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "physics/factor.h"
+
 namespace stiction::cpu {
 namespace {
 
@@ -72,6 +74,7 @@ HostModel::HostModel(const Model& m, const Options& o) {
   joints(m);
   geoms(m);
   actuators(m);
+  rows();
   sensors(m);
   specs_ = field_specs(w);
   parameters(m);
@@ -148,16 +151,16 @@ void HostModel::joints(const Model& m) {
   w.dof_parentid = keep(m.dof_parentid);
 
   // only joints with one dof have limit rows
-  std::vector<int> limited(m.jnt_limited);
+  std::vector<int> limited(m.jnt_limited), dof_limited(at(m.nv), 0);
   std::vector<int> freerot(at(m.nv), -1);
   for (int j = 0; j < m.njnt; ++j) {
     const JointType type = m.jnt_type[at(j)];
     const int dof = m.jnt_dofadr[at(j)];
     if (type == JointType::free || type == JointType::ball) limited[at(j)] = 0;
     for (int k = 0; k < 3 && type == JointType::free; ++k) freerot[at(dof + 3 + k)] = dof + 3;
-    if (limited[at(j)] != 0) w.any_limit = true;
+    if (limited[at(j)] != 0) dof_limited[at(dof)] = 1, w.any_limit = true;
   }
-  w.jnt_limited = keep(limited);
+  w.dof_limited = keep(dof_limited);
   w.dof_freerot = keep(freerot);
   w.any_frictionloss = std::any_of(m.dof_frictionloss.begin(), m.dof_frictionloss.end(),
                                    [](double loss) { return loss != 0; });
@@ -274,6 +277,44 @@ void HostModel::moments_by_dof() {
   w.moment_act = keep(actuator);
 }
 
+// Servos by dof, the dofs with rows, and the structure of the factor that tree and servos make.
+void HostModel::rows() {
+  physics::ModelView& w = view_;
+  Lists servo;
+  std::vector<int> dofs;
+  for (int i = 0; i < w.nv; ++i) {
+    for (int k = w.dof_momentadr[i]; k < w.dof_momentadr[i + 1]; ++k)
+      if (w.actuator_mayservo[w.moment_act[w.dof_moment[k]]] != 0)
+        servo.items.push_back(w.dof_moment[k]);
+    servo.end_list();
+    if (servo.adr[at(i + 1)] > servo.adr[at(i)] || w.dof_limited[i] != 0 || w.any_frictionloss)
+      dofs.push_back(i);
+  }
+  w.dof_servoadr = keep(servo.adr), w.dof_servo = keep(servo.items);
+  w.nrowdof = static_cast<int>(dofs.size());
+  w.row_dof = keep(dofs);
+
+  std::vector<int> parent(w.dof_parentid, w.dof_parentid + w.nv);
+  for (int a = 0; a < w.nu; ++a) {
+    if (w.actuator_mayservo[a] == 0) continue;
+    for (int x = w.act_momentadr[a]; x < w.act_momentadr[a + 1]; ++x)
+      for (int y = w.act_momentadr[a]; y < w.act_momentadr[a + 1]; ++y)
+        if (w.act_momentdof[x] > w.act_momentdof[y])
+          physics::link(parent.data(), w.act_momentdof[x], w.act_momentdof[y]);
+  }
+  std::vector<int> num(at(w.nv)), run_adr(at(w.nv1)), run_first(at(w.ntri)), run_end(at(w.ntri)),
+      below_adr(at(w.nv1)), below_row(at(w.ntri)), below_place(at(w.ntri));
+  physics::EnvView<double> e{};
+  e.row_parent = parent.data(), e.row_num = num.data();
+  e.run_adr = run_adr.data(), e.run_first = run_first.data(), e.run_end = run_end.data();
+  e.below_adr = below_adr.data(), e.below_row = below_row.data();
+  e.below_place = below_place.data();
+  physics::structure(w, e);
+  w.row_parent = keep(parent), w.row_num = keep(num);
+  w.run_adr = keep(run_adr), w.run_first = keep(run_first), w.run_end = keep(run_end);
+  w.below_adr = keep(below_adr), w.below_row = keep(below_row), w.below_place = keep(below_place);
+}
+
 void HostModel::make_own(Field f) {
   if (f == Field::actuator_gain || f == Field::actuator_bias) {
     view_.actuator_mayservo = keep(std::vector<int>(at(view_.nu), 1));
@@ -281,6 +322,7 @@ void HostModel::make_own(Field f) {
   }
   if (f == Field::body_quat) view_.body_aligned = keep(std::vector<int>(at(view_.nbody), 0));
   if (f == Field::dof_frictionloss) view_.any_frictionloss = view_.nv > 0;
+  rows();
 }
 
 void HostModel::parameters(const Model& m) {

@@ -38,6 +38,7 @@ class HostModel {
   void actuators(const Model& m);
   void sensors(const Model& m);
   void moments_by_dof();
+  void rows();
   void parameters(const Model& m);
 
   physics::ModelView view_{};

@@ -22,3 +22,9 @@
 #else
 #define STICTION_FN inline
 #endif
+// One of many instances that a switch chooses from: inline they would fill each other's registers.
+#ifdef __CUDACC__
+#define STICTION_OUTLINE __host__ __device__ __noinline__
+#else
+#define STICTION_OUTLINE __attribute__((noinline))
+#endif

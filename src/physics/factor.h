@@ -1,10 +1,12 @@
 // Sparse factorization H = Lᵀ D L of a symmetric positive definite matrix over the dofs, from the
 // last dof to the first, so that a tree gives no fill. Uniform integers hold the structure.
 //
-// Row i of H and L holds its columns row_col[0 .. row_num[i]) and then the diagonal, from tri(i, 0)
-// on: the ancestors of i in the elimination tree, rising. A column j has the same place row_num[j]
-// in every row, and the row of an ancestor is a prefix of the rows below it.
+// Row i of H and L holds the ancestors of i in the elimination tree, rising, and then the diagonal,
+// from tri(i, 0) on. A column j has the same place row_num[j] in every row, and the row of an
+// ancestor is a prefix of the rows below it. The columns come in runs of consecutive dofs.
 #pragma once
+
+#include <cstddef>
 
 #include "physics/team.h"
 #include "physics/vec.h"
@@ -43,55 +45,77 @@ STICTION_FN PointDofs point_dofs(const ModelView& m, const EnvView<S>& e, int po
           m.body_lastdof[m.geom_bodyid[m.pair_geom2[pair]]]};
 }
 
-// Couplings: the tree; servos that act on several dofs; the two paths of a cross point.
+// Runs of all rows and, for each dof, the rows below it, from e.row_parent.
 template <class S>
-STICTION_FN void elimination_tree(const ModelView& m, EnvView<S>& e, int ncross) {
-  for (int i = 0; i < m.nv; ++i) e.row_parent[i] = m.dof_parentid[i];
-  for (int a = 0; a < m.nu; ++a) {
-    const int begin = m.act_momentadr[a], end = m.act_momentadr[a + 1];
-    if (m.actuator_mayservo[a] == 0) continue;
-    for (int x = begin; x < end; ++x)
-      for (int y = begin; y < end; ++y)
-        if (m.act_momentdof[x] > m.act_momentdof[y])
-          link(e.row_parent, m.act_momentdof[x], m.act_momentdof[y]);
-  }
-  for (int k = 0; k < ncross; ++k) {
-    const PointDofs p = point_dofs(m, e, e.cross_point[k]);
-    if (p.dof1 < p.dof2) link(e.row_parent, p.dof2, p.dof1);
-    if (p.dof2 < p.dof1) link(e.row_parent, p.dof1, p.dof2);
-  }
-}
-
-// Columns of all rows and, for each dof, the rows below it.
-template <class S>
-STICTION_FN void structure(const ModelView& m, EnvView<S>& e, int ncross) {
-  elimination_tree(m, e, ncross);
-  int* const adr = e.below_adr;
-  for (int i = 0; i <= m.nv; ++i) adr[i] = 0;
+STICTION_FN void structure(const ModelView& m, EnvView<S>& e) {
+  int *const runs = e.run_adr, *const below = e.below_adr;
+  for (int i = 0; i <= m.nv; ++i) below[i] = 0;
+  runs[0] = 0;
   for (int i = 0; i < m.nv; ++i) {
-    const int p = e.row_parent[i], n = p < 0 ? 0 : e.row_num[p] + 1;
-    e.row_num[i] = n;
-    for (int k = 0; k < n - 1; ++k) e.row_col[tri(i, k)] = e.row_col[tri(p, k)];
-    if (n > 0) e.row_col[tri(i, n - 1)] = p;
-    for (int k = 0; k < n; ++k) ++adr[e.row_col[tri(i, k)]];
+    const int p = e.row_parent[i], from = p < 0 ? 0 : runs[p], n = p < 0 ? 0 : runs[p + 1] - from;
+    e.row_num[i] = p < 0 ? 0 : e.row_num[p] + 1;
+    int end = runs[i];
+    for (int k = from; k < from + n; ++k)
+      e.run_first[end] = e.run_first[k], e.run_end[end++] = e.run_end[k];
+    if (n > 0 && e.run_end[end - 1] == p)
+      e.run_end[end - 1] = p + 1;
+    else if (p >= 0)
+      e.run_first[end] = p, e.run_end[end++] = p + 1;
+    runs[i + 1] = end;
+    for (int j = p; j >= 0; j = e.row_parent[j]) ++below[j];
   }
   // counts -> ends of the lists, which filling from their back turns into their beginnings
-  for (int i = 0; i < m.nv; ++i) adr[i + 1] += adr[i];
+  for (int i = 0; i < m.nv; ++i) below[i + 1] += below[i];
   for (int i = 0; i < m.nv; ++i)
-    for (int k = 0; k < e.row_num[i]; ++k) {
-      const int b = --adr[e.row_col[tri(i, k)]];
-      e.below_row[b] = i, e.below_place[b] = tri(i, k);
-    }
+    for (int j = e.row_parent[i]; j >= 0; j = e.row_parent[j])
+      e.below_row[--below[j]] = i, e.below_place[below[j]] = tri(i, e.row_num[j]);
 }
 
+// f(k, j) for the columns j of row i, rising; k is the place in the row, counted from its start.
+template <class View, class F>
+STICTION_FN void for_columns(const View& runs, int i, const F& f) {
+  std::ptrdiff_t k = 0;
+  for (int r = runs.run_adr[i], last = runs.run_adr[i + 1]; r < last; ++r)
+    for (std::ptrdiff_t j = runs.run_first[r], end = runs.run_end[r]; j < end; ++j, ++k) f(k, j);
+}
+
+// What lies behind the diagonal of a row is never read.
 template <class Team, class S>
-STICTION_FN void factor_structure(const Team& team, const ModelView& m, EnvView<S>& e, int ncross) {
-  team.once([&] { structure(m, e, ncross); });
+STICTION_FN void place_A(const Team& team, const ModelView& m, EnvView<S>& e) {
   team.for_each(m.nv, [&](int i) {
-    const int row = tri(i, 0), n = e.row_num[i];
-    for (int k = 0; k < n; ++k) e.A_placed[row + k] = e.A[row + e.row_col[row + k]];
-    e.A_placed[row + n] = e.A[row + i];
+    const S* const a = e.A + tri(i, 0);
+    S* const placed = e.A_placed + tri(i, 0);
+    for_columns(e, i, [&](auto k, auto j) { placed[k] = a[j]; });
+    placed[e.row_num[i]] = a[i];
   });
+}
+
+// Tree and servos couple in the model; here also the two paths of each cross point.
+template <class Team, class S>
+STICTION_FN void couple_points(const Team& team, const ModelView& m, EnvView<S>& e) {
+  team.once([&] {
+    for (int k = 0; k < e.ncross[0]; ++k) {
+      const PointDofs p = point_dofs(m, e, e.cross_point[k]);
+      if (p.dof1 < p.dof2) link(e.row_parent, p.dof2, p.dof1);
+      if (p.dof2 < p.dof1) link(e.row_parent, p.dof1, p.dof2);
+    }
+    structure(m, e);
+  });
+  place_A(team, m, e);
+}
+
+// The structure without points.
+template <class Team, class S>
+STICTION_FN void model_structure(const Team& team, const ModelView& m, EnvView<S>& e) {
+  const auto copy = [&](int n, const int* from, int* to) {
+    team.for_each(n, [&](int i) { to[i] = from[i]; });
+  };
+  const int nrun = m.run_adr[m.nv], nbelow = m.below_adr[m.nv];
+  copy(m.nv, m.row_parent, e.row_parent), copy(m.nv, m.row_num, e.row_num);
+  copy(m.nv + 1, m.run_adr, e.run_adr), copy(m.nv + 1, m.below_adr, e.below_adr);
+  copy(nrun, m.run_first, e.run_first), copy(nrun, m.run_end, e.run_end);
+  copy(nbelow, m.below_row, e.below_row), copy(nbelow, m.below_place, e.below_place);
+  place_A(team, m, e);
 }
 
 // The smallest pivot in units of the diagonal: round-off of the sum that makes it.
@@ -100,89 +124,85 @@ STICTION_FN S pivot_floor() {
   return S(4 * epsilon<S>());
 }
 
-// N columns of row i from `first` on: H_ij − Σ_k (D_k L_ki) L_kj over the rows k below i, falling.
-template <int N, class S>
-STICTION_FN void eliminate(EnvView<S>& e, int i, int first) {
-  S acc[N];
-  S* const h = e.H + tri(i, first);
-  for (int c = 0; c < N; ++c) acc[c] = h[c];
-  const int own = e.row_num[i], end = e.below_adr[i + 1];
-  for (int b = e.below_adr[i]; b < end; ++b) {
-    const int at = e.below_place[b];
-    const S u = e.H[at];
-    const S* const l = e.L + (at - own + first);
-    for (int c = 0; c < N; ++c) acc[c] = acc[c] - u * l[c];
-  }
-  for (int c = 0; c < N; ++c) h[c] = acc[c];
-}
+inline constexpr int kPanel = 12;  // columns of a row that stay in registers
 
-inline constexpr int kPanel = 8;  // columns of a row that stay in registers
+// N columns of row i from `first` on: D_i L_ij = H_ij − Σ_k (D_k L_ki) L_kj over the rows k below i,
+// falling. The pivot is a column as well, and so is the right-hand side: x_i = (L⁻ᵀ b)_i / D_i.
+// Every panel of a row forms the pivot for itself; the last writes it.
+template <int N, class S>
+STICTION_OUTLINE void eliminate(EnvView<S>& e, int i, int first, const S* b, S* x) {
+  const int own = e.row_num[i], row = tri(i, 0), end = e.below_adr[i + 1];
+  const int left = N < kPanel ? N : own - first;  // columns from `first` to the pivot
+  const S *const H = e.H, *const L = e.L, full = H[row + own];
+  S pivot = full, rhs = b[i], acc[N > 0 ? N : 1];
+  for (int c = 0; c < N; ++c) acc[c] = H[row + first + c];
+  for (int n = e.below_adr[i]; n < end; ++n) {
+    const int at = e.below_place[n];
+    const S u = H[at];
+    const S* const l = L + at;
+    pivot = pivot - u * l[0];
+    rhs = rhs - u * x[e.below_row[n]];
+    for (int c = 0; c < N; ++c) acc[c] = acc[c] - u * l[c - left];
+  }
+  // a pivot below the round-off of its diagonal is raised to it
+  const S inverse = S(1.0) / vmax(pivot, pivot_floor<S>() * full);
+  for (int c = 0; c < N; ++c)
+    e.H[row + first + c] = acc[c], e.L[row + first + c] = inverse * acc[c];
+  if (N == left) x[i] = inverse * rhs;
+}
 
 template <class S>
-STICTION_FN void eliminate_panel(EnvView<S>& e, int i, int first, int n) {
-  switch (n) {
-    case 1: return eliminate<1>(e, i, first);
-    case 2: return eliminate<2>(e, i, first);
-    case 3: return eliminate<3>(e, i, first);
-    case 4: return eliminate<4>(e, i, first);
-    case 5: return eliminate<5>(e, i, first);
-    case 6: return eliminate<6>(e, i, first);
-    case 7: return eliminate<7>(e, i, first);
-    default: return eliminate<kPanel>(e, i, first);
+STICTION_FN void eliminate_panel(EnvView<S>& e, int i, int first, const S* b, S* x) {
+  switch (e.row_num[i] - first) {
+    case 0: return eliminate<0>(e, i, first, b, x);
+    case 1: return eliminate<1>(e, i, first, b, x);
+    case 2: return eliminate<2>(e, i, first, b, x);
+    case 3: return eliminate<3>(e, i, first, b, x);
+    case 4: return eliminate<4>(e, i, first, b, x);
+    case 5: return eliminate<5>(e, i, first, b, x);
+    case 6: return eliminate<6>(e, i, first, b, x);
+    case 7: return eliminate<7>(e, i, first, b, x);
+    case 8: return eliminate<8>(e, i, first, b, x);
+    case 9: return eliminate<9>(e, i, first, b, x);
+    case 10: return eliminate<10>(e, i, first, b, x);
+    case 11: return eliminate<11>(e, i, first, b, x);
+    default: return eliminate<kPanel>(e, i, first, b, x);
   }
 }
 
-// L and 1/D from H; H keeps D L. A pivot below the round-off of its diagonal is raised to it.
+// x = H⁻¹ b with H = Lᵀ D L. H keeps D L left of the diagonal.
 template <class Team, class S>
-STICTION_FN void factor(const Team& team, const ModelView& m, EnvView<S>& e) {
+STICTION_FN void factor_and_solve(const Team& team, const ModelView& m, EnvView<S>& e, const S* b,
+                                  S* x) {
   for (int i = m.nv - 1; i >= 0; --i) {
-    const int n = e.row_num[i], panels = n / kPanel + 1;
-    team.for_each(panels, [&](int p) {
-      const int first = p * kPanel, diagonal = tri(i, n);
-      const bool last = p == panels - 1;  // the panel that owns the diagonal
-      const S full = last ? e.H[diagonal] : S(0.0);
-      if (e.below_adr[i] < e.below_adr[i + 1])
-        eliminate_panel(e, i, first, last ? n + 1 - first : kPanel);
-      if (last) e.L[diagonal] = S(1.0) / vmax(e.H[diagonal], pivot_floor<S>() * full);
-    });
-    team.for_each(n, [&](int k) { e.L[tri(i, k)] = e.L[tri(i, n)] * e.H[tri(i, k)]; });
+    const int n = e.row_num[i];
+    team.for_each(n > kPanel ? (n + kPanel - 1) / kPanel : 1,
+                  [&](int p) { eliminate_panel(e, i, p * kPanel, b, x); });
   }
-}
-
-// x ← H⁻¹ x with H = Lᵀ D L
-template <class Team, class S>
-STICTION_FN void solve_factored(const Team& team, const ModelView& m, const EnvView<S>& e, S* x) {
-  // Lᵀ y = x: y_i = x_i − Σ_k L_ki y_k over the rows k below i
-  for (int i = m.nv - 1; i >= 0; --i)
-    team.once([&] {
-      S y = x[i];
-      for (int b = e.below_adr[i]; b < e.below_adr[i + 1]; ++b)
-        y = y - e.L[e.below_place[b]] * x[e.below_row[b]];
-      x[i] = y;
-    });
-  // L x = D⁻¹ y: x_i = y_i / D_i − Σ_j L_ij x_j over its columns
+  // L x = D⁻¹ L⁻ᵀ b
   for (int i = 0; i < m.nv; ++i)
     team.once([&] {
-      const int row = tri(i, 0), n = e.row_num[i];
-      S y = e.L[row + n] * x[i];
-      for (int k = 0; k < n; ++k) y = y - e.L[row + k] * x[e.row_col[row + k]];
-      x[i] = y;
+      const S* const l = e.L + tri(i, 0);
+      S sum = x[i];
+      for_columns(e, i, [&](auto k, auto j) { sum = sum - l[k] * x[j]; });
+      x[i] = sum;
     });
 }
 
-// out = A x: the columns, the diagonal and the rows below, in this order
+// out = A x, a row and its mirror image at a time. A couples what the model couples, points or not.
 template <class Team, class S>
 STICTION_FN void multiply_A(const Team& team, const ModelView& m, const EnvView<S>& e, const S* x,
                             S* out) {
-  team.for_each(m.nv, [&](int i) {
-    const int row = tri(i, 0), n = e.row_num[i];
-    S sum = S(0.0);
-    for (int k = 0; k < n; ++k) sum = sum + e.A_placed[row + k] * x[e.row_col[row + k]];
-    sum = sum + e.A_placed[row + n] * x[i];
-    for (int b = e.below_adr[i]; b < e.below_adr[i + 1]; ++b)
-      sum = sum + e.A_placed[e.below_place[b]] * x[e.below_row[b]];
-    out[i] = sum;
-  });
+  for (int i = 0; i < m.nv; ++i)
+    team.once([&] {
+      const S *const a = e.A + tri(i, 0), own = x[i];
+      S sum = a[i] * own;
+      for_columns(m, i, [&](auto, auto j) {
+        sum = sum + a[j] * x[j];
+        out[j] = out[j] + a[j] * own;
+      });
+      out[i] = sum;
+    });
 }
 
 STICTION_PHYSICS_END

@@ -265,9 +265,8 @@ template <class S>
 STICTION_FN void add_rows(const ModelView& m, EnvView<S>& e, int i) {
   S& diagonal = e.H[place(e, i, i)];
   diagonal = diagonal + e.row_hess[i];
-  for (int k = m.dof_momentadr[i]; k < m.dof_momentadr[i + 1]; ++k) {
-    const int entry = m.dof_moment[k], a = m.moment_act[entry];
-    if (m.actuator_mayservo[a] == 0) continue;
+  for (int k = m.dof_servoadr[i]; k < m.dof_servoadr[i + 1]; ++k) {
+    const int entry = m.dof_servo[k], a = m.moment_act[entry];
     const S f = e.servo_hess[a] * e.act_moment[entry];
     for (int x = m.act_momentadr[a]; x < m.act_momentadr[a + 1]; ++x) {
       if (m.act_momentdof[x] > i) continue;
@@ -280,11 +279,8 @@ STICTION_FN void add_rows(const ModelView& m, EnvView<S>& e, int i) {
 // H = A + rows, and with_points: + Jᵀ G J of the live points
 template <class Team, class S>
 STICTION_FN void hessian(const Team& team, const ModelView& m, EnvView<S>& e, bool with_points) {
-  team.for_each(m.nv, [&](int i) {
-    const int row = tri(i, 0), n = e.row_num[i];
-    for (int k = 0; k <= n; ++k) e.H[row + k] = e.A_placed[row + k];
-    add_rows(m, e, i);
-  });
+  team.for_each(m.ntri, [&](int k) { e.H[k] = e.A_placed[k]; });
+  team.for_each(m.nrowdof, [&](int k) { add_rows(m, e, m.row_dof[k]); });
   if (!with_points) return;
   composite_curvature(team, m, e);
   for (int k = 0; k < e.nlivecross[0]; ++k) add_cross_point(team, m, e, e.live_cross[k]);

@@ -19,16 +19,17 @@ template <class Team, class S>
 STICTION_FN void limit_constants(const Team& team, const ModelView& m, EnvView<S>& e) {
   if (!m.any_limit) return;
   const double dt = m.opt.timestep;
-  team.for_each(m.njnt, [&](int j) {
-    e.limit_inv_R[j] = S(0.0);
-    e.limit_vhat[2 * j] = e.limit_vhat[2 * j + 1] = S(0.0);
-    if (m.jnt_limited[j] == 0) return;
-    e.limit_inv_R[j] = S(1.0) / limit_regularization(dt, e.inv_diag[m.jnt_dofadr[j]]);
+  team.for_each(m.nv, [&](int i) {
+    e.limit_inv_R[i] = S(0.0);
+    e.limit_vhat[2 * i] = e.limit_vhat[2 * i + 1] = S(0.0);
+    if (m.dof_limited[i] == 0) return;
+    const int j = m.dof_jntid[i];
+    e.limit_inv_R[i] = S(1.0) / limit_regularization(dt, e.inv_diag[i]);
     const Wide<S> q = e.qpos[m.jnt_qposadr[j]], margin = e.jnt_margin[j];
     const Wide<S> below = q - e.jnt_range[2 * j] - margin;
     const Wide<S> above = e.jnt_range[2 * j + 1] - margin - q;
-    e.limit_vhat[2 * j] = S(-1 / (2 * dt)) * narrow<S>(below);
-    e.limit_vhat[2 * j + 1] = S(-1 / (2 * dt)) * narrow<S>(above);
+    e.limit_vhat[2 * i] = S(-1 / (2 * dt)) * narrow<S>(below);
+    e.limit_vhat[2 * i + 1] = S(-1 / (2 * dt)) * narrow<S>(above);
   });
 }
 
@@ -113,9 +114,8 @@ STICTION_FN void friction_constants(const Team& team, const ModelView& m, EnvVie
 template <class S>
 STICTION_FN RowValue<S> dof_rows(const ModelView& m, const EnvView<S>& e, int i, S v) {
   RowValue<S> value = {S(0.0), S(0.0)};
-  const int j = m.dof_jntid[i];
-  if (m.jnt_limited[j] != 0)
-    value = limit_law(e.limit_inv_R[j], e.limit_vhat[2 * j], e.limit_vhat[2 * j + 1], v);
+  if (m.dof_limited[i] != 0)
+    value = limit_law(e.limit_inv_R[i], e.limit_vhat[2 * i], e.limit_vhat[2 * i + 1], v);
   if (m.any_frictionloss) {
     const S bound = S(m.opt.timestep) * e.dof_frictionloss[i];
     const RowValue<S> f = dry_friction_law(e.friction_inv_R[i], bound, v);
@@ -146,14 +146,20 @@ STICTION_FN void servo_velocities(const Team& team, const ModelView& m, EnvView<
 template <class S>
 STICTION_FN S servo_impulse_of(const ModelView& m, const EnvView<S>& e, int i) {
   S sum = S(0.0);
-  for (int k = m.dof_momentadr[i]; k < m.dof_momentadr[i + 1]; ++k) {
-    const int entry = m.dof_moment[k], a = m.moment_act[entry];
-    if (m.actuator_mayservo[a] != 0) sum = sum + e.act_moment[entry] * e.servo_impulse[a];
+  for (int k = m.dof_servoadr[i]; k < m.dof_servoadr[i + 1]; ++k) {
+    const int entry = m.dof_servo[k];
+    sum = sum + e.act_moment[entry] * e.servo_impulse[m.moment_act[entry]];
   }
   return sum;
 }
 
-// row_impulse, row_hess, servo_impulse, servo_hess at the velocities v(i) of dofs and servo_v(a)
+template <class Team, class S>
+STICTION_FN void no_rows(const Team& team, const ModelView& m, EnvView<S>& e) {
+  team.for_each(m.nv, [&](int i) { e.row_impulse[i] = e.row_hess[i] = S(0.0); });
+}
+
+// row_impulse, row_hess, servo_impulse, servo_hess at the velocities v(i) of dofs and servo_v(a);
+// 0 on dofs without rows since no_rows.
 template <class Team, class S, class V, class U>
 STICTION_FN void row_values(const Team& team, const ModelView& m, EnvView<S>& e, const V& v,
                             const U& servo_v) {
@@ -162,7 +168,8 @@ STICTION_FN void row_values(const Team& team, const ModelView& m, EnvView<S>& e,
       const RowValue<S> value = servo_row(m, e, a, servo_v(a));
       e.servo_impulse[a] = value.impulse, e.servo_hess[a] = value.hess;
     });
-  team.for_each(m.nv, [&](int i) {
+  team.for_each(m.nrowdof, [&](int k) {
+    const int i = m.row_dof[k];
     const RowValue<S> value = dof_rows(m, e, i, v(i));
     e.row_impulse[i] = value.impulse + servo_impulse_of(m, e, i);
     e.row_hess[i] = value.hess;
@@ -177,11 +184,10 @@ STICTION_FN void free_velocity(const Team& team, const ModelView& m, EnvView<S>&
   servo_velocities(team, m, e, e.qvel, e.servo_vel);
   row_values(
       team, m, e, [&](int i) { return e.qvel[i]; }, [&](int a) { return e.servo_vel[a]; });
-  team.for_each(m.nv, [&](int i) { e.dv[i] = dt * e.qfrc_smooth[i] + e.row_impulse[i]; });
+  team.for_each(m.nv, [&](int i) { e.gradient[i] = -(dt * e.qfrc_smooth[i] + e.row_impulse[i]); });
   hessian(team, m, e, false);
-  factor(team, m, e);
-  solve_factored(team, m, e, e.dv);
-  team.for_each(m.nv, [&](int i) { e.v_free[i] = e.qvel[i] + e.dv[i]; });
+  factor_and_solve(team, m, e, e.gradient, e.dv);
+  team.for_each(m.nv, [&](int i) { e.v_free[i] = e.qvel[i] - e.dv[i]; });
 }
 
 template <class Team, class S>
@@ -190,7 +196,8 @@ STICTION_FN void rows(const Team& team, const ModelView& m, EnvView<S>& e) {
   limit_constants(team, m, e);
   servo_constants(team, m, e);
   friction_constants(team, m, e);
-  factor_structure(team, m, e, 0);
+  model_structure(team, m, e);
+  no_rows(team, m, e);
   free_velocity(team, m, e);
 }
 

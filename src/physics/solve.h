@@ -116,16 +116,14 @@ STICTION_FN void leave(const ModelView& m, SolveState<S>& s, bool first) {
 template <class Team, class S>
 STICTION_FN S direction(const Team& team, const ModelView& m, EnvView<S>& e, SolveState<S>& s) {
   hessian(team, m, e, true);
-  factor(team, m, e);
-  team.for_each(m.nv, [&](int i) { e.dv[i] = -e.gradient[i]; });
-  solve_factored(team, m, e, e.dv);
-  const S slope = team.template sum<S>(m.nv, [&](int i) { return e.gradient[i] * e.dv[i]; });
+  factor_and_solve(team, m, e, e.gradient, e.dv);
+  const S slope = -team.template sum<S>(m.nv, [&](int i) { return e.gradient[i] * e.dv[i]; });
 
   // a descent direction unless only round-off is left
   s.failed = s.failed || (s.active && !is_finite(slope));
   s.stalled = s.stalled || (s.active && slope >= S(0.0));
   s.active = s.active && slope < S(0.0) && is_finite(slope);
-  team.for_each(m.nv, [&](int i) { e.dv[i] = select(s.active, e.dv[i], S(0.0)); });
+  team.for_each(m.nv, [&](int i) { e.dv[i] = select(s.active, -e.dv[i], S(0.0)); });
   return slope;
 }
 
@@ -218,7 +216,7 @@ STICTION_FN void solver_report(const Team& team, EnvView<S>& e, const SolveState
 
 template <class Team, class S>
 STICTION_FN void solve(const Team& team, const ModelView& m, EnvView<S>& e) {
-  if (e.ncross[0] > 0) factor_structure(team, m, e, e.ncross[0]);
+  if (e.ncross[0] > 0) couple_points(team, m, e);
   SolveState<S> s;
   start(team, m, e, s);
   iterate(team, m, e, s);

@@ -57,10 +57,15 @@ struct ModelView : SizesView {
   int ntree;
   const int *tree_body;       // (ntree)  root body: its xpos is the origin O of the tree
 
-  const int *jnt_type, *jnt_qposadr, *jnt_dofadr, *jnt_limited, *jnt_actfrclimited;
+  const int *jnt_type, *jnt_qposadr, *jnt_dofadr, *jnt_actfrclimited;
   const int *dof_bodyid, *dof_jntid;
   const int *dof_parentid;    // (nv)     next dof towards the root on the path, else -1
   const int *dof_freerot;     // (nv)     first of the three rotational dofs of a free joint it belongs to, else -1
+  const int *dof_limited;     // (nv)     1: its joint has limits and no other dof
+  int nrowdof;
+  const int *row_dof;         // (nrowdof)  dofs with limits, dry friction or servos, rising
+  // structure of the factor without points: tree and servos; as the fields of the same names
+  const int *row_parent, *row_num, *run_adr, *run_first, *run_end, *below_adr, *below_row, *below_place;
 
   const int *geom_type, *geom_bodyid, *geom_priority;
   const float *geom_rbound;   // (ngeom)  upper bound on the bounding sphere's radius about geom_pos, m; plane: 0
@@ -80,6 +85,8 @@ struct ModelView : SizesView {
   const int *act_momentdof;      // (nmoment)
   const int *dof_momentadr;      // (nv+1) entries that act on the dof: dof_moment[dof_momentadr[i] .. dof_momentadr[i+1]), rising
   const int *dof_moment, *moment_act;  // (nmoment)  index into act_moment; actuator of an entry
+  const int *dof_servoadr;       // (nv+1) those of dof_moment that belong to a servo
+  const int *dof_servo;
   const int *tendon_adr, *tendon_num, *wrap_jntid;
 
   // sensors: one row per sensor; types are SensorType and ObjectType, cutoff 0: none

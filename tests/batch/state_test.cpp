@@ -173,7 +173,7 @@ TEST(BatchState, ABadStateInAViewBecomesTheReferencePoseFrozen) {
 TEST(BatchState, AFailedStepFreezesStateAndOutputsAtOnce) {
   Batch b = make(20);
   b.step(2);
-  put(b.field("qfrc_applied"), 3, 0, 1e15);
+  put(b.field("qfrc_applied"), 3, 0, 1e14);
   const double time = number(b, "time", 3, 0);
   const int three = 3;
   const BatchState before = b.get_state(std::span(&three, 1));

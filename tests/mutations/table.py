@@ -423,7 +423,7 @@ TEXT = [
           "team.for_each((l == 1 ? m.level_adr[m.nlevel] : first) - first, [&](int i) {",
           gtests=("Step.OrderOfIndicesDoesNotMatter",)),
     Break("an absolute floor under the pivots", "src/physics/factor.h",
-          "vmax(e.H[diagonal], pivot_floor<S>() * full)", "vmax(e.H[diagonal], S(1e-3))",
+          "vmax(pivot, pivot_floor<S>() * full)", "vmax(pivot, S(1e-3))",
           pytests=(UNITS + "test_other_units_same_bits",)),
     Break("NaN in a control is called a bad state", "src/physics/actuation.h",
           "raise_flag(e, Status::bad_control, faults != S(0.0));",

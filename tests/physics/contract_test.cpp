@@ -22,12 +22,12 @@ const std::map<std::string, Names>& also_written_by() {
   static const std::map<std::string, Names> names = {
       {"actuation", {"flags"}},
       // the Newton step of the rows is a solve without points
-      {"rows", {"H", "dv"}},
+      {"rows", {"H", "gradient", "dv"}},
       // points between branches change the structure of the factor; servos add to their dofs
       {"solve",
-       {"flags", "qfrc_actuator", "L", "row_parent", "row_num", "row_col", "below_adr", "below_row",
-        "below_place", "A_placed", "servo_vel", "servo_impulse", "servo_hess", "row_impulse",
-        "row_hess"}},
+       {"flags", "qfrc_actuator", "L", "row_parent", "row_num", "run_adr", "run_first", "run_end",
+        "below_adr", "below_row", "below_place", "A_placed", "servo_vel", "servo_impulse",
+        "servo_hess", "row_impulse", "row_hess"}},
       // late contacts look at velocities at the solution
       {"integrate", {"flags", "body_vel"}},
   };

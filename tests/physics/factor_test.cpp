@@ -20,31 +20,33 @@ struct Tree {
   explicit Tree(std::vector<int> parents) : parent(std::move(parents)) {
     const std::size_t n = parent.size(), ntri = n * (n + 1) / 2;
     m.nv = static_cast<int>(n), m.nu = 0;
-    m.dof_parentid = parent.data();
     for (std::vector<int>* v :
-         {&row_parent, &row_num, &row_col, &below_adr, &below_row, &below_place})
+         {&row_num, &run_adr, &run_first, &run_end, &below_adr, &below_row, &below_place})
       v->assign(ntri + 1, -1000);
-    for (std::vector<double>* v : {&A_placed, &H, &L}) v->assign(ntri, std::nan(""));
-    e.row_parent = row_parent.data(), e.row_num = row_num.data(), e.row_col = row_col.data();
+    A.assign(ntri, 0.0);
+    for (std::vector<double>* v : {&H, &L}) v->assign(ntri, std::nan(""));
+    e.row_parent = parent.data(), e.row_num = row_num.data();
+    e.run_adr = run_adr.data(), e.run_first = run_first.data(), e.run_end = run_end.data();
     e.below_adr = below_adr.data(), e.below_row = below_row.data();
     e.below_place = below_place.data();
-    e.A_placed = A_placed.data(), e.H = H.data(), e.L = L.data();
+    m.run_adr = e.run_adr, m.run_first = e.run_first, m.run_end = e.run_end;
+    e.A = A.data(), e.H = H.data(), e.L = L.data();
   }
   // H = Σ Jᵀ J over couplings and paths
   void fill(const MatX& dense) {
     for (int i = 0; i < m.nv; ++i) {
-      for (int k = 0; k < e.row_num[i]; ++k) e.H[tri(i, k)] = dense(i, e.row_col[tri(i, k)]);
+      for_columns(e, i, [&](auto k, auto j) { e.H[tri(i, 0) + k] = dense(i, j); });
       e.H[place(e, i, i)] = dense(i, i);
     }
   }
   bool holds(int i, int j) const {
-    for (int k = 0; k < e.row_num[i]; ++k)
-      if (e.row_col[tri(i, k)] == j) return true;
-    return i == j;
+    bool found = i == j;
+    for_columns(e, i, [&](auto, auto column) { found = found || column == j; });
+    return found;
   }
 
-  std::vector<int> parent, row_parent, row_num, row_col, below_adr, below_row, below_place;
-  std::vector<double> A_placed, H, L;
+  std::vector<int> parent, row_num, run_adr, run_first, run_end, below_adr, below_row, below_place;
+  std::vector<double> A, H, L;
   ModelView m{};
   EnvView<double> e{};
 };
@@ -54,11 +56,11 @@ struct Coupling {
 };
 
 template <class Team>
-VecX solution(const Team& team, Tree& t, const MatX& dense, VecX b) {
+VecX solution(const Team& team, Tree& t, const MatX& dense, const VecX& b) {
   t.fill(dense);
-  factor(team, t.m, t.e);
-  solve_factored(team, t.m, t.e, b.data());
-  return b;
+  VecX x(b.size());
+  factor_and_solve(team, t.m, t.e, b.data(), x.data());
+  return x;
 }
 
 TEST(Factor, AgreesWithDenseOnTreesAndCouplings) {
@@ -70,17 +72,17 @@ TEST(Factor, AgreesWithDenseOnTreesAndCouplings) {
     for (int i = 0; i < n; ++i)
       parents.push_back(
           i == 0 || random() % 6 == 0 ? -1 : std::max(-1, i - 1 - static_cast<int>(random() % 4)));
-    Tree t(parents);
-    structure(t.m, t.e, 0);
-    // a pure tree has no fill
-    for (int i = 0; i < n; ++i) EXPECT_EQ(t.row_parent[at(i)], parents[at(i)]);
-
-    // couplings as cross points and servos make them
     const auto path = [&](int i) {
       std::vector<int> p;
       for (; i >= 0; i = parents[at(i)]) p.push_back(i);
       return p;
     };
+    Tree t(parents);
+    structure(t.m, t.e);
+    // a pure tree has no fill
+    for (int i = 0; i < n; ++i) EXPECT_EQ(t.row_num[at(i)] + 1, static_cast<int>(path(i).size()));
+
+    // couplings as cross points and servos make them
     MatX dense = MatX::Zero(n, n);
     const auto couple = [&](const std::vector<int>& dofs) {
       VecX j = VecX::Zero(n);
@@ -96,10 +98,8 @@ TEST(Factor, AgreesWithDenseOnTreesAndCouplings) {
     for (int i = 0; i < n; ++i) couple(path(i)), dense(i, i) += .1;
 
     // the tree again with the couplings linked in
-    std::vector<int> linked(parents);
-    for (const Coupling& c : couplings) link(linked.data(), c.i, c.j);
-    t.m.dof_parentid = linked.data();
-    structure(t.m, t.e, 0);
+    for (const Coupling& c : couplings) link(t.parent.data(), c.i, c.j);
+    structure(t.m, t.e);
     for (const Coupling& c : couplings) {
       std::vector<int> both = path(c.i);
       for (const int i : path(c.j)) both.push_back(i);
@@ -122,8 +122,7 @@ TEST(Factor, AgreesWithDenseOnTreesAndCouplings) {
 
     // A x in the same structure
     for (int i = 0; i < n; ++i)
-      for (int j = 0; j <= i; ++j)
-        if (t.holds(i, j)) t.A_placed[at(place(t.e, i, j))] = dense(i, j);
+      for (int j = 0; j <= i; ++j) t.A[at(tri(i, j))] = dense(i, j);
     VecX product(n);
     multiply_A(TeamOfOne(), t.m, t.e, x.data(), product.data());
     EXPECT_LT((product - dense * x).norm(), 1e-14 * dense.norm() * x.norm());
@@ -137,11 +136,9 @@ TEST(Factor, UnusedStructureChangesNoBit) {
   const std::vector<int> parents = {-1, 0, 1, 1, 3, 1, 5, -1, 7, 7};
   const int n = 10;
   Tree t(parents), wide(parents);
-  structure(t.m, t.e, 0);
-  std::vector<int> linked(parents);
-  link(linked.data(), 9, 4), link(linked.data(), 6, 2);
-  wide.m.dof_parentid = linked.data();
-  structure(wide.m, wide.e, 0);
+  structure(t.m, t.e);
+  link(wide.parent.data(), 9, 4), link(wide.parent.data(), 6, 2);
+  structure(wide.m, wide.e);
   MatX dense = MatX::Zero(n, n);
   for (int i = 0; i < n; ++i) {
     VecX j = VecX::Zero(n);
@@ -155,7 +152,7 @@ TEST(Factor, UnusedStructureChangesNoBit) {
 // A pivot lost to round-off is raised: the solution stays finite.
 TEST(Factor, SingularMatrixStaysFinite) {
   Tree t({-1, 0, 1});
-  structure(t.m, t.e, 0);
+  structure(t.m, t.e);
   const VecX x = solution(TeamOfOne(), t, MatX::Ones(3, 3), VecX::Ones(3));
   EXPECT_TRUE(x.allFinite());
 }

@@ -57,10 +57,7 @@ TEST(Hessian, AgreesWithTheExplicitJacobian) {
       MatX dense = MatX::Zero(m.nv, m.nv);
       for (int i = 0; i < m.nv; ++i) {
         dense(i, i) = e.H[place(e, i, i)];
-        for (int k = 0; k < e.row_num[i]; ++k) {
-          const int j = e.row_col[tri(i, k)];
-          dense(i, j) = dense(j, i) = e.H[tri(i, k)];
-        }
+        for_columns(e, i, [&](auto k, auto j) { dense(i, j) = dense(j, i) = e.H[tri(i, 0) + k]; });
       }
       // sums of 6x6 composites about the origin of the tree: lengths of 1 m at most
       EXPECT_LT((dense - expected).norm(), 1e-12 * expected.norm()) << t.name;
