@@ -300,6 +300,24 @@ def test_view_without_a_screen(cli, monkeypatch):
         pytest.skip("viser is installed: a page would open")
 
 
+def test_a_page_in_the_browser():
+    pytest.importorskip("viser")
+    from urllib.request import urlopen
+
+    from stiction.learning.view import BrowserView, ModelMotion
+
+    motion = ModelMotion(demo_model(), None, "random", 0)
+    page = BrowserView(motion)
+    try:
+        motion.advance()
+        assert page.show()
+        with urlopen(f"http://localhost:{page.server.get_port()}") as answer:
+            assert answer.status == 200
+        np.testing.assert_allclose(page.frames[1].position, motion.batch.xpos[0, 1])
+    finally:
+        page.close()
+
+
 # ------------------------------------------------------------------------------- list-envs, bench
 
 

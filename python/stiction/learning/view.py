@@ -126,8 +126,8 @@ class BrowserView:
                 frame.position, frame.wxyz = batch.xpos[0, b], batch.xquat[0, b]
             arrows = contact_arrows(batch)
             self.server.scene.add_line_segments(
-                "/forces", arrows, colors=np.full((len(arrows), 2, 3), (230, 80, 40)), line_width=4,
-                visible=len(arrows) > 0,
+                "/forces", arrows, colors=np.full((len(arrows), 2, 3), (230, 80, 40)), thickness=4,
+                thickness_units="screen", visible=len(arrows) > 0,
             )  # fmt: skip
         return True
 
