@@ -187,6 +187,7 @@ void Batch::Impl::allocate() {
   status.resize(n);
   status_step.assign(n, -1);
   steps.resize(n);
+  order.resize(n);
   reference = cpu::Buffer(reference_bytes);
   p = reference.data();
   for_fields(host.specs(), {FieldKind::state, FieldKind::input, FieldKind::param},

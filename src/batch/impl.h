@@ -45,6 +45,14 @@ struct Workspace {
   SolverCounts counts;
 };
 
+// What environments of one pack should have in common: a pack works for all points that any of its
+// lanes has, until its slowest lane is done.
+struct Likeness {
+  std::uint64_t touching;  // bit b: body b touches something
+  int iterations;          // of the last step
+  int env;
+};
+
 // A dense field that has numbers, as a run copies it.
 struct RowSpec {
   Field field;
@@ -75,6 +83,7 @@ struct Batch::Impl {
   std::vector<RowSpec> loaded, stored;  // parameters are loaded where own
   std::vector<std::uint32_t> status;
   std::vector<std::int32_t> status_step, steps;  // steps since the reset
+  std::vector<Likeness> order;                   // environments as they share packs, see group.cpp
   cpu::Buffer reference;                         // the model's values, a dense row per field
   std::array<std::byte*, kFields> reference_row{};
 
@@ -111,12 +120,13 @@ struct Batch::Impl {
 
   // ---- run.cpp
   struct Run {
-    const int* envs;  // nullptr: all
+    const int* envs;  // nullptr: all, grouped
     int count;
     int steps;          // 0: forces that move nothing
     bool store_frozen;  // also where the status says that an environment is frozen
   };
   void run(const Run& r);
+  void group(int first, int last);  // group.cpp
   void run_pack(Workspace& w, const Run& r, int first);
   void load(Workspace& w, const int* env);
   void store(Workspace& w, const int* env, const bool* chosen, bool state);

@@ -104,7 +104,10 @@ void Batch::Impl::run(const Run& r) {
   const int lanes = kernels.lanes, parts = pool->size();
   const std::int64_t packs = (r.count + lanes - 1) / lanes;
   const auto work = [&](int part) {
-    for (auto p = packs * part / parts; p < packs * (part + 1) / parts; ++p)
+    const auto begin = packs * part / parts, end = packs * (part + 1) / parts;
+    if (r.envs == nullptr)
+      group(static_cast<int>(begin) * lanes, std::min(static_cast<int>(end) * lanes, r.count));
+    for (auto p = begin; p < end; ++p)
       run_pack(workspaces[at(part)], r, static_cast<int>(p) * lanes);
   };
   // a few environments do not wake the others
@@ -160,7 +163,7 @@ void Batch::Impl::run_pack(Workspace& w, const Run& r, int first) {
   bool any_store = false;
   for (int lane = 0; lane < kernels.lanes; ++lane) {
     const int i = first + std::min(lane, l.used - 1);
-    const int env = l.env[lane] = r.envs != nullptr ? r.envs[i] : i;
+    const int env = l.env[lane] = r.envs != nullptr ? r.envs[i] : order[at(i)].env;
     const bool used = lane < l.used;
     l.store[lane] = used && (r.store_frozen || !frozen(env));
     any_store = any_store || l.store[lane];

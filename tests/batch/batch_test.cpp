@@ -205,5 +205,27 @@ TEST(Batch, CountsAddUp) {
   EXPECT_EQ(b.counts().iteration_histogram.size(), 33u);
 }
 
+// Every other robot falls freely, without an iteration: alike ones share a pack from the second call
+// on, so half of the packs have nothing to solve.
+TEST(Batch, PacksHoldWhatIsAlike) {
+  const ModelPtr ball = mjcf(R"(<option timestep='0.004'/><worldbody>
+      <geom type='plane' size='5 5 1'/>
+      <body pos='0 0 .1'><freejoint/><geom size='.1'/></body></worldbody>)");
+  BatchOptions options;
+  options.num_envs = 64, options.threads = 1;
+  Batch b(ball, options);
+  for (int env = 1; env < 64; env += 2) put(b.field("qpos"), env, 2, 50);
+  for (int env = 0; env < 64; ++env) put(b.field("qvel"), env, 0, 1);  // sliding
+  if (b.lanes() == 1) GTEST_SKIP() << "packs of one lane";
+  for (const std::uint64_t packs : {1u, 2u}) {  // packs per one that has something to solve
+    b.clear_counts();
+    b.step(1);
+    const auto slowest = static_cast<std::uint64_t>(number(b, "solver_niter", 0, 0));
+    ASSERT_GT(slowest, 0u);
+    EXPECT_EQ(number(b, "solver_niter", 1, 0), 0);
+    EXPECT_EQ(b.counts().pack_max_iterations * packs, slowest * b.counts().pack_steps);
+  }
+}
+
 }  // namespace
 }  // namespace stiction::test

@@ -1,0 +1,42 @@
+// Which environments share a pack. Their results don't depend on it (D1), the time does.
+#include <algorithm>
+
+#include "batch/impl.h"
+
+namespace stiction {
+namespace {
+
+template <class T>
+std::uint64_t touching_bodies(const std::byte* row, int nbody) {
+  const T* wrench = reinterpret_cast<const T*>(row);
+  std::uint64_t bits = 0;
+  for (int b = 0; b < nbody; ++b, wrench += 6)
+    bits |= std::uint64_t{wrench[0] != 0 || wrench[1] != 0 || wrench[2] != 0} << (b % 64);
+  return bits;
+}
+
+bool before(const Likeness& a, const Likeness& b) {
+  if (a.touching != b.touching) return a.touching < b.touching;
+  if (a.iterations != b.iterations) return a.iterations < b.iterations;
+  return a.env < b.env;
+}
+
+}  // namespace
+
+// Sorts environments [first, last) by what they touched and how long they took in the last step.
+// Outputs are the user's to overwrite: any number will do here.
+void Batch::Impl::group(int first, int last) {
+  const bool wide = number_bytes(spec(Field::xfrc_contact)) == 8;
+  for (int env = first; env < last; ++env) {
+    const std::byte* wrenches = row(Field::xfrc_contact, env);
+    const double iterations = number(Field::solver_niter, env, 0);
+    order[at(env)] = {
+        wide ? touching_bodies<double>(wrenches, model->nbody)
+             : touching_bodies<float>(wrenches, model->nbody),
+        iterations > 0 && iterations <= options.max_iterations ? static_cast<int>(iterations) : 0,
+        env};
+  }
+  std::sort(order.begin() + first, order.begin() + last, before);
+}
+
+}  // namespace stiction
