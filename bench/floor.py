@@ -1,14 +1,20 @@
-"""Arithmetic of one step on paper: vector operations per stage, and the time they need at least.
+"""Arithmetic of one step on paper: operations per stage, and the time they need at least.
 
-An operation is one instruction on a pack (a multiply-add counts once). The floor assumes `--per-cycle` of
-them per cycle, everything in registers or the first cache, and all lanes useful. Wide operations
-(double) count twice: a pack of doubles is two vectors. A Zen 4 core does one 512-bit multiply-add per
-cycle at 3.6 GHz (measured), a Zen 5 core two.
+On a CPU an operation is one instruction on a pack (a multiply-add counts once). The floor assumes
+`--per-cycle` of them per cycle, everything in registers or the first cache, and all lanes useful. Wide
+operations (double) count twice: a pack of doubles is two vectors. A Zen 4 core does one 512-bit
+multiply-add per cycle at 3.6 GHz (measured), a Zen 5 core two.
 
-    python bench/floor.py MODEL.xml... [--points 4] [--iterations 4] [--ghz 3.6] [--per-cycle 1]
+On a GPU (`--gpu h100`) a warp works on one environment and an operation is one instruction of the warp:
+a loop over n items counts its body ceil(n / 32) times, a recursion along the tree once per level, a sum
+5 shuffles and 5 additions more. The floor is the largest of three times: issue slots (4 per
+multiprocessor and cycle), double precision (half of them), and the bytes of memory.
+
+    python bench/floor.py MODEL.xml... [--points 4] [--iterations 4] [--ghz 3.6] [--per-cycle 1] [--gpu h100]
 """
 
 import argparse
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -56,6 +62,96 @@ def operations(model, points, near_pairs):
     return once, newton
 
 
+@dataclass(frozen=True)
+class Gpu:
+    """Published figures of a card: multiprocessors, GHz at boost, bytes per second of its memory."""
+
+    multiprocessors: int
+    ghz: float
+    bandwidth: float
+
+    def issue_slots(self) -> float:
+        return 4 * self.multiprocessors * self.ghz * 1e9
+
+
+GPUS = {"h100": Gpu(132, 1.755, 3.35e12), "h200": Gpu(132, 1.755, 4.8e12)}
+
+
+def rounds(n):
+    """How often 32 lanes do a loop over n items."""
+    return -(-int(n) // 32)
+
+
+def levels(model):
+    depth = np.zeros(model.nbody, int)
+    for b in range(1, model.nbody):
+        depth[b] = depth[model.body_parentid[b]] + 1
+    return int(depth.max()), np.bincount(depth)[1:]
+
+
+def warp_operations(model, points, near_pairs):
+    """As operations(), in instructions of a warp: stage -> (single, double)."""
+    nv, nu, above = model.nv, max(model.nu, 1), ancestors(model)
+    deep, width = levels(model)
+    level = sum(rounds(w) for w in width)  # rounds of a recursion along the tree
+    joint = -(-nv // max(model.nbody - 1, 1))  # dofs of a body
+    path, add = int(above.max()) + 1, 10  # the longest path; a sum over the lanes
+    once = {
+        "kinematics": (18 * level * joint, level * (64 + 30 * joint)),
+        "inertia": ((70 + 20) * level + (24 + 6 * path) * rounds(nv), 0),
+        "bias": (2 * level * (60 + 12 * joint), 0),
+        "actuation": (20 * rounds(nu) + 10 * rounds(nv), 0),
+        "rows": (20 * rounds(nv) + cholesky(nv), 0),
+        "collide": (12 * rounds(model.npair) + rounds(points) * (80 + 15 * path),
+                    2 * 60 * rounds(near_pairs)),
+        "integrate": (4 * rounds(nv), 60 + 10 * rounds(model.njnt)),
+        "refresh": (18 * level * joint, level * (64 + 30 * joint)),
+    }
+    newton = {
+        "J v, J dv": (2 * (6 * level * joint + 15 * rounds(points)), 0),
+        "laws": (50 * rounds(points), 0),
+        "J^T gamma": (level * (15 * -(-points // 2) + 12) + 6 * joint * level, 0),
+        "hessian": (60 * rounds(points) + level * (21 + joint * (36 + 6 * path)), 0),
+        "factor and solve": (cholesky(nv), 0),
+        "A dv": (nv * rounds(nv), 0),
+        "sums": (6 * add, 0),
+        "line search": (4 * (30 * rounds(points) + 2 * add), 0),
+    }
+    return once, newton
+
+
+def cholesky(nv):
+    """A row per lane in registers: per column a pivot, a broadcast and a multiply-add per column left."""
+    return rounds(nv) * (nv * (nv + 1) + 12 * nv) + 4 * nv
+
+
+def memory_bytes(model, points):
+    """Of one environment and step that pass the caches: rows of state, inputs and outputs once; what the
+    three kernels hand to each other written and read."""
+    nv, nb, nq = model.nv, model.nbody, model.nq
+    rows = 8 * nq + 4 * (3 * nv + nb + model.nu) + 8 * (nq + 1) + 4 * 2 * nv
+    between = 4 * (6 * nv + nv * (nv + 1) // 2 + 8 * nv + 12 * nb + 44 * points)
+    return rows + 2 * between
+
+
+def gpu_table(model, points, near_pairs, iterations, gpu):
+    once, newton = warp_operations(model, points, near_pairs)
+    print("| stage | warp instructions | of them double |\n|---|---|---|")
+    stages = {**once, **{f"solve: {k}": (v[0] * iterations, v[1] * iterations)
+                         for k, v in newton.items()}}  # fmt: skip
+    for name, (single, double) in stages.items():
+        print(f"| {name} | {single + double:.0f} | {double:.0f} |")
+    total = sum(a + b for a, b in stages.values())
+    double = sum(b for _, b in stages.values())
+    traffic = memory_bytes(model, points)
+    seconds = {"issue": total / gpu.issue_slots(), "double": 2 * double / gpu.issue_slots(),
+               "memory": traffic / gpu.bandwidth}  # fmt: skip
+    bound = max(seconds, key=seconds.get)
+    print(f"| **step** | **{total:.0f}** | {double:.0f} |")
+    print(f"\n{traffic} bytes; " + ", ".join(f"{k} {1e9 * v:.1f} ns" for k, v in seconds.items())
+          + f": at most {1e-6 / seconds[bound]:.0f} M steps/s, by {bound}")  # fmt: skip
+
+
 def main():
     p = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     p.add_argument("models", nargs="+")
@@ -65,12 +161,16 @@ def main():
     p.add_argument("--ghz", type=float, default=3.6)
     p.add_argument("--per-cycle", type=float, default=1)
     p.add_argument("--lanes", type=int, default=16)
+    p.add_argument("--gpu", choices=GPUS, help="a warp per environment on this card")
     a = p.parse_args()
     for path in a.models:
         model = stiction.Model.from_file(path)
         once, newton = operations(model, a.points, a.near_pairs)
         print(f"\n{model.name or path}: nv {model.nv}, nbody {model.nbody}, npair {model.npair}, "
               f"{a.points} points, {a.iterations} iterations")
+        if a.gpu:
+            gpu_table(model, a.points, a.near_pairs, a.iterations, GPUS[a.gpu])
+            continue
         print("| stage | operations | ns per environment |\n|---|---|---|")
         total = 0.0
         for name, n in [*once.items(), *((f"solve: {k}", v * a.iterations)
