@@ -1,5 +1,6 @@
 """Robots that move in contact: where their files are, how they start, which controls they get."""
 
+import argparse
 import importlib.util
 import re
 import sys
@@ -75,3 +76,18 @@ def started(model, num_envs, **arguments) -> stiction.Batch:
     qpos, qvel, _ = start_state(model)
     batch.reset(qpos=qpos, qvel=qvel)
     return batch
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="Writes the robots as files that need no others.")
+    parser.add_argument("--write", type=Path, required=True, metavar="DIR")
+    folder = parser.parse_args().write
+    folder.mkdir(parents=True, exist_ok=True)
+    for scene in scenes():
+        (folder / f"{scene.name}.xml").write_text(scene.xml())
+    cartpole = ROOT / "envs/assets/isaac_cartpole.xml"
+    (folder / "cartpole.xml").write_text(cartpole.read_text())
+
+
+if __name__ == "__main__":
+    main()

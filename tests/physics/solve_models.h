@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "data.h"
 #include "stiction/model.h"
 
 namespace stiction::test {
@@ -50,7 +51,7 @@ struct TestModel {
 };
 // A robot of tests/data on a floor.
 inline ModelPtr robot(const std::string& name) {
-  std::ifstream file(std::string(STICTION_TEST_DATA) + "/models/" + name + ".xml");
+  std::ifstream file(test_data() + "/models/" + name + ".xml");
   std::string xml{std::istreambuf_iterator<char>(file), {}};
   const std::string world = "<worldbody>";
   if (name.find("feetonly") == std::string::npos)

@@ -1,0 +1,227 @@
+// Physics steps per second of a Batch on a device, for machines that have a driver and nothing else:
+// no Python, no toolkit. Robots move in contact under smooth controls, new ones before every call.
+//
+//   bench_device [--device cuda] [--envs 256,1024] [--calls 25] [--rounds 5] [--json FILE] MODEL...
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <numeric>
+#include <string>
+#include <vector>
+
+#include "stiction/batch.h"
+#include "stiction/error.h"
+
+namespace stiction {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+constexpr int kHold = 4;            // steps of a call, with the same controls
+constexpr double kSettle = 2.0;     // s of motion before the first round
+constexpr double kSpread = 0.15;    // of half the control range
+constexpr double kFrequency = 1.5;  // Hz
+
+struct Settings {
+  std::string device = "cuda", json;
+  std::vector<int> envs = {256, 1024, 4096, 8192, 16384, 32768, 65536, 131072};
+  int calls = 25, rounds = 5;
+  std::vector<std::string> models;
+};
+
+std::vector<int> parse_list(const std::string& text) {
+  std::vector<int> list;
+  for (std::size_t at = 0; at < text.size(); at = text.find(',', at) + 1) {
+    list.push_back(std::atoi(text.c_str() + at));
+    if (text.find(',', at) == std::string::npos) break;
+  }
+  return list;
+}
+
+Settings parse(int argc, char** argv) {
+  Settings s;
+  for (int i = 1; i < argc; ++i) {
+    const std::string word = argv[i];
+    if (word.rfind("--", 0) != 0) {
+      s.models.push_back(word);
+      continue;
+    }
+    if (++i == argc) throw ArgumentError(word + ": needs a value");
+    const std::string value = argv[i];
+    if (word == "--device")
+      s.device = value;
+    else if (word == "--json")
+      s.json = value;
+    else if (word == "--envs")
+      s.envs = parse_list(value);
+    else if (word == "--calls")
+      s.calls = std::max(1, std::atoi(value.c_str()));
+    else if (word == "--rounds")
+      s.rounds = std::max(1, std::atoi(value.c_str()));
+    else
+      throw ArgumentError(word + ": unknown");
+  }
+  if (s.models.empty()) throw ArgumentError("no model given");
+  return s;
+}
+
+// Dense numbers of a field of all environments, and back.
+std::vector<float> read(Batch& b, const char* field) {
+  const ArrayView v = b.field(field);
+  std::vector<float> x(static_cast<std::size_t>(v.size()));
+  b.copy_memory(x.data(), v.data, x.size() * sizeof(float));
+  return x;
+}
+void write(Batch& b, const char* field, const std::vector<float>& x) {
+  b.copy_memory(b.field(field).data, x.data(), x.size() * sizeof(float));
+}
+
+// About the controls of the first keyframe, or the middle of their ranges: a wave with a phase of
+// its own for each actuator of each environment.
+class Controls {
+ public:
+  explicit Controls(const Model& m) {
+    for (int a = 0; a < m.nu; ++a) {
+      const auto i = static_cast<std::size_t>(a);
+      const bool limited = m.actuator_ctrllimited[i] != 0;
+      const double low = limited ? m.actuator_ctrlrange[2 * i] : -1;
+      const double high = limited ? m.actuator_ctrlrange[2 * i + 1] : 1;
+      centre_.push_back(m.nkey > 0 ? m.key_ctrl[i] : 0.5 * (low + high));
+      reach_.push_back(kSpread * 0.5 * (high - low));
+    }
+  }
+  void at(double time, int num_envs, std::vector<float>& ctrl) const {
+    ctrl.resize(centre_.size() * static_cast<std::size_t>(num_envs));
+    for (std::size_t i = 0; i < ctrl.size(); ++i) {
+      const std::size_t a = i % centre_.size();
+      const double phase = 2.399963 * static_cast<double>(i);  // the golden angle
+      ctrl[i] = static_cast<float>(centre_[a] +
+                                   reach_[a] * std::sin(6.283185 * kFrequency * time + phase));
+    }
+  }
+
+ private:
+  std::vector<double> centre_, reach_;
+};
+
+Batch started(const ModelPtr& m, int num_envs, const std::string& device) {
+  BatchOptions options;
+  options.num_envs = num_envs, options.device = device;
+  Batch b(m, options);
+  if (m->nkey == 0) return b;
+  std::vector<int> ids(static_cast<std::size_t>(num_envs));
+  std::iota(ids.begin(), ids.end(), 0);
+  BatchState state = b.get_state(ids);
+  for (std::size_t i = 0; i < state.qpos.size(); ++i)
+    state.qpos[i] = m->key_qpos[i % static_cast<std::size_t>(m->nq)];
+  b.set_state(ids, state);
+  return b;
+}
+
+int quantile(const std::vector<std::uint64_t>& histogram, double share) {
+  const auto total =
+      static_cast<double>(std::accumulate(histogram.begin(), histogram.end(), std::uint64_t{0}));
+  double sum = 0;
+  for (std::size_t i = 0; i < histogram.size(); ++i)
+    if ((sum += static_cast<double>(histogram[i])) >= share * total) return static_cast<int>(i);
+  return static_cast<int>(histogram.size()) - 1;
+}
+
+nlohmann::json measure(const ModelPtr& m, const std::string& file, int num_envs,
+                       const Settings& s) {
+  Batch b = started(m, num_envs, s.device);
+  const Controls controls(*m);
+  const double dt = *b.options().timestep;
+  std::vector<float> ctrl;
+  double time = 0;
+  const auto call = [&] {
+    if (m->nu > 0) controls.at(time, num_envs, ctrl), write(b, "ctrl", ctrl);
+    b.synchronize();
+    const auto begin = Clock::now();
+    b.step(kHold);
+    b.synchronize();
+    time += kHold * dt;
+    return std::chrono::duration<double>(Clock::now() - begin).count();
+  };
+  while (time < kSettle) call();
+  b.clear_counts();
+  std::vector<double> seconds;  // of a step of all
+  for (int r = 0; r < s.rounds; ++r) {
+    double sum = 0;
+    for (int k = 0; k < s.calls; ++k) sum += call();
+    seconds.push_back(sum / (s.calls * kHold));
+  }
+  std::nth_element(seconds.begin(), seconds.begin() + s.rounds / 2, seconds.end());
+  const double median = seconds[static_cast<std::size_t>(s.rounds / 2)];
+
+  const SolverCounts& c = b.counts();
+  const double n = std::max<double>(1, static_cast<double>(c.env_steps));
+  const auto share = [&](std::uint64_t x) { return static_cast<double>(x) / n; };
+  const std::vector<float> residuals = read(b, "solver_residual");
+  char hash[17];
+  std::snprintf(hash, sizeof hash, "%016llx", static_cast<unsigned long long>(b.state_hash()));
+  return {{"model", file},
+          {"nv", m->nv},
+          {"envs", num_envs},
+          {"device", b.device()},
+          {"description", b.device() == "cpu" ? b.isa() : b.device_description()},
+          {"threads", b.threads()},
+          {"timestep", dt},
+          {"steps_per_s", num_envs / median},
+          {"ms_per_step", 1e3 * median},
+          {"points", share(c.contacts)},
+          {"iter_mean", share(c.iterations)},
+          {"iter_p95", quantile(c.iteration_histogram, 0.95)},
+          {"iter_max", quantile(c.iteration_histogram, 1.0)},
+          {"linesearch", share(c.linesearch_evaluations)},
+          {"capped", share(c.not_converged)},
+          {"stalled", share(c.stalled)},
+          {"late", share(c.late_contact)},
+          {"frozen", b.status_count()},
+          {"residual", *std::max_element(residuals.begin(), residuals.end())},
+          {"bytes_per_env", b.memory().per_env},
+          {"device_bytes", b.memory().device},
+          {"hash", std::string(hash).substr(0, 8)}};
+}
+
+std::string name_of(const std::string& file) {
+  const std::size_t slash = file.rfind('/');
+  const std::string base = slash == std::string::npos ? file : file.substr(slash + 1);
+  return base.substr(0, base.rfind('.'));
+}
+
+void run(const Settings& s) {
+  nlohmann::json rows = nlohmann::json::array();
+  std::printf("%-14s %7s %12s %9s %7s %6s %5s %8s %8s %8s\n", "model", "envs", "steps/s", "ms/step",
+              "points", "iter", "p95", "capped", "residual", "hash");
+  for (const std::string& file : s.models) {
+    const ModelPtr m = load_model(file);
+    for (const int num_envs : s.envs) {
+      const nlohmann::json r = measure(m, name_of(file), num_envs, s);
+      std::printf("%-14s %7d %12.0f %9.4f %7.2f %6.2f %5d %8.1e %8.1e %8s\n",
+                  r["model"].get<std::string>().c_str(), num_envs, r["steps_per_s"].get<double>(),
+                  r["ms_per_step"].get<double>(), r["points"].get<double>(),
+                  r["iter_mean"].get<double>(), r["iter_p95"].get<int>(), r["capped"].get<double>(),
+                  r["residual"].get<double>(), r["hash"].get<std::string>().c_str());
+      std::fflush(stdout);
+      rows.push_back(r);
+      if (!s.json.empty()) std::ofstream(s.json) << rows.dump(1) << '\n';
+    }
+  }
+}
+
+}  // namespace
+}  // namespace stiction
+
+int main(int argc, char** argv) {
+  try {
+    stiction::run(stiction::parse(argc, argv));
+  } catch (const std::exception& e) {
+    std::fprintf(stderr, "bench_device: %s\n", e.what());
+    return 1;
+  }
+}
