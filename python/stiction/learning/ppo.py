@@ -35,6 +35,7 @@ class Settings:
     gamma: float = 0.99
     lam: float = 0.95  # of generalised advantage estimation
     init_std: float = 0.5
+    entropy: float = 0.0  # weight of the policy's entropy, whose slope by log_std is 1
     hidden: tuple = (64, 64)
 
 
@@ -201,7 +202,7 @@ class Ppo:
                 self.rate = max(self.rate / 1.5, 1e-5)
             elif kl < s.target_kl / 2:
                 self.rate = min(self.rate * 1.5, s.max_learning_rate)
-            self.actor_adam.step(parameters, np.concatenate([gradient, slope]), self.rate)
+            self.actor_adam.step(parameters, np.concatenate([gradient, slope - s.entropy]), self.rate)
             policy.actor.parameters[:] = parameters[: gradient.size]
             policy.log_std[:] = parameters[gradient.size :]
         return kl

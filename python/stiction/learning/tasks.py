@@ -11,6 +11,9 @@ from .ppo import Settings
 SETTINGS = {
     "HalfCheetah-v5": Settings(gamma=0.98, init_std=0.6, target_kl=0.025),
     "InvertedPendulum-v5": Settings(init_std=1.0),
+    "Go2Flat": Settings(
+        horizon=24, target_kl=0.015, max_learning_rate=1e-3, init_std=0.2, entropy=0.01, hidden=(128, 64)
+    ),
 }
 
 
