@@ -35,8 +35,8 @@ class Rung:
 
 LADDER = (
     Rung("InvertedPendulum-v5", 2e5, "return >= 950 in 60 s", seeds=5),
-    Rung("Hopper-v5", 1e6, "train_return >= 2111 (2383 +- 272)"),
-    Rung("Walker2d-v5", 1e6, "train_return >= 1716 (2288 +- 572)"),
+    Rung("Hopper-v5", 1e6, "train_return >= 2111 (2383 +- 272)", envs=64),
+    Rung("Walker2d-v5", 1e6, "train_return >= 1716 (2288 +- 572)", envs=64),
     Rung("HalfCheetah-v5", 1e6, "train_return >= 1397 (1443 +- 46)"),
     Rung("Ant-v5", 1e6, "return >= 1500, 1.5 m/s", options={"include_cfrc_ext_in_observation": False}),
     Rung("IsaacAnt", 33e6, "return >= 4000", envs=512),

@@ -8,7 +8,12 @@ from .._core import ArgumentError, Env, Options
 from .ppo import Settings
 
 # Where the defaults of Settings were not the best (docs/training.md).
+_HOPS = Settings(
+    horizon=128, epochs=5, minibatches=16, learning_rate=3e-4, init_std=1.0, target_kl=0.01
+)  # with 64 environments
 SETTINGS = {
+    "Hopper-v5": _HOPS,
+    "Walker2d-v5": _HOPS,
     "HalfCheetah-v5": Settings(gamma=0.98, init_std=0.6, target_kl=0.025),
     "InvertedPendulum-v5": Settings(init_std=1.0),
     "Go2Flat": Settings(
