@@ -179,9 +179,9 @@ TEST(RowLaw, AgreesWithTheReference) {
   for (int i = 0; i < 3000; ++i) {
     const double v = random.uniform(-1, 1), w = random.uniform(1e-12, 2);
     const double below = random.uniform(-.01, .01), above = random.uniform(-.01, .01);
-    const reference::LimitLaw lower = reference::limit_law(kDt, i % 7 == 0 ? 1e-15 : w, below);
-    const reference::LimitLaw upper = reference::limit_law(kDt, i % 7 == 0 ? 1e-15 : w, above);
-    const double R = limit_regularization(kDt, i % 7 == 0 ? 1e-15 : w);
+    const reference::LimitLaw lower = reference::limit_law(kDt, w, below);
+    const reference::LimitLaw upper = reference::limit_law(kDt, w, above);
+    const double R = kRowNearRigid * w;
     EXPECT_NEAR(R, lower.R, 1e-15 * R);
     const RowValue<double> limit = limit_law(1 / R, lower.v_hat, upper.v_hat, v);
     const double scale = (std::abs(v) + std::abs(lower.v_hat) + std::abs(upper.v_hat)) / R;
