@@ -122,6 +122,8 @@ inline constexpr Status kFrozen =
 inline constexpr double kVelocityLimit = 1e8;  // m/s or rad/s; beyond it a step is refused
 inline constexpr double kStateLimit = 1e10;    // |qpos| beyond it counts as a bad state
 
+inline constexpr double kShortestQuat2 = 1e-20;  // |q|² of a quaternion that still has a direction
+
 // Geom pairs that have a collider, and the number of contact points (slots) of each: the closed
 // forms always return this many points, so a slot is a lasting name of a point. 0: no collider.
 constexpr int contact_points(GeomType a, GeomType b) {

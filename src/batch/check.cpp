@@ -60,8 +60,8 @@ class ParamCheck {
       }
     weights();
     bodies();
-    for (const Field f : kUnit4) unit(f, 4);
-    unit(Field::jnt_axis, 3);
+    for (const Field f : kUnit4) units(f, 4);
+    units(Field::jnt_axis, 3);
     geoms();
     ranges();
     pose(Field::qpos0), pose(Field::qpos_spring);
@@ -103,13 +103,15 @@ class ParamCheck {
     }
   }
 
-  void unit(Field f, int n) const {
-    for (int i = 0; i < impl_.spec(f).size() && owns(f); i += n) {
-      double norm2 = 0;
-      for (int k = 0; k < n; ++k) norm2 += value(f, i + k) * value(f, i + k);
-      require(std::fabs(std::sqrt(norm2) - 1) <= kUnitTolerance, f, i,
-              "begins a vector that must have length 1");
-    }
+  void unit(Field f, int i, int n) const {
+    double norm2 = 0;
+    for (int k = 0; k < n; ++k) norm2 += value(f, i + k) * value(f, i + k);
+    require(std::fabs(std::sqrt(norm2) - 1) <= kUnitTolerance, f, i,
+            n == 4 ? "begins a quaternion that must have length 1"
+                   : "begins a vector that must have length 1");
+  }
+  void units(Field f, int n) const {
+    for (int i = 0; i < impl_.spec(f).size() && owns(f); i += n) unit(f, i, n);
   }
 
   void geoms() const {
@@ -138,13 +140,8 @@ class ParamCheck {
   }
 
   void pose(Field f) const {
-    for (std::size_t i = 0; i < impl_.quaternions.size() && owns(f); ++i) {
-      const int adr = impl_.quaternions[i];
-      double norm2 = 0;
-      for (int k = 0; k < 4; ++k) norm2 += value(f, adr + k) * value(f, adr + k);
-      require(std::fabs(std::sqrt(norm2) - 1) <= kUnitTolerance, f, adr,
-              "begins a quaternion that must have length 1");
-    }
+    for (std::size_t i = 0; i < impl_.quaternions.size() && owns(f); ++i)
+      unit(f, impl_.quaternions[i], 4);
   }
 
   const Batch::Impl& impl_;

@@ -34,6 +34,11 @@ constexpr std::size_t at(Field f) {
 
 inline constexpr int kMaxLanes = 16;  // of any instruction set
 
+// A quaternion that names a rotation.
+inline bool has_direction(const double* q) {
+  return q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3] > kShortestQuat2;
+}
+
 // Options with every default resolved. Throws ArgumentError.
 Options resolved(const Model& model, const BatchOptions& options);
 

@@ -28,10 +28,6 @@ bool all_within(const std::byte* row, int n, double limit) {
   return outside == 0;
 }
 
-bool turns(const double* q) {
-  return q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3] > 1e-20;
-}
-
 void add(SolverCounts& c, const cpu::LaneReport& r, int max_iterations) {
   const int iterations = std::clamp(r.iterations, 0, max_iterations);
   ++c.env_steps;
@@ -86,7 +82,7 @@ bool Batch::Impl::state_is_good(int env) const {
     if (!all_finite(f, env, limit(f))) return false;
   const auto* qpos = reinterpret_cast<const double*>(row(Field::qpos, env));
   return std::all_of(quaternions.begin(), quaternions.end(),
-                     [&](int q) { return turns(qpos + q); });
+                     [&](int q) { return has_direction(qpos + q); });
 }
 
 bool Batch::Impl::mocap_is_good(int env) const {
@@ -96,7 +92,7 @@ bool Batch::Impl::mocap_is_good(int env) const {
     return false;
   const auto* quat = reinterpret_cast<const double*>(row(Field::mocap_quat, env));
   for (int k = 0; k < model->nmocap; ++k)
-    if (!turns(quat + 4 * k)) return false;
+    if (!has_direction(quat + 4 * k)) return false;
   return true;
 }
 

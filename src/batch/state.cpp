@@ -98,8 +98,7 @@ void Batch::Impl::check_state(std::span<const int> ids, const BatchState& state)
   }
   for (std::size_t i = 0; i < ids.size() && !state.qpos.empty(); ++i)
     for (const int adr : quaternions) {
-      const double* q = &state.qpos[i * at(model->nq) + at(adr)];
-      if (q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3] > 1e-20) continue;
+      if (has_direction(&state.qpos[i * at(model->nq) + at(adr)])) continue;
       throw ArgumentError(describe(Field::qpos, ids[i], adr) +
                           " begins a quaternion of length 0; it must have a direction");
     }

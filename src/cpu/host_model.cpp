@@ -29,12 +29,9 @@ bool may_be_servo(const Model& m, int a) {
   return bias[1] < 0 || bias[2] < 0 || gain[1] != 0 || gain[2] != 0;
 }
 
-// A position servo on a ball joint goes the short way round.
-bool goes_short_way(const Model& m, int a) {
-  const double gain = m.actuator_gain[at(3 * a)];
+bool acts_on_ball(const Model& m, int a) {
   return m.actuator_trntype[at(a)] == Transmission::joint &&
-         m.jnt_type[at(m.actuator_trnid[at(a)])] == JointType::ball && gain != 0 &&
-         m.actuator_bias[at(3 * a + 1)] == -gain;
+         m.jnt_type[at(m.actuator_trnid[at(a)])] == JointType::ball;
 }
 
 }  // namespace
@@ -213,11 +210,11 @@ void HostModel::actuators(const Model& m) {
   w.wrap_jntid = keep(m.wrap_jntid);
 
   Lists moment;
-  std::vector<int> servo, short_way, bounded;
+  std::vector<int> servo, on_ball, bounded;
   for (int a = 0; a < m.nu; ++a) {
     const int id = m.actuator_trnid[at(a)];
     servo.push_back(may_be_servo(m, a) ? 1 : 0);
-    short_way.push_back(goes_short_way(m, a) ? 1 : 0);
+    on_ball.push_back(acts_on_ball(m, a) ? 1 : 0);
     bounded.push_back(0);
     if (m.actuator_trntype[at(a)] == Transmission::tendon) {
       for (int k = 0; k < m.tendon_num[at(id)]; ++k)
@@ -236,7 +233,7 @@ void HostModel::actuators(const Model& m) {
   w.act_momentdof = keep(moment.items);
   moments_by_dof();
   w.actuator_mayservo = keep(servo);
-  w.actuator_shortway = keep(short_way);
+  w.actuator_onball = keep(on_ball);
   w.actuator_bounded = keep(bounded);
 }
 

@@ -77,15 +77,20 @@ STICTION_FN S short_way_round(const S& target, const S& length, const S& gear) {
   return select(none, target, length + (way - period * turns));
 }
 
-// gain ctrl + bias with the clamped control.
+// gain ctrl + bias with the clamped control; a position servo, gain times (ctrl - length), on a ball
+// joint goes the short way round.
 template <class S>
 STICTION_FN void control_law(const ModelView& m, EnvView<S>& e, int a) {
   S u = finite_or_zero(e.ctrl[a]);
   if (m.actuator_ctrllimited[a] != 0)
     u = clamp(u, e.actuator_ctrlrange[2 * a], e.actuator_ctrlrange[2 * a + 1]);
-  if (m.actuator_shortway[a] != 0)
-    u = short_way_round(u, e.act_length[a], norm(load3(e.actuator_gear, 2 * a)));
-  store3(e.act_law, a, u * load3(e.actuator_gain, a) + load3(e.actuator_bias, a));
+  const Vec3<S> gain = load3(e.actuator_gain, a), bias = load3(e.actuator_bias, a);
+  if (m.actuator_onball[a] != 0) {
+    const Mask<S> servo = gain.x != S(0.0) && bias.y == -gain.x;
+    const S near = short_way_round(u, e.act_length[a], norm(load3(e.actuator_gear, 2 * a)));
+    u = select(servo, near, u);
+  }
+  store3(e.act_law, a, u * gain + bias);
 }
 
 template <class S>

@@ -33,13 +33,13 @@ struct ContactLaw {
 };
 
 // Σ of a diagonal in the tangent plane and two outer products:
-// a (I − n nᵀ) + b n nᵀ − c t tᵀ
+// a (I − n nᵀ) + b n nᵀ + c s sᵀ
 template <class S>
-STICTION_FN Sym3<S> curvature(S a, S b, const Vec3<S>& n, S c, const Vec3<S>& t) {
+STICTION_FN Sym3<S> curvature(S a, S b, const Vec3<S>& n, S c, const Vec3<S>& s) {
   const S k = b - a;
-  const Vec3<S> u = k * n, w = c * t;
-  return {a + u.x * n.x - w.x * t.x, a + u.y * n.y - w.y * t.y, a + u.z * n.z - w.z * t.z,
-          u.x * n.y - w.x * t.y,     u.x * n.z - w.x * t.z,     u.y * n.z - w.y * t.z};
+  const Vec3<S> u = k * n, w = c * s;
+  return {a + u.x * n.x + w.x * s.x, a + u.y * n.y + w.y * s.y, a + u.z * n.z + w.z * s.z,
+          u.x * n.y + w.x * s.y,     u.x * n.z + w.x * s.z,     u.y * n.z + w.y * s.z};
 }
 // s u uᵀ
 template <class S>
@@ -63,21 +63,23 @@ STICTION_FN RowValue<S> hunt_crossley(const SlipLaw<S>& c, S v_n) {
   return {select(closing, impulse, S(0.0)), select(closing, hess, S(0.0))};
 }
 
-// ℓ(v_n, |x|), x = v_t + b_t: at a point all laws depend on nothing else. With t = r x
-//   γ = impulse n − across x
-//   G = across (I − n nᵀ) + normal n nᵀ − along t tᵀ + oblique u uᵀ,  u = n − tilt t
+// ℓ(v_n, |x|), x = v_t + b_t: at a point all laws depend on nothing else. With t = r x, s = n × t
+//   γ = impulse n − drag x
+//   G = plane (I − n nᵀ) + normal n nᵀ + across s sᵀ + oblique u uᵀ,  u = n − tilt t
+// A sum without differences: G stays positive where x is nothing but round-off.
 template <class S>
 struct SlipValue {
-  S impulse, r;
-  S across, normal, along, oblique, tilt;
+  S impulse, r, drag;
+  S plane, normal, across, oblique, tilt;
 };
 
-// ℓ = −N(v_n) + μ n0 ‖x‖_s, ‖x‖_s' = t = x/den, den = sqrt(|x|² + ε²)
+// ℓ = −N(v_n) + μ n0 ‖x‖_s, ‖x‖_s' = t = x/den, den = sqrt(|x|² + ε²); with drag = μ n0/den
+//   G_t = drag (I − n nᵀ − t tᵀ) = drag (1 − |t|²)(I − n nᵀ) + drag s sᵀ,  1 − |t|² = (ε/den)²
 template <class S>
 STICTION_FN SlipValue<S> lagged(const SlipLaw<S>& c, S v_n, S x2) {
-  const S r = S(1.0) / vsqrt(x2 + c.eps * c.eps), across = c.mu * c.n0 * r;
+  const S r = S(1.0) / vsqrt(x2 + c.eps * c.eps), drag = c.mu * c.n0 * r, e = c.eps * r;
   const RowValue<S> n = hunt_crossley(c, v_n);
-  return {n.impulse, r, across, n.hess, across, S(0.0), S(0.0)};
+  return {n.impulse, r, drag, drag * (e * e), n.hess, drag, S(0.0), S(0.0)};
 }
 
 // ℓ = −N(z), z = v_n − μ ‖x‖_s, ‖x‖_s = |x|²/(den + ε)
@@ -85,8 +87,8 @@ template <class S>
 STICTION_FN SlipValue<S> similar(const SlipLaw<S>& c, S v_n, S x2) {
   const S den = vsqrt(x2 + c.eps * c.eps), r = S(1.0) / den;
   const RowValue<S> n = hunt_crossley(c, v_n - c.mu * (x2 / (den + c.eps)));
-  const S across = c.mu * n.impulse * r;
-  return {n.impulse, r, across, S(0.0), across, n.hess, c.mu};
+  const S drag = c.mu * n.impulse * r, e = c.eps * r;
+  return {n.impulse, r, drag, drag * (e * e), S(0.0), drag, n.hess, c.mu};
 }
 
 // ℓ = ½ γᵀ R γ, γ = projection of y = R⁻¹ (v̂ − v_c) on the friction cone in the norm of R; x = v_t
@@ -103,15 +105,16 @@ STICTION_FN SlipValue<S> sap(const SlipLaw<S>& c, S v_n, S x2) {
   const S slide_n = scale * (y_n + mu_hat * y_r);
   const S n = select(acts, select(sticks, y_n, slide_n), zero);
 
-  // G: sticking diag(1/R); sliding μ/R_t (γ_n/y_r (P − t tᵀ) + μ̂ s t tᵀ), −μ s/R_n n tᵀ, s/R_n n nᵀ,
-  // which is s/R_n (n − μ t)(n − μ t)ᵀ and the part across
-  const S slide_across = c.mu * inv_t * (n / select(y_r > zero, y_r, one));
-  const S across = select(acts, select(sticks, inv_t, slide_across), zero);
+  // G: sticking diag(1/R); sliding c/R_n (n − μ t)(n − μ t)ᵀ, c = 1/(1 + μ μ̂), and across the slip
+  // μ/R_t γ_n/y_r
+  const S slide_drag = c.mu * inv_t * (n / select(y_r > zero, y_r, one));
+  const S drag = select(acts, select(sticks, inv_t, slide_drag), zero);
   return {n,
           select(x > zero, one, zero) / select(x > zero, x, one),
-          across,
+          drag,
+          select(sticks, drag, zero),
           select(acts && sticks, inv_n, zero),
-          select(sticks, zero, across),
+          select(sticks, zero, drag),
           select(acts, select(sticks, zero, scale * inv_n), zero),
           c.mu};
 }
@@ -125,9 +128,16 @@ STICTION_FN SlipValue<S> slip_law(int model, const SlipLaw<S>& c, S v_n, S x2) {
   }
 }
 
+// The part of v in the tangent plane. Once leaves a normal part of the round-off of v, which stiff
+// friction would take for slip.
+template <class S>
+STICTION_FN Vec3<S> tangential(const Vec3<S>& n, S v_n, const Vec3<S>& v) {
+  const Vec3<S> once = v - v_n * n;
+  return once - dot(n, once) * n;
+}
 template <class S>
 STICTION_FN Vec3<S> slip(const ContactLaw<S>& c, S v_n, const Vec3<S>& v) {
-  return (v - v_n * c.normal) + c.shift;
+  return tangential(c.normal, v_n, v) + c.shift;
 }
 
 template <class S>
@@ -136,8 +146,8 @@ STICTION_FN ContactValue<S> evaluate(int model, const ContactLaw<S>& c, const Ve
   const Vec3<S> x = slip(c, v_n, v);
   const SlipValue<S> s = slip_law(model, c.slip, v_n, norm2(x));
   const Vec3<S> t = s.r * x;
-  const Sym3<S> hess = curvature(s.across, s.normal, c.normal, s.along, t);
-  const Vec3<S> impulse = s.impulse * c.normal - s.across * x;
+  const Sym3<S> hess = curvature(s.plane, s.normal, c.normal, s.across, cross(c.normal, t));
+  const Vec3<S> impulse = s.impulse * c.normal - s.drag * x;
   if (model == kLagged) return {impulse, hess};
   return {impulse, outer(s.oblique, c.normal - s.tilt * t) + hess};
 }
@@ -151,7 +161,7 @@ struct PointLine {
 template <class S>
 STICTION_FN PointLine<S> point_line(const ContactLaw<S>& c, const Vec3<S>& v, const Vec3<S>& d) {
   const S v_n = dot(c.normal, v), d_n = dot(c.normal, d), zero = S(0.0);
-  const Vec3<S> x = slip(c, v_n, v), d_t = d - d_n * c.normal;
+  const Vec3<S> x = slip(c, v_n, v), d_t = tangential(c.normal, d_n, d);
   const S s = norm(d_t);
   const Vec3<S> along = (select(s > zero, S(1.0), zero) / select(s > zero, s, S(1.0))) * d_t;
   const S y = dot(along, x);
@@ -170,15 +180,16 @@ STICTION_FN LineValue<S> operator+(const LineValue<S>& a, const LineValue<S>& b)
   return {a.slope + b.slope, a.curvature + b.curvature};
 }
 
-// −d·γ and dᵀ G d at v + α d, with x·d = y s and t·d = r y s
+// −d·γ and dᵀ G d at v + α d, with x·d = y s, t·d = r y s and |n × t · d|² = (r s)² rest2
 template <class S>
 STICTION_FN LineValue<S> evaluate_line(int model, const SlipLaw<S>& c, const PointLine<S>& l,
                                        S alpha) {
   const S y = l.y + alpha * l.s;
   const SlipValue<S> v = slip_law(model, c, l.v_n + alpha * l.d_n, y * y + l.rest2);
   const S x_d = y * l.s, t_d = v.r * x_d;
-  const S slope = v.across * x_d - l.d_n * v.impulse;
-  const S curvature = v.normal * (l.d_n * l.d_n) + (v.across * (l.s * l.s) - v.along * (t_d * t_d));
+  const S slope = v.drag * x_d - l.d_n * v.impulse;
+  const S curvature =
+      v.normal * (l.d_n * l.d_n) + (v.plane + v.across * (v.r * (v.r * l.rest2))) * (l.s * l.s);
   if (model == kLagged) return {slope, curvature};
   const S u_d = l.d_n - v.tilt * t_d;
   return {slope, curvature + v.oblique * (u_d * u_d)};

@@ -53,7 +53,7 @@ STICTION_FN S joint_fault(const ModelView& m, const EnvView<S>& e, int j) {
   if (type == JointType::free || type == JointType::ball) {
     const Quat<W> q = load4(e.qpos + adr + linear, 0);
     good = good && vabs(q.w) <= limit && vabs(q.x) <= limit && vabs(q.y) <= limit &&
-           vabs(q.z) <= limit && q.w * q.w + q.x * q.x + q.y * q.y + q.z * q.z > W(0.0);
+           vabs(q.z) <= limit && q.w * q.w + q.x * q.x + q.y * q.y + q.z * q.z > W(kShortestQuat2);
   }
   return position_fault<S>(good);
 }

@@ -6,15 +6,9 @@
 
 STICTION_PHYSICS_BEGIN
 
-// β²/4π² of every row that is not a contact: β = 0.1
+// β²/4π² of every row that is not a contact: β = 0.1. R of a limit and of the stiffest servo is that
+// times w.
 inline constexpr double kRowNearRigid = 0.01 / (4 * 9.8696044010893586);
-
-// R = max(β²/4π² w, 1/(2 δt² k)); the floor on k decides only for the heaviest bodies
-template <class S>
-STICTION_FN S limit_regularization(double dt, S w) {
-  constexpr double kStiffness = 1e12;  // N/m or N m/rad
-  return vmax(S(kRowNearRigid) * w, S(1 / (2 * dt * dt * kStiffness)));
-}
 
 // Both limits of a joint: γ = ((v̂_l − v)/R)₊ − ((v̂_u + v)/R)₊, inv = 1/R
 template <class S>

@@ -14,7 +14,7 @@ STICTION_FN bool has_rows(const ModelView& m) {
   return m.any_limit || m.any_servo || m.any_frictionloss;
 }
 
-// Limits of single-dof joints: w = 1/A_ii, v̂ = −g0/(2 δt) with g0 the distance to each limit
+// Limits of single-dof joints: R = β²/4π² w with w = 1/A_ii, v̂ = −g0/(2 δt) with g0 the distance to each limit
 template <class Team, class S>
 STICTION_FN void limit_constants(const Team& team, const ModelView& m, EnvView<S>& e) {
   if (!m.any_limit) return;
@@ -24,7 +24,7 @@ STICTION_FN void limit_constants(const Team& team, const ModelView& m, EnvView<S
     e.limit_vhat[2 * i] = e.limit_vhat[2 * i + 1] = S(0.0);
     if (m.dof_limited[i] == 0) return;
     const int j = m.dof_jntid[i];
-    e.limit_inv_R[i] = S(1.0) / limit_regularization(dt, e.inv_diag[i]);
+    e.limit_inv_R[i] = S(1.0) / (S(kRowNearRigid) * e.inv_diag[i]);
     const Wide<S> q = e.qpos[m.jnt_qposadr[j]], margin = e.jnt_margin[j];
     const Wide<S> below = q - e.jnt_range[2 * j] - margin;
     const Wide<S> above = e.jnt_range[2 * j + 1] - margin - q;

@@ -79,7 +79,7 @@ struct ModelView : SizesView {
   const int *site_bodyid, *site_type;
   const int *actuator_trntype, *actuator_trnid, *actuator_ctrllimited, *actuator_forcelimited;
   const int *actuator_mayservo;  // (nu)   1: feedback that pulls back is possible, so it may be a row
-  const int *actuator_shortway;  // (nu)   1: position servo on a ball joint: goes the short way round
+  const int *actuator_onball;    // (nu)   1: acts on a ball joint
   const int *actuator_bounded;   // (nu)   1: jnt_actfrcrange of its joint bounds the actuator's own force
   const int *act_momentadr;      // (nu+1) entries of its moment arm
   const int *act_momentdof;      // (nmoment)

@@ -1,6 +1,5 @@
 #include "reference/row_laws.h"
 
-#include <algorithm>
 #include <numbers>
 
 namespace stiction::reference {
@@ -16,9 +15,7 @@ Scalar LimitLaw::at(double v) const {
 }
 
 LimitLaw limit_law(double dt, double w, double g0) {
-  constexpr double kStiffness = 1e12;  // N/m or N m/rad: the floor on R decides in practice
-  const double R = std::max(near_rigid_factor(kRowNearRigid) * w, 1 / (2 * dt * dt * kStiffness));
-  return {R, -g0 / (2 * dt)};
+  return {near_rigid_factor(kRowNearRigid) * w, -g0 / (2 * dt)};
 }
 
 Scalar ServoLaw::at(double v) const {

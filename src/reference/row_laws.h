@@ -17,7 +17,7 @@ struct LimitLaw {
   double R, v_hat;
   Scalar at(double v) const;
 };
-// The joint limit with gap g0: near-rigid R = max(β²/4π² w, 1/(2 δt² k)), v̂ = −g0/(2 δt)
+// The joint limit with gap g0: near-rigid R = β²/4π² w, v̂ = −g0/(2 δt)
 LimitLaw limit_law(double dt, double w, double g0);
 
 // Implicit servo: force ũ(v) = force0 − κ v clamped to [lower, upper]; γ = δt clamp(ũ),

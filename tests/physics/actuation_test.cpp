@@ -120,6 +120,29 @@ TEST(Actuation, ServosHaveNoExplicitForceInTheirLane) {
   EXPECT_EQ(env.get(Field::qfrc_actuator, 1)[0], 2);  // 1 + 2 * 0.5
 }
 
+// So is its way round a ball joint: 5 rad ahead of the identity is 5 - 2π, for a position servo only.
+TEST(Actuation, APositionServoGoesTheShortWayInItsLane) {
+  const ModelPtr model = load_model_from_string(R"(<mujoco><worldbody>
+    <body><joint name="b" type="ball"/><geom size=".1"/></body></worldbody>
+    <actuator><position joint="b" gear="1" kp="3"/><motor joint="b" gear="1"/></actuator></mujoco>)");
+  Env<TestPack> env(*model);
+  env.fill(Field::ctrl, 5);
+  const int servo = 0, motor = 1;
+  for (const auto& [actuator, lane, kp] : {std::tuple{servo, 1, 0.}, {motor, 2, 3.}}) {
+    env.put(Field::actuator_gain, 3 * actuator, lane, 3);
+    env.put(Field::actuator_bias, 3 * actuator + 1, lane, -kp);
+  }
+  run(env);
+  const double near = 3 * (5 - 2 * 3.141592653589793);
+  const auto force = [&](int actuator, int lane) {
+    return env.number(Field::act_law, 3 * actuator, lane);
+  };
+  EXPECT_NEAR(force(servo, 0), near, 1e-5);
+  EXPECT_NEAR(force(servo, 1), 15, 1e-5);
+  EXPECT_NEAR(force(motor, 1), 5, 1e-5);
+  EXPECT_NEAR(force(motor, 2), near, 1e-5);
+}
+
 TEST(Actuation, InputsThatAreNotFiniteCountAsZeroInTheirLane) {
   const NamedModel& zoo = all_models().back();
   const State clean = RandomStates()(*zoo.model);

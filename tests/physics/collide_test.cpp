@@ -133,7 +133,9 @@ struct Checker {
       const double push = *o.timestep * c.stiffness * std::max(0.0, -c.gap);
       law(p, lane, it->second, push * (1 + c.dissipation * 4 * speed));
       if (o.stiction == Stiction::anchored) {
+        const double time = ref::kAnchorTime * *o.timestep;
         near(Field::point_anchor, p, lane, it->second.point.anchor, 1e-4, "anchor");
+        near(Field::point_shift, p, lane, it->second.point.anchor / time, 1e-4 / time, "shift");
       }
     }
     EXPECT_GE(found + expected.near.size(), expected.active.size()) << "points are missing";

@@ -186,6 +186,20 @@ inline void expect_same_bits(const std::vector<double>& a, const std::vector<dou
         << what << "[" << i << "]: " << a[i] << " against " << b[i];
 }
 
+// check(env, forward) after `run` at random states, beside what the reference engine says there.
+template <class S, class F, class Check>
+void beside_the_reference(const NamedModel& model, const F& run, const Check& check) {
+  const Reference ref(model.model);
+  RandomStates random;
+  for (int i = 0; i < 20; ++i) {
+    const State s = random(*model.model);
+    Env<S> env(*model.model);
+    set_state(env, s);
+    run(physics::TeamOfOne(), env.m(), env.e);
+    check(env, ref.forward(s.qpos, s.qvel, s.inputs()));
+  }
+}
+
 // `run(team, m, e)` gives the same bits in a scrambled order, and on four threads.
 template <class S, class F>
 void expect_any_team(const NamedModel& model, const F& run, const std::vector<Field>& fields) {

@@ -64,6 +64,8 @@ TEST(RowLaws, LimitConstants) {  // β²/4π² = 2.533029591058444e-4
   EXPECT_NEAR(limit.R, 2.533029591058444e-4, 2e-19);
   EXPECT_DOUBLE_EQ(limit.v_hat, .5);
   EXPECT_EQ(limit.at(.6).impulse, 0);
+  // a body of 10^12 kg under a microsecond is as rigid as any other
+  EXPECT_DOUBLE_EQ(limit_law(1e-6, 1e-12, -1e-6).R, 1e-12 * limit.R);
 }
 
 TEST(RowLaws, ServoOfT44) {  // Kp = 100, Kd = 10, dt = .01: 1/G = 1/(dt κ) = 9.0909…
