@@ -81,8 +81,9 @@ class Env {
   void seed(std::span<const int> ids, std::span<const std::uint64_t> seeds);  // a seed each
 
   // One control step of all environments. actions: (num_envs, naction), row-major; ArgumentError on
-  // another size. An environment that froze (Batch::status) ends its episode as terminated with
-  // reward 0; truncated is false where terminated is true. Allocates nothing.
+  // another size. Numbers that are not finite count as 0 and set Status::bad_control. An environment
+  // that froze (Batch::status) ends its episode as terminated with reward 0; truncated is false where
+  // terminated is true. Observations, rewards and metrics are finite. Allocates nothing.
   void step(std::span<const float> actions);
 
   // The same with `physics` in the place of Batch::step: it brings the batch's state forward by the

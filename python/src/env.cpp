@@ -335,7 +335,8 @@ void bind_env(nb::module_& m) {
                 "tuple[numpy.typing.NDArray[numpy.float32], numpy.typing.NDArray[numpy.float32], "
                 "numpy.typing.NDArray[numpy.bool_], numpy.typing.NDArray[numpy.bool_]]"),
         "One control step: (obs, reward, terminated, truncated). actions: (num_envs, "
-        "num_actions).\n\n"
+        "num_actions);\n"
+        "numbers that are not finite count as 0 and set Status.bad_control.\n\n"
         "physics: called in the place of batch.step(frame_skip); it writes the state that follows "
         "into\n"
         "`batch` and calls batch.refresh(). For the same task on another engine.");

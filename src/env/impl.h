@@ -43,6 +43,7 @@ struct Env::Impl {
   std::vector<std::int32_t> length, final_length;
   std::vector<double> sum;  // of the rewards
   std::vector<float> episode_return, final_return;
+  std::vector<float> action;        // of the last step, finite
   cpu::Buffer memory;               // of the task
   std::vector<std::uint8_t> ended;  // next_step: begins its next episode in the next step
   bool begun = false;               // a reset or step after construction
@@ -64,6 +65,7 @@ struct Env::Impl {
   void share(int n, const F& f);
   void flip();
   void step(std::span<const float> actions, const std::function<void()>& physics);
+  void take(std::span<const float> actions, int begin, int end);
   void finish(int begin, int end);
   void reset(std::span<const int> which);
   void observe();

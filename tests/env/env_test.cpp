@@ -337,18 +337,42 @@ TEST(Env, AFrozenEnvironmentEndsAndBeginsAgain) {
   for (const float x : numbers<float>(e.obs())) EXPECT_TRUE(std::isfinite(x));
 }
 
-// A NaN of the policy counts as zero in the motors; its environment shows it and harms no other.
+// What is not finite counts as zero, in the motors, in the reward and in what a task shows of the
+// last action; the status says so, and the episode goes on.
 TEST(Env, ActionsThatAreNotNumbers) {
-  Player clean("HalfCheetah-v5", options(3)), spoilt("HalfCheetah-v5", options(3));
-  clean.step();
-  spoilt.actions = clean.actions;
-  spoilt.actions[1 * 6] = std::numeric_limits<float>::quiet_NaN();
-  spoilt.env.step(spoilt.actions);
-  for (const int i : {0, 2}) EXPECT_EQ(results(clean.env, i), results(spoilt.env, i));
-  const auto status = numbers<std::uint32_t>(spoilt.env.batch().status());
-  EXPECT_TRUE(any(static_cast<Status>(status[1]), Status::bad_control));
-  for (const float x : row<float>(spoilt.env.obs(), 1)) EXPECT_TRUE(std::isfinite(x));
-  EXPECT_TRUE(std::isnan(row<float>(spoilt.env.reward(), 1)[0]));
+  for (const TaskInfo& task : Env::tasks()) {
+    SCOPED_TRACE(task.id);
+    Player zero(task.id, options(3)), spoilt(task.id, options(3));
+    const int n = task.naction;
+    set_actions(zero.actions, n, 0, 0);
+    spoilt.actions = zero.actions;
+    constexpr float kBad[] = {std::numeric_limits<float>::quiet_NaN(),
+                              std::numeric_limits<float>::infinity(),
+                              -std::numeric_limits<float>::infinity()};
+    for (int k = 0; k < std::min(n, 3); ++k)
+      zero.actions[at(n + k)] = 0, spoilt.actions[at(n + k)] = kBad[k];
+    zero.env.step(zero.actions);
+    spoilt.env.step(spoilt.actions);
+    for (int i = 0; i < 3; ++i) EXPECT_EQ(results(zero.env, i), results(spoilt.env, i));
+    EXPECT_FALSE(spoilt.done(1));
+    const auto status = numbers<std::uint32_t>(spoilt.env.batch().status());
+    for (int i = 0; i < 3; ++i)
+      EXPECT_EQ(any(static_cast<Status>(status[at(i)]), Status::bad_control), i == 1);
+  }
+}
+
+// Squares of actions and sums of rewards end at the largest float.
+TEST(Env, RewardsAreFiniteWhateverTheActions) {
+  for (const TaskInfo& task : Env::tasks()) {
+    SCOPED_TRACE(task.id);
+    Env e(task.id, options(2));
+    for (int k = 0; k < 3; ++k) {
+      e.step(std::vector<float>(at(2 * task.naction), k == 1 ? -3e38f : 3e38f));
+      for (const ArrayView& v : {e.obs(), e.reward(), e.final_obs(), e.metrics(),
+                                 e.episode_return(), e.final_episode_return()})
+        for (const float x : numbers<float>(v)) ASSERT_TRUE(std::isfinite(x)) << v.name;
+    }
+  }
 }
 
 TEST(Env, RefusesWhatItCanNotDo) {
