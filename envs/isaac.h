@@ -19,25 +19,21 @@ struct IsaacHeading {
 STICTION_FN IsaacHeading isaac_heading(const double* pos, const double* quat) {
   const double w = quat[0], x = quat[1], y = quat[2], z = quat[3];
   IsaacHeading t;
-  t.yaw = std::atan2(2 * (w * z + x * y), w * w + x * x - y * y - z * z);
-  t.roll = std::atan2(2 * (w * x + y * z), w * w - x * x - y * y + z * z);
+  t.yaw = angle(2 * (w * z + x * y), w * w + x * x - y * y - z * z);
+  t.roll = angle(2 * (w * x + y * z), w * w - x * x - y * y + z * z);
   const double dx = kIsaacTarget - pos[0], dy = -pos[1];
   t.distance = std::sqrt(dx * dx + dy * dy);
-  t.angle_to_target = std::atan2(-pos[2], dx) - t.yaw;
+  t.angle_to_target = angle(-pos[2], dx) - t.yaw;
   t.up = w * w - x * x - y * y + z * z;
   const double forward_x = w * w + x * x - y * y - z * z, forward_y = 2 * (x * y + w * z);
   t.heading = (forward_x * dx + forward_y * dy) / t.distance;
   return t;
 }
 
-// Angles into [0, 2π), into (−π, π].
+// The same angle in [0, 2π).
 STICTION_FN double positive_angle(double a) {
-  constexpr double kTwoPi = 6.283185307179586;
-  const double b = std::fmod(a, kTwoPi);
-  return b < 0 ? b + kTwoPi : b;
-}
-STICTION_FN double wrapped_angle(double a) {
-  return std::atan2(std::sin(a), std::cos(a));
+  const double b = std::fmod(a, 2 * kPi);
+  return b < 0 ? b + 2 * kPi : b;
 }
 
 // Hinge i: position scaled so that its limits are −1 and 1.
