@@ -18,18 +18,10 @@ const std::vector<Field> kFields = {Field::cvel0, Field::cacc, Field::cfrc, Fiel
 
 template <class S>
 void compare(const NamedModel& model, double tolerance) {
-  const Model& m = *model.model;
-  const Reference ref(model.model);
-  RandomStates random;
-  for (int i = 0; i < 20; ++i) {
-    const State s = random(m);
-    Env<S> env(m);
-    set_state(env, s);
-    kRun(physics::TeamOfOne(), env.m(), env.e);
-    const ForwardResult f = ref.forward(s.qpos, s.qvel, s.inputs());
+  at_random_states<S>(model, kRun, [&](Env<S>& env, const ForwardResult& f) {
     expect_near(env.get(Field::qfrc_bias), f.qfrc_bias, tolerance, model.name + " qfrc_bias");
     expect_near(env.get(Field::cvel), f.cvel, tolerance, model.name + " cvel");
-  }
+  });
 }
 
 TEST(Bias, AgreesWithTheReference) {

@@ -30,16 +30,9 @@ std::vector<double> expected_A(const Model& m, const std::vector<double>& M, dou
 template <class S>
 void compare(const NamedModel& model, double tolerance) {
   const Model& m = *model.model;
-  const Reference ref(model.model);
-  RandomStates random;
-  for (int i = 0; i < 20; ++i) {
-    const State s = random(m);
-    Env<S> env(m);
-    set_state(env, s);
-    kRun(physics::TeamOfOne(), env.m(), env.e);
-    const ForwardResult f = ref.forward(s.qpos, s.qvel, s.inputs());
+  at_random_states<S>(model, kRun, [&](Env<S>& env, const ForwardResult& f) {
     expect_near(env.get(Field::A), expected_A(m, f.M, m.timestep), tolerance, model.name + " A");
-  }
+  });
 }
 
 TEST(Inertia, AgreesWithTheReference) {

@@ -29,14 +29,7 @@ std::vector<double> about_origin(const Model& m, const physics::ModelView& view,
 template <class S>
 void compare(const NamedModel& model, double wide, double real) {
   const Model& m = *model.model;
-  const Reference ref(model.model);
-  RandomStates random;
-  for (int i = 0; i < 20; ++i) {
-    const State s = random(m);
-    Env<S> env(m);
-    set_state(env, s);
-    kRun(physics::TeamOfOne(), env.m(), env.e);
-    const ForwardResult f = ref.forward(s.qpos, s.qvel, s.inputs());
+  at_random_states<S>(model, kRun, [&](Env<S>& env, const ForwardResult& f) {
     const std::string what = model.name + " ";
     expect_near(env.get(Field::xpos), f.xpos, wide, what + "xpos");
     expect_near(env.get(Field::xquat), f.xquat, wide, what + "xquat");
@@ -49,7 +42,7 @@ void compare(const NamedModel& model, double wide, double real) {
     for (std::size_t k = 0; k < off.size(); ++k)
       off[k] -= f.xpos[3 * static_cast<std::size_t>(env.m().tree_body[0]) + k % 3];
     expect_near(env.get(Field::geom_off), off, real, what + "geom_off");
-  }
+  });
 }
 
 TEST(Kinematics, AgreesWithTheReference) {

@@ -178,6 +178,21 @@ inline void expect_near(const std::vector<double>& a, const std::vector<double>&
         << what << "[" << i << "]: " << a[i] << " against " << b[i];
 }
 
+// f(env, forward): after `run` at random states, and the reference's answer there.
+template <class S, class Run, class F>
+void at_random_states(const NamedModel& model, const Run& run, const F& f) {
+  const Model& m = *model.model;
+  const Reference ref(model.model);
+  RandomStates random;
+  for (int i = 0; i < 20; ++i) {
+    const State s = random(m);
+    Env<S> env(m);
+    set_state(env, s);
+    run(physics::TeamOfOne(), env.m(), env.e);
+    f(env, ref.forward(s.qpos, s.qvel, s.inputs()));
+  }
+}
+
 inline void expect_same_bits(const std::vector<double>& a, const std::vector<double>& b,
                              const std::string& what) {
   ASSERT_EQ(a.size(), b.size()) << what;
