@@ -52,6 +52,7 @@ struct RowSpec {
   bool wide;
   int numbers;        // of an environment
   std::size_t bytes;  // of its row
+  double limit;       // of the size of a number of the state
 };
 
 struct Batch::Impl {
@@ -124,7 +125,6 @@ struct Batch::Impl {
   void count_step(Workspace& w, const int* env, bool* active, int used);
   void note(int env, Status bits);
   bool frozen(int env) const { return any(static_cast<Status>(status[at(env)]), kFrozen); }
-  bool all_finite(Field f, int env, double limit = std::numeric_limits<double>::max()) const;
   bool state_is_good(int env) const;
   bool mocap_is_good(int env) const;
 
