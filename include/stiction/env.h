@@ -90,6 +90,12 @@ class Env {
   // physics steps of a control step and refreshes the outputs.
   void step(std::span<const float> actions, const std::function<void()>& physics);
 
+  // All that later steps depend on and the last results, as bytes; and back into an Env of the same
+  // task, options, precision and num_envs: the same bits from there on. restore throws Error on what
+  // is damaged or foreign, and then changes nothing.
+  std::vector<std::byte> snapshot() const;
+  void restore(std::span<const std::byte> snapshot);
+
   // obs of the present state, for those who wrote into the batch; everything else stays.
   void observe();
 

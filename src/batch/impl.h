@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "batch/archive.h"
 #include "cpu/buffer.h"
 #include "cpu/host_model.h"
 #include "cpu/kernels.h"
@@ -137,6 +138,11 @@ struct Batch::Impl {
   double limit(Field f) const;                          // of a number of the state
   std::string describe(Field f, int env, int i) const;  // "qpos[3, 2]"
 
+  // ---- file.cpp
+  std::vector<std::byte> snapshot();
+  // Throws Error, naming the source, on what is damaged or foreign; then nothing has changed.
+  void restore(std::span<const std::byte> bytes, const std::string& source);
+
   void check_params(int env) const;        // check.cpp
   std::vector<Contact> contacts(int env);  // contacts.cpp
 };
@@ -150,14 +156,6 @@ void for_fields(const cpu::FieldSpecs& specs, std::initializer_list<FieldKind> k
   for (int i = 0; i < kFields; ++i)
     for (const FieldKind kind : kinds)
       if (specs[at(i)].kind == kind) f(static_cast<Field>(i), specs[at(i)]);
-}
-
-// FNV-1a
-inline std::uint64_t hash_bytes(const void* data, std::size_t n,
-                                std::uint64_t hash = 0xcbf29ce484222325u) {
-  const auto* p = static_cast<const unsigned char*>(data);
-  for (std::size_t i = 0; i < n; ++i) hash = (hash ^ p[i]) * 0x100000001b3u;
-  return hash;
 }
 
 }  // namespace stiction

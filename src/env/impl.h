@@ -56,6 +56,11 @@ struct Env::Impl {
 
   Batch::Impl& engine() { return *batch.impl_; }
   int num_envs() const { return given.num_envs; }
+  // Of the task's memory of one environment.
+  std::size_t memory_bytes() const {
+    return at(runner->nmemory) *
+           (given.precision == Precision::float64 ? sizeof(double) : sizeof(float));
+  }
   EnvResults& current() { return results[at(now)]; }
   env::Places places();
   ArrayView view(const char* name, void* data, DType dtype, int columns) const;
@@ -69,6 +74,8 @@ struct Env::Impl {
   void finish(int begin, int end);
   void reset(std::span<const int> which);
   void observe();
+  template <class F>
+  void for_saved(const F& f);
   void begin_episodes(std::span<const int> which);
 };
 

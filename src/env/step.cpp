@@ -179,9 +179,7 @@ void Env::Impl::begin_episodes(std::span<const int> which) {
   Batch::Impl& e = engine();
   const env::Places p = places();
   const auto count = static_cast<int>(which.size());
-  const std::size_t bytes =
-      at(runner->nmemory) *
-      (given.precision == Precision::float64 ? sizeof(double) : sizeof(float));
+  const std::size_t bytes = memory_bytes();
   share(count, [&](int begin, int end) {
     for (int k = begin; k < end; ++k) {
       const int i = which[at(k)];

@@ -375,6 +375,63 @@ TEST(Env, RewardsAreFiniteWhateverTheActions) {
   }
 }
 
+// From a snapshot everything goes on as it would have: ends, resets, returns, own parameters, noise.
+TEST(Env, ASnapshotGoesOnWithTheSameBits) {
+  for (const TaskInfo& task : Env::tasks())
+    for (const Autoreset autoreset : {Autoreset::same_step, Autoreset::next_step}) {
+      SCOPED_TRACE(task.id);
+      EnvOptions o = options(5, autoreset, 3);
+      o.max_episode_steps = 7;
+      Player first(task.id, o);
+      o.seed = 99;
+      Player second(task.id, o);
+      for (int k = 0; k < 10; ++k) first.step();
+      second.env.restore(first.env.snapshot());
+      for (int k = 0; k < 10; ++k) {
+        EXPECT_EQ(first.env.steps(), second.env.steps());
+        for (int i = 0; i < 5; ++i) {
+          EXPECT_EQ(results(first.env, i), results(second.env, i)) << k;
+          EXPECT_EQ(row<float>(first.env.episode_return(), i),
+                    row<float>(second.env.episode_return(), i));
+        }
+        EXPECT_EQ(first.env.batch().state_hash(), second.env.batch().state_hash());
+        first.step(), second.step();
+      }
+    }
+}
+
+TEST(Env, RefusesForeignSnapshots) {
+  Player player("Hopper-v5", options(2));
+  player.step();
+  const std::vector<std::byte> good = player.env.snapshot();
+  const auto refusal = [&](const std::vector<std::byte>& bytes) {
+    const std::uint64_t before = player.env.batch().state_hash();
+    const std::string message = error_message([&] { player.env.restore(bytes); });
+    EXPECT_EQ(player.env.batch().state_hash(), before);
+    return message;
+  };
+  EXPECT_THAT(refusal({}), HasSubstr("too short"));
+  std::vector<std::byte> bytes = good;
+  bytes[0] ^= std::byte{1};
+  EXPECT_THAT(refusal(bytes), HasSubstr("not one"));
+  for (const std::size_t place : {good.size() / 4, good.size() - 20}) {
+    bytes = good;
+    bytes[place] ^= std::byte{1};
+    EXPECT_THAT(refusal(bytes), HasSubstr("checksum"));
+  }
+  EXPECT_THAT(refusal(Env("Hopper-v5", options(3)).snapshot()), HasSubstr("3 environments"));
+  EXPECT_THAT(refusal(Env("Walker2d-v5", options(2)).snapshot()), HasSubstr("another task"));
+  EnvOptions o = options(2);
+  o.task["reset_noise_scale"] = 0.1;
+  EXPECT_THAT(refusal(Env("Hopper-v5", o).snapshot()), HasSubstr("other options"));
+  o = options(2);
+  o.engine.timestep = 0.001;
+  EXPECT_THAT(refusal(Env("Hopper-v5", o).snapshot()), HasSubstr("other options"));
+  o = options(2);
+  o.precision = Precision::float64;
+  EXPECT_THAT(refusal(Env("Hopper-v5", o).snapshot()), HasSubstr("precision"));
+}
+
 TEST(Env, RefusesWhatItCanNotDo) {
   const auto refusal = [](const std::string& id, const auto& change) {
     EnvOptions o;
