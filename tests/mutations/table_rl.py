@@ -74,7 +74,7 @@ RL = [
           "array.copy() if self.copy else array", "array",
           pytests=(GYMNASIUM + "test_copies_unless_told_otherwise",)),
     Break("gymnasium: metrics of the new episode", ADAPTER,
-          "infos.update(self._metrics(env.episode_length > 0))",
-          "infos.update(self._metrics(env.episode_length >= 0))",
+          "infos.update(self._metrics(metrics, env.episode_length > 0))",
+          "infos.update(self._metrics(metrics, env.episode_length >= 0))",
           pytests=(GYMNASIUM + "test_agrees_with_gymnasiums_own_vector",)),
 ]
