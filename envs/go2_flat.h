@@ -49,8 +49,8 @@ struct Go2Flat {
       Draw draw(env.seed, env.episode, Stream::reset);
       for (int k = 0; k < 2; ++k) e.qpos[k] = draw.uniform(-start_xy, start_xy);
       e.qpos[2] = draw.uniform(start_height[0], start_height[1]);
-      const double half = 0.5 * draw.uniform(-start_yaw, start_yaw);
-      e.qpos[3] = std::cos(half), e.qpos[4] = e.qpos[5] = 0, e.qpos[6] = std::sin(half);
+      const auto half = physics::sincos(0.5 * draw.uniform(-start_yaw, start_yaw));
+      e.qpos[3] = half.cos, e.qpos[4] = e.qpos[5] = 0, e.qpos[6] = half.sin;
       for (int i = 0; i < kLegJoints; ++i) {
         const double low = e.jnt_range[2 * (i + 1)], high = e.jnt_range[2 * (i + 1) + 1];
         const double q = target[i] * draw.uniform(start_joint[0], start_joint[1]);
@@ -84,7 +84,7 @@ struct Go2Flat {
   STICTION_FN void observe(const Team& team, const ModelView&, TaskEnv<S>& env, bool first) const {
     const EnvView<S>& e = env.fields;
     const Mat3<S> axes = body_axes(e, 1);
-    const double heading = std::atan2(static_cast<double>(axes.x.y), static_cast<double>(axes.x.x));
+    const double heading = angle(static_cast<double>(axes.x.y), static_cast<double>(axes.x.x));
     // legged_gym draws before the reward, mjlab after it
     if (first || !mjlab) team.once([&] { steer(env, heading, !first); });
     Gait<S> g;

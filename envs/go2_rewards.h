@@ -28,7 +28,7 @@ struct Gait {
 
 template <class S>
 STICTION_FN S tracking(const S& error2, double sigma) {
-  return S(std::exp(-static_cast<double>(error2) / sigma));
+  return S(exp(-static_cast<double>(error2) / sigma));
 }
 template <class S>
 STICTION_FN S square(const S& x) {

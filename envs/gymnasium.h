@@ -33,6 +33,17 @@ STICTION_FN void apply_action(const Team& team, const ModelView& m, TaskEnv<S>& 
   team.for_each(m.nu, [&](int i) { e.fields.ctrl[i] = S(e.action[i]); });
 }
 
+// Of tasks that pay for motion along x = qpos[0]: act, and the mean velocity over the control step.
+template <class Team, class S>
+STICTION_FN void act_and_keep_x(const Team& team, const ModelView& m, TaskEnv<S>& e) {
+  apply_action(team, m, e);
+  team.once([&] { keep<S>(e.memory, e.fields.qpos[0]); });
+}
+template <class S>
+STICTION_FN S x_velocity(const TaskEnv<S>& e) {
+  return physics::narrow<S>((e.fields.qpos[0] - kept<S>(e.memory)) / Wide<S>(e.dt));
+}
+
 // qpos from `first` on, then qvel clipped to ±bound.
 template <class Team, class S>
 STICTION_FN void observe_state(const Team& team, const ModelView& m, TaskEnv<S>& e, int first,

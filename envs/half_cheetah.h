@@ -18,15 +18,13 @@ struct HalfCheetah {
   }
   template <class Team, class S>
   STICTION_FN void act(const Team& team, const ModelView& m, TaskEnv<S>& e) const {
-    apply_action(team, m, e);
-    team.once([&] { keep<S>(e.memory, e.fields.qpos[0]); });
+    act_and_keep_x(team, m, e);
   }
   template <class Team, class S>
   STICTION_FN void observe(const Team& team, const ModelView& m, TaskEnv<S>& e, bool first) const {
     observe_state(team, m, e, first_qpos, kUnbounded);
     if (first) return;
-    const Wide<S> x = e.fields.qpos[0];
-    const S speed = physics::narrow<S>((x - kept<S>(e.memory)) / Wide<S>(e.dt));
+    const S speed = x_velocity(e);
     const S forward = S(forward_weight) * speed;
     const S ctrl = S(-ctrl_cost) * squared_actions<Team, S>(team, m, e);
     e.reward = forward + ctrl;
@@ -34,7 +32,7 @@ struct HalfCheetah {
     team.once([&] {
       e.metric[0] = static_cast<float>(forward);
       e.metric[1] = static_cast<float>(ctrl);
-      e.metric[2] = static_cast<float>(x);
+      e.metric[2] = static_cast<float>(e.fields.qpos[0]);
       e.metric[3] = static_cast<float>(speed);
     });
   }

@@ -22,8 +22,7 @@ struct Humanoid {
 
   template <class Team, class S>
   STICTION_FN void reset(const Team& team, const ModelView& m, TaskEnv<S>& env) const {
-    add_noise(team, m, env, reset_noise_scale, Noise::uniform);
-    normalize_root(team, env);
+    add_noise_to_robot(team, m, env, reset_noise_scale, Noise::uniform);
   }
 
   template <class Team, class S>
@@ -76,13 +75,10 @@ struct Humanoid {
     const double survive = healthy ? healthy_reward : 0;
     env.reward = static_cast<S>(forward + survive - ctrl - contact_cost);
     env.terminated = terminate_when_unhealthy && !healthy;
-    team.once([&] {
-      const double x = e.qpos[0], y = e.qpos[1];
-      const double metrics[nmetric] = {
-          survive,  forward, -ctrl, -contact_cost, x, y, std::sqrt(x * x + y * y),
-          speed(0), speed(1)};
-      for (int k = 0; k < nmetric; ++k) env.metric[k] = static_cast<float>(metrics[k]);
-    });
+    const double x = e.qpos[0], y = e.qpos[1];
+    write_metrics(team, env,
+                  {survive, forward, -ctrl, -contact_cost, x, y, std::sqrt(x * x + y * y), speed(0),
+                   speed(1)});
   }
 
  private:

@@ -19,25 +19,21 @@ struct IsaacHeading {
 STICTION_FN IsaacHeading isaac_heading(const double* pos, const double* quat) {
   const double w = quat[0], x = quat[1], y = quat[2], z = quat[3];
   IsaacHeading t;
-  t.yaw = std::atan2(2 * (w * z + x * y), w * w + x * x - y * y - z * z);
-  t.roll = std::atan2(2 * (w * x + y * z), w * w - x * x - y * y + z * z);
+  t.yaw = angle(2 * (w * z + x * y), w * w + x * x - y * y - z * z);
+  t.roll = angle(2 * (w * x + y * z), w * w - x * x - y * y + z * z);
   const double dx = kIsaacTarget - pos[0], dy = -pos[1];
   t.distance = std::sqrt(dx * dx + dy * dy);
-  t.angle_to_target = std::atan2(-pos[2], dx) - t.yaw;
+  t.angle_to_target = angle(-pos[2], dx) - t.yaw;
   t.up = w * w - x * x - y * y + z * z;
   const double forward_x = w * w + x * x - y * y - z * z, forward_y = 2 * (x * y + w * z);
   t.heading = (forward_x * dx + forward_y * dy) / t.distance;
   return t;
 }
 
-// Angles into [0, 2π), into (−π, π].
+// The same angle in [0, 2π).
 STICTION_FN double positive_angle(double a) {
-  constexpr double kTwoPi = 6.283185307179586;
-  const double b = std::fmod(a, kTwoPi);
-  return b < 0 ? b + kTwoPi : b;
-}
-STICTION_FN double wrapped_angle(double a) {
-  return std::atan2(std::sin(a), std::cos(a));
+  const double b = std::fmod(a, 2 * kPi);
+  return b < 0 ? b + 2 * kPi : b;
 }
 
 // Hinge i: position scaled so that its limits are −1 and 1.
@@ -86,23 +82,47 @@ STICTION_FN void isaac_reset(const Team& team, const ModelView& m, TaskEnv<S>& e
   });
 }
 
-// Clipped actions to ctrl; where the torso is before the step.
-template <class Team, class S>
-STICTION_FN void isaac_act(const Team& team, const ModelView& m, TaskEnv<S>& env) {
-  team.for_each(m.nu, [&](int i) { env.fields.ctrl[i] = clipped_action(env, i); });
-  team.for_each(2, [&](int k) { keep<S>(env.memory + 2 * k, env.fields.xpos[3 + k]); });
-}
+// What the robots share: numbers, a step's beginning and its reward.
+struct IsaacRobot {
+  double heading_weight = 0, up_weight = 0, actions_cost = 0, energy_cost = 0;
+  double dof_velocity_scale = 0, contact_force_scale = 0, joints_at_limit_cost = 0;
+  double death_cost = 0, termination_height = 0, alive_reward = 0;
 
-// Approach to the target per time: the difference of potentials −distance / dt.
-template <class S>
-STICTION_FN double isaac_progress(const TaskEnv<S>& env, double distance) {
-  const double dx = kIsaacTarget - kept<S>(env.memory), y = kept<S>(env.memory + 2);
-  return (std::sqrt(dx * dx + y * y) - distance) / env.dt;
-}
+  static constexpr int nmetric = 7, nmemory = 4;
 
-// Pay for facing the target, in full beyond 0.8.
-STICTION_FN double heading_reward(double weight, double heading) {
-  return heading > 0.8 ? weight : weight * heading / 0.8;
-}
+  // Clipped actions to ctrl; where the torso is before the step.
+  template <class Team, class S>
+  STICTION_FN void act(const Team& team, const ModelView& m, TaskEnv<S>& env) const {
+    team.for_each(m.nu, [&](int i) { env.fields.ctrl[i] = clipped_action(env, i); });
+    team.for_each(2, [&](int k) { keep<S>(env.memory + 2 * k, env.fields.xpos[3 + k]); });
+  }
+
+ protected:
+  // Reward, end and metrics; power and at_limit as the robot weighs its joints.
+  template <class Team, class S>
+  STICTION_FN void judge(const Team& team, const ModelView& m, TaskEnv<S>& env,
+                         const IsaacHeading& t, const S& power, const S& at_limit) const {
+    const auto actions = team.template sum<S>(m.nu, [&](int i) {
+      const S a = clipped_action(env, i);
+      return a * a;
+    });
+    // approach to the target per time: the difference of potentials −distance / dt
+    const double dx = kIsaacTarget - kept<S>(env.memory), y = kept<S>(env.memory + 2);
+    const double progress = (std::sqrt(dx * dx + y * y) - t.distance) / env.dt;
+    const double ahead = t.heading > 0.8 ? 1.0 : t.heading / 0.8;
+    const double terms[nmetric] = {progress,
+                                   t.up > 0.93 ? up_weight : 0.0,
+                                   heading_weight * ahead,
+                                   -actions_cost * static_cast<double>(actions),
+                                   -energy_cost * static_cast<double>(power),
+                                   -joints_at_limit_cost * static_cast<double>(at_limit),
+                                   static_cast<double>(env.fields.qvel[0])};
+    double reward = alive_reward;
+    for (int k = 0; k < nmetric - 1; ++k) reward += terms[k];
+    env.terminated = env.fields.qpos[2] < termination_height;
+    env.reward = static_cast<S>(env.terminated ? death_cost : reward);
+    write_metrics(team, env, terms);
+  }
+};
 
 }  // namespace stiction::envs

@@ -8,14 +8,11 @@
 
 namespace stiction::envs {
 
-struct IsaacHumanoid {
-  double heading_weight = 0.5, up_weight = 0.1, actions_cost = 0.01, energy_cost = 0.05;
-  double dof_velocity_scale = 0.1, angular_velocity_scale = 0.25, contact_force_scale = 0.01;
-  double joints_at_limit_cost = 0.25;
-  double death_cost = -1.0, termination_height = 0.8, alive_reward = 2.0;
+struct IsaacHumanoid : IsaacRobot {
+  double angular_velocity_scale = 0.25;
   int foot[2] = {};  // bodies: right, left
 
-  static constexpr int nobs = 108, naction = 21, nmetric = 7, nmemory = 4;
+  static constexpr int nobs = 108, naction = 21;
 
   template <class Team, class S>
   STICTION_FN void reset(const Team& team, const ModelView& m, TaskEnv<S>& env) const {
@@ -23,12 +20,8 @@ struct IsaacHumanoid {
   }
 
   template <class Team, class S>
-  STICTION_FN void act(const Team& team, const ModelView& m, TaskEnv<S>& env) const {
-    isaac_act(team, m, env);
-  }
-
-  template <class Team, class S>
-  STICTION_FN void observe(const Team& team, const ModelView&, TaskEnv<S>& env, bool first) const {
+  STICTION_FN void observe(const Team& team, const ModelView& m, TaskEnv<S>& env,
+                           bool first) const {
     const EnvView<S>& e = env.fields;
     const IsaacHeading t = isaac_heading(e.xpos + 3, e.xquat + 4);
     float* obs = env.obs;
@@ -56,10 +49,6 @@ struct IsaacHumanoid {
     S strongest = S(0);
     for (int i = 0; i < naction; ++i) strongest = physics::vmax(e.actuator_gear[6 * i], strongest);
     const auto share = [&](int i) { return e.actuator_gear[6 * i] / strongest; };
-    const auto actions = team.template sum<S>(naction, [&](int i) {
-      const S a = clipped_action(env, i);
-      return a * a;
-    });
     const auto power = team.template sum<S>(naction, [&](int i) {
       return share(i) * physics::vabs(clipped_action(env, i) * velocity_scale * e.qvel[6 + i]);
     });
@@ -67,20 +56,7 @@ struct IsaacHumanoid {
       const double over = std::fabs(scaled_position(e, i)) - 0.98;
       return over > 0 ? share(i) * static_cast<S>(over / 0.02) : S(0);
     });
-    const double terms[nmetric - 1] = {isaac_progress(env, t.distance),
-                                       t.up > 0.93 ? up_weight : 0.0,
-                                       heading_reward(heading_weight, t.heading),
-                                       -actions_cost * static_cast<double>(actions),
-                                       -energy_cost * static_cast<double>(power),
-                                       -joints_at_limit_cost * static_cast<double>(at_limit)};
-    double reward = alive_reward;
-    for (const double term : terms) reward += term;
-    env.terminated = e.qpos[2] < termination_height;
-    env.reward = static_cast<S>(env.terminated ? death_cost : reward);
-    team.once([&] {
-      for (int k = 0; k < nmetric - 1; ++k) env.metric[k] = static_cast<float>(terms[k]);
-      env.metric[nmetric - 1] = static_cast<float>(e.qvel[0]);
-    });
+    judge(team, m, env, t, power, at_limit);
   }
 };
 

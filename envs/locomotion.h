@@ -76,13 +76,20 @@ STICTION_FN Spatial<S> clip(const Spatial<S>& x, const double* range) {
   return {clip(x.a, range), clip(x.l, range)};
 }
 
-// After noise on its numbers: the orientation of the free joint of body 1 is a unit quaternion again.
+// Noise on the state of a robot on a free joint, whose orientation stays a unit quaternion.
 template <class Team, class S>
-STICTION_FN void normalize_root(const Team& team, TaskEnv<S>& env) {
+STICTION_FN void add_noise_to_robot(const Team& team, const ModelView& m, TaskEnv<S>& env,
+                                    double scale, Noise velocities) {
+  add_noise(team, m, env, scale, velocities);
   team.once([&] {
     physics::store4(env.fields.qpos + 3, 0,
                     physics::normalized(physics::load4(env.fields.qpos + 3, 0)));
   });
+}
+
+template <class Team, class S, int N>
+STICTION_FN void write_metrics(const Team& team, TaskEnv<S>& env, const double (&numbers)[N]) {
+  team.for_each(N, [&](int k) { env.metric[k] = static_cast<float>(numbers[k]); });
 }
 
 }  // namespace stiction::envs

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <cstdint>
 
-#include "physics/config.h"
+#include "envs/functions.h"
 
 namespace stiction::envs {
 
@@ -34,6 +34,11 @@ class Draw {
         key1_(static_cast<std::uint32_t>(seed >> 32)),
         counter_{{0, step, static_cast<std::uint32_t>(stream), episode}} {}
 
+  // On from word `first` of the row; before anything is drawn.
+  STICTION_FN void skip(std::uint32_t first) {
+    counter_.x[0] = first / 4;
+    for (std::uint32_t k = 0; k < first % 4; ++k) bits();
+  }
   STICTION_FN std::uint32_t bits() {
     if (used_ == 4) {
       block_ = philox(counter_, key0_, key1_);
@@ -47,9 +52,8 @@ class Draw {
   STICTION_FN double uniform(double low, double high) { return low + (high - low) * uniform(); }
   // Box–Muller, the cosine only: one number for two draws.
   STICTION_FN double normal() {
-    constexpr double kTwoPi = 6.283185307179586;
-    const double radius = std::sqrt(-2.0 * std::log(uniform()));
-    return radius * std::cos(kTwoPi * uniform());
+    const double radius = std::sqrt(-2.0 * log(uniform()));
+    return radius * physics::sincos(2 * kPi * uniform()).cos;
   }
 
  private:

@@ -21,15 +21,14 @@ struct PlanarWalker {
   }
   template <class Team, class S>
   STICTION_FN void act(const Team& team, const ModelView& m, TaskEnv<S>& e) const {
-    apply_action(team, m, e);
-    team.once([&] { keep<S>(e.memory, e.fields.qpos[0]); });
+    act_and_keep_x(team, m, e);
   }
   template <class Team, class S>
   STICTION_FN void observe(const Team& team, const ModelView& m, TaskEnv<S>& e, bool first) const {
     observe_state(team, m, e, first_qpos, 10.0);
     if (first) return;
     const Wide<S>* qpos = e.fields.qpos;
-    const S speed = physics::narrow<S>((qpos[0] - kept<S>(e.memory)) / Wide<S>(e.dt));
+    const S speed = x_velocity(e);
     const S forward = S(forward_weight) * speed;
     const S ctrl = S(-ctrl_cost) * squared_actions<Team, S>(team, m, e);
     const bool well = healthy<Team, S>(team, m, e);

@@ -32,7 +32,7 @@ using physics::ModelView;
 template <class S>
 struct TaskEnv {
   EnvView<S> fields;
-  const float* action;  // (naction) as given by the user, not clipped; not in a reset
+  const float* action;  // (naction) as given by the user, finite, not clipped; not in a reset
   float* obs;           // (nobs)
   float* metric;        // (nmetric) terms of the reward and what else is worth logging
   S* memory;            // (nmemory) lives from step to step; zero at the beginning of an episode

@@ -38,7 +38,6 @@ STICTION_FN void store_command(S* memory, const Command<S>& c) {
 
 template <class S>
 STICTION_FN Command<S> draw_command(const CommandLaw& law, Draw draw) {
-  constexpr double kPi = 3.141592653589793;
   double x = draw.uniform(law.x[0], law.x[1]), y = draw.uniform(law.y[0], law.y[1]);
   double yaw = draw.uniform(law.yaw[0], law.yaw[1]);
   const double heading = draw.uniform(-kPi, kPi),
@@ -56,7 +55,7 @@ STICTION_FN Command<S> draw_command(const CommandLaw& law, Draw draw) {
 template <class S>
 STICTION_FN S yaw_to_heading(const CommandLaw& law, const Command<S>& c, double heading) {
   const double error = static_cast<double>(c.heading) - heading;
-  const double rate = law.heading_stiffness * std::atan2(std::sin(error), std::cos(error));
+  const double rate = law.heading_stiffness * wrapped_angle(error);
   return S(physics::clamp(rate, law.yaw[0], law.yaw[1]));
 }
 

@@ -81,13 +81,20 @@ class Env {
   void seed(std::span<const int> ids, std::span<const std::uint64_t> seeds);  // a seed each
 
   // One control step of all environments. actions: (num_envs, naction), row-major; ArgumentError on
-  // another size. An environment that froze (Batch::status) ends its episode as terminated with
-  // reward 0; truncated is false where terminated is true. Allocates nothing.
+  // another size. Numbers that are not finite count as 0 and set Status::bad_control. An environment
+  // that froze (Batch::status) ends its episode as terminated with reward 0; truncated is false where
+  // terminated is true. Observations, rewards and metrics are finite. Allocates nothing.
   void step(std::span<const float> actions);
 
   // The same with `physics` in the place of Batch::step: it brings the batch's state forward by the
   // physics steps of a control step and refreshes the outputs.
   void step(std::span<const float> actions, const std::function<void()>& physics);
+
+  // All that later steps depend on and the last results, as bytes; and back into an Env of the same
+  // task, options, precision and num_envs: the same bits from there on. restore throws Error on what
+  // is damaged or foreign, and then changes nothing.
+  std::vector<std::byte> snapshot() const;
+  void restore(std::span<const std::byte> snapshot);
 
   // obs of the present state, for those who wrote into the batch; everything else stays.
   void observe();

@@ -9,6 +9,7 @@
 #include <nanobind/stl/variant.h>
 #include <nanobind/stl/vector.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -335,7 +336,8 @@ void bind_env(nb::module_& m) {
                 "tuple[numpy.typing.NDArray[numpy.float32], numpy.typing.NDArray[numpy.float32], "
                 "numpy.typing.NDArray[numpy.bool_], numpy.typing.NDArray[numpy.bool_]]"),
         "One control step: (obs, reward, terminated, truncated). actions: (num_envs, "
-        "num_actions).\n\n"
+        "num_actions);\n"
+        "numbers that are not finite count as 0 and set Status.bad_control.\n\n"
         "physics: called in the place of batch.step(frame_skip); it writes the state that follows "
         "into\n"
         "`batch` and calls batch.refresh(). For the same task on another engine.");
@@ -350,6 +352,23 @@ void bind_env(nb::module_& m) {
       },
       nb::sig("def observe(self) -> numpy.typing.NDArray[numpy.float32]"),
       "obs of the present state, for those who wrote into `batch`.");
+  c.def(
+      "snapshot",
+      [](const BoundEnv& b) {
+        const std::vector<std::byte> bytes = b.engine->snapshot();
+        return nb::bytes(bytes.data(), bytes.size());
+      },
+      "All that later steps depend on and the last results, as bytes.");
+  c.def(
+      "restore",
+      [](BoundEnv& b, const nb::bytes& bytes) {
+        const auto* data = static_cast<const std::byte*>(bytes.data());
+        const nb::gil_scoped_release release;
+        b.engine->restore({data, bytes.size()});
+      },
+      nb::arg("snapshot"),
+      "Goes on from a snapshot of an Env of the same task, options, precision and num_envs: the\n"
+      "same bits from there on. Raises Error on what is damaged or foreign, and changes nothing.");
   bind_info(c);
   bind_results(c);
   c.def("__len__", [](const BoundEnv& b) { return b.engine->num_envs(); });

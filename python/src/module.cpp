@@ -35,5 +35,6 @@ NB_MODULE(_core, m) {
   python::bind_reference(m);
   python::bind_rollout(m);
   python::bind_batch(m);
+  python::bind_draw(m);
   python::bind_env(m);
 }

@@ -197,7 +197,6 @@ def _train(args) -> int:
         "options": tasks.parse_options(args.option),
         "engine": tasks.parse_options(args.engine_option),
     }
-    args.num_envs = args.num_envs or (4096 if args.trainer == "rsl_rl" else 128)
     args.out = args.out or Path("runs") / args.id
     if args.trainer == "rsl_rl":
         from .learning.rsl_session import train

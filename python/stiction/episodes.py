@@ -118,7 +118,10 @@ class EpisodeLoop:
     # ---- stepping
 
     def step(self, actions):
-        """One control step of all environments: (obs, reward, terminated, truncated)."""
+        """One control step of all environments: (obs, reward, terminated, truncated).
+
+        Numbers of `actions` that are not finite count as 0.
+        """
         given, shape = np.asarray(actions), (self.num_envs, self.num_actions)
         if given.shape != shape or given.dtype.kind not in "fiub":
             raise ArgumentError(
@@ -126,6 +129,9 @@ class EpisodeLoop:
                 f"shape {shape} = (num_envs, num_actions)"
             )
         actions = np.ascontiguousarray(given, np.float32)
+        good = np.isfinite(actions)
+        if not good.all():
+            actions = np.where(good, actions, np.float32(0))
         self._begun = True
         self._buffers.reverse()
         b = self._buffers[0]

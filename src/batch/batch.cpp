@@ -135,7 +135,7 @@ Batch::Impl::Impl(ModelPtr m, const BatchOptions& o)
 std::vector<RowSpec> Batch::Impl::row_specs(std::initializer_list<FieldKind> kinds) const {
   std::vector<RowSpec> specs;
   for_fields(host.specs(), kinds, [&](Field f, const FieldSpec& s) {
-    if (s.size() > 0) specs.push_back({f, s.kind, is_wide(s), s.size(), row_bytes(s)});
+    if (s.size() > 0) specs.push_back({f, s.kind, is_wide(s), s.size(), row_bytes(s), limit(f)});
   });
   return specs;
 }

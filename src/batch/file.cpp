@@ -1,4 +1,4 @@
-// A batch in a file: a header that says what it belongs to, the numbers, a checksum.
+// A batch as bytes: a header that says what it belongs to, the numbers, a checksum. And in a file.
 #include <unistd.h>
 
 #include <cstdio>
@@ -24,41 +24,21 @@ struct Header {
   std::uint64_t num_envs = 0;
 };
 static_assert(std::has_unique_object_representations_v<Header>);
-using Checksum = std::uint64_t;
 
 [[noreturn]] void refuse(const std::string& path, const std::string& what) {
   throw Error(path + ": " + what);
 }
 
-// Bytes of the saved arrays, in their order in the file.
-class Archive {
- public:
-  std::vector<std::byte> bytes;
-
-  void put(const void* data, std::size_t n) {
-    const auto* p = static_cast<const std::byte*>(data);
-    bytes.insert(bytes.end(), p, p + n);
-  }
-  void take(void* data, std::size_t n) {
-    std::memcpy(data, bytes.data() + taken_, n);
-    taken_ += n;
-  }
-  std::size_t left() const { return bytes.size() - taken_; }
-
- private:
-  std::size_t taken_ = 0;
-};
-
-Archive read_file(const std::string& path) {
+std::vector<std::byte> read_file(const std::string& path) {
   std::ifstream in(path, std::ios::binary);
   if (!in) refuse(path, "can't be read; is the path right?");
-  Archive a;
+  std::vector<std::byte> bytes;
   in.seekg(0, std::ios::end);
-  a.bytes.resize(static_cast<std::size_t>(std::max<std::streamoff>(0, in.tellg())));
+  bytes.resize(static_cast<std::size_t>(std::max<std::streamoff>(0, in.tellg())));
   in.seekg(0);
-  in.read(reinterpret_cast<char*>(a.bytes.data()), static_cast<std::streamsize>(a.bytes.size()));
+  in.read(reinterpret_cast<char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
   if (!in) refuse(path, "can't be read");
-  return a;
+  return bytes;
 }
 
 // Never leaves half a file under the final name.
@@ -131,49 +111,53 @@ void for_saved(Batch::Impl& impl, const F& f) {
 
 }  // namespace
 
-void Batch::save(const std::string& path) const {
-  const Header header = header_of(*impl_);
+std::vector<std::byte> Batch::Impl::snapshot() {
   Archive a;
+  const Header header = header_of(*this);
   a.put(&header, sizeof header);
-  const std::vector<char> own = own_flags(*impl_);
-  a.put(own.data(), own.size());
-  for_saved(*impl_, [&](const void* data, std::size_t n) { a.put(data, n); });
-  const Checksum sum = hash_bytes(a.bytes.data(), a.bytes.size());
-  a.put(&sum, sizeof sum);
-  write_file(path, a.bytes.data(), a.bytes.size());
+  const std::vector<char> own_fields = own_flags(*this);
+  a.put(own_fields.data(), own_fields.size());
+  for_saved(*this, [&](const void* data, std::size_t n) { a.put(data, n); });
+  return a.sealed();
 }
 
-void Batch::load(const std::string& path) {
-  Archive a = read_file(path);
+void Batch::Impl::restore(std::span<const std::byte> bytes, const std::string& source) {
   Header header;
-  if (a.bytes.size() < sizeof header + at(kFields) + sizeof(Checksum))
-    refuse(path, "is too short to be a file that Batch::save wrote");
+  if (bytes.size() < sizeof header + at(kFields) + sizeof(Archive::Checksum))
+    refuse(source, "is too short to be a file that Batch::save wrote");
+  Archive a(bytes);
   a.take(&header, sizeof header);
-  require_same(header, header_of(*impl_), path);
-  Checksum sum;
-  std::memcpy(&sum, a.bytes.data() + a.bytes.size() - sizeof sum, sizeof sum);
-  if (sum != hash_bytes(a.bytes.data(), a.bytes.size() - sizeof sum))
-    refuse(path, "is damaged: the checksum does not match");
+  require_same(header, header_of(*this), source);
+  if (!a.whole()) refuse(source, "is damaged: the checksum does not match");
 
-  std::vector<char> own(at(kFields));
-  a.take(own.data(), own.size());
-  std::size_t expected = sizeof sum;
-  for_saved(*impl_, [&](const void*, std::size_t n) { expected += n; });
+  std::vector<char> own_fields(at(kFields));
+  a.take(own_fields.data(), own_fields.size());
+  std::size_t expected = 0;
+  for_saved(*this, [&](const void*, std::size_t n) { expected += n; });
   for (int f = 0; f < kFields; ++f) {
-    const FieldSpec& s = impl_->host.specs()[at(f)];
-    const bool was = impl_->owns(static_cast<Field>(f));
-    if (own[at(f)] != 0 && !was) expected += at(num_envs()) * impl_->row_bytes(s);
-    if (own[at(f)] == 0 && was) expected -= at(num_envs()) * impl_->row_bytes(s);
+    const FieldSpec& s = host.specs()[at(f)];
+    const bool was = owns(static_cast<Field>(f));
+    if (own_fields[at(f)] != 0 && !was) expected += at(num_envs()) * row_bytes(s);
+    if (own_fields[at(f)] == 0 && was) expected -= at(num_envs()) * row_bytes(s);
   }
-  if (a.left() != expected) refuse(path, "is damaged: its length does not match");
+  if (a.left() != expected) refuse(source, "is damaged: its length does not match");
 
   for (int i = 0; i < kFields; ++i) {
     const Field f = static_cast<Field>(i);
-    if (own[at(f)] != 0) impl_->make_own(f);
-    if (own[at(f)] == 0 && impl_->owns(f)) impl_->make_shared(f);
+    if (own_fields[at(f)] != 0) make_own(f);
+    if (own_fields[at(f)] == 0 && owns(f)) make_shared(f);
   }
-  for_saved(*impl_, [&](void* data, std::size_t n) { a.take(data, n); });
-  impl_->run({nullptr, num_envs(), 0, true});
+  for_saved(*this, [&](void* data, std::size_t n) { a.take(data, n); });
+  run({nullptr, num_envs(), 0, true});
+}
+
+void Batch::save(const std::string& path) const {
+  const std::vector<std::byte> bytes = impl_->snapshot();
+  write_file(path, bytes.data(), bytes.size());
+}
+
+void Batch::load(const std::string& path) {
+  impl_->restore(read_file(path), path);
 }
 
 }  // namespace stiction

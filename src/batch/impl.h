@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "batch/archive.h"
 #include "cpu/buffer.h"
 #include "cpu/host_model.h"
 #include "cpu/kernels.h"
@@ -65,6 +66,7 @@ struct RowSpec {
   bool wide;
   int numbers;        // of an environment
   std::size_t bytes;  // of its row
+  double limit;       // of the size of a number of the state
 };
 
 struct Batch::Impl {
@@ -139,7 +141,6 @@ struct Batch::Impl {
   void count_step(Workspace& w, const int* env, bool* active, int used);
   void note(int env, Status bits);
   bool frozen(int env) const { return any(static_cast<Status>(status[at(env)]), kFrozen); }
-  bool all_finite(Field f, int env, double limit = std::numeric_limits<double>::max()) const;
   bool state_is_good(int env) const;
   bool mocap_is_good(int env) const;
 
@@ -151,6 +152,11 @@ struct Batch::Impl {
   void clear_status(int env);
   double limit(Field f) const;                          // of a number of the state
   std::string describe(Field f, int env, int i) const;  // "qpos[3, 2]"
+
+  // ---- file.cpp
+  std::vector<std::byte> snapshot();
+  // Throws Error, naming the source, on what is damaged or foreign; then nothing has changed.
+  void restore(std::span<const std::byte> bytes, const std::string& source);
 
   void check_params(int env) const;        // check.cpp
   std::vector<Contact> contacts(int env);  // contacts.cpp
@@ -165,14 +171,6 @@ void for_fields(const cpu::FieldSpecs& specs, std::initializer_list<FieldKind> k
   for (int i = 0; i < kFields; ++i)
     for (const FieldKind kind : kinds)
       if (specs[at(i)].kind == kind) f(static_cast<Field>(i), specs[at(i)]);
-}
-
-// FNV-1a
-inline std::uint64_t hash_bytes(const void* data, std::size_t n,
-                                std::uint64_t hash = 0xcbf29ce484222325u) {
-  const auto* p = static_cast<const unsigned char*>(data);
-  for (std::size_t i = 0; i < n; ++i) hash = (hash ^ p[i]) * 0x100000001b3u;
-  return hash;
 }
 
 }  // namespace stiction

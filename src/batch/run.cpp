@@ -68,18 +68,15 @@ void Batch::Impl::note(int env, Status bits) {
   status[at(env)] |= static_cast<std::uint32_t>(bits);
 }
 
-bool Batch::Impl::all_finite(Field f, int env, double limit) const {
-  const FieldSpec& s = spec(f);
-  if (s.size() == 0) return true;
-  return number_bytes(s) == 8 ? all_within<double>(row(f, env), s.size(), limit)
-                              : all_within<float>(row(f, env), s.size(), limit);
-}
-
 // A pose that kinematics can use, and numbers that the step can square.
 bool Batch::Impl::state_is_good(int env) const {
-  for (const Field f : {Field::qpos, Field::qvel, Field::time, Field::anchor, Field::body_airtime,
-                        Field::qacc_warmstart})
-    if (!all_finite(f, env, limit(f))) return false;
+  for (const RowSpec& r : loaded) {
+    if (r.kind != FieldKind::state) continue;
+    const std::byte* numbers = rows[at(r.field)] + r.bytes * at(env);
+    if (!(r.bytes == 8 * at(r.numbers) ? all_within<double>(numbers, r.numbers, r.limit)
+                                       : all_within<float>(numbers, r.numbers, r.limit)))
+      return false;
+  }
   const auto* qpos = reinterpret_cast<const double*>(row(Field::qpos, env));
   return std::all_of(quaternions.begin(), quaternions.end(),
                      [&](int q) { return has_direction(qpos + q); });
@@ -87,8 +84,9 @@ bool Batch::Impl::state_is_good(int env) const {
 
 bool Batch::Impl::mocap_is_good(int env) const {
   if (model->nmocap == 0) return true;
-  if (!all_finite(Field::mocap_pos, env, kStateLimit) ||
-      !all_finite(Field::mocap_quat, env, kStateLimit))
+  // positions and quaternions are wide
+  if (!all_within<double>(row(Field::mocap_pos, env), 3 * model->nmocap, kStateLimit) ||
+      !all_within<double>(row(Field::mocap_quat, env), 4 * model->nmocap, kStateLimit))
     return false;
   const auto* quat = reinterpret_cast<const double*>(row(Field::mocap_quat, env));
   for (int k = 0; k < model->nmocap; ++k)

@@ -54,9 +54,9 @@ std::string Batch::Impl::describe(Field f, int env, int i) const {
 }
 
 void Batch::Impl::write_reference(int env, FieldKind kind) {
-  for_fields(host.specs(), {kind}, [&](Field f, const FieldSpec& s) {
-    std::copy_n(reference_row[at(f)], row_bytes(s), row(f, env));
-  });
+  for (const RowSpec& r : loaded)
+    if (r.kind == kind)
+      std::copy_n(reference_row[at(r.field)], r.bytes, rows[at(r.field)] + r.bytes * at(env));
 }
 
 void Batch::Impl::clear_status(int env) {

@@ -65,8 +65,8 @@ Env::Impl::Impl(const std::string& id, const EnvOptions& o)
   for (const std::string& name : runner->setup.own) batch.param(name);
 
   const std::size_t n = at(num_envs());
-  const std::size_t number = o.precision == Precision::float64 ? sizeof(double) : sizeof(float);
-  memory = cpu::Buffer(n * at(runner->nmemory) * number);
+  memory = cpu::Buffer(n * memory_bytes());
+  action.resize(n * at(info.naction));
   seeds.resize(n), episode.resize(n), length.resize(n), final_length.resize(n);
   sum.resize(n), episode_return.resize(n), final_return.resize(n), ended.resize(n);
   ids.reserve(n);

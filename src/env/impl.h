@@ -43,6 +43,7 @@ struct Env::Impl {
   std::vector<std::int32_t> length, final_length;
   std::vector<double> sum;  // of the rewards
   std::vector<float> episode_return, final_return;
+  std::vector<float> action;        // of the last step, finite
   cpu::Buffer memory;               // of the task
   std::vector<std::uint8_t> ended;  // next_step: begins its next episode in the next step
   bool begun = false;               // a reset or step after construction
@@ -55,6 +56,11 @@ struct Env::Impl {
 
   Batch::Impl& engine() { return *batch.impl_; }
   int num_envs() const { return given.num_envs; }
+  // Of the task's memory of one environment.
+  std::size_t memory_bytes() const {
+    return at(runner->nmemory) *
+           (given.precision == Precision::float64 ? sizeof(double) : sizeof(float));
+  }
   EnvResults& current() { return results[at(now)]; }
   env::Places places();
   ArrayView view(const char* name, void* data, DType dtype, int columns) const;
@@ -64,9 +70,12 @@ struct Env::Impl {
   void share(int n, const F& f);
   void flip();
   void step(std::span<const float> actions, const std::function<void()>& physics);
+  void take(std::span<const float> actions, int begin, int end);
   void finish(int begin, int end);
   void reset(std::span<const int> which);
   void observe();
+  template <class F>
+  void for_saved(const F& f);
   void begin_episodes(std::span<const int> which);
 };
 

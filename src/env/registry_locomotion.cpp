@@ -141,8 +141,9 @@ std::vector<TaskOptionInfo> isaac_options(double actions, double velocity, doubl
 }
 
 template <class Task>
-Task with_isaac_options(const TaskOptions& o) {
+Task with_isaac_options(const TaskOptions& o, double alive_reward) {
   Task t;
+  t.alive_reward = alive_reward;
   t.heading_weight = o.number("heading_weight");
   t.up_weight = o.number("up_weight");
   t.actions_cost = o.number("actions_cost");
@@ -168,7 +169,7 @@ TaskEntry isaac_ant() {
           .asset = [](const TaskOptions&) -> std::string { return "isaac_ant.xml"; },
           .make =
               [](const TaskOptions& o, const Model& m) {
-                auto t = with_isaac_options<envs::IsaacAnt>(o);
+                auto t = with_isaac_options<envs::IsaacAnt>(o, 0.5);
                 const char* feet[] = {"front_left_foot", "front_right_foot", "left_back_foot",
                                       "right_back_foot"};
                 for (int f = 0; f < 4; ++f) t.foot[f] = body(m, feet[f]);
@@ -185,7 +186,7 @@ TaskEntry isaac_humanoid() {
           .asset = [](const TaskOptions&) -> std::string { return "isaac_humanoid.xml"; },
           .make =
               [](const TaskOptions& o, const Model& m) {
-                auto t = with_isaac_options<envs::IsaacHumanoid>(o);
+                auto t = with_isaac_options<envs::IsaacHumanoid>(o, 2.0);
                 t.foot[0] = body(m, "right_foot"), t.foot[1] = body(m, "left_foot");
                 return runner(t, {.metrics = kIsaacMetrics});
               }};

@@ -100,22 +100,34 @@ class Runner final : public TaskRunner {
 
  private:
   template <class S>
-  void loop(Phase phase, const physics::ModelView& model, const Places& p, const int* ids,
-            int begin, int end) const {
+  void loop(Phase phase, const physics::ModelView& m, const Places& p, const int* ids, int begin,
+            int end) const {
+    using Env = envs::TaskEnv<S>;
     const physics::TeamOfOne team;
+    const auto each = [&](const auto& f) { for_each<S>(p, ids, begin, end, f); };
+    switch (phase) {
+      case Phase::reset: each([&](std::size_t, Env& e) { task_.reset(team, m, e); }); break;
+      case Phase::act: each([&](std::size_t, Env& e) { task_.act(team, m, e); }); break;
+      case Phase::first: each([&](std::size_t, Env& e) { task_.observe(team, m, e, true); }); break;
+      case Phase::observe:
+        each([&](std::size_t i, Env& e) {
+          task_.observe(team, m, e, false);
+          p.reward[i] = static_cast<float>(e.reward);
+          p.terminated[i] = e.terminated ? 1 : 0;
+        });
+        break;
+    }
+  }
+
+  // All inlined, so that of the addresses in a TaskEnv only those in use are computed: all of them
+  // cost more than a small task.
+  template <class S, class F>
+  [[gnu::flatten]] void for_each(const Places& p, const int* ids, int begin, int end,
+                                 const F& f) const {
     for (int k = begin; k < end; ++k) {
       const auto i = static_cast<std::size_t>(ids != nullptr ? ids[k] : k);
       envs::TaskEnv<S> e = task_env<S>(task_, p, i);
-      switch (phase) {
-        case Phase::reset: task_.reset(team, model, e); break;
-        case Phase::act: task_.act(team, model, e); break;
-        case Phase::first: task_.observe(team, model, e, true); break;
-        case Phase::observe:
-          task_.observe(team, model, e, false);
-          p.reward[i] = static_cast<float>(e.reward);
-          p.terminated[i] = e.terminated ? 1 : 0;
-          break;
-      }
+      f(i, e);
     }
   }
 

@@ -1,5 +1,6 @@
 // A control step and the beginning of episodes. Allocates nothing.
 #include <algorithm>
+#include <cmath>
 
 #include "env/impl.h"
 #include "stiction/error.h"
@@ -12,6 +13,15 @@ constexpr int kShare = 64;  // fewer environments are not worth waking the other
 template <class T>
 void copy_row(const std::vector<T>& from, std::vector<T>& to, int env, int columns) {
   std::copy_n(from.data() + at(env) * at(columns), at(columns), to.data() + at(env) * at(columns));
+}
+
+// The nearest finite number; 0 of what is none.
+float finite(float x) {
+  constexpr float kLargest = std::numeric_limits<float>::max();
+  return x != x ? 0.0f : std::clamp(x, -kLargest, kLargest);
+}
+void make_finite(float* x, std::size_t n) {
+  for (std::size_t k = 0; k < n; ++k) x[k] = finite(x[k]);
 }
 
 }  // namespace
@@ -66,9 +76,10 @@ void Env::Impl::step(std::span<const float> actions, const std::function<void()>
   flip();
   ++steps;
   env::Places p = places();
-  p.action = actions.data();
+  p.action = action.data();
   const physics::ModelView& view = engine().host.view();
   share(n, [&](int begin, int end) {
+    take(actions, begin, end);
     runner->run(env::Phase::act, given.precision, view, p, nullptr, begin, end);
   });
   physics();
@@ -98,9 +109,29 @@ void Env::Impl::step(std::span<const float> actions, const std::function<void()>
   }
 }
 
+// Keeps the actions, with 0 for what is not finite: the task and the motors see the same.
+void Env::Impl::take(std::span<const float> actions, int begin, int end) {
+  const std::size_t columns = at(info.naction);
+  bool all = true;
+  for (std::size_t k = at(begin) * columns; k < at(end) * columns; ++k) {
+    const bool good = std::isfinite(actions[k]);
+    action[k] = good ? actions[k] : 0.0f;
+    all = all && good;
+  }
+  if (all) return;
+  const auto is_bad = [](float x) { return !std::isfinite(x); };
+  for (int i = begin; i < end; ++i) {
+    const float* row = actions.data() + at(i) * columns;
+    if (std::any_of(row, row + columns, is_bad)) engine().note(i, Status::bad_control);
+  }
+}
+
 // Ends of episodes, sums and the last observation, after `observe`.
 void Env::Impl::finish(int begin, int end) {
   EnvResults& r = current();
+  make_finite(r.reward.data() + at(begin), at(end - begin));
+  make_finite(r.metrics.data() + at(begin) * at(runner->nmetric),
+              at(end - begin) * at(runner->nmetric));
   for (int i = begin; i < end; ++i) {
     const std::size_t k = at(i);
     if (ended[k] != 0) continue;  // this step only begins its next episode
@@ -108,7 +139,7 @@ void Env::Impl::finish(int begin, int end) {
     r.truncated[k] =
         r.terminated[k] == 0 && info.max_episode_steps > 0 && length[k] >= info.max_episode_steps;
     sum[k] += static_cast<double>(r.reward[k]);
-    episode_return[k] = static_cast<float>(sum[k]);
+    episode_return[k] = finite(static_cast<float>(sum[k]));
     if (r.terminated[k] == 0 && r.truncated[k] == 0) continue;
     final_length[k] = length[k], final_return[k] = episode_return[k];
   }
@@ -148,9 +179,7 @@ void Env::Impl::begin_episodes(std::span<const int> which) {
   Batch::Impl& e = engine();
   const env::Places p = places();
   const auto count = static_cast<int>(which.size());
-  const std::size_t bytes =
-      at(runner->nmemory) *
-      (given.precision == Precision::float64 ? sizeof(double) : sizeof(float));
+  const std::size_t bytes = memory_bytes();
   share(count, [&](int begin, int end) {
     for (int k = begin; k < end; ++k) {
       const int i = which[at(k)];

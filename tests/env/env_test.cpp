@@ -337,18 +337,99 @@ TEST(Env, AFrozenEnvironmentEndsAndBeginsAgain) {
   for (const float x : numbers<float>(e.obs())) EXPECT_TRUE(std::isfinite(x));
 }
 
-// A NaN of the policy counts as zero in the motors; its environment shows it and harms no other.
+// What is not finite counts as zero, in the motors, in the reward and in what a task shows of the
+// last action; the status says so, and the episode goes on.
 TEST(Env, ActionsThatAreNotNumbers) {
-  Player clean("HalfCheetah-v5", options(3)), spoilt("HalfCheetah-v5", options(3));
-  clean.step();
-  spoilt.actions = clean.actions;
-  spoilt.actions[1 * 6] = std::numeric_limits<float>::quiet_NaN();
-  spoilt.env.step(spoilt.actions);
-  for (const int i : {0, 2}) EXPECT_EQ(results(clean.env, i), results(spoilt.env, i));
-  const auto status = numbers<std::uint32_t>(spoilt.env.batch().status());
-  EXPECT_TRUE(any(static_cast<Status>(status[1]), Status::bad_control));
-  for (const float x : row<float>(spoilt.env.obs(), 1)) EXPECT_TRUE(std::isfinite(x));
-  EXPECT_TRUE(std::isnan(row<float>(spoilt.env.reward(), 1)[0]));
+  for (const TaskInfo& task : Env::tasks()) {
+    SCOPED_TRACE(task.id);
+    Player zero(task.id, options(3)), spoilt(task.id, options(3));
+    const int n = task.naction;
+    set_actions(zero.actions, n, 0, 0);
+    spoilt.actions = zero.actions;
+    constexpr float kBad[] = {std::numeric_limits<float>::quiet_NaN(),
+                              std::numeric_limits<float>::infinity(),
+                              -std::numeric_limits<float>::infinity()};
+    for (int k = 0; k < std::min(n, 3); ++k)
+      zero.actions[at(n + k)] = 0, spoilt.actions[at(n + k)] = kBad[k];
+    zero.env.step(zero.actions);
+    spoilt.env.step(spoilt.actions);
+    for (int i = 0; i < 3; ++i) EXPECT_EQ(results(zero.env, i), results(spoilt.env, i));
+    EXPECT_FALSE(spoilt.done(1));
+    const auto status = numbers<std::uint32_t>(spoilt.env.batch().status());
+    for (int i = 0; i < 3; ++i)
+      EXPECT_EQ(any(static_cast<Status>(status[at(i)]), Status::bad_control), i == 1);
+  }
+}
+
+// Squares of actions and sums of rewards end at the largest float.
+TEST(Env, RewardsAreFiniteWhateverTheActions) {
+  for (const TaskInfo& task : Env::tasks()) {
+    SCOPED_TRACE(task.id);
+    Env e(task.id, options(2));
+    for (int k = 0; k < 3; ++k) {
+      e.step(std::vector<float>(at(2 * task.naction), k == 1 ? -3e38f : 3e38f));
+      for (const ArrayView& v : {e.obs(), e.reward(), e.final_obs(), e.metrics(),
+                                 e.episode_return(), e.final_episode_return()})
+        for (const float x : numbers<float>(v)) ASSERT_TRUE(std::isfinite(x)) << v.name;
+    }
+  }
+}
+
+// From a snapshot everything goes on as it would have: ends, resets, returns, own parameters, noise.
+TEST(Env, ASnapshotGoesOnWithTheSameBits) {
+  for (const TaskInfo& task : Env::tasks())
+    for (const Autoreset autoreset : {Autoreset::same_step, Autoreset::next_step}) {
+      SCOPED_TRACE(task.id);
+      EnvOptions o = options(5, autoreset, 3);
+      o.max_episode_steps = 7;
+      Player first(task.id, o);
+      o.seed = 99;
+      Player second(task.id, o);
+      for (int k = 0; k < 10; ++k) first.step();
+      second.env.restore(first.env.snapshot());
+      for (int k = 0; k < 10; ++k) {
+        EXPECT_EQ(first.env.steps(), second.env.steps());
+        for (int i = 0; i < 5; ++i) {
+          EXPECT_EQ(results(first.env, i), results(second.env, i)) << k;
+          EXPECT_EQ(row<float>(first.env.episode_return(), i),
+                    row<float>(second.env.episode_return(), i));
+        }
+        EXPECT_EQ(first.env.batch().state_hash(), second.env.batch().state_hash());
+        first.step(), second.step();
+      }
+    }
+}
+
+TEST(Env, RefusesForeignSnapshots) {
+  Player player("Hopper-v5", options(2));
+  player.step();
+  const std::vector<std::byte> good = player.env.snapshot();
+  const auto refusal = [&](const std::vector<std::byte>& bytes) {
+    const std::uint64_t before = player.env.batch().state_hash();
+    const std::string message = error_message([&] { player.env.restore(bytes); });
+    EXPECT_EQ(player.env.batch().state_hash(), before);
+    return message;
+  };
+  EXPECT_THAT(refusal({}), HasSubstr("too short"));
+  std::vector<std::byte> bytes = good;
+  bytes[0] ^= std::byte{1};
+  EXPECT_THAT(refusal(bytes), HasSubstr("not one"));
+  for (const std::size_t place : {good.size() / 4, good.size() - 20}) {
+    bytes = good;
+    bytes[place] ^= std::byte{1};
+    EXPECT_THAT(refusal(bytes), HasSubstr("checksum"));
+  }
+  EXPECT_THAT(refusal(Env("Hopper-v5", options(3)).snapshot()), HasSubstr("3 environments"));
+  EXPECT_THAT(refusal(Env("Walker2d-v5", options(2)).snapshot()), HasSubstr("another task"));
+  EnvOptions o = options(2);
+  o.task["reset_noise_scale"] = 0.1;
+  EXPECT_THAT(refusal(Env("Hopper-v5", o).snapshot()), HasSubstr("other options"));
+  o = options(2);
+  o.engine.timestep = 0.001;
+  EXPECT_THAT(refusal(Env("Hopper-v5", o).snapshot()), HasSubstr("other options"));
+  o = options(2);
+  o.precision = Precision::float64;
+  EXPECT_THAT(refusal(Env("Hopper-v5", o).snapshot()), HasSubstr("precision"));
 }
 
 TEST(Env, RefusesWhatItCanNotDo) {

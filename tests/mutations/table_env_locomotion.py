@@ -78,7 +78,7 @@ ENV_LOCOMOTION = [
           "if (x * x + y * y <= law.least * law.least) x = y = 0;", "",
           pytests=(GO2 + "test_commands_of_legged_gym",)),
     Break("go2: headings the long way round", "envs/velocity_command.h",
-          "std::atan2(std::sin(error), std::cos(error))", "error",
+          "wrapped_angle(error)", "error",
           pytests=(GO2 + "test_commands_of_mjlab",)),
     Break("robot: a Go2 with a light foot", "envs/assets/go2_mjlab.xml",
           '<geom type="sphere" size="0.022" friction="1" mass="0"/>',

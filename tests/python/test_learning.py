@@ -90,6 +90,29 @@ def test_resume_counts_on(cli, tmp_path):
     assert result.returncode == 0 and [int(r["number"]) for r in rows_of(tmp_path)] == [1]
 
 
+@pytest.mark.parametrize("task", ["InvertedPendulum-v5", "Go2Flat"])
+def test_resume_continues_to_the_same_curve(cli, tmp_path, task):
+    """Five iterations at once are two and, in another process, three more: the same bits."""
+    begin = ("train", task, "--trainer", "numpy", "--no-plot", "--threads", 1)
+    whole, parts = tmp_path / "whole", tmp_path / "parts"
+    for out, iterations in ((whole, 5), (parts, 2)):
+        result = cli(*begin, "--num-envs", 24, "--iterations", iterations, "--out", out)
+        assert result.returncode == 0, result.stderr
+    result = cli(*begin, "--iterations", 3, "--resume", "--out", parts)
+    assert result.returncode == 0 and "new episodes" not in result.stdout, result.stderr
+    timed = {"seconds", "step_seconds", "collect_seconds", "learn_seconds"}
+    curves = [[{k: r[k] for k in r.keys() - timed} for r in rows_of(out)] for out in (whole, parts)]
+    assert curves[0] == curves[1] and len(curves[0]) == 5
+    a, b = (read_arrays(out / "policy.npz") for out in (whole, parts))
+    assert a.keys() == b.keys() and all(a[k].tobytes() == b[k].tobytes() for k in a)
+
+
+def test_resume_with_another_number_of_environments(cli, tmp_path):
+    assert train(cli, tmp_path, "--iterations", 1).returncode == 0
+    result = train(cli, tmp_path, "--resume", "--iterations", 1, "--num-envs", 8)
+    assert result.returncode == 0 and "not of 8 environments: new episodes" in result.stdout
+
+
 def test_resume_without_or_with_a_foreign_checkpoint(cli, trained, tmp_path):
     result = train(cli, tmp_path, "--resume")
     assert result.returncode == 1 and "there is no" in result.stderr

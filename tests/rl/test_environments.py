@@ -240,6 +240,19 @@ def test_a_frozen_environment_ends_its_episode(create):
     assert not env.terminated.any() and env.reward.tolist() == [1, 1, 1]
 
 
+def test_actions_that_are_not_finite_count_as_zero(create):
+    env, zero = create(4, seed=1), create(4, seed=1)
+    clean = actions(env, 0)
+    bad = clean.copy()
+    bad[:3, 0], clean[:3, 0] = (np.nan, np.inf, -np.inf), 0
+    for given in (bad, clean):  # the second step sees what the first one remembers
+        (env.step(given), zero.step(clean))
+        for name in RESULTS:
+            assert getattr(env, name).tobytes() == getattr(zero, name).tobytes()
+            assert np.isfinite(getattr(env, name)).all()
+    assert env.episode_length.tolist() == [2] * 4
+
+
 @pytest.mark.parametrize(
     "call",
     [

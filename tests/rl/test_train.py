@@ -78,6 +78,30 @@ def test_resume(tmp_path):
     assert result.returncode == 1 and f"was trained on {TASK}" in result.stderr
 
 
+def test_resume_continues_to_the_same_curve(tmp_path):
+    """Four iterations at once are two and two more: the same bits."""
+    import torch
+
+    begin = ("train", "Hopper-v5", "--no-plot", "--threads", 1)
+    whole, parts = tmp_path / "whole", tmp_path / "parts"
+    assert stiction(*begin, "--num-envs", 48, "--iterations", 4, "--out", whole).returncode == 0
+    assert stiction(*begin, "--num-envs", 48, "--iterations", 2, "--out", parts).returncode == 0
+    result = stiction(*begin, "--iterations", 2, "--resume", "--out", parts)
+    assert result.returncode == 0 and "new episodes" not in result.stdout, result.stderr
+    a, b = (torch.load(out / "model.pt", weights_only=False) for out in (whole, parts))
+    for name in ("actor_state_dict", "critic_state_dict"):
+        assert all(torch.equal(a[name][k], b[name][k]) for k in a[name])
+    assert a["infos"]["environments"] == b["infos"]["environments"]
+    timed = {"seconds", "step_seconds", "collect_seconds", "learn_seconds"}
+    curves = []
+    for out in (whole, parts):
+        with open(out / "progress.csv", newline="") as file:
+            curves.append([{k: row[k] for k in row.keys() - timed} for row in csv.DictReader(file)])
+    assert curves[0] == curves[1] and len(curves[0]) == 4
+    result = stiction(*begin, "--num-envs", 8, "--iterations", 1, "--resume", "--out", parts)
+    assert result.returncode == 0 and "new episodes begin" in result.stdout
+
+
 def test_ctrl_c_keeps_what_was_learnt(tmp_path):
     begun = command(*arguments(tmp_path, "--seconds", 600))
     with subprocess.Popen(begun, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as p:

@@ -85,6 +85,8 @@ class VectorEnv(gymnasium.vector.VectorEnv):
         self.metadata = {**_metadata(self.env), "autoreset_mode": _MODES[self.env.autoreset]}
         self.render_mode = render_mode
         self.copy = copy
+        self._metric_names = tuple(self.env.metric_names)
+        self._metric_masks = tuple(f"_{name}" for name in self._metric_names)
         self._render_envs = min(self.num_envs, 16) if render_envs is None else render_envs
         self._renderer = Renderer(self.env, width, height, camera)
 
@@ -108,6 +110,7 @@ class VectorEnv(gymnasium.vector.VectorEnv):
         obs, reward, terminated, truncated = env.step(actions)
         ended = terminated | truncated
         infos = {}
+        metrics = np.ascontiguousarray(env.metrics.T)
         if env.autoreset == "same_step" and ended.any():
             episode = {
                 "r": np.where(ended, env.final_episode_return, 0),
@@ -116,19 +119,18 @@ class VectorEnv(gymnasium.vector.VectorEnv):
                 "_l": ended,
             }
             infos["final_obs"] = self._out(env.final_obs)
-            infos["final_info"] = {**self._metrics(ended), "episode": episode, "_episode": ended}
+            infos["final_info"] = {**self._metrics(metrics, ended), "episode": episode, "_episode": ended}
             infos["_final_obs"] = infos["_final_info"] = ended
         # where the observation begins an episode there was no step that metrics could belong to
-        infos.update(self._metrics(env.episode_length > 0))
+        infos.update(self._metrics(metrics, env.episode_length > 0))
         return self._out(obs), self._out(reward), self._out(terminated), self._out(truncated), infos
 
-    def _metrics(self, mask):
-        infos = {}
-        if mask.any():
-            for k, name in enumerate(self.env.metric_names):
-                infos[name] = np.where(mask, self.env.metrics[:, k], 0)
-                infos[f"_{name}"] = mask
-        return infos
+    def _metrics(self, metrics, mask):
+        if not mask.any():
+            return {}
+        if not mask.all():
+            metrics = np.where(mask, metrics, 0)
+        return dict(zip(self._metric_names, metrics)) | dict.fromkeys(self._metric_masks, mask)
 
     def render(self):
         if self.render_mode is None:

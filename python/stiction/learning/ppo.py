@@ -114,6 +114,7 @@ class Ppo:
         self.rate = settings.learning_rate
         self.returns = RunningMoments(1)  # of the discounted return, for the scale of rewards
         self.discounted = np.zeros(env.num_envs)
+        self.whole = np.zeros(env.num_envs, bool)  # the episode has begun at a reset
         self.episodes = deque(maxlen=100)  # (return, length)
         self.steps = self.iterations = 0
         self.pool = ThreadPoolExecutor(1)
@@ -125,7 +126,7 @@ class Ppo:
             self.env.episode_length[:] = self.rng.integers(
                 self.env.max_episode_steps, size=self.env.num_envs
             )
-        self.whole = np.zeros(self.env.num_envs, bool)  # has begun at a reset
+        self.whole[:] = False
         if not self.policy.moments.count:
             self.policy.moments.update(self.collect()["obs"])
 
@@ -237,11 +238,12 @@ class Ppo:
         )  # fmt: skip
 
     def save(self, path):
-        """Everything but the environments: also a file for Policy.load."""
+        """Everything, environments with a `snapshot` included: also a file for Policy.load."""
         state = {
             "steps": self.steps, "iterations": self.iterations, "rate": self.rate,
             "episodes": list(self.episodes), "rng": self.rng.bit_generator.state,
             "adam_counts": [self.actor_adam.count, self.critic_adam.count],
+            "num_envs": self.env.num_envs,
             "settings": asdict(self.settings),
         }  # fmt: skip
         arrays = self.policy.arrays() | {
@@ -251,11 +253,17 @@ class Ppo:
             "return_moments": np.array([self.returns.mean[0], self.returns.var[0], self.returns.count]),
             "trainer": np.array(json.dumps(state)),
         }
+        if hasattr(self.env, "snapshot"):
+            arrays |= {
+                "environments": np.frombuffer(self.env.snapshot(), np.uint8),
+                "discounted": self.discounted, "whole": self.whole,
+            }  # fmt: skip
         write_atomically(path, lambda file: np.savez(file, **arrays))
 
     @classmethod
     def load(cls, path, env):
-        """Goes on from `save`; the environments begin new episodes."""
+        """Goes on from `save` to the same curve; where the environments have no snapshot, or are of
+        another number, they begin new episodes."""
         data = read_arrays(path)
         if "trainer" not in data:
             raise Error(f"{path}: a policy without its trainer, nothing to go on with")
@@ -273,4 +281,14 @@ class Ppo:
         ppo.steps, ppo.iterations, ppo.rate = (state[k] for k in ("steps", "iterations", "rate"))
         ppo.episodes.extend(map(tuple, state["episodes"]))
         ppo.rng.bit_generator.state = state["rng"]
+        if "environments" in data and state["num_envs"] == env.num_envs:
+            env.restore(data["environments"].tobytes())
+            ppo.obs = env.obs
+            ppo.discounted[:], ppo.whole[:] = data["discounted"], data["whole"]
         return ppo
+
+
+def trained_num_envs(path) -> int | None:
+    """Of the environments that a checkpoint was trained with; None where it is only a policy."""
+    data = read_arrays(path)
+    return json.loads(str(data["trainer"])).get("num_envs") if "trainer" in data else None

@@ -20,6 +20,7 @@ from .session import EVALUATED, draw_pictures, first_line
 from .tasks import make_env
 
 ITERATIONS = 300
+NUM_ENVS = 4096  # where neither the user nor a checkpoint says it
 LARGE_MINIBATCH = 2000  # samples; smaller ones lose on several threads (docs/training.md)
 
 
@@ -117,9 +118,13 @@ def _watch(runner, env, args, curve, ctrl_c, task, path, steps):
         runner.infos = {
             "format": FORMAT, "task": task, "config": runner.cfg, "steps": steps,
             "rng": torch.get_rng_state(), "episodes": list(runner.logger.rewbuffer),
-            "lengths": list(runner.logger.lenbuffer),
+            "lengths": list(runner.logger.lenbuffer), "num_envs": env.num_envs,
         }  # fmt: skip
-        runner.save(str(path))
+        running = {
+            "environments": env.env.snapshot(), "reward_sum": runner.logger.cur_reward_sum,
+            "episode_length": runner.logger.cur_episode_length,
+        }  # fmt: skip
+        runner.save(str(path), runner.infos | running)
         late = args.seconds and time.perf_counter() - begin >= args.seconds
         if ctrl_c.pressed or late:
             raise _Stop
@@ -127,15 +132,22 @@ def _watch(runner, env, args, curve, ctrl_c, task, path, steps):
     runner.logger.log = log_and_save
 
 
-def _resume(runner, path):
-    """Goes on after the iteration of the checkpoint; environment steps so far."""
+def _resume(runner, env, path):
+    """Goes on after the iteration of the checkpoint, in the middle of its episodes where it has as
+    many environments: (environment steps so far, whether new episodes begin)."""
     infos = runner.load(str(path), map_location=runner.device)
     runner.current_learning_iteration += 1  # rsl_rl would do it again
     runner.logger.rewbuffer.extend(infos["episodes"])
     runner.logger.lenbuffer.extend(infos["lengths"])
     runner.logger.tot_timesteps = infos["steps"]
     torch.set_rng_state(infos["rng"].cpu())
-    return infos["steps"]
+    if infos.get("num_envs") != env.num_envs or "environments" not in infos:
+        print(f"the checkpoint is not of {env.num_envs} environments: new episodes begin")
+        return infos["steps"], True
+    env.env.restore(infos["environments"])
+    runner.logger.cur_reward_sum.copy_(infos["reward_sum"])
+    runner.logger.cur_episode_length.copy_(infos["episode_length"])
+    return infos["steps"], False
 
 
 def _make_runner(args, task):
@@ -155,7 +167,11 @@ def train(args) -> int:
     if path.exists() and not (args.resume or args.overwrite):
         raise Error(f"{path} exists: give --resume to go on, --overwrite to begin anew, or --out DIR")
     args.out.mkdir(parents=True, exist_ok=True)
-    task = load_checkpoint(path)["infos"]["task"] if args.resume else args.task
+    task = args.task
+    if args.resume:
+        infos = load_checkpoint(path)["infos"]
+        task, args.num_envs = infos["task"], args.num_envs or infos.get("num_envs")
+    args.num_envs = args.num_envs or NUM_ENVS
     if task["id"] != args.id:
         raise Error(f"--resume: {path} was trained on {task['id']}")
     if not args.resume:
@@ -165,13 +181,13 @@ def train(args) -> int:
         with contextlib.redirect_stdout(text):
             env, runner = _make_runner(args, task)
         print(first_line(env.env, task) + f"; learning on {args.device}", flush=True)
-        steps = _resume(runner, path) if args.resume else 0
+        steps, begins = _resume(runner, env, path) if args.resume else (0, True)
         iterations = args.iterations or (10**9 if args.seconds else ITERATIONS)
         goal = (args.seconds, args.iterations or (None if args.seconds else ITERATIONS))
         with LearningCurve(args.out / "progress.csv", goal=goal) as curve:
             _watch(runner, env, args, curve, ctrl_c, task, path, steps)
             with contextlib.suppress(_Stop), contextlib.redirect_stdout(text):
-                runner.learn(iterations, init_at_random_ep_len=bool(env.max_episode_length))
+                runner.learn(iterations, init_at_random_ep_len=begins)
         if runner.logger.writer is not None:
             runner.logger.writer.close()
         if ctrl_c.pressed:

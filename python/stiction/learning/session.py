@@ -11,9 +11,10 @@ from ..doctor import cpu_name
 from ..interrupt import CtrlC
 from .curve import LearningCurve, read_rows, write_picture
 from .evaluate import evaluate
-from .ppo import Ppo
+from .ppo import Ppo, trained_num_envs
 from .tasks import SETTINGS, Settings, make_env
 
+NUM_ENVS = 128  # where neither the user nor a checkpoint says it
 EVALUATED = 16  # episodes
 FILMED = 10.0  # s
 SECONDS = 60.0  # of training, where neither a time nor a number of iterations is given
@@ -29,12 +30,16 @@ def _begin(args, path):
         task = Policy.load(path).task
         if task.get("id") != args.id:
             raise Error(f"--resume: {path} was trained on {task.get('id')}")
-        env = make_env(task, args.num_envs, threads=args.threads, seed=args.seed)
-        return Ppo.load(path, env), task
+        num_envs = args.num_envs or trained_num_envs(path) or NUM_ENVS
+        env = make_env(task, num_envs, threads=args.threads, seed=args.seed)
+        ppo = Ppo.load(path, env)
+        if not hasattr(ppo, "obs"):
+            print(f"the checkpoint is not of {num_envs} environments: new episodes begin")
+        return ppo, task
     if path.exists() and not args.overwrite:
         raise Error(f"{path} exists: give --resume to go on, --overwrite to begin anew, or --out DIR")
     task = args.task
-    env = make_env(task, args.num_envs, threads=args.threads, seed=args.seed)
+    env = make_env(task, args.num_envs or NUM_ENVS, threads=args.threads, seed=args.seed)
     settings = SETTINGS.get(args.id, Settings())
     (path.parent / "progress.csv").unlink(missing_ok=True)
     return Ppo(env, settings, seed=args.seed, task=task), task

@@ -1,0 +1,61 @@
+// Arrays as bytes, one behind the other, with a checksum at the end.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <span>
+#include <utility>
+#include <vector>
+
+namespace stiction {
+
+// FNV-1a
+inline std::uint64_t hash_bytes(const void* data, std::size_t n,
+                                std::uint64_t hash = 0xcbf29ce484222325u) {
+  const auto* p = static_cast<const unsigned char*>(data);
+  for (std::size_t i = 0; i < n; ++i) hash = (hash ^ p[i]) * 0x100000001b3u;
+  return hash;
+}
+
+class Archive {
+ public:
+  using Checksum = std::uint64_t;
+
+  // To be written.
+  Archive() = default;
+  void put(const void* data, std::size_t n) {
+    const auto* p = static_cast<const std::byte*>(data);
+    bytes_.insert(bytes_.end(), p, p + n);
+  }
+  // What was put, and the checksum; the archive is empty after it.
+  std::vector<std::byte> sealed() {
+    const Checksum sum = hash_bytes(bytes_.data(), bytes_.size());
+    put(&sum, sizeof sum);
+    return std::exchange(bytes_, {});
+  }
+
+  // To be read: sealed bytes, at least a checksum long, that outlive this.
+  explicit Archive(std::span<const std::byte> sealed)
+      : given_(sealed.first(sealed.size() - sizeof(Checksum))) {
+    std::memcpy(&sum_, sealed.data() + given_.size(), sizeof sum_);
+  }
+  bool whole() const { return sum_ == hash_bytes(given_.data(), given_.size()); }
+  std::span<const std::byte> take(std::size_t n) {
+    const auto part = given_.subspan(taken_, n);
+    taken_ += n;
+    return part;
+  }
+  void take(void* data, std::size_t n) {
+    if (n > 0) std::memcpy(data, take(n).data(), n);
+  }
+  std::size_t left() const { return given_.size() - taken_; }
+
+ private:
+  std::vector<std::byte> bytes_;
+  std::span<const std::byte> given_;
+  Checksum sum_ = 0;
+  std::size_t taken_ = 0;
+};
+
+}  // namespace stiction
