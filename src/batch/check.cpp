@@ -10,18 +10,18 @@ namespace {
 
 // Rules of single numbers.
 struct Rule {
-  Field field;
   double lower;
+  Field field;
   bool open;  // the bound itself is not allowed
 };
 constexpr Rule kRules[] = {
-    {Field::body_mass, 0, false},        {Field::body_inertia, 0, false},
-    {Field::jnt_stiffness, 0, false},    {Field::dof_armature, 0, false},
-    {Field::dof_damping, 0, false},      {Field::dof_frictionloss, 0, false},
-    {Field::jnt_margin, 0, false},       {Field::geom_friction, 0, false},
-    {Field::pair_friction, 0, false},    {Field::pair_stiffness, 0, true},
-    {Field::pair_dissipation, 0, false}, {Field::pair_relaxation_time, 0, false},
-    {Field::pair_weight, 0, false}};
+    {0, Field::body_mass, false},        {0, Field::body_inertia, false},
+    {0, Field::jnt_stiffness, false},    {0, Field::dof_armature, false},
+    {0, Field::dof_damping, false},      {0, Field::dof_frictionloss, false},
+    {0, Field::jnt_margin, false},       {0, Field::geom_friction, false},
+    {0, Field::pair_friction, false},    {0, Field::pair_stiffness, true},
+    {0, Field::pair_dissipation, false}, {0, Field::pair_relaxation_time, false},
+    {0, Field::pair_weight, false}};
 constexpr Field kUnit4[] = {Field::body_quat, Field::body_iquat, Field::geom_quat,
                             Field::site_quat};
 constexpr double kUnitTolerance = 1e-6;

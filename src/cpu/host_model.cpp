@@ -14,6 +14,7 @@ constexpr std::size_t at(int i) {
 template <class E>
 std::vector<int> to_ints(const std::vector<E>& v) {
   std::vector<int> result;
+  result.reserve(v.size());
   for (const E e : v) result.push_back(static_cast<int>(e));
   return result;
 }
@@ -329,6 +330,7 @@ void HostModel::parameters(const Model& m) {
   set(Field::gravity, {m.gravity.begin(), m.gravity.end()});
   // of the three coefficients the sliding one
   std::vector<double> friction;
+  friction.reserve(at(m.ngeom));
   for (int g = 0; g < m.ngeom; ++g) friction.push_back(m.geom_friction[at(3 * g)]);
   set(Field::geom_friction, friction);
 

@@ -143,7 +143,7 @@ STICTION_FN S clamp(S x, S lower, S upper) {
 // Lanes that are neither infinite nor NaN.
 template <class S>
 STICTION_FN Mask<S> is_finite(S x) {
-  return x - x == S(0.0);
+  return x - x == S(0.0);  // NOLINT(misc-redundant-expression): NaN - NaN, inf - inf
 }
 
 STICTION_PHYSICS_END

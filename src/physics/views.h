@@ -107,7 +107,8 @@ enum class Field : int {
 #undef X
 };
 inline constexpr int kFields = 0
-#define X(kind, type, name, rows, columns, producer, meaning) +1
+#define X(kind, type, name, rows, columns, producer, meaning) \
+  +1  // NOLINT(bugprone-macro-parentheses)
 #include "physics/fields.def"
 #undef X
     ;

@@ -374,7 +374,7 @@ TEXT = [
           "e.qvel[i] = select(moves,", "e.gradient[i] = S(0.0), e.qvel[i] = select(moves,",
           gtests=("Contract.StagesWriteTheFieldsOfTheTable",)),
     Break("a finished lane goes on while others iterate", "src/physics/solve.h",
-          "x[i] = select(active, x[i] + alpha * dx[i], x[i]);", "x[i] = x[i] + alpha * dx[i];",
+          "e.dv[i] = select(s.active, -e.dv[i], S(0.0));", "e.dv[i] = -e.dv[i];",
           gtests=("Determinism.NumberOfEnvironmentsDoesNotMatter",)),
     Break("a finished line search goes on while others search", "src/physics/line_search.h",
           "alpha = select(open, x, alpha);", "alpha = x;",
