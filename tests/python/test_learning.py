@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -24,6 +25,7 @@ from stiction.learning.tasks import parse_options
 from stiction.rendering import find_backend
 
 TASK = "InvertedPendulum-v5"
+DATA = Path(__file__).parents[1] / "data"
 renders = pytest.mark.skipif(find_backend()[0] is None, reason="no renderer")
 
 
@@ -321,6 +323,17 @@ def test_view_without_a_screen(cli, monkeypatch):
         assert result.returncode == 1 and "--video" in result.stderr
     else:
         pytest.skip("viser is installed: a page would open")
+
+
+def test_a_robot_without_a_floor_is_told(cli, tmp_path):
+    from stiction.learning.view import falls_for_ever
+
+    file = DATA / "models/go2.xml"
+    assert falls_for_ever(stiction.Model.from_file(file))
+    assert not falls_for_ever(stiction.Model.from_file(demo_model()))
+    assert not falls_for_ever(stiction.Model.from_file(DATA / "models/panda.xml"))
+    result = cli("view", file, "--video", tmp_path / "x.mp4", "--seconds", 0.1)
+    assert "has no floor" in result.stdout
 
 
 def test_a_page_in_the_browser():
