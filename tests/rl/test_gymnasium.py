@@ -102,6 +102,17 @@ def test_copies_unless_told_otherwise():
     assert np.shares_memory(obs, views.env.obs)
 
 
+def test_infos_are_copies():
+    """Of a task with one metric, too, where a transposed view is contiguous."""
+    envs = stiction.make("InvertedPendulum-v5", 3)
+    envs.reset(seed=0)
+    for _ in range(30):
+        *_, infos = envs.step(envs.action_space.sample())
+        for found in (infos, infos.get("final_info", {})):
+            for name in envs.env.metric_names:
+                assert name not in found or not np.shares_memory(found[name], envs.env.metrics)
+
+
 def test_episode_statistics():
     envs = VectorEnv(Pendulum, 4, max_episode_steps=9)
     recorded = wrappers.RecordEpisodeStatistics(VectorEnv(Pendulum, 4, max_episode_steps=9))

@@ -110,7 +110,7 @@ class VectorEnv(gymnasium.vector.VectorEnv):
         obs, reward, terminated, truncated = env.step(actions)
         ended = terminated | truncated
         infos = {}
-        metrics = np.ascontiguousarray(env.metrics.T)
+        metrics = env.metrics.T.copy()
         if env.autoreset == "same_step" and ended.any():
             episode = {
                 "r": np.where(ended, env.final_episode_return, 0),
