@@ -257,6 +257,23 @@ def test_without_gymnasium_the_rest_works_and_make_says_what_to_install():
 
 
 @pytest.mark.parametrize(
+    "adapter, library, extra",
+    [
+        ("gymnasium", "gymnasium", "gymnasium"),
+        ("rsl_rl", "rsl_rl", "train"),
+        ("sb3", "stable_baselines3", "train"),
+    ],
+)
+def test_an_adapter_without_its_library_says_what_to_install(adapter, library, extra):
+    result = run(
+        f"import sys; sys.modules['{library}'] = None; import stiction.adapters.{adapter}"
+    )
+    assert result.returncode == 1
+    remedy = f"{library} is not installed: pip install 'stiction[{extra}]'"
+    assert remedy in result.stderr.splitlines()[-1]
+
+
+@pytest.mark.parametrize(
     "code",
     [
         "import gymnasium, stiction; gymnasium.register_envs(stiction)",

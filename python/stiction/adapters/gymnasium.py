@@ -6,13 +6,16 @@ envs = gymnasium.make_vec("stiction/Ant-v5", num_envs=4096)
 
 import numpy as np
 
-import gymnasium
-from gymnasium.vector import AutoresetMode
-from gymnasium.vector.utils import batch_space
-
 from .._core import ArgumentError
 from ..rendering import Renderer
-from . import is_open, open_env
+from . import is_open, not_installed, open_env
+
+try:
+    import gymnasium
+    from gymnasium.vector import AutoresetMode
+    from gymnasium.vector.utils import batch_space
+except ModuleNotFoundError as e:
+    raise not_installed(e, "gymnasium") from None
 
 _MODES = {
     "same_step": AutoresetMode.SAME_STEP,
