@@ -207,11 +207,13 @@ def _train(args) -> int:
     except OSError as e:
         if not tasks.disk_is_full(e, args.out):
             raise
+        kept = any((args.out / name).exists() for name in ("policy.npz", "model.pt"))
         print(
-            f"stiction: no space left on the disk of {args.out}; the checkpoint there is of the "
-            "iteration before: make room and go on with --resume",
+            f"stiction: no space left on the disk of {args.out}; "
+            + ("the checkpoint there is of the iteration before: make room and go on with --resume"
+               if kept else "there is no checkpoint yet: make room and begin again, or give --out DIR"),
             file=sys.stderr,
-        )
+        )  # fmt: skip
         return 1
 
 

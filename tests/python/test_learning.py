@@ -3,12 +3,15 @@
 import csv
 import io
 import json
+import os
 import re
 import resource
+import shutil
 import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -24,6 +27,7 @@ from stiction.learning.tasks import parse_options
 from stiction.rendering import find_backend
 
 TASK = "InvertedPendulum-v5"
+DATA = Path(__file__).parents[1] / "data"
 renders = pytest.mark.skipif(find_backend()[0] is None, reason="no renderer")
 
 
@@ -107,6 +111,18 @@ def test_resume_continues_to_the_same_curve(cli, tmp_path, task):
     assert a.keys() == b.keys() and all(a[k].tobytes() == b[k].tobytes() for k in a)
 
 
+def test_resume_after_a_row_without_its_checkpoint(cli, tmp_path):
+    """A kill between the row of the curve and the checkpoint, in the middle of a further row."""
+    assert train(cli, tmp_path, "--iterations", 2).returncode == 0
+    rows = (tmp_path / "progress.csv").read_text().splitlines(keepends=True)
+    columns = rows[2].split(",")
+    columns[rows[0].split(",").index("number")] = "3"
+    (tmp_path / "progress.csv").write_text("".join(rows) + ",".join(columns) + "0.5,4")
+    result = train(cli, tmp_path, "--iterations", 2, "--resume")
+    assert result.returncode == 0, result.stderr
+    assert [int(r["number"]) for r in rows_of(tmp_path)] == [1, 2, 3, 4]
+
+
 def test_resume_with_another_number_of_environments(cli, tmp_path):
     assert train(cli, tmp_path, "--iterations", 1).returncode == 0
     result = train(cli, tmp_path, "--resume", "--iterations", 1, "--num-envs", 8)
@@ -167,6 +183,35 @@ def test_a_disk_that_takes_no_more(cli, tmp_path):
     assert result.stderr.startswith("stiction: ") and len(result.stderr.splitlines()) == 1
     assert (tmp_path / "policy.npz").read_bytes() == before
     assert not list(tmp_path.glob("*.part"))
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="mounting a small disk takes root")
+def test_a_full_disk(cli, tmp_path):
+    """At the first checkpoint, and at a later one."""
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", "size=400k", "tmpfs", str(disk)]
+    if subprocess.run(mount, capture_output=True).returncode != 0:
+        pytest.skip("mounting is forbidden here")
+    try:
+        (disk / "ballast").write_bytes(b"0" * 350_000)
+        result = train(cli, disk / "run", "--iterations", 3)
+        assert result.returncode == 1 and "there is no checkpoint yet" in result.stderr
+        (disk / "ballast").unlink()
+        assert train(cli, disk / "run", "--iterations", 1).returncode == 0
+        before = (disk / "run" / "policy.npz").read_bytes()
+        free = shutil.disk_usage(disk).free
+        (disk / "ballast").write_bytes(b"0" * (free - 8192))
+        result = train(cli, disk / "run", "--iterations", 3, "--resume")
+        assert result.returncode == 1 and "make room and go on with --resume" in result.stderr
+        assert len(result.stderr.splitlines()) == 1 and "Traceback" not in result.stderr
+        assert (disk / "run" / "policy.npz").read_bytes() == before
+        (disk / "ballast").unlink()
+        result = train(cli, disk / "run", "--iterations", 1, "--resume")
+        assert result.returncode == 0
+        assert [int(r["number"]) for r in rows_of(disk / "run")] == [1, 2]
+    finally:
+        subprocess.run(["umount", str(disk)], check=True)
 
 
 def test_without_torch_a_sentence_says_what_to_do():
@@ -321,6 +366,17 @@ def test_view_without_a_screen(cli, monkeypatch):
         assert result.returncode == 1 and "--video" in result.stderr
     else:
         pytest.skip("viser is installed: a page would open")
+
+
+def test_a_robot_without_a_floor_is_told(cli, tmp_path):
+    from stiction.learning.view import falls_for_ever
+
+    file = DATA / "models/go2.xml"
+    assert falls_for_ever(stiction.Model.from_file(file))
+    assert not falls_for_ever(stiction.Model.from_file(demo_model()))
+    assert not falls_for_ever(stiction.Model.from_file(DATA / "models/panda.xml"))
+    result = cli("view", file, "--video", tmp_path / "x.mp4", "--seconds", 0.1)
+    assert "has no floor" in result.stdout
 
 
 def test_a_page_in_the_browser():

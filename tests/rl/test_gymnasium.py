@@ -102,6 +102,17 @@ def test_copies_unless_told_otherwise():
     assert np.shares_memory(obs, views.env.obs)
 
 
+def test_infos_are_copies():
+    """Of a task with one metric, too, where a transposed view is contiguous."""
+    envs = stiction.make("InvertedPendulum-v5", 3)
+    envs.reset(seed=0)
+    for _ in range(30):
+        *_, infos = envs.step(envs.action_space.sample())
+        for found in (infos, infos.get("final_info", {})):
+            for name in envs.env.metric_names:
+                assert name not in found or not np.shares_memory(found[name], envs.env.metrics)
+
+
 def test_episode_statistics():
     envs = VectorEnv(Pendulum, 4, max_episode_steps=9)
     recorded = wrappers.RecordEpisodeStatistics(VectorEnv(Pendulum, 4, max_episode_steps=9))
@@ -243,6 +254,23 @@ def test_without_gymnasium_the_rest_works_and_make_says_what_to_install():
     )
     assert result.stdout == "17\n" and result.returncode == 1
     assert "pip install 'stiction[gymnasium]'" in result.stderr.splitlines()[-1]
+
+
+@pytest.mark.parametrize(
+    "adapter, library, extra",
+    [
+        ("gymnasium", "gymnasium", "gymnasium"),
+        ("rsl_rl", "rsl_rl", "train"),
+        ("sb3", "stable_baselines3", "train"),
+    ],
+)
+def test_an_adapter_without_its_library_says_what_to_install(adapter, library, extra):
+    result = run(
+        f"import sys; sys.modules['{library}'] = None; import stiction.adapters.{adapter}"
+    )
+    assert result.returncode == 1
+    remedy = f"{library} is not installed: pip install 'stiction[{extra}]'"
+    assert remedy in result.stderr.splitlines()[-1]
 
 
 @pytest.mark.parametrize(

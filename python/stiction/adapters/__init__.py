@@ -7,6 +7,14 @@ Each module imports its library and is imported by name only. All of them stand 
 from ..task import Task, TaskEnv
 
 
+def not_installed(error: ModuleNotFoundError, extra: str) -> ModuleNotFoundError:
+    """The same error with the remedy."""
+    name = error.name.partition(".")[0]
+    return ModuleNotFoundError(
+        f"{name} is not installed: pip install 'stiction[{extra}]'", name=name
+    )
+
+
 def is_open(env) -> bool:
     """Whether it is an environment, not the id or task of one."""
     is_task = isinstance(env, Task) or (isinstance(env, type) and issubclass(env, Task))

@@ -6,13 +6,16 @@ envs = gymnasium.make_vec("stiction/Ant-v5", num_envs=4096)
 
 import numpy as np
 
-import gymnasium
-from gymnasium.vector import AutoresetMode
-from gymnasium.vector.utils import batch_space
-
 from .._core import ArgumentError
 from ..rendering import Renderer
-from . import is_open, open_env
+from . import is_open, not_installed, open_env
+
+try:
+    import gymnasium
+    from gymnasium.vector import AutoresetMode
+    from gymnasium.vector.utils import batch_space
+except ModuleNotFoundError as e:
+    raise not_installed(e, "gymnasium") from None
 
 _MODES = {
     "same_step": AutoresetMode.SAME_STEP,
@@ -110,7 +113,7 @@ class VectorEnv(gymnasium.vector.VectorEnv):
         obs, reward, terminated, truncated = env.step(actions)
         ended = terminated | truncated
         infos = {}
-        metrics = np.ascontiguousarray(env.metrics.T)
+        metrics = env.metrics.T.copy()
         if env.autoreset == "same_step" and ended.any():
             episode = {
                 "r": np.where(ended, env.final_episode_return, 0),
@@ -118,12 +121,20 @@ class VectorEnv(gymnasium.vector.VectorEnv):
                 "_r": ended,
                 "_l": ended,
             }
-            infos["final_obs"] = self._out(env.final_obs)
+            infos["final_obs"] = self._rows(env.final_obs, ended)
             infos["final_info"] = {**self._metrics(metrics, ended), "episode": episode, "_episode": ended}
             infos["_final_obs"] = infos["_final_info"] = ended
         # where the observation begins an episode there was no step that metrics could belong to
         infos.update(self._metrics(metrics, env.episode_length > 0))
         return self._out(obs), self._out(reward), self._out(terminated), self._out(truncated), infos
+
+    def _rows(self, array, mask):
+        """A copy of some rows, with zeros elsewhere: whole copies of wide observations are slow."""
+        if not self.copy:
+            return array
+        rows = np.zeros_like(array)
+        rows[mask] = array[mask]
+        return rows
 
     def _metrics(self, metrics, mask):
         if not mask.any():

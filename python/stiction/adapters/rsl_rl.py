@@ -5,12 +5,16 @@ OnPolicyRunner(env, train_cfg, log_dir).learn(500, init_at_random_ep_len=True)
 """
 
 import numpy as np
-import rsl_rl.env
-import torch
-from tensordict import TensorDict
 
 from .._core import ArgumentError
-from . import open_env
+from . import not_installed, open_env
+
+try:
+    import rsl_rl.env
+    import torch
+    from tensordict import TensorDict
+except ModuleNotFoundError as e:
+    raise not_installed(e, "train") from None
 
 
 def _tensor(array):

@@ -7,13 +7,17 @@ stable_baselines3.PPO("MlpPolicy", env).learn(1_000_000)
 import time
 
 import numpy as np
-from gymnasium import spaces
-from stable_baselines3.common.monitor import Monitor
-from stable_baselines3.common.vec_env import VecEnv as BaseVecEnv
 
 from .._core import ArgumentError
 from ..rendering import Renderer
-from . import open_env
+from . import not_installed, open_env
+
+try:
+    from gymnasium import spaces
+    from stable_baselines3.common.monitor import Monitor
+    from stable_baselines3.common.vec_env import VecEnv as BaseVecEnv
+except ModuleNotFoundError as e:
+    raise not_installed(e, "train") from None
 
 
 class VecEnv(BaseVecEnv):

@@ -7,6 +7,8 @@ import sys
 import time
 from dataclasses import asdict
 
+from .policy import write_atomically
+
 # Dots of a Braille character (Unicode block 2800), by row and column.
 _DOTS = ((0x01, 0x08), (0x02, 0x10), (0x04, 0x20), (0x40, 0x80))
 ROWS, COLUMNS = 12, 64
@@ -36,15 +38,17 @@ class LearningCurve:
     """Shows and keeps what the iterations report.
 
     On a terminal a plot that is drawn anew; elsewhere a line every few seconds. Rows go to
-    `path`, one per iteration; an existing file is continued.
+    `path`, one per iteration; an existing file is continued, after iteration `done` where given.
     """
 
-    def __init__(self, path, *, goal=None, interval=None, stream=None):
+    def __init__(self, path, *, done=None, goal=None, interval=None, stream=None):
         self.stream = stream or sys.stdout
         self.live = self.stream.isatty() and shutil.get_terminal_size().columns >= COLUMNS + 12
         self.interval = interval or (0.25 if self.live else 5.0)
         self.goal = goal  # (seconds, iterations), either None: for the time left
         self.path, self.rows = path, []
+        if done is not None and path.exists():
+            _cut(path, done)
         self._file = self._writer = None
         self._begin = self._shown = time.perf_counter()
         self._height = 0
@@ -113,6 +117,17 @@ class LearningCurve:
         self.show()
         if self._file is not None:
             self._file.close()
+
+
+def _cut(path, done):
+    """Leaves out the rows after iteration `done`, which have no checkpoint."""
+    with open(path, newline="") as file:
+        header, *rows = list(csv.reader(file)) or [[]]
+    number = header.index("number") if "number" in header else 0
+    kept = [r for r in rows if len(r) == len(header) and int(r[number]) <= done]
+    if len(kept) < len(rows):
+        lines = "".join(",".join(row) + "\r\n" for row in (header, *kept))
+        write_atomically(path, lambda file: file.write(lines.encode()))
 
 
 def read_rows(path) -> list[dict]:

@@ -184,7 +184,8 @@ def train(args) -> int:
         steps, begins = _resume(runner, env, path) if args.resume else (0, True)
         iterations = args.iterations or (10**9 if args.seconds else ITERATIONS)
         goal = (args.seconds, args.iterations or (None if args.seconds else ITERATIONS))
-        with LearningCurve(args.out / "progress.csv", goal=goal) as curve:
+        done = runner.current_learning_iteration
+        with LearningCurve(args.out / "progress.csv", done=done, goal=goal) as curve:
             _watch(runner, env, args, curve, ctrl_c, task, path, steps)
             with contextlib.suppress(_Stop), contextlib.redirect_stdout(text):
                 runner.learn(iterations, init_at_random_ep_len=begins)

@@ -51,7 +51,7 @@ def _train(args, ppo, path, ctrl_c):
     if goal == (None, None):
         goal = (SECONDS, None)
     seconds, iterations = goal
-    with LearningCurve(path.parent / "progress.csv", goal=goal) as curve:
+    with LearningCurve(path.parent / "progress.csv", done=ppo.iterations, goal=goal) as curve:
         begin = time.perf_counter()
         while not ctrl_c.pressed:
             curve.add(ppo.iterate())

@@ -2,12 +2,13 @@
 
 import importlib.util
 import os
+import threading
 import time
 from pathlib import Path
 
 import numpy as np
 
-from .._core import Batch, Error, Model
+from .._core import Batch, Error, JointType, Model
 from ..control import SmoothControls, start_state
 from ..interrupt import CtrlC
 
@@ -29,6 +30,21 @@ def contact_arrows(batch, env=0):
         if np.linalg.norm(force) > 1e-3:
             arrows.append((c.pos, c.pos + force))
     return np.array(arrows).reshape(-1, 2, 3)
+
+
+def falls_for_ever(model):
+    """Whether a body is free and nothing that it could touch stands still."""
+    free = np.any(model.jnt_type == JointType.free) and np.any(model.gravity != 0)
+    partners = model.geom_bodyid[np.concatenate([model.pair_geom1, model.pair_geom2])]
+    return bool(free and np.all(model.body_weldid[partners] != 0))
+
+
+def _extent(motion):
+    """Centre of what moves, and the distance from there to its farthest body, at least 0.3 m."""
+    moving = motion.model.body_weldid != 0
+    place = motion.batch.xpos[0, moving if moving.any() else slice(None)]
+    centre = (place.min(axis=0) + place.max(axis=0)) / 2
+    return centre, max(0.3, float(np.linalg.norm(place - centre, axis=1).max()))
 
 
 class ModelMotion:
@@ -87,6 +103,9 @@ class BrowserView:
         ]
         for g in range(model.ngeom):
             self._add_geom(model, g)
+        centre, radius = _extent(motion)
+        self.server.initial_camera.look_at = centre
+        self.server.initial_camera.position = centre + radius * np.array([2.0, -2.0, 1.0])
         print(f"open http://localhost:{self.server.get_port()} in a browser; Ctrl-C ends")
 
     def _mesh(self, model, g):
@@ -153,7 +172,12 @@ class WindowView:
         self.motion, self.mujoco = motion, mujoco
         self.model = scenery(motion.model_xml or Path(motion.model.file))
         self.data = mujoco.MjData(self.model)
-        self.viewer = mujoco.viewer.launch_passive(self.model, self.data)
+        # its panels command MuJoCo's simulation, which does not run here
+        others = threading.enumerate()
+        self.viewer = mujoco.viewer.launch_passive(
+            self.model, self.data, show_left_ui=False, show_right_ui=False
+        )
+        self.threads = [t for t in threading.enumerate() if t not in others]
 
     def show(self) -> bool:
         from ..rendering import draw_arrows
@@ -172,6 +196,8 @@ class WindowView:
 
     def close(self):
         self.viewer.close()
+        for thread in self.threads:  # it may be drawing: X calls a window that is gone an error
+            thread.join(timeout=5)
 
 
 def _open(motion):
@@ -208,6 +234,8 @@ def view_policy(policy, env) -> int:
 
 def view(args) -> int:
     motion = ModelMotion(args.file, args.keyframe, args.controls, args.seed)
+    if falls_for_ever(motion.model):
+        print(f"{args.file} has no floor, it falls: show a file with a floor that includes it")
     if not args.video:
         return show(motion)
     from ..rendering import Renderer
