@@ -29,9 +29,9 @@ STICTION_FN S by_words(const S& value, const F& f) {
   struct Words {
     std::uint32_t w[sizeof(S) / 4];
   };
-  Words words = std::bit_cast<Words>(value);
+  Words words = __builtin_bit_cast(Words, value);
   for (std::uint32_t& w : words.w) w = f(w);
-  return std::bit_cast<S>(words);
+  return __builtin_bit_cast(S, words);
 }
 
 // combine is commutative, so that all lanes get the same bits.
