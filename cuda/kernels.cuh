@@ -9,9 +9,6 @@
 
 namespace stiction::cuda {
 
-// In the order of a step; refresh after the last one.
-enum class Kernel { dynamics, collide, solve, move, refresh };
-inline constexpr int kKernels = 5;
 const char* kernel_name(Kernel k);
 
 struct KernelPlan {

@@ -1,25 +1,18 @@
 // The bodies of the kernels: what a team does with one environment. A step is
 //
-//   dynamics | collide | solve      and after the last one   refresh
+//   dynamics | collide | solve | move      and after the last one   refresh
 //
 // as in physics/step.h, whose order of stages this is. Each kernel's scratch that no other kernel
-// reads may lie anywhere (arena.h); the rest is the environment's own region.
+// reads may lie anywhere (arena.h); the rest is the environment's own rows. `solve` alone has no
+// wide numbers.
 #pragma once
 
+#include "cuda/arena.h"
 #include "cuda/books.h"
+#include "cuda/linear_algebra.h"
 #include "physics/step.h"
 
 STICTION_PHYSICS_BEGIN
-
-// A view of the rows of environment env; written by the team, since it lies where all lanes see it.
-template <class Team>
-STICTION_FN void bind_rows(const Team& team, const Launch& l, int env, EnvView<float>& e) {
-  static_assert(sizeof(EnvView<float>) == kFields * sizeof(void*));
-  void** const pointers = reinterpret_cast<void**>(&e);
-  team.for_each(kFields, [&](int f) {
-    pointers[f] = l.fields[f].first + l.fields[f].stride * static_cast<std::size_t>(env);
-  });
-}
 
 template <class Team>
 STICTION_FN void dynamics_body(const Team& team, const ModelView& m, const Launch& l, int env,
@@ -43,7 +36,15 @@ template <class Team>
 STICTION_FN void solve_body(const Team& team, const ModelView& m, const Launch& l, int env,
                             EnvView<float>& e) {
   if (l.books.store[env] == 0) return;
+  no_rows(team, m, e);
   solve(team, m, e);
+}
+
+// Sensors of the interval, the new state and the books.
+template <class Team>
+STICTION_FN void move_body(const Team& team, const ModelView& m, const Launch& l, int env,
+                           EnvView<float>& e) {
+  if (l.books.store[env] == 0) return;
   if (l.last) interval_sensors(team, m, e);
   if (!l.moves) return;
   integrate(team, m, e);
@@ -57,6 +58,43 @@ STICTION_FN void refresh_body(const Team& team, const ModelView& m, const Launch
   replace_bad_mocap(team, m, l, e);
   refresh(team, m, e);
   clean_outputs(team, m, l, env, e);
+}
+
+template <cuda::Kernel kernel, class Team>
+STICTION_FN void kernel_body(const Team& team, const ModelView& m, const Launch& l, int env,
+                             EnvView<float>& e) {
+  using cuda::Kernel;
+  if constexpr (kernel == Kernel::dynamics) dynamics_body(team, m, l, env, e);
+  if constexpr (kernel == Kernel::collide) collide_body(team, m, l, env, e);
+  if constexpr (kernel == Kernel::solve) solve_body(team, m, l, env, e);
+  if constexpr (kernel == Kernel::move) move_body(team, m, l, env, e);
+  if constexpr (kernel == Kernel::refresh) refresh_body(team, m, l, env, e);
+}
+
+// The structure of a dense factor is the model's, and A is where H has it.
+template <class Team>
+STICTION_FN void bind_structure(const Team&, const ModelView&, EnvView<float>&) {}
+template <class Group>
+STICTION_FN void bind_structure(const LaneTeam<Group>& team, const ModelView& m,
+                                EnvView<float>& e) {
+  team.once([&] {
+    e.row_num = const_cast<int*>(m.row_num);
+    e.A_placed = e.A;
+  });
+}
+
+// A kernel for one environment; `share` is the group's fast memory, `e` lies there too.
+template <cuda::Kernel kernel, class Team>
+STICTION_FN void run_kernel(const Team& team, const ModelView& m, const Launch& l, int env,
+                            const Arena& arena, std::byte* share, EnvView<float>& e) {
+  // dynamics decides what is computed
+  if (kernel != cuda::Kernel::dynamics && l.books.store[env] == 0) return;
+  bind_rows(team, l, env, e);
+  const int npoint = kernel == cuda::Kernel::solve ? e.npoint[0] : 0;
+  enter_arena(team, l, env, arena, share, npoint, e);
+  bind_structure(team, m, e);
+  kernel_body<kernel>(team, m, l, env, e);
+  leave_arena(team, l, env, arena, npoint, e);
 }
 
 STICTION_PHYSICS_END
