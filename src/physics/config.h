@@ -15,7 +15,7 @@
 
 // A function of the text: runs on the host and, under nvcc, on the device.
 #ifdef __CUDACC__
-#define STICTION_FN __host__ __device__ inline
+#define STICTION_FN __host__ __device__ __forceinline__
 #elif defined(STICTION_FORCE_INLINE)
 // The units that the product runs: g++ leaves operations on packs out of line in large stages.
 #define STICTION_FN inline __attribute__((always_inline))
