@@ -116,6 +116,8 @@ std::vector<char> own_flags(const Batch::Impl& impl) {
   return own;
 }
 
+constexpr RowGroups kSavedRows = kStateRows | kInputRows | kParamRows | kBookRows;
+
 // Calls f(address, bytes) for every saved array.
 template <class F>
 void for_saved(Batch::Impl& impl, const F& f) {
@@ -137,6 +139,7 @@ void Batch::save(const std::string& path) const {
   a.put(&header, sizeof header);
   const std::vector<char> own = own_flags(*impl_);
   a.put(own.data(), own.size());
+  impl_->fetch_all(kSavedRows);
   for_saved(*impl_, [&](const void* data, std::size_t n) { a.put(data, n); });
   const Checksum sum = hash_bytes(a.bytes.data(), a.bytes.size());
   a.put(&sum, sizeof sum);
@@ -173,6 +176,7 @@ void Batch::load(const std::string& path) {
     if (own[at(f)] == 0 && impl_->owns(f)) impl_->make_shared(f);
   }
   for_saved(*impl_, [&](void* data, std::size_t n) { a.take(data, n); });
+  impl_->send_all(kSavedRows);
   impl_->run({nullptr, num_envs(), 0, true});
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <vector>
@@ -25,6 +26,10 @@ class HostModel {
   const std::vector<double>& param(Field f) const { return params_[static_cast<std::size_t>(f)]; }
   // Of everything above but the structure of the factor: equal for equal models and options.
   std::uint64_t hash() const;
+  // Of the arrays that the view points to.
+  std::size_t array_bytes() const;
+  // The same view of copies of these arrays, one after the other at `to` and to be read at `address`.
+  physics::ModelView copy_arrays(std::byte* to, const std::byte* address) const;
   // A parameter becomes own to each environment: what the model's numbers switch off may be needed.
   void make_own(Field f);
 
