@@ -16,6 +16,7 @@ namespace {
 using cpu::Field;
 using cpu::FieldKind;
 using cpu::kFields;
+using cuda::Kernel;
 
 constexpr std::size_t at(int i) {
   return static_cast<std::size_t>(i);
@@ -39,6 +40,8 @@ class EmulatedDevice final : public Device {
       reference_[f] =
           layout_.reference[f] == DeviceLayout::kNone ? nullptr : at_byte(layout_.reference[f]);
     }
+    for (int k = 0; k < cuda::kKernels; ++k)
+      arenas_.push_back(cuda::ArenaLists(static_cast<Kernel>(k), spec.host.view(), kShare).arena());
     model_changed();
   }
 
@@ -101,17 +104,20 @@ class EmulatedDevice final : public Device {
     const int launches = std::max(1, steps);
     for (int k = 0; k < launches; ++k) {
       l.first = k == 0, l.last = k == launches - 1;
-      for_envs(l, [&](int env, View& e) {
-        if (poison_ && (store_frozen || !physics::is_frozen(l.books, env))) spoil(env, true);
-        physics::dynamics_body(team_, model_, l, env, e);
-      });
-      for_envs(l, [&](int env, View& e) { physics::collide_body(team_, model_, l, env, e); });
-      for_envs(l, [&](int env, View& e) { physics::solve_body(team_, model_, l, env, e); });
+      if (poison_)
+        for_envs(l, [&](int env) {
+          if (store_frozen || !physics::is_frozen(l.books, env)) spoil(env, true);
+        });
+      launch<Kernel::dynamics>(l);
+      launch<Kernel::collide>(l);
+      launch<Kernel::solve>(l);
+      launch<Kernel::move>(l);
     }
-    for_envs(l, [&](int env, View& e) {
-      if (poison_ && l.books.store[env] != 0) spoil(env, false);
-      physics::refresh_body(team_, model_, l, env, e);
-    });
+    if (poison_)
+      for_envs(l, [&](int env) {
+        if (l.books.store[env] != 0) spoil(env, false);
+      });
+    launch<Kernel::refresh>(l);
   }
 
   void take_counts(SolverCounts& c) override {
@@ -145,17 +151,22 @@ class EmulatedDevice final : public Device {
  private:
   using View = physics::EnvView<float>;
   static constexpr int kMost = 1 << 20;
+  static constexpr int kShare = 8192;  // some fields fit, some don't
 
   std::byte* at_byte(std::size_t begin) const { return memory_.data() + begin; }
 
   template <class F>
   void for_envs(const cuda::Launch& l, const F& f) const {
-    for (int i = 0; i < l.count; ++i) {
-      const int env = l.envs != nullptr ? l.envs[i] : i;
+    for (int i = 0; i < l.count; ++i) f(l.envs != nullptr ? l.envs[i] : i);
+  }
+  template <Kernel kernel>
+  void launch(const cuda::Launch& l) const {
+    const cuda::Arena& arena = arenas_[static_cast<std::size_t>(kernel)];
+    for_envs(l, [&](int env) {
+      std::memset(share_.data(), 0xff, at(kShare));  // what the last environment left is gone
       View e;
-      physics::bind_rows(team_, l, env, e);
-      f(env, e);
-    }
+      physics::run_kernel<kernel>(team_, model_, l, env, arena, share_.data(), e);
+    });
   }
   // NaN in whatever a step must not read: all but state, inputs, parameters.
   void spoil(int env, bool outputs) const {
@@ -176,6 +187,8 @@ class EmulatedDevice final : public Device {
   std::vector<cpu::Buffer> own_;
   cuda::FieldRows* fields_;
   std::byte** reference_;
+  std::vector<cuda::Arena> arenas_;
+  cpu::Buffer share_{kShare};
   physics::ModelView model_;
   std::size_t model_bytes_ = 0;
   std::uintptr_t stream_ = 0;
