@@ -118,7 +118,7 @@ Batch::Impl::Impl(ModelPtr m, const BatchOptions& o)
       given(o),
       options(resolved(*model, o)),
       kernels(kernels_of(o.precision)),
-      host(*model, options),
+      host(*model, options, o.device != "cpu"),
       model_hash(host.hash()),
       memory(memory_of(host.specs(), o, kernels)),
       poison(std::getenv("STICTION_POISON") != nullptr),
