@@ -7,7 +7,8 @@
 
 #include "batch/device.h"
 #include "cpu/buffer.h"
-#include "cuda/kernels.h"
+#include "cuda/books.h"
+#include "cuda/lane_kernels.h"
 #include "stiction/error.h"
 
 namespace stiction::test {
@@ -16,7 +17,6 @@ namespace {
 using cpu::Field;
 using cpu::FieldKind;
 using cpu::kFields;
-using cuda::Kernel;
 
 constexpr std::size_t at(int i) {
   return static_cast<std::size_t>(i);
@@ -27,8 +27,15 @@ constexpr std::size_t at(Field f) {
 
 class EmulatedDevice final : public Device {
  public:
-  explicit EmulatedDevice(const DeviceSpec& spec)
-      : spec_(spec), n_(spec.given.num_envs), layout_(spec), memory_(layout_.bytes), own_(kFields) {
+  EmulatedDevice(const DeviceSpec& spec, Lanes lanes)
+      : spec_(spec),
+        n_(spec.given.num_envs),
+        layout_(spec),
+        share_bytes_(emulated_share()),
+        memory_(layout_.bytes),
+        share_(at(share_bytes_)),
+        own_(kFields),
+        kernels_(lanes) {
     if (spec.given.num_envs > kMost) throw ArgumentError("device = 'emulated': too many");
     std::memset(at_byte(0), 0xff, layout_.bytes);  // NaN: nothing is there but what was sent
     std::memset(at_byte(layout_.counters), 0, at(n_) * layout_.counter_bytes);
@@ -40,13 +47,11 @@ class EmulatedDevice final : public Device {
       reference_[f] =
           layout_.reference[f] == DeviceLayout::kNone ? nullptr : at_byte(layout_.reference[f]);
     }
-    for (int k = 0; k < cuda::kKernels; ++k)
-      arenas_.push_back(cuda::ArenaLists(static_cast<Kernel>(k), spec.host.view(), kShare).arena());
     model_changed();
   }
 
   std::string name() const override { return "emulated"; }
-  std::string description() const override { return "one lane on the host"; }
+  std::string description() const override { return "lanes on the host"; }
   std::size_t bytes() const override { return layout_.bytes + model_bytes_; }
   int number() const override { return 0; }
   std::byte* rows(Field f) const override {
@@ -104,20 +109,17 @@ class EmulatedDevice final : public Device {
     const int launches = std::max(1, steps);
     for (int k = 0; k < launches; ++k) {
       l.first = k == 0, l.last = k == launches - 1;
-      if (poison_)
-        for_envs(l, [&](int env) {
-          if (store_frozen || !physics::is_frozen(l.books, env)) spoil(env, true);
-        });
-      launch<Kernel::dynamics>(l);
-      launch<Kernel::collide>(l);
-      launch<Kernel::solve>(l);
-      launch<Kernel::move>(l);
-    }
-    if (poison_)
       for_envs(l, [&](int env) {
-        if (l.books.store[env] != 0) spoil(env, false);
+        if (poison_ && (store_frozen || !physics::is_frozen(l.books, env))) spoil(env, true);
       });
-    launch<Kernel::refresh>(l);
+      for (const cuda::Kernel kernel :
+           {cuda::Kernel::dynamics, cuda::Kernel::collide, cuda::Kernel::solve, cuda::Kernel::move})
+        launch(kernel, l);
+    }
+    for_envs(l, [&](int env) {
+      if (poison_ && l.books.store[env] != 0) spoil(env, false);
+    });
+    launch(cuda::Kernel::refresh, l);
   }
 
   void take_counts(SolverCounts& c) override {
@@ -149,9 +151,7 @@ class EmulatedDevice final : public Device {
   void wait() override {}
 
  private:
-  using View = physics::EnvView<float>;
   static constexpr int kMost = 1 << 20;
-  static constexpr int kShare = 8192;  // some fields fit, some don't
 
   std::byte* at_byte(std::size_t begin) const { return memory_.data() + begin; }
 
@@ -159,13 +159,13 @@ class EmulatedDevice final : public Device {
   void for_envs(const cuda::Launch& l, const F& f) const {
     for (int i = 0; i < l.count; ++i) f(l.envs != nullptr ? l.envs[i] : i);
   }
-  template <Kernel kernel>
-  void launch(const cuda::Launch& l) const {
-    const cuda::Arena& arena = arenas_[static_cast<std::size_t>(kernel)];
+  // Nothing stays in fast memory from a kernel to the next.
+  void launch(cuda::Kernel kernel, const cuda::Launch& l) const {
+    const int bytes = share_bytes_;
+    const cuda::Arena arena = cuda::make_arena(kernel, model_, bytes);
     for_envs(l, [&](int env) {
-      std::memset(share_.data(), 0xff, at(kShare));  // what the last environment left is gone
-      View e;
-      physics::run_kernel<kernel>(team_, model_, l, env, arena, share_.data(), e);
+      std::memset(share_.data(), 0xff, at(bytes));
+      kernels_.run(kernel, model_, l, env, arena, share_.data());
     });
   }
   // NaN in whatever a step must not read: all but state, inputs, parameters.
@@ -183,24 +183,33 @@ class EmulatedDevice final : public Device {
   DeviceSpec spec_;
   int n_;
   DeviceLayout layout_;
-  cpu::Buffer memory_, arrays_;
+  int share_bytes_;
+  cpu::Buffer memory_, arrays_, share_;
   std::vector<cpu::Buffer> own_;
   cuda::FieldRows* fields_;
   std::byte** reference_;
-  std::vector<cuda::Arena> arenas_;
-  cpu::Buffer share_{kShare};
   physics::ModelView model_;
   std::size_t model_bytes_ = 0;
   std::uintptr_t stream_ = 0;
   bool poison_ = std::getenv("STICTION_POISON") != nullptr;
-  physics::TeamOfOne team_;
+  LaneKernels kernels_;
 };
 
 }  // namespace
 
+int& emulated_share() {
+  static int bytes = 1 << 16;
+  return bytes;
+}
+
 void register_emulated_device() {
-  register_device("emulated",
-                  [](const DeviceSpec& spec) { return std::make_unique<EmulatedDevice>(spec); });
+  const auto add = [](const std::string& name, Lanes lanes) {
+    register_device(name, [lanes](const DeviceSpec& spec) {
+      return std::make_unique<EmulatedDevice>(spec, lanes);
+    });
+  };
+  add("emulated", Lanes::one), add("emulated_warp", Lanes::warp);
+  add("emulated_block", Lanes::block);
 }
 
 }  // namespace stiction::test
