@@ -16,10 +16,11 @@ struct CudaDevice {
 };
 
 struct CudaReport {
-  bool built = false;   // this library has a CUDA back end
-  std::string toolkit;  // version it was built with
-  std::string driver;   // version of CUDA that the driver knows; empty: no driver
-  std::string problem;  // why there is no device, with the remedy; empty: there is one
+  bool built = false;         // this library has a CUDA back end
+  std::string toolkit;        // version it was built with
+  std::string architectures;  // of the cards that it has code for
+  std::string driver;         // version of CUDA that the driver knows; empty: no driver
+  std::string problem;        // why there is no device, with the remedy; empty: there is one
   std::vector<CudaDevice> devices;
 };
 CudaReport cuda_devices();

@@ -103,7 +103,7 @@ Options resolved(const Model& model, const BatchOptions& given) {
 
 BatchMemory batch_memory(const Model& model, const BatchOptions& options) {
   const Options all = resolved(model, options);
-  const cpu::HostModel host(model, all);
+  const cpu::HostModel host(model, all, options.device != "cpu");
   BatchMemory m = memory_of(host.specs(), options, kernels_of(options.precision));
   if (options.device != "cpu") m.device = device_bytes({host, all, options});
   return m;

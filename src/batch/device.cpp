@@ -38,7 +38,7 @@ std::size_t number_bytes(const FieldSpec& s) {
 
 }  // namespace
 
-DeviceLayout::DeviceLayout(const DeviceSpec& spec) {
+DeviceLayout::DeviceLayout(const DeviceSpec& spec, bool (*unused)(Field)) {
   const cpu::FieldSpecs& specs = spec.host.specs();
   const std::size_t n = at(spec.given.num_envs);
   const auto take = [&](std::size_t size) {
@@ -68,13 +68,18 @@ DeviceLayout::DeviceLayout(const DeviceSpec& spec) {
   field_rows = take(at(kFields) * 2 * sizeof(void*));
   tables = take(at(kFields) * sizeof(void*));
   ids = take(n * sizeof(int));
-  std::size_t widest = 0;
-  for (const std::size_t row : row_bytes) widest = std::max(widest, row);
-  staging = take(std::max(kStaging, rounded(widest, kAlign)));
+  // the rows of one environment at least
+  std::size_t all = 3 * sizeof(std::uint32_t);
+  for (const std::size_t row : row_bytes) all += row;
+  staging_bytes = std::max(kStaging, rounded(all, kAlign));
+  staging = take(staging_bytes);
 
   // scratch of one environment side by side: a team works in one place
   std::size_t region = 0;
+  scratch = bytes;
   for_fields(specs, {FieldKind::scratch}, [&](Field f, const FieldSpec& s) {
+    first[at(f)] = kNone;
+    if (unused != nullptr && unused(f)) return;
     first[at(f)] = bytes + region;
     region += rounded(number_bytes(s) * at(s.size()), kAlign);
   });
@@ -92,6 +97,7 @@ void write_reference_rows(const DeviceSpec& spec, const DeviceLayout& layout, st
 }
 
 std::size_t device_bytes(const DeviceSpec& spec) {
+  if (registered().count(spec.given.device) == 0) return cuda_device_bytes(spec);
   return DeviceLayout(spec).bytes + spec.host.array_bytes();
 }
 
@@ -121,6 +127,9 @@ constexpr const char* kNotBuilt =
     "with cmake -D STICTION_CUDA=ON, or use device = 'cpu'";
 }
 
+std::size_t cuda_device_bytes(const DeviceSpec& spec) {
+  throw ArgumentError("device = '" + spec.given.device + "': " + kNotBuilt);
+}
 std::unique_ptr<Device> make_cuda_device(const DeviceSpec& spec, int) {
   throw ArgumentError("device = '" + spec.given.device + "': " + kNotBuilt);
 }

@@ -82,10 +82,11 @@ class Device {
 // Where everything of a batch lies in one allocation: dense rows, the model's rows, a region of
 // scratch for each environment, books. In bytes from its beginning.
 struct DeviceLayout {
-  explicit DeviceLayout(const DeviceSpec& spec);
+  // No scratch for fields that are `unused`.
+  explicit DeviceLayout(const DeviceSpec& spec, bool (*unused)(cpu::Field) = nullptr);
 
   static constexpr std::size_t kNone = ~std::size_t{0};
-  std::array<std::size_t, cpu::kFields> first{};      // row of environment 0
+  std::array<std::size_t, cpu::kFields> first{};      // row of environment 0; kNone: no rows
   std::array<std::size_t, cpu::kFields> stride{};     // 0: the model's, for all
   std::array<std::size_t, cpu::kFields> row_bytes{};  // of what is not scratch
   std::array<std::size_t, cpu::kFields> reference{};  // the model's row; kNone: it has none
@@ -94,8 +95,9 @@ struct DeviceLayout {
   std::size_t counter_bytes = 0;           // of an environment
   std::size_t field_rows = 0, tables = 0;  // room for tables of addresses: 2 and 1 per field
   std::size_t ids = 0;                     // (num_envs) int
-  std::size_t staging = 0;
+  std::size_t staging = 0, staging_bytes = 0;
   static constexpr std::size_t kStaging = std::size_t{4} << 20;
+  std::size_t scratch = 0;  // to the end
   std::size_t bytes = 0;
 
   std::size_t begin(Book b) const { return books[static_cast<int>(b)]; }
@@ -108,7 +110,7 @@ inline constexpr int kDeviceCounters = 8;
 // reference_end - reference_begin bytes.
 void write_reference_rows(const DeviceSpec& spec, const DeviceLayout& layout, std::byte* to);
 
-// Memory on the device before anything is allocated.
+// Memory on the device spec.given.device before anything is allocated.
 std::size_t device_bytes(const DeviceSpec& spec);
 
 // "cuda", "cuda:1". Throws ArgumentError: no such device here, no driver, too old, too little memory;
@@ -122,6 +124,7 @@ using DeviceMaker = std::function<std::unique_ptr<Device>(const DeviceSpec& spec
 void register_device(const std::string& name, DeviceMaker maker);
 
 // In builds with a CUDA back end; number -1: the current device.
+std::size_t cuda_device_bytes(const DeviceSpec& spec);
 std::unique_ptr<Device> make_cuda_device(const DeviceSpec& spec, int number);
 CudaReport cuda_report();  // cuda_devices()
 

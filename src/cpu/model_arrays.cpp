@@ -40,7 +40,7 @@ std::size_t HostModel::array_bytes() const {
   const auto add = [&](const auto& arrays) {
     for (const auto& v : arrays) bytes += whole_words(v.size() * sizeof v[0]);
   };
-  add(ints_), add(floats_), add(doubles_);
+  add(ints_), add(structure_), add(floats_), add(doubles_);
   return bytes;
 }
 
@@ -59,7 +59,7 @@ physics::ModelView HostModel::copy_arrays(std::byte* to, const std::byte* addres
       begin += whole_words(v.size() * sizeof v[0]);
     }
   };
-  move(ints_), move(floats_), move(doubles_);
+  move(ints_), move(structure_), move(floats_), move(doubles_);
   return copy;
 }
 

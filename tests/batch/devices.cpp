@@ -11,8 +11,10 @@ std::string& device() {
   return name;
 }
 
-std::vector<std::string> device_names() {
-  return {"cpu", "emulated"};
+std::vector<std::string> device_names(bool with_cpu) {
+  std::vector<std::string> names = {"emulated"};
+  if (with_cpu) names.insert(names.begin(), "cpu");
+  return names;
 }
 
 void use_device(const std::string& name) {

@@ -22,7 +22,7 @@ inline BatchOptions batch_options(int num_envs = 1) {
 }
 
 // All that this build knows.
-std::vector<std::string> device_names();
+std::vector<std::string> device_names(bool with_cpu = true);
 
 // Makes `name` the device of this test.
 void use_device(const std::string& name);

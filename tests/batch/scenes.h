@@ -92,9 +92,9 @@ class EveryScene : public testing::TestWithParam<std::pair<std::string, std::str
   }
   const std::string& name() const { return GetParam().first; }
 };
-inline std::vector<std::pair<std::string, std::string>> scenes_on_devices() {
+inline std::vector<std::pair<std::string, std::string>> scenes_on_devices(bool with_cpu = true) {
   std::vector<std::pair<std::string, std::string>> all;
-  for (const std::string& where : device_names())
+  for (const std::string& where : device_names(with_cpu))
     for (const std::string& name : scene_names()) all.emplace_back(name, where);
   return all;
 }
