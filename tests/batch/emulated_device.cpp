@@ -17,6 +17,7 @@ namespace {
 using cpu::Field;
 using cpu::FieldKind;
 using cpu::kFields;
+using cuda::Kernel;
 
 constexpr std::size_t at(int i) {
   return static_cast<std::size_t>(i);
@@ -47,6 +48,8 @@ class EmulatedDevice final : public Device {
       reference_[f] =
           layout_.reference[f] == DeviceLayout::kNone ? nullptr : at_byte(layout_.reference[f]);
     }
+    for (int k = 0; k < cuda::kKernels; ++k)
+      arenas_.push_back(cuda::make_arena(static_cast<Kernel>(k), spec.host.view(), share_bytes_));
     model_changed();
   }
 
@@ -109,17 +112,18 @@ class EmulatedDevice final : public Device {
     const int launches = std::max(1, steps);
     for (int k = 0; k < launches; ++k) {
       l.first = k == 0, l.last = k == launches - 1;
-      for_envs(l, [&](int env) {
-        if (poison_ && (store_frozen || !physics::is_frozen(l.books, env))) spoil(env, true);
-      });
-      for (const cuda::Kernel kernel :
-           {cuda::Kernel::dynamics, cuda::Kernel::collide, cuda::Kernel::solve, cuda::Kernel::move})
+      if (poison_)
+        for_envs(l, [&](int env) {
+          if (store_frozen || !physics::is_frozen(l.books, env)) spoil(env, true);
+        });
+      for (const Kernel kernel : {Kernel::dynamics, Kernel::collide, Kernel::solve, Kernel::move})
         launch(kernel, l);
     }
-    for_envs(l, [&](int env) {
-      if (poison_ && l.books.store[env] != 0) spoil(env, false);
-    });
-    launch(cuda::Kernel::refresh, l);
+    if (poison_)
+      for_envs(l, [&](int env) {
+        if (l.books.store[env] != 0) spoil(env, false);
+      });
+    launch(Kernel::refresh, l);
   }
 
   void take_counts(SolverCounts& c) override {
@@ -159,12 +163,10 @@ class EmulatedDevice final : public Device {
   void for_envs(const cuda::Launch& l, const F& f) const {
     for (int i = 0; i < l.count; ++i) f(l.envs != nullptr ? l.envs[i] : i);
   }
-  // Nothing stays in fast memory from a kernel to the next.
-  void launch(cuda::Kernel kernel, const cuda::Launch& l) const {
-    const int bytes = share_bytes_;
-    const cuda::Arena arena = cuda::make_arena(kernel, model_, bytes);
+  void launch(Kernel kernel, const cuda::Launch& l) const {
+    const cuda::Arena& arena = arenas_[static_cast<std::size_t>(kernel)];
     for_envs(l, [&](int env) {
-      std::memset(share_.data(), 0xff, at(bytes));
+      std::memset(share_.data(), 0xff, at(share_bytes_));  // what the last environment left is gone
       kernels_.run(kernel, model_, l, env, arena, share_.data());
     });
   }
@@ -188,6 +190,7 @@ class EmulatedDevice final : public Device {
   std::vector<cpu::Buffer> own_;
   cuda::FieldRows* fields_;
   std::byte** reference_;
+  std::vector<cuda::Arena> arenas_;
   physics::ModelView model_;
   std::size_t model_bytes_ = 0;
   std::uintptr_t stream_ = 0;
@@ -198,7 +201,7 @@ class EmulatedDevice final : public Device {
 }  // namespace
 
 int& emulated_share() {
-  static int bytes = 1 << 16;
+  static int bytes = 8192;  // some fields fit, some don't
   return bytes;
 }
 

@@ -13,7 +13,7 @@ class Bodies : public testing::TestWithParam<std::string> {
  protected:
   Bodies() { register_emulated_device(); }
   ~Bodies() override {
-    emulated_share() = kAll;
+    emulated_share() = before_;
     use_device("cpu");
   }
   ModelPtr scene_of(const Batch&) const { return scene(GetParam()); }
@@ -25,6 +25,9 @@ class Bodies : public testing::TestWithParam<std::string> {
     return scattered(GetParam(), keys, {}, options);
   }
   static constexpr int kAll = 1 << 16;
+
+ private:
+  int before_ = emulated_share();
 };
 INSTANTIATE_TEST_SUITE_P(Scenes, Bodies, testing::ValuesIn(scene_names()),
                          [](const auto& named) { return named.param; });
