@@ -12,44 +12,55 @@ STICTION_FN int point_of(int code) {
   return code > 0 ? code - 1 : -code - 1;
 }
 
+// Whether a live point is in the subtree.
+template <class S>
+STICTION_FN bool is_live(const EnvView<S>& e, int b) {
+  return e.body_firstpoint[b] >= 0 || e.body_firstchild[b] >= 0;
+}
+// Enters a live body into the list of the body that it hangs on.
+template <class S>
+STICTION_FN void hang_body(const ModelView& m, EnvView<S>& e, int b) {
+  const int parent = m.body_weldid[m.body_parentid[b]];
+  if (!is_live(e, b)) return;
+  e.body_sibling[b] = e.body_firstchild[parent];
+  e.body_firstchild[parent] = b;
+  if (e.body_composite[b] < 0) return;
+  e.body_composite[parent] = e.body_composite[parent] < 0 ? e.body_composite[b] : parent;
+}
+
 // Of each body the live points and the live bodies below, both rising; bodies without joints are
 // passed over.
-template <class S>
-STICTION_FN void live_tree(const ModelView& m, EnvView<S>& e) {
-  for (int b = 0; b < m.nbody; ++b)
-    e.body_firstpoint[b] = e.body_firstchild[b] = e.body_composite[b] = -1;
-  int ncross = 0;
-  for (int k = 0; k < e.nlive[0]; ++k) {
-    const int p = e.live_point[k];
-    if (e.point_body[2 * p] > 0 && e.point_body[2 * p + 1] > 0) e.live_cross[ncross++] = p;
-  }
-  e.nlivecross[0] = ncross;
-  for (int k = e.nlive[0] - 1; k >= 0; --k) {
-    const int* const body = e.point_body + 2 * e.live_point[k];
-    for (int side = 0; side < 2; ++side) {
-      const int b = body[side], code = 2 * e.live_point[k] + side;
-      e.point_next[code] = e.body_firstpoint[b];
-      e.body_firstpoint[b] = code;
-      if (body[1 - side] == 0) e.body_composite[b] = b;
+template <class Team, class S>
+STICTION_FN void live_tree(const Team& team, const ModelView& m, EnvView<S>& e) {
+  team.once([&] {
+    for (int b = 0; b < m.nbody; ++b)
+      e.body_firstpoint[b] = e.body_firstchild[b] = e.body_composite[b] = -1;
+    int ncross = 0;
+    for (int k = 0; k < e.nlive[0]; ++k) {
+      const int p = e.live_point[k];
+      if (e.point_body[2 * p] > 0 && e.point_body[2 * p + 1] > 0) e.live_cross[ncross++] = p;
     }
-  }
-  for (int i = m.nbody - 1; i > 0; --i) {
-    const int b = m.level_body[i], parent = m.body_weldid[m.body_parentid[b]];
-    if (e.body_firstpoint[b] < 0 && e.body_firstchild[b] < 0) continue;
-    e.body_sibling[b] = e.body_firstchild[parent];
-    e.body_firstchild[parent] = b;
-    if (e.body_composite[b] < 0) continue;
-    e.body_composite[parent] = e.body_composite[parent] < 0 ? e.body_composite[b] : parent;
-  }
-  int n = 0;
-  for (int l = 1; l < m.nlevel; ++l) {
-    e.live_adr[l] = n;
-    for (int i = m.level_adr[l]; i < m.level_adr[l + 1]; ++i) {
-      const int b = m.level_body[i];
-      if (e.body_firstpoint[b] >= 0 || e.body_firstchild[b] >= 0) e.live_body[n++] = b;
+    e.nlivecross[0] = ncross;
+    for (int k = e.nlive[0] - 1; k >= 0; --k) {
+      const int* const body = e.point_body + 2 * e.live_point[k];
+      for (int side = 0; side < 2; ++side) {
+        const int b = body[side], code = 2 * e.live_point[k] + side;
+        e.point_next[code] = e.body_firstpoint[b];
+        e.body_firstpoint[b] = code;
+        if (body[1 - side] == 0) e.body_composite[b] = b;
+      }
     }
-  }
-  e.live_adr[m.nlevel] = n;
+    for (int i = m.nbody - 1; i > 0; --i) hang_body(m, e, m.level_body[i]);
+    int n = 0;
+    for (int l = 1; l < m.nlevel; ++l) {
+      e.live_adr[l] = n;
+      for (int i = m.level_adr[l]; i < m.level_adr[l + 1]; ++i) {
+        const int b = m.level_body[i];
+        if (is_live(e, b)) e.live_body[n++] = b;
+      }
+    }
+    e.live_adr[m.nlevel] = n;
+  });
 }
 
 // Points that act in `lanes`, which only become fewer; the others would add exact zeros. `every`:
@@ -63,10 +74,8 @@ STICTION_FN void live_points(const Team& team, const ModelView& m, EnvView<S>& e
   const bool known = !every && n == e.nlive[0];
   team.sync();
   if (known) return;
-  team.once([&] {
-    e.nlive[0] = n;
-    live_tree(m, e);
-  });
+  team.once([&] { e.nlive[0] = n; });
+  live_tree(team, m, e);
 }
 
 // out (npoint,3) = J v: velocity of body 2 against body 1 at each live point; uses body_vel.
