@@ -208,7 +208,7 @@ STICTION_FN LaneSlot idle_slot(const LanePolygon& polygon, const LaneFace& fa,
 }
 
 // The slots of two boxes in the frame of the first; returns the normal.
-STICTION_RARE Vec3<double> box_box_slots(const LaneBox& a, const LaneBox& b, LaneSlot* slots) {
+STICTION_FN Vec3<double> box_box_slots(const LaneBox& a, const LaneBox& b, LaneSlot* slots) {
   const auto most = [](double x, double y, double z) { return vmax(x, vmax(y, z)); };
   const double tie =
       1e-12 * (most(a.half[0], a.half[1], a.half[2]) + most(b.half[0], b.half[1], b.half[2]) +
