@@ -4,6 +4,7 @@
 
 #include "physics/contact_law.h"
 #include "physics/factor.h"
+#include "physics/sym6.h"
 #include "physics/velocity.h"
 
 STICTION_PHYSICS_BEGIN
@@ -144,43 +145,6 @@ STICTION_FN void contact_impulses(const Team& team, const ModelView& m, EnvView<
   }
 }
 
-// Symmetric 6x6 over (angular, linear).
-template <class S>
-struct Sym6 {
-  Sym3<S> aa;
-  Mat3<S> al;  // torque per linear velocity, columns
-  Sym3<S> ll;
-};
-template <class S>
-STICTION_FN Sym6<S> load_sym6(const S* a, int i) {
-  const S* p = a + 21 * i;
-  return {load_sym3(p, 0), load9(p + 6, 0), load_sym3(p + 15, 0)};
-}
-template <class S>
-STICTION_FN void store_sym6(S* a, int i, const Sym6<S>& s) {
-  S* p = a + 21 * i;
-  store_sym3(p, 0, s.aa), store9(p + 6, 0, s.al), store_sym3(p + 15, 0, s.ll);
-}
-template <class S>
-STICTION_FN Sym6<S> operator+(const Sym6<S>& a, const Sym6<S>& b) {
-  return {a.aa + b.aa, {a.al.x + b.al.x, a.al.y + b.al.y, a.al.z + b.al.z}, a.ll + b.ll};
-}
-template <class S>
-STICTION_FN Spatial<S> operator*(const Sym6<S>& g, const Spatial<S>& s) {
-  return {g.aa * s.a + g.al * s.l, transposed(g.al, s.a) + g.ll * s.l};
-}
-
-// Φᵀ G Φ: ll = G, al = [r]× G, aa = [r]× G [r]×ᵀ
-template <class S>
-STICTION_FN Sym6<S> about_origin(const Vec3<S>& r, const Sym3<S>& g) {
-  const Vec3<S> x = cross(r, {g.xx, g.xy, g.xz}), y = cross(r, {g.xy, g.yy, g.yz}),
-                z = cross(r, {g.xz, g.yz, g.zz});
-  // rows of [r]× G are (x.k, y.k, z.k); each row w of aa is r × w
-  const Vec3<S> p = cross(r, {x.x, y.x, z.x}), q = cross(r, {x.y, y.y, z.y}),
-                s = cross(r, {x.z, y.z, z.z});
-  return {{p.x, q.y, s.z, p.y, p.z, q.z}, {x, y, z}, g};
-}
-
 // Rows of the dofs of body b: H_ij += S_j · (Gc_b S_i) for j on the path of i. The axes S = (0, e_k)
 // of the translations of a free joint only pick components.
 template <class S>
@@ -209,6 +173,20 @@ STICTION_FN void add_composite(const ModelView& m, EnvView<S>& e, int b, const S
   z[0] = z[0] + g.ll.xz, z[1] = z[1] + g.ll.yz, z[2] = z[2] + g.ll.zz;
 }
 
+// Of the points of body b against what does not move, and of the bodies below.
+template <class S>
+STICTION_FN Sym6<S> subtree_curvature(const EnvView<S>& e, int b) {
+  Sym6<S> sum = {};
+  for (int n = e.body_firstpoint[b]; n >= 0; n = e.point_next[n]) {
+    if (e.point_body[n ^ 1] > 0) continue;
+    const Vec3<S> r = load3((n & 1) == 1 ? e.point_r2 : e.point_r1, n >> 1);
+    sum = sum + about_origin(r, load_sym3(e.point_hess, n >> 1));
+  }
+  for (int c = e.body_firstchild[b]; c >= 0; c = e.body_sibling[c])
+    if (e.body_composite[c] >= 0) sum = sum + load_sym6(e.body_hess, e.body_composite[c]);
+  return sum;
+}
+
 // H += Jᵀ G J of the points against what does not move, with body_hess = Σ Φᵀ G Φ over the points of
 // the subtree, up the tree like composite inertias.
 template <class Team, class S>
@@ -219,14 +197,7 @@ STICTION_FN void composite_curvature(const Team& team, const ModelView& m, EnvVi
       const int b = e.live_body[first + k], whose = e.body_composite[b];
       if (whose < 0) return;
       if (whose != b) return add_composite(m, e, b, load_sym6(e.body_hess, whose));
-      Sym6<S> sum = {};
-      for (int n = e.body_firstpoint[b]; n >= 0; n = e.point_next[n]) {
-        if (e.point_body[n ^ 1] > 0) continue;
-        const Vec3<S> r = load3((n & 1) == 1 ? e.point_r2 : e.point_r1, n >> 1);
-        sum = sum + about_origin(r, load_sym3(e.point_hess, n >> 1));
-      }
-      for (int c = e.body_firstchild[b]; c >= 0; c = e.body_sibling[c])
-        if (e.body_composite[c] >= 0) sum = sum + load_sym6(e.body_hess, e.body_composite[c]);
+      const Sym6<S> sum = subtree_curvature(e, b);
       store_sym6(e.body_hess, b, sum);
       add_composite(m, e, b, sum);
     });

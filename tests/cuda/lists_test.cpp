@@ -1,10 +1,11 @@
-// The lists of all lanes are those of one.
+// The lists of all lanes are those of one, and so is the curvature over them.
 #include "cuda/lists.h"
 
 #include <gtest/gtest.h>
 
 #include <random>
 
+#include "cuda/curvature.h"
 #include "cuda/emulated_lanes.h"
 #include "physics/env.h"
 #include "physics/solve_models.h"
@@ -74,6 +75,36 @@ TEST(Lists, OfAllLanesAreThoseOfOne) {
       }
     }
   EXPECT_GT(points, 200);
+}
+
+// One lane adds the same numbers in the same order.
+TEST(Curvature, OfAllLanesIsThatOfOne) {
+  LanesShared warp(1);
+  double sum = 0;
+  for (const TestModel& model : solve_models())
+    for (std::uint32_t seed = 0; seed < 5; ++seed) {
+      Lists one(*model.model, seed), lanes(*model.model, seed);
+      for (Lists* l : {&one, &lanes}) {
+        std::mt19937 random(seed);
+        std::uniform_real_distribution<double> uniform(-1, 1);
+        for (const Field f :
+             {Field::point_hess, Field::point_r1, Field::point_r2, Field::cdof, Field::H})
+          for (int i = 0; i < l->env.spec(f).size(); ++i) l->env.put(f, i, 0, uniform(random));
+        model_structure(TeamOfOne(), l->env.m(), l->env.e);
+      }
+      const auto text = [](const auto& team, Lists& l) {
+        Lists::fill(team, l.env.m(), l.env.e, l.nnear);
+        composite_curvature(team, l.env.m(), l.env.e);
+      };
+      text(TeamOfOne(), one);
+      on_lanes<EmulatedWarp>(warp, [&](const auto& team) { text(team, lanes); });
+      const std::vector<double> expected = one.env.get(Field::H), H = lanes.env.get(Field::H);
+      for (std::size_t i = 0; i < H.size(); ++i) {
+        EXPECT_NEAR(H[i], expected[i], 1e-5 * (1 + std::abs(expected[i]))) << model.name;
+        sum += std::abs(H[i]);
+      }
+    }
+  EXPECT_GT(sum, 1e4);
 }
 
 }  // namespace
