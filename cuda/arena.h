@@ -159,6 +159,18 @@ STICTION_FN void bind_rows(const Team& team, const Launch& l, int env, EnvView<f
   team.for_each(kFields, [&](int f) { pointers[f] = row_of(l, f, env); });
 }
 
+// Of numbers of any type.
+using Word = std::uint32_t __attribute__((may_alias));
+template <class Team>
+STICTION_FN void copy_words(const Team& team, const ArenaEntry& entry, int npoint, const void* from,
+                            void* to) {
+  if (from == to) return;
+  const Word* const source = static_cast<const Word*>(from);
+  Word* const target = static_cast<Word*>(to);
+  const int bytes = entry.per_point ? entry.bytes * npoint : entry.bytes;
+  team.for_each(bytes / 4, [&](int i) { target[i] = source[i]; });
+}
+
 // Entries that fit into `share` (aligned) replace the rows in the view.
 template <class Team>
 STICTION_FN void enter_arena(const Team& team, const Launch& l, int env, const Arena& a,
@@ -171,11 +183,8 @@ STICTION_FN void enter_arena(const Team& team, const Launch& l, int env, const A
   });
   for (int k = 0; k < a.count; ++k) {
     const ArenaEntry& entry = a.entry[k];
-    const auto* from = reinterpret_cast<const std::uint32_t*>(row_of(l, entry.field, env));
-    auto* const to = static_cast<std::uint32_t*>(pointers[entry.field]);
-    if (!entry.loaded || to == from) continue;
-    const int words = (entry.per_point ? entry.bytes * npoint : entry.bytes) / 4;
-    team.for_each(words, [&](int i) { to[i] = from[i]; });
+    if (entry.loaded)
+      copy_words(team, entry, npoint, row_of(l, entry.field, env), pointers[entry.field]);
   }
 }
 
@@ -185,11 +194,8 @@ STICTION_FN void leave_arena(const Team& team, const Launch& l, int env, const A
   void* const* const pointers = reinterpret_cast<void* const*>(&e);
   for (int k = 0; k < a.count; ++k) {
     const ArenaEntry& entry = a.entry[k];
-    const auto* from = static_cast<const std::uint32_t*>(pointers[entry.field]);
-    auto* const to = reinterpret_cast<std::uint32_t*>(row_of(l, entry.field, env));
-    if (!entry.stored || to == from) continue;
-    const int words = (entry.per_point ? entry.bytes * npoint : entry.bytes) / 4;
-    team.for_each(words, [&](int i) { to[i] = from[i]; });
+    if (entry.stored)
+      copy_words(team, entry, npoint, pointers[entry.field], row_of(l, entry.field, env));
   }
 }
 

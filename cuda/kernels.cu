@@ -13,7 +13,7 @@ using cuda::Kernel;
 constexpr int kViewBytes = (sizeof(EnvView<float>) + 15) / 16 * 16;
 constexpr int kThreads = 128;  // of a block: four environments, or one
 
-// Blocks of an SM that the registers are shared by: the most without a spill.
+// Blocks that share the registers of an SM: the most without a spill, but of pairs with a box.
 template <Kernel kernel>
 constexpr int kBlocks = kernel == Kernel::collide ? 3 : 5;
 

@@ -9,7 +9,9 @@
 
 #include "cuda/arena.h"
 #include "cuda/books.h"
+#include "cuda/curvature.h"
 #include "cuda/linear_algebra.h"
+#include "cuda/lists.h"
 #include "physics/step.h"
 
 STICTION_PHYSICS_BEGIN

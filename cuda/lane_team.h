@@ -43,7 +43,7 @@ STICTION_FN S butterfly(const Lanes& lanes, S value, const F& combine) {
   return value;
 }
 
-// Lanes before this one, and all, that say true.
+// What lanes before this one, and all, have.
 struct Turn {
   int before, total;
 };
@@ -51,6 +51,19 @@ template <class Lanes>
 STICTION_FN Turn turn(const Lanes& lanes, bool mine) {
   const std::uint32_t votes = lanes.ballot(mine);
   return {std::popcount(votes & ((1u << lanes.lane()) - 1u)), std::popcount(votes)};
+}
+
+// Sum of n over the lanes before this one, and over all.
+template <class Lanes>
+STICTION_FN Turn scan(const Lanes& lanes, int n) {
+  int sum = n;
+  for (int d = 1; d < kWarp; d *= 2) {
+    const int other = static_cast<int>(
+        lanes.shuffle(static_cast<std::uint32_t>(sum), lanes.lane() >= d ? lanes.lane() - d : 0));
+    sum += lanes.lane() >= d ? other : 0;
+  }
+  const int total = static_cast<int>(lanes.shuffle(static_cast<std::uint32_t>(sum), kWarp - 1));
+  return {sum - n, total};
 }
 
 template <class Lanes>
@@ -65,6 +78,7 @@ class WarpGroup {
     return butterfly(lanes_, part, combine);
   }
   STICTION_FN Turn turn_of(bool mine) const { return turn(lanes_, mine); }
+  STICTION_FN Turn turn_of(int n) const { return scan(lanes_, n); }
   template <class S>
   STICTION_FN S broadcast(const S& value, int from) const {
     return by_words(value, [&](std::uint32_t w) { return lanes_.shuffle(w, from); });
@@ -91,8 +105,12 @@ class BlockGroup {
     sync();
     return total;
   }
-  STICTION_FN Turn turn_of(bool mine) const {
-    Turn t = turn(lanes_, mine);
+  STICTION_FN Turn turn_of(bool mine) const { return of_block(turn(lanes_, mine)); }
+  STICTION_FN Turn turn_of(int n) const { return of_block(scan(lanes_, n)); }
+
+ private:
+  // From the turn in the warp.
+  STICTION_FN Turn of_block(Turn t) const {
     publish(t.total);
     t.total = 0;
     for (int w = 0; w < lanes_.warps(); ++w) {
@@ -103,8 +121,6 @@ class BlockGroup {
     sync();
     return t;
   }
-
- private:
   template <class S>
   STICTION_FN void publish(const S& value) const {
     int i = 0;
@@ -162,6 +178,19 @@ class LaneTeam {
     }
     group_.sync();
     return count;
+  }
+  // take(i, begin), begin = the sum of count over the indices before i; returns the sum of all.
+  template <class Count, class Take>
+  STICTION_FN int allot(int n, const Count& count, const Take& take) const {
+    int total = 0;
+    for (int first = 0; first < n; first += group_.size()) {
+      const int i = first + group_.rank();
+      const Turn t = group_.turn_of(i < n ? static_cast<int>(count(i)) : 0);
+      if (i < n) take(i, total + t.before);
+      total += t.total;
+    }
+    group_.sync();
+    return total;
   }
   template <class F>
   STICTION_FN void once(const F& f) const {

@@ -22,6 +22,12 @@
 #else
 #define STICTION_FN inline
 #endif
+// Large and seldom needed: on a device a function of its own, whose registers nobody else pays for.
+#ifdef __CUDACC__
+#define STICTION_RARE __host__ __device__ __noinline__
+#else
+#define STICTION_RARE STICTION_FN
+#endif
 // One of many instances that a switch chooses from: inline they would fill each other's registers.
 #ifdef __CUDACC__
 #define STICTION_OUTLINE __host__ __device__ __noinline__

@@ -4,6 +4,7 @@ At least one for each family of tests.
 """
 
 from breaks import Break
+from table_cuda import CUDA
 from table_env import ENV
 from table_env_locomotion import ENV_LOCOMOTION
 from table_learning import TRAINING
@@ -472,4 +473,4 @@ BATCH = [
 ]
 
 BREAKS = (DYNAMICS + CONTACT + STICTION + ROWS + SAFEGUARDS + SOLVER + GEOMETRY + MODEL + READER
-          + TEXT + BATCH + ENV + ENV_LOCOMOTION + RL + TRAINING)
+          + TEXT + BATCH + CUDA + ENV + ENV_LOCOMOTION + RL + TRAINING)
