@@ -252,9 +252,9 @@ void CudaDevice::enqueue(const int* ids, int n, int steps, bool store_frozen, cu
   for (int k = 0; k < launches; ++k) {
     l.first = k == 0, l.last = k == launches - 1;
     if (poison_)
-      check_here(cudaMemsetAsync(place(layout_.scratch), 0xff, layout_.bytes - layout_.scratch,
-                                 stream),
-                 ": poisoning scratch");
+      check_here(
+          cudaMemsetAsync(place(layout_.scratch), 0xff, layout_.bytes - layout_.scratch, stream),
+          ": poisoning scratch");
     check_here(launch_step(l, model_, plan_, stream), ": launching a step");
   }
   check_here(launch_refresh(l, model_, plan_, stream), ": launching the refresh");

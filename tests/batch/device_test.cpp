@@ -142,6 +142,19 @@ TEST_P(OnDevice, RefusesWhatItHasNot) {
   EXPECT_THAT(error_message([&] { Batch(crawler(), o); }), HasSubstr("leave `threads` out"));
 }
 
+TEST_P(OnDevice, WhatAStateLeavesOutStays) {
+  Batch b(crawler(), batch_options(3));
+  b.step(3);
+  const double z = number(b, "qpos", 1, 2), time = number(b, "time", 1, 0);
+  BatchState s;
+  s.qvel.assign(static_cast<std::size_t>(b.model().nv), 0.5);
+  const int one = 1;
+  b.set_state(std::span(&one, 1), s);
+  EXPECT_EQ(number(b, "qpos", 1, 2), z);
+  EXPECT_EQ(number(b, "time", 1, 0), time);
+  EXPECT_EQ(number(b, "qvel", 1, 2), 0.5);
+}
+
 TEST_P(OnDevice, CopiesFromAndToTheHost) {
   Batch b(crawler(), batch_options(3));
   const ArrayView v = b.field("ctrl");
