@@ -21,13 +21,14 @@ endif()
 
 function(stiction_compile_options target)
   # Value-preserving only: never -ffast-math, which would reorder sums and lose NaN checks.
-  target_compile_options(${target} PRIVATE -fno-math-errno -fno-trapping-math
-    -Wall -Wextra -Wshadow -Wconversion -Wdouble-promotion $<$<BOOL:${STICTION_WERROR}>:-Werror>)
+  set(options -fno-math-errno -fno-trapping-math
+      -Wall -Wextra -Wshadow -Wconversion -Wdouble-promotion $<$<BOOL:${STICTION_WERROR}>:-Werror>)
   # g++ 12 sees overlaps that can't be in `"literal" + std::string` (GCC bug 105651).
   if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
-    target_compile_options(${target} PRIVATE -Wno-restrict)
+    list(APPEND options -Wno-restrict)
   endif()
   # Quoted includes only: with -I, src/math.h would shadow the C library's <math.h>.
-  target_compile_options(${target} PRIVATE "SHELL:-iquote \"${PROJECT_SOURCE_DIR}/src\""
-                         "SHELL:-iquote \"${PROJECT_SOURCE_DIR}\"")
+  list(APPEND options "SHELL:-iquote \"${PROJECT_SOURCE_DIR}/src\""
+       "SHELL:-iquote \"${PROJECT_SOURCE_DIR}\"")
+  target_compile_options(${target} PRIVATE "$<$<COMPILE_LANGUAGE:CXX>:${options}>")
 endfunction()

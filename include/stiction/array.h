@@ -16,7 +16,7 @@ struct ArrayView {
   DType dtype = DType::float32;
   int ndim = 2;
   std::array<std::int64_t, 3> shape{0, 1, 1};  // ones beyond ndim
-  std::string device = "cpu";
+  std::string device = "cpu";                  // whose memory it is: "cuda:0"
   bool writable = true;
 
   std::int64_t size() const { return shape[0] * shape[1] * shape[2]; }

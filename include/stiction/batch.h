@@ -22,11 +22,12 @@ enum class Precision : std::uint8_t { float32, float64 };
 
 struct BatchOptions {
   int num_envs = 1;
-  Options options;  // solver_tolerance defaults to 1e-4 in float32, 1e-6 in float64
-  std::string device = "cpu";
+  Options options;             // solver_tolerance defaults to 1e-4 in float32, 1e-6 in float64
+  std::string device = "cpu";  // "cuda", "cuda:1"
   Precision precision = Precision::float32;
   std::optional<int> threads;  // default: one per core this process may use
   std::uint64_t seed = 0;
+  std::uintptr_t stream = 0;  // cudaStream_t; 0: the default stream
 };
 
 // What a batch takes, in bytes; known before anything is allocated.
@@ -34,6 +35,7 @@ struct BatchMemory {
   std::size_t per_env = 0;     // dense fields of one environment
   std::size_t per_thread = 0;  // blocked working set of one thread
   std::size_t total = 0;
+  std::size_t device = 0;  // besides, in the device's own memory
 };
 BatchMemory batch_memory(const Model& model, const BatchOptions& options);
 
@@ -71,18 +73,23 @@ class Batch {
   const Model& model() const;
   const Options& options() const;  // with every default resolved
   int num_envs() const;
-  int threads() const;
+  // Where its numbers are and its steps run: "cpu", "cuda:0".
+  std::string device() const;
+  // The card, what the kernels need of it, and how many environments it holds at a time; "" of "cpu".
+  std::string device_description() const;
+  int device_number() const;  // 0 of "cpu"
+  int threads() const;        // 1 on a device
   // What runs: "avx512", "avx2", "baseline"; the environment variable STICTION_ISA chooses.
-  // "float64" in that precision: one environment at a time.
+  // "float64" in that precision: one environment at a time. On a device its kind: "cuda".
   std::string isa() const;
-  int lanes() const;  // environments per pack
+  int lanes() const;  // environments per pack; 1 on a device
   Precision precision() const;
   BatchMemory memory() const;
 
   // n steps with the inputs as they are, then one refresh of the outputs. What happens inside an
   // environment never throws: see status(). A frozen environment keeps its state and its outputs. A
   // state out of bounds that was written into a view becomes the reference pose, frozen. Allocates
-  // nothing.
+  // nothing. On a device step and refresh return before the work on the stream is done.
   void step(int n = 1);
   // Outputs at the present state; forces and accelerations come from a solve that moves nothing.
   void refresh();
@@ -102,8 +109,9 @@ class Batch {
   // moved at once.
   void copy(std::span<const int> src, std::span<const int> dst);
 
-  // Views of the batch's own memory, valid as long as the batch: (num_envs, rows, columns) without
-  // what the list of fields calls `one`: qpos (num_envs, nq), time (num_envs), gravity (num_envs, 3).
+  // Views of the batch's own memory, of its device, valid as long as the batch: (num_envs, rows,
+  // columns) without what the list of fields calls `one`: qpos (num_envs, nq), time (num_envs),
+  // gravity (num_envs, 3).
   // Throw ArgumentError with the nearest names. Outputs are read-only.
   ArrayView field(const std::string& name);
   // Makes a parameter own to each environment (starting from the model's) and returns its view.
@@ -116,7 +124,7 @@ class Batch {
   ArrayView status();       // (num_envs) uint32, bits of Status; read-only
   ArrayView status_step();  // (num_envs) int32, step of the first event since the reset; -1: none
   std::uint64_t status_count() const;  // frozen environments: one number to poll
-  // Points of the problem at the present state and inputs, solved without a move.
+  // Points of the problem at the present state and inputs, solved without a move, by the CPU.
   std::vector<Contact> contacts(int env) const;
   const SolverCounts& counts() const;
   void clear_counts();
@@ -130,6 +138,18 @@ class Batch {
   // One environment as JSON: model file (empty where the model came from a string), options, state,
   // inputs, own parameters; `stiction replay` steps it in double with a trace.
   void dump(int env, const std::string& path) const;
+
+  // The stream of a device that the batch works on, and who waits for whom: a consumer's work on
+  // `other` for the batch's work so far, or the batch for a producer's. Nothing on the CPU.
+  std::uintptr_t stream() const;
+  void set_stream(std::uintptr_t stream);
+  void release_to(std::uintptr_t other) const;
+  void wait_for(std::uintptr_t other);
+  // Copies bytes to or from memory of the batch, in the order of its stream; the other memory may be
+  // of the host or of any device. From a device to the host it waits.
+  void copy_memory(void* to, const void* from, std::size_t bytes) const;
+  // Waits for the stream. Throws Error if the device failed.
+  void synchronize() const;
 
   struct Impl;  // src/batch/impl.h
 

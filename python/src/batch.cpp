@@ -13,6 +13,7 @@
 #include <string>
 #include <utility>
 
+#include "device_array.h"
 #include "stiction/error.h"
 
 namespace stiction::python {
@@ -31,15 +32,24 @@ namespace {
 
 using Path = std::filesystem::path;
 
+// A number, or an object of torch or CuPy that has one.
+std::uintptr_t parse_stream(const nb::object& stream) {
+  for (const char* name : {"cuda_stream", "ptr"})
+    if (nb::hasattr(stream, name)) return nb::cast<std::uintptr_t>(stream.attr(name));
+  return nb::cast<std::uintptr_t>(stream);
+}
+
 void init(BoundBatch* self, std::shared_ptr<LoadedModel> model, int num_envs,
           const std::optional<Options>& options, const std::string& device,
-          const std::string& precision, std::optional<int> threads, std::uint64_t seed) {
+          const std::string& precision, std::optional<int> threads, std::uint64_t seed,
+          const nb::object& stream) {
   const BatchOptions o{.num_envs = num_envs,
                        .options = options.value_or(Options{}),
                        .device = device,
                        .precision = parse_precision(precision),
                        .threads = threads,
-                       .seed = seed};
+                       .seed = seed,
+                       .stream = parse_stream(stream)};
   const nb::gil_scoped_release release;
   const auto engine = std::make_shared<Batch>(model->model, o);
   new (self) BoundBatch{std::move(model), engine, *engine};
@@ -48,7 +58,7 @@ void init(BoundBatch* self, std::shared_ptr<LoadedModel> model, int num_envs,
 std::string repr(const BoundBatch& b) {
   const Batch& e = b.engine;
   return "<stiction.Batch '" + e.model().name + "' num_envs=" + std::to_string(e.num_envs()) +
-         " device=cpu precision=" + name_of(e.precision()) +
+         " device=" + e.device() + " precision=" + name_of(e.precision()) +
          " threads=" + std::to_string(e.threads()) + " isa=" + e.isa() +
          " lanes=" + std::to_string(e.lanes()) + ">";
 }
@@ -65,7 +75,24 @@ void bind_properties(nb::class_<BoundBatch>& c) {
       "with every default resolved");
   c.def_prop_ro("num_envs", [](const BoundBatch& b) { return b.engine.num_envs(); });
   c.def_prop_ro(
-      "device", [](const BoundBatch&) { return "cpu"; }, "where the arrays are");
+      "device", [](const BoundBatch& b) { return b.engine.device(); },
+      "where the arrays are and the steps run: 'cpu', 'cuda:0'");
+  c.def_prop_ro(
+      "device_description", [](const BoundBatch& b) { return b.engine.device_description(); },
+      "the card, and what the kernels need of it; empty on the CPU");
+  c.def_prop_rw(
+      "stream", [](const BoundBatch& b) { return b.engine.stream(); },
+      [](BoundBatch& b, const nb::object& stream) { b.engine.set_stream(parse_stream(stream)); },
+      nb::for_setter(nb::sig("def stream(self, value: object, /) -> None")),
+      "the CUDA stream it works on, as a number; 0: the default one. May be set to a number or to\n"
+      "a stream of torch or CuPy, which then waits for the work so far");
+  c.def(
+      "synchronize",
+      [](const BoundBatch& b) {
+        const nb::gil_scoped_release release;
+        b.engine.synchronize();
+      },
+      "Waits until the device has done what the batch gave it.");
   c.def_prop_ro(
       "precision", [](const BoundBatch& b) { return name_of(b.engine.precision()); },
       "'float32' or 'float64'");
@@ -113,24 +140,27 @@ constexpr const char* kDoc =
     "array over the batch's own memory, environments first, valid as long as somebody holds it.\n"
     "Outputs are read-only. Write states with `set_state` or `reset`: they check and refresh.\n\n"
     "options: Options; solver_tolerance defaults to 1e-4 in float32, 1e-6 in float64.\n"
-    "threads: None: one per core that this process may use.\n\n"
+    "threads: None: one per core that this process may use.\n"
+    "device: 'cpu', 'cuda', 'cuda:1'. On a card arrays are DeviceArray, steps return before they\n"
+    "are done, and work is in the order of `stream`.\n\n"
     "A batch may be used by one thread at a time. Raises ArgumentError on options out of range,\n"
     "an unknown device, or too little memory.";
 
 constexpr const char* kInitSignature =
     "def __init__(self, model: Model, num_envs: int = 1, options: Options | None = None, "
     "device: str = 'cpu', precision: typing.Literal['float32', 'float64'] = 'float32', "
-    "threads: int | None = None, seed: int = 0) -> None";
+    "threads: int | None = None, seed: int = 0, stream: object = 0) -> None";
 
 }  // namespace
 
 void bind_batch(nb::module_& m) {
   bind_batch_numbers(m);
+  bind_device_array(m);
   nb::class_<BoundBatch> c(m, "Batch", nb::is_weak_referenceable(), kDoc);
   c.def("__init__", &init, nb::arg("model"), nb::arg("num_envs") = 1,
         nb::arg("options") = nb::none(), nb::arg("device") = "cpu",
         nb::arg("precision") = "float32", nb::arg("threads") = nb::none(), nb::arg("seed") = 0,
-        nb::sig(kInitSignature));
+        nb::arg("stream") = 0, nb::sig(kInitSignature));
   bind_properties(c);
   c.def("step", &step, nb::arg("n") = 1,
         "n steps with the inputs as they are, then one refresh of the outputs.\n\n"

@@ -24,8 +24,8 @@ std::vector<int> parse_ids(const Batch& b, const nb::object& given, const char* 
 Precision parse_precision(const std::string& name);
 const char* name_of(Precision p);
 
-// NumPy array over the batch's own memory; `owner` keeps the batch alive.
-nb::object batch_array(const ArrayView& view, nb::handle owner);
+// NumPy array over the batch's own memory, or a DeviceArray; `owner` keeps the batch alive.
+nb::object batch_array(Batch& batch, const ArrayView& view, nb::handle owner);
 
 void bind_batch_fields(nb::class_<BoundBatch>& c);
 void bind_batch_state(nb::class_<BoundBatch>& c);

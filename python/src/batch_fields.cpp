@@ -7,21 +7,11 @@
 #include <vector>
 
 #include "batch.h"
+#include "device_array.h"
 #include "stiction/error.h"
 
 namespace stiction::python {
 namespace {
-
-nb::dlpack::dtype dtype_of(DType d) {
-  switch (d) {
-    case DType::float32: return nb::dtype<float>();
-    case DType::float64: return nb::dtype<double>();
-    case DType::int32: return nb::dtype<std::int32_t>();
-    case DType::uint32: return nb::dtype<std::uint32_t>();
-    case DType::uint8: return nb::dtype<std::uint8_t>();
-  }
-  return nb::dtype<float>();
-}
 
 template <class... Access>
 nb::object array(const ArrayView& v, nb::handle owner) {
@@ -40,9 +30,11 @@ std::string text(const nb::object& o) {
 
 // batch.name = value: the same numbers as batch.name[...] = value, without broadcasting.
 void assign(nb::handle_t<BoundBatch> self, const std::string& name, const nb::object& value) {
-  const ArrayView view = nb::cast<BoundBatch&>(self).engine.field(name);
+  Batch& batch = nb::cast<BoundBatch&>(self).engine;
+  const ArrayView view = batch.field(name);
   if (!view.writable) throw ArgumentError("batch." + name + ": an output, read-only");
-  const nb::object target = batch_array(view, self);
+  if (view.device != "cpu") return write({view, batch, nb::borrow(self)}, value, false);
+  const nb::object target = batch_array(batch, view, self);
   const nb::object given = nb::module_::import_("numpy").attr("asarray")(value);
   const std::string kind = nb::cast<std::string>(given.attr("dtype").attr("kind"));
   const bool numbers = std::string("fiub").find(kind) != std::string::npos;
@@ -57,7 +49,8 @@ void assign(nb::handle_t<BoundBatch> self, const std::string& name, const nb::ob
 // The fields of every model are the same, their sizes are not: a property each, by name.
 void def_field(nb::class_<BoundBatch>& c, const FieldInfo& f) {
   const auto get = [name = f.name](nb::handle_t<BoundBatch> self) {
-    return batch_array(nb::cast<BoundBatch&>(self).engine.field(name), self);
+    Batch& batch = nb::cast<BoundBatch&>(self).engine;
+    return batch_array(batch, batch.field(name), self);
   };
   const auto set = [name = f.name](nb::handle_t<BoundBatch> self, const nb::object& value) {
     assign(self, name, value);
@@ -77,7 +70,19 @@ void def_field(nb::class_<BoundBatch>& c, const FieldInfo& f) {
 
 }  // namespace
 
-nb::object batch_array(const ArrayView& v, nb::handle owner) {
+nb::dlpack::dtype dtype_of(DType d) {
+  switch (d) {
+    case DType::float32: return nb::dtype<float>();
+    case DType::float64: return nb::dtype<double>();
+    case DType::int32: return nb::dtype<std::int32_t>();
+    case DType::uint32: return nb::dtype<std::uint32_t>();
+    case DType::uint8: return nb::dtype<std::uint8_t>();
+  }
+  return nb::dtype<float>();
+}
+
+nb::object batch_array(Batch& batch, const ArrayView& v, nb::handle owner) {
+  if (v.device != "cpu") return nb::cast(DeviceArray{v, batch, nb::borrow(owner)});
   return v.writable ? array<>(v, owner) : array<nb::ro>(v, owner);
 }
 
@@ -91,7 +96,8 @@ void bind_batch_fields(nb::class_<BoundBatch>& c) {
   c.def(
       "param",
       [](nb::handle_t<BoundBatch> self, const std::string& name) {
-        return batch_array(nb::cast<BoundBatch&>(self).engine.param(name), self);
+        Batch& batch = nb::cast<BoundBatch&>(self).engine;
+        return batch_array(batch, batch.param(name), self);
       },
       nb::arg("name"), nb::sig("def param(self, name: str) -> numpy.typing.NDArray[typing.Any]"),
       "Makes a parameter own to each environment, starting from the model's, and returns its "
@@ -109,14 +115,16 @@ void bind_batch_fields(nb::class_<BoundBatch>& c) {
   c.def_prop_ro(
       "status",
       [](nb::handle_t<BoundBatch> self) {
-        return batch_array(nb::cast<BoundBatch&>(self).engine.status(), self);
+        Batch& batch = nb::cast<BoundBatch&>(self).engine;
+        return batch_array(batch, batch.status(), self);
       },
       nb::sig("def status(self) -> numpy.typing.NDArray[numpy.uint32]"),
       "(num_envs,) bits of Status, kept until the reset");
   c.def_prop_ro(
       "status_step",
       [](nb::handle_t<BoundBatch> self) {
-        return batch_array(nb::cast<BoundBatch&>(self).engine.status_step(), self);
+        Batch& batch = nb::cast<BoundBatch&>(self).engine;
+        return batch_array(batch, batch.status_step(), self);
       },
       nb::sig("def status_step(self) -> numpy.typing.NDArray[numpy.int32]"),
       "(num_envs,) step of the first event since the reset; -1: none");

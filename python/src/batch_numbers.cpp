@@ -13,10 +13,11 @@ void bind_memory(nb::module_& m) {
       .def_ro("per_env", &BatchMemory::per_env, "fields of one environment")
       .def_ro("per_thread", &BatchMemory::per_thread, "working set of one thread")
       .def_ro("total", &BatchMemory::total)
+      .def_ro("device", &BatchMemory::device, "besides, in the device's own memory")
       .def("__repr__", [](const BatchMemory& b) {
         return "<BatchMemory per_env=" + std::to_string(b.per_env) +
                " per_thread=" + std::to_string(b.per_thread) + " total=" + std::to_string(b.total) +
-               ">";
+               (b.device > 0 ? " device=" + std::to_string(b.device) : "") + ">";
       });
 }
 

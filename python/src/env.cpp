@@ -41,7 +41,7 @@ nb::capsule owner_of(const std::shared_ptr<Env>& e) {
 
 // uint8 is how C++ keeps true and false.
 nb::object array(const BoundEnv& b, const ArrayView& v) {
-  const nb::object a = batch_array(v, owner_of(b.engine));
+  const nb::object a = batch_array(b.engine->batch(), v, owner_of(b.engine));
   return v.dtype == DType::uint8 ? nb::object(a.attr("view")("bool")) : a;
 }
 

@@ -34,6 +34,7 @@ NB_MODULE(_core, m) {
   python::bind_results(m);
   python::bind_reference(m);
   python::bind_rollout(m);
+  python::bind_devices(m);
   python::bind_batch(m);
   python::bind_draw(m);
   python::bind_env(m);

@@ -26,6 +26,7 @@ void bind_options(nb::module_& m);
 void bind_results(nb::module_& m);
 void bind_reference(nb::module_& m);  // after bind_results
 void bind_rollout(nb::module_& m);    // after bind_reference
+void bind_devices(nb::module_& m);
 void bind_batch(nb::module_& m);      // after bind_results
 void bind_draw(nb::module_& m);
 void bind_env(nb::module_& m);        // after bind_batch

@@ -16,6 +16,9 @@ from ._core import (
     Batch,
     BatchMemory,
     Contact,
+    CudaDevice,
+    CudaReport,
+    DeviceArray,
     Env,
     EqualitySpec,
     Error,
@@ -43,6 +46,7 @@ from ._core import (
     TaskOption,
     Transmission,
     __version__,
+    cuda_devices,
 )
 
 from .philox import Draw, Stream
@@ -55,6 +59,9 @@ __all__ = [
     "Batch",
     "BatchMemory",
     "Contact",
+    "CudaDevice",
+    "CudaReport",
+    "DeviceArray",
     "Draw",
     "Env",
     "EqualitySpec",
@@ -89,6 +96,7 @@ __all__ = [
     "TaskOption",
     "Transmission",
     "__version__",
+    "cuda_devices",
     "make",
 ]
 

@@ -98,6 +98,44 @@ def _built_isas() -> str:
     return ", ".join(found) + f" ({chosen})"
 
 
+def _gpu_check(name: str) -> str:
+    """Steps quadrupeds on a card for a moment."""
+    try:
+        model = _core.Model.from_file(demo_model())
+        batch = _core.Batch(model, num_envs=4096, device=name)
+        nstep, steps = 20, 0
+        batch.step(nstep)
+        batch.synchronize()
+        begin = time.perf_counter()
+        while (wall := time.perf_counter() - begin) < 0.25:
+            batch.step(nstep)
+            batch.synchronize()
+            steps += nstep * batch.num_envs
+        if batch.status_count:
+            return f"FAILED: {batch.status_count} of {batch.num_envs} quadrupeds froze"
+    except _core.Error as e:
+        return f"FAILED: {e}"
+    return f"{steps / wall:.0f} steps per second of falling quadrupeds"
+
+
+def _gpus() -> dict[str, str]:
+    """The CUDA back end of this build, the driver, and a line for each card."""
+    report = _core.cuda_devices()
+    if not report.built:
+        return {"cuda": report.problem}
+    built = f"built with {report.toolkit} for {report.architectures}"
+    lines = {"cuda": f"{built}, driver for {report.driver or 'none'}"}
+    if report.problem:
+        lines["cuda"] = f"{built}; {report.problem}"
+    for d in report.devices:
+        major, minor = d.compute_capability
+        lines[d.name] = (
+            f"{d.description}, compute capability {major}.{minor}, {d.free / 1e9:.1f} of "
+            f"{d.memory / 1e9:.1f} GB free; {d.problem or _gpu_check(d.name)}"
+        )
+    return lines
+
+
 def run() -> int:
     """Prints the findings; 0 when the engine works."""
     from .rendering import find_backend
@@ -117,6 +155,7 @@ def run() -> int:
         "renderer": reason if backend else f"none, the demo draws plots: {reason}",
         "instructions": _built_isas(),
         "engine": engine if engine_works else f"FAILED: {engine}",
+        **_gpus(),
     }
     for name, text in lines.items():
         print(f"{name:<17} {text}")

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <cstring>
 #include <sstream>
 
 #include "batch/impl.h"
@@ -32,16 +33,11 @@ std::size_t blocked_bytes(const FieldSpec& s, const cpu::Kernels& k) {
   return cpu::whole_lines(one * at(s.size()));
 }
 
+// On a device one workspace is left for contacts().
 int thread_count(const BatchOptions& o, const cpu::Kernels& k) {
+  if (o.device != "cpu") return 1;
   const int packs = (o.num_envs + k.lanes - 1) / k.lanes;
   return std::min(o.threads.value_or(cpu::available_processors()), packs);
-}
-
-std::string device_error(const std::string& device) {
-  const std::string what = "device = '" + device + "': ";
-  if (device.rfind("cuda", 0) == 0)
-    return what + "this build has no CUDA back end; use device = 'cpu'";
-  return what + "must be 'cpu'";
 }
 
 void validate(const BatchOptions& o) {
@@ -55,7 +51,15 @@ void validate(const BatchOptions& o) {
   require(o.num_envs >= 1, "num_envs", o.num_envs, ">= 1");
   if (o.threads)
     require(*o.threads >= 1 && *o.threads <= 4096, "threads", *o.threads, "in [1, 4096]");
-  if (o.device != "cpu") throw ArgumentError(device_error(o.device));
+  check_device_name(o.device);
+  const std::string where = "device = '" + o.device + "': ";
+  if (o.device == "cpu") {
+    if (o.stream != 0) throw ArgumentError(where + "has no streams; leave `stream` out");
+    return;
+  }
+  if (o.precision == Precision::float64)
+    throw ArgumentError(where + "precision float64 runs on device = 'cpu' only");
+  if (o.threads) throw ArgumentError(where + "has no threads; leave `threads` out");
 }
 
 BatchMemory memory_of(const cpu::FieldSpecs& specs, const BatchOptions& o, const cpu::Kernels& k) {
@@ -98,8 +102,11 @@ Options resolved(const Model& model, const BatchOptions& given) {
 }
 
 BatchMemory batch_memory(const Model& model, const BatchOptions& options) {
-  const cpu::HostModel host(model, resolved(model, options));
-  return memory_of(host.specs(), options, kernels_of(options.precision));
+  const Options all = resolved(model, options);
+  const cpu::HostModel host(model, all, options.device != "cpu");
+  BatchMemory m = memory_of(host.specs(), options, kernels_of(options.precision));
+  if (options.device != "cpu") m.device = device_bytes({host, all, options});
+  return m;
 }
 
 std::size_t Batch::Impl::block_bytes(const FieldSpec& s) const {
@@ -111,7 +118,7 @@ Batch::Impl::Impl(ModelPtr m, const BatchOptions& o)
       given(o),
       options(resolved(*model, o)),
       kernels(kernels_of(o.precision)),
-      host(*model, options),
+      host(*model, options, o.device != "cpu"),
       model_hash(host.hash()),
       memory(memory_of(host.specs(), o, kernels)),
       poison(std::getenv("STICTION_POISON") != nullptr),
@@ -125,10 +132,15 @@ Batch::Impl::Impl(ModelPtr m, const BatchOptions& o)
     if (type == JointType::ball) quaternions.push_back(model->jnt_qposadr[at(j)]);
   }
   allocate();
+  if (o.device != "cpu") {
+    memory.device = device_bytes({host, options, given});
+    device = make_device({host, options, given, reference_row});
+  }
   for (int env = 0; env < o.num_envs; ++env) {
     write_reference(env, FieldKind::state);
     write_reference(env, FieldKind::input);
   }
+  send_all(kStateRows | kInputRows | kBookRows);
   run({nullptr, o.num_envs, 0, true});
 }
 
@@ -223,8 +235,10 @@ void Batch::Impl::make_own(Field f) {
     std::copy_n(reference_row[at(f)], row_bytes(s), values.data() + row_bytes(s) * at(env));
   std::vector<cpu::Buffer> blocks;
   for (std::size_t i = 0; i < workspaces.size(); ++i) blocks.emplace_back(block_bytes(s));
+  if (device != nullptr) device->make_own(f);
 
   host.make_own(f);
+  if (device != nullptr) device->model_changed(), memory.device += bytes;
   memory.per_env += row_bytes(s), memory.per_thread += block_bytes(s);
   memory.total += bytes + block_bytes(s) * workspaces.size();
   rows[at(f)] = values.data();
@@ -239,6 +253,7 @@ void Batch::Impl::make_shared(Field f) {
   const FieldSpec& s = spec(f);
   memory.per_env -= row_bytes(s), memory.per_thread -= block_bytes(s);
   memory.total -= row_bytes(s) * at(num_envs()) + block_bytes(s) * workspaces.size();
+  if (device != nullptr) device->make_shared(f), memory.device -= row_bytes(s) * at(num_envs());
   rows[at(f)] = nullptr;
   own[at(f)] = {};
   for (Workspace& w : workspaces) {
@@ -262,20 +277,56 @@ const Options& Batch::options() const {
 int Batch::num_envs() const {
   return impl_->num_envs();
 }
+std::string Batch::device() const {
+  return impl_->device != nullptr ? impl_->device->name() : "cpu";
+}
+std::string Batch::device_description() const {
+  return impl_->device != nullptr ? impl_->device->description() : "";
+}
+int Batch::device_number() const {
+  return impl_->device != nullptr ? impl_->device->number() : 0;
+}
 int Batch::threads() const {
   return impl_->pool->size();
 }
 std::string Batch::isa() const {
-  return impl_->kernels.name;
+  if (impl_->device == nullptr) return impl_->kernels.name;
+  const std::string name = device();
+  return name.substr(0, name.find(':'));
 }
 int Batch::lanes() const {
-  return impl_->kernels.lanes;
+  return impl_->device != nullptr ? 1 : impl_->kernels.lanes;
 }
 Precision Batch::precision() const {
   return impl_->given.precision;
 }
 BatchMemory Batch::memory() const {
   return impl_->memory;
+}
+
+std::uintptr_t Batch::stream() const {
+  return impl_->device != nullptr ? impl_->device->stream() : 0;
+}
+void Batch::set_stream(std::uintptr_t stream) {
+  if (impl_->device != nullptr)
+    impl_->device->set_stream(stream);
+  else if (stream != 0)
+    throw ArgumentError("device = 'cpu': has no streams");
+}
+void Batch::release_to(std::uintptr_t other) const {
+  if (impl_->device != nullptr) impl_->device->release_to(other);
+}
+void Batch::wait_for(std::uintptr_t other) {
+  if (impl_->device != nullptr) impl_->device->wait_for(other);
+}
+void Batch::copy_memory(void* to, const void* from, std::size_t bytes) const {
+  if (impl_->device != nullptr)
+    impl_->device->copy(to, from, bytes);
+  else
+    std::memcpy(to, from, bytes);
+}
+void Batch::synchronize() const {
+  if (impl_->device != nullptr) impl_->device->wait();
 }
 
 }  // namespace stiction

@@ -76,6 +76,7 @@ std::vector<Contact> Batch::Impl::contacts(int env) {
                                 env, env, env, env, env, env, env, env};
   const bool active[kMaxLanes] = {true, true, true, true, true, true, true, true,
                                   true, true, true, true, true, true, true, true};
+  fetch(kStateRows | kInputRows | kParamRows, std::span(&env, 1));
   if (!state_is_good(env)) return {};
   load(w, lanes);
   kernels.set_active(w.fields.data(), active);

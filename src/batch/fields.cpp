@@ -29,10 +29,12 @@ const char* kind_name(FieldKind k) {
   return kNames[static_cast<int>(k)];
 }
 
-ArrayView status_view(const char* name, void* data, DType type, int n) {
+ArrayView status_view(const Device* device, const char* name, Book book, void* data, DType type,
+                      int n) {
   ArrayView v;
   v.name = name;
-  v.data = data;
+  v.data = device != nullptr ? device->book(book) : data;
+  if (device != nullptr) v.device = device->name();
   v.dtype = type;
   v.ndim = 1;
   v.shape[0] = n;
@@ -73,7 +75,8 @@ ArrayView Batch::Impl::view(Field f) {
   const FieldSpec& s = spec(f);
   ArrayView v;
   v.name = s.name;
-  v.data = rows[at(f)];
+  v.data = device != nullptr ? device->rows(f) : rows[at(f)];
+  if (device != nullptr) v.device = device->name();
   v.dtype = number_bytes(s) == 8 ? DType::float64 : DType::float32;
   v.ndim = 1;
   v.shape[0] = num_envs();
@@ -115,10 +118,12 @@ std::vector<FieldInfo> Batch::fields(const Model& model) {
 }
 
 ArrayView Batch::status() {
-  return status_view("status", impl_->status.data(), DType::uint32, num_envs());
+  return status_view(impl_->device.get(), "status", Book::status, impl_->status.data(),
+                     DType::uint32, num_envs());
 }
 ArrayView Batch::status_step() {
-  return status_view("status_step", impl_->status_step.data(), DType::int32, num_envs());
+  return status_view(impl_->device.get(), "status_step", Book::status_step,
+                     impl_->status_step.data(), DType::int32, num_envs());
 }
 
 }  // namespace stiction

@@ -96,6 +96,8 @@ std::vector<char> own_flags(const Batch::Impl& impl) {
   return own;
 }
 
+constexpr RowGroups kSavedRows = kStateRows | kInputRows | kParamRows | kBookRows;
+
 // Calls f(address, bytes) for every saved array.
 template <class F>
 void for_saved(Batch::Impl& impl, const F& f) {
@@ -117,6 +119,7 @@ std::vector<std::byte> Batch::Impl::snapshot() {
   a.put(&header, sizeof header);
   const std::vector<char> own_fields = own_flags(*this);
   a.put(own_fields.data(), own_fields.size());
+  fetch_all(kSavedRows);
   for_saved(*this, [&](const void* data, std::size_t n) { a.put(data, n); });
   return a.sealed();
 }
@@ -148,6 +151,7 @@ void Batch::Impl::restore(std::span<const std::byte> bytes, const std::string& s
     if (own_fields[at(f)] == 0 && owns(f)) make_shared(f);
   }
   for_saved(*this, [&](void* data, std::size_t n) { a.take(data, n); });
+  send_all(kSavedRows);
   run({nullptr, num_envs(), 0, true});
 }
 

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "batch/archive.h"
+#include "batch/device.h"
 #include "cpu/buffer.h"
 #include "cpu/host_model.h"
 #include "cpu/kernels.h"
@@ -69,6 +70,11 @@ struct RowSpec {
   double limit;       // of the size of a number of the state
 };
 
+// Groups of rows that the host reads or writes, as bits.
+using RowGroups = unsigned;
+inline constexpr RowGroups kStateRows = 1, kInputRows = 2, kParamRows = 4, kOutputRows = 8,
+                           kBookRows = 16;
+
 struct Batch::Impl {
   Impl(ModelPtr m, const BatchOptions& o);
 
@@ -101,6 +107,9 @@ struct Batch::Impl {
   std::unique_ptr<cpu::ThreadPool> pool;
   SolverCounts counts;
 
+  // ---- where the batch lives, unless on the CPU: then the rows above are the host's copies
+  std::unique_ptr<Device> device;
+
   int num_envs() const { return given.num_envs; }
   const FieldSpec& spec(Field f) const { return host.specs()[at(f)]; }
   bool is_wide(const FieldSpec& s) const { return s.type == FieldType::wide; }
@@ -124,6 +133,13 @@ struct Batch::Impl {
   void make_own(Field f);
   void make_shared(Field f);
   Field find(const std::string& name) const;
+
+  // ---- mirror.cpp: own parameters only. On the CPU they do nothing.
+  void fetch(RowGroups groups, std::span<const int> envs);
+  void send(RowGroups groups, std::span<const int> envs);
+  void fetch_all(RowGroups groups);
+  void send_all(RowGroups groups);
+  std::vector<RowCopy> row_copies(RowGroups groups);
 
   // ---- run.cpp
   struct Run {

@@ -95,6 +95,10 @@ bool Batch::Impl::mocap_is_good(int env) const {
 }
 
 void Batch::Impl::run(const Run& r) {
+  if (device != nullptr) {
+    if (r.count > 0) device->run(r.envs, r.count, r.steps, r.store_frozen);
+    return;
+  }
   const int lanes = kernels.lanes, parts = pool->size();
   const std::int64_t packs = (r.count + lanes - 1) / lanes;
   const auto work = [&](int part) {

@@ -121,6 +121,7 @@ void Batch::reset() {
 void Batch::reset(std::span<const int> ids, const BatchState* state) {
   impl_->check_ids(ids, true);
   if (state != nullptr) impl_->check_state(ids, *state);
+  impl_->fetch(kParamRows, ids);
   for (const int env : ids) impl_->check_params(env);
   for (const int env : ids) {
     impl_->write_reference(env, FieldKind::state);
@@ -128,6 +129,7 @@ void Batch::reset(std::span<const int> ids, const BatchState* state) {
     impl_->clear_status(env);
   }
   if (state != nullptr) impl_->write_state(ids, *state);
+  impl_->send(kStateRows | kInputRows | kBookRows, ids);
   impl_->run({ids.data(), static_cast<int>(ids.size()), 0, true});
 }
 void Batch::reset(std::span<const bool> mask, const BatchState* state) {
@@ -139,6 +141,7 @@ void Batch::reset(std::span<const bool> mask, const BatchState* state) {
 
 BatchState Batch::get_state(std::span<const int> ids) const {
   impl_->check_ids(ids, false);
+  impl_->fetch(kStateRows, ids);
   BatchState state;
   for (const StateField& part : kState)
     for (const int env : ids) {
@@ -151,8 +154,10 @@ BatchState Batch::get_state(std::span<const int> ids) const {
 void Batch::set_state(std::span<const int> ids, const BatchState& state) {
   impl_->check_ids(ids, true);
   impl_->check_state(ids, state);
+  impl_->fetch(kStateRows, ids);
   impl_->write_state(ids, state);
   for (const int env : ids) impl_->clear_status(env);
+  impl_->send(kStateRows | kBookRows, ids);
   impl_->run({ids.data(), static_cast<int>(ids.size()), 0, true});
 }
 
@@ -162,6 +167,8 @@ void Batch::copy(std::span<const int> src, std::span<const int> dst) {
                         std::to_string(dst.size()));
   impl_->check_ids(src, false);
   impl_->check_ids(dst, true);
+  constexpr RowGroups kAll = kStateRows | kInputRows | kParamRows | kOutputRows | kBookRows;
+  impl_->fetch(kAll, src);
   // by way of a copy: an environment may be read and written
   const auto move = [&](std::byte* data, std::size_t bytes) {
     std::vector<std::byte> taken(src.size() * bytes);
@@ -176,24 +183,29 @@ void Batch::copy(std::span<const int> src, std::span<const int> dst) {
   move(reinterpret_cast<std::byte*>(impl_->status.data()), sizeof impl_->status[0]);
   move(reinterpret_cast<std::byte*>(impl_->status_step.data()), sizeof impl_->status_step[0]);
   move(reinterpret_cast<std::byte*>(impl_->steps.data()), sizeof impl_->steps[0]);
+  impl_->send(kAll, dst);
 }
 
 std::uint64_t Batch::status_count() const {
+  impl_->fetch_all(kBookRows);
   std::uint64_t count = 0;
   for (int env = 0; env < num_envs(); ++env) count += impl_->frozen(env) ? 1 : 0;
   return count;
 }
 
 const SolverCounts& Batch::counts() const {
+  if (impl_->device != nullptr) impl_->device->take_counts(impl_->counts);
   return impl_->counts;
 }
 void Batch::clear_counts() {
+  if (impl_->device != nullptr) impl_->device->take_counts(impl_->counts);
   const std::size_t bins = impl_->counts.iteration_histogram.size();
   impl_->counts = {};
   impl_->counts.iteration_histogram.resize(bins);
 }
 
 std::uint64_t Batch::state_hash() const {
+  impl_->fetch_all(kStateRows);
   std::uint64_t hash = hash_bytes(nullptr, 0);
   for (int env = 0; env < num_envs(); ++env)
     for_fields(impl_->host.specs(), {FieldKind::state}, [&](Field f, const FieldSpec& s) {

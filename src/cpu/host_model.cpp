@@ -47,7 +47,7 @@ const double* HostModel::keep(std::vector<double> v) {
   return doubles_.emplace_back(std::move(v)).data();
 }
 
-HostModel::HostModel(const Model& m, const Options& o) {
+HostModel::HostModel(const Model& m, const Options& o, bool dense) : dense_(dense) {
   physics::ModelView& w = view_;
   w.opt.timestep = *o.timestep;
   w.opt.stiction_tolerance = o.stiction_tolerance;
@@ -275,7 +275,7 @@ void HostModel::moments_by_dof() {
   w.moment_act = keep(actuator);
 }
 
-// Servos by dof, the dofs with rows, and the structure of the factor that tree and servos make.
+// Servos by dof and the dofs with rows.
 void HostModel::rows() {
   physics::ModelView& w = view_;
   Lists servo;
@@ -291,9 +291,15 @@ void HostModel::rows() {
   w.dof_servoadr = keep(servo.adr), w.dof_servo = keep(servo.items);
   w.nrowdof = static_cast<int>(dofs.size());
   w.row_dof = keep(dofs);
+  structure();
+}
 
+// The structure of the factor that tree and servos make, or of a dense one.
+void HostModel::structure() {
+  physics::ModelView& w = view_;
   std::vector<int> parent(w.dof_parentid, w.dof_parentid + w.nv);
-  for (int a = 0; a < w.nu; ++a) {
+  for (int i = 0; i < w.nv && dense_; ++i) parent[at(i)] = i - 1;
+  for (int a = 0; a < w.nu && !dense_; ++a) {
     if (w.actuator_mayservo[a] == 0) continue;
     for (int x = w.act_momentadr[a]; x < w.act_momentadr[a + 1]; ++x)
       for (int y = w.act_momentadr[a]; y < w.act_momentadr[a + 1]; ++y)
@@ -308,9 +314,13 @@ void HostModel::rows() {
   e.below_adr = below_adr.data(), e.below_row = below_row.data();
   e.below_place = below_place.data();
   physics::structure(w, e);
-  w.row_parent = keep(parent), w.row_num = keep(num);
-  w.run_adr = keep(run_adr), w.run_first = keep(run_first), w.run_end = keep(run_end);
-  w.below_adr = keep(below_adr), w.below_row = keep(below_row), w.below_place = keep(below_place);
+  const auto keep_structure = [&](std::vector<int>& v) {
+    return structure_.emplace_back(std::move(v)).data();
+  };
+  w.row_parent = keep_structure(parent), w.row_num = keep_structure(num);
+  w.run_adr = keep_structure(run_adr), w.run_first = keep_structure(run_first);
+  w.run_end = keep_structure(run_end), w.below_adr = keep_structure(below_adr);
+  w.below_row = keep_structure(below_row), w.below_place = keep_structure(below_place);
 }
 
 void HostModel::make_own(Field f) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <vector>
@@ -14,8 +15,8 @@ namespace stiction::cpu {
 
 class HostModel {
  public:
-  // Options with every default resolved.
-  HostModel(const Model& model, const Options& options);
+  // Options with every default resolved. `dense`: the factor has every entry, as a device has it.
+  HostModel(const Model& model, const Options& options, bool dense = false);
   HostModel(const HostModel&) = delete;
   HostModel& operator=(const HostModel&) = delete;
 
@@ -23,8 +24,12 @@ class HostModel {
   const FieldSpecs& specs() const { return specs_; }
   // The model's values of a parameter, row-major.
   const std::vector<double>& param(Field f) const { return params_[static_cast<std::size_t>(f)]; }
-  // Of everything above: equal for equal models and options.
+  // Of everything above but the structure of the factor: equal for equal models and options.
   std::uint64_t hash() const;
+  // Of the arrays that the view points to.
+  std::size_t array_bytes() const;
+  // The same view of copies of these arrays, one after the other at `to` and to be read at `address`.
+  physics::ModelView copy_arrays(std::byte* to, const std::byte* address) const;
   // A parameter becomes own to each environment: what the model's numbers switch off may be needed.
   void make_own(Field f);
 
@@ -39,12 +44,14 @@ class HostModel {
   void sensors(const Model& m);
   void moments_by_dof();
   void rows();
+  void structure();
   void parameters(const Model& m);
 
+  bool dense_;
   physics::ModelView view_{};
   FieldSpecs specs_{};
   std::array<std::vector<double>, kFields> params_;
-  std::deque<std::vector<int>> ints_;
+  std::deque<std::vector<int>> ints_, structure_;
   std::deque<std::vector<float>> floats_;
   std::deque<std::vector<double>> doubles_;
 };

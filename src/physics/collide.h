@@ -15,14 +15,9 @@
 
 STICTION_PHYSICS_BEGIN
 
+// Slots of the pairs that survive the cull.
 template <class Team, class S>
-STICTION_FN void collide(const Team& team, const ModelView& m, EnvView<S>& e) {
-  body_velocities(team, m, e, e.v_free, e.cvel_free);
-  const int nnear = cull(team, m, e);
-  team.for_each(nnear, [&](int i) {
-    narrow_phase(m, e, e.near_pair[i]);
-    activate(m, e, e.near_pair[i]);
-  });
+STICTION_FN void list_candidates(const Team& team, const ModelView& m, EnvView<S>& e, int nnear) {
   team.once([&] {
     int count = 0;
     for (int i = 0; i < nnear; ++i) {
@@ -32,6 +27,17 @@ STICTION_FN void collide(const Team& team, const ModelView& m, EnvView<S>& e) {
     }
     e.ncand[0] = count;
   });
+}
+
+template <class Team, class S>
+STICTION_FN void collide(const Team& team, const ModelView& m, EnvView<S>& e) {
+  body_velocities(team, m, e, e.v_free, e.cvel_free);
+  const int nnear = cull(team, m, e);
+  team.for_each(nnear, [&](int i) {
+    narrow_phase(m, e, e.near_pair[i]);
+    activate(m, e, e.near_pair[i]);
+  });
+  list_candidates(team, m, e, nnear);
   gather_points(team, m, e);
 }
 

@@ -15,12 +15,18 @@
 
 // A function of the text: runs on the host and, under nvcc, on the device.
 #ifdef __CUDACC__
-#define STICTION_FN __host__ __device__ inline
+#define STICTION_FN __host__ __device__ __forceinline__
 #elif defined(STICTION_FORCE_INLINE)
 // The units that the product runs: g++ leaves operations on packs out of line in large stages.
 #define STICTION_FN inline __attribute__((always_inline))
 #else
 #define STICTION_FN inline
+#endif
+// Large and seldom needed: on a device a function of its own, whose registers nobody else pays for.
+#ifdef __CUDACC__
+#define STICTION_RARE __host__ __device__ __noinline__
+#else
+#define STICTION_RARE STICTION_FN
 #endif
 // One of many instances that a switch chooses from: inline they would fill each other's registers.
 #ifdef __CUDACC__

@@ -4,6 +4,7 @@
 
 #include "physics/contact_law.h"
 #include "physics/factor.h"
+#include "physics/sym6.h"
 #include "physics/velocity.h"
 
 STICTION_PHYSICS_BEGIN
@@ -12,44 +13,55 @@ STICTION_FN int point_of(int code) {
   return code > 0 ? code - 1 : -code - 1;
 }
 
+// Whether a live point is in the subtree.
+template <class S>
+STICTION_FN bool is_live(const EnvView<S>& e, int b) {
+  return e.body_firstpoint[b] >= 0 || e.body_firstchild[b] >= 0;
+}
+// Enters a live body into the list of the body that it hangs on.
+template <class S>
+STICTION_FN void hang_body(const ModelView& m, EnvView<S>& e, int b) {
+  const int parent = m.body_weldid[m.body_parentid[b]];
+  if (!is_live(e, b)) return;
+  e.body_sibling[b] = e.body_firstchild[parent];
+  e.body_firstchild[parent] = b;
+  if (e.body_composite[b] < 0) return;
+  e.body_composite[parent] = e.body_composite[parent] < 0 ? e.body_composite[b] : parent;
+}
+
 // Of each body the live points and the live bodies below, both rising; bodies without joints are
 // passed over.
-template <class S>
-STICTION_FN void live_tree(const ModelView& m, EnvView<S>& e) {
-  for (int b = 0; b < m.nbody; ++b)
-    e.body_firstpoint[b] = e.body_firstchild[b] = e.body_composite[b] = -1;
-  int ncross = 0;
-  for (int k = 0; k < e.nlive[0]; ++k) {
-    const int p = e.live_point[k];
-    if (e.point_body[2 * p] > 0 && e.point_body[2 * p + 1] > 0) e.live_cross[ncross++] = p;
-  }
-  e.nlivecross[0] = ncross;
-  for (int k = e.nlive[0] - 1; k >= 0; --k) {
-    const int* const body = e.point_body + 2 * e.live_point[k];
-    for (int side = 0; side < 2; ++side) {
-      const int b = body[side], code = 2 * e.live_point[k] + side;
-      e.point_next[code] = e.body_firstpoint[b];
-      e.body_firstpoint[b] = code;
-      if (body[1 - side] == 0) e.body_composite[b] = b;
+template <class Team, class S>
+STICTION_FN void live_tree(const Team& team, const ModelView& m, EnvView<S>& e) {
+  team.once([&] {
+    for (int b = 0; b < m.nbody; ++b)
+      e.body_firstpoint[b] = e.body_firstchild[b] = e.body_composite[b] = -1;
+    int ncross = 0;
+    for (int k = 0; k < e.nlive[0]; ++k) {
+      const int p = e.live_point[k];
+      if (e.point_body[2 * p] > 0 && e.point_body[2 * p + 1] > 0) e.live_cross[ncross++] = p;
     }
-  }
-  for (int i = m.nbody - 1; i > 0; --i) {
-    const int b = m.level_body[i], parent = m.body_weldid[m.body_parentid[b]];
-    if (e.body_firstpoint[b] < 0 && e.body_firstchild[b] < 0) continue;
-    e.body_sibling[b] = e.body_firstchild[parent];
-    e.body_firstchild[parent] = b;
-    if (e.body_composite[b] < 0) continue;
-    e.body_composite[parent] = e.body_composite[parent] < 0 ? e.body_composite[b] : parent;
-  }
-  int n = 0;
-  for (int l = 1; l < m.nlevel; ++l) {
-    e.live_adr[l] = n;
-    for (int i = m.level_adr[l]; i < m.level_adr[l + 1]; ++i) {
-      const int b = m.level_body[i];
-      if (e.body_firstpoint[b] >= 0 || e.body_firstchild[b] >= 0) e.live_body[n++] = b;
+    e.nlivecross[0] = ncross;
+    for (int k = e.nlive[0] - 1; k >= 0; --k) {
+      const int* const body = e.point_body + 2 * e.live_point[k];
+      for (int side = 0; side < 2; ++side) {
+        const int b = body[side], code = 2 * e.live_point[k] + side;
+        e.point_next[code] = e.body_firstpoint[b];
+        e.body_firstpoint[b] = code;
+        if (body[1 - side] == 0) e.body_composite[b] = b;
+      }
     }
-  }
-  e.live_adr[m.nlevel] = n;
+    for (int i = m.nbody - 1; i > 0; --i) hang_body(m, e, m.level_body[i]);
+    int n = 0;
+    for (int l = 1; l < m.nlevel; ++l) {
+      e.live_adr[l] = n;
+      for (int i = m.level_adr[l]; i < m.level_adr[l + 1]; ++i) {
+        const int b = m.level_body[i];
+        if (is_live(e, b)) e.live_body[n++] = b;
+      }
+    }
+    e.live_adr[m.nlevel] = n;
+  });
 }
 
 // Points that act in `lanes`, which only become fewer; the others would add exact zeros. `every`:
@@ -63,10 +75,8 @@ STICTION_FN void live_points(const Team& team, const ModelView& m, EnvView<S>& e
   const bool known = !every && n == e.nlive[0];
   team.sync();
   if (known) return;
-  team.once([&] {
-    e.nlive[0] = n;
-    live_tree(m, e);
-  });
+  team.once([&] { e.nlive[0] = n; });
+  live_tree(team, m, e);
 }
 
 // out (npoint,3) = J v: velocity of body 2 against body 1 at each live point; uses body_vel.
@@ -135,43 +145,6 @@ STICTION_FN void contact_impulses(const Team& team, const ModelView& m, EnvView<
   }
 }
 
-// Symmetric 6x6 over (angular, linear).
-template <class S>
-struct Sym6 {
-  Sym3<S> aa;
-  Mat3<S> al;  // torque per linear velocity, columns
-  Sym3<S> ll;
-};
-template <class S>
-STICTION_FN Sym6<S> load_sym6(const S* a, int i) {
-  const S* p = a + 21 * i;
-  return {load_sym3(p, 0), load9(p + 6, 0), load_sym3(p + 15, 0)};
-}
-template <class S>
-STICTION_FN void store_sym6(S* a, int i, const Sym6<S>& s) {
-  S* p = a + 21 * i;
-  store_sym3(p, 0, s.aa), store9(p + 6, 0, s.al), store_sym3(p + 15, 0, s.ll);
-}
-template <class S>
-STICTION_FN Sym6<S> operator+(const Sym6<S>& a, const Sym6<S>& b) {
-  return {a.aa + b.aa, {a.al.x + b.al.x, a.al.y + b.al.y, a.al.z + b.al.z}, a.ll + b.ll};
-}
-template <class S>
-STICTION_FN Spatial<S> operator*(const Sym6<S>& g, const Spatial<S>& s) {
-  return {g.aa * s.a + g.al * s.l, transposed(g.al, s.a) + g.ll * s.l};
-}
-
-// Φᵀ G Φ: ll = G, al = [r]× G, aa = [r]× G [r]×ᵀ
-template <class S>
-STICTION_FN Sym6<S> about_origin(const Vec3<S>& r, const Sym3<S>& g) {
-  const Vec3<S> x = cross(r, {g.xx, g.xy, g.xz}), y = cross(r, {g.xy, g.yy, g.yz}),
-                z = cross(r, {g.xz, g.yz, g.zz});
-  // rows of [r]× G are (x.k, y.k, z.k); each row w of aa is r × w
-  const Vec3<S> p = cross(r, {x.x, y.x, z.x}), q = cross(r, {x.y, y.y, z.y}),
-                s = cross(r, {x.z, y.z, z.z});
-  return {{p.x, q.y, s.z, p.y, p.z, q.z}, {x, y, z}, g};
-}
-
 // Rows of the dofs of body b: H_ij += S_j · (Gc_b S_i) for j on the path of i. The axes S = (0, e_k)
 // of the translations of a free joint only pick components.
 template <class S>
@@ -200,6 +173,20 @@ STICTION_FN void add_composite(const ModelView& m, EnvView<S>& e, int b, const S
   z[0] = z[0] + g.ll.xz, z[1] = z[1] + g.ll.yz, z[2] = z[2] + g.ll.zz;
 }
 
+// Of the points of body b against what does not move, and of the bodies below.
+template <class S>
+STICTION_FN Sym6<S> subtree_curvature(const EnvView<S>& e, int b) {
+  Sym6<S> sum = {};
+  for (int n = e.body_firstpoint[b]; n >= 0; n = e.point_next[n]) {
+    if (e.point_body[n ^ 1] > 0) continue;
+    const Vec3<S> r = load3((n & 1) == 1 ? e.point_r2 : e.point_r1, n >> 1);
+    sum = sum + about_origin(r, load_sym3(e.point_hess, n >> 1));
+  }
+  for (int c = e.body_firstchild[b]; c >= 0; c = e.body_sibling[c])
+    if (e.body_composite[c] >= 0) sum = sum + load_sym6(e.body_hess, e.body_composite[c]);
+  return sum;
+}
+
 // H += Jᵀ G J of the points against what does not move, with body_hess = Σ Φᵀ G Φ over the points of
 // the subtree, up the tree like composite inertias.
 template <class Team, class S>
@@ -210,14 +197,7 @@ STICTION_FN void composite_curvature(const Team& team, const ModelView& m, EnvVi
       const int b = e.live_body[first + k], whose = e.body_composite[b];
       if (whose < 0) return;
       if (whose != b) return add_composite(m, e, b, load_sym6(e.body_hess, whose));
-      Sym6<S> sum = {};
-      for (int n = e.body_firstpoint[b]; n >= 0; n = e.point_next[n]) {
-        if (e.point_body[n ^ 1] > 0) continue;
-        const Vec3<S> r = load3((n & 1) == 1 ? e.point_r2 : e.point_r1, n >> 1);
-        sum = sum + about_origin(r, load_sym3(e.point_hess, n >> 1));
-      }
-      for (int c = e.body_firstchild[b]; c >= 0; c = e.body_sibling[c])
-        if (e.body_composite[c] >= 0) sum = sum + load_sym6(e.body_hess, e.body_composite[c]);
+      const Sym6<S> sum = subtree_curvature(e, b);
       store_sym6(e.body_hess, b, sum);
       add_composite(m, e, b, sum);
     });

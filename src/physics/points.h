@@ -86,26 +86,29 @@ STICTION_FN void weld_point(const ModelView& m, EnvView<S>& e, int p) {
 }
 
 // CSR of the points of all bodies, by counting.
-template <class S>
-STICTION_FN void body_lists(const ModelView& m, EnvView<S>& e) {
-  int* adr = e.body_pointadr;
-  for (int b = 0; b <= m.nbody; ++b) adr[b] = 0;
-  const auto each_side = [&](int p, const auto& f) {
-    const PairBodies b = pair_bodies(m, e.point_pair[p]);
-    f(b.body1, -(p + 1));
-    f(b.body2, p + 1);
-  };
-  for (int p = 0; p < e.npoint[0]; ++p) each_side(p, [&](int b, int) { ++adr[b]; });
-  for (int b = 0, total = 0; b <= m.nbody; ++b) adr[b] = total += adr[b];
-  for (int p = e.npoint[0] - 1; p >= 0; --p)
-    each_side(p, [&](int b, int code) { e.body_point[--adr[b]] = code; });
+template <class Team, class S>
+STICTION_FN void body_lists(const Team& team, const ModelView& m, EnvView<S>& e) {
+  team.once([&] {
+    int* adr = e.body_pointadr;
+    for (int b = 0; b <= m.nbody; ++b) adr[b] = 0;
+    const auto each_side = [&](int p, const auto& f) {
+      const PairBodies b = pair_bodies(m, e.point_pair[p]);
+      f(b.body1, -(p + 1));
+      f(b.body2, p + 1);
+    };
+    for (int p = 0; p < e.npoint[0]; ++p) each_side(p, [&](int b, int) { ++adr[b]; });
+    for (int b = 0, total = 0; b <= m.nbody; ++b) adr[b] = total += adr[b];
+    for (int p = e.npoint[0] - 1; p >= 0; --p)
+      each_side(p, [&](int b, int code) { e.body_point[--adr[b]] = code; });
+  });
 }
 
-template <class S>
-STICTION_FN void count_contacts(EnvView<S>& e) {
-  S total = S(0.0);
-  for (int p = 0; p < e.npoint[0]; ++p) total = total + e.cand_active[e.point_slot[p]];
-  e.ncon[0] = total;
+// Small whole numbers: exact in any order.
+template <class Team, class S>
+STICTION_FN void count_contacts(const Team& team, EnvView<S>& e) {
+  const S total =
+      team.template sum<S>(e.npoint[0], [&](int p) { return e.cand_active[e.point_slot[p]]; });
+  team.once([&] { e.ncon[0] = total; });
 }
 
 template <class Team, class S>
@@ -121,10 +124,8 @@ STICTION_FN void gather_points(const Team& team, const ModelView& m, EnvView<S>&
     weld_point(m, e, p);
     point_constants(m, e, p);
   });
-  team.once([&] {
-    body_lists(m, e);
-    count_contacts(e);
-  });
+  body_lists(team, m, e);
+  count_contacts(team, e);
   const int ncross = team.compact(npoint, e.cross_point, [&](int p) {
     const PairBodies b = pair_bodies(m, e.point_pair[p]);
     return m.body_treeid[b.body1] >= 0 && m.body_treeid[b.body2] >= 0;

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "batch/devices.h"
 #include "model/mjcf.h"
 #include "stiction/batch.h"
 
@@ -47,22 +48,42 @@ inline std::vector<int> all_ids(const Batch& b) {
 }
 
 template <class T>
-T* data(const ArrayView& v) {
+T* data(const ArrayView& v) {  // on the CPU
   return static_cast<T*>(v.data);
+}
+// Number k of a view, wherever its memory is.
+template <class T>
+T peek(const ArrayView& v, std::int64_t k) {
+  T x;
+  copy_memory(v.device, &x, static_cast<const T*>(v.data) + k, sizeof x);
+  return x;
+}
+template <class T>
+void poke(const ArrayView& v, std::int64_t k, T x) {
+  copy_memory(v.device, static_cast<T*>(v.data) + k, &x, sizeof x);
 }
 
 // Number i of environment env of a field.
 inline double number(Batch& b, const std::string& field, int env, int i) {
   const ArrayView v = b.field(field);
   const std::int64_t k = env * (v.size() / v.shape[0]) + i;
-  return v.dtype == DType::float64 ? data<double>(v)[k] : static_cast<double>(data<float>(v)[k]);
+  return v.dtype == DType::float64 ? peek<double>(v, k) : static_cast<double>(peek<float>(v, k));
 }
 inline void put(const ArrayView& v, int env, int i, double x) {
   const std::int64_t k = env * (v.size() / v.shape[0]) + i;
   if (v.dtype == DType::float64)
-    data<double>(v)[k] = x;
+    poke(v, k, x);
   else
-    data<float>(v)[k] = static_cast<float>(x);
+    poke(v, k, static_cast<float>(x));
+}
+inline std::uint32_t status(Batch& b, int env) {
+  return peek<std::uint32_t>(b.status(), env);
+}
+inline int status_step(Batch& b, int env) {
+  return peek<std::int32_t>(b.status_step(), env);
+}
+constexpr auto bit(Status s) {
+  return static_cast<std::uint32_t>(s);
 }
 
 // A state and controls that depend on `key` alone, not on where the environment is.
@@ -85,7 +106,10 @@ inline std::string bytes(Batch& b, int env) {
     const ArrayView v = b.field(f.name);
     const std::size_t n =
         static_cast<std::size_t>(v.size() / v.shape[0]) * (v.dtype == DType::float64 ? 8 : 4);
-    if (n > 0) all.append(static_cast<const char*>(v.data) + n * static_cast<std::size_t>(env), n);
+    if (n == 0) continue;
+    all.resize(all.size() + n);
+    copy_memory(v.device, all.data() + all.size() - n,
+                static_cast<const char*>(v.data) + n * static_cast<std::size_t>(env), n);
   }
   return all;
 }

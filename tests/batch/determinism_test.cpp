@@ -9,33 +9,29 @@ namespace stiction::test {
 namespace {
 
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
-constexpr int kMany = kSanitized ? 40 : 1000;
-constexpr int kCalls = kSanitized ? 3 : 10;  // of four steps
 
-class Determinism : public testing::TestWithParam<std::string> {
+class Determinism : public EveryScene {
  protected:
-  Batch make(const std::vector<int>& keys, std::optional<int> threads = {},
-             const Options& options = {}) const {
-    return scattered(GetParam(), keys, threads, options);
+  Batch make(const std::vector<int>& keys, const Options& options = {}) const {
+    return scattered(name(), keys, {}, options);
   }
+  const int many_ = slow() ? 40 : 1000;
+  const int calls_ = kSanitized ? 3 : 10;  // of four steps
 };
-INSTANTIATE_TEST_SUITE_P(Scenes, Determinism, testing::ValuesIn(scene_names()),
-                         [](const auto& named) { return named.param; });
+STICTION_ON_EVERY_SCENE(Determinism);
 
 // Environment places[i] of a and i of b.
 void expect_same(Batch& a, const std::vector<int>& places, Batch& b, const std::string& what) {
-  const auto* status_a = data<std::uint32_t>(a.status());
-  const auto* status_b = data<std::uint32_t>(b.status());
   for (std::size_t i = 0; i < places.size(); ++i) {
     ASSERT_EQ(bytes(a, places[i]), bytes(b, static_cast<int>(i))) << what << " " << i;
-    ASSERT_EQ(status_a[places[i]], status_b[i]) << what << " " << i;
+    ASSERT_EQ(status(a, places[i]), status(b, static_cast<int>(i))) << what << " " << i;
   }
 }
 
 TEST_P(Determinism, TwoRunsGiveTheSameBits) {
   Batch a = make(up_to(40)), b = make(up_to(40));
   const std::string before = bytes(a, 0);
-  for (int k = 0; k < kCalls; ++k) {
+  for (int k = 0; k < calls_; ++k) {
     advance(a, 1), advance(b, 1);
     ASSERT_EQ(a.state_hash(), b.state_hash()) << k;
   }
@@ -46,21 +42,21 @@ TEST_P(Determinism, TwoRunsGiveTheSameBits) {
 }
 
 TEST_P(Determinism, NumberOfEnvironmentsDoesNotMatter) {
-  Batch all = make(up_to(kMany));
-  advance(all, kCalls);
+  Batch all = make(up_to(many_));
+  advance(all, calls_);
   expect_contacts(all);
   for (const int n : {1, 7, 31, 32, 33}) {
     // every 29th environment, in other lanes
     std::vector<int> keys;
-    for (int i = 0; i < n; ++i) keys.push_back((29 * i + 5) % kMany);
+    for (int i = 0; i < n; ++i) keys.push_back((29 * i + 5) % many_);
     Batch some = make(keys);
-    advance(some, kCalls);
+    advance(some, calls_);
     expect_same(all, keys, some, std::to_string(n));
   }
 }
 
 TEST_P(Determinism, FourThousandAndNinetySevenAreAsOne) {
-  const int n = kSanitized ? 97 : 4097;
+  const int n = slow() ? 97 : 4097;
   Batch all = make(up_to(n));
   all.step(3);
   EXPECT_EQ(all.counts().env_steps, 3u * static_cast<unsigned>(n));
@@ -72,21 +68,26 @@ TEST_P(Determinism, FourThousandAndNinetySevenAreAsOne) {
 }
 
 TEST_P(Determinism, OrderOfEnvironmentsDoesNotMatter) {
-  const int n = kSanitized ? 40 : 200;
+  const int n = slow() ? 40 : 200;
   std::vector<int> shuffled = up_to(n);
   std::shuffle(shuffled.begin(), shuffled.end(), std::mt19937(3));
   Batch straight = make(up_to(n)), permuted = make(shuffled);
-  advance(straight, kCalls), advance(permuted, kCalls);
+  advance(straight, calls_), advance(permuted, calls_);
   expect_same(straight, shuffled, permuted, "permuted");
   expect_contacts(straight);
 }
 
-TEST_P(Determinism, ThreadsDoNotMatter) {
-  Batch one = make(up_to(150), 1);
+class DeterminismOfThreads : public testing::TestWithParam<std::string> {};
+INSTANTIATE_TEST_SUITE_P(Scenes, DeterminismOfThreads, testing::ValuesIn(scene_names()),
+                         [](const auto& named) { return named.param; });
+
+TEST_P(DeterminismOfThreads, ThreadsDoNotMatter) {
+  constexpr int kCalls = kSanitized ? 3 : 10;
+  Batch one = scattered(GetParam(), up_to(150), 1);
   advance(one, kCalls);
   expect_contacts(one);
   for (const int threads : {2, 3, 8}) {
-    Batch many = make(up_to(150), threads);
+    Batch many = scattered(GetParam(), up_to(150), threads);
     EXPECT_EQ(many.threads(), threads);
     advance(many, kCalls);
     expect_same(one, up_to(150), many, std::to_string(threads) + " threads");
@@ -109,7 +110,7 @@ TEST_P(Determinism, NeighboursDoNotMatter) {
       default:
         for (int i = 0; i < m.nv; ++i) put(wild.field("qvel"), env, i, i % 2 == 0 ? 30 : -30);
     }
-  advance(calm, kCalls), advance(wild, kCalls);
+  advance(calm, calls_), advance(wild, calls_);
   EXPECT_GE(wild.status_count(), 16u);
   EXPECT_LT(wild.status_count(), 32u);
   for (int env = 1; env < n; env += 2) ASSERT_EQ(bytes(calm, env), bytes(wild, env)) << env;
@@ -121,11 +122,11 @@ TEST_P(Determinism, NothingIsReadThatIsNotDeclared) {
   for (const Stiction s : {Stiction::regularized, Stiction::anchored}) {
     Options o;
     o.stiction = s;
-    Batch clean = make(up_to(20), {}, o);
+    Batch clean = make(up_to(20), o);
     setenv("STICTION_POISON", "1", 1);
-    Batch poisoned = make(up_to(20), {}, o);
+    Batch poisoned = make(up_to(20), o);
     unsetenv("STICTION_POISON");
-    advance(clean, kCalls), advance(poisoned, kCalls);
+    advance(clean, calls_), advance(poisoned, calls_);
     expect_same(clean, up_to(20), poisoned, "poisoned");
     expect_contacts(poisoned);
   }
@@ -142,8 +143,8 @@ TEST_P(Determinism, StepsInOneCallOrInSeveralAreTheSame) {
 TEST_P(Determinism, RestoredTheMotionIsTheSame) {
   Options o;
   o.stiction = Stiction::anchored;
-  Batch a = make(up_to(40), {}, o), b = make(up_to(3), {}, o), c = make({7, 8, 9, 10, 11}, {}, o);
-  advance(a, kCalls);
+  Batch a = make(up_to(40), o), b = make(up_to(3), o), c = make({7, 8, 9, 10, 11}, o);
+  advance(a, calls_);
   const int from = 37, to = 1;
   const BatchState saved = a.get_state(std::span(&from, 1));
   const auto restore = [&](Batch& batch, int env) {
@@ -155,7 +156,7 @@ TEST_P(Determinism, RestoredTheMotionIsTheSame) {
     }
   };
   restore(b, to), restore(c, 4);
-  const int lockstep = kSanitized ? 12 : 120;
+  const int lockstep = kSanitized ? 12 : slow() ? 40 : 120;
   for (int k = 0; k < lockstep; ++k) {
     a.step(), b.step(), c.step();
     ASSERT_EQ(bytes(a, from), bytes(b, to)) << k;
@@ -170,7 +171,10 @@ TEST_P(Determinism, RestoredTheMotionIsTheSame) {
 }
 
 // What falls comes to rest, and stays there to the same bits in all sizes of batches.
-TEST(DeterminismOfRest, TheStackFallsRestsAndStays) {
+class DeterminismOfRest : public EveryDevice {};
+STICTION_ON_EVERY_DEVICE(DeterminismOfRest);
+
+TEST_P(DeterminismOfRest, TheStackFallsRestsAndStays) {
   Batch stack = scattered("stack", up_to(20));
   for (int env = 0; env < 20; ++env)
     for (int body = 0; body < 3; ++body)
@@ -179,7 +183,7 @@ TEST(DeterminismOfRest, TheStackFallsRestsAndStays) {
   const int from = 13, to = 0;
   one.set_state(std::span(&to, 1), stack.get_state(std::span(&from, 1)));
   const double top = number(stack, "qpos", 13, 16);
-  stack.step(kSanitized ? 200 : 500), one.step(kSanitized ? 200 : 500);
+  stack.step(slow() ? 200 : 500), one.step(slow() ? 200 : 500);
   EXPECT_EQ(bytes(stack, 13), bytes(one, 0));
   EXPECT_LT(number(stack, "qpos", 13, 16), top - 0.04);
   for (int i = 0; i < stack.model().nv; ++i)

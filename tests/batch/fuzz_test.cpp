@@ -13,13 +13,6 @@ constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 constexpr double kInf = std::numeric_limits<double>::infinity();
 constexpr int kEnvs = 36;  // the odd ones are left alone
 
-std::uint32_t status(Batch& b, int env) {
-  return data<std::uint32_t>(b.status())[env];
-}
-constexpr auto bit(Status s) {
-  return static_cast<std::uint32_t>(s);
-}
-
 void expect_finite(Batch& b, const std::string& when) {
   for (const FieldInfo& f : Batch::fields(b.model())) {
     if (f.kind != "state" && f.kind != "output") continue;
@@ -34,7 +27,7 @@ void expect_same_odd(Batch& calm, Batch& wild, const std::string& when) {
     ASSERT_EQ(bytes(calm, env), bytes(wild, env)) << when << " " << env;
 }
 
-class Fuzz : public testing::TestWithParam<std::string> {
+class Fuzz : public EveryScene {
  protected:
   std::mt19937 rng_{11};
 
@@ -51,12 +44,11 @@ class Fuzz : public testing::TestWithParam<std::string> {
         if (often(share)) put(v, env, i, absurd());
   }
 };
-INSTANTIATE_TEST_SUITE_P(Scenes, Fuzz, testing::ValuesIn(scene_names()),
-                         [](const auto& named) { return named.param; });
+STICTION_ON_EVERY_SCENE(Fuzz);
 
 TEST_P(Fuzz, BadInputs) {
-  Batch calm = scattered(GetParam(), up_to(kEnvs)), wild = scattered(GetParam(), up_to(kEnvs));
-  for (int round = 0; round < (kSanitized ? 3 : 12); ++round) {
+  Batch calm = scattered(name(), up_to(kEnvs)), wild = scattered(name(), up_to(kEnvs));
+  for (int round = 0; round < (slow() ? 3 : 12); ++round) {
     for (const char* field : {"ctrl", "qfrc_applied", "xfrc_applied", "mocap_pos", "mocap_quat"})
       spoil(wild, field, 0.1);
     calm.step(2), wild.step(2);
@@ -74,8 +66,8 @@ TEST_P(Fuzz, BadInputs) {
 }
 
 TEST_P(Fuzz, BadStates) {
-  Batch calm = scattered(GetParam(), up_to(kEnvs)), wild = scattered(GetParam(), up_to(kEnvs));
-  for (int round = 0; round < (kSanitized ? 3 : 12); ++round) {
+  Batch calm = scattered(name(), up_to(kEnvs)), wild = scattered(name(), up_to(kEnvs));
+  for (int round = 0; round < (slow() ? 3 : 12); ++round) {
     for (const char* field : {"qpos", "qvel", "time", "body_airtime", "qacc_warmstart"})
       spoil(wild, field, 0.05);
     calm.step(2), wild.step(2);
@@ -95,7 +87,7 @@ TEST_P(Fuzz, BadStates) {
 // A number that is not finite counts as zero and is flagged; nothing else is.
 TEST_P(Fuzz, NaNIsFlaggedAndCountsAsZero) {
   for (const char* field : {"ctrl", "qfrc_applied", "xfrc_applied"}) {
-    Batch zero = scattered(GetParam(), up_to(kEnvs)), bad = scattered(GetParam(), up_to(kEnvs));
+    Batch zero = scattered(name(), up_to(kEnvs)), bad = scattered(name(), up_to(kEnvs));
     const ArrayView v = bad.field(field), w = zero.field(field);
     const int n = static_cast<int>(v.size() / kEnvs);
     if (n == 0) continue;
@@ -116,7 +108,7 @@ TEST_P(Fuzz, NaNIsFlaggedAndCountsAsZero) {
 
 TEST_P(Fuzz, ExtremeParametersNeverGiveNaN) {
   for (const double factor : {1e-12, 1e-4, 1e4, 1e12}) {
-    Batch calm = scattered(GetParam(), up_to(kEnvs)), wild = scattered(GetParam(), up_to(kEnvs));
+    Batch calm = scattered(name(), up_to(kEnvs)), wild = scattered(name(), up_to(kEnvs));
     for (const char* name : {"body_mass", "body_inertia", "pair_stiffness", "geom_friction"}) {
       calm.param(name);
       const ArrayView v = wild.param(name);
@@ -132,7 +124,10 @@ TEST_P(Fuzz, ExtremeParametersNeverGiveNaN) {
 
 // ---- the table of bad inputs, row by row, where others don't test it
 
-TEST(BadInput, WithoutFrictionNothingPullsSideways) {
+class BadInputOnDevice : public EveryDevice {};
+STICTION_ON_EVERY_DEVICE(BadInputOnDevice);
+
+TEST_P(BadInputOnDevice, WithoutFrictionNothingPullsSideways) {
   for (const ContactModel law : {ContactModel::lagged, ContactModel::similar, ContactModel::sap}) {
     Options o;
     o.contact_model = law;
@@ -154,7 +149,7 @@ TEST(BadInput, WithoutFrictionNothingPullsSideways) {
   }
 }
 
-TEST(BadInput, HugeAndTinyFrictionIsFinite) {
+TEST_P(BadInputOnDevice, HugeAndTinyFrictionIsFinite) {
   for (const double friction : {1e-12, 1e-6, 1e-3, 1e3, 1e6}) {
     Batch b = scattered("go2", up_to(20));
     const ArrayView mu = b.param("geom_friction");
@@ -185,9 +180,8 @@ TEST(BadInput, OptionsOutOfRangeAreRefused) {
               !refused([](Options& o) { o.max_iterations = 1; }));
 }
 
-TEST(BadInput, AStepBeforeAnyResetIsAStepFromTheReferencePose) {
-  BatchOptions o;
-  o.num_envs = 17;
+TEST_P(BadInputOnDevice, AStepBeforeAnyResetIsAStepFromTheReferencePose) {
+  const BatchOptions o = batch_options(17);
   Batch fresh(scene("go2"), o), reset(scene("go2"), o);
   reset.reset();
   fresh.step(3), reset.step(3);

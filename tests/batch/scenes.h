@@ -56,13 +56,6 @@ inline ModelPtr scene(const std::string& name) {
   return m;
 }
 
-// ThreadSanitizer and AddressSanitizer run the same text on fewer environments.
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-inline constexpr bool kSanitized = true;
-#else
-inline constexpr bool kSanitized = false;
-#endif
-
 // A state and controls that depend on `key` alone, not on where the environment is: near the ground,
 // pushed in some direction.
 inline void scatter(Batch& b, int env, int key) {
@@ -89,6 +82,27 @@ inline void scatter(Batch& b, int env, int key) {
     put(b.field("mocap_pos"), env, 3 * k, number(b, "mocap_pos", env, 3 * k) + 0.1 * uniform(rng));
 }
 
+// A test of every scene on every device.
+class EveryScene : public testing::TestWithParam<std::pair<std::string, std::string>> {
+ protected:
+  EveryScene() { use_device(GetParam().second); }
+  ~EveryScene() override { use_device("cpu"); }
+  void SetUp() override {
+    if (const std::string why = missing_device(); !why.empty()) GTEST_SKIP() << why;
+  }
+  const std::string& name() const { return GetParam().first; }
+};
+inline std::vector<std::pair<std::string, std::string>> scenes_on_devices(bool with_cpu = true) {
+  std::vector<std::pair<std::string, std::string>> all;
+  for (const std::string& where : device_names(with_cpu))
+    for (const std::string& name : scene_names()) all.emplace_back(name, where);
+  return all;
+}
+#define STICTION_ON_EVERY_SCENE(suite)                       \
+  INSTANTIATE_TEST_SUITE_P(                                  \
+      Scenes, suite, testing::ValuesIn(scenes_on_devices()), \
+      [](const auto& named) { return named.param.first + "_" + named.param.second; })
+
 inline std::vector<int> up_to(int n) {
   std::vector<int> keys(static_cast<std::size_t>(n));
   std::iota(keys.begin(), keys.end(), 0);
@@ -98,8 +112,7 @@ inline std::vector<int> up_to(int n) {
 // Environment i starts from keys[i].
 inline Batch scattered(const std::string& name, const std::vector<int>& keys,
                        std::optional<int> threads = {}, const Options& options = {}) {
-  BatchOptions o;
-  o.num_envs = static_cast<int>(keys.size());
+  BatchOptions o = batch_options(static_cast<int>(keys.size()));
   o.threads = threads;
   o.options = options;
   Batch b(scene(name), o);

@@ -20,22 +20,18 @@ constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 constexpr double kInf = std::numeric_limits<double>::infinity();
 
 Batch make(int n, ModelPtr m = crawler(), Precision p = Precision::float32) {
-  BatchOptions o;
-  o.num_envs = n;
+  BatchOptions o = batch_options(n);
   o.precision = p;
   Batch b(m, o);
   for (int env = 0; env < n; ++env) start(b, env, env);
   return b;
 }
-std::uint32_t status(Batch& b, int env) {
-  return data<std::uint32_t>(b.status())[env];
-}
-constexpr auto bit(Status s) {
-  return static_cast<std::uint32_t>(s);
-}
 
-TEST(BatchState, ResetTouchesOnlyItsEnvironments) {
-  Batch b = make(40), fresh(crawler(), {});
+class BatchStates : public EveryDevice {};
+STICTION_ON_EVERY_DEVICE(BatchStates);
+
+TEST_P(BatchStates, ResetTouchesOnlyItsEnvironments) {
+  Batch b = make(40), fresh(crawler(), batch_options());
   b.step(4);
   std::vector<std::string> before;
   for (int env = 0; env < 40; ++env) before.push_back(bytes(b, env));
@@ -50,7 +46,7 @@ TEST(BatchState, ResetTouchesOnlyItsEnvironments) {
   }
 }
 
-TEST(BatchState, ResetByMaskAndWithAState) {
+TEST_P(BatchStates, ResetByMaskAndWithAState) {
   Batch b = make(5);
   const int two[] = {1, 4};
   const BatchState s = b.get_state(two);
@@ -65,7 +61,7 @@ TEST(BatchState, ResetByMaskAndWithAState) {
   EXPECT_GT(number(b, "time", 1, 0), 0);
 }
 
-TEST(BatchState, SetStateOfGetStateContinuesWithTheSameBits) {
+TEST_P(BatchStates, SetStateOfGetStateContinuesWithTheSameBits) {
   Batch a = make(20), b = make(20);
   a.step(3);
   b.set_state(all_ids(b), a.get_state(all_ids(a)));
@@ -73,7 +69,7 @@ TEST(BatchState, SetStateOfGetStateContinuesWithTheSameBits) {
   EXPECT_EQ(a.state_hash(), b.state_hash());
 }
 
-TEST(BatchState, WrongArgumentsAreRefusedAndChangeNothing) {
+TEST_P(BatchStates, WrongArgumentsAreRefusedAndChangeNothing) {
   Batch b = make(4);
   const auto hash = b.state_hash();
   const auto refusal = [&](std::vector<int> ids, const auto& change) {
@@ -112,7 +108,7 @@ TEST(BatchState, WrongArgumentsAreRefusedAndChangeNothing) {
   EXPECT_EQ(b.state_hash(), hash);
 }
 
-TEST(BatchState, CopySwapsAndTakesEverythingAlong) {
+TEST_P(BatchStates, CopySwapsAndTakesEverythingAlong) {
   Batch a = make(40), b = make(40);
   put(a.param("body_mass"), 2, 2, 3.0);
   b.param("body_mass");
@@ -126,7 +122,7 @@ TEST(BatchState, CopySwapsAndTakesEverythingAlong) {
   for (int env = 0; env < 40; ++env) EXPECT_EQ(bytes(a, env), bytes(b, env)) << env;
 }
 
-TEST(BatchState, CopyTakesTheStatusAlong) {
+TEST_P(BatchStates, CopyTakesTheStatusAlong) {
   Batch b = make(20);
   b.step(3);
   put(b.field("qpos"), 3, 8, kNaN);
@@ -136,23 +132,23 @@ TEST(BatchState, CopyTakesTheStatusAlong) {
   EXPECT_EQ(status(b, 13), bit(Status::bad_state));
   EXPECT_EQ(status(b, 14), bit(Status::bad_control));
   EXPECT_EQ(status(b, 3), 0u);
-  EXPECT_EQ(data<std::int32_t>(b.status_step())[13], 3);
+  EXPECT_EQ(status_step(b, 13), 3);
   EXPECT_EQ(b.status_count(), 1u);
   b.step();
   EXPECT_EQ(bytes(b, 3), bytes(b, 5));
   EXPECT_EQ(bytes(b, 4), bytes(b, 14));
 }
 
-TEST(BatchState, ABadStateInAViewBecomesTheReferencePoseFrozen) {
+TEST_P(BatchStates, ABadStateInAViewBecomesTheReferencePoseFrozen) {
   for (const double bad : {kNaN, kInf, 1e11}) {
     Batch b = make(40), good = make(40);
     b.step(2), good.step(2);
     put(b.field("qpos"), 5, 8, bad);
     b.step(3), good.step(3);
     EXPECT_EQ(status(b, 5), bit(Status::bad_state));
-    EXPECT_EQ(data<std::int32_t>(b.status_step())[5], 2);
+    EXPECT_EQ(status_step(b, 5), 2);
     EXPECT_EQ(b.status_count(), 1u);
-    Batch fresh(crawler(), {});
+    Batch fresh(crawler(), batch_options());
     EXPECT_EQ(number(b, "qpos", 5, 8), number(fresh, "qpos", 0, 8));
     EXPECT_EQ(number(b, "xpos", 5, 5), number(fresh, "xpos", 0, 5));
     for (int env = 0; env < 40; ++env)
@@ -170,7 +166,7 @@ TEST(BatchState, ABadStateInAViewBecomesTheReferencePoseFrozen) {
   }
 }
 
-TEST(BatchState, AFailedStepFreezesStateAndOutputsAtOnce) {
+TEST_P(BatchStates, AFailedStepFreezesStateAndOutputsAtOnce) {
   Batch b = make(20);
   b.step(2);
   put(b.field("qfrc_applied"), 3, 0, 1e14);
@@ -184,7 +180,7 @@ TEST(BatchState, AFailedStepFreezesStateAndOutputsAtOnce) {
   EXPECT_EQ(after.qvel, before.qvel);
   EXPECT_EQ(after.body_airtime, before.body_airtime);
   EXPECT_EQ(status(b, 3) & bit(kFrozen), bit(Status::velocity_limit));
-  EXPECT_EQ(data<std::int32_t>(b.status_step())[3], 2);
+  EXPECT_EQ(status_step(b, 3), 2);
   EXPECT_EQ(number(b, "time", 3, 0), time);
   const std::string frozen = bytes(b, 3);
   put(b.field("qfrc_applied"), 3, 0, 0);
@@ -194,7 +190,7 @@ TEST(BatchState, AFailedStepFreezesStateAndOutputsAtOnce) {
   EXPECT_EQ(b.counts().env_steps, 19u * 6 + 1);
 }
 
-TEST(BatchState, AnEnvironmentThatFailsWithinACallTakesNoFurtherSteps) {
+TEST_P(BatchStates, AnEnvironmentThatFailsWithinACallTakesNoFurtherSteps) {
   Batch b = make(20);
   put(b.field("qfrc_applied"), 3, 0, 1e30);
   b.step(5);
@@ -203,7 +199,7 @@ TEST(BatchState, AnEnvironmentThatFailsWithinACallTakesNoFurtherSteps) {
   EXPECT_EQ(b.counts().env_steps, 19u * 5 + 1);
 }
 
-TEST(BatchState, BadInputsCountAsZeroAndAreFlagged) {
+TEST_P(BatchStates, BadInputsCountAsZeroAndAreFlagged) {
   Batch b = make(20), zero = make(20);
   put(b.field("ctrl"), 7, 0, kNaN);
   put(zero.field("ctrl"), 7, 0, 0);
@@ -216,7 +212,7 @@ TEST(BatchState, BadInputsCountAsZeroAndAreFlagged) {
   for (int env = 0; env < 20; ++env) EXPECT_EQ(bytes(b, env), bytes(zero, env));
 }
 
-TEST(BatchState, AbsurdInputsLeaveEveryOutputFinite) {
+TEST_P(BatchStates, AbsurdInputsLeaveEveryOutputFinite) {
   for (const double absurd : {1e30, -1e38, kInf, kNaN, 1e-40}) {
     Batch b = make(20), calm = make(20);
     for (int i = 0; i < 2; ++i) put(b.field("ctrl"), 3, i, absurd);
@@ -236,10 +232,9 @@ TEST(BatchState, AbsurdInputsLeaveEveryOutputFinite) {
   }
 }
 
-TEST(BatchState, RoundOffIsStalledNotUnconverged) {
+TEST_P(BatchStates, RoundOffIsStalledNotUnconverged) {
   const auto bits_of = [](auto change) {
-    BatchOptions o;
-    o.num_envs = 20;
+    BatchOptions o = batch_options(20);
     change(o.options);
     Batch b(crawler(), o);
     for (int env = 0; env < 20; ++env) start(b, env, env);
@@ -254,7 +249,7 @@ TEST(BatchState, RoundOffIsStalledNotUnconverged) {
   EXPECT_NE(bits_of([](Options& o) { o.max_iterations = 1; }) & bit(Status::not_converged), 0u);
 }
 
-class BatchFile : public testing::Test {
+class BatchFile : public EveryDevice {
  protected:
   std::string path_ =
       (std::filesystem::temp_directory_path() / ("stiction_batch_" + std::to_string(::getpid())))
@@ -267,8 +262,9 @@ class BatchFile : public testing::Test {
   }
   void write(const std::string& text) const { std::ofstream(path_, std::ios::binary) << text; }
 };
+STICTION_ON_EVERY_DEVICE(BatchFile);
 
-TEST_F(BatchFile, LoadContinuesWithTheSameBits) {
+TEST_P(BatchFile, LoadContinuesWithTheSameBits) {
   Batch a = make(33);
   put(a.param("body_mass"), 2, 2, 3.0);
   put(a.field("qpos"), 4, 0, kNaN);
@@ -290,10 +286,10 @@ TEST_F(BatchFile, LoadContinuesWithTheSameBits) {
   // steps since the reset go on
   put(b.field("ctrl"), 0, 0, kNaN);
   b.step();
-  EXPECT_EQ(data<std::int32_t>(b.status_step())[0], 24);
+  EXPECT_EQ(status_step(b, 0), 24);
 }
 
-TEST_F(BatchFile, ForeignAndDamagedFilesAreRefusedAndChangeNothing) {
+TEST_P(BatchFile, ForeignAndDamagedFilesAreRefusedAndChangeNothing) {
   Batch a = make(3);
   a.save(path_);
   const std::string good = contents();
@@ -302,9 +298,12 @@ TEST_F(BatchFile, ForeignAndDamagedFilesAreRefusedAndChangeNothing) {
 
   Batch more = make(4);
   EXPECT_THAT(refusal(more), HasSubstr("holds 3 environments, this batch has 4"));
-  Batch wide = make(3, crawler(), Precision::float64);
+  BatchOptions float64;
+  float64.num_envs = 3, float64.precision = Precision::float64;
+  Batch wide(crawler(), float64);
   EXPECT_NE(refusal(wide), "");
-  Batch other(mjcf("<worldbody><body><freejoint/><geom size='1'/></body></worldbody>"), {});
+  Batch other(mjcf("<worldbody><body><freejoint/><geom size='1'/></body></worldbody>"),
+              batch_options());
   EXPECT_THAT(refusal(other), HasSubstr("another model"));
 
   a.step();
@@ -331,7 +330,7 @@ TEST_F(BatchFile, ForeignAndDamagedFilesAreRefusedAndChangeNothing) {
   EXPECT_THAT(error_message([&] { a.save("/nowhere/at/all"); }), HasSubstr("can't be written"));
 }
 
-TEST_F(BatchFile, DumpIsOneEnvironmentAsJson) {
+TEST_P(BatchFile, DumpIsOneEnvironmentAsJson) {
   Batch b = make(3);
   put(b.param("body_mass"), 1, 2, 3.0);
   b.step(2);

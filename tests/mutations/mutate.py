@@ -63,7 +63,7 @@ class Tree:
         launcher = ["-DCMAKE_CXX_COMPILER_LAUNCHER=ccache"] if shutil.which("ccache") else []
         done = self.run("cmake", "-S", ".", "-B", self.build, "-G", "Ninja", *launcher,
                         "-DCMAKE_BUILD_TYPE=Release", "-DCMAKE_CXX_FLAGS_RELEASE=-O1",
-                        "-DSTICTION_BUILD_PYTHON=ON", f"-DPython_EXECUTABLE={sys.executable}")
+                        "-DSTICTION_BUILD_PYTHON=ON", "-DSTICTION_CUDA=OFF", f"-DPython_EXECUTABLE={sys.executable}")
         if done.returncode:
             raise Refused("cmake failed:\n" + done.stdout[-3000:])
 

@@ -4,6 +4,7 @@ At least one for each family of tests.
 """
 
 from breaks import Break
+from table_cuda import CUDA
 from table_env import ENV
 from table_env_locomotion import ENV_LOCOMOTION
 from table_learning import TRAINING
@@ -361,15 +362,15 @@ READER = [
 TEXT = [
     Break("a velocity moves in a frozen lane", "src/physics/integrate.h",
           "e.qvel[i] = select(moves, e.v[i] + S(0.0), e.qvel[i]);", "e.qvel[i] = e.v[i] + S(0.0);",
-          gtests=("BatchState.AFailedStepFreezesStateAndOutputsAtOnce", "BadLane.NotANumber")),
+          gtests=("BatchStates.AFailedStepFreezesStateAndOutputsAtOnce", "BadLane.NotANumber")),
     Break("time goes on in a frozen lane", "src/physics/integrate.h",
           "e.time[0] = select(wide, e.time[0] + Wide<S>(m.opt.timestep), e.time[0]);",
           "e.time[0] = e.time[0] + Wide<S>(m.opt.timestep);",
-          gtests=("BatchState.AFailedStepFreezesStateAndOutputsAtOnce",)),
+          gtests=("BatchStates.AFailedStepFreezesStateAndOutputsAtOnce",)),
     Break("too fast is called a bad state", "src/physics/integrate.h",
           "raise_flag(e, Status::velocity_limit, v_fault == S(1.0));",
           "raise_flag(e, Status::bad_state, v_fault == S(1.0));",
-          gtests=("BatchState.AFailedStepFreezesStateAndOutputsAtOnce", "BadLane.OutOfRange")),
+          gtests=("BatchStates.AFailedStepFreezesStateAndOutputsAtOnce", "BadLane.OutOfRange")),
     Break("a stage writes what is not its own", "src/physics/integrate.h",
           "e.qvel[i] = select(moves,", "e.gradient[i] = S(0.0), e.qvel[i] = select(moves,",
           gtests=("Contract.StagesWriteTheFieldsOfTheTable",)),
@@ -392,7 +393,7 @@ TEXT = [
           gtests=("Hessian.AgreesWithTheExplicitJacobian",)),
     Break("stalled is called not converged", "src/physics/solve.h",
           "raise_flag(e, Status::stalled, s.stalled);", "raise_flag(e, Status::not_converged, s.stalled);",
-          gtests=("BatchState.RoundOffIsStalledNotUnconverged",)),
+          gtests=("BatchStates.RoundOffIsStalledNotUnconverged",)),
     Break("lost anchor in turn_anchor", "src/physics/anchors.h",
           "const Vec3<S> kept = select<S>(active, z, zero3<S>());",
           "const Vec3<S> kept = select<S>(active, S(0.0) * z, zero3<S>());",
@@ -439,7 +440,7 @@ TEXT = [
           "raise_flag(e, Status::bad_control, faults != S(0.0));",
           "raise_flag(e, Status::bad_state, faults != S(0.0));",
           gtests=("Fuzz.NaNIsFlaggedAndCountsAsZero",
-                  "BatchState.BadInputsCountAsZeroAndAreFlagged")),
+                  "BatchStates.BadInputsCountAsZeroAndAreFlagged")),
     Break("NaN in applied forces passes through", "src/physics/actuation.h",
           "finite_or_zero(e.qfrc_applied[i]);", "e.qfrc_applied[i];",
           gtests=("Fuzz.NaNIsFlaggedAndCountsAsZero",)),
@@ -449,37 +450,37 @@ BATCH = [
     Break("padding lanes are counted", "src/batch/run.cpp",
           "for (int lane = 0; lane < used; ++lane) {\n    if (!active[lane]) continue;",
           "for (int lane = 0; lane < kernels.lanes; ++lane) {\n    if (!active[lane]) continue;",
-          gtests=("Batch.CountsAddUp",)),
+          gtests=("BatchOnDevice.CountsAddUp",)),
     Break("own parameters are not loaded", "src/batch/run.cpp",
           "if (first == nullptr) continue;",
           "if (first == nullptr || owns(r.field)) continue;",
-          gtests=("Batch.OwnParametersStartFromTheModelAndActOnTheirEnvironmentAlone",)),
+          gtests=("BatchOnDevice.OwnParametersStartFromTheModelAndActOnTheirEnvironmentAlone",)),
     Break("an own orientation of a body is skipped", "src/cpu/host_model.cpp",
           "if (f == Field::body_quat) view_.body_aligned", "if (false) view_.body_aligned",
           pytests=("python/test_batch_api.py::"
                    "test_own_orientation_of_a_body_that_the_model_aligns",)),
     Break("a bad mocap pose goes into the step", "src/batch/run.cpp",
           "mocap && !mocap_is_good(env[lane])", "mocap && env[lane] < 0",
-          gtests=("Fuzz.BadInputs", "BatchState.BadInputsCountAsZeroAndAreFlagged")),
+          gtests=("Fuzz.BadInputs", "BatchStates.BadInputsCountAsZeroAndAreFlagged")),
     Break("outputs are not cleaned", "src/batch/run.cpp",
           "if (r.kind == FieldKind::output) kernels.clean(", "if (false) kernels.clean(",
-          gtests=("Fuzz.BadInputs", "BatchState.AbsurdInputsLeaveEveryOutputFinite")),
+          gtests=("Fuzz.BadInputs", "BatchStates.AbsurdInputsLeaveEveryOutputFinite")),
     Break("the last packs are left to nobody", "src/batch/run.cpp",
-          "p < packs * (part + 1) / parts;", "p < packs / parts * (part + 1);",
-          gtests=("Determinism.ThreadsDoNotMatter",)),
+          "end = packs * (part + 1) / parts;", "end = packs / parts * (part + 1);",
+          gtests=("DeterminismOfThreads.ThreadsDoNotMatter",)),
     Break("reset keeps the inputs", "src/batch/state.cpp",
           "impl_->write_reference(env, FieldKind::input);\n    impl_->clear_status",
-          "impl_->clear_status", gtests=("BatchState.ResetTouchesOnlyItsEnvironments",)),
+          "impl_->clear_status", gtests=("BatchStates.ResetTouchesOnlyItsEnvironments",)),
     Break("a restored state has no anchors", "src/batch/state.cpp",
           "if (x.empty() && !part.clear) continue;", "if (x.empty() || part.clear) continue;",
           gtests=("Determinism.RestoredTheMotionIsTheSame",)),
     Break("copy leaves the status behind", "src/batch/state.cpp",
           "  move(reinterpret_cast<std::byte*>(impl_->status.data()), sizeof impl_->status[0]);\n",
-          "", gtests=("BatchState.CopyTakesTheStatusAlong",)),
+          "", gtests=("BatchStates.CopyTakesTheStatusAlong",)),
     Break("a file forgets the steps since the reset", "src/batch/file.cpp",
           "  f(impl.steps.data(), n * sizeof impl.steps[0]);\n", "",
           gtests=("BatchFile.LoadContinuesWithTheSameBits",)),
 ]
 
 BREAKS = (DYNAMICS + CONTACT + STICTION + ROWS + SAFEGUARDS + SOLVER + GEOMETRY + MODEL + READER
-          + TEXT + BATCH + ENV + ENV_LOCOMOTION + RL + TRAINING)
+          + TEXT + BATCH + CUDA + ENV + ENV_LOCOMOTION + RL + TRAINING)

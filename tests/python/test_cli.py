@@ -191,3 +191,7 @@ def test_doctor(cli):
     assert found["numpy"].strip() == np.__version__
     assert found["engine"].startswith("ok, ")
     assert {"python", "cpu", "renderer", "mujoco", "matplotlib"} <= set(found)
+    report = stiction.cuda_devices()
+    assert report.problem in found["cuda"]
+    assert not report.built or f"built with {report.toolkit}" in found["cuda"]
+    assert {d.name for d in report.devices} <= set(found)

@@ -1,0 +1,202 @@
+// Which fields of a kernel lie in fast memory while it runs. They are taken in the order of the
+// lists below until the share of the group is used; the rest stays in the environment's rows, behind
+// the same pointer, so nothing is ever dropped.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+
+#include "cpu/layout.h"
+#include "cuda/launch.h"
+#include "physics/team.h"
+
+namespace stiction::cuda {
+
+// In the order of a step; refresh after the last one.
+enum class Kernel { dynamics, collide, solve, move, refresh };
+inline constexpr int kKernels = 5;
+
+struct ArenaEntry {
+  std::int32_t field;
+  std::int32_t bytes;   // of the whole field, or of one active point; whole words
+  bool per_point;       // the kernel begins with npoint known
+  bool loaded, stored;  // also read from the rows at the start, written back at the end
+};
+
+inline constexpr int kArenaEntries = 64;
+inline constexpr int kArenaAlignment = 16;
+struct Arena {
+  std::int32_t bytes;  // share of a group
+  std::int32_t count;
+  ArenaEntry entry[kArenaEntries];
+};
+
+// No rows on a device: a dense factor needs no lists, and lies in registers or in H.
+constexpr bool unused_on_device(physics::Field f) {
+  using physics::Field;
+  switch (f) {
+    case Field::L:
+    case Field::A_placed:
+    case Field::row_parent:
+    case Field::row_num:
+    case Field::run_adr:
+    case Field::run_first:
+    case Field::run_end:
+    case Field::below_adr:
+    case Field::below_row:
+    case Field::below_place: return true;
+    default: return false;
+  }
+}
+
+// The lists: scratch that the kernel writes before it reads and that no later kernel reads; `out`:
+// one reads it; `in`: the kernel reads it often. Most used per byte first.
+class ArenaLists {
+ public:
+  ArenaLists(Kernel kernel, const physics::ModelView& m, int bytes) : specs_(cpu::field_specs(m)) {
+    arena_.bytes = bytes, arena_.count = 0;
+    switch (kernel) {
+      case Kernel::dynamics: dynamics(); break;
+      case Kernel::collide: collide(); break;
+      case Kernel::solve: solve(m.opt.anchored); break;
+      case Kernel::move: own({Field::body_vel}); break;
+      case Kernel::refresh: own({Field::root_anchor}); break;
+    }
+  }
+  const Arena& arena() const { return arena_; }
+
+ private:
+  using Field = physics::Field;
+  using List = std::initializer_list<Field>;
+  void dynamics() {
+    own({Field::gradient, Field::dv, Field::qfrc_bias, Field::row_impulse, Field::row_hess,
+         Field::servo_vel, Field::servo_impulse, Field::servo_hess});
+    out({Field::cdof});
+    own({Field::H});
+    out({Field::A, Field::cvel0});
+    own({Field::cfrc, Field::crb, Field::cinert, Field::cfrc_applied, Field::root_anchor});
+  }
+  void collide() {
+    in({Field::cvel0});
+    own({Field::cvel_free, Field::geom_bound, Field::geom_off, Field::near_pair, Field::geom_xpos,
+         Field::geom_bar});
+  }
+  void solve(bool anchored) {
+    own({Field::nlive, Field::nlivecross, Field::npath, Field::dv, Field::Adv, Field::momentum,
+         Field::gradient, Field::Av, Field::contact_impulse, Field::inv_A, Field::row_impulse,
+         Field::row_hess, Field::servo_vel, Field::servo_dvel, Field::servo_impulse,
+         Field::servo_hess});
+    out({Field::v});
+    own({Field::live_adr, Field::live_body, Field::body_firstpoint, Field::body_firstchild,
+         Field::body_sibling, Field::body_composite, Field::path_dof, Field::path_side,
+         Field::path_col, Field::H});
+    in({Field::cdof, Field::A});
+    own({Field::body_vel, Field::body_wrench});
+    points_own({Field::live_point, Field::point_next, Field::live_cross, Field::line_point,
+                Field::point_dvel, Field::point_hess});
+    points_out({Field::point_vel, Field::point_impulse});
+    points_in({Field::point_normal, Field::point_law, Field::point_mu, Field::point_n0,
+               Field::point_eps, Field::point_d, Field::point_body, Field::point_r1,
+               Field::point_r2});
+    if (anchored) points_in({Field::point_shift});
+    points_own({Field::point_line});
+    own({Field::path_J, Field::body_hess});
+  }
+
+  void own(List l) { add(l, false, false, false); }
+  void in(List l) { add(l, false, true, false); }
+  void out(List l) { add(l, false, false, true); }
+  void points_own(List l) { add(l, true, false, false); }
+  void points_in(List l) { add(l, true, true, false); }
+  void points_out(List l) { add(l, true, false, true); }
+  void add(List list, bool per_point, bool loaded, bool stored) {
+    for (const Field f : list) {
+      const cpu::FieldSpec& s = specs_[static_cast<std::size_t>(f)];
+      const int number = s.type == physics::FieldType::wide ? 8 : 4;
+      const int count = per_point ? s.columns : s.size();
+      arena_.entry[arena_.count++] = {static_cast<int>(f), number * count, per_point, loaded,
+                                      stored};
+    }
+  }
+
+  cpu::FieldSpecs specs_;
+  Arena arena_;
+};
+
+inline Arena make_arena(Kernel kernel, const physics::ModelView& m, int bytes) {
+  return ArenaLists(kernel, m, bytes).arena();
+}
+
+}  // namespace stiction::cuda
+
+STICTION_PHYSICS_BEGIN
+
+using cuda::Arena;
+using cuda::ArenaEntry;
+using cuda::Launch;
+
+// Bytes of an entry with npoint active points, and where it begins.
+STICTION_FN int arena_bytes(const ArenaEntry& entry, int npoint) {
+  const int bytes = entry.per_point ? entry.bytes * npoint : entry.bytes;
+  return (bytes + cuda::kArenaAlignment - 1) & -cuda::kArenaAlignment;
+}
+STICTION_FN int arena_begin(const Arena& a, int index, int npoint) {
+  int begin = 0;
+  for (int k = 0; k < index; ++k) begin += arena_bytes(a.entry[k], npoint);
+  return begin;
+}
+
+STICTION_FN std::byte* row_of(const Launch& l, int field, int env) {
+  return l.fields[field].first + l.fields[field].stride * static_cast<std::size_t>(env);
+}
+
+// A view of the rows of environment env; written by the team, since it lies where all lanes see it.
+template <class Team>
+STICTION_FN void bind_rows(const Team& team, const Launch& l, int env, EnvView<float>& e) {
+  static_assert(sizeof(EnvView<float>) == kFields * sizeof(void*));
+  void** const pointers = reinterpret_cast<void**>(&e);
+  team.for_each(kFields, [&](int f) { pointers[f] = row_of(l, f, env); });
+}
+
+// Of numbers of any type.
+using Word = std::uint32_t __attribute__((may_alias));
+template <class Team>
+STICTION_FN void copy_words(const Team& team, const ArenaEntry& entry, int npoint, const void* from,
+                            void* to) {
+  if (from == to) return;
+  const Word* const source = static_cast<const Word*>(from);
+  Word* const target = static_cast<Word*>(to);
+  const int bytes = entry.per_point ? entry.bytes * npoint : entry.bytes;
+  team.for_each(bytes / 4, [&](int i) { target[i] = source[i]; });
+}
+
+// Entries that fit into `share` (aligned) replace the rows in the view.
+template <class Team>
+STICTION_FN void enter_arena(const Team& team, const Launch& l, int env, const Arena& a,
+                             std::byte* share, int npoint, EnvView<float>& e) {
+  void** const pointers = reinterpret_cast<void**>(&e);
+  team.for_each(a.count, [&](int k) {
+    const int begin = arena_begin(a, k, npoint);
+    if (begin + arena_bytes(a.entry[k], npoint) <= a.bytes)
+      pointers[a.entry[k].field] = share + begin;
+  });
+  for (int k = 0; k < a.count; ++k) {
+    const ArenaEntry& entry = a.entry[k];
+    if (entry.loaded)
+      copy_words(team, entry, npoint, row_of(l, entry.field, env), pointers[entry.field]);
+  }
+}
+
+template <class Team>
+STICTION_FN void leave_arena(const Team& team, const Launch& l, int env, const Arena& a, int npoint,
+                             const EnvView<float>& e) {
+  void* const* const pointers = reinterpret_cast<void* const*>(&e);
+  for (int k = 0; k < a.count; ++k) {
+    const ArenaEntry& entry = a.entry[k];
+    if (entry.stored)
+      copy_words(team, entry, npoint, pointers[entry.field], row_of(l, entry.field, env));
+  }
+}
+
+STICTION_PHYSICS_END

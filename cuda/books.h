@@ -1,0 +1,192 @@
+// What happens to an environment around its steps: is its state fit to step, what did the step say,
+// are its outputs finite. The counterpart of src/batch/run.cpp, on a team.
+#pragma once
+
+#include "cuda/launch.h"
+#include "physics/status.h"
+#include "physics/team.h"
+#include "physics/vec.h"
+
+STICTION_PHYSICS_BEGIN
+
+using cuda::Books;
+using cuda::Launch;
+
+STICTION_FN bool is_frozen(const Books& b, int env) {
+  return (b.status[env] & static_cast<std::uint32_t>(kFrozen)) != 0;
+}
+
+// By one lane.
+STICTION_FN void note(const Books& b, int env, std::uint32_t bits) {
+  if (bits == 0) return;
+  if (b.status[env] == 0) b.status_step[env] = b.steps[env];
+  b.status[env] |= bits;
+}
+
+// Any of n numbers that is not within the limit; NaN is not.
+template <class Team, class T>
+STICTION_FN bool any_outside(const Team& team, const T* x, int n, double limit) {
+  const double largest = static_cast<double>(std::numeric_limits<T>::max());
+  const T bound = static_cast<T>(limit < largest ? limit : largest);
+  return team.template max<float>(n, [&](int i) { return vabs(x[i]) <= bound ? 0.0f : 1.0f; }) >
+         0.5f;
+}
+
+STICTION_FN bool turns(const double* q) {
+  return q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3] > 1e-20;
+}
+
+// A pose that kinematics can use, and numbers that the step can square.
+template <class Team>
+STICTION_FN bool state_is_good(const Team& team, const ModelView& m, const EnvView<float>& e) {
+  constexpr double kAny = std::numeric_limits<double>::max();
+  const bool outside =
+      any_outside(team, e.qpos, m.nq, kStateLimit) ||
+      any_outside(team, e.qvel, m.nv, kVelocityLimit) ||
+      any_outside(team, e.qacc_warmstart, m.nv, 2 * kVelocityLimit / m.opt.timestep) ||
+      any_outside(team, e.time, 1, kAny) || any_outside(team, e.anchor, 3 * m.nanchor, kAny) ||
+      any_outside(team, e.body_airtime, m.nbody, kAny);
+  if (outside) return false;
+  return team.template max<float>(m.njnt, [&](int j) {
+    const auto type = static_cast<JointType>(m.jnt_type[j]);
+    if (type != JointType::free && type != JointType::ball) return 0.0f;
+    return turns(e.qpos + m.jnt_qposadr[j] + (type == JointType::free ? 3 : 0)) ? 0.0f : 1.0f;
+  }) < 0.5f;
+}
+
+template <class Team>
+STICTION_FN bool mocap_is_good(const Team& team, const ModelView& m, const EnvView<float>& e) {
+  if (any_outside(team, e.mocap_pos, 3 * m.nmocap, kStateLimit) ||
+      any_outside(team, e.mocap_quat, 4 * m.nmocap, kStateLimit))
+    return false;
+  return team.template max<float>(
+             m.nmocap, [&](int k) { return turns(e.mocap_quat + 4 * k) ? 0.0f : 1.0f; }) < 0.5f;
+}
+
+// Bad mocap poses are read as the model's; what the user wrote stays.
+template <class Team>
+STICTION_FN bool replace_bad_mocap(const Team& team, const ModelView& m, const Launch& l,
+                                   EnvView<float>& e) {
+  if (m.nmocap == 0 || mocap_is_good(team, m, e)) return false;
+  const auto reference = [&](Field f) {
+    return const_cast<double*>(reinterpret_cast<const double*>(l.reference[static_cast<int>(f)]));
+  };
+  team.once([&] {
+    e.mocap_pos = reference(Field::mocap_pos);
+    e.mocap_quat = reference(Field::mocap_quat);
+  });
+  return true;
+}
+
+// The whole state becomes the model's.
+template <class Team>
+STICTION_FN void write_reference_state(const Team& team, const ModelView& m, const Launch& l,
+                                       EnvView<float>& e) {
+  const auto copy = [&](Field f, auto* to, int n) {
+    const auto* from =
+        reinterpret_cast<decltype(to)>(const_cast<std::byte*>(l.reference[static_cast<int>(f)]));
+    team.for_each(n, [&](int i) { to[i] = from[i]; });
+  };
+#define STICTION_COPY_state(name, rows, columns) copy(Field::name, e.name, m.rows* m.columns);
+#define STICTION_COPY_input(name, rows, columns)
+#define STICTION_COPY_param(name, rows, columns)
+#define STICTION_COPY_output(name, rows, columns)
+#define STICTION_COPY_scratch(name, rows, columns)
+#define X(kind, type, name, rows, columns, producer, meaning) \
+  STICTION_COPY_##kind(name, rows, columns)
+#include "physics/fields.def"
+#undef X
+#undef STICTION_COPY_state
+#undef STICTION_COPY_input
+#undef STICTION_COPY_param
+#undef STICTION_COPY_output
+#undef STICTION_COPY_scratch
+}
+
+// Before the first stage of a step: mends what the user wrote, decides whether the environment moves.
+// Returns whether anything of it is to be computed.
+template <class Team>
+STICTION_FN bool begin_step(const Team& team, const ModelView& m, const Launch& l, int env,
+                            EnvView<float>& e) {
+  const Books& b = l.books;
+  if (l.first) {
+    team.once([&] { b.store[env] = l.store_frozen || !is_frozen(b, env) ? 1 : 0; });
+    if (!state_is_good(team, m, e)) {
+      write_reference_state(team, m, l, e);
+      team.once([&] { note(b, env, static_cast<std::uint32_t>(Status::bad_state)); });
+    }
+  }
+  const bool bad_mocap = replace_bad_mocap(team, m, l, e);
+  team.once([&] {
+    if (l.first && bad_mocap && !is_frozen(b, env))
+      note(b, env, static_cast<std::uint32_t>(Status::bad_control));
+    e.active[0] = is_frozen(b, env) ? 0.0f : 1.0f;
+  });
+  return b.store[env] != 0;
+}
+
+// Status and counters of a step that moved.
+template <class Team>
+STICTION_FN void count_step(const Team& team, const ModelView& m, const Launch& l, int env,
+                            const EnvView<float>& e) {
+  team.once([&] {
+    if (!(e.active[0] > 0.5f)) return;
+    const Books& b = l.books;
+    std::uint32_t bits = 0;
+    for (int i = 0; i < m.nstatus; ++i)
+      if (e.flags[i] > 0.5f) bits |= 1u << i;
+    note(b, env, bits);
+    ++b.steps[env];
+
+    const int bins = m.opt.max_iterations + 1;
+    std::uint32_t* const c = b.counters + env * (cuda::kCounters + bins);
+    const auto has = [&](Status s) {
+      return (bits & static_cast<std::uint32_t>(s)) != 0 ? 1u : 0u;
+    };
+    const int taken = static_cast<int>(clamp(e.solver_niter[0], 0.0f, float(bins - 1)));
+    ++c[cuda::kEnvSteps];
+    c[cuda::kIterations] += static_cast<std::uint32_t>(taken);
+    c[cuda::kLinesearchEvaluations] += static_cast<std::uint32_t>(vmax(e.solver_nls[0], 0.0f));
+    c[cuda::kContacts] += static_cast<std::uint32_t>(vmax(e.ncon[0], 0.0f));
+    c[cuda::kNotConverged] += has(Status::not_converged);
+    c[cuda::kStalled] += has(Status::stalled);
+    c[cuda::kLateContact] += has(Status::late_contact);
+    c[cuda::kFroze] += (bits & static_cast<std::uint32_t>(kFrozen)) != 0 ? 1u : 0u;
+    ++c[cuda::kCounters + taken];
+  });
+}
+
+// Outputs are finite, always: what is not becomes 0, and the environment freezes.
+template <class Team>
+STICTION_FN void clean_outputs(const Team& team, const ModelView& m, const Launch& l, int env,
+                               EnvView<float>& e) {
+  bool bad = false;
+  const auto clean = [&](auto* x, int n) {
+    using T = std::remove_reference_t<decltype(*x)>;
+    const float wrong =
+        team.template max<float>(n, [&](int i) { return is_finite(x[i]) ? 0.0f : 1.0f; });
+    if (wrong < 0.5f) return;
+    bad = true;
+    team.for_each(n, [&](int i) { x[i] = is_finite(x[i]) ? x[i] : T(0); });
+  };
+#define STICTION_CLEAN_state(name, rows, columns)
+#define STICTION_CLEAN_input(name, rows, columns)
+#define STICTION_CLEAN_param(name, rows, columns)
+#define STICTION_CLEAN_output(name, rows, columns) clean(e.name, m.rows* m.columns);
+#define STICTION_CLEAN_scratch(name, rows, columns)
+#define X(kind, type, name, rows, columns, producer, meaning) \
+  STICTION_CLEAN_##kind(name, rows, columns)
+#include "physics/fields.def"
+#undef X
+#undef STICTION_CLEAN_state
+#undef STICTION_CLEAN_input
+#undef STICTION_CLEAN_param
+#undef STICTION_CLEAN_output
+#undef STICTION_CLEAN_scratch
+  if (!bad) return;
+  team.once([&] {
+    if (!is_frozen(l.books, env)) note(l.books, env, static_cast<std::uint32_t>(Status::bad_state));
+  });
+}
+
+STICTION_PHYSICS_END

@@ -1,0 +1,366 @@
+#include "cuda/device.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <sstream>
+
+#include "stiction/error.h"
+
+namespace stiction {
+namespace cuda {
+namespace {
+
+using cpu::Field;
+using cpu::FieldKind;
+using cpu::kFields;
+
+// Runs of more steps are launched one by one: a graph of them would be large and gain nothing.
+constexpr int kMostGraphSteps = 32;
+constexpr std::size_t kWord = sizeof(std::uint32_t);
+
+constexpr std::size_t at(int i) {
+  return static_cast<std::size_t>(i);
+}
+constexpr std::size_t at(Field f) {
+  return static_cast<std::size_t>(f);
+}
+
+// Tests compare with plain launches.
+bool wants_graphs() {
+  const char* value = std::getenv("STICTION_CUDA_GRAPHS");
+  return value == nullptr || std::string(value) != "0";
+}
+
+}  // namespace
+
+CudaDevice::CudaDevice(const DeviceSpec& spec, int number)
+    : spec_(spec),
+      number_(number),
+      n_(spec.given.num_envs),
+      layout_(spec, unused_on_device),
+      bytes_(layout_.bytes),
+      stream_(reinterpret_cast<cudaStream_t>(spec.given.stream)),
+      own_(at(kFields)),
+      use_graphs_(wants_graphs()),
+      poison_(std::getenv("STICTION_POISON") != nullptr) {
+  static_assert(kDeviceCounters == kCounters);
+  static_assert(sizeof(FieldRows) == 2 * sizeof(void*));
+  const OnDevice here(number_);
+  check_here(make_plan(spec.host.view(), plan_), ": preparing the kernels");
+  require_memory(name(), layout_.bytes + spec.host.array_bytes(),
+                 "a batch of " + std::to_string(n_) + " environments");
+  memory_ = device_memory(layout_.bytes);
+  staging_ = pinned_memory(layout_.staging_bytes);
+  ids_ = pinned_memory(at(n_) * sizeof(int));
+  staging_done_ = event(), ids_done_ = event(), order_ = event();
+  capture_ = cuda::stream();
+
+  // whatever nobody writes is NaN, as in the tests without a card
+  check_here(cudaMemsetAsync(memory_.get(), 0xff, layout_.bytes, stream_), ": clearing memory");
+  check_here(cudaMemsetAsync(place(layout_.counters), 0, at(n_) * layout_.counter_bytes, stream_),
+             ": clearing counters");
+  std::vector<std::byte> reference(layout_.reference_end - layout_.reference_begin);
+  write_reference_rows(spec, layout_, reference.data());
+  upload(place(layout_.reference_begin), reference.data(), reference.size());
+
+  std::array<std::byte*, kFields> reference_rows{};
+  for (std::size_t f = 0; f < at(kFields); ++f) {
+    if (layout_.first[f] != DeviceLayout::kNone)
+      fields_[f] = {place(layout_.first[f]), layout_.stride[f]};
+    if (layout_.reference[f] != DeviceLayout::kNone)
+      reference_rows[f] = place(layout_.reference[f]);
+  }
+  upload_tables();
+  upload(place(layout_.tables), reference_rows.data(), sizeof reference_rows);
+  model_changed();
+  for (const int steps : {0, 1}) (void)graph(steps);
+}
+
+CudaDevice::~CudaDevice() {
+  // work in flight uses what is about to be freed; the stream may be gone already
+  int before = 0;
+  (void)cudaGetDevice(&before);
+  (void)cudaSetDevice(number_);
+  (void)cudaDeviceSynchronize();
+  (void)cudaSetDevice(before);
+}
+
+std::string CudaDevice::description() const {
+  std::ostringstream text;
+  cudaDeviceProp p;
+  if (cudaGetDeviceProperties(&p, number_) == cudaSuccess)
+    text << p.name << ", compute capability " << p.major << "." << p.minor << ", "
+         << p.multiProcessorCount << " multiprocessors";
+  text << "; " << bytes() / 1000000 << " MB for " << n_ << " environments";
+  for (int k = 0; k < kKernels; ++k) {
+    const KernelPlan& kernel = plan_.kernel[k];
+    text << "\n"
+         << kernel_name(static_cast<Kernel>(k)) << ": " << kernel.lanes << " lanes, "
+         << kernel.registers << " registers, " << kernel.local_bytes << " bytes of local memory, "
+         << kernel.shared_bytes + kernel.static_bytes << " bytes of shared memory per block of "
+         << kernel.threads_per_block << ", " << kernel.envs_per_sm
+         << " environments per multiprocessor";
+  }
+  return text.str();
+}
+
+std::byte* CudaDevice::rows(Field f) const {
+  const cpu::FieldSpec& s = spec_.host.specs()[at(f)];
+  if (s.kind == FieldKind::param && fields_[at(f)].stride == 0) return nullptr;
+  return fields_[at(f)].first;
+}
+
+// From memory of the host that may change afterwards.
+void CudaDevice::upload(std::byte* to, const void* from, std::size_t bytes) {
+  check_here(cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, stream_), ": uploading");
+  check_here(cudaStreamSynchronize(stream_), ": uploading");
+}
+
+void CudaDevice::upload_tables() {
+  upload(place(layout_.field_rows), fields_.data(), sizeof fields_);
+}
+
+void CudaDevice::make_own(Field f) {
+  const OnDevice here(number_);
+  const std::size_t row = layout_.row_bytes[at(f)];
+  require_memory(name(), at(n_) * row,
+                 std::string("a batch with its own ") + spec_.host.specs()[at(f)].name);
+  DeviceMemory rows = device_memory(at(n_) * row);
+  check_here(repeat(place_of<const std::uint32_t>(layout_.reference[at(f)]),
+                    static_cast<std::uint32_t>(row / kWord), n_,
+                    reinterpret_cast<std::uint32_t*>(rows.get()), stream_),
+             ": filling a parameter");
+  // a stride of 0 is what says that a parameter is shared: of a row of nothing, too
+  fields_[at(f)] = {rows.get(), row};
+  own_[at(f)] = std::move(rows);
+  bytes_ += at(n_) * row;
+  upload_tables();
+}
+
+void CudaDevice::make_shared(Field f) {
+  const OnDevice here(number_);
+  fields_[at(f)] = {place(layout_.reference[at(f)]), 0};
+  upload_tables();
+  own_[at(f)] = {};
+  bytes_ -= at(n_) * layout_.row_bytes[at(f)];
+}
+
+void CudaDevice::model_changed() {
+  const OnDevice here(number_);
+  const std::size_t bytes = spec_.host.array_bytes();
+  check_here(cudaStreamSynchronize(stream_), ": waiting");
+  if (bytes > array_bytes_) {
+    arrays_ = device_memory(bytes);
+    bytes_ += bytes - array_bytes_;
+    array_bytes_ = bytes;
+  }
+  std::vector<std::byte> arrays(bytes);
+  model_ = spec_.host.copy_arrays(arrays.data(), arrays_.get());
+  upload(arrays_.get(), arrays.data(), bytes);
+  graphs_.clear();  // they hold the model's pointers
+}
+
+const int* CudaDevice::upload_ids(const int* ids, int n) {
+  if (ids == nullptr) return nullptr;
+  check_here(cudaEventSynchronize(ids_done_.get()), ": waiting for a transfer");
+  const std::size_t bytes = at(n) * sizeof(int);
+  std::memcpy(ids_.get(), ids, bytes);
+  check_here(
+      cudaMemcpyAsync(place(layout_.ids), ids_.get(), bytes, cudaMemcpyHostToDevice, stream_),
+      ": sending indices");
+  check_here(cudaEventRecord(ids_done_.get(), stream_), ": sending indices");
+  return place_of<const int>(layout_.ids);
+}
+
+// f(transfers, first, n, bytes) for as many environments at a time as the staging memory holds.
+template <class F>
+void CudaDevice::in_chunks(std::span<const RowCopy> rows, int n, const F& f) {
+  std::size_t row = 0;
+  for (const RowCopy& r : rows) row += r.bytes;
+  if (row == 0) return;
+  const int most = static_cast<int>(std::min(at(n), layout_.staging_bytes / row));
+  for (int first = 0; first < n; first += most) {
+    const int count = std::min(most, n - first);
+    Transfers t;
+    t.count = 0;
+    std::size_t begin = 0;
+    for (const RowCopy& r : rows) {
+      t.list[t.count++] = {reinterpret_cast<std::uint32_t*>(r.device),
+                           static_cast<std::uint32_t>(r.bytes / kWord),
+                           static_cast<std::uint32_t>(begin / kWord)};
+      begin += r.bytes * at(count);
+    }
+    f(t, first, count, begin);
+  }
+}
+
+void CudaDevice::fetch(std::span<const RowCopy> rows, const int* ids, int n) {
+  const OnDevice here(number_);
+  // more ids than environments are sent in parts
+  for (int part = 0; ids != nullptr && n > n_ && part < n; part += n_)
+    fetch(rows, ids + part, std::min(n_, n - part));
+  if (ids != nullptr && n > n_) return;
+
+  const int* const list = upload_ids(ids, n);
+  in_chunks(rows, n, [&](const Transfers& t, int first, int count, std::size_t bytes) {
+    check_here(gather(t, list, first, count, place_of<std::uint32_t>(layout_.staging), stream_),
+               ": gathering rows");
+    check_here(cudaMemcpyAsync(staging_.get(), place(layout_.staging), bytes,
+                               cudaMemcpyDeviceToHost, stream_),
+               ": fetching rows");
+    check_here(cudaStreamSynchronize(stream_), ": fetching rows");
+    const std::byte* from = staging_.get();
+    for (const RowCopy& r : rows)
+      for (int k = first; k < first + count; ++k, from += r.bytes)
+        std::memcpy(r.host + r.bytes * at(ids != nullptr ? ids[k] : k), from, r.bytes);
+  });
+}
+
+void CudaDevice::send(std::span<const RowCopy> rows, const int* ids, int n) {
+  const OnDevice here(number_);
+  const int* const list = upload_ids(ids, n);
+  in_chunks(rows, n, [&](const Transfers& t, int first, int count, std::size_t bytes) {
+    check_here(cudaEventSynchronize(staging_done_.get()), ": waiting for a transfer");
+    std::byte* to = staging_.get();
+    for (const RowCopy& r : rows)
+      for (int k = first; k < first + count; ++k, to += r.bytes)
+        std::memcpy(to, r.host + r.bytes * at(ids != nullptr ? ids[k] : k), r.bytes);
+    check_here(cudaMemcpyAsync(place(layout_.staging), staging_.get(), bytes,
+                               cudaMemcpyHostToDevice, stream_),
+               ": sending rows");
+    check_here(cudaEventRecord(staging_done_.get(), stream_), ": sending rows");
+    check_here(
+        scatter(t, list, first, count, place_of<const std::uint32_t>(layout_.staging), stream_),
+        ": scattering rows");
+  });
+}
+
+void CudaDevice::enqueue(const int* ids, int n, int steps, bool store_frozen, cudaStream_t stream) {
+  Launch l{};
+  l.fields = place_of<const FieldRows>(layout_.field_rows);
+  l.reference = place_of<const std::byte* const>(layout_.tables);
+  l.books = {place_of<std::uint32_t>(layout_.begin(Book::status)),
+             place_of<std::int32_t>(layout_.begin(Book::status_step)),
+             place_of<std::int32_t>(layout_.begin(Book::steps)),
+             place_of<std::uint8_t>(layout_.store), place_of<std::uint32_t>(layout_.counters)};
+  l.envs = ids;
+  l.count = n;
+  l.store_frozen = store_frozen;
+  l.moves = steps > 0;
+  const int launches = std::max(1, steps);
+  for (int k = 0; k < launches; ++k) {
+    l.first = k == 0, l.last = k == launches - 1;
+    if (poison_)
+      check_here(
+          cudaMemsetAsync(place(layout_.scratch), 0xff, layout_.bytes - layout_.scratch, stream),
+          ": poisoning scratch");
+    check_here(launch_step(l, model_, plan_, stream), ": launching a step");
+  }
+  check_here(launch_refresh(l, model_, plan_, stream), ": launching the refresh");
+}
+
+// Captured on a stream of its own: the caller's may be the legacy one, which can't be captured.
+cudaGraphExec_t CudaDevice::graph(int steps) {
+  if (!use_graphs_ || steps > kMostGraphSteps) return nullptr;
+  if (const auto found = graphs_.find(steps); found != graphs_.end()) return found->second.get();
+  check_here(cudaStreamBeginCapture(capture_.get(), cudaStreamCaptureModeThreadLocal),
+             ": capturing a step");
+  cudaGraph_t captured = nullptr;
+  try {
+    enqueue(nullptr, n_, steps, false, capture_.get());
+  } catch (...) {
+    if (cudaStreamEndCapture(capture_.get(), &captured) == cudaSuccess) Graph{captured};
+    throw;
+  }
+  check_here(cudaStreamEndCapture(capture_.get(), &captured), ": capturing a step");
+  const Graph g(captured);
+  cudaGraphExec_t executable = nullptr;
+  check_here(cudaGraphInstantiate(&executable, captured, 0), ": making a graph");
+  graphs_.emplace(steps, Executable(executable));
+  return executable;
+}
+
+void CudaDevice::run(const int* ids, int n, int steps, bool store_frozen) {
+  const OnDevice here(number_);
+  if (ids == nullptr && !store_frozen)
+    if (const cudaGraphExec_t g = graph(steps); g != nullptr) {
+      check_here(cudaGraphLaunch(g, stream_), ": launching steps");
+      return;
+    }
+  enqueue(upload_ids(ids, n), n, steps, store_frozen, stream_);
+}
+
+void CudaDevice::take_counts(SolverCounts& c) {
+  const OnDevice here(number_);
+  const int bins = spec_.options.max_iterations + 1, columns = kCounters + bins;
+  std::vector<std::uint64_t> sums(at(columns));
+  auto* const on_device = place_of<std::uint64_t>(layout_.staging);
+  check_here(take_sums(place_of<std::uint32_t>(layout_.counters), n_, columns, on_device, stream_),
+             ": summing counters");
+  check_here(cudaMemcpyAsync(sums.data(), on_device, sums.size() * sizeof sums[0],
+                             cudaMemcpyDeviceToHost, stream_),
+             ": fetching counters");
+  check_here(cudaStreamSynchronize(stream_), ": fetching counters");
+  // every environment is a pack of its own
+  c.env_steps += sums[kEnvSteps], c.pack_steps += sums[kEnvSteps];
+  c.iterations += sums[kIterations], c.pack_max_iterations += sums[kIterations];
+  c.linesearch_evaluations += sums[kLinesearchEvaluations];
+  c.contacts += sums[kContacts];
+  c.not_converged += sums[kNotConverged];
+  c.stalled += sums[kStalled];
+  c.late_contact += sums[kLateContact];
+  c.frozen += sums[kFroze];
+  for (int i = 0; i < bins; ++i) c.iteration_histogram[at(i)] += sums[at(kCounters + i)];
+}
+
+void CudaDevice::set_stream(std::uintptr_t stream) {
+  release_to(stream);
+  stream_ = reinterpret_cast<cudaStream_t>(stream);
+}
+
+void CudaDevice::release_to(std::uintptr_t other) {
+  if (other == stream()) return;
+  const OnDevice here(number_);
+  check_here(cudaEventRecord(order_.get(), stream_), ": recording an event");
+  check_here(cudaStreamWaitEvent(reinterpret_cast<cudaStream_t>(other), order_.get(), 0),
+             ": making a stream wait");
+}
+
+void CudaDevice::wait_for(std::uintptr_t other) {
+  if (other == stream()) return;
+  const OnDevice here(number_);
+  check_here(cudaEventRecord(order_.get(), reinterpret_cast<cudaStream_t>(other)),
+             ": recording an event of another stream; is it a stream of this device?");
+  check_here(cudaStreamWaitEvent(stream_, order_.get(), 0), ": waiting for another stream");
+}
+
+void CudaDevice::copy(void* to, const void* from, std::size_t bytes) {
+  if (bytes == 0) return;
+  const OnDevice here(number_);
+  const auto on_device = [&](const void* p) {
+    cudaPointerAttributes a{};
+    check_here(cudaPointerGetAttributes(&a, p), ": looking at a pointer");
+    return a.type == cudaMemoryTypeDevice;
+  };
+  check_here(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, stream_), ": copying an array");
+  if (!on_device(to) || !on_device(from))
+    check_here(cudaStreamSynchronize(stream_), ": copying an array");
+}
+
+void CudaDevice::wait() {
+  const OnDevice here(number_);
+  check_here(cudaStreamSynchronize(stream_), ": a kernel failed");
+}
+
+}  // namespace cuda
+
+std::size_t cuda_device_bytes(const DeviceSpec& spec) {
+  return DeviceLayout(spec, cuda::unused_on_device).bytes + spec.host.array_bytes();
+}
+
+std::unique_ptr<Device> make_cuda_device(const DeviceSpec& spec, int number) {
+  return std::make_unique<cuda::CudaDevice>(spec, cuda::find_device(spec.given.device, number));
+}
+
+}  // namespace stiction

@@ -1,0 +1,84 @@
+// A batch on a card: its memory there, the launches of its steps, the ways to the host and back.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "batch/device.h"
+#include "cuda/kernels.cuh"
+#include "cuda/memory.h"
+#include "cuda/transfer.h"
+
+namespace stiction::cuda {
+
+class CudaDevice final : public Device {
+ public:
+  // `number` is of a device that find_device found fit.
+  CudaDevice(const DeviceSpec& spec, int number);
+  ~CudaDevice() override;
+
+  std::string name() const override { return "cuda:" + std::to_string(number_); }
+  std::string description() const override;
+  std::size_t bytes() const override { return bytes_; }
+  int number() const override { return number_; }
+
+  std::byte* rows(cpu::Field f) const override;
+  std::byte* book(Book b) const override { return place(layout_.begin(b)); }
+
+  void make_own(cpu::Field f) override;
+  void make_shared(cpu::Field f) override;
+  void model_changed() override;
+
+  void fetch(std::span<const RowCopy> rows, const int* ids, int n) override;
+  void send(std::span<const RowCopy> rows, const int* ids, int n) override;
+
+  void run(const int* ids, int n, int steps, bool store_frozen) override;
+  void take_counts(SolverCounts& counts) override;
+
+  void set_stream(std::uintptr_t stream) override;
+  std::uintptr_t stream() const override { return reinterpret_cast<std::uintptr_t>(stream_); }
+  void release_to(std::uintptr_t other) override;
+  void wait_for(std::uintptr_t other) override;
+  void copy(void* to, const void* from, std::size_t bytes) override;
+  void wait() override;
+
+ private:
+  std::byte* place(std::size_t begin) const { return memory_.get() + begin; }
+  template <class T>
+  T* place_of(std::size_t begin) const {
+    return reinterpret_cast<T*>(place(begin));
+  }
+  void upload_tables();
+  void upload(std::byte* to, const void* from, std::size_t bytes);
+  const int* upload_ids(const int* ids, int n);
+  template <class F>
+  void in_chunks(std::span<const RowCopy> rows, int n, const F& f);
+  void enqueue(const int* ids, int n, int steps, bool store_frozen, cudaStream_t stream);
+  cudaGraphExec_t graph(int steps);
+  void check_here(cudaError_t result, const char* doing) const {
+    if (result != cudaSuccess) check(result, name() + doing);
+  }
+
+  DeviceSpec spec_;
+  int number_, n_;
+  DeviceLayout layout_;
+  std::size_t bytes_;
+  cudaStream_t stream_;
+  DeviceMemory memory_, arrays_;
+  std::vector<DeviceMemory> own_;
+  std::size_t array_bytes_ = 0;  // room in arrays_
+  PinnedMemory staging_, ids_;
+  Event staging_done_, ids_done_, order_;
+  Stream capture_;
+  std::array<FieldRows, cpu::kFields> fields_{};
+  physics::ModelView model_;
+  Plan plan_;
+  bool use_graphs_, poison_;
+  std::map<int, Executable> graphs_;  // by the number of steps of all environments
+};
+
+}  // namespace stiction::cuda

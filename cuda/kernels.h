@@ -1,0 +1,102 @@
+// The bodies of the kernels: what a team does with one environment. A step is
+//
+//   dynamics | collide | solve | move      and after the last one   refresh
+//
+// as in physics/step.h, whose order of stages this is. Each kernel's scratch that no other kernel
+// reads may lie anywhere (arena.h); the rest is the environment's own rows. `solve` alone has no
+// wide numbers.
+#pragma once
+
+#include "cuda/arena.h"
+#include "cuda/books.h"
+#include "cuda/curvature.h"
+#include "cuda/linear_algebra.h"
+#include "cuda/lists.h"
+#include "physics/step.h"
+
+STICTION_PHYSICS_BEGIN
+
+template <class Team>
+STICTION_FN void dynamics_body(const Team& team, const ModelView& m, const Launch& l, int env,
+                               EnvView<float>& e) {
+  if (!begin_step(team, m, l, env, e)) return;
+  clear_flags(team, m, e);
+  kinematics(team, m, e);
+  inertia(team, m, e);
+  bias(team, m, e);
+  actuation(team, m, e);
+  rows(team, m, e);
+}
+
+template <class Team>
+STICTION_FN void collide_body(const Team& team, const ModelView& m, const Launch& l, int env,
+                              EnvView<float>& e) {
+  if (l.books.store[env] != 0) collide(team, m, e);
+}
+
+template <class Team>
+STICTION_FN void solve_body(const Team& team, const ModelView& m, const Launch& l, int env,
+                            EnvView<float>& e) {
+  if (l.books.store[env] == 0) return;
+  no_rows(team, m, e);
+  solve(team, m, e);
+}
+
+// Sensors of the interval, the new state and the books.
+template <class Team>
+STICTION_FN void move_body(const Team& team, const ModelView& m, const Launch& l, int env,
+                           EnvView<float>& e) {
+  if (l.books.store[env] == 0) return;
+  if (l.last) interval_sensors(team, m, e);
+  if (!l.moves) return;
+  integrate(team, m, e);
+  count_step(team, m, l, env, e);
+}
+
+template <class Team>
+STICTION_FN void refresh_body(const Team& team, const ModelView& m, const Launch& l, int env,
+                              EnvView<float>& e) {
+  if (l.books.store[env] == 0) return;
+  replace_bad_mocap(team, m, l, e);
+  refresh(team, m, e);
+  clean_outputs(team, m, l, env, e);
+}
+
+template <cuda::Kernel kernel, class Team>
+STICTION_FN void kernel_body(const Team& team, const ModelView& m, const Launch& l, int env,
+                             EnvView<float>& e) {
+  using cuda::Kernel;
+  if constexpr (kernel == Kernel::dynamics) dynamics_body(team, m, l, env, e);
+  if constexpr (kernel == Kernel::collide) collide_body(team, m, l, env, e);
+  if constexpr (kernel == Kernel::solve) solve_body(team, m, l, env, e);
+  if constexpr (kernel == Kernel::move) move_body(team, m, l, env, e);
+  if constexpr (kernel == Kernel::refresh) refresh_body(team, m, l, env, e);
+}
+
+// The structure of a dense factor is the model's, and A is where H has it.
+template <class Team>
+STICTION_FN void bind_structure(const Team&, const ModelView&, EnvView<float>&) {}
+template <class Group>
+STICTION_FN void bind_structure(const LaneTeam<Group>& team, const ModelView& m,
+                                EnvView<float>& e) {
+  team.once([&] {
+    e.row_num = const_cast<int*>(m.row_num);
+    e.A_placed = e.A;
+  });
+}
+
+// A kernel for one environment; `share` is the group's fast memory, `e` lies there too.
+template <cuda::Kernel kernel, class Team>
+STICTION_FN void run_kernel(const Team& team, const ModelView& m, const Launch& l, int env,
+                            const Arena& arena, std::byte* share, EnvView<float>& e) {
+  // dynamics decides what is computed
+  if (kernel != cuda::Kernel::dynamics && l.books.store[env] == 0) return;
+  bind_rows(team, l, env, e);
+  const int npoint = kernel == cuda::Kernel::solve ? e.npoint[0] : 0;
+  enter_arena(team, l, env, arena, share, npoint, e);
+  bind_structure(team, m, e);
+  kernel_body<kernel>(team, m, l, env, e);
+  leave_arena(team, l, env, arena, npoint, e);
+}
+
+STICTION_PHYSICS_END

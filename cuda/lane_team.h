@@ -1,0 +1,206 @@
+// The lanes of a GPU that work together on one environment: a warp, or a block of warps.
+//
+// Written on Lanes, the few words of the machine, so that the same text runs on emulated lanes
+// (tests/cuda/emulated_lanes.h):
+//
+//   lane, warp, warps           of this lane: number in its warp, its warp, warps of the group
+//   shuffle_xor, shuffle        a word of another lane of the warp
+//   ballot                      bit k: lane k of the warp says true
+//   sync_warp, sync_block       of the warp, of all lanes of the group; memory too
+//   scratch                     kScratchWords words per warp that the lanes of a block share
+#pragma once
+
+#include <bit>
+#include <cstdint>
+#include <type_traits>
+
+#include "physics/team.h"
+
+STICTION_PHYSICS_BEGIN
+
+inline constexpr int kWarp = 32;
+inline constexpr int kScratchWords = 4;
+
+// A value of whole words through a function of words.
+template <class S, class F>
+STICTION_FN S by_words(const S& value, const F& f) {
+  static_assert(sizeof(S) % 4 == 0 && sizeof(S) <= 4 * kScratchWords);
+  static_assert(std::is_trivially_copyable_v<S>);
+  struct Words {
+    std::uint32_t w[sizeof(S) / 4];
+  };
+  Words words = __builtin_bit_cast(Words, value);
+  for (std::uint32_t& w : words.w) w = f(w);
+  return __builtin_bit_cast(S, words);
+}
+
+// combine is commutative, so that all lanes get the same bits.
+template <class Lanes, class S, class F>
+STICTION_FN S butterfly(const Lanes& lanes, S value, const F& combine) {
+  for (int mask = kWarp / 2; mask > 0; mask /= 2)
+    value = combine(value,
+                    by_words(value, [&](std::uint32_t w) { return lanes.shuffle_xor(w, mask); }));
+  return value;
+}
+
+// What lanes before this one, and all, have.
+struct Turn {
+  int before, total;
+};
+template <class Lanes>
+STICTION_FN Turn turn(const Lanes& lanes, bool mine) {
+  const std::uint32_t votes = lanes.ballot(mine);
+  return {std::popcount(votes & ((1u << lanes.lane()) - 1u)), std::popcount(votes)};
+}
+
+// Sum of n over the lanes before this one, and over all.
+template <class Lanes>
+STICTION_FN Turn scan(const Lanes& lanes, int n) {
+  int sum = n;
+  for (int d = 1; d < kWarp; d *= 2) {
+    const int other = static_cast<int>(
+        lanes.shuffle(static_cast<std::uint32_t>(sum), lanes.lane() >= d ? lanes.lane() - d : 0));
+    sum += lanes.lane() >= d ? other : 0;
+  }
+  const int total = static_cast<int>(lanes.shuffle(static_cast<std::uint32_t>(sum), kWarp - 1));
+  return {sum - n, total};
+}
+
+template <class Lanes>
+class WarpGroup {
+ public:
+  STICTION_FN explicit WarpGroup(const Lanes& lanes) : lanes_(lanes) {}
+  STICTION_FN static constexpr int size() { return kWarp; }
+  STICTION_FN int rank() const { return lanes_.lane(); }
+  STICTION_FN void sync() const { lanes_.sync_warp(); }
+  template <class S, class F>
+  STICTION_FN S reduce(const S& part, const F& combine) const {
+    return butterfly(lanes_, part, combine);
+  }
+  STICTION_FN Turn turn_of(bool mine) const { return turn(lanes_, mine); }
+  STICTION_FN Turn turn_of(int n) const { return scan(lanes_, n); }
+  template <class S>
+  STICTION_FN S broadcast(const S& value, int from) const {
+    return by_words(value, [&](std::uint32_t w) { return lanes_.shuffle(w, from); });
+  }
+
+ private:
+  Lanes lanes_;
+};
+
+template <class Lanes>
+class BlockGroup {
+ public:
+  STICTION_FN explicit BlockGroup(const Lanes& lanes) : lanes_(lanes) {}
+  STICTION_FN int size() const { return kWarp * lanes_.warps(); }
+  STICTION_FN int rank() const { return kWarp * lanes_.warp() + lanes_.lane(); }
+  STICTION_FN void sync() const { lanes_.sync_block(); }
+  // Warps in the order of their numbers.
+  template <class S, class F>
+  STICTION_FN S reduce(const S& part, const F& combine) const {
+    S total = butterfly(lanes_, part, combine);
+    publish(total);
+    total = of_warp<S>(0);
+    for (int w = 1; w < lanes_.warps(); ++w) total = combine(total, of_warp<S>(w));
+    sync();
+    return total;
+  }
+  STICTION_FN Turn turn_of(bool mine) const { return of_block(turn(lanes_, mine)); }
+  STICTION_FN Turn turn_of(int n) const { return of_block(scan(lanes_, n)); }
+
+ private:
+  // From the turn in the warp.
+  STICTION_FN Turn of_block(Turn t) const {
+    publish(t.total);
+    t.total = 0;
+    for (int w = 0; w < lanes_.warps(); ++w) {
+      const int n = of_warp<int>(w);
+      if (w < lanes_.warp()) t.before += n;
+      t.total += n;
+    }
+    sync();
+    return t;
+  }
+  template <class S>
+  STICTION_FN void publish(const S& value) const {
+    int i = 0;
+    std::uint32_t* const words = lanes_.scratch() + kScratchWords * lanes_.warp();
+    by_words(value, [&](std::uint32_t w) {
+      if (lanes_.lane() == 0) words[i] = w;
+      ++i;
+      return w;
+    });
+    sync();
+  }
+  template <class S>
+  STICTION_FN S of_warp(int warp) const {
+    int i = 0;
+    const std::uint32_t* const words = lanes_.scratch() + kScratchWords * warp;
+    return by_words(S(0), [&](std::uint32_t) { return words[i++]; });
+  }
+
+  Lanes lanes_;
+};
+
+// The team of a group: index i of a loop belongs to lane i mod size.
+template <class Group>
+class LaneTeam {
+ public:
+  STICTION_FN explicit LaneTeam(const Group& group) : group_(group) {}
+  STICTION_FN const Group& group() const { return group_; }
+
+  template <class F>
+  STICTION_FN void for_each(int n, const F& f) const {
+    for (int i = group_.rank(); i < n; i += group_.size()) f(i);
+    group_.sync();
+  }
+  template <class S, class F>
+  STICTION_FN S sum(int n, const F& f) const {
+    S part = S(0.0);
+    for (int i = group_.rank(); i < n; i += group_.size()) part = part + f(i);
+    return group_.reduce(part, [](const S& a, const S& b) { return a + b; });
+  }
+  template <class S, class F>
+  STICTION_FN S max(int n, const F& f) const {
+    S part = S(0.0);
+    for (int i = group_.rank(); i < n; i += group_.size()) part = vmax(f(i), part);
+    return group_.reduce(part, [](const S& a, const S& b) { return vmax(a, b); });
+  }
+  template <class F>
+  STICTION_FN int compact(int n, int* list, const F& keep) const {
+    int count = 0;
+    for (int first = 0; first < n; first += group_.size()) {
+      const int i = first + group_.rank();
+      const bool kept = i < n && keep(i);
+      const Turn t = group_.turn_of(kept);
+      if (kept) list[count + t.before] = i;
+      count += t.total;
+    }
+    group_.sync();
+    return count;
+  }
+  // take(i, begin), begin = the sum of count over the indices before i; returns the sum of all.
+  template <class Count, class Take>
+  STICTION_FN int allot(int n, const Count& count, const Take& take) const {
+    int total = 0;
+    for (int first = 0; first < n; first += group_.size()) {
+      const int i = first + group_.rank();
+      const Turn t = group_.turn_of(i < n ? static_cast<int>(count(i)) : 0);
+      if (i < n) take(i, total + t.before);
+      total += t.total;
+    }
+    group_.sync();
+    return total;
+  }
+  template <class F>
+  STICTION_FN void once(const F& f) const {
+    if (group_.rank() == 0) f();
+    group_.sync();
+  }
+  STICTION_FN void sync() const { group_.sync(); }
+
+ private:
+  Group group_;
+};
+
+STICTION_PHYSICS_END

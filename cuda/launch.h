@@ -1,0 +1,50 @@
+// What a kernel is given: where the numbers of all environments are. Plain data, also for the tests
+// that run the kernels' bodies on the host.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "physics/views.h"
+
+namespace stiction::cuda {
+
+// Rows of a field: of environment 0, and bytes to the next one; stride 0 where all share one.
+struct FieldRows {
+  std::byte* first;
+  std::size_t stride;
+};
+
+// Counters of an environment over its steps, then its histogram of iterations.
+enum Counter {
+  kEnvSteps,
+  kIterations,
+  kLinesearchEvaluations,
+  kContacts,
+  kNotConverged,
+  kStalled,
+  kLateContact,
+  kFroze,
+  kCounters
+};
+
+struct Books {
+  std::uint32_t* status;      // (num_envs) bits of Status
+  std::int32_t* status_step;  // (num_envs) step of the first event; -1: none
+  std::int32_t* steps;        // (num_envs) since the reset
+  std::uint8_t* store;        // (num_envs) 1: this run writes the environment's outputs
+  std::uint32_t* counters;    // (num_envs, kCounters + max_iterations + 1)
+};
+
+struct Launch {
+  const FieldRows* fields;            // (kFields)
+  const std::byte* const* reference;  // (kFields) the model's rows of state and inputs
+  Books books;
+  const int* envs;  // null: 0 ... count - 1
+  int count;
+  bool store_frozen;  // outputs of frozen environments, too
+  bool first, last;   // step of a run
+  bool moves;         // false: forces of a state that stays
+};
+
+}  // namespace stiction::cuda

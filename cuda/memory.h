@@ -1,0 +1,84 @@
+// Owners of what the CUDA runtime gives out.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <cstddef>
+#include <string>
+#include <utility>
+
+#include "cuda/errors.h"
+
+namespace stiction::cuda {
+
+// Calls of the runtime go to this device; afterwards to the one that the caller had chosen.
+class OnDevice {
+ public:
+  explicit OnDevice(int number) {
+    check(cudaGetDevice(&before_), "asking for the current device");
+    if (before_ != number) check(cudaSetDevice(number), "choosing a device");
+  }
+  ~OnDevice() { (void)cudaSetDevice(before_); }
+  OnDevice(const OnDevice&) = delete;
+  OnDevice& operator=(const OnDevice&) = delete;
+
+ private:
+  int before_ = 0;
+};
+
+// Move-only handle that `Free` gives back.
+template <class Handle, auto Free>
+class Owner {
+ public:
+  Owner() = default;
+  explicit Owner(Handle h) : handle_(h) {}
+  Owner(Owner&& o) noexcept : handle_(std::exchange(o.handle_, Handle{})) {}
+  Owner& operator=(Owner&& o) noexcept {
+    std::swap(handle_, o.handle_);
+    return *this;
+  }
+  ~Owner() {
+    if (handle_ != Handle{}) (void)Free(handle_);
+  }
+  Handle get() const { return handle_; }
+
+ private:
+  Handle handle_{};
+};
+
+inline cudaError_t free_device(std::byte* p) {
+  return cudaFree(p);
+}
+inline cudaError_t free_pinned(std::byte* p) {
+  return cudaFreeHost(p);
+}
+using DeviceMemory = Owner<std::byte*, free_device>;
+using PinnedMemory = Owner<std::byte*, free_pinned>;
+using Event = Owner<cudaEvent_t, cudaEventDestroy>;
+using Stream = Owner<cudaStream_t, cudaStreamDestroy>;
+using Graph = Owner<cudaGraph_t, cudaGraphDestroy>;
+using Executable = Owner<cudaGraphExec_t, cudaGraphExecDestroy>;
+
+inline DeviceMemory device_memory(std::size_t bytes) {
+  void* p = nullptr;
+  check(cudaMalloc(&p, bytes > 0 ? bytes : 1), "allocating " + std::to_string(bytes) + " bytes");
+  return DeviceMemory(static_cast<std::byte*>(p));
+}
+inline PinnedMemory pinned_memory(std::size_t bytes) {
+  void* p = nullptr;
+  check(cudaMallocHost(&p, bytes > 0 ? bytes : 1),
+        "allocating " + std::to_string(bytes) + " bytes of pinned host memory");
+  return PinnedMemory(static_cast<std::byte*>(p));
+}
+inline Event event() {
+  cudaEvent_t e = nullptr;
+  check(cudaEventCreateWithFlags(&e, cudaEventDisableTiming), "making an event");
+  return Event(e);
+}
+inline Stream stream() {
+  cudaStream_t s = nullptr;
+  check(cudaStreamCreateWithFlags(&s, cudaStreamNonBlocking), "making a stream");
+  return Stream(s);
+}
+
+}  // namespace stiction::cuda

@@ -1,0 +1,131 @@
+// A back end whose fields lie in a memory of its own: what a batch asks of it. The batch keeps a copy
+// of the rows on the host, fetched before it reads them and sent after it wrote them, so that
+// whatever happens between steps (checks, files, contacts) is one text for all back ends.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+
+#include "cpu/host_model.h"
+#include "stiction/batch.h"
+#include "stiction/devices.h"
+
+namespace stiction {
+
+// What a device needs of its batch; the references live as long as the batch.
+struct DeviceSpec {
+  const cpu::HostModel& host;
+  const Options& options;  // resolved
+  const BatchOptions& given;
+  std::span<std::byte* const> reference = {};  // (kFields) the model's rows, null where none
+};
+
+// Numbers of an environment that are no fields.
+enum class Book : int { status, status_step, steps };  // uint32, int32, int32
+
+// Rows of all environments on both sides, dense: row e begins at e * bytes.
+struct RowCopy {
+  std::byte *device, *host;
+  std::size_t bytes;  // of a row
+};
+
+class Device {
+ public:
+  virtual ~Device() = default;
+
+  virtual std::string name() const = 0;         // "cuda:0"
+  virtual std::string description() const = 0;  // the card; what its kernels need and how many run
+  virtual std::size_t bytes() const = 0;        // allocated on the device
+  virtual int number() const = 0;               // of the device, as DLPack has it
+
+  // Dense rows on the device, (num_envs, numbers) as on the host; null where there are none. The
+  // address of a field never changes but by make_own and make_shared.
+  virtual std::byte* rows(cpu::Field f) const = 0;
+  virtual std::byte* book(Book b) const = 0;
+
+  // A parameter gets rows of its own, with the model's numbers in them; or loses them. Throws where
+  // memory runs out, with what was needed and what is free.
+  virtual void make_own(cpu::Field f) = 0;
+  virtual void make_shared(cpu::Field f) = 0;
+  // What HostModel::view says is another than before.
+  virtual void model_changed() = 0;
+
+  // Copies the rows of n environments `ids` (null: of all). They wait for the work before them on the
+  // stream; what is fetched has come when fetch returns.
+  virtual void fetch(std::span<const RowCopy> rows, const int* ids, int n) = 0;
+  virtual void send(std::span<const RowCopy> rows, const int* ids, int n) = 0;
+
+  // Batch::step and the runs of reset: n environments `ids` (null: all), `steps` steps (0: forces
+  // that move nothing), then one refresh. Returns before the work is done.
+  virtual void run(const int* ids, int n, int steps, bool store_frozen) = 0;
+  // Adds what was counted since the last call.
+  virtual void take_counts(SolverCounts& counts) = 0;
+
+  virtual void set_stream(std::uintptr_t stream) = 0;
+  virtual std::uintptr_t stream() const = 0;
+  // What is given to `other` from now on waits for all that was given to this device's stream; and
+  // the other way round.
+  virtual void release_to(std::uintptr_t other) = 0;
+  virtual void wait_for(std::uintptr_t other) = 0;
+  // Between any two memories, in the order of the stream. `from` may change once it returns where it
+  // is on the host.
+  virtual void copy(void* to, const void* from, std::size_t bytes) = 0;
+  // Waits for the stream. Throws Error if the device failed.
+  virtual void wait() = 0;
+};
+
+// Where everything of a batch lies in one allocation: dense rows, the model's rows, a region of
+// scratch for each environment, books. In bytes from its beginning.
+struct DeviceLayout {
+  // No scratch for fields that are `unused`.
+  explicit DeviceLayout(const DeviceSpec& spec, bool (*unused)(cpu::Field) = nullptr);
+
+  static constexpr std::size_t kNone = ~std::size_t{0};
+  std::array<std::size_t, cpu::kFields> first{};      // row of environment 0; kNone: no rows
+  std::array<std::size_t, cpu::kFields> stride{};     // 0: the model's, for all
+  std::array<std::size_t, cpu::kFields> row_bytes{};  // of what is not scratch
+  std::array<std::size_t, cpu::kFields> reference{};  // the model's row; kNone: it has none
+  std::size_t reference_begin = 0, reference_end = 0;
+  std::size_t books[3] = {}, store = 0, counters = 0;
+  std::size_t counter_bytes = 0;           // of an environment
+  std::size_t field_rows = 0, tables = 0;  // room for tables of addresses: 2 and 1 per field
+  std::size_t ids = 0;                     // (num_envs) int
+  std::size_t staging = 0, staging_bytes = 0;
+  static constexpr std::size_t kStaging = std::size_t{4} << 20;
+  std::size_t scratch = 0;  // to the end
+  std::size_t bytes = 0;
+
+  std::size_t begin(Book b) const { return books[static_cast<int>(b)]; }
+};
+
+// What counts are kept for one environment; cuda/launch.h names them.
+inline constexpr int kDeviceCounters = 8;
+
+// The model's values of state, inputs and parameters in their order in the layout:
+// reference_end - reference_begin bytes.
+void write_reference_rows(const DeviceSpec& spec, const DeviceLayout& layout, std::byte* to);
+
+// Memory on the device spec.given.device before anything is allocated.
+std::size_t device_bytes(const DeviceSpec& spec);
+
+// "cuda", "cuda:1". Throws ArgumentError: no such device here, no driver, too old, too little memory;
+// without a CUDA back end in this build it says how to get one.
+std::unique_ptr<Device> make_device(const DeviceSpec& spec);
+// Throws ArgumentError on a name that is no device's, whether it is here or not.
+void check_device_name(const std::string& name);
+
+// A device by another name, for tests: asked before "cuda" is.
+using DeviceMaker = std::function<std::unique_ptr<Device>(const DeviceSpec& spec)>;
+void register_device(const std::string& name, DeviceMaker maker);
+
+// In builds with a CUDA back end; number -1: the current device.
+std::size_t cuda_device_bytes(const DeviceSpec& spec);
+std::unique_ptr<Device> make_cuda_device(const DeviceSpec& spec, int number);
+CudaReport cuda_report();  // cuda_devices()
+
+}  // namespace stiction

@@ -1,0 +1,45 @@
+// The host's copies of the rows of a batch that lives on a device.
+#include "batch/impl.h"
+
+namespace stiction {
+
+std::vector<RowCopy> Batch::Impl::row_copies(RowGroups groups) {
+  std::vector<RowCopy> copies;
+  constexpr std::pair<RowGroups, FieldKind> kKinds[] = {{kStateRows, FieldKind::state},
+                                                        {kInputRows, FieldKind::input},
+                                                        {kParamRows, FieldKind::param},
+                                                        {kOutputRows, FieldKind::output}};
+  for (const auto& [group, kind] : kKinds) {
+    if ((groups & group) == 0) continue;
+    for_fields(host.specs(), {kind}, [&](Field f, const FieldSpec& s) {
+      if (rows[at(f)] != nullptr && s.size() > 0)
+        copies.push_back({device->rows(f), rows[at(f)], row_bytes(s)});
+    });
+  }
+  if ((groups & kBookRows) == 0) return copies;
+  const auto add = [&](Book b, auto& numbers) {
+    copies.push_back(
+        {device->book(b), reinterpret_cast<std::byte*>(numbers.data()), sizeof numbers[0]});
+  };
+  add(Book::status, status), add(Book::status_step, status_step), add(Book::steps, steps);
+  return copies;
+}
+
+void Batch::Impl::fetch(RowGroups groups, std::span<const int> envs) {
+  if (device == nullptr || envs.empty()) return;
+  if (const std::vector<RowCopy> copies = row_copies(groups); !copies.empty())
+    device->fetch(copies, envs.data(), static_cast<int>(envs.size()));
+}
+void Batch::Impl::send(RowGroups groups, std::span<const int> envs) {
+  if (device == nullptr || envs.empty()) return;
+  if (const std::vector<RowCopy> copies = row_copies(groups); !copies.empty())
+    device->send(copies, envs.data(), static_cast<int>(envs.size()));
+}
+void Batch::Impl::fetch_all(RowGroups groups) {
+  if (device != nullptr) device->fetch(row_copies(groups), nullptr, num_envs());
+}
+void Batch::Impl::send_all(RowGroups groups) {
+  if (device != nullptr) device->send(row_copies(groups), nullptr, num_envs());
+}
+
+}  // namespace stiction

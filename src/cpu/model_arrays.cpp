@@ -1,0 +1,66 @@
+// The arrays of a ModelView in another memory.
+#include <cstring>
+
+#include "cpu/host_model.h"
+
+namespace stiction::cpu {
+namespace {
+
+constexpr std::size_t whole_words(std::size_t bytes) {
+  return (bytes + sizeof(double) - 1) / sizeof(double) * sizeof(double);
+}
+
+template <class F>
+void for_arrays(physics::ModelView& w, const F& f) {
+  const auto each = [&](auto&... array) { (f(array), ...); };
+  each(w.level_adr, w.level_body, w.child_adr, w.child_body);
+  each(w.body_parentid, w.body_mocapid, w.body_aligned, w.body_jntadr, w.body_jntnum);
+  each(w.body_dofadr, w.body_dofnum, w.body_treeid, w.body_lastdof, w.body_weldid);
+  each(w.body_translation, w.tree_body);
+  each(w.jnt_type, w.jnt_qposadr, w.jnt_dofadr, w.jnt_actfrclimited);
+  each(w.dof_bodyid, w.dof_jntid, w.dof_parentid, w.dof_freerot, w.dof_limited, w.row_dof);
+  each(w.row_parent, w.row_num, w.run_adr, w.run_first, w.run_end);
+  each(w.below_adr, w.below_row, w.below_place);
+  each(w.geom_type, w.geom_bodyid, w.geom_priority, w.geom_rbound);
+  each(w.pair_geom1, w.pair_geom2, w.pair_condim, w.pair_explicit, w.pair_slotadr);
+  each(w.pair_slotnum, w.slot_pair, w.pair_geom, w.hull_geom);
+  each(w.site_bodyid, w.site_type);
+  each(w.actuator_trntype, w.actuator_trnid, w.actuator_ctrllimited, w.actuator_forcelimited);
+  each(w.actuator_mayservo, w.actuator_shortway, w.actuator_bounded);
+  each(w.act_momentadr, w.act_momentdof, w.dof_momentadr, w.dof_moment, w.moment_act);
+  each(w.dof_servoadr, w.dof_servo, w.tendon_adr, w.tendon_num, w.wrap_jntid);
+  each(w.sensor_type, w.sensor_objtype, w.sensor_objid, w.sensor_reftype, w.sensor_refid);
+  each(w.sensor_adr, w.sensor_dim, w.sensor_interval, w.sensor_cutoff);
+}
+
+}  // namespace
+
+std::size_t HostModel::array_bytes() const {
+  std::size_t bytes = 0;
+  const auto add = [&](const auto& arrays) {
+    for (const auto& v : arrays) bytes += whole_words(v.size() * sizeof v[0]);
+  };
+  add(ints_), add(structure_), add(floats_), add(doubles_);
+  return bytes;
+}
+
+physics::ModelView HostModel::copy_arrays(std::byte* to, const std::byte* address) const {
+  physics::ModelView copy = view_;
+  std::size_t begin = 0;
+  const auto move = [&](const auto& arrays) {
+    for (const auto& v : arrays) {
+      if (v.empty()) continue;
+      std::memcpy(to + begin, v.data(), v.size() * sizeof v[0]);
+      for_arrays(copy, [&](auto*& array) {
+        using T = std::remove_reference_t<decltype(array)>;
+        if (static_cast<const void*>(array) == v.data())
+          array = reinterpret_cast<T>(address + begin);
+      });
+      begin += whole_words(v.size() * sizeof v[0]);
+    }
+  };
+  move(ints_), move(structure_), move(floats_), move(doubles_);
+  return copy;
+}
+
+}  // namespace stiction::cpu

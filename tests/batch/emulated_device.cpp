@@ -1,0 +1,218 @@
+#include "batch/emulated_device.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <vector>
+
+#include "batch/device.h"
+#include "cpu/buffer.h"
+#include "cuda/books.h"
+#include "cuda/lane_kernels.h"
+#include "stiction/error.h"
+
+namespace stiction::test {
+namespace {
+
+using cpu::Field;
+using cpu::FieldKind;
+using cpu::kFields;
+using cuda::Kernel;
+
+constexpr std::size_t at(int i) {
+  return static_cast<std::size_t>(i);
+}
+constexpr std::size_t at(Field f) {
+  return static_cast<std::size_t>(f);
+}
+
+class EmulatedDevice final : public Device {
+ public:
+  EmulatedDevice(const DeviceSpec& spec, Lanes lanes)
+      : spec_(spec),
+        n_(spec.given.num_envs),
+        layout_(spec),
+        share_bytes_(emulated_share()),
+        memory_(layout_.bytes),
+        share_(at(share_bytes_)),
+        own_(kFields),
+        kernels_(lanes) {
+    if (spec.given.num_envs > kMost) throw ArgumentError("device = 'emulated': too many");
+    std::memset(at_byte(0), 0xff, layout_.bytes);  // NaN: nothing is there but what was sent
+    std::memset(at_byte(layout_.counters), 0, at(n_) * layout_.counter_bytes);
+    write_reference_rows(spec, layout_, at_byte(layout_.reference_begin));
+    fields_ = reinterpret_cast<cuda::FieldRows*>(at_byte(layout_.field_rows));
+    reference_ = reinterpret_cast<std::byte**>(at_byte(layout_.tables));
+    for (std::size_t f = 0; f < at(kFields); ++f) {
+      fields_[f] = {at_byte(layout_.first[f]), layout_.stride[f]};
+      reference_[f] =
+          layout_.reference[f] == DeviceLayout::kNone ? nullptr : at_byte(layout_.reference[f]);
+    }
+    for (int k = 0; k < cuda::kKernels; ++k)
+      arenas_.push_back(cuda::make_arena(static_cast<Kernel>(k), spec.host.view(), share_bytes_));
+    model_changed();
+  }
+
+  std::string name() const override { return "emulated"; }
+  std::string description() const override { return "lanes on the host"; }
+  std::size_t bytes() const override { return layout_.bytes + model_bytes_; }
+  int number() const override { return 0; }
+  std::byte* rows(Field f) const override {
+    const cpu::FieldSpec& s = spec_.host.specs()[at(f)];
+    if (s.kind == FieldKind::param && fields_[at(f)].stride == 0) return nullptr;
+    return fields_[at(f)].first;
+  }
+  std::byte* book(Book b) const override { return at_byte(layout_.begin(b)); }
+
+  void make_own(Field f) override {
+    const std::size_t row = layout_.row_bytes[at(f)];
+    own_[at(f)] = cpu::Buffer(at(n_) * row);
+    for (int env = 0; env < n_; ++env)
+      std::copy_n(reference_[at(f)], row, own_[at(f)].data() + at(env) * row);
+    fields_[at(f)] = {own_[at(f)].data(), row};
+  }
+  void make_shared(Field f) override {
+    fields_[at(f)] = {reference_[at(f)], 0};
+    own_[at(f)] = {};
+  }
+  void model_changed() override {
+    model_bytes_ = spec_.host.array_bytes();
+    arrays_ = cpu::Buffer(model_bytes_);
+    model_ = spec_.host.copy_arrays(arrays_.data(), arrays_.data());
+  }
+
+  void fetch(std::span<const RowCopy> rows, const int* ids, int n) override {
+    for (const RowCopy& r : rows)
+      for (int i = 0; i < n; ++i) {
+        const std::size_t begin = r.bytes * at(ids != nullptr ? ids[i] : i);
+        std::copy_n(r.device + begin, r.bytes, r.host + begin);
+      }
+  }
+  void send(std::span<const RowCopy> rows, const int* ids, int n) override {
+    for (const RowCopy& r : rows)
+      for (int i = 0; i < n; ++i) {
+        const std::size_t begin = r.bytes * at(ids != nullptr ? ids[i] : i);
+        std::copy_n(r.host + begin, r.bytes, r.device + begin);
+      }
+  }
+
+  void run(const int* ids, int n, int steps, bool store_frozen) override {
+    cuda::Launch l{};
+    l.fields = fields_;
+    l.reference = reference_;
+    l.books = {reinterpret_cast<std::uint32_t*>(book(Book::status)),
+               reinterpret_cast<std::int32_t*>(book(Book::status_step)),
+               reinterpret_cast<std::int32_t*>(book(Book::steps)),
+               reinterpret_cast<std::uint8_t*>(at_byte(layout_.store)),
+               reinterpret_cast<std::uint32_t*>(at_byte(layout_.counters))};
+    l.envs = ids;
+    l.count = n;
+    l.store_frozen = store_frozen;
+    l.moves = steps > 0;
+    const int launches = std::max(1, steps);
+    for (int k = 0; k < launches; ++k) {
+      l.first = k == 0, l.last = k == launches - 1;
+      if (poison_)
+        for_envs(l, [&](int env) {
+          if (store_frozen || !physics::is_frozen(l.books, env)) spoil(env, true);
+        });
+      for (const Kernel kernel : {Kernel::dynamics, Kernel::collide, Kernel::solve, Kernel::move})
+        launch(kernel, l);
+    }
+    if (poison_)
+      for_envs(l, [&](int env) {
+        if (l.books.store[env] != 0) spoil(env, false);
+      });
+    launch(Kernel::refresh, l);
+  }
+
+  void take_counts(SolverCounts& c) override {
+    static_assert(kDeviceCounters == cuda::kCounters);
+    const std::size_t bins = at(spec_.options.max_iterations + 1);
+    for (int env = 0; env < n_; ++env) {
+      auto* k = reinterpret_cast<std::uint32_t*>(at_byte(layout_.counters) +
+                                                 layout_.counter_bytes * at(env));
+      c.env_steps += k[cuda::kEnvSteps], c.pack_steps += k[cuda::kEnvSteps];
+      c.iterations += k[cuda::kIterations], c.pack_max_iterations += k[cuda::kIterations];
+      c.linesearch_evaluations += k[cuda::kLinesearchEvaluations];
+      c.contacts += k[cuda::kContacts];
+      c.not_converged += k[cuda::kNotConverged];
+      c.stalled += k[cuda::kStalled];
+      c.late_contact += k[cuda::kLateContact];
+      c.frozen += k[cuda::kFroze];
+      for (std::size_t i = 0; i < bins; ++i) c.iteration_histogram[i] += k[cuda::kCounters + i];
+      std::memset(k, 0, layout_.counter_bytes);
+    }
+  }
+
+  void set_stream(std::uintptr_t stream) override { stream_ = stream; }
+  std::uintptr_t stream() const override { return stream_; }
+  void release_to(std::uintptr_t) override {}
+  void wait_for(std::uintptr_t) override {}
+  void copy(void* to, const void* from, std::size_t bytes) override {
+    std::memcpy(to, from, bytes);
+  }
+  void wait() override {}
+
+ private:
+  static constexpr int kMost = 1 << 20;
+
+  std::byte* at_byte(std::size_t begin) const { return memory_.data() + begin; }
+
+  template <class F>
+  void for_envs(const cuda::Launch& l, const F& f) const {
+    for (int i = 0; i < l.count; ++i) f(l.envs != nullptr ? l.envs[i] : i);
+  }
+  void launch(Kernel kernel, const cuda::Launch& l) const {
+    const cuda::Arena& arena = arenas_[static_cast<std::size_t>(kernel)];
+    for_envs(l, [&](int env) {
+      std::memset(share_.data(), 0xff, at(share_bytes_));  // what the last environment left is gone
+      kernels_.run(kernel, model_, l, env, arena, share_.data());
+    });
+  }
+  // NaN in whatever a step must not read: all but state, inputs, parameters.
+  void spoil(int env, bool outputs) const {
+    for (int i = 0; i < kFields; ++i) {
+      const cpu::FieldSpec& s = spec_.host.specs()[at(i)];
+      if (static_cast<Field>(i) == Field::active) continue;
+      if (s.kind != FieldKind::scratch && !(outputs && s.kind == FieldKind::output)) continue;
+      const std::size_t number = s.type == cpu::FieldType::wide ? 8 : 4;
+      std::memset(fields_[at(i)].first + fields_[at(i)].stride * at(env), 0xff,
+                  number * at(s.size()));
+    }
+  }
+
+  DeviceSpec spec_;
+  int n_;
+  DeviceLayout layout_;
+  int share_bytes_;
+  cpu::Buffer memory_, arrays_, share_;
+  std::vector<cpu::Buffer> own_;
+  cuda::FieldRows* fields_;
+  std::byte** reference_;
+  std::vector<cuda::Arena> arenas_;
+  physics::ModelView model_;
+  std::size_t model_bytes_ = 0;
+  std::uintptr_t stream_ = 0;
+  bool poison_ = std::getenv("STICTION_POISON") != nullptr;
+  LaneKernels kernels_;
+};
+
+}  // namespace
+
+int& emulated_share() {
+  static int bytes = 8192;  // some fields fit, some don't
+  return bytes;
+}
+
+void register_emulated_device() {
+  const auto add = [](const std::string& name, Lanes lanes) {
+    register_device(name, [lanes](const DeviceSpec& spec) {
+      return std::make_unique<EmulatedDevice>(spec, lanes);
+    });
+  };
+  add("emulated", Lanes::one), add("emulated_warp", Lanes::warp);
+  add("emulated_block", Lanes::block);
+}
+
+}  // namespace stiction::test

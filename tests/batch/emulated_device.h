@@ -1,0 +1,13 @@
+// A device without a card: memory of its own on the host, and the kernels by one lane, by those of
+// a warp or of a block.
+#pragma once
+
+namespace stiction::test {
+
+// Makes device = "emulated", "emulated_warp" and "emulated_block" known. A batch on it steps as a batch on a card does; what the batch's
+// code on the host forgets to fetch or send shows, for none of it is in the batch's own rows.
+void register_emulated_device();
+// Bytes of fast memory of a group, for devices made from now on.
+int& emulated_share();
+
+}  // namespace stiction::test

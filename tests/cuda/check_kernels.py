@@ -1,0 +1,98 @@
+"""What ptxas makes of the kernels, against the budget in kernel_budget.json.
+
+    check_kernels.py [--write] COMPILER...        e.g. ccache nvcc
+
+A kernel with more registers, spills, stack or static shared memory than its budget fails, and so
+does a wide number in the arithmetic of `solve`: there PTX may only load and round options, and
+divide one by the time step.
+"""
+
+import json
+import re
+import subprocess
+import sys
+import tempfile
+from collections import Counter
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+BUDGET = Path(__file__).with_name("kernel_budget.json")
+FLAGS = ["-std=c++20", "-arch=sm_90", "--extended-lambda", "--expt-relaxed-constexpr",
+         "-DSTICTION_ISA=sm", "-Werror=all-warnings", "-Iinclude", "-Xcompiler",
+         "-iquote,src,-iquote,."]
+KERNELS = ("dynamics", "collide", "solve", "move", "refresh")
+WIDE_IN_SOLVE = {"ld.param.f64", "cvt.rn.f32.f64", "rcp.rn.f64"}
+
+
+def kernel_of(symbol: str) -> str | None:
+    """Name of the kernel that a mangled symbol instantiates."""
+    group = re.search(r"(warp|block)_per_env\w*?KernelE(\d)E", symbol)
+    return f"{KERNELS[int(group[2])]} by a {group[1]}" if group else None
+
+
+def compile_to(compiler: list[str], what: str, *flags: str) -> tuple[str, str]:
+    """The output file's text where it is text, and what the compiler said."""
+    with tempfile.TemporaryDirectory() as folder:
+        out = Path(folder) / "kernels"
+        run = subprocess.run([*compiler, *FLAGS, *flags, what, "-o", str(out), "cuda/kernels.cu"],
+                             cwd=ROOT, capture_output=True, text=True)
+        if run.returncode != 0:
+            sys.exit(run.stdout + run.stderr)
+        return out.read_text(errors="replace"), run.stdout + run.stderr
+
+
+def resources(log: str) -> dict[str, dict[str, int]]:
+    """Of each kernel, with the functions that it calls."""
+    found = {}
+    for entry in re.split(r"Compiling entry function ", log)[1:]:
+        kernel = kernel_of(entry.split("'")[1])
+        shared = re.search(r"(\d+) bytes smem", entry)
+        found[kernel] = {
+            "registers": int(re.search(r"Used (\d+) registers", entry)[1]),
+            "spill_bytes": sum(int(n) for n in re.findall(r"(\d+) bytes spill", entry)),
+            "stack_bytes": sum(int(n) for n in re.findall(r"(\d+) bytes stack frame", entry)),
+            "shared_bytes": int(shared[1]) if shared else 0,
+        }
+    return found
+
+
+def wide_instructions(ptx: str) -> dict[str, Counter]:
+    """Instructions on 64-bit floating-point numbers, of each kernel."""
+    found = {}
+    for part in re.split(r"(?=\.entry )", ptx)[1:]:
+        if kernel := kernel_of(part.split("(")[0]):
+            found[kernel] = Counter(
+                re.findall(r"^\s+(?:@!?%p\d+ )?([a-z0-9_.]*f64[a-z0-9_.]*)", part, re.M))
+    return found
+
+
+def check(compiler: list[str], write: bool) -> list[str]:
+    _, log = compile_to(compiler, "-cubin", "-Xptxas", "-v")
+    ptx, _ = compile_to(compiler, "-ptx")
+    measured, wide = resources(log), wide_instructions(ptx)
+    if write:
+        BUDGET.write_text(json.dumps(measured, indent=2) + "\n")
+    budget = json.loads(BUDGET.read_text())
+    problems = []
+    if measured.keys() != budget.keys() or wide.keys() != budget.keys():
+        problems.append(f"kernels {sorted(measured)} and {sorted(wide)}, budget {sorted(budget)}")
+    for kernel, numbers in measured.items():
+        print(f"{kernel:18}", ", ".join(f"{n} {k}" for k, n in numbers.items()))
+        for name, n in numbers.items():
+            if n > budget.get(kernel, {}).get(name, 0):
+                problems.append(f"{kernel}: {n} {name}, budget {budget[kernel][name]}")
+        if kernel.startswith("solve"):
+            if numbers["spill_bytes"] != 0:
+                problems.append(f"{kernel}: spills")
+            extra = {k: n for k, n in wide[kernel].items()
+                     if k not in WIDE_IN_SOLVE or (k == "rcp.rn.f64" and n > 1)}
+            if extra:
+                problems.append(f"{kernel}: wide arithmetic {extra}")
+    return problems
+
+
+if __name__ == "__main__":
+    arguments = sys.argv[1:]
+    found = check([a for a in arguments if a != "--write"], "--write" in arguments)
+    print("\n".join(found) or "kernels: ok")
+    sys.exit(bool(found))

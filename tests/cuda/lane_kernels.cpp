@@ -1,0 +1,50 @@
+#include "cuda/lane_kernels.h"
+
+#include <cstring>
+
+#include "cuda/emulated_lanes.h"
+#include "cuda/kernels.h"
+
+namespace stiction::test {
+namespace {
+
+using cuda::Kernel;
+using View = physics::EnvView<float>;
+
+template <class Team>
+void run_on(const Team& team, Kernel kernel, const physics::ModelView& m, const cuda::Launch& l,
+            int env, const cuda::Arena& arena, std::byte* share, View& e) {
+  switch (kernel) {
+    case Kernel::dynamics:
+      return physics::run_kernel<Kernel::dynamics>(team, m, l, env, arena, share, e);
+    case Kernel::collide:
+      return physics::run_kernel<Kernel::collide>(team, m, l, env, arena, share, e);
+    case Kernel::solve: return physics::run_kernel<Kernel::solve>(team, m, l, env, arena, share, e);
+    case Kernel::move: return physics::run_kernel<Kernel::move>(team, m, l, env, arena, share, e);
+    case Kernel::refresh:
+      return physics::run_kernel<Kernel::refresh>(team, m, l, env, arena, share, e);
+  }
+}
+
+}  // namespace
+
+struct LaneKernels::Shared : LanesShared {
+  using LanesShared::LanesShared;
+};
+
+LaneKernels::LaneKernels(Lanes lanes)
+    : lanes_(lanes), shared_(std::make_unique<Shared>(lanes == Lanes::block ? 2 : 1)) {}
+LaneKernels::~LaneKernels() = default;
+
+void LaneKernels::run(Kernel kernel, const physics::ModelView& m, const cuda::Launch& l, int env,
+                      const cuda::Arena& arena, std::byte* share) const {
+  View e;
+  const auto text = [&](const auto& team) { run_on(team, kernel, m, l, env, arena, share, e); };
+  switch (lanes_) {
+    case Lanes::one: return text(physics::TeamOfOne());
+    case Lanes::warp: return on_lanes<EmulatedWarp>(*shared_, text);
+    case Lanes::block: return on_lanes<EmulatedBlock>(*shared_, text);
+  }
+}
+
+}  // namespace stiction::test

@@ -1,0 +1,137 @@
+// The linear algebra of a warp and of a block against Eigen in double.
+#include "cuda/linear_algebra.h"
+
+#include <gtest/gtest.h>
+
+#include <Eigen/Dense>
+#include <random>
+
+#include "batch/devices.h"
+#include "cuda/emulated_lanes.h"
+
+namespace stiction::test {
+namespace {
+
+using Eigen::MatrixXd;
+using Eigen::VectorXd;
+using physics::tri;
+
+template <class S>
+struct System {
+  explicit System(const MatrixXd& dense, const VectorXd& rhs)
+      : n(static_cast<int>(rhs.size())), A(static_cast<std::size_t>(tri(n, 0))), x(b(rhs)) {
+    right = x;
+    for (int i = 0; i < n; ++i)
+      for (int j = 0; j <= i; ++j)
+        A[static_cast<std::size_t>(tri(i, j))] = static_cast<S>(dense(i, j));
+    m.nv = n;
+  }
+  static std::vector<S> b(const VectorXd& v) { return {v.data(), v.data() + v.size()}; }
+  // What float sees of the matrix.
+  MatrixXd rounded() const {
+    MatrixXd r(n, n);
+    for (int i = 0; i < n; ++i)
+      for (int j = 0; j <= i; ++j)
+        r(i, j) = r(j, i) = static_cast<double>(A[static_cast<std::size_t>(tri(i, j))]);
+    return r;
+  }
+  template <class Group>
+  VectorXd solve(LanesShared& shared) {
+    std::vector<S> H = A;
+    std::vector<S> solution(x.size(), std::numeric_limits<S>::quiet_NaN());
+    on_lanes<Group>(shared, [&](const auto& team) {
+      physics::EnvView<S> e{};
+      e.H = H.data();
+      factor_and_solve(team, m, e, right.data(), solution.data());
+    });
+    return vector(solution);
+  }
+  template <class Group>
+  VectorXd product(LanesShared& shared) {
+    std::vector<S> out(x.size(), std::numeric_limits<S>::quiet_NaN());
+    on_lanes<Group>(shared, [&](const auto& team) {
+      physics::EnvView<S> e{};
+      e.A = A.data();
+      multiply_A(team, m, e, right.data(), out.data());
+    });
+    return vector(out);
+  }
+  static VectorXd vector(const std::vector<S>& v) {
+    VectorXd r(static_cast<Eigen::Index>(v.size()));
+    for (std::size_t i = 0; i < v.size(); ++i)
+      r[static_cast<Eigen::Index>(i)] = static_cast<double>(v[i]);
+    return r;
+  }
+
+  int n;
+  std::vector<S> A, x, right;
+  physics::ModelView m{};
+};
+
+MatrixXd random_spd(int n, double decades, std::mt19937& random) {
+  std::normal_distribution<double> normal;
+  std::uniform_real_distribution<double> uniform;
+  const MatrixXd g = MatrixXd::NullaryExpr(n, n, [&] { return normal(random); });
+  VectorXd scale(n);
+  for (int i = 0; i < n; ++i) scale[i] = std::pow(10.0, -0.5 * decades * uniform(random));
+  return scale.asDiagonal() * MatrixXd(g * g.transpose() + MatrixXd::Identity(n, n)) *
+         scale.asDiagonal();
+}
+
+// A backward stable solution has a residual of n roundings, whatever the condition.
+template <class Group, class S>
+void expect_solves(LanesShared& shared, int n, double decades, std::mt19937& random) {
+  const MatrixXd dense = random_spd(n, decades, random);
+  const VectorXd b = VectorXd::Random(n);
+  System<S> s(dense, b);
+  const MatrixXd H = s.rounded();
+  const VectorXd right = System<S>::vector(s.right), x = s.template solve<Group>(shared);
+  // row by row, since the scales of the rows differ
+  const VectorXd residual = (H * x - right).cwiseAbs();
+  const VectorXd size = H.cwiseAbs() * x.cwiseAbs() + right.cwiseAbs();
+  const double eps = static_cast<double>(std::numeric_limits<S>::epsilon());
+  const VectorXd d = H.diagonal().cwiseSqrt();
+  const double norm = (d.cwiseProduct(x)).norm() * n;
+  for (int i = 0; i < n; ++i) EXPECT_LE(residual[i], 2 * n * eps * (size[i] + d[i] * norm)) << n;
+
+  const VectorXd product = s.template product<Group>(shared), exact = H * right;
+  for (int i = 0; i < n; ++i)
+    EXPECT_LE(std::abs(product[i] - exact[i]), n * eps * (H.cwiseAbs() * right.cwiseAbs())[i]);
+}
+
+TEST(LinearAlgebra, OfAWarpIsBackwardStable) {
+  std::mt19937 random(1);
+  LanesShared warp(1);
+  for (int n = 1; n <= 80; n += n < 34 && !kSanitized ? 1 : 11) {
+    expect_solves<EmulatedWarp, float>(warp, n, 0, random);
+    expect_solves<EmulatedWarp, float>(warp, n, 6, random);
+    expect_solves<EmulatedWarp, double>(warp, n, 6, random);
+  }
+}
+
+TEST(LinearAlgebra, OfABlockIsBackwardStable) {
+  std::mt19937 random(2);
+  for (const int warps : {1, 4}) {
+    LanesShared block(warps);
+    for (const int n : {1, 2, 5, 31, 33, 70, 130}) {
+      expect_solves<EmulatedBlock, float>(block, n, 0, random);
+      expect_solves<EmulatedBlock, double>(block, n, 6, random);
+    }
+  }
+}
+
+// Columns that float can't tell apart: without the floor a pivot is 0 or negative.
+TEST(LinearAlgebra, LostPivotsAreRaised) {
+  LanesShared warp(1), block(4);
+  for (const int n : {3, 17, 32, 40}) {
+    System<float> s(MatrixXd::Ones(n, n), VectorXd::Ones(n));
+    const VectorXd x = s.solve<EmulatedWarp>(warp), y = s.solve<EmulatedBlock>(block);
+    EXPECT_TRUE(x.allFinite());
+    EXPECT_TRUE(y.allFinite());
+    EXPECT_NEAR(x.sum(), 1, 1e-5 * n);
+    EXPECT_NEAR(y.sum(), 1, 1e-5 * n);
+  }
+}
+
+}  // namespace
+}  // namespace stiction::test
