@@ -37,7 +37,8 @@ def gait(policy):
         qpos, qvel = np.array(env.batch.qpos), np.array(env.batch.qvel)
         obs, _, terminated, truncated = env.step(action)
         if step > 100 and step % 11 == 0:
-            kept += [(q, v, c) for q, v, c, end in zip(qpos, qvel, np.array(env.batch.ctrl), terminated | truncated) if not end]
+            ends, ctrl = terminated | truncated, np.array(env.batch.ctrl)
+            kept += [(q, v, c) for q, v, c, end in zip(qpos, qvel, ctrl, ends, strict=True) if not end]
     pick = np.random.default_rng(1).permutation(len(kept))[:STATES]
     return env, [np.array([kept[i][k] for i in pick]) for k in range(3)]
 
@@ -61,7 +62,7 @@ def theirs(xml, dt, steps, states, solref=None, limits=None, **options):
     if limits:
         m.jnt_solref[:, 0] = limits
     d, result = mujoco.MjData(m), []
-    for qpos, qvel, ctrl in zip(*states):
+    for qpos, qvel, ctrl in zip(*states, strict=True):
         mujoco.mj_resetData(m, d)
         d.qpos[:], d.qvel[:], d.ctrl[:] = qpos, qvel, ctrl
         mujoco.mj_step(m, d, steps)
@@ -71,6 +72,7 @@ def theirs(xml, dt, steps, states, solref=None, limits=None, **options):
 
 RUNS = {
     **{f"stiction {ms:g} ms": (ours, ms, {}) for ms in (10, 5, 2, 1, 0.5)},
+    **{f"stiction {ms:g} ms, {n} solves": (ours, ms, {"friction_iterations": n}) for n in (2, 3) for ms in (10, 5, 2)},
     **{f"similar {ms:g} ms": (ours, ms, {"contact_model": "similar"}) for ms in (10, 2, 0.1)},
     **{f"sap {ms:g} ms": (ours, ms, {"contact_model": "sap"}) for ms in (10, 2, 0.1)},
     **{f"mujoco {ms:g} ms": (theirs, ms, {}) for ms in (10, 5, 2, 1, 0.5, 0.1)},
@@ -94,14 +96,16 @@ def main():
             xml = env.model_xml.replace("<worldbody>", flag + "<worldbody>", 1)
             run = lambda move, ms, options: move(xml, ms * MS, round(control / (ms * MS)), states, **options)  # noqa: B023
             truth = run(ours, 0.1, {})
-            print(f"{file.parent.name}, {part}: difference from stiction at 0.1 ms; the root's speed is {states[1][:, 0].mean():.2f} m/s")
+            speed = states[1][:, 0].mean()
+            print(f"{file.parent.name}, {part}: difference from stiction at 0.1 ms, going {speed:.2f} m/s")
             for name, how in RUNS.items():
                 d = run(*how) - truth
                 root = 3 if "rooty" in env.model_xml else 6
                 x, joints = d[:, 0], d[:, root:]
                 print(f"    {name:<42} root {x.mean():+.3f} mean {np.sqrt((x**2).mean()):.3f} rms m/s, "
                       f"median {np.median(abs(x)):.3f}   joints {np.sqrt((joints**2).mean()):.2f} rad/s", flush=True)
-                rows.append((file.parent.name, policy.task["id"], part, name, *np.round([x.mean(), np.sqrt((x**2).mean()), np.median(abs(x)), np.sqrt((joints**2).mean())], 5)))
+                numbers = [x.mean(), np.sqrt((x**2).mean()), np.median(abs(x)), np.sqrt((joints**2).mean())]
+                rows.append((file.parent.name, policy.task["id"], part, name, *np.round(numbers, 5)))
     if args.csv:
         with args.csv.open("w", newline="") as f:
             writer = csv.writer(f)

@@ -80,6 +80,7 @@ def theirs(xml, dt, n, solref=None, limits=None, **options):
 
 RUNS = {
     **{f"stiction {ms:g} ms": (ours, ms, {}) for ms in (10, 5, 2, 1, 0.5)},
+    "stiction 10 ms, 3 solves": (ours, 10, {"friction_iterations": 3}),
     "similar 2 ms": (ours, 2, {"contact_model": "similar"}),
     "similar 0.5 ms": (ours, 0.5, {"contact_model": "similar"}),
     "sap 2 ms": (ours, 2, {"contact_model": "sap"}),
@@ -103,7 +104,7 @@ def main():
         policy = load_policy(file)
         env, states = gait(policy)
         states = [s[: args.states] for s in states]
-        print(f"{file.parent.name}: {states[1][:, 0].mean():.2f} m/s at the start; after control steps: " + ", ".join(map(str, LOOKS)))
+        print(f"{file.parent.name}: {states[1][:, 0].mean():.2f} m/s; after control steps {LOOKS}")
         for name, (make, ms, options) in RUNS.items():
             r = go_on(policy, states, make(env.model_xml, ms * MS, len(states[0]), **options))
             print(f"    {name:<32}" + "  ".join(f"{v:5.2f} ({100 * a:3.0f} %)" for v, a in r), flush=True)

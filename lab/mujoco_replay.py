@@ -24,21 +24,21 @@ class VariedMujoco(MujocoEnv):
     """MuJoCo with another timestep and with changes of its model."""
 
     def __init__(self, env, timestep=None, change=None):
-        super().__init__(env)
+        self._change, self._changed = change, None
         control = env.physics_dt * env.frame_skip
-        self.steps = round(control / (timestep or env.physics_dt))
-        self._model.opt.timestep = control / self.steps
-        if change:
-            change(self._model, self._mujoco)
+        self._wanted = round(control / (timestep or env.physics_dt))
+        super().__init__(env)
+        self._steps = self._wanted
 
-    def _physics(self):
-        batch, mj = self._env.batch, self._mujoco
-        for i, data in enumerate(self._data):
-            data.qpos[:], data.qvel[:], data.ctrl[:] = batch.qpos[i], batch.qvel[i], batch.ctrl[i]
-            mj.mj_step(self._model, data, self.steps)
-        batch.qpos[:] = np.stack([d.qpos for d in self._data])
-        batch.qvel[:] = np.stack([d.qvel for d in self._data])
-        batch.refresh()
+    def _set_parameters(self):
+        super()._set_parameters()
+        if self._changed is self._models:
+            return
+        self._changed = self._models
+        for m in self._models:
+            m.opt.timestep = self._env.physics_dt * self._env.frame_skip / self._wanted
+            if self._change:
+                self._change(m, self._mujoco)
 
 
 def _time_constant(value, joints=False):
@@ -75,6 +75,7 @@ STICTION = {  # name: (timestep or None, options of the engine)
     "stiction 2 ms": (2 * MS, {}),
     "stiction 1 ms": (1 * MS, {}),
     "stiction 0.5 ms": (0.5 * MS, {}),
+    "3 solves": (None, {"friction_iterations": 3}),
     "similar": (None, {"contact_model": "similar"}),
     "similar 2 ms": (2 * MS, {"contact_model": "similar"}),
     "similar 0.5 ms": (0.5 * MS, {"contact_model": "similar"}),

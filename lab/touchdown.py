@@ -56,6 +56,7 @@ def mujocos(dt, qpos, qvel, material, change):
 
 ENGINES = {
     "lagged": (ours, {}),
+    "lagged, 2 solves": (ours, {"friction_iterations": 2}),
     "similar": (ours, {"contact_model": "similar"}),
     "sap": (ours, {"contact_model": "sap"}),
     "mujoco": (mujocos, {}),
