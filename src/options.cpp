@@ -31,6 +31,8 @@ void validate(const Options& o) {
         "solver_tolerance", *o.solver_tolerance, "in [0, 1)");
   require(o.max_iterations >= 0 && o.max_iterations <= 10000, "max_iterations", o.max_iterations,
           "in [0, 10000]");
+  require(o.friction_iterations >= 1 && o.friction_iterations <= 100, "friction_iterations",
+          o.friction_iterations, "in [1, 100]");
 }
 
 }  // namespace stiction

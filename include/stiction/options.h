@@ -27,8 +27,9 @@ struct Options {
   double regularization = 1e-3;      // σ: friction slope at most 1/(σ w)
   double near_rigid = 1.0;           // β of SAP contact; 0 switches the floor on R_n off
   std::optional<double>
-      solver_tolerance;     // ε_r, relative momentum residual; default 1e-6 in double
-  int max_iterations = 32;  // Newton iterations before `not_converged`
+      solver_tolerance;         // ε_r, relative momentum residual; default 1e-6 in double
+  int max_iterations = 32;      // Newton iterations of a solve before `not_converged`
+  int friction_iterations = 1;  // solves of a step; from the second on n0 is the last one's impulse
   ContactPairs contact_pairs = ContactPairs::speculative;
   FrictionCombination friction_combination = FrictionCombination::mujoco;
 };

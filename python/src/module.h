@@ -27,8 +27,8 @@ void bind_results(nb::module_& m);
 void bind_reference(nb::module_& m);  // after bind_results
 void bind_rollout(nb::module_& m);    // after bind_reference
 void bind_devices(nb::module_& m);
-void bind_batch(nb::module_& m);      // after bind_results
+void bind_batch(nb::module_& m);  // after bind_results
 void bind_draw(nb::module_& m);
-void bind_env(nb::module_& m);        // after bind_batch
+void bind_env(nb::module_& m);  // after bind_batch
 
 }  // namespace stiction::python

@@ -51,7 +51,8 @@ bool equal(const Options& a, const Options& b) {
          a.stiction == b.stiction && a.stiction_tolerance == b.stiction_tolerance &&
          a.regularization == b.regularization && a.near_rigid == b.near_rigid &&
          a.solver_tolerance == b.solver_tolerance && a.max_iterations == b.max_iterations &&
-         a.contact_pairs == b.contact_pairs && a.friction_combination == b.friction_combination;
+         a.friction_iterations == b.friction_iterations && a.contact_pairs == b.contact_pairs &&
+         a.friction_combination == b.friction_combination;
 }
 
 // All fields as Python values, in the order of the constructor.
@@ -65,6 +66,7 @@ nb::dict fields(const Options& o) {
   d["near_rigid"] = o.near_rigid;
   d["solver_tolerance"] = o.solver_tolerance;
   d["max_iterations"] = o.max_iterations;
+  d["friction_iterations"] = o.friction_iterations;
   d["contact_pairs"] = name_of(o.contact_pairs, kContactPairs);
   d["friction_combination"] = name_of(o.friction_combination, kFrictionCombination);
   return d;
@@ -73,7 +75,8 @@ nb::dict fields(const Options& o) {
 void init(Options* self, std::optional<double> timestep, const std::string& contact_model,
           const std::string& stiction, double stiction_tolerance, double regularization,
           double near_rigid, std::optional<double> solver_tolerance, int max_iterations,
-          const std::string& contact_pairs, const std::string& friction_combination) {
+          int friction_iterations, const std::string& contact_pairs,
+          const std::string& friction_combination) {
   const Options o{.timestep = timestep,
                   .contact_model = parse("contact_model", contact_model, kContactModel),
                   .stiction = parse("stiction", stiction, kStiction),
@@ -82,6 +85,7 @@ void init(Options* self, std::optional<double> timestep, const std::string& cont
                   .near_rigid = near_rigid,
                   .solver_tolerance = solver_tolerance,
                   .max_iterations = max_iterations,
+                  .friction_iterations = friction_iterations,
                   .contact_pairs = parse("contact_pairs", contact_pairs, kContactPairs),
                   .friction_combination =
                       parse("friction_combination", friction_combination, kFrictionCombination)};
@@ -101,7 +105,9 @@ constexpr const char* kDoc =
     "regularization: sigma, friction slope at most 1/(sigma w).\n"
     "near_rigid: beta of SAP contact; 0 switches its floor on compliance off.\n"
     "solver_tolerance: relative momentum residual; None: 1e-6 in double precision.\n"
-    "max_iterations: Newton iterations before Status.not_converged.\n"
+    "max_iterations: Newton iterations of a solve before Status.not_converged.\n"
+    "friction_iterations: solves of a step; from the second on friction is bounded by the normal\n"
+    "    impulse of the solve before, in the first by that of the last step. 'lagged' only.\n"
     "contact_pairs: 'speculative', or 'penetrating_deepest' (Drake's point contact, to compare).\n"
     "friction_combination: 'mujoco' (priority, else the larger), or 'harmonic' (2ab/(a+b)).";
 
@@ -111,6 +117,7 @@ constexpr const char* kInitSignature =
     "stiction: typing.Literal['regularized', 'anchored'] = 'regularized', "
     "stiction_tolerance: float = 1e-4, regularization: float = 1e-3, near_rigid: float = 1.0, "
     "solver_tolerance: float | None = None, max_iterations: int = 32, "
+    "friction_iterations: int = 1, "
     "contact_pairs: typing.Literal['speculative', 'penetrating_deepest'] = 'speculative', "
     "friction_combination: typing.Literal['mujoco', 'harmonic'] = 'mujoco') -> None";
 
@@ -122,8 +129,9 @@ void bind_options(nb::module_& m) {
         nb::arg("contact_model") = "lagged", nb::arg("stiction") = "regularized",
         nb::arg("stiction_tolerance") = 1e-4, nb::arg("regularization") = 1e-3,
         nb::arg("near_rigid") = 1.0, nb::arg("solver_tolerance") = nb::none(),
-        nb::arg("max_iterations") = 32, nb::arg("contact_pairs") = "speculative",
-        nb::arg("friction_combination") = "mujoco", nb::sig(kInitSignature));
+        nb::arg("max_iterations") = 32, nb::arg("friction_iterations") = 1,
+        nb::arg("contact_pairs") = "speculative", nb::arg("friction_combination") = "mujoco",
+        nb::sig(kInitSignature));
   c.def_ro("timestep", &Options::timestep)
       .def_prop_ro("contact_model",
                    [](const Options& o) { return name_of(o.contact_model, kContactModel); })
@@ -133,6 +141,7 @@ void bind_options(nb::module_& m) {
       .def_ro("near_rigid", &Options::near_rigid)
       .def_ro("solver_tolerance", &Options::solver_tolerance)
       .def_ro("max_iterations", &Options::max_iterations)
+      .def_ro("friction_iterations", &Options::friction_iterations)
       .def_prop_ro("contact_pairs",
                    [](const Options& o) { return name_of(o.contact_pairs, kContactPairs); })
       .def_prop_ro("friction_combination", [](const Options& o) {

@@ -168,7 +168,8 @@ STICTION_FN Mask<W> same_contact(const BoxContact<W>& a, const BoxContact<W>& b,
 }
 
 template <class W, class Out>
-STICTION_RARE void collide_capsule_box(const Shape<W>& capsule, const Shape<W>& box, const Out& out) {
+STICTION_RARE void collide_capsule_box(const Shape<W>& capsule, const Shape<W>& box,
+                                       const Out& out) {
   const Vec3<W> h = box.size;
   const Segment<W> segment{transposed(box.rot, capsule.pos - box.pos),
                            transposed(box.rot, capsule.rot.z), capsule.size.y};

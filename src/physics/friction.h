@@ -1,4 +1,4 @@
-// Friction coefficient of a pair.
+// Friction of a pair: its coefficient, and the slip over which it builds up.
 #pragma once
 
 #include "physics/vec.h"
@@ -22,6 +22,12 @@ STICTION_FN S sliding_friction(const ModelView& m, const EnvView<S>& e, int pair
   if (m.geom_priority[g1] != m.geom_priority[g2])
     return m.geom_priority[g1] > m.geom_priority[g2] ? a : b;
   return vmax(a, b);
+}
+
+// ε = max(v_s, σ w μ n0)
+template <class S>
+STICTION_FN S slip_scale(const ModelView& m, S w, S mu, S n0) {
+  return vmax(S(m.opt.regularization) * w * mu * n0, S(m.opt.stiction_tolerance));
 }
 
 STICTION_PHYSICS_END

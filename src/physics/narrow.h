@@ -33,7 +33,7 @@ STICTION_FN Shape<Wide<S>> placed_shape(const ModelView& m, const EnvView<S>& e,
 
 template <class W, class Out>
 STICTION_RARE void collide_boxes(const Shape<W>& a, const Shape<W>& b, const Mask<W>& near,
-                               const Out& out) {
+                                 const Out& out) {
   Vec3<W> point1[8], point2[8], normal;
   W distance[8];
   collide_box_box<W>(a.pos, a.rot, a.size, b.pos, b.rot, b.size, near, point1, point2, normal,

@@ -47,7 +47,7 @@ STICTION_FN void sap_constants(const ModelView& m, EnvView<S>& e, int p, S gap, 
   law[3] = zero;
 }
 
-// n0 = δt (f_e0)₊ (1 − d v_n0)₊, ε = max(v_s, σ w μ n0)
+// n0 = δt (f_e0)₊ (1 − d v_n0)₊
 template <class S>
 STICTION_FN void point_constants(const ModelView& m, EnvView<S>& e, int p) {
   const int slot = e.point_slot[p], pair = e.point_pair[p];
@@ -67,7 +67,7 @@ STICTION_FN void point_constants(const ModelView& m, EnvView<S>& e, int p) {
   const S n0 = select(active, dt * force * damped, zero);
   const S mu = select(active, sliding_friction(m, e, pair), zero);
   e.point_gap[p] = gap, e.point_w[p] = w, e.point_mu[p] = mu, e.point_n0[p] = n0, e.point_d[p] = d;
-  e.point_eps[p] = vmax(S(m.opt.regularization) * w * mu * n0, S(m.opt.stiction_tolerance));
+  e.point_eps[p] = slip_scale(m, w, mu, n0);
   store3(e.point_normal, p, n);
   store3(e.point_r1, p, r1), store3(e.point_r2, p, r2);
   if (m.opt.contact_model == kSap)

@@ -1,12 +1,14 @@
 // The convex problem of a step: min over v of ½ (v − v*)ᵀ A (v − v*) + Σ ℓ(J v), by Newton's method
 // from v0 + δt v̇ with the last step's acceleration v̇. The momentum p = A (v − v*) starts as
-// δt (A v̇ − k) and moves with the iterate, so that v* is never formed.
+// δt (A v̇ − k) and moves with the iterate, so that v* is never formed. With `friction_iterations` the
+// problem is solved again from there with the new bounds of friction.
 //
 // solve    in   A, qfrc_smooth, qacc_warmstart, rows and their constants, points, cand_active, v_free
 //          out  v, qacc, qfrc_constraint, qfrc_actuator (adds servos), xfrc_contact, point_vel,
-//               point_impulse, solver_niter, solver_nls, solver_residual, flags
+//               point_impulse, point_n0, point_eps, solver_niter, solver_nls, solver_residual, flags
 #pragma once
 
+#include "physics/friction.h"
 #include "physics/line_search.h"
 #include "physics/status.h"
 
@@ -163,7 +165,7 @@ STICTION_FN void iterate(const Team& team, const ModelView& m, EnvView<S>& e, So
     residual(team, m, e, s);
     leave(m, s, k == 0);
     if (k == m.opt.max_iterations) {
-      s.not_converged = s.active;
+      s.not_converged = s.not_converged || s.active;
       return;
     }
     if (!any_lane(s.active)) return;
@@ -177,6 +179,37 @@ STICTION_FN void iterate(const Team& team, const ModelView& m, EnvView<S>& e, So
     const S alpha = line_search(team, m, e, slope, s.active, s.evaluations);
     advance(team, m, e, s, slope, alpha);
     gradient(team, m, e, s.active);
+  }
+}
+
+// n0 = n(v_n) at the iterate: the next solve bounds friction by the normal impulse of this one.
+template <class Team, class S>
+STICTION_FN void renew_bounds(const Team& team, const ModelView& m, EnvView<S>& e,
+                              const Mask<S>& lanes) {
+  const S zero = S(0.0);
+  const Mask<S> all = zero == zero;
+  live_points(team, m, e, all, true);
+  team.for_each(e.npoint[0], [&](int p) {
+    const SlipLaw<S> law = load_slip_law(m, e, p);
+    const S v_n = dot(load3(e.point_normal, p), load3(e.point_vel, p));
+    e.point_n0[p] = select(lanes, hunt_crossley(law, v_n).impulse, law.n0);
+    e.point_eps[p] = slip_scale(m, e.point_w[p], law.mu, e.point_n0[p]);
+  });
+  laws_at(team, m, e, zero);
+  gradient(team, m, e, all);
+}
+
+template <class Team, class S>
+STICTION_FN void iterate_friction(const Team& team, const ModelView& m, EnvView<S>& e,
+                                  SolveState<S>& s) {
+  const Mask<S> touching = s.active && e.ncon[0] > S(0.0);
+  iterate(team, m, e, s);
+  for (int k = 1; k < m.opt.friction_iterations; ++k) {
+    s.active = touching && !s.bad && !s.failed;
+    if (!any_lane(s.active)) return;
+    s.small_steps = s.flat_steps = S(0.0);
+    renew_bounds(team, m, e, s.active);
+    iterate(team, m, e, s);
   }
 }
 
@@ -219,7 +252,7 @@ STICTION_FN void solve(const Team& team, const ModelView& m, EnvView<S>& e) {
   if (e.ncross[0] > 0) couple_points(team, m, e);
   SolveState<S> s;
   start(team, m, e, s);
-  iterate(team, m, e, s);
+  iterate_friction(team, m, e, s);
   solve_outputs(team, m, e);
   solver_report(team, e, s);
 }

@@ -31,6 +31,7 @@ struct OptionsView {
   double near_rigid;          // β of SAP contact
   double solver_tolerance;    // ε_r
   int max_iterations;
+  int friction_iterations;
   int contact_model;  // kLagged, kSimilar, kSap
   bool anchored;
   bool penetrating_deepest;

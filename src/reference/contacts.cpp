@@ -121,22 +121,24 @@ ContactLaw contact_law(const Model& m, const Options& o, double dt, double w, co
   Contact& c = p.info;
   const double f_e0 = -c.stiffness * c.gap;
   c.w = w;
-  c.n0 = lagged_impulse(dt, c.dissipation, f_e0, v_c0.z());
-  c.eps_s = std::max(o.stiction_tolerance, o.regularization * w * c.friction * c.n0);
 
   ContactLaw law;
   law.model = o.contact_model;
   law.mu = c.friction;
+  set_bound(o, lagged_impulse(dt, c.dissipation, f_e0, v_c0.z()), c, law);
   if (o.contact_model == ContactModel::sap) {
     set_sap(law, dt, c.stiffness, m.pair_relaxation_time[at(c.pair)], o.near_rigid,
             o.regularization, w, c.gap);
     return law;
   }
   law.normal = HuntCrossley(dt, c.stiffness, c.dissipation, f_e0);
-  law.n0 = c.n0;
-  law.eps = c.eps_s;
   law.shift = (p.frame.transpose() * p.anchor).head<2>() / (kAnchorTime * dt);
   return law;
+}
+
+void set_bound(const Options& o, double n0, Contact& c, ContactLaw& law) {
+  law.n0 = c.n0 = n0;
+  law.eps = c.eps_s = std::max(o.stiction_tolerance, o.regularization * c.w * c.friction * n0);
 }
 
 Vec3 spin_anchor(const Vec3& z, const Vec3& normal, double angle) {

@@ -56,6 +56,9 @@ class DelassusScale {
 ContactLaw contact_law(const Model& m, const Options& o, double dt, double w, const Vec3& v_c0,
                        ContactPoint& p);
 
+// The bound of friction of a law and what depends on it: n0, ε_s = max(v_s, σ w μ n0).
+void set_bound(const Options& o, double n0, Contact& c, ContactLaw& law);
+
 // Anchored stiction: z turned by δt times the mean normal spin, in the tangent plane, length kept.
 Vec3 spin_anchor(const Vec3& z, const Vec3& normal, double angle);
 // z ← z + δt v_t, shortened to c ε_s τ; zero where n0 = 0.

@@ -112,6 +112,9 @@ void check_model(const Model& m, const Options& o) {
   if (o.stiction == Stiction::anchored && o.contact_model == ContactModel::sap)
     throw ArgumentError(
         "Options: stiction \"anchored\" extends the lagged and similar models, not sap");
+  if (o.friction_iterations > 1 && o.contact_model != ContactModel::lagged)
+    throw ArgumentError("Options: friction_iterations = " + std::to_string(o.friction_iterations) +
+                        " is for the lagged model, the others bound friction by its own impulse");
 
   // actuatorfrcrange clamps a sum; it splits into single rows only where one actuator acts alone
   std::vector<int> count(at(m.njnt), 0), servo(at(m.njnt), -1);

@@ -60,6 +60,24 @@ Contacts contact_constraints(const Model& m, const Options& o, double dt, const 
   return contacts;
 }
 
+// From the second solve on friction is bounded by the normal impulse of the one before.
+Solution solve_contacts(const Options& o, const VecX& v0, Problem& problem,
+                        std::vector<ContactPoint>& points) {
+  Solution s = solve(problem, v0, *o.solver_tolerance, o.max_iterations);
+  for (int k = 1; k < o.friction_iterations && !points.empty() && !any(s.status, kFrozen); ++k) {
+    for (std::size_t i = 0; i < points.size(); ++i) {
+      auto& [J, law] = problem.points[i];
+      set_bound(o, evaluate(law, J * s.v).impulse.z(), points[i].info, law);
+    }
+    Solution next = solve(problem, s.v, *o.solver_tolerance, o.max_iterations);
+    next.status |= s.status;
+    next.iterations += s.iterations;
+    next.linesearch_evaluations += s.linesearch_evaluations;
+    s = next;
+  }
+  return s;
+}
+
 // Impulses, slip and body wrenches of the solution; next anchors.
 void contact_results(const Model& m, const Options& o, double dt, const Kinematics& kin,
                      const Problem& problem, const VecX& v, Contacts& contacts, StepResult& s) {
@@ -159,7 +177,7 @@ StepResult step(const Model& m, const Options& o, const StepInputs& in) {
   Contacts contacts = contact_constraints(m, o, dt, kin, in, v0, delassus, problem);
 
   // solve
-  const Solution solution = solve(problem, v0, *o.solver_tolerance, o.max_iterations);
+  const Solution solution = solve_contacts(o, v0, problem, contacts.points);
   s.status |= solution.status;
   s.iterations = solution.iterations;
   s.linesearch_evaluations = solution.linesearch_evaluations;

@@ -23,11 +23,12 @@ const std::map<std::string, Names>& also_written_by() {
       {"actuation", {"flags"}},
       // the Newton step of the rows is a solve without points
       {"rows", {"H", "gradient", "dv"}},
-      // points between branches change the structure of the factor; servos add to their dofs
+      // points between branches change the structure of the factor; servos add to their dofs;
+      // friction iterations renew the bounds of friction
       {"solve",
        {"flags", "qfrc_actuator", "L", "row_parent", "row_num", "run_adr", "run_first", "run_end",
         "below_adr", "below_row", "below_place", "A_placed", "servo_vel", "servo_impulse",
-        "servo_hess", "row_impulse", "row_hess"}},
+        "servo_hess", "row_impulse", "row_hess", "point_n0", "point_eps"}},
       // late contacts look at velocities at the solution
       {"integrate", {"flags", "body_vel"}},
   };
@@ -85,11 +86,12 @@ std::vector<ModelPtr> models() {
   return all;
 }
 std::vector<Options> option_sets() {
-  std::vector<Options> sets(5);
+  std::vector<Options> sets(6);
   sets[1].stiction = Stiction::anchored;
   sets[2].contact_model = ContactModel::sap;
   sets[3].contact_pairs = ContactPairs::penetrating_deepest;
   sets[4].max_iterations = 1;  // not_converged
+  sets[5].friction_iterations = 2;
   return sets;
 }
 

@@ -17,6 +17,7 @@ struct SolveCase {
 struct Case {
   SolveCase state;
   StepResult result;
+  std::vector<Contact> contacts;  // with the n0 of the first solve
   reference::Kinematics kin;
   reference::FreeMotion free;
   std::vector<reference::Actuation> actuation;
@@ -76,13 +77,17 @@ inline Case make_case(const ModelPtr& model, const Options& o, const SolveCase& 
   Case c;
   c.state = s;
   c.result = engine.step(s.qpos, s.qvel, {.ctrl = s.ctrl, .anchor = s.anchor});
+  Options once = o;
+  once.friction_iterations = 1;
+  c.contacts =
+      Reference(model, once).step(s.qpos, s.qvel, {.ctrl = s.ctrl, .anchor = s.anchor}).contacts;
   const std::vector<double> zeros(at(m.nv)), wrenches(at(6 * m.nbody));
   const reference::StepInputs in{s.qpos, s.qvel, s.ctrl, zeros, wrenches, {}, {}, s.anchor};
   c.kin = reference::kinematics(m, s.qpos, {}, {});
   c.free = reference::free_motion(m, *o.timestep, c.kin, in);
   c.actuation = reference::actuation(m, s.qpos, s.qvel, s.ctrl);
   const auto bodies = reference::motion(m, c.kin, s.qvel);
-  for (const Contact& p : c.result.contacts) {
+  for (const Contact& p : c.contacts) {
     const Vec3 n(p.normal[0], p.normal[1], p.normal[2]);
     const double spin = n.dot(bodies[at(m.geom_bodyid[at(p.geom1)])].omega +
                               bodies[at(m.geom_bodyid[at(p.geom2)])].omega);
@@ -148,8 +153,7 @@ class Scene : public Env<S> {
     int& n = this->e.npoint[0];
     n = this->e.ncross[0] = 0;
     for (int lane = 0; lane < Env<S>::lanes(); ++lane)
-      for (const Contact& p : cases[at(lane) % cases.size()].result.contacts)
-        slot_point[at(p.slot)] = 0;
+      for (const Contact& p : cases[at(lane) % cases.size()].contacts) slot_point[at(p.slot)] = 0;
     for (int slot = 0; slot < m.nslot; ++slot) {
       if (slot_point[at(slot)] < 0) continue;
       this->e.point_slot[n] = slot, this->e.point_pair[n] = m.slot_pair[slot];
@@ -176,19 +180,19 @@ class Scene : public Env<S> {
 
   void points(int lane, const Case& c) {
     const physics::ModelView& m = this->m();
-    this->put(Field::ncon, 0, lane, static_cast<double>(c.result.contacts.size()));
+    this->put(Field::ncon, 0, lane, static_cast<double>(c.contacts.size()));
     for (int p = 0; p < this->e.npoint[0]; ++p) {
       // not active in this lane: any place, no impulse
       for (const Field f :
            {Field::point_normal, Field::point_r1, Field::point_r2, Field::point_shift})
         put3(f, p, lane, f == Field::point_normal ? Vec3::UnitZ() : Vec3(Vec3::Zero()));
-      for (const Field f : {Field::point_mu, Field::point_n0, Field::point_d})
+      for (const Field f : {Field::point_mu, Field::point_n0, Field::point_d, Field::point_w})
         this->put(f, p, lane, 0);
       this->put(Field::point_eps, p, lane, 1);
       this->put(Field::cand_active, this->e.point_slot[p], lane, 0);
       for (int k = 0; k < 4; ++k) this->put(Field::point_law, 4 * p + k, lane, 0);
-      for (std::size_t i = 0; i < c.result.contacts.size(); ++i) {
-        const Contact& info = c.result.contacts[i];
+      for (std::size_t i = 0; i < c.contacts.size(); ++i) {
+        const Contact& info = c.contacts[i];
         if (info.slot == this->e.point_slot[p]) point(lane, p, info, c, c.shift[i], m);
       }
     }
@@ -203,6 +207,7 @@ class Scene : public Env<S> {
     put3(Field::point_shift, p, lane, shift);
     this->put(Field::point_mu, p, lane, info.friction);
     this->put(Field::point_n0, p, lane, info.n0);
+    this->put(Field::point_w, p, lane, info.w);
     this->put(Field::point_eps, p, lane, info.eps_s);
     this->put(Field::point_d, p, lane, info.dissipation);
     const double dt = *options_.timestep, k = info.stiffness, d = info.dissipation;

@@ -20,16 +20,20 @@ struct Variant {
   const char* name;
   ContactModel model;
   Stiction stiction;
+  int friction_iterations = 1;
 };
 constexpr Variant kVariants[] = {
     {"lagged", ContactModel::lagged, Stiction::regularized},
     {"anchored", ContactModel::lagged, Stiction::anchored},
     {"similar", ContactModel::similar, Stiction::regularized},
     {"sap", ContactModel::sap, Stiction::regularized},
+    {"friction iterations", ContactModel::lagged, Stiction::regularized, 3},
+    {"anchored friction iterations", ContactModel::lagged, Stiction::anchored, 2},
 };
 Options options(const Variant& v) {
   Options o;
   o.contact_model = v.model, o.stiction = v.stiction;
+  o.friction_iterations = v.friction_iterations;
   return o;
 }
 
@@ -108,7 +112,10 @@ TEST(Solve, AgreesWithTheReferenceInDouble) {
     for (const Variant& v : kVariants) {
       Statistics s = statistics<double>(t.model, v, 1e-12, 40);
       s.print(t.name + " " + v.name);
-      EXPECT_LT(s.excess, 1) << t.name << " " << v.name;
+      // a bound of friction has the error of the solve before
+      if (v.friction_iterations == 1) {
+        EXPECT_LT(s.excess, 1) << t.name << " " << v.name;
+      }
       EXPECT_LT(s.error, 1e-9) << t.name << " " << v.name;
       EXPECT_EQ(s.failed, 0);
     }
@@ -119,7 +126,10 @@ TEST(Solve, AgreesWithTheReferenceInFloat) {
     for (const Variant& v : kVariants) {
       Statistics s = statistics<float>(t.model, v, 1e-4, 40);
       s.print(t.name + " " + v.name);
-      EXPECT_LT(s.excess, 1) << t.name << " " << v.name;
+      if (v.friction_iterations == 1) {
+        EXPECT_LT(s.excess, 1) << t.name << " " << v.name;
+      }
+      EXPECT_LT(s.error, 3e-4) << t.name << " " << v.name;
       EXPECT_EQ(s.failed, 0);
     }
 }
@@ -172,22 +182,25 @@ std::vector<double> outputs(const Scene<S>& s, int lane) {
 }
 
 TEST(Solve, OrderOfTheTeamDoesNotMatter) {
-  for (const TestModel& t : solve_models()) {
-    const Options o = step_options(*t.model, {}, 1e-6);
-    for (const SolveCase& state : rollout(t.model, o, 3, 30, 5)) {
-      const Case c = make_case(t.model, o, state);
-      Scene<double> one(t.model, o, {c}), shuffled(t.model, o, {c});
-      run(TeamOfOne(), one), run(ShuffledTeam(9), shuffled);
-      EXPECT_EQ(outputs(one, 0), outputs(shuffled, 0)) << t.name;
+  for (const TestModel& t : solve_models())
+    for (const int solves : {1, 2}) {
+      Options o = step_options(*t.model, {}, 1e-6);
+      o.friction_iterations = solves;
+      for (const SolveCase& state : rollout(t.model, o, 3, 30, 5)) {
+        const Case c = make_case(t.model, o, state);
+        Scene<double> one(t.model, o, {c}), shuffled(t.model, o, {c});
+        run(TeamOfOne(), one), run(ShuffledTeam(9), shuffled);
+        EXPECT_EQ(outputs(one, 0), outputs(shuffled, 0)) << t.name << " " << solves;
+      }
     }
-  }
 }
 
 TEST(Solve, RealThreads) {
   for (const char* xml : {kPile, kArm})
     for (const Variant& variant : kVariants) {
       const ModelPtr model = load_model_from_string(xml);
-      const Options o = step_options(*model, options(variant), 1e-6);
+      Options o = step_options(*model, options(variant), 1e-6);
+      if (o.contact_model == ContactModel::lagged) o.friction_iterations = 2;
       for (const SolveCase& state : rollout(model, o, 2, 40, 6)) {
         const Case c = make_case(model, o, state);
         Scene<double> one(model, o, {c}), threads(model, o, {c});
@@ -230,7 +243,7 @@ TEST(Solve, LanesAreIndependent) {
       for (const SolveCase& state : rollout(t.model, o, kW, 10, 11))
         cases.push_back(make_case(t.model, o, state));
       // bits differ where the contacts of two lanes do: one lane flies
-      cases[1].result.contacts.clear();
+      cases[1].contacts.clear();
       Scene<TestPack> mixed(t.model, o, cases);
       run(TeamOfOne(), mixed);
       for (int lane = 0; lane < kW; lane += 3) {

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+import stiction
 from scenes import FRAMES, GRAVITY, Material, Scene, particle_xml
 
 frames = pytest.mark.parametrize("frame", FRAMES)
@@ -128,3 +129,30 @@ def test_no_impulse_without_touch(frame):
     assert np.array_equal(result.qvel, result.v_star)
     assert scene.v - before == pytest.approx(scene.frame @ (0, 0, -GRAVITY * 1e-3), rel=1e-12,
                                              abs=1e-15)
+
+
+@frames
+@pytest.mark.parametrize("solves, delay", [(1, 1), (2, 0), (3, 0)])
+def test_friction_of_a_sliding_impact(frame, solves, delay):
+    """Coulomb's law step by step: friction is mu times the normal impulse of the step before; with
+    friction_iterations of the same step, also in the first step that touches and after the last."""
+    scene = faller(Material(1e5, 10, 0.5), 1e-3, frame, gravity=False, friction_iterations=solves)
+    scene.place(offset=(0, 0, 1.5e-3), velocity=(5, 0, -1))
+    normal, friction = [], []
+    for _ in range(60):
+        impulses = scene.impulses(scene.step())
+        impulse = impulses[0] if len(impulses) else np.zeros(3)
+        normal.append(impulse[2]), friction.append(-impulse[0])
+    normal, friction = np.array(normal), np.array(friction)
+    assert normal.sum() > 1 and np.count_nonzero(normal) > 3 and normal[-2] == 0
+    # the soft norm: 1 - (v_s/v_t)^2/2 of the bound
+    bound = 0.5 * np.concatenate((np.zeros(delay), normal[: len(normal) - delay]))
+    assert friction == pytest.approx(bound, rel=1e-8, abs=1e-14)
+
+
+@pytest.mark.parametrize("law", ("similar", "sap"))
+def test_friction_iterations_are_for_the_lagged_model(law):
+    with pytest.raises(stiction.ArgumentError, match="friction_iterations = 2 .*lagged"):
+        faller(Material(1e5), 1e-3, contact_model=law, friction_iterations=2)
+    with pytest.raises(stiction.ArgumentError, match="friction_iterations = 0"):
+        stiction.Options(friction_iterations=0)

@@ -228,7 +228,7 @@ DEFAULTS = {
     "regularization": 1e-3,
     "near_rigid": 1.0,
     "solver_tolerance": None,
-    "max_iterations": 32,
+    "max_iterations": 32, "friction_iterations": 1,  # fmt: skip
     "contact_pairs": "speculative",
     "friction_combination": "mujoco",
 }
@@ -240,7 +240,7 @@ OTHERS = {
     "regularization": 2e-3,
     "near_rigid": 0.0,
     "solver_tolerance": 1e-8,
-    "max_iterations": 7,
+    "max_iterations": 7, "friction_iterations": 3,  # fmt: skip
     "contact_pairs": "penetrating_deepest",
     "friction_combination": "harmonic",
 }
