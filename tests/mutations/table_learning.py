@@ -53,5 +53,5 @@ TRAINING = [
           pytests=(LEARNING + "test_evaluation_counts_one_episode_of_each",)),
     Break("mujoco: its state does not come back", "python/stiction/learning/mujoco_engine.py",
           "        batch.qvel[:] = np.stack([d.qvel for d in self._data])\n", "",
-          pytests=("tests/python/test_mujoco_engine.py::test_mujoco_moves_the_robots",)),
+          pytests=("python/test_mujoco_engine.py::test_mujoco_moves_the_robots",)),
 ]
