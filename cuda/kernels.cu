@@ -112,8 +112,10 @@ cudaError_t plan_kernel(Kernel kernel, const ModelView& m, KernelPlan& p) {
   const int share = std::clamp(room, 0, most_bytes(all, m)) / kArenaAlignment * kArenaAlignment;
   p.arena = make_arena(kernel, m, share);
   p.shared_bytes = envs * (physics::kViewBytes + share);
+  // never less than another batch asked for
   STICTION_TRY(
-      cudaFuncSetAttribute(function, cudaFuncAttributeMaxDynamicSharedMemorySize, p.shared_bytes));
+      cudaFuncSetAttribute(function, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                           std::max(attributes.maxDynamicSharedSizeBytes, p.shared_bytes)));
   STICTION_TRY(cudaOccupancyMaxActiveBlocksPerMultiprocessor(
       &blocks, function, p.threads_per_block, static_cast<std::size_t>(p.shared_bytes)));
   p.envs_per_sm = envs * blocks;

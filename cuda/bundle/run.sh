@@ -18,7 +18,7 @@ fi
 echo "device $device, driver $driver"
 
 # Tests that need a device; without one they are skipped, which is a failure here.
-"$here/bin/stiction_tests" --gtest_filter='Gpu*:*/Gpu*' --gtest_output="json:$work/tests.json" \
+"$here/bin/stiction_tests" --gtest_filter='*cuda*:*Cuda*' --gtest_output="json:$work/tests.json" \
   >"$work/tests.log" 2>&1
 tests=$?
 tail -n 30 "$work/tests.log"
@@ -29,7 +29,7 @@ sanitizer=absent
 if command -v compute-sanitizer >/dev/null 2>&1; then
   for tool in memcheck racecheck synccheck; do
     compute-sanitizer --tool "$tool" --error-exitcode 9 "$here/bin/stiction_tests" \
-      --gtest_filter='GpuSmall*' >"$work/$tool.log" 2>&1
+      --gtest_filter='Devices/OnDevice*cuda*' >"$work/$tool.log" 2>&1
     status=$?
     tail -n 3 "$work/$tool.log"
     if [ "$sanitizer" = absent ]; then sanitizer=; fi

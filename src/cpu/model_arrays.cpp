@@ -26,7 +26,7 @@ void for_arrays(physics::ModelView& w, const F& f) {
   each(w.pair_slotnum, w.slot_pair, w.pair_geom, w.hull_geom);
   each(w.site_bodyid, w.site_type);
   each(w.actuator_trntype, w.actuator_trnid, w.actuator_ctrllimited, w.actuator_forcelimited);
-  each(w.actuator_mayservo, w.actuator_shortway, w.actuator_bounded);
+  each(w.actuator_mayservo, w.actuator_onball, w.actuator_bounded);
   each(w.act_momentadr, w.act_momentdof, w.dof_momentadr, w.dof_moment, w.moment_act);
   each(w.dof_servoadr, w.dof_servo, w.tendon_adr, w.tendon_num, w.wrap_jntid);
   each(w.sensor_type, w.sensor_objtype, w.sensor_objid, w.sensor_reftype, w.sensor_refid);
