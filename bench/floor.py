@@ -111,7 +111,7 @@ def warp_operations(model, points, near_pairs):
         "J v, J dv": (2 * (6 * level * joint + 15 * rounds(points)), 0),
         "laws": (50 * rounds(points), 0),
         "J^T gamma": (level * (15 * -(-points // 2) + 12) + 6 * joint * level, 0),
-        "hessian": (60 * rounds(points) + level * (21 + joint * (36 + 6 * path)), 0),
+        "hessian": (60 * rounds(points) + 21 * level + (36 + 6 * path) * rounds(nv), 0),
         "factor and solve": (cholesky(nv), 0),
         "A dv": (nv * rounds(nv), 0),
         "sums": (6 * add, 0),
