@@ -184,8 +184,8 @@ STICTION_FN void iterate(const Team& team, const ModelView& m, EnvView<S>& e, So
 
 // n0 = n(v_n) at the iterate: the next solve bounds friction by the normal impulse of this one.
 template <class Team, class S>
-STICTION_FN void renew_bounds(const Team& team, const ModelView& m, EnvView<S>& e,
-                              const Mask<S>& lanes) {
+STICTION_OUTLINE void renew_bounds(const Team& team, const ModelView& m, EnvView<S>& e,
+                                   const Mask<S>& lanes) {
   const S zero = S(0.0);
   const Mask<S> all = zero == zero;
   live_points(team, m, e, all, true);
@@ -203,13 +203,13 @@ template <class Team, class S>
 STICTION_FN void iterate_friction(const Team& team, const ModelView& m, EnvView<S>& e,
                                   SolveState<S>& s) {
   const Mask<S> touching = s.active && e.ncon[0] > S(0.0);
-  iterate(team, m, e, s);
-  for (int k = 1; k < m.opt.friction_iterations; ++k) {
+  for (int k = 1;; ++k) {
+    iterate(team, m, e, s);
+    if (k == m.opt.friction_iterations) return;
     s.active = touching && !s.bad && !s.failed;
     if (!any_lane(s.active)) return;
     s.small_steps = s.flat_steps = S(0.0);
     renew_bounds(team, m, e, s.active);
-    iterate(team, m, e, s);
   }
 }
 
