@@ -34,3 +34,10 @@
 #else
 #define STICTION_OUTLINE __attribute__((noinline))
 #endif
+// Seldom run inside a hot loop: out of line it leaves the loop its registers. On a GPU a call would
+// move them to the stack.
+#ifdef __CUDACC__
+#define STICTION_COLD STICTION_FN
+#else
+#define STICTION_COLD STICTION_OUTLINE
+#endif
