@@ -185,7 +185,7 @@ STICTION_FN void iterate(const Team& team, const ModelView& m, EnvView<S>& e, So
 // n0 = n(v_n) at the iterate: the next solve bounds friction by the normal impulse of this one.
 template <class Team, class S>
 STICTION_COLD void renew_bounds(const Team& team, const ModelView& m, EnvView<S>& e,
-                                   const Mask<S>& lanes) {
+                                const Mask<S>& lanes) {
   const S zero = S(0.0);
   const Mask<S> all = zero == zero;
   live_points(team, m, e, all, true);
