@@ -55,5 +55,5 @@ CUDA = [
           "impl_->fetch(kStateRows, ids);\n  impl_->write_state", "impl_->write_state",
           gtests=("OnDevice.WhatAStateLeavesOutStays",)),
     Break("a file holds what the host saw last", "src/batch/file.cpp",
-          "impl_->fetch_all(kSavedRows);", "", gtests=("DeviceScenes.SavedHereRestoredThere",)),
+          "fetch_all(kSavedRows);", "", gtests=("DeviceScenes.SavedHereRestoredThere",)),
 ]
