@@ -146,22 +146,6 @@ cudaError_t make_plan(const ModelView& m, Plan& plan) {
   return cudaSuccess;
 }
 
-cudaError_t launch_dynamics(const Launch& l, const ModelView& m, const Plan& plan,
-                            cudaStream_t stream) {
-  return launch(Kernel::dynamics, l, m, plan, stream);
-}
-cudaError_t launch_collide(const Launch& l, const ModelView& m, const Plan& plan,
-                           cudaStream_t stream) {
-  return launch(Kernel::collide, l, m, plan, stream);
-}
-cudaError_t launch_solve(const Launch& l, const ModelView& m, const Plan& plan,
-                         cudaStream_t stream) {
-  return launch(Kernel::solve, l, m, plan, stream);
-}
-cudaError_t launch_move(const Launch& l, const ModelView& m, const Plan& plan,
-                        cudaStream_t stream) {
-  return launch(Kernel::move, l, m, plan, stream);
-}
 cudaError_t launch_refresh(const Launch& l, const ModelView& m, const Plan& plan,
                            cudaStream_t stream) {
   return launch(Kernel::refresh, l, m, plan, stream);

@@ -31,15 +31,6 @@ cudaError_t make_plan(const physics::ModelView& model, Plan& plan);
 
 // The model's pointers and those of the launch are to device memory; launch.fields has rows for all
 // fields but those of unused_on_device (arena.h).
-cudaError_t launch_dynamics(const Launch& l, const physics::ModelView& m, const Plan& plan,
-                            cudaStream_t stream);
-cudaError_t launch_collide(const Launch& l, const physics::ModelView& m, const Plan& plan,
-                           cudaStream_t stream);
-cudaError_t launch_solve(const Launch& l, const physics::ModelView& m, const Plan& plan,
-                         cudaStream_t stream);
-// Interval sensors and, where the launch moves, the new state and the books.
-cudaError_t launch_move(const Launch& l, const physics::ModelView& m, const Plan& plan,
-                        cudaStream_t stream);
 cudaError_t launch_refresh(const Launch& l, const physics::ModelView& m, const Plan& plan,
                            cudaStream_t stream);
 
