@@ -52,7 +52,7 @@ CudaDevice::CudaDevice(const DeviceSpec& spec, int number)
                  "a batch of " + std::to_string(n_) + " environments");
   memory_ = device_memory(layout_.bytes);
   staging_ = pinned_memory(layout_.staging_bytes);
-  ids_ = pinned_memory(at(n_) * sizeof(int));
+  ids_ = pinned_memory(2 * at(n_) * sizeof(int));
   staging_done_ = event(), ids_done_ = event(), order_ = event();
   capture_ = cuda::stream();
 
@@ -127,10 +127,11 @@ void CudaDevice::make_own(Field f) {
   require_memory(name(), at(n_) * row,
                  std::string("a batch with its own ") + spec_.host.specs()[at(f)].name);
   DeviceMemory rows = device_memory(at(n_) * row);
-  check_here(repeat(place_of<const std::uint32_t>(layout_.reference[at(f)]),
-                    static_cast<std::uint32_t>(row / kWord), n_,
-                    reinterpret_cast<std::uint32_t*>(rows.get()), stream_),
-             ": filling a parameter");
+  Transfers t;
+  t.add(rows.get(), row, row, 0);
+  check_here(
+      repeat(t, nullptr, n_, place_of<const std::uint32_t>(layout_.reference[at(f)]), stream_),
+      ": filling a parameter");
   // a stride of 0 is what says that a parameter is shared: of a row of nothing, too
   fields_[at(f)] = {rows.get(), row};
   own_[at(f)] = std::move(rows);
@@ -161,15 +162,20 @@ void CudaDevice::model_changed() {
   graphs_.clear();  // they hold the model's pointers
 }
 
+// What one call needs several times is sent once.
 const int* CudaDevice::upload_ids(const int* ids, int n) {
   if (ids == nullptr) return nullptr;
-  check_here(cudaEventSynchronize(ids_done_.get()), ": waiting for a transfer");
   const std::size_t bytes = at(n) * sizeof(int);
+  if (n == ids_sent_ && std::memcmp(ids_.get(), ids, bytes) == 0)
+    return place_of<const int>(layout_.ids);
+  ids_sent_ = 0;
+  check_here(cudaEventSynchronize(ids_done_.get()), ": waiting for a transfer");
   std::memcpy(ids_.get(), ids, bytes);
   check_here(
       cudaMemcpyAsync(place(layout_.ids), ids_.get(), bytes, cudaMemcpyHostToDevice, stream_),
       ": sending indices");
   check_here(cudaEventRecord(ids_done_.get(), stream_), ": sending indices");
+  ids_sent_ = n;
   return place_of<const int>(layout_.ids);
 }
 
@@ -183,16 +189,35 @@ void CudaDevice::in_chunks(std::span<const RowCopy> rows, int n, const F& f) {
   for (int first = 0; first < n; first += most) {
     const int count = std::min(most, n - first);
     Transfers t;
-    t.count = 0;
     std::size_t begin = 0;
     for (const RowCopy& r : rows) {
-      t.list[t.count++] = {reinterpret_cast<std::uint32_t*>(r.device),
-                           static_cast<std::uint32_t>(r.bytes / kWord),
-                           static_cast<std::uint32_t>(begin / kWord)};
+      t.add(r.device, r.bytes, r.bytes, begin);
       begin += r.bytes * at(count);
     }
     f(t, first, count, begin);
   }
+}
+
+void CudaDevice::reset(const int* ids, int n) {
+  const OnDevice here(number_);
+  check_here(repeat(lists().reset(), upload_ids(ids, n), n,
+                    place_of<const std::uint32_t>(layout_.reference_begin), stream_),
+             ": resetting environments");
+}
+
+// By way of staging and scratch: between two steps nobody needs what is there.
+void CudaDevice::copy_envs(const int* src, const int* dst, int n) {
+  if (n == 0) return;
+  const OnDevice here(number_);
+  std::vector<int> both(src, src + n);
+  both.insert(both.end(), dst, dst + n);
+  const int* const from = upload_ids(both.data(), 2 * n);
+  auto* const between = place_of<std::uint32_t>(layout_.staging);
+  const std::size_t room = (layout_.bytes - layout_.staging) / kWord / at(n);
+  for_parts(lists().all(), room, n, [&](const Transfers& part) {
+    check_here(gather(part, from, 0, n, between, stream_), ": copying environments");
+    check_here(scatter(part, from + n, 0, n, between, stream_), ": copying environments");
+  });
 }
 
 void CudaDevice::fetch(std::span<const RowCopy> rows, const int* ids, int n) {
@@ -251,12 +276,11 @@ void CudaDevice::enqueue(const int* ids, int n, int steps, bool store_frozen, cu
   const int launches = std::max(1, steps);
   for (int k = 0; k < launches; ++k) {
     l.first = k == 0, l.last = k == launches - 1;
-    if (poison_)
-      check_here(
-          cudaMemsetAsync(place(layout_.scratch), 0xff, layout_.bytes - layout_.scratch, stream),
-          ": poisoning scratch");
+    if (poison_) check_here(spoil(lists().spoiled(true), l, false, stream), ": poisoning a step");
     check_here(launch_step(l, model_, plan_, stream), ": launching a step");
   }
+  if (poison_)
+    check_here(spoil(lists().spoiled(false), l, true, stream), ": poisoning the refresh");
   check_here(launch_refresh(l, model_, plan_, stream), ": launching the refresh");
 }
 

@@ -33,6 +33,8 @@ class CudaDevice final : public Device {
   void make_shared(cpu::Field f) override;
   void model_changed() override;
 
+  void reset(const int* ids, int n) override;
+  void copy_envs(const int* src, const int* dst, int n) override;
   void fetch(std::span<const RowCopy> rows, const int* ids, int n) override;
   void send(std::span<const RowCopy> rows, const int* ids, int n) override;
 
@@ -55,6 +57,7 @@ class CudaDevice final : public Device {
   void upload_tables();
   void upload(std::byte* to, const void* from, std::size_t bytes);
   const int* upload_ids(const int* ids, int n);
+  RowLists lists() const { return {spec_.host.specs(), layout_, fields_.data(), memory_.get()}; }
   template <class F>
   void in_chunks(std::span<const RowCopy> rows, int n, const F& f);
   void enqueue(const int* ids, int n, int steps, bool store_frozen, cudaStream_t stream);
@@ -72,6 +75,7 @@ class CudaDevice final : public Device {
   std::vector<DeviceMemory> own_;
   std::size_t array_bytes_ = 0;  // room in arrays_
   PinnedMemory staging_, ids_;
+  int ids_sent_ = 0;  // what lies in ids_, and on the device
   Event staging_done_, ids_done_, order_;
   Stream capture_;
   std::array<FieldRows, cpu::kFields> fields_{};

@@ -34,8 +34,10 @@ struct BatchOptions {
 struct BatchMemory {
   std::size_t per_env = 0;     // dense fields of one environment
   std::size_t per_thread = 0;  // blocked working set of one thread
-  std::size_t total = 0;
-  std::size_t device = 0;  // besides, in the device's own memory
+  std::size_t total = 0;       // on the host
+  // Of a batch on a device, besides: in the device's own memory, and room on the host for copies of
+  // rows, of which only those that were fetched or written there take memory.
+  std::size_t device = 0, mirror = 0;
 };
 BatchMemory batch_memory(const Model& model, const BatchOptions& options);
 

@@ -1,6 +1,7 @@
 #include "batch/device.h"
 
 #include <algorithm>
+#include <cstring>
 #include <map>
 #include <utility>
 
@@ -60,6 +61,7 @@ DeviceLayout::DeviceLayout(const DeviceSpec& spec, bool (*unused)(Field)) {
                reference[at(f)] = take(row_bytes[at(f)]);
                if (s.kind == FieldKind::param) first[at(f)] = reference[at(f)];
              });
+  reference_books = take(sizeof books / sizeof books[0] * sizeof(std::uint32_t));
   reference_end = bytes;
   for (std::size_t& book : books) book = take(n * sizeof(std::uint32_t));
   store = take(n);
@@ -67,11 +69,11 @@ DeviceLayout::DeviceLayout(const DeviceSpec& spec, bool (*unused)(Field)) {
   counters = take(n * counter_bytes);
   field_rows = take(at(kFields) * 2 * sizeof(void*));
   tables = take(at(kFields) * sizeof(void*));
-  ids = take(n * sizeof(int));
-  // the rows of one environment at least
+  ids = take(2 * n * sizeof(int));
+  // the rows of one environment at least, and a word of each
   std::size_t all = 3 * sizeof(std::uint32_t);
   for (const std::size_t row : row_bytes) all += row;
-  staging_bytes = std::max(kStaging, rounded(all, kAlign));
+  staging_bytes = std::max({kStaging, rounded(all, kAlign), n * sizeof(std::uint32_t)});
   staging = take(staging_bytes);
 
   // scratch of one environment side by side: a team works in one place
@@ -94,6 +96,8 @@ void write_reference_rows(const DeviceSpec& spec, const DeviceLayout& layout, st
     if (layout.reference[f] != DeviceLayout::kNone)
       std::copy_n(spec.reference[f], layout.row_bytes[f],
                   to + (layout.reference[f] - layout.reference_begin));
+  constexpr std::int32_t kBooks[] = {0, -1, 0};  // of enum Book
+  std::memcpy(to + (layout.reference_books - layout.reference_begin), kBooks, sizeof kBooks);
 }
 
 std::size_t device_bytes(const DeviceSpec& spec) {

@@ -55,6 +55,13 @@ class Device {
   // What HostModel::view says is another than before.
   virtual void model_changed() = 0;
 
+  // State and inputs of n environments `ids` (null: of all) become the model's, their books those of
+  // a reset. Nothing crosses but the ids, and nobody waits for the work before.
+  virtual void reset(const int* ids, int n) = 0;
+  // All that belongs to environment src[k] between two steps goes to dst[k], outputs and own
+  // parameters too, by way of a copy: an environment may be read and written. No dst occurs twice.
+  virtual void copy_envs(const int* src, const int* dst, int n) = 0;
+
   // Copies the rows of n environments `ids` (null: of all). They wait for the work before them on the
   // stream; what is fetched has come when fetch returns.
   virtual void fetch(std::span<const RowCopy> rows, const int* ids, int n) = 0;
@@ -90,12 +97,13 @@ struct DeviceLayout {
   std::array<std::size_t, cpu::kFields> stride{};     // 0: the model's, for all
   std::array<std::size_t, cpu::kFields> row_bytes{};  // of what is not scratch
   std::array<std::size_t, cpu::kFields> reference{};  // the model's row; kNone: it has none
+  std::size_t reference_books = 0;                    // one after the other, after a reset
   std::size_t reference_begin = 0, reference_end = 0;
   std::size_t books[3] = {}, store = 0, counters = 0;
-  std::size_t counter_bytes = 0;           // of an environment
-  std::size_t field_rows = 0, tables = 0;  // room for tables of addresses: 2 and 1 per field
-  std::size_t ids = 0;                     // (num_envs) int
-  std::size_t staging = 0, staging_bytes = 0;
+  std::size_t counter_bytes = 0;               // of an environment
+  std::size_t field_rows = 0, tables = 0;      // room for tables of addresses: 2 and 1 per field
+  std::size_t ids = 0;                         // (2, num_envs) int
+  std::size_t staging = 0, staging_bytes = 0;  // a row of each field, a word of each environment
   static constexpr std::size_t kStaging = std::size_t{4} << 20;
   std::size_t scratch = 0;  // to the end
   std::size_t bytes = 0;
@@ -106,7 +114,7 @@ struct DeviceLayout {
 // What counts are kept for one environment; cuda/launch.h names them.
 inline constexpr int kDeviceCounters = 8;
 
-// The model's values of state, inputs and parameters in their order in the layout:
+// The model's values of state, inputs and parameters and the books after a reset, in their order in the layout:
 // reference_end - reference_begin bytes.
 void write_reference_rows(const DeviceSpec& spec, const DeviceLayout& layout, std::byte* to);
 

@@ -7,8 +7,8 @@
 
 #include "batch/device.h"
 #include "cpu/buffer.h"
-#include "cuda/books.h"
 #include "cuda/lane_kernels.h"
+#include "cuda/rows.h"
 #include "stiction/error.h"
 
 namespace stiction::test {
@@ -31,7 +31,8 @@ class EmulatedDevice final : public Device {
   EmulatedDevice(const DeviceSpec& spec, Lanes lanes)
       : spec_(spec),
         n_(spec.given.num_envs),
-        layout_(spec),
+        // one lane factors by lists
+        layout_(spec, lanes == Lanes::one ? nullptr : cuda::unused_on_device),
         share_bytes_(emulated_share()),
         memory_(layout_.bytes),
         share_(at(share_bytes_)),
@@ -44,7 +45,9 @@ class EmulatedDevice final : public Device {
     fields_ = reinterpret_cast<cuda::FieldRows*>(at_byte(layout_.field_rows));
     reference_ = reinterpret_cast<std::byte**>(at_byte(layout_.tables));
     for (std::size_t f = 0; f < at(kFields); ++f) {
-      fields_[f] = {at_byte(layout_.first[f]), layout_.stride[f]};
+      fields_[f] = {};
+      if (layout_.first[f] != DeviceLayout::kNone)
+        fields_[f] = {at_byte(layout_.first[f]), layout_.stride[f]};
       reference_[f] =
           layout_.reference[f] == DeviceLayout::kNone ? nullptr : at_byte(layout_.reference[f]);
     }
@@ -81,7 +84,19 @@ class EmulatedDevice final : public Device {
     model_ = spec_.host.copy_arrays(arrays_.data(), arrays_.data());
   }
 
+  void reset(const int* ids, int n) override {
+    for_words(lists().reset(), ids, n, physics::Repeat{words_at(layout_.reference_begin)});
+  }
+  void copy_envs(const int* src, const int* dst, int n) override {
+    constexpr std::size_t kRoom = 7;  // a row is never taken whole
+    std::uint32_t* const between = words_at(layout_.staging);
+    cuda::for_parts(lists().all(), kRoom, n, [&](const cuda::Transfers& part) {
+      for_words(part, src, n, physics::Gather{between});
+      for_words(part, dst, n, physics::Scatter{between});
+    });
+  }
   void fetch(std::span<const RowCopy> rows, const int* ids, int n) override {
+    emulated_crossings().fetched += static_cast<int>(rows.size());
     for (const RowCopy& r : rows)
       for (int i = 0; i < n; ++i) {
         const std::size_t begin = r.bytes * at(ids != nullptr ? ids[i] : i);
@@ -89,6 +104,7 @@ class EmulatedDevice final : public Device {
       }
   }
   void send(std::span<const RowCopy> rows, const int* ids, int n) override {
+    emulated_crossings().sent += static_cast<int>(rows.size());
     for (const RowCopy& r : rows)
       for (int i = 0; i < n; ++i) {
         const std::size_t begin = r.bytes * at(ids != nullptr ? ids[i] : i);
@@ -112,17 +128,11 @@ class EmulatedDevice final : public Device {
     const int launches = std::max(1, steps);
     for (int k = 0; k < launches; ++k) {
       l.first = k == 0, l.last = k == launches - 1;
-      if (poison_)
-        for_envs(l, [&](int env) {
-          if (store_frozen || !physics::is_frozen(l.books, env)) spoil(env, true);
-        });
+      if (poison_) for_words(lists().spoiled(true), ids, n, physics::Spoil{l, false});
       for (const Kernel kernel : {Kernel::dynamics, Kernel::collide, Kernel::solve, Kernel::move})
         launch(kernel, l);
     }
-    if (poison_)
-      for_envs(l, [&](int env) {
-        if (l.books.store[env] != 0) spoil(env, false);
-      });
+    if (poison_) for_words(lists().spoiled(false), ids, n, physics::Spoil{l, true});
     launch(Kernel::refresh, l);
   }
 
@@ -158,6 +168,14 @@ class EmulatedDevice final : public Device {
   static constexpr int kMost = 1 << 20;
 
   std::byte* at_byte(std::size_t begin) const { return memory_.data() + begin; }
+  std::uint32_t* words_at(std::size_t begin) const {
+    return reinterpret_cast<std::uint32_t*>(at_byte(begin));
+  }
+  cuda::RowLists lists() const { return {spec_.host.specs(), layout_, fields_, memory_.data()}; }
+  template <class F>
+  static void for_words(const cuda::Transfers& t, const int* ids, int n, const F& f) {
+    for (int k = 0; k < t.count; ++k) physics::for_words(t.list[k], ids, 0, n, 0, 1, f);
+  }
 
   template <class F>
   void for_envs(const cuda::Launch& l, const F& f) const {
@@ -169,17 +187,6 @@ class EmulatedDevice final : public Device {
       std::memset(share_.data(), 0xff, at(share_bytes_));  // what the last environment left is gone
       kernels_.run(kernel, model_, l, env, arena, share_.data());
     });
-  }
-  // NaN in whatever a step must not read: all but state, inputs, parameters.
-  void spoil(int env, bool outputs) const {
-    for (int i = 0; i < kFields; ++i) {
-      const cpu::FieldSpec& s = spec_.host.specs()[at(i)];
-      if (static_cast<Field>(i) == Field::active) continue;
-      if (s.kind != FieldKind::scratch && !(outputs && s.kind == FieldKind::output)) continue;
-      const std::size_t number = s.type == cpu::FieldType::wide ? 8 : 4;
-      std::memset(fields_[at(i)].first + fields_[at(i)].stride * at(env), 0xff,
-                  number * at(s.size()));
-    }
   }
 
   DeviceSpec spec_;
@@ -199,6 +206,11 @@ class EmulatedDevice final : public Device {
 };
 
 }  // namespace
+
+Crossings& emulated_crossings() {
+  static Crossings counted;
+  return counted;
+}
 
 int& emulated_share() {
   static int bytes = 8192;  // some fields fit, some don't

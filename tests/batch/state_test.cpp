@@ -1,6 +1,7 @@
 // Reset, set_state, copy, save and load; what becomes of bad numbers.
 #include <unistd.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <filesystem>
@@ -120,6 +121,67 @@ TEST_P(BatchStates, CopySwapsAndTakesEverythingAlong) {
   a.copy(src, dst);
   a.step(10), b.step(10);
   for (int env = 0; env < 40; ++env) EXPECT_EQ(bytes(a, env), bytes(b, env)) << env;
+}
+
+// Some are read and written, some read several times, one keeps its place.
+TEST_P(BatchStates, CopyGoesByWayOfACopy) {
+  const std::vector<int> src = {1, 2, 0, 2, 6, 5, 39}, dst = {0, 1, 2, 3, 6, 39, 20};
+  Batch b = make(40);
+  put(b.param("body_mass"), 2, 2, 3.0);
+  put(b.param("pair_friction"), 39, 0, 0.3);
+  const auto inside = [&](int env) {
+    std::vector<double> all;
+    for (const char* name : {"ctrl", "mocap_pos", "qfrc_applied", "body_mass", "pair_friction"}) {
+      const ArrayView v = b.field(name);
+      for (int i = 0; i < v.size() / v.shape[0]; ++i) all.push_back(number(b, name, env, i));
+    }
+    all.push_back(status(b, env)), all.push_back(status_step(b, env));
+    return all;
+  };
+  b.step(3);
+  put(b.field("ctrl"), 39, 0, kNaN);
+  b.step();
+  put(b.field("ctrl"), 39, 0, 0.5);
+  std::vector<std::string> outside;
+  std::vector<std::vector<double>> before;
+  for (int env = 0; env < 40; ++env)
+    outside.push_back(bytes(b, env)), before.push_back(inside(env));
+  b.copy(src, dst);
+  for (int env = 0; env < 40; ++env) {
+    const auto found = std::find(dst.begin(), dst.end(), env);
+    const auto from = static_cast<std::size_t>(
+        found != dst.end() ? src[static_cast<std::size_t>(found - dst.begin())] : env);
+    EXPECT_EQ(bytes(b, env), outside[from]) << env;
+    EXPECT_EQ(inside(env), before[from]) << env;
+  }
+  EXPECT_EQ(number(b, "body_mass", 1, 2), 3.0);
+  EXPECT_EQ(status(b, 20), bit(Status::bad_control));
+  // steps since the reset came along
+  b.reset(std::vector<int>{20});
+  b.copy(std::vector<int>{20}, std::vector<int>{0});
+  put(b.field("ctrl"), 0, 0, kNaN);
+  b.step();
+  EXPECT_EQ(status_step(b, 0), 0);
+}
+
+TEST_P(BatchStates, ResetKeepsOwnParametersAndChecksThem) {
+  Batch b = make(5), fresh(crawler(), batch_options(5));
+  put(b.param("body_mass"), 3, 2, 4.0), put(fresh.param("body_mass"), 3, 2, 4.0);
+  fresh.refresh();
+  b.step(2);
+  const std::vector<int> ids = {3, 1};
+  b.reset(ids);
+  EXPECT_EQ(number(b, "body_mass", 3, 2), 4.0);
+  EXPECT_EQ(number(b, "body_mass", 1, 2), 2.0);
+  b.reset();
+  b.step(3), fresh.step(3);
+  EXPECT_EQ(b.state_hash(), fresh.state_hash());
+  EXPECT_NE(bytes(b, 3), bytes(b, 1));
+  put(b.field("body_mass"), 3, 2, -1.0);
+  const std::string before = bytes(b, 3);
+  EXPECT_THAT(error_message([&] { b.reset(ids); }), HasSubstr("body_mass[3, 2] = -1"));
+  EXPECT_EQ(bytes(b, 3), before);
+  EXPECT_NO_THROW(b.reset(std::vector<int>{1}));
 }
 
 TEST_P(BatchStates, CopyTakesTheStatusAlong) {
