@@ -139,8 +139,9 @@ struct Spoil {
   Launch l;
   bool decided;  // a step has begun and said whose outputs are stored
   STICTION_FN void operator()(std::uint32_t& word, const Transfer&, int env, std::size_t) const {
+    const bool chosen = l.chosen == nullptr || l.chosen[env] != 0;
     const bool stored =
-        decided ? l.books.store[env] != 0 : l.store_frozen || !is_frozen(l.books, env);
+        decided ? l.books.store[env] != 0 : chosen && (l.store_frozen || !is_frozen(l.books, env));
     if (stored) word = ~std::uint32_t{0};
   }
 };
