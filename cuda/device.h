@@ -65,6 +65,7 @@ class CudaDevice final : public Device {
 
   DeviceSpec spec_;
   int number_, n_;
+  Group group_;
   DeviceLayout layout_;
   std::size_t bytes_;
   cudaStream_t stream_;
@@ -74,7 +75,7 @@ class CudaDevice final : public Device {
   PinnedMemory staging_, ids_;
   Event staging_done_, ids_done_, order_;
   Stream capture_;
-  std::array<FieldRows, cpu::kFields> fields_{};
+  RowTable fields_{};
   physics::ModelView model_;
   Plan plan_;
   bool use_graphs_, poison_;

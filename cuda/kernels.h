@@ -16,6 +16,16 @@
 
 STICTION_PHYSICS_BEGIN
 
+// Without pairs, in the place of collide.
+template <class Team>
+STICTION_FN void no_points(const Team& team, const ModelView& m, EnvView<float>& e) {
+  team.for_each(m.nbody + 1, [&](int b) { e.body_pointadr[b] = 0; });
+  team.once([&] {
+    e.npoint[0] = e.ncross[0] = 0;
+    e.ncon[0] = 0.0f;
+  });
+}
+
 template <class Team>
 STICTION_FN void dynamics_body(const Team& team, const ModelView& m, const Launch& l, int env,
                                EnvView<float>& e) {
@@ -26,6 +36,7 @@ STICTION_FN void dynamics_body(const Team& team, const ModelView& m, const Launc
   bias(team, m, e);
   actuation(team, m, e);
   rows(team, m, e);
+  if (!cuda::has_kernel(m, cuda::Kernel::collide)) no_points(team, m, e);
 }
 
 template <class Team>

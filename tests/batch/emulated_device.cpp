@@ -31,7 +31,7 @@ class EmulatedDevice final : public Device {
   EmulatedDevice(const DeviceSpec& spec, Lanes lanes)
       : spec_(spec),
         n_(spec.given.num_envs),
-        layout_(spec),
+        layout_(spec, nullptr, lanes == Lanes::thread),
         share_bytes_(emulated_share()),
         memory_(layout_.bytes),
         share_(at(share_bytes_)),
@@ -117,7 +117,7 @@ class EmulatedDevice final : public Device {
           if (store_frozen || !physics::is_frozen(l.books, env)) spoil(env, true);
         });
       for (const Kernel kernel : {Kernel::dynamics, Kernel::collide, Kernel::solve, Kernel::move})
-        launch(kernel, l);
+        if (cuda::has_kernel(model_, kernel)) launch(kernel, l);
     }
     if (poison_)
       for_envs(l, [&](int env) {
@@ -208,7 +208,8 @@ int& emulated_share() {
 void register_emulated_device() {
   const auto add = [](const std::string& name, Lanes lanes) {
     register_device(name, [lanes](const DeviceSpec& spec) {
-      return std::make_unique<EmulatedDevice>(spec, lanes);
+      const bool thread = lanes == Lanes::one && cuda::fits_thread(spec.host.view());
+      return std::make_unique<EmulatedDevice>(spec, thread ? Lanes::thread : lanes);
     });
   };
   add("emulated", Lanes::one), add("emulated_warp", Lanes::warp);
