@@ -1,7 +1,8 @@
 // Physics steps per second of a Batch on a device, for machines that have a driver and nothing else:
 // no Python, no toolkit. Robots move in contact under smooth controls, new ones before every call.
 //
-//   bench_device [--device cuda] [--envs 256,1024] [--calls 25] [--rounds 5] [--json FILE] MODEL...
+//   bench_device [--device cuda] [--envs 256,1024] [--calls 25] [--rounds 5] [--json FILE]
+//                [--groups warp,thread] MODEL...
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -11,6 +12,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <numeric>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -29,6 +31,7 @@ constexpr double kFrequency = 1.5;  // Hz
 struct Settings {
   std::string device = "cuda", json;
   std::vector<int> envs = {256, 1024, 4096, 8192, 16384, 32768, 65536, 131072};
+  std::vector<std::string> groups = {""};  // STICTION_CUDA_GROUP
   int calls = 25, rounds = 5;
   std::vector<std::string> models;
 };
@@ -40,6 +43,13 @@ std::vector<int> parse_list(const std::string& text) {
     if (text.find(',', at) == std::string::npos) break;
   }
   return list;
+}
+
+std::vector<std::string> parse_words(const std::string& text) {
+  std::vector<std::string> words;
+  std::stringstream stream(text);
+  for (std::string word; std::getline(stream, word, ',');) words.push_back(word);
+  return words;
 }
 
 Settings parse(int argc, char** argv) {
@@ -58,6 +68,8 @@ Settings parse(int argc, char** argv) {
       s.json = value;
     else if (word == "--envs")
       s.envs = parse_list(value);
+    else if (word == "--groups")
+      s.groups = parse_words(value);
     else if (word == "--calls")
       s.calls = std::max(1, std::atoi(value.c_str()));
     else if (word == "--rounds")
@@ -200,17 +212,21 @@ void run(const Settings& s) {
               "points", "iter", "p95", "capped", "residual", "hash");
   for (const std::string& file : s.models) {
     const ModelPtr m = load_model(file);
-    for (const int num_envs : s.envs) {
-      const nlohmann::json r = measure(m, name_of(file), num_envs, s);
-      std::printf("%-14s %7d %12.0f %9.4f %7.2f %6.2f %5d %8.1e %8.1e %8s\n",
-                  r["model"].get<std::string>().c_str(), num_envs, r["steps_per_s"].get<double>(),
-                  r["ms_per_step"].get<double>(), r["points"].get<double>(),
-                  r["iter_mean"].get<double>(), r["iter_p95"].get<int>(), r["capped"].get<double>(),
-                  r["residual"].get<double>(), r["hash"].get<std::string>().c_str());
-      std::fflush(stdout);
-      rows.push_back(r);
-      if (!s.json.empty()) std::ofstream(s.json) << rows.dump(1) << '\n';
-    }
+    for (const std::string& group : s.groups)
+      for (const int num_envs : s.envs) {
+        if (!group.empty()) setenv("STICTION_CUDA_GROUP", group.c_str(), 1);
+        nlohmann::json r = measure(m, name_of(file), num_envs, s);
+        r["group"] = group;
+        std::printf("%-14s %7d %12.0f %9.4f %7.2f %6.2f %5d %8.1e %8.1e %8s %s\n",
+                    r["model"].get<std::string>().c_str(), num_envs, r["steps_per_s"].get<double>(),
+                    r["ms_per_step"].get<double>(), r["points"].get<double>(),
+                    r["iter_mean"].get<double>(), r["iter_p95"].get<int>(),
+                    r["capped"].get<double>(), r["residual"].get<double>(),
+                    r["hash"].get<std::string>().c_str(), group.c_str());
+        std::fflush(stdout);
+        rows.push_back(r);
+        if (!s.json.empty()) std::ofstream(s.json) << rows.dump(1) << '\n';
+      }
   }
 }
 

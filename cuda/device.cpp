@@ -32,13 +32,37 @@ bool wants_graphs() {
   return value == nullptr || std::string(value) != "0";
 }
 
+// Who works on an environment, for measurements.
+Group wanted_group(const DeviceSpec& spec) {
+  const char* value = std::getenv("STICTION_CUDA_GROUP");
+  const std::string name = value == nullptr ? "" : value;
+  if (name.empty()) return Group::chosen;
+  if (name == "warp") return Group::warp;
+  if (name == "block") return Group::block;
+  if (name != "thread")
+    throw ArgumentError("STICTION_CUDA_GROUP = '" + name + "': must be thread, warp or block");
+  if (!fits_thread(spec.host.view()))
+    throw ArgumentError(
+        "STICTION_CUDA_GROUP = 'thread': the model has contact pairs, or more than " +
+        std::to_string(ThreadSizes::nv) + " dofs or actuators, or more than " +
+        std::to_string(ThreadSizes::nbody) + " bodies");
+  return Group::thread;
+}
+
+DeviceLayout layout_of(const DeviceSpec& spec, Group group) {
+  const bool by_thread =
+      group == Group::thread || (group == Group::chosen && fits_thread(spec.host.view()));
+  return DeviceLayout(spec, unused_on_device, by_thread);
+}
+
 }  // namespace
 
 CudaDevice::CudaDevice(const DeviceSpec& spec, int number)
     : spec_(spec),
       number_(number),
       n_(spec.given.num_envs),
-      layout_(spec, unused_on_device),
+      group_(wanted_group(spec)),
+      layout_(layout_of(spec, group_)),
       bytes_(layout_.bytes),
       stream_(reinterpret_cast<cudaStream_t>(spec.given.stream)),
       own_(at(kFields)),
@@ -47,7 +71,7 @@ CudaDevice::CudaDevice(const DeviceSpec& spec, int number)
   static_assert(kDeviceCounters == kCounters);
   static_assert(sizeof(FieldRows) == 2 * sizeof(void*));
   const OnDevice here(number_);
-  check_here(make_plan(spec.host.view(), plan_), ": preparing the kernels");
+  check_here(make_plan(spec.host.view(), group_, plan_), ": preparing the kernels");
   require_memory(name(), layout_.bytes + spec.host.array_bytes(),
                  "a batch of " + std::to_string(n_) + " environments");
   memory_ = device_memory(layout_.bytes);
@@ -67,7 +91,7 @@ CudaDevice::CudaDevice(const DeviceSpec& spec, int number)
   std::array<std::byte*, kFields> reference_rows{};
   for (std::size_t f = 0; f < at(kFields); ++f) {
     if (layout_.first[f] != DeviceLayout::kNone)
-      fields_[f] = {place(layout_.first[f]), layout_.stride[f]};
+      fields_.of[f] = {place(layout_.first[f]), layout_.stride[f]};
     if (layout_.reference[f] != DeviceLayout::kNone)
       reference_rows[f] = place(layout_.reference[f]);
   }
@@ -95,6 +119,7 @@ std::string CudaDevice::description() const {
   text << "; " << bytes() / 1000000 << " MB for " << n_ << " environments";
   for (int k = 0; k < kKernels; ++k) {
     const KernelPlan& kernel = plan_.kernel[k];
+    if (kernel.lanes == 0) continue;
     text << "\n"
          << kernel_name(static_cast<Kernel>(k)) << ": " << kernel.lanes << " lanes, "
          << kernel.registers << " registers, " << kernel.local_bytes << " bytes of local memory, "
@@ -107,8 +132,8 @@ std::string CudaDevice::description() const {
 
 std::byte* CudaDevice::rows(Field f) const {
   const cpu::FieldSpec& s = spec_.host.specs()[at(f)];
-  if (s.kind == FieldKind::param && fields_[at(f)].stride == 0) return nullptr;
-  return fields_[at(f)].first;
+  if (s.kind == FieldKind::param && fields_.of[at(f)].stride == 0) return nullptr;
+  return fields_.of[at(f)].first;
 }
 
 // From memory of the host that may change afterwards.
@@ -118,7 +143,9 @@ void CudaDevice::upload(std::byte* to, const void* from, std::size_t bytes) {
 }
 
 void CudaDevice::upload_tables() {
-  upload(place(layout_.field_rows), fields_.data(), sizeof fields_);
+  upload(place(layout_.field_rows), &fields_, sizeof fields_);
+  graphs_.clear();  // they hold the table
+  ++model_version_;
 }
 
 void CudaDevice::make_own(Field f) {
@@ -133,7 +160,7 @@ void CudaDevice::make_own(Field f) {
       repeat(t, nullptr, n_, place_of<const std::uint32_t>(layout_.reference[at(f)]), stream_),
       ": filling a parameter");
   // a stride of 0 is what says that a parameter is shared: of a row of nothing, too
-  fields_[at(f)] = {rows.get(), row};
+  fields_.of[at(f)] = {rows.get(), row};
   own_[at(f)] = std::move(rows);
   bytes_ += at(n_) * row;
   upload_tables();
@@ -141,7 +168,7 @@ void CudaDevice::make_own(Field f) {
 
 void CudaDevice::make_shared(Field f) {
   const OnDevice here(number_);
-  fields_[at(f)] = {place(layout_.reference[at(f)]), 0};
+  fields_.of[at(f)] = {place(layout_.reference[at(f)]), 0};
   upload_tables();
   own_[at(f)] = {};
   bytes_ -= at(n_) * layout_.row_bytes[at(f)];
@@ -281,11 +308,11 @@ void CudaDevice::enqueue(const Launch& of, int steps, cudaStream_t stream) {
   for (int k = 0; k < launches; ++k) {
     l.first = k == 0, l.last = k == launches - 1;
     if (poison_) check_here(spoil(lists().spoiled(true), l, false, stream), ": poisoning a step");
-    check_here(launch_step(l, model_, plan_, stream), ": launching a step");
+    check_here(launch_step(l, fields_, model_, plan_, stream), ": launching a step");
   }
   if (poison_)
     check_here(spoil(lists().spoiled(false), l, true, stream), ": poisoning the refresh");
-  check_here(launch_refresh(l, model_, plan_, stream), ": launching the refresh");
+  check_here(launch_refresh(l, fields_, model_, plan_, stream), ": launching the refresh");
 }
 
 // On a stream of its own: the caller's may be the legacy one, which can't be captured.
@@ -406,7 +433,7 @@ void CudaDevice::wait() {
 }  // namespace cuda
 
 std::size_t cuda_device_bytes(const DeviceSpec& spec) {
-  return DeviceLayout(spec, cuda::unused_on_device).bytes + spec.host.array_bytes();
+  return cuda::layout_of(spec, cuda::wanted_group(spec)).bytes + spec.host.array_bytes();
 }
 
 std::unique_ptr<Device> make_cuda_device(const DeviceSpec& spec, int number) {

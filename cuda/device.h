@@ -60,7 +60,9 @@ class CudaDevice final : public Device {
   // The caller captures a graph of its own on the stream: graphs can't be launched into it.
   bool capturing() const;
   const physics::ModelView& model() const { return model_; }
-  int model_version() const { return model_version_; }  // graphs of another one are stale
+  int model_version() const {
+    return model_version_;
+  }  // of it and of the table: graphs of another are stale
   int num_envs() const { return n_; }
   void add_bytes(std::size_t bytes) { bytes_ += bytes; }
   void check_here(cudaError_t result, const char* doing) const {
@@ -76,13 +78,14 @@ class CudaDevice final : public Device {
   void upload_tables();
   void upload(std::byte* to, const void* from, std::size_t bytes);
   const int* upload_ids(const int* ids, int n);
-  RowLists lists() const { return {spec_.host.specs(), layout_, fields_.data(), memory_.get()}; }
+  RowLists lists() const { return {spec_.host.specs(), layout_, fields_.of, memory_.get()}; }
   template <class F>
   void in_chunks(std::span<const RowCopy> rows, int n, const F& f);
   cudaGraphExec_t graph(int steps);
 
   DeviceSpec spec_;
   int number_, n_;
+  Group group_;
   DeviceLayout layout_;
   std::size_t bytes_;
   cudaStream_t stream_;
@@ -93,7 +96,7 @@ class CudaDevice final : public Device {
   int ids_sent_ = 0;  // what lies in ids_, and on the device
   Event staging_done_, ids_done_, order_;
   Stream capture_;
-  std::array<FieldRows, cpu::kFields> fields_{};
+  RowTable fields_{};
   physics::ModelView model_;
   Plan plan_;
   bool use_graphs_, poison_;

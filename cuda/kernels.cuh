@@ -11,8 +11,11 @@ namespace stiction::cuda {
 
 const char* kernel_name(Kernel k);
 
+// Who works on an environment; by the numbers of docs/performance.md unless the caller says.
+enum class Group { chosen, thread, warp, block };
+
 struct KernelPlan {
-  int lanes;  // of an environment: a warp, or the whole block
+  int lanes;  // of an environment: one, a warp, or the whole block; 0: the model has no such kernel
   int threads_per_block;
   int shared_bytes;  // dynamic, per block
   int static_bytes;  // static shared memory, per block
@@ -26,16 +29,17 @@ struct Plan {
   const KernelPlan& operator[](Kernel k) const { return kernel[static_cast<int>(k)]; }
 };
 
-// For the current device. Pointers of the model are not read, only its sizes.
-cudaError_t make_plan(const physics::ModelView& model, Plan& plan);
+// For the current device. Pointers of the model are not read, only its sizes. A thread only where
+// fits_thread (thread.h); a block serves `solve`, with a warp for the rest.
+cudaError_t make_plan(const physics::ModelView& model, Group group, Plan& plan);
 
 // The model's pointers and those of the launch are to device memory; launch.fields has rows for all
-// fields but those of unused_on_device (arena.h).
-cudaError_t launch_refresh(const Launch& l, const physics::ModelView& m, const Plan& plan,
-                           cudaStream_t stream);
+// fields but those of unused_on_device (arena.h), and `rows` is a copy of it on the host.
+cudaError_t launch_refresh(const Launch& l, const RowTable& rows, const physics::ModelView& m,
+                           const Plan& plan, cudaStream_t stream);
 
 // The kernels of a step, one after the other.
-cudaError_t launch_step(const Launch& l, const physics::ModelView& m, const Plan& plan,
-                        cudaStream_t stream);
+cudaError_t launch_step(const Launch& l, const RowTable& rows, const physics::ModelView& m,
+                        const Plan& plan, cudaStream_t stream);
 
 }  // namespace stiction::cuda

@@ -16,6 +16,16 @@
 
 STICTION_PHYSICS_BEGIN
 
+// Without pairs, in the place of collide.
+template <class Team>
+STICTION_FN void no_points(const Team& team, const ModelView& m, EnvView<float>& e) {
+  team.for_each(m.nbody + 1, [&](int b) { e.body_pointadr[b] = 0; });
+  team.once([&] {
+    e.npoint[0] = e.ncross[0] = 0;
+    e.ncon[0] = 0.0f;
+  });
+}
+
 template <class Team>
 STICTION_FN void dynamics_body(const Team& team, const ModelView& m, const Launch& l, int env,
                                EnvView<float>& e) {
@@ -26,6 +36,7 @@ STICTION_FN void dynamics_body(const Team& team, const ModelView& m, const Launc
   bias(team, m, e);
   actuation(team, m, e);
   rows(team, m, e);
+  if (!cuda::has_kernel(m, cuda::Kernel::collide)) no_points(team, m, e);
 }
 
 template <class Team>
@@ -85,12 +96,18 @@ STICTION_FN void bind_structure(const LaneTeam<Group>& team, const ModelView& m,
   });
 }
 
+// The first kernel decides what is computed.
+template <cuda::Kernel kernel, class Team>
+STICTION_FN bool takes_part(const Team& team, const Launch& l, int env) {
+  if constexpr (kernel == cuda::Kernel::dynamics) return is_chosen(team, l, env);
+  return l.books.store[env] != 0;
+}
+
 // A kernel for one environment; `share` is the group's fast memory, `e` lies there too.
 template <cuda::Kernel kernel, class Team>
 STICTION_FN void run_kernel(const Team& team, const ModelView& m, const Launch& l, int env,
                             const Arena& arena, std::byte* share, EnvView<float>& e) {
-  // dynamics decides what is computed
-  if (kernel == cuda::Kernel::dynamics ? !is_chosen(team, l, env) : l.books.store[env] == 0) return;
+  if (!takes_part<kernel>(team, l, env)) return;
   bind_rows(team, l, env, e);
   const int npoint = kernel == cuda::Kernel::solve ? e.npoint[0] : 0;
   enter_arena(team, l, env, arena, share, npoint, e);

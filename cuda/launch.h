@@ -15,6 +15,10 @@ struct FieldRows {
   std::size_t stride;
 };
 
+struct RowTable {
+  FieldRows of[physics::kFields];
+};
+
 // Counters of an environment over its steps, then its histogram of iterations.
 enum Counter {
   kEnvSteps,
@@ -47,5 +51,18 @@ struct Launch {
   bool first, last;            // step of a run
   bool moves;                  // false: forces of a state that stays
 };
+
+// The largest model of a thread. Without pairs, all environments of a warp do the same but for
+// their numbers of iterations.
+struct ThreadSizes : physics::SizesView {
+  static constexpr int nv = 8, nq = 2 * nv, njnt = nv, nu = nv, nbody = 10;
+  static constexpr int ntri = nv * (nv + 1) / 2, nv1 = nv + 1, nbody1 = nbody + 1;
+  static constexpr int ngeom = 0, nsite = 0, nmocap = 0, nwrap = 0, npair = 0, nslot = 0;
+  static constexpr int nsensordata = 0, nanchor = 0, nmoment = 0;  // never a thread's own
+};
+constexpr bool fits_thread(const physics::SizesView& m) {
+  return m.npair == 0 && m.nv <= ThreadSizes::nv && m.nu <= ThreadSizes::nu &&
+         m.nbody <= ThreadSizes::nbody;
+}
 
 }  // namespace stiction::cuda

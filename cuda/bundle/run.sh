@@ -44,11 +44,17 @@ if [ "$quick" = --quick ]; then envs=1,256,4096,8192; fi
 bench=$?
 [ -s "$work/bench.json" ] || echo null >"$work/bench.json"
 
+# A warp and a thread per environment side by side.
+"$here/bin/bench_device" --device cuda --groups warp,thread --envs "$envs" \
+  --json "$work/groups.json" "$here"/small/*.xml || bench=$?
+[ -s "$work/groups.json" ] || echo null >"$work/groups.json"
+
 {
   printf '{"device": "%s", "driver": "%s", "tests_status": %d, "sanitizer": "%s", "bench_status": %d,\n' \
     "$device" "$driver" "$tests" "$sanitizer" "$bench"
   printf '"tests": '; cat "$work/tests.json"
   printf ',\n"bench": '; cat "$work/bench.json"
+  printf ',\n"groups": '; cat "$work/groups.json"
   printf '}\n'
 } >"$result"
 echo "tests $tests, sanitizer $sanitizer, bench $bench: $result"

@@ -39,7 +39,7 @@ std::size_t number_bytes(const FieldSpec& s) {
 
 }  // namespace
 
-DeviceLayout::DeviceLayout(const DeviceSpec& spec, bool (*unused)(Field)) {
+DeviceLayout::DeviceLayout(const DeviceSpec& spec, bool (*unused)(Field), bool scratch_by_field) {
   const cpu::FieldSpecs& specs = spec.host.specs();
   const std::size_t n = at(spec.given.num_envs);
   const auto take = [&](std::size_t size) {
@@ -76,15 +76,22 @@ DeviceLayout::DeviceLayout(const DeviceSpec& spec, bool (*unused)(Field)) {
   staging_bytes = std::max({kStaging, rounded(all, kAlign), n * sizeof(std::uint32_t)});
   staging = take(staging_bytes);
 
-  // scratch of one environment side by side: a team works in one place
+  // a team works in one place, threads side by side on one field
   std::size_t region = 0;
   scratch = bytes;
   for_fields(specs, {FieldKind::scratch}, [&](Field f, const FieldSpec& s) {
     first[at(f)] = kNone;
     if (unused != nullptr && unused(f)) return;
-    first[at(f)] = bytes + region;
-    region += rounded(number_bytes(s) * at(s.size()), kAlign);
+    const std::size_t row = number_bytes(s) * at(s.size());
+    if (scratch_by_field) {
+      stride[at(f)] = row;
+      first[at(f)] = take(n * row);
+    } else {
+      first[at(f)] = bytes + region;
+      region += rounded(row, kAlign);
+    }
   });
+  if (scratch_by_field) return;
   region = rounded(region, cpu::kCacheLine);
   for_fields(specs, {FieldKind::scratch},
              [&](Field f, const FieldSpec&) { stride[at(f)] = region; });

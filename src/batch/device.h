@@ -93,8 +93,10 @@ class Device {
 // Where everything of a batch lies in one allocation: dense rows, the model's rows, a region of
 // scratch for each environment, books. In bytes from its beginning.
 struct DeviceLayout {
-  // No scratch for fields that are `unused`.
-  explicit DeviceLayout(const DeviceSpec& spec, bool (*unused)(cpu::Field) = nullptr);
+  // No scratch for fields that are `unused`; that of one environment side by side, or that of one
+  // field of all environments.
+  explicit DeviceLayout(const DeviceSpec& spec, bool (*unused)(cpu::Field) = nullptr,
+                        bool scratch_by_field = false);
 
   static constexpr std::size_t kNone = ~std::size_t{0};
   std::array<std::size_t, cpu::kFields> first{};      // row of environment 0; kNone: no rows

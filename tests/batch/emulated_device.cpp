@@ -33,7 +33,8 @@ class EmulatedDevice final : public Device {
       : spec_(spec),
         n_(spec.given.num_envs),
         // one lane factors by lists
-        layout_(spec, lanes == Lanes::one ? nullptr : cuda::unused_on_device),
+        layout_(spec, lanes == Lanes::one ? nullptr : cuda::unused_on_device,
+                lanes == Lanes::thread),
         share_bytes_(emulated_share()),
         memory_(layout_.bytes),
         share_(at(share_bytes_)),
@@ -189,7 +190,7 @@ class EmulatedDevice final : public Device {
       l.first = k == 0, l.last = k == launches - 1;
       if (poison_) for_words(lists().spoiled(true), l.envs, l.count, physics::Spoil{l, false});
       for (const Kernel kernel : {Kernel::dynamics, Kernel::collide, Kernel::solve, Kernel::move})
-        launch(kernel, l);
+        if (cuda::has_kernel(model_, kernel)) launch(kernel, l);
     }
     if (poison_) for_words(lists().spoiled(false), l.envs, l.count, physics::Spoil{l, true});
     launch(Kernel::refresh, l);
@@ -239,7 +240,8 @@ int& emulated_share() {
 void register_emulated_device() {
   const auto add = [](const std::string& name, Lanes lanes) {
     register_device(name, [lanes](const DeviceSpec& spec) {
-      return std::make_unique<EmulatedDevice>(spec, lanes);
+      const bool thread = lanes == Lanes::one && cuda::fits_thread(spec.host.view());
+      return std::make_unique<EmulatedDevice>(spec, thread ? Lanes::thread : lanes);
     });
   };
   add("emulated", Lanes::one), add("emulated_warp", Lanes::warp);

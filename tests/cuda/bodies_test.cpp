@@ -102,7 +102,7 @@ TEST_P(Bodies, AStepOnLanesIsTheConvergedStep) {
     EXPECT_LT(error_of_a_step(b), 1e-4) << where;
     EXPECT_EQ(b.counts().frozen, 0u) << where;
     // those begin in the air
-    const bool falls = GetParam() == "h1" || GetParam() == "panda";
+    const bool falls = GetParam() == "h1" || GetParam() == "panda" || b.model().npair == 0;
     EXPECT_EQ(b.counts().contacts > 0, !falls) << where;
   }
 }

@@ -25,7 +25,7 @@ WIDE_IN_SOLVE = {"ld.param.f64", "cvt.rn.f32.f64"}
 
 def kernel_of(symbol: str) -> str | None:
     """Name of the kernel that a mangled symbol instantiates."""
-    group = re.search(r"(warp|block)_per_env\w*?KernelE(\d)E", symbol)
+    group = re.search(r"(thread|warp|block)_per_env\w*?KernelE(\d)E", symbol)
     return f"{KERNELS[int(group[2])]} by a {group[1]}" if group else None
 
 
