@@ -187,11 +187,11 @@ def timed(engine, ctrl) -> float:
     return time.perf_counter() - begin
 
 
-def creep_warp(scene, device, settle=2.0, seconds=1.0) -> float:
+def creep_warp(scene, room, device, settle=2.0, seconds=1.0) -> float:
     ours = scene.load()
     mj = mujoco_model(scene, ours.timestep, tilted())
     converged(mj)
-    theirs = Warp(mj, Room(scene, ours, ours.timestep, 0.2), 1, device, start_state(ours))
+    theirs = Warp(mj, room, 1, device, start_state(ours))
     walk = lambda s: [theirs.step() for _ in range(round(s / ours.timestep / HOLD))]
     walk(settle)
     data = mujoco.MjData(mj)
@@ -210,13 +210,13 @@ def converged(mj) -> None:
     mj.opt.iterations, mj.opt.ls_iterations = max(mj.opt.iterations, 100), max(mj.opt.ls_iterations, 50)
 
 
-def creeps(scene, device) -> dict:
+def creeps(scene, room, device) -> dict:
     """um/s of ours, mujoco_warp and MuJoCo."""
     if not scene.load().nkey or scene.name == "humanoid_mujoco":  # which stands on no servos
         return {"creep_um_s": "", "mjw_creep_um_s": "", "mj_creep_um_s": ""}
     um = lambda x: f"{1e6 * x:.3g}"
     return {"creep_um_s": um(creep_ours(scene, device=device)),
-            "mjw_creep_um_s": um(creep_warp(scene, device)),
+            "mjw_creep_um_s": um(creep_warp(scene, room, device)),
             "mj_creep_um_s": um(creep_mujoco(scene))}  # fmt: skip
 
 
@@ -339,7 +339,7 @@ def main() -> None:
         print("A check of this script on a CPU: NOT A RESULT. mujoco_warp is made for GPUs.")
     facts = {"device": name, "result": there.is_cuda, "mujoco_warp": mjw.__version__,
              "warp": wp.__version__, "mujoco": mujoco.__version__, "stiction": stiction.__version__,
-             "kernels": "", "steps_per_call": HOLD, "calls": a.calls, "rounds": a.rounds,
+             "steps_per_call": HOLD, "calls": a.calls, "rounds": a.rounds,
              "failed": []}  # fmt: skip
     folder = a.out or (RESULTS / slug(name) if there.is_cuda else None)
     found, rows, creep, rooms = robots(a.models, a.folder), [], {}, {}
@@ -354,7 +354,7 @@ def main() -> None:
                 if scene.name not in rooms:
                     dt = TIMESTEPS.get(scene.name, model.timestep)
                     rooms[scene.name] = Room(scene, model, dt, min(2.0, a.warm_up + 0.1))
-                    creep[scene.name] = creeps(scene, a.device)
+                    creep[scene.name] = creeps(scene, rooms[scene.name], a.device)
                 row = compare(scene, num_envs, rooms[scene.name], a) | creep[scene.name]
             except Exception as e:  # the other robots are worth having
                 traceback.print_exc()

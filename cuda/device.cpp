@@ -26,12 +26,6 @@ constexpr std::size_t at(Field f) {
   return static_cast<std::size_t>(f);
 }
 
-// Tests compare with plain launches.
-bool wants_graphs() {
-  const char* value = std::getenv("STICTION_CUDA_GRAPHS");
-  return value == nullptr || std::string(value) != "0";
-}
-
 }  // namespace
 
 CudaDevice::CudaDevice(const DeviceSpec& spec, int number)
@@ -42,12 +36,17 @@ CudaDevice::CudaDevice(const DeviceSpec& spec, int number)
       bytes_(layout_.bytes),
       stream_(reinterpret_cast<cudaStream_t>(spec.given.stream)),
       own_(at(kFields)),
-      use_graphs_(wants_graphs()),
+      switches_(read_switches()),
       poison_(std::getenv("STICTION_POISON") != nullptr) {
   static_assert(kDeviceCounters == kCounters);
   static_assert(sizeof(FieldRows) == 2 * sizeof(void*));
+  if (!has_collide_blocks(switches_.collide_blocks))
+    throw ArgumentError(
+        "STICTION_CUDA_COLLIDE_BLOCKS = " + std::to_string(switches_.collide_blocks) +
+        ": not in this build, configure it with -D STICTION_CUDA_VARIANTS=ON");
   const OnDevice here(number_);
-  check_here(make_plan(spec.host.view(), plan_), ": preparing the kernels");
+  check_here(make_plan(spec.host.view(), switches_, plan_), ": preparing the kernels");
+  if (switches_.times) plan_.clock = &clock_;
   require_memory(name(), layout_.bytes + spec.host.array_bytes(),
                  "a batch of " + std::to_string(n_) + " environments");
   memory_ = device_memory(layout_.bytes);
@@ -103,6 +102,26 @@ std::string CudaDevice::description() const {
          << " environments per multiprocessor";
   }
   return text.str();
+}
+
+std::vector<KernelInfo> CudaDevice::kernels() {
+  const OnDevice here(number_);
+  std::vector<KernelInfo> found;
+  for (int k = 0; k < kKernels; ++k) {
+    const KernelPlan& p = plan_.kernel[k];
+    const KernelClock::Time& t = clock_.time(static_cast<Kernel>(k));
+    found.push_back({.name = kernel_name(static_cast<Kernel>(k)),
+                     .lanes = p.lanes,
+                     .registers = p.registers,
+                     .local_bytes = p.local_bytes,
+                     .shared_bytes = p.shared_bytes + p.static_bytes,
+                     .arena_bytes = p.arena.bytes,
+                     .envs_per_sm = p.envs_per_sm,
+                     .occupancy = p.occupancy,
+                     .launches = t.launches,
+                     .seconds = t.seconds});
+  }
+  return found;
 }
 
 std::byte* CudaDevice::rows(Field f) const {
@@ -262,7 +281,7 @@ void CudaDevice::enqueue(const int* ids, int n, int steps, bool store_frozen, cu
 
 // Captured on a stream of its own: the caller's may be the legacy one, which can't be captured.
 cudaGraphExec_t CudaDevice::graph(int steps) {
-  if (!use_graphs_ || steps > kMostGraphSteps) return nullptr;
+  if (!switches_.graphs || steps > kMostGraphSteps) return nullptr;
   if (const auto found = graphs_.find(steps); found != graphs_.end()) return found->second.get();
   check_here(cudaStreamBeginCapture(capture_.get(), cudaStreamCaptureModeThreadLocal),
              ": capturing a step");

@@ -24,6 +24,7 @@ class CudaDevice final : public Device {
   std::string name() const override { return "cuda:" + std::to_string(number_); }
   std::string description() const override;
   std::size_t bytes() const override { return bytes_; }
+  std::vector<KernelInfo> kernels() override;
   int number() const override { return number_; }
 
   std::byte* rows(cpu::Field f) const override;
@@ -76,8 +77,10 @@ class CudaDevice final : public Device {
   Stream capture_;
   std::array<FieldRows, cpu::kFields> fields_{};
   physics::ModelView model_;
+  Switches switches_;
+  KernelClock clock_;
   Plan plan_;
-  bool use_graphs_, poison_;
+  bool poison_;
   std::map<int, Executable> graphs_;  // by the number of steps of all environments
 };
 

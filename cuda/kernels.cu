@@ -15,7 +15,7 @@ constexpr int kThreads = 128;  // of a block: four environments, or one
 
 // Blocks that share the registers of an SM: the most without a spill, but of pairs with a box.
 template <Kernel kernel>
-constexpr int kBlocks = kernel == Kernel::collide ? 3 : 5;
+constexpr int kBlocks = kernel == Kernel::collide ? cuda::kCollideBlocks : 5;
 
 // Shared memory of an environment: its view, then its share of fast memory.
 template <Kernel kernel, class Team>
@@ -27,8 +27,8 @@ __device__ __forceinline__ void run_in(const Team& team, const ModelView& m, con
                      view);
 }
 
-template <Kernel kernel>
-__global__ void __launch_bounds__(kThreads, kBlocks<kernel>)
+template <Kernel kernel, int blocks = kBlocks<kernel>>
+__global__ void __launch_bounds__(kThreads, blocks)
     warp_per_env(const __grid_constant__ Launch l, const __grid_constant__ ModelView m,
                  const __grid_constant__ Arena arena) {
   extern __shared__ __align__(16) std::byte memory[];
@@ -60,10 +60,22 @@ using KernelFunction = void (*)(Launch, ModelView, Arena);
 // Beyond this order the factor is worth a block; the other stages have a warp.
 constexpr int kWarpOrder = 64;
 
-KernelFunction function_of(Kernel k, bool block) {
+// Null: not in this build.
+KernelFunction collide_of(int blocks) {
+  switch (blocks) {
+    case kCollideBlocks: return physics::warp_per_env<Kernel::collide>;
+#ifdef STICTION_CUDA_VARIANTS
+    case 2: return physics::warp_per_env<Kernel::collide, 2>;
+    case 4: return physics::warp_per_env<Kernel::collide, 4>;
+#endif
+    default: return nullptr;
+  }
+}
+
+KernelFunction function_of(Kernel k, bool block, int bound) {
   switch (k) {
     case Kernel::dynamics: return physics::warp_per_env<Kernel::dynamics>;
-    case Kernel::collide: return physics::warp_per_env<Kernel::collide>;
+    case Kernel::collide: return collide_of(bound);
     case Kernel::solve:
       return block ? physics::block_per_env<Kernel::solve> : physics::warp_per_env<Kernel::solve>;
     case Kernel::move: return physics::warp_per_env<Kernel::move>;
@@ -82,13 +94,14 @@ int most_bytes(const Arena& a, const ModelView& m) {
 
 // The arena gets three quarters of the shared memory that the registers leave to each environment;
 // the rest serves as L1 cache for the model and the rows.
-cudaError_t plan_kernel(Kernel kernel, const ModelView& m, KernelPlan& p) {
+cudaError_t plan_kernel(Kernel kernel, const ModelView& m, const Switches& s, KernelPlan& p) {
   int device = 0;
   cudaDeviceProp card;
   STICTION_TRY(cudaGetDevice(&device));
   STICTION_TRY(cudaGetDeviceProperties(&card, device));
   const bool block = kernel == Kernel::solve && m.nv > kWarpOrder;
-  const auto function = function_of(kernel, block);
+  p.bound = kernel == Kernel::collide ? s.collide_blocks : 0;
+  const auto function = function_of(kernel, block, p.bound);
   cudaFuncAttributes attributes;
   STICTION_TRY(cudaFuncGetAttributes(&attributes, function));
   p.lanes = block ? physics::kThreads : physics::kWarp;
@@ -104,7 +117,8 @@ cudaError_t plan_kernel(Kernel kernel, const ModelView& m, KernelPlan& p) {
   if (blocks < 1) return cudaErrorLaunchOutOfResources;
   const auto fixed = card.reservedSharedMemPerBlock + attributes.sharedSizeBytes;
   const auto of_block =
-      std::min(card.sharedMemPerMultiprocessor * 3 / 4 / static_cast<std::size_t>(blocks),
+      std::min(card.sharedMemPerMultiprocessor * static_cast<std::size_t>(s.arena_percent) / 100 /
+                   static_cast<std::size_t>(blocks),
                card.sharedMemPerBlockOptin);
   const int room =
       (static_cast<int>(of_block) - static_cast<int>(fixed)) / envs - physics::kViewBytes;
@@ -119,6 +133,8 @@ cudaError_t plan_kernel(Kernel kernel, const ModelView& m, KernelPlan& p) {
   STICTION_TRY(cudaOccupancyMaxActiveBlocksPerMultiprocessor(
       &blocks, function, p.threads_per_block, static_cast<std::size_t>(p.shared_bytes)));
   p.envs_per_sm = envs * blocks;
+  p.occupancy = static_cast<double>(blocks * p.threads_per_block) /
+                static_cast<double>(card.maxThreadsPerMultiProcessor);
   return cudaSuccess;
 }
 
@@ -127,9 +143,11 @@ cudaError_t launch(Kernel kernel, const Launch& l, const ModelView& m, const Pla
   if (l.count == 0) return cudaSuccess;
   const KernelPlan& p = plan[kernel];
   const int envs = p.threads_per_block / p.lanes;
-  const KernelFunction function = function_of(kernel, p.lanes != physics::kWarp);
+  const KernelFunction function = function_of(kernel, p.lanes != physics::kWarp, p.bound);
+  if (plan.clock != nullptr) plan.clock->before(kernel, stream);
   function<<<(l.count + envs - 1) / envs, p.threads_per_block,
              static_cast<std::size_t>(p.shared_bytes), stream>>>(l, m, p.arena);
+  if (plan.clock != nullptr) plan.clock->after(stream);
   return cudaGetLastError();
 }
 
@@ -140,9 +158,13 @@ const char* kernel_name(Kernel k) {
   return kNames[static_cast<int>(k)];
 }
 
-cudaError_t make_plan(const ModelView& m, Plan& plan) {
+bool has_collide_blocks(int blocks) {
+  return collide_of(blocks) != nullptr;
+}
+
+cudaError_t make_plan(const ModelView& m, const Switches& switches, Plan& plan) {
   for (int k = 0; k < kKernels; ++k)
-    STICTION_TRY(plan_kernel(static_cast<Kernel>(k), m, plan.kernel[k]));
+    STICTION_TRY(plan_kernel(static_cast<Kernel>(k), m, switches, plan.kernel[k]));
   return cudaSuccess;
 }
 

@@ -5,7 +5,9 @@
 #include <cuda_runtime_api.h>
 
 #include "cuda/arena.h"
+#include "cuda/kernel_clock.h"
 #include "cuda/launch.h"
+#include "cuda/switches.h"
 
 namespace stiction::cuda {
 
@@ -19,15 +21,21 @@ struct KernelPlan {
   int registers;     // per thread
   int local_bytes;   // per thread: stack and spills
   int envs_per_sm;   // resident
+  double occupancy;  // of them, as a share of the threads that a multiprocessor can hold
+  int bound;         // blocks per multiprocessor that its registers were made for; 0: there is one
   Arena arena;
 };
 struct Plan {
   KernelPlan kernel[kKernels];
+  KernelClock* clock = nullptr;  // null: nobody asked
   const KernelPlan& operator[](Kernel k) const { return kernel[static_cast<int>(k)]; }
 };
 
+// Whether this build has `collide` for so many blocks per multiprocessor.
+bool has_collide_blocks(int blocks);
+
 // For the current device. Pointers of the model are not read, only its sizes.
-cudaError_t make_plan(const physics::ModelView& model, Plan& plan);
+cudaError_t make_plan(const physics::ModelView& model, const Switches& switches, Plan& plan);
 
 // The model's pointers and those of the launch are to device memory; launch.fields has rows for all
 // fields but those of unused_on_device (arena.h).
