@@ -1,6 +1,7 @@
 #!/bin/sh
 # mujoco_warp and stiction on one device: joins the parts, then runs bench/compare_mjwarp.py with the
-# Python and the packages in them. Needs an NVIDIA driver, tar and xz or any Python; no network.
+# Python and the packages in them. Needs an NVIDIA driver, tar and gzip; no network. For a check of itself
+# with --device cpu it needs cpu.tar.gz, too.
 #
 # usage: compare.sh [ARGUMENTS of compare_mjwarp.py]
 #
@@ -26,13 +27,9 @@ if [ ! -d "$to" ]; then
   fresh=$to.$$
   mkdir -p "$fresh"
   join >"$fresh/joined"
-  if command -v xz >/dev/null; then
-    xz -dc -T0 "$fresh/joined" | tar -x -C "$fresh"
-  else
-    python3 -c 'import sys, tarfile; tarfile.open(sys.argv[1]).extractall(sys.argv[2])' \
-      "$fresh/joined" "$fresh"
-  fi
+  tar -xzf "$fresh/joined" -C "$fresh"
   rm "$fresh/joined"
+  [ ! -e "$here/cpu.tar.gz" ] || tar -xzf "$here/cpu.tar.gz" -C "$fresh"
   mv "$fresh" "$to" 2>/dev/null || rm -rf "$fresh"
 fi
 
