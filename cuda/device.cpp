@@ -26,27 +26,18 @@ constexpr std::size_t at(Field f) {
   return static_cast<std::size_t>(f);
 }
 
-// Tests compare with plain launches.
-bool wants_graphs() {
-  const char* value = std::getenv("STICTION_CUDA_GRAPHS");
-  return value == nullptr || std::string(value) != "0";
-}
-
-// Who works on an environment, for measurements.
-Group wanted_group(const DeviceSpec& spec) {
-  const char* value = std::getenv("STICTION_CUDA_GROUP");
-  const std::string name = value == nullptr ? "" : value;
-  if (name.empty()) return Group::chosen;
-  if (name == "warp") return Group::warp;
-  if (name == "block") return Group::block;
-  if (name != "thread")
-    throw ArgumentError("STICTION_CUDA_GROUP = '" + name + "': must be thread, warp or block");
-  if (!fits_thread(spec.host.view()))
+// What this build and the model can do.
+Switches switches_for(const DeviceSpec& spec) {
+  const Switches s = read_switches();
+  if (!has_collide_blocks(s.collide_blocks))
+    throw ArgumentError("STICTION_CUDA_COLLIDE_BLOCKS = " + std::to_string(s.collide_blocks) +
+                        ": not in this build, configure it with -D STICTION_CUDA_VARIANTS=ON");
+  if (s.group == Group::thread && !fits_thread(spec.host.view()))
     throw ArgumentError(
         "STICTION_CUDA_GROUP = 'thread': the model has contact pairs, or more than " +
         std::to_string(ThreadSizes::nv) + " dofs or actuators, or more than " +
         std::to_string(ThreadSizes::nbody) + " bodies");
-  return Group::thread;
+  return s;
 }
 
 DeviceLayout layout_of(const DeviceSpec& spec, Group group) {
@@ -61,17 +52,17 @@ CudaDevice::CudaDevice(const DeviceSpec& spec, int number)
     : spec_(spec),
       number_(number),
       n_(spec.given.num_envs),
-      group_(wanted_group(spec)),
-      layout_(layout_of(spec, group_)),
+      switches_(switches_for(spec)),
+      layout_(layout_of(spec, switches_.group)),
       bytes_(layout_.bytes),
       stream_(reinterpret_cast<cudaStream_t>(spec.given.stream)),
       own_(at(kFields)),
-      use_graphs_(wants_graphs()),
       poison_(std::getenv("STICTION_POISON") != nullptr) {
   static_assert(kDeviceCounters == kCounters);
   static_assert(sizeof(FieldRows) == 2 * sizeof(void*));
   const OnDevice here(number_);
-  check_here(make_plan(spec.host.view(), group_, plan_), ": preparing the kernels");
+  check_here(make_plan(spec.host.view(), switches_, plan_), ": preparing the kernels");
+  if (switches_.times) plan_.clock = &clock_;
   require_memory(name(), layout_.bytes + spec.host.array_bytes(),
                  "a batch of " + std::to_string(n_) + " environments");
   memory_ = device_memory(layout_.bytes);
@@ -128,6 +119,27 @@ std::string CudaDevice::description() const {
          << " environments per multiprocessor";
   }
   return text.str();
+}
+
+std::vector<KernelInfo> CudaDevice::kernels() {
+  const OnDevice here(number_);
+  std::vector<KernelInfo> found;
+  for (int k = 0; k < kKernels; ++k) {
+    const KernelPlan& p = plan_.kernel[k];
+    if (p.lanes == 0) continue;
+    const KernelClock::Time& t = clock_.time(static_cast<Kernel>(k));
+    found.push_back({.name = kernel_name(static_cast<Kernel>(k)),
+                     .lanes = p.lanes,
+                     .registers = p.registers,
+                     .local_bytes = p.local_bytes,
+                     .shared_bytes = p.shared_bytes + p.static_bytes,
+                     .arena_bytes = p.arena.bytes,
+                     .envs_per_sm = p.envs_per_sm,
+                     .occupancy = p.occupancy,
+                     .launches = t.launches,
+                     .seconds = t.seconds});
+  }
+  return found;
 }
 
 std::byte* CudaDevice::rows(Field f) const {
@@ -340,7 +352,7 @@ bool CudaDevice::capturing() const {
 }
 
 cudaGraphExec_t CudaDevice::graph(int steps) {
-  if (!use_graphs_ || steps > kMostGraphSteps) return nullptr;
+  if (!switches_.graphs || steps > kMostGraphSteps) return nullptr;
   const auto found = graphs_.find(steps);
   if (found != graphs_.end()) return found->second.get();
   const auto work = [&](cudaStream_t stream) { enqueue(launch(), steps, stream); };

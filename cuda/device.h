@@ -26,6 +26,7 @@ class CudaDevice final : public Device {
   std::string name() const override { return "cuda:" + std::to_string(number_); }
   std::string description() const override;
   std::size_t bytes() const override { return bytes_; }
+  std::vector<KernelInfo> kernels() override;
   int number() const override { return number_; }
 
   std::byte* rows(cpu::Field f) const override;
@@ -56,7 +57,7 @@ class CudaDevice final : public Device {
   void enqueue(const Launch& l, int steps, cudaStream_t stream);
   // A graph of what `work` gives the stream that it is given.
   Executable captured(const std::function<void(cudaStream_t)>& work);
-  bool uses_graphs() const { return use_graphs_; }
+  bool uses_graphs() const { return switches_.graphs; }
   // The caller captures a graph of its own on the stream: graphs can't be launched into it.
   bool capturing() const;
   const physics::ModelView& model() const { return model_; }
@@ -85,7 +86,7 @@ class CudaDevice final : public Device {
 
   DeviceSpec spec_;
   int number_, n_;
-  Group group_;
+  Switches switches_;
   DeviceLayout layout_;
   std::size_t bytes_;
   cudaStream_t stream_;
@@ -98,8 +99,9 @@ class CudaDevice final : public Device {
   Stream capture_;
   RowTable fields_{};
   physics::ModelView model_;
+  KernelClock clock_;
   Plan plan_;
-  bool use_graphs_, poison_;
+  bool poison_;
   int model_version_ = 0;
   std::map<int, Executable> graphs_;  // by the number of steps of all environments
 };

@@ -16,7 +16,7 @@ constexpr int kThreads = 128;  // of a block: four environments, or one
 
 // Blocks that share the registers of an SM: the most without a spill, but of pairs with a box.
 template <Kernel kernel>
-constexpr int kBlocks = kernel == Kernel::collide ? 3 : 5;
+constexpr int kBlocks = kernel == Kernel::collide ? cuda::kCollideBlocks : 5;
 
 // Shared memory of an environment: its view, then its share of fast memory.
 template <Kernel kernel, class Team>
@@ -28,8 +28,8 @@ __device__ __forceinline__ void run_in(const Team& team, const ModelView& m, con
                      view);
 }
 
-template <Kernel kernel>
-__global__ void __launch_bounds__(kThreads, kBlocks<kernel>)
+template <Kernel kernel, int blocks = kBlocks<kernel>>
+__global__ void __launch_bounds__(kThreads, blocks)
     warp_per_env(const __grid_constant__ Launch l, const __grid_constant__ ModelView m,
                  const __grid_constant__ Arena arena) {
   extern __shared__ __align__(16) std::byte memory[];
@@ -93,10 +93,22 @@ ThreadFunction thread_function(Kernel k) {
   return nullptr;
 }
 
-KernelFunction team_function(Kernel k, bool block) {
+// Null: not in this build.
+KernelFunction collide_of(int blocks) {
+  switch (blocks) {
+    case kCollideBlocks: return physics::warp_per_env<Kernel::collide>;
+#ifdef STICTION_CUDA_VARIANTS
+    case 2: return physics::warp_per_env<Kernel::collide, 2>;
+    case 4: return physics::warp_per_env<Kernel::collide, 4>;
+#endif
+    default: return nullptr;
+  }
+}
+
+KernelFunction team_function(Kernel k, bool block, int bound) {
   switch (k) {
     case Kernel::dynamics: return physics::warp_per_env<Kernel::dynamics>;
-    case Kernel::collide: return physics::warp_per_env<Kernel::collide>;
+    case Kernel::collide: return collide_of(bound);
     case Kernel::solve:
       return block ? physics::block_per_env<Kernel::solve> : physics::warp_per_env<Kernel::solve>;
     case Kernel::move: return physics::warp_per_env<Kernel::move>;
@@ -105,9 +117,9 @@ KernelFunction team_function(Kernel k, bool block) {
   return nullptr;
 }
 
-const void* function_of(Kernel k, int lanes) {
+const void* function_of(Kernel k, int lanes, int bound) {
   if (lanes == 1) return reinterpret_cast<const void*>(thread_function(k));
-  return reinterpret_cast<const void*>(team_function(k, lanes != physics::kWarp));
+  return reinterpret_cast<const void*>(team_function(k, lanes != physics::kWarp, bound));
 }
 
 // All entries with every slot active.
@@ -119,7 +131,7 @@ int most_bytes(const Arena& a, const ModelView& m) {
   if (const cudaError_t error = (call); error != cudaSuccess) return error
 
 // All of the shared memory serves as L1 cache: the threads' own memory lies there, and the rows.
-cudaError_t plan_thread(const void* function, KernelPlan& p) {
+cudaError_t plan_thread(const void* function, const cudaDeviceProp& card, KernelPlan& p) {
   STICTION_TRY(cudaFuncSetAttribute(function, cudaFuncAttributePreferredSharedMemoryCarveout,
                                     cudaSharedmemCarveoutMaxL1));
   int blocks = 0;
@@ -127,25 +139,28 @@ cudaError_t plan_thread(const void* function, KernelPlan& p) {
       cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, function, p.threads_per_block, 0));
   p.shared_bytes = 0;
   p.envs_per_sm = p.threads_per_block * blocks;
+  p.occupancy = static_cast<double>(blocks * p.threads_per_block) /
+                static_cast<double>(card.maxThreadsPerMultiProcessor);
   return cudaSuccess;
 }
 
 // The arena gets three quarters of the shared memory that the registers leave to each environment;
 // the rest serves as L1 cache for the model and the rows.
-cudaError_t plan_kernel(Kernel kernel, const ModelView& m, Group group, KernelPlan& p) {
+cudaError_t plan_kernel(Kernel kernel, const ModelView& m, const Switches& s, KernelPlan& p) {
   int device = 0;
   cudaDeviceProp card;
   STICTION_TRY(cudaGetDevice(&device));
   STICTION_TRY(cudaGetDeviceProperties(&card, device));
-  p.lanes = lanes_of(kernel, m, group);
-  const void* const function = function_of(kernel, p.lanes);
+  p.lanes = lanes_of(kernel, m, s.group);
+  p.bound = kernel == Kernel::collide ? s.collide_blocks : 0;
+  const void* const function = function_of(kernel, p.lanes, p.bound);
   cudaFuncAttributes attributes;
   STICTION_TRY(cudaFuncGetAttributes(&attributes, function));
   p.threads_per_block = physics::kThreads;
   p.static_bytes = static_cast<int>(attributes.sharedSizeBytes);
   p.registers = attributes.numRegs;
   p.local_bytes = static_cast<int>(attributes.localSizeBytes);
-  if (p.lanes == 1) return plan_thread(function, p);
+  if (p.lanes == 1) return plan_thread(function, card, p);
 
   const int envs = p.threads_per_block / p.lanes;
   int blocks = 0;
@@ -154,7 +169,8 @@ cudaError_t plan_kernel(Kernel kernel, const ModelView& m, Group group, KernelPl
   if (blocks < 1) return cudaErrorLaunchOutOfResources;
   const auto fixed = card.reservedSharedMemPerBlock + attributes.sharedSizeBytes;
   const auto of_block =
-      std::min(card.sharedMemPerMultiprocessor * 3 / 4 / static_cast<std::size_t>(blocks),
+      std::min(card.sharedMemPerMultiprocessor * static_cast<std::size_t>(s.arena_percent) / 100 /
+                   static_cast<std::size_t>(blocks),
                card.sharedMemPerBlockOptin);
   const int room =
       (static_cast<int>(of_block) - static_cast<int>(fixed)) / envs - physics::kViewBytes;
@@ -169,6 +185,8 @@ cudaError_t plan_kernel(Kernel kernel, const ModelView& m, Group group, KernelPl
   STICTION_TRY(cudaOccupancyMaxActiveBlocksPerMultiprocessor(
       &blocks, function, p.threads_per_block, static_cast<std::size_t>(p.shared_bytes)));
   p.envs_per_sm = envs * blocks;
+  p.occupancy = static_cast<double>(blocks * p.threads_per_block) /
+                static_cast<double>(card.maxThreadsPerMultiProcessor);
   return cudaSuccess;
 }
 
@@ -177,13 +195,15 @@ cudaError_t launch(Kernel kernel, const Launch& l, const RowTable& rows, const M
   if (l.count == 0) return cudaSuccess;
   const KernelPlan& p = plan[kernel];
   const int envs = p.threads_per_block / p.lanes, blocks = (l.count + envs - 1) / envs;
+  if (plan.clock != nullptr) plan.clock->before(kernel, stream);
   if (p.lanes == 1)
     thread_function(kernel)<<<blocks, p.threads_per_block, 0, stream>>>(l, m, rows);
   else
-    team_function(kernel,
-                  p.lanes != physics::kWarp)<<<blocks, p.threads_per_block,
-                                               static_cast<std::size_t>(p.shared_bytes), stream>>>(
+    team_function(
+        kernel, p.lanes != physics::kWarp,
+        p.bound)<<<blocks, p.threads_per_block, static_cast<std::size_t>(p.shared_bytes), stream>>>(
         l, m, p.arena);
+  if (plan.clock != nullptr) plan.clock->after(stream);
   return cudaGetLastError();
 }
 
@@ -194,11 +214,15 @@ const char* kernel_name(Kernel k) {
   return kNames[static_cast<int>(k)];
 }
 
-cudaError_t make_plan(const ModelView& m, Group group, Plan& plan) {
+bool has_collide_blocks(int blocks) {
+  return collide_of(blocks) != nullptr;
+}
+
+cudaError_t make_plan(const ModelView& m, const Switches& switches, Plan& plan) {
   for (int k = 0; k < kKernels; ++k) {
     plan.kernel[k] = {};
     if (!has_kernel(m, static_cast<Kernel>(k))) continue;
-    STICTION_TRY(plan_kernel(static_cast<Kernel>(k), m, group, plan.kernel[k]));
+    STICTION_TRY(plan_kernel(static_cast<Kernel>(k), m, switches, plan.kernel[k]));
   }
   return cudaSuccess;
 }

@@ -5,14 +5,13 @@
 #include <cuda_runtime_api.h>
 
 #include "cuda/arena.h"
+#include "cuda/kernel_clock.h"
 #include "cuda/launch.h"
+#include "cuda/switches.h"
 
 namespace stiction::cuda {
 
 const char* kernel_name(Kernel k);
-
-// Who works on an environment; by the numbers of docs/performance.md unless the caller says.
-enum class Group { chosen, thread, warp, block };
 
 struct KernelPlan {
   int lanes;  // of an environment: one, a warp, or the whole block; 0: the model has no such kernel
@@ -22,16 +21,22 @@ struct KernelPlan {
   int registers;     // per thread
   int local_bytes;   // per thread: stack and spills
   int envs_per_sm;   // resident
+  double occupancy;  // of them, as a share of the threads that a multiprocessor can hold
+  int bound;         // blocks per multiprocessor that its registers were made for; 0: there is one
   Arena arena;
 };
 struct Plan {
   KernelPlan kernel[kKernels];
+  KernelClock* clock = nullptr;  // null: nobody asked
   const KernelPlan& operator[](Kernel k) const { return kernel[static_cast<int>(k)]; }
 };
 
+// Whether this build has `collide` for so many blocks per multiprocessor.
+bool has_collide_blocks(int blocks);
+
 // For the current device. Pointers of the model are not read, only its sizes. A thread only where
-// fits_thread (thread.h); a block serves `solve`, with a warp for the rest.
-cudaError_t make_plan(const physics::ModelView& model, Group group, Plan& plan);
+// fits_thread (launch.h); a block serves `solve`, with a warp for the rest.
+cudaError_t make_plan(const physics::ModelView& model, const Switches& switches, Plan& plan);
 
 // The model's pointers and those of the launch are to device memory; launch.fields has rows for all
 // fields but those of unused_on_device (arena.h), and `rows` is a copy of it on the host.

@@ -41,6 +41,21 @@ struct BatchMemory {
 };
 BatchMemory batch_memory(const Model& model, const BatchOptions& options);
 
+// A kernel of a device, as it was planned for the model.
+struct KernelInfo {
+  std::string name;
+  int lanes = 0;      // that work on an environment
+  int registers = 0;  // per thread
+  int local_bytes = 0;
+  int shared_bytes = 0;  // per block
+  int arena_bytes = 0;   // of it, fast memory of one environment
+  int envs_per_sm = 0;   // resident
+  double occupancy = 0;  // of a multiprocessor's threads
+  // Since the batch was made; zero unless STICTION_CUDA_TIMES was 1 then.
+  std::uint64_t launches = 0;
+  double seconds = 0;
+};
+
 // One field or parameter of a batch, from the list src/physics/fields.def.
 struct FieldInfo {
   std::string name, kind, producer, meaning;  // kind: state, input, param, output
@@ -79,8 +94,9 @@ class Batch {
   std::string device() const;
   // The card, what the kernels need of it, and how many environments it holds at a time; "" of "cpu".
   std::string device_description() const;
-  int device_number() const;  // 0 of "cpu"
-  int threads() const;        // 1 on a device
+  int device_number() const;                // 0 of "cpu"
+  std::vector<KernelInfo> kernels() const;  // of a card, in the order of a step; waits for its work
+  int threads() const;                      // 1 on a device
   // What runs: "avx512", "avx2", "baseline"; the environment variable STICTION_ISA chooses.
   // "float64" in that precision: one environment at a time. On a device its kind: "cuda".
   std::string isa() const;

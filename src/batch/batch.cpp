@@ -291,6 +291,9 @@ std::string Batch::device() const {
 std::string Batch::device_description() const {
   return impl_->device != nullptr ? impl_->device->description() : "";
 }
+std::vector<KernelInfo> Batch::kernels() const {
+  return impl_->device != nullptr ? impl_->device->kernels() : std::vector<KernelInfo>{};
+}
 int Batch::device_number() const {
   return impl_->device != nullptr ? impl_->device->number() : 0;
 }

@@ -10,6 +10,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "batch/device_episodes.h"
 #include "cpu/host_model.h"
@@ -42,7 +43,8 @@ class Device {
   virtual std::string name() const = 0;         // "cuda:0"
   virtual std::string description() const = 0;  // the card; what its kernels need and how many run
   virtual std::size_t bytes() const = 0;        // allocated on the device
-  virtual int number() const = 0;               // of the device, as DLPack has it
+  virtual std::vector<KernelInfo> kernels() { return {}; }
+  virtual int number() const = 0;  // of the device, as DLPack has it
 
   // Dense rows on the device, (num_envs, numbers) as on the host; null where there are none. The
   // address of a field never changes but by make_own and make_shared.

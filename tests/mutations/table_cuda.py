@@ -81,4 +81,12 @@ CUDA = [
           gtests=("Device.TheHostHoldsNoRows",)),
     Break("a file holds what the host saw last", "src/batch/file.cpp",
           "fetch_all(kSavedRows);", "", gtests=("DeviceScenes.SavedHereRestoredThere",)),
+    Break("switches: times with graphs", "cuda/switches.h", "!= 0 && !s.times;", "!= 0;",
+          gtests=("Switches.TimesNeedPlainLaunches",)),
+    Break("switches: what follows a number is overread", "cuda/switches.h",
+          "if (*end != '\\0' || value < low", "if (value < low",
+          gtests=("Switches.RefuseWhatIsNoNumberInRange",)),
+    Break("switches: percent beyond the whole", "cuda/switches.h",
+          '"STICTION_CUDA_ARENA", 75, 0, 100', '"STICTION_CUDA_ARENA", 75, 0, 1000',
+          gtests=("Switches.RefuseWhatIsNoNumberInRange",)),
 ]
