@@ -1,0 +1,240 @@
+"""Environments on a device, in torch; test_on_device.py runs this with a module that has an emulated one."""
+
+import numpy as np
+import pytest
+import torch
+
+import stiction
+from kinds import KINDS, NOISY, Pendulum, actions
+from stiction.arrays import host, namespace, on_tensors
+from stiction.philox import Draw, Stream
+from stiction.randomization import (
+    NormalNoise,
+    Param,
+    Randomization,
+    centre_of_mass,
+    mass,
+    set_param,
+)
+
+DEVICE = "emulated"
+RESULTS = ("obs", "final_obs", "reward", "terminated", "truncated", "metrics", "episode_length",
+           "episode_return", "final_episode_length", "final_episode_return")  # fmt: skip
+# of whole steps of the cart on a device against the CPU, and of what grows from them in 25 steps
+TOLERANCE = 1e-4
+
+
+def same(there, here, names=RESULTS, tolerance=TOLERANCE):
+    for name in names:
+        x, y = getattr(there, name), getattr(here, name)
+        assert isinstance(x, torch.Tensor) and isinstance(y, np.ndarray), name
+        x = host(x)
+        assert (x.shape, x.dtype) == (y.shape, y.dtype), name
+        if y.dtype.kind == "f":
+            np.testing.assert_allclose(x, y, rtol=tolerance, atol=tolerance, err_msg=name)
+        else:
+            np.testing.assert_array_equal(x, y, err_msg=name)
+
+
+# ------------------------------------------------------------------------------- numbers
+
+
+KEYS = np.array([0, 7, 2**31, 2**40 + 3, 2**63, 2**64 - 1], np.uint64)
+
+
+def draws(skip=0):
+    episode, step = np.array([0, 1, 2, 3, 2**31, 2**32 - 1], np.uint32), np.arange(6, dtype=np.int32)
+    xp = namespace("torch")
+    there = [xp.seeds(KEYS), xp.asarray(episode.astype(np.int64)), Stream.noise, xp.asarray(step)]
+    return Draw(*there, skip), Draw(KEYS, episode, Stream.noise, step, skip)
+
+
+@pytest.mark.parametrize("skip", [0, 1, 3, 4, 6])
+@pytest.mark.parametrize("count", [0, 1, 4, 9])
+def test_words_are_those_of_numpy(skip, count):
+    for there, here in (draws(skip), draws(skip)):
+        for _ in range(2):  # they follow each other
+            np.testing.assert_array_equal(there.bits(count).numpy(), here.bits(count))
+            np.testing.assert_array_equal(there.uniform(count=count).numpy(), here.uniform(count=count))
+    there, here = draws(skip)
+    assert there.bits(8).max() > 2**31
+
+
+def test_bounds_and_integers_are_those_of_numpy():
+    there, here = draws()
+    low, high = np.array([-1.0, 2.0, 0.0]), np.array([1.0, 5.0, 0.1])
+    np.testing.assert_array_equal(
+        there.uniform(torch.from_numpy(low), high, 3).numpy(), here.uniform(low, high, 3)
+    )
+    np.testing.assert_array_equal(there.uniform(-0.1, 0.1, 2).numpy(), here.uniform(-0.1, 0.1, 2))
+    k = there.integer(-2, 5, 7)
+    assert k.dtype == torch.int64
+    np.testing.assert_array_equal(k.numpy(), here.integer(-2, 5, 7))
+
+
+def test_normal_numbers_agree_to_rounding():
+    n = 4000
+    seed = np.arange(n, dtype=np.uint64)
+    xp = namespace("torch")
+    there = Draw(xp.seeds(seed), 3, Stream.reset).normal(5).numpy()
+    here = Draw(seed, 3, Stream.reset).normal(5)
+    # radius below 6; where the cosine is small its argument's rounding counts, not its own
+    np.testing.assert_allclose(there, here, rtol=1e-15, atol=6 * 2**-52)
+    assert (there == here).mean() > 0.5
+
+
+# ------------------------------------------------------------------------------- arrays
+
+
+def test_fields_are_tensors_over_the_memory_of_the_device():
+    env = KINDS["python"](5, device=DEVICE)
+    batch, inner = env.batch, env.batch.inner
+    assert batch.device == DEVICE and isinstance(inner.qpos, stiction.DeviceArray)
+    batch.qpos[2, 0] = 0.125
+    assert inner.qpos.numpy()[2, 0] == 0.125 and batch.qpos is batch.qpos
+    batch.ctrl = torch.full((5, 1), 0.5)
+    assert (inner.ctrl.numpy() == 0.5).all()
+    before = batch.qpos.clone()
+    batch.step(3)
+    assert not torch.equal(before, batch.qpos)
+    batch.param("body_mass")[:, 2] *= 2
+    np.testing.assert_allclose(
+        inner.param("body_mass").numpy()[:, 2], 2 * np.float32(batch.model.body_mass[2]))
+    assert batch.status.dtype == torch.int32 and (batch.status == 0).all()
+    assert repr(batch) == repr(inner) and len(batch) == 5
+    assert on_tensors(env) is env and on_tensors(inner).device == DEVICE
+
+
+def test_a_reset_with_a_state_is_that_of_the_batch():
+    there, here = (stiction.Batch(KINDS["python"]().batch.model, 6, device=d) for d in (DEVICE, "cpu"))
+    there = on_tensors(there)
+    qpos, qvel = np.full((2, 2), 0.1), np.array([0.2, 0.3])
+    for batch in (there, here):
+        batch.ctrl[:] = 1
+        batch.step(2)
+        batch.reset([4, 1], qpos=qpos, qvel=qvel)
+        batch.reset(np.arange(6) == 3)
+    for name in ("qpos", "qvel", "xpos", "ctrl", "time", "qacc_warmstart"):
+        np.testing.assert_allclose(host(getattr(there, name)), getattr(here, name), rtol=1e-5, atol=1e-5)
+    with pytest.raises(stiction.ArgumentError, match=r"qpos: given shape \(3,\); expected \(2, 2\)"):
+        there.reset([4, 1], qpos=[1, 2, 3])
+    there.set_state(torch.tensor([0]), qpos=torch.zeros(1, 2))
+    there.copy(torch.tensor([1]), torch.tensor([0]))
+    assert torch.equal(there.qpos[0], there.qpos[1])
+    np.testing.assert_array_equal(there.get_state(torch.tensor([0]))["qpos"], host(there.qpos[:1]))
+
+
+def test_a_state_that_is_none_freezes_and_ends_the_episode():
+    class Broken(Pendulum):
+        def reset(self, ids):
+            qpos, qvel = super().reset(ids)
+            qpos[ids == 2] = torch.nan
+            return qpos, qvel
+
+    env = stiction.TaskEnv(Broken, 4, device=DEVICE, autoreset="disabled")
+    env.step(torch.zeros(4, 1))
+    assert env.terminated.tolist() == [False, False, True, False]
+    assert torch.isfinite(env.obs).all() and env.reward[2] == 0
+
+
+# ------------------------------------------------------------------------------- episodes
+
+
+@pytest.mark.parametrize("autoreset", ["same_step", "next_step", "disabled"])
+@pytest.mark.parametrize("kind", ["python", "randomized"])
+def test_a_task_gives_the_same_numbers_as_on_the_cpu(kind, autoreset):
+    there, here = (
+        KINDS[kind](24, seed=2**63 + 5, autoreset=autoreset, max_episode_steps=25, device=d)
+        for d in (DEVICE, "cpu")
+    )
+    same(there, here)
+    ends = 0
+    for k in range(60):
+        a = actions(here, k)
+        if k == 7:
+            a[4] = np.nan
+        # whatever has numbers: a tensor, an array of NumPy, other numbers than float32
+        given = torch.from_numpy(a.astype(np.float64)) if k % 2 else a
+        results = there.step(given), here.step(a)
+        for x, y in zip(*results):
+            np.testing.assert_allclose(x.numpy(), y, rtol=TOLERANCE, atol=TOLERANCE)
+        ends += (here.terminated | here.truncated).sum()
+        if k == 20:
+            there.reset(torch.arange(0, 24, 3)), here.reset(range(0, 24, 3))
+        if k == 30:
+            there.reset(there.episode_length > 10, seed=99), here.reset(here.episode_length > 10, seed=99)
+        if k == 40:
+            for env in (there, here):
+                env.episode_length = np.arange(24) % 20
+                env.observe()
+        if kind == "randomized":
+            same(there, here, ("critic_obs",))
+        same(there, here)
+    assert ends >= 20
+    with pytest.raises(stiction.ArgumentError, match=r"actions: given dtype torch.float32 of shape \(24,\)"):
+        there.step(torch.zeros(24))
+
+
+def test_results_stay_during_one_more_step():
+    env = KINDS["randomized"](6, device=DEVICE)
+    for k in range(30):
+        held = [(x, x.clone()) for x in env.step(actions(env, k))]
+        env.step(actions(env, k + 1))
+        assert all(torch.equal(x, y) for x, y in held)
+
+
+def test_everything_may_happen_in_inference_mode_and_with_gradients():
+    envs = [KINDS["randomized"](6, device=DEVICE, seed=1) for _ in range(2)]
+    for k in range(20):
+        a = torch.from_numpy(actions(envs[0], k))
+        with torch.inference_mode(k % 3 == 0):
+            envs[0].step((a.clone() if k % 3 == 0 else a.requires_grad_()))
+        envs[1].step(a.detach())
+        if k % 5 == 0:
+            with torch.inference_mode():
+                envs[0].reset([0])
+            envs[1].reset([0])
+        for name in RESULTS:
+            x = getattr(envs[0], name)
+            assert torch.equal(x, getattr(envs[1], name)) and not x.is_inference(), name
+            assert not x.requires_grad
+
+
+def test_an_environment_alone_is_the_same_as_among_many():
+    many = KINDS["randomized"](7, device=DEVICE, seed=4)
+    alone = KINDS["randomized"](1, device=DEVICE, seed=4 + 5)
+    for k in range(50):
+        many.step(actions(many, k))
+        alone.step(actions(alone, k, first=5))
+        for name in ("obs", "reward", "terminated", "final_obs", "episode_length"):
+            assert torch.equal(getattr(many, name)[5:6], getattr(alone, name)), name
+    assert many.final_episode_length[5] > 0
+
+
+def test_parameters_are_drawn_on_the_device():
+    terms = [mass(0.5, 1.5), Param("dof_damping", 0.5, 2.0, each=True, log=True),
+             centre_of_mass(0.01, ("pole",)), Param("gravity", -0.2, 0.2, "add", (2,)),
+             Param("geom_friction", 0.4, 1.2, "set", interval=(0.08, 0.2))]  # fmt: skip
+    what = Randomization(observation_noise=NormalNoise(np.full(4, 0.01)), params=terms)
+    there, here = (
+        stiction.RandomizedEnv.open(stiction.TaskEnv, Pendulum, 9, what, seed=3, device=d)
+        for d in (DEVICE, "cpu")
+    )
+    names = ("body_mass", "body_inertia", "dof_damping", "body_ipos", "gravity", "geom_friction")
+    changed = 0
+    for k in range(12):
+        before = there.batch.param("geom_friction").clone()
+        there.step(actions(here, k)), here.step(actions(here, k))
+        changed += not torch.equal(before, there.batch.param("geom_friction"))
+        for name in names:
+            x, y = there.batch.param(name), here.batch.param(name)
+            assert isinstance(x, torch.Tensor)
+            np.testing.assert_allclose(x.numpy(), y, rtol=1e-6, atol=1e-7, err_msg=name)
+    assert changed >= 4
+    batch = there.batch
+    before = batch.param("body_mass").clone()
+    set_param(batch, "body_mass", 3.0, ids=[2])
+    assert (batch.param("body_mass")[2] == 3).all() and (batch.param("body_mass")[1] == before[1]).all()
+    with pytest.raises(stiction.ArgumentError, match="body_mass"):
+        set_param(batch, "body_mass", -1, ids=torch.tensor([0]))
+    assert torch.equal(batch.param("body_mass")[0], before[0])
