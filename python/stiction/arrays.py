@@ -1,7 +1,7 @@
 """Array functions for both homes of numbers: NumPy on "cpu", torch on any other device.
 
 `namespace(device)` has the library's functions under NumPy's names; what it makes lies on the device. Both
-know `flatnonzero`, `copyto(to, what, where=mask)`, `astype`, `copy` and `host`. `on_tensors(env)` is
+know `flatnonzero`, `copyto(to, what, where=mask)`, `astype`, `copy`, `put` and `host`. `on_tensors(env)` is
 an environment or batch whose arrays on a device are torch tensors over the same memory.
 """
 
@@ -51,14 +51,30 @@ class Numpy(_Namespace):
     """NumPy; episodes are counted in uint32, seeds are uint64."""
 
     word, seed_word = np.uint32, np.uint64
-    is_torch = False
     quiet = contextlib.nullcontext()
 
     def __init__(self):
         super().__init__(np)
 
+    def may_be_any(self, mask) -> bool:
+        """False: there is none."""
+        return bool(mask.any())
+
+    def are_all(self, mask) -> bool:
+        """True: they are all, for certain."""
+        return bool(mask.all())
+
+    def copy(self, x):
+        return x.copy()
+
     def astype(self, x, dtype):
         return np.asarray(x).astype(dtype, copy=False)
+
+    def rows_of(self, x, mask):
+        """A copy of the rows where mask, zeros elsewhere."""
+        rows = np.zeros_like(x)
+        rows[mask] = x[mask]
+        return rows
 
     def put(self, to, rows, what):
         """to[rows] = what, converted."""
@@ -84,10 +100,9 @@ class Numpy(_Namespace):
 class Torch(_Namespace):
     """torch on one device. Words of 32 and 64 bits are int64: torch has no arithmetic on others.
 
-    `flatnonzero` waits for the device, as every question does whose answer is a size.
+    `flatnonzero` waits for the device, as every question does whose answer is a size; `may_be_any` and
+    `are_all` do not ask.
     """
-
-    is_torch = True
 
     def __init__(self, device: str):
         try:
@@ -121,14 +136,23 @@ class Torch(_Namespace):
     def astype(self, x, dtype):
         return x.to(dtype)
 
+    def may_be_any(self, mask) -> bool:
+        return True
+
+    def are_all(self, mask) -> bool:
+        return False
+
     def copy(self, x):
-        return x.clone()
+        return x.clone(memory_format=self.contiguous_format)
 
     def copyto(self, to, what, where=True):
         to.copy_(what if where is True else self._library.where(where, what, to))
 
     def flatnonzero(self, x):
         return self._library.nonzero(x.reshape(-1)).reshape(-1)
+
+    def rows_of(self, x, mask):
+        return self._library.where(mask[:, None], x, 0)
 
     def put(self, to, rows, what):
         to[rows] = what.to(to.dtype) if is_tensor(what) else what

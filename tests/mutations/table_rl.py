@@ -70,7 +70,7 @@ RL = [
           "        view[rows] = before\n        raise", "        raise",
           pytests=(RANDOM + "test_set_param_refuses_and_undoes",)),
     Break("gymnasium: results are views although copies are promised", ADAPTER,
-          "array.copy() if self.copy else array", "array",
+          "self._xp.copy(array) if self.copy else array", "array",
           pytests=(GYMNASIUM + "test_copies_unless_told_otherwise",)),
     Break("gymnasium: metrics of the new episode", ADAPTER,
           "infos.update(self._metrics(metrics, env.episode_length > 0))",

@@ -238,3 +238,123 @@ def test_parameters_are_drawn_on_the_device():
     with pytest.raises(stiction.ArgumentError, match="body_mass"):
         set_param(batch, "body_mass", -1, ids=torch.tensor([0]))
     assert torch.equal(batch.param("body_mass")[0], before[0])
+
+
+# ------------------------------------------------------------------------------- libraries
+
+
+def test_gymnasium_gets_tensors():
+    pytest.importorskip("gymnasium")
+    there, here = (stiction.make(Pendulum, 6, device=d, seed=3, max_episode_steps=12) for d in (DEVICE, "cpu"))
+    assert there.env.batch.device == DEVICE and there.observation_space == here.observation_space
+    held, ends = [], 0
+    close = lambda x, y: np.testing.assert_allclose(host(x), y, rtol=TOLERANCE, atol=TOLERANCE)
+    for k in range(40):
+        a = actions(here.env, k)
+        found, expected = there.step(torch.from_numpy(a)), here.step(a)
+        assert all(isinstance(x, torch.Tensor) for x in found[:4])
+        held.append((found, [x.clone() for x in found[:4]], found[4]["angle"].clone()))
+        for x, y in zip(found[:4], expected[:4]):
+            close(x, y)
+        infos, wanted = found[4], expected[4]
+        for name in ("angle", "reward_survive", "_angle"):
+            # an absent key of the CPU says what a mask of zeros does here
+            close(infos[name], wanted.get(name, np.zeros(6)))
+        ended = expected[2] | expected[3]
+        ends += ended.sum()
+        close(infos["_final_obs"], ended)
+        if ended.any():
+            close(infos["final_obs"], wanted["final_obs"])
+            close(infos["final_info"]["angle"], wanted["final_info"]["angle"])
+            for key in "rl":
+                close(infos["final_info"]["episode"][key], wanted["final_info"]["episode"][key])
+        if k == 20:
+            mask = np.arange(6) % 2 == 0
+            close(there.reset(options={"reset_mask": torch.from_numpy(mask)})[0],
+                  here.reset(options={"reset_mask": mask})[0])  # fmt: skip
+    assert ends > 5
+    for found, copies, angle in held:
+        assert all(torch.equal(x, y) for x, y in zip(found, copies)) and torch.equal(found[4]["angle"], angle)
+    seeds = [5, None, 7, 8, 9, 10]
+    close(there.reset(seed=seeds)[0], here.reset(seed=seeds)[0])
+    views = stiction.make(Pendulum, 3, device=DEVICE, copy=False)
+    assert views.step(torch.zeros(3, 1))[0] is views.env.obs
+
+
+def test_a_single_environment_gives_arrays_of_numpy():
+    from stiction.adapters.gymnasium import SingleEnv
+
+    env = SingleEnv(Pendulum, device=DEVICE)
+    assert isinstance(env.reset(seed=1)[0], np.ndarray)
+    obs, reward, terminated, truncated, info = env.step(np.ones(1))
+    assert isinstance(obs, np.ndarray) and isinstance(reward, float) and isinstance(info["angle"], float)
+
+
+def test_sb3_gets_arrays_of_numpy():
+    from stiction.adapters.sb3 import VecEnv
+
+    there, here = (VecEnv(Pendulum, 6, seed=3, max_episode_steps=12, device=d) for d in (DEVICE, "cpu"))
+    held, ends = [], 0
+    for k in range(30):
+        a = actions(here.env, k)
+        found, expected = there.step(a), here.step(a)
+        held.append((found, [x.copy() for x in found[:3]]))
+        for x, y in zip(found[:3], expected[:3]):
+            assert isinstance(x, np.ndarray) and x.dtype == y.dtype
+            np.testing.assert_allclose(x, y, rtol=TOLERANCE, atol=TOLERANCE)
+        for x, y in zip(found[3], expected[3]):
+            ends += bool(y)
+            assert x.keys() == y.keys()
+            if y:
+                np.testing.assert_allclose(x["terminal_observation"], y["terminal_observation"], atol=1e-3)
+                assert x["episode"]["l"] == y["episode"]["l"]
+                assert x["TimeLimit.truncated"] == y["TimeLimit.truncated"]
+    assert ends > 5
+    for found, copies in held:
+        assert all(np.array_equal(x, y) for x, y in zip(found, copies))
+
+
+@pytest.mark.parametrize("kind", [k for k in KINDS if "compiled" not in k])
+def test_rsl_rl_gets_tensors_over_the_memory_of_the_environment(kind, monkeypatch):
+    from stiction.adapters.rsl_rl import VecEnv
+
+    there, here = (VecEnv(KINDS[kind](8, seed=2, max_episode_steps=12, device=d)) for d in (DEVICE, "cpu"))
+    assert there.device == "cpu"  # of torch: there the emulated device has its memory
+    monkeypatch.setattr(torch.Tensor, "numpy", None)  # nothing goes by way of NumPy
+    monkeypatch.setattr(torch, "from_numpy", None)
+    given = [torch.tensor(actions(here.env, k).tolist()) for k in range(30)]
+    for k in range(30):
+        with torch.inference_mode():
+            obs, reward, dones, extras = there.step(given[k])
+        monkeypatch.undo()
+        assert obs["policy"].data_ptr() == there.env.obs.data_ptr()
+        assert reward.data_ptr() == there.env.reward.data_ptr() and not obs["policy"].is_inference()
+        wanted = here.step(given[k])
+        for x, y in ((obs["policy"], wanted[0]["policy"]), (obs["critic"], wanted[0]["critic"]),
+                     (reward, wanted[1]), (dones, wanted[2]), (extras["time_outs"], wanted[3]["time_outs"])):
+            torch.testing.assert_close(x, y, rtol=TOLERANCE, atol=TOLERANCE)
+        for name, x in wanted[3]["log"].items():
+            assert float(extras["log"][name]) == pytest.approx(x, rel=1e-4, abs=1e-5)
+    there.episode_length_buf = torch.arange(8)
+    assert there.env.episode_length.tolist() == list(range(8))
+    there.episode_length_buf[1] = 11
+    assert there.step(torch.zeros(8, 1))[2][1]
+
+
+def test_rsl_rl_trains_on_a_device(tmp_path):
+    from rsl_rl.runners import OnPolicyRunner
+
+    from stiction.adapters.rsl_rl import VecEnv
+    from test_rsl_rl import CONFIG
+
+    torch.manual_seed(1)
+    env = VecEnv(Pendulum, 64, device=DEVICE, max_episode_steps=200)
+    assert env.env.batch.device == DEVICE
+    runner = OnPolicyRunner(env, CONFIG, log_dir=str(tmp_path), device=env.device)
+    runner.learn(2)
+    untrained = np.mean(runner.logger.lenbuffer)
+    runner.learn(28, init_at_random_ep_len=True)
+    assert np.mean(runner.logger.lenbuffer) > 3 * untrained
+    assert VecEnv(Pendulum, 2, device="cpu", sim_device=DEVICE).env.batch.device == DEVICE
+    with pytest.raises(stiction.ArgumentError, match="sim_device = 'cpu': the environment is open"):
+        VecEnv(stiction.TaskEnv(Pendulum, 2), sim_device="cpu")
