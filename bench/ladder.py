@@ -29,18 +29,17 @@ class Rung:
     steps: float  # of all environments
     goal: str
     seeds: int = 3
-    envs: int = 128
     options: dict = field(default_factory=dict)
 
 
 LADDER = (
     Rung("InvertedPendulum-v5", 2e5, "return >= 950 in 60 s", seeds=5),
-    Rung("Hopper-v5", 1e6, "train_return >= 2111 (2383 +- 272)", envs=64),
-    Rung("Walker2d-v5", 1e6, "train_return >= 1716 (2288 +- 572)", envs=64),
+    Rung("Hopper-v5", 1e6, "train_return >= 2111 (2383 +- 272)"),
+    Rung("Walker2d-v5", 1e6, "train_return >= 1716 (2288 +- 572)"),
     Rung("HalfCheetah-v5", 1e6, "train_return >= 1397 (1443 +- 46)"),
     Rung("Ant-v5", 1e6, "return >= 1500, 1.5 m/s", options={"include_cfrc_ext_in_observation": False}),
-    Rung("IsaacAnt", 33e6, "return >= 4000", envs=512),
-    Rung("Go2Flat", 15e6, "error < 0.2 m/s, falls < 2 %", envs=512, options={"preset": "legged_gym"}),
+    Rung("IsaacAnt", 33e6, "return >= 4000"),
+    Rung("Go2Flat", 15e6, "error < 0.2 m/s, falls < 2 %", options={"preset": "legged_gym"}),
 )
 
 
@@ -55,8 +54,9 @@ def tracking(env, policy, seed) -> dict:
 
 
 def climb(rung: Rung, seed: int, threads) -> dict:
-    env = stiction.Env(rung.task, rung.envs, threads=threads, seed=seed, **rung.options)
-    ppo = Ppo(env, SETTINGS.get(rung.task, Settings()), seed=seed)
+    settings = SETTINGS.get(rung.task, Settings())
+    env = stiction.Env(rung.task, settings.num_envs, threads=threads, seed=seed, **rung.options)
+    ppo = Ppo(env, settings, seed=seed)
     begin = time.perf_counter()
     while ppo.steps < rung.steps:
         last = ppo.iterate()

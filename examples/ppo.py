@@ -15,7 +15,8 @@ from stiction.learning.tasks import SETTINGS, Settings
 
 
 def main(task="HalfCheetah-v5", seconds=60.0):
-    ppo = Ppo(stiction.Env(task, 128), SETTINGS.get(task, Settings()), seed=1, task={"id": task})
+    settings = SETTINGS.get(task, Settings())
+    ppo = Ppo(stiction.Env(task, settings.num_envs), settings, seed=1, task={"id": task})
     begin = time.perf_counter()
     while time.perf_counter() - begin < seconds:
         row = ppo.iterate()

@@ -59,7 +59,7 @@ def add_commands(commands):
     )
     train.add_argument("id", metavar="ID", help="of a task, like Ant-v5")
     train.add_argument("--trainer", choices=("rsl_rl", "numpy"), default="rsl_rl")
-    train.add_argument("--num-envs", type=positive(int), metavar="N", help="rsl_rl 4096, numpy 128")
+    train.add_argument("--num-envs", type=positive(int), metavar="N", help="rsl_rl 4096, numpy what suits the task, mostly 128")
     train.add_argument("--threads", type=positive(int), metavar="N", help="of the simulator; all")
     train.add_argument("--device", default="cpu", help="where rsl_rl's networks are")
     train.add_argument("--seed", type=int, default=1)

@@ -25,6 +25,7 @@ from .policy import Policy, read_arrays, write_atomically
 
 @dataclass(frozen=True)
 class Settings:
+    num_envs: int = 128  # that the rest is made for; `env` has its own
     horizon: int = 32  # steps of every environment between two updates
     epochs: int = 4
     minibatches: int = 4

@@ -14,7 +14,6 @@ from .evaluate import evaluate
 from .ppo import Ppo, trained_num_envs
 from .tasks import SETTINGS, Settings, make_env
 
-NUM_ENVS = 128  # where neither the user nor a checkpoint says it
 EVALUATED = 16  # episodes
 FILMED = 10.0  # s
 SECONDS = 60.0  # of training, where neither a time nor a number of iterations is given
@@ -30,7 +29,7 @@ def _begin(args, path):
         task = Policy.load(path).task
         if task.get("id") != args.id:
             raise Error(f"--resume: {path} was trained on {task.get('id')}")
-        num_envs = args.num_envs or trained_num_envs(path) or NUM_ENVS
+        num_envs = args.num_envs or trained_num_envs(path) or Settings.num_envs
         env = make_env(task, num_envs, threads=args.threads, seed=args.seed)
         ppo = Ppo.load(path, env)
         if not hasattr(ppo, "obs"):
@@ -39,8 +38,9 @@ def _begin(args, path):
     if path.exists() and not args.overwrite:
         raise Error(f"{path} exists: give --resume to go on, --overwrite to begin anew, or --out DIR")
     task = args.task
-    env = make_env(task, args.num_envs or NUM_ENVS, threads=args.threads, seed=args.seed)
     settings = SETTINGS.get(args.id, Settings())
+    num_envs = args.num_envs or settings.num_envs
+    env = make_env(task, num_envs, threads=args.threads, seed=args.seed)
     (path.parent / "progress.csv").unlink(missing_ok=True)
     return Ppo(env, settings, seed=args.seed, task=task), task
 
