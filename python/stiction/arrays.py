@@ -116,6 +116,8 @@ class Torch(_Namespace):
             ) from None
         super().__init__(torch)
         place = device.removeprefix("torch:")
+        if place.startswith("cuda") and not torch.cuda.is_available():
+            raise ArgumentError(f"device = {device!r}: torch {torch.__version__} finds no card")
         self.device = torch.device(place if place.startswith("cuda") else "cpu")
         self.word = self.seed_word = torch.int64
         for name in ("zeros", "ones", "full", "empty", "arange", "linspace", "eye"):

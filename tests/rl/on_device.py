@@ -1,5 +1,8 @@
 """Environments on a device, in torch; test_on_device.py runs this with a module that has an emulated one."""
 
+import re
+from pathlib import Path
+
 import numpy as np
 import pytest
 import torch
@@ -173,6 +176,16 @@ def test_a_task_gives_the_same_numbers_as_on_the_cpu(kind, autoreset):
     assert ends >= 20
     with pytest.raises(stiction.ArgumentError, match=r"actions: given dtype torch.float32 of shape \(24,\)"):
         there.step(torch.zeros(24))
+
+
+def test_the_example_of_the_guide_prints_the_same(capsys):
+    guide = (Path(__file__).parents[2] / "docs" / "tasks.md").read_text()
+    code = re.search(r"^```python\n(.*?)^```$", guide, re.MULTILINE | re.DOTALL)[1]
+    shown = re.search(r"^```text\n(.*?)^```$", guide, re.MULTILINE | re.DOTALL)[1]
+    assert code.count('device="cpu"') == 1
+    names = {}
+    exec(code.replace('device="cpu"', f'device="{DEVICE}"'), names)
+    assert capsys.readouterr().out == shown and isinstance(names["obs"], torch.Tensor)
 
 
 def test_results_stay_during_one_more_step():
