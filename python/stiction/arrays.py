@@ -241,14 +241,15 @@ class TensorBatch(_OnTensors):
 
     def reset(self, mask_or_ids=None, **state):
         """As of `Batch`; the numbers of `state` stay on the device, and bad ones freeze."""
-        ids = None if mask_or_ids is None else host(mask_or_ids)
+        rows, ids = slice(None), None
+        if mask_or_ids is not None:
+            ids = host(mask_or_ids)
+            if ids.dtype == bool:
+                mask_or_ids = ids = np.flatnonzero(ids)
+            rows = self.xp.asarray(mask_or_ids)
         self.inner.reset(ids)
         if not state:
             return
-        if ids is None:
-            rows = slice(None)
-        else:
-            rows = self.xp.asarray(np.flatnonzero(ids) if ids.dtype == bool else ids)
         for name, value in state.items():
             field = getattr(self, name)
             value, taken = self.xp.asarray(value, field.dtype), field[rows]

@@ -8,6 +8,9 @@ PHILOX = "rl/test_philox.py::"
 RANDOM = "rl/test_randomization.py::"
 TASK = "rl/test_task.py::"
 
+ON_DEVICE = ("rl/test_on_device.py::test_on_the_emulated_device",)
+
+ARRAYS = "python/stiction/arrays.py"
 EPISODES = "python/stiction/episodes.py"
 RANDOMIZATION = "python/stiction/randomization.py"
 ADAPTER = "python/stiction/adapters/gymnasium.py"
@@ -72,6 +75,20 @@ RL = [
     Break("gymnasium: results are views although copies are promised", ADAPTER,
           "self._xp.copy(array) if self.copy else array", "array",
           pytests=(GYMNASIUM + "test_copies_unless_told_otherwise",)),
+    Break("episodes: every step is the last one of its episode", EPISODES,
+          "xp.copyto(self._final_length, self.episode_length, where=ended)",
+          "xp.copyto(self._final_length, self.episode_length)",
+          pytests=(ENVIRONMENTS + "test_returns_and_lengths",)),
+    Break("philox in torch: the upper word of a product keeps its sign",
+          "python/stiction/philox_torch.py", "(product >> 32) & _WORD", "product >> 32",
+          pytests=ON_DEVICE),
+    Break("device: outputs after a reset are of another state", ARRAYS,
+          "        self.inner.refresh(ids)\n", "", pytests=ON_DEVICE),
+    Break("device: tensors of a trainer's inference mode", ARRAYS,
+          "torch.inference_mode(False)", "torch.inference_mode(torch.is_inference_mode_enabled())",
+          pytests=ON_DEVICE),
+    Break("device: final observations where no episode ended", ARRAYS,
+          "self._library.where(mask[:, None], x, 0)", "x.clone()", pytests=ON_DEVICE),
     Break("gymnasium: metrics of the new episode", ADAPTER,
           "infos.update(self._metrics(metrics, env.episode_length > 0))",
           "infos.update(self._metrics(metrics, env.episode_length >= 0))",
