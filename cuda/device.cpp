@@ -159,6 +159,7 @@ void CudaDevice::model_changed() {
   model_ = spec_.host.copy_arrays(arrays.data(), arrays_.get());
   upload(arrays_.get(), arrays.data(), bytes);
   graphs_.clear();  // they hold the model's pointers
+  ++model_version_;
 }
 
 const int* CudaDevice::upload_ids(const int* ids, int n) {
@@ -236,7 +237,7 @@ void CudaDevice::send(std::span<const RowCopy> rows, const int* ids, int n) {
   });
 }
 
-void CudaDevice::enqueue(const int* ids, int n, int steps, bool store_frozen, cudaStream_t stream) {
+Launch CudaDevice::launch() const {
   Launch l{};
   l.fields = place_of<const FieldRows>(layout_.field_rows);
   l.reference = place_of<const std::byte* const>(layout_.tables);
@@ -244,9 +245,12 @@ void CudaDevice::enqueue(const int* ids, int n, int steps, bool store_frozen, cu
              place_of<std::int32_t>(layout_.begin(Book::status_step)),
              place_of<std::int32_t>(layout_.begin(Book::steps)),
              place_of<std::uint8_t>(layout_.store), place_of<std::uint32_t>(layout_.counters)};
-  l.envs = ids;
-  l.count = n;
-  l.store_frozen = store_frozen;
+  l.count = n_;
+  return l;
+}
+
+void CudaDevice::enqueue(const Launch& of, int steps, cudaStream_t stream) {
+  Launch l = of;
   l.moves = steps > 0;
   const int launches = std::max(1, steps);
   for (int k = 0; k < launches; ++k) {
@@ -260,35 +264,48 @@ void CudaDevice::enqueue(const int* ids, int n, int steps, bool store_frozen, cu
   check_here(launch_refresh(l, model_, plan_, stream), ": launching the refresh");
 }
 
-// Captured on a stream of its own: the caller's may be the legacy one, which can't be captured.
-cudaGraphExec_t CudaDevice::graph(int steps) {
-  if (!use_graphs_ || steps > kMostGraphSteps) return nullptr;
-  if (const auto found = graphs_.find(steps); found != graphs_.end()) return found->second.get();
+// On a stream of its own: the caller's may be the legacy one, which can't be captured.
+Executable CudaDevice::captured(const std::function<void(cudaStream_t)>& work) {
   check_here(cudaStreamBeginCapture(capture_.get(), cudaStreamCaptureModeThreadLocal),
              ": capturing a step");
-  cudaGraph_t captured = nullptr;
+  cudaGraph_t graph = nullptr;
   try {
-    enqueue(nullptr, n_, steps, false, capture_.get());
+    work(capture_.get());
   } catch (...) {
-    if (cudaStreamEndCapture(capture_.get(), &captured) == cudaSuccess) Graph{captured};
+    if (cudaStreamEndCapture(capture_.get(), &graph) == cudaSuccess) Graph{graph};
     throw;
   }
-  check_here(cudaStreamEndCapture(capture_.get(), &captured), ": capturing a step");
-  const Graph g(captured);
+  check_here(cudaStreamEndCapture(capture_.get(), &graph), ": capturing a step");
+  const Graph g(graph);
   cudaGraphExec_t executable = nullptr;
-  check_here(cudaGraphInstantiate(&executable, captured, 0), ": making a graph");
-  graphs_.emplace(steps, Executable(executable));
-  return executable;
+  check_here(cudaGraphInstantiate(&executable, graph, 0), ": making a graph");
+  return Executable(executable);
+}
+
+bool CudaDevice::capturing() const {
+  cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
+  check_here(cudaStreamIsCapturing(stream_, &status), ": asking for a capture");
+  return status != cudaStreamCaptureStatusNone;
+}
+
+cudaGraphExec_t CudaDevice::graph(int steps) {
+  if (!use_graphs_ || steps > kMostGraphSteps) return nullptr;
+  const auto found = graphs_.find(steps);
+  if (found != graphs_.end()) return found->second.get();
+  const auto work = [&](cudaStream_t stream) { enqueue(launch(), steps, stream); };
+  return graphs_.emplace(steps, captured(work)).first->second.get();
 }
 
 void CudaDevice::run(const int* ids, int n, int steps, bool store_frozen) {
   const OnDevice here(number_);
-  if (ids == nullptr && !store_frozen)
+  if (ids == nullptr && !store_frozen && !capturing())
     if (const cudaGraphExec_t g = graph(steps); g != nullptr) {
       check_here(cudaGraphLaunch(g, stream_), ": launching steps");
       return;
     }
-  enqueue(upload_ids(ids, n), n, steps, store_frozen, stream_);
+  Launch l = launch();
+  l.envs = upload_ids(ids, n), l.count = n, l.store_frozen = store_frozen;
+  enqueue(l, steps, stream_);
 }
 
 void CudaDevice::take_counts(SolverCounts& c) {
@@ -319,9 +336,17 @@ void CudaDevice::set_stream(std::uintptr_t stream) {
   stream_ = reinterpret_cast<cudaStream_t>(stream);
 }
 
+namespace {
+// The default stream takes no part in a capture, so that nothing can wait for it or it for anything.
+bool is_default(std::uintptr_t stream) {
+  return stream == 0 || reinterpret_cast<cudaStream_t>(stream) == cudaStreamLegacy;
+}
+}  // namespace
+
 void CudaDevice::release_to(std::uintptr_t other) {
   if (other == stream()) return;
   const OnDevice here(number_);
+  if (is_default(other) && !is_default(stream()) && capturing()) return;
   check_here(cudaEventRecord(order_.get(), stream_), ": recording an event");
   check_here(cudaStreamWaitEvent(reinterpret_cast<cudaStream_t>(other), order_.get(), 0),
              ": making a stream wait");
@@ -330,6 +355,7 @@ void CudaDevice::release_to(std::uintptr_t other) {
 void CudaDevice::wait_for(std::uintptr_t other) {
   if (other == stream()) return;
   const OnDevice here(number_);
+  if (is_default(other) && !is_default(stream()) && capturing()) return;
   check_here(cudaEventRecord(order_.get(), reinterpret_cast<cudaStream_t>(other)),
              ": recording an event of another stream; is it a stream of this device?");
   check_here(cudaStreamWaitEvent(stream_, order_.get(), 0), ": waiting for another stream");

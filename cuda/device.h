@@ -4,7 +4,9 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -45,6 +47,23 @@ class CudaDevice final : public Device {
   void wait_for(std::uintptr_t other) override;
   void copy(void* to, const void* from, std::size_t bytes) override;
   void wait() override;
+  std::unique_ptr<DeviceEpisodes> episodes(const EpisodesSpec& spec) override;
+
+  // For the tasks at work here. A launch of all environments, and runs on any stream.
+  Launch launch() const;
+  void enqueue(const Launch& l, int steps, cudaStream_t stream);
+  // A graph of what `work` gives the stream that it is given.
+  Executable captured(const std::function<void(cudaStream_t)>& work);
+  bool uses_graphs() const { return use_graphs_; }
+  // The caller captures a graph of its own on the stream: graphs can't be launched into it.
+  bool capturing() const;
+  const physics::ModelView& model() const { return model_; }
+  int model_version() const { return model_version_; }  // graphs of another one are stale
+  int num_envs() const { return n_; }
+  void add_bytes(std::size_t bytes) { bytes_ += bytes; }
+  void check_here(cudaError_t result, const char* doing) const {
+    if (result != cudaSuccess) check(result, name() + doing);
+  }
 
  private:
   std::byte* place(std::size_t begin) const { return memory_.get() + begin; }
@@ -57,11 +76,7 @@ class CudaDevice final : public Device {
   const int* upload_ids(const int* ids, int n);
   template <class F>
   void in_chunks(std::span<const RowCopy> rows, int n, const F& f);
-  void enqueue(const int* ids, int n, int steps, bool store_frozen, cudaStream_t stream);
   cudaGraphExec_t graph(int steps);
-  void check_here(cudaError_t result, const char* doing) const {
-    if (result != cudaSuccess) check(result, name() + doing);
-  }
 
   DeviceSpec spec_;
   int number_, n_;
@@ -78,6 +93,7 @@ class CudaDevice final : public Device {
   physics::ModelView model_;
   Plan plan_;
   bool use_graphs_, poison_;
+  int model_version_ = 0;
   std::map<int, Executable> graphs_;  // by the number of steps of all environments
 };
 

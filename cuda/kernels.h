@@ -90,7 +90,7 @@ template <cuda::Kernel kernel, class Team>
 STICTION_FN void run_kernel(const Team& team, const ModelView& m, const Launch& l, int env,
                             const Arena& arena, std::byte* share, EnvView<float>& e) {
   // dynamics decides what is computed
-  if (kernel != cuda::Kernel::dynamics && l.books.store[env] == 0) return;
+  if (kernel == cuda::Kernel::dynamics ? !is_chosen(team, l, env) : l.books.store[env] == 0) return;
   bind_rows(team, l, env, e);
   const int npoint = kernel == cuda::Kernel::solve ? e.npoint[0] : 0;
   enter_arena(team, l, env, arena, share, npoint, e);

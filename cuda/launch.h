@@ -42,9 +42,10 @@ struct Launch {
   Books books;
   const int* envs;  // null: 0 ... count - 1
   int count;
-  bool store_frozen;  // outputs of frozen environments, too
-  bool first, last;   // step of a run
-  bool moves;         // false: forces of a state that stays
+  const std::uint8_t* chosen;  // (num_envs) null: all; elsewhere nothing is computed or written
+  bool store_frozen;           // outputs of frozen environments, too
+  bool first, last;            // step of a run
+  bool moves;                  // false: forces of a state that stays
 };
 
 }  // namespace stiction::cuda

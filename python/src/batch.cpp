@@ -28,16 +28,16 @@ const char* name_of(Precision p) {
   return p == Precision::float32 ? "float32" : "float64";
 }
 
-namespace {
-
-using Path = std::filesystem::path;
-
-// A number, or an object of torch or CuPy that has one.
 std::uintptr_t parse_stream(const nb::object& stream) {
+  if (stream.is_none()) return 0;
   for (const char* name : {"cuda_stream", "ptr"})
     if (nb::hasattr(stream, name)) return nb::cast<std::uintptr_t>(stream.attr(name));
   return nb::cast<std::uintptr_t>(stream);
 }
+
+namespace {
+
+using Path = std::filesystem::path;
 
 void init(BoundBatch* self, std::shared_ptr<LoadedModel> model, int num_envs,
           const std::optional<Options>& options, const std::string& device,

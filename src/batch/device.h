@@ -11,6 +11,7 @@
 #include <span>
 #include <string>
 
+#include "batch/device_episodes.h"
 #include "cpu/host_model.h"
 #include "stiction/batch.h"
 #include "stiction/devices.h"
@@ -77,6 +78,9 @@ class Device {
   virtual void copy(void* to, const void* from, std::size_t bytes) = 0;
   // Waits for the stream. Throws Error if the device failed.
   virtual void wait() = 0;
+
+  // A task at work on this device, which outlives it.
+  virtual std::unique_ptr<DeviceEpisodes> episodes(const EpisodesSpec& spec) = 0;
 };
 
 // Where everything of a batch lies in one allocation: dense rows, the model's rows, a region of

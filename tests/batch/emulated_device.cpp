@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "batch/device.h"
+#include "batch/emulated_episodes.h"
 #include "cpu/buffer.h"
 #include "cuda/books.h"
 #include "cuda/lane_kernels.h"
@@ -35,7 +36,9 @@ class EmulatedDevice final : public Device {
         share_bytes_(emulated_share()),
         memory_(layout_.bytes),
         share_(at(share_bytes_)),
+        claimed_(memory_.data(), layout_.bytes),
         own_(kFields),
+        lanes_(lanes),
         kernels_(lanes) {
     if (spec.given.num_envs > kMost) throw ArgumentError("device = 'emulated': too many");
     std::memset(at_byte(0), 0xff, layout_.bytes);  // NaN: nothing is there but what was sent
@@ -97,33 +100,17 @@ class EmulatedDevice final : public Device {
   }
 
   void run(const int* ids, int n, int steps, bool store_frozen) override {
-    cuda::Launch l{};
-    l.fields = fields_;
-    l.reference = reference_;
-    l.books = {reinterpret_cast<std::uint32_t*>(book(Book::status)),
-               reinterpret_cast<std::int32_t*>(book(Book::status_step)),
-               reinterpret_cast<std::int32_t*>(book(Book::steps)),
-               reinterpret_cast<std::uint8_t*>(at_byte(layout_.store)),
-               reinterpret_cast<std::uint32_t*>(at_byte(layout_.counters))};
-    l.envs = ids;
-    l.count = n;
-    l.store_frozen = store_frozen;
-    l.moves = steps > 0;
-    const int launches = std::max(1, steps);
-    for (int k = 0; k < launches; ++k) {
-      l.first = k == 0, l.last = k == launches - 1;
-      if (poison_)
-        for_envs(l, [&](int env) {
-          if (store_frozen || !physics::is_frozen(l.books, env)) spoil(env, true);
-        });
-      for (const Kernel kernel : {Kernel::dynamics, Kernel::collide, Kernel::solve, Kernel::move})
-        launch(kernel, l);
-    }
-    if (poison_)
-      for_envs(l, [&](int env) {
-        if (l.books.store[env] != 0) spoil(env, false);
-      });
-    launch(Kernel::refresh, l);
+    cuda::Launch l = all();
+    l.envs = ids, l.count = n, l.store_frozen = store_frozen;
+    run(l, steps);
+  }
+  std::unique_ptr<DeviceEpisodes> episodes(const EpisodesSpec& spec) override {
+    return emulated_episodes(spec, lanes_,
+                             {.num_envs = n_,
+                              .poison = poison_,
+                              .launch = [this] { return all(); },
+                              .model = [this]() -> const physics::ModelView& { return model_; },
+                              .run = [this](const cuda::Launch& l, int steps) { run(l, steps); }});
   }
 
   void take_counts(SolverCounts& c) override {
@@ -159,6 +146,37 @@ class EmulatedDevice final : public Device {
 
   std::byte* at_byte(std::size_t begin) const { return memory_.data() + begin; }
 
+  cuda::Launch all() const {
+    cuda::Launch l{};
+    l.fields = fields_;
+    l.reference = reference_;
+    l.books = {reinterpret_cast<std::uint32_t*>(book(Book::status)),
+               reinterpret_cast<std::int32_t*>(book(Book::status_step)),
+               reinterpret_cast<std::int32_t*>(book(Book::steps)),
+               reinterpret_cast<std::uint8_t*>(at_byte(layout_.store)),
+               reinterpret_cast<std::uint32_t*>(at_byte(layout_.counters))};
+    l.count = n_;
+    return l;
+  }
+  void run(cuda::Launch l, int steps) const {
+    l.moves = steps > 0;
+    const int launches = std::max(1, steps);
+    for (int k = 0; k < launches; ++k) {
+      l.first = k == 0, l.last = k == launches - 1;
+      if (poison_)
+        for_envs(l, [&](int env) {
+          const bool chosen = l.chosen == nullptr || l.chosen[env] != 0;
+          if (chosen && (l.store_frozen || !physics::is_frozen(l.books, env))) spoil(env, true);
+        });
+      for (const Kernel kernel : {Kernel::dynamics, Kernel::collide, Kernel::solve, Kernel::move})
+        launch(kernel, l);
+    }
+    if (poison_)
+      for_envs(l, [&](int env) {
+        if (l.books.store[env] != 0) spoil(env, false);
+      });
+    launch(Kernel::refresh, l);
+  }
   template <class F>
   void for_envs(const cuda::Launch& l, const F& f) const {
     for (int i = 0; i < l.count; ++i) f(l.envs != nullptr ? l.envs[i] : i);
@@ -187,6 +205,7 @@ class EmulatedDevice final : public Device {
   DeviceLayout layout_;
   int share_bytes_;
   cpu::Buffer memory_, arrays_, share_;
+  EmulatedMemory claimed_;
   std::vector<cpu::Buffer> own_;
   cuda::FieldRows* fields_;
   std::byte** reference_;
@@ -195,6 +214,7 @@ class EmulatedDevice final : public Device {
   std::size_t model_bytes_ = 0;
   std::uintptr_t stream_ = 0;
   bool poison_ = std::getenv("STICTION_POISON") != nullptr;
+  Lanes lanes_;
   LaneKernels kernels_;
 };
 
