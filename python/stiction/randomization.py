@@ -369,7 +369,7 @@ class RandomizedEnv(EpisodeLoop):
         if not first.all():
             self.env.reset(ids[~first])
         if first.any():
-            self.env.reset(ids[first], host(self._seed).view(np.uint64).tolist())
+            self.env.reset(ids[first], host(self._seed).view(np.uint64))
         delay = Draw(seed, episode, Stream.outer_delay)
         first = self._measure(ids)
         self._actions.begin(ids, delay, 0)

@@ -10,6 +10,7 @@ import torch
 import stiction
 from kinds import KINDS, NOISY, Pendulum, actions
 from stiction.arrays import host, namespace, on_tensors
+from stiction.cli import main
 from stiction.philox import Draw, Stream
 from stiction.randomization import (
     NormalNoise,
@@ -19,12 +20,17 @@ from stiction.randomization import (
     mass,
     set_param,
 )
+from test_task import Cheetah
 
 DEVICE = "emulated"
 RESULTS = ("obs", "final_obs", "reward", "terminated", "truncated", "metrics", "episode_length",
            "episode_return", "final_episode_length", "final_episode_return")  # fmt: skip
 # of whole steps of the cart on a device against the CPU, and of what grows from them in 25 steps
 TOLERANCE = 1e-4
+
+
+def make(kind, num_envs, device=DEVICE, **options):
+    return on_tensors(KINDS[kind](num_envs, device=device, **options))
 
 
 def same(there, here, names=RESULTS, tolerance=TOLERANCE):
@@ -144,12 +150,10 @@ def test_a_state_that_is_none_freezes_and_ends_the_episode():
 
 
 @pytest.mark.parametrize("autoreset", ["same_step", "next_step", "disabled"])
-@pytest.mark.parametrize("kind", ["python", "randomized"])
+@pytest.mark.parametrize("kind", KINDS)
 def test_a_task_gives_the_same_numbers_as_on_the_cpu(kind, autoreset):
-    there, here = (
-        KINDS[kind](24, seed=2**63 + 5, autoreset=autoreset, max_episode_steps=25, device=d)
-        for d in (DEVICE, "cpu")
-    )
+    options = {"seed": 2**63 + 5, "autoreset": autoreset, "max_episode_steps": 25}
+    there, here = (make(kind, 24, device=d, **options) for d in (DEVICE, "cpu"))
     same(there, here)
     ends = 0
     for k in range(60):
@@ -170,11 +174,11 @@ def test_a_task_gives_the_same_numbers_as_on_the_cpu(kind, autoreset):
             for env in (there, here):
                 env.episode_length = np.arange(24) % 20
                 env.observe()
-        if kind == "randomized":
+        if "randomized" in kind:
             same(there, here, ("critic_obs",))
         same(there, here)
     assert ends >= 20
-    with pytest.raises(stiction.ArgumentError, match=r"actions: given dtype torch.float32 of shape \(24,\)"):
+    with pytest.raises(stiction.ArgumentError, match=r"actions: .*float32 of shape \(24,\)"):
         there.step(torch.zeros(24))
 
 
@@ -188,16 +192,18 @@ def test_the_example_of_the_guide_prints_the_same(capsys):
     assert capsys.readouterr().out == shown and isinstance(names["obs"], torch.Tensor)
 
 
-def test_results_stay_during_one_more_step():
-    env = KINDS["randomized"](6, device=DEVICE)
+@pytest.mark.parametrize("kind", KINDS)
+def test_results_stay_during_one_more_step(kind):
+    env = make(kind, 6)
     for k in range(30):
         held = [(x, x.clone()) for x in env.step(actions(env, k))]
         env.step(actions(env, k + 1))
         assert all(torch.equal(x, y) for x, y in held)
 
 
-def test_everything_may_happen_in_inference_mode_and_with_gradients():
-    envs = [KINDS["randomized"](6, device=DEVICE, seed=1) for _ in range(2)]
+@pytest.mark.parametrize("kind", KINDS)
+def test_everything_may_happen_in_inference_mode_and_with_gradients(kind):
+    envs = [make(kind, 6, seed=1) for _ in range(2)]
     for k in range(20):
         a = torch.from_numpy(actions(envs[0], k))
         with torch.inference_mode(k % 3 == 0):
@@ -213,15 +219,42 @@ def test_everything_may_happen_in_inference_mode_and_with_gradients():
             assert not x.requires_grad
 
 
-def test_an_environment_alone_is_the_same_as_among_many():
-    many = KINDS["randomized"](7, device=DEVICE, seed=4)
-    alone = KINDS["randomized"](1, device=DEVICE, seed=4 + 5)
+@pytest.mark.parametrize("kind", KINDS)
+def test_an_environment_alone_is_the_same_as_among_many(kind):
+    many, alone = make(kind, 7, seed=4), make(kind, 1, seed=4 + 5)
     for k in range(50):
         many.step(actions(many, k))
         alone.step(actions(alone, k, first=5))
         for name in ("obs", "reward", "terminated", "final_obs", "episode_length"):
             assert torch.equal(getattr(many, name)[5:6], getattr(alone, name)), name
     assert many.final_episode_length[5] > 0
+
+
+# float32 sums of six squares, and normal numbers that differ in the last bit: 25 steps of contact after it
+@pytest.mark.parametrize("id, task, tolerance",
+                         [("InvertedPendulum-v5", Pendulum, 0), ("HalfCheetah-v5", Cheetah, 1e-3)])  # fmt: skip
+@pytest.mark.parametrize("autoreset", ["same_step", "next_step"])
+def test_compiled_and_python_versions_give_the_same_numbers(id, task, tolerance, autoreset):
+    options = {"seed": 5, "autoreset": autoreset, "max_episode_steps": 25, "device": DEVICE}
+    compiled = on_tensors(stiction.Env(id, 12, **options))
+    python = task()
+    python.model = compiled.model_xml
+    python = stiction.TaskEnv(python, 12, **options)
+    assert (python.dt, python.num_obs, python.num_actions) == (
+        compiled.dt, compiled.num_obs, compiled.num_actions)  # fmt: skip
+    columns = [python.metric_names.index(n) for n in compiled.metric_names]
+    ends = 0
+    for k in range(40):
+        a = torch.from_numpy(actions(compiled, k) / 2)
+        compiled.step(a), python.step(a)
+        for name in ("obs", "final_obs", "reward"):
+            torch.testing.assert_close(getattr(python, name), getattr(compiled, name),
+                                       rtol=tolerance, atol=tolerance)  # fmt: skip
+        torch.testing.assert_close(python.metrics[:, columns], compiled.metrics, rtol=tolerance, atol=tolerance)
+        for name in ("terminated", "truncated", "episode_length"):
+            assert torch.equal(getattr(python, name), getattr(compiled, name)), name
+        ends += int((compiled.terminated | compiled.truncated).sum())
+    assert ends >= 12
 
 
 def test_parameters_are_drawn_on_the_device():
@@ -327,20 +360,21 @@ def test_sb3_gets_arrays_of_numpy():
         assert all(np.array_equal(x, y) for x, y in zip(found, copies))
 
 
-@pytest.mark.parametrize("kind", [k for k in KINDS if "compiled" not in k])
+@pytest.mark.parametrize("kind", KINDS)
 def test_rsl_rl_gets_tensors_over_the_memory_of_the_environment(kind, monkeypatch):
     from stiction.adapters.rsl_rl import VecEnv
 
     there, here = (VecEnv(KINDS[kind](8, seed=2, max_episode_steps=12, device=d)) for d in (DEVICE, "cpu"))
     assert there.device == "cpu"  # of torch: there the emulated device has its memory
-    monkeypatch.setattr(torch.Tensor, "numpy", None)  # nothing goes by way of NumPy
-    monkeypatch.setattr(torch, "from_numpy", None)
+    if "compiled" not in kind:  # the engine takes memory of the host, emulated or not, by way of NumPy
+        monkeypatch.setattr(torch.Tensor, "numpy", None)
+        monkeypatch.setattr(torch, "from_numpy", None)
     given = [torch.tensor(actions(here.env, k).tolist()) for k in range(30)]
     for k in range(30):
         with torch.inference_mode():
             obs, reward, dones, extras = there.step(given[k])
         monkeypatch.undo()
-        assert obs["policy"].data_ptr() == there.env.obs.data_ptr()
+        assert obs["policy"].data_ptr() == there.env.obs.data_ptr() != 0
         assert reward.data_ptr() == there.env.reward.data_ptr() and not obs["policy"].is_inference()
         wanted = here.step(given[k])
         for x, y in ((obs["policy"], wanted[0]["policy"]), (obs["critic"], wanted[0]["critic"]),
@@ -371,3 +405,43 @@ def test_rsl_rl_trains_on_a_device(tmp_path):
     assert VecEnv(Pendulum, 2, device="cpu", sim_device=DEVICE).env.batch.device == DEVICE
     with pytest.raises(stiction.ArgumentError, match="sim_device = 'cpu': the environment is open"):
         VecEnv(stiction.TaskEnv(Pendulum, 2), sim_device="cpu")
+
+
+# ------------------------------------------------------------------------------- command line
+
+
+def stiction_says(capsys, *args):
+    code = main([str(a) for a in args])
+    return code, *capsys.readouterr()
+
+
+def test_train_and_play_on_a_device(capsys, tmp_path):
+    arguments = ("train", "InvertedPendulum-v5", "--num-envs", 64, "--no-plot", "--out", tmp_path,
+                 "--device", DEVICE)  # fmt: skip
+    code, out, err = stiction_says(capsys, *arguments, "--iterations", 20)
+    assert (code, err) == (0, "") and f"64 environments, {DEVICE}; learning on cpu" in out
+    rows = (tmp_path / "progress.csv").read_text().splitlines()
+    assert len(rows) == 21
+    code, out, err = stiction_says(capsys, *arguments, "--iterations", 2, "--resume")
+    assert (code, err) == (0, "")
+    assert len((tmp_path / "progress.csv").read_text().splitlines()) == 23
+    played = [stiction_says(capsys, "play", tmp_path / "model.pt", "--episodes", 3, "--seed", 4,
+                            "--device", d) for d in (DEVICE, "cpu")]  # fmt: skip
+    assert played[0] == played[1] and played[0][0] == 0 and "return" in played[0][1]
+    code, _, err = stiction_says(
+        capsys, "play", tmp_path / "model.pt", "--engine", "mujoco", "--device", DEVICE)
+    assert code == 1 and "MuJoCo is played on the CPU" in err
+
+
+def test_the_trainer_in_numpy_is_for_the_cpu(capsys, tmp_path):
+    code, _, err = stiction_says(
+        capsys, "train", "Ant-v5", "--trainer", "numpy", "--device", DEVICE, "--out", tmp_path)
+    assert code == 1 and "for the CPU" in err and "--trainer rsl_rl" in err
+
+
+def test_bench_on_a_device(capsys):
+    code, out, err = stiction_says(
+        capsys, "bench", "InvertedPendulum-v5", "--num-envs", 8, "--seconds", 0.1, "--device", DEVICE)
+    assert (code, err) == (0, "") and f"8 environments, {DEVICE}, emulated" in out
+    share = int(out.splitlines()[-1].split()[-2])
+    assert 0 < share < 100

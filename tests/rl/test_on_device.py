@@ -8,7 +8,10 @@ from pathlib import Path
 
 import pytest
 
+import kinds
 import stiction
+from stiction.adapters import open_env
+from stiction.cli import main
 
 HERE = Path(__file__).parent
 
@@ -37,3 +40,19 @@ def test_without_torch_a_sentence_says_what_is_missing():
     last = done.stderr.splitlines()[-1]
     assert "device = 'emulated'" in last and "pip install 'stiction[train]'" in last
     assert without_torch("import kinds\nkinds.python(2)").returncode == 0
+
+
+def test_without_a_card_everything_says_why(capsys):
+    why = stiction.cuda_devices().problem
+    if not why:
+        pytest.skip("there is a card")
+    for create in (
+        lambda: kinds.compiled(2, device="cuda:0"),
+        lambda: kinds.python(2, device="cuda"),
+        lambda: open_env("Ant-v5", 2, device="cuda:0", randomization=kinds.NOISY),
+    ):
+        with pytest.raises(stiction.ArgumentError) as refused:
+            create()
+        assert why in str(refused.value)
+    assert main(["bench", "Ant-v5", "--device", "cuda:0"]) == 1
+    assert why in capsys.readouterr().err
