@@ -111,6 +111,8 @@ class Batch {
   void step(int n = 1);
   // Outputs at the present state; forces and accelerations come from a solve that moves nothing.
   void refresh();
+  // Of these environments, frozen ones too. A state out of bounds freezes as in a step.
+  void refresh(std::span<const int> ids);
 
   // The model's reference pose (or the given state); the rest of the state, inputs and
   // status. Throws ArgumentError on an index out of range, a duplicate, a bad state or unphysical

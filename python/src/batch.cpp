@@ -167,11 +167,16 @@ void bind_batch(nb::module_& m) {
         "Nothing that happens inside an environment raises: see `status`.");
   c.def(
       "refresh",
-      [](BoundBatch& b) {
+      [](BoundBatch& b, const MaybeArray& given) {
+        const std::vector<int> ids =
+            given ? parse_ids(b.engine, *given, "refresh") : std::vector<int>{};
         const nb::gil_scoped_release release;
-        b.engine.refresh();
+        given ? b.engine.refresh(ids) : b.engine.refresh();
       },
-      "Outputs at the present state; forces come from a solve that moves nothing.");
+      nb::arg("ids") = nb::none(),
+      nb::sig("def refresh(self, ids: numpy.typing.ArrayLike | None = None) -> None"),
+      "Outputs at the present state of all environments or of those in `ids` (indices or a mask);\n"
+      "forces come from a solve that moves nothing.");
   c.def(
       "contacts", [](const BoundBatch& b, int env) { return b.engine.contacts(env); },
       nb::arg("env") = 0, "list of Contact: the points of one environment's problem");

@@ -62,6 +62,33 @@ TEST_P(BatchStates, ResetByMaskAndWithAState) {
   EXPECT_GT(number(b, "time", 1, 0), 0);
 }
 
+TEST_P(BatchStates, AWrittenStateThatIsRefreshedIsAResetWithIt) {
+  Batch a = make(20), b = make(20);
+  a.step(4), b.step(4);
+  const std::vector<int> ids = {17, 2};
+  BatchState s = a.get_state(std::vector<int>{3, 4});
+  s.qvel.clear(), s.time.clear(), s.anchor.clear(), s.body_airtime.clear();
+  s.qacc_warmstart.clear();
+  a.reset(ids, &s);
+  b.reset(ids);
+  const int nq = b.model().nq;
+  for (int i = 0; i < 2; ++i)
+    for (int k = 0; k < nq; ++k)
+      put(b.field("qpos"), ids[static_cast<std::size_t>(i)], k,
+          s.qpos[static_cast<std::size_t>(i * nq + k)]);
+  b.refresh(ids);
+  for (int env = 0; env < 20; ++env) EXPECT_EQ(bytes(a, env), bytes(b, env)) << env;
+  EXPECT_EQ(b.status_count(), 0u);
+  put(b.field("qpos"), 2, 7, kNaN);
+  b.refresh(std::vector<int>{5});
+  EXPECT_EQ(b.status_count(), 0u);
+  b.refresh(ids);
+  EXPECT_EQ(status(b, 2), static_cast<std::uint32_t>(Status::bad_state));
+  EXPECT_EQ(number(b, "qpos", 2, 7), b.model().qpos0[7]);
+  EXPECT_EQ(bytes(a, 17), bytes(b, 17));
+  EXPECT_THAT(error_message([&] { b.refresh(std::vector<int>{3, 3}); }), HasSubstr("twice"));
+}
+
 TEST_P(BatchStates, SetStateOfGetStateContinuesWithTheSameBits) {
   Batch a = make(20), b = make(20);
   a.step(3);
