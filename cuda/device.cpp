@@ -445,7 +445,7 @@ void CudaDevice::wait() {
 }  // namespace cuda
 
 std::size_t cuda_device_bytes(const DeviceSpec& spec) {
-  return cuda::layout_of(spec, cuda::wanted_group(spec)).bytes + spec.host.array_bytes();
+  return cuda::layout_of(spec, cuda::switches_for(spec).group).bytes + spec.host.array_bytes();
 }
 
 std::unique_ptr<Device> make_cuda_device(const DeviceSpec& spec, int number) {
