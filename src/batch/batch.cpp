@@ -36,7 +36,7 @@ std::size_t blocked_bytes(const FieldSpec& s, const cpu::Kernels& k) {
 // On a device one workspace is left for contacts().
 int thread_count(const BatchOptions& o, const cpu::Kernels& k) {
   if (o.device != "cpu") return 1;
-  const int packs = (o.num_envs + k.lanes - 1) / k.lanes;
+  const int packs = (o.num_envs - 1) / k.lanes + 1;
   return std::min(o.threads.value_or(cpu::available_processors()), packs);
 }
 
