@@ -66,9 +66,12 @@ def robots(names, folder) -> list[Scene]:
 
 
 class Room:
-    """Contacts and constraints of a world, from MuJoCo in some worlds on the same controls."""
+    """Contacts and constraints of a world, from MuJoCo in some worlds on the same controls.
 
-    def __init__(self, scene, model, timestep, seconds, worlds=16):
+    The same in every run: kernels are compiled for these sizes.
+    """
+
+    def __init__(self, scene, model, timestep, seconds=2.0, worlds=16):
         mj = mujoco_model(scene, timestep)
         data = mujoco.MjData(mj)
         wave = waves(scene, model, worlds)
@@ -352,7 +355,7 @@ def main() -> None:
                 model = scene.load()
                 if scene.name not in rooms:
                     dt = GPU_TIMESTEPS.get(scene.name, model.timestep)
-                    rooms[scene.name] = Room(scene, model, dt, min(2.0, a.warm_up + 0.1))
+                    rooms[scene.name] = Room(scene, model, dt)
                     creep[scene.name] = creeps(scene, rooms[scene.name], a.device)
                 row = compare(scene, num_envs, rooms[scene.name], a) | creep[scene.name]
             except Exception as e:  # the other robots are worth having
