@@ -40,14 +40,13 @@ from peers import (
     contacts_found, creep_mujoco, creep_ours, errors_mujoco, errors_ours, fastest, mujoco_model,
     tilted,
 )  # fmt: skip
-from scenes import HOLD, Scene, scenes, started
+from scenes import GPU_TIMESTEPS, HOLD, Scene, scenes, started
 from tables import RESULTS, slug, table
 
 # steps/s of the best number of environments; ms of a step of one
 GOALS = {"ant": (40e6, 0.1), "humanoid": (10e6, 0.2), "humanoid_mujoco": (10e6, 0.2),
          "go2": (15e6, None), "g1_feetonly": (5e6, None), "cartpole": (500e6, None)}  # fmt: skip
 GOAL_RATIO = 1.5
-TIMESTEPS = {"humanoid": 0.005}  # s; of the others, the file's
 ROOM = 2  # times what MuJoCo needs
 SAMPLES = 64  # states on the way whose step is solved again
 SPEED = ("model", "envs", "steps_per_s", "mjw_steps_per_s", "ratio", "goal", "of_goal", "ms_per_step",
@@ -67,9 +66,12 @@ def robots(names, folder) -> list[Scene]:
 
 
 class Room:
-    """Contacts and constraints of a world, from MuJoCo in some worlds on the same controls."""
+    """Contacts and constraints of a world, from MuJoCo in some worlds on the same controls.
 
-    def __init__(self, scene, model, timestep, seconds, worlds=16):
+    The same in every run: kernels are compiled for these sizes.
+    """
+
+    def __init__(self, scene, model, timestep, seconds=2.0, worlds=16):
         mj = mujoco_model(scene, timestep)
         data = mujoco.MjData(mj)
         wave = waves(scene, model, worlds)
@@ -222,7 +224,7 @@ def creeps(scene, room, device) -> dict:
 
 def compare(scene, num_envs, room, a) -> dict:
     model = scene.load()
-    dt = TIMESTEPS.get(scene.name, model.timestep)
+    dt = GPU_TIMESTEPS.get(scene.name, model.timestep)
     start, mj = start_state(model), mujoco_model(scene, dt)
     converged(mj)
     ours = Ours(model, num_envs, a.device, dt, start)
@@ -352,8 +354,8 @@ def main() -> None:
             try:
                 model = scene.load()
                 if scene.name not in rooms:
-                    dt = TIMESTEPS.get(scene.name, model.timestep)
-                    rooms[scene.name] = Room(scene, model, dt, min(2.0, a.warm_up + 0.1))
+                    dt = GPU_TIMESTEPS.get(scene.name, model.timestep)
+                    rooms[scene.name] = Room(scene, model, dt)
                     creep[scene.name] = creeps(scene, rooms[scene.name], a.device)
                 row = compare(scene, num_envs, rooms[scene.name], a) | creep[scene.name]
             except Exception as e:  # the other robots are worth having

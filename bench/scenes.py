@@ -17,6 +17,7 @@ GYMNASIUM = {"ant": ("ant", 0.01), "halfcheetah": ("half_cheetah", 0.4), "hopper
              "walker2d": ("walker2d", 0.15), "humanoid": ("humanoid", 0.4)}  # fmt: skip
 FLOOR = '<worldbody><geom name="floor" type="plane" size="0 0 1"/>'
 HOLD = 4  # steps between two controls
+GPU_TIMESTEPS = {"humanoid": 0.005}  # s; of the others, the file's
 
 
 @dataclass
@@ -90,12 +91,15 @@ def started(model, num_envs, **arguments) -> stiction.Batch:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description="Writes the robots as files that need no others.")
+    parser = argparse.ArgumentParser(description="Writes the robots for a GPU, as files that need no others.")
     parser.add_argument("--write", type=Path, required=True, metavar="DIR")
     folder = parser.parse_args().write
     folder.mkdir(parents=True, exist_ok=True)
     for scene in scenes(list(SPREADS)):
-        (folder / f"{scene.name}.xml").write_text(scene.xml())
+        text = scene.xml()
+        if scene.name in GPU_TIMESTEPS:
+            text = re.sub(r'timestep="[^"]*"', f'timestep="{GPU_TIMESTEPS[scene.name]}"', text)
+        (folder / f"{scene.name}.xml").write_text(text)
 
 
 if __name__ == "__main__":

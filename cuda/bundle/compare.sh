@@ -25,12 +25,13 @@ join() {
 # made beside and renamed: what is there is whole
 if [ ! -d "$to" ]; then
   fresh=$to.$$
+  trap 'rm -rf "$fresh"' EXIT
   mkdir -p "$fresh"
   join >"$fresh/joined"
   tar -xzf "$fresh/joined" -C "$fresh"
   rm "$fresh/joined"
   [ ! -e "$here/cpu.tar.gz" ] || tar -xzf "$here/cpu.tar.gz" -C "$fresh"
-  mv "$fresh" "$to" 2>/dev/null || rm -rf "$fresh"
+  mv "$fresh" "$to"
 fi
 
 # of no other Python

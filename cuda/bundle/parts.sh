@@ -3,7 +3,8 @@
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 part=$1 work=$2 json=$2/$1.json
-device=${STICTION_BENCH_DEVICE:-cuda}  # another one checks these files, and measures nothing
+# another device checks these files, and measures nothing
+device=${STICTION_BENCH_DEVICE:-cuda}
 envs=${STICTION_BENCH_ENVS:-8192}
 export LD_LIBRARY_PATH="$here/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
 export STICTION_TEST_DATA="$here/data"
@@ -33,7 +34,7 @@ with_switches() {  # ENVS ROBOTS SWITCHES...
 case $part in
   speed) bench "$json" "${STICTION_BENCH_SPEED:-8192,1,32768}" "$here"/models/*.xml ;;
   sweep)
-    bench "$json" "${STICTION_BENCH_SWEEP:-256,131072,1024,65536,4096,16384}" --rounds 3 \
+    bench "$json" "${STICTION_BENCH_SWEEP:-256,131072,1024,65536,4096,16384}" --rounds 3 --settle 1 \
       "$here"/models/*.xml
     ;;
   times) STICTION_CUDA_TIMES=1 bench "$json" "$envs" --rounds 1 "$here"/models/*.xml ;;
@@ -90,7 +91,9 @@ case $part in
     ;;
 
   compile) # the kernels of mujoco_warp; `compare` waits for it
-    "$STICTION_MJWARP/compare.sh" --compile --device "$device" >"$work/compile.log" 2>&1
+    # shellcheck disable=SC2086
+    "$STICTION_MJWARP/compare.sh" ${STICTION_COMPARE_ARGUMENTS:-} --compile --device "$device" \
+      >"$work/compile.log" 2>&1
     touch "$work/compiled"
     ;;
   compare)

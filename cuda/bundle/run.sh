@@ -6,14 +6,14 @@
 # FOLDER/result.json and FOLDER/log.txt are complete after each part, and a part that passes its limit is
 # stopped. Without names all run in this order; seconds as estimated, and the limit:
 #
-#   speed       40, 150  all robots with 8192 environments, one, 32768
+#   speed       80, 150  all robots with 8192 environments, one, 32768
 #   tests      100, 240  those that need a card
 #   times       20,  60  of each kernel, by events, graphs off
 #   compare    330, 560  with mujoco_warp, where $STICTION_MJWARP has the other bundle; its kernels are
 #                        compiled from the beginning on, beside the other parts
-#   sweep      100, 240  256 to 131072 environments
+#   sweep      150, 280  256 to 131072 environments
 #   groups      40, 150  a warp and a thread per environment, of small models
-#   switches    60, 150  share of fast memory, registers of `collide`
+#   switches    40, 150  share of fast memory, registers of `collide`
 #   ncu         60, 150  occupancy, issue slots, stalls; where there is ncu
 #   sanitizer  150, 300  memcheck, racecheck, synccheck; where there is compute-sanitizer
 #
@@ -59,7 +59,8 @@ write_result() {
 limit_of() {
   case $1 in
     speed | switches | groups | ncu) echo 150 ;;
-    tests | sweep) echo 240 ;;
+    tests) echo 240 ;;
+    sweep) echo 280 ;;
     times) echo 60 ;;
     compare) echo 560 ;;
     sanitizer) echo 300 ;;
