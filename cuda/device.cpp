@@ -32,6 +32,11 @@ bool wants_graphs() {
   return value == nullptr || std::string(value) != "0";
 }
 
+// The default stream takes no part in a capture, so that nothing can wait for it or it for anything.
+bool is_default(std::uintptr_t stream) {
+  return stream == 0 || reinterpret_cast<cudaStream_t>(stream) == cudaStreamLegacy;
+}
+
 }  // namespace
 
 CudaDevice::CudaDevice(const DeviceSpec& spec, int number)
@@ -335,13 +340,6 @@ void CudaDevice::set_stream(std::uintptr_t stream) {
   release_to(stream);
   stream_ = reinterpret_cast<cudaStream_t>(stream);
 }
-
-namespace {
-// The default stream takes no part in a capture, so that nothing can wait for it or it for anything.
-bool is_default(std::uintptr_t stream) {
-  return stream == 0 || reinterpret_cast<cudaStream_t>(stream) == cudaStreamLegacy;
-}
-}  // namespace
 
 void CudaDevice::release_to(std::uintptr_t other) {
   if (other == stream()) return;
