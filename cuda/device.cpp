@@ -46,6 +46,11 @@ DeviceLayout layout_of(const DeviceSpec& spec, Group group) {
   return DeviceLayout(spec, unused_on_device, by_thread);
 }
 
+// The default stream takes no part in a capture, so that nothing can wait for it or it for anything.
+bool is_default(std::uintptr_t stream) {
+  return stream == 0 || reinterpret_cast<cudaStream_t>(stream) == cudaStreamLegacy;
+}
+
 }  // namespace
 
 CudaDevice::CudaDevice(const DeviceSpec& spec, int number)
@@ -398,13 +403,6 @@ void CudaDevice::set_stream(std::uintptr_t stream) {
   release_to(stream);
   stream_ = reinterpret_cast<cudaStream_t>(stream);
 }
-
-namespace {
-// The default stream takes no part in a capture, so that nothing can wait for it or it for anything.
-bool is_default(std::uintptr_t stream) {
-  return stream == 0 || reinterpret_cast<cudaStream_t>(stream) == cudaStreamLegacy;
-}
-}  // namespace
 
 void CudaDevice::release_to(std::uintptr_t other) {
   if (other == stream()) return;

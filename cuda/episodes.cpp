@@ -24,6 +24,7 @@ class CudaEpisodes final : public DeviceEpisodes {
     task_.assign(task, task + task_bytes(spec.kind));
     require_memory(device_.name(), spec.bytes,
                    "episodes of " + std::to_string(device_.num_envs()) + " environments");
+    device_.check_here(load_task(spec.kind), ": loading a task");
     memory_ = device_memory(spec.bytes);
     actions_ = pinned_memory(action_bytes_);
     actions_done_ = event();
@@ -58,6 +59,8 @@ class CudaEpisodes final : public DeviceEpisodes {
           ": copying actions");
       return;
     }
+    if (device_.capturing())
+      throw ArgumentError("actions: of the host; only those of the device can be captured");
     device_.check_here(cudaEventSynchronize(actions_done_.get()), ": waiting for a transfer");
     std::memcpy(actions_.get(), actions, action_bytes_);
     device_.check_here(

@@ -25,6 +25,7 @@ namespace {
 struct TaskKernel {
   cudaError_t (*launch)(const void* task, const Launch& l, const physics::ModelView& m,
                         const EpisodeLaunch& episodes, cudaStream_t stream);
+  const void* function;
   int bytes;
 };
 
@@ -37,10 +38,16 @@ cudaError_t launch_kernel(const void* task, const Launch& l, const physics::Mode
   return cudaGetLastError();
 }
 
+template <class Task>
+const void* function_of() {
+  return reinterpret_cast<const void*>(&physics::task_kernel<Task>);
+}
+
 template <class... Tasks>
 const TaskKernel& kernel_of(envs::TaskList<Tasks...>, int kind) {
   static_assert(((sizeof(Tasks) <= kMostTaskBytes) && ...));
-  static constexpr TaskKernel kKernels[] = {{launch_kernel<Tasks>, sizeof(Tasks)}...};
+  static const TaskKernel kKernels[] = {
+      {launch_kernel<Tasks>, function_of<Tasks>(), sizeof(Tasks)}...};
   return kKernels[kind];
 }
 
@@ -49,6 +56,10 @@ const TaskKernel& kernel_of(envs::TaskList<Tasks...>, int kind) {
 cudaError_t launch_task(int kind, const void* task, const Launch& l, const physics::ModelView& m,
                         const EpisodeLaunch& episodes, cudaStream_t stream) {
   return kernel_of(envs::AllTasks(), kind).launch(task, l, m, episodes, stream);
+}
+cudaError_t load_task(int kind) {
+  cudaFuncAttributes attributes;
+  return cudaFuncGetAttributes(&attributes, kernel_of(envs::AllTasks(), kind).function);
 }
 int task_bytes(int kind) {
   return kernel_of(envs::AllTasks(), kind).bytes;

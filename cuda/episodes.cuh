@@ -14,5 +14,7 @@ inline constexpr int kMostTaskBytes = 2048;
 cudaError_t launch_task(int kind, const void* task, const Launch& l, const physics::ModelView& m,
                         const EpisodeLaunch& episodes, cudaStream_t stream);
 int task_bytes(int kind);
+// Loads it: a capture can't.
+cudaError_t load_task(int kind);
 
 }  // namespace stiction::cuda

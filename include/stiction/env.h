@@ -52,6 +52,9 @@ struct EnvOptions {
   std::uintptr_t stream = 0;   // cudaStream_t; 0: the default stream
 };
 
+// What an Env takes, in bytes: its batch and its episodes; known before anything is allocated.
+BatchMemory env_memory(const std::string& id, const EnvOptions& options);
+
 class Env {
  public:
   // Throws ArgumentError on an unknown id or option (naming the nearest), or a value out of range.
@@ -70,6 +73,7 @@ class Env {
   const LoadReport& load_report() const;  // how it was read
   Autoreset autoreset() const;
   int num_envs() const;
+  BatchMemory memory() const;
   double dt() const;                          // of a control step, s
   std::span<const float> action_low() const;  // (naction)
   std::span<const float> action_high() const;

@@ -287,6 +287,9 @@ void bind_info(nb::class_<BoundEnv>& c) {
   c.def_prop_ro(
       "device", [](const BoundEnv& b) { return b.engine->batch().device(); },
       "where the arrays are and everything runs: 'cpu', 'cuda:0'");
+  c.def_prop_ro(
+      "memory", [](const BoundEnv& b) { return b.engine->memory(); },
+      "of batch and episodes, in bytes");
   c.def_prop_rw(
       "stream", [](const BoundEnv& b) { return b.engine->batch().stream(); },
       [](BoundEnv& b, const nb::object& stream) {

@@ -1,5 +1,6 @@
 #include "stiction/env.h"
 
+#include <algorithm>
 #include <limits>
 #include <numeric>
 
@@ -33,7 +34,44 @@ BatchOptions batch_options(const EnvOptions& o) {
   return b;
 }
 
+envs::EpisodeArrays shape_of(const env::TaskRunner& r, const EnvOptions& o) {
+  static_assert(static_cast<int>(envs::Begin::same_step) == static_cast<int>(Autoreset::same_step));
+  static_assert(static_cast<int>(envs::Begin::next_step) == static_cast<int>(Autoreset::next_step));
+  static_assert(static_cast<int>(envs::Begin::disabled) == static_cast<int>(Autoreset::disabled));
+  envs::EpisodeArrays a{};
+  a.nobs = r.nobs, a.naction = r.naction, a.nmetric = r.nmetric;
+  a.memory_bytes = r.nmemory * (o.precision == Precision::float64 ? 8 : 4);
+  a.begin = static_cast<envs::Begin>(o.autoreset);
+  return a;
+}
+
+BatchMemory with_episodes(BatchMemory m, std::size_t episodes, const EnvOptions& o) {
+  m.per_env += episodes / at(o.num_envs);
+  (o.device == "cpu" ? m.total : m.device) += episodes;
+  return m;
+}
+
 }  // namespace
+
+BatchMemory env_memory(const std::string& id, const EnvOptions& o) {
+  const env::TaskEntry& e = env::find_task(id);
+  const env::TaskOptions options(id, e.options, o.task);
+  const ModelPtr model = load_model_from_string(std::string(env::asset(e.asset(options))));
+  const auto runner = e.make(options, *model);
+  BatchMemory m = batch_memory(*model, batch_options(o));
+  for (const FieldInfo& f : Batch::fields(*model)) {
+    const auto& own = runner->setup.own;
+    if (std::find(own.begin(), own.end(), f.name) == own.end()) continue;
+    const std::size_t number = f.wide || o.precision == Precision::float64 ? 8 : 4;
+    const std::size_t row = number * at(f.rows) * at(f.columns);
+    m.per_env += row, m.total += row * at(o.num_envs);
+    if (o.device != "cpu") m.device += row * at(o.num_envs);
+  }
+  return with_episodes(m, env::EpisodeMemory(o.num_envs, shape_of(*runner, o)).bytes(), o);
+}
+BatchMemory Env::memory() const {
+  return with_episodes(impl_->batch.memory(), impl_->layout.bytes(), impl_->given);
+}
 
 Env::Env(const std::string& id, const EnvOptions& options)
     : impl_(std::make_unique<Impl>(id, options)) {}
@@ -52,7 +90,7 @@ Env::Impl::Impl(const std::string& id, const EnvOptions& o)
       action_low(runner->setup.action_low),
       action_high(runner->setup.action_high),
       batch(model, batch_options(o)),
-      layout(o.num_envs, shape()) {
+      layout(o.num_envs, shape_of(*runner, o)) {
   if (o.max_episode_steps < -1)
     throw ArgumentError("max_episode_steps = " + std::to_string(o.max_episode_steps) +
                         ": must be >= 0 (0: without limit)");
@@ -100,18 +138,6 @@ Env::Impl::Impl(const std::string& id, const EnvOptions& o)
   std::iota(all.begin(), all.end(), 0);
   reset(all);  // begun is false: from episode 0 on
   begun = false;
-}
-
-// What EpisodeMemory needs to know.
-envs::EpisodeArrays Env::Impl::shape() const {
-  static_assert(static_cast<int>(envs::Begin::same_step) == static_cast<int>(Autoreset::same_step));
-  static_assert(static_cast<int>(envs::Begin::next_step) == static_cast<int>(Autoreset::next_step));
-  static_assert(static_cast<int>(envs::Begin::disabled) == static_cast<int>(Autoreset::disabled));
-  envs::EpisodeArrays a{};
-  a.nobs = runner->nobs, a.naction = runner->naction, a.nmetric = runner->nmetric;
-  a.memory_bytes = runner->nmemory * (given.precision == Precision::float64 ? 8 : 4);
-  a.begin = static_cast<envs::Begin>(given.autoreset);
-  return a;
 }
 
 std::vector<TaskInfo> Env::tasks() {

@@ -47,7 +47,6 @@ struct Env::Impl {
   Batch::Impl& engine() { return *batch.impl_; }
   int num_envs() const { return given.num_envs; }
   const envs::EpisodeArrays& current() const { return sets[at(now)]; }
-  envs::EpisodeArrays shape() const;
   ArrayView view(const char* name, const void* data, DType dtype, int columns) const;
   void check_actions(std::size_t numbers) const;
   void flip();

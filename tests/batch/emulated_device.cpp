@@ -42,6 +42,7 @@ class EmulatedDevice final : public Device {
         own_(kFields),
         lanes_(lanes),
         kernels_(lanes) {
+    stream_ = spec.given.stream;
     if (spec.given.num_envs > kMost) throw ArgumentError("device = 'emulated': too many");
     std::memset(at_byte(0), 0xff, layout_.bytes);  // NaN: nothing is there but what was sent
     std::memset(at_byte(layout_.counters), 0, at(n_) * layout_.counter_bytes);
