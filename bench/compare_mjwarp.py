@@ -49,11 +49,12 @@ GOALS = {"ant": (40e6, 0.1), "humanoid": (10e6, 0.2), "humanoid_mujoco": (10e6, 
 GOAL_RATIO = 1.5
 ROOM = 2  # times what MuJoCo needs
 SAMPLES = 64  # states on the way whose step is solved again
+CREEPS = ("creep_um_s", "mjw_creep_um_s", "mj_creep_um_s")
 SPEED = ("model", "envs", "steps_per_s", "mjw_steps_per_s", "ratio", "goal", "of_goal", "ms_per_step",
          "mjw_ms_per_step", "goal_ms", "contacts", "mjw_contacts", "overflow")  # fmt: skip
 QUALITY = ("model", "envs", "points", "iter_mean", "iter_max", "mjw_iter_mean", "mjw_iter_max",
            "residual", "error_p50", "error_p99", "mjw_error_p50", "mjw_error_p99", "status", "frozen",
-           "creep_um_s", "mjw_creep_um_s", "mj_creep_um_s")  # fmt: skip
+           *CREEPS)  # fmt: skip
 
 
 def robots(names, folder) -> list[Scene]:
@@ -215,11 +216,10 @@ def converged(mj) -> None:
 def creeps(scene, room, device) -> dict:
     """um/s of ours, mujoco_warp and MuJoCo."""
     if not scene.load().nkey or scene.name == "humanoid_mujoco":  # which stands on no servos
-        return {"creep_um_s": "", "mjw_creep_um_s": "", "mj_creep_um_s": ""}
-    um = lambda x: f"{1e6 * x:.3g}"
-    return {"creep_um_s": um(creep_ours(scene, device=device)),
-            "mjw_creep_um_s": um(creep_warp(scene, room, device)),
-            "mj_creep_um_s": um(creep_mujoco(scene))}  # fmt: skip
+        return dict.fromkeys(CREEPS, "")
+    speeds = (creep_ours(scene, device=device), creep_warp(scene, room, device),
+              creep_mujoco(scene))  # fmt: skip
+    return {name: f"{1e6 * x:.3g}" for name, x in zip(CREEPS, speeds)}
 
 
 def compare(scene, num_envs, room, a) -> dict:
@@ -356,6 +356,7 @@ def main() -> None:
                 if scene.name not in rooms:
                     dt = GPU_TIMESTEPS.get(scene.name, model.timestep)
                     rooms[scene.name] = Room(scene, model, dt)
+                    creep[scene.name] = dict.fromkeys(CREEPS, "failed")
                     creep[scene.name] = creeps(scene, rooms[scene.name], a.device)
                 row = compare(scene, num_envs, rooms[scene.name], a) | creep[scene.name]
             except Exception as e:  # the other robots are worth having
