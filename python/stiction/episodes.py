@@ -145,11 +145,12 @@ class EpisodeLoop:
                 self._restart(late, b)
             ended = b.terminated | b.truncated
             b.final_obs[:] = b.obs
-            xp.copyto(self._final_length, self.episode_length, where=ended)
-            xp.copyto(self._final_return, self._return, where=ended)
-            if self.autoreset == "same_step":
-                self._restart(xp.flatnonzero(ended), b)
-            elif self.autoreset == "next_step":
+            if xp.may_be_any(ended):
+                xp.copyto(self._final_length, self.episode_length, where=ended)
+                xp.copyto(self._final_return, self._return, where=ended)
+                if self.autoreset == "same_step":
+                    self._restart(xp.flatnonzero(ended), b)
+            if self.autoreset == "next_step":
                 self._ended = ended
         return b.obs, b.reward, b.terminated, b.truncated
 
