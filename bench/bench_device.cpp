@@ -1,7 +1,8 @@
 // Physics steps per second of a Batch on a device, for machines that have a driver and nothing else:
 // no Python, no toolkit. Robots move in contact under smooth controls, new ones before every call.
 //
-//   bench_device [--device cuda] [--envs 256,1024] [--calls 25] [--rounds 5] [--json FILE] MODEL...
+//   bench_device [--device cuda] [--envs 256,1024] [--calls 25] [--rounds 5] [--json FILE]
+//                [--linear-solver cholesky|cusolver] MODEL...
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -30,6 +31,7 @@ struct Settings {
   std::string device = "cuda", json;
   std::vector<int> envs = {256, 1024, 4096, 8192, 16384, 32768, 65536, 131072};
   int calls = 25, rounds = 5;
+  LinearSolver linear_solver = LinearSolver::cholesky;
   std::vector<std::string> models;
 };
 
@@ -56,6 +58,8 @@ Settings parse(int argc, char** argv) {
       s.device = value;
     else if (word == "--json")
       s.json = value;
+    else if (word == "--linear-solver" && (value == "cholesky" || value == "cusolver"))
+      s.linear_solver = value == "cusolver" ? LinearSolver::cusolver : LinearSolver::cholesky;
     else if (word == "--envs")
       s.envs = parse_list(value);
     else if (word == "--calls")
@@ -108,9 +112,10 @@ class Controls {
   std::vector<double> centre_, reach_;
 };
 
-Batch started(const ModelPtr& m, int num_envs, const std::string& device) {
+Batch started(const ModelPtr& m, int num_envs, const Settings& s) {
   BatchOptions options;
-  options.num_envs = num_envs, options.device = device;
+  options.num_envs = num_envs, options.device = s.device;
+  options.options.linear_solver = s.linear_solver;
   Batch b(m, options);
   if (m->nkey == 0) return b;
   std::vector<int> ids(static_cast<std::size_t>(num_envs));
@@ -133,7 +138,7 @@ int quantile(const std::vector<std::uint64_t>& histogram, double share) {
 
 nlohmann::json measure(const ModelPtr& m, const std::string& file, int num_envs,
                        const Settings& s) {
-  Batch b = started(m, num_envs, s.device);
+  Batch b = started(m, num_envs, s);
   const Controls controls(*m);
   const double dt = *b.options().timestep;
   std::vector<float> ctrl;
@@ -168,6 +173,7 @@ nlohmann::json measure(const ModelPtr& m, const std::string& file, int num_envs,
           {"nv", m->nv},
           {"envs", num_envs},
           {"device", b.device()},
+          {"linear_solver", s.linear_solver == LinearSolver::cusolver ? "cusolver" : "cholesky"},
           {"description", b.device() == "cpu" ? b.isa() : b.device_description()},
           {"threads", b.threads()},
           {"timestep", dt},

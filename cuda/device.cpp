@@ -5,6 +5,7 @@
 #include <cstring>
 #include <sstream>
 
+#include "cuda/rounds.h"
 #include "stiction/error.h"
 
 namespace stiction {
@@ -45,6 +46,7 @@ CudaDevice::CudaDevice(const DeviceSpec& spec, int number)
       use_graphs_(wants_graphs()),
       poison_(std::getenv("STICTION_POISON") != nullptr) {
   static_assert(kDeviceCounters == kCounters);
+  static_assert(sizeof(physics::RoundState) <= DeviceLayout::kRoundBytes);
   static_assert(sizeof(FieldRows) == 2 * sizeof(void*));
   const OnDevice here(number_);
   check_here(make_plan(spec.host.view(), plan_), ": preparing the kernels");
@@ -73,6 +75,17 @@ CudaDevice::CudaDevice(const DeviceSpec& spec, int number)
   }
   upload_tables();
   upload(place(layout_.tables), reference_rows.data(), sizeof reference_rows);
+  if (spec.options.linear_solver == LinearSolver::cusolver) {
+    cusolver_ = std::make_unique<Cusolver>();
+    waiting_ = pinned_memory(sizeof(std::int32_t));
+    std::vector<float*> addresses;
+    const std::size_t nv = at(spec.host.view().nv);
+    for (const auto& [begin, numbers] :
+         {std::pair(layout_.matrices, nv * nv), std::pair(layout_.vectors, nv)})
+      for (int env = 0; env < n_; ++env)
+        addresses.push_back(place_of<float>(begin) + at(env) * numbers);
+    upload(place(layout_.addresses), addresses.data(), addresses.size() * sizeof addresses[0]);
+  }
   model_changed();
   for (const int steps : {0, 1}) (void)graph(steps);
 }
@@ -93,6 +106,7 @@ std::string CudaDevice::description() const {
     text << p.name << ", compute capability " << p.major << "." << p.minor << ", "
          << p.multiProcessorCount << " multiprocessors";
   text << "; " << bytes() / 1000000 << " MB for " << n_ << " environments";
+  if (cusolver_ != nullptr) text << "; linear systems by " << cusolver_->path();
   for (int k = 0; k < kKernels; ++k) {
     const KernelPlan& kernel = plan_.kernel[k];
     text << "\n"
@@ -273,20 +287,51 @@ void CudaDevice::enqueue(const int* ids, int n, int steps, bool store_frozen, cu
   l.count = n;
   l.store_frozen = store_frozen;
   l.moves = steps > 0;
+  if (cusolver_ != nullptr)
+    l.rounds = {place(layout_.rounds), place_of<float>(layout_.matrices),
+                place_of<float>(layout_.vectors), place_of<std::int32_t>(layout_.info),
+                place_of<std::int32_t>(layout_.waiting)};
+  const auto launched = [&](Kernel k) {
+    if (const cudaError_t e = launch(k, l, model_, plan_, stream); e != cudaSuccess)
+      check(e, name() + ": launching " + kernel_name(k));
+  };
   const int launches = std::max(1, steps);
   for (int k = 0; k < launches; ++k) {
     l.first = k == 0, l.last = k == launches - 1;
     if (poison_) check_here(spoil(lists().spoiled(true), l, false, stream), ": poisoning a step");
-    check_here(launch_step(l, model_, plan_, stream), ": launching a step");
+    launched(Kernel::dynamics), launched(Kernel::collide);
+    if (cusolver_ != nullptr)
+      enqueue_solve(l, stream);
+    else
+      launched(Kernel::solve);
+    launched(Kernel::move);
   }
   if (poison_)
     check_here(spoil(lists().spoiled(false), l, true, stream), ": poisoning the refresh");
-  check_here(launch_refresh(l, model_, plan_, stream), ": launching the refresh");
+  launched(Kernel::refresh);
+}
+
+// Rounds until nobody waits for a solution; the host asks after each one. The library factors the
+// matrices of all environments, of those that are not in the launch whatever they are.
+void CudaDevice::enqueue_solve(const Launch& l, cudaStream_t stream) {
+  auto* const waiting = place_of<std::int32_t>(layout_.waiting);
+  auto* const matrices = place_of<float*>(layout_.addresses);
+  auto& here = *reinterpret_cast<std::int32_t*>(waiting_.get());
+  for (Kernel k = Kernel::solve_begin;; k = Kernel::solve_next) {
+    check_here(cudaMemsetAsync(waiting, 0, sizeof *waiting, stream), ": solving in rounds");
+    check_here(launch(k, l, model_, plan_, stream), ": solving in rounds");
+    check_here(cudaMemcpyAsync(&here, waiting, sizeof here, cudaMemcpyDeviceToHost, stream),
+               ": solving in rounds");
+    check_here(cudaStreamSynchronize(stream), ": solving in rounds");
+    if (here == 0) return;
+    cusolver_->solve(model_.nv, matrices, matrices + n_, n_, place_of<std::int32_t>(layout_.info),
+                     waiting + 1, stream);
+  }
 }
 
 // Captured on a stream of its own: the caller's may be the legacy one, which can't be captured.
 cudaGraphExec_t CudaDevice::graph(int steps) {
-  if (!use_graphs_ || steps > kMostGraphSteps) return nullptr;
+  if (!use_graphs_ || cusolver_ != nullptr || steps > kMostGraphSteps) return nullptr;
   if (const auto found = graphs_.find(steps); found != graphs_.end()) return found->second.get();
   check_here(cudaStreamBeginCapture(capture_.get(), cudaStreamCaptureModeThreadLocal),
              ": capturing a step");

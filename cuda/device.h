@@ -5,10 +5,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "batch/device.h"
+#include "cuda/cusolver.h"
 #include "cuda/kernels.cuh"
 #include "cuda/memory.h"
 #include "cuda/transfer.h"
@@ -61,6 +63,7 @@ class CudaDevice final : public Device {
   template <class F>
   void in_chunks(std::span<const RowCopy> rows, int n, const F& f);
   void enqueue(const int* ids, int n, int steps, bool store_frozen, cudaStream_t stream);
+  void enqueue_solve(const Launch& l, cudaStream_t stream);
   cudaGraphExec_t graph(int steps);
   void check_here(cudaError_t result, const char* doing) const {
     if (result != cudaSuccess) check(result, name() + doing);
@@ -82,6 +85,8 @@ class CudaDevice final : public Device {
   physics::ModelView model_;
   Plan plan_;
   bool use_graphs_, poison_;
+  std::unique_ptr<Cusolver> cusolver_;  // null: our own factorization
+  PinnedMemory waiting_;
   std::map<int, Executable> graphs_;  // by the number of steps of all environments
 };
 

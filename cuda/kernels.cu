@@ -68,6 +68,8 @@ KernelFunction function_of(Kernel k, bool block) {
       return block ? physics::block_per_env<Kernel::solve> : physics::warp_per_env<Kernel::solve>;
     case Kernel::move: return physics::warp_per_env<Kernel::move>;
     case Kernel::refresh: return physics::warp_per_env<Kernel::refresh>;
+    case Kernel::solve_begin: return physics::warp_per_env<Kernel::solve_begin>;
+    case Kernel::solve_next: return physics::warp_per_env<Kernel::solve_next>;
   }
   return nullptr;
 }
@@ -122,6 +124,8 @@ cudaError_t plan_kernel(Kernel kernel, const ModelView& m, KernelPlan& p) {
   return cudaSuccess;
 }
 
+}  // namespace
+
 cudaError_t launch(Kernel kernel, const Launch& l, const ModelView& m, const Plan& plan,
                    cudaStream_t stream) {
   if (l.count == 0) return cudaSuccess;
@@ -133,28 +137,15 @@ cudaError_t launch(Kernel kernel, const Launch& l, const ModelView& m, const Pla
   return cudaGetLastError();
 }
 
-}  // namespace
-
 const char* kernel_name(Kernel k) {
-  constexpr const char* kNames[] = {"dynamics", "collide", "solve", "move", "refresh"};
+  constexpr const char* kNames[] = {"dynamics", "collide",     "solve",     "move",
+                                    "refresh",  "solve_begin", "solve_next"};
   return kNames[static_cast<int>(k)];
 }
 
 cudaError_t make_plan(const ModelView& m, Plan& plan) {
   for (int k = 0; k < kKernels; ++k)
     STICTION_TRY(plan_kernel(static_cast<Kernel>(k), m, plan.kernel[k]));
-  return cudaSuccess;
-}
-
-cudaError_t launch_refresh(const Launch& l, const ModelView& m, const Plan& plan,
-                           cudaStream_t stream) {
-  return launch(Kernel::refresh, l, m, plan, stream);
-}
-
-cudaError_t launch_step(const Launch& l, const ModelView& m, const Plan& plan,
-                        cudaStream_t stream) {
-  for (const Kernel k : {Kernel::dynamics, Kernel::collide, Kernel::solve, Kernel::move})
-    STICTION_TRY(launch(k, l, m, plan, stream));
   return cudaSuccess;
 }
 
