@@ -2,7 +2,7 @@
 // no Python, no toolkit. Robots move in contact under smooth controls, new ones before every call.
 //
 //   bench_device [--device cuda] [--envs 256,1024] [--calls 25] [--rounds 5] [--settle SECONDS]
-//                [--limit SECONDS] [--json FILE] MODEL...
+//                [--limit SECONDS] [--json FILE] [--linear-solver cholesky|cusolver] MODEL...
 //
 // All models at one number of environments come before the next number. The file is written after
 // every row; none begins after the limit. With STICTION_CUDA_TIMES=1 a row has the time of each
@@ -36,6 +36,7 @@ struct Settings {
   int calls = 25, rounds = 5;
   double settle = 2.0;  // s of motion before the first round
   double limit = 1e9;   // s
+  LinearSolver linear_solver = LinearSolver::cholesky;
   std::vector<std::string> models;
 };
 
@@ -62,6 +63,8 @@ Settings parse(int argc, char** argv) {
       s.device = value;
     else if (word == "--json")
       s.json = value;
+    else if (word == "--linear-solver" && (value == "cholesky" || value == "cusolver"))
+      s.linear_solver = value == "cusolver" ? LinearSolver::cusolver : LinearSolver::cholesky;
     else if (word == "--envs")
       s.envs = parse_list(value);
     else if (word == "--calls")
@@ -118,9 +121,10 @@ class Controls {
   std::vector<double> centre_, reach_;
 };
 
-Batch started(const ModelPtr& m, int num_envs, const std::string& device) {
+Batch started(const ModelPtr& m, int num_envs, const Settings& s) {
   BatchOptions options;
-  options.num_envs = num_envs, options.device = device;
+  options.num_envs = num_envs, options.device = s.device;
+  options.options.linear_solver = s.linear_solver;
   Batch b(m, options);
   if (m->nkey == 0) return b;
   std::vector<int> ids(static_cast<std::size_t>(num_envs));
@@ -182,7 +186,7 @@ nlohmann::json kernels_of(const std::vector<KernelInfo>& before,
 
 nlohmann::json measure(const ModelPtr& m, const std::string& file, int num_envs,
                        const Settings& s) {
-  Batch b = started(m, num_envs, s.device);
+  Batch b = started(m, num_envs, s);
   const Controls controls(*m);
   const double dt = *b.options().timestep;
   std::vector<float> ctrl;
@@ -224,31 +228,33 @@ nlohmann::json measure(const ModelPtr& m, const std::string& file, int num_envs,
                                          [&](std::uint32_t x) { return (x >> bit & 1) != 0; });
         count > 0)
       status[std::to_string(bit)] = count;
-  nlohmann::json row = {{"model", file},
-                        {"nv", m->nv},
-                        {"envs", num_envs},
-                        {"device", b.device()},
-                        {"description", b.device() == "cpu" ? b.isa() : b.device_description()},
-                        {"threads", b.threads()},
-                        {"timestep", dt},
-                        {"steps_per_s", num_envs / median},
-                        {"ms_per_step", 1e3 * median},
-                        {"spread", *most / *least - 1},
-                        {"points", share(c.contacts)},
-                        {"iter_mean", share(c.iterations)},
-                        {"iter_p95", quantile(c.iteration_histogram, 0.95)},
-                        {"iter_max", quantile(c.iteration_histogram, 1.0)},
-                        {"linesearch", share(c.linesearch_evaluations)},
-                        {"capped", share(c.not_converged)},
-                        {"stalled", share(c.stalled)},
-                        {"late", share(c.late_contact)},
-                        {"frozen", b.status_count()},
-                        {"status", status},
-                        {"residual", *std::max_element(residuals.begin(), residuals.end())},
-                        {"bytes_per_env", b.memory().per_env},
-                        {"device_bytes", b.memory().device},
-                        {"hash", std::string(hash).substr(0, 8)},
-                        {"kernels", kernels}};
+  nlohmann::json row = {
+      {"model", file},
+      {"nv", m->nv},
+      {"envs", num_envs},
+      {"device", b.device()},
+      {"linear_solver", s.linear_solver == LinearSolver::cusolver ? "cusolver" : "cholesky"},
+      {"description", b.device() == "cpu" ? b.isa() : b.device_description()},
+      {"threads", b.threads()},
+      {"timestep", dt},
+      {"steps_per_s", num_envs / median},
+      {"ms_per_step", 1e3 * median},
+      {"spread", *most / *least - 1},
+      {"points", share(c.contacts)},
+      {"iter_mean", share(c.iterations)},
+      {"iter_p95", quantile(c.iteration_histogram, 0.95)},
+      {"iter_max", quantile(c.iteration_histogram, 1.0)},
+      {"linesearch", share(c.linesearch_evaluations)},
+      {"capped", share(c.not_converged)},
+      {"stalled", share(c.stalled)},
+      {"late", share(c.late_contact)},
+      {"frozen", b.status_count()},
+      {"status", status},
+      {"residual", *std::max_element(residuals.begin(), residuals.end())},
+      {"bytes_per_env", b.memory().per_env},
+      {"device_bytes", b.memory().device},
+      {"hash", std::string(hash).substr(0, 8)},
+      {"kernels", kernels}};
   if (num_envs == 1) row["ms_single_step"] = 1e3 * latency(b, 200);
   return row;
 }

@@ -13,9 +13,9 @@
 
 namespace stiction::cuda {
 
-// In the order of a step; refresh after the last one.
-enum class Kernel { dynamics, collide, solve, move, refresh };
-inline constexpr int kKernels = 5;
+// In the order of a step; refresh after the last one. The last two are `solve` in rounds.
+enum class Kernel { dynamics, collide, solve, move, refresh, solve_begin, solve_next };
+inline constexpr int kKernels = 7;
 // Whether a step of the model has this kernel.
 constexpr bool has_kernel(const physics::SizesView& m, Kernel k) {
   return k != Kernel::collide || m.npair > 0;
@@ -67,6 +67,9 @@ class ArenaLists {
       case Kernel::solve: solve(anchored); break;
       case Kernel::move: own({Field::body_vel}); break;
       case Kernel::refresh: own({Field::root_anchor}); break;
+      // all of it lasts until the next kernel
+      case Kernel::solve_begin:
+      case Kernel::solve_next: break;
     }
   }
 

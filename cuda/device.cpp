@@ -5,6 +5,7 @@
 #include <cstring>
 #include <sstream>
 
+#include "cuda/rounds.h"
 #include "stiction/error.h"
 
 namespace stiction {
@@ -28,7 +29,10 @@ constexpr std::size_t at(Field f) {
 
 // What this build and the model can do.
 Switches switches_for(const DeviceSpec& spec) {
-  const Switches s = read_switches();
+  Switches s = read_switches();
+  // a library's rounds are a warp's
+  const bool rounds = spec.options.linear_solver == LinearSolver::cusolver;
+  if (rounds && s.group == Group::chosen) s.group = Group::warp;
   if (!has_collide_blocks(s.collide_blocks))
     throw ArgumentError("STICTION_CUDA_COLLIDE_BLOCKS = " + std::to_string(s.collide_blocks) +
                         ": not in this build, configure it with -D STICTION_CUDA_VARIANTS=ON");
@@ -64,6 +68,7 @@ CudaDevice::CudaDevice(const DeviceSpec& spec, int number)
       own_(at(kFields)),
       poison_(std::getenv("STICTION_POISON") != nullptr) {
   static_assert(kDeviceCounters == kCounters);
+  static_assert(sizeof(physics::RoundState) <= DeviceLayout::kRoundBytes);
   static_assert(sizeof(FieldRows) == 2 * sizeof(void*));
   const OnDevice here(number_);
   check_here(make_plan(spec.host.view(), switches_, plan_), ": preparing the kernels");
@@ -93,6 +98,17 @@ CudaDevice::CudaDevice(const DeviceSpec& spec, int number)
   }
   upload_tables();
   upload(place(layout_.tables), reference_rows.data(), sizeof reference_rows);
+  if (spec.options.linear_solver == LinearSolver::cusolver) {
+    cusolver_ = std::make_unique<Cusolver>();
+    waiting_ = pinned_memory(sizeof(std::int32_t));
+    std::vector<float*> addresses;
+    const std::size_t nv = at(spec.host.view().nv);
+    for (const auto& [begin, numbers] :
+         {std::pair(layout_.matrices, nv * nv), std::pair(layout_.vectors, nv)})
+      for (int env = 0; env < n_; ++env)
+        addresses.push_back(place_of<float>(begin) + at(env) * numbers);
+    upload(place(layout_.addresses), addresses.data(), addresses.size() * sizeof addresses[0]);
+  }
   model_changed();
   for (const int steps : {0, 1}) (void)graph(steps);
 }
@@ -113,6 +129,7 @@ std::string CudaDevice::description() const {
     text << p.name << ", compute capability " << p.major << "." << p.minor << ", "
          << p.multiProcessorCount << " multiprocessors";
   text << "; " << bytes() / 1000000 << " MB for " << n_ << " environments";
+  if (cusolver_ != nullptr) text << "; linear systems by " << cusolver_->path();
   for (int k = 0; k < kKernels; ++k) {
     const KernelPlan& kernel = plan_.kernel[k];
     if (kernel.lanes == 0) continue;
@@ -315,21 +332,53 @@ Launch CudaDevice::launch() const {
              place_of<std::int32_t>(layout_.begin(Book::steps)),
              place_of<std::uint8_t>(layout_.store), place_of<std::uint32_t>(layout_.counters)};
   l.count = n_;
+  if (cusolver_ != nullptr)
+    l.rounds = {place(layout_.rounds), place_of<float>(layout_.matrices),
+                place_of<float>(layout_.vectors), place_of<std::int32_t>(layout_.info),
+                place_of<std::int32_t>(layout_.waiting)};
   return l;
 }
 
 void CudaDevice::enqueue(const Launch& of, int steps, cudaStream_t stream) {
   Launch l = of;
   l.moves = steps > 0;
+  const auto launched = [&](Kernel k) {
+    if (!has_kernel(model_, k)) return;
+    if (const cudaError_t e = cuda::launch(k, l, fields_, model_, plan_, stream); e != cudaSuccess)
+      check(e, name() + ": launching " + kernel_name(k));
+  };
   const int launches = std::max(1, steps);
   for (int k = 0; k < launches; ++k) {
     l.first = k == 0, l.last = k == launches - 1;
     if (poison_) check_here(spoil(lists().spoiled(true), l, false, stream), ": poisoning a step");
-    check_here(launch_step(l, fields_, model_, plan_, stream), ": launching a step");
+    launched(Kernel::dynamics), launched(Kernel::collide);
+    if (cusolver_ != nullptr)
+      enqueue_solve(l, stream);
+    else
+      launched(Kernel::solve);
+    launched(Kernel::move);
   }
   if (poison_)
     check_here(spoil(lists().spoiled(false), l, true, stream), ": poisoning the refresh");
-  check_here(launch_refresh(l, fields_, model_, plan_, stream), ": launching the refresh");
+  launched(Kernel::refresh);
+}
+
+// Rounds until nobody waits for a solution; the host asks after each one. The library factors the
+// matrices of all environments, of those that are not in the launch whatever they are.
+void CudaDevice::enqueue_solve(const Launch& l, cudaStream_t stream) {
+  auto* const waiting = place_of<std::int32_t>(layout_.waiting);
+  auto* const matrices = place_of<float*>(layout_.addresses);
+  auto& here = *reinterpret_cast<std::int32_t*>(waiting_.get());
+  for (Kernel k = Kernel::solve_begin;; k = Kernel::solve_next) {
+    check_here(cudaMemsetAsync(waiting, 0, sizeof *waiting, stream), ": solving in rounds");
+    check_here(cuda::launch(k, l, fields_, model_, plan_, stream), ": solving in rounds");
+    check_here(cudaMemcpyAsync(&here, waiting, sizeof here, cudaMemcpyDeviceToHost, stream),
+               ": solving in rounds");
+    check_here(cudaStreamSynchronize(stream), ": solving in rounds");
+    if (here == 0) return;
+    cusolver_->solve(model_.nv, matrices, matrices + n_, n_, place_of<std::int32_t>(layout_.info),
+                     waiting + 1, stream);
+  }
 }
 
 // On a stream of its own: the caller's may be the legacy one, which can't be captured.
@@ -357,7 +406,7 @@ bool CudaDevice::capturing() const {
 }
 
 cudaGraphExec_t CudaDevice::graph(int steps) {
-  if (!switches_.graphs || steps > kMostGraphSteps) return nullptr;
+  if (!uses_graphs() || steps > kMostGraphSteps) return nullptr;
   const auto found = graphs_.find(steps);
   if (found != graphs_.end()) return found->second.get();
   const auto work = [&](cudaStream_t stream) { enqueue(launch(), steps, stream); };

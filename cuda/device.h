@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "batch/device.h"
+#include "cuda/cusolver.h"
 #include "cuda/kernels.cuh"
 #include "cuda/memory.h"
 #include "cuda/transfer.h"
@@ -57,7 +58,7 @@ class CudaDevice final : public Device {
   void enqueue(const Launch& l, int steps, cudaStream_t stream);
   // A graph of what `work` gives the stream that it is given.
   Executable captured(const std::function<void(cudaStream_t)>& work);
-  bool uses_graphs() const { return switches_.graphs; }
+  bool uses_graphs() const { return switches_.graphs && cusolver_ == nullptr; }
   // The caller captures a graph of its own on the stream: graphs can't be launched into it.
   bool capturing() const;
   const physics::ModelView& model() const { return model_; }
@@ -82,6 +83,7 @@ class CudaDevice final : public Device {
   RowLists lists() const { return {spec_.host.specs(), layout_, fields_.of, memory_.get()}; }
   template <class F>
   void in_chunks(std::span<const RowCopy> rows, int n, const F& f);
+  void enqueue_solve(const Launch& l, cudaStream_t stream);
   cudaGraphExec_t graph(int steps);
 
   DeviceSpec spec_;
@@ -103,6 +105,8 @@ class CudaDevice final : public Device {
   Plan plan_;
   bool poison_;
   int model_version_ = 0;
+  std::unique_ptr<Cusolver> cusolver_;  // null: our own factorization
+  PinnedMemory waiting_;
   std::map<int, Executable> graphs_;  // by the number of steps of all environments
 };
 

@@ -113,6 +113,8 @@ KernelFunction team_function(Kernel k, bool block, int bound) {
       return block ? physics::block_per_env<Kernel::solve> : physics::warp_per_env<Kernel::solve>;
     case Kernel::move: return physics::warp_per_env<Kernel::move>;
     case Kernel::refresh: return physics::warp_per_env<Kernel::refresh>;
+    case Kernel::solve_begin: return physics::warp_per_env<Kernel::solve_begin>;
+    case Kernel::solve_next: return physics::warp_per_env<Kernel::solve_next>;
   }
   return nullptr;
 }
@@ -190,6 +192,8 @@ cudaError_t plan_kernel(Kernel kernel, const ModelView& m, const Switches& s, Ke
   return cudaSuccess;
 }
 
+}  // namespace
+
 cudaError_t launch(Kernel kernel, const Launch& l, const RowTable& rows, const ModelView& m,
                    const Plan& plan, cudaStream_t stream) {
   if (l.count == 0) return cudaSuccess;
@@ -207,10 +211,9 @@ cudaError_t launch(Kernel kernel, const Launch& l, const RowTable& rows, const M
   return cudaGetLastError();
 }
 
-}  // namespace
-
 const char* kernel_name(Kernel k) {
-  constexpr const char* kNames[] = {"dynamics", "collide", "solve", "move", "refresh"};
+  constexpr const char* kNames[] = {"dynamics", "collide",     "solve",     "move",
+                                    "refresh",  "solve_begin", "solve_next"};
   return kNames[static_cast<int>(k)];
 }
 
@@ -223,20 +226,6 @@ cudaError_t make_plan(const ModelView& m, const Switches& switches, Plan& plan) 
     plan.kernel[k] = {};
     if (!has_kernel(m, static_cast<Kernel>(k))) continue;
     STICTION_TRY(plan_kernel(static_cast<Kernel>(k), m, switches, plan.kernel[k]));
-  }
-  return cudaSuccess;
-}
-
-cudaError_t launch_refresh(const Launch& l, const RowTable& rows, const ModelView& m,
-                           const Plan& plan, cudaStream_t stream) {
-  return launch(Kernel::refresh, l, rows, m, plan, stream);
-}
-
-cudaError_t launch_step(const Launch& l, const RowTable& rows, const ModelView& m, const Plan& plan,
-                        cudaStream_t stream) {
-  for (const Kernel k : {Kernel::dynamics, Kernel::collide, Kernel::solve, Kernel::move}) {
-    if (!has_kernel(m, k)) continue;
-    STICTION_TRY(launch(k, l, rows, m, plan, stream));
   }
   return cudaSuccess;
 }

@@ -40,11 +40,7 @@ cudaError_t make_plan(const physics::ModelView& model, const Switches& switches,
 
 // The model's pointers and those of the launch are to device memory; launch.fields has rows for all
 // fields but those of unused_on_device (arena.h), and `rows` is a copy of it on the host.
-cudaError_t launch_refresh(const Launch& l, const RowTable& rows, const physics::ModelView& m,
-                           const Plan& plan, cudaStream_t stream);
-
-// The kernels of a step, one after the other.
-cudaError_t launch_step(const Launch& l, const RowTable& rows, const physics::ModelView& m,
-                        const Plan& plan, cudaStream_t stream);
+cudaError_t launch(Kernel kernel, const Launch& l, const RowTable& rows,
+                   const physics::ModelView& m, const Plan& plan, cudaStream_t stream);
 
 }  // namespace stiction::cuda

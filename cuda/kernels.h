@@ -2,6 +2,7 @@
 //
 //   dynamics | collide | solve | move      and after the last one   refresh
 //
+// or, with a library's factorization, solve_begin and solve_next in the place of solve (rounds.h);
 // as in physics/step.h, whose order of stages this is. Each kernel's scratch that no other kernel
 // reads may lie anywhere (arena.h); the rest is the environment's own rows. `solve` alone has no
 // wide numbers.
@@ -12,6 +13,7 @@
 #include "cuda/curvature.h"
 #include "cuda/linear_algebra.h"
 #include "cuda/lists.h"
+#include "cuda/rounds.h"
 #include "physics/step.h"
 
 STICTION_PHYSICS_BEGIN
@@ -82,6 +84,8 @@ STICTION_FN void kernel_body(const Team& team, const ModelView& m, const Launch&
   if constexpr (kernel == Kernel::solve) solve_body(team, m, l, env, e);
   if constexpr (kernel == Kernel::move) move_body(team, m, l, env, e);
   if constexpr (kernel == Kernel::refresh) refresh_body(team, m, l, env, e);
+  if constexpr (kernel == Kernel::solve_begin) solve_begin_body(team, m, l, env, e);
+  if constexpr (kernel == Kernel::solve_next) solve_next_body(team, m, l, env, e);
 }
 
 // The structure of a dense factor is the model's, and A is where H has it.

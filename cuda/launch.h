@@ -40,6 +40,15 @@ struct Books {
   std::uint32_t* counters;    // (num_envs, kCounters + max_iterations + 1)
 };
 
+// Of a solve in rounds (rounds.h).
+struct Rounds {
+  std::byte* states;         // (num_envs) RoundState
+  float* matrices;           // (num_envs, nv, nv) column by column
+  float* vectors;            // (num_envs, nv)
+  const std::int32_t* info;  // (num_envs) 0: the matrix was factored
+  std::int32_t* waiting;     // becomes 1 where an environment waits for a solution
+};
+
 struct Launch {
   const FieldRows* fields;            // (kFields)
   const std::byte* const* reference;  // (kFields) the model's rows of state and inputs
@@ -50,6 +59,7 @@ struct Launch {
   bool store_frozen;           // outputs of frozen environments, too
   bool first, last;            // step of a run
   bool moves;                  // false: forces of a state that stays
+  Rounds rounds;
 };
 
 // The largest model of a thread. Without pairs, all environments of a warp do the same but for

@@ -41,7 +41,7 @@ case $part in
 
   # without a device they are skipped, which is a failure here
   tests)
-    "$here/bin/stiction_tests" --gtest_brief=1 --gtest_filter='*cuda*:*Cuda*' \
+    "$here/bin/stiction_tests" --gtest_brief=1 --gtest_filter='*cuda*:*Cuda*-CudaCusolver*' \
       --gtest_output="json:$json" || exit
     ! grep -q '"result": "SKIPPED"' "$json"
     ;;
@@ -54,6 +54,17 @@ case $part in
   groups) # of models that a thread can have
     with_switches "${STICTION_BENCH_GROUPS:-4096,32768,131072}" "$(echo "$here"/small/*.xml)" \
       STICTION_CUDA_GROUP=warp STICTION_CUDA_GROUP=thread
+    ;;
+
+  # the library is not in this folder: STICTION_CUSOLVER, or the loader's path
+  cusolver)
+    "$here/bin/stiction_tests" --gtest_brief=1 --gtest_filter='CudaCusolver*' \
+      --gtest_output="json:$work/found" || exit
+    if grep -q SKIPPED "$work/found"; then
+      echo '"absent"' >"$json"
+      exit 0
+    fi
+    bench "$json" 4096 --rounds 1 --linear-solver cusolver "$here"/models/*.xml
     ;;
 
   # A step of each robot after it has landed: the rows of ncu's tables, as lines.

@@ -14,16 +14,17 @@
 #   sweep      150, 280  256 to 131072 environments
 #   groups      40, 150  a warp and a thread per environment, of small models
 #   switches    40, 150  share of fast memory, registers of `collide`
+#   cusolver    30, 150  its factorization against ours, where the library is
 #   ncu         60, 150  occupancy, issue slots, stalls; where there is ncu
 #   sanitizer  150, 300  memcheck, racecheck, synccheck; where there is compute-sanitizer
 #
-# In calls of ten minutes: speed tests times | compare | sweep groups switches ncu | sanitizer.
+# In calls of ten minutes: speed tests times | compare | sweep groups switches cusolver ncu | sanitizer.
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 out=${1:-$here/results}
 [ $# -eq 0 ] || shift
 export STICTION_MJWARP="${STICTION_MJWARP:-$here/mjwarp}"
-parts=${*:-speed tests times compare sweep groups switches ncu sanitizer}
+parts=${*:-speed tests times compare sweep groups switches cusolver ncu sanitizer}
 mkdir -p "$out" || exit 1
 out=$(cd "$out" && pwd)
 work=$(mktemp -d)
@@ -58,7 +59,7 @@ write_result() {
 
 limit_of() {
   case $1 in
-    speed | switches | groups | ncu) echo 150 ;;
+    speed | switches | groups | cusolver | ncu) echo 150 ;;
     tests) echo 240 ;;
     sweep) echo 280 ;;
     times) echo 60 ;;

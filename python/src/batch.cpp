@@ -50,6 +50,8 @@ void init(BoundBatch* self, std::shared_ptr<LoadedModel> model, int num_envs,
                        .threads = threads,
                        .seed = seed,
                        .stream = parse_stream(stream)};
+  if (o.options.linear_solver == LinearSolver::cusolver)
+    nb::module_::import_("stiction.cusolver").attr("tell_engine")();
   const nb::gil_scoped_release release;
   const auto engine = std::make_shared<Batch>(model->model, o);
   new (self) BoundBatch{std::move(model), engine, *engine};

@@ -54,6 +54,8 @@ void validate(const BatchOptions& o) {
   check_device_name(o.device);
   const std::string where = "device = '" + o.device + "': ";
   if (o.device == "cpu") {
+    if (o.options.linear_solver == LinearSolver::cusolver)
+      throw ArgumentError(where + "linear_solver = 'cusolver' runs on device = 'cuda' only");
     if (o.stream != 0) throw ArgumentError(where + "has no streams; leave `stream` out");
     return;
   }

@@ -76,6 +76,16 @@ DeviceLayout::DeviceLayout(const DeviceSpec& spec, bool (*unused)(Field), bool s
   staging_bytes = std::max({kStaging, rounded(all, kAlign), n * sizeof(std::uint32_t)});
   staging = take(staging_bytes);
 
+  if (spec.options.linear_solver == LinearSolver::cusolver) {
+    const std::size_t nv = at(spec.host.view().nv);
+    rounds = take(n * kRoundBytes);
+    matrices = take(n * nv * nv * sizeof(float));
+    vectors = take(n * nv * sizeof(float));
+    info = take(n * sizeof(std::int32_t));
+    addresses = take(2 * n * sizeof(void*));
+    waiting = take(2 * sizeof(std::int32_t));
+  }
+
   // a team works in one place, threads side by side on one field
   std::size_t region = 0;
   scratch = bytes;

@@ -113,6 +113,11 @@ struct DeviceLayout {
   std::size_t ids = 0;                         // (2, num_envs) int
   std::size_t staging = 0, staging_bytes = 0;  // a row of each field, a word of each environment
   static constexpr std::size_t kStaging = std::size_t{4} << 20;
+  // With a library's factorization, of each environment: what it keeps from round to round, its
+  // matrix and vector, the library's verdict; addresses of all matrices, then of all vectors; two
+  // words, whether anybody waits and one that nobody reads.
+  std::size_t rounds = 0, matrices = 0, vectors = 0, info = 0, addresses = 0, waiting = 0;
+  static constexpr std::size_t kRoundBytes = 128;
   std::size_t scratch = 0;  // to the end
   std::size_t bytes = 0;
 

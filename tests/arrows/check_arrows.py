@@ -50,7 +50,7 @@ RULES = (
     Rule("src/", ("include/stiction/", "src/math.h", "src/names.h"), (STD,)),
     Rule("cuda/", ("include/stiction/", "src/physics/", "src/cpu/layout.h", "src/cpu/host_model.h",
                    "src/batch/device.h", "src/batch/device_episodes.h", "envs/", "cuda/"),
-         (STD, CUDA),
+         (STD, CUDA, re.compile(r"dlfcn\.h")),
          (re.compile(r'#\s*include\s*"[^"]*\bpack\.h"'),)),
     Rule("envs/", ("include/stiction/", "src/physics/", "envs/"), (STD_DEVICE,)),
     Rule("python/", ("include/stiction/", "python/"),

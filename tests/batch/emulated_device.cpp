@@ -1,6 +1,8 @@
 #include "batch/emulated_device.h"
 
+#include <Eigen/Cholesky>
 #include <algorithm>
+#include <cmath>
 #include <cstdlib>
 #include <cstring>
 #include <vector>
@@ -9,6 +11,7 @@
 #include "batch/emulated_episodes.h"
 #include "cpu/buffer.h"
 #include "cuda/lane_kernels.h"
+#include "cuda/rounds.h"
 #include "cuda/rows.h"
 #include "stiction/error.h"
 
@@ -182,6 +185,10 @@ class EmulatedDevice final : public Device {
                reinterpret_cast<std::uint8_t*>(at_byte(layout_.store)),
                reinterpret_cast<std::uint32_t*>(at_byte(layout_.counters))};
     l.count = n_;
+    l.rounds = {at_byte(layout_.rounds), reinterpret_cast<float*>(at_byte(layout_.matrices)),
+                reinterpret_cast<float*>(at_byte(layout_.vectors)),
+                reinterpret_cast<std::int32_t*>(at_byte(layout_.info)),
+                reinterpret_cast<std::int32_t*>(at_byte(layout_.waiting))};
     return l;
   }
   void run(cuda::Launch l, int steps) const {
@@ -190,8 +197,13 @@ class EmulatedDevice final : public Device {
     for (int k = 0; k < launches; ++k) {
       l.first = k == 0, l.last = k == launches - 1;
       if (poison_) for_words(lists().spoiled(true), l.envs, l.count, physics::Spoil{l, false});
-      for (const Kernel kernel : {Kernel::dynamics, Kernel::collide, Kernel::solve, Kernel::move})
-        if (cuda::has_kernel(model_, kernel)) launch(kernel, l);
+      launch(Kernel::dynamics, l);
+      if (cuda::has_kernel(model_, Kernel::collide)) launch(Kernel::collide, l);
+      if (rounds_)
+        solve_in_rounds(l);
+      else
+        launch(Kernel::solve, l);
+      launch(Kernel::move, l);
     }
     if (poison_) for_words(lists().spoiled(false), l.envs, l.count, physics::Spoil{l, true});
     launch(Kernel::refresh, l);
@@ -199,6 +211,25 @@ class EmulatedDevice final : public Device {
   template <class F>
   void for_envs(const cuda::Launch& l, const F& f) const {
     for (int i = 0; i < l.count; ++i) f(l.envs != nullptr ? l.envs[i] : i);
+  }
+  // In the place of the library: the lower triangles are factored, in place, and nothing else is read.
+  void solve_in_rounds(const cuda::Launch& l) const {
+    using Matrix = Eigen::Map<Eigen::MatrixXf>;
+    const Eigen::Index nv = model_.nv;
+    auto* const info = reinterpret_cast<std::int32_t*>(at_byte(layout_.info));
+    for (Kernel k = Kernel::solve_begin;; k = Kernel::solve_next) {
+      *l.rounds.waiting = 0;
+      launch(k, l);
+      if (*l.rounds.waiting == 0) return;
+      for (int env = 0; env < n_; ++env) {
+        Matrix H(l.rounds.matrices + env * nv * nv, nv, nv);
+        Eigen::Map<Eigen::VectorXf> x(l.rounds.vectors + env * nv, nv);
+        const Eigen::LLT<Eigen::Ref<Eigen::MatrixXf>, Eigen::Lower> factor(H);
+        info[env] = factor.info() == Eigen::Success && env != emulated_unfactored() ? 0 : 1;
+        factor.solveInPlace(x);
+        H.triangularView<Eigen::StrictlyUpper>().setConstant(NAN);
+      }
+    }
   }
   void launch(Kernel kernel, const cuda::Launch& l) const {
     const cuda::Arena& arena = arenas_[static_cast<std::size_t>(kernel)];
@@ -221,6 +252,7 @@ class EmulatedDevice final : public Device {
   physics::ModelView model_;
   std::size_t model_bytes_ = 0;
   std::uintptr_t stream_ = 0;
+  bool rounds_ = spec_.options.linear_solver == LinearSolver::cusolver;
   bool poison_ = std::getenv("STICTION_POISON") != nullptr;
   Lanes lanes_;
   LaneKernels kernels_;
@@ -233,6 +265,11 @@ Crossings& emulated_crossings() {
   return counted;
 }
 
+int& emulated_unfactored() {
+  static int env = -1;
+  return env;
+}
+
 int& emulated_share() {
   static int bytes = 8192;  // some fields fit, some don't
   return bytes;
@@ -241,7 +278,8 @@ int& emulated_share() {
 void register_emulated_device() {
   const auto add = [](const std::string& name, Lanes lanes) {
     register_device(name, [lanes](const DeviceSpec& spec) {
-      const bool thread = lanes == Lanes::one && cuda::fits_thread(spec.host.view());
+      const bool thread = lanes == Lanes::one && cuda::fits_thread(spec.host.view()) &&
+                          spec.options.linear_solver != LinearSolver::cusolver;
       return std::make_unique<EmulatedDevice>(spec, thread ? Lanes::thread : lanes);
     });
   };

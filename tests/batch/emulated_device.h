@@ -12,6 +12,8 @@ struct Crossings {
   int fetched = 0, sent = 0;
 };
 Crossings& emulated_crossings();
+// With linear_solver = "cusolver": the environment whose matrices are said to have no factor; -1: none.
+int& emulated_unfactored();
 // Bytes of fast memory of a group, for devices made from now on.
 int& emulated_share();
 

@@ -255,6 +255,22 @@ TEST_P(BatchStates, ABadStateInAViewBecomesTheReferencePoseFrozen) {
   }
 }
 
+// STICTION_POISON fills what a step computes anew, and nothing else.
+TEST_P(BatchStates, PoisonSparesWhatIsNotStored) {
+  setenv("STICTION_POISON", "1", 1);
+  Batch b = make(20);
+  unsetenv("STICTION_POISON");
+  put(b.field("qpos"), 3, 8, kNaN);
+  b.step(2);
+  EXPECT_EQ(b.status_count(), 1u);
+  const std::string frozen = bytes(b, 3), other = bytes(b, 4);
+  b.step(2);
+  EXPECT_EQ(bytes(b, 3), frozen);
+  EXPECT_NE(bytes(b, 4), other);
+  b.reset(std::vector<int>{4});
+  EXPECT_EQ(bytes(b, 3), frozen);
+}
+
 TEST_P(BatchStates, AFailedStepFreezesStateAndOutputsAtOnce) {
   Batch b = make(20);
   b.step(2);

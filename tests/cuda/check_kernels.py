@@ -21,7 +21,7 @@ FLAGS = ["-std=c++20", "-arch=sm_90", "--extended-lambda", "--expt-relaxed-const
          "-DSTICTION_ISA=sm", "-Werror=all-warnings", "-Iinclude", "-Xcompiler",
          "-iquote,src,-iquote,."]
 PHYSICS, TASKS = "cuda/kernels.cu", "cuda/episodes.cu"
-KERNELS = ("dynamics", "collide", "solve", "move", "refresh")
+KERNELS = ("dynamics", "collide", "solve", "move", "refresh", "solve_begin", "solve_next")
 WIDE_IN_SOLVE = {"ld.param.f64", "cvt.rn.f32.f64"}
 
 
@@ -62,7 +62,7 @@ def resources(log: str) -> dict[str, dict[str, int]]:
 def wide_instructions(ptx: str) -> dict[str, Counter]:
     """Instructions on 64-bit floating-point numbers, of each kernel."""
     found = {}
-    for part in re.split(r"(?=\.entry )", ptx)[1:]:
+    for part in re.split(r"(?=\.entry |\.func )", ptx)[1:]:
         if kernel := kernel_of(part.split("(")[0]):
             found[kernel] = Counter(
                 re.findall(r"^\s+(?:@!?%p\d+ )?([a-z0-9_.]*f64[a-z0-9_.]*)", part, re.M))

@@ -25,6 +25,10 @@ void run_on(const Team& team, Kernel kernel, const physics::ModelView& m, const 
     case Kernel::move: return physics::run_kernel<Kernel::move>(team, m, l, env, arena, share, e);
     case Kernel::refresh:
       return physics::run_kernel<Kernel::refresh>(team, m, l, env, arena, share, e);
+    case Kernel::solve_begin:
+      return physics::run_kernel<Kernel::solve_begin>(team, m, l, env, arena, share, e);
+    case Kernel::solve_next:
+      return physics::run_kernel<Kernel::solve_next>(team, m, l, env, arena, share, e);
   }
 }
 
