@@ -292,7 +292,7 @@ void CudaDevice::enqueue(const int* ids, int n, int steps, bool store_frozen, cu
                 place_of<float>(layout_.vectors), place_of<std::int32_t>(layout_.info),
                 place_of<std::int32_t>(layout_.waiting)};
   const auto launched = [&](Kernel k) {
-    if (const cudaError_t e = launch(k, l, model_, plan_, stream); e != cudaSuccess)
+    if (const cudaError_t e = cuda::launch(k, l, model_, plan_, stream); e != cudaSuccess)
       check(e, name() + ": launching " + kernel_name(k));
   };
   const int launches = std::max(1, steps);
@@ -319,7 +319,7 @@ void CudaDevice::enqueue_solve(const Launch& l, cudaStream_t stream) {
   auto& here = *reinterpret_cast<std::int32_t*>(waiting_.get());
   for (Kernel k = Kernel::solve_begin;; k = Kernel::solve_next) {
     check_here(cudaMemsetAsync(waiting, 0, sizeof *waiting, stream), ": solving in rounds");
-    check_here(launch(k, l, model_, plan_, stream), ": solving in rounds");
+    check_here(cuda::launch(k, l, model_, plan_, stream), ": solving in rounds");
     check_here(cudaMemcpyAsync(&here, waiting, sizeof here, cudaMemcpyDeviceToHost, stream),
                ": solving in rounds");
     check_here(cudaStreamSynchronize(stream), ": solving in rounds");
