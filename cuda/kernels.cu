@@ -76,6 +76,7 @@ constexpr int kWarpOrder = 64;
 int lanes_of(Kernel kernel, const ModelView& m, Group group) {
   if (group == Group::chosen)
     group = fits_thread(m) ? Group::thread : m.nv > kWarpOrder ? Group::block : Group::warp;
+  if (kernel == Kernel::solve_begin || kernel == Kernel::solve_next) return physics::kWarp;
   if (group == Group::thread) return 1;
   return group == Group::block && kernel == Kernel::solve ? physics::kThreads : physics::kWarp;
 }
@@ -85,7 +86,9 @@ using ThreadFunction = void (*)(Launch, ModelView, RowTable);
 ThreadFunction thread_function(Kernel k) {
   switch (k) {
     case Kernel::dynamics: return physics::thread_per_env<Kernel::dynamics>;
-    case Kernel::collide: return nullptr;  // fits_thread: no pairs
+    case Kernel::collide:      // fits_thread: no pairs
+    case Kernel::solve_begin:  // a library's rounds are a warp's
+    case Kernel::solve_next: return nullptr;
     case Kernel::solve: return physics::thread_per_env<Kernel::solve>;
     case Kernel::move: return physics::thread_per_env<Kernel::move>;
     case Kernel::refresh: return physics::thread_per_env<Kernel::refresh>;

@@ -37,7 +37,9 @@ void run_by_thread(Kernel kernel, const physics::ModelView& m, const cuda::Launc
   std::copy_n(l.fields, physics::kFields, table.of);
   switch (kernel) {
     case Kernel::dynamics: return physics::run_by_thread<Kernel::dynamics>(m, l, table, env);
-    case Kernel::collide: return;  // fits_thread: no pairs
+    case Kernel::collide:      // fits_thread: no pairs
+    case Kernel::solve_begin:  // a library's rounds are a warp's
+    case Kernel::solve_next: return;
     case Kernel::solve: return physics::run_by_thread<Kernel::solve>(m, l, table, env);
     case Kernel::move: return physics::run_by_thread<Kernel::move>(m, l, table, env);
     case Kernel::refresh: return physics::run_by_thread<Kernel::refresh>(m, l, table, env);
