@@ -7,8 +7,8 @@ fit or converge all the same. Both engines are warmed up to the same time, then 
 the median of the rounds.
 
 How far each is solved: `error` of one step from states on the way, in the norm of A relative to
-||v|| + sqrt(m) g dt; ours against the reference solved to 1e-10, theirs against MuJoCo in double
-solved to the end (`peers.py`). `contacts` and `mjw_contacts` are what MuJoCo's collider finds in the
+||v|| + sqrt(m) g dt; ours against the reference solved to 1e-10, theirs a bound from what the balance
+of forces lacks (`peers.py`). `contacts` and `mjw_contacts` are what MuJoCo's collider finds in the
 states of either. `creep` is the fastest foot of a robot that stands by its keyframe's servos in gravity
 tilted by 5 degrees.
 
@@ -37,8 +37,8 @@ from mujoco_warp import OverflowType
 from stiction.control import SmoothControls, control_range, start_state
 
 from peers import (
-    contacts_found, creep_mujoco, creep_ours, errors_mujoco, errors_ours, fastest, mujoco_model,
-    tilted,
+    contacts_found, creep_mujoco, creep_ours, errors_ours, fastest, mujoco_model,
+    residuals_mujoco, tilted,
 )  # fmt: skip
 from scenes import GPU_TIMESTEPS, HOLD, Scene, scenes, started
 from tables import RESULTS, slug, table
@@ -144,13 +144,12 @@ class Warp:
         return "|".join(f.name for f in OverflowType if f.value.bit_count() == 1 and f.value & bits)
 
     def errors(self):
-        """Of the accelerations of the next step in some worlds."""
+        """Bounds of those of the next step in some worlds."""
         d, ids = self.data, sampled(self.data.nworld)
-        qpos, qvel, ctrl, start = (a.numpy()[ids] for a in
-                                   (d.qpos, d.qvel, d.ctrl, d.qacc_warmstart))  # fmt: skip
         with wp.ScopedDevice(self.device):
             mjw.forward(self.model, d)
-        return errors_mujoco(self.mj, qpos, qvel, ctrl, start, d.qacc.numpy()[ids])
+        return residuals_mujoco(self.mj, *(np.asarray(a.numpy()[ids], float) for a in (
+            d.qpos, d.qvel, d.qacc, d.qfrc_smooth, d.qfrc_constraint)))  # fmt: skip
 
 
 def sampled(n):

@@ -52,20 +52,20 @@ def errors_ours(model, options, qpos, qvel, ctrl, after) -> np.ndarray:
     return np.array(errors)
 
 
-def errors_mujoco(model, qpos, qvel, ctrl, warmstart, qacc) -> np.ndarray:
-    """Of accelerations, against MuJoCo in double solved as far as it goes: as velocities of one step."""
-    settings = model.opt.tolerance, model.opt.ls_tolerance, model.opt.iterations, model.opt.ls_iterations
-    model.opt.tolerance, model.opt.ls_tolerance = 1e-15, 1e-6
-    model.opt.iterations, model.opt.ls_iterations = 1000, 200
+def residuals_mujoco(model, qpos, qvel, qacc, smooth, constraint) -> np.ndarray:
+    """What the force balance M a = f_smooth + f_constraint lacks bounds the error, as that of a velocity.
+
+    The Hessian is M and more, so ||error||_M <= ||residual||_M^-1. Accelerations of a converged MuJoCo
+    are no measure with pyramids: they depend on how the tangents of a contact are turned.
+    """
     data, M = mujoco.MjData(model), np.zeros((model.nv, model.nv))
     dt, mass, errors = model.opt.timestep, float(model.body_mass.sum()), []
-    for q, v, u, start, a in zip(qpos, qvel, ctrl, warmstart, qacc):
-        data.qpos[:], data.qvel[:], data.ctrl[:], data.qacc_warmstart[:] = q, v, u, start
+    for q, v, a, *forces in zip(qpos, qvel, qacc, smooth, constraint):
+        data.qpos[:], data.qvel[:] = q, v
         mujoco.mj_forward(model, data)
         mujoco.mj_fullM(model, data, M)
-        errors.append(relative(v + dt * a, v + dt * data.qacc, M, mass, dt))
-    (model.opt.tolerance, model.opt.ls_tolerance, model.opt.iterations,
-     model.opt.ls_iterations) = settings  # fmt: skip
+        lacking = np.linalg.solve(M, M @ a - sum(np.asarray(f, float) for f in forces))
+        errors.append(relative(v + dt * (a + lacking), v + dt * a, M, mass, dt))
     return np.array(errors)
 
 
