@@ -118,6 +118,7 @@ template <class Team>
 STICTION_FN bool begin_step(const Team& team, const ModelView& m, const Launch& l, int env,
                             EnvView<float>& e) {
   const Books& b = l.books;
+  if (!is_chosen(team, l, env)) return false;
   if (l.first) {
     team.once([&] { b.store[env] = l.store_frozen || !is_frozen(b, env) ? 1 : 0; });
     if (!state_is_good(team, m, e)) {

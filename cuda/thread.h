@@ -73,7 +73,7 @@ template <cuda::Kernel kernel>
 STICTION_FN void run_by_thread(const ModelView& m, const Launch& l, const RowTable& table,
                                int env) {
   const LaneTeam<ThreadGroup> team{ThreadGroup()};
-  if (!takes_part<kernel>(team, l, env)) return;
+  if (kernel != cuda::Kernel::dynamics && l.books.store[env] == 0) return;
   using wide = double;
   using real = float;
   using index = int;

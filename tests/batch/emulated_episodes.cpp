@@ -52,7 +52,7 @@ class EmulatedEpisodes final : public DeviceEpisodes {
         claimed_(memory_.data(), spec.bytes) {
     const auto* task = static_cast<const std::byte*>(spec.task);
     task_.assign(task, task + kind_.bytes);
-    if (lanes != Lanes::one) warp_ = std::make_unique<LanesShared>(1);
+    if (lanes == Lanes::warp || lanes == Lanes::block) warp_ = std::make_unique<LanesShared>(1);
   }
 
   std::byte* memory() const override { return memory_.data(); }
