@@ -53,6 +53,7 @@ BatchMemory with_episodes(BatchMemory m, std::size_t episodes, const EnvOptions&
 
 }  // namespace
 
+// But for the blocks of own parameters, which the threads of a CPU hold.
 BatchMemory env_memory(const std::string& id, const EnvOptions& o) {
   const env::TaskEntry& e = env::find_task(id);
   const env::TaskOptions options(id, e.options, o.task);

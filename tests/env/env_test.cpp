@@ -210,6 +210,21 @@ TEST_P(Episodes, ResultsOfAStepOutliveTheNextOne) {
   }
 }
 
+// Before anything is allocated; own parameters too.
+TEST_P(Episodes, MemoryIsKnownBefore) {
+  for (const char* id : {"HalfCheetah-v5", "Go2Flat"}) {
+    const EnvOptions o = options(7);
+    const BatchMemory before = env_memory(id, o);
+    Env e(id, o);
+    const BatchMemory now = e.memory(), batch = e.batch().memory();
+    EXPECT_EQ(before.per_env, now.per_env);
+    EXPECT_EQ(before.device, now.device);
+    EXPECT_GT(now.per_env, batch.per_env + sizeof(float) * 2 * 2 * at(e.info().nobs));
+    EXPECT_GT(device() == "cpu" ? now.total : now.device,
+              device() == "cpu" ? batch.total : batch.device);
+  }
+}
+
 TEST_P(Episodes, SeedsAndEpisodes) {
   Env a("HalfCheetah-v5", options(3, Autoreset::disabled, 10));
   const auto zero = numbers<float>(a.obs());

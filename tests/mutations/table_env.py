@@ -54,6 +54,8 @@ ENV = [
           "all(a.final_return, 1), all(a.ended, 1);",
           "all(a.final_return, 1);",
           gtests=("Episodes.ASnapshotGoesOnWithTheSameBits",)),
+    Break("env: the memory of own parameters is forgotten", "src/env/env.cpp",
+          "m.per_env += row, m.total", "m.total", gtests=("Episodes.MemoryIsKnownBefore",)),
     Break("env: unknown options are ignored", "src/env/registry.cpp",
           "    if (it == options_.end()) {\n", "    if (it == options_.end()) continue;\n    {\n",
           gtests=("Episodes.RefusesWhatItCanNotDo",), pytests=(API + "test_wrong_arguments",)),
