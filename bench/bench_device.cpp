@@ -1,7 +1,12 @@
 // Physics steps per second of a Batch on a device, for machines that have a driver and nothing else:
 // no Python, no toolkit. Robots move in contact under smooth controls, new ones before every call.
 //
-//   bench_device [--device cuda] [--envs 256,1024] [--calls 25] [--rounds 5] [--json FILE] MODEL...
+//   bench_device [--device cuda] [--envs 256,1024] [--calls 25] [--rounds 5] [--settle SECONDS]
+//                [--limit SECONDS] [--json FILE] [--linear-solver cholesky|cusolver] MODEL...
+//
+// All models at one number of environments come before the next number. The file is written after
+// every row; none begins after the limit. With STICTION_CUDA_TIMES=1 a row has the time of each
+// kernel, and its speed is that of plain launches.
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -22,7 +27,6 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 constexpr int kHold = 4;            // steps of a call, with the same controls
-constexpr double kSettle = 2.0;     // s of motion before the first round
 constexpr double kSpread = 0.15;    // of half the control range
 constexpr double kFrequency = 1.5;  // Hz
 
@@ -30,6 +34,9 @@ struct Settings {
   std::string device = "cuda", json;
   std::vector<int> envs = {256, 1024, 4096, 8192, 16384, 32768, 65536, 131072};
   int calls = 25, rounds = 5;
+  double settle = 2.0;  // s of motion before the first round
+  double limit = 1e9;   // s
+  LinearSolver linear_solver = LinearSolver::cholesky;
   std::vector<std::string> models;
 };
 
@@ -56,12 +63,18 @@ Settings parse(int argc, char** argv) {
       s.device = value;
     else if (word == "--json")
       s.json = value;
+    else if (word == "--linear-solver" && (value == "cholesky" || value == "cusolver"))
+      s.linear_solver = value == "cusolver" ? LinearSolver::cusolver : LinearSolver::cholesky;
     else if (word == "--envs")
       s.envs = parse_list(value);
     else if (word == "--calls")
       s.calls = std::max(1, std::atoi(value.c_str()));
     else if (word == "--rounds")
       s.rounds = std::max(1, std::atoi(value.c_str()));
+    else if (word == "--settle")
+      s.settle = std::atof(value.c_str());
+    else if (word == "--limit")
+      s.limit = std::atof(value.c_str());
     else
       throw ArgumentError(word + ": unknown");
   }
@@ -108,9 +121,10 @@ class Controls {
   std::vector<double> centre_, reach_;
 };
 
-Batch started(const ModelPtr& m, int num_envs, const std::string& device) {
+Batch started(const ModelPtr& m, int num_envs, const Settings& s) {
   BatchOptions options;
-  options.num_envs = num_envs, options.device = device;
+  options.num_envs = num_envs, options.device = s.device;
+  options.options.linear_solver = s.linear_solver;
   Batch b(m, options);
   if (m->nkey == 0) return b;
   std::vector<int> ids(static_cast<std::size_t>(num_envs));
@@ -131,9 +145,48 @@ int quantile(const std::vector<std::uint64_t>& histogram, double share) {
   return static_cast<int>(histogram.size()) - 1;
 }
 
+// Seconds of calls of one step each that somebody waits for.
+double latency(Batch& b, int calls) {
+  std::vector<double> seconds;
+  for (int k = 0; k < calls; ++k) {
+    const auto begin = Clock::now();
+    b.step();
+    b.synchronize();
+    seconds.push_back(std::chrono::duration<double>(Clock::now() - begin).count());
+  }
+  std::nth_element(seconds.begin(), seconds.begin() + calls / 2, seconds.end());
+  return seconds[static_cast<std::size_t>(calls / 2)];
+}
+
+// What the plan says of each kernel, and its share of the time since `before`.
+nlohmann::json kernels_of(const std::vector<KernelInfo>& before,
+                          const std::vector<KernelInfo>& after) {
+  nlohmann::json list = nlohmann::json::array();
+  double sum = 0;
+  for (std::size_t k = 0; k < after.size(); ++k) sum += after[k].seconds - before[k].seconds;
+  for (std::size_t k = 0; k < after.size(); ++k) {
+    const KernelInfo& i = after[k];
+    nlohmann::json one = {{"kernel", i.name},
+                          {"lanes", i.lanes},
+                          {"registers", i.registers},
+                          {"local_bytes", i.local_bytes},
+                          {"shared_bytes", i.shared_bytes},
+                          {"arena_bytes", i.arena_bytes},
+                          {"envs_per_sm", i.envs_per_sm},
+                          {"occupancy", i.occupancy}};
+    if (const auto launches = i.launches - before[k].launches; launches > 0) {
+      const double seconds = i.seconds - before[k].seconds;
+      one["us"] = 1e6 * seconds / static_cast<double>(launches);
+      one["share"] = seconds / sum;
+    }
+    list.push_back(one);
+  }
+  return list;
+}
+
 nlohmann::json measure(const ModelPtr& m, const std::string& file, int num_envs,
                        const Settings& s) {
-  Batch b = started(m, num_envs, s.device);
+  Batch b = started(m, num_envs, s);
   const Controls controls(*m);
   const double dt = *b.options().timestep;
   std::vector<float> ctrl;
@@ -147,8 +200,9 @@ nlohmann::json measure(const ModelPtr& m, const std::string& file, int num_envs,
     time += kHold * dt;
     return std::chrono::duration<double>(Clock::now() - begin).count();
   };
-  while (time < kSettle) call();
+  while (time < s.settle) call();
   b.clear_counts();
+  const std::vector<KernelInfo> before = b.kernels();
   std::vector<double> seconds;  // of a step of all
   for (int r = 0; r < s.rounds; ++r) {
     double sum = 0;
@@ -157,6 +211,8 @@ nlohmann::json measure(const ModelPtr& m, const std::string& file, int num_envs,
   }
   std::nth_element(seconds.begin(), seconds.begin() + s.rounds / 2, seconds.end());
   const double median = seconds[static_cast<std::size_t>(s.rounds / 2)];
+  const auto [least, most] = std::minmax_element(seconds.begin(), seconds.end());
+  const nlohmann::json kernels = kernels_of(before, b.kernels());
 
   const SolverCounts& c = b.counts();
   const double n = std::max<double>(1, static_cast<double>(c.env_steps));
@@ -164,28 +220,43 @@ nlohmann::json measure(const ModelPtr& m, const std::string& file, int num_envs,
   const std::vector<float> residuals = read(b, "solver_residual");
   char hash[17];
   std::snprintf(hash, sizeof hash, "%016llx", static_cast<unsigned long long>(b.state_hash()));
-  return {{"model", file},
-          {"nv", m->nv},
-          {"envs", num_envs},
-          {"device", b.device()},
-          {"description", b.device() == "cpu" ? b.isa() : b.device_description()},
-          {"threads", b.threads()},
-          {"timestep", dt},
-          {"steps_per_s", num_envs / median},
-          {"ms_per_step", 1e3 * median},
-          {"points", share(c.contacts)},
-          {"iter_mean", share(c.iterations)},
-          {"iter_p95", quantile(c.iteration_histogram, 0.95)},
-          {"iter_max", quantile(c.iteration_histogram, 1.0)},
-          {"linesearch", share(c.linesearch_evaluations)},
-          {"capped", share(c.not_converged)},
-          {"stalled", share(c.stalled)},
-          {"late", share(c.late_contact)},
-          {"frozen", b.status_count()},
-          {"residual", *std::max_element(residuals.begin(), residuals.end())},
-          {"bytes_per_env", b.memory().per_env},
-          {"device_bytes", b.memory().device},
-          {"hash", std::string(hash).substr(0, 8)}};
+  nlohmann::json status = nlohmann::json::object();  // environments by bit
+  std::vector<std::uint32_t> bits(static_cast<std::size_t>(num_envs));
+  b.copy_memory(bits.data(), b.status().data, bits.size() * sizeof bits[0]);
+  for (int bit = 0; bit < 32; ++bit)
+    if (const auto count = std::count_if(bits.begin(), bits.end(),
+                                         [&](std::uint32_t x) { return (x >> bit & 1) != 0; });
+        count > 0)
+      status[std::to_string(bit)] = count;
+  nlohmann::json row = {
+      {"model", file},
+      {"nv", m->nv},
+      {"envs", num_envs},
+      {"device", b.device()},
+      {"linear_solver", s.linear_solver == LinearSolver::cusolver ? "cusolver" : "cholesky"},
+      {"description", b.device() == "cpu" ? b.isa() : b.device_description()},
+      {"threads", b.threads()},
+      {"timestep", dt},
+      {"steps_per_s", num_envs / median},
+      {"ms_per_step", 1e3 * median},
+      {"spread", *most / *least - 1},
+      {"points", share(c.contacts)},
+      {"iter_mean", share(c.iterations)},
+      {"iter_p95", quantile(c.iteration_histogram, 0.95)},
+      {"iter_max", quantile(c.iteration_histogram, 1.0)},
+      {"linesearch", share(c.linesearch_evaluations)},
+      {"capped", share(c.not_converged)},
+      {"stalled", share(c.stalled)},
+      {"late", share(c.late_contact)},
+      {"frozen", b.status_count()},
+      {"status", status},
+      {"residual", *std::max_element(residuals.begin(), residuals.end())},
+      {"bytes_per_env", b.memory().per_env},
+      {"device_bytes", b.memory().device},
+      {"hash", std::string(hash).substr(0, 8)},
+      {"kernels", kernels}};
+  if (num_envs == 1) row["ms_single_step"] = 1e3 * latency(b, 200);
+  return row;
 }
 
 std::string name_of(const std::string& file) {
@@ -194,24 +265,36 @@ std::string name_of(const std::string& file) {
   return base.substr(0, base.rfind('.'));
 }
 
+void print(const nlohmann::json& r) {
+  std::printf("%-14s %7d %12.0f %9.4f %7.2f %6.2f %5d %8.1e %8.1e %8s\n",
+              r["model"].get<std::string>().c_str(), r["envs"].get<int>(),
+              r["steps_per_s"].get<double>(), r["ms_per_step"].get<double>(),
+              r["points"].get<double>(), r["iter_mean"].get<double>(), r["iter_p95"].get<int>(),
+              r["capped"].get<double>(), r["residual"].get<double>(),
+              r["hash"].get<std::string>().c_str());
+  for (const auto& k : r["kernels"])
+    if (k.contains("us"))
+      std::printf("  %-10s %9.1f us %5.1f %%, %3d registers, %3d envs per SM, occupancy %.2f\n",
+                  k["kernel"].get<std::string>().c_str(), k["us"].get<double>(),
+                  100 * k["share"].get<double>(), k["registers"].get<int>(),
+                  k["envs_per_sm"].get<int>(), k["occupancy"].get<double>());
+  std::fflush(stdout);
+}
+
 void run(const Settings& s) {
+  const auto begin = Clock::now();
   nlohmann::json rows = nlohmann::json::array();
   std::printf("%-14s %7s %12s %9s %7s %6s %5s %8s %8s %8s\n", "model", "envs", "steps/s", "ms/step",
               "points", "iter", "p95", "capped", "residual", "hash");
-  for (const std::string& file : s.models) {
-    const ModelPtr m = load_model(file);
-    for (const int num_envs : s.envs) {
-      const nlohmann::json r = measure(m, name_of(file), num_envs, s);
-      std::printf("%-14s %7d %12.0f %9.4f %7.2f %6.2f %5d %8.1e %8.1e %8s\n",
-                  r["model"].get<std::string>().c_str(), num_envs, r["steps_per_s"].get<double>(),
-                  r["ms_per_step"].get<double>(), r["points"].get<double>(),
-                  r["iter_mean"].get<double>(), r["iter_p95"].get<int>(), r["capped"].get<double>(),
-                  r["residual"].get<double>(), r["hash"].get<std::string>().c_str());
-      std::fflush(stdout);
-      rows.push_back(r);
+  std::vector<ModelPtr> models;
+  for (const std::string& file : s.models) models.push_back(load_model(file));
+  for (const int num_envs : s.envs)
+    for (std::size_t i = 0; i < models.size(); ++i) {
+      if (std::chrono::duration<double>(Clock::now() - begin).count() > s.limit) return;
+      rows.push_back(measure(models[i], name_of(s.models[i]), num_envs, s));
+      print(rows.back());
       if (!s.json.empty()) std::ofstream(s.json) << rows.dump(1) << '\n';
     }
-  }
 }
 
 }  // namespace

@@ -11,27 +11,21 @@ Writes bench/results/<processor>/mujoco.csv.
 import argparse
 import time
 
+import mujoco
 import numpy as np
+from mujoco import rollout
 from stiction.control import start_state
 
+from peers import contacts_found, creep_mujoco, creep_ours, mujoco_model
 from scenes import HOLD, controls, run, scenes, started
 from tables import processor, table, write
-
-TILT = np.radians(5)
 
 
 class MuJoCo:
     """A batch of states that `mujoco.rollout` advances."""
 
     def __init__(self, scene, model, num_envs, threads):
-        import mujoco
-        from mujoco import rollout
-
-        self.mj = mujoco
-        self.model = mujoco.MjModel.from_xml_string(scene.xml())
-        self.model.opt.solver = mujoco.mjtSolver.mjSOL_NEWTON
-        self.model.opt.integrator = mujoco.mjtIntegrator.mjINT_EULER
-        self.model.opt.timestep = model.timestep
+        self.model = mujoco_model(scene, model.timestep)
         self.data = [mujoco.MjData(self.model) for _ in range(threads)]
         self.spec = mujoco.mjtState.mjSTATE_FULLPHYSICS
         self.state = np.tile(self.start(model), (num_envs, 1))
@@ -40,8 +34,8 @@ class MuJoCo:
     def start(self, model):
         data = self.data[0]
         data.qpos[:], data.qvel[:], _ = start_state(model)
-        state = np.empty(self.mj.mj_stateSize(self.model, self.spec))
-        self.mj.mj_getState(self.model, data, state, self.spec)
+        state = np.empty(mujoco.mj_stateSize(self.model, self.spec))
+        mujoco.mj_getState(self.model, data, state, self.spec)
         return state
 
     def run(self, sequence) -> None:
@@ -49,15 +43,6 @@ class MuJoCo:
         models = [self.model] * len(self.state)
         states, _ = self.pool.rollout(models, self.data, self.state, sequence)
         self.state = np.ascontiguousarray(states[:, -1])
-
-    def contacts(self, qpos, qvel) -> float:
-        """Mean number that MuJoCo finds in some of the given states."""
-        data, found = self.data[0], []
-        for i in range(0, len(qpos), max(1, len(qpos) // 64)):
-            data.qpos[:], data.qvel[:] = qpos[i], qvel[i]
-            self.mj.mj_forward(self.model, data)
-            found.append(data.ncon)
-        return float(np.mean(found))
 
     def positions(self):
         """(qpos, qvel) of all environments; a full-physics state begins with the time."""
@@ -85,14 +70,14 @@ def compare(scene, num_envs, threads, warm_up, steps, rounds) -> dict:
         theirs.run(for_mujoco)
         ours_s.append(middle - begin)
         theirs_s.append(time.perf_counter() - middle)
-        contacts.append(theirs.contacts(batch.qpos, batch.qvel))
-        mj_contacts.append(theirs.contacts(*theirs.positions()))
+        contacts.append(contacts_found(theirs.model, theirs.data[0], batch.qpos, batch.qvel))
+        mj_contacts.append(contacts_found(theirs.model, theirs.data[0], *theirs.positions()))
     count = (b // HOLD - a // HOLD) * HOLD * num_envs
     ours, mujoco = count / np.median(ours_s), count / np.median(theirs_s)
     counts = batch.counts
     creep = {"creep_um_s": "", "mj_creep_um_s": ""}
     if model.nkey:
-        creep = {"creep_um_s": f"{1e6 * creep_ours(scene):.3g}",
+        creep = {"creep_um_s": f"{1e6 * creep_ours(scene, threads=1):.3g}",
                  "mj_creep_um_s": f"{1e6 * creep_mujoco(scene):.3g}"}  # fmt: skip
     return {
         "model": scene.name, "nv": model.nv, "envs": num_envs, "threads": threads, "isa": batch.isa,
@@ -101,51 +86,6 @@ def compare(scene, num_envs, threads, warm_up, steps, rounds) -> dict:
         "contacts": f"{np.mean(contacts):.2f}", "mj_contacts": f"{np.mean(mj_contacts):.2f}",
         "frozen": int(batch.status_count), **creep,
     }  # fmt: skip
-
-
-# ------------------------------------------------------------------------------- creep
-
-
-def tilted() -> np.ndarray:
-    return 9.81 * np.array([np.sin(TILT), 0, -np.cos(TILT)])
-
-
-def fastest(before, after, seconds) -> float:
-    """Horizontal speed of the fastest of some points, m/s."""
-    return float(np.linalg.norm((after - before)[:, :2], axis=1).max() / seconds)
-
-
-def creep_ours(scene, settle=2.0, seconds=1.0) -> float:
-    model = scene.load()
-    batch = started(model, 1, threads=1)
-    batch.ctrl[:] = start_state(model)[2]
-    batch.param("gravity")[:] = tilted()
-    batch.step(round(settle / model.timestep))
-    feet = sorted({int(model.geom_bodyid[g]) for c in batch.contacts(0) for g in (c.geom1, c.geom2)}
-                  - {0})  # fmt: skip
-    if not feet:
-        return float("nan")
-    before = batch.xpos[0, feet].copy()
-    batch.step(round(seconds / model.timestep))
-    return fastest(before, batch.xpos[0, feet], seconds)
-
-
-def creep_mujoco(scene, settle=2.0, seconds=1.0) -> float:
-    import mujoco
-
-    ours, model = scene.load(), mujoco.MjModel.from_xml_string(scene.xml())
-    model.opt.integrator = mujoco.mjtIntegrator.mjINT_EULER
-    model.opt.solver = mujoco.mjtSolver.mjSOL_NEWTON
-    model.opt.gravity[:] = tilted()
-    data = mujoco.MjData(model)
-    data.qpos[:], data.qvel[:], data.ctrl[:] = start_state(ours)
-    mujoco.mj_step(model, data, round(settle / model.opt.timestep))
-    feet = sorted({int(model.geom_bodyid[g]) for c in data.contact for g in c.geom} - {0})
-    if not feet:
-        return float("nan")
-    before = data.xpos[feet].copy()
-    mujoco.mj_step(model, data, round(seconds / model.opt.timestep))
-    return fastest(before, data.xpos[feet], seconds)
 
 
 def main() -> None:

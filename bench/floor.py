@@ -7,10 +7,14 @@ multiply-add per cycle at 3.6 GHz (measured), a Zen 5 core two.
 
 On a GPU (`--gpu h100`) a warp works on one environment and an operation is one instruction of the warp:
 a loop over n items counts its body ceil(n / 32) times, a recursion along the tree once per level, a sum
-5 shuffles and 5 additions more. The floor is the largest of three times: issue slots (4 per
-multiprocessor and cycle), double precision (half of them), and the bytes of memory.
+5 shuffles and 5 additions more. `--group thread`, for models without pairs, has a thread per environment:
+the serial operations, of 32 environments at a time. The floor is the largest of three times: issue slots
+(4 per multiprocessor and cycle), double precision (half of them), and the bytes of memory. Beside it
+stands what the resident warps do if each issues every `--latency` cycles: so many as the registers allow,
+of threads not more than have room for their own memory in the first cache.
 
     python bench/floor.py MODEL.xml... [--points 4] [--iterations 4] [--ghz 3.6] [--per-cycle 1] [--gpu h100]
+        [--group warp]
 """
 
 import argparse
@@ -69,6 +73,7 @@ class Gpu:
     multiprocessors: int
     ghz: float
     bandwidth: float
+    first_cache: float = 2**18  # bytes of a multiprocessor
 
     def issue_slots(self) -> float:
         return 4 * self.multiprocessors * self.ghz * 1e9
@@ -125,6 +130,45 @@ def cholesky(nv):
     return rounds(nv) * (nv * (nv + 1) + 12 * nv) + 4 * nv
 
 
+def dense(nv):
+    """Factor and solve by one lane."""
+    return nv * (nv + 1) * (nv + 2) // 6 + nv * nv + 10 * nv
+
+
+def thread_operations(model):
+    """As warp_operations(), of one environment without pairs on one lane."""
+    nv, nb, nu = model.nv, model.nbody - 1, model.nu
+    entries = nv * (nv + 1) // 2
+    once = {
+        "kinematics": (18 * nv, 64 * nb + 30 * nv),
+        "inertia": (70 * nb + 24 * nv + 6 * entries, 0),
+        "bias": (66 * nb + 30 * nv, 0),
+        "actuation": (20 * nu + 10 * nv, 0),
+        "rows": (20 * nv + dense(nv), 0),
+        "integrate": (4 * nv, 60 + 10 * model.njnt),
+        "refresh": (18 * nv + 12 * nb, 64 * nb + 30 * nv),
+    }
+    newton = {
+        "laws of the rows, gradient": (30 * nv + 12 * nv, 0),
+        "hessian": (entries + 4 * nv, 0),
+        "factor and solve": (dense(nv), 0),
+        "A dv": (nv * nv, 0),
+        "sums": (6 * nv, 0),
+        "line search": (2 * 30 * nv, 0),
+    }
+    return once, newton
+
+
+# Resident on a multiprocessor by the registers of dynamics and solve (tests/cuda/kernel_budget.json).
+WARPS, THREADS = 20, 512
+
+
+def thread_bytes(model):
+    """Of a thread's own memory, in the larger kernel (dynamics)."""
+    nv, nb, nu = model.nv, model.nbody, model.nu
+    return 4 * (5 * nv + 3 * nu + nv * (nv + 1) // 2 + 2 * 10 * nb + 2 * 6 * nb + 6 * model.njnt)
+
+
 def memory_bytes(model, points):
     """Of one environment and step that pass the caches: rows of state, inputs and outputs once; what the
     three kernels hand to each other written and read."""
@@ -134,9 +178,16 @@ def memory_bytes(model, points):
     return rows + 2 * between
 
 
-def gpu_table(model, points, near_pairs, iterations, gpu):
-    once, newton = warp_operations(model, points, near_pairs)
-    print("| stage | warp instructions | of them double |\n|---|---|---|")
+def gpu_table(model, points, near_pairs, iterations, gpu, group, latency):
+    if group == "thread":
+        if model.npair > 0:
+            raise SystemExit("--group thread: for models without pairs")
+        once, newton = thread_operations(model)
+        share = 32  # environments of an instruction
+    else:
+        once, newton = warp_operations(model, points, near_pairs)
+        share = 1
+    print(f"| stage | instructions of a {group} | of them double |\n|---|---|---|")
     stages = {**once, **{f"solve: {k}": (v[0] * iterations, v[1] * iterations)
                          for k, v in newton.items()}}  # fmt: skip
     for name, (single, double) in stages.items():
@@ -144,12 +195,22 @@ def gpu_table(model, points, near_pairs, iterations, gpu):
     total = sum(a + b for a, b in stages.values())
     double = sum(b for _, b in stages.values())
     traffic = memory_bytes(model, points)
-    seconds = {"issue": total / gpu.issue_slots(), "double": 2 * double / gpu.issue_slots(),
+    seconds = {"issue": total / share / gpu.issue_slots(),
+               "double": 2 * double / share / gpu.issue_slots(),
                "memory": traffic / gpu.bandwidth}  # fmt: skip
     bound = max(seconds, key=seconds.get)
     print(f"| **step** | **{total:.0f}** | {double:.0f} |")
-    print(f"\n{traffic} bytes; " + ", ".join(f"{k} {1e9 * v:.1f} ns" for k, v in seconds.items())
+    print(f"\n{traffic} bytes; " + ", ".join(f"{k} {1e9 * v:.2f} ns" for k, v in seconds.items())
           + f": at most {1e-6 / seconds[bound]:.0f} M steps/s, by {bound}")  # fmt: skip
+    warps = WARPS
+    if group == "thread":
+        own = thread_bytes(model)
+        threads = min(THREADS, int(gpu.first_cache / own) // 32 * 32)
+        warps = threads / 32
+        print(f"{own} bytes of a thread's own memory: {threads} threads in the first cache")
+    rate = min(1.0, warps / 4 / latency)
+    print(f"an instruction of a warp every {latency:.0f} cycles: "
+          f"{1e-6 * rate / seconds['issue']:.0f} M steps/s")  # fmt: skip
 
 
 def main():
@@ -161,7 +222,9 @@ def main():
     p.add_argument("--ghz", type=float, default=3.6)
     p.add_argument("--per-cycle", type=float, default=1)
     p.add_argument("--lanes", type=int, default=16)
-    p.add_argument("--gpu", choices=GPUS, help="a warp per environment on this card")
+    p.add_argument("--gpu", choices=GPUS, help="on this card")
+    p.add_argument("--group", choices=("warp", "thread"), default="warp", help="of an environment")
+    p.add_argument("--latency", type=float, default=12, help="cycles")
     a = p.parse_args()
     for path in a.models:
         model = stiction.Model.from_file(path)
@@ -169,7 +232,7 @@ def main():
         print(f"\n{model.name or path}: nv {model.nv}, nbody {model.nbody}, npair {model.npair}, "
               f"{a.points} points, {a.iterations} iterations")
         if a.gpu:
-            gpu_table(model, a.points, a.near_pairs, a.iterations, GPUS[a.gpu])
+            gpu_table(model, a.points, a.near_pairs, a.iterations, GPUS[a.gpu], a.group, a.latency)
             continue
         print("| stage | operations | ns per environment |\n|---|---|---|")
         total = 0.0

@@ -17,6 +17,7 @@ GYMNASIUM = {"ant": ("ant", 0.01), "halfcheetah": ("half_cheetah", 0.4), "hopper
              "walker2d": ("walker2d", 0.15), "humanoid": ("humanoid", 0.4)}  # fmt: skip
 FLOOR = '<worldbody><geom name="floor" type="plane" size="0 0 1"/>'
 HOLD = 4  # steps between two controls
+GPU_TIMESTEPS = {"humanoid": 0.005}  # s; of the others, the file's
 
 
 @dataclass
@@ -32,21 +33,32 @@ class Scene:
         text = re.sub(r'condim="[46]"', 'condim="3"', self.file.read_text())
         # the keyframe of a robot with torque motors holds joint angles: let servos keep them
         text = re.sub(r'<motor class="\w+"', '<position kp="60" kv="3"', text)
-        return text if 'type="plane"' in text else text.replace("<worldbody>", FLOOR, 1)
+        bare = 'type="plane"' not in text and self.name != "cartpole"
+        return text.replace("<worldbody>", FLOOR, 1) if bare else text
 
     def load(self) -> stiction.Model:
         return stiction.Model.from_xml(self.xml(), directory=self.file.parent)
 
 
-def scenes(names=None) -> list[Scene]:
-    """Gymnasium's robots where it is installed, and our own."""
-    found = []
-    if spec := importlib.util.find_spec("gymnasium"):
-        assets = Path(spec.origin).parent / "envs/mujoco/assets"
-        found += [Scene(name, assets / f"{file}.xml", spread)
-                  for name, (file, spread) in GYMNASIUM.items()]
-    found += [Scene(name, ROOT / f"tests/data/models/{name}.xml", 0.1)
-              for name in ("go2", "g1_feetonly")]  # fmt: skip
+SPREADS = {name: spread for name, (_, spread) in GYMNASIUM.items()} | {
+    "go2": 0.1, "g1_feetonly": 0.1, "cartpole": 0.3}  # fmt: skip
+
+
+def scenes(names=None, folder: Path | None = None) -> list[Scene]:
+    """Gymnasium's robots where it is installed, and our own; the cart with a pole only by its name.
+
+    With a folder, the files that `--write` put there.
+    """
+    if folder:
+        found = [Scene(name, folder / f"{name}.xml", spread) for name, spread in SPREADS.items()]
+    else:
+        files = {name: ROOT / f"tests/data/models/{name}.xml" for name in ("go2", "g1_feetonly")}
+        if spec := importlib.util.find_spec("gymnasium"):
+            assets = Path(spec.origin).parent / "envs/mujoco/assets"
+            files = {name: assets / f"{file}.xml" for name, (file, _) in GYMNASIUM.items()} | files
+        if names and "cartpole" in names:
+            files["cartpole"] = ROOT / "envs/assets/isaac_cartpole.xml"
+        found = [Scene(name, file, SPREADS[name]) for name, file in files.items()]
     unknown = set(names or ()) - {s.name for s in found}
     if unknown:
         sys.exit(f"unknown model {', '.join(sorted(unknown))}; known: {[s.name for s in found]}")
@@ -79,14 +91,15 @@ def started(model, num_envs, **arguments) -> stiction.Batch:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description="Writes the robots as files that need no others.")
+    parser = argparse.ArgumentParser(description="Writes the robots for a GPU, as files that need no others.")
     parser.add_argument("--write", type=Path, required=True, metavar="DIR")
     folder = parser.parse_args().write
     folder.mkdir(parents=True, exist_ok=True)
-    for scene in scenes():
-        (folder / f"{scene.name}.xml").write_text(scene.xml())
-    cartpole = ROOT / "envs/assets/isaac_cartpole.xml"
-    (folder / "cartpole.xml").write_text(cartpole.read_text())
+    for scene in scenes(list(SPREADS)):
+        text = scene.xml()
+        if scene.name in GPU_TIMESTEPS:
+            text = re.sub(r'timestep="[^"]*"', f'timestep="{GPU_TIMESTEPS[scene.name]}"', text)
+        (folder / f"{scene.name}.xml").write_text(text)
 
 
 if __name__ == "__main__":

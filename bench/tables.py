@@ -7,9 +7,13 @@ from pathlib import Path
 RESULTS = Path(__file__).parent / "results"
 
 
+def slug(name: str) -> str:
+    return re.sub(r"\W+", "-", name).strip("-").lower()
+
+
 def processor() -> str:
     names = re.findall(r"^model name\s*: (.*)$", Path("/proc/cpuinfo").read_text(), re.MULTILINE)
-    return re.sub(r"\W+", "-", names[0] if names else "unknown").strip("-").lower()
+    return slug(names[0] if names else "unknown")
 
 
 def write(rows: list[dict], name: str, machine: str = "") -> None:

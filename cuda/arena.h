@@ -13,9 +13,13 @@
 
 namespace stiction::cuda {
 
-// In the order of a step; refresh after the last one.
-enum class Kernel { dynamics, collide, solve, move, refresh };
-inline constexpr int kKernels = 5;
+// In the order of a step; refresh after the last one. The last two are `solve` in rounds.
+enum class Kernel { dynamics, collide, solve, move, refresh, solve_begin, solve_next };
+inline constexpr int kKernels = 7;
+// Whether a step of the model has this kernel.
+constexpr bool has_kernel(const physics::SizesView& m, Kernel k) {
+  return k != Kernel::collide || m.npair > 0;
+}
 
 struct ArenaEntry {
   std::int32_t field;
@@ -51,25 +55,28 @@ constexpr bool unused_on_device(physics::Field f) {
 }
 
 // The lists: scratch that the kernel writes before it reads and that no later kernel reads; `out`:
-// one reads it; `in`: the kernel reads it often. Most used per byte first.
+// one reads it; `in`: the kernel reads it often. Most used per byte first. take(field, per_point,
+// loaded, stored) gets one after the other.
+template <class Take>
 class ArenaLists {
  public:
-  ArenaLists(Kernel kernel, const physics::ModelView& m, int bytes) : specs_(cpu::field_specs(m)) {
-    arena_.bytes = bytes, arena_.count = 0;
+  constexpr ArenaLists(Kernel kernel, bool anchored, const Take& take) : take_(take) {
     switch (kernel) {
       case Kernel::dynamics: dynamics(); break;
       case Kernel::collide: collide(); break;
-      case Kernel::solve: solve(m.opt.anchored); break;
+      case Kernel::solve: solve(anchored); break;
       case Kernel::move: own({Field::body_vel}); break;
       case Kernel::refresh: own({Field::root_anchor}); break;
+      // all of it lasts until the next kernel
+      case Kernel::solve_begin:
+      case Kernel::solve_next: break;
     }
   }
-  const Arena& arena() const { return arena_; }
 
  private:
   using Field = physics::Field;
   using List = std::initializer_list<Field>;
-  void dynamics() {
+  constexpr void dynamics() {
     own({Field::gradient, Field::dv, Field::qfrc_bias, Field::row_impulse, Field::row_hess,
          Field::servo_vel, Field::servo_impulse, Field::servo_hess});
     out({Field::cdof});
@@ -77,12 +84,12 @@ class ArenaLists {
     out({Field::A, Field::cvel0});
     own({Field::cfrc, Field::crb, Field::cinert, Field::cfrc_applied, Field::root_anchor});
   }
-  void collide() {
+  constexpr void collide() {
     in({Field::cvel0});
     own({Field::cvel_free, Field::geom_bound, Field::geom_off, Field::near_pair, Field::geom_xpos,
          Field::geom_bar});
   }
-  void solve(bool anchored) {
+  constexpr void solve(bool anchored) {
     own({Field::nlive, Field::nlivecross, Field::npath, Field::dv, Field::Adv, Field::momentum,
          Field::gradient, Field::Av, Field::contact_impulse, Field::inv_A, Field::row_impulse,
          Field::row_hess, Field::servo_vel, Field::servo_dvel, Field::servo_impulse,
@@ -104,28 +111,31 @@ class ArenaLists {
     own({Field::path_J, Field::body_hess});
   }
 
-  void own(List l) { add(l, false, false, false); }
-  void in(List l) { add(l, false, true, false); }
-  void out(List l) { add(l, false, false, true); }
-  void points_own(List l) { add(l, true, false, false); }
-  void points_in(List l) { add(l, true, true, false); }
-  void points_out(List l) { add(l, true, false, true); }
-  void add(List list, bool per_point, bool loaded, bool stored) {
-    for (const Field f : list) {
-      const cpu::FieldSpec& s = specs_[static_cast<std::size_t>(f)];
-      const int number = s.type == physics::FieldType::wide ? 8 : 4;
-      const int count = per_point ? s.columns : s.size();
-      arena_.entry[arena_.count++] = {static_cast<int>(f), number * count, per_point, loaded,
-                                      stored};
-    }
+  constexpr void own(List l) { add(l, false, false, false); }
+  constexpr void in(List l) { add(l, false, true, false); }
+  constexpr void out(List l) { add(l, false, false, true); }
+  constexpr void points_own(List l) { add(l, true, false, false); }
+  constexpr void points_in(List l) { add(l, true, true, false); }
+  constexpr void points_out(List l) { add(l, true, false, true); }
+  constexpr void add(List list, bool per_point, bool loaded, bool stored) {
+    for (const Field f : list) take_(f, per_point, loaded, stored);
   }
 
-  cpu::FieldSpecs specs_;
-  Arena arena_;
+  const Take& take_;
 };
 
 inline Arena make_arena(Kernel kernel, const physics::ModelView& m, int bytes) {
-  return ArenaLists(kernel, m, bytes).arena();
+  const cpu::FieldSpecs specs = cpu::field_specs(m);
+  Arena arena;
+  arena.bytes = bytes, arena.count = 0;
+  const auto take = [&](physics::Field f, bool per_point, bool loaded, bool stored) {
+    const cpu::FieldSpec& s = specs[static_cast<std::size_t>(f)];
+    const int number = s.type == physics::FieldType::wide ? 8 : 4;
+    const int count = per_point ? s.columns : s.size();
+    arena.entry[arena.count++] = {static_cast<int>(f), number * count, per_point, loaded, stored};
+  };
+  ArenaLists(kernel, m.opt.anchored, take);
+  return arena;
 }
 
 }  // namespace stiction::cuda

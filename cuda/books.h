@@ -78,29 +78,38 @@ STICTION_FN bool replace_bad_mocap(const Team& team, const ModelView& m, const L
   return true;
 }
 
-// The whole state becomes the model's.
+// The numbers of a field become the model's.
+template <class Team, class T>
+STICTION_FN void copy_reference(const Team& team, const Launch& l, Field f, T* to, int n) {
+  const T* const from = reinterpret_cast<const T*>(l.reference[static_cast<int>(f)]);
+  team.for_each(n, [&](int i) { to[i] = from[i]; });
+}
+
 template <class Team>
 STICTION_FN void write_reference_state(const Team& team, const ModelView& m, const Launch& l,
                                        EnvView<float>& e) {
-  const auto copy = [&](Field f, auto* to, int n) {
-    const auto* from =
-        reinterpret_cast<decltype(to)>(const_cast<std::byte*>(l.reference[static_cast<int>(f)]));
-    team.for_each(n, [&](int i) { to[i] = from[i]; });
-  };
-#define STICTION_COPY_state(name, rows, columns) copy(Field::name, e.name, m.rows* m.columns);
-#define STICTION_COPY_input(name, rows, columns)
-#define STICTION_COPY_param(name, rows, columns)
-#define STICTION_COPY_output(name, rows, columns)
-#define STICTION_COPY_scratch(name, rows, columns)
 #define X(kind, type, name, rows, columns, producer, meaning) \
-  STICTION_COPY_##kind(name, rows, columns)
+  if constexpr (FieldKind::kind == FieldKind::state)          \
+    copy_reference(team, l, Field::name, e.name, m.rows* m.columns);
 #include "physics/fields.def"
 #undef X
-#undef STICTION_COPY_state
-#undef STICTION_COPY_input
-#undef STICTION_COPY_param
-#undef STICTION_COPY_output
-#undef STICTION_COPY_scratch
+}
+template <class Team>
+STICTION_FN void write_reference_inputs(const Team& team, const ModelView& m, const Launch& l,
+                                        EnvView<float>& e) {
+#define X(kind, type, name, rows, columns, producer, meaning) \
+  if constexpr (FieldKind::kind == FieldKind::input)          \
+    copy_reference(team, l, Field::name, e.name, m.rows* m.columns);
+#include "physics/fields.def"
+#undef X
+}
+
+// Decided once in a run; the kernels after the first one see that nothing is stored.
+template <class Team>
+STICTION_FN bool is_chosen(const Team& team, const Launch& l, int env) {
+  if (!l.first || l.chosen == nullptr || l.chosen[env] != 0) return true;
+  team.once([&] { l.books.store[env] = 0; });
+  return false;
 }
 
 // Before the first stage of a step: mends what the user wrote, decides whether the environment moves.
@@ -109,6 +118,7 @@ template <class Team>
 STICTION_FN bool begin_step(const Team& team, const ModelView& m, const Launch& l, int env,
                             EnvView<float>& e) {
   const Books& b = l.books;
+  if (!is_chosen(team, l, env)) return false;
   if (l.first) {
     team.once([&] { b.store[env] = l.store_frozen || !is_frozen(b, env) ? 1 : 0; });
     if (!state_is_good(team, m, e)) {

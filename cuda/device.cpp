@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <cstring>
 #include <sstream>
 
+#include "cuda/rounds.h"
 #include "stiction/error.h"
 
 namespace stiction {
@@ -17,7 +17,6 @@ using cpu::kFields;
 
 // Runs of more steps are launched one by one: a graph of them would be large and gain nothing.
 constexpr int kMostGraphSteps = 32;
-constexpr std::size_t kWord = sizeof(std::uint32_t);
 
 constexpr std::size_t at(int i) {
   return static_cast<std::size_t>(i);
@@ -26,10 +25,32 @@ constexpr std::size_t at(Field f) {
   return static_cast<std::size_t>(f);
 }
 
-// Tests compare with plain launches.
-bool wants_graphs() {
-  const char* value = std::getenv("STICTION_CUDA_GRAPHS");
-  return value == nullptr || std::string(value) != "0";
+// What this build and the model can do.
+Switches switches_for(const DeviceSpec& spec) {
+  Switches s = read_switches();
+  // a library's rounds are a warp's
+  const bool rounds = spec.options.linear_solver == LinearSolver::cusolver;
+  if (rounds && s.group == Group::chosen) s.group = Group::warp;
+  if (!has_collide_blocks(s.collide_blocks))
+    throw ArgumentError("STICTION_CUDA_COLLIDE_BLOCKS = " + std::to_string(s.collide_blocks) +
+                        ": not in this build, configure it with -D STICTION_CUDA_VARIANTS=ON");
+  if (s.group == Group::thread && !fits_thread(spec.host.view()))
+    throw ArgumentError(
+        "STICTION_CUDA_GROUP = 'thread': the model has contact pairs, or more than " +
+        std::to_string(ThreadSizes::nv) + " dofs or actuators, or more than " +
+        std::to_string(ThreadSizes::nbody) + " bodies");
+  return s;
+}
+
+DeviceLayout layout_of(const DeviceSpec& spec, Group group) {
+  const bool by_thread =
+      group == Group::thread || (group == Group::chosen && fits_thread(spec.host.view()));
+  return DeviceLayout(spec, unused_on_device, by_thread);
+}
+
+// The default stream takes no part in a capture, so that nothing can wait for it or it for anything.
+bool is_default(std::uintptr_t stream) {
+  return stream == 0 || reinterpret_cast<cudaStream_t>(stream) == cudaStreamLegacy;
 }
 
 }  // namespace
@@ -38,21 +59,23 @@ CudaDevice::CudaDevice(const DeviceSpec& spec, int number)
     : spec_(spec),
       number_(number),
       n_(spec.given.num_envs),
-      layout_(spec, unused_on_device),
+      switches_(switches_for(spec)),
+      layout_(layout_of(spec, switches_.group)),
       bytes_(layout_.bytes),
       stream_(reinterpret_cast<cudaStream_t>(spec.given.stream)),
       own_(at(kFields)),
-      use_graphs_(wants_graphs()),
       poison_(std::getenv("STICTION_POISON") != nullptr) {
   static_assert(kDeviceCounters == kCounters);
+  static_assert(sizeof(physics::RoundState) <= DeviceLayout::kRoundBytes);
   static_assert(sizeof(FieldRows) == 2 * sizeof(void*));
   const OnDevice here(number_);
-  check_here(make_plan(spec.host.view(), plan_), ": preparing the kernels");
+  check_here(make_plan(spec.host.view(), switches_, plan_), ": preparing the kernels");
+  if (switches_.times) plan_.clock = &clock_;
   require_memory(name(), layout_.bytes + spec.host.array_bytes(),
                  "a batch of " + std::to_string(n_) + " environments");
   memory_ = device_memory(layout_.bytes);
   staging_ = pinned_memory(layout_.staging_bytes);
-  ids_ = pinned_memory(at(n_) * sizeof(int));
+  ids_ = pinned_memory(2 * at(n_) * sizeof(int));
   staging_done_ = event(), ids_done_ = event(), order_ = event();
   capture_ = cuda::stream();
 
@@ -67,12 +90,23 @@ CudaDevice::CudaDevice(const DeviceSpec& spec, int number)
   std::array<std::byte*, kFields> reference_rows{};
   for (std::size_t f = 0; f < at(kFields); ++f) {
     if (layout_.first[f] != DeviceLayout::kNone)
-      fields_[f] = {place(layout_.first[f]), layout_.stride[f]};
+      fields_.of[f] = {place(layout_.first[f]), layout_.stride[f]};
     if (layout_.reference[f] != DeviceLayout::kNone)
       reference_rows[f] = place(layout_.reference[f]);
   }
   upload_tables();
   upload(place(layout_.tables), reference_rows.data(), sizeof reference_rows);
+  if (spec.options.linear_solver == LinearSolver::cusolver) {
+    cusolver_ = std::make_unique<Cusolver>();
+    waiting_ = pinned_memory(sizeof(std::int32_t));
+    std::vector<float*> addresses;
+    const std::size_t nv = at(spec.host.view().nv);
+    for (const auto& [begin, numbers] :
+         {std::pair(layout_.matrices, nv * nv), std::pair(layout_.vectors, nv)})
+      for (int env = 0; env < n_; ++env)
+        addresses.push_back(place_of<float>(begin) + at(env) * numbers);
+    upload(place(layout_.addresses), addresses.data(), addresses.size() * sizeof addresses[0]);
+  }
   model_changed();
   for (const int steps : {0, 1}) (void)graph(steps);
 }
@@ -93,8 +127,10 @@ std::string CudaDevice::description() const {
     text << p.name << ", compute capability " << p.major << "." << p.minor << ", "
          << p.multiProcessorCount << " multiprocessors";
   text << "; " << bytes() / 1000000 << " MB for " << n_ << " environments";
+  if (cusolver_ != nullptr) text << "; linear systems by " << cusolver_->path();
   for (int k = 0; k < kKernels; ++k) {
     const KernelPlan& kernel = plan_.kernel[k];
+    if (kernel.lanes == 0) continue;
     text << "\n"
          << kernel_name(static_cast<Kernel>(k)) << ": " << kernel.lanes << " lanes, "
          << kernel.registers << " registers, " << kernel.local_bytes << " bytes of local memory, "
@@ -105,10 +141,31 @@ std::string CudaDevice::description() const {
   return text.str();
 }
 
+std::vector<KernelInfo> CudaDevice::kernels() {
+  const OnDevice here(number_);
+  std::vector<KernelInfo> found;
+  for (int k = 0; k < kKernels; ++k) {
+    const KernelPlan& p = plan_.kernel[k];
+    if (p.lanes == 0) continue;
+    const KernelClock::Time& t = clock_.time(static_cast<Kernel>(k));
+    found.push_back({.name = kernel_name(static_cast<Kernel>(k)),
+                     .lanes = p.lanes,
+                     .registers = p.registers,
+                     .local_bytes = p.local_bytes,
+                     .shared_bytes = p.shared_bytes + p.static_bytes,
+                     .arena_bytes = p.arena.bytes,
+                     .envs_per_sm = p.envs_per_sm,
+                     .occupancy = p.occupancy,
+                     .launches = t.launches,
+                     .seconds = t.seconds});
+  }
+  return found;
+}
+
 std::byte* CudaDevice::rows(Field f) const {
   const cpu::FieldSpec& s = spec_.host.specs()[at(f)];
-  if (s.kind == FieldKind::param && fields_[at(f)].stride == 0) return nullptr;
-  return fields_[at(f)].first;
+  if (s.kind == FieldKind::param && fields_.of[at(f)].stride == 0) return nullptr;
+  return fields_.of[at(f)].first;
 }
 
 // From memory of the host that may change afterwards.
@@ -118,7 +175,9 @@ void CudaDevice::upload(std::byte* to, const void* from, std::size_t bytes) {
 }
 
 void CudaDevice::upload_tables() {
-  upload(place(layout_.field_rows), fields_.data(), sizeof fields_);
+  upload(place(layout_.field_rows), &fields_, sizeof fields_);
+  graphs_.clear();  // they hold the table
+  ++model_version_;
 }
 
 void CudaDevice::make_own(Field f) {
@@ -127,12 +186,13 @@ void CudaDevice::make_own(Field f) {
   require_memory(name(), at(n_) * row,
                  std::string("a batch with its own ") + spec_.host.specs()[at(f)].name);
   DeviceMemory rows = device_memory(at(n_) * row);
-  check_here(repeat(place_of<const std::uint32_t>(layout_.reference[at(f)]),
-                    static_cast<std::uint32_t>(row / kWord), n_,
-                    reinterpret_cast<std::uint32_t*>(rows.get()), stream_),
-             ": filling a parameter");
+  Transfers t;
+  t.add(rows.get(), row, row, 0);
+  check_here(
+      repeat(t, nullptr, n_, place_of<const std::uint32_t>(layout_.reference[at(f)]), stream_),
+      ": filling a parameter");
   // a stride of 0 is what says that a parameter is shared: of a row of nothing, too
-  fields_[at(f)] = {rows.get(), row};
+  fields_.of[at(f)] = {rows.get(), row};
   own_[at(f)] = std::move(rows);
   bytes_ += at(n_) * row;
   upload_tables();
@@ -140,7 +200,7 @@ void CudaDevice::make_own(Field f) {
 
 void CudaDevice::make_shared(Field f) {
   const OnDevice here(number_);
-  fields_[at(f)] = {place(layout_.reference[at(f)]), 0};
+  fields_.of[at(f)] = {place(layout_.reference[at(f)]), 0};
   upload_tables();
   own_[at(f)] = {};
   bytes_ -= at(n_) * layout_.row_bytes[at(f)];
@@ -159,84 +219,10 @@ void CudaDevice::model_changed() {
   model_ = spec_.host.copy_arrays(arrays.data(), arrays_.get());
   upload(arrays_.get(), arrays.data(), bytes);
   graphs_.clear();  // they hold the model's pointers
+  ++model_version_;
 }
 
-const int* CudaDevice::upload_ids(const int* ids, int n) {
-  if (ids == nullptr) return nullptr;
-  check_here(cudaEventSynchronize(ids_done_.get()), ": waiting for a transfer");
-  const std::size_t bytes = at(n) * sizeof(int);
-  std::memcpy(ids_.get(), ids, bytes);
-  check_here(
-      cudaMemcpyAsync(place(layout_.ids), ids_.get(), bytes, cudaMemcpyHostToDevice, stream_),
-      ": sending indices");
-  check_here(cudaEventRecord(ids_done_.get(), stream_), ": sending indices");
-  return place_of<const int>(layout_.ids);
-}
-
-// f(transfers, first, n, bytes) for as many environments at a time as the staging memory holds.
-template <class F>
-void CudaDevice::in_chunks(std::span<const RowCopy> rows, int n, const F& f) {
-  std::size_t row = 0;
-  for (const RowCopy& r : rows) row += r.bytes;
-  if (row == 0) return;
-  const int most = static_cast<int>(std::min(at(n), layout_.staging_bytes / row));
-  for (int first = 0; first < n; first += most) {
-    const int count = std::min(most, n - first);
-    Transfers t;
-    t.count = 0;
-    std::size_t begin = 0;
-    for (const RowCopy& r : rows) {
-      t.list[t.count++] = {reinterpret_cast<std::uint32_t*>(r.device),
-                           static_cast<std::uint32_t>(r.bytes / kWord),
-                           static_cast<std::uint32_t>(begin / kWord)};
-      begin += r.bytes * at(count);
-    }
-    f(t, first, count, begin);
-  }
-}
-
-void CudaDevice::fetch(std::span<const RowCopy> rows, const int* ids, int n) {
-  const OnDevice here(number_);
-  // more ids than environments are sent in parts
-  for (int part = 0; ids != nullptr && n > n_ && part < n; part += n_)
-    fetch(rows, ids + part, std::min(n_, n - part));
-  if (ids != nullptr && n > n_) return;
-
-  const int* const list = upload_ids(ids, n);
-  in_chunks(rows, n, [&](const Transfers& t, int first, int count, std::size_t bytes) {
-    check_here(gather(t, list, first, count, place_of<std::uint32_t>(layout_.staging), stream_),
-               ": gathering rows");
-    check_here(cudaMemcpyAsync(staging_.get(), place(layout_.staging), bytes,
-                               cudaMemcpyDeviceToHost, stream_),
-               ": fetching rows");
-    check_here(cudaStreamSynchronize(stream_), ": fetching rows");
-    const std::byte* from = staging_.get();
-    for (const RowCopy& r : rows)
-      for (int k = first; k < first + count; ++k, from += r.bytes)
-        std::memcpy(r.host + r.bytes * at(ids != nullptr ? ids[k] : k), from, r.bytes);
-  });
-}
-
-void CudaDevice::send(std::span<const RowCopy> rows, const int* ids, int n) {
-  const OnDevice here(number_);
-  const int* const list = upload_ids(ids, n);
-  in_chunks(rows, n, [&](const Transfers& t, int first, int count, std::size_t bytes) {
-    check_here(cudaEventSynchronize(staging_done_.get()), ": waiting for a transfer");
-    std::byte* to = staging_.get();
-    for (const RowCopy& r : rows)
-      for (int k = first; k < first + count; ++k, to += r.bytes)
-        std::memcpy(to, r.host + r.bytes * at(ids != nullptr ? ids[k] : k), r.bytes);
-    check_here(cudaMemcpyAsync(place(layout_.staging), staging_.get(), bytes,
-                               cudaMemcpyHostToDevice, stream_),
-               ": sending rows");
-    check_here(cudaEventRecord(staging_done_.get(), stream_), ": sending rows");
-    check_here(
-        scatter(t, list, first, count, place_of<const std::uint32_t>(layout_.staging), stream_),
-        ": scattering rows");
-  });
-}
-
-void CudaDevice::enqueue(const int* ids, int n, int steps, bool store_frozen, cudaStream_t stream) {
+Launch CudaDevice::launch() const {
   Launch l{};
   l.fields = place_of<const FieldRows>(layout_.field_rows);
   l.reference = place_of<const std::byte* const>(layout_.tables);
@@ -244,51 +230,98 @@ void CudaDevice::enqueue(const int* ids, int n, int steps, bool store_frozen, cu
              place_of<std::int32_t>(layout_.begin(Book::status_step)),
              place_of<std::int32_t>(layout_.begin(Book::steps)),
              place_of<std::uint8_t>(layout_.store), place_of<std::uint32_t>(layout_.counters)};
-  l.envs = ids;
-  l.count = n;
-  l.store_frozen = store_frozen;
+  l.count = n_;
+  if (cusolver_ != nullptr)
+    l.rounds = {place(layout_.rounds), place_of<float>(layout_.matrices),
+                place_of<float>(layout_.vectors), place_of<std::int32_t>(layout_.info),
+                place_of<std::int32_t>(layout_.waiting)};
+  return l;
+}
+
+void CudaDevice::enqueue(const Launch& of, int steps, cudaStream_t stream) {
+  Launch l = of;
   l.moves = steps > 0;
+  const auto launched = [&](Kernel k) {
+    if (!has_kernel(model_, k)) return;
+    if (const cudaError_t e = cuda::launch(k, l, fields_, model_, plan_, stream); e != cudaSuccess)
+      check(e, name() + ": launching " + kernel_name(k));
+  };
   const int launches = std::max(1, steps);
   for (int k = 0; k < launches; ++k) {
     l.first = k == 0, l.last = k == launches - 1;
-    if (poison_)
-      check_here(
-          cudaMemsetAsync(place(layout_.scratch), 0xff, layout_.bytes - layout_.scratch, stream),
-          ": poisoning scratch");
-    check_here(launch_step(l, model_, plan_, stream), ": launching a step");
+    if (poison_) check_here(spoil(lists().spoiled(true), l, false, stream), ": poisoning a step");
+    launched(Kernel::dynamics), launched(Kernel::collide);
+    if (cusolver_ != nullptr)
+      enqueue_solve(l, stream);
+    else
+      launched(Kernel::solve);
+    launched(Kernel::move);
   }
-  check_here(launch_refresh(l, model_, plan_, stream), ": launching the refresh");
+  if (poison_)
+    check_here(spoil(lists().spoiled(false), l, true, stream), ": poisoning the refresh");
+  launched(Kernel::refresh);
 }
 
-// Captured on a stream of its own: the caller's may be the legacy one, which can't be captured.
-cudaGraphExec_t CudaDevice::graph(int steps) {
-  if (!use_graphs_ || steps > kMostGraphSteps) return nullptr;
-  if (const auto found = graphs_.find(steps); found != graphs_.end()) return found->second.get();
+// Rounds until nobody waits for a solution; the host asks after each one. The library factors the
+// matrices of all environments, of those that are not in the launch whatever they are.
+void CudaDevice::enqueue_solve(const Launch& l, cudaStream_t stream) {
+  auto* const waiting = place_of<std::int32_t>(layout_.waiting);
+  auto* const matrices = place_of<float*>(layout_.addresses);
+  auto& here = *reinterpret_cast<std::int32_t*>(waiting_.get());
+  for (Kernel k = Kernel::solve_begin;; k = Kernel::solve_next) {
+    check_here(cudaMemsetAsync(waiting, 0, sizeof *waiting, stream), ": solving in rounds");
+    check_here(cuda::launch(k, l, fields_, model_, plan_, stream), ": solving in rounds");
+    check_here(cudaMemcpyAsync(&here, waiting, sizeof here, cudaMemcpyDeviceToHost, stream),
+               ": solving in rounds");
+    check_here(cudaStreamSynchronize(stream), ": solving in rounds");
+    if (here == 0) return;
+    cusolver_->solve(model_.nv, matrices, matrices + n_, n_, place_of<std::int32_t>(layout_.info),
+                     waiting + 1, stream);
+  }
+}
+
+// On a stream of its own: the caller's may be the legacy one, which can't be captured.
+Executable CudaDevice::captured(const std::function<void(cudaStream_t)>& work) {
   check_here(cudaStreamBeginCapture(capture_.get(), cudaStreamCaptureModeThreadLocal),
              ": capturing a step");
-  cudaGraph_t captured = nullptr;
+  cudaGraph_t graph = nullptr;
   try {
-    enqueue(nullptr, n_, steps, false, capture_.get());
+    work(capture_.get());
   } catch (...) {
-    if (cudaStreamEndCapture(capture_.get(), &captured) == cudaSuccess) Graph{captured};
+    if (cudaStreamEndCapture(capture_.get(), &graph) == cudaSuccess) Graph{graph};
     throw;
   }
-  check_here(cudaStreamEndCapture(capture_.get(), &captured), ": capturing a step");
-  const Graph g(captured);
+  check_here(cudaStreamEndCapture(capture_.get(), &graph), ": capturing a step");
+  const Graph g(graph);
   cudaGraphExec_t executable = nullptr;
-  check_here(cudaGraphInstantiate(&executable, captured, 0), ": making a graph");
-  graphs_.emplace(steps, Executable(executable));
-  return executable;
+  check_here(cudaGraphInstantiate(&executable, graph, 0), ": making a graph");
+  return Executable(executable);
+}
+
+bool CudaDevice::capturing() const {
+  cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
+  check_here(cudaStreamIsCapturing(stream_, &status), ": asking for a capture");
+  return status != cudaStreamCaptureStatusNone;
+}
+
+cudaGraphExec_t CudaDevice::graph(int steps) {
+  if (!uses_graphs() || steps > kMostGraphSteps) return nullptr;
+  const auto found = graphs_.find(steps);
+  if (found != graphs_.end()) return found->second.get();
+  const auto work = [&](cudaStream_t stream) { enqueue(launch(), steps, stream); };
+  return graphs_.emplace(steps, captured(work)).first->second.get();
 }
 
 void CudaDevice::run(const int* ids, int n, int steps, bool store_frozen) {
   const OnDevice here(number_);
-  if (ids == nullptr && !store_frozen)
+  if (ids == nullptr && !store_frozen && !capturing())
     if (const cudaGraphExec_t g = graph(steps); g != nullptr) {
       check_here(cudaGraphLaunch(g, stream_), ": launching steps");
       return;
     }
-  enqueue(upload_ids(ids, n), n, steps, store_frozen, stream_);
+  Launch l = launch();
+  l.envs = upload_ids(ids, n), l.count = n, l.store_frozen = store_frozen;
+  enqueue(l, steps, stream_);
 }
 
 void CudaDevice::take_counts(SolverCounts& c) {
@@ -322,6 +355,7 @@ void CudaDevice::set_stream(std::uintptr_t stream) {
 void CudaDevice::release_to(std::uintptr_t other) {
   if (other == stream()) return;
   const OnDevice here(number_);
+  if (is_default(other) && !is_default(stream()) && capturing()) return;
   check_here(cudaEventRecord(order_.get(), stream_), ": recording an event");
   check_here(cudaStreamWaitEvent(reinterpret_cast<cudaStream_t>(other), order_.get(), 0),
              ": making a stream wait");
@@ -330,6 +364,7 @@ void CudaDevice::release_to(std::uintptr_t other) {
 void CudaDevice::wait_for(std::uintptr_t other) {
   if (other == stream()) return;
   const OnDevice here(number_);
+  if (is_default(other) && !is_default(stream()) && capturing()) return;
   check_here(cudaEventRecord(order_.get(), reinterpret_cast<cudaStream_t>(other)),
              ": recording an event of another stream; is it a stream of this device?");
   check_here(cudaStreamWaitEvent(stream_, order_.get(), 0), ": waiting for another stream");
@@ -356,7 +391,7 @@ void CudaDevice::wait() {
 }  // namespace cuda
 
 std::size_t cuda_device_bytes(const DeviceSpec& spec) {
-  return DeviceLayout(spec, cuda::unused_on_device).bytes + spec.host.array_bytes();
+  return cuda::layout_of(spec, cuda::switches_for(spec).group).bytes + spec.host.array_bytes();
 }
 
 std::unique_ptr<Device> make_cuda_device(const DeviceSpec& spec, int number) {

@@ -4,11 +4,14 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "batch/device.h"
+#include "cuda/cusolver.h"
 #include "cuda/kernels.cuh"
 #include "cuda/memory.h"
 #include "cuda/transfer.h"
@@ -24,6 +27,7 @@ class CudaDevice final : public Device {
   std::string name() const override { return "cuda:" + std::to_string(number_); }
   std::string description() const override;
   std::size_t bytes() const override { return bytes_; }
+  std::vector<KernelInfo> kernels() override;
   int number() const override { return number_; }
 
   std::byte* rows(cpu::Field f) const override;
@@ -33,6 +37,8 @@ class CudaDevice final : public Device {
   void make_shared(cpu::Field f) override;
   void model_changed() override;
 
+  void reset(const int* ids, int n) override;
+  void copy_envs(const int* src, const int* dst, int n) override;
   void fetch(std::span<const RowCopy> rows, const int* ids, int n) override;
   void send(std::span<const RowCopy> rows, const int* ids, int n) override;
 
@@ -45,6 +51,25 @@ class CudaDevice final : public Device {
   void wait_for(std::uintptr_t other) override;
   void copy(void* to, const void* from, std::size_t bytes) override;
   void wait() override;
+  std::unique_ptr<DeviceEpisodes> episodes(const EpisodesSpec& spec) override;
+
+  // For the tasks at work here. A launch of all environments, and runs on any stream.
+  Launch launch() const;
+  void enqueue(const Launch& l, int steps, cudaStream_t stream);
+  // A graph of what `work` gives the stream that it is given.
+  Executable captured(const std::function<void(cudaStream_t)>& work);
+  bool uses_graphs() const { return switches_.graphs && cusolver_ == nullptr; }
+  // The caller captures a graph of its own on the stream: graphs can't be launched into it.
+  bool capturing() const;
+  const physics::ModelView& model() const { return model_; }
+  int model_version() const {
+    return model_version_;
+  }  // of it and of the table: graphs of another are stale
+  int num_envs() const { return n_; }
+  void add_bytes(std::size_t bytes) { bytes_ += bytes; }
+  void check_here(cudaError_t result, const char* doing) const {
+    if (result != cudaSuccess) check(result, name() + doing);
+  }
 
  private:
   std::byte* place(std::size_t begin) const { return memory_.get() + begin; }
@@ -55,16 +80,15 @@ class CudaDevice final : public Device {
   void upload_tables();
   void upload(std::byte* to, const void* from, std::size_t bytes);
   const int* upload_ids(const int* ids, int n);
+  RowLists lists() const { return {spec_.host.specs(), layout_, fields_.of, memory_.get()}; }
   template <class F>
   void in_chunks(std::span<const RowCopy> rows, int n, const F& f);
-  void enqueue(const int* ids, int n, int steps, bool store_frozen, cudaStream_t stream);
+  void enqueue_solve(const Launch& l, cudaStream_t stream);
   cudaGraphExec_t graph(int steps);
-  void check_here(cudaError_t result, const char* doing) const {
-    if (result != cudaSuccess) check(result, name() + doing);
-  }
 
   DeviceSpec spec_;
   int number_, n_;
+  Switches switches_;
   DeviceLayout layout_;
   std::size_t bytes_;
   cudaStream_t stream_;
@@ -72,12 +96,17 @@ class CudaDevice final : public Device {
   std::vector<DeviceMemory> own_;
   std::size_t array_bytes_ = 0;  // room in arrays_
   PinnedMemory staging_, ids_;
+  int ids_sent_ = 0;  // what lies in ids_, and on the device
   Event staging_done_, ids_done_, order_;
   Stream capture_;
-  std::array<FieldRows, cpu::kFields> fields_{};
+  RowTable fields_{};
   physics::ModelView model_;
+  KernelClock clock_;
   Plan plan_;
-  bool use_graphs_, poison_;
+  bool poison_;
+  int model_version_ = 0;
+  std::unique_ptr<Cusolver> cusolver_;  // null: our own factorization
+  PinnedMemory waiting_;
   std::map<int, Executable> graphs_;  // by the number of steps of all environments
 };
 

@@ -4,6 +4,7 @@
 #include "cuda/device_lanes.h"
 #include "cuda/kernels.cuh"
 #include "cuda/kernels.h"
+#include "cuda/thread.h"
 
 STICTION_PHYSICS_BEGIN
 namespace {
@@ -15,7 +16,7 @@ constexpr int kThreads = 128;  // of a block: four environments, or one
 
 // Blocks that share the registers of an SM: the most without a spill, but of pairs with a box.
 template <Kernel kernel>
-constexpr int kBlocks = kernel == Kernel::collide ? 3 : 5;
+constexpr int kBlocks = kernel == Kernel::collide ? cuda::kCollideBlocks : 5;
 
 // Shared memory of an environment: its view, then its share of fast memory.
 template <Kernel kernel, class Team>
@@ -27,8 +28,8 @@ __device__ __forceinline__ void run_in(const Team& team, const ModelView& m, con
                      view);
 }
 
-template <Kernel kernel>
-__global__ void __launch_bounds__(kThreads, kBlocks<kernel>)
+template <Kernel kernel, int blocks = kBlocks<kernel>>
+__global__ void __launch_bounds__(kThreads, blocks)
     warp_per_env(const __grid_constant__ Launch l, const __grid_constant__ ModelView m,
                  const __grid_constant__ Arena arena) {
   extern __shared__ __align__(16) std::byte memory[];
@@ -48,6 +49,18 @@ __global__ void __launch_bounds__(kThreads, kBlocks<kernel>)
                  static_cast<int>(blockIdx.x), memory);
 }
 
+// Without a spill.
+template <Kernel kernel>
+constexpr int kThreadBlocks = kernel == Kernel::dynamics || kernel == Kernel::solve ? 4 : 2;
+
+template <Kernel kernel>
+__global__ void __launch_bounds__(kThreads, kThreadBlocks<kernel>)
+    thread_per_env(const __grid_constant__ Launch l, const __grid_constant__ ModelView m,
+                   const __grid_constant__ RowTable table) {
+  const int i = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
+  if (i < l.count) run_by_thread<kernel>(m, l, table, l.envs != nullptr ? l.envs[i] : i);
+}
+
 }  // namespace
 STICTION_PHYSICS_END
 
@@ -60,16 +73,58 @@ using KernelFunction = void (*)(Launch, ModelView, Arena);
 // Beyond this order the factor is worth a block; the other stages have a warp.
 constexpr int kWarpOrder = 64;
 
-KernelFunction function_of(Kernel k, bool block) {
+int lanes_of(Kernel kernel, const ModelView& m, Group group) {
+  if (group == Group::chosen)
+    group = fits_thread(m) ? Group::thread : m.nv > kWarpOrder ? Group::block : Group::warp;
+  if (kernel == Kernel::solve_begin || kernel == Kernel::solve_next) return physics::kWarp;
+  if (group == Group::thread) return 1;
+  return group == Group::block && kernel == Kernel::solve ? physics::kThreads : physics::kWarp;
+}
+
+using ThreadFunction = void (*)(Launch, ModelView, RowTable);
+
+ThreadFunction thread_function(Kernel k) {
+  switch (k) {
+    case Kernel::dynamics: return physics::thread_per_env<Kernel::dynamics>;
+    case Kernel::collide:      // fits_thread: no pairs
+    case Kernel::solve_begin:  // a library's rounds are a warp's
+    case Kernel::solve_next: return nullptr;
+    case Kernel::solve: return physics::thread_per_env<Kernel::solve>;
+    case Kernel::move: return physics::thread_per_env<Kernel::move>;
+    case Kernel::refresh: return physics::thread_per_env<Kernel::refresh>;
+  }
+  return nullptr;
+}
+
+// Null: not in this build.
+KernelFunction collide_of(int blocks) {
+  switch (blocks) {
+    case kCollideBlocks: return physics::warp_per_env<Kernel::collide>;
+#ifdef STICTION_CUDA_VARIANTS
+    case 2: return physics::warp_per_env<Kernel::collide, 2>;
+    case 4: return physics::warp_per_env<Kernel::collide, 4>;
+#endif
+    default: return nullptr;
+  }
+}
+
+KernelFunction team_function(Kernel k, bool block, int bound) {
   switch (k) {
     case Kernel::dynamics: return physics::warp_per_env<Kernel::dynamics>;
-    case Kernel::collide: return physics::warp_per_env<Kernel::collide>;
+    case Kernel::collide: return collide_of(bound);
     case Kernel::solve:
       return block ? physics::block_per_env<Kernel::solve> : physics::warp_per_env<Kernel::solve>;
     case Kernel::move: return physics::warp_per_env<Kernel::move>;
     case Kernel::refresh: return physics::warp_per_env<Kernel::refresh>;
+    case Kernel::solve_begin: return physics::warp_per_env<Kernel::solve_begin>;
+    case Kernel::solve_next: return physics::warp_per_env<Kernel::solve_next>;
   }
   return nullptr;
+}
+
+const void* function_of(Kernel k, int lanes, int bound) {
+  if (lanes == 1) return reinterpret_cast<const void*>(thread_function(k));
+  return reinterpret_cast<const void*>(team_function(k, lanes != physics::kWarp, bound));
 }
 
 // All entries with every slot active.
@@ -80,22 +135,37 @@ int most_bytes(const Arena& a, const ModelView& m) {
 #define STICTION_TRY(call) \
   if (const cudaError_t error = (call); error != cudaSuccess) return error
 
+// All of the shared memory serves as L1 cache: the threads' own memory lies there, and the rows.
+cudaError_t plan_thread(const void* function, const cudaDeviceProp& card, KernelPlan& p) {
+  STICTION_TRY(cudaFuncSetAttribute(function, cudaFuncAttributePreferredSharedMemoryCarveout,
+                                    cudaSharedmemCarveoutMaxL1));
+  int blocks = 0;
+  STICTION_TRY(
+      cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, function, p.threads_per_block, 0));
+  p.shared_bytes = 0;
+  p.envs_per_sm = p.threads_per_block * blocks;
+  p.occupancy = static_cast<double>(blocks * p.threads_per_block) /
+                static_cast<double>(card.maxThreadsPerMultiProcessor);
+  return cudaSuccess;
+}
+
 // The arena gets three quarters of the shared memory that the registers leave to each environment;
 // the rest serves as L1 cache for the model and the rows.
-cudaError_t plan_kernel(Kernel kernel, const ModelView& m, KernelPlan& p) {
+cudaError_t plan_kernel(Kernel kernel, const ModelView& m, const Switches& s, KernelPlan& p) {
   int device = 0;
   cudaDeviceProp card;
   STICTION_TRY(cudaGetDevice(&device));
   STICTION_TRY(cudaGetDeviceProperties(&card, device));
-  const bool block = kernel == Kernel::solve && m.nv > kWarpOrder;
-  const auto function = function_of(kernel, block);
+  p.lanes = lanes_of(kernel, m, s.group);
+  p.bound = kernel == Kernel::collide ? s.collide_blocks : 0;
+  const void* const function = function_of(kernel, p.lanes, p.bound);
   cudaFuncAttributes attributes;
   STICTION_TRY(cudaFuncGetAttributes(&attributes, function));
-  p.lanes = block ? physics::kThreads : physics::kWarp;
   p.threads_per_block = physics::kThreads;
   p.static_bytes = static_cast<int>(attributes.sharedSizeBytes);
   p.registers = attributes.numRegs;
   p.local_bytes = static_cast<int>(attributes.localSizeBytes);
+  if (p.lanes == 1) return plan_thread(function, card, p);
 
   const int envs = p.threads_per_block / p.lanes;
   int blocks = 0;
@@ -104,7 +174,8 @@ cudaError_t plan_kernel(Kernel kernel, const ModelView& m, KernelPlan& p) {
   if (blocks < 1) return cudaErrorLaunchOutOfResources;
   const auto fixed = card.reservedSharedMemPerBlock + attributes.sharedSizeBytes;
   const auto of_block =
-      std::min(card.sharedMemPerMultiprocessor * 3 / 4 / static_cast<std::size_t>(blocks),
+      std::min(card.sharedMemPerMultiprocessor * static_cast<std::size_t>(s.arena_percent) / 100 /
+                   static_cast<std::size_t>(blocks),
                card.sharedMemPerBlockOptin);
   const int room =
       (static_cast<int>(of_block) - static_cast<int>(fixed)) / envs - physics::kViewBytes;
@@ -119,42 +190,46 @@ cudaError_t plan_kernel(Kernel kernel, const ModelView& m, KernelPlan& p) {
   STICTION_TRY(cudaOccupancyMaxActiveBlocksPerMultiprocessor(
       &blocks, function, p.threads_per_block, static_cast<std::size_t>(p.shared_bytes)));
   p.envs_per_sm = envs * blocks;
+  p.occupancy = static_cast<double>(blocks * p.threads_per_block) /
+                static_cast<double>(card.maxThreadsPerMultiProcessor);
   return cudaSuccess;
-}
-
-cudaError_t launch(Kernel kernel, const Launch& l, const ModelView& m, const Plan& plan,
-                   cudaStream_t stream) {
-  if (l.count == 0) return cudaSuccess;
-  const KernelPlan& p = plan[kernel];
-  const int envs = p.threads_per_block / p.lanes;
-  const KernelFunction function = function_of(kernel, p.lanes != physics::kWarp);
-  function<<<(l.count + envs - 1) / envs, p.threads_per_block,
-             static_cast<std::size_t>(p.shared_bytes), stream>>>(l, m, p.arena);
-  return cudaGetLastError();
 }
 
 }  // namespace
 
+cudaError_t launch(Kernel kernel, const Launch& l, const RowTable& rows, const ModelView& m,
+                   const Plan& plan, cudaStream_t stream) {
+  if (l.count == 0) return cudaSuccess;
+  const KernelPlan& p = plan[kernel];
+  const int envs = p.threads_per_block / p.lanes, blocks = (l.count + envs - 1) / envs;
+  if (plan.clock != nullptr) plan.clock->before(kernel, stream);
+  if (p.lanes == 1)
+    thread_function(kernel)<<<blocks, p.threads_per_block, 0, stream>>>(l, m, rows);
+  else
+    team_function(
+        kernel, p.lanes != physics::kWarp,
+        p.bound)<<<blocks, p.threads_per_block, static_cast<std::size_t>(p.shared_bytes), stream>>>(
+        l, m, p.arena);
+  if (plan.clock != nullptr) plan.clock->after(stream);
+  return cudaGetLastError();
+}
+
 const char* kernel_name(Kernel k) {
-  constexpr const char* kNames[] = {"dynamics", "collide", "solve", "move", "refresh"};
+  constexpr const char* kNames[] = {"dynamics", "collide",     "solve",     "move",
+                                    "refresh",  "solve_begin", "solve_next"};
   return kNames[static_cast<int>(k)];
 }
 
-cudaError_t make_plan(const ModelView& m, Plan& plan) {
-  for (int k = 0; k < kKernels; ++k)
-    STICTION_TRY(plan_kernel(static_cast<Kernel>(k), m, plan.kernel[k]));
-  return cudaSuccess;
+bool has_collide_blocks(int blocks) {
+  return collide_of(blocks) != nullptr;
 }
 
-cudaError_t launch_refresh(const Launch& l, const ModelView& m, const Plan& plan,
-                           cudaStream_t stream) {
-  return launch(Kernel::refresh, l, m, plan, stream);
-}
-
-cudaError_t launch_step(const Launch& l, const ModelView& m, const Plan& plan,
-                        cudaStream_t stream) {
-  for (const Kernel k : {Kernel::dynamics, Kernel::collide, Kernel::solve, Kernel::move})
-    STICTION_TRY(launch(k, l, m, plan, stream));
+cudaError_t make_plan(const ModelView& m, const Switches& switches, Plan& plan) {
+  for (int k = 0; k < kKernels; ++k) {
+    plan.kernel[k] = {};
+    if (!has_kernel(m, static_cast<Kernel>(k))) continue;
+    STICTION_TRY(plan_kernel(static_cast<Kernel>(k), m, switches, plan.kernel[k]));
+  }
   return cudaSuccess;
 }
 

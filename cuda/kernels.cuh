@@ -5,37 +5,42 @@
 #include <cuda_runtime_api.h>
 
 #include "cuda/arena.h"
+#include "cuda/kernel_clock.h"
 #include "cuda/launch.h"
+#include "cuda/switches.h"
 
 namespace stiction::cuda {
 
 const char* kernel_name(Kernel k);
 
 struct KernelPlan {
-  int lanes;  // of an environment: a warp, or the whole block
+  int lanes;  // of an environment: one, a warp, or the whole block; 0: the model has no such kernel
   int threads_per_block;
   int shared_bytes;  // dynamic, per block
   int static_bytes;  // static shared memory, per block
   int registers;     // per thread
   int local_bytes;   // per thread: stack and spills
   int envs_per_sm;   // resident
+  double occupancy;  // of them, as a share of the threads that a multiprocessor can hold
+  int bound;         // blocks per multiprocessor that its registers were made for; 0: there is one
   Arena arena;
 };
 struct Plan {
   KernelPlan kernel[kKernels];
+  KernelClock* clock = nullptr;  // null: nobody asked
   const KernelPlan& operator[](Kernel k) const { return kernel[static_cast<int>(k)]; }
 };
 
-// For the current device. Pointers of the model are not read, only its sizes.
-cudaError_t make_plan(const physics::ModelView& model, Plan& plan);
+// Whether this build has `collide` for so many blocks per multiprocessor.
+bool has_collide_blocks(int blocks);
+
+// For the current device. Pointers of the model are not read, only its sizes. A thread only where
+// fits_thread (launch.h); a block serves `solve`, with a warp for the rest.
+cudaError_t make_plan(const physics::ModelView& model, const Switches& switches, Plan& plan);
 
 // The model's pointers and those of the launch are to device memory; launch.fields has rows for all
-// fields but those of unused_on_device (arena.h).
-cudaError_t launch_refresh(const Launch& l, const physics::ModelView& m, const Plan& plan,
-                           cudaStream_t stream);
-
-// The kernels of a step, one after the other.
-cudaError_t launch_step(const Launch& l, const physics::ModelView& m, const Plan& plan,
-                        cudaStream_t stream);
+// fields but those of unused_on_device (arena.h), and `rows` is a copy of it on the host.
+cudaError_t launch(Kernel kernel, const Launch& l, const RowTable& rows,
+                   const physics::ModelView& m, const Plan& plan, cudaStream_t stream);
 
 }  // namespace stiction::cuda

@@ -2,6 +2,7 @@
 //
 //   dynamics | collide | solve | move      and after the last one   refresh
 //
+// or, with a library's factorization, solve_begin and solve_next in the place of solve (rounds.h);
 // as in physics/step.h, whose order of stages this is. Each kernel's scratch that no other kernel
 // reads may lie anywhere (arena.h); the rest is the environment's own rows. `solve` alone has no
 // wide numbers.
@@ -12,9 +13,20 @@
 #include "cuda/curvature.h"
 #include "cuda/linear_algebra.h"
 #include "cuda/lists.h"
+#include "cuda/rounds.h"
 #include "physics/step.h"
 
 STICTION_PHYSICS_BEGIN
+
+// Without pairs, in the place of collide.
+template <class Team>
+STICTION_FN void no_points(const Team& team, const ModelView& m, EnvView<float>& e) {
+  team.for_each(m.nbody + 1, [&](int b) { e.body_pointadr[b] = 0; });
+  team.once([&] {
+    e.npoint[0] = e.ncross[0] = 0;
+    e.ncon[0] = 0.0f;
+  });
+}
 
 template <class Team>
 STICTION_FN void dynamics_body(const Team& team, const ModelView& m, const Launch& l, int env,
@@ -26,6 +38,7 @@ STICTION_FN void dynamics_body(const Team& team, const ModelView& m, const Launc
   bias(team, m, e);
   actuation(team, m, e);
   rows(team, m, e);
+  if (!cuda::has_kernel(m, cuda::Kernel::collide)) no_points(team, m, e);
 }
 
 template <class Team>
@@ -71,6 +84,8 @@ STICTION_FN void kernel_body(const Team& team, const ModelView& m, const Launch&
   if constexpr (kernel == Kernel::solve) solve_body(team, m, l, env, e);
   if constexpr (kernel == Kernel::move) move_body(team, m, l, env, e);
   if constexpr (kernel == Kernel::refresh) refresh_body(team, m, l, env, e);
+  if constexpr (kernel == Kernel::solve_begin) solve_begin_body(team, m, l, env, e);
+  if constexpr (kernel == Kernel::solve_next) solve_next_body(team, m, l, env, e);
 }
 
 // The structure of a dense factor is the model's, and A is where H has it.
@@ -85,12 +100,18 @@ STICTION_FN void bind_structure(const LaneTeam<Group>& team, const ModelView& m,
   });
 }
 
+// The first kernel decides what is computed.
+template <cuda::Kernel kernel, class Team>
+STICTION_FN bool takes_part(const Team& team, const Launch& l, int env) {
+  if constexpr (kernel == cuda::Kernel::dynamics) return is_chosen(team, l, env);
+  return l.books.store[env] != 0;
+}
+
 // A kernel for one environment; `share` is the group's fast memory, `e` lies there too.
 template <cuda::Kernel kernel, class Team>
 STICTION_FN void run_kernel(const Team& team, const ModelView& m, const Launch& l, int env,
                             const Arena& arena, std::byte* share, EnvView<float>& e) {
-  // dynamics decides what is computed
-  if (kernel != cuda::Kernel::dynamics && l.books.store[env] == 0) return;
+  if (!takes_part<kernel>(team, l, env)) return;
   bind_rows(team, l, env, e);
   const int npoint = kernel == cuda::Kernel::solve ? e.npoint[0] : 0;
   enter_arena(team, l, env, arena, share, npoint, e);

@@ -1,4 +1,4 @@
-// The lanes of a GPU that work together on one environment: a warp, or a block of warps.
+// The lanes of a GPU that work together on one environment: a thread, a warp, or a block of warps.
 //
 // Written on Lanes, the few words of the machine, so that the same text runs on emulated lanes
 // (tests/cuda/emulated_lanes.h):
@@ -140,6 +140,20 @@ class BlockGroup {
   }
 
   Lanes lanes_;
+};
+
+// One lane: neighbours in its warp work on environments of their own, so nothing is shared.
+class ThreadGroup {
+ public:
+  STICTION_FN static constexpr int size() { return 1; }
+  STICTION_FN static constexpr int rank() { return 0; }
+  STICTION_FN void sync() const {}
+  template <class S, class F>
+  STICTION_FN S reduce(const S& part, const F&) const {
+    return part;
+  }
+  STICTION_FN Turn turn_of(bool mine) const { return {0, mine ? 1 : 0}; }
+  STICTION_FN Turn turn_of(int n) const { return {0, n}; }
 };
 
 // The team of a group: index i of a loop belongs to lane i mod size.

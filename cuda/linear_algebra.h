@@ -4,6 +4,7 @@
 #pragma once
 
 #include "cuda/lane_team.h"
+#include "cuda/launch.h"
 #include "physics/factor.h"
 
 // What a register array is indexed with must be a constant.
@@ -54,6 +55,43 @@ STICTION_FN void solve_in_registers(const Group& group, int n, const S* H, const
   group.sync();
 }
 
+// Order n <= N by one lane, the lower triangle in its registers.
+template <int N, class S>
+STICTION_FN void solve_by_thread(int n, const S* H, const S* b, S* x) {
+  S h[N][N], y[N];
+  STICTION_UNROLL
+  for (int i = 0; i < N; ++i) {
+    y[i] = i < n ? b[i] : S(0.0);
+    STICTION_UNROLL
+    for (int j = 0; j <= i; ++j) h[i][j] = i < n ? H[tri(i, j)] : S(0.0);
+  }
+  S floor[N];
+  STICTION_UNROLL
+  for (int i = 0; i < N; ++i) floor[i] = pivot_floor<S>() * h[i][i];
+  STICTION_UNROLL
+  for (int k = N - 1; k >= 0; --k) {
+    if (k >= n) continue;
+    // the diagonal keeps the inverse of the pivot
+    h[k][k] = S(1.0) / vmax(h[k][k], floor[k]);
+    STICTION_UNROLL
+    for (int i = 0; i < k; ++i) {
+      const S l = h[k][k] * h[k][i];
+      y[i] = y[i] - l * y[k];
+      STICTION_UNROLL
+      for (int j = 0; j <= i; ++j) h[i][j] = h[i][j] - l * h[k][j];
+    }
+  }
+  // L x = D⁻¹ L⁻ᵀ b
+  STICTION_UNROLL
+  for (int k = 0; k < N; ++k) {
+    if (k >= n) continue;
+    STICTION_UNROLL
+    for (int j = 0; j < k; ++j) y[k] = y[k] - h[k][j] * y[j];
+    y[k] = h[k][k] * y[k];
+    x[k] = y[k];
+  }
+}
+
 // Any order, in place of H. Lanes side by side take columns of a row.
 template <class Team, class S>
 STICTION_FN void solve_in_memory(const Team& team, int lanes, int n, S* H, const S* b, S* x) {
@@ -99,6 +137,15 @@ template <class Lanes, class S>
 STICTION_FN void factor_and_solve(const LaneTeam<BlockGroup<Lanes>>& team, const ModelView& m,
                                   EnvView<S>& e, const S* b, S* x) {
   solve_in_memory(team, team.group().size(), m.nv, e.H, b, x);
+}
+
+template <class S>
+STICTION_FN void factor_and_solve(const LaneTeam<ThreadGroup>& team, const ModelView& m,
+                                  EnvView<S>& e, const S* b, S* x) {
+  if (m.nv <= 4) return solve_by_thread<4>(m.nv, e.H, b, x);
+  constexpr int kMost = cuda::ThreadSizes::nv;
+  if (m.nv <= kMost) return solve_by_thread<kMost>(m.nv, e.H, b, x);
+  solve_in_memory(team, 1, m.nv, e.H, b, x);
 }
 
 // out = A x, a row per index.

@@ -12,30 +12,11 @@ __device__ std::size_t index_step() {
   return std::size_t{gridDim.x} * blockDim.x;
 }
 
-// f(word of the row of an environment, word of the staging memory); a block works on one transfer.
+// A block works on one transfer.
 template <class F>
-__device__ void for_words(const Transfers& t, const int* ids, int first, int n, const F& f) {
-  const Transfer& x = t.list[blockIdx.y];
-  const std::size_t words = std::size_t{x.words} * static_cast<std::size_t>(n);
-  for (std::size_t i = first_index(); i < words; i += index_step()) {
-    const int k = first + static_cast<int>(i / x.words);
-    const std::size_t env = static_cast<std::size_t>(ids != nullptr ? ids[k] : k);
-    f(x.rows[env * x.words + i % x.words], x.begin + i);
-  }
-}
-
-__global__ void gather_kernel(const __grid_constant__ Transfers t, const int* ids, int first, int n,
-                              std::uint32_t* staging) {
-  for_words(t, ids, first, n, [&](std::uint32_t& word, std::size_t i) { staging[i] = word; });
-}
-__global__ void scatter_kernel(const __grid_constant__ Transfers t, const int* ids, int first,
-                               int n, const std::uint32_t* staging) {
-  for_words(t, ids, first, n, [&](std::uint32_t& word, std::size_t i) { word = staging[i]; });
-}
-
-__global__ void repeat_kernel(const std::uint32_t* row, std::uint32_t words, std::size_t all,
-                              std::uint32_t* rows) {
-  for (std::size_t i = first_index(); i < all; i += index_step()) rows[i] = row[i % words];
+__global__ void words_kernel(const __grid_constant__ Transfers t, const int* ids, int first, int n,
+                             const __grid_constant__ F f) {
+  physics::for_words(t.list[blockIdx.y], ids, first, n, first_index(), index_step(), f);
 }
 
 // A block sums one column.
@@ -67,25 +48,30 @@ dim3 grid_for(const Transfers& t, int n) {
   return {blocks_for(words * static_cast<std::size_t>(n)), static_cast<unsigned>(t.count), 1};
 }
 
+template <class F>
+cudaError_t launch(const Transfers& t, const int* ids, int first, int n, const F& f,
+                   cudaStream_t stream) {
+  if (t.count == 0 || n == 0) return cudaSuccess;
+  words_kernel<<<grid_for(t, n), kThreads, 0, stream>>>(t, ids, first, n, f);
+  return cudaGetLastError();
+}
+
 }  // namespace
 
-cudaError_t gather(const Transfers& t, const int* ids, int first, int n, std::uint32_t* staging,
+cudaError_t gather(const Transfers& t, const int* ids, int first, int n, std::uint32_t* to,
                    cudaStream_t stream) {
-  gather_kernel<<<grid_for(t, n), kThreads, 0, stream>>>(t, ids, first, n, staging);
-  return cudaGetLastError();
+  return launch(t, ids, first, n, physics::Gather{to}, stream);
 }
-cudaError_t scatter(const Transfers& t, const int* ids, int first, int n,
-                    const std::uint32_t* staging, cudaStream_t stream) {
-  scatter_kernel<<<grid_for(t, n), kThreads, 0, stream>>>(t, ids, first, n, staging);
-  return cudaGetLastError();
+cudaError_t scatter(const Transfers& t, const int* ids, int first, int n, const std::uint32_t* from,
+                    cudaStream_t stream) {
+  return launch(t, ids, first, n, physics::Scatter{from}, stream);
 }
-
-cudaError_t repeat(const std::uint32_t* row, std::uint32_t words, int n, std::uint32_t* rows,
+cudaError_t repeat(const Transfers& t, const int* ids, int n, const std::uint32_t* row,
                    cudaStream_t stream) {
-  const std::size_t all = std::size_t{words} * static_cast<std::size_t>(n);
-  if (all == 0) return cudaSuccess;
-  repeat_kernel<<<blocks_for(all), kThreads, 0, stream>>>(row, words, all, rows);
-  return cudaGetLastError();
+  return launch(t, ids, 0, n, physics::Repeat{row}, stream);
+}
+cudaError_t spoil(const Transfers& t, const Launch& l, bool decided, cudaStream_t stream) {
+  return launch(t, l.envs, 0, l.count, physics::Spoil{l, decided}, stream);
 }
 
 cudaError_t take_sums(std::uint32_t* counters, int n, int columns, std::uint64_t* sums,

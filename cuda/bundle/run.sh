@@ -1,14 +1,38 @@
 #!/bin/sh
-# Tests and benchmarks on a GPU, from a folder that needs an NVIDIA driver and nothing else.
-# usage: run.sh [RESULT.json] [--quick]
+# Tests and measurements on a GPU, from a folder that needs an NVIDIA driver and nothing else.
+#
+# usage: run.sh [FOLDER] [PART...]     results go to FOLDER; default: results, beside this file
+#
+# FOLDER/result.json and FOLDER/log.txt are complete after each part, and a part that passes its limit is
+# stopped. Without names all run in this order; seconds as estimated, and the limit:
+#
+#   speed       80, 150  all robots with 8192 environments, one, 32768
+#   tests      100, 240  those that need a card
+#   times       20,  60  of each kernel, by events, graphs off
+#   compare    330, 560  with mujoco_warp, where $STICTION_MJWARP has the other bundle; its kernels are
+#                        compiled from the beginning on, beside the other parts
+#   sweep      150, 280  256 to 131072 environments
+#   groups      40, 150  a warp and a thread per environment, of small models
+#   switches    40, 150  share of fast memory, registers of `collide`
+#   cusolver    30, 150  its factorization against ours, where the library is
+#   ncu         60, 150  occupancy, issue slots, stalls; where there is ncu
+#   sanitizer  150, 300  memcheck, racecheck, synccheck; where there is compute-sanitizer
+#
+# In calls of ten minutes: speed tests times | compare | sweep groups switches cusolver ncu | sanitizer.
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
-result=${1:-$here/result.json}
-quick=${2:-}
-export LD_LIBRARY_PATH="$here/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
-export STICTION_TEST_DATA="$here/data"
+out=${1:-$here/results}
+[ $# -eq 0 ] || shift
+export STICTION_MJWARP="${STICTION_MJWARP:-$here/mjwarp}"
+parts=${*:-speed tests times compare sweep groups switches cusolver ncu sanitizer}
+mkdir -p "$out" || exit 1
+out=$(cd "$out" && pwd)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
+log=$out/log.txt
+: >"$log"
+: >"$work/done"
+failed=0 begin=$(date +%s)
 
 device=none driver=none
 if command -v nvidia-smi >/dev/null 2>&1; then
@@ -17,39 +41,52 @@ if command -v nvidia-smi >/dev/null 2>&1; then
 fi
 echo "device $device, driver $driver"
 
-# Tests that need a device; without one they are skipped, which is a failure here.
-"$here/bin/stiction_tests" --gtest_filter='*cuda*:*Cuda*' --gtest_output="json:$work/tests.json" \
-  >"$work/tests.log" 2>&1
-tests=$?
-tail -n 30 "$work/tests.log"
-grep -q 'SKIPPED' "$work/tests.log" && tests=77
-[ -s "$work/tests.json" ] || echo null >"$work/tests.json"
+# {"device": ..., "parts": {name: {"status", "seconds", "result"}}} of the parts so far
+write_result() {
+  {
+    printf '{"device": "%s", "driver": "%s", "parts": {' "$device" "$driver"
+    comma=
+    while read -r name status seconds; do
+      printf '%s\n"%s": {"status": %d, "seconds": %d, "result": ' \
+        "$comma" "$name" "$status" "$seconds"
+      if [ -s "$work/$name.json" ]; then cat "$work/$name.json"; else printf null; fi
+      printf '}'
+      comma=,
+    done <"$work/done"
+    printf '\n}}\n'
+  } >"$out/result.json"
+}
 
-sanitizer=absent
-if command -v compute-sanitizer >/dev/null 2>&1; then
-  for tool in memcheck racecheck synccheck; do
-    compute-sanitizer --tool "$tool" --error-exitcode 9 "$here/bin/stiction_tests" \
-      --gtest_filter='Devices/OnDevice*cuda*' >"$work/$tool.log" 2>&1
-    status=$?
-    tail -n 3 "$work/$tool.log"
-    if [ "$sanitizer" = absent ]; then sanitizer=; fi
-    sanitizer="$sanitizer $tool:$status"
-  done
-fi
+limit_of() {
+  case $1 in
+    speed | switches | groups | cusolver | ncu) echo 150 ;;
+    tests) echo 240 ;;
+    sweep) echo 280 ;;
+    times) echo 60 ;;
+    compare) echo 560 ;;
+    sanitizer) echo 300 ;;
+    *) return 1 ;;
+  esac
+}
 
-envs=256,1024,4096,8192,16384,32768,65536,131072
-if [ "$quick" = --quick ]; then envs=1,256,4096,8192; fi
-"$here/bin/bench_device" --device cuda --envs "1,$envs" --json "$work/bench.json" \
-  "$here"/models/*.xml
-bench=$?
-[ -s "$work/bench.json" ] || echo null >"$work/bench.json"
-
-{
-  printf '{"device": "%s", "driver": "%s", "tests_status": %d, "sanitizer": "%s", "bench_status": %d,\n' \
-    "$device" "$driver" "$tests" "$sanitizer" "$bench"
-  printf '"tests": '; cat "$work/tests.json"
-  printf ',\n"bench": '; cat "$work/bench.json"
-  printf '}\n'
-} >"$result"
-echo "tests $tests, sanitizer $sanitizer, bench $bench: $result"
-[ "$tests" -eq 0 ] && [ "$bench" -eq 0 ]
+case " $parts " in
+  *" compare "*)
+    [ ! -x "$STICTION_MJWARP/compare.sh" ] || timeout 540 "$here/parts.sh" compile "$work" &
+    ;;
+esac
+for name in $parts; do
+  limit=$(limit_of "$name") || { echo "run.sh: no part $name"; failed=1; continue; }
+  start=$(date +%s)
+  echo "== $name, $((start - begin)) s after the start" | tee -a "$log"
+  timeout -k 5 "$limit" "$here/parts.sh" "$name" "$work" >"$work/$name.log" 2>&1
+  status=$?
+  cat "$work/$name.log" >>"$log"
+  tail -n 40 "$work/$name.log"
+  seconds=$(($(date +%s) - start))
+  echo "$name $status $seconds" >>"$work/done"
+  [ "$status" -eq 0 ] || failed=1
+  echo "== $name: status $status, $seconds s" | tee -a "$log"
+  write_result
+done
+echo "results in $out"
+exit "$failed"

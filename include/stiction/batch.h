@@ -34,10 +34,27 @@ struct BatchOptions {
 struct BatchMemory {
   std::size_t per_env = 0;     // dense fields of one environment
   std::size_t per_thread = 0;  // blocked working set of one thread
-  std::size_t total = 0;
-  std::size_t device = 0;  // besides, in the device's own memory
+  std::size_t total = 0;       // on the host
+  // Of a batch on a device, besides: in the device's own memory, and room on the host for copies of
+  // rows, of which only those that were fetched or written there take memory.
+  std::size_t device = 0, mirror = 0;
 };
 BatchMemory batch_memory(const Model& model, const BatchOptions& options);
+
+// A kernel of a device, as it was planned for the model.
+struct KernelInfo {
+  std::string name;
+  int lanes = 0;      // that work on an environment
+  int registers = 0;  // per thread
+  int local_bytes = 0;
+  int shared_bytes = 0;  // per block
+  int arena_bytes = 0;   // of it, fast memory of one environment
+  int envs_per_sm = 0;   // resident
+  double occupancy = 0;  // of a multiprocessor's threads
+  // Since the batch was made; zero unless STICTION_CUDA_TIMES was 1 then.
+  std::uint64_t launches = 0;
+  double seconds = 0;
+};
 
 // One field or parameter of a batch, from the list src/physics/fields.def.
 struct FieldInfo {
@@ -77,8 +94,9 @@ class Batch {
   std::string device() const;
   // The card, what the kernels need of it, and how many environments it holds at a time; "" of "cpu".
   std::string device_description() const;
-  int device_number() const;  // 0 of "cpu"
-  int threads() const;        // 1 on a device
+  int device_number() const;                // 0 of "cpu"
+  std::vector<KernelInfo> kernels() const;  // of a card, in the order of a step; waits for its work
+  int threads() const;                      // 1 on a device
   // What runs: "avx512", "avx2", "baseline"; the environment variable STICTION_ISA chooses.
   // "float64" in that precision: one environment at a time. On a device its kind: "cuda".
   std::string isa() const;
@@ -93,6 +111,8 @@ class Batch {
   void step(int n = 1);
   // Outputs at the present state; forces and accelerations come from a solve that moves nothing.
   void refresh();
+  // Of these environments, frozen ones too. A state out of bounds freezes as in a step.
+  void refresh(std::span<const int> ids);
 
   // The model's reference pose (or the given state); the rest of the state, inputs and
   // status. Throws ArgumentError on an index out of range, a duplicate, a bad state or unphysical

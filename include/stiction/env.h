@@ -41,14 +41,19 @@ struct TaskInfo {
 
 struct EnvOptions {
   int num_envs = 1;
-  int threads = 0;         // 0: all cores
+  int threads = 0;         // 0: all cores; on a device none
   std::uint64_t seed = 0;  // environment i draws with seed + i
   Precision precision = Precision::float32;
   Autoreset autoreset = Autoreset::same_step;
   int max_episode_steps = -1;  // -1: the task's
   Options engine;              // where unset: the model's
   std::map<std::string, TaskOption> task;
+  std::string device = "cpu";  // "cuda", "cuda:1": there everything stays
+  std::uintptr_t stream = 0;   // cudaStream_t; 0: the default stream
 };
+
+// What an Env takes, in bytes: its batch and its episodes; known before anything is allocated.
+BatchMemory env_memory(const std::string& id, const EnvOptions& options);
 
 class Env {
  public:
@@ -68,6 +73,7 @@ class Env {
   const LoadReport& load_report() const;  // how it was read
   Autoreset autoreset() const;
   int num_envs() const;
+  BatchMemory memory() const;
   double dt() const;                          // of a control step, s
   std::span<const float> action_low() const;  // (naction)
   std::span<const float> action_high() const;
@@ -89,6 +95,10 @@ class Env {
   // The same with `physics` in the place of Batch::step: it brings the batch's state forward by the
   // physics steps of a control step and refreshes the outputs.
   void step(std::span<const float> actions, const std::function<void()>& physics);
+
+  // With actions wherever the view says: on the device of these environments (ArgumentError where the
+  // memory is not), in the order of its stream; or on the host. A step on a device waits for nothing.
+  void step(const ArrayView& actions, const std::function<void()>* physics = nullptr);
 
   // All that later steps depend on and the last results, as bytes; and back into an Env of the same
   // task, options, precision and num_envs: the same bits from there on. restore throws Error on what

@@ -19,6 +19,10 @@ enum class ContactPairs : std::uint8_t { speculative, penetrating_deepest };
 // mujoco: greater priority decides, else the larger coefficient. harmonic: 2 a b / (a + b).
 enum class FrictionCombination : std::uint8_t { mujoco, harmonic };
 
+// Whose factorization the linear systems of Newton's method have: cusolver, NVIDIA's library, checks
+// our own on device = 'cuda' and is slower.
+enum class LinearSolver : std::uint8_t { cholesky, cusolver };
+
 struct Options {
   std::optional<double> timestep;  // δt, s; default: the model's
   ContactModel contact_model = ContactModel::lagged;
@@ -32,6 +36,7 @@ struct Options {
   int friction_iterations = 1;  // solves of a step; from the second on n0 is the last one's impulse
   ContactPairs contact_pairs = ContactPairs::speculative;
   FrictionCombination friction_combination = FrictionCombination::mujoco;
+  LinearSolver linear_solver = LinearSolver::cholesky;
 };
 
 // Throws ArgumentError naming the field, its value and its range.

@@ -28,16 +28,16 @@ const char* name_of(Precision p) {
   return p == Precision::float32 ? "float32" : "float64";
 }
 
-namespace {
-
-using Path = std::filesystem::path;
-
-// A number, or an object of torch or CuPy that has one.
 std::uintptr_t parse_stream(const nb::object& stream) {
+  if (stream.is_none()) return 0;
   for (const char* name : {"cuda_stream", "ptr"})
     if (nb::hasattr(stream, name)) return nb::cast<std::uintptr_t>(stream.attr(name));
   return nb::cast<std::uintptr_t>(stream);
 }
+
+namespace {
+
+using Path = std::filesystem::path;
 
 void init(BoundBatch* self, std::shared_ptr<LoadedModel> model, int num_envs,
           const std::optional<Options>& options, const std::string& device,
@@ -50,6 +50,8 @@ void init(BoundBatch* self, std::shared_ptr<LoadedModel> model, int num_envs,
                        .threads = threads,
                        .seed = seed,
                        .stream = parse_stream(stream)};
+  if (o.options.linear_solver == LinearSolver::cusolver)
+    nb::module_::import_("stiction.cusolver").attr("tell_engine")();
   const nb::gil_scoped_release release;
   const auto engine = std::make_shared<Batch>(model->model, o);
   new (self) BoundBatch{std::move(model), engine, *engine};
@@ -167,11 +169,16 @@ void bind_batch(nb::module_& m) {
         "Nothing that happens inside an environment raises: see `status`.");
   c.def(
       "refresh",
-      [](BoundBatch& b) {
+      [](BoundBatch& b, const MaybeArray& given) {
+        const std::vector<int> ids =
+            given ? parse_ids(b.engine, *given, "refresh") : std::vector<int>{};
         const nb::gil_scoped_release release;
-        b.engine.refresh();
+        given ? b.engine.refresh(ids) : b.engine.refresh();
       },
-      "Outputs at the present state; forces come from a solve that moves nothing.");
+      nb::arg("ids") = nb::none(),
+      nb::sig("def refresh(self, ids: numpy.typing.ArrayLike | None = None) -> None"),
+      "Outputs at the present state of all environments or of those in `ids` (indices or a mask);\n"
+      "forces come from a solve that moves nothing.");
   c.def(
       "contacts", [](const BoundBatch& b, int env) { return b.engine.contacts(env); },
       nb::arg("env") = 0, "list of Contact: the points of one environment's problem");

@@ -23,6 +23,8 @@ struct BoundBatch {
 std::vector<int> parse_ids(const Batch& b, const nb::object& given, const char* name);
 Precision parse_precision(const std::string& name);
 const char* name_of(Precision p);
+// A number, or an object of torch or CuPy that has one; None: the default stream.
+std::uintptr_t parse_stream(const nb::object& stream);
 
 // NumPy array over the batch's own memory, or a DeviceArray; `owner` keeps the batch alive.
 nb::object batch_array(Batch& batch, const ArrayView& view, nb::handle owner);

@@ -76,7 +76,7 @@ nb::dlpack::dtype dtype_of(DType d) {
     case DType::float64: return nb::dtype<double>();
     case DType::int32: return nb::dtype<std::int32_t>();
     case DType::uint32: return nb::dtype<std::uint32_t>();
-    case DType::uint8: return nb::dtype<std::uint8_t>();
+    case DType::uint8: return nb::dtype<bool>();  // how C++ keeps true and false
   }
   return nb::dtype<float>();
 }

@@ -14,6 +14,8 @@ void bind_memory(nb::module_& m) {
       .def_ro("per_thread", &BatchMemory::per_thread, "working set of one thread")
       .def_ro("total", &BatchMemory::total)
       .def_ro("device", &BatchMemory::device, "besides, in the device's own memory")
+      .def_ro("mirror", &BatchMemory::mirror,
+              "room on the host for copies of a device's rows; rows that were fetched take memory")
       .def("__repr__", [](const BatchMemory& b) {
         return "<BatchMemory per_env=" + std::to_string(b.per_env) +
                " per_thread=" + std::to_string(b.per_thread) + " total=" + std::to_string(b.total) +

@@ -29,11 +29,11 @@ std::size_t bytes_of(const ArrayView& v) {
   return static_cast<std::size_t>(v.size()) * number_bytes(v.dtype);
 }
 const char* dtype_name(DType d) {
-  constexpr const char* kNames[] = {"float32", "float64", "int32", "uint32", "uint8"};
+  constexpr const char* kNames[] = {"float32", "float64", "int32", "uint32", "bool"};
   return kNames[static_cast<int>(d)];
 }
 const char* type_string(DType d) {
-  constexpr const char* kNames[] = {"<f4", "<f8", "<i4", "<u4", "|u1"};
+  constexpr const char* kNames[] = {"<f4", "<f8", "<i4", "<u4", "|b1"};
   return kNames[static_cast<int>(d)];
 }
 nb::tuple shape_of(const ArrayView& v) {
@@ -72,12 +72,26 @@ long long own_stream(const DeviceArray& a) {
   return stream == 0 ? kDefaultStream : stream;
 }
 
+// An array of the same device, of this batch or another one.
+std::optional<Lent> lend_ours(const DeviceArray& a, const nb::object& value) {
+  if (!nb::isinstance<DeviceArray>(value)) return std::nullopt;
+  const auto& given = nb::cast<const DeviceArray&>(value);
+  if (given.view.device != a.view.device) return std::nullopt;
+  if (given.view.dtype != a.view.dtype || given.view.ndim != a.view.ndim ||
+      given.view.shape != a.view.shape)
+    refuse_value(
+        a, std::string(dtype_name(given.view.dtype)) + " of shape " + text(shape_of(given.view)));
+  given.batch.release_to(a.batch.stream());
+  return Lent{given.view.data, value};
+}
+
 // Device memory that speaks DLPack; the producer makes our stream wait for its work.
-bool write_dlpack(const DeviceArray& a, const nb::object& value) {
-  if (!nb::hasattr(value, "__dlpack__") || !nb::hasattr(value, "__dlpack_device__")) return false;
+std::optional<Lent> lend_dlpack(const DeviceArray& a, const nb::object& value) {
+  if (!nb::hasattr(value, "__dlpack__") || !nb::hasattr(value, "__dlpack_device__"))
+    return std::nullopt;
   const auto place = nb::cast<nb::tuple>(value.attr("__dlpack_device__")());
   const int kind = nb::cast<int>(nb::int_(place[0]));
-  if (kind != kCuda && kind != kCudaManaged) return false;
+  if (kind != kCuda && kind != kCudaManaged) return std::nullopt;
   if (!on_cuda(a)) refuse(a, "given an array on a card; this batch is on " + a.view.device);
   const nb::object capsule = value.attr("__dlpack__")(nb::arg("stream") = own_stream(a));
   const auto given = nb::cast<nb::ndarray<nb::ro>>(capsule);
@@ -92,14 +106,11 @@ bool write_dlpack(const DeviceArray& a, const nb::object& value) {
   if (!fits)
     refuse_value(a, (nb::hasattr(value, "dtype") ? text(value.attr("dtype")) : "an array") +
                         " of shape " + text(nb::object(value.attr("shape"))));
-  copy(a, a.view.data, given.data());
-  // what the default stream writes into it next waits for our copy
-  a.batch.release_to(static_cast<std::uintptr_t>(kDefaultStream));
-  return true;
+  return Lent{const_cast<void*>(given.data()), nb::cast(given)};
 }
 
-bool write_cuda_array(const DeviceArray& a, const nb::object& value) {
-  if (!nb::hasattr(value, "__cuda_array_interface__")) return false;
+std::optional<Lent> lend_cuda_array(const DeviceArray& a, const nb::object& value) {
+  if (!nb::hasattr(value, "__cuda_array_interface__")) return std::nullopt;
   const auto given = nb::cast<nb::dict>(value.attr("__cuda_array_interface__"));
   if (!on_cuda(a)) refuse(a, "given an array on a card; this batch is on " + a.view.device);
   const bool strided = given.contains("strides") && !nb::object(given["strides"]).is_none();
@@ -110,8 +121,7 @@ bool write_cuda_array(const DeviceArray& a, const nb::object& value) {
   if (given.contains("stream") && !nb::object(given["stream"]).is_none())
     a.batch.wait_for(nb::cast<std::uintptr_t>(given["stream"]));
   const auto data = nb::cast<nb::tuple>(given["data"]);
-  copy(a, a.view.data, reinterpret_cast<const void*>(nb::cast<std::uintptr_t>(data[0])));
-  return true;
+  return Lent{reinterpret_cast<void*>(nb::cast<std::uintptr_t>(data[0])), value};
 }
 
 void write_host(const DeviceArray& a, const nb::object& value, bool broadcast) {
@@ -189,18 +199,31 @@ nb::object as_array(const DeviceArray& a, const nb::object& dtype, const nb::obj
 
 }  // namespace
 
+std::optional<Lent> lent_by(const DeviceArray& like, const nb::object& value) {
+  for (const auto lend : {lend_ours, lend_dlpack, lend_cuda_array})
+    if (std::optional<Lent> lent = lend(like, value)) return lent;
+  return std::nullopt;
+}
+
+void give_back(const DeviceArray& like) {
+  if (on_cuda(like)) like.batch.release_to(static_cast<std::uintptr_t>(kDefaultStream));
+}
+
 void write(const DeviceArray& a, const nb::object& value, bool broadcast) {
   if (!a.view.writable) refuse(a, "an output, read-only");
-  if (nb::isinstance<DeviceArray>(value) && !on_cuda(a))
-    write_host(a, to_numpy(nb::cast<const DeviceArray&>(value)), broadcast);
-  else if (!write_dlpack(a, value) && !write_cuda_array(a, value))
-    write_host(a, value, broadcast);
+  if (const std::optional<Lent> lent = lent_by(a, value)) {
+    copy(a, a.view.data, lent->data);
+    return give_back(a);
+  }
+  if (nb::isinstance<DeviceArray>(value))
+    return write_host(a, to_numpy(nb::cast<const DeviceArray&>(value)), broadcast);
+  write_host(a, value, broadcast);
 }
 
 void bind_device_array(nb::module_& m) {
   nb::class_<DeviceArray> c(
       m, "DeviceArray", nb::is_weak_referenceable(),
-      "A field of a batch on a device, in its memory.\n\n"
+      "Numbers of a batch or of episodes on a device, in its memory.\n\n"
       "torch.from_dlpack(batch.qpos) shares it without a copy; `numpy()` copies it to the host.\n"
       "batch.ctrl[:] = x copies from NumPy, or on the device from whatever speaks DLPack or\n"
       "__cuda_array_interface__, after the work of its producer. The source may be written again "

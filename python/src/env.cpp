@@ -1,4 +1,4 @@
-// Env: episodes as NumPy arrays. The GIL is released while it computes.
+// Env: episodes as NumPy arrays, or as arrays of a device. The GIL is released while it computes.
 #include "stiction/env.h"
 
 #include <nanobind/stl/map.h>
@@ -11,6 +11,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -19,6 +20,7 @@
 #include <vector>
 
 #include "batch.h"
+#include "device_array.h"
 #include "stiction/error.h"
 
 namespace stiction::python {
@@ -39,10 +41,8 @@ nb::capsule owner_of(const std::shared_ptr<Env>& e) {
                      [](void* p) noexcept { delete static_cast<std::shared_ptr<Env>*>(p); });
 }
 
-// uint8 is how C++ keeps true and false.
 nb::object array(const BoundEnv& b, const ArrayView& v) {
-  const nb::object a = batch_array(b.engine->batch(), v, owner_of(b.engine));
-  return v.dtype == DType::uint8 ? nb::object(a.attr("view")("bool")) : a;
+  return batch_array(b.engine->batch(), v, owner_of(b.engine));
 }
 
 Autoreset parse_autoreset(const std::string& name) {
@@ -76,7 +76,7 @@ TaskOption parse_option(const std::string& name, nb::handle value) {
 void init(BoundEnv* self, const std::string& id, int num_envs, std::optional<int> threads,
           std::uint64_t seed, const std::string& precision, const std::string& autoreset,
           std::optional<int> max_episode_steps, const std::optional<Options>& options,
-          const nb::kwargs& task_options) {
+          const std::string& device, const nb::object& stream, const nb::kwargs& task_options) {
   EnvOptions o;
   o.num_envs = num_envs;
   if (threads && *threads < 1)
@@ -90,6 +90,8 @@ void init(BoundEnv* self, const std::string& id, int num_envs, std::optional<int
                         ": must be >= 0 (0: without limit) or None (the task's)");
   o.max_episode_steps = max_episode_steps.value_or(-1);
   o.engine = options.value_or(Options{});
+  o.device = device;
+  o.stream = parse_stream(stream);
   for (const auto& [name, value] : task_options) {
     const std::string n = nb::cast<std::string>(name);
     o.task.emplace(n, parse_option(n, value));
@@ -148,10 +150,27 @@ nb::object reset(BoundEnv& b, const std::optional<nb::object>& ids_or_mask,
 
 using Actions = nb::ndarray<const float, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 
-nb::tuple step(BoundEnv& b, const ArrayLike& given, const nb::object& physics) {
+// Actions as the engine takes them; `owner` keeps them alive.
+struct GivenActions {
+  ArrayView view;
+  nb::object owner;
+  bool lent = false;  // in the memory of the device
+};
+
+GivenActions parse_actions(const BoundEnv& b, nb::object a) {
   Env& e = *b.engine;
+  GivenActions given;
+  ArrayView& v = given.view;
+  v.name = "actions", v.shape = {e.num_envs(), e.info().naction, 1}, v.device = e.batch().device();
+  if (v.device != "cpu") {
+    if (const auto lent = lent_by({v, e.batch(), b.batch}, a)) {
+      v.data = lent->data, given.owner = lent->owner, given.lent = true;
+      return given;
+    }
+    v.device = "cpu";
+  }
   const nb::module_ numpy = nb::module_::import_("numpy");
-  nb::object a = numpy.attr("asarray")(given);
+  a = numpy.attr("asarray")(a);
   const std::string kind = text(a.attr("dtype").attr("kind"));
   const nb::tuple shape = nb::make_tuple(e.num_envs(), e.info().naction);
   if (std::string("fiub").find(kind) == std::string::npos || !a.attr("shape").equal(shape))
@@ -159,19 +178,23 @@ nb::tuple step(BoundEnv& b, const ArrayLike& given, const nb::object& physics) {
                         text(a.attr("shape")) + "; expected real numbers of shape " + text(shape) +
                         " = (num_envs, num_actions)");
   nb::object order = nb::str("C");
-  a = a.attr("astype")("float32", nb::arg("order") = order, nb::arg("copy") = false);
-  const auto actions = nb::cast<Actions>(a);
+  given.owner = a.attr("astype")("float32", nb::arg("order") = order, nb::arg("copy") = false);
+  v.data = const_cast<float*>(nb::cast<Actions>(given.owner).data());
+  return given;
+}
+
+nb::tuple step(BoundEnv& b, const ArrayLike& actions, const nb::object& physics) {
+  Env& e = *b.engine;
+  const GivenActions given = parse_actions(b, actions);
   {
-    const std::span<const float> span{actions.data(), actions.size()};
     const nb::gil_scoped_release release;
-    if (physics.is_none())
-      e.step(span);
-    else
-      e.step(span, [&] {
-        const nb::gil_scoped_acquire acquire;
-        physics();
-      });
+    const std::function<void()> call = [&] {
+      const nb::gil_scoped_acquire acquire;
+      physics();
+    };
+    e.step(given.view, physics.is_none() ? nullptr : &call);
   }
+  if (given.lent) give_back({given.view, e.batch(), b.batch});
   return nb::make_tuple(array(b, e.obs()), array(b, e.reward()), array(b, e.terminated()),
                         array(b, e.truncated()));
 }
@@ -218,7 +241,9 @@ void bind_results(nb::class_<BoundEnv>& c) {
   c.def_prop_rw(
       "episode_length", [](const BoundEnv& b) { return array(b, b.engine->episode_length()); },
       [](const BoundEnv& b, const nb::object& value) {
-        const nb::object target = array(b, b.engine->episode_length());
+        const ArrayView view = b.engine->episode_length();
+        if (view.device != "cpu") return write({view, b.engine->batch(), b.batch}, value, false);
+        const nb::object target = array(b, view);
         const nb::object given = nb::module_::import_("numpy").attr("asarray")(value);
         if (!given.attr("shape").equal(target.attr("shape")))
           throw ArgumentError("episode_length: given shape " + text(given.attr("shape")) +
@@ -259,6 +284,19 @@ void bind_info(nb::class_<BoundEnv>& c) {
       "max_episode_steps", [](const BoundEnv& b) { return b.engine->info().max_episode_steps; },
       "0: without limit");
   c.def_prop_ro("metric_names", [](const BoundEnv& b) { return b.engine->info().metrics; });
+  c.def_prop_ro(
+      "device", [](const BoundEnv& b) { return b.engine->batch().device(); },
+      "where the arrays are and everything runs: 'cpu', 'cuda:0'");
+  c.def_prop_ro(
+      "memory", [](const BoundEnv& b) { return b.engine->memory(); },
+      "of batch and episodes, in bytes");
+  c.def_prop_rw(
+      "stream", [](const BoundEnv& b) { return b.engine->batch().stream(); },
+      [](BoundEnv& b, const nb::object& stream) {
+        b.engine->batch().set_stream(parse_stream(stream));
+      },
+      nb::for_setter(nb::sig("def stream(self, value: object, /) -> None")),
+      "the CUDA stream it works on, as a number: that of `batch`");
   c.def_prop_ro(
       "autoreset", [](const BoundEnv& b) { return name_of(b.engine->autoreset()); },
       "'same_step', 'next_step' or 'disabled'");
@@ -303,6 +341,10 @@ constexpr const char* kDoc =
     "autoreset: 'same_step': obs is the new episode's, final_obs the last one's; 'next_step': the\n"
     "next step ignores the action and has reward 0; 'disabled': the caller resets.\n"
     "max_episode_steps: None: the task's; 0: without limit.\n"
+    "device: 'cpu', 'cuda', 'cuda:1'. On a card everything stays there: results are DeviceArray, "
+    "a\n"
+    "step takes actions of the card and returns before it is done, in the order of `stream` (a\n"
+    "number, or a stream of torch or CuPy; None: the default one).\n"
     "task_options: Env.tasks() lists them.\n\n"
     "Raises ArgumentError on an unknown id or option, naming the nearest, or a value out of range.";
 
@@ -311,6 +353,7 @@ constexpr const char* kInitSignature =
     "precision: typing.Literal['float32', 'float64'] = 'float32', "
     "autoreset: typing.Literal['same_step', 'next_step', 'disabled'] = 'same_step', "
     "max_episode_steps: int | None = None, options: Options | None = None, "
+    "device: str = 'cpu', stream: object = None, "
     "**task_options: typing.Any) -> None";
 
 }  // namespace
@@ -321,7 +364,8 @@ void bind_env(nb::module_& m) {
   c.def("__init__", &init, nb::arg("id"), nb::arg("num_envs") = 1, nb::kw_only(),
         nb::arg("threads") = nb::none(), nb::arg("seed") = 0, nb::arg("precision") = "float32",
         nb::arg("autoreset") = "same_step", nb::arg("max_episode_steps") = nb::none(),
-        nb::arg("options") = nb::none(), nb::arg("task_options"), nb::sig(kInitSignature));
+        nb::arg("options") = nb::none(), nb::arg("device") = "cpu", nb::arg("stream") = nb::none(),
+        nb::arg("task_options"), nb::sig(kInitSignature));
   c.def_static("tasks", &Env::tasks, "All compiled tasks, with their options and defaults.");
   c.def("reset", &reset, nb::arg("ids_or_mask") = nb::none(), nb::arg("seed") = nb::none(),
         nb::sig("def reset(self, ids_or_mask: numpy.typing.ArrayLike | None = None, "
@@ -337,7 +381,10 @@ void bind_env(nb::module_& m) {
                 "numpy.typing.NDArray[numpy.bool_], numpy.typing.NDArray[numpy.bool_]]"),
         "One control step: (obs, reward, terminated, truncated). actions: (num_envs, "
         "num_actions);\n"
-        "numbers that are not finite count as 0 and set Status.bad_control.\n\n"
+        "numbers that are not finite count as 0 and set Status.bad_control. On a device: float32,\n"
+        "contiguous, whatever speaks DLPack or __cuda_array_interface__ there, after the work of "
+        "its\n"
+        "producer; or a NumPy array.\n\n"
         "physics: called in the place of batch.step(frame_skip); it writes the state that follows "
         "into\n"
         "`batch` and calls batch.refresh(). For the same task on another engine.");

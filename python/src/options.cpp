@@ -29,6 +29,8 @@ constexpr Choices<ContactPairs, 2> kContactPairs{
      {ContactPairs::penetrating_deepest, "penetrating_deepest"}}};
 constexpr Choices<FrictionCombination, 2> kFrictionCombination{
     {{FrictionCombination::mujoco, "mujoco"}, {FrictionCombination::harmonic, "harmonic"}}};
+constexpr Choices<LinearSolver, 2> kLinearSolver{
+    {{LinearSolver::cholesky, "cholesky"}, {LinearSolver::cusolver, "cusolver"}}};
 
 template <class E, std::size_t N>
 E parse(const char* field, const std::string& value, const Choices<E, N>& choices) {
@@ -52,7 +54,7 @@ bool equal(const Options& a, const Options& b) {
          a.regularization == b.regularization && a.near_rigid == b.near_rigid &&
          a.solver_tolerance == b.solver_tolerance && a.max_iterations == b.max_iterations &&
          a.friction_iterations == b.friction_iterations && a.contact_pairs == b.contact_pairs &&
-         a.friction_combination == b.friction_combination;
+         a.friction_combination == b.friction_combination && a.linear_solver == b.linear_solver;
 }
 
 // All fields as Python values, in the order of the constructor.
@@ -69,6 +71,7 @@ nb::dict fields(const Options& o) {
   d["friction_iterations"] = o.friction_iterations;
   d["contact_pairs"] = name_of(o.contact_pairs, kContactPairs);
   d["friction_combination"] = name_of(o.friction_combination, kFrictionCombination);
+  d["linear_solver"] = name_of(o.linear_solver, kLinearSolver);
   return d;
 }
 
@@ -76,7 +79,7 @@ void init(Options* self, std::optional<double> timestep, const std::string& cont
           const std::string& stiction, double stiction_tolerance, double regularization,
           double near_rigid, std::optional<double> solver_tolerance, int max_iterations,
           int friction_iterations, const std::string& contact_pairs,
-          const std::string& friction_combination) {
+          const std::string& friction_combination, const std::string& linear_solver) {
   const Options o{.timestep = timestep,
                   .contact_model = parse("contact_model", contact_model, kContactModel),
                   .stiction = parse("stiction", stiction, kStiction),
@@ -88,7 +91,8 @@ void init(Options* self, std::optional<double> timestep, const std::string& cont
                   .friction_iterations = friction_iterations,
                   .contact_pairs = parse("contact_pairs", contact_pairs, kContactPairs),
                   .friction_combination =
-                      parse("friction_combination", friction_combination, kFrictionCombination)};
+                      parse("friction_combination", friction_combination, kFrictionCombination),
+                  .linear_solver = parse("linear_solver", linear_solver, kLinearSolver)};
   validate(o);
   new (self) Options(o);
 }
@@ -109,7 +113,9 @@ constexpr const char* kDoc =
     "friction_iterations: solves of a step; from the second on friction is bounded by the normal\n"
     "    impulse of the solve before, in the first by that of the last step. 'lagged' only.\n"
     "contact_pairs: 'speculative', or 'penetrating_deepest' (Drake's point contact, to compare).\n"
-    "friction_combination: 'mujoco' (priority, else the larger), or 'harmonic' (2ab/(a+b)).";
+    "friction_combination: 'mujoco' (priority, else the larger), or 'harmonic' (2ab/(a+b)).\n"
+    "linear_solver: 'cholesky', our own; 'cusolver' checks it with NVIDIA's library, on device =\n"
+    "    'cuda' only, slower.";
 
 constexpr const char* kInitSignature =
     "def __init__(self, *, timestep: float | None = None, "
@@ -119,7 +125,8 @@ constexpr const char* kInitSignature =
     "solver_tolerance: float | None = None, max_iterations: int = 32, "
     "friction_iterations: int = 1, "
     "contact_pairs: typing.Literal['speculative', 'penetrating_deepest'] = 'speculative', "
-    "friction_combination: typing.Literal['mujoco', 'harmonic'] = 'mujoco') -> None";
+    "friction_combination: typing.Literal['mujoco', 'harmonic'] = 'mujoco', "
+    "linear_solver: typing.Literal['cholesky', 'cusolver'] = 'cholesky') -> None";
 
 }  // namespace
 
@@ -131,7 +138,7 @@ void bind_options(nb::module_& m) {
         nb::arg("near_rigid") = 1.0, nb::arg("solver_tolerance") = nb::none(),
         nb::arg("max_iterations") = 32, nb::arg("friction_iterations") = 1,
         nb::arg("contact_pairs") = "speculative", nb::arg("friction_combination") = "mujoco",
-        nb::sig(kInitSignature));
+        nb::arg("linear_solver") = "cholesky", nb::sig(kInitSignature));
   c.def_ro("timestep", &Options::timestep)
       .def_prop_ro("contact_model",
                    [](const Options& o) { return name_of(o.contact_model, kContactModel); })
@@ -144,9 +151,11 @@ void bind_options(nb::module_& m) {
       .def_ro("friction_iterations", &Options::friction_iterations)
       .def_prop_ro("contact_pairs",
                    [](const Options& o) { return name_of(o.contact_pairs, kContactPairs); })
-      .def_prop_ro("friction_combination", [](const Options& o) {
-        return name_of(o.friction_combination, kFrictionCombination);
-      });
+      .def_prop_ro(
+          "friction_combination",
+          [](const Options& o) { return name_of(o.friction_combination, kFrictionCombination); })
+      .def_prop_ro("linear_solver",
+                   [](const Options& o) { return name_of(o.linear_solver, kLinearSolver); });
   c.def(
       "replace",
       [](nb::handle_t<Options> self, const nb::kwargs& changes) {

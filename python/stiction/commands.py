@@ -61,7 +61,8 @@ def add_commands(commands):
     train.add_argument("--trainer", choices=("rsl_rl", "numpy"), default="rsl_rl")
     train.add_argument("--num-envs", type=positive(int), metavar="N", help="rsl_rl 4096, numpy what suits the task, mostly 128")
     train.add_argument("--threads", type=positive(int), metavar="N", help="of the simulator; all")
-    train.add_argument("--device", default="cpu", help="where rsl_rl's networks are")
+    train.add_argument("--device", default="cpu", help="where rsl_rl simulates and learns: cpu, cuda:0")
+    train.add_argument("--sim-device", metavar="DEVICE", help="where it simulates, if elsewhere")
     train.add_argument("--seed", type=int, default=1)
     train.add_argument("--iterations", type=positive(int), metavar="N", help="rsl_rl 300")
     train.add_argument("--seconds", type=positive(float), metavar="T", help="numpy 60")
@@ -87,6 +88,7 @@ def add_commands(commands):
     )
     play.add_argument("file", type=existing_file, metavar="FILE", help="policy.npz or model_*.pt")
     play.add_argument("--engine", choices=("stiction", "mujoco"), default="stiction")
+    play.add_argument("--device", default="cpu", help="where stiction simulates: cpu, cuda:0")
     play.add_argument("--episodes", type=positive(int), default=16, metavar="N")
     play.add_argument("--seed", type=int, default=0)
     play.add_argument("--video", type=_film, metavar="FILE", help="write one episode as *.mp4")
@@ -113,10 +115,12 @@ def add_commands(commands):
         "bench",
         help="measure whole environment steps",
         description="Environment steps per second with random actions: physics, observations, "
-        "rewards, resets and the hand-over to NumPy; and the share of physics in that time.",
+        "rewards, resets and the hand-over to NumPy; and the share of physics in that time. On a "
+        "device actions and results stay there.",
     )
     bench.add_argument("ids", nargs="*", metavar="ID", help="tasks; all")
     bench.add_argument("--num-envs", type=positive(int), default=1024, metavar="N")
+    bench.add_argument("--device", default="cpu", help="cpu, cuda:0")
     bench.add_argument("--threads", type=positive(int), metavar="N", help="all")
     bench.add_argument("--seconds", type=positive(float), default=1.0, metavar="T", help="of each")
     bench.add_argument("--json", action="store_true", help="machine-readable")
@@ -163,11 +167,12 @@ def _bench(args) -> int:
     known = [info.id for info in _core.Env.tasks()]
     rows = []
     for id in args.ids or known:
-        rows.append(measure(id, args.num_envs, args.threads, args.seconds))
+        rows.append(measure(id, args.num_envs, args.threads, args.seconds, args.device))
         if args.json:
             continue
         if len(rows) == 1:
-            print(f"{args.num_envs} environments, {rows[0]['threads']} threads, {rows[0]['isa']}")
+            where = f"{rows[0]['threads']} threads" if args.device == "cpu" else rows[0]["device"]
+            print(f"{args.num_envs} environments, {where}, {rows[0]['isa']}")
             print(f"{'id':<26} {'env steps/s':>12} {'physics steps/s':>16} {'physics share':>14}")
         r = rows[-1]
         print(f"{id:<26} {r['env_steps_per_s']:>12.0f} {r['physics_steps_per_s']:>16.0f} "
@@ -181,6 +186,10 @@ def _bench(args) -> int:
 
 
 def _train(args) -> int:
+    if args.trainer == "numpy" and (args.device != "cpu" or args.sim_device not in (None, "cpu")):
+        print("stiction: the trainer in NumPy is for the CPU; elsewhere take --trainer rsl_rl",
+              file=sys.stderr)  # fmt: skip
+        return 1
     if args.trainer == "rsl_rl":
         for module in ("torch", "rsl_rl"):
             if importlib.util.find_spec(module) is None:

@@ -1,27 +1,29 @@
 """Episodes around anything that can be stepped: counters, ends, autoreset, two alternating buffers.
 
 `EpisodeLoop` is the Python side of include/stiction/env.h: what derives from it has the attributes
-and methods of `stiction.Env`, so that every adapter takes it.
+and methods of `stiction.Env`, so that every adapter takes it. Its arrays are NumPy's on the CPU and torch
+tensors on a device.
 """
 
 import numpy as np
 
 from ._core import ArgumentError
+from .arrays import host, namespace
 
-BEFORE_FIRST = np.uint32(0xFFFFFFFF)  # the next episode is number 0
+BEFORE_FIRST = 0xFFFFFFFF  # the next episode is number 0
 AUTORESET = ("same_step", "next_step", "disabled")
 
 
 class Buffer:
     """What one step returns."""
 
-    def __init__(self, n: int, num_obs: int, num_metrics: int):
-        self.obs = np.zeros((n, num_obs), np.float32)
-        self.final_obs = np.zeros((n, num_obs), np.float32)
-        self.metrics = np.zeros((n, num_metrics), np.float32)
-        self.reward = np.zeros(n, np.float32)
-        self.terminated = np.zeros(n, bool)
-        self.truncated = np.zeros(n, bool)
+    def __init__(self, n: int, num_obs: int, num_metrics: int, xp):
+        self.obs = xp.zeros((n, num_obs), dtype=xp.float32)
+        self.final_obs = xp.zeros((n, num_obs), dtype=xp.float32)
+        self.metrics = xp.zeros((n, num_metrics), dtype=xp.float32)
+        self.reward = xp.zeros(n, dtype=xp.float32)
+        self.terminated = xp.zeros(n, dtype=bool)
+        self.truncated = xp.zeros(n, dtype=bool)
         self.critic_obs = None  # where the critic of a trainer sees something else
 
     def copy(self, other: "Buffer"):
@@ -34,7 +36,7 @@ def environment_ids(ids_or_mask, n: int):
     """Sorted, distinct indices of environments from indices, a mask of all, or None: all."""
     if ids_or_mask is None:
         return np.arange(n)
-    ids = np.atleast_1d(np.asarray(ids_or_mask))
+    ids = np.atleast_1d(host(ids_or_mask))
     if ids.ndim == 1 and ids.dtype == bool and len(ids) == n:
         return np.flatnonzero(ids)
     if ids.ndim != 1 or (ids.size and ids.dtype.kind not in "iu"):
@@ -60,10 +62,11 @@ class EpisodeLoop:
     `_begin(ids, buffer)` begins episodes and fills the rows `ids` of obs; `_look(buffer)` fills obs.
 
     obs, reward, terminated, truncated, final_obs and metrics alternate between two buffers: what a
-    step or reset returned stays untouched during the next one.
+    step or reset returned stays untouched during the next one. `xp` has the functions for them.
     """
 
-    def __init__(self, num_envs, num_obs, metric_names, *, seed, autoreset, max_episode_steps):
+    def __init__(self, num_envs, num_obs, metric_names, *, seed, autoreset, max_episode_steps,
+                 device="cpu"):  # fmt: skip
         if autoreset not in AUTORESET:
             raise ArgumentError(f"autoreset = {autoreset!r}: must be one of {', '.join(AUTORESET)}")
         if max_episode_steps < 0:
@@ -76,17 +79,18 @@ class EpisodeLoop:
         self.autoreset = autoreset
         self.max_episode_steps = max_episode_steps
         self.steps = 0
-        self._buffers = [Buffer(num_envs, num_obs, len(self.metric_names)) for _ in range(2)]
-        self._length = np.zeros(num_envs, np.int32)
-        self._sum = np.zeros(num_envs)  # of the rewards
-        self._return = np.zeros(num_envs, np.float32)
-        self._final_length = np.zeros(num_envs, np.int32)
-        self._final_return = np.zeros(num_envs, np.float32)
-        self._ended = np.zeros(num_envs, bool)  # next_step: begins a new episode in the next step
-        self._episode = np.zeros(num_envs, np.uint32)
-        self._seed = np.zeros(num_envs, np.uint64)
+        self.xp = xp = namespace(device)
+        self._buffers = [Buffer(num_envs, num_obs, len(self.metric_names), xp) for _ in range(2)]
+        self._length = xp.zeros(num_envs, dtype=xp.int32)
+        self._sum = xp.zeros(num_envs, dtype=xp.float64)  # of the rewards
+        self._return = xp.zeros(num_envs, dtype=xp.float32)
+        self._final_length = xp.zeros(num_envs, dtype=xp.int32)
+        self._final_return = xp.zeros(num_envs, dtype=xp.float32)
+        self._ended = xp.zeros(num_envs, dtype=bool)  # next_step: a new episode in the next step
+        self._episode = xp.zeros(num_envs, dtype=xp.word)
+        self._seed = xp.zeros(num_envs, dtype=xp.seed_word)
         self._begun = False  # a reset or step after construction
-        self._set_seed(np.arange(num_envs), seed)
+        self._set_seed(slice(None), seed)
 
     # ---- views
 
@@ -113,7 +117,7 @@ class EpisodeLoop:
 
     @episode_length.setter
     def episode_length(self, value):
-        self._length[:] = value
+        self._length[:] = self.xp.asarray(value)
 
     # ---- stepping
 
@@ -122,38 +126,32 @@ class EpisodeLoop:
 
         Numbers of `actions` that are not finite count as 0.
         """
-        given, shape = np.asarray(actions), (self.num_envs, self.num_actions)
-        if given.shape != shape or given.dtype.kind not in "fiub":
-            raise ArgumentError(
-                f"actions: given dtype {given.dtype} of shape {given.shape}; expected real numbers of "
-                f"shape {shape} = (num_envs, num_actions)"
-            )
-        actions = np.ascontiguousarray(given, np.float32)
-        good = np.isfinite(actions)
-        if not good.all():
-            actions = np.where(good, actions, np.float32(0))
-        self._begun = True
-        self._buffers.reverse()
-        b = self._buffers[0]
-        late = np.flatnonzero(self._ended)  # only in next_step
-        self._advance(actions, b)
-        self._sum += b.reward
-        self._return[:] = self._sum
-        self.steps += 1
-        if late.size:
-            b.reward[late] = 0
-            b.metrics[late] = 0
-            b.terminated[late] = b.truncated[late] = False
-            self._restart(late, b)
-        ended = b.terminated | b.truncated
-        b.final_obs[:] = b.obs
-        if ended.any():
-            self._final_length[ended] = self.episode_length[ended]
-            self._final_return[ended] = self._return[ended]
-            if self.autoreset == "same_step":
-                self._restart(np.flatnonzero(ended), b)
-        if self.autoreset == "next_step":
-            self._ended = ended
+        xp = self.xp
+        with xp.quiet:
+            shape = (self.num_envs, self.num_actions)
+            actions = xp.real(actions, shape, "actions", "(num_envs, num_actions)")
+            self._begun = True
+            self._buffers.reverse()
+            b = self._buffers[0]
+            late = xp.flatnonzero(self._ended) if self.autoreset == "next_step" else ()
+            self._advance(actions, b)
+            self._sum += b.reward
+            self._return[:] = self._sum
+            self.steps += 1
+            if len(late):
+                b.reward[late] = 0
+                b.metrics[late] = 0
+                b.terminated[late] = b.truncated[late] = False
+                self._restart(late, b)
+            ended = b.terminated | b.truncated
+            b.final_obs[:] = b.obs
+            if xp.may_be_any(ended):
+                xp.copyto(self._final_length, self.episode_length, where=ended)
+                xp.copyto(self._final_return, self._return, where=ended)
+                if self.autoreset == "same_step":
+                    self._restart(xp.flatnonzero(ended), b)
+            if self.autoreset == "next_step":
+                self._ended = ended
         return b.obs, b.reward, b.terminated, b.truncated
 
     def reset(self, ids_or_mask=None, seed=None):
@@ -163,24 +161,26 @@ class EpisodeLoop:
         (a sequence: seed[i]) from its episode 0 on. The constructor begins episode 0, and the first
         reset after it begins it again.
         """
-        ids = environment_ids(ids_or_mask, self.num_envs)
-        if seed is not None:
-            self._set_seed(ids, seed)
-        elif not self._begun:
-            self._episode[ids] = BEFORE_FIRST
-        self._begun = True
-        b = self._flip_and_copy()
-        self._restart(ids, b)
-        b.reward[ids] = 0
-        b.metrics[ids] = 0
-        b.terminated[ids] = b.truncated[ids] = False
-        b.final_obs[ids] = b.obs[ids]
+        with self.xp.quiet:
+            ids = self.xp.asarray(environment_ids(ids_or_mask, self.num_envs))
+            if seed is not None:
+                self._set_seed(ids, seed)
+            elif not self._begun:
+                self._episode[ids] = BEFORE_FIRST
+            self._begun = True
+            b = self._flip_and_copy()
+            self._restart(ids, b)
+            b.reward[ids] = 0
+            b.metrics[ids] = 0
+            b.terminated[ids] = b.truncated[ids] = False
+            b.final_obs[ids] = b.obs[ids]
         return b.obs
 
     def observe(self):
         """obs of the present state, for those who wrote into `batch`; everything else stays."""
-        b = self._flip_and_copy()
-        self._look(b)
+        with self.xp.quiet:
+            b = self._flip_and_copy()
+            self._look(b)
         return b.obs
 
     def _flip_and_copy(self):
@@ -189,19 +189,22 @@ class EpisodeLoop:
         return self._buffers[0]
 
     def _restart(self, ids, b):
-        if not ids.size:
+        if not len(ids):
             return
         self._ended[ids] = False
         self.episode_length[ids] = 0
         self._sum[ids] = self._return[ids] = 0
         self._begin(ids, b)
 
+    def _next_episode(self, ids):
+        self._episode[ids] = (self._episode[ids] + 1) & 0xFFFFFFFF
+
     def _set_seed(self, ids, seed):
         if np.ndim(seed) == 0:
             seeds = np.uint64(seed) + np.arange(self.num_envs, dtype=np.uint64)
         else:
-            seeds = np.asarray(seed, np.uint64)
+            seeds = host(seed).astype(np.uint64)
         if seeds.shape != (self.num_envs,):
             raise ArgumentError(f"seed: given {len(seeds)} seeds for {self.num_envs} environments")
-        self._seed[ids] = seeds[ids]
+        self._seed[ids] = self.xp.seeds(seeds)[ids]
         self._episode[ids] = BEFORE_FIRST

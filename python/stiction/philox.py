@@ -9,6 +9,7 @@ import enum
 import numpy as np
 
 from . import _core
+from .arrays import is_tensor, namespace_of
 
 _U32 = np.uint64(0xFFFFFFFF)
 
@@ -32,15 +33,28 @@ class Draw:
     """The numbers of n environments in a row, each of its own seed, episode and step.
 
     draw = task.draw(ids); draw.uniform(-0.1, 0.1, nq); draw.normal(nv)
+
+    Seeds that are a tensor (int64, the bits of uint64) give tensors on their device: the same words, and
+    normal numbers to rounding.
     """
 
     def __init__(self, seed, episode, stream, step=0, skip=0):
-        self._seed = np.ascontiguousarray(seed, np.uint64)
+        self.xp = namespace_of(seed)
+        if is_tensor(seed):
+            from . import philox_torch as source
+
+            self._seed = seed
+        else:
+            source = _core
+            self._seed = np.ascontiguousarray(seed, np.uint64)
+        self._source = source
         self._episode, self._step = (self._words(x) for x in (episode, step))
         self._stream = int(stream)
         self._next = skip  # word in the row of each environment
 
     def _words(self, x):
+        if self._source is not _core:
+            return x
         words = (np.asarray(x, np.uint64) & _U32).astype(np.uint32)
         return np.ascontiguousarray(np.broadcast_to(words, self._seed.shape))
 
@@ -50,18 +64,22 @@ class Draw:
         return draw(self._seed, self._episode, self._stream, self._step, first, count)
 
     def bits(self, count: int):
-        """(n, count) uint32: Philox4x32-10."""
-        return self._take(_core.draw_bits, count)
+        """(n, count) uint32: Philox4x32-10. In torch int64."""
+        return self._take(self._source.draw_bits, count)
 
     def uniform(self, low=0.0, high=1.0, count: int = 1):
         """(n, count) float64, uniform in (low, high); bounds may be arrays of `count`."""
-        u = self._take(_core.draw_uniform, count)
-        return low + (np.asarray(high, float) - low) * u
+        u = self._take(self._source.draw_uniform, count)
+        if np.ndim(low) or np.ndim(high):
+            xp = self.xp
+            low, high = xp.asarray(low, dtype=xp.float64), xp.asarray(high, dtype=xp.float64)
+        return low + (high - low) * u
 
     def normal(self, count: int = 1):
         """(n, count) float64 of mean 0 and deviation 1; each takes two words of the row."""
-        return self._take(_core.draw_normal, count, words=2)
+        return self._take(self._source.draw_normal, count, words=2)
 
     def integer(self, low: int, high: int, count: int = 1):
         """(n, count) int64, uniform in low..high, both included."""
-        return low + np.floor(self.uniform(0.0, high - low + 1, count)).astype(np.int64)
+        xp = self.xp
+        return low + xp.astype(xp.floor(self.uniform(0.0, high - low + 1, count)), xp.int64)

@@ -8,11 +8,12 @@
 All draws are functions of (seed of the environment, episode, step): the same whatever num_envs is.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from ._core import ArgumentError
+from .arrays import host, namespace, on_tensors
 from .episodes import EpisodeLoop
 from .philox import Draw, Stream
 
@@ -29,6 +30,9 @@ class UniformNoise:
     def scale(self):
         return self.half_width
 
+    def scaled(self, x):
+        return replace(self, half_width=x)
+
 
 @dataclass(frozen=True)
 class NormalNoise:
@@ -41,6 +45,9 @@ class NormalNoise:
 
     def scale(self):
         return self.std
+
+    def scaled(self, x):
+        return replace(self, std=x)
 
 
 @dataclass(frozen=True)
@@ -106,10 +113,11 @@ class Randomization:
 
 def set_param(batch, name, values, ids=None):
     """batch.param(name)[ids] = values, refused and undone where that is unphysical."""
-    view = batch.param(name)
-    rows = slice(None) if ids is None else ids
-    before = view[rows].copy()
-    view[rows] = values
+    batch = on_tensors(batch)
+    xp, view = namespace(batch.device), batch.param(name)
+    rows = slice(None) if ids is None else xp.asarray(ids)
+    before = xp.copy(view[rows])
+    xp.put(view, rows, xp.asarray(values))
     try:
         batch.check_params()
     except ArgumentError:
@@ -127,7 +135,8 @@ class _Term:
             raise ArgumentError(
                 f"{names[0]}: operation = {param.operation!r}: must be scale, add or set"
             )
-        self.nominal = {name: batch.param(name).copy() for name in names}
+        self.xp = xp = namespace(batch.device)
+        self.nominal = {name: xp.copy(batch.param(name)) for name in names}
         self.rows = self._rows(names[0])
         low, high = np.asarray(param.low, float), np.asarray(param.high, float)
         if not (np.isfinite(low).all() and np.isfinite(high).all() and (low <= high).all()):
@@ -139,16 +148,16 @@ class _Term:
                 f"{names[0]}: low = {param.low}: must be > 0 to draw in the logarithm"
             )
         self.count = len(self.rows) if param.each or max(low.ndim, high.ndim) else 1
-        self.low, self.high = np.broadcast_to(low, self.count), np.broadcast_to(high, self.count)
+        self.low, self.high = (xp.asarray(np.broadcast_to(x, self.count)) for x in (low, high))
         self.interval = None
         if param.interval is not None:
             self.interval = [max(1, round(s / dt)) for s in param.interval]
         self._check_bounds()
 
     def _rows(self, name):
-        size = next(iter(self.nominal.values())).shape[1]
+        size, xp = next(iter(self.nominal.values())).shape[1], self.xp
         if self.param.rows is None:
-            return np.arange(size)
+            return xp.arange(size)
         kind = name.split("_")[0]
         known = getattr(self.batch.model, f"{kind}_names", ())
         rows = []
@@ -160,14 +169,14 @@ class _Term:
             if not 0 <= row < size:
                 raise ArgumentError(f"{name}: row {row}; must be in [0, {size})")
             rows.append(row)
-        return np.array(rows, int)
+        return xp.asarray(np.array(rows, int))
 
     def _check_bounds(self):
         """Both ends must be physical: what lies between is, then."""
-        ids = np.arange(self.batch.num_envs)
+        ids = self.xp.arange(self.batch.num_envs)
         try:
             for bound in (self.low, self.high):
-                self._write(ids, np.broadcast_to(bound, (len(ids), self.count)))
+                self._write(ids, self.xp.broadcast_to(bound, (len(ids), self.count)))
                 self.batch.check_params()
         except ArgumentError as e:
             raise ArgumentError(f"randomization of {self.param.name}: {e}") from None
@@ -178,60 +187,62 @@ class _Term:
     def entries(self):
         """(name, row, column) of every number it writes."""
         for name, nominal in self.nominal.items():
-            columns = self.param.columns or range(nominal[0, 0].size)
+            size = nominal[0, 0].reshape(-1).shape[0]
+            columns = self.param.columns or range(size)
             yield from ((name, int(r), c) for r in self.rows for c in columns)
 
     def draw(self, ids, seed, episode, step):
         """New values for the environments `ids`; control steps until the next ones, or None."""
         d = Draw(seed, episode, Stream.outer_param, step, self.skip)
-        u = d.uniform(count=self.count + 1)
+        u, xp = d.uniform(count=self.count + 1), self.xp
         low, high = (
-            (np.log(self.low), np.log(self.high)) if self.param.log else (self.low, self.high)
+            (xp.log(self.low), xp.log(self.high)) if self.param.log else (self.low, self.high)
         )
         x = low + (high - low) * u[:, :-1]
-        self._write(ids, np.exp(x) if self.param.log else x)
+        self._write(ids, xp.exp(x) if self.param.log else x)
         if self.interval is None:
             return None
         least, most = self.interval
-        return least + np.floor((most - least + 1) * u[:, -1]).astype(np.int64)
+        return least + xp.astype(xp.floor((most - least + 1) * u[:, -1]), xp.int64)
 
     def _write(self, ids, x):
         for name, nominal in self.nominal.items():
-            view = self.batch.param(name)
-            at = np.ix_(ids, self.rows)
+            view, xp = self.batch.param(name), self.xp
+            at = ids[:, None], self.rows
             old = nominal[at]
-            factor = x.reshape(x.shape + (1,) * (old.ndim - 2))
-            new = {
-                "scale": old * factor,
-                "add": old + factor,
-                "set": np.broadcast_to(factor, old.shape),
-            }
-            new = new[self.param.operation]
+            factor = x.reshape(tuple(x.shape) + (1,) * (old.ndim - 2))
+            if self.param.operation == "scale":
+                new = old * factor
+            elif self.param.operation == "add":
+                new = old + factor
+            else:
+                new = xp.broadcast_to(factor, old.shape)
             if self.param.columns is None:
-                view[at] = new
+                xp.put(view, at, new)
             else:
                 columns = list(self.param.columns)
-                at = np.ix_(ids, self.rows, columns)
-                view[at] = new[..., columns]
+                at = ids[:, None, None], self.rows[:, None], xp.asarray(columns)
+                xp.put(view, at, new[..., columns])
 
 
 class _Delay:
     """The last values of each environment, of which it sees the one `lag` steps ago."""
 
-    def __init__(self, bounds, num_envs, width, name):
+    def __init__(self, bounds, num_envs, width, name, xp):
         self.least, self.most = bounds
         if not 0 <= self.least <= self.most:
             raise ArgumentError(
                 f"{name} = {bounds}: must be (least, most) control steps, 0 <= least <= most"
             )
-        self.ring = np.zeros((self.most + 1, num_envs, width), np.float32)
-        self.lag = np.zeros(num_envs, np.int64)
+        self.xp, self.everyone = xp, xp.arange(num_envs)
+        self.ring = xp.zeros((self.most + 1, num_envs, width), dtype=xp.float32)
+        self.lag = xp.zeros(num_envs, dtype=xp.int64)
         self.now = 0
 
     def begin(self, ids, draw, first):
         """A new episode: nothing but `first` was there before."""
         self.lag[ids] = draw.integer(self.least, self.most)[:, 0]
-        self.ring[:, ids] = first
+        self.xp.put(self.ring, (slice(None), ids), first)
 
     def push(self, values):
         """Takes in the values of a step and returns those that are seen."""
@@ -241,7 +252,7 @@ class _Delay:
     def replace(self, values):
         """Takes in other values of the last step."""
         self.ring[self.now] = values
-        return self.ring[(self.now - self.lag) % len(self.ring), np.arange(len(self.lag))]
+        return self.ring[(self.now - self.lag) % len(self.ring), self.everyone]
 
 
 class RandomizedEnv(EpisodeLoop):
@@ -255,21 +266,21 @@ class RandomizedEnv(EpisodeLoop):
     def __init__(self, env, randomization: Randomization, *, seed=0, autoreset="same_step"):
         if env.autoreset != "disabled":
             raise ArgumentError(f"autoreset = {env.autoreset!r} inside: must be 'disabled'")
-        self.env = env
+        self.env = env = on_tensors(env)
         self.randomization = r = randomization
         super().__init__(env.num_envs, env.num_obs, env.metric_names, seed=seed, autoreset=autoreset,
-                         max_episode_steps=env.max_episode_steps)  # fmt: skip
-        self._length = env.episode_length  # the same memory
-        for b in self._buffers:
-            b.critic_obs = np.zeros_like(self._truth())
-        self._check_noise()
-        self._actions = _Delay(r.action_delay, self.num_envs, env.num_actions, "action_delay")
-        self._observations = _Delay(
-            r.observation_delay, self.num_envs, self.num_obs, "observation_delay"
-        )
-        self._bind_params()
-        self._restart(np.arange(self.num_envs), self._buffers[0])
-        self._buffers[0].final_obs[:] = self.obs
+                         max_episode_steps=env.max_episode_steps, device=env.batch.device)  # fmt: skip
+        n, xp = self.num_envs, self.xp
+        with xp.quiet:
+            self._length = env.episode_length  # the same memory
+            for b in self._buffers:
+                b.critic_obs = xp.zeros_like(self._truth())
+            self._bind_noise()
+            self._actions = _Delay(r.action_delay, n, env.num_actions, "action_delay", xp)
+            self._observations = _Delay(r.observation_delay, n, self.num_obs, "observation_delay", xp)
+            self._bind_params()
+            self._restart(xp.arange(n), self._buffers[0])
+            self._buffers[0].final_obs[:] = self.obs
 
     @classmethod
     def open(
@@ -287,11 +298,11 @@ class RandomizedEnv(EpisodeLoop):
     def _truth(self):
         return getattr(self.env, "critic_obs", self.env.obs)
 
-    def _check_noise(self):
-        noise = self.randomization.observation_noise
+    def _bind_noise(self):
+        self._noise = noise = self.randomization.observation_noise
         if noise is None:
             return
-        scale = np.asarray(noise.scale(), float)
+        scale = host(noise.scale()).astype(float)
         if (
             scale.shape not in ((), (self.num_obs,))
             or not (np.isfinite(scale) & (scale >= 0)).all()
@@ -299,6 +310,8 @@ class RandomizedEnv(EpisodeLoop):
             raise ArgumentError(
                 f"observation_noise: {scale}: must be >= 0, one number or {self.num_obs}"
             )
+        if scale.ndim:
+            self._noise = noise.scaled(self.xp.asarray(scale))
 
     def _bind_params(self):
         self._terms, self._due, taken, skip = [], [], set(), 0
@@ -315,37 +328,38 @@ class RandomizedEnv(EpisodeLoop):
             taken |= entries
             skip += term.count + 1
             self._terms.append(term)
-            self._due.append(np.full(self.num_envs, -1, np.int64))
+            self._due.append(self.xp.full((self.num_envs,), -1, dtype=self.xp.int64))
 
     def _measure(self, ids):
         """Observations of the environments `ids` with noise."""
-        obs = self.env.obs[ids]
-        noise = self.randomization.observation_noise
+        obs, noise = self.env.obs[ids], self._noise
         if noise is None:
             return obs
         draw = Draw(self._seed[ids], self._episode[ids], Stream.outer_noise, self._length[ids])
         return obs + noise.sample(draw, self.num_obs)
 
     def _advance(self, actions, b):
-        env, everyone = self.env, np.arange(self.num_envs)
+        env, xp, everyone = self.env, self.xp, self._actions.everyone
         _, reward, terminated, truncated = env.step(self._actions.push(actions))
         b.reward[:], b.terminated[:], b.truncated[:] = reward, terminated, truncated
         b.metrics[:] = env.metrics
         b.critic_obs[:] = self._truth()
         b.obs[:] = self._observations.push(self._measure(everyone))
         for term, due in zip(self._terms, self._due):
+            if term.interval is None:
+                continue
             due -= 1
-            ids = np.flatnonzero(due == 0)
-            if ids.size:
+            ids = xp.flatnonzero(due == 0)
+            if len(ids):
                 due[ids] = term.draw(ids, self._seed[ids], self._episode[ids], self._length[ids])
 
     def _look(self, b):
         self.env.observe()
         b.critic_obs[:] = self._truth()
-        b.obs[:] = self._observations.replace(self._measure(np.arange(self.num_envs)))
+        b.obs[:] = self._observations.replace(self._measure(self._actions.everyone))
 
     def _begin(self, ids, b):
-        self._episode[ids] += np.uint32(1)
+        self._next_episode(ids)
         seed, episode = self._seed[ids], self._episode[ids]
         for term, due in zip(self._terms, self._due):
             steps = term.draw(ids, seed, episode, 0)
@@ -355,10 +369,10 @@ class RandomizedEnv(EpisodeLoop):
         if not first.all():
             self.env.reset(ids[~first])
         if first.any():
-            self.env.reset(ids[first], self._seed.tolist())
+            self.env.reset(ids[first], host(self._seed).view(np.uint64))
         delay = Draw(seed, episode, Stream.outer_delay)
         first = self._measure(ids)
         self._actions.begin(ids, delay, 0)
         self._observations.begin(ids, delay, first)
         b.critic_obs[ids] = self._truth()[ids]
-        b.obs[ids] = first
+        self.xp.put(b.obs, ids, first)

@@ -1,4 +1,4 @@
-"""Tasks of your own: observation, reward and reset in NumPy on a `stiction.Batch`.
+"""Tasks of your own: observation, reward and reset in NumPy or torch on a `stiction.Batch`.
 
 A `Task` says what an episode is and never steps the physics; a `TaskEnv` steps it and looks like a
 `stiction.Env`, so that every adapter takes it. docs/tasks.md has a complete example.
@@ -9,20 +9,22 @@ import os
 import numpy as np
 
 from ._core import ArgumentError, Batch, Model
+from .arrays import on_tensors
 from .episodes import EpisodeLoop
 from .philox import Draw, Stream
 from .statistics import FROZEN
 
 
 class Task:
-    """Base class of tasks. All arrays have one row for each environment.
+    """Base class of tasks. All arrays have one row for each environment: NumPy's on the CPU, torch
+    tensors on a device; `self.xp` has the functions for either, by NumPy's names.
 
     Class attributes (or set in `__init__`, whose keyword arguments are the options of the task):
     model: Model, or MJCF text, or the path of a file; max_episode_steps: 0 for no limit;
     frame_skip: physics steps per control step; metric_names: keys of what `metrics` returns;
     num_actions, action_low, action_high: None for one action per actuator in its control range.
 
-    In the hooks: self.batch, self.num_envs, self.dt (s, of a control step), self.action (as given,
+    In the hooks: self.batch, self.xp, self.num_envs, self.dt (s, of a control step), self.action (as given,
     (num_envs, num_actions) float32), self.episode_length, self.draw(ids).
     """
 
@@ -64,7 +66,7 @@ class Task:
 
     def terminated(self):
         """(num_envs,) bool: where the episode ended by its own doing, not by the time limit."""
-        return np.zeros(self.num_envs, bool)
+        return self.xp.zeros(self.num_envs, dtype=bool)
 
     def metrics(self):
         """dict of (num_envs,) with the keys `metric_names`: what is worth logging of the step."""
@@ -78,6 +80,7 @@ class Task:
         step = 0 if stream == Stream.reset else env.episode_length[ids]
         return Draw(env._seed[ids], env._episode[ids], stream, step)
 
+    xp = property(lambda self: self._env.xp)
     batch = property(lambda self: self._env.batch)
     num_envs = property(lambda self: self._env.num_envs)
     dt = property(lambda self: self._env.dt)
@@ -103,9 +106,12 @@ class TaskEnv(EpisodeLoop):
     task: a Task, or a class of tasks that gets `task_options`. What a step returns stays untouched
     during the next one; two buffers alternate. An environment that froze (Batch.status) ends its
     episode as terminated with reward 0.
+
+    device: "cpu", or "cuda:0": everything is there, in torch tensors, in the order of torch's
+    current stream; only which episodes ended comes to the host.
     """
 
-    def __init__(self, task, num_envs=1, *, threads=None, seed=0, precision="float32",
+    def __init__(self, task, num_envs=1, *, device="cpu", threads=None, seed=0, precision="float32",
                  autoreset="same_step", max_episode_steps=None, options=None, **task_options):  # fmt: skip
         self.task_options = task_options
         if isinstance(task, type):
@@ -121,8 +127,8 @@ class TaskEnv(EpisodeLoop):
         model, self.model_xml = _load(task.model)
         self.task = task
         self.id = task.id or type(task).__name__
-        self.batch = Batch(
-            model, num_envs, options, precision=precision, threads=threads, seed=seed
+        self.batch = on_tensors(
+            Batch(model, num_envs, options, device, precision, threads, seed)
         )
         self.frame_skip = int(task.frame_skip)
         self.physics_dt = self.batch.options.timestep
@@ -131,11 +137,13 @@ class TaskEnv(EpisodeLoop):
         if max_episode_steps is None:
             max_episode_steps = task.max_episode_steps
         super().__init__(num_envs, 0, task.metric_names, seed=seed, autoreset=autoreset,
-                         max_episode_steps=max_episode_steps)  # fmt: skip
+                         max_episode_steps=max_episode_steps, device=self.batch.device)  # fmt: skip
+        self._action = self.xp.zeros((num_envs, self.num_actions), dtype=self.xp.float32)
         task._env = self
-        task.setup()
-        self._start(np.arange(num_envs))
-        self._size_observation()
+        with self.xp.quiet:
+            task.setup()
+            self._start(self.xp.arange(num_envs))
+            self._size_observation()
 
     def _set_actions(self, task, model):
         limited = model.actuator_ctrllimited != 0
@@ -147,45 +155,52 @@ class TaskEnv(EpisodeLoop):
         low = low if task.action_low is None else np.broadcast_to(task.action_low, n)
         high = high if task.action_high is None else np.broadcast_to(task.action_high, n)
         self.action_low, self.action_high = low.astype(np.float32), high.astype(np.float32)
-        self._action = np.zeros((self.batch.num_envs, n), np.float32)
 
     def _size_observation(self):
         """num_obs is the width of what the task observes."""
-        obs = np.asarray(self.task.observe())
+        xp = self.xp
+        obs = xp.asarray(self.task.observe())
         if obs.ndim != 2 or len(obs) != self.num_envs:
             raise ArgumentError(
-                f"{self.id}.observe: gave shape {obs.shape}; expected ({self.num_envs}, n)"
+                f"{self.id}.observe: gave shape {tuple(obs.shape)}; expected ({self.num_envs}, n)"
             )
         self.num_obs = obs.shape[1]
         critic = self.task.observe_critic()
         for b in self._buffers:
-            b.obs, b.final_obs = np.zeros((2, *obs.shape), np.float32)
+            b.obs, b.final_obs = xp.zeros((2, *obs.shape), dtype=xp.float32)
             if critic is not None:
-                b.critic_obs = np.zeros((self.num_envs, np.shape(critic)[-1]), np.float32)
+                shape = self.num_envs, xp.asarray(critic).shape[-1]
+                b.critic_obs = xp.zeros(shape, dtype=xp.float32)
             self._look(b)
             b.final_obs[:] = b.obs
 
     def _look(self, b, rows=slice(None)):
-        b.obs[rows] = self._checked("observe", self.task.observe(), b.obs.shape)[rows]
+        xp = self.xp
+        xp.follow(self.batch)
+        seen = self._checked("observe", self.task.observe(), b.obs.shape)
+        xp.put(b.obs, rows, seen[rows])
         if b.critic_obs is not None:
             critic = self.task.observe_critic()
-            b.critic_obs[rows] = self._checked("observe_critic", critic, b.critic_obs.shape)[rows]
+            seen = self._checked("observe_critic", critic, b.critic_obs.shape)
+            xp.put(b.critic_obs, rows, seen[rows])
 
     def _checked(self, hook, value, shape):
-        value = np.asarray(value)
+        value = self.xp.asarray(value)
         if value.shape != shape:
-            raise ArgumentError(f"{self.id}.{hook}: gave shape {value.shape}; expected {shape}")
+            given, shape = tuple(value.shape), tuple(shape)
+            raise ArgumentError(f"{self.id}.{hook}: gave shape {given}; expected {shape}")
         return value
 
     def _advance(self, actions, b):
-        task, n = self.task, self.num_envs
+        task, n, xp = self.task, self.num_envs, self.xp
+        xp.follow(self.batch)
         self._action = actions
         task.act(actions)
         self.batch.step(self.frame_skip)
         self._length += 1
         frozen = (self.batch.status & FROZEN) != 0
         b.terminated[:] = self._checked("terminated", task.terminated(), (n,)) | frozen
-        b.reward[:] = np.where(frozen, 0, self._checked("reward", task.reward(), (n,)))
+        b.reward[:] = xp.where(frozen, 0, self._checked("reward", task.reward(), (n,)))
         self._look(b)
         if self.max_episode_steps:
             b.truncated[:] = (self._length >= self.max_episode_steps) & ~b.terminated
@@ -195,7 +210,8 @@ class TaskEnv(EpisodeLoop):
                 b.metrics[:, k] = self._checked(f"metrics[{name!r}]", metrics[name], (n,))
 
     def _start(self, ids):
-        self._episode[ids] += np.uint32(1)
+        self._next_episode(ids)
+        self.xp.follow(self.batch)
         start = self.task.reset(ids)
         if start is None:
             self.batch.reset(ids)

@@ -25,8 +25,9 @@ class Archive {
   // To be written.
   Archive() = default;
   void put(const void* data, std::size_t n) {
-    const auto* p = static_cast<const std::byte*>(data);
-    bytes_.insert(bytes_.end(), p, p + n);
+    const std::size_t begin = bytes_.size();
+    bytes_.resize(begin + n);
+    if (n > 0) std::memcpy(bytes_.data() + begin, data, n);
   }
   // What was put, and the checksum; the archive is empty after it.
   std::vector<std::byte> sealed() {

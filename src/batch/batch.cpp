@@ -36,7 +36,7 @@ std::size_t blocked_bytes(const FieldSpec& s, const cpu::Kernels& k) {
 // On a device one workspace is left for contacts().
 int thread_count(const BatchOptions& o, const cpu::Kernels& k) {
   if (o.device != "cpu") return 1;
-  const int packs = (o.num_envs + k.lanes - 1) / k.lanes;
+  const int packs = (o.num_envs - 1) / k.lanes + 1;
   return std::min(o.threads.value_or(cpu::available_processors()), packs);
 }
 
@@ -54,6 +54,8 @@ void validate(const BatchOptions& o) {
   check_device_name(o.device);
   const std::string where = "device = '" + o.device + "': ";
   if (o.device == "cpu") {
+    if (o.options.linear_solver == LinearSolver::cusolver)
+      throw ArgumentError(where + "linear_solver = 'cusolver' runs on device = 'cuda' only");
     if (o.stream != 0) throw ArgumentError(where + "has no streams; leave `stream` out");
     return;
   }
@@ -67,12 +69,19 @@ BatchMemory memory_of(const cpu::FieldSpecs& specs, const BatchOptions& o, const
   std::size_t shared = 0;
   for_fields(specs, kDense,
              [&](Field, const FieldSpec& s) { m.per_env += dense_bytes(s, o.precision); });
+  const std::size_t rows = m.per_env;
   m.per_env += sizeof(std::uint32_t) + 2 * sizeof(std::int32_t);
   for_fields(specs, kBlocked,
              [&](Field, const FieldSpec& s) { m.per_thread += blocked_bytes(s, k); });
   for_fields(specs, {FieldKind::param},
              [&](Field, const FieldSpec& s) { shared += blocked_bytes(s, k); });
   m.total = m.per_env * at(o.num_envs) + m.per_thread * at(thread_count(o, k)) + shared;
+  if (o.device == "cpu") {
+    m.total += sizeof(Likeness) * at(o.num_envs);
+  } else {
+    m.mirror = rows * at(o.num_envs);
+    m.total -= m.mirror;
+  }
   return m;
 }
 
@@ -136,11 +145,7 @@ Batch::Impl::Impl(ModelPtr m, const BatchOptions& o)
     memory.device = device_bytes({host, options, given});
     device = make_device({host, options, given, reference_row});
   }
-  for (int env = 0; env < o.num_envs; ++env) {
-    write_reference(env, FieldKind::state);
-    write_reference(env, FieldKind::input);
-  }
-  send_all(kStateRows | kInputRows | kBookRows);
+  reset(nullptr, o.num_envs);
   run({nullptr, o.num_envs, 0, true});
 }
 
@@ -199,7 +204,7 @@ void Batch::Impl::allocate() {
   status.resize(n);
   status_step.assign(n, -1);
   steps.resize(n);
-  order.resize(n);
+  if (given.device == "cpu") order.resize(n);
   reference = cpu::Buffer(reference_bytes);
   p = reference.data();
   for_fields(host.specs(), {FieldKind::state, FieldKind::input, FieldKind::param},
@@ -229,9 +234,11 @@ void Batch::Impl::make_own(Field f) {
   if (rows[at(f)] != nullptr) return;
   const FieldSpec& s = spec(f);
   const std::size_t bytes = row_bytes(s) * at(num_envs());
-  require_memory(memory.total + bytes, std::string("a batch with its own ") + s.name);
+  const bool mirror = given.device != "cpu";
+  require_memory(memory.total + (mirror ? 0 : bytes),
+                 std::string("a batch with its own ") + s.name);
   cpu::Buffer values(bytes);
-  for (int env = 0; env < num_envs(); ++env)
+  for (int env = 0; env < num_envs() && !mirror; ++env)
     std::copy_n(reference_row[at(f)], row_bytes(s), values.data() + row_bytes(s) * at(env));
   std::vector<cpu::Buffer> blocks;
   for (std::size_t i = 0; i < workspaces.size(); ++i) blocks.emplace_back(block_bytes(s));
@@ -240,7 +247,8 @@ void Batch::Impl::make_own(Field f) {
   host.make_own(f);
   if (device != nullptr) device->model_changed(), memory.device += bytes;
   memory.per_env += row_bytes(s), memory.per_thread += block_bytes(s);
-  memory.total += bytes + block_bytes(s) * workspaces.size();
+  (mirror ? memory.mirror : memory.total) += bytes;
+  memory.total += block_bytes(s) * workspaces.size();
   rows[at(f)] = values.data();
   own[at(f)] = std::move(values);
   for (std::size_t i = 0; i < workspaces.size(); ++i) {
@@ -252,8 +260,10 @@ void Batch::Impl::make_own(Field f) {
 void Batch::Impl::make_shared(Field f) {
   const FieldSpec& s = spec(f);
   memory.per_env -= row_bytes(s), memory.per_thread -= block_bytes(s);
-  memory.total -= row_bytes(s) * at(num_envs()) + block_bytes(s) * workspaces.size();
-  if (device != nullptr) device->make_shared(f), memory.device -= row_bytes(s) * at(num_envs());
+  const std::size_t bytes = row_bytes(s) * at(num_envs());
+  (device != nullptr ? memory.mirror : memory.total) -= bytes;
+  memory.total -= block_bytes(s) * workspaces.size();
+  if (device != nullptr) device->make_shared(f), memory.device -= bytes;
   rows[at(f)] = nullptr;
   own[at(f)] = {};
   for (Workspace& w : workspaces) {
@@ -282,6 +292,9 @@ std::string Batch::device() const {
 }
 std::string Batch::device_description() const {
   return impl_->device != nullptr ? impl_->device->description() : "";
+}
+std::vector<KernelInfo> Batch::kernels() const {
+  return impl_->device != nullptr ? impl_->device->kernels() : std::vector<KernelInfo>{};
 }
 int Batch::device_number() const {
   return impl_->device != nullptr ? impl_->device->number() : 0;

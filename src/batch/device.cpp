@@ -1,6 +1,7 @@
 #include "batch/device.h"
 
 #include <algorithm>
+#include <cstring>
 #include <map>
 #include <utility>
 
@@ -38,7 +39,7 @@ std::size_t number_bytes(const FieldSpec& s) {
 
 }  // namespace
 
-DeviceLayout::DeviceLayout(const DeviceSpec& spec, bool (*unused)(Field)) {
+DeviceLayout::DeviceLayout(const DeviceSpec& spec, bool (*unused)(Field), bool scratch_by_field) {
   const cpu::FieldSpecs& specs = spec.host.specs();
   const std::size_t n = at(spec.given.num_envs);
   const auto take = [&](std::size_t size) {
@@ -60,6 +61,7 @@ DeviceLayout::DeviceLayout(const DeviceSpec& spec, bool (*unused)(Field)) {
                reference[at(f)] = take(row_bytes[at(f)]);
                if (s.kind == FieldKind::param) first[at(f)] = reference[at(f)];
              });
+  reference_books = take(sizeof books / sizeof books[0] * sizeof(std::uint32_t));
   reference_end = bytes;
   for (std::size_t& book : books) book = take(n * sizeof(std::uint32_t));
   store = take(n);
@@ -67,22 +69,39 @@ DeviceLayout::DeviceLayout(const DeviceSpec& spec, bool (*unused)(Field)) {
   counters = take(n * counter_bytes);
   field_rows = take(at(kFields) * 2 * sizeof(void*));
   tables = take(at(kFields) * sizeof(void*));
-  ids = take(n * sizeof(int));
-  // the rows of one environment at least
+  ids = take(2 * n * sizeof(int));
+  // the rows of one environment at least, and a word of each
   std::size_t all = 3 * sizeof(std::uint32_t);
   for (const std::size_t row : row_bytes) all += row;
-  staging_bytes = std::max(kStaging, rounded(all, kAlign));
+  staging_bytes = std::max({kStaging, rounded(all, kAlign), n * sizeof(std::uint32_t)});
   staging = take(staging_bytes);
 
-  // scratch of one environment side by side: a team works in one place
+  if (spec.options.linear_solver == LinearSolver::cusolver) {
+    const std::size_t nv = at(spec.host.view().nv);
+    rounds = take(n * kRoundBytes);
+    matrices = take(n * nv * nv * sizeof(float));
+    vectors = take(n * nv * sizeof(float));
+    info = take(n * sizeof(std::int32_t));
+    addresses = take(2 * n * sizeof(void*));
+    waiting = take(2 * sizeof(std::int32_t));
+  }
+
+  // a team works in one place, threads side by side on one field
   std::size_t region = 0;
   scratch = bytes;
   for_fields(specs, {FieldKind::scratch}, [&](Field f, const FieldSpec& s) {
     first[at(f)] = kNone;
     if (unused != nullptr && unused(f)) return;
-    first[at(f)] = bytes + region;
-    region += rounded(number_bytes(s) * at(s.size()), kAlign);
+    const std::size_t row = number_bytes(s) * at(s.size());
+    if (scratch_by_field) {
+      stride[at(f)] = row;
+      first[at(f)] = take(n * row);
+    } else {
+      first[at(f)] = bytes + region;
+      region += rounded(row, kAlign);
+    }
   });
+  if (scratch_by_field) return;
   region = rounded(region, cpu::kCacheLine);
   for_fields(specs, {FieldKind::scratch},
              [&](Field f, const FieldSpec&) { stride[at(f)] = region; });
@@ -94,6 +113,8 @@ void write_reference_rows(const DeviceSpec& spec, const DeviceLayout& layout, st
     if (layout.reference[f] != DeviceLayout::kNone)
       std::copy_n(spec.reference[f], layout.row_bytes[f],
                   to + (layout.reference[f] - layout.reference_begin));
+  constexpr std::int32_t kBooks[] = {0, -1, 0};  // of enum Book
+  std::memcpy(to + (layout.reference_books - layout.reference_begin), kBooks, sizeof kBooks);
 }
 
 std::size_t device_bytes(const DeviceSpec& spec) {

@@ -10,7 +10,9 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <vector>
 
+#include "batch/device_episodes.h"
 #include "cpu/host_model.h"
 #include "stiction/batch.h"
 #include "stiction/devices.h"
@@ -41,7 +43,8 @@ class Device {
   virtual std::string name() const = 0;         // "cuda:0"
   virtual std::string description() const = 0;  // the card; what its kernels need and how many run
   virtual std::size_t bytes() const = 0;        // allocated on the device
-  virtual int number() const = 0;               // of the device, as DLPack has it
+  virtual std::vector<KernelInfo> kernels() { return {}; }
+  virtual int number() const = 0;  // of the device, as DLPack has it
 
   // Dense rows on the device, (num_envs, numbers) as on the host; null where there are none. The
   // address of a field never changes but by make_own and make_shared.
@@ -54,6 +57,13 @@ class Device {
   virtual void make_shared(cpu::Field f) = 0;
   // What HostModel::view says is another than before.
   virtual void model_changed() = 0;
+
+  // State and inputs of n environments `ids` (null: of all) become the model's, their books those of
+  // a reset. Nothing crosses but the ids, and nobody waits for the work before.
+  virtual void reset(const int* ids, int n) = 0;
+  // All that belongs to environment src[k] between two steps goes to dst[k], outputs and own
+  // parameters too, by way of a copy: an environment may be read and written. No dst occurs twice.
+  virtual void copy_envs(const int* src, const int* dst, int n) = 0;
 
   // Copies the rows of n environments `ids` (null: of all). They wait for the work before them on the
   // stream; what is fetched has come when fetch returns.
@@ -77,26 +87,37 @@ class Device {
   virtual void copy(void* to, const void* from, std::size_t bytes) = 0;
   // Waits for the stream. Throws Error if the device failed.
   virtual void wait() = 0;
+
+  // A task at work on this device, which outlives it.
+  virtual std::unique_ptr<DeviceEpisodes> episodes(const EpisodesSpec& spec) = 0;
 };
 
 // Where everything of a batch lies in one allocation: dense rows, the model's rows, a region of
 // scratch for each environment, books. In bytes from its beginning.
 struct DeviceLayout {
-  // No scratch for fields that are `unused`.
-  explicit DeviceLayout(const DeviceSpec& spec, bool (*unused)(cpu::Field) = nullptr);
+  // No scratch for fields that are `unused`; that of one environment side by side, or that of one
+  // field of all environments.
+  explicit DeviceLayout(const DeviceSpec& spec, bool (*unused)(cpu::Field) = nullptr,
+                        bool scratch_by_field = false);
 
   static constexpr std::size_t kNone = ~std::size_t{0};
   std::array<std::size_t, cpu::kFields> first{};      // row of environment 0; kNone: no rows
   std::array<std::size_t, cpu::kFields> stride{};     // 0: the model's, for all
   std::array<std::size_t, cpu::kFields> row_bytes{};  // of what is not scratch
   std::array<std::size_t, cpu::kFields> reference{};  // the model's row; kNone: it has none
+  std::size_t reference_books = 0;                    // one after the other, after a reset
   std::size_t reference_begin = 0, reference_end = 0;
   std::size_t books[3] = {}, store = 0, counters = 0;
-  std::size_t counter_bytes = 0;           // of an environment
-  std::size_t field_rows = 0, tables = 0;  // room for tables of addresses: 2 and 1 per field
-  std::size_t ids = 0;                     // (num_envs) int
-  std::size_t staging = 0, staging_bytes = 0;
+  std::size_t counter_bytes = 0;               // of an environment
+  std::size_t field_rows = 0, tables = 0;      // room for tables of addresses: 2 and 1 per field
+  std::size_t ids = 0;                         // (2, num_envs) int
+  std::size_t staging = 0, staging_bytes = 0;  // a row of each field, a word of each environment
   static constexpr std::size_t kStaging = std::size_t{4} << 20;
+  // With a library's factorization, of each environment: what it keeps from round to round, its
+  // matrix and vector, the library's verdict; addresses of all matrices, then of all vectors; two
+  // words, whether anybody waits and one that nobody reads.
+  std::size_t rounds = 0, matrices = 0, vectors = 0, info = 0, addresses = 0, waiting = 0;
+  static constexpr std::size_t kRoundBytes = 128;
   std::size_t scratch = 0;  // to the end
   std::size_t bytes = 0;
 
@@ -106,7 +127,7 @@ struct DeviceLayout {
 // What counts are kept for one environment; cuda/launch.h names them.
 inline constexpr int kDeviceCounters = 8;
 
-// The model's values of state, inputs and parameters in their order in the layout:
+// The model's values of state, inputs and parameters and the books after a reset, in their order in the layout:
 // reference_end - reference_begin bytes.
 void write_reference_rows(const DeviceSpec& spec, const DeviceLayout& layout, std::byte* to);
 

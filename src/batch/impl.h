@@ -136,10 +136,10 @@ struct Batch::Impl {
 
   // ---- mirror.cpp: own parameters only. On the CPU they do nothing.
   void fetch(RowGroups groups, std::span<const int> envs);
-  void send(RowGroups groups, std::span<const int> envs);
   void fetch_all(RowGroups groups);
   void send_all(RowGroups groups);
   std::vector<RowCopy> row_copies(RowGroups groups);
+  RowCopy row_copy(Field f);
 
   // ---- run.cpp
   struct Run {
@@ -163,9 +163,10 @@ struct Batch::Impl {
   // ---- state.cpp
   void check_ids(std::span<const int> ids, bool distinct) const;
   void check_state(std::span<const int> ids, const BatchState& s) const;
-  void write_state(std::span<const int> ids, const BatchState& s);
+  void write_state(std::span<const int> ids, const BatchState& s, bool after_reset);
   void write_reference(int env, FieldKind kind);
   void clear_status(int env);
+  void reset(const int* ids, int n);                    // null: all
   double limit(Field f) const;                          // of a number of the state
   std::string describe(Field f, int env, int i) const;  // "qpos[3, 2]"
 

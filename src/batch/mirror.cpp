@@ -12,8 +12,7 @@ std::vector<RowCopy> Batch::Impl::row_copies(RowGroups groups) {
   for (const auto& [group, kind] : kKinds) {
     if ((groups & group) == 0) continue;
     for_fields(host.specs(), {kind}, [&](Field f, const FieldSpec& s) {
-      if (rows[at(f)] != nullptr && s.size() > 0)
-        copies.push_back({device->rows(f), rows[at(f)], row_bytes(s)});
+      if (rows[at(f)] != nullptr && s.size() > 0) copies.push_back(row_copy(f));
     });
   }
   if ((groups & kBookRows) == 0) return copies;
@@ -25,15 +24,14 @@ std::vector<RowCopy> Batch::Impl::row_copies(RowGroups groups) {
   return copies;
 }
 
+RowCopy Batch::Impl::row_copy(Field f) {
+  return {device->rows(f), rows[at(f)], row_bytes(spec(f))};
+}
+
 void Batch::Impl::fetch(RowGroups groups, std::span<const int> envs) {
   if (device == nullptr || envs.empty()) return;
   if (const std::vector<RowCopy> copies = row_copies(groups); !copies.empty())
     device->fetch(copies, envs.data(), static_cast<int>(envs.size()));
-}
-void Batch::Impl::send(RowGroups groups, std::span<const int> envs) {
-  if (device == nullptr || envs.empty()) return;
-  if (const std::vector<RowCopy> copies = row_copies(groups); !copies.empty())
-    device->send(copies, envs.data(), static_cast<int>(envs.size()));
 }
 void Batch::Impl::fetch_all(RowGroups groups) {
   if (device != nullptr) device->fetch(row_copies(groups), nullptr, num_envs());

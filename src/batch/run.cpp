@@ -219,5 +219,9 @@ void Batch::step(int n) {
 void Batch::refresh() {
   impl_->run({nullptr, num_envs(), 0, false});
 }
+void Batch::refresh(std::span<const int> ids) {
+  impl_->check_ids(ids, true);
+  impl_->run({ids.data(), static_cast<int>(ids.size()), 0, true});
+}
 
 }  // namespace stiction

@@ -63,6 +63,20 @@ void Batch::Impl::clear_status(int env) {
   status[at(env)] = 0, status_step[at(env)] = -1, steps[at(env)] = 0;
 }
 
+// Where the batch lives: state and inputs become the model's, nothing has happened.
+void Batch::Impl::reset(const int* ids, int n) {
+  if (device != nullptr) {
+    if (n > 0) device->reset(ids, n);
+    return;
+  }
+  for (int i = 0; i < n; ++i) {
+    const int env = ids != nullptr ? ids[i] : i;
+    write_reference(env, FieldKind::state);
+    write_reference(env, FieldKind::input);
+    clear_status(env);
+  }
+}
+
 // Throws on an index out of range and, where ids must be distinct, on a repeated one.
 void Batch::Impl::check_ids(std::span<const int> ids, bool distinct) const {
   for (std::size_t i = 0; i < ids.size(); ++i)
@@ -104,15 +118,25 @@ void Batch::Impl::check_state(std::span<const int> ids, const BatchState& state)
     }
 }
 
-void Batch::Impl::write_state(std::span<const int> ids, const BatchState& state) {
+// What the state has, and only that, crosses to a device; outside a reset the books do, too.
+void Batch::Impl::write_state(std::span<const int> ids, const BatchState& state, bool after_reset) {
+  std::vector<RowCopy> written;
   for (const StateField& part : kState) {
     const FieldSpec& s = spec(part.field);
     const std::vector<double>& x = state.*part.numbers;
-    if (x.empty() && !part.clear) continue;
+    if (s.size() == 0 || (x.empty() && (after_reset || !part.clear))) continue;
+    if (device != nullptr) written.push_back(row_copy(part.field));
     for (std::size_t i = 0; i < ids.size(); ++i)
       for (int k = 0; k < s.size(); ++k)
         set(row(part.field, ids[i]), s, k, x.empty() ? 0.0 : x[i * at(s.size()) + at(k)]);
   }
+  if (!after_reset) {
+    for (const int env : ids) clear_status(env);
+    if (device != nullptr)
+      for (const RowCopy& book : row_copies(kBookRows)) written.push_back(book);
+  }
+  if (!written.empty() && !ids.empty())
+    device->send(written, ids.data(), static_cast<int>(ids.size()));
 }
 
 void Batch::reset() {
@@ -123,13 +147,8 @@ void Batch::reset(std::span<const int> ids, const BatchState* state) {
   if (state != nullptr) impl_->check_state(ids, *state);
   impl_->fetch(kParamRows, ids);
   for (const int env : ids) impl_->check_params(env);
-  for (const int env : ids) {
-    impl_->write_reference(env, FieldKind::state);
-    impl_->write_reference(env, FieldKind::input);
-    impl_->clear_status(env);
-  }
-  if (state != nullptr) impl_->write_state(ids, *state);
-  impl_->send(kStateRows | kInputRows | kBookRows, ids);
+  impl_->reset(ids.data(), static_cast<int>(ids.size()));
+  if (state != nullptr) impl_->write_state(ids, *state, true);
   impl_->run({ids.data(), static_cast<int>(ids.size()), 0, true});
 }
 void Batch::reset(std::span<const bool> mask, const BatchState* state) {
@@ -154,10 +173,7 @@ BatchState Batch::get_state(std::span<const int> ids) const {
 void Batch::set_state(std::span<const int> ids, const BatchState& state) {
   impl_->check_ids(ids, true);
   impl_->check_state(ids, state);
-  impl_->fetch(kStateRows, ids);
-  impl_->write_state(ids, state);
-  for (const int env : ids) impl_->clear_status(env);
-  impl_->send(kStateRows | kBookRows, ids);
+  impl_->write_state(ids, state, false);
   impl_->run({ids.data(), static_cast<int>(ids.size()), 0, true});
 }
 
@@ -167,8 +183,8 @@ void Batch::copy(std::span<const int> src, std::span<const int> dst) {
                         std::to_string(dst.size()));
   impl_->check_ids(src, false);
   impl_->check_ids(dst, true);
-  constexpr RowGroups kAll = kStateRows | kInputRows | kParamRows | kOutputRows | kBookRows;
-  impl_->fetch(kAll, src);
+  if (impl_->device != nullptr)
+    return impl_->device->copy_envs(src.data(), dst.data(), static_cast<int>(src.size()));
   // by way of a copy: an environment may be read and written
   const auto move = [&](std::byte* data, std::size_t bytes) {
     std::vector<std::byte> taken(src.size() * bytes);
@@ -183,7 +199,6 @@ void Batch::copy(std::span<const int> src, std::span<const int> dst) {
   move(reinterpret_cast<std::byte*>(impl_->status.data()), sizeof impl_->status[0]);
   move(reinterpret_cast<std::byte*>(impl_->status_step.data()), sizeof impl_->status_step[0]);
   move(reinterpret_cast<std::byte*>(impl_->steps.data()), sizeof impl_->steps[0]);
-  impl_->send(kAll, dst);
 }
 
 std::uint64_t Batch::status_count() const {

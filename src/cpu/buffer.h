@@ -1,11 +1,12 @@
-// Zeroed memory on cache lines.
+// Zeroed memory on cache lines. Pages of large buffers take memory once they are touched.
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <cstdlib>
-#include <cstring>
 #include <memory>
 #include <new>
+#include <utility>
 
 namespace stiction::cpu {
 
@@ -19,17 +20,26 @@ class Buffer {
  public:
   Buffer() = default;
   explicit Buffer(std::size_t bytes)
-      : data_(static_cast<std::byte*>(std::aligned_alloc(kCacheLine, whole_lines(bytes + 1)))) {
-    if (!data_) throw std::bad_alloc();
-    std::memset(data_.get(), 0, whole_lines(bytes + 1));
+      : owned_(static_cast<std::byte*>(std::calloc(whole_lines(bytes + 1) + kCacheLine, 1))) {
+    if (!owned_) throw std::bad_alloc();
+    const auto address = reinterpret_cast<std::uintptr_t>(owned_.get());
+    data_ = owned_.get() + (whole_lines(address) - address);
   }
-  std::byte* data() const { return data_.get(); }
+  Buffer(Buffer&& o) noexcept
+      : owned_(std::move(o.owned_)), data_(std::exchange(o.data_, nullptr)) {}
+  Buffer& operator=(Buffer&& o) noexcept {
+    owned_ = std::move(o.owned_);
+    data_ = std::exchange(o.data_, nullptr);
+    return *this;
+  }
+  std::byte* data() const { return data_; }
 
  private:
   struct Free {
     void operator()(std::byte* p) const { std::free(p); }
   };
-  std::unique_ptr<std::byte, Free> data_;
+  std::unique_ptr<std::byte, Free> owned_;
+  std::byte* data_ = nullptr;
 };
 
 }  // namespace stiction::cpu

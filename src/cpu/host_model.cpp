@@ -50,6 +50,7 @@ const double* HostModel::keep(std::vector<double> v) {
 HostModel::HostModel(const Model& m, const Options& o, bool dense) : dense_(dense) {
   physics::ModelView& w = view_;
   w.opt.timestep = *o.timestep;
+  w.opt.step_rate = 1 / *o.timestep;
   w.opt.stiction_tolerance = o.stiction_tolerance;
   w.opt.regularization = o.regularization;
   w.opt.near_rigid = o.near_rigid;

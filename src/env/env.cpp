@@ -1,5 +1,9 @@
 #include "stiction/env.h"
 
+#include <algorithm>
+#include <limits>
+#include <numeric>
+
 #include "env/impl.h"
 #include "stiction/error.h"
 
@@ -25,10 +29,50 @@ BatchOptions batch_options(const EnvOptions& o) {
   b.precision = o.precision;
   if (o.threads != 0) b.threads = o.threads;
   b.seed = o.seed;
+  b.device = o.device;
+  b.stream = o.stream;
   return b;
 }
 
+envs::EpisodeArrays shape_of(const env::TaskRunner& r, const EnvOptions& o) {
+  static_assert(static_cast<int>(envs::Begin::same_step) == static_cast<int>(Autoreset::same_step));
+  static_assert(static_cast<int>(envs::Begin::next_step) == static_cast<int>(Autoreset::next_step));
+  static_assert(static_cast<int>(envs::Begin::disabled) == static_cast<int>(Autoreset::disabled));
+  envs::EpisodeArrays a{};
+  a.nobs = r.nobs, a.naction = r.naction, a.nmetric = r.nmetric;
+  a.memory_bytes = r.nmemory * (o.precision == Precision::float64 ? 8 : 4);
+  a.begin = static_cast<envs::Begin>(o.autoreset);
+  return a;
+}
+
+BatchMemory with_episodes(BatchMemory m, std::size_t episodes, const EnvOptions& o) {
+  m.per_env += episodes / at(o.num_envs);
+  (o.device == "cpu" ? m.total : m.device) += episodes;
+  return m;
+}
+
 }  // namespace
+
+// But for the blocks of own parameters, which the threads of a CPU hold.
+BatchMemory env_memory(const std::string& id, const EnvOptions& o) {
+  const env::TaskEntry& e = env::find_task(id);
+  const env::TaskOptions options(id, e.options, o.task);
+  const ModelPtr model = load_model_from_string(std::string(env::asset(e.asset(options))));
+  const auto runner = e.make(options, *model);
+  BatchMemory m = batch_memory(*model, batch_options(o));
+  for (const FieldInfo& f : Batch::fields(*model)) {
+    const auto& own = runner->setup.own;
+    if (std::find(own.begin(), own.end(), f.name) == own.end()) continue;
+    const std::size_t number = f.wide || o.precision == Precision::float64 ? 8 : 4;
+    const std::size_t row = number * at(f.rows) * at(f.columns);
+    m.per_env += row, m.total += row * at(o.num_envs);
+    if (o.device != "cpu") m.device += row * at(o.num_envs);
+  }
+  return with_episodes(m, env::EpisodeMemory(o.num_envs, shape_of(*runner, o)).bytes(), o);
+}
+BatchMemory Env::memory() const {
+  return with_episodes(impl_->batch.memory(), impl_->layout.bytes(), impl_->given);
+}
 
 Env::Env(const std::string& id, const EnvOptions& options)
     : impl_(std::make_unique<Impl>(id, options)) {}
@@ -46,7 +90,8 @@ Env::Impl::Impl(const std::string& id, const EnvOptions& o)
       info(describe(entry, task_options, *runner)),
       action_low(runner->setup.action_low),
       action_high(runner->setup.action_high),
-      batch(model, batch_options(o)) {
+      batch(model, batch_options(o)),
+      layout(o.num_envs, shape_of(*runner, o)) {
   if (o.max_episode_steps < -1)
     throw ArgumentError("max_episode_steps = " + std::to_string(o.max_episode_steps) +
                         ": must be >= 0 (0: without limit)");
@@ -64,21 +109,36 @@ Env::Impl::Impl(const std::string& id, const EnvOptions& o)
   }
   for (const std::string& name : runner->setup.own) batch.param(name);
 
-  const std::size_t n = at(num_envs());
-  memory = cpu::Buffer(n * memory_bytes());
-  action.resize(n * at(info.naction));
-  seeds.resize(n), episode.resize(n), length.resize(n), final_length.resize(n);
-  sum.resize(n), episode_return.resize(n), final_return.resize(n), ended.resize(n);
-  ids.reserve(n);
-  for (EnvResults& r : results) {
-    r.obs.resize(n * at(info.nobs)), r.final_obs.resize(n * at(info.nobs));
-    r.metrics.resize(n * at(runner->nmetric));
-    r.reward.resize(n), r.terminated.resize(n), r.truncated.resize(n);
+  Batch::Impl& e = engine();
+  if (e.device != nullptr) {
+    device = e.device->episodes({.kind = runner->kind,
+                                 .task = runner->plain_task(),
+                                 .naction = info.naction,
+                                 .frame_skip = info.frame_skip,
+                                 .bytes = layout.bytes()});
+  } else {
+    memory = cpu::Buffer(layout.bytes());
   }
-  std::vector<int> all(n);
-  for (std::size_t i = 0; i < n; ++i) seeds[i] = o.seed + i, all[i] = static_cast<int>(i);
-  episode.assign(n, ~std::uint32_t{0});
-  begin_episodes(all);
+  for (int set = 0; set < DeviceEpisodes::kSets; ++set) {
+    envs::EpisodeArrays& a = sets[at(set)];
+    a = layout.arrays(device != nullptr ? device->memory() : memory.data(), set);
+    a.dt = dt, a.max_steps = info.max_episode_steps;
+    a.status = e.status.data(), a.status_step = e.status_step.data(), a.steps = e.steps.data();
+    if (device == nullptr) continue;
+    a.status = reinterpret_cast<std::uint32_t*>(e.device->book(Book::status));
+    a.status_step = reinterpret_cast<std::int32_t*>(e.device->book(Book::status_step));
+    a.steps = reinterpret_cast<std::int32_t*>(e.device->book(Book::steps));
+  }
+  if (device != nullptr) device->bind(sets);
+  ids.reserve(at(num_envs()));
+
+  std::vector<std::uint64_t> seeds(at(num_envs()));
+  for (std::size_t i = 0; i < seeds.size(); ++i) seeds[i] = o.seed + i;
+  write(current().seed, seeds.data(), seeds.size() * sizeof seeds[0]);
+  std::vector<int> all(at(num_envs()));
+  std::iota(all.begin(), all.end(), 0);
+  reset(all);  // begun is false: from episode 0 on
+  begun = false;
 }
 
 std::vector<TaskInfo> Env::tasks() {
@@ -135,69 +195,92 @@ void Env::reset(std::span<const int> ids) {
   impl_->reset(ids);
 }
 void Env::seed(std::uint64_t seed) {
-  for (std::size_t i = 0; i < impl_->seeds.size(); ++i) impl_->seeds[i] = seed + i;
-  impl_->episode.assign(impl_->episode.size(), ~std::uint32_t{0});
+  std::vector<int> all(at(num_envs()));
+  std::iota(all.begin(), all.end(), 0);
+  std::vector<std::uint64_t> seeds(all.size());
+  for (std::size_t i = 0; i < seeds.size(); ++i) seeds[i] = seed + i;
+  this->seed(all, seeds);
 }
 void Env::seed(std::span<const int> ids, std::span<const std::uint64_t> seeds) {
   impl_->engine().check_ids(ids, true);
   if (ids.size() != seeds.size())
     throw ArgumentError("seeds has " + std::to_string(seeds.size()) + " numbers for " +
                         std::to_string(ids.size()) + " environments");
+  std::vector<std::uint64_t> seed(at(num_envs()));
+  std::vector<std::uint32_t> episode(at(num_envs()));
+  const envs::EpisodeArrays& a = impl_->current();
+  impl_->read(seed.data(), a.seed, seed.size() * sizeof seed[0]);
+  impl_->read(episode.data(), a.episode, episode.size() * sizeof episode[0]);
   for (std::size_t k = 0; k < ids.size(); ++k) {
-    impl_->seeds[at(ids[k])] = seeds[k];
-    impl_->episode[at(ids[k])] = ~std::uint32_t{0};
+    seed[at(ids[k])] = seeds[k];
+    episode[at(ids[k])] = ~std::uint32_t{0};  // the next one is 0
   }
+  impl_->write(a.seed, seed.data(), seed.size() * sizeof seed[0]);
+  impl_->write(a.episode, episode.data(), episode.size() * sizeof episode[0]);
 }
+
 void Env::step(std::span<const float> actions) {
-  // one pointer: kept within the function object, without an allocation
-  impl_->step(actions, [i = impl_.get()] { i->batch.step(i->info.frame_skip); });
+  impl_->check_actions(actions.size());
+  impl_->step(actions.data(), false, nullptr);
 }
 void Env::step(std::span<const float> actions, const std::function<void()>& physics) {
-  impl_->step(actions, physics);
+  impl_->check_actions(actions.size());
+  impl_->step(actions.data(), false, &physics);
+}
+void Env::step(const ArrayView& actions, const std::function<void()>* physics) {
+  if (actions.dtype != DType::float32) throw ArgumentError("actions: must be float32");
+  impl_->check_actions(static_cast<std::size_t>(actions.size()));
+  if (actions.data == nullptr) throw ArgumentError("actions: a null pointer");
+  const std::string here = impl_->batch.device();
+  if (actions.device != "cpu" && actions.device != here)
+    throw ArgumentError("actions: on " + actions.device + ", the environments are on " + here);
+  impl_->step(static_cast<const float*>(actions.data), actions.device != "cpu", physics);
 }
 void Env::observe() {
   impl_->observe();
 }
 
-ArrayView Env::Impl::view(const char* name, void* data, DType dtype, int columns) const {
+// On the CPU users may write into results.
+ArrayView Env::Impl::view(const char* name, const void* data, DType dtype, int columns) const {
   ArrayView v;
-  v.name = name, v.data = data, v.dtype = dtype;
+  v.name = name, v.data = const_cast<void*>(data), v.dtype = dtype;
   v.ndim = columns < 0 ? 1 : 2;
   v.shape = {num_envs(), columns < 0 ? 1 : columns, 1};
+  v.device = batch.device(), v.writable = device == nullptr;
   return v;
 }
 
 ArrayView Env::obs() {
-  return impl_->view("obs", impl_->current().obs.data(), DType::float32, impl_->info.nobs);
+  return impl_->view("obs", impl_->current().obs, DType::float32, impl_->info.nobs);
 }
 ArrayView Env::reward() {
-  return impl_->view("reward", impl_->current().reward.data(), DType::float32, -1);
+  return impl_->view("reward", impl_->current().reward, DType::float32, -1);
 }
 ArrayView Env::terminated() {
-  return impl_->view("terminated", impl_->current().terminated.data(), DType::uint8, -1);
+  return impl_->view("terminated", impl_->current().terminated, DType::uint8, -1);
 }
 ArrayView Env::truncated() {
-  return impl_->view("truncated", impl_->current().truncated.data(), DType::uint8, -1);
+  return impl_->view("truncated", impl_->current().truncated, DType::uint8, -1);
 }
 ArrayView Env::final_obs() {
-  return impl_->view("final_obs", impl_->current().final_obs.data(), DType::float32,
-                     impl_->info.nobs);
+  return impl_->view("final_obs", impl_->current().final_obs, DType::float32, impl_->info.nobs);
 }
 ArrayView Env::metrics() {
-  return impl_->view("metrics", impl_->current().metrics.data(), DType::float32,
-                     impl_->runner->nmetric);
+  return impl_->view("metrics", impl_->current().metrics, DType::float32, impl_->runner->nmetric);
 }
 ArrayView Env::episode_length() {
-  return impl_->view("episode_length", impl_->length.data(), DType::int32, -1);
+  ArrayView v = impl_->view("episode_length", impl_->current().length, DType::int32, -1);
+  v.writable = true;
+  return v;
 }
 ArrayView Env::episode_return() {
-  return impl_->view("episode_return", impl_->episode_return.data(), DType::float32, -1);
+  return impl_->view("episode_return", impl_->current().episode_return, DType::float32, -1);
 }
 ArrayView Env::final_episode_length() {
-  return impl_->view("final_episode_length", impl_->final_length.data(), DType::int32, -1);
+  return impl_->view("final_episode_length", impl_->current().final_length, DType::int32, -1);
 }
 ArrayView Env::final_episode_return() {
-  return impl_->view("final_episode_return", impl_->final_return.data(), DType::float32, -1);
+  return impl_->view("final_episode_return", impl_->current().final_return, DType::float32, -1);
 }
 
 }  // namespace stiction

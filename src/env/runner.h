@@ -11,7 +11,8 @@
 #include <vector>
 
 #include "cpu/layout.h"
-#include "envs/task.h"
+#include "envs/all.h"
+#include "envs/episode.h"
 #include "physics/team.h"
 #include "stiction/batch.h"
 
@@ -24,19 +25,11 @@ enum class Phase {
   observe,  // after the physics steps: observation, reward, end
 };
 
-// Where the numbers of all environments are. A stride is the bytes from one environment to the next;
-// 0 where they share a parameter, and with a null base for scratch.
-struct Places {
+// The arrays of episodes and the fields of all environments. A stride is the bytes from one
+// environment to the next; 0 where they share a parameter, and with a null base for scratch.
+struct Places : envs::EpisodeArrays {
   std::array<std::byte*, physics::kFields> base{};
   std::array<std::size_t, physics::kFields> stride{};
-  const float* action = nullptr;  // only in act and observe
-  float *obs = nullptr, *metrics = nullptr, *reward = nullptr;
-  std::uint8_t* terminated = nullptr;
-  std::byte* memory = nullptr;
-  const std::uint64_t* seed = nullptr;
-  const std::uint32_t* episode = nullptr;
-  const std::int32_t* step = nullptr;
-  double dt = 0;
 };
 
 struct TaskSetup {
@@ -46,37 +39,39 @@ struct TaskSetup {
   std::vector<std::string> own = {};  // parameters that the task writes: own to each environment
 };
 
-// One environment among all; the counts are those of the task.
+// One environment among all.
 template <class S, class Task>
-envs::TaskEnv<S> task_env(const Task& task, const Places& p, std::size_t i) {
+envs::TaskEnv<S> task_env(const Task& task, const Places& p, int i) {
   envs::TaskEnv<S> e{};
   std::size_t f = 0;
-#define X(kind, type, name, rows, columns, producer, meaning)                               \
-  if constexpr (physics::FieldKind::kind != physics::FieldKind::scratch)                    \
-    e.fields.name =                                                                         \
-        reinterpret_cast<typename physics::EnvView<S>::type*>(p.base[f] + i * p.stride[f]); \
+#define X(kind, type, name, rows, columns, producer, meaning)              \
+  if constexpr (physics::FieldKind::kind != physics::FieldKind::scratch)   \
+    e.fields.name = reinterpret_cast<typename physics::EnvView<S>::type*>( \
+        p.base[f] + static_cast<std::size_t>(i) * p.stride[f]);            \
   ++f;
 #include "physics/fields.def"
 #undef X
-  if (p.action != nullptr) e.action = p.action + i * static_cast<std::size_t>(task.naction);
-  e.obs = p.obs + i * static_cast<std::size_t>(task.nobs);
-  e.metric = p.metrics + i * static_cast<std::size_t>(task.nmetric);
-  e.memory = reinterpret_cast<S*>(p.memory) + i * static_cast<std::size_t>(task.nmemory);
-  e.seed = p.seed[i], e.episode = p.episode[i], e.step = p.step[i];
-  e.dt = p.dt;
+  envs::bind_episode(task, p, i, e);
   return e;
 }
 
 class TaskRunner {
  public:
-  TaskRunner(int obs, int actions, int metrics, int numbers, TaskSetup s)
-      : nobs(obs), naction(actions), nmetric(metrics), nmemory(numbers), setup(std::move(s)) {}
+  TaskRunner(int k, int obs, int actions, int metrics, int numbers, TaskSetup s)
+      : kind(k),
+        nobs(obs),
+        naction(actions),
+        nmetric(metrics),
+        nmemory(numbers),
+        setup(std::move(s)) {}
   virtual ~TaskRunner() = default;
 
   // For the environments ids[begin] ... ids[end - 1], or begin ... end - 1 where ids is null.
   virtual void run(Phase phase, Precision precision, const physics::ModelView& model,
                    const Places& places, const int* ids, int begin, int end) const = 0;
+  virtual const void* plain_task() const = 0;  // the struct, of the kind that it is
 
+  const int kind;  // place in envs::AllTasks
   const int nobs, naction, nmetric, nmemory;
   const TaskSetup setup;
 };
@@ -85,10 +80,12 @@ template <class Task>
 class Runner final : public TaskRunner {
  public:
   Runner(const Task& task, TaskSetup s)
-      : TaskRunner(task.nobs, task.naction, task.nmetric, task.nmemory, std::move(s)),
+      : TaskRunner(envs::kTaskKind<Task>, task.nobs, task.naction, task.nmetric, task.nmemory,
+                   std::move(s)),
         task_(task) {}
 
   const Task& task() const { return task_; }
+  const void* plain_task() const override { return &task_; }
 
   void run(Phase phase, Precision precision, const physics::ModelView& model, const Places& places,
            const int* ids, int begin, int end) const override {
@@ -106,11 +103,11 @@ class Runner final : public TaskRunner {
     const physics::TeamOfOne team;
     const auto each = [&](const auto& f) { for_each<S>(p, ids, begin, end, f); };
     switch (phase) {
-      case Phase::reset: each([&](std::size_t, Env& e) { task_.reset(team, m, e); }); break;
-      case Phase::act: each([&](std::size_t, Env& e) { task_.act(team, m, e); }); break;
-      case Phase::first: each([&](std::size_t, Env& e) { task_.observe(team, m, e, true); }); break;
+      case Phase::reset: each([&](int, Env& e) { task_.reset(team, m, e); }); break;
+      case Phase::act: each([&](int, Env& e) { task_.act(team, m, e); }); break;
+      case Phase::first: each([&](int, Env& e) { task_.observe(team, m, e, true); }); break;
       case Phase::observe:
-        each([&](std::size_t i, Env& e) {
+        each([&](int i, Env& e) {
           task_.observe(team, m, e, false);
           p.reward[i] = static_cast<float>(e.reward);
           p.terminated[i] = e.terminated ? 1 : 0;
@@ -125,7 +122,7 @@ class Runner final : public TaskRunner {
   [[gnu::flatten]] void for_each(const Places& p, const int* ids, int begin, int end,
                                  const F& f) const {
     for (int k = begin; k < end; ++k) {
-      const auto i = static_cast<std::size_t>(ids != nullptr ? ids[k] : k);
+      const int i = ids != nullptr ? ids[k] : k;
       envs::TaskEnv<S> e = task_env<S>(task_, p, i);
       f(i, e);
     }

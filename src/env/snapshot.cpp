@@ -43,17 +43,26 @@ std::uint64_t hash_of(const TaskInfo& info) {
 
 }  // namespace
 
-// f(address, bytes) for every array that is kept.
-template <class F>
-void Env::Impl::for_saved(const F& f) {
-  const auto all = [&](auto& x) { f(x.data(), x.size() * sizeof x[0]); };
-  all(seeds), all(episode), all(length), all(final_length);
-  all(sum), all(episode_return), all(final_return), all(ended);
-  f(memory.data(), at(num_envs()) * memory_bytes());
-  f(&begun, sizeof begun), f(&steps, sizeof steps);
-  EnvResults& r = current();
-  all(r.obs), all(r.final_obs), all(r.metrics);
-  all(r.reward), all(r.terminated), all(r.truncated);
+// array(address, bytes) for every array that is kept, wherever it is; number(x) for what is none.
+template <class F, class G>
+void Env::Impl::for_saved(const F& array, const G& number) {
+  const envs::EpisodeArrays& a = current();
+  const auto all = [&](auto* x, int columns) {
+    array(x, envs::row_begin(num_envs(), columns) * sizeof *x);
+  };
+  all(a.seed, 1), all(a.episode, 1), all(a.length, 1), all(a.final_length, 1);
+  all(a.sum, 1), all(a.episode_return, 1), all(a.final_return, 1), all(a.ended, 1);
+  all(a.memory, a.memory_bytes);
+  number(begun), number(steps);
+  all(a.obs, a.nobs), all(a.final_obs, a.nobs), all(a.metrics, a.nmetric);
+  all(a.reward, 1), all(a.terminated, 1), all(a.truncated, 1);
+}
+
+void Env::Impl::read(void* to, const void* array, std::size_t bytes) const {
+  batch.copy_memory(to, array, bytes);
+}
+void Env::Impl::write(void* array, const void* from, std::size_t bytes) const {
+  batch.copy_memory(array, from, bytes);
 }
 
 std::vector<std::byte> Env::snapshot() const {
@@ -65,7 +74,14 @@ std::vector<std::byte> Env::snapshot() const {
   Archive a;
   a.put(&header, sizeof header);
   a.put(batch.data(), batch.size());
-  impl_->for_saved([&](const void* data, std::size_t n) { a.put(data, n); });
+  std::vector<std::byte> numbers;
+  impl_->for_saved(
+      [&](const void* array, std::size_t n) {
+        numbers.resize(n);
+        impl_->read(numbers.data(), array, n);
+        a.put(numbers.data(), n);
+      },
+      [&](const auto& x) { a.put(&x, sizeof x); });
   return a.sealed();
 }
 
@@ -82,13 +98,15 @@ void Env::restore(std::span<const std::byte> snapshot) {
            std::to_string(num_envs()));
   if (!a.whole()) refuse("damaged: the checksum does not match");
   std::size_t own = 0;
-  impl_->for_saved([&](const void*, std::size_t n) { own += n; });
+  impl_->for_saved([&](const void*, std::size_t n) { own += n; },
+                   [&](const auto& x) { own += sizeof x; });
   if (header.nobs != info().nobs || header.nmetric != impl_->runner->nmetric ||
       a.left() != header.batch + own)
     refuse("of another version of stiction or in the other precision");
   impl_->engine().restore(a.take(header.batch), "snapshot of environments");
   impl_->flip();
-  impl_->for_saved([&](void* data, std::size_t n) { a.take(data, n); });
+  impl_->for_saved([&](void* array, std::size_t n) { impl_->write(array, a.take(n).data(), n); },
+                   [&](auto& x) { a.take(&x, sizeof x); });
 }
 
 }  // namespace stiction

@@ -114,11 +114,9 @@ STICTION_FN void leave(const ModelView& m, SolveState<S>& s, bool first) {
   s.active = s.active && !stall;
 }
 
-// Δv = −H⁻¹ r, 0 in finished lanes; returns r·Δv
+// From H⁻¹ r to Δv = −H⁻¹ r, 0 in finished lanes; returns r·Δv
 template <class Team, class S>
 STICTION_FN S direction(const Team& team, const ModelView& m, EnvView<S>& e, SolveState<S>& s) {
-  hessian(team, m, e, true);
-  factor_and_solve(team, m, e, e.gradient, e.dv);
   const S slope = -team.template sum<S>(m.nv, [&](int i) { return e.gradient[i] * e.dv[i]; });
 
   // a descent direction unless only round-off is left
@@ -159,26 +157,42 @@ STICTION_FN void advance(const Team& team, const ModelView& m, EnvView<S>& e, So
   if (m.any_servo) move(m.nu, e.servo_vel, e.servo_dvel);
 }
 
+// Iteration k up to its linear system H x = r; false: no lane needs it.
+template <class Team, class S>
+STICTION_FN bool assemble(const Team& team, const ModelView& m, EnvView<S>& e, SolveState<S>& s,
+                          int k) {
+  residual(team, m, e, s);
+  leave(m, s, k == 0);
+  if (k == m.opt.max_iterations) {
+    s.not_converged = s.not_converged || s.active;
+    return false;
+  }
+  if (!any_lane(s.active)) return false;
+  live_points(team, m, e, s.active, false);
+  hessian(team, m, e, true);
+  return true;
+}
+
+// The rest of the iteration, from x in e.dv; false: no lane is left.
+template <class Team, class S>
+STICTION_FN bool move_iterate(const Team& team, const ModelView& m, EnvView<S>& e,
+                              SolveState<S>& s) {
+  const S slope = direction(team, m, e, s);
+  if (!any_lane(s.active)) return false;
+  multiply_A(team, m, e, e.dv, e.Adv);
+  point_velocities(team, m, e, e.dv, e.point_dvel);
+  servo_velocities(team, m, e, e.dv, e.servo_dvel);
+  const S alpha = line_search(team, m, e, slope, s.active, s.evaluations);
+  advance(team, m, e, s, slope, alpha);
+  gradient(team, m, e, s.active);
+  return true;
+}
+
 template <class Team, class S>
 STICTION_FN void iterate(const Team& team, const ModelView& m, EnvView<S>& e, SolveState<S>& s) {
-  for (int k = 0;; ++k) {
-    residual(team, m, e, s);
-    leave(m, s, k == 0);
-    if (k == m.opt.max_iterations) {
-      s.not_converged = s.not_converged || s.active;
-      return;
-    }
-    if (!any_lane(s.active)) return;
-    live_points(team, m, e, s.active, false);
-    const S slope = direction(team, m, e, s);
-    if (!any_lane(s.active)) return;
-
-    multiply_A(team, m, e, e.dv, e.Adv);
-    point_velocities(team, m, e, e.dv, e.point_dvel);
-    servo_velocities(team, m, e, e.dv, e.servo_dvel);
-    const S alpha = line_search(team, m, e, slope, s.active, s.evaluations);
-    advance(team, m, e, s, slope, alpha);
-    gradient(team, m, e, s.active);
+  for (int k = 0; assemble(team, m, e, s, k); ++k) {
+    factor_and_solve(team, m, e, e.gradient, e.dv);
+    if (!move_iterate(team, m, e, s)) return;
   }
 }
 
@@ -199,24 +213,32 @@ STICTION_COLD void renew_bounds(const Team& team, const ModelView& m, EnvView<S>
   gradient(team, m, e, all);
 }
 
+// After solve k of the step; false: it was the last one. `touching`: lanes with points.
+template <class Team, class S>
+STICTION_FN bool solve_again(const Team& team, const ModelView& m, EnvView<S>& e, SolveState<S>& s,
+                             const Mask<S>& touching, int k) {
+  if (k == m.opt.friction_iterations) return false;
+  s.active = touching && !s.bad && !s.failed;
+  if (!any_lane(s.active)) return false;
+  s.small_steps = s.flat_steps = S(0.0);
+  renew_bounds(team, m, e, s.active);
+  return true;
+}
+
 template <class Team, class S>
 STICTION_FN void iterate_friction(const Team& team, const ModelView& m, EnvView<S>& e,
                                   SolveState<S>& s) {
   const Mask<S> touching = s.active && e.ncon[0] > S(0.0);
   for (int k = 1;; ++k) {
     iterate(team, m, e, s);
-    if (k == m.opt.friction_iterations) return;
-    s.active = touching && !s.bad && !s.failed;
-    if (!any_lane(s.active)) return;
-    s.small_steps = s.flat_steps = S(0.0);
-    renew_bounds(team, m, e, s.active);
+    if (!solve_again(team, m, e, s, touching, k)) return;
   }
 }
 
 // Force on each body and torque about its centre of mass; forces on the joints, accelerations.
 template <class Team, class S>
 STICTION_FN void solve_outputs(const Team& team, const ModelView& m, EnvView<S>& e) {
-  const S rate = S(1 / m.opt.timestep);
+  const S rate = S(m.opt.step_rate);
   team.for_each(m.nv, [&](int i) {
     e.qacc[i] = rate * (e.v[i] - e.qvel[i]);
     e.qfrc_constraint[i] = rate * (e.contact_impulse[i] + dof_rows(m, e, i, e.v[i]).impulse);

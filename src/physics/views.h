@@ -26,6 +26,7 @@ inline constexpr int kLagged = 0, kSimilar = 1, kSap = 2;  // ContactModel
 // What the options say, resolved; see stiction/options.h.
 struct OptionsView {
   double timestep;            // δt, s
+  double step_rate;           // 1/δt
   double stiction_tolerance;  // v_s, m/s
   double regularization;      // σ
   double near_rigid;          // β of SAP contact

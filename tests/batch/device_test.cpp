@@ -7,7 +7,10 @@
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
+#include <fstream>
+#include <utility>
 
+#include "batch/emulated_device.h"
 #include "batch/scenes.h"
 
 namespace stiction::test {
@@ -153,6 +156,56 @@ TEST_P(OnDevice, WhatAStateLeavesOutStays) {
   EXPECT_EQ(number(b, "qpos", 1, 2), z);
   EXPECT_EQ(number(b, "time", 1, 0), time);
   EXPECT_EQ(number(b, "qvel", 1, 2), 0.5);
+}
+
+// What crosses between host and device is what the caller gave or asked for.
+TEST(Device, ResetsAndCopiesStayOnTheDevice) {
+  use_device("emulated");
+  auto crossing = [before = emulated_crossings()]() mutable {
+    const Crossings now = emulated_crossings(), last = std::exchange(before, now);
+    return std::pair(now.fetched - last.fetched, now.sent - last.sent);
+  };
+  using Rows = std::pair<int, int>;
+  Batch b(crawler(), batch_options(8));
+  EXPECT_EQ(crossing(), Rows(0, 0));
+  const std::vector<int> ids = {6, 2};
+  b.step(2);
+  b.reset(ids), b.reset();
+  b.copy(ids, std::vector<int>{2, 3});
+  EXPECT_EQ(crossing(), Rows(0, 0));
+  BatchState given;
+  given.qvel.assign(static_cast<std::size_t>(2 * b.model().nv), 0.25);
+  b.reset(ids, &given);
+  EXPECT_EQ(crossing(), Rows(0, 1));
+  EXPECT_EQ(number(b, "qvel", 6, 3), 0.25);
+  // what a state leaves out becomes zero, and so do the books
+  b.set_state(ids, given);
+  EXPECT_EQ(crossing().first, 0);
+  b.param("body_mass"), b.param("gravity");
+  EXPECT_EQ(crossing(), Rows(0, 0));
+  b.reset(ids);
+  EXPECT_EQ(crossing(), Rows(2, 0));
+  use_device("cpu");
+}
+
+// The host's copies of rows take no memory before something is fetched.
+TEST(Device, TheHostHoldsNoRows) {
+  if (kSanitized) GTEST_SKIP() << "sanitizers hold memory of their own";
+  use_device("emulated");
+  const auto resident = [] {
+    long pages = 0, unused = 0;
+    std::ifstream("/proc/self/statm") >> unused >> pages;
+    return static_cast<std::size_t>(pages) * static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+  };
+  BatchOptions o = batch_options(4096);
+  const BatchMemory m = batch_memory(*scene("stack"), o);
+  EXPECT_GE(m.mirror, 4096 * (m.per_env - 12));
+  const std::size_t before = resident();
+  Batch b(scene("stack"), o);
+  b.step();
+  b.reset(up_to(4096));
+  EXPECT_LT(resident() - before, m.device + m.total + m.mirror / 4);
+  use_device("cpu");
 }
 
 TEST_P(OnDevice, CopiesFromAndToTheHost) {

@@ -1,14 +1,18 @@
 #include "batch/emulated_device.h"
 
+#include <Eigen/Cholesky>
 #include <algorithm>
+#include <cmath>
 #include <cstdlib>
 #include <cstring>
 #include <vector>
 
 #include "batch/device.h"
+#include "batch/emulated_episodes.h"
 #include "cpu/buffer.h"
-#include "cuda/books.h"
 #include "cuda/lane_kernels.h"
+#include "cuda/rounds.h"
+#include "cuda/rows.h"
 #include "stiction/error.h"
 
 namespace stiction::test {
@@ -31,12 +35,17 @@ class EmulatedDevice final : public Device {
   EmulatedDevice(const DeviceSpec& spec, Lanes lanes)
       : spec_(spec),
         n_(spec.given.num_envs),
-        layout_(spec),
+        // one lane factors by lists
+        layout_(spec, lanes == Lanes::one ? nullptr : cuda::unused_on_device,
+                lanes == Lanes::thread),
         share_bytes_(emulated_share()),
         memory_(layout_.bytes),
         share_(at(share_bytes_)),
+        claimed_(memory_.data(), layout_.bytes),
         own_(kFields),
+        lanes_(lanes),
         kernels_(lanes) {
+    stream_ = spec.given.stream;
     if (spec.given.num_envs > kMost) throw ArgumentError("device = 'emulated': too many");
     std::memset(at_byte(0), 0xff, layout_.bytes);  // NaN: nothing is there but what was sent
     std::memset(at_byte(layout_.counters), 0, at(n_) * layout_.counter_bytes);
@@ -44,7 +53,9 @@ class EmulatedDevice final : public Device {
     fields_ = reinterpret_cast<cuda::FieldRows*>(at_byte(layout_.field_rows));
     reference_ = reinterpret_cast<std::byte**>(at_byte(layout_.tables));
     for (std::size_t f = 0; f < at(kFields); ++f) {
-      fields_[f] = {at_byte(layout_.first[f]), layout_.stride[f]};
+      fields_[f] = {};
+      if (layout_.first[f] != DeviceLayout::kNone)
+        fields_[f] = {at_byte(layout_.first[f]), layout_.stride[f]};
       reference_[f] =
           layout_.reference[f] == DeviceLayout::kNone ? nullptr : at_byte(layout_.reference[f]);
     }
@@ -81,7 +92,19 @@ class EmulatedDevice final : public Device {
     model_ = spec_.host.copy_arrays(arrays_.data(), arrays_.data());
   }
 
+  void reset(const int* ids, int n) override {
+    for_words(lists().reset(), ids, n, physics::Repeat{words_at(layout_.reference_begin)});
+  }
+  void copy_envs(const int* src, const int* dst, int n) override {
+    constexpr std::size_t kRoom = 7;  // a row is never taken whole
+    std::uint32_t* const between = words_at(layout_.staging);
+    cuda::for_parts(lists().all(), kRoom, n, [&](const cuda::Transfers& part) {
+      for_words(part, src, n, physics::Gather{between});
+      for_words(part, dst, n, physics::Scatter{between});
+    });
+  }
   void fetch(std::span<const RowCopy> rows, const int* ids, int n) override {
+    emulated_crossings().fetched += static_cast<int>(rows.size());
     for (const RowCopy& r : rows)
       for (int i = 0; i < n; ++i) {
         const std::size_t begin = r.bytes * at(ids != nullptr ? ids[i] : i);
@@ -89,6 +112,7 @@ class EmulatedDevice final : public Device {
       }
   }
   void send(std::span<const RowCopy> rows, const int* ids, int n) override {
+    emulated_crossings().sent += static_cast<int>(rows.size());
     for (const RowCopy& r : rows)
       for (int i = 0; i < n; ++i) {
         const std::size_t begin = r.bytes * at(ids != nullptr ? ids[i] : i);
@@ -97,33 +121,17 @@ class EmulatedDevice final : public Device {
   }
 
   void run(const int* ids, int n, int steps, bool store_frozen) override {
-    cuda::Launch l{};
-    l.fields = fields_;
-    l.reference = reference_;
-    l.books = {reinterpret_cast<std::uint32_t*>(book(Book::status)),
-               reinterpret_cast<std::int32_t*>(book(Book::status_step)),
-               reinterpret_cast<std::int32_t*>(book(Book::steps)),
-               reinterpret_cast<std::uint8_t*>(at_byte(layout_.store)),
-               reinterpret_cast<std::uint32_t*>(at_byte(layout_.counters))};
-    l.envs = ids;
-    l.count = n;
-    l.store_frozen = store_frozen;
-    l.moves = steps > 0;
-    const int launches = std::max(1, steps);
-    for (int k = 0; k < launches; ++k) {
-      l.first = k == 0, l.last = k == launches - 1;
-      if (poison_)
-        for_envs(l, [&](int env) {
-          if (store_frozen || !physics::is_frozen(l.books, env)) spoil(env, true);
-        });
-      for (const Kernel kernel : {Kernel::dynamics, Kernel::collide, Kernel::solve, Kernel::move})
-        launch(kernel, l);
-    }
-    if (poison_)
-      for_envs(l, [&](int env) {
-        if (l.books.store[env] != 0) spoil(env, false);
-      });
-    launch(Kernel::refresh, l);
+    cuda::Launch l = all();
+    l.envs = ids, l.count = n, l.store_frozen = store_frozen;
+    run(l, steps);
+  }
+  std::unique_ptr<DeviceEpisodes> episodes(const EpisodesSpec& spec) override {
+    return emulated_episodes(spec, lanes_,
+                             {.num_envs = n_,
+                              .poison = poison_,
+                              .launch = [this] { return all(); },
+                              .model = [this]() -> const physics::ModelView& { return model_; },
+                              .run = [this](const cuda::Launch& l, int steps) { run(l, steps); }});
   }
 
   void take_counts(SolverCounts& c) override {
@@ -158,10 +166,70 @@ class EmulatedDevice final : public Device {
   static constexpr int kMost = 1 << 20;
 
   std::byte* at_byte(std::size_t begin) const { return memory_.data() + begin; }
+  std::uint32_t* words_at(std::size_t begin) const {
+    return reinterpret_cast<std::uint32_t*>(at_byte(begin));
+  }
+  cuda::RowLists lists() const { return {spec_.host.specs(), layout_, fields_, memory_.data()}; }
+  template <class F>
+  static void for_words(const cuda::Transfers& t, const int* ids, int n, const F& f) {
+    for (int k = 0; k < t.count; ++k) physics::for_words(t.list[k], ids, 0, n, 0, 1, f);
+  }
 
+  cuda::Launch all() const {
+    cuda::Launch l{};
+    l.fields = fields_;
+    l.reference = reference_;
+    l.books = {reinterpret_cast<std::uint32_t*>(book(Book::status)),
+               reinterpret_cast<std::int32_t*>(book(Book::status_step)),
+               reinterpret_cast<std::int32_t*>(book(Book::steps)),
+               reinterpret_cast<std::uint8_t*>(at_byte(layout_.store)),
+               reinterpret_cast<std::uint32_t*>(at_byte(layout_.counters))};
+    l.count = n_;
+    l.rounds = {at_byte(layout_.rounds), reinterpret_cast<float*>(at_byte(layout_.matrices)),
+                reinterpret_cast<float*>(at_byte(layout_.vectors)),
+                reinterpret_cast<std::int32_t*>(at_byte(layout_.info)),
+                reinterpret_cast<std::int32_t*>(at_byte(layout_.waiting))};
+    return l;
+  }
+  void run(cuda::Launch l, int steps) const {
+    l.moves = steps > 0;
+    const int launches = std::max(1, steps);
+    for (int k = 0; k < launches; ++k) {
+      l.first = k == 0, l.last = k == launches - 1;
+      if (poison_) for_words(lists().spoiled(true), l.envs, l.count, physics::Spoil{l, false});
+      launch(Kernel::dynamics, l);
+      if (cuda::has_kernel(model_, Kernel::collide)) launch(Kernel::collide, l);
+      if (rounds_)
+        solve_in_rounds(l);
+      else
+        launch(Kernel::solve, l);
+      launch(Kernel::move, l);
+    }
+    if (poison_) for_words(lists().spoiled(false), l.envs, l.count, physics::Spoil{l, true});
+    launch(Kernel::refresh, l);
+  }
   template <class F>
   void for_envs(const cuda::Launch& l, const F& f) const {
     for (int i = 0; i < l.count; ++i) f(l.envs != nullptr ? l.envs[i] : i);
+  }
+  // In the place of the library: the lower triangles are factored, in place, and nothing else is read.
+  void solve_in_rounds(const cuda::Launch& l) const {
+    using Matrix = Eigen::Map<Eigen::MatrixXf>;
+    const Eigen::Index nv = model_.nv;
+    auto* const info = reinterpret_cast<std::int32_t*>(at_byte(layout_.info));
+    for (Kernel k = Kernel::solve_begin;; k = Kernel::solve_next) {
+      *l.rounds.waiting = 0;
+      launch(k, l);
+      if (*l.rounds.waiting == 0) return;
+      for (int env = 0; env < n_; ++env) {
+        Matrix H(l.rounds.matrices + env * nv * nv, nv, nv);
+        Eigen::Map<Eigen::VectorXf> x(l.rounds.vectors + env * nv, nv);
+        const Eigen::LLT<Eigen::Ref<Eigen::MatrixXf>, Eigen::Lower> factor(H);
+        info[env] = factor.info() == Eigen::Success && env != emulated_unfactored() ? 0 : 1;
+        factor.solveInPlace(x);
+        H.triangularView<Eigen::StrictlyUpper>().setConstant(NAN);
+      }
+    }
   }
   void launch(Kernel kernel, const cuda::Launch& l) const {
     const cuda::Arena& arena = arenas_[static_cast<std::size_t>(kernel)];
@@ -170,23 +238,13 @@ class EmulatedDevice final : public Device {
       kernels_.run(kernel, model_, l, env, arena, share_.data());
     });
   }
-  // NaN in whatever a step must not read: all but state, inputs, parameters.
-  void spoil(int env, bool outputs) const {
-    for (int i = 0; i < kFields; ++i) {
-      const cpu::FieldSpec& s = spec_.host.specs()[at(i)];
-      if (static_cast<Field>(i) == Field::active) continue;
-      if (s.kind != FieldKind::scratch && !(outputs && s.kind == FieldKind::output)) continue;
-      const std::size_t number = s.type == cpu::FieldType::wide ? 8 : 4;
-      std::memset(fields_[at(i)].first + fields_[at(i)].stride * at(env), 0xff,
-                  number * at(s.size()));
-    }
-  }
 
   DeviceSpec spec_;
   int n_;
   DeviceLayout layout_;
   int share_bytes_;
   cpu::Buffer memory_, arrays_, share_;
+  EmulatedMemory claimed_;
   std::vector<cpu::Buffer> own_;
   cuda::FieldRows* fields_;
   std::byte** reference_;
@@ -194,11 +252,23 @@ class EmulatedDevice final : public Device {
   physics::ModelView model_;
   std::size_t model_bytes_ = 0;
   std::uintptr_t stream_ = 0;
+  bool rounds_ = spec_.options.linear_solver == LinearSolver::cusolver;
   bool poison_ = std::getenv("STICTION_POISON") != nullptr;
+  Lanes lanes_;
   LaneKernels kernels_;
 };
 
 }  // namespace
+
+Crossings& emulated_crossings() {
+  static Crossings counted;
+  return counted;
+}
+
+int& emulated_unfactored() {
+  static int env = -1;
+  return env;
+}
 
 int& emulated_share() {
   static int bytes = 8192;  // some fields fit, some don't
@@ -208,7 +278,9 @@ int& emulated_share() {
 void register_emulated_device() {
   const auto add = [](const std::string& name, Lanes lanes) {
     register_device(name, [lanes](const DeviceSpec& spec) {
-      return std::make_unique<EmulatedDevice>(spec, lanes);
+      const bool thread = lanes == Lanes::one && cuda::fits_thread(spec.host.view()) &&
+                          spec.options.linear_solver != LinearSolver::cusolver;
+      return std::make_unique<EmulatedDevice>(spec, thread ? Lanes::thread : lanes);
     });
   };
   add("emulated", Lanes::one), add("emulated_warp", Lanes::warp);

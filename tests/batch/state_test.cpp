@@ -1,6 +1,7 @@
 // Reset, set_state, copy, save and load; what becomes of bad numbers.
 #include <unistd.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <filesystem>
@@ -59,6 +60,33 @@ TEST_P(BatchStates, ResetByMaskAndWithAState) {
   EXPECT_EQ(number(b, "qvel", 2, 0), 0);
   EXPECT_EQ(number(b, "time", 0, 0), 0);
   EXPECT_GT(number(b, "time", 1, 0), 0);
+}
+
+TEST_P(BatchStates, AWrittenStateThatIsRefreshedIsAResetWithIt) {
+  Batch a = make(20), b = make(20);
+  a.step(4), b.step(4);
+  const std::vector<int> ids = {17, 2};
+  BatchState s = a.get_state(std::vector<int>{3, 4});
+  s.qvel.clear(), s.time.clear(), s.anchor.clear(), s.body_airtime.clear();
+  s.qacc_warmstart.clear();
+  a.reset(ids, &s);
+  b.reset(ids);
+  const int nq = b.model().nq;
+  for (int i = 0; i < 2; ++i)
+    for (int k = 0; k < nq; ++k)
+      put(b.field("qpos"), ids[static_cast<std::size_t>(i)], k,
+          s.qpos[static_cast<std::size_t>(i * nq + k)]);
+  b.refresh(ids);
+  for (int env = 0; env < 20; ++env) EXPECT_EQ(bytes(a, env), bytes(b, env)) << env;
+  EXPECT_EQ(b.status_count(), 0u);
+  put(b.field("qpos"), 2, 7, kNaN);
+  b.refresh(std::vector<int>{5});
+  EXPECT_EQ(b.status_count(), 0u);
+  b.refresh(ids);
+  EXPECT_EQ(status(b, 2), static_cast<std::uint32_t>(Status::bad_state));
+  EXPECT_EQ(number(b, "qpos", 2, 7), b.model().qpos0[7]);
+  EXPECT_EQ(bytes(a, 17), bytes(b, 17));
+  EXPECT_THAT(error_message([&] { b.refresh(std::vector<int>{3, 3}); }), HasSubstr("twice"));
 }
 
 TEST_P(BatchStates, SetStateOfGetStateContinuesWithTheSameBits) {
@@ -122,6 +150,67 @@ TEST_P(BatchStates, CopySwapsAndTakesEverythingAlong) {
   for (int env = 0; env < 40; ++env) EXPECT_EQ(bytes(a, env), bytes(b, env)) << env;
 }
 
+// Some are read and written, some read several times, one keeps its place.
+TEST_P(BatchStates, CopyGoesByWayOfACopy) {
+  const std::vector<int> src = {1, 2, 0, 2, 6, 5, 39}, dst = {0, 1, 2, 3, 6, 39, 20};
+  Batch b = make(40);
+  put(b.param("body_mass"), 2, 2, 3.0);
+  put(b.param("pair_friction"), 39, 0, 0.3);
+  const auto inside = [&](int env) {
+    std::vector<double> all;
+    for (const char* name : {"ctrl", "mocap_pos", "qfrc_applied", "body_mass", "pair_friction"}) {
+      const ArrayView v = b.field(name);
+      for (int i = 0; i < v.size() / v.shape[0]; ++i) all.push_back(number(b, name, env, i));
+    }
+    all.push_back(status(b, env)), all.push_back(status_step(b, env));
+    return all;
+  };
+  b.step(3);
+  put(b.field("ctrl"), 39, 0, kNaN);
+  b.step();
+  put(b.field("ctrl"), 39, 0, 0.5);
+  std::vector<std::string> outside;
+  std::vector<std::vector<double>> before;
+  for (int env = 0; env < 40; ++env)
+    outside.push_back(bytes(b, env)), before.push_back(inside(env));
+  b.copy(src, dst);
+  for (int env = 0; env < 40; ++env) {
+    const auto found = std::find(dst.begin(), dst.end(), env);
+    const auto from = static_cast<std::size_t>(
+        found != dst.end() ? src[static_cast<std::size_t>(found - dst.begin())] : env);
+    EXPECT_EQ(bytes(b, env), outside[from]) << env;
+    EXPECT_EQ(inside(env), before[from]) << env;
+  }
+  EXPECT_EQ(number(b, "body_mass", 1, 2), 3.0);
+  EXPECT_EQ(status(b, 20), bit(Status::bad_control));
+  // steps since the reset came along
+  b.reset(std::vector<int>{20});
+  b.copy(std::vector<int>{20}, std::vector<int>{0});
+  put(b.field("ctrl"), 0, 0, kNaN);
+  b.step();
+  EXPECT_EQ(status_step(b, 0), 0);
+}
+
+TEST_P(BatchStates, ResetKeepsOwnParametersAndChecksThem) {
+  Batch b = make(5), fresh(crawler(), batch_options(5));
+  put(b.param("body_mass"), 3, 2, 4.0), put(fresh.param("body_mass"), 3, 2, 4.0);
+  fresh.refresh();
+  b.step(2);
+  const std::vector<int> ids = {3, 1};
+  b.reset(ids);
+  EXPECT_EQ(number(b, "body_mass", 3, 2), 4.0);
+  EXPECT_EQ(number(b, "body_mass", 1, 2), 2.0);
+  b.reset();
+  b.step(3), fresh.step(3);
+  EXPECT_EQ(b.state_hash(), fresh.state_hash());
+  EXPECT_NE(bytes(b, 3), bytes(b, 1));
+  put(b.field("body_mass"), 3, 2, -1.0);
+  const std::string before = bytes(b, 3);
+  EXPECT_THAT(error_message([&] { b.reset(ids); }), HasSubstr("body_mass[3, 2] = -1"));
+  EXPECT_EQ(bytes(b, 3), before);
+  EXPECT_NO_THROW(b.reset(std::vector<int>{1}));
+}
+
 TEST_P(BatchStates, CopyTakesTheStatusAlong) {
   Batch b = make(20);
   b.step(3);
@@ -164,6 +253,22 @@ TEST_P(BatchStates, ABadStateInAViewBecomesTheReferencePoseFrozen) {
     b.step();
     EXPECT_GT(number(b, "time", 5, 0), 0);
   }
+}
+
+// STICTION_POISON fills what a step computes anew, and nothing else.
+TEST_P(BatchStates, PoisonSparesWhatIsNotStored) {
+  setenv("STICTION_POISON", "1", 1);
+  Batch b = make(20);
+  unsetenv("STICTION_POISON");
+  put(b.field("qpos"), 3, 8, kNaN);
+  b.step(2);
+  EXPECT_EQ(b.status_count(), 1u);
+  const std::string frozen = bytes(b, 3), other = bytes(b, 4);
+  b.step(2);
+  EXPECT_EQ(bytes(b, 3), frozen);
+  EXPECT_NE(bytes(b, 4), other);
+  b.reset(std::vector<int>{4});
+  EXPECT_EQ(bytes(b, 3), frozen);
 }
 
 TEST_P(BatchStates, AFailedStepFreezesStateAndOutputsAtOnce) {

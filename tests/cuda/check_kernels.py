@@ -2,9 +2,9 @@
 
     check_kernels.py [--write] COMPILER...        e.g. ccache nvcc
 
-A kernel with more registers, spills, stack or static shared memory than its budget fails, and so
-does a wide number in the arithmetic of `solve`: there PTX may only load and round options, and
-divide one by the time step.
+`task Ant` is the kernel of a task around its physics. A kernel with more registers, spills, stack or
+static shared memory than its budget fails, and so does a wide number in the arithmetic of `solve`:
+there PTX may only load and round options.
 """
 
 import json
@@ -20,21 +20,24 @@ BUDGET = Path(__file__).with_name("kernel_budget.json")
 FLAGS = ["-std=c++20", "-arch=sm_90", "--extended-lambda", "--expt-relaxed-constexpr",
          "-DSTICTION_ISA=sm", "-Werror=all-warnings", "-Iinclude", "-Xcompiler",
          "-iquote,src,-iquote,."]
-KERNELS = ("dynamics", "collide", "solve", "move", "refresh")
-WIDE_IN_SOLVE = {"ld.param.f64", "cvt.rn.f32.f64", "rcp.rn.f64"}
+PHYSICS, TASKS = "cuda/kernels.cu", "cuda/episodes.cu"
+KERNELS = ("dynamics", "collide", "solve", "move", "refresh", "solve_begin", "solve_next")
+WIDE_IN_SOLVE = {"ld.param.f64", "cvt.rn.f32.f64"}
 
 
 def kernel_of(symbol: str) -> str | None:
     """Name of the kernel that a mangled symbol instantiates."""
-    group = re.search(r"(warp|block)_per_env\w*?KernelE(\d)E", symbol)
+    if task := re.search(r"task_kernelI\w*?4envs(\d+)(\w+)", symbol):
+        return f"task {task[2][:int(task[1])]}"
+    group = re.search(r"(thread|warp|block)_per_env\w*?KernelE(\d)E", symbol)
     return f"{KERNELS[int(group[2])]} by a {group[1]}" if group else None
 
 
-def compile_to(compiler: list[str], what: str, *flags: str) -> tuple[str, str]:
+def compile_to(compiler: list[str], source: str, what: str, *flags: str) -> tuple[str, str]:
     """The output file's text where it is text, and what the compiler said."""
     with tempfile.TemporaryDirectory() as folder:
         out = Path(folder) / "kernels"
-        run = subprocess.run([*compiler, *FLAGS, *flags, what, "-o", str(out), "cuda/kernels.cu"],
+        run = subprocess.run([*compiler, *FLAGS, *flags, what, "-o", str(out), source],
                              cwd=ROOT, capture_output=True, text=True)
         if run.returncode != 0:
             sys.exit(run.stdout + run.stderr)
@@ -59,7 +62,7 @@ def resources(log: str) -> dict[str, dict[str, int]]:
 def wide_instructions(ptx: str) -> dict[str, Counter]:
     """Instructions on 64-bit floating-point numbers, of each kernel."""
     found = {}
-    for part in re.split(r"(?=\.entry )", ptx)[1:]:
+    for part in re.split(r"(?=\.entry |\.func )", ptx)[1:]:
         if kernel := kernel_of(part.split("(")[0]):
             found[kernel] = Counter(
                 re.findall(r"^\s+(?:@!?%p\d+ )?([a-z0-9_.]*f64[a-z0-9_.]*)", part, re.M))
@@ -67,25 +70,27 @@ def wide_instructions(ptx: str) -> dict[str, Counter]:
 
 
 def check(compiler: list[str], write: bool) -> list[str]:
-    _, log = compile_to(compiler, "-cubin", "-Xptxas", "-v")
-    ptx, _ = compile_to(compiler, "-ptx")
-    measured, wide = resources(log), wide_instructions(ptx)
+    measured = {}
+    for source in (PHYSICS, TASKS):
+        measured |= resources(compile_to(compiler, source, "-cubin", "-Xptxas", "-v")[1])
+    ptx, _ = compile_to(compiler, PHYSICS, "-ptx")
+    wide = wide_instructions(ptx)
     if write:
         BUDGET.write_text(json.dumps(measured, indent=2) + "\n")
     budget = json.loads(BUDGET.read_text())
     problems = []
-    if measured.keys() != budget.keys() or wide.keys() != budget.keys():
+    of_physics = {kernel for kernel in budget if not kernel.startswith("task ")}
+    if measured.keys() != budget.keys() or wide.keys() != of_physics:
         problems.append(f"kernels {sorted(measured)} and {sorted(wide)}, budget {sorted(budget)}")
     for kernel, numbers in measured.items():
-        print(f"{kernel:18}", ", ".join(f"{n} {k}" for k, n in numbers.items()))
+        print(f"{kernel:27}", ", ".join(f"{n} {k}" for k, n in numbers.items()))
         for name, n in numbers.items():
             if n > budget.get(kernel, {}).get(name, 0):
                 problems.append(f"{kernel}: {n} {name}, budget {budget[kernel][name]}")
         if kernel.startswith("solve"):
             if numbers["spill_bytes"] != 0:
                 problems.append(f"{kernel}: spills")
-            extra = {k: n for k, n in wide[kernel].items()
-                     if k not in WIDE_IN_SOLVE or (k == "rcp.rn.f64" and n > 1)}
+            extra = {k: n for k, n in wide[kernel].items() if k not in WIDE_IN_SOLVE}
             if extra:
                 problems.append(f"{kernel}: wide arithmetic {extra}")
     return problems

@@ -81,6 +81,29 @@ TEST_P(Cuda, MemoryThatIsNotThereIsRefusedWithNumbers) {
   EXPECT_THAT(message, testing::AllOf(testing::HasSubstr(" needs "), testing::HasSubstr(" MB")));
 }
 
+// A warp and a thread solve the same problem, and a model that a thread can't have is refused.
+TEST_P(Cuda, GroupsAgree) {
+  const auto of_group = [](const char* group) {
+    setenv("STICTION_CUDA_GROUP", group, 1);
+    Batch b = scattered(GetParam(), up_to(100));
+    b.step();
+    return b;
+  };
+  const std::string refused = error_message([&] { of_group("thread"); });
+  if (scene(GetParam())->npair > 0) {
+    EXPECT_THAT(refused, testing::HasSubstr("contact pairs"));
+  } else {
+    EXPECT_EQ(refused, "");
+    Batch thread = of_group("thread"), warp = of_group("warp");
+    for (int env = 0; env < 100; ++env)
+      for (int i = 0; i < thread.model().nv; ++i)
+        EXPECT_NEAR(number(thread, "qvel", env, i), number(warp, "qvel", env, i), 1e-3);
+  }
+  EXPECT_THAT(error_message([&] { of_group("lane"); }),
+              testing::HasSubstr("thread, warp or block"));
+  unsetenv("STICTION_CUDA_GROUP");
+}
+
 // Steps allocate neither on the card nor on the host.
 TEST_P(Cuda, AStepAllocatesNothing) {
   Batch b = scattered(GetParam(), up_to(1000));

@@ -11,6 +11,7 @@
 #include <memory>
 #include <numeric>
 #include <thread>
+#include <type_traits>
 #include <vector>
 
 #include "cuda/lane_team.h"
@@ -183,8 +184,11 @@ using EmulatedBlock = physics::BlockGroup<EmulatedLanes>;
 // Runs f(team) on every lane of an emulated group.
 template <class Group, class F>
 void on_lanes(LanesShared& shared, const F& f) {
-  shared.runner.run(
-      [&](int rank) { f(physics::LaneTeam<Group>(Group(EmulatedLanes(shared, rank)))); });
+  if constexpr (std::is_same_v<Group, physics::ThreadGroup>)
+    f(physics::LaneTeam<Group>(Group()));
+  else
+    shared.runner.run(
+        [&](int rank) { f(physics::LaneTeam<Group>(Group(EmulatedLanes(shared, rank)))); });
 }
 template <class F>
 void on_warp(const F& f) {

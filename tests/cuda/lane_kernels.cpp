@@ -1,9 +1,11 @@
 #include "cuda/lane_kernels.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "cuda/emulated_lanes.h"
 #include "cuda/kernels.h"
+#include "cuda/thread.h"
 
 namespace stiction::test {
 namespace {
@@ -23,6 +25,24 @@ void run_on(const Team& team, Kernel kernel, const physics::ModelView& m, const 
     case Kernel::move: return physics::run_kernel<Kernel::move>(team, m, l, env, arena, share, e);
     case Kernel::refresh:
       return physics::run_kernel<Kernel::refresh>(team, m, l, env, arena, share, e);
+    case Kernel::solve_begin:
+      return physics::run_kernel<Kernel::solve_begin>(team, m, l, env, arena, share, e);
+    case Kernel::solve_next:
+      return physics::run_kernel<Kernel::solve_next>(team, m, l, env, arena, share, e);
+  }
+}
+
+void run_by_thread(Kernel kernel, const physics::ModelView& m, const cuda::Launch& l, int env) {
+  cuda::RowTable table;
+  std::copy_n(l.fields, physics::kFields, table.of);
+  switch (kernel) {
+    case Kernel::dynamics: return physics::run_by_thread<Kernel::dynamics>(m, l, table, env);
+    case Kernel::collide:      // fits_thread: no pairs
+    case Kernel::solve_begin:  // a library's rounds are a warp's
+    case Kernel::solve_next: return;
+    case Kernel::solve: return physics::run_by_thread<Kernel::solve>(m, l, table, env);
+    case Kernel::move: return physics::run_by_thread<Kernel::move>(m, l, table, env);
+    case Kernel::refresh: return physics::run_by_thread<Kernel::refresh>(m, l, table, env);
   }
 }
 
@@ -42,6 +62,7 @@ void LaneKernels::run(Kernel kernel, const physics::ModelView& m, const cuda::La
   const auto text = [&](const auto& team) { run_on(team, kernel, m, l, env, arena, share, e); };
   switch (lanes_) {
     case Lanes::one: return text(physics::TeamOfOne());
+    case Lanes::thread: return run_by_thread(kernel, m, l, env);
     case Lanes::warp: return on_lanes<EmulatedWarp>(*shared_, text);
     case Lanes::block: return on_lanes<EmulatedBlock>(*shared_, text);
   }

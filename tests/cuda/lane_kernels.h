@@ -7,7 +7,8 @@
 
 namespace stiction::test {
 
-enum class Lanes { one, warp, block };
+// one: the serial text; thread: that of models that fit.
+enum class Lanes { one, thread, warp, block };
 
 // The rows of one environment, for one kernel; runs on as many lanes as the group has.
 class LaneKernels {

@@ -1,4 +1,4 @@
-// The linear algebra of a warp and of a block against Eigen in double.
+// The linear algebra of a thread, a warp and a block against Eigen in double.
 #include "cuda/linear_algebra.h"
 
 #include <gtest/gtest.h>
@@ -99,6 +99,17 @@ void expect_solves(LanesShared& shared, int n, double decades, std::mt19937& ran
     EXPECT_LE(std::abs(product[i] - exact[i]), n * eps * (H.cwiseAbs() * right.cwiseAbs())[i]);
 }
 
+// In registers, beyond their number in memory.
+TEST(LinearAlgebra, OfAThreadIsBackwardStable) {
+  std::mt19937 random(3);
+  LanesShared none(1);
+  for (const int n : {1, 2, 3, 4, 5, 7, 8, 9, 12}) {
+    expect_solves<physics::ThreadGroup, float>(none, n, 0, random);
+    expect_solves<physics::ThreadGroup, float>(none, n, 6, random);
+    expect_solves<physics::ThreadGroup, double>(none, n, 6, random);
+  }
+}
+
 TEST(LinearAlgebra, OfAWarpIsBackwardStable) {
   std::mt19937 random(1);
   LanesShared warp(1);
@@ -123,13 +134,13 @@ TEST(LinearAlgebra, OfABlockIsBackwardStable) {
 // Columns that float can't tell apart: without the floor a pivot is 0 or negative.
 TEST(LinearAlgebra, LostPivotsAreRaised) {
   LanesShared warp(1), block(4);
-  for (const int n : {3, 17, 32, 40}) {
+  for (const int n : {3, 8, 17, 32, 40}) {
     System<float> s(MatrixXd::Ones(n, n), VectorXd::Ones(n));
-    const VectorXd x = s.solve<EmulatedWarp>(warp), y = s.solve<EmulatedBlock>(block);
-    EXPECT_TRUE(x.allFinite());
-    EXPECT_TRUE(y.allFinite());
-    EXPECT_NEAR(x.sum(), 1, 1e-5 * n);
-    EXPECT_NEAR(y.sum(), 1, 1e-5 * n);
+    for (const VectorXd& x : {s.solve<physics::ThreadGroup>(warp), s.solve<EmulatedWarp>(warp),
+                              s.solve<EmulatedBlock>(block)}) {
+      EXPECT_TRUE(x.allFinite());
+      EXPECT_NEAR(x.sum(), 1, 1e-5 * n);
+    }
   }
 }
 

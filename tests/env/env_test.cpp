@@ -5,101 +5,30 @@
 #include <cstring>
 
 #include "batch/allocations.h"
-#include "batch/batches.h"
-#include "batch/scenes.h"
+#include "env/players.h"
 
 namespace stiction::test {
 namespace {
 
 using testing::HasSubstr;
 
-template <class T>
-std::vector<T> numbers(const ArrayView& v) {
-  return {data<T>(v), data<T>(v) + v.size()};
-}
-template <class T>
-std::vector<T> row(const ArrayView& v, int env) {
-  const std::int64_t columns = v.size() / v.shape[0];
-  return {data<T>(v) + env * columns, data<T>(v) + (env + 1) * columns};
-}
+INSTANTIATE_TEST_SUITE_P(Env, EveryTask, testing::ValuesIn(tasks_on_devices(true)), task_name);
 
-// An action that depends on the environment's name and the step, and on nothing else.
-void set_actions(std::vector<float>& a, int naction, int first, int step) {
-  for (std::size_t k = 0; k < a.size(); ++k) {
-    const int env = first + static_cast<int>(k) / naction, i = static_cast<int>(k) % naction;
-    const double phase = 0.7 * env + 0.31 * step + 1.9 * i;
-    a[k] = static_cast<float>(1.2 * std::sin(phase));
-  }
-}
-
-struct Player {
-  Player(const std::string& id, const EnvOptions& o, int first_env = 0)
-      : env(id, o),
-        first(first_env),
-        actions(static_cast<std::size_t>(o.num_envs) *
-                static_cast<std::size_t>(env.info().naction)) {}
-  void step() {
-    set_actions(actions, env.info().naction, first, static_cast<int>(env.steps()));
-    env.step(actions);
-  }
-  bool done(int i) {
-    return row<std::uint8_t>(env.terminated(), i)[0] + row<std::uint8_t>(env.truncated(), i)[0] > 0;
-  }
-  Env env;
-  int first;
-  std::vector<float> actions;
-};
-
-EnvOptions options(int n, Autoreset autoreset = Autoreset::same_step, std::uint64_t seed = 0) {
-  EnvOptions o;
-  o.num_envs = n;
-  o.autoreset = autoreset;
-  o.seed = seed;
-  return o;
-}
-
-// All that a step hands out about environment i.
-std::vector<float> results(Env& e, int i) {
-  std::vector<float> all;
-  const auto add = [&](const ArrayView& v) {
-    const auto x = v.dtype == DType::float32 ? row<float>(v, i) : std::vector<float>{};
-    all.insert(all.end(), x.begin(), x.end());
-    if (v.dtype == DType::uint8) all.push_back(row<std::uint8_t>(v, i)[0]);
-    if (v.dtype == DType::int32) all.push_back(static_cast<float>(row<std::int32_t>(v, i)[0]));
-  };
-  for (const ArrayView& v :
-       {e.obs(), e.reward(), e.terminated(), e.truncated(), e.final_obs(), e.metrics(),
-        e.episode_length(), e.episode_return(), e.final_episode_length(), e.final_episode_return()})
-    add(v);
-  return all;
-}
-
-std::vector<std::string> ids() {
-  std::vector<std::string> names;
-  for (const TaskInfo& t : Env::tasks()) names.push_back(t.id);
-  return names;
-}
-std::string plain(std::string s) {
-  std::erase(s, '-');
-  return s;
-}
-
-class EveryTask : public testing::TestWithParam<std::string> {};
-INSTANTIATE_TEST_SUITE_P(Env, EveryTask, testing::ValuesIn(ids()),
-                         [](const auto& named) { return plain(named.param); });
+class Episodes : public EveryDevice {};
+STICTION_ON_EVERY_DEVICE(Episodes);
 
 TEST_P(EveryTask, AloneOrAmongManyTheSameBits) {
-  const int many = kSanitized ? 40 : 200, steps = kSanitized ? 5 : 30;
+  const int many = kSanitized ? 40 : slow() ? 20 : 200, steps = kSanitized ? 5 : slow() ? 14 : 30;
   EnvOptions o = options(many);
   o.max_episode_steps = 12;  // so that every task resets
-  o.threads = 2;
-  Player all(GetParam(), o);
+  set_threads(o, 2);
+  Player all(task(), o);
   const std::vector<int> chosen = {0, 1, 17, many - 1};
   std::vector<Player> alone;
   for (const int i : chosen) {
     EnvOptions single = o;
     single.num_envs = 1, single.seed = static_cast<std::uint64_t>(i);
-    alone.emplace_back(GetParam(), single, i);
+    alone.emplace_back(task(), single, i);
   }
   for (int k = 0; k < steps; ++k) {
     all.step();
@@ -114,8 +43,9 @@ TEST_P(EveryTask, AloneOrAmongManyTheSameBits) {
 TEST_P(EveryTask, NumbersAreFiniteAndShapesAsPromised) {
   EnvOptions o = options(3);
   for (const Precision p : {Precision::float32, Precision::float64}) {
+    if (p == Precision::float64 && device() != "cpu") continue;
     o.precision = p;
-    Player player(GetParam(), o);
+    Player player(task(), o);
     Env& e = player.env;
     EXPECT_EQ(e.obs().shape[1], e.info().nobs);
     EXPECT_EQ(e.metrics().shape[1], static_cast<int>(e.info().metrics.size()));
@@ -128,9 +58,9 @@ TEST_P(EveryTask, NumbersAreFiniteAndShapesAsPromised) {
 
 // Poses and forces of the last episode are gone before the next one is observed.
 TEST_P(EveryTask, FirstObservationsAreOfTheNewState) {
-  EnvOptions o = options(70);
+  EnvOptions o = options(slow() ? 6 : 70);
   o.max_episode_steps = 4;
-  Player player(GetParam(), o);
+  Player player(task(), o);
   Env& e = player.env;
   for (int k = 0; k < 4; ++k) player.step();
   const auto first = numbers<float>(e.obs());
@@ -142,10 +72,10 @@ TEST_P(EveryTask, FirstObservationsAreOfTheNewState) {
 
 TEST_P(EveryTask, StepsAllocateNothing) {
   for (const Autoreset a : {Autoreset::same_step, Autoreset::next_step, Autoreset::disabled}) {
-    EnvOptions o = options(130, a);
+    EnvOptions o = options(slow() ? 5 : 130, a);
     o.max_episode_steps = 3;
-    o.threads = 2;
-    Player player(GetParam(), o);
+    set_threads(o, 2);
+    Player player(task(), o);
     player.step();
     const int before = allocations;
     for (int k = 0; k < 6; ++k) player.step();
@@ -174,7 +104,7 @@ TEST(Env, ThreadsDoNotMatter) {
 }
 
 // The three modes see the same episodes; they differ in when the next one begins.
-TEST(Env, AutoresetModes) {
+TEST_P(Episodes, AutoresetModes) {
   constexpr int kEnvs = 20;
   Player same("InvertedPendulum-v5", options(kEnvs, Autoreset::same_step));
   Player next("InvertedPendulum-v5", options(kEnvs, Autoreset::next_step));
@@ -223,7 +153,7 @@ TEST(Env, AutoresetModes) {
 }
 
 // Episode 1 begins in the same state whenever it begins.
-TEST(Env, NextEpisodeIsTheSameInEveryMode) {
+TEST_P(Episodes, NextEpisodeIsTheSameInEveryMode) {
   Player same("InvertedPendulum-v5", options(1, Autoreset::same_step));
   Player next("InvertedPendulum-v5", options(1, Autoreset::next_step));
   Player off("InvertedPendulum-v5", options(1, Autoreset::disabled));
@@ -235,13 +165,13 @@ TEST(Env, NextEpisodeIsTheSameInEveryMode) {
   EXPECT_EQ(numbers<float>(next.env.obs()), numbers<float>(off.env.obs()));
 }
 
-TEST(Env, TimeLimit) {
+TEST_P(Episodes, TimeLimit) {
   EnvOptions o = options(4, Autoreset::same_step);
   o.max_episode_steps = 5;
   Player player("HalfCheetah-v5", o);
   Env& e = player.env;
   EXPECT_EQ(e.info().max_episode_steps, 5);
-  data<std::int32_t>(e.episode_length())[2] = 3;  // as trainers do, to spread the episodes
+  poke<std::int32_t>(e.episode_length(), 2, 3);  // as trainers do, to spread the episodes
   for (int k = 1; k <= 5; ++k) {
     player.step();
     for (int i = 0; i < 4; ++i) {
@@ -259,8 +189,8 @@ TEST(Env, TimeLimit) {
   }
 }
 
-TEST(Env, ResultsOfAStepOutliveTheNextOne) {
-  Player player("InvertedPendulum-v5", options(70));
+TEST_P(Episodes, ResultsOfAStepOutliveTheNextOne) {
+  Player player("InvertedPendulum-v5", options(slow() ? 9 : 70));
   Env& e = player.env;
   for (int k = 0; k < 10; ++k) {
     player.step();
@@ -269,8 +199,9 @@ TEST(Env, ResultsOfAStepOutliveTheNextOne) {
     std::vector<std::string> before;
     const auto bytes_of = [](const ArrayView& v) {
       const std::size_t one = v.dtype == DType::uint8 ? 1 : 4;
-      return std::string(static_cast<const char*>(v.data),
-                         one * static_cast<std::size_t>(v.size()));
+      std::string all(one * static_cast<std::size_t>(v.size()), '\0');
+      copy_memory(v.device, all.data(), v.data, all.size());
+      return all;
     };
     for (const ArrayView& v : views) before.push_back(bytes_of(v));
     player.step();
@@ -279,7 +210,22 @@ TEST(Env, ResultsOfAStepOutliveTheNextOne) {
   }
 }
 
-TEST(Env, SeedsAndEpisodes) {
+// Before anything is allocated; own parameters too.
+TEST_P(Episodes, MemoryIsKnownBefore) {
+  for (const char* id : {"HalfCheetah-v5", "Go2Flat"}) {
+    const EnvOptions o = options(7);
+    const BatchMemory before = env_memory(id, o);
+    Env e(id, o);
+    const BatchMemory now = e.memory(), batch = e.batch().memory();
+    EXPECT_EQ(before.per_env, now.per_env);
+    EXPECT_EQ(before.device, now.device);
+    EXPECT_GT(now.per_env, batch.per_env + sizeof(float) * 2 * 2 * at(e.info().nobs));
+    EXPECT_GT(device() == "cpu" ? now.total : now.device,
+              device() == "cpu" ? batch.total : batch.device);
+  }
+}
+
+TEST_P(Episodes, SeedsAndEpisodes) {
   Env a("HalfCheetah-v5", options(3, Autoreset::disabled, 10));
   const auto zero = numbers<float>(a.obs());
   a.reset();  // the first reset after construction begins the same episode
@@ -304,7 +250,7 @@ TEST(Env, SeedsAndEpisodes) {
   EXPECT_EQ(row<float>(a.obs(), 1), (std::vector<float>(zero.begin() + 34, zero.end())));
 }
 
-TEST(Env, ResetOfSomeLeavesTheOthers) {
+TEST_P(Episodes, ResetOfSomeLeavesTheOthers) {
   Player player("HalfCheetah-v5", options(4, Autoreset::disabled));
   for (int k = 0; k < 5; ++k) player.step();
   Env& e = player.env;
@@ -324,11 +270,11 @@ TEST(Env, ResetOfSomeLeavesTheOthers) {
   EXPECT_THAT(error_message([&] { e.reset(far); }), HasSubstr("ids[0] = 4"));
 }
 
-TEST(Env, AFrozenEnvironmentEndsAndBeginsAgain) {
+TEST_P(Episodes, AFrozenEnvironmentEndsAndBeginsAgain) {
   Player player("HalfCheetah-v5", options(3));
   Env& e = player.env;
   player.step();
-  data<float>(e.batch().field("qvel"))[1 * 9 + 4] = 1e20f;
+  poke(e.batch().field("qvel"), 1 * 9 + 4, 1e20f);
   player.step();
   EXPECT_EQ(numbers<std::uint8_t>(e.terminated()), (std::vector<std::uint8_t>{0, 1, 0}));
   EXPECT_EQ(e.batch().status_count(), 0u);
@@ -339,7 +285,7 @@ TEST(Env, AFrozenEnvironmentEndsAndBeginsAgain) {
 
 // What is not finite counts as zero, in the motors, in the reward and in what a task shows of the
 // last action; the status says so, and the episode goes on.
-TEST(Env, ActionsThatAreNotNumbers) {
+TEST_P(Episodes, ActionsThatAreNotNumbers) {
   for (const TaskInfo& task : Env::tasks()) {
     SCOPED_TRACE(task.id);
     Player zero(task.id, options(3)), spoilt(task.id, options(3));
@@ -362,7 +308,7 @@ TEST(Env, ActionsThatAreNotNumbers) {
 }
 
 // Squares of actions and sums of rewards end at the largest float.
-TEST(Env, RewardsAreFiniteWhateverTheActions) {
+TEST_P(Episodes, RewardsAreFiniteWhateverTheActions) {
   for (const TaskInfo& task : Env::tasks()) {
     SCOPED_TRACE(task.id);
     Env e(task.id, options(2));
@@ -376,7 +322,7 @@ TEST(Env, RewardsAreFiniteWhateverTheActions) {
 }
 
 // From a snapshot everything goes on as it would have: ends, resets, returns, own parameters, noise.
-TEST(Env, ASnapshotGoesOnWithTheSameBits) {
+TEST_P(Episodes, ASnapshotGoesOnWithTheSameBits) {
   for (const TaskInfo& task : Env::tasks())
     for (const Autoreset autoreset : {Autoreset::same_step, Autoreset::next_step}) {
       SCOPED_TRACE(task.id);
@@ -400,7 +346,7 @@ TEST(Env, ASnapshotGoesOnWithTheSameBits) {
     }
 }
 
-TEST(Env, RefusesForeignSnapshots) {
+TEST_P(Episodes, RefusesForeignSnapshots) {
   Player player("Hopper-v5", options(2));
   player.step();
   const std::vector<std::byte> good = player.env.snapshot();
@@ -428,13 +374,13 @@ TEST(Env, RefusesForeignSnapshots) {
   o.engine.timestep = 0.001;
   EXPECT_THAT(refusal(Env("Hopper-v5", o).snapshot()), HasSubstr("other options"));
   o = options(2);
-  o.precision = Precision::float64;
+  o.precision = Precision::float64, o.device = "cpu";
   EXPECT_THAT(refusal(Env("Hopper-v5", o).snapshot()), HasSubstr("precision"));
 }
 
-TEST(Env, RefusesWhatItCanNotDo) {
+TEST_P(Episodes, RefusesWhatItCanNotDo) {
   const auto refusal = [](const std::string& id, const auto& change) {
-    EnvOptions o;
+    EnvOptions o = options(1);
     change(o);
     return error_message([&] { Env(id, o); });
   };
@@ -461,7 +407,7 @@ TEST(Env, RefusesWhatItCanNotDo) {
               HasSubstr("actions has 5 numbers, 2 environments need 2 x 3"));
 }
 
-TEST(Env, OptionsOfTheEngineAndFrameSkip) {
+TEST_P(Episodes, OptionsOfTheEngineAndFrameSkip) {
   EnvOptions o = options(1);
   o.engine.timestep = 0.004;
   o.task["frame_skip"] = 3.0;
@@ -469,15 +415,15 @@ TEST(Env, OptionsOfTheEngineAndFrameSkip) {
   EXPECT_DOUBLE_EQ(e.dt(), 0.012);
   EXPECT_EQ(e.info().frame_skip, 3);
   e.step(std::vector<float>(6, 0.5f));
-  EXPECT_NEAR(data<double>(e.batch().field("time"))[0], 0.012, 1e-12);
+  EXPECT_NEAR(peek<double>(e.batch().field("time"), 0), 0.012, 1e-12);
 }
 
-TEST(Env, ObserveShowsWhatWasWritten) {
+TEST_P(Episodes, ObserveShowsWhatWasWritten) {
   Player player("HalfCheetah-v5", options(2));
   player.step();
   Env& e = player.env;
   const auto reward = numbers<float>(e.reward());
-  data<double>(e.batch().field("qpos"))[1 * 9 + 3] = 0.625;
+  poke(e.batch().field("qpos"), 1 * 9 + 3, 0.625);
   e.observe();
   EXPECT_EQ(row<float>(e.obs(), 1)[2], 0.625f);
   EXPECT_EQ(numbers<float>(e.reward()), reward);

@@ -31,7 +31,7 @@ struct Scene {
   }
   Batch batch;
   cpu::HostModel host;
-  env::Places places;
+  env::Places places{};
 };
 
 // run(f): f(team) on every lane of the team.
@@ -42,13 +42,13 @@ Written written(const Task& task, const ModelPtr& model, int steps, const RunTea
   std::vector<float> action(at(task.naction)), obs(at(task.nobs)), metrics(at(task.nmetric));
   for (std::size_t i = 0; i < action.size(); ++i) action[i] = 0.3f - 0.2f * static_cast<float>(i);
   std::vector<S> memory(at(task.nmemory) + 1);
-  const std::uint64_t seed = 5;
-  const std::uint32_t episode = 2;
+  std::uint64_t seed = 5;
+  std::uint32_t episode = 2;
   std::int32_t step = 0;
   env::Places& p = scene.places;
   p.action = action.data(), p.obs = obs.data(), p.metrics = metrics.data();
   p.memory = reinterpret_cast<std::byte*>(memory.data());
-  p.seed = &seed, p.episode = &episode, p.step = &step, p.dt = 0.01;
+  p.seed = &seed, p.episode = &episode, p.length = &step, p.dt = 0.01;
   const physics::ModelView& view = scene.host.view();
   const auto keep_obs = [&] { w.obs.insert(w.obs.end(), obs.begin(), obs.end()); };
 

@@ -70,6 +70,8 @@ class Tree:
     def compile(self, breaks: list[Break]) -> None:
         targets = ["stiction_tests"] if any(b.gtests for b in breaks) else []
         targets += ["stiction_python"] if any(b.pytests for b in breaks) else []
+        if any("device" in t for b in breaks for t in b.pytests):
+            targets += ["stiction_python_emulated"]
         done = self.run("cmake", "--build", self.build, "-j", self.jobs, "--target", *targets)
         if done.returncode:
             raise Refused("does not compile:\n" + done.stdout[-3000:])

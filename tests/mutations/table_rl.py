@@ -8,19 +8,21 @@ PHILOX = "rl/test_philox.py::"
 RANDOM = "rl/test_randomization.py::"
 TASK = "rl/test_task.py::"
 
+ON_DEVICE = ("rl/test_on_device.py::test_on_the_emulated_device",)
+
+ARRAYS = "python/stiction/arrays.py"
 EPISODES = "python/stiction/episodes.py"
 RANDOMIZATION = "python/stiction/randomization.py"
 ADAPTER = "python/stiction/adapters/gymnasium.py"
 
 RL = [
     Break("episodes: one buffer instead of two", EPISODES,
-          "        self._begun = True\n        self._buffers.reverse()\n        b = self._buffers[0]\n        late",
-          "        self._begun = True\n        b = self._buffers[0]\n        late",
+          "            self._buffers.reverse()\n            b = self._buffers[0]\n",
+          "            b = self._buffers[0]\n",
           pytests=(ENVIRONMENTS + "test_results_stay_during_one_more_step",
                    ENVIRONMENTS + "test_stored_observations_give_the_same_log_probabilities")),
     Break("episodes: the last observation is taken after the reset", EPISODES,
-          "        b.final_obs[:] = b.obs\n        if ended.any():",
-          "        if ended.any():",
+          "            b.final_obs[:] = b.obs\n            if xp", "            if xp",
           pytests=(ENVIRONMENTS + "test_terminal_observation_is_that_of_a_run_without_autoreset",)),
     Break("episodes: next_step pays for the step that resets", EPISODES,
           "            b.reward[late] = 0\n", "",
@@ -41,7 +43,7 @@ RL = [
           "task.terminated(), (n,)) | frozen", "task.terminated(), (n,))",
           pytests=(ENVIRONMENTS + "test_a_frozen_environment_ends_its_episode",)),
     Break("task: every episode draws the same", "python/stiction/task.py",
-          "self._episode[ids] += np.uint32(1)\n        start", "start",
+          "        self._next_episode(ids)\n", "",
           pytests=(TASK + "test_compiled_and_python_versions_give_identical_numbers",)),
     Break("draw: every call begins at the front of the row", "python/stiction/philox.py",
           "self._next += count * words", "pass",
@@ -52,7 +54,7 @@ RL = [
           "Stream.outer_noise, self._length[ids])", "Stream.outer_noise, 0)",
           pytests=(RANDOM + "test_observation_noise",)),
     Break("delay: a new episode sees the old one", RANDOMIZATION,
-          "        self.ring[:, ids] = first\n", "",
+          "        self.xp.put(self.ring, (slice(None), ids), first)\n", "",
           pytests=(RANDOM + "test_a_new_episode_forgets_what_was_seen",
                    RANDOM + "test_observation_delay")),
     Break("delay: one step too short", RANDOMIZATION,
@@ -71,8 +73,22 @@ RL = [
           "        view[rows] = before\n        raise", "        raise",
           pytests=(RANDOM + "test_set_param_refuses_and_undoes",)),
     Break("gymnasium: results are views although copies are promised", ADAPTER,
-          "array.copy() if self.copy else array", "array",
+          "self._xp.copy(array) if self.copy else array", "array",
           pytests=(GYMNASIUM + "test_copies_unless_told_otherwise",)),
+    Break("episodes: every step is the last one of its episode", EPISODES,
+          "xp.copyto(self._final_length, self.episode_length, where=ended)",
+          "xp.copyto(self._final_length, self.episode_length)",
+          pytests=(ENVIRONMENTS + "test_returns_and_lengths",)),
+    Break("philox in torch: the upper word of a product keeps its sign",
+          "python/stiction/philox_torch.py", "(product >> 32) & _WORD", "product >> 32",
+          pytests=ON_DEVICE),
+    Break("device: outputs after a reset are of another state", ARRAYS,
+          "        self.inner.refresh(ids)\n", "", pytests=ON_DEVICE),
+    Break("device: tensors of a trainer's inference mode", ARRAYS,
+          "torch.inference_mode(False)", "torch.inference_mode(torch.is_inference_mode_enabled())",
+          pytests=ON_DEVICE),
+    Break("device: final observations where no episode ended", ARRAYS,
+          "self._library.where(mask[:, None], x, 0)", "x.clone()", pytests=ON_DEVICE),
     Break("gymnasium: metrics of the new episode", ADAPTER,
           "infos.update(self._metrics(metrics, env.episode_length > 0))",
           "infos.update(self._metrics(metrics, env.episode_length >= 0))",

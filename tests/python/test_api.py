@@ -225,12 +225,11 @@ DEFAULTS = {
     "contact_model": "lagged",
     "stiction": "regularized",
     "stiction_tolerance": 1e-4,
-    "regularization": 1e-3,
-    "near_rigid": 1.0,
+    "regularization": 1e-3, "near_rigid": 1.0,  # fmt: skip
     "solver_tolerance": None,
     "max_iterations": 32, "friction_iterations": 1,  # fmt: skip
     "contact_pairs": "speculative",
-    "friction_combination": "mujoco",
+    "friction_combination": "mujoco", "linear_solver": "cholesky",  # fmt: skip
 }
 OTHERS = {
     "timestep": 0.01,
@@ -242,7 +241,7 @@ OTHERS = {
     "solver_tolerance": 1e-8,
     "max_iterations": 7, "friction_iterations": 3,  # fmt: skip
     "contact_pairs": "penetrating_deepest",
-    "friction_combination": "harmonic",
+    "friction_combination": "harmonic", "linear_solver": "cusolver",  # fmt: skip
 }
 
 
@@ -280,6 +279,7 @@ def test_options_are_immutable():
         ("stiction", "none", "'regularized', 'anchored'"),
         ("contact_pairs", "all", "'speculative', 'penetrating_deepest'"),
         ("friction_combination", "min", "'mujoco', 'harmonic'"),
+        ("linear_solver", "lu", "'cholesky', 'cusolver'"),
         ("timestep", 0.0, "> 0"),
         ("timestep", float("nan"), "> 0"),
         ("stiction_tolerance", -1.0, "> 0"),

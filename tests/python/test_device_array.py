@@ -22,6 +22,15 @@ def test_arrays_of_the_emulated_device(tmp_path):
     assert done.stdout == "7 passed\n"
 
 
+def test_episodes_of_the_emulated_device():
+    emulated = Path(stiction._core.__file__).parents[1] / "emulated"
+    done = subprocess.run([sys.executable, HERE / "emulated_env.py"],
+                          env={**os.environ, "PYTHONPATH": str(emulated)}, capture_output=True,
+                          text=True)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == "8 passed\n"
+
+
 def test_users_have_no_emulated_device():
     with pytest.raises(stiction.ArgumentError, match="must be 'cpu', 'cuda' or"):
         stiction.Batch(stiction.Model.from_xml("<mujoco/>"), device="emulated")
@@ -70,6 +79,46 @@ def test_torch_shares_and_assigns_on_the_card(card):
         batch.ctrl[:] = ctrl.double()
     with pytest.raises(stiction.ArgumentError, match="contiguous"):
         batch.ctrl[:] = torch.zeros(model.nu, 64, device="cuda").T
+
+
+@pytest.mark.gpu
+def test_episodes_stay_on_the_card(card):
+    torch = pytest.importorskip("torch")
+    env, cpu = (stiction.Env("Ant-v5", 64, device=d, seed=2) for d in (card, "cpu"))
+    side = torch.cuda.Stream()
+    env.stream = side
+    with torch.cuda.stream(side):
+        for k in range(5):
+            noise = torch.randn(64, 8, device="cuda", generator=torch.Generator("cuda").manual_seed(k))
+            actions = noise.tanh()
+            cpu.restore(env.snapshot())
+            obs, _, terminated, _ = (torch.from_dlpack(a) for a in env.step(actions))
+            assert terminated.dtype == torch.bool
+            theirs = cpu.step(actions.cpu().numpy())
+            np.testing.assert_allclose(obs.cpu().numpy(), theirs[0], rtol=2e-2, atol=2e-2)
+            np.testing.assert_array_equal(terminated.cpu().numpy(), theirs[2])
+    with pytest.raises(stiction.ArgumentError, match="expected float32"):
+        env.step(actions.double())
+
+
+@pytest.mark.gpu
+def test_a_step_can_be_captured(card):
+    torch = pytest.importorskip("torch")
+    env, same = (stiction.Env("HalfCheetah-v5", 16, device=card) for _ in range(2))
+    actions = torch.zeros(16, 6, device="cuda")
+    side = torch.cuda.Stream()
+    env.stream = side
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph, stream=side):
+        env.step(actions)
+        env.step(actions)
+    for k in range(3):
+        actions.fill_(0.1 * k)
+        graph.replay()
+        for _ in range(2):
+            same.step(actions)
+    torch.cuda.synchronize()
+    np.testing.assert_array_equal(env.obs.numpy(), same.obs.numpy())
 
 
 @pytest.mark.gpu

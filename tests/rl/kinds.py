@@ -36,17 +36,17 @@ class Pendulum(stiction.Task):
 
     def reset(self, ids):
         draw = self.draw(ids)
-        qpos = self.batch.model.qpos0 + draw.uniform(-self.noise, self.noise, 2)
+        qpos = self.xp.asarray(self.batch.model.qpos0) + draw.uniform(-self.noise, self.noise, 2)
         return qpos, draw.uniform(-self.noise, self.noise, 2)
 
     def observe(self):
-        return np.hstack([self.batch.qpos, self.batch.qvel])
+        return self.xp.hstack([self.batch.qpos, self.batch.qvel])
 
     def reward(self):
-        return np.where(self.terminated(), 0, 1)
+        return self.xp.where(self.terminated(), 0, 1)
 
     def terminated(self):
-        return np.abs(self.batch.qpos[:, 1]) > 0.2
+        return self.xp.abs(self.batch.qpos[:, 1]) > 0.2
 
     def metrics(self):
         return {"reward_survive": self.reward(), "angle": self.batch.qpos[:, 1]}

@@ -152,12 +152,15 @@ def test_next_step_takes_one_more_step_to_reset(create):
 def test_returns_and_lengths(create):
     env = create(5, seed=1)
     length, total = np.zeros(5, int), np.zeros(5)
+    last_length, last_total = length, total  # of the last finished episode
     for k in range(60):
         env.step(actions(env, k))
         length, total = length + 1, total + env.reward
         ended = env.terminated | env.truncated
-        assert np.array_equal(env.final_episode_length[ended], length[ended])
-        assert np.array_equal(env.final_episode_return[ended], total[ended])
+        last_length = np.where(ended, length, last_length)
+        last_total = np.where(ended, total, last_total)
+        assert np.array_equal(env.final_episode_length, last_length)
+        assert np.array_equal(env.final_episode_return, last_total)
         length[ended] = total[ended] = 0
         assert np.array_equal(env.episode_length, length)
         assert np.array_equal(env.episode_return, total)

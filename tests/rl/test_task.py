@@ -21,23 +21,25 @@ class Cheetah(stiction.Task):
     metric_names = ("reward_forward", "reward_ctrl", "x_position", "x_velocity")
 
     def setup(self):
-        self.x = np.zeros(self.num_envs)
+        self.x = self.xp.zeros(self.num_envs, dtype=self.xp.float64)
+        self.qpos0 = self.xp.asarray(self.batch.model.qpos0)
 
     def reset(self, ids):
         model, draw = self.batch.model, self.draw(ids)
-        qpos = model.qpos0 + draw.uniform(-0.1, 0.1, model.nq)
+        qpos = self.qpos0 + draw.uniform(-0.1, 0.1, model.nq)
         return qpos, 0.1 * draw.normal(model.nv)
 
     def act(self, action):
         super().act(action)
-        self.x = self.batch.qpos[:, 0].copy()
+        self.x = self.xp.copy(self.batch.qpos[:, 0])
 
     def observe(self):
-        return np.hstack([self.batch.qpos[:, 1:], self.batch.qvel])
+        return self.xp.hstack([self.batch.qpos[:, 1:], self.batch.qvel])
 
     def reward(self):
-        self.speed = ((self.batch.qpos[:, 0] - self.x) / self.dt).astype(np.float32)
-        self.cost = np.float32(-0.1) * np.sum(self.action * self.action, axis=1)
+        xp = self.xp
+        self.speed = xp.astype((self.batch.qpos[:, 0] - self.x) / self.dt, xp.float32)
+        self.cost = -0.1 * xp.sum(self.action * self.action, axis=1)
         return self.speed + self.cost
 
     def metrics(self):

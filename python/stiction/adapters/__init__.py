@@ -4,6 +4,7 @@ Each module imports its library and is imported by name only. All of them stand 
 `stiction.Env` and `stiction.TaskEnv` have in common (docs/environments.md).
 """
 
+from ..arrays import on_tensors
 from ..task import Task, TaskEnv
 
 
@@ -25,20 +26,21 @@ def open_env(env, num_envs=1, *, device="cpu", randomization=None, **options):
     """An environment from the id of a compiled task, from a Task or its class; one that is open
     already is returned as it is. `options` as of `stiction.Env`, task options included.
 
+    device: where it lives; on any but "cpu" its arrays are torch tensors.
     randomization: a stiction.Randomization, applied around the environment.
     """
     from .. import _core
 
     if device != "cpu":
-        raise _core.ArgumentError(f"device = {device!r}: must be 'cpu'")
+        options["device"] = device
     if is_open(env):
         if options or randomization is not None:
             given = sorted(options) + ["randomization"] * (randomization is not None)
             raise _core.ArgumentError(f"{', '.join(given)}: the environment is open already")
-        return env
+        return on_tensors(env)
     create = _core.Env if isinstance(env, str) else TaskEnv
     if randomization is None:
-        return create(env, num_envs, **options)
+        return on_tensors(create(env, num_envs, **options))
     from ..randomization import RandomizedEnv
 
     return RandomizedEnv.open(create, env, num_envs, randomization, **options)

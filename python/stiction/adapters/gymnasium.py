@@ -7,6 +7,7 @@ envs = gymnasium.make_vec("stiction/Ant-v5", num_envs=4096)
 import numpy as np
 
 from .._core import ArgumentError
+from ..arrays import host, namespace
 from ..rendering import Renderer
 from . import is_open, not_installed, open_env
 
@@ -53,7 +54,7 @@ def _reset_mask(options, n):
     mask = (options or {}).get("reset_mask")
     if mask is None:
         return None
-    mask = np.asarray(mask)
+    mask = host(mask)
     if mask.shape != (n,) or mask.dtype != np.bool_ or not mask.any():
         raise ArgumentError(
             f"options['reset_mask']: given dtype {mask.dtype} of shape {mask.shape}; expected bool of "
@@ -68,6 +69,9 @@ class VectorEnv(gymnasium.vector.VectorEnv):
     env: an open stiction.Env or TaskEnv, or what `open_env` takes (with its options). Rewards and
     observations are float32. copy=False returns the environment's own arrays: what a step returned
     stays untouched during the next step only.
+
+    On a device (`device="cuda:0"`) actions and results are torch tensors there, infos included, and
+    nothing waits for the host: final_obs and final_info are always given, with their masks.
 
     infos holds the metrics of the step by name. In SAME_STEP a finished episode gives final_obs,
     final_info (its metrics and episode = {r, l}), with masks _final_obs, _final_info.
@@ -88,13 +92,14 @@ class VectorEnv(gymnasium.vector.VectorEnv):
         self.metadata = {**_metadata(self.env), "autoreset_mode": _MODES[self.env.autoreset]}
         self.render_mode = render_mode
         self.copy = copy
+        self._xp = namespace(self.env.batch.device)
         self._metric_names = tuple(self.env.metric_names)
         self._metric_masks = tuple(f"_{name}" for name in self._metric_names)
         self._render_envs = min(self.num_envs, 16) if render_envs is None else render_envs
         self._renderer = Renderer(self.env, width, height, camera)
 
     def _out(self, array):
-        return array.copy() if self.copy else array
+        return self._xp.copy(array) if self.copy else array
 
     def reset(self, *, seed=None, options=None):
         mask = _reset_mask(options, self.num_envs)
@@ -109,15 +114,15 @@ class VectorEnv(gymnasium.vector.VectorEnv):
         return self._out(self.env.reset(chosen & given, [s or 0 for s in seed])), {}
 
     def step(self, actions):
-        env = self.env
+        env, xp = self.env, self._xp
         obs, reward, terminated, truncated = env.step(actions)
         ended = terminated | truncated
         infos = {}
-        metrics = env.metrics.T.copy()
-        if env.autoreset == "same_step" and ended.any():
+        metrics = xp.copy(env.metrics.T)
+        if env.autoreset == "same_step" and xp.may_be_any(ended):
             episode = {
-                "r": np.where(ended, env.final_episode_return, 0),
-                "l": np.where(ended, env.final_episode_length, 0),
+                "r": xp.where(ended, env.final_episode_return, 0),
+                "l": xp.where(ended, env.final_episode_length, 0),
                 "_r": ended,
                 "_l": ended,
             }
@@ -130,30 +135,30 @@ class VectorEnv(gymnasium.vector.VectorEnv):
 
     def _rows(self, array, mask):
         """A copy of some rows, with zeros elsewhere: whole copies of wide observations are slow."""
-        if not self.copy:
-            return array
-        rows = np.zeros_like(array)
-        rows[mask] = array[mask]
-        return rows
+        return self._xp.rows_of(array, mask) if self.copy else array
 
     def _metrics(self, metrics, mask):
-        if not mask.any():
+        if not self._xp.may_be_any(mask):
             return {}
-        if not mask.all():
-            metrics = np.where(mask, metrics, 0)
+        if not self._xp.are_all(mask):
+            metrics = self._xp.where(mask, metrics, 0)
         return dict(zip(self._metric_names, metrics)) | dict.fromkeys(self._metric_masks, mask)
 
     def render(self):
         if self.render_mode is None:
             return None
-        return tuple(self._renderer.draw(qpos) for qpos in self.env.batch.qpos[: self._render_envs])
+        poses = host(self.env.batch.qpos[: self._render_envs])
+        return tuple(self._renderer.draw(qpos) for qpos in poses)
 
     def close_extras(self, **kwargs):
         self._renderer.close()
 
 
 class SingleEnv(gymnasium.Env):
-    """One environment as `gymnasium.Env`, for tools that know no vectors; slow by its nature."""
+    """One environment as `gymnasium.Env`, for tools that know no vectors; slow by its nature.
+
+    Its arrays are NumPy's, wherever the environment lives.
+    """
 
     def __init__(self, env, *, render_mode=None, width=480, height=480, camera=None, **options):
         _check_render_mode(render_mode)
@@ -165,17 +170,17 @@ class SingleEnv(gymnasium.Env):
 
     def reset(self, *, seed=None, options=None):
         super().reset(seed=seed)
-        return self.env.reset(None, seed)[0].copy(), {}
+        return host(self.env.reset(None, seed))[0].copy(), {}
 
     def step(self, action):
-        obs, reward, terminated, truncated = self.env.step(np.asarray(action)[None])
-        info = {name: float(x) for name, x in zip(self.env.metric_names, self.env.metrics[0])}
+        obs, reward, terminated, truncated = map(host, self.env.step(host(action)[None]))
+        info = {name: float(x) for name, x in zip(self.env.metric_names, host(self.env.metrics)[0])}
         return obs[0].copy(), float(reward[0]), bool(terminated[0]), bool(truncated[0]), info
 
     def render(self):
         if self.render_mode is None:
             return None
-        return self._renderer.draw(self.env.batch.qpos[0])
+        return self._renderer.draw(host(self.env.batch.qpos[:1])[0])
 
     def close(self):
         self._renderer.close()

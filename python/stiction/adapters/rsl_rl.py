@@ -4,10 +4,9 @@ env = stiction.adapters.rsl_rl.VecEnv("Ant-v5", num_envs=4096)
 OnPolicyRunner(env, train_cfg, log_dir).learn(500, init_at_random_ep_len=True)
 """
 
-import numpy as np
-
 from .._core import ArgumentError
-from . import not_installed, open_env
+from ..arrays import namespace
+from . import is_open, not_installed, open_env
 
 try:
     import rsl_rl.env
@@ -19,6 +18,8 @@ except ModuleNotFoundError as e:
 
 def _tensor(array):
     """A tensor over the same memory that may be written in and outside of inference mode."""
+    if isinstance(array, torch.Tensor):
+        return array
     with torch.inference_mode(False):
         return torch.from_numpy(array)
 
@@ -28,19 +29,28 @@ class VecEnv(rsl_rl.env.VecEnv):
 
     env: an open environment with autoreset "same_step", or what `open_env` takes (with its options).
     Observations are the groups "policy" (`obs`) and "critic" (`critic_obs`, where an environment has
-    one: without noise and delay, or what a task gives its critic). On the CPU nothing is copied: two
-    buffers alternate, so what a step returned stays untouched during the next one.
+    one: without noise and delay, or what a task gives its critic). Where simulation and trainer are on
+    the same device nothing is copied: two buffers alternate, so what a step returned stays untouched
+    during the next one. On a card the work of both is in the order of torch's current stream.
 
-    device: where the tensors are that the trainer sees; the simulation stays where it is.
+    device: where the tensors are that the trainer sees; None: where the simulation is. What is opened
+    here is simulated there, too, unless sim_device says otherwise.
     """
 
-    def __init__(self, env, num_envs=1, *, device="cpu", cfg=None, **options):
+    def __init__(self, env, num_envs=1, *, device=None, sim_device=None, cfg=None, **options):
+        if not is_open(env):
+            options["device"] = sim_device = str(sim_device or device or "cpu")
+        elif sim_device is not None:
+            raise ArgumentError(f"sim_device = {sim_device!r}: the environment is open already")
         self.env = open_env(env, num_envs, **options)
         if self.env.autoreset != "same_step":
             raise ArgumentError(f"autoreset = {self.env.autoreset!r}: rsl_rl needs 'same_step'")
         self.num_envs = self.env.num_envs
         self.num_actions = self.env.num_actions
-        self.device = device
+        here = self.env.batch.device
+        self._xp = namespace(here)
+        home = "cpu" if here == "cpu" else str(self._xp.device)
+        self.device = home if device is None or str(device) in (here, sim_device) else str(device)
         self.cfg = dict(cfg or {}, task=self.env.id)
         self._length = _tensor(self.env.episode_length)
 
@@ -82,15 +92,19 @@ class VecEnv(rsl_rl.env.VecEnv):
         return self.get_observations(), {}
 
     def step(self, actions):
-        actions = actions.detach().to("cpu", torch.float32).contiguous().numpy()
+        if self.env.batch.device == "cpu":
+            actions = actions.detach().to("cpu", torch.float32).contiguous().numpy()
         _, reward, terminated, truncated = self.env.step(actions)
         extras = {"time_outs": self._out(truncated), "log": self._log()}
         return self.get_observations(), self._out(reward), self._out(terminated | truncated), extras
 
     def _log(self):
         """Means over the environments; a new dictionary, because the logger keeps and changes it."""
-        means = np.mean(self.env.metrics, axis=0, dtype=np.float64)
-        return {f"/metrics/{name}": float(x) for name, x in zip(self.env.metric_names, means)}
+        xp = self._xp
+        means = xp.mean(self.env.metrics, axis=0, dtype=xp.float64)
+        if xp is namespace():
+            means = means.tolist()
+        return {f"/metrics/{name}": x for name, x in zip(self.env.metric_names, means)}
 
     def close(self):
         pass

@@ -9,6 +9,7 @@ import time
 import numpy as np
 
 from .._core import ArgumentError
+from ..arrays import host
 from ..rendering import Renderer
 from . import not_installed, open_env
 
@@ -25,7 +26,8 @@ class VecEnv(BaseVecEnv):
 
     env: an open environment with autoreset "same_step", or what `open_env` takes (with its options).
     Where an episode ended, info has terminal_observation, TimeLimit.truncated, the metrics of the
-    last step, and episode = {r, l, t}, so that no Monitor is needed; elsewhere it is empty.
+    last step, and episode = {r, l, t}, so that no Monitor is needed; elsewhere it is empty. SB3 works on
+    NumPy's arrays: an environment on a device is copied to the host in every step.
     `get_attr`, `set_attr` and `env_method` reach the environment as a whole: it is one object.
     """
 
@@ -51,26 +53,25 @@ class VecEnv(BaseVecEnv):
         self._reset_seeds()
         self._reset_options()
         self.reset_infos = [{} for _ in range(self.num_envs)]
-        return obs.copy()
+        return host(obs).copy()
 
     def step_async(self, actions):
-        self._actions = np.asarray(actions, np.float32)
+        self._actions = host(actions).astype(np.float32, copy=False)
 
     def step_wait(self):
         env = self.env
-        obs, reward, terminated, truncated = env.step(self._actions)
+        obs, reward, terminated, truncated = map(host, env.step(self._actions))
         done = terminated | truncated
         infos = [{} for _ in range(self.num_envs)]
         seconds = round(time.perf_counter() - self._begin, 6)
+        if done.any():
+            metrics, final_obs = host(env.metrics), host(env.final_obs)
+            returns, lengths = host(env.final_episode_return), host(env.final_episode_length)
         for i in np.flatnonzero(done):
-            infos[i] = {name: float(x) for name, x in zip(env.metric_names, env.metrics[i])}
-            infos[i]["terminal_observation"] = env.final_obs[i].copy()
+            infos[i] = {name: float(x) for name, x in zip(env.metric_names, metrics[i])}
+            infos[i]["terminal_observation"] = final_obs[i].copy()
             infos[i]["TimeLimit.truncated"] = bool(truncated[i] and not terminated[i])
-            infos[i]["episode"] = {
-                "r": float(env.final_episode_return[i]),
-                "l": int(env.final_episode_length[i]),
-                "t": seconds,
-            }
+            infos[i]["episode"] = {"r": float(returns[i]), "l": int(lengths[i]), "t": seconds}
         return obs.copy(), reward.copy(), done, infos
 
     def close(self):
@@ -79,7 +80,7 @@ class VecEnv(BaseVecEnv):
     def get_images(self):
         if self.render_mode is None:
             return [None] * self.num_envs
-        return [self._renderer.draw(qpos) for qpos in self.env.batch.qpos[: self._render_envs]]
+        return [self._renderer.draw(q) for q in host(self.env.batch.qpos[: self._render_envs])]
 
     def _owner(self, name):
         """Attributes of this class before those of the environment (render_mode)."""

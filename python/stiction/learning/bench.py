@@ -5,17 +5,22 @@ import time
 import numpy as np
 
 from .._core import Env
+from ..arrays import namespace, on_tensors
 
 WARM_UP = 100  # control steps in which robots fall and episodes spread
 
 
-def measure(id, num_envs, threads, seconds) -> dict:
-    """Rates over `seconds`, and the share of that time that Batch.step took."""
-    env = Env(id, num_envs, threads=threads)
+def measure(id, num_envs, threads, seconds, device="cpu") -> dict:
+    """Rates over `seconds`, and the share of that time that the physics took.
+
+    On a device: the share of as many steps of physics alone, from where the robots are.
+    """
+    env = on_tensors(Env(id, num_envs, threads=threads, device=device))
+    batch, xp = env.batch, namespace(env.batch.device)
     rng = np.random.default_rng(0)
     low, high = np.maximum(env.action_low, -1), np.minimum(env.action_high, 1)
     shape = (num_envs, env.num_actions)
-    actions = [rng.uniform(low, high, shape).astype(np.float32) for _ in range(16)]
+    actions = [xp.asarray(rng.uniform(low, high, shape).astype(np.float32)) for _ in range(16)]
     env.reset()
     for k in range(WARM_UP):
         env.step(actions[k % 16])
@@ -24,19 +29,31 @@ def measure(id, num_envs, threads, seconds) -> dict:
     def timed():
         nonlocal physics
         begin = time.perf_counter()
-        env.batch.step(env.frame_skip)
+        batch.step(env.frame_skip)
         physics += time.perf_counter() - begin
 
+    here = batch.device == "cpu"
+    batch.synchronize()
     steps, begin = 0, time.perf_counter()
     while (whole := time.perf_counter() - begin) < seconds:
-        env.step(actions[steps % 16], physics=timed)
+        env.step(actions[steps % 16], physics=timed if here else None)
         steps += 1
+        if not here and steps % 16 == 0:  # the clock of the host runs ahead
+            batch.synchronize()
+    if not here:
+        batch.synchronize()
+        whole, begin = time.perf_counter() - begin, time.perf_counter()
+        for _ in range(steps):
+            batch.step(env.frame_skip)
+        batch.synchronize()
+        physics = time.perf_counter() - begin
     steps *= num_envs
     return {
         "id": id,
         "num_envs": num_envs,
-        "threads": env.batch.threads,
-        "isa": env.batch.isa,
+        "device": batch.device,
+        "threads": batch.threads,
+        "isa": batch.isa,
         "frame_skip": env.frame_skip,
         "env_steps_per_s": steps / whole,
         "physics_steps_per_s": steps * env.frame_skip / whole,

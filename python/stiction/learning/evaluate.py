@@ -4,6 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..arrays import host
+
 NO_LIMIT = 1000  # steps that are looked at where the task has no end
 SPEED = ("x_velocity", "forward_velocity")  # metrics in m/s, the first that a task has
 
@@ -27,18 +29,18 @@ class Evaluation:
 
 def evaluate(env, policy, *, seed=None, each_step=None) -> Evaluation:
     """One episode of every environment. `each_step(env, alive)` is called after every step."""
-    obs = env.reset(seed=seed)
+    obs = host(env.reset(seed=seed))
     limit = env.max_episode_steps or NO_LIMIT
     alive = np.ones(env.num_envs, bool)
     returns, lengths = np.zeros(env.num_envs), np.zeros(env.num_envs, int)
     speed = next((env.metric_names.index(n) for n in SPEED if n in env.metric_names), None)
     travelled = 0.0
     for _ in range(limit):
-        obs, reward, terminated, truncated = env.step(policy(obs))
+        obs, reward, terminated, truncated = map(host, env.step(policy(obs)))
         returns += np.where(alive, reward, 0)
         lengths += alive
         if speed is not None:
-            travelled += float(env.metrics[alive, speed].sum())
+            travelled += float(host(env.metrics)[alive, speed].sum())
         if each_step:
             each_step(env, alive)
         alive &= ~(terminated | truncated)

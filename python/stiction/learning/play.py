@@ -41,9 +41,12 @@ def _check_sizes(env, policy, path):
 
 def play(args) -> int:
     policy = load_policy(args.file)
-    precision = "float64" if args.engine == "mujoco" else "float32"
+    mujoco = args.engine == "mujoco"
+    if mujoco and args.device != "cpu":
+        raise Error(f"--device {args.device}: MuJoCo is played on the CPU")
+    precision = "float64" if mujoco else "float32"
     more = {"seed": args.seed, "autoreset": "disabled", "precision": precision}
-    env = make_env(policy.task, args.episodes, **more)
+    env = make_env(policy.task, args.episodes, device=args.device, **more)
     _check_sizes(env, policy, args.file)
     if args.view:
         from .view import view_policy

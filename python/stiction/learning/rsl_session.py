@@ -70,7 +70,7 @@ class _Stop(Exception):
 
 
 class TimedEnv(VecEnv):
-    """Counts the seconds within the environment."""
+    """Counts the seconds within the environment; a card works on after its step has returned."""
 
     seconds = 0.0
 
@@ -151,13 +151,13 @@ def _resume(runner, env, path):
 
 
 def _make_runner(args, task):
-    env = TimedEnv(
-        make_env(task, args.num_envs, threads=args.threads, seed=args.seed), device=args.device
-    )
+    place = {"device": args.sim_device or args.device}
+    simulation = make_env(task, args.num_envs, threads=args.threads, seed=args.seed, **place)
+    env = TimedEnv(simulation, device=args.device)
     cfg = config(args.id, args.save_interval)
     minibatch = cfg["num_steps_per_env"] * args.num_envs / 4
     torch.set_num_threads(args.threads or env.env.batch.threads if minibatch > LARGE_MINIBATCH else 1)
-    return env, Runner(env, cfg, log_dir=str(args.out), device=args.device)
+    return env, Runner(env, cfg, log_dir=str(args.out), device=env.device)
 
 
 def train(args) -> int:
@@ -180,7 +180,7 @@ def train(args) -> int:
     with CtrlC() as ctrl_c, open(args.out / "rsl_rl.log", "a") as text:
         with contextlib.redirect_stdout(text):
             env, runner = _make_runner(args, task)
-        print(first_line(env.env, task) + f"; learning on {args.device}", flush=True)
+        print(first_line(env.env, task) + f"; learning on {env.device}", flush=True)
         steps, begins = _resume(runner, env, path) if args.resume else (0, True)
         iterations = args.iterations or (10**9 if args.seconds else ITERATIONS)
         goal = (args.seconds, args.iterations or (None if args.seconds else ITERATIONS))

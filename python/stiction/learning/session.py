@@ -108,7 +108,8 @@ def first_line(env, task) -> str:
     options = "".join(f", {k}={json.dumps(v)}" for k, v in given.items())
     return (
         f"{task['id']}{options}: {env.num_obs} observations, {env.num_actions} actions; "
-        f"{env.num_envs} environments, {env.batch.threads} threads"
+        f"{env.num_envs} environments, "
+        + (f"{env.batch.threads} threads" if env.batch.device == "cpu" else env.batch.device)
     )
 
 

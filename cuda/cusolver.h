@@ -1,0 +1,51 @@
+// NVIDIA's cuSOLVER, opened at run time and never linked: systems of many environments at once. It
+// checks our own factorization (options.h, LinearSolver).
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <string>
+#include <vector>
+
+namespace stiction::cuda {
+
+// Where the library may be, best first: what the environment variable STICTION_CUSOLVER names, the
+// loader's path, the toolkit's folder.
+std::vector<std::string> cusolver_paths();
+
+class Cusolver {
+ public:
+  // For the current device. Throws ArgumentError, naming the places, where there is no library.
+  Cusolver();
+  ~Cusolver();
+  Cusolver(const Cusolver&) = delete;
+  Cusolver& operator=(const Cusolver&) = delete;
+
+  const std::string& path() const { return path_; }
+
+  // H x = b of n symmetric positive definite matrices of one order, in place of their lower
+  // triangles, column by column, and of b. All pointers are the device's. info[k]: 0, or the order of
+  // the minor of matrix k that is not positive definite; `scratch` is a word.
+  void solve(int order, float* const* matrices, float* const* vectors, int n, int* info,
+             int* scratch, cudaStream_t stream);
+
+ private:
+  using Handle = struct CusolverHandle*;
+  enum Fill : int { kLower = 0 };
+  void open();
+  template <class F>
+  void find(F& function, const char* name) const;
+  void check(int status, const char* doing) const;
+
+  std::string path_;
+  void* library_ = nullptr;
+  Handle handle_ = nullptr;
+  int (*create_)(Handle*) = nullptr;
+  int (*destroy_)(Handle) = nullptr;
+  int (*set_stream_)(Handle, cudaStream_t) = nullptr;
+  int (*factor_)(Handle, Fill, int, float* const*, int, int*, int) = nullptr;
+  int (*solve_)(Handle, Fill, int, int, float* const*, int, float* const*, int, int*,
+                int) = nullptr;
+};
+
+}  // namespace stiction::cuda

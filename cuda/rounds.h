@@ -1,0 +1,93 @@
+// The solve in rounds, where a library factors the matrices of all environments at once: the pieces
+// of physics/solve.h around a linear system, and what an environment keeps between them.
+//
+//   solve_begin | as long as anybody waits: the library, solve_next
+#pragma once
+
+#include <type_traits>
+
+#include "cuda/launch.h"
+#include "physics/solve.h"
+
+STICTION_PHYSICS_BEGIN
+
+struct RoundState {
+  SolveState<float> solve;
+  bool touching;          // there are points: `friction_iterations` counts
+  bool waiting;           // for the solution of a linear system
+  int solves, iteration;  // of the step, of the solve
+};
+static_assert(std::is_trivially_copyable_v<RoundState>);
+
+STICTION_FN RoundState& round_state(const Launch& l, int env) {
+  return reinterpret_cast<RoundState*>(l.rounds.states)[env];
+}
+STICTION_FN float* round_vector(const ModelView& m, const Launch& l, int env) {
+  return l.rounds.vectors + static_cast<std::size_t>(env) * static_cast<std::size_t>(m.nv);
+}
+
+// H x = r for the library; x = 0 of the identity where nobody waits.
+template <class Team>
+STICTION_FN void write_system(const Team& team, const ModelView& m, const Launch& l, int env,
+                              const EnvView<float>& e, bool waiting) {
+  const auto n = static_cast<std::size_t>(m.nv);
+  float* const H = l.rounds.matrices + static_cast<std::size_t>(env) * n * n;
+  float* const x = round_vector(m, l, env);
+  team.for_each(m.nv * m.nv, [&](int k) {
+    const int i = k % m.nv, j = k / m.nv;
+    if (j > i) return;
+    H[k] = waiting ? e.H[place(e, i, j)] : (i == j ? 1.0f : 0.0f);
+  });
+  team.for_each(m.nv, [&](int i) { x[i] = waiting ? e.gradient[i] : 0.0f; });
+}
+
+// The loops of iterate and iterate_friction, up to the next linear system or to the end. `left`: the
+// iteration before has left the environment something to do.
+template <class Team>
+STICTION_FN void next_system(const Team& team, const ModelView& m, const Launch& l, int env,
+                             EnvView<float>& e, RoundState& r, bool left) {
+  r.waiting = left && assemble(team, m, e, r.solve, r.iteration);
+  while (!r.waiting && solve_again(team, m, e, r.solve, r.touching, r.solves)) {
+    ++r.solves, r.iteration = 0;
+    r.waiting = assemble(team, m, e, r.solve, 0);
+  }
+  write_system(team, m, l, env, e, r.waiting);
+  if (!r.waiting) {
+    solve_outputs(team, m, e);
+    solver_report(team, e, r.solve);
+  }
+  team.once([&] {
+    round_state(l, env) = r;
+    if (r.waiting) *l.rounds.waiting = 1;
+  });
+}
+
+template <class Team>
+STICTION_FN void solve_begin_body(const Team& team, const ModelView& m, const Launch& l, int env,
+                                  EnvView<float>& e) {
+  no_rows(team, m, e);
+  if (e.ncross[0] > 0) couple_points(team, m, e);
+  RoundState r{};
+  start(team, m, e, r.solve);
+  r.touching = r.solve.active && e.ncon[0] > 0;
+  r.solves = 1;
+  next_system(team, m, l, env, e, r, true);
+}
+
+template <class Team>
+STICTION_FN void solve_next_body(const Team& team, const ModelView& m, const Launch& l, int env,
+                                 EnvView<float>& e) {
+  RoundState r = round_state(l, env);
+  if (!r.waiting) return;
+  // what the library could not factor has no direction
+  const bool factored = l.rounds.info[env] == 0;
+  const float* const x = round_vector(m, l, env);
+  team.for_each(m.nv, [&](int i) { e.dv[i] = factored ? x[i] : 0.0f; });
+  r.solve.failed = r.solve.failed || (r.solve.active && !factored);
+  r.solve.active = r.solve.active && factored;
+  const bool left = move_iterate(team, m, e, r.solve);
+  ++r.iteration;
+  next_system(team, m, l, env, e, r, left);
+}
+
+STICTION_PHYSICS_END

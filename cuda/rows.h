@@ -1,0 +1,161 @@
+// Words of the rows of chosen environments: to one piece of memory and back, from the model's rows,
+// spoiled. Lists of rows are made on the host; what happens to a word is one text for the kernels of
+// transfer.cu and for the tests that have no card.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+
+#include "batch/device.h"
+#include "cuda/books.h"
+#include "cuda/launch.h"
+
+namespace stiction::cuda {
+
+// `words` words of each row, rows `stride` words apart. `begin`: where they begin on the other side,
+// in words.
+struct Transfer {
+  std::uint32_t* rows;
+  std::uint32_t stride, words;
+  std::size_t begin;
+};
+inline constexpr int kTransfers = physics::kFields + 3;  // fields and books
+struct Transfers {
+  Transfer list[kTransfers];
+  int count = 0;
+
+  void add(std::byte* rows, std::size_t stride, std::size_t bytes, std::size_t begin) {
+    constexpr std::size_t kWord = sizeof(std::uint32_t);
+    if (bytes > 0)
+      list[count++] = {reinterpret_cast<std::uint32_t*>(rows),
+                       static_cast<std::uint32_t>(stride / kWord),
+                       static_cast<std::uint32_t>(bytes / kWord), begin / kWord};
+  }
+};
+
+// The rows of a device: of fields wherever they lie, and of books.
+class RowLists {
+ public:
+  RowLists(const cpu::FieldSpecs& specs, const DeviceLayout& layout, const FieldRows* fields,
+           std::byte* memory)
+      : specs_(specs), layout_(layout), fields_(fields), memory_(memory) {}
+
+  // State, inputs and books; `begin` counts from layout.reference_begin.
+  Transfers reset() const {
+    Transfers t;
+    for (int f = 0; f < cpu::kFields; ++f)
+      if (is(f, cpu::FieldKind::state) || is(f, cpu::FieldKind::input))
+        add(t, f, layout_.reference[at(f)] - layout_.reference_begin);
+    add_books(t, layout_.reference_books - layout_.reference_begin);
+    return t;
+  }
+  // All that belongs to an environment between two steps.
+  Transfers all() const {
+    Transfers t;
+    for (int f = 0; f < cpu::kFields; ++f)
+      if (!is(f, cpu::FieldKind::scratch) && fields_[f].stride > 0) add(t, f, 0);
+    add_books(t, 0);
+    return t;
+  }
+  // What a step, or the refresh behind it, must not read.
+  Transfers spoiled(bool outputs) const {
+    Transfers t;
+    for (int f = 0; f < cpu::kFields; ++f)
+      if (fields_[f].first != nullptr && static_cast<cpu::Field>(f) != cpu::Field::active &&
+          (is(f, cpu::FieldKind::scratch) || (outputs && is(f, cpu::FieldKind::output))))
+        add(t, f, 0);
+    return t;
+  }
+
+ private:
+  static constexpr std::size_t at(int f) { return static_cast<std::size_t>(f); }
+  bool is(int f, cpu::FieldKind k) const { return specs_[at(f)].kind == k; }
+  void add(Transfers& t, int f, std::size_t begin) const {
+    const cpu::FieldSpec& s = specs_[at(f)];
+    const std::size_t number = s.type == cpu::FieldType::wide ? sizeof(double) : sizeof(float);
+    t.add(fields_[f].first, fields_[f].stride, number * at(s.size()), begin);
+  }
+  void add_books(Transfers& t, std::size_t begin) const {
+    for (std::size_t b = 0; b < std::size(layout_.books); ++b)
+      t.add(memory_ + layout_.books[b], sizeof(std::uint32_t), sizeof(std::uint32_t),
+            begin + b * sizeof(std::uint32_t));
+  }
+
+  const cpu::FieldSpecs& specs_;
+  const DeviceLayout& layout_;
+  const FieldRows* fields_;
+  std::byte* memory_;
+};
+
+// f(part) for parts with at most `room` words of each of n environments: all environments at a time,
+// so that one may be read and written. `begin` is where the words of a part lie one behind the other.
+template <class F>
+void for_parts(const Transfers& all, std::size_t room, int n, const F& f) {
+  Transfers part;
+  std::size_t used = 0;
+  for (int k = 0; k < all.count; ++k) {
+    const Transfer& x = all.list[k];
+    for (std::uint32_t column = 0; column < x.words;) {
+      const auto taken =
+          static_cast<std::uint32_t>(std::min<std::size_t>(x.words - column, room - used));
+      part.list[part.count++] = {x.rows + column, x.stride, taken,
+                                 used * static_cast<std::size_t>(n)};
+      used += taken, column += taken;
+      if (used == room) f(part), part.count = 0, used = 0;
+    }
+  }
+  if (used > 0) f(part);
+}
+
+}  // namespace stiction::cuda
+
+STICTION_PHYSICS_BEGIN
+
+using cuda::Transfer;
+
+// What happens to a word of environment env, number i of its transfer.
+struct Gather {
+  std::uint32_t* to;
+  STICTION_FN void operator()(std::uint32_t& word, const Transfer& x, int, std::size_t i) const {
+    to[x.begin + i] = word;
+  }
+};
+struct Scatter {
+  const std::uint32_t* from;
+  STICTION_FN void operator()(std::uint32_t& word, const Transfer& x, int, std::size_t i) const {
+    word = from[x.begin + i];
+  }
+};
+// The same row for all.
+struct Repeat {
+  const std::uint32_t* row;
+  STICTION_FN void operator()(std::uint32_t& word, const Transfer& x, int, std::size_t i) const {
+    word = row[x.begin + i % x.words];
+  }
+};
+// NaN where this step, or the refresh after it, computes the number anew.
+struct Spoil {
+  Launch l;
+  bool decided;  // a step has begun and said whose outputs are stored
+  STICTION_FN void operator()(std::uint32_t& word, const Transfer&, int env, std::size_t) const {
+    const bool chosen = l.chosen == nullptr || l.chosen[env] != 0;
+    const bool stored =
+        decided ? l.books.store[env] != 0 : chosen && (l.store_frozen || !is_frozen(l.books, env));
+    if (stored) word = ~std::uint32_t{0};
+  }
+};
+
+// Words begin, begin + step, ... of the environments ids[first] ... ids[first + n - 1], or first ...
+// first + n - 1 where ids is null.
+template <class F>
+STICTION_FN void for_words(const Transfer& x, const int* ids, int first, int n, std::size_t begin,
+                           std::size_t step, const F& f) {
+  const std::size_t words = std::size_t{x.words} * static_cast<std::size_t>(n);
+  for (std::size_t i = begin; i < words; i += step) {
+    const int k = first + static_cast<int>(i / x.words), env = ids != nullptr ? ids[k] : k;
+    f(x.rows[static_cast<std::size_t>(env) * x.stride + i % x.words], x, env, i);
+  }
+}
+
+STICTION_PHYSICS_END

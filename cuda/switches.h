@@ -1,0 +1,56 @@
+// Environment variables for measurements on a card, read when a batch is made.
+#pragma once
+
+#include <cstdlib>
+#include <string>
+
+#include "stiction/error.h"
+
+namespace stiction::cuda {
+
+// Who works on an environment; by the numbers of docs/performance.md unless the caller says.
+enum class Group { chosen, thread, warp, block };
+
+struct Switches {
+  Group group;         // STICTION_CUDA_GROUP: thread, warp or block
+  bool graphs;         // STICTION_CUDA_GRAPHS, 1
+  bool times;          // STICTION_CUDA_TIMES, 0: events around each kernel, which rules out graphs
+  int arena_percent;   // STICTION_CUDA_ARENA, 75: of the shared memory that registers leave
+  int collide_blocks;  // STICTION_CUDA_COLLIDE_BLOCKS, 3: per multiprocessor, by registers
+};
+
+inline constexpr int kCollideBlocks = 3;
+
+// Throws ArgumentError on anything but a whole number from low to high.
+inline int switch_value(const char* name, int otherwise, int low, int high) {
+  const char* const text = std::getenv(name);
+  if (text == nullptr || *text == '\0') return otherwise;
+  char* end = nullptr;
+  const long value = std::strtol(text, &end, 10);
+  if (*end != '\0' || value < low || value > high)
+    throw ArgumentError(std::string(name) + " = '" + text + "': must be a whole number, " +
+                        std::to_string(low) + " to " + std::to_string(high));
+  return static_cast<int>(value);
+}
+
+inline Group group_switch() {
+  const char* const text = std::getenv("STICTION_CUDA_GROUP");
+  const std::string name = text == nullptr ? "" : text;
+  if (name.empty()) return Group::chosen;
+  if (name == "thread") return Group::thread;
+  if (name == "warp") return Group::warp;
+  if (name == "block") return Group::block;
+  throw ArgumentError("STICTION_CUDA_GROUP = '" + name + "': must be thread, warp or block");
+}
+
+inline Switches read_switches() {
+  Switches s{};
+  s.group = group_switch();
+  s.times = switch_value("STICTION_CUDA_TIMES", 0, 0, 1) != 0;
+  s.graphs = switch_value("STICTION_CUDA_GRAPHS", 1, 0, 1) != 0 && !s.times;
+  s.arena_percent = switch_value("STICTION_CUDA_ARENA", 75, 0, 100);
+  s.collide_blocks = switch_value("STICTION_CUDA_COLLIDE_BLOCKS", kCollideBlocks, 1, 16);
+  return s;
+}
+
+}  // namespace stiction::cuda

@@ -1,0 +1,93 @@
+// A thread per environment, for models that are too small to keep the lanes of a warp busy: 32
+// environments share each instruction. What only one kernel touches lies in the thread's own memory,
+// where the machine keeps the words of 32 threads side by side; the rest are rows.
+#pragma once
+
+#include <cstring>
+
+#include "cuda/kernels.h"
+
+namespace stiction::cuda {
+
+// Scratch of this kernel alone.
+constexpr bool is_own(Kernel kernel, physics::Field field) {
+  bool found = false;
+  const auto take = [&](physics::Field f, bool per_point, bool loaded, bool stored) {
+    found = found || (f == field && !per_point && !loaded && !stored);
+  };
+  ArenaLists(kernel, false, take);
+  return found;
+}
+
+}  // namespace stiction::cuda
+
+STICTION_PHYSICS_BEGIN
+
+// ---- without pairs there are no points
+
+template <class S>
+STICTION_FN void live_points(const LaneTeam<ThreadGroup>&, const ModelView&, EnvView<S>& e, bool,
+                             bool) {
+  e.nlive[0] = e.nlivecross[0] = 0;
+}
+template <class S>
+STICTION_FN void point_velocities(const LaneTeam<ThreadGroup>&, const ModelView&, EnvView<S>&,
+                                  const S*, S*) {}
+template <class S>
+STICTION_FN void contact_impulses(const LaneTeam<ThreadGroup>&, const ModelView& m, EnvView<S>&,
+                                  S* out) {
+  for (int i = 0; i < m.nv; ++i) out[i] = S(0.0);
+}
+template <class S>
+STICTION_FN void composite_curvature(const LaneTeam<ThreadGroup>&, const ModelView&, EnvView<S>&) {}
+
+// ---- the thread's own memory
+
+using cuda::RowTable;
+STICTION_FN std::byte* row_in(const RowTable& table, Field field, int env) {
+  const cuda::FieldRows& r = table.of[static_cast<int>(field)];
+  return r.first + r.stride * static_cast<std::size_t>(env);
+}
+
+// A field, where it is the thread's own.
+template <class T, int n, bool own>
+struct ThreadField {
+#ifndef __CUDACC__
+  ThreadField() {
+    std::memset(numbers, 0xff, sizeof numbers);
+  }  // NaN: nobody wrote it
+#endif
+  STICTION_FN T* place(std::byte*) {
+    return numbers;
+  }
+  T numbers[n];
+};
+template <class T, int n>
+struct ThreadField<T, n, false> {
+  STICTION_FN T* place(std::byte* row) { return reinterpret_cast<T*>(row); }
+};
+
+// A kernel for one environment. Each pointer has a name and the rows are arguments of the kernel, so
+// that pointers lie neither in memory nor for long in registers.
+template <cuda::Kernel kernel>
+STICTION_FN void run_by_thread(const ModelView& m, const Launch& l, const RowTable& table,
+                               int env) {
+  const LaneTeam<ThreadGroup> team{ThreadGroup()};
+  if (kernel != cuda::Kernel::dynamics && l.books.store[env] == 0) return;
+  using wide = double;
+  using real = float;
+  using index = int;
+  using Most = cuda::ThreadSizes;
+  EnvView<float> e;
+#define X(kind, type, name, rows, columns, producer, meaning)                            \
+  ThreadField<type, Most::rows * Most::columns, cuda::is_own(kernel, Field::name)> name; \
+  e.name = name.place(row_in(table, Field::name, env));
+#include "physics/fields.def"
+#undef X
+  int none = 0;
+  e.npoint = e.ncross = &none;
+  bind_structure(team, m, e);
+  kernel_body<kernel>(team, m, l, env, e);
+}
+
+STICTION_PHYSICS_END

@@ -1,0 +1,43 @@
+// Every kind of task: what a device has kernels for.
+#pragma once
+
+#include <type_traits>
+
+#include "envs/ant.h"
+#include "envs/go2_flat.h"
+#include "envs/half_cheetah.h"
+#include "envs/humanoid.h"
+#include "envs/inverted_double_pendulum.h"
+#include "envs/inverted_pendulum.h"
+#include "envs/isaac_ant.h"
+#include "envs/isaac_cartpole.h"
+#include "envs/isaac_humanoid.h"
+#include "envs/planar_walker.h"
+#include "envs/reacher.h"
+
+namespace stiction::envs {
+
+template <class... Tasks>
+struct TaskList {
+  static constexpr int size = sizeof...(Tasks);
+  // Place of a task in the list; beyond its end: it is not there.
+  template <class Task>
+  static constexpr int place() {
+    constexpr bool same[] = {std::is_same_v<Task, Tasks>...};
+    int k = 0;
+    while (k < size && !same[k]) ++k;
+    return k;
+  }
+};
+
+using AllTasks =
+    TaskList<InvertedPendulum, InvertedDoublePendulum, Reacher, HalfCheetah, PlanarWalker, Ant,
+             Humanoid, IsaacCartpole, IsaacAnt, IsaacHumanoid, Go2Flat>;
+
+template <class Task>
+inline constexpr int kTaskKind = [] {
+  static_assert(AllTasks::place<Task>() < AllTasks::size, "add the task to AllTasks");
+  return AllTasks::place<Task>();
+}();
+
+}  // namespace stiction::envs

@@ -1,0 +1,59 @@
+#include "cuda/switches.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "stiction/error.h"
+
+namespace stiction::cuda {
+namespace {
+
+class Switch {
+ public:
+  Switch(const char* name, const char* value) : name_(name) { setenv(name, value, 1); }
+  ~Switch() { unsetenv(name_); }
+  Switch(const Switch&) = delete;
+  Switch& operator=(const Switch&) = delete;
+
+ private:
+  const char* name_;
+};
+
+TEST(Switches, AreWhatTheKernelsWereTunedForUnlessTheEnvironmentSaysOtherwise) {
+  const Switches s = read_switches();
+  EXPECT_TRUE(s.graphs);
+  EXPECT_FALSE(s.times);
+  EXPECT_EQ(s.arena_percent, 75);
+  EXPECT_EQ(s.collide_blocks, kCollideBlocks);
+
+  const Switch arena("STICTION_CUDA_ARENA", "40"), blocks("STICTION_CUDA_COLLIDE_BLOCKS", "2");
+  const Switch graphs("STICTION_CUDA_GRAPHS", "0"), empty("STICTION_CUDA_TIMES", "");
+  const Switches other = read_switches();
+  EXPECT_FALSE(other.graphs);
+  EXPECT_FALSE(other.times);
+  EXPECT_EQ(other.arena_percent, 40);
+  EXPECT_EQ(other.collide_blocks, 2);
+}
+
+TEST(Switches, TimesNeedPlainLaunches) {
+  const Switch times("STICTION_CUDA_TIMES", "1"), graphs("STICTION_CUDA_GRAPHS", "1");
+  const Switches s = read_switches();
+  EXPECT_TRUE(s.times);
+  EXPECT_FALSE(s.graphs);
+}
+
+TEST(Switches, RefuseWhatIsNoNumberInRange) {
+  for (const char* wrong : {"101", "-1", "7x", "x", "1e1", "99999999999999999999"}) {
+    const Switch arena("STICTION_CUDA_ARENA", wrong);
+    try {
+      (void)read_switches();
+      ADD_FAILURE() << wrong;
+    } catch (const ArgumentError& e) {
+      EXPECT_THAT(e.what(), testing::AllOf(testing::HasSubstr("STICTION_CUDA_ARENA"),
+                                           testing::HasSubstr(wrong), testing::HasSubstr("100")));
+    }
+  }
+}
+
+}  // namespace
+}  // namespace stiction::cuda
