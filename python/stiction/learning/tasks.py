@@ -19,7 +19,7 @@ SETTINGS = {
     "InvertedPendulum-v5": Settings(init_std=1.0),
     "IsaacAnt": Settings(num_envs=512),
     "Go2Flat": Settings(
-        num_envs=512, horizon=24, target_kl=0.015, max_learning_rate=1e-3, init_std=0.2, entropy=0.01,
+        num_envs=512, horizon=24, target_kl=0.015, max_learning_rate=1e-3, init_std=0.2, entropy=0.005,
         hidden=(128, 64),
     ),
 }
