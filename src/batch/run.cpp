@@ -22,7 +22,8 @@ struct Lanes {
 template <class T>
 bool all_within(const std::byte* row, int n, double limit) {
   const T* x = reinterpret_cast<const T*>(row);
-  const T bound = static_cast<T>(std::min(limit, double{std::numeric_limits<T>::max()}));
+  const T bound =
+      static_cast<T>(std::min(limit, static_cast<double>(std::numeric_limits<T>::max())));
   int outside = 0;
   for (int i = 0; i < n; ++i) outside += std::fabs(x[i]) <= bound ? 0 : 1;  // NaN: 1
   return outside == 0;
