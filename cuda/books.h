@@ -85,20 +85,12 @@ STICTION_FN void copy_reference(const Team& team, const Launch& l, Field f, T* t
   team.for_each(n, [&](int i) { to[i] = from[i]; });
 }
 
-template <class Team>
-STICTION_FN void write_reference_state(const Team& team, const ModelView& m, const Launch& l,
-                                       EnvView<float>& e) {
+// All fields of a kind.
+template <FieldKind wanted, class Team>
+STICTION_FN void write_reference(const Team& team, const ModelView& m, const Launch& l,
+                                 EnvView<float>& e) {
 #define X(kind, type, name, rows, columns, producer, meaning) \
-  if constexpr (FieldKind::kind == FieldKind::state)          \
-    copy_reference(team, l, Field::name, e.name, m.rows* m.columns);
-#include "physics/fields.def"
-#undef X
-}
-template <class Team>
-STICTION_FN void write_reference_inputs(const Team& team, const ModelView& m, const Launch& l,
-                                        EnvView<float>& e) {
-#define X(kind, type, name, rows, columns, producer, meaning) \
-  if constexpr (FieldKind::kind == FieldKind::input)          \
+  if constexpr (FieldKind::kind == wanted)                    \
     copy_reference(team, l, Field::name, e.name, m.rows* m.columns);
 #include "physics/fields.def"
 #undef X
@@ -122,7 +114,7 @@ STICTION_FN bool begin_step(const Team& team, const ModelView& m, const Launch& 
   if (l.first) {
     team.once([&] { b.store[env] = l.store_frozen || !is_frozen(b, env) ? 1 : 0; });
     if (!state_is_good(team, m, e)) {
-      write_reference_state(team, m, l, e);
+      write_reference<FieldKind::state>(team, m, l, e);
       team.once([&] { note(b, env, static_cast<std::uint32_t>(Status::bad_state)); });
     }
   }

@@ -50,8 +50,8 @@ template <class Team, class Task>
 STICTION_FN void begin_episode(const Team& team, const ModelView& m, const Launch& l,
                                const EpisodeLaunch& k, const Task& task, int env,
                                envs::TaskEnv<float>& e) {
-  write_reference_state(team, m, l, e.fields);
-  write_reference_inputs(team, m, l, e.fields);
+  write_reference<FieldKind::state>(team, m, l, e.fields);
+  write_reference<FieldKind::input>(team, m, l, e.fields);
   envs::begin_episode(team, k.arrays, env, k.restart);
   e.episode = k.arrays.episode[env], e.step = 0;
   task.reset(team, m, e);

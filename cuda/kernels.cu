@@ -14,29 +14,33 @@ using cuda::Kernel;
 constexpr int kViewBytes = (sizeof(EnvView<float>) + 15) / 16 * 16;
 constexpr int kThreads = 128;  // of a block: four environments, or one
 
-// Blocks that share the registers of an SM: the most without a spill, but of pairs with a box.
-template <Kernel kernel>
-constexpr int kBlocks = kernel == Kernel::collide ? cuda::kCollideBlocks : 5;
+// Blocks that share the registers of an SM: the most without a spill worth mention, but of boxes
+// against boxes.
+template <Kernel kernel, Colliders has = Colliders::boxes>
+constexpr int kBlocks = kernel != Kernel::collide ? 5
+                        : has == Colliders::round ? 5
+                        : has == Colliders::box   ? 4
+                                                  : 3;
 
 // Shared memory of an environment: its view, then its share of fast memory.
-template <Kernel kernel, class Team>
+template <Kernel kernel, Colliders has = Colliders::boxes, class Team>
 __device__ __forceinline__ void run_in(const Team& team, const ModelView& m, const Launch& l,
                                        const Arena& arena, int i, std::byte* memory) {
   if (i >= l.count) return;
   auto& view = *reinterpret_cast<EnvView<float>*>(memory);
-  run_kernel<kernel>(team, m, l, l.envs != nullptr ? l.envs[i] : i, arena, memory + kViewBytes,
-                     view);
+  run_kernel<kernel, has>(team, m, l, l.envs != nullptr ? l.envs[i] : i, arena, memory + kViewBytes,
+                          view);
 }
 
-template <Kernel kernel, int blocks = kBlocks<kernel>>
+template <Kernel kernel, Colliders has = Colliders::boxes, int blocks = kBlocks<kernel, has>>
 __global__ void __launch_bounds__(kThreads, blocks)
     warp_per_env(const __grid_constant__ Launch l, const __grid_constant__ ModelView m,
                  const __grid_constant__ Arena arena) {
   extern __shared__ __align__(16) std::byte memory[];
   const DeviceLanes lanes(nullptr);
   const int i = static_cast<int>(blockIdx.x) * lanes.warps() + lanes.warp();
-  run_in<kernel>(LaneTeam(WarpGroup(lanes)), m, l, arena, i,
-                 memory + lanes.warp() * (kViewBytes + arena.bytes));
+  run_in<kernel, has>(LaneTeam(WarpGroup(lanes)), m, l, arena, i,
+                      memory + lanes.warp() * (kViewBytes + arena.bytes));
 }
 
 template <Kernel kernel>
@@ -67,6 +71,7 @@ STICTION_PHYSICS_END
 namespace stiction::cuda {
 namespace {
 
+using physics::Colliders;
 using physics::ModelView;
 using KernelFunction = void (*)(Launch, ModelView, Arena);
 
@@ -96,22 +101,31 @@ ThreadFunction thread_function(Kernel k) {
   return nullptr;
 }
 
-// Null: not in this build.
+// `blocks` 0: as many as it is tuned for. Null: not in this build.
+template <Colliders has>
 KernelFunction collide_of(int blocks) {
   switch (blocks) {
-    case kCollideBlocks: return physics::warp_per_env<Kernel::collide>;
+    case 0: return physics::warp_per_env<Kernel::collide, has>;
 #ifdef STICTION_CUDA_VARIANTS
-    case 2: return physics::warp_per_env<Kernel::collide, 2>;
-    case 4: return physics::warp_per_env<Kernel::collide, 4>;
+    case 3: return physics::warp_per_env<Kernel::collide, has, 3>;
+    case 4: return physics::warp_per_env<Kernel::collide, has, 4>;
 #endif
     default: return nullptr;
   }
 }
+KernelFunction collide_function(Colliders has, int blocks) {
+  switch (has) {
+    case Colliders::round: return collide_of<Colliders::round>(blocks);
+    case Colliders::box: return collide_of<Colliders::box>(blocks);
+    case Colliders::boxes: return collide_of<Colliders::boxes>(blocks);
+  }
+  return nullptr;
+}
 
-KernelFunction team_function(Kernel k, bool block, int bound) {
+KernelFunction team_function(Kernel k, const ModelView& m, bool block, const Switches& s) {
   switch (k) {
     case Kernel::dynamics: return physics::warp_per_env<Kernel::dynamics>;
-    case Kernel::collide: return collide_of(bound);
+    case Kernel::collide: return collide_function(m.colliders, s.collide_blocks);
     case Kernel::solve:
       return block ? physics::block_per_env<Kernel::solve> : physics::warp_per_env<Kernel::solve>;
     case Kernel::move: return physics::warp_per_env<Kernel::move>;
@@ -122,9 +136,9 @@ KernelFunction team_function(Kernel k, bool block, int bound) {
   return nullptr;
 }
 
-const void* function_of(Kernel k, int lanes, int bound) {
+const void* function_of(Kernel k, const ModelView& m, int lanes, const Switches& s) {
   if (lanes == 1) return reinterpret_cast<const void*>(thread_function(k));
-  return reinterpret_cast<const void*>(team_function(k, lanes != physics::kWarp, bound));
+  return reinterpret_cast<const void*>(team_function(k, m, lanes != physics::kWarp, s));
 }
 
 // All entries with every slot active.
@@ -136,12 +150,12 @@ int most_bytes(const Arena& a, const ModelView& m) {
   if (const cudaError_t error = (call); error != cudaSuccess) return error
 
 // All of the shared memory serves as L1 cache: the threads' own memory lies there, and the rows.
-cudaError_t plan_thread(const void* function, const cudaDeviceProp& card, KernelPlan& p) {
-  STICTION_TRY(cudaFuncSetAttribute(function, cudaFuncAttributePreferredSharedMemoryCarveout,
+cudaError_t plan_thread(const cudaDeviceProp& card, KernelPlan& p) {
+  STICTION_TRY(cudaFuncSetAttribute(p.function, cudaFuncAttributePreferredSharedMemoryCarveout,
                                     cudaSharedmemCarveoutMaxL1));
   int blocks = 0;
   STICTION_TRY(
-      cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, function, p.threads_per_block, 0));
+      cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, p.function, p.threads_per_block, 0));
   p.shared_bytes = 0;
   p.envs_per_sm = p.threads_per_block * blocks;
   p.occupancy = static_cast<double>(blocks * p.threads_per_block) /
@@ -157,15 +171,14 @@ cudaError_t plan_kernel(Kernel kernel, const ModelView& m, const Switches& s, Ke
   STICTION_TRY(cudaGetDevice(&device));
   STICTION_TRY(cudaGetDeviceProperties(&card, device));
   p.lanes = lanes_of(kernel, m, s.group);
-  p.bound = kernel == Kernel::collide ? s.collide_blocks : 0;
-  const void* const function = function_of(kernel, p.lanes, p.bound);
+  const void* const function = p.function = function_of(kernel, m, p.lanes, s);
   cudaFuncAttributes attributes;
   STICTION_TRY(cudaFuncGetAttributes(&attributes, function));
   p.threads_per_block = physics::kThreads;
   p.static_bytes = static_cast<int>(attributes.sharedSizeBytes);
   p.registers = attributes.numRegs;
   p.local_bytes = static_cast<int>(attributes.localSizeBytes);
-  if (p.lanes == 1) return plan_thread(function, card, p);
+  if (p.lanes == 1) return plan_thread(card, p);
 
   const int envs = p.threads_per_block / p.lanes;
   int blocks = 0;
@@ -203,13 +216,13 @@ cudaError_t launch(Kernel kernel, const Launch& l, const RowTable& rows, const M
   const KernelPlan& p = plan[kernel];
   const int envs = p.threads_per_block / p.lanes, blocks = (l.count + envs - 1) / envs;
   if (plan.clock != nullptr) plan.clock->before(kernel, stream);
+  const auto grid = static_cast<unsigned>(blocks),
+             block = static_cast<unsigned>(p.threads_per_block);
+  const auto shared = static_cast<std::size_t>(p.shared_bytes);
   if (p.lanes == 1)
-    thread_function(kernel)<<<blocks, p.threads_per_block, 0, stream>>>(l, m, rows);
+    reinterpret_cast<ThreadFunction>(p.function)<<<grid, block, shared, stream>>>(l, m, rows);
   else
-    team_function(
-        kernel, p.lanes != physics::kWarp,
-        p.bound)<<<blocks, p.threads_per_block, static_cast<std::size_t>(p.shared_bytes), stream>>>(
-        l, m, p.arena);
+    reinterpret_cast<KernelFunction>(p.function)<<<grid, block, shared, stream>>>(l, m, p.arena);
   if (plan.clock != nullptr) plan.clock->after(stream);
   return cudaGetLastError();
 }
@@ -220,8 +233,8 @@ const char* kernel_name(Kernel k) {
   return kNames[static_cast<int>(k)];
 }
 
-bool has_collide_blocks(int blocks) {
-  return collide_of(blocks) != nullptr;
+bool has_collide_blocks(const ModelView& m, int blocks) {
+  return collide_function(m.colliders, blocks) != nullptr;
 }
 
 cudaError_t make_plan(const ModelView& m, const Switches& switches, Plan& plan) {

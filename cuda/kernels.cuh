@@ -14,6 +14,7 @@ namespace stiction::cuda {
 const char* kernel_name(Kernel k);
 
 struct KernelPlan {
+  const void* function;
   int lanes;  // of an environment: one, a warp, or the whole block; 0: the model has no such kernel
   int threads_per_block;
   int shared_bytes;  // dynamic, per block
@@ -22,7 +23,6 @@ struct KernelPlan {
   int local_bytes;   // per thread: stack and spills
   int envs_per_sm;   // resident
   double occupancy;  // of them, as a share of the threads that a multiprocessor can hold
-  int bound;         // blocks per multiprocessor that its registers were made for; 0: there is one
   Arena arena;
 };
 struct Plan {
@@ -31,8 +31,8 @@ struct Plan {
   const KernelPlan& operator[](Kernel k) const { return kernel[static_cast<int>(k)]; }
 };
 
-// Whether this build has `collide` for so many blocks per multiprocessor.
-bool has_collide_blocks(int blocks);
+// Whether this build has the model's `collide` for so many blocks per multiprocessor; 0: it has.
+bool has_collide_blocks(const physics::ModelView& model, int blocks);
 
 // For the current device. Pointers of the model are not read, only its sizes. A thread only where
 // fits_thread (launch.h); a block serves `solve`, with a warp for the rest.

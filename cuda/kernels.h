@@ -41,10 +41,10 @@ STICTION_FN void dynamics_body(const Team& team, const ModelView& m, const Launc
   if (!cuda::has_kernel(m, cuda::Kernel::collide)) no_points(team, m, e);
 }
 
-template <class Team>
+template <Colliders has, class Team>
 STICTION_FN void collide_body(const Team& team, const ModelView& m, const Launch& l, int env,
                               EnvView<float>& e) {
-  if (l.books.store[env] != 0) collide(team, m, e);
+  if (l.books.store[env] != 0) collide_with<has>(team, m, e);
 }
 
 template <class Team>
@@ -75,12 +75,12 @@ STICTION_FN void refresh_body(const Team& team, const ModelView& m, const Launch
   clean_outputs(team, m, l, env, e);
 }
 
-template <cuda::Kernel kernel, class Team>
+template <cuda::Kernel kernel, Colliders has = Colliders::boxes, class Team>
 STICTION_FN void kernel_body(const Team& team, const ModelView& m, const Launch& l, int env,
                              EnvView<float>& e) {
   using cuda::Kernel;
   if constexpr (kernel == Kernel::dynamics) dynamics_body(team, m, l, env, e);
-  if constexpr (kernel == Kernel::collide) collide_body(team, m, l, env, e);
+  if constexpr (kernel == Kernel::collide) collide_body<has>(team, m, l, env, e);
   if constexpr (kernel == Kernel::solve) solve_body(team, m, l, env, e);
   if constexpr (kernel == Kernel::move) move_body(team, m, l, env, e);
   if constexpr (kernel == Kernel::refresh) refresh_body(team, m, l, env, e);
@@ -108,7 +108,7 @@ STICTION_FN bool takes_part(const Team& team, const Launch& l, int env) {
 }
 
 // A kernel for one environment; `share` is the group's fast memory, `e` lies there too.
-template <cuda::Kernel kernel, class Team>
+template <cuda::Kernel kernel, Colliders has = Colliders::boxes, class Team>
 STICTION_FN void run_kernel(const Team& team, const ModelView& m, const Launch& l, int env,
                             const Arena& arena, std::byte* share, EnvView<float>& e) {
   if (!takes_part<kernel>(team, l, env)) return;
@@ -116,7 +116,7 @@ STICTION_FN void run_kernel(const Team& team, const ModelView& m, const Launch& 
   const int npoint = kernel == cuda::Kernel::solve ? e.npoint[0] : 0;
   enter_arena(team, l, env, arena, share, npoint, e);
   bind_structure(team, m, e);
-  kernel_body<kernel>(team, m, l, env, e);
+  kernel_body<kernel, has>(team, m, l, env, e);
   leave_arena(team, l, env, arena, npoint, e);
 }
 

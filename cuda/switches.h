@@ -16,10 +16,8 @@ struct Switches {
   bool graphs;         // STICTION_CUDA_GRAPHS, 1
   bool times;          // STICTION_CUDA_TIMES, 0: events around each kernel, which rules out graphs
   int arena_percent;   // STICTION_CUDA_ARENA, 75: of the shared memory that registers leave
-  int collide_blocks;  // STICTION_CUDA_COLLIDE_BLOCKS, 3: per multiprocessor, by registers
+  int collide_blocks;  // STICTION_CUDA_COLLIDE_BLOCKS: per multiprocessor, by registers; 0: as tuned
 };
-
-inline constexpr int kCollideBlocks = 3;
 
 // Throws ArgumentError on anything but a whole number from low to high.
 inline int switch_value(const char* name, int otherwise, int low, int high) {
@@ -49,7 +47,7 @@ inline Switches read_switches() {
   s.times = switch_value("STICTION_CUDA_TIMES", 0, 0, 1) != 0;
   s.graphs = switch_value("STICTION_CUDA_GRAPHS", 1, 0, 1) != 0 && !s.times;
   s.arena_percent = switch_value("STICTION_CUDA_ARENA", 75, 0, 100);
-  s.collide_blocks = switch_value("STICTION_CUDA_COLLIDE_BLOCKS", kCollideBlocks, 1, 16);
+  s.collide_blocks = switch_value("STICTION_CUDA_COLLIDE_BLOCKS", 0, 0, 16);
   return s;
 }
 

@@ -49,7 +49,7 @@ case $part in
   switches)
     export STICTION_CUDA_TIMES=1
     with_switches "$envs" "$robots" NONE=0 STICTION_CUDA_ARENA=0 STICTION_CUDA_ARENA=50 \
-      STICTION_CUDA_ARENA=90 STICTION_CUDA_COLLIDE_BLOCKS=2 STICTION_CUDA_COLLIDE_BLOCKS=4
+      STICTION_CUDA_ARENA=90 STICTION_CUDA_COLLIDE_BLOCKS=3 STICTION_CUDA_COLLIDE_BLOCKS=4
     ;;
   groups) # of models that a thread can have
     with_switches "${STICTION_BENCH_GROUPS:-4096,32768,131072}" "$(echo "$here"/small/*.xml)" \

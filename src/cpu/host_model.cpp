@@ -183,6 +183,11 @@ void HostModel::geoms(const Model& m) {
   std::vector<int> slot_pair;
   for (int p = 0; p < m.npair; ++p) slot_pair.insert(slot_pair.end(), at(m.pair_slotnum[at(p)]), p);
   w.slot_pair = keep(slot_pair);
+  w.colliders = physics::Colliders::round;
+  for (int p = 0; p < m.npair; ++p)
+    w.colliders =
+        std::max(w.colliders, physics::colliders_of(m.geom_type[at(m.pair_geom1[at(p)])],
+                                                    m.geom_type[at(m.pair_geom2[at(p)])]));
   std::vector<int> paired, hulls;
   for (int g = 0; g < m.ngeom; ++g) {
     bool meets = false, meets_shape = false;

@@ -29,16 +29,21 @@ STICTION_FN void list_candidates(const Team& team, const ModelView& m, EnvView<S
   });
 }
 
-template <class Team, class S>
-STICTION_FN void collide(const Team& team, const ModelView& m, EnvView<S>& e) {
+template <Colliders has, class Team, class S>
+STICTION_FN void collide_with(const Team& team, const ModelView& m, EnvView<S>& e) {
   body_velocities(team, m, e, e.v_free, e.cvel_free);
   const int nnear = cull(team, m, e);
   team.for_each(nnear, [&](int i) {
-    narrow_phase(m, e, e.near_pair[i]);
+    narrow_phase<has>(m, e, e.near_pair[i]);
     activate(m, e, e.near_pair[i]);
   });
   list_candidates(team, m, e, nnear);
   gather_points(team, m, e);
+}
+
+template <class Team, class S>
+STICTION_FN void collide(const Team& team, const ModelView& m, EnvView<S>& e) {
+  collide_with<Colliders::boxes>(team, m, e);
 }
 
 STICTION_PHYSICS_END

@@ -41,9 +41,9 @@ STICTION_RARE void collide_boxes(const Shape<W>& a, const Shape<W>& b, const Mas
   for (int k = 0; k < 8; ++k) out(k, {point1[k], point2[k], normal, distance[k]});
 }
 
-// Runs the collider of the two types; out(k, witness). Lanes that are not near may get any finite
-// witness with a gap.
-template <class W, class Out>
+// Runs the collider of the two types, which is one of `has`; out(k, witness). Lanes that are not near
+// may get any finite witness with a gap.
+template <class W, Colliders has, class Out>
 STICTION_FN void collide_shapes(GeomType type1, GeomType type2, const Shape<W>& a,
                                 const Shape<W>& b, const Mask<W>& near, const Out& out) {
   using G = GeomType;
@@ -59,10 +59,13 @@ STICTION_FN void collide_shapes(GeomType type1, GeomType type2, const Shape<W>& 
   }
   if (type1 == G::sphere && type2 == G::sphere) return collide_sphere_sphere(a, b, out);
   if (type1 == G::sphere && type2 == G::capsule) return collide_sphere_capsule(a, b, out);
-  if (type1 == G::sphere && type2 == G::box) return collide_sphere_box(a, b, out);
   if (type1 == G::capsule && type2 == G::capsule) return collide_capsule_capsule(a, b, out);
-  if (type1 == G::capsule && type2 == G::box) return collide_capsule_box(a, b, out);
-  if (type1 == G::box && type2 == G::box) return collide_boxes<W>(a, b, near, out);
+  if constexpr (has >= Colliders::box) {
+    if (type1 == G::sphere && type2 == G::box) return collide_sphere_box(a, b, out);
+    if (type1 == G::capsule && type2 == G::box) return collide_capsule_box(a, b, out);
+  }
+  if constexpr (has == Colliders::boxes)
+    if (type1 == G::box && type2 == G::box) return collide_boxes<W>(a, b, near, out);
 }
 
 // O of the body's tree; the centre of mass of what can't move.
@@ -74,22 +77,23 @@ STICTION_FN Vec3<Wide<S>> tree_origin(const ModelView& m, const EnvView<S>& e, i
 }
 
 // gap = distance - margin; contact point (1 - w) p1 + w p2
-template <class S>
+template <Colliders has, class S>
 STICTION_FN void narrow_phase(const ModelView& m, EnvView<S>& e, int pair) {
   using W = Wide<S>;
   const int g1 = m.pair_geom1[pair], g2 = m.pair_geom2[pair];
   const PairBodies b = pair_bodies(m, pair);
   const Vec3<W> origin1 = tree_origin(m, e, b.body1), origin2 = tree_origin(m, e, b.body2);
-  collide_shapes<W>(static_cast<GeomType>(m.geom_type[g1]), static_cast<GeomType>(m.geom_type[g2]),
-                    placed_shape(m, e, g1), placed_shape(m, e, g2),
-                    widen_mask<S>(e.pair_near[pair] > S(0.5)), [&](int k, const Witness<W>& w) {
-                      const int slot = m.pair_slotadr[pair] + k;
-                      const Vec3<W> point = w.point1 + e.pair_weight[pair] * (w.point2 - w.point1);
-                      e.cand_gap[slot] = narrow<S>(w.distance - e.pair_margin[pair]);
-                      store3(e.cand_normal, slot, narrow3<S>(w.normal));
-                      store3(e.cand_r1, slot, narrow3<S>(point - origin1));
-                      store3(e.cand_r2, slot, narrow3<S>(point - origin2));
-                    });
+  collide_shapes<W, has>(
+      static_cast<GeomType>(m.geom_type[g1]), static_cast<GeomType>(m.geom_type[g2]),
+      placed_shape(m, e, g1), placed_shape(m, e, g2), widen_mask<S>(e.pair_near[pair] > S(0.5)),
+      [&](int k, const Witness<W>& w) {
+        const int slot = m.pair_slotadr[pair] + k;
+        const Vec3<W> point = w.point1 + e.pair_weight[pair] * (w.point2 - w.point1);
+        e.cand_gap[slot] = narrow<S>(w.distance - e.pair_margin[pair]);
+        store3(e.cand_normal, slot, narrow3<S>(w.normal));
+        store3(e.cand_r1, slot, narrow3<S>(point - origin1));
+        store3(e.cand_r2, slot, narrow3<S>(point - origin2));
+      });
 }
 
 STICTION_PHYSICS_END

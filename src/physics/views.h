@@ -23,6 +23,14 @@ struct SizesView {
 
 inline constexpr int kLagged = 0, kSimilar = 1, kSap = 2;  // ContactModel
 
+// What a model's pairs ask of the narrow phase, each with those before it: round shapes and planes,
+// a box against round shapes, boxes against boxes. A kernel with fewer colliders takes fewer registers.
+enum class Colliders : int { round, box, boxes };
+constexpr Colliders colliders_of(GeomType type1, GeomType type2) {
+  if (type2 != GeomType::box || type1 == GeomType::plane) return Colliders::round;
+  return type1 == GeomType::box ? Colliders::boxes : Colliders::box;
+}
+
 // What the options say, resolved; see stiction/options.h.
 struct OptionsView {
   double timestep;            // δt, s
@@ -77,6 +85,7 @@ struct ModelView : SizesView {
   const int *pair_geom;       // (npairgeom)  geoms that occur in pairs
   int nhullgeom;
   const int *hull_geom;       // (nhullgeom)  geoms in pairs without a plane
+  Colliders colliders;        // of all pairs
 
   const int *site_bodyid, *site_type;
   const int *actuator_trntype, *actuator_trnid, *actuator_ctrllimited, *actuator_forcelimited;

@@ -22,6 +22,7 @@ FLAGS = ["-std=c++20", "-arch=sm_90", "--extended-lambda", "--expt-relaxed-const
          "-iquote,src,-iquote,."]
 PHYSICS, TASKS = "cuda/kernels.cu", "cuda/episodes.cu"
 KERNELS = ("dynamics", "collide", "solve", "move", "refresh", "solve_begin", "solve_next")
+COLLIDERS = ("round", "box", "boxes")
 WIDE_IN_SOLVE = {"ld.param.f64", "cvt.rn.f32.f64"}
 
 
@@ -29,8 +30,12 @@ def kernel_of(symbol: str) -> str | None:
     """Name of the kernel that a mangled symbol instantiates."""
     if task := re.search(r"task_kernelI\w*?4envs(\d+)(\w+)", symbol):
         return f"task {task[2][:int(task[1])]}"
-    group = re.search(r"(thread|warp|block)_per_env\w*?KernelE(\d)E", symbol)
-    return f"{KERNELS[int(group[2])]} by a {group[1]}" if group else None
+    group = re.search(r"(thread|warp|block)_per_env\w*?KernelE(\d)E(?:LNS\w*?CollidersE(\d)E)?", symbol)
+    if not group:
+        return None
+    kernel = KERNELS[int(group[2])]
+    shapes = f" {COLLIDERS[int(group[3])]}" if kernel == "collide" else ""
+    return f"{kernel}{shapes} by a {group[1]}"
 
 
 def compile_to(compiler: list[str], source: str, what: str, *flags: str) -> tuple[str, str]:

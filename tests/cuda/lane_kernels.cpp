@@ -13,14 +13,28 @@ namespace {
 using cuda::Kernel;
 using View = physics::EnvView<float>;
 
+// With the colliders that the model needs, and no others.
+template <class Team>
+void run_collide(const Team& team, const physics::ModelView& m, const cuda::Launch& l, int env,
+                 const cuda::Arena& arena, std::byte* share, View& e) {
+  using physics::Colliders;
+  const auto run = [&]<Colliders has>() {
+    physics::run_kernel<Kernel::collide, has>(team, m, l, env, arena, share, e);
+  };
+  switch (m.colliders) {
+    case Colliders::round: return run.template operator()<Colliders::round>();
+    case Colliders::box: return run.template operator()<Colliders::box>();
+    case Colliders::boxes: return run.template operator()<Colliders::boxes>();
+  }
+}
+
 template <class Team>
 void run_on(const Team& team, Kernel kernel, const physics::ModelView& m, const cuda::Launch& l,
             int env, const cuda::Arena& arena, std::byte* share, View& e) {
   switch (kernel) {
     case Kernel::dynamics:
       return physics::run_kernel<Kernel::dynamics>(team, m, l, env, arena, share, e);
-    case Kernel::collide:
-      return physics::run_kernel<Kernel::collide>(team, m, l, env, arena, share, e);
+    case Kernel::collide: return run_collide(team, m, l, env, arena, share, e);
     case Kernel::solve: return physics::run_kernel<Kernel::solve>(team, m, l, env, arena, share, e);
     case Kernel::move: return physics::run_kernel<Kernel::move>(team, m, l, env, arena, share, e);
     case Kernel::refresh:

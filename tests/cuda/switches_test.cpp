@@ -24,7 +24,7 @@ TEST(Switches, AreWhatTheKernelsWereTunedForUnlessTheEnvironmentSaysOtherwise) {
   EXPECT_TRUE(s.graphs);
   EXPECT_FALSE(s.times);
   EXPECT_EQ(s.arena_percent, 75);
-  EXPECT_EQ(s.collide_blocks, kCollideBlocks);
+  EXPECT_EQ(s.collide_blocks, 0);
 
   const Switch arena("STICTION_CUDA_ARENA", "40"), blocks("STICTION_CUDA_COLLIDE_BLOCKS", "2");
   const Switch graphs("STICTION_CUDA_GRAPHS", "0"), empty("STICTION_CUDA_TIMES", "");

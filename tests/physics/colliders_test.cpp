@@ -43,12 +43,21 @@ Vec3 get(const physics::Vec3<W>& v, int lane) {
   return {physics::get_lane(v.x, lane), physics::get_lane(v.y, lane), physics::get_lane(v.z, lane)};
 }
 
+// With no more colliders than the pair needs.
 template <class W>
 std::array<physics::Witness<W>, 8> run(GeomType a, GeomType b, const physics::Shape<W>& s,
                                        const physics::Shape<W>& t) {
   std::array<physics::Witness<W>, 8> out;
-  physics::collide_shapes<W>(a, b, s, t, s.size.x == s.size.x,
-                             [&](int k, const physics::Witness<W>& w) { out[at(k)] = w; });
+  using physics::Colliders;
+  const auto collide = [&]<Colliders has>() {
+    physics::collide_shapes<W, has>(a, b, s, t, s.size.x == s.size.x,
+                                    [&](int k, const physics::Witness<W>& w) { out[at(k)] = w; });
+  };
+  switch (physics::colliders_of(a, b)) {
+    case Colliders::round: collide.template operator()<Colliders::round>(); break;
+    case Colliders::box: collide.template operator()<Colliders::box>(); break;
+    case Colliders::boxes: collide.template operator()<Colliders::boxes>(); break;
+  }
   return out;
 }
 
