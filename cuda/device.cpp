@@ -53,6 +53,11 @@ bool is_default(std::uintptr_t stream) {
   return stream == 0 || reinterpret_cast<cudaStream_t>(stream) == cudaStreamLegacy;
 }
 
+// The default one has two names.
+bool same_stream(std::uintptr_t a, std::uintptr_t b) {
+  return a == b || (is_default(a) && is_default(b));
+}
+
 }  // namespace
 
 CudaDevice::CudaDevice(const DeviceSpec& spec, int number)
@@ -363,7 +368,7 @@ void CudaDevice::set_stream(std::uintptr_t stream) {
 }
 
 void CudaDevice::release_to(std::uintptr_t other) {
-  if (other == stream()) return;
+  if (same_stream(other, stream())) return;
   const OnDevice here(number_);
   if (is_default(other) && capturing()) return;
   check_here(cudaEventRecord(order_.get(), stream_), ": recording an event");
@@ -372,7 +377,7 @@ void CudaDevice::release_to(std::uintptr_t other) {
 }
 
 void CudaDevice::wait_for(std::uintptr_t other) {
-  if (other == stream()) return;
+  if (same_stream(other, stream())) return;
   const OnDevice here(number_);
   if (is_default(other) && capturing()) return;
   check_here(cudaEventRecord(order_.get(), reinterpret_cast<cudaStream_t>(other)),
