@@ -53,6 +53,11 @@ bool is_default(std::uintptr_t stream) {
   return stream == 0 || reinterpret_cast<cudaStream_t>(stream) == cudaStreamLegacy;
 }
 
+// The default one has two names.
+bool same_stream(std::uintptr_t a, std::uintptr_t b) {
+  return a == b || (is_default(a) && is_default(b));
+}
+
 }  // namespace
 
 CudaDevice::CudaDevice(const DeviceSpec& spec, int number)
@@ -289,6 +294,7 @@ Executable CudaDevice::captured(const std::function<void(cudaStream_t)>& work) {
     work(capture_.get());
   } catch (...) {
     if (cudaStreamEndCapture(capture_.get(), &graph) == cudaSuccess) Graph{graph};
+    (void)cudaGetLastError();  // else the next launch says it
     throw;
   }
   check_here(cudaStreamEndCapture(capture_.get(), &graph), ": capturing a step");
@@ -298,10 +304,17 @@ Executable CudaDevice::captured(const std::function<void(cudaStream_t)>& work) {
   return Executable(executable);
 }
 
-bool CudaDevice::capturing() const {
+bool CudaDevice::capturing(std::uintptr_t stream) const {
+  if (is_default(stream)) return false;
   cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
-  check_here(cudaStreamIsCapturing(stream_, &status), ": asking for a capture");
+  check_here(cudaStreamIsCapturing(reinterpret_cast<cudaStream_t>(stream), &status),
+             ": asking for a capture");
   return status != cudaStreamCaptureStatusNone;
+}
+
+void CudaDevice::refuse_capture(const char* what) const {
+  if (capturing())
+    throw ArgumentError(name() + ": a graph can't capture " + what + ", they are the host's");
 }
 
 cudaGraphExec_t CudaDevice::graph(int steps) {
@@ -347,24 +360,26 @@ void CudaDevice::take_counts(SolverCounts& c) {
   for (int i = 0; i < bins; ++i) c.iteration_histogram[at(i)] += sums[at(kCounters + i)];
 }
 
+// A stream that captures can't wait for what no graph has; what its graph follows, the caller says.
 void CudaDevice::set_stream(std::uintptr_t stream) {
-  release_to(stream);
+  const OnDevice here(number_);
+  if (capturing() || !capturing(stream)) release_to(stream);
   stream_ = reinterpret_cast<cudaStream_t>(stream);
 }
 
 void CudaDevice::release_to(std::uintptr_t other) {
-  if (other == stream()) return;
+  if (same_stream(other, stream())) return;
   const OnDevice here(number_);
-  if (is_default(other) && !is_default(stream()) && capturing()) return;
+  if (is_default(other) && capturing()) return;
   check_here(cudaEventRecord(order_.get(), stream_), ": recording an event");
   check_here(cudaStreamWaitEvent(reinterpret_cast<cudaStream_t>(other), order_.get(), 0),
              ": making a stream wait");
 }
 
 void CudaDevice::wait_for(std::uintptr_t other) {
-  if (other == stream()) return;
+  if (same_stream(other, stream())) return;
   const OnDevice here(number_);
-  if (is_default(other) && !is_default(stream()) && capturing()) return;
+  if (is_default(other) && capturing()) return;
   check_here(cudaEventRecord(order_.get(), reinterpret_cast<cudaStream_t>(other)),
              ": recording an event of another stream; is it a stream of this device?");
   check_here(cudaStreamWaitEvent(stream_, order_.get(), 0), ": waiting for another stream");

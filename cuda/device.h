@@ -60,7 +60,7 @@ class CudaDevice final : public Device {
   Executable captured(const std::function<void(cudaStream_t)>& work);
   bool uses_graphs() const { return switches_.graphs && cusolver_ == nullptr; }
   // The caller captures a graph of its own on the stream: graphs can't be launched into it.
-  bool capturing() const;
+  bool capturing() const { return capturing(stream()); }
   const physics::ModelView& model() const { return model_; }
   int model_version() const {
     return model_version_;
@@ -77,6 +77,10 @@ class CudaDevice final : public Device {
   T* place_of(std::size_t begin) const {
     return reinterpret_cast<T*>(place(begin));
   }
+  bool capturing(std::uintptr_t stream) const;
+  // Throws ArgumentError where the caller captures: a replay would read memory of the host that has
+  // other numbers by then, and nobody may wait for an event of a capture.
+  void refuse_capture(const char* what) const;
   void upload_tables();
   void upload(std::byte* to, const void* from, std::size_t bytes);
   const int* upload_ids(const int* ids, int n);

@@ -19,6 +19,7 @@ constexpr std::size_t at(int i) {
 // What one call needs several times is sent once.
 const int* CudaDevice::upload_ids(const int* ids, int n) {
   if (ids == nullptr) return nullptr;
+  refuse_capture("indices");
   const std::size_t bytes = at(n) * sizeof(int);
   if (n == ids_sent_ && std::memcmp(ids_.get(), ids, bytes) == 0)
     return place_of<const int>(layout_.ids);
@@ -98,6 +99,7 @@ void CudaDevice::fetch(std::span<const RowCopy> rows, const int* ids, int n) {
 
 void CudaDevice::send(std::span<const RowCopy> rows, const int* ids, int n) {
   const OnDevice here(number_);
+  refuse_capture("rows");
   const int* const list = upload_ids(ids, n);
   in_chunks(rows, n, [&](const Transfers& t, int first, int count, std::size_t bytes) {
     check_here(cudaEventSynchronize(staging_done_.get()), ": waiting for a transfer");

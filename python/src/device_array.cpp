@@ -106,7 +106,8 @@ std::optional<Lent> lend_dlpack(const DeviceArray& a, const nb::object& value) {
   if (!fits)
     refuse_value(a, (nb::hasattr(value, "dtype") ? text(value.attr("dtype")) : "an array") +
                         " of shape " + text(nb::object(value.attr("shape"))));
-  return Lent{const_cast<void*>(given.data()), nb::cast(given)};
+  // a reference: it came as a capsule, so nanobind has no owner to name and would copy
+  return Lent{const_cast<void*>(given.data()), nb::cast(given, nb::rv_policy::reference)};
 }
 
 std::optional<Lent> lend_cuda_array(const DeviceArray& a, const nb::object& value) {

@@ -92,6 +92,8 @@ void init(BoundEnv* self, const std::string& id, int num_envs, std::optional<int
   o.engine = options.value_or(Options{});
   o.device = device;
   o.stream = parse_stream(stream);
+  if (o.engine.linear_solver == LinearSolver::cusolver)
+    nb::module_::import_("stiction.cusolver").attr("tell_engine")();
   for (const auto& [name, value] : task_options) {
     const std::string n = nb::cast<std::string>(name);
     o.task.emplace(n, parse_option(n, value));

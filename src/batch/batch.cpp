@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
+#include <new>
 #include <sstream>
 
 #include "batch/impl.h"
@@ -140,7 +141,13 @@ Batch::Impl::Impl(ModelPtr m, const BatchOptions& o)
     if (type == JointType::free) quaternions.push_back(model->jnt_qposadr[at(j)] + 3);
     if (type == JointType::ball) quaternions.push_back(model->jnt_qposadr[at(j)]);
   }
-  allocate();
+  try {
+    allocate();
+  } catch (const std::bad_alloc&) {  // the copies of a device's rows: addresses, no memory yet
+    throw ArgumentError("a batch of " + std::to_string(o.num_envs) + " environments needs " +
+                        std::to_string((memory.total + memory.mirror) / 1000000) +
+                        " MB of addresses of the host; reduce num_envs");
+  }
   if (o.device != "cpu") {
     memory.device = device_bytes({host, options, given});
     device = make_device({host, options, given, reference_row});

@@ -70,19 +70,21 @@ DeviceLayout::DeviceLayout(const DeviceSpec& spec, bool (*unused)(Field), bool s
   field_rows = take(at(kFields) * 2 * sizeof(void*));
   tables = take(at(kFields) * sizeof(void*));
   ids = take(2 * n * sizeof(int));
+  // from here on copies of environments write (device_rows.cpp); the addresses are made once
+  const bool rounds_by_library = spec.options.linear_solver == LinearSolver::cusolver;
+  if (rounds_by_library) addresses = take(2 * n * sizeof(void*));
   // the rows of one environment at least, and a word of each
   std::size_t all = 3 * sizeof(std::uint32_t);
   for (const std::size_t row : row_bytes) all += row;
   staging_bytes = std::max({kStaging, rounded(all, kAlign), n * sizeof(std::uint32_t)});
   staging = take(staging_bytes);
 
-  if (spec.options.linear_solver == LinearSolver::cusolver) {
+  if (rounds_by_library) {
     const std::size_t nv = at(spec.host.view().nv);
     rounds = take(n * kRoundBytes);
     matrices = take(n * nv * nv * sizeof(float));
     vectors = take(n * nv * sizeof(float));
     info = take(n * sizeof(std::int32_t));
-    addresses = take(2 * n * sizeof(void*));
     waiting = take(2 * sizeof(std::int32_t));
   }
 

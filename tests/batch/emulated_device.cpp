@@ -30,6 +30,9 @@ constexpr std::size_t at(Field f) {
   return static_cast<std::size_t>(f);
 }
 
+// What the protocols of arrays say of a card is said of it.
+constexpr const char* kLikeCuda = "cuda_emulated";
+
 class EmulatedDevice final : public Device {
  public:
   EmulatedDevice(const DeviceSpec& spec, Lanes lanes)
@@ -64,7 +67,9 @@ class EmulatedDevice final : public Device {
     model_changed();
   }
 
-  std::string name() const override { return "emulated"; }
+  std::string name() const override {
+    return spec_.given.device == kLikeCuda ? kLikeCuda : "emulated";
+  }
   std::string description() const override { return "lanes on the host"; }
   std::size_t bytes() const override { return layout_.bytes + model_bytes_; }
   int number() const override { return 0; }
@@ -284,7 +289,7 @@ void register_emulated_device() {
     });
   };
   add("emulated", Lanes::one), add("emulated_warp", Lanes::warp);
-  add("emulated_block", Lanes::block);
+  add("emulated_block", Lanes::block), add(kLikeCuda, Lanes::one);
 }
 
 }  // namespace stiction::test

@@ -4,7 +4,8 @@
 
 namespace stiction::test {
 
-// Makes device = "emulated", "emulated_warp" and "emulated_block" known. A batch on it steps as a batch on a card does; what the batch's
+// Makes device = "emulated", "emulated_warp" and "emulated_block" known, and "cuda_emulated" whose
+// arrays call themselves a card's. A batch on it steps as a batch on a card does; what the batch's
 // code on the host forgets to fetch or send shows, for none of it is in the batch's own rows.
 void register_emulated_device();
 // Fields and books whose rows came to the host, or went to the device, since the program began.

@@ -1,6 +1,7 @@
 // The solve in rounds beside the solve in one piece: the same text around another factorization.
 #include <gmock/gmock.h>
 
+#include "batch/device.h"
 #include "batch/emulated_device.h"
 #include "batch/scenes.h"
 
@@ -118,6 +119,17 @@ TEST(RoundsOfOne, MemoryIsKnownBeforehand) {
   o.options.linear_solver = LinearSolver::cusolver;
   const std::size_t nv = static_cast<std::size_t>(m->nv);
   EXPECT_GE(batch_memory(*m, o).device, before + 10 * (nv * nv + nv) * sizeof(float));
+}
+
+// They are written once, and copies of environments write from the staging memory to the end.
+TEST(RoundsOfOne, CopiesKeepAwayFromTheAddresses) {
+  BatchOptions o = batch_options(4096);
+  o.device = "cuda", o.options.linear_solver = LinearSolver::cusolver;
+  const ModelPtr m = crawler();
+  o.options.timestep = m->timestep;
+  const cpu::HostModel host(*m, o.options, true);
+  const DeviceLayout layout({host, o.options, o});
+  EXPECT_LE(layout.addresses + 2 * sizeof(void*) * 4096, layout.staging);
 }
 
 #ifdef STICTION_CUDA

@@ -115,6 +115,51 @@ def test_memory_of_a_card_is_refused():
             lambda: there.ctrl.__setitem__(slice(None), value))
 
 
+class OfTheCard:
+    """Memory that says it is a card's: no one looks."""
+
+    shape, dtype = (6, 12), np.float32
+
+    def __init__(self, numbers, streams):
+        self.numbers, self.streams = numbers, streams
+
+    def __dlpack_device__(self):
+        return (2, 0)
+
+    def __dlpack__(self, *, stream):
+        self.streams.append(stream)
+        return self.numbers.__dlpack__()
+
+
+def test_memory_of_the_card_is_taken():
+    model = stiction.Model.from_file(MODELS / "go2.xml")
+    batch = stiction.Batch(model, num_envs=6, device="cuda_emulated")
+    numbers, streams = np.full((6, 12), 0.25, np.float32), []
+    held = sys.getrefcount(numbers)
+    batch.ctrl[:] = OfTheCard(numbers, streams)
+    assert (batch.ctrl.numpy() == 0.25).all() and sys.getrefcount(numbers) == held
+    batch.stream = 9
+    numbers[:] = 0.5
+    batch.ctrl[:] = OfTheCard(numbers, streams)
+    assert (batch.ctrl.numpy() == 0.5).all() and streams == [1, 9]
+    for wrong in (numbers[:3], numbers.astype(np.float64), numbers.T):
+        assert "contiguous" in refused(
+            lambda wrong=wrong: batch.ctrl.__setitem__(slice(None), OfTheCard(wrong, streams)))
+
+    given = np.full((6, 12), -0.5, np.float32)
+
+    class ByInterface:
+        __cuda_array_interface__ = {"shape": (6, 12), "typestr": "<f4", "version": 3, "stream": 1,
+                                    "data": (given.ctypes.data, False)}
+
+    batch.ctrl[:] = ByInterface()
+    assert (batch.ctrl.numpy() == -0.5).all()
+    assert batch.ctrl.__cuda_array_interface__["stream"] == 9
+    assert batch.ctrl.__dlpack_device__() == (2, 0)
+    assert "dltensor_versioned" in repr(batch.ctrl.__dlpack__(stream=1, max_version=(1, 0)))
+    assert "stream = 0" in refused(lambda: batch.ctrl.__dlpack__(stream=0))
+
+
 def test_states_parameters_and_files(path):
     there, here = pair()
     qpos = here.qpos + 0

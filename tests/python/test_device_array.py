@@ -19,7 +19,7 @@ def test_arrays_of_the_emulated_device(tmp_path):
         [sys.executable, HERE / "emulated_batch.py", tmp_path / "batch"],
         env={**os.environ, "PYTHONPATH": str(emulated)}, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
-    assert done.stdout == "7 passed\n"
+    assert done.stdout == "8 passed\n"
 
 
 def test_episodes_of_the_emulated_device():
@@ -119,6 +119,29 @@ def test_a_step_can_be_captured(card):
             same.step(actions)
     torch.cuda.synchronize()
     np.testing.assert_array_equal(env.obs.numpy(), same.obs.numpy())
+
+
+@pytest.mark.gpu
+def test_tensors_are_captured_on_the_stream_that_torch_chooses(card):
+    torch = pytest.importorskip("torch")
+    from stiction.arrays import on_tensors
+
+    env, same = (on_tensors(stiction.Env("HalfCheetah-v5", 16, device=card)) for _ in range(2))
+    actions = torch.zeros(16, 6, device="cuda")
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        env.step(actions)
+        env.step(actions)
+        with pytest.raises(stiction.ArgumentError, match="can't capture"):
+            env.batch.inner.reset([3])
+    for k in range(3):
+        actions.fill_(0.1 * k)
+        graph.replay()
+        for _ in range(2):
+            same.step(actions)
+    torch.testing.assert_close(env.obs, same.obs, rtol=0, atol=0)
+    env.reset([3]), same.reset([3])
+    torch.testing.assert_close(env.obs, same.obs, rtol=0, atol=0)
 
 
 @pytest.mark.gpu
