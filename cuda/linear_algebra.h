@@ -153,10 +153,12 @@ template <class Group, class S>
 STICTION_FN void multiply_A(const LaneTeam<Group>& team, const ModelView& m, const EnvView<S>& e,
                             const S* x, S* out) {
   team.for_each(m.nv, [&](int i) {
-    const S* const a = e.A + tri(i, 0);
+    // one loop over both halves: lanes would do two one after the other
     S sum = S(0.0);
-    for (int j = 0; j <= i; ++j) sum = sum + a[j] * x[j];
-    for (int j = i + 1; j < m.nv; ++j) sum = sum + e.A[tri(j, i)] * x[j];
+    for (int j = 0, k = tri(i, 0); j < m.nv; ++j) {
+      sum = sum + e.A[k] * x[j];
+      k += j < i ? 1 : j + 1;
+    }
     out[i] = sum;
   });
 }
