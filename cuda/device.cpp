@@ -31,8 +31,9 @@ Switches switches_for(const DeviceSpec& spec) {
   // a library's rounds are a warp's
   const bool rounds = spec.options.linear_solver == LinearSolver::cusolver;
   if (rounds && s.group == Group::chosen) s.group = Group::warp;
-  if (!has_collide_blocks(spec.host.view(), s.collide_blocks))
+  if (!has_blocks(spec.host.view(), s))
     throw ArgumentError("STICTION_CUDA_COLLIDE_BLOCKS = " + std::to_string(s.collide_blocks) +
+                        ", STICTION_CUDA_SOLVE_BLOCKS = " + std::to_string(s.solve_blocks) +
                         ": not in this build, configure it with -D STICTION_CUDA_VARIANTS=ON");
   if (s.group == Group::thread && !fits_thread(spec.host.view()))
     throw ArgumentError(

@@ -101,7 +101,17 @@ ThreadFunction thread_function(Kernel k) {
   return nullptr;
 }
 
-// `blocks` 0: as many as it is tuned for. Null: not in this build.
+// `blocks` per multiprocessor, 0: as many as it is tuned for. Null: not in this build.
+KernelFunction solve_function(int blocks) {
+  switch (blocks) {
+    case 0: return physics::warp_per_env<Kernel::solve>;
+#ifdef STICTION_CUDA_VARIANTS
+    case 6: return physics::warp_per_env<Kernel::solve, Colliders::boxes, 6>;
+    case 8: return physics::warp_per_env<Kernel::solve, Colliders::boxes, 8>;
+#endif
+    default: return nullptr;
+  }
+}
 template <Colliders has>
 KernelFunction collide_of(int blocks) {
   switch (blocks) {
@@ -127,7 +137,7 @@ KernelFunction team_function(Kernel k, const ModelView& m, bool block, const Swi
     case Kernel::dynamics: return physics::warp_per_env<Kernel::dynamics>;
     case Kernel::collide: return collide_function(m.colliders, s.collide_blocks);
     case Kernel::solve:
-      return block ? physics::block_per_env<Kernel::solve> : physics::warp_per_env<Kernel::solve>;
+      return block ? physics::block_per_env<Kernel::solve> : solve_function(s.solve_blocks);
     case Kernel::move: return physics::warp_per_env<Kernel::move>;
     case Kernel::refresh: return physics::warp_per_env<Kernel::refresh>;
     case Kernel::solve_begin: return physics::warp_per_env<Kernel::solve_begin>;
@@ -163,13 +173,10 @@ cudaError_t plan_thread(const cudaDeviceProp& card, KernelPlan& p) {
   return cudaSuccess;
 }
 
-// The arena gets three quarters of the shared memory that the registers leave to each environment;
+// The arena gets its percentage of the shared memory that the registers leave to each environment;
 // the rest serves as L1 cache for the model and the rows.
-cudaError_t plan_kernel(Kernel kernel, const ModelView& m, const Switches& s, KernelPlan& p) {
-  int device = 0;
-  cudaDeviceProp card;
-  STICTION_TRY(cudaGetDevice(&device));
-  STICTION_TRY(cudaGetDeviceProperties(&card, device));
+cudaError_t plan_kernel(Kernel kernel, const ModelView& m, const Switches& s,
+                        const cudaDeviceProp& card, KernelPlan& p) {
   p.lanes = lanes_of(kernel, m, s.group);
   const void* const function = p.function = function_of(kernel, m, p.lanes, s);
   cudaFuncAttributes attributes;
@@ -196,7 +203,7 @@ cudaError_t plan_kernel(Kernel kernel, const ModelView& m, const Switches& s, Ke
   const int share = std::clamp(room, 0, most_bytes(all, m)) / kArenaAlignment * kArenaAlignment;
   p.arena = make_arena(kernel, m, share);
   p.shared_bytes = envs * (physics::kViewBytes + share);
-  // never less than another batch asked for
+  // here and below never less than another batch asked for
   STICTION_TRY(
       cudaFuncSetAttribute(function, cudaFuncAttributeMaxDynamicSharedMemorySize,
                            std::max(attributes.maxDynamicSharedSizeBytes, p.shared_bytes)));
@@ -205,6 +212,12 @@ cudaError_t plan_kernel(Kernel kernel, const ModelView& m, const Switches& s, Ke
   p.envs_per_sm = envs * blocks;
   p.occupancy = static_cast<double>(blocks * p.threads_per_block) /
                 static_cast<double>(card.maxThreadsPerMultiProcessor);
+  const auto used =
+      static_cast<std::size_t>(blocks) * (static_cast<std::size_t>(p.shared_bytes) + fixed);
+  const int percent = static_cast<int>(100 * used / card.sharedMemPerMultiprocessor) + 1;
+  STICTION_TRY(
+      cudaFuncSetAttribute(function, cudaFuncAttributePreferredSharedMemoryCarveout,
+                           std::max(attributes.preferredShmemCarveout, std::min(percent, 100))));
   return cudaSuccess;
 }
 
@@ -233,15 +246,20 @@ const char* kernel_name(Kernel k) {
   return kNames[static_cast<int>(k)];
 }
 
-bool has_collide_blocks(const ModelView& m, int blocks) {
-  return collide_function(m.colliders, blocks) != nullptr;
+bool has_blocks(const ModelView& m, const Switches& s) {
+  return collide_function(m.colliders, s.collide_blocks) != nullptr &&
+         solve_function(s.solve_blocks) != nullptr;
 }
 
 cudaError_t make_plan(const ModelView& m, const Switches& switches, Plan& plan) {
+  int device = 0;
+  cudaDeviceProp card;
+  STICTION_TRY(cudaGetDevice(&device));
+  STICTION_TRY(cudaGetDeviceProperties(&card, device));
   for (int k = 0; k < kKernels; ++k) {
     plan.kernel[k] = {};
     if (!has_kernel(m, static_cast<Kernel>(k))) continue;
-    STICTION_TRY(plan_kernel(static_cast<Kernel>(k), m, switches, plan.kernel[k]));
+    STICTION_TRY(plan_kernel(static_cast<Kernel>(k), m, switches, card, plan.kernel[k]));
   }
   return cudaSuccess;
 }

@@ -31,8 +31,8 @@ struct Plan {
   const KernelPlan& operator[](Kernel k) const { return kernel[static_cast<int>(k)]; }
 };
 
-// Whether this build has the model's `collide` for so many blocks per multiprocessor; 0: it has.
-bool has_collide_blocks(const physics::ModelView& model, int blocks);
+// Whether this build has kernels for the model with so many blocks per multiprocessor; 0: it has.
+bool has_blocks(const physics::ModelView& model, const Switches& switches);
 
 // For the current device. Pointers of the model are not read, only its sizes. A thread only where
 // fits_thread (launch.h); a block serves `solve`, with a warp for the rest.

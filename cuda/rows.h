@@ -8,6 +8,7 @@
 #include <cstdint>
 
 #include "batch/device.h"
+#include "cpu/layout.h"
 #include "cuda/books.h"
 #include "cuda/launch.h"
 
@@ -134,7 +135,7 @@ struct Repeat {
     word = row[x.begin + i % x.words];
   }
 };
-// NaN where this step, or the refresh after it, computes the number anew.
+// kUnwritten where this step, or the refresh after it, computes the number anew.
 struct Spoil {
   Launch l;
   bool decided;  // a step has begun and said whose outputs are stored
@@ -142,7 +143,7 @@ struct Spoil {
     const bool chosen = l.chosen == nullptr || l.chosen[env] != 0;
     const bool stored =
         decided ? l.books.store[env] != 0 : chosen && (l.store_frozen || !is_frozen(l.books, env));
-    if (stored) word = ~std::uint32_t{0};
+    if (stored) word = cpu::kUnwritten;
   }
 };
 

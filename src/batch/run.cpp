@@ -147,12 +147,12 @@ void Batch::Impl::store(Workspace& w, const int* env, const bool* chosen, bool s
     if (bad[lane] && chosen[lane] && !frozen(env[lane])) note(env[lane], Status::bad_state);
 }
 
-// Fills with NaN what a step must not read: all but state, inputs, parameters.
+// Fills with kUnwritten what a step must not read: all but state, inputs, parameters.
 void Batch::Impl::spoil(Workspace& w, bool outputs) {
   for_fields(host.specs(), {FieldKind::output, FieldKind::scratch},
              [&](Field f, const FieldSpec& s) {
                if (f != Field::active && (outputs || s.kind == FieldKind::scratch))
-                 std::memset(w.fields[at(f)], 0xff, block_bytes(s));
+                 cpu::spoil(w.fields[at(f)], block_bytes(s));
              });
 }
 

@@ -10,6 +10,7 @@
 #include "batch/device.h"
 #include "batch/emulated_episodes.h"
 #include "cpu/buffer.h"
+#include "cpu/layout.h"
 #include "cuda/lane_kernels.h"
 #include "cuda/rounds.h"
 #include "cuda/rows.h"
@@ -50,7 +51,7 @@ class EmulatedDevice final : public Device {
         kernels_(lanes) {
     stream_ = spec.given.stream;
     if (spec.given.num_envs > kMost) throw ArgumentError("device = 'emulated': too many");
-    std::memset(at_byte(0), 0xff, layout_.bytes);  // NaN: nothing is there but what was sent
+    cpu::spoil(at_byte(0), layout_.bytes);  // nothing is there but what was sent
     std::memset(at_byte(layout_.counters), 0, at(n_) * layout_.counter_bytes);
     write_reference_rows(spec, layout_, at_byte(layout_.reference_begin));
     fields_ = reinterpret_cast<cuda::FieldRows*>(at_byte(layout_.field_rows));
@@ -239,7 +240,7 @@ class EmulatedDevice final : public Device {
   void launch(Kernel kernel, const cuda::Launch& l) const {
     const cuda::Arena& arena = arenas_[static_cast<std::size_t>(kernel)];
     for_envs(l, [&](int env) {
-      std::memset(share_.data(), 0xff, at(share_bytes_));  // what the last environment left is gone
+      cpu::spoil(share_.data(), at(share_bytes_));  // what the last environment left is gone
       kernels_.run(kernel, model_, l, env, arena, share_.data());
     });
   }

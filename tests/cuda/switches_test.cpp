@@ -23,16 +23,19 @@ TEST(Switches, AreWhatTheKernelsWereTunedForUnlessTheEnvironmentSaysOtherwise) {
   const Switches s = read_switches();
   EXPECT_TRUE(s.graphs);
   EXPECT_FALSE(s.times);
-  EXPECT_EQ(s.arena_percent, 75);
+  EXPECT_EQ(s.arena_percent, kArenaPercent);
   EXPECT_EQ(s.collide_blocks, 0);
+  EXPECT_EQ(s.solve_blocks, 0);
 
-  const Switch arena("STICTION_CUDA_ARENA", "40"), blocks("STICTION_CUDA_COLLIDE_BLOCKS", "2");
+  const Switch arena("STICTION_CUDA_ARENA", "40"), blocks("STICTION_CUDA_COLLIDE_BLOCKS", "3"),
+      solve("STICTION_CUDA_SOLVE_BLOCKS", "6");
   const Switch graphs("STICTION_CUDA_GRAPHS", "0"), empty("STICTION_CUDA_TIMES", "");
   const Switches other = read_switches();
   EXPECT_FALSE(other.graphs);
   EXPECT_FALSE(other.times);
   EXPECT_EQ(other.arena_percent, 40);
-  EXPECT_EQ(other.collide_blocks, 2);
+  EXPECT_EQ(other.collide_blocks, 3);
+  EXPECT_EQ(other.solve_blocks, 6);
 }
 
 TEST(Switches, TimesNeedPlainLaunches) {
