@@ -5,7 +5,7 @@
 //                [--limit SECONDS] [--json FILE] [--linear-solver cholesky|cusolver] MODEL...
 //
 // All models at one number of environments come before the next number. The file is written after
-// every row; none begins after the limit. With STICTION_CUDA_TIMES=1 a row has the time of each
+// every row, one that fails has an "error"; none begins after the limit. With STICTION_CUDA_TIMES=1 a row has the time of each
 // kernel, and its speed is that of plain launches.
 #include <algorithm>
 #include <chrono>
@@ -13,6 +13,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
+#include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <numeric>
@@ -281,20 +282,38 @@ void print(const nlohmann::json& r) {
   std::fflush(stdout);
 }
 
-void run(const Settings& s) {
+// Whoever is stopped meanwhile leaves a whole file.
+void save(const nlohmann::json& rows, const std::string& file) {
+  if (file.empty()) return;
+  std::ofstream(file + ".new") << rows.dump(1) << '\n';
+  std::filesystem::rename(file + ".new", file);
+}
+
+// Whether all rows could be measured.
+bool run(const Settings& s) {
   const auto begin = Clock::now();
   nlohmann::json rows = nlohmann::json::array();
   std::printf("%-14s %7s %12s %9s %7s %6s %5s %8s %8s %8s\n", "model", "envs", "steps/s", "ms/step",
               "points", "iter", "p95", "capped", "residual", "hash");
+  bool all = true;
   std::vector<ModelPtr> models;
   for (const std::string& file : s.models) models.push_back(load_model(file));
   for (const int num_envs : s.envs)
     for (std::size_t i = 0; i < models.size(); ++i) {
-      if (std::chrono::duration<double>(Clock::now() - begin).count() > s.limit) return;
-      rows.push_back(measure(models[i], name_of(s.models[i]), num_envs, s));
-      print(rows.back());
-      if (!s.json.empty()) std::ofstream(s.json) << rows.dump(1) << '\n';
+      if (std::chrono::duration<double>(Clock::now() - begin).count() > s.limit) return all;
+      const std::string name = name_of(s.models[i]);
+      try {
+        rows.push_back(measure(models[i], name, num_envs, s));
+        print(rows.back());
+      } catch (const std::exception& e) {
+        all = false;
+        rows.push_back({{"model", name}, {"envs", num_envs}, {"error", e.what()}});
+        std::printf("%-14s %7d %s\n", name.c_str(), num_envs, e.what());
+        std::fflush(stdout);
+      }
+      save(rows, s.json);
     }
+  return all;
 }
 
 }  // namespace
@@ -302,7 +321,7 @@ void run(const Settings& s) {
 
 int main(int argc, char** argv) {
   try {
-    stiction::run(stiction::parse(argc, argv));
+    return stiction::run(stiction::parse(argc, argv)) ? 0 : 1;
   } catch (const std::exception& e) {
     std::fprintf(stderr, "bench_device: %s\n", e.what());
     return 1;

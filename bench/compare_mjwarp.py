@@ -296,7 +296,9 @@ def save(rows, facts, folder) -> None:
         writer = csv.DictWriter(file, rows[0], lineterminator="\n")
         writer.writeheader()
         writer.writerows(rows)
-    (folder / "mjwarp.json").write_text(json.dumps({**facts, "rows": rows}, indent=1) + "\n")
+    fresh = folder / "mjwarp.new"  # whoever is stopped meanwhile leaves a whole file
+    fresh.write_text(json.dumps({**facts, "rows": rows}, indent=1) + "\n")
+    fresh.replace(folder / "mjwarp.json")
 
 
 def show(rows, columns) -> None:
@@ -357,7 +359,8 @@ def main() -> None:
                     dt = GPU_TIMESTEPS.get(scene.name, model.timestep)
                     rooms[scene.name] = Room(scene, model, dt)
                     creep[scene.name] = dict.fromkeys(CREEPS, "failed")
-                    creep[scene.name] = creeps(scene, rooms[scene.name], a.device)
+                    if a.out != Path(os.devnull):
+                        creep[scene.name] = creeps(scene, rooms[scene.name], a.device)
                 row = compare(scene, num_envs, rooms[scene.name], a) | creep[scene.name]
             except Exception as e:  # the other robots are worth having
                 traceback.print_exc()

@@ -11,6 +11,10 @@ namespace stiction::cuda {
 
 // Throws Error: "<doing>: <what CUDA says>".
 void check(cudaError_t result, const std::string& doing);
+// A call that works makes no string: steps allocate nothing.
+inline void check(cudaError_t result, const char* doing) {
+  if (result != cudaSuccess) check(result, std::string(doing));
+}
 
 // "13.0" of 13000.
 std::string version_text(int version);

@@ -3,28 +3,31 @@
 #
 # usage: run.sh [FOLDER] [PART...]     results go to FOLDER; default: results, beside this file
 #
-# FOLDER/result.json and FOLDER/log.txt are complete after each part, and a part that passes its limit is
-# stopped. Without names all run in this order; seconds as estimated, and the limit:
+# FOLDER/result.json and FOLDER/log.txt are complete after each part; a part that passes its limit is
+# stopped, and what it has found by then is there. Without names all run in this order; seconds as
+# estimated, and the limit:
 #
 #   speed       80, 150  all robots with 8192 environments, one, 32768
-#   tests      100, 240  those that need a card
+#   tests       90, 240  those that need a card, a process for each
 #   times       20,  60  of each kernel, by events, graphs off
 #   compare    330, 560  with mujoco_warp, where $STICTION_MJWARP has the other bundle; its kernels are
 #                        compiled from the beginning on, beside the other parts
 #   sweep      150, 280  256 to 131072 environments
+#   python      30, 150  tensors of torch, where that machine's Python has it and the bundle its module
 #   groups      40, 150  a warp and a thread per environment, of small models
 #   switches    40, 150  share of fast memory, registers of `collide`
 #   cusolver    30, 150  its factorization against ours, where the library is
 #   ncu         60, 150  occupancy, issue slots, stalls; where there is ncu
-#   sanitizer  150, 300  memcheck, racecheck, synccheck; where there is compute-sanitizer
+#   sanitizer  180, 300  memcheck, racecheck (of a block, too), synccheck; where there is compute-sanitizer
 #
-# In calls of ten minutes: speed tests times | compare | sweep groups switches cusolver ncu | sanitizer.
+# In calls of ten minutes: speed tests times | compare | sweep python groups switches cusolver ncu |
+# sanitizer. Kernels that are compiled beside other parts disturb them a little: not so in calls of their own.
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 out=${1:-$here/results}
 [ $# -eq 0 ] || shift
 export STICTION_MJWARP="${STICTION_MJWARP:-$here/mjwarp}"
-parts=${*:-speed tests times compare sweep groups switches cusolver ncu sanitizer}
+parts=${*:-speed tests times compare sweep python groups switches cusolver ncu sanitizer}
 mkdir -p "$out" || exit 1
 out=$(cd "$out" && pwd)
 work=$(mktemp -d)
@@ -36,8 +39,9 @@ failed=0 begin=$(date +%s)
 
 device=none driver=none
 if command -v nvidia-smi >/dev/null 2>&1; then
-  device=$(nvidia-smi --query-gpu=name --format=csv,noheader | head -n 1)
-  driver=$(nvidia-smi --query-gpu=driver_version --format=csv,noheader | head -n 1)
+  of_card() { nvidia-smi --query-gpu="$1" --format=csv,noheader 2>&1 | head -n 1 | tr -d '"\\\t'; }
+  device=$(of_card name)
+  driver=$(of_card driver_version)
 fi
 echo "device $device, driver $driver"
 
@@ -54,12 +58,12 @@ write_result() {
       comma=,
     done <"$work/done"
     printf '\n}}\n'
-  } >"$out/result.json"
+  } >"$out/result.new" && mv "$out/result.new" "$out/result.json"
 }
 
 limit_of() {
   case $1 in
-    speed | switches | groups | cusolver | ncu) echo 150 ;;
+    speed | python | switches | groups | cusolver | ncu) echo 150 ;;
     tests) echo 240 ;;
     sweep) echo 280 ;;
     times) echo 60 ;;
@@ -80,7 +84,7 @@ for name in $parts; do
   echo "== $name, $((start - begin)) s after the start" | tee -a "$log"
   timeout -k 5 "$limit" "$here/parts.sh" "$name" "$work" >"$work/$name.log" 2>&1
   status=$?
-  cat "$work/$name.log" >>"$log"
+  head -c 1500000 "$work/$name.log" >>"$log"
   tail -n 40 "$work/$name.log"
   seconds=$(($(date +%s) - start))
   echo "$name $status $seconds" >>"$work/done"

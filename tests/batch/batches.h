@@ -4,7 +4,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <functional>
+#include <ostream>
 #include <random>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -76,6 +79,25 @@ inline void put(const ArrayView& v, int env, int i, double x) {
   else
     poke(v, k, static_cast<float>(x));
 }
+// All numbers of a view in one copy, and back: on a card a copy takes longer than the numbers.
+template <class T>
+std::vector<T> numbers(const ArrayView& v) {
+  std::vector<T> all(static_cast<std::size_t>(v.size()));
+  copy_memory(v.device, all.data(), v.data, all.size() * sizeof(T));
+  return all;
+}
+inline std::vector<double> reals(const ArrayView& v) {
+  if (v.dtype == DType::float64) return numbers<double>(v);
+  const std::vector<float> x = numbers<float>(v);
+  return {x.begin(), x.end()};
+}
+inline void put_reals(const ArrayView& v, const std::vector<double>& x) {
+  const std::vector<float> rounded(x.begin(), x.end());
+  if (v.dtype == DType::float64)
+    copy_memory(v.device, v.data, x.data(), x.size() * sizeof x[0]);
+  else
+    copy_memory(v.device, v.data, rounded.data(), rounded.size() * sizeof rounded[0]);
+}
 inline std::uint32_t status(Batch& b, int env) {
   return peek<std::uint32_t>(b.status(), env);
 }
@@ -98,20 +120,29 @@ inline void start(Batch& b, int env, int key) {
   for (int a = 0; a < b.model().nu; ++a) put(b.field("ctrl"), env, a, uniform(rng));
 }
 
-// The bytes of state and outputs of one environment.
-inline std::string bytes(Batch& b, int env) {
-  std::string all;
+// The bytes of state and outputs of one environment; a failed test names the fields that differ.
+struct Bytes {
+  std::string all, hashes;
+  bool operator==(const Bytes& o) const { return all == o.all; }
+  friend void PrintTo(const Bytes& b, std::ostream* out) { *out << b.hashes; }
+};
+inline Bytes bytes(Batch& b, int env) {
+  Bytes found;
+  std::ostringstream hashes;
   for (const FieldInfo& f : Batch::fields(b.model())) {
     if (f.kind != "state" && f.kind != "output") continue;
     const ArrayView v = b.field(f.name);
     const std::size_t n =
         static_cast<std::size_t>(v.size() / v.shape[0]) * (v.dtype == DType::float64 ? 8 : 4);
     if (n == 0) continue;
-    all.resize(all.size() + n);
-    copy_memory(v.device, all.data() + all.size() - n,
+    std::string row(n, '\0');
+    copy_memory(v.device, row.data(),
                 static_cast<const char*>(v.data) + n * static_cast<std::size_t>(env), n);
+    found.all += row;
+    hashes << f.name << ' ' << std::hex << std::hash<std::string>{}(row) % 0x10000 << ' ';
   }
-  return all;
+  found.hashes = hashes.str();
+  return found;
 }
 
 template <class F>

@@ -30,7 +30,7 @@ void expect_same(Batch& a, const std::vector<int>& places, Batch& b, const std::
 
 TEST_P(Determinism, TwoRunsGiveTheSameBits) {
   Batch a = make(up_to(40)), b = make(up_to(40));
-  const std::string before = bytes(a, 0);
+  const Bytes before = bytes(a, 0);
   for (int k = 0; k < calls_; ++k) {
     advance(a, 1), advance(b, 1);
     ASSERT_EQ(a.state_hash(), b.state_hash()) << k;
@@ -162,7 +162,7 @@ TEST_P(Determinism, RestoredTheMotionIsTheSame) {
     ASSERT_EQ(bytes(a, from), bytes(b, to)) << k;
     ASSERT_EQ(bytes(a, from), bytes(c, 4)) << k;
   }
-  const std::string later = bytes(a, from);
+  const Bytes later = bytes(a, from);
   a.set_state(std::span(&from, 1), saved);
   EXPECT_NE(bytes(a, from), later);
   a.step(lockstep);

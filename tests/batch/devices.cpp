@@ -36,6 +36,7 @@ std::string missing_device() {
 }
 
 void copy_memory(const std::string& where, void* to, const void* from, std::size_t bytes) {
+  if (bytes == 0) return;
 #ifdef STICTION_CUDA
   if (where.rfind("cuda", 0) == 0) {
     // after all that any stream was given

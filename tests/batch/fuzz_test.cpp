@@ -16,10 +16,11 @@ constexpr int kEnvs = 36;  // the odd ones are left alone
 void expect_finite(Batch& b, const std::string& when) {
   for (const FieldInfo& f : Batch::fields(b.model())) {
     if (f.kind != "state" && f.kind != "output") continue;
-    for (int env = 0; env < b.num_envs(); ++env)
-      for (int i = 0; i < f.rows * f.columns; ++i)
-        ASSERT_TRUE(std::isfinite(number(b, f.name, env, i)))
-            << when << ": " << f.name << " " << env << " " << i;
+    const std::vector<double> all = reals(b.field(f.name));
+    const std::size_t columns = all.size() / static_cast<std::size_t>(b.num_envs());
+    for (std::size_t k = 0; k < all.size(); ++k)
+      ASSERT_TRUE(std::isfinite(all[k]))
+          << when << ": " << f.name << " " << k / columns << " " << k % columns;
   }
 }
 void expect_same_odd(Batch& calm, Batch& wild, const std::string& when) {
@@ -39,9 +40,11 @@ class Fuzz : public EveryScene {
   // Some numbers of the even environments.
   void spoil(Batch& b, const char* field, double share) {
     const ArrayView v = b.field(field);
+    std::vector<double> all = reals(v);
     for (int env = 0; env < kEnvs; env += 2)
       for (int i = 0; i < v.size() / kEnvs; ++i)
-        if (often(share)) put(v, env, i, absurd());
+        if (often(share)) all[static_cast<std::size_t>(env * (v.size() / kEnvs) + i)] = absurd();
+    put_reals(v, all);
   }
 };
 STICTION_ON_EVERY_SCENE(Fuzz);
@@ -112,9 +115,11 @@ TEST_P(Fuzz, ExtremeParametersNeverGiveNaN) {
     for (const char* name : {"body_mass", "body_inertia", "pair_stiffness", "geom_friction"}) {
       calm.param(name);
       const ArrayView v = wild.param(name);
+      std::vector<double> all = reals(v);
       for (int env = 0; env < kEnvs; env += 2)
         for (int i = 0; i < v.size() / kEnvs; ++i)
-          if (often(0.3)) put(v, env, i, factor * number(wild, name, env, i));
+          if (often(0.3)) all[static_cast<std::size_t>(env * (v.size() / kEnvs) + i)] *= factor;
+      put_reals(v, all);
     }
     advance(calm, 3), advance(wild, 3);
     expect_finite(wild, "parameters");

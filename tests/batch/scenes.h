@@ -96,6 +96,10 @@ inline const std::vector<std::string>& scene_names() {
       "h1_feetonly", "panda",       "stack",       "pile", "pushed",       "cartpole", "branches"};
   return names;
 }
+inline const std::vector<std::string>& large_scenes() {
+  static const std::vector<std::string> names = {"trees66", "trees96", "trees130"};
+  return names;
+}
 // Loaded once.
 inline ModelPtr scene(const std::string& name) {
   static std::vector<std::pair<std::string, ModelPtr>> loaded;
@@ -124,30 +128,35 @@ inline ModelPtr scene(const std::string& name) {
   return m;
 }
 
-// A state and controls that depend on `key` alone, not on where the environment is: near the ground,
-// pushed in some direction.
-inline void scatter(Batch& b, int env, int key) {
+// Environment i gets a state and controls that depend on keys[i] alone, not on where it is: near the
+// ground, pushed in some direction.
+inline void scatter(Batch& b, const std::vector<int>& keys) {
   const Model& m = b.model();
-  std::mt19937 rng(static_cast<unsigned>(key) * 7919u + 1u);
-  std::uniform_real_distribution<double> uniform(-1, 1);
   BatchState s;
-  s.qpos =
-      m.nkey > 0 ? std::vector<double>(m.key_qpos.begin(), m.key_qpos.begin() + m.nq) : m.qpos0;
-  for (int j = 0; j < m.njnt; ++j) {
-    double* q = &s.qpos[at(m.jnt_qposadr[at(j)])];
-    if (m.jnt_type[at(j)] == JointType::free) {
-      for (int k = 0; k < 2; ++k) q[k] += 0.01 * uniform(rng);
-      q[2] += 0.005 * uniform(rng);
-    } else if (m.jnt_type[at(j)] != JointType::ball) {
-      q[0] += 0.02 * uniform(rng);
+  std::vector<double> ctrl, mocap = reals(b.field("mocap_pos"));
+  for (std::size_t env = 0; env < keys.size(); ++env) {
+    std::mt19937 rng(static_cast<unsigned>(keys[env]) * 7919u + 1u);
+    std::uniform_real_distribution<double> uniform(-1, 1);
+    std::vector<double> qpos =
+        m.nkey > 0 ? std::vector<double>(m.key_qpos.begin(), m.key_qpos.begin() + m.nq) : m.qpos0;
+    for (int j = 0; j < m.njnt; ++j) {
+      double* q = &qpos[at(m.jnt_qposadr[at(j)])];
+      if (m.jnt_type[at(j)] == JointType::free) {
+        for (int k = 0; k < 2; ++k) q[k] += 0.01 * uniform(rng);
+        q[2] += 0.005 * uniform(rng);
+      } else if (m.jnt_type[at(j)] != JointType::ball) {
+        q[0] += 0.02 * uniform(rng);
+      }
     }
+    s.qpos.insert(s.qpos.end(), qpos.begin(), qpos.end());
+    for (int i = 0; i < m.nv; ++i) s.qvel.push_back(0.4 * uniform(rng));
+    s.time.push_back(0);
+    for (int a = 0; a < m.nu; ++a) ctrl.push_back(0.5 * uniform(rng));
+    for (int k = 0; k < m.nmocap; ++k)
+      mocap[at(m.nmocap) * 3 * env + at(3 * k)] += 0.1 * uniform(rng);
   }
-  for (int i = 0; i < m.nv; ++i) s.qvel.push_back(0.4 * uniform(rng));
-  s.time = {0};
-  b.set_state(std::span(&env, 1), s);
-  for (int a = 0; a < m.nu; ++a) put(b.field("ctrl"), env, a, 0.5 * uniform(rng));
-  for (int k = 0; k < m.nmocap; ++k)
-    put(b.field("mocap_pos"), env, 3 * k, number(b, "mocap_pos", env, 3 * k) + 0.1 * uniform(rng));
+  b.set_state(all_ids(b), s);
+  put_reals(b.field("ctrl"), ctrl), put_reals(b.field("mocap_pos"), mocap);
 }
 
 // A test of every scene on every device.
@@ -160,10 +169,12 @@ class EveryScene : public testing::TestWithParam<std::pair<std::string, std::str
   }
   const std::string& name() const { return GetParam().first; }
 };
-inline std::vector<std::pair<std::string, std::string>> scenes_on_devices(bool with_cpu = true) {
+inline std::vector<std::pair<std::string, std::string>> scenes_on_devices(bool with_cpu = true,
+                                                                          bool large = false) {
   std::vector<std::pair<std::string, std::string>> all;
   for (const std::string& where : device_names(with_cpu))
-    for (const std::string& name : scene_names()) all.emplace_back(name, where);
+    for (const std::string& name : large ? large_scenes() : scene_names())
+      all.emplace_back(name, where);
   return all;
 }
 #define STICTION_ON_EVERY_SCENE(suite)                       \
@@ -184,7 +195,7 @@ inline Batch scattered(const std::string& name, const std::vector<int>& keys,
   o.threads = threads;
   o.options = options;
   Batch b(scene(name), o);
-  for (std::size_t i = 0; i < keys.size(); ++i) scatter(b, static_cast<int>(i), keys[i]);
+  scatter(b, keys);
   b.clear_counts();
   return b;
 }
@@ -193,12 +204,11 @@ inline Batch scattered(const std::string& name, const std::vector<int>& keys,
 inline void advance(Batch& b, int calls, int steps = 4) {
   const Model& m = b.model();
   for (int k = 0; k < calls; ++k) {
-    for (int env = 0; env < b.num_envs(); ++env) {
-      for (int i = 0; i < m.nmocap; ++i)
-        put(b.field("mocap_pos"), env, 3 * i, number(b, "mocap_pos", env, 3 * i) + 0.005);
-      for (int a = 0; a < m.nu; ++a)
-        put(b.field("ctrl"), env, a, 0.9 * number(b, "ctrl", env, a) + 0.02);
-    }
+    std::vector<double> mocap = reals(b.field("mocap_pos")), ctrl = reals(b.field("ctrl"));
+    for (int env = 0; env < b.num_envs(); ++env)
+      for (int i = 0; i < m.nmocap; ++i) mocap[at(3 * (env * m.nmocap + i))] += 0.005;
+    for (double& x : ctrl) x = 0.9 * x + 0.02;
+    put_reals(b.field("mocap_pos"), mocap), put_reals(b.field("ctrl"), ctrl);
     b.step(steps);
   }
 }

@@ -34,7 +34,7 @@ STICTION_ON_EVERY_DEVICE(BatchStates);
 TEST_P(BatchStates, ResetTouchesOnlyItsEnvironments) {
   Batch b = make(40), fresh(crawler(), batch_options());
   b.step(4);
-  std::vector<std::string> before;
+  std::vector<Bytes> before;
   for (int env = 0; env < 40; ++env) before.push_back(bytes(b, env));
   const std::vector<int> ids = {3, 39, 20};
   b.reset(ids);
@@ -169,7 +169,7 @@ TEST_P(BatchStates, CopyGoesByWayOfACopy) {
   put(b.field("ctrl"), 39, 0, kNaN);
   b.step();
   put(b.field("ctrl"), 39, 0, 0.5);
-  std::vector<std::string> outside;
+  std::vector<Bytes> outside;
   std::vector<std::vector<double>> before;
   for (int env = 0; env < 40; ++env)
     outside.push_back(bytes(b, env)), before.push_back(inside(env));
@@ -205,7 +205,7 @@ TEST_P(BatchStates, ResetKeepsOwnParametersAndChecksThem) {
   EXPECT_EQ(b.state_hash(), fresh.state_hash());
   EXPECT_NE(bytes(b, 3), bytes(b, 1));
   put(b.field("body_mass"), 3, 2, -1.0);
-  const std::string before = bytes(b, 3);
+  const Bytes before = bytes(b, 3);
   EXPECT_THAT(error_message([&] { b.reset(ids); }), HasSubstr("body_mass[3, 2] = -1"));
   EXPECT_EQ(bytes(b, 3), before);
   EXPECT_NO_THROW(b.reset(std::vector<int>{1}));
@@ -244,7 +244,7 @@ TEST_P(BatchStates, ABadStateInAViewBecomesTheReferencePoseFrozen) {
       if (env != 5) {
         EXPECT_EQ(bytes(b, env), bytes(good, env));
       }
-    const std::string frozen = bytes(b, 5);
+    const Bytes frozen = bytes(b, 5);
     b.step(2);
     EXPECT_EQ(bytes(b, 5), frozen);
     const int five = 5;
@@ -263,7 +263,7 @@ TEST_P(BatchStates, PoisonSparesWhatIsNotStored) {
   put(b.field("qpos"), 3, 8, kNaN);
   b.step(2);
   EXPECT_EQ(b.status_count(), 1u);
-  const std::string frozen = bytes(b, 3), other = bytes(b, 4);
+  const Bytes frozen = bytes(b, 3), other = bytes(b, 4);
   b.step(2);
   EXPECT_EQ(bytes(b, 3), frozen);
   EXPECT_NE(bytes(b, 4), other);
@@ -287,7 +287,7 @@ TEST_P(BatchStates, AFailedStepFreezesStateAndOutputsAtOnce) {
   EXPECT_EQ(status(b, 3) & bit(kFrozen), bit(Status::velocity_limit));
   EXPECT_EQ(status_step(b, 3), 2);
   EXPECT_EQ(number(b, "time", 3, 0), time);
-  const std::string frozen = bytes(b, 3);
+  const Bytes frozen = bytes(b, 3);
   put(b.field("qfrc_applied"), 3, 0, 0);
   b.step(5);
   EXPECT_EQ(bytes(b, 3), frozen);

@@ -14,12 +14,6 @@
 namespace stiction::test {
 
 template <class T>
-std::vector<T> numbers(const ArrayView& v) {
-  std::vector<T> all(static_cast<std::size_t>(v.size()));
-  copy_memory(v.device, all.data(), v.data, all.size() * sizeof(T));
-  return all;
-}
-template <class T>
 std::vector<T> row(const ArrayView& v, int env) {
   const std::int64_t columns = v.size() / v.shape[0];
   std::vector<T> all(static_cast<std::size_t>(columns));
