@@ -5,8 +5,8 @@
 //                [--limit SECONDS] [--json FILE] [--linear-solver cholesky|cusolver] MODEL...
 //
 // All models at one number of environments come before the next number. The file is written after
-// every row, one that fails has an "error"; none begins after the limit. With STICTION_CUDA_TIMES=1 a row has the time of each
-// kernel, and its speed is that of plain launches.
+// every row, and one that fails has an "error"; none begins after the limit. With
+// STICTION_CUDA_TIMES=1 a row has the time of each kernel, and its speed is that of plain launches.
 #include <algorithm>
 #include <chrono>
 #include <cmath>
