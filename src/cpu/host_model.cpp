@@ -1,6 +1,7 @@
 #include "cpu/host_model.h"
 
 #include <algorithm>
+#include <cstring>
 
 #include "physics/factor.h"
 
@@ -48,6 +49,8 @@ const double* HostModel::keep(std::vector<double> v) {
 }
 
 HostModel::HostModel(const Model& m, const Options& o, bool dense) : dense_(dense) {
+  // padding, too: views of one model differ in addresses alone
+  std::memset(static_cast<void*>(&view_), 0, sizeof view_);
   physics::ModelView& w = view_;
   w.opt.timestep = *o.timestep;
   w.opt.step_rate = 1 / *o.timestep;
