@@ -83,8 +83,10 @@ std::vector<Contact> Batch::Impl::contacts(int env) {
   kernels.forces(host.view(), w.fields.data());
 
   const FirstLane lane(*this, w);
+  const int n = lane.integer(Field::npoint);
   std::vector<Contact> result;
-  for (int i = 0; i < lane.integer(Field::npoint); ++i) result.push_back(contact(*this, lane, i));
+  result.reserve(at(n));
+  for (int i = 0; i < n; ++i) result.push_back(contact(*this, lane, i));
   return result;
 }
 

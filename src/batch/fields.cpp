@@ -55,8 +55,8 @@ void Batch::Impl::set(std::byte* row, const FieldSpec& s, int i, double x) const
     reinterpret_cast<float*>(row)[i] = static_cast<float>(x);
 }
 std::vector<double> Batch::Impl::numbers(Field f, int env) const {
-  std::vector<double> x;
-  for (int i = 0; i < spec(f).size(); ++i) x.push_back(number(f, env, i));
+  std::vector<double> x(at(spec(f).size()));
+  for (int i = 0; i < spec(f).size(); ++i) x[at(i)] = number(f, env, i);
   return x;
 }
 

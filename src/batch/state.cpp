@@ -10,16 +10,16 @@ namespace stiction {
 namespace {
 
 struct StateField {
-  Field field;
   std::vector<double> BatchState::*numbers;
+  Field field;
   bool clear;  // zero where a state given by the user leaves it out
 };
-constexpr StateField kState[] = {{Field::qpos, &BatchState::qpos, false},
-                                 {Field::qvel, &BatchState::qvel, false},
-                                 {Field::time, &BatchState::time, false},
-                                 {Field::anchor, &BatchState::anchor, true},
-                                 {Field::body_airtime, &BatchState::body_airtime, true},
-                                 {Field::qacc_warmstart, &BatchState::qacc_warmstart, true}};
+constexpr StateField kState[] = {{&BatchState::qpos, Field::qpos, false},
+                                 {&BatchState::qvel, Field::qvel, false},
+                                 {&BatchState::time, Field::time, false},
+                                 {&BatchState::anchor, Field::anchor, true},
+                                 {&BatchState::body_airtime, Field::body_airtime, true},
+                                 {&BatchState::qacc_warmstart, Field::qacc_warmstart, true}};
 
 std::vector<int> ids_of(std::span<const bool> mask) {
   std::vector<int> ids;

@@ -398,6 +398,7 @@ std::uint64_t HostModel::hash() const {
   std::uint64_t h = 0xcbf29ce484222325u;  // FNV-1a
   const auto add = [&](const void* data, std::size_t n) {
     for (std::size_t i = 0; i < n; ++i)
+      // NOLINTNEXTLINE(clang-analyzer-core.UndefinedBinaryOperatorResult): bytes of numbers
       h = (h ^ static_cast<const unsigned char*>(data)[i]) * 0x100000001b3u;
   };
   const physics::OptionsView& o = view_.opt;

@@ -51,7 +51,8 @@ void load_as(int n, const void* const* rows, void* block) {
   load_rows<Lane<S>, kW>(n, typed, static_cast<Lane<S>*>(block));
 }
 void load(bool wide, int n, const void* const* rows, void* block) {
-  wide ? load_as<WideNumber>(n, rows, block) : load_as<Number>(n, rows, block);
+  if (wide) return load_as<WideNumber>(n, rows, block);
+  load_as<Number>(n, rows, block);
 }
 
 template <class S>
@@ -61,7 +62,8 @@ void store_as(int n, const void* block, void* const* rows) {
   store_rows<Lane<S>, kW>(n, static_cast<const Lane<S>*>(block), typed);
 }
 void store(bool wide, int n, const void* block, void* const* rows) {
-  wide ? store_as<WideNumber>(n, block, rows) : store_as<Number>(n, block, rows);
+  if (wide) return store_as<WideNumber>(n, block, rows);
+  store_as<Number>(n, block, rows);
 }
 
 template <class S>
@@ -70,7 +72,8 @@ void broadcast_as(int n, const double* values, void* block) {
   for (int i = 0; i < n; ++i) to[i] = S(values[i]);
 }
 void broadcast(bool wide, int n, const double* values, void* block) {
-  wide ? broadcast_as<WideNumber>(n, values, block) : broadcast_as<Number>(n, values, block);
+  if (wide) return broadcast_as<WideNumber>(n, values, block);
+  broadcast_as<Number>(n, values, block);
 }
 
 template <class S>
@@ -87,7 +90,8 @@ void clean_as(int n, void* block, bool* bad) {
   }
 }
 void clean(bool wide, int n, void* block, bool* bad) {
-  wide ? clean_as<WideNumber>(n, block, bad) : clean_as<Number>(n, block, bad);
+  if (wide) return clean_as<WideNumber>(n, block, bad);
+  clean_as<Number>(n, block, bad);
 }
 
 }  // namespace

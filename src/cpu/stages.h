@@ -34,9 +34,10 @@ STICTION_STAGE(interval_sensors);
 STICTION_STAGE(state_sensors);
 
 // Definition of a stage by its template.
-#define STICTION_DEFINE_STAGE(stage)      \
-  STICTION_STAGE(stage) {                 \
-    stage<TeamOfOne, Number>(team, m, e); \
+#define STICTION_DEFINE_STAGE(stage)                 \
+  STICTION_STAGE(stage) {                            \
+    /* NOLINTNEXTLINE(bugprone-macro-parentheses) */ \
+    stage<TeamOfOne, Number>(team, m, e);            \
   }
 
 STICTION_PHYSICS_END

@@ -44,7 +44,8 @@ TaskOptions::TaskOptions(const std::string& id, const std::vector<TaskOptionInfo
     if (it == options_.end()) {
       std::vector<std::string> names;
       for (const TaskOptionInfo& o : options_) names.push_back(o.name);
-      std::string message = id + " has no option '" + name + "'";
+      std::string message = id;
+      message.append(" has no option '").append(name).append("'");
       throw ArgumentError(message += nearest_names(names, name));
     }
     if (it->value.index() != value.index()) refuse(id, name, value, type_of(it->value));

@@ -31,7 +31,8 @@ STICTION_FN W nearest_outside(const Segment<W>& segment, const Vec3<W>& h) {
   consider(segment.half, segment.half == segment.half);
   for (int i = 0; i < 27; ++i) {
     if (i == 13) continue;
-    const Vec3<W> sign = {W(i % 3 - 1), W(i / 3 % 3 - 1), W(i / 9 - 1)};
+    const int x = i % 3 - 1, y = i / 3 % 3 - 1, z = i / 9 - 1;
+    const Vec3<W> sign = {W(x), W(y), W(z)};
     const Vec3<W> dir = scaled(abs3(sign), segment.dir);  // the coordinates that are fixed
     const W slope = norm2(dir);
     const Mask<W> turns = slope > zero;

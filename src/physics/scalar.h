@@ -143,7 +143,8 @@ STICTION_FN S clamp(S x, S lower, S upper) {
 // Lanes that are neither infinite nor NaN.
 template <class S>
 STICTION_FN Mask<S> is_finite(S x) {
-  return x - x == S(0.0);  // NOLINT(misc-redundant-expression): NaN - NaN, inf - inf
+  // not x - x: where x is a product, a fused multiply-add leaves its round-off
+  return vabs(x) <= S(static_cast<double>(std::numeric_limits<Lane<S>>::max()));
 }
 
 STICTION_PHYSICS_END
