@@ -30,7 +30,7 @@ Switches switches_for(const DeviceSpec& spec) {
   Switches s = read_switches();
   // a library's rounds are a warp's
   const bool rounds = spec.options.linear_solver == LinearSolver::cusolver;
-  if (rounds && s.group == Group::chosen) s.group = Group::warp;
+  s.group = rounds && s.group == Group::chosen ? Group::warp : group_of(spec.host.view(), s.group);
   if (!has_collide_blocks(spec.host.view(), s.collide_blocks))
     throw ArgumentError("STICTION_CUDA_COLLIDE_BLOCKS = " + std::to_string(s.collide_blocks) +
                         ": not in this build, configure it with -D STICTION_CUDA_VARIANTS=ON");
@@ -43,9 +43,7 @@ Switches switches_for(const DeviceSpec& spec) {
 }
 
 DeviceLayout layout_of(const DeviceSpec& spec, Group group) {
-  const bool by_thread =
-      group == Group::thread || (group == Group::chosen && fits_thread(spec.host.view()));
-  return DeviceLayout(spec, unused_on_device, by_thread);
+  return DeviceLayout(spec, unused_on_device, group == Group::thread);
 }
 
 // The default stream takes no part in a capture, so that nothing can wait for it or it for anything.

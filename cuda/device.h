@@ -58,6 +58,7 @@ class CudaDevice final : public Device {
   void enqueue(const Launch& l, int steps, cudaStream_t stream);
   // A graph of what `work` gives the stream that it is given.
   Executable captured(const std::function<void(cudaStream_t)>& work);
+  bool by_thread() const { return switches_.group == Group::thread; }
   bool uses_graphs() const { return switches_.graphs && cusolver_ == nullptr; }
   // The caller captures a graph of its own on the stream: graphs can't be launched into it.
   bool capturing() const { return capturing(stream()); }
@@ -92,7 +93,7 @@ class CudaDevice final : public Device {
 
   DeviceSpec spec_;
   int number_, n_;
-  Switches switches_;
+  Switches switches_;  // with the group that works
   DeviceLayout layout_;
   std::size_t bytes_;
   cudaStream_t stream_;
