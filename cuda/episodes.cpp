@@ -25,9 +25,9 @@ class CudaEpisodes final : public DeviceEpisodes {
     const OnDevice here(device_.number());
     const auto* task = static_cast<const std::byte*>(spec.task);
     task_.assign(task, task + kernel_.task_bytes);
-    require_memory(device_.name(), spec.bytes,
-                   "episodes of " + std::to_string(device_.num_envs()) + " environments");
     device_.check_here(load(kernel_), ": loading a task");
+    device_.require(spec.bytes, kernel_.local_bytes,
+                    "episodes of " + std::to_string(device_.num_envs()) + " environments");
     memory_ = device_memory(spec.bytes);
     actions_ = pinned_memory(action_bytes_);
     actions_done_ = event();

@@ -66,9 +66,11 @@ TaskKernel kernel_of(envs::TaskList<Tasks...>, int kind, bool by_thread) {
 TaskKernel task_kernel(int kind, bool by_thread) {
   return kernel_of(envs::AllTasks(), kind, by_thread);
 }
-cudaError_t load(const TaskKernel& kernel) {
+cudaError_t load(TaskKernel& kernel) {
   cudaFuncAttributes attributes;
-  return cudaFuncGetAttributes(&attributes, kernel.function);
+  const cudaError_t error = cudaFuncGetAttributes(&attributes, kernel.function);
+  if (error == cudaSuccess) kernel.local_bytes = static_cast<int>(attributes.localSizeBytes);
+  return error;
 }
 
 }  // namespace stiction::cuda

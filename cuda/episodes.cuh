@@ -15,13 +15,14 @@ struct TaskKernel {
                         const physics::ModelView& m, const EpisodeLaunch& episodes,
                         cudaStream_t stream);
   const void* function;
-  int lanes;       // of an environment: one or a warp
-  int task_bytes;  // its struct, which lies on the host
+  int lanes;            // of an environment: one or a warp
+  int task_bytes;       // its struct, which lies on the host
+  int local_bytes = 0;  // per thread: stack and spills; of a kernel that was loaded
 };
 
 // `kind` is the task's place in envs::AllTasks; `by_thread` is how the physics runs.
 TaskKernel task_kernel(int kind, bool by_thread);
 // Loads it: a capture can't.
-cudaError_t load(const TaskKernel& kernel);
+cudaError_t load(TaskKernel& kernel);
 
 }  // namespace stiction::cuda
