@@ -44,7 +44,7 @@ CUDA = [
           "stride[at(f)] = row;", "stride[at(f)] = 0;",
           gtests=("DeviceScenes.AStepIsThatOfTheCpu",)),
     Break("product: half of A", "cuda/linear_algebra.h",
-          "for (int j = i + 1; j < m.nv; ++j) sum = sum + e.A[tri(j, i)] * x[j];", "",
+          "k = tri(i, 0); j < m.nv; ++j) {", "k = tri(i, 0); j <= i; ++j) {",
           gtests=("LinearAlgebra.OfAWarpIsBackwardStable",)),
     Break("lists: points of body 1 are forgotten", "cuda/lists.h",
           "if (b.body1 == body) f(-(p + 1));", "",
