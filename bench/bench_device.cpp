@@ -254,6 +254,7 @@ nlohmann::json measure(const ModelPtr& m, const std::string& file, int num_envs,
       {"residual", *std::max_element(residuals.begin(), residuals.end())},
       {"bytes_per_env", b.memory().per_env},
       {"device_bytes", b.memory().device},
+      {"local_bytes", b.memory().local},
       {"hash", std::string(hash).substr(0, 8)},
       {"kernels", kernels}};
   if (num_envs == 1) row["ms_single_step"] = 1e3 * latency(b, 200);

@@ -4,6 +4,8 @@
 #include <cstdlib>
 #include <sstream>
 
+#include "cuda/episodes.cuh"
+#include "cuda/local_memory.h"
 #include "cuda/rounds.h"
 #include "stiction/error.h"
 
@@ -30,7 +32,7 @@ Switches switches_for(const DeviceSpec& spec) {
   Switches s = read_switches();
   // a library's rounds are a warp's
   const bool rounds = spec.options.linear_solver == LinearSolver::cusolver;
-  if (rounds && s.group == Group::chosen) s.group = Group::warp;
+  s.group = rounds && s.group == Group::chosen ? Group::warp : group_of(spec.host.view(), s.group);
   if (!has_blocks(spec.host.view(), s))
     throw ArgumentError("STICTION_CUDA_COLLIDE_BLOCKS = " + std::to_string(s.collide_blocks) +
                         ", STICTION_CUDA_SOLVE_BLOCKS = " + std::to_string(s.solve_blocks) +
@@ -44,9 +46,15 @@ Switches switches_for(const DeviceSpec& spec) {
 }
 
 DeviceLayout layout_of(const DeviceSpec& spec, Group group) {
-  const bool by_thread =
-      group == Group::thread || (group == Group::chosen && fits_thread(spec.host.view()));
-  return DeviceLayout(spec, unused_on_device, by_thread);
+  return DeviceLayout(spec, unused_on_device, group == Group::thread);
+}
+
+std::size_t local_of_card(int bytes_per_thread, int number) {
+  int threads = 0, multiprocessors = 0;
+  const std::string doing = "asking cuda:" + std::to_string(number) + " for its size";
+  check(cudaDeviceGetAttribute(&threads, cudaDevAttrMaxThreadsPerMultiProcessor, number), doing);
+  check(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, number), doing);
+  return local_memory(bytes_per_thread, threads, multiprocessors);
 }
 
 // The default stream takes no part in a capture, so that nothing can wait for it or it for anything.
@@ -77,8 +85,8 @@ CudaDevice::CudaDevice(const DeviceSpec& spec, int number)
   const OnDevice here(number_);
   check_here(make_plan(spec.host.view(), switches_, plan_), ": preparing the kernels");
   if (switches_.times) plan_.clock = &clock_;
-  require_memory(name(), layout_.bytes + spec.host.array_bytes(),
-                 "a batch of " + std::to_string(n_) + " environments");
+  require(layout_.bytes + spec.host.array_bytes(), plan_.most_local_bytes(),
+          "a batch of " + std::to_string(n_) + " environments");
   memory_ = device_memory(layout_.bytes);
   staging_ = pinned_memory(layout_.staging_bytes);
   ids_ = pinned_memory(2 * at(n_) * sizeof(int));
@@ -132,7 +140,8 @@ std::string CudaDevice::description() const {
   if (cudaGetDeviceProperties(&p, number_) == cudaSuccess)
     text << p.name << ", compute capability " << p.major << "." << p.minor << ", "
          << p.multiProcessorCount << " multiprocessors";
-  text << "; " << bytes() / 1000000 << " MB for " << n_ << " environments";
+  text << "; " << bytes() / 1000000 << " MB for " << n_ << " environments, "
+       << local_bytes_ / 1000000 << " MB of local memory";
   if (cusolver_ != nullptr) text << "; linear systems by " << cusolver_->path();
   for (int k = 0; k < kKernels; ++k) {
     const KernelPlan& kernel = plan_.kernel[k];
@@ -172,6 +181,14 @@ std::byte* CudaDevice::rows(Field f) const {
   const cpu::FieldSpec& s = spec_.host.specs()[at(f)];
   if (s.kind == FieldKind::param && fields_.of[at(f)].stride == 0) return nullptr;
   return fields_.of[at(f)].first;
+}
+
+void CudaDevice::require(std::size_t bytes, int local_per_thread, const std::string& what) {
+  static LocalMemory of_process;
+  const std::size_t local = local_of_card(local_per_thread, number_);
+  of_process.take(number_, local,
+                  [&](std::size_t more) { require_memory(name(), bytes, what, more); });
+  local_bytes_ = std::max(local_bytes_, local);
 }
 
 // From memory of the host that may change afterwards.
@@ -408,6 +425,26 @@ void CudaDevice::wait() {
 
 std::size_t cuda_device_bytes(const DeviceSpec& spec) {
   return cuda::layout_of(spec, cuda::switches_for(spec).group).bytes + spec.host.array_bytes();
+}
+
+// Where there is no card, nobody can say.
+std::size_t cuda_local_bytes(const DeviceSpec& spec, int number, int task_kind) {
+  try {
+    number = cuda::find_device(spec.given.device, number);
+  } catch (const ArgumentError&) {
+    return 0;
+  }
+  const cuda::OnDevice here(number);
+  const cuda::Switches switches = cuda::switches_for(spec);
+  cuda::Plan plan;
+  cuda::check(cuda::make_plan(spec.host.view(), switches, plan), "preparing the kernels");
+  int most = plan.most_local_bytes();
+  if (task_kind >= 0) {
+    cuda::TaskKernel task = cuda::task_kernel(task_kind, switches.group == cuda::Group::thread);
+    cuda::check(cuda::load(task), "loading a task");
+    most = std::max(most, task.local_bytes);
+  }
+  return cuda::local_of_card(most, number);
 }
 
 std::unique_ptr<Device> make_cuda_device(const DeviceSpec& spec, int number) {

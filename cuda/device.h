@@ -27,6 +27,7 @@ class CudaDevice final : public Device {
   std::string name() const override { return "cuda:" + std::to_string(number_); }
   std::string description() const override;
   std::size_t bytes() const override { return bytes_; }
+  std::size_t local_bytes() const override { return local_bytes_; }
   std::vector<KernelInfo> kernels() override;
   int number() const override { return number_; }
 
@@ -58,6 +59,7 @@ class CudaDevice final : public Device {
   void enqueue(const Launch& l, int steps, cudaStream_t stream);
   // A graph of what `work` gives the stream that it is given.
   Executable captured(const std::function<void(cudaStream_t)>& work);
+  bool by_thread() const { return switches_.group == Group::thread; }
   bool uses_graphs() const { return switches_.graphs && cusolver_ == nullptr; }
   // The caller captures a graph of its own on the stream: graphs can't be launched into it.
   bool capturing() const { return capturing(stream()); }
@@ -67,6 +69,9 @@ class CudaDevice final : public Device {
   }  // of it and of the table: graphs of another are stale
   int num_envs() const { return n_; }
   void add_bytes(std::size_t bytes) { bytes_ += bytes; }
+  // Throws ArgumentError where there is no room for `bytes` and for kernels with so much local memory
+  // per thread.
+  void require(std::size_t bytes, int local_per_thread, const std::string& what);
   void check_here(cudaError_t result, const char* doing) const {
     if (result != cudaSuccess) check(result, name() + doing);
   }
@@ -92,9 +97,9 @@ class CudaDevice final : public Device {
 
   DeviceSpec spec_;
   int number_, n_;
-  Switches switches_;
+  Switches switches_;  // with the group that works
   DeviceLayout layout_;
-  std::size_t bytes_;
+  std::size_t bytes_, local_bytes_ = 0;
   cudaStream_t stream_;
   DeviceMemory memory_, arrays_;
   std::vector<DeviceMemory> own_;

@@ -18,13 +18,16 @@ constexpr int kMostGraphSteps = 32;
 class CudaEpisodes final : public DeviceEpisodes {
  public:
   CudaEpisodes(CudaDevice& device, const EpisodesSpec& spec)
-      : device_(device), spec_(spec), action_bytes_(action_bytes(spec, device.num_envs())) {
+      : device_(device),
+        spec_(spec),
+        kernel_(task_kernel(spec.kind, device.by_thread())),
+        action_bytes_(action_bytes(spec, device.num_envs())) {
     const OnDevice here(device_.number());
     const auto* task = static_cast<const std::byte*>(spec.task);
-    task_.assign(task, task + task_bytes(spec.kind));
-    require_memory(device_.name(), spec.bytes,
-                   "episodes of " + std::to_string(device_.num_envs()) + " environments");
-    device_.check_here(load_task(spec.kind), ": loading a task");
+    task_.assign(task, task + kernel_.task_bytes);
+    device_.check_here(load(kernel_), ": loading a task");
+    device_.require(spec.bytes, kernel_.local_bytes,
+                    "episodes of " + std::to_string(device_.num_envs()) + " environments");
     memory_ = device_memory(spec.bytes);
     actions_ = pinned_memory(action_bytes_);
     actions_done_ = event();
@@ -118,7 +121,7 @@ class CudaEpisodes final : public DeviceEpisodes {
               bool clear = false) const {
     const EpisodeLaunch k{sets_[static_cast<std::size_t>(set)], phase, restart, clear};
     device_.check_here(
-        launch_task(spec_.kind, task_.data(), device_.launch(), device_.model(), k, stream),
+        kernel_.launch(kernel_, task_.data(), device_.launch(), device_.model(), k, stream),
         ": launching a task");
   }
   void enqueue_step(int set, cudaStream_t stream) {
@@ -153,6 +156,7 @@ class CudaEpisodes final : public DeviceEpisodes {
 
   CudaDevice& device_;
   EpisodesSpec spec_;
+  TaskKernel kernel_;
   std::size_t action_bytes_;
   std::vector<std::byte> task_;
   DeviceMemory memory_;

@@ -1,19 +1,28 @@
 #include "cuda/device_lanes.h"
 #include "cuda/episodes.cuh"
-#include "envs/all.h"
 
 STICTION_PHYSICS_BEGIN
 namespace {
 
-constexpr int kThreads = 128;  // of a block: four environments
+constexpr int kThreads = 128;  // of a block: four environments, or one each
 
 template <class Task>
 __global__ void __launch_bounds__(kThreads)
-    task_kernel(const __grid_constant__ Launch l, const __grid_constant__ ModelView m,
-                const __grid_constant__ EpisodeLaunch episodes, const __grid_constant__ Task task) {
+    task_by_warp(const __grid_constant__ Launch l, const __grid_constant__ ModelView m,
+                 const __grid_constant__ EpisodeLaunch episodes,
+                 const __grid_constant__ Task task) {
   const DeviceLanes lanes(nullptr);
   const int env = static_cast<int>(blockIdx.x) * lanes.warps() + lanes.warp();
   if (env < l.count) run_task(LaneTeam(WarpGroup(lanes)), m, l, episodes, task, env);
+}
+
+template <class Task>
+__global__ void __launch_bounds__(kThreads)
+    task_by_thread(const __grid_constant__ Launch l, const __grid_constant__ ModelView m,
+                   const __grid_constant__ EpisodeLaunch episodes,
+                   const __grid_constant__ Task task) {
+  const int env = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
+  if (env < l.count) run_task(LaneTeam(ThreadGroup()), m, l, episodes, task, env);
 }
 
 }  // namespace
@@ -22,47 +31,46 @@ STICTION_PHYSICS_END
 namespace stiction::cuda {
 namespace {
 
-struct TaskKernel {
-  cudaError_t (*launch)(const void* task, const Launch& l, const physics::ModelView& m,
-                        const EpisodeLaunch& episodes, cudaStream_t stream);
-  const void* function;
-  int bytes;
-};
+using physics::kThreads;
 
 template <class Task>
-cudaError_t launch_kernel(const void* task, const Launch& l, const physics::ModelView& m,
-                          const EpisodeLaunch& episodes, cudaStream_t stream) {
-  constexpr int kEnvs = physics::kThreads / physics::kWarp;
-  physics::task_kernel<Task><<<(l.count + kEnvs - 1) / kEnvs, physics::kThreads, 0, stream>>>(
+cudaError_t launch_kernel(const TaskKernel& k, const void* task, const Launch& l,
+                          const physics::ModelView& m, const EpisodeLaunch& episodes,
+                          cudaStream_t stream) {
+  using Function = void (*)(Launch, physics::ModelView, EpisodeLaunch, Task);
+  const int envs = kThreads / k.lanes;
+  reinterpret_cast<Function>(k.function)<<<(l.count + envs - 1) / envs, kThreads, 0, stream>>>(
       l, m, episodes, *static_cast<const Task*>(task));
   return cudaGetLastError();
 }
 
 template <class Task>
-const void* function_of() {
-  return reinterpret_cast<const void*>(&physics::task_kernel<Task>);
+TaskKernel kernel_of(bool by_thread) {
+  static_assert(sizeof(Task) <= kMostTaskBytes);
+  TaskKernel k{launch_kernel<Task>, reinterpret_cast<const void*>(&physics::task_by_warp<Task>),
+               physics::kWarp, sizeof(Task)};
+  if constexpr (kTaskByThread<Task>)
+    if (by_thread)
+      k.function = reinterpret_cast<const void*>(&physics::task_by_thread<Task>), k.lanes = 1;
+  return k;
 }
 
 template <class... Tasks>
-const TaskKernel& kernel_of(envs::TaskList<Tasks...>, int kind) {
-  static_assert(((sizeof(Tasks) <= kMostTaskBytes) && ...));
-  static const TaskKernel kKernels[] = {
-      {launch_kernel<Tasks>, function_of<Tasks>(), sizeof(Tasks)}...};
-  return kKernels[kind];
+TaskKernel kernel_of(envs::TaskList<Tasks...>, int kind, bool by_thread) {
+  static constexpr TaskKernel (*kKernels[])(bool) = {kernel_of<Tasks>...};
+  return kKernels[kind](by_thread);
 }
 
 }  // namespace
 
-cudaError_t launch_task(int kind, const void* task, const Launch& l, const physics::ModelView& m,
-                        const EpisodeLaunch& episodes, cudaStream_t stream) {
-  return kernel_of(envs::AllTasks(), kind).launch(task, l, m, episodes, stream);
+TaskKernel task_kernel(int kind, bool by_thread) {
+  return kernel_of(envs::AllTasks(), kind, by_thread);
 }
-cudaError_t load_task(int kind) {
+cudaError_t load(TaskKernel& kernel) {
   cudaFuncAttributes attributes;
-  return cudaFuncGetAttributes(&attributes, kernel_of(envs::AllTasks(), kind).function);
-}
-int task_bytes(int kind) {
-  return kernel_of(envs::AllTasks(), kind).bytes;
+  const cudaError_t error = cudaFuncGetAttributes(&attributes, kernel.function);
+  if (error == cudaSuccess) kernel.local_bytes = static_cast<int>(attributes.localSizeBytes);
+  return error;
 }
 
 }  // namespace stiction::cuda

@@ -1,4 +1,4 @@
-// How the kernels of tasks are launched: a warp per environment.
+// How the kernels of tasks are launched: by a warp per environment, or by a thread.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -10,11 +10,19 @@ namespace stiction::cuda {
 // Room for what a task of any kind is.
 inline constexpr int kMostTaskBytes = 2048;
 
-// `kind` is the task's place in envs::AllTasks; its struct lies on the host.
-cudaError_t launch_task(int kind, const void* task, const Launch& l, const physics::ModelView& m,
-                        const EpisodeLaunch& episodes, cudaStream_t stream);
-int task_bytes(int kind);
+struct TaskKernel {
+  cudaError_t (*launch)(const TaskKernel& kernel, const void* task, const Launch& l,
+                        const physics::ModelView& m, const EpisodeLaunch& episodes,
+                        cudaStream_t stream);
+  const void* function;
+  int lanes;            // of an environment: one or a warp
+  int task_bytes;       // its struct, which lies on the host
+  int local_bytes = 0;  // per thread: stack and spills; of a kernel that was loaded
+};
+
+// `kind` is the task's place in envs::AllTasks; `by_thread` is how the physics runs.
+TaskKernel task_kernel(int kind, bool by_thread);
 // Loads it: a capture can't.
-cudaError_t load_task(int kind);
+cudaError_t load(TaskKernel& kernel);
 
 }  // namespace stiction::cuda

@@ -5,6 +5,7 @@
 
 #include "cuda/arena.h"
 #include "cuda/books.h"
+#include "envs/all.h"
 #include "envs/episode.h"
 
 namespace stiction::cuda {
@@ -23,6 +24,10 @@ struct EpisodeLaunch {
   bool restart;  // episodes begin with number 0
   bool clear;    // results of those that began
 };
+
+// Which tasks run by a thread where the physics does; the others always by a warp.
+template <class Task>
+inline constexpr bool kTaskByThread = envs::TasksWithoutPairs::has<Task>;
 
 }  // namespace stiction::cuda
 

@@ -3,6 +3,7 @@
 #include <sstream>
 
 #include "batch/device.h"
+#include "cuda/local_memory.h"
 #include "stiction/error.h"
 
 namespace stiction {
@@ -13,10 +14,6 @@ constexpr const char* kUseCpu = "; or use device = 'cpu'";
 
 std::string message_of(cudaError_t e) {
   return std::string(cudaGetErrorString(e)) + " (" + cudaGetErrorName(e) + ")";
-}
-
-std::string megabytes(std::size_t bytes) {
-  return std::to_string((bytes + 999999) / 1000000) + " MB";
 }
 
 // Why there is no device at all, with the remedy; "": there is one. `count`: how many.
@@ -104,12 +101,12 @@ int find_device(const std::string& device, int number) {
   return number;
 }
 
-void require_memory(const std::string& device, std::size_t bytes, const std::string& what) {
+void require_memory(const std::string& device, std::size_t bytes, const std::string& what,
+                    std::size_t local) {
   std::size_t free = 0, total = 0;
   check(cudaMemGetInfo(&free, &total), device + ": asking for its memory");
-  if (bytes <= free) return;
-  throw ArgumentError("device = '" + device + "': " + what + " needs " + megabytes(bytes) + ", " +
-                      megabytes(free) + " of " + megabytes(total) + " are free; reduce num_envs");
+  if (const std::string why = why_no_room(bytes, local, free, total); !why.empty())
+    throw ArgumentError("device = '" + device + "': " + what + " " + why);
 }
 
 }  // namespace cuda

@@ -26,7 +26,9 @@ inline constexpr int kOldestMajor = 8;
 // with `device`, the name that was asked for.
 int find_device(const std::string& device, int number);
 
-// Throws ArgumentError with what is needed and what is free on the current device.
-void require_memory(const std::string& device, std::size_t bytes, const std::string& what);
+// Throws ArgumentError with what is needed and what is free on the current device. `local` is what
+// the driver takes besides, at the first launch.
+void require_memory(const std::string& device, std::size_t bytes, const std::string& what,
+                    std::size_t local = 0);
 
 }  // namespace stiction::cuda

@@ -75,12 +75,8 @@ using physics::Colliders;
 using physics::ModelView;
 using KernelFunction = void (*)(Launch, ModelView, Arena);
 
-// Beyond this order the factor is worth a block; the other stages have a warp.
-constexpr int kWarpOrder = 64;
-
-int lanes_of(Kernel kernel, const ModelView& m, Group group) {
-  if (group == Group::chosen)
-    group = fits_thread(m) ? Group::thread : m.nv > kWarpOrder ? Group::block : Group::warp;
+int lanes_of(Kernel kernel, const ModelView& m, Group wanted) {
+  const Group group = group_of(m, wanted);
   if (kernel == Kernel::solve_begin || kernel == Kernel::solve_next) return physics::kWarp;
   if (group == Group::thread) return 1;
   return group == Group::block && kernel == Kernel::solve ? physics::kThreads : physics::kWarp;

@@ -29,6 +29,11 @@ struct Plan {
   KernelPlan kernel[kKernels];
   KernelClock* clock = nullptr;  // null: nobody asked
   const KernelPlan& operator[](Kernel k) const { return kernel[static_cast<int>(k)]; }
+  int most_local_bytes() const {
+    int most = 0;
+    for (const KernelPlan& p : kernel) most = p.local_bytes > most ? p.local_bytes : most;
+    return most;
+  }
 };
 
 // Whether this build has kernels for the model with so many blocks per multiprocessor; 0: it has.

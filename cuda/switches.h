@@ -4,12 +4,20 @@
 #include <cstdlib>
 #include <string>
 
+#include "cuda/launch.h"
 #include "stiction/error.h"
 
 namespace stiction::cuda {
 
 // Who works on an environment; by the numbers of docs/performance.md unless the caller says.
 enum class Group { chosen, thread, warp, block };
+
+// Beyond this order the factor is worth a block; the other stages have a warp.
+inline constexpr int kWarpOrder = 64;
+constexpr Group group_of(const physics::SizesView& m, Group wanted) {
+  if (wanted != Group::chosen) return wanted;
+  return fits_thread(m) ? Group::thread : m.nv > kWarpOrder ? Group::block : Group::warp;
+}
 
 struct Switches {
   Group group;         // STICTION_CUDA_GROUP: thread, warp or block

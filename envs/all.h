@@ -28,15 +28,21 @@ struct TaskList {
     while (k < size && !same[k]) ++k;
     return k;
   }
+  template <class Task>
+  static constexpr bool has = place<Task>() < size;
 };
 
 using AllTasks =
     TaskList<InvertedPendulum, InvertedDoublePendulum, Reacher, HalfCheetah, PlanarWalker, Ant,
              Humanoid, IsaacCartpole, IsaacAnt, IsaacHumanoid, Go2Flat>;
 
+// Those of models without pairs, which a thread may have (fits_thread in cuda/launch.h).
+using TasksWithoutPairs =
+    TaskList<InvertedPendulum, InvertedDoublePendulum, Reacher, IsaacCartpole>;
+
 template <class Task>
 inline constexpr int kTaskKind = [] {
-  static_assert(AllTasks::place<Task>() < AllTasks::size, "add the task to AllTasks");
+  static_assert(AllTasks::has<Task>, "add the task to AllTasks");
   return AllTasks::place<Task>();
 }();
 

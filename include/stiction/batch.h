@@ -38,6 +38,9 @@ struct BatchMemory {
   // Of a batch on a device, besides: in the device's own memory, and room on the host for copies of
   // rows, of which only those that were fetched or written there take memory.
   std::size_t device = 0, mirror = 0;
+  // On a card, besides: at most what the driver takes there for stacks and spills, once for all
+  // batches of a process, for the kernel that has most. 0 where there is no card to ask.
+  std::size_t local = 0;
 };
 BatchMemory batch_memory(const Model& model, const BatchOptions& options);
 

@@ -16,10 +16,14 @@ void bind_memory(nb::module_& m) {
       .def_ro("device", &BatchMemory::device, "besides, in the device's own memory")
       .def_ro("mirror", &BatchMemory::mirror,
               "room on the host for copies of a device's rows; rows that were fetched take memory")
+      .def_ro("local", &BatchMemory::local,
+              "besides, on a card, at most what the driver takes for stacks and spills of all "
+              "batches of a process")
       .def("__repr__", [](const BatchMemory& b) {
         return "<BatchMemory per_env=" + std::to_string(b.per_env) +
                " per_thread=" + std::to_string(b.per_thread) + " total=" + std::to_string(b.total) +
-               (b.device > 0 ? " device=" + std::to_string(b.device) : "") + ">";
+               (b.device > 0 ? " device=" + std::to_string(b.device) : "") +
+               (b.local > 0 ? " local=" + std::to_string(b.local) : "") + ">";
       });
 }
 

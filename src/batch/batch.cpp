@@ -111,12 +111,17 @@ Options resolved(const Model& model, const BatchOptions& given) {
   return o;
 }
 
-BatchMemory batch_memory(const Model& model, const BatchOptions& options) {
+BatchMemory memory_with_task(const Model& model, const BatchOptions& options, int task_kind) {
   const Options all = resolved(model, options);
   const cpu::HostModel host(model, all, options.device != "cpu");
   BatchMemory m = memory_of(host.specs(), options, kernels_of(options.precision));
-  if (options.device != "cpu") m.device = device_bytes({host, all, options});
+  if (options.device == "cpu") return m;
+  m.device = device_bytes({host, all, options});
+  m.local = device_local_bytes({host, all, options}, task_kind);
   return m;
+}
+BatchMemory batch_memory(const Model& model, const BatchOptions& options) {
+  return memory_with_task(model, options, -1);
 }
 
 std::size_t Batch::Impl::block_bytes(const FieldSpec& s) const {
@@ -321,7 +326,9 @@ Precision Batch::precision() const {
   return impl_->given.precision;
 }
 BatchMemory Batch::memory() const {
-  return impl_->memory;
+  BatchMemory m = impl_->memory;
+  if (impl_->device != nullptr) m.local = impl_->device->local_bytes();
+  return m;
 }
 
 std::uintptr_t Batch::stream() const {

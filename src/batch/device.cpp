@@ -124,6 +124,12 @@ std::size_t device_bytes(const DeviceSpec& spec) {
   return DeviceLayout(spec).bytes + spec.host.array_bytes();
 }
 
+std::size_t device_local_bytes(const DeviceSpec& spec, int task_kind) {
+  const std::string& name = spec.given.device;
+  if (registered().count(name) != 0) return 0;
+  return cuda_local_bytes(spec, cuda_number(name), task_kind);
+}
+
 void register_device(const std::string& name, DeviceMaker maker) {
   registered()[name] = std::move(maker);
 }
@@ -152,6 +158,9 @@ constexpr const char* kNotBuilt =
 
 std::size_t cuda_device_bytes(const DeviceSpec& spec) {
   throw ArgumentError("device = '" + spec.given.device + "': " + kNotBuilt);
+}
+std::size_t cuda_local_bytes(const DeviceSpec&, int, int) {
+  return 0;
 }
 std::unique_ptr<Device> make_cuda_device(const DeviceSpec& spec, int) {
   throw ArgumentError("device = '" + spec.given.device + "': " + kNotBuilt);

@@ -43,6 +43,7 @@ class Device {
   virtual std::string name() const = 0;         // "cuda:0"
   virtual std::string description() const = 0;  // the card; what its kernels need and how many run
   virtual std::size_t bytes() const = 0;        // allocated on the device
+  virtual std::size_t local_bytes() const { return 0; }  // BatchMemory::local
   virtual std::vector<KernelInfo> kernels() { return {}; }
   virtual int number() const = 0;  // of the device, as DLPack has it
 
@@ -133,6 +134,8 @@ void write_reference_rows(const DeviceSpec& spec, const DeviceLayout& layout, st
 
 // Memory on the device spec.given.device before anything is allocated.
 std::size_t device_bytes(const DeviceSpec& spec);
+// BatchMemory::local of a batch with a task of that kind (EpisodesSpec); -1: without a task.
+std::size_t device_local_bytes(const DeviceSpec& spec, int task_kind);
 
 // "cuda", "cuda:1". Throws ArgumentError: no such device here, no driver, too old, too little memory;
 // without a CUDA back end in this build it says how to get one.
@@ -146,6 +149,7 @@ void register_device(const std::string& name, DeviceMaker maker);
 
 // In builds with a CUDA back end; number -1: the current device.
 std::size_t cuda_device_bytes(const DeviceSpec& spec);
+std::size_t cuda_local_bytes(const DeviceSpec& spec, int number, int task_kind);
 std::unique_ptr<Device> make_cuda_device(const DeviceSpec& spec, int number);
 CudaReport cuda_report();  // cuda_devices()
 

@@ -43,6 +43,8 @@ inline bool has_direction(const double* q) {
 
 // Options with every default resolved. Throws ArgumentError.
 Options resolved(const Model& model, const BatchOptions& options);
+// batch_memory, of a batch with a task of that kind; -1: without.
+BatchMemory memory_with_task(const Model& model, const BatchOptions& options, int task_kind);
 
 // The blocks of one thread and what it counted.
 struct Workspace {

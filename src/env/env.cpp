@@ -59,7 +59,7 @@ BatchMemory env_memory(const std::string& id, const EnvOptions& o) {
   const env::TaskOptions options(id, e.options, o.task);
   const ModelPtr model = load_model_from_string(std::string(env::asset(e.asset(options))));
   const auto runner = e.make(options, *model);
-  BatchMemory m = batch_memory(*model, batch_options(o));
+  BatchMemory m = memory_with_task(*model, batch_options(o), runner->kind);
   for (const FieldInfo& f : Batch::fields(*model)) {
     const auto& own = runner->setup.own;
     if (std::find(own.begin(), own.end(), f.name) == own.end()) continue;

@@ -71,7 +71,10 @@ class EmulatedDevice final : public Device {
   std::string name() const override {
     return spec_.given.device == kLikeCuda ? kLikeCuda : "emulated";
   }
-  std::string description() const override { return "lanes on the host"; }
+  std::string description() const override {
+    constexpr const char* kGroups[] = {"one lane", "a thread", "a warp", "a block"};
+    return std::string("on the host, by ") + kGroups[static_cast<int>(lanes_)];
+  }
   std::size_t bytes() const override { return layout_.bytes + model_bytes_; }
   int number() const override { return 0; }
   std::byte* rows(Field f) const override {

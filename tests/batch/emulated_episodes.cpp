@@ -8,7 +8,6 @@
 
 #include "cpu/buffer.h"
 #include "cuda/emulated_lanes.h"
-#include "envs/all.h"
 #include "stiction/error.h"
 
 namespace stiction::test {
@@ -17,19 +16,20 @@ namespace {
 using cuda::EpisodeLaunch;
 using cuda::EpisodePhase;
 
-// A warp has every task on a card, whatever solves.
-using RunTask = void (*)(LanesShared* warp, const void* task, const physics::ModelView& m,
-                         const cuda::Launch& l, const EpisodeLaunch& k, int env);
+// A card has a warp for every task, whatever solves, or a thread.
+using RunTask = void (*)(Lanes lanes, LanesShared& warp, const void* task,
+                         const physics::ModelView& m, const cuda::Launch& l, const EpisodeLaunch& k,
+                         int env);
 
 template <class Task>
-void run_task(LanesShared* warp, const void* given, const physics::ModelView& m,
+void run_task(Lanes lanes, LanesShared& warp, const void* given, const physics::ModelView& m,
               const cuda::Launch& l, const EpisodeLaunch& k, int env) {
   const Task& task = *static_cast<const Task*>(given);
   const auto text = [&](const auto& team) { physics::run_task(team, m, l, k, task, env); };
-  if (warp != nullptr)
-    on_lanes<EmulatedWarp>(*warp, text);
-  else
-    text(physics::TeamOfOne());
+  if (lanes == Lanes::one) return text(physics::TeamOfOne());
+  if constexpr (cuda::kTaskByThread<Task>)
+    if (lanes == Lanes::thread) return text(physics::LaneTeam(physics::ThreadGroup()));
+  on_lanes<EmulatedWarp>(warp, text);
 }
 
 struct Kind {
@@ -47,12 +47,12 @@ class EmulatedEpisodes final : public DeviceEpisodes {
   EmulatedEpisodes(const EpisodesSpec& spec, Lanes lanes, EmulatedHost host)
       : spec_(spec),
         host_(std::move(host)),
+        lanes_(lanes),
         kind_(kind_of(envs::AllTasks(), spec.kind)),
         memory_(spec.bytes),
         claimed_(memory_.data(), spec.bytes) {
     const auto* task = static_cast<const std::byte*>(spec.task);
     task_.assign(task, task + kind_.bytes);
-    if (lanes == Lanes::warp || lanes == Lanes::block) warp_ = std::make_unique<LanesShared>(1);
   }
 
   std::byte* memory() const override { return memory_.data(); }
@@ -89,7 +89,7 @@ class EmulatedEpisodes final : public DeviceEpisodes {
     const EpisodeLaunch k{sets_[static_cast<std::size_t>(set)], phase, restart, clear};
     const cuda::Launch l = host_.launch();
     for (int env = 0; env < l.count; ++env)
-      kind_.run(warp_.get(), task_.data(), host_.model(), l, k, env);
+      kind_.run(lanes_, *warp_, task_.data(), host_.model(), l, k, env);
   }
   void first(int set, bool clear) const {
     cuda::Launch l = host_.launch();
@@ -109,9 +109,10 @@ class EmulatedEpisodes final : public DeviceEpisodes {
 
   EpisodesSpec spec_;
   EmulatedHost host_;
+  Lanes lanes_;
   Kind kind_;
   std::vector<std::byte> task_;
-  std::unique_ptr<LanesShared> warp_;
+  std::unique_ptr<LanesShared> warp_ = std::make_unique<LanesShared>(1);
   cpu::Buffer memory_;
   EmulatedMemory claimed_;
   std::array<envs::EpisodeArrays, kSets> sets_{};

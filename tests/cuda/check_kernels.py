@@ -2,7 +2,7 @@
 
     check_kernels.py [--write] COMPILER...        e.g. ccache nvcc
 
-`task Ant` is the kernel of a task around its physics. A kernel with more registers, spills, stack or
+`task Ant by a warp` is the kernel of a task around its physics. A kernel with more registers, spills, stack or
 static shared memory than its budget fails, and so does a wide number in the arithmetic of `solve`:
 there PTX may only load and round options.
 """
@@ -28,8 +28,8 @@ WIDE_IN_SOLVE = {"ld.param.f64", "cvt.rn.f32.f64"}
 
 def kernel_of(symbol: str) -> str | None:
     """Name of the kernel that a mangled symbol instantiates."""
-    if task := re.search(r"task_kernelI\w*?4envs(\d+)(\w+)", symbol):
-        return f"task {task[2][:int(task[1])]}"
+    if task := re.search(r"task_by_(warp|thread)I\w*?4envs(\d+)(\w+)", symbol):
+        return f"task {task[3][:int(task[2])]} by a {task[1]}"
     group = re.search(r"(thread|warp|block)_per_env\w*?KernelE(\d)E(?:LNS\w*?CollidersE(\d)E)?", symbol)
     if not group:
         return None
@@ -88,7 +88,7 @@ def check(compiler: list[str], write: bool) -> list[str]:
     if measured.keys() != budget.keys() or wide.keys() != of_physics:
         problems.append(f"kernels {sorted(measured)} and {sorted(wide)}, budget {sorted(budget)}")
     for kernel, numbers in measured.items():
-        print(f"{kernel:27}", ", ".join(f"{n} {k}" for k, n in numbers.items()))
+        print(f"{kernel:39}", ", ".join(f"{n} {k}" for k, n in numbers.items()))
         for name, n in numbers.items():
             if n > budget.get(kernel, {}).get(name, 0):
                 problems.append(f"{kernel}: {n} {name}, budget {budget[kernel][name]}")

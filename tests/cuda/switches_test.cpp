@@ -38,6 +38,21 @@ TEST(Switches, AreWhatTheKernelsWereTunedForUnlessTheEnvironmentSaysOtherwise) {
   EXPECT_EQ(other.solve_blocks, 6);
 }
 
+// Of three sizes, and of what the caller wants.
+TEST(Switches, TheGroupIsTheModelsUnlessTheCallerSays) {
+  physics::SizesView m{};
+  m.nv = ThreadSizes::nv, m.nu = 1, m.nbody = 3;
+  EXPECT_EQ(group_of(m, Group::chosen), Group::thread);
+  EXPECT_EQ(group_of(m, Group::warp), Group::warp);
+  m.npair = 1;
+  EXPECT_EQ(group_of(m, Group::chosen), Group::warp);
+  m.nv = 64;
+  EXPECT_EQ(group_of(m, Group::chosen), Group::warp);
+  m.nv = 65;
+  EXPECT_EQ(group_of(m, Group::chosen), Group::block);
+  EXPECT_EQ(group_of(m, Group::warp), Group::warp);
+}
+
 TEST(Switches, TimesNeedPlainLaunches) {
   const Switch times("STICTION_CUDA_TIMES", "1"), graphs("STICTION_CUDA_GRAPHS", "1");
   const Switches s = read_switches();

@@ -219,6 +219,8 @@ TEST_P(Episodes, MemoryIsKnownBefore) {
     const BatchMemory now = e.memory(), batch = e.batch().memory();
     EXPECT_EQ(before.per_env, now.per_env);
     EXPECT_EQ(before.device, now.device);
+    EXPECT_EQ(before.local, now.local);
+    EXPECT_EQ(now.local > 0, device() == "cuda");
     EXPECT_GT(now.per_env, batch.per_env + sizeof(float) * 2 * 2 * at(e.info().nobs));
     EXPECT_GT(device() == "cpu" ? now.total : now.device,
               device() == "cpu" ? batch.total : batch.device);

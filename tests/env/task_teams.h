@@ -1,9 +1,10 @@
-// A task's text on every team: one lane, lanes in scrambled order, real threads.
+// A task's text on every team: one lane, a thread of a card, lanes in scrambled order, real threads.
 #pragma once
 
 #include <gtest/gtest.h>
 
 #include "batch/impl.h"
+#include "cuda/lane_team.h"
 #include "env/registry.h"
 #include "physics/teams.h"
 
@@ -104,6 +105,10 @@ void check_teams_in(const Task& task, const ModelPtr& model, int steps) {
   const Written one =
       written<S>(task, model, steps, [](const auto& f) { f(physics::TeamOfOne()); });
   EXPECT_NE(one.obs, std::vector<float>(one.obs.size(), 0.0f));
+  expect_same(one,
+              written<S>(task, model, steps,
+                         [](const auto& f) { f(physics::LaneTeam(physics::ThreadGroup())); }),
+              0);
   for (const std::uint32_t order : {1u, 2u})
     expect_same(one, written<S>(task, model, steps, [&](const auto& f) { f(ShuffledTeam(order)); }),
                 0);
