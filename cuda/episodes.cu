@@ -4,7 +4,7 @@
 STICTION_PHYSICS_BEGIN
 namespace {
 
-constexpr int kThreads = 128;  // of a block: four environments, or one each
+constexpr int kThreads = 128;  // of a block: four environments
 
 template <class Task>
 __global__ void __launch_bounds__(kThreads)
@@ -17,7 +17,7 @@ __global__ void __launch_bounds__(kThreads)
 }
 
 template <class Task>
-__global__ void __launch_bounds__(kThreads)
+__global__ void __launch_bounds__(kWarp)
     task_by_thread(const __grid_constant__ Launch l, const __grid_constant__ ModelView m,
                    const __grid_constant__ EpisodeLaunch episodes,
                    const __grid_constant__ Task task) {
@@ -32,14 +32,15 @@ namespace stiction::cuda {
 namespace {
 
 using physics::kThreads;
+using physics::kWarp;
 
 template <class Task>
 cudaError_t launch_kernel(const TaskKernel& k, const void* task, const Launch& l,
                           const physics::ModelView& m, const EpisodeLaunch& episodes,
                           cudaStream_t stream) {
   using Function = void (*)(Launch, physics::ModelView, EpisodeLaunch, Task);
-  const int envs = kThreads / k.lanes;
-  reinterpret_cast<Function>(k.function)<<<(l.count + envs - 1) / envs, kThreads, 0, stream>>>(
+  const int threads = k.lanes == 1 ? kWarp : kThreads, envs = threads / k.lanes;
+  reinterpret_cast<Function>(k.function)<<<(l.count + envs - 1) / envs, threads, 0, stream>>>(
       l, m, episodes, *static_cast<const Task*>(task));
   return cudaGetLastError();
 }

@@ -53,12 +53,13 @@ __global__ void __launch_bounds__(kThreads, kBlocks<kernel>)
                  static_cast<int>(blockIdx.x), memory);
 }
 
-// Without a spill.
+// Warps of a multiprocessor without a spill. Each is a block, so that few environments, too, are on all
+// of the multiprocessors.
 template <Kernel kernel>
-constexpr int kThreadBlocks = kernel == Kernel::dynamics || kernel == Kernel::solve ? 4 : 2;
+constexpr int kThreadWarps = kernel == Kernel::dynamics || kernel == Kernel::solve ? 16 : 8;
 
 template <Kernel kernel>
-__global__ void __launch_bounds__(kThreads, kThreadBlocks<kernel>)
+__global__ void __launch_bounds__(kWarp, kThreadWarps<kernel>)
     thread_per_env(const __grid_constant__ Launch l, const __grid_constant__ ModelView m,
                    const __grid_constant__ RowTable table) {
   const int i = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
@@ -177,7 +178,7 @@ cudaError_t plan_kernel(Kernel kernel, const ModelView& m, const Switches& s,
   const void* const function = p.function = function_of(kernel, m, p.lanes, s);
   cudaFuncAttributes attributes;
   STICTION_TRY(cudaFuncGetAttributes(&attributes, function));
-  p.threads_per_block = physics::kThreads;
+  p.threads_per_block = p.lanes == 1 ? physics::kWarp : physics::kThreads;
   p.static_bytes = static_cast<int>(attributes.sharedSizeBytes);
   p.registers = attributes.numRegs;
   p.local_bytes = static_cast<int>(attributes.localSizeBytes);
