@@ -36,7 +36,8 @@ struct Arena {
   ArenaEntry entry[kArenaEntries];
 };
 
-// No rows on a device: a dense factor needs no lists, and lies in registers or in H.
+// No rows on a device: a dense factor needs no lists, and lies in registers or in H; lanes go through
+// whole trees.
 constexpr bool unused_on_device(physics::Field f) {
   using physics::Field;
   switch (f) {
@@ -49,7 +50,13 @@ constexpr bool unused_on_device(physics::Field f) {
     case Field::run_end:
     case Field::below_adr:
     case Field::below_row:
-    case Field::below_place: return true;
+    case Field::below_place:
+    case Field::live_adr:
+    case Field::live_body:
+    case Field::body_firstpoint:
+    case Field::body_firstchild:
+    case Field::body_sibling:
+    case Field::body_composite: return true;
     default: return false;
   }
 }
@@ -95,11 +102,10 @@ class ArenaLists {
          Field::row_hess, Field::servo_vel, Field::servo_dvel, Field::servo_impulse,
          Field::servo_hess});
     out({Field::v});
-    own({Field::live_adr, Field::live_body, Field::body_firstpoint, Field::body_firstchild,
-         Field::body_sibling, Field::body_composite, Field::path_dof, Field::path_side,
-         Field::path_col, Field::H});
+    in({Field::body_pointadr});
+    own({Field::path_dof, Field::path_side, Field::path_col, Field::H});
     in({Field::cdof, Field::A});
-    own({Field::body_vel, Field::body_wrench});
+    own({Field::body_vel, Field::body_wrench, Field::body_hess});
     points_own({Field::live_point, Field::point_next, Field::live_cross, Field::line_point,
                 Field::point_dvel, Field::point_hess});
     points_out({Field::point_vel, Field::point_impulse});
@@ -107,8 +113,8 @@ class ArenaLists {
                Field::point_eps, Field::point_d, Field::point_body, Field::point_r1,
                Field::point_r2});
     if (anchored) points_in({Field::point_shift});
-    points_own({Field::point_line});
-    own({Field::path_J, Field::body_hess});
+    points_own({Field::point_spatial, Field::point_line});
+    own({Field::path_J});
   }
 
   constexpr void own(List l) { add(l, false, false, false); }
