@@ -21,15 +21,20 @@ STICTION_FN void list_candidates(const LaneTeam<Group>& team, const ModelView& m
   team.once([&] { e.ncand[0] = count; });
 }
 
-// Each body looks for its points.
+// Each body looks for its points. point_next is free until the solve.
 template <class Group, class S>
 STICTION_FN void body_lists(const LaneTeam<Group>& team, const ModelView& m, EnvView<S>& e) {
   const int npoint = e.npoint[0];
+  int *const bodies = e.point_next, *const adr = e.body_pointadr, *const list = e.body_point;
+  team.for_each(npoint, [&](int p) {
+    const PairBodies b = pair_bodies(m, e.point_pair[p]);
+    bodies[2 * p] = b.body1, bodies[2 * p + 1] = b.body2;
+  });
   const auto each_point = [&](int body, const auto& f) {
     for (int p = 0; p < npoint; ++p) {
-      const PairBodies b = pair_bodies(m, e.point_pair[p]);
-      if (b.body2 == body) f(p + 1);
-      if (b.body1 == body) f(-(p + 1));
+      const int body1 = bodies[2 * p], body2 = bodies[2 * p + 1];
+      if (body2 == body) f(p + 1);
+      if (body1 == body) f(-(p + 1));
     }
   };
   const int total = team.allot(
@@ -40,10 +45,10 @@ STICTION_FN void body_lists(const LaneTeam<Group>& team, const ModelView& m, Env
         return n;
       },
       [&](int b, int begin) {
-        e.body_pointadr[b] = begin;
-        each_point(b, [&](int code) { e.body_point[begin++] = code; });
+        adr[b] = begin;
+        each_point(b, [&](int code) { list[begin++] = code; });
       });
-  team.once([&] { e.body_pointadr[m.nbody] = total; });
+  team.once([&] { adr[m.nbody] = total; });
 }
 
 STICTION_PHYSICS_END

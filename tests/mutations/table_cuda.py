@@ -47,7 +47,7 @@ CUDA = [
           "k = tri(i, 0); j < m.nv; ++j)", "k = tri(i, 0); j <= i; ++j)",
           gtests=("LinearAlgebra.OfAWarpIsBackwardStable",)),
     Break("lists: points of body 1 are forgotten", "cuda/lists.h",
-          "if (b.body1 == body) f(-(p + 1));", "",
+          "if (body1 == body) f(-(p + 1));", "",
           gtests=("Lists.OfAllLanesAreThoseOfOne",)),
     Break("Jacobian: composites of any point", "cuda/jacobian.h",
           "const bool adds = from >= 0 || wrench;", "const bool adds = true;",
