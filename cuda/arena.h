@@ -21,22 +21,27 @@ constexpr bool has_kernel(const physics::SizesView& m, Kernel k) {
   return k != Kernel::collide || m.npair > 0;
 }
 
+struct ArenaSize {
+  std::int32_t whole, per_point;  // bytes: of a field, of each active point
+};
 struct ArenaEntry {
   std::int32_t field;
-  std::int32_t bytes;   // of the whole field, or of one active point; whole words
-  bool per_point;       // the kernel begins with npoint known
-  bool loaded, stored;  // also read from the rows at the start, written back at the end
+  ArenaSize begin, size;
 };
 
 inline constexpr int kArenaEntries = 64;
 inline constexpr int kArenaAlignment = 16;
 struct Arena {
   std::int32_t bytes;  // share of a group
-  std::int32_t count;
+  std::int32_t count, nload, nstore;
+  ArenaSize end;
   ArenaEntry entry[kArenaEntries];
+  // entries that are also read from the rows at the start, written back at the end
+  std::uint8_t load[kArenaEntries], store[kArenaEntries];
 };
 
-// No rows on a device: a dense factor needs no lists, and lies in registers or in H.
+// No rows on a device: a dense factor needs no lists, and lies in registers or in H; lanes go through
+// whole trees.
 constexpr bool unused_on_device(physics::Field f) {
   using physics::Field;
   switch (f) {
@@ -49,7 +54,13 @@ constexpr bool unused_on_device(physics::Field f) {
     case Field::run_end:
     case Field::below_adr:
     case Field::below_row:
-    case Field::below_place: return true;
+    case Field::below_place:
+    case Field::live_adr:
+    case Field::live_body:
+    case Field::body_firstpoint:
+    case Field::body_firstchild:
+    case Field::body_sibling:
+    case Field::body_composite: return true;
     default: return false;
   }
 }
@@ -95,11 +106,10 @@ class ArenaLists {
          Field::row_hess, Field::servo_vel, Field::servo_dvel, Field::servo_impulse,
          Field::servo_hess});
     out({Field::v});
-    own({Field::live_adr, Field::live_body, Field::body_firstpoint, Field::body_firstchild,
-         Field::body_sibling, Field::body_composite, Field::path_dof, Field::path_side,
-         Field::path_col, Field::H});
+    in({Field::body_pointadr});
+    own({Field::path_dof, Field::path_side, Field::path_col, Field::H});
     in({Field::cdof, Field::A});
-    own({Field::body_vel, Field::body_wrench});
+    own({Field::body_vel, Field::body_wrench, Field::body_hess});
     points_own({Field::live_point, Field::point_next, Field::live_cross, Field::line_point,
                 Field::point_dvel, Field::point_hess});
     points_out({Field::point_vel, Field::point_impulse});
@@ -107,8 +117,8 @@ class ArenaLists {
                Field::point_eps, Field::point_d, Field::point_body, Field::point_r1,
                Field::point_r2});
     if (anchored) points_in({Field::point_shift});
-    points_own({Field::point_line});
-    own({Field::path_J, Field::body_hess});
+    points_own({Field::point_spatial, Field::point_line});
+    own({Field::path_J});
   }
 
   constexpr void own(List l) { add(l, false, false, false); }
@@ -127,12 +137,20 @@ class ArenaLists {
 inline Arena make_arena(Kernel kernel, const physics::ModelView& m, int bytes) {
   const cpu::FieldSpecs specs = cpu::field_specs(m);
   Arena arena;
-  arena.bytes = bytes, arena.count = 0;
+  arena.bytes = bytes, arena.count = arena.nload = arena.nstore = 0;
+  arena.end = {0, 0};
   const auto take = [&](physics::Field f, bool per_point, bool loaded, bool stored) {
     const cpu::FieldSpec& s = specs[static_cast<std::size_t>(f)];
-    const int number = s.type == physics::FieldType::wide ? 8 : 4;
-    const int count = per_point ? s.columns : s.size();
-    arena.entry[arena.count++] = {static_cast<int>(f), number * count, per_point, loaded, stored};
+    // nothing wide lies behind what is per point
+    const bool wide = s.type == physics::FieldType::wide;
+    const int row = (wide ? 8 : 4) * (per_point ? s.columns : s.size());
+    const ArenaSize size = {per_point ? 0 : row, per_point ? row : 0};
+    const auto number = static_cast<std::uint8_t>(arena.count);
+    arena.entry[arena.count++] = {static_cast<int>(f), arena.end, size};
+    arena.end.whole += (size.whole + kArenaAlignment - 1) & -kArenaAlignment;
+    arena.end.per_point += size.per_point;
+    if (loaded) arena.load[arena.nload++] = number;
+    if (stored) arena.store[arena.nstore++] = number;
   };
   ArenaLists(kernel, m.opt.anchored, take);
   return arena;
@@ -144,17 +162,11 @@ STICTION_PHYSICS_BEGIN
 
 using cuda::Arena;
 using cuda::ArenaEntry;
+using cuda::ArenaSize;
 using cuda::Launch;
 
-// Bytes of an entry with npoint active points, and where it begins.
-STICTION_FN int arena_bytes(const ArenaEntry& entry, int npoint) {
-  const int bytes = entry.per_point ? entry.bytes * npoint : entry.bytes;
-  return (bytes + cuda::kArenaAlignment - 1) & -cuda::kArenaAlignment;
-}
-STICTION_FN int arena_begin(const Arena& a, int index, int npoint) {
-  int begin = 0;
-  for (int k = 0; k < index; ++k) begin += arena_bytes(a.entry[k], npoint);
-  return begin;
+STICTION_FN int arena_bytes(const ArenaSize& size, int npoint) {
+  return size.whole + size.per_point * npoint;
 }
 
 STICTION_FN std::byte* row_of(const Launch& l, int field, int env) {
@@ -177,8 +189,7 @@ STICTION_FN void copy_words(const Team& team, const ArenaEntry& entry, int npoin
   if (from == to) return;
   const Word* const source = static_cast<const Word*>(from);
   Word* const target = static_cast<Word*>(to);
-  const int bytes = entry.per_point ? entry.bytes * npoint : entry.bytes;
-  team.for_each(bytes / 4, [&](int i) { target[i] = source[i]; });
+  team.for_each(arena_bytes(entry.size, npoint) / 4, [&](int i) { target[i] = source[i]; });
 }
 
 // Entries that fit into `share` (aligned) replace the rows in the view.
@@ -187,14 +198,13 @@ STICTION_FN void enter_arena(const Team& team, const Launch& l, int env, const A
                              std::byte* share, int npoint, EnvView<float>& e) {
   void** const pointers = reinterpret_cast<void**>(&e);
   team.for_each(a.count, [&](int k) {
-    const int begin = arena_begin(a, k, npoint);
-    if (begin + arena_bytes(a.entry[k], npoint) <= a.bytes)
-      pointers[a.entry[k].field] = share + begin;
-  });
-  for (int k = 0; k < a.count; ++k) {
     const ArenaEntry& entry = a.entry[k];
-    if (entry.loaded)
-      copy_words(team, entry, npoint, row_of(l, entry.field, env), pointers[entry.field]);
+    const int begin = arena_bytes(entry.begin, npoint);
+    if (begin + arena_bytes(entry.size, npoint) <= a.bytes) pointers[entry.field] = share + begin;
+  });
+  for (int k = 0; k < a.nload; ++k) {
+    const ArenaEntry& entry = a.entry[a.load[k]];
+    copy_words(team, entry, npoint, row_of(l, entry.field, env), pointers[entry.field]);
   }
 }
 
@@ -202,10 +212,9 @@ template <class Team>
 STICTION_FN void leave_arena(const Team& team, const Launch& l, int env, const Arena& a, int npoint,
                              const EnvView<float>& e) {
   void* const* const pointers = reinterpret_cast<void* const*>(&e);
-  for (int k = 0; k < a.count; ++k) {
-    const ArenaEntry& entry = a.entry[k];
-    if (entry.stored)
-      copy_words(team, entry, npoint, pointers[entry.field], row_of(l, entry.field, env));
+  for (int k = 0; k < a.nstore; ++k) {
+    const ArenaEntry& entry = a.entry[a.store[k]];
+    copy_words(team, entry, npoint, pointers[entry.field], row_of(l, entry.field, env));
   }
 }
 

@@ -150,7 +150,7 @@ const void* function_of(Kernel k, const ModelView& m, int lanes, const Switches&
 
 // All entries with every slot active.
 int most_bytes(const Arena& a, const ModelView& m) {
-  return physics::arena_begin(a, a.count, m.nslot);
+  return physics::arena_bytes(a.end, m.nslot) + kArenaAlignment - 1;
 }
 
 #define STICTION_TRY(call) \

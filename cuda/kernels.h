@@ -10,7 +10,7 @@
 
 #include "cuda/arena.h"
 #include "cuda/books.h"
-#include "cuda/curvature.h"
+#include "cuda/jacobian.h"
 #include "cuda/linear_algebra.h"
 #include "cuda/lists.h"
 #include "cuda/rounds.h"

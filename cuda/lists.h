@@ -21,15 +21,20 @@ STICTION_FN void list_candidates(const LaneTeam<Group>& team, const ModelView& m
   team.once([&] { e.ncand[0] = count; });
 }
 
-// Each body looks for its points.
+// Each body looks for its points. point_next is free until the solve.
 template <class Group, class S>
 STICTION_FN void body_lists(const LaneTeam<Group>& team, const ModelView& m, EnvView<S>& e) {
   const int npoint = e.npoint[0];
+  int *const bodies = e.point_next, *const adr = e.body_pointadr, *const list = e.body_point;
+  team.for_each(npoint, [&](int p) {
+    const PairBodies b = pair_bodies(m, e.point_pair[p]);
+    bodies[2 * p] = b.body1, bodies[2 * p + 1] = b.body2;
+  });
   const auto each_point = [&](int body, const auto& f) {
     for (int p = 0; p < npoint; ++p) {
-      const PairBodies b = pair_bodies(m, e.point_pair[p]);
-      if (b.body2 == body) f(p + 1);
-      if (b.body1 == body) f(-(p + 1));
+      const int body1 = bodies[2 * p], body2 = bodies[2 * p + 1];
+      if (body2 == body) f(p + 1);
+      if (body1 == body) f(-(p + 1));
     }
   };
   const int total = team.allot(
@@ -40,51 +45,10 @@ STICTION_FN void body_lists(const LaneTeam<Group>& team, const ModelView& m, Env
         return n;
       },
       [&](int b, int begin) {
-        e.body_pointadr[b] = begin;
-        each_point(b, [&](int code) { e.body_point[begin++] = code; });
+        adr[b] = begin;
+        each_point(b, [&](int code) { list[begin++] = code; });
       });
-  team.once([&] { e.body_pointadr[m.nbody] = total; });
-}
-
-// The tree of live bodies is built by one lane, the lists of points and bodies by all. A code is
-// 2 point + side.
-template <class Group, class S>
-STICTION_FN void live_tree(const LaneTeam<Group>& team, const ModelView& m, EnvView<S>& e) {
-  const int n = e.nlive[0];
-  const auto code = [&](int i) { return 2 * e.live_point[i / 2] + i % 2; };
-  const auto body = [&](int i) { return e.point_body[code(i)]; };
-  const int ncross = team.compact(n, e.live_cross, [&](int k) {
-    const int p = e.live_point[k];
-    return e.point_body[2 * p] > 0 && e.point_body[2 * p + 1] > 0;
-  });
-  team.for_each(ncross, [&](int k) { e.live_cross[k] = e.live_point[e.live_cross[k]]; });
-  team.for_each(2 * n, [&](int i) {
-    const int b = body(i);
-    int next = i + 1;
-    while (next < 2 * n && body(next) != b) ++next;
-    e.point_next[code(i)] = next < 2 * n ? code(next) : -1;
-  });
-  team.for_each(m.nbody, [&](int b) {
-    e.body_firstpoint[b] = e.body_firstchild[b] = e.body_composite[b] = -1;
-    for (int i = 2 * n - 1; i >= 0; --i) {
-      if (body(i) != b) continue;
-      e.body_firstpoint[b] = code(i);
-      if (e.point_body[code(i) ^ 1] == 0) e.body_composite[b] = b;
-    }
-  });
-  team.once([&] {
-    e.nlivecross[0] = ncross;
-    for (int i = m.nbody - 1; i > 0; --i) hang_body(m, e, m.level_body[i]);
-  });
-  const int first = m.level_adr[1], nlive = team.compact(m.nbody - first, e.live_body, [&](int i) {
-    return is_live(e, m.level_body[first + i]);
-  });
-  team.for_each(m.nlevel, [&](int l) {
-    int k = 0;
-    while (k < nlive && first + e.live_body[k] < m.level_adr[l + 1]) ++k;
-    e.live_adr[l + 1] = k;
-  });
-  team.for_each(nlive, [&](int k) { e.live_body[k] = m.level_body[first + e.live_body[k]]; });
+  team.once([&] { adr[m.nbody] = total; });
 }
 
 STICTION_PHYSICS_END

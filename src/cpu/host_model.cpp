@@ -70,6 +70,7 @@ HostModel::HostModel(const Model& m, const Options& o, bool dense) : dense_(dens
   w.npair = m.npair, w.nslot = m.nslot;
   w.nwrap = static_cast<int>(m.wrap_jntid.size());
   w.nanchor = w.opt.anchored ? m.nslot : 0;
+  w.nspatial = dense ? m.nslot : 0;
   w.ntri = m.nv * (m.nv + 1) / 2;
   w.nbody1 = m.nbody + 1, w.nv1 = m.nv + 1;
 
@@ -141,6 +142,10 @@ void HostModel::bodies(const Model& m) {
   w.body_translation = keep(translation);
   w.ntree = static_cast<int>(roots.size());
   w.tree_body = keep(roots);
+  std::vector<int> ends(roots.size());
+  for (int b = 1; b < m.nbody; ++b)
+    if (tree[at(b)] >= 0) ends[at(tree[at(b)])] = b + 1;
+  w.tree_end = keep(ends);
 }
 
 void HostModel::joints(const Model& m) {

@@ -15,7 +15,8 @@ namespace stiction::cpu {
 
 class HostModel {
  public:
-  // Options with every default resolved. `dense`: the factor has every entry, as a device has it.
+  // Options with every default resolved. `dense`: as a device has it, the factor has every entry
+  // and points have their spatial numbers.
   HostModel(const Model& model, const Options& options, bool dense = false);
   HostModel(const HostModel&) = delete;
   HostModel& operator=(const HostModel&) = delete;

@@ -13,11 +13,13 @@ namespace stiction::physics {
 struct SizesView {
   int nq, nv, nu, nbody, njnt, ngeom, nsite, nmocap, nwrap, npair, nslot, nsensordata;
   int nanchor;      // nslot where stiction is anchored, else 0
+  int nspatial;     // nslot where many lanes work on an environment, else 0
   int nmoment;      // entries of all actuators' moment arms
   int ntri;         // nv (nv + 1) / 2
   int nbody1, nv1;  // nbody + 1, nv + 1
   static constexpr int one = 1, two = 2, three = 3, four = 4, five = 5, six = 6, nine = 9, ten = 10;
-  static constexpr int sym6 = 21;    // lower triangle of a 6x6 matrix
+  static constexpr int sym6 = 21;  // lower triangle of a 6x6 matrix
+  static constexpr int spatial = 6 + sym6;
   static constexpr int nstatus = 8;  // bits of Status
 };
 
@@ -66,6 +68,7 @@ struct ModelView : SizesView {
   const int *body_translation;  // (nbody)  last of the three translations of a free joint at the root of its tree, else -1
   int ntree;
   const int *tree_body;       // (ntree)  root body: its xpos is the origin O of the tree
+  const int *tree_end;        // (ntree)  last body + 1: a tree's bodies follow each other
 
   const int *jnt_type, *jnt_qposadr, *jnt_dofadr, *jnt_actfrclimited;
   const int *dof_bodyid, *dof_jntid;

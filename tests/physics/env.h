@@ -32,7 +32,8 @@ Options resolved(const Model& m, Options o = {}) {
 template <class S>
 class Env {
  public:
-  explicit Env(const Model& m, const Options& o = {}) : host(m, resolved<S>(m, o)) {
+  explicit Env(const Model& m, const Options& o = {}, bool dense = false)
+      : host(m, resolved<S>(m, o), dense) {
     for (const cpu::FieldSpec& spec : host.specs()) {
       const std::size_t bytes = physics::block_bytes<S>(spec) + physics::kBlockAlignment;
       memory_.emplace_back(std::aligned_alloc(physics::kBlockAlignment, bytes), &std::free);
