@@ -28,7 +28,7 @@ STICTION_FN W nearest_outside(const Segment<W>& segment, const Vec3<W>& h) {
     const Mask<W> nearer = valid && distance < best;
     best = select(nearer, distance, best), best_t = select(nearer, t, best_t);
   };
-  consider(segment.half, segment.half == segment.half);
+  consider(segment.half, all_lanes<W>());
   for (int i = 0; i < 27; ++i) {
     if (i == 13) continue;
     const int x = i % 3 - 1, y = i / 3 % 3 - 1, z = i / 9 - 1;
@@ -82,7 +82,7 @@ STICTION_FN SegmentContact<W> leave_by_face(const Segment<W>& segment, const Vec
   const Vec3<W> bound = {select(side.x > half, inf, h.x), select(side.y > half, inf, h.y),
                          select(side.z > half, inf, h.z)};
   const W t = clamp_to(deepest, clip(segment, bound));
-  return {t, {n, dot(n, segment.at(t)) - dot(side, h)}, t == t};
+  return {t, {n, dot(n, segment.at(t)) - dot(side, h)}, all_lanes<W>()};
 }
 
 // Where the segment passes the edge along `edge`, seen along the edge.
@@ -99,7 +99,7 @@ STICTION_FN SegmentContact<W> leave_across_edge(const Segment<W>& segment, const
   const Vec3<W> bound = {select(edge.x > zero, h.x, inf), select(edge.y > zero, h.y, inf),
                          select(edge.z > zero, h.z, inf)};
   const W t = clamp_to(pass, clip(segment, bound));
-  return {t, contact, t != t};
+  return {t, contact, no_lanes<W>()};
 }
 
 template <class W>
@@ -178,7 +178,7 @@ STICTION_RARE void collide_capsule_box(const Shape<W>& capsule, const Shape<W>& 
 
   // 1. the nearest point
   const W t = nearest_outside(segment, h);
-  SegmentContact<W> nearest{t, point_against_box<W>(segment.at(t), h), t != t};
+  SegmentContact<W> nearest{t, point_against_box<W>(segment.at(t), h), no_lanes<W>()};
   const Mask<W> inside = nearest.contact.distance <= tie;
   if (any_lane(inside))
     nearest = select_nearest<W>(inside, nearest_inside<W>(segment, h, tie), nearest);

@@ -53,7 +53,7 @@ STICTION_FN Pairing<W> nearest_points(const Segment<W>& a, const Segment<W>& b) 
     const Pairing<W> p = pairing(s, t);
     take(valid && p.distance < best.distance, p);
   };
-  const Mask<W> always = a.half == a.half;
+  const Mask<W> always = all_lanes<W>();
   consider(-a.half, b.nearest(a.at(-a.half)), always);
   consider(a.nearest(b.at(b.half)), b.half, always);
   consider(a.nearest(b.at(-b.half)), -b.half, always);

@@ -140,6 +140,14 @@ template <class S>
 STICTION_FN S clamp(S x, S lower, S upper) {
   return vmin(vmax(x, lower), upper);
 }
+template <class S>
+STICTION_FN Mask<S> all_lanes() {
+  return S(0.0) < S(1.0);
+}
+template <class S>
+STICTION_FN Mask<S> no_lanes() {
+  return S(1.0) < S(0.0);
+}
 // Lanes that are neither infinite nor NaN.
 template <class S>
 STICTION_FN Mask<S> is_finite(S x) {

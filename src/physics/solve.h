@@ -60,7 +60,7 @@ STICTION_FN void residual(const Team& team, const ModelView& m, EnvView<S>& e, S
 template <class Team, class S>
 STICTION_FN void start(const Team& team, const ModelView& m, EnvView<S>& e, SolveState<S>& s) {
   const S zero = S(0.0), dt = S(m.opt.timestep);
-  const Mask<S> all = zero == zero, none = zero != zero;
+  const Mask<S> all = all_lanes<S>(), none = no_lanes<S>();
   const Mask<S> steps = e.active[0] > S(0.5);
   const Mask<S> constrained = has_rows(m) ? all : e.ncon[0] > zero;
   s = {steps && constrained,
@@ -201,7 +201,7 @@ template <class Team, class S>
 STICTION_COLD void renew_bounds(const Team& team, const ModelView& m, EnvView<S>& e,
                                 const Mask<S>& lanes) {
   const S zero = S(0.0);
-  const Mask<S> all = zero == zero;
+  const Mask<S> all = all_lanes<S>();
   live_points(team, m, e, all, true);
   team.for_each(e.npoint[0], [&](int p) {
     const SlipLaw<S> law = load_slip_law(m, e, p);

@@ -337,5 +337,21 @@ TEST(Device, AllArraysOfTheModelMove) {
   }
 }
 
+// The sums along a tree run from its last body to its first.
+TEST(Device, BodiesOfATreeFollowEachOther) {
+  for (const std::string& name : scene_names()) {
+    Options o;
+    o.timestep = 0.004, o.solver_tolerance = 1e-4;
+    const cpu::HostModel host(*scene(name), o, true);
+    const physics::ModelView& m = host.view();
+    int moving = 0, listed = 0;
+    for (int b = 0; b < m.nbody; ++b) moving += m.body_treeid[b] >= 0 ? 1 : 0;
+    for (int t = 0; t < m.ntree; ++t)
+      for (int b = m.tree_body[t]; b < m.tree_end[t]; ++b, ++listed)
+        EXPECT_EQ(m.body_treeid[b], t) << name << " body " << b;
+    EXPECT_EQ(listed, moving) << name;
+  }
+}
+
 }  // namespace
 }  // namespace stiction::test

@@ -46,8 +46,8 @@ Contacts<W> collide_lanes(const std::vector<Placed>& pairs) {
     }
   }
   Contacts<W> c;
-  physics::collide_box_box(pos[0], rot[0], size[0], pos[1], rot[1], size[1], size[0].x == size[0].x,
-                           c.point1, c.point2, c.normal, c.distance);
+  physics::collide_box_box(pos[0], rot[0], size[0], pos[1], rot[1], size[1],
+                           physics::all_lanes<W>(), c.point1, c.point2, c.normal, c.distance);
   return c;
 }
 

@@ -50,7 +50,7 @@ std::array<physics::Witness<W>, 8> run(GeomType a, GeomType b, const physics::Sh
   std::array<physics::Witness<W>, 8> out;
   using physics::Colliders;
   const auto collide = [&]<Colliders has>() {
-    physics::collide_shapes<W, has>(a, b, s, t, s.size.x == s.size.x,
+    physics::collide_shapes<W, has>(a, b, s, t, physics::all_lanes<W>(),
                                     [&](int k, const physics::Witness<W>& w) { out[at(k)] = w; });
   };
   switch (physics::colliders_of(a, b)) {
