@@ -221,14 +221,6 @@ void CudaDevice::make_own(Field f) {
   upload_tables();
 }
 
-void CudaDevice::make_shared(Field f) {
-  const OnDevice here(number_);
-  fields_.of[at(f)] = {place(layout_.reference[at(f)]), 0};
-  upload_tables();
-  own_[at(f)] = {};
-  bytes_ -= at(n_) * layout_.row_bytes[at(f)];
-}
-
 void CudaDevice::model_changed() {
   const OnDevice here(number_);
   const std::size_t bytes = spec_.host.array_bytes();

@@ -35,7 +35,6 @@ class CudaDevice final : public Device {
   std::byte* book(Book b) const override { return place(layout_.begin(b)); }
 
   void make_own(cpu::Field f) override;
-  void make_shared(cpu::Field f) override;
   void model_changed() override;
 
   void reset(const int* ids, int n) override;

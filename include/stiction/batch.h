@@ -154,8 +154,8 @@ class Batch {
   std::uint64_t state_hash() const;  // FNV-1a of the declared state of all environments, in order
 
   // State, inputs, status and own parameters to a file, and back into any batch of the same model,
-  // options, precision and num_envs: the same bits from there on. Throw Error on a damaged or
-  // foreign file.
+  // options, precision and num_envs: the same bits from there on. Own parameters that the file doesn't
+  // have become the model's; views stay valid. Throw Error on a damaged or foreign file.
   void save(const std::string& path) const;
   void load(const std::string& path);
   // One environment as JSON: model file (empty where the model came from a string), options, state,

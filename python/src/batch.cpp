@@ -125,7 +125,8 @@ void bind_files(nb::class_<BoundBatch>& c) {
       },
       nb::arg("path"),
       "Reads what `save` wrote, into a batch of the same model, options, precision and num_envs:\n"
-      "the same bits from there on. Raises Error on a damaged or foreign file.");
+      "the same bits from there on. Own parameters that the file doesn't have become the model's;\n"
+      "arrays stay valid. Raises Error on a damaged or foreign file.");
   c.def(
       "dump",
       [](const BoundBatch& b, int env, const Path& path) {

@@ -195,7 +195,6 @@ void Batch::Impl::allocate() {
   p = shared.data();
   for_fields(host.specs(), {FieldKind::param}, [&](Field f, const FieldSpec& s) {
     kernels.broadcast(is_wide(s), s.size(), host.param(f).data(), p);
-    shared_block[at(f)] = p;
     for (Workspace& w : workspaces) w.fields[at(f)] = p;
     p += block_bytes(s);
   });
@@ -266,21 +265,6 @@ void Batch::Impl::make_own(Field f) {
   for (std::size_t i = 0; i < workspaces.size(); ++i) {
     workspaces[i].fields[at(f)] = blocks[i].data();
     workspaces[i].own[at(f)] = std::move(blocks[i]);
-  }
-}
-
-void Batch::Impl::make_shared(Field f) {
-  const FieldSpec& s = spec(f);
-  memory.per_env -= row_bytes(s), memory.per_thread -= block_bytes(s);
-  const std::size_t bytes = row_bytes(s) * at(num_envs());
-  (device != nullptr ? memory.mirror : memory.total) -= bytes;
-  memory.total -= block_bytes(s) * workspaces.size();
-  if (device != nullptr) device->make_shared(f), memory.device -= bytes;
-  rows[at(f)] = nullptr;
-  own[at(f)] = {};
-  for (Workspace& w : workspaces) {
-    w.fields[at(f)] = shared_block[at(f)];
-    w.own[at(f)] = {};
   }
 }
 

@@ -48,14 +48,13 @@ class Device {
   virtual int number() const = 0;  // of the device, as DLPack has it
 
   // Dense rows on the device, (num_envs, numbers) as on the host; null where there are none. The
-  // address of a field never changes but by make_own and make_shared.
+  // address of a field never changes but by make_own.
   virtual std::byte* rows(cpu::Field f) const = 0;
   virtual std::byte* book(Book b) const = 0;
 
-  // A parameter gets rows of its own, with the model's numbers in them; or loses them. Throws where
-  // memory runs out, with what was needed and what is free.
+  // A parameter gets rows of its own, with the model's numbers in them. Throws where memory runs out,
+  // with what was needed and what is free.
   virtual void make_own(cpu::Field f) = 0;
-  virtual void make_shared(cpu::Field f) = 0;
   // What HostModel::view says is another than before.
   virtual void model_changed() = 0;
 

@@ -98,13 +98,14 @@ std::vector<char> own_flags(const Batch::Impl& impl) {
 
 constexpr RowGroups kSavedRows = kStateRows | kInputRows | kParamRows | kBookRows;
 
-// Calls f(address, bytes) for every saved array.
+// Calls f(address, bytes) for every saved array; `own` as own_flags().
 template <class F>
-void for_saved(Batch::Impl& impl, const F& f) {
+void for_saved(Batch::Impl& impl, const std::vector<char>& own, const F& f) {
   const std::size_t n = at(impl.num_envs());
   for_fields(impl.host.specs(), {FieldKind::state, FieldKind::input, FieldKind::param},
              [&](Field field, const FieldSpec& s) {
-               if (impl.rows[at(field)] != nullptr) f(impl.rows[at(field)], n * impl.row_bytes(s));
+               if (s.kind != FieldKind::param || own[at(field)] != 0)
+                 f(impl.rows[at(field)], n * impl.row_bytes(s));
              });
   f(impl.status.data(), n * sizeof impl.status[0]);
   f(impl.status_step.data(), n * sizeof impl.status_step[0]);
@@ -120,7 +121,7 @@ std::vector<std::byte> Batch::Impl::snapshot() {
   const std::vector<char> own_fields = own_flags(*this);
   a.put(own_fields.data(), own_fields.size());
   fetch_all(kSavedRows);
-  for_saved(*this, [&](const void* data, std::size_t n) { a.put(data, n); });
+  for_saved(*this, own_fields, [&](const void* data, std::size_t n) { a.put(data, n); });
   return a.sealed();
 }
 
@@ -136,21 +137,18 @@ void Batch::Impl::restore(std::span<const std::byte> bytes, const std::string& s
   std::vector<char> own_fields(at(kFields));
   a.take(own_fields.data(), own_fields.size());
   std::size_t expected = 0;
-  for_saved(*this, [&](const void*, std::size_t n) { expected += n; });
-  for (int f = 0; f < kFields; ++f) {
-    const FieldSpec& s = host.specs()[at(f)];
-    const bool was = owns(static_cast<Field>(f));
-    if (own_fields[at(f)] != 0 && !was) expected += at(num_envs()) * row_bytes(s);
-    if (own_fields[at(f)] == 0 && was) expected -= at(num_envs()) * row_bytes(s);
-  }
+  for_saved(*this, own_fields, [&](const void*, std::size_t n) { expected += n; });
   if (a.left() != expected) refuse(source, "is damaged: its length does not match");
 
   for (int i = 0; i < kFields; ++i) {
     const Field f = static_cast<Field>(i);
     if (own_fields[at(f)] != 0) make_own(f);
-    if (own_fields[at(f)] == 0 && owns(f)) make_shared(f);
+    // stays, since the user may hold its rows
+    if (own_fields[at(f)] == 0 && owns(f))
+      for (int env = 0; env < num_envs(); ++env)
+        std::copy_n(reference_row[at(f)], row_bytes(spec(f)), row(f, env));
   }
-  for_saved(*this, [&](void* data, std::size_t n) { a.take(data, n); });
+  for_saved(*this, own_fields, [&](void* data, std::size_t n) { a.take(data, n); });
   send_all(kSavedRows);
   run({nullptr, num_envs(), 0, true});
 }

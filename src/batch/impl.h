@@ -104,7 +104,6 @@ struct Batch::Impl {
 
   // ---- blocks
   cpu::Buffer shared;  // parameters of the model, the same for all threads
-  std::array<std::byte*, kFields> shared_block{};
   std::vector<Workspace> workspaces;
   std::unique_ptr<cpu::ThreadPool> pool;
   SolverCounts counts;
@@ -133,7 +132,6 @@ struct Batch::Impl {
   std::vector<double> reference_values(Field f) const;
   ArrayView view(Field f);
   void make_own(Field f);
-  void make_shared(Field f);
   Field find(const std::string& name) const;
 
   // ---- mirror.cpp: own parameters only. On the CPU they do nothing.

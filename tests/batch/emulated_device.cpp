@@ -91,10 +91,6 @@ class EmulatedDevice final : public Device {
       std::copy_n(reference_[at(f)], row, own_[at(f)].data() + at(env) * row);
     fields_[at(f)] = {own_[at(f)].data(), row};
   }
-  void make_shared(Field f) override {
-    fields_[at(f)] = {reference_[at(f)], 0};
-    own_[at(f)] = {};
-  }
   void model_changed() override {
     model_bytes_ = spec_.host.array_bytes();
     arrays_ = cpu::Buffer(model_bytes_);
