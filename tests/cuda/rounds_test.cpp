@@ -126,7 +126,7 @@ TEST(RoundsOfOne, CopiesKeepAwayFromTheAddresses) {
   BatchOptions o = batch_options(4096);
   o.device = "cuda", o.options.linear_solver = LinearSolver::cusolver;
   const ModelPtr m = crawler();
-  o.options.timestep = m->timestep;
+  o.options.timestep = m->timestep, o.options.solver_tolerance = 1e-4;
   const cpu::HostModel host(*m, o.options, true);
   const DeviceLayout layout({host, o.options, o});
   EXPECT_LE(layout.addresses + 2 * sizeof(void*) * 4096, layout.staging);
