@@ -4,6 +4,7 @@
 #include <random>
 #include <string>
 
+#include "data.h"
 #include "physics/collide.h"
 #include "physics/env.h"
 #include "physics/kinematics.h"
@@ -54,7 +55,7 @@ inline const std::vector<std::string>& robots() {
 inline ModelPtr robot_on_plane(const std::string& name) {
   const std::string xml = "<mujoco><include file=\"" + name + ".xml\"/><worldbody>" +
                           "<geom type=\"plane\" size=\"0 0 1\"/></worldbody></mujoco>";
-  return load_model_from_string(xml, nullptr, {}, std::string(STICTION_TEST_DATA) + "/models");
+  return load_model_from_string(xml, nullptr, {}, test_data() + "/models");
 }
 
 // Puts the lowest candidate of a robot with a free base about onto the floor.

@@ -9,6 +9,7 @@
 #include <random>
 #include <set>
 
+#include "data.h"
 #include "physics/env.h"
 #include "physics/sensor_zoo.h"
 #include "physics/teams.h"
@@ -253,7 +254,7 @@ double worst_share(const Model& m, const Numbers& ours, const Sample& s, double 
 
 std::vector<ModelPtr> models() {
   std::vector<ModelPtr> result{load_model_from_string(kSensorZoo)};
-  const std::filesystem::path folder = std::string(STICTION_TEST_DATA) + "/models";
+  const std::filesystem::path folder = test_data() + "/models";
   for (const auto& file : std::filesystem::directory_iterator(folder)) {
     if (file.path().extension() != ".xml") continue;
     const ModelPtr m = load_model(file.path().string());

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "data.h"
 #include "physics/env.h"
 #include "physics/teams.h"
 
@@ -92,7 +93,7 @@ inline const std::vector<NamedModel>& all_models() {
     std::vector<NamedModel> m;
     for (const char* name : {"anymal_c", "g1_capsules", "g1_feetonly", "go1", "go1_feetonly", "go2",
                              "h1", "h1_feetonly", "panda"})
-      m.push_back({name, load_model(STICTION_TEST_DATA "/models/" + std::string(name) + ".xml")});
+      m.push_back({name, load_model(test_data() + "/models/" + name + ".xml")});
     m.push_back({"zoo", load_model_from_string(kZoo)});
     return m;
   }();

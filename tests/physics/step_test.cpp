@@ -9,6 +9,7 @@
 #include <iterator>
 #include <random>
 
+#include "data.h"
 #include "physics/env.h"
 #include "physics/teams.h"
 
@@ -23,7 +24,7 @@ struct State {
 
 std::vector<std::string> robots() {
   std::vector<std::string> files;
-  for (const auto& entry : std::filesystem::directory_iterator(STICTION_TEST_DATA "/models"))
+  for (const auto& entry : std::filesystem::directory_iterator(test_data() + "/models"))
     if (entry.path().extension() == ".xml") files.push_back(entry.path().string());
   std::sort(files.begin(), files.end());
   return files;
