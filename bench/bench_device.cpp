@@ -168,7 +168,7 @@ nlohmann::json kernels_of(const std::vector<KernelInfo>& before,
   for (std::size_t k = 0; k < after.size(); ++k) {
     const KernelInfo& i = after[k];
     nlohmann::json one = {{"kernel", i.name},
-                          {"lanes", i.lanes},
+                          {"threads_per_env", i.threads_per_env},
                           {"registers", i.registers},
                           {"local_bytes", i.local_bytes},
                           {"shared_bytes", i.shared_bytes},

@@ -13,7 +13,7 @@ from tables import slug, write
 COLUMNS = ("model", "nv", "envs", "timestep", "steps_per_s", "ms_per_step", "ms_single_step", "spread",
            "points", "iter_mean", "iter_p95", "iter_max", "capped", "stalled", "residual", "frozen",
            "bytes_per_env", "hash", "error")  # fmt: skip
-KERNEL = ("kernel", "us", "share", "lanes", "registers", "local_bytes", "shared_bytes", "arena_bytes",
+KERNEL = ("kernel", "us", "share", "threads_per_env", "registers", "local_bytes", "shared_bytes", "arena_bytes",
           "envs_per_sm", "occupancy")  # fmt: skip
 
 

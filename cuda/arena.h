@@ -1,6 +1,7 @@
-// Which fields of a kernel lie in fast memory while it runs. They are taken in the order of the
-// lists below until the share of the group is used; the rest stays in the environment's rows, behind
-// the same pointer, so nothing is ever dropped.
+// The arena: fast memory (a share of the block's shared memory) for one environment while a kernel
+// runs, and which fields of the kernel lie there. They are placed in the order of the lists below
+// until the share is used; the others stay in the environment's rows in global memory, behind the same
+// pointer of the view, so nothing is ever dropped.
 #pragma once
 
 #include <cstddef>
@@ -22,7 +23,7 @@ constexpr bool has_kernel(const physics::SizesView& m, Kernel k) {
 }
 
 struct ArenaSize {
-  std::int32_t whole, per_point;  // bytes: of a field, of each active point
+  std::int32_t whole, per_point;  // bytes: of the field, and for each active point
 };
 struct ArenaEntry {
   std::int32_t field;
@@ -32,16 +33,16 @@ struct ArenaEntry {
 inline constexpr int kArenaEntries = 64;
 inline constexpr int kArenaAlignment = 16;
 struct Arena {
-  std::int32_t bytes;  // share of a group
+  std::int32_t bytes;  // fast memory of an environment
   std::int32_t count, nload, nstore;
   ArenaSize end;
   ArenaEntry entry[kArenaEntries];
-  // entries that are also read from the rows at the start, written back at the end
+  // numbers of the entries that are copied from the rows at the start, and back to them at the end
   std::uint8_t load[kArenaEntries], store[kArenaEntries];
 };
 
-// No rows on a device: a dense factor needs no lists, and lies in registers or in H; lanes go through
-// whole trees.
+// Fields that have no rows on a device: its dense factor needs no lists and lies in registers or in H,
+// and its sums over bodies go through whole trees (jacobian.h).
 constexpr bool unused_on_device(physics::Field f) {
   using physics::Field;
   switch (f) {
@@ -78,7 +79,7 @@ class ArenaLists {
       case Kernel::solve: solve(anchored); break;
       case Kernel::move: own({Field::body_vel}); break;
       case Kernel::refresh: own({Field::root_anchor}); break;
-      // all of it lasts until the next kernel
+      // what they write lasts until the next round: it stays in the rows
       case Kernel::solve_begin:
       case Kernel::solve_next: break;
     }
@@ -141,7 +142,7 @@ inline Arena make_arena(Kernel kernel, const physics::ModelView& m, int bytes) {
   arena.end = {0, 0};
   const auto take = [&](physics::Field f, bool per_point, bool loaded, bool stored) {
     const cpu::FieldSpec& s = specs[static_cast<std::size_t>(f)];
-    // nothing wide lies behind what is per point
+    // no wide field follows one that is per point, whose length may not be a multiple of 8 bytes
     const bool wide = s.type == physics::FieldType::wide;
     const int row = (wide ? 8 : 4) * (per_point ? s.columns : s.size());
     const ArenaSize size = {per_point ? 0 : row, per_point ? row : 0};
@@ -173,7 +174,7 @@ STICTION_FN std::byte* row_of(const Launch& l, int field, int env) {
   return l.fields[field].first + l.fields[field].stride * static_cast<std::size_t>(env);
 }
 
-// A view of the rows of environment env; written by the team, since it lies where all lanes see it.
+// A view of the rows of environment env, in memory that all threads of the team share.
 template <class Team>
 STICTION_FN void bind_rows(const Team& team, const Launch& l, int env, EnvView<float>& e) {
   static_assert(sizeof(EnvView<float>) == kFields * sizeof(void*));
@@ -181,7 +182,7 @@ STICTION_FN void bind_rows(const Team& team, const Launch& l, int env, EnvView<f
   team.for_each(kFields, [&](int f) { pointers[f] = row_of(l, f, env); });
 }
 
-// Of numbers of any type.
+// A word of numbers of any type.
 using Word = std::uint32_t __attribute__((may_alias));
 template <class Team>
 STICTION_FN void copy_words(const Team& team, const ArenaEntry& entry, int npoint, const void* from,
@@ -192,7 +193,8 @@ STICTION_FN void copy_words(const Team& team, const ArenaEntry& entry, int npoin
   team.for_each(arena_bytes(entry.size, npoint) / 4, [&](int i) { target[i] = source[i]; });
 }
 
-// Entries that fit into `share` (aligned) replace the rows in the view.
+// Points the view at the fast memory `share` (aligned) for the entries that fit there, and loads those
+// that the kernel reads.
 template <class Team>
 STICTION_FN void enter_arena(const Team& team, const Launch& l, int env, const Arena& a,
                              std::byte* share, int npoint, EnvView<float>& e) {

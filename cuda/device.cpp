@@ -17,16 +17,6 @@ using cpu::Field;
 using cpu::FieldKind;
 using cpu::kFields;
 
-// Runs of more steps are launched one by one: a graph of them would be large and gain nothing.
-constexpr int kMostGraphSteps = 32;
-
-constexpr std::size_t at(int i) {
-  return static_cast<std::size_t>(i);
-}
-constexpr std::size_t at(Field f) {
-  return static_cast<std::size_t>(f);
-}
-
 // What this build and the model can do.
 Switches switches_for(const DeviceSpec& spec) {
   Switches s = read_switches();
@@ -126,12 +116,7 @@ CudaDevice::CudaDevice(const DeviceSpec& spec, int number)
 }
 
 CudaDevice::~CudaDevice() {
-  // work in flight uses what is about to be freed; the stream may be gone already
-  int before = 0;
-  (void)cudaGetDevice(&before);
-  (void)cudaSetDevice(number_);
-  (void)cudaDeviceSynchronize();
-  (void)cudaSetDevice(before);
+  finish_work(number_);
 }
 
 std::string CudaDevice::description() const {
@@ -145,9 +130,9 @@ std::string CudaDevice::description() const {
   if (cusolver_ != nullptr) text << "; linear systems by " << cusolver_->path();
   for (int k = 0; k < kKernels; ++k) {
     const KernelPlan& kernel = plan_.kernel[k];
-    if (kernel.lanes == 0) continue;
+    if (kernel.threads_per_env == 0) continue;
     text << "\n"
-         << kernel_name(static_cast<Kernel>(k)) << ": " << kernel.lanes << " lanes, "
+         << kernel_name(static_cast<Kernel>(k)) << ": " << kernel.threads_per_env << " threads, "
          << kernel.registers << " registers, " << kernel.local_bytes << " bytes of local memory, "
          << kernel.shared_bytes + kernel.static_bytes << " bytes of shared memory per block of "
          << kernel.threads_per_block << ", " << kernel.envs_per_sm
@@ -161,10 +146,10 @@ std::vector<KernelInfo> CudaDevice::kernels() {
   std::vector<KernelInfo> found;
   for (int k = 0; k < kKernels; ++k) {
     const KernelPlan& p = plan_.kernel[k];
-    if (p.lanes == 0) continue;
+    if (p.threads_per_env == 0) continue;
     const KernelClock::Time& t = clock_.time(static_cast<Kernel>(k));
     found.push_back({.name = kernel_name(static_cast<Kernel>(k)),
-                     .lanes = p.lanes,
+                     .threads_per_env = p.threads_per_env,
                      .registers = p.registers,
                      .local_bytes = p.local_bytes,
                      .shared_bytes = p.shared_bytes + p.static_bytes,
@@ -241,10 +226,8 @@ Launch CudaDevice::launch() const {
   Launch l{};
   l.fields = place_of<const FieldRows>(layout_.field_rows);
   l.reference = place_of<const std::byte* const>(layout_.tables);
-  l.books = {place_of<std::uint32_t>(layout_.begin(Book::status)),
-             place_of<std::int32_t>(layout_.begin(Book::status_step)),
-             place_of<std::int32_t>(layout_.begin(Book::steps)),
-             place_of<std::uint8_t>(layout_.store), place_of<std::uint32_t>(layout_.counters)};
+  l.records = {status_arrays(), place_of<std::uint8_t>(layout_.store),
+               place_of<std::uint32_t>(layout_.counters)};
   l.count = n_;
   if (cusolver_ != nullptr)
     l.rounds = {place(layout_.rounds), place_of<float>(layout_.matrices),
@@ -264,7 +247,8 @@ void CudaDevice::enqueue(const Launch& of, int steps, cudaStream_t stream) {
   const int launches = std::max(1, steps);
   for (int k = 0; k < launches; ++k) {
     l.first = k == 0, l.last = k == launches - 1;
-    if (poison_) check_here(spoil(lists().spoiled(true), l, false, stream), ": poisoning a step");
+    if (poison_)
+      check_here(fill_unwritten(lists().unwritten(true), l, false, stream), ": poisoning a step");
     launched(Kernel::dynamics), launched(Kernel::collide);
     if (cusolver_ != nullptr)
       enqueue_solve(l, stream);
@@ -273,7 +257,8 @@ void CudaDevice::enqueue(const Launch& of, int steps, cudaStream_t stream) {
     launched(Kernel::move);
   }
   if (poison_)
-    check_here(spoil(lists().spoiled(false), l, true, stream), ": poisoning the refresh");
+    check_here(fill_unwritten(lists().unwritten(false), l, true, stream),
+               ": poisoning the refresh");
   launched(Kernel::refresh);
 }
 
@@ -358,16 +343,7 @@ void CudaDevice::take_counts(SolverCounts& c) {
                              cudaMemcpyDeviceToHost, stream_),
              ": fetching counters");
   check_here(cudaStreamSynchronize(stream_), ": fetching counters");
-  // every environment is a pack of its own
-  c.env_steps += sums[kEnvSteps], c.pack_steps += sums[kEnvSteps];
-  c.iterations += sums[kIterations], c.pack_max_iterations += sums[kIterations];
-  c.linesearch_evaluations += sums[kLinesearchEvaluations];
-  c.contacts += sums[kContacts];
-  c.not_converged += sums[kNotConverged];
-  c.stalled += sums[kStalled];
-  c.late_contact += sums[kLateContact];
-  c.frozen += sums[kFroze];
-  for (int i = 0; i < bins; ++i) c.iteration_histogram[at(i)] += sums[at(kCounters + i)];
+  add_counters(sums.data(), c);
 }
 
 // A stream that captures can't wait for what no graph has; what its graph follows, the caller says.

@@ -1,4 +1,4 @@
-// A batch on a card: its memory there, the launches of its steps, the ways to the host and back.
+// A batch on a GPU: its memory there, the launches of its steps, copies to the host and back.
 #pragma once
 
 #include <array>
@@ -18,6 +18,17 @@
 
 namespace stiction::cuda {
 
+// Runs and control steps of more physics steps are launched one by one: a graph of them would be large
+// and gain nothing.
+inline constexpr int kMostGraphSteps = 32;
+
+constexpr std::size_t at(int i) {
+  return static_cast<std::size_t>(i);
+}
+constexpr std::size_t at(cpu::Field f) {
+  return static_cast<std::size_t>(f);
+}
+
 class CudaDevice final : public Device {
  public:
   // `number` is of a device that find_device found fit.
@@ -32,7 +43,9 @@ class CudaDevice final : public Device {
   int number() const override { return number_; }
 
   std::byte* rows(cpu::Field f) const override;
-  std::byte* book(Book b) const override { return place(layout_.begin(b)); }
+  physics::StatusArrays status_arrays() const override {
+    return layout_.status_arrays(memory_.get());
+  }
 
   void make_own(cpu::Field f) override;
   void model_changed() override;
@@ -56,16 +69,15 @@ class CudaDevice final : public Device {
   // For the tasks at work here. A launch of all environments, and runs on any stream.
   Launch launch() const;
   void enqueue(const Launch& l, int steps, cudaStream_t stream);
-  // A graph of what `work` gives the stream that it is given.
+  // A graph of the work that `work` gives to the stream that it is passed.
   Executable captured(const std::function<void(cudaStream_t)>& work);
   bool by_thread() const { return switches_.group == Group::thread; }
   bool uses_graphs() const { return switches_.graphs && cusolver_ == nullptr; }
   // The caller captures a graph of its own on the stream: graphs can't be launched into it.
   bool capturing() const { return capturing(stream()); }
   const physics::ModelView& model() const { return model_; }
-  int model_version() const {
-    return model_version_;
-  }  // of it and of the table: graphs of another are stale
+  // Changes with the model and the table of rows: a graph of another version is stale.
+  int model_version() const { return model_version_; }
   int num_envs() const { return n_; }
   void add_bytes(std::size_t bytes) { bytes_ += bytes; }
   // Throws ArgumentError where there is no room for `bytes` and for kernels with so much local memory

@@ -1,7 +1,7 @@
-// The lanes of the machine, for cuda/lane_team.h. Only in device code.
+// Lanes of cuda/group_team.h by the intrinsics of CUDA. Only in device code.
 #pragma once
 
-#include "cuda/lane_team.h"
+#include "cuda/group_team.h"
 
 STICTION_PHYSICS_BEGIN
 

@@ -10,10 +10,6 @@ namespace {
 
 constexpr std::size_t kWord = sizeof(std::uint32_t);
 
-constexpr std::size_t at(int i) {
-  return static_cast<std::size_t>(i);
-}
-
 }  // namespace
 
 // What one call needs several times is sent once.

@@ -12,9 +12,6 @@
 namespace stiction::cuda {
 namespace {
 
-// Control steps of more physics steps are launched one by one.
-constexpr int kMostGraphSteps = 32;
-
 class CudaEpisodes final : public DeviceEpisodes {
  public:
   CudaEpisodes(CudaDevice& device, const EpisodesSpec& spec)
@@ -35,14 +32,7 @@ class CudaEpisodes final : public DeviceEpisodes {
                        ": clearing memory");
     device_.add_bytes(spec.bytes);
   }
-  ~CudaEpisodes() override {
-    // work in flight uses what is about to be freed
-    int before = 0;
-    (void)cudaGetDevice(&before);
-    (void)cudaSetDevice(device_.number());
-    (void)cudaDeviceSynchronize();
-    (void)cudaSetDevice(before);
-  }
+  ~CudaEpisodes() override { finish_work(device_.number()); }
 
   std::byte* memory() const override { return memory_.get(); }
   void bind(const std::array<envs::EpisodeArrays, kSets>& sets) override {

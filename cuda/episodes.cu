@@ -13,7 +13,7 @@ __global__ void __launch_bounds__(kThreads)
                  const __grid_constant__ Task task) {
   const DeviceLanes lanes(nullptr);
   const int env = static_cast<int>(blockIdx.x) * lanes.warps() + lanes.warp();
-  if (env < l.count) run_task(LaneTeam(WarpGroup(lanes)), m, l, episodes, task, env);
+  if (env < l.count) run_task(GroupTeam(WarpGroup(lanes)), m, l, episodes, task, env);
 }
 
 template <class Task>
@@ -22,7 +22,7 @@ __global__ void __launch_bounds__(kWarp)
                    const __grid_constant__ EpisodeLaunch episodes,
                    const __grid_constant__ Task task) {
   const int env = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
-  if (env < l.count) run_task(LaneTeam(ThreadGroup()), m, l, episodes, task, env);
+  if (env < l.count) run_task(GroupTeam(ThreadGroup()), m, l, episodes, task, env);
 }
 
 }  // namespace
@@ -39,7 +39,7 @@ cudaError_t launch_kernel(const TaskKernel& k, const void* task, const Launch& l
                           const physics::ModelView& m, const EpisodeLaunch& episodes,
                           cudaStream_t stream) {
   using Function = void (*)(Launch, physics::ModelView, EpisodeLaunch, Task);
-  const int threads = k.lanes == 1 ? kWarp : kThreads, envs = threads / k.lanes;
+  const int threads = k.threads_per_env == 1 ? kWarp : kThreads, envs = threads / k.threads_per_env;
   reinterpret_cast<Function>(k.function)<<<(l.count + envs - 1) / envs, threads, 0, stream>>>(
       l, m, episodes, *static_cast<const Task*>(task));
   return cudaGetLastError();
@@ -52,7 +52,8 @@ TaskKernel kernel_of(bool by_thread) {
                physics::kWarp, sizeof(Task)};
   if constexpr (kTaskByThread<Task>)
     if (by_thread)
-      k.function = reinterpret_cast<const void*>(&physics::task_by_thread<Task>), k.lanes = 1;
+      k.function = reinterpret_cast<const void*>(&physics::task_by_thread<Task>),
+      k.threads_per_env = 1;
   return k;
 }
 

@@ -7,7 +7,7 @@
 
 namespace stiction::cuda {
 
-// Room for what a task of any kind is.
+// Upper bound on the struct of a task of any kind.
 inline constexpr int kMostTaskBytes = 2048;
 
 struct TaskKernel {
@@ -15,14 +15,14 @@ struct TaskKernel {
                         const physics::ModelView& m, const EpisodeLaunch& episodes,
                         cudaStream_t stream);
   const void* function;
-  int lanes;            // of an environment: one or a warp
+  int threads_per_env;  // one or a warp
   int task_bytes;       // its struct, which lies on the host
   int local_bytes = 0;  // per thread: stack and spills; of a kernel that was loaded
 };
 
 // `kind` is the task's place in envs::AllTasks; `by_thread` is how the physics runs.
 TaskKernel task_kernel(int kind, bool by_thread);
-// Loads it: a capture can't.
+// Loads the kernel onto the device, which must be done before a graph that has it is captured.
 cudaError_t load(TaskKernel& kernel);
 
 }  // namespace stiction::cuda

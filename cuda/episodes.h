@@ -4,7 +4,7 @@
 #pragma once
 
 #include "cuda/arena.h"
-#include "cuda/books.h"
+#include "cuda/step_status.h"
 #include "envs/all.h"
 #include "envs/episode.h"
 
@@ -55,8 +55,7 @@ template <class Team, class Task>
 STICTION_FN void begin_episode(const Team& team, const ModelView& m, const Launch& l,
                                const EpisodeLaunch& k, const Task& task, int env,
                                envs::TaskEnv<float>& e) {
-  write_reference<FieldKind::state>(team, m, l, e.fields);
-  write_reference<FieldKind::input>(team, m, l, e.fields);
+  reset_environment(team, m, l, env, e.fields);
   envs::begin_episode(team, k.arrays, env, k.restart);
   e.episode = k.arrays.episode[env], e.step = 0;
   task.reset(team, m, e);
@@ -89,7 +88,7 @@ STICTION_FN void run_task(const Team& team, const ModelView& m, const Launch& l,
   if (phase == EpisodePhase::act) {
     if (!envs::take_actions(team, a.given + envs::row_begin(env, a.naction),
                             a.action + envs::row_begin(env, a.naction), a.naction))
-      team.once([&] { envs::note_bad_control(a, env); });
+      team.once([&] { record_status(a.status, env, Status::bad_control); });
     task.act(team, m, e);
     return;
   }

@@ -1,12 +1,13 @@
-// Products with the contact Jacobian by all lanes; the sums of physics/hessian.h. Points, bodies and
-// dofs are flat loops. Between them each component goes through a tree on a lane of its own, from the
-// last body to the first or back, so that nobody waits for another lane on the way.
+// Products with the contact Jacobian by all threads of a group; the sums of physics/hessian.h. Loops
+// over points, bodies and dofs are parallel. Between them, for each component of a spatial vector one
+// thread goes through a whole tree, from the last body to the first or back, so that no thread waits
+// for another on the way.
 #pragma once
 
-#include "cuda/lane_team.h"
+#include "cuda/group_team.h"
 #include "physics/hessian.h"
 
-// Short loops of one lane: copies of their bodies only cost fetches.
+// Short loops of one thread: unrolled they only cost instruction fetches.
 #ifdef __CUDACC__
 #define STICTION_ROLLED _Pragma("unroll 1")
 #else
@@ -22,7 +23,7 @@ static_assert(kSpatial == SizesView::spatial);
 // Of each entry of body_point, where its wrench begins in point_spatial; the complement where both
 // bodies move.
 template <class Group, class S>
-STICTION_FN void live_tree(const LaneTeam<Group>& team, const ModelView&, EnvView<S>& e) {
+STICTION_FN void live_tree(const GroupTeam<Group>& team, const ModelView&, EnvView<S>& e) {
   const int* const body = e.point_body;
   const auto both_move = [&](int p) { return body[2 * p] > 0 && body[2 * p + 1] > 0; };
   int *const cross = e.live_cross, *const entry = e.point_next;
@@ -39,7 +40,7 @@ STICTION_FN void live_tree(const LaneTeam<Group>& team, const ModelView&, EnvVie
 
 // Body velocities, then J v.
 template <class Group, class S>
-STICTION_FN void point_velocities(const LaneTeam<Group>& team, const ModelView& m, EnvView<S>& e,
+STICTION_FN void point_velocities(const GroupTeam<Group>& team, const ModelView& m, EnvView<S>& e,
                                   const S* v, S* out) {
   if (e.npoint[0] == 0) return;
   S* const vel = e.body_vel;
@@ -72,7 +73,7 @@ STICTION_FN void point_velocities(const LaneTeam<Group>& team, const ModelView& 
 // Of a point against what does not move: its wrench and Φᵀ G Φ. Else the wrenches on body 2 and on
 // body 1.
 template <class Group, class S>
-STICTION_FN void spatial_points(const LaneTeam<Group>& team, EnvView<S>& e) {
+STICTION_FN void spatial_points(const GroupTeam<Group>& team, EnvView<S>& e) {
   const S *const impulse = e.point_impulse, *const r1 = e.point_r1, *const r2 = e.point_r2;
   const S* const hess = e.point_hess;
   const int* const body = e.point_body;
@@ -90,7 +91,7 @@ STICTION_FN void spatial_points(const LaneTeam<Group>& team, EnvView<S>& e) {
 
 // body_wrench and body_hess of all bodies of trees: over the points of the subtree.
 template <class Group, class S>
-STICTION_FN void subtree_sums(const LaneTeam<Group>& team, const ModelView& m, EnvView<S>& e) {
+STICTION_FN void subtree_sums(const GroupTeam<Group>& team, const ModelView& m, EnvView<S>& e) {
   const int *const adr = e.body_pointadr, *const entry = e.point_next;
   const S* const spatial = e.point_spatial;
   S *const wrenches = e.body_wrench, *const curvatures = e.body_hess;
@@ -123,7 +124,7 @@ STICTION_FN void subtree_sums(const LaneTeam<Group>& team, const ModelView& m, E
 
 // out = Jᵀ γ; leaves what composite_curvature needs at the same laws.
 template <class Group, class S>
-STICTION_FN void contact_impulses(const LaneTeam<Group>& team, const ModelView& m, EnvView<S>& e,
+STICTION_FN void contact_impulses(const GroupTeam<Group>& team, const ModelView& m, EnvView<S>& e,
                                   S* out) {
   if (e.npoint[0] == 0) return team.for_each(m.nv, [&](int i) { out[i] = S(0.0); });
   spatial_points(team, e);
@@ -164,7 +165,7 @@ STICTION_FN void add_composite_row(const ModelView& m, EnvView<S>& e, int i, con
 
 // All rows at once, of the sums that contact_impulses has left.
 template <class Group, class S>
-STICTION_FN void composite_curvature(const LaneTeam<Group>& team, const ModelView& m,
+STICTION_FN void composite_curvature(const GroupTeam<Group>& team, const ModelView& m,
                                      EnvView<S>& e) {
   if (e.npoint[0] == 0) return;
   team.for_each(

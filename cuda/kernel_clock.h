@@ -1,4 +1,4 @@
-// How long each kernel takes, by an event before and one after it.
+// How long each kernel takes, by CUDA events before and after it.
 #pragma once
 
 #include <array>

@@ -39,7 +39,7 @@ __global__ void __launch_bounds__(kThreads, blocks)
   extern __shared__ __align__(16) std::byte memory[];
   const DeviceLanes lanes(nullptr);
   const int i = static_cast<int>(blockIdx.x) * lanes.warps() + lanes.warp();
-  run_in<kernel, has>(LaneTeam(WarpGroup(lanes)), m, l, arena, i,
+  run_in<kernel, has>(GroupTeam(WarpGroup(lanes)), m, l, arena, i,
                       memory + lanes.warp() * (kViewBytes + arena.bytes));
 }
 
@@ -49,7 +49,7 @@ __global__ void __launch_bounds__(kThreads, kBlocks<kernel>)
                   const __grid_constant__ Arena arena) {
   extern __shared__ __align__(16) std::byte memory[];
   __shared__ std::uint32_t scratch[kScratchWords * kThreads / kWarp];
-  run_in<kernel>(LaneTeam(BlockGroup(DeviceLanes(scratch))), m, l, arena,
+  run_in<kernel>(GroupTeam(BlockGroup(DeviceLanes(scratch))), m, l, arena,
                  static_cast<int>(blockIdx.x), memory);
 }
 
@@ -76,7 +76,7 @@ using physics::Colliders;
 using physics::ModelView;
 using KernelFunction = void (*)(Launch, ModelView, Arena);
 
-int lanes_of(Kernel kernel, const ModelView& m, Group wanted) {
+int threads_of(Kernel kernel, const ModelView& m, Group wanted) {
   const Group group = group_of(m, wanted);
   if (kernel == Kernel::solve_begin || kernel == Kernel::solve_next) return physics::kWarp;
   if (group == Group::thread) return 1;
@@ -143,9 +143,9 @@ KernelFunction team_function(Kernel k, const ModelView& m, bool block, const Swi
   return nullptr;
 }
 
-const void* function_of(Kernel k, const ModelView& m, int lanes, const Switches& s) {
-  if (lanes == 1) return reinterpret_cast<const void*>(thread_function(k));
-  return reinterpret_cast<const void*>(team_function(k, m, lanes != physics::kWarp, s));
+const void* function_of(Kernel k, const ModelView& m, int threads, const Switches& s) {
+  if (threads == 1) return reinterpret_cast<const void*>(thread_function(k));
+  return reinterpret_cast<const void*>(team_function(k, m, threads != physics::kWarp, s));
 }
 
 // All entries with every slot active.
@@ -174,17 +174,17 @@ cudaError_t plan_thread(const cudaDeviceProp& card, KernelPlan& p) {
 // the rest serves as L1 cache for the model and the rows.
 cudaError_t plan_kernel(Kernel kernel, const ModelView& m, const Switches& s,
                         const cudaDeviceProp& card, KernelPlan& p) {
-  p.lanes = lanes_of(kernel, m, s.group);
-  const void* const function = p.function = function_of(kernel, m, p.lanes, s);
+  p.threads_per_env = threads_of(kernel, m, s.group);
+  const void* const function = p.function = function_of(kernel, m, p.threads_per_env, s);
   cudaFuncAttributes attributes;
   STICTION_TRY(cudaFuncGetAttributes(&attributes, function));
-  p.threads_per_block = p.lanes == 1 ? physics::kWarp : physics::kThreads;
+  p.threads_per_block = p.threads_per_env == 1 ? physics::kWarp : physics::kThreads;
   p.static_bytes = static_cast<int>(attributes.sharedSizeBytes);
   p.registers = attributes.numRegs;
   p.local_bytes = static_cast<int>(attributes.localSizeBytes);
-  if (p.lanes == 1) return plan_thread(card, p);
+  if (p.threads_per_env == 1) return plan_thread(card, p);
 
-  const int envs = p.threads_per_block / p.lanes;
+  const int envs = p.threads_per_block / p.threads_per_env;
   int blocks = 0;
   STICTION_TRY(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, function, p.threads_per_block,
                                                              envs * physics::kViewBytes));
@@ -224,12 +224,12 @@ cudaError_t launch(Kernel kernel, const Launch& l, const RowTable& rows, const M
                    const Plan& plan, cudaStream_t stream) {
   if (l.count == 0) return cudaSuccess;
   const KernelPlan& p = plan[kernel];
-  const int envs = p.threads_per_block / p.lanes, blocks = (l.count + envs - 1) / envs;
+  const int envs = p.threads_per_block / p.threads_per_env, blocks = (l.count + envs - 1) / envs;
   if (plan.clock != nullptr) plan.clock->before(kernel, stream);
   const auto grid = static_cast<unsigned>(blocks),
              block = static_cast<unsigned>(p.threads_per_block);
   const auto shared = static_cast<std::size_t>(p.shared_bytes);
-  if (p.lanes == 1)
+  if (p.threads_per_env == 1)
     reinterpret_cast<ThreadFunction>(p.function)<<<grid, block, shared, stream>>>(l, m, rows);
   else
     reinterpret_cast<KernelFunction>(p.function)<<<grid, block, shared, stream>>>(l, m, p.arena);

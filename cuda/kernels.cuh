@@ -15,19 +15,19 @@ const char* kernel_name(Kernel k);
 
 struct KernelPlan {
   const void* function;
-  int lanes;  // of an environment: one, a warp, or the whole block; 0: the model has no such kernel
+  int threads_per_env;  // one, a warp, or the whole block; 0: the model has no such kernel
   int threads_per_block;
   int shared_bytes;  // dynamic, per block
   int static_bytes;  // static shared memory, per block
   int registers;     // per thread
   int local_bytes;   // per thread: stack and spills
   int envs_per_sm;   // resident
-  double occupancy;  // of them, as a share of the threads that a multiprocessor can hold
+  double occupancy;  // share of a multiprocessor's threads that are resident
   Arena arena;
 };
 struct Plan {
   KernelPlan kernel[kKernels];
-  KernelClock* clock = nullptr;  // null: nobody asked
+  KernelClock* clock = nullptr;  // null: kernels are not timed
   const KernelPlan& operator[](Kernel k) const { return kernel[static_cast<int>(k)]; }
   int most_local_bytes() const {
     int most = 0;

@@ -9,16 +9,16 @@
 #pragma once
 
 #include "cuda/arena.h"
-#include "cuda/books.h"
 #include "cuda/jacobian.h"
 #include "cuda/linear_algebra.h"
 #include "cuda/lists.h"
 #include "cuda/rounds.h"
+#include "cuda/step_status.h"
 #include "physics/step.h"
 
 STICTION_PHYSICS_BEGIN
 
-// Without pairs, in the place of collide.
+// What collide would leave in a model without pairs: no points.
 template <class Team>
 STICTION_FN void no_points(const Team& team, const ModelView& m, EnvView<float>& e) {
   team.for_each(m.nbody + 1, [&](int b) { e.body_pointadr[b] = 0; });
@@ -44,22 +44,22 @@ STICTION_FN void dynamics_body(const Team& team, const ModelView& m, const Launc
 template <Colliders has, class Team>
 STICTION_FN void collide_body(const Team& team, const ModelView& m, const Launch& l, int env,
                               EnvView<float>& e) {
-  if (l.books.store[env] != 0) collide_with<has>(team, m, e);
+  if (l.records.store[env] != 0) collide_with<has>(team, m, e);
 }
 
 template <class Team>
 STICTION_FN void solve_body(const Team& team, const ModelView& m, const Launch& l, int env,
                             EnvView<float>& e) {
-  if (l.books.store[env] == 0) return;
+  if (l.records.store[env] == 0) return;
   no_rows(team, m, e);
   solve(team, m, e);
 }
 
-// Sensors of the interval, the new state and the books.
+// Sensors of the interval, the new state, its status and counters.
 template <class Team>
 STICTION_FN void move_body(const Team& team, const ModelView& m, const Launch& l, int env,
                            EnvView<float>& e) {
-  if (l.books.store[env] == 0) return;
+  if (l.records.store[env] == 0) return;
   if (l.last) interval_sensors(team, m, e);
   if (!l.moves) return;
   integrate(team, m, e);
@@ -69,7 +69,7 @@ STICTION_FN void move_body(const Team& team, const ModelView& m, const Launch& l
 template <class Team>
 STICTION_FN void refresh_body(const Team& team, const ModelView& m, const Launch& l, int env,
                               EnvView<float>& e) {
-  if (l.books.store[env] == 0) return;
+  if (l.records.store[env] == 0) return;
   replace_bad_mocap(team, m, l, e);
   refresh(team, m, e);
   clean_outputs(team, m, l, env, e);
@@ -92,7 +92,7 @@ STICTION_FN void kernel_body(const Team& team, const ModelView& m, const Launch&
 template <class Team>
 STICTION_FN void bind_structure(const Team&, const ModelView&, EnvView<float>&) {}
 template <class Group>
-STICTION_FN void bind_structure(const LaneTeam<Group>& team, const ModelView& m,
+STICTION_FN void bind_structure(const GroupTeam<Group>& team, const ModelView& m,
                                 EnvView<float>& e) {
   team.once([&] {
     e.row_num = const_cast<int*>(m.row_num);
@@ -100,11 +100,11 @@ STICTION_FN void bind_structure(const LaneTeam<Group>& team, const ModelView& m,
   });
 }
 
-// The first kernel decides what is computed.
+// The first kernel decides whether the environment is computed.
 template <cuda::Kernel kernel, class Team>
 STICTION_FN bool takes_part(const Team& team, const Launch& l, int env) {
   if constexpr (kernel == cuda::Kernel::dynamics) return is_chosen(team, l, env);
-  return l.books.store[env] != 0;
+  return l.records.store[env] != 0;
 }
 
 // A kernel for one environment; `share` is the group's fast memory, `e` lies there too.

@@ -1,9 +1,9 @@
-// H x = b and A x for the lanes of a group, on dense matrices: H = Lᵀ D L from the last dof to the
-// first, as physics/factor.h has it, where row_num[j] = j. Overloads that the stages prefer to the
-// serial chains of the text.
+// H x = b and A x by the threads of a group, on dense matrices: H = Lᵀ D L from the last dof to the
+// first, as physics/factor.h has it, where row_num[j] = j. Overloads for a GroupTeam, which the stages
+// in src/physics call in place of the serial loops there.
 #pragma once
 
-#include "cuda/lane_team.h"
+#include "cuda/group_team.h"
 #include "cuda/launch.h"
 #include "physics/factor.h"
 
@@ -16,14 +16,14 @@
 
 STICTION_PHYSICS_BEGIN
 
-// The structure is the model's, whatever touches.
+// The structure of the factor is the model's, whichever points are active.
 template <class Group, class S>
-STICTION_FN void model_structure(const LaneTeam<Group>&, const ModelView&, EnvView<S>&) {}
+STICTION_FN void model_structure(const GroupTeam<Group>&, const ModelView&, EnvView<S>&) {}
 template <class Group, class S>
-STICTION_FN void couple_points(const LaneTeam<Group>&, const ModelView&, EnvView<S>&) {}
+STICTION_FN void couple_points(const GroupTeam<Group>&, const ModelView&, EnvView<S>&) {}
 
-// Order n <= N, row i of the full symmetric matrix in the registers of lane i. At the elimination of
-// k lane i keeps column i of row k, u_i = D_k L_ki, so row k goes round by shuffles.
+// Order n <= N by a warp: thread i has row i of the full symmetric matrix in its registers. At the
+// elimination of k it keeps column i of row k, u_i = D_k L_ki, so row k goes round by shuffles.
 template <int N, class Group, class S>
 STICTION_FN void solve_in_registers(const Group& group, int n, const S* H, const S* b, S* x) {
   const int i = group.rank();
@@ -55,7 +55,7 @@ STICTION_FN void solve_in_registers(const Group& group, int n, const S* H, const
   group.sync();
 }
 
-// Order n <= N by one lane, the lower triangle in its registers.
+// Order n <= N by one thread, the lower triangle in its registers.
 template <int N, class S>
 STICTION_FN void solve_by_thread(int n, const S* H, const S* b, S* x) {
   S h[N][N], y[N];
@@ -92,15 +92,15 @@ STICTION_FN void solve_by_thread(int n, const S* H, const S* b, S* x) {
   }
 }
 
-// Any order, in place of H. Lanes side by side take columns of a row.
+// Any order, in place of H, by a team of `threads`. Threads side by side take columns of a row.
 template <class Team, class S>
-STICTION_FN void solve_in_memory(const Team& team, int lanes, int n, S* H, const S* b, S* x) {
+STICTION_FN void solve_in_memory(const Team& team, int threads, int n, S* H, const S* b, S* x) {
   const auto pivot = [&](int k) { return vmax(H[tri(k, k)], x[k]); };
   team.for_each(n, [&](int i) { x[i] = pivot_floor<S>() * H[tri(i, i)]; });
   for (int k = n - 1; k > 0; --k) {
     const S inverse = S(1.0) / pivot(k);
     const S* const u = H + tri(k, 0);
-    const int parts = lanes > k ? lanes / k : 1;
+    const int parts = threads > k ? threads / k : 1;
     team.for_each(parts * k, [&](int t) {
       const int j = t % k;
       for (int i = j + t / k; i < k; i += parts) {
@@ -124,7 +124,7 @@ STICTION_FN void solve_in_memory(const Team& team, int lanes, int n, S* H, const
 }
 
 template <class Lanes, class S>
-STICTION_FN void factor_and_solve(const LaneTeam<WarpGroup<Lanes>>& team, const ModelView& m,
+STICTION_FN void factor_and_solve(const GroupTeam<WarpGroup<Lanes>>& team, const ModelView& m,
                                   EnvView<S>& e, const S* b, S* x) {
   const auto& group = team.group();
   if (m.nv <= 8) return solve_in_registers<8>(group, m.nv, e.H, b, x);
@@ -134,13 +134,13 @@ STICTION_FN void factor_and_solve(const LaneTeam<WarpGroup<Lanes>>& team, const 
   solve_in_memory(team, group.size(), m.nv, e.H, b, x);
 }
 template <class Lanes, class S>
-STICTION_FN void factor_and_solve(const LaneTeam<BlockGroup<Lanes>>& team, const ModelView& m,
+STICTION_FN void factor_and_solve(const GroupTeam<BlockGroup<Lanes>>& team, const ModelView& m,
                                   EnvView<S>& e, const S* b, S* x) {
   solve_in_memory(team, team.group().size(), m.nv, e.H, b, x);
 }
 
 template <class S>
-STICTION_FN void factor_and_solve(const LaneTeam<ThreadGroup>& team, const ModelView& m,
+STICTION_FN void factor_and_solve(const GroupTeam<ThreadGroup>& team, const ModelView& m,
                                   EnvView<S>& e, const S* b, S* x) {
   if (m.nv <= 4) return solve_by_thread<4>(m.nv, e.H, b, x);
   constexpr int kMost = cuda::ThreadSizes::nv;
@@ -150,10 +150,10 @@ STICTION_FN void factor_and_solve(const LaneTeam<ThreadGroup>& team, const Model
 
 // out = A x, a row per index.
 template <class Group, class S>
-STICTION_FN void multiply_A(const LaneTeam<Group>& team, const ModelView& m, const EnvView<S>& e,
+STICTION_FN void multiply_A(const GroupTeam<Group>& team, const ModelView& m, const EnvView<S>& e,
                             const S* x, S* out) {
   team.for_each(m.nv, [&](int i) {
-    // one loop over both halves: lanes would do two one after the other
+    // one loop over both halves: threads of a warp would run two loops one after the other
     S sum = S(0.0);
     for (int j = 0, k = tri(i, 0); j < m.nv; ++j) {
       sum = sum + e.A[k] * x[j];

@@ -1,15 +1,15 @@
-// Lists of the contact points by all lanes, with the numbers of the serial chains of the text:
-// overloads that the stages prefer.
+// Lists of the contact points by all threads of a group, with the numbers that the serial loops of
+// src/physics put into them: overloads for a GroupTeam, which the stages call instead.
 #pragma once
 
-#include "cuda/lane_team.h"
+#include "cuda/group_team.h"
 #include "physics/collide.h"
 #include "physics/hessian.h"
 
 STICTION_PHYSICS_BEGIN
 
 template <class Group, class S>
-STICTION_FN void list_candidates(const LaneTeam<Group>& team, const ModelView& m, EnvView<S>& e,
+STICTION_FN void list_candidates(const GroupTeam<Group>& team, const ModelView& m, EnvView<S>& e,
                                  int nnear) {
   const int count = team.allot(
       nnear, [&](int i) { return m.pair_slotnum[e.near_pair[i]]; },
@@ -21,9 +21,9 @@ STICTION_FN void list_candidates(const LaneTeam<Group>& team, const ModelView& m
   team.once([&] { e.ncand[0] = count; });
 }
 
-// Each body looks for its points. point_next is free until the solve.
+// Each body looks for its points. point_next, scratch of the solve, is free until then.
 template <class Group, class S>
-STICTION_FN void body_lists(const LaneTeam<Group>& team, const ModelView& m, EnvView<S>& e) {
+STICTION_FN void body_lists(const GroupTeam<Group>& team, const ModelView& m, EnvView<S>& e) {
   const int npoint = e.npoint[0];
   int *const bodies = e.point_next, *const adr = e.body_pointadr, *const list = e.body_point;
   team.for_each(npoint, [&](int p) {

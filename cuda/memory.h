@@ -26,6 +26,16 @@ class OnDevice {
   int before_ = 0;
 };
 
+// Waits for all work of a device, for destructors: what is about to be freed may be in use, and the
+// stream may be gone already.
+inline void finish_work(int number) {
+  int before = 0;
+  (void)cudaGetDevice(&before);
+  (void)cudaSetDevice(number);
+  (void)cudaDeviceSynchronize();
+  (void)cudaSetDevice(before);
+}
+
 // Move-only handle that `Free` gives back.
 template <class Handle, auto Free>
 class Owner {

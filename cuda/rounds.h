@@ -1,7 +1,7 @@
-// The solve in rounds, where a library factors the matrices of all environments at once: the pieces
-// of physics/solve.h around a linear system, and what an environment keeps between them.
+// The solve in rounds, where a library factors the matrices of all environments at once: the parts of
+// physics/solve.h before and after a linear system, and what an environment keeps between them.
 //
-//   solve_begin | as long as anybody waits: the library, solve_next
+//   solve_begin | as long as an environment waits for a solution: the library, solve_next
 #pragma once
 
 #include <type_traits>
@@ -26,7 +26,7 @@ STICTION_FN float* round_vector(const ModelView& m, const Launch& l, int env) {
   return l.rounds.vectors + static_cast<std::size_t>(env) * static_cast<std::size_t>(m.nv);
 }
 
-// H x = r for the library; x = 0 of the identity where nobody waits.
+// Writes H x = r for the library; 1 x = 0 where the environment waits for no solution.
 template <class Team>
 STICTION_FN void write_system(const Team& team, const ModelView& m, const Launch& l, int env,
                               const EnvView<float>& e, bool waiting) {

@@ -1,6 +1,6 @@
-// Words of the rows of chosen environments: to one piece of memory and back, from the model's rows,
-// spoiled. Lists of rows are made on the host; what happens to a word is one text for the kernels of
-// transfer.cu and for the tests that have no card.
+// What is done to the words of rows of chosen environments: copied to one piece of memory and back,
+// reset from the model's rows, filled with kUnwritten. Lists of rows are made on the host; the function
+// of a word is one text for the kernels of transfer.cu and for tests without a GPU.
 #pragma once
 
 #include <algorithm>
@@ -9,19 +9,19 @@
 
 #include "batch/device.h"
 #include "cpu/layout.h"
-#include "cuda/books.h"
 #include "cuda/launch.h"
+#include "cuda/step_status.h"
 
 namespace stiction::cuda {
 
-// `words` words of each row, rows `stride` words apart. `begin`: where they begin on the other side,
-// in words.
+// The first `words` words of each row, with `stride` words from row to row. `begin`: where they begin in
+// the other memory, in words.
 struct Transfer {
   std::uint32_t* rows;
   std::uint32_t stride, words;
   std::size_t begin;
 };
-inline constexpr int kTransfers = physics::kFields + 3;  // fields and books
+inline constexpr int kTransfers = physics::kFields + kStatusArrays;
 struct Transfers {
   Transfer list[kTransfers];
   int count = 0;
@@ -35,20 +35,21 @@ struct Transfers {
   }
 };
 
-// The rows of a device: of fields wherever they lie, and of books.
+// The rows of a device: of fields wherever they lie, and of the status arrays.
 class RowLists {
  public:
   RowLists(const cpu::FieldSpecs& specs, const DeviceLayout& layout, const FieldRows* fields,
            std::byte* memory)
       : specs_(specs), layout_(layout), fields_(fields), memory_(memory) {}
 
-  // State, inputs and books; `begin` counts from layout.reference_begin.
+  // What a reset writes (physics/env_status.h); `begin` counts from layout.reference_begin.
   Transfers reset() const {
     Transfers t;
-    for (int f = 0; f < cpu::kFields; ++f)
-      if (is(f, cpu::FieldKind::state) || is(f, cpu::FieldKind::input))
-        add(t, f, layout_.reference[at(f)] - layout_.reference_begin);
-    add_books(t, layout_.reference_books - layout_.reference_begin);
+    physics::for_reset_kinds([&](cpu::FieldKind kind) {
+      for (int f = 0; f < cpu::kFields; ++f)
+        if (is(f, kind)) add(t, f, layout_.reference[at(f)] - layout_.reference_begin);
+    });
+    add_status(t, layout_.reference_status - layout_.reference_begin);
     return t;
   }
   // All that belongs to an environment between two steps.
@@ -56,11 +57,11 @@ class RowLists {
     Transfers t;
     for (int f = 0; f < cpu::kFields; ++f)
       if (!is(f, cpu::FieldKind::scratch) && fields_[f].stride > 0) add(t, f, 0);
-    add_books(t, 0);
+    add_status(t, 0);
     return t;
   }
-  // What a step, or the refresh behind it, must not read.
-  Transfers spoiled(bool outputs) const {
+  // Rows that a step, or the refresh after it, must write before it reads them.
+  Transfers unwritten(bool outputs) const {
     Transfers t;
     for (int f = 0; f < cpu::kFields; ++f)
       if (fields_[f].first != nullptr && static_cast<cpu::Field>(f) != cpu::Field::active &&
@@ -77,10 +78,10 @@ class RowLists {
     const std::size_t number = s.type == cpu::FieldType::wide ? sizeof(double) : sizeof(float);
     t.add(fields_[f].first, fields_[f].stride, number * at(s.size()), begin);
   }
-  void add_books(Transfers& t, std::size_t begin) const {
-    for (std::size_t b = 0; b < std::size(layout_.books); ++b)
-      t.add(memory_ + layout_.books[b], sizeof(std::uint32_t), sizeof(std::uint32_t),
-            begin + b * sizeof(std::uint32_t));
+  void add_status(Transfers& t, std::size_t begin) const {
+    constexpr std::size_t kWord = sizeof(std::uint32_t);
+    for (std::size_t k = 0; k < kStatusArrays; ++k)
+      t.add(memory_ + layout_.status[k], kWord, kWord, begin + k * kWord);
   }
 
   const cpu::FieldSpecs& specs_;
@@ -89,8 +90,23 @@ class RowLists {
   std::byte* memory_;
 };
 
-// f(part) for parts with at most `room` words of each of n environments: all environments at a time,
-// so that one may be read and written. `begin` is where the words of a part lie one behind the other.
+// Adds the sums of the counters (launch.h) over all environments, each of which is a pack of its own.
+inline void add_counters(const std::uint64_t* sums, SolverCounts& c) {
+  c.env_steps += sums[kEnvSteps], c.pack_steps += sums[kEnvSteps];
+  c.iterations += sums[kIterations], c.pack_max_iterations += sums[kIterations];
+  c.linesearch_evaluations += sums[kLinesearchEvaluations];
+  c.contacts += sums[kContacts];
+  c.not_converged += sums[kNotConverged];
+  c.stalled += sums[kStalled];
+  c.late_contact += sums[kLateContact];
+  c.frozen += sums[kFroze];
+  for (std::size_t i = 0; i < c.iteration_histogram.size(); ++i)
+    c.iteration_histogram[i] += sums[kCounters + i];
+}
+
+// Calls f(part) for parts of the rows, each with at most `room` words of every one of n environments: all
+// environments at a time, so that one may be read and written. The words of a part lie one behind the
+// other from its `begin` on.
 template <class F>
 void for_parts(const Transfers& all, std::size_t room, int n, const F& f) {
   Transfers part;
@@ -115,7 +131,7 @@ STICTION_PHYSICS_BEGIN
 
 using cuda::Transfer;
 
-// What happens to a word of environment env, number i of its transfer.
+// Functions of a word of environment env, word i of its transfer.
 struct Gather {
   std::uint32_t* to;
   STICTION_FN void operator()(std::uint32_t& word, const Transfer& x, int, std::size_t i) const {
@@ -128,21 +144,21 @@ struct Scatter {
     word = from[x.begin + i];
   }
 };
-// The same row for all.
+// The same row for all environments.
 struct Repeat {
   const std::uint32_t* row;
   STICTION_FN void operator()(std::uint32_t& word, const Transfer& x, int, std::size_t i) const {
     word = row[x.begin + i % x.words];
   }
 };
-// kUnwritten where this step, or the refresh after it, computes the number anew.
-struct Spoil {
+// kUnwritten in environments for which this step, or the refresh after it, computes the number anew.
+struct FillUnwritten {
   Launch l;
   bool decided;  // a step has begun and said whose outputs are stored
   STICTION_FN void operator()(std::uint32_t& word, const Transfer&, int env, std::size_t) const {
     const bool chosen = l.chosen == nullptr || l.chosen[env] != 0;
-    const bool stored =
-        decided ? l.books.store[env] != 0 : chosen && (l.store_frozen || !is_frozen(l.books, env));
+    const bool stored = decided ? l.records.store[env] != 0
+                                : chosen && (l.store_frozen || !is_frozen(l.records, env));
     if (stored) word = cpu::kUnwritten;
   }
 };

@@ -1,4 +1,4 @@
-// Environment variables for measurements on a card, read when a batch is made.
+// Environment variables for measurements on a GPU, read when a batch is made.
 #pragma once
 
 #include <cstdlib>
@@ -9,10 +9,11 @@
 
 namespace stiction::cuda {
 
-// Who works on an environment; by the numbers of docs/performance.md unless the caller says.
+// The group of threads that works on an environment; chosen: group_of decides, by the measurements of
+// docs/performance.md.
 enum class Group { chosen, thread, warp, block };
 
-// Beyond this order the factor is worth a block; the other stages have a warp.
+// Beyond this nv the factorization is worth a block of threads; the other stages have a warp.
 inline constexpr int kWarpOrder = 64;
 constexpr Group group_of(const physics::SizesView& m, Group wanted) {
   if (wanted != Group::chosen) return wanted;

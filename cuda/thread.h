@@ -1,6 +1,7 @@
-// A thread per environment, for models that are too small to keep the lanes of a warp busy: 32
-// environments share each instruction. What only one kernel touches lies in the thread's own memory,
-// where the machine keeps the words of 32 threads side by side; the rest are rows.
+// A thread per environment, for models that are too small to keep the threads of a warp busy: 32
+// environments share each instruction. Fields that only one kernel touches lie in the thread's own
+// (local) memory, where the machine keeps the words of 32 threads side by side; the others are rows in
+// global memory.
 #pragma once
 
 #include <cstring>
@@ -9,7 +10,7 @@
 
 namespace stiction::cuda {
 
-// Scratch of this kernel alone.
+// Scratch of this kernel alone: `own` of its arena lists.
 constexpr bool is_own(Kernel kernel, physics::Field field) {
   bool found = false;
   const auto take = [&](physics::Field f, bool per_point, bool loaded, bool stored) {
@@ -26,20 +27,21 @@ STICTION_PHYSICS_BEGIN
 // ---- without pairs there are no points
 
 template <class S>
-STICTION_FN void live_points(const LaneTeam<ThreadGroup>&, const ModelView&, EnvView<S>& e, bool,
+STICTION_FN void live_points(const GroupTeam<ThreadGroup>&, const ModelView&, EnvView<S>& e, bool,
                              bool) {
   e.nlive[0] = e.nlivecross[0] = 0;
 }
 template <class S>
-STICTION_FN void point_velocities(const LaneTeam<ThreadGroup>&, const ModelView&, EnvView<S>&,
+STICTION_FN void point_velocities(const GroupTeam<ThreadGroup>&, const ModelView&, EnvView<S>&,
                                   const S*, S*) {}
 template <class S>
-STICTION_FN void contact_impulses(const LaneTeam<ThreadGroup>&, const ModelView& m, EnvView<S>&,
+STICTION_FN void contact_impulses(const GroupTeam<ThreadGroup>&, const ModelView& m, EnvView<S>&,
                                   S* out) {
   for (int i = 0; i < m.nv; ++i) out[i] = S(0.0);
 }
 template <class S>
-STICTION_FN void composite_curvature(const LaneTeam<ThreadGroup>&, const ModelView&, EnvView<S>&) {}
+STICTION_FN void composite_curvature(const GroupTeam<ThreadGroup>&, const ModelView&, EnvView<S>&) {
+}
 
 // ---- the thread's own memory
 
@@ -72,8 +74,8 @@ struct ThreadField<T, n, false> {
 template <cuda::Kernel kernel>
 STICTION_FN void run_by_thread(const ModelView& m, const Launch& l, const RowTable& table,
                                int env) {
-  const LaneTeam<ThreadGroup> team{ThreadGroup()};
-  if (kernel != cuda::Kernel::dynamics && l.books.store[env] == 0) return;
+  const GroupTeam<ThreadGroup> team{ThreadGroup()};
+  if (kernel != cuda::Kernel::dynamics && l.records.store[env] == 0) return;
   using wide = double;
   using real = float;
   using index = int;

@@ -70,8 +70,8 @@ cudaError_t repeat(const Transfers& t, const int* ids, int n, const std::uint32_
                    cudaStream_t stream) {
   return launch(t, ids, 0, n, physics::Repeat{row}, stream);
 }
-cudaError_t spoil(const Transfers& t, const Launch& l, bool decided, cudaStream_t stream) {
-  return launch(t, l.envs, 0, l.count, physics::Spoil{l, decided}, stream);
+cudaError_t fill_unwritten(const Transfers& t, const Launch& l, bool decided, cudaStream_t stream) {
+  return launch(t, l.envs, 0, l.count, physics::FillUnwritten{l, decided}, stream);
 }
 
 cudaError_t take_sums(std::uint32_t* counters, int n, int columns, std::uint64_t* sums,

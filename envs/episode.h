@@ -1,5 +1,5 @@
 // What surrounds a task in a control step: the actions that it sees, ends of episodes, sums, and how
-// the next episode begins. One text for all devices; on the CPU what is per number runs over many
+// the next episode begins. One text for all devices; on the CPU the loops over numbers run over many
 // environments at once.
 #pragma once
 
@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "envs/task.h"
+#include "physics/env_status.h"
 #include "physics/functions.h"
 
 namespace stiction::envs {
@@ -33,9 +34,7 @@ struct EpisodeArrays {
   float* reward;
   std::uint8_t *terminated, *truncated;
 
-  // of the batch
-  std::uint32_t* status;
-  std::int32_t *status_step, *steps;
+  physics::StatusArrays status;  // of the batch
 
   int nobs, naction, nmetric, memory_bytes;  // of one environment
   int max_steps;                             // 0: without limit
@@ -43,12 +42,12 @@ struct EpisodeArrays {
   double dt;  // of a control step, s
 };
 
-// Number k of a row of environment i begins at.
+// Index of the first number of environment i.
 STICTION_FN std::size_t row_begin(int i, int columns) {
   return static_cast<std::size_t>(i) * static_cast<std::size_t>(columns);
 }
 
-// All but the fields; the counts are those of the task.
+// Fills a TaskEnv but for its fields; nobs, naction, nmetric, nmemory are those of the task.
 template <class S, class Task>
 STICTION_FN void bind_episode(const Task& task, const EpisodeArrays& a, int i, TaskEnv<S>& e) {
   e.action = a.action + row_begin(i, task.naction);
@@ -80,18 +79,12 @@ STICTION_FN bool take_actions(const Team& team, const float* given, float* actio
   return team.template sum<int>(n, [&](int k) { return is_number(given[k]) ? 0 : 1; }) == 0;
 }
 
-// By one lane.
-STICTION_FN void note_bad_control(const EpisodeArrays& a, int i) {
-  if (a.status[i] == 0) a.status_step[i] = a.steps[i];
-  a.status[i] |= static_cast<std::uint32_t>(Status::bad_control);
-}
-
-// End of the episode and sums, after the task observed; then who begins the next one. By one lane.
+// End of the episode and sums, after the task observed; then who begins the next one. By one
+// thread of a team.
 STICTION_FN void end_step(const EpisodeArrays& a, int i) {
   a.reward[i] = nearest_finite(a.reward[i]);
   if (a.ended[i] == 0) {  // else this step only begins the next episode
-    if ((a.status[i] & static_cast<std::uint32_t>(kFrozen)) != 0)
-      a.terminated[i] = 1, a.reward[i] = 0;
+    if (physics::is_frozen(a.status, i)) a.terminated[i] = 1, a.reward[i] = 0;
     a.truncated[i] = a.terminated[i] == 0 && a.max_steps > 0 && a.length[i] >= a.max_steps;
     a.sum[i] += static_cast<double>(a.reward[i]);
     a.episode_return[i] = nearest_finite(static_cast<float>(a.sum[i]));
@@ -108,14 +101,13 @@ STICTION_FN void end_step(const EpisodeArrays& a, int i) {
 // Numbers of any type.
 using Word = std::uint32_t __attribute__((may_alias));
 
-// Books and memory of a new episode; state and inputs are the reference's already. `restart`: it is
-// episode 0.
+// Numbers and memory of a new episode in an environment that was reset (reset_environment).
+// `restart`: it is episode 0.
 template <class Team>
 STICTION_FN void begin_episode(const Team& team, const EpisodeArrays& a, int i, bool restart) {
   Word* const memory = reinterpret_cast<Word*>(a.memory + row_begin(i, a.memory_bytes));
   team.for_each(a.memory_bytes / 4, [&](int k) { memory[k] = 0; });
   team.once([&] {
-    a.status[i] = 0, a.status_step[i] = -1, a.steps[i] = 0;
     a.episode[i] = restart ? 0 : a.episode[i] + 1;
     a.length[i] = 0;
     a.sum[i] = 0, a.episode_return[i] = 0;

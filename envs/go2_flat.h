@@ -192,7 +192,7 @@ struct Go2Flat {
     env.terminated = mjlab ? g.gravity.z > S(-kCosTilt) : contact_force(e, 1) > S(1);
     const S planar = physics::vsqrt(planar_error2(g)), yaw = physics::vabs(g.command[2] - g.rate.z);
 
-    team.sync();  // all lanes have read the memory
+    team.sync();  // all threads have read the memory
     team.for_each(kLegs, [&](int f) {
       memory[kAir + f] = g.contact[f] > S(0) ? S(0) : g.air_time[f];
       memory[kPeak + f] = g.contact[f] > S(0) ? S(0) : g.peak[f];

@@ -33,7 +33,7 @@ STICTION_FN void apply_action(const Team& team, const ModelView& m, TaskEnv<S>& 
   team.for_each(m.nu, [&](int i) { e.fields.ctrl[i] = S(e.action[i]); });
 }
 
-// Of tasks that pay for motion along x = qpos[0]: act, and the mean velocity over the control step.
+// For tasks that reward motion along x = qpos[0]: act, and the mean velocity over the control step.
 template <class Team, class S>
 STICTION_FN void act_and_keep_x(const Team& team, const ModelView& m, TaskEnv<S>& e) {
   apply_action(team, m, e);

@@ -11,7 +11,7 @@ inline constexpr double kIsaacTarget = 1000.0;  // x of the target, m; y and z a
 // The torso against the target.
 struct IsaacHeading {
   double yaw, roll;        // in (−π, π]
-  double angle_to_target;  // with the target's z where one expects y, as the source has it
+  double angle_to_target;  // from the target's z where one expects its y, as in IsaacGymEnvs
   double up, heading;      // z of the torso's z axis; its x axis along the horizontal to the target
   double distance;         // horizontal, m
 };

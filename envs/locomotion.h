@@ -30,7 +30,7 @@ STICTION_FN Vec3<S> body_centre(const EnvView<S>& e, int b) {
 }
 
 // Centre of mass of all bodies but the world, relative to the origin of body 1; world axes. Every
-// lane of a team sums for itself.
+// thread of a team computes the whole sum.
 template <class S>
 STICTION_FN Vec3<S> robot_centre(const ModelView& m, const EnvView<S>& e) {
   S mass = S(0);

@@ -15,8 +15,8 @@
 // and four counts: nobs, naction, nmetric, nmemory. The host side (names, options, the model's file)
 // is the task's entry in src/env/registry_*.cpp.
 //
-// Members of TaskEnv are each lane's own: all lanes of a team assign reward and terminated. Arrays
-// are shared: for_each or once writes them.
+// Members of TaskEnv are each thread's own: all threads of a team assign reward and terminated. The
+// arrays that it points to are shared: write them in for_each or once (physics/team.h).
 #pragma once
 
 #include "envs/philox.h"

@@ -30,16 +30,16 @@ struct BatchOptions {
   std::uintptr_t stream = 0;  // cudaStream_t; 0: the default stream
 };
 
-// What a batch takes, in bytes; known before anything is allocated.
+// The memory of a batch, in bytes; known before anything is allocated.
 struct BatchMemory {
   std::size_t per_env = 0;     // dense fields of one environment
   std::size_t per_thread = 0;  // blocked working set of one thread
   std::size_t total = 0;       // on the host
-  // Of a batch on a device, besides: in the device's own memory, and room on the host for copies of
-  // rows, of which only those that were fetched or written there take memory.
+  // Of a batch on a device, in addition: memory of the device, and addresses on the host for copies of
+  // the dense fields, whose pages take memory once they are fetched or written there.
   std::size_t device = 0, mirror = 0;
-  // On a card, besides: at most what the driver takes there for stacks and spills, once for all
-  // batches of a process, for the kernel that has most. 0 where there is no card to ask.
+  // On a GPU, in addition: an upper bound on the local memory (stacks and spilled registers) that the
+  // driver reserves once per process, for the kernel that needs most. 0 where there is no GPU to ask.
   std::size_t local = 0;
 };
 BatchMemory batch_memory(const Model& model, const BatchOptions& options);
@@ -47,13 +47,13 @@ BatchMemory batch_memory(const Model& model, const BatchOptions& options);
 // A kernel of a device, as it was planned for the model.
 struct KernelInfo {
   std::string name;
-  int lanes = 0;      // that work on an environment
-  int registers = 0;  // per thread
+  int threads_per_env = 0;  // that work together on an environment
+  int registers = 0;        // per thread
   int local_bytes = 0;
   int shared_bytes = 0;  // per block
-  int arena_bytes = 0;   // of it, fast memory of one environment
-  int envs_per_sm = 0;   // resident
-  double occupancy = 0;  // of a multiprocessor's threads
+  int arena_bytes = 0;   // of it, for the fields of one environment
+  int envs_per_sm = 0;   // resident on a multiprocessor
+  double occupancy = 0;  // share of a multiprocessor's threads that are resident
   // Since the batch was made; zero unless STICTION_CUDA_TIMES was 1 then.
   std::uint64_t launches = 0;
   double seconds = 0;
@@ -72,7 +72,8 @@ struct BatchState {
   std::vector<double> qpos, qvel, time, anchor, body_airtime, qacc_warmstart;
 };
 
-// Statistics of the solver over the steps since construction or the last clear.
+// Statistics of the solver, summed over all environments and their steps since construction or the last
+// clear_counts.
 struct SolverCounts {
   std::uint64_t env_steps = 0, iterations = 0, linesearch_evaluations = 0, contacts = 0;
   std::uint64_t not_converged = 0, stalled = 0, late_contact = 0, frozen = 0;
@@ -93,17 +94,17 @@ class Batch {
   const Model& model() const;
   const Options& options() const;  // with every default resolved
   int num_envs() const;
-  // Where its numbers are and its steps run: "cpu", "cuda:0".
+  // Where its arrays are and its steps run: "cpu", "cuda:0".
   std::string device() const;
-  // The card, what the kernels need of it, and how many environments it holds at a time; "" of "cpu".
+  // The GPU, what the kernels need of it, and how many environments it holds at a time; "" of "cpu".
   std::string device_description() const;
   int device_number() const;                // 0 of "cpu"
-  std::vector<KernelInfo> kernels() const;  // of a card, in the order of a step; waits for its work
+  std::vector<KernelInfo> kernels() const;  // of a GPU, in the order of a step; waits for its work
   int threads() const;                      // 1 on a device
   // What runs: "avx512", "avx2", "baseline"; the environment variable STICTION_ISA chooses.
   // "float64" in that precision: one environment at a time. On a device its kind: "cuda".
   std::string isa() const;
-  int lanes() const;  // environments per pack; 1 on a device
+  int lanes() const;  // environments side by side in a vector register; 1 on a device
   Precision precision() const;
   BatchMemory memory() const;
 
@@ -112,14 +113,16 @@ class Batch {
   // state out of bounds that was written into a view becomes the reference pose, frozen. Allocates
   // nothing. On a device step and refresh return before the work on the stream is done.
   void step(int n = 1);
-  // Outputs at the present state; forces and accelerations come from a solve that moves nothing.
+  // Computes the outputs at the present state; forces and accelerations are those of a step from it
+  // that is not taken.
   void refresh();
-  // Of these environments, frozen ones too. A state out of bounds freezes as in a step.
+  // Outputs of these environments, frozen ones too. A state out of bounds freezes as in a step.
   void refresh(std::span<const int> ids);
 
-  // The model's reference pose (or the given state); the rest of the state, inputs and
-  // status. Throws ArgumentError on an index out of range, a duplicate, a bad state or unphysical
-  // own parameters. Refreshes what it reset.
+  // Back to the model's reference pose at rest: time 0, no controls or applied forces, mocap bodies
+  // where the model has them, no status; then what `state` has replaces it. Own parameters stay.
+  // Refreshes the outputs of these environments. Throws ArgumentError on an index out of range, a
+  // duplicate, a bad state or unphysical own parameters.
   void reset();
   void reset(std::span<const int> ids, const BatchState* state = nullptr);
   void reset(std::span<const bool> mask, const BatchState* state = nullptr);
@@ -128,16 +131,15 @@ class Batch {
   // Throws ArgumentError on wrong sizes, non-finite numbers or zero quaternions, naming environment
   // and index. Clears the status of these environments and refreshes them.
   void set_state(std::span<const int> ids, const BatchState& state);
-  // State, inputs, own parameters, outputs and status of environment src[i] to dst[i], as if all
-  // moved at once.
+  // Copies state, inputs, own parameters, outputs and status of environment src[i] to dst[i], for all
+  // i at once: an environment may be a source and a target.
   void copy(std::span<const int> src, std::span<const int> dst);
 
-  // Views of the batch's own memory, of its device, valid as long as the batch: (num_envs, rows,
-  // columns) without what the list of fields calls `one`: qpos (num_envs, nq), time (num_envs),
-  // gravity (num_envs, 3).
-  // Throw ArgumentError with the nearest names. Outputs are read-only.
+  // Views of the batch's memory on its device, valid as long as the batch; outputs are read-only. The
+  // shape is (num_envs, rows, columns) without what the list src/physics/fields.def calls `one`: qpos
+  // (num_envs, nq), time (num_envs), gravity (num_envs, 3). Throw ArgumentError with the nearest names.
   ArrayView field(const std::string& name);
-  // Makes a parameter own to each environment (starting from the model's) and returns its view.
+  // Gives each environment its own values of a parameter, at first the model's, and returns their view.
   ArrayView param(const std::string& name);
   bool param_is_own(const std::string& name) const;
   // Throws ArgumentError naming environment, parameter and value if an own number is unphysical.
@@ -147,7 +149,7 @@ class Batch {
   ArrayView status();       // (num_envs) uint32, bits of Status; read-only
   ArrayView status_step();  // (num_envs) int32, step of the first event since the reset; -1: none
   std::uint64_t status_count() const;  // frozen environments: one number to poll
-  // Points of the problem at the present state and inputs, solved without a move, by the CPU.
+  // The contact points of a step from the present state and inputs that is not taken; by the CPU.
   std::vector<Contact> contacts(int env) const;
   const SolverCounts& counts() const;
   void clear_counts();
@@ -162,14 +164,15 @@ class Batch {
   // inputs, own parameters; `stiction replay` steps it in double with a trace.
   void dump(int env, const std::string& path) const;
 
-  // The stream of a device that the batch works on, and who waits for whom: a consumer's work on
-  // `other` for the batch's work so far, or the batch for a producer's. Nothing on the CPU.
+  // The CUDA stream of the batch's work; 0 on the CPU. On another one its next work waits for the work
+  // so far. release_to: what is given to the stream `other` from now on waits for the batch's work so
+  // far; wait_for: the batch's next work waits for what `other` has. On the CPU both do nothing.
   std::uintptr_t stream() const;
   void set_stream(std::uintptr_t stream);
   void release_to(std::uintptr_t other) const;
   void wait_for(std::uintptr_t other);
-  // Copies bytes to or from memory of the batch, in the order of its stream; the other memory may be
-  // of the host or of any device. From a device to the host it waits.
+  // Copies bytes to or from the batch's memory, in the order of its stream; the other memory may be of
+  // the host or of any device. A copy from a device to the host has arrived when it returns.
   void copy_memory(void* to, const void* from, std::size_t bytes) const;
   // Waits for the stream. Throws Error if the device failed.
   void synchronize() const;

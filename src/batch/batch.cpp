@@ -78,7 +78,7 @@ BatchMemory memory_of(const cpu::FieldSpecs& specs, const BatchOptions& o, const
              [&](Field, const FieldSpec& s) { shared += blocked_bytes(s, k); });
   m.total = m.per_env * at(o.num_envs) + m.per_thread * at(thread_count(o, k)) + shared;
   if (o.device == "cpu") {
-    m.total += sizeof(Likeness) * at(o.num_envs);
+    m.total += sizeof(GroupKey) * at(o.num_envs);
   } else {
     m.mirror = rows * at(o.num_envs);
     m.total -= m.mirror;

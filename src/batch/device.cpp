@@ -27,7 +27,7 @@ int cuda_number(const std::string& name) {
   return std::stoi(digits);
 }
 
-// Rows that lanes of a team read side by side.
+// Alignment of scratch rows, for threads of a team that read neighbouring words.
 constexpr std::size_t kAlign = 16;
 constexpr std::size_t rounded(std::size_t bytes, std::size_t to) {
   return (bytes + to - 1) / to * to;
@@ -61,9 +61,9 @@ DeviceLayout::DeviceLayout(const DeviceSpec& spec, bool (*unused)(Field), bool s
                reference[at(f)] = take(row_bytes[at(f)]);
                if (s.kind == FieldKind::param) first[at(f)] = reference[at(f)];
              });
-  reference_books = take(sizeof books / sizeof books[0] * sizeof(std::uint32_t));
+  reference_status = take(kStatusArrays * sizeof(std::uint32_t));
   reference_end = bytes;
-  for (std::size_t& book : books) book = take(n * sizeof(std::uint32_t));
+  for (std::size_t& begin : status) begin = take(n * sizeof(std::uint32_t));
   store = take(n);
   counter_bytes = sizeof(std::uint32_t) * at(kDeviceCounters + spec.options.max_iterations + 1);
   counters = take(n * counter_bytes);
@@ -115,8 +115,10 @@ void write_reference_rows(const DeviceSpec& spec, const DeviceLayout& layout, st
     if (layout.reference[f] != DeviceLayout::kNone)
       std::copy_n(spec.reference[f], layout.row_bytes[f],
                   to + (layout.reference[f] - layout.reference_begin));
-  constexpr std::int32_t kBooks[] = {0, -1, 0};  // of enum Book
-  std::memcpy(to + (layout.reference_books - layout.reference_begin), kBooks, sizeof kBooks);
+  std::array<std::uint32_t, kStatusArrays> status;
+  auto* const words = reinterpret_cast<std::int32_t*>(status.data());
+  physics::clear_status({status.data(), words + 1, words + 2}, 0);
+  std::memcpy(to + (layout.reference_status - layout.reference_begin), words, sizeof status);
 }
 
 std::size_t device_bytes(const DeviceSpec& spec) {

@@ -14,6 +14,7 @@
 
 #include "batch/device_episodes.h"
 #include "cpu/host_model.h"
+#include "physics/env_status.h"
 #include "stiction/batch.h"
 #include "stiction/devices.h"
 
@@ -27,10 +28,9 @@ struct DeviceSpec {
   std::span<std::byte* const> reference = {};  // (kFields) the model's rows, null where none
 };
 
-// Numbers of an environment that are no fields.
-enum class Book : int { status, status_step, steps };  // uint32, int32, int32
+inline constexpr int kStatusArrays = 3;  // of physics::StatusArrays, a word per environment each
 
-// Rows of all environments on both sides, dense: row e begins at e * bytes.
+// A field or status array on the device and its copy on the host, dense: row e begins at e * bytes.
 struct RowCopy {
   std::byte *device, *host;
   std::size_t bytes;  // of a row
@@ -50,16 +50,16 @@ class Device {
   // Dense rows on the device, (num_envs, numbers) as on the host; null where there are none. The
   // address of a field never changes but by make_own.
   virtual std::byte* rows(cpu::Field f) const = 0;
-  virtual std::byte* book(Book b) const = 0;
+  virtual physics::StatusArrays status_arrays() const = 0;
 
-  // A parameter gets rows of its own, with the model's numbers in them. Throws where memory runs out,
-  // with what was needed and what is free.
+  // A parameter gets a row for each environment, with the model's numbers. Throws where memory runs
+  // out, with what was needed and what is free.
   virtual void make_own(cpu::Field f) = 0;
-  // What HostModel::view says is another than before.
+  // Called when HostModel::view has changed.
   virtual void model_changed() = 0;
 
-  // State and inputs of n environments `ids` (null: of all) become the model's, their books those of
-  // a reset. Nothing crosses but the ids, and nobody waits for the work before.
+  // A reset (physics/env_status.h) of n environments `ids` (null: of all). Nothing crosses but the
+  // ids, and nobody waits for the work before.
   virtual void reset(const int* ids, int n) = 0;
   // All that belongs to environment src[k] between two steps goes to dst[k], outputs and own
   // parameters too, by way of a copy: an environment may be read and written. No dst occurs twice.
@@ -73,13 +73,13 @@ class Device {
   // Batch::step and the runs of reset: n environments `ids` (null: all), `steps` steps (0: forces
   // that move nothing), then one refresh. Returns before the work is done.
   virtual void run(const int* ids, int n, int steps, bool store_frozen) = 0;
-  // Adds what was counted since the last call.
+  // Adds the solver's counts since the last call.
   virtual void take_counts(SolverCounts& counts) = 0;
 
   virtual void set_stream(std::uintptr_t stream) = 0;
   virtual std::uintptr_t stream() const = 0;
-  // What is given to `other` from now on waits for all that was given to this device's stream; and
-  // the other way round.
+  // Work given to the stream `other` from now on waits for all that was given to this device's stream;
+  // and the other way round.
   virtual void release_to(std::uintptr_t other) = 0;
   virtual void wait_for(std::uintptr_t other) = 0;
   // Between any two memories, in the order of the stream. `from` may change once it returns where it
@@ -88,15 +88,15 @@ class Device {
   // Waits for the stream. Throws Error if the device failed.
   virtual void wait() = 0;
 
-  // A task at work on this device, which outlives it.
+  // Runs a task on this device, which outlives the result.
   virtual std::unique_ptr<DeviceEpisodes> episodes(const EpisodesSpec& spec) = 0;
 };
 
 // Where everything of a batch lies in one allocation: dense rows, the model's rows, a region of
-// scratch for each environment, books. In bytes from its beginning.
+// scratch for each environment, status and counters. In bytes from its beginning.
 struct DeviceLayout {
-  // No scratch for fields that are `unused`; that of one environment side by side, or that of one
-  // field of all environments.
+  // Scratch: none for fields that are `unused`; all fields of an environment side by side, or with
+  // scratch_by_field the rows of one field of all environments.
   explicit DeviceLayout(const DeviceSpec& spec, bool (*unused)(cpu::Field) = nullptr,
                         bool scratch_by_field = false);
 
@@ -105,30 +105,35 @@ struct DeviceLayout {
   std::array<std::size_t, cpu::kFields> stride{};     // 0: the model's, for all
   std::array<std::size_t, cpu::kFields> row_bytes{};  // of what is not scratch
   std::array<std::size_t, cpu::kFields> reference{};  // the model's row; kNone: it has none
-  std::size_t reference_books = 0;                    // one after the other, after a reset
+  std::size_t reference_status = 0;                   // a word of each status array, after a reset
   std::size_t reference_begin = 0, reference_end = 0;
-  std::size_t books[3] = {}, store = 0, counters = 0;
+  std::size_t status[kStatusArrays] = {}, store = 0, counters = 0;
   std::size_t counter_bytes = 0;               // of an environment
   std::size_t field_rows = 0, tables = 0;      // room for tables of addresses: 2 and 1 per field
   std::size_t ids = 0;                         // (2, num_envs) int
   std::size_t staging = 0, staging_bytes = 0;  // a row of each field, a word of each environment
   static constexpr std::size_t kStaging = std::size_t{4} << 20;
   // With a library's factorization, of each environment: what it keeps from round to round, its
-  // matrix and vector, the library's verdict; addresses of all matrices, then of all vectors; two
-  // words, whether anybody waits and one that nobody reads.
+  // matrix and vector, whether the library could factor it; addresses of all matrices, then of all
+  // vectors; two words: whether any environment waits for a solution, and one for the library's use.
   std::size_t rounds = 0, matrices = 0, vectors = 0, info = 0, addresses = 0, waiting = 0;
   static constexpr std::size_t kRoundBytes = 128;
   std::size_t scratch = 0;  // to the end
   std::size_t bytes = 0;
 
-  std::size_t begin(Book b) const { return books[static_cast<int>(b)]; }
+  // In an allocation that begins at `memory`.
+  physics::StatusArrays status_arrays(std::byte* memory) const {
+    return {reinterpret_cast<std::uint32_t*>(memory + status[0]),
+            reinterpret_cast<std::int32_t*>(memory + status[1]),
+            reinterpret_cast<std::int32_t*>(memory + status[2])};
+  }
 };
 
-// What counts are kept for one environment; cuda/launch.h names them.
+// Number of counters of an environment; cuda/launch.h names them.
 inline constexpr int kDeviceCounters = 8;
 
-// The model's values of state, inputs and parameters and the books after a reset, in their order in the layout:
-// reference_end - reference_begin bytes.
+// The model's values of state, inputs and parameters, and the status of an environment that was reset,
+// in their order in the layout: reference_end - reference_begin bytes.
 void write_reference_rows(const DeviceSpec& spec, const DeviceLayout& layout, std::byte* to);
 
 // Memory on the device spec.given.device before anything is allocated.
@@ -142,7 +147,7 @@ std::unique_ptr<Device> make_device(const DeviceSpec& spec);
 // Throws ArgumentError on a name that is no device's, whether it is here or not.
 void check_device_name(const std::string& name);
 
-// A device by another name, for tests: asked before "cuda" is.
+// Adds a device by another name, for tests.
 using DeviceMaker = std::function<std::unique_ptr<Device>(const DeviceSpec& spec)>;
 void register_device(const std::string& name, DeviceMaker maker);
 

@@ -1,5 +1,5 @@
-// A task at work on a device: what an Env asks of it. Everything is in the order of the device's
-// stream, and nothing waits for it.
+// A task that runs on a device: what an Env asks of it. All its work is in the order of the device's
+// stream, and no call waits for it.
 #pragma once
 
 #include <array>
@@ -26,7 +26,7 @@ class DeviceEpisodes {
 
   // `bytes` of the device, all zero. Its address never changes.
   virtual std::byte* memory() const = 0;
-  // Where everything is; the sets differ in the results.
+  // Where the arrays of the episodes are; the two sets differ in those of the results.
   virtual void bind(const std::array<envs::EpisodeArrays, kSets>& sets) = 0;
 
   // Copies the user's actions to where `given` says. Throws ArgumentError where memory that is said

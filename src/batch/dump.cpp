@@ -31,7 +31,7 @@ ordered_json to_json(const Options& o) {
 
 void Batch::dump(int env, const std::string& path) const {
   impl_->check_ids(std::span(&env, 1), false);
-  impl_->fetch(kStateRows | kInputRows | kParamRows | kBookRows, std::span(&env, 1));
+  impl_->fetch(kStateRows | kInputRows | kParamRows | kStatusRows, std::span(&env, 1));
   const auto numbers = [&](FieldKind kind) {
     ordered_json group = ordered_json::object();
     for_fields(impl_->host.specs(), {kind}, [&](Field f, const FieldSpec& s) {

@@ -29,11 +29,10 @@ const char* kind_name(FieldKind k) {
   return kNames[static_cast<int>(k)];
 }
 
-ArrayView status_view(const Device* device, const char* name, Book book, void* data, DType type,
-                      int n) {
+ArrayView status_view(const Device* device, const char* name, void* data, DType type, int n) {
   ArrayView v;
   v.name = name;
-  v.data = device != nullptr ? device->book(book) : data;
+  v.data = data;
   if (device != nullptr) v.device = device->name();
   v.dtype = type;
   v.ndim = 1;
@@ -118,12 +117,12 @@ std::vector<FieldInfo> Batch::fields(const Model& model) {
 }
 
 ArrayView Batch::status() {
-  return status_view(impl_->device.get(), "status", Book::status, impl_->status.data(),
-                     DType::uint32, num_envs());
+  return status_view(impl_->device.get(), "status", impl_->status_arrays().status, DType::uint32,
+                     num_envs());
 }
 ArrayView Batch::status_step() {
-  return status_view(impl_->device.get(), "status_step", Book::status_step,
-                     impl_->status_step.data(), DType::int32, num_envs());
+  return status_view(impl_->device.get(), "status_step", impl_->status_arrays().status_step,
+                     DType::int32, num_envs());
 }
 
 }  // namespace stiction

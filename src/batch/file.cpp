@@ -96,7 +96,7 @@ std::vector<char> own_flags(const Batch::Impl& impl) {
   return own;
 }
 
-constexpr RowGroups kSavedRows = kStateRows | kInputRows | kParamRows | kBookRows;
+constexpr RowGroups kSavedRows = kStateRows | kInputRows | kParamRows | kStatusRows;
 
 // Calls f(address, bytes) for every saved array; `own` as own_flags().
 template <class F>

@@ -1,4 +1,4 @@
-// Which environments share a pack. Their results don't depend on it (D1), the time does.
+// Which environments share a pack. Their results don't depend on it, the time does.
 #include <algorithm>
 
 #include "batch/impl.h"
@@ -15,7 +15,7 @@ std::uint64_t touching_bodies(const std::byte* row, int nbody) {
   return bits;
 }
 
-bool before(const Likeness& a, const Likeness& b) {
+bool before(const GroupKey& a, const GroupKey& b) {
   if (a.touching != b.touching) return a.touching < b.touching;
   if (a.iterations != b.iterations) return a.iterations < b.iterations;
   return a.env < b.env;

@@ -16,6 +16,8 @@
 #include "cpu/host_model.h"
 #include "cpu/kernels.h"
 #include "cpu/thread_pool.h"
+#include "physics/env_status.h"
+#include "physics/team.h"
 #include "stiction/batch.h"
 #include "stiction/error.h"
 
@@ -36,10 +38,9 @@ constexpr std::size_t at(Field f) {
 
 inline constexpr int kMaxLanes = 16;  // of any instruction set
 
-// A quaternion that names a rotation.
-inline bool has_direction(const double* q) {
-  return q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3] > kShortestQuat2;
-}
+using physics::has_direction;
+
+std::vector<int> all_ids(int n);  // 0 ... n - 1
 
 // Options with every default resolved. Throws ArgumentError.
 Options resolved(const Model& model, const BatchOptions& options);
@@ -54,9 +55,9 @@ struct Workspace {
   SolverCounts counts;
 };
 
-// What environments of one pack should have in common: a pack works for all points that any of its
-// lanes has, until its slowest lane is done.
-struct Likeness {
+// Environments that share a pack should be alike: a pack works for all points that any of its lanes
+// has, until its slowest lane is done. By these numbers they are sorted.
+struct GroupKey {
   std::uint64_t touching;  // bit b: body b touches something
   int iterations;          // of the last step
   int env;
@@ -75,7 +76,7 @@ struct RowSpec {
 // Groups of rows that the host reads or writes, as bits.
 using RowGroups = unsigned;
 inline constexpr RowGroups kStateRows = 1, kInputRows = 2, kParamRows = 4, kOutputRows = 8,
-                           kBookRows = 16;
+                           kStatusRows = 16;
 
 struct Batch::Impl {
   Impl(ModelPtr m, const BatchOptions& o);
@@ -98,7 +99,7 @@ struct Batch::Impl {
   std::vector<RowSpec> loaded, stored;  // parameters are loaded where own
   std::vector<std::uint32_t> status;
   std::vector<std::int32_t> status_step, steps;  // steps since the reset
-  std::vector<Likeness> order;                   // environments as they share packs, see group.cpp
+  std::vector<GroupKey> order;                   // environments as they share packs, see group.cpp
   cpu::Buffer reference;                         // the model's values, a dense row per field
   std::array<std::byte*, kFields> reference_row{};
 
@@ -121,6 +122,11 @@ struct Batch::Impl {
   std::size_t row_bytes(const FieldSpec& s) const { return number_bytes(s) * at(s.size()); }
   std::size_t block_bytes(const FieldSpec& s) const;
   std::byte* row(Field f, int env) const { return rows[at(f)] + row_bytes(spec(f)) * at(env); }
+  physics::StatusArrays host_status() { return {status.data(), status_step.data(), steps.data()}; }
+  // Where the batch lives.
+  physics::StatusArrays status_arrays() {
+    return device != nullptr ? device->status_arrays() : host_status();
+  }
   bool owns(Field f) const { return spec(f).kind == FieldKind::param && rows[at(f)] != nullptr; }
   // Number i of a dense row.
   double get(const std::byte* row, const FieldSpec& s, int i) const;
@@ -134,7 +140,8 @@ struct Batch::Impl {
   void make_own(Field f);
   Field find(const std::string& name) const;
 
-  // ---- mirror.cpp: own parameters only. On the CPU they do nothing.
+  // ---- mirror.cpp: rows between a device and their copies on the host, parameters only where own. On
+  // the CPU these do nothing.
   void fetch(RowGroups groups, std::span<const int> envs);
   void fetch_all(RowGroups groups);
   void send_all(RowGroups groups);
@@ -153,9 +160,9 @@ struct Batch::Impl {
   void run_pack(Workspace& w, const Run& r, int first);
   void load(Workspace& w, const int* env);
   void store(Workspace& w, const int* env, const bool* chosen, bool state);
-  void spoil(Workspace& w, bool outputs);
+  void fill_unwritten(Workspace& w, bool outputs);
   void count_step(Workspace& w, const int* env, bool* active, int used);
-  void note(int env, Status bits);
+  void record_status(int env, Status bits) { physics::record_status(host_status(), env, bits); }
   bool frozen(int env) const { return any(static_cast<Status>(status[at(env)]), kFrozen); }
   bool state_is_good(int env) const;
   bool mocap_is_good(int env) const;
@@ -165,7 +172,7 @@ struct Batch::Impl {
   void check_state(std::span<const int> ids, const BatchState& s) const;
   void write_state(std::span<const int> ids, const BatchState& s, bool after_reset);
   void write_reference(int env, FieldKind kind);
-  void clear_status(int env);
+  void reset_environment(int env);                      // on the CPU
   void reset(const int* ids, int n);                    // null: all
   double limit(Field f) const;                          // of a number of the state
   std::string describe(Field f, int env, int i) const;  // "qpos[3, 2]"

@@ -1,4 +1,4 @@
-// The host's copies of the rows of a batch that lives on a device.
+// The host's copies (the mirror) of the rows of a batch that lives on a device.
 #include "batch/impl.h"
 
 namespace stiction {
@@ -15,12 +15,14 @@ std::vector<RowCopy> Batch::Impl::row_copies(RowGroups groups) {
       if (rows[at(f)] != nullptr && s.size() > 0) copies.push_back(row_copy(f));
     });
   }
-  if ((groups & kBookRows) == 0) return copies;
-  const auto add = [&](Book b, auto& numbers) {
+  if ((groups & kStatusRows) == 0) return copies;
+  const auto add = [&](auto* there, auto* here) {
     copies.push_back(
-        {device->book(b), reinterpret_cast<std::byte*>(numbers.data()), sizeof numbers[0]});
+        {reinterpret_cast<std::byte*>(there), reinterpret_cast<std::byte*>(here), sizeof *here});
   };
-  add(Book::status, status), add(Book::status_step, status_step), add(Book::steps, steps);
+  const physics::StatusArrays there = device->status_arrays(), here = host_status();
+  add(there.status, here.status), add(there.status_step, here.status_step);
+  add(there.steps, here.steps);
   return copies;
 }
 

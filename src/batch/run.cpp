@@ -63,12 +63,6 @@ void merge(SolverCounts& to, SolverCounts& from) {
 
 }  // namespace
 
-void Batch::Impl::note(int env, Status bits) {
-  if (bits == Status::ok) return;
-  if (status[at(env)] == 0) status_step[at(env)] = steps[at(env)];
-  status[at(env)] |= static_cast<std::uint32_t>(bits);
-}
-
 // A pose that kinematics can use, and numbers that the step can square.
 bool Batch::Impl::state_is_good(int env) const {
   for (const RowSpec& r : loaded) {
@@ -144,15 +138,16 @@ void Batch::Impl::store(Workspace& w, const int* env, const bool* chosen, bool s
     kernels.store(r.wide, r.numbers, w.fields[at(r.field)], to);
   }
   for (int lane = 0; lane < kernels.lanes; ++lane)
-    if (bad[lane] && chosen[lane] && !frozen(env[lane])) note(env[lane], Status::bad_state);
+    if (bad[lane] && chosen[lane] && !frozen(env[lane]))
+      record_status(env[lane], Status::bad_state);
 }
 
 // Fills with kUnwritten what a step must not read: all but state, inputs, parameters.
-void Batch::Impl::spoil(Workspace& w, bool outputs) {
+void Batch::Impl::fill_unwritten(Workspace& w, bool outputs) {
   for_fields(host.specs(), {FieldKind::output, FieldKind::scratch},
              [&](Field f, const FieldSpec& s) {
                if (f != Field::active && (outputs || s.kind == FieldKind::scratch))
-                 cpu::spoil(w.fields[at(f)], block_bytes(s));
+                 cpu::fill_unwritten(w.fields[at(f)], block_bytes(s));
              });
 }
 
@@ -168,23 +163,23 @@ void Batch::Impl::run_pack(Workspace& w, const Run& r, int first) {
     any_store = any_store || l.store[lane];
     if (used && !state_is_good(env)) {
       write_reference(env, FieldKind::state);
-      note(env, Status::bad_state);
+      record_status(env, Status::bad_state);
     }
-    if (used && !frozen(env) && !mocap_is_good(env)) note(env, Status::bad_control);
+    if (used && !frozen(env) && !mocap_is_good(env)) record_status(env, Status::bad_control);
     l.active[lane] = !frozen(env);
   }
   if (!any_store) return;
 
   load(w, l.env);
-  if (poison) spoil(w, true);
+  if (poison) fill_unwritten(w, true);
   kernels.set_active(w.fields.data(), l.active);
   if (r.steps == 0) kernels.forces(host.view(), w.fields.data());
   for (int k = 0; k < r.steps; ++k) {
-    if (poison && k > 0) spoil(w, true);
+    if (poison && k > 0) fill_unwritten(w, true);
     kernels.step(host.view(), w.fields.data(), k == r.steps - 1);
     count_step(w, l.env, l.active, l.used);
   }
-  if (poison) spoil(w, false);
+  if (poison) fill_unwritten(w, false);
   kernels.refresh(host.view(), w.fields.data());
   store(w, l.env, l.store, r.steps > 0);
 }
@@ -200,7 +195,7 @@ void Batch::Impl::count_step(Workspace& w, const int* env, bool* active, int use
     any_active = true;
     slowest = std::max(slowest, report[lane].iterations);
     add(w.counts, report[lane], options.max_iterations);
-    note(env[lane], static_cast<Status>(report[lane].flags));
+    record_status(env[lane], static_cast<Status>(report[lane].flags));
     ++steps[at(env[lane])];
     if (frozen(env[lane])) active[lane] = false, freeze = true;
   }

@@ -28,13 +28,13 @@ std::vector<int> ids_of(std::span<const bool> mask) {
   return ids;
 }
 
+}  // namespace
+
 std::vector<int> all_ids(int n) {
   std::vector<int> ids(at(n));
   std::iota(ids.begin(), ids.end(), 0);
   return ids;
 }
-
-}  // namespace
 
 // Bound of the numbers of a state.
 double Batch::Impl::limit(Field f) const {
@@ -59,22 +59,18 @@ void Batch::Impl::write_reference(int env, FieldKind kind) {
       std::copy_n(reference_row[at(r.field)], r.bytes, rows[at(r.field)] + r.bytes * at(env));
 }
 
-void Batch::Impl::clear_status(int env) {
-  status[at(env)] = 0, status_step[at(env)] = -1, steps[at(env)] = 0;
+void Batch::Impl::reset_environment(int env) {
+  physics::reset_environment(physics::TeamOfOne(), host_status(), env,
+                             [&](auto kind) { write_reference(env, kind); });
 }
 
-// Where the batch lives: state and inputs become the model's, nothing has happened.
+// Resets environments where the batch lives.
 void Batch::Impl::reset(const int* ids, int n) {
   if (device != nullptr) {
     if (n > 0) device->reset(ids, n);
     return;
   }
-  for (int i = 0; i < n; ++i) {
-    const int env = ids != nullptr ? ids[i] : i;
-    write_reference(env, FieldKind::state);
-    write_reference(env, FieldKind::input);
-    clear_status(env);
-  }
+  for (int i = 0; i < n; ++i) reset_environment(ids != nullptr ? ids[i] : i);
 }
 
 // Throws on an index out of range and, where ids must be distinct, on a repeated one.
@@ -118,7 +114,8 @@ void Batch::Impl::check_state(std::span<const int> ids, const BatchState& state)
     }
 }
 
-// What the state has, and only that, crosses to a device; outside a reset the books do, too.
+// What the state has, and only that, crosses to a device; outside a reset the cleared status
+// does, too.
 void Batch::Impl::write_state(std::span<const int> ids, const BatchState& state, bool after_reset) {
   std::vector<RowCopy> written;
   for (const StateField& part : kState) {
@@ -131,9 +128,9 @@ void Batch::Impl::write_state(std::span<const int> ids, const BatchState& state,
         set(row(part.field, ids[i]), s, k, x.empty() ? 0.0 : x[i * at(s.size()) + at(k)]);
   }
   if (!after_reset) {
-    for (const int env : ids) clear_status(env);
+    for (const int env : ids) physics::clear_status(host_status(), env);
     if (device != nullptr)
-      for (const RowCopy& book : row_copies(kBookRows)) written.push_back(book);
+      for (const RowCopy& r : row_copies(kStatusRows)) written.push_back(r);
   }
   if (!written.empty() && !ids.empty())
     device->send(written, ids.data(), static_cast<int>(ids.size()));
@@ -202,7 +199,7 @@ void Batch::copy(std::span<const int> src, std::span<const int> dst) {
 }
 
 std::uint64_t Batch::status_count() const {
-  impl_->fetch_all(kBookRows);
+  impl_->fetch_all(kStatusRows);
   std::uint64_t count = 0;
   for (int env = 0; env < num_envs(); ++env) count += impl_->frozen(env) ? 1 : 0;
   return count;

@@ -1,4 +1,4 @@
-// Zeroed memory on cache lines. Pages of large buffers take memory once they are touched.
+// Zeroed memory that begins on a cache line. Pages of large buffers take memory once they are touched.
 #pragma once
 
 #include <cstddef>

@@ -15,8 +15,8 @@ namespace stiction::cpu {
 
 class HostModel {
  public:
-  // Options with every default resolved. `dense`: as a device has it, the factor has every entry
-  // and points have their spatial numbers.
+  // Options with every default resolved. `dense`: for a device, where the factor has every entry and
+  // points have rows of point_spatial.
   HostModel(const Model& model, const Options& options, bool dense = false);
   HostModel(const HostModel&) = delete;
   HostModel& operator=(const HostModel&) = delete;
@@ -25,13 +25,15 @@ class HostModel {
   const FieldSpecs& specs() const { return specs_; }
   // The model's values of a parameter, row-major.
   const std::vector<double>& param(Field f) const { return params_[static_cast<std::size_t>(f)]; }
-  // Of everything above but the structure of the factor: equal for equal models and options.
+  // Hash of the view and the parameters without the structure of the factor: equal for equal models
+  // and options.
   std::uint64_t hash() const;
-  // Of the arrays that the view points to.
+  // Bytes of the arrays that the view points to.
   std::size_t array_bytes() const;
   // The same view of copies of these arrays, one after the other at `to` and to be read at `address`.
   physics::ModelView copy_arrays(std::byte* to, const std::byte* address) const;
-  // A parameter becomes own to each environment: what the model's numbers switch off may be needed.
+  // A parameter becomes own to each environment: stages that the model's numbers switch off may be
+  // needed.
   void make_own(Field f);
 
  private:

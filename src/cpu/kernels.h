@@ -9,7 +9,7 @@
 
 namespace stiction::cpu {
 
-// What one step says about one lane.
+// What a step says about the environment in one lane.
 struct LaneReport {
   std::uint32_t flags;  // bits of Status
   int iterations, linesearch_evaluations, contacts;
@@ -18,7 +18,7 @@ struct LaneReport {
 struct Kernels {
   const char* name;  // "avx512", "avx2", "baseline", "scalar"; "float64": one lane of doubles
   int lanes;
-  std::size_t real_bytes, wide_bytes;  // of one number, all lanes
+  std::size_t real_bytes, wide_bytes;  // of one number of all lanes
 
   // physics/step.h
   void (*step)(const physics::ModelView& m, void* const* fields, bool last);
@@ -31,7 +31,7 @@ struct Kernels {
   void (*load)(bool wide, int n, const void* const* rows, void* block);
   void (*store)(bool wide, int n, const void* block, void* const* rows);
   void (*broadcast)(bool wide, int n, const double* values, void* block);
-  // Replaces what is not finite by zero; sets bad[lane] where it did.
+  // Replaces numbers that are not finite by zero; sets bad[lane] in lanes that had one.
   void (*clean)(bool wide, int n, void* block, bool* bad);
 };
 

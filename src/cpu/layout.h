@@ -32,11 +32,12 @@ constexpr int index(Field f) {
   return static_cast<int>(f);
 }
 
-// What nobody wrote: NaN as a float and as a double, and an index beyond every array.
+// A word of memory that has not been written: NaN in a float and in a double, and as an index beyond
+// every array. Tests fill memory with it.
 inline constexpr std::uint32_t kUnwritten = 0x7fffffff;
 
-// Whole words.
-inline void spoil(void* memory, std::size_t bytes) {
+// In whole words.
+inline void fill_unwritten(void* memory, std::size_t bytes) {
   std::fill_n(static_cast<std::uint32_t*>(memory), bytes / sizeof kUnwritten, kUnwritten);
 }
 

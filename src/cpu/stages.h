@@ -1,8 +1,9 @@
-// The stages for the number type of this translation unit as plain functions, each compiled in the
-// unit of its group. Exact matches, so step.h prefers them to its templates.
+// The stages for the number type of this translation unit as plain functions, defined in
+// stages_*.cpp. They match exactly, so overload resolution in physics/step.h prefers them to the
+// templates, which then need not be compiled again.
 //
 // Compiled once per instruction set with STICTION_ISA naming it, and once each with
-// STICTION_PLAIN_FLOAT and STICTION_PLAIN_DOUBLE for one lane.
+// STICTION_PLAIN_FLOAT and STICTION_PLAIN_DOUBLE for packs of one environment.
 #pragma once
 
 #include "cpu/pack.h"

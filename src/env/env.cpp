@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <limits>
-#include <numeric>
 
 #include "env/impl.h"
 #include "stiction/error.h"
@@ -123,11 +122,7 @@ Env::Impl::Impl(const std::string& id, const EnvOptions& o)
     envs::EpisodeArrays& a = sets[at(set)];
     a = layout.arrays(device != nullptr ? device->memory() : memory.data(), set);
     a.dt = dt, a.max_steps = info.max_episode_steps;
-    a.status = e.status.data(), a.status_step = e.status_step.data(), a.steps = e.steps.data();
-    if (device == nullptr) continue;
-    a.status = reinterpret_cast<std::uint32_t*>(e.device->book(Book::status));
-    a.status_step = reinterpret_cast<std::int32_t*>(e.device->book(Book::status_step));
-    a.steps = reinterpret_cast<std::int32_t*>(e.device->book(Book::steps));
+    a.status = e.status_arrays();
   }
   if (device != nullptr) device->bind(sets);
   ids.reserve(at(num_envs()));
@@ -135,9 +130,7 @@ Env::Impl::Impl(const std::string& id, const EnvOptions& o)
   std::vector<std::uint64_t> seeds(at(num_envs()));
   for (std::size_t i = 0; i < seeds.size(); ++i) seeds[i] = o.seed + i;
   write(current().seed, seeds.data(), seeds.size() * sizeof seeds[0]);
-  std::vector<int> all(at(num_envs()));
-  std::iota(all.begin(), all.end(), 0);
-  reset(all);  // begun is false: from episode 0 on
+  reset(all_ids(num_envs()));  // begun is false: from episode 0 on
   begun = false;
 }
 
@@ -186,20 +179,16 @@ std::uint64_t Env::steps() const {
 }
 
 void Env::reset() {
-  std::vector<int> all(at(num_envs()));
-  for (std::size_t i = 0; i < all.size(); ++i) all[i] = static_cast<int>(i);
-  impl_->reset(all);
+  impl_->reset(all_ids(num_envs()));
 }
 void Env::reset(std::span<const int> ids) {
   impl_->engine().check_ids(ids, true);
   impl_->reset(ids);
 }
 void Env::seed(std::uint64_t seed) {
-  std::vector<int> all(at(num_envs()));
-  std::iota(all.begin(), all.end(), 0);
-  std::vector<std::uint64_t> seeds(all.size());
+  std::vector<std::uint64_t> seeds(at(num_envs()));
   for (std::size_t i = 0; i < seeds.size(); ++i) seeds[i] = seed + i;
-  this->seed(all, seeds);
+  this->seed(all_ids(num_envs()), seeds);
 }
 void Env::seed(std::span<const int> ids, std::span<const std::uint64_t> seeds) {
   impl_->engine().check_ids(ids, true);

@@ -1,5 +1,5 @@
-// What an Env is made of: a batch, a task at work on its rows, and two sets of results. On the CPU
-// the task runs here; on a device DeviceEpisodes has it.
+// What an Env is made of: a batch, a task that works on its rows, and two sets of results. On the CPU
+// the task runs here, on a device behind DeviceEpisodes.
 #pragma once
 
 #include <array>

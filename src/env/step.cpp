@@ -133,7 +133,7 @@ void Env::Impl::take(const float* actions, int begin, int end) {
   };
   if (take(begin, end)) return;
   for (int i = begin; i < end; ++i)
-    if (!take(i, i + 1)) envs::note_bad_control(a, i);
+    if (!take(i, i + 1)) physics::record_status(a.status, i, Status::bad_control);
 }
 
 void Env::Impl::finish(int begin, int end) {
@@ -153,8 +153,7 @@ void Env::Impl::begin_episodes(std::span<const int> which, bool restart) {
   share(count, [&](int begin, int end) {
     for (int k = begin; k < end; ++k) {
       const int i = which[at(k)];
-      e.write_reference(i, FieldKind::state);
-      e.write_reference(i, FieldKind::input);
+      e.reset_environment(i);
       envs::begin_episode(kTeam, p, i, restart);
     }
     runner->run(env::Phase::reset, given.precision, e.host.view(), p, which.data(), begin, end);

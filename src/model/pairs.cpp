@@ -28,7 +28,7 @@ Candidate ordered(const Model& m, int g1, int g2, const PairSpec* spec) {
 // Bodies without joints between them: they can't touch each other.
 struct WeldGroup {
   int weld;                          // body that leads the group
-  int parent;                        // the group it hangs on
+  int parent;                        // the group it is attached to
   bool moves;                        // has dofs
   int contype = 0, conaffinity = 0;  // union over its geoms
   std::vector<int> geoms;            // those that can collide at all

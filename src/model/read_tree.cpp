@@ -1,4 +1,4 @@
-// <worldbody>: bodies, frames and what hangs on them, depth first.
+// <worldbody>: bodies, frames and what is attached to them, depth first.
 #include <cmath>
 
 #include "model/read.h"

@@ -18,9 +18,9 @@ template <class S>
 STICTION_FN bool is_live(const EnvView<S>& e, int b) {
   return e.body_firstpoint[b] >= 0 || e.body_firstchild[b] >= 0;
 }
-// Enters a live body into the list of the body that it hangs on.
+// Enters a live body into the list of the children of its nearest ancestor with joints.
 template <class S>
-STICTION_FN void hang_body(const ModelView& m, EnvView<S>& e, int b) {
+STICTION_FN void attach_body(const ModelView& m, EnvView<S>& e, int b) {
   const int parent = m.body_weldid[m.body_parentid[b]];
   if (!is_live(e, b)) return;
   e.body_sibling[b] = e.body_firstchild[parent];
@@ -51,7 +51,7 @@ STICTION_FN void live_tree(const Team& team, const ModelView& m, EnvView<S>& e) 
         if (body[1 - side] == 0) e.body_composite[b] = b;
       }
     }
-    for (int i = m.nbody - 1; i > 0; --i) hang_body(m, e, m.level_body[i]);
+    for (int i = m.nbody - 1; i > 0; --i) attach_body(m, e, m.level_body[i]);
     int n = 0;
     for (int l = 1; l < m.nlevel; ++l) {
       e.live_adr[l] = n;

@@ -13,7 +13,7 @@ STICTION_FN constexpr int flag_index(Status bit) {
   return i;
 }
 
-// By one lane of the team.
+// By one thread of the team.
 template <class S>
 STICTION_FN void raise_flag(EnvView<S>& e, Status bit, const Mask<S>& where) {
   S& flag = e.flags[flag_index(bit)];

@@ -1,17 +1,18 @@
-// The lanes that work together on one environment. Seven words: for_each, sum, max, compact, sync,
-// once, and rank/size, which stay private to the team.
+// A team: the threads that work together on one environment (on a CPU: on the environments of one
+// pack). Its functions are for_each, sum, max, compact, once and sync; each thread's rank and their
+// number stay private to the team.
 //
-// Rules: inside for_each, index i writes only what i owns, and nobody reads what another index
-// writes; for_each ends with a sync. No collective inside for_each. Every lane reaches every
-// collective, so code between collectives is executed by all lanes and must not write shared
-// arrays. sum and max return the bitwise same value in all lanes.
+// Rules: inside for_each, index i writes only the entries of i, and no index reads what another one
+// writes; for_each ends with a sync. No other function of the team inside for_each. Every thread
+// calls every function of the team, so code between the calls is executed by all threads and must not
+// write shared arrays. sum and max return the bitwise same value in all threads.
 #pragma once
 
 #include "physics/scalar.h"
 
 STICTION_PHYSICS_BEGIN
 
-// One lane: the CPU, where an environment is a lane of a pack instead.
+// One thread, as on a CPU, where the parallel environments are the lanes of a pack.
 struct TeamOfOne {
   template <class F>
   STICTION_FN void for_each(int n, const F& f) const {
@@ -39,7 +40,7 @@ struct TeamOfOne {
       if (keep(i)) list[count++] = i;
     return count;
   }
-  // f() by one lane, then a sync.
+  // f() by one thread, then a sync.
   template <class F>
   STICTION_FN void once(const F& f) const {
     f();

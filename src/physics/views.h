@@ -13,7 +13,7 @@ namespace stiction::physics {
 struct SizesView {
   int nq, nv, nu, nbody, njnt, ngeom, nsite, nmocap, nwrap, npair, nslot, nsensordata;
   int nanchor;      // nslot where stiction is anchored, else 0
-  int nspatial;     // nslot where many lanes work on an environment, else 0
+  int nspatial;     // nslot where a team has many threads, else 0
   int nmoment;      // entries of all actuators' moment arms
   int ntri;         // nv (nv + 1) / 2
   int nbody1, nv1;  // nbody + 1, nv + 1

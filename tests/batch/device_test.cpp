@@ -218,7 +218,7 @@ TEST(Device, ResetsAndCopiesStayOnTheDevice) {
   b.reset(ids, &given);
   EXPECT_EQ(crossing(), Rows(0, 1));
   EXPECT_EQ(number(b, "qvel", 6, 3), 0.25);
-  // what a state leaves out becomes zero, and so do the books
+  // what a state leaves out becomes zero, and the status is cleared
   b.set_state(ids, given);
   EXPECT_EQ(crossing().first, 0);
   b.param("body_mass"), b.param("gravity");

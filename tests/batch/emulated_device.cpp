@@ -51,7 +51,7 @@ class EmulatedDevice final : public Device {
         kernels_(lanes) {
     stream_ = spec.given.stream;
     if (spec.given.num_envs > kMost) throw ArgumentError("device = 'emulated': too many");
-    cpu::spoil(at_byte(0), layout_.bytes);  // nothing is there but what was sent
+    cpu::fill_unwritten(at_byte(0), layout_.bytes);  // nothing is there but what was sent
     std::memset(at_byte(layout_.counters), 0, at(n_) * layout_.counter_bytes);
     write_reference_rows(spec, layout_, at_byte(layout_.reference_begin));
     fields_ = reinterpret_cast<cuda::FieldRows*>(at_byte(layout_.field_rows));
@@ -82,7 +82,9 @@ class EmulatedDevice final : public Device {
     if (s.kind == FieldKind::param && fields_[at(f)].stride == 0) return nullptr;
     return fields_[at(f)].first;
   }
-  std::byte* book(Book b) const override { return at_byte(layout_.begin(b)); }
+  physics::StatusArrays status_arrays() const override {
+    return layout_.status_arrays(memory_.data());
+  }
 
   void make_own(Field f) override {
     const std::size_t row = layout_.row_bytes[at(f)];
@@ -141,21 +143,14 @@ class EmulatedDevice final : public Device {
 
   void take_counts(SolverCounts& c) override {
     static_assert(kDeviceCounters == cuda::kCounters);
-    const std::size_t bins = at(spec_.options.max_iterations + 1);
-    for (int env = 0; env < n_; ++env) {
-      auto* k = reinterpret_cast<std::uint32_t*>(at_byte(layout_.counters) +
-                                                 layout_.counter_bytes * at(env));
-      c.env_steps += k[cuda::kEnvSteps], c.pack_steps += k[cuda::kEnvSteps];
-      c.iterations += k[cuda::kIterations], c.pack_max_iterations += k[cuda::kIterations];
-      c.linesearch_evaluations += k[cuda::kLinesearchEvaluations];
-      c.contacts += k[cuda::kContacts];
-      c.not_converged += k[cuda::kNotConverged];
-      c.stalled += k[cuda::kStalled];
-      c.late_contact += k[cuda::kLateContact];
-      c.frozen += k[cuda::kFroze];
-      for (std::size_t i = 0; i < bins; ++i) c.iteration_histogram[i] += k[cuda::kCounters + i];
-      std::memset(k, 0, layout_.counter_bytes);
+    const std::size_t columns = at(cuda::kCounters + spec_.options.max_iterations + 1);
+    std::uint32_t* const counters = words_at(layout_.counters);
+    std::vector<std::uint64_t> sums(columns);
+    for (std::size_t i = 0; i < at(n_) * columns; ++i) {
+      sums[i % columns] += counters[i];
+      counters[i] = 0;
     }
+    cuda::add_counters(sums.data(), c);
   }
 
   void set_stream(std::uintptr_t stream) override { stream_ = stream; }
@@ -184,11 +179,8 @@ class EmulatedDevice final : public Device {
     cuda::Launch l{};
     l.fields = fields_;
     l.reference = reference_;
-    l.books = {reinterpret_cast<std::uint32_t*>(book(Book::status)),
-               reinterpret_cast<std::int32_t*>(book(Book::status_step)),
-               reinterpret_cast<std::int32_t*>(book(Book::steps)),
-               reinterpret_cast<std::uint8_t*>(at_byte(layout_.store)),
-               reinterpret_cast<std::uint32_t*>(at_byte(layout_.counters))};
+    l.records = {status_arrays(), reinterpret_cast<std::uint8_t*>(at_byte(layout_.store)),
+                 reinterpret_cast<std::uint32_t*>(at_byte(layout_.counters))};
     l.count = n_;
     l.rounds = {at_byte(layout_.rounds), reinterpret_cast<float*>(at_byte(layout_.matrices)),
                 reinterpret_cast<float*>(at_byte(layout_.vectors)),
@@ -201,7 +193,8 @@ class EmulatedDevice final : public Device {
     const int launches = std::max(1, steps);
     for (int k = 0; k < launches; ++k) {
       l.first = k == 0, l.last = k == launches - 1;
-      if (poison_) for_words(lists().spoiled(true), l.envs, l.count, physics::Spoil{l, false});
+      if (poison_)
+        for_words(lists().unwritten(true), l.envs, l.count, physics::FillUnwritten{l, false});
       launch(Kernel::dynamics, l);
       if (cuda::has_kernel(model_, Kernel::collide)) launch(Kernel::collide, l);
       if (rounds_)
@@ -210,7 +203,8 @@ class EmulatedDevice final : public Device {
         launch(Kernel::solve, l);
       launch(Kernel::move, l);
     }
-    if (poison_) for_words(lists().spoiled(false), l.envs, l.count, physics::Spoil{l, true});
+    if (poison_)
+      for_words(lists().unwritten(false), l.envs, l.count, physics::FillUnwritten{l, true});
     launch(Kernel::refresh, l);
   }
   template <class F>
@@ -239,7 +233,8 @@ class EmulatedDevice final : public Device {
   void launch(Kernel kernel, const cuda::Launch& l) const {
     const cuda::Arena& arena = arenas_[static_cast<std::size_t>(kernel)];
     for_envs(l, [&](int env) {
-      cpu::spoil(share_.data(), at(share_bytes_));  // what the last environment left is gone
+      cpu::fill_unwritten(share_.data(),
+                          at(share_bytes_));  // what the last environment left is gone
       kernels_.run(kernel, model_, l, env, arena, share_.data());
     });
   }

@@ -28,7 +28,7 @@ void run_task(Lanes lanes, LanesShared& warp, const void* given, const physics::
   const auto text = [&](const auto& team) { physics::run_task(team, m, l, k, task, env); };
   if (lanes == Lanes::one) return text(physics::TeamOfOne());
   if constexpr (cuda::kTaskByThread<Task>)
-    if (lanes == Lanes::thread) return text(physics::LaneTeam(physics::ThreadGroup()));
+    if (lanes == Lanes::thread) return text(physics::GroupTeam(physics::ThreadGroup()));
   on_lanes<EmulatedWarp>(warp, text);
 }
 
@@ -70,7 +70,7 @@ class EmulatedEpisodes final : public DeviceEpisodes {
     finish(set);
   }
   void act(int set) override {
-    if (host_.poison) spoil(set);
+    if (host_.poison) fill_unwritten(set);
     launch(set, EpisodePhase::act);
   }
   void finish(int set) override {
@@ -98,7 +98,7 @@ class EmulatedEpisodes final : public DeviceEpisodes {
     launch(set, EpisodePhase::first, false, clear);
   }
   // A step writes all its results.
-  void spoil(int set) const {
+  void fill_unwritten(int set) const {
     const envs::EpisodeArrays& a = sets_[static_cast<std::size_t>(set)];
     const auto fill = [&](auto* x, int columns) {
       std::memset(x, 0xff, sizeof *x * envs::row_begin(host_.num_envs, columns));

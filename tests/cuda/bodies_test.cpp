@@ -121,14 +121,14 @@ TEST_P(Bodies, TheOrderOfTheLanesChangesNoBit) {
   }
 }
 
-struct Books {
+struct Records {
   std::vector<std::uint32_t> status;
   std::vector<int> status_step;
   SolverCounts counts;
   std::vector<double> speed;
 };
 // A run with everything that can happen to an environment, and a second one.
-Books books(const std::string& where) {
+Records records(const std::string& where) {
   register_emulated_device();
   use_device(where);
   Batch b = scattered("pushed", up_to(6));
@@ -141,7 +141,7 @@ Books books(const std::string& where) {
   put(force, 3, 0, 0.6 * kVelocityLimit / *b.options().timestep);
   for (int k = 0; k < 4; ++k) put(b.field("mocap_quat"), 4, k, 0);
   b.step(3), b.step(2);
-  Books r;
+  Records r;
   for (int env = 0; env < b.num_envs(); ++env) {
     r.status.push_back(status(b, env)), r.status_step.push_back(status_step(b, env));
     r.speed.push_back(number(b, "qvel", env, 0));
@@ -151,17 +151,18 @@ Books books(const std::string& where) {
   return r;
 }
 
-TEST(Books, OnLanesAreThoseOfTheCpu) {
-  const Books cpu = books("cpu");
+TEST(Records, ByGpuThreadsAreThoseOfTheCpu) {
+  const Records cpu = records("cpu");
   EXPECT_EQ(cpu.status[0] & bit(kFrozen), bit(Status::bad_state));
   EXPECT_EQ(cpu.status[1] & bit(Status::bad_control), bit(Status::bad_control));
   EXPECT_EQ(cpu.status[2] & bit(Status::bad_control), bit(Status::bad_control));
   EXPECT_EQ(cpu.status[3] & bit(kFrozen), bit(Status::velocity_limit));
   EXPECT_EQ(cpu.status_step[3], 1);
   EXPECT_EQ(cpu.status[4] & bit(Status::bad_control), bit(Status::bad_control));
+  EXPECT_EQ(cpu.status_step[4], 0);  // of the first run; the second one sets the bit again
   EXPECT_EQ(cpu.counts.frozen, 1u);
   for (const char* where : {"emulated_warp", "emulated_block"}) {
-    const Books lanes = books(where);
+    const Records lanes = records(where);
     EXPECT_EQ(lanes.status, cpu.status) << where;
     EXPECT_EQ(lanes.status_step, cpu.status_step) << where;
     EXPECT_EQ(lanes.counts.env_steps, cpu.counts.env_steps);

@@ -1,4 +1,4 @@
-// Lanes of a warp or a block on the host, for the text of cuda/lane_team.h: a thread per lane under
+// Lanes of a warp or a block on the host, for the text of cuda/group_team.h: a thread per lane under
 // a sanitizer, else a coroutine per lane, resumed in a scrambled order after every sync.
 #pragma once
 
@@ -14,7 +14,7 @@
 #include <type_traits>
 #include <vector>
 
-#include "cuda/lane_team.h"
+#include "cuda/group_team.h"
 
 namespace stiction::test {
 
@@ -185,10 +185,10 @@ using EmulatedBlock = physics::BlockGroup<EmulatedLanes>;
 template <class Group, class F>
 void on_lanes(LanesShared& shared, const F& f) {
   if constexpr (std::is_same_v<Group, physics::ThreadGroup>)
-    f(physics::LaneTeam<Group>(Group()));
+    f(physics::GroupTeam<Group>(Group()));
   else
     shared.runner.run(
-        [&](int rank) { f(physics::LaneTeam<Group>(Group(EmulatedLanes(shared, rank)))); });
+        [&](int rank) { f(physics::GroupTeam<Group>(Group(EmulatedLanes(shared, rank)))); });
 }
 template <class F>
 void on_warp(const F& f) {

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "batch/impl.h"
-#include "cuda/lane_team.h"
+#include "cuda/group_team.h"
 #include "env/registry.h"
 #include "physics/teams.h"
 
@@ -107,7 +107,7 @@ void check_teams_in(const Task& task, const ModelPtr& model, int steps) {
   EXPECT_NE(one.obs, std::vector<float>(one.obs.size(), 0.0f));
   expect_same(one,
               written<S>(task, model, steps,
-                         [](const auto& f) { f(physics::LaneTeam(physics::ThreadGroup())); }),
+                         [](const auto& f) { f(physics::GroupTeam(physics::ThreadGroup())); }),
               0);
   for (const std::uint32_t order : {1u, 2u})
     expect_same(one, written<S>(task, model, steps, [&](const auto& f) { f(ShuffledTeam(order)); }),

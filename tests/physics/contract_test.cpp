@@ -132,7 +132,7 @@ TEST(Contract, StagesWriteTheFieldsOfTheTable) {
     for (const std::string& f : fields)
       EXPECT_TRUE(written[stage].count(f) != 0) << stage << " does not write " << f;
   for (const auto& [producer, fields] : owned) {
-    if (producer == "user" || producer == "model" || producer == "batch" || producer == "lanes")
+    if (producer == "user" || producer == "model" || producer == "batch" || producer == "gpu")
       continue;
     for (const std::string& f : fields)
       EXPECT_TRUE(written[producer].count(f) != 0) << producer << " does not write " << f;

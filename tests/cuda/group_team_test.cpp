@@ -29,7 +29,7 @@ float value(int i) {
   return std::sin(0.7f * static_cast<float>(i)) + 0.1f;
 }
 
-TEST(LaneTeam, EveryIndexOnceAndAllSeeIt) {
+TEST(GroupTeam, EveryIndexOnceAndAllSeeIt) {
   on_every_group([](const auto& run, int lanes) {
     for (const int n : kSizes) {
       std::vector<int> visits(static_cast<std::size_t>(n) + 1),
@@ -46,7 +46,7 @@ TEST(LaneTeam, EveryIndexOnceAndAllSeeIt) {
   });
 }
 
-TEST(LaneTeam, SumsAndMaximaAreThoseOfOneLaneAndTheSameBitsInAll) {
+TEST(GroupTeam, SumsAndMaximaAreThoseOfOneLaneAndTheSameBitsInAll) {
   on_every_group([](const auto& run, int lanes) {
     for (const int n : kSizes) {
       std::vector<float> sums(static_cast<std::size_t>(lanes)), largest = sums, none = sums;
@@ -66,7 +66,7 @@ TEST(LaneTeam, SumsAndMaximaAreThoseOfOneLaneAndTheSameBitsInAll) {
   });
 }
 
-TEST(LaneTeam, SumsOfDoublesAndOfPairs) {
+TEST(GroupTeam, SumsOfDoublesAndOfPairs) {
   using Pair = physics::LineValue<float>;
   on_every_group([](const auto& run, int lanes) {
     std::vector<double> sums(static_cast<std::size_t>(lanes));
@@ -86,7 +86,7 @@ TEST(LaneTeam, SumsOfDoublesAndOfPairs) {
   });
 }
 
-TEST(LaneTeam, CompactsInRisingOrder) {
+TEST(GroupTeam, CompactsInRisingOrder) {
   on_every_group([](const auto& run, int lanes) {
     for (const int n : kSizes)
       for (const int every : {1, 2, 7, 1000}) {
@@ -103,7 +103,7 @@ TEST(LaneTeam, CompactsInRisingOrder) {
   });
 }
 
-TEST(LaneTeam, OnceIsDoneByOneAndSeenByAll) {
+TEST(GroupTeam, OnceIsDoneByOneAndSeenByAll) {
   on_every_group([](const auto& run, int lanes) {
     int times = 0;
     std::vector<int> seen(static_cast<std::size_t>(lanes));
@@ -116,7 +116,7 @@ TEST(LaneTeam, OnceIsDoneByOneAndSeenByAll) {
 }
 
 // What follows a collective may overwrite what was read before it.
-TEST(LaneTeam, CollectivesInARowDoNotMix) {
+TEST(GroupTeam, CollectivesInARowDoNotMix) {
   on_every_group([](const auto& run, int lanes) {
     std::vector<int> wrong(static_cast<std::size_t>(lanes));
     run([&](const auto& team) {

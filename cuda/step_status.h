@@ -1,27 +1,16 @@
-// What happens to an environment around its steps: is its state fit to step, what did the step say,
-// are its outputs finite. The counterpart of src/batch/run.cpp, on a team.
+// What happens to an environment around its steps: is its state fit to step, what status did the step
+// set, are its outputs finite. The counterpart of src/batch/run.cpp, on a team.
 #pragma once
 
 #include "cuda/launch.h"
+#include "physics/env_status.h"
 #include "physics/status.h"
 #include "physics/team.h"
 #include "physics/vec.h"
 
 STICTION_PHYSICS_BEGIN
 
-using cuda::Books;
 using cuda::Launch;
-
-STICTION_FN bool is_frozen(const Books& b, int env) {
-  return (b.status[env] & static_cast<std::uint32_t>(kFrozen)) != 0;
-}
-
-// By one lane.
-STICTION_FN void note(const Books& b, int env, std::uint32_t bits) {
-  if (bits == 0) return;
-  if (b.status[env] == 0) b.status_step[env] = b.steps[env];
-  b.status[env] |= bits;
-}
 
 // Any of n numbers that is not within the limit; NaN is not.
 template <class Team, class T>
@@ -30,10 +19,6 @@ STICTION_FN bool any_outside(const Team& team, const T* x, int n, double limit) 
   const T bound = static_cast<T>(limit < largest ? limit : largest);
   return team.template max<float>(n, [&](int i) { return vabs(x[i]) <= bound ? 0.0f : 1.0f; }) >
          0.5f;
-}
-
-STICTION_FN bool turns(const double* q) {
-  return q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3] > 1e-20;
 }
 
 // A pose that kinematics can use, and numbers that the step can square.
@@ -50,7 +35,8 @@ STICTION_FN bool state_is_good(const Team& team, const ModelView& m, const EnvVi
   return team.template max<float>(m.njnt, [&](int j) {
     const auto type = static_cast<JointType>(m.jnt_type[j]);
     if (type != JointType::free && type != JointType::ball) return 0.0f;
-    return turns(e.qpos + m.jnt_qposadr[j] + (type == JointType::free ? 3 : 0)) ? 0.0f : 1.0f;
+    return has_direction(e.qpos + m.jnt_qposadr[j] + (type == JointType::free ? 3 : 0)) ? 0.0f
+                                                                                        : 1.0f;
   }) < 0.5f;
 }
 
@@ -59,8 +45,9 @@ STICTION_FN bool mocap_is_good(const Team& team, const ModelView& m, const EnvVi
   if (any_outside(team, e.mocap_pos, 3 * m.nmocap, kStateLimit) ||
       any_outside(team, e.mocap_quat, 4 * m.nmocap, kStateLimit))
     return false;
-  return team.template max<float>(
-             m.nmocap, [&](int k) { return turns(e.mocap_quat + 4 * k) ? 0.0f : 1.0f; }) < 0.5f;
+  return team.template max<float>(m.nmocap, [&](int k) {
+    return has_direction(e.mocap_quat + 4 * k) ? 0.0f : 1.0f;
+  }) < 0.5f;
 }
 
 // Bad mocap poses are read as the model's; what the user wrote stays.
@@ -78,14 +65,14 @@ STICTION_FN bool replace_bad_mocap(const Team& team, const ModelView& m, const L
   return true;
 }
 
-// The numbers of a field become the model's.
+// Copies the reference's numbers of a field.
 template <class Team, class T>
 STICTION_FN void copy_reference(const Team& team, const Launch& l, Field f, T* to, int n) {
   const T* const from = reinterpret_cast<const T*>(l.reference[static_cast<int>(f)]);
   team.for_each(n, [&](int i) { to[i] = from[i]; });
 }
 
-// All fields of a kind.
+// The same of all fields of a kind.
 template <FieldKind wanted, class Team>
 STICTION_FN void write_reference(const Team& team, const ModelView& m, const Launch& l,
                                  EnvView<float>& e) {
@@ -96,35 +83,43 @@ STICTION_FN void write_reference(const Team& team, const ModelView& m, const Lau
 #undef X
 }
 
-// Decided once in a run; the kernels after the first one see that nothing is stored.
+// A reset of one environment (physics/env_status.h).
+template <class Team>
+STICTION_FN void reset_environment(const Team& team, const ModelView& m, const Launch& l, int env,
+                                   EnvView<float>& e) {
+  reset_environment(team, l.records, env,
+                    [&](auto kind) { write_reference<decltype(kind)::value>(team, m, l, e); });
+}
+
+// Whether this launch is for the environment. Decided by the first kernel of a run; the others see that
+// nothing of it is stored.
 template <class Team>
 STICTION_FN bool is_chosen(const Team& team, const Launch& l, int env) {
   if (!l.first || l.chosen == nullptr || l.chosen[env] != 0) return true;
-  team.once([&] { l.books.store[env] = 0; });
+  team.once([&] { l.records.store[env] = 0; });
   return false;
 }
 
-// Before the first stage of a step: mends what the user wrote, decides whether the environment moves.
-// Returns whether anything of it is to be computed.
+// Before the first stage of a step: replaces a bad state or mocap pose that the user wrote, and decides
+// whether the environment moves. Returns whether anything of it is to be computed.
 template <class Team>
 STICTION_FN bool begin_step(const Team& team, const ModelView& m, const Launch& l, int env,
                             EnvView<float>& e) {
-  const Books& b = l.books;
+  const cuda::Records& r = l.records;
   if (!is_chosen(team, l, env)) return false;
   if (l.first) {
-    team.once([&] { b.store[env] = l.store_frozen || !is_frozen(b, env) ? 1 : 0; });
+    team.once([&] { r.store[env] = l.store_frozen || !is_frozen(r, env) ? 1 : 0; });
     if (!state_is_good(team, m, e)) {
       write_reference<FieldKind::state>(team, m, l, e);
-      team.once([&] { note(b, env, static_cast<std::uint32_t>(Status::bad_state)); });
+      team.once([&] { record_status(r, env, Status::bad_state); });
     }
   }
   const bool bad_mocap = replace_bad_mocap(team, m, l, e);
   team.once([&] {
-    if (l.first && bad_mocap && !is_frozen(b, env))
-      note(b, env, static_cast<std::uint32_t>(Status::bad_control));
-    e.active[0] = is_frozen(b, env) ? 0.0f : 1.0f;
+    if (l.first && bad_mocap && !is_frozen(r, env)) record_status(r, env, Status::bad_control);
+    e.active[0] = is_frozen(r, env) ? 0.0f : 1.0f;
   });
-  return b.store[env] != 0;
+  return r.store[env] != 0;
 }
 
 // Status and counters of a step that moved.
@@ -133,15 +128,15 @@ STICTION_FN void count_step(const Team& team, const ModelView& m, const Launch& 
                             const EnvView<float>& e) {
   team.once([&] {
     if (!(e.active[0] > 0.5f)) return;
-    const Books& b = l.books;
+    const cuda::Records& r = l.records;
     std::uint32_t bits = 0;
     for (int i = 0; i < m.nstatus; ++i)
       if (e.flags[i] > 0.5f) bits |= 1u << i;
-    note(b, env, bits);
-    ++b.steps[env];
+    record_status(r, env, static_cast<Status>(bits));
+    ++r.steps[env];
 
     const int bins = m.opt.max_iterations + 1;
-    std::uint32_t* const c = b.counters + env * (cuda::kCounters + bins);
+    std::uint32_t* const c = r.counters + env * (cuda::kCounters + bins);
     const auto has = [&](Status s) {
       return (bits & static_cast<std::uint32_t>(s)) != 0 ? 1u : 0u;
     };
@@ -187,7 +182,7 @@ STICTION_FN void clean_outputs(const Team& team, const ModelView& m, const Launc
 #undef STICTION_CLEAN_scratch
   if (!bad) return;
   team.once([&] {
-    if (!is_frozen(l.books, env)) note(l.books, env, static_cast<std::uint32_t>(Status::bad_state));
+    if (!is_frozen(l.records, env)) record_status(l.records, env, Status::bad_state);
   });
 }
 

@@ -1,13 +1,15 @@
-// The lanes of a GPU that work together on one environment: a thread, a warp, or a block of warps.
+// The team of a group of GPU threads that work together on one environment: a single thread, a warp,
+// or a block of warps.
 //
-// Written on Lanes, the few words of the machine, so that the same text runs on emulated lanes
+// Groups are written on Lanes, the few operations of the machine that threads of a warp (its lanes, as
+// CUDA calls them) have in common, so that the same text runs on emulated ones
 // (tests/cuda/emulated_lanes.h):
 //
-//   lane, warp, warps           of this lane: number in its warp, its warp, warps of the group
-//   shuffle_xor, shuffle        a word of another lane of the warp
-//   ballot                      bit k: lane k of the warp says true
-//   sync_warp, sync_block       of the warp, of all lanes of the group; memory too
-//   scratch                     kScratchWords words per warp that the lanes of a block share
+//   lane, warp, warps           of this thread: its number in its warp, its warp; warps of the group
+//   shuffle_xor, shuffle        a word of another thread of the warp
+//   ballot                      bit k: thread k of the warp says true
+//   sync_warp, sync_block       barriers, also of memory: of the warp, of all threads of the group
+//   scratch                     kScratchWords words per warp that all threads of a block share
 #pragma once
 
 #include <bit>
@@ -34,7 +36,7 @@ STICTION_FN S by_words(const S& value, const F& f) {
   return __builtin_bit_cast(S, words);
 }
 
-// combine is commutative, so that all lanes get the same bits.
+// combine is commutative, so that all threads get the same bits.
 template <class Lanes, class S, class F>
 STICTION_FN S butterfly(const Lanes& lanes, S value, const F& combine) {
   for (int mask = kWarp / 2; mask > 0; mask /= 2)
@@ -43,19 +45,20 @@ STICTION_FN S butterfly(const Lanes& lanes, S value, const F& combine) {
   return value;
 }
 
-// What lanes before this one, and all, have.
-struct Turn {
+// Exclusive prefix sum over the threads of a warp or group, in the order of their ranks: the sum over
+// those before this one, and over all.
+struct PrefixSum {
   int before, total;
 };
+// Of 1 where `mine` is true.
 template <class Lanes>
-STICTION_FN Turn turn(const Lanes& lanes, bool mine) {
+STICTION_FN PrefixSum warp_prefix_sum(const Lanes& lanes, bool mine) {
   const std::uint32_t votes = lanes.ballot(mine);
   return {std::popcount(votes & ((1u << lanes.lane()) - 1u)), std::popcount(votes)};
 }
 
-// Sum of n over the lanes before this one, and over all.
 template <class Lanes>
-STICTION_FN Turn scan(const Lanes& lanes, int n) {
+STICTION_FN PrefixSum warp_prefix_sum(const Lanes& lanes, int n) {
   int sum = n;
   for (int d = 1; d < kWarp; d *= 2) {
     const int other = static_cast<int>(
@@ -77,8 +80,8 @@ class WarpGroup {
   STICTION_FN S reduce(const S& part, const F& combine) const {
     return butterfly(lanes_, part, combine);
   }
-  STICTION_FN Turn turn_of(bool mine) const { return turn(lanes_, mine); }
-  STICTION_FN Turn turn_of(int n) const { return scan(lanes_, n); }
+  STICTION_FN PrefixSum prefix_sum(bool mine) const { return warp_prefix_sum(lanes_, mine); }
+  STICTION_FN PrefixSum prefix_sum(int n) const { return warp_prefix_sum(lanes_, n); }
   template <class S>
   STICTION_FN S broadcast(const S& value, int from) const {
     return by_words(value, [&](std::uint32_t w) { return lanes_.shuffle(w, from); });
@@ -105,21 +108,23 @@ class BlockGroup {
     sync();
     return total;
   }
-  STICTION_FN Turn turn_of(bool mine) const { return of_block(turn(lanes_, mine)); }
-  STICTION_FN Turn turn_of(int n) const { return of_block(scan(lanes_, n)); }
+  STICTION_FN PrefixSum prefix_sum(bool mine) const {
+    return of_block(warp_prefix_sum(lanes_, mine));
+  }
+  STICTION_FN PrefixSum prefix_sum(int n) const { return of_block(warp_prefix_sum(lanes_, n)); }
 
  private:
-  // From the turn in the warp.
-  STICTION_FN Turn of_block(Turn t) const {
-    publish(t.total);
-    t.total = 0;
+  // From the sum within the warp: adds the totals of the warps before it.
+  STICTION_FN PrefixSum of_block(PrefixSum sum) const {
+    publish(sum.total);
+    sum.total = 0;
     for (int w = 0; w < lanes_.warps(); ++w) {
       const int n = of_warp<int>(w);
-      if (w < lanes_.warp()) t.before += n;
-      t.total += n;
+      if (w < lanes_.warp()) sum.before += n;
+      sum.total += n;
     }
     sync();
-    return t;
+    return sum;
   }
   template <class S>
   STICTION_FN void publish(const S& value) const {
@@ -142,7 +147,7 @@ class BlockGroup {
   Lanes lanes_;
 };
 
-// One lane: neighbours in its warp work on environments of their own, so nothing is shared.
+// One thread: the others of its warp work on environments of their own, so nothing is shared.
 class ThreadGroup {
  public:
   STICTION_FN static constexpr int size() { return 1; }
@@ -152,15 +157,15 @@ class ThreadGroup {
   STICTION_FN S reduce(const S& part, const F&) const {
     return part;
   }
-  STICTION_FN Turn turn_of(bool mine) const { return {0, mine ? 1 : 0}; }
-  STICTION_FN Turn turn_of(int n) const { return {0, n}; }
+  STICTION_FN PrefixSum prefix_sum(bool mine) const { return {0, mine ? 1 : 0}; }
+  STICTION_FN PrefixSum prefix_sum(int n) const { return {0, n}; }
 };
 
-// The team of a group: index i of a loop belongs to lane i mod size.
+// Index i of a loop belongs to the thread of rank i mod size.
 template <class Group>
-class LaneTeam {
+class GroupTeam {
  public:
-  STICTION_FN explicit LaneTeam(const Group& group) : group_(group) {}
+  STICTION_FN explicit GroupTeam(const Group& group) : group_(group) {}
   STICTION_FN const Group& group() const { return group_; }
 
   template <class F>
@@ -186,9 +191,9 @@ class LaneTeam {
     for (int first = 0; first < n; first += group_.size()) {
       const int i = first + group_.rank();
       const bool kept = i < n && keep(i);
-      const Turn t = group_.turn_of(kept);
-      if (kept) list[count + t.before] = i;
-      count += t.total;
+      const PrefixSum sum = group_.prefix_sum(kept);
+      if (kept) list[count + sum.before] = i;
+      count += sum.total;
     }
     group_.sync();
     return count;
@@ -199,9 +204,9 @@ class LaneTeam {
     int total = 0;
     for (int first = 0; first < n; first += group_.size()) {
       const int i = first + group_.rank();
-      const Turn t = group_.turn_of(i < n ? static_cast<int>(count(i)) : 0);
-      if (i < n) take(i, total + t.before);
-      total += t.total;
+      const PrefixSum sum = group_.prefix_sum(i < n ? static_cast<int>(count(i)) : 0);
+      if (i < n) take(i, total + sum.before);
+      total += sum.total;
     }
     group_.sync();
     return total;
