@@ -7,11 +7,16 @@
 #include "stiction/error.h"
 
 namespace stiction::python {
-namespace {
 
-std::string text(nb::handle h) {
-  return nb::cast<std::string>(nb::str(h));
+std::string text(nb::handle o) {
+  return nb::cast<std::string>(nb::str(o));
 }
+bool is_real(nb::handle array) {
+  const std::string kind = text(array.attr("dtype").attr("kind"));
+  return std::string("fiub").find(kind) != std::string::npos;
+}
+
+namespace {
 
 std::string shape_text(nb::handle array) {
   return text(array.attr("shape"));
@@ -43,8 +48,7 @@ nb::object convert(const nb::object& given, const std::string& name, const std::
     throw ArgumentError(name + ": not an array (" + e.what() +
                         "); expected real numbers of shape " + expected);
   }
-  const std::string kind = text(array.attr("dtype").attr("kind"));
-  if (std::string("fiub").find(kind) == std::string::npos && nb::cast<int>(array.attr("size")) > 0)
+  if (!is_real(array) && nb::cast<int>(array.attr("size")) > 0)
     throw ArgumentError(name + ": given dtype " + text(array.attr("dtype")) + " of shape " +
                         shape_text(array) + "; expected real numbers of shape " + expected);
   nb::object order = nb::str("C");

@@ -9,6 +9,7 @@
 #include <initializer_list>
 #include <optional>
 #include <span>
+#include <string>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -23,6 +24,10 @@ class ArrayLike : public nb::object {
   NB_OBJECT_DEFAULT(ArrayLike, nb::object, "numpy.typing.ArrayLike", any)
 };
 using MaybeArray = std::optional<ArrayLike>;
+
+std::string text(nb::handle o);  // str(o)
+// Whether NumPy's array has real numbers: floats, integers or booleans.
+bool is_real(nb::handle array);
 
 // A contiguous float64 array that stays alive as long as this object: the caller's memory where it
 // has that form already, else a converted copy.

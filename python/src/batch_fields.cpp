@@ -24,10 +24,6 @@ nb::object array(const ArrayView& v, nb::handle owner) {
       .cast();
 }
 
-std::string text(const nb::object& o) {
-  return nb::cast<std::string>(nb::str(o));
-}
-
 // batch.name = value: the same numbers as batch.name[...] = value, without broadcasting.
 void assign(nb::handle_t<BoundBatch> self, const std::string& name, const nb::object& value) {
   Batch& batch = nb::cast<BoundBatch&>(self).engine;
@@ -36,9 +32,7 @@ void assign(nb::handle_t<BoundBatch> self, const std::string& name, const nb::ob
   if (view.device != "cpu") return write({view, batch, nb::borrow(self)}, value, false);
   const nb::object target = batch_array(batch, view, self);
   const nb::object given = nb::module_::import_("numpy").attr("asarray")(value);
-  const std::string kind = nb::cast<std::string>(given.attr("dtype").attr("kind"));
-  const bool numbers = std::string("fiub").find(kind) != std::string::npos;
-  if (!numbers || !given.attr("shape").equal(target.attr("shape")))
+  if (!is_real(given) || !given.attr("shape").equal(target.attr("shape")))
     throw ArgumentError("batch." + name + ": given dtype " + text(given.attr("dtype")) +
                         " of shape " + text(given.attr("shape")) +
                         "; expected real numbers of shape " + text(target.attr("shape")) +
@@ -112,22 +106,18 @@ void bind_batch_fields(nb::class_<BoundBatch>& c) {
       "check_params", [](const BoundBatch& b) { b.engine.check_params(); },
       "Raises ArgumentError naming environment, parameter and value if an own number is "
       "unphysical.");
-  c.def_prop_ro(
-      "status",
-      [](nb::handle_t<BoundBatch> self) {
-        Batch& batch = nb::cast<BoundBatch&>(self).engine;
-        return batch_array(batch, batch.status(), self);
-      },
-      nb::sig("def status(self) -> numpy.typing.NDArray[numpy.uint32]"),
-      "(num_envs,) bits of Status, kept until the reset");
-  c.def_prop_ro(
-      "status_step",
-      [](nb::handle_t<BoundBatch> self) {
-        Batch& batch = nb::cast<BoundBatch&>(self).engine;
-        return batch_array(batch, batch.status_step(), self);
-      },
-      nb::sig("def status_step(self) -> numpy.typing.NDArray[numpy.int32]"),
-      "(num_envs,) step of the first event since the reset; -1: none");
+  const auto array_of = [](ArrayView (Batch::*view)()) {
+    return [view](nb::handle_t<BoundBatch> self) {
+      Batch& batch = nb::cast<BoundBatch&>(self).engine;
+      return batch_array(batch, (batch.*view)(), self);
+    };
+  };
+  c.def_prop_ro("status", array_of(&Batch::status),
+                nb::sig("def status(self) -> numpy.typing.NDArray[numpy.uint32]"),
+                "(num_envs,) bits of Status, kept until the reset");
+  c.def_prop_ro("status_step", array_of(&Batch::status_step),
+                nb::sig("def status_step(self) -> numpy.typing.NDArray[numpy.int32]"),
+                "(num_envs,) step of the first event since the reset; -1: none");
   c.def_prop_ro(
       "status_count", [](const BoundBatch& b) { return b.engine.status_count(); },
       "frozen environments");

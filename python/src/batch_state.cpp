@@ -18,10 +18,6 @@ namespace {
 
 using Ids = std::vector<int>;
 
-std::string text(const nb::object& o) {
-  return nb::cast<std::string>(nb::str(o));
-}
-
 }  // namespace
 
 std::vector<int> parse_ids(const Batch& b, const nb::object& given, const char* name) {
@@ -88,8 +84,7 @@ std::vector<double> rows(const nb::object& given, const Part& part, std::size_t 
   for (const int k : part.shape) one.append(k), each.append(k);
   const nb::tuple shape(array.attr("shape"));
   const bool fits = shape.equal(nb::tuple(one)) || shape.equal(nb::tuple(each));
-  const std::string kind = nb::cast<std::string>(array.attr("dtype").attr("kind"));
-  if (!fits || std::string("fiub").find(kind) == std::string::npos)
+  if (!fits || !is_real(array))
     throw ArgumentError(std::string(part.name) + ": given dtype " + text(array.attr("dtype")) +
                         " of shape " + text(shape) + "; expected real numbers of shape " +
                         text(nb::tuple(each)) + ", or " + text(nb::tuple(one)) + " for all");

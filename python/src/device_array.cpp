@@ -19,9 +19,6 @@ constexpr int kCpu = 1, kCuda = 2, kCudaManaged = 13;
 bool on_cuda(const DeviceArray& a) {
   return a.view.device.rfind("cuda", 0) == 0;
 }
-std::string text(const nb::object& o) {
-  return nb::cast<std::string>(nb::str(o));
-}
 std::size_t number_bytes(DType d) {
   return d == DType::float64 ? 8 : d == DType::uint8 ? 1 : 4;
 }
@@ -73,7 +70,7 @@ long long own_stream(const DeviceArray& a) {
 }
 
 // An array of the same device, of this batch or another one.
-std::optional<Lent> lend_ours(const DeviceArray& a, const nb::object& value) {
+std::optional<Borrowed> borrow_ours(const DeviceArray& a, const nb::object& value) {
   if (!nb::isinstance<DeviceArray>(value)) return std::nullopt;
   const auto& given = nb::cast<const DeviceArray&>(value);
   if (given.view.device != a.view.device) return std::nullopt;
@@ -82,11 +79,11 @@ std::optional<Lent> lend_ours(const DeviceArray& a, const nb::object& value) {
     refuse_value(
         a, std::string(dtype_name(given.view.dtype)) + " of shape " + text(shape_of(given.view)));
   given.batch.release_to(a.batch.stream());
-  return Lent{given.view.data, value};
+  return Borrowed{given.view.data, value};
 }
 
 // Device memory that speaks DLPack; the producer makes our stream wait for its work.
-std::optional<Lent> lend_dlpack(const DeviceArray& a, const nb::object& value) {
+std::optional<Borrowed> borrow_dlpack(const DeviceArray& a, const nb::object& value) {
   if (!nb::hasattr(value, "__dlpack__") || !nb::hasattr(value, "__dlpack_device__"))
     return std::nullopt;
   const auto place = nb::cast<nb::tuple>(value.attr("__dlpack_device__")());
@@ -107,10 +104,10 @@ std::optional<Lent> lend_dlpack(const DeviceArray& a, const nb::object& value) {
     refuse_value(a, (nb::hasattr(value, "dtype") ? text(value.attr("dtype")) : "an array") +
                         " of shape " + text(nb::object(value.attr("shape"))));
   // a reference: it came as a capsule, so nanobind has no owner to name and would copy
-  return Lent{const_cast<void*>(given.data()), nb::cast(given, nb::rv_policy::reference)};
+  return Borrowed{const_cast<void*>(given.data()), nb::cast(given, nb::rv_policy::reference)};
 }
 
-std::optional<Lent> lend_cuda_array(const DeviceArray& a, const nb::object& value) {
+std::optional<Borrowed> borrow_cuda_array(const DeviceArray& a, const nb::object& value) {
   if (!nb::hasattr(value, "__cuda_array_interface__")) return std::nullopt;
   const auto given = nb::cast<nb::dict>(value.attr("__cuda_array_interface__"));
   if (!on_cuda(a)) refuse(a, "given an array on a card; this batch is on " + a.view.device);
@@ -122,16 +119,15 @@ std::optional<Lent> lend_cuda_array(const DeviceArray& a, const nb::object& valu
   if (given.contains("stream") && !nb::object(given["stream"]).is_none())
     a.batch.wait_for(nb::cast<std::uintptr_t>(given["stream"]));
   const auto data = nb::cast<nb::tuple>(given["data"]);
-  return Lent{reinterpret_cast<void*>(nb::cast<std::uintptr_t>(data[0])), value};
+  return Borrowed{reinterpret_cast<void*>(nb::cast<std::uintptr_t>(data[0])), value};
 }
 
 void write_host(const DeviceArray& a, const nb::object& value, bool broadcast) {
   nb::object array = numpy().attr("asarray")(value);
-  const std::string kind = nb::cast<std::string>(array.attr("dtype").attr("kind"));
   const nb::object shape = shape_of(a.view);
   const std::string given =
       "dtype " + text(array.attr("dtype")) + " of shape " + text(array.attr("shape"));
-  if (std::string("fiub").find(kind) == std::string::npos) refuse_value(a, given);
+  if (!is_real(array)) refuse_value(a, given);
   if (!array.attr("shape").equal(shape)) {
     if (!broadcast) refuse_value(a, given + "; batch." + a.view.name + "[:] = ... broadcasts");
     try {
@@ -200,21 +196,21 @@ nb::object as_array(const DeviceArray& a, const nb::object& dtype, const nb::obj
 
 }  // namespace
 
-std::optional<Lent> lent_by(const DeviceArray& like, const nb::object& value) {
-  for (const auto lend : {lend_ours, lend_dlpack, lend_cuda_array})
-    if (std::optional<Lent> lent = lend(like, value)) return lent;
+std::optional<Borrowed> borrow(const DeviceArray& like, const nb::object& value) {
+  for (const auto borrow_as : {borrow_ours, borrow_dlpack, borrow_cuda_array})
+    if (std::optional<Borrowed> borrowed = borrow_as(like, value)) return borrowed;
   return std::nullopt;
 }
 
-void give_back(const DeviceArray& like) {
+void return_borrowed(const DeviceArray& like) {
   if (on_cuda(like)) like.batch.release_to(static_cast<std::uintptr_t>(kDefaultStream));
 }
 
 void write(const DeviceArray& a, const nb::object& value, bool broadcast) {
   if (!a.view.writable) refuse(a, "an output, read-only");
-  if (const std::optional<Lent> lent = lent_by(a, value)) {
-    copy(a, a.view.data, lent->data);
-    return give_back(a);
+  if (const std::optional<Borrowed> borrowed = borrow(a, value)) {
+    copy(a, a.view.data, borrowed->data);
+    return return_borrowed(a);
   }
   if (nb::isinstance<DeviceArray>(value))
     return write_host(a, to_numpy(nb::cast<const DeviceArray&>(value)), broadcast);

@@ -16,18 +16,19 @@ struct DeviceArray {
 
 nb::dlpack::dtype dtype_of(DType d);
 
-// Numbers of somebody else in the memory of a device; `owner` keeps them alive.
-struct Lent {
+// Numbers of the caller's in the memory of a device, read and not kept; `owner` keeps them alive.
+struct Borrowed {
   void* data;
   nb::object owner;
 };
 
-// Where `value` has numbers for `like` (dtype and shape, contiguous) in the memory of its device,
-// after the work of their producer: an array of a batch there, DLPack or the CUDA array interface.
-// Nothing where it is on the host. Throws ArgumentError where they do not fit.
-std::optional<Lent> lent_by(const DeviceArray& like, const nb::object& value);
-// What the default stream writes into it next waits for the batch's work so far.
-void give_back(const DeviceArray& like);
+// The numbers of `value` where they lie in the memory of `like`'s device, with its dtype and shape and
+// contiguous: an array of a batch there, DLPack or the CUDA array interface. The batch's stream waits
+// for the work of their producer. Nothing where they are on the host. Throws ArgumentError where dtype
+// or shape is another.
+std::optional<Borrowed> borrow(const DeviceArray& like, const nb::object& value);
+// After the work that reads what was borrowed: what the default stream writes there next waits for it.
+void return_borrowed(const DeviceArray& like);
 
 // Writes numbers of the same shape, or with `broadcast` of one that NumPy broadcasts to it: arrays of
 // the host, or of a device that speaks DLPack or the CUDA array interface.

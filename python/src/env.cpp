@@ -32,10 +32,6 @@ struct BoundEnv {
   nb::object batch;
 };
 
-std::string text(nb::handle h) {
-  return nb::cast<std::string>(nb::str(h));
-}
-
 nb::capsule owner_of(const std::shared_ptr<Env>& e) {
   return nb::capsule(new std::shared_ptr<Env>(e),
                      [](void* p) noexcept { delete static_cast<std::shared_ptr<Env>*>(p); });
@@ -156,7 +152,7 @@ using Actions = nb::ndarray<const float, nb::ndim<2>, nb::c_contig, nb::device::
 struct GivenActions {
   ArrayView view;
   nb::object owner;
-  bool lent = false;  // in the memory of the device
+  bool borrowed = false;  // in the memory of the device
 };
 
 GivenActions parse_actions(const BoundEnv& b, nb::object a) {
@@ -165,17 +161,16 @@ GivenActions parse_actions(const BoundEnv& b, nb::object a) {
   ArrayView& v = given.view;
   v.name = "actions", v.shape = {e.num_envs(), e.info().naction, 1}, v.device = e.batch().device();
   if (v.device != "cpu") {
-    if (const auto lent = lent_by({v, e.batch(), b.batch}, a)) {
-      v.data = lent->data, given.owner = lent->owner, given.lent = true;
+    if (const auto borrowed = borrow({v, e.batch(), b.batch}, a)) {
+      v.data = borrowed->data, given.owner = borrowed->owner, given.borrowed = true;
       return given;
     }
     v.device = "cpu";
   }
   const nb::module_ numpy = nb::module_::import_("numpy");
   a = numpy.attr("asarray")(a);
-  const std::string kind = text(a.attr("dtype").attr("kind"));
   const nb::tuple shape = nb::make_tuple(e.num_envs(), e.info().naction);
-  if (std::string("fiub").find(kind) == std::string::npos || !a.attr("shape").equal(shape))
+  if (!is_real(a) || !a.attr("shape").equal(shape))
     throw ArgumentError("actions: given dtype " + text(a.attr("dtype")) + " of shape " +
                         text(a.attr("shape")) + "; expected real numbers of shape " + text(shape) +
                         " = (num_envs, num_actions)");
@@ -196,7 +191,7 @@ nb::tuple step(BoundEnv& b, const ArrayLike& actions, const nb::object& physics)
     };
     e.step(given.view, physics.is_none() ? nullptr : &call);
   }
-  if (given.lent) give_back({given.view, e.batch(), b.batch});
+  if (given.borrowed) return_borrowed({given.view, e.batch(), b.batch});
   return nb::make_tuple(array(b, e.obs()), array(b, e.reward()), array(b, e.terminated()),
                         array(b, e.truncated()));
 }
