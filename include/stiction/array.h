@@ -1,4 +1,4 @@
-// A view of numbers that somebody else owns: what NumPy or DLPack need to know, without them.
+// A view of an array in memory that somebody else owns, with what NumPy and DLPack want to know of it.
 #pragma once
 
 #include <array>

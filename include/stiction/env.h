@@ -48,11 +48,11 @@ struct EnvOptions {
   int max_episode_steps = -1;  // -1: the task's
   Options engine;              // where unset: the model's
   std::map<std::string, TaskOption> task;
-  std::string device = "cpu";  // "cuda", "cuda:1": there everything stays
+  std::string device = "cpu";  // "cuda", "cuda:1": actions and results stay there
   std::uintptr_t stream = 0;   // cudaStream_t; 0: the default stream
 };
 
-// What an Env takes, in bytes: its batch and its episodes; known before anything is allocated.
+// The memory of an Env, in bytes: its batch and its episodes; known before anything is allocated.
 BatchMemory env_memory(const std::string& id, const EnvOptions& options);
 
 class Env {
@@ -65,8 +65,8 @@ class Env {
 
   static std::vector<TaskInfo> tasks();
   const TaskInfo& info() const;  // with the options as given
-  // The state, inputs and outputs of all environments. What is written into it between steps holds;
-  // its own reset and set_state know nothing of episodes.
+  // The state, inputs and outputs of all environments. Numbers that are written into it between steps
+  // are used by the next step; its own reset and set_state know nothing of episodes.
   Batch& batch();
   ModelPtr model() const;
   const std::string& model_xml() const;   // the task's model as MJCF
@@ -78,8 +78,8 @@ class Env {
   std::span<const float> action_low() const;  // (naction)
   std::span<const float> action_high() const;
 
-  // New episodes. Fills obs; of the environments that are not reset all results stay as they are.
-  // The constructor begins episode 0, and the first reset after it begins it again.
+  // Begins new episodes and writes their first observations to obs; environments that are not reset
+  // keep all their results. The constructor begins episode 0, and the first reset begins it again.
   void reset();
   void reset(std::span<const int> ids);  // ArgumentError on an index out of range or twice
   // Environment i (in the batch, not in `ids`) draws with seed + i; its next episode is episode 0.
@@ -96,8 +96,8 @@ class Env {
   // physics steps of a control step and refreshes the outputs.
   void step(std::span<const float> actions, const std::function<void()>& physics);
 
-  // With actions wherever the view says: on the device of these environments (ArgumentError where the
-  // memory is not), in the order of its stream; or on the host. A step on a device waits for nothing.
+  // With actions in the memory that the view names: that of the environments' device, in the order of
+  // its stream (ArgumentError if it is not), or the host's. A step on a device waits for nothing.
   void step(const ArrayView& actions, const std::function<void()>* physics = nullptr);
 
   // All that later steps depend on and the last results, as bytes; and back into an Env of the same
@@ -106,7 +106,7 @@ class Env {
   std::vector<std::byte> snapshot() const;
   void restore(std::span<const std::byte> snapshot);
 
-  // obs of the present state, for those who wrote into the batch; everything else stays.
+  // Computes obs anew, after a state was written into the batch; everything else stays.
   void observe();
 
   // Results of the last step or reset; they stay untouched for one more step or reset, then the

@@ -19,8 +19,8 @@ enum class ContactPairs : std::uint8_t { speculative, penetrating_deepest };
 // mujoco: greater priority decides, else the larger coefficient. harmonic: 2 a b / (a + b).
 enum class FrictionCombination : std::uint8_t { mujoco, harmonic };
 
-// Whose factorization the linear systems of Newton's method have: cusolver, NVIDIA's library, checks
-// our own on device = 'cuda' and is slower.
+// How the linear systems of Newton's method are factored. cholesky: by this library. cusolver: by
+// NVIDIA's, to check ours on device = 'cuda'; slower.
 enum class LinearSolver : std::uint8_t { cholesky, cusolver };
 
 struct Options {

@@ -1,4 +1,4 @@
-// What the reader did with every element and attribute that mattered.
+// What the reader of model files did with each element and attribute that has a meaning in MuJoCo.
 #pragma once
 
 #include <cstdint>
