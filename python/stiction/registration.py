@@ -14,13 +14,14 @@ from . import _core
 NAMESPACE = "stiction"
 
 
-def make(id, num_envs=1, device="cpu", seed=0, options=None, **task_options):
+def make(id, num_envs=1, device="cpu", seed=None, options=None, **task_options):
     """Environments of a task as `gymnasium.vector.VectorEnv`.
 
     id: of a compiled task (`stiction.Env.tasks()`), or a `stiction.Task` or its class.
+    seed: environment i draws with seed + i; None: another one in every run, see `np_random_seed`.
     options: stiction.Options of the engine. task_options: those of the task, and threads, precision,
-    autoreset ("same_step", "next_step", "disabled"), max_episode_steps, randomization, copy,
-    render_mode, render_envs, width, height, camera.
+    autoreset_mode (Gymnasium's AutoresetMode or its name; NEXT_STEP), max_episode_steps,
+    randomization, copy, render_mode, render_envs, width, height, camera.
     """
     try:
         from .adapters.gymnasium import VectorEnv
@@ -52,6 +53,7 @@ def register_all():
                 entry_point="stiction.adapters.gymnasium:make_single",
                 vector_entry_point="stiction.adapters.gymnasium:make_vector",
                 max_episode_steps=info.max_episode_steps or None,
+                reward_threshold=info.reward_threshold,
                 kwargs={"task": info.id},
             )
 

@@ -200,7 +200,8 @@ class WindowView:
             thread.join(timeout=5)
 
 
-def _open(motion):
+def open_view(motion):
+    """A window or page that shows a motion; raises Error where nothing here can show it."""
     if importlib.util.find_spec("viser"):
         return BrowserView(motion)
     if not importlib.util.find_spec("mujoco"):
@@ -212,7 +213,7 @@ def _open(motion):
 
 def show(motion) -> int:
     """Until the window is closed or Ctrl-C."""
-    viewer = _open(motion)
+    viewer = open_view(motion)
     try:
         with CtrlC() as ctrl_c:
             begin, shown = time.perf_counter(), 0
