@@ -24,7 +24,9 @@ class Task:
     Class attributes (or set in `__init__`, whose keyword arguments are the options of the task):
     model: Model, or MJCF text, or the path of a file; max_episode_steps: 0 for no limit;
     frame_skip: physics steps per control step; metric_names: keys of what `metrics` returns;
-    num_actions, action_low, action_high: None for one action per actuator in its control range.
+    num_actions, action_low, action_high: None for one action per actuator in its control range;
+    ppo_settings: what `stiction train --trainer numpy` should have other than its defaults, by the
+    names of stiction.learning.ppo.Settings.
 
     In the hooks: self.batch, self.xp, self.num_envs, self.dt (s, of a control step), self.action (as given,
     (num_envs, num_actions) float32), self.episode_length, self.draw(ids).
@@ -37,6 +39,7 @@ class Task:
     max_episode_steps: int = 1000
     num_actions: int | None = None
     action_low = action_high = None
+    ppo_settings: dict = {}
     metric_names: tuple[str, ...] = ()
 
     # ---- hooks
