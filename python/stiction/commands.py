@@ -102,6 +102,16 @@ def add_commands(commands):
     play.add_argument("--view", action="store_true", help="in a browser (viser) or MuJoCo's window")
     play.set_defaults(run=_play)
 
+    export = commands.add_parser(
+        "export",
+        help="write a policy as ONNX or TorchScript",
+        description="Writes a policy of `stiction train` as a graph from observations to actions, "
+        "normaliser and clipping inside, that runs without stiction.",
+    )
+    export.add_argument("file", type=existing_file, metavar="FILE", help="policy.npz or model_*.pt")
+    export.add_argument("output", type=Path, metavar="OUTPUT", help="*.onnx, or *.ts for TorchScript")
+    export.set_defaults(run=_export)
+
     view = commands.add_parser(
         "view",
         help="show a model moving, with its contacts and forces",
@@ -255,6 +265,12 @@ def _play(args) -> int:
     from .learning.play import play
 
     return play(args)
+
+
+def _export(args) -> int:
+    from .learning.export import run
+
+    return run(args)
 
 
 def _view(args) -> int:
