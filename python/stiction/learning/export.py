@@ -22,7 +22,7 @@ ACTIVATIONS = {"tanh": "Tanh", "elu": "Elu", "relu": "Relu", "sigmoid": "Sigmoid
 
 @dataclass(frozen=True)
 class Graph:
-    """actions = clip(middle + half · network(clip((obs − mean) · scale, ±limit)), low, high)"""
+    """actions = clip(middle + half_range · network(clip((obs − mean) · scale, ±limit)), low, high)"""
 
     mean: np.ndarray  # (num_obs,)
     scale: np.ndarray
@@ -30,7 +30,7 @@ class Graph:
     layers: list  # of (weight (in, out), bias (out,))
     activation: str  # between them, a key of ACTIVATIONS
     middle: np.ndarray  # (num_actions,)
-    half: np.ndarray
+    half_range: np.ndarray
     low: np.ndarray  # may be infinite
     high: np.ndarray
     task: dict
@@ -41,16 +41,16 @@ class Graph:
         for k, (weight, bias) in enumerate(self.layers):
             x = x @ weight + bias
             x = np.tanh(x) if k < len(self.layers) - 1 else x
-        return np.clip(self.middle + self.half * x, self.low, self.high)
+        return np.clip(self.middle + self.half_range * x, self.low, self.high)
 
 
 def _from_numpy(policy: Policy) -> Graph:
     unit = policy.to_env(np.zeros((1, policy.num_actions), np.float32))[0]
     bounded = np.isfinite(policy.low) & np.isfinite(policy.high)
-    half = np.where(bounded, (policy.high - policy.low) / 2, np.float32(1))
+    half_range = np.where(bounded, (policy.high - policy.low) / 2, np.float32(1))
     scale = 1 / np.sqrt(policy.moments.var + 1e-8)
     layers = [(w.copy(), b.copy()) for w, b in policy.actor.layers]
-    return Graph(policy.moments.mean, scale, 10.0, layers, "tanh", unit, half, policy.low, policy.high,
+    return Graph(policy.moments.mean, scale, 10.0, layers, "tanh", unit, half_range, policy.low, policy.high,
                  policy.task)  # fmt: skip
 
 
@@ -105,7 +105,7 @@ def onnx_model(graph: Graph):
         x = node("Gemm", x, constant(f"weight{k}", weight), constant(f"bias{k}", bias))
         if k < len(graph.layers) - 1:
             x = node(ACTIVATIONS[graph.activation], x)
-    x = node("Add", node("Mul", x, constant("half", graph.half)), constant("middle", graph.middle))
+    x = node("Add", node("Mul", x, constant("half_range", graph.half_range)), constant("middle", graph.middle))
     x = node("Max", x, constant("low", graph.low))
     node("Min", x, constant("high", graph.high), to="actions")
 
@@ -134,7 +134,7 @@ def torch_module(graph: Graph):
     class Module(torch.nn.Module):
         def __init__(self):
             super().__init__()
-            for name in ("mean", "scale", "middle", "half", "low", "high"):
+            for name in ("mean", "scale", "middle", "half_range", "low", "high"):
                 x = torch.from_numpy(np.array(getattr(graph, name), np.float32))
                 self.register_buffer(name, x)
             self.limit = float(graph.limit)
@@ -148,7 +148,7 @@ def torch_module(graph: Graph):
 
         def forward(self, obs: torch.Tensor) -> torch.Tensor:
             x = torch.clamp((obs - self.mean) * self.scale, -self.limit, self.limit)
-            x = self.middle + self.half * self.network(x)
+            x = self.middle + self.half_range * self.network(x)
             return torch.minimum(torch.maximum(x, self.low), self.high)
 
     with torch.inference_mode(False):
