@@ -6,6 +6,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <variant>
@@ -34,7 +35,9 @@ struct TaskInfo {
   std::string id, summary;
   int nobs = 0, naction = 0;
   int max_episode_steps = 0;  // 0: without limit
-  int frame_skip = 1;         // physics steps per control step
+  // The return at which Gymnasium takes the task for solved, where it says one.
+  std::optional<double> reward_threshold = {};
+  int frame_skip = 1;  // physics steps per control step
   std::vector<std::string> metrics;
   std::vector<TaskOptionInfo> options;
 };

@@ -69,6 +69,23 @@ TaskOption parse_option(const std::string& name, nb::handle value) {
   return nb::cast<std::vector<double>>(a.attr("astype")("float64").attr("tolist")());
 }
 
+bool has_option(const std::string& id, const std::string& name) {
+  for (const TaskInfo& task : Env::tasks())
+    for (const TaskOptionInfo& option : task.options)
+      if (task.id == id && option.name == name) return true;
+  return false;
+}
+
+// The value, or none where the name is unknown: Env refuses it by its name, not by its value.
+TaskOption parse_option_of(const std::string& id, const std::string& name, nb::handle value) {
+  try {
+    return parse_option(name, value);
+  } catch (const ArgumentError&) {
+    if (has_option(id, name)) throw;
+    return {};
+  }
+}
+
 void init(BoundEnv* self, const std::string& id, int num_envs, std::optional<int> threads,
           std::uint64_t seed, const std::string& precision, const std::string& autoreset,
           std::optional<int> max_episode_steps, const std::optional<Options>& options,
@@ -92,7 +109,7 @@ void init(BoundEnv* self, const std::string& id, int num_envs, std::optional<int
     nb::module_::import_("stiction.cusolver").attr("tell_engine")();
   for (const auto& [name, value] : task_options) {
     const std::string n = nb::cast<std::string>(name);
-    o.task.emplace(n, parse_option(n, value));
+    o.task.emplace(n, parse_option_of(id, n, value));
   }
   std::shared_ptr<Env> engine;
   {
@@ -322,6 +339,8 @@ void bind_task_info(nb::module_& m) {
       .def_ro("num_obs", &TaskInfo::nobs)
       .def_ro("num_actions", &TaskInfo::naction)
       .def_ro("max_episode_steps", &TaskInfo::max_episode_steps, "0: without limit")
+      .def_ro("reward_threshold", &TaskInfo::reward_threshold,
+              "the return at which Gymnasium takes the task for solved, or None")
       .def_ro("frame_skip", &TaskInfo::frame_skip, "physics steps per control step")
       .def_ro("metrics", &TaskInfo::metrics)
       .def_ro("options", &TaskInfo::options)

@@ -53,6 +53,7 @@ from .philox import Draw, Stream
 from .randomization import Param, Randomization, RandomizedEnv
 from .registration import make, register_lazily
 from .task import Task, TaskEnv
+from .task_names import register
 
 __all__ = [
     "ArgumentError",
@@ -98,6 +99,7 @@ __all__ = [
     "__version__",
     "cuda_devices",
     "make",
+    "register",
 ]
 
 # Messages, pickles and help name the public package.

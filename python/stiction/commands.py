@@ -2,11 +2,13 @@
 
 import argparse
 import importlib.util
+import inspect
 import json
 import sys
 from pathlib import Path
 
 from . import _core
+from .task_names import find_task, open_task, short_name
 
 
 def positive(kind):
@@ -34,10 +36,13 @@ def _film(text: str) -> Path:
     return path
 
 
+TASK = "its id, like Ant-v5, or a class of your own: FILE.py:CLASS"
+
+
 def _task_option(command):
     command.add_argument(
         "--option", action="append", default=[], metavar="NAME=VALUE",
-        help="option of the task, again for another; `stiction list-envs ID` lists them",
+        help="option of the task, again for another; `stiction list-envs TASK` lists them",
     )  # fmt: skip
 
 
@@ -45,9 +50,9 @@ def add_commands(commands):
     envs = commands.add_parser(
         "list-envs",
         help="list the tasks",
-        description="Lists the tasks; with an ID also its options, their defaults and its metrics.",
+        description="Lists the tasks; of one also its options, their defaults and its metrics.",
     )
-    envs.add_argument("id", nargs="?", metavar="ID")
+    envs.add_argument("id", nargs="?", metavar="TASK")
     envs.add_argument("--json", action="store_true", help="machine-readable")
     envs.set_defaults(run=_list_envs)
 
@@ -57,7 +62,7 @@ def add_commands(commands):
         description="Trains with rsl_rl's PPO, or with the one in NumPy that needs no deep-learning "
         "framework. Writes a checkpoint at every iteration; Ctrl-C keeps what was learnt.",
     )
-    train.add_argument("id", metavar="ID", help="of a task, like Ant-v5")
+    train.add_argument("id", metavar="TASK", help=TASK)
     train.add_argument("--trainer", choices=("rsl_rl", "numpy"), default="rsl_rl")
     train.add_argument("--num-envs", type=positive(int), metavar="N", help="rsl_rl 4096, numpy what suits the task, mostly 128")
     train.add_argument("--threads", type=positive(int), metavar="N", help="of the simulator; all")
@@ -68,7 +73,7 @@ def add_commands(commands):
     train.add_argument("--seconds", type=positive(float), metavar="T", help="numpy 60")
     train.add_argument("--save-interval", type=positive(int), default=50, metavar="N",
                        help="iterations between the checkpoints of rsl_rl that are kept")  # fmt: skip
-    train.add_argument("--out", type=Path, metavar="DIR", help="runs/ID")
+    train.add_argument("--out", type=Path, metavar="DIR", help="runs/TASK")
     train.add_argument("--resume", action="store_true", help="go on from the checkpoint in --out")
     train.add_argument("--overwrite", action="store_true", help="begin anew in --out")
     train.add_argument("--video", action="store_true", help="film the trained policy")
@@ -87,6 +92,7 @@ def add_commands(commands):
         "same model with MuJoCo, with the same observations, rewards and ends of episodes.",
     )
     play.add_argument("file", type=existing_file, metavar="FILE", help="policy.npz or model_*.pt")
+    play.add_argument("--task", metavar="TASK", help="where the task is, if not where it was in training")
     play.add_argument("--engine", choices=("stiction", "mujoco"), default="stiction")
     play.add_argument("--device", default="cpu", help="where stiction simulates: cpu, cuda:0")
     play.add_argument("--episodes", type=positive(int), default=16, metavar="N")
@@ -96,17 +102,28 @@ def add_commands(commands):
     play.add_argument("--view", action="store_true", help="in a browser (viser) or MuJoCo's window")
     play.set_defaults(run=_play)
 
+    export = commands.add_parser(
+        "export",
+        help="write a policy as ONNX or TorchScript",
+        description="Writes a policy of `stiction train` as a graph from observations to actions, "
+        "normaliser and clipping inside, that runs without stiction.",
+    )
+    export.add_argument("file", type=existing_file, metavar="FILE", help="policy.npz or model_*.pt")
+    export.add_argument("output", type=Path, metavar="OUTPUT", help="*.onnx, or *.ts for TorchScript")
+    export.set_defaults(run=_export)
+
     view = commands.add_parser(
         "view",
         help="show a model moving, with its contacts and forces",
         description="Simulates a model from its start state and shows it with contact forces as "
         "arrows: in a browser where viser is installed, else in MuJoCo's window, or as a film.",
     )
-    view.add_argument("file", type=existing_file, metavar="FILE", help="MJCF")
+    view.add_argument("file", metavar="FILE|TASK", help="MJCF, or a task: " + TASK)
+    _task_option(view)
     view.add_argument("--video", type=_film, metavar="FILE", help="write *.mp4 and open nothing")
     view.add_argument("--seconds", type=positive(float), default=5.0, metavar="T", help="of the film")
     view.add_argument("--controls", default="hold", choices=("hold", "zero", "random"),
-                      help="those of the start keyframe, zero, or smooth random ones")  # fmt: skip
+                      help="of a file: those of the start keyframe, zero, or smooth random ones")  # fmt: skip
     view.add_argument("--keyframe", metavar="NAME", help="start state; 'home', else the first")
     view.add_argument("--seed", type=int, default=0)
     view.set_defaults(run=_view)
@@ -118,7 +135,7 @@ def add_commands(commands):
         "rewards, resets and the hand-over to NumPy; and the share of physics in that time. On a "
         "device actions and results stay there.",
     )
-    bench.add_argument("ids", nargs="*", metavar="ID", help="tasks; all")
+    bench.add_argument("ids", nargs="*", metavar="TASK", help=TASK + "; all compiled ones")
     bench.add_argument("--num-envs", type=positive(int), default=1024, metavar="N")
     bench.add_argument("--device", default="cpu", help="cpu, cuda:0")
     bench.add_argument("--threads", type=positive(int), metavar="N", help="all")
@@ -140,14 +157,29 @@ def _task_row(info) -> dict:
     return row | {"options": [_option_row(o) for o in info.options]}
 
 
+def _class_row(name, task) -> dict:
+    """As `_task_row`, of a class of tasks; its options are the keywords of its constructor."""
+    env = open_task(name)
+    options = [
+        {"name": p.name, "default": None if p.default is p.empty else p.default, "meaning": ""}
+        for p in inspect.signature(task).parameters.values()
+        if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)
+    ]
+    return {
+        "id": name, "summary": env.task.summary or (inspect.getdoc(task) or "").partition("\n")[0],
+        "num_obs": env.num_obs, "num_actions": env.num_actions,
+        "max_episode_steps": env.max_episode_steps, "frame_skip": env.frame_skip,
+        "metrics": list(env.metric_names), "options": options,
+    }  # fmt: skip
+
+
 def _list_envs(args) -> int:
     tasks = {info.id: _task_row(info) for info in _core.Env.tasks()}
     if args.id is not None:
-        if args.id not in tasks:
-            _core.Env(args.id)  # refuses with the nearest names
-        tasks = {args.id: tasks[args.id]}
+        task = find_task(args.id)
+        tasks = {args.id: tasks[task] if isinstance(task, str) else _class_row(args.id, task)}
     if args.json:
-        print(json.dumps(list(tasks.values()), indent=2))
+        print(json.dumps(list(tasks.values()), indent=2, default=str))
         return 0
     print(f"{'id':<26} {'obs':>4} {'actions':>7} {'limit':>6}  what")
     for t in tasks.values():
@@ -157,7 +189,9 @@ def _list_envs(args) -> int:
         (t,) = tasks.values()
         print(f"\nmetrics: {', '.join(t['metrics']) or 'none'}\noptions:")
         for o in t["options"]:
-            print(f"  {o['name']} = {json.dumps(o['default'])}\n      {o['meaning']}")
+            print(f"  {o['name']} = {json.dumps(o['default'], default=str)}")
+            if o["meaning"]:
+                print(f"      {o['meaning']}")
     return 0
 
 
@@ -206,7 +240,8 @@ def _train(args) -> int:
         "options": tasks.parse_options(args.option),
         "engine": tasks.parse_options(args.engine_option),
     }
-    args.out = args.out or Path("runs") / args.id
+    find_task(args.id)  # refuses before anything is written
+    args.out = args.out or Path("runs") / short_name(args.id)
     if args.trainer == "rsl_rl":
         from .learning.rsl_session import train
     else:
@@ -230,6 +265,12 @@ def _play(args) -> int:
     from .learning.play import play
 
     return play(args)
+
+
+def _export(args) -> int:
+    from .learning.export import run
+
+    return run(args)
 
 
 def _view(args) -> int:

@@ -10,17 +10,20 @@ import importlib.util
 import sys
 
 from . import _core
+from .task_names import registered
 
 NAMESPACE = "stiction"
 
 
-def make(id, num_envs=1, device="cpu", seed=0, options=None, **task_options):
+def make(id, num_envs=1, device="cpu", seed=None, options=None, **task_options):
     """Environments of a task as `gymnasium.vector.VectorEnv`.
 
-    id: of a compiled task (`stiction.Env.tasks()`), or a `stiction.Task` or its class.
+    id: of a compiled task (`stiction.Env.tasks()`) or a registered one, "FILE.py:CLASS", or a
+    `stiction.Task` or its class.
+    seed: environment i draws with seed + i; None: another one in every run, see `np_random_seed`.
     options: stiction.Options of the engine. task_options: those of the task, and threads, precision,
-    autoreset ("same_step", "next_step", "disabled"), max_episode_steps, randomization, copy,
-    render_mode, render_envs, width, height, camera.
+    autoreset_mode (Gymnasium's AutoresetMode or its name; NEXT_STEP), max_episode_steps,
+    randomization, copy, render_mode, render_envs, width, height, camera.
     """
     try:
         from .adapters.gymnasium import VectorEnv
@@ -33,7 +36,7 @@ def make(id, num_envs=1, device="cpu", seed=0, options=None, **task_options):
 
     given = {"device": device, "seed": seed, "options": options, **task_options}
     envs = VectorEnv(id, num_envs, **given)
-    spec = gymnasium.registry.get(f"{NAMESPACE}/{id}")
+    spec = gymnasium.registry.get(f"{NAMESPACE}/{id}") or gymnasium.registry.get(str(id))
     if spec is not None:
         envs.spec = copy.copy(spec)
         envs.spec.kwargs = {**spec.kwargs, "num_envs": num_envs, **given}
@@ -41,18 +44,23 @@ def make(id, num_envs=1, device="cpu", seed=0, options=None, **task_options):
 
 
 def register_all():
-    """Tells Gymnasium, which has been imported, the ids of the compiled tasks."""
+    """Tells Gymnasium, which has been imported, the ids of compiled and registered tasks."""
     import gymnasium
 
-    for info in _core.Env.tasks():
-        name = f"{NAMESPACE}/{info.id}"
+    specs = {
+        f"{NAMESPACE}/{info.id}": (info.id, info.max_episode_steps, info.reward_threshold)
+        for info in _core.Env.tasks()
+    }
+    specs |= {id: (id, task.max_episode_steps, None) for id, task in registered().items()}
+    for name, (task, limit, threshold) in specs.items():
         if name not in gymnasium.registry:
             gymnasium.register(
                 name,
                 entry_point="stiction.adapters.gymnasium:make_single",
                 vector_entry_point="stiction.adapters.gymnasium:make_vector",
-                max_episode_steps=info.max_episode_steps or None,
-                kwargs={"task": info.id},
+                max_episode_steps=limit or None,
+                reward_threshold=threshold,
+                kwargs={"task": task},
             )
 
 

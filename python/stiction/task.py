@@ -4,6 +4,8 @@ A `Task` says what an episode is and never steps the physics; a `TaskEnv` steps 
 `stiction.Env`, so that every adapter takes it. docs/tasks.md has a complete example.
 """
 
+import difflib
+import inspect
 import os
 
 import numpy as np
@@ -22,7 +24,9 @@ class Task:
     Class attributes (or set in `__init__`, whose keyword arguments are the options of the task):
     model: Model, or MJCF text, or the path of a file; max_episode_steps: 0 for no limit;
     frame_skip: physics steps per control step; metric_names: keys of what `metrics` returns;
-    num_actions, action_low, action_high: None for one action per actuator in its control range.
+    num_actions, action_low, action_high: None for one action per actuator in its control range;
+    ppo_settings: what `stiction train --trainer numpy` should have other than its defaults, by the
+    names of stiction.learning.ppo.Settings.
 
     In the hooks: self.batch, self.xp, self.num_envs, self.dt (s, of a control step), self.action (as given,
     (num_envs, num_actions) float32), self.episode_length, self.draw(ids).
@@ -35,6 +39,7 @@ class Task:
     max_episode_steps: int = 1000
     num_actions: int | None = None
     action_low = action_high = None
+    ppo_settings: dict = {}
     metric_names: tuple[str, ...] = ()
 
     # ---- hooks
@@ -97,6 +102,19 @@ def _load(model) -> tuple[Model, str | None]:
     return Model.from_file(model), None
 
 
+def _check_options(task, given):
+    """Refuses names that the constructor of a class of tasks does not know, naming the nearest."""
+    known = inspect.signature(task).parameters
+    if any(p.kind is p.VAR_KEYWORD for p in known.values()):
+        return
+    own = inspect.signature(TaskEnv).parameters
+    for name in given:
+        if name not in known:
+            near = difflib.get_close_matches(name, [*known, *own], 3, 0.5)
+            hint = "; nearest: " + ", ".join(map(repr, near)) if near else ""
+            raise ArgumentError(f"{task.__name__} has no option {name!r}{hint}")
+
+
 class TaskEnv(EpisodeLoop):
     """Environments of a `Task`, with the attributes and methods of `stiction.Env`.
 
@@ -115,6 +133,7 @@ class TaskEnv(EpisodeLoop):
                  autoreset="same_step", max_episode_steps=None, options=None, **task_options):  # fmt: skip
         self.task_options = task_options
         if isinstance(task, type):
+            _check_options(task, task_options)
             task = task(**task_options)
         elif task_options:
             raise ArgumentError(

@@ -16,6 +16,7 @@ TaskInfo describe(const env::TaskEntry& e, const env::TaskOptions& options,
           .nobs = runner.nobs,
           .naction = runner.naction,
           .max_episode_steps = e.max_episode_steps,
+          .reward_threshold = e.reward_threshold,
           .frame_skip = options.count("frame_skip"),
           .metrics = runner.setup.metrics,
           .options = options.all()};

@@ -44,6 +44,9 @@ TaskOptions::TaskOptions(const std::string& id, const std::vector<TaskOptionInfo
     if (it == options_.end()) {
       std::vector<std::string> names;
       for (const TaskOptionInfo& o : options_) names.push_back(o.name);
+      for (const char* own : {"num_envs", "device", "threads", "seed", "precision", "autoreset",
+                              "max_episode_steps", "options", "stream"})
+        names.emplace_back(own);  // of EnvOptions, by their names in Python
       std::string message = id;
       message.append(" has no option '").append(name).append("'");
       throw ArgumentError(message += nearest_names(names, name));

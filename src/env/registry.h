@@ -3,6 +3,7 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -42,7 +43,8 @@ class TaskOptions {
 struct TaskEntry {
   std::string id, summary;
   int max_episode_steps;  // 0: without limit
-  int frame_skip;         // default of the option frame_skip, which every task has
+  std::optional<double> reward_threshold = {};
+  int frame_skip;  // default of the option frame_skip, which every task has
   std::vector<TaskOptionInfo> options;
   std::string (*asset)(const TaskOptions&);  // file in envs/assets
   std::unique_ptr<TaskRunner> (*make)(const TaskOptions&, const Model&);

@@ -69,6 +69,7 @@ TaskEntry ant() {
   return {.id = "Ant-v5",
           .summary = "run forward on four legs",
           .max_episode_steps = 1000,
+          .reward_threshold = 6000.0,
           .frame_skip = 5,
           .options = std::move(options),
           .asset = [](const TaskOptions&) -> std::string { return "ant.xml"; },

@@ -42,7 +42,7 @@ def reference(num_envs, mode, max_steps=12):
 
 @pytest.mark.parametrize("mode", MODES)
 def test_agrees_with_gymnasiums_own_vector(mode):
-    ours = VectorEnv(Pendulum, 4, autoreset=mode, max_episode_steps=12)
+    ours = VectorEnv(Pendulum, 4, autoreset_mode=MODES[mode], max_episode_steps=12)
     theirs = reference(4, mode)
     assert ours.single_observation_space == theirs.single_observation_space
     assert ours.observation_space == theirs.observation_space
@@ -68,7 +68,8 @@ def test_agrees_with_gymnasiums_own_vector(mode):
 
 
 def assert_same_infos(ours, theirs):
-    """Equal where a mask says that there is something; ours have the episode in addition."""
+    """Equal where a mask says that there is something; ours have the episode in addition, and every
+    key in every step."""
     for key, value in theirs.items():
         if key.startswith("_"):
             assert np.array_equal(ours[key], value), key
@@ -78,7 +79,7 @@ def assert_same_infos(ours, theirs):
             for i in np.flatnonzero(theirs[f"_{key}"]):
                 np.testing.assert_allclose(ours[key][i], value[i], rtol=1e-6, err_msg=key)
     extra = {k.lstrip("_") for k in ours} - {k.lstrip("_") for k in theirs}
-    assert extra <= {"episode"}
+    assert all(key == "episode" or not ours[f"_{key}"].any() for key in extra)
 
 
 def test_single_environment_passes_gymnasiums_checker():
@@ -91,9 +92,9 @@ def test_single_environment_passes_gymnasiums_checker():
 
 
 def test_copies_unless_told_otherwise():
-    held = VectorEnv(Pendulum, 3)
+    held = VectorEnv(Pendulum, 3, seed=0)
     steps = [held.step(actions(held.env, k))[:4] for k in range(6)]
-    again = VectorEnv(Pendulum, 3)
+    again = VectorEnv(Pendulum, 3, seed=0)
     for k in range(6):
         for x, y in zip(steps[k], again.step(actions(again.env, k))[:4]):
             np.testing.assert_array_equal(x, y)
@@ -114,8 +115,10 @@ def test_infos_are_copies():
 
 
 def test_episode_statistics():
-    envs = VectorEnv(Pendulum, 4, max_episode_steps=9)
-    recorded = wrappers.RecordEpisodeStatistics(VectorEnv(Pendulum, 4, max_episode_steps=9))
+    envs, inside = (
+        VectorEnv(Pendulum, 4, max_episode_steps=9, autoreset_mode="same_step") for _ in range(2)
+    )
+    recorded = wrappers.RecordEpisodeStatistics(inside)
     envs.reset(seed=1), recorded.reset(seed=1)
     ends = 0
     for k in range(30):
@@ -207,7 +210,7 @@ def test_every_vector_wrapper_has_a_test():
 @pytest.mark.parametrize("name", [*OBSERVATION, *ACTION, *REWARD, *OTHER])
 def test_vector_wrapper(name, mode):
     options = (OBSERVATION | ACTION | REWARD | OTHER)[name]
-    envs = VectorEnv(Pendulum, 3, autoreset=mode, max_episode_steps=7)
+    envs = VectorEnv(Pendulum, 3, autoreset_mode=mode, max_episode_steps=7)
     if (
         name in OBSERVATION
         and mode == "same_step"
@@ -323,10 +326,104 @@ def test_an_open_environment_keeps_its_autoreset():
     env = stiction.TaskEnv(Pendulum, 2, autoreset="next_step")
     assert VectorEnv(env).metadata["autoreset_mode"] is AutoresetMode.NEXT_STEP
     with pytest.raises(stiction.ArgumentError, match="open already"):
-        VectorEnv(env, autoreset="same_step")
-    assert VectorEnv(Pendulum, 2, autoreset=AutoresetMode.DISABLED).env.autoreset == "disabled"
+        VectorEnv(env, autoreset_mode="same_step")
+
+
+def test_autoreset_mode_is_gymnasiums_keyword():
+    """NEXT_STEP unless told otherwise: the wrappers of observations need it."""
+    assert VectorEnv(Pendulum, 2).metadata["autoreset_mode"] is AutoresetMode.NEXT_STEP
+    for name in ("autoreset_mode", "autoreset"):
+        for mode in (AutoresetMode.DISABLED, "disabled", AutoresetMode.DISABLED.value):
+            assert VectorEnv(Pendulum, 2, **{name: mode}).env.autoreset == "disabled"
+    envs = gymnasium.make_vec("stiction/Hopper-v5", num_envs=2, autoreset_mode="same_step")
+    assert envs.metadata["autoreset_mode"] is AutoresetMode.SAME_STEP
     with pytest.raises(stiction.ArgumentError, match="same_step, next_step, disabled"):
-        VectorEnv(Pendulum, 2, autoreset="never")
+        VectorEnv(Pendulum, 2, autoreset_mode="never")
+    with pytest.raises(stiction.ArgumentError, match="give one of them"):
+        VectorEnv(Pendulum, 2, autoreset_mode="disabled", autoreset="disabled")
+
+
+@pytest.mark.parametrize("task", ["Hopper-v5", Pendulum])
+def test_unknown_options_are_named_with_the_nearest(task):
+    for name, value, nearest in [
+        ("autoreset_mod", AutoresetMode.DISABLED, "autoreset"),
+        ("max_episode_step", [None], "max_episode_steps"),
+    ]:
+        create = stiction.Env if isinstance(task, str) else stiction.TaskEnv
+        with pytest.raises(stiction.ArgumentError, match=f"no option '{name}'.*'{nearest}'"):
+            create(task, 2, **{name: value})
+    with pytest.raises(stiction.ArgumentError, match="ctrl_cost_weight: given None; expected"):
+        stiction.Env("Hopper-v5", ctrl_cost_weight=None)
+
+
+def test_without_a_seed_every_run_is_another_and_says_its_seed():
+    for create in (lambda **o: stiction.make(Pendulum, 2, **o), lambda **o: SingleEnv(Pendulum, **o)):
+        first, second = create(), create()
+        assert not np.array_equal(first.reset()[0], second.reset()[0])
+        assert first.np_random_seed != second.np_random_seed
+        again = create(seed=first.np_random_seed)
+        first = create(seed=first.np_random_seed)
+        np.testing.assert_array_equal(first.reset()[0], again.reset()[0])
+        first.reset(seed=7)
+        assert first.np_random_seed == 7
+
+
+@pytest.mark.parametrize("id", [info.id for info in stiction.Env.tasks()])
+def test_specs_say_what_gymnasiums_say(id):
+    spec = gymnasium.spec(f"stiction/{id}")
+    if id in gymnasium.registry:
+        theirs = gymnasium.spec(id)
+        assert spec.reward_threshold == theirs.reward_threshold
+        assert spec.max_episode_steps == theirs.max_episode_steps
+    else:
+        assert spec.reward_threshold is None
+
+
+@pytest.mark.parametrize("id", [info.id for info in stiction.Env.tasks()])
+def test_infos_have_the_same_keys_in_every_step(id):
+    envs = stiction.make(id, 3, seed=1, max_episode_steps=4)
+    envs.reset()
+    keys = {frozenset(envs.step(envs.action_space.sample())[4]) for _ in range(10)}
+    names = envs.env.metric_names
+    assert keys == {frozenset([*names, *(f"_{name}" for name in names)])}
+
+
+@pytest.mark.parametrize("id", [i.id for i in stiction.Env.tasks() if i.id in gymnasium.registry])
+def test_resets_report_what_gymnasiums_do(id):
+    """The keys but for tendons, and the numbers, from the same state."""
+    mujoco = pytest.importorskip("mujoco")
+    theirs = gymnasium.make(id).unwrapped
+    theirs.reset(seed=0)
+    ours, single = stiction.make(id, 3, seed=5), SingleEnv(id, seed=5)
+    infos = ours.reset()[1]
+    one = single.reset()[1]
+    for i in range(3):
+        theirs.data.qpos[:] = ours.env.batch.qpos[i]
+        mujoco.mj_forward(theirs.model, theirs.data)
+        expected = {
+            name: value
+            for name, value in theirs._get_reset_info().items()
+            if not name.startswith("tendon")
+        }
+        assert {name for name in infos if not name.startswith("_")} == set(expected) == set(one)
+        for name, value in expected.items():
+            assert infos[f"_{name}"].all()
+            assert infos[name][i] == pytest.approx(value, abs=1e-6)
+            assert i or one[name] == pytest.approx(value, abs=1e-6)
+    theirs.close()
+
+
+def test_a_reset_within_a_step_reports_the_new_place():
+    """As Gymnasium's own vector does: the end in final_info, the beginning in infos."""
+    for mode in ("same_step", "next_step"):
+        envs = stiction.make("Hopper-v5", 2, seed=3, max_episode_steps=3, autoreset_mode=mode)
+        envs.reset()
+        for k in range(1, 9):
+            obs, *_, infos = envs.step(np.full((2, 3), 0.3, np.float32))
+            assert infos["_x_position"].all()
+            np.testing.assert_allclose(
+                infos["x_position"], envs.env.batch.qpos[:, 0], atol=1e-6, err_msg=f"step {k}"
+            )
 
 
 def test_unknown_id_names_the_nearest():

@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+import time
 
 import numpy as np
 import pytest
@@ -48,7 +49,38 @@ def test_no_more_than_sixteen_unless_told():
 def test_without_a_mode_nothing_is_drawn():
     assert stiction.make(Pendulum, 2).render() is None
     with pytest.raises(stiction.ArgumentError, match="render_mode"):
-        stiction.make(Pendulum, 2, render_mode="human")
+        stiction.make(Pendulum, 2, render_mode="ansi")
+
+
+def test_human_mode_shows_the_first_robot_at_real_time(monkeypatch):
+    from stiction.adapters.gymnasium import SingleEnv
+    from stiction.learning import view
+
+    shown = []
+
+    class Window:
+        def __init__(self, motion):
+            self.motion = motion
+
+        def show(self):
+            shown.append(self.motion.batch.qpos[0].copy())
+            return True
+
+        def close(self):
+            shown.append("closed")
+
+    monkeypatch.setattr(view, "open_view", Window)
+    for envs in (stiction.make(Pendulum, 2, render_mode="human"), SingleEnv(Pendulum, render_mode="human")):
+        shown.clear()
+        begin = time.monotonic()
+        envs.reset(seed=1)
+        for _ in range(5):
+            envs.step(envs.action_space.sample())
+        assert time.monotonic() - begin >= 5 * envs.env.dt
+        assert envs.render() is None
+        envs.close()
+        assert len(shown) == 7 and shown[-1] == "closed"
+        assert np.array_equal(shown[5], envs.env.batch.qpos[0]) and (shown[0] != shown[5]).any()
 
 
 @pytest.mark.filterwarnings("ignore:.*A Box observation space.*")
@@ -78,12 +110,10 @@ def test_torch_may_be_imported_after_a_picture():
     assert run.stdout == "imported\n", (run.returncode, run.stderr[-2000:])
 
 
-@pytest.mark.train("moviepy")
 @pytest.mark.filterwarnings("ignore")
 def test_gymnasiums_recorder(tmp_path):
-    envs = stiction.make(
-        Pendulum, 4, render_mode="rgb_array", width=64, height=64, autoreset="next_step"
-    )
+    pytest.importorskip("moviepy")
+    envs = stiction.make(Pendulum, 4, render_mode="rgb_array", width=64, height=64)
     envs = gymnasium.wrappers.vector.RecordVideo(envs, str(tmp_path), video_length=8)
     envs.reset(seed=1)
     for _ in range(10):

@@ -6,6 +6,7 @@ Each module imports its library and is imported by name only. All of them stand 
 
 from ..arrays import on_tensors
 from ..task import Task, TaskEnv
+from ..task_names import find_task
 
 
 def not_installed(error: ModuleNotFoundError, extra: str) -> ModuleNotFoundError:
@@ -23,7 +24,7 @@ def is_open(env) -> bool:
 
 
 def open_env(env, num_envs=1, *, device="cpu", randomization=None, **options):
-    """An environment from the id of a compiled task, from a Task or its class; one that is open
+    """An environment from the name of a task (`find_task`), from a Task or its class; one that is open
     already is returned as it is. `options` as of `stiction.Env`, task options included.
 
     device: where it lives; on any but "cpu" its arrays are torch tensors.
@@ -38,6 +39,8 @@ def open_env(env, num_envs=1, *, device="cpu", randomization=None, **options):
             given = sorted(options) + ["randomization"] * (randomization is not None)
             raise _core.ArgumentError(f"{', '.join(given)}: the environment is open already")
         return on_tensors(env)
+    if isinstance(env, str):
+        env = find_task(env)
     create = _core.Env if isinstance(env, str) else TaskEnv
     if randomization is None:
         return on_tensors(create(env, num_envs, **options))

@@ -4,6 +4,9 @@ envs = stiction.make("Ant-v5", num_envs=4096)
 envs = gymnasium.make_vec("stiction/Ant-v5", num_envs=4096)
 """
 
+import secrets
+import time
+
 import numpy as np
 
 from .._core import ArgumentError
@@ -13,6 +16,7 @@ from . import is_open, not_installed, open_env
 
 try:
     import gymnasium
+    from gymnasium.utils import seeding
     from gymnasium.vector import AutoresetMode
     from gymnasium.vector.utils import batch_space
 except ModuleNotFoundError as e:
@@ -23,7 +27,22 @@ _MODES = {
     "next_step": AutoresetMode.NEXT_STEP,
     "disabled": AutoresetMode.DISABLED,
 }
-RENDER_MODES = ["rgb_array"]
+RENDER_MODES = ["rgb_array", "human"]
+
+# What a reset of Gymnasium's own tasks reports, from the positions q (n, nq) and those of qpos0.
+_PLACES = {
+    "x_position": lambda xp, q, q0: q[:, 0],
+    "y_position": lambda xp, q, q0: q[:, 1],
+    "z_distance_from_origin": lambda xp, q, q0: q[:, 1] - q0[1],
+    "distance_from_origin": lambda xp, q, q0: xp.sqrt(q[:, 0] ** 2 + q[:, 1] ** 2),
+}
+_PLACES_OF = {
+    "Ant-v5": ("x_position", "y_position", "distance_from_origin"),
+    "HalfCheetah-v5": ("x_position",),
+    "Hopper-v5": ("x_position", "z_distance_from_origin"),
+    "Humanoid-v5": ("x_position", "y_position", "distance_from_origin"),
+    "Walker2d-v5": ("x_position", "z_distance_from_origin"),
+}
 
 
 def _mode_name(autoreset) -> str:
@@ -31,7 +50,7 @@ def _mode_name(autoreset) -> str:
     for name, mode in _MODES.items():
         if autoreset in (name, mode, mode.value):
             return name
-    raise ArgumentError(f"autoreset = {autoreset!r}: must be one of {', '.join(_MODES)}")
+    raise ArgumentError(f"autoreset_mode = {autoreset!r}: must be one of {', '.join(_MODES)}")
 
 
 def _spaces(env):
@@ -42,7 +61,57 @@ def _spaces(env):
 
 def _check_render_mode(render_mode):
     if render_mode not in (None, *RENDER_MODES):
-        raise ArgumentError(f"render_mode = {render_mode!r}: must be None or 'rgb_array'")
+        raise ArgumentError(f"render_mode = {render_mode!r}: must be None, 'rgb_array' or 'human'")
+
+
+def _seeded(options):
+    """Gymnasium's generator and seed; the options get a seed of their own where none is given."""
+    if options.get("seed") is None:
+        options["seed"] = secrets.randbits(32)
+    return seeding.np_random(options["seed"])
+
+
+def _places(env) -> dict:
+    """Where the robots of Gymnasium's own tasks are, by name: (num_envs,) float32."""
+    q, q0, xp = env.batch.qpos, env.batch.model.qpos0, namespace(env.batch.device)
+    names = _PLACES_OF.get(env.id, ())
+    return {name: xp.astype(_PLACES[name](xp, q, q0), xp.float32) for name in names}
+
+
+class _Motion:
+    """An environment as `stiction.learning.view` shows it: the first robot of a batch."""
+
+    def __init__(self, env):
+        self.batch, self.model, self.model_xml = env.batch, env.batch.model, env.model_xml
+
+
+class _Pictures:
+    """What `render` gives: pictures, or in mode "human" a window at real time."""
+
+    def __init__(self, env, mode, width, height, camera):
+        self._env, self._human = env, mode == "human"
+        self._renderer = Renderer(env, width, height, camera)
+        self._window, self._shown = None, 0.0
+
+    def draw(self, qpos):
+        return self._renderer.draw(qpos)
+
+    def show(self):
+        """In mode "human": the first robot as it is now, not before its time."""
+        if not self._human:
+            return
+        from ..learning.view import open_view
+
+        self._window = self._window or open_view(_Motion(self._env))
+        time.sleep(max(0.0, self._shown + self._env.dt - time.monotonic()))
+        self._shown = time.monotonic()
+        self._window.show()
+
+    def close(self):
+        self._renderer.close()
+        if self._window is not None:
+            self._window.close()
+            self._window = None
 
 
 def _metadata(env):
@@ -73,17 +142,27 @@ class VectorEnv(gymnasium.vector.VectorEnv):
     On a device (`device="cuda:0"`) actions and results are torch tensors there, infos included, and
     nothing waits for the host: final_obs and final_info are always given, with their masks.
 
-    infos holds the metrics of the step by name. In SAME_STEP a finished episode gives final_obs,
+    infos holds the metrics of the step by name, in every step, with masks; a reset's the positions
+    that Gymnasium's own tasks report. In SAME_STEP a finished episode gives final_obs,
     final_info (its metrics and episode = {r, l}), with masks _final_obs, _final_info.
+    autoreset_mode: NEXT_STEP, which Gymnasium's wrappers of observations need, SAME_STEP or DISABLED, or
+    their names. seed: None draws one, as in every run another; np_random_seed has it.
     `reset(options={"reset_mask": mask})` resets some; seed: environment i gets seed + i, or a list.
-    render() draws the first `render_envs` environments (None: all, but at most 16).
+    render() draws the first `render_envs` environments (None: all, but at most 16); in render_mode
+    "human" a window shows the first one at real time.
     """
 
     def __init__(self, env, num_envs=1, *, render_mode=None, render_envs=None, width=480,
-                 height=480, camera=None, copy=True, autoreset=None, **options):  # fmt: skip
+                 height=480, camera=None, copy=True, autoreset_mode=None, autoreset=None,
+                 **options):  # fmt: skip
         _check_render_mode(render_mode)
-        if autoreset is not None or not is_open(env):
-            options["autoreset"] = _mode_name(autoreset or "same_step")
+        if autoreset_mode is not None and autoreset is not None:
+            raise ArgumentError("autoreset_mode and autoreset: they are the same, give one of them")
+        mode = autoreset if autoreset_mode is None else autoreset_mode
+        if mode is not None or not is_open(env):
+            options["autoreset"] = _mode_name(mode or "next_step")
+        if not is_open(env):
+            self._np_random, self._np_random_seed = _seeded(options)
         self.env = open_env(env, num_envs, **options)
         self.num_envs = self.env.num_envs
         self.single_observation_space, self.single_action_space = _spaces(self.env)
@@ -96,7 +175,7 @@ class VectorEnv(gymnasium.vector.VectorEnv):
         self._metric_names = tuple(self.env.metric_names)
         self._metric_masks = tuple(f"_{name}" for name in self._metric_names)
         self._render_envs = min(self.num_envs, 16) if render_envs is None else render_envs
-        self._renderer = Renderer(self.env, width, height, camera)
+        self._pictures = _Pictures(self.env, render_mode, width, height, camera)
 
     def _out(self, array):
         return self._xp.copy(array) if self.copy else array
@@ -104,14 +183,22 @@ class VectorEnv(gymnasium.vector.VectorEnv):
     def reset(self, *, seed=None, options=None):
         mask = _reset_mask(options, self.num_envs)
         if np.ndim(seed) == 0:
-            super().reset(seed=seed)
-            return self._out(self.env.reset(mask, seed)), {}
-        if len(seed) != self.num_envs:
-            raise ArgumentError(f"seed: {len(seed)} numbers for {self.num_envs} environments")
+            if seed is not None:
+                super().reset(seed=seed)
+            obs = self.env.reset(mask, seed)
+        else:
+            obs = self._reset_each(mask, seed)
+        self._pictures.show()
+        chosen = self._xp.ones(self.num_envs, dtype=bool) if mask is None else self._xp.asarray(mask)
+        return self._out(obs), self._masked(_places(self.env), chosen)
+
+    def _reset_each(self, mask, seeds):
+        if len(seeds) != self.num_envs:
+            raise ArgumentError(f"seed: {len(seeds)} numbers for {self.num_envs} environments")
         chosen = np.ones(self.num_envs, bool) if mask is None else mask
-        given = np.array([s is not None for s in seed])
+        given = np.array([s is not None for s in seeds])
         self.env.reset(chosen & ~given)
-        return self._out(self.env.reset(chosen & given, [s or 0 for s in seed])), {}
+        return self.env.reset(chosen & given, [s or 0 for s in seeds])
 
     def step(self, actions):
         env, xp = self.env, self._xp
@@ -129,8 +216,12 @@ class VectorEnv(gymnasium.vector.VectorEnv):
             infos["final_obs"] = self._rows(env.final_obs, ended)
             infos["final_info"] = {**self._metrics(metrics, ended), "episode": episode, "_episode": ended}
             infos["_final_obs"] = infos["_final_info"] = ended
+        self._pictures.show()
         # where the observation begins an episode there was no step that metrics could belong to
-        infos.update(self._metrics(metrics, env.episode_length > 0))
+        stepped = env.episode_length > 0
+        infos.update(self._metrics(metrics, stepped))
+        for name, begun in self._masked(_places(env), ~stepped).items():
+            infos[name] = infos[name] | begun if name.startswith("_") else infos[name] + begun
         return self._out(obs), self._out(reward), self._out(terminated), self._out(truncated), infos
 
     def _rows(self, array, mask):
@@ -138,52 +229,61 @@ class VectorEnv(gymnasium.vector.VectorEnv):
         return self._xp.rows_of(array, mask) if self.copy else array
 
     def _metrics(self, metrics, mask):
-        if not self._xp.may_be_any(mask):
-            return {}
         if not self._xp.are_all(mask):
             metrics = self._xp.where(mask, metrics, 0)
         return dict(zip(self._metric_names, metrics)) | dict.fromkeys(self._metric_masks, mask)
 
+    def _masked(self, values, mask):
+        """Values by name, 0 where not the mask, and the mask under each name with an underscore."""
+        kept = {name: self._xp.where(mask, x, 0) for name, x in values.items()}
+        return kept | {f"_{name}": mask for name in values}
+
     def render(self):
-        if self.render_mode is None:
+        if self.render_mode != "rgb_array":
             return None
         poses = host(self.env.batch.qpos[: self._render_envs])
-        return tuple(self._renderer.draw(qpos) for qpos in poses)
+        return tuple(self._pictures.draw(qpos) for qpos in poses)
 
     def close_extras(self, **kwargs):
-        self._renderer.close()
+        self._pictures.close()
 
 
 class SingleEnv(gymnasium.Env):
     """One environment as `gymnasium.Env`, for tools that know no vectors; slow by its nature.
 
-    Its arrays are NumPy's, wherever the environment lives.
+    Its arrays are NumPy's, wherever the environment lives. seed: None draws one; np_random_seed has it.
     """
 
     def __init__(self, env, *, render_mode=None, width=480, height=480, camera=None, **options):
         _check_render_mode(render_mode)
+        if not is_open(env):
+            self._np_random, self._np_random_seed = _seeded(options)
         self.env = open_env(env, 1, autoreset="disabled", **options)
         self.observation_space, self.action_space = _spaces(self.env)
         self.metadata = _metadata(self.env)
         self.render_mode = render_mode
-        self._renderer = Renderer(self.env, width, height, camera)
+        self._pictures = _Pictures(self.env, render_mode, width, height, camera)
 
     def reset(self, *, seed=None, options=None):
-        super().reset(seed=seed)
-        return host(self.env.reset(None, seed))[0].copy(), {}
+        if seed is not None:
+            super().reset(seed=seed)
+        obs = host(self.env.reset(None, seed))[0].copy()
+        self._pictures.show()
+        return obs, {name: float(x[0]) for name, x in _places(self.env).items()}
 
     def step(self, action):
         obs, reward, terminated, truncated = map(host, self.env.step(host(action)[None]))
+        self._pictures.show()
         info = {name: float(x) for name, x in zip(self.env.metric_names, host(self.env.metrics)[0])}
         return obs[0].copy(), float(reward[0]), bool(terminated[0]), bool(truncated[0]), info
 
     def render(self):
-        if self.render_mode is None:
+        if self.render_mode != "rgb_array":
             return None
-        return self._renderer.draw(host(self.env.batch.qpos[:1])[0])
+        return self._pictures.draw(host(self.env.batch.qpos[:1])[0])
 
     def close(self):
-        self._renderer.close()
+        self._pictures.close()
 
 
 def make_vector(task, num_envs=1, **options):

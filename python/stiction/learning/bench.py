@@ -6,6 +6,7 @@ import numpy as np
 
 from .._core import Env
 from ..arrays import namespace, on_tensors
+from ..task_names import open_task
 
 WARM_UP = 100  # control steps in which robots fall and episodes spread
 
@@ -13,9 +14,10 @@ WARM_UP = 100  # control steps in which robots fall and episodes spread
 def measure(id, num_envs, threads, seconds, device="cpu") -> dict:
     """Rates over `seconds`, and the share of that time that the physics took.
 
-    On a device: the share of as many steps of physics alone, from where the robots are.
+    On a device, and of a task in Python: the share of as many steps of physics alone, from where the
+    robots are.
     """
-    env = on_tensors(Env(id, num_envs, threads=threads, device=device))
+    env = on_tensors(open_task(id, num_envs, threads=threads, device=device))
     batch, xp = env.batch, namespace(env.batch.device)
     rng = np.random.default_rng(0)
     low, high = np.maximum(env.action_low, -1), np.minimum(env.action_high, 1)
@@ -32,11 +34,11 @@ def measure(id, num_envs, threads, seconds, device="cpu") -> dict:
         batch.step(env.frame_skip)
         physics += time.perf_counter() - begin
 
-    here = batch.device == "cpu"
+    here = batch.device == "cpu" and isinstance(env, Env)
     batch.synchronize()
     steps, begin = 0, time.perf_counter()
     while (whole := time.perf_counter() - begin) < seconds:
-        env.step(actions[steps % 16], physics=timed if here else None)
+        env.step(actions[steps % 16], timed) if here else env.step(actions[steps % 16])
         steps += 1
         if not here and steps % 16 == 0:  # the clock of the host runs ahead
             batch.synchronize()

@@ -39,8 +39,24 @@ def _check_sizes(env, policy, path):
         )
 
 
+def _task_name(policy, args) -> str:
+    """Of the task, given or as it was in training. A file that a policy names is run only where it lies
+    below the folder that the user is in."""
+    if args.task:
+        return args.task
+    name = policy.task.get("id")
+    if not name:
+        raise Error(f"{args.file}: does not say its task: give --task TASK")
+    source = name.rpartition(":")[0]
+    if source.endswith(".py") and (Path(source).is_absolute() or ".." in Path(source).parts or
+                                   not Path(source).is_file()):  # fmt: skip
+        raise Error(f"{args.file}: trained on {name}, which is not below this folder: give --task FILE.py:CLASS")
+    return name
+
+
 def play(args) -> int:
     policy = load_policy(args.file)
+    policy.task["id"] = _task_name(policy, args)
     mujoco = args.engine == "mujoco"
     if mujoco and args.device != "cpu":
         raise Error(f"--device {args.device}: MuJoCo is played on the CPU")

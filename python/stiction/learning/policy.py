@@ -34,8 +34,8 @@ class Policy:
     def __init__(self, num_obs, low, high, *, hidden=(64, 64), init_std=0.5, seed=0, task=None):
         self.low, self.high = np.array(low, np.float32), np.array(high, np.float32)
         bounded = np.isfinite(self.low) & np.isfinite(self.high)
-        self._middle = np.where(bounded, (self.high + self.low) / 2, np.float32(0))
-        self._half = np.where(bounded, (self.high - self.low) / 2, np.float32(1))
+        low, high = np.where(bounded, self.low, -1), np.where(bounded, self.high, 1)
+        self._middle, self._half = np.float32((high + low) / 2), np.float32((high - low) / 2)
         self.num_obs, self.num_actions = int(num_obs), self.low.size
         self.task = task or {}  # id and options of the environment
         self.moments = RunningMoments(num_obs)

@@ -18,6 +18,7 @@ from dataclasses import asdict, dataclass
 import numpy as np
 
 from .._core import Error
+from ..task_names import describe
 from .blas import use_one_blas_thread
 from .networks import Adam, Mlp, RunningMoments
 from .policy import Policy, read_arrays, write_atomically
@@ -100,6 +101,11 @@ def advantages(reward, value, last_value, done, gamma, lam):
     return result
 
 
+def _description(env) -> dict:
+    """Of an environment of stiction; nothing of another that merely has the methods above."""
+    return describe(env) if hasattr(env, "batch") else {}
+
+
 class Ppo:
     def __init__(self, env, settings=Settings(), *, seed=0, task=None):
         use_one_blas_thread()
@@ -107,7 +113,7 @@ class Ppo:
         self.rng = np.random.default_rng(seed)
         self.policy = Policy(
             env.num_obs, env.action_low, env.action_high, hidden=settings.hidden,
-            init_std=settings.init_std, seed=seed, task=task,
+            init_std=settings.init_std, seed=seed, task=task or _description(env),
         )  # fmt: skip
         self.critic = Mlp((env.num_obs, *settings.hidden, 1), self.rng, 1.0)
         self.actor_adam = Adam(self.policy.actor.parameters.size + self.policy.low.size)

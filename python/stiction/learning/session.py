@@ -12,7 +12,7 @@ from ..interrupt import CtrlC
 from .curve import LearningCurve, read_rows, write_picture
 from .evaluate import evaluate
 from .ppo import Ppo, trained_num_envs
-from .tasks import SETTINGS, Settings, make_env
+from .tasks import Settings, make_env, settings_of
 
 EVALUATED = 16  # episodes
 FILMED = 10.0  # s
@@ -38,7 +38,7 @@ def _begin(args, path):
     if path.exists() and not args.overwrite:
         raise Error(f"{path} exists: give --resume to go on, --overwrite to begin anew, or --out DIR")
     task = args.task
-    settings = SETTINGS.get(args.id, Settings())
+    settings = settings_of(args.id)
     num_envs = args.num_envs or settings.num_envs
     env = make_env(task, num_envs, threads=args.threads, seed=args.seed)
     (path.parent / "progress.csv").unlink(missing_ok=True)

@@ -4,7 +4,8 @@ import errno
 import json
 import shutil
 
-from .._core import ArgumentError, Env, Options
+from .._core import ArgumentError, Options
+from ..task_names import find_task, open_task
 from .ppo import Settings
 
 # Where the defaults of Settings were not the best (docs/training.md).
@@ -39,13 +40,28 @@ def parse_options(texts) -> dict:
     return options
 
 
+def settings_of(name: str) -> Settings:
+    """Of a task by its name; those of a class in Python are its `ppo_settings`."""
+    task = find_task(name)
+    if isinstance(task, str):
+        return SETTINGS.get(task, Settings())
+    try:
+        return Settings(**task.ppo_settings)
+    except TypeError:
+        known = Settings.__dataclass_fields__
+        wrong = next(iter(set(task.ppo_settings) - set(known)), None)
+        raise ArgumentError(
+            f"{task.__name__}.ppo_settings: no setting {wrong!r}; there are {', '.join(known)}"
+        ) from None
+
+
 def make_env(task: dict, num_envs, **more):
-    """stiction.Env of {"id": ..., "options": {...}, "engine": {...}}."""
+    """Environments of {"id": name, "options": {...}, "engine": {...}}."""
     try:
         engine = Options(**task.get("engine", {}))
     except TypeError as e:
         raise ArgumentError(f"options of the engine: {str(e).splitlines()[0]}") from None
-    return Env(task["id"], num_envs, options=engine, **more, **task.get("options", {}))
+    return open_task(task["id"], num_envs, options=engine, **more, **task.get("options", {}))
 
 
 def disk_is_full(error: OSError, directory) -> bool:

@@ -11,6 +11,8 @@ import numpy as np
 from .._core import Batch, Error, JointType, Model
 from ..control import SmoothControls, start_state
 from ..interrupt import CtrlC
+from ..task_names import open_task
+from .tasks import parse_options
 
 FRAME = 0.02  # s between two pictures, at least
 ARROW = 1.0  # length in robot weights
@@ -82,6 +84,23 @@ class PolicyMotion:
             self.obs, _, terminated, truncated = self.env.step(self.policy(self.obs))
             if (terminated | truncated).any():
                 self.obs = self.env.reset()
+
+
+class Wandering:
+    """A policy of no use: actions that drift through their ranges, ±1 where there are none."""
+
+    def __init__(self, env, seed):
+        bounded = np.isfinite(env.action_low) & np.isfinite(env.action_high)
+        self.low = np.where(bounded, env.action_low, -1)
+        self.high = np.where(bounded, env.action_high, 1)
+        self.rng, self.keep = np.random.default_rng(seed), np.exp(-env.dt / 0.3)
+        self.x = np.zeros((env.num_envs, env.num_actions))
+
+    def __call__(self, obs):
+        noise = self.rng.standard_normal(self.x.shape)
+        self.x = self.keep * self.x + np.sqrt(1 - self.keep**2) * noise
+        middle, half = (self.high + self.low) / 2, (self.high - self.low) / 2
+        return np.float32(middle + half * np.tanh(self.x))
 
 
 # ------------------------------------------------------------------------------- browser
@@ -200,7 +219,8 @@ class WindowView:
             thread.join(timeout=5)
 
 
-def _open(motion):
+def open_view(motion):
+    """A window or page that shows a motion; raises Error where nothing here can show it."""
     if importlib.util.find_spec("viser"):
         return BrowserView(motion)
     if not importlib.util.find_spec("mujoco"):
@@ -212,7 +232,7 @@ def _open(motion):
 
 def show(motion) -> int:
     """Until the window is closed or Ctrl-C."""
-    viewer = _open(motion)
+    viewer = open_view(motion)
     try:
         with CtrlC() as ctrl_c:
             begin, shown = time.perf_counter(), 0
@@ -232,8 +252,19 @@ def view_policy(policy, env) -> int:
     return show(PolicyMotion(env, policy))
 
 
+def _motion(args):
+    """Of a file, or of a task under actions that drift."""
+    if Path(args.file).is_file() and Path(args.file).suffix != ".py":
+        return ModelMotion(args.file, args.keyframe, args.controls, args.seed)
+    if Path(args.file).suffix in (".xml", ".mjcf", ".urdf"):
+        raise Error(f"no such file: {args.file}")
+    options = {"autoreset": "disabled", "seed": args.seed, "threads": 1}
+    env = open_task(args.file, 1, **options, **parse_options(args.option))
+    return PolicyMotion(env, Wandering(env, args.seed))
+
+
 def view(args) -> int:
-    motion = ModelMotion(args.file, args.keyframe, args.controls, args.seed)
+    motion = _motion(args)
     if falls_for_ever(motion.model):
         print(f"{args.file} has no floor, it falls: show a file with a floor that includes it")
     if not args.video:
