@@ -3,6 +3,7 @@
 
 #include "batch/impl.h"
 #include "names.h"
+#include "stiction/text.h"
 
 namespace stiction {
 namespace {
@@ -68,7 +69,7 @@ Field Batch::Impl::find(const std::string& name) const {
     if (name == s.name) return static_cast<Field>(i);
     names.emplace_back(s.name);
   }
-  throw ArgumentError("no field named '" + name + "'" + nearest_names(names, name));
+  throw ArgumentError("no field named '" + visible(name) + "'" + nearest_names(names, name));
 }
 
 ArrayView Batch::Impl::view(Field f) {
