@@ -16,6 +16,7 @@ import numpy as np
 from tables import RESULTS, processor, table, write
 
 import stiction
+from stiction.files import FolderLock
 from stiction.learning.evaluate import evaluate
 from stiction.learning.ppo import Ppo
 from stiction.learning.tasks import SETTINGS, Settings
@@ -91,6 +92,15 @@ def known_rows() -> list[dict]:
         return list(csv.DictReader(file))
 
 
+def keep(row: dict) -> None:
+    print(table([row]), flush=True)
+    order = [r.task for r in LADDER]
+    rows = [r for r in known_rows() if (r["task"], r["seed"]) != (row["task"], str(row["seed"]))]
+    rows.append({k: str(v) for k, v in row.items()})
+    rows.sort(key=lambda r: (order.index(r["task"]), int(r["seed"])))
+    write(rows, "ladder", processor())
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("tasks", nargs="*", help="all but those of many minutes: IsaacAnt, Go2Flat")
@@ -98,17 +108,13 @@ def main() -> None:
     parser.add_argument("--threads", type=int)
     args = parser.parse_args()
     names = args.tasks or [r.task for r in LADDER if r.steps < 1e7]
-    order = [r.task for r in LADDER]
-    for rung in LADDER:
-        if rung.task not in names:
-            continue
-        for seed in args.seeds or range(1, rung.seeds + 1):
-            row = climb(rung, seed, args.threads)
-            print(table([row]), flush=True)
-            rows = [r for r in known_rows() if (r["task"], r["seed"]) != (row["task"], str(seed))]
-            rows.append({k: str(v) for k, v in row.items()})
-            write(sorted(rows, key=lambda r: (order.index(r["task"]), int(r["seed"]))), "ladder",
-                  processor())  # fmt: skip
+    folder = RESULTS / processor()
+    folder.mkdir(parents=True, exist_ok=True)
+    with FolderLock(folder, "two ladders at once would measure each other"):
+        for rung in LADDER:
+            if rung.task in names:
+                for seed in args.seeds or range(1, rung.seeds + 1):
+                    keep(climb(rung, seed, args.threads))
 
 
 if __name__ == "__main__":

@@ -18,9 +18,11 @@ def processor() -> str:
 
 def write(rows: list[dict], name: str, machine: str = "") -> None:
     """bench/results/<machine>/<name>.csv; no machine where the numbers depend on the engine only."""
+    from stiction.files import replacing  # reading tables takes no built module
+
     path = RESULTS / machine / f"{name}.csv"
     path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open("w", newline="") as file:
+    with replacing(path) as part, part.open("w", newline="") as file:
         writer = csv.DictWriter(file, rows[0], lineterminator="\n")
         writer.writeheader()
         writer.writerows(rows)

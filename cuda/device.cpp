@@ -49,7 +49,7 @@ std::size_t local_of_card(int bytes_per_thread, int number) {
 
 // The default stream takes no part in a capture, so that nothing can wait for it or it for anything.
 bool is_default(std::uintptr_t stream) {
-  return stream == 0 || reinterpret_cast<cudaStream_t>(stream) == cudaStreamLegacy;
+  return stream == 0 || stream_of(stream) == cudaStreamLegacy;
 }
 
 // The default one has two names.
@@ -66,7 +66,7 @@ CudaDevice::CudaDevice(const DeviceSpec& spec, int number)
       switches_(switches_for(spec)),
       layout_(layout_of(spec, switches_.group)),
       bytes_(layout_.bytes),
-      stream_(reinterpret_cast<cudaStream_t>(spec.given.stream)),
+      stream_(stream_of(spec.given.stream)),
       own_(at(kFields)),
       poison_(std::getenv("STICTION_POISON") != nullptr) {
   static_assert(kDeviceCounters == kCounters);
@@ -302,8 +302,7 @@ Executable CudaDevice::captured(const std::function<void(cudaStream_t)>& work) {
 bool CudaDevice::capturing(std::uintptr_t stream) const {
   if (is_default(stream)) return false;
   cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
-  check_here(cudaStreamIsCapturing(reinterpret_cast<cudaStream_t>(stream), &status),
-             ": asking for a capture");
+  check_here(cudaStreamIsCapturing(stream_of(stream), &status), ": asking for a capture");
   return status != cudaStreamCaptureStatusNone;
 }
 
@@ -350,7 +349,7 @@ void CudaDevice::take_counts(SolverCounts& c) {
 void CudaDevice::set_stream(std::uintptr_t stream) {
   const OnDevice here(number_);
   if (capturing() || !capturing(stream)) release_to(stream);
-  stream_ = reinterpret_cast<cudaStream_t>(stream);
+  stream_ = stream_of(stream);
 }
 
 void CudaDevice::release_to(std::uintptr_t other) {
@@ -358,15 +357,14 @@ void CudaDevice::release_to(std::uintptr_t other) {
   const OnDevice here(number_);
   if (is_default(other) && capturing()) return;
   check_here(cudaEventRecord(order_.get(), stream_), ": recording an event");
-  check_here(cudaStreamWaitEvent(reinterpret_cast<cudaStream_t>(other), order_.get(), 0),
-             ": making a stream wait");
+  check_here(cudaStreamWaitEvent(stream_of(other), order_.get(), 0), ": making a stream wait");
 }
 
 void CudaDevice::wait_for(std::uintptr_t other) {
   if (same_stream(other, stream())) return;
   const OnDevice here(number_);
   if (is_default(other) && capturing()) return;
-  check_here(cudaEventRecord(order_.get(), reinterpret_cast<cudaStream_t>(other)),
+  check_here(cudaEventRecord(order_.get(), stream_of(other)),
              ": recording an event of another stream; is it a stream of this device?");
   check_here(cudaStreamWaitEvent(stream_, order_.get(), 0), ": waiting for another stream");
 }

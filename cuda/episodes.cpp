@@ -93,7 +93,7 @@ class CudaEpisodes final : public DeviceEpisodes {
   static std::size_t action_bytes(const EpisodesSpec& spec, int n) {
     return envs::row_begin(n, spec.naction) * sizeof(float);
   }
-  cudaStream_t stream() const { return reinterpret_cast<cudaStream_t>(device_.stream()); }
+  cudaStream_t stream() const { return stream_of(device_.stream()); }
 
   // Memory of another device, of the host or of nobody.
   void require_here(const float* actions) const {

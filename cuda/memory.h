@@ -4,12 +4,18 @@
 #include <cuda_runtime_api.h>
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <utility>
 
 #include "cuda/errors.h"
 
 namespace stiction::cuda {
+
+// A stream by the number that torch, CuPy and our own interface give it: its address.
+inline cudaStream_t stream_of(std::uintptr_t address) {
+  return reinterpret_cast<cudaStream_t>(address);  // NOLINT(performance-no-int-to-ptr)
+}
 
 // Calls of the runtime go to this device; afterwards to the one that the caller had chosen.
 class OnDevice {

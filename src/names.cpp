@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "stiction/text.h"
+
 namespace stiction {
 namespace {
 
@@ -37,7 +39,8 @@ std::string nearest_names(const std::vector<std::string>& names, const std::stri
   std::partial_sort(ranked.begin(), ranked.begin() + static_cast<std::ptrdiff_t>(count),
                     ranked.end(), closer);
   std::string text = "; nearest: ";
-  for (std::size_t i = 0; i < count; ++i) text += (i > 0 ? ", '" : "'") + *ranked[i].second + "'";
+  for (std::size_t i = 0; i < count; ++i)
+    text += (i > 0 ? ", '" : "'") + visible(*ranked[i].second) + "'";
   return text;
 }
 

@@ -7,8 +7,9 @@
 namespace stiction {
 
 // Base of everything the library throws on purpose.
+// Its text can be printed on a terminal: what the terminal would obey is escaped.
 struct Error : std::runtime_error {
-  using std::runtime_error::runtime_error;
+  explicit Error(const std::string& message);
 };
 
 // A model that can't be read or is physically impossible. The message names file, line, element,

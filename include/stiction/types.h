@@ -97,13 +97,13 @@ enum class Status : std::uint32_t {
   ok = 0,
   bad_state = 1u << 0,    // qpos, qvel or the result is not finite: reset; shorten the timestep
   bad_control = 1u << 1,  // ctrl or applied forces not finite: replaced by zero; check the policy
-  cholesky_failed = 1u << 2,  // Hessian not positive definite: check masses, armature, stiffness
+  cholesky_failed = 1u << 2,  // Hessian has no factor or overflows: check mass, armature, stiffness
   velocity_limit =
       1u << 3,  // |v| beyond kVelocityLimit: the simulation diverged; shorten the timestep
   not_converged = 1u << 4,  // iteration cap reached, best iterate kept: raise max_iterations
   stalled = 1u << 5,        // round-off floor reached above solver_tolerance: harmless; relax it
   late_contact = 1u << 6,   // a point left out of the problem closed its gap: shorten the timestep
-  contact_overflow = 1u << 7,  // more points than max_contacts: raise it
+  contact_overflow = 1u << 7,  // never set: the model fixes the number of points
 };
 
 constexpr Status operator|(Status a, Status b) {

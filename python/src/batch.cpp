@@ -15,6 +15,7 @@
 
 #include "device_array.h"
 #include "stiction/error.h"
+#include "stiction/text.h"
 
 namespace stiction::python {
 
@@ -59,10 +60,10 @@ void init(BoundBatch* self, std::shared_ptr<LoadedModel> model, int num_envs,
 
 std::string repr(const BoundBatch& b) {
   const Batch& e = b.engine;
-  return "<stiction.Batch '" + e.model().name + "' num_envs=" + std::to_string(e.num_envs()) +
-         " device=" + e.device() + " precision=" + name_of(e.precision()) +
-         " threads=" + std::to_string(e.threads()) + " isa=" + e.isa() +
-         " lanes=" + std::to_string(e.lanes()) + ">";
+  return "<stiction.Batch '" + visible(e.model().name) +
+         "' num_envs=" + std::to_string(e.num_envs()) + " device=" + e.device() +
+         " precision=" + name_of(e.precision()) + " threads=" + std::to_string(e.threads()) +
+         " isa=" + e.isa() + " lanes=" + std::to_string(e.lanes()) + ">";
 }
 
 void step(BoundBatch& b, int n) {

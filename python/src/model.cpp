@@ -17,6 +17,7 @@
 
 #include "module.h"
 #include "stiction/error.h"
+#include "stiction/text.h"
 
 namespace stiction::python {
 namespace {
@@ -123,7 +124,7 @@ std::string repr(const LoadedModel& self) {
   const auto size = [](const char* name, int n) {
     return std::string(" ") + name + "=" + std::to_string(n);
   };
-  return "<stiction.Model '" + m.name + "'" + size("nq", m.nq) + size("nv", m.nv) +
+  return "<stiction.Model '" + visible(m.name) + "'" + size("nq", m.nq) + size("nv", m.nv) +
          size("nu", m.nu) + size("nbody", m.nbody) + size("ngeom", m.ngeom) +
          size("npair", m.npair) + ">";
 }

@@ -1,7 +1,12 @@
 // stiction._core: the compiled half of the Python package.
 #include "module.h"
 
+#include <nanobind/stl/string.h>
+
+#include <string_view>
+
 #include "stiction/error.h"
+#include "stiction/text.h"
 
 NB_MODULE(_core, m) {
   using namespace stiction;
@@ -26,6 +31,16 @@ NB_MODULE(_core, m) {
   model_error.attr("report") = nb::none();
   argument_error.doc() =
       "A wrong argument: shape, range, name or non-finite value; the message shows what was given.";
+
+  m.def(
+      "visible",
+      [](const nb::bytes& utf8, bool lines) {
+        const std::string_view text(utf8.c_str(), utf8.size());
+        return lines ? visible_lines(text) : visible(text);
+      },
+      nb::arg("utf8"), nb::arg("lines") = false,
+      "Text of a file with everything escaped that a terminal would obey or not show; with `lines` "
+      "line breaks stay.");
 
   python::bind_types(m);
   python::bind_report(m);

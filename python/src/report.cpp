@@ -11,6 +11,7 @@
 
 #include "module.h"
 #include "stiction/error.h"
+#include "stiction/text.h"
 
 namespace stiction::python {
 namespace {
@@ -48,8 +49,8 @@ void bind_report(nb::module_& m) {
       .def("__repr__", [](const ReportEntry& e) {
         std::string what = e.element;
         if (!e.attribute.empty()) what += "." + e.attribute + "=" + e.value;
-        return "<ReportEntry " + std::string(use_name(e.use)) + " " + e.file + ":" +
-               std::to_string(e.line) + " " + what + ">";
+        return visible("<ReportEntry " + std::string(use_name(e.use)) + " " + e.file + ":" +
+                       std::to_string(e.line) + " " + what + ">");
       });
 
   using Missing = LoadReport::MissingCollider;
@@ -61,8 +62,8 @@ void bind_report(nb::module_& m) {
       .def_ro("type1", &Missing::type1)
       .def_ro("type2", &Missing::type2)
       .def("__repr__", [](const Missing& p) {
-        return "<MissingCollider " + p.type1 + " '" + p.name1 + "' - " + p.type2 + " '" + p.name2 +
-               "'>";
+        return "<MissingCollider " + p.type1 + " " + p.name1 + " - " + p.type2 + " " + p.name2 +
+               ">";
       });
 
   nb::class_<LoadReport>(m, "LoadReport", "What the reader did with every element of a model file.")

@@ -79,7 +79,7 @@ void bind_types(nb::module_& m) {
       .value("bad_control", Status::bad_control,
              "ctrl or applied forces not finite: replaced by zero; check the policy")
       .value("cholesky_failed", Status::cholesky_failed,
-             "Hessian not positive definite: check masses, armature, stiffness")
+             "Hessian has no factor or overflows: check mass, armature, stiffness")
       .value("velocity_limit", Status::velocity_limit,
              "a velocity beyond 1e8: the simulation diverged; shorten the timestep")
       .value("not_converged", Status::not_converged,
@@ -89,7 +89,7 @@ void bind_types(nb::module_& m) {
       .value("late_contact", Status::late_contact,
              "a point left out of the problem closed its gap: shorten the timestep")
       .value("contact_overflow", Status::contact_overflow,
-             "more points than max_contacts: raise it");
+             "never set: the model fixes the number of points");
 
   // Python's usual "<Status.stalled: 32>" instead of the bare text.
   const nb::module_ python = nb::module_::import_("enum");

@@ -12,6 +12,8 @@ from pathlib import Path
 
 from . import __version__, _core
 from .commands import add_commands, existing_file, positive
+from .files import replacing
+from .text import Parser, say, visible
 
 
 def _output_file(text: str) -> Path:
@@ -21,8 +23,8 @@ def _output_file(text: str) -> Path:
     return path
 
 
-def build_parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
+def build_parser() -> Parser:
+    parser = Parser(
         prog="stiction", description="Simulation of robots with convex contact."
     )
     parser.add_argument("--version", action="version", version=f"stiction {__version__}")
@@ -131,16 +133,16 @@ def _check_model(args) -> int:
         error, report = str(e), e.report
 
     if args.json:
-        print(_as_json(args.file, model, report, error))
+        say(_as_json(args.file, model, report, error))
         return 1 if error else 0
 
     if report and (report.entries or report.pairs_without_collider):
-        print(report.table(all=args.all).rstrip("\n"))
+        say(report.table(all=args.all).rstrip("\n"))
     if error:
         sys.stdout.flush()
-        print(f"stiction: refused: {error}", file=sys.stderr)
+        say(f"stiction: refused: {error}", file=sys.stderr)
         return 1
-    print(f"\n{args.file}: accepted, " + ", ".join(f"{k} {v}" for k, v in _sizes(model).items()))
+    say(f"\n{visible(args.file)}: accepted, " + ", ".join(f"{k} {v}" for k, v in _sizes(model).items()))
     return 0
 
 
@@ -200,23 +202,24 @@ def _rollout(args) -> int:
     r = reference.rollout(qpos, qvel, ctrl, energy=True)
     wall = time.perf_counter() - begin
 
-    print(f"{model!r}, {args.contact_model}, timestep {timestep:g} s")
-    print(f"  steps       {r.nstep} in {wall:.2f} s ({r.nstep / wall:.0f} per second, energy included)")
-    print(f"  contacts    mean {np.mean(r.ncontact):.1f}, max {np.max(r.ncontact)}")
-    print(f"  iterations  mean {np.mean(r.iterations):.1f}, max {np.max(r.iterations)}")
-    print(f"  residual    worst {np.max(r.residual):.1e}")
+    say(f"{model!r}, {args.contact_model}, timestep {timestep:g} s")
+    say(f"  steps       {r.nstep} in {wall:.2f} s ({r.nstep / wall:.0f} per second, energy included)")
+    say(f"  contacts    mean {np.mean(r.ncontact):.1f}, max {np.max(r.ncontact)}")
+    say(f"  iterations  mean {np.mean(r.iterations):.1f}, max {np.max(r.iterations)}")
+    say(f"  residual    worst {np.max(r.residual):.1e}")
     total = r.energy.sum(axis=1)
-    print(f"  energy      {total[0]:.4g} J at the start, {total[-1]:.4g} J at the end")
+    say(f"  energy      {total[0]:.4g} J at the start, {total[-1]:.4g} J at the end")
     counts = status_counts(r.status)
-    print("  status      " + (", ".join(f"{k} {v}" for k, v in counts.items()) or "ok"))
+    say("  status      " + (", ".join(f"{k} {v}" for k, v in counts.items()) or "ok"))
     if args.output:
-        _write_trajectory(args.output, r, ctrl, timestep)
-        print(f"  written     {args.output}")
+        with replacing(args.output) as part:
+            _write_trajectory(part, r, ctrl, timestep)
+        say(f"  written     {visible(args.output)}")
 
     frozen = np.flatnonzero(r.status & FROZEN)
     if frozen.size:
         bits = _core.Status(int(r.status[frozen[0]]))
-        print(f"stiction: stopped at step {frozen[0]}: {bits!r}", file=sys.stderr)
+        say(f"stiction: stopped at step {frozen[0]}: {bits!r}", file=sys.stderr)
         return 1
     return 0
 
@@ -231,12 +234,12 @@ def _info(args) -> int:
     batch = _core.Batch(model, num_envs=1)
     memory, available = batch.memory, available_memory()
     need = args.envs * memory.per_env + batch.threads * memory.per_thread
-    print(f"{model!r}")
-    print("  sizes       " + ", ".join(f"{k} {v}" for k, v in _sizes(model).items()))
-    print(f"  timestep    {model.timestep:g} s")
-    print(f"  memory      {memory.per_env} bytes per environment, {memory.per_thread} per thread")
-    print(f"  {args.envs} envs".ljust(14) + f"{need / 2**20:.1f} MiB of {available / 2**20:.0f} available")
-    print(f"  engine      {batch.isa}, {batch.lanes} environments side by side")
+    say(f"{model!r}")
+    say("  sizes       " + ", ".join(f"{k} {v}" for k, v in _sizes(model).items()))
+    say(f"  timestep    {model.timestep:g} s")
+    say(f"  memory      {memory.per_env} bytes per environment, {memory.per_thread} per thread")
+    say(f"  {args.envs} envs".ljust(14) + f"{need / 2**20:.1f} MiB of {available / 2**20:.0f} available")
+    say(f"  engine      {batch.isa}, {batch.lanes} environments side by side")
     return 0
 
 
@@ -264,14 +267,14 @@ def main(argv=None) -> int:
         sys.stdout.flush()
         return code
     except _core.Error as e:
-        print(f"stiction: {e}", file=sys.stderr)
+        say(f"stiction: {e}", file=sys.stderr)
         return 1
     except BrokenPipeError:
         # The reader went away (`| head`): nothing more to say, not even at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except OSError as e:
-        print(f"stiction: {e}", file=sys.stderr)
+        say(f"stiction: {e}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
         return 130

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from . import _core
 from .task_names import find_task, open_task, short_name
+from .text import say, visible
 
 
 def positive(kind):
@@ -179,19 +180,19 @@ def _list_envs(args) -> int:
         task = find_task(args.id)
         tasks = {args.id: tasks[task] if isinstance(task, str) else _class_row(args.id, task)}
     if args.json:
-        print(json.dumps(list(tasks.values()), indent=2, default=str))
+        say(json.dumps(list(tasks.values()), indent=2, default=str))
         return 0
-    print(f"{'id':<26} {'obs':>4} {'actions':>7} {'limit':>6}  what")
+    say(f"{'id':<26} {'obs':>4} {'actions':>7} {'limit':>6}  what")
     for t in tasks.values():
-        print(f"{t['id']:<26} {t['num_obs']:>4} {t['num_actions']:>7} "
+        say(f"{t['id']:<26} {t['num_obs']:>4} {t['num_actions']:>7} "
               f"{t['max_episode_steps'] or '-':>6}  {t['summary']}")  # fmt: skip
     if args.id is not None:
         (t,) = tasks.values()
-        print(f"\nmetrics: {', '.join(t['metrics']) or 'none'}\noptions:")
+        say(f"\nmetrics: {', '.join(t['metrics']) or 'none'}\noptions:")
         for o in t["options"]:
-            print(f"  {o['name']} = {json.dumps(o['default'], default=str)}")
+            say(f"  {o['name']} = {json.dumps(o['default'], default=str)}")
             if o["meaning"]:
-                print(f"      {o['meaning']}")
+                say(f"      {o['meaning']}")
     return 0
 
 
@@ -206,13 +207,13 @@ def _bench(args) -> int:
             continue
         if len(rows) == 1:
             where = f"{rows[0]['threads']} threads" if args.device == "cpu" else rows[0]["device"]
-            print(f"{args.num_envs} environments, {where}, {rows[0]['isa']}")
-            print(f"{'id':<26} {'env steps/s':>12} {'physics steps/s':>16} {'physics share':>14}")
+            say(f"{args.num_envs} environments, {where}, {rows[0]['isa']}")
+            say(f"{'id':<26} {'env steps/s':>12} {'physics steps/s':>16} {'physics share':>14}")
         r = rows[-1]
-        print(f"{id:<26} {r['env_steps_per_s']:>12.0f} {r['physics_steps_per_s']:>16.0f} "
+        say(f"{id:<26} {r['env_steps_per_s']:>12.0f} {r['physics_steps_per_s']:>16.0f} "
               f"{100 * r['physics_share']:>12.0f} %", flush=True)  # fmt: skip
     if args.json:
-        print(json.dumps(rows, indent=2))
+        say(json.dumps(rows, indent=2))
     return 0
 
 
@@ -221,13 +222,13 @@ def _bench(args) -> int:
 
 def _train(args) -> int:
     if args.trainer == "numpy" and (args.device != "cpu" or args.sim_device not in (None, "cpu")):
-        print("stiction: the trainer in NumPy is for the CPU; elsewhere take --trainer rsl_rl",
+        say("stiction: the trainer in NumPy is for the CPU; elsewhere take --trainer rsl_rl",
               file=sys.stderr)  # fmt: skip
         return 1
     if args.trainer == "rsl_rl":
         for module in ("torch", "rsl_rl"):
             if importlib.util.find_spec(module) is None:
-                print(
+                say(
                     f"stiction: {module} is not installed: pip install 'stiction[train]' (5.6 GB), or "
                     f"take the trainer in NumPy: stiction train {args.id} --trainer numpy",
                     file=sys.stderr,
@@ -252,8 +253,8 @@ def _train(args) -> int:
         if not tasks.disk_is_full(e, args.out):
             raise
         kept = any((args.out / name).exists() for name in ("policy.npz", "model.pt"))
-        print(
-            f"stiction: no space left on the disk of {args.out}; "
+        say(
+            f"stiction: no space left on the disk of {visible(args.out)}; "
             + ("the checkpoint there is of the iteration before: make room and go on with --resume"
                if kept else "there is no checkpoint yet: make room and begin again, or give --out DIR"),
             file=sys.stderr,

@@ -8,6 +8,7 @@ import time
 from pathlib import Path
 
 from . import _core
+from .text import say
 
 # Distribution: what it is for. Only NumPy is needed.
 _OPTIONAL = {
@@ -158,5 +159,5 @@ def run() -> int:
         **_gpus(),
     }
     for name, text in lines.items():
-        print(f"{name:<17} {text}")
+        say(f"{name:<17} {text}")
     return 0 if engine_works else 1

@@ -8,6 +8,9 @@ from pathlib import Path
 
 import numpy as np
 
+from ._core import Error
+from .text import visible
+
 # Rendering in a child process: a broken driver may end the process, and MuJoCo chooses its
 # platform once, at import.
 _PROBE = """
@@ -69,6 +72,13 @@ def _load_triton_first():
 
 def scenery(xml):
     """MuJoCo's model of `xml`, text or Path, with a sky, a chequered floor and a light that follows."""
+    try:
+        return _scenery(xml)
+    except ValueError as e:
+        raise Error(f"MuJoCo, which draws, can't read the model: {visible(e)}") from None
+
+
+def _scenery(xml):
     import mujoco
 
     is_file = isinstance(xml, Path)

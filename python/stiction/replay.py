@@ -7,6 +7,7 @@ import numpy as np
 
 from ._core import ArgumentError, Error, Model, Options, Reference, Status
 from .statistics import FROZEN
+from .text import say, visible
 
 FORMAT = "stiction dump 1"
 INPUTS = {"qfrc_applied": 1, "xfrc_applied": 6, "mocap_pos": 3, "mocap_quat": 4}
@@ -17,9 +18,9 @@ def read_dump(path) -> dict:
     try:
         dump = json.loads(Path(path).read_text())
     except ValueError as e:
-        raise Error(f"{path}: not JSON: {e}") from None
+        raise Error(f"{visible(path)}: not JSON: {visible(e)}") from None
     if not isinstance(dump, dict) or dump.get("format") != FORMAT:
-        raise Error(f"{path}: not a dump of an environment ('{FORMAT}')")
+        raise Error(f"{visible(path)}: not a dump of an environment ('{FORMAT}')")
     return dump
 
 
@@ -41,7 +42,7 @@ def _inputs(dump: dict) -> dict:
 
 
 def _contact_line(model: Model, c) -> str:
-    names = " - ".join(model.geom_names[g] or f"geom {g}" for g in (c.geom1, c.geom2))
+    names = " - ".join(visible(model.geom_names[g]) or f"geom {g}" for g in (c.geom1, c.geom2))
     impulse = " ".join(f"{x: .3e}" for x in c.impulse)
     slip = float(np.linalg.norm(c.slip))
     return f"    slot {c.slot:4d}  gap {c.gap: .3e} m  impulse {impulse} N s  slip {slip:.1e} m/s  {names}"
@@ -57,25 +58,28 @@ def _step_lines(k: int, model: Model, result) -> list[str]:
     return [head, *(_contact_line(model, c) for c in result.contacts)]
 
 
-def replay(path, *, model_file=None, steps=1, double_tolerance=False, out=print) -> int:
+def replay(path, *, model_file=None, steps=1, double_tolerance=False, out=say) -> int:
     """Prints one block per step; 1 when a step froze the state."""
     dump = read_dump(path)
     try:
         model, options = _model(dump, model_file), dict(dump["options"])
         state, arguments = dump["state"], _inputs(dump)
         qpos, qvel = np.array(state["qpos"], float), np.array(state["qvel"], float)
-    except (KeyError, TypeError, AttributeError) as e:
-        raise Error(f"{path}: damaged: {e!r}") from None
-    if double_tolerance:
-        options["solver_tolerance"] = None
-    reference = Reference(model, Options(**options))
-    anchor = np.array(state.get("anchor", []), float)
-    if anchor.size:
-        arguments["anchor"] = anchor.reshape(-1, 3)
+        if double_tolerance:
+            options["solver_tolerance"] = None
+        reference = Reference(model, Options(**options))
+        anchor = np.array(state.get("anchor", []), float)
+        if anchor.size:
+            arguments["anchor"] = anchor.reshape(-1, 3)
+        name, precision, own = dump["env"], dump["precision"], sorted(dump.get("parameters", {}))
+    except Error:
+        raise
+    except (KeyError, TypeError, AttributeError, ValueError) as e:
+        raise Error(f"{visible(path)}: damaged: {e!r}") from None
 
-    out(f"environment {dump['env']} of {model!r}, {dump['precision']}")
-    if own := sorted(dump.get("parameters", {})):
-        out("  not replayed: own parameters " + ", ".join(own))
+    out(f"environment {visible(name)} of {model!r}, {visible(precision)}")
+    if own:
+        out("  not replayed: own parameters " + ", ".join(map(visible, own)))
     result = None
     for k in range(steps):
         result = reference.step(qpos, qvel, **arguments)

@@ -2,6 +2,7 @@
 #include <nlohmann/json.hpp>
 
 #include "batch/impl.h"
+#include "files.h"
 
 namespace stiction {
 namespace {
@@ -51,7 +52,9 @@ void Batch::dump(int env, const std::string& path) const {
       {"state", numbers(FieldKind::state)},
       {"inputs", numbers(FieldKind::input)},
       {"parameters", numbers(FieldKind::param)}};
-  write_text(path, dump.dump(2) + "\n");
+  // names need not be UTF-8
+  const std::string text = dump.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n";
+  replace_file(path, text.data(), text.size());
 }
 
 }  // namespace stiction

@@ -4,6 +4,7 @@
 
 #include "batch/impl.h"
 #include "names.h"
+#include "stiction/text.h"
 
 namespace stiction {
 namespace {
@@ -79,7 +80,7 @@ Field Batch::Impl::find(const std::string& name) const {
   std::vector<std::string> names;
   for (const FieldSpec& s : host.specs())
     if (is_public(s)) names.emplace_back(s.name);
-  throw ArgumentError("no field named '" + name + "'" + nearest_names(names, name));
+  throw ArgumentError("no field named '" + visible(name) + "'" + nearest_names(names, name));
 }
 
 ArrayView Batch::Impl::view(Field f) {

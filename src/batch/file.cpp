@@ -1,13 +1,10 @@
 // A batch as bytes: a header that says what it belongs to, the numbers, a checksum. And in a file.
-#include <unistd.h>
-
-#include <cstdio>
 #include <cstring>
-#include <filesystem>
 #include <fstream>
 #include <type_traits>
 
 #include "batch/impl.h"
+#include "files.h"
 
 namespace stiction {
 namespace {
@@ -40,27 +37,6 @@ std::vector<std::byte> read_file(const std::string& path) {
   if (!in) refuse(path, "can't be read");
   return bytes;
 }
-
-// Never leaves half a file under the final name.
-void write_file(const std::string& path, const void* data, std::size_t n) {
-  const std::string temporary = path + ".tmp" + std::to_string(getpid());
-  std::ofstream out(temporary, std::ios::binary | std::ios::trunc);
-  out.write(static_cast<const char*>(data), static_cast<std::streamsize>(n));
-  out.close();
-  std::error_code error;
-  if (out) std::filesystem::rename(temporary, path, error);
-  if (out && !error) return;
-  std::remove(temporary.c_str());
-  refuse(path, "can't be written; does the folder exist, and has the disk room?");
-}
-
-}  // namespace
-
-void write_text(const std::string& path, const std::string& text) {
-  write_file(path, text.data(), text.size());
-}
-
-namespace {
 
 Header header_of(const Batch::Impl& impl) {
   Header h;
@@ -155,7 +131,7 @@ void Batch::Impl::restore(std::span<const std::byte> bytes, const std::string& s
 
 void Batch::save(const std::string& path) const {
   const std::vector<std::byte> bytes = impl_->snapshot();
-  write_file(path, bytes.data(), bytes.size());
+  replace_file(path, bytes.data(), bytes.size());
 }
 
 void Batch::load(const std::string& path) {

@@ -186,9 +186,6 @@ struct Batch::Impl {
   std::vector<Contact> contacts(int env);  // contacts.cpp
 };
 
-// Writes a whole file or none. Throws Error.
-void write_text(const std::string& path, const std::string& text);
-
 // Calls f(Field, spec) for the fields of these kinds.
 template <class F>
 void for_fields(const cpu::FieldSpecs& specs, std::initializer_list<FieldKind> kinds, const F& f) {

@@ -6,6 +6,7 @@
 
 #include "names.h"
 #include "stiction/error.h"
+#include "stiction/text.h"
 
 namespace stiction::env {
 namespace {
@@ -14,7 +15,7 @@ std::string text_of(const TaskOption& value) {
   std::ostringstream s;
   if (const auto* flag = std::get_if<bool>(&value)) s << (*flag ? "true" : "false");
   if (const auto* number = std::get_if<double>(&value)) s << *number;
-  if (const auto* text = std::get_if<std::string>(&value)) s << "'" << *text << "'";
+  if (const auto* text = std::get_if<std::string>(&value)) s << "'" << visible(*text) << "'";
   if (const auto* list = std::get_if<std::vector<double>>(&value)) {
     s << "(";
     for (std::size_t i = 0; i < list->size(); ++i) s << (i > 0 ? ", " : "") << (*list)[i];
@@ -48,7 +49,7 @@ TaskOptions::TaskOptions(const std::string& id, const std::vector<TaskOptionInfo
                               "max_episode_steps", "options", "stream"})
         names.emplace_back(own);  // of EnvOptions, by their names in Python
       std::string message = id;
-      message.append(" has no option '").append(name).append("'");
+      message.append(" has no option '").append(visible(name)).append("'");
       throw ArgumentError(message += nearest_names(names, name));
     }
     if (it->value.index() != value.index()) refuse(id, name, value, type_of(it->value));
@@ -122,7 +123,7 @@ const TaskEntry& find_task(const std::string& id) {
     if (e.id == id) return e;
     names.push_back(e.id);
   }
-  throw ArgumentError("no task '" + id + "'" + nearest_names(names, id));
+  throw ArgumentError("no task '" + visible(id) + "'" + nearest_names(names, id));
 }
 
 }  // namespace stiction::env

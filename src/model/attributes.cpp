@@ -4,6 +4,7 @@
 
 #include "model/xml.h"
 #include "stiction/error.h"
+#include "stiction/text.h"
 
 namespace stiction::model {
 namespace {
@@ -52,11 +53,11 @@ Attribute* Element::find(std::string_view attribute) {
 
 std::string shown(std::string_view s) {
   constexpr std::size_t kLimit = 60;
-  if (s.size() <= kLimit) return std::string(s);
+  if (s.size() <= kLimit) return visible(s);
   // never cut inside a UTF-8 sequence
   std::size_t n = kLimit;
   while (n > 0 && (static_cast<unsigned char>(s[n]) & 0xc0) == 0x80) --n;
-  return std::string(s.substr(0, n)) + "... (" + std::to_string(s.size()) + " characters)";
+  return visible(s.substr(0, n)) + "... (" + std::to_string(s.size()) + " characters)";
 }
 
 std::string shown(double value) {
@@ -66,8 +67,8 @@ std::string shown(double value) {
 }
 
 std::string where(const Element& e, std::string_view attribute) {
-  std::string s =
-      (e.file ? *e.file : std::string()) + ":" + std::to_string(e.line) + ": <" + shown(e.name);
+  std::string s = (e.file ? visible(*e.file) : std::string()) + ":" + std::to_string(e.line) +
+                  ": <" + shown(e.name);
   const Attribute* value = nullptr;
   for (const auto& a : e.attributes) {
     if (a.name == "name" && attribute != "name") s += " name=\"" + shown(a.value) + "\"";
@@ -77,7 +78,7 @@ std::string where(const Element& e, std::string_view attribute) {
   if (value)
     s += " " + shown(value->name) + "=\"" + shown(value->value) + "\"";
   else if (!attribute.empty())
-    s += " " + std::string(attribute);
+    s += " " + visible(attribute);
   return s;
 }
 

@@ -6,6 +6,7 @@
 
 #include "math.h"
 #include "stiction/error.h"
+#include "stiction/text.h"
 
 namespace stiction::model {
 namespace {
@@ -90,10 +91,10 @@ const char* type_name(GeomType type) {
 
 std::string geom_label(const Model& m, int g) {
   const std::string& name = m.geom_names[at(g)];
-  if (!name.empty()) return "'" + name + "'";
+  if (!name.empty()) return "'" + visible(name) + "'";
   const int body = m.geom_bodyid[at(g)];
   return std::to_string(g) + " (" + type_name(m.geom_type[at(g)]) + " of body '" +
-         (body == 0 ? "world" : m.body_names[at(body)]) + "')";
+         (body == 0 ? "world" : visible(m.body_names[at(body)])) + "')";
 }
 
 }  // namespace stiction::model

@@ -5,6 +5,7 @@
 #include "model/read.h"
 #include "model/schema.h"
 #include "stiction/error.h"
+#include "stiction/text.h"
 
 namespace stiction {
 namespace {
@@ -41,7 +42,7 @@ void throw_refusals(const LoadReport& report, const std::string& file) {
   for (const auto& e : report.entries) {
     if (e.use != Use::refused) continue;
     if (++shown > kRefusalsShown) break;
-    message += "\n  " + e.file + ":" + std::to_string(e.line) + ": <" + e.element + ">";
+    message += "\n  " + visible(e.file) + ":" + std::to_string(e.line) + ": <" + e.element + ">";
     if (!e.attribute.empty()) message += " " + e.attribute + "=\"" + e.value + "\"";
     message += ": " + e.note;
   }
@@ -93,7 +94,7 @@ ModelPtr load(model::Document& doc, const std::string& path, LoadReport* out,
     model::build_rest(spec, *m, report);
   } catch (const ModelError& e) {
     // messages of the numeric stages know no file
-    if (std::string_view(e.what()).starts_with(file)) throw;
+    if (std::string_view(e.what()).starts_with(visible(file))) throw;
     const std::string what = e.what();
     throw ModelError(file + (what.starts_with(": ") ? "" : ": ") + what);
   }

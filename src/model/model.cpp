@@ -4,6 +4,7 @@
 
 #include "names.h"
 #include "stiction/error.h"
+#include "stiction/text.h"
 
 namespace stiction {
 namespace {
@@ -12,7 +13,7 @@ int find(const char* kind, const Names& names, const std::string& wanted) {
   const auto it = wanted.empty() ? names.end() : std::find(names.begin(), names.end(), wanted);
   if (it != names.end()) return static_cast<int>(it - names.begin());
   const std::string hint = nearest_names(names, wanted);
-  throw ArgumentError(std::string("no ") + kind + " named '" + wanted + "'" +
+  throw ArgumentError(std::string("no ") + kind + " named '" + visible(wanted) + "'" +
                       (hint.empty() ? "; the model names none" : hint));
 }
 

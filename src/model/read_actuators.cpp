@@ -196,9 +196,9 @@ void read_actuators(Element& e, Spec& spec) {
   for (auto& child : e.children) {
     const std::string name = claim_name(spec, "actuator", child);
     if (refused_kind(child.name)) {
-      mark(
-          child, Use::refused, true,
-          "<" + child.name + "> is not computed; use motor, position, velocity, damper or general");
+      mark(child, Use::refused, true,
+           "<" + shown(child.name) +
+               "> is not computed; use motor, position, velocity, damper or general");
       continue;
     }
     ActuatorSpec a = class_of(spec, child, "main").actuator;

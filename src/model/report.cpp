@@ -4,6 +4,8 @@
 #include <array>
 #include <map>
 
+#include "stiction/text.h"
+
 namespace stiction {
 namespace {
 
@@ -95,7 +97,8 @@ std::string LoadReport::table(bool all) const {
                     g.first->note});
   }
   std::array<std::size_t, 4> width{};
-  for (const auto& r : rows) {
+  for (auto& r : rows) {
+    for (std::string& cell : r) cell = visible(cell);
     for (std::size_t i = 0; i < 3; ++i) width[i] = std::max(width[i], r[i].size());
   }
   std::string out;
@@ -105,7 +108,7 @@ std::string LoadReport::table(bool all) const {
     line += r[3];
     out += line.substr(0, line.find_last_not_of(' ') + 1) + "\n";
   }
-  for (const auto& line : pair_lines(pairs_without_collider, all)) out += line + "\n";
+  for (const auto& line : pair_lines(pairs_without_collider, all)) out += visible(line) + "\n";
   out += std::to_string(count(Use::used)) + " used, " + std::to_string(count(Use::mapped)) +
          " mapped, " + std::to_string(count(Use::ignored)) + " ignored (" +
          std::to_string(std::count_if(

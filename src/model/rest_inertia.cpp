@@ -2,6 +2,7 @@
 
 #include "math.h"
 #include "stiction/error.h"
+#include "stiction/text.h"
 
 namespace stiction::model {
 namespace {
@@ -93,7 +94,7 @@ RestInertia::RestInertia(const Model& m, const RestPose& pose)
     const int body = m.dof_bodyid[at(trees_[t].dofs.front())];
     throw ModelError(m.file +
                      ": the mass matrix at qpos0 is not positive definite in the tree of body " +
-                     std::to_string(body) + " '" + m.body_names[at(body)] +
+                     std::to_string(body) + " '" + visible(m.body_names[at(body)]) +
                      "': give every moving body mass and inertia, or its joints armature, and no "
                      "two joints the same motion");
   }

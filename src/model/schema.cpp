@@ -346,7 +346,7 @@ void check_attributes(const Element& e, int row, bool sensor) {
     split(kRows[row].attributes, known);
     if (sensor) split(kSensorAttributes, known);
     fail(e, a.name,
-         "unknown attribute of <" + e.name + ">" + hint(nearest(a.name, known)) +
+         "unknown attribute of <" + shown(e.name) + ">" + hint(nearest(a.name, known)) +
              "; correct or remove it");
   }
 }
@@ -373,8 +373,8 @@ void check_element(const Element& e, int row) {
       for (int i = first; i < kRowCount && kRows[i].depth >= inner; ++i) {
         if (kRows[i].depth == inner) known.emplace_back(kRows[i].element);
       }
-      fail(child, "unknown element inside <" + e.name + ">" + hint(nearest(child.name, known)) +
-                      "; correct or remove it");
+      fail(child, "unknown element inside <" + shown(e.name) + ">" +
+                      hint(nearest(child.name, known)) + "; correct or remove it");
     }
     if (child.name == "worldbody") {
       for (const auto& a : child.attributes) {

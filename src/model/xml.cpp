@@ -8,6 +8,7 @@
 #include <set>
 
 #include "stiction/error.h"
+#include "stiction/text.h"
 
 namespace stiction::model {
 namespace {
@@ -57,18 +58,19 @@ std::ptrdiff_t crowded_tag(const std::string& s) {
 
 std::string read_bytes(const fs::path& path, const std::string& shown_as) {
   std::error_code ec;
-  if (!fs::exists(path, ec)) throw ModelError(shown_as + ": file not found; check the path");
-  if (!fs::is_regular_file(path, ec)) throw ModelError(shown_as + ": is not a regular file");
+  const std::string name = visible(shown_as);
+  if (!fs::exists(path, ec)) throw ModelError(name + ": file not found; check the path");
+  if (!fs::is_regular_file(path, ec)) throw ModelError(name + ": is not a regular file");
   const auto bytes = fs::file_size(path, ec);
-  if (ec) throw ModelError(shown_as + ": can't be read: " + ec.message());
+  if (ec) throw ModelError(name + ": can't be read: " + ec.message());
   if (bytes > kMaxFileBytes) {
-    throw ModelError(shown_as + ": " + std::to_string(bytes) + " bytes; the limit is " +
+    throw ModelError(name + ": " + std::to_string(bytes) + " bytes; the limit is " +
                      std::to_string(kMaxFileBytes));
   }
   std::ifstream in(path, std::ios::binary);
   std::string content(bytes, '\0');
   in.read(content.data(), static_cast<std::streamsize>(bytes));
-  if (!in) throw ModelError(shown_as + ": can't be read; check its permissions");
+  if (!in) throw ModelError(name + ": can't be read; check its permissions");
   return content;
 }
 
@@ -90,30 +92,31 @@ class Splicer {
     doc_.files.push_back(shown_as);
     const std::string& file = doc_.files.back();
     if (xml.size() > kMaxFileBytes) {
-      throw ModelError(file + ": " + std::to_string(xml.size()) + " bytes; the limit is " +
+      throw ModelError(visible(file) + ": " + std::to_string(xml.size()) + " bytes; the limit is " +
                        std::to_string(kMaxFileBytes));
     }
     if (const std::size_t bad = first_bad_byte(xml); bad != std::string::npos) {
       const auto line = 1 + std::count(xml.begin(), xml.begin() + static_cast<long>(bad), '\n');
-      throw ModelError(file + ":" + std::to_string(line) + ": byte " + std::to_string(bad) +
-                       " is not UTF-8; save the file as UTF-8");
+      throw ModelError(visible(file) + ":" + std::to_string(line) + ": byte " +
+                       std::to_string(bad) + " is not UTF-8; save the file as UTF-8");
     }
     if (const auto line = crowded_tag(xml); line > 0) {
-      throw ModelError(file + ":" + std::to_string(line) + ": an element with more than " +
+      throw ModelError(visible(file) + ":" + std::to_string(line) + ": an element with more than " +
                        std::to_string(kMaxAttributes) + " attributes; no MJCF element has as many");
     }
     tinyxml2::XMLDocument parsed;
     if (parsed.Parse(xml.data(), xml.size()) != tinyxml2::XML_SUCCESS) syntax_error(parsed, file);
     for (const auto* n = parsed.FirstChild(); n; n = n->NextSibling()) {
       if (n->ToUnknown()) {
-        throw ModelError(file + ":" + std::to_string(n->GetLineNum()) +
+        throw ModelError(visible(file) + ":" + std::to_string(n->GetLineNum()) +
                          ": document type declarations and entities are not accepted; remove them");
       }
     }
     const auto* top = parsed.RootElement();
-    if (!top) throw ModelError(file + ":1: no XML element; expected <mujoco>");
+    if (!top) throw ModelError(visible(file) + ":1: no XML element; expected <mujoco>");
     if (top->NextSiblingElement()) {
-      throw ModelError(file + ":" + std::to_string(top->NextSiblingElement()->GetLineNum()) +
+      throw ModelError(visible(file) + ":" +
+                       std::to_string(top->NextSiblingElement()->GetLineNum()) +
                        ": second top-level element <" + shown(top->NextSiblingElement()->Name()) +
                        ">; wrap all in one <mujoco>");
     }
@@ -123,7 +126,8 @@ class Splicer {
  private:
   [[noreturn]] static void syntax_error(const tinyxml2::XMLDocument& parsed,
                                         const std::string& file) {
-    const std::string at = file + ":" + std::to_string(std::max(1, parsed.ErrorLineNum())) + ": ";
+    const std::string at =
+        visible(file) + ":" + std::to_string(std::max(1, parsed.ErrorLineNum())) + ": ";
     switch (parsed.ErrorID()) {
       case tinyxml2::XML_ERROR_EMPTY_DOCUMENT:
         throw ModelError(at + "no XML element; expected <mujoco>");
@@ -188,7 +192,8 @@ class Splicer {
     fs::path path = directory / name;
     if (!fs::exists(path, ec)) path = main_directory_ / name;
     if (!fs::exists(path, ec))
-      fail(at, "file", "file not found; looked in \"" + directory.string() + "\"; check the path");
+      fail(at, "file",
+           "file not found; looked in \"" + visible(directory.string()) + "\"; check the path");
     const std::string canonical = fs::weakly_canonical(path, ec).string();
     if (!seen_.insert(canonical).second) {
       fail(at, "file", "the file is already included (a cycle or a repetition); include it once");

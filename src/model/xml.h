@@ -60,7 +60,7 @@ Document parse_string(const std::string& xml, const std::string& directory);
 std::string where(const Element& e, std::string_view attribute = {});
 [[noreturn]] void fail(const Element& e, const std::string& what);
 [[noreturn]] void fail(const Element& e, std::string_view attribute, const std::string& what);
-std::string shown(std::string_view text);  // shortened for messages
+std::string shown(std::string_view text);  // shortened and visible(), for messages
 std::string shown(double value);
 
 // Remembers a verdict; the first refusal of an attribute wins.

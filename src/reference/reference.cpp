@@ -5,6 +5,7 @@
 #include "reference/sensors.h"
 #include "reference/step.h"
 #include "stiction/error.h"
+#include "stiction/text.h"
 
 namespace stiction {
 namespace {
@@ -65,7 +66,7 @@ void require_quaternions(const Model& m, std::span<const double> qpos) {
     const JointType type = m.jnt_type[at(j)];
     if (type != JointType::free && type != JointType::ball) continue;
     const auto adr = at(m.jnt_qposadr[at(j)]) + (type == JointType::free ? 3u : 0u);
-    require_quaternion(qpos, adr, "qpos", "joint \"" + m.jnt_names[at(j)] + "\"");
+    require_quaternion(qpos, adr, "qpos", "joint \"" + visible(m.jnt_names[at(j)]) + "\"");
   }
 }
 

@@ -4,6 +4,7 @@
 
 #include "reference/step.h"
 #include "stiction/error.h"
+#include "stiction/text.h"
 
 namespace stiction::reference {
 namespace {
@@ -44,7 +45,7 @@ std::pair<double, double> force_bounds(const Model& m, int a) {
 
 std::string actuator_label(const Model& m, int a) {
   const std::string& name = m.actuator_names[at(a)];
-  return name.empty() ? "actuator " + std::to_string(a) : "actuator \"" + name + "\"";
+  return name.empty() ? "actuator " + std::to_string(a) : "actuator \"" + visible(name) + "\"";
 }
 
 }  // namespace
@@ -134,8 +135,8 @@ void check_model(const Model& m, const Options& o) {
   }
   for (int j = 0; j < m.njnt; ++j)
     if (m.jnt_actfrclimited[at(j)] != 0 && count[at(j)] > 1 && servo[at(j)] >= 0)
-      throw ArgumentError("joint \"" + m.jnt_names[at(j)] + "\" has actuatorfrcrange and " +
-                          actuator_label(m, servo[at(j)]) +
+      throw ArgumentError("joint \"" + visible(m.jnt_names[at(j)]) +
+                          "\" has actuatorfrcrange and " + actuator_label(m, servo[at(j)]) +
                           " is a servo that does not act on it alone: give the servo a forcerange "
                           "instead");
 }

@@ -13,7 +13,7 @@ STD = re.compile(r"[a-z_0-9]+")  # <vector>, <cmath>: no slash, no suffix
 # The part of the standard library that allocates nothing and compiles for a GPU.
 STD_DEVICE = re.compile(r"(array|bit|cmath|concepts|cstddef|cstdint|limits|type_traits|utility)")
 EIGEN = re.compile(r"Eigen/\w+")
-POSIX = re.compile(r"(pthread|sched|unistd)\.h")
+POSIX = re.compile(r"(fcntl|pthread|sched|sys/stat|unistd)\.h")
 CUDA = re.compile(r"(cuda\w*\.h|cooperative_groups\.h|(cub|thrust|cuda)/.+|cusolver\w*\.h)")
 NO_CONTAINERS = re.compile(r"std::(vector|string|map|deque|list|function|shared_ptr|unique_ptr)\b")
 NO_ALLOCATION = re.compile(r"\b(new\b(?!\s*\()|malloc|free\(|delete\b|throw\b|try\b)")
@@ -41,13 +41,14 @@ RULES = (
          (NO_CONTAINERS, NO_ALLOCATION)),
     Rule("src/cpu/", ("include/stiction/", "src/physics/", "src/cpu/"),
          (STD, POSIX, re.compile(r"immintrin\.h"))),
-    Rule("src/batch/", ("include/stiction/", "src/names.h", "src/physics/fields.def",
+    Rule("src/batch/", ("include/stiction/", "src/files.h", "src/names.h", "src/physics/fields.def",
                         "src/physics/env_status.h", "src/physics/team.h", "src/cpu/",
                         "src/batch/"),
          (STD, POSIX, re.compile(r"nlohmann/json\.hpp"))),
     Rule("src/env/", ("include/stiction/", "src/names.h", "src/physics/", "src/cpu/", "src/batch/",
                       "src/env/", "envs/"), (STD, re.compile(r"nlohmann/json\.hpp"))),
     Rule("src/math.h", (), (STD, EIGEN)),
+    Rule("src/files.", ("include/stiction/", "src/files.h"), (STD, POSIX)),
     Rule("src/", ("include/stiction/", "src/math.h", "src/names.h"), (STD,)),
     Rule("cuda/", ("include/stiction/", "src/physics/", "src/cpu/layout.h", "src/cpu/host_model.h",
                    "src/batch/device.h", "src/batch/device_episodes.h", "envs/", "cuda/"),

@@ -18,8 +18,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 BUDGET = Path(__file__).with_name("kernel_budget.json")
 FLAGS = ["-std=c++20", "-arch=sm_90", "--extended-lambda", "--expt-relaxed-constexpr",
-         "-DSTICTION_ISA=sm", "-Werror=all-warnings", "-Iinclude", "-Xcompiler",
-         "-iquote,src,-iquote,."]
+         "-DSTICTION_ISA=sm", "-Werror=all-warnings", "-Iinclude",
+         "-Xcompiler=-iquote,src,-iquote,."]
 PHYSICS, TASKS = "cuda/kernels.cu", "cuda/episodes.cu"
 KERNELS = ("dynamics", "collide", "solve", "move", "refresh", "solve_begin", "solve_next")
 COLLIDERS = ("round", "box", "boxes")

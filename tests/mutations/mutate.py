@@ -1,8 +1,15 @@
 #!/usr/bin/env python3
 """Proof that the tests can fail: breaks the sources one line at a time and watches.
 
-    tests/mutations/mutate.py [WORDS ...]    breaks whose name has one of WORDS; none: all of them
-    tests/mutations/mutate.py --list
+    tests/mutations/mutate.py WORDS ...      breaks whose name has one of WORDS
+    tests/mutations/mutate.py --sample [N]   N of them, drawn by the hash of the commit; more often those
+                                             of src/physics and of files that changed since their result
+    tests/mutations/mutate.py --all          those that have no result of this commit: hours, but what is
+                                             done is kept, and another call goes on
+    tests/mutations/mutate.py --list         their names, and how many were noticed when last made
+
+--all writes results.csv, to be committed; --record does so for any choice. Both take a tree without
+changes that are not committed.
 
 Works in a copy of the tree; --tree DIR keeps it, and the next run compiles only what changed.
 Every break of table.py must compile and must make one of its tests fail; before that, the same
@@ -20,10 +27,12 @@ import tempfile
 import time
 from pathlib import Path
 
+import results
 from table import BREAKS, Break
 
 ROOT = Path(__file__).resolve().parents[2]
-LIMIT = 900  # s for one command; a break that hangs a test has been noticed
+SAMPLE = 12  # breaks, some 15 minutes on two cores
+LIMIT = 900  # s for the tests of a break; a break that hangs a test has been noticed
 
 
 class Refused(Exception):
@@ -36,14 +45,14 @@ class Tree:
     def __init__(self, path: Path, jobs: int):
         self.path, self.jobs = path, jobs
         self.build = path / "build/mutations"
-        # ccache then finds objects of earlier copies, whatever the copy is called
+        # ccache finds objects of other builds, whatever the copy is called
         self.env = os.environ | {"CCACHE_BASEDIR": str(path), "CCACHE_NOHASHDIR": "1",
                                  "PYTHONPATH": str(self.build / "python"),
                                  "PYTHONDONTWRITEBYTECODE": "1", "MUJOCO_GL": "disable"}
 
-    def run(self, *command) -> subprocess.CompletedProcess:
-        return subprocess.run(list(map(str, command)), cwd=self.path, env=self.env, text=True,
-                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=LIMIT)
+    def run(self, *command, limit=None, **env) -> subprocess.CompletedProcess:
+        return subprocess.run(list(map(str, command)), cwd=self.path, env=self.env | env, text=True,
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=limit)
 
     def copy_sources(self) -> None:
         names = subprocess.run(["git", "ls-files", "-co", "--exclude-standard", "-z"], cwd=ROOT,
@@ -60,19 +69,19 @@ class Tree:
                     file.unlink()
 
     def configure(self) -> None:
-        launcher = ["-DCMAKE_CXX_COMPILER_LAUNCHER=ccache"] if shutil.which("ccache") else []
-        done = self.run("cmake", "-S", ".", "-B", self.build, "-G", "Ninja", *launcher,
-                        "-DCMAKE_BUILD_TYPE=Release", "-DCMAKE_CXX_FLAGS_RELEASE=-O1",
-                        "-DSTICTION_BUILD_PYTHON=ON", "-DSTICTION_CUDA=OFF", f"-DPython_EXECUTABLE={sys.executable}")
+        done = self.run("cmake", "-S", ".", "-B", self.build, "-G", "Ninja",
+                        f"-DCMAKE_CXX_COMPILER_LAUNCHER={self.path}/tests/mutations/compile.sh",
+                        "-DSTICTION_WERROR=ON", "-DSTICTION_BUILD_PYTHON=ON", "-DSTICTION_CUDA=OFF", f"-DPython_EXECUTABLE={sys.executable}")
         if done.returncode:
             raise Refused("cmake failed:\n" + done.stdout[-3000:])
 
-    def compile(self, breaks: list[Break]) -> None:
+    def compile(self, breaks: list[Break], **env) -> None:
         targets = ["stiction_tests"] if any(b.gtests for b in breaks) else []
         targets += ["stiction_python"] if any(b.pytests for b in breaks) else []
         if any("device" in t for b in breaks for t in b.pytests):
             targets += ["stiction_python_emulated"]
-        done = self.run("cmake", "--build", self.build, "-j", self.jobs, "--target", *targets)
+        command = ("cmake", "--build", self.build, "-j", self.jobs, "--target", *targets)
+        done = self.run(*command, **env)
         if done.returncode:
             raise Refused("does not compile:\n" + done.stdout[-3000:])
 
@@ -91,7 +100,8 @@ class Tree:
         # a name may be that of a parametrised test: */Name/*
         words = ":".join(f"{t}:*/{t}/*" for t in tests)
         try:
-            done = self.run(self.build / "tests/stiction_tests", "--gtest_filter=" + words)
+            done = self.run(self.build / "tests/stiction_tests", "--gtest_filter=" + words,
+                            limit=LIMIT)
         except subprocess.TimeoutExpired:
             return ["(hangs)"]
         if "Running 0 tests" in done.stdout:
@@ -104,7 +114,7 @@ class Tree:
     def failed_pytests(self, tests: list[str]) -> list[str]:
         try:
             done = self.run(sys.executable, "-m", "pytest", "-q", "--tb=no", "-p",
-                            "no:cacheprovider", *[f"tests/{t}" for t in tests])
+                            "no:cacheprovider", *[f"tests/{t}" for t in tests], limit=LIMIT)
         except subprocess.TimeoutExpired:
             return ["(hangs)"]
         if done.returncode < 0:
@@ -123,7 +133,7 @@ def verdict(tree: Tree, b: Break) -> tuple[bool, str]:
         return False, f"old text occurs {text.count(b.old)} times"
     try:
         file.write_text(text.replace(b.old, b.new))
-        tree.compile([b])
+        tree.compile([b], STICTION_BROKEN="1")
         failed = tree.failures([b])
     except Refused as reason:
         return False, str(reason)
@@ -135,18 +145,57 @@ def verdict(tree: Tree, b: Break) -> tuple[bool, str]:
     return True, failed[0] + more
 
 
-def main() -> int:
+def choose(arguments, commit: str) -> list[Break]:
+    rows = results.read()
+    if arguments.all:
+        return [b for b in BREAKS if rows.get(b.name, {}).get("commit") != commit]
+    if arguments.sample:
+        seed = commit or "no commit"
+        drawn = results.sample(BREAKS, results.weights(ROOT, BREAKS, rows), arguments.sample, seed)
+        print(f"a sample of {len(drawn)} of {len(BREAKS)} breaks, drawn by {seed}")
+        return drawn
+    return [b for b in BREAKS if any(w in b.name for w in arguments.words)]
+
+
+def record(b: Break, commit: str, caught: bool, detail: str) -> None:
+    date = results.git(ROOT, "show", "-s", "--format=%cs", commit)
+    row = {"break": b.name, "commit": commit, "date": date, "noticed": "yes" if caught else "no",
+           "by": detail.splitlines()[0]}  # fmt: skip
+    results.write(results.read() | {b.name: row}, BREAKS)
+
+
+def parse_arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("words", nargs="*", help="only breaks whose name has one of these")
+    parser.add_argument("--sample", type=int, nargs="?", const=SAMPLE, metavar="N",
+                        help=f"N breaks drawn by the commit, {SAMPLE}")  # fmt: skip
+    parser.add_argument("--all", action="store_true", help="all that have no result of this commit")
+    parser.add_argument("--record", action="store_true", help="write results.csv")
     parser.add_argument("--list", action="store_true", help="print the names and stop")
     parser.add_argument("--tree", type=Path, help="where to keep the copy; default: nowhere")
     parser.add_argument("-j", "--jobs", type=int, default=os.cpu_count())
     arguments = parser.parse_args()
-    chosen = [b for b in BREAKS
-              if not arguments.words or any(w in b.name for w in arguments.words)]
-    if arguments.list or not chosen:
+    if not arguments.list and (bool(arguments.words) + bool(arguments.sample) + arguments.all) != 1:
+        parser.error("give WORDS, --sample or --all")
+    return arguments
+
+
+def main() -> int:
+    arguments = parse_arguments()
+    commit = results.git(ROOT, "rev-parse", "HEAD")
+    keep = arguments.all or arguments.record
+    if arguments.list:
         print("\n".join(b.name for b in BREAKS))
-        return 0 if arguments.list else 1
+        print(results.summary(results.read(), BREAKS))
+        return 0
+    if keep and (not commit or results.git(ROOT, "status", "--porcelain", "-uno", "--", ".",
+                                           f":!{results.FILE.relative_to(ROOT)}")):  # fmt: skip
+        print("mutate: commit first, a result belongs to a commit", file=sys.stderr)
+        return 1
+    chosen = choose(arguments, commit)
+    if not chosen:
+        print(results.summary(results.read(), BREAKS) if arguments.all else "no break has such a name")
+        return 0 if arguments.all else 1
 
     with contextlib.ExitStack() as stack:
         folder = arguments.tree or stack.enter_context(
@@ -164,13 +213,16 @@ def main() -> int:
         print(f"{len(chosen)} breaks; their tests pass on the unbroken copy", flush=True)
 
         survived = []
-        for b in sorted(chosen, key=lambda b: b.file):  # mending a file costs no second build
+        # mending a file costs no second build
+        for k, b in enumerate(sorted(chosen, key=lambda b: b.file), 1):
             start = time.monotonic()
             caught, detail = verdict(tree, b)
             seconds = time.monotonic() - start
-            print(f"{'caught' if caught else 'MISSED':7} {b.name:63} {seconds:3.0f} s  {detail}",
+            print(f"[{k}/{len(chosen)}] {'caught' if caught else 'MISSED':7} {b.name:63} {seconds:3.0f} s  {detail}",
                   flush=True)
             survived += [] if caught else [b.name]
+            if keep:
+                record(b, commit, caught, detail)
     print(f"{len(chosen) - len(survived)} of {len(chosen)} breaks caught")
     return 1 if survived else 0
 

@@ -7,6 +7,7 @@ from breaks import Break
 from table_cuda import CUDA
 from table_env import ENV
 from table_env_locomotion import ENV_LOCOMOTION
+from table_files import OUTPUT
 from table_learning import TRAINING
 from table_rl import RL
 
@@ -490,4 +491,4 @@ BATCH = [
 ]
 
 BREAKS = (DYNAMICS + CONTACT + STICTION + ROWS + SAFEGUARDS + SOLVER + GEOMETRY + MODEL + READER
-          + TEXT + BATCH + CUDA + ENV + ENV_LOCOMOTION + RL + TRAINING)
+          + TEXT + BATCH + CUDA + ENV + ENV_LOCOMOTION + RL + TRAINING + OUTPUT)

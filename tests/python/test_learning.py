@@ -182,7 +182,7 @@ def test_a_disk_that_takes_no_more(cli, tmp_path):
     assert result.returncode == 1
     assert result.stderr.startswith("stiction: ") and len(result.stderr.splitlines()) == 1
     assert (tmp_path / "policy.npz").read_bytes() == before
-    assert not list(tmp_path.glob("*.part"))
+    assert not list(tmp_path.glob(".part-*"))
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="mounting a small disk takes root")

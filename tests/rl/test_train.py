@@ -126,7 +126,7 @@ def test_a_disk_that_takes_no_more(tmp_path):
     result = subprocess.run(command(*arguments(tmp_path, "--iterations", 2, "--resume")), **more)
     assert result.returncode == 1 and "Traceback" not in result.stderr
     assert result.stderr.startswith("stiction: ") and "model.pt" in result.stderr
-    assert (tmp_path / "model.pt").read_bytes() == before and not list(tmp_path.glob("*.part"))
+    assert (tmp_path / "model.pt").read_bytes() == before and not list(tmp_path.glob(".part-*"))
 
 
 def test_a_foreign_checkpoint(tmp_path):

@@ -4,7 +4,6 @@ Files in the output folder: summary.json; film.mp4 and picture.png where MuJoCo 
 plots.png; numbers alone where matplotlib is missing.
 """
 
-import argparse
 import errno
 import importlib.util
 import os
@@ -14,7 +13,9 @@ from pathlib import Path
 
 from .. import Error, Model, Options
 from ..doctor import demo_model, usable_cores
+from ..files import FolderLock
 from ..rendering import find_backend
+from ..text import Parser, say, visible
 from .film import write_film
 from ..interrupt import CtrlC
 from .plots import write_plots
@@ -25,7 +26,7 @@ FPS = 25
 
 
 def _parser():
-    parser = argparse.ArgumentParser(
+    parser = Parser(
         prog="python -m stiction.demo",
         description="Simulates many copies of a robot under random controls and films them.",
     )
@@ -59,20 +60,20 @@ def _arguments(argv):
 def _say_what_was_read(model):
     report = model.report
     ignored = sum(e.physics for e in report.entries if e.use == "ignored")
-    print(f"{model!r} from {model.file}")
+    say(f"{model!r} from {visible(model.file)}")
     if ignored or report.pairs_without_collider:
-        print(
+        say(
             f"  not computed: {ignored} attributes, {len(report.pairs_without_collider)} geom "
             "pairs; `stiction check-model` lists them"
         )
     if not any(t == 0 for t in model.geom_type):
-        print("  the model has no plane: nothing will catch what falls")
+        say("  the model has no plane: nothing will catch what falls")
 
 
 def _pictures(result, ctrl_c, out, size):
     """Film where MuJoCo can render, and plots; returns the files."""
     if importlib.util.find_spec("matplotlib") is None:
-        print("no pictures: matplotlib is not installed")
+        say("no pictures: matplotlib is not installed")
         return []
     files = []
     backend, reason = find_backend()
@@ -82,12 +83,11 @@ def _pictures(result, ctrl_c, out, size):
         os.environ["MUJOCO_GL"] = backend
         files += write_film(result, ctrl_c, out / "film.mp4", out / "picture.png", *size)
     else:
-        print(f"no film, plots only: {reason}")
+        say(f"no film, plots only: {reason}")
     return files + write_plots(result, out)
 
 
 def run(args, ctrl_c) -> int:
-    args.out.mkdir(parents=True, exist_ok=True)
     model = Model.from_file(args.model)
     _say_what_was_read(model)
     result = simulate(
@@ -101,12 +101,12 @@ def run(args, ctrl_c) -> int:
         fps=FPS,
     )
     if result.interrupted:
-        print("interrupted: writing what there is")
+        say("interrupted: writing what there is")
     summary = summarize(result)
-    print(table(summary), flush=True)
+    say(table(summary), flush=True)
     write_summary(args.out / "summary.json", summary)
     files = [args.out / "summary.json", *_pictures(result, ctrl_c, args.out, args.size)]
-    print("written: " + ", ".join(str(f) for f in files))
+    say("written: " + ", ".join(map(visible, files)))
     return 130 if ctrl_c.pressed else 0
 
 
@@ -118,17 +118,19 @@ def _disk_is_full(directory) -> bool:
 def main(argv=None) -> int:
     args = _arguments(argv)
     try:
-        with CtrlC() as ctrl_c:
+        args.out.mkdir(parents=True, exist_ok=True)
+        lock = FolderLock(args.out, "wait for its end, or give another --out")
+        with CtrlC() as ctrl_c, lock:
             return run(args, ctrl_c)
     except Error as e:
-        print(f"stiction: {e}", file=sys.stderr)
+        say(f"stiction: {e}", file=sys.stderr)
     except OSError as e:
         if e.errno == errno.ENOSPC or _disk_is_full(args.out):
-            print(f"stiction: no space left on the disk of {args.out}", file=sys.stderr)
+            say(f"stiction: no space left on the disk of {visible(args.out)}", file=sys.stderr)
         else:
-            print(f"stiction: {str(e).splitlines()[0]}", file=sys.stderr)
+            say(f"stiction: {str(e).splitlines()[0]}", file=sys.stderr)
     except KeyboardInterrupt:
-        print("stiction: interrupted", file=sys.stderr)
+        say("stiction: interrupted", file=sys.stderr)
         return 130
     return 1
 

@@ -2,6 +2,10 @@
 
 import numpy as np
 
+from .._core import Error
+from ..files import replacing
+from ..learning.film import write_mp4
+from ..text import visible
 from .progress import Progress
 
 GRID = 1.1  # m between neighbouring robots, at least
@@ -19,7 +23,10 @@ class Scene:
         import mujoco
 
         self.mujoco = mujoco
-        self.model = mujoco.MjModel.from_xml_path(result.model.file)
+        try:
+            self.model = mujoco.MjModel.from_xml_path(result.model.file)
+        except ValueError as e:
+            raise Error(f"MuJoCo, which draws, can't read the model: {visible(e)}") from None
         self.data = mujoco.MjData(self.model)
         self.option, self.perturb = mujoco.MjvOption(), mujoco.MjvPerturb()
         self.roots = _free_roots(result.model)
@@ -86,7 +93,6 @@ class Scene:
 
 def write_film(result, ctrl_c, film_path, picture_path, width, height):
     """Writes the film and one picture of it; returns the files. Ctrl-C ends the film early."""
-    import imageio_ffmpeg
     from matplotlib import image
 
     scene = Scene(result, width, height)
@@ -95,34 +101,26 @@ def write_film(result, ctrl_c, film_path, picture_path, width, height):
     if not count:
         scene.close()
         return []
-    # One film second per simulated second, whatever the timestep.
-    writer = imageio_ffmpeg.write_frames(
-        str(film_path),
-        (width, height),
-        fps=1 / result.frame_time,
-        macro_block_size=2,
-        ffmpeg_log_level="fatal",
-        output_params=["-movflags", "+faststart"],
-    )
-    writer.send(None)
     middle = None
-    try:
+
+    def pictures():
+        nonlocal middle
         with Progress(count, "film", "frame") as progress:
             for k in range(count):
                 pixels = scene.draw([r.frames[min(k, len(r.frames) - 1)] for r in runs])
-                writer.send(np.ascontiguousarray(pixels))
+                yield pixels
                 if k <= count // 2:
                     middle = pixels.copy()
                 progress.advance()
                 progress.show()
                 if ctrl_c.pressed and not result.interrupted:
                     break
+
+    try:
+        # One film second per simulated second, whatever the timestep.
+        write_mp4(film_path, pictures(), 1 / result.frame_time, (width, height))
     finally:
-        writer.close()
         scene.close()
-    if not film_path.is_file() or not film_path.stat().st_size:
-        raise OSError(f"the film could not be written to {film_path}")
-    if middle is None:
-        return [film_path]
-    image.imsave(picture_path, middle)
+    with replacing(picture_path) as part:
+        image.imsave(part, middle)
     return [film_path, picture_path]

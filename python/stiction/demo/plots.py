@@ -2,6 +2,8 @@
 
 import numpy as np
 
+from ..files import replacing
+
 
 def _panels(result):
     """[(title, unit, time step, [(n,) curve per robot])]"""
@@ -48,5 +50,6 @@ def write_plots(result, directory):
         return []
     title = f"{result.model.name}: {len(result.runs)} of {result.batch.num_envs} copies under random controls"
     path = directory / "plots.png"
-    _draw(panels, title, path)
+    with replacing(path) as part:
+        _draw(panels, title, part)
     return [path]

@@ -4,6 +4,8 @@ import sys
 import threading
 import time
 
+from ..text import say
+
 
 class Progress:
     """Counts units of work from many threads; `show` belongs to one thread.
@@ -36,7 +38,7 @@ class Progress:
             self._shown = done
         elif 4 * done // self.total > 4 * self._shown // self.total:
             seconds = time.perf_counter() - self._begin
-            print(f"{self.what}: {100 * done // self.total:3d} % after {seconds:.1f} s", flush=True)
+            say(f"{self.what}: {100 * done // self.total:3d} % after {seconds:.1f} s", flush=True)
             self._shown = done
 
     def __enter__(self):

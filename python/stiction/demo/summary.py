@@ -6,6 +6,7 @@ import numpy as np
 
 from .. import __version__
 from ..doctor import cpu_name
+from ..files import write_text
 from ..statistics import status_counts
 
 
@@ -96,4 +97,4 @@ def table(s: dict) -> str:
 
 
 def write_summary(path, summary: dict):
-    path.write_text(json.dumps(summary, indent=2) + "\n")
+    write_text(path, json.dumps(summary, indent=2) + "\n")

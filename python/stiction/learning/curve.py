@@ -2,12 +2,13 @@
 
 import csv
 import math
+import os
 import shutil
 import sys
 import time
 from dataclasses import asdict
 
-from .policy import write_atomically
+from ..files import write_atomically
 
 # Dots of a Braille character (Unicode block 2800), by row and column.
 _DOTS = ((0x01, 0x08), (0x02, 0x10), (0x04, 0x20), (0x40, 0x80))
@@ -117,6 +118,12 @@ class LearningCurve:
         self.show()
         if self._file is not None:
             self._file.close()
+
+
+def begin_anew(path):
+    """Empties the file of an earlier run."""
+    if path.exists():
+        os.truncate(path, 0)
 
 
 def _cut(path, done):

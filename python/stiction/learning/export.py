@@ -14,8 +14,10 @@ import numpy as np
 
 from .. import __version__
 from .._core import Error
+from ..files import write_atomically
+from ..text import say, visible
 from .play import load_policy
-from .policy import Policy, write_atomically
+from .policy import Policy
 
 ACTIVATIONS = {"tanh": "Tanh", "elu": "Elu", "relu": "Relu", "sigmoid": "Sigmoid", "softplus": "Softplus"}
 
@@ -170,7 +172,7 @@ def export(policy, path):
 
         write_atomically(path, lambda file: torch.jit.save(module, file))
     else:
-        raise Error(f"{path}: must end in .onnx, or .ts for TorchScript")
+        raise Error(f"{visible(path)}: must end in .onnx, or .ts for TorchScript")
 
 
 def run(args) -> int:
@@ -178,5 +180,5 @@ def run(args) -> int:
     policy = load_policy(args.file)
     export(policy, args.output)
     graph = graph_of(policy)
-    print(f"written: {args.output}: obs (n, {len(graph.mean)}) -> actions (n, {len(graph.middle)})")
+    say(f"written: {visible(args.output)}: obs (n, {len(graph.mean)}) -> actions (n, {len(graph.middle)})")
     return 0

@@ -1,11 +1,12 @@
 """Films of a policy: MuJoCo's renderer fed with our poses."""
 
 import importlib.util
-import os
 
 import numpy as np
 
+from ..files import replacing
 from ..rendering import Renderer, choose_backend
+from ..text import visible
 from .evaluate import evaluate
 from .tasks import make_env
 
@@ -24,22 +25,19 @@ def write_mp4(path, frames, fps, size=SIZE):
     """Encodes an iterable of (height, width, 3) uint8 pictures."""
     import imageio_ffmpeg
 
-    part = path.with_name("part." + path.name)
-    writer = imageio_ffmpeg.write_frames(
-        str(part), size, fps=fps, macro_block_size=2, ffmpeg_log_level="fatal",
-        output_params=["-movflags", "+faststart"],
-    )  # fmt: skip
-    writer.send(None)
-    try:
-        for frame in frames:
-            writer.send(np.ascontiguousarray(frame))
-        writer.close()
-        if not part.is_file() or not part.stat().st_size:
-            raise OSError(f"the film could not be written to {path}")
-        os.replace(part, path)
-    finally:
-        writer.close()
-        part.unlink(missing_ok=True)
+    with replacing(path) as part:
+        writer = imageio_ffmpeg.write_frames(
+            str(part), size, fps=fps, macro_block_size=2, ffmpeg_log_level="fatal",
+            output_params=["-movflags", "+faststart"],
+        )  # fmt: skip
+        writer.send(None)
+        try:
+            for frame in frames:
+                writer.send(np.ascontiguousarray(frame))
+        finally:
+            writer.close()
+        if not part.stat().st_size:
+            raise OSError(f"the film could not be written to {visible(path)}")
 
 
 def film(env, policy, path, seconds=None):

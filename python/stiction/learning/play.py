@@ -4,6 +4,7 @@ import importlib.util
 from pathlib import Path
 
 from .._core import Error
+from ..text import say, visible
 from .evaluate import evaluate
 from .policy import Policy
 from .tasks import make_env
@@ -16,7 +17,7 @@ def load_policy(path):
         return Policy.load(path)
     for module in ("torch", "rsl_rl"):
         if importlib.util.find_spec(module) is None:
-            raise Error(f"{path}: {module} is not installed: pip install 'stiction[train]'")
+            raise Error(f"{visible(path)}: {module} is not installed: pip install 'stiction[train]'")
     from .rsl_policy import RslPolicy
 
     return RslPolicy.load(path)
@@ -34,8 +35,8 @@ def _check_sizes(env, policy, path):
     wanted = env.num_obs, env.num_actions
     if (policy.num_obs, policy.num_actions) != wanted:
         raise Error(
-            f"{path}: takes {policy.num_obs} observations and gives {policy.num_actions} actions, "
-            f"{policy.task['id']} has {wanted[0]} and {wanted[1]}"
+            f"{visible(path)}: takes {policy.num_obs} observations and gives {policy.num_actions} actions, "
+            f"{visible(policy.task['id'])} has {wanted[0]} and {wanted[1]}"
         )
 
 
@@ -68,7 +69,7 @@ def play(args) -> int:
         from .view import view_policy
 
         return view_policy(policy, _engine(args.engine, make_env(policy.task, 1, **more)))
-    print(f"{policy.task['id']}, {args.engine}: {evaluate(_engine(args.engine, env), policy).text()}")
+    say(f"{visible(policy.task['id'])}, {args.engine}: {evaluate(_engine(args.engine, env), policy).text()}")
     if not args.video:
         return 0
     from .film import film, missing
@@ -76,5 +77,5 @@ def play(args) -> int:
     if why := missing():
         raise Error(f"no film: {why}")
     film(_engine(args.engine, make_env(policy.task, 1, **more)), policy, args.video, args.seconds)
-    print(f"written: {args.video}")
+    say(f"written: {visible(args.video)}")
     return 0

@@ -1,28 +1,16 @@
 """A policy that acts without its trainer: observations in, actions out, kept in one .npz file."""
 
 import json
-import os
 import zipfile
-from pathlib import Path
 
 import numpy as np
 
 from .._core import Error
+from ..files import write_atomically
+from ..text import visible
 from .networks import Mlp, RunningMoments
 
 FORMAT = "stiction policy 1"
-
-
-def write_atomically(path, write):
-    """`write(file)` into a neighbour that takes the place of `path` only once it is complete."""
-    path = Path(path)
-    part = path.with_name(path.name + ".part")
-    try:
-        with open(part, "wb") as file:
-            write(file)
-        os.replace(part, path)
-    finally:
-        part.unlink(missing_ok=True)
 
 
 class Policy:
@@ -97,5 +85,5 @@ def read_arrays(path) -> dict:
     except (ValueError, EOFError, zipfile.BadZipFile):
         data = {}
     if str(data.get("format")) != FORMAT:
-        raise Error(f"{path}: not a policy of stiction ('{FORMAT}' in an .npz file)")
+        raise Error(f"{visible(path)}: not a policy of stiction ('{FORMAT}' in an .npz file)")
     return data

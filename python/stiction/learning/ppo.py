@@ -18,10 +18,12 @@ from dataclasses import asdict, dataclass
 import numpy as np
 
 from .._core import Error
+from ..files import write_atomically
 from ..task_names import describe
+from ..text import visible
 from .blas import use_one_blas_thread
 from .networks import Adam, Mlp, RunningMoments
-from .policy import Policy, read_arrays, write_atomically
+from .policy import Policy, read_arrays
 
 
 @dataclass(frozen=True)
@@ -273,11 +275,11 @@ class Ppo:
         another number, they begin new episodes."""
         data = read_arrays(path)
         if "trainer" not in data:
-            raise Error(f"{path}: a policy without its trainer, nothing to go on with")
+            raise Error(f"{visible(path)}: a policy without its trainer, nothing to go on with")
         state, task = json.loads(str(data["trainer"])), json.loads(str(data["task"]))
         sizes = (env.num_obs, *state["settings"]["hidden"], env.num_actions)
         if tuple(data["sizes"]) != sizes:
-            raise Error(f"{path}: network {tuple(map(int, data['sizes']))}, needed here is {sizes}")
+            raise Error(f"{visible(path)}: network {tuple(map(int, data['sizes']))}, needed here is {sizes}")
         ppo = cls(env, Settings(**state["settings"] | {"hidden": sizes[1:-1]}), task=task)
         ppo.policy.set_arrays(data)
         ppo.critic.parameters[:] = data["critic"]

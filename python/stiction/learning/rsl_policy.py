@@ -7,6 +7,7 @@ import torch
 from tensordict import TensorDict
 
 from .._core import Error
+from ..text import visible
 
 FORMAT = "stiction rsl_rl 1"
 
@@ -20,7 +21,7 @@ def load_checkpoint(path) -> dict:
     infos = data.get("infos") if isinstance(data, dict) else None
     if not isinstance(infos, dict) or infos.get("format") != FORMAT:
         raise Error(
-            f"{path}: not a checkpoint of `stiction train`: model.pt of its output folder is one"
+            f"{visible(path)}: not a checkpoint of `stiction train`: model.pt of its output folder is one"
         )
     return data
 

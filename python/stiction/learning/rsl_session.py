@@ -2,7 +2,6 @@
 
 import contextlib
 import json
-import os
 import statistics
 import time
 from dataclasses import dataclass
@@ -12,11 +11,13 @@ from rsl_rl.runners import OnPolicyRunner
 
 from .._core import Error
 from ..adapters.rsl_rl import VecEnv
+from ..files import replacing, write_text
 from ..interrupt import CtrlC
-from .curve import LearningCurve
+from ..text import say, visible
+from .curve import LearningCurve, begin_anew
 from .evaluate import evaluate
 from .rsl_policy import FORMAT, RslPolicy, load_checkpoint
-from .session import EVALUATED, draw_pictures, first_line
+from .session import EVALUATED, draw_pictures, first_line, lock_of
 from .tasks import make_env
 
 ITERATIONS = 300
@@ -87,15 +88,11 @@ class Runner(OnPolicyRunner):
     infos = None
 
     def save(self, path, infos=None):
-        part = f"{path}.part"
         try:
-            super().save(part, infos or self.infos)
-            os.replace(part, path)
+            with replacing(path) as part:
+                super().save(str(part), infos or self.infos)
         except RuntimeError as e:  # how torch's writer reports a full disk
-            raise OSError(f"{path} could not be written: {str(e).splitlines()[0]}") from e
-        finally:
-            with contextlib.suppress(FileNotFoundError):
-                os.unlink(part)
+            raise OSError(f"{visible(path)} could not be written: {str(e).splitlines()[0]}") from e
 
 
 def _watch(runner, env, args, curve, ctrl_c, task, path, steps):
@@ -142,7 +139,7 @@ def _resume(runner, env, path):
     runner.logger.tot_timesteps = infos["steps"]
     torch.set_rng_state(infos["rng"].cpu())
     if infos.get("num_envs") != env.num_envs or "environments" not in infos:
-        print(f"the checkpoint is not of {env.num_envs} environments: new episodes begin")
+        say(f"the checkpoint is not of {env.num_envs} environments: new episodes begin")
         return infos["steps"], True
     env.env.restore(infos["environments"])
     runner.logger.cur_reward_sum.copy_(infos["reward_sum"])
@@ -161,26 +158,30 @@ def _make_runner(args, task):
 
 
 def train(args) -> int:
-    path = args.out / "model.pt"
-    if args.resume and not path.exists():
-        raise Error(f"--resume: there is no {path}")
-    if path.exists() and not (args.resume or args.overwrite):
-        raise Error(f"{path} exists: give --resume to go on, --overwrite to begin anew, or --out DIR")
     args.out.mkdir(parents=True, exist_ok=True)
+    with lock_of(args):
+        return _train(args, args.out / "model.pt")
+
+
+def _train(args, path) -> int:
+    if args.resume and not path.exists():
+        raise Error(f"--resume: there is no {visible(path)}")
+    if path.exists() and not (args.resume or args.overwrite):
+        raise Error(f"{visible(path)} exists: give --resume to go on, --overwrite to begin anew, or --out DIR")
     task = args.task
     if args.resume:
         infos = load_checkpoint(path)["infos"]
         task, args.num_envs = infos["task"], args.num_envs or infos.get("num_envs")
     args.num_envs = args.num_envs or NUM_ENVS
     if task["id"] != args.id:
-        raise Error(f"--resume: {path} was trained on {task['id']}")
+        raise Error(f"--resume: {visible(path)} was trained on {visible(task['id'])}")
     if not args.resume:
-        (args.out / "progress.csv").unlink(missing_ok=True)
+        begin_anew(args.out / "progress.csv")
     torch.manual_seed(args.seed)
     with CtrlC() as ctrl_c, open(args.out / "rsl_rl.log", "a") as text:
         with contextlib.redirect_stdout(text):
             env, runner = _make_runner(args, task)
-        print(first_line(env.env, task) + f"; learning on {env.device}", flush=True)
+        say(first_line(env.env, task) + f"; learning on {env.device}", flush=True)
         steps, begins = _resume(runner, env, path) if args.resume else (0, True)
         iterations = args.iterations or (10**9 if args.seconds else ITERATIONS)
         goal = (args.seconds, args.iterations or (None if args.seconds else ITERATIONS))
@@ -192,20 +193,20 @@ def train(args) -> int:
         if runner.logger.writer is not None:
             runner.logger.writer.close()
         if ctrl_c.pressed:
-            print("interrupted: the policy is kept; --resume goes on")
+            say("interrupted: the policy is kept; --resume goes on")
     policy = RslPolicy(load_checkpoint(path))
     test = make_env(task, EVALUATED, threads=args.threads, seed=args.seed + 1_000_000)
     found = evaluate(test, policy)
-    print(f"  deterministic: {found.text()}", flush=True)
+    say(f"  deterministic: {found.text()}", flush=True)
     summary = {
         "task": task, "envs": env.num_envs, "iterations": runner.current_learning_iteration + 1,
         "env_steps": curve.rows[-1]["steps"], "train_seconds": curve.rows[-1]["seconds"],
         "return_mean": float(found.returns.mean()), "return_std": float(found.returns.std()),
         "length_mean": float(found.lengths.mean()), "speed_m_per_s": found.speed,
     }  # fmt: skip
-    (args.out / "summary.json").write_text(json.dumps(summary, indent=2) + "\n")
+    write_text(args.out / "summary.json", json.dumps(summary, indent=2) + "\n")
     files = [path, args.out / "progress.csv", args.out / "summary.json"]
     files += draw_pictures(args, policy, task, ctrl_c, "PPO of rsl_rl")
-    print("written: " + ", ".join(map(str, files)))
-    print(f"TensorBoard: tensorboard --logdir {args.out}")
+    say("written: " + ", ".join(map(visible, files)))
+    say(f"TensorBoard: tensorboard --logdir {visible(args.out)}")
     return 130 if ctrl_c.pressed else 0

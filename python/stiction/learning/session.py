@@ -8,8 +8,10 @@ import time
 from .. import __version__
 from .._core import Error
 from ..doctor import cpu_name
+from ..files import FolderLock, replacing, write_text
 from ..interrupt import CtrlC
-from .curve import LearningCurve, read_rows, write_picture
+from ..text import say, visible
+from .curve import LearningCurve, begin_anew, read_rows, write_picture
 from .evaluate import evaluate
 from .ppo import Ppo, trained_num_envs
 from .tasks import Settings, make_env, settings_of
@@ -23,25 +25,25 @@ def _begin(args, path):
     """(ppo, task): new, or from the checkpoint."""
     if args.resume:
         if not path.exists():
-            raise Error(f"--resume: there is no {path}")
+            raise Error(f"--resume: there is no {visible(path)}")
         from .policy import Policy
 
         task = Policy.load(path).task
         if task.get("id") != args.id:
-            raise Error(f"--resume: {path} was trained on {task.get('id')}")
+            raise Error(f"--resume: {visible(path)} was trained on {visible(task.get('id'))}")
         num_envs = args.num_envs or trained_num_envs(path) or Settings.num_envs
         env = make_env(task, num_envs, threads=args.threads, seed=args.seed)
         ppo = Ppo.load(path, env)
         if not hasattr(ppo, "obs"):
-            print(f"the checkpoint is not of {num_envs} environments: new episodes begin")
+            say(f"the checkpoint is not of {num_envs} environments: new episodes begin")
         return ppo, task
     if path.exists() and not args.overwrite:
-        raise Error(f"{path} exists: give --resume to go on, --overwrite to begin anew, or --out DIR")
+        raise Error(f"{visible(path)} exists: give --resume to go on, --overwrite to begin anew, or --out DIR")
     task = args.task
     settings = settings_of(args.id)
     num_envs = args.num_envs or settings.num_envs
     env = make_env(task, num_envs, threads=args.threads, seed=args.seed)
-    (path.parent / "progress.csv").unlink(missing_ok=True)
+    begin_anew(path.parent / "progress.csv")
     return Ppo(env, settings, seed=args.seed, task=task), task
 
 
@@ -105,7 +107,7 @@ def table(s: dict) -> str:
 
 def first_line(env, task) -> str:
     given = task["options"] | task["engine"]
-    options = "".join(f", {k}={json.dumps(v)}" for k, v in given.items())
+    options = "".join(f", {visible(k)}={json.dumps(v)}" for k, v in given.items())
     return (
         f"{task['id']}{options}: {env.num_obs} observations, {env.num_actions} actions; "
         f"{env.num_envs} environments, "
@@ -119,15 +121,16 @@ def draw_pictures(args, policy, task, ctrl_c, trainer):
     if args.plot:
         path = args.out / "curve.png"
         if importlib.util.find_spec("matplotlib") is None:
-            print("no picture of the curve: pip install matplotlib")
+            say("no picture of the curve: pip install matplotlib")
         else:
-            write_picture(read_rows(args.out / "progress.csv"), f"{task['id']}, {trainer}", path)
+            with replacing(path) as part:
+                write_picture(read_rows(args.out / "progress.csv"), f"{task['id']}, {trainer}", part)
             files.append(path)
     if args.video and not ctrl_c.pressed:
         from .film import film_policy, missing
 
         if why := missing():
-            print(f"no film: {why}")
+            say(f"no film: {why}")
         else:
             path = args.out / "rollout.mp4"
             film_policy(policy, task, path, seconds=FILMED, seed=args.seed)
@@ -135,26 +138,30 @@ def draw_pictures(args, policy, task, ctrl_c, trainer):
     return files
 
 
+def lock_of(args) -> FolderLock:
+    return FolderLock(args.out, "wait for its end, or give another --out")
+
+
 def train(args) -> int:
     args.out.mkdir(parents=True, exist_ok=True)
     path = args.out / "policy.npz"
-    with CtrlC() as ctrl_c:
+    with CtrlC() as ctrl_c, lock_of(args):
         ppo, task = _begin(args, path)
         env = ppo.env
-        print(first_line(env, task), flush=True)
+        say(first_line(env, task), flush=True)
         rows = _train(args, ppo, path, ctrl_c)
         if ctrl_c.pressed:
-            print("interrupted: the policy is kept; --resume goes on")
+            say("interrupted: the policy is kept; --resume goes on")
             if not rows:
                 return 130
         evaluation = evaluate(
             make_env(task, EVALUATED, threads=args.threads, seed=args.seed + 1_000_000), ppo.policy
         )
         summary = _summary(env, ppo, task, rows, evaluation)
-        print(table(summary))
-        print(f"  {'deterministic':<16} {evaluation.text()}", flush=True)
-        (args.out / "summary.json").write_text(json.dumps(summary, indent=2) + "\n")
+        say(table(summary))
+        say(f"  {'deterministic':<16} {evaluation.text()}", flush=True)
+        write_text(args.out / "summary.json", json.dumps(summary, indent=2) + "\n")
         files = [path, args.out / "progress.csv", args.out / "summary.json"]
         files += draw_pictures(args, ppo.policy, task, ctrl_c, "PPO in NumPy")
-        print("written: " + ", ".join(map(str, files)))
+        say("written: " + ", ".join(map(visible, files)))
         return 130 if ctrl_c.pressed else 0

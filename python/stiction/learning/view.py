@@ -12,6 +12,7 @@ from .._core import Batch, Error, JointType, Model
 from ..control import SmoothControls, start_state
 from ..interrupt import CtrlC
 from ..task_names import open_task
+from ..text import say, visible
 from .tasks import parse_options
 
 FRAME = 0.02  # s between two pictures, at least
@@ -125,7 +126,7 @@ class BrowserView:
         centre, radius = _extent(motion)
         self.server.initial_camera.look_at = centre
         self.server.initial_camera.position = centre + radius * np.array([2.0, -2.0, 1.0])
-        print(f"open http://localhost:{self.server.get_port()} in a browser; Ctrl-C ends")
+        say(f"open http://localhost:{self.server.get_port()} in a browser; Ctrl-C ends")
 
     def _mesh(self, model, g):
         make, size = self.trimesh.creation, model.geom_size[g]
@@ -266,7 +267,7 @@ def _motion(args):
 def view(args) -> int:
     motion = _motion(args)
     if falls_for_ever(motion.model):
-        print(f"{args.file} has no floor, it falls: show a file with a floor that includes it")
+        say(f"{visible(args.file)} has no floor, it falls: show a file with a floor that includes it")
     if not args.video:
         return show(motion)
     from ..rendering import Renderer
@@ -285,5 +286,5 @@ def view(args) -> int:
         write_mp4(args.video, pictures(), 1 / motion.dt)
     finally:
         camera.close()
-    print(f"written: {args.video}")
+    say(f"written: {visible(args.video)}")
     return 0
