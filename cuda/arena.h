@@ -88,8 +88,8 @@ class ArenaLists {
   using Field = physics::Field;
   using List = std::initializer_list<Field>;
   constexpr void dynamics() {
-    own({Field::gradient, Field::dv, Field::qfrc_bias, Field::row_impulse, Field::row_hess,
-         Field::servo_vel, Field::servo_impulse, Field::servo_hess});
+    own({Field::gradient, Field::dv, Field::qfrc_bias, Field::qfrc_bodies, Field::row_impulse,
+         Field::row_hess, Field::servo_vel, Field::servo_impulse, Field::servo_hess});
     out({Field::cdof});
     own({Field::H});
     out({Field::A, Field::cvel0});

@@ -63,6 +63,7 @@ HostModel::HostModel(const Model& m, const Options& o, bool dense) : dense_(dens
   w.opt.contact_model = static_cast<int>(o.contact_model);
   w.opt.anchored = o.stiction == Stiction::anchored;
   w.opt.penetrating_deepest = o.contact_pairs == ContactPairs::penetrating_deepest;
+  w.opt.gyroscopic_midpoint = gyroscopic_law(o) == Gyroscopic::midpoint;
   w.opt.harmonic_friction = o.friction_combination == FrictionCombination::harmonic;
 
   w.nq = m.nq, w.nv = m.nv, w.nu = m.nu;
@@ -160,11 +161,14 @@ void HostModel::joints(const Model& m) {
 
   // only joints with one dof have limit rows
   std::vector<int> limited(m.jnt_limited), dof_limited(at(m.nv), 0);
-  std::vector<int> freerot(at(m.nv), -1);
+  std::vector<int> freerot(at(m.nv), -1), turning;
   for (int j = 0; j < m.njnt; ++j) {
     const JointType type = m.jnt_type[at(j)];
     const int dof = m.jnt_dofadr[at(j)];
-    if (type == JointType::free || type == JointType::ball) limited[at(j)] = 0;
+    if (type == JointType::free || type == JointType::ball) {
+      limited[at(j)] = 0;
+      if (w.opt.gyroscopic_midpoint) turning.push_back(j);
+    }
     for (int k = 0; k < 3 && type == JointType::free; ++k) freerot[at(dof + 3 + k)] = dof + 3;
     if (limited[at(j)] != 0) dof_limited[at(dof)] = 1, w.any_limit = true;
   }
@@ -186,6 +190,8 @@ void HostModel::geoms(const Model& m) {
   w.pair_geom2 = keep(m.pair_geom2);
   w.pair_condim = keep(m.pair_condim);
   w.pair_explicit = keep(m.pair_explicit);
+  w.nturn = static_cast<int>(turning.size());
+  w.turn_jnt = keep(turning);
   w.pair_slotadr = keep(m.pair_slotadr);
   w.pair_slotnum = keep(m.pair_slotnum);
   std::vector<int> slot_pair;
@@ -409,8 +415,9 @@ std::uint64_t HostModel::hash() const {
   const physics::OptionsView& o = view_.opt;
   const double reals[] = {o.timestep, o.stiction_tolerance, o.regularization, o.near_rigid,
                           o.solver_tolerance};
-  const int ints[] = {o.max_iterations, o.friction_iterations, o.contact_model,
-                      o.anchored,       o.penetrating_deepest, o.harmonic_friction};
+  const int ints[] = {o.max_iterations,     o.friction_iterations, o.contact_model,
+                      o.anchored,           o.penetrating_deepest, o.harmonic_friction,
+                      o.gyroscopic_midpoint};
   add(reals, sizeof reals);
   add(ints, sizeof ints);
   for (const auto& v : ints_) add(v.data(), v.size() * sizeof v[0]);

@@ -13,11 +13,13 @@ namespace stiction::physics {
 struct SizesView {
   int nq, nv, nu, nbody, njnt, ngeom, nsite, nmocap, nwrap, npair, nslot, nsensordata;
   int nanchor;      // nslot where stiction is anchored, else 0
+  int nturn;        // free and ball joints with the midpoint law of the gyroscopic torque
   int nspatial;     // nslot where many lanes work on an environment, else 0
   int nmoment;      // entries of all actuators' moment arms
   int ntri;         // nv (nv + 1) / 2
   int nbody1, nv1;  // nbody + 1, nv + 1
   static constexpr int one = 1, two = 2, three = 3, four = 4, five = 5, six = 6, nine = 9, ten = 10;
+  static constexpr int twelve = 12;
   static constexpr int sym6 = 21;  // lower triangle of a 6x6 matrix
   static constexpr int spatial = 6 + sym6;
   static constexpr int nstatus = 8;  // bits of Status
@@ -45,6 +47,7 @@ struct OptionsView {
   int friction_iterations;
   int contact_model;  // kLagged, kSimilar, kSap
   bool anchored;
+  bool gyroscopic_midpoint;
   bool penetrating_deepest;
   bool harmonic_friction;
 };
@@ -75,6 +78,7 @@ struct ModelView : SizesView {
   const int *dof_parentid;    // (nv)     next dof towards the root on the path, else -1
   const int *dof_freerot;     // (nv)     first of the three rotational dofs of a free joint it belongs to, else -1
   const int *dof_limited;     // (nv)     1: its joint has limits and no other dof
+  const int *turn_jnt;        // (nturn)
   int nrowdof;
   const int *row_dof;         // (nrowdof)  dofs with limits, dry friction or servos, rising
   // structure of the factor without points: tree and servos; as the fields of the same names

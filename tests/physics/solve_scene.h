@@ -84,7 +84,7 @@ inline Case make_case(const ModelPtr& model, const Options& o, const SolveCase& 
   const std::vector<double> zeros(at(m.nv)), wrenches(at(6 * m.nbody));
   const reference::StepInputs in{s.qpos, s.qvel, s.ctrl, zeros, wrenches, {}, {}, s.anchor};
   c.kin = reference::kinematics(m, s.qpos, {}, {});
-  c.free = reference::free_motion(m, *o.timestep, c.kin, in);
+  c.free = reference::free_motion(m, o, c.kin, in);
   c.actuation = reference::actuation(m, s.qpos, s.qvel, s.ctrl);
   const auto bodies = reference::motion(m, c.kin, s.qvel);
   for (const Contact& p : c.contacts) {
