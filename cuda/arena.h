@@ -77,7 +77,7 @@ class ArenaLists {
       case Kernel::collide: collide(); break;
       case Kernel::solve: solve(anchored); break;
       case Kernel::move: own({Field::body_vel}); break;
-      case Kernel::refresh: own({Field::root_anchor}); break;
+      case Kernel::refresh: own({Field::late_anchor}); break;
       // all of it lasts until the next kernel
       case Kernel::solve_begin:
       case Kernel::solve_next: break;
@@ -93,7 +93,7 @@ class ArenaLists {
     out({Field::cdof});
     own({Field::H});
     out({Field::A, Field::cvel0});
-    own({Field::cfrc, Field::crb, Field::cinert, Field::cfrc_applied, Field::root_anchor});
+    own({Field::cfrc, Field::crb, Field::cinert, Field::cfrc_applied, Field::late_anchor});
   }
   constexpr void collide() {
     in({Field::cvel0});

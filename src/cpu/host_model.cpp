@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "cpu/tree_origin.h"
 #include "physics/factor.h"
 
 namespace stiction::cpu {
@@ -62,8 +63,8 @@ HostModel::HostModel(const Model& m, const Options& o, bool dense) : dense_(dens
   w.opt.friction_iterations = o.friction_iterations;
   w.opt.contact_model = static_cast<int>(o.contact_model);
   w.opt.anchored = o.stiction == Stiction::anchored;
-  w.opt.penetrating_deepest = o.contact_pairs == ContactPairs::penetrating_deepest;
   w.opt.gyroscopic_midpoint = gyroscopic_law(o) == Gyroscopic::midpoint;
+  w.opt.penetrating_deepest = o.contact_pairs == ContactPairs::penetrating_deepest;
   w.opt.harmonic_friction = o.friction_combination == FrictionCombination::harmonic;
 
   w.nq = m.nq, w.nv = m.nv, w.nu = m.nu;
@@ -147,6 +148,21 @@ void HostModel::bodies(const Model& m) {
   for (int b = 1; b < m.nbody; ++b)
     if (tree[at(b)] >= 0) ends[at(tree[at(b)])] = b + 1;
   w.tree_end = keep(ends);
+  origins(m);
+}
+
+void HostModel::origins(const Model& m) {
+  physics::ModelView& w = view_;
+  std::vector<int> origin, late, is_late(at(m.nbody), 0);
+  for (int t = 0; t < w.ntree; ++t) {
+    origin.push_back(tree_origin(m, w.tree_body[t], w.tree_end[t]));
+    for (int b = w.tree_body[t]; b < w.tree_end[t] && origin.back() != w.tree_body[t]; ++b)
+      if (w.body_treeid[b] == t) late.push_back(b), is_late[at(b)] = 1;
+  }
+  w.tree_origin = keep(origin);
+  w.body_late = keep(is_late);
+  w.nlate = static_cast<int>(late.size());
+  w.late_body = keep(late);
 }
 
 void HostModel::joints(const Model& m) {
@@ -174,6 +190,8 @@ void HostModel::joints(const Model& m) {
   }
   w.dof_limited = keep(dof_limited);
   w.dof_freerot = keep(freerot);
+  w.nturn = static_cast<int>(turning.size());
+  w.turn_jnt = keep(turning);
   w.any_frictionloss = std::any_of(m.dof_frictionloss.begin(), m.dof_frictionloss.end(),
                                    [](double loss) { return loss != 0; });
 }
@@ -190,8 +208,6 @@ void HostModel::geoms(const Model& m) {
   w.pair_geom2 = keep(m.pair_geom2);
   w.pair_condim = keep(m.pair_condim);
   w.pair_explicit = keep(m.pair_explicit);
-  w.nturn = static_cast<int>(turning.size());
-  w.turn_jnt = keep(turning);
   w.pair_slotadr = keep(m.pair_slotadr);
   w.pair_slotnum = keep(m.pair_slotnum);
   std::vector<int> slot_pair;

@@ -70,15 +70,19 @@ struct ModelView : SizesView {
   const int *body_weldid;     // (nbody)  the body with joints that it moves with, 0 of what can't move
   const int *body_translation;  // (nbody)  last of the three translations of a free joint at the root of its tree, else -1
   int ntree;
-  const int *tree_body;       // (ntree)  root body: its xpos is the origin O of the tree
+  const int *tree_body;       // (ntree)  root body
+  const int *tree_origin;     // (ntree)  body whose xpos is the origin O of the tree: cpu/tree_origin.h
+  const int *body_late;       // (nbody)  1: of a tree whose O is not the root body's
+  int nlate;
+  const int *late_body;       // (nlate)  those bodies
   const int *tree_end;        // (ntree)  last body + 1: a tree's bodies follow each other
 
   const int *jnt_type, *jnt_qposadr, *jnt_dofadr, *jnt_actfrclimited;
+  const int *turn_jnt;        // (nturn)
   const int *dof_bodyid, *dof_jntid;
   const int *dof_parentid;    // (nv)     next dof towards the root on the path, else -1
   const int *dof_freerot;     // (nv)     first of the three rotational dofs of a free joint it belongs to, else -1
   const int *dof_limited;     // (nv)     1: its joint has limits and no other dof
-  const int *turn_jnt;        // (nturn)
   int nrowdof;
   const int *row_dof;         // (nrowdof)  dofs with limits, dry friction or servos, rising
   // structure of the factor without points: tree and servos; as the fields of the same names

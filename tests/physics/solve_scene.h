@@ -113,7 +113,7 @@ class Scene : public Env<S> {
  private:
   Vec3 origin(const Case& c, int body) const {
     const int tree = this->m().body_treeid[body];
-    return tree < 0 ? Vec3::Zero() : c.kin.xpos[at(this->m().tree_body[tree])];
+    return tree < 0 ? Vec3::Zero() : c.kin.xpos[at(this->m().tree_origin[tree])];
   }
   void put3(Field f, int i, int lane, const Vec3& v) {
     for (int k = 0; k < 3; ++k) this->put(f, 3 * i + k, lane, v[k]);
