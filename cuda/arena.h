@@ -78,7 +78,7 @@ class ArenaLists {
       case Kernel::collide: collide(); break;
       case Kernel::solve: solve(anchored); break;
       case Kernel::move: own({Field::body_vel}); break;
-      case Kernel::refresh: own({Field::root_anchor}); break;
+      case Kernel::refresh: own({Field::late_anchor}); break;
       // what they write lasts until the next round: it stays in the rows
       case Kernel::solve_begin:
       case Kernel::solve_next: break;
@@ -89,12 +89,12 @@ class ArenaLists {
   using Field = physics::Field;
   using List = std::initializer_list<Field>;
   constexpr void dynamics() {
-    own({Field::gradient, Field::dv, Field::qfrc_bias, Field::row_impulse, Field::row_hess,
-         Field::servo_vel, Field::servo_impulse, Field::servo_hess});
+    own({Field::gradient, Field::dv, Field::qfrc_bias, Field::qfrc_bodies, Field::row_impulse,
+         Field::row_hess, Field::servo_vel, Field::servo_impulse, Field::servo_hess});
     out({Field::cdof});
     own({Field::H});
     out({Field::A, Field::cvel0});
-    own({Field::cfrc, Field::crb, Field::cinert, Field::cfrc_applied, Field::root_anchor});
+    own({Field::cfrc, Field::crb, Field::cinert, Field::cfrc_applied, Field::late_anchor});
   }
   constexpr void collide() {
     in({Field::cvel0});

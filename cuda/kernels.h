@@ -37,6 +37,7 @@ STICTION_FN void dynamics_body(const Team& team, const ModelView& m, const Launc
   inertia(team, m, e);
   bias(team, m, e);
   actuation(team, m, e);
+  gyroscopic_start(team, m, e);
   rows(team, m, e);
   if (!cuda::has_kernel(m, cuda::Kernel::collide)) no_points(team, m, e);
 }
@@ -60,6 +61,7 @@ template <class Team>
 STICTION_FN void move_body(const Team& team, const ModelView& m, const Launch& l, int env,
                            EnvView<float>& e) {
   if (l.records.store[env] == 0) return;
+  gyroscopic_end(team, m, e);
   if (l.last) interval_sensors(team, m, e);
   if (!l.moves) return;
   integrate(team, m, e);

@@ -24,7 +24,7 @@ KINDS = {
     "output": "Written by a step or by `refresh`; read-only.",
     "scratch": "Dead at the end of a step; one copy per thread, not public.",
 }
-COUNTS = {"one": "1", "two": "2", "three": "3", "four": "4", "five": "5", "six": "6", "nine": "9", "ten": "10",
+COUNTS = {"one": "1", "two": "2", "three": "3", "four": "4", "five": "5", "six": "6", "nine": "9", "ten": "10", "twelve": "12",
           "sym6": "21"}  # fmt: skip
 
 

@@ -35,4 +35,9 @@ void validate(const Options& o) {
           o.friction_iterations, "in [1, 100]");
 }
 
+Gyroscopic gyroscopic_law(const Options& o) {
+  const bool papers = o.contact_pairs == ContactPairs::penetrating_deepest;
+  return o.gyroscopic.value_or(papers ? Gyroscopic::explicit_euler : Gyroscopic::midpoint);
+}
+
 }  // namespace stiction

@@ -23,6 +23,11 @@ enum class FrictionCombination : std::uint8_t { mujoco, harmonic };
 // NVIDIA's, to check ours on device = 'cuda'; slower.
 enum class LinearSolver : std::uint8_t { cholesky, cusolver };
 
+// How the gyroscopic torque of free and ball joints enters a step. midpoint: implicit, by halves before
+// and after the motion: a body on which nothing acts keeps its energy and its angular momentum.
+// explicit_euler: at the start, as Drake's discrete systems; it gains energy at δt |ω| >= 0.05.
+enum class Gyroscopic : std::uint8_t { midpoint, explicit_euler };
+
 struct Options {
   std::optional<double> timestep;  // δt, s; default: the model's
   ContactModel contact_model = ContactModel::lagged;
@@ -36,10 +41,15 @@ struct Options {
   int friction_iterations = 1;  // solves of a step; from the second on n0 is the last one's impulse
   ContactPairs contact_pairs = ContactPairs::speculative;
   FrictionCombination friction_combination = FrictionCombination::mujoco;
+  // default: midpoint with speculative contact pairs, else explicit_euler
+  std::optional<Gyroscopic> gyroscopic;
   LinearSolver linear_solver = LinearSolver::cholesky;
 };
 
 // Throws ArgumentError naming the field, its value and its range.
 void validate(const Options& options);
+
+// The law that `options.gyroscopic` names, or its default.
+Gyroscopic gyroscopic_law(const Options& options);
 
 }  // namespace stiction

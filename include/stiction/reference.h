@@ -63,7 +63,9 @@ struct ForwardResult {
 
 // Result of one step.
 struct StepResult {
-  std::vector<double> qpos, qvel;    // (nq) (nv)  next state
+  std::vector<double> qpos, qvel;  // (nq) (nv)  next state
+  std::vector<double> v;  // (nv)       minimum of the convex problem: qpos moves by δt v. qvel
+                          //            but in free and ball joints with Gyroscopic::midpoint
   std::vector<double> anchor;        // (nslot,3)  next anchors; zero unless stiction = anchored
   std::vector<double> v_star;        // (nv)       free-motion velocity
   std::vector<double> A;             // (nv,nv)    M + δt D + δt² K

@@ -29,6 +29,8 @@ constexpr Choices<ContactPairs, 2> kContactPairs{
      {ContactPairs::penetrating_deepest, "penetrating_deepest"}}};
 constexpr Choices<FrictionCombination, 2> kFrictionCombination{
     {{FrictionCombination::mujoco, "mujoco"}, {FrictionCombination::harmonic, "harmonic"}}};
+constexpr Choices<Gyroscopic, 2> kGyroscopic{
+    {{Gyroscopic::midpoint, "midpoint"}, {Gyroscopic::explicit_euler, "explicit_euler"}}};
 constexpr Choices<LinearSolver, 2> kLinearSolver{
     {{LinearSolver::cholesky, "cholesky"}, {LinearSolver::cusolver, "cusolver"}}};
 
@@ -48,13 +50,27 @@ std::string name_of(E value, const Choices<E, N>& choices) {
   return std::string(choices[static_cast<std::size_t>(value)].second);
 }
 
+template <class E, std::size_t N>
+std::optional<E> parse(const char* field, const std::optional<std::string>& value,
+                       const Choices<E, N>& choices) {
+  if (!value) return {};
+  return parse(field, *value, choices);
+}
+
+template <class E, std::size_t N>
+std::optional<std::string> name_of(std::optional<E> value, const Choices<E, N>& choices) {
+  if (!value) return {};
+  return name_of(*value, choices);
+}
+
 bool equal(const Options& a, const Options& b) {
   return a.timestep == b.timestep && a.contact_model == b.contact_model &&
          a.stiction == b.stiction && a.stiction_tolerance == b.stiction_tolerance &&
          a.regularization == b.regularization && a.near_rigid == b.near_rigid &&
          a.solver_tolerance == b.solver_tolerance && a.max_iterations == b.max_iterations &&
          a.friction_iterations == b.friction_iterations && a.contact_pairs == b.contact_pairs &&
-         a.friction_combination == b.friction_combination && a.linear_solver == b.linear_solver;
+         a.friction_combination == b.friction_combination && a.gyroscopic == b.gyroscopic &&
+         a.linear_solver == b.linear_solver;
 }
 
 // All fields as Python values, in the order of the constructor.
@@ -71,6 +87,7 @@ nb::dict fields(const Options& o) {
   d["friction_iterations"] = o.friction_iterations;
   d["contact_pairs"] = name_of(o.contact_pairs, kContactPairs);
   d["friction_combination"] = name_of(o.friction_combination, kFrictionCombination);
+  d["gyroscopic"] = name_of(o.gyroscopic, kGyroscopic);
   d["linear_solver"] = name_of(o.linear_solver, kLinearSolver);
   return d;
 }
@@ -79,7 +96,8 @@ void init(Options* self, std::optional<double> timestep, const std::string& cont
           const std::string& stiction, double stiction_tolerance, double regularization,
           double near_rigid, std::optional<double> solver_tolerance, int max_iterations,
           int friction_iterations, const std::string& contact_pairs,
-          const std::string& friction_combination, const std::string& linear_solver) {
+          const std::string& friction_combination, const std::optional<std::string>& gyroscopic,
+          const std::string& linear_solver) {
   const Options o{.timestep = timestep,
                   .contact_model = parse("contact_model", contact_model, kContactModel),
                   .stiction = parse("stiction", stiction, kStiction),
@@ -92,6 +110,7 @@ void init(Options* self, std::optional<double> timestep, const std::string& cont
                   .contact_pairs = parse("contact_pairs", contact_pairs, kContactPairs),
                   .friction_combination =
                       parse("friction_combination", friction_combination, kFrictionCombination),
+                  .gyroscopic = parse("gyroscopic", gyroscopic, kGyroscopic),
                   .linear_solver = parse("linear_solver", linear_solver, kLinearSolver)};
   validate(o);
   new (self) Options(o);
@@ -114,6 +133,10 @@ constexpr const char* kDoc =
     "    impulse of the solve before, in the first by that of the last step. 'lagged' only.\n"
     "contact_pairs: 'speculative', or 'penetrating_deepest' (Drake's point contact, to compare).\n"
     "friction_combination: 'mujoco' (priority, else the larger), or 'harmonic' (2ab/(a+b)).\n"
+    "gyroscopic: torque of free and ball joints. 'midpoint' keeps energy and momentum of a body "
+    "on\n"
+    "    which nothing acts; 'explicit_euler' gains energy (Drake's discrete systems). None: the\n"
+    "    first with speculative contact pairs, else the second.\n"
     "linear_solver: 'cholesky', our own; 'cusolver' checks it with NVIDIA's library, on device =\n"
     "    'cuda' only, slower.";
 
@@ -126,6 +149,7 @@ constexpr const char* kInitSignature =
     "friction_iterations: int = 1, "
     "contact_pairs: typing.Literal['speculative', 'penetrating_deepest'] = 'speculative', "
     "friction_combination: typing.Literal['mujoco', 'harmonic'] = 'mujoco', "
+    "gyroscopic: typing.Literal['midpoint', 'explicit_euler'] | None = None, "
     "linear_solver: typing.Literal['cholesky', 'cusolver'] = 'cholesky') -> None";
 
 }  // namespace
@@ -138,7 +162,8 @@ void bind_options(nb::module_& m) {
         nb::arg("near_rigid") = 1.0, nb::arg("solver_tolerance") = nb::none(),
         nb::arg("max_iterations") = 32, nb::arg("friction_iterations") = 1,
         nb::arg("contact_pairs") = "speculative", nb::arg("friction_combination") = "mujoco",
-        nb::arg("linear_solver") = "cholesky", nb::sig(kInitSignature));
+        nb::arg("gyroscopic") = nb::none(), nb::arg("linear_solver") = "cholesky",
+        nb::sig(kInitSignature));
   c.def_ro("timestep", &Options::timestep)
       .def_prop_ro("contact_model",
                    [](const Options& o) { return name_of(o.contact_model, kContactModel); })
@@ -154,6 +179,8 @@ void bind_options(nb::module_& m) {
       .def_prop_ro(
           "friction_combination",
           [](const Options& o) { return name_of(o.friction_combination, kFrictionCombination); })
+      .def_prop_ro("gyroscopic",
+                   [](const Options& o) { return name_of(o.gyroscopic, kGyroscopic); })
       .def_prop_ro("linear_solver",
                    [](const Options& o) { return name_of(o.linear_solver, kLinearSolver); });
   c.def(

@@ -109,6 +109,10 @@ void bind_step(nb::module_& m) {
   def_array(c, "qvel", &R::qvel, "(nv,) next velocities");
   def_array<3>(c, "anchor", &R::anchor,
                "(nslot, 3) next anchors, m; zero unless stiction = 'anchored'");
+  def_array(
+      c, "v", &R::v,
+      "(nv,) minimum of the convex problem: qpos moves by timestep * v; qvel but in free and ball "
+      "joints with gyroscopic = 'midpoint'");
   def_array(c, "v_star", &R::v_star, "(nv,) free-motion velocity");
   def_square(c, "A", &R::A, &R::v_star, "(nv, nv) M + dt D + dt^2 K");
   def_array(c, "gen_impulse", &R::gen_impulse, "(nv,) generalized impulse of all constraints");

@@ -58,7 +58,7 @@ Contact contact(const Batch::Impl& impl, const FirstLane& lane, int i) {
   const int body2 = m.geom_bodyid[at(c.geom2)], body1 = m.geom_bodyid[at(c.geom1)];
   const bool second = view.body_treeid[body2] >= 0;
   const int tree = view.body_treeid[second ? body2 : body1];
-  const Vector origin = lane.vector(Field::xpos, view.tree_body[tree]);
+  const Vector origin = lane.vector(Field::xpos, view.tree_origin[tree]);
   const Vector r = lane.vector(second ? Field::point_r2 : Field::point_r1, i);
   for (std::size_t k = 0; k < 3; ++k) c.pos[k] = origin[k] + r[k];
 

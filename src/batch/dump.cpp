@@ -13,6 +13,7 @@ constexpr const char* kContactModels[] = {"lagged", "similar", "sap"};
 constexpr const char* kStictions[] = {"regularized", "anchored"};
 constexpr const char* kContactPairs[] = {"speculative", "penetrating_deepest"};
 constexpr const char* kCombinations[] = {"mujoco", "harmonic"};
+constexpr const char* kGyroscopics[] = {"midpoint", "explicit_euler"};
 
 ordered_json to_json(const Options& o) {
   return {{"timestep", *o.timestep},
@@ -25,7 +26,8 @@ ordered_json to_json(const Options& o) {
           {"max_iterations", o.max_iterations},
           {"friction_iterations", o.friction_iterations},
           {"contact_pairs", kContactPairs[static_cast<int>(o.contact_pairs)]},
-          {"friction_combination", kCombinations[static_cast<int>(o.friction_combination)]}};
+          {"friction_combination", kCombinations[static_cast<int>(o.friction_combination)]},
+          {"gyroscopic", kGyroscopics[static_cast<int>(*o.gyroscopic)]}};
 }
 
 }  // namespace

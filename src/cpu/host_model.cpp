@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "cpu/tree_origin.h"
 #include "physics/factor.h"
 
 namespace stiction::cpu {
@@ -62,6 +63,7 @@ HostModel::HostModel(const Model& m, const Options& o, bool dense) : dense_(dens
   w.opt.friction_iterations = o.friction_iterations;
   w.opt.contact_model = static_cast<int>(o.contact_model);
   w.opt.anchored = o.stiction == Stiction::anchored;
+  w.opt.gyroscopic_midpoint = gyroscopic_law(o) == Gyroscopic::midpoint;
   w.opt.penetrating_deepest = o.contact_pairs == ContactPairs::penetrating_deepest;
   w.opt.harmonic_friction = o.friction_combination == FrictionCombination::harmonic;
 
@@ -146,6 +148,21 @@ void HostModel::bodies(const Model& m) {
   for (int b = 1; b < m.nbody; ++b)
     if (tree[at(b)] >= 0) ends[at(tree[at(b)])] = b + 1;
   w.tree_end = keep(ends);
+  origins(m);
+}
+
+void HostModel::origins(const Model& m) {
+  physics::ModelView& w = view_;
+  std::vector<int> origin, late, is_late(at(m.nbody), 0);
+  for (int t = 0; t < w.ntree; ++t) {
+    origin.push_back(tree_origin(m, w.tree_body[t], w.tree_end[t]));
+    for (int b = w.tree_body[t]; b < w.tree_end[t] && origin.back() != w.tree_body[t]; ++b)
+      if (w.body_treeid[b] == t) late.push_back(b), is_late[at(b)] = 1;
+  }
+  w.tree_origin = keep(origin);
+  w.body_late = keep(is_late);
+  w.nlate = static_cast<int>(late.size());
+  w.late_body = keep(late);
 }
 
 void HostModel::joints(const Model& m) {
@@ -160,16 +177,21 @@ void HostModel::joints(const Model& m) {
 
   // only joints with one dof have limit rows
   std::vector<int> limited(m.jnt_limited), dof_limited(at(m.nv), 0);
-  std::vector<int> freerot(at(m.nv), -1);
+  std::vector<int> freerot(at(m.nv), -1), turning;
   for (int j = 0; j < m.njnt; ++j) {
     const JointType type = m.jnt_type[at(j)];
     const int dof = m.jnt_dofadr[at(j)];
-    if (type == JointType::free || type == JointType::ball) limited[at(j)] = 0;
+    if (type == JointType::free || type == JointType::ball) {
+      limited[at(j)] = 0;
+      if (w.opt.gyroscopic_midpoint) turning.push_back(j);
+    }
     for (int k = 0; k < 3 && type == JointType::free; ++k) freerot[at(dof + 3 + k)] = dof + 3;
     if (limited[at(j)] != 0) dof_limited[at(dof)] = 1, w.any_limit = true;
   }
   w.dof_limited = keep(dof_limited);
   w.dof_freerot = keep(freerot);
+  w.nturn = static_cast<int>(turning.size());
+  w.turn_jnt = keep(turning);
   w.any_frictionloss = std::any_of(m.dof_frictionloss.begin(), m.dof_frictionloss.end(),
                                    [](double loss) { return loss != 0; });
 }
@@ -409,8 +431,9 @@ std::uint64_t HostModel::hash() const {
   const physics::OptionsView& o = view_.opt;
   const double reals[] = {o.timestep, o.stiction_tolerance, o.regularization, o.near_rigid,
                           o.solver_tolerance};
-  const int ints[] = {o.max_iterations, o.friction_iterations, o.contact_model,
-                      o.anchored,       o.penetrating_deepest, o.harmonic_friction};
+  const int ints[] = {o.max_iterations,     o.friction_iterations, o.contact_model,
+                      o.anchored,           o.penetrating_deepest, o.harmonic_friction,
+                      o.gyroscopic_midpoint};
   add(reals, sizeof reals);
   add(ints, sizeof ints);
   for (const auto& v : ints_) add(v.data(), v.size() * sizeof v[0]);

@@ -41,6 +41,7 @@ class HostModel {
   const float* keep(std::vector<float> v);
   const double* keep(std::vector<double> v);
   void bodies(const Model& m);
+  void origins(const Model& m);
   void joints(const Model& m);
   void geoms(const Model& m);
   void actuators(const Model& m);

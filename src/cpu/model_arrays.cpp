@@ -16,8 +16,8 @@ void for_arrays(physics::ModelView& w, const F& f) {
   each(w.level_adr, w.level_body, w.child_adr, w.child_body);
   each(w.body_parentid, w.body_mocapid, w.body_aligned, w.body_jntadr, w.body_jntnum);
   each(w.body_dofadr, w.body_dofnum, w.body_treeid, w.body_lastdof, w.body_weldid);
-  each(w.body_translation, w.tree_body, w.tree_end);
-  each(w.jnt_type, w.jnt_qposadr, w.jnt_dofadr, w.jnt_actfrclimited);
+  each(w.body_translation, w.tree_body, w.tree_end, w.tree_origin, w.body_late, w.late_body);
+  each(w.jnt_type, w.jnt_qposadr, w.jnt_dofadr, w.jnt_actfrclimited, w.turn_jnt);
   each(w.dof_bodyid, w.dof_jntid, w.dof_parentid, w.dof_freerot, w.dof_limited, w.row_dof);
   each(w.row_parent, w.row_num, w.run_adr, w.run_first, w.run_end);
   each(w.below_adr, w.below_row, w.below_place);

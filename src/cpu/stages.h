@@ -27,6 +27,8 @@ STICTION_STAGE(velocities);
 STICTION_STAGE(bias);
 STICTION_STAGE(inertia);
 STICTION_STAGE(actuation);
+STICTION_STAGE(gyroscopic_start);
+STICTION_STAGE(gyroscopic_end);
 STICTION_STAGE(rows);
 STICTION_STAGE(collide);
 STICTION_STAGE(solve);

@@ -3,7 +3,7 @@
 // reads   qpos, qvel, ctrl, qfrc_applied, xfrc_applied, qfrc_bias, cdof, xioff; joint and actuator
 //         parameters
 // writes  act_length, act_velocity, act_law, act_moment, qfrc_actuator (explicit actuators),
-//         cfrc_applied, qfrc_smooth, flags
+//         cfrc_applied, qfrc_bodies, qfrc_smooth, flags
 //
 //   k = -bias - D v0 - K (q0 ⊖ q_s + δt v0) + explicit actuators + applied forces
 //
@@ -212,6 +212,7 @@ STICTION_FN void actuation(const Team& team, const ModelView& m, EnvView<S>& e) 
     // + 0 turns -0 into 0: a lane that nobody pushes must not see that its neighbour is pushed
     S external = S(0.0);
     if (pushed) external = dot(load6(e.cdof, i), load6(e.cfrc_applied, m.dof_bodyid[i])) + S(0.0);
+    e.qfrc_bodies[i] = external - e.qfrc_bias[i];
     e.qfrc_actuator[i] = dof_actuation(m, e, i);
     e.qfrc_smooth[i] =
         e.qfrc_smooth[i] + (e.qfrc_actuator[i] + external) + finite_or_zero(e.qfrc_applied[i]);

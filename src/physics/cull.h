@@ -65,7 +65,7 @@ STICTION_FN void plane_bound(const ModelView& m, EnvView<S>& e, int g) {
   using W = Wide<S>;
   const Vec3<W> n = placed_shape(m, e, g).rot.z;
   Vec3<W> origin = zero3<W>();
-  if (m.ntree > 0) origin = load3(e.xpos, m.tree_body[0]);
+  if (m.ntree > 0) origin = load3(e.xpos, m.tree_origin[0]);
   const S height = narrow<S>(dot(n, origin - load3(e.geom_xpos, g)));
   store3(e.geom_bound + 4 * g, 0, narrow3<S>(n));
   e.geom_bound[4 * g + 3] = height - S(kSlack * epsilon<S>()) * vabs(height);
@@ -76,7 +76,7 @@ STICTION_FN void place_geom(const ModelView& m, EnvView<S>& e, int g) {
   using W = Wide<S>;
   const int body = m.geom_bodyid[g];
   const Vec3<W> x = load3(e.xpos, body) + load9(e.xmat, body) * load3(e.geom_pos, g);
-  const Vec3<W> origin = m.ntree > 0 ? load3(e.xpos, m.tree_body[0]) : zero3<W>();
+  const Vec3<W> origin = m.ntree > 0 ? load3(e.xpos, m.tree_origin[0]) : zero3<W>();
   store3(e.geom_xpos, g, x);
   store3(e.geom_off, g, narrow3<S>(x - origin));
 }

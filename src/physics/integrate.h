@@ -1,6 +1,6 @@
 // The only stage that writes the state: v = v_new, q ⊕ δt v, time, anchors, air time.
 //
-// reads   v, qpos, qvel, time, active, flags
+// reads   v, turn_v, qpos, qvel, time, active, flags
 // writes  qpos, qvel, time, anchor, body_airtime, qacc_warmstart, flags
 //
 //   free, slide, hinge   q + δt v
@@ -11,6 +11,7 @@
 
 #include "physics/anchors.h"
 #include "physics/functions.h"
+#include "physics/gyroscopic.h"
 #include "physics/late_contact.h"
 #include "physics/sensor_contact.h"
 #include "physics/status.h"
@@ -64,10 +65,15 @@ STICTION_FN void check_step(const Team& team, const ModelView& m, EnvView<S>& e)
   const S q_fault = team.template max<S>(m.njnt, [&](int j) { return joint_fault(m, e, j); });
   const S v_fault = team.template max<S>(
       m.nv, [&](int i) { return vmax(velocity_fault(e.v[i]), velocity_fault(e.qvel[i])); });
+  const S turn_fault = team.template max<S>(m.nturn, [&](int n) {
+    S fault = S(0.0);
+    for_end_dofs(m, e, n, [&](int, const S& v) { fault = vmax(fault, velocity_fault(v)); });
+    return fault;
+  });
   team.once([&] {
-    const S fault = vmax(q_fault, v_fault);
+    const S speed_fault = vmax(v_fault, turn_fault), fault = vmax(q_fault, speed_fault);
     raise_flag(e, Status::bad_state, fault > S(1.5));
-    raise_flag(e, Status::velocity_limit, v_fault == S(1.0));
+    raise_flag(e, Status::velocity_limit, speed_fault == S(1.0));
     for (int i = 0; i < m.nstatus; ++i)
       e.flags[i] = select(e.active[0] > S(0.5), e.flags[i], S(0.0));
   });
@@ -120,8 +126,13 @@ STICTION_FN void integrate(const Team& team, const ModelView& m, EnvView<S>& e) 
   const Mask<Wide<S>> wide = widen_mask<S>(moves);
   team.for_each(m.njnt, [&](int j) { advance_joint(m, e, j, wide); });
   team.for_each(m.nv, [&](int i) {
+    const S change = S(m.opt.step_rate) * (e.v[i] - e.qvel[i]);
+    e.qacc_warmstart[i] = select(moves, change, e.qacc_warmstart[i]);
     e.qvel[i] = select(moves, e.v[i] + S(0.0), e.qvel[i]);
-    e.qacc_warmstart[i] = select(moves, e.qacc[i], e.qacc_warmstart[i]);
+  });
+  team.for_each(m.nturn, [&](int n) {
+    for_end_dofs(m, e, n,
+                 [&](int i, const S& v) { e.qvel[i] = select(moves, v + S(0.0), e.qvel[i]); });
   });
   team.once([&] {
     e.time[0] = select(wide, e.time[0] + Wide<S>(m.opt.timestep), e.time[0]);

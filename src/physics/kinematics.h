@@ -1,7 +1,7 @@
 // Poses of the tree and motion axes of its dofs, root to leaves.
 //
 // reads   qpos, mocap_pos, mocap_quat; body_ and jnt_ placements, qpos0
-// writes  xpos, xquat, xmat, root_anchor (wide); xoff, xioff, cdof about O
+// writes  xpos, xquat, xmat, late_anchor (wide); xoff, xioff, cdof about O
 //
 //   body     x = x_p + R_p p, q = q_p ∘ quat, then joint by joint:
 //   slide    x += R axis (q - q0)            motion axis about O: (0, a)
@@ -9,7 +9,9 @@
 //   ball     q = q ∘ q_j                     columns of R:        (a, r × a)
 //   free     x = q_j[0:3], q = q_j[3:7]      world axes, columns of R
 //
-// a hinge and a ball turn about the joint's anchor; r = anchor - O.
+// a hinge and a ball turn about the joint's anchor; r = anchor - O, where O is the origin of the body
+// tree_origin[tree]. What is placed before O is known keeps its anchors until then: the root body, or
+// all bodies of a tree whose O is another body's origin (late_body).
 #pragma once
 
 #include "physics/functions.h"
@@ -140,43 +142,51 @@ STICTION_FN Pose<S> placed_body(const ModelView& m, const EnvView<S>& e, int b) 
   return p;
 }
 
+// xpos - O and the centre of mass - O: offsets serve the dynamics, so that what can't move has none.
+template <class S>
+STICTION_FN void place_body(EnvView<S>& e, int b, const Vec3<Wide<S>>& origin) {
+  const Vec3<Wide<S>> r = load3(e.xpos, b) - origin;
+  store3(e.xoff, b, narrow3<S>(r));
+  store3(e.xioff, b, narrow3<S>(r + load9(e.xmat, b) * load3(e.body_ipos, b)));
+}
+
+// Bodies whose joints wait for O: their axes, and their offsets.
+template <class S>
+STICTION_FN void place_late(const ModelView& m, EnvView<S>& e, int b, const Vec3<Wide<S>>& origin) {
+  const int first = m.body_jntadr[b], end = first + m.body_jntnum[b];
+  for (int j = first; j < end; ++j)
+    place_axes(m, e, j, narrow3<S>(load3(e.late_anchor, j) - origin));
+  place_body(e, b, origin);
+}
+
 template <class S>
 STICTION_FN void body_kinematics(const ModelView& m, EnvView<S>& e, int b) {
   using W = Wide<S>;
-  const int tree = m.body_treeid[b];
-  const bool root = tree >= 0 && m.tree_body[tree] == b;
-  const int first = m.body_jntadr[b], end = first + m.body_jntnum[b];
+  const int tree = m.body_treeid[b], first = m.body_jntadr[b], end = first + m.body_jntnum[b];
+  const bool late = tree >= 0 && (m.body_late[b] != 0 || m.tree_body[tree] == b);
   Vec3<W> origin = zero3<W>();
-  if (tree >= 0 && !root) origin = load3(e.xpos, m.tree_body[tree]);
+  if (tree >= 0 && !late) origin = load3(e.xpos, m.tree_origin[tree]);
 
-  // O is where the joints of the root body take it
   Pose<S> p = placed_body(m, e, b);
   for (int j = first; j < end; ++j) {
     const Vec3<W> anchor = apply_joint(m, e, j, p);
-    if (root)
-      store3(e.root_anchor, j, anchor);
+    if (late)
+      store3(e.late_anchor, j, anchor);
     else
       place_axes(m, e, j, narrow3<S>(anchor - origin));
-  }
-  if (root) {
-    origin = p.pos;
-    for (int j = first; j < end; ++j)
-      place_axes(m, e, j, narrow3<S>(load3(e.root_anchor, j) - origin));
   }
   settle<S>(p);
   store3(e.xpos, b, p.pos);
   store4(e.xquat, b, p.quat);
   store9(e.xmat, b, p.mat);
 
-  // offsets serve the dynamics: what can't move has none
-  Vec3<S> off = zero3<S>(), com = zero3<S>();
-  if (tree >= 0) {
-    const Vec3<W> r = p.pos - origin;
-    off = narrow3<S>(r);
-    com = narrow3<S>(r + p.mat * load3(e.body_ipos, b));
+  if (tree < 0) {
+    store3(e.xoff, b, zero3<S>());
+    store3(e.xioff, b, zero3<S>());
+  } else if (m.body_late[b] == 0) {
+    // O is where the joints of the root body take it
+    late ? place_late(m, e, b, p.pos) : place_body(e, b, origin);
   }
-  store3(e.xoff, b, off);
-  store3(e.xioff, b, com);
 }
 
 template <class S>
@@ -198,6 +208,10 @@ STICTION_FN void kinematics(const Team& team, const ModelView& m, EnvView<S>& e)
     team.for_each(m.level_adr[l + 1] - first,
                   [&](int i) { body_kinematics(m, e, m.level_body[first + i]); });
   }
+  team.for_each(m.nlate, [&](int i) {
+    const int b = m.late_body[i];
+    place_late(m, e, b, load3(e.xpos, m.tree_origin[m.body_treeid[b]]));
+  });
 }
 
 STICTION_PHYSICS_END

@@ -72,7 +72,7 @@ STICTION_FN void collide_shapes(GeomType type1, GeomType type2, const Shape<W>& 
 template <class S>
 STICTION_FN Vec3<Wide<S>> tree_origin(const ModelView& m, const EnvView<S>& e, int body) {
   const int tree = m.body_treeid[body];
-  if (tree >= 0) return load3(e.xpos, m.tree_body[tree]);
+  if (tree >= 0) return load3(e.xpos, m.tree_origin[tree]);
   return load3(e.xpos, body) + load9(e.xmat, body) * load3(e.body_ipos, body);
 }
 

@@ -33,7 +33,7 @@ STICTION_FN Vec3<Wide<S>> point_position(const ModelView& m, const EnvView<S>& e
   const bool second = m.body_treeid[p.body2] >= 0;
   const Vec3<S> r = load3(second ? e.point_r2 : e.point_r1, p.point);
   const int tree = m.body_treeid[second ? p.body2 : p.body1];
-  return load3(e.xpos, m.tree_body[tree]) + Vec3<Wide<S>>{widen(r.x), widen(r.y), widen(r.z)};
+  return load3(e.xpos, m.tree_origin[tree]) + Vec3<Wide<S>>{widen(r.x), widen(r.y), widen(r.z)};
 }
 
 // Sum of the normal forces on the site's body, of points whose normal, taken outwards, meets the

@@ -72,7 +72,7 @@ STICTION_FN PointMotion<S> point_motion(const ModelView& m, const EnvView<S>& e,
   for (int i = m.body_lastdof[b]; i >= 0; i = m.dof_parentid[i])
     a = a + e.qacc[i] * load6(e.cdof, i);
   const Spatial<S> v = load6(e.cvel0, b);
-  const Vec3<S> r = narrow3<S>(pos - load3(e.xpos, m.tree_body[m.body_treeid[b]]));
+  const Vec3<S> r = narrow3<S>(pos - load3(e.xpos, m.tree_origin[m.body_treeid[b]]));
   return {v.a, a.a, velocity_at(a, r) + cross(v.a, velocity_at(v, r))};
 }
 

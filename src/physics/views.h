@@ -13,11 +13,13 @@ namespace stiction::physics {
 struct SizesView {
   int nq, nv, nu, nbody, njnt, ngeom, nsite, nmocap, nwrap, npair, nslot, nsensordata;
   int nanchor;      // nslot where stiction is anchored, else 0
+  int nturn;        // free and ball joints with the midpoint law of the gyroscopic torque
   int nspatial;     // nslot where a team has many threads, else 0
   int nmoment;      // entries of all actuators' moment arms
   int ntri;         // nv (nv + 1) / 2
   int nbody1, nv1;  // nbody + 1, nv + 1
   static constexpr int one = 1, two = 2, three = 3, four = 4, five = 5, six = 6, nine = 9, ten = 10;
+  static constexpr int twelve = 12;
   static constexpr int sym6 = 21;  // lower triangle of a 6x6 matrix
   static constexpr int spatial = 6 + sym6;
   static constexpr int nstatus = 8;  // bits of Status
@@ -45,6 +47,7 @@ struct OptionsView {
   int friction_iterations;
   int contact_model;  // kLagged, kSimilar, kSap
   bool anchored;
+  bool gyroscopic_midpoint;
   bool penetrating_deepest;
   bool harmonic_friction;
 };
@@ -67,10 +70,15 @@ struct ModelView : SizesView {
   const int *body_weldid;     // (nbody)  the body with joints that it moves with, 0 of what can't move
   const int *body_translation;  // (nbody)  last of the three translations of a free joint at the root of its tree, else -1
   int ntree;
-  const int *tree_body;       // (ntree)  root body: its xpos is the origin O of the tree
+  const int *tree_body;       // (ntree)  root body
+  const int *tree_origin;     // (ntree)  body whose xpos is the origin O of the tree: cpu/tree_origin.h
+  const int *body_late;       // (nbody)  1: of a tree whose O is not the root body's
+  int nlate;
+  const int *late_body;       // (nlate)  those bodies
   const int *tree_end;        // (ntree)  last body + 1: a tree's bodies follow each other
 
   const int *jnt_type, *jnt_qposadr, *jnt_dofadr, *jnt_actfrclimited;
+  const int *turn_jnt;        // (nturn)
   const int *dof_bodyid, *dof_jntid;
   const int *dof_parentid;    // (nv)     next dof towards the root on the path, else -1
   const int *dof_freerot;     // (nv)     first of the three rotational dofs of a free joint it belongs to, else -1

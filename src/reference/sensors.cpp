@@ -206,7 +206,7 @@ VecX interaction(const Model& m, const World& w, const StepInputs& in, const Ste
 // Forces of the actuators: at the start of the step; of servos at its end.
 VecX actuator_forces(const Model& m, const Options& o, const StepInputs& in, const StepResult& s) {
   const std::vector<Actuation> all = actuation(m, in.qpos, in.qvel, in.ctrl);
-  const Eigen::Map<const VecX> v(s.qvel.data(), m.nv);
+  const Eigen::Map<const VecX> v(s.v.data(), m.nv);
   const Eigen::Map<const RowMatX> A(s.A.data(), m.nv, m.nv);
   const Kinematics kin = kinematics(m, in.qpos, in.mocap_pos, in.mocap_quat);
   const std::vector<std::pair<int, ServoLaw>> servos =

@@ -119,6 +119,7 @@ StepResult unchanged(const Model& m, const StepInputs& in) {
   s.qpos.assign(in.qpos.begin(), in.qpos.end());
   s.qvel.assign(in.qvel.begin(), in.qvel.end());
   s.anchor.assign(in.anchor.begin(), in.anchor.end());
+  s.v.assign(in.qvel.begin(), in.qvel.end());
   s.v_star.assign(at(m.nv), 0.0);
   s.gen_impulse.assign(at(m.nv), 0.0);
   s.A.assign(at(m.nv * m.nv), 0.0);
@@ -138,23 +139,31 @@ bool in_range(std::span<const double> qpos, const VecX& v, Status& status) {
 
 }  // namespace
 
-FreeMotion free_motion(const Model& m, double dt, const Kinematics& kin, const StepInputs& in) {
+FreeMotion free_motion(const Model& m, const Options& o, const Kinematics& kin,
+                       const StepInputs& in) {
+  const double dt = *o.timestep;
   const Eigen::Map<const VecX> v0(in.qvel.data(), m.nv), damping(m.dof_damping.data(), m.nv);
   const Eigen::Map<const VecX> applied(in.qfrc_applied.data(), m.nv);
   const VecX stiffness = spring_stiffness(m);
 
   // A = M + δt D + δt² K
-  FreeMotion free{mass_matrix(m, kin), v0};
+  FreeMotion free{mass_matrix(m, kin), v0, {}};
   free.A.diagonal() += dt * damping + dt * dt * stiffness;
 
   // k = −bias − D v0 + springs at q0 + δt v0 + explicit forces
-  const VecX k = -bias_force(m, kin, motion(m, kin, in.qvel)) - damping.cwiseProduct(v0) +
-                 spring_force(m, in.qpos) - dt * stiffness.cwiseProduct(v0) +
-                 gravity_compensation(m, kin) + explicit_actuation(m, in) + applied +
-                 applied_wrenches(m, kin, in.xfrc_applied);
+  const VecX on_bodies = -bias_force(m, kin, motion(m, kin, in.qvel)) +
+                         gravity_compensation(m, kin) + applied_wrenches(m, kin, in.xfrc_applied);
+  const VecX k = on_bodies - damping.cwiseProduct(v0) + spring_force(m, in.qpos) -
+                 dt * stiffness.cwiseProduct(v0) + explicit_actuation(m, in) + applied;
   const Eigen::LLT<MatX> factor(free.A);
   free.solved = factor.info() == Eigen::Success;
-  if (free.solved) free.v_star = v0 + factor.solve(dt * k);
+  if (!free.solved) return free;
+  free.v_star = v0 + factor.solve(dt * k);
+  if (gyroscopic_law(o) == Gyroscopic::midpoint) {
+    free.turning = turning(m, dt, kin);
+    const FirstHalf change = first_half(free.turning, dt, v0, on_bodies);
+    free.v_star += change.velocity + factor.solve(change.impulse);
+  }
   return free;
 }
 
@@ -166,7 +175,7 @@ StepResult step(const Model& m, const Options& o, const StepInputs& in) {
 
   // free motion
   const Kinematics kin = kinematics(m, in.qpos, in.mocap_pos, in.mocap_quat);
-  const FreeMotion free = free_motion(m, dt, kin, in);
+  const FreeMotion free = free_motion(m, o, kin, in);
   if (!free.solved) s.status |= Status::cholesky_failed;
   if (!in_range(in.qpos, free.v_star, s.status)) return s;
 
@@ -186,9 +195,11 @@ StepResult step(const Model& m, const Options& o, const StepInputs& in) {
   // integrate: v ← v + 0 and q ← q ⊕ δt v; frozen if the result is out of range
   const VecX v = solution.v.array() + 0.0;
   const VecX q = integrate_position(m, in.qpos, v, dt);
-  if (!in_range({q.data(), at(m.nq)}, v, s.status)) return s;
+  const VecX v_end = second_half(free.turning, dt, v).array() + 0.0;
+  if (!in_range({q.data(), at(m.nq)}, v_end, s.status)) return s;
   s.qpos = to_vector(q);
-  s.qvel = to_vector(v);
+  s.qvel = to_vector(v_end);
+  s.v = to_vector(v);
 
   // results
   s.residual = solution.residual;

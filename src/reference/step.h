@@ -4,6 +4,7 @@
 #include "reference/contacts.h"
 #include "reference/dynamics.h"
 #include "reference/forces.h"
+#include "reference/gyroscopic.h"
 #include "reference/newton.h"
 
 namespace stiction::reference {
@@ -19,9 +20,11 @@ struct StepInputs {
 struct FreeMotion {
   MatX A;
   VecX v_star;
-  bool solved = false;  // false: A is not positive definite, v_star is v0
+  std::vector<Turning> turning;  // with Gyroscopic::midpoint; its first half is in v_star
+  bool solved = false;           // false: A is not positive definite, v_star is v0
 };
-FreeMotion free_motion(const Model& m, double dt, const Kinematics& kin, const StepInputs& in);
+FreeMotion free_motion(const Model& m, const Options& o, const Kinematics& kin,
+                       const StepInputs& in);
 
 // The actuators whose feedback is implicit, with their laws.
 std::vector<std::pair<int, ServoLaw>> servo_laws(const Model& m, double dt, const StepInputs& in,

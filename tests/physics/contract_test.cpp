@@ -21,6 +21,8 @@ using Names = std::set<std::string>;
 const std::map<std::string, Names>& also_written_by() {
   static const std::map<std::string, Names> names = {
       {"actuation", {"flags"}},
+      // its first half is a force, its second changes the acceleration
+      {"gyroscopic", {"qfrc_smooth", "qacc"}},
       // the Newton step of the rows is a solve without points
       {"rows", {"H", "gradient", "dv"}},
       // points between branches change the structure of the factor; servos add to their dofs;
@@ -46,9 +48,11 @@ std::vector<Stage> stages() {
           {"inertia", [=](auto& m, auto& e) { inertia(team, m, e); }},
           {"bias", [=](auto& m, auto& e) { bias(team, m, e); }},
           {"actuation", [=](auto& m, auto& e) { actuation(team, m, e); }},
+          {"gyroscopic", [=](auto& m, auto& e) { gyroscopic_start(team, m, e); }},
           {"rows", [=](auto& m, auto& e) { rows(team, m, e); }},
           {"collide", [=](auto& m, auto& e) { collide(team, m, e); }},
           {"solve", [=](auto& m, auto& e) { solve(team, m, e); }},
+          {"gyroscopic", [=](auto& m, auto& e) { gyroscopic_end(team, m, e); }},
           {"sensors", [=](auto& m, auto& e) { interval_sensors(team, m, e); }},
           {"integrate", [=](auto& m, auto& e) { integrate(team, m, e); }},
           {"kinematics", [=](auto& m, auto& e) { kinematics(team, m, e); }},

@@ -22,7 +22,7 @@ std::vector<double> about_origin(const Model& m, const physics::ModelView& view,
     for (int k = 0; k < 3 && view.body_treeid[b] >= 0; ++k)
       r[static_cast<std::size_t>(3 * b + k)] =
           x[static_cast<std::size_t>(3 * b + k)] -
-          xpos[static_cast<std::size_t>(3 * view.tree_body[view.body_treeid[b]] + k)];
+          xpos[static_cast<std::size_t>(3 * view.tree_origin[view.body_treeid[b]] + k)];
   return r;
 }
 
@@ -40,7 +40,7 @@ void compare(const NamedModel& model, double wide, double real) {
                 what + "xioff");
     std::vector<double> off = f.geom_xpos;
     for (std::size_t k = 0; k < off.size(); ++k)
-      off[k] -= f.xpos[3 * static_cast<std::size_t>(env.m().tree_body[0]) + k % 3];
+      off[k] -= f.xpos[3 * static_cast<std::size_t>(env.m().tree_origin[0]) + k % 3];
     expect_near(env.get(Field::geom_off), off, real, what + "geom_off");
   });
 }
@@ -137,6 +137,30 @@ TEST(Kinematics, OffsetsDontDependOnThePlaceOfTheScene) {
     for (const Field f : {Field::xoff, Field::xioff, Field::cdof})
       expect_near(there.get(f), here.get(f), 0x1p-22, model.name + ", " + here.spec(f).name);
   }
+}
+
+// Nor where the slides before its origin have gone, whatever is left behind.
+TEST(Kinematics, OffsetsDontDependOnThePlaceOfAGantry) {
+  const ModelPtr model = load_model_from_string(kGantry);
+  const Model& m = *model;
+  const int origin = m.body("carriage");
+  const State near = RandomStates()(m);
+  State far = near;
+  far.qpos[0] += 1000, far.qpos[1] -= 2000;
+  Env<TestPack> here(m), there(m);
+  ASSERT_EQ(here.m().tree_origin[0], origin);
+  set_state(here, near);
+  set_state(there, far);
+  kRun(physics::TeamOfOne(), here.m(), here.e);
+  kRun(physics::TeamOfOne(), there.m(), there.e);
+  const auto from_origin = [](std::vector<double> x, int columns, int first) {
+    x.erase(x.begin(), x.begin() + columns * first);
+    return x;
+  };
+  for (const auto& [f, columns] : {std::pair{Field::xoff, 3}, {Field::xioff, 3}})
+    expect_near(from_origin(there.get(f), columns, origin),
+                from_origin(here.get(f), columns, origin), 0x1p-22, here.spec(f).name);
+  expect_near(there.get(Field::cdof), here.get(Field::cdof), 0x1p-22, "cdof");
 }
 
 }  // namespace

@@ -84,7 +84,7 @@ class Filled : public Env<S> {
   }
   // Origin of the tree of body b.
   Vec3 origin(const reference::Kinematics& kin, int b) const {
-    return kin.xpos[at(this->m().tree_body[this->m().body_treeid[b]])];
+    return kin.xpos[at(this->m().tree_origin[this->m().body_treeid[b]])];
   }
   void put3(Field f, int row, int lane, const Vec3& x) {
     for (int k = 0; k < 3; ++k) this->put(f, 3 * row + k, lane, x[k]);

@@ -84,7 +84,7 @@ inline Case make_case(const ModelPtr& model, const Options& o, const SolveCase& 
   const std::vector<double> zeros(at(m.nv)), wrenches(at(6 * m.nbody));
   const reference::StepInputs in{s.qpos, s.qvel, s.ctrl, zeros, wrenches, {}, {}, s.anchor};
   c.kin = reference::kinematics(m, s.qpos, {}, {});
-  c.free = reference::free_motion(m, *o.timestep, c.kin, in);
+  c.free = reference::free_motion(m, o, c.kin, in);
   c.actuation = reference::actuation(m, s.qpos, s.qvel, s.ctrl);
   const auto bodies = reference::motion(m, c.kin, s.qvel);
   for (const Contact& p : c.contacts) {
@@ -113,7 +113,7 @@ class Scene : public Env<S> {
  private:
   Vec3 origin(const Case& c, int body) const {
     const int tree = this->m().body_treeid[body];
-    return tree < 0 ? Vec3::Zero() : c.kin.xpos[at(this->m().tree_body[tree])];
+    return tree < 0 ? Vec3::Zero() : c.kin.xpos[at(this->m().tree_origin[tree])];
   }
   void put3(Field f, int i, int lane, const Vec3& v) {
     for (int k = 0; k < 3; ++k) this->put(f, 3 * i + k, lane, v[k]);

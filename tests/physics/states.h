@@ -83,6 +83,28 @@ inline constexpr const char* kZoo = R"(<mujoco model="zoo">
   </actuator>
 </mujoco>)";
 
+// Rails, a bridge and a carriage without limits, a mast, and an arm with a hand on a ball joint: the
+// origin of the tree is the carriage's.
+inline constexpr const char* kGantry = R"(<mujoco model="gantry">
+  <option timestep="0.003"/>
+  <worldbody>
+    <body name="bridge" pos="0 0 2"><joint name="x" type="slide" axis="1 0 0" damping="1"/>
+      <geom type="box" size=".1 2 .1" mass="20" contype="0" conaffinity="0"/>
+      <body name="carriage" pos="0 0.1 0"><joint name="y" type="slide" axis="0 1 0"/>
+        <geom type="box" size=".2 .2 .1" mass="5"/>
+        <body name="mast" pos="0.1 0 -0.2" euler="0 0 20">
+          <joint name="z" type="slide" axis="0 0 1" range="-.5 .5"/>
+          <joint name="turn" axis="0 0 1" pos="0.02 0 0"/>
+          <geom type="capsule" size=".05 .3" mass="2"/>
+          <site name="foot" pos="0 0 -.3"/>
+          <body name="arm" pos="0 0 -.4"><joint axis="0 1 0" stiffness="2"/>
+            <geom type="capsule" fromto="0 0 0 .3 0 0" size=".03" mass=".5"/>
+            <body name="hand" pos=".3 0 0"><joint type="ball" armature=".001"/>
+              <geom type="box" size=".1 .05 .02" pos=".1 0 0" mass=".2"/></body></body></body></body></body>
+  </worldbody>
+  <actuator><motor joint="x"/><position joint="turn" kp="5"/></actuator>
+</mujoco>)";
+
 struct NamedModel {
   std::string name;
   ModelPtr model;
@@ -94,6 +116,7 @@ inline const std::vector<NamedModel>& all_models() {
     for (const char* name : {"anymal_c", "g1_capsules", "g1_feetonly", "go1", "go1_feetonly", "go2",
                              "h1", "h1_feetonly", "panda"})
       m.push_back({name, load_model(test_data() + "/models/" + name + ".xml")});
+    m.push_back({"gantry", load_model_from_string(kGantry)});
     m.push_back({"zoo", load_model_from_string(kZoo)});
     return m;
   }();

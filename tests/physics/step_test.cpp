@@ -177,8 +177,9 @@ TEST_P(Step, WarmStartDoesNotMoveTheSolution) {
     std::vector<double> qacc(s.qvel.size());
     for (double& a : qacc) a = 30 * std::normal_distribution<>()(random);
     step_from(qacc);
-    qacc = env.get(Field::qacc, 0);
-    EXPECT_EQ(env.get(Field::qacc_warmstart, 0), qacc);
+    qacc = env.get(Field::qacc_warmstart, 0);
+    for (std::size_t i = 0; i < qacc.size(); ++i)
+      EXPECT_NEAR(qacc[i], (r.v[i] - s.qvel[i]) / dt, 1e-7 * (1 + std::abs(qacc[i])));
     EXPECT_LE(step_from(qacc), 1);
   }
 }

@@ -229,7 +229,7 @@ DEFAULTS = {
     "solver_tolerance": None,
     "max_iterations": 32, "friction_iterations": 1,  # fmt: skip
     "contact_pairs": "speculative",
-    "friction_combination": "mujoco", "linear_solver": "cholesky",  # fmt: skip
+    "friction_combination": "mujoco", "gyroscopic": None, "linear_solver": "cholesky",  # fmt: skip
 }
 OTHERS = {
     "timestep": 0.01,
@@ -241,7 +241,7 @@ OTHERS = {
     "solver_tolerance": 1e-8,
     "max_iterations": 7, "friction_iterations": 3,  # fmt: skip
     "contact_pairs": "penetrating_deepest",
-    "friction_combination": "harmonic", "linear_solver": "cusolver",  # fmt: skip
+    "friction_combination": "harmonic", "gyroscopic": "midpoint", "linear_solver": "cusolver",  # fmt: skip
 }
 
 
@@ -279,6 +279,7 @@ def test_options_are_immutable():
         ("stiction", "none", "'regularized', 'anchored'"),
         ("contact_pairs", "all", "'speculative', 'penetrating_deepest'"),
         ("friction_combination", "min", "'mujoco', 'harmonic'"),
+        ("gyroscopic", "none", "'midpoint', 'explicit_euler'"),
         ("linear_solver", "lu", "'cholesky', 'cusolver'"),
         ("timestep", 0.0, "> 0"),
         ("timestep", float("nan"), "> 0"),
