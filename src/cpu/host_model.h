@@ -31,7 +31,8 @@ class HostModel {
   std::size_t array_bytes() const;
   // The same view of copies of these arrays, one after the other at `to` and to be read at `address`.
   physics::ModelView copy_arrays(std::byte* to, const std::byte* address) const;
-  // A parameter becomes own to each environment: what the model's numbers switch off may be needed.
+  // A parameter becomes own to each environment: what the model's numbers let a step skip may be needed.
+  // Changes no bit of a step in which the own numbers are the model's.
   void make_own(Field f);
 
  private:
