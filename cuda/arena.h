@@ -66,17 +66,26 @@ constexpr bool unused_on_device(physics::Field f) {
   }
 }
 
-// The lists: scratch that the kernel writes before it reads and that no later kernel reads; `out`:
-// one reads it; `in`: the kernel reads it often. Most used per byte first. take(field, per_point,
-// loaded, stored) gets one after the other.
+// What of a kernel's lists depends on the options.
+struct ArenaOptions {
+  bool anchored;         // stiction is anchored: the solve reads point_shift
+  bool renews_friction;  // a step may solve more than once: the solve writes point_n0, point_eps
+};
+
+// The fields of a kernel by what it does with them, most used per byte first:
+//   own    written before it is read, and no later kernel reads it
+//   out    written before it is read, and a later kernel reads it: stored
+//   in     read and never changed: loaded
+//   inout  read and changed, and a later kernel reads it: loaded and stored
+// take(field, per_point, loaded, stored) gets one after the other.
 template <class Take>
 class ArenaLists {
  public:
-  constexpr ArenaLists(Kernel kernel, bool anchored, const Take& take) : take_(take) {
+  constexpr ArenaLists(Kernel kernel, const ArenaOptions& options, const Take& take) : take_(take) {
     switch (kernel) {
       case Kernel::dynamics: dynamics(); break;
       case Kernel::collide: collide(); break;
-      case Kernel::solve: solve(anchored); break;
+      case Kernel::solve: solve(options); break;
       case Kernel::move: own({Field::body_vel}); break;
       case Kernel::refresh: own({Field::late_anchor}); break;
       // what they write lasts until the next round: it stays in the rows
@@ -101,7 +110,7 @@ class ArenaLists {
     own({Field::cvel_free, Field::geom_bound, Field::geom_off, Field::near_pair, Field::geom_xpos,
          Field::geom_bar});
   }
-  constexpr void solve(bool anchored) {
+  constexpr void solve(const ArenaOptions& options) {
     own({Field::nlive, Field::nlivecross, Field::npath, Field::dv, Field::Adv, Field::momentum,
          Field::gradient, Field::Av, Field::contact_impulse, Field::inv_A, Field::row_impulse,
          Field::row_hess, Field::servo_vel, Field::servo_dvel, Field::servo_impulse,
@@ -114,10 +123,13 @@ class ArenaLists {
     points_own({Field::live_point, Field::point_next, Field::live_cross, Field::line_point,
                 Field::point_dvel, Field::point_hess});
     points_out({Field::point_vel, Field::point_impulse});
-    points_in({Field::point_normal, Field::point_law, Field::point_mu, Field::point_n0,
-               Field::point_eps, Field::point_d, Field::point_body, Field::point_r1,
-               Field::point_r2});
-    if (anchored) points_in({Field::point_shift});
+    points_in({Field::point_normal, Field::point_law, Field::point_mu});
+    if (options.renews_friction)
+      points_inout({Field::point_n0, Field::point_eps});
+    else
+      points_in({Field::point_n0, Field::point_eps});
+    points_in({Field::point_d, Field::point_body, Field::point_r1, Field::point_r2});
+    if (options.anchored) points_in({Field::point_shift});
     points_own({Field::point_spatial, Field::point_line});
     own({Field::path_J});
   }
@@ -128,6 +140,7 @@ class ArenaLists {
   constexpr void points_own(List l) { add(l, true, false, false); }
   constexpr void points_in(List l) { add(l, true, true, false); }
   constexpr void points_out(List l) { add(l, true, false, true); }
+  constexpr void points_inout(List l) { add(l, true, true, true); }
   constexpr void add(List list, bool per_point, bool loaded, bool stored) {
     for (const Field f : list) take_(f, per_point, loaded, stored);
   }
@@ -153,7 +166,7 @@ inline Arena make_arena(Kernel kernel, const physics::ModelView& m, int bytes) {
     if (loaded) arena.load[arena.nload++] = number;
     if (stored) arena.store[arena.nstore++] = number;
   };
-  ArenaLists(kernel, m.opt.anchored, take);
+  ArenaLists(kernel, {m.opt.anchored, m.opt.friction_iterations > 1}, take);
   return arena;
 }
 

@@ -16,7 +16,7 @@ constexpr bool is_own(Kernel kernel, physics::Field field) {
   const auto take = [&](physics::Field f, bool per_point, bool loaded, bool stored) {
     found = found || (f == field && !per_point && !loaded && !stored);
   };
-  ArenaLists(kernel, false, take);
+  ArenaLists(kernel, {}, take);
   return found;
 }
 

@@ -26,7 +26,9 @@ struct EpisodeArrays {
   std::uint8_t* begins;  // begins an episode in this step
   std::byte* memory;     // of the task
   const float* given;    // (naction) the user's actions
-  float* action;  // (naction) with 0 for what is not finite: the task and the motors see the same
+  // (naction) of the last step with 0 for what is not finite: the task and the motors see the same;
+  // 0 at the beginning of an episode
+  float* action;
 
   // results, of one of two sets
   float *obs, *final_obs;  // (nobs)
@@ -107,6 +109,8 @@ template <class Team>
 STICTION_FN void begin_episode(const Team& team, const EpisodeArrays& a, int i, bool restart) {
   Word* const memory = reinterpret_cast<Word*>(a.memory + row_begin(i, a.memory_bytes));
   team.for_each(a.memory_bytes / 4, [&](int k) { memory[k] = 0; });
+  float* const action = a.action + row_begin(i, a.naction);
+  team.for_each(a.naction, [&](int k) { action[k] = 0; });
   team.once([&] {
     a.episode[i] = restart ? 0 : a.episode[i] + 1;
     a.length[i] = 0;

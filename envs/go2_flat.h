@@ -95,7 +95,7 @@ struct Go2Flat {
       judge(team, env, g);
       if (mjlab) team.once([&] { steer(env, heading, true); });
     }
-    write_observation(team, env, g, first);
+    write_observation(team, env, g);
   }
 
  private:
@@ -207,8 +207,7 @@ struct Go2Flat {
   }
 
   template <class Team, class S>
-  STICTION_FN void write_observation(const Team& team, TaskEnv<S>& env, const Gait<S>& g,
-                                     bool first) const {
+  STICTION_FN void write_observation(const Team& team, TaskEnv<S>& env, const Gait<S>& g) const {
     const EnvView<S>& e = env.fields;
     const int base = command_last ? 9 : 12, last = command_last ? 45 : 9;
     team.once([&] {
@@ -226,8 +225,7 @@ struct Go2Flat {
         put(base + i, 3, e.qpos[7 + i] - target[i] + static_cast<double>(env.memory[kEncoder + i]));
       for (int i = 0; i < kLegJoints; ++i)
         put(base + kLegJoints + i, 4, static_cast<double>(e.qvel[6 + i]));
-      for (int i = 0; i < kLegJoints; ++i)
-        obs[base + 2 * kLegJoints + i] = first ? 0.0f : clipped(env, i);
+      for (int i = 0; i < kLegJoints; ++i) obs[base + 2 * kLegJoints + i] = clipped(env, i);
       for (int k = 0; k < 3; ++k)
         obs[last + k] = static_cast<float>(observed[k == 2 ? 3 : 2] *
                                            static_cast<double>(env.memory[kCommand + k]));

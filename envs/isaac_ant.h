@@ -35,7 +35,7 @@ struct IsaacAnt : IsaacRobot {
     team.for_each(naction, [&](int i) {
       obs[12 + i] = static_cast<float>(scaled_position(e, i));
       obs[20 + i] = static_cast<float>(velocity_scale * e.qvel[6 + i]);
-      obs[52 + i] = first ? 0.0f : static_cast<float>(clipped_action(env, i));
+      obs[52 + i] = static_cast<float>(clipped_action(env, i));
     });
     team.for_each(
         4, [&](int f) { write_foot_sensor(obs + 28 + 6 * f, e, foot[f], contact_force_scale); });

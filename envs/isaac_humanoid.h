@@ -39,7 +39,7 @@ struct IsaacHumanoid : IsaacRobot {
       obs[12 + i] = static_cast<float>(scaled_position(e, i));
       obs[33 + i] = static_cast<float>(velocity_scale * e.qvel[6 + i]);
       obs[54 + i] = static_cast<float>(force_scale * e.qfrc_actuator[6 + i]);
-      obs[87 + i] = first ? 0.0f : static_cast<float>(clipped_action(env, i));
+      obs[87 + i] = static_cast<float>(clipped_action(env, i));
     });
     team.for_each(
         2, [&](int f) { write_foot_sensor(obs + 75 + 6 * f, e, foot[f], contact_force_scale); });

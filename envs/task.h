@@ -6,7 +6,8 @@
 //
 //   reset    writes qpos, qvel (from the reference pose that they hold) and memory of a new episode
 //   act      once before the physics steps of a control step: action -> ctrl or other inputs
-//   observe  after them, and after a reset: obs, and unless `first` reward, terminated, metrics
+//   observe  after them: obs, reward, terminated, metrics. With `first` obs alone: after a reset, and
+//            when Env::observe() shows a state again, of a step with what the step showed
 //
 //   template <class Team, class S> void reset(const Team&, const ModelView&, TaskEnv<S>&) const;
 //   template <class Team, class S> void act(const Team&, const ModelView&, TaskEnv<S>&) const;
@@ -32,7 +33,7 @@ using physics::ModelView;
 template <class S>
 struct TaskEnv {
   EnvView<S> fields;
-  const float* action;  // (naction) as given by the user, finite, not clipped; not in a reset
+  const float* action;  // (naction) as given by the user, finite, not clipped; 0 after a reset
   float* obs;           // (nobs)
   float* metric;        // (nmetric) terms of the reward and what else is worth logging
   S* memory;            // (nmemory) lives from step to step; zero at the beginning of an episode

@@ -96,7 +96,9 @@ class Env {
   void step(std::span<const float> actions);
 
   // The same with `physics` in the place of Batch::step: it brings the batch's state forward by the
-  // physics steps of a control step and refreshes the outputs.
+  // physics steps of a control step and refreshes the outputs. If it throws, so does step, and nothing
+  // has changed: neither results and episodes nor the batch, whatever `physics` did to it; parameters
+  // that it made own stay so, with the model's numbers.
   void step(std::span<const float> actions, const std::function<void()>& physics);
 
   // With actions in the memory that the view names: that of the environments' device, in the order of
@@ -109,7 +111,8 @@ class Env {
   std::vector<std::byte> snapshot() const;
   void restore(std::span<const std::byte> snapshot);
 
-  // Computes obs anew, after a state was written into the batch; everything else stays.
+  // Computes obs anew, after a state was written into the batch; everything else stays. Actions that a
+  // task observes are those of the last step, 0 after a reset; noise is that of the last obs.
   void observe();
 
   // Results of the last step or reset; they stay untouched for one more step or reset, then the

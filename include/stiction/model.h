@@ -36,6 +36,15 @@ struct HfieldSpec {
   std::array<double, 4> size{};
 };
 
+// A candidate pair without native materials: what its stiffness, dissipation and relaxation time follow
+// from, beside the timestep.
+struct MappedPair {
+  int pair;
+  std::array<double, 2> solref;  // of both geoms together, or of the explicit pair
+  std::array<double, 5> solimp;
+  double cone_factor;  // normal stiffness of MuJoCo's rows of a contact, of one of them
+};
+
 using Ints = std::vector<int>;
 using Reals = std::vector<double>;
 using Names = std::vector<std::string>;
@@ -54,7 +63,8 @@ struct Model {
   int npair = 0, nslot = 0;                // candidate geom pairs; contact points of all of them
 
   // from <option>
-  double timestep = 0.002;                 // s
+  double timestep = 0.002;                 // s; what follows from it: with_timestep
+  bool refsafe = true;                     // timeconst of solref is at least two timesteps
   std::array<double, 3> gravity{0, 0, -9.81};  // m/s²
 
   // bodies
@@ -120,6 +130,7 @@ struct Model {
   Reals pair_relaxation_time;              // (npair)    SAP τ, s
   Reals pair_weight;                       // (npair)    contact point = (1-w) p1 + w p2; w = k2/(k1+k2)
   Ints pair_slotadr, pair_slotnum;         // (npair)    contact slots of the pair
+  std::vector<MappedPair> mapped_pairs;    // those whose k, d and τ come from solref and solimp, rising
 
   // sites
   Names site_names;                        // (nsite)
@@ -201,5 +212,10 @@ struct ContactMaterial {
 // A copy of the model with the material of geom `g` (or of all geoms: g = -1) replaced and the
 // parameters of its pairs recomputed. Throws ArgumentError on unphysical values.
 ModelPtr with_contact_material(const Model& model, int g, const ContactMaterial& material);
+
+// The model as a file with this timestep would give it: pair_stiffness where refsafe bounds solref by two
+// timesteps, pair_relaxation_time of pairs without native materials. Throws ArgumentError unless it is
+// finite and > 0.
+ModelPtr with_timestep(const ModelPtr& model, double timestep);
 
 }  // namespace stiction

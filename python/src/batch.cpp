@@ -54,6 +54,7 @@ void init(BoundBatch* self, std::shared_ptr<LoadedModel> model, int num_envs,
   if (o.options.linear_solver == LinearSolver::cusolver)
     nb::module_::import_("stiction.cusolver").attr("tell_engine")();
   const nb::gil_scoped_release release;
+  model = at_timestep(std::move(model), o.options);
   const auto engine = std::make_shared<Batch>(model->model, o);
   new (self) BoundBatch{std::move(model), engine, *engine};
 }
@@ -72,7 +73,9 @@ void step(BoundBatch& b, int n) {
 }
 
 void bind_properties(nb::class_<BoundBatch>& c) {
-  c.def_prop_ro("model", [](const BoundBatch& b) { return b.model; });
+  c.def_prop_ro(
+      "model", [](const BoundBatch& b) { return b.model; },
+      "as it is used: Model.with_timestep where the options have another timestep");
   c.def_prop_ro(
       "options", [](const BoundBatch& b) { return b.engine.options(); },
       "with every default resolved");

@@ -223,6 +223,16 @@ void bind_model(nb::module_& m, nb::handle model_error) {
         "friction: sliding coefficient; None: the geom's own.\n"
         "relaxation_time: tau of SAP contact, s.\n\n"
         "Raises ArgumentError on unphysical values.");
+  c.def(
+      "with_timestep",
+      [](const LoadedModel& self, double timestep) {
+        return std::make_shared<LoadedModel>(
+            LoadedModel{with_timestep(self.model, timestep), self.report});
+      },
+      nb::arg("timestep"),
+      "The model as a file with this <option timestep> (s, finite and > 0) would give it:\n"
+      "pair_stiffness where refsafe bounds solref by two timesteps, pair_relaxation_time. What a\n"
+      "Batch and a Reference do for Options.timestep. Raises ArgumentError on a bad timestep.");
   c.def("__repr__", &repr);
 
   bind_model_arrays(c);

@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "stiction/model.h"
+#include "stiction/options.h"
 #include "stiction/report.h"
 
 namespace stiction::python {
@@ -17,6 +18,13 @@ struct LoadedModel {
   ModelPtr model;
   std::shared_ptr<const LoadReport> report;
 };
+
+// The same model where the options leave its timestep; else it is another.
+inline std::shared_ptr<LoadedModel> at_timestep(std::shared_ptr<LoadedModel> m, const Options& o) {
+  if (!o.timestep || *o.timestep == m->model->timestep) return m;
+  return std::make_shared<LoadedModel>(
+      LoadedModel{with_timestep(m->model, *o.timestep), m->report});
+}
 
 void bind_types(nb::module_& m);
 void bind_report(nb::module_& m);

@@ -78,11 +78,15 @@ void bind_reference(nb::module_& m) {
       "__init__",
       [](BoundReference* self, std::shared_ptr<LoadedModel> model,
          const std::optional<Options>& options) {
-        Reference engine(model->model, options.value_or(Options{}));
+        const Options o = options.value_or(Options{});
+        model = at_timestep(std::move(model), o);
+        Reference engine(model->model, o);
         new (self) BoundReference{std::move(model), std::move(engine)};
       },
       nb::arg("model"), nb::arg("options") = nb::none());
-  c.def_prop_ro("model", [](const BoundReference& r) { return r.model; });
+  c.def_prop_ro(
+      "model", [](const BoundReference& r) { return r.model; },
+      "as it is used: Model.with_timestep where the options have another timestep");
   c.def_prop_ro(
       "options", [](const BoundReference& r) { return r.engine.options(); },
       "with every default resolved");

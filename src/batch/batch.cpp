@@ -96,9 +96,11 @@ void require_memory(std::size_t needed, const std::string& what) {
   throw ArgumentError(message.str());
 }
 
-const Model& require_model(const ModelPtr& m) {
+// The model as these options have it.
+ModelPtr model_of(const ModelPtr& m, const BatchOptions& o) {
   if (m == nullptr) throw ArgumentError("model is null");
-  return *m;
+  validate(o);
+  return o.options.timestep ? with_timestep(m, *o.options.timestep) : m;
 }
 
 }  // namespace
@@ -130,7 +132,7 @@ std::size_t Batch::Impl::block_bytes(const FieldSpec& s) const {
 }
 
 Batch::Impl::Impl(ModelPtr m, const BatchOptions& o)
-    : model((require_model(m), std::move(m))),
+    : model(model_of(m, o)),
       given(o),
       options(resolved(*model, o)),
       kernels(kernels_of(o.precision)),

@@ -365,7 +365,7 @@ void HostModel::make_own(Field f) {
     view_.actuator_mayservo = keep(std::vector<int>(at(view_.nu), 1));
     view_.any_servo = view_.nu > 0;
   }
-  if (f == Field::body_quat) view_.body_aligned = keep(std::vector<int>(at(view_.nbody), 0));
+  if (f == Field::body_quat) view_.own_body_quat = true;
   if (f == Field::dof_frictionloss) view_.any_frictionloss = view_.nv > 0;
   rows();
 }

@@ -33,7 +33,7 @@ class HostModel {
   // The same view of copies of these arrays, one after the other at `to` and to be read at `address`.
   physics::ModelView copy_arrays(std::byte* to, const std::byte* address) const;
   // A parameter becomes own to each environment: stages that the model's numbers switch off may be
-  // needed.
+  // needed. Changes no bit of a step in which the own numbers are the model's.
   void make_own(Field f);
 
  private:

@@ -152,7 +152,7 @@ Batch& Env::batch() {
   return impl_->batch;
 }
 ModelPtr Env::model() const {
-  return impl_->model;
+  return impl_->engine().model;
 }
 const std::string& Env::model_xml() const {
   return impl_->xml;

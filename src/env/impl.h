@@ -59,7 +59,23 @@ struct Env::Impl {
   template <class F, class G>
   void for_saved(const F& array, const G& number);
 
+  // All that a step may change: a step that ends in an exception has not happened.
+  struct Before {
+    std::vector<std::byte> rows, episodes;  // of the fields, of the arrays of episodes but results
+    std::array<bool, kFields> own{};
+    SolverCounts counts;
+    int now;
+    bool begun;
+    std::uint64_t steps;
+  } before;
+  // f(address, bytes) for each array of the batch that is kept; in the host's copies.
+  template <class F>
+  void for_rows(const F& f);
+  void remember();
+  void put_back();
+
   void step(const float* actions, bool on_device, const std::function<void()>* physics);
+  void step_with(const float* actions, const std::function<void()>* physics);
   void reset(std::span<const int> which);
   void observe();
 

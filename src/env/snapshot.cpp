@@ -7,7 +7,7 @@
 namespace stiction {
 namespace {
 
-constexpr std::uint32_t kVersion = 1;
+constexpr std::uint32_t kVersion = 2;
 
 // Compared as a whole.
 struct Header {
@@ -52,7 +52,7 @@ void Env::Impl::for_saved(const F& array, const G& number) {
   };
   all(a.seed, 1), all(a.episode, 1), all(a.length, 1), all(a.final_length, 1);
   all(a.sum, 1), all(a.episode_return, 1), all(a.final_return, 1), all(a.ended, 1);
-  all(a.memory, a.memory_bytes);
+  all(a.memory, a.memory_bytes), all(a.action, a.naction);
   number(begun), number(steps);
   all(a.obs, a.nobs), all(a.final_obs, a.nobs), all(a.metrics, a.nmetric);
   all(a.reward, 1), all(a.terminated, 1), all(a.truncated, 1);

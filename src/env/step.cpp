@@ -34,8 +34,19 @@ void Env::Impl::check_actions(std::size_t numbers) const {
 }
 
 void Env::Impl::step(const float* actions, bool on_device, const std::function<void()>* physics) {
+  if (device != nullptr) device->take_actions(actions, on_device);
+  if (physics == nullptr) return step_with(actions, nullptr);
+  remember();
+  try {
+    step_with(actions, physics);
+  } catch (...) {
+    put_back();
+    throw;
+  }
+}
+
+void Env::Impl::step_with(const float* actions, const std::function<void()>* physics) {
   if (device == nullptr) return step_here(actions, physics);
-  device->take_actions(actions, on_device);
   flip();
   ++steps;
   if (physics == nullptr) return device->step(now);

@@ -148,6 +148,7 @@ ModelPtr with_contact_material(const Model& model, int g, const ContactMaterial&
     if (model::is_native(*copy, g1, g2) || model::is_native(model, g1, g2)) {
       const std::string problem = model::set_native_pair(*copy, p);
       if (!problem.empty()) throw ArgumentError(problem);
+      std::erase_if(copy->mapped_pairs, [p](const MappedPair& mapped) { return mapped.pair == p; });
     }
     if (copy->pair_explicit[k] == 0 && copy->pair_condim[k] != 1)
       copy->pair_friction[k] = model::combine_geoms(*copy, g1, g2).friction;

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <limits>
 #include <locale>
@@ -133,17 +134,18 @@ double resting_weight(const Model& m, int g1, int g2) {
 }
 
 // Contact law of the pair from solref and solimp, MuJoCo's depth at rest.
-void set_mapped_pair(Model& m, int p, const SolverParams& params, double cone, bool refsafe) {
+void set_mapped_pair(Model& m, const MappedPair& mapped) {
+  const int p = mapped.pair;
   const int g1 = m.pair_geom1[at(p)], g2 = m.pair_geom2[at(p)];
   const double inverse_mass = m.body_invweight0[2 * at(m.geom_bodyid[at(g1)])] +
                               m.body_invweight0[2 * at(m.geom_bodyid[at(g2)])];
   constexpr double kLeastInverse = 1e-15;  // 1/kg, MuJoCo's: a centre of mass that can't move
   MappingContext context;
   context.effective_mass = 1 / std::max(inverse_mass, kLeastInverse);
-  context.cone_factor = cone;
+  context.cone_factor = mapped.cone_factor;
   context.weight = resting_weight(m, g1, g2);
-  context.timeconst_min = refsafe ? 2 * m.timestep : 0;
-  const MappedContact contact = map_contact(params, context);
+  context.timeconst_min = m.refsafe ? 2 * m.timestep : 0;
+  const MappedContact contact = map_contact({mapped.solref, mapped.solimp}, context);
   if (!(contact.stiffness > 0))
     throw ModelError(m.file + ": contact of geom " + geom_label(m, g1) + " and geom " +
                      geom_label(m, g2) +
@@ -188,11 +190,13 @@ void append_pair(Model& m, const Candidate& c, const ContactSettings& settings) 
   }
   const double cone =
       cone_factor(combined.condim, combined.friction, settings.elliptic, settings.impratio);
-  set_mapped_pair(m, p, combined.params, cone, settings.refsafe);
+  m.mapped_pairs.push_back({p, combined.params.solref, combined.params.solimp, cone});
+  set_mapped_pair(m, m.mapped_pairs.back());
 }
 
 void clear_pairs(Model& m) {
   m.npair = m.nslot = 0;
+  m.mapped_pairs.clear();
   for (Ints* field : {&m.pair_geom1, &m.pair_geom2, &m.pair_condim, &m.pair_explicit,
                       &m.pair_slotadr, &m.pair_slotnum})
     field->clear();
@@ -242,6 +246,7 @@ void build_pairs(Model& m, const ContactSettings& settings, LoadReport& report) 
   });
 
   clear_pairs(m);
+  m.refsafe = settings.refsafe;
   for (const Candidate& c : candidates) {
     const GeomType type1 = m.geom_type[at(c.geom1)], type2 = m.geom_type[at(c.geom2)];
     if (contact_points(type1, type2) > 0)
@@ -255,3 +260,20 @@ void build_pairs(Model& m, const ContactSettings& settings, LoadReport& report) 
 }
 
 }  // namespace stiction::model
+
+namespace stiction {
+
+ModelPtr with_timestep(const ModelPtr& model, double timestep) {
+  if (!(std::isfinite(timestep) && timestep > 0)) {
+    std::ostringstream message;
+    message << "timestep = " << timestep << ": must be finite and > 0 (s)";
+    throw ArgumentError(message.str());
+  }
+  if (timestep == model->timestep) return model;
+  auto copy = std::make_shared<Model>(*model);
+  copy->timestep = timestep;
+  for (const MappedPair& pair : copy->mapped_pairs) model::set_mapped_pair(*copy, pair);
+  return copy;
+}
+
+}  // namespace stiction

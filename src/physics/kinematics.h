@@ -127,6 +127,24 @@ STICTION_FN void place_axes(const ModelView& m, EnvView<S>& e, int j, const Vec3
   for (int i = first; i < first + n; ++i) store3(e.cdof, 2 * i + 1, cross(r, load3(e.cdof, 2 * i)));
 }
 
+// A body that the model does not turn in its parent, in the lanes whose own body_quat does. The others
+// keep the bits that they have where nobody has a body_quat of its own.
+template <class S>
+STICTION_FN void turn_own(const EnvView<S>& e, int b, Pose<S>& p) {
+  using W = Wide<S>;
+  const Quat<W> own = load4(e.body_quat, b);
+  const Mask<W> turned = own.w != W(1.0) || own.x != W(0.0) || own.y != W(0.0) || own.z != W(0.0);
+  if (!any_lane(turned)) return;
+  Pose<S> to = p;
+  to.quat = p.quat * own;
+  to.settled = false;
+  settle<S>(to);
+  p.quat = {select(turned, to.quat.w, p.quat.w), select(turned, to.quat.x, p.quat.x),
+            select(turned, to.quat.y, p.quat.y), select(turned, to.quat.z, p.quat.z)};
+  p.mat = {select<W>(turned, to.mat.x, p.mat.x), select<W>(turned, to.mat.y, p.mat.y),
+           select<W>(turned, to.mat.z, p.mat.z)};
+}
+
 // The frame of body b where its joints are at qpos0.
 template <class S>
 STICTION_FN Pose<S> placed_body(const ModelView& m, const EnvView<S>& e, int b) {
@@ -139,6 +157,8 @@ STICTION_FN Pose<S> placed_body(const ModelView& m, const EnvView<S>& e, int b) 
   p.pos = load3(e.xpos, parent) + p.mat * load3(pos, 0);
   if (!p.settled)
     p.quat = p.quat * (k >= 0 ? normalized(load4(e.mocap_quat, k)) : load4(e.body_quat, b));
+  else if (m.own_body_quat)
+    turn_own(e, b, p);
   return p;
 }
 

@@ -49,10 +49,8 @@ STICTION_FN S slope_at_one(const Team& team, const ModelView& m, EnvView<S>& e,
     const int p = e.live_point[k];
     return dot(load3(e.point_dvel, p), load3(e.point_impulse, p));
   });
-  const S rows = team.template sum<S>(m.nrowdof, [&](int k) {
-    const int i = m.row_dof[k];
-    return e.dv[i] * e.row_impulse[i];
-  });
+  // over all dofs: the order of a sum must not depend on which of them may have rows
+  const S rows = team.template sum<S>(m.nv, [&](int i) { return e.dv[i] * e.row_impulse[i]; });
   return line.dv_p + line.dv_A_dv - points - rows;
 }
 
@@ -89,8 +87,7 @@ STICTION_FN LineValue<S> line_at(const Team& team, const ModelView& m, EnvView<S
                             {l[0], l[1], l[2], l[3], l[4]}, alpha);
   });
   if (m.any_limit || m.any_frictionloss)
-    value = value + team.template sum<LineValue<S>>(m.nrowdof, [&](int k) {
-      const int i = m.row_dof[k];
+    value = value + team.template sum<LineValue<S>>(m.nv, [&](int i) {
       return row(dof_rows(m, e, i, e.v[i] + alpha * e.dv[i]), e.dv[i]);
     });
   if (m.any_servo)

@@ -1,7 +1,7 @@
 // Rows of the joints: limits, implicit servos, dry friction; and the predictor v_free.
 //
 // rows     in   A, qpos, qvel, act_*, qfrc_smooth, xmat
-//          out  inv_diag, limit_*, servo_*, friction_inv_R, v_free, structure of the factor
+//          out  inv_diag, limit_*, servo_*, friction_inv_R, v_free, rows_act, structure of the factor
 #pragma once
 
 #include "physics/delassus.h"
@@ -9,10 +9,6 @@
 #include "physics/row_law.h"
 
 STICTION_PHYSICS_BEGIN
-
-STICTION_FN bool has_rows(const ModelView& m) {
-  return m.any_limit || m.any_servo || m.any_frictionloss;
-}
 
 // Limits of single-dof joints: R = β²/4π² w with w = 1/A_ii, v̂ = −g0/(2 δt) with g0 the distance to each limit
 template <class Team, class S>
@@ -176,18 +172,37 @@ STICTION_FN void row_values(const Team& team, const ModelView& m, EnvView<S>& e,
   });
 }
 
+// The rows at v; returns 1 where one of them has an impulse or a curvature there, else 0.
+template <class Team, class S>
+STICTION_FN S rows_at(const Team& team, const ModelView& m, EnvView<S>& e, const S* v) {
+  servo_velocities(team, m, e, v, e.servo_vel);
+  row_values(
+      team, m, e, [&](int i) { return v[i]; }, [&](int a) { return e.servo_vel[a]; });
+  const auto acts = [](const S& impulse, const S& hess) {
+    return select(impulse != S(0.0) || hess != S(0.0), S(1.0), S(0.0));
+  };
+  const S on_dofs = team.template max<S>(m.nrowdof, [&](int k) {
+    const int i = m.row_dof[k];
+    return acts(e.row_impulse[i], e.row_hess[i]);
+  });
+  if (!m.any_servo) return on_dofs;
+  return vmax(on_dofs, team.template max<S>(
+                           m.nu, [&](int a) { return acts(e.servo_impulse[a], e.servo_hess[a]); }));
+}
+
 // v_free = v0 − H⁻¹ (p0 − rows), H = A + rows, all at v0, p0 = A (v0 − v*) = −δt k. Where no row
-// acts this is v*.
+// acts this is v*. Where none acts at v_free either, v* is what the rows of the joints make of the step:
+// rows_act is 0 there.
 template <class Team, class S>
 STICTION_FN void free_velocity(const Team& team, const ModelView& m, EnvView<S>& e) {
   const S dt = S(m.opt.timestep);
-  servo_velocities(team, m, e, e.qvel, e.servo_vel);
-  row_values(
-      team, m, e, [&](int i) { return e.qvel[i]; }, [&](int a) { return e.servo_vel[a]; });
+  S act = rows_at(team, m, e, e.qvel);
   team.for_each(m.nv, [&](int i) { e.gradient[i] = -(dt * e.qfrc_smooth[i] + e.row_impulse[i]); });
   hessian(team, m, e, false);
   factor_and_solve(team, m, e, e.gradient, e.dv);
   team.for_each(m.nv, [&](int i) { e.v_free[i] = e.qvel[i] - e.dv[i]; });
+  if (any_lane(act == S(0.0))) act = vmax(act, rows_at(team, m, e, e.v_free));
+  team.once([&] { e.rows_act[0] = act; });
 }
 
 template <class Team, class S>

@@ -3,7 +3,8 @@
 // δt (A v̇ − k) and moves with the iterate, so that v* is never formed. With `friction_iterations` the
 // problem is solved again from there with the new bounds of friction.
 //
-// solve    in   A, qfrc_smooth, qacc_warmstart, rows and their constants, points, cand_active, v_free
+// solve    in   A, qfrc_smooth, qacc_warmstart, rows and their constants, points, cand_active, v_free,
+//               rows_act
 //          out  v, qacc, qfrc_constraint, qfrc_actuator (adds servos), xfrc_contact, point_vel,
 //               point_impulse, point_n0, point_eps, solver_niter, solver_nls, solver_residual, flags
 #pragma once
@@ -56,13 +57,13 @@ STICTION_FN void residual(const Team& team, const ModelView& m, EnvView<S>& e, S
   s.residual = select(r == zero, zero, ratio);
 }
 
-// The first iterate; without points and rows the solution is v_free, and frozen lanes keep v0.
+// The first iterate; where neither points nor rows act the solution is v_free, and frozen lanes keep v0.
 template <class Team, class S>
 STICTION_FN void start(const Team& team, const ModelView& m, EnvView<S>& e, SolveState<S>& s) {
   const S zero = S(0.0), dt = S(m.opt.timestep);
   const Mask<S> all = all_lanes<S>(), none = no_lanes<S>();
   const Mask<S> steps = e.active[0] > S(0.5);
-  const Mask<S> constrained = has_rows(m) ? all : e.ncon[0] > zero;
+  const Mask<S> constrained = e.ncon[0] > zero || e.rows_act[0] > zero;
   s = {steps && constrained,
        none,
        none,

@@ -63,7 +63,7 @@ struct ModelView : SizesView {
   int nlevel;
   const int *level_adr, *level_body, *child_adr, *child_body;
   const int *body_parentid, *body_mocapid;
-  const int *body_aligned;    // (nbody)  1: body_quat is 1 in all environments
+  const int *body_aligned;    // (nbody)  1: the model's body_quat is 1
   const int *body_jntadr, *body_jntnum, *body_dofadr, *body_dofnum;
   const int *body_treeid;     // (nbody)  tree of a body that can move, else -1
   const int *body_lastdof;    // (nbody)  last dof on the path from the root to the body, else -1
@@ -117,8 +117,9 @@ struct ModelView : SizesView {
   const int *sensor_interval;    // (nsensor)  1: belongs to the last interval, 0: to the state
   const double *sensor_cutoff;
 
-  // flags of stages that some models don't need
-  bool any_limit, any_servo, any_frictionloss;
+  // What no environment needs may be skipped: numbers of the model, or what may differ from them since a
+  // parameter is own to each environment. They decide what work is done and never a result.
+  bool any_limit, any_servo, any_frictionloss, own_body_quat;
 };
 // clang-format on
 

@@ -132,6 +132,7 @@ Reference::Reference(ModelPtr model, const Options& options) {
   if (!model) throw ArgumentError("Reference: the model is null");
   validate(options);
   check_model(*model, options);
+  if (options.timestep) model = with_timestep(model, *options.timestep);
   impl_ = std::make_unique<Impl>(Impl{std::move(model), options});
   Options& o = impl_->options;
   if (!o.timestep) o.timestep = impl_->model->timestep;

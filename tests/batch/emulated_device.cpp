@@ -236,7 +236,27 @@ class EmulatedDevice final : public Device {
       cpu::fill_unwritten(share_.data(),
                           at(share_bytes_));  // what the last environment left is gone
       kernels_.run(kernel, model_, l, env, arena, share_.data());
+      if (lanes_ != Lanes::thread && l.books.store[env] != 0) check_loaded(kernel, arena, env);
     });
+  }
+  // What is loaded into fast memory and not stored again, the kernel must not have changed.
+  void check_loaded(Kernel kernel, const cuda::Arena& arena, int env) const {
+    const auto row = [&](Field f) {
+      return fields_[at(f)].first + fields_[at(f)].stride * static_cast<std::size_t>(env);
+    };
+    int npoint = 0;
+    if (kernel == Kernel::solve) std::memcpy(&npoint, row(Field::npoint), sizeof npoint);
+    const std::uint8_t *const stored = arena.store, *const last = stored + arena.nstore;
+    for (int k = 0; k < arena.nload; ++k) {
+      const cuda::ArenaEntry& entry = arena.entry[arena.load[k]];
+      const int begin = physics::arena_bytes(entry.begin, npoint);
+      const int bytes = physics::arena_bytes(entry.size, npoint);
+      if (begin + bytes > arena.bytes || std::find(stored, last, arena.load[k]) != last) continue;
+      const auto f = static_cast<Field>(entry.field);
+      if (std::memcmp(share_.data() + begin, row(f), at(bytes)) != 0)
+        throw Error(std::string("arena.h: a kernel changes ") + spec_.host.specs()[at(f)].name +
+                    ", which it only loads: list it as inout");
+    }
   }
 
   DeviceSpec spec_;

@@ -78,5 +78,17 @@ def test_a_function_in_the_place_of_the_physics():
         b = own.step(action, physics=lambda: own.batch.step(own.frame_skip))
         for x, y in zip(a, b):
             assert x.tobytes() == y.tobytes()
+
+    def gives_up():
+        own.batch.step(2)
+        own.batch.qvel[3] = 7
+        return 1 / 0
+
     with pytest.raises(ZeroDivisionError):
-        own.step(action, physics=lambda: 1 / 0)
+        own.step(action, physics=gives_up)
+    # the step has not happened
+    assert own.steps == usual.steps
+    assert own.obs.tobytes() == usual.obs.tobytes()
+    assert own.batch.state_hash() == usual.batch.state_hash()
+    for x, y in zip(usual.step(-action), own.step(-action)):
+        assert x.tobytes() == y.tobytes()
