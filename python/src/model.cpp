@@ -1,8 +1,7 @@
 // Model: reading, sizes, names and look-ups. Its arrays are in model_arrays.cpp.
-#include "stiction/model.h"
-
 #include <nanobind/stl/array.h>
 #include <nanobind/stl/filesystem.h>
+#include <nanobind/stl/map.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
@@ -10,6 +9,7 @@
 #include <nanobind/stl/vector.h>
 
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <string>
 #include <utility>
@@ -17,6 +17,7 @@
 
 #include "module.h"
 #include "stiction/error.h"
+#include "stiction/load.h"
 #include "stiction/text.h"
 
 namespace stiction::python {
@@ -26,13 +27,42 @@ using Shared = std::shared_ptr<LoadedModel>;
 using Path = std::filesystem::path;
 using GeomKey = std::variant<int, std::string>;
 
+// One ModelWarning, if something of the model is not computed.
+void warn(const Model& model, const LoadReport& report) {
+  const std::string lines = summary(report);
+  if (lines.empty()) return;
+  const std::string text = (model.file.empty() ? "the model" : model.file) +
+                           " has physics that is not computed:\n" + lines +
+                           "\nprint(model.report) shows all, strict=True refuses such models";
+  const nb::object category = nb::module_::import_("stiction._core").attr("ModelWarning");
+  // 1: the line of Python that loads
+  if (PyErr_WarnEx(category.ptr(), text.c_str(), 1) != 0) throw nb::python_error();
+}
+
+// Files as Python gives them.
+using Files = std::map<std::string, std::variant<nb::bytes, std::string>>;
+Assets assets_of(const std::optional<Files>& files) {
+  Assets assets;
+  for (const auto& [name, content] : files.value_or(Files{})) {
+    if (const auto* bytes = std::get_if<nb::bytes>(&content))
+      assets.emplace(name, std::string(bytes->c_str(), bytes->size()));
+    else
+      assets.emplace(name, std::get<std::string>(content));
+  }
+  return assets;
+}
+
 // Calls `read(report)` without the GIL. A refusal carries the report that explains it.
 template <class Read>
 Shared load(nb::handle model_error, const Read& read) {
   auto report = std::make_shared<LoadReport>();
   try {
-    const nb::gil_scoped_release release;
-    ModelPtr model = read(report.get());
+    ModelPtr model;
+    {
+      const nb::gil_scoped_release release;
+      model = read(report.get());
+    }
+    warn(*model, *report);
     return std::make_shared<LoadedModel>(LoadedModel{std::move(model), report});
   } catch (const ModelError& e) {
     nb::object error = model_error(e.what());
@@ -142,24 +172,31 @@ void bind_model(nb::module_& m, nb::handle model_error) {
 
   c.def_static(
       "from_file",
-      [model_error](const Path& path, bool strict) {
-        return load(model_error, [&](LoadReport* report) {
-          return load_model(path.string(), report, LoadOptions{strict});
+      [model_error](const Path& path, bool strict, const std::optional<Files>& assets) {
+        return load(model_error, [&, files = assets_of(assets)](LoadReport* report) {
+          return load_model(path.string(), files, report, LoadOptions{strict});
         });
       },
-      nb::arg("path"), nb::arg("strict") = false,
-      "Reads an MJCF file. With `strict`, physics that would be ignored is refused.\n\n"
+      nb::arg("path"), nb::arg("strict") = false, nb::arg("assets") = nb::none(),
+      "Reads an MJCF file. Physics that is ignored gives one ModelWarning; with `strict` it is "
+      "refused.\n\n"
+      "assets: files that are included or referred to, by path or bare name, as bytes or str; they "
+      "are looked at before the disk.\n\n"
       "Raises ModelError naming file, line, element, attribute and value; its `report` holds what "
       "had been read.");
   c.def_static(
       "from_xml",
-      [model_error](const std::string& xml, const Path& directory, bool strict) {
-        return load(model_error, [&](LoadReport* report) {
-          return load_model_from_string(xml, report, LoadOptions{strict}, directory.string());
+      [model_error](const std::string& xml, const Path& directory, bool strict,
+                    const std::optional<Files>& assets) {
+        return load(model_error, [&, files = assets_of(assets)](LoadReport* report) {
+          return load_model_from_string(xml, files, report, LoadOptions{strict},
+                                        directory.string());
         });
       },
       nb::arg("string"), nb::arg("directory") = "", nb::arg("strict") = false,
-      "Reads MJCF text; `directory` resolves includes and assets. Raises ModelError.");
+      nb::arg("assets") = nb::none(),
+      "Reads MJCF text as from_file reads a file; `directory` resolves includes and assets. Raises "
+      "ModelError, warns with ModelWarning.");
 
   c.def_prop_ro(
       "report", [](const LoadedModel& self) { return self.report; },

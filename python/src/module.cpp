@@ -42,6 +42,15 @@ NB_MODULE(_core, m) {
       "Text of a file with everything escaped that a terminal would obey or not show; with `lines` "
       "line breaks stay.");
 
+  // a warning is Python's alone: no C++ exception stands behind it
+  const nb::object model_warning = nb::steal(PyErr_NewExceptionWithDoc(
+      "stiction.ModelWarning",
+      "A model was loaded of which something is not computed: ignored physics, or geom pairs "
+      "without a collider.",
+      PyExc_UserWarning, nullptr));
+  if (!model_warning.is_valid()) throw nb::python_error();
+  m.attr("ModelWarning") = model_warning;
+
   python::bind_types(m);
   python::bind_report(m);
   python::bind_model(m, model_error);

@@ -1,6 +1,4 @@
 // LoadReport: what the reader did with the file.
-#include "stiction/report.h"
-
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
@@ -11,6 +9,7 @@
 
 #include "module.h"
 #include "stiction/error.h"
+#include "stiction/load.h"
 #include "stiction/text.h"
 
 namespace stiction::python {
@@ -77,6 +76,9 @@ void bind_report(nb::module_& m) {
           "Number of entries with this use: 'used', 'mapped', 'ignored', 'refused'.")
       .def("table", &LoadReport::table, nb::arg("all") = false,
            "Readable table; with `all` also what was used as it is.")
+      .def(
+          "summary", [](const LoadReport& r) { return summary(r); },
+          "What is not computed, in a few lines, the gravest first; '' if the report is complete.")
       .def("__str__", [](const LoadReport& r) { return r.table(false); })
       .def("__repr__", [](const LoadReport& r) {
         std::string s = "<LoadReport";

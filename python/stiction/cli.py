@@ -8,6 +8,7 @@ import json
 import os
 import sys
 import time
+import warnings
 from pathlib import Path
 
 from . import __version__, _core
@@ -127,7 +128,9 @@ def _as_json(path, model, report, error):
 def _check_model(args) -> int:
     model = error = None
     try:
-        model = _core.Model.from_file(args.file, strict=args.strict)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", _core.ModelWarning)  # the table below says it
+            model = _core.Model.from_file(args.file, strict=args.strict)
         report = model.report
     except _core.ModelError as e:
         error, report = str(e), e.report
@@ -260,8 +263,26 @@ def _doctor(args) -> int:
     return run()
 
 
+def _showing(show):
+    """`show`, but what a model leaves out is said like every other message of the program."""
+
+    def showwarning(message, category, filename, lineno, file=None, line=None):
+        if issubclass(category, _core.ModelWarning):
+            print(f"stiction: warning: {message}", file=file or sys.stderr)
+        else:
+            show(message, category, filename, lineno, file, line)
+
+    return showwarning
+
+
 def main(argv=None) -> int:
     args = build_parser().parse_args(argv)
+    with warnings.catch_warnings():
+        warnings.showwarning = _showing(warnings.showwarning)
+        return _run(args)
+
+
+def _run(args) -> int:
     try:
         code = args.run(args)
         sys.stdout.flush()

@@ -21,7 +21,8 @@ std::vector<std::string_view> words(std::string_view s) {
   return out;
 }
 
-double to_double(const Element& e, std::string_view attribute, std::string_view word) {
+double to_double(const Element& e, std::string_view attribute, std::string_view word,
+                 bool any = false) {
   const std::string_view digits = word.starts_with('+') ? word.substr(1) : word;
   double v = 0;
   const auto [end, ec] = std::from_chars(digits.data(), digits.data() + digits.size(), v);
@@ -35,6 +36,11 @@ double to_double(const Element& e, std::string_view attribute, std::string_view 
              "by spaces");
   }
   if (!std::isfinite(v)) fail(e, attribute, "\"" + shown(word) + "\" is not a finite number");
+  if (std::abs(v) > kLargestNumber && !any) {
+    fail(e, attribute,
+         shown(word) + " is beyond " + shown(kLargestNumber) +
+             ", where single precision ends; check its unit, or leave it out");
+  }
   return v;
 }
 
@@ -92,7 +98,13 @@ void fail(const Element& e, std::string_view attribute, const std::string& what)
 
 void mark(Element& e, std::string_view attribute, Use use, bool physics, std::string note) {
   Attribute* a = e.find(attribute);
-  if (!a || (a->verdict && a->verdict->use == Use::refused)) return;
+  if (!a) return;
+  const auto severity = [](Use u, bool p) {
+    return u == Use::refused ? 2 : u == Use::ignored && p;
+  };
+  if (a->verdict && (a->verdict->use == Use::refused ||
+                     severity(a->verdict->use, a->verdict->physics) > severity(use, physics)))
+    return;
   a->verdict = Verdict{use, physics, std::move(note)};
 }
 
@@ -119,13 +131,25 @@ std::string required_text(Element& e, std::string_view attribute) {
   return *v;
 }
 
-std::optional<std::vector<double>> numbers(Element& e, std::string_view attribute) {
+namespace {
+
+std::optional<std::vector<double>> list(Element& e, std::string_view attribute, bool any) {
   Attribute* a = e.find(attribute);
   if (!a) return std::nullopt;
   a->touched = true;
   std::vector<double> out;
-  for (const auto w : words(a->value)) out.push_back(to_double(e, attribute, w));
+  for (const auto w : words(a->value)) out.push_back(to_double(e, attribute, w, any));
   return out;
+}
+
+}  // namespace
+
+std::optional<std::vector<double>> numbers(Element& e, std::string_view attribute) {
+  return list(e, attribute, false);
+}
+
+std::optional<std::vector<double>> any_numbers(Element& e, std::string_view attribute) {
+  return list(e, attribute, true);
 }
 
 int numbers_into(Element& e, std::string_view attribute, std::span<double> out, int least) {

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <map>
 
+#include "model/bounds.h"
+
 namespace stiction::model {
 namespace {
 
@@ -15,10 +17,6 @@ Index index_of(const Names& names) {
     if (!names[i].empty()) index.emplace(names[i], static_cast<int>(i));
   }
   return index;
-}
-
-bool is_position_servo(const ActuatorSpec& a) {
-  return !a.affine_gain && a.affine_bias && a.gain[0] == -a.bias[1];
 }
 
 // inheritrange: the control range is the joint's, scaled about its middle.
@@ -45,7 +43,7 @@ void add_actuators(const Spec& spec, Model& m) {
     const int id = (a.trntype == Transmission::joint ? joints : tendons).at(a.target);
     Range range = a.ctrlrange;
     bool limited = a.ctrllimited == Switch::yes;
-    if (a.inheritrange > 0 && is_position_servo(a)) {
+    if (a.inheritrange > 0 && a.is_position_servo()) {
       range = inherited(spec, m, a, id);
       limited = a.ctrllimited != Switch::no;
     }
@@ -55,8 +53,9 @@ void add_actuators(const Spec& spec, Model& m) {
     m.actuator_gear.insert(m.actuator_gear.end(), a.gear.begin(), a.gear.end());
     const bool on = spec.flags.actuation;
     for (std::size_t k = 0; k < 3; ++k)
-      m.actuator_gain.push_back(on && (k == 0 || a.affine_gain) ? a.gain[k] : 0);
-    for (const double b : a.bias) m.actuator_bias.push_back(on && a.affine_bias ? b : 0);
+      m.actuator_gain.push_back(on && (k == 0 || a.gaintype == Law::affine) ? a.gain[k] : 0);
+    for (const double b : a.bias)
+      m.actuator_bias.push_back(on && a.biastype == Law::affine ? b : 0);
     m.actuator_ctrllimited.push_back(limited && spec.flags.clampctrl);
     m.actuator_forcelimited.push_back(a.forcelimited == Switch::yes);
     m.actuator_ctrlrange.insert(m.actuator_ctrlrange.end(), range.begin(), range.end());
@@ -72,7 +71,12 @@ void resolve_dampratios(const Spec& spec, Model& m) {
   for (int i = 0; i < m.nu; ++i) {
     const ActuatorSpec& a = spec.actuators[at(i)];
     double& damping = m.actuator_bias[at(3 * i + 2)];
-    if (is_position_servo(a) && damping > 0) {
+    if (a.is_position_servo() && damping > 0) {
+      const double kp = m.actuator_gain[at(3 * i)];
+      if (kp < 0) {
+        fail(*a.element, "dampratio",
+             "needs kp >= 0, but kp is " + shown(kp) + ": a negative spring does not oscillate");
+      }
       damping = -dampratio_to_kv(m, i, m.actuator_gain[at(3 * i)], damping);
     }
   }
@@ -91,26 +95,39 @@ void resolve_springdampers(const Spec& spec, Model& m) {
       for (std::size_t k = 0; k < n; ++k) inverse += m.dof_invweight0[adr + k];
       const double inertia = static_cast<double>(n) / std::max(1e-15, inverse);
       const auto [time, ratio] = j.springdamper;
-      if (spec.flags.spring) m.jnt_stiffness[i] = inertia / (time * time * ratio * ratio);
+      if (spec.flags.spring) {
+        m.jnt_stiffness[i] = inertia / (time * time * ratio * ratio);
+        require_within(*j.element, "springdamper", m.jnt_stiffness[i], kStiffnessBound);
+      }
       for (std::size_t k = 0; k < n && spec.flags.damper; ++k) {
         m.dof_damping[adr + k] = 2 * inertia / time;
+        require_within(*j.element, "springdamper", m.dof_damping[adr + k], kDampingBound);
       }
     }
   }
 }
 
 void require_count(const Element& e, const char* attribute, const std::vector<double>& given,
-                   std::size_t expected) {
-  if (given.empty() || given.size() == expected) return;
+                   std::size_t most) {
+  if (given.size() <= most) return;
   fail(e, attribute,
-       "expected " + std::to_string(expected) + " numbers, found " + std::to_string(given.size()));
+       "expected at most " + std::to_string(most) + " numbers, found " +
+           std::to_string(given.size()));
 }
 
-void fill(const Element& e, const char* attribute, const std::vector<double>& given,
+// A vector shorter than the model's is completed with the model's own.
+void fill(Element& e, const char* attribute, const Bound& bound, const std::vector<double>& given,
           const Reals& otherwise, Reals& to) {
   require_count(e, attribute, given, otherwise.size());
-  const Reals& from = given.empty() ? otherwise : given;
-  to.insert(to.end(), from.begin(), from.end());
+  require_within(e, attribute, given, bound);
+  to.insert(to.end(), given.begin(), given.end());
+  const auto n = static_cast<std::ptrdiff_t>(given.size());
+  to.insert(to.end(), otherwise.begin() + n, otherwise.end());
+  if (!given.empty() && given.size() < otherwise.size()) {
+    mark(e, attribute, Use::mapped, false,
+         std::to_string(given.size()) + " of " + std::to_string(otherwise.size()) +
+             " numbers: the others are those of the reference pose, or 0");
+  }
 }
 
 void add_keyframes(const Spec& spec, Model& m) {
@@ -121,9 +138,9 @@ void add_keyframes(const Spec& spec, Model& m) {
     const auto nmocap = at(m.nmocap);
     require_count(*k.element, "mpos", k.mpos, 3 * nmocap);
     require_count(*k.element, "mquat", k.mquat, 4 * nmocap);
-    fill(*k.element, "qpos", k.qpos, m.qpos0, m.key_qpos);
-    fill(*k.element, "qvel", k.qvel, Reals(at(m.nv)), m.key_qvel);
-    fill(*k.element, "ctrl", k.ctrl, Reals(at(m.nu)), m.key_ctrl);
+    fill(*k.element, "qpos", kPositionBound, k.qpos, m.qpos0, m.key_qpos);
+    fill(*k.element, "qvel", kVelocityBound, k.qvel, Reals(at(m.nv)), m.key_qvel);
+    fill(*k.element, "ctrl", kControlBound, k.ctrl, Reals(at(m.nu)), m.key_ctrl);
     ++m.nkey;
     for (int j = 0; j < m.njnt; ++j) {
       const auto i = at(j);
@@ -132,12 +149,12 @@ void add_keyframes(const Spec& spec, Model& m) {
           start + at(m.jnt_qposadr[i]) + (m.jnt_type[i] == JointType::free ? 3 : 0);
       const Quat q = row4(std::span(m.key_qpos).subspan(adr), 0);
       const double n = q.norm();
-      if (!(n > 1e-14)) {
-        fail(*k.element, "qpos",
+      if (!(n > 1e-14)) {  // as in MuJoCo
+        set_row4(std::span(m.key_qpos).subspan(adr), 0, Quat::Identity());
+        mark(*k.element, "qpos", Use::mapped, false,
              "the quaternion of joint " + std::to_string(j) +
-                 " has length zero; identity is 1 0 0 0");
-      }
-      if (std::abs(n - 1) > 1e-14) {
+                 " has length zero: taken as identity, 1 0 0 0");
+      } else if (std::abs(n - 1) > 1e-14) {
         set_row4(std::span(m.key_qpos).subspan(adr), 0, Quat(q.coeffs() / n));
       }
     }
@@ -174,6 +191,58 @@ void add_contacts(const Spec& spec, Model& m, LoadReport& report) {
   build_pairs(m, settings, report);
 }
 
+// actuatorfrcrange bounds the sum of the actuator forces on a joint. A servo's force is part of the
+// step's convex problem, as a law of its own: where it is not alone, the bound of the sum can't be
+// split among the laws.
+void refuse_shared_bounds(const Spec& spec, const Model& m) {
+  std::vector<int> actuators(at(m.njnt));
+  std::vector<const ActuatorSpec*> servo(at(m.njnt), nullptr);
+  for (int a = 0; a < m.nu; ++a) {
+    const auto act = at(a);
+    const double *gain = &m.actuator_gain[3 * act], *bias = &m.actuator_bias[3 * act];
+    const bool feedback = bias[1] < 0 || bias[2] < 0 || gain[1] != 0 || gain[2] != 0;
+    const auto acts_on = [&](int j, int times) {
+      actuators[at(j)] += times;
+      if (feedback) servo[at(j)] = &spec.actuators[act];
+    };
+    const int id = m.actuator_trnid[act];
+    if (m.actuator_trntype[act] == Transmission::joint) {
+      acts_on(id, 1);
+      continue;
+    }
+    // a tendon's force is shared by its joints
+    for (int w = m.tendon_adr[at(id)]; w < m.tendon_adr[at(id)] + m.tendon_num[at(id)]; ++w)
+      acts_on(m.wrap_jntid[at(w)], 2);
+  }
+  for (int j = 0; j < m.njnt; ++j) {
+    if (m.jnt_actfrclimited[at(j)] == 0 || actuators[at(j)] < 2 || !servo[at(j)]) continue;
+    fail(*servo[at(j)]->element,
+         "is a servo that shares joint \"" + m.jnt_names[at(j)] +
+             "\" with other actuators or joints, and the joint's actuatorfrcrange bounds their "
+             "sum, which is not computed: give the actuators a forcerange instead");
+  }
+}
+
+// Feedback as the joints see it: kp (gear coef)², kv (gear coef)².
+void bound_feedback(const Spec& spec, const Model& m) {
+  for (int a = 0; a < m.nu; ++a) {
+    double ratio = 0;
+    for (int k = 0; k < 6; ++k) ratio = std::max(ratio, std::abs(m.actuator_gear[at(6 * a + k)]));
+    if (m.actuator_trntype[at(a)] == Transmission::tendon) {
+      const int t = m.actuator_trnid[at(a)];
+      double coef = 0;
+      for (int w = m.tendon_adr[at(t)]; w < m.tendon_adr[at(t)] + m.tendon_num[at(t)]; ++w)
+        coef = std::max(coef, std::abs(m.wrap_coef[at(w)]));
+      ratio *= coef;
+    }
+    const Element& e = *spec.actuators[at(a)].element;
+    for (int k = 0; k < 3; ++k) {
+      require_within(e, "gear", m.actuator_gain[at(3 * a + k)] * ratio * ratio, kStiffnessBound);
+      require_within(e, "gear", m.actuator_bias[at(3 * a + k)] * ratio * ratio, kStiffnessBound);
+    }
+  }
+}
+
 }  // namespace
 
 void mark_unsupported(Spec& spec) {
@@ -195,14 +264,6 @@ void mark_unsupported(Spec& spec) {
                : "mass of a mesh that can't move");
     }
   }
-  for (auto& b : spec.bodies) {
-    for (auto& g : b.geoms) {
-      if (g.type != GeomType::mesh && g.type != GeomType::hfield) continue;
-      const bool collides = g.contype != 0 || g.conaffinity != 0;
-      mark(*g.element, g.type == GeomType::mesh ? "mesh" : "hfield", Use::ignored, collides,
-           collides ? "collisions of meshes and height fields are not computed" : "visual only");
-    }
-  }
   for (const auto& a : spec.actuators) {
     if (a.element->has("jointinparent") && joints_of_many_dofs.contains(a.target)) {
       mark(*a.element, "jointinparent", Use::refused, true,
@@ -213,13 +274,16 @@ void mark_unsupported(Spec& spec) {
 
 void build_rest(const Spec& spec, Model& m, LoadReport& report) {
   add_actuators(spec, m);
+  refuse_shared_bounds(spec, m);
   add_materials(spec, m);
   derive(m);
   resolve_springdampers(spec, m);
   resolve_dampratios(spec, m);
+  bound_feedback(spec, m);
   add_keyframes(spec, m);
   build_sensors(spec, m);
   add_contacts(spec, m, report);
+  check_single_precision(m);
 }
 
 }  // namespace stiction::model

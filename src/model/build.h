@@ -12,7 +12,7 @@ namespace stiction::model {
 void mark_unsupported(Spec& spec);
 
 // Bodies, inertias, joints, geoms, sites, fixed tendons.
-void build_tree(const Spec& spec, Model& m);
+void build_tree(Spec& spec, Model& m);
 // Actuators, keyframes, sensors, excludes and pairs; runs derive() and build_pairs().
 void build_rest(const Spec& spec, Model& m, LoadReport& report);
 

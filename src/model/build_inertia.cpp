@@ -1,6 +1,7 @@
 // Where a body's mass comes from: <inertial>, or its geoms; with the compiler's corrections.
 #include <cmath>
 
+#include "model/bounds.h"
 #include "model/build.h"
 #include "model/inertia.h"
 
@@ -43,6 +44,16 @@ BodyInertia from_geoms(const std::vector<const GeomSpec*>& geoms) {
   b.moments = p.moments;
   b.quat = p.axes;
   return b;
+}
+
+// Bodies that move with a joint, their own or of an ancestor.
+std::vector<char> moving(const Spec& spec) {
+  std::vector<char> moves(spec.bodies.size());
+  for (std::size_t i = 1; i < spec.bodies.size(); ++i) {
+    const BodySpec& b = spec.bodies[i];
+    moves[i] = !b.joints.empty() || moves[at(b.parent)];
+  }
+  return moves;
 }
 
 const Element& origin(const BodySpec& body) {
@@ -116,6 +127,16 @@ std::vector<BodyInertia> body_inertias(const Spec& spec) {
   if (spec.compiler.settotalmass > 0 && total > 0) {
     const double scale = spec.compiler.settotalmass / total;
     for (auto& b : all) b.mass *= scale, b.moments *= scale;
+  }
+  // what can't move enters no equation of motion: terrain of solid density may be as large as it is
+  constexpr Bound kStaticMassBound{1e24, "kg", "mass"};
+  constexpr Bound kStaticInertiaBound{1e36, "kg m²", "moment of inertia"};
+  const std::vector<char> moves = moving(spec);
+  for (std::size_t i = 1; i < all.size(); ++i) {
+    const Element& e = origin(spec.bodies[i]);
+    require_within(e, "", all[i].mass, moves[i] ? kMassBound : kStaticMassBound);
+    require_within(e, "", {all[i].moments.data(), 3},
+                   moves[i] ? kInertiaBound : kStaticInertiaBound);
   }
   return all;
 }

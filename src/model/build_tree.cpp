@@ -144,16 +144,43 @@ void add_tendons(const Spec& spec, Model& m) {
   }
 }
 
+// A free body without children may get the frame of its inertia: the origin at the centre of mass,
+// principal axes. What hangs on it stays where it is.
+void align_free_bodies(Spec& spec, std::vector<BodyInertia>& inertias) {
+  std::vector<char> has_children(spec.bodies.size());
+  for (std::size_t i = 1; i < spec.bodies.size(); ++i) has_children[at(spec.bodies[i].parent)] = 1;
+  for (std::size_t i = 1; i < spec.bodies.size(); ++i) {
+    BodySpec& b = spec.bodies[i];
+    if (has_children[i] || b.joints.empty() || b.joints[0].type != JointType::free) continue;
+    const Switch align = b.joints[0].align;
+    if (align == Switch::no || (align == Switch::automatic && !spec.compiler.alignfree)) continue;
+    BodyInertia& inertia = inertias[i];
+    const Vec3 centre = inertia.pos;
+    const Quat axes = inertia.quat, back = axes.conjugate();
+    b.pos += b.quat * centre;
+    b.quat = (b.quat * axes).normalized();
+    const auto move = [&](Vec3& pos, Quat& quat) {
+      pos = back * (pos - centre);
+      quat = (back * quat).normalized();
+    };
+    for (auto& g : b.geoms) move(g.pos, g.quat);
+    for (auto& s : b.sites) move(s.pos, s.quat);
+    inertia.pos = Vec3::Zero();
+    inertia.quat = Quat::Identity();
+  }
+}
+
 }  // namespace
 
-void build_tree(const Spec& spec, Model& m) {
+void build_tree(Spec& spec, Model& m) {
   m.name = spec.name;
   m.timestep = spec.timestep;
   m.gravity = spec.flags.gravity ? spec.gravity : std::array<double, 3>{};
   m.meshes = spec.meshes;
   m.hfields = spec.hfields;
   m.equalities = spec.equalities;
-  const auto inertias = body_inertias(spec);
+  auto inertias = body_inertias(spec);
+  align_free_bodies(spec, inertias);
   for (std::size_t i = 0; i < spec.bodies.size(); ++i) {
     add_body(spec, static_cast<int>(i), inertias[i], m);
   }

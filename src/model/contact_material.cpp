@@ -5,6 +5,7 @@
 #include <sstream>
 
 #include "math.h"
+#include "model/bounds.h"
 #include "stiction/error.h"
 #include "stiction/text.h"
 
@@ -112,14 +113,18 @@ void require(bool ok, const char* field, double value, const char* range) {
 void validate(const ContactMaterial& material) {
   const auto positive = [](double x) { return std::isfinite(x) && x > 0; };
   const auto not_negative = [](double x) { return std::isfinite(x) && x >= 0; };
-  require(positive(material.stiffness), "stiffness", material.stiffness,
-          "finite and > 0 (N/m); 1e40 means rigid");
-  require(not_negative(material.dissipation), "dissipation", material.dissipation,
-          "finite and >= 0 (s/m)");
+  const double k = material.stiffness;
+  require(positive(k) && (k <= model::kStiffnessBound.most || k >= model::kRigid), "stiffness", k,
+          "in (0, 1e18] N/m, or 1e40 and more: rigid");
+  require(
+      not_negative(material.dissipation) && material.dissipation <= model::kDissipationBound.most,
+      "dissipation", material.dissipation, "in [0, 1e6] s/m");
   if (material.friction)
-    require(not_negative(*material.friction), "friction", *material.friction, "finite and >= 0");
-  require(not_negative(material.relaxation_time), "relaxation_time", material.relaxation_time,
-          "finite and >= 0 (s)");
+    require(not_negative(*material.friction) && *material.friction <= model::kFrictionBound.most,
+            "friction", *material.friction, "in [0, 1e6]");
+  require(
+      not_negative(material.relaxation_time) && material.relaxation_time <= model::kTimeBound.most,
+      "relaxation_time", material.relaxation_time, "in [0, 1e10] s");
 }
 
 }  // namespace

@@ -45,6 +45,10 @@ struct ContactSettings {
 // Order: by the lower body, the other body, then the geom ids.
 void build_pairs(Model& m, const ContactSettings& settings, LoadReport& report);
 
+// Throws ModelError, with the names of what it belongs to, if a number that follows from the file is
+// not finite in single precision. The bounds of bounds.h leave ill-conditioned trees to it.
+void check_single_precision(const Model& m);
+
 // Damping of a position servo that gives `dampratio` at qpos0: kv = 2 dampratio sqrt(kp m) with the
 // inertia m = (J M⁻¹ Jᵀ)⁻¹ seen by actuator `a` through its transmission and gear.
 double dampratio_to_kv(const Model& m, int a, double kp, double dampratio);

@@ -1,5 +1,6 @@
 // load_model: parse, read, refuse what can't be simulated, build.
 #include <algorithm>
+#include <filesystem>
 
 #include "model/build.h"
 #include "model/read.h"
@@ -72,18 +73,48 @@ int largest_tree(const model::Spec& spec) {
   return *std::max_element(dofs.begin(), dofs.end());
 }
 
+// A mesh or height field whose file is not there: MuJoCo would not load the model.
+void look_for_files(const model::Spec& spec, const std::string& directory, const Assets& assets) {
+  namespace fs = std::filesystem;
+  for (const model::AssetFile& a : spec.files) {
+    fs::path name(a.file);
+    if (spec.compiler.strippath) name = name.filename();
+    const fs::path relative = fs::path(spec.compiler.meshdir) / name;
+    const fs::path path = fs::path(directory) / relative;
+    std::error_code ec;
+    const bool there =
+        model::find_asset(assets, directory, relative.generic_string()) || fs::exists(path, ec);
+    model::mark(*a.element, "file", Use::ignored, false,
+                there ? "asset files are not opened"
+                      : "file not found: " + path.string() + "; MuJoCo does not load the model");
+  }
+}
+
+LoadReport reported(model::Document& doc, const LoadReport& of_building, bool strict) {
+  LoadReport report = of_building;
+  report.entries = doc.remarks;
+  model::collect(doc.root, report);
+  report.entries.insert(report.entries.end(), of_building.entries.begin(),
+                        of_building.entries.end());
+  if (strict) apply_strict(report);
+  return report;
+}
+
 ModelPtr load(model::Document& doc, const std::string& path, LoadReport* out,
-              const LoadOptions& options) {
+              const LoadOptions& options, const std::string& directory, const Assets& assets) {
   const std::string& file = doc.files.front();
   model::Spec spec = model::read_mjcf(doc.root);
   model::mark_unsupported(spec);
+  look_for_files(spec, directory, assets);
 
-  LoadReport report;
-  model::collect(doc.root, report);
-  if (options.strict) apply_strict(report);
+  // what is refused whatever touches what; with it, all that strict refuses so far
+  LoadReport report = reported(doc, {}, false);
+  const bool refused = report.count(Use::refused) > 0;
+  if (refused) report = reported(doc, {}, options.strict);
   if (out) *out = report;
   throw_refusals(report, file);
 
+  LoadReport of_building;
   const auto m = std::make_shared<Model>();
   m->file = path;
   try {
@@ -91,29 +122,43 @@ ModelPtr load(model::Document& doc, const std::string& path, LoadReport* out,
     limit("geoms", m->ngeom, kMaxGeoms);
     limit("degrees of freedom", m->nv, kMaxDofs);
     limit("degrees of freedom in one tree of bodies", largest_tree(spec), kMaxTreeDofs);
-    model::build_rest(spec, *m, report);
+    model::build_rest(spec, *m, of_building);
   } catch (const ModelError& e) {
     // messages of the numeric stages know no file
     if (std::string_view(e.what()).starts_with(visible(file))) throw;
     const std::string what = e.what();
     throw ModelError(file + (what.starts_with(": ") ? "" : ": ") + what);
   }
+  model::judge_contacts(spec, *m, of_building);
+  report = reported(doc, of_building, options.strict);
   if (out) *out = report;
+  throw_refusals(report, file);
   if (options.strict) refuse_missing_colliders(report, file);
   return m;
 }
 
 }  // namespace
 
+ModelPtr load_model(const std::string& path, const Assets& assets, LoadReport* report,
+                    const LoadOptions& options) {
+  auto doc = model::parse_file(path, assets);
+  const std::string directory = std::filesystem::path(path).parent_path().string();
+  return load(doc, path, report, options, directory, assets);
+}
+
+ModelPtr load_model_from_string(const std::string& xml, const Assets& assets, LoadReport* report,
+                                const LoadOptions& options, const std::string& directory) {
+  auto doc = model::parse_string(xml, directory, assets);
+  return load(doc, "", report, options, directory, assets);
+}
+
 ModelPtr load_model(const std::string& path, LoadReport* report, const LoadOptions& options) {
-  auto doc = model::parse_file(path);
-  return load(doc, path, report, options);
+  return load_model(path, Assets{}, report, options);
 }
 
 ModelPtr load_model_from_string(const std::string& xml, LoadReport* report,
                                 const LoadOptions& options, const std::string& directory) {
-  auto doc = model::parse_string(xml, directory);
-  return load(doc, "", report, options);
+  return load_model_from_string(xml, Assets{}, report, options, directory);
 }
 
 }  // namespace stiction

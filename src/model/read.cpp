@@ -36,6 +36,12 @@ void require_name(const Spec& spec, std::string_view kind, const Element& e,
     if (it->second.contains(name)) return;
     for (const auto& [k, owner] : it->second) known.push_back(k);
   }
+  if (!spec.unread.empty()) {
+    const Element& unread = *spec.unread.front();
+    fail(unread, "<" + unread.name +
+                     "> can't be read; write its elements out. Missing without it: " +
+                     std::string(kind) + " \"" + shown(name) + "\" of " + where(e));
+  }
   const std::string near = nearest(name, known);
   fail(e, attribute,
        "there is no " + std::string(kind) + " of this name" +
@@ -64,6 +70,8 @@ Spec read_mjcf(Element& root) {
   spec.bodies.push_back(world);
   spec.names["body"]["world"] = nullptr;
   each(root, "worldbody", [&](Element& e) { read_worldbody(e, spec); });
+  for (auto& b : spec.bodies)
+    for (auto& j : b.joints) judge(spec, j);
 
   each(root, "contact", [&](Element& e) { read_contacts(e, spec); });
   each(root, "tendon", [&](Element& e) { read_tendons(e, spec); });

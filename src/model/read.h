@@ -2,6 +2,7 @@
 #pragma once
 
 #include "model/specs.h"
+#include "stiction/report.h"
 
 namespace stiction::model {
 
@@ -20,6 +21,8 @@ const DefaultClass& class_of(const Spec& spec, Element& e, const std::string& ch
 std::string childclass_of(const Spec& spec, Element& e, const std::string& inherited);
 
 // read_elements.cpp: overlay the attributes that are given
+// solref and solimp; true if one is given.
+bool read_solver(Element& e, std::array<double, 2>& solref, std::array<double, 5>& solimp);
 void read_joint(const Compiler& c, Element& e, JointSpec& j);
 void read_geom(const Compiler& c, Element& e, GeomSpec& g);
 void read_site(const Compiler& c, Element& e, SiteSpec& s);
@@ -28,13 +31,23 @@ void read_inertial(const Compiler& c, Element& e, InertialSpec& i);
 // read_tree.cpp
 void read_worldbody(Element& e, Spec& spec);
 
+// judge.cpp: what an element of the model asks for that is not computed, marked where it was
+// written.
+void judge(const Spec& spec, JointSpec& j);
+void judge(PairSource& p);
+void judge(TendonSpec& t);
+void judge(ActuatorSpec& a);
+// Geoms that can touch something, one flag for each geom in the order of the model, and pairs.
+void judge_contacts(Spec& spec, const Model& m, const LoadReport& report);
+
 // read_actuators.cpp
-void read_actuator(Element& e, ActuatorSpec& a);
+// Overlays the element on the actuator default `a`; `ancestor` is the class above the one of `a`.
+void read_actuator(const Spec& spec, Element& e, const std::string& ancestor, ActuatorSpec& a);
 void read_actuators(Element& e, Spec& spec);
 
 // read_relations.cpp: <asset>, <contact>, <tendon>, <equality>
 void read_assets(Element& e, Spec& spec);
-void read_pair(Element& e, PairSpec& p);
+void read_pair(Element& e, PairSource& p);
 void read_contacts(Element& e, Spec& spec);
 void read_tendon(Element& e, TendonSpec& t);
 void read_tendons(Element& e, Spec& spec);

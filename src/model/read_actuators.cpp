@@ -1,6 +1,8 @@
 // <actuator>: all kinds become gain * ctrl + bias . (1, length, velocity).
 #include <algorithm>
+#include <numbers>
 
+#include "model/bounds.h"
 #include "model/read.h"
 
 namespace stiction::model {
@@ -13,127 +15,182 @@ bool refused_kind(const std::string& kind) {
   return std::find(kKinds.begin(), kKinds.end(), kind) != kKinds.end();
 }
 
-void refuse(Element& e, std::string_view attribute, const std::string& why) {
-  mark(e, attribute, Use::refused, true, why);
+// A shortcut inherits its parameters from a default written with the same shortcut, or with
+// <general> and the gain type of the shortcut.
+bool inherits(const std::string& kind, const ActuatorSpec& from) {
+  const Law gaintype = kind == "damper" ? Law::affine : Law::constant;
+  return from.kind == kind || (from.kind == "general" && from.gaintype == gaintype);
+}
+
+// Gain, bias and dynamics with which the shortcut begins: those of the nearest class it can inherit
+// from, else its own. Everything else of `a` is its class's, whatever the default was written with.
+void begin_shortcut(const Spec& spec, const std::string& kind, const std::string& ancestor,
+                    ActuatorSpec& a) {
+  const ActuatorSpec own;
+  const ActuatorSpec* from = &a;
+  for (const std::string* name = &ancestor; !inherits(kind, *from);) {
+    if (name->empty()) {
+      from = &own;
+      break;
+    }
+    const DefaultClass& above = spec.classes.at(*name);
+    from = &above.actuator;
+    name = &above.parent;
+  }
+  a.gain = from->gain;
+  a.bias = from->bias;
+  a.filtered = from->filtered;
+  a.unknown_law = from->unknown_law;
+  a.has_state = false;
+  if (kind == "position" || kind == "intvelocity") a.inheritrange = from->inheritrange;
+  a.kind = kind;
 }
 
 void read_general(Element& e, ActuatorSpec& a) {
-  if (choice(e, "dyntype",
-             {"none", "integrator", "filter", "filterexact", "muscle", "dcmotor", "user"})
-          .value_or(0) > 0) {
-    refuse(e, "dyntype", "actuators with a state are not computed; use dyntype=\"none\"");
+  a.kind = "general";
+  if (const auto i =
+          choice(e, "dyntype",
+                 {"none", "integrator", "filter", "filterexact", "muscle", "dcmotor", "user"})) {
+    a.filtered = *i == 3;
+    a.has_state = *i > 0 && *i != 3;
   }
+  const auto law = [](int i) { return i == 0 ? Law::constant : i == 1 ? Law::affine : Law::other; };
   if (const auto i =
           choice(e, "gaintype", {"fixed", "affine", "muscle", "dcmotor", "so3", "user"})) {
-    a.affine_gain = *i == 1;
-    if (*i > 1) refuse(e, "gaintype", "only a fixed or affine gain is computed");
+    a.gaintype = law(*i);
   }
   if (const auto i =
           choice(e, "biastype", {"none", "affine", "muscle", "dcmotor", "so3", "user"})) {
-    a.affine_bias = *i == 1;
-    if (*i > 1) refuse(e, "biastype", "only an affine bias is computed; use biastype=\"affine\"");
+    a.biastype = law(*i);
   }
-  if (const auto g = numbers(e, "gainprm"); g && !g->empty()) {
-    for (std::size_t i = 0; i < std::min<std::size_t>(g->size(), 3); ++i) a.gain[i] = (*g)[i];
-  }
-  if (const auto b = numbers(e, "biasprm")) {
-    for (std::size_t i = 0; i < std::min<std::size_t>(b->size(), 3); ++i) a.bias[i] = (*b)[i];
-  }
-  for (const char* name : {"input", "velrange", "ffrange"}) {
-    if (e.has(name)) refuse(e, name, "this input of the actuator is not computed; remove it");
-  }
+  const auto overlay = [&](const char* name, std::array<double, 3>& to) {
+    const auto given = numbers(e, name).value_or(std::vector<double>{});
+    std::copy_n(given.begin(), std::min<std::size_t>(given.size(), 3), to.begin());
+    for (const double v : to) require_within(e, name, v, kGainBound);
+  };
+  overlay("gainprm", a.gain);
+  overlay("biasprm", a.bias);
 }
 
 void read_position(Element& e, ActuatorSpec& a) {
-  if (const auto kp = number(e, "kp")) {
-    require_nonnegative(e, "kp", *kp);
-    a.gain[0] = *kp;
-  }
+  read_within(e, "kp", kGainBound, a.gain[0]);
   const auto kv = number(e, "kv"), ratio = number(e, "dampratio");
   if (kv && ratio) fail(e, "dampratio", "kv is given too; keep one of them");
-  a.affine_gain = false;
-  a.affine_bias = true;
-  a.bias[0] = 0;
-  a.bias[1] = -a.gain[0];
+  a.gaintype = Law::constant;
+  a.biastype = Law::affine;
+  a.gain = {a.gain[0], 0, 0};
+  a.bias = {0, -a.gain[0], a.bias[2]};
   if (kv) {
-    require_nonnegative(e, "kv", *kv);
+    require_nonnegative(e, "kv", *kv, kGainBound);
     a.bias[2] = -*kv;
   }
   if (ratio) {
-    require_nonnegative(e, "dampratio", *ratio);
+    require_nonnegative(e, "dampratio", *ratio, kRatioBound);
     a.bias[2] = *ratio;  // positive: resolved at qpos0
     mark(e, "dampratio", Use::mapped, false, "kv from the inertia at qpos0");
   }
-  if (const auto t = number(e, "timeconst"); t && *t != 0) {
-    refuse(e, "timeconst", "actuators with a state are not computed; remove it");
-  }
+  if (const auto t = number(e, "timeconst")) a.filtered = *t != 0;
 }
 
 void read_velocity(Element& e, ActuatorSpec& a) {
-  a.affine_gain = false;
-  a.gain = {1, 0, 0};
-  if (const auto kv = number(e, "kv")) {
-    require_nonnegative(e, "kv", *kv);
-    a.gain[0] = *kv;
-  }
-  a.affine_bias = true;
+  read_within(e, "kv", kGainBound, a.gain[0]);
+  a.gaintype = Law::constant;
+  a.biastype = Law::affine;
+  a.gain = {a.gain[0], 0, 0};
   a.bias = {0, 0, -a.gain[0]};
+  a.filtered = false;
 }
 
 // force = -kv ctrl velocity
 void read_damper(Element& e, ActuatorSpec& a) {
-  a.affine_gain = true;
-  a.affine_bias = false;
-  a.gain = {0, 0, -1};
+  double kv = -a.gain[2];
+  read_within(e, "kv", kGainBound, kv);
+  if (kv < 0) fail(e, "kv", shown(kv) + ": a damper's coefficient can't be negative");
+  a.gaintype = Law::affine;
+  a.biastype = Law::constant;
+  a.gain = {0, 0, -kv};
+  a.bias = {};
+  a.filtered = false;
   a.ctrllimited = Switch::yes;
-  if (const auto kv = number(e, "kv")) {
-    require_nonnegative(e, "kv", *kv);
-    a.gain[2] = -*kv;
+}
+
+// Shortcuts that only matter to a <general> of their class, which inherits all of it.
+void read_uncomputed(Element& e, ActuatorSpec& a) {
+  mark(e, Use::ignored, false, "default of an actuator that can't be computed");
+  a.filtered = false;
+  if (e.name == "intvelocity") {
+    read_position(e, a);
+    a.has_state = true;
+  } else if (e.name == "adhesion") {
+    read_within(e, "gain", kGainBound, a.gain[0]);
+    a.gaintype = a.biastype = Law::constant;
+    a.gain = {a.gain[0], 0, 0}, a.bias = {};
+    a.ctrllimited = Switch::yes;
+  } else if (e.name == "cylinder") {
+    double diameter = 0;
+    read_within(e, "area", kGainBound, a.gain[0]);
+    if (read_within(e, "diameter", kLengthBound, diameter))
+      a.gain[0] = std::numbers::pi / 4 * diameter * diameter;
+    exactly(e, "bias", kGainBound, a.bias);
+    a.gaintype = Law::constant, a.biastype = Law::affine;
+    a.gain = {a.gain[0], 0, 0};
+    a.has_state = true;
+  } else {
+    a.gaintype = a.biastype = Law::other;
+    a.unknown_law = e.name;
+  }
+}
+
+// inheritrange is a parameter of <position>, which takes no ctrlrange beside it; <general> takes both.
+void read_ranges(Element& e, ActuatorSpec& a) {
+  const bool range = exactly(e, "ctrlrange", kControlBound, a.ctrlrange);
+  const auto share = number(e, "inheritrange");
+  if (share) {
+    if (*share < 0)
+      fail(e, "inheritrange", "is negative; give the share of the joint's range, such as 1");
+    require_within(e, "inheritrange", *share, kRatioBound);
+    a.inheritrange = *share;
+  }
+  if (a.kind != "position" && a.kind != "intvelocity") return;
+  if (range && !share) a.inheritrange = 0;
+  if (share && !range) {
+    if (*share > 0) a.ctrlrange = {};
+  } else if (a.inheritrange > 0 && a.ctrlrange != Range{}) {
+    fail(e, "inheritrange", "ctrlrange is given too; keep one of them");
   }
 }
 
 void read_common(Element& e, ActuatorSpec& a) {
-  numbers_into(e, "gear", a.gear, 1);
+  if (numbers_into(e, "gear", a.gear, 1) > 0) require_within(e, "gear", a.gear, kGearBound);
   if (const auto s = read_switch(e, "ctrllimited")) a.ctrllimited = *s;
   if (const auto s = read_switch(e, "forcelimited")) a.forcelimited = *s;
-  const bool range = exactly(e, "ctrlrange", a.ctrlrange);
-  exactly(e, "forcerange", a.forcerange);
-  if (const auto v = number(e, "inheritrange")) {
-    if (*v < 0)
-      fail(e, "inheritrange", "is negative; give the share of the joint's range, such as 1");
-    if (*v > 0 && range) fail(e, "inheritrange", "ctrlrange is given too; keep one of them");
-    a.inheritrange = *v;
-  }
-  if (range) a.inheritrange = 0;
-  std::array<double, 3> damping{};
-  if (numbers_into(e, "damping", damping, 1) > 0) {
-    mark(e, "damping", Use::ignored, damping != std::array<double, 3>{},
-         "damping of actuators is not computed; write it on the joint");
-  }
-  if (const auto v = number(e, "armature")) {
-    mark(e, "armature", Use::ignored, *v != 0,
-         "armature of actuators is not computed; write it on the joint");
-  }
-  for (const char* name : {"delay", "nsample"}) {
-    if (const auto v = number(e, name); v && *v != 0) {
-      refuse(e, name, "delayed controls are not computed; remove it");
-    }
-  }
+  exactly(e, "forcerange", kForceBound, a.forcerange);
+  read_ranges(e, a);
 }
 
 }  // namespace
 
-void read_actuator(Element& e, ActuatorSpec& a) {
-  if (refused_kind(e.name)) {
-    // in <default> it harms nobody as long as no actuator of that kind exists
-    mark(e, Use::ignored, false, "default of an actuator that can't be computed");
-    return;
+void read_actuator(const Spec& spec, Element& e, const std::string& ancestor, ActuatorSpec& a) {
+  a.written.note(e);
+  if (e.name == "general") {
+    read_general(e, a);
+  } else {
+    begin_shortcut(spec, e.name, ancestor, a);
+    if (e.name == "motor") {
+      a.gaintype = a.biastype = Law::constant;
+      a.gain = {1, 0, 0}, a.bias = {};
+      a.filtered = false;
+      a.unknown_law.clear();  // nothing of the default's law is left
+    } else if (e.name == "position") {
+      read_position(e, a);
+    } else if (e.name == "velocity") {
+      read_velocity(e, a);
+    } else if (e.name == "damper") {
+      read_damper(e, a);
+    } else {
+      read_uncomputed(e, a);
+    }
   }
-  if (e.name == "general") read_general(e, a);
-  if (e.name == "motor") a.gain = {1, 0, 0}, a.affine_bias = a.affine_gain = false, a.bias = {};
-  if (e.name == "position") read_position(e, a);
-  if (e.name == "velocity") read_velocity(e, a);
-  if (e.name == "damper") read_damper(e, a);
   read_common(e, a);
   if (e.name == "damper" && a.ctrlrange[0] < 0) {
     fail(e, "ctrlrange", "a damper can't push: the range must start at 0 or above");
@@ -153,7 +210,8 @@ void read_target(Element& e, const Spec& spec, ActuatorSpec& a) {
   }
   for (const char* kind : {"site", "slidersite", "cranksite", "body", "refsite"}) {
     if (e.has(kind)) {
-      refuse(e, kind, "only transmissions to joints and fixed tendons are computed");
+      mark(e, kind, Use::refused, true,
+           "only transmissions to joints and fixed tendons are computed");
     }
   }
   for (const char* kind : {"joint", "jointinparent"}) {
@@ -170,7 +228,7 @@ void read_target(Element& e, const Spec& spec, ActuatorSpec& a) {
     const auto t = std::find_if(spec.tendons.begin(), spec.tendons.end(),
                                 [&](const TendonSpec& s) { return s.name == *name; });
     if (t != spec.tendons.end() && !t->fixed) {
-      refuse(e, "tendon", "spatial tendons are not computed");
+      mark(e, "tendon", Use::refused, true, "spatial tendons are not computed");
     }
   }
 }
@@ -201,14 +259,16 @@ void read_actuators(Element& e, Spec& spec) {
                "> is not computed; use motor, position, velocity, damper or general");
       continue;
     }
-    ActuatorSpec a = class_of(spec, child, "main").actuator;
+    const DefaultClass& defaults = class_of(spec, child, "main");
+    ActuatorSpec a = defaults.actuator;
     a.element = &child;
     a.name = name;
-    read_actuator(child, a);
+    read_actuator(spec, child, defaults.parent, a);
+    judge(a);
     read_target(child, spec, a);
     resolve(spec.compiler, child, "forcelimited", "forcerange", a.forcelimited, a.forcerange);
     // an inherited range is filled in when the joints are known
-    if (!(a.inheritrange > 0)) {
+    if (!(a.inheritrange > 0 && a.is_position_servo())) {
       resolve(spec.compiler, child, "ctrllimited", "ctrlrange", a.ctrllimited, a.ctrlrange);
     }
     if (child.name == "damper" && !(a.ctrlrange[0] >= 0 && a.ctrlrange[0] < a.ctrlrange[1])) {

@@ -1,4 +1,5 @@
 // <default>: classes inherit from the class they are nested in.
+#include "model/bounds.h"
 #include "model/read.h"
 #include "model/schema.h"
 
@@ -20,13 +21,13 @@ void read_content(Element& e, Spec& spec, DefaultClass& d) {
     else if (n == "equality")
       read_equality(child, d.equality);
     else if (n == "mesh")
-      exactly(child, "scale", d.mesh_scale);
+      exactly(child, "scale", kRatioBound, d.mesh_scale);
     else if (n == "tendon")
       read_tendon(child, d.tendon);
     else if (n == "material" || n == "texture" || n == "camera" || n == "light")
       mark(child, Use::ignored, false, "graphics");
     else
-      read_actuator(child, d.actuator);
+      read_actuator(spec, child, d.parent, d.actuator);
     // a default geom or joint is no element of the model
     d.joint.element = nullptr;
     d.geom.element = nullptr;
@@ -37,6 +38,7 @@ void read_nested(Element& e, Spec& spec, const std::string& parent) {
   const std::string name = required_text(e, "class");
   const auto [it, is_new] = spec.classes.try_emplace(name, spec.classes.at(parent));
   if (!is_new) fail(e, "class", "this class is defined twice; names of classes must be unique");
+  it->second.parent = parent;
   read_content(e, spec, it->second);
   for (auto& child : e.children) {
     if (child.name == "default") read_nested(child, spec, name);

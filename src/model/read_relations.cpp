@@ -1,4 +1,5 @@
 // <asset>, <contact>, <tendon>, <equality>: what ties named elements together.
+#include "model/bounds.h"
 #include "model/read.h"
 
 namespace stiction::model {
@@ -32,7 +33,8 @@ void read_assets(Element& e, Spec& spec) {
       m.file = text(child, "file").value_or("");
       m.name = asset_name(spec, "mesh", child, m.file);
       m.scale = class_of(spec, child, "main").mesh_scale;
-      exactly(child, "scale", m.scale);
+      exactly(child, "scale", kRatioBound, m.scale);
+      if (!m.file.empty()) spec.files.push_back({&child, m.file});
       spec.meshes.push_back(std::move(m));
       for (auto& inner : child.children) mark(inner, Use::refused, true, "plugins can't be run");
     } else if (child.name == "hfield") {
@@ -45,44 +47,38 @@ void read_assets(Element& e, Spec& spec) {
       require_nonnegative(child, "ncol", h.ncol);
       if (!exactly(child, "size", h.size)) fail(child, "attribute size is required: 4 numbers");
       for (const double v : h.size) require_positive(child, "size", v);
+      require_within(child, "size", h.size, kLengthBound);
+      if (!h.file.empty()) spec.files.push_back({&child, h.file});
       spec.hfields.push_back(std::move(h));
+    } else if (child.name == "model") {
+      mark(child, Use::ignored, false, "for <attach> only");
     } else {
       mark(child, Use::ignored, false, "graphics");
     }
   }
 }
 
-void read_pair(Element& e, PairSpec& p) {
+void read_pair(Element& e, PairSource& source) {
+  source.written.note(e);
+  PairSpec& p = source.spec;
   if (const auto v = integer(e, "condim")) {
     if (*v != 1 && *v != 3 && *v != 4 && *v != 6) fail(e, "condim", "expected 1, 3, 4 or 6");
     p.condim = *v;
-    if (*v > 3) {
-      mark(e, "condim", Use::ignored, true, "solved as 3: no torsional or rolling friction");
-    }
   }
   std::array<double, 5> friction{1, 1, 0.005, 0.0001, 0.0001};
   if (p.friction) friction[0] = friction[1] = *p.friction;
-  if (const int n = numbers_into(e, "friction", friction, 1); n > 0) {
-    for (const double mu : friction) require_nonnegative(e, "friction", mu);
+  if (numbers_into(e, "friction", friction, 1) > 0) {
+    for (const double mu : friction) require_nonnegative(e, "friction", mu, kFrictionBound);
     p.friction = friction[0];
-    if (n > 1 && friction[1] != friction[0]) {
-      mark(e, "friction", Use::ignored, true,
-           "friction is the same in all directions: the first number counts");
-    }
   }
-  if (const auto v = number(e, "margin")) {
-    require_nonnegative(e, "margin", *v);
-    p.margin = *v;
-  }
+  if (double margin = 0; read_within(e, "margin", kLengthBound, margin)) p.margin = margin;
   constexpr const char* kMapped = "mapped to stiffness and dissipation";
   std::array<double, 2> solref = p.solref.value_or(std::array<double, 2>{0.02, 1});
-  if (numbers_into(e, "solref", solref, 1) > 0) {
-    p.solref = solref;
-    mark(e, "solref", Use::mapped, false, kMapped);
-  }
   std::array<double, 5> solimp = p.solimp.value_or(std::array<double, 5>{0.9, 0.95, 0.001, 0.5, 2});
-  if (numbers_into(e, "solimp", solimp, 1) > 0) {
+  if (read_solver(e, solref, solimp)) {
+    p.solref = solref;
     p.solimp = solimp;
+    mark(e, "solref", Use::mapped, false, kMapped);
     mark(e, "solimp", Use::mapped, false, kMapped);
   }
 }
@@ -97,43 +93,29 @@ void read_contacts(Element& e, Spec& spec) {
       spec.excludes.emplace_back(a, b);
       continue;
     }
-    PairSource p;
+    PairSource p = class_of(spec, child, "main").pair;
     p.element = &child;
-    p.spec = class_of(spec, child, "main").pair;
     p.geom1 = required_text(child, "geom1");
     p.geom2 = required_text(child, "geom2");
     require_name(spec, "geom", child, "geom1", p.geom1);
     require_name(spec, "geom", child, "geom2", p.geom2);
     if (p.geom1 == p.geom2) fail(child, "geom2", "a geom can't touch itself; name two geoms");
-    read_pair(child, p.spec);
+    read_pair(child, p);
+    judge(p);
     spec.pairs.push_back(std::move(p));
   }
 }
 
 void read_tendon(Element& e, TendonSpec& t) {
-  exactly(e, "range", t.range);
-  constexpr const char* kForces = "forces of tendons are not computed; only transmission is";
-  if (e.has("range")) {
-    const bool off = choice(e, "limited", {"false", "true", "auto"}) == 0;
-    mark(e, "range", Use::ignored, !off && (t.range[0] != 0 || t.range[1] != 0), kForces);
-  }
-  for (const char* a : {"stiffness", "damping"}) {
-    std::array<double, 3> c{};
-    if (numbers_into(e, a, c, 1) == 0) continue;
-    require_nonnegative(e, a, c[0]);
-    mark(e, a, Use::ignored, c != std::array<double, 3>{}, kForces);
-  }
-  for (const char* a : {"frictionloss", "armature"}) {
-    if (const auto v = number(e, a)) {
-      require_nonnegative(e, a, *v);
-      mark(e, a, Use::ignored, *v != 0, kForces);
-    }
-  }
-  std::array<double, 2> range{};
-  if (exactly(e, "actuatorfrcrange", range)) {
-    mark(e, "actuatorfrcrange", Use::ignored, range != std::array<double, 2>{},
-         "the actuator force on a tendon is not clamped; use forcerange");
-  }
+  t.written.note(e);
+  exactly(e, "range", kPositionBound, t.range);
+  std::array<double, 3> c{};
+  for (const char* a : {"stiffness", "damping"})
+    if (numbers_into(e, a, c, 1) > 0) require_nonnegative(e, a, c[0]);
+  for (const char* a : {"frictionloss", "armature"})
+    if (const auto v = number(e, a)) require_nonnegative(e, a, *v);
+  Range force{};
+  exactly(e, "actuatorfrcrange", force);
 }
 
 void read_tendons(Element& e, Spec& spec) {
@@ -142,12 +124,12 @@ void read_tendons(Element& e, Spec& spec) {
     t.element = &child;
     t.name = claim_name(spec, "tendon", child);
     t.fixed = child.name == "fixed";
+    read_tendon(child, t);
+    judge(t);
     if (!t.fixed) {
-      mark(child, Use::ignored, true, "spatial tendons are not computed");
       spec.tendons.push_back(std::move(t));
       continue;
     }
-    read_tendon(child, t);
     if (child.children.empty())
       fail(child, "needs at least one <joint joint=\"...\" coef=\"...\"/>");
     for (auto& wrap : child.children) {
@@ -155,6 +137,7 @@ void read_tendons(Element& e, Spec& spec) {
       require_name(spec, "joint", wrap, "joint", joint);
       const auto coef = number(wrap, "coef");
       if (!coef) fail(wrap, "attribute coef is required");
+      require_within(wrap, "coef", *coef, kGearBound);
       t.wraps.emplace_back(joint, *coef);
       t.wrap_elements.push_back(&wrap);
     }

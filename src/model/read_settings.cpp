@@ -1,4 +1,6 @@
 // <compiler>, <option> with <flag>, <custom>.
+#include "model/bounds.h"
+#include "model/contact_material.h"
 #include "model/read.h"
 
 namespace stiction::model {
@@ -16,14 +18,14 @@ void read_compiler(Element& e, Compiler& c) {
   if (const auto b = boolean(e, "balanceinertia")) c.balanceinertia = *b;
   if (const auto s = read_switch(e, "inertiafromgeom")) c.inertiafromgeom = *s;
   if (const auto v = number(e, "boundmass")) {
-    require_nonnegative(e, "boundmass", *v);
+    require_nonnegative(e, "boundmass", *v, kMassBound);
     c.boundmass = *v;
   }
   if (const auto v = number(e, "boundinertia")) {
-    require_nonnegative(e, "boundinertia", *v);
+    require_nonnegative(e, "boundinertia", *v, kInertiaBound);
     c.boundinertia = *v;
   }
-  if (const auto v = number(e, "settotalmass")) c.settotalmass = *v;
+  read_within(e, "settotalmass", kMassBound, c.settotalmass);
   std::array<double, 2> range{};
   if (exactly(e, "inertiagrouprange", range)) {
     if (range[0] > range[1] || range[0] < 0 || range[1] > 5) {
@@ -31,10 +33,10 @@ void read_compiler(Element& e, Compiler& c) {
     }
     c.inertiagrouprange = {static_cast<int>(range[0]), static_cast<int>(range[1])};
   }
-  if (boolean(e, "alignfree") == true) {
-    mark(e, "alignfree", Use::refused, true,
-         "moves the frames of free bodies; save the model with the frames that are meant");
-  }
+  if (const auto b = boolean(e, "alignfree")) c.alignfree = *b;
+  if (const auto b = boolean(e, "strippath")) c.strippath = *b;
+  if (const auto s = text(e, "assetdir")) c.meshdir = *s;
+  if (const auto s = text(e, "meshdir")) c.meshdir = *s;
   if (boolean(e, "fusestatic") == true) {
     mark(e, "fusestatic", Use::mapped, false,
          "static bodies stay separate; the motion is the same");
@@ -83,9 +85,15 @@ void read_flag(Element& e, Spec& spec) {
 void read_option(Element& e, Spec& spec) {
   if (const auto v = number(e, "timestep")) {
     require_positive(e, "timestep", *v);
+    require_within(e, "timestep", *v, kTimestepBound);
+    if (*v < kLeastTimestep) {
+      fail(e, "timestep",
+           "is below " + shown(kLeastTimestep) +
+               " s, the least that can be computed with; it is in seconds");
+    }
     spec.timestep = *v;
   }
-  exactly(e, "gravity", spec.gravity);
+  exactly(e, "gravity", kGravityBound, spec.gravity);
   if (const auto i = choice(e, "cone", {"pyramidal", "elliptic"})) {
     spec.contact.elliptic = *i == 1;
     mark(e, "cone", Use::mapped, false,
@@ -93,23 +101,26 @@ void read_option(Element& e, Spec& spec) {
   }
   if (const auto v = number(e, "impratio")) {
     require_positive(e, "impratio", *v);
+    require_within(e, "impratio", *v, kRatioBound);
     spec.contact.impratio = *v;
     mark(e, "impratio", Use::mapped, false,
          "only enters the contact stiffness; friction is as stiff as stiction_tolerance says");
   }
-  if (choice(e, "integrator", {"Euler", "RK4", "implicit", "implicitfast", "EulerCoriolis"})) {
+  if (choice(e, "integrator", {"Euler", "RK4", "implicit", "implicitfast", "discrete"})) {
     mark(e, "integrator", Use::mapped, false,
          "symplectic Euler, implicit in contacts, springs, damping and servos");
   }
   for (const char* a : {"viscosity", "density"}) {
     if (const auto v = number(e, a)) {
       require_nonnegative(e, a, *v);
+      spec.fluid = spec.fluid || *v != 0;
       mark(e, a, Use::ignored, *v != 0, "fluid forces are not computed");
     }
   }
   std::array<double, 3> wind{};
   if (exactly(e, "wind", wind)) {
-    mark(e, "wind", Use::ignored, wind != std::array<double, 3>{}, "fluid forces are not computed");
+    // without a medium wind does nothing; with one, density and viscosity have said it
+    mark(e, "wind", Use::ignored, false, "fluid forces are not computed");
   }
   for (auto& child : e.children) {
     if (child.name == "flag") read_flag(child, spec);
@@ -126,7 +137,7 @@ void read_custom(Element& e, Spec& spec) {
     const std::string name = required_text(n, "name");
     claim_name(spec, "numeric", n);
     const auto size = integer(n, "size");
-    const auto data = numbers(n, "data").value_or(std::vector<double>{});
+    const auto data = any_numbers(n, "data").value_or(std::vector<double>{});
     if (size && (*size < 0 || data.size() > static_cast<std::size_t>(*size))) {
       fail(n, "data", "more numbers than size=" + std::to_string(*size));
     }
@@ -139,7 +150,8 @@ void read_custom(Element& e, Spec& spec) {
       fail(n, "data", "expected 2 numbers: stiffness in N/m and dissipation in s/m");
     }
     require_positive(n, "data", data[0]);
-    require_nonnegative(n, "data", data[1]);
+    if (data[0] < kRigid) require_within(n, "data", data[0], kStiffnessBound);
+    require_nonnegative(n, "data", data[1], kDissipationBound);
     MaterialSpec m;
     m.element = &n;
     m.stiffness = data[0], m.dissipation = data[1];

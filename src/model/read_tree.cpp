@@ -1,6 +1,7 @@
 // <worldbody>: bodies, frames and what is attached to them, depth first.
 #include <cmath>
 
+#include "model/bounds.h"
 #include "model/read.h"
 
 namespace stiction::model {
@@ -28,6 +29,8 @@ bool span_ends(const Element& e, const std::optional<std::array<double, 6>>& fro
       type != GeomType::ellipsoid) {
     fail(e, at, "fromto is for a capsule, cylinder, box or ellipsoid; use pos");
   }
+  // as in MuJoCo, a position of zero counts as none
+  if (!pos.isZero(0)) fail(e, "pos", "fromto is given too; keep one of them");
   const auto& f = *fromto;
   const Vec3 a(f[0], f[1], f[2]), b(f[3], f[4], f[5]);
   const double length = (a - b).norm();
@@ -60,10 +63,17 @@ void check_size(const Element& e, GeomType type, const Vec3& size) {
     case GeomType::mesh: break;
   }
   for (int i = 0; i < needed; ++i) {
-    if (size[i] > 0) continue;
-    fail(e, "size",
-         "number " + std::to_string(i + 1) + " is " + shown(size[i]) + "; this shape needs " +
-             std::to_string(needed) + " positive numbers");
+    if (!(size[i] > 0)) {
+      fail(e, "size",
+           "number " + std::to_string(i + 1) + " is " + shown(size[i]) + "; this shape needs " +
+               std::to_string(needed) + " positive numbers");
+    }
+    require_within(e, "size", size[i], kLengthBound);
+    if (size[i] < kLeastSize) {
+      fail(e, "size",
+           shown(size[i]) + " m is below " + shown(kLeastSize) +
+               " m, the least size that can be computed with; sizes are in metres");
+    }
   }
 }
 
@@ -88,8 +98,10 @@ class Tree {
         add_inertial(e, body, frame);
       else if (n == "camera" || n == "light")
         mark(e, Use::ignored, false, "graphics");
-      else
+      else {
         mark(e, Use::refused, true, "<" + n + "> can't be read; write its elements out");
+        spec_.unread.push_back(&e);
+      }
       if (n == "camera" || n == "light") claim_name(spec_, n, e);
     }
   }
@@ -100,11 +112,11 @@ class Tree {
     b.element = &e;
     b.name = claim_name(spec_, "body", e);
     b.parent = parent;
-    exactly(e, "pos", b.pos);
+    exactly(e, "pos", kLengthBound, b.pos);
     read_orientation(spec_.compiler, e, b.quat);
     move_by(frame, b.pos, b.quat);
     b.mocap = boolean(e, "mocap").value_or(false);
-    b.gravcomp = number(e, "gravcomp").value_or(0);
+    if (read_within(e, "gravcomp", kRatioBound, b.gravcomp)) spec_.gravcomp |= b.gravcomp != 0;
     const std::string childclass = childclass_of(spec_, e, inherited);
     const int id = static_cast<int>(spec_.bodies.size());
     spec_.bodies.push_back(std::move(b));
@@ -115,7 +127,7 @@ class Tree {
   void add_frame(Element& e, int body, const Pose& outer, const std::string& inherited) {
     Pose frame;
     claim_name(spec_, "frame", e);
-    exactly(e, "pos", frame.pos);
+    exactly(e, "pos", kLengthBound, frame.pos);
     read_orientation(spec_.compiler, e, frame.quat);
     move_by(outer, frame.pos, frame.quat);
     children(e, body, frame, childclass_of(spec_, e, inherited));
@@ -126,10 +138,7 @@ class Tree {
     JointSpec j;
     if (e.name == "freejoint") {
       j.type = JointType::free;  // no defaults apply
-      if (choice(e, "align", {"false", "true", "auto"}) == 1) {
-        mark(e, "align", Use::refused, true,
-             "moves the body's frame; write the frame that is meant");
-      }
+      if (const auto s = read_switch(e, "align")) j.align = *s;
     } else {
       j = class_of(spec_, e, childclass).joint;
       read_joint(spec_.compiler, e, j);
@@ -152,6 +161,9 @@ class Tree {
       for (double& r : j.range) r = c.radians(r);
     }
     if (j.type == JointType::hinge) j.ref = c.radians(j.ref), j.springref = c.radians(j.springref);
+    require_within(e, "range", j.range, kPositionBound);
+    require_within(e, "ref", j.ref, kPositionBound);
+    require_within(e, "springref", j.springref, kPositionBound);
     if (j.type == JointType::free) j.limited = Switch::no;
     if (j.limited == Switch::yes) {
       if (!(j.range[0] < j.range[1])) {
@@ -162,7 +174,7 @@ class Tree {
         fail(e, "range", "the range of a ball joint starts at 0: its largest angle counts");
       }
       if (j.type == JointType::ball) {
-        mark(*j.element, "range", Use::ignored, true, "limits of ball joints are not computed");
+        mark(j.written, "range", Use::ignored, true, "limits of ball joints are not computed");
       }
     }
     if (j.actfrclimited == Switch::yes && !(j.actfrcrange[0] < j.actfrcrange[1])) {
@@ -205,11 +217,11 @@ class Tree {
     for (auto& child : e.children) {
       mark(child, Use::refused, true, "plugins can't be run; remove the element");
     }
-    if (g.sdf) mark(e, "type", Use::refused, true, "signed distance fields need a plugin");
+    if (g.sdf) mark(g.written, "type", Use::refused, true, "signed distance fields need a plugin");
     if (!g.mesh.empty()) {
       require_name(spec_, "mesh", e, "mesh", g.mesh);
       if (g.type != GeomType::mesh) {
-        mark(e, "mesh", Use::ignored, true, "no primitive is fitted to the mesh: it stays a mesh");
+        g.fitted = true;
         g.type = GeomType::mesh;
       }
     } else if (g.type == GeomType::mesh && !g.sdf) {
@@ -219,7 +231,6 @@ class Tree {
       if (g.hfield.empty()) fail(e, "a geom of type hfield needs the attribute hfield");
       require_name(spec_, "hfield", e, "hfield", g.hfield);
     }
-    if (g.fromto && g.pos_given) fail(e, "pos", "fromto is given too; keep one of them");
     if (g.type != GeomType::mesh) {
       span_ends(e, g.fromto, g.type, g.pos, g.quat, g.size);
       check_size(e, g.type, g.size);

@@ -1,9 +1,8 @@
-#include "stiction/report.h"
-
 #include <algorithm>
 #include <array>
 #include <map>
 
+#include "stiction/load.h"
 #include "stiction/text.h"
 
 namespace stiction {
@@ -60,7 +59,8 @@ std::vector<std::string> pair_lines(const std::vector<LoadReport::MissingCollide
   for (const auto& p : pairs) by_types[p.type1 + "-" + p.type2].push_back(&p);
   for (const auto& [types, group] : by_types) {
     const int n = static_cast<int>(group.size());
-    std::string line = "no collider: " + std::to_string(n) + " pairs " + types + ": ";
+    std::string line =
+        "no collider: " + std::to_string(n) + (n == 1 ? " pair " : " pairs ") + types + ": ";
     int shown = 0;
     for (const auto* p : group) {
       if (!all && shown == kShown) break;
@@ -69,6 +69,33 @@ std::vector<std::string> pair_lines(const std::vector<LoadReport::MissingCollide
     if (shown < n) line += ", and " + std::to_string(n - shown) + " more";
     lines.push_back(line);
   }
+  return lines;
+}
+
+// Ignored physics, the gravest first: whole elements before attributes, the frequent before the rare.
+std::vector<std::string> physics_lines(const std::vector<ReportEntry>& entries) {
+  std::map<std::array<std::string, 3>, std::pair<int, const ReportEntry*>> kinds;
+  for (const auto& e : entries) {
+    if (e.use != Use::ignored || !e.physics) continue;
+    // the name of an element is no kind
+    const std::string attribute = e.attribute == "name" ? "" : e.attribute;
+    auto& kind = kinds[{attribute, e.element, e.note}];
+    if (kind.first++ == 0) kind.second = &e;
+  }
+  std::vector<std::pair<int, std::string>> ranked;
+  constexpr int kElement = 1 << 20;
+  for (const auto& [key, kind] : kinds) {
+    const auto& [count, first] = kind;
+    std::string line = first->file;
+    if (first->line > 0) line += ":" + std::to_string(first->line);
+    line += ": " + what(*first);
+    if (count > 1) line += " and " + std::to_string(count - 1) + " more";
+    ranked.emplace_back(count + (key[0].empty() ? kElement : 0), line + ": " + first->note);
+  }
+  std::stable_sort(ranked.begin(), ranked.end(),
+                   [](const auto& a, const auto& b) { return a.first > b.first; });
+  std::vector<std::string> lines;
+  for (auto& [rank, line] : ranked) lines.push_back(std::move(line));
   return lines;
 }
 
@@ -84,6 +111,17 @@ bool LoadReport::complete() const {
          std::none_of(entries.begin(), entries.end(), [](const ReportEntry& e) {
            return e.use == Use::refused || (e.use == Use::ignored && e.physics);
          });
+}
+
+std::string summary(const LoadReport& report) {
+  constexpr std::size_t kShown = 3;
+  std::vector<std::string> lines = pair_lines(report.pairs_without_collider, false);
+  for (auto& line : physics_lines(report.entries)) lines.push_back(std::move(line));
+  std::string out;
+  for (std::size_t i = 0; i < std::min(kShown, lines.size()); ++i)
+    out += (i > 0 ? "\n" : "") + lines[i];
+  if (lines.size() > kShown) out += "\nand " + std::to_string(lines.size() - kShown) + " more";
+  return out;
 }
 
 std::string LoadReport::table(bool all) const {

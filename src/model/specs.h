@@ -1,6 +1,7 @@
 // What the file says, element by element, with defaults filled in: between XML and Model.
 #pragma once
 
+#include <algorithm>
 #include <map>
 #include <optional>
 
@@ -16,6 +17,9 @@ using Range = std::array<double, 2>;
 
 struct Compiler : AngleSettings {
   bool autolimits = true, balanceinertia = false;
+  bool alignfree = false;  // a free body without children gets the frame of its inertia
+  bool strippath = false;
+  std::string meshdir;  // of meshes and height fields
   Switch inertiafromgeom = Switch::automatic;
   double boundmass = 0, boundinertia = 0, settotalmass = -1;  // kg, kg m², kg
   std::array<int, 2> inertiagrouprange{0, 5};
@@ -25,12 +29,44 @@ inline int dof_count(JointType type) {
   return type == JointType::free ? 6 : type == JointType::ball ? 3 : 1;
 }
 
+// Where the attributes of a spec were written: on the element itself or in a default class. What is
+// not computed is marked there, and only when an element of the model ends up with it.
+class Written {
+ public:
+  void note(Element& e) {
+    for (const Attribute& a : e.attributes) {
+      const auto same = std::find_if(places_.begin(), places_.end(),
+                                     [&](const auto& place) { return place.first == a.name; });
+      if (same != places_.end())
+        same->second = &e;
+      else
+        places_.emplace_back(a.name, &e);
+    }
+  }
+  Element* find(std::string_view attribute) const {
+    for (const auto& [name, e] : places_)
+      if (name == attribute) return e;
+    return nullptr;
+  }
+  bool has(std::string_view attribute) const { return find(attribute) != nullptr; }
+
+ private:
+  std::vector<std::pair<std::string, Element*>> places_;
+};
+// Marks the attribute where it was written; without such a place it does nothing.
+inline void mark(const Written& written, std::string_view attribute, Use use, bool physics,
+                 const std::string& note) {
+  if (Element* e = written.find(attribute)) mark(*e, attribute, use, physics, note);
+}
+
 struct JointSpec {
   Element* element = nullptr;
+  Written written;
   std::string name;
   JointType type = JointType::hinge;
   Vec3 pos = Vec3::Zero(), axis = Vec3::UnitZ();
   Switch limited = Switch::automatic, actfrclimited = Switch::automatic;
+  Switch align = Switch::automatic;  // of a free joint: see Compiler::alignfree
   Range range{}, actfrcrange{}, springdamper{};
   double stiffness = 0, damping = 0, armature = 0, frictionloss = 0, ref = 0, springref = 0;
   double margin = 0;
@@ -38,12 +74,14 @@ struct JointSpec {
 
 struct GeomSpec {
   Element* element = nullptr;
+  Written written;
   std::string name, mesh, hfield;
   GeomType type = GeomType::sphere;
   Vec3 pos = Vec3::Zero(), size = Vec3::Zero();
   Quat quat = Quat::Identity();
   std::optional<std::array<double, 6>> fromto;
-  bool pos_given = false, shell = false, sdf = false;
+  bool shell = false, sdf = false;
+  bool fitted = false;  // a mesh with the type of a primitive: MuJoCo fits one
   int contype = 1, conaffinity = 1, condim = 3, priority = 0, group = 0;
   std::array<double, 3> friction{1, 0.005, 0.0001};
   std::array<double, 2> solref{0.02, 1};
@@ -83,29 +121,45 @@ struct BodySpec {
   std::vector<SiteSpec> sites;
 };
 
+// What follows from gaintype, biastype and dyntype; `other` is not computed.
+enum class Law { constant, affine, other };
+
 struct ActuatorSpec {
   Element* element = nullptr;
+  Written written;
   std::string name;
   Transmission trntype = Transmission::joint;
   std::string target;
   std::array<double, 6> gear{1, 0, 0, 0, 0, 0};
-  std::array<double, 3> gain{1, 0, 0};            // only a damper has more than the first
-  bool affine_gain = false, affine_bias = false;  // else only the first of gain, none of bias
+  // The element that wrote gain, bias and dynamics last: "general" or a shortcut. A class has one
+  // actuator default, whatever its elements are called.
+  std::string kind = "general";
+  Law gaintype = Law::constant, biastype = Law::constant;  // constant: first of gain; no bias
+  std::array<double, 3> gain{1, 0, 0};
   std::array<double, 3> bias{};  // bias[2] > 0 in a position servo: a damping ratio
+  bool filtered = false;         // dyntype filterexact, the one that <position> inherits
+  bool has_state = false;        // any other dyntype
+  std::string unknown_law;       // the shortcut whose gain and bias these are, if not computed
   Switch ctrllimited = Switch::automatic, forcelimited = Switch::automatic;
   Range ctrlrange{}, forcerange{};
   double inheritrange = 0;
+
+  bool is_position_servo() const {
+    return gaintype == Law::constant && biastype == Law::affine && gain[0] == -bias[1];
+  }
 };
 
 // Names of a <pair>; its numbers are in the PairSpec of derive.h.
 struct PairSource {
   Element* element = nullptr;
+  Written written;
   std::string geom1, geom2;
   PairSpec spec;
 };
 
 struct TendonSpec {
   Element* element = nullptr;
+  Written written;
   std::string name;
   bool fixed = true;
   Range range{};  // for inheritrange; the limit itself is not computed
@@ -122,11 +176,12 @@ struct KeySpec {
 
 // One <default> class: the state in which elements of the class begin.
 struct DefaultClass {
+  std::string parent;  // "": the class main
   JointSpec joint;
   GeomSpec geom;
   SiteSpec site;
   ActuatorSpec actuator;
-  PairSpec pair;
+  PairSource pair;
   TendonSpec tendon;
   EqualitySpec equality;
   std::array<double, 3> mesh_scale{1, 1, 1};
@@ -150,6 +205,12 @@ struct Flags {
   bool equality = true, clampctrl = true, actuation = true, gravity = true;
 };
 
+// A <mesh> or <hfield> with a file of its own.
+struct AssetFile {
+  Element* element = nullptr;
+  std::string file;
+};
+
 // Everything the file says.
 struct Spec {
   std::string name;
@@ -157,6 +218,8 @@ struct Spec {
   double timestep = 0.002;
   std::array<double, 3> gravity{0, 0, -9.81};
   Flags flags;
+  bool gravcomp = false;    // of some body
+  bool fluid = false;       // density or viscosity of the medium is given
   ContactSettings contact;  // excludes and pairs are resolved from the two lists below
   std::map<std::string, DefaultClass, std::less<>> classes;
   std::vector<BodySpec> bodies;  // depth first, the world first
@@ -170,6 +233,9 @@ struct Spec {
   std::vector<EqualitySpec> equalities;
   std::vector<MeshSpec> meshes;
   std::vector<HfieldSpec> hfields;
+  std::vector<AssetFile> files;
+  // Elements that may hold others and are not read: a name that is missing may be in them.
+  std::vector<Element*> unread;
 
   // Names per kind ("body", "joint", ...) with the element that owns them.
   std::map<std::string, std::map<std::string, const Element*, std::less<>>, std::less<>> names;

@@ -28,20 +28,21 @@ constexpr Rule kRules[] = {
     {"geom", "fluidcoef fitscale", Use::ignored, false, "belongs to fluidshape and fitted meshes"},
     {"joint fixed tendon spatial", "solreflimit solimplimit solreffriction solimpfriction",
      Use::mapped, false, "limits and dry friction are as stiff as the step resolves"},
-    {"joint", "springyield", Use::ignored, true, "springs are linear"},
+    {"joint", "springyield actuatorgravcomp", Use::ignored, false, "no joint takes it"},
+    {"geom", "adhesion", Use::ignored, false, "no geom takes it"},
     {"fixed tendon", "limited actuatorfrclimited width margin springlength springyield",
      Use::ignored, false, "belongs to forces of tendons, which are not computed"},
     {"body", "fuse simple sleep", Use::ignored, false, "the motion is the same"},
-    {"pair", "solreffriction", Use::ignored, true,
-     "friction has the stiffness of its regularisation"},
-    {"pair", "adhesion", Use::ignored, true, "contacts only push"},
+    {"pair", "solreffriction adhesion", Use::ignored, false, "no pair takes it"},
     {"pair", "gap", Use::ignored, false, "widens detection only"},
     {"general motor position velocity damper",
      "interp lengthrange cranklength actdim actearly actlimited "
      "actrange dynprm",
      Use::ignored, false, "has no effect on this kind of actuator"},
-    {"compiler", "assetdir meshdir texturedir strippath", Use::ignored, false,
-     "asset files are not opened"},
+    {"general motor position velocity damper",
+     "damping armature delay nsample input velrange ffrange", Use::ignored, false,
+     "no actuator takes it"},
+    {"compiler", "texturedir", Use::ignored, false, "asset files are not opened"},
     {"compiler", "*", Use::ignored, false, "does not change the motion"},
     {"lengthrange", "*", Use::ignored, false, "for muscles only"},
     {"option",
@@ -104,7 +105,7 @@ void collect_into(Element& e, LoadReport& report) {
     }
     // the whole element is out of play, unless an attribute has a verdict that is worse
     for (const auto& a : e.attributes) {
-      if (!a.verdict || a.verdict->use != Use::refused) continue;
+      if (!a.verdict || (a.verdict->use != Use::refused && !a.verdict->physics)) continue;
       report.entries.push_back({a.verdict->use, a.verdict->physics, *e.file, e.line, shown(e.name),
                                 a.name, shown(a.value), a.verdict->note});
     }

@@ -77,7 +77,7 @@ std::string read_bytes(const fs::path& path, const std::string& shown_as) {
 // Turns tinyxml2's tree into ours, file by file.
 class Splicer {
  public:
-  explicit Splicer(Document& doc) : doc_(doc) {}
+  Splicer(Document& doc, const Assets& assets) : doc_(doc), assets_(assets) {}
 
   void file(const fs::path& path, const std::string& shown_as, Element& root) {
     std::error_code ec;
@@ -88,7 +88,7 @@ class Splicer {
 
   void content(const std::string& xml, const std::string& shown_as, const fs::path& directory,
                int depth, Element& root) {
-    if (seen_.size() <= 1 && depth == 0) main_directory_ = directory;
+    if (doc_.files.empty()) main_directory_ = directory;
     doc_.files.push_back(shown_as);
     const std::string& file = doc_.files.back();
     if (xml.size() > kMaxFileBytes) {
@@ -159,7 +159,8 @@ class Splicer {
     }
     for (const auto* n = from.FirstChild(); n; n = n->NextSibling()) {
       if (const auto* t = n->ToText()) {
-        fail(to, "text \"" + shown(t->Value()) + "\" inside the element; MJCF has attributes only");
+        doc_.remarks.push_back({Use::ignored, false, file, t->GetLineNum(), shown(from.Name()), "",
+                                shown(t->Value()), "text is not read: MJCF has attributes only"});
       }
       const auto* child = n->ToElement();
       if (!child) continue;
@@ -188,42 +189,74 @@ class Splicer {
     const std::string name = required_text(at, "file");
     if (include.FirstChildElement()) fail(at, "an include has no children; close it with />");
 
+    if (++chain_ > kMaxIncludes) {
+      fail(at, "file",
+           "more than " + std::to_string(kMaxIncludes) +
+               " files include each other in a chain; include them side by side");
+    }
     std::error_code ec;
     fs::path path = directory / name;
-    if (!fs::exists(path, ec)) path = main_directory_ / name;
-    if (!fs::exists(path, ec))
+    const Assets::value_type* asset = find_asset(assets_, directory.string(), name);
+    if (!asset && !fs::exists(path, ec)) path = main_directory_ / name;
+    if (!asset && !fs::exists(path, ec))
       fail(at, "file",
            "file not found; looked in \"" + visible(directory.string()) + "\"; check the path");
-    const std::string canonical = fs::weakly_canonical(path, ec).string();
-    if (!seen_.insert(canonical).second) {
+    const std::string identity =
+        asset ? "asset " + asset->first : fs::weakly_canonical(path, ec).string();
+    if (!seen_.insert(identity).second) {
       fail(at, "file", "the file is already included (a cycle or a repetition); include it once");
     }
     Element top;
     try {
-      content(read_bytes(path, path.string()), path.string(), path.parent_path(), depth, top);
+      content(asset ? asset->second : read_bytes(path, path.string()), asset ? name : path.string(),
+              path.parent_path(), depth, top);
     } catch (const ModelError& e) {
+      constexpr int kShown = 3;  // of a long chain the innermost files
+      if (++blamed_ > kShown) throw;
       throw ModelError(std::string(e.what()) + "\n  included from " + where(at));
     }
+    --chain_;
     for (auto& c : top.children) parent.children.push_back(std::move(c));
   }
 
   Document& doc_;
+  const Assets& assets_;
   fs::path main_directory_;
   std::set<std::string> seen_;
   int count_ = 0;
+  int chain_ = 0;   // files on the path of includes to the current one
+  int blamed_ = 0;  // of them named in an error
 };
 
 }  // namespace
 
-Document parse_file(const std::string& path) {
+const Assets::value_type* find_asset(const Assets& assets, const std::string& directory,
+                                     const std::string& file) {
+  if (assets.empty()) return nullptr;
+  const fs::path path(file);
+  for (const fs::path& name :
+       {path, path.lexically_normal(), (fs::path(directory) / path).lexically_normal()}) {
+    const auto it = assets.find(name.generic_string());
+    if (it != assets.end()) return &*it;
+  }
+  const Assets::value_type* found = nullptr;
+  for (const auto& asset : assets) {
+    if (fs::path(asset.first).filename() != path.filename()) continue;
+    if (found) return nullptr;  // two of this name: only their paths tell them apart
+    found = &asset;
+  }
+  return found;
+}
+
+Document parse_file(const std::string& path, const Assets& assets) {
   Document doc;
-  Splicer(doc).file(path, path, doc.root);
+  Splicer(doc, assets).file(path, path, doc.root);
   return doc;
 }
 
-Document parse_string(const std::string& xml, const std::string& directory) {
+Document parse_string(const std::string& xml, const std::string& directory, const Assets& assets) {
   Document doc;
-  Splicer(doc).content(xml, "<string>", directory, 0, doc.root);
+  Splicer(doc, assets).content(xml, "<string>", directory, 0, doc.root);
   return doc;
 }
 

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "math.h"
+#include "stiction/load.h"
 #include "stiction/report.h"
 
 namespace stiction::model {
@@ -22,6 +23,8 @@ inline constexpr int kMaxDepth = 400;  // with includes; one file: as deep as ti
 inline constexpr int kMaxAttributes = 100;
 inline constexpr int kMaxElements = 200'000;
 inline constexpr std::size_t kMaxNameLength = 1000;
+inline constexpr int kMaxIncludes = 64;         // files that include each other in a chain
+inline constexpr double kLargestNumber = 1e36;  // fits into single precision, its sums too
 
 // What became of an attribute or an element.
 struct Verdict {
@@ -52,9 +55,16 @@ struct Element {
 struct Document {
   std::deque<std::string> files;  // deque: elements keep pointers into it
   Element root;
+  std::vector<ReportEntry> remarks;  // on what is no element: text between the elements
 };
-Document parse_file(const std::string& path);
-Document parse_string(const std::string& xml, const std::string& directory);
+Document parse_file(const std::string& path, const Assets& assets = {});
+Document parse_string(const std::string& xml, const std::string& directory,
+                      const Assets& assets = {});
+
+// The asset that stands for a file: by its path, as written or below `directory`, else the only one
+// with its bare name; null if there is none.
+const Assets::value_type* find_asset(const Assets& assets, const std::string& directory,
+                                     const std::string& file);
 
 // "FILE:LINE: <joint name="knee"> range="a b": WHAT"
 std::string where(const Element& e, std::string_view attribute = {});
@@ -63,7 +73,7 @@ std::string where(const Element& e, std::string_view attribute = {});
 std::string shown(std::string_view text);  // shortened and visible(), for messages
 std::string shown(double value);
 
-// Remembers a verdict; the first refusal of an attribute wins.
+// Remembers a verdict; of an attribute that several elements take, the gravest.
 void mark(Element& e, std::string_view attribute, Use use, bool physics, std::string note);
 void mark(Element& e, Use use, bool physics, std::string note);
 
@@ -77,6 +87,8 @@ std::optional<bool> boolean(Element& e, std::string_view attribute);
 std::optional<int> choice(Element& e, std::string_view attribute,
                           std::initializer_list<const char*> words);
 std::optional<std::vector<double>> numbers(Element& e, std::string_view attribute);
+// Beyond kLargestNumber, too: user data.
+std::optional<std::vector<double>> any_numbers(Element& e, std::string_view attribute);
 // Reads at least `least` numbers into the front of `out`, which keeps its other entries (so a
 // partial size overrides only the first entries of its default). Returns how many; 0: absent.
 int numbers_into(Element& e, std::string_view attribute, std::span<double> out, int least);

@@ -60,7 +60,7 @@ TEST(BadInput, Geoms) {
       {"type='mesh' mesh='no'", {"mesh=\"no\"", "no mesh"}},
       {"type='capsule' size='1' fromto='0 0 0 0 0 0'", {"coincide"}},
       {"type='sphere' size='1' fromto='0 0 0 1 0 0'", {"fromto"}},
-      {"type='capsule' size='1' fromto='0 0 0 1 0 0' pos='0 0 0'", {"pos", "fromto"}},
+      {"type='capsule' size='1' fromto='0 0 0 1 0 0' pos='0 0 1'", {"pos", "fromto"}},
   };
   for (const auto& c : cases) {
     expect_error("<worldbody><geom " + std::string(c.content) + "/></worldbody>", c.mentioned);
@@ -150,23 +150,24 @@ TEST(BadInput, SectionsAndReferences) {
       {"<actuator><motor joint='no'/></actuator>", {"joint=\"no\"", "no joint"}},
       {"<actuator><motor joint='j' gear='1 2 3 4 5 6 7'/></actuator>", {"gear", "found 7"}},
       {"<actuator><motor joint='j' ctrllimited='true'/></actuator>", {"ctrlrange", "below"}},
-      {"<actuator><position joint='j' kp='-1'/></actuator>", {"kp=\"-1\"", "negative"}},
+      {"<actuator><position joint='j' kv='-1'/></actuator>", {"kv=\"-1\"", "negative"}},
+      {"<actuator><position joint='j' kp='-1' dampratio='1'/></actuator>",
+       {"dampratio=\"1\"", "kp is -1"}},
+      {"<option integrator='EulerCoriolis'/>", {"EulerCoriolis", "discrete"}},
       {"<actuator><position joint='j' kv='1' dampratio='1'/></actuator>", {"dampratio", "kv"}},
       {"<actuator><damper joint='j' kv='1' ctrlrange='-1 1'/></actuator>", {"ctrlrange=\"-1 1\""}},
       {"<actuator><motor name='m' joint='j'/><motor name='m' joint='j'/></actuator>", {"taken"}},
       {"<sensor><gyro site='no'/></sensor>", {"<gyro>", "site=\"no\""}},
       {"<sensor><gyroo/></sensor>", {"did you mean \"gyro\""}},
       {"<equality><joint joint1='no'/></equality>", {"joint1=\"no\""}},
-      {"<keyframe><key qpos='1 2'/></keyframe>", {"qpos=\"1 2\"", "expected 5 numbers, found 2"}},
-      {"<keyframe><key ctrl='1'/></keyframe>", {"ctrl=\"1\"", "expected 0"}},
+      {"<keyframe><key qpos='1 0 0 0 1 2'/></keyframe>", {"at most 5 numbers, found 6"}},
+      {"<keyframe><key ctrl='1'/></keyframe>", {"ctrl=\"1\"", "at most 0"}},
       {"<keyframe><key mpos='1 2 3'/></keyframe>", {"mpos"}},
       {"<keyframe><key act='1'/></keyframe>", {"act=\"1\""}},
-      {"<keyframe><key qpos='0 0 0 0 0'/></keyframe>", {"quaternion", "length zero"}},
       {"<custom><numeric name='stiction_contact' data='1'/></custom>", {"data=\"1\"", "2 numbers"}},
       {"<custom><numeric name='stiction_contact' data='0 1'/></custom>", {"data", "positive"}},
       {"<custom><numeric name='stiction_contact/no' data='1 1'/></custom>", {"no geom"}},
       {"<opton/>", {"<opton>", "did you mean \"option\""}},
-      {"hello", {"hello"}},
   };
   for (const auto& c : cases) expect_error(robot + c.content, c.mentioned);
   expect_error("<compiler autolimits='false'/>" + body("<joint range='0 1'/><geom size='1'/>"),
@@ -249,6 +250,53 @@ TEST(HostileInput, LocaleWithDecimalComma) {
   std::setlocale(LC_ALL, old_c.c_str());
   EXPECT_EQ(m->timestep, 0.005);
   EXPECT_THAT(e, HasSubstr("0,005"));
+}
+
+// What MuJoCo accepts, with a line in the report.
+TEST(OddInput, LoadsAndIsReported) {
+  LoadReport r;
+  const auto m = mjcf(
+      "text<worldbody>more <!-- text --> text<body><freejoint/><geom size='1'/>"
+      "</body></worldbody><keyframe><key qpos='1 2 3 0 0 0 0'/><key qpos='4'/>"
+      "</keyframe>",
+      &r);
+  EXPECT_THAT(m->key_qpos, testing::ElementsAre(1, 2, 3, 1, 0, 0, 0, 4, 0, 0, 1, 0, 0, 0));
+  EXPECT_TRUE(r.complete());
+  ASSERT_NE(entry(r, "mujoco", ""), nullptr) << r.table();
+  EXPECT_EQ(entry(r, "mujoco", "")->value, "text");
+  EXPECT_THAT(entry(r, "key", "qpos")->note, HasSubstr("taken as identity"));
+}
+
+// The first thing that can't be read is named, not a name that is missing without it.
+TEST(BadInput, WhatIsNotReadIsNamedBeforeWhatIsMissing) {
+  const std::string attach =
+      "<asset><model name='m' file='arm.xml'/></asset><worldbody>\n"
+      "<attach model='m' body='hand' prefix='p'/></worldbody>";
+  for (const char* reference :
+       {"<contact><exclude body1='world' body2='phand'/></contact>",
+        "<actuator><motor joint='pj'/></actuator>", "<sensor><jointpos joint='pj'/></sensor>"}) {
+    expect_error(attach + reference, {":2: <attach>", "write its elements out", "Missing", "\"p"});
+  }
+  // without anything unread the missing name is the error
+  expect_error("<actuator><motor joint='pj'/></actuator>", {"no joint of this name"});
+}
+
+// A servo beside other actuators of a joint whose actuatorfrcrange bounds their sum.
+TEST(BadInput, SharedBoundOfAServo) {
+  const std::string robot =
+      "<worldbody><body><joint name='j' actuatorfrcrange='-1 1'/><geom "
+      "size='1'/></body></worldbody>"
+      "<tendon><fixed name='t'><joint joint='j' coef='1'/></fixed></tendon><actuator>";
+  const std::string servo = "<position name='s' joint='j'/>", motor = "<motor joint='j'/>";
+  const auto expect_refused = [&](const std::string& actuators, const char* name) {
+    expect_error(robot + actuators + "</actuator>", {name, "actuatorfrcrange", "forcerange"});
+  };
+  expect_refused(servo + motor, "<position name=\"s\">");
+  expect_refused(motor + servo, "<position name=\"s\">");
+  expect_refused(servo + "<velocity joint='j'/>", "\"j\"");
+  expect_refused("<position tendon='t'/>", "<position>");
+  EXPECT_NO_THROW(mjcf(robot + servo + "</actuator>"));
+  EXPECT_NO_THROW(mjcf(robot + motor + motor + "</actuator>"));
 }
 
 TEST(HostileInput, ExtremeMassesStayFinite) {

@@ -1,8 +1,10 @@
 // What the report says, what is refused, and includes with their lines.
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 
 #include "model/mjcf.h"
+#include "stiction/load.h"
 
 namespace stiction::test {
 namespace {
@@ -17,7 +19,8 @@ TEST(MjcfReport, EveryAttributeHasALine) {
   mjcf(
       "\n<option timestep='0.01' integrator='RK4' solver='PGS' density='0'/>"
       "\n<visual><map force='1'/></visual>"
-      "\n<worldbody><geom size='1' rgba='1 0 0 1' solref='0.01' condim='6'/></worldbody>",
+      "\n<worldbody><geom size='1' rgba='1 0 0 1' solref='0.01' condim='6'/><body><freejoint/>"
+      "<geom size='1'/></body></worldbody>",
       &r);
   const auto check = [&](const char* element, const char* attribute, Use use, bool physics) {
     const ReportEntry* e = entry(r, element, attribute);
@@ -58,10 +61,12 @@ TEST(MjcfReport, PhysicsThatIsNotComputedIsNamed) {
   } cases[] = {
       {"<option density='1000'/>" + ball, "option", "density"},
       {"<option viscosity='0.1'/>" + ball, "option", "viscosity"},
-      {"<option wind='1 0 0'/>" + ball, "option", "wind"},
       {robot("stiffness='1 2'"), "joint", "stiffness"},
       {robot("damping='1 0 2'"), "joint", "damping"},
-      {robot("actuatorgravcomp='true'"), "joint", "actuatorgravcomp"},
+      {"<worldbody><body gravcomp='1'><joint actuatorgravcomp='true' actuatorfrcrange='-1 1'/>"
+       "<geom size='1'/></body></worldbody>",
+       "joint", "actuatorgravcomp"},
+      {robot("stiffness='1' springyield='3'"), "joint", "springyield"},
       {robot("type='ball' range='0 90'"), "joint", "range"},
       {robot("", equality), "joint", ""},
       {robot("", tendon), "fixed", "stiffness"},
@@ -69,7 +74,15 @@ TEST(MjcfReport, PhysicsThatIsNotComputedIsNamed) {
        "</worldbody>" +
            pair,
        "pair", "friction"},
-      {"<worldbody><geom size='1' fluidshape='ellipsoid'/></worldbody>", "geom", "fluidshape"},
+      {"<option density='1'/><worldbody><geom size='1' fluidshape='ellipsoid'/></worldbody>",
+       "geom", "fluidshape"},
+      {"<worldbody><geom name='a' size='1' surfacevel='0 0 0 1'/><body><freejoint/><geom name='b' "
+       "size='1'/></body></worldbody>",
+       "geom", "surfacevel"},
+      {robot("",
+             "<worldbody><site name='s'/></worldbody><tendon><spatial stiffness='1'>"
+             "<site site='s'/><site site='s'/></spatial></tendon>"),
+       "spatial", ""},
   };
   for (const auto& c : cases) {
     LoadReport r;
@@ -83,6 +96,76 @@ TEST(MjcfReport, PhysicsThatIsNotComputedIsNamed) {
     EXPECT_FALSE(r.complete()) << c.mjcf;
     EXPECT_THAT(error_of(c.mjcf, true), HasSubstr("strict")) << c.mjcf;
   }
+}
+
+// Physics that no element of the model can feel is not missing: each of these passes strict mode.
+TEST(MjcfReport, WhatHasNoEffectIsNoAlarm) {
+  const std::string asset = "<asset><mesh name='m' file='m.stl'/></asset>";
+  const std::string inertial = "<inertial pos='0 0 0' mass='1' diaginertia='1 1 1'/>";
+  const std::string slide =
+      "<worldbody><body><joint name='j' type='slide'/><geom size='1'/></body>"
+      "<site name='s'/></worldbody>";
+  const auto defaults = [](const std::string& content) {
+    return "<default>" + content + "</default>";
+  };
+  const std::vector<std::string> cases{
+      // defaults of elements that do not occur
+      defaults("<geom condim='6' surfacevel='1' adhesion='1'/>"
+               "<joint springyield='1' actuatorgravcomp='true'/>"),
+      defaults("<default class='x'><joint damping='1 2'/></default>") + slide,
+      defaults("<tendon stiffness='1' range='0 1'/><pair condim='4' friction='1 2'/>") + slide,
+      defaults("<general dyntype='filter' damping='1' delay='0.1'/>") + slide,
+      defaults("<muscle/>") + slide + "<actuator><motor joint='j'/></actuator>",
+      defaults("<position timeconst='0.1'/>") + slide + "<actuator><motor joint='j'/></actuator>",
+      defaults("<geom condim='6'/>") +
+          "<worldbody><geom size='1' condim='3'/><body><freejoint/><geom size='1' condim='1'/>"
+          "</body></worldbody>",
+      // geoms that nothing can touch
+      asset + "<worldbody><body><freejoint/>" + inertial +
+          "<geom type='mesh' mesh='m'/></body></worldbody>",
+      std::string("<worldbody><geom size='1' condim='6' surfacevel='1'/></worldbody>"),
+      asset +
+          "<worldbody><geom type='mesh' mesh='m'/><body><freejoint/>"
+          "<geom size='1' contype='2' conaffinity='2'/></body></worldbody>",
+      // a spatial tendon without force, wind without a medium
+      slide + "<tendon><spatial><site site='s'/><site site='s'/></spatial></tendon>",
+      "<option wind='1 0 0'/>" + slide,
+      "<worldbody><geom size='1' fluidshape='ellipsoid'/></worldbody>",
+  };
+  for (const std::string& quiet : cases) EXPECT_EQ(error_of(quiet, true), "") << quiet;
+}
+
+// The same attributes alarm where an element takes them, and the line is that of the default.
+TEST(MjcfReport, ADefaultIsToldWhereAnElementTakesIt) {
+  LoadReport r;
+  mjcf(
+      "<default>\n<geom condim='6'/></default><worldbody><geom size='1'/><body><freejoint/>"
+      "<geom size='1' condim='3'/></body></worldbody>",
+      &r);
+  const ReportEntry* e = entry(r, "geom", "condim");
+  ASSERT_NE(e, nullptr);
+  EXPECT_TRUE(e->physics);
+  EXPECT_EQ(e->line, 2);
+  EXPECT_THAT(error_of("<default><position timeconst='0.1'/></default>"
+                       "<worldbody><body><joint name='j'/><geom size='1'/></body></worldbody>"
+                       "<actuator><position joint='j'/></actuator>"),
+              HasSubstr("timeconst=\"0.1\""));
+}
+
+// Three lines, pairs without a collider first; nothing of a complete model.
+TEST(MjcfReport, SummaryNamesTheGravestThree) {
+  LoadReport r;
+  mjcf(kBall, &r);
+  EXPECT_EQ(summary(r), "");
+  mjcf(
+      "<option density='1' viscosity='1'/><worldbody><geom type='cylinder' size='1 1'/><body>"
+      "<joint name='j' stiffness='1 2' damping='1 2'/><geom type='cylinder' size='1 1'/></body>"
+      "</worldbody><equality><joint joint1='j'/></equality>",
+      &r);
+  const std::string s = summary(r);
+  EXPECT_EQ(std::count(s.begin(), s.end(), '\n'), 3) << s;
+  EXPECT_LT(s.find("no collider: 1 pair cylinder-cylinder"), s.find("equality constraints")) << s;
+  EXPECT_THAT(s, HasSubstr("and 3 more"));
 }
 
 TEST(MjcfReport, CompleteModelsPassStrict) {
@@ -113,7 +196,9 @@ TEST(MjcfReport, MeshesMayBeSeenButNotWeighed) {
   EXPECT_EQ(m->geom_dataid[0], 0);
   EXPECT_EQ(m->meshes[0].file, "m.stl");
   EXPECT_TRUE(r.complete()) << r.table();
-  mjcf(asset + inertial + "<geom type='mesh' mesh='m'/>" + end, &r);
+  mjcf("<worldbody><geom size='1'/></worldbody>" + asset + inertial +
+           "<geom type='mesh' mesh='m'/>" + end,
+       &r);
   EXPECT_FALSE(r.complete());
 }
 

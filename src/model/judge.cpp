@@ -1,0 +1,176 @@
+// What an element of the model asks for that is not computed, marked where it was written: on the
+// element itself or in its default class. A default that no element takes is never marked.
+#include <algorithm>
+
+#include "model/build.h"
+#include "model/contact_material.h"
+#include "model/read.h"
+
+namespace stiction::model {
+namespace {
+
+// Numbers of the attribute where it was written; empty without such a place.
+std::vector<double> written_numbers(const Written& w, std::string_view attribute) {
+  Element* at = w.find(attribute);
+  return at ? numbers(*at, attribute).value_or(std::vector<double>{}) : std::vector<double>{};
+}
+bool any_nonzero(const std::vector<double>& v, std::size_t from = 0) {
+  return std::any_of(v.begin() + static_cast<std::ptrdiff_t>(std::min(from, v.size())), v.end(),
+                     [](double x) { return x != 0; });
+}
+
+// Ignored, and physics only if one of the numbers is not zero.
+void ignore_numbers(const Written& w, std::string_view attribute, const std::string& note) {
+  mark(w, attribute, Use::ignored, any_nonzero(written_numbers(w, attribute)), note);
+}
+
+bool is_mesh(const GeomSpec& g) {
+  return g.type == GeomType::mesh || g.type == GeomType::hfield;
+}
+
+// Geoms that take part in a candidate pair, with or without a collider.
+std::vector<char> touching(const Model& m, const LoadReport& report) {
+  std::vector<char> touches(at(m.ngeom));
+  for (int p = 0; p < m.npair; ++p)
+    touches[at(m.pair_geom1[at(p)])] = touches[at(m.pair_geom2[at(p)])] = 1;
+  for (const auto& pair : report.pairs_without_collider)
+    touches[at(pair.geom1)] = touches[at(pair.geom2)] = 1;
+  return touches;
+}
+
+// Geoms whose condim decides a pair and is more than 3.
+std::vector<char> torsional(const Model& m, const LoadReport& report) {
+  std::vector<char> decides(at(m.ngeom));
+  const auto look = [&](int g1, int g2) {
+    const int condim = combine_geoms(m, g1, g2).condim;
+    for (const int g : {g1, g2})
+      if (condim > 3 && m.geom_condim[at(g)] == condim) decides[at(g)] = 1;
+  };
+  for (int p = 0; p < m.npair; ++p)
+    if (m.pair_explicit[at(p)] == 0) look(m.pair_geom1[at(p)], m.pair_geom2[at(p)]);
+  for (const auto& pair : report.pairs_without_collider) look(pair.geom1, pair.geom2);
+  return decides;
+}
+
+void judge_geom(const Spec& spec, GeomSpec& g, bool touches, bool torsion) {
+  const Written& w = g.written;
+  if (is_mesh(g)) {
+    const bool collides = g.contype != 0 || g.conaffinity != 0;
+    mark(*g.element, g.type == GeomType::mesh ? "mesh" : "hfield", Use::ignored, touches,
+         touches    ? "collisions of meshes and height fields are not computed"
+         : collides ? "no geom can touch it"
+                    : "visual only");
+    if (g.fitted)
+      mark(w, "type", Use::ignored, touches, "no primitive is fitted to the mesh: it stays a mesh");
+  }
+  if (torsion)
+    mark(w, "condim", Use::ignored, true,
+         "solved as 3: no torsional or rolling friction (of pairs where this geom decides)");
+  if (Element* e = w.find("fluidshape"); e && choice(*e, "fluidshape", {"none", "ellipsoid"}) == 1)
+    mark(*e, "fluidshape", Use::ignored, spec.fluid, "fluid forces are not computed");
+  if (Element* e = w.find("surfacevel"))
+    mark(*e, "surfacevel", Use::ignored, touches && any_nonzero(written_numbers(w, "surfacevel")),
+         "surfaces do not move against their body");
+  if (Element* e = w.find("adhesion"))
+    mark(*e, "adhesion", Use::ignored, touches && any_nonzero(written_numbers(w, "adhesion")),
+         "contacts only push");
+}
+
+}  // namespace
+
+void judge(const Spec& spec, JointSpec& j) {
+  const Written& w = j.written;
+  for (const char* attribute : {"stiffness", "damping"}) {
+    if (any_nonzero(written_numbers(w, attribute), 1))
+      mark(w, attribute, Use::ignored, true, "only the first, linear coefficient is computed");
+  }
+  if (j.springdamper[0] > 0)
+    mark(w, "springdamper", Use::mapped, false, "stiffness and damping from the inertia at qpos0");
+  if (Element* e = w.find("actuatorgravcomp"); e && boolean(*e, "actuatorgravcomp") == true) {
+    const bool bounded = j.actfrclimited == Switch::yes;
+    mark(*e, "actuatorgravcomp", Use::ignored, bounded && spec.gravcomp,
+         "gravity compensation acts as a passive force, outside actuatorfrcrange");
+  }
+  if (any_nonzero(written_numbers(w, "springyield")))
+    mark(w, "springyield", Use::ignored, j.stiffness > 0 || j.springdamper[0] > 0,
+         "springs are elastic whatever their force");
+}
+
+void judge(PairSource& p) {
+  const Written& w = p.written;
+  if (p.spec.condim.value_or(3) > 3)
+    mark(w, "condim", Use::ignored, true, "solved as 3: no torsional or rolling friction");
+  const std::vector<double> friction = written_numbers(w, "friction");
+  if (friction.size() > 1 && friction[1] != friction[0])
+    mark(w, "friction", Use::ignored, true,
+         "friction is the same in all directions: the first number counts");
+  ignore_numbers(w, "solreffriction", "friction has the stiffness of its regularisation");
+  ignore_numbers(w, "adhesion", "contacts only push");
+}
+
+void judge(TendonSpec& t) {
+  const Written& w = t.written;
+  constexpr const char* kForces = "forces of tendons are not computed; only transmission is";
+  Element* limited = w.find("limited");
+  const bool off = limited && choice(*limited, "limited", {"false", "true", "auto"}) == 0;
+  const bool range = any_nonzero(written_numbers(w, "range"));
+  bool acts = range && !off;
+  mark(w, "range", Use::ignored, t.fixed && acts, kForces);
+  for (const char* a : {"stiffness", "damping", "frictionloss", "armature", "actuatorfrcrange"}) {
+    const bool given = any_nonzero(written_numbers(w, a));
+    acts = acts || (given && a != std::string_view("actuatorfrcrange"));
+    mark(w, a, Use::ignored, t.fixed && given,
+         a == std::string_view("actuatorfrcrange")
+             ? "the actuator force on a tendon is not clamped; use forcerange"
+             : kForces);
+  }
+  if (!t.fixed) {
+    mark(*t.element, Use::ignored, acts,
+         acts ? "spatial tendons are not computed" : "a spatial tendon without any force");
+  }
+}
+
+void judge(ActuatorSpec& a) {
+  const Written& w = a.written;
+  Element& e = *a.element;
+  const auto refuse_at = [&](const char* attribute, const std::string& why) {
+    if (w.has(attribute))
+      mark(w, attribute, Use::refused, true, why);
+    else
+      mark(e, Use::refused, true, why);
+  };
+  if (!a.unknown_law.empty()) {
+    mark(e, Use::refused, true,
+         "its class's default is a <" + a.unknown_law + ">, which is not computed");
+    return;
+  }
+  if (a.has_state || a.filtered) {
+    refuse_at(a.kind == "position" && w.has("timeconst") ? "timeconst" : "dyntype",
+              "actuators with a state are not computed; remove it");
+  }
+  if (a.gaintype == Law::other) refuse_at("gaintype", "only a fixed or affine gain is computed");
+  if (a.biastype == Law::other)
+    refuse_at("biastype", "only an affine bias is computed; use biastype=\"affine\"");
+  for (const char* name : {"input", "velrange", "ffrange"}) {
+    mark(w, name, Use::refused, true, "this input of the actuator is not computed; remove it");
+  }
+  ignore_numbers(w, "damping", "damping of actuators is not computed; write it on the joint");
+  ignore_numbers(w, "armature", "armature of actuators is not computed; write it on the joint");
+  for (const char* name : {"delay", "nsample"}) {
+    if (any_nonzero(written_numbers(w, name)))
+      mark(w, name, Use::refused, true, "delayed controls are not computed; remove it");
+  }
+}
+
+void judge_contacts(Spec& spec, const Model& m, const LoadReport& report) {
+  const std::vector<char> touches = touching(m, report), torsion = torsional(m, report);
+  std::size_t i = 0;
+  for (auto& b : spec.bodies) {
+    for (auto& g : b.geoms) {
+      judge_geom(spec, g, touches[i] != 0, torsion[i] != 0);
+      ++i;
+    }
+  }
+}
+
+}  // namespace stiction::model
