@@ -16,7 +16,7 @@ def read_dump(path) -> dict:
     """The JSON that Batch.dump wrote; Error on anything else."""
     try:
         dump = json.loads(Path(path).read_text())
-    except ValueError as e:
+    except (ValueError, RecursionError) as e:
         raise Error(f"{path}: not JSON: {e}") from None
     if not isinstance(dump, dict) or dump.get("format") != FORMAT:
         raise Error(f"{path}: not a dump of an environment ('{FORMAT}')")
@@ -27,6 +27,9 @@ def _model(dump: dict, given) -> Model:
     file = given or dump["model"]["file"]
     if not file:
         raise ArgumentError("the dumped model came from a string: give its file with --model FILE")
+    # a pipe or a device would be read without end
+    if Path(file).exists() and not Path(file).is_file():
+        raise ArgumentError(f"{file}: not a regular file; --model FILE gives another one")
     return Model.from_file(file)
 
 
@@ -64,17 +67,21 @@ def replay(path, *, model_file=None, steps=1, double_tolerance=False, out=print)
         model, options = _model(dump, model_file), dict(dump["options"])
         state, arguments = dump["state"], _inputs(dump)
         qpos, qvel = np.array(state["qpos"], float), np.array(state["qvel"], float)
-    except (KeyError, TypeError, AttributeError) as e:
-        raise Error(f"{path}: damaged: {e!r}") from None
-    if double_tolerance:
-        options["solver_tolerance"] = None
-    reference = Reference(model, Options(**options))
-    anchor = np.array(state.get("anchor", []), float)
-    if anchor.size:
-        arguments["anchor"] = anchor.reshape(-1, 3)
+        if double_tolerance:
+            options["solver_tolerance"] = None
+        reference = Reference(model, Options(**options))
+        anchor = np.array(state.get("anchor", []), float)
+        if anchor.size:
+            arguments["anchor"] = anchor.reshape(-1, 3)
+        head = f"environment {int(dump['env'])} of {model!r}, {dump['precision']!s:.20}"
+        own = sorted(map(str, dump.get("parameters", {})))
+    except Error:
+        raise
+    except (KeyError, TypeError, AttributeError, ValueError, OverflowError) as e:
+        raise Error(f"{path}: damaged: {str(e).splitlines()[0]!r:.200}") from None
 
-    out(f"environment {dump['env']} of {model!r}, {dump['precision']}")
-    if own := sorted(dump.get("parameters", {})):
+    out(head)
+    if own:
         out("  not replayed: own parameters " + ", ".join(own))
     result = None
     for k in range(steps):
