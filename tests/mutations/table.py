@@ -9,6 +9,7 @@ from table_env import ENV
 from table_env_locomotion import ENV_LOCOMOTION
 from table_learning import TRAINING
 from table_rl import RL
+from table_runtime import RUNTIME
 
 FREEBODY = "python/test_acceptance_freebody.py::"
 IMPACT = "python/test_acceptance_impact.py::"
@@ -473,7 +474,7 @@ BATCH = [
           "if (r.kind == FieldKind::output) kernels.clean(", "if (false) kernels.clean(",
           gtests=("Fuzz.BadInputs", "BatchStates.AbsurdInputsLeaveEveryOutputFinite")),
     Break("the last packs are left to nobody", "src/batch/run.cpp",
-          "end = packs * (part + 1) / parts;", "end = packs / parts * (part + 1);",
+          "packs = (r.count - 1) / lanes + 1;", "packs = std::max(1, r.count / lanes);",
           gtests=("DeterminismOfThreads.ThreadsDoNotMatter",)),
     Break("reset keeps the inputs", "src/batch/state.cpp",
           "write_reference(env, FieldKind::input);\n    clear_status",
@@ -493,4 +494,4 @@ BATCH = [
 ]
 
 BREAKS = (DYNAMICS + CONTACT + STICTION + ROWS + SAFEGUARDS + SOLVER + GEOMETRY + MODEL + READER
-          + TEXT + BATCH + CUDA + ENV + ENV_LOCOMOTION + RL + TRAINING)
+          + TEXT + BATCH + RUNTIME + CUDA + ENV + ENV_LOCOMOTION + RL + TRAINING)
