@@ -92,7 +92,10 @@ STICTION_FN void run_task(const Team& team, const ModelView& m, const Launch& l,
     task.act(team, m, e);
     return;
   }
-  if (phase != EpisodePhase::begin) task.observe(team, m, e, phase != EpisodePhase::observe);
+  if (phase != EpisodePhase::begin) {
+    task.observe(team, m, e, phase != EpisodePhase::observe);
+    envs::make_finite(team, e.obs, a.nobs);
+  }
   if (phase == EpisodePhase::observe) end_step(team, a, env, e);
   if (phase == EpisodePhase::first && k.clear) envs::clear_results(team, a, env);
   const bool begins = a.begin != envs::Begin::disabled && a.begins[env] != 0;

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -25,7 +26,9 @@ struct BatchOptions {
   Options options;             // solver_tolerance defaults to 1e-4 in float32, 1e-6 in float64
   std::string device = "cpu";  // "cuda", "cuda:1"
   Precision precision = Precision::float32;
-  std::optional<int> threads;  // default: one per core this process may use
+  // At most so many, as many as measuring shows to be worth it; default: the processors that this
+  // process may use (affinity, and the quota of its control groups).
+  std::optional<int> threads;
   std::uint64_t seed = 0;
   std::uintptr_t stream = 0;  // cudaStream_t; 0: the default stream
 };
@@ -77,12 +80,14 @@ struct BatchState {
 struct SolverCounts {
   std::uint64_t env_steps = 0, iterations = 0, linesearch_evaluations = 0, contacts = 0;
   std::uint64_t not_converged = 0, stalled = 0, late_contact = 0, frozen = 0;
-  // Σ over packs of the slowest lane; which environments share a pack depends on the threads.
+  // Σ over packs of the slowest lane. Which environments share a pack depends on all of them.
   std::uint64_t pack_steps = 0, pack_max_iterations = 0;
   std::vector<std::uint64_t> iteration_histogram;  // (max_iterations + 1)
 };
 
-// Every method may be called from one thread at a time; batches share nothing that changes.
+// For one thread at a time: a call while another thread is in a call of the same batch, or from within
+// a call, throws Error and changes nothing. Views, and the memory that they show, are not watched.
+// Batches share nothing that changes.
 class Batch {
  public:
   // Throws ArgumentError on options out of range, an unknown device, or too little memory.
@@ -113,6 +118,11 @@ class Batch {
   // state out of bounds that was written into a view becomes the reference pose, frozen. Allocates
   // nothing. On a device step and refresh return before the work on the stream is done.
   void step(int n = 1);
+  // Called by the thread that steps, between two steps of all environments, some ten times a second
+  // while step(n) or an Env's step goes on, for a look at a signal or a clock. What it throws ends the
+  // call: every environment has then made the same whole number of steps, and the batch goes on from
+  // there. It must not use the batch. nullptr: none.
+  void set_poll(std::function<void()> poll);
   // Computes the outputs at the present state; forces and accelerations are those of a step from it
   // that is not taken.
   void refresh();
@@ -151,15 +161,17 @@ class Batch {
   std::uint64_t status_count() const;  // frozen environments: one number to poll
   // The contact points of a step from the present state and inputs that is not taken; by the CPU.
   std::vector<Contact> contacts(int env) const;
-  const SolverCounts& counts() const;
+  SolverCounts counts() const;
   void clear_counts();
   std::uint64_t state_hash() const;  // FNV-1a of the declared state of all environments, in order
 
   // State, inputs, status and own parameters to a file, and back into any batch of the same model,
-  // options, precision and num_envs: the same bits from there on. Own parameters that the file doesn't
-  // have become the model's; views stay valid. Throw Error on a damaged or foreign file.
+  // options, precision and num_envs: the same bits from there on with the same isa(). Where that
+  // differs, load returns a warning that says so, else "". Own parameters that the file doesn't have
+  // become the model's; views stay valid. Throw Error on a damaged or foreign file, and then change
+  // nothing.
   void save(const std::string& path) const;
-  void load(const std::string& path);
+  std::string load(const std::string& path);
   // One environment as JSON: model file (empty where the model came from a string), options, state,
   // inputs, own parameters; `stiction replay` steps it in double with a trace.
   void dump(int env, const std::string& path) const;

@@ -44,7 +44,7 @@ struct TaskInfo {
 
 struct EnvOptions {
   int num_envs = 1;
-  int threads = 0;         // 0: all cores; on a device none
+  int threads = 0;         // as BatchOptions::threads; 0: the default; on a device none
   std::uint64_t seed = 0;  // environment i draws with seed + i
   Precision precision = Precision::float32;
   Autoreset autoreset = Autoreset::same_step;
@@ -58,6 +58,7 @@ struct EnvOptions {
 // The memory of an Env, in bytes: its batch and its episodes; known before anything is allocated.
 BatchMemory env_memory(const std::string& id, const EnvOptions& options);
 
+// For one thread at a time, as a Batch; a physics callback may use batch(), but not the Env.
 class Env {
  public:
   // Throws ArgumentError on an unknown id or option (naming the nearest), or a value out of range.
@@ -106,10 +107,11 @@ class Env {
   void step(const ArrayView& actions, const std::function<void()>* physics = nullptr);
 
   // All that later steps depend on and the last results, as bytes; and back into an Env of the same
-  // task, options, precision and num_envs: the same bits from there on. restore throws Error on what
-  // is damaged or foreign, and then changes nothing.
+  // task, options, autoreset, precision and num_envs: the same bits from there on with the same
+  // Batch::isa. Where that differs, restore returns a warning that says so, else "". It throws Error
+  // on what is damaged or foreign, and then changes nothing.
   std::vector<std::byte> snapshot() const;
-  void restore(std::span<const std::byte> snapshot);
+  std::string restore(std::span<const std::byte> snapshot);
 
   // Computes obs anew, after a state was written into the batch; everything else stays. Actions that a
   // task observes are those of the last step, 0 after a reset; noise is that of the last obs.

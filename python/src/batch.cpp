@@ -36,6 +36,16 @@ std::uintptr_t parse_stream(const nb::object& stream) {
   return nb::cast<std::uintptr_t>(stream);
 }
 
+void check_signals() {
+  const nb::gil_scoped_acquire acquire;
+  if (PyErr_CheckSignals() != 0) throw nb::python_error();
+}
+
+void warn(const std::string& text) {
+  if (!text.empty() && PyErr_WarnEx(PyExc_RuntimeWarning, text.c_str(), 1) != 0)
+    throw nb::python_error();
+}
+
 namespace {
 
 using Path = std::filesystem::path;
@@ -56,6 +66,7 @@ void init(BoundBatch* self, std::shared_ptr<LoadedModel> model, int num_envs,
   const nb::gil_scoped_release release;
   model = at_timestep(std::move(model), o.options);
   const auto engine = std::make_shared<Batch>(model->model, o);
+  engine->set_poll(check_signals);
   new (self) BoundBatch{std::move(model), engine, *engine};
 }
 
@@ -124,13 +135,18 @@ void bind_files(nb::class_<BoundBatch>& c) {
   c.def(
       "load",
       [](BoundBatch& b, const Path& path) {
-        const nb::gil_scoped_release release;
-        b.engine.load(path.string());
+        std::string warning;
+        {
+          const nb::gil_scoped_release release;
+          warning = b.engine.load(path.string());
+        }
+        warn(warning);
       },
       nb::arg("path"),
       "Reads what `save` wrote, into a batch of the same model, options, precision and num_envs:\n"
-      "the same bits from there on. Own parameters that the file doesn't have become the model's;\n"
-      "arrays stay valid. Raises Error on a damaged or foreign file.");
+      "the same bits from there on with the same `isa`, else it warns (RuntimeWarning). Own\n"
+      "parameters that the file doesn't have become the model's; arrays stay valid. Raises Error\n"
+      "on a damaged or foreign file, and changes nothing.");
   c.def(
       "dump",
       [](const BoundBatch& b, int env, const Path& path) {
@@ -147,11 +163,13 @@ constexpr const char* kDoc =
     "array over the batch's own memory, environments first, valid as long as somebody holds it.\n"
     "Outputs are read-only. Write states with `set_state` or `reset`: they check and refresh.\n\n"
     "options: Options; solver_tolerance defaults to 1e-4 in float32, 1e-6 in float64.\n"
-    "threads: None: one per core that this process may use.\n"
+    "threads: at most so many, as many as measuring shows to be worth it; None: one per processor\n"
+    "that this process may use.\n"
     "device: 'cpu', 'cuda', 'cuda:1'. On a card arrays are DeviceArray, steps return before they\n"
     "are done, and work is in the order of `stream`.\n\n"
-    "A batch may be used by one thread at a time. Raises ArgumentError on options out of range,\n"
-    "an unknown device, or too little memory.";
+    "A batch is for one thread at a time: a call while another thread is in one raises Error.\n"
+    "Arrays are plain memory. Raises ArgumentError on options out of range, an unknown device, or\n"
+    "too little memory.";
 
 constexpr const char* kInitSignature =
     "def __init__(self, model: Model, num_envs: int = 1, options: Options | None = None, "
@@ -171,7 +189,8 @@ void bind_batch(nb::module_& m) {
   bind_properties(c);
   c.def("step", &step, nb::arg("n") = 1,
         "n steps with the inputs as they are, then one refresh of the outputs.\n\n"
-        "Nothing that happens inside an environment raises: see `status`.");
+        "Nothing that happens inside an environment raises: see `status`. Ctrl-C ends the call\n"
+        "after a whole number of steps, the same of every environment.");
   c.def(
       "refresh",
       [](BoundBatch& b, const MaybeArray& given) {

@@ -26,6 +26,12 @@ const char* name_of(Precision p);
 // A number, or an object of torch or CuPy that has one; None: the default stream.
 std::uintptr_t parse_stream(const nb::object& stream);
 
+// Lets Ctrl-C end a call that takes long: Python's signal handlers run, in the main thread only, and
+// what they raise is thrown.
+void check_signals();
+// Raises a warning of Python's where there is one to give, with the GIL held.
+void warn(const std::string& text);
+
 // NumPy array over the batch's own memory, or a DeviceArray; `owner` keeps the batch alive.
 nb::object batch_array(Batch& batch, const ArrayView& view, nb::handle owner);
 

@@ -3,6 +3,7 @@
 #include <nanobind/stl/string.h>
 
 #include <array>
+#include <limits>
 #include <numeric>
 #include <optional>
 #include <span>
@@ -24,24 +25,28 @@ std::vector<int> parse_ids(const Batch& b, const nb::object& given, const char* 
   const nb::module_ numpy = nb::module_::import_("numpy");
   nb::object array = numpy.attr("atleast_1d")(given);
   const std::string kind = nb::cast<std::string>(array.attr("dtype").attr("kind"));
-  const bool empty = nb::cast<int>(array.attr("size")) == 0;
+  const bool masked = nb::isinstance(array, numpy.attr("ma").attr("MaskedArray"));
+  const auto size = nb::cast<long long>(array.attr("size"));
   const bool line = nb::cast<int>(array.attr("ndim")) == 1;
-  const int n = nb::cast<int>(array.attr("shape")[0]);
-  if (!line || (kind == "b" && n != b.num_envs()) ||
-      (kind != "b" && kind != "i" && kind != "u" && !empty))
-    throw ArgumentError(std::string(name) + ": given dtype " + text(array.attr("dtype")) +
-                        " of shape " + text(array.attr("shape")) +
+  if (!line || masked || size > std::numeric_limits<int>::max() ||
+      (kind == "b" && size != b.num_envs()) ||
+      (kind != "b" && kind != "i" && kind != "u" && size > 0))
+    throw ArgumentError(std::string(name) + ": given " + (masked ? "a masked array, " : "") +
+                        "dtype " + text(array.attr("dtype")) + " of shape " +
+                        text(array.attr("shape")) +
                         "; expected indices of environments (n,) or a mask (" +
                         std::to_string(b.num_envs()) + ",)");
+  if (size == 0) return {};
   if (kind == "b") array = numpy.attr("flatnonzero")(array);
+  const nb::object bad = numpy.attr("flatnonzero")(numpy.attr("logical_or")(
+      numpy.attr("less")(array, 0), numpy.attr("greater_equal")(array, b.num_envs())));
+  if (nb::len(bad) > 0)
+    throw ArgumentError(std::string(name) + ": environment " +
+                        text(nb::object(array[nb::object(bad[0])])) + "; must be in [0, " +
+                        std::to_string(b.num_envs()) + ")");
   Ids ids;
-  for (const nb::handle h : nb::borrow<nb::list>(array.attr("tolist")())) {
-    const auto i = nb::cast<long long>(h);
-    if (i < 0 || i >= b.num_envs())
-      throw ArgumentError(std::string(name) + ": environment " + std::to_string(i) +
-                          "; must be in [0, " + std::to_string(b.num_envs()) + ")");
-    ids.push_back(static_cast<int>(i));
-  }
+  for (const nb::handle h : nb::borrow<nb::list>(array.attr("tolist")()))
+    ids.push_back(nb::cast<int>(h));
   return ids;
 }
 

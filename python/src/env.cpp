@@ -115,6 +115,7 @@ void init(BoundEnv* self, const std::string& id, int num_envs, std::optional<int
   {
     const nb::gil_scoped_release release;
     engine = std::make_shared<Env>(id, o);
+    engine->batch().set_poll(check_signals);
   }
   const auto model = std::make_shared<LoadedModel>();
   model->model = engine->model();
@@ -352,7 +353,7 @@ constexpr const char* kDoc =
     "obs, reward, terminated, truncated, final_obs and metrics alternate between two buffers:\n"
     "what a step or reset returned stays untouched during the next one. Copy what must live "
     "longer.\n\n"
-    "threads: None: one per core that this process may use.\n"
+    "threads: at most so many; None: one per processor that this process may use.\n"
     "seed: environment i draws with seed + i.\n"
     "autoreset: 'same_step': obs is the new episode's, final_obs the last one's; 'next_step': the\n"
     "next step ignores the action and has reward 0; 'disabled': the caller resets.\n"
@@ -362,6 +363,8 @@ constexpr const char* kDoc =
     "step takes actions of the card and returns before it is done, in the order of `stream` (a\n"
     "number, or a stream of torch or CuPy; None: the default one).\n"
     "task_options: Env.tasks() lists them.\n\n"
+    "For one thread at a time: a call while another thread is in one raises Error. Ctrl-C ends a\n"
+    "long step.\n\n"
     "Raises ArgumentError on an unknown id or option, naming the nearest, or a value out of range.";
 
 constexpr const char* kInitSignature =
@@ -426,12 +429,17 @@ void bind_env(nb::module_& m) {
       "restore",
       [](BoundEnv& b, const nb::bytes& bytes) {
         const auto* data = static_cast<const std::byte*>(bytes.data());
-        const nb::gil_scoped_release release;
-        b.engine->restore({data, bytes.size()});
+        std::string warning;
+        {
+          const nb::gil_scoped_release release;
+          warning = b.engine->restore({data, bytes.size()});
+        }
+        warn(warning);
       },
       nb::arg("snapshot"),
-      "Goes on from a snapshot of an Env of the same task, options, precision and num_envs: the\n"
-      "same bits from there on. Raises Error on what is damaged or foreign, and changes nothing.");
+      "Goes on from a snapshot of an Env of the same task, options, autoreset, precision and\n"
+      "num_envs: the same bits from there on with the same `batch.isa`, else it warns\n"
+      "(RuntimeWarning). Raises Error on what is damaged or foreign, and changes nothing.");
   bind_info(c);
   bind_results(c);
   c.def("__len__", [](const BoundEnv& b) { return b.engine->num_envs(); });

@@ -5,13 +5,34 @@ and methods of `stiction.Env`, so that every adapter takes it. Its arrays are Nu
 tensors on a device.
 """
 
+import functools
+import threading
+
 import numpy as np
 
-from ._core import ArgumentError
+from ._core import ArgumentError, Error
 from .arrays import host, namespace
 
 BEFORE_FIRST = 0xFFFFFFFF  # the next episode is number 0
 AUTORESET = ("same_step", "next_step", "disabled")
+
+
+def _alone(method):
+    """Refuses a call while another one is going on: of another thread, or of a hook of the task."""
+
+    @functools.wraps(method)
+    def call(self, *args, **kwargs):
+        if not self._turn.acquire(blocking=False):
+            raise Error(
+                f"{method.__name__}: another thread is using these environments, or a hook of their "
+                "task is; give each thread its own, or let them take turns under a lock"
+            )
+        try:
+            return method(self, *args, **kwargs)
+        finally:
+            self._turn.release()
+
+    return call
 
 
 class Buffer:
@@ -36,6 +57,8 @@ def environment_ids(ids_or_mask, n: int):
     """Sorted, distinct indices of environments from indices, a mask of all, or None: all."""
     if ids_or_mask is None:
         return np.arange(n)
+    if isinstance(ids_or_mask, np.ma.MaskedArray):
+        raise ArgumentError("reset: given a masked array; expected indices of environments or a mask")
     ids = np.atleast_1d(host(ids_or_mask))
     if ids.ndim == 1 and ids.dtype == bool and len(ids) == n:
         return np.flatnonzero(ids)
@@ -44,11 +67,13 @@ def environment_ids(ids_or_mask, n: int):
             f"reset: given dtype {ids.dtype} of shape {ids.shape}; expected indices of "
             f"environments (n,) or a mask ({n},)"
         )
-    ids = ids.astype(np.int64)
+    if len(ids) > n:
+        raise ArgumentError(f"reset: {len(ids)} indices of {n} environments: one is given twice")
     if ids.size and (ids.min() < 0 or ids.max() >= n):
         raise ArgumentError(
             f"reset: environment {ids[(ids < 0) | (ids >= n)][0]}; must be in [0, {n})"
         )
+    ids = ids.astype(np.int64)
     if len(np.unique(ids)) != len(ids):
         raise ArgumentError("reset: an environment is given twice")
     return np.sort(ids)
@@ -73,6 +98,7 @@ class EpisodeLoop:
             raise ArgumentError(
                 f"max_episode_steps = {max_episode_steps}: must be >= 0 (0: no limit)"
             )
+        self._turn = threading.Lock()  # who steps or resets
         self.num_envs = num_envs
         self.num_obs = num_obs
         self.metric_names = tuple(metric_names)
@@ -121,6 +147,7 @@ class EpisodeLoop:
 
     # ---- stepping
 
+    @_alone
     def step(self, actions):
         """One control step of all environments: (obs, reward, terminated, truncated).
 
@@ -154,6 +181,7 @@ class EpisodeLoop:
                 self._ended = ended
         return b.obs, b.reward, b.terminated, b.truncated
 
+    @_alone
     def reset(self, ids_or_mask=None, seed=None):
         """Begins new episodes of all environments or of those given; returns obs of all.
 
@@ -176,6 +204,7 @@ class EpisodeLoop:
             b.final_obs[ids] = b.obs[ids]
         return b.obs
 
+    @_alone
     def observe(self):
         """obs of the present state, for those who wrote into `batch`; everything else stays."""
         with self.xp.quiet:

@@ -17,7 +17,7 @@ def read_dump(path) -> dict:
     """The JSON that Batch.dump wrote; Error on anything else."""
     try:
         dump = json.loads(Path(path).read_text())
-    except ValueError as e:
+    except (ValueError, RecursionError) as e:
         raise Error(f"{visible(path)}: not JSON: {visible(e)}") from None
     if not isinstance(dump, dict) or dump.get("format") != FORMAT:
         raise Error(f"{visible(path)}: not a dump of an environment ('{FORMAT}')")
@@ -28,6 +28,9 @@ def _model(dump: dict, given) -> Model:
     file = given or dump["model"]["file"]
     if not file:
         raise ArgumentError("the dumped model came from a string: give its file with --model FILE")
+    # a pipe or a device would be read without end
+    if Path(file).exists() and not Path(file).is_file():
+        raise ArgumentError(f"{file}: not a regular file; --model FILE gives another one")
     return Model.from_file(file)
 
 
@@ -71,13 +74,14 @@ def replay(path, *, model_file=None, steps=1, double_tolerance=False, out=say) -
         anchor = np.array(state.get("anchor", []), float)
         if anchor.size:
             arguments["anchor"] = anchor.reshape(-1, 3)
-        name, precision, own = dump["env"], dump["precision"], sorted(dump.get("parameters", {}))
+        head = f"environment {int(dump['env'])} of {model!r}, {visible(dump['precision']):.20}"
+        own = sorted(map(str, dump.get("parameters", {})))
     except Error:
         raise
-    except (KeyError, TypeError, AttributeError, ValueError) as e:
-        raise Error(f"{visible(path)}: damaged: {e!r}") from None
+    except (KeyError, TypeError, AttributeError, ValueError, OverflowError) as e:
+        raise Error(f"{visible(path)}: damaged: {visible(str(e).splitlines()[0])!r:.200}") from None
 
-    out(f"environment {visible(name)} of {model!r}, {visible(precision)}")
+    out(head)
     if own:
         out("  not replayed: own parameters " + ", ".join(map(visible, own)))
     result = None

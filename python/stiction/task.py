@@ -7,6 +7,7 @@ A `Task` says what an episode is and never steps the physics; a `TaskEnv` steps 
 import difflib
 import inspect
 import os
+import weakref
 
 import numpy as np
 
@@ -158,7 +159,8 @@ class TaskEnv(EpisodeLoop):
         super().__init__(num_envs, 0, task.metric_names, seed=seed, autoreset=autoreset,
                          max_episode_steps=max_episode_steps, device=self.batch.device)  # fmt: skip
         self._action = self.xp.zeros((num_envs, self.num_actions), dtype=self.xp.float32)
-        task._env = self
+        # not a cycle, which would keep threads and memory until the garbage collector comes by
+        task._env = weakref.proxy(self)
         with self.xp.quiet:
             task.setup()
             self._start(self.xp.arange(num_envs))

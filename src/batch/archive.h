@@ -50,6 +50,7 @@ class Archive {
   void take(void* data, std::size_t n) {
     if (n > 0) std::memcpy(data, take(n).data(), n);
   }
+  std::span<const std::byte> rest() const { return given_.subspan(taken_); }
   std::size_t left() const { return given_.size() - taken_; }
 
  private:

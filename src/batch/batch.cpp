@@ -1,7 +1,5 @@
 #include "stiction/batch.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
@@ -10,6 +8,7 @@
 
 #include "batch/impl.h"
 #include "cpu/dispatch.h"
+#include "cpu/machine.h"
 
 namespace stiction {
 namespace {
@@ -86,14 +85,18 @@ BatchMemory memory_of(const cpu::FieldSpecs& specs, const BatchOptions& o, const
   return m;
 }
 
-void require_memory(std::size_t needed, const std::string& what) {
-  const auto pages = static_cast<std::size_t>(std::max(0L, sysconf(_SC_PHYS_PAGES)));
-  const std::size_t available = pages * static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
-  if (available == 0 || needed <= available) return;
-  std::ostringstream message;
-  message << what << " needs " << needed / 1000000 << " MB, this machine has "
-          << available / 1000000 << " MB; reduce num_envs";
-  throw ArgumentError(message.str());
+// `more` bytes are to be taken now, besides what is there; `total` with what is there.
+void require_memory(std::size_t more, std::size_t total, const std::string& what) {
+  const auto mb = [](std::size_t bytes) { return std::to_string(bytes / 1000000) + " MB"; };
+  const std::size_t machine = cpu::physical_memory();
+  if (machine > 0 && total > machine)
+    throw ArgumentError(what + " needs " + mb(total) + ", this machine has " + mb(machine) +
+                        "; reduce num_envs");
+  const cpu::GroupLimits limits = cpu::group_limits();
+  if (more > limits.memory_left)
+    throw ArgumentError(what + " needs " + mb(more) + ", of the " + mb(limits.memory) +
+                        " that this process's control group (container) may have " +
+                        mb(limits.memory_left) + " are left; reduce num_envs");
 }
 
 // The model as these options have it.
@@ -143,7 +146,8 @@ Batch::Impl::Impl(ModelPtr m, const BatchOptions& o)
       own(at(kFields)) {
   // what the reference engine refuses of a model and its options, a batch refuses too
   [[maybe_unused]] const Reference refused(model, options);
-  require_memory(memory.total, "a batch of " + std::to_string(o.num_envs) + " environments");
+  require_memory(memory.total, memory.total,
+                 "a batch of " + std::to_string(o.num_envs) + " environments");
   for (int j = 0; j < model->njnt; ++j) {
     const JointType type = model->jnt_type[at(j)];
     if (type == JointType::free) quaternions.push_back(model->jnt_qposadr[at(j)] + 3);
@@ -213,7 +217,9 @@ void Batch::Impl::allocate() {
     });
   }
   counts.iteration_histogram.resize(at(options.max_iterations + 1));
-  pool = std::make_unique<cpu::ThreadPool>(static_cast<int>(workspaces.size()));
+  const auto threads = static_cast<int>(workspaces.size());
+  pool = std::make_unique<cpu::ThreadPool>(threads);
+  pace = cpu::Pace(threads);
 
   status.resize(n);
   status_step.assign(n, -1);
@@ -249,8 +255,8 @@ void Batch::Impl::make_own(Field f) {
   const FieldSpec& s = spec(f);
   const std::size_t bytes = row_bytes(s) * at(num_envs());
   const bool mirror = given.device != "cpu";
-  require_memory(memory.total + (mirror ? 0 : bytes),
-                 std::string("a batch with its own ") + s.name);
+  const std::size_t more = mirror ? 0 : bytes;
+  require_memory(more, memory.total + more, std::string("a batch with its own ") + s.name);
   cpu::Buffer values(bytes);
   for (int env = 0; env < num_envs() && !mirror; ++env)
     std::copy_n(reference_row[at(f)], row_bytes(s), values.data() + row_bytes(s) * at(env));
@@ -293,6 +299,7 @@ std::string Batch::device_description() const {
   return impl_->device != nullptr ? impl_->device->description() : "";
 }
 std::vector<KernelInfo> Batch::kernels() const {
+  const Visit visit(impl_->guard);
   return impl_->device != nullptr ? impl_->device->kernels() : std::vector<KernelInfo>{};
 }
 int Batch::device_number() const {
@@ -301,10 +308,13 @@ int Batch::device_number() const {
 int Batch::threads() const {
   return impl_->pool->size();
 }
-std::string Batch::isa() const {
-  if (impl_->device == nullptr) return impl_->kernels.name;
-  const std::string name = device();
+std::string Batch::Impl::isa() const {
+  if (device == nullptr) return kernels.name;
+  const std::string name = device->name();
   return name.substr(0, name.find(':'));
+}
+std::string Batch::isa() const {
+  return impl_->isa();
 }
 int Batch::lanes() const {
   return impl_->device != nullptr ? 1 : impl_->kernels.lanes;
@@ -313,6 +323,7 @@ Precision Batch::precision() const {
   return impl_->given.precision;
 }
 BatchMemory Batch::memory() const {
+  const Visit visit(impl_->guard);
   BatchMemory m = impl_->memory;
   if (impl_->device != nullptr) m.local = impl_->device->local_bytes();
   return m;
@@ -322,24 +333,29 @@ std::uintptr_t Batch::stream() const {
   return impl_->device != nullptr ? impl_->device->stream() : 0;
 }
 void Batch::set_stream(std::uintptr_t stream) {
+  const Visit visit(impl_->guard);
   if (impl_->device != nullptr)
     impl_->device->set_stream(stream);
   else if (stream != 0)
     throw ArgumentError("device = 'cpu': has no streams");
 }
 void Batch::release_to(std::uintptr_t other) const {
+  const Visit visit(impl_->guard);
   if (impl_->device != nullptr) impl_->device->release_to(other);
 }
 void Batch::wait_for(std::uintptr_t other) {
+  const Visit visit(impl_->guard);
   if (impl_->device != nullptr) impl_->device->wait_for(other);
 }
 void Batch::copy_memory(void* to, const void* from, std::size_t bytes) const {
+  const Visit visit(impl_->guard);
   if (impl_->device != nullptr)
     impl_->device->copy(to, from, bytes);
   else
     std::memcpy(to, from, bytes);
 }
 void Batch::synchronize() const {
+  const Visit visit(impl_->guard);
   if (impl_->device != nullptr) impl_->device->wait();
 }
 

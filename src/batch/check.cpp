@@ -154,6 +154,7 @@ void Batch::Impl::check_params(int env) const {
 }
 
 void Batch::check_params() const {
+  const Visit visit(impl_->guard);
   impl_->fetch_all(kParamRows);
   for (int env = 0; env < num_envs(); ++env) impl_->check_params(env);
 }

@@ -92,6 +92,7 @@ std::vector<Contact> Batch::Impl::contacts(int env) {
 
 std::vector<Contact> Batch::contacts(int env) const {
   impl_->check_ids(std::span(&env, 1), false);
+  const Visit visit(impl_->guard);
   return impl_->contacts(env);
 }
 

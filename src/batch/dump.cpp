@@ -34,6 +34,7 @@ ordered_json to_json(const Options& o) {
 
 void Batch::dump(int env, const std::string& path) const {
   impl_->check_ids(std::span(&env, 1), false);
+  const Visit visit(impl_->guard);
   impl_->fetch(kStateRows | kInputRows | kParamRows | kStatusRows, std::span(&env, 1));
   const auto numbers = [&](FieldKind kind) {
     ordered_json group = ordered_json::object();

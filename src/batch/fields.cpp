@@ -100,13 +100,16 @@ ArrayView Batch::Impl::view(Field f) {
 
 ArrayView Batch::field(const std::string& name) {
   const Field f = impl_->find(name);
-  if (impl_->spec(f).kind == FieldKind::param && !impl_->owns(f))
+  if (impl_->spec(f).kind != FieldKind::param) return impl_->view(f);  // its address never changes
+  const Visit visit(impl_->guard);
+  if (!impl_->owns(f))
     throw ArgumentError("'" + name + "' is shared by all environments; param(\"" + name +
                         "\") makes it own to each");
   return impl_->view(f);
 }
 
 ArrayView Batch::param(const std::string& name) {
+  const Visit visit(impl_->guard);
   const Field f = impl_->find(name);
   if (impl_->spec(f).kind != FieldKind::param)
     throw ArgumentError("'" + name + "' is not a parameter but " + kind_name(impl_->spec(f).kind) +
@@ -116,6 +119,7 @@ ArrayView Batch::param(const std::string& name) {
 }
 
 bool Batch::param_is_own(const std::string& name) const {
+  const Visit visit(impl_->guard);
   return impl_->owns(impl_->find(name));
 }
 

@@ -1,4 +1,5 @@
 // A batch as bytes: a header that says what it belongs to, the numbers, a checksum. And in a file.
+#include <algorithm>
 #include <cstring>
 #include <fstream>
 #include <type_traits>
@@ -9,9 +10,9 @@
 namespace stiction {
 namespace {
 
-constexpr std::uint32_t kVersion = 1;
+constexpr std::uint32_t kVersion = 2;
 
-// Everything at the front of a file, compared as a whole.
+// What is at the front of a file.
 struct Header {
   char magic[8] = {'s', 't', 'i', 'c', 't', 'i', 'o', 'n'};
   std::uint32_t version = kVersion;
@@ -19,6 +20,7 @@ struct Header {
   std::uint64_t layout = 0;  // hash of names and sizes of the saved fields
   std::uint64_t model = 0;   // hash of model and options
   std::uint64_t num_envs = 0;
+  char isa[16] = {};  // that stepped it, filled up with zeros
 };
 static_assert(std::has_unique_object_representations_v<Header>);
 
@@ -26,15 +28,22 @@ static_assert(std::has_unique_object_representations_v<Header>);
   throw Error(path + ": " + what);
 }
 
-std::vector<std::byte> read_file(const std::string& path) {
+// No more than `most` bytes of it.
+std::vector<std::byte> read_file(const std::string& path, std::size_t most) {
+  std::error_code error;
+  if (std::filesystem::is_directory(path, error)) refuse(path, "is a folder, not a file");
   std::ifstream in(path, std::ios::binary);
   if (!in) refuse(path, "can't be read; is the path right?");
   std::vector<std::byte> bytes;
-  in.seekg(0, std::ios::end);
-  bytes.resize(static_cast<std::size_t>(std::max<std::streamoff>(0, in.tellg())));
-  in.seekg(0);
-  in.read(reinterpret_cast<char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
-  if (!in) refuse(path, "can't be read");
+  constexpr std::size_t kPiece = std::size_t{1} << 20;
+  while (in && bytes.size() < most) {
+    const std::size_t begin = bytes.size();
+    bytes.resize(begin + std::min(kPiece, most - begin));
+    in.read(reinterpret_cast<char*>(bytes.data() + begin),
+            static_cast<std::streamsize>(bytes.size() - begin));
+    bytes.resize(begin + static_cast<std::size_t>(in.gcount()));
+  }
+  if (in.bad()) refuse(path, "can't be read");
   return bytes;
 }
 
@@ -50,6 +59,8 @@ Header header_of(const Batch::Impl& impl) {
   }
   h.model = impl.model_hash;
   h.num_envs = static_cast<std::uint64_t>(impl.num_envs());
+  const std::string isa = impl.isa();
+  std::copy_n(isa.data(), std::min(isa.size(), sizeof h.isa - 1), h.isa);
   return h;
 }
 
@@ -63,6 +74,16 @@ void require_same(const Header& file, const Header& batch, const std::string& pa
   if (file.num_envs != batch.num_envs)
     refuse(path, "holds " + std::to_string(file.num_envs) + " environments, this batch has " +
                      std::to_string(batch.num_envs));
+}
+
+// What the user should know of a file that fits: "" where the motion goes on with the same bits.
+std::string warning_of(const Header& file, const Header& batch, const std::string& path) {
+  if (std::memcmp(file.isa, batch.isa, sizeof file.isa) == 0) return "";
+  std::string isa(file.isa, strnlen(file.isa, sizeof file.isa));
+  for (char& c : isa)
+    if (c < ' ' || c > '~') c = '?';
+  return path + ": was stepped with '" + isa + "', this batch steps with '" + batch.isa +
+         "': the motion goes on from the same state, but not to the same bits";
 }
 
 // Which parameters are own, one flag per field.
@@ -101,25 +122,41 @@ std::vector<std::byte> Batch::Impl::snapshot() {
   return a.sealed();
 }
 
-void Batch::Impl::restore(std::span<const std::byte> bytes, const std::string& source) {
+std::size_t Batch::Impl::longest_snapshot() {
+  std::vector<char> all(at(kFields), 1);
+  std::size_t n = sizeof(Header) + all.size() + sizeof(Archive::Checksum);
+  for_saved(*this, all, [&](const void*, std::size_t bytes) { n += bytes; });
+  return n;
+}
+
+std::string Batch::Impl::restore(std::span<const std::byte> bytes, const std::string& source) {
   Header header;
+  const Header mine = header_of(*this);
   if (bytes.size() < sizeof header + at(kFields) + sizeof(Archive::Checksum))
     refuse(source, "is too short to be a file that Batch::save wrote");
   Archive a(bytes);
   a.take(&header, sizeof header);
-  require_same(header, header_of(*this), source);
+  require_same(header, mine, source);
   if (!a.whole()) refuse(source, "is damaged: the checksum does not match");
 
+  // The checksum is no signature: nothing that follows is believed before it was looked at.
   std::vector<char> own_fields(at(kFields));
   a.take(own_fields.data(), own_fields.size());
+  for (int i = 0; i < kFields; ++i) {
+    const FieldSpec& s = host.specs()[at(i)];
+    if (own_fields[at(i)] != 0 && (own_fields[at(i)] != 1 || s.kind != FieldKind::param))
+      refuse(source, std::string("is damaged: says that ") + s.name + " is an own parameter");
+  }
   std::size_t expected = 0;
   for_saved(*this, own_fields, [&](const void*, std::size_t n) { expected += n; });
   if (a.left() != expected) refuse(source, "is damaged: its length does not match");
+  check_books(a.rest().last(3 * sizeof(std::int32_t) * at(num_envs())), source);
 
+  for (int i = 0; i < kFields; ++i)
+    if (own_fields[at(i)] != 0) make_own(static_cast<Field>(i));
   for (int i = 0; i < kFields; ++i) {
     const Field f = static_cast<Field>(i);
-    if (own_fields[at(f)] != 0) make_own(f);
-    // stays, since the user may hold its rows
+    // stays own, since the user may hold its rows
     if (own_fields[at(f)] == 0 && owns(f))
       for (int env = 0; env < num_envs(); ++env)
         std::copy_n(reference_row[at(f)], row_bytes(spec(f)), row(f, env));
@@ -127,15 +164,38 @@ void Batch::Impl::restore(std::span<const std::byte> bytes, const std::string& s
   for_saved(*this, own_fields, [&](void* data, std::size_t n) { a.take(data, n); });
   send_all(kSavedRows);
   run({nullptr, num_envs(), 0, true});
+  return warning_of(header, mine, source);
+}
+
+// The last three arrays of for_saved. Other numbers may be any: what a step can't use, it says.
+void Batch::Impl::check_books(std::span<const std::byte> books, const std::string& source) const {
+  constexpr std::uint32_t kKnown = (1u << physics::SizesView::nstatus) - 1;
+  const std::size_t n = at(num_envs());
+  const auto word = [&](std::size_t book, std::size_t env) {
+    std::int32_t x;
+    std::memcpy(&x, books.data() + (book * n + env) * sizeof x, sizeof x);
+    return x;
+  };
+  for (std::size_t env = 0; env < n; ++env) {
+    const auto bits = static_cast<std::uint32_t>(word(0, env));
+    const std::int32_t first = word(1, env), steps_done = word(2, env);
+    if ((bits & ~kKnown) != 0 || steps_done < 0 || first < -1 || first > steps_done)
+      refuse(source, "is damaged: status " + std::to_string(bits) + " from step " +
+                         std::to_string(first) + " of " + std::to_string(steps_done) +
+                         " of environment " + std::to_string(env));
+  }
 }
 
 void Batch::save(const std::string& path) const {
+  const Visit visit(impl_->guard);
   const std::vector<std::byte> bytes = impl_->snapshot();
   replace_file(path, bytes.data(), bytes.size());
 }
 
-void Batch::load(const std::string& path) {
-  impl_->restore(read_file(path), path);
+std::string Batch::load(const std::string& path) {
+  const Visit visit(impl_->guard);
+  // a byte more than any file of this batch has, so that longer ones are seen to be
+  return impl_->restore(read_file(path, impl_->longest_snapshot() + 1), path);
 }
 
 }  // namespace stiction

@@ -21,7 +21,18 @@ bool before(const GroupKey& a, const GroupKey& b) {
   return a.env < b.env;
 }
 
+// Environments are grouped among so many neighbours, whoever does it: how packs are made up, and so
+// what they count, depends on the environments alone. A multiple of the lanes of any pack.
+constexpr int kChunk = 1024;
+static_assert(kChunk % kMaxLanes == 0);
+
 }  // namespace
+
+void Batch::Impl::group() {
+  const int n = num_envs(), chunks = (n - 1) / kChunk + 1;
+  pool->run(chunks, pace.threads(),
+            [&](int, int chunk) { group(chunk * kChunk, std::min(n, (chunk + 1) * kChunk)); });
+}
 
 // Sorts environments [first, last) by what they touched and how long they took in the last step.
 // Outputs are the user's to overwrite: any number will do here.

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <functional>
 #include <initializer_list>
 #include <limits>
 #include <memory>
@@ -12,9 +13,11 @@
 
 #include "batch/archive.h"
 #include "batch/device.h"
+#include "batch/guard.h"
 #include "cpu/buffer.h"
 #include "cpu/host_model.h"
 #include "cpu/kernels.h"
+#include "cpu/pace.h"
 #include "cpu/thread_pool.h"
 #include "physics/env_status.h"
 #include "physics/team.h"
@@ -107,12 +110,17 @@ struct Batch::Impl {
   cpu::Buffer shared;  // parameters of the model, the same for all threads
   std::vector<Workspace> workspaces;
   std::unique_ptr<cpu::ThreadPool> pool;
+  cpu::Pace pace{1};  // of the steps
   SolverCounts counts;
+  Guard guard;
+  std::function<void()> poll;  // Batch::set_poll
+  double step_seconds = 0;     // one step of all environments, as it was lately; 0: unknown
 
   // ---- where the batch lives, unless on the CPU: then the rows above are the host's copies
   std::unique_ptr<Device> device;
 
   int num_envs() const { return given.num_envs; }
+  std::string isa() const;
   const FieldSpec& spec(Field f) const { return host.specs()[at(f)]; }
   bool is_wide(const FieldSpec& s) const { return s.type == FieldType::wide; }
   // Bytes of one number in a dense row, of a row, and of a block.
@@ -152,11 +160,14 @@ struct Batch::Impl {
   struct Run {
     const int* envs;  // nullptr: all, grouped
     int count;
-    int steps;          // 0: forces that move nothing
-    bool store_frozen;  // also where the status says that an environment is frozen
+    int steps;             // 0: forces that move nothing
+    bool store_frozen;     // also where the status says that an environment is frozen
+    bool goes_on = false;  // with the groups of the run before
   };
   void run(const Run& r);
-  void group(int first, int last);  // group.cpp
+  void step(int n);
+  void group();  // group.cpp
+  void group(int first, int last);
   void run_pack(Workspace& w, const Run& r, int first);
   void load(Workspace& w, const int* env);
   void store(Workspace& w, const int* env, const bool* chosen, bool state);
@@ -179,8 +190,11 @@ struct Batch::Impl {
 
   // ---- file.cpp
   std::vector<std::byte> snapshot();
-  // Throws Error, naming the source, on what is damaged or foreign; then nothing has changed.
-  void restore(std::span<const std::byte> bytes, const std::string& source);
+  std::size_t longest_snapshot();  // bytes, with every parameter own
+  // Throws Error, naming the source, on what is damaged or foreign; then nothing has changed. Returns
+  // a warning where the bits will be others, else "".
+  std::string restore(std::span<const std::byte> bytes, const std::string& source);
+  void check_books(std::span<const std::byte> books, const std::string& source) const;
 
   void check_params(int env) const;        // check.cpp
   std::vector<Contact> contacts(int env);  // contacts.cpp

@@ -1,5 +1,6 @@
 // Steps over packs of environments.
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -9,6 +10,16 @@
 
 namespace stiction {
 namespace {
+
+using Clock = std::chrono::steady_clock;
+double seconds_since(Clock::time_point begin) {
+  return std::chrono::duration<double>(Clock::now() - begin).count();
+}
+
+// A call that is asked for many steps makes so many seconds of them between two polls, on a device,
+// which does them later, so many.
+constexpr double kPollSeconds = 0.1;
+constexpr int kPollSteps = 256;
 
 // The environments of the lanes of one pack; the lanes beyond the last copy it.
 struct Lanes {
@@ -94,21 +105,14 @@ void Batch::Impl::run(const Run& r) {
     if (r.count > 0) device->run(r.envs, r.count, r.steps, r.store_frozen);
     return;
   }
-  const int lanes = kernels.lanes, parts = pool->size();
-  const std::int64_t packs = (r.count + lanes - 1) / lanes;
-  const auto work = [&](int part) {
-    const auto begin = packs * part / parts, end = packs * (part + 1) / parts;
-    if (r.envs == nullptr)
-      group(static_cast<int>(begin) * lanes, std::min(static_cast<int>(end) * lanes, r.count));
-    for (auto p = begin; p < end; ++p)
-      run_pack(workspaces[at(part)], r, static_cast<int>(p) * lanes);
-  };
-  // a few environments do not wake the others
-  if (packs < 2)
-    pool->run_here(work);
-  else
-    pool->run(work);
+  const auto begin = Clock::now();
+  if (r.envs == nullptr && !r.goes_on) group();
+  const int lanes = kernels.lanes, packs = (r.count - 1) / lanes + 1;
+  pool->run(r.count > 0 ? packs : 0, pace.threads(),
+            [&](int worker, int pack) { run_pack(workspaces[at(worker)], r, pack * lanes); });
   for (Workspace& w : workspaces) merge(counts, w.counts);
+  if (r.envs == nullptr && r.steps > 0)
+    pace.add(static_cast<double>(packs) * r.steps, seconds_since(begin));
 }
 
 // Copies state, inputs and own parameters of the lanes into the blocks.
@@ -207,16 +211,41 @@ void Batch::Impl::count_step(Workspace& w, const int* env, bool* active, int use
   w.counts.pack_max_iterations += static_cast<std::uint64_t>(slowest);
 }
 
+// The bits and counts of one run, in several where somebody may end it.
+void Batch::Impl::step(int n) {
+  for (int done = 0; done < n;) {
+    if (done > 0) poll();
+    int now = n - done;
+    if (poll && device != nullptr) now = std::min(now, kPollSteps);
+    if (poll && device == nullptr)
+      now = static_cast<int>(std::clamp(step_seconds > 0 ? kPollSeconds / step_seconds : 1.0, 1.0,
+                                        static_cast<double>(now)));
+    const auto begin = Clock::now();
+    run({nullptr, num_envs(), now, false, done > 0});
+    const double seconds = seconds_since(begin) / now;
+    // a pause of the whole process is no reason to go on in tiny runs
+    step_seconds = step_seconds > 0 ? std::min(seconds, 1.5 * step_seconds) : seconds;
+    done += now;
+  }
+}
+
 void Batch::step(int n) {
   if (n < 1) throw ArgumentError("step(" + std::to_string(n) + "): must be >= 1");
-  impl_->run({nullptr, num_envs(), n, false});
+  const Visit visit(impl_->guard);
+  impl_->step(n);
+}
+void Batch::set_poll(std::function<void()> poll) {
+  const Visit visit(impl_->guard);
+  impl_->poll = std::move(poll);
 }
 
 void Batch::refresh() {
+  const Visit visit(impl_->guard);
   impl_->run({nullptr, num_envs(), 0, false});
 }
 void Batch::refresh(std::span<const int> ids) {
   impl_->check_ids(ids, true);
+  const Visit visit(impl_->guard);
   impl_->run({ids.data(), static_cast<int>(ids.size()), 0, true});
 }
 

@@ -140,6 +140,7 @@ void Batch::reset() {
   reset(all_ids(num_envs()));
 }
 void Batch::reset(std::span<const int> ids, const BatchState* state) {
+  const Visit visit(impl_->guard);
   impl_->check_ids(ids, true);
   if (state != nullptr) impl_->check_state(ids, *state);
   impl_->fetch(kParamRows, ids);
@@ -156,6 +157,7 @@ void Batch::reset(std::span<const bool> mask, const BatchState* state) {
 }
 
 BatchState Batch::get_state(std::span<const int> ids) const {
+  const Visit visit(impl_->guard);
   impl_->check_ids(ids, false);
   impl_->fetch(kStateRows, ids);
   BatchState state;
@@ -168,6 +170,7 @@ BatchState Batch::get_state(std::span<const int> ids) const {
 }
 
 void Batch::set_state(std::span<const int> ids, const BatchState& state) {
+  const Visit visit(impl_->guard);
   impl_->check_ids(ids, true);
   impl_->check_state(ids, state);
   impl_->write_state(ids, state, false);
@@ -178,6 +181,7 @@ void Batch::copy(std::span<const int> src, std::span<const int> dst) {
   if (src.size() != dst.size())
     throw ArgumentError("src has " + std::to_string(src.size()) + " entries, dst " +
                         std::to_string(dst.size()));
+  const Visit visit(impl_->guard);
   impl_->check_ids(src, false);
   impl_->check_ids(dst, true);
   if (impl_->device != nullptr)
@@ -199,17 +203,20 @@ void Batch::copy(std::span<const int> src, std::span<const int> dst) {
 }
 
 std::uint64_t Batch::status_count() const {
+  const Visit visit(impl_->guard);
   impl_->fetch_all(kStatusRows);
   std::uint64_t count = 0;
   for (int env = 0; env < num_envs(); ++env) count += impl_->frozen(env) ? 1 : 0;
   return count;
 }
 
-const SolverCounts& Batch::counts() const {
+SolverCounts Batch::counts() const {
+  const Visit visit(impl_->guard);
   if (impl_->device != nullptr) impl_->device->take_counts(impl_->counts);
   return impl_->counts;
 }
 void Batch::clear_counts() {
+  const Visit visit(impl_->guard);
   if (impl_->device != nullptr) impl_->device->take_counts(impl_->counts);
   const std::size_t bins = impl_->counts.iteration_histogram.size();
   impl_->counts = {};
@@ -217,6 +224,7 @@ void Batch::clear_counts() {
 }
 
 std::uint64_t Batch::state_hash() const {
+  const Visit visit(impl_->guard);
   impl_->fetch_all(kStateRows);
   std::uint64_t hash = hash_bytes(nullptr, 0);
   for (int env = 0; env < num_envs(); ++env)

@@ -1,19 +1,28 @@
 #include "cpu/thread_pool.h"
 
 #include <pthread.h>
-#include <sched.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
+#include <chrono>
 #include <csignal>
+#include <thread>
+#include <vector>
 #if defined(__SSE2__)
 #include <immintrin.h>
 #endif
 
+#include "cpu/buffer.h"
+
 namespace stiction::cpu {
 namespace {
 
-constexpr int kSpins = 2000;  // some microseconds, the pause between two steps of a busy batch
+using Clock = std::chrono::steady_clock;
+
+// How long a thread that has nothing to do looks before it sleeps. Waking one that sleeps takes some
+// microseconds, and one that looks takes a processor from whoever has work.
+constexpr auto kPatience = std::chrono::microseconds(20);
 
 void pause() {
 #if defined(__SSE2__)
@@ -21,15 +30,20 @@ void pause() {
 #endif
 }
 
-// Blocks until the value differs from `old`; spins first.
-std::uint32_t wait_for_change(const std::atomic<std::uint32_t>& value, std::uint32_t old) {
-  for (int i = 0; i < kSpins; ++i) {
+// Blocks until good(value); returns that value.
+template <class Good>
+std::uint32_t wait_until(const std::atomic<std::uint32_t>& value, const Good& good) {
+  constexpr int kLooks = 32;  // for one look at the clock
+  const auto end = Clock::now() + kPatience;
+  do {
+    for (int i = 0; i < kLooks; ++i, pause())
+      if (const std::uint32_t now = value.load(std::memory_order_acquire); good(now)) return now;
+  } while (Clock::now() < end);
+  for (;;) {
     const std::uint32_t now = value.load(std::memory_order_acquire);
-    if (now != old) return now;
-    pause();
+    if (good(now)) return now;
+    value.wait(now, std::memory_order_acquire);
   }
-  value.wait(old, std::memory_order_acquire);
-  return value.load(std::memory_order_acquire);
 }
 
 // Rounding and denormals as the language has them, whatever the program has set for its own
@@ -54,13 +68,59 @@ class DefaultArithmetic {
   [[maybe_unused]] unsigned old_ = 0;
 };
 
+// A run's number and how many of its items nobody has taken, in one word: whoever takes an item
+// knows that the run is still the one that it was called for.
+constexpr std::uint64_t ticket(std::uint32_t run, int left) {
+  return std::uint64_t{run} << 32 | static_cast<std::uint32_t>(left);
+}
+
 }  // namespace
 
-int available_processors() {
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  if (sched_getaffinity(0, sizeof set, &set) == 0) return std::max(1, CPU_COUNT(&set));
-  return std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+struct ThreadPool::Shared {
+  // What a thread other than the caller's waits for: the number of the run that it is called for.
+  struct alignas(kCacheLine) Helper {
+    std::atomic<std::uint32_t> called{0};
+    std::thread thread;
+  };
+
+  explicit Shared(int helpers_wanted) : helpers(static_cast<std::size_t>(helpers_wanted)) {}
+
+  void work(std::uint32_t run, int worker);
+  void help(Helper& self, int worker);
+
+  // Written before the ticket, read after an item was taken: the run is not over then.
+  Job job = nullptr;
+  const void* data = nullptr;
+  int items = 0;
+  std::uint32_t run = 0;
+  int started = 0;  // threads of `helpers`
+  std::atomic<bool> end{false};
+  std::vector<Helper> helpers;
+  alignas(kCacheLine) std::atomic<std::uint64_t> open{0};  // ticket
+  alignas(kCacheLine) std::atomic<std::uint32_t> done{0};  // items of this run
+};
+
+// Takes items of that run until there are none.
+void ThreadPool::Shared::work(std::uint32_t number, int worker) {
+  std::uint64_t now = open.load(std::memory_order_acquire);
+  while (now >> 32 == number && static_cast<std::uint32_t>(now) != 0) {
+    if (!open.compare_exchange_weak(now, now - 1, std::memory_order_acq_rel)) continue;
+    const int all = items;
+    job(data, worker, all - static_cast<int>(static_cast<std::uint32_t>(now)));
+    if (done.fetch_add(1, std::memory_order_acq_rel) + 1 == static_cast<std::uint32_t>(all))
+      done.notify_one();
+    now = open.load(std::memory_order_acquire);
+  }
+}
+
+void ThreadPool::Shared::help(Helper& self, int worker) {
+  const DefaultArithmetic arithmetic;
+  std::uint32_t seen = 0;
+  for (;;) {
+    seen = wait_until(self.called, [&](std::uint32_t called) { return called != seen; });
+    if (end.load(std::memory_order_acquire)) return;
+    work(seen, worker);
+  }
 }
 
 ThreadPool::ThreadPool(int size) : size_(size) {
@@ -69,69 +129,67 @@ ThreadPool::ThreadPool(int size) : size_(size) {
 
 ThreadPool::~ThreadPool() {
   if (process_ != getpid()) {
-    // a forked child: the threads stayed in the parent
-    static_cast<void>(shared_.release());
+    abandon_in_child();
     return;
   }
-  shared_->job = nullptr;
-  shared_->generation.fetch_add(1, std::memory_order_release);
-  shared_->generation.notify_all();
-  for (std::thread& t : shared_->threads) t.join();
+  Shared& s = *shared_;
+  s.end.store(true, std::memory_order_release);
+  for (int i = 0; i < s.started; ++i) {
+    Shared::Helper& h = s.helpers[static_cast<std::size_t>(i)];
+    h.called.fetch_add(1, std::memory_order_release);
+    h.called.notify_one();
+    h.thread.join();
+  }
+}
+
+// In a forked child: the threads stayed in the parent.
+void ThreadPool::abandon_in_child() {
+  static_cast<void>(shared_.release());
 }
 
 void ThreadPool::start() {
   process_ = getpid();
-  shared_ = std::make_unique<Shared>();
-  shared_->threads.reserve(static_cast<std::size_t>(size_ - 1));
+  shared_ = std::make_unique<Shared>(size_ - 1);
+  Shared& s = *shared_;
   // signals belong to the program's own threads
   sigset_t all, before;
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
   try {
-    for (int part = 1; part < size_; ++part)
-      shared_->threads.emplace_back([s = shared_.get(), part] { work(*s, part); });
+    for (Shared::Helper& h : s.helpers) {
+      const int worker = s.started + 1;
+      h.thread = std::thread([&s, &h, worker] { s.help(h, worker); });
+      ++s.started;
+    }
   } catch (...) {
-    // fewer threads than asked for: the caller's thread does the rest
+    // fewer threads than asked for: those that there are do the rest
   }
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
-void ThreadPool::work(Shared& s, int part) {
-  std::uint32_t seen = 0;
-  for (;;) {
-    seen = wait_for_change(s.generation, seen);
-    if (s.job == nullptr) return;
-    {
-      const DefaultArithmetic arithmetic;
-      s.job(s.data, part);
-    }
-    if (s.pending.fetch_sub(1, std::memory_order_acq_rel) == 1) s.pending.notify_one();
-  }
-}
-
-void ThreadPool::run_here(Job job, const void* data) {
+void ThreadPool::run(int items, int threads, Job job, const void* data) {
   const DefaultArithmetic arithmetic;
-  for (int part = 0; part < size_; ++part) job(data, part);
-}
-
-void ThreadPool::run(Job job, const void* data) {
+  if (std::min(threads, items) < 2) {
+    for (int item = 0; item < items; ++item) job(data, 0, item);
+    return;
+  }
   if (process_ != getpid()) {
-    static_cast<void>(shared_.release());
+    abandon_in_child();
     start();
   }
   Shared& s = *shared_;
-  const int others = static_cast<int>(s.threads.size());
-  s.job = job, s.data = data;
-  s.pending.store(static_cast<std::uint32_t>(others), std::memory_order_relaxed);
-  s.generation.fetch_add(1, std::memory_order_release);
-  if (others > 0) s.generation.notify_all();
-  {
-    const DefaultArithmetic arithmetic;
-    job(data, 0);
-    for (int part = others + 1; part < size_; ++part) job(data, part);
+  s.job = job, s.data = data, s.items = items;
+  s.done.store(0, std::memory_order_relaxed);
+  const std::uint32_t run = ++s.run;
+  s.open.store(ticket(run, items), std::memory_order_release);
+  const int helpers = std::min({threads - 1, items - 1, s.started});
+  for (int i = 0; i < helpers; ++i) {
+    Shared::Helper& h = s.helpers[static_cast<std::size_t>(i)];
+    h.called.store(run, std::memory_order_release);
+    h.called.notify_one();
   }
-  std::uint32_t left = s.pending.load(std::memory_order_acquire);
-  while (left != 0) left = wait_for_change(s.pending, left);
+  s.work(run, 0);
+  wait_until(s.done, [&](std::uint32_t done) { return done == static_cast<std::uint32_t>(items); });
 }
 
 }  // namespace stiction::cpu

@@ -1,20 +1,14 @@
-// Threads that wait for the next run of a batch. A run allocates nothing.
+// Threads that share out the items of a run. A run allocates nothing.
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 #include <memory>
-#include <thread>
-#include <vector>
 
 namespace stiction::cpu {
 
-// Number of processors this process may use.
-int available_processors();
-
 class ThreadPool {
  public:
-  // `size` parts run at once: the caller's thread and size - 1 more.
+  // At most `size` threads work at once: the caller's and size - 1 more, which sleep between runs.
   explicit ThreadPool(int size);
   ~ThreadPool();
   ThreadPool(const ThreadPool&) = delete;
@@ -22,30 +16,25 @@ class ThreadPool {
 
   int size() const { return size_; }
 
-  // f(part) for every part in [0, size), part 0 on the caller's thread. f must not throw.
+  // f(worker, item) once for every item in [0, items), by at most `threads` threads. Who is free takes
+  // the next item, so nothing that lasts may depend on `worker`, a number in [0, size()) that no two
+  // threads have at a time; the caller's thread is worker 0. A thread that the machine does not let
+  // run takes no items, and nobody waits for it. f must not throw.
   template <class F>
-  void run(const F& f) {
-    run([](const void* data, int part) { (*static_cast<const F*>(data))(part); }, &f);
-  }
-  // The same, all parts on the caller's thread.
-  template <class F>
-  void run_here(const F& f) {
-    run_here([](const void* data, int part) { (*static_cast<const F*>(data))(part); }, &f);
+  void run(int items, int threads, const F& f) {
+    const Job job = [](const void* data, int worker, int item) {
+      (*static_cast<const F*>(data))(worker, item);
+    };
+    run(items, threads, job, &f);
   }
 
  private:
-  using Job = void (*)(const void* data, int part);
-  struct Shared {
-    std::atomic<std::uint32_t> generation{0}, pending{0};
-    Job job = nullptr;  // nullptr: end
-    const void* data = nullptr;
-    std::vector<std::thread> threads;
-  };
+  using Job = void (*)(const void* data, int worker, int item);
+  struct Shared;
 
-  void run(Job job, const void* data);
-  void run_here(Job job, const void* data);
+  void run(int items, int threads, Job job, const void* data);
   void start();
-  static void work(Shared& shared, int part);
+  void abandon_in_child();
 
   int size_;
   std::int64_t process_ = 0;  // that started the threads

@@ -127,6 +127,7 @@ Env::Impl::Impl(const std::string& id, const EnvOptions& o)
   }
   if (device != nullptr) device->bind(sets);
   ids.reserve(at(num_envs()));
+  pace = cpu::Pace(e.pool->size());
 
   std::vector<std::uint64_t> seeds(at(num_envs()));
   for (std::size_t i = 0; i < seeds.size(); ++i) seeds[i] = o.seed + i;
@@ -180,9 +181,11 @@ std::uint64_t Env::steps() const {
 }
 
 void Env::reset() {
+  const Visit visit(impl_->engine().guard, Inside::env);
   impl_->reset(all_ids(num_envs()));
 }
 void Env::reset(std::span<const int> ids) {
+  const Visit visit(impl_->engine().guard, Inside::env);
   impl_->engine().check_ids(ids, true);
   impl_->reset(ids);
 }
@@ -192,6 +195,7 @@ void Env::seed(std::uint64_t seed) {
   this->seed(all_ids(num_envs()), seeds);
 }
 void Env::seed(std::span<const int> ids, std::span<const std::uint64_t> seeds) {
+  const Visit visit(impl_->engine().guard, Inside::env);
   impl_->engine().check_ids(ids, true);
   if (ids.size() != seeds.size())
     throw ArgumentError("seeds has " + std::to_string(seeds.size()) + " numbers for " +
@@ -210,14 +214,17 @@ void Env::seed(std::span<const int> ids, std::span<const std::uint64_t> seeds) {
 }
 
 void Env::step(std::span<const float> actions) {
+  const Visit visit(impl_->engine().guard, Inside::env);
   impl_->check_actions(actions.size());
   impl_->step(actions.data(), false, nullptr);
 }
 void Env::step(std::span<const float> actions, const std::function<void()>& physics) {
+  const Visit visit(impl_->engine().guard, Inside::env);
   impl_->check_actions(actions.size());
   impl_->step(actions.data(), false, &physics);
 }
 void Env::step(const ArrayView& actions, const std::function<void()>* physics) {
+  const Visit visit(impl_->engine().guard, Inside::env);
   if (actions.dtype != DType::float32) throw ArgumentError("actions: must be float32");
   impl_->check_actions(static_cast<std::size_t>(actions.size()));
   if (actions.data == nullptr) throw ArgumentError("actions: a null pointer");
@@ -227,6 +234,7 @@ void Env::step(const ArrayView& actions, const std::function<void()>* physics) {
   impl_->step(static_cast<const float*>(actions.data), actions.device != "cpu", physics);
 }
 void Env::observe() {
+  const Visit visit(impl_->engine().guard, Inside::env);
   impl_->observe();
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <functional>
 #include <memory>
 #include <span>
@@ -39,9 +40,11 @@ struct Env::Impl {
   cpu::Buffer memory;
   std::unique_ptr<DeviceEpisodes> device;                       // null on the CPU
   std::array<envs::EpisodeArrays, DeviceEpisodes::kSets> sets;  // they differ in the results
-  int now = 0;                                                  // the set that was written last
+  // The set that was written last. Atomic, as the count of steps: any thread may take a view.
+  std::atomic<int> now = 0;
   bool begun = false;  // a reset or step after construction
-  std::uint64_t steps = 0;
+  std::atomic<std::uint64_t> steps = 0;
+  cpu::Pace pace{1};     // of the task's own work
   std::vector<int> ids;  // environments that begin an episode, room for all
 
   Batch::Impl& engine() { return *batch.impl_; }
@@ -81,7 +84,7 @@ struct Env::Impl {
 
   // ---- step.cpp, on the CPU
   env::Places places();
-  // f(begin, end) over [0, n) in as many parts as there are threads.
+  // f(begin, end) over [0, n) in parts.
   template <class F>
   void share(int n, const F& f);
   void step_here(const float* actions, const std::function<void()>* physics);

@@ -105,10 +105,16 @@ class Runner final : public TaskRunner {
     switch (phase) {
       case Phase::reset: each([&](int, Env& e) { task_.reset(team, m, e); }); break;
       case Phase::act: each([&](int, Env& e) { task_.act(team, m, e); }); break;
-      case Phase::first: each([&](int, Env& e) { task_.observe(team, m, e, true); }); break;
+      case Phase::first:
+        each([&](int, Env& e) {
+          task_.observe(team, m, e, true);
+          envs::make_finite(team, e.obs, task_.nobs);
+        });
+        break;
       case Phase::observe:
         each([&](int i, Env& e) {
           task_.observe(team, m, e, false);
+          envs::make_finite(team, e.obs, task_.nobs);
           p.reward[i] = static_cast<float>(e.reward);
           p.terminated[i] = e.terminated ? 1 : 0;
         });

@@ -1,4 +1,5 @@
 // Everything that the steps to come depend on, as bytes.
+#include <cmath>
 #include <type_traits>
 
 #include "env/impl.h"
@@ -9,11 +10,10 @@ namespace {
 
 constexpr std::uint32_t kVersion = 2;
 
-// Compared as a whole.
 struct Header {
   char magic[8] = {'e', 'p', 'i', 's', 'o', 'd', 'e', 's'};
   std::uint32_t version = kVersion;
-  std::int32_t num_envs = 0, nobs = 0, nmetric = 0;
+  std::int32_t num_envs = 0, nobs = 0, nmetric = 0, autoreset = 0, unused = 0;
   std::uint64_t task = 0;   // hash of id and options
   std::uint64_t batch = 0;  // bytes of the batch
 };
@@ -41,9 +41,43 @@ std::uint64_t hash_of(const TaskInfo& info) {
   throw Error("snapshot of environments: " + what);
 }
 
+const char* name_of(int autoreset) {
+  constexpr const char* kNames[] = {"same_step", "next_step", "disabled"};
+  return autoreset >= 0 && autoreset < 3 ? kNames[autoreset] : "another";
+}
+
+// Users may write lengths of episodes, negative ones to move the time limit; one more must not
+// overflow.
+constexpr std::int32_t kMostSteps = std::int32_t{1} << 30;
+
+// Whether these bytes are numbers as an Env leaves them: flags 0 or 1, lengths that can grow, reals
+// finite. Seeds and the task's memory may be anything.
+template <class T>
+bool possible(std::span<const std::byte> bytes) {
+  if constexpr (std::is_same_v<T, std::byte> || std::is_same_v<T, std::uint64_t> ||
+                std::is_same_v<T, std::uint32_t>) {
+    return true;
+  } else if constexpr (std::is_same_v<T, bool>) {
+    return possible<std::uint8_t>(bytes);
+  } else {
+    for (std::size_t i = 0; i < bytes.size(); i += sizeof(T)) {
+      T x;
+      std::memcpy(&x, bytes.data() + i, sizeof x);
+      if constexpr (std::is_floating_point_v<T>) {
+        if (!std::isfinite(x)) return false;
+      } else if constexpr (std::is_signed_v<T>) {
+        if (x < -kMostSteps || x > kMostSteps) return false;
+      } else {
+        if (x > 1) return false;
+      }
+    }
+    return true;
+  }
+}
+
 }  // namespace
 
-// array(address, bytes) for every array that is kept, wherever it is; number(x) for what is none.
+// array(address of its first number, bytes) for every array that is kept, wherever it is; number(x) for what is none.
 template <class F, class G>
 void Env::Impl::for_saved(const F& array, const G& number) {
   const envs::EpisodeArrays& a = current();
@@ -53,7 +87,10 @@ void Env::Impl::for_saved(const F& array, const G& number) {
   all(a.seed, 1), all(a.episode, 1), all(a.length, 1), all(a.final_length, 1);
   all(a.sum, 1), all(a.episode_return, 1), all(a.final_return, 1), all(a.ended, 1);
   all(a.memory, a.memory_bytes), all(a.action, a.naction);
-  number(begun), number(steps);
+  number(begun);
+  std::uint64_t count = steps;
+  number(count);
+  steps = count;
   all(a.obs, a.nobs), all(a.final_obs, a.nobs), all(a.metrics, a.nmetric);
   all(a.reward, 1), all(a.terminated, 1), all(a.truncated, 1);
 }
@@ -66,10 +103,12 @@ void Env::Impl::write(void* array, const void* from, std::size_t bytes) const {
 }
 
 std::vector<std::byte> Env::snapshot() const {
+  const Visit visit(impl_->engine().guard, Inside::env);
   const std::vector<std::byte> batch = impl_->engine().snapshot();
   Header header;
   header.num_envs = num_envs(), header.nobs = info().nobs;
   header.nmetric = impl_->runner->nmetric;
+  header.autoreset = static_cast<std::int32_t>(autoreset());
   header.task = hash_of(info()), header.batch = batch.size();
   Archive a;
   a.put(&header, sizeof header);
@@ -85,7 +124,8 @@ std::vector<std::byte> Env::snapshot() const {
   return a.sealed();
 }
 
-void Env::restore(std::span<const std::byte> snapshot) {
+std::string Env::restore(std::span<const std::byte> snapshot) {
+  const Visit visit(impl_->engine().guard, Inside::env);
   Header header, mine;
   if (snapshot.size() < sizeof header + sizeof(Archive::Checksum)) refuse("too short to be one");
   Archive a(snapshot);
@@ -96,17 +136,29 @@ void Env::restore(std::span<const std::byte> snapshot) {
   if (header.num_envs != num_envs())
     refuse(std::to_string(header.num_envs) + " environments, here are " +
            std::to_string(num_envs()));
+  if (const int here = static_cast<int>(autoreset()); header.autoreset != here)
+    refuse("of environments with autoreset = '" + std::string(name_of(header.autoreset)) +
+           "', here it is '" + name_of(here) + "'");
   if (!a.whole()) refuse("damaged: the checksum does not match");
   std::size_t own = 0;
-  impl_->for_saved([&](const void*, std::size_t n) { own += n; },
+  impl_->for_saved([&](const auto*, std::size_t n) { own += n; },
                    [&](const auto& x) { own += sizeof x; });
-  if (header.nobs != info().nobs || header.nmetric != impl_->runner->nmetric ||
-      a.left() != header.batch + own)
+  if (header.nobs != info().nobs || header.nmetric != impl_->runner->nmetric || a.left() < own ||
+      header.batch != a.left() - own)
     refuse("of another version of stiction or in the other precision");
-  impl_->engine().restore(a.take(header.batch), "snapshot of environments");
+
+  // The checksum is no signature: all is looked at before anything changes.
+  const std::span<const std::byte> batch = a.take(a.left() - own);
+  Archive numbers = a;
+  const auto check = [&]<class T>(const T*, std::size_t n) {
+    if (!possible<T>(numbers.take(n))) refuse("damaged: numbers that no environment has");
+  };
+  impl_->for_saved(check, [&](const auto& x) { check(&x, sizeof x); });
+  std::string warning = impl_->engine().restore(batch, "snapshot of environments");
   impl_->flip();
-  impl_->for_saved([&](void* array, std::size_t n) { impl_->write(array, a.take(n).data(), n); },
+  impl_->for_saved([&](auto* array, std::size_t n) { impl_->write(array, a.take(n).data(), n); },
                    [&](auto& x) { a.take(&x, sizeof x); });
+  return warning;
 }
 
 }  // namespace stiction

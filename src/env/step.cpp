@@ -1,5 +1,6 @@
 // A control step and the beginning of episodes. Allocates nothing.
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 
 #include "env/impl.h"
@@ -8,7 +9,10 @@
 namespace stiction {
 namespace {
 
-constexpr int kShare = 64;  // fewer environments are not worth waking the other threads
+using Clock = std::chrono::steady_clock;
+
+constexpr int kShare = 128;  // fewer environments are not worth waking the other threads
+constexpr int kPart = 64;
 constexpr physics::TeamOfOne kTeam;
 
 }  // namespace
@@ -77,21 +81,15 @@ void Env::Impl::observe() {
   });
 }
 
-// Whole packs of lanes to a part, so that threads do not share lines of results.
+// A part is so many environments that nobody waits long for the last one, and whole lines of results.
 template <class F>
 void Env::Impl::share(int n, const F& f) {
   cpu::ThreadPool& pool = *engine().pool;
-  const int lanes = kMaxLanes, parts = pool.size();
-  const std::int64_t packs = (n + lanes - 1) / lanes;
-  const auto work = [&](int part) {
-    const auto begin = static_cast<int>(packs * part / parts) * lanes;
-    const auto end = std::min(n, static_cast<int>(packs * (part + 1) / parts) * lanes);
-    if (begin < end) f(begin, end);
-  };
-  if (n < kShare)
-    pool.run_here(work);
-  else
-    pool.run(work);
+  const int parts = (n + kPart - 1) / kPart;
+  const auto begin = Clock::now();
+  pool.run(parts, n < kShare ? 1 : pace.threads(),
+           [&](int, int part) { f(part * kPart, std::min(n, (part + 1) * kPart)); });
+  if (n >= kShare) pace.add(n, std::chrono::duration<double>(Clock::now() - begin).count());
 }
 
 env::Places Env::Impl::places() {

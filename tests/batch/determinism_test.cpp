@@ -93,6 +93,9 @@ TEST_P(DeterminismOfThreads, ThreadsDoNotMatter) {
     expect_same(one, up_to(150), many, std::to_string(threads) + " threads");
     EXPECT_EQ(many.counts().iterations, one.counts().iterations);
     EXPECT_EQ(many.counts().contacts, one.counts().contacts);
+    // who shares a pack does not depend on who takes it
+    EXPECT_EQ(many.counts().pack_steps, one.counts().pack_steps);
+    EXPECT_EQ(many.counts().pack_max_iterations, one.counts().pack_max_iterations);
   }
 }
 

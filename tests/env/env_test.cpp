@@ -6,6 +6,7 @@
 #include <cstring>
 #include <functional>
 #include <iterator>
+#include <limits>
 #include <stdexcept>
 
 #include "batch/allocations.h"
@@ -447,6 +448,23 @@ TEST_P(Episodes, RefusesForeignSnapshots) {
   o = options(2);
   o.precision = Precision::float64, o.device = "cpu";
   EXPECT_THAT(refusal(Env("Hopper-v5", o).snapshot()), HasSubstr("precision"));
+}
+
+// Numbers beyond float are the largest ones, in observations too, at resets too.
+TEST_P(Episodes, ObservationsAreFiniteWhateverTheOptions) {
+  EnvOptions o = options(8);
+  o.task["contact_force_scale"] = 1e37, o.task["dof_velocity_scale"] = 1e38;
+  Player p("IsaacAnt", o);
+  bool large = false;
+  for (int k = 0; k < (slow() ? 40 : 120); ++k) {
+    p.step();
+    for (const ArrayView& v : {p.env.obs(), p.env.final_obs()})
+      for (const float x : numbers<float>(v)) {
+        ASSERT_TRUE(std::isfinite(x)) << v.name << " " << k;
+        large = large || std::fabs(x) == std::numeric_limits<float>::max();
+      }
+  }
+  EXPECT_TRUE(large);
 }
 
 TEST_P(Episodes, RefusesWhatItCanNotDo) {

@@ -45,7 +45,7 @@ ENV = [
     Break("env: returns go on through a reset", "envs/episode.h", "a.sum[i] = 0, ", "",
           gtests=("Episodes.AutoresetModes",), pytests=(API + "test_returns",)),
     Break("env: the last part of the environments is left out", "src/env/step.cpp",
-          "packs * (part + 1) / parts) * lanes);", "packs / parts * (part + 1)) * lanes);",
+          "parts = (n + kPart - 1) / kPart;", "parts = std::max(1, n / kPart);",
           gtests=("Env.ThreadsDoNotMatter",)),
     Break("env: results are allocated anew", "src/env/step.cpp",
           "  ids.clear();\n", "  ids = std::vector<int>(1), ids.clear();\n",

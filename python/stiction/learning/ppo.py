@@ -13,7 +13,7 @@ import json
 import time
 from collections import deque
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 
 import numpy as np
 
@@ -23,7 +23,7 @@ from ..task_names import describe
 from ..text import visible
 from .blas import use_one_blas_thread
 from .networks import Adam, Mlp, RunningMoments
-from .policy import Policy, read_arrays
+from .policy import Policy, damage_is_an_error, fits_float32, read_arrays
 
 
 @dataclass(frozen=True)
@@ -41,6 +41,17 @@ class Settings:
     init_std: float = 0.5
     entropy: float = 0.0  # weight of the policy's entropy, whose slope by log_std is 1
     hidden: tuple = (64, 64)
+
+    def check(self):
+        """ValueError on what no training can have: a file may hold any numbers."""
+        for name in ("num_envs", "horizon", "epochs", "minibatches"):
+            value, most = getattr(self, name), 10**9 if name == "num_envs" else 10**5
+            if not isinstance(value, int) or not 1 <= value <= most:
+                raise ValueError(f"{name} = {value!r}: must be in [1, {most}]")
+        for field in fields(self):
+            value = getattr(self, field.name)
+            if field.type is float and not (isinstance(value, (int, float)) and np.isfinite(value)):
+                raise ValueError(f"{field.name} = {value!r}: must be finite")
 
 
 @dataclass(frozen=True)
@@ -276,19 +287,34 @@ class Ppo:
         data = read_arrays(path)
         if "trainer" not in data:
             raise Error(f"{visible(path)}: a policy without its trainer, nothing to go on with")
+        with damage_is_an_error(path):
+            return cls._from_arrays(data, env, path)
+
+    @classmethod
+    def _from_arrays(cls, data, env, path):
         state, task = json.loads(str(data["trainer"])), json.loads(str(data["task"]))
-        sizes = (env.num_obs, *state["settings"]["hidden"], env.num_actions)
-        if tuple(data["sizes"]) != sizes:
-            raise Error(f"{visible(path)}: network {tuple(map(int, data['sizes']))}, needed here is {sizes}")
-        ppo = cls(env, Settings(**state["settings"] | {"hidden": sizes[1:-1]}), task=task)
+        # of the network that is there, before memory is made for it
+        sizes, hidden = tuple(map(int, data["sizes"])), tuple(state["settings"]["hidden"])
+        if sizes != (env.num_obs, *sizes[1:-1], env.num_actions) or hidden != sizes[1:-1]:
+            needed = (env.num_obs, *hidden, env.num_actions)
+            raise Error(f"{visible(path)}: network {sizes}, needed here is {needed}")
+        settings = Settings(**state["settings"] | {"hidden": hidden})
+        settings.check()
+        ppo = cls(env, settings, task=task)
         ppo.policy.set_arrays(data)
-        ppo.critic.parameters[:] = data["critic"]
-        ppo.actor_adam.moments, ppo.critic_adam.moments = data["actor_moments"], data["critic_moments"]
-        ppo.actor_adam.count, ppo.critic_adam.count = state["adam_counts"]
+        for name, to in (("critic", ppo.critic.parameters), ("actor_moments", ppo.actor_adam.moments),
+                         ("critic_moments", ppo.critic_adam.moments)):  # fmt: skip
+            if data[name].shape != to.shape or not fits_float32(data[name]):
+                raise ValueError(f"{name}: shape {data[name].shape}, or numbers beyond float32")
+            to[:] = data[name]
+        if not fits_float32(data["return_moments"]):
+            raise ValueError("return_moments: numbers beyond float32")
+        ppo.actor_adam.count, ppo.critic_adam.count = map(int, state["adam_counts"])
         mean, ppo.returns.var[0], ppo.returns.count = data["return_moments"]
         ppo.returns.mean[0] = mean
-        ppo.steps, ppo.iterations, ppo.rate = (state[k] for k in ("steps", "iterations", "rate"))
-        ppo.episodes.extend(map(tuple, state["episodes"]))
+        ppo.steps, ppo.iterations = int(state["steps"]), int(state["iterations"])
+        ppo.rate = float(state["rate"])
+        ppo.episodes.extend((float(total), int(length)) for total, length in state["episodes"])
         ppo.rng.bit_generator.state = state["rng"]
         if "environments" in data and state["num_envs"] == env.num_envs:
             env.restore(data["environments"].tobytes())
@@ -300,4 +326,8 @@ class Ppo:
 def trained_num_envs(path) -> int | None:
     """Of the environments that a checkpoint was trained with; None where it is only a policy."""
     data = read_arrays(path)
-    return json.loads(str(data["trainer"])).get("num_envs") if "trainer" in data else None
+    if "trainer" not in data:
+        return None
+    with damage_is_an_error(path):
+        n = json.loads(str(data["trainer"])).get("num_envs")
+        return None if n is None else max(1, int(n))

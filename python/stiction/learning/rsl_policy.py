@@ -15,7 +15,7 @@ FORMAT = "stiction rsl_rl 1"
 def load_checkpoint(path) -> dict:
     """What `stiction train` wrote; Error on anything else."""
     try:
-        data = torch.load(path, weights_only=True, map_location="cpu")
+        data = torch.load(path, weights_only=True, map_location="cpu")  # no code of the file runs
     except (RuntimeError, pickle.UnpicklingError, EOFError, ValueError):
         data = None
     infos = data.get("infos") if isinstance(data, dict) else None
