@@ -1,6 +1,7 @@
 // A batch as bytes: a header that says what it belongs to, the numbers, a checksum. And in a file.
 #include <algorithm>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <type_traits>
 
@@ -150,7 +151,7 @@ std::string Batch::Impl::restore(std::span<const std::byte> bytes, const std::st
   std::size_t expected = 0;
   for_saved(*this, own_fields, [&](const void*, std::size_t n) { expected += n; });
   if (a.left() != expected) refuse(source, "is damaged: its length does not match");
-  check_books(a.rest().last(3 * sizeof(std::int32_t) * at(num_envs())), source);
+  check_status(a.rest().last(3 * sizeof(std::int32_t) * at(num_envs())), source);
 
   for (int i = 0; i < kFields; ++i)
     if (own_fields[at(i)] != 0) make_own(static_cast<Field>(i));
@@ -168,12 +169,12 @@ std::string Batch::Impl::restore(std::span<const std::byte> bytes, const std::st
 }
 
 // The last three arrays of for_saved. Other numbers may be any: what a step can't use, it says.
-void Batch::Impl::check_books(std::span<const std::byte> books, const std::string& source) const {
+void Batch::Impl::check_status(std::span<const std::byte> saved, const std::string& source) const {
   constexpr std::uint32_t kKnown = (1u << physics::SizesView::nstatus) - 1;
   const std::size_t n = at(num_envs());
-  const auto word = [&](std::size_t book, std::size_t env) {
+  const auto word = [&](std::size_t row, std::size_t env) {
     std::int32_t x;
-    std::memcpy(&x, books.data() + (book * n + env) * sizeof x, sizeof x);
+    std::memcpy(&x, saved.data() + (row * n + env) * sizeof x, sizeof x);
     return x;
   };
   for (std::size_t env = 0; env < n; ++env) {

@@ -194,7 +194,7 @@ struct Batch::Impl {
   // Throws Error, naming the source, on what is damaged or foreign; then nothing has changed. Returns
   // a warning where the bits will be others, else "".
   std::string restore(std::span<const std::byte> bytes, const std::string& source);
-  void check_books(std::span<const std::byte> books, const std::string& source) const;
+  void check_status(std::span<const std::byte> saved, const std::string& source) const;
 
   void check_params(int env) const;        // check.cpp
   std::vector<Contact> contacts(int env);  // contacts.cpp

@@ -7,7 +7,7 @@
 namespace stiction {
 namespace {
 
-constexpr RowGroups kAllRows = kStateRows | kInputRows | kParamRows | kOutputRows | kBookRows;
+constexpr RowGroups kAllRows = kStateRows | kInputRows | kParamRows | kOutputRows | kStatusRows;
 
 }  // namespace
 

@@ -236,7 +236,7 @@ class EmulatedDevice final : public Device {
       cpu::fill_unwritten(share_.data(),
                           at(share_bytes_));  // what the last environment left is gone
       kernels_.run(kernel, model_, l, env, arena, share_.data());
-      if (lanes_ != Lanes::thread && l.books.store[env] != 0) check_loaded(kernel, arena, env);
+      if (lanes_ != Lanes::thread && l.records.store[env] != 0) check_loaded(kernel, arena, env);
     });
   }
   // What is loaded into fast memory and not stored again, the kernel must not have changed.

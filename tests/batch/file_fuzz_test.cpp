@@ -116,10 +116,10 @@ TEST_P(DamagedFile, StatusesThatAreNone) {
   a.step(4);
   a.save(path_);
   const Raw good = contents();
-  const auto with = [&](int book, std::int32_t value) {
+  const auto with = [&](int row, std::int32_t value) {
     Raw bytes = good;
-    const std::size_t books = bytes.size() - sizeof(Archive::Checksum) - 3 * 4 * kEnvs;
-    std::memcpy(bytes.data() + books + static_cast<std::size_t>(4 * (kEnvs * book + 1)), &value, 4);
+    const std::size_t rows = bytes.size() - sizeof(Archive::Checksum) - 3 * 4 * kEnvs;
+    std::memcpy(bytes.data() + rows + static_cast<std::size_t>(4 * (kEnvs * row + 1)), &value, 4);
     return load(a, sealed(bytes));
   };
   EXPECT_THAT(with(0, 1 << 30), HasSubstr("of environment 1"));
