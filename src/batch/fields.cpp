@@ -1,5 +1,6 @@
 // Names and views of fields.
-#include <cstring>
+#include <string_view>
+#include <unordered_map>
 
 #include "batch/impl.h"
 #include "names.h"
@@ -22,6 +23,19 @@ constexpr Shape kShapes[] = {
 
 bool is_public(const FieldSpec& s) {
   return s.kind != FieldKind::scratch;
+}
+
+// Made once: an attribute of a batch in Python is looked up at each read.
+const std::unordered_map<std::string_view, Field>& public_fields() {
+  static const std::unordered_map<std::string_view, Field> fields = [] {
+    std::unordered_map<std::string_view, Field> by_name;
+#define X(kind, type, name, rows, columns, producer, meaning) \
+  if constexpr (FieldKind::kind != FieldKind::scratch) by_name.emplace(#name, Field::name);
+#include "physics/fields.def"
+#undef X
+    return by_name;
+  }();
+  return fields;
 }
 
 const char* kind_name(FieldKind k) {
@@ -60,13 +74,11 @@ std::vector<double> Batch::Impl::numbers(Field f, int env) const {
 }
 
 Field Batch::Impl::find(const std::string& name) const {
+  if (const auto found = public_fields().find(name); found != public_fields().end())
+    return found->second;
   std::vector<std::string> names;
-  for (int i = 0; i < kFields; ++i) {
-    const FieldSpec& s = host.specs()[at(i)];
-    if (!is_public(s)) continue;
-    if (name == s.name) return static_cast<Field>(i);
-    names.emplace_back(s.name);
-  }
+  for (const FieldSpec& s : host.specs())
+    if (is_public(s)) names.emplace_back(s.name);
   throw ArgumentError("no field named '" + name + "'" + nearest_names(names, name));
 }
 
