@@ -1,7 +1,7 @@
 // The arena: fast memory (a share of the block's shared memory) for one environment while a kernel
 // runs, and which fields of the kernel lie there. They are placed in the order of the lists below
-// until the share is used; the others stay in the environment's rows in global memory, behind the same
-// pointer of the view, so nothing is ever dropped.
+// until the share is used; the others stay in the environment's rows in global memory, behind the
+// same pointer of the view, so nothing is ever dropped.
 #pragma once
 
 #include <cstddef>
@@ -41,8 +41,8 @@ struct Arena {
   std::uint8_t load[kArenaEntries], store[kArenaEntries];
 };
 
-// Fields that have no rows on a device: its dense factor needs no lists and lies in registers or in H,
-// and its sums over bodies go through whole trees (jacobian.h).
+// Fields that have no rows on a device: its dense factor needs no lists and lies in registers or in
+// H, and its sums over bodies go through whole trees (jacobian.h).
 constexpr bool unused_on_device(physics::Field f) {
   using physics::Field;
   switch (f) {
@@ -206,8 +206,8 @@ STICTION_FN void copy_words(const Team& team, const ArenaEntry& entry, int npoin
   team.for_each(arena_bytes(entry.size, npoint) / 4, [&](int i) { target[i] = source[i]; });
 }
 
-// Points the view at the fast memory `share` (aligned) for the entries that fit there, and loads those
-// that the kernel reads.
+// Points the view at the fast memory `share` (aligned) for the entries that fit there, and loads
+// those that the kernel reads.
 template <class Team>
 STICTION_FN void enter_arena(const Team& team, const Launch& l, int env, const Arena& a,
                              std::byte* share, int npoint, EnvView<float>& e) {

@@ -18,8 +18,8 @@
 
 namespace stiction::cuda {
 
-// Runs and control steps of more physics steps are launched one by one: a graph of them would be large
-// and gain nothing.
+// Runs and control steps of more physics steps are launched one by one: a graph of them would be
+// large and gain nothing.
 inline constexpr int kMostGraphSteps = 32;
 
 constexpr std::size_t at(int i) {

@@ -1,11 +1,11 @@
-// The team of a group of GPU threads that work together on one environment: a single thread, a warp,
-// or a block of warps.
+// The team of a group of GPU threads that work together on one environment: a single thread, a
+// warp, or a block of warps.
 //
-// Groups are written on Lanes, the few operations of the machine that threads of a warp (its lanes, as
-// CUDA calls them) have in common, so that the same text runs on emulated ones
+// Groups are written on Lanes, the few operations of the machine that threads of a warp (its lanes,
+// as CUDA calls them) have in common, so that the same text runs on emulated ones
 // (tests/cuda/emulated_lanes.h):
 //
-//   lane, warp, warps           of this thread: its number in its warp, its warp; warps of the group
+//   lane, warp, warps           number of this thread in its warp, its warp; warps of the group
 //   shuffle_xor, shuffle        a word of another thread of the warp
 //   ballot                      bit k: thread k of the warp says true
 //   sync_warp, sync_block       barriers, also of memory: of the warp, of all threads of the group
@@ -45,8 +45,8 @@ STICTION_FN S butterfly(const Lanes& lanes, S value, const F& combine) {
   return value;
 }
 
-// Exclusive prefix sum over the threads of a warp or group, in the order of their ranks: the sum over
-// those before this one, and over all.
+// Exclusive prefix sum over the threads of a warp or group, in the order of their ranks: the sum
+// over those before this one, and over all.
 struct PrefixSum {
   int before, total;
 };

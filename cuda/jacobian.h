@@ -1,7 +1,7 @@
-// Products with the contact Jacobian by all threads of a group; the sums of physics/hessian.h. Loops
-// over points, bodies and dofs are parallel. Between them, for each component of a spatial vector one
-// thread goes through a whole tree, from the last body to the first or back, so that no thread waits
-// for another on the way.
+// Products with the contact Jacobian by all threads of a group; the sums of physics/hessian.h.
+// Loops over points, bodies and dofs are parallel. Between them, for each component of a spatial
+// vector one thread goes through a whole tree, from the last body to the first or back, so that no
+// thread waits for another on the way.
 #pragma once
 
 #include "cuda/group_team.h"

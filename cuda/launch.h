@@ -1,5 +1,5 @@
-// The arguments of a kernel: where the rows of all environments are. Plain data, also for the tests that
-// run the kernels' bodies on the host.
+// The arguments of a kernel: where the rows of all environments are. Plain data, also for the tests
+// that run the kernels' bodies on the host.
 #pragma once
 
 #include <cstddef>
@@ -62,8 +62,8 @@ struct Launch {
   Rounds rounds;
 };
 
-// The largest model that a single thread steps. Without pairs, all environments of a warp execute the
-// same instructions but for their numbers of iterations.
+// The largest model that a single thread steps. Without pairs, all environments of a warp execute
+// the same instructions but for their numbers of iterations.
 struct ThreadSizes : physics::SizesView {
   static constexpr int nv = 8, nq = 2 * nv, njnt = nv, nu = nv, nbody = 10;
   static constexpr int ntri = nv * (nv + 1) / 2, nv1 = nv + 1, nbody1 = nbody + 1;

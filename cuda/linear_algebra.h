@@ -1,6 +1,6 @@
 // H x = b and A x by the threads of a group, on dense matrices: H = Lᵀ D L from the last dof to the
-// first, as physics/factor.h has it, where row_num[j] = j. Overloads for a GroupTeam, which the stages
-// in src/physics call in place of the serial loops there.
+// first, as physics/factor.h has it, where row_num[j] = j. Overloads for a GroupTeam, which the
+// stages in src/physics call in place of the serial loops there.
 #pragma once
 
 #include "cuda/group_team.h"

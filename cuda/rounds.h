@@ -1,5 +1,5 @@
-// The solve in rounds, where a library factors the matrices of all environments at once: the parts of
-// physics/solve.h before and after a linear system, and what an environment keeps between them.
+// The solve in rounds, where a library factors the matrices of all environments at once: the parts
+// of physics/solve.h before and after a linear system, and what an environment keeps between them.
 //
 //   solve_begin | as long as an environment waits for a solution: the library, solve_next
 #pragma once

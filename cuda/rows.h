@@ -1,6 +1,6 @@
 // What is done to the words of rows of chosen environments: copied to one piece of memory and back,
-// reset from the model's rows, filled with kUnwritten. Lists of rows are made on the host; the function
-// of a word is one text for the kernels of transfer.cu and for tests without a GPU.
+// reset from the model's rows, filled with kUnwritten. Lists of rows are made on the host; the
+// function of a word is one text for the kernels of transfer.cu and for tests without a GPU.
 #pragma once
 
 #include <algorithm>
@@ -14,8 +14,8 @@
 
 namespace stiction::cuda {
 
-// The first `words` words of each row, with `stride` words from row to row. `begin`: where they begin in
-// the other memory, in words.
+// The first `words` words of each row, with `stride` words from row to row. `begin`: where they
+// begin in the other memory, in words.
 struct Transfer {
   std::uint32_t* rows;
   std::uint32_t stride, words;
@@ -90,7 +90,8 @@ class RowLists {
   std::byte* memory_;
 };
 
-// Adds the sums of the counters (launch.h) over all environments, each of which is a pack of its own.
+// Adds the sums of the counters (launch.h) over all environments, each of which is a pack of its
+// own.
 inline void add_counters(const std::uint64_t* sums, SolverCounts& c) {
   c.env_steps += sums[kEnvSteps], c.pack_steps += sums[kEnvSteps];
   c.iterations += sums[kIterations], c.pack_max_iterations += sums[kIterations];
@@ -104,9 +105,9 @@ inline void add_counters(const std::uint64_t* sums, SolverCounts& c) {
     c.iteration_histogram[i] += sums[kCounters + i];
 }
 
-// Calls f(part) for parts of the rows, each with at most `room` words of every one of n environments: all
-// environments at a time, so that one may be read and written. The words of a part lie one behind the
-// other from its `begin` on.
+// Calls f(part) for parts of the rows, each with at most `room` words of every one of n
+// environments: all environments at a time, so that one may be read and written. The words of a
+// part lie one behind the other from its `begin` on.
 template <class F>
 void for_parts(const Transfers& all, std::size_t room, int n, const F& f) {
   Transfers part;
@@ -151,7 +152,8 @@ struct Repeat {
     word = row[x.begin + i % x.words];
   }
 };
-// kUnwritten in environments for which this step, or the refresh after it, computes the number anew.
+// kUnwritten in environments for which this step, or the refresh after it, computes the number
+// anew.
 struct FillUnwritten {
   Launch l;
   bool decided;  // a step has begun and said whose outputs are stored

@@ -1,5 +1,5 @@
-// What happens to an environment around its steps: is its state fit to step, what status did the step
-// set, are its outputs finite. The counterpart of src/batch/run.cpp, on a team.
+// What happens to an environment around its steps: is its state fit to step, what status did the
+// step set, are its outputs finite. The counterpart of src/batch/run.cpp, on a team.
 #pragma once
 
 #include "cuda/launch.h"
@@ -91,8 +91,8 @@ STICTION_FN void reset_environment(const Team& team, const ModelView& m, const L
                     [&](auto kind) { write_reference<decltype(kind)::value>(team, m, l, e); });
 }
 
-// Whether this launch is for the environment. Decided by the first kernel of a run; the others see that
-// nothing of it is stored.
+// Whether this launch is for the environment. Decided by the first kernel of a run; the others see
+// that nothing of it is stored.
 template <class Team>
 STICTION_FN bool is_chosen(const Team& team, const Launch& l, int env) {
   if (!l.first || l.chosen == nullptr || l.chosen[env] != 0) return true;
@@ -100,8 +100,8 @@ STICTION_FN bool is_chosen(const Team& team, const Launch& l, int env) {
   return false;
 }
 
-// Before the first stage of a step: replaces a bad state or mocap pose that the user wrote, and decides
-// whether the environment moves. Returns whether anything of it is to be computed.
+// Before the first stage of a step: replaces a bad state or mocap pose that the user wrote, and
+// decides whether the environment moves. Returns whether anything of it is to be computed.
 template <class Team>
 STICTION_FN bool begin_step(const Team& team, const ModelView& m, const Launch& l, int env,
                             EnvView<float>& e) {

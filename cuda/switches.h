@@ -9,8 +9,8 @@
 
 namespace stiction::cuda {
 
-// The group of threads that works on an environment; chosen: group_of decides, by the measurements of
-// docs/performance.md.
+// The group of threads that works on an environment; chosen: group_of decides, by the measurements
+// of docs/performance.md.
 enum class Group { chosen, thread, warp, block };
 
 // Beyond this nv the factorization is worth a block of threads; the other stages have a warp.

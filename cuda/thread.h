@@ -1,7 +1,7 @@
 // A thread per environment, for models that are too small to keep the threads of a warp busy: 32
 // environments share each instruction. Fields that only one kernel touches lie in the thread's own
-// (local) memory, where the machine keeps the words of 32 threads side by side; the others are rows in
-// global memory.
+// (local) memory, where the machine keeps the words of 32 threads side by side; the others are rows
+// in global memory.
 #pragma once
 
 #include <cstring>

@@ -1,4 +1,5 @@
-// Kernels that apply the functions of rows.h to the words of chosen rows, and one that sums counters.
+// Kernels that apply the functions of rows.h to the words of chosen rows, and one that sums
+// counters.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -10,9 +11,9 @@
 
 namespace stiction::cuda {
 
-// Of the environments ids[first] ... ids[first + n - 1], or first ... first + n - 1 where ids is null:
-// copies their words to and from one piece of memory, in which the rows of a transfer lie one behind the
-// other, so that one copy takes them to the host or back.
+// Of the environments ids[first] ... ids[first + n - 1], or first ... first + n - 1 where ids is
+// null: copies their words to and from one piece of memory, in which the rows of a transfer lie one
+// behind the other, so that one copy takes them to the host or back.
 cudaError_t gather(const Transfers& t, const int* ids, int first, int n, std::uint32_t* to,
                    cudaStream_t stream);
 cudaError_t scatter(const Transfers& t, const int* ids, int first, int n, const std::uint32_t* from,

@@ -1,6 +1,6 @@
-// What surrounds a task in a control step: the actions that it sees, ends of episodes, sums, and how
-// the next episode begins. One text for all devices; on the CPU the loops over numbers run over many
-// environments at once.
+// What surrounds a task in a control step: the actions that it sees, ends of episodes, sums, and
+// how the next episode begins. One text for all devices; on the CPU the loops over numbers run over
+// many environments at once.
 #pragma once
 
 #include <cstddef>

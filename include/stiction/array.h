@@ -1,4 +1,5 @@
-// A view of an array in memory that somebody else owns, with what NumPy and DLPack want to know of it.
+// A view of an array in memory that somebody else owns, with what NumPy and DLPack want to know of
+// it.
 #pragma once
 
 #include <array>

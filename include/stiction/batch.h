@@ -38,11 +38,12 @@ struct BatchMemory {
   std::size_t per_env = 0;     // dense fields of one environment
   std::size_t per_thread = 0;  // blocked working set of one thread
   std::size_t total = 0;       // on the host
-  // Of a batch on a device, in addition: memory of the device, and addresses on the host for copies of
-  // the dense fields, whose pages take memory once they are fetched or written there.
+  // Of a batch on a device, in addition: memory of the device, and addresses on the host for copies
+  // of the dense fields, whose pages take memory once they are fetched or written there.
   std::size_t device = 0, mirror = 0;
-  // On a GPU, in addition: an upper bound on the local memory (stacks and spilled registers) that the
-  // driver reserves once per process, for the kernel that needs most. 0 where there is no GPU to ask.
+  // On a GPU, in addition: an upper bound on the local memory (stacks and spilled registers) that
+  // the driver reserves once per process, for the kernel that needs most. 0 where there is no GPU
+  // to ask.
   std::size_t local = 0;
 };
 BatchMemory batch_memory(const Model& model, const BatchOptions& options);
@@ -75,8 +76,8 @@ struct BatchState {
   std::vector<double> qpos, qvel, time, anchor, body_airtime, qacc_warmstart;
 };
 
-// Statistics of the solver, summed over all environments and their steps since construction or the last
-// clear_counts.
+// Statistics of the solver, summed over all environments and their steps since construction or the
+// last clear_counts.
 struct SolverCounts {
   std::uint64_t env_steps = 0, iterations = 0, linesearch_evaluations = 0, contacts = 0;
   std::uint64_t not_converged = 0, stalled = 0, late_contact = 0, frozen = 0;
@@ -101,7 +102,8 @@ class Batch {
   int num_envs() const;
   // Where its arrays are and its steps run: "cpu", "cuda:0".
   std::string device() const;
-  // The GPU, what the kernels need of it, and how many environments it holds at a time; "" of "cpu".
+  // The GPU, what the kernels need of it, and how many environments it holds at a time; "" of
+  // "cpu".
   std::string device_description() const;
   int device_number() const;                // 0 of "cpu"
   std::vector<KernelInfo> kernels() const;  // of a GPU, in the order of a step; waits for its work
@@ -141,15 +143,17 @@ class Batch {
   // Throws ArgumentError on wrong sizes, non-finite numbers or zero quaternions, naming environment
   // and index. Clears the status of these environments and refreshes them.
   void set_state(std::span<const int> ids, const BatchState& state);
-  // Copies state, inputs, own parameters, outputs and status of environment src[i] to dst[i], for all
-  // i at once: an environment may be a source and a target.
+  // Copies state, inputs, own parameters, outputs and status of environment src[i] to dst[i], for
+  // all i at once: an environment may be a source and a target.
   void copy(std::span<const int> src, std::span<const int> dst);
 
-  // Views of the batch's memory on its device, valid as long as the batch; outputs are read-only. The
-  // shape is (num_envs, rows, columns) without what the list src/physics/fields.def calls `one`: qpos
-  // (num_envs, nq), time (num_envs), gravity (num_envs, 3). Throw ArgumentError with the nearest names.
+  // Views of the batch's memory on its device, valid as long as the batch; outputs are read-only.
+  // The shape is (num_envs, rows, columns) without what the list src/physics/fields.def calls
+  // `one`: qpos (num_envs, nq), time (num_envs), gravity (num_envs, 3). Throw ArgumentError with
+  // the nearest names.
   ArrayView field(const std::string& name);
-  // Gives each environment its own values of a parameter, at first the model's, and returns their view.
+  // Gives each environment its own values of a parameter, at first the model's, and returns their
+  // view.
   ArrayView param(const std::string& name);
   bool param_is_own(const std::string& name) const;
   // Throws ArgumentError naming environment, parameter and value if an own number is unphysical.
@@ -176,15 +180,16 @@ class Batch {
   // inputs, own parameters; `stiction replay` steps it in double with a trace.
   void dump(int env, const std::string& path) const;
 
-  // The CUDA stream of the batch's work; 0 on the CPU. On another one its next work waits for the work
-  // so far. release_to: what is given to the stream `other` from now on waits for the batch's work so
-  // far; wait_for: the batch's next work waits for what `other` has. On the CPU both do nothing.
+  // The CUDA stream of the batch's work; 0 on the CPU. On another one its next work waits for the
+  // work so far. release_to: what is given to the stream `other` from now on waits for the batch's
+  // work so far; wait_for: the batch's next work waits for what `other` has. On the CPU both do
+  // nothing.
   std::uintptr_t stream() const;
   void set_stream(std::uintptr_t stream);
   void release_to(std::uintptr_t other) const;
   void wait_for(std::uintptr_t other);
-  // Copies bytes to or from the batch's memory, in the order of its stream; the other memory may be of
-  // the host or of any device. A copy from a device to the host has arrived when it returns.
+  // Copies bytes to or from the batch's memory, in the order of its stream; the other memory may be
+  // of the host or of any device. A copy from a device to the host has arrived when it returns.
   void copy_memory(void* to, const void* from, std::size_t bytes) const;
   // Waits for the stream. Throws Error if the device failed.
   void synchronize() const;

@@ -69,8 +69,8 @@ class Env {
 
   static std::vector<TaskInfo> tasks();
   const TaskInfo& info() const;  // with the options as given
-  // The state, inputs and outputs of all environments. Numbers that are written into it between steps
-  // are used by the next step; its own reset and set_state know nothing of episodes.
+  // The state, inputs and outputs of all environments. Numbers that are written into it between
+  // steps are used by the next step; its own reset and set_state know nothing of episodes.
   Batch& batch();
   ModelPtr model() const;
   const std::string& model_xml() const;   // the task's model as MJCF
@@ -102,8 +102,9 @@ class Env {
   // that it made own stay so, with the model's numbers.
   void step(std::span<const float> actions, const std::function<void()>& physics);
 
-  // With actions in the memory that the view names: that of the environments' device, in the order of
-  // its stream (ArgumentError if it is not), or the host's. A step on a device waits for nothing.
+  // With actions in the memory that the view names: that of the environments' device, in the order
+  // of its stream (ArgumentError if it is not), or the host's. A step on a device waits for
+  // nothing.
   void step(const ArrayView& actions, const std::function<void()>* physics = nullptr);
 
   // All that later steps depend on and the last results, as bytes; and back into an Env of the same

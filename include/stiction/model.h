@@ -1,4 +1,5 @@
-// The checked, immutable robot: arrays named as in MuJoCo's mjModel, shapes in the right-hand column.
+// The checked, immutable robot: arrays named as in MuJoCo's mjModel, shapes in the right-hand
+// column.
 #pragma once
 
 #include <array>
@@ -201,7 +202,8 @@ ModelPtr load_model(const std::string& path, LoadReport* report = nullptr,
 ModelPtr load_model_from_string(const std::string& xml, LoadReport* report = nullptr,
                                 const LoadOptions& options = {}, const std::string& directory = "");
 
-// Native contact material of one geom (docs/method.md, "Materials": in series with the other geom's).
+// Native contact material of one geom (docs/method.md, "Materials": in series with the other
+// geom's).
 struct ContactMaterial {
   double stiffness;                     // N/m, > 0
   double dissipation = 0;               // s/m, >= 0

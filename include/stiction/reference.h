@@ -1,5 +1,5 @@
-// The reference engine: one environment in double precision, slow and obvious, written independently of
-// the batch, which is tested against it.
+// The reference engine: one environment in double precision, slow and obvious, written
+// independently of the batch, which is tested against it.
 #pragma once
 
 #include <array>
@@ -12,7 +12,8 @@
 
 namespace stiction {
 
-// Everything that a step depends on beside qpos and qvel. Empty spans: zero (mocap: the model's pose).
+// Everything that a step depends on beside qpos and qvel. Empty spans: zero (mocap: the model's
+// pose).
 struct Inputs {
   std::span<const double> ctrl = {};          // (nu)
   std::span<const double> qfrc_applied = {};  // (nv)       generalized force

@@ -22,12 +22,13 @@ struct Borrowed {
   nb::object owner;
 };
 
-// The numbers of `value` where they lie in the memory of `like`'s device, with its dtype and shape and
-// contiguous: an array of a batch there, DLPack or the CUDA array interface. The batch's stream waits
-// for the work of their producer. Nothing where they are on the host. Throws ArgumentError where dtype
-// or shape is another.
+// The numbers of `value` where they lie in the memory of `like`'s device, with its dtype and shape
+// and contiguous: an array of a batch there, DLPack or the CUDA array interface. The batch's stream
+// waits for the work of their producer. Nothing where they are on the host. Throws ArgumentError
+// where dtype or shape is another.
 std::optional<Borrowed> borrow(const DeviceArray& like, const nb::object& value);
-// After the work that reads what was borrowed: what the default stream writes there next waits for it.
+// After the work that reads what was borrowed: what the default stream writes there next waits for
+// it.
 void return_borrowed(const DeviceArray& like);
 
 // Writes numbers of the same shape, or with `broadcast` of one that NumPy broadcasts to it: arrays of

@@ -78,8 +78,8 @@ class Device {
 
   virtual void set_stream(std::uintptr_t stream) = 0;
   virtual std::uintptr_t stream() const = 0;
-  // Work given to the stream `other` from now on waits for all that was given to this device's stream;
-  // and the other way round.
+  // Work given to the stream `other` from now on waits for all that was given to this device's
+  // stream; and the other way round.
   virtual void release_to(std::uintptr_t other) = 0;
   virtual void wait_for(std::uintptr_t other) = 0;
   // Between any two memories, in the order of the stream. `from` may change once it returns where it
@@ -115,7 +115,8 @@ struct DeviceLayout {
   static constexpr std::size_t kStaging = std::size_t{4} << 20;
   // With a library's factorization, of each environment: what it keeps from round to round, its
   // matrix and vector, whether the library could factor it; addresses of all matrices, then of all
-  // vectors; two words: whether any environment waits for a solution, and one for the library's use.
+  // vectors; two words: whether any environment waits for a solution, and one for the library's
+  // use.
   std::size_t rounds = 0, matrices = 0, vectors = 0, info = 0, addresses = 0, waiting = 0;
   static constexpr std::size_t kRoundBytes = 128;
   std::size_t scratch = 0;  // to the end
@@ -132,8 +133,8 @@ struct DeviceLayout {
 // Number of counters of an environment; cuda/launch.h names them.
 inline constexpr int kDeviceCounters = 8;
 
-// The model's values of state, inputs and parameters, and the status of an environment that was reset,
-// in their order in the layout: reference_end - reference_begin bytes.
+// The model's values of state, inputs and parameters, and the status of an environment that was
+// reset, in their order in the layout: reference_end - reference_begin bytes.
 void write_reference_rows(const DeviceSpec& spec, const DeviceLayout& layout, std::byte* to);
 
 // Memory on the device spec.given.device before anything is allocated.

@@ -1,5 +1,5 @@
-// A task that runs on a device: what an Env asks of it. All its work is in the order of the device's
-// stream, and no call waits for it.
+// A task that runs on a device: what an Env asks of it. All its work is in the order of the
+// device's stream, and no call waits for it.
 #pragma once
 
 #include <array>

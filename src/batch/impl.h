@@ -148,8 +148,8 @@ struct Batch::Impl {
   void make_own(Field f);
   Field find(const std::string& name) const;
 
-  // ---- mirror.cpp: rows between a device and their copies on the host, parameters only where own. On
-  // the CPU these do nothing.
+  // ---- mirror.cpp: rows between a device and their copies on the host, parameters only where own.
+  // On the CPU these do nothing.
   void fetch(RowGroups groups, std::span<const int> envs);
   void fetch_all(RowGroups groups);
   void send_all(RowGroups groups);

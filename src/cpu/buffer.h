@@ -1,4 +1,5 @@
-// Zeroed memory that begins on a cache line. Pages of large buffers take memory once they are touched.
+// Zeroed memory that begins on a cache line. Pages of large buffers take memory once they are
+// touched.
 #pragma once
 
 #include <cstddef>

@@ -15,8 +15,8 @@ namespace stiction::cpu {
 
 class HostModel {
  public:
-  // Options with every default resolved. `dense`: for a device, where the factor has every entry and
-  // points have rows of point_spatial.
+  // Options with every default resolved. `dense`: for a device, where the factor has every entry
+  // and points have rows of point_spatial.
   HostModel(const Model& model, const Options& options, bool dense = false);
   HostModel(const HostModel&) = delete;
   HostModel& operator=(const HostModel&) = delete;

@@ -32,8 +32,8 @@ constexpr int index(Field f) {
   return static_cast<int>(f);
 }
 
-// A word of memory that has not been written: NaN in a float and in a double, and as an index beyond
-// every array. Tests fill memory with it.
+// A word of memory that has not been written: NaN in a float and in a double, and as an index
+// beyond every array. Tests fill memory with it.
 inline constexpr std::uint32_t kUnwritten = 0x7fffffff;
 
 // In whole words.

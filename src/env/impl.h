@@ -1,5 +1,5 @@
-// What an Env is made of: a batch, a task that works on its rows, and two sets of results. On the CPU
-// the task runs here, on a device behind DeviceEpisodes.
+// What an Env is made of: a batch, a task that works on its rows, and two sets of results. On the
+// CPU the task runs here, on a device behind DeviceEpisodes.
 #pragma once
 
 #include <array>

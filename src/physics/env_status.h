@@ -35,8 +35,9 @@ STICTION_FN void record_status(const StatusArrays& a, int env, Status bits) {
   a.status[env] |= static_cast<std::uint32_t>(bits);
 }
 
-// ---- A reset, wherever the rows of an environment are: the fields of these kinds get the reference's
-// numbers, and no step has been. Parameters stay; outputs are those of the refresh that must follow.
+// ---- A reset, wherever the rows of an environment are: the fields of these kinds get the
+// reference's numbers, and no step has been. Parameters stay; outputs are those of the refresh that
+// must follow.
 
 template <class F>
 STICTION_FN void for_reset_kinds(const F& f) {

@@ -1,7 +1,7 @@
 // The vocabulary of numbers: what float and double provide here, a pack of lanes provides in
 // src/cpu/pack.h under the same names. S is a number type of the solver, Wide<S> the type of
-// positions and gaps (docs/architecture.md: "Float where it may, double where it must"), Mask<S> the
-// result of a comparison.
+// positions and gaps (docs/architecture.md: "Float where it may, double where it must"), Mask<S>
+// the result of a comparison.
 #pragma once
 
 #include <cmath>

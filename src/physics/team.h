@@ -4,8 +4,8 @@
 //
 // Rules: inside for_each, index i writes only the entries of i, and no index reads what another one
 // writes; for_each ends with a sync. No other function of the team inside for_each. Every thread
-// calls every function of the team, so code between the calls is executed by all threads and must not
-// write shared arrays. sum and max return the bitwise same value in all threads.
+// calls every function of the team, so code between the calls is executed by all threads and must
+// not write shared arrays. sum and max return the bitwise same value in all threads.
 #pragma once
 
 #include "physics/scalar.h"

@@ -8,7 +8,8 @@ namespace stiction::test {
 // arrays call themselves a card's. A batch on it steps as a batch on a card does; what the batch's
 // code on the host forgets to fetch or send shows, for none of it is in the batch's own rows.
 void register_emulated_device();
-// Fields and status arrays whose rows came to the host, or went to the device, since the program began.
+// Fields and status arrays whose rows came to the host, or went to the device, since the program
+// began.
 struct Crossings {
   int fetched = 0, sent = 0;
 };

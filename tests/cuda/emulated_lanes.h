@@ -1,5 +1,5 @@
-// Lanes of a warp or a block on the host, for the text of cuda/group_team.h: a thread per lane under
-// a sanitizer, else a coroutine per lane, resumed in a scrambled order after every sync.
+// Lanes of a warp or a block on the host, for the text of cuda/group_team.h: a thread per lane
+// under a sanitizer, else a coroutine per lane, resumed in a scrambled order after every sync.
 #pragma once
 
 #include <ucontext.h>
