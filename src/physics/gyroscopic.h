@@ -180,7 +180,7 @@ STICTION_RARE Vec3<S> middle_velocity(const Turning<S>& t, const S& dt, const Ve
 
 // exp(δt Ω) x and the way of the point at r over the step, per unit of time: (exp(δt Ω) - 1) r/δt.
 template <class S>
-struct Turn {
+struct StepTurn {
   Vec3<S> omega;
   S dt, first, second;  // sin θ/θ, (1 - cos θ)/θ²
   STICTION_FN Vec3<S> secant(const Vec3<S>& r) const {
@@ -190,7 +190,7 @@ struct Turn {
   STICTION_FN Vec3<S> forward(const Vec3<S>& x) const { return x + dt * secant(x); }
 };
 template <class S>
-STICTION_FN Turn<S> turn_of(const S& dt, const Vec3<S>& omega) {
+STICTION_FN StepTurn<S> step_turn(const S& dt, const Vec3<S>& omega) {
   const S angle = norm(dt * omega);
   const SinCos<S> half = sincos(S(0.5) * angle);
   const Mask<S> turns = angle > S(1e-8);
@@ -237,7 +237,7 @@ STICTION_FN void turn_before(const ModelView& m, EnvView<S>& e, int n) {
   const Vec3<S> euler = w0 + respond(t, dt * explicit_torque);
   if (!free) return store3(e.turn_v, 2 * n, w - euler);
   const Vec3<S> linear =
-      cross(euler, t.arm) + dt * cross(w0, cross(w0, t.arm)) - turn_of(dt, w).secant(t.arm);
+      cross(euler, t.arm) + dt * cross(w0, cross(w0, t.arm)) - step_turn(dt, w).secant(t.arm);
   store3(e.turn_v, 2 * n, turning_axes(e, dof) * linear);
   store3(e.turn_v, 2 * n + 1, w - euler);
 }
@@ -251,7 +251,7 @@ STICTION_FN void turn_after(const ModelView& m, EnvView<S>& e, int n) {
   const Vec3<S> omega = load3(e.v + dof, 0), torque = cross(omega, t.inertia * omega);
   const Vec3<S> end = omega - respond(t, half_turn(dt, omega).s * torque);
   if (!turns_freely(m, n)) return store3(e.turn_v, 2 * n, end);
-  const Turn<S> turn = turn_of(dt, omega);
+  const StepTurn<S> turn = step_turn(dt, omega);
   const Vec3<S> linear = turn.secant(t.arm) - turn.forward(cross(end, t.arm));
   store3(e.turn_v, 2 * n, load3(e.v + dof - 3, 0) + turning_axes(e, dof) * linear);
   store3(e.turn_v, 2 * n + 1, end);

@@ -223,25 +223,23 @@ def test_unphysical_contact_material(sphere, values):
 DEFAULTS = {
     "timestep": None,
     "contact_model": "lagged",
-    "stiction": "regularized",
-    "stiction_tolerance": 1e-4,
+    "stiction": "regularized", "stiction_tolerance": 1e-4,  # fmt: skip
     "regularization": 1e-3, "near_rigid": 1.0,  # fmt: skip
     "solver_tolerance": None,
     "max_iterations": 32, "friction_iterations": 1,  # fmt: skip
-    "contact_pairs": "speculative",
-    "friction_combination": "mujoco", "gyroscopic": None, "linear_solver": "cholesky",  # fmt: skip
+    "contact_pairs": "speculative", "linear_solver": "cholesky",  # fmt: skip
+    "friction_combination": "mujoco", "gyroscopic": None,  # fmt: skip
 }
 OTHERS = {
     "timestep": 0.01,
     "contact_model": "sap",
-    "stiction": "anchored",
-    "stiction_tolerance": 1e-3,
+    "stiction": "anchored", "stiction_tolerance": 1e-3,  # fmt: skip
     "regularization": 2e-3,
     "near_rigid": 0.0,
     "solver_tolerance": 1e-8,
     "max_iterations": 7, "friction_iterations": 3,  # fmt: skip
-    "contact_pairs": "penetrating_deepest",
-    "friction_combination": "harmonic", "gyroscopic": "midpoint", "linear_solver": "cusolver",  # fmt: skip
+    "contact_pairs": "penetrating_deepest", "linear_solver": "cusolver",  # fmt: skip
+    "friction_combination": "harmonic", "gyroscopic": "midpoint",  # fmt: skip
 }
 
 

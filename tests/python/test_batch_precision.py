@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import engines
+import stiction
 from scenes import FRAMES, GRAVITY, Material, Scene, particle_xml
 
 GATE = 1e-3  # of the friction bound
@@ -58,3 +59,59 @@ def test_c7_lag_identity(k, place):
         if last is not None:
             assert -now[:, 0].sum() == pytest.approx(mu * last[:, 2].sum(), rel=GATE)
         last = now
+
+
+POLE = """
+<body pos="0 0 .1"><joint axis="1 0 0"/>
+  <geom type="capsule" fromto="0 0 0 0 0 .6" size=".02" mass=".5"/>
+  <body pos="0 0 .6"><joint axis="0 1 0"/>
+    <geom type="capsule" fromto="0 0 0 0 0 .3" size=".01" mass=".2"/></body></body>"""
+BOX = '<geom type="box" size=".2 .1 .1" mass="{}" contype="0" conaffinity="0"/>'
+
+
+def sliding(axes, inside):
+    """Bodies one on the other, each with one slide joint."""
+    for axis in reversed(axes):
+        inside = f'<body><joint type="slide" axis="{axis}"/>{BOX.format(5)}{inside}</body>'
+    return inside
+
+
+BALL = '<body pos="0 0 .3"><joint type="ball"/><geom type="box" size=".1 .05 .2" mass=".3"/></body>'
+FAR = {  # bodies, {far} away or with positions that are
+    "planar base": (sliding(("1 0 0", "0 1 0"), POLE), (0, 1)),
+    "gantry": (sliding(("1 0 0", "0 1 0", "0 0 1"), POLE), (0, 1, 2)),
+    "gantry with a ball joint": (sliding(("1 0 0", "0 1 0"), POLE + BALL), (0, 1)),
+    "carriage on a boom": (f'<body><joint axis="0 0 1"/>{BOX.format(100)}<body pos="{{far}} 0 1">'
+                           f'<joint type="slide" axis="1 0 0"/>{BOX.format(1)}{POLE}</body></body>',
+                           ()),
+}
+
+
+@pytest.mark.parametrize("name", FAR)
+def test_jointed_bodies_far_from_their_root(name):
+    """float32 is as near to float64 at 1000 m as at the origin: one step, half a second."""
+    bodies, slides = FAR[name]
+    errors = {}
+    for far in (0, 1000):
+        m = stiction.Model.from_xml("<mujoco><worldbody>"
+                                    + bodies.replace("{far}", str(max(far, 10)))
+                                    + "</worldbody></mujoco>")
+        rng = np.random.default_rng(0)
+        n = 64
+        q = np.tile(m.qpos0, (n, 1)) + rng.uniform(-1, 1, (n, m.nq))
+        q[:, list(slides)] += far
+        if not slides:
+            q[:, 1] = 0  # the carriage
+        v = rng.uniform(-1, 1, (n, m.nv)) * (1 if slides else 0.1)
+        a, b = stiction.Batch(m, n), stiction.Batch(m, n, precision="float64")
+        a.reset(qpos=q, qvel=v), b.reset(qpos=q, qvel=v)
+        a.set_state(**b.get_state())
+        found = []
+        for steps in (1, 249):
+            a.step(steps), b.step(steps)
+            found.append(np.median(np.abs(a.qvel - b.qvel).max(1) / (1 + np.abs(b.qvel).max(1))))
+        assert not np.any(a.status | b.status)
+        errors[far] = found
+    # medians of 64: they differ by chance, not by the powers of ten that a far origin costs
+    for near, at_1000 in zip(errors[0], errors[1000]):
+        assert at_1000 <= 3 * near + 1e-7

@@ -94,7 +94,7 @@ def case(request):
     m.opt.density = m.opt.viscosity = 0
     m.opt.disableflags |= mujoco.mjtDisableBit.mjDSBL_CONSTRAINT
     m.opt.enableflags |= mujoco.mjtEnableBit.mjENBL_ENERGY
-    reference = stiction.Reference(ours)
+    reference = stiction.Reference(ours, stiction.Options(gyroscopic="explicit_euler"))
     rng = np.random.default_rng(NAMES.index(name))
     return name, reference, [State(m, reference, rng) for _ in range(STATES)]
 

@@ -1,0 +1,30 @@
+"""Breaks of what turns: the gyroscopic torque, and the origin of a tree."""
+
+from breaks import Break
+
+KEPT = "Gyroscopic.ATumblingBodyKeepsEnergyAndMomentum"
+TOPS = "GyroscopicTops."
+
+TURNING = [
+    Break("the second half of the torque is left out", "src/physics/gyroscopic.h",
+          "omega - respond(t, half_turn(dt, omega).s * torque)", "omega",
+          gtests=(KEPT, "Gyroscopic.AgreesWithTheReference")),
+    Break("the centre of mass follows its velocity, not its way", "src/physics/gyroscopic.h",
+          "turn.secant(t.arm) - turn.forward", "cross(omega, t.arm) - turn.forward",
+          gtests=(KEPT,)),
+    Break("the slope of the turn is left out", "src/physics/gyroscopic.h",
+          "polynomial(d, near)", "S(0.0) * near", gtests=("Gyroscopic.HalfTurnIsATangent",)),
+    Break("a carrier's spin is not seen", "src/reference/gyroscopic.cpp",
+          "P = t.carrier * v0, omega0", "P = 0 * t.carrier * v0, omega0",
+          gtests=(TOPS + "ARoundBodyDoesNotFeelItsCarrier",)),
+    Break("the explicit torque stays in the first half", "src/reference/gyroscopic.cpp",
+          "explicit_torque + omega0.cross(t.inertia * omega0)", "explicit_torque",
+          gtests=(TOPS + "ASymmetricTopPrecessesAsItShould", TOPS + "ConvergesAtSecondOrder")),
+    Break("the origin stays with the root", "src/cpu/tree_origin.cpp",
+          "origin = next, way = 0;", "way = 0;",
+          gtests=("TreeOrigin.FollowsSlidesWithoutLimits",
+                  "Kinematics.OffsetsDontDependOnThePlaceOfAGantry")),
+    Break("of two branches the origin takes the first", "src/cpu/tree_origin.cpp",
+          "heaviest < 0 || mass > m_.body_subtreemass[at(heaviest)]", "heaviest < 0",
+          gtests=("TreeOrigin.OfSeveralFollowsTheHeavier",)),
+]
