@@ -44,7 +44,7 @@ NB_MODULE(_core, m) {
 
   // a warning is Python's alone: no C++ exception stands behind it
   const nb::object model_warning = nb::steal(PyErr_NewExceptionWithDoc(
-      "stiction.ModelWarning",
+      "stiction._core.ModelWarning",
       "A model was loaded of which something is not computed: ignored physics, or geom pairs "
       "without a collider.",
       PyExc_UserWarning, nullptr));

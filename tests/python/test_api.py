@@ -161,6 +161,7 @@ def test_bad_model_names_place_and_value():
         stiction.Model.from_file("/nowhere/robot.xml")
 
 
+@pytest.mark.filterwarnings("ignore::stiction.ModelWarning")
 def test_strict_refuses_ignored_physics_and_keeps_the_report():
     windy = SPHERE.replace("<worldbody>", '<option density="1.2" wind="1 0 0"/><worldbody>', 1)
     report = stiction.Model.from_xml(windy).report
@@ -178,13 +179,10 @@ def test_strict_refuses_ignored_physics_and_keeps_the_report():
 DRUM = 'type="cylinder" size=".1 .1" contype="2" conaffinity="2"'  # drums meet drums only
 
 
+@pytest.mark.filterwarnings("ignore::stiction.ModelWarning")
 def test_pairs_without_collider_are_reported():
-    drums = SPHERE.replace(
-        "</worldbody>",
-        f'<body pos="1 0 1"><freejoint/><geom name="a" {DRUM}/></body>'
-        f'<body pos="2 0 1"><freejoint/><geom name="b" {DRUM}/></body>'
-        "</worldbody>",
-    )
+    drum = '<body pos="{} 0 1"><freejoint/><geom name="{}" ' + DRUM + "/></body>"
+    drums = SPHERE.replace("</worldbody>", drum.format(1, "a") + drum.format(2, "b") + "</worldbody>")
     (missing,) = stiction.Model.from_xml(drums).report.pairs_without_collider
     assert (missing.type1, missing.type2) == ("cylinder", "cylinder")
     assert "a" in missing.name1 and "b" in missing.name2

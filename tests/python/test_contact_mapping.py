@@ -88,6 +88,7 @@ CASES = {
 }
 
 
+@pytest.mark.filterwarnings("ignore::stiction.ModelWarning")  # condim 4 and 6
 @pytest.mark.parametrize("name", CASES)
 def test_rests_as_deep_as_mujoco(name):
     case = CASES[name]

@@ -248,7 +248,7 @@ MESH = "<asset><mesh name='m' file='{}'/></asset>" + FREE
     ("<compiler meshdir='x'/>", "d/no.stl", {"x/d/no.stl": b""}, True),
     ("<compiler assetdir='x'/>", "d/no.stl", {"x/d/no.stl": b""}, True),
     ("<compiler meshdir='x' strippath='true'/>", "d/no.stl", {"x/no.stl": b""}, True),
-    ("<compiler meshdir='x'/>", "d/no.stl", {"y/d/no.stl": b""}, False),
+    ("<compiler meshdir='x'/>", "d/no.stl", {"x/d/nope.stl": b""}, False),
 ))  # fmt: skip
 def test_missing_files_are_noticed(compiler, file, assets, there):
     xml = "<mujoco>" + compiler + MESH.format(file) + "</mujoco>"
