@@ -4,6 +4,7 @@ import errno
 import json
 import shutil
 
+from ..text import visible
 from .._core import ArgumentError, Env, Options
 from .ppo import Settings
 
@@ -31,7 +32,7 @@ def parse_options(texts) -> dict:
     for text in texts or ():
         name, equals, value = text.partition("=")
         if not equals or not name.isidentifier():
-            raise ArgumentError(f"{text}: expected NAME=VALUE")
+            raise ArgumentError(f"{visible(text)}: expected NAME=VALUE")
         try:
             options[name] = json.loads(value)
         except ValueError:
