@@ -81,8 +81,11 @@ STICTION_FN void run_by_thread(const ModelView& m, const Launch& l, const RowTab
   using index = int;
   using Most = cuda::ThreadSizes;
   EnvView<float> e;
+// names of types and members can't stand in parentheses
 #define X(kind, type, name, rows, columns, producer, meaning)                            \
+  /* NOLINTNEXTLINE(bugprone-macro-parentheses) */                                       \
   ThreadField<type, Most::rows * Most::columns, cuda::is_own(kernel, Field::name)> name; \
+  /* NOLINTNEXTLINE(bugprone-macro-parentheses) */                                       \
   e.name = name.place(row_in(table, Field::name, env));
 #include "physics/fields.def"
 #undef X

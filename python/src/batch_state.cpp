@@ -101,7 +101,7 @@ std::vector<double> rows(const nb::object& given, const Part& part, std::size_t 
 
 // From keyword arguments; nothing when there are none.
 std::optional<BatchState> parse_state(const Batch& b, const nb::kwargs& given, std::size_t n) {
-  if (given.size() == 0) return std::nullopt;
+  if (given.empty()) return std::nullopt;
   BatchState state;
   std::size_t used = 0;
   std::string names;

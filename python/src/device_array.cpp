@@ -119,7 +119,9 @@ std::optional<Borrowed> borrow_cuda_array(const DeviceArray& a, const nb::object
   if (given.contains("stream") && !nb::object(given["stream"]).is_none())
     a.batch.wait_for(nb::cast<std::uintptr_t>(given["stream"]));
   const auto data = nb::cast<nb::tuple>(given["data"]);
-  return Borrowed{reinterpret_cast<void*>(nb::cast<std::uintptr_t>(data[0])), value};
+  // the interface gives an address as a number
+  const auto address = nb::cast<std::uintptr_t>(data[0]);
+  return Borrowed{reinterpret_cast<void*>(address), value};  // NOLINT(performance-no-int-to-ptr)
 }
 
 void write_host(const DeviceArray& a, const nb::object& value, bool broadcast) {
@@ -153,7 +155,8 @@ void set_item(const DeviceArray& a, const nb::object& key, const nb::object& val
   write(a, value, true);
 }
 
-nb::object to_dlpack(nb::handle_t<DeviceArray> self, const nb::object& stream, nb::kwargs rest) {
+nb::object to_dlpack(nb::handle_t<DeviceArray> self, const nb::object& stream,
+                     const nb::kwargs& rest) {
   const auto& a = nb::cast<DeviceArray&>(self);
   if (on_cuda(a)) {
     const long long s = stream.is_none() ? kDefaultStream : nb::cast<long long>(stream);

@@ -141,6 +141,7 @@ std::vector<std::uint64_t> parse_seeds(const Env& e, const std::vector<int>& ids
                         "; expected a whole number >= 0 or one for each of " +
                         std::to_string(e.num_envs()) + " environments");
   std::vector<std::uint64_t> seeds;
+  seeds.reserve(ids.size());
   for (const int i : ids)
     seeds.push_back(one ? nb::cast<std::uint64_t>(a.attr("item")()) + static_cast<std::uint64_t>(i)
                         : nb::cast<std::uint64_t>(a.attr("item")(i)));

@@ -12,6 +12,7 @@
 
 #include "module.h"
 #include "stiction/error.h"
+#include "stiction/text.h"
 
 namespace stiction::python {
 namespace {
@@ -41,8 +42,8 @@ E parse(const char* field, const std::string& value, const Choices<E, N>& choice
     if (value == name) return e;
     list += (list.empty() ? "'" : ", '") + std::string(name) + "'";
   }
-  throw ArgumentError("Options." + std::string(field) + " = '" + value + "': must be one of " +
-                      list);
+  throw ArgumentError("Options." + std::string(field) + " = '" + visible(value) +
+                      "': must be one of " + list);
 }
 
 template <class E, std::size_t N>

@@ -21,5 +21,8 @@ def say(*parts, file=None, flush=False):
 class Parser(argparse.ArgumentParser):
     """Its messages repeat arguments, which a shell makes of the names of files."""
 
+    def error(self, message):
+        super().error(visible(message))
+
     def _print_message(self, message, file=None):
         super()._print_message(_core.visible((message or "").encode("utf-8", "surrogatepass"), lines=True), file)

@@ -102,7 +102,7 @@ LoadReport reported(model::Document& doc, const LoadReport& of_building, bool st
 
 ModelPtr load(model::Document& doc, const std::string& path, LoadReport* out,
               const LoadOptions& options, const std::string& directory, const Assets& assets) {
-  const std::string& file = doc.files.front();
+  const std::string file = visible(doc.files.front());
   model::Spec spec = model::read_mjcf(doc.root);
   model::mark_unsupported(spec);
   look_for_files(spec, directory, assets);
@@ -125,7 +125,7 @@ ModelPtr load(model::Document& doc, const std::string& path, LoadReport* out,
     model::build_rest(spec, *m, of_building);
   } catch (const ModelError& e) {
     // messages of the numeric stages know no file
-    if (std::string_view(e.what()).starts_with(visible(file))) throw;
+    if (std::string_view(e.what()).starts_with(file)) throw;
     const std::string what = e.what();
     throw ModelError(file + (what.starts_with(": ") ? "" : ": ") + what);
   }

@@ -12,6 +12,7 @@
 #include "model/contact_material.h"
 #include "model/derive.h"
 #include "stiction/error.h"
+#include "stiction/text.h"
 
 namespace stiction::model {
 namespace {
@@ -88,7 +89,7 @@ std::vector<Candidate> filtered(const Model& m, const ContactSettings& settings)
         for (const int g2 : groups[b].geoms)
           if (wanted(g1, g2)) found.push_back(ordered(m, g1, g2, nullptr));
       if (found.size() > kMaxPairs)
-        throw ModelError(m.file + ": more than " + std::to_string(kMaxPairs) +
+        throw ModelError(visible(m.file) + ": more than " + std::to_string(kMaxPairs) +
                          " candidate geom pairs: let fewer geoms collide (contype, conaffinity, "
                          "<exclude>)");
     }
@@ -101,7 +102,7 @@ void append_explicit(const Model& m, const ContactSettings& settings, LoadReport
   for (const PairSpec& spec : settings.pairs) {
     const std::string names = geom_label(m, spec.geom1) + ", " + geom_label(m, spec.geom2);
     if (spec.geom1 == spec.geom2)
-      throw ModelError(m.file + ": <pair> of geom " + geom_label(m, spec.geom1) +
+      throw ModelError(visible(m.file) + ": <pair> of geom " + geom_label(m, spec.geom1) +
                        " with itself: name two different geoms");
     const int weld1 = m.body_weldid[at(m.geom_bodyid[at(spec.geom1)])];
     const int weld2 = m.body_weldid[at(m.geom_bodyid[at(spec.geom2)])];
@@ -147,7 +148,7 @@ void set_mapped_pair(Model& m, const MappedPair& mapped) {
   context.timeconst_min = m.refsafe ? 2 * m.timestep : 0;
   const MappedContact contact = map_contact({mapped.solref, mapped.solimp}, context);
   if (!(contact.stiffness > 0))
-    throw ModelError(m.file + ": contact of geom " + geom_label(m, g1) + " and geom " +
+    throw ModelError(visible(m.file) + ": contact of geom " + geom_label(m, g1) + " and geom " +
                      geom_label(m, g2) +
                      ": solref gives no stiffness; its first number must not be 0");
   m.pair_stiffness[at(p)] = contact.stiffness;
@@ -185,7 +186,7 @@ void append_pair(Model& m, const Candidate& c, const ContactSettings& settings) 
 
   if (is_native(m, c.geom1, c.geom2)) {
     const std::string problem = set_native_pair(m, p);
-    if (!problem.empty()) throw ModelError(m.file + ": " + problem);
+    if (!problem.empty()) throw ModelError(visible(m.file) + ": " + problem);
     return;
   }
   const double cone =

@@ -92,7 +92,7 @@ RestInertia::RestInertia(const Model& m, const RestPose& pose)
     trees_[t].mass.compute(mass[t]);
     if (trees_[t].mass.info() == Eigen::Success) continue;
     const int body = m.dof_bodyid[at(trees_[t].dofs.front())];
-    throw ModelError(m.file +
+    throw ModelError(visible(m.file) +
                      ": the mass matrix at qpos0 is not positive definite in the tree of body " +
                      std::to_string(body) + " '" + visible(m.body_names[at(body)]) +
                      "': give every moving body mass and inertia, or its joints armature, and no "

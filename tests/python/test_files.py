@@ -184,6 +184,41 @@ def test_without_locks_another_machine_is_believed(tmp_path, monkeypatch):
     assert os.listdir(tmp_path) == [".lock"]
 
 
+def test_a_lock_whose_file_is_removed_meanwhile_is_tried_again(tmp_path, monkeypatch):
+    """Its owner ends between our opening of the file and our lock: that would be a lock of no name."""
+    flock, calls = fcntl.flock, []
+
+    def late(fd, operation):
+        if not calls:
+            (tmp_path / ".lock").unlink()
+        calls.append(fd)
+        flock(fd, operation)
+
+    monkeypatch.setattr(fcntl, "flock", late)
+    with FolderLock(tmp_path, "wait"):
+        assert len(calls) == 2
+        with pytest.raises(stiction.Error, match="in use by"):
+            FolderLock(tmp_path, "wait").__enter__()
+
+
+def test_of_two_that_take_over_one_gives_it_back(tmp_path, monkeypatch):
+    no_locks(monkeypatch)
+    lock, replace, calls = tmp_path / ".lock", os.replace, []
+    other = f"process {os.getpid()} on {socket.gethostname()} since now"
+    lock.write_text("")  # of the dead
+
+    def late(a, b):
+        if not calls:
+            lock.write_text(other)
+        calls.append(a)
+        replace(a, b)
+
+    monkeypatch.setattr(os, "replace", late)
+    with pytest.raises(stiction.Error, match="in use by .* since now"):
+        FolderLock(tmp_path, "wait").__enter__()
+    assert len(calls) == 1 and lock.read_text() == other and os.listdir(tmp_path) == [".lock"]
+
+
 CONTEND = """
 import errno, fcntl, os, sys, time
 from stiction import Error

@@ -18,7 +18,7 @@ from stiction.text import say, visible
 
 PACKAGE = Path(stiction.__file__).parent
 # sets the title, clears the screen (once by the character CSI), turns the line round, forges a line
-EVIL = "\x1b]0;t\x07\x1b[2J\x9b2J\u202e\u2066\u2028\n\rforged: accepted"
+EVIL = "\x1b]0;t\x07\x1b[2J\x9b2J\u202e\u2066\u2028\r\nforged: accepted"
 XML = EVIL.replace("\n", "&#10;").replace("\r", "&#13;")
 TASK = "InvertedPendulum-v5"
 

@@ -6,6 +6,7 @@ import shutil
 
 from .._core import ArgumentError, Options
 from ..task_names import find_task, open_task
+from ..text import visible
 from .ppo import Settings
 
 # Where the defaults of Settings were not the best (docs/training.md).
@@ -32,7 +33,7 @@ def parse_options(texts) -> dict:
     for text in texts or ():
         name, equals, value = text.partition("=")
         if not equals or not name.isidentifier():
-            raise ArgumentError(f"{text}: expected NAME=VALUE")
+            raise ArgumentError(f"{visible(text)}: expected NAME=VALUE")
         try:
             options[name] = json.loads(value)
         except ValueError:
