@@ -367,6 +367,7 @@ void CudaDevice::take_counts(SolverCounts& c) {
   c.stalled += sums[kStalled];
   c.late_contact += sums[kLateContact];
   c.frozen += sums[kFroze];
+  c.solved_again += sums[kSolvedAgain];
   for (int i = 0; i < bins; ++i) c.iteration_histogram[at(i)] += sums[at(kCounters + i)];
 }
 

@@ -29,6 +29,7 @@ enum Counter {
   kStalled,
   kLateContact,
   kFroze,
+  kSolvedAgain,
   kCounters
 };
 

@@ -110,6 +110,7 @@ Options resolved(const Model& model, const BatchOptions& given) {
   Options o = given.options;
   if (!o.timestep) o.timestep = model.timestep;
   if (!o.solver_tolerance) o.solver_tolerance = given.precision == Precision::float64 ? 1e-6 : 1e-4;
+  if (most_solves(o) == 1) o.friction_iterations = 1;
   return o;
 }
 

@@ -153,6 +153,7 @@ class EmulatedDevice final : public Device {
       c.stalled += k[cuda::kStalled];
       c.late_contact += k[cuda::kLateContact];
       c.frozen += k[cuda::kFroze];
+      c.solved_again += k[cuda::kSolvedAgain];
       for (std::size_t i = 0; i < bins; ++i) c.iteration_histogram[i] += k[cuda::kCounters + i];
       std::memset(k, 0, layout_.counter_bytes);
     }
