@@ -31,6 +31,7 @@ enum Counter {
   kStalled,
   kLateContact,
   kFroze,
+  kSolvedAgain,
   kCounters
 };
 

@@ -101,6 +101,7 @@ inline void add_counters(const std::uint64_t* sums, SolverCounts& c) {
   c.stalled += sums[kStalled];
   c.late_contact += sums[kLateContact];
   c.frozen += sums[kFroze];
+  c.solved_again += sums[kSolvedAgain];
   for (std::size_t i = 0; i < c.iteration_histogram.size(); ++i)
     c.iteration_histogram[i] += sums[kCounters + i];
 }

@@ -31,8 +31,15 @@ void validate(const Options& o) {
         "solver_tolerance", *o.solver_tolerance, "in [0, 1)");
   require(o.max_iterations >= 0 && o.max_iterations <= 10000, "max_iterations", o.max_iterations,
           "in [0, 10000]");
-  require(o.friction_iterations >= 1 && o.friction_iterations <= 100, "friction_iterations",
-          o.friction_iterations, "in [1, 100]");
+  require(o.friction_iterations >= 0 && o.friction_iterations <= 100, "friction_iterations",
+          o.friction_iterations, "in [1, 100], or kAutoFriction");
+}
+
+int most_solves(const Options& o) {
+  if (o.friction_iterations != kAutoFriction) return o.friction_iterations;
+  const bool renews =
+      o.contact_model == ContactModel::lagged && o.contact_pairs == ContactPairs::speculative;
+  return renews ? 3 : 1;
 }
 
 Gyroscopic gyroscopic_law(const Options& o) {

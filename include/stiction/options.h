@@ -28,6 +28,12 @@ enum class LinearSolver : std::uint8_t { cholesky, cusolver };
 // explicit_euler: at the start, as Drake's discrete systems; it gains energy at δt |ω| >= 0.05.
 enum class Gyroscopic : std::uint8_t { midpoint, explicit_euler };
 
+// Options::friction_iterations: up to 3 solves of a step, each again only in environments where the solve
+// before showed that friction is wrong by more than 10 % of the step's impulse, since the normal impulse
+// of a point that slides, lands or leaves is not the one that bounded its friction. 1 where the law is not
+// the lagged one and where contact_pairs is penetrating_deepest.
+inline constexpr int kAutoFriction = 0;
+
 struct Options {
   std::optional<double> timestep;  // δt, s; default: the model's
   ContactModel contact_model = ContactModel::lagged;
@@ -36,9 +42,10 @@ struct Options {
   double regularization = 1e-3;      // σ: friction slope at most 1/(σ w)
   double near_rigid = 1.0;           // β of SAP contact; 0 switches the floor on R_n off
   std::optional<double>
-      solver_tolerance;         // ε_r, relative momentum residual; default 1e-6 in double
-  int max_iterations = 32;      // Newton iterations of a solve before `not_converged`
-  int friction_iterations = 1;  // solves of a step; from the second on n0 is the last one's impulse
+      solver_tolerance;     // ε_r, relative momentum residual; default 1e-6 in double
+  int max_iterations = 32;  // Newton iterations of a solve before `not_converged`
+  // solves of a step; from the second on n0 is the last one's impulse
+  int friction_iterations = kAutoFriction;
   ContactPairs contact_pairs = ContactPairs::speculative;
   FrictionCombination friction_combination = FrictionCombination::mujoco;
   // default: midpoint with speculative contact pairs, else explicit_euler
@@ -51,5 +58,8 @@ void validate(const Options& options);
 
 // The law that `options.gyroscopic` names, or its default.
 Gyroscopic gyroscopic_law(const Options& options);
+
+// Of a step: friction_iterations, or what kAutoFriction allows.
+int most_solves(const Options& options);
 
 }  // namespace stiction

@@ -4,11 +4,13 @@
 #include <nanobind/operators.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/variant.h>
 
 #include <array>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <variant>
 
 #include "module.h"
 #include "stiction/error.h"
@@ -64,6 +66,25 @@ std::optional<std::string> name_of(std::optional<E> value, const Choices<E, N>& 
   return name_of(*value, choices);
 }
 
+constexpr const char* kAuto = "auto";
+using Solves = std::variant<int, std::string>;
+
+int parse_solves(const Solves& given) {
+  if (const auto* n = std::get_if<int>(&given)) {
+    if (*n >= 1) return *n;
+    throw ArgumentError("Options.friction_iterations = " + std::to_string(*n) +
+                        ": must be in [1, 100], or 'auto'");
+  }
+  const std::string& name = std::get<std::string>(given);
+  if (name == kAuto) return kAutoFriction;
+  throw ArgumentError("Options.friction_iterations = '" + name +
+                      "': must be in [1, 100], or 'auto'");
+}
+Solves solves_of(const Options& o) {
+  if (o.friction_iterations == kAutoFriction) return std::string(kAuto);
+  return o.friction_iterations;
+}
+
 bool equal(const Options& a, const Options& b) {
   return a.timestep == b.timestep && a.contact_model == b.contact_model &&
          a.stiction == b.stiction && a.stiction_tolerance == b.stiction_tolerance &&
@@ -85,7 +106,7 @@ nb::dict fields(const Options& o) {
   d["near_rigid"] = o.near_rigid;
   d["solver_tolerance"] = o.solver_tolerance;
   d["max_iterations"] = o.max_iterations;
-  d["friction_iterations"] = o.friction_iterations;
+  d["friction_iterations"] = solves_of(o);
   d["contact_pairs"] = name_of(o.contact_pairs, kContactPairs);
   d["friction_combination"] = name_of(o.friction_combination, kFrictionCombination);
   d["gyroscopic"] = name_of(o.gyroscopic, kGyroscopic);
@@ -96,7 +117,7 @@ nb::dict fields(const Options& o) {
 void init(Options* self, std::optional<double> timestep, const std::string& contact_model,
           const std::string& stiction, double stiction_tolerance, double regularization,
           double near_rigid, std::optional<double> solver_tolerance, int max_iterations,
-          int friction_iterations, const std::string& contact_pairs,
+          const Solves& friction_iterations, const std::string& contact_pairs,
           const std::string& friction_combination, const std::optional<std::string>& gyroscopic,
           const std::string& linear_solver) {
   const Options o{.timestep = timestep,
@@ -107,7 +128,7 @@ void init(Options* self, std::optional<double> timestep, const std::string& cont
                   .near_rigid = near_rigid,
                   .solver_tolerance = solver_tolerance,
                   .max_iterations = max_iterations,
-                  .friction_iterations = friction_iterations,
+                  .friction_iterations = parse_solves(friction_iterations),
                   .contact_pairs = parse("contact_pairs", contact_pairs, kContactPairs),
                   .friction_combination =
                       parse("friction_combination", friction_combination, kFrictionCombination),
@@ -132,6 +153,9 @@ constexpr const char* kDoc =
     "max_iterations: Newton iterations of a solve before Status.not_converged.\n"
     "friction_iterations: solves of a step; from the second on friction is bounded by the normal\n"
     "    impulse of the solve before, in the first by that of the last step. 'lagged' only.\n"
+    "    'auto': at most 3, again only where friction is wrong by more than 10 % of the step's\n"
+    "    impulse; 1 where contact_model is not 'lagged' or contact_pairs is "
+    "'penetrating_deepest'.\n"
     "contact_pairs: 'speculative', or 'penetrating_deepest' (Drake's point contact, to compare).\n"
     "friction_combination: 'mujoco' (priority, else the larger), or 'harmonic' (2ab/(a+b)).\n"
     "gyroscopic: torque of free and ball joints. 'midpoint' keeps energy and momentum of a body "
@@ -147,7 +171,7 @@ constexpr const char* kInitSignature =
     "stiction: typing.Literal['regularized', 'anchored'] = 'regularized', "
     "stiction_tolerance: float = 1e-4, regularization: float = 1e-3, near_rigid: float = 1.0, "
     "solver_tolerance: float | None = None, max_iterations: int = 32, "
-    "friction_iterations: int = 1, "
+    "friction_iterations: int | typing.Literal['auto'] = 'auto', "
     "contact_pairs: typing.Literal['speculative', 'penetrating_deepest'] = 'speculative', "
     "friction_combination: typing.Literal['mujoco', 'harmonic'] = 'mujoco', "
     "gyroscopic: typing.Literal['midpoint', 'explicit_euler'] | None = None, "
@@ -161,7 +185,7 @@ void bind_options(nb::module_& m) {
         nb::arg("contact_model") = "lagged", nb::arg("stiction") = "regularized",
         nb::arg("stiction_tolerance") = 1e-4, nb::arg("regularization") = 1e-3,
         nb::arg("near_rigid") = 1.0, nb::arg("solver_tolerance") = nb::none(),
-        nb::arg("max_iterations") = 32, nb::arg("friction_iterations") = 1,
+        nb::arg("max_iterations") = 32, nb::arg("friction_iterations") = kAuto,
         nb::arg("contact_pairs") = "speculative", nb::arg("friction_combination") = "mujoco",
         nb::arg("gyroscopic") = nb::none(), nb::arg("linear_solver") = "cholesky",
         nb::sig(kInitSignature));
@@ -174,7 +198,7 @@ void bind_options(nb::module_& m) {
       .def_ro("near_rigid", &Options::near_rigid)
       .def_ro("solver_tolerance", &Options::solver_tolerance)
       .def_ro("max_iterations", &Options::max_iterations)
-      .def_ro("friction_iterations", &Options::friction_iterations)
+      .def_prop_ro("friction_iterations", &solves_of)
       .def_prop_ro("contact_pairs",
                    [](const Options& o) { return name_of(o.contact_pairs, kContactPairs); })
       .def_prop_ro(

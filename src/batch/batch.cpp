@@ -114,6 +114,7 @@ Options resolved(const Model& model, const BatchOptions& given) {
   if (!o.timestep) o.timestep = model.timestep;
   if (!o.solver_tolerance) o.solver_tolerance = given.precision == Precision::float64 ? 1e-6 : 1e-4;
   o.gyroscopic = gyroscopic_law(o);
+  if (most_solves(o) == 1) o.friction_iterations = 1;
   return o;
 }
 

@@ -24,7 +24,9 @@ ordered_json to_json(const Options& o) {
           {"near_rigid", o.near_rigid},
           {"solver_tolerance", *o.solver_tolerance},
           {"max_iterations", o.max_iterations},
-          {"friction_iterations", o.friction_iterations},
+          {"friction_iterations", o.friction_iterations == kAutoFriction
+                                      ? ordered_json("auto")
+                                      : ordered_json(o.friction_iterations)},
           {"contact_pairs", kContactPairs[static_cast<int>(o.contact_pairs)]},
           {"friction_combination", kCombinations[static_cast<int>(o.friction_combination)]},
           {"gyroscopic", kGyroscopics[static_cast<int>(*o.gyroscopic)]}};

@@ -46,6 +46,7 @@ void add(SolverCounts& c, const cpu::LaneReport& r, int max_iterations) {
   c.iterations += static_cast<std::uint64_t>(iterations);
   c.linesearch_evaluations += static_cast<std::uint64_t>(std::max(0, r.linesearch_evaluations));
   c.contacts += static_cast<std::uint64_t>(std::max(0, r.contacts));
+  c.solved_again += r.solves > 1 ? 1u : 0u;
   ++c.iteration_histogram[at(iterations)];
   if (r.flags == 0) return;
   const auto has = [&](Status bit) { return any(static_cast<Status>(r.flags), bit) ? 1u : 0u; };
@@ -65,6 +66,7 @@ void merge(SolverCounts& to, SolverCounts& from) {
                                                    &SolverCounts::stalled,
                                                    &SolverCounts::late_contact,
                                                    &SolverCounts::frozen,
+                                                   &SolverCounts::solved_again,
                                                    &SolverCounts::pack_steps,
                                                    &SolverCounts::pack_max_iterations};
   for (const auto number : kNumbers) to.*number += std::exchange(from.*number, 0);

@@ -60,7 +60,8 @@ HostModel::HostModel(const Model& m, const Options& o, bool dense) : dense_(dens
   w.opt.near_rigid = o.near_rigid;
   w.opt.solver_tolerance = *o.solver_tolerance;
   w.opt.max_iterations = o.max_iterations;
-  w.opt.friction_iterations = o.friction_iterations;
+  w.opt.friction_iterations = most_solves(o);
+  w.opt.friction_auto = o.friction_iterations == kAutoFriction;
   w.opt.contact_model = static_cast<int>(o.contact_model);
   w.opt.anchored = o.stiction == Stiction::anchored;
   w.opt.gyroscopic_midpoint = gyroscopic_law(o) == Gyroscopic::midpoint;
@@ -431,9 +432,9 @@ std::uint64_t HostModel::hash() const {
   const physics::OptionsView& o = view_.opt;
   const double reals[] = {o.timestep, o.stiction_tolerance, o.regularization, o.near_rigid,
                           o.solver_tolerance};
-  const int ints[] = {o.max_iterations,     o.friction_iterations, o.contact_model,
-                      o.anchored,           o.penetrating_deepest, o.harmonic_friction,
-                      o.gyroscopic_midpoint};
+  const int ints[] = {
+      o.max_iterations, o.friction_iterations, o.friction_auto,     o.contact_model,
+      o.anchored,       o.penetrating_deepest, o.harmonic_friction, o.gyroscopic_midpoint};
   add(reals, sizeof reals);
   add(ints, sizeof ints);
   for (const auto& v : ints_) add(v.data(), v.size() * sizeof v[0]);

@@ -36,7 +36,8 @@ void report(void* const* fields, cpu::LaneReport* lanes) {
   for (int lane = 0; lane < kW; ++lane)
     lanes[lane] = {0, static_cast<int>(get_lane(e.solver_niter[0], lane)),
                    static_cast<int>(get_lane(e.solver_nls[0], lane)),
-                   static_cast<int>(get_lane(e.ncon[0], lane))};
+                   static_cast<int>(get_lane(e.ncon[0], lane)),
+                   static_cast<int>(get_lane(e.solver_nsolve[0], lane))};
   for (int bit = 0; bit < SizesView::nstatus; ++bit) {
     if (!any_lane(e.flags[bit] > Number(0.5))) continue;
     for (int lane = 0; lane < kW; ++lane)

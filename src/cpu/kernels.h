@@ -12,7 +12,7 @@ namespace stiction::cpu {
 // What a step says about the environment in one lane.
 struct LaneReport {
   std::uint32_t flags;  // bits of Status
-  int iterations, linesearch_evaluations, contacts;
+  int iterations, linesearch_evaluations, contacts, solves;
 };
 
 struct Kernels {

@@ -191,17 +191,15 @@ STICTION_FN S rows_at(const Team& team, const ModelView& m, EnvView<S>& e, const
 }
 
 // v_free = v0 − H⁻¹ (p0 − rows), H = A + rows, all at v0, p0 = A (v0 − v*) = −δt k. Where no row
-// acts this is v*. Where none acts at v_free either, v* is what the rows of the joints make of the step:
-// rows_act is 0 there.
+// acts, rows_act = 0, this is v*.
 template <class Team, class S>
 STICTION_FN void free_velocity(const Team& team, const ModelView& m, EnvView<S>& e) {
   const S dt = S(m.opt.timestep);
-  S act = rows_at(team, m, e, e.qvel);
+  const S act = rows_at(team, m, e, e.qvel);
   team.for_each(m.nv, [&](int i) { e.gradient[i] = -(dt * e.qfrc_smooth[i] + e.row_impulse[i]); });
   hessian(team, m, e, false);
   factor_and_solve(team, m, e, e.gradient, e.dv);
   team.for_each(m.nv, [&](int i) { e.v_free[i] = e.qvel[i] - e.dv[i]; });
-  if (any_lane(act == S(0.0))) act = vmax(act, rows_at(team, m, e, e.v_free));
   team.once([&] { e.rows_act[0] = act; });
 }
 

@@ -9,7 +9,7 @@
 //               point_impulse, point_n0, point_eps, solver_niter, solver_nls, solver_residual, flags
 #pragma once
 
-#include "physics/friction.h"
+#include "physics/friction_bounds.h"
 #include "physics/line_search.h"
 #include "physics/status.h"
 
@@ -25,6 +25,7 @@ struct SolveState {
   Mask<S> full_step;          // α > ½ in it
   S small_steps, flat_steps;  // in a row
   S iterations, evaluations;
+  S solves;
 };
 
 // Gradient r = p − Jᵀγ − rows at the iterate, from the laws there; Jᵀγ of other lanes stays.
@@ -57,28 +58,22 @@ STICTION_FN void residual(const Team& team, const ModelView& m, EnvView<S>& e, S
   s.residual = select(r == zero, zero, ratio);
 }
 
-// The first iterate; where neither points nor rows act the solution is v_free, and frozen lanes keep v0.
+// Lanes without points where no row acts at v0, so that v_free is v*, nor at v_free: it is the solution.
+template <class Team, class S>
+STICTION_FN Mask<S> moves_freely(const Team& team, const ModelView& m, EnvView<S>& e) {
+  const Mask<S> free = e.ncon[0] == S(0.0) && e.rows_act[0] == S(0.0);
+  return any_lane(free) ? free && rows_at(team, m, e, e.v_free) == S(0.0) : free;
+}
+
+// The first iterate; v_free where it is the solution, and frozen lanes keep v0.
 template <class Team, class S>
 STICTION_FN void start(const Team& team, const ModelView& m, EnvView<S>& e, SolveState<S>& s) {
   const S zero = S(0.0), dt = S(m.opt.timestep);
   const Mask<S> all = all_lanes<S>(), none = no_lanes<S>();
   const Mask<S> steps = e.active[0] > S(0.5);
-  const Mask<S> constrained = e.ncon[0] > zero || e.rows_act[0] > zero;
-  s = {steps && constrained,
-       none,
-       none,
-       none,
-       none,
-       zero,
-       zero,
-       zero,
-       zero,
-       none,
-       zero,
-       zero,
-       zero,
-       zero};
-  const Mask<S> free = steps && !constrained;
+  const Mask<S> free = steps && moves_freely(team, m, e);
+  s = {steps && !free, none, none, none, none, zero, zero,  zero,
+       zero,           none, zero, zero, zero, zero, S(1.0)};
   team.for_each(m.nv, [&](int i) {
     e.inv_A[i] = S(1.0) / e.A[tri(i, i)];
     e.dv[i] = select(s.active, dt * e.qacc_warmstart[i], zero);
@@ -201,27 +196,24 @@ STICTION_FN void iterate(const Team& team, const ModelView& m, EnvView<S>& e, So
 template <class Team, class S>
 STICTION_COLD void renew_bounds(const Team& team, const ModelView& m, EnvView<S>& e,
                                 const Mask<S>& lanes) {
-  const S zero = S(0.0);
   const Mask<S> all = all_lanes<S>();
   live_points(team, m, e, all, true);
-  team.for_each(e.npoint[0], [&](int p) {
-    const SlipLaw<S> law = load_slip_law(m, e, p);
-    const S v_n = dot(load3(e.point_normal, p), load3(e.point_vel, p));
-    e.point_n0[p] = select(lanes, hunt_crossley(law, v_n).impulse, law.n0);
-    e.point_eps[p] = slip_scale(m, e.point_w[p], law.mu, e.point_n0[p]);
-  });
-  laws_at(team, m, e, zero);
+  set_bounds(team, m, e, lanes);
+  laws_at(team, m, e, S(0.0));
   gradient(team, m, e, all);
 }
 
-// After solve k of the step; false: it was the last one. `touching`: lanes with points.
+// After solve k of the step, of those that friction_iterations allows; false: it was the last one.
+// `touching`: lanes with points.
 template <class Team, class S>
 STICTION_FN bool solve_again(const Team& team, const ModelView& m, EnvView<S>& e, SolveState<S>& s,
                              const Mask<S>& touching, int k) {
   if (k == m.opt.friction_iterations) return false;
   s.active = touching && !s.bad && !s.failed;
+  if (m.opt.friction_auto && any_lane(s.active)) s.active = s.active && bounds_moved(team, m, e);
   if (!any_lane(s.active)) return false;
   s.small_steps = s.flat_steps = S(0.0);
+  s.solves = s.solves + select(s.active, S(1.0), S(0.0));
   renew_bounds(team, m, e, s.active);
   return true;
 }
@@ -263,6 +255,7 @@ STICTION_FN void solver_report(const Team& team, EnvView<S>& e, const SolveState
     e.solver_niter[0] = s.iterations;
     e.solver_nls[0] = s.evaluations;
     e.solver_residual[0] = s.residual;
+    e.solver_nsolve[0] = s.solves;
     raise_flag(e, Status::bad_state, s.bad);
     raise_flag(e, Status::cholesky_failed, s.failed);
     raise_flag(e, Status::stalled, s.stalled);

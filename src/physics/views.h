@@ -44,8 +44,9 @@ struct OptionsView {
   double near_rigid;          // β of SAP contact
   double solver_tolerance;    // ε_r
   int max_iterations;
-  int friction_iterations;
-  int contact_model;  // kLagged, kSimilar, kSap
+  int friction_iterations;  // most solves of a step
+  bool friction_auto;       // again only where the bounds of friction have moved
+  int contact_model;        // kLagged, kSimilar, kSap
   bool anchored;
   bool gyroscopic_midpoint;
   bool penetrating_deepest;

@@ -138,6 +138,7 @@ Reference::Reference(ModelPtr model, const Options& options) {
   if (!o.timestep) o.timestep = impl_->model->timestep;
   if (!o.solver_tolerance) o.solver_tolerance = 1e-6;
   o.gyroscopic = gyroscopic_law(o);
+  if (most_solves(o) == 1) o.friction_iterations = 1;
 }
 Reference::~Reference() = default;
 Reference::Reference(Reference&&) noexcept = default;

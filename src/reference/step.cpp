@@ -1,6 +1,8 @@
 #include "reference/step.h"
 
 #include <Eigen/Cholesky>
+#include <algorithm>
+#include <cmath>
 
 namespace stiction::reference {
 namespace {
@@ -60,11 +62,44 @@ Contacts contact_constraints(const Model& m, const Options& o, double dt, const 
   return contacts;
 }
 
+constexpr double kFrictionShare = 0.1;
+
+// By what friction of a point would change if μ n bounded it instead of μ n0: what of it is beyond the
+// new bound, or what the new bound adds to it, at most what stops the slip.
+double friction_change(const Options& o, const Contact& c, const ContactLaw& law, const Vec3& v_c) {
+  const double mu = c.friction, n = evaluate(law, v_c).impulse.z();
+  const double slip = (v_c.head<2>() + law.shift).norm();
+  const double now = mu * c.n0 * slip / std::hypot(slip, c.eps_s);
+  if (n < c.n0) return std::max(0.0, now - mu * n);
+  const double eps = std::max(o.stiction_tolerance, o.regularization * c.w * mu * n);
+  return mu * (n - c.n0) * slip / (std::hypot(slip, eps) + c.w * mu * n);
+}
+
+// Whether friction is wrong by more than a share of the impulses of the step: the larger of those of the
+// constraints, A (v − v*), and of all other forces, A (v* − v0); in the norm of diag(A)⁻¹.
+bool bounds_moved(const Options& o, const Problem& problem, const std::vector<ContactPoint>& points,
+                  const VecX& v0, const VecX& v) {
+  double change2 = 0;
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    const auto& [J, law] = problem.points[i];
+    const double change = friction_change(o, points[i].info, law, J * v);
+    change2 += points[i].info.w * change * change;
+  }
+  const VecX inverse = problem.A.diagonal().cwiseInverse();
+  const auto norm2 = [&](const VecX& dv) {
+    const VecX p = problem.A * dv;
+    return p.dot(inverse.cwiseProduct(p));
+  };
+  return change2 > kFrictionShare * kFrictionShare *
+                       std::max(norm2(v - problem.v_star), norm2(problem.v_star - v0));
+}
+
 // From the second solve on friction is bounded by the normal impulse of the one before.
 Solution solve_contacts(const Options& o, const VecX& v0, Problem& problem,
                         std::vector<ContactPoint>& points) {
   Solution s = solve(problem, v0, *o.solver_tolerance, o.max_iterations);
-  for (int k = 1; k < o.friction_iterations && !points.empty() && !any(s.status, kFrozen); ++k) {
+  for (int k = 1; k < most_solves(o) && !points.empty() && !any(s.status, kFrozen); ++k) {
+    if (o.friction_iterations == kAutoFriction && !bounds_moved(o, problem, points, v0, s.v)) break;
     for (std::size_t i = 0; i < points.size(); ++i) {
       auto& [J, law] = problem.points[i];
       set_bound(o, evaluate(law, J * s.v).impulse.z(), points[i].info, law);

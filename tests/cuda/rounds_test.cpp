@@ -64,6 +64,7 @@ TEST_P(Rounds, AStepIsThatOfOnePiece) {
   const std::vector<int> keys = up_to(kSanitized ? 2 : 12);
   EXPECT_LT(difference(GetParam(), "emulated", keys, 1, 10), 1e-3);
   EXPECT_LT(difference(GetParam(), "emulated", keys, 3, 5), 1e-3);
+  EXPECT_LT(difference(GetParam(), "emulated", keys, kAutoFriction, 5), 1e-3);
 }
 
 TEST_P(Rounds, OnLanesToo) {

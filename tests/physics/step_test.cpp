@@ -161,6 +161,7 @@ TEST_P(Step, WarmStartDoesNotMoveTheSolution) {
   Options o;
   o.solver_tolerance = 1e-12;
   o.max_iterations = 100;
+  o.friction_iterations = 1;  // the first of several solves has another solution than the step
   const Reference reference(model, o);
   Env<double> env(*model, o);
   const double dt = *reference.options().timestep;

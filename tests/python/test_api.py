@@ -224,7 +224,7 @@ DEFAULTS = {
     "stiction": "regularized", "stiction_tolerance": 1e-4,  # fmt: skip
     "regularization": 1e-3, "near_rigid": 1.0,  # fmt: skip
     "solver_tolerance": None,
-    "max_iterations": 32, "friction_iterations": 1,  # fmt: skip
+    "max_iterations": 32, "friction_iterations": "auto",  # fmt: skip
     "contact_pairs": "speculative", "linear_solver": "cholesky",  # fmt: skip
     "friction_combination": "mujoco", "gyroscopic": None,  # fmt: skip
 }

@@ -1,0 +1,65 @@
+// Friction iterations of the lagged model: the bound n0 of friction becomes the normal impulse n of the
+// solve before; and which environments need that.
+//
+// reads   point_vel, momentum, qfrc_smooth, inv_A
+// writes  point_n0, point_eps
+#pragma once
+
+#include "physics/contact_law.h"
+#include "physics/friction.h"
+
+STICTION_PHYSICS_BEGIN
+
+// Error of friction in a step, as a share of the step's impulse, beyond which friction_iterations =
+// "auto" solves again.
+inline constexpr double kFrictionShare = 0.1;
+
+// n0 = n(v_n), ε = max(v_s, σ w μ n0)
+template <class Team, class S>
+STICTION_FN void set_bounds(const Team& team, const ModelView& m, EnvView<S>& e,
+                            const Mask<S>& lanes) {
+  team.for_each(e.npoint[0], [&](int p) {
+    const SlipLaw<S> law = load_slip_law(m, e, p);
+    const S v_n = dot(load3(e.point_normal, p), load3(e.point_vel, p));
+    e.point_n0[p] = select(lanes, hunt_crossley(law, v_n).impulse, law.n0);
+    e.point_eps[p] = slip_scale(m, e.point_w[p], law.mu, e.point_n0[p]);
+  });
+}
+
+// What friction at a point would change if its bound became μ n instead of μ n0, at the slip x of the
+// iterate:
+//   n < n0, it slides or leaves   by what friction is beyond the new bound:  μ n0 |x|/√(|x|² + ε²) − μ n
+//   n > n0, it slides or lands    by what the new bound adds, but no more than stops the slip, |x|/w:
+//                                 μ (n − n0) |x|/(√(|x|² + ε'²) + w μ n)
+// Where it sticks, |x| ≪ ε, both are nothing: a load below the bound is carried whatever the bound.
+template <class S>
+STICTION_FN S friction_change(const ModelView& m, const EnvView<S>& e, int p) {
+  const ContactLaw<S> law = load_law(m, e, p);
+  const SlipLaw<S>& c = law.slip;
+  const Vec3<S> v = load3(e.point_vel, p);
+  const S v_n = dot(law.normal, v), n = hunt_crossley(c, v_n).impulse, w = e.point_w[p];
+  const S x2 = norm2(slip(law, v_n, v)), x = vsqrt(x2), eps = slip_scale(m, w, c.mu, n);
+  const S beyond = c.mu * (c.n0 * (x / vsqrt(x2 + c.eps * c.eps)) - n);
+  const S added = c.mu * (n - c.n0) * (x / (vsqrt(x2 + eps * eps) + w * c.mu * n));
+  return vmax(vmax(beyond, added), S(0.0));
+}
+
+// Lanes in which friction is wrong by more than a share of the step's impulse, in the norm of the
+// residual: Σ w Δγ² > share² max(‖D p‖², ‖D δt k‖²), p = A (v − v*) the impulse of all constraints and
+// δt k that of all other forces. Both are the same for an observer who moves along.
+template <class Team, class S>
+STICTION_FN Mask<S> bounds_moved(const Team& team, const ModelView& m, const EnvView<S>& e) {
+  const S change2 = team.template sum<S>(e.npoint[0], [&](int p) {
+    const S change = friction_change(m, e, p);
+    return e.point_w[p] * change * change;
+  });
+  const S dt = S(m.opt.timestep);
+  const auto norm2 = [&](const auto& x) {
+    return team.template sum<S>(m.nv, [&](int i) { return x(i) * x(i) * e.inv_A[i]; });
+  };
+  const S constraints = norm2([&](int i) { return e.momentum[i]; });
+  const S others = norm2([&](int i) { return dt * e.qfrc_smooth[i]; });
+  return change2 > S(kFrictionShare * kFrictionShare) * vmax(constraints, others);
+}
+
+STICTION_PHYSICS_END
