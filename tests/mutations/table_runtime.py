@@ -11,10 +11,9 @@ RUNTIME = [
           "s.open.store(ticket(run, items - 1), std::memory_order_release), s.done = 1;",
           gtests=("ThreadPool.EveryItemRunsOncePerRun", "DeterminismOfThreads.ThreadsDoNotMatter")),
     Break("threads: packs are made up by those who take them", "src/batch/group.cpp",
-          "    group(chunk * kChunk, std::min(n, (chunk + 1) * kChunk));\n",
-          "    const int all = pool->size() + 0 * chunk;\n"
-          "    for (int k = 0; k < all; ++k)\n"
-          "      group(n * k / all / 16 * 16, k + 1 == all ? n : n * (k + 1) / all / 16 * 16);\n",
+          "group(chunk * kChunk, std::min(n, (chunk + 1) * kChunk));",
+          "const int all = pool->size() + 0 * chunk; for (int k = 0; k < all; ++k) "
+          "group(n * k / all / 16 * 16, k + 1 == all ? n : n * (k + 1) / all / 16 * 16);",
           gtests=("DeterminismOfThreads.ThreadsDoNotMatter",)),
     Break("threads: always all of them", "src/cpu/pace.cpp", "  if (better) best_ = trying_;\n", "",
           gtests=("Pace.FindsFewerWhereTheyAreFaster", "Pace.SeesThroughPauses")),
