@@ -24,7 +24,7 @@ TRAINING = [
           "np.flatnonzero(truncated & ~terminated)", "np.flatnonzero(done)",
           pytests=(PPO_TEST + "test_terminations_are_not_bootstrapped",)),
     Break("ppo: Adam begins anew at a resume", PPO,
-          "        ppo.actor_adam.count, ppo.critic_adam.count = state[\"adam_counts\"]\n", "",
+          "        ppo.actor_adam.count, ppo.critic_adam.count = map(int, state[\"adam_counts\"])\n", "",
           pytests=(PPO_TEST + "test_a_checkpoint_goes_on",)),
     Break("ppo: a resume begins new episodes", PPO,
           '            env.restore(data["environments"].tobytes())\n', "",
