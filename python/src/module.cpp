@@ -1,6 +1,10 @@
 // stiction._core: the compiled half of the Python package.
 #include "module.h"
 
+#include <nanobind/stl/string.h>
+
+#include <string>
+
 #include "stiction/error.h"
 
 NB_MODULE(_core, m) {
@@ -28,8 +32,9 @@ NB_MODULE(_core, m) {
       "A wrong argument: shape, range, name or non-finite value; the message shows what was given.";
 
   // a warning is Python's alone: no C++ exception stands behind it
+  const std::string warning_name = nb::cast<std::string>(m.attr("__name__")) + ".ModelWarning";
   const nb::object model_warning = nb::steal(PyErr_NewExceptionWithDoc(
-      "stiction._core.ModelWarning",
+      warning_name.c_str(),
       "A model was loaded of which something is not computed: ignored physics, or geom pairs "
       "without a collider.",
       PyExc_UserWarning, nullptr));
