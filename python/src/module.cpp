@@ -3,6 +3,7 @@
 
 #include <nanobind/stl/string.h>
 
+#include <string>
 #include <string_view>
 
 #include "stiction/error.h"
@@ -43,8 +44,9 @@ NB_MODULE(_core, m) {
       "line breaks stay.");
 
   // a warning is Python's alone: no C++ exception stands behind it
+  const std::string warning_name = nb::cast<std::string>(m.attr("__name__")) + ".ModelWarning";
   const nb::object model_warning = nb::steal(PyErr_NewExceptionWithDoc(
-      "stiction._core.ModelWarning",
+      warning_name.c_str(),
       "A model was loaded of which something is not computed: ignored physics, or geom pairs "
       "without a collider.",
       PyExc_UserWarning, nullptr));
