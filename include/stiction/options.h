@@ -29,7 +29,7 @@ enum class LinearSolver : std::uint8_t { cholesky, cusolver };
 enum class Gyroscopic : std::uint8_t { midpoint, explicit_euler };
 
 // Options::friction_iterations: up to 3 solves of a step, each again only in environments where the solve
-// before showed that friction is wrong by more than 10 % of the step's impulse, since the normal impulse
+// before showed that friction is wrong by more than 2 % of the step's impulse, since the normal impulse
 // of a point that slides, lands or leaves is not the one that bounded its friction. 1 where the law is not
 // the lagged one and where contact_pairs is penetrating_deepest.
 inline constexpr int kAutoFriction = 0;

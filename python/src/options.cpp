@@ -153,7 +153,7 @@ constexpr const char* kDoc =
     "max_iterations: Newton iterations of a solve before Status.not_converged.\n"
     "friction_iterations: solves of a step; from the second on friction is bounded by the normal\n"
     "    impulse of the solve before, in the first by that of the last step. 'lagged' only.\n"
-    "    'auto': at most 3, again only where friction is wrong by more than 10 % of the step's\n"
+    "    'auto': at most 3, again only where friction is wrong by more than 2 % of the step's\n"
     "    impulse; 1 where contact_model is not 'lagged' or contact_pairs is "
     "'penetrating_deepest'.\n"
     "contact_pairs: 'speculative', or 'penetrating_deepest' (Drake's point contact, to compare).\n"

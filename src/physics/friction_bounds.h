@@ -12,7 +12,7 @@ STICTION_PHYSICS_BEGIN
 
 // Error of friction in a step, as a share of the step's impulse, beyond which friction_iterations =
 // "auto" solves again.
-inline constexpr double kFrictionShare = 0.1;
+inline constexpr double kFrictionShare = 0.02;
 
 // n0 = n(v_n), ε = max(v_s, σ w μ n0)
 template <class Team, class S>

@@ -196,11 +196,10 @@ STICTION_FN void iterate(const Team& team, const ModelView& m, EnvView<S>& e, So
 template <class Team, class S>
 STICTION_COLD void renew_bounds(const Team& team, const ModelView& m, EnvView<S>& e,
                                 const Mask<S>& lanes) {
-  const Mask<S> all = all_lanes<S>();
-  live_points(team, m, e, all, true);
+  live_points(team, m, e, all_lanes<S>(), true);
   set_bounds(team, m, e, lanes);
   laws_at(team, m, e, S(0.0));
-  gradient(team, m, e, all);
+  gradient(team, m, e, lanes);
 }
 
 // After solve k of the step, of those that friction_iterations allows; false: it was the last one.

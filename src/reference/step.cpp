@@ -62,7 +62,7 @@ Contacts contact_constraints(const Model& m, const Options& o, double dt, const 
   return contacts;
 }
 
-constexpr double kFrictionShare = 0.1;
+constexpr double kFrictionShare = 0.02;
 
 // By what friction of a point would change if μ n bounded it instead of μ n0: what of it is beyond the
 // new bound, or what the new bound adds to it, at most what stops the slip.
