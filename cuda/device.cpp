@@ -365,6 +365,7 @@ void CudaDevice::take_counts(SolverCounts& c) {
   c.contacts += sums[kContacts];
   c.not_converged += sums[kNotConverged];
   c.stalled += sums[kStalled];
+  c.inaccurate += sums[kInaccurate];
   c.late_contact += sums[kLateContact];
   c.frozen += sums[kFroze];
   for (int i = 0; i < bins; ++i) c.iteration_histogram[at(i)] += sums[at(kCounters + i)];

@@ -27,6 +27,7 @@ enum Counter {
   kContacts,
   kNotConverged,
   kStalled,
+  kInaccurate,
   kLateContact,
   kFroze,
   kCounters

@@ -75,7 +75,7 @@ struct BatchState {
 // Statistics of the solver over the steps since construction or the last clear.
 struct SolverCounts {
   std::uint64_t env_steps = 0, iterations = 0, linesearch_evaluations = 0, contacts = 0;
-  std::uint64_t not_converged = 0, stalled = 0, late_contact = 0, frozen = 0;
+  std::uint64_t not_converged = 0, stalled = 0, inaccurate = 0, late_contact = 0, frozen = 0;
   // Σ over packs of the slowest lane; which environments share a pack depends on the threads.
   std::uint64_t pack_steps = 0, pack_max_iterations = 0;
   std::vector<std::uint64_t> iteration_histogram;  // (max_iterations + 1)

@@ -125,7 +125,7 @@ struct DeviceLayout {
 };
 
 // What counts are kept for one environment; cuda/launch.h names them.
-inline constexpr int kDeviceCounters = 8;
+inline constexpr int kDeviceCounters = 9;
 
 // The model's values of state, inputs and parameters and the books after a reset, in their order in the layout:
 // reference_end - reference_begin bytes.

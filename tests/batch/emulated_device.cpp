@@ -151,6 +151,7 @@ class EmulatedDevice final : public Device {
       c.contacts += k[cuda::kContacts];
       c.not_converged += k[cuda::kNotConverged];
       c.stalled += k[cuda::kStalled];
+      c.inaccurate += k[cuda::kInaccurate];
       c.late_contact += k[cuda::kLateContact];
       c.frozen += k[cuda::kFroze];
       for (std::size_t i = 0; i < bins; ++i) c.iteration_histogram[i] += k[cuda::kCounters + i];
