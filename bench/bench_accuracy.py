@@ -36,11 +36,11 @@ def models():
     return found
 
 
-def measure(model, states, seconds, law):
+def measure(model, states, seconds, law, noise):
     """Errors of as many states as fit into so many seconds, as one row."""
     start = time.monotonic()
     qpos, qvel, ctrl = visited_states(model, states, np.random.default_rng(5), num_envs=64,
-                                      hold=10, precision="float32")
+                                      hold=5 if noise else 10, precision="float32", noise=noise)
     order = np.random.default_rng(6).permutation(states)  # a chunk is a sample of all of them
     parts = []
     for i in range(0, states, CHUNK):
@@ -56,12 +56,14 @@ def measure(model, states, seconds, law):
     above = error > GATE
     kinds = {"stalled": above & stalled, "edge": above & edge & ~stalled,
              "stopped": above & stopped & ~edge & ~stalled}
-    row = {"law": law, "states": len(error), "contacts": f"{all_of('contacts').mean():.2f}",
+    row = {"controls": "noise" if noise else "all ranges", "law": law, "states": len(error), "contacts": f"{all_of('contacts').mean():.2f}",
            "iterations": f"{all_of('iterations').mean():.2f}",
            "median": f"{np.median(error):.1e}", "p99.9": f"{np.quantile(error, 0.999):.1e}",
            "max": f"{error.max():.1e}", "above": f"{above.mean():.4f}"}
     row |= {name: f"{k.mean():.4f}" for name, k in kinds.items()}
     row["unexplained"] = int((above & ~stalled & ~edge & ~stopped).sum())
+    row["wrong"] = f"{(error > 0.01).mean():.5f}"  # by more than 1 %
+    row["inaccurate"] = f"{all_of('inaccurate').mean():.5f}"
     row["all_stalled"] = f"{stalled.mean():.4f}"  # most of them below the gate
     return row
 
@@ -71,17 +73,19 @@ def main():
     p.add_argument("--states", type=int, default=10000)
     p.add_argument("--seconds", type=float, default=25, help="per model")
     p.add_argument("--law", default="lagged", choices=("lagged", "similar", "sap"))
+    p.add_argument("--noise", action="store_true",
+                   help="white noise over the full control range, five steps each, instead of all ranges")
     p.add_argument("--only", default="", help="models whose name contains this")
     a = p.parse_args()
     rows = []
     for name, path in models():
         if a.only not in name:
             continue
-        rows.append({"model": name, **measure(on_floor(path), a.states, a.seconds, a.law)})
+        rows.append({"model": name, **measure(on_floor(path), a.states, a.seconds, a.law, a.noise)})
         print(" ".join(f"{k}={v}" for k, v in rows[-1].items()), flush=True)
     if a.only:
         return
-    write(rows, "accuracy")
+    write(rows, "accuracy_noise" if a.noise else "accuracy")
 
 
 if __name__ == "__main__":

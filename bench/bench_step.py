@@ -44,6 +44,7 @@ def measure(scene, num_envs, threads, precision, warm_up, steps, rounds) -> dict
         "pack_max_mean": f"{c.pack_max_iterations / max(c.pack_steps, 1):.2f}",
         "linesearch": f"{c.linesearch_evaluations / n:.2f}",
         "capped": f"{c.not_converged / n:.1e}", "stalled": f"{c.stalled / n:.1e}",
+        "inaccurate": f"{c.inaccurate / n:.1e}",
         "late": f"{c.late_contact / n:.1e}", "frozen": int(batch.status_count),
         "residual": f"{residual:.1e}", "bytes_per_env": batch.memory.per_env,
         "hash": f"{batch.state_hash():016x}"[:8], "cpu": processor(),

@@ -29,6 +29,7 @@ enum Counter {
   kContacts,
   kNotConverged,
   kStalled,
+  kInaccurate,
   kLateContact,
   kFroze,
   kSolvedAgain,

@@ -99,6 +99,7 @@ inline void add_counters(const std::uint64_t* sums, SolverCounts& c) {
   c.contacts += sums[kContacts];
   c.not_converged += sums[kNotConverged];
   c.stalled += sums[kStalled];
+  c.inaccurate += sums[kInaccurate];
   c.late_contact += sums[kLateContact];
   c.frozen += sums[kFroze];
   c.solved_again += sums[kSolvedAgain];

@@ -147,6 +147,7 @@ STICTION_FN void count_step(const Team& team, const ModelView& m, const Launch& 
     c[cuda::kContacts] += static_cast<std::uint32_t>(vmax(e.ncon[0], 0.0f));
     c[cuda::kNotConverged] += has(Status::not_converged);
     c[cuda::kStalled] += has(Status::stalled);
+    c[cuda::kInaccurate] += has(Status::inaccurate);
     c[cuda::kLateContact] += has(Status::late_contact);
     c[cuda::kFroze] += (bits & static_cast<std::uint32_t>(kFrozen)) != 0 ? 1u : 0u;
     c[cuda::kSolvedAgain] += e.solver_nsolve[0] > 1.5f ? 1u : 0u;

@@ -80,7 +80,7 @@ struct BatchState {
 // last clear_counts.
 struct SolverCounts {
   std::uint64_t env_steps = 0, iterations = 0, linesearch_evaluations = 0, contacts = 0;
-  std::uint64_t not_converged = 0, stalled = 0, late_contact = 0, frozen = 0;
+  std::uint64_t not_converged = 0, stalled = 0, inaccurate = 0, late_contact = 0, frozen = 0;
   std::uint64_t solved_again = 0;  // steps of more than one solve, by friction_iterations
   // Σ over packs of the slowest lane. Which environments share a pack depends on all of them.
   std::uint64_t pack_steps = 0, pack_max_iterations = 0;

@@ -101,9 +101,13 @@ enum class Status : std::uint32_t {
   velocity_limit =
       1u << 3,  // |v| beyond kVelocityLimit: the simulation diverged; shorten the timestep
   not_converged = 1u << 4,  // iteration cap reached, best iterate kept: raise max_iterations
-  stalled = 1u << 5,        // round-off floor reached above solver_tolerance: harmless; relax it
-  late_contact = 1u << 6,   // a point left out of the problem closed its gap: shorten the timestep
+  stalled =
+      1u << 5,  // round-off floor above solver_tolerance; harmless without inaccurate: relax it
+  late_contact = 1u << 6,  // a point left out of the problem closed its gap: shorten the timestep
   contact_overflow = 1u << 7,  // never set: the model fixes the number of points
+  inaccurate =
+      1u << 8,  // stalled above kStalledResidual: shorten the timestep, lower stiffnesses and
+                // dissipations, or compute in float64
 };
 
 constexpr Status operator|(Status a, Status b) {
@@ -119,6 +123,9 @@ constexpr bool any(Status a, Status bits) {
 inline constexpr Status kFrozen =
     Status::bad_state | Status::cholesky_failed | Status::velocity_limit;
 
+// Largest residual of a step that stalled and is not `inaccurate`: of the momentum, or of the impulse
+// where that is larger.
+inline constexpr double kStalledResidual = 1e-2;
 inline constexpr double kVelocityLimit = 1e8;  // m/s or rad/s; beyond it a step is refused
 inline constexpr double kStateLimit = 1e10;    // |qpos| beyond it counts as a bad state
 

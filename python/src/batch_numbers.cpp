@@ -52,6 +52,7 @@ void bind_counts(nb::module_& m) {
       .def_ro("contacts", &C::contacts, "contact points in the problems")
       .def_ro("not_converged", &C::not_converged, "steps with the bit of Status")
       .def_ro("stalled", &C::stalled, "steps with the bit of Status")
+      .def_ro("inaccurate", &C::inaccurate, "steps with the bit of Status")
       .def_ro("late_contact", &C::late_contact, "steps with the bit of Status")
       .def_ro("frozen", &C::frozen, "steps of frozen environments")
       .def_ro("solved_again", &C::solved_again,

@@ -85,11 +85,14 @@ void bind_types(nb::module_& m) {
       .value("not_converged", Status::not_converged,
              "iteration cap reached, best iterate kept: raise max_iterations")
       .value("stalled", Status::stalled,
-             "round-off floor reached above solver_tolerance: harmless; relax it")
+             "round-off floor above solver_tolerance; harmless without inaccurate: relax it")
       .value("late_contact", Status::late_contact,
              "a point left out of the problem closed its gap: shorten the timestep")
       .value("contact_overflow", Status::contact_overflow,
-             "never set: the model fixes the number of points");
+             "never set: the model fixes the number of points")
+      .value("inaccurate", Status::inaccurate,
+             "stalled with a residual above 0.01: shorten the timestep, lower stiffnesses and "
+             "dissipations, or compute in float64");
 
   // Python's usual "<Status.stalled: 32>" instead of the bare text.
   const nb::module_ python = nb::module_::import_("enum");

@@ -131,7 +131,7 @@ struct DeviceLayout {
 };
 
 // Number of counters of an environment; cuda/launch.h names them.
-inline constexpr int kDeviceCounters = 9;
+inline constexpr int kDeviceCounters = 10;
 
 // The model's values of state, inputs and parameters, and the status of an environment that was
 // reset, in their order in the layout: reference_end - reference_begin bytes.

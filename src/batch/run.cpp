@@ -52,6 +52,7 @@ void add(SolverCounts& c, const cpu::LaneReport& r, int max_iterations) {
   const auto has = [&](Status bit) { return any(static_cast<Status>(r.flags), bit) ? 1u : 0u; };
   c.not_converged += has(Status::not_converged);
   c.stalled += has(Status::stalled);
+  c.inaccurate += has(Status::inaccurate);
   c.late_contact += has(Status::late_contact);
   c.frozen += has(kFrozen);
 }
@@ -64,6 +65,7 @@ void merge(SolverCounts& to, SolverCounts& from) {
                                                    &SolverCounts::contacts,
                                                    &SolverCounts::not_converged,
                                                    &SolverCounts::stalled,
+                                                   &SolverCounts::inaccurate,
                                                    &SolverCounts::late_contact,
                                                    &SolverCounts::frozen,
                                                    &SolverCounts::solved_again,

@@ -1,6 +1,8 @@
 // Convex contact laws in world axes: impulse γ = −∂ℓ/∂v_c on body 2 and curvature G = ∂²ℓ/∂v_c² of
 // one point. Lagged and Similar: "Irrotational Contact Fields"; SAP: "An Unconstrained Convex
-// Formulation of Compliant Contact". v_n = n·v_c, v_t = v_c − v_n n; all impulses over one step.
+// Formulation of Compliant Contact". v_n = n·v_c − v̂, v_t = v_c − (n·v_c) n: the normal velocity counts
+// from the root v̂ of the law, so that a stiff law sees no difference of large numbers. All impulses
+// over one step.
 #pragma once
 
 #include "physics/vec.h"
@@ -22,8 +24,8 @@ struct ContactValue {
 // The constants of one point: what acts on v_n and |x|, and the axes.
 template <class S>
 struct SlipLaw {
-  S mu, n0, eps;        // lagged impulse, soft-norm speed
-  S c0, c1, c2, c3, d;  // point_law, point_d
+  S mu, n0, eps;    // lagged impulse, soft-norm speed
+  S c1, c2, c3, d;  // point_law without v̂, point_d
   S dt;
 };
 template <class S>
@@ -52,11 +54,11 @@ STICTION_FN Sym3<S> operator+(const Sym3<S>& a, const Sym3<S>& b) {
   return {a.xx + b.xx, a.yy + b.yy, a.zz + b.zz, a.xy + b.xy, a.xz + b.xz, a.yz + b.yz};
 }
 
-// Hunt–Crossley with u = v̂ − v_n: γ = δt (F + a u)(D + d u), ℓ'' = δt (F d + a D + 2 a d u) for
+// Hunt–Crossley with u = −v_n: γ = δt (F + a u)(D + d u), ℓ'' = δt (F d + a D + 2 a d u) for
 // u > 0, else 0; a = δt k.
 template <class S>
 STICTION_FN RowValue<S> hunt_crossley(const SlipLaw<S>& c, S v_n) {
-  const S u = vmax(c.c0 - v_n, S(0.0)), a = c.c1, F = c.c2, D = c.c3;
+  const S u = vmax(-v_n, S(0.0)), a = c.c1, F = c.c2, D = c.c3;
   const Mask<S> closing = u > S(0.0);
   const S impulse = c.dt * ((F + a * u) * (D + c.d * u));
   const S hess = c.dt * (F * c.d + a * D + S(2.0) * (a * c.d * u));
@@ -95,7 +97,7 @@ STICTION_FN SlipValue<S> similar(const SlipLaw<S>& c, S v_n, S x2) {
 template <class S>
 STICTION_FN SlipValue<S> sap(const SlipLaw<S>& c, S v_n, S x2) {
   const S inv_n = c.c1, inv_t = c.c2, zero = S(0.0), one = S(1.0);
-  const S x = vsqrt(x2), y_n = inv_n * (c.c0 - v_n), y_r = inv_t * x;
+  const S x = vsqrt(x2), y_n = -(inv_n * v_n), y_r = inv_t * x;
   const S mu_hat = c.mu * inv_n / select(inv_t > zero, inv_t, one);
   const Mask<S> sticks = y_r <= c.mu * y_n && c.mu > zero;
   const Mask<S> acts = y_n + mu_hat * y_r > zero;
@@ -140,11 +142,17 @@ STICTION_FN Vec3<S> slip(const ContactLaw<S>& c, S v_n, const Vec3<S>& v) {
   return tangential(c.normal, v_n, v) + c.shift;
 }
 
+// Which curvature comes with the impulse: ∂²ℓ/∂v_c², or with friction as stiff along the slip as
+// across it. ‖x‖_s is concave in |x|²: the parabola ½ drag |x|² that touches it lies nowhere below it.
+enum class Curvature : bool { exact, bounding };
+
 template <class S>
-STICTION_FN ContactValue<S> evaluate(int model, const ContactLaw<S>& c, const Vec3<S>& v) {
+STICTION_FN ContactValue<S> evaluate(int model, const ContactLaw<S>& c, const Vec3<S>& v,
+                                     Curvature which = Curvature::exact) {
   const S v_n = dot(c.normal, v);
   const Vec3<S> x = slip(c, v_n, v);
-  const SlipValue<S> s = slip_law(model, c.slip, v_n, norm2(x));
+  SlipValue<S> s = slip_law(model, c.slip, v_n, norm2(x));
+  if (which == Curvature::bounding) s.plane = s.drag, s.across = S(0.0);
   const Vec3<S> t = s.r * x;
   const Sym3<S> hess = curvature(s.plane, s.normal, c.normal, s.across, cross(c.normal, t));
   const Vec3<S> impulse = s.impulse * c.normal - s.drag * x;
@@ -198,7 +206,7 @@ STICTION_FN LineValue<S> evaluate_line(int model, const SlipLaw<S>& c, const Poi
 template <class S>
 STICTION_FN SlipLaw<S> load_slip_law(const ModelView& m, const EnvView<S>& e, int point) {
   const S* const c = e.point_law + 4 * point;
-  return {e.point_mu[point], e.point_n0[point], e.point_eps[point], c[0], c[1], c[2], c[3],
+  return {e.point_mu[point], e.point_n0[point], e.point_eps[point], c[1], c[2], c[3],
           e.point_d[point],  S(m.opt.timestep)};
 }
 template <class S>

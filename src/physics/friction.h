@@ -24,10 +24,16 @@ STICTION_FN S sliding_friction(const ModelView& m, const EnvView<S>& e, int pair
   return vmax(a, b);
 }
 
+// σ, no smaller than leaves 1/(σ w) within `stiffest`.
+template <class S>
+STICTION_FN S regularization(const ModelView& m) {
+  return vmax(S(m.opt.regularization), S(1 / stiffest<S>()));
+}
+
 // ε = max(v_s, σ w μ n0)
 template <class S>
 STICTION_FN S slip_scale(const ModelView& m, S w, S mu, S n0) {
-  return vmax(S(m.opt.regularization) * w * mu * n0, S(m.opt.stiction_tolerance));
+  return vmax(regularization<S>(m) * w * mu * n0, S(m.opt.stiction_tolerance));
 }
 
 STICTION_PHYSICS_END

@@ -15,12 +15,12 @@ struct Line {
 // Laws of n points of a list at v + α Δv.
 template <class Team, class S>
 STICTION_FN void point_laws(const Team& team, const ModelView& m, EnvView<S>& e, int n,
-                            const int* list, S alpha) {
+                            const int* list, S alpha, Curvature which) {
   const int model = m.opt.contact_model;
   team.for_each(n, [&](int k) {
     const int p = list[k];
     const Vec3<S> v = load3(e.point_vel, p) + alpha * load3(e.point_dvel, p);
-    const ContactValue<S> c = evaluate(model, load_law(m, e, p), v);
+    const ContactValue<S> c = evaluate(model, load_law(m, e, p), v, which);
     store3(e.point_impulse, p, c.impulse);
     store_sym3(e.point_hess, p, c.hess);
   });
@@ -36,8 +36,9 @@ STICTION_FN void row_laws(const Team& team, const ModelView& m, EnvView<S>& e, S
 
 // Laws of the live points and of the rows at v + α Δv.
 template <class Team, class S>
-STICTION_FN void laws_at(const Team& team, const ModelView& m, EnvView<S>& e, S alpha) {
-  point_laws(team, m, e, e.nlive[0], e.live_point, alpha);
+STICTION_FN void laws_at(const Team& team, const ModelView& m, EnvView<S>& e, S alpha,
+                         Curvature which) {
+  point_laws(team, m, e, e.nlive[0], e.live_point, alpha, which);
   row_laws(team, m, e, alpha);
 }
 
@@ -99,34 +100,40 @@ STICTION_FN LineValue<S> line_at(const Team& team, const ModelView& m, EnvView<S
 
 inline constexpr double kLineTolerance = 0.05;  // of ℓ' relative to ℓ'(0)
 inline constexpr int kLineEvaluations = 12;     // beyond α = 1
+// Newton's step goes half of the way to a double root, which u² of Hunt–Crossley has.
+inline constexpr double kFarthest = 2;
 
-// α in (0, 1] with ℓ'(α) ≈ 0, or 1 where the cost still falls there. α = 1 is tried first; then
-// Newton's method from the secant, with bisection where it leaves the bracket or is slow. `slope0`
-// is ℓ'(0) < 0; lanes outside `active` get 1. Adds the evaluations beyond α = 1 to `evaluations`.
-// Leaves the laws at v + α Δv.
+// α in (0, kFarthest] with ℓ'(α) ≈ 0, or kFarthest where the cost still falls there. α = 1 is tried
+// first; then Newton's method from the secant, with bisection where it leaves the bracket or is
+// slow. `slope0` is ℓ'(0) < 0; lanes outside `active` get 1. Adds the evaluations beyond α = 1 to
+// `evaluations`. Leaves the laws at v + α Δv, with the curvature that the next step is to have.
 template <class Team, class S>
 STICTION_FN S line_search(const Team& team, const ModelView& m, EnvView<S>& e, S slope0,
-                          const Mask<S>& active, S& evaluations) {
+                          const Mask<S>& active, Curvature next, S& evaluations) {
   const Line<S> line = {team.template sum<S>(m.nv, [&](int i) { return e.dv[i] * e.momentum[i]; }),
                         team.template sum<S>(m.nv, [&](int i) { return e.dv[i] * e.Adv[i]; })};
-  const S bound = S(kLineTolerance) * vabs(slope0), half = S(0.5), zero = S(0.0);
-  laws_at(team, m, e, S(1.0));
+  const S bound = S(kLineTolerance) * vabs(slope0), half = S(0.5), zero = S(0.0), one = S(1.0);
+  laws_at(team, m, e, one, next);
   const S full = slope_at_one(team, m, e, line);
-  Mask<S> open = active && full > bound;
-  if (!any_lane(open)) return S(1.0);
+  Mask<S> open = active && vabs(full) > bound;
+  if (!any_lane(open)) return one;
 
   const int n = open_points(team, m, e, open);
-  S lower = zero, upper = S(1.0), alpha = S(1.0);
-  S x = slope0 / (slope0 - full), step = S(1.0), last_step = S(1.0);
+  const Mask<S> farther = full < zero;
+  S lower = select(farther, one, zero), upper = select(farther, S(kFarthest), one), alpha = one;
+  // where the secant through both slopes is zero
+  S x = vmin(slope0 / vmin(slope0 - full, S(1 / kFarthest) * slope0), upper);
+  S step = one, last_step = one;
   for (int k = 0; k < kLineEvaluations && any_lane(open); ++k) {
     const LineValue<S> at = line_at(team, m, e, line, n, x);
-    evaluations = evaluations + select(open, S(1.0), zero);
+    evaluations = evaluations + select(open, one, zero);
     alpha = select(open, x, alpha);
     open = open && !(vabs(at.slope) <= bound);
 
     // keep the root inside the bracket
     upper = select(at.slope > zero, x, upper);
     lower = select(at.slope > zero, lower, x);
+    open = open && lower < upper;
     const S newton = -at.slope / at.curvature, target = x + newton;
     const Mask<S> bisect =
         !(target > lower && target < upper) || S(2.0) * vabs(newton) > vabs(last_step);
@@ -137,7 +144,7 @@ STICTION_FN S line_search(const Team& team, const ModelView& m, EnvView<S>& e, S
   // out of evaluations: the end of the bracket where the cost is certainly lower than at 0
   alpha = select(open && lower > zero, lower, alpha);
   // α = 1 stands where no lane searched
-  point_laws(team, m, e, n, e.line_point, alpha);
+  point_laws(team, m, e, n, e.line_point, alpha, next);
   row_laws(team, m, e, alpha);
   return alpha;
 }

@@ -31,6 +31,16 @@ STICTION_FN void hunt_crossley_constants(const ModelView& m, EnvView<S>& e, int 
   law[3] = select(acts && elastic, one - d * v_hat, zero);
 }
 
+// k of a Hunt–Crossley law whose curvature at the root, δt k |δt + d φ0|, is within `stiffest`. What is
+// stiffer closes the gap in one step either way: the velocities differ by less than 1/stiffest of what
+// the contact changes, and its root stays.
+template <class S>
+STICTION_FN S resolved_stiffness(const ModelView& m, S k, S d, S gap, S w) {
+  const S dt = S(m.opt.timestep), steepness = w * (dt * (dt + d * vabs(gap)));
+  const S ratio = steepness * k * S(1 / stiffest<S>());
+  return select(ratio > S(1.0), k / ratio, k);
+}
+
 // R_n = max(β²/4π² w, 1/(δt (δt + τ) k)), R_t = σ w, v̂ = −φ0/(δt + τ)
 template <class S>
 STICTION_FN void sap_constants(const ModelView& m, EnvView<S>& e, int p, S gap, S k, S w,
@@ -38,12 +48,13 @@ STICTION_FN void sap_constants(const ModelView& m, EnvView<S>& e, int p, S gap, 
   constexpr double kFourPi2 = 39.478417604357434;
   const S dt = S(m.opt.timestep), zero = S(0.0), one = S(1.0);
   const S time = horizon(m, e, e.point_pair[p]), stiff = dt * time * k;
-  const S near_rigid = S(m.opt.near_rigid * m.opt.near_rigid / kFourPi2) * w;
+  const double floor = m.opt.near_rigid * m.opt.near_rigid / kFourPi2, least = 1 / stiffest<S>();
+  const S near_rigid = S(floor > least ? floor : least) * w;
   const Mask<S> rigid = near_rigid * stiff > one;
   S* law = e.point_law + 4 * p;
   law[0] = select(active, -gap / time, zero);
   law[1] = select(active, select(rigid, one / select(rigid, near_rigid, one), stiff), zero);
-  law[2] = select(active, one / select(active, S(m.opt.regularization) * w, one), zero);
+  law[2] = select(active, one / select(active, regularization<S>(m) * w, one), zero);
   law[3] = zero;
 }
 
@@ -61,7 +72,8 @@ STICTION_FN void point_constants(const ModelView& m, EnvView<S>& e, int p) {
   const Mask<S> active = e.cand_active[slot] > S(0.5) && w > zero;
   e.cand_active[slot] = select(active, S(1.0), zero);
 
-  const S k = e.pair_stiffness[pair], d = e.pair_dissipation[pair];
+  const S d = e.pair_dissipation[pair];
+  const S k = resolved_stiffness(m, e.pair_stiffness[pair], d, gap, w);
   const S v_n0 = dot(n, candidate_velocity(e, e.cvel0, b, slot));
   const S force = vmax(-(k * gap), zero), damped = vmax(S(1.0) - d * v_n0, zero);
   const S n0 = select(active, dt * force * damped, zero);
@@ -71,7 +83,7 @@ STICTION_FN void point_constants(const ModelView& m, EnvView<S>& e, int p) {
   store3(e.point_normal, p, n);
   store3(e.point_r1, p, r1), store3(e.point_r2, p, r2);
   if (m.opt.contact_model == kSap)
-    sap_constants(m, e, p, gap, k, w, active);
+    sap_constants(m, e, p, gap, e.pair_stiffness[pair], w, active);
   else
     hunt_crossley_constants(m, e, p, gap, k, d, active);
   if (m.opt.anchored) turn_anchor(m, e, p, b, active);

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "physics/delassus.h"
+#include "physics/friction.h"
 #include "physics/hessian.h"
 #include "physics/row_law.h"
 
@@ -101,17 +102,21 @@ STICTION_FN void friction_constants(const Team& team, const ModelView& m, EnvVie
   if (!m.any_frictionloss) return;
   team.for_each(m.nv, [&](int i) {
     const Mask<S> acts = e.dof_frictionloss[i] != S(0.0);
-    const S R = S(m.opt.regularization) * e.inv_diag[i];
+    const S R = regularization<S>(m) * e.inv_diag[i];
     e.friction_inv_R[i] = select(acts, S(1.0) / select(acts, R, S(1.0)), S(0.0));
   });
 }
 
+// Limits of dof i at its velocity v.
+template <class S>
+STICTION_FN RowValue<S> limits_of(const EnvView<S>& e, int i, S v) {
+  return limit_law(e.limit_inv_R[i], e.limit_vhat[2 * i], e.limit_vhat[2 * i + 1], v);
+}
 // Limits and dry friction of dof i at its velocity v.
 template <class S>
 STICTION_FN RowValue<S> dof_rows(const ModelView& m, const EnvView<S>& e, int i, S v) {
   RowValue<S> value = {S(0.0), S(0.0)};
-  if (m.dof_limited[i] != 0)
-    value = limit_law(e.limit_inv_R[i], e.limit_vhat[2 * i], e.limit_vhat[2 * i + 1], v);
+  if (m.dof_limited[i] != 0) value = limits_of(e, i, v);
   if (m.any_frictionloss) {
     const S bound = S(m.opt.timestep) * e.dof_frictionloss[i];
     const RowValue<S> f = dry_friction_law(e.friction_inv_R[i], bound, v);

@@ -1,7 +1,7 @@
 // The convex problem of a step: min over v of ½ (v − v*)ᵀ A (v − v*) + Σ ℓ(J v), by Newton's method
-// from v0 + δt v̇ with the last step's acceleration v̇. The momentum p = A (v − v*) starts as
-// δt (A v̇ − k) and moves with the iterate, so that v* is never formed. With `friction_iterations` the
-// problem is solved again from there with the new bounds of friction.
+// from the first iterate of solve_start.h. The momentum p = A (v − v*) moves with the iterate, so that
+// v* is never formed. With `friction_iterations` the problem is solved again from there with the new
+// bounds of friction.
 //
 // solve    in   A, qfrc_smooth, qacc_warmstart, rows and their constants, points, cand_active, v_free,
 //               rows_act
@@ -10,99 +10,23 @@
 #pragma once
 
 #include "physics/friction_bounds.h"
-#include "physics/line_search.h"
+#include "physics/solve_start.h"
 #include "physics/status.h"
 
 STICTION_PHYSICS_BEGIN
 
-// Lanes and their counters during the iteration; the same in all lanes of a team.
-template <class S>
-struct SolveState {
-  Mask<S> active;
-  Mask<S> bad, failed, stalled, not_converged;
-  S residual, scale;          // ‖D r‖/scale, scale = max(‖D A v‖, ‖D Jᵀγ‖)
-  S last_residual, decrease;  // of the step before; ½ |r·Δv| of it
-  Mask<S> full_step;          // α > ½ in it
-  S small_steps, flat_steps;  // in a row
-  S iterations, evaluations;
-  S solves;
-};
-
-// Gradient r = p − Jᵀγ − rows at the iterate, from the laws there; Jᵀγ of other lanes stays.
-template <class Team, class S>
-STICTION_FN void gradient(const Team& team, const ModelView& m, EnvView<S>& e,
-                          const Mask<S>& lanes) {
-  contact_impulses(team, m, e, e.gradient);
-  team.for_each(m.nv, [&](int i) {
-    e.contact_impulse[i] = select(lanes, e.gradient[i], e.contact_impulse[i]);
-    e.gradient[i] = e.momentum[i] - (e.contact_impulse[i] + e.row_impulse[i]);
-  });
-}
-
-// ‖D r‖ / max(‖D A v‖, ‖D Jᵀγ‖), D = diag(A)^-1/2; 0/0 = 0
-template <class Team, class S>
-STICTION_FN void residual(const Team& team, const ModelView& m, EnvView<S>& e, SolveState<S>& s) {
-  const auto norm2 = [&](const auto& x) {
-    return team.template sum<S>(m.nv, [&](int i) {
-      const S value = x(i);
-      return value * value * e.inv_A[i];
-    });
-  };
-  const S r = norm2([&](int i) { return e.gradient[i]; });
-  const S momentum = norm2([&](int i) { return e.Av[i]; });
-  const S impulse = norm2([&](int i) { return e.contact_impulse[i] + e.row_impulse[i]; });
-  const S zero = S(0.0), one = S(1.0);
-  s.scale = vsqrt(vmax(momentum, impulse));
-  const Mask<S> scaled = s.scale > zero;
-  const S ratio = select(scaled, vsqrt(r) / select(scaled, s.scale, one), one);
-  s.residual = select(r == zero, zero, ratio);
-}
-
-// Lanes without points where no row acts at v0, so that v_free is v*, nor at v_free: it is the solution.
-template <class Team, class S>
-STICTION_FN Mask<S> moves_freely(const Team& team, const ModelView& m, EnvView<S>& e) {
-  const Mask<S> free = e.ncon[0] == S(0.0) && e.rows_act[0] == S(0.0);
-  return any_lane(free) ? free && rows_at(team, m, e, e.v_free) == S(0.0) : free;
-}
-
-// The first iterate; v_free where it is the solution, and frozen lanes keep v0.
-template <class Team, class S>
-STICTION_FN void start(const Team& team, const ModelView& m, EnvView<S>& e, SolveState<S>& s) {
-  const S zero = S(0.0), dt = S(m.opt.timestep);
-  const Mask<S> all = all_lanes<S>(), none = no_lanes<S>();
-  const Mask<S> steps = e.active[0] > S(0.5);
-  const Mask<S> free = steps && moves_freely(team, m, e);
-  s = {steps && !free, none, none, none, none, zero, zero,  zero,
-       zero,           none, zero, zero, zero, zero, S(1.0)};
-  team.for_each(m.nv, [&](int i) {
-    e.inv_A[i] = S(1.0) / e.A[tri(i, i)];
-    e.dv[i] = select(s.active, dt * e.qacc_warmstart[i], zero);
-    e.v[i] = select(free, e.v_free[i], e.qvel[i] + e.dv[i]);
-  });
-  multiply_A(team, m, e, e.dv, e.Adv);
-  team.for_each(
-      m.nv, [&](int i) { e.momentum[i] = select(free, zero, e.Adv[i] - dt * e.qfrc_smooth[i]); });
-  multiply_A(team, m, e, e.v, e.Av);
-  live_points(team, m, e, all, true);
-  point_velocities(team, m, e, e.v, e.point_vel);
-  servo_velocities(team, m, e, e.v, e.servo_vel);
-  team.for_each(3 * e.npoint[0], [&](int i) { e.point_dvel[i] = zero; });
-  team.for_each(m.nv, [&](int i) { e.dv[i] = zero; });
-  team.for_each(m.nu, [&](int a) { e.servo_dvel[a] = zero; });
-  laws_at(team, m, e, zero);
-  gradient(team, m, e, all);
-}
-
 // Lanes that are done leave: converged, not finite, or only round-off is left.
 template <class S>
-STICTION_FN void leave(const ModelView& m, SolveState<S>& s, bool first) {
+STICTION_FN void leave(const ModelView& m, SolveState<S>& s, int k) {
   s.active = s.active && !(s.residual <= S(m.opt.solver_tolerance));
   s.bad = s.bad || (s.active && !is_finite(s.residual));
   s.active = s.active && is_finite(s.residual);
-  if (first) return;
+  if (k == 0) return;
 
-  // flat: a full step promised less than the round-off of the cost, and the residual did not halve
-  const Mask<S> flat = s.full_step && s.decrease <= S(epsilon<S>()) * (s.scale * s.scale) &&
+  // flat: a full step promised less than the round-off of the cost, and the residual did not halve;
+  // with bounding curvatures it need not
+  const Mask<S> flat = (bounded(s, k - 1) ? no_lanes<S>() : s.full_step) &&
+                       s.decrease <= S(epsilon<S>()) * (s.scale * s.scale) &&
                        s.residual > S(0.5) * s.last_residual;
   s.flat_steps = select(flat, s.flat_steps + S(1.0), S(0.0));
   const Mask<S> stall = s.active && (s.flat_steps > S(1.5) || s.small_steps > S(1.5));
@@ -158,7 +82,7 @@ template <class Team, class S>
 STICTION_FN bool assemble(const Team& team, const ModelView& m, EnvView<S>& e, SolveState<S>& s,
                           int k) {
   residual(team, m, e, s);
-  leave(m, s, k == 0);
+  leave(m, s, k);
   if (k == m.opt.max_iterations) {
     s.not_converged = s.not_converged || s.active;
     return false;
@@ -169,16 +93,16 @@ STICTION_FN bool assemble(const Team& team, const ModelView& m, EnvView<S>& e, S
   return true;
 }
 
-// The rest of the iteration, from x in e.dv; false: no lane is left.
+// The rest of iteration k, from x in e.dv; false: no lane is left.
 template <class Team, class S>
-STICTION_FN bool move_iterate(const Team& team, const ModelView& m, EnvView<S>& e,
-                              SolveState<S>& s) {
+STICTION_FN bool move_iterate(const Team& team, const ModelView& m, EnvView<S>& e, SolveState<S>& s,
+                              int k) {
   const S slope = direction(team, m, e, s);
   if (!any_lane(s.active)) return false;
   multiply_A(team, m, e, e.dv, e.Adv);
   point_velocities(team, m, e, e.dv, e.point_dvel);
   servo_velocities(team, m, e, e.dv, e.servo_dvel);
-  const S alpha = line_search(team, m, e, slope, s.active, s.evaluations);
+  const S alpha = line_search(team, m, e, slope, s.active, curvature(s, k + 1), s.evaluations);
   advance(team, m, e, s, slope, alpha);
   gradient(team, m, e, s.active);
   return true;
@@ -188,7 +112,7 @@ template <class Team, class S>
 STICTION_FN void iterate(const Team& team, const ModelView& m, EnvView<S>& e, SolveState<S>& s) {
   for (int k = 0; assemble(team, m, e, s, k); ++k) {
     factor_and_solve(team, m, e, e.gradient, e.dv);
-    if (!move_iterate(team, m, e, s)) return;
+    if (!move_iterate(team, m, e, s, k)) return;
   }
 }
 
@@ -198,7 +122,7 @@ STICTION_COLD void renew_bounds(const Team& team, const ModelView& m, EnvView<S>
                                 const Mask<S>& lanes) {
   live_points(team, m, e, all_lanes<S>(), true);
   set_bounds(team, m, e, lanes);
-  laws_at(team, m, e, S(0.0));
+  laws_at(team, m, e, S(0.0), Curvature::exact);
   gradient(team, m, e, lanes);
 }
 
@@ -213,6 +137,7 @@ STICTION_FN bool solve_again(const Team& team, const ModelView& m, EnvView<S>& e
   if (!any_lane(s.active)) return false;
   s.small_steps = s.flat_steps = S(0.0);
   s.solves = s.solves + select(s.active, S(1.0), S(0.0));
+  s.first_solve = false;
   renew_bounds(team, m, e, s.active);
   return true;
 }
@@ -231,6 +156,7 @@ STICTION_FN void iterate_friction(const Team& team, const ModelView& m, EnvView<
 template <class Team, class S>
 STICTION_FN void solve_outputs(const Team& team, const ModelView& m, EnvView<S>& e) {
   const S rate = S(m.opt.step_rate);
+  shift_velocities(team, e, 1);
   team.for_each(m.nv, [&](int i) {
     e.qacc[i] = rate * (e.v[i] - e.qvel[i]);
     e.qfrc_constraint[i] = rate * (e.contact_impulse[i] + dof_rows(m, e, i, e.v[i]).impulse);
@@ -258,6 +184,7 @@ STICTION_FN void solver_report(const Team& team, EnvView<S>& e, const SolveState
     raise_flag(e, Status::bad_state, s.bad);
     raise_flag(e, Status::cholesky_failed, s.failed);
     raise_flag(e, Status::stalled, s.stalled);
+    raise_flag(e, Status::inaccurate, s.stalled && !(s.residual <= S(kStalledResidual)));
     raise_flag(e, Status::not_converged, s.not_converged);
   });
 }

@@ -22,7 +22,7 @@ struct SizesView {
   static constexpr int twelve = 12;
   static constexpr int sym6 = 21;  // lower triangle of a 6x6 matrix
   static constexpr int spatial = 6 + sym6;
-  static constexpr int nstatus = 8;  // bits of Status
+  static constexpr int nstatus = 9;  // bits of Status
 };
 
 inline constexpr int kLagged = 0, kSimilar = 1, kSap = 2;  // ContactModel

@@ -138,4 +138,8 @@ void set_sap(ContactLaw& law, double dt, double k, double tau, double beta, doub
   law.v_hat = -phi0 / (dt + tau);
 }
 
+double resolved_stiffness(double k, double d, double dt, double gap, double w) {
+  return std::min(k, kStiffest / (w * dt * (dt + d * std::abs(gap))));
+}
+
 }  // namespace stiction::reference

@@ -56,6 +56,11 @@ struct ContactEvaluation {
 };
 ContactEvaluation evaluate(const ContactLaw& law, const Vec3& v_c);
 
+// The stiffness k of a pair as its Hunt–Crossley law has it: the curvature at the root,
+// δt k |δt + d φ0|, is at most kStiffest/w, so that A stays visible beside Jᵀ G J.
+inline constexpr double kStiffest = 0x1p45;  // 2^-7 of the digits of a double
+double resolved_stiffness(double k, double d, double dt, double gap, double w);
+
 // n0 = δt (f_e0)₊ (1 − d v_n0)₊ at the start of the step
 double lagged_impulse(double dt, double d, double f_e0, double v_n0);
 

@@ -119,7 +119,7 @@ double DelassusScale::operator()(const MatX& J) const {
 ContactLaw contact_law(const Model& m, const Options& o, double dt, double w, const Vec3& v_c0,
                        ContactPoint& p) {
   Contact& c = p.info;
-  const double f_e0 = -c.stiffness * c.gap;
+  const double k = resolved_stiffness(c.stiffness, c.dissipation, dt, c.gap, w), f_e0 = -k * c.gap;
   c.w = w;
 
   ContactLaw law;
@@ -131,7 +131,7 @@ ContactLaw contact_law(const Model& m, const Options& o, double dt, double w, co
             o.regularization, w, c.gap);
     return law;
   }
-  law.normal = HuntCrossley(dt, c.stiffness, c.dissipation, f_e0);
+  law.normal = HuntCrossley(dt, k, c.dissipation, f_e0);
   law.shift = (p.frame.transpose() * p.anchor).head<2>() / (kAnchorTime * dt);
   return law;
 }

@@ -95,6 +95,8 @@ Solution solve(const Problem& problem, const VecX& v0, double tolerance, int max
       break;
     }
   }
+  if (any(s.status, Status::stalled) && !(s.residual <= kStalledResidual))
+    s.status |= Status::inaccurate;
   s.cost = e.cost;
   return s;
 }

@@ -21,6 +21,8 @@ struct Point {
   stiction::Mat3 frame;  // columns t1, t2, n
   reference::ContactLaw reference;
   physics::ContactLaw<double> law;
+  double v_hat;  // from which the law counts the normal velocity
+  stiction::Vec3 from_root(const stiction::Vec3& v) const { return v - v_hat * frame.col(2); }
 };
 physics::Vec3<double> vec(const stiction::Vec3& v) {
   return {v.x(), v.y(), v.z()};
@@ -44,11 +46,12 @@ class RandomPoints {
     reference::set_sap(r, kDt, kK, uniform(0, .1), 1, 1e-3, uniform(.1, 2), gap);
     p.law = {vec(n),
              vec(p.frame.leftCols<2>() * r.shift),
-             {r.mu, r.n0, r.eps, f_e0 / a, a, 0, 1 - d * f_e0 / a, d, kDt}};
+             {r.mu, r.n0, r.eps, a, 0, 1 - d * f_e0 / a, d, kDt}};
+    p.v_hat = f_e0 / a;
     physics::SlipLaw<double>& slip = p.law.slip;
-    if (d * f_e0 > a) slip.c0 = 1 / d, slip.c2 = f_e0 - a / d, slip.c3 = 0;
+    if (d * f_e0 > a) p.v_hat = 1 / d, slip.c2 = f_e0 - a / d, slip.c3 = 0;
     if (model == ContactModel::sap)
-      slip.c0 = r.v_hat, slip.c1 = 1 / r.R_n, slip.c2 = 1 / r.R_t, slip.c3 = 0;
+      p.v_hat = r.v_hat, slip.c1 = 1 / r.R_n, slip.c2 = 1 / r.R_t, slip.c3 = 0;
     return p;
   }
 
@@ -77,7 +80,7 @@ TEST(ContactLaw, AgreesWithTheReferenceInItsFrame) {
       const stiction::Vec3 v = random.uniform(1e-4, .5) * random.direction();
       const reference::ContactEvaluation r =
           reference::evaluate(p.reference, p.frame.transpose() * v);
-      const ContactValue<double> c = evaluate_law(model, p.law, vec(v));
+      const ContactValue<double> c = evaluate_law(model, p.law, vec(p.from_root(v)));
       const stiction::Vec3 impulse(c.impulse.x, c.impulse.y, c.impulse.z);
       // a few roundings of the rotation, the sums cancel by at most the ratio of their parts
       EXPECT_LT((impulse - p.frame * r.impulse).norm(), 1e-11 * (r.impulse.norm() + 1e-3));
@@ -94,7 +97,9 @@ TEST(ContactLaw, CurvatureIsTheDerivativeOfTheImpulse) {
     for (int i = 0; i < 1000; ++i) {
       const Point p = random(model);
       const stiction::Vec3 v = .1 * random.direction(), h = 1e-7 * random.direction();
-      const auto at = [&](const stiction::Vec3& x) { return evaluate_law(model, p.law, vec(x)); };
+      const auto at = [&](const stiction::Vec3& x) {
+        return evaluate_law(model, p.law, vec(p.from_root(x)));
+      };
       const ContactValue<double> a = at(v - h), b = at(v + h), c = at(v);
       const stiction::Vec3 change(b.impulse.x - a.impulse.x, b.impulse.y - a.impulse.y,
                                   b.impulse.z - a.impulse.z);
@@ -104,6 +109,38 @@ TEST(ContactLaw, CurvatureIsTheDerivativeOfTheImpulse) {
       if ((dense(b.hess) - dense(a.hess)).norm() > 1e-2 * dense(c.hess).norm()) continue;
       EXPECT_LT((change - expected).norm(), 1e-5 * dense(c.hess).norm() * 1e-7 + 1e-15);
     }
+}
+
+// G_b ⪰ G everywhere, with the same impulse; of Lagged friction its parabola lies nowhere below ℓ, so
+// that a step with it never goes too far.
+TEST(ContactLaw, BoundingCurvatureIsAboveTheCurvature) {
+  RandomPoints random;
+  int larger = 0;
+  for (const ContactModel model : {ContactModel::lagged, ContactModel::similar, ContactModel::sap})
+    for (int i = 0; i < 2000; ++i) {
+      const Point p = random(model);
+      const int law = static_cast<int>(model);
+      const stiction::Vec3 v = random.uniform(1e-4, .1) * random.direction();
+      const ContactValue<double> exact = evaluate(law, p.law, vec(p.from_root(v)));
+      const ContactValue<double> bounding =
+          evaluate(law, p.law, vec(p.from_root(v)), Curvature::bounding);
+      EXPECT_EQ(norm2(exact.impulse - bounding.impulse), 0);
+      const stiction::Mat3 G = dense(bounding.hess), rest = G - dense(exact.hess);
+      const auto eigenvalues = Eigen::SelfAdjointEigenSolver<stiction::Mat3>(rest).eigenvalues();
+      EXPECT_GE(eigenvalues.minCoeff(), -1e-13 * G.norm());  // roundings of the sums
+      if (rest.norm() > .01 * G.norm()) ++larger;
+      if (model != ContactModel::lagged) continue;
+      // along the tangent plane, where n(v_n) does not move
+      const stiction::Vec3 d =
+          p.frame.leftCols<2>() * Vec2(random.uniform(-.1, .1), random.uniform(-.1, .1));
+      const auto cost = [&](const stiction::Vec3& x) {
+        return reference::evaluate(p.reference, p.frame.transpose() * x).cost;
+      };
+      const stiction::Vec3 impulse(bounding.impulse.x, bounding.impulse.y, bounding.impulse.z);
+      const double parabola = cost(v) - d.dot(impulse) + .5 * d.dot(G * d);
+      EXPECT_LE(cost(v + d), parabola + 1e-13 * (std::abs(parabola) + std::abs(cost(v))));
+    }
+  EXPECT_GT(larger, 2000);
 }
 
 TEST(ContactLaw, AlongALineIsThePowerOfTheFullLaw) {
@@ -116,9 +153,9 @@ TEST(ContactLaw, AlongALineIsThePowerOfTheFullLaw) {
       stiction::Vec3 d = random.uniform(1e-4, .1) * random.direction();
       if (i % 10 == 0) d = random.uniform(-1, 1) * p.frame.col(2);  // nothing along the plane
       if (i % 10 == 1) d = -v;                                      // to the kink of friction
-      const PointLine<double> line = point_line(p.law, vec(v), vec(d));
+      const PointLine<double> line = point_line(p.law, vec(p.from_root(v)), vec(d));
       for (const double alpha : {0., .3, .999, 1.}) {
-        const ContactValue<double> c = evaluate_law(model, p.law, vec(v + alpha * d));
+        const ContactValue<double> c = evaluate_law(model, p.law, vec(p.from_root(v + alpha * d)));
         const LineValue<double> l = evaluate_line(static_cast<int>(model), p.law.slip, line, alpha);
         const stiction::Vec3 impulse(c.impulse.x, c.impulse.y, c.impulse.z);
         const stiction::Mat3 G = dense(c.hess);
@@ -146,9 +183,11 @@ TEST(ContactLaw, RoundOffInsteadOfSlipKeepsTheCurvaturePositive) {
       const float v_n = normal.dot(v), edge = v_n * (1 + float(random.uniform(-1, 5)) * 1e-6f);
       physics::ContactLaw<float> law = {{normal.x(), normal.y(), normal.z()}, {0, 0, 0}, {}};
       const bool sap = model == ContactModel::sap;
-      law.slip = {1, .01f, 1e-4f, sap ? edge : 0, .1f, sap ? 175.f : 0, 1, 0, float(kDt)};
-      const ContactValue<float> c =
-          evaluate(static_cast<int>(model), law, physics::Vec3<float>{v.x(), v.y(), v.z()});
+      law.slip = {1, .01f, 1e-4f, .1f, sap ? 175.f : 0, 1, 0, float(kDt)};
+      const physics::Vec3<float> u{v.x(), v.y(), v.z()};
+      const physics::Vec3<float> x =
+          sap ? tangential(law.normal, v_n, u) + (v_n - edge) * law.normal : u;
+      const ContactValue<float> c = evaluate(static_cast<int>(model), law, x);
       const stiction::Vec3 impulse(c.impulse.x, c.impulse.y, c.impulse.z);
       const double pressed = n.dot(impulse), across = (impulse - pressed * n).norm();
       const double bound = model == ContactModel::lagged ? .01 : pressed;
@@ -165,7 +204,7 @@ TEST(ContactLaw, RoundOffInsteadOfSlipKeepsTheCurvaturePositive) {
 }
 
 TEST(ContactLaw, InactiveAndConstantPoints) {
-  physics::ContactLaw<double> law = {{0, 0, 1}, {0, 0, 0}, {0, 0, 1, 0, 0, 0, 0, 0, kDt}};
+  physics::ContactLaw<double> law = {{0, 0, 1}, {0, 0, 0}, {0, 0, 1, 0, 0, 0, 0, kDt}};
   for (const ContactModel model :
        {ContactModel::lagged, ContactModel::similar, ContactModel::sap}) {
     const ContactValue<double> c = evaluate_law(model, law, {1, -2, -3});

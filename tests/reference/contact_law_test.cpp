@@ -35,6 +35,26 @@ void expect_near(double value, double expected, double relative) {
   EXPECT_NEAR(value, expected, relative * std::abs(expected)) << "expected " << expected;
 }
 
+// What double resolves stays as it is; what is stiffer has the largest curvature at the root, and the
+// root of before.
+TEST(ContactLaw, StiffnessThatDoubleResolves) {
+  const double dt = .01, w = 4;
+  for (const double d : {0., 1., 30.})
+    for (const double gap : {0., -1e-3, 2e-3, -.5}) {
+      EXPECT_EQ(resolved_stiffness(1e10, d, dt, gap, w), 1e10);
+      const double k = resolved_stiffness(1e30, d, dt, gap, w);
+      const double v_hat = d * -gap > dt ? 1 / d : -gap / dt;
+      const HuntCrossley law(dt, k, d, -k * gap);
+      const double G = law.at(v_hat - 1e-9).hessian;
+      // of |δt + d φ0| <= δt + d |φ0|; 1e-9 from the root
+      EXPECT_LE(G * w, kStiffest * (1 + 1e-5));
+      if (d * gap >= 0) {
+        EXPECT_GE(G * w, kStiffest * (1 - 1e-5));
+      }
+      EXPECT_EQ(law.at(v_hat + 1e-9).impulse, 0);
+    }
+}
+
 TEST(ContactLaw, SoftNormParameter) {  // T2
   const double n0 = lagged_impulse(.01, .01, 15, -.1);
   EXPECT_NEAR(n0, .15015, 1e-16);

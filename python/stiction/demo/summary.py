@@ -57,6 +57,7 @@ def summarize(result) -> dict:
         "energy_end_mean": float(np.mean([r.energy_end for r in result.runs])),
         "not_converged_steps": counts.not_converged,
         "stalled_steps": counts.stalled,
+        "inaccurate_steps": counts.inaccurate,
         "late_contact_steps": counts.late_contact,
         "status_envs": status_counts(batch.status),
         "frozen_envs": int(batch.status_count),

@@ -1,0 +1,134 @@
+// Where Newton's method begins, and what it asks of an iterate: gradient and residual.
+//
+// start    in   A, qfrc_smooth, qvel, qacc_warmstart, v_free, rows_act, rows and their constants, points
+//          out  v, momentum, Av, and the laws at v
+#pragma once
+
+#include "physics/line_search.h"
+
+STICTION_PHYSICS_BEGIN
+
+// Lanes and their counters during the iteration; the same in all lanes of a team.
+template <class S>
+struct SolveState {
+  Mask<S> active;
+  Mask<S> bad, failed, stalled, not_converged;
+  S residual, scale;          // ‖D r‖/scale, scale = max(‖D A v‖, ‖D Jᵀγ‖)
+  S last_residual, decrease;  // of the step before; ½ |r·Δv| of it
+  Mask<S> full_step;          // α > ½ in it
+  S small_steps, flat_steps;  // in a row
+  S iterations, evaluations;
+  S solves;
+  bool first_solve;  // of the step
+};
+
+// The first iterations of a step are far from the kinks of friction, where ∂²ℓ/∂v_c² says nothing
+// of the other side: an exact step would slip through zero again and again. Bounding curvatures bring
+// the points that will stick to rest together.
+inline constexpr int kBoundedIterations = 2;
+template <class S>
+STICTION_FN bool bounded(const SolveState<S>& s, int iteration) {
+  return s.first_solve && iteration < kBoundedIterations;
+}
+template <class S>
+STICTION_FN Curvature curvature(const SolveState<S>& s, int iteration) {
+  return bounded(s, iteration) ? Curvature::bounding : Curvature::exact;
+}
+
+// Gradient r = p − Jᵀγ − rows at the iterate, from the laws there; Jᵀγ of other lanes stays.
+template <class Team, class S>
+STICTION_FN void gradient(const Team& team, const ModelView& m, EnvView<S>& e,
+                          const Mask<S>& lanes) {
+  contact_impulses(team, m, e, e.gradient);
+  team.for_each(m.nv, [&](int i) {
+    e.contact_impulse[i] = select(lanes, e.gradient[i], e.contact_impulse[i]);
+    e.gradient[i] = e.momentum[i] - (e.contact_impulse[i] + e.row_impulse[i]);
+  });
+}
+
+// ‖D r‖ / max(‖D A v‖, ‖D Jᵀγ‖), D = diag(A)^-1/2; 0/0 = 0
+template <class Team, class S>
+STICTION_FN void residual(const Team& team, const ModelView& m, EnvView<S>& e, SolveState<S>& s) {
+  const auto norm2 = [&](const auto& x) {
+    return team.template sum<S>(m.nv, [&](int i) {
+      const S value = x(i);
+      return value * value * e.inv_A[i];
+    });
+  };
+  const S r = norm2([&](int i) { return e.gradient[i]; });
+  const S momentum = norm2([&](int i) { return e.Av[i]; });
+  const S impulse = norm2([&](int i) { return e.contact_impulse[i] + e.row_impulse[i]; });
+  const S zero = S(0.0), one = S(1.0);
+  s.scale = vsqrt(vmax(momentum, impulse));
+  const Mask<S> scaled = s.scale > zero;
+  const S ratio = select(scaled, vsqrt(r) / select(scaled, s.scale, one), one);
+  s.residual = select(r == zero, zero, ratio);
+}
+
+// Δv of the first iterate from v0. Where a point carries already (n0 > 0) the last step's acceleration
+// goes on, elsewhere v_free is close. But a limit is a kink too stiff to find at a distance: where it
+// would act at one of the two and not at the other, its dof goes with v_free, which feels the limits.
+template <class Team, class S>
+STICTION_FN void first_step(const Team& team, const ModelView& m, EnvView<S>& e) {
+  const S dt = S(m.opt.timestep);
+  const S carried = team.template max<S>(e.npoint[0], [&](int p) { return e.point_n0[p]; });
+  const Mask<S> goes_on = carried > S(0.0);
+  team.for_each(m.nv, [&](int i) {
+    const S last = dt * e.qacc_warmstart[i], free = e.v_free[i] - e.qvel[i];
+    Mask<S> use_last = goes_on;
+    if (m.dof_limited[i] != 0)
+      use_last =
+          use_last && limits_of(e, i, e.qvel[i] + last).hess == limits_of(e, i, e.v_free[i]).hess;
+    e.dv[i] = select(use_last, last, free);
+  });
+}
+
+// point_vel from its law's root: J v − v̂ n, and back. The tangential part is taken apart first, lest it
+// get the round-off of the normal part.
+template <class Team, class S>
+STICTION_FN void shift_velocities(const Team& team, EnvView<S>& e, double sign) {
+  team.for_each(e.npoint[0], [&](int p) {
+    const Vec3<S> n = load3(e.point_normal, p), v = load3(e.point_vel, p);
+    const S v_n = dot(n, v);
+    store3(e.point_vel, p, tangential(n, v_n, v) + (v_n + S(sign) * e.point_law[4 * p]) * n);
+  });
+}
+
+// Lanes without points where no row acts at v0, so that v_free is v*, nor at v_free: it is the solution.
+template <class Team, class S>
+STICTION_FN Mask<S> moves_freely(const Team& team, const ModelView& m, EnvView<S>& e) {
+  const Mask<S> free = e.ncon[0] == S(0.0) && e.rows_act[0] == S(0.0);
+  return any_lane(free) ? free && rows_at(team, m, e, e.v_free) == S(0.0) : free;
+}
+
+// The first iterate; v_free where it is the solution, and frozen lanes keep v0.
+template <class Team, class S>
+STICTION_FN void start(const Team& team, const ModelView& m, EnvView<S>& e, SolveState<S>& s) {
+  const S zero = S(0.0), dt = S(m.opt.timestep);
+  const Mask<S> all = all_lanes<S>(), none = no_lanes<S>();
+  const Mask<S> steps = e.active[0] > S(0.5);
+  const Mask<S> free = steps && moves_freely(team, m, e);
+  s = {steps && !free, none, none, none, none, zero, zero,   zero,
+       zero,           none, zero, zero, zero, zero, S(1.0), true};
+  first_step(team, m, e);
+  team.for_each(m.nv, [&](int i) {
+    e.inv_A[i] = S(1.0) / e.A[tri(i, i)];
+    e.dv[i] = select(s.active, e.dv[i], zero);
+    e.v[i] = select(free, e.v_free[i], e.qvel[i] + e.dv[i]);
+  });
+  multiply_A(team, m, e, e.dv, e.Adv);
+  team.for_each(
+      m.nv, [&](int i) { e.momentum[i] = select(free, zero, e.Adv[i] - dt * e.qfrc_smooth[i]); });
+  multiply_A(team, m, e, e.v, e.Av);
+  live_points(team, m, e, all, true);
+  point_velocities(team, m, e, e.v, e.point_vel);
+  shift_velocities(team, e, -1);
+  servo_velocities(team, m, e, e.v, e.servo_vel);
+  team.for_each(3 * e.npoint[0], [&](int i) { e.point_dvel[i] = zero; });
+  team.for_each(m.nv, [&](int i) { e.dv[i] = zero; });
+  team.for_each(m.nu, [&](int a) { e.servo_dvel[a] = zero; });
+  laws_at(team, m, e, zero, curvature(s, 0));
+  gradient(team, m, e, all);
+}
+
+STICTION_PHYSICS_END
