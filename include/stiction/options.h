@@ -16,6 +16,11 @@ enum class Stiction : std::uint8_t { regularized, anchored };
 // overlapping point of each pair, as Drake's point contact; for comparisons only.
 enum class ContactPairs : std::uint8_t { speculative, penetrating_deepest };
 
+// Joint limits. solref: a violated limit returns with the time constant of `solreflimit`, whatever the
+// time step. near_rigid: the SAP paper's and Drake's, which returns half of the way in each step.
+// automatic: near_rigid where contact_pairs is penetrating_deepest, else solref.
+enum class Limits : std::uint8_t { automatic, solref, near_rigid };
+
 // mujoco: greater priority decides, else the larger coefficient. harmonic: 2 a b / (a + b).
 enum class FrictionCombination : std::uint8_t { mujoco, harmonic };
 
@@ -35,9 +40,16 @@ struct Options {
   int max_iterations = 32;      // Newton iterations of a solve before `not_converged`
   int friction_iterations = 1;  // solves of a step; from the second on n0 is the last one's impulse
   ContactPairs contact_pairs = ContactPairs::speculative;
+  Limits limits = Limits::automatic;
   FrictionCombination friction_combination = FrictionCombination::mujoco;
   LinearSolver linear_solver = LinearSolver::cholesky;
 };
+
+// The laws that hold where the options leave the choice: those of the papers with their contact pairs.
+constexpr Limits limits_of(const Options& o) {
+  if (o.limits != Limits::automatic) return o.limits;
+  return o.contact_pairs == ContactPairs::penetrating_deepest ? Limits::near_rigid : Limits::solref;
+}
 
 // Throws ArgumentError naming the field, its value and its range.
 void validate(const Options& options);

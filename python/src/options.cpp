@@ -27,6 +27,8 @@ constexpr Choices<Stiction, 2> kStiction{
 constexpr Choices<ContactPairs, 2> kContactPairs{
     {{ContactPairs::speculative, "speculative"},
      {ContactPairs::penetrating_deepest, "penetrating_deepest"}}};
+constexpr Choices<Limits, 3> kLimits{
+    {{Limits::automatic, "auto"}, {Limits::solref, "solref"}, {Limits::near_rigid, "near_rigid"}}};
 constexpr Choices<FrictionCombination, 2> kFrictionCombination{
     {{FrictionCombination::mujoco, "mujoco"}, {FrictionCombination::harmonic, "harmonic"}}};
 constexpr Choices<LinearSolver, 2> kLinearSolver{
@@ -54,7 +56,8 @@ bool equal(const Options& a, const Options& b) {
          a.regularization == b.regularization && a.near_rigid == b.near_rigid &&
          a.solver_tolerance == b.solver_tolerance && a.max_iterations == b.max_iterations &&
          a.friction_iterations == b.friction_iterations && a.contact_pairs == b.contact_pairs &&
-         a.friction_combination == b.friction_combination && a.linear_solver == b.linear_solver;
+         a.limits == b.limits && a.friction_combination == b.friction_combination &&
+         a.linear_solver == b.linear_solver;
 }
 
 // All fields as Python values, in the order of the constructor.
@@ -70,6 +73,7 @@ nb::dict fields(const Options& o) {
   d["max_iterations"] = o.max_iterations;
   d["friction_iterations"] = o.friction_iterations;
   d["contact_pairs"] = name_of(o.contact_pairs, kContactPairs);
+  d["limits"] = name_of(o.limits, kLimits);
   d["friction_combination"] = name_of(o.friction_combination, kFrictionCombination);
   d["linear_solver"] = name_of(o.linear_solver, kLinearSolver);
   return d;
@@ -78,7 +82,7 @@ nb::dict fields(const Options& o) {
 void init(Options* self, std::optional<double> timestep, const std::string& contact_model,
           const std::string& stiction, double stiction_tolerance, double regularization,
           double near_rigid, std::optional<double> solver_tolerance, int max_iterations,
-          int friction_iterations, const std::string& contact_pairs,
+          int friction_iterations, const std::string& contact_pairs, const std::string& limits,
           const std::string& friction_combination, const std::string& linear_solver) {
   const Options o{.timestep = timestep,
                   .contact_model = parse("contact_model", contact_model, kContactModel),
@@ -90,6 +94,7 @@ void init(Options* self, std::optional<double> timestep, const std::string& cont
                   .max_iterations = max_iterations,
                   .friction_iterations = friction_iterations,
                   .contact_pairs = parse("contact_pairs", contact_pairs, kContactPairs),
+                  .limits = parse("limits", limits, kLimits),
                   .friction_combination =
                       parse("friction_combination", friction_combination, kFrictionCombination),
                   .linear_solver = parse("linear_solver", linear_solver, kLinearSolver)};
@@ -113,6 +118,9 @@ constexpr const char* kDoc =
     "friction_iterations: solves of a step; from the second on friction is bounded by the normal\n"
     "    impulse of the solve before, in the first by that of the last step. 'lagged' only.\n"
     "contact_pairs: 'speculative', or 'penetrating_deepest' (Drake's point contact, to compare).\n"
+    "limits: of joints. 'solref': a violated limit returns with the time constant of solreflimit;\n"
+    "    'near_rigid': half of the way in each step, as in Drake; 'auto': 'near_rigid' with\n"
+    "    'penetrating_deepest', else 'solref'.\n"
     "friction_combination: 'mujoco' (priority, else the larger), or 'harmonic' (2ab/(a+b)).\n"
     "linear_solver: 'cholesky', our own; 'cusolver' checks it with NVIDIA's library, on device =\n"
     "    'cuda' only, slower.";
@@ -125,6 +133,7 @@ constexpr const char* kInitSignature =
     "solver_tolerance: float | None = None, max_iterations: int = 32, "
     "friction_iterations: int = 1, "
     "contact_pairs: typing.Literal['speculative', 'penetrating_deepest'] = 'speculative', "
+    "limits: typing.Literal['auto', 'solref', 'near_rigid'] = 'auto', "
     "friction_combination: typing.Literal['mujoco', 'harmonic'] = 'mujoco', "
     "linear_solver: typing.Literal['cholesky', 'cusolver'] = 'cholesky') -> None";
 
@@ -137,8 +146,9 @@ void bind_options(nb::module_& m) {
         nb::arg("stiction_tolerance") = 1e-4, nb::arg("regularization") = 1e-3,
         nb::arg("near_rigid") = 1.0, nb::arg("solver_tolerance") = nb::none(),
         nb::arg("max_iterations") = 32, nb::arg("friction_iterations") = 1,
-        nb::arg("contact_pairs") = "speculative", nb::arg("friction_combination") = "mujoco",
-        nb::arg("linear_solver") = "cholesky", nb::sig(kInitSignature));
+        nb::arg("contact_pairs") = "speculative", nb::arg("limits") = "auto",
+        nb::arg("friction_combination") = "mujoco", nb::arg("linear_solver") = "cholesky",
+        nb::sig(kInitSignature));
   c.def_ro("timestep", &Options::timestep)
       .def_prop_ro("contact_model",
                    [](const Options& o) { return name_of(o.contact_model, kContactModel); })
@@ -151,6 +161,7 @@ void bind_options(nb::module_& m) {
       .def_ro("friction_iterations", &Options::friction_iterations)
       .def_prop_ro("contact_pairs",
                    [](const Options& o) { return name_of(o.contact_pairs, kContactPairs); })
+      .def_prop_ro("limits", [](const Options& o) { return name_of(o.limits, kLimits); })
       .def_prop_ro(
           "friction_combination",
           [](const Options& o) { return name_of(o.friction_combination, kFrictionCombination); })

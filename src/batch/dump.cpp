@@ -11,6 +11,7 @@ using nlohmann::ordered_json;
 constexpr const char* kContactModels[] = {"lagged", "similar", "sap"};
 constexpr const char* kStictions[] = {"regularized", "anchored"};
 constexpr const char* kContactPairs[] = {"speculative", "penetrating_deepest"};
+constexpr const char* kLimits[] = {"auto", "solref", "near_rigid"};
 constexpr const char* kCombinations[] = {"mujoco", "harmonic"};
 
 ordered_json to_json(const Options& o) {
@@ -24,6 +25,7 @@ ordered_json to_json(const Options& o) {
           {"max_iterations", o.max_iterations},
           {"friction_iterations", o.friction_iterations},
           {"contact_pairs", kContactPairs[static_cast<int>(o.contact_pairs)]},
+          {"limits", kLimits[static_cast<int>(o.limits)]},
           {"friction_combination", kCombinations[static_cast<int>(o.friction_combination)]}};
 }
 

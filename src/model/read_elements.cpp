@@ -37,6 +37,16 @@ std::optional<int> read_shape(Element& e) {
       {"plane", "hfield", "sphere", "capsule", "ellipsoid", "cylinder", "box", "mesh", "sdf"});
 }
 
+// A mixture of the two formats is MuJoCo's default.
+void read_solreflimit(Element& e, std::array<double, 2>& solref) {
+  if (numbers_into(e, "solreflimit", solref, 1) == 0) return;
+  const bool mixed = (solref[0] > 0) != (solref[1] > 0);
+  if (mixed) solref = {0.02, 1};
+  mark(e, "solreflimit", Use::mapped, false,
+       mixed ? "mixes (time constant, damping ratio) with (-stiffness, -damping): taken for 0.02 1"
+             : "a violated limit returns with this time constant, or damping/stiffness");
+}
+
 }  // namespace
 
 void read_joint(const Compiler&, Element& e, JointSpec& j) {
@@ -63,6 +73,7 @@ void read_joint(const Compiler&, Element& e, JointSpec& j) {
     mark(e, "springdamper", Use::mapped, false, "stiffness and damping from the inertia at qpos0");
   }
   if (const auto v = number(e, "margin")) j.margin = *v;
+  read_solreflimit(e, j.solref);
   if (boolean(e, "actuatorgravcomp") == true) {
     mark(e, "actuatorgravcomp", Use::ignored, true,
          "gravity compensation acts as a passive force, outside actuatorfrcrange");

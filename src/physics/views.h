@@ -47,6 +47,7 @@ struct OptionsView {
   bool anchored;
   bool penetrating_deepest;
   bool harmonic_friction;
+  bool near_rigid_limits;
 };
 
 // clang-format off

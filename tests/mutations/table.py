@@ -8,6 +8,7 @@ from table_cuda import CUDA
 from table_env import ENV
 from table_env_locomotion import ENV_LOCOMOTION
 from table_learning import TRAINING
+from table_limits import LIMITS
 from table_rl import RL
 
 FREEBODY = "python/test_acceptance_freebody.py::"
@@ -492,5 +493,5 @@ BATCH = [
           gtests=("BatchFile.LoadContinuesWithTheSameBits",)),
 ]
 
-BREAKS = (DYNAMICS + CONTACT + STICTION + ROWS + SAFEGUARDS + SOLVER + GEOMETRY + MODEL + READER
+BREAKS = (DYNAMICS + CONTACT + STICTION + ROWS + LIMITS + SAFEGUARDS + SOLVER + GEOMETRY + MODEL + READER
           + TEXT + BATCH + CUDA + ENV + ENV_LOCOMOTION + RL + TRAINING)

@@ -228,7 +228,7 @@ DEFAULTS = {
     "regularization": 1e-3, "near_rigid": 1.0,  # fmt: skip
     "solver_tolerance": None,
     "max_iterations": 32, "friction_iterations": 1,  # fmt: skip
-    "contact_pairs": "speculative",
+    "contact_pairs": "speculative", "limits": "auto",  # fmt: skip
     "friction_combination": "mujoco", "linear_solver": "cholesky",  # fmt: skip
 }
 OTHERS = {
@@ -240,7 +240,7 @@ OTHERS = {
     "near_rigid": 0.0,
     "solver_tolerance": 1e-8,
     "max_iterations": 7, "friction_iterations": 3,  # fmt: skip
-    "contact_pairs": "penetrating_deepest",
+    "contact_pairs": "penetrating_deepest", "limits": "near_rigid",  # fmt: skip
     "friction_combination": "harmonic", "linear_solver": "cusolver",  # fmt: skip
 }
 
