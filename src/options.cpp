@@ -42,9 +42,15 @@ int most_solves(const Options& o) {
   return renews ? 3 : 1;
 }
 
+Limits limit_law(const Options& o) {
+  if (o.limits != Limits::automatic) return o.limits;
+  return o.contact_pairs == ContactPairs::penetrating_deepest ? Limits::near_rigid : Limits::solref;
+}
+
 Gyroscopic gyroscopic_law(const Options& o) {
+  if (o.gyroscopic != Gyroscopic::automatic) return o.gyroscopic;
   const bool papers = o.contact_pairs == ContactPairs::penetrating_deepest;
-  return o.gyroscopic.value_or(papers ? Gyroscopic::explicit_euler : Gyroscopic::midpoint);
+  return papers ? Gyroscopic::explicit_euler : Gyroscopic::midpoint;
 }
 
 }  // namespace stiction

@@ -92,6 +92,7 @@ struct Model {
   Ints jnt_limited;                        // (njnt)     0 or 1
   Reals jnt_range;                         // (njnt,2)   m or rad; ball: (0, largest angle)
   Reals jnt_margin;                        // (njnt)     the limit acts this far inside the range
+  Reals jnt_solref;                        // (njnt,2)   solreflimit: (time constant in s, damping ratio) or (−stiffness, −damping)
   Reals jnt_stiffness;                     // (njnt)     N/m or N m/rad, about qpos_spring
   Ints jnt_actfrclimited;                  // (njnt)     0 or 1
   Reals jnt_actfrcrange;                   // (njnt,2)   clamp of the summed actuator force on the joint

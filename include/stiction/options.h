@@ -16,6 +16,11 @@ enum class Stiction : std::uint8_t { regularized, anchored };
 // overlapping point of each pair, as Drake's point contact; for comparisons only.
 enum class ContactPairs : std::uint8_t { speculative, penetrating_deepest };
 
+// Joint limits. solref: a violated limit returns with the time constant of `solreflimit`, whatever the
+// time step. near_rigid: the SAP paper's and Drake's, which returns half of the way in each step.
+// automatic: near_rigid where contact_pairs is penetrating_deepest, else solref.
+enum class Limits : std::uint8_t { automatic, solref, near_rigid };
+
 // mujoco: greater priority decides, else the larger coefficient. harmonic: 2 a b / (a + b).
 enum class FrictionCombination : std::uint8_t { mujoco, harmonic };
 
@@ -26,7 +31,8 @@ enum class LinearSolver : std::uint8_t { cholesky, cusolver };
 // How the gyroscopic torque of free and ball joints enters a step. midpoint: implicit, by halves before
 // and after the motion: a body on which nothing acts keeps its energy and its angular momentum.
 // explicit_euler: at the start, as Drake's discrete systems; it gains energy at δt |ω| >= 0.05.
-enum class Gyroscopic : std::uint8_t { midpoint, explicit_euler };
+// automatic: explicit_euler where contact_pairs is penetrating_deepest, else midpoint.
+enum class Gyroscopic : std::uint8_t { automatic, midpoint, explicit_euler };
 
 // Options::friction_iterations: up to 3 solves of a step, each again only in environments where the solve
 // before showed that friction is wrong by more than 2 % of the step's impulse, since the normal impulse
@@ -47,19 +53,19 @@ struct Options {
   // solves of a step; from the second on n0 is the last one's impulse
   int friction_iterations = kAutoFriction;
   ContactPairs contact_pairs = ContactPairs::speculative;
+  Limits limits = Limits::automatic;
   FrictionCombination friction_combination = FrictionCombination::mujoco;
-  // default: midpoint with speculative contact pairs, else explicit_euler
-  std::optional<Gyroscopic> gyroscopic;
+  Gyroscopic gyroscopic = Gyroscopic::automatic;
   LinearSolver linear_solver = LinearSolver::cholesky;
 };
 
 // Throws ArgumentError naming the field, its value and its range.
 void validate(const Options& options);
 
-// The law that `options.gyroscopic` names, or its default.
+// The laws that options name, or that `automatic` stands for: those of the papers with their contact pairs.
+Limits limit_law(const Options& options);
 Gyroscopic gyroscopic_law(const Options& options);
-
-// Of a step: friction_iterations, or what kAutoFriction allows.
+// The most solves of a step: friction_iterations, or what kAutoFriction allows.
 int most_solves(const Options& options);
 
 }  // namespace stiction

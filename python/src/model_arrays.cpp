@@ -62,6 +62,9 @@ void joints(nb::class_<LoadedModel>& c) {
   def(c, "jnt_limited", &Model::jnt_limited, "(njnt,) 0 or 1");
   def<2>(c, "jnt_range", &Model::jnt_range, "(njnt, 2) m or rad; ball: 0 and the largest angle");
   def(c, "jnt_margin", &Model::jnt_margin, "(njnt,) the limit acts this far inside the range");
+  def<2>(c, "jnt_solref", &Model::jnt_solref,
+         "(njnt, 2) return of a violated limit: time constant in s and damping ratio, or\n"
+         "-stiffness and -damping");
   def(c, "jnt_stiffness", &Model::jnt_stiffness, "(njnt,) N/m or N m/rad, about qpos_spring");
   def(c, "jnt_actfrclimited", &Model::jnt_actfrclimited, "(njnt,) 0 or 1");
   def<2>(c, "jnt_actfrcrange", &Model::jnt_actfrcrange,

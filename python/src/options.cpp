@@ -30,10 +30,13 @@ constexpr Choices<Stiction, 2> kStiction{
 constexpr Choices<ContactPairs, 2> kContactPairs{
     {{ContactPairs::speculative, "speculative"},
      {ContactPairs::penetrating_deepest, "penetrating_deepest"}}};
+constexpr Choices<Limits, 3> kLimits{
+    {{Limits::automatic, "auto"}, {Limits::solref, "solref"}, {Limits::near_rigid, "near_rigid"}}};
 constexpr Choices<FrictionCombination, 2> kFrictionCombination{
     {{FrictionCombination::mujoco, "mujoco"}, {FrictionCombination::harmonic, "harmonic"}}};
-constexpr Choices<Gyroscopic, 2> kGyroscopic{
-    {{Gyroscopic::midpoint, "midpoint"}, {Gyroscopic::explicit_euler, "explicit_euler"}}};
+constexpr Choices<Gyroscopic, 3> kGyroscopic{{{Gyroscopic::automatic, "auto"},
+                                              {Gyroscopic::midpoint, "midpoint"},
+                                              {Gyroscopic::explicit_euler, "explicit_euler"}}};
 constexpr Choices<LinearSolver, 2> kLinearSolver{
     {{LinearSolver::cholesky, "cholesky"}, {LinearSolver::cusolver, "cusolver"}}};
 
@@ -51,19 +54,6 @@ E parse(const char* field, const std::string& value, const Choices<E, N>& choice
 template <class E, std::size_t N>
 std::string name_of(E value, const Choices<E, N>& choices) {
   return std::string(choices[static_cast<std::size_t>(value)].second);
-}
-
-template <class E, std::size_t N>
-std::optional<E> parse(const char* field, const std::optional<std::string>& value,
-                       const Choices<E, N>& choices) {
-  if (!value) return {};
-  return parse(field, *value, choices);
-}
-
-template <class E, std::size_t N>
-std::optional<std::string> name_of(std::optional<E> value, const Choices<E, N>& choices) {
-  if (!value) return {};
-  return name_of(*value, choices);
 }
 
 constexpr const char* kAuto = "auto";
@@ -91,8 +81,8 @@ bool equal(const Options& a, const Options& b) {
          a.regularization == b.regularization && a.near_rigid == b.near_rigid &&
          a.solver_tolerance == b.solver_tolerance && a.max_iterations == b.max_iterations &&
          a.friction_iterations == b.friction_iterations && a.contact_pairs == b.contact_pairs &&
-         a.friction_combination == b.friction_combination && a.gyroscopic == b.gyroscopic &&
-         a.linear_solver == b.linear_solver;
+         a.limits == b.limits && a.friction_combination == b.friction_combination &&
+         a.gyroscopic == b.gyroscopic && a.linear_solver == b.linear_solver;
 }
 
 // All fields as Python values, in the order of the constructor.
@@ -108,6 +98,7 @@ nb::dict fields(const Options& o) {
   d["max_iterations"] = o.max_iterations;
   d["friction_iterations"] = solves_of(o);
   d["contact_pairs"] = name_of(o.contact_pairs, kContactPairs);
+  d["limits"] = name_of(o.limits, kLimits);
   d["friction_combination"] = name_of(o.friction_combination, kFrictionCombination);
   d["gyroscopic"] = name_of(o.gyroscopic, kGyroscopic);
   d["linear_solver"] = name_of(o.linear_solver, kLinearSolver);
@@ -118,8 +109,8 @@ void init(Options* self, std::optional<double> timestep, const std::string& cont
           const std::string& stiction, double stiction_tolerance, double regularization,
           double near_rigid, std::optional<double> solver_tolerance, int max_iterations,
           const Solves& friction_iterations, const std::string& contact_pairs,
-          const std::string& friction_combination, const std::optional<std::string>& gyroscopic,
-          const std::string& linear_solver) {
+          const std::string& limits, const std::string& friction_combination,
+          const std::string& gyroscopic, const std::string& linear_solver) {
   const Options o{.timestep = timestep,
                   .contact_model = parse("contact_model", contact_model, kContactModel),
                   .stiction = parse("stiction", stiction, kStiction),
@@ -130,6 +121,7 @@ void init(Options* self, std::optional<double> timestep, const std::string& cont
                   .max_iterations = max_iterations,
                   .friction_iterations = parse_solves(friction_iterations),
                   .contact_pairs = parse("contact_pairs", contact_pairs, kContactPairs),
+                  .limits = parse("limits", limits, kLimits),
                   .friction_combination =
                       parse("friction_combination", friction_combination, kFrictionCombination),
                   .gyroscopic = parse("gyroscopic", gyroscopic, kGyroscopic),
@@ -157,11 +149,14 @@ constexpr const char* kDoc =
     "    impulse; 1 where contact_model is not 'lagged' or contact_pairs is "
     "'penetrating_deepest'.\n"
     "contact_pairs: 'speculative', or 'penetrating_deepest' (Drake's point contact, to compare).\n"
+    "limits: of joints. 'solref': a violated limit returns with the time constant of solreflimit;\n"
+    "    'near_rigid': half of the way in each step, as in Drake; 'auto': 'near_rigid' with\n"
+    "    'penetrating_deepest', else 'solref'.\n"
     "friction_combination: 'mujoco' (priority, else the larger), or 'harmonic' (2ab/(a+b)).\n"
     "gyroscopic: torque of free and ball joints. 'midpoint' keeps energy and momentum of a body "
     "on\n"
-    "    which nothing acts; 'explicit_euler' gains energy (Drake's discrete systems). None: the\n"
-    "    first with speculative contact pairs, else the second.\n"
+    "    which nothing acts; 'explicit_euler' gains energy (Drake's discrete systems); 'auto':\n"
+    "    'explicit_euler' with 'penetrating_deepest', else 'midpoint'.\n"
     "linear_solver: 'cholesky', our own; 'cusolver' checks it with NVIDIA's library, on device =\n"
     "    'cuda' only, slower.";
 
@@ -173,8 +168,9 @@ constexpr const char* kInitSignature =
     "solver_tolerance: float | None = None, max_iterations: int = 32, "
     "friction_iterations: int | typing.Literal['auto'] = 'auto', "
     "contact_pairs: typing.Literal['speculative', 'penetrating_deepest'] = 'speculative', "
+    "limits: typing.Literal['auto', 'solref', 'near_rigid'] = 'auto', "
     "friction_combination: typing.Literal['mujoco', 'harmonic'] = 'mujoco', "
-    "gyroscopic: typing.Literal['midpoint', 'explicit_euler'] | None = None, "
+    "gyroscopic: typing.Literal['auto', 'midpoint', 'explicit_euler'] = 'auto', "
     "linear_solver: typing.Literal['cholesky', 'cusolver'] = 'cholesky') -> None";
 
 }  // namespace
@@ -186,9 +182,9 @@ void bind_options(nb::module_& m) {
         nb::arg("stiction_tolerance") = 1e-4, nb::arg("regularization") = 1e-3,
         nb::arg("near_rigid") = 1.0, nb::arg("solver_tolerance") = nb::none(),
         nb::arg("max_iterations") = 32, nb::arg("friction_iterations") = kAuto,
-        nb::arg("contact_pairs") = "speculative", nb::arg("friction_combination") = "mujoco",
-        nb::arg("gyroscopic") = nb::none(), nb::arg("linear_solver") = "cholesky",
-        nb::sig(kInitSignature));
+        nb::arg("contact_pairs") = "speculative", nb::arg("limits") = kAuto,
+        nb::arg("friction_combination") = "mujoco", nb::arg("gyroscopic") = kAuto,
+        nb::arg("linear_solver") = "cholesky", nb::sig(kInitSignature));
   c.def_ro("timestep", &Options::timestep)
       .def_prop_ro("contact_model",
                    [](const Options& o) { return name_of(o.contact_model, kContactModel); })
@@ -201,6 +197,7 @@ void bind_options(nb::module_& m) {
       .def_prop_ro("friction_iterations", &solves_of)
       .def_prop_ro("contact_pairs",
                    [](const Options& o) { return name_of(o.contact_pairs, kContactPairs); })
+      .def_prop_ro("limits", [](const Options& o) { return name_of(o.limits, kLimits); })
       .def_prop_ro(
           "friction_combination",
           [](const Options& o) { return name_of(o.friction_combination, kFrictionCombination); })

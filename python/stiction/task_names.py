@@ -15,7 +15,7 @@ import sys
 import traceback
 from pathlib import Path
 
-from ._core import ArgumentError, Env, Error, Options
+from ._core import ArgumentError, Batch, Env, Error, Options
 from .task import Task, TaskEnv
 
 _registered: dict[str, type[Task]] = {}
@@ -98,9 +98,11 @@ def describe(env) -> dict:
     usual = Options().__getstate__()
     chosen = env.batch.options.__getstate__()
     engine = {name: value for name, value in chosen.items() if value != usual[name]}
-    engine.pop("solver_tolerance", None)  # resolved for the precision
-    if engine.get("timestep") == env.batch.model.timestep:
-        del engine["timestep"]
+    for name in list(engine):  # what the batch chose itself, it chooses again
+        others = {key: value for key, value in engine.items() if key != name}
+        again = Batch(env.batch.model, 1, Options(**others), precision=env.batch.precision, threads=1)
+        if getattr(again.options, name) == chosen[name]:
+            engine = others
     return {"id": name_of(env), "options": dict(env.task_options), "engine": engine}
 
 

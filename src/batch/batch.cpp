@@ -113,6 +113,7 @@ Options resolved(const Model& model, const BatchOptions& given) {
   Options o = given.options;
   if (!o.timestep) o.timestep = model.timestep;
   if (!o.solver_tolerance) o.solver_tolerance = given.precision == Precision::float64 ? 1e-6 : 1e-4;
+  o.limits = limit_law(o);
   o.gyroscopic = gyroscopic_law(o);
   if (most_solves(o) == 1) o.friction_iterations = 1;
   return o;

@@ -63,6 +63,7 @@ class ParamCheck {
     for (const Field f : kUnit4) units(f, 4);
     units(Field::jnt_axis, 3);
     geoms();
+    recovery();
     ranges();
     pose(Field::qpos0), pose(Field::qpos_spring);
   }
@@ -131,6 +132,13 @@ class ParamCheck {
       require(limited[i] == 0 || value(f, k) <= value(f, k + 1), f, k,
               "must be at most the upper bound");
     }
+  }
+  // (time constant, damping ratio) or (−stiffness, −damping), no mixture
+  void recovery() const {
+    constexpr Field f = Field::jnt_solref;
+    for (int i = 0; i < impl_.spec(f).size() && owns(f); i += 2)
+      require((value(f, i) > 0) == (value(f, i + 1) > 0), f, i,
+              "must be > 0 like the number after it, or both must be <= 0");
   }
   void ranges() const {
     ordered(Field::jnt_range, model_.jnt_limited);

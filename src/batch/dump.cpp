@@ -12,8 +12,9 @@ using nlohmann::ordered_json;
 constexpr const char* kContactModels[] = {"lagged", "similar", "sap"};
 constexpr const char* kStictions[] = {"regularized", "anchored"};
 constexpr const char* kContactPairs[] = {"speculative", "penetrating_deepest"};
+constexpr const char* kLimits[] = {"auto", "solref", "near_rigid"};
 constexpr const char* kCombinations[] = {"mujoco", "harmonic"};
-constexpr const char* kGyroscopics[] = {"midpoint", "explicit_euler"};
+constexpr const char* kGyroscopics[] = {"auto", "midpoint", "explicit_euler"};
 
 ordered_json to_json(const Options& o) {
   return {{"timestep", *o.timestep},
@@ -28,8 +29,9 @@ ordered_json to_json(const Options& o) {
                                       ? ordered_json("auto")
                                       : ordered_json(o.friction_iterations)},
           {"contact_pairs", kContactPairs[static_cast<int>(o.contact_pairs)]},
+          {"limits", kLimits[static_cast<int>(o.limits)]},
           {"friction_combination", kCombinations[static_cast<int>(o.friction_combination)]},
-          {"gyroscopic", kGyroscopics[static_cast<int>(*o.gyroscopic)]}};
+          {"gyroscopic", kGyroscopics[static_cast<int>(o.gyroscopic)]}};
 }
 
 }  // namespace

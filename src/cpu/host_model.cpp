@@ -67,6 +67,7 @@ HostModel::HostModel(const Model& m, const Options& o, bool dense) : dense_(dens
   w.opt.gyroscopic_midpoint = gyroscopic_law(o) == Gyroscopic::midpoint;
   w.opt.penetrating_deepest = o.contact_pairs == ContactPairs::penetrating_deepest;
   w.opt.harmonic_friction = o.friction_combination == FrictionCombination::harmonic;
+  w.opt.near_rigid_limits = limit_law(o) == Limits::near_rigid;
 
   w.nq = m.nq, w.nv = m.nv, w.nu = m.nu;
   w.nbody = m.nbody, w.njnt = m.njnt, w.ngeom = m.ngeom, w.nsite = m.nsite, w.nmocap = m.nmocap;
@@ -394,6 +395,7 @@ void HostModel::parameters(const Model& m) {
   STICTION_PARAM(jnt_axis)
   STICTION_PARAM(jnt_range)
   STICTION_PARAM(jnt_margin)
+  STICTION_PARAM(jnt_solref)
   STICTION_PARAM(jnt_stiffness)
   STICTION_PARAM(jnt_actfrcrange)
   STICTION_PARAM(qpos0)
@@ -433,8 +435,9 @@ std::uint64_t HostModel::hash() const {
   const double reals[] = {o.timestep, o.stiction_tolerance, o.regularization, o.near_rigid,
                           o.solver_tolerance};
   const int ints[] = {
-      o.max_iterations, o.friction_iterations, o.friction_auto,     o.contact_model,
-      o.anchored,       o.penetrating_deepest, o.harmonic_friction, o.gyroscopic_midpoint};
+      o.max_iterations,     o.friction_iterations, o.friction_auto,     o.contact_model,
+      o.anchored,           o.penetrating_deepest, o.near_rigid_limits, o.harmonic_friction,
+      o.gyroscopic_midpoint};
   add(reals, sizeof reals);
   add(ints, sizeof ints);
   for (const auto& v : ints_) add(v.data(), v.size() * sizeof v[0]);

@@ -28,6 +28,7 @@ void add_joint(const Spec& spec, const BodySpec& b, int body, const JointSpec& j
   m.jnt_limited.push_back(j.limited == Switch::yes && spec.flags.limit);
   append(m.jnt_range, j.range);
   m.jnt_margin.push_back(j.margin);
+  append(m.jnt_solref, j.solref);
   m.jnt_stiffness.push_back(spec.flags.spring ? j.stiffness : 0);
   m.jnt_actfrclimited.push_back(j.actfrclimited == Switch::yes);
   append(m.jnt_actfrcrange, j.actfrcrange);

@@ -27,23 +27,38 @@ std::optional<int> read_shape(Element& e) {
       {"plane", "hfield", "sphere", "capsule", "ellipsoid", "cylinder", "box", "mesh", "sdf"});
 }
 
+// Positive: a time constant in seconds and a damping ratio; else stiffness and damping.
+void require_solref(Element& e, const char* name, const std::array<double, 2>& solref) {
+  for (const double v : solref) {
+    if (!(v > 0)) {
+      require_within(e, name, v, kStiffnessBound);
+    } else if (v < kLeastTime || v > kMostSolref) {
+      fail(e, name,
+           shown(v) + " is outside " + shown(kLeastTime) + " to " + shown(kMostSolref) +
+               ", the time constants (s) and damping ratios that "
+               "can be computed with");
+    }
+  }
+}
+
+// A mixture of the two formats is MuJoCo's default.
+void read_solreflimit(Element& e, std::array<double, 2>& solref) {
+  if (numbers_into(e, "solreflimit", solref, 1) == 0) return;
+  require_solref(e, "solreflimit", solref);
+  const bool mixed = (solref[0] > 0) != (solref[1] > 0);
+  if (mixed) solref = {0.02, 1};
+  mark(e, "solreflimit", Use::mapped, false,
+       mixed ? "mixes (time constant, damping ratio) with (-stiffness, -damping): taken for 0.02 1"
+             : "a violated limit returns with this time constant, or damping/stiffness");
+}
+
 }  // namespace
 
 bool read_solver(Element& e, std::array<double, 2>& solref, std::array<double, 5>& solimp) {
   const bool ref = numbers_into(e, "solref", solref, 1) > 0;
   const bool imp = numbers_into(e, "solimp", solimp, 1) > 0;
   require_within(e, "solimp", solimp, kRatioBound);
-  for (const double v : solref) {
-    // positive: a time constant in seconds and a damping ratio; else stiffness and damping
-    if (!(v > 0)) {
-      require_within(e, "solref", v, kStiffnessBound);
-    } else if (v < kLeastTime || v > kMostSolref) {
-      fail(e, "solref",
-           shown(v) + " is outside " + shown(kLeastTime) + " to " + shown(kMostSolref) +
-               ", the time constants (s) and damping ratios that "
-               "can be computed with");
-    }
-  }
+  require_solref(e, "solref", solref);
   return ref || imp;
 }
 
@@ -78,6 +93,7 @@ void read_joint(const Compiler&, Element& e, JointSpec& j) {
     }
   }
   read_within(e, "margin", kPositionBound, j.margin);
+  read_solreflimit(e, j.solref);
 }
 
 void read_geom(const Compiler& c, Element& e, GeomSpec& g) {

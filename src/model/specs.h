@@ -70,6 +70,7 @@ struct JointSpec {
   Range range{}, actfrcrange{}, springdamper{};
   double stiffness = 0, damping = 0, armature = 0, frictionloss = 0, ref = 0, springref = 0;
   double margin = 0;
+  std::array<double, 2> solref{0.02, 1};  // of the limit
 };
 
 struct GeomSpec {

@@ -7,27 +7,9 @@
 #include "physics/delassus.h"
 #include "physics/friction.h"
 #include "physics/hessian.h"
-#include "physics/row_law.h"
+#include "physics/limits.h"
 
 STICTION_PHYSICS_BEGIN
-
-// Limits of single-dof joints: R = β²/4π² w with w = 1/A_ii, v̂ = −g0/(2 δt) with g0 the distance to each limit
-template <class Team, class S>
-STICTION_FN void limit_constants(const Team& team, const ModelView& m, EnvView<S>& e) {
-  if (!m.any_limit) return;
-  const double dt = m.opt.timestep;
-  team.for_each(m.nv, [&](int i) {
-    e.limit_inv_R[i] = S(0.0);
-    e.limit_vhat[2 * i] = e.limit_vhat[2 * i + 1] = S(0.0);
-    if (m.dof_limited[i] == 0) return;
-    const int j = m.dof_jntid[i];
-    e.limit_inv_R[i] = S(1.0) / (S(kRowNearRigid) * e.inv_diag[i]);
-    const Wide<S> q = e.qpos[m.jnt_qposadr[j]], margin = e.jnt_margin[j];
-    const Wide<S> below = q - e.jnt_range[2 * j] - margin;
-    const Wide<S> above = e.jnt_range[2 * j + 1] - margin - q;
-    e.limit_vhat[2 * i] = S(-1 / (2 * dt)) * narrow<S>(below);
-    e.limit_vhat[2 * i + 1] = S(-1 / (2 * dt)) * narrow<S>(above);
-  });
 }
 
 // w = Σ inv_diag m² of a moment arm; entries on the same dof add up first. The three rotations of a
@@ -159,16 +141,21 @@ STICTION_FN void no_rows(const Team& team, const ModelView& m, EnvView<S>& e) {
   team.for_each(m.nv, [&](int i) { e.row_impulse[i] = e.row_hess[i] = S(0.0); });
 }
 
-// row_impulse, row_hess, servo_impulse, servo_hess at the velocities v(i) of dofs and servo_v(a);
-// 0 on dofs without rows since no_rows.
-template <class Team, class S, class V, class U>
-STICTION_FN void row_values(const Team& team, const ModelView& m, EnvView<S>& e, const V& v,
-                            const U& servo_v) {
-  if (m.any_servo)
-    team.for_each(m.nu, [&](int a) {
-      const RowValue<S> value = servo_row(m, e, a, servo_v(a));
-      e.servo_impulse[a] = value.impulse, e.servo_hess[a] = value.hess;
-    });
+// servo_impulse, servo_hess at the velocities servo_v(a) of the servos.
+template <class Team, class S, class U>
+STICTION_FN void servo_values(const Team& team, const ModelView& m, EnvView<S>& e,
+                              const U& servo_v) {
+  if (!m.any_servo) return;
+  team.for_each(m.nu, [&](int a) {
+    const RowValue<S> value = servo_row(m, e, a, servo_v(a));
+    e.servo_impulse[a] = value.impulse, e.servo_hess[a] = value.hess;
+  });
+}
+
+// row_impulse, row_hess at the velocities v(i) of the dofs, servos included; 0 on dofs without rows
+// since no_rows.
+template <class Team, class S, class V>
+STICTION_FN void dof_values(const Team& team, const ModelView& m, EnvView<S>& e, const V& v) {
   team.for_each(m.nrowdof, [&](int k) {
     const int i = m.row_dof[k];
     const RowValue<S> value = dof_rows(m, e, i, v(i));
@@ -177,12 +164,16 @@ STICTION_FN void row_values(const Team& team, const ModelView& m, EnvView<S>& e,
   });
 }
 
-// The rows at v; returns 1 where one of them has an impulse or a curvature there, else 0.
+template <class Team, class S, class V, class U>
+STICTION_FN void row_values(const Team& team, const ModelView& m, EnvView<S>& e, const V& v,
+                            const U& servo_v) {
+  servo_values(team, m, e, servo_v);
+  dof_values(team, m, e, v);
+}
+
+// 1 where a row has an impulse or a curvature at the velocities of the last row_values, else 0.
 template <class Team, class S>
-STICTION_FN S rows_at(const Team& team, const ModelView& m, EnvView<S>& e, const S* v) {
-  servo_velocities(team, m, e, v, e.servo_vel);
-  row_values(
-      team, m, e, [&](int i) { return v[i]; }, [&](int a) { return e.servo_vel[a]; });
+STICTION_FN S rows_act(const Team& team, const ModelView& m, const EnvView<S>& e) {
   const auto acts = [](const S& impulse, const S& hess) {
     return select(impulse != S(0.0) || hess != S(0.0), S(1.0), S(0.0));
   };
@@ -195,12 +186,34 @@ STICTION_FN S rows_at(const Team& team, const ModelView& m, EnvView<S>& e, const
                            m.nu, [&](int a) { return acts(e.servo_impulse[a], e.servo_hess[a]); }));
 }
 
+// The same of the rows at v, which it evaluates.
+template <class Team, class S>
+STICTION_FN S rows_at(const Team& team, const ModelView& m, EnvView<S>& e, const S* v) {
+  servo_velocities(team, m, e, v, e.servo_vel);
+  row_values(
+      team, m, e, [&](int i) { return v[i]; }, [&](int a) { return e.servo_vel[a]; });
+  return rows_act(team, m, e);
+}
+
+// Constants of all limits; servo_impulse is that at v0.
+template <class Team, class S>
+STICTION_FN void limits(const Team& team, const ModelView& m, EnvView<S>& e) {
+  if (!m.any_limit) return;
+  const S zero = S(0.0), dt = S(m.opt.timestep);
+  team.for_each(m.nv, [&](int i) {
+    e.limit_inv_R[i] = e.limit_vhat[2 * i] = e.limit_vhat[2 * i + 1] = zero;
+    if (m.dof_limited[i] != 0)
+      limit_constants(m, e, i, dt * e.qfrc_smooth[i] + servo_impulse_of(m, e, i));
+  });
+}
+
 // v_free = v0 − H⁻¹ (p0 − rows), H = A + rows, all at v0, p0 = A (v0 − v*) = −δt k. Where no row
 // acts, rows_act = 0, this is v*.
 template <class Team, class S>
 STICTION_FN void free_velocity(const Team& team, const ModelView& m, EnvView<S>& e) {
   const S dt = S(m.opt.timestep);
-  const S act = rows_at(team, m, e, e.qvel);
+  dof_values(team, m, e, [&](int i) { return e.qvel[i]; });
+  const S act = rows_act(team, m, e);
   team.for_each(m.nv, [&](int i) { e.gradient[i] = -(dt * e.qfrc_smooth[i] + e.row_impulse[i]); });
   hessian(team, m, e, false);
   factor_and_solve(team, m, e, e.gradient, e.dv);
@@ -211,8 +224,10 @@ STICTION_FN void free_velocity(const Team& team, const ModelView& m, EnvView<S>&
 template <class Team, class S>
 STICTION_FN void rows(const Team& team, const ModelView& m, EnvView<S>& e) {
   inverse_diagonal(team, m, e);
-  limit_constants(team, m, e);
   servo_constants(team, m, e);
+  servo_velocities(team, m, e, e.qvel, e.servo_vel);
+  servo_values(team, m, e, [&](int a) { return e.servo_vel[a]; });
+  limits(team, m, e);
   friction_constants(team, m, e);
   model_structure(team, m, e);
   no_rows(team, m, e);

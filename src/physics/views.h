@@ -51,6 +51,7 @@ struct OptionsView {
   bool gyroscopic_midpoint;
   bool penetrating_deepest;
   bool harmonic_friction;
+  bool near_rigid_limits;
 };
 
 // clang-format off

@@ -137,6 +137,7 @@ Reference::Reference(ModelPtr model, const Options& options) {
   Options& o = impl_->options;
   if (!o.timestep) o.timestep = impl_->model->timestep;
   if (!o.solver_tolerance) o.solver_tolerance = 1e-6;
+  o.limits = limit_law(o);
   o.gyroscopic = gyroscopic_law(o);
   if (most_solves(o) == 1) o.friction_iterations = 1;
 }

@@ -1,5 +1,7 @@
 #include "reference/row_laws.h"
 
+#include <algorithm>
+#include <limits>
 #include <numbers>
 
 namespace stiction::reference {
@@ -16,6 +18,21 @@ Scalar LimitLaw::at(double v) const {
 
 LimitLaw limit_law(double dt, double w, double g0) {
   return {near_rigid_factor(kRowNearRigid) * w, -g0 / (2 * dt)};
+}
+
+double recovery_time(double dt, const std::array<double, 2>& solref) {
+  if (solref[0] > 0) return std::max(solref[0], 2 * dt);
+  const double k = -solref[0], b = -solref[1];
+  return k > 0 ? std::max(b / k, 2 * dt) : std::numeric_limits<double>::infinity();
+}
+
+JointLimits solref_limits(double dt, double w, double T, double depth, double lower, double upper,
+                          double v) {
+  const auto target = [&](double g) { return g < 0 ? -g / T : -g / dt; };
+  const double demand = std::max({target(lower) - v, target(upper) + v, 0.0});
+  const double share = demand > 0 ? std::min(kLimitYield, depth / T / demand) : kLimitYield;
+  const double R = w * std::max(share, near_rigid_factor(kRowNearRigid));
+  return {{R, target(lower)}, {R, target(upper)}};
 }
 
 Scalar ServoLaw::at(double v) const {

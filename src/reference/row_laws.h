@@ -2,6 +2,7 @@
 // γ = −ℓ', G = ℓ''; impulses over one step. Formulas: docs/method.md, "rows".
 #pragma once
 
+#include <array>
 #include <variant>
 
 #include "reference/contact_law.h"
@@ -19,6 +20,21 @@ struct LimitLaw {
 };
 // The joint limit with gap g0: near-rigid R = β²/4π² w, v̂ = −g0/(2 δt)
 LimitLaw limit_law(double dt, double w, double g0);
+
+// Time constant T with which a violated limit returns, at least 2 δt; solref: (T, damping ratio), or
+// (−k, −b) with T = b/k.
+double recovery_time(double dt, const std::array<double, 2>& solref);
+
+// Both limits of a joint with the gaps `lower` and `upper`, that would move at v without them:
+// v̂ = −g/δt while g >= 0, else −g/T. R gives way by a share of the change of velocity that the
+// limits demand, and under a constant force to no more than `depth`; R/w =
+// min(0.02, depth/(T demand)), at least near-rigid.
+inline constexpr double kLimitYield = 0.02, kLimitDepth = 0.01;
+struct JointLimits {
+  LimitLaw lower, upper;
+};
+JointLimits solref_limits(double dt, double w, double T, double depth, double lower, double upper,
+                          double v);
 
 // Implicit servo: force ũ(v) = force0 − κ v clamped to [lower, upper]; γ = δt clamp(ũ),
 // ℓ = (δt/κ) C(ũ) with C' = clamp

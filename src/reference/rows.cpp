@@ -81,22 +81,37 @@ VecX explicit_actuation(const Model& m, const StepInputs& in) {
 }
 
 std::vector<RowConstraint> joint_rows(const Model& m, const Options& o, double dt,
-                                      const StepInputs& in, const DelassusScale& delassus) {
+                                      const FreeMotion& free, const StepInputs& in,
+                                      const DelassusScale& delassus) {
   std::vector<RowConstraint> rows;
+  const Eigen::Map<const VecX> v0(in.qvel.data(), m.nv);
+  VecX push = free.A * (free.v_star - v0);  // impulses of the step at v0, without limits
   const std::vector<Actuation> actuators = actuation(m, in.qpos, in.qvel, in.ctrl);
-  for (const auto& [a, law] : servo_laws(m, dt, in, delassus))
-    rows.push_back({actuators[at(a)].moment, law});
+  for (const auto& [a, law] : servo_laws(m, dt, in, delassus)) {
+    const VecX& moment = actuators[at(a)].moment;
+    rows.push_back({moment, law});
+    push += law.at(moment.dot(v0)).impulse * moment;
+  }
 
   // limits: g = q − lower − margin with J = +1, g = upper − margin − q with J = −1
   for (int j = 0; j < m.njnt; ++j) {
     const JointType type = m.jnt_type[at(j)];
     if (m.jnt_limited[at(j)] == 0 || (type != JointType::hinge && type != JointType::slide))
       continue;
-    const VecX e = VecX::Unit(m.nv, m.jnt_dofadr[at(j)]);
+    const int i = m.jnt_dofadr[at(j)];
+    const VecX e = VecX::Unit(m.nv, i);
     const double q = in.qpos[at(m.jnt_qposadr[at(j)])], w = delassus(e.transpose());
+    const double low = m.jnt_range[at(2 * j)], high = m.jnt_range[at(2 * j + 1)];
     const double margin = m.jnt_margin[at(j)];
-    rows.push_back({e, limit_law(dt, w, q - m.jnt_range[at(2 * j)] - margin)});
-    rows.push_back({-e, limit_law(dt, w, m.jnt_range[at(2 * j + 1)] - margin - q)});
+    const double lower = q - low - margin, upper = high - margin - q;
+    JointLimits limits = {limit_law(dt, w, lower), limit_law(dt, w, upper)};
+    if (limit_law(o) == Limits::solref) {
+      const double T = recovery_time(dt, {m.jnt_solref[at(2 * j)], m.jnt_solref[at(2 * j + 1)]});
+      const double depth = kLimitDepth * (type == JointType::slide ? high - low : 1);
+      limits = solref_limits(dt, w, T, depth, lower, upper, v0[i] + w * push[i]);
+    }
+    rows.push_back({e, limits.lower});
+    rows.push_back({-e, limits.upper});
   }
 
   // dry friction of the joints

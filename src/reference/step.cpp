@@ -217,7 +217,7 @@ StepResult step(const Model& m, const Options& o, const StepInputs& in) {
   // constraints
   Problem problem{free.A, free.v_star, {}, {}};
   const DelassusScale delassus(m, kin, free.A);
-  problem.rows = joint_rows(m, o, dt, in, delassus);
+  problem.rows = joint_rows(m, o, dt, free, in, delassus);
   Contacts contacts = contact_constraints(m, o, dt, kin, in, v0, delassus, problem);
 
   // solve

@@ -32,7 +32,8 @@ std::vector<std::pair<int, ServoLaw>> servo_laws(const Model& m, double dt, cons
 
 // Servo, limit and dry-friction rows.
 std::vector<RowConstraint> joint_rows(const Model& m, const Options& o, double dt,
-                                      const StepInputs& in, const DelassusScale& delassus);
+                                      const FreeMotion& free, const StepInputs& in,
+                                      const DelassusScale& delassus);
 
 // Generalized force of the actuators without feedback that pulls back; servos are rows.
 VecX explicit_actuation(const Model& m, const StepInputs& in);

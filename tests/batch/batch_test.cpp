@@ -153,6 +153,7 @@ TEST_P(BatchOnDevice, UnphysicalOwnParametersAreRefusedByName) {
       {"pair_dissipation", 0, -1, "must be >= 0"},
       {"pair_weight", 0, 2, "[0, 1]"},
       {"jnt_range", 2, 9, "at most the upper bound"},
+      {"jnt_solref", 3, -1, "like the number after it"},
       {"actuator_ctrlrange", 0, 5, "at most the upper bound"},
       {"dof_damping", 6, -1, "must be >= 0"},
       {"gravity", 0, std::numeric_limits<double>::infinity(), "must be finite"},

@@ -105,6 +105,24 @@ TEST(MjcfJoints, DegreesAreConvertedForRotationsOnly) {
   EXPECT_THAT(m->jnt_limited, ElementsAre(1, 1));
 }
 
+TEST(MjcfJoints, SolreflimitOfElementAndClass) {
+  LoadReport r;
+  const auto m = mjcf(R"(<default><joint range="0 1" solreflimit="0.05"/>
+    <default class="direct"><joint solreflimit="-400 -16"/></default></default>
+    <worldbody><body><geom size="1"/><joint/><joint class="direct" axis="1 0 0"/>
+    <joint axis="0 1 0" solreflimit="0.01 0.7"/></body>
+    <body><joint solreflimit="0.03 -1"/><geom size="1"/></body></worldbody>)",
+                      &r);
+  // the last one mixes the two formats: MuJoCo's default
+  EXPECT_THAT(m->jnt_solref, ElementsAre(0.05, 1, -400, -16, 0.01, 0.7, 0.02, 1));
+  EXPECT_THAT(mjcf("<worldbody><body><joint/><geom size='1'/></body></worldbody>")->jnt_solref,
+              ElementsAre(0.02, 1));
+  const ReportEntry* e = entry(r, "joint", "solreflimit");
+  ASSERT_NE(e, nullptr);
+  EXPECT_EQ(e->use, Use::mapped);
+  EXPECT_THAT(e->note, HasSubstr("time constant"));
+}
+
 TEST(MjcfJoints, FreeAndBallStartAtTheBody) {
   const auto m = mjcf(R"(<default><joint armature="1" limited="true"/></default><worldbody>
     <body pos="1 2 3" quat="0 2 0 0"><freejoint/><geom size="1"/>

@@ -9,6 +9,7 @@ from table_env import ENV
 from table_env_locomotion import ENV_LOCOMOTION
 from table_files import OUTPUT
 from table_learning import TRAINING
+from table_limits import LIMITS
 from table_reader import READER_DOOR
 from table_rl import RL
 from table_runtime import RUNTIME
@@ -523,5 +524,6 @@ BATCH = [
           gtests=("BatchFile.LoadContinuesWithTheSameBits",)),
 ]
 
-BREAKS = (DYNAMICS + CONTACT + STICTION + ROWS + SAFEGUARDS + SOLVER + GEOMETRY + MODEL + READER
-          + READER_DOOR + TEXT + TURNING + BATCH + RUNTIME + CUDA + ENV + ENV_LOCOMOTION + RL + TRAINING + OUTPUT)
+BREAKS = (DYNAMICS + CONTACT + STICTION + ROWS + LIMITS + SAFEGUARDS + SOLVER + GEOMETRY + MODEL + READER
+          + READER_DOOR + TEXT + TURNING + BATCH + RUNTIME + CUDA + ENV + ENV_LOCOMOTION + RL + TRAINING
+          + OUTPUT)

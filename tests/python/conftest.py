@@ -85,6 +85,8 @@ def pytest_generate_tests(metafunc):
     module, test = metafunc.module.__name__, metafunc.function.__name__
     if module.startswith("test_acceptance") or module == "test_anchored":
         batch = [] if test in REFERENCE_ONLY else [engines.FLOAT64]
+        if module == "test_acceptance_limits":
+            batch.append(engines.FLOAT32)
         metafunc.parametrize("engine", [engines.REFERENCE, *batch], indirect=True)
 
 

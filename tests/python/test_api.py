@@ -225,8 +225,8 @@ DEFAULTS = {
     "regularization": 1e-3, "near_rigid": 1.0,  # fmt: skip
     "solver_tolerance": None,
     "max_iterations": 32, "friction_iterations": "auto",  # fmt: skip
-    "contact_pairs": "speculative", "linear_solver": "cholesky",  # fmt: skip
-    "friction_combination": "mujoco", "gyroscopic": None,  # fmt: skip
+    "contact_pairs": "speculative", "limits": "auto", "gyroscopic": "auto",  # fmt: skip
+    "friction_combination": "mujoco", "linear_solver": "cholesky",  # fmt: skip
 }
 OTHERS = {
     "timestep": 0.01,
@@ -236,8 +236,8 @@ OTHERS = {
     "near_rigid": 0.0,
     "solver_tolerance": 1e-8,
     "max_iterations": 7, "friction_iterations": 3,  # fmt: skip
-    "contact_pairs": "penetrating_deepest", "linear_solver": "cusolver",  # fmt: skip
-    "friction_combination": "harmonic", "gyroscopic": "midpoint",  # fmt: skip
+    "contact_pairs": "penetrating_deepest", "limits": "near_rigid", "gyroscopic": "midpoint",  # fmt: skip
+    "friction_combination": "harmonic", "linear_solver": "cusolver",  # fmt: skip
 }
 
 
@@ -275,7 +275,7 @@ def test_options_are_immutable():
         ("stiction", "none", "'regularized', 'anchored'"),
         ("contact_pairs", "all", "'speculative', 'penetrating_deepest'"),
         ("friction_combination", "min", "'mujoco', 'harmonic'"),
-        ("gyroscopic", "none", "'midpoint', 'explicit_euler'"),
+        ("gyroscopic", "none", "'auto', 'midpoint', 'explicit_euler'"),
         ("linear_solver", "lu", "'cholesky', 'cusolver'"),
         ("timestep", 0.0, "> 0"),
         ("timestep", float("nan"), "> 0"),

@@ -42,7 +42,8 @@ INTEGERS = """
 
 REALS = """
     body_pos body_quat body_mass body_ipos body_subtreemass body_gravcomp jnt_pos jnt_axis jnt_range
-    jnt_margin jnt_stiffness jnt_actfrcrange qpos0 qpos_spring dof_armature dof_damping dof_frictionloss
+    jnt_margin jnt_solref jnt_stiffness jnt_actfrcrange qpos0 qpos_spring dof_armature dof_damping
+    dof_frictionloss
     geom_size geom_pos geom_quat geom_rbound geom_friction geom_solref geom_solimp geom_solmix
     geom_margin geom_gap site_pos site_quat site_size actuator_gear actuator_ctrlrange actuator_forcerange
     key_time key_qpos key_qvel key_ctrl

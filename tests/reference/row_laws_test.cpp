@@ -25,13 +25,18 @@ void expect_derivatives(const RowLaw& law, double v, double scale) {
 TEST(RowLaws, DerivativesAtRandomParameters) {
   std::mt19937 random(1);
   std::uniform_real_distribution<double> unit(-1, 1);
-  int active[3] = {0, 0, 0};
+  int active[4] = {0, 0, 0, 0};
   for (int i = 0; i < 3000; ++i) {
     const double dt = std::pow(10, -2.5 + .5 * unit(random)), w = std::pow(10, unit(random));
     const double v = unit(random);
     const LimitLaw limit = limit_law(dt, w, 2 * dt * unit(random));
     expect_derivatives(limit, v, 1);
     active[0] += limit.at(v).impulse > 0;
+    const auto [lower, upper] =
+        solref_limits(dt, w, .02, .01, .01 * unit(random), .01 * unit(random), 10 * unit(random));
+    expect_derivatives(lower, v, 1);
+    expect_derivatives(upper, v, 1);
+    active[3] += upper.at(v).impulse > 0;
 
     const double kappa = std::pow(10, 1 + unit(random)), effort = 10 * (1 + unit(random));
     const ServoLaw servo{dt, 20 * unit(random), kappa, -effort, .5 * effort};
@@ -66,6 +71,18 @@ TEST(RowLaws, LimitConstants) {  // β²/4π² = 2.533029591058444e-4
   EXPECT_EQ(limit.at(.6).impulse, 0);
   // a body of 10^12 kg under a microsecond is as rigid as any other
   EXPECT_DOUBLE_EQ(limit_law(1e-6, 1e-12, -1e-6).R, 1e-12 * limit.R);
+}
+
+TEST(RowLaws, LimitsThatReturnInTheirOwnTime) {
+  const double dt = .01, w = .5, T = recovery_time(dt, {.1, 1});
+  EXPECT_EQ(T, .1);
+  EXPECT_EQ(recovery_time(dt, {.001, 1}), 2 * dt);
+  EXPECT_EQ(recovery_time(dt, {-100, -40}), .4);  // damping/stiffness
+  const auto [lower, upper] = solref_limits(dt, w, T, .01, -.2, .3, 1.9);
+  EXPECT_DOUBLE_EQ(lower.v_hat, 2);    // violated: returns with T
+  EXPECT_DOUBLE_EQ(upper.v_hat, -30);  // approached: reached in this step, not passed
+  EXPECT_DOUBLE_EQ(lower.R, .02 * w);  // the demand of 0.1 rad/s times T 0.02 is less than 0.01 rad
+  EXPECT_DOUBLE_EQ(solref_limits(dt, w, T, .01, -.2, .3, -8).lower.R, w * .01 / (T * 10));
 }
 
 TEST(RowLaws, ServoOfT44) {  // Kp = 100, Kd = 10, dt = .01: 1/G = 1/(dt κ) = 9.0909…

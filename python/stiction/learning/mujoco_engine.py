@@ -16,6 +16,7 @@ SHARED_NAMES = {
     "dof_frictionloss": None,
     "jnt_range": None,
     "jnt_margin": None,
+    "jnt_solref": None,
     "geom_friction": 0,
 }
 

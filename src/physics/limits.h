@@ -1,0 +1,63 @@
+// Joint limits: target velocities v̂ and compliance R of both, for limit_law of row_law.h.
+// Equations: docs/method.md, "Joint limits".
+#pragma once
+
+#include "physics/row_law.h"
+#include "physics/views.h"
+
+STICTION_PHYSICS_BEGIN
+
+// A limit gives way by at most this share of the change of velocity that it demands, ...
+inline constexpr double kLimitYield = 0.02;
+// ... and under a constant force by at most this angle, or share of a slide's range.
+inline constexpr double kLimitDepth = 0.01;
+
+// 1/T with which a violated limit returns, at most `fastest`. solref: (T, -), or (−k, −b) with T = b/k.
+template <class S>
+STICTION_FN S recovery_rate(const S* solref, S fastest) {
+  const S zero = S(0.0), one = S(1.0);
+  const Mask<S> standard = solref[0] > zero;
+  const S k = select(standard, one, -solref[0]), b = select(standard, solref[0], -solref[1]);
+  const Mask<S> slow = k < fastest * b;
+  return select(slow, k / select(slow, b, one), select(k > zero, fastest, zero));
+}
+
+// w/R = 1/min(0.02, yield/demand), at most near-rigid; `demand`: the change of velocity that the
+// limit asks for, `yield`: the speed at which it may give way.
+template <class S>
+STICTION_FN S limit_stiffness(S demand, S yield) {
+  const S rigid = S(1 / kRowNearRigid);
+  const Mask<S> yields = demand < rigid * yield;
+  return select(yields, vmax(S(1 / kLimitYield), demand / select(yields, yield, S(1.0))), rigid);
+}
+
+// limit_vhat, limit_inv_R of dof i, whose joint has no other. g: distance to a limit; `impulse`: of
+// all other forces on the dof in this step.
+//   near_rigid  v̂ = −g/(2 δt);  R = β²/4π² w
+//   solref      v̂ = −g/δt while g >= 0, then −g/max(T, 2 δt);  R by the demand v̂ − v of the limit
+template <class S>
+STICTION_FN void limit_constants(const ModelView& m, EnvView<S>& e, int i, S impulse) {
+  const int j = m.dof_jntid[i];
+  const double dt = m.opt.timestep;
+  const Wide<S> q = e.qpos[m.jnt_qposadr[j]], margin = e.jnt_margin[j];
+  const Wide<S> low = e.jnt_range[2 * j], high = e.jnt_range[2 * j + 1];
+  const S below = narrow<S>(q - low - margin), above = narrow<S>(high - margin - q);
+  const S zero = S(0.0), w = e.inv_diag[i], half_rate = S(1 / (2 * dt));
+  S* const v_hat = e.limit_vhat + 2 * i;
+  if (m.opt.near_rigid_limits) {
+    v_hat[0] = -half_rate * below, v_hat[1] = -half_rate * above;
+    e.limit_inv_R[i] = S(1.0) / (S(kRowNearRigid) * w);
+    return;
+  }
+  const S rate = recovery_rate(e.jnt_solref + 2 * j, half_rate);
+  v_hat[0] = -(select(below < zero, rate, S(1 / dt)) * below);
+  v_hat[1] = -(select(above < zero, rate, S(1 / dt)) * above);
+
+  const S v = e.qvel[i] + w * impulse;
+  const S demand = vmax(vmax(v_hat[0] - v, v_hat[1] + v), zero);
+  const bool slide = static_cast<JointType>(m.jnt_type[j]) == JointType::slide;
+  const S depth = S(kLimitDepth) * (slide ? narrow<S>(high - low) : S(1.0));
+  e.limit_inv_R[i] = limit_stiffness(demand, rate * depth) / w;
+}
+
+STICTION_PHYSICS_END

@@ -1,0 +1,234 @@
+"""Joint limits of `limits="solref"` against closed forms: a violated limit returns as exp(-t/T)."""
+
+import numpy as np
+import pytest
+
+import engines
+import stiction
+
+CONTACT_MODELS = ("lagged", "similar", "sap")
+TIMESTEPS = (1e-2, 2e-3, 1e-3, 1e-4)
+T = 0.02  # s, of solreflimit where nothing is given
+YIELD, DEPTH = 0.02, 0.01  # a limit's share of compliance; rad
+
+# A joint of inertia 2 without gravity.
+JOINT = """
+<mujoco>
+  <compiler angle="radian"/>
+  <option gravity="0 0 0"/>
+  <worldbody>
+    <body>
+      <joint name="joint" type="{kind}" axis="0 1 0" limited="true" {joint}/>
+      <inertial pos="0 0 0" mass="2" diaginertia="2 2 2"/>
+    </body>
+  </worldbody>
+  <actuator>{actuator}</actuator>
+</mujoco>"""
+INERTIA = 2.0
+
+
+def single(dt, joint='range="0 1"', kind="hinge", actuator="", **options):
+    model = stiction.Model.from_xml(JOINT.format(kind=kind, joint=joint, actuator=actuator))
+    return engines.make(model, stiction.Options(timestep=dt, **options))
+
+
+def rounding():
+    """Relative error of a step: the solver's tolerance, 1e-6 or 1e-5."""
+    return 1e-4 if engines.chosen == engines.FLOAT32 else 1e-5
+
+
+def clean(out, balanced=False):
+    """balanced: two impulses cancel at rest, so the relative residual has nothing to be relative to."""
+    harmless = stiction.Status.stalled | (stiction.Status.not_converged if balanced else 0)
+    return not np.any(np.asarray(out.status) & ~np.uint32(harmless))
+
+
+SOLREFS = {"": 0.02, 'solreflimit="0.05"': 0.05, 'solreflimit="0.03 0.5"': 0.03,
+           'solreflimit="-400 -16"': 0.04, 'solreflimit="-1e6 -1"': 0.0,
+           'solreflimit="0.001 1"': 0.001, 'solreflimit="0.02 -1"': 0.02}  # fmt: skip
+
+
+@pytest.mark.parametrize("solref, contact_model",
+                         [(s, "lagged") for s in SOLREFS] + [("", "similar"), ("", "sap")])
+@pytest.mark.parametrize("dt", (0.05, *TIMESTEPS))
+def test_energy_of_a_violated_limit(dt, solref, contact_model):
+    """From rest 0.5 rad outside a joint comes back at g/T, whatever the time step: 1/2 I (g/T)^2."""
+    g = 0.5
+    speed = g / max(SOLREFS[solref], 2 * dt)
+    out = single(dt, f'range="0 100" {solref}', contact_model=contact_model).rollout(
+        [-g], [0.0], nstep=max(5, round(0.01 / dt)))
+    assert clean(out)
+    energy = 0.5 * INERTIA * out.qvel[:, 0] ** 2
+    assert energy.max() <= 0.5 * INERTIA * speed**2 * (1 + rounding())
+    # and not much less: the limit yields 0.02 of what it demands at most
+    assert out.qvel[:, 0].max() >= speed / (1 + YIELD) * (1 - rounding())
+    assert np.all(np.diff(out.qpos[:, 0]) > 0)
+
+
+def test_upper_limit_mirrors_the_lower():
+    a = single(1e-3).rollout([-0.4], [1.0], nstep=50)
+    b = single(1e-3).rollout([1.4], [-1.0], nstep=50)
+    # 1.4 - 1 is 0.4 to an ulp
+    np.testing.assert_allclose(1 - b.qpos, a.qpos, atol=1e-6 if engines.chosen == engines.FLOAT32 else 1e-13)
+
+
+@pytest.mark.parametrize("contact_model", CONTACT_MODELS)
+@pytest.mark.parametrize("dt", (1e-2, 4e-3, 2e-3, 1e-3, 5e-4, 1e-4))
+def test_recovery_is_exponential(dt, contact_model):
+    """Pressed outwards by more than I g/T^2 a joint stays on g exp(-t/T): (1 - dt/T)^n in steps.
+
+    It lags by the depth at which the limit holds that load, 0.02 T dt a, at most 0.01 rad, and so
+    converges to the exponential with dt.
+    """
+    g, a = 0.5, 1500.0
+    nstep = round(0.1 / dt)
+    out = single(dt, contact_model=contact_model).rollout(
+        [-g], [0.0], nstep=nstep, qfrc_applied=[-INERTIA * a])
+    assert clean(out)
+    n = np.arange(nstep + 1)
+    lag = -out.qpos[:, 0] - g * (1 - dt / T) ** n
+    sag = min(YIELD * T * dt * a, DEPTH)
+    assert np.all(lag >= -1e-6)
+    assert np.all(lag <= sag * (1 + rounding()))
+    error = np.abs(-out.qpos[:, 0] - g * np.exp(-n * dt / T)).max()
+    # Euler's error of the exponential is dt/T g/(2 e) at most, times 1.3 at dt = T/2
+    assert error <= 1.3 * dt / T * g / (2 * np.e) + sag
+
+
+@pytest.mark.parametrize("dt", TIMESTEPS)
+@pytest.mark.parametrize("a", (1.0, 100.0, 1e4, -1e3))
+def test_depth_under_a_constant_load(dt, a):
+    """At rest v_hat = depth/T = R dt F: depth 0.02 T dt a, and never more than 0.01 rad."""
+    out = single(dt).rollout([0.5 - 0.49 * np.sign(a)], [0.0], nstep=round(0.4 / dt),
+                             qfrc_applied=[-INERTIA * a])
+    assert clean(out)
+    depth = max(-out.qpos[-1, 0], out.qpos[-1, 0] - 1)
+    size = abs(a)
+    # (1 + R/w) R/w T dt a = 0.01 where that is less: the demand is v_hat + dt a
+    share = min(YIELD, DEPTH / (T * dt * size) / (1 + DEPTH / (T * dt * size)))
+    near_rigid = 0.1**2 / (4 * np.pi**2)
+    assert depth == pytest.approx(max(share, near_rigid) * T * dt * size, rel=1e-2)
+    assert depth <= DEPTH
+
+
+@pytest.mark.parametrize("contact_model", CONTACT_MODELS)
+@pytest.mark.parametrize("dt", TIMESTEPS)
+@pytest.mark.parametrize("speed", (0.1, 3.0, 30.0, 300.0, 3000.0))
+def test_overshoot_at_any_speed(dt, speed, contact_model):
+    """A limit stops what runs into it within 0.01 rad, from any distance, and does not throw it back."""
+    engine = single(dt, contact_model=contact_model)
+    for start in (1e-3, 0.77 * min(1, speed * dt), 0.01 * speed):
+        out = engine.rollout([min(start, 0.9)], [-speed], nstep=int(0.01 / dt) + 30)
+        assert clean(out)
+        depth = -out.qpos[:, 0].min()
+        assert depth <= DEPTH
+        # what is left of the motion is the return from that depth
+        assert out.qvel.max() <= max(depth, 0) / max(T, 2 * dt) * (1 + rounding()) + 1e-9
+
+
+@pytest.mark.parametrize("width", (0.04, 2.0))
+def test_overshoot_of_a_slide_is_a_share_of_its_range(width):
+    for speed in (0.5, 5.0, 50.0):
+        out = single(2e-3, f'range="0 {width}"', kind="slide").rollout(
+            [width / 2], [-speed * width], nstep=300)
+        assert -out.qpos.min() <= DEPTH * width
+
+
+ARM = """
+<mujoco>
+  <compiler angle="radian"/>
+  <worldbody>
+    <body name="upper" pos="0 0 1">
+      <joint axis="0 1 0" range="-1 1" limited="true" armature="0.01"/>
+      <geom type="capsule" fromto="0 0 0 0 0 -0.4" size="0.03"/>
+      <body name="lower" pos="0 0 -0.4">
+        <joint axis="0 1 0" range="-2 -0.1" limited="true" armature="0.01"/>
+        <geom type="capsule" fromto="0 0 0 0 0 -0.4" size="0.03"/>
+        <body name="hand" pos="0 0 -0.4">
+          <joint axis="1 0 0" range="-0.3 0.3" limited="true"/>
+          <geom type="capsule" fromto="0 0 0 0 0 -0.1" size="0.02"/>
+        </body>
+      </body>
+    </body>
+  </worldbody>
+</mujoco>"""
+
+
+@pytest.mark.parametrize("dt", TIMESTEPS)
+def test_overshoot_of_an_arm(dt):
+    """Links that swing each other into their limits."""
+    engine = engines.make(stiction.Model.from_xml(ARM), stiction.Options(timestep=dt))
+    low, high = np.array([[-1, 1], [-2, -0.1], [-0.3, 0.3]]).T
+    rng = np.random.default_rng(1)
+    for _ in range(5):
+        out = engine.rollout(rng.uniform(low, high), rng.normal(size=3) * 30, nstep=round(0.2 / dt))
+        assert clean(out)
+        assert np.maximum(low - out.qpos, out.qpos - high).max() <= DEPTH
+
+
+def test_servo_against_a_limit():
+    """A servo far beyond its limit presses with 3e4 rad/s^2, which no force of the step shows."""
+    kp = INERTIA * 1e4
+    servo = f'<position joint="joint" kp="{kp}" kv="20"/>'
+    for target in (-3.0, 4.0):
+        out = single(2e-3, actuator=servo).rollout([0.5], [0.0], ctrl=np.array([target]), nstep=500)
+        assert clean(out, balanced=True)
+        assert abs(out.qvel[-1, 0]) < 1e-4
+        # 0.024 rad at a share of 0.02
+        assert 0.005 < max(-out.qpos[-1, 0], out.qpos[-1, 0] - 1) <= DEPTH
+
+
+@pytest.mark.parametrize("start", (0.0, 0.005, -0.3, 0.3))
+@pytest.mark.parametrize("dt", TIMESTEPS)
+def test_range_narrower_than_its_margins(dt, start):
+    """Both limits are violated at once: the joint comes to rest between them, where both push alike."""
+    out = single(dt, 'range="-0.01 0.01" margin="0.1"').rollout([start], [0.0],
+                                                                nstep=round(0.5 / dt))
+    assert clean(out, balanced=True)
+    assert np.all(np.isfinite(out.qvel))
+    assert np.abs(out.qvel).max() <= (abs(start) + 0.09) / max(T, 2 * dt)
+    assert out.qpos[-1, 0] == pytest.approx(0, abs=1e-5)
+    assert out.qvel[-1, 0] == pytest.approx(0, abs=1e-3)
+
+
+def test_margin_moves_both_limits_inwards():
+    a, dt = 100.0, 1e-3
+    for side in (1, -1):
+        out = single(dt, 'range="0 1" margin="0.2"').rollout(
+            [0.5], [0.0], nstep=600, qfrc_applied=[side * INERTIA * a])
+        depth = side * (out.qpos[-1, 0] - 0.5) - 0.3
+        assert depth == pytest.approx(YIELD * T * dt * a, rel=1e-3)
+
+
+def test_papers_law_comes_with_the_papers_contact_pairs():
+    """limits='auto': bits of near_rigid with penetrating_deepest, of solref with speculative."""
+    joint = 'range="0 1" solreflimit="0.1 1"'
+
+    def run(**options):
+        return single(1e-3, joint, **options).rollout([-0.3], [0.0], nstep=20).qpos
+
+    papers = run(contact_pairs="penetrating_deepest")
+    assert np.array_equal(papers, run(contact_pairs="penetrating_deepest", limits="near_rigid"))
+    assert np.array_equal(papers, run(limits="near_rigid"))
+    assert papers[1, 0] == pytest.approx(-0.15, rel=1e-3)  # half of the way in a step
+    ours = run()
+    assert np.array_equal(ours, run(limits="solref"))
+    assert np.array_equal(ours, run(contact_pairs="penetrating_deepest", limits="solref"))
+    assert ours[1, 0] == pytest.approx(-0.3 * (1 - 1e-3 / 0.1), rel=1e-3)
+
+
+@pytest.mark.parametrize("precision", ("float32", "float64"))
+def test_each_environment_has_its_own_time_constant(precision):
+    model = stiction.Model.from_xml(JOINT.format(kind="hinge", joint='range="0 1"', actuator=""))
+    batch = stiction.Batch(model, 20, options=stiction.Options(timestep=1e-3), precision=precision)
+    times = np.linspace(0.01, 0.1, 20)
+    own = batch.param("jnt_solref")
+    own[:, 0] = np.stack([times, np.ones(20)], axis=1)
+    own[::2, 0] = np.stack([-1 / times[::2], -np.ones(10)], axis=1)  # T = b/k
+    batch.reset(qpos=np.full((20, 1), -0.3))
+    batch.step()
+    np.testing.assert_allclose(batch.qvel[:, 0], 0.3 / times, rtol=0.05)
+    assert np.all(np.diff(batch.qvel[:, 0]) < 0)
+    own[3, 0] = (0.02, -1)
+    with pytest.raises(stiction.ArgumentError, match="jnt_solref"):
+        batch.reset()
