@@ -21,8 +21,9 @@ STICTION_FN void set_bounds(const Team& team, const ModelView& m, EnvView<S>& e,
   team.for_each(e.npoint[0], [&](int p) {
     const SlipLaw<S> law = load_slip_law(m, e, p);
     const S v_n = dot(load3(e.point_normal, p), load3(e.point_vel, p));
-    e.point_n0[p] = select(lanes, hunt_crossley(law, v_n).impulse, law.n0);
-    e.point_eps[p] = slip_scale(m, e.point_w[p], law.mu, e.point_n0[p]);
+    const S n = hunt_crossley(law, v_n).impulse;
+    e.point_n0[p] = select(lanes, n, law.n0);
+    e.point_eps[p] = select(lanes, slip_scale(m, e.point_w[p], law.mu, n), law.eps);
   });
 }
 

@@ -4,6 +4,7 @@ At least one for each family of tests.
 """
 
 from breaks import Break
+from table_choices import CHOICES
 from table_cuda import CUDA
 from table_env import ENV
 from table_env_locomotion import ENV_LOCOMOTION
@@ -386,14 +387,8 @@ TEXT = [
     Break("a finished lane goes on while others iterate", "src/physics/solve.h",
           "e.dv[i] = select(s.active, -e.dv[i], S(0.0));", "e.dv[i] = -e.dv[i];",
           gtests=("Determinism.NumberOfEnvironmentsDoesNotMatter",)),
-    Break("auto solves again after every contact", "src/physics/friction_bounds.h",
-          "S(kFrictionShare * kFrictionShare)", "S(0.0)",
-          gtests=("Solve.AutoSolvesAgainWhereFrictionChanges",)),
-    Break("auto does not see a contact that leaves", "src/physics/friction_bounds.h",
-          "vmax(vmax(beyond, added), S(0.0));", "vmax(added, S(0.0));",
-          gtests=("Solve.AutoSolvesAgainWhereFrictionChanges",)),
     Break("friction iterations of the batch keep the bounds", "src/physics/friction_bounds.h",
-          "select(lanes, hunt_crossley(law, v_n).impulse, law.n0);", "law.n0;",
+          "e.point_n0[p] = select(lanes, n, law.n0);", "",
           gtests=("Solve.AgreesWithTheReferenceInDouble",)),
     Break("a finished line search goes on while others search", "src/physics/line_search.h",
           "alpha = select(open, x, alpha);", "alpha = x;",
@@ -488,15 +483,6 @@ BATCH = [
           "if (first == nullptr) continue;",
           "if (first == nullptr || owns(r.field)) continue;",
           gtests=("BatchOnDevice.OwnParametersStartFromTheModelAndActOnTheirEnvironmentAlone",)),
-    Break("own parameters that change nothing cost an iteration", "src/physics/solve.h",
-          "e.ncon[0] == S(0.0) && e.rows_act[0] == S(0.0);",
-          "e.ncon[0] == S(0.0) && e.rows_act[0] == S(m.any_frictionloss ? -1.0 : 0.0);",
-          gtests=("OwnParams.ReadingThemChangesNoBit",)),
-    Break("an own orientation that turns nothing is normalized", "src/physics/kinematics.h",
-          "own.w != W(1.0) ||", "own.w == W(1.0) ||", gtests=("OwnParams.ReadingThemChangesNoBit",)),
-    Break("a model keeps the stiffness of the file's timestep", "src/model/pairs.cpp",
-          "copy->mapped_pairs) model::set_mapped_pair(*copy, pair);", "copy->mapped_pairs) (void)pair;",
-          gtests=("Timestep.OfTheOptionsIsThatOfTheFile",)),
     Break("an own orientation of a body is skipped", "src/cpu/host_model.cpp",
           "if (f == Field::body_quat) view_.own_body_quat", "if (false) view_.own_body_quat",
           pytests=("python/test_batch_api.py::"
@@ -525,5 +511,5 @@ BATCH = [
 ]
 
 BREAKS = (DYNAMICS + CONTACT + STICTION + ROWS + LIMITS + SAFEGUARDS + SOLVER + GEOMETRY + MODEL + READER
-          + READER_DOOR + TEXT + TURNING + BATCH + RUNTIME + CUDA + ENV + ENV_LOCOMOTION + RL + TRAINING
-          + OUTPUT)
+          + READER_DOOR + TEXT + TURNING + BATCH + CHOICES + RUNTIME + CUDA + ENV + ENV_LOCOMOTION + RL
+          + TRAINING + OUTPUT)
