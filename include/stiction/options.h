@@ -50,8 +50,8 @@ struct Options {
   std::optional<double>
       solver_tolerance;     // ε_r, relative momentum residual; default 1e-6 in double
   int max_iterations = 32;  // Newton iterations of a solve before `not_converged`
-  // solves of a step; from the second on n0 is the last one's impulse
-  int friction_iterations = kAutoFriction;
+  // Solves of a step, or kAutoFriction; from the second on n0 is the last one's impulse.
+  int friction_iterations = 1;
   ContactPairs contact_pairs = ContactPairs::speculative;
   Limits limits = Limits::automatic;
   FrictionCombination friction_combination = FrictionCombination::mujoco;

@@ -11,6 +11,7 @@ from table_env_locomotion import ENV_LOCOMOTION
 from table_files import OUTPUT
 from table_learning import TRAINING
 from table_limits import LIMITS
+from table_newton import NEWTON
 from table_reader import READER_DOOR
 from table_rl import RL
 from table_runtime import RUNTIME
@@ -404,21 +405,6 @@ TEXT = [
           "store3(e.path_J, k, -velocity_at(axis, load3(e.point_r1, point)));",
           "store3(e.path_J, k, velocity_at(axis, load3(e.point_r1, point)));",
           gtests=("Hessian.AgreesWithTheExplicitJacobian",)),
-    Break("the line search ends at Newton's step", "src/physics/line_search.h",
-          "Mask<S> open = active && vabs(full) > bound;", "Mask<S> open = active && full > bound;",
-          gtests=("Solve.ADoubleRootIsOneLineSearchAway",)),
-    Break("the solver begins with an old acceleration in the air", "src/physics/solve_start.h",
-          "Mask<S> use_last = goes_on;", "Mask<S> use_last = goes_on || all_lanes<S>();",
-          gtests=("Solve.InTheAirItBeginsAtTheEnd",)),
-    Break("contacts stiffer than float resolves", "src/physics/points.h",
-          "return select(ratio > S(1.0), k / ratio, k);", "return select(ratio > S(1.0), k, k);",
-          gtests=("Solve.StalledIsHarmlessWhereItIsNotInaccurate",)),
-    Break("normal velocities count from zero", "src/physics/solve_start.h",
-          "shift_velocities(team, e, -1);", "",
-          gtests=("Solve.AgreesWithTheReferenceInDouble",)),
-    Break("the bounding curvature along the slip is the exact one", "src/physics/contact_law.h",
-          "s.plane = s.drag, s.across = S(0.0);", "s.across = s.drag - s.plane;",
-          gtests=("ContactLaw.BoundingCurvatureIsAboveTheCurvature",)),
     Break("stalled is called not converged", "src/physics/solve.h",
           "raise_flag(e, Status::stalled, s.stalled);", "raise_flag(e, Status::not_converged, s.stalled);",
           gtests=("BatchStates.RoundOffIsStalledNotUnconverged",)),
@@ -510,6 +496,6 @@ BATCH = [
           gtests=("BatchFile.LoadContinuesWithTheSameBits",)),
 ]
 
-BREAKS = (DYNAMICS + CONTACT + STICTION + ROWS + LIMITS + SAFEGUARDS + SOLVER + GEOMETRY + MODEL + READER
-          + READER_DOOR + TEXT + TURNING + BATCH + CHOICES + RUNTIME + CUDA + ENV + ENV_LOCOMOTION + RL
-          + TRAINING + OUTPUT)
+BREAKS = (DYNAMICS + CONTACT + STICTION + ROWS + LIMITS + SAFEGUARDS + SOLVER + NEWTON + GEOMETRY + MODEL
+          + READER + READER_DOOR + TEXT + TURNING + BATCH + CHOICES + RUNTIME + CUDA + ENV + ENV_LOCOMOTION
+          + RL + TRAINING + OUTPUT)

@@ -164,6 +164,5 @@ def test_friction_iterations_are_for_the_lagged_model(law):
 @pytest.mark.parametrize("options", ({"contact_model": "similar"}, {"contact_model": "sap"},
                                      {"contact_pairs": "penetrating_deepest"}))  # fmt: skip
 def test_auto_is_one_solve_where_the_law_has_no_second(options):
-    scene = faller(Material(1e5), 1e-3, **options)
-    assert stiction.Options(**options).friction_iterations == "auto"
+    scene = faller(Material(1e5), 1e-3, friction_iterations="auto", **options)
     assert scene.reference.options.friction_iterations == 1

@@ -224,7 +224,7 @@ DEFAULTS = {
     "stiction": "regularized", "stiction_tolerance": 1e-4,  # fmt: skip
     "regularization": 1e-3, "near_rigid": 1.0,  # fmt: skip
     "solver_tolerance": None,
-    "max_iterations": 32, "friction_iterations": "auto",  # fmt: skip
+    "max_iterations": 32, "friction_iterations": 1,  # fmt: skip
     "contact_pairs": "speculative", "limits": "auto", "gyroscopic": "auto",  # fmt: skip
     "friction_combination": "mujoco", "linear_solver": "cholesky",  # fmt: skip
 }
@@ -235,7 +235,7 @@ OTHERS = {
     "regularization": 2e-3,
     "near_rigid": 0.0,
     "solver_tolerance": 1e-8,
-    "max_iterations": 7, "friction_iterations": 3,  # fmt: skip
+    "max_iterations": 7, "friction_iterations": "auto",  # fmt: skip
     "contact_pairs": "penetrating_deepest", "limits": "near_rigid", "gyroscopic": "midpoint",  # fmt: skip
     "friction_combination": "harmonic", "linear_solver": "cusolver",  # fmt: skip
 }
