@@ -10,7 +10,6 @@
 #include "physics/limits.h"
 
 STICTION_PHYSICS_BEGIN
-}
 
 // w = Σ inv_diag m² of a moment arm; entries on the same dof add up first. The three rotations of a
 // free joint are turned into world axes.
