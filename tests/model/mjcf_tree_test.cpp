@@ -120,7 +120,7 @@ TEST(MjcfJoints, SolreflimitOfElementAndClass) {
   const ReportEntry* e = entry(r, "joint", "solreflimit");
   ASSERT_NE(e, nullptr);
   EXPECT_EQ(e->use, Use::mapped);
-  EXPECT_THAT(e->note, HasSubstr("time constant"));
+  EXPECT_THAT(e->note, testing::HasSubstr("time constant"));
 }
 
 TEST(MjcfJoints, FreeAndBallStartAtTheBody) {
