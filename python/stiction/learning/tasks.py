@@ -40,9 +40,10 @@ def parse_options(texts) -> dict:
 
 
 def make_env(task: dict, num_envs, **more):
-    """stiction.Env of {"id": ..., "options": {...}, "engine": {...}}."""
+    """stiction.Env of {"id": ..., "options": {...}, "engine": {...}}; the latter changes the task's own."""
+    own = next((t.engine for t in Env.tasks() if t.id == task["id"]), Options())
     try:
-        engine = Options(**task.get("engine", {}))
+        engine = own.replace(**task.get("engine", {}))
     except TypeError as e:
         raise ArgumentError(f"options of the engine: {str(e).splitlines()[0]}") from None
     return Env(task["id"], num_envs, options=engine, **more, **task.get("options", {}))
