@@ -40,6 +40,7 @@ struct TaskInfo {
   int frame_skip = 1;  // physics steps per control step
   std::vector<std::string> metrics;
   std::vector<TaskOptionInfo> options;
+  Options engine = {};  // how its physics step where EnvOptions do not say
 };
 
 struct EnvOptions {
@@ -48,8 +49,8 @@ struct EnvOptions {
   std::uint64_t seed = 0;  // environment i draws with seed + i
   Precision precision = Precision::float32;
   Autoreset autoreset = Autoreset::same_step;
-  int max_episode_steps = -1;  // -1: the task's
-  Options engine;              // where unset: the model's
+  int max_episode_steps = -1;     // -1: the task's
+  std::optional<Options> engine;  // default: the task's; in it, where unset: the model's
   std::map<std::string, TaskOption> task;
   std::string device = "cpu";  // "cuda", "cuda:1": actions and results stay there
   std::uintptr_t stream = 0;   // cudaStream_t; 0: the default stream

@@ -102,10 +102,10 @@ void init(BoundEnv* self, const std::string& id, int num_envs, std::optional<int
     throw ArgumentError("max_episode_steps = " + std::to_string(*max_episode_steps) +
                         ": must be >= 0 (0: without limit) or None (the task's)");
   o.max_episode_steps = max_episode_steps.value_or(-1);
-  o.engine = options.value_or(Options{});
+  o.engine = options;
   o.device = device;
   o.stream = parse_stream(stream);
-  if (o.engine.linear_solver == LinearSolver::cusolver)
+  if (options && options->linear_solver == LinearSolver::cusolver)
     nb::module_::import_("stiction.cusolver").attr("tell_engine")();
   for (const auto& [name, value] : task_options) {
     const std::string n = nb::cast<std::string>(name);
@@ -346,6 +346,8 @@ void bind_task_info(nb::module_& m) {
       .def_ro("frame_skip", &TaskInfo::frame_skip, "physics steps per control step")
       .def_ro("metrics", &TaskInfo::metrics)
       .def_ro("options", &TaskInfo::options)
+      .def_ro("engine", &TaskInfo::engine,
+              "stiction.Options of its physics, unless Env gets others")
       .def("__repr__", [](const TaskInfo& t) { return "<stiction.TaskInfo '" + t.id + "'>"; });
 }
 

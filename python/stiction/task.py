@@ -11,7 +11,7 @@ import weakref
 
 import numpy as np
 
-from ._core import ArgumentError, Batch, Model
+from ._core import ArgumentError, Batch, Model, Options
 from .arrays import on_tensors
 from .episodes import EpisodeLoop
 from .philox import Draw, Stream
@@ -24,7 +24,8 @@ class Task:
 
     Class attributes (or set in `__init__`, whose keyword arguments are the options of the task):
     model: Model, or MJCF text, or the path of a file; max_episode_steps: 0 for no limit;
-    frame_skip: physics steps per control step; metric_names: keys of what `metrics` returns;
+    frame_skip: physics steps per control step; options: how the physics step, unless TaskEnv gets
+    others; metric_names: keys of what `metrics` returns;
     num_actions, action_low, action_high: None for one action per actuator in its control range;
     ppo_settings: what `stiction train --trainer numpy` should have other than its defaults, by the
     names of stiction.learning.ppo.Settings.
@@ -38,6 +39,7 @@ class Task:
     model: Model | str | os.PathLike | None = None
     frame_skip: int = 1
     max_episode_steps: int = 1000
+    options: Options | None = None
     num_actions: int | None = None
     action_low = action_high = None
     ppo_settings: dict = {}
@@ -148,7 +150,7 @@ class TaskEnv(EpisodeLoop):
         self.task = task
         self.id = task.id or type(task).__name__
         self.batch = on_tensors(
-            Batch(model, num_envs, options, device, precision, threads, seed)
+            Batch(model, num_envs, options or task.options, device, precision, threads, seed)
         )
         self.frame_skip = int(task.frame_skip)
         self.physics_dt = self.batch.options.timestep

@@ -93,14 +93,22 @@ def name_of(env) -> str:
     return f"{source}:{id}"
 
 
+def engine_of(task) -> Options:
+    """How the physics of a task step where nobody says: of the id of a compiled one, a Task or its class."""
+    if isinstance(task, str):
+        return next(info.engine for info in Env.tasks() if info.id == task)
+    return task.options or Options()
+
+
 def describe(env) -> dict:
-    """What opens an environment again: name and options of its task, and what was chosen of the engine."""
-    usual = Options().__getstate__()
-    chosen = env.batch.options.__getstate__()
+    """What opens an environment again: name and options of its task, and what of the engine is not the
+    task's own choice."""
+    own = engine_of(env.id if getattr(env, "task", None) is None else env.task)
+    usual, chosen = own.__getstate__(), env.batch.options.__getstate__()
     engine = {name: value for name, value in chosen.items() if value != usual[name]}
     for name in list(engine):  # what the batch chose itself, it chooses again
         others = {key: value for key, value in engine.items() if key != name}
-        again = Batch(env.batch.model, 1, Options(**others), precision=env.batch.precision, threads=1)
+        again = Batch(env.batch.model, 1, own.replace(**others), precision=env.batch.precision, threads=1)
         if getattr(again.options, name) == chosen[name]:
             engine = others
     return {"id": name_of(env), "options": dict(env.task_options), "engine": engine}

@@ -19,13 +19,14 @@ TaskInfo describe(const env::TaskEntry& e, const env::TaskOptions& options,
           .reward_threshold = e.reward_threshold,
           .frame_skip = options.count("frame_skip"),
           .metrics = runner.setup.metrics,
-          .options = options.all()};
+          .options = options.all(),
+          .engine = e.engine};
 }
 
-BatchOptions batch_options(const EnvOptions& o) {
+BatchOptions batch_options(const env::TaskEntry& e, const EnvOptions& o) {
   BatchOptions b;
   b.num_envs = o.num_envs;
-  b.options = o.engine;
+  b.options = o.engine.value_or(e.engine);
   b.precision = o.precision;
   if (o.threads != 0) b.threads = o.threads;
   b.seed = o.seed;
@@ -59,7 +60,7 @@ BatchMemory env_memory(const std::string& id, const EnvOptions& o) {
   const env::TaskOptions options(id, e.options, o.task);
   const ModelPtr model = load_model_from_string(std::string(env::asset(e.asset(options))));
   const auto runner = e.make(options, *model);
-  BatchMemory m = memory_with_task(*model, batch_options(o), runner->kind);
+  BatchMemory m = memory_with_task(*model, batch_options(e, o), runner->kind);
   for (const FieldInfo& f : Batch::fields(*model)) {
     const auto& own = runner->setup.own;
     if (std::find(own.begin(), own.end(), f.name) == own.end()) continue;
@@ -90,7 +91,7 @@ Env::Impl::Impl(const std::string& id, const EnvOptions& o)
       info(describe(entry, task_options, *runner)),
       action_low(runner->setup.action_low),
       action_high(runner->setup.action_high),
-      batch(model, batch_options(o)),
+      batch(model, batch_options(entry, o)),
       layout(o.num_envs, shape_of(*runner, o)) {
   if (o.max_episode_steps < -1)
     throw ArgumentError("max_episode_steps = " + std::to_string(o.max_episode_steps) +

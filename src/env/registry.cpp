@@ -103,6 +103,14 @@ const std::vector<double>& TaskOptions::list(const std::string& name, std::size_
   return x;
 }
 
+Options legged_engine() {
+  Options o;
+  o.stiction = Stiction::anchored;
+  o.stiction_tolerance = 1e-3;
+  o.regularization = 1e-2;
+  return o;
+}
+
 const std::vector<TaskEntry>& registry() {
   static const std::vector<TaskEntry> tasks = [] {
     std::vector<TaskEntry> t;

@@ -46,9 +46,14 @@ struct TaskEntry {
   std::optional<double> reward_threshold = {};
   int frame_skip;  // default of the option frame_skip, which every task has
   std::vector<TaskOptionInfo> options;
+  Options engine = {};                       // how the physics step: docs/performance.md
   std::string (*asset)(const TaskOptions&);  // file in envs/assets
   std::unique_ptr<TaskRunner> (*make)(const TaskOptions&, const Model&);
 };
+
+// How the physics of robots on feet step: friction without creep, by the laws that take the fewest
+// iterations under white noise (docs/performance.md, "Which laws tasks use").
+Options legged_engine();
 
 // All tasks, sorted as they are listed.
 const std::vector<TaskEntry>& registry();

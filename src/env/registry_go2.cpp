@@ -132,6 +132,7 @@ void add_go2_tasks(std::vector<TaskEntry>& tasks) {
                    {"observation_noise", "with the preset's noise", true},
                    {"pushes", "sudden changes of the base's velocity", true},
                    {"randomize", "friction, mass and centre of mass of each environment", true}},
+       .engine = legged_engine(),
        .asset = [](const TaskOptions& o) -> std::string {
          return is_mjlab(o) ? "go2_mjlab.xml" : "go2_legged_gym.xml";
        },

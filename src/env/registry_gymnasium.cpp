@@ -126,6 +126,7 @@ TaskEntry hopper() {
                   healthy_range("z", "the height of the torso, m", 0.7, kInfinity),
                   healthy_range("angle", "the pitch of the torso, rad", -0.2, 0.2),
                   reset_noise(5e-3), kExcludePosition},
+      .engine = legged_engine(),
       .asset = [](const TaskOptions&) -> std::string { return "hopper.xml"; },
       .make = [](const TaskOptions& o,
                  const Model& m) { return planar_walker(o, m, o.range("healthy_state_range")); }};
@@ -140,6 +141,7 @@ TaskEntry walker2d() {
                       healthy_range("z", "the height of the torso, m", 0.8, 2.0),
                       healthy_range("angle", "the pitch of the torso, rad", -1.0, 1.0),
                       reset_noise(5e-3), kExcludePosition},
+          .engine = legged_engine(),
           .asset = [](const TaskOptions&) -> std::string { return "walker2d.xml"; },
           .make =
               [](const TaskOptions& o, const Model& m) {
@@ -154,6 +156,7 @@ TaskEntry half_cheetah() {
           .reward_threshold = 4800.0,
           .frame_skip = 5,
           .options = {kForwardWeight, ctrl_cost(0.1), reset_noise(0.1), kExcludePosition},
+          .engine = legged_engine(),
           .asset = [](const TaskOptions&) -> std::string { return "half_cheetah.xml"; },
           .make =
               [](const TaskOptions& o, const Model& m) {

@@ -72,6 +72,7 @@ TaskEntry ant() {
           .reward_threshold = 6000.0,
           .frame_skip = 5,
           .options = std::move(options),
+          .engine = legged_engine(),
           .asset = [](const TaskOptions&) -> std::string { return "ant.xml"; },
           .make = make_ant};
 }
@@ -107,6 +108,7 @@ TaskEntry humanoid() {
           .max_episode_steps = 1000,
           .frame_skip = 5,
           .options = std::move(options),
+          .engine = legged_engine(),
           .asset = [](const TaskOptions&) -> std::string { return "humanoid.xml"; },
           .make = make_humanoid};
 }
@@ -167,6 +169,7 @@ TaskEntry isaac_ant() {
           .max_episode_steps = 999,
           .frame_skip = 2,
           .options = isaac_options(0.005, 0.2, 0.1, 0.1, -2, 0.31),
+          .engine = legged_engine(),
           .asset = [](const TaskOptions&) -> std::string { return "isaac_ant.xml"; },
           .make =
               [](const TaskOptions& o, const Model& m) {
@@ -184,6 +187,7 @@ TaskEntry isaac_humanoid() {
           .max_episode_steps = 999,
           .frame_skip = 2,
           .options = isaac_options(0.01, 0.1, 0.01, 0.25, -1, 0.8),
+          .engine = legged_engine(),
           .asset = [](const TaskOptions&) -> std::string { return "isaac_humanoid.xml"; },
           .make =
               [](const TaskOptions& o, const Model& m) {

@@ -144,6 +144,8 @@ inline void scatter(Batch& b, const std::vector<int>& keys) {
       if (m.jnt_type[at(j)] == JointType::free) {
         for (int k = 0; k < 2; ++k) q[k] += 0.01 * uniform(rng);
         q[2] += 0.005 * uniform(rng);
+      } else if (m.jnt_type[at(j)] == JointType::slide && m.jnt_limited[at(j)] != 0) {
+        q[0] = m.jnt_range[at(2 * j)] + 0.001 * uniform(rng);  // fingers all but closed
       } else if (m.jnt_type[at(j)] != JointType::ball) {
         q[0] += 0.02 * uniform(rng);
       }

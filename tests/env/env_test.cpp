@@ -374,7 +374,7 @@ TEST_P(Episodes, RefusesForeignSnapshots) {
   o.task["reset_noise_scale"] = 0.1;
   EXPECT_THAT(refusal(Env("Hopper-v5", o).snapshot()), HasSubstr("other options"));
   o = options(2);
-  o.engine.timestep = 0.001;
+  o.engine.emplace().timestep = 0.001;
   EXPECT_THAT(refusal(Env("Hopper-v5", o).snapshot()), HasSubstr("other options"));
   o = options(2);
   o.precision = Precision::float64, o.device = "cpu";
@@ -429,7 +429,7 @@ TEST_P(Episodes, RefusesWhatItCanNotDo) {
 
 TEST_P(Episodes, OptionsOfTheEngineAndFrameSkip) {
   EnvOptions o = options(1);
-  o.engine.timestep = 0.004;
+  o.engine.emplace().timestep = 0.004;
   o.task["frame_skip"] = 3.0;
   Env e("HalfCheetah-v5", o);
   EXPECT_DOUBLE_EQ(e.dt(), 0.012);

@@ -8,6 +8,7 @@ namespace {
 
 using std::numbers::pi;
 using testing::ElementsAre;
+using testing::HasSubstr;
 
 Quat about(const Vec3& axis, double degrees) {
   return Quat(Eigen::AngleAxisd(degrees * pi / 180, axis.normalized()));
@@ -120,7 +121,7 @@ TEST(MjcfJoints, SolreflimitOfElementAndClass) {
   const ReportEntry* e = entry(r, "joint", "solreflimit");
   ASSERT_NE(e, nullptr);
   EXPECT_EQ(e->use, Use::mapped);
-  EXPECT_THAT(e->note, HasSubstr("time constant"));
+  EXPECT_THAT(e->note, testing::HasSubstr("time constant"));
 }
 
 TEST(MjcfJoints, FreeAndBallStartAtTheBody) {

@@ -36,6 +36,27 @@ def test_attributes():
     assert repr(env) == f"<stiction.Env '{ID}' num_envs=3>"
 
 
+def test_a_task_says_how_its_physics_step():
+    """Options that are given count as they are; without them those of the task do."""
+    resolve = lambda o, like: o.replace(timestep=like.timestep, solver_tolerance=like.solver_tolerance)
+    for info in stiction.Env.tasks():
+        env = stiction.Env(info.id)
+        assert env.batch.options == resolve(info.engine, env.batch.options), info.id
+        assert env.info.engine == info.engine
+        feet = info.id not in ("InvertedPendulum-v5", "InvertedDoublePendulum-v5", "Reacher-v5",
+                               "IsaacCartpole")  # fmt: skip
+        assert (info.engine.stiction == "anchored") == feet
+    plain = stiction.Env(ID, options=stiction.Options()).batch.options
+    assert plain == resolve(stiction.Options(), plain) and plain.stiction == "regularized"
+
+
+def test_options_of_a_run_change_those_of_the_task():
+    from stiction.learning.tasks import make_env
+
+    ours = make_env({"id": ID, "engine": {"timestep": 0.005}}, 1).batch.options
+    assert (ours.timestep, ours.stiction, ours.regularization) == (0.005, "anchored", 1e-2)
+
+
 def test_arrays():
     env = stiction.Env(ID, 3)
     result = env.step(np.zeros((3, 6)))

@@ -58,6 +58,7 @@ def test_compiled_and_python_versions_give_identical_numbers(id, task, tolerance
     compiled = stiction.Env(id, 40, **options)
     python = task()
     python.model = compiled.model_xml
+    python.options = compiled.info.engine
     python = stiction.TaskEnv(python, 40, **options)
     assert (python.frame_skip, python.dt, python.num_obs) == (
         compiled.frame_skip,

@@ -4,8 +4,8 @@ import errno
 import json
 import shutil
 
-from .._core import ArgumentError, Options
-from ..task_names import find_task, open_task
+from .._core import ArgumentError
+from ..task_names import engine_of, find_task, open_task
 from ..text import visible
 from .ppo import Settings
 
@@ -57,9 +57,10 @@ def settings_of(name: str) -> Settings:
 
 
 def make_env(task: dict, num_envs, **more):
-    """Environments of {"id": name, "options": {...}, "engine": {...}}."""
+    """Environments of {"id": name, "options": {...}, "engine": {...}}; the latter changes the task's own."""
+    own = engine_of(find_task(task["id"]))
     try:
-        engine = Options(**task.get("engine", {}))
+        engine = own.replace(**task.get("engine", {}))
     except TypeError as e:
         raise ArgumentError(f"options of the engine: {str(e).splitlines()[0]}") from None
     return open_task(task["id"], num_envs, options=engine, **more, **task.get("options", {}))
