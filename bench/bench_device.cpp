@@ -1,8 +1,10 @@
 // Physics steps per second of a Batch on a device, for machines that have a driver and nothing else:
-// no Python, no toolkit. Robots move in contact under smooth controls, new ones before every call.
+// no Python, no toolkit. Robots move in contact under smooth controls or white noise, new ones before
+// every call.
 //
-//   bench_device [--device cuda] [--envs 256,1024] [--calls 25] [--rounds 5] [--settle SECONDS]
-//                [--limit SECONDS] [--json FILE] [--linear-solver cholesky|cusolver] MODEL...
+//   bench_device [--device cuda] [--motion smooth|noise|both] [--envs 256,1024] [--calls 25]
+//                [--rounds 5] [--settle SECONDS] [--limit SECONDS] [--json FILE]
+//                [--linear-solver cholesky|cusolver] MODEL...
 //
 // All models at one number of environments come before the next number. The file is written after
 // every row, and one that fails has an "error"; none begins after the limit. With
@@ -17,6 +19,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <numeric>
+#include <random>
 #include <string>
 #include <vector>
 
@@ -35,8 +38,9 @@ struct Settings {
   std::string device = "cuda", json;
   std::vector<int> envs = {256, 1024, 4096, 8192, 16384, 32768, 65536, 131072};
   int calls = 25, rounds = 5;
-  double settle = 2.0;  // s of motion before the first round
-  double limit = 1e9;   // s
+  std::vector<std::string> motions = {"smooth"};  // "smooth", "noise"
+  double settle = 2.0;                            // s of motion before the first round
+  double limit = 1e9;                             // s
   LinearSolver linear_solver = LinearSolver::cholesky;
   std::vector<std::string> models;
 };
@@ -66,6 +70,10 @@ Settings parse(int argc, char** argv) {
       s.json = value;
     else if (word == "--linear-solver" && (value == "cholesky" || value == "cusolver"))
       s.linear_solver = value == "cusolver" ? LinearSolver::cusolver : LinearSolver::cholesky;
+    else if (word == "--motion" && (value == "smooth" || value == "noise"))
+      s.motions = {value};
+    else if (word == "--motion" && value == "both")
+      s.motions = {"smooth", "noise"};
     else if (word == "--envs")
       s.envs = parse_list(value);
     else if (word == "--calls")
@@ -94,31 +102,35 @@ void write(Batch& b, const char* field, const std::vector<float>& x) {
   b.copy_memory(b.field(field).data, x.data(), x.size() * sizeof(float));
 }
 
-// About the controls of the first keyframe, or the middle of their ranges: a wave with a phase of
-// its own for each actuator of each environment.
+// Smooth: about the controls of the first keyframe, or the middle of their ranges, a wave with a phase
+// of its own for each actuator of each environment. Noise: uniform in the whole range, new at each call,
+// as a policy explores that has learnt nothing.
 class Controls {
  public:
-  explicit Controls(const Model& m) {
+  Controls(const Model& m, bool noise) : noise_(noise) {
     for (int a = 0; a < m.nu; ++a) {
       const auto i = static_cast<std::size_t>(a);
       const bool limited = m.actuator_ctrllimited[i] != 0;
       const double low = limited ? m.actuator_ctrlrange[2 * i] : -1;
       const double high = limited ? m.actuator_ctrlrange[2 * i + 1] : 1;
-      centre_.push_back(m.nkey > 0 ? m.key_ctrl[i] : 0.5 * (low + high));
-      reach_.push_back(kSpread * 0.5 * (high - low));
+      centre_.push_back(m.nkey > 0 && !noise ? m.key_ctrl[i] : 0.5 * (low + high));
+      reach_.push_back((noise ? 1 : kSpread) * 0.5 * (high - low));
     }
   }
-  void at(double time, int num_envs, std::vector<float>& ctrl) const {
+  void at(double time, int num_envs, std::vector<float>& ctrl) {
     ctrl.resize(centre_.size() * static_cast<std::size_t>(num_envs));
     for (std::size_t i = 0; i < ctrl.size(); ++i) {
       const std::size_t a = i % centre_.size();
       const double phase = 2.399963 * static_cast<double>(i);  // the golden angle
-      ctrl[i] = static_cast<float>(centre_[a] +
-                                   reach_[a] * std::sin(6.283185 * kFrequency * time + phase));
+      const double x = noise_ ? uniform_(random_) : std::sin(6.283185 * kFrequency * time + phase);
+      ctrl[i] = static_cast<float>(centre_[a] + reach_[a] * x);
     }
   }
 
  private:
+  bool noise_;
+  std::mt19937_64 random_{1};
+  std::uniform_real_distribution<double> uniform_{-1, 1};
   std::vector<double> centre_, reach_;
 };
 
@@ -185,10 +197,10 @@ nlohmann::json kernels_of(const std::vector<KernelInfo>& before,
   return list;
 }
 
-nlohmann::json measure(const ModelPtr& m, const std::string& file, int num_envs,
-                       const Settings& s) {
+nlohmann::json measure(const ModelPtr& m, const std::string& file, const std::string& motion,
+                       int num_envs, const Settings& s) {
   Batch b = started(m, num_envs, s);
-  const Controls controls(*m);
+  Controls controls(*m, motion == "noise");
   const double dt = *b.options().timestep;
   std::vector<float> ctrl;
   double time = 0;
@@ -231,6 +243,7 @@ nlohmann::json measure(const ModelPtr& m, const std::string& file, int num_envs,
       status[std::to_string(bit)] = count;
   nlohmann::json row = {
       {"model", file},
+      {"motion", motion},
       {"nv", m->nv},
       {"envs", num_envs},
       {"device", b.device()},
@@ -269,9 +282,9 @@ std::string name_of(const std::string& file) {
 }
 
 void print(const nlohmann::json& r) {
-  std::printf("%-14s %7d %12.0f %9.4f %7.2f %6.2f %5d %8.1e %8.1e %8s\n",
-              r["model"].get<std::string>().c_str(), r["envs"].get<int>(),
-              r["steps_per_s"].get<double>(), r["ms_per_step"].get<double>(),
+  std::printf("%-14s %-6s %7d %12.0f %9.4f %7.2f %6.2f %5d %8.1e %8.1e %8s\n",
+              r["model"].get<std::string>().c_str(), r["motion"].get<std::string>().c_str(),
+              r["envs"].get<int>(), r["steps_per_s"].get<double>(), r["ms_per_step"].get<double>(),
               r["points"].get<double>(), r["iter_mean"].get<double>(), r["iter_p95"].get<int>(),
               r["capped"].get<double>(), r["residual"].get<double>(),
               r["hash"].get<std::string>().c_str());
@@ -295,26 +308,31 @@ void save(const nlohmann::json& rows, const std::string& file) {
 bool run(const Settings& s) {
   const auto begin = Clock::now();
   nlohmann::json rows = nlohmann::json::array();
-  std::printf("%-14s %7s %12s %9s %7s %6s %5s %8s %8s %8s\n", "model", "envs", "steps/s", "ms/step",
-              "points", "iter", "p95", "capped", "residual", "hash");
+  std::printf("%-14s %-6s %7s %12s %9s %7s %6s %5s %8s %8s %8s\n", "model", "motion", "envs",
+              "steps/s", "ms/step", "points", "iter", "p95", "capped", "residual", "hash");
   bool all = true;
   std::vector<ModelPtr> models;
   for (const std::string& file : s.models) models.push_back(load_model(file));
-  for (const int num_envs : s.envs)
-    for (std::size_t i = 0; i < models.size(); ++i) {
-      if (std::chrono::duration<double>(Clock::now() - begin).count() > s.limit) return all;
-      const std::string name = name_of(s.models[i]);
-      try {
-        rows.push_back(measure(models[i], name, num_envs, s));
-        print(rows.back());
-      } catch (const std::exception& e) {
-        all = false;
-        rows.push_back({{"model", name}, {"envs", num_envs}, {"error", e.what()}});
-        std::printf("%-14s %7d %s\n", name.c_str(), num_envs, e.what());
-        std::fflush(stdout);
-      }
-      save(rows, s.json);
+  const auto row = [&](std::size_t i, const std::string& motion, int num_envs) {
+    const std::string name = name_of(s.models[i]);
+    try {
+      rows.push_back(measure(models[i], name, motion, num_envs, s));
+      print(rows.back());
+    } catch (const std::exception& e) {
+      all = false;
+      rows.push_back(
+          {{"model", name}, {"motion", motion}, {"envs", num_envs}, {"error", e.what()}});
+      std::printf("%-14s %7d %s\n", name.c_str(), num_envs, e.what());
+      std::fflush(stdout);
     }
+    save(rows, s.json);
+  };
+  for (const int num_envs : s.envs)
+    for (const std::string& motion : s.motions)
+      for (std::size_t i = 0; i < models.size(); ++i) {
+        if (std::chrono::duration<double>(Clock::now() - begin).count() > s.limit) return all;
+        row(i, motion, num_envs);
+      }
   return all;
 }
 

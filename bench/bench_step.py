@@ -1,6 +1,8 @@
-"""Speed of Batch: models x environments x threads x precision under smooth random controls.
+"""Speed of Batch: models x motions x environments x threads x precision.
 
-Prints a table and writes bench/results/<processor>/step.csv. `hash` is of the final state: a change
+`motion` smooth: slow random controls about those of the start. noise: white noise in the whole control
+range, new at each control step, as a policy explores. `law`: stiction and limits of the robot's task, or those of
+Options(). Prints a table and writes bench/results/<processor>/step.csv. `hash` is of the final state: a change
 of speed that also changes the results shows.
 """
 
@@ -9,7 +11,7 @@ import time
 
 import numpy as np
 
-from scenes import HOLD, controls, run, scenes, started
+from scenes import HOLD, LAWS, MOTIONS, controls, options, run, scenes, started
 from tables import processor, table, write
 
 
@@ -18,10 +20,10 @@ def quantile(histogram, share: float) -> int:
     return int(np.searchsorted(total, share * total[-1]))
 
 
-def measure(scene, num_envs, threads, precision, warm_up, steps, rounds) -> dict:
+def measure(scene, law, motion, num_envs, threads, precision, warm_up, steps, rounds) -> dict:
     model = scene.load()
-    batch = started(model, num_envs, threads=threads, precision=precision)
-    sequence = controls(scene, model, num_envs, warm_up + steps * rounds)
+    batch = started(model, num_envs, threads=threads, precision=precision, options=options(scene, law))
+    sequence = controls(scene, model, num_envs, warm_up + steps * rounds, motion=motion)
     run(batch, sequence[: warm_up // HOLD])
     batch.clear_counts()
     seconds, touching, residual = [], [], 0.0
@@ -35,7 +37,7 @@ def measure(scene, num_envs, threads, precision, warm_up, steps, rounds) -> dict
     c, n = batch.counts, max(batch.counts.env_steps, 1)
     histogram = np.asarray(c.iteration_histogram)
     return {
-        "model": scene.name, "nv": model.nv, "envs": num_envs, "threads": batch.threads,
+        "model": scene.name, "law": law, "motion": motion, "nv": model.nv, "envs": num_envs, "threads": batch.threads,
         "precision": precision, "isa": batch.isa, "lanes": batch.lanes,
         "steps_per_s": round(num_envs / np.median(seconds)),
         "points": f"{c.contacts / n:.2f}", "touching_bodies": f"{np.mean(touching):.2f}",
@@ -54,6 +56,8 @@ def measure(scene, num_envs, threads, precision, warm_up, steps, rounds) -> dict
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--models", nargs="+")
+    parser.add_argument("--law", choices=LAWS, default="task")
+    parser.add_argument("--motion", nargs="+", choices=MOTIONS, default=MOTIONS)
     parser.add_argument("--envs", nargs="+", type=int, default=[64, 1024, 4096])
     parser.add_argument("--threads", nargs="+", type=int, default=[1, 2])
     parser.add_argument("--precision", nargs="+", default=["float32", "float64"])
@@ -64,8 +68,9 @@ def main() -> None:
     a = parser.parse_args()
     if a.short:
         a.envs, a.precision, a.steps, a.rounds = [1024], ["float32"], 40, 3
-    rows = [measure(s, n, t, p, a.warm_up, a.steps, a.rounds)
-            for s in scenes(a.models) for n in a.envs for t in a.threads for p in a.precision]  # fmt: skip
+    rows = [measure(s, a.law, m, n, t, p, a.warm_up, a.steps, a.rounds)
+            for s in scenes(a.models) for m in a.motion for n in a.envs for t in a.threads
+            for p in a.precision]  # fmt: skip
     print(table(rows))
     write(rows, "step", processor())
 

@@ -20,6 +20,7 @@ checks this script; its numbers say nothing about either engine and are written 
 """
 
 import argparse
+import itertools
 import json
 import os
 import subprocess
@@ -40,7 +41,7 @@ from peers import (
     contacts_found, creep_mujoco, creep_ours, errors_ours, fastest, mujoco_model,
     residuals_mujoco, tilted,
 )  # fmt: skip
-from scenes import GPU_TIMESTEPS, HOLD, Scene, scenes, started
+from scenes import GPU_TIMESTEPS, HOLD, MOTIONS, Scene, scenes, started
 from tables import RESULTS, slug, table
 
 # steps/s of the best number of environments; ms of a step of one
@@ -51,9 +52,9 @@ ROOM = 2  # times what MuJoCo needs
 SAMPLES = 64  # states on the way whose step is solved again
 STANDING = ("go2",)  # on servos; the others fall, in either engine
 CREEPS = ("creep_um_s", "mjw_creep_um_s", "mj_creep_um_s")
-SPEED = ("model", "envs", "steps_per_s", "mjw_steps_per_s", "ratio", "goal", "of_goal", "ms_per_step",
+SPEED = ("model", "motion", "envs", "steps_per_s", "mjw_steps_per_s", "ratio", "goal", "of_goal", "ms_per_step",
          "mjw_ms_per_step", "goal_ms", "contacts", "mjw_contacts", "overflow")  # fmt: skip
-QUALITY = ("model", "envs", "points", "iter_mean", "iter_max", "mjw_iter_mean", "mjw_iter_max",
+QUALITY = ("model", "motion", "envs", "points", "iter_mean", "iter_max", "mjw_iter_mean", "mjw_iter_max",
            "residual", "error_p50", "error_p99", "mjw_error_p50", "mjw_error_p99", "status", "frozen",
            *CREEPS)  # fmt: skip
 
@@ -68,7 +69,7 @@ def robots(names, folder) -> list[Scene]:
 
 
 class Room:
-    """Contacts and constraints of a world, from MuJoCo in some worlds on the same controls.
+    """Contacts and constraints of a world, from MuJoCo in some worlds on the same controls of both motions.
 
     The same in every run: kernels are compiled for these sizes.
     """
@@ -76,22 +77,36 @@ class Room:
     def __init__(self, scene, model, timestep, seconds=2.0, worlds=16):
         mj = mujoco_model(scene, timestep)
         data = mujoco.MjData(mj)
-        wave = waves(scene, model, worlds)
         steps = max(1, round(seconds / timestep / HOLD))
-        ctrl = [wave.at(k * HOLD * timestep) for k in range(steps)]
         contacts = constraints = 0
-        for world in range(worlds):
-            mujoco.mj_resetData(mj, data)
-            data.qpos[:], data.qvel[:], _ = start_state(model)
-            for k in range(steps):
-                data.ctrl[:] = ctrl[k][world]
-                mujoco.mj_step(mj, data, HOLD)
-                contacts, constraints = max(contacts, data.ncon), max(constraints, data.nefc)
+        for motion in MOTIONS:
+            wave = waves(scene, model, worlds, motion)
+            ctrl = np.array([wave.at(k * HOLD * timestep) for k in range(steps)])
+            for world in range(worlds):
+                mujoco.mj_resetData(mj, data)
+                data.qpos[:], data.qvel[:], _ = start_state(model)
+                for k in range(steps):
+                    data.ctrl[:] = ctrl[k, world]
+                    mujoco.mj_step(mj, data, HOLD)
+                    contacts, constraints = max(contacts, data.ncon), max(constraints, data.nefc)
         self.nconmax = max(8, ROOM * contacts)
         self.njmax = max(16, ROOM * constraints)
 
 
-def waves(scene, model, num_envs):
+class Noise:
+    """White noise in the whole control range, new at each call."""
+
+    def __init__(self, model, num_envs):
+        self.range, self.size = control_range(model), (num_envs, model.nu)
+        self.rng = np.random.default_rng(0)
+
+    def at(self, _seconds):
+        return self.rng.uniform(*self.range, self.size)
+
+
+def waves(scene, model, num_envs, motion):
+    if motion == "noise":
+        return Noise(model, num_envs)
     low, high = control_range(model)
     centre = start_state(model)[2] if model.nkey else (low + high) / 2
     return SmoothControls(model, num_envs, 0, centre, scene.spread)
@@ -222,14 +237,14 @@ def creeps(scene, room, device) -> dict:
     return {name: f"{1e6 * x:.3g}" for name, x in zip(CREEPS, speeds)}
 
 
-def compare(scene, num_envs, room, a) -> dict:
+def compare(scene, motion, num_envs, room, a) -> dict:
     model = scene.load()
     dt = GPU_TIMESTEPS.get(scene.name, model.timestep)
     start, mj = start_state(model), mujoco_model(scene, dt)
     converged(mj)
     ours = Ours(model, num_envs, a.device, dt, start)
     theirs = Warp(mj, room, num_envs, a.device, start)
-    wave, seconds = waves(scene, model, num_envs), 0.0
+    wave, seconds = waves(scene, model, num_envs, motion), 0.0
     while seconds < a.warm_up:
         ctrl = wave.at(seconds)
         timed(ours, ctrl), timed(theirs, ctrl)
@@ -255,12 +270,12 @@ def compare(scene, num_envs, room, a) -> dict:
     ours_error, theirs_error = ours.errors(), theirs.errors()
     niter = np.concatenate(iterations)
     goal, goal_ms = GOALS.get(scene.name, (None, None))
-    if num_envs == 1:
+    if num_envs == 1 or motion == "noise":  # goals are for the motion of the peers' own benchmarks
         goal = None
     else:
         goal_ms = None
     return {
-        "model": scene.name, "nv": model.nv, "timestep": dt, "envs": num_envs,
+        "model": scene.name, "motion": motion, "nv": model.nv, "timestep": dt, "envs": num_envs,
         "steps_per_s": round(num_envs / ours_s), "mjw_steps_per_s": round(num_envs / theirs_s),
         "ratio": f"{theirs_s / ours_s:.2f}", "goal_ratio": GOAL_RATIO,
         "goal": f"{goal:.0f}" if goal else "",
@@ -322,6 +337,7 @@ def main() -> None:
     parser.add_argument("--models", nargs="+", default=list(GOALS))
     parser.add_argument("--folder", type=Path, help="of models that scenes.py --write made")
     parser.add_argument("--device", default="cuda")
+    parser.add_argument("--motion", nargs="+", choices=MOTIONS, default=MOTIONS)
     parser.add_argument("--envs", nargs="+", type=int, default=[8192, 1, 1024, 32768])
     parser.add_argument("--warm-up", type=float, default=2.0, help="s of motion")
     parser.add_argument("--calls", type=int, default=25, help="of HOLD steps, in a round")
@@ -348,7 +364,7 @@ def main() -> None:
     folder = a.out or (RESULTS / slug(name) if there.is_cuda else None)
     found, rows, creep, rooms = robots(a.models, a.folder), [], {}, {}
     # all robots at the first number of environments before any at the next
-    for num_envs in a.envs:
+    for num_envs, motion in itertools.product(a.envs, a.motion):
         for scene in found:
             if time.perf_counter() - begin > a.limit:
                 print(f"{a.limit:.0f} s are over before {scene.name}, {num_envs}")
@@ -361,7 +377,7 @@ def main() -> None:
                     creep[scene.name] = dict.fromkeys(CREEPS, "failed")
                     if a.out != Path(os.devnull):
                         creep[scene.name] = creeps(scene, rooms[scene.name], a.device)
-                row = compare(scene, num_envs, rooms[scene.name], a) | creep[scene.name]
+                row = compare(scene, motion, num_envs, rooms[scene.name], a) | creep[scene.name]
             except Exception as e:  # the other robots are worth having
                 traceback.print_exc()
                 facts["failed"].append(f"{scene.name}, {num_envs}: {e}")

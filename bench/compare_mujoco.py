@@ -5,7 +5,7 @@ up to the same time, then take turns; a speed is the median of the rounds. `cont
 are what MuJoCo's collider finds in the states of the two, so one measure for both; `points` is the
 size of our problem, with the points that may close within the step. `creep` is the fastest foot of a robot that stands by its
 keyframe's servos in gravity tilted by 5 degrees, after it came to rest.
-Writes bench/results/<processor>/mujoco.csv.
+`law` and `motion` as in bench_step.py; a ratio belongs to one motion. Writes bench/results/<processor>/mujoco.csv.
 """
 
 import argparse
@@ -17,7 +17,7 @@ from mujoco import rollout
 from stiction.control import start_state
 
 from peers import contacts_found, creep_mujoco, creep_ours, mujoco_model
-from scenes import HOLD, controls, run, scenes, started
+from scenes import HOLD, LAWS, MOTIONS, controls, options, run, scenes, started
 from tables import processor, table, write
 
 
@@ -50,10 +50,11 @@ class MuJoCo:
         return self.state[:, 1:1 + nq], self.state[:, 1 + nq:1 + nq + nv]
 
 
-def compare(scene, num_envs, threads, warm_up, steps, rounds) -> dict:
+def compare(scene, law, motion, num_envs, threads, warm_up, steps, rounds) -> dict:
     model = scene.load()
-    batch, theirs = started(model, num_envs, threads=threads), MuJoCo(scene, model, num_envs, threads)
-    sequence = controls(scene, model, num_envs, warm_up + steps * rounds)
+    batch = started(model, num_envs, threads=threads, options=options(scene, law))
+    theirs = MuJoCo(scene, model, num_envs, threads)
+    sequence = controls(scene, model, num_envs, warm_up + steps * rounds, motion=motion)
     # (num_envs, steps, nu), made outside the timed part
     part = lambda a, b: np.ascontiguousarray(
         np.repeat(sequence[a // HOLD : b // HOLD], HOLD, axis=0).transpose(1, 0, 2))
@@ -76,13 +77,15 @@ def compare(scene, num_envs, threads, warm_up, steps, rounds) -> dict:
     ours, mujoco = count / np.median(ours_s), count / np.median(theirs_s)
     counts = batch.counts
     creep = {"creep_um_s": "", "mj_creep_um_s": ""}
-    if model.nkey:
-        creep = {"creep_um_s": f"{1e6 * creep_ours(scene, threads=1):.3g}",
+    if model.nkey and motion == "smooth":
+        creep = {"creep_um_s": f"{1e6 * creep_ours(scene, threads=1, options=options(scene, law)):.3g}",
                  "mj_creep_um_s": f"{1e6 * creep_mujoco(scene):.3g}"}  # fmt: skip
     return {
-        "model": scene.name, "nv": model.nv, "envs": num_envs, "threads": threads, "isa": batch.isa,
+        "model": scene.name, "law": law, "motion": motion, "nv": model.nv, "envs": num_envs, "threads": threads, "isa": batch.isa,
         "steps_per_s": round(ours), "mj_steps_per_s": round(mujoco), "ratio": f"{ours / mujoco:.2f}",
         "points": f"{counts.contacts / max(counts.env_steps, 1):.2f}",
+        "iter_mean": f"{counts.iterations / max(counts.env_steps, 1):.2f}",
+        "pack_max_mean": f"{counts.pack_max_iterations / max(counts.pack_steps, 1):.2f}",
         "contacts": f"{np.mean(contacts):.2f}", "mj_contacts": f"{np.mean(mj_contacts):.2f}",
         "frozen": int(batch.status_count), **creep,
     }  # fmt: skip
@@ -91,6 +94,8 @@ def compare(scene, num_envs, threads, warm_up, steps, rounds) -> dict:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--models", nargs="+")
+    parser.add_argument("--law", choices=LAWS, default="task")
+    parser.add_argument("--motion", nargs="+", choices=MOTIONS, default=MOTIONS)
     parser.add_argument("--envs", type=int, default=1024)
     parser.add_argument("--threads", nargs="+", type=int, default=[1, 2])
     parser.add_argument("--warm-up", type=int, default=500, help="steps; the robots have landed")
@@ -100,8 +105,8 @@ def main() -> None:
     a = parser.parse_args()
     if a.short:
         a.envs, a.steps, a.rounds = 256, 40, 3
-    rows = [compare(s, a.envs, t, a.warm_up, a.steps, a.rounds)
-            for s in scenes(a.models) for t in a.threads]  # fmt: skip
+    rows = [compare(s, a.law, m, a.envs, t, a.warm_up, a.steps, a.rounds)
+            for s in scenes(a.models) for m in a.motion for t in a.threads]  # fmt: skip
     print(table(rows))
     write(rows, "mujoco", processor())
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from tables import slug, write
 
-COLUMNS = ("model", "nv", "envs", "timestep", "steps_per_s", "ms_per_step", "ms_single_step", "spread",
+COLUMNS = ("model", "motion", "nv", "envs", "timestep", "steps_per_s", "ms_per_step", "ms_single_step", "spread",
            "points", "iter_mean", "iter_p95", "iter_max", "capped", "stalled", "residual", "frozen",
            "bytes_per_env", "hash", "error")  # fmt: skip
 KERNEL = ("kernel", "us", "share", "threads_per_env", "registers", "local_bytes", "shared_bytes", "arena_bytes",
@@ -40,7 +40,7 @@ def main() -> None:
     tables = {
         "step": [of(r, COLUMNS) for part in ("speed", "sweep") for r in rows(parts, part)],
         "cusolver": [of(r, COLUMNS) for r in rows(parts, "cusolver")],
-        "kernels": [of(r, ("model", "envs")) | of(k, KERNEL) for r in rows(parts, "times")
+        "kernels": [of(r, ("model", "motion", "envs")) | of(k, KERNEL) for r in rows(parts, "times")
                     for k in r.get("kernels", ())],
         "switches": [{"switches": s["switches"]} | of(r, COLUMNS) for part in ("switches", "groups")
                      for s in rows(parts, part) for r in s["rows"] or ()],

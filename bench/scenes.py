@@ -16,7 +16,11 @@ ROOT = Path(__file__).parents[1]
 GYMNASIUM = {"ant": ("ant", 0.01), "halfcheetah": ("half_cheetah", 0.4), "hopper": ("hopper", 0.15),
              "walker2d": ("walker2d", 0.15), "humanoid": ("humanoid", 0.4)}  # fmt: skip
 FLOOR = '<worldbody><geom name="floor" type="plane" size="0 0 1"/>'
-HOLD = 4  # steps between two controls
+HOLD = 4  # steps between two controls: a control step
+MOTIONS = ("smooth", "noise")
+LAWS = ("task", "default")  # of stiction and limits: the task's (TaskInfo.engine), or Options()
+TASKS = {"ant": "Ant-v5", "halfcheetah": "HalfCheetah-v5", "hopper": "Hopper-v5", "walker2d": "Walker2d-v5",
+         "humanoid": "Humanoid-v5", "go2": "Go2Flat", "g1_feetonly": "Humanoid-v5"}  # fmt: skip
 GPU_TIMESTEPS = {"humanoid": 0.005}  # s; of the others, the file's
 
 
@@ -38,6 +42,11 @@ class Scene:
 
     def load(self) -> stiction.Model:
         return stiction.Model.from_xml(self.xml(), directory=self.file.parent)
+
+
+def options(scene: Scene, law="task") -> stiction.Options:
+    engines = {info.id: info.engine for info in stiction.Env.tasks()} if law == "task" else {}
+    return engines.get(TASKS.get(scene.name), stiction.Options())
 
 
 SPREADS = {name: spread for name, (_, spread) in GYMNASIUM.items()} | {
@@ -65,9 +74,16 @@ def scenes(names=None, folder: Path | None = None) -> list[Scene]:
     return [s for s in found if s.file.exists() and (not names or s.name in names)]
 
 
-def controls(scene: Scene, model, num_envs: int, steps: int, seed=0) -> np.ndarray:
-    """(steps / HOLD, num_envs, nu) smooth random controls about those of the start."""
+def controls(scene: Scene, model, num_envs: int, steps: int, seed=0, motion="smooth") -> np.ndarray:
+    """(steps / HOLD, num_envs, nu) random controls.
+
+    smooth: about those of the start, by the scene's spread. noise: white, uniform in the whole control
+    range, which is how a policy explores that has learnt nothing.
+    """
     low, high = control_range(model)
+    if motion == "noise":
+        count = -(-steps // HOLD)
+        return np.random.default_rng(seed).uniform(low, high, (count, num_envs, model.nu))
     centre = start_state(model)[2] if model.nkey else (low + high) / 2
     rng = np.random.default_rng(seed)
     count, period = -(-steps // HOLD), model.timestep * HOLD

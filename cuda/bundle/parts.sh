@@ -77,7 +77,9 @@ each_test() {  # FILTER
 }
 
 case $part in
-  speed) bench "$json" "${STICTION_BENCH_SPEED:-8192,1,32768}" "$here"/models/*.xml ;;
+  speed)
+    bench "$json" "${STICTION_BENCH_SPEED:-8192,1,32768}" --motion both "$here"/models/*.xml
+    ;;
   sweep)
     bench "$json" "${STICTION_BENCH_SWEEP:-256,131072,1024,65536,4096,16384}" --rounds 3 --settle 1 \
       "$here"/models/*.xml

@@ -63,7 +63,8 @@ write_result() {
 
 limit_of() {
   case $1 in
-    speed | python | switches | groups | cusolver | ncu) echo 150 ;;
+    speed) echo 220 ;;
+    python | switches | groups | cusolver | ncu) echo 150 ;;
     tests) echo 240 ;;
     sweep) echo 280 ;;
     times) echo 60 ;;

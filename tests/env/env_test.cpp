@@ -374,7 +374,8 @@ TEST_P(Episodes, RefusesForeignSnapshots) {
   o.task["reset_noise_scale"] = 0.1;
   EXPECT_THAT(refusal(Env("Hopper-v5", o).snapshot()), HasSubstr("other options"));
   o = options(2);
-  o.engine.emplace().timestep = 0.001;
+  o.engine = Env("Hopper-v5", o).info().engine;
+  o.engine->timestep = 0.001;
   EXPECT_THAT(refusal(Env("Hopper-v5", o).snapshot()), HasSubstr("other options"));
   o = options(2);
   o.precision = Precision::float64, o.device = "cpu";
