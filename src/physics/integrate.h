@@ -71,7 +71,9 @@ STICTION_FN void check_step(const Team& team, const ModelView& m, EnvView<S>& e)
     return fault;
   });
   team.once([&] {
-    const S speed_fault = vmax(v_fault, turn_fault), fault = vmax(q_fault, speed_fault);
+    // what turns beyond the limit need not have a velocity at the end that is a number
+    const S speed_fault = select(v_fault > S(0.0), v_fault, turn_fault);
+    const S fault = vmax(q_fault, speed_fault);
     raise_flag(e, Status::bad_state, fault > S(1.5));
     raise_flag(e, Status::velocity_limit, speed_fault == S(1.0));
     for (int i = 0; i < m.nstatus; ++i)

@@ -118,7 +118,7 @@ TEST_P(Determinism, NeighboursDoNotMatter) {
   EXPECT_LT(wild.status_count(), 32u);
   for (int env = 1; env < n; env += 2) ASSERT_EQ(bytes(calm, env), bytes(wild, env)) << env;
   expect_contacts(calm);
-  EXPECT_GT(wild.counts().iterations, wild.counts().env_steps);
+  EXPECT_GT(wild.counts().iterations, wild.counts().env_steps / 20);
 }
 
 TEST_P(Determinism, NothingIsReadThatIsNotDeclared) {

@@ -84,13 +84,13 @@ TEST(OwnParamsInFlight, NeitherFrictionNorLimitsAtRestCostAnIteration) {
   Batch b(m, batch_options(3));
   const ArrayView loss = b.param("dof_frictionloss");
   (void)b.param("actuator_gain"), (void)b.param("actuator_bias");
-  put(loss, 1, 6, 0.5);              // dry friction in one environment
+  put(loss, 1, 6, 0.5);  // dry friction slows one environment
+  put(b.field("qvel"), 1, 6, 1.0);
   put(b.field("qpos"), 2, 7, 1.56);  // and one that swings into its limit
   put(b.field("qvel"), 2, 6, 20.0);
   b.step();
   EXPECT_EQ(number(b, "solver_niter", 0, 0), 0);
-  EXPECT_GT(number(b, "solver_niter", 1, 0), 0);
-  EXPECT_GT(number(b, "solver_niter", 2, 0), 0);
+  EXPECT_LT(number(b, "qvel", 1, 6), 1.0);
   EXPECT_LT(number(b, "qvel", 2, 6), 10.0);  // 0.01 rad are left
 }
 

@@ -15,6 +15,15 @@ const std::vector<Field> kFields = {Field::qpos, Field::qvel, Field::time, Field
 constexpr int kBadState = physics::flag_index(Status::bad_state);
 constexpr int kVelocity = physics::flag_index(Status::velocity_limit);
 
+constexpr std::uint32_t kStatusBits = physics::SizesView::nstatus;
+
+// The velocities at the end of the step are those of the solve.
+const Options kOptions = [] {
+  Options o;
+  o.gyroscopic = Gyroscopic::explicit_euler;
+  return o;
+}();
+
 // Every joint type, and nothing that touches.
 const NamedModel& zoo() {
   static const NamedModel model = [] {
@@ -38,13 +47,13 @@ template <class S>
 void compare(double tolerance) {
   const NamedModel& model = zoo();
   ASSERT_EQ(model.model->npair, 0);
-  const Reference ref(model.model);
+  const Reference ref(model.model, kOptions);
   RandomStates random;
   for (int i = 0; i < 20; ++i) {
     const State s = random(*model.model);
     const StepResult step = ref.step(s.qpos, s.qvel, s.inputs());
     ASSERT_FALSE(any(step.status, kFrozen));
-    Env<S> env(*model.model);
+    Env<S> env(*model.model, kOptions);
     set_step(env, s, step.qvel);
     env.fill(Field::time, 0.5);
     kRun(physics::TeamOfOne(), env.m(), env.e);
@@ -52,7 +61,7 @@ void compare(double tolerance) {
     expect_near(env.get(Field::qvel), step.qvel, std::max(tolerance, physics::epsilon<S>()),
                 "qvel");
     EXPECT_EQ(env.get(Field::time)[0], 0.5 + model.model->timestep);
-    EXPECT_EQ(env.get(Field::flags), std::vector<double>(8, 0.0));
+    EXPECT_EQ(env.get(Field::flags), std::vector<double>(kStatusBits, 0.0));
   }
 }
 
@@ -77,7 +86,8 @@ class BadLane : public testing::Test {
   // Steps a pack whose lane 1 `spoil` has touched; the bits that lane 1 sets.
   template <class F>
   Status step(const F& spoil) {
-    Lanes env(*zoo().model), clean(*zoo().model), before(*zoo().model);
+    Lanes env(*zoo().model, kOptions), clean(*zoo().model, kOptions),
+        before(*zoo().model, kOptions);
     for (Lanes* p : {&env, &clean, &before}) {
       set_step(*p, state_, v_);
       // signs of zeros are bits too
@@ -92,9 +102,9 @@ class BadLane : public testing::Test {
       expect_same_bits(env.get(f, 1), before.get(f, 1), "bad lane");
       expect_same_bits(env.get(f, 0), clean.get(f, 0), "neighbour");
     }
-    EXPECT_EQ(env.get(Field::flags, 0), std::vector<double>(8, 0.0));
+    EXPECT_EQ(env.get(Field::flags, 0), std::vector<double>(kStatusBits, 0.0));
     Status bits = Status::ok;
-    for (std::uint32_t i = 0; i < 8; ++i)
+    for (std::uint32_t i = 0; i < kStatusBits; ++i)
       if (env.number(Field::flags, static_cast<int>(i), 1) > 0)
         bits |= static_cast<Status>(1u << i);
     return bits;
@@ -151,7 +161,7 @@ TEST_F(BadLane, NotActive) {
 }
 
 TEST(Integrate, BadControlDoesNotFreeze) {
-  Env<double> env(*zoo().model);
+  Env<double> env(*zoo().model, kOptions);
   const State s = RandomStates()(*zoo().model);
   set_step(env, s, s.qvel);
   env.put(Field::flags, physics::flag_index(Status::bad_control), 0, 1);
@@ -161,7 +171,7 @@ TEST(Integrate, BadControlDoesNotFreeze) {
 }
 
 TEST(Integrate, NegativeZerosDontLeak) {
-  Env<double> env(*zoo().model);
+  Env<double> env(*zoo().model, kOptions);
   State s = RandomStates()(*zoo().model);
   s.qpos[0] = -0.0;
   set_step(env, s, std::vector<double>(s.qvel.size(), -0.0));
@@ -173,7 +183,7 @@ TEST(Integrate, NegativeZerosDontLeak) {
 // 2π / δt steps of a spin about one axis lead back.
 TEST(Integrate, AQuaternionTurnsByTheExponentialMap) {
   const Model& m = *zoo().model;
-  Options options;
+  Options options = kOptions;
   options.timestep = 0.01;
   Env<double> env(m, options);
   State s = RandomStates()(m);

@@ -28,6 +28,7 @@ inline Options step_options(const Model& m, Options o, double tolerance) {
   o.timestep = o.timestep.value_or(m.timestep);
   o.solver_tolerance = tolerance;
   o.max_iterations = 100;
+  o.gyroscopic = Gyroscopic::explicit_euler;  // the other law goes on after the solve
   return o;
 }
 

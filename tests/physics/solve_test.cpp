@@ -148,7 +148,8 @@ TEST(Solve, AutoSolvesAgainWhereFrictionChanges) {
       "<mujoco><custom><numeric name='stiction_contact' data='1e5 1'/></custom><worldbody>"
       "<geom type='plane' size='5 5 1'/><body pos='0 0 .1'><freejoint/><geom size='.1' mass='1'/>"
       "</body></worldbody></mujoco>");
-  const Options o = step_options(*model, {}, 1e-12);
+  Options o = step_options(*model, {}, 1e-12);
+  o.friction_iterations = kAutoFriction;
   const auto solves = [&](double height, double sliding, double falling) {
     SolveCase s = first_state(*model);
     s.qpos[2] = height, s.qvel[0] = sliding, s.qvel[2] = -falling;

@@ -154,8 +154,8 @@ TEST_P(Step, FloatPackIsNear) {
   EXPECT_LE(far, 1);
 }
 
-// The start of the solver is no part of the problem: at the solution it has nothing to do, and from
-// a wild guess it comes to the same one.
+// The start of the solver is no part of the problem: from a wild guess it comes to the same solution, and
+// where a point carries already, so that the last acceleration is the start, it has nothing to do there.
 TEST_P(Step, WarmStartDoesNotMoveTheSolution) {
   const ModelPtr model = on_floor(GetParam());
   Options o;
@@ -181,7 +181,12 @@ TEST_P(Step, WarmStartDoesNotMoveTheSolution) {
     qacc = env.get(Field::qacc_warmstart, 0);
     for (std::size_t i = 0; i < qacc.size(); ++i)
       EXPECT_NEAR(qacc[i], (r.v[i] - s.qvel[i]) / dt, 1e-7 * (1 + std::abs(qacc[i])));
-    EXPECT_LE(step_from(qacc), 1);
+    const double iterations = step_from(qacc);
+    bool carried = false;
+    for (int p = 0; p < env.e.npoint[0]; ++p) carried = carried || env.e.point_n0[p] > 0;
+    if (carried) {
+      EXPECT_LE(iterations, 1);
+    }
   }
 }
 
