@@ -85,7 +85,7 @@ STICTION_FN void solve_next_body(const Team& team, const ModelView& m, const Lau
   team.for_each(m.nv, [&](int i) { e.dv[i] = factored ? x[i] : 0.0f; });
   r.solve.failed = r.solve.failed || (r.solve.active && !factored);
   r.solve.active = r.solve.active && factored;
-  const bool left = move_iterate(team, m, e, r.solve, r.iteration);
+  const bool left = move_iterate(team, m, e, r.solve);
   ++r.iteration;
   next_system(team, m, l, env, e, r, left);
 }

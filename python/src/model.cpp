@@ -31,7 +31,7 @@ using GeomKey = std::variant<int, std::string>;
 void warn(const Model& model, const LoadReport& report) {
   const std::string lines = summary(report);
   if (lines.empty()) return;
-  const std::string text = (model.file.empty() ? "the model" : model.file) +
+  const std::string text = (model.file.empty() ? "the model" : visible(model.file)) +
                            " has physics that is not computed:\n" + lines +
                            "\nprint(model.report) shows all, strict=True refuses such models";
   const nb::object category = nb::module_::import_("stiction._core").attr("ModelWarning");

@@ -268,7 +268,7 @@ def _showing(show):
 
     def showwarning(message, category, filename, lineno, file=None, line=None):
         if issubclass(category, _core.ModelWarning):
-            print(f"stiction: warning: {message}", file=file or sys.stderr)
+            say(f"stiction: warning: {message}", file=file or sys.stderr)
         else:
             show(message, category, filename, lineno, file, line)
 

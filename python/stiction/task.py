@@ -147,6 +147,7 @@ class TaskEnv(EpisodeLoop):
                 f"{type(task).__name__}.model: not set; a Model, MJCF text or a path"
             )
         model, self.model_xml = _load(task.model)
+        self.model_timestep = model.timestep  # of the file, whatever the options
         self.task = task
         self.id = task.id or type(task).__name__
         self.batch = on_tensors(

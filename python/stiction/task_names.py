@@ -15,8 +15,9 @@ import sys
 import traceback
 from pathlib import Path
 
-from ._core import ArgumentError, Batch, Env, Error, Options
+from ._core import ArgumentError, Batch, Env, Error, Model, Options
 from .task import Task, TaskEnv
+from .text import visible
 
 _registered: dict[str, type[Task]] = {}
 _files: dict[Path, object] = {}  # modules made of files
@@ -65,10 +66,10 @@ def find_task(name: str) -> str | type[Task]:
     if name in compiled:
         return name
     if name.endswith(".py") and os.path.isfile(name):
-        raise ArgumentError(f"{name}: which class of it? give {name}:{_suggestion(name)}")
+        raise ArgumentError(f"{visible(name)}: which class of it? give {visible(name)}:{_suggestion(name)}")
     near = difflib.get_close_matches(name, [*compiled, *_registered], 3, 0.4)
     hint = "; nearest: " + ", ".join(map(repr, near)) if near else ""
-    raise ArgumentError(f"no task {name!r}{hint}; a class of your own is FILE.py:CLASS")
+    raise ArgumentError(f"no task '{visible(name)}'{hint}; a class of your own is FILE.py:CLASS")
 
 
 def open_task(name: str, num_envs=1, **options):
@@ -106,7 +107,10 @@ def describe(env) -> dict:
     own = engine_of(env.id if getattr(env, "task", None) is None else env.task)
     usual, chosen = own.__getstate__(), env.batch.options.__getstate__()
     engine = {name: value for name, value in chosen.items() if value != usual[name]}
-    for name in list(engine):  # what the batch chose itself, it chooses again
+    given = getattr(env, "model_timestep", None) or Model.from_xml(env.model_xml).timestep
+    if own.timestep is None and chosen["timestep"] == given:
+        engine.pop("timestep", None)
+    for name in set(engine) - {"timestep"}:  # what the batch chose itself, it chooses again
         others = {key: value for key, value in engine.items() if key != name}
         again = Batch(env.batch.model, 1, own.replace(**others), precision=env.batch.precision, threads=1)
         if getattr(again.options, name) == chosen[name]:
@@ -128,7 +132,7 @@ def _class_in(source: str, attribute: str):
         task = getattr(task, part, None)
     if not (isinstance(task, type) and issubclass(task, Task)):
         names = ", ".join(_tasks_in(module)) or "none"
-        raise ArgumentError(f"{source}: no class {attribute!r} derived from stiction.Task; there are: {names}")
+        raise ArgumentError(f"{visible(source)}: no class '{visible(attribute)}' derived from stiction.Task; there are: {names}")
     return task
 
 
@@ -151,12 +155,12 @@ def _load(source: str):
             return importlib.import_module(source)
         except ModuleNotFoundError as e:
             if e.name and source.startswith(e.name):
-                raise ArgumentError(f"{source}: neither a module nor a file *.py") from None
+                raise ArgumentError(f"{visible(source)}: neither a module nor a file *.py") from None
             raise _failed(source, e) from e
         except Exception as e:
             raise _failed(source, e) from e
     if not path.is_file():
-        raise ArgumentError(f"no such file: {source}")
+        raise ArgumentError(f"no such file: {visible(source)}")
     path = path.resolve()
     if path not in _files:
         if str(path.parent) not in sys.path:
@@ -179,8 +183,8 @@ def _load(source: str):
 def _failed(source, error) -> Error:
     """What went wrong in somebody's file, with the line there."""
     if isinstance(error, SyntaxError):
-        return Error(f"{source}:{error.lineno}: {error.msg}")
+        return Error(f"{visible(source)}:{error.lineno}: {visible(error.msg)}")
     frames = [f for f in traceback.extract_tb(error.__traceback__) if "importlib" not in f.filename]
     line = frames[-1].lineno if frames else 0
     where = os.path.relpath(frames[-1].filename) if frames else source
-    return Error(f"{where}:{line}: {type(error).__name__}: {error}")
+    return Error(f"{visible(where)}:{line}: {type(error).__name__}: {visible(error)}")

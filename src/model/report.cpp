@@ -119,7 +119,7 @@ std::string summary(const LoadReport& report) {
   for (auto& line : physics_lines(report.entries)) lines.push_back(std::move(line));
   std::string out;
   for (std::size_t i = 0; i < std::min(kShown, lines.size()); ++i)
-    out += (i > 0 ? "\n" : "") + lines[i];
+    out += (i > 0 ? "\n" : "") + visible(lines[i]);
   if (lines.size() > kShown) out += "\nand " + std::to_string(lines.size() - kShown) + " more";
   return out;
 }

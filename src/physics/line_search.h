@@ -15,12 +15,12 @@ struct Line {
 // Laws of n points of a list at v + α Δv.
 template <class Team, class S>
 STICTION_FN void point_laws(const Team& team, const ModelView& m, EnvView<S>& e, int n,
-                            const int* list, S alpha, Curvature which) {
+                            const int* list, S alpha) {
   const int model = m.opt.contact_model;
   team.for_each(n, [&](int k) {
     const int p = list[k];
     const Vec3<S> v = load3(e.point_vel, p) + alpha * load3(e.point_dvel, p);
-    const ContactValue<S> c = evaluate(model, load_law(m, e, p), v, which);
+    const ContactValue<S> c = evaluate(model, load_law(m, e, p), v);
     store3(e.point_impulse, p, c.impulse);
     store_sym3(e.point_hess, p, c.hess);
   });
@@ -36,9 +36,8 @@ STICTION_FN void row_laws(const Team& team, const ModelView& m, EnvView<S>& e, S
 
 // Laws of the live points and of the rows at v + α Δv.
 template <class Team, class S>
-STICTION_FN void laws_at(const Team& team, const ModelView& m, EnvView<S>& e, S alpha,
-                         Curvature which) {
-  point_laws(team, m, e, e.nlive[0], e.live_point, alpha, which);
+STICTION_FN void laws_at(const Team& team, const ModelView& m, EnvView<S>& e, S alpha) {
+  point_laws(team, m, e, e.nlive[0], e.live_point, alpha);
   row_laws(team, m, e, alpha);
 }
 
@@ -106,14 +105,14 @@ inline constexpr double kFarthest = 2;
 // α in (0, kFarthest] with ℓ'(α) ≈ 0, or kFarthest where the cost still falls there. α = 1 is tried
 // first; then Newton's method from the secant, with bisection where it leaves the bracket or is
 // slow. `slope0` is ℓ'(0) < 0; lanes outside `active` get 1. Adds the evaluations beyond α = 1 to
-// `evaluations`. Leaves the laws at v + α Δv, with the curvature that the next step is to have.
+// `evaluations`. Leaves the laws at v + α Δv.
 template <class Team, class S>
 STICTION_FN S line_search(const Team& team, const ModelView& m, EnvView<S>& e, S slope0,
-                          const Mask<S>& active, Curvature next, S& evaluations) {
+                          const Mask<S>& active, S& evaluations) {
   const Line<S> line = {team.template sum<S>(m.nv, [&](int i) { return e.dv[i] * e.momentum[i]; }),
                         team.template sum<S>(m.nv, [&](int i) { return e.dv[i] * e.Adv[i]; })};
   const S bound = S(kLineTolerance) * vabs(slope0), half = S(0.5), zero = S(0.0), one = S(1.0);
-  laws_at(team, m, e, one, next);
+  laws_at(team, m, e, one);
   const S full = slope_at_one(team, m, e, line);
   Mask<S> open = active && vabs(full) > bound;
   if (!any_lane(open)) return one;
@@ -144,7 +143,7 @@ STICTION_FN S line_search(const Team& team, const ModelView& m, EnvView<S>& e, S
   // out of evaluations: the end of the bracket where the cost is certainly lower than at 0
   alpha = select(open && lower > zero, lower, alpha);
   // α = 1 stands where no lane searched
-  point_laws(team, m, e, n, e.line_point, alpha, next);
+  point_laws(team, m, e, n, e.line_point, alpha);
   row_laws(team, m, e, alpha);
   return alpha;
 }

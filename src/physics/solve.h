@@ -18,14 +18,18 @@ STICTION_PHYSICS_BEGIN
 // Lanes that are done leave: converged, not finite, or only round-off is left.
 template <class S>
 STICTION_FN void leave(const ModelView& m, SolveState<S>& s, int k) {
-  s.active = s.active && !(s.residual <= S(m.opt.solver_tolerance));
+  // bounding curvatures end wherever the tolerance begins, and the next steps would start with that error:
+  // an exact iteration has the last word
+  const double tolerance = m.opt.solver_tolerance;
+  const S enough = select(s.bounded, S(tolerance * tolerance), S(tolerance));
+  s.active = s.active && !(s.residual <= enough);
   s.bad = s.bad || (s.active && !is_finite(s.residual));
   s.active = s.active && is_finite(s.residual);
   if (k == 0) return;
 
   // flat: a full step promised less than the round-off of the cost, and the residual did not halve;
   // with bounding curvatures it need not
-  const Mask<S> flat = (bounded(s, k - 1) ? no_lanes<S>() : s.full_step) &&
+  const Mask<S> flat = s.full_step && !s.bounded &&
                        s.decrease <= S(epsilon<S>()) * (s.scale * s.scale) &&
                        s.residual > S(0.5) * s.last_residual;
   s.flat_steps = select(flat, s.flat_steps + S(1.0), S(0.0));
@@ -89,20 +93,21 @@ STICTION_FN bool assemble(const Team& team, const ModelView& m, EnvView<S>& e, S
   }
   if (!any_lane(s.active)) return false;
   live_points(team, m, e, s.active, false);
+  bound_curvatures(team, m, e, s, k);
   hessian(team, m, e, true);
   return true;
 }
 
-// The rest of iteration k, from x in e.dv; false: no lane is left.
+// The rest of the iteration, from x in e.dv; false: no lane is left.
 template <class Team, class S>
-STICTION_FN bool move_iterate(const Team& team, const ModelView& m, EnvView<S>& e, SolveState<S>& s,
-                              int k) {
+STICTION_FN bool move_iterate(const Team& team, const ModelView& m, EnvView<S>& e,
+                              SolveState<S>& s) {
   const S slope = direction(team, m, e, s);
   if (!any_lane(s.active)) return false;
   multiply_A(team, m, e, e.dv, e.Adv);
   point_velocities(team, m, e, e.dv, e.point_dvel);
   servo_velocities(team, m, e, e.dv, e.servo_dvel);
-  const S alpha = line_search(team, m, e, slope, s.active, curvature(s, k + 1), s.evaluations);
+  const S alpha = line_search(team, m, e, slope, s.active, s.evaluations);
   advance(team, m, e, s, slope, alpha);
   gradient(team, m, e, s.active);
   return true;
@@ -112,7 +117,7 @@ template <class Team, class S>
 STICTION_FN void iterate(const Team& team, const ModelView& m, EnvView<S>& e, SolveState<S>& s) {
   for (int k = 0; assemble(team, m, e, s, k); ++k) {
     factor_and_solve(team, m, e, e.gradient, e.dv);
-    if (!move_iterate(team, m, e, s, k)) return;
+    if (!move_iterate(team, m, e, s)) return;
   }
 }
 
@@ -122,7 +127,7 @@ STICTION_COLD void renew_bounds(const Team& team, const ModelView& m, EnvView<S>
                                 const Mask<S>& lanes) {
   live_points(team, m, e, all_lanes<S>(), true);
   set_bounds(team, m, e, lanes);
-  laws_at(team, m, e, S(0.0), Curvature::exact);
+  laws_at(team, m, e, S(0.0));
   gradient(team, m, e, lanes);
 }
 
@@ -138,6 +143,7 @@ STICTION_FN bool solve_again(const Team& team, const ModelView& m, EnvView<S>& e
   s.small_steps = s.flat_steps = S(0.0);
   s.solves = s.solves + select(s.active, S(1.0), S(0.0));
   s.first_solve = false;
+  s.bounded = no_lanes<S>();
   renew_bounds(team, m, e, s.active);
   return true;
 }

@@ -20,19 +20,26 @@ struct SolveState {
   S iterations, evaluations;
   S solves;
   bool first_solve;  // of the step
+  Mask<S> bounded;   // the last iteration had bounding curvatures
 };
 
-// The first iterations of a step are far from the kinks of friction, where ∂²ℓ/∂v_c² says nothing
+// The first iterations of a step may be far from the kinks of friction, where ∂²ℓ/∂v_c² says nothing
 // of the other side: an exact step would slip through zero again and again. Bounding curvatures bring
-// the points that will stick to rest together.
+// the points that will stick to rest together. Near the solution the exact ones are better.
 inline constexpr int kBoundedIterations = 2;
-template <class S>
-STICTION_FN bool bounded(const SolveState<S>& s, int iteration) {
-  return s.first_solve && iteration < kBoundedIterations;
-}
-template <class S>
-STICTION_FN Curvature curvature(const SolveState<S>& s, int iteration) {
-  return bounded(s, iteration) ? Curvature::bounding : Curvature::exact;
+inline constexpr double kFarResidual = 0.01;
+template <class Team, class S>
+STICTION_FN void bound_curvatures(const Team& team, const ModelView& m, EnvView<S>& e,
+                                  SolveState<S>& s, int iteration) {
+  const bool first = s.first_solve && iteration < kBoundedIterations;
+  s.bounded = first ? s.active && s.residual > S(kFarResidual) : no_lanes<S>();
+  if (!any_lane(s.bounded)) return;
+  team.for_each(e.nlive[0], [&](int k) {
+    const int p = e.live_point[k];
+    const ContactValue<S> c = evaluate(m.opt.contact_model, load_law(m, e, p),
+                                       load3(e.point_vel, p), Curvature::bounding);
+    store_sym3(e.point_hess, p, select_sym3(s.bounded, c.hess, load_sym3(e.point_hess, p)));
+  });
 }
 
 // Gradient r = p − Jᵀγ − rows at the iterate, from the laws there; Jᵀγ of other lanes stays.
@@ -108,8 +115,8 @@ STICTION_FN void start(const Team& team, const ModelView& m, EnvView<S>& e, Solv
   const Mask<S> all = all_lanes<S>(), none = no_lanes<S>();
   const Mask<S> steps = e.active[0] > S(0.5);
   const Mask<S> free = steps && moves_freely(team, m, e);
-  s = {steps && !free, none, none, none, none, zero, zero,   zero,
-       zero,           none, zero, zero, zero, zero, S(1.0), true};
+  s = {steps && !free, none, none, none, none, zero,   zero, zero, zero,
+       none,           zero, zero, zero, zero, S(1.0), true, none};
   first_step(team, m, e);
   team.for_each(m.nv, [&](int i) {
     e.inv_A[i] = S(1.0) / e.A[tri(i, i)];
@@ -127,7 +134,7 @@ STICTION_FN void start(const Team& team, const ModelView& m, EnvView<S>& e, Solv
   team.for_each(3 * e.npoint[0], [&](int i) { e.point_dvel[i] = zero; });
   team.for_each(m.nv, [&](int i) { e.dv[i] = zero; });
   team.for_each(m.nu, [&](int a) { e.servo_dvel[a] = zero; });
-  laws_at(team, m, e, zero, curvature(s, 0));
+  laws_at(team, m, e, zero);
   gradient(team, m, e, all);
 }
 

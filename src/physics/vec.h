@@ -204,6 +204,11 @@ STICTION_FN void store_sym3(S* a, int i, const Sym3<S>& s) {
   S* p = a + 6 * i;
   p[0] = s.xx, p[1] = s.yy, p[2] = s.zz, p[3] = s.xy, p[4] = s.xz, p[5] = s.yz;
 }
+template <class S>
+STICTION_FN Sym3<S> select_sym3(const Mask<S>& m, const Sym3<S>& a, const Sym3<S>& b) {
+  return {select(m, a.xx, b.xx), select(m, a.yy, b.yy), select(m, a.zz, b.zz),
+          select(m, a.xy, b.xy), select(m, a.xz, b.xz), select(m, a.yz, b.yz)};
+}
 
 template <class S>
 STICTION_FN Vec3<S> narrow3(const Vec3<Wide<S>>& v) {

@@ -9,7 +9,7 @@ CHOICES = [
     Break("auto does not see a contact that leaves", "src/physics/friction_bounds.h",
           "vmax(vmax(beyond, added), S(0.0));", "vmax(added, S(0.0));",
           gtests=("Solve.AutoSolvesAgainWhereFrictionChanges",)),
-    Break("own parameters that change nothing cost an iteration", "src/physics/solve.h",
+    Break("own parameters that change nothing cost an iteration", "src/physics/solve_start.h",
           "e.ncon[0] == S(0.0) && e.rows_act[0] == S(0.0);",
           "e.ncon[0] == S(0.0) && e.rows_act[0] == S(m.any_frictionloss ? -1.0 : 0.0);",
           gtests=("OwnParams.ReadingThemChangesNoBit",)),

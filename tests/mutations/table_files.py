@@ -30,7 +30,7 @@ OUTPUT = [
           "with CtrlC() as ctrl_c, lock_of(args):", "with CtrlC() as ctrl_c:",
           pytests=(FILES + "test_a_second_run_is_refused",)),
     Break("replay: names as they are", "python/stiction/replay.py",
-          "environment {visible(name)} of", "environment {name} of",
+          '", ".join(map(visible, own))', '", ".join(own)',
           pytests=(TERMINAL + "test_replay",)),
     Break("batch files: the mode is that of a new file", "src/files.cpp",
           "if (old != nullptr) copy_owner_and_mode", "if (old == nullptr && size == 0) copy_owner_and_mode",

@@ -39,7 +39,8 @@ def rounding():
 
 def clean(out, balanced=False):
     """balanced: two impulses cancel at rest, so the relative residual has nothing to be relative to."""
-    harmless = stiction.Status.stalled | (stiction.Status.not_converged if balanced else 0)
+    balance = stiction.Status.not_converged | stiction.Status.inaccurate if balanced else 0
+    harmless = stiction.Status.stalled | balance
     return not np.any(np.asarray(out.status) & ~np.uint32(harmless))
 
 

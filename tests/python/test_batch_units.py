@@ -50,7 +50,11 @@ def scaled_batch(model, units, **options):
     batch = stiction.Batch(model, num_envs=ENVS, threads=1, options=stiction.Options(
         timestep=dt, stiction_tolerance=1e-4 * units((0, 1, -1)), **options))
     for name, exponents in (PARAMETERS | HINGES).items():
+        if name.startswith("pair_"):  # as at the original's timestep, which solref may be bounded by
+            batch.param(name)[:] = getattr(model, name)
         batch.param(name)[:] *= units(exponents)
+    assert (model.jnt_solref[:, 0] > 0).all(), "time constants, not stiffnesses"
+    batch.param("jnt_solref")[..., 0] *= units((0, 0, 1))
     if model.nu:
         for name in ("actuator_gain", "actuator_bias"):
             batch.param(name)[..., :2] *= units(TORQUE)

@@ -38,7 +38,8 @@ def test_attributes():
 
 def test_a_task_says_how_its_physics_step():
     """Options that are given count as they are; without them those of the task do."""
-    resolve = lambda o, like: o.replace(timestep=like.timestep, solver_tolerance=like.solver_tolerance)
+    open_choices = ("timestep", "solver_tolerance", "limits", "gyroscopic")
+    resolve = lambda o, like: o.replace(**{name: getattr(like, name) for name in open_choices})
     for info in stiction.Env.tasks():
         env = stiction.Env(info.id)
         assert env.batch.options == resolve(info.engine, env.batch.options), info.id

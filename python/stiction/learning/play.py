@@ -47,11 +47,11 @@ def _task_name(policy, args) -> str:
         return args.task
     name = policy.task.get("id")
     if not name:
-        raise Error(f"{args.file}: does not say its task: give --task TASK")
+        raise Error(f"{visible(args.file)}: does not say its task: give --task TASK")
     source = name.rpartition(":")[0]
     if source.endswith(".py") and (Path(source).is_absolute() or ".." in Path(source).parts or
                                    not Path(source).is_file()):  # fmt: skip
-        raise Error(f"{args.file}: trained on {name}, which is not below this folder: give --task FILE.py:CLASS")
+        raise Error(f"{visible(args.file)}: trained on {visible(name)}, which is not below this folder: give --task FILE.py:CLASS")
     return name
 
 

@@ -258,7 +258,7 @@ def _motion(args):
     if Path(args.file).is_file() and Path(args.file).suffix != ".py":
         return ModelMotion(args.file, args.keyframe, args.controls, args.seed)
     if Path(args.file).suffix in (".xml", ".mjcf", ".urdf"):
-        raise Error(f"no such file: {args.file}")
+        raise Error(f"no such file: {visible(args.file)}")
     options = {"autoreset": "disabled", "seed": args.seed, "threads": 1}
     env = open_task(args.file, 1, **options, **parse_options(args.option))
     return PolicyMotion(env, Wandering(env, args.seed))
