@@ -20,8 +20,8 @@ template <class S>
 STICTION_FN void leave(const ModelView& m, SolveState<S>& s, int k) {
   // bounding curvatures end wherever the tolerance begins, and the next steps would start with that error:
   // an exact iteration has the last word
-  const double tolerance = m.opt.solver_tolerance;
-  const S enough = select(s.bounded, S(tolerance * tolerance), S(tolerance));
+  const S tolerance = S(m.opt.solver_tolerance);
+  const S enough = select(s.bounded, tolerance * tolerance, tolerance);
   s.active = s.active && !(s.residual <= enough);
   s.bad = s.bad || (s.active && !is_finite(s.residual));
   s.active = s.active && is_finite(s.residual);

@@ -4,6 +4,7 @@ import json
 
 import numpy as np
 
+from ..text import visible
 from .. import __version__
 from ..doctor import cpu_name
 from ..files import write_text
@@ -69,7 +70,7 @@ def table(s: dict) -> str:
     contacts, iterations = s["contacts"], s["iterations"]
     status = ", ".join(f"{name} in {n} copies" for name, n in s["status_envs"].items()) or "ok"
     rows = [
-        ("robot", f"{s['model']}: {s['nv']} dofs, {s['nu']} actuators, {s['npair']} geom pairs"),
+        ("robot", f"{visible(s['model'])}: {s['nv']} dofs, {s['nu']} actuators, {s['npair']} geom pairs"),
         ("copies", f"{s['envs']} on {s['threads']} threads, timestep {1000 * s['timestep']:g} ms, "
          f"{s['precision']}, {s['isa']} with {s['lanes']} lanes"),
         (
