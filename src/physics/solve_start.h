@@ -8,7 +8,7 @@
 
 STICTION_PHYSICS_BEGIN
 
-// Lanes and their counters during the iteration; the same in all lanes of a team.
+// Masks of lanes and counters during the iteration; the same bits in all threads of a team.
 template <class S>
 struct SolveState {
   Mask<S> active;

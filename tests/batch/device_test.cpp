@@ -104,8 +104,7 @@ void DeviceScenes::expect_steps_of_the_cpu(int n) {
       worst = std::isnan(error) ? error : std::max(worst, error);
     }
   }
-  // up to 0.5 % of a model's states (docs/performance.md, "Accuracy")
-  EXPECT_LE(far, 5 * kRounds * n / 1000 + 1) << worst;
+  EXPECT_LE(far, kRounds * n / 1000 + 1) << worst;
   EXPECT_LT(worst, 3e-3);
   expect_contacts(there);
 }
