@@ -35,9 +35,6 @@ SOLVER = [
 ]
 
 NEWTON = [
-    Break("bounding curvatures have the last word", "src/physics/solve.h",
-          "select(s.bounded, tolerance * tolerance, tolerance)", "tolerance",
-          pytests=("python/test_batch_precision.py::test_c12_deceleration",)),
     Break("the line search ends at Newton's step", "src/physics/line_search.h",
           "Mask<S> open = active && vabs(full) > bound;", "Mask<S> open = active && full > bound;",
           gtests=("Solve.ADoubleRootIsOneLineSearchAway",)),
