@@ -19,6 +19,12 @@ STICTION_FN RowValue<S> limit_law(S inv, S lower, S upper, S v) {
           select(below > zero, inv, zero) + select(above > zero, inv, zero)};
 }
 
+// |γ_l| + |γ_u| of both limits
+template <class S>
+STICTION_FN S limit_load(S inv, S lower, S upper, S v) {
+  return inv * (vmax(lower - v, S(0.0)) + vmax(upper + v, S(0.0)));
+}
+
 // Servo: γ = δt clamp(u), u = force0 − κ v. κ = 0: no servo in this lane.
 template <class S>
 STICTION_FN RowValue<S> servo_law(S dt, S force0, S kappa, S lower, S upper, S v) {

@@ -93,14 +93,18 @@ template <class S>
 STICTION_FN RowValue<S> limits_of(const EnvView<S>& e, int i, S v) {
   return limit_law(e.limit_inv_R[i], e.limit_vhat[2 * i], e.limit_vhat[2 * i + 1], v);
 }
+// Dry friction of dof i at its velocity v.
+template <class S>
+STICTION_FN RowValue<S> friction_of(const ModelView& m, const EnvView<S>& e, int i, S v) {
+  return dry_friction_law(e.friction_inv_R[i], S(m.opt.timestep) * e.dof_frictionloss[i], v);
+}
 // Limits and dry friction of dof i at its velocity v.
 template <class S>
 STICTION_FN RowValue<S> dof_rows(const ModelView& m, const EnvView<S>& e, int i, S v) {
   RowValue<S> value = {S(0.0), S(0.0)};
   if (m.dof_limited[i] != 0) value = limits_of(e, i, v);
   if (m.any_frictionloss) {
-    const S bound = S(m.opt.timestep) * e.dof_frictionloss[i];
-    const RowValue<S> f = dry_friction_law(e.friction_inv_R[i], bound, v);
+    const RowValue<S> f = friction_of(m, e, i, v);
     value = {value.impulse + f.impulse, value.hess + f.hess};
   }
   return value;
@@ -124,15 +128,30 @@ STICTION_FN void servo_velocities(const Team& team, const ModelView& m, EnvView<
   });
 }
 
-// Generalized impulse of the servos on dof i.
+// Generalized impulse of the servos on dof i, and what it is without cancellation.
 template <class S>
-STICTION_FN S servo_impulse_of(const ModelView& m, const EnvView<S>& e, int i) {
-  S sum = S(0.0);
+struct ServoLoad {
+  S impulse, load;
+};
+template <class S>
+STICTION_FN ServoLoad<S> servo_load(const ModelView& m, const EnvView<S>& e, int i) {
+  ServoLoad<S> sum = {S(0.0), S(0.0)};
   for (int k = m.dof_servoadr[i]; k < m.dof_servoadr[i + 1]; ++k) {
     const int entry = m.dof_servo[k];
-    sum = sum + e.act_moment[entry] * e.servo_impulse[m.moment_act[entry]];
+    const S impulse = e.act_moment[entry] * e.servo_impulse[m.moment_act[entry]];
+    sum = {sum.impulse + impulse, sum.load + vabs(impulse)};
   }
   return sum;
+}
+
+// Σ |γ| of the rows on dof i, each by itself, at its velocity v and with the servos' impulses.
+template <class S>
+STICTION_FN S row_load(const ModelView& m, const EnvView<S>& e, int i, S v) {
+  S load = servo_load(m, e, i).load;
+  if (m.dof_limited[i] != 0)
+    load = load + limit_load(e.limit_inv_R[i], e.limit_vhat[2 * i], e.limit_vhat[2 * i + 1], v);
+  if (m.any_frictionloss) load = load + vabs(friction_of(m, e, i, v).impulse);
+  return load;
 }
 
 template <class Team, class S>
@@ -158,7 +177,7 @@ STICTION_FN void dof_values(const Team& team, const ModelView& m, EnvView<S>& e,
   team.for_each(m.nrowdof, [&](int k) {
     const int i = m.row_dof[k];
     const RowValue<S> value = dof_rows(m, e, i, v(i));
-    e.row_impulse[i] = value.impulse + servo_impulse_of(m, e, i);
+    e.row_impulse[i] = value.impulse + servo_load(m, e, i).impulse;
     e.row_hess[i] = value.hess;
   });
 }
@@ -202,7 +221,7 @@ STICTION_FN void limits(const Team& team, const ModelView& m, EnvView<S>& e) {
   team.for_each(m.nv, [&](int i) {
     e.limit_inv_R[i] = e.limit_vhat[2 * i] = e.limit_vhat[2 * i + 1] = zero;
     if (m.dof_limited[i] != 0)
-      limit_constants(m, e, i, dt * e.qfrc_smooth[i] + servo_impulse_of(m, e, i));
+      limit_constants(m, e, i, dt * e.qfrc_smooth[i] + servo_load(m, e, i).impulse);
   });
 }
 

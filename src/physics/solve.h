@@ -166,7 +166,7 @@ STICTION_FN void solve_outputs(const Team& team, const ModelView& m, EnvView<S>&
   team.for_each(m.nv, [&](int i) {
     e.qacc[i] = rate * (e.v[i] - e.qvel[i]);
     e.qfrc_constraint[i] = rate * (e.contact_impulse[i] + dof_rows(m, e, i, e.v[i]).impulse);
-    if (m.any_servo) e.qfrc_actuator[i] = e.qfrc_actuator[i] + rate * servo_impulse_of(m, e, i);
+    if (m.any_servo) e.qfrc_actuator[i] = e.qfrc_actuator[i] + rate * servo_load(m, e, i).impulse;
   });
   team.for_each(m.nbody, [&](int b) {
     Vec3<S> force = zero3<S>(), torque = zero3<S>();

@@ -53,7 +53,27 @@ STICTION_FN void gradient(const Team& team, const ModelView& m, EnvView<S>& e,
   });
 }
 
-// ‖D r‖ / max(‖D A v‖, ‖D Jᵀγ‖), D = diag(A)^-1/2; 0/0 = 0
+// Round-off of r in units of ε times the impulses that it is the sum of.
+inline constexpr double kRoundOff = 8;
+
+// ‖γ‖², each impulse by itself: Σ w |γ_c|² of the contacts with their Delassus scales, and the rows by D.
+template <class Team, class S>
+STICTION_FN S loads(const Team& team, const ModelView& m, const EnvView<S>& e) {
+  const S points = team.template sum<S>(e.nlive[0], [&](int k) {
+    const int p = e.live_point[k];
+    return e.point_w[p] * norm2(load3(e.point_impulse, p));
+  });
+  const S rows = team.template sum<S>(m.nv, [&](int i) {
+    const S load = row_load(m, e, i, e.v[i]);
+    return load * load * e.inv_A[i];
+  });
+  return points + rows;
+}
+
+// ‖D r‖ / max(‖D A v‖, ‖D Jᵀγ‖, ρ ‖γ‖), D = diag(A)^-1/2; 0/0 = 0. Where impulses cancel, as those of a
+// servo that presses a joint at rest against its limit, the first two are round-off of ‖γ‖; with
+// ρ ε_r = 8 ε a residual of that size is within the tolerance. ‖γ‖ is asked for only where the residual
+// is above the tolerance and does not fall.
 template <class Team, class S>
 STICTION_FN void residual(const Team& team, const ModelView& m, EnvView<S>& e, SolveState<S>& s) {
   const auto norm2 = [&](const auto& x) {
@@ -62,14 +82,24 @@ STICTION_FN void residual(const Team& team, const ModelView& m, EnvView<S>& e, S
       return value * value * e.inv_A[i];
     });
   };
-  const S r = norm2([&](int i) { return e.gradient[i]; });
+  const S zero = S(0.0), one = S(1.0);
+  const S r2 = norm2([&](int i) { return e.gradient[i]; }), r = vsqrt(r2);
   const S momentum = norm2([&](int i) { return e.Av[i]; });
   const S impulse = norm2([&](int i) { return e.contact_impulse[i] + e.row_impulse[i]; });
-  const S zero = S(0.0), one = S(1.0);
+  const auto relative = [&] {
+    const Mask<S> scaled = s.scale > zero;
+    const S ratio = select(scaled, r / select(scaled, s.scale, one), one);
+    return select(r2 == zero, zero, ratio);
+  };
   s.scale = vsqrt(vmax(momentum, impulse));
-  const Mask<S> scaled = s.scale > zero;
-  const S ratio = select(scaled, vsqrt(r) / select(scaled, s.scale, one), one);
-  s.residual = select(r == zero, zero, ratio);
+  s.residual = relative();
+  const Mask<S> flat = s.active && s.residual > S(m.opt.solver_tolerance) &&
+                       s.residual > S(0.5) * s.last_residual;
+  if (!any_lane(flat)) return;
+  const double round_off = kRoundOff * epsilon<S>();
+  const S rho = S(round_off / std::max(m.opt.solver_tolerance, round_off));
+  s.scale = select(flat, vmax(s.scale, rho * vsqrt(loads(team, m, e))), s.scale);
+  s.residual = relative();
 }
 
 // Δv of the first iterate from v0. Where a point carries already (n0 > 0) the last step's acceleration

@@ -9,6 +9,9 @@ namespace stiction::reference {
 namespace {
 
 constexpr double kEps = std::numeric_limits<double>::epsilon();
+// Round-off of the gradient relative to the impulses that it is the sum of. Those of a servo that presses
+// a joint at rest against its limit cancel, and leave nothing else to be relative to.
+constexpr double kRoundOff = 8 * kEps;
 
 // Progress of the iteration, to see when only round-off is left.
 class StallTest {
@@ -43,9 +46,11 @@ Solution solve(const Problem& problem, const VecX& v0, double tolerance, int max
   s.v = v0;
   const VecX D = problem.A.diagonal().cwiseSqrt().cwiseInverse();
   Evaluation e = evaluate(problem, s.v);
+  const double rho = kRoundOff / std::max(tolerance, kRoundOff);
   const auto relative_residual = [&] {
     const double scale =
-        std::max(D.cwiseProduct(problem.A * s.v).norm(), D.cwiseProduct(e.impulse).norm());
+        std::max({D.cwiseProduct(problem.A * s.v).norm(), D.cwiseProduct(e.impulse).norm(),
+                  rho * D.cwiseProduct(e.load).norm()});
     const double r = D.cwiseProduct(e.gradient()).norm();
     if (r == 0) return 0.0;
     return scale > 0 ? r / scale : 1.0;

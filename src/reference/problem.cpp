@@ -8,21 +8,25 @@ Evaluation evaluate(const Problem& problem, const VecX& v) {
   e.momentum = problem.A * dv;
   e.cost = 0.5 * dv.dot(e.momentum);
   e.magnitude = std::abs(e.cost);
-  e.impulse = VecX::Zero(v.size());
+  e.impulse = e.load = VecX::Zero(v.size());
   e.hessian = problem.A;
+  const auto add = [&](const VecX& impulse) {
+    e.impulse += impulse;
+    e.load += impulse.cwiseAbs();
+  };
 
   for (const PointConstraint& c : problem.points) {
     const ContactEvaluation value = evaluate(c.law, c.J * v);
     e.cost += value.cost;
     e.magnitude += std::abs(value.cost);
-    e.impulse += c.J.transpose() * value.impulse;
+    add(c.J.transpose() * value.impulse);
     e.hessian += c.J.transpose() * value.hessian * c.J;
   }
   for (const RowConstraint& c : problem.rows) {
     const Scalar value = evaluate(c.law, c.J.dot(v));
     e.cost += value.cost;
     e.magnitude += std::abs(value.cost);
-    e.impulse += c.J * value.impulse;
+    add(c.J * value.impulse);
     e.hessian += value.hessian * c.J * c.J.transpose();
   }
   return e;

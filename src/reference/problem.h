@@ -34,6 +34,7 @@ struct Evaluation {
   double cost = 0, magnitude = 0;
   VecX momentum;  // A (v − v*)
   VecX impulse;   // Σ Jᵀ γ
+  VecX load;      // Σ |Jᵀ γ|, each constraint by itself
   MatX hessian;   // A + Σ Jᵀ G J
   VecX gradient() const { return momentum - impulse; }
 };

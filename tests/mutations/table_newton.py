@@ -4,6 +4,8 @@ from breaks import Break
 
 API = "python/test_api.py::"
 METAMORPHIC = "python/test_metamorphic.py::"
+ACCURACY = "python/test_batch_accuracy.py::"
+LIMITS = "python/test_acceptance_limits.py::"
 
 SOLVER = [
     Break("an absolute constant in the stopping rule", "src/reference/newton.cpp",
@@ -25,8 +27,7 @@ SOLVER = [
           "e.hessian += 0.5 * c.J.transpose() * value.hessian * c.J;",
           gtests=("Newton.CostFallsAndGradientIsConsistent",)),
     Break("Newton: contact impulse missing in the residual", "src/reference/problem.cpp",
-          "e.impulse += c.J.transpose() * value.impulse;",
-          "e.impulse += 0.0 * c.J.transpose() * value.impulse;",
+          "add(c.J.transpose() * value.impulse);", "add(0.0 * c.J.transpose() * value.impulse);",
           gtests=("Newton.CostFallsAndGradientIsConsistent",),
           pytests=(API + "test_resting_sphere",)),
     Break("Newton: stops a thousand times too early", "src/reference/newton.cpp",
@@ -53,4 +54,19 @@ NEWTON = [
     Break("an inaccurate step says that it stalled and no more", "src/physics/solve.h",
           "s.stalled && !(s.residual <= S(kStalledResidual))", "no_lanes<S>()",
           gtests=("Solve.InaccurateStepsSaySo",)),
+    Break("bounding curvatures have the last word", "src/physics/solve.h",
+          "select(s.bounded, tolerance * tolerance, tolerance)", "tolerance",
+          pytests=(ACCURACY + "test_friction_of_a_slide_does_not_depend_on_the_start",)),
+    Break("the residual is relative to the sum of the impulses alone", "src/physics/solve_start.h",
+          "vmax(s.scale, rho * vsqrt(loads(team, m, e)))", "s.scale",
+          pytests=(LIMITS + "test_balanced_impulses_need_no_iteration",)),
+    Break("the load of a joint leaves its limits out", "src/physics/rows.h",
+          "load = load + limit_load(", "load = load + S(0.0) * limit_load(",
+          pytests=(LIMITS + "test_balanced_impulses_need_no_iteration",)),
+    Break("the load of a joint is the sum of its servos", "src/physics/rows.h",
+          "sum.load + vabs(impulse)", "sum.load + impulse",
+          pytests=(LIMITS + "test_balanced_impulses_need_no_iteration",)),
+    Break("reference: the residual is relative to the sum of the impulses alone", "src/reference/newton.cpp",
+          "rho * D.cwiseProduct(e.load).norm()", "0.0",
+          pytests=(LIMITS + "test_balanced_impulses_need_no_iteration",)),
 ]
