@@ -1,14 +1,15 @@
-"""What does a policy lose that learnt under other laws of stiction and limits?
+"""What does a policy lose that learnt under other laws of stiction and limits, or with other friction iterations?
 
-    python lab/laws_replay.py [TASK...] [--steps 7.4e5] [--seeds 1]
+    python lab/laws_replay.py laws | solves [TASK...] [--steps 7.4e5] [--seeds 1]
 
 Trains under each law with the PPO in NumPy, then plays without exploration: there, with the same law at 1 ms,
 with the papers' friction (regularised, v_s = 1e-4, sigma = 1e-3) at 1 ms, and in MuJoCo at the task's own
-timestep. Writes bench/results/replay/laws.csv, a row as soon as it is done.
+timestep. Writes bench/results/replay/laws.csv or solves.csv, a row as soon as it is done.
 """
 
 import argparse
 import csv
+import time
 from pathlib import Path
 
 import stiction
@@ -17,14 +18,20 @@ from stiction.learning.mujoco_engine import MujocoEnv
 from stiction.learning.ppo import Ppo
 from stiction.learning.tasks import SETTINGS, Settings
 
-RESULTS = Path(__file__).parents[1] / "bench/results/replay/laws.csv"
+RESULTS = Path(__file__).parents[1] / "bench/results/replay"
 FINE = 1e-3
-LAWS = {  # limits, stiction, v_s, sigma
-    "near_rigid, regularized 1e-4, 1e-3": {"limits": "near_rigid"},
-    "solref, regularized 1e-4, 1e-3": {"limits": "solref"},
-    "solref, regularized 1e-3, 1e-2": {"stiction_tolerance": 1e-3, "regularization": 1e-2},
-    "solref, anchored 1e-3, 1e-2": {"stiction": "anchored", "stiction_tolerance": 1e-3,
-                                    "regularization": 1e-2},
+LEGGED = {"stiction": "anchored", "stiction_tolerance": 1e-3, "regularization": 1e-2}
+TABLES = {
+    "laws": {  # limits, stiction, v_s, sigma
+        "near_rigid, regularized 1e-4, 1e-3": {"limits": "near_rigid"},
+        "solref, regularized 1e-4, 1e-3": {"limits": "solref"},
+        "solref, regularized 1e-3, 1e-2": LEGGED | {"stiction": "regularized"},
+        "solref, anchored 1e-3, 1e-2": LEGGED,
+    },
+    "solves": {
+        "1 solve": LEGGED, "auto": LEGGED | {"friction_iterations": "auto"},
+        "2 solves": LEGGED | {"friction_iterations": 2}, "3 solves": LEGGED | {"friction_iterations": 3},
+    },
 }  # fmt: skip
 
 
@@ -39,15 +46,18 @@ def play(task, policy, mujoco=False, fine=False, **engine) -> str:
     return f"{r.returns.mean():.0f} +- {r.returns.std():.0f}"
 
 
-def row(task, law, seed, steps) -> dict:
-    engine, settings = LAWS[law], SETTINGS.get(task, Settings())
+def row(task, law, engine, seed, steps) -> dict:
+    settings = SETTINGS.get(task, Settings())
     env = stiction.Env(task, settings.num_envs, seed=seed, options=stiction.Options(**engine))
     ppo = Ppo(env, settings, seed=seed)
+    begin = time.process_time()
     while ppo.steps < steps:
         ppo.iterate()
+    spent = time.process_time() - begin
     policy = ppo.policy
     return {
-        "task": task, "law": law, "seed": seed, "steps": ppo.steps, "there": play(task, policy, **engine),
+        "task": task, "law": law, "seed": seed, "steps": ppo.steps, "cpu_s": f"{spent:.0f}",
+        "there": play(task, policy, **engine),
         "fine": play(task, policy, fine=True, **engine), "fine_papers_friction": play(task, policy, fine=True),
         "mujoco": play(task, policy, mujoco=True),
     }  # fmt: skip
@@ -55,6 +65,7 @@ def row(task, law, seed, steps) -> dict:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("table", choices=TABLES)
     parser.add_argument("tasks", nargs="*", default=["Ant-v5", "HalfCheetah-v5"])
     parser.add_argument("--steps", type=float, default=7.4e5, help="control steps of training")
     parser.add_argument("--seeds", type=int, nargs="+", default=[1])
@@ -62,10 +73,10 @@ def main() -> None:
     rows = []
     for seed in a.seeds:
         for task in a.tasks:
-            for law in LAWS:
-                rows.append(row(task, law, seed, a.steps))
+            for law, engine in TABLES[a.table].items():
+                rows.append(row(task, law, engine, seed, a.steps))
                 print(rows[-1], flush=True)
-                with RESULTS.open("w", newline="") as file:
+                with (RESULTS / f"{a.table}.csv").open("w", newline="") as file:
                     writer = csv.DictWriter(file, rows[0], lineterminator="\n")
                     writer.writeheader()
                     writer.writerows(rows)

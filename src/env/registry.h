@@ -51,8 +51,8 @@ struct TaskEntry {
   std::unique_ptr<TaskRunner> (*make)(const TaskOptions&, const Model&);
 };
 
-// How the physics of robots on feet step: friction without creep, by the laws that take the fewest
-// iterations under white noise (docs/performance.md, "Which laws tasks use").
+// How the physics of robots on feet step: friction without creep and without the lag of its bound,
+// by the laws that take the fewest iterations (docs/performance.md, "Which laws tasks use").
 Options legged_engine();
 
 // All tasks, sorted as they are listed.

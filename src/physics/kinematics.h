@@ -20,27 +20,27 @@
 
 STICTION_PHYSICS_BEGIN
 
-// A frame on its way through the joints of a body. The matrix is that of the quaternion once
-// settled.
+// A frame on its way through the joints of a body. Where it is normalized the quaternion has unit
+// length, and the matrix is that of the quaternion.
 template <class S>
 struct Pose {
   Vec3<Wide<S>> pos;
   Quat<Wide<S>> quat;
   Mat3<Wide<S>> mat;
-  bool settled;
+  bool normalized;
 };
 
 // Of a product of unit quaternions: |q|² = 1 + δ, |δ| < 1e-5, and 1/√(1 + δ) to third order.
 template <class S>
-STICTION_FN void settle(Pose<S>& p) {
+STICTION_FN void normalize(Pose<S>& p) {
   using W = Wide<S>;
-  if (p.settled) return;
+  if (p.normalized) return;
   const Quat<W>& q = p.quat;
   const W delta = q.w * q.w + (q.x * q.x + q.y * q.y + q.z * q.z) - W(1.0);
   const W r = W(1.0) - delta * (W(0.5) - W(0.375) * delta);
   p.quat = {r * q.w, r * q.x, r * q.y, r * q.z};
   p.mat = matrix(p.quat);
-  p.settled = true;
+  p.normalized = true;
 }
 
 // Turns the frame about a point fixed in it; returns that point. A lane whose point is the frame's
@@ -53,12 +53,12 @@ STICTION_FN Vec3<Wide<S>> turn(Pose<S>& p, const Vec3<Wide<S>>& offset, const Qu
   Vec3<W> anchor = p.pos;
   if (any_off) {
     Pose<S> before = p;
-    settle<S>(before);
+    normalize<S>(before);
     anchor = select<W>(off, p.pos + before.mat * offset, p.pos);
   }
   p.quat = p.quat * by;
-  p.settled = false;
-  settle<S>(p);
+  p.normalized = false;
+  normalize<S>(p);
   if (any_off) p.pos = select<W>(off, anchor - p.mat * offset, p.pos);
   return anchor;
 }
@@ -85,15 +85,15 @@ STICTION_FN Vec3<Wide<S>> apply_joint(const ModelView& m, EnvView<S>& e, int j, 
     case JointType::free:
       p.pos = load3(q, 0);
       p.quat = normalized(load4(q + 3, 0));
-      p.settled = false;
-      settle<S>(p);
+      p.normalized = false;
+      normalize<S>(p);
       store_translation(e, dof, {S(1.0), S(0.0), S(0.0)});
       store_translation(e, dof + 1, {S(0.0), S(1.0), S(0.0)});
       store_translation(e, dof + 2, {S(0.0), S(0.0), S(1.0)});
       store_directions(e, dof + 3, p.mat);
       return p.pos;
     case JointType::slide: {
-      settle<S>(p);
+      normalize<S>(p);
       const Vec3<W> axis = p.mat * load3(e.jnt_axis, j);
       p.pos = p.pos + (q[0] - e.qpos0[adr]) * axis;
       store_translation(e, dof, narrow3<S>(axis));
@@ -137,8 +137,8 @@ STICTION_FN void turn_own(const EnvView<S>& e, int b, Pose<S>& p) {
   if (!any_lane(turned)) return;
   Pose<S> to = p;
   to.quat = p.quat * own;
-  to.settled = false;
-  settle<S>(to);
+  to.normalized = false;
+  normalize<S>(to);
   p.quat = {select(turned, to.quat.w, p.quat.w), select(turned, to.quat.x, p.quat.x),
             select(turned, to.quat.y, p.quat.y), select(turned, to.quat.z, p.quat.z)};
   p.mat = {select<W>(turned, to.mat.x, p.mat.x), select<W>(turned, to.mat.y, p.mat.y),
@@ -153,9 +153,9 @@ STICTION_FN Pose<S> placed_body(const ModelView& m, const EnvView<S>& e, int b) 
   Pose<S> p;
   p.quat = load4(e.xquat, parent);
   p.mat = load9(e.xmat, parent);
-  p.settled = m.body_aligned[b] != 0;
+  p.normalized = m.body_aligned[b] != 0;
   p.pos = load3(e.xpos, parent) + p.mat * load3(pos, 0);
-  if (!p.settled)
+  if (!p.normalized)
     p.quat = p.quat * (k >= 0 ? normalized(load4(e.mocap_quat, k)) : load4(e.body_quat, b));
   else if (m.own_body_quat)
     turn_own(e, b, p);
@@ -195,7 +195,7 @@ STICTION_FN void body_kinematics(const ModelView& m, EnvView<S>& e, int b) {
     else
       place_axes(m, e, j, narrow3<S>(anchor - origin));
   }
-  settle<S>(p);
+  normalize<S>(p);
   store3(e.xpos, b, p.pos);
   store4(e.xquat, b, p.quat);
   store9(e.xmat, b, p.mat);
