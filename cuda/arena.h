@@ -99,7 +99,7 @@ class ArenaLists {
   using List = std::initializer_list<Field>;
   constexpr void dynamics() {
     own({Field::gradient, Field::dv, Field::qfrc_bias, Field::qfrc_bodies, Field::row_impulse,
-         Field::row_hess, Field::servo_vel, Field::servo_impulse, Field::servo_hess});
+         Field::row_hess});
     out({Field::cdof});
     own({Field::H});
     out({Field::A, Field::cvel0});
@@ -113,8 +113,7 @@ class ArenaLists {
   constexpr void solve(const ArenaOptions& options) {
     own({Field::nlive, Field::nlivecross, Field::npath, Field::dv, Field::Adv, Field::momentum,
          Field::gradient, Field::Av, Field::contact_impulse, Field::inv_A, Field::row_impulse,
-         Field::row_hess, Field::servo_vel, Field::servo_dvel, Field::servo_impulse,
-         Field::servo_hess});
+         Field::row_hess});
     out({Field::v});
     in({Field::body_pointadr});
     own({Field::path_dof, Field::path_side, Field::path_col, Field::H});

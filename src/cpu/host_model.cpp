@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <numeric>
 
 #include "cpu/tree_origin.h"
 #include "physics/factor.h"
@@ -75,6 +76,7 @@ HostModel::HostModel(const Model& m, const Options& o, bool dense) : dense_(dens
   w.nwrap = static_cast<int>(m.wrap_jntid.size());
   w.nanchor = w.opt.anchored ? m.nslot : 0;
   w.nspatial = dense ? m.nslot : 0;
+  w.ncoord = m.nv + m.nu;
   w.ntri = m.nv * (m.nv + 1) / 2;
   w.nbody1 = m.nbody + 1, w.nv1 = m.nv + 1;
 
@@ -178,7 +180,7 @@ void HostModel::joints(const Model& m) {
   w.dof_parentid = keep(m.dof_parentid);
 
   // only joints with one dof have limit rows
-  std::vector<int> limited(m.jnt_limited), dof_limited(at(m.nv), 0);
+  std::vector<int> limited(m.jnt_limited), coord_limited(at(w.ncoord), 0);
   std::vector<int> freerot(at(m.nv), -1), turning;
   for (int j = 0; j < m.njnt; ++j) {
     const JointType type = m.jnt_type[at(j)];
@@ -188,14 +190,17 @@ void HostModel::joints(const Model& m) {
       if (w.opt.gyroscopic_midpoint) turning.push_back(j);
     }
     for (int k = 0; k < 3 && type == JointType::free; ++k) freerot[at(dof + 3 + k)] = dof + 3;
-    if (limited[at(j)] != 0) dof_limited[at(dof)] = 1, w.any_limit = true;
+    if (limited[at(j)] != 0) coord_limited[at(dof)] = 1;
   }
-  w.dof_limited = keep(dof_limited);
+  // limits, dry friction, servos
+  w.nrow = std::accumulate(coord_limited.begin(), coord_limited.end(), 0) + m.nv + m.nu;
+  w.coord_limited = keep(coord_limited);
   w.dof_freerot = keep(freerot);
   w.nturn = static_cast<int>(turning.size());
   w.turn_jnt = keep(turning);
-  w.any_frictionloss = std::any_of(m.dof_frictionloss.begin(), m.dof_frictionloss.end(),
-                                   [](double loss) { return loss != 0; });
+  std::vector<int> rubs;
+  for (const double loss : m.dof_frictionloss) rubs.push_back(loss != 0 ? 1 : 0);
+  w.dof_rubs = keep(rubs);
 }
 
 void HostModel::geoms(const Model& m) {
@@ -250,6 +255,7 @@ void HostModel::actuators(const Model& m) {
   w.wrap_jntid = keep(m.wrap_jntid);
 
   Lists moment;
+  moment.adr.resize(at(m.nv + 1));  // a dof is its own arm
   std::vector<int> servo, on_ball, bounded;
   for (int a = 0; a < m.nu; ++a) {
     const int id = m.actuator_trnid[at(a)];
@@ -266,11 +272,10 @@ void HostModel::actuators(const Model& m) {
       bounded.back() = m.jnt_actfrclimited[at(id)];
     }
     moment.end_list();
-    if (servo.back() != 0) w.any_servo = true;
   }
   w.nmoment = static_cast<int>(moment.items.size());
-  w.act_momentadr = keep(moment.adr);
-  w.act_momentdof = keep(moment.items);
+  w.coord_momentadr = keep(moment.adr);
+  w.moment_dof = keep(moment.items);
   moments_by_dof();
   w.actuator_mayservo = keep(servo);
   w.actuator_onball = keep(on_ball);
@@ -300,50 +305,59 @@ void HostModel::sensors(const Model& m) {
 // The entries of all moment arms once more, by dof.
 void HostModel::moments_by_dof() {
   physics::ModelView& w = view_;
-  std::vector<int> actuator(at(w.nmoment));
-  for (int a = 0; a < w.nu; ++a)
-    for (int k = w.act_momentadr[a]; k < w.act_momentadr[a + 1]; ++k) actuator[at(k)] = a;
+  std::vector<int> coord(at(w.nmoment));
+  for (int c = 0; c < w.ncoord; ++c)
+    for (int k = w.coord_momentadr[c]; k < w.coord_momentadr[c + 1]; ++k) coord[at(k)] = c;
   Lists of_dof;
   for (int i = 0; i < w.nv; ++i) {
     for (int k = 0; k < w.nmoment; ++k)
-      if (w.act_momentdof[k] == i) of_dof.items.push_back(k);
+      if (w.moment_dof[k] == i) of_dof.items.push_back(k);
     of_dof.end_list();
   }
   w.dof_momentadr = keep(of_dof.adr);
   w.dof_moment = keep(of_dof.items);
-  w.moment_act = keep(actuator);
+  w.moment_coord = keep(coord);
 }
 
-// Servos by dof and the dofs with rows.
+// The table of rows by coordinate, and where they act.
 void HostModel::rows() {
   physics::ModelView& w = view_;
-  Lists servo;
-  std::vector<int> dofs;
+  std::vector<int> adr{0}, lengths, dofs;
+  w.row_coord_end = 0;
+  for (int c = 0; c < w.ncoord; ++c) {
+    const int n =
+        w.coord_limited[c] + (c < w.nv ? w.dof_rubs[c] : w.actuator_mayservo[c - w.nv]);
+    adr.push_back(adr.back() + n);
+    if (n > 0) w.row_coord_end = c + 1;
+    if (c >= w.nv && n > 0) lengths.push_back(c);
+  }
+  const auto has_rows = [&](int c) { return adr[at(c + 1)] > adr[at(c)]; };
+  Lists moment;
   for (int i = 0; i < w.nv; ++i) {
     for (int k = w.dof_momentadr[i]; k < w.dof_momentadr[i + 1]; ++k)
-      if (w.actuator_mayservo[w.moment_act[w.dof_moment[k]]] != 0)
-        servo.items.push_back(w.dof_moment[k]);
-    servo.end_list();
-    if (servo.adr[at(i + 1)] > servo.adr[at(i)] || w.dof_limited[i] != 0 || w.any_frictionloss)
-      dofs.push_back(i);
+      if (has_rows(w.moment_coord[w.dof_moment[k]])) moment.items.push_back(w.dof_moment[k]);
+    moment.end_list();
+    if (has_rows(i) || moment.adr[at(i + 1)] > moment.adr[at(i)]) dofs.push_back(i);
   }
-  w.dof_servoadr = keep(servo.adr), w.dof_servo = keep(servo.items);
-  w.nrowdof = static_cast<int>(dofs.size());
-  w.row_dof = keep(dofs);
+  w.coord_rowadr = keep(adr);
+  w.dof_rowmomentadr = keep(moment.adr), w.dof_rowmoment = keep(moment.items);
+  w.nrowlength = static_cast<int>(lengths.size()), w.nrowdof = static_cast<int>(dofs.size());
+  w.row_length = keep(lengths), w.row_dof = keep(dofs);
   structure();
 }
 
-// The structure of the factor that tree and servos make, or of a dense one.
+// The structure of the factor that tree and rows make, or of a dense one.
 void HostModel::structure() {
   physics::ModelView& w = view_;
   std::vector<int> parent(w.dof_parentid, w.dof_parentid + w.nv);
   for (int i = 0; i < w.nv && dense_; ++i) parent[at(i)] = i - 1;
-  for (int a = 0; a < w.nu && !dense_; ++a) {
-    if (w.actuator_mayservo[a] == 0) continue;
-    for (int x = w.act_momentadr[a]; x < w.act_momentadr[a + 1]; ++x)
-      for (int y = w.act_momentadr[a]; y < w.act_momentadr[a + 1]; ++y)
-        if (w.act_momentdof[x] > w.act_momentdof[y])
-          physics::link(parent.data(), w.act_momentdof[x], w.act_momentdof[y]);
+  for (int k = 0; k < w.nrowlength && !dense_; ++k) {
+    const int begin = w.coord_momentadr[w.row_length[k]];
+    const int end = w.coord_momentadr[w.row_length[k] + 1];
+    for (int x = begin; x < end; ++x)
+      for (int y = begin; y < end; ++y)
+        if (w.moment_dof[x] > w.moment_dof[y])
+          physics::link(parent.data(), w.moment_dof[x], w.moment_dof[y]);
   }
   std::vector<int> num(at(w.nv)), run_adr(at(w.nv1)), run_first(at(w.ntri)), run_end(at(w.ntri)),
       below_adr(at(w.nv1)), below_row(at(w.ntri)), below_place(at(w.ntri));
@@ -363,12 +377,10 @@ void HostModel::structure() {
 }
 
 void HostModel::make_own(Field f) {
-  if (f == Field::actuator_gain || f == Field::actuator_bias) {
+  if (f == Field::actuator_gain || f == Field::actuator_bias)
     view_.actuator_mayservo = keep(std::vector<int>(at(view_.nu), 1));
-    view_.any_servo = view_.nu > 0;
-  }
   if (f == Field::body_quat) view_.own_body_quat = true;
-  if (f == Field::dof_frictionloss) view_.any_frictionloss = view_.nv > 0;
+  if (f == Field::dof_frictionloss) view_.dof_rubs = keep(std::vector<int>(at(view_.nv), 1));
   rows();
 }
 

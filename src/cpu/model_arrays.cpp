@@ -18,7 +18,9 @@ void for_arrays(physics::ModelView& w, const F& f) {
   each(w.body_dofadr, w.body_dofnum, w.body_treeid, w.body_lastdof, w.body_weldid);
   each(w.body_translation, w.tree_body, w.tree_end, w.tree_origin, w.body_late, w.late_body);
   each(w.jnt_type, w.jnt_qposadr, w.jnt_dofadr, w.jnt_actfrclimited, w.turn_jnt);
-  each(w.dof_bodyid, w.dof_jntid, w.dof_parentid, w.dof_freerot, w.dof_limited, w.row_dof);
+  each(w.dof_bodyid, w.dof_jntid, w.dof_parentid, w.dof_freerot, w.dof_rubs);
+  each(w.coord_rowadr, w.coord_limited, w.coord_momentadr, w.moment_dof, w.moment_coord, w.dof_momentadr);
+  each(w.dof_moment, w.dof_rowmomentadr, w.dof_rowmoment, w.row_dof, w.row_length);
   each(w.row_parent, w.row_num, w.run_adr, w.run_first, w.run_end);
   each(w.below_adr, w.below_row, w.below_place);
   each(w.geom_type, w.geom_bodyid, w.geom_priority, w.geom_rbound);
@@ -27,8 +29,7 @@ void for_arrays(physics::ModelView& w, const F& f) {
   each(w.site_bodyid, w.site_type);
   each(w.actuator_trntype, w.actuator_trnid, w.actuator_ctrllimited, w.actuator_forcelimited);
   each(w.actuator_mayservo, w.actuator_onball, w.actuator_bounded);
-  each(w.act_momentadr, w.act_momentdof, w.dof_momentadr, w.dof_moment, w.moment_act);
-  each(w.dof_servoadr, w.dof_servo, w.tendon_adr, w.tendon_num, w.wrap_jntid);
+  each(w.tendon_adr, w.tendon_num, w.wrap_jntid);
   each(w.sensor_type, w.sensor_objtype, w.sensor_objid, w.sensor_reftype, w.sensor_refid);
   each(w.sensor_adr, w.sensor_dim, w.sensor_interval, w.sensor_cutoff);
 }

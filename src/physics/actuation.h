@@ -2,7 +2,7 @@
 //
 // reads   qpos, qvel, ctrl, qfrc_applied, xfrc_applied, qfrc_bias, cdof, xioff; joint and actuator
 //         parameters
-// writes  act_length, act_velocity, act_law, act_moment, qfrc_actuator (explicit actuators),
+// writes  act_length, act_velocity, act_law, moment, qfrc_actuator (explicit actuators),
 //         cfrc_applied, qfrc_bodies, qfrc_smooth, flags
 //
 //   k = -bias - D v0 - K (q0 ⊖ q_s + δt v0) + explicit actuators + applied forces
@@ -61,10 +61,10 @@ STICTION_FN S actuator_length(const ModelView& m, const EnvView<S>& e, int a) {
 // Moment arm times the velocities v of the dofs.
 template <class S>
 STICTION_FN S actuator_velocity(const ModelView& m, const EnvView<S>& e, int a, const S* v) {
-  const int adr = m.act_momentadr[a];
+  const int adr = m.coord_momentadr[m.nv + a];
   S velocity = S(0.0);
-  for (int k = 0; k < m.act_momentadr[a + 1] - adr; ++k)
-    velocity = velocity + actuator_moment(m, e, a, k) * v[m.act_momentdof[adr + k]];
+  for (int k = 0; k < m.coord_momentadr[m.nv + a + 1] - adr; ++k)
+    velocity = velocity + actuator_moment(m, e, a, k) * v[m.moment_dof[adr + k]];
   return velocity;
 }
 
@@ -95,9 +95,9 @@ STICTION_FN void control_law(const ModelView& m, EnvView<S>& e, int a) {
 
 template <class S>
 STICTION_FN void actuate(const ModelView& m, EnvView<S>& e, int a) {
-  const int adr = m.act_momentadr[a];
-  for (int k = 0; k < m.act_momentadr[a + 1] - adr; ++k)
-    e.act_moment[adr + k] = actuator_moment(m, e, a, k);
+  const int adr = m.coord_momentadr[m.nv + a];
+  for (int k = 0; k < m.coord_momentadr[m.nv + a + 1] - adr; ++k)
+    e.moment[adr + k] = actuator_moment(m, e, a, k);
   e.act_length[a] = actuator_length(m, e, a);
   e.act_velocity[a] = actuator_velocity(m, e, a, e.qvel);
   control_law(m, e, a);
@@ -119,7 +119,7 @@ STICTION_FN S dof_actuation(const ModelView& m, const EnvView<S>& e, int i) {
   S f = S(0.0);
   for (int n = m.dof_momentadr[i]; n < m.dof_momentadr[i + 1]; ++n) {
     const int k = m.dof_moment[n];
-    f = f + e.act_moment[k] * explicit_force(m, e, m.moment_act[k]);
+    f = f + e.moment[k] * explicit_force(m, e, m.moment_coord[k] - m.nv);
   }
   const int j = m.dof_jntid[i];
   if (m.jnt_actfrclimited[j] != 0 && m.jnt_dofadr[j] == i)

@@ -240,18 +240,18 @@ STICTION_FN void add_cross_point(const Team& team, const ModelView& m, EnvView<S
   });
 }
 
-// H_ij += Σ κ' m_i m_j over the servos of dof i; the limits and dry friction on the diagonal
+// Row i of H += Σ ℓ''_c m_c m_cᵀ over the coordinates c of rows: a dof, and the lengths that move with it
 template <class S>
 STICTION_FN void add_rows(const ModelView& m, EnvView<S>& e, int i) {
   S& diagonal = e.H[place(e, i, i)];
   diagonal = diagonal + e.row_hess[i];
-  for (int k = m.dof_servoadr[i]; k < m.dof_servoadr[i + 1]; ++k) {
-    const int entry = m.dof_servo[k], a = m.moment_act[entry];
-    const S f = e.servo_hess[a] * e.act_moment[entry];
-    for (int x = m.act_momentadr[a]; x < m.act_momentadr[a + 1]; ++x) {
-      if (m.act_momentdof[x] > i) continue;
-      S& h = e.H[place(e, i, m.act_momentdof[x])];
-      h = h + f * e.act_moment[x];
+  for (int k = m.dof_rowmomentadr[i]; k < m.dof_rowmomentadr[i + 1]; ++k) {
+    const int entry = m.dof_rowmoment[k], c = m.moment_coord[entry];
+    const S f = e.row_hess[c] * e.moment[entry];
+    for (int x = m.coord_momentadr[c]; x < m.coord_momentadr[c + 1]; ++x) {
+      if (m.moment_dof[x] > i) continue;
+      S& h = e.H[place(e, i, m.moment_dof[x])];
+      h = h + f * e.moment[x];
     }
   }
 }

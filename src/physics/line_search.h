@@ -29,9 +29,7 @@ STICTION_FN void point_laws(const Team& team, const ModelView& m, EnvView<S>& e,
 // Laws of the rows there.
 template <class Team, class S>
 STICTION_FN void row_laws(const Team& team, const ModelView& m, EnvView<S>& e, S alpha) {
-  row_values(
-      team, m, e, [&](int i) { return e.v[i] + alpha * e.dv[i]; },
-      [&](int a) { return e.servo_vel[a] + alpha * e.servo_dvel[a]; });
+  row_values(team, m, e, [&](int c) { return e.v[c] + alpha * e.dv[c]; });
 }
 
 // Laws of the live points and of the rows at v + α Δv.
@@ -49,7 +47,7 @@ STICTION_FN S slope_at_one(const Team& team, const ModelView& m, EnvView<S>& e,
     const int p = e.live_point[k];
     return dot(load3(e.point_dvel, p), load3(e.point_impulse, p));
   });
-  // over all dofs: the order of a sum must not depend on which of them may have rows
+  // over all dofs, as line_at over all coordinates
   const S rows = team.template sum<S>(m.nv, [&](int i) { return e.dv[i] * e.row_impulse[i]; });
   return line.dv_p + line.dv_A_dv - points - rows;
 }
@@ -77,24 +75,18 @@ template <class Team, class S>
 STICTION_FN LineValue<S> line_at(const Team& team, const ModelView& m, EnvView<S>& e,
                                  const Line<S>& line, int n, S alpha) {
   const int model = m.opt.contact_model;
-  const auto row = [](const RowValue<S>& r, S dv) -> LineValue<S> {
-    return {-(dv * r.impulse), dv * (r.hess * dv)};
-  };
   LineValue<S> value = {line.dv_p + alpha * line.dv_A_dv, line.dv_A_dv};
   value = value + team.template sum<LineValue<S>>(n, [&](int k) {
     const S* const l = e.point_line + 5 * k;
     return evaluate_line<S>(model, load_slip_law(m, e, e.line_point[k]),
                             {l[0], l[1], l[2], l[3], l[4]}, alpha);
   });
-  if (m.any_limit || m.any_frictionloss)
-    value = value + team.template sum<LineValue<S>>(m.nv, [&](int i) {
-      return row(dof_rows(m, e, i, e.v[i] + alpha * e.dv[i]), e.dv[i]);
-    });
-  if (m.any_servo)
-    value = value + team.template sum<LineValue<S>>(m.nu, [&](int a) {
-      return row(servo_row(m, e, a, e.servo_vel[a] + alpha * e.servo_dvel[a]), e.servo_dvel[a]);
-    });
-  return value;
+  // over all coordinates up to the last one with rows: the order must not depend on which of them have any
+  return value + team.template sum<LineValue<S>>(m.row_coord_end, [&](int c) -> LineValue<S> {
+    const S dv = e.dv[c];
+    const RowValue<S> row = coordinate_law(m, e, c, e.v[c] + alpha * dv);
+    return {-(dv * row.impulse), dv * (row.hess * dv)};
+  });
 }
 
 inline constexpr double kLineTolerance = 0.05;  // of ℓ' relative to ℓ'(0)

@@ -1,52 +1,72 @@
-// Convex laws of rows with one constraint velocity: joint limits, servos, dry friction.
-// γ = −ℓ', hess = ℓ''; impulses over one step. Formulas: docs/method.md, "rows".
+// The convex laws of rows, with the velocity v of their coordinate: γ = −ℓ'(v), hess = ℓ''(v), impulses over
+// one step. Formulas: docs/method.md, "rows".
+//
+//   bounded   draws v to v̂ with the compliance R, by an impulse within bounds:
+//                 γ = clamp((v̂ − v)/R, γ_l, γ_u),   ℓ'' = 1/R strictly between them
+//   limits    both limits of a coordinate push it back, to v̂_l from below and to −v̂_u from above:
+//                 γ = ((v̂_l − v)/R)₊ − ((v̂_u + v)/R)₊
+//
+//   row_law        v̂       1/R      γ_l        γ_u
+//   dry friction   0       1/(σ w)  −δt f      δt f
+//   servo          f_0/κ   δt κ     δt f_min   δt f_max
+//   limits         v̂_l     1/R      v̂_u        -
+//   none           0       0        0          0             in lanes without it
+//
+// v counts from the root v̂ of a law, so that a stiff one sees no difference of large numbers.
 #pragma once
 
 #include "physics/contact_law.h"
 
 STICTION_PHYSICS_BEGIN
 
-// β²/4π² of every row that is not a contact: β = 0.1. R of a limit and of the stiffest servo is that
-// times w.
+// β²/4π² of every row: β = 0.1. R of a limit and of the stiffest servo is that times w.
 inline constexpr double kRowNearRigid = 0.01 / (4 * 9.8696044010893586);
 
-// Both limits of a joint: γ = ((v̂_l − v)/R)₊ − ((v̂_u + v)/R)₊, inv = 1/R
 template <class S>
-STICTION_FN RowValue<S> limit_law(S inv, S lower, S upper, S v) {
-  const S zero = S(0.0);
-  const S below = inv * (lower - v), above = inv * (upper + v);
+struct BoundedLaw {
+  S v_hat, inv_R, lower, upper;
+};
+template <class S>
+STICTION_FN RowValue<S> row_law(const BoundedLaw<S>& c, S v) {
+  const S y = c.inv_R * (c.v_hat - v);
+  return {clamp(y, c.lower, c.upper), select(y > c.lower && y < c.upper, c.inv_R, S(0.0))};
+}
+
+template <class S>
+struct LimitLaw {
+  S lower, inv_R, upper;  // v̂_l, 1/R, v̂_u
+};
+template <class S>
+STICTION_FN RowValue<S> row_law(const LimitLaw<S>& c, S v) {
+  const S zero = S(0.0), below = c.inv_R * (c.lower - v), above = c.inv_R * (c.upper + v);
   return {vmax(below, zero) - vmax(above, zero),
-          select(below > zero, inv, zero) + select(above > zero, inv, zero)};
+          select(below > zero, c.inv_R, zero) + select(above > zero, c.inv_R, zero)};
+}
+// |γ_l| + |γ_u|
+template <class S>
+STICTION_FN S row_load(const LimitLaw<S>& c, S v) {
+  return c.inv_R * (vmax(c.lower - v, S(0.0)) + vmax(c.upper + v, S(0.0)));
 }
 
-// |γ_l| + |γ_u| of both limits
 template <class S>
-STICTION_FN S limit_load(S inv, S lower, S upper, S v) {
-  return inv * (vmax(lower - v, S(0.0)) + vmax(upper + v, S(0.0)));
+STICTION_FN BoundedLaw<S> load_bounded(const EnvView<S>& e, int row) {
+  const S* const c = e.row_law + 4 * row;
+  return {c[0], c[1], c[2], c[3]};
 }
-
-// Servo: γ = δt clamp(u), u = force0 − κ v. κ = 0: no servo in this lane.
 template <class S>
-STICTION_FN RowValue<S> servo_law(S dt, S force0, S kappa, S lower, S upper, S v) {
-  const S u = force0 - kappa * v;
-  const Mask<S> inside = !(u > upper) && !(u < lower);
-  return {select(kappa > S(0.0), dt * clamp(u, lower, upper), S(0.0)),
-          select(inside, dt * kappa, S(0.0))};
+STICTION_FN LimitLaw<S> load_limits(const EnvView<S>& e, int row) {
+  const S* const c = e.row_law + 4 * row;
+  return {c[0], c[1], c[2]};
 }
-
-// The factor that softens a servo to 1/(δt κ) >= β²/4π² w, 1 where it is soft enough.
 template <class S>
-STICTION_FN S servo_softening(S dt, S kappa, S w) {
-  const S stiffness = dt * kappa * (S(kRowNearRigid) * w);
-  return select(stiffness > S(1.0), S(1.0) / stiffness, S(1.0));
+STICTION_FN void store_row(EnvView<S>& e, int row, const BoundedLaw<S>& law) {
+  S* const c = e.row_law + 4 * row;
+  c[0] = law.v_hat, c[1] = law.inv_R, c[2] = law.lower, c[3] = law.upper;
 }
-
-// Joint dry friction, Huber: γ = clamp(−v/R, ±bound), inv = 1/R; 0: no friction in this lane.
 template <class S>
-STICTION_FN RowValue<S> dry_friction_law(S inv, S bound, S v) {
-  const S y = -(inv * v);
-  return {select(inv > S(0.0), clamp(y, -bound, bound), S(0.0)),
-          select(vabs(y) <= bound, inv, S(0.0))};
+STICTION_FN void store_row(EnvView<S>& e, int row, const LimitLaw<S>& law) {
+  S* const c = e.row_law + 4 * row;
+  c[0] = law.lower, c[1] = law.inv_R, c[2] = law.upper;
 }
 
 STICTION_PHYSICS_END

@@ -1,156 +1,79 @@
-// Rows of the joints: limits, implicit servos, dry friction; and the predictor v_free.
+// Rows of the joints: limits, dry friction, servos; and the predictor v_free.
 //
 // rows     in   A, qpos, qvel, act_*, qfrc_smooth, xmat
-//          out  inv_diag, limit_*, servo_*, friction_inv_R, v_free, rows_act, structure of the factor
+//          out  inv_diag, row_law, v_free, rows_act, structure of the factor
+//
+// A row acts on a coordinate: a dof, or a length that moves with several dofs by its moment arm, here that of
+// an actuator. So J v and Jᵀ γ of all rows go through one number per coordinate: a vector of velocities goes
+// on behind the dofs with those of the lengths, v_c = Σ moment_ci v_i.
 #pragma once
 
 #include "physics/delassus.h"
 #include "physics/friction.h"
 #include "physics/hessian.h"
 #include "physics/limits.h"
+#include "physics/servos.h"
 
 STICTION_PHYSICS_BEGIN
 
-// w = Σ inv_diag m² of a moment arm; entries on the same dof add up first. The three rotations of a
-// free joint are turned into world axes.
-template <class S>
-STICTION_FN S moment_delassus(const ModelView& m, const EnvView<S>& e, int a) {
-  const int begin = m.act_momentadr[a], end = m.act_momentadr[a + 1];
-  S w = S(0.0);
-  for (int x = begin; x < end; ++x) {
-    const int i = m.act_momentdof[x], r = m.dof_freerot[i];
-    if (r == i) {
-      const S* arm = e.act_moment + x;
-      const Vec3<Wide<S>> body = {widen(arm[0]), widen(arm[1]), widen(arm[2])};
-      const Vec3<S> world = narrow3<S>(load9(e.xmat, m.dof_bodyid[i]) * body);
-      w = w + e.inv_diag[i] * (world.x * world.x) + e.inv_diag[i + 1] * (world.y * world.y) +
-          e.inv_diag[i + 2] * (world.z * world.z);
-    } else if (r < 0) {
-      S total = S(0.0);
-      for (int y = begin; y < end; ++y)
-        if (m.act_momentdof[y] == i) total = total + e.act_moment[y];
-      w = w + e.inv_diag[i] * (e.act_moment[x] * total);
-    }
-  }
-  return w;
-}
+// ---- laws of the coordinates
 
-// Bounds of the actuator's own force: forcerange, and actuatorfrcrange of a joint it drives alone.
+// Limits of a coordinate that has them.
 template <class S>
-STICTION_FN void servo_bounds(const ModelView& m, EnvView<S>& e, int a) {
-  const S inf = S(std::numeric_limits<double>::infinity());
-  S lower = -inf, upper = inf;
-  if (m.actuator_forcelimited[a] != 0)
-    lower = e.actuator_forcerange[2 * a], upper = e.actuator_forcerange[2 * a + 1];
-  if (m.actuator_bounded[a] != 0) {
-    const int j = m.actuator_trnid[a];
-    const S gear = e.actuator_gear[6 * a];
-    const Mask<S> geared = gear != S(0.0);
-    const S inv = S(1.0) / select(geared, gear, S(1.0));
-    const S x = inv * e.jnt_actfrcrange[2 * j], y = inv * e.jnt_actfrcrange[2 * j + 1];
-    const S lo = vmin(x, y), hi = vmax(x, y);
-    lower = select(geared, clamp(lower, lo, hi), lower);
-    upper = select(geared, clamp(upper, lo, hi), upper);
-  }
-  e.servo_lower[a] = lower, e.servo_upper[a] = upper;
+STICTION_FN RowValue<S> limits_at(const ModelView& m, const EnvView<S>& e, int c, S v) {
+  return row_law(load_limits(e, m.coord_rowadr[c]), v);
 }
-
-// ũ(v) = −Kp (l0 + δt v − l_d) − Kd (v − v_d); feedback that pulls back is implicit and softened
-// with its set points, the rest of the force is explicit.
-template <class Team, class S>
-STICTION_FN void servo_constants(const Team& team, const ModelView& m, EnvView<S>& e) {
-  if (!m.any_servo) return;
-  const S dt = S(m.opt.timestep), zero = S(0.0);
-  team.for_each(m.nu, [&](int a) {
-    e.servo_kappa[a] = e.servo_force0[a] = e.servo_lower[a] = e.servo_upper[a] = zero;
-    if (m.actuator_mayservo[a] == 0) return;
-    const S *law = e.act_law + 3 * a, length = e.act_length[a], velocity = e.act_velocity[a];
-    const S kp = vmax(-law[1], zero), kd = vmax(-law[2], zero);
-    const S w = moment_delassus(m, e, a);  // 0 where nothing is moved
-    const Mask<S> servo = kp + kd > zero && w > zero;
-    const S soft = servo_softening(dt, dt * kp + kd, w);
-    const S explicit_part = vmax(law[1], zero) * length + vmax(law[2], zero) * velocity;
-    const S force0 = soft * law[0] + explicit_part - (soft * kp) * length;
-    e.servo_force0[a] = select(servo, force0, zero);
-    e.servo_kappa[a] = select(servo, soft * (dt * kp + kd), zero);
-    servo_bounds(m, e, a);
-  });
-}
-
-// R = σ w
-template <class Team, class S>
-STICTION_FN void friction_constants(const Team& team, const ModelView& m, EnvView<S>& e) {
-  if (!m.any_frictionloss) return;
-  team.for_each(m.nv, [&](int i) {
-    const Mask<S> acts = e.dof_frictionloss[i] != S(0.0);
-    const S R = regularization<S>(m) * e.inv_diag[i];
-    e.friction_inv_R[i] = select(acts, S(1.0) / select(acts, R, S(1.0)), S(0.0));
-  });
-}
-
-// Limits of dof i at its velocity v.
+// All rows of coordinate c at its velocity v.
 template <class S>
-STICTION_FN RowValue<S> limits_of(const EnvView<S>& e, int i, S v) {
-  return limit_law(e.limit_inv_R[i], e.limit_vhat[2 * i], e.limit_vhat[2 * i + 1], v);
-}
-// Dry friction of dof i at its velocity v.
-template <class S>
-STICTION_FN RowValue<S> friction_of(const ModelView& m, const EnvView<S>& e, int i, S v) {
-  return dry_friction_law(e.friction_inv_R[i], S(m.opt.timestep) * e.dof_frictionloss[i], v);
-}
-// Limits and dry friction of dof i at its velocity v.
-template <class S>
-STICTION_FN RowValue<S> dof_rows(const ModelView& m, const EnvView<S>& e, int i, S v) {
-  RowValue<S> value = {S(0.0), S(0.0)};
-  if (m.dof_limited[i] != 0) value = limits_of(e, i, v);
-  if (m.any_frictionloss) {
-    const RowValue<S> f = friction_of(m, e, i, v);
-    value = {value.impulse + f.impulse, value.hess + f.hess};
-  }
-  return value;
-}
-template <class S>
-STICTION_FN RowValue<S> servo_row(const ModelView& m, const EnvView<S>& e, int a, S v) {
-  return servo_law(S(m.opt.timestep), e.servo_force0[a], e.servo_kappa[a], e.servo_lower[a],
-                   e.servo_upper[a], v);
-}
-
-// out (nu) = moment · v
-template <class Team, class S>
-STICTION_FN void servo_velocities(const Team& team, const ModelView& m, EnvView<S>& e, const S* v,
-                                  S* out) {
-  if (!m.any_servo) return;
-  team.for_each(m.nu, [&](int a) {
-    S sum = S(0.0);
-    for (int x = m.act_momentadr[a]; x < m.act_momentadr[a + 1]; ++x)
-      sum = sum + e.act_moment[x] * v[m.act_momentdof[x]];
-    out[a] = sum;
-  });
-}
-
-// Generalized impulse of the servos on dof i, and what it is without cancellation.
-template <class S>
-struct ServoLoad {
-  S impulse, load;
-};
-template <class S>
-STICTION_FN ServoLoad<S> servo_load(const ModelView& m, const EnvView<S>& e, int i) {
-  ServoLoad<S> sum = {S(0.0), S(0.0)};
-  for (int k = m.dof_servoadr[i]; k < m.dof_servoadr[i + 1]; ++k) {
-    const int entry = m.dof_servo[k];
-    const S impulse = e.act_moment[entry] * e.servo_impulse[m.moment_act[entry]];
-    sum = {sum.impulse + impulse, sum.load + vabs(impulse)};
+STICTION_FN RowValue<S> coordinate_law(const ModelView& m, const EnvView<S>& e, int c, S v) {
+  RowValue<S> sum = {S(0.0), S(0.0)};
+  int row = m.coord_rowadr[c];
+  const int end = m.coord_rowadr[c + 1];
+  if (m.coord_limited[c] != 0) sum = row_law(load_limits(e, row++), v);
+  for (; row < end; ++row) {
+    const RowValue<S> value = row_law(load_bounded(e, row), v);
+    sum = {sum.impulse + value.impulse, sum.hess + value.hess};
   }
   return sum;
 }
 
-// Σ |γ| of the rows on dof i, each by itself, at its velocity v and with the servos' impulses.
+// Velocities of the lengths with rows, behind those of the dofs.
+template <class Team, class S>
+STICTION_FN void length_velocities(const Team& team, const ModelView& m, const EnvView<S>& e,
+                                   S* v) {
+  team.for_each(m.nrowlength, [&](int k) {
+    const int c = m.row_length[k];
+    S sum = S(0.0);
+    for (int x = m.coord_momentadr[c]; x < m.coord_momentadr[c + 1]; ++x)
+      sum = sum + e.moment[x] * v[m.moment_dof[x]];
+    v[c] = sum;
+  });
+}
+
+// f(impulse) for the generalized impulses of the lengths' rows on dof i, one after the other.
+template <class S, class F>
+STICTION_FN void for_length_impulses(const ModelView& m, const EnvView<S>& e, int i, const F& f) {
+  for (int k = m.dof_rowmomentadr[i]; k < m.dof_rowmomentadr[i + 1]; ++k) {
+    const int x = m.dof_rowmoment[k];
+    f(e.moment[x] * e.row_impulse[m.moment_coord[x]]);
+  }
+}
 template <class S>
-STICTION_FN S row_load(const ModelView& m, const EnvView<S>& e, int i, S v) {
-  S load = servo_load(m, e, i).load;
-  if (m.dof_limited[i] != 0)
-    load = load + limit_load(e.limit_inv_R[i], e.limit_vhat[2 * i], e.limit_vhat[2 * i + 1], v);
-  if (m.any_frictionloss) load = load + vabs(friction_of(m, e, i, v).impulse);
+STICTION_FN S length_impulse_on(const ModelView& m, const EnvView<S>& e, int i) {
+  S sum = S(0.0);
+  for_length_impulses(m, e, i, [&](const S& impulse) { sum = sum + impulse; });
+  return sum;
+}
+
+// Σ |γ| of the rows on dof i, each by itself, at its velocity v and with the lengths' impulses.
+template <class S>
+STICTION_FN S rows_load(const ModelView& m, const EnvView<S>& e, int i, S v) {
+  S load = S(0.0);
+  const auto add = [&](const S& impulse) { load = load + vabs(impulse); };
+  for_length_impulses(m, e, i, add);
+  int row = m.coord_rowadr[i];
+  if (m.coord_limited[i] != 0) load = load + row_load(load_limits(e, row++), v);
+  for (; row < m.coord_rowadr[i + 1]; ++row) add(row_law(load_bounded(e, row), v).impulse);
   return load;
 }
 
@@ -159,69 +82,76 @@ STICTION_FN void no_rows(const Team& team, const ModelView& m, EnvView<S>& e) {
   team.for_each(m.nv, [&](int i) { e.row_impulse[i] = e.row_hess[i] = S(0.0); });
 }
 
-// servo_impulse, servo_hess at the velocities servo_v(a) of the servos.
-template <class Team, class S, class U>
-STICTION_FN void servo_values(const Team& team, const ModelView& m, EnvView<S>& e,
-                              const U& servo_v) {
-  if (!m.any_servo) return;
-  team.for_each(m.nu, [&](int a) {
-    const RowValue<S> value = servo_row(m, e, a, servo_v(a));
-    e.servo_impulse[a] = value.impulse, e.servo_hess[a] = value.hess;
+// row_impulse, row_hess of the lengths at their velocities v(c).
+template <class Team, class S, class V>
+STICTION_FN void length_values(const Team& team, const ModelView& m, EnvView<S>& e, const V& v) {
+  team.for_each(m.nrowlength, [&](int k) {
+    const int c = m.row_length[k];
+    const RowValue<S> value = coordinate_law(m, e, c, v(c));
+    e.row_impulse[c] = value.impulse, e.row_hess[c] = value.hess;
   });
 }
 
-// row_impulse, row_hess at the velocities v(i) of the dofs, servos included; 0 on dofs without rows
-// since no_rows.
+// The same of the dofs, where the impulse is the generalized one of all rows; 0 on dofs without since
+// no_rows.
 template <class Team, class S, class V>
 STICTION_FN void dof_values(const Team& team, const ModelView& m, EnvView<S>& e, const V& v) {
   team.for_each(m.nrowdof, [&](int k) {
     const int i = m.row_dof[k];
-    const RowValue<S> value = dof_rows(m, e, i, v(i));
-    e.row_impulse[i] = value.impulse + servo_load(m, e, i).impulse;
+    const RowValue<S> value = coordinate_law(m, e, i, v(i));
+    e.row_impulse[i] = value.impulse + length_impulse_on(m, e, i);
     e.row_hess[i] = value.hess;
   });
 }
 
-template <class Team, class S, class V, class U>
-STICTION_FN void row_values(const Team& team, const ModelView& m, EnvView<S>& e, const V& v,
-                            const U& servo_v) {
-  servo_values(team, m, e, servo_v);
+template <class Team, class S, class V>
+STICTION_FN void row_values(const Team& team, const ModelView& m, EnvView<S>& e, const V& v) {
+  length_values(team, m, e, v);
   dof_values(team, m, e, v);
 }
 
 // 1 where a row has an impulse or a curvature at the velocities of the last row_values, else 0.
 template <class Team, class S>
 STICTION_FN S rows_act(const Team& team, const ModelView& m, const EnvView<S>& e) {
-  const auto acts = [](const S& impulse, const S& hess) {
-    return select(impulse != S(0.0) || hess != S(0.0), S(1.0), S(0.0));
+  const auto on = [&](int n, const int* coordinates) {
+    return team.template max<S>(n, [&](int k) {
+      const int c = coordinates[k];
+      return select(e.row_impulse[c] != S(0.0) || e.row_hess[c] != S(0.0), S(1.0), S(0.0));
+    });
   };
-  const S on_dofs = team.template max<S>(m.nrowdof, [&](int k) {
-    const int i = m.row_dof[k];
-    return acts(e.row_impulse[i], e.row_hess[i]);
+  return vmax(on(m.nrowdof, m.row_dof), on(m.nrowlength, m.row_length));
+}
+
+// ---- their constants
+
+// R = σ w
+template <class S>
+STICTION_FN BoundedLaw<S> dry_friction_of(const ModelView& m, const EnvView<S>& e, int i) {
+  const S loss = e.dof_frictionloss[i], bound = S(m.opt.timestep) * loss;
+  const Mask<S> acts = loss != S(0.0);
+  const S R = regularization<S>(m) * e.inv_diag[i];
+  return {S(0.0), select(acts, S(1.0) / select(acts, R, S(1.0)), S(0.0)), -bound, bound};
+}
+
+template <class Team, class S>
+STICTION_FN void length_rows(const Team& team, const ModelView& m, EnvView<S>& e) {
+  team.for_each(m.nrowlength, [&](int k) {
+    const int c = m.row_length[k];
+    store_row(e, m.coord_rowadr[c], servo_of(m, e, c - m.nv));
   });
-  if (!m.any_servo) return on_dofs;
-  return vmax(on_dofs, team.template max<S>(
-                           m.nu, [&](int a) { return acts(e.servo_impulse[a], e.servo_hess[a]); }));
 }
 
-// The same of the rows at v, which it evaluates.
+// Limits, then dry friction, where a dof may have them; row_impulse of the lengths is that at v0.
 template <class Team, class S>
-STICTION_FN S rows_at(const Team& team, const ModelView& m, EnvView<S>& e, const S* v) {
-  servo_velocities(team, m, e, v, e.servo_vel);
-  row_values(
-      team, m, e, [&](int i) { return v[i]; }, [&](int a) { return e.servo_vel[a]; });
-  return rows_act(team, m, e);
-}
-
-// Constants of all limits; servo_impulse is that at v0.
-template <class Team, class S>
-STICTION_FN void limits(const Team& team, const ModelView& m, EnvView<S>& e) {
-  if (!m.any_limit) return;
-  const S zero = S(0.0), dt = S(m.opt.timestep);
-  team.for_each(m.nv, [&](int i) {
-    e.limit_inv_R[i] = e.limit_vhat[2 * i] = e.limit_vhat[2 * i + 1] = zero;
-    if (m.dof_limited[i] != 0)
-      limit_constants(m, e, i, dt * e.qfrc_smooth[i] + servo_load(m, e, i).impulse);
+STICTION_FN void dof_rows(const Team& team, const ModelView& m, EnvView<S>& e) {
+  const S dt = S(m.opt.timestep);
+  team.for_each(m.nrowdof, [&](int k) {
+    const int i = m.row_dof[k];
+    int row = m.coord_rowadr[i];
+    if (m.coord_limited[i] != 0)
+      store_row(e, row++,
+                limits_of(m, e, i, dt * e.qfrc_smooth[i] + length_impulse_on(m, e, i)));
+    if (m.dof_rubs[i] != 0) store_row(e, row, dry_friction_of(m, e, i));
   });
 }
 
@@ -242,11 +172,9 @@ STICTION_FN void free_velocity(const Team& team, const ModelView& m, EnvView<S>&
 template <class Team, class S>
 STICTION_FN void rows(const Team& team, const ModelView& m, EnvView<S>& e) {
   inverse_diagonal(team, m, e);
-  servo_constants(team, m, e);
-  servo_velocities(team, m, e, e.qvel, e.servo_vel);
-  servo_values(team, m, e, [&](int a) { return e.servo_vel[a]; });
-  limits(team, m, e);
-  friction_constants(team, m, e);
+  length_rows(team, m, e);
+  length_values(team, m, e, [&](int c) { return e.act_velocity[c - m.nv]; });
+  dof_rows(team, m, e);
   model_structure(team, m, e);
   no_rows(team, m, e);
   free_velocity(team, m, e);

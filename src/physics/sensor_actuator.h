@@ -2,11 +2,12 @@
 #pragma once
 
 #include "physics/actuation.h"
+#include "physics/row_law.h"
 
 STICTION_PHYSICS_BEGIN
 
 // Force of the last interval: (gain ctrl + bias) · (1, l, l') at its start, within forcerange; a
-// servo's at its end, clamp(f0 − κ l').
+// servo's at its end, by the impulse of its row.
 template <class S>
 STICTION_FN S force_of_actuator(const ModelView& m, const EnvView<S>& e, int a) {
   const Vec3<S> law = load3(e.act_law, a);
@@ -14,9 +15,9 @@ STICTION_FN S force_of_actuator(const ModelView& m, const EnvView<S>& e, int a) 
   if (m.actuator_forcelimited[a])
     force = clamp(force, e.actuator_forcerange[2 * a], e.actuator_forcerange[2 * a + 1]);
   if (!m.actuator_mayservo[a]) return force;
-  const S kappa = e.servo_kappa[a], end = actuator_velocity<S>(m, e, a, e.v);
-  const S servo = clamp(e.servo_force0[a] - kappa * end, e.servo_lower[a], e.servo_upper[a]);
-  return select(kappa > S(0.0), servo, force);
+  const BoundedLaw<S> row = load_bounded(e, m.coord_rowadr[m.nv + a]);
+  const S impulse = row_law(row, actuator_velocity<S>(m, e, a, e.v)).impulse;
+  return select(row.inv_R > S(0.0), S(m.opt.step_rate) * impulse, force);
 }
 
 STICTION_PHYSICS_END

@@ -3,8 +3,7 @@
 // v* is never formed. With `friction_iterations` the problem is solved again from there with the new
 // bounds of friction.
 //
-// solve    in   A, qfrc_smooth, qacc_warmstart, rows and their constants, points, cand_active, v_free,
-//               rows_act
+// solve    in   A, qfrc_smooth, qacc_warmstart, row_law, points, cand_active, v_free, rows_act
 //          out  v, qacc, qfrc_constraint, qfrc_actuator (adds servos), xfrc_contact, point_vel,
 //               point_impulse, point_n0, point_eps, solver_niter, solver_nls, solver_residual, flags
 #pragma once
@@ -71,6 +70,10 @@ STICTION_FN void advance(const Team& team, const ModelView& m, EnvView<S>& e, So
   s.last_residual = s.residual;
   s.iterations = s.iterations + select(active, one, zero);
   move(m.nv, e.v, e.dv);
+  team.for_each(m.nrowlength, [&](int k) {
+    const int c = m.row_length[k];
+    e.v[c] = select(active, e.v[c] + alpha * e.dv[c], e.v[c]);
+  });
   move(m.nv, e.momentum, e.Adv);
   move(m.nv, e.Av, e.Adv);
   team.for_each(e.nlive[0], [&](int k) {
@@ -78,7 +81,6 @@ STICTION_FN void advance(const Team& team, const ModelView& m, EnvView<S>& e, So
     const Vec3<S> old = load3(e.point_vel, p);
     store3(e.point_vel, p, select<S>(active, old + alpha * load3(e.point_dvel, p), old));
   });
-  if (m.any_servo) move(m.nu, e.servo_vel, e.servo_dvel);
 }
 
 // Iteration k up to its linear system H x = r; false: no lane needs it.
@@ -106,7 +108,7 @@ STICTION_FN bool move_iterate(const Team& team, const ModelView& m, EnvView<S>& 
   if (!any_lane(s.active)) return false;
   multiply_A(team, m, e, e.dv, e.Adv);
   point_velocities(team, m, e, e.dv, e.point_dvel);
-  servo_velocities(team, m, e, e.dv, e.servo_dvel);
+  length_velocities(team, m, e, e.dv);
   const S alpha = line_search(team, m, e, slope, s.active, s.evaluations);
   advance(team, m, e, s, slope, alpha);
   gradient(team, m, e, s.active);
@@ -165,8 +167,8 @@ STICTION_FN void solve_outputs(const Team& team, const ModelView& m, EnvView<S>&
   shift_velocities(team, e, 1);
   team.for_each(m.nv, [&](int i) {
     e.qacc[i] = rate * (e.v[i] - e.qvel[i]);
-    e.qfrc_constraint[i] = rate * (e.contact_impulse[i] + dof_rows(m, e, i, e.v[i]).impulse);
-    if (m.any_servo) e.qfrc_actuator[i] = e.qfrc_actuator[i] + rate * servo_load(m, e, i).impulse;
+    e.qfrc_constraint[i] = rate * (e.contact_impulse[i] + coordinate_law(m, e, i, e.v[i]).impulse);
+    e.qfrc_actuator[i] = e.qfrc_actuator[i] + rate * length_impulse_on(m, e, i);
   });
   team.for_each(m.nbody, [&](int b) {
     Vec3<S> force = zero3<S>(), torque = zero3<S>();

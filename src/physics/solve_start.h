@@ -1,6 +1,6 @@
 // Where Newton's method begins, and what it asks of an iterate: gradient and residual.
 //
-// start    in   A, qfrc_smooth, qvel, qacc_warmstart, v_free, rows_act, rows and their constants, points
+// start    in   A, qfrc_smooth, qvel, qacc_warmstart, v_free, rows_act, row_law, points
 //          out  v, momentum, Av, and the laws at v
 #pragma once
 
@@ -64,7 +64,7 @@ STICTION_FN S loads(const Team& team, const ModelView& m, const EnvView<S>& e) {
     return e.point_w[p] * norm2(load3(e.point_impulse, p));
   });
   const S rows = team.template sum<S>(m.nv, [&](int i) {
-    const S load = row_load(m, e, i, e.v[i]);
+    const S load = rows_load(m, e, i, e.v[i]);
     return load * load * e.inv_A[i];
   });
   return points + rows;
@@ -113,9 +113,9 @@ STICTION_FN void first_step(const Team& team, const ModelView& m, EnvView<S>& e)
   team.for_each(m.nv, [&](int i) {
     const S last = dt * e.qacc_warmstart[i], free = e.v_free[i] - e.qvel[i];
     Mask<S> use_last = goes_on;
-    if (m.dof_limited[i] != 0)
-      use_last =
-          use_last && limits_of(e, i, e.qvel[i] + last).hess == limits_of(e, i, e.v_free[i]).hess;
+    if (m.coord_limited[i] != 0)
+      use_last = use_last && limits_at(m, e, i, e.qvel[i] + last).hess ==
+                                 limits_at(m, e, i, e.v_free[i]).hess;
     e.dv[i] = select(use_last, last, free);
   });
 }
@@ -135,7 +135,11 @@ STICTION_FN void shift_velocities(const Team& team, EnvView<S>& e, double sign) 
 template <class Team, class S>
 STICTION_FN Mask<S> moves_freely(const Team& team, const ModelView& m, EnvView<S>& e) {
   const Mask<S> free = e.ncon[0] == S(0.0) && e.rows_act[0] == S(0.0);
-  return any_lane(free) ? free && rows_at(team, m, e, e.v_free) == S(0.0) : free;
+  if (!any_lane(free)) return free;
+  team.for_each(m.nv, [&](int i) { e.v[i] = e.v_free[i]; });
+  length_velocities(team, m, e, e.v);
+  row_values(team, m, e, [&](int c) { return e.v[c]; });
+  return free && rows_act(team, m, e) == S(0.0);
 }
 
 // The first iterate; v_free where it is the solution, and frozen lanes keep v0.
@@ -160,10 +164,9 @@ STICTION_FN void start(const Team& team, const ModelView& m, EnvView<S>& e, Solv
   live_points(team, m, e, all, true);
   point_velocities(team, m, e, e.v, e.point_vel);
   shift_velocities(team, e, -1);
-  servo_velocities(team, m, e, e.v, e.servo_vel);
+  length_velocities(team, m, e, e.v);
   team.for_each(3 * e.npoint[0], [&](int i) { e.point_dvel[i] = zero; });
-  team.for_each(m.nv, [&](int i) { e.dv[i] = zero; });
-  team.for_each(m.nu, [&](int a) { e.servo_dvel[a] = zero; });
+  team.for_each(m.ncoord, [&](int c) { e.dv[c] = zero; });
   laws_at(team, m, e, zero);
   gradient(team, m, e, all);
 }

@@ -15,7 +15,9 @@ struct SizesView {
   int nanchor;      // nslot where stiction is anchored, else 0
   int nturn;        // free and ball joints with the midpoint law of the gyroscopic torque
   int nspatial;     // nslot where a team has many threads, else 0
-  int nmoment;      // entries of all actuators' moment arms
+  int ncoord;       // coordinates of rows: the dofs, then the actuators' lengths
+  int nrow;         // most rows
+  int nmoment;      // entries of the moment arms of all lengths
   int ntri;         // nv (nv + 1) / 2
   int nbody1, nv1;  // nbody + 1, nv + 1
   static constexpr int one = 1, two = 2, three = 3, four = 4, five = 5, six = 6, nine = 9, ten = 10;
@@ -84,10 +86,20 @@ struct ModelView : SizesView {
   const int *dof_bodyid, *dof_jntid;
   const int *dof_parentid;    // (nv)     next dof towards the root on the path, else -1
   const int *dof_freerot;     // (nv)     first of the three rotational dofs of a free joint it belongs to, else -1
-  const int *dof_limited;     // (nv)     1: its joint has limits and no other dof
-  int nrowdof;
-  const int *row_dof;         // (nrowdof)  dofs with limits, dry friction or servos, rising
-  // structure of the factor without points: tree and servos; as the fields of the same names
+  const int *dof_rubs;        // (nv)     1: it may have dry friction
+  // the table of rows, the static constraints: README.md, "Rows"
+  const int *coord_rowadr;    // (ncoord+1)  rows of each coordinate. Of a dof: limits, dry friction; of an actuator: the servo
+  const int *coord_limited;   // (ncoord)  1: its first row is that of its limits; of a dof: the joint has no other
+  const int *coord_momentadr;  // (ncoord+1)  entries of its moment arm; a dof has none
+  const int *moment_dof, *moment_coord;  // (nmoment)  dof and coordinate of an entry
+  const int *dof_momentadr;   // (nv+1)   entries on the dof: dof_moment[dof_momentadr[i] .. dof_momentadr[i+1]), rising
+  const int *dof_moment;      // (nmoment)
+  const int *dof_rowmomentadr, *dof_rowmoment;  // those of them whose coordinate has rows
+  int nrowdof, nrowlength;
+  int row_coord_end;          // last coordinate with rows + 1
+  const int *row_dof;         // (nrowdof)  dofs on which rows act, rising
+  const int *row_length;      // (nrowlength)  coordinates behind the dofs that have rows, rising
+  // structure of the factor without points: tree and rows; as the fields of the same names
   const int *row_parent, *row_num, *run_adr, *run_first, *run_end, *below_adr, *below_row, *below_place;
 
   const int *geom_type, *geom_bodyid, *geom_priority;
@@ -105,12 +117,6 @@ struct ModelView : SizesView {
   const int *actuator_mayservo;  // (nu)   1: feedback that pulls back is possible, so it may be a row
   const int *actuator_onball;    // (nu)   1: acts on a ball joint
   const int *actuator_bounded;   // (nu)   1: jnt_actfrcrange of its joint bounds the actuator's own force
-  const int *act_momentadr;      // (nu+1) entries of its moment arm
-  const int *act_momentdof;      // (nmoment)
-  const int *dof_momentadr;      // (nv+1) entries that act on the dof: dof_moment[dof_momentadr[i] .. dof_momentadr[i+1]), rising
-  const int *dof_moment, *moment_act;  // (nmoment)  index into act_moment; actuator of an entry
-  const int *dof_servoadr;       // (nv+1) those of dof_moment that belong to a servo
-  const int *dof_servo;
   const int *tendon_adr, *tendon_num, *wrap_jntid;
 
   // sensors: one row per sensor; types are SensorType and ObjectType, cutoff 0: none
@@ -119,9 +125,7 @@ struct ModelView : SizesView {
   const int *sensor_interval;    // (nsensor)  1: belongs to the last interval, 0: to the state
   const double *sensor_cutoff;
 
-  // What no environment needs may be skipped: numbers of the model, or what may differ from them since a
-  // parameter is own to each environment. They decide what work is done and never a result.
-  bool any_limit, any_servo, any_frictionloss, own_body_quat;
+  bool own_body_quat;  // environments may differ in it; decides what work is done and never a result
 };
 // clang-format on
 

@@ -18,6 +18,6 @@ LIMITS = [
           "const S k = select(standard, one, -solref[1]), b = select(standard, solref[0], -solref[0]);",
           gtests=("Limits.RecoveryRate",)),
     Break("joint limit does not see the servos", "src/physics/rows.h",
-          "dt * e.qfrc_smooth[i] + servo_load(m, e, i).impulse", "dt * e.qfrc_smooth[i]",
+          "dt * e.qfrc_smooth[i] + length_impulse_on(m, e, i)", "dt * e.qfrc_smooth[i]",
           pytests=(ACCEPTANCE + "test_servo_against_a_limit",)),
 ]

@@ -7,7 +7,7 @@
 #include <random>
 
 #include "math.h"
-#include "physics/row_law.h"
+#include "physics/servos.h"
 #include "reference/contact_law.h"
 #include "reference/row_laws.h"
 
@@ -222,13 +222,17 @@ TEST(RowLaw, AgreesWithTheReference) {
     const reference::LimitLaw upper = reference::limit_law(kDt, w, above);
     const double R = kRowNearRigid * w;
     EXPECT_NEAR(R, lower.R, 1e-15 * R);
-    const RowValue<double> limit = limit_law(1 / R, lower.v_hat, upper.v_hat, v);
+    const LimitLaw<double> law{lower.v_hat, 1 / R, upper.v_hat};
+    const RowValue<double> limit = row_law(law, v);
     const double scale = (std::abs(v) + std::abs(lower.v_hat) + std::abs(upper.v_hat)) / R;
-    EXPECT_NEAR(limit.impulse, lower.at(v).impulse - upper.at(-v).impulse, 1e-14 * scale);
-    EXPECT_NEAR(limit.hess, lower.at(v).hessian + upper.at(-v).hessian, 1e-14 / R);
+    const reference::Scalar l = lower.at(v), u = upper.at(-v);
+    EXPECT_NEAR(limit.impulse, l.impulse - u.impulse, 1e-14 * scale);
+    EXPECT_NEAR(limit.hess, l.hessian + u.hessian, 1e-14 / R);
+    EXPECT_NEAR(row_load(law, v), l.impulse + u.impulse, 1e-14 * scale);
 
     const reference::DryFrictionLaw friction{w, .3 * random.uniform(0, 1) / w};
-    const RowValue<double> f = dry_friction_law(1 / friction.R, friction.bound, v);
+    const RowValue<double> f =
+        row_law(BoundedLaw<double>{0, 1 / friction.R, -friction.bound, friction.bound}, v);
     EXPECT_NEAR(f.impulse, friction.at(v).impulse, 1e-14 / w);
     EXPECT_EQ(f.hess, 1 / friction.R * (friction.at(v).hessian > 0 ? 1 : 0));
 
@@ -237,15 +241,36 @@ TEST(RowLaw, AgreesWithTheReference) {
     const double kappa = kDt * gains.kp + gains.kd;
     EXPECT_NEAR(servo_softening(kDt, kappa, w), soft.kp / gains.kp, 1e-14);
     const reference::ServoLaw servo{kDt, random.uniform(-9, 9), random.uniform(1, 9), -5, 6};
-    const RowValue<double> s = servo_law(kDt, servo.force0, servo.kappa, -5.0, 6.0, v);
+    const RowValue<double> s = row_law<double>(
+        {servo.force0 / servo.kappa, kDt * servo.kappa, kDt * servo.lower, kDt * servo.upper}, v);
     EXPECT_NEAR(s.impulse, servo.at(v).impulse, 1e-15);
     EXPECT_NEAR(s.hess, servo.at(v).hessian, 1e-15);
   }
-  // no servo, no dry friction in this lane
-  EXPECT_EQ(servo_law(kDt, 0.0, 0.0, 2.0, 3.0, 1.0).impulse, 0);
-  EXPECT_EQ(servo_law(kDt, 0.0, 0.0, 2.0, 3.0, 1.0).hess, 0);
-  EXPECT_EQ(dry_friction_law(0.0, 0.0, 1.0).impulse, 0);
-  EXPECT_EQ(dry_friction_law(0.0, 0.0, 0.0).hess, 0);
+  // no row in this lane
+  EXPECT_EQ(row_law(BoundedLaw<double>{0, 0, 0, 0}, 1.0).impulse, 0);
+  EXPECT_EQ(row_law(BoundedLaw<double>{0, 0, 0, 0}, 0.0).hess, 0);
+}
+
+// −γ' = ℓ'' >= 0, by central differences away from the kinks; the impulse is continuous at them.
+TEST(RowLaw, DerivativesAndBounds) {
+  RandomPoints random;
+  int inside = 0, beyond = 0;
+  for (int i = 0; i < 3000; ++i) {
+    const double lower = random.uniform(-1, 0);
+    const BoundedLaw<double> law{random.uniform(-1, 1), random.uniform(.1, 9), lower,
+                             lower + random.uniform(0, 2)};
+    const double v = random.uniform(-2, 2), h = 1e-6;
+    const RowValue<double> at = row_law(law, v);
+    EXPECT_GE(at.impulse, law.lower);
+    EXPECT_LE(at.impulse, law.upper);
+    const double y = law.inv_R * (law.v_hat - v);
+    if (std::min(std::abs(y - law.lower), std::abs(y - law.upper)) < 20 * h) continue;
+    const double slope = (row_law(law, v - h).impulse - row_law(law, v + h).impulse) / (2 * h);
+    EXPECT_NEAR(at.hess, slope, 1e-8 * law.inv_R);
+    ++(at.hess > 0 ? inside : beyond);
+  }
+  EXPECT_GT(inside, 500);
+  EXPECT_GT(beyond, 500);
 }
 
 }  // namespace

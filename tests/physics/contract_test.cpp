@@ -29,8 +29,8 @@ const std::map<std::string, Names>& also_written_by() {
       // friction iterations renew the bounds of friction
       {"solve",
        {"flags", "qfrc_actuator", "L", "row_parent", "row_num", "run_adr", "run_first", "run_end",
-        "below_adr", "below_row", "below_place", "A_placed", "servo_vel", "servo_impulse",
-        "servo_hess", "row_impulse", "row_hess", "point_n0", "point_eps"}},
+        "below_adr", "below_row", "below_place", "A_placed", "row_impulse", "row_hess", "point_n0",
+        "point_eps"}},
       // late contacts look at velocities at the solution
       {"integrate", {"flags", "body_vel"}},
   };

@@ -85,16 +85,23 @@ class Env {
     for (int i = 0; i < spec(f).size(); ++i)
       for (int lane = 0; lane < lanes(); ++lane) put(f, i, lane, x);
   }
-  // The same numbers in every lane, or in one.
+  // The same numbers in every lane, or in one; a vector over the dofs may go on behind them.
   void set(Field f, std::span<const double> x) {
     for (int lane = 0; lane < lanes(); ++lane) set(f, lane, x);
   }
   void set(Field f, int lane, std::span<const double> x) {
-    for (int i = 0; i < spec(f).size(); ++i) put(f, i, lane, x[static_cast<std::size_t>(i)]);
+    for (std::size_t i = 0; i < x.size(); ++i) put(f, static_cast<int>(i), lane, x[i]);
   }
   std::vector<double> get(Field f, int lane = 0) const {
     std::vector<double> x;
     for (int i = 0; i < spec(f).size(); ++i) x.push_back(number(f, i, lane));
+    return x;
+  }
+
+  // What a field has for the dofs.
+  std::vector<double> dofs(Field f, int lane = 0) const {
+    std::vector<double> x = get(f, lane);
+    x.resize(static_cast<std::size_t>(m().nv));
     return x;
   }
 

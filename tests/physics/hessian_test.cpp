@@ -51,8 +51,8 @@ TEST(Hessian, AgreesWithTheExplicitJacobian) {
       for (int i = 0; i < m.nv; ++i) expected(i, i) += e.row_hess[i];
       for (int a = 0; a < m.nu; ++a)
         if (m.actuator_mayservo[a] != 0)
-          expected +=
-              e.servo_hess[a] * c.actuation[at(a)].moment * c.actuation[at(a)].moment.transpose();
+          expected += e.row_hess[m.nv + a] * c.actuation[at(a)].moment *
+                      c.actuation[at(a)].moment.transpose();
       hessian(team, m, e, true);
       MatX dense = MatX::Zero(m.nv, m.nv);
       for (int i = 0; i < m.nv; ++i) {

@@ -146,17 +146,15 @@ class Filled : public Env<S> {
       put3(Field::act_law, a, lane, all[at(a)].law);
       this->put(Field::act_length, a, lane, all[at(a)].length);
       this->put(Field::act_velocity, a, lane, all[at(a)].velocity);
-      for (const Field f :
-           {Field::servo_kappa, Field::servo_force0, Field::servo_lower, Field::servo_upper})
-        this->put(f, a, lane, 0);
       force[a] = reference::actuator_force(m, a, all[at(a)]);
     }
+    this->set(Field::row_law, lane, Numbers(4 * at(this->m().nrow)));
     const reference::DelassusScale delassus(m, kin, A);
     for (const auto& [a, law] : reference::servo_laws(m, dt, s.inputs(), delassus)) {
-      this->put(Field::servo_kappa, a, lane, law.kappa);
-      this->put(Field::servo_force0, a, lane, law.force0);
-      this->put(Field::servo_lower, a, lane, law.lower);
-      this->put(Field::servo_upper, a, lane, law.upper);
+      const int row = this->m().coord_rowadr[m.nv + a];
+      const double constants[] = {law.force0 / law.kappa, dt * law.kappa, dt * law.lower,
+                                  dt * law.upper};
+      for (int k = 0; k < 4; ++k) this->put(Field::row_law, 4 * row + k, lane, constants[k]);
       force[a] =
           std::clamp(law.force0 - law.kappa * all[at(a)].moment.dot(v), law.lower, law.upper);
     }

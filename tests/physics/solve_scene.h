@@ -143,8 +143,9 @@ class Scene : public Env<S> {
       this->put(Field::act_length, a, lane, act.length);
       this->put(Field::act_velocity, a, lane, act.velocity);
       put3(Field::act_law, a, lane, act.law);
-      for (int x = this->m().act_momentadr[a]; x < this->m().act_momentadr[a + 1]; ++x)
-        this->put(Field::act_moment, x, lane, act.moment[this->m().act_momentdof[x]]);
+      const int* const adr = this->m().coord_momentadr + m.nv + a;
+      for (int x = adr[0]; x < adr[1]; ++x)
+        this->put(Field::moment, x, lane, act.moment[this->m().moment_dof[x]]);
     }
   }
 

@@ -1,0 +1,82 @@
+// Rows of the servos: actuators whose feedback pulls back. Their coordinate is the actuator's length.
+//   ũ(v) = −Kp (l0 + δt v − l_d) − Kd (v − v_d)
+// is implicit and softened with its set points; the rest of the force is explicit.
+#pragma once
+
+#include "physics/row_law.h"
+
+STICTION_PHYSICS_BEGIN
+
+// w = Σ inv_diag m² of the moment arm of actuator a; entries on the same dof add up first. The three
+// rotations of a free joint are turned into world axes.
+template <class S>
+STICTION_FN S moment_delassus(const ModelView& m, const EnvView<S>& e, int a) {
+  const int begin = m.coord_momentadr[m.nv + a], end = m.coord_momentadr[m.nv + a + 1];
+  S w = S(0.0);
+  for (int x = begin; x < end; ++x) {
+    const int i = m.moment_dof[x], r = m.dof_freerot[i];
+    if (r == i) {
+      const S* arm = e.moment + x;
+      const Vec3<Wide<S>> body = {widen(arm[0]), widen(arm[1]), widen(arm[2])};
+      const Vec3<S> world = narrow3<S>(load9(e.xmat, m.dof_bodyid[i]) * body);
+      w = w + e.inv_diag[i] * (world.x * world.x) + e.inv_diag[i + 1] * (world.y * world.y) +
+          e.inv_diag[i + 2] * (world.z * world.z);
+    } else if (r < 0) {
+      S total = S(0.0);
+      for (int y = begin; y < end; ++y)
+        if (m.moment_dof[y] == i) total = total + e.moment[y];
+      w = w + e.inv_diag[i] * (e.moment[x] * total);
+    }
+  }
+  return w;
+}
+
+// Bounds of the actuator's own force: forcerange, and actuatorfrcrange of a joint it drives alone.
+template <class S>
+struct ForceRange {
+  S lower, upper;
+};
+template <class S>
+STICTION_FN ForceRange<S> servo_bounds(const ModelView& m, const EnvView<S>& e, int a) {
+  const S inf = S(std::numeric_limits<double>::infinity());
+  ForceRange<S> force = {-inf, inf};
+  if (m.actuator_forcelimited[a] != 0)
+    force = {e.actuator_forcerange[2 * a], e.actuator_forcerange[2 * a + 1]};
+  if (m.actuator_bounded[a] == 0) return force;
+  const int j = m.actuator_trnid[a];
+  const S gear = e.actuator_gear[6 * a];
+  const Mask<S> geared = gear != S(0.0);
+  const S inv = S(1.0) / select(geared, gear, S(1.0));
+  const S x = inv * e.jnt_actfrcrange[2 * j], y = inv * e.jnt_actfrcrange[2 * j + 1];
+  const S lo = vmin(x, y), hi = vmax(x, y);
+  return {select(geared, clamp(force.lower, lo, hi), force.lower),
+          select(geared, clamp(force.upper, lo, hi), force.upper)};
+}
+
+// The factor that softens a servo to 1/(δt κ) >= β²/4π² w, 1 where it is soft enough.
+template <class S>
+STICTION_FN S servo_softening(S dt, S kappa, S w) {
+  const S stiffness = dt * kappa * (S(kRowNearRigid) * w);
+  return select(stiffness > S(1.0), S(1.0) / stiffness, S(1.0));
+}
+
+// f = f_0 − κ v. κ is at least what moves nothing, δt κ w = ε², so that f_0/κ is finite.
+template <class S>
+STICTION_FN BoundedLaw<S> servo_of(const ModelView& m, const EnvView<S>& e, int a) {
+  const S dt = S(m.opt.timestep), zero = S(0.0), one = S(1.0);
+  const S *law = e.act_law + 3 * a, length = e.act_length[a], velocity = e.act_velocity[a];
+  const S kp = vmax(-law[1], zero), kd = vmax(-law[2], zero);
+  const S w = moment_delassus(m, e, a);  // 0 where nothing is moved
+  const Mask<S> servo = kp + kd > zero && w > zero;
+  const S soft = servo_softening(dt, dt * kp + kd, w);
+  const S explicit_part = vmax(law[1], zero) * length + vmax(law[2], zero) * velocity;
+  const S force0 = soft * law[0] + explicit_part - (soft * kp) * length;
+  const S least = S(epsilon<S>() * epsilon<S>()) / (dt * select(servo, w, one));
+  const S kappa = vmax(soft * (dt * kp + kd), least);
+  const ForceRange<S> force = servo_bounds(m, e, a);
+  const auto if_servo = [&](S x) { return select(servo, x, zero); };
+  return {if_servo(force0 / kappa), if_servo(dt * kappa), if_servo(dt * force.lower),
+          if_servo(dt * force.upper)};
+}
+
+STICTION_PHYSICS_END
