@@ -165,6 +165,7 @@ class ThreadGroup {
 template <class Group>
 class GroupTeam {
  public:
+  static constexpr bool serial = false;
   STICTION_FN explicit GroupTeam(const Group& group) : group_(group) {}
   STICTION_FN const Group& group() const { return group_; }
 

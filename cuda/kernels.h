@@ -91,7 +91,7 @@ STICTION_FN void kernel_body(const Team& team, const ModelView& m, const Launch&
 }
 
 // The structure of a dense factor is the model's, and A is where H has it.
-template <class Team>
+template <SerialTeam Team>
 STICTION_FN void bind_structure(const Team&, const ModelView&, EnvView<float>&) {}
 template <class Group>
 STICTION_FN void bind_structure(const GroupTeam<Group>& team, const ModelView& m,

@@ -16,7 +16,7 @@
 STICTION_PHYSICS_BEGIN
 
 // Slots of the pairs that survive the cull.
-template <class Team, class S>
+template <SerialTeam Team, class S>
 STICTION_FN void list_candidates(const Team& team, const ModelView& m, EnvView<S>& e, int nnear) {
   team.once([&] {
     int count = 0;

@@ -91,7 +91,7 @@ STICTION_FN void place_A(const Team& team, const ModelView& m, EnvView<S>& e) {
 }
 
 // Tree and servos couple in the model; here also the two paths of each cross point.
-template <class Team, class S>
+template <SerialTeam Team, class S>
 STICTION_FN void couple_points(const Team& team, const ModelView& m, EnvView<S>& e) {
   team.once([&] {
     for (int k = 0; k < e.ncross[0]; ++k) {
@@ -105,7 +105,7 @@ STICTION_FN void couple_points(const Team& team, const ModelView& m, EnvView<S>&
 }
 
 // The structure without points.
-template <class Team, class S>
+template <SerialTeam Team, class S>
 STICTION_FN void model_structure(const Team& team, const ModelView& m, EnvView<S>& e) {
   const auto copy = [&](int n, const int* from, int* to) {
     team.for_each(n, [&](int i) { to[i] = from[i]; });
@@ -171,7 +171,7 @@ STICTION_FN void eliminate_panel(EnvView<S>& e, int i, int first, const S* b, S*
 }
 
 // x = H⁻¹ b with H = Lᵀ D L. H keeps D L left of the diagonal.
-template <class Team, class S>
+template <SerialTeam Team, class S>
 STICTION_FN void factor_and_solve(const Team& team, const ModelView& m, EnvView<S>& e, const S* b,
                                   S* x) {
   for (int i = m.nv - 1; i >= 0; --i) {
@@ -190,7 +190,7 @@ STICTION_FN void factor_and_solve(const Team& team, const ModelView& m, EnvView<
 }
 
 // out = A x, a row and its mirror image at a time. A couples what the model couples, points or not.
-template <class Team, class S>
+template <SerialTeam Team, class S>
 STICTION_FN void multiply_A(const Team& team, const ModelView& m, const EnvView<S>& e, const S* x,
                             S* out) {
   for (int i = 0; i < m.nv; ++i)

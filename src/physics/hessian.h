@@ -31,7 +31,7 @@ STICTION_FN void attach_body(const ModelView& m, EnvView<S>& e, int b) {
 
 // Of each body the live points and the live bodies below, both rising; bodies without joints are
 // passed over.
-template <class Team, class S>
+template <SerialTeam Team, class S>
 STICTION_FN void live_tree(const Team& team, const ModelView& m, EnvView<S>& e) {
   team.once([&] {
     for (int b = 0; b < m.nbody; ++b)
@@ -80,7 +80,7 @@ STICTION_FN void live_points(const Team& team, const ModelView& m, EnvView<S>& e
 }
 
 // out (npoint,3) = J v: velocity of body 2 against body 1 at each live point; uses body_vel.
-template <class Team, class S>
+template <SerialTeam Team, class S>
 STICTION_FN void point_velocities(const Team& team, const ModelView& m, EnvView<S>& e, const S* v,
                                   S* out) {
   team.once([&] { store6(e.body_vel, 0, zero6<S>()); });
@@ -115,7 +115,7 @@ STICTION_FN PointForce<S> point_force(const EnvView<S>& e, int entry) {
 }
 
 // out = Jᵀ γ of the live points: wrenches [r × γ; γ] summed over subtrees, (Jᵀγ)_i = S_i · F_body(i)
-template <class Team, class S>
+template <SerialTeam Team, class S>
 STICTION_FN void contact_impulses(const Team& team, const ModelView& m, EnvView<S>& e, S* out) {
   team.for_each(m.nv, [&](int i) { out[i] = S(0.0); });
   for (int l = m.nlevel - 1; l > 0; --l) {
@@ -189,7 +189,7 @@ STICTION_FN Sym6<S> subtree_curvature(const EnvView<S>& e, int b) {
 
 // H += Jᵀ G J of the points against what does not move, with body_hess = Σ Φᵀ G Φ over the points of
 // the subtree, up the tree like composite inertias.
-template <class Team, class S>
+template <SerialTeam Team, class S>
 STICTION_FN void composite_curvature(const Team& team, const ModelView& m, EnvView<S>& e) {
   for (int l = m.nlevel - 1; l > 0; --l) {
     const int first = e.live_adr[l];

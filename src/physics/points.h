@@ -98,7 +98,7 @@ STICTION_FN void weld_point(const ModelView& m, EnvView<S>& e, int p) {
 }
 
 // CSR of the points of all bodies, by counting.
-template <class Team, class S>
+template <SerialTeam Team, class S>
 STICTION_FN void body_lists(const Team& team, const ModelView& m, EnvView<S>& e) {
   team.once([&] {
     int* adr = e.body_pointadr;

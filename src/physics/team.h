@@ -12,8 +12,15 @@
 
 STICTION_PHYSICS_BEGIN
 
+// A team that goes through serial text: chains of a tree, lists that one thread makes in a row. A team that
+// shares such work among its threads has an overload of its own for every function that asks for this, and
+// no call of one that it lacks compiles.
+template <class Team>
+concept SerialTeam = Team::serial;
+
 // One thread, as on a CPU, where the parallel environments are the lanes of a pack.
 struct TeamOfOne {
+  static constexpr bool serial = true;
   template <class F>
   STICTION_FN void for_each(int n, const F& f) const {
     for (int i = 0; i < n; ++i) f(i);

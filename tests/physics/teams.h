@@ -15,6 +15,7 @@ namespace stiction::test {
 // another one writes. Sums keep their order.
 class ShuffledTeam {
  public:
+  static constexpr bool serial = true;
   explicit ShuffledTeam(std::uint32_t seed = 1) : state_(seed) {}
 
   template <class F>
@@ -62,6 +63,7 @@ struct ThreadTeamShared {
 // whole text; index i belongs to lane i mod size.
 class ThreadTeam {
  public:
+  static constexpr bool serial = true;
   ThreadTeam(ThreadTeamShared& shared, int rank) : shared_(&shared), rank_(rank) {}
 
   template <class F>
