@@ -127,7 +127,7 @@ class ArenaLists {
       points_inout({Field::point_n0, Field::point_eps});
     else
       points_in({Field::point_n0, Field::point_eps});
-    points_in({Field::point_d, Field::point_body, Field::point_r1, Field::point_r2});
+    points_in({Field::point_d, Field::point_weld, Field::point_r1, Field::point_r2});
     if (options.anchored) points_in({Field::point_shift});
     points_own({Field::point_spatial, Field::point_line});
     own({Field::path_J});

@@ -24,7 +24,7 @@ static_assert(kSpatial == SizesView::spatial);
 // bodies move.
 template <class Group, class S>
 STICTION_FN void live_tree(const GroupTeam<Group>& team, const ModelView&, EnvView<S>& e) {
-  const int* const body = e.point_body;
+  const int* const body = e.point_weld;
   const auto both_move = [&](int p) { return body[2 * p] > 0 && body[2 * p + 1] > 0; };
   int *const cross = e.live_cross, *const entry = e.point_next;
   const int *const live = e.live_point, *const code = e.body_point;
@@ -59,7 +59,7 @@ STICTION_FN void point_velocities(const GroupTeam<Group>& team, const ModelView&
     const int end = m.tree_end[i / 6];
     for (int b = m.tree_body[i / 6] + 1; b < end; ++b) u[6 * b] = u[6 * b] + u[6 * up[b]];
   });
-  const int *const live = e.live_point, *const body = e.point_body;
+  const int *const live = e.live_point, *const body = e.point_weld;
   const S *const r1 = e.point_r1, *const r2 = e.point_r2;
   team.for_each(e.nlive[0], [&](int k) {
     const int p = live[k], b1 = body[2 * p], b2 = body[2 * p + 1];
@@ -76,7 +76,7 @@ template <class Group, class S>
 STICTION_FN void spatial_points(const GroupTeam<Group>& team, EnvView<S>& e) {
   const S *const impulse = e.point_impulse, *const r1 = e.point_r1, *const r2 = e.point_r2;
   const S* const hess = e.point_hess;
-  const int* const body = e.point_body;
+  const int* const body = e.point_weld;
   S* const spatial = e.point_spatial;
   team.for_each(e.npoint[0], [&](int p) {
     const bool moves1 = body[2 * p] > 0, moves2 = body[2 * p + 1] > 0;

@@ -21,15 +21,12 @@ STICTION_FN void list_candidates(const GroupTeam<Group>& team, const ModelView& 
   team.once([&] { e.ncand[0] = count; });
 }
 
-// Each body looks for its points. point_next, scratch of the solve, is free until then.
+// Each body looks for its points.
 template <class Group, class S>
 STICTION_FN void body_lists(const GroupTeam<Group>& team, const ModelView& m, EnvView<S>& e) {
   const int npoint = e.npoint[0];
-  int *const bodies = e.point_next, *const adr = e.body_pointadr, *const list = e.body_point;
-  team.for_each(npoint, [&](int p) {
-    const PairBodies b = pair_bodies(m, e.point_pair[p]);
-    bodies[2 * p] = b.body1, bodies[2 * p + 1] = b.body2;
-  });
+  const int* const bodies = e.point_body;
+  int *const adr = e.body_pointadr, *const list = e.body_point;
   const auto each_point = [&](int body, const auto& f) {
     for (int p = 0; p < npoint; ++p) {
       const int body1 = bodies[2 * p], body2 = bodies[2 * p + 1];

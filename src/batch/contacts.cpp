@@ -41,7 +41,7 @@ Contact contact(const Batch::Impl& impl, const FirstLane& lane, int i) {
   const auto& view = impl.host.view();
   Contact c;
   c.slot = lane.integer(Field::point_slot, i);
-  c.pair = lane.integer(Field::point_pair, i);
+  c.pair = view.slot_pair[c.slot];
   c.geom1 = m.pair_geom1[at(c.pair)];
   c.geom2 = m.pair_geom2[at(c.pair)];
   c.normal = lane.vector(Field::point_normal, i);

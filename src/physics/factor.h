@@ -40,9 +40,8 @@ struct PointDofs {
 };
 template <class S>
 STICTION_FN PointDofs point_dofs(const ModelView& m, const EnvView<S>& e, int point) {
-  const int pair = e.point_pair[point];
-  return {m.body_lastdof[m.geom_bodyid[m.pair_geom1[pair]]],
-          m.body_lastdof[m.geom_bodyid[m.pair_geom2[pair]]]};
+  const int* const body = e.point_body + 2 * point;
+  return {m.body_lastdof[body[0]], m.body_lastdof[body[1]]};
 }
 
 // Runs of all rows and, for each dof, the rows below it, from e.row_parent.

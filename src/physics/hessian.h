@@ -39,11 +39,11 @@ STICTION_FN void live_tree(const Team& team, const ModelView& m, EnvView<S>& e) 
     int ncross = 0;
     for (int k = 0; k < e.nlive[0]; ++k) {
       const int p = e.live_point[k];
-      if (e.point_body[2 * p] > 0 && e.point_body[2 * p + 1] > 0) e.live_cross[ncross++] = p;
+      if (e.point_weld[2 * p] > 0 && e.point_weld[2 * p + 1] > 0) e.live_cross[ncross++] = p;
     }
     e.nlivecross[0] = ncross;
     for (int k = e.nlive[0] - 1; k >= 0; --k) {
-      const int* const body = e.point_body + 2 * e.live_point[k];
+      const int* const body = e.point_weld + 2 * e.live_point[k];
       for (int side = 0; side < 2; ++side) {
         const int b = body[side], code = 2 * e.live_point[k] + side;
         e.point_next[code] = e.body_firstpoint[b];
@@ -93,7 +93,7 @@ STICTION_FN void point_velocities(const Team& team, const ModelView& m, EnvView<
     });
   }
   team.for_each(e.nlive[0], [&](int k) {
-    const int p = e.live_point[k], b1 = e.point_body[2 * p], b2 = e.point_body[2 * p + 1];
+    const int p = e.live_point[k], b1 = e.point_weld[2 * p], b2 = e.point_weld[2 * p + 1];
     Vec3<S> u = zero3<S>();
     if (b2 > 0) u = velocity_at(load6(e.body_vel, b2), load3(e.point_r2, p));
     if (b1 > 0) u = u - velocity_at(load6(e.body_vel, b1), load3(e.point_r1, p));
@@ -178,7 +178,7 @@ template <class S>
 STICTION_FN Sym6<S> subtree_curvature(const EnvView<S>& e, int b) {
   Sym6<S> sum = {};
   for (int n = e.body_firstpoint[b]; n >= 0; n = e.point_next[n]) {
-    if (e.point_body[n ^ 1] > 0) continue;
+    if (e.point_weld[n ^ 1] > 0) continue;
     const Vec3<S> r = load3((n & 1) == 1 ? e.point_r2 : e.point_r1, n >> 1);
     sum = sum + about_origin(r, load_sym3(e.point_hess, n >> 1));
   }
@@ -207,7 +207,7 @@ STICTION_FN void composite_curvature(const Team& team, const ModelView& m, EnvVi
 // path_*: the paths from the two bodies of a point to the root, below their meeting.
 template <class S>
 STICTION_FN void cross_path(const ModelView& m, EnvView<S>& e, int point) {
-  const int* const body = e.point_body + 2 * point;
+  const int* const body = e.point_weld + 2 * point;
   int dof[2] = {m.body_lastdof[body[0]], m.body_lastdof[body[1]]}, n = 0;
   for (; dof[0] != dof[1]; ++n) {
     const int side = dof[1] > dof[0] ? 1 : 0, i = dof[side];

@@ -2,7 +2,7 @@
 // lists by body.
 //
 // reads   cand_*, cvel0, inv_diag, xoff, cdof, anchor; contact parameters
-// writes  point_slot ... point_d, point_body, npoint; body_pointadr, body_point; cross_point, ncross; ncon
+// writes  point_slot ... point_d, point_body, point_weld, npoint; body_pointadr, body_point; cross_point, ncross; ncon
 //
 // A point is in the list if it acts in any lane; in the others its constants give no impulse, cost
 // or curvature at any velocity.
@@ -41,13 +41,13 @@ STICTION_FN S resolved_stiffness(const ModelView& m, S k, S d, S gap, S w) {
   return select(ratio > S(1.0), k / ratio, k);
 }
 
-// R_n = max(β²/4π² w, 1/(δt (δt + τ) k)), R_t = σ w, v̂ = −φ0/(δt + τ)
+// R_n = max(β²/4π² w, 1/(δt (δt + τ) k)), R_t = σ w, v̂ = −φ0/(δt + τ); time: δt + τ
 template <class S>
 STICTION_FN void sap_constants(const ModelView& m, EnvView<S>& e, int p, S gap, S k, S w,
-                               const Mask<S>& active) {
+                               S time, const Mask<S>& active) {
   constexpr double kFourPi2 = 39.478417604357434;
   const S dt = S(m.opt.timestep), zero = S(0.0), one = S(1.0);
-  const S time = horizon(m, e, e.point_pair[p]), stiff = dt * time * k;
+  const S stiff = dt * time * k;
   const double floor = m.opt.near_rigid * m.opt.near_rigid / kFourPi2, least = 1 / stiffest<S>();
   const S near_rigid = S(floor > least ? floor : least) * w;
   const Mask<S> rigid = near_rigid * stiff > one;
@@ -61,8 +61,8 @@ STICTION_FN void sap_constants(const ModelView& m, EnvView<S>& e, int p, S gap, 
 // n0 = δt (f_e0)₊ (1 − d v_n0)₊
 template <class S>
 STICTION_FN void point_constants(const ModelView& m, EnvView<S>& e, int p) {
-  const int slot = e.point_slot[p], pair = e.point_pair[p];
-  const PairBodies b = pair_bodies(m, pair);
+  const int slot = e.point_slot[p], pair = m.slot_pair[slot];
+  const PairBodies b = {e.point_body[2 * p], e.point_body[2 * p + 1]};
   const S zero = S(0.0), dt = S(m.opt.timestep), gap = e.cand_gap[slot];
   const Vec3<S> n = load3(e.cand_normal, slot);
   const Vec3<S> r1 = load3(e.cand_r1, slot), r2 = load3(e.cand_r2, slot);
@@ -83,18 +83,19 @@ STICTION_FN void point_constants(const ModelView& m, EnvView<S>& e, int p) {
   store3(e.point_normal, p, n);
   store3(e.point_r1, p, r1), store3(e.point_r2, p, r2);
   if (m.opt.contact_model == kSap)
-    sap_constants(m, e, p, gap, e.pair_stiffness[pair], w, active);
+    sap_constants(m, e, p, gap, e.pair_stiffness[pair], w, horizon(m, e, pair), active);
   else
     hunt_crossley_constants(m, e, p, gap, k, d, active);
   if (m.opt.anchored) turn_anchor(m, e, p, b, active);
 }
 
-// The bodies of a point, or the ones that they are welded to: what the solve needs.
+// What a point acts on. From here on it knows its bodies, whatever it comes from.
 template <class S>
-STICTION_FN void weld_point(const ModelView& m, EnvView<S>& e, int p) {
-  const PairBodies b = pair_bodies(m, e.point_pair[p]);
-  e.point_body[2 * p] = m.body_weldid[b.body1];
-  e.point_body[2 * p + 1] = m.body_weldid[b.body2];
+STICTION_FN void place_point(const ModelView& m, EnvView<S>& e, int p, int slot) {
+  const PairBodies b = pair_bodies(m, m.slot_pair[slot]);
+  e.point_slot[p] = slot;
+  e.point_body[2 * p] = b.body1, e.point_body[2 * p + 1] = b.body2;
+  e.point_weld[2 * p] = m.body_weldid[b.body1], e.point_weld[2 * p + 1] = m.body_weldid[b.body2];
 }
 
 // CSR of the points of all bodies, by counting.
@@ -104,9 +105,8 @@ STICTION_FN void body_lists(const Team& team, const ModelView& m, EnvView<S>& e)
     int* adr = e.body_pointadr;
     for (int b = 0; b <= m.nbody; ++b) adr[b] = 0;
     const auto each_side = [&](int p, const auto& f) {
-      const PairBodies b = pair_bodies(m, e.point_pair[p]);
-      f(b.body1, -(p + 1));
-      f(b.body2, p + 1);
+      f(e.point_body[2 * p], -(p + 1));
+      f(e.point_body[2 * p + 1], p + 1);
     };
     for (int p = 0; p < e.npoint[0]; ++p) each_side(p, [&](int b, int) { ++adr[b]; });
     for (int b = 0, total = 0; b <= m.nbody; ++b) adr[b] = total += adr[b];
@@ -130,17 +130,13 @@ STICTION_FN void gather_points(const Team& team, const ModelView& m, EnvView<S>&
   });
   team.once([&] { e.npoint[0] = npoint; });
   team.for_each(npoint, [&](int p) {
-    const int slot = e.cand_slot[e.point_slot[p]];
-    e.point_slot[p] = slot;
-    e.point_pair[p] = m.slot_pair[slot];
-    weld_point(m, e, p);
+    place_point(m, e, p, e.cand_slot[e.point_slot[p]]);
     point_constants(m, e, p);
   });
   body_lists(team, m, e);
   count_contacts(team, e);
   const int ncross = team.compact(npoint, e.cross_point, [&](int p) {
-    const PairBodies b = pair_bodies(m, e.point_pair[p]);
-    return m.body_treeid[b.body1] >= 0 && m.body_treeid[b.body2] >= 0;
+    return e.point_weld[2 * p] > 0 && e.point_weld[2 * p + 1] > 0;
   });
   team.once([&] { e.ncross[0] = ncross; });
 }

@@ -7,7 +7,7 @@
 
 STICTION_PHYSICS_BEGIN
 
-// A point of the last solve: the pair it belongs to and the bodies of its two geoms.
+// A point of the last solve: its geoms and their bodies.
 struct PointBodies {
   int point, geom1, geom2, body1, body2;
 };
@@ -15,8 +15,9 @@ struct PointBodies {
 template <class S, class F>
 STICTION_FN void for_each_point(const ModelView& m, const EnvView<S>& e, const F& f) {
   for (int i = 0; i < e.npoint[0]; ++i) {
-    const int pair = e.point_pair[i], g1 = m.pair_geom1[pair], g2 = m.pair_geom2[pair];
-    f(PointBodies{i, g1, g2, m.geom_bodyid[g1], m.geom_bodyid[g2]});
+    const int pair = m.slot_pair[e.point_slot[i]];
+    const int* const body = e.point_body + 2 * i;
+    f(PointBodies{i, m.pair_geom1[pair], m.pair_geom2[pair], body[0], body[1]});
   }
 }
 

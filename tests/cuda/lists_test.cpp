@@ -29,10 +29,9 @@ class Lists {
     for (int i = 0; i < nnear; ++i)
       for (int k = 0; k < view.pair_slotnum[e.near_pair[i]] && n < 90; ++k) {
         if (random() % 3 == 0) continue;
-        e.point_slot[n] = view.pair_slotadr[e.near_pair[i]] + k;
-        e.cand_active[e.point_slot[n]] = random() % 4 == 0 ? 0.0f : 1.0f;
-        e.point_pair[n] = e.near_pair[i];
-        weld_point(view, e, n++);
+        const int slot = view.pair_slotadr[e.near_pair[i]] + k;
+        e.cand_active[slot] = random() % 4 == 0 ? 0.0f : 1.0f;
+        place_point(view, e, n++, slot);
       }
     e.npoint[0] = n;
   }

@@ -30,7 +30,7 @@ std::vector<double> report(const Env<S>& env, int lane) {
                       : 0;
     for (int i = 0; i < n; ++i) r.push_back(env.number(f, i, lane));
   }
-  for (int p = 0; p < e.npoint[0]; ++p) r.push_back(e.point_slot[p]), r.push_back(e.point_pair[p]);
+  for (int p = 0; p < e.npoint[0]; ++p) r.push_back(e.point_slot[p]);
   for (int i = 0; i < e.ncross[0]; ++i) r.push_back(e.cross_point[i]);
   for (int b = 0; b <= env.m().nbody; ++b) r.push_back(e.body_pointadr[b]);
   for (int i = 0; i < e.body_pointadr[env.m().nbody]; ++i) r.push_back(e.body_point[i]);
@@ -110,7 +110,7 @@ TEST(CollideLists, NameEveryPointOfEveryBody) {
   int cross = 0;
   for (int b = 0; b < m->nbody; ++b)
     for (int p = 0; p < e.npoint[0]; ++p) {
-      const auto bodies = physics::pair_bodies(env.m(), e.point_pair[p]);
+      const auto bodies = physics::pair_bodies(env.m(), env.m().slot_pair[e.point_slot[p]]);
       const bool moves = env.m().body_treeid[b] >= 0;
       if (bodies.body1 == b) expected.push_back(-(p + 1));
       if (bodies.body2 == b) expected.push_back(p + 1);

@@ -124,7 +124,8 @@ struct Checker {
       }
       ++found, ++points;
       const Contact& c = it->second.point.info;
-      EXPECT_EQ(e.point_pair[p], c.pair);
+      EXPECT_EQ(e.point_body[2 * p], m.geom_bodyid[at(m.pair_geom1[at(c.pair)])]);
+      EXPECT_EQ(e.point_body[2 * p + 1], m.geom_bodyid[at(m.pair_geom2[at(c.pair)])]);
       near(env.number(Field::point_gap, p, lane), c.gap, 1e-5, "gap");
       near(Field::point_normal, p, lane, {c.normal[0], c.normal[1], c.normal[2]}, 1, "normal");
       near(env.number(Field::point_w, p, lane), c.w, 0, "w");

@@ -11,6 +11,7 @@
 
 #include "data.h"
 #include "physics/env.h"
+#include "physics/points.h"
 #include "physics/sensor_zoo.h"
 #include "physics/teams.h"
 #include "reference/sensors.h"
@@ -176,8 +177,7 @@ class Filled : public Env<S> {
       const int pair = this->m().slot_pair[slot];
       const int b1 = m.geom_bodyid[at(m.pair_geom1[at(pair)])];
       const int b2 = m.geom_bodyid[at(m.pair_geom2[at(pair)])];
-      this->e.point_pair[point] = pair;
-      this->e.point_slot[point] = slot;
+      physics::place_point(this->m(), this->e, point, slot);
       of_body[at(b1)].push_back(-(point + 1));
       of_body[at(b2)].push_back(point + 1);
       for (int lane = 0; lane < kLanes<S>; ++lane) {

@@ -158,8 +158,7 @@ class Scene : public Env<S> {
       for (const Contact& p : cases[at(lane) % cases.size()].contacts) slot_point[at(p.slot)] = 0;
     for (int slot = 0; slot < m.nslot; ++slot) {
       if (slot_point[at(slot)] < 0) continue;
-      this->e.point_slot[n] = slot, this->e.point_pair[n] = m.slot_pair[slot];
-      physics::weld_point(m, this->e, n);
+      physics::place_point(m, this->e, n, slot);
       if (bodies_move(m.slot_pair[slot])) this->e.cross_point[this->e.ncross[0]++] = n;
       ++n;
     }
@@ -167,9 +166,8 @@ class Scene : public Env<S> {
     for (int b = 0; b < m.nbody; ++b) {
       this->e.body_pointadr[b] = entries;
       for (int p = 0; p < n; ++p) {
-        const int pair = this->e.point_pair[p];
-        if (m.geom_bodyid[m.pair_geom1[pair]] == b) this->e.body_point[entries++] = -(p + 1);
-        if (m.geom_bodyid[m.pair_geom2[pair]] == b) this->e.body_point[entries++] = p + 1;
+        if (this->e.point_body[2 * p] == b) this->e.body_point[entries++] = -(p + 1);
+        if (this->e.point_body[2 * p + 1] == b) this->e.body_point[entries++] = p + 1;
       }
     }
     this->e.body_pointadr[m.nbody] = entries;
