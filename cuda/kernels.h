@@ -23,7 +23,7 @@ template <class Team>
 STICTION_FN void no_points(const Team& team, const ModelView& m, EnvView<float>& e) {
   team.for_each(m.nbody + 1, [&](int b) { e.body_pointadr[b] = 0; });
   team.once([&] {
-    e.ncand[0] = e.npoint[0] = e.ncross[0] = 0;
+    e.ncand[0] = e.npoint[0] = 0;
     e.ncon[0] = 0.0f;
   });
 }

@@ -66,7 +66,7 @@ template <class Team>
 STICTION_FN void solve_begin_body(const Team& team, const ModelView& m, const Launch& l, int env,
                                   EnvView<float>& e) {
   no_rows(team, m, e);
-  if (e.ncross[0] > 0) couple_points(team, m, e);
+  couple_points(team, m, e);
   RoundState r{};
   start(team, m, e, r.solve);
   r.touching = r.solve.active && e.ncon[0] > 0;

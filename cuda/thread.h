@@ -90,7 +90,7 @@ STICTION_FN void run_by_thread(const ModelView& m, const Launch& l, const RowTab
 #include "physics/fields.def"
 #undef X
   int none = 0;
-  e.ncand = e.npoint = e.ncross = &none;
+  e.ncand = e.npoint = &none;
   bind_structure(team, m, e);
   kernel_body<kernel>(team, m, l, env, e);
 }

@@ -325,8 +325,7 @@ void HostModel::rows() {
   std::vector<int> adr{0}, lengths, dofs;
   w.row_coord_end = 0;
   for (int c = 0; c < w.ncoord; ++c) {
-    const int n =
-        w.coord_limited[c] + (c < w.nv ? w.dof_rubs[c] : w.actuator_mayservo[c - w.nv]);
+    const int n = w.coord_limited[c] + (c < w.nv ? w.dof_rubs[c] : w.actuator_mayservo[c - w.nv]);
     adr.push_back(adr.back() + n);
     if (n > 0) w.row_coord_end = c + 1;
     if (c >= w.nv && n > 0) lengths.push_back(c);

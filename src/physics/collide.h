@@ -7,7 +7,7 @@
 //   gather_points    one list of points, laws, lists by body (points.h)
 //
 // reads   poses, cdof, cvel0, v_free, inv_diag, anchor; geom_ and pair_ parameters
-// writes  cvel_free, geom_xpos, geom_off, geom_bar, geom_bound, near_pair, cand_*, point_*, body_point, cross_point, ncon
+// writes  cvel_free, geom_xpos, geom_off, geom_bar, geom_bound, near_pair, cand_*, point_*, body_point, ncon
 #pragma once
 
 #include "physics/cull.h"

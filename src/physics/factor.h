@@ -34,14 +34,10 @@ STICTION_FN void link(int* parent, int i, int j) {
   }
 }
 
-// Last dofs of the two bodies of a point; those of what does not move are -1.
-struct PointDofs {
-  int dof1, dof2;
-};
+// A cross point: both its bodies move, so it couples their dofs.
 template <class S>
-STICTION_FN PointDofs point_dofs(const ModelView& m, const EnvView<S>& e, int point) {
-  const int* const body = e.point_body + 2 * point;
-  return {m.body_lastdof[body[0]], m.body_lastdof[body[1]]};
+STICTION_FN bool is_cross(const EnvView<S>& e, int point) {
+  return e.point_weld[2 * point] > 0 && e.point_weld[2 * point + 1] > 0;
 }
 
 // Runs of all rows and, for each dof, the rows below it, from e.row_parent.
@@ -89,14 +85,19 @@ STICTION_FN void place_A(const Team& team, const ModelView& m, EnvView<S>& e) {
   });
 }
 
-// Tree and servos couple in the model; here also the two paths of each cross point.
+// Tree and rows couple in the model; here also the two paths of each cross point.
 template <SerialTeam Team, class S>
 STICTION_FN void couple_points(const Team& team, const ModelView& m, EnvView<S>& e) {
+  bool any = false;
+  for (int p = 0; p < e.npoint[0]; ++p) any = any || is_cross(e, p);
+  if (!any) return;
   team.once([&] {
-    for (int k = 0; k < e.ncross[0]; ++k) {
-      const PointDofs p = point_dofs(m, e, e.cross_point[k]);
-      if (p.dof1 < p.dof2) link(e.row_parent, p.dof2, p.dof1);
-      if (p.dof2 < p.dof1) link(e.row_parent, p.dof1, p.dof2);
+    for (int p = 0; p < e.npoint[0]; ++p) {
+      if (!is_cross(e, p)) continue;
+      const int dof1 = m.body_lastdof[e.point_weld[2 * p]];
+      const int dof2 = m.body_lastdof[e.point_weld[2 * p + 1]];
+      if (dof1 < dof2) link(e.row_parent, dof2, dof1);
+      if (dof2 < dof1) link(e.row_parent, dof1, dof2);
     }
     structure(m, e);
   });

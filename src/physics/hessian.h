@@ -39,7 +39,7 @@ STICTION_FN void live_tree(const Team& team, const ModelView& m, EnvView<S>& e) 
     int ncross = 0;
     for (int k = 0; k < e.nlive[0]; ++k) {
       const int p = e.live_point[k];
-      if (e.point_weld[2 * p] > 0 && e.point_weld[2 * p + 1] > 0) e.live_cross[ncross++] = p;
+      if (is_cross(e, p)) e.live_cross[ncross++] = p;
     }
     e.nlivecross[0] = ncross;
     for (int k = e.nlive[0] - 1; k >= 0; --k) {

@@ -2,7 +2,7 @@
 // lists by body.
 //
 // reads   cand_*, cvel0, inv_diag, xoff, cdof, anchor; contact parameters
-// writes  point_slot ... point_d, point_body, point_weld, npoint; body_pointadr, body_point; cross_point, ncross; ncon
+// writes  point_slot ... point_d, point_body, point_weld, npoint; body_pointadr, body_point; ncon
 //
 // A point is in the list if it acts in any lane; in the others its constants give no impulse, cost
 // or curvature at any velocity.
@@ -43,8 +43,8 @@ STICTION_FN S resolved_stiffness(const ModelView& m, S k, S d, S gap, S w) {
 
 // R_n = max(β²/4π² w, 1/(δt (δt + τ) k)), R_t = σ w, v̂ = −φ0/(δt + τ); time: δt + τ
 template <class S>
-STICTION_FN void sap_constants(const ModelView& m, EnvView<S>& e, int p, S gap, S k, S w,
-                               S time, const Mask<S>& active) {
+STICTION_FN void sap_constants(const ModelView& m, EnvView<S>& e, int p, S gap, S k, S w, S time,
+                               const Mask<S>& active) {
   constexpr double kFourPi2 = 39.478417604357434;
   const S dt = S(m.opt.timestep), zero = S(0.0), one = S(1.0);
   const S stiff = dt * time * k;
@@ -135,10 +135,6 @@ STICTION_FN void gather_points(const Team& team, const ModelView& m, EnvView<S>&
   });
   body_lists(team, m, e);
   count_contacts(team, e);
-  const int ncross = team.compact(npoint, e.cross_point, [&](int p) {
-    return e.point_weld[2 * p] > 0 && e.point_weld[2 * p + 1] > 0;
-  });
-  team.once([&] { e.ncross[0] = ncross; });
 }
 
 STICTION_PHYSICS_END

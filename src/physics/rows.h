@@ -149,8 +149,7 @@ STICTION_FN void dof_rows(const Team& team, const ModelView& m, EnvView<S>& e) {
     const int i = m.row_dof[k];
     int row = m.coord_rowadr[i];
     if (m.coord_limited[i] != 0)
-      store_row(e, row++,
-                limits_of(m, e, i, dt * e.qfrc_smooth[i] + length_impulse_on(m, e, i)));
+      store_row(e, row++, limits_of(m, e, i, dt * e.qfrc_smooth[i] + length_impulse_on(m, e, i)));
     if (m.dof_rubs[i] != 0) store_row(e, row, dry_friction_of(m, e, i));
   });
 }

@@ -199,7 +199,7 @@ STICTION_FN void solver_report(const Team& team, EnvView<S>& e, const SolveState
 
 template <class Team, class S>
 STICTION_FN void solve(const Team& team, const ModelView& m, EnvView<S>& e) {
-  if (e.ncross[0] > 0) couple_points(team, m, e);
+  couple_points(team, m, e);
   SolveState<S> s;
   start(team, m, e, s);
   iterate_friction(team, m, e, s);

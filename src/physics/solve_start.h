@@ -93,8 +93,8 @@ STICTION_FN void residual(const Team& team, const ModelView& m, EnvView<S>& e, S
   };
   s.scale = vsqrt(vmax(momentum, impulse));
   s.residual = relative();
-  const Mask<S> flat = s.active && s.residual > S(m.opt.solver_tolerance) &&
-                       s.residual > S(0.5) * s.last_residual;
+  const Mask<S> flat =
+      s.active && s.residual > S(m.opt.solver_tolerance) && s.residual > S(0.5) * s.last_residual;
   if (!any_lane(flat)) return;
   const double round_off = kRoundOff * epsilon<S>();
   const S rho = S(round_off / std::max(m.opt.solver_tolerance, round_off));
@@ -114,8 +114,8 @@ STICTION_FN void first_step(const Team& team, const ModelView& m, EnvView<S>& e)
     const S last = dt * e.qacc_warmstart[i], free = e.v_free[i] - e.qvel[i];
     Mask<S> use_last = goes_on;
     if (m.coord_limited[i] != 0)
-      use_last = use_last && limits_at(m, e, i, e.qvel[i] + last).hess ==
-                                 limits_at(m, e, i, e.v_free[i]).hess;
+      use_last = use_last &&
+                 limits_at(m, e, i, e.qvel[i] + last).hess == limits_at(m, e, i, e.v_free[i]).hess;
     e.dv[i] = select(use_last, last, free);
   });
 }

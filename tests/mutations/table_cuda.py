@@ -10,7 +10,7 @@ CUDA = [
           "std::max(w.colliders, physics", "std::min(w.colliders, physics",
           gtests=("Bodies.AStepOnLanesIsTheConvergedStep",)),
     Break("without pairs nobody says that there are no candidates", "cuda/kernels.h",
-          "e.ncand[0] = e.npoint[0] = e.ncross[0] = 0;", "e.npoint[0] = e.ncross[0] = 0;",
+          "e.ncand[0] = e.npoint[0] = 0;", "e.npoint[0] = 0;",
           gtests=("DeviceEpisodes.HundredsOfStepsEndWhereThoseOfTheCpuDo",)),
     Break("arena: renewed bounds of friction are not stored", "cuda/arena.h",
           "points_inout({Field::point_n0", "points_in({Field::point_n0",

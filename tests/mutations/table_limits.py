@@ -20,4 +20,7 @@ LIMITS = [
     Break("joint limit does not see the servos", "src/physics/rows.h",
           "dt * e.qfrc_smooth[i] + length_impulse_on(m, e, i)", "dt * e.qfrc_smooth[i]",
           pytests=(ACCEPTANCE + "test_servo_against_a_limit",)),
+    Break("a bounded row has a curvature beyond its bounds", "src/physics/row_law.h",
+          "y > c.lower && y < c.upper", "y < c.upper",
+          gtests=("RowLaw.AgreesWithTheReference", "RowLaw.DerivativesAndBounds")),
 ]

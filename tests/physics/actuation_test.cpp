@@ -16,7 +16,7 @@ constexpr auto kRun = [](const auto& team, const physics::ModelView& m, auto& e)
   physics::actuation(team, m, e);
 };
 const std::vector<Field> kFields = {Field::act_length, Field::act_velocity,  Field::act_law,
-                                    Field::moment, Field::qfrc_actuator, Field::qfrc_smooth,
+                                    Field::moment,     Field::qfrc_actuator, Field::qfrc_smooth,
                                     Field::flags};
 constexpr int kBadControl = physics::flag_index(Status::bad_control);
 

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "physics/collide_models.h"
+#include "physics/factor.h"
 #include "physics/late_contact.h"
 
 namespace stiction::test {
@@ -22,8 +23,8 @@ const std::vector<Field>& point_fields() {
 template <class S>
 std::vector<double> report(const Env<S>& env, int lane) {
   const auto& e = env.e;
-  std::vector<double> r = {static_cast<double>(e.npoint[0]), static_cast<double>(e.ncross[0]),
-                           static_cast<double>(e.ncand[0]), env.number(Field::ncon, 0, lane)};
+  std::vector<double> r = {static_cast<double>(e.npoint[0]), static_cast<double>(e.ncand[0]),
+                           env.number(Field::ncon, 0, lane)};
   for (const Field f : point_fields()) {
     const int n = env.m().opt.anchored || (f != Field::point_shift && f != Field::point_anchor)
                       ? env.spec(f).columns * e.npoint[0]
@@ -31,7 +32,8 @@ std::vector<double> report(const Env<S>& env, int lane) {
     for (int i = 0; i < n; ++i) r.push_back(env.number(f, i, lane));
   }
   for (int p = 0; p < e.npoint[0]; ++p) r.push_back(e.point_slot[p]);
-  for (int i = 0; i < e.ncross[0]; ++i) r.push_back(e.cross_point[i]);
+  for (int i = 0; i < 2 * e.npoint[0]; ++i)
+    r.push_back(e.point_body[i]), r.push_back(e.point_weld[i]);
   for (int b = 0; b <= env.m().nbody; ++b) r.push_back(e.body_pointadr[b]);
   for (int i = 0; i < e.body_pointadr[env.m().nbody]; ++i) r.push_back(e.body_point[i]);
   return r;
@@ -107,7 +109,7 @@ TEST(CollideLists, NameEveryPointOfEveryBody) {
   run_collide(physics::TeamOfOne(), env);
   const auto& e = env.e;
   std::vector<int> expected, found;
-  int cross = 0;
+  int cross = 0, found_cross = 0;
   for (int b = 0; b < m->nbody; ++b)
     for (int p = 0; p < e.npoint[0]; ++p) {
       const auto bodies = physics::pair_bodies(env.m(), env.m().slot_pair[e.point_slot[p]]);
@@ -119,7 +121,8 @@ TEST(CollideLists, NameEveryPointOfEveryBody) {
   EXPECT_EQ(e.body_pointadr[0], 0);
   for (int i = 0; i < e.body_pointadr[m->nbody]; ++i) found.push_back(e.body_point[i]);
   EXPECT_EQ(found, expected);
-  EXPECT_EQ(e.ncross[0], cross);
+  for (int p = 0; p < e.npoint[0]; ++p) found_cross += physics::is_cross(e, p) ? 1 : 0;
+  EXPECT_EQ(found_cross, cross);
   EXPECT_GT(cross, 0);
 }
 

@@ -258,7 +258,7 @@ TEST(RowLaw, DerivativesAndBounds) {
   for (int i = 0; i < 3000; ++i) {
     const double lower = random.uniform(-1, 0);
     const BoundedLaw<double> law{random.uniform(-1, 1), random.uniform(.1, 9), lower,
-                             lower + random.uniform(0, 2)};
+                                 lower + random.uniform(0, 2)};
     const double v = random.uniform(-2, 2), h = 1e-6;
     const RowValue<double> at = row_law(law, v);
     EXPECT_GE(at.impulse, law.lower);
@@ -269,7 +269,7 @@ TEST(RowLaw, DerivativesAndBounds) {
     EXPECT_NEAR(at.hess, slope, 1e-8 * law.inv_R);
     ++(at.hess > 0 ? inside : beyond);
   }
-  EXPECT_GT(inside, 500);
+  EXPECT_GT(inside, 200);
   EXPECT_GT(beyond, 500);
 }
 

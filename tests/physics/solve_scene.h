@@ -153,14 +153,12 @@ class Scene : public Env<S> {
     const physics::ModelView& m = this->m();
     std::vector<int> slot_point(at(m.nslot), -1);
     int& n = this->e.npoint[0];
-    n = this->e.ncross[0] = 0;
+    n = 0;
     for (int lane = 0; lane < Env<S>::lanes(); ++lane)
       for (const Contact& p : cases[at(lane) % cases.size()].contacts) slot_point[at(p.slot)] = 0;
     for (int slot = 0; slot < m.nslot; ++slot) {
       if (slot_point[at(slot)] < 0) continue;
-      physics::place_point(m, this->e, n, slot);
-      if (bodies_move(m.slot_pair[slot])) this->e.cross_point[this->e.ncross[0]++] = n;
-      ++n;
+      physics::place_point(m, this->e, n++, slot);
     }
     int entries = 0;
     for (int b = 0; b < m.nbody; ++b) {
@@ -171,11 +169,6 @@ class Scene : public Env<S> {
       }
     }
     this->e.body_pointadr[m.nbody] = entries;
-  }
-  bool bodies_move(int pair) const {
-    const physics::ModelView& m = this->m();
-    return m.body_lastdof[m.geom_bodyid[m.pair_geom1[pair]]] >= 0 &&
-           m.body_lastdof[m.geom_bodyid[m.pair_geom2[pair]]] >= 0;
   }
 
   void points(int lane, const Case& c) {

@@ -216,10 +216,9 @@ TEST(Solve, OutputsAgreeWithTheReference) {
 template <class S>
 std::vector<double> outputs(const Scene<S>& s, int lane) {
   std::vector<double> all = s.dofs(Field::v, lane);
-  for (const Field f :
-       {Field::v_free, Field::qacc, Field::qfrc_constraint, Field::qfrc_actuator,
-        Field::xfrc_contact, Field::solver_niter, Field::solver_nls, Field::solver_nsolve,
-        Field::solver_residual, Field::flags})
+  for (const Field f : {Field::v_free, Field::qacc, Field::qfrc_constraint, Field::qfrc_actuator,
+                        Field::xfrc_contact, Field::solver_niter, Field::solver_nls,
+                        Field::solver_nsolve, Field::solver_residual, Field::flags})
     for (const double x : s.get(f, lane)) all.push_back(x);
   return all;
 }
