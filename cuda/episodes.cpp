@@ -91,7 +91,7 @@ class CudaEpisodes final : public DeviceEpisodes {
 
  private:
   static std::size_t action_bytes(const EpisodesSpec& spec, int n) {
-    return envs::row_begin(n, spec.naction) * sizeof(float);
+    return envs::row_begin(n, spec.num_actions) * sizeof(float);
   }
   cudaStream_t stream() const { return stream_of(device_.stream()); }
 

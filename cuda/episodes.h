@@ -65,8 +65,8 @@ STICTION_FN void begin_episode(const Team& team, const ModelView& m, const Launc
 template <class Team>
 STICTION_FN void end_step(const Team& team, const envs::EpisodeArrays& a, int env,
                           const envs::TaskEnv<float>& e) {
-  envs::make_finite(team, e.metric, a.nmetric);
-  envs::keep_final_obs(team, a, envs::row_begin(env, a.nobs), a.nobs);
+  envs::make_finite(team, e.metric, a.num_metrics);
+  envs::keep_final_obs(team, a, envs::row_begin(env, a.num_obs), a.num_obs);
   team.once([&] {
     a.reward[env] = e.reward;
     a.terminated[env] = e.terminated ? 1 : 0;
@@ -86,15 +86,15 @@ STICTION_FN void run_task(const Team& team, const ModelView& m, const Launch& l,
   envs::TaskEnv<float> e = task_env(l, k, task, env);
 
   if (phase == EpisodePhase::act) {
-    if (!envs::take_actions(team, a.given + envs::row_begin(env, a.naction),
-                            a.action + envs::row_begin(env, a.naction), a.naction))
+    if (!envs::take_actions(team, a.given + envs::row_begin(env, a.num_actions),
+                            a.action + envs::row_begin(env, a.num_actions), a.num_actions))
       team.once([&] { record_status(a.status, env, Status::bad_control); });
     task.act(team, m, e);
     return;
   }
   if (phase != EpisodePhase::begin) {
     task.observe(team, m, e, phase != EpisodePhase::observe);
-    envs::make_finite(team, e.obs, a.nobs);
+    envs::make_finite(team, e.obs, a.num_obs);
   }
   if (phase == EpisodePhase::observe) end_step(team, a, env, e);
   if (phase == EpisodePhase::first && k.clear) envs::clear_results(team, a, env);

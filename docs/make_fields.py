@@ -1,18 +1,20 @@
-"""Prints docs/fields.md, made from src/physics/fields.def: `python3 docs/make_fields.py`."""
+"""Prints docs/fields.md, made from the lists in src/physics: `python3 docs/make_fields.py`."""
 
 import re
 import sys
 from pathlib import Path
 
 SOURCE = Path(__file__).parents[1] / "src/physics/fields.def"
+COMPUTED = SOURCE.with_name("quantities.def")
+QUANTITY = re.compile(r'^X\((\w+),\s*(\w+),\s*(\w+),\s*"(.*)"\)$')
 ENTRY = re.compile(r'^X\((\w+),\s*(\w+),\s*(\w+),\s*(\w+),\s*(\w+),\s*(\w+),\s*"(.*)"\)$')
 
 INTRODUCTION = """\
 # Fields
 
-Every number of an environment, from the one list `src/physics/fields.def`; made by
-`docs/make_fields.py`. States, inputs and outputs are attributes of a batch (`batch.qpos`),
-parameters come from `batch.param(name)`. Arrays have the environments first: `batch.xpos` is
+Every number of an environment, from the lists `src/physics/fields.def` and `quantities.def`; made by
+`docs/make_fields.py`. States, inputs and outputs are attributes of a batch (`batch.qpos`), and so is what
+it computes on request (`batch.geom_xpos`); parameters come from `batch.param(name)`. Arrays have the environments first: `batch.xpos` is
 (num_envs, nbody, 3). SI units, radians, quaternions w x y z, z up.
 
 `wide` numbers are float64 in every precision, `real` ones follow the precision of the batch.
@@ -28,12 +30,26 @@ COUNTS = {"one": "1", "two": "2", "three": "3", "four": "4", "five": "5", "six":
           "sym6": "21"}  # fmt: skip
 
 
-def entries(text: str):
+def entries(text: str, entry=ENTRY, source=SOURCE):
     """(kind, type, name, rows, columns, producer, meaning) of each field; all of them or an error."""
-    found = [m.groups() for m in map(ENTRY.match, text.splitlines()) if m]
+    found = [m.groups() for m in map(entry.match, text.splitlines()) if m]
     if len(found) != len(re.findall(r"^X\(", text, re.MULTILINE)):
-        raise ValueError(f"{SOURCE.name}: an entry is not written on one line as the others")
+        raise ValueError(f"{source.name}: an entry is not written on one line as the others")
     return found
+
+
+def computed(text: str) -> str:
+    parts = ["\n## computed\n\nComputed when it is asked for, from the present state, by the CPU: arrays of their own, "
+             "float64, read-only.\nNaN where the state is out of bounds. Besides: `batch.jac(body, point)`, `jac_body`, "
+             "`jac_body_com`,\n`jac_geom`, `jac_site`, `batch.contacts()` and `batch.inverse(qacc)`.\n\n"
+             "| name | shape | meaning |\n|---|---|---|\n"]  # fmt: skip
+    for name, rows, columns, words in entries(text, QUANTITY, COMPUTED):
+        parts.append(f"| `{name}` | {shape(rows, columns)} | {escaped(words)} |\n")
+    return "".join(parts)
+
+
+def escaped(words: str) -> str:
+    return words.replace("|", "\\|").replace("<", "&lt;")
 
 
 def shape(rows: str, columns: str) -> str:
@@ -41,17 +57,18 @@ def shape(rows: str, columns: str) -> str:
     return "(" + ", ".join(s for s in sizes if s != "1") + ")"
 
 
-def page(text: str) -> str:
+def page(text: str, quantities: str) -> str:
     fields, parts = entries(text), [INTRODUCTION]
     for kind, meaning in KINDS.items():
         parts.append(f"\n## {kind}\n\n{meaning}\n\n| field | shape | number | written by | meaning |"
                      "\n|---|---|---|---|---|\n")  # fmt: skip
         for k, number, name, rows, columns, producer, words in fields:
             if k == kind:
-                words = words.replace("|", "\\|").replace("<", "&lt;")
-                parts.append(f"| `{name}` | {shape(rows, columns)} | {number} | {producer} | {words} |\n")
+                parts.append(f"| `{name}` | {shape(rows, columns)} | {number} | {producer} | {escaped(words)} |\n")
+        if kind == "output":
+            parts.append(computed(quantities))
     return "".join(parts)
 
 
 if __name__ == "__main__":
-    sys.stdout.write(page(SOURCE.read_text()))
+    sys.stdout.write(page(SOURCE.read_text(), COMPUTED.read_text()))

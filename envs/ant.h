@@ -17,8 +17,8 @@ struct Ant {
   bool include_cfrc_ext_in_observation = true;
   int main_body = 1;  // whose speed is rewarded
 
-  int nobs = 105;
-  static constexpr int naction = 8, nmetric = 9, nmemory = 4;
+  int num_obs = 105;
+  static constexpr int num_actions = 8, num_metrics = 9, num_memory = 4;
 
   template <class Team, class S>
   STICTION_FN void reset(const Team& team, const ModelView& m, TaskEnv<S>& env) const {

@@ -25,21 +25,21 @@ struct EpisodeArrays {
   std::uint8_t* ended;   // next_step: begins its next episode in the next step
   std::uint8_t* begins;  // begins an episode in this step
   std::byte* memory;     // of the task
-  const float* given;    // (naction) the user's actions
-  // (naction) of the last step with 0 for what is not finite: the task and the motors see the same;
+  const float* given;    // (num_actions) the user's actions
+  // (num_actions) of the last step with 0 for what is not finite: the task and the motors see the same;
   // 0 at the beginning of an episode
   float* action;
 
   // results, of one of two sets
-  float *obs, *final_obs;  // (nobs)
-  float* metrics;          // (nmetric)
+  float *obs, *final_obs;  // (num_obs)
+  float* metrics;          // (num_metrics)
   float* reward;
   std::uint8_t *terminated, *truncated;
 
   physics::StatusArrays status;  // of the batch
 
-  int nobs, naction, nmetric, memory_bytes;  // of one environment
-  int max_steps;                             // 0: without limit
+  int num_obs, num_actions, num_metrics, memory_bytes;  // of one environment
+  int max_steps;                                        // 0: without limit
   Begin begin;
   double dt;  // of a control step, s
 };
@@ -49,13 +49,13 @@ STICTION_FN std::size_t row_begin(int i, int columns) {
   return static_cast<std::size_t>(i) * static_cast<std::size_t>(columns);
 }
 
-// Fills a TaskEnv but for its fields; nobs, naction, nmetric, nmemory are those of the task.
+// Fills a TaskEnv but for its fields; num_obs, num_actions, num_metrics, num_memory are those of the task.
 template <class S, class Task>
 STICTION_FN void bind_episode(const Task& task, const EpisodeArrays& a, int i, TaskEnv<S>& e) {
-  e.action = a.action + row_begin(i, task.naction);
-  e.obs = a.obs + row_begin(i, task.nobs);
-  e.metric = a.metrics + row_begin(i, task.nmetric);
-  e.memory = reinterpret_cast<S*>(a.memory) + row_begin(i, task.nmemory);
+  e.action = a.action + row_begin(i, task.num_actions);
+  e.obs = a.obs + row_begin(i, task.num_obs);
+  e.metric = a.metrics + row_begin(i, task.num_metrics);
+  e.memory = reinterpret_cast<S*>(a.memory) + row_begin(i, task.num_memory);
   e.seed = a.seed[i], e.episode = a.episode[i], e.step = a.length[i];
   e.dt = a.dt;
 }
@@ -109,8 +109,8 @@ template <class Team>
 STICTION_FN void begin_episode(const Team& team, const EpisodeArrays& a, int i, bool restart) {
   Word* const memory = reinterpret_cast<Word*>(a.memory + row_begin(i, a.memory_bytes));
   team.for_each(a.memory_bytes / 4, [&](int k) { memory[k] = 0; });
-  float* const action = a.action + row_begin(i, a.naction);
-  team.for_each(a.naction, [&](int k) { action[k] = 0; });
+  float* const action = a.action + row_begin(i, a.num_actions);
+  team.for_each(a.num_actions, [&](int k) { action[k] = 0; });
   team.once([&] {
     a.episode[i] = restart ? 0 : a.episode[i] + 1;
     a.length[i] = 0;
@@ -134,9 +134,9 @@ STICTION_FN void clear_results(const Team& team, const EpisodeArrays& a, int i) 
     a.reward[i] = 0;
     a.terminated[i] = a.truncated[i] = a.ended[i] = 0;
   });
-  float* const metrics = a.metrics + row_begin(i, a.nmetric);
-  team.for_each(a.nmetric, [&](int k) { metrics[k] = 0; });
-  keep_final_obs(team, a, row_begin(i, a.nobs), a.nobs);
+  float* const metrics = a.metrics + row_begin(i, a.num_metrics);
+  team.for_each(a.num_metrics, [&](int k) { metrics[k] = 0; });
+  keep_final_obs(team, a, row_begin(i, a.num_obs), a.num_obs);
 }
 
 }  // namespace stiction::envs

@@ -34,19 +34,19 @@ struct Go2Flat {
   int first_geom;                    // of the robot
   int foot[kLegs], thigh[kLegs], calf[kLegs], foot_geom[kLegs];
 
-  static constexpr int nobs = 48, naction = kLegJoints, nmetric = kRewardTerms + 2;
+  static constexpr int num_obs = 48, num_actions = kLegJoints, num_metrics = kRewardTerms + 2;
 
   // Places in the memory.
   static constexpr int kCommand = 0, kPush = kCommand + kCommandNumbers, kAction = kPush + 1,
                        kQvel = kAction + kLegJoints, kAir = kQvel + kLegJoints,
                        kStood = kAir + kLegs, kPeak = kStood + kLegs, kEncoder = kPeak + kLegs,
-                       nmemory = kEncoder + kLegJoints;
+                       num_memory = kEncoder + kLegJoints;
 
   template <class Team, class S>
   STICTION_FN void reset(const Team& team, const ModelView& m, TaskEnv<S>& env) const {
     team.once([&] {
       EnvView<S>& e = env.fields;
-      Draw draw(env.seed, env.episode, Stream::reset);
+      Draw draw(env.seed, env.episode, Purpose::reset);
       for (int k = 0; k < 2; ++k) e.qpos[k] = draw.uniform(-start_xy, start_xy);
       e.qpos[2] = draw.uniform(start_height[0], start_height[1]);
       const auto half = physics::sincos(0.5 * draw.uniform(-start_yaw, start_yaw));
@@ -59,8 +59,8 @@ struct Go2Flat {
       for (int i = 0; i < 6; ++i) e.qvel[i] = S(draw.uniform(-start_velocity, start_velocity));
 
       store_command(env.memory + kCommand,
-                    draw_command<S>(command, Draw(env.seed, env.episode, Stream::command)));
-      Draw push(env.seed, env.episode, Stream::push);
+                    draw_command<S>(command, Draw(env.seed, env.episode, Purpose::command)));
+      Draw push(env.seed, env.episode, Purpose::push);
       env.memory[kPush] = S(push.uniform(mjlab ? push_interval[0] : 0.0, push_interval[1]));
       set_body(m, env);
     });
@@ -109,7 +109,7 @@ struct Go2Flat {
   template <class S>
   STICTION_FN void set_body(const ModelView& m, TaskEnv<S>& env) const {
     EnvView<S>& e = env.fields;
-    Draw draw(env.seed, 0, Stream::param);
+    Draw draw(env.seed, 0, Purpose::param);
     const S slide = S(draw.uniform(friction[0], friction[1]));
     const double more = draw.uniform(added_mass[0], added_mass[1]);
     if (own_friction && feet_only)
@@ -129,7 +129,7 @@ struct Go2Flat {
   template <class S>
   STICTION_FN S push_base(TaskEnv<S>& env) const {
     EnvView<S>& e = env.fields;
-    Draw draw(env.seed, env.episode, Stream::push, static_cast<std::uint32_t>(env.step) + 1);
+    Draw draw(env.seed, env.episode, Purpose::push, static_cast<std::uint32_t>(env.step) + 1);
     double linear[3], angular[3];
     for (int k = 0; k < 3; ++k) linear[k] = draw.uniform(-push_linear[k], push_linear[k]);
     for (int k = 0; k < 3; ++k) angular[k] = draw.uniform(-push_angular[k], push_angular[k]);
@@ -148,7 +148,7 @@ struct Go2Flat {
     if (passes) {
       c.left = c.left - S(env.dt);
       if (c.left < S(0.5 * env.dt))
-        c = draw_command<S>(command, Draw(env.seed, env.episode, Stream::command,
+        c = draw_command<S>(command, Draw(env.seed, env.episode, Purpose::command,
                                           static_cast<std::uint32_t>(env.step)));
     }
     if (c.follows > S(0)) c.yaw = yaw_to_heading(command, c, heading);
@@ -215,7 +215,7 @@ struct Go2Flat {
       const S numbers[9] = {g.velocity.x, g.velocity.y, g.velocity.z, g.rate.x,   g.rate.y,
                             g.rate.z,     g.gravity.x,  g.gravity.y,  g.gravity.z};
       const double scales[5] = {observed[0], observed[1], 1.0, 1.0, observed[4]};
-      Draw draw(env.seed, env.episode, Stream::noise, static_cast<std::uint32_t>(env.step));
+      Draw draw(env.seed, env.episode, Purpose::noise, static_cast<std::uint32_t>(env.step));
       const auto put = [&](int place, int kind, double x) {
         const double error = noise[kind] > 0 ? draw.uniform(-noise[kind], noise[kind]) : 0.0;
         obs[place] = static_cast<float>(scales[kind] * (x + error));

@@ -113,7 +113,7 @@ STICTION_FN void mjlab_terms(const Team& team, const EnvView<S>& e, const Gait<S
 
   const S walks = S(u > S(0.05) ? 1 : 0);
   const auto speed2 = [&](int f) {
-    const S* v = e.cvel + 6 * g.foot[f] + 3;
+    const S* v = e.xvel + 6 * g.foot[f] + 3;
     return square(v[0]) + square(v[1]);
   };
   term[6] = walks * team.template sum<S>(kLegs, [&](int f) {

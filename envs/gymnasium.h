@@ -19,7 +19,7 @@ template <class Team, class S>
 STICTION_FN void add_noise(const Team& team, const ModelView& m, TaskEnv<S>& e, double scale,
                            Noise velocities) {
   team.once([&] {
-    Draw draw(e.seed, e.episode, Stream::reset);
+    Draw draw(e.seed, e.episode, Purpose::reset);
     for (int i = 0; i < m.nq; ++i) e.fields.qpos[i] += Wide<S>(draw.uniform(-scale, scale));
     for (int i = 0; i < m.nv; ++i)
       e.fields.qvel[i] +=

@@ -8,9 +8,9 @@ namespace stiction::envs {
 struct HalfCheetah {
   double forward_weight, ctrl_cost, noise;
   int first_qpos;  // 1: the observation leaves out rootx
-  int nobs;
+  int num_obs;
 
-  static constexpr int naction = 6, nmetric = 4, nmemory = 2;
+  static constexpr int num_actions = 6, num_metrics = 4, num_memory = 2;
 
   template <class Team, class S>
   STICTION_FN void reset(const Team& team, const ModelView& m, TaskEnv<S>& e) const {

@@ -17,8 +17,8 @@ struct Humanoid {
   bool include_cinert_in_observation = true, include_cvel_in_observation = true;
   bool include_qfrc_actuator_in_observation = true, include_cfrc_ext_in_observation = true;
 
-  int nobs = 348;
-  static constexpr int naction = 17, nmetric = 9, nmemory = 4;
+  int num_obs = 348;
+  static constexpr int num_actions = 17, num_metrics = 9, num_memory = 4;
 
   template <class Team, class S>
   STICTION_FN void reset(const Team& team, const ModelView& m, TaskEnv<S>& env) const {
@@ -116,7 +116,7 @@ struct Humanoid {
   template <class S>
   static STICTION_FN Spatial<S> velocity_at_centre(const EnvView<S>& e, int b,
                                                    const Vec3<S>& centre) {
-    const Spatial<S> v = physics::load6(e.cvel, b);
+    const Spatial<S> v = physics::load6(e.xvel, b);
     const auto offset = physics::load3(e.xpos, 1) - physics::load3(e.xpos, b);
     return {v.a, physics::velocity_at(v, physics::narrow3<S>(offset) + centre)};
   }

@@ -10,7 +10,7 @@ struct InvertedDoublePendulum {
   double healthy_reward, noise;
   int tip_site;
 
-  static constexpr int nobs = 9, naction = 1, nmetric = 3, nmemory = 0;
+  static constexpr int num_obs = 9, num_actions = 1, num_metrics = 3, num_memory = 0;
 
   template <class Team, class S>
   STICTION_FN void reset(const Team& team, const ModelView& m, TaskEnv<S>& e) const {

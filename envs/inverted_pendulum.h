@@ -8,7 +8,7 @@ namespace stiction::envs {
 struct InvertedPendulum {
   double noise;  // reset_noise_scale
 
-  static constexpr int nobs = 4, naction = 1, nmetric = 1, nmemory = 0;
+  static constexpr int num_obs = 4, num_actions = 1, num_metrics = 1, num_memory = 0;
 
   template <class Team, class S>
   STICTION_FN void reset(const Team& team, const ModelView& m, TaskEnv<S>& e) const {

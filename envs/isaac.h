@@ -71,7 +71,7 @@ template <class Team, class S>
 STICTION_FN void isaac_reset(const Team& team, const ModelView& m, TaskEnv<S>& env, double height) {
   team.once([&] {
     EnvView<S>& e = env.fields;
-    Draw draw(env.seed, env.episode, Stream::reset);
+    Draw draw(env.seed, env.episode, Purpose::reset);
     e.qpos[2] = height;
     for (int i = 0; i < m.nv - 6; ++i) {
       const double low = e.jnt_range[2 * (i + 1)], high = e.jnt_range[2 * (i + 1) + 1];
@@ -88,7 +88,7 @@ struct IsaacRobot {
   double dof_velocity_scale = 0, contact_force_scale = 0, joints_at_limit_cost = 0;
   double death_cost = 0, termination_height = 0, alive_reward = 0;
 
-  static constexpr int nmetric = 7, nmemory = 4;
+  static constexpr int num_metrics = 7, num_memory = 4;
 
   // Clipped actions to ctrl; where the torso is before the step.
   template <class Team, class S>
@@ -110,15 +110,15 @@ struct IsaacRobot {
     const double dx = kIsaacTarget - kept<S>(env.memory), y = kept<S>(env.memory + 2);
     const double progress = (std::sqrt(dx * dx + y * y) - t.distance) / env.dt;
     const double ahead = t.heading > 0.8 ? 1.0 : t.heading / 0.8;
-    const double terms[nmetric] = {progress,
-                                   t.up > 0.93 ? up_weight : 0.0,
-                                   heading_weight * ahead,
-                                   -actions_cost * static_cast<double>(actions),
-                                   -energy_cost * static_cast<double>(power),
-                                   -joints_at_limit_cost * static_cast<double>(at_limit),
-                                   static_cast<double>(env.fields.qvel[0])};
+    const double terms[num_metrics] = {progress,
+                                       t.up > 0.93 ? up_weight : 0.0,
+                                       heading_weight * ahead,
+                                       -actions_cost * static_cast<double>(actions),
+                                       -energy_cost * static_cast<double>(power),
+                                       -joints_at_limit_cost * static_cast<double>(at_limit),
+                                       static_cast<double>(env.fields.qvel[0])};
     double reward = alive_reward;
-    for (int k = 0; k < nmetric - 1; ++k) reward += terms[k];
+    for (int k = 0; k < num_metrics - 1; ++k) reward += terms[k];
     env.terminated = env.fields.qpos[2] < termination_height;
     env.reward = static_cast<S>(env.terminated ? death_cost : reward);
     write_metrics(team, env, terms);

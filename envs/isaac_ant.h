@@ -11,7 +11,7 @@ namespace stiction::envs {
 struct IsaacAnt : IsaacRobot {
   int foot[4] = {};  // bodies: front left, front right, left back, right back
 
-  static constexpr int nobs = 60, naction = 8;
+  static constexpr int num_obs = 60, num_actions = 8;
 
   template <class Team, class S>
   STICTION_FN void reset(const Team& team, const ModelView& m, TaskEnv<S>& env) const {
@@ -32,7 +32,7 @@ struct IsaacAnt : IsaacRobot {
       for (int k = 0; k < 5; ++k) obs[7 + k] = static_cast<float>(angles[k]);
     });
     const S velocity_scale = static_cast<S>(dof_velocity_scale);
-    team.for_each(naction, [&](int i) {
+    team.for_each(num_actions, [&](int i) {
       obs[12 + i] = static_cast<float>(scaled_position(e, i));
       obs[20 + i] = static_cast<float>(velocity_scale * e.qvel[6 + i]);
       obs[52 + i] = static_cast<float>(clipped_action(env, i));
@@ -41,11 +41,11 @@ struct IsaacAnt : IsaacRobot {
         4, [&](int f) { write_foot_sensor(obs + 28 + 6 * f, e, foot[f], contact_force_scale); });
     if (first) return;
 
-    const auto power = team.template sum<S>(naction, [&](int i) {
+    const auto power = team.template sum<S>(num_actions, [&](int i) {
       return physics::vabs(clipped_action(env, i) * velocity_scale * e.qvel[6 + i]);
     });
     const auto at_limit = team.template sum<S>(
-        naction, [&](int i) { return scaled_position(e, i) > 0.99 ? S(1) : S(0); });
+        num_actions, [&](int i) { return scaled_position(e, i) > 0.99 ? S(1) : S(0); });
     judge(team, m, env, t, power, at_limit);
   }
 };

@@ -8,12 +8,12 @@ namespace stiction::envs {
 struct IsaacCartpole {
   double reset_dist = 3.0;  // m
 
-  static constexpr int nobs = 4, naction = 1, nmetric = 2, nmemory = 0;
+  static constexpr int num_obs = 4, num_actions = 1, num_metrics = 2, num_memory = 0;
 
   template <class Team, class S>
   STICTION_FN void reset(const Team& team, const ModelView&, TaskEnv<S>& env) const {
     team.once([&] {
-      Draw draw(env.seed, env.episode, Stream::reset);
+      Draw draw(env.seed, env.episode, Purpose::reset);
       for (int i = 0; i < 2; ++i) env.fields.qpos[i] = draw.uniform(-0.1, 0.1);
       for (int i = 0; i < 2; ++i) env.fields.qvel[i] = static_cast<S>(draw.uniform(-0.25, 0.25));
     });
@@ -30,8 +30,8 @@ struct IsaacCartpole {
     const EnvView<S>& e = env.fields;
     const double x = e.qpos[0], angle = e.qpos[1];
     const auto v = static_cast<double>(e.qvel[0]), rate = static_cast<double>(e.qvel[1]);
-    const double numbers[nobs] = {x, v, angle, rate};
-    team.for_each(nobs,
+    const double numbers[num_obs] = {x, v, angle, rate};
+    team.for_each(num_obs,
                   [&](int i) { env.obs[i] = static_cast<float>(clip(numbers[i], -5.0, 5.0)); });
     if (first) return;
 

@@ -12,7 +12,7 @@ struct IsaacHumanoid : IsaacRobot {
   double angular_velocity_scale = 0.25;
   int foot[2] = {};  // bodies: right, left
 
-  static constexpr int nobs = 108, naction = 21;
+  static constexpr int num_obs = 108, num_actions = 21;
 
   template <class Team, class S>
   STICTION_FN void reset(const Team& team, const ModelView& m, TaskEnv<S>& env) const {
@@ -35,7 +35,7 @@ struct IsaacHumanoid : IsaacRobot {
     });
     const S velocity_scale = static_cast<S>(dof_velocity_scale);
     const S force_scale = static_cast<S>(contact_force_scale);
-    team.for_each(naction, [&](int i) {
+    team.for_each(num_actions, [&](int i) {
       obs[12 + i] = static_cast<float>(scaled_position(e, i));
       obs[33 + i] = static_cast<float>(velocity_scale * e.qvel[6 + i]);
       obs[54 + i] = static_cast<float>(force_scale * e.qfrc_actuator[6 + i]);
@@ -47,12 +47,13 @@ struct IsaacHumanoid : IsaacRobot {
 
     // effort of a motor against the strongest
     S strongest = S(0);
-    for (int i = 0; i < naction; ++i) strongest = physics::vmax(e.actuator_gear[6 * i], strongest);
+    for (int i = 0; i < num_actions; ++i)
+      strongest = physics::vmax(e.actuator_gear[6 * i], strongest);
     const auto share = [&](int i) { return e.actuator_gear[6 * i] / strongest; };
-    const auto power = team.template sum<S>(naction, [&](int i) {
+    const auto power = team.template sum<S>(num_actions, [&](int i) {
       return share(i) * physics::vabs(clipped_action(env, i) * velocity_scale * e.qvel[6 + i]);
     });
-    const auto at_limit = team.template sum<S>(naction, [&](int i) {
+    const auto at_limit = team.template sum<S>(num_actions, [&](int i) {
       const double over = std::fabs(scaled_position(e, i)) - 0.98;
       return over > 0 ? share(i) * static_cast<S>(over / 0.02) : S(0);
     });

@@ -23,16 +23,17 @@ STICTION_FN Philox philox(Philox c, std::uint32_t key0, std::uint32_t key1) {
   return c;
 }
 
-// What numbers are drawn for: streams that never meet.
-enum class Stream : std::uint32_t { reset, command, push, noise, delay, param };
+// What numbers are drawn for: rows that never meet.
+enum class Purpose : std::uint32_t { reset, command, push, noise, delay, param };
 
-// The numbers of one environment, episode and stream in a row.
+// The numbers of one environment, episode and purpose in a row.
 class Draw {
  public:
-  STICTION_FN Draw(std::uint64_t seed, std::uint32_t episode, Stream stream, std::uint32_t step = 0)
+  STICTION_FN Draw(std::uint64_t seed, std::uint32_t episode, Purpose purpose,
+                   std::uint32_t step = 0)
       : key0_(static_cast<std::uint32_t>(seed)),
         key1_(static_cast<std::uint32_t>(seed >> 32)),
-        counter_{{0, step, static_cast<std::uint32_t>(stream), episode}} {}
+        counter_{{0, step, static_cast<std::uint32_t>(purpose), episode}} {}
 
   // On from word `first` of the row; before anything is drawn.
   STICTION_FN void skip(std::uint32_t first) {

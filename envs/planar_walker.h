@@ -11,9 +11,9 @@ struct PlanarWalker {
   double state_low, state_high;  // bounds of qpos and qvel from index 2 on; Walker2d: infinite
   double z_low, z_high, angle_low, angle_high;
   int first_qpos;  // 1: the observation leaves out rootx
-  int nobs, naction;
+  int num_obs, num_actions;
 
-  static constexpr int nmetric = 6, nmemory = 2;
+  static constexpr int num_metrics = 6, num_memory = 2;
 
   template <class Team, class S>
   STICTION_FN void reset(const Team& team, const ModelView& m, TaskEnv<S>& e) const {

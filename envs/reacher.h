@@ -9,13 +9,13 @@ struct Reacher {
   double distance_weight, control_weight;
   int fingertip, target;  // bodies
 
-  static constexpr int nobs = 10, naction = 2, nmetric = 2, nmemory = 0;
+  static constexpr int num_obs = 10, num_actions = 2, num_metrics = 2, num_memory = 0;
 
   // The target is drawn in a square until it lies in the circle; it rests.
   template <class Team, class S>
   STICTION_FN void reset(const Team& team, const ModelView& m, TaskEnv<S>& e) const {
     team.once([&] {
-      Draw draw(e.seed, e.episode, Stream::reset);
+      Draw draw(e.seed, e.episode, Purpose::reset);
       for (int i = 0; i < m.nq - 2; ++i) e.fields.qpos[i] += Wide<S>(draw.uniform(-0.1, 0.1));
       for (int i = 0; i < m.nv - 2; ++i) e.fields.qvel[i] += S(draw.uniform(-0.005, 0.005));
       double x, y;

@@ -29,7 +29,6 @@ struct BatchOptions {
   // At most so many, as many as measuring shows to be worth it; default: the processors that this
   // process may use (affinity, and the quota of its control groups).
   std::optional<int> threads;
-  std::uint64_t seed = 0;
   std::uintptr_t stream = 0;  // cudaStream_t; 0: the default stream
 };
 
@@ -63,9 +62,10 @@ struct KernelInfo {
   double seconds = 0;
 };
 
-// One field or parameter of a batch, from the list src/physics/fields.def.
+// One field or parameter of a batch, from the list src/physics/fields.def; or what it computes on
+// request, from src/physics/quantities.def.
 struct FieldInfo {
-  std::string name, kind, producer, meaning;  // kind: state, input, param, output
+  std::string name, kind, producer, meaning;  // kind: state, input, param, output, computed
   int rows = 0, columns = 0;                  // numbers per environment
   bool wide = false;                          // float64 in every precision
 };
@@ -74,6 +74,17 @@ struct FieldInfo {
 // Empty vectors in set_state: qpos, qvel, time stay; the others become zero.
 struct BatchState {
   std::vector<double> qpos, qvel, time, anchor, body_airtime, qacc_warmstart;
+};
+
+// Numbers that were asked for; row-major.
+struct Computed {
+  std::vector<double> numbers;
+  std::vector<int> shape;
+};
+
+// Velocity of a point and of the body that it is fixed to, per unit of qvel: MuJoCo's jacp and jacr.
+struct Jacobian {
+  std::vector<double> position, rotation;  // (num_envs,3,nv)
 };
 
 // Statistics of the solver, summed over all environments and their steps since construction or the
@@ -116,8 +127,9 @@ class Batch {
   Precision precision() const;
   BatchMemory memory() const;
 
-  // n steps with the inputs as they are, then one refresh of the outputs. What happens inside an
-  // environment never throws: see status(). A frozen environment keeps its state and its outputs. A
+  // n steps with the inputs as they are, then one refresh of the outputs. Throws ArgumentError, and
+  // steps nothing, where own parameters that were written since are unphysical (not on a device). What
+  // happens inside an environment never throws: see status(). A frozen environment keeps its state and its outputs. A
   // state out of bounds that was written into a view becomes the reference pose, frozen. Allocates
   // nothing. On a device step and refresh return before the work on the stream is done.
   void step(int n = 1);
@@ -154,18 +166,43 @@ class Batch {
   // the nearest names.
   ArrayView field(const std::string& name);
   // Gives each environment its own values of a parameter, at first the model's, and returns their
-  // view.
+  // view. Unphysical numbers that are written into it are refused: by the next step, reset or
+  // check_params, on a device by reset and check_params.
   ArrayView param(const std::string& name);
   bool param_is_own(const std::string& name) const;
-  // Throws ArgumentError naming environment, parameter and value if an own number is unphysical.
+  // Throws ArgumentError naming parameter, environment, index and value if an own number is unphysical.
   void check_params() const;
   static std::vector<FieldInfo> fields(const Model& model);
 
   ArrayView status();       // (num_envs) uint32, bits of Status; read-only
   ArrayView status_step();  // (num_envs) int32, step of the first event since the reset; -1: none
-  std::uint64_t status_count() const;  // frozen environments: one number to poll
-  // The contact points of a step from the present state and inputs that is not taken; by the CPU.
+  std::vector<int> frozen()
+      const;  // environments whose status has a bit of kFrozen: reset(frozen())
+  std::uint64_t status_count() const;  // their number
+
+  // ---- computed when asked for, by the CPU, from the present state, inputs and parameters; for all
+  // environments, row-major, NaN where the state is out of bounds.
+
+  // What src/physics/quantities.def lists: "geom_xpos", "M", "energy_kinetic"; the shape as of a field.
+  // Throws ArgumentError with the nearest names.
+  Computed compute(const std::string& name) const;
+  // Of the origin of an object: a body's centre of mass (body) or frame (xbody), a geom, a site.
+  Jacobian jacobian(ObjectType type, int id) const;
+  // Of points in the world, (num_envs,3), that are fixed to a body.
+  Jacobian jacobian(int body, std::span<const double> points) const;
+  // Inverse dynamics of a step: the generalized force (num_envs,nv) that actuators and applied forces
+  // together must exert so that the next step ends with qvel + timestep * qacc. Contacts, joint limits,
+  // dry friction, springs and dampers act besides, as they do in that step: MuJoCo's qfrc_inverse, of
+  // this engine's laws and in discrete time. ctrl, qfrc_applied and xfrc_applied are not read. To
+  // round-off for one solve per step (friction_iterations = 1); NaN also where no force was found to
+  // the solver's tolerance.
+  std::vector<double> inverse(std::span<const double> qacc) const;
+  // The points in the problem of a step that is not taken, by environment and slot; none where the
+  // state is out of bounds.
+  std::vector<Contact> contacts() const;
+  std::vector<Contact> contacts(std::span<const int> ids) const;
   std::vector<Contact> contacts(int env) const;
+
   SolverCounts counts() const;
   void clear_counts();
   std::uint64_t state_hash() const;  // FNV-1a of the declared state of all environments, in order

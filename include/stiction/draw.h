@@ -1,4 +1,4 @@
-// Random numbers as a function of (seed, episode, stream, step), as the compiled tasks draw them,
+// Random numbers as a function of (seed, episode, purpose, step), as the compiled tasks draw them,
 // for tasks and noise that are written elsewhere. There is no state, so the order of calls does not
 // matter.
 #pragma once
@@ -10,7 +10,7 @@ namespace stiction {
 
 struct DrawKey {
   std::uint64_t seed = 0;  // of an environment
-  std::uint32_t episode = 0, stream = 0, step = 0;
+  std::uint32_t episode = 0, purpose = 0, step = 0;
 };
 
 // Each key has a sequence of 32-bit words; these are its numbers from word `first` on. A uniform

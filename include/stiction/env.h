@@ -33,7 +33,7 @@ struct TaskOptionInfo {
 
 struct TaskInfo {
   std::string id, summary;
-  int nobs = 0, naction = 0;
+  int num_obs = 0, num_actions = 0;
   int max_episode_steps = 0;  // 0: without limit
   // The return at which Gymnasium takes the task for solved, where it says one.
   std::optional<double> reward_threshold = {};
@@ -80,7 +80,7 @@ class Env {
   int num_envs() const;
   BatchMemory memory() const;
   double dt() const;                          // of a control step, s
-  std::span<const float> action_low() const;  // (naction)
+  std::span<const float> action_low() const;  // (num_actions)
   std::span<const float> action_high() const;
 
   // Begins new episodes and writes their first observations to obs; environments that are not reset
@@ -91,7 +91,7 @@ class Env {
   void seed(std::uint64_t seed);
   void seed(std::span<const int> ids, std::span<const std::uint64_t> seeds);  // a seed each
 
-  // One control step of all environments. actions: (num_envs, naction), row-major; ArgumentError on
+  // One control step of all environments. actions: (num_envs, num_actions), row-major; ArgumentError on
   // another size. Numbers that are not finite count as 0 and set Status::bad_control. An environment
   // that froze (Batch::status) ends its episode as terminated with reward 0; truncated is false where
   // terminated is true. Observations, rewards and metrics are finite. Allocates nothing.
@@ -121,13 +121,13 @@ class Env {
 
   // Results of the last step or reset; they stay untouched for one more step or reset, then the
   // memory is written again (two buffers alternate).
-  ArrayView obs();         // (num_envs, nobs) float32
+  ArrayView obs();         // (num_envs, num_obs) float32
   ArrayView reward();      // (num_envs) float32
   ArrayView terminated();  // (num_envs) uint8
   ArrayView truncated();   // (num_envs) uint8
   // Where terminated or truncated: the last observation and metrics of the episode; elsewhere equal
   // to obs and metrics.
-  ArrayView final_obs();  // (num_envs, nobs) float32
+  ArrayView final_obs();  // (num_envs, num_obs) float32
   ArrayView metrics();    // (num_envs, metrics) float32, of the step
 
   ArrayView episode_length();        // (num_envs) int32, steps since the reset; may be written

@@ -27,11 +27,13 @@ struct Inputs {
 
 // One active contact point. Vectors in world axes; the normal points from geom1 into geom2.
 struct Contact {
-  int geom1 = 0, geom2 = 0, pair = 0, slot = 0;
+  int env = 0;  // of a batch
+  int geom1 = 0, geom2 = 0, body1 = 0, body2 = 0, pair = 0, slot = 0;
   std::array<double, 3> pos{};      // contact point
   std::array<double, 3> normal{};   // unit
   double gap = 0;                   // signed distance minus margin at the start, < 0: overlap
-  std::array<double, 3> impulse{};  // on geom2's body, N s; force = impulse / timestep
+  std::array<double, 3> impulse{};  // on geom2's body, N s
+  std::array<double, 3> force{};    // impulse / timestep, N
   std::array<double, 3> slip{};     // tangential velocity of geom2 against geom1 at the end, m/s
   double separation_velocity = 0;   // normal velocity at the end, > 0 separating
   double friction = 0;              // μ
@@ -47,7 +49,7 @@ struct ForwardResult {
   std::vector<double> geom_xpos, geom_xmat;  // (ngeom,3) (ngeom,9)
   std::vector<double> site_xpos, site_xmat;  // (nsite,3) (nsite,9)
   std::vector<double> subtree_com;           // (nbody,3)
-  std::vector<double> cvel;       // (nbody,6)  angular, linear velocity of the body frame's origin
+  std::vector<double> xvel;       // (nbody,6)  angular, linear velocity of the body frame's origin
   std::vector<double> M;          // (nv,nv)    with armature
   std::vector<double> qfrc_bias;  // (nv)       Coriolis, gyroscopic, minus gravity
   std::vector<double> qfrc_spring, qfrc_damper, qfrc_gravcomp;  // (nv)

@@ -52,14 +52,12 @@ using Path = std::filesystem::path;
 
 void init(BoundBatch* self, std::shared_ptr<LoadedModel> model, int num_envs,
           const std::optional<Options>& options, const std::string& device,
-          const std::string& precision, std::optional<int> threads, std::uint64_t seed,
-          const nb::object& stream) {
+          const std::string& precision, std::optional<int> threads, const nb::object& stream) {
   const BatchOptions o{.num_envs = num_envs,
                        .options = options.value_or(Options{}),
                        .device = device,
                        .precision = parse_precision(precision),
                        .threads = threads,
-                       .seed = seed,
                        .stream = parse_stream(stream)};
   if (o.options.linear_solver == LinearSolver::cusolver)
     nb::module_::import_("stiction.cusolver").attr("tell_engine")();
@@ -174,23 +172,27 @@ constexpr const char* kDoc =
 constexpr const char* kInitSignature =
     "def __init__(self, model: Model, num_envs: int = 1, options: Options | None = None, "
     "device: str = 'cpu', precision: typing.Literal['float32', 'float64'] = 'float32', "
-    "threads: int | None = None, seed: int = 0, stream: object = 0) -> None";
+    "threads: int | None = None, stream: object = 0) -> None";
 
 }  // namespace
 
 void bind_batch(nb::module_& m) {
   bind_batch_numbers(m);
+  bind_contacts(m);
   bind_device_array(m);
   nb::class_<BoundBatch> c(m, "Batch", nb::is_weak_referenceable(), kDoc);
   c.def("__init__", &init, nb::arg("model"), nb::arg("num_envs") = 1,
         nb::arg("options") = nb::none(), nb::arg("device") = "cpu",
-        nb::arg("precision") = "float32", nb::arg("threads") = nb::none(), nb::arg("seed") = 0,
-        nb::arg("stream") = 0, nb::sig(kInitSignature));
+        nb::arg("precision") = "float32", nb::arg("threads") = nb::none(), nb::arg("stream") = 0,
+        nb::sig(kInitSignature));
   bind_properties(c);
-  c.def("step", &step, nb::arg("n") = 1,
-        "n steps with the inputs as they are, then one refresh of the outputs.\n\n"
-        "Nothing that happens inside an environment raises: see `status`. Ctrl-C ends the call\n"
-        "after a whole number of steps, the same of every environment.");
+  c.def(
+      "step", &step, nb::arg("n") = 1,
+      "n steps with the inputs as they are, then one refresh of the outputs.\n\n"
+      "Raises ArgumentError, and steps nothing, where own parameters that were written since are\n"
+      "unphysical (not on a device). Nothing that happens inside an environment raises: see "
+      "`status`. Ctrl-C ends the call\n"
+      "after a whole number of steps, the same of every environment.");
   c.def(
       "refresh",
       [](BoundBatch& b, const MaybeArray& given) {
@@ -203,9 +205,6 @@ void bind_batch(nb::module_& m) {
       nb::sig("def refresh(self, ids: numpy.typing.ArrayLike | None = None) -> None"),
       "Outputs at the present state of all environments or of those in `ids` (indices or a mask);\n"
       "forces come from a solve that moves nothing.");
-  c.def(
-      "contacts", [](const BoundBatch& b, int env) { return b.engine.contacts(env); },
-      nb::arg("env") = 0, "list of Contact: the points of one environment's problem");
   c.def_prop_ro(
       "counts", [](const BoundBatch& b) { return b.engine.counts(); },
       "SolverCounts since construction or `clear_counts`; a copy");
@@ -219,6 +218,7 @@ void bind_batch(nb::module_& m) {
       "FNV-1a of the state of all environments in order: equal only for equal bits");
   bind_batch_fields(c);
   bind_batch_state(c);
+  bind_batch_compute(c);
   bind_files(c);
   c.def("__len__", [](const BoundBatch& b) { return b.engine.num_envs(); });
   c.def("__repr__", &repr);

@@ -21,6 +21,8 @@ struct BoundBatch {
 
 // Indices of environments, or a mask of all of them, as indices. Throws ArgumentError.
 std::vector<int> parse_ids(const Batch& b, const nb::object& given, const char* name);
+// None: all environments.
+std::vector<int> ids_or_all(const Batch& b, const MaybeArray& given);
 Precision parse_precision(const std::string& name);
 const char* name_of(Precision p);
 // A number, or an object of torch or CuPy that has one; None: the default stream.
@@ -37,6 +39,9 @@ nb::object batch_array(Batch& batch, const ArrayView& view, nb::handle owner);
 
 void bind_batch_fields(nb::class_<BoundBatch>& c);
 void bind_batch_state(nb::class_<BoundBatch>& c);
+void bind_contacts(nb::module_& m);
+nb::object contacts_of(const Batch& batch, const MaybeArray& ids);
+void bind_batch_compute(nb::class_<BoundBatch>& c);
 void bind_batch_numbers(nb::module_& m);
 
 }  // namespace stiction::python

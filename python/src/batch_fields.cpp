@@ -82,7 +82,7 @@ nb::object batch_array(Batch& batch, const ArrayView& v, nb::handle owner) {
 
 void bind_batch_fields(nb::class_<BoundBatch>& c) {
   for (const FieldInfo& f : Batch::fields(*load_model_from_string("<mujoco/>")))
-    if (f.kind != "param") def_field(c, f);
+    if (f.kind != "param" && f.kind != "computed") def_field(c, f);
 
   c.def(
       "fields", [](const BoundBatch& b) { return Batch::fields(b.engine.model()); },
@@ -96,15 +96,16 @@ void bind_batch_fields(nb::class_<BoundBatch>& c) {
       nb::arg("name"), nb::sig("def param(self, name: str) -> numpy.typing.NDArray[typing.Any]"),
       "Makes a parameter own to each environment, starting from the model's, and returns its "
       "array.\n\n"
-      "batch.param('body_mass')[:, 1] *= scale. Unphysical values are refused by the next reset "
-      "or `check_params`. Raises ArgumentError with the nearest names.");
+      "batch.param('body_mass')[:, 1] *= scale. Unphysical values are refused by the next step, "
+      "reset or `check_params`, on a device by the last two. Raises ArgumentError with the nearest "
+      "names.");
   c.def(
       "param_is_own",
       [](const BoundBatch& b, const std::string& name) { return b.engine.param_is_own(name); },
       nb::arg("name"), "False while all environments share the model's values.");
   c.def(
       "check_params", [](const BoundBatch& b) { b.engine.check_params(); },
-      "Raises ArgumentError naming environment, parameter and value if an own number is "
+      "Raises ArgumentError naming parameter, environment, index and value if an own number is "
       "unphysical.");
   const auto array_of = [](ArrayView (Batch::*view)()) {
     return [view](nb::handle_t<BoundBatch> self) {
@@ -120,7 +121,7 @@ void bind_batch_fields(nb::class_<BoundBatch>& c) {
                 "(num_envs,) step of the first event since the reset; -1: none");
   c.def_prop_ro(
       "status_count", [](const BoundBatch& b) { return b.engine.status_count(); },
-      "frozen environments");
+      "number of frozen environments");
 }
 
 }  // namespace stiction::python

@@ -50,17 +50,14 @@ std::vector<int> parse_ids(const Batch& b, const nb::object& given, const char* 
   return ids;
 }
 
-namespace {
-
-Ids all(const Batch& b) {
+std::vector<int> ids_or_all(const Batch& b, const MaybeArray& given) {
+  if (given) return parse_ids(b, *given, "ids");
   Ids ids(static_cast<std::size_t>(b.num_envs()));
   std::iota(ids.begin(), ids.end(), 0);
   return ids;
 }
 
-Ids ids_or_all(const Batch& b, const MaybeArray& given) {
-  return given ? parse_ids(b, *given, "ids") : all(b);
-}
+namespace {
 
 // The parts of a state: where, name, numbers per environment, as text.
 struct Part {
@@ -117,8 +114,8 @@ std::optional<BatchState> parse_state(const Batch& b, const nb::kwargs& given, s
   return state;
 }
 
-void reset(BoundBatch& b, const MaybeArray& mask_or_ids, const nb::kwargs& given) {
-  const Ids ids = mask_or_ids ? parse_ids(b.engine, *mask_or_ids, "reset") : all(b.engine);
+void reset(BoundBatch& b, const MaybeArray& given_ids, const nb::kwargs& given) {
+  const Ids ids = ids_or_all(b.engine, given_ids);
   const std::optional<BatchState> state = parse_state(b.engine, given, ids.size());
   const nb::gil_scoped_release release;
   b.engine.reset(ids, state ? &*state : nullptr);
@@ -166,11 +163,12 @@ void copy(BoundBatch& b, const ArrayLike& src, const ArrayLike& dst) {
 }  // namespace
 
 void bind_batch_state(nb::class_<BoundBatch>& c) {
-  c.def("reset", &reset, nb::arg("mask_or_ids") = nb::none(), nb::arg("state"),
-        nb::sig("def reset(self, mask_or_ids: numpy.typing.ArrayLike | None = None, "
+  c.def("reset", &reset, nb::arg("ids") = nb::none(), nb::arg("state"),
+        nb::sig("def reset(self, ids: numpy.typing.ArrayLike | None = None, "
                 "**state: numpy.typing.ArrayLike) -> None"),
         "The model's reference pose, or the given state; the rest of the state, inputs and\n"
-        "status zero; outputs refreshed. None: all environments.\n\n"
+        "status zero; outputs refreshed. Of all environments, or of those in `ids` (indices or a "
+        "mask).\n\n"
         "state: qpos, qvel, time, anchor, body_airtime, qacc_warmstart; one row for each chosen\n"
         "environment, or one for all. Raises ArgumentError on a bad index, shape or number.");
   c.def(

@@ -17,7 +17,7 @@ using Words = Rows<std::uint32_t>;
 // (n, count) numbers, row i from `first` on in the row of its key.
 template <class T>
 auto draw(void (*fill)(const DrawKey&, std::uint32_t, std::span<T>),
-          const Rows<std::uint64_t>& seed, const Words& episode, std::uint32_t stream,
+          const Rows<std::uint64_t>& seed, const Words& episode, std::uint32_t purpose,
           const Words& step, std::uint32_t first, std::size_t count) {
   const std::size_t n = seed.size();
   if (episode.size() != n || step.size() != n)
@@ -26,7 +26,7 @@ auto draw(void (*fill)(const DrawKey&, std::uint32_t, std::span<T>),
   {
     const nb::gil_scoped_release release;
     for (std::size_t i = 0; i < n; ++i)
-      fill({seed.data()[i], episode.data()[i], stream, step.data()[i]}, first,
+      fill({seed.data()[i], episode.data()[i], purpose, step.data()[i]}, first,
            {numbers.get() + i * count, count});
   }
   T* data = numbers.release();
@@ -39,10 +39,10 @@ void def(nb::module_& m, const char* name,
          void (*fill)(const DrawKey&, std::uint32_t, std::span<T>), const char* doc) {
   m.def(
       name,
-      [fill](const Rows<std::uint64_t>& seed, const Words& episode, std::uint32_t stream,
+      [fill](const Rows<std::uint64_t>& seed, const Words& episode, std::uint32_t purpose,
              const Words& step, std::uint32_t first,
-             std::size_t count) { return draw(fill, seed, episode, stream, step, first, count); },
-      nb::arg("seed"), nb::arg("episode"), nb::arg("stream"), nb::arg("step"), nb::arg("first"),
+             std::size_t count) { return draw(fill, seed, episode, purpose, step, first, count); },
+      nb::arg("seed"), nb::arg("episode"), nb::arg("purpose"), nb::arg("step"), nb::arg("first"),
       nb::arg("count"), doc);
 }
 

@@ -148,12 +148,11 @@ std::vector<std::uint64_t> parse_seeds(const Env& e, const std::vector<int>& ids
   return seeds;
 }
 
-nb::object reset(BoundEnv& b, const std::optional<nb::object>& ids_or_mask,
-                 const nb::object& seed) {
+nb::object reset(BoundEnv& b, const std::optional<nb::object>& given, const nb::object& seed) {
   Env& e = *b.engine;
   std::vector<int> ids;
-  if (ids_or_mask && !ids_or_mask->is_none()) {
-    ids = parse_ids(e.batch(), *ids_or_mask, "reset");
+  if (given && !given->is_none()) {
+    ids = parse_ids(e.batch(), *given, "reset");
   } else {
     for (int i = 0; i < e.num_envs(); ++i) ids.push_back(i);
   }
@@ -178,7 +177,8 @@ GivenActions parse_actions(const BoundEnv& b, nb::object a) {
   Env& e = *b.engine;
   GivenActions given;
   ArrayView& v = given.view;
-  v.name = "actions", v.shape = {e.num_envs(), e.info().naction, 1}, v.device = e.batch().device();
+  v.name = "actions", v.shape = {e.num_envs(), e.info().num_actions, 1},
+  v.device = e.batch().device();
   if (v.device != "cpu") {
     if (const auto borrowed = borrow({v, e.batch(), b.batch}, a)) {
       v.data = borrowed->data, given.owner = borrowed->owner, given.borrowed = true;
@@ -188,7 +188,7 @@ GivenActions parse_actions(const BoundEnv& b, nb::object a) {
   }
   const nb::module_ numpy = nb::module_::import_("numpy");
   a = numpy.attr("asarray")(a);
-  const nb::tuple shape = nb::make_tuple(e.num_envs(), e.info().naction);
+  const nb::tuple shape = nb::make_tuple(e.num_envs(), e.info().num_actions);
   if (!is_real(a) || !a.attr("shape").equal(shape))
     throw ArgumentError("actions: given dtype " + text(a.attr("dtype")) + " of shape " +
                         text(a.attr("shape")) + "; expected real numbers of shape " + text(shape) +
@@ -280,8 +280,8 @@ void bind_info(nb::class_<BoundEnv>& c) {
       nb::sig("def task_options(self) -> dict[str, bool | float | str | list[float]]"),
       "with every default filled in");
   c.def_prop_ro("num_envs", [](const BoundEnv& b) { return b.engine->num_envs(); });
-  c.def_prop_ro("num_obs", [](const BoundEnv& b) { return b.engine->info().nobs; });
-  c.def_prop_ro("num_actions", [](const BoundEnv& b) { return b.engine->info().naction; });
+  c.def_prop_ro("num_obs", [](const BoundEnv& b) { return b.engine->info().num_obs; });
+  c.def_prop_ro("num_actions", [](const BoundEnv& b) { return b.engine->info().num_actions; });
   c.def_prop_ro(
       "action_low", [](const BoundEnv& b) { return bounds(b.engine->action_low()); },
       nb::sig("def action_low(self) -> numpy.typing.NDArray[numpy.float32]"), "(num_actions,)");
@@ -338,8 +338,8 @@ void bind_task_info(nb::module_& m) {
   nb::class_<TaskInfo>(m, "TaskInfo", "A task: what `Env(id)` makes.")
       .def_ro("id", &TaskInfo::id)
       .def_ro("summary", &TaskInfo::summary)
-      .def_ro("num_obs", &TaskInfo::nobs)
-      .def_ro("num_actions", &TaskInfo::naction)
+      .def_ro("num_obs", &TaskInfo::num_obs)
+      .def_ro("num_actions", &TaskInfo::num_actions)
       .def_ro("max_episode_steps", &TaskInfo::max_episode_steps, "0: without limit")
       .def_ro("reward_threshold", &TaskInfo::reward_threshold,
               "the return at which Gymnasium takes the task for solved, or None")
@@ -389,13 +389,15 @@ void bind_env(nb::module_& m) {
         nb::arg("options") = nb::none(), nb::arg("device") = "cpu", nb::arg("stream") = nb::none(),
         nb::arg("task_options"), nb::sig(kInitSignature));
   c.def_static("tasks", &Env::tasks, "All compiled tasks, with their options and defaults.");
-  c.def("reset", &reset, nb::arg("ids_or_mask") = nb::none(), nb::arg("seed") = nb::none(),
-        nb::sig("def reset(self, ids_or_mask: numpy.typing.ArrayLike | None = None, "
-                "seed: int | collections.abc.Sequence[int] | None = None) -> "
-                "numpy.typing.NDArray[numpy.float32]"),
-        "Begins new episodes; returns obs of all environments.\n\n"
-        "With a seed, environment i of the batch draws with seed + i (a sequence: seed[i]) from\n"
-        "its episode 0 on.");
+  c.def(
+      "reset", &reset, nb::arg("ids") = nb::none(), nb::arg("seed") = nb::none(),
+      nb::sig("def reset(self, ids: numpy.typing.ArrayLike | None = None, "
+              "seed: int | collections.abc.Sequence[int] | None = None) -> "
+              "numpy.typing.NDArray[numpy.float32]"),
+      "Begins new episodes of all environments or of those in `ids` (indices or a mask); returns\n"
+      "obs of all.\n\n"
+      "With a seed, environment i of the batch draws with seed + i (a sequence: seed[i]) from\n"
+      "its episode 0 on.");
   c.def("step", &step, nb::arg("actions"), nb::arg("physics") = nb::none(),
         nb::sig("def step(self, actions: numpy.typing.ArrayLike, "
                 "physics: collections.abc.Callable[[], None] | None = None) -> "

@@ -43,8 +43,11 @@ std::string repr(const StepResult& r) {
 void bind_contact(nb::module_& m) {
   nb::class_<Contact> c(m, "Contact",
                         "One contact point. World axes; the normal points from geom1 into geom2.");
-  c.def_ro("geom1", &Contact::geom1)
+  c.def_ro("env", &Contact::env, "environment of a batch")
+      .def_ro("geom1", &Contact::geom1)
       .def_ro("geom2", &Contact::geom2)
+      .def_ro("body1", &Contact::body1, "body of geom1")
+      .def_ro("body2", &Contact::body2, "body of geom2")
       .def_ro("pair", &Contact::pair, "index into Model.pair_*")
       .def_ro("slot", &Contact::slot, "lasting name of the point, in [0, nslot)")
       .def_ro("gap", &Contact::gap, "distance minus margin at the start, m; < 0: overlap")
@@ -58,8 +61,8 @@ void bind_contact(nb::module_& m) {
       .def_ro("w", &Contact::w, "Delassus scale of the point, 1/kg");
   def_array(c, "pos", &Contact::pos, "(3,) contact point, m");
   def_array(c, "normal", &Contact::normal, "(3,) unit normal");
-  def_array(c, "impulse", &Contact::impulse,
-            "(3,) on geom2's body, N s; force = impulse / timestep");
+  def_array(c, "impulse", &Contact::impulse, "(3,) on geom2's body, N s");
+  def_array(c, "force", &Contact::force, "(3,) on geom2's body, impulse / timestep, N");
   def_array(c, "slip", &Contact::slip,
             "(3,) tangential velocity of geom2 against geom1 at the end, m/s");
   c.def("__repr__", nb::overload_cast<const Contact&>(&repr));
@@ -80,7 +83,7 @@ void bind_forward(nb::module_& m) {
   def_array<3>(c, "site_xpos", &R::site_xpos, "(nsite, 3) m");
   def_array<9>(c, "site_xmat", &R::site_xmat, "(nsite, 9) row-major");
   def_array<3>(c, "subtree_com", &R::subtree_com, "(nbody, 3) m");
-  def_array<6>(c, "cvel", &R::cvel,
+  def_array<6>(c, "xvel", &R::xvel,
                "(nbody, 6) angular velocity, then linear velocity of the body frame's origin");
   def_square(c, "M", &R::M, &R::qfrc_bias, "(nv, nv) mass matrix with armature");
   def_array(c, "qfrc_bias", &R::qfrc_bias, "(nv,) Coriolis and gyroscopic force minus gravity");

@@ -16,6 +16,7 @@ from ._core import (
     Batch,
     BatchMemory,
     Contact,
+    Contacts,
     CudaDevice,
     CudaReport,
     DeviceArray,
@@ -50,7 +51,7 @@ from ._core import (
     cuda_devices,
 )
 
-from .philox import Draw, Stream
+from .philox import Draw, Purpose
 from .randomization import Param, Randomization, RandomizedEnv
 from .registration import make, register_lazily
 from .task import Task, TaskEnv
@@ -61,6 +62,7 @@ __all__ = [
     "Batch",
     "BatchMemory",
     "Contact",
+    "Contacts",
     "CudaDevice",
     "CudaReport",
     "DeviceArray",
@@ -82,6 +84,7 @@ __all__ = [
     "ObjectType",
     "Options",
     "Param",
+    "Purpose",
     "Randomization",
     "RandomizedEnv",
     "Reference",
@@ -92,7 +95,6 @@ __all__ = [
     "SolverCounts",
     "Status",
     "StepResult",
-    "Stream",
     "Task",
     "TaskEnv",
     "TaskInfo",

@@ -12,6 +12,7 @@ import sys
 import numpy as np
 
 from ._core import ArgumentError, Batch, DeviceArray
+from .statistics import FROZEN
 
 
 def is_tensor(x) -> bool:
@@ -239,14 +240,18 @@ class TensorBatch(_OnTensors):
     def param(self, name):
         return self.xp.tensor(self.inner.param(name))
 
-    def reset(self, mask_or_ids=None, **state):
+    @property
+    def frozen(self):
+        return (self.status & FROZEN) != 0
+
+    def reset(self, ids=None, **state):
         """As of `Batch`; the numbers of `state` stay on the device, and bad ones freeze."""
-        rows, ids = slice(None), None
-        if mask_or_ids is not None:
-            ids = host(mask_or_ids)
+        rows = slice(None)
+        if ids is not None:
+            given, ids = ids, host(ids)
             if ids.dtype == bool:
-                mask_or_ids = ids = np.flatnonzero(ids)
-            rows = self.xp.asarray(mask_or_ids)
+                given = ids = np.flatnonzero(ids)
+            rows = self.xp.asarray(given)
         self.inner.reset(ids)
         if not state:
             return
@@ -283,10 +288,9 @@ class TensorEnv(_OnTensors):
         actions = xp.asarray(actions).detach().to(xp.float32).contiguous()
         return tuple(map(xp.tensor, self.inner.step(actions, physics)))
 
-    def reset(self, ids_or_mask=None, seed=None):
+    def reset(self, ids=None, seed=None):
         self.xp.follow(self.inner.batch)
-        ids = None if ids_or_mask is None else host(ids_or_mask)
-        return self.xp.tensor(self.inner.reset(ids, seed))
+        return self.xp.tensor(self.inner.reset(None if ids is None else host(ids), seed))
 
     def observe(self):
         self.xp.follow(self.inner.batch)

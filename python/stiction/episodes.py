@@ -53,13 +53,13 @@ class Buffer:
                 getattr(self, name)[:] = array
 
 
-def environment_ids(ids_or_mask, n: int):
+def environment_ids(ids, n: int):
     """Sorted, distinct indices of environments from indices, a mask of all, or None: all."""
-    if ids_or_mask is None:
+    if ids is None:
         return np.arange(n)
-    if isinstance(ids_or_mask, np.ma.MaskedArray):
+    if isinstance(ids, np.ma.MaskedArray):
         raise ArgumentError("reset: given a masked array; expected indices of environments or a mask")
-    ids = np.atleast_1d(host(ids_or_mask))
+    ids = np.atleast_1d(host(ids))
     if ids.ndim == 1 and ids.dtype == bool and len(ids) == n:
         return np.flatnonzero(ids)
     if ids.ndim != 1 or (ids.size and ids.dtype.kind not in "iu"):
@@ -182,15 +182,15 @@ class EpisodeLoop:
         return b.obs, b.reward, b.terminated, b.truncated
 
     @_alone
-    def reset(self, ids_or_mask=None, seed=None):
+    def reset(self, ids=None, seed=None):
         """Begins new episodes of all environments or of those given; returns obs of all.
 
-        ids_or_mask: indices or a mask. With a seed, environment i of the batch draws with seed + i
+        ids: indices or a mask. With a seed, environment i of the batch draws with seed + i
         (a sequence: seed[i]) from its episode 0 on. The constructor begins episode 0, and the first
         reset after it begins it again.
         """
         with self.xp.quiet:
-            ids = self.xp.asarray(environment_ids(ids_or_mask, self.num_envs))
+            ids = self.xp.asarray(environment_ids(ids, self.num_envs))
             if seed is not None:
                 self._set_seed(ids, seed)
             elif not self._begun:

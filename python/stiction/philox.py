@@ -1,4 +1,4 @@
-"""Random numbers as a function of (seed, episode, stream, step), of many environments at once.
+"""Random numbers as a function of (seed, episode, purpose, step), of many environments at once.
 
 Nothing is stored: what environment i draws does not depend on num_envs, on the other environments or
 on what was drawn before for another purpose, and compiled and Python tasks draw the same numbers.
@@ -14,8 +14,8 @@ from .arrays import is_tensor, namespace_of
 _U32 = np.uint64(0xFFFFFFFF)
 
 
-class Stream(enum.IntEnum):
-    """What numbers are drawn for: streams that never meet."""
+class Purpose(enum.IntEnum):
+    """What numbers are drawn for: rows that never meet."""
 
     reset = 0
     command = 1
@@ -38,7 +38,7 @@ class Draw:
     normal numbers to rounding.
     """
 
-    def __init__(self, seed, episode, stream, step=0, skip=0):
+    def __init__(self, seed, episode, purpose, step=0, skip=0):
         self.xp = namespace_of(seed)
         if is_tensor(seed):
             from . import philox_torch as source
@@ -49,7 +49,7 @@ class Draw:
             self._seed = np.ascontiguousarray(seed, np.uint64)
         self._source = source
         self._episode, self._step = (self._words(x) for x in (episode, step))
-        self._stream = int(stream)
+        self._purpose = int(purpose)
         self._next = skip  # word in the row of each environment
 
     def _words(self, x):
@@ -61,7 +61,7 @@ class Draw:
     def _take(self, draw, count, words=1):
         first = self._next
         self._next += count * words
-        return draw(self._seed, self._episode, self._stream, self._step, first, count)
+        return draw(self._seed, self._episode, self._purpose, self._step, first, count)
 
     def bits(self, count: int):
         """(n, count) uint32: Philox4x32-10. In torch int64."""

@@ -8,11 +8,11 @@ _WORD = 0xFFFFFFFF
 _KEY_STEPS = 0x9E3779B9, 0xBB67AE85
 
 
-def draw_bits(seed, episode, stream, step, first, count):
+def draw_bits(seed, episode, purpose, step, first, count):
     """(n, count) int64 in [0, 2^32). seed: int64, the bits of uint64; episode, step: (n,) or a number."""
     begin, end = first // 4, (first + count + 3) // 4
     column = lambda x: x[:, None] & _WORD if isinstance(x, torch.Tensor) else x & _WORD
-    x = [torch.arange(begin, end, device=seed.device) & _WORD, column(step), stream, column(episode)]
+    x = [torch.arange(begin, end, device=seed.device) & _WORD, column(step), purpose, column(episode)]
     high = lambda product: (product >> 32) & _WORD
     key0, key1 = seed[:, None] & _WORD, (seed[:, None] >> 32) & _WORD
     for _ in range(10):
@@ -24,13 +24,13 @@ def draw_bits(seed, episode, stream, step, first, count):
     return words.reshape(len(seed), 4 * (end - begin))[:, first - 4 * begin :][:, :count]
 
 
-def draw_uniform(seed, episode, stream, step, first, count):
+def draw_uniform(seed, episode, purpose, step, first, count):
     """(n, count) float64 in (0, 1): 24 bits, at the middle of each of their intervals."""
-    words = draw_bits(seed, episode, stream, step, first, count)
+    words = draw_bits(seed, episode, purpose, step, first, count)
     return ((words >> 8).double() + 0.5) * 2.0**-24
 
 
-def draw_normal(seed, episode, stream, step, first, count):
+def draw_normal(seed, episode, purpose, step, first, count):
     """(n, count) float64 of mean 0 and deviation 1: Box and Muller, the cosine only."""
-    u = draw_uniform(seed, episode, stream, step, first, 2 * count)
+    u = draw_uniform(seed, episode, purpose, step, first, 2 * count)
     return torch.sqrt(-2 * torch.log(u[:, ::2])) * torch.cos(2 * math.pi * u[:, 1::2])

@@ -15,7 +15,7 @@ import numpy as np
 from ._core import ArgumentError
 from .arrays import host, namespace, on_tensors
 from .episodes import EpisodeLoop
-from .philox import Draw, Stream
+from .philox import Draw, Purpose
 
 
 @dataclass(frozen=True)
@@ -193,7 +193,7 @@ class _Term:
 
     def draw(self, ids, seed, episode, step):
         """New values for the environments `ids`; control steps until the next ones, or None."""
-        d = Draw(seed, episode, Stream.outer_param, step, self.skip)
+        d = Draw(seed, episode, Purpose.outer_param, step, self.skip)
         u, xp = d.uniform(count=self.count + 1), self.xp
         low, high = (
             (xp.log(self.low), xp.log(self.high)) if self.param.log else (self.low, self.high)
@@ -335,7 +335,7 @@ class RandomizedEnv(EpisodeLoop):
         obs, noise = self.env.obs[ids], self._noise
         if noise is None:
             return obs
-        draw = Draw(self._seed[ids], self._episode[ids], Stream.outer_noise, self._length[ids])
+        draw = Draw(self._seed[ids], self._episode[ids], Purpose.outer_noise, self._length[ids])
         return obs + noise.sample(draw, self.num_obs)
 
     def _advance(self, actions, b):
@@ -370,7 +370,7 @@ class RandomizedEnv(EpisodeLoop):
             self.env.reset(ids[~first])
         if first.any():
             self.env.reset(ids[first], host(self._seed).view(np.uint64))
-        delay = Draw(seed, episode, Stream.outer_delay)
+        delay = Draw(seed, episode, Purpose.outer_delay)
         first = self._measure(ids)
         self._actions.begin(ids, delay, 0)
         self._observations.begin(ids, delay, first)

@@ -14,7 +14,7 @@ import numpy as np
 from ._core import ArgumentError, Batch, Model, Options
 from .arrays import on_tensors
 from .episodes import EpisodeLoop
-from .philox import Draw, Stream
+from .philox import Draw, Purpose
 from .statistics import FROZEN
 
 
@@ -82,11 +82,11 @@ class Task:
 
     # ---- what hooks may use
 
-    def draw(self, ids, stream: Stream = Stream.reset) -> Draw:
+    def draw(self, ids, purpose: Purpose = Purpose.reset) -> Draw:
         """Random numbers of the environments `ids` at their episode and step."""
         env = self._env
-        step = 0 if stream == Stream.reset else env.episode_length[ids]
-        return Draw(env._seed[ids], env._episode[ids], stream, step)
+        step = 0 if purpose == Purpose.reset else env.episode_length[ids]
+        return Draw(env._seed[ids], env._episode[ids], purpose, step)
 
     xp = property(lambda self: self._env.xp)
     batch = property(lambda self: self._env.batch)
@@ -151,7 +151,7 @@ class TaskEnv(EpisodeLoop):
         self.task = task
         self.id = task.id or type(task).__name__
         self.batch = on_tensors(
-            Batch(model, num_envs, options or task.options, device, precision, threads, seed)
+            Batch(model, num_envs, options or task.options, device, precision, threads)
         )
         self.frame_skip = int(task.frame_skip)
         self.physics_dt = self.batch.options.timestep

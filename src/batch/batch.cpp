@@ -145,7 +145,8 @@ Batch::Impl::Impl(ModelPtr m, const BatchOptions& o)
       model_hash(host.hash()),
       memory(memory_of(host.specs(), o, kernels)),
       poison(std::getenv("STICTION_POISON") != nullptr),
-      own(at(kFields)) {
+      own(at(kFields)),
+      checked(at(kFields)) {
   // what the reference engine refuses of a model and its options, a batch refuses too
   [[maybe_unused]] const Reference refused(model, options);
   require_memory(memory.total, memory.total,
@@ -257,11 +258,12 @@ void Batch::Impl::make_own(Field f) {
   const FieldSpec& s = spec(f);
   const std::size_t bytes = row_bytes(s) * at(num_envs());
   const bool mirror = given.device != "cpu";
-  const std::size_t more = mirror ? 0 : bytes;
+  const std::size_t more = mirror ? 0 : 2 * bytes;
   require_memory(more, memory.total + more, std::string("a batch with its own ") + s.name);
-  cpu::Buffer values(bytes);
+  cpu::Buffer values(bytes), good(mirror ? 0 : bytes);
   for (int env = 0; env < num_envs() && !mirror; ++env)
-    std::copy_n(reference_row[at(f)], row_bytes(s), values.data() + row_bytes(s) * at(env));
+    for (const cpu::Buffer* to : {&values, &good})
+      std::copy_n(reference_row[at(f)], row_bytes(s), to->data() + row_bytes(s) * at(env));
   std::vector<cpu::Buffer> blocks;
   for (std::size_t i = 0; i < workspaces.size(); ++i) blocks.emplace_back(block_bytes(s));
   if (device != nullptr) device->make_own(f);
@@ -269,10 +271,12 @@ void Batch::Impl::make_own(Field f) {
   host.make_own(f);
   if (device != nullptr) device->model_changed(), memory.device += bytes;
   memory.per_env += row_bytes(s), memory.per_thread += block_bytes(s);
-  (mirror ? memory.mirror : memory.total) += bytes;
+  (mirror ? memory.mirror : memory.total) += mirror ? bytes : 2 * bytes;
   memory.total += block_bytes(s) * workspaces.size();
   rows[at(f)] = values.data();
   own[at(f)] = std::move(values);
+  checked[at(f)] = std::move(good);
+  any_own = true;
   for (std::size_t i = 0; i < workspaces.size(); ++i) {
     workspaces[i].fields[at(f)] = blocks[i].data();
     workspaces[i].own[at(f)] = std::move(blocks[i]);

@@ -1,9 +1,12 @@
 // What a user may not write into own parameters.
-#include <algorithm>
-#include <cmath>
-#include <sstream>
+#include "batch/check.h"
 
-#include "batch/impl.h"
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cmath>
+#include <cstring>
+#include <sstream>
 
 namespace stiction {
 namespace {
@@ -42,10 +45,12 @@ int sizes_used(GeomType t) {
 
 }  // namespace
 
-// Checks the own parameters of one environment.
+// Checks the own parameters of one environment, whose rows begin at `rows`: null where not own.
 class ParamCheck {
  public:
-  ParamCheck(const Batch::Impl& impl, int env) : impl_(impl), model_(*impl.model), env_(env) {}
+  using Rows = std::array<const std::byte*, kFields>;
+  ParamCheck(const Batch::Impl& impl, const Rows& rows, int env)
+      : impl_(impl), model_(*impl.model), rows_(rows), env_(env) {}
 
   void run() const {
     for_fields(impl_.host.specs(), {FieldKind::param}, [&](Field f, const FieldSpec& s) {
@@ -69,8 +74,11 @@ class ParamCheck {
   }
 
  private:
-  bool owns(Field f) const { return impl_.owns(f); }
-  double value(Field f, int i) const { return impl_.number(f, env_, i); }
+  bool owns(Field f) const { return rows_[at(f)] != nullptr; }
+  double value(Field f, int i) const {
+    const FieldSpec& s = impl_.spec(f);
+    return impl_.get(rows_[at(f)] + impl_.row_bytes(s) * at(env_), s, i);
+  }
 
   void require(bool ok, Field f, int i, const std::string& what) const {
     if (ok) return;
@@ -154,11 +162,64 @@ class ParamCheck {
 
   const Batch::Impl& impl_;
   const Model& model_;
+  const Rows& rows_;
   int env_;
 };
 
-void Batch::Impl::check_params(int env) const {
-  ParamCheck(*this, env).run();
+void Batch::Impl::check_params(int env) {
+  ParamCheck::Rows own_rows{};
+  for (const RowSpec& r : loaded)
+    if (owns(r.field)) own_rows[at(r.field)] = rows[at(r.field)];
+  ParamCheck(*this, own_rows, env).run();
+  for (const RowSpec& r : loaded)
+    if (device == nullptr && owns(r.field))
+      std::copy_n(row(r.field, env), r.bytes, checked[at(r.field)].data() + r.bytes * at(env));
+}
+
+bool Batch::Impl::params_differ(int first, int last) const {
+  for (const RowSpec& r : loaded)
+    if (owns(r.field) &&
+        std::memcmp(row(r.field, first), checked[at(r.field)].data() + r.bytes * at(first),
+                    r.bytes * at(last - first)) != 0)
+      return true;
+  return false;
+}
+
+// Nobody tells when a user writes into a view: rows that are not as they were when they were found good
+// are looked at again.
+void Batch::Impl::check_written_params() {
+  if (device != nullptr || !any_own) return;
+  constexpr int kChunk = 256;
+  const int n = num_envs();
+  std::atomic<bool> differ = false;
+  pool->run((n - 1) / kChunk + 1, pace.threads(), [&](int, int chunk) {
+    if (params_differ(chunk * kChunk, std::min(n, (chunk + 1) * kChunk))) differ = true;
+  });
+  for (int env = 0; env < n && differ; ++env)
+    if (params_differ(env, env + 1)) check_params(env);
+}
+
+void check_saved_params(const Batch::Impl& impl, std::span<const std::byte> saved,
+                        const std::vector<char>& own, const std::string& source) {
+  ParamCheck::Rows rows{};
+  std::vector<cpu::Buffer> aligned;
+  for_fields(impl.host.specs(), {FieldKind::state, FieldKind::input, FieldKind::param},
+             [&](Field f, const FieldSpec& s) {
+               const bool param = s.kind == FieldKind::param;
+               if (param && own[at(f)] == 0) return;
+               const std::size_t bytes = at(impl.num_envs()) * impl.row_bytes(s);
+               if (param && bytes > 0) {
+                 aligned.emplace_back(bytes);
+                 std::copy_n(saved.data(), bytes, aligned.back().data());
+                 rows[at(f)] = aligned.back().data();
+               }
+               saved = saved.subspan(bytes);
+             });
+  try {
+    for (int env = 0; env < impl.num_envs(); ++env) ParamCheck(impl, rows, env).run();
+  } catch (const ArgumentError& e) {
+    throw Error(source + ": is damaged: " + e.what());
+  }
 }
 
 void Batch::check_params() const {

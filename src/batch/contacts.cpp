@@ -1,7 +1,8 @@
-// The contact points of one environment, as the reference engine reports them.
+// The contact points of environments, as the reference engine reports them.
+#include <algorithm>
 #include <cmath>
 
-#include "batch/impl.h"
+#include "batch/compute.h"
 
 namespace stiction {
 namespace {
@@ -12,10 +13,11 @@ double dot(const Vector& a, const Vector& b) {
   return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
 }
 
-// Reads numbers of the first lane of a workspace.
-class FirstLane {
+// Reads numbers of one lane of a workspace.
+class LaneReader {
  public:
-  FirstLane(const Batch::Impl& impl, const Workspace& w) : impl_(impl), w_(w) {}
+  LaneReader(const Batch::Impl& impl, const Workspace& w, std::size_t lane)
+      : impl_(impl), w_(w), lane_(lane) {}
 
   int integer(Field f, int i = 0) const { return static_cast<const int*>(w_.fields[at(f)])[i]; }
   double number(Field f, int i) const {
@@ -23,8 +25,8 @@ class FirstLane {
     const std::size_t bytes = wide ? impl_.kernels.wide_bytes : impl_.kernels.real_bytes;
     const std::byte* p = static_cast<const std::byte*>(w_.fields[at(f)]) + bytes * at(i);
     if (bytes == sizeof(double) * at(impl_.kernels.lanes))
-      return *reinterpret_cast<const double*>(p);
-    return static_cast<double>(*reinterpret_cast<const float*>(p));
+      return reinterpret_cast<const double*>(p)[lane_];
+    return static_cast<double>(reinterpret_cast<const float*>(p)[lane_]);
   }
   Vector vector(Field f, int i) const {
     return {number(f, 3 * i), number(f, 3 * i + 1), number(f, 3 * i + 2)};
@@ -33,19 +35,24 @@ class FirstLane {
  private:
   const Batch::Impl& impl_;
   const Workspace& w_;
+  std::size_t lane_;
 };
 
 // Numbers of point i that belong to the point; k, d, mu are the problem's own.
-Contact contact(const Batch::Impl& impl, const FirstLane& lane, int i) {
+Contact contact(const Batch::Impl& impl, const LaneReader& lane, int env, int i) {
   const Model& m = *impl.model;
   const auto& view = impl.host.view();
   Contact c;
+  c.env = env;
   c.slot = lane.integer(Field::point_slot, i);
   c.pair = view.slot_pair[c.slot];
   c.geom1 = m.pair_geom1[at(c.pair)];
   c.geom2 = m.pair_geom2[at(c.pair)];
+  c.body1 = m.geom_bodyid[at(c.geom1)];
+  c.body2 = m.geom_bodyid[at(c.geom2)];
   c.normal = lane.vector(Field::point_normal, i);
   c.impulse = lane.vector(Field::point_impulse, i);
+  for (std::size_t k = 0; k < 3; ++k) c.force[k] = c.impulse[k] / *impl.options.timestep;
   c.gap = lane.number(Field::point_gap, i);
   c.friction = lane.number(Field::point_mu, i);
   c.stiffness = lane.number(Field::pair_stiffness, c.pair);
@@ -55,9 +62,8 @@ Contact contact(const Batch::Impl& impl, const FirstLane& lane, int i) {
   c.w = lane.number(Field::point_w, i);
 
   // point_r is relative to the origin of the tree of a body that can move
-  const int body2 = m.geom_bodyid[at(c.geom2)], body1 = m.geom_bodyid[at(c.geom1)];
-  const bool second = view.body_treeid[body2] >= 0;
-  const int tree = view.body_treeid[second ? body2 : body1];
+  const bool second = view.body_treeid[c.body2] >= 0;
+  const int tree = view.body_treeid[second ? c.body2 : c.body1];
   const Vector origin = lane.vector(Field::xpos, view.tree_origin[tree]);
   const Vector r = lane.vector(second ? Field::point_r2 : Field::point_r1, i);
   for (std::size_t k = 0; k < 3; ++k) c.pos[k] = origin[k] + r[k];
@@ -70,30 +76,37 @@ Contact contact(const Batch::Impl& impl, const FirstLane& lane, int i) {
 
 }  // namespace
 
-std::vector<Contact> Batch::Impl::contacts(int env) {
-  Workspace& w = workspaces[0];
-  const int lanes[kMaxLanes] = {env, env, env, env, env, env, env, env,
-                                env, env, env, env, env, env, env, env};
-  const bool active[kMaxLanes] = {true, true, true, true, true, true, true, true,
-                                  true, true, true, true, true, true, true, true};
-  fetch(kStateRows | kInputRows | kParamRows, std::span(&env, 1));
-  if (!state_is_good(env)) return {};
-  load(w, lanes);
-  kernels.set_active(w.fields.data(), active);
-  kernels.forces(host.view(), w.fields.data());
-
-  const FirstLane lane(*this, w);
-  const int n = lane.integer(Field::npoint);
-  std::vector<Contact> result;
-  result.reserve(at(n));
-  for (int i = 0; i < n; ++i) result.push_back(contact(*this, lane, i));
-  return result;
+std::vector<Contact> Batch::Impl::contacts(std::span<const int> ids) {
+  fetch(kStateRows | kInputRows | kParamRows, ids);
+  std::vector<std::vector<Contact>> of(ids.size());
+  each_pack(*this, ids, [&](int, Workspace& w, std::span<const int> places) {
+    kernels.forces(host.view(), w.fields.data());
+    for (std::size_t k = 0; k < places.size(); ++k) {
+      const LaneReader lane(*this, w, k);
+      std::vector<Contact>& points = of[at(places[k])];
+      // the list is that of all lanes
+      for (int i = 0; i < lane.integer(Field::npoint); ++i)
+        if (lane.number(Field::cand_active, lane.integer(Field::point_slot, i)) > 0.5)
+          points.push_back(contact(*this, lane, ids[at(places[k])], i));
+      std::sort(points.begin(), points.end(),
+                [](const Contact& a, const Contact& b) { return a.slot < b.slot; });
+    }
+  });
+  std::vector<Contact> all;
+  for (const std::vector<Contact>& points : of) all.insert(all.end(), points.begin(), points.end());
+  return all;
 }
 
-std::vector<Contact> Batch::contacts(int env) const {
-  impl_->check_ids(std::span(&env, 1), false);
+std::vector<Contact> Batch::contacts() const {
+  return contacts(all_ids(num_envs()));
+}
+std::vector<Contact> Batch::contacts(std::span<const int> ids) const {
+  impl_->check_ids(ids, true);
   const Visit visit(impl_->guard);
-  return impl_->contacts(env);
+  return impl_->contacts(ids);
+}
+std::vector<Contact> Batch::contacts(int env) const {
+  return contacts(std::span(&env, 1));
 }
 
 }  // namespace stiction

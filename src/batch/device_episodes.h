@@ -14,7 +14,7 @@ struct EpisodeArrays;
 struct EpisodesSpec {
   int kind;          // of the task: its place in envs::AllTasks
   const void* task;  // the struct; copied
-  int naction;
+  int num_actions;
   int frame_skip;
   std::size_t bytes;  // for the arrays of all environments
 };

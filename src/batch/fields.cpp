@@ -1,4 +1,5 @@
 // Names and views of fields.
+#include <algorithm>
 #include <string_view>
 #include <unordered_map>
 
@@ -9,15 +10,8 @@
 namespace stiction {
 namespace {
 
-// Which shape the list gives a field: rows or columns that are the constant `one` are left out.
-struct Shape {
-  bool rows, columns;
-};
-constexpr bool counts(const char* size) {
-  return std::string_view(size) != "one";
-}
 constexpr Shape kShapes[] = {
-#define X(kind, type, name, rows, columns, producer, meaning) {counts(#rows), counts(#columns)},
+#define X(kind, type, name, rows, columns, producer, meaning) shape_of(#rows, #columns),
 #include "physics/fields.def"
 #undef X
 };
@@ -74,10 +68,22 @@ std::vector<double> Batch::Impl::numbers(Field f, int env) const {
   return x;
 }
 
+std::string Batch::Impl::describe(Field f, int env, int i) const {
+  const FieldSpec& s = spec(f);
+  std::string text = std::string(s.name) + "[" + std::to_string(env);
+  if (kShapes[at(f)].rows) text += ", " + std::to_string(i / std::max(1, s.columns));
+  if (kShapes[at(f)].columns) text += ", " + std::to_string(i % std::max(1, s.columns));
+  return text + "]";
+}
+
 Field Batch::Impl::find(const std::string& name) const {
   if (const auto found = public_fields().find(name); found != public_fields().end())
     return found->second;
   std::vector<std::string> names;
+  for (const cpu::QuantitySpec& s : cpu::quantity_specs(host.view()))
+    if (s.name == name)
+      throw ArgumentError("'" + name + "' has no memory of its own: compute(\"" + name +
+                          "\") gives its numbers");
   for (const FieldSpec& s : host.specs())
     if (is_public(s)) names.emplace_back(s.name);
   throw ArgumentError("no field named '" + visible(name) + "'" + nearest_names(names, name));
@@ -130,6 +136,8 @@ std::vector<FieldInfo> Batch::fields(const Model& model) {
     if (is_public(s))
       infos.push_back({s.name, kind_name(s.kind), s.producer, s.meaning, s.rows, s.columns,
                        s.type == FieldType::wide});
+  for (const cpu::QuantitySpec& s : cpu::quantity_specs(host.view()))
+    infos.push_back({s.name, "computed", "quantities", s.meaning, s.rows, s.columns, true});
   return infos;
 }
 

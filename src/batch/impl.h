@@ -9,6 +9,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "batch/archive.h"
@@ -76,6 +77,14 @@ struct RowSpec {
   double limit;       // of the size of a number of the state
 };
 
+// Which shape a list gives its numbers: rows or columns that are the constant `one` are left out.
+struct Shape {
+  bool rows, columns;
+};
+constexpr Shape shape_of(std::string_view rows, std::string_view columns) {
+  return {rows != "one", columns != "one"};
+}
+
 // Groups of rows that the host reads or writes, as bits.
 using RowGroups = unsigned;
 inline constexpr RowGroups kStateRows = 1, kInputRows = 2, kParamRows = 4, kOutputRows = 8,
@@ -97,7 +106,8 @@ struct Batch::Impl {
 
   // ---- dense fields; parameters only where own
   cpu::Buffer dense;
-  std::vector<cpu::Buffer> own;
+  std::vector<cpu::Buffer> own, checked;  // parameters; as they were when they were found good
+  bool any_own = false;
   std::array<std::byte*, kFields> rows{};
   std::vector<RowSpec> loaded, stored;  // parameters are loaded where own
   std::vector<std::uint32_t> status;
@@ -196,8 +206,18 @@ struct Batch::Impl {
   std::string restore(std::span<const std::byte> bytes, const std::string& source);
   void check_status(std::span<const std::byte> saved, const std::string& source) const;
 
-  void check_params(int env) const;        // check.cpp
-  std::vector<Contact> contacts(int env);  // contacts.cpp
+  // ---- check.cpp: own parameters. Throw ArgumentError on an unphysical one.
+  void check_params(int env);
+  // Of environments [first, last): whether any is not as it was found good.
+  bool params_differ(int first, int last) const;
+  void check_written_params();
+  std::vector<Contact> contacts(std::span<const int> ids);  // contacts.cpp
+
+  // ---- compute.cpp: rows of all environments; NaN where the state is bad
+  Computed compute(physics::Quantity which);
+  // points (num_envs,3), or null: the origin of the object.
+  Jacobian jacobian(ObjectType type, int id, const double* points);
+  std::vector<double> inverse(std::span<const double> qacc);
 };
 
 // Calls f(Field, spec) for the fields of these kinds.

@@ -217,6 +217,7 @@ void Batch::Impl::count_step(Workspace& w, const int* env, bool* active, int use
 
 // The bits and counts of one run, in several where somebody may end it.
 void Batch::Impl::step(int n) {
+  check_written_params();
   for (int done = 0; done < n;) {
     if (done > 0) poll();
     int now = n - done;

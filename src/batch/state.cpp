@@ -44,15 +44,6 @@ double Batch::Impl::limit(Field f) const {
   return std::numeric_limits<double>::max();
 }
 
-std::string Batch::Impl::describe(Field f, int env, int i) const {
-  const FieldSpec& s = spec(f);
-  std::ostringstream text;
-  text << s.name << "[" << env << ", " << i / std::max(1, s.columns);
-  if (s.columns > 1) text << ", " << i % s.columns;
-  text << "]";
-  return text.str();
-}
-
 void Batch::Impl::write_reference(int env, FieldKind kind) {
   for (const RowSpec& r : loaded)
     if (r.kind == kind)
@@ -202,12 +193,16 @@ void Batch::copy(std::span<const int> src, std::span<const int> dst) {
   move(reinterpret_cast<std::byte*>(impl_->steps.data()), sizeof impl_->steps[0]);
 }
 
-std::uint64_t Batch::status_count() const {
+std::vector<int> Batch::frozen() const {
   const Visit visit(impl_->guard);
   impl_->fetch_all(kStatusRows);
-  std::uint64_t count = 0;
-  for (int env = 0; env < num_envs(); ++env) count += impl_->frozen(env) ? 1 : 0;
-  return count;
+  std::vector<int> ids;
+  for (int env = 0; env < num_envs(); ++env)
+    if (impl_->frozen(env)) ids.push_back(env);
+  return ids;
+}
+std::uint64_t Batch::status_count() const {
+  return frozen().size();
 }
 
 SolverCounts Batch::counts() const {

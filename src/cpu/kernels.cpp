@@ -1,5 +1,7 @@
 #include "cpu/kernels.h"
 
+#include <limits>
+
 #include "cpu/bind.h"
 #include "cpu/stages.h"
 #include "cpu/transpose.h"
@@ -23,6 +25,48 @@ void run_forces(const ModelView& m, void* const* fields) {
 void run_refresh(const ModelView& m, void* const* fields) {
   EnvView<Number> e = bind<Number>(fields);
   refresh(TeamOfOne(), m, e);
+}
+
+void run_dynamics(const ModelView& m, void* const* fields) {
+  EnvView<Number> e = bind<Number>(fields);
+  const TeamOfOne one;
+  kinematics(one, m, e);
+  velocities(one, m, e);
+  inertia(one, m, e);
+  bias(one, m, e);
+}
+void run_quantity(const ModelView& m, void* const* fields, Quantity which, void* out) {
+  store_quantity(m, bind<Number>(fields), which, static_cast<WideNumber*>(out));
+}
+void run_jacobian(const ModelView& m, void* const* fields, int objtype, int id, const void* point,
+                  void* out) {
+  store_jacobian(m, bind<Number>(fields), objtype, id, static_cast<const WideNumber*>(point),
+                 static_cast<WideNumber*>(out));
+}
+
+// Constraints see the force: most are as they were at the second pass, and a limit that is pushed into
+// grows stiffer with the force until it is rigid. NaN in lanes that no pass brings to the tolerance.
+constexpr int kInversePasses = 64;
+void run_inverse(const ModelView& m, void* const* fields) {
+  EnvView<Number> e = bind<Number>(fields);
+  const TeamOfOne one;
+  clear_flags(one, m, e);
+  kinematics(one, m, e);
+  inertia(one, m, e);
+  bias(one, m, e);
+  for (int k = 0; k < kInversePasses; ++k) {
+    actuation(one, m, e);
+    gyroscopic_start(one, m, e);
+    rows(one, m, e);
+    collide(one, m, e);
+    inverse(one, m, e);
+    for (int i = 0; i < m.nv; ++i)
+      e.qfrc_applied[i] = e.qfrc_applied[i] + Number(m.opt.step_rate) * e.gradient[i];
+    if (!any_lane(e.solver_residual[0] > Number(64 * epsilon<Number>()))) break;
+  }
+  const auto found = e.solver_residual[0] <= Number(m.opt.solver_tolerance);
+  const Number none = Number(std::numeric_limits<double>::quiet_NaN());
+  for (int i = 0; i < m.nv; ++i) e.qfrc_applied[i] = select(found, e.qfrc_applied[i], none);
 }
 
 void set_active(void* const* fields, const bool* active) {
@@ -98,18 +142,9 @@ void clean(bool wide, int n, void* block, bool* bad) {
 }  // namespace
 
 extern const cpu::Kernels kKernels;
-const cpu::Kernels kKernels = {STICTION_KERNELS,
-                               kW,
-                               sizeof(Number),
-                               sizeof(WideNumber),
-                               run_step,
-                               run_forces,
-                               run_refresh,
-                               set_active,
-                               report,
-                               load,
-                               store,
-                               broadcast,
-                               clean};
+const cpu::Kernels kKernels = {
+    STICTION_KERNELS, kW,           sizeof(Number), sizeof(WideNumber), run_step,    run_forces,
+    run_refresh,      run_dynamics, run_quantity,   run_jacobian,       run_inverse, set_active,
+    report,           load,         store,          broadcast,          clean};
 
 STICTION_PHYSICS_END

@@ -24,6 +24,16 @@ struct Kernels {
   void (*step)(const physics::ModelView& m, void* const* fields, bool last);
   void (*forces)(const physics::ModelView& m, void* const* fields);  // and interval sensors
   void (*refresh)(const physics::ModelView& m, void* const* fields);
+  // kinematics, velocities, inertia and bias of the present state; then what quantities.h makes of
+  // them, into a block of wide numbers. point: a block of three, or null: the origin of the object.
+  void (*dynamics)(const physics::ModelView& m, void* const* fields);
+  void (*quantity)(const physics::ModelView& m, void* const* fields, physics::Quantity which,
+                   void* out);
+  void (*jacobian)(const physics::ModelView& m, void* const* fields, int objtype, int id,
+                   const void* point, void* out);
+  // qfrc_applied becomes what makes a step end with the acceleration in qacc, beside the inputs and
+  // actuators as they are; qfrc_applied at first counts as one of its parts (physics/inverse.h).
+  void (*inverse)(const physics::ModelView& m, void* const* fields);
   void (*set_active)(void* const* fields, const bool* active);  // (lanes)
   void (*report)(void* const* fields, LaneReport* lanes);       // (lanes)
 

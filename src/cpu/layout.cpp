@@ -11,4 +11,12 @@ FieldSpecs field_specs(const physics::SizesView& s) {
   }};
 }
 
+QuantitySpecs quantity_specs(const physics::SizesView& s) {
+  return {{
+#define X(name, rows, columns, meaning) {#name, s.rows, s.columns, meaning},
+#include "physics/quantities.def"
+#undef X
+  }};
+}
+
 }  // namespace stiction::cpu

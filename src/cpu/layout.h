@@ -28,6 +28,18 @@ using FieldSpecs = std::array<FieldSpec, kFields>;
 
 FieldSpecs field_specs(const physics::SizesView& sizes);
 
+// Of physics/quantities.def.
+struct QuantitySpec {
+  const char* name;
+  int rows, columns;
+  const char* meaning;
+
+  int size() const { return rows * columns; }
+};
+using QuantitySpecs = std::array<QuantitySpec, physics::kQuantities>;
+
+QuantitySpecs quantity_specs(const physics::SizesView& sizes);
+
 constexpr int index(Field f) {
   return static_cast<int>(f);
 }

@@ -32,9 +32,16 @@ STICTION_STAGE(gyroscopic_end);
 STICTION_STAGE(rows);
 STICTION_STAGE(collide);
 STICTION_STAGE(solve);
+STICTION_STAGE(inverse);
 STICTION_STAGE(integrate);
 STICTION_STAGE(interval_sensors);
 STICTION_STAGE(state_sensors);
+
+// Of quantities.h; point: null, or three wide numbers in the place of the object's origin.
+void store_quantity(const ModelView& m, const EnvView<Number>& e, Quantity which,
+                    Wide<Number>* out);
+void store_jacobian(const ModelView& m, const EnvView<Number>& e, int objtype, int id,
+                    const Wide<Number>* point, Wide<Number>* out);
 
 // Definition of a stage by its template.
 #define STICTION_DEFINE_STAGE(stage)                 \

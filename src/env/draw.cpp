@@ -6,7 +6,7 @@ namespace stiction {
 namespace {
 
 envs::Draw row(const DrawKey& k, std::uint32_t first) {
-  envs::Draw draw(k.seed, k.episode, static_cast<envs::Stream>(k.stream), k.step);
+  envs::Draw draw(k.seed, k.episode, static_cast<envs::Purpose>(k.purpose), k.step);
   draw.skip(first);
   return draw;
 }

@@ -13,8 +13,8 @@ TaskInfo describe(const env::TaskEntry& e, const env::TaskOptions& options,
                   const env::TaskRunner& runner) {
   return {.id = e.id,
           .summary = e.summary,
-          .nobs = runner.nobs,
-          .naction = runner.naction,
+          .num_obs = runner.num_obs,
+          .num_actions = runner.num_actions,
           .max_episode_steps = e.max_episode_steps,
           .reward_threshold = e.reward_threshold,
           .frame_skip = options.count("frame_skip"),
@@ -29,7 +29,6 @@ BatchOptions batch_options(const env::TaskEntry& e, const EnvOptions& o) {
   b.options = o.engine.value_or(e.engine);
   b.precision = o.precision;
   if (o.threads != 0) b.threads = o.threads;
-  b.seed = o.seed;
   b.device = o.device;
   b.stream = o.stream;
   return b;
@@ -40,8 +39,8 @@ envs::EpisodeArrays shape_of(const env::TaskRunner& r, const EnvOptions& o) {
   static_assert(static_cast<int>(envs::Begin::next_step) == static_cast<int>(Autoreset::next_step));
   static_assert(static_cast<int>(envs::Begin::disabled) == static_cast<int>(Autoreset::disabled));
   envs::EpisodeArrays a{};
-  a.nobs = r.nobs, a.naction = r.naction, a.nmetric = r.nmetric;
-  a.memory_bytes = r.nmemory * (o.precision == Precision::float64 ? 8 : 4);
+  a.num_obs = r.num_obs, a.num_actions = r.num_actions, a.num_metrics = r.num_metrics;
+  a.memory_bytes = r.num_memory * (o.precision == Precision::float64 ? 8 : 4);
   a.begin = static_cast<envs::Begin>(o.autoreset);
   return a;
 }
@@ -66,7 +65,8 @@ BatchMemory env_memory(const std::string& id, const EnvOptions& o) {
     if (std::find(own.begin(), own.end(), f.name) == own.end()) continue;
     const std::size_t number = f.wide || o.precision == Precision::float64 ? 8 : 4;
     const std::size_t row = number * at(f.rows) * at(f.columns);
-    m.per_env += row, m.total += row * at(o.num_envs);
+    // the rows, and as they were when they were found good
+    m.per_env += row, m.total += 2 * row * at(o.num_envs);
     if (o.device != "cpu") m.device += row * at(o.num_envs);
   }
   return with_episodes(m, env::EpisodeMemory(o.num_envs, shape_of(*runner, o)).bytes(), o);
@@ -99,7 +99,7 @@ Env::Impl::Impl(const std::string& id, const EnvOptions& o)
   if (o.max_episode_steps >= 0) info.max_episode_steps = o.max_episode_steps;
   dt = *batch.options().timestep * info.frame_skip;
   if (action_low.empty()) {
-    for (int i = 0; i < runner->naction; ++i) {
+    for (int i = 0; i < runner->num_actions; ++i) {
       const bool limited = model->actuator_ctrllimited[at(i)] != 0;
       const float inf = std::numeric_limits<float>::infinity();
       action_low.push_back(limited ? static_cast<float>(model->actuator_ctrlrange[at(2 * i)])
@@ -114,7 +114,7 @@ Env::Impl::Impl(const std::string& id, const EnvOptions& o)
   if (e.device != nullptr) {
     device = e.device->episodes({.kind = runner->kind,
                                  .task = runner->plain_task(),
-                                 .naction = info.naction,
+                                 .num_actions = info.num_actions,
                                  .frame_skip = info.frame_skip,
                                  .bytes = layout.bytes()});
   } else {
@@ -250,7 +250,7 @@ ArrayView Env::Impl::view(const char* name, const void* data, DType dtype, int c
 }
 
 ArrayView Env::obs() {
-  return impl_->view("obs", impl_->current().obs, DType::float32, impl_->info.nobs);
+  return impl_->view("obs", impl_->current().obs, DType::float32, impl_->info.num_obs);
 }
 ArrayView Env::reward() {
   return impl_->view("reward", impl_->current().reward, DType::float32, -1);
@@ -262,10 +262,11 @@ ArrayView Env::truncated() {
   return impl_->view("truncated", impl_->current().truncated, DType::uint8, -1);
 }
 ArrayView Env::final_obs() {
-  return impl_->view("final_obs", impl_->current().final_obs, DType::float32, impl_->info.nobs);
+  return impl_->view("final_obs", impl_->current().final_obs, DType::float32, impl_->info.num_obs);
 }
 ArrayView Env::metrics() {
-  return impl_->view("metrics", impl_->current().metrics, DType::float32, impl_->runner->nmetric);
+  return impl_->view("metrics", impl_->current().metrics, DType::float32,
+                     impl_->runner->num_metrics);
 }
 ArrayView Env::episode_length() {
   ArrayView v = impl_->view("episode_length", impl_->current().length, DType::int32, -1);

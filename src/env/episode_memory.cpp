@@ -30,12 +30,12 @@ envs::EpisodeArrays EpisodeMemory::place(std::byte* memory, int set,
   take(a.seed, 1), take(a.episode, 1), take(a.length, 1), take(a.final_length, 1);
   take(a.sum, 1), take(a.episode_return, 1), take(a.final_return, 1);
   take(a.ended, 1), take(a.begins, 1);
-  take(a.memory, a.memory_bytes), take(a.given, a.naction), take(a.action, a.naction);
+  take(a.memory, a.memory_bytes), take(a.given, a.num_actions), take(a.action, a.num_actions);
   for (int s = 0; s < 2; ++s) {
     results[static_cast<std::size_t>(s)] = bytes;
     envs::EpisodeArrays other = a;
     envs::EpisodeArrays& r = s == set ? a : other;
-    take(r.obs, r.nobs), take(r.final_obs, r.nobs), take(r.metrics, r.nmetric);
+    take(r.obs, r.num_obs), take(r.final_obs, r.num_obs), take(r.metrics, r.num_metrics);
     take(r.reward, 1), take(r.terminated, 1), take(r.truncated, 1);
   }
   return a;

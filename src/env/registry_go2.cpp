@@ -105,8 +105,8 @@ std::unique_ptr<TaskRunner> make_go2(const TaskOptions& o, const Model& m) {
   TaskSetup setup;
   for (const char* term : terms) setup.metrics.push_back(std::string("reward_") + term);
   setup.metrics.insert(setup.metrics.end(), {"error_lin_vel", "error_ang_vel"});
-  setup.action_low.assign(Go2Flat::naction, static_cast<float>(-t.action_bound));
-  setup.action_high.assign(Go2Flat::naction, static_cast<float>(t.action_bound));
+  setup.action_low.assign(Go2Flat::num_actions, static_cast<float>(-t.action_bound));
+  setup.action_high.assign(Go2Flat::num_actions, static_cast<float>(t.action_bound));
   if (t.own_friction) setup.own.push_back("geom_friction");
   if (t.own_mass) setup.own.push_back("body_mass");
   if (t.own_centre) setup.own.push_back("body_ipos");

@@ -108,8 +108,8 @@ std::unique_ptr<TaskRunner> planar_walker(const TaskOptions& o, const Model& m,
                                    .angle_low = angle_low,
                                    .angle_high = angle_high,
                                    .first_qpos = skipped,
-                                   .nobs = m.nq - skipped + m.nv,
-                                   .naction = m.nu},
+                                   .num_obs = m.nq - skipped + m.nv,
+                                   .num_actions = m.nu},
                 {.metrics = {"reward_forward", "reward_ctrl", "reward_survive", "x_position",
                              "z_distance_from_origin", "x_velocity"}});
 }
@@ -166,7 +166,7 @@ TaskEntry half_cheetah() {
                                       .ctrl_cost = o.number("ctrl_cost_weight"),
                                       .noise = o.not_negative("reset_noise_scale"),
                                       .first_qpos = skipped,
-                                      .nobs = m.nq - skipped + m.nv},
+                                      .num_obs = m.nq - skipped + m.nv},
                     {.metrics = {"reward_forward", "reward_ctrl", "x_position", "x_velocity"}});
               }};
 }

@@ -55,8 +55,8 @@ std::unique_ptr<TaskRunner> make_ant(const TaskOptions& o, const Model& m) {
   auto t = with_gymnasium_options<envs::Ant>(o);
   copy(o.range("contact_force_range"), t.contact_force_range);
   t.main_body = body(m, o.text("main_body"));
-  t.nobs = m.nq + m.nv - (t.exclude_current_positions_from_observation ? 2 : 0) +
-           (t.include_cfrc_ext_in_observation ? 6 * (m.nbody - 1) : 0);
+  t.num_obs = m.nq + m.nv - (t.exclude_current_positions_from_observation ? 2 : 0) +
+              (t.include_cfrc_ext_in_observation ? 6 * (m.nbody - 1) : 0);
   return runner(t, {.metrics = {"reward_forward", "reward_ctrl", "reward_contact", "reward_survive",
                                 "x_position", "y_position", "distance_from_origin", "x_velocity",
                                 "y_velocity"}});
@@ -84,11 +84,11 @@ std::unique_ptr<TaskRunner> make_humanoid(const TaskOptions& o, const Model& m) 
   t.include_cvel_in_observation = o.flag("include_cvel_in_observation");
   t.include_qfrc_actuator_in_observation = o.flag("include_qfrc_actuator_in_observation");
   const int moving = m.nbody - 1;
-  t.nobs = m.nq + m.nv - (t.exclude_current_positions_from_observation ? 2 : 0) +
-           (t.include_cinert_in_observation ? 10 * moving : 0) +
-           (t.include_cvel_in_observation ? 6 * moving : 0) +
-           (t.include_qfrc_actuator_in_observation ? m.nv - 6 : 0) +
-           (t.include_cfrc_ext_in_observation ? 6 * moving : 0);
+  t.num_obs = m.nq + m.nv - (t.exclude_current_positions_from_observation ? 2 : 0) +
+              (t.include_cinert_in_observation ? 10 * moving : 0) +
+              (t.include_cvel_in_observation ? 6 * moving : 0) +
+              (t.include_qfrc_actuator_in_observation ? m.nv - 6 : 0) +
+              (t.include_cfrc_ext_in_observation ? 6 * moving : 0);
   return runner(t, {.metrics = {"reward_survive", "reward_forward", "reward_ctrl", "reward_contact",
                                 "x_position", "y_position", "distance_from_origin", "x_velocity",
                                 "y_velocity"}});

@@ -33,7 +33,7 @@ struct Places : envs::EpisodeArrays {
 };
 
 struct TaskSetup {
-  std::vector<std::string> metrics;  // names, nmetric of them
+  std::vector<std::string> metrics;  // names, num_metrics of them
   // Bounds of the actions; empty: ctrlrange of the model's actuators.
   std::vector<float> action_low = {}, action_high = {};
   std::vector<std::string> own = {};  // parameters that the task writes: own to each environment
@@ -59,10 +59,10 @@ class TaskRunner {
  public:
   TaskRunner(int k, int obs, int actions, int metrics, int numbers, TaskSetup s)
       : kind(k),
-        nobs(obs),
-        naction(actions),
-        nmetric(metrics),
-        nmemory(numbers),
+        num_obs(obs),
+        num_actions(actions),
+        num_metrics(metrics),
+        num_memory(numbers),
         setup(std::move(s)) {}
   virtual ~TaskRunner() = default;
 
@@ -72,7 +72,7 @@ class TaskRunner {
   virtual const void* plain_task() const = 0;  // the struct, of the kind that it is
 
   const int kind;  // place in envs::AllTasks
-  const int nobs, naction, nmetric, nmemory;
+  const int num_obs, num_actions, num_metrics, num_memory;
   const TaskSetup setup;
 };
 
@@ -80,8 +80,8 @@ template <class Task>
 class Runner final : public TaskRunner {
  public:
   Runner(const Task& task, TaskSetup s)
-      : TaskRunner(envs::kTaskKind<Task>, task.nobs, task.naction, task.nmetric, task.nmemory,
-                   std::move(s)),
+      : TaskRunner(envs::kTaskKind<Task>, task.num_obs, task.num_actions, task.num_metrics,
+                   task.num_memory, std::move(s)),
         task_(task) {}
 
   const Task& task() const { return task_; }
@@ -108,13 +108,13 @@ class Runner final : public TaskRunner {
       case Phase::first:
         each([&](int, Env& e) {
           task_.observe(team, m, e, true);
-          envs::make_finite(team, e.obs, task_.nobs);
+          envs::make_finite(team, e.obs, task_.num_obs);
         });
         break;
       case Phase::observe:
         each([&](int i, Env& e) {
           task_.observe(team, m, e, false);
-          envs::make_finite(team, e.obs, task_.nobs);
+          envs::make_finite(team, e.obs, task_.num_obs);
           p.reward[i] = static_cast<float>(e.reward);
           p.terminated[i] = e.terminated ? 1 : 0;
         });

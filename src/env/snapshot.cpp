@@ -13,7 +13,7 @@ constexpr std::uint32_t kVersion = 2;
 struct Header {
   char magic[8] = {'e', 'p', 'i', 's', 'o', 'd', 'e', 's'};
   std::uint32_t version = kVersion;
-  std::int32_t num_envs = 0, nobs = 0, nmetric = 0, autoreset = 0, unused = 0;
+  std::int32_t num_envs = 0, num_obs = 0, num_metrics = 0, autoreset = 0, unused = 0;
   std::uint64_t task = 0;   // hash of id and options
   std::uint64_t batch = 0;  // bytes of the batch
 };
@@ -86,12 +86,12 @@ void Env::Impl::for_saved(const F& array, const G& number) {
   };
   all(a.seed, 1), all(a.episode, 1), all(a.length, 1), all(a.final_length, 1);
   all(a.sum, 1), all(a.episode_return, 1), all(a.final_return, 1), all(a.ended, 1);
-  all(a.memory, a.memory_bytes), all(a.action, a.naction);
+  all(a.memory, a.memory_bytes), all(a.action, a.num_actions);
   number(begun);
   std::uint64_t count = steps;
   number(count);
   steps = count;
-  all(a.obs, a.nobs), all(a.final_obs, a.nobs), all(a.metrics, a.nmetric);
+  all(a.obs, a.num_obs), all(a.final_obs, a.num_obs), all(a.metrics, a.num_metrics);
   all(a.reward, 1), all(a.terminated, 1), all(a.truncated, 1);
 }
 
@@ -106,8 +106,8 @@ std::vector<std::byte> Env::snapshot() const {
   const Visit visit(impl_->engine().guard, Inside::env);
   const std::vector<std::byte> batch = impl_->engine().snapshot();
   Header header;
-  header.num_envs = num_envs(), header.nobs = info().nobs;
-  header.nmetric = impl_->runner->nmetric;
+  header.num_envs = num_envs(), header.num_obs = info().num_obs;
+  header.num_metrics = impl_->runner->num_metrics;
   header.autoreset = static_cast<std::int32_t>(autoreset());
   header.task = hash_of(info()), header.batch = batch.size();
   Archive a;
@@ -143,8 +143,8 @@ std::string Env::restore(std::span<const std::byte> snapshot) {
   std::size_t own = 0;
   impl_->for_saved([&](const auto*, std::size_t n) { own += n; },
                    [&](const auto& x) { own += sizeof x; });
-  if (header.nobs != info().nobs || header.nmetric != impl_->runner->nmetric || a.left() < own ||
-      header.batch != a.left() - own)
+  if (header.num_obs != info().num_obs || header.num_metrics != impl_->runner->num_metrics ||
+      a.left() < own || header.batch != a.left() - own)
     refuse("of another version of stiction or in the other precision");
 
   // The checksum is no signature: all is looked at before anything changes.

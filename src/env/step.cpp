@@ -31,13 +31,14 @@ void Env::Impl::flip_and_keep() {
 }
 
 void Env::Impl::check_actions(std::size_t numbers) const {
-  if (numbers == at(num_envs()) * at(info.naction)) return;
+  if (numbers == at(num_envs()) * at(info.num_actions)) return;
   throw ArgumentError("actions has " + std::to_string(numbers) + " numbers, " +
                       std::to_string(num_envs()) + " environments need " +
-                      std::to_string(num_envs()) + " x " + std::to_string(info.naction));
+                      std::to_string(num_envs()) + " x " + std::to_string(info.num_actions));
 }
 
 void Env::Impl::step(const float* actions, bool on_device, const std::function<void()>* physics) {
+  engine().check_written_params();
   if (device != nullptr) device->take_actions(actions, on_device);
   if (physics == nullptr) return step_with(actions, nullptr);
   remember();
@@ -135,7 +136,7 @@ void Env::Impl::step_here(const float* actions, const std::function<void()>* phy
 
 void Env::Impl::take(const float* actions, int begin, int end) {
   const envs::EpisodeArrays& a = current();
-  const int columns = info.naction;
+  const int columns = info.num_actions;
   const auto take = [&](int from, int to) {
     const std::size_t first = envs::row_begin(from, columns);
     return envs::take_actions(kTeam, actions + first, a.action + first, (to - from) * columns);
@@ -147,10 +148,10 @@ void Env::Impl::take(const float* actions, int begin, int end) {
 
 void Env::Impl::finish(int begin, int end) {
   const envs::EpisodeArrays& a = current();
-  envs::make_finite(kTeam, a.metrics + envs::row_begin(begin, a.nmetric),
-                    (end - begin) * a.nmetric);
+  envs::make_finite(kTeam, a.metrics + envs::row_begin(begin, a.num_metrics),
+                    (end - begin) * a.num_metrics);
   for (int i = begin; i < end; ++i) envs::end_step(a, i);
-  envs::keep_final_obs(kTeam, a, envs::row_begin(begin, a.nobs), (end - begin) * a.nobs);
+  envs::keep_final_obs(kTeam, a, envs::row_begin(begin, a.num_obs), (end - begin) * a.num_obs);
 }
 
 // State, inputs and memory of a new episode, one refresh of all of them, the first observation.

@@ -1,7 +1,7 @@
 // Velocities of the bodies, and the forces that hold the tree at qacc = 0.
 //
 // reads   cdof, cinert, xoff, qvel, gravity
-// writes  bias: cvel0, cacc, cfrc, qfrc_bias; velocities: cvel
+// writes  bias: cvel0, cacc, cfrc, qfrc_bias; velocities: xvel
 //
 //   V_b = V_parent + Σ S_i v_i
 //   C_b = C_parent + Σ V × S_i v_i    V before the joint; without gravity
@@ -80,13 +80,13 @@ STICTION_FN void bias(const Team& team, const ModelView& m, EnvView<S>& e) {
       m.nv, [&](int i) { e.qfrc_bias[i] = dot(load6(e.cdof, i), load6(e.cfrc, m.dof_bodyid[i])); });
 }
 
-// cvel: (ω, v_O + ω × (x - O)), the linear velocity of the frame's origin.
+// xvel: (ω, v_O + ω × (x - O)), the linear velocity of the frame's origin.
 template <class Team, class S>
 STICTION_FN void velocities(const Team& team, const ModelView& m, EnvView<S>& e) {
-  body_velocities(team, m, e, e.qvel, e.cvel);
+  body_velocities(team, m, e, e.qvel, e.xvel);
   team.for_each(m.nbody, [&](int b) {
-    const Spatial<S> v = load6(e.cvel, b);
-    store6(e.cvel, b, Spatial<S>{v.a, velocity_at(v, load3(e.xoff, b))});
+    const Spatial<S> v = load6(e.xvel, b);
+    store6(e.xvel, b, Spatial<S>{v.a, velocity_at(v, load3(e.xoff, b))});
   });
 }
 

@@ -53,7 +53,7 @@ STICTION_FN Frame<S> frame_of(const ModelView& m, const EnvView<S>& e, int objty
 // Velocity of the point `pos` fixed to body b: v + ω × r
 template <class S>
 STICTION_FN Vec3<S> point_velocity(const EnvView<S>& e, int b, const Vec3<Wide<S>>& pos) {
-  return velocity_at(load6(e.cvel, b), narrow3<S>(pos - load3(e.xpos, b)));
+  return velocity_at(load6(e.xvel, b), narrow3<S>(pos - load3(e.xpos, b)));
 }
 
 // Acceleration of a point fixed to a body at the start of the step, and the body's rotation.

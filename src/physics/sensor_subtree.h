@@ -50,7 +50,7 @@ STICTION_FN Vec3<S> subtree_angular_momentum(const ModelView& m, const EnvView<S
     const Vec3<Wide<S>> com = body_com(e, c);
     const Vec3<S> v = point_velocity(e, c, com) - s.velocity;
     total = total + e.body_mass[c] * cross(narrow3<S>(com - s.com), v) +
-            inertia_times(e, c, load6(e.cvel, c).a);
+            inertia_times(e, c, load6(e.xvel, c).a);
   }
   return total;
 }

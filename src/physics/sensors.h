@@ -47,14 +47,14 @@ STICTION_FN Reading<S> frame_reading(const ModelView& m, const EnvView<S>& e, in
     case T::frameyaxis: return reading(narrow_axes<S>(quat).y);
     case T::framezaxis: return reading(narrow_axes<S>(quat).z);
     case T::frameangvel: {
-      const Vec3<S> w = load6(e.cvel, obj.body).a;
-      return seen(relative ? w - load6(e.cvel, ref.body).a : w);
+      const Vec3<S> w = load6(e.xvel, obj.body).a;
+      return seen(relative ? w - load6(e.xvel, ref.body).a : w);
     }
     default: {
       const Vec3<S> v = point_velocity(e, obj.body, obj.pos);
       if (!relative) return reading(v);
       const Vec3<S> carried = point_velocity(e, ref.body, ref.pos) +
-                              cross(load6(e.cvel, ref.body).a, narrow3<S>(offset));
+                              cross(load6(e.xvel, ref.body).a, narrow3<S>(offset));
       return seen(v - carried);
     }
   }
@@ -80,7 +80,7 @@ STICTION_FN Reading<S> state_reading(const ModelView& m, const EnvView<S>& e, in
     case T::velocimeter: {
       const Frame<S> site = frame_of(m, e, m.sensor_objtype[i], id);
       const bool turns = static_cast<T>(m.sensor_type[i]) == T::gyro;
-      const Vec3<S> v = turns ? load6(e.cvel, site.body).a : point_velocity(e, site.body, site.pos);
+      const Vec3<S> v = turns ? load6(e.xvel, site.body).a : point_velocity(e, site.body, site.pos);
       return reading(transposed(narrow_axes<S>(site.quat), v));
     }
     default: return frame_reading(m, e, i);
@@ -140,7 +140,7 @@ STICTION_FN void interval_sensors(const Team& team, const ModelView& m, EnvView<
   });
 }
 
-// Sensors of the present state: qpos, qvel, time, and xpos, xquat, xmat, cvel of this state.
+// Sensors of the present state: qpos, qvel, time, and xpos, xquat, xmat, xvel of this state.
 template <class Team, class S>
 STICTION_FN void state_sensors(const Team& team, const ModelView& m, EnvView<S>& e) {
   const Mask<S> all = S(0.0) == S(0.0);

@@ -145,6 +145,18 @@ inline constexpr int kFields = 0
 enum class FieldKind : int { state, input, param, output, scratch };
 enum class FieldType : int { wide, real, index };
 
+// What is computed when it is asked for: quantities.h.
+enum class Quantity : int {
+#define X(name, rows, columns, meaning) name,
+#include "physics/quantities.def"
+#undef X
+};
+inline constexpr int kQuantities = 0
+#define X(name, rows, columns, meaning) +1  // NOLINT(bugprone-macro-parentheses)
+#include "physics/quantities.def"
+#undef X
+    ;
+
 }  // namespace stiction::physics
 
 STICTION_PHYSICS_BEGIN

@@ -53,6 +53,7 @@ std::vector<ContactPoint> candidate_points(const Model& m, const Options& o,
       p.frame = contact_frame(w.normal);
       Contact& c = p.info;
       c.geom1 = g1, c.geom2 = g2, c.pair = pair, c.slot = m.pair_slotadr[at(pair)] + k;
+      c.body1 = m.geom_bodyid[at(g1)], c.body2 = m.geom_bodyid[at(g2)];
       c.pos = array3(w.point1 + m.pair_weight[at(pair)] * (w.point2 - w.point1));
       c.normal = array3(w.normal);
       c.gap = w.distance - m.pair_margin[at(pair)];

@@ -177,7 +177,7 @@ ForwardResult Reference::forward(std::span<const double> qpos, std::span<const d
   f.geom_xpos = flat(kin.geom_xpos), f.geom_xmat = flat(kin.geom_xmat);
   f.site_xpos = flat(kin.site_xpos), f.site_xmat = flat(kin.site_xmat);
   f.subtree_com = flat(subtree_com(m, kin));
-  for (const Motion& s : bodies) append(f.cvel, s.omega), append(f.cvel, s.velocity);
+  for (const Motion& s : bodies) append(f.xvel, s.omega), append(f.xvel, s.velocity);
 
   // inertia and bias
   f.M.resize(at(m.nv * m.nv));

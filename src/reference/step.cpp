@@ -124,6 +124,7 @@ void contact_results(const Model& m, const Options& o, double dt, const Kinemati
     Contact& c = p.info;
     for (std::size_t k = 0; k < 3; ++k) {
       c.impulse[k] = impulse[static_cast<int>(k)];
+      c.force[k] = c.impulse[k] / dt;
       c.slip[k] = slip[static_cast<int>(k)];
     }
     c.separation_velocity = v_c.z();

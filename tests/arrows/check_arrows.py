@@ -42,7 +42,7 @@ RULES = (
     Rule("src/cpu/", ("include/stiction/", "src/physics/", "src/cpu/"),
          (STD, POSIX, re.compile(r"immintrin\.h"))),
     Rule("src/batch/", ("include/stiction/", "src/files.h", "src/names.h", "src/physics/fields.def",
-                        "src/physics/env_status.h", "src/physics/team.h", "src/cpu/",
+                        "src/physics/quantities.def", "src/physics/env_status.h", "src/physics/team.h", "src/cpu/",
                         "src/batch/"),
          (STD, POSIX, re.compile(r"nlohmann/json\.hpp"))),
     Rule("src/env/", ("include/stiction/", "src/names.h", "src/physics/", "src/cpu/", "src/batch/",

@@ -103,10 +103,17 @@ TEST_P(BatchOnDevice, FieldsHaveTheShapesOfTheList) {
   EXPECT_EQ(b.param("gravity").ndim, 2);
   EXPECT_EQ(b.status().dtype, DType::uint32);
   EXPECT_EQ(status_step(b, 4), -1);
-  for (const FieldInfo& f : Batch::fields(m))
-    if (f.kind != "param") {
+  for (const FieldInfo& f : Batch::fields(m)) {
+    if (f.kind == "computed") {
+      const Computed c = b.compute(f.name);
+      EXPECT_EQ(c.numbers.size(), static_cast<std::size_t>(5 * f.rows * f.columns)) << f.name;
+      EXPECT_EQ(c.shape.front(), 5);
+      EXPECT_THAT(error_message([&] { b.field(f.name); }), HasSubstr("compute(\"" + f.name));
+    } else if (f.kind != "param") {
       EXPECT_EQ(b.field(f.name).size(), 5 * f.rows * f.columns);
     }
+  }
+  EXPECT_THAT(error_message([&] { b.compute("geom_xpo"); }), HasSubstr("nearest: 'geom_xpos'"));
 }
 
 TEST_P(BatchOnDevice, WrongNamesGetTheNearestOnes) {

@@ -61,7 +61,7 @@ class EmulatedEpisodes final : public DeviceEpisodes {
   void take_actions(const float* actions, bool on_device) override {
     if (on_device != EmulatedMemory::holds(actions))
       throw ArgumentError("actions: not memory of " + std::string(on_device ? "emulated" : "cpu"));
-    const std::size_t n = envs::row_begin(host_.num_envs, spec_.naction);
+    const std::size_t n = envs::row_begin(host_.num_envs, spec_.num_actions);
     std::memcpy(const_cast<float*>(sets_[0].given), actions, n * sizeof(float));
   }
   void step(int set) override {
@@ -103,7 +103,7 @@ class EmulatedEpisodes final : public DeviceEpisodes {
     const auto fill = [&](auto* x, int columns) {
       std::memset(x, 0xff, sizeof *x * envs::row_begin(host_.num_envs, columns));
     };
-    fill(a.obs, a.nobs), fill(a.final_obs, a.nobs), fill(a.metrics, a.nmetric);
+    fill(a.obs, a.num_obs), fill(a.final_obs, a.num_obs), fill(a.metrics, a.num_metrics);
     fill(a.reward, 1), fill(a.terminated, 1), fill(a.truncated, 1);
   }
 

@@ -55,6 +55,12 @@ class OneThreadAtATime : public EveryDevice {
             {"param_is_own", [&b] { b.param_is_own("gravity"); }},
             {"check_params", [&b] { b.check_params(); }},
             {"contacts", [&b] { b.contacts(1); }},
+            {"contacts of all", [&b] { b.contacts(); }},
+            {"compute", [&b] { b.compute("M"); }},
+            {"jacobian", [&b] { b.jacobian(ObjectType::body, 1); }},
+            {"inverse",
+             [&b] { b.inverse(std::vector<double>(static_cast<std::size_t>(4 * b.model().nv))); }},
+            {"frozen", [&b] { b.frozen(); }},
             {"counts", [&b] { b.counts(); }},
             {"clear_counts", [&b] { b.clear_counts(); }},
             {"status_count", [&b] { b.status_count(); }},
@@ -70,7 +76,7 @@ class OneThreadAtATime : public EveryDevice {
   static std::vector<Call> calls(Env& e) {
     static const int kIds[] = {1, 3};
     static const std::uint64_t kSeeds[] = {5, 6};
-    const std::vector<float> actions(static_cast<std::size_t>(4 * e.info().naction), 0.1f);
+    const std::vector<float> actions(static_cast<std::size_t>(4 * e.info().num_actions), 0.1f);
     const std::vector<std::byte> snapshot = e.snapshot();
     return {{"step", [&e, actions] { e.step(actions); }},
             {"step with physics", [&e, actions] { e.step(actions, [&e] { e.batch().step(); }); }},

@@ -20,8 +20,12 @@ def test_page_is_up_to_date():
 
 def test_page_has_every_public_field():
     text = 'X(state, wide, a, nq, one, step, "x | y")\nX(output, real, b, nbody, six, step, "z")\n'
-    page = make_fields.page(text)
+    asked = 'X(c, nv, nv, "y")\n'
+    page = make_fields.page(text, asked)
     assert "| `a` | (nq) | wide | step | x \\| y |" in page
     assert "| `b` | (nbody, 6) | real | step | z |" in page
+    assert "| `c` | (nv, nv) | y |" in page
     with pytest.raises(ValueError, match="one line"):
-        make_fields.page(text + 'X(state, wide,\n  c, nq, one, step, "")\n')
+        make_fields.page(text + 'X(state, wide,\n  c, nq, one, step, "")\n', asked)
+    with pytest.raises(ValueError, match="one line"):
+        make_fields.page(text, asked + 'X(d, nv,\n  one, "")\n')

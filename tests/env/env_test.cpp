@@ -48,9 +48,9 @@ TEST_P(EveryTask, NumbersAreFiniteAndShapesAsPromised) {
     o.precision = p;
     Player player(task(), o);
     Env& e = player.env;
-    EXPECT_EQ(e.obs().shape[1], e.info().nobs);
+    EXPECT_EQ(e.obs().shape[1], e.info().num_obs);
     EXPECT_EQ(e.metrics().shape[1], static_cast<int>(e.info().metrics.size()));
-    EXPECT_EQ(e.action_low().size(), static_cast<std::size_t>(e.info().naction));
+    EXPECT_EQ(e.action_low().size(), static_cast<std::size_t>(e.info().num_actions));
     for (int k = 0; k < 20; ++k) player.step();
     for (const ArrayView& v : {e.obs(), e.final_obs(), e.reward(), e.metrics()})
       for (const float x : numbers<float>(v)) ASSERT_TRUE(std::isfinite(x)) << v.name;
@@ -222,7 +222,7 @@ TEST_P(Episodes, MemoryIsKnownBefore) {
     EXPECT_EQ(before.device, now.device);
     EXPECT_EQ(before.local, now.local);
     EXPECT_EQ(now.local > 0, device() == "cuda");
-    EXPECT_GT(now.per_env, batch.per_env + sizeof(float) * 2 * 2 * at(e.info().nobs));
+    EXPECT_GT(now.per_env, batch.per_env + sizeof(float) * 2 * 2 * at(e.info().num_obs));
     EXPECT_GT(device() == "cpu" ? now.total : now.device,
               device() == "cpu" ? batch.total : batch.device);
   }
@@ -292,7 +292,7 @@ TEST_P(Episodes, ActionsThatAreNotNumbers) {
   for (const TaskInfo& task : Env::tasks()) {
     SCOPED_TRACE(task.id);
     Player zero(task.id, options(3)), spoilt(task.id, options(3));
-    const int n = task.naction;
+    const int n = task.num_actions;
     set_actions(zero.actions, n, 0, 0);
     spoilt.actions = zero.actions;
     constexpr float kBad[] = {std::numeric_limits<float>::quiet_NaN(),
@@ -316,7 +316,7 @@ TEST_P(Episodes, RewardsAreFiniteWhateverTheActions) {
     SCOPED_TRACE(task.id);
     Env e(task.id, options(2));
     for (int k = 0; k < 3; ++k) {
-      e.step(std::vector<float>(at(2 * task.naction), k == 1 ? -3e38f : 3e38f));
+      e.step(std::vector<float>(at(2 * task.num_actions), k == 1 ? -3e38f : 3e38f));
       for (const ArrayView& v : {e.obs(), e.reward(), e.final_obs(), e.metrics(),
                                  e.episode_return(), e.final_episode_return()})
         for (const float x : numbers<float>(v)) ASSERT_TRUE(std::isfinite(x)) << v.name;

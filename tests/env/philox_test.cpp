@@ -32,16 +32,16 @@ TEST(Philox, PublishedVectors) {
       ElementsAre(0xd16cfe09u, 0x94fdccebu, 0x5001e420u, 0x24126ea1u));
 }
 
-// A different seed, episode, stream or step is a different row; the same four are the same.
+// A different seed, episode, purpose or step is a different row; the same four are the same.
 TEST(Draw, RowsDoNotMeet) {
   std::set<std::uint32_t> seen;
   constexpr int kEach = 10;
   int rows = 0;
   for (const std::uint64_t seed : {std::uint64_t{0}, std::uint64_t{1}, std::uint64_t{1} << 32})
     for (const std::uint32_t episode : {0u, 1u, 7u})
-      for (const Stream stream : {Stream::reset, Stream::command, Stream::noise})
+      for (const Purpose purpose : {Purpose::reset, Purpose::command, Purpose::noise})
         for (const std::uint32_t step : {0u, 1u, 1000u}) {
-          Draw draw(seed, episode, stream, step), again(seed, episode, stream, step);
+          Draw draw(seed, episode, purpose, step), again(seed, episode, purpose, step);
           for (int k = 0; k < kEach; ++k) {
             const std::uint32_t x = draw.bits();
             ASSERT_EQ(x, again.bits());
@@ -72,7 +72,7 @@ Moments moments(int n, const F& next) {
 TEST(Draw, UniformAndNormal) {
   constexpr int kNumbers = 200000;
   const double error = 5.0 / std::sqrt(kNumbers);  // five standard errors of unit variance
-  Draw draw(3, 0, Stream::reset);
+  Draw draw(3, 0, Purpose::reset);
   const Moments u = moments(kNumbers, [&] { return draw.uniform(-1, 1); });
   EXPECT_NEAR(u.mean, 0, error);
   EXPECT_NEAR(u.variance, 1.0 / 3, error);
@@ -91,7 +91,7 @@ TEST(Draw, UniformAndNormal) {
 
 // The numbers are these on every machine: no mathematical library has a part in them.
 TEST(Draw, NormalNumbersAreTheSameBitsEverywhere) {
-  Draw draw(1, 2, Stream::noise, 3);
+  Draw draw(1, 2, Purpose::noise, 3);
   std::uint64_t hash = 0;
   for (int i = 0; i < 10000; ++i)
     hash = hash * 0x9E3779B97F4A7C15u + std::bit_cast<std::uint64_t>(draw.normal());
@@ -100,8 +100,8 @@ TEST(Draw, NormalNumbersAreTheSameBitsEverywhere) {
 
 // From word 5 on: what comes after five words, in every kind of numbers.
 TEST(Draw, RowsFromAnyWordOn) {
-  const DrawKey key{7, 1, static_cast<std::uint32_t>(Stream::push), 2};
-  Draw draw(7, 1, Stream::push, 2);
+  const DrawKey key{7, 1, static_cast<std::uint32_t>(Purpose::push), 2};
+  Draw draw(7, 1, Purpose::push, 2);
   for (int k = 0; k < 5; ++k) draw.bits();
   Draw same = draw, again = draw;
   std::uint32_t bits[6];

@@ -23,9 +23,10 @@ std::vector<T> row(const ArrayView& v, int env) {
 }
 
 // An action that depends on the environment's name and the step, and on nothing else.
-inline void set_actions(std::vector<float>& a, int naction, int first, int step) {
+inline void set_actions(std::vector<float>& a, int num_actions, int first, int step) {
   for (std::size_t k = 0; k < a.size(); ++k) {
-    const int env = first + static_cast<int>(k) / naction, i = static_cast<int>(k) % naction;
+    const int env = first + static_cast<int>(k) / num_actions,
+              i = static_cast<int>(k) % num_actions;
     const double phase = 0.7 * env + 0.31 * step + 1.9 * i;
     a[k] = static_cast<float>(1.2 * std::sin(phase));
   }
@@ -36,9 +37,9 @@ struct Player {
       : env(id, o),
         first(first_env),
         actions(static_cast<std::size_t>(o.num_envs) *
-                static_cast<std::size_t>(env.info().naction)) {}
+                static_cast<std::size_t>(env.info().num_actions)) {}
   void step() {
-    set_actions(actions, env.info().naction, first, static_cast<int>(env.steps()));
+    set_actions(actions, env.info().num_actions, first, static_cast<int>(env.steps()));
     env.step(actions);
   }
   bool done(int i) {

@@ -25,6 +25,7 @@ struct Scene {
         host(*m, batch.options()) {
     int f = 0;
     for (const FieldInfo& info : Batch::fields(*m)) {
+      if (info.kind == "computed") continue;
       while (host.specs()[at(f)].name != info.name) ++f;
       const ArrayView v = info.kind == "param" ? batch.param(info.name) : batch.field(info.name);
       places.base[at(f)] = static_cast<std::byte*>(v.data);
@@ -40,9 +41,10 @@ template <class S, class Task, class RunTeam>
 Written written(const Task& task, const ModelPtr& model, int steps, const RunTeam& run) {
   Scene<S> scene(model, sizeof(S) == 8 ? Precision::float64 : Precision::float32);
   Written w;
-  std::vector<float> action(at(task.naction)), obs(at(task.nobs)), metrics(at(task.nmetric));
+  std::vector<float> action(at(task.num_actions)), obs(at(task.num_obs)),
+      metrics(at(task.num_metrics));
   for (std::size_t i = 0; i < action.size(); ++i) action[i] = 0.3f - 0.2f * static_cast<float>(i);
-  std::vector<S> memory(at(task.nmemory) + 1);
+  std::vector<S> memory(at(task.num_memory) + 1);
   std::uint64_t seed = 5;
   std::uint32_t episode = 2;
   std::int32_t step = 0;

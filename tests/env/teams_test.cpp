@@ -27,7 +27,7 @@ TEST(TaskTeams, Reacher) {
 TEST(TaskTeams, HalfCheetah) {
   check_teams(
       envs::HalfCheetah{
-          .forward_weight = 1, .ctrl_cost = 0.1, .noise = 0.1, .first_qpos = 1, .nobs = 17},
+          .forward_weight = 1, .ctrl_cost = 0.1, .noise = 0.1, .first_qpos = 1, .num_obs = 17},
       "half_cheetah.xml");
 }
 TEST(TaskTeams, PlanarWalker) {
@@ -43,8 +43,8 @@ TEST(TaskTeams, PlanarWalker) {
                                  .angle_low = -0.2,
                                  .angle_high = 0.2,
                                  .first_qpos = 0,
-                                 .nobs = 18,
-                                 .naction = 6},
+                                 .num_obs = 18,
+                                 .num_actions = 6},
               "walker2d.xml");
 }
 

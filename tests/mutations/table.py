@@ -4,6 +4,7 @@ At least one for each family of tests.
 """
 
 from breaks import Break
+from table_api import API_DOOR
 from table_choices import CHOICES
 from table_cuda import CUDA
 from table_env import ENV
@@ -468,5 +469,5 @@ BATCH = [
 ]
 
 BREAKS = (DYNAMICS + CONTACT + STICTION + ROWS + LIMITS + SAFEGUARDS + SOLVER + NEWTON + GEOMETRY + MODEL
-          + READER + READER_DOOR + TEXT + TURNING + BATCH + CHOICES + RUNTIME + CUDA + ENV + ENV_LOCOMOTION
-          + RL + TRAINING + OUTPUT)
+          + READER + READER_DOOR + TEXT + TURNING + BATCH + CHOICES + RUNTIME + API_DOOR + CUDA + ENV
+          + ENV_LOCOMOTION + RL + TRAINING + OUTPUT)

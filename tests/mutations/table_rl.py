@@ -51,7 +51,7 @@ RL = [
     Break("draw: normal numbers overlap", "python/stiction/philox.py", "count, words=2)", "count)",
           pytests=(PHILOX + "test_numbers_are_those_of_the_words",)),
     Break("noise: the same in every step", RANDOMIZATION,
-          "Stream.outer_noise, self._length[ids])", "Stream.outer_noise, 0)",
+          "Purpose.outer_noise, self._length[ids])", "Purpose.outer_noise, 0)",
           pytests=(RANDOM + "test_observation_noise",)),
     Break("delay: a new episode sees the old one", RANDOMIZATION,
           "        self.xp.put(self.ring, (slice(None), ids), first)\n", "",

@@ -55,7 +55,7 @@ RUNTIME = [
           gtests=("DamagedFile.AFileOfAnotherInstructionSetLoadsWithAWarning",),
           pytests=(USE + "test_a_file_of_another_instruction_set_warns",)),
     Break("snapshot: the count of the batch's bytes is believed", "src/env/snapshot.cpp",
-          "a.left() < own ||\n      header.batch != a.left() - own",
+          "a.left() < own || header.batch != a.left() - own",
           "a.left() != header.batch + own",
           gtests=("Snapshots.DamagedSnapshotsAreRefusedOrStepped",)),
     Break("snapshot: any mode goes on with any other", "src/env/snapshot.cpp",
@@ -63,7 +63,7 @@ RUNTIME = [
           gtests=("Snapshots.ASnapshotOfAnotherModeIsRefused",)),
     Break("env: observations overflow", "src/env/runner.h",
           "          task_.observe(team, m, e, false);\n"
-          "          envs::make_finite(team, e.obs, task_.nobs);\n",
+          "          envs::make_finite(team, e.obs, task_.num_obs);\n",
           "          task_.observe(team, m, e, false);\n",
           gtests=("Episodes.ObservationsAreFiniteWhateverTheOptions",)),
     Break("task: a cycle", "python/stiction/task.py", "task._env = weakref.proxy(self)",

@@ -74,7 +74,7 @@ TEST(Kinematics, MotionAxesAreTheDerivativeOfThePoses) {
       const int b = m.dof_bodyid[static_cast<std::size_t>(i)];
       const auto axis = physics::load6(env.e.cdof, i);
       const auto at_frame = physics::velocity_at(axis, physics::load3(env.e.xoff, b));
-      const auto expected = f.cvel.begin() + 6 * b;
+      const auto expected = f.xvel.begin() + 6 * b;
       expect_near({axis.a.x, axis.a.y, axis.a.z, at_frame.x, at_frame.y, at_frame.z},
                   {expected, expected + 6}, 1e-12, model.name + " dof " + std::to_string(i));
     }

@@ -95,7 +95,7 @@ class Filled : public Env<S> {
     const ForwardResult f = ref_.forward(qpos, qvel);
     this->set(Field::xpos, lane, f.xpos);
     this->set(Field::xquat, lane, f.xquat);
-    this->set(Field::cvel, lane, f.cvel);
+    this->set(Field::xvel, lane, f.xvel);
     for (int b = 0; b < model().nbody; ++b)
       for (int k = 0; k < 3; ++k)
         put3(Field::xmat, 3 * b + k, lane, kinematics(qpos).xmat[at(b)].col(k));
@@ -111,7 +111,7 @@ class Filled : public Env<S> {
       this->put(Field::qacc, i, lane,
                 (s.result.qvel[at(i)] - s.qvel[at(i)]) / this->m().opt.timestep);
     fill_kinematics(lane, s.qpos, s.qvel);
-    this->poison(Field::cvel);
+    this->poison(Field::xvel);
 
     // motion axes, velocities and accelerations about O
     const reference::Kinematics kin = kinematics(s.qpos);

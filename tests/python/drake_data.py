@@ -89,7 +89,7 @@ def contact_velocity(engine, step, velocity, contact):
 
     def at_point(geom):
         body = engine.model.geom_bodyid[geom]
-        omega, origin = bodies.cvel[body, :3], bodies.cvel[body, 3:]
+        omega, origin = bodies.xvel[body, :3], bodies.xvel[body, 3:]
         return origin + np.cross(omega, contact.pos - bodies.xpos[body])
 
     return at_point(contact.geom2) - at_point(contact.geom1)

@@ -186,7 +186,36 @@ def test_states_parameters_and_files(path):
     there.synchronize()
     there.refresh()
     assert there.status_count == 0
-    assert isinstance(there.contacts(1), list)
+    assert isinstance(there.contacts(1), stiction.Contacts)
+    assert not there.frozen.any()
+
+
+def test_what_is_computed_on_request():
+    """By the host, from the rows of the device: as of a batch there."""
+    there, here = pair()
+    rng = np.random.default_rng(3)
+    qpos = np.tile(here.model.qpos0, (6, 1))
+    qpos[:, 7:] += rng.uniform(-0.3, 0.3, (6, 12))
+    state = {"qpos": qpos, "qvel": rng.normal(size=(6, here.model.nv))}
+    for batch in (there, here):
+        mass = np.array([1.0, 1, 2, 1, 1, 1])[:, None] * here.model.body_mass
+        batch.param("body_mass")[:] = mass.astype(np.float32)
+        batch.set_state(**state)
+        bad = qpos.copy()
+        bad[4] = np.nan
+        batch.qpos[:] = bad
+    for name in ("geom_xpos", "geom_xmat", "site_xpos", "subtree_com", "cvel", "M", "qfrc_bias",
+                 "energy_kinetic", "energy_potential"):
+        a = getattr(there, name)
+        assert isinstance(a, np.ndarray) and np.isnan(a[4]).all() and np.isfinite(a[2]).all(), name
+        np.testing.assert_array_equal(a, getattr(here, name), err_msg=name)
+    for a, b in zip(there.jac(3, [0, 0, 1]), here.jac(3, [0, 0, 1]), strict=True):
+        np.testing.assert_array_equal(a, b)
+    qacc = rng.normal(size=(6, here.model.nv))
+    np.testing.assert_array_equal(there.inverse(qacc), here.inverse(qacc))
+    a, b = there.contacts(), here.contacts()
+    for name in ("env", "slot", "gap", "force"):
+        np.testing.assert_array_equal(getattr(a, name), getattr(b, name))
 
 
 def test_streams_are_the_cards():

@@ -196,6 +196,42 @@ def load(name):
         return mujoco.MjModel.from_xml_string(xml), stiction.Model.from_xml(xml)
 
 
+def random_quaternion(rng):
+    q = rng.normal(size=4)
+    return q / np.linalg.norm(q)
+
+
+def random_qpos(m, rng):
+    """Within the range where there is one, else about qpos0; quaternions uniform."""
+    q = m.qpos0.copy()
+    for j in range(m.njnt):
+        at = m.jnt_qposadr[j]
+        kind = m.jnt_type[j]
+        if kind == mujoco.mjtJoint.mjJNT_FREE:
+            q[at : at + 3] += rng.uniform(-1, 1, 3)
+            q[at + 3 : at + 7] = random_quaternion(rng)
+        elif kind == mujoco.mjtJoint.mjJNT_BALL:
+            q[at : at + 4] = random_quaternion(rng)
+        elif m.jnt_limited[j]:
+            q[at] = rng.uniform(*m.jnt_range[j])
+        else:
+            q[at] += rng.uniform(-2, 2)
+    return q
+
+
+def random_ctrl(m, rng):
+    """Half as wide again as the range on either side, so that it is clamped half of the time."""
+    ctrl = 3 * rng.normal(size=m.nu)
+    for a in np.flatnonzero(m.actuator_ctrllimited):
+        low, high = m.actuator_ctrlrange[a]
+        ctrl[a] = rng.uniform(1.5 * low - 0.5 * high, 1.5 * high - 0.5 * low)
+    return ctrl
+
+
+def moving(m):
+    return m.body_dofnum[m.body_weldid] > 0
+
+
 class Worst:
     """Largest share of the tolerance by quantity, and where; printed by `pytest -s`."""
 

@@ -56,7 +56,7 @@ def test_every_field_is_an_attribute(batch):
         assert isinstance(array, np.ndarray) and array.shape[0] == N, name
         assert array.size == N * f.rows * f.columns, name
         assert array.dtype == (np.float64 if f.wide else np.float32), name
-        assert array.flags.c_contiguous and array.flags.writeable == (f.kind != "output"), name
+        assert array.flags.c_contiguous and array.flags.writeable == (f.kind in ("state", "input")), name
         assert getattr(type(batch), name).__doc__ == f"{f.kind}: {f.meaning}"
     m = batch.model
     assert batch.qpos.shape == (N, m.nq) and batch.qvel.shape == (N, m.nv)
@@ -257,6 +257,73 @@ def test_params(batch):
         batch.param("qpos")
 
 
+@pytest.mark.parametrize(("name", "at", "value", "message"), [
+    ("body_mass", (3, 1), -1.0, r"body_mass\[3, 1\] = -1: must be >= 0"),
+    ("body_mass", (0, 2), np.nan, r"body_mass\[0, 2\] = nan: must be finite"),
+    ("body_inertia", (2, 1, 2), 0.0, r"body_inertia\[2, 1, 2\] = 0: must be > 0"),
+    ("dof_damping", (4, 7), -0.1, r"dof_damping\[4, 7\] = -0.1: must be >= 0"),
+    ("gravity", (1, 2), np.inf, r"gravity\[1, 2\] = inf: must be finite"),
+])
+def test_an_unphysical_parameter_is_refused_by_the_next_step(batch, name, at, value, message):
+    own = batch.param(name)
+    batch.step()
+    good, before = own[at], batch.state_hash()
+    own[at] = value
+    for _ in range(2):
+        with pytest.raises(stiction.ArgumentError, match=message):
+            batch.step(3)
+        assert batch.state_hash() == before and not batch.status.any()
+    own[at] = good
+    batch.step()
+    assert batch.state_hash() != before
+
+
+def test_a_file_with_one_is_refused(batch, tmp_path):
+    path = tmp_path / "batch.bin"
+    mass = batch.param("body_mass")
+    mass[2, 3] = -5
+    batch.save(path)
+    mass[2, 3] = 5
+    before = batch.state_hash()
+    with pytest.raises(stiction.Error, match=r"batch.bin: is damaged: body_mass\[2, 3\] = -5: must"):
+        batch.load(path)
+    assert batch.state_hash() == before and mass[2, 3] == 5
+    batch.step()
+
+
+def test_environments_refuse_it_too():
+    env = stiction.Env("HalfCheetah-v5", 3)
+    env.reset()
+    own = env.batch.param("dof_armature")
+    own[2, 4] = -1
+    steps, obs = env.steps, env.obs.copy()
+    with pytest.raises(stiction.ArgumentError, match=r"dof_armature\[2, 4\] = -1"):
+        env.step(np.zeros((3, 6)))
+    assert env.steps == steps and (env.obs == obs).all()
+    own[2, 4] = 0.1
+    env.step(np.zeros((3, 6)))
+
+
+# ---------------------------------------------------------------------------------- frozen
+
+
+def test_frozen_and_their_reset(batch):
+    assert batch.frozen.dtype == bool and not batch.frozen.any()
+    batch.qpos[[1, 3], 0] = np.nan
+    batch.step()
+    assert batch.frozen.tolist() == [False, True, False, True, False] and batch.status_count == 2
+    time = batch.time.copy()
+    batch.reset(batch.frozen)
+    assert not batch.frozen.any() and (batch.time == np.where([0, 1, 0, 1, 0], 0, time)).all()
+
+
+def test_a_warning_does_not_freeze(quadruped):
+    batch = stiction.Batch(quadruped, 2)
+    batch.ctrl[1] = np.nan
+    batch.step()
+    assert batch.status[1] == stiction.Status.bad_control and not batch.frozen.any()
+
+
 # --------------------------------------------------------------------------------- stepping
 
 
@@ -283,7 +350,7 @@ def test_contacts(batch, home):
     batch.set_state(qpos=home[0])
     batch.ctrl[:] = home[2]
     batch.step(300)
-    contacts = batch.contacts(env=2)
+    contacts = batch.contacts(2)
     assert len(contacts) >= 4 and all(isinstance(c, stiction.Contact) for c in contacts)
     with pytest.raises(stiction.ArgumentError):
         batch.contacts(N)

@@ -43,7 +43,7 @@ class Definition:
         self.dq, self.T = b.qvel[i, 6:].astype(float), b.qfrc_actuator[i, 6:].astype(float)
         self.force = b.xfrc_contact[i, :, :3].astype(float)
         feet = bodies(self.env, "foot")
-        self.foot_z, self.foot_v = b.xpos[i, feet, 2], b.cvel[i, feet, 3:5]
+        self.foot_z, self.foot_v = b.xpos[i, feet, 2], b.xvel[i, feet, 3:5]
         self.foot_force = self.force[feet]
 
     def norm(self, part):

@@ -11,7 +11,7 @@ import stiction
 from kinds import KINDS, NOISY, Pendulum, actions
 from stiction.arrays import host, namespace, on_tensors
 from stiction.cli import main
-from stiction.philox import Draw, Stream
+from stiction.philox import Draw, Purpose
 from stiction.randomization import (
     NormalNoise,
     Param,
@@ -54,8 +54,8 @@ KEYS = np.array([0, 7, 2**31, 2**40 + 3, 2**63, 2**64 - 1], np.uint64)
 def draws(skip=0):
     episode, step = np.array([0, 1, 2, 3, 2**31, 2**32 - 1], np.uint32), np.arange(6, dtype=np.int32)
     xp = namespace("torch")
-    there = [xp.seeds(KEYS), xp.asarray(episode.astype(np.int64)), Stream.noise, xp.asarray(step)]
-    return Draw(*there, skip), Draw(KEYS, episode, Stream.noise, step, skip)
+    there = [xp.seeds(KEYS), xp.asarray(episode.astype(np.int64)), Purpose.noise, xp.asarray(step)]
+    return Draw(*there, skip), Draw(KEYS, episode, Purpose.noise, step, skip)
 
 
 @pytest.mark.parametrize("skip", [0, 1, 3, 4, 6])
@@ -85,8 +85,8 @@ def test_normal_numbers_agree_to_rounding():
     n = 4000
     seed = np.arange(n, dtype=np.uint64)
     xp = namespace("torch")
-    there = Draw(xp.seeds(seed), 3, Stream.reset).normal(5).numpy()
-    here = Draw(seed, 3, Stream.reset).normal(5)
+    there = Draw(xp.seeds(seed), 3, Purpose.reset).normal(5).numpy()
+    here = Draw(seed, 3, Purpose.reset).normal(5)
     # radius below 6; where the cosine is small its argument's rounding counts, not its own
     np.testing.assert_allclose(there, here, rtol=1e-15, atol=6 * 2**-52)
     assert (there == here).mean() > 0.5
@@ -284,6 +284,15 @@ def test_parameters_are_drawn_on_the_device():
     with pytest.raises(stiction.ArgumentError, match="body_mass"):
         set_param(batch, "body_mass", -1, ids=torch.tensor([0]))
     assert torch.equal(batch.param("body_mass")[0], before[0])
+
+
+def test_frozen_is_a_mask_of_the_device():
+    batch = on_tensors(stiction.Env("HalfCheetah-v5", 4, device=DEVICE).batch)
+    batch.qpos[2, 0] = float("nan")
+    batch.step()
+    assert isinstance(batch.frozen, torch.Tensor) and batch.frozen.tolist() == [False, False, True, False]
+    batch.reset(batch.frozen)
+    assert not batch.frozen.any()
 
 
 # ------------------------------------------------------------------------------- libraries

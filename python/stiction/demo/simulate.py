@@ -61,7 +61,7 @@ def _watch(result):
 
 def simulate(model, options, ctrl_c, *, envs, seconds, seed, threads, fps) -> Result:
     """`envs` copies for `seconds` of simulated time on `threads` threads. Ctrl-C ends it early."""
-    batch = Batch(model, num_envs=envs, options=options, threads=threads, seed=seed)
+    batch = Batch(model, num_envs=envs, options=options, threads=threads)
     timestep = batch.options.timestep
     hold = max(1, round(HOLD / timestep))
     frame_every = hold * max(1, round(1 / (fps * timestep * hold)))
