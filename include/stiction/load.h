@@ -21,6 +21,22 @@ ModelPtr load_model_from_string(const std::string& xml, const Assets& assets,
                                 LoadReport* report = nullptr, const LoadOptions& options = {},
                                 const std::string& directory = "");
 
+// All that a model is loaded from: with `files` it can be loaded again where there is no disk like this
+// one. To be filled but for them.
+struct ModelSource {
+  std::string path;  // of a file; empty: xml is the text, and `directory` as above
+  std::string xml, directory;
+  Assets assets;
+  LoadOptions options;
+  // What was found on the disk, by path: of files that the reader does not open, but looks for, an
+  // empty text.
+  Assets files;
+};
+// Loads as the functions above do, and fills source.files.
+ModelPtr load_model(ModelSource& source, LoadReport* report = nullptr);
+// The same model from a source that was filled, without a look at the disk.
+ModelPtr load_model_again(const ModelSource& source, LoadReport* report = nullptr);
+
 // What is not computed, in at most four lines: pairs without a collider, then elements, then
 // attributes, the most frequent first. Empty if the report is complete.
 std::string summary(const LoadReport& report);

@@ -120,6 +120,9 @@ void init(BoundEnv* self, const std::string& id, int num_envs, std::optional<int
   const auto model = std::make_shared<LoadedModel>();
   model->model = engine->model();
   model->report = std::make_shared<LoadReport>(engine->load_report());
+  const auto source = std::make_shared<ModelSource>();
+  source->xml = engine->model_xml();
+  model->source = source;
   nb::object batch =
       nb::cast(new BoundBatch{model, engine, engine->batch()}, nb::rv_policy::take_ownership);
   new (self) BoundEnv{std::move(engine), std::move(batch)};

@@ -52,18 +52,18 @@ Assets assets_of(const std::optional<Files>& files) {
   return assets;
 }
 
-// Calls `read(report)` without the GIL. A refusal carries the report that explains it.
-template <class Read>
-Shared load(nb::handle model_error, const Read& read) {
+// Without the GIL. A refusal carries the report that explains it.
+Shared load(nb::handle model_error, ModelSource given) {
   auto report = std::make_shared<LoadReport>();
+  const auto source = std::make_shared<ModelSource>(std::move(given));
   try {
     ModelPtr model;
     {
       const nb::gil_scoped_release release;
-      model = read(report.get());
+      model = load_model(*source, report.get());
     }
     warn(*model, *report);
-    return std::make_shared<LoadedModel>(LoadedModel{std::move(model), report});
+    return std::make_shared<LoadedModel>(LoadedModel{std::move(model), report, source});
   } catch (const ModelError& e) {
     nb::object error = model_error(e.what());
     error.attr("report") = nb::cast(std::shared_ptr<const LoadReport>(report));
@@ -85,9 +85,7 @@ int geom_index(const Model& m, const GeomKey& key) {
 Shared with_material(const LoadedModel& self, const std::optional<GeomKey>& geom, double stiffness,
                      double dissipation, std::optional<double> friction, double relaxation_time) {
   const int g = geom ? geom_index(*self.model, *geom) : -1;
-  const ContactMaterial material{stiffness, dissipation, friction, relaxation_time};
-  return std::make_shared<LoadedModel>(
-      LoadedModel{with_contact_material(*self.model, g, material), self.report});
+  return changed(self, NewMaterial{g, {stiffness, dissipation, friction, relaxation_time}});
 }
 
 void def_size(nb::class_<LoadedModel>& c, const char* name, int Model::*field, const char* doc) {
@@ -168,14 +166,13 @@ void bind_model(nb::module_& m, nb::handle model_error) {
       "The checked, immutable robot, read from MJCF.\n\n"
       "Array fields carry MuJoCo's names and are read-only NumPy views; they keep the model "
       "alive.\n"
-      "SI units, radians, unit quaternions w x y z, z up. Body 0 is the world.");
+      "SI units, radians, unit quaternions w x y z, z up. Body 0 is the world.\n\n"
+      "It pickles, with the text of every file that it was read from, and is its own copy.");
 
   c.def_static(
       "from_file",
       [model_error](const Path& path, bool strict, const std::optional<Files>& assets) {
-        return load(model_error, [&, files = assets_of(assets)](LoadReport* report) {
-          return load_model(path.string(), files, report, LoadOptions{strict});
-        });
+        return load(model_error, {path.string(), "", "", assets_of(assets), {strict}, {}});
       },
       nb::arg("path"), nb::arg("strict") = false, nb::arg("assets") = nb::none(),
       "Reads an MJCF file. Physics that is ignored gives one ModelWarning; with `strict` it is "
@@ -188,10 +185,7 @@ void bind_model(nb::module_& m, nb::handle model_error) {
       "from_xml",
       [model_error](const std::string& xml, const Path& directory, bool strict,
                     const std::optional<Files>& assets) {
-        return load(model_error, [&, files = assets_of(assets)](LoadReport* report) {
-          return load_model_from_string(xml, files, report, LoadOptions{strict},
-                                        directory.string());
-        });
+        return load(model_error, {"", xml, directory.string(), assets_of(assets), {strict}, {}});
       },
       nb::arg("string"), nb::arg("directory") = "", nb::arg("strict") = false,
       nb::arg("assets") = nb::none(),
@@ -262,10 +256,7 @@ void bind_model(nb::module_& m, nb::handle model_error) {
         "Raises ArgumentError on unphysical values.");
   c.def(
       "with_timestep",
-      [](const LoadedModel& self, double timestep) {
-        return std::make_shared<LoadedModel>(
-            LoadedModel{with_timestep(self.model, timestep), self.report});
-      },
+      [](const LoadedModel& self, double timestep) { return changed(self, NewTimestep{timestep}); },
       nb::arg("timestep"),
       "The model as a file with this <option timestep> (s, finite and > 0) would give it:\n"
       "pair_stiffness where refsafe bounds solref by two timesteps, pair_relaxation_time. What a\n"
@@ -273,6 +264,7 @@ void bind_model(nb::module_& m, nb::handle model_error) {
   c.def("__repr__", &repr);
 
   bind_model_arrays(c);
+  bind_model_copies(c);
 }
 
 }  // namespace stiction::python

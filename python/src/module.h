@@ -4,7 +4,12 @@
 #include <nanobind/nanobind.h>
 
 #include <memory>
+#include <optional>
+#include <utility>
+#include <variant>
+#include <vector>
 
+#include "stiction/load.h"
 #include "stiction/model.h"
 #include "stiction/options.h"
 #include "stiction/report.h"
@@ -13,23 +18,37 @@ namespace stiction::python {
 
 namespace nb = nanobind;
 
-// What Python calls a Model: the shared robot and the report of how it was read.
+// What changed a model after it was loaded: Model.with_contact_material of a geom (-1: of all), or
+// Model.with_timestep.
+struct NewMaterial {
+  int geom;
+  ContactMaterial material;
+};
+struct NewTimestep {
+  double timestep;
+};
+using Change = std::variant<NewMaterial, NewTimestep>;
+
+// What Python calls a Model: the shared robot, the report of how it was read, and how it came to be.
 struct LoadedModel {
   ModelPtr model;
   std::shared_ptr<const LoadReport> report;
+  std::shared_ptr<const ModelSource> source;
+  std::vector<Change> changes = {};
 };
+std::shared_ptr<LoadedModel> changed(const LoadedModel& m, const Change& change);
 
 // The same model where the options leave its timestep; else it is another.
 inline std::shared_ptr<LoadedModel> at_timestep(std::shared_ptr<LoadedModel> m, const Options& o) {
   if (!o.timestep || *o.timestep == m->model->timestep) return m;
-  return std::make_shared<LoadedModel>(
-      LoadedModel{with_timestep(m->model, *o.timestep), m->report});
+  return changed(*m, NewTimestep{*o.timestep});
 }
 
 void bind_types(nb::module_& m);
 void bind_report(nb::module_& m);
 void bind_model(nb::module_& m, nb::handle model_error);
 void bind_model_arrays(nb::class_<LoadedModel>& c);
+void bind_model_copies(nb::class_<LoadedModel>& c);
 void bind_options(nb::module_& m);
 void bind_results(nb::module_& m);
 void bind_reference(nb::module_& m);  // after bind_results

@@ -74,16 +74,16 @@ int largest_tree(const model::Spec& spec) {
 }
 
 // A mesh or height field whose file is not there: MuJoCo would not load the model.
-void look_for_files(const model::Spec& spec, const std::string& directory, const Assets& assets) {
+void look_for_files(const model::Spec& spec, const std::string& directory, const Assets& assets,
+                    const model::Disk& disk) {
   namespace fs = std::filesystem;
   for (const model::AssetFile& a : spec.files) {
     fs::path name(a.file);
     if (spec.compiler.strippath) name = name.filename();
     const fs::path relative = fs::path(spec.compiler.meshdir) / name;
     const fs::path path = fs::path(directory) / relative;
-    std::error_code ec;
     const bool there =
-        model::find_asset(assets, directory, relative.generic_string()) || fs::exists(path, ec);
+        model::find_asset(assets, directory, relative.generic_string()) || disk.has(path);
     model::mark(*a.element, "file", Use::ignored, false,
                 there ? "asset files are not opened"
                       : "file not found: " + path.string() + "; MuJoCo does not load the model");
@@ -101,11 +101,12 @@ LoadReport reported(model::Document& doc, const LoadReport& of_building, bool st
 }
 
 ModelPtr load(model::Document& doc, const std::string& path, LoadReport* out,
-              const LoadOptions& options, const std::string& directory, const Assets& assets) {
+              const LoadOptions& options, const std::string& directory, const Assets& assets,
+              const model::Disk& disk) {
   const std::string file = visible(doc.files.front());
   model::Spec spec = model::read_mjcf(doc.root);
   model::mark_unsupported(spec);
-  look_for_files(spec, directory, assets);
+  look_for_files(spec, directory, assets, disk);
 
   // what is refused whatever touches what; with it, all that strict refuses so far
   LoadReport report = reported(doc, {}, false);
@@ -137,19 +138,35 @@ ModelPtr load(model::Document& doc, const std::string& path, LoadReport* out,
   return m;
 }
 
+ModelPtr load(const ModelSource& s, LoadReport* report, const model::Disk& disk) {
+  if (s.path.empty()) {
+    auto doc = model::parse_string(s.xml, s.directory, s.assets, disk);
+    return load(doc, "", report, s.options, s.directory, s.assets, disk);
+  }
+  auto doc = model::parse_file(s.path, s.assets, disk);
+  const std::string directory = std::filesystem::path(s.path).parent_path().string();
+  return load(doc, s.path, report, s.options, directory, s.assets, disk);
+}
+
 }  // namespace
+
+ModelPtr load_model(ModelSource& source, LoadReport* report) {
+  source.files.clear();
+  return load(source, report, model::Disk(&source.files));
+}
+ModelPtr load_model_again(const ModelSource& source, LoadReport* report) {
+  return load(source, report, model::Disk(source.files));
+}
 
 ModelPtr load_model(const std::string& path, const Assets& assets, LoadReport* report,
                     const LoadOptions& options) {
-  auto doc = model::parse_file(path, assets);
-  const std::string directory = std::filesystem::path(path).parent_path().string();
-  return load(doc, path, report, options, directory, assets);
+  if (path.empty()) throw ModelError("the path is empty");
+  return load({path, "", "", assets, options, {}}, report, {});
 }
 
 ModelPtr load_model_from_string(const std::string& xml, const Assets& assets, LoadReport* report,
                                 const LoadOptions& options, const std::string& directory) {
-  auto doc = model::parse_string(xml, directory, assets);
-  return load(doc, "", report, options, directory, assets);
+  return load({"", xml, directory, assets, options, {}}, report, {});
 }
 
 ModelPtr load_model(const std::string& path, LoadReport* report, const LoadOptions& options) {

@@ -74,16 +74,40 @@ std::string read_bytes(const fs::path& path, const std::string& shown_as) {
   return content;
 }
 
+}  // namespace
+
+bool Disk::has(const fs::path& path) const {
+  if (known_ != nullptr) return known_->count(path.string()) > 0;
+  std::error_code ec;
+  if (!fs::exists(path, ec)) return false;
+  if (notes_ != nullptr) notes_->try_emplace(path.string());
+  return true;
+}
+
+std::string Disk::read(const fs::path& path, const std::string& shown_as) const {
+  if (known_ == nullptr) {
+    std::string content = read_bytes(path, shown_as);
+    if (notes_ != nullptr) (*notes_)[path.string()] = content;
+    return content;
+  }
+  const auto found = known_->find(path.string());
+  if (found == known_->end()) throw ModelError(visible(shown_as) + ": not among the files given");
+  return found->second;
+}
+
+namespace {
+
 // Turns tinyxml2's tree into ours, file by file.
 class Splicer {
  public:
-  Splicer(Document& doc, const Assets& assets) : doc_(doc), assets_(assets) {}
+  Splicer(Document& doc, const Assets& assets, const Disk& disk)
+      : doc_(doc), assets_(assets), disk_(disk) {}
 
   void file(const fs::path& path, const std::string& shown_as, Element& root) {
     std::error_code ec;
     const fs::path canonical = fs::weakly_canonical(path, ec);
     seen_.insert(ec ? path.string() : canonical.string());
-    content(read_bytes(path, shown_as), shown_as, path.parent_path(), 0, root);
+    content(disk_.read(path, shown_as), shown_as, path.parent_path(), 0, root);
   }
 
   void content(const std::string& xml, const std::string& shown_as, const fs::path& directory,
@@ -197,8 +221,8 @@ class Splicer {
     std::error_code ec;
     fs::path path = directory / name;
     const Assets::value_type* asset = find_asset(assets_, directory.string(), name);
-    if (!asset && !fs::exists(path, ec)) path = main_directory_ / name;
-    if (!asset && !fs::exists(path, ec))
+    if (!asset && !disk_.has(path)) path = main_directory_ / name;
+    if (!asset && !disk_.has(path))
       fail(at, "file",
            "file not found; looked in \"" + visible(directory.string()) + "\"; check the path");
     const std::string identity =
@@ -208,7 +232,7 @@ class Splicer {
     }
     Element top;
     try {
-      content(asset ? asset->second : read_bytes(path, path.string()), asset ? name : path.string(),
+      content(asset ? asset->second : disk_.read(path, path.string()), asset ? name : path.string(),
               path.parent_path(), depth, top);
     } catch (const ModelError& e) {
       constexpr int kShown = 3;  // of a long chain the innermost files
@@ -221,6 +245,7 @@ class Splicer {
 
   Document& doc_;
   const Assets& assets_;
+  const Disk& disk_;
   fs::path main_directory_;
   std::set<std::string> seen_;
   int count_ = 0;
@@ -248,15 +273,16 @@ const Assets::value_type* find_asset(const Assets& assets, const std::string& di
   return found;
 }
 
-Document parse_file(const std::string& path, const Assets& assets) {
+Document parse_file(const std::string& path, const Assets& assets, const Disk& disk) {
   Document doc;
-  Splicer(doc, assets).file(path, path, doc.root);
+  Splicer(doc, assets, disk).file(path, path, doc.root);
   return doc;
 }
 
-Document parse_string(const std::string& xml, const std::string& directory, const Assets& assets) {
+Document parse_string(const std::string& xml, const std::string& directory, const Assets& assets,
+                      const Disk& disk) {
   Document doc;
-  Splicer(doc, assets).content(xml, "<string>", directory, 0, doc.root);
+  Splicer(doc, assets, disk).content(xml, "<string>", directory, 0, doc.root);
   return doc;
 }
 

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <deque>
+#include <filesystem>
 #include <initializer_list>
 #include <optional>
 #include <span>
@@ -57,9 +58,26 @@ struct Document {
   Element root;
   std::vector<ReportEntry> remarks;  // on what is no element: text between the elements
 };
-Document parse_file(const std::string& path, const Assets& assets = {});
+
+// The disk as the reader sees it: itself, with a note of every file, or nothing but such notes.
+class Disk {
+ public:
+  Disk() = default;
+  explicit Disk(Assets* notes) : notes_(notes) {}
+  explicit Disk(const Assets& known) : known_(&known) {}
+
+  bool has(const std::filesystem::path& path) const;
+  // Throws ModelError with `shown_as` where it is missing, too long or unreadable.
+  std::string read(const std::filesystem::path& path, const std::string& shown_as) const;
+
+ private:
+  Assets* notes_ = nullptr;
+  const Assets* known_ = nullptr;
+};
+
+Document parse_file(const std::string& path, const Assets& assets = {}, const Disk& disk = {});
 Document parse_string(const std::string& xml, const std::string& directory,
-                      const Assets& assets = {});
+                      const Assets& assets = {}, const Disk& disk = {});
 
 // The asset that stands for a file: by its path, as written or below `directory`, else the only one
 // with its bare name; null if there is none.

@@ -4,6 +4,7 @@ from breaks import Break
 
 COMPUTE = "python/test_compute.py::"
 BATCH = "python/test_batch_api.py::"
+PICKLE = "python/test_model_pickle.py::"
 
 API_DOOR = [
     Break("quantities: mass matrix without armature", "src/physics/quantities.h",
@@ -45,4 +46,10 @@ API_DOOR = [
           "    if (impl_->frozen(env)) ids.push_back(env);",
           "    if (impl_->status[at(env)] != 0) ids.push_back(env);",
           pytests=(BATCH + "test_a_warning_does_not_freeze",)),
+    Break("pickle: included files stay behind", "src/model/xml.cpp",
+          "(*notes_)[path.string()] = content;", "notes_->size();",
+          pytests=(PICKLE + "test_a_file_with_includes_travels_without_them",)),
+    Break("pickle: changes since are forgotten", "python/src/model_copies.cpp",
+          "  result->changes.push_back(change);\n", "",
+          pytests=(PICKLE + "test_changes_since_it_was_loaded",)),
 ]
