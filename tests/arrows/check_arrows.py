@@ -57,7 +57,8 @@ RULES = (
     Rule("envs/", ("include/stiction/", "src/physics/", "envs/"), (STD_DEVICE,)),
     Rule("python/", ("include/stiction/", "python/"),
          (STD, re.compile(r"nanobind/.+"), re.compile(r"Python\.h"))),
-    Rule("lab/", ("include/stiction/", "src/math.h", "src/reference/", "lab/"), (STD, EIGEN)),
+    Rule("lab/", ("include/stiction/", "src/math.h", "src/reference/", "lab/"),
+         (STD, EIGEN, re.compile(r"nanobind/.+"))),
     Rule("examples/", ("include/stiction/",), (STD,)),
 )
 

@@ -22,7 +22,7 @@ ALLOWED = {
     "cuda/": ['"physics/part.h"', "<cuda_runtime.h>", "<thrust/copy.h>"],
     "envs/": ['"physics/part.h"', '"stiction/model.h"'],
     "python/": ['"stiction/model.h"', "<nanobind/nanobind.h>"],
-    "lab/": ['"reference/part.h"', "<Eigen/Dense>"],
+    "lab/": ['"reference/part.h"', "<Eigen/Dense>", "<nanobind/nanobind.h>"],
     "examples/": ["<stiction/model.h>", "<cstdio>"],
 }
 FORBIDDEN = {

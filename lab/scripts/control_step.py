@@ -1,6 +1,6 @@
 """Which part of the physics parts the engines: one control step from the same states, parts switched off.
 
-    python lab/control_step.py POLICY.npz... [--csv FILE]
+    python lab/scripts/control_step.py POLICY.npz... [--csv FILE]
 
 States and actions are those of the policy's own gait. From each the model moves for one control step,
 whole, without limits, without contacts, without both, in stiction and MuJoCo at several timesteps. The truth

@@ -1,6 +1,6 @@
 """Closed loop from states of the policy's own gait: how the speed goes on in each physics.
 
-    python lab/from_gait.py POLICY.npz [--csv FILE]
+    python lab/scripts/from_gait.py POLICY.npz [--csv FILE]
 
 No reset and no start-up: what changes is the physics alone. Printed after 0, 1, 2, 5, 10, 20, 40 control steps: mean forward
 speed, and the share of robots that have not ended.

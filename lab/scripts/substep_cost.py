@@ -1,6 +1,6 @@
 """What finer steps and more solves cost: CPU time of control steps along a policy's gait, float32, one thread.
 
-    python lab/substep_cost.py POLICY.npz... [--csv FILE]
+    python lab/scripts/substep_cost.py POLICY.npz... [--csv FILE]
 """
 
 import argparse

@@ -1,6 +1,6 @@
 """The other way round: PPO with MuJoCo's physics, for policies that are then played in stiction.
 
-    python lab/train_in_mujoco.py Ant-v5 OUT.npz [--iterations N] [--seed S] [--option NAME=VALUE]...
+    python lab/scripts/train_in_mujoco.py Ant-v5 OUT.npz [--iterations N] [--seed S] [--option NAME=VALUE]...
 """
 
 import argparse

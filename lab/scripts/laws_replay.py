@@ -1,6 +1,6 @@
 """What does a policy lose that learnt under other laws of stiction and limits, or with other friction iterations?
 
-    python lab/laws_replay.py laws | solves [TASK...] [--steps 7.4e5] [--seeds 1]
+    python lab/scripts/laws_replay.py laws | solves [TASK...] [--steps 7.4e5] [--seeds 1]
 
 Trains under each law with the PPO in NumPy, then plays without exploration: there, with the same law at 1 ms,
 with the papers' friction (regularised, v_s = 1e-4, sigma = 1e-3) at 1 ms, and in MuJoCo at the task's own
@@ -18,7 +18,7 @@ from stiction.learning.mujoco_engine import MujocoEnv
 from stiction.learning.ppo import Ppo
 from stiction.learning.tasks import SETTINGS, Settings
 
-RESULTS = Path(__file__).parents[1] / "bench/results/replay"
+RESULTS = Path(__file__).parents[2] / "bench/results/replay"
 FINE = 1e-3
 LEGGED = {"stiction": "anchored", "stiction_tolerance": 1e-3, "regularization": 1e-2}
 TABLES = {

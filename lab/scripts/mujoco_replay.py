@@ -1,6 +1,6 @@
 """One policy in many physics: timesteps, contact models, materials, and MuJoCo's own choices.
 
-    python lab/mujoco_replay.py POLICY.npz... [--episodes N] [--only WORD...] [--csv FILE]
+    python lab/scripts/mujoco_replay.py POLICY.npz... [--episodes N] [--only WORD...] [--csv FILE]
 
 The control step is the policy's everywhere; the physics steps within it change.
 """
