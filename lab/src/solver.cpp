@@ -129,7 +129,10 @@ Solution solve(const ContactProblem& problem, std::string_view name, const Setti
   Solution s;
   s.delassus_seconds = seconds_since(begin);
   begin = std::chrono::steady_clock::now();
-  Iterates it = chosen.run(problem, d, settings);
+  // without contacts and rows nothing is left to solve
+  const bool empty = problem.contacts() == 0 && (problem.rows.empty() || !chosen.joint_rows);
+  Iterates it = empty ? Iterates{VecX(0), d.free, Outcome::converged, 0, 0, {}}
+                      : chosen.run(problem, d, settings);
   s.seconds = seconds_since(begin);
 
   s.impulse = std::move(it.impulse);

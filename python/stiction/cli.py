@@ -1,4 +1,4 @@
-"""Command line: `stiction check-model | info | rollout | replay | doctor`; commands.py has the rest.
+"""Command line: `stiction check-model | info | rollout | replay | doctor`; commands.py and lab.py have the rest.
 
 Exit codes: 0 all well, 1 refused or failed, 2 bad usage.
 """
@@ -14,6 +14,7 @@ from pathlib import Path
 from . import __version__, _core
 from .commands import add_commands, existing_file, positive
 from .files import replacing
+from .lab import add_command as add_lab
 from .text import Parser, say, visible
 
 
@@ -91,6 +92,7 @@ def build_parser() -> Parser:
     replay.set_defaults(run=_replay)
 
     add_commands(commands)
+    add_lab(commands)
 
     doctor = commands.add_parser("doctor", help="say what this machine and installation have")
     doctor.set_defaults(run=_doctor)
@@ -276,7 +278,11 @@ def _showing(show):
 
 
 def main(argv=None) -> int:
-    args = build_parser().parse_args(argv)
+    argv = sys.argv[1:] if argv is None else list(argv)
+    # what follows `lab`, --help too, is for the laboratory
+    own = argv[:1] if argv[:1] == ["lab"] else argv
+    args = build_parser().parse_args(own)
+    args.arguments = argv[1:]
     with warnings.catch_warnings():
         warnings.showwarning = _showing(warnings.showwarning)
         return _run(args)

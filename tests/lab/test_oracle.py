@@ -154,6 +154,13 @@ def test_history_is_the_way_down():
     assert lab.solve(cube((1, 0, 0)), "ncp").history.shape == (0, 4)
 
 
+@pytest.mark.parametrize("name", [n for n, _, _ in lab.solvers()])
+def test_nothing_in_reach_is_free_motion(name):
+    s = lab.solve(lab.Problem(DT, np.eye(3), np.array([1.0, 2, 3]), np.zeros((0, 3)), np.zeros(0)), name)
+    assert (s.outcome, s.iterations, s.impulse.size) == ("converged", 0, 0)
+    assert np.array_equal(s.v, [1, 2, 3])
+
+
 def test_iterations_that_are_not_enough_are_said():
     s = lab.solve(cube((1, 0, 0)), "ncp", tolerance=1e-12, max_iterations=3)
     assert (s.outcome, s.iterations) == ("not_converged", 3)

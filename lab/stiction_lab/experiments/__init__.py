@@ -1,0 +1,15 @@
+"""The experiments, by name; each is a file beside this one."""
+
+import importlib
+
+MODULES = ("conveyor", "falling_sphere", "cube", "stack", "takeoff", "grasp", "wedge")
+
+
+def experiments():
+    """name -> Experiment, in the order of the papers' list."""
+    found = {}
+    for module in MODULES:
+        m = importlib.import_module(f".{module}", __name__)
+        for e in getattr(m, "EXPERIMENTS", None) or [m.EXPERIMENT]:
+            found[e.name] = e
+    return found
