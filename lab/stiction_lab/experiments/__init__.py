@@ -2,7 +2,7 @@
 
 import importlib
 
-MODULES = ("conveyor", "falling_sphere", "cube", "stack", "takeoff", "grasp", "wedge")
+MODULES = ("conveyor", "falling_sphere", "cube", "stack", "takeoff", "grasp", "wedge", "findings")
 
 
 def experiments():
