@@ -2,7 +2,8 @@
 
 import importlib
 
-MODULES = ("conveyor", "falling_sphere", "cube", "stack", "takeoff", "grasp", "wedge", "findings")
+MODULES = ("conveyor", "falling_sphere", "rod", "clutter", "cube", "stack", "takeoff", "grasp", "wedge",
+           "spring_cylinder", "findings")
 
 
 def experiments():
