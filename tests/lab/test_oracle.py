@@ -5,6 +5,9 @@ import pytest
 
 import stiction_lab as lab
 from lab_scenes import DT, GRAVITY, MU, cube, random_problem, stack
+from stiction_lab.experiment import slope
+from stiction_lab.scenes import cube_xml
+from stiction_lab.simulate import simulate
 
 CONVEX, COULOMB = ("ccp", "admm", "sap"), ("ncp", "staggered", "interior")
 TIGHT = 1e-11  # relative residual that every solver reaches on these scenes
@@ -173,3 +176,25 @@ def test_pseudocode_of_the_papers_diverges_where_ours_does_not():
         problem = lab.Problem(DT, A, np.array([1.0, -0.5, -0.3]), np.eye(3), np.array([0.5]))
         for name in ("ncp", "ccp"):
             assert solved(problem, name, tolerance=1e-10).iterations < 400
+
+
+def test_lagged_tends_to_coulomb():
+    """As dt falls and k grows with 1/dt^2, Lagged's trajectory becomes the rigid NCP's in proportion to dt: a
+    cube that slides under a load that comes and goes, so that every step has another normal force."""
+    sizes, errors = (4e-3, 2e-3, 1e-3), []
+    for dt in sizes:
+        scene = lab.Scene(cube_xml(), dt, material=(10 / dt**2, 0.0, MU, 0.0))
+
+        def load(t, h=dt):
+            w = np.zeros(12)
+            w[8] = 6 * np.sin(40 * (t + h))  # N, below the weight
+            return w
+
+        ends = []
+        for name in ("lagged", "ncp"):
+            t = simulate(scene, name, round(0.2 / dt), qvel=[2, 0, 0, 0, 0, 0], wrench=load, tolerance=1e-10)
+            assert t.failures == 0
+            ends.append(t.qpos[-1, :3])
+        errors.append(np.linalg.norm(ends[0] - ends[1]))
+    assert 0.8 < slope(sizes, errors) < 1.2, errors
+    assert errors[-1] < 5e-3 * ends[1][0]
