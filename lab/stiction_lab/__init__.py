@@ -6,10 +6,12 @@
 docs/laboratory.md has a tour.
 """
 
+import os
 from pathlib import Path
 
-# the compiled half lies where CMake builds it
-__path__.append(str(Path(__file__).resolve().parents[2] / "build" / "release" / "lab"))
+# the compiled half lies where CMake builds it; STICTION_LAB: in the folder of another build
+__path__.append(os.environ.get("STICTION_LAB") or
+                str(Path(__file__).resolve().parents[2] / "build" / "release" / "lab"))
 
 import stiction  # noqa: E402, F401  its errors are those of _lab
 

@@ -11,7 +11,7 @@ from stiction_lab import tables
 from stiction_lab.experiment import Result
 from stiction_lab.experiments import experiments
 
-FAST = [n for n in experiments() if n not in ("clutter", "rod")]  # 15 and 10 s
+FAST = [n for n in experiments() if n not in ("clutter", "rod", "push")]  # 10 s each
 
 
 @pytest.mark.parametrize("name", FAST)

@@ -48,6 +48,7 @@ class Tree:
         # ccache finds objects of other builds, whatever the copy is called
         self.env = os.environ | {"CCACHE_BASEDIR": str(path), "CCACHE_NOHASHDIR": "1",
                                  "PYTHONPATH": str(self.build / "python"),
+                                 "STICTION_LAB": str(self.build / "lab"),
                                  "PYTHONDONTWRITEBYTECODE": "1", "MUJOCO_GL": "disable"}
 
     def run(self, *command, limit=None, **env) -> subprocess.CompletedProcess:
@@ -78,6 +79,8 @@ class Tree:
     def compile(self, breaks: list[Break], **env) -> None:
         targets = ["stiction_tests"] if any(b.gtests for b in breaks) else []
         targets += ["stiction_python"] if any(b.pytests for b in breaks) else []
+        if any(t.startswith("lab/") for b in breaks for t in b.pytests):
+            targets += ["stiction_lab"]
         if any("device" in t for b in breaks for t in b.pytests):
             targets += ["stiction_python_emulated"]
         command = ("cmake", "--build", self.build, "-j", self.jobs, "--target", *targets)

@@ -10,6 +10,7 @@ from table_cuda import CUDA
 from table_env import ENV
 from table_env_locomotion import ENV_LOCOMOTION
 from table_files import OUTPUT
+from table_lab import LAB
 from table_learning import TRAINING
 from table_limits import LIMITS
 from table_newton import NEWTON, SOLVER
@@ -470,4 +471,4 @@ BATCH = [
 
 BREAKS = (DYNAMICS + CONTACT + STICTION + ROWS + LIMITS + SAFEGUARDS + SOLVER + NEWTON + GEOMETRY + MODEL
           + READER + READER_DOOR + TEXT + TURNING + BATCH + CHOICES + RUNTIME + API_DOOR + CUDA + ENV
-          + ENV_LOCOMOTION + RL + TRAINING + OUTPUT)
+          + ENV_LOCOMOTION + RL + TRAINING + OUTPUT + LAB)

@@ -2,7 +2,7 @@
 
 import importlib
 
-MODULES = ("conveyor", "falling_sphere", "rod", "clutter", "cube", "stack", "takeoff", "grasp", "wedge",
+MODULES = ("conveyor", "falling_sphere", "rod", "clutter", "cube", "stack", "takeoff", "grasp", "wedge", "push",
            "spring_cylinder", "findings")
 
 
