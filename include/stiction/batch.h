@@ -214,6 +214,15 @@ class Batch {
   // nothing.
   void save(const std::string& path) const;
   std::string load(const std::string& path);
+  // The same as bytes, with the outputs, which a file leaves out: forces and accelerations of the
+  // last step are there, too.
+  std::vector<std::byte> snapshot() const;
+  std::string restore(std::span<const std::byte> snapshot);
+  // Keeps a copy of everything, counts included, in memory that the batch holds from then on, and
+  // puts it back: for calls of a user's function between steps, which may throw. Parameters that became
+  // own in between stay so, with the model's numbers. put_back throws Error if nothing is kept.
+  void remember();
+  void put_back();
   // One environment as JSON: model file (empty where the model came from a string), options, state,
   // inputs, own parameters; `stiction replay` steps it in double with a trace.
   void dump(int env, const std::string& path) const;

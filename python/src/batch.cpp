@@ -146,6 +146,33 @@ void bind_files(nb::class_<BoundBatch>& c) {
       "parameters that the file doesn't have become the model's; arrays stay valid. Raises Error\n"
       "on a damaged or foreign file, and changes nothing.");
   c.def(
+      "snapshot",
+      [](const BoundBatch& b) {
+        std::vector<std::byte> bytes;
+        {
+          const nb::gil_scoped_release release;
+          bytes = b.engine.snapshot();
+        }
+        return nb::bytes(bytes.data(), bytes.size());
+      },
+      "What `save` writes, and the outputs, as bytes: forces and accelerations of the last step are\n"
+      "there, too.");
+  c.def(
+      "restore",
+      [](BoundBatch& b, const nb::bytes& bytes) {
+        const auto* data = static_cast<const std::byte*>(bytes.data());
+        std::string warning;
+        {
+          const nb::gil_scoped_release release;
+          warning = b.engine.restore({data, bytes.size()});
+        }
+        warn(warning);
+      },
+      nb::arg("snapshot"), "Goes on from a `snapshot`, as `load` from a file.");
+  // of TaskEnv, whose steps have hooks that may raise
+  c.def("_remember", [](BoundBatch& b) { b.engine.remember(); }, "Keeps a copy of everything.");
+  c.def("_put_back", [](BoundBatch& b) { b.engine.put_back(); }, "Back to what was kept.");
+  c.def(
       "dump",
       [](const BoundBatch& b, int env, const Path& path) {
         const nb::gil_scoped_release release;

@@ -25,9 +25,13 @@ def host(x):
     return x.detach().cpu().numpy() if is_tensor(x) else np.asarray(x)
 
 
-@functools.cache
 def namespace(device: str = "cpu"):
-    """Of a device of `Batch`, or of torch: "cuda" and "torch" too give torch tensors."""
+    """Of a device of `Batch`, or of torch: "cuda" and "torch" too give torch tensors. One object for each."""
+    return _namespace(device)
+
+
+@functools.cache
+def _namespace(device):
     return Numpy() if device == "cpu" else Torch(device)
 
 

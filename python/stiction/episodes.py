@@ -10,6 +10,7 @@ import threading
 
 import numpy as np
 
+from . import memory
 from ._core import ArgumentError, Error
 from .arrays import host, namespace
 
@@ -31,6 +32,28 @@ def _alone(method):
             return method(self, *args, **kwargs)
         finally:
             self._turn.release()
+
+    return call
+
+
+def _whole(method):
+    """A call that ends in an exception, of a hook or by Ctrl-C, has not happened. On a device, where that
+    would cost a copy in each step, the environments are refused until all of them are reset."""
+
+    @functools.wraps(method)
+    def call(self, *args, **kwargs):
+        if self._outside:
+            return method(self, *args, **kwargs)
+        self._check_whole(method.__name__, args, kwargs)
+        undo, self._changing = self._keep(), False
+        try:
+            return method(self, *args, **kwargs)
+        except BaseException:
+            if undo is not None:
+                undo()
+            elif self._changing:
+                self._half = method.__name__
+            raise
 
     return call
 
@@ -88,7 +111,13 @@ class EpisodeLoop:
 
     obs, reward, terminated, truncated, final_obs and metrics alternate between two buffers: what a
     step or reset returned stays untouched during the next one. `xp` has the functions for them.
+
+    A call that raises has not happened: `_memory` names what a derived class keeps between two.
     """
+
+    _half = None  # the call that an exception left half done, where it could not be undone
+    _changing = False  # a call has begun to change something
+    _outside = False  # a loop around this one undoes its calls
 
     def __init__(self, num_envs, num_obs, metric_names, *, seed, autoreset, max_episode_steps,
                  device="cpu"):  # fmt: skip
@@ -148,6 +177,7 @@ class EpisodeLoop:
     # ---- stepping
 
     @_alone
+    @_whole
     def step(self, actions):
         """One control step of all environments: (obs, reward, terminated, truncated).
 
@@ -157,7 +187,7 @@ class EpisodeLoop:
         with xp.quiet:
             shape = (self.num_envs, self.num_actions)
             actions = xp.real(actions, shape, "actions", "(num_envs, num_actions)")
-            self._begun = True
+            self._begun = self._changing = True
             self._buffers.reverse()
             b = self._buffers[0]
             late = xp.flatnonzero(self._ended) if self.autoreset == "next_step" else ()
@@ -182,6 +212,7 @@ class EpisodeLoop:
         return b.obs, b.reward, b.terminated, b.truncated
 
     @_alone
+    @_whole
     def reset(self, ids=None, seed=None):
         """Begins new episodes of all environments or of those given; returns obs of all.
 
@@ -195,7 +226,7 @@ class EpisodeLoop:
                 self._set_seed(ids, seed)
             elif not self._begun:
                 self._episode[ids] = BEFORE_FIRST
-            self._begun = True
+            self._begun = self._changing = True
             b = self._flip_and_copy()
             self._restart(ids, b)
             b.reward[ids] = 0
@@ -205,12 +236,90 @@ class EpisodeLoop:
         return b.obs
 
     @_alone
+    @_whole
     def observe(self):
         """obs of the present state, for those who wrote into `batch`; everything else stays."""
         with self.xp.quiet:
+            self._changing = True
             b = self._flip_and_copy()
             self._look(b)
         return b.obs
+
+    # ---- whole calls
+
+    def _memory(self) -> dict:
+        """Attributes by name, which with all that hangs on them are what a call may change, but the
+        batch and the results."""
+        names = ("_length", "_sum", "_return", "_final_length", "_final_return", "_ended", "_episode",
+                 "_seed", "steps", "_begun")  # fmt: skip
+        return {name: getattr(self, name) for name in names}
+
+    def _keep_batch(self):
+        """A function that puts back what `_memory` leaves out; None where that can't be."""
+        return None
+
+    def _keep(self):
+        """A function that puts back what is now; None where that can't be."""
+        if self.xp is not namespace() or (put_back_batch := self._keep_batch()) is None:
+            return None
+        attributes, buffers = self._memory(), list(self._buffers)
+        objects = memory.Undo(*attributes.values())
+
+        def put_back():
+            put_back_batch()
+            vars(self).update(attributes)
+            objects.put_back()
+            self._buffers[:] = buffers
+
+        return put_back
+
+    def _check_whole(self, call, args, kwargs):
+        if self._half is None:
+            return
+        if call != "reset" or (args[0] if args else kwargs.get("ids")) is not None:
+            raise Error(f"{call}: an error left the last {self._half} half done: reset() all environments first")
+        self._half = None
+
+    # ---- snapshots
+
+    @_alone
+    def snapshot(self) -> bytes:
+        """All that later steps depend on and the last results: numbers and text, no code.
+
+        Raises Error that names an attribute of the task that can't be written.
+        """
+        self._check_whole("snapshot", (), {})
+        return memory.write(self._whole_memory())
+
+    @_alone
+    def restore(self, snapshot: bytes):
+        """Goes on from a snapshot of environments of the same task, options, autoreset, precision and
+        num_envs: the same bits from there on with the same `batch.isa`, else it warns (RuntimeWarning).
+        Raises Error on what is damaged or foreign, and changes nothing."""
+        attributes, there = self._memory(), self._whole_memory()
+        undo = memory.Undo(there)
+        try:
+            memory.read(snapshot, there)
+            self._restore_batch(there["batch"].tobytes())
+        except BaseException:
+            undo.put_back()
+            vars(self).update(attributes)
+            raise
+        vars(self).update(there["loop"])
+        self._half = None
+
+    def _whole_memory(self) -> dict:
+        what = {"of": f"{self.num_envs} environments of {self.id}, autoreset {self.autoreset}"}
+        what |= {"loop": self._memory(), "results": vars(self._buffers[0])}
+        return what | {"batch": np.frombuffer(bytearray(self._snapshot_batch()), np.uint8)}
+
+    def _snapshot_batch(self) -> bytes:
+        """What `_memory` leaves out."""
+        raise NotImplementedError
+
+    def _restore_batch(self, snapshot: bytes):
+        """Error where it is not of this kind of batch; then nothing changes."""
+        raise NotImplementedError
 
     def _flip_and_copy(self):
         self._buffers.reverse()

@@ -268,6 +268,8 @@ class RandomizedEnv(EpisodeLoop):
             raise ArgumentError(f"autoreset = {env.autoreset!r} inside: must be 'disabled'")
         self.env = env = on_tensors(env)
         self.randomization = r = randomization
+        if isinstance(env, EpisodeLoop):
+            env._outside = True
         super().__init__(env.num_envs, env.num_obs, env.metric_names, seed=seed, autoreset=autoreset,
                          max_episode_steps=env.max_episode_steps, device=env.batch.device)  # fmt: skip
         n, xp = self.num_envs, self.xp
@@ -294,6 +296,19 @@ class RandomizedEnv(EpisodeLoop):
         if name.startswith("_") or name == "env":
             raise AttributeError(name)
         return getattr(self.env, name)
+
+    def _memory(self):
+        more = ("_actions", "_observations", "_due")
+        return super()._memory() | {name: getattr(self, name) for name in more}
+
+    def _keep_batch(self):
+        return self.env._keep() if isinstance(self.env, EpisodeLoop) else None
+
+    def _snapshot_batch(self):
+        return self.env.snapshot()
+
+    def _restore_batch(self, snapshot):
+        self.env.restore(snapshot)
 
     def _truth(self):
         return getattr(self.env, "critic_obs", self.env.obs)

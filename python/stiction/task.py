@@ -11,8 +11,8 @@ import weakref
 
 import numpy as np
 
-from ._core import ArgumentError, Batch, Model, Options
-from .arrays import on_tensors
+from ._core import ArgumentError, Batch, Error, Model, Options
+from .arrays import host, is_tensor, namespace, on_tensors
 from .episodes import EpisodeLoop
 from .philox import Draw, Purpose
 from .statistics import FROZEN
@@ -126,7 +126,13 @@ class TaskEnv(EpisodeLoop):
 
     task: a Task, or a class of tasks that gets `task_options`. What a step returns stays untouched
     during the next one; two buffers alternate. An environment that froze (Batch.status) ends its
-    episode as terminated with reward 0.
+    episode as terminated with reward 0. Observations and rewards of the others must be finite (Error that
+    names hook and environment). A step or reset of which a hook raises has not happened: state,
+    parameters, results and memory of the task are as before. On a device it is left half done, and all
+    environments must be reset.
+
+    `snapshot` and `restore` go on with the same bits; memory of the task are its attributes: arrays, numbers,
+    text, lists, dicts, random generators, objects with such attributes. Read-only arrays are left alone.
 
     device: "cpu", or "cuda:0": everything is there, in torch tensors, in the order of torch's
     current stream; only which episodes ended comes to the host.
@@ -201,19 +207,41 @@ class TaskEnv(EpisodeLoop):
     def _look(self, b, rows=slice(None)):
         xp = self.xp
         xp.follow(self.batch)
-        seen = self._checked("observe", self.task.observe(), b.obs.shape)
+        seen = self._checked("observe", self.task.observe(), b.obs.shape, rows)
         xp.put(b.obs, rows, seen[rows])
         if b.critic_obs is not None:
             critic = self.task.observe_critic()
-            seen = self._checked("observe_critic", critic, b.critic_obs.shape)
+            seen = self._checked("observe_critic", critic, b.critic_obs.shape, rows)
             xp.put(b.critic_obs, rows, seen[rows])
 
-    def _checked(self, hook, value, shape):
-        value = self.xp.asarray(value)
+    def _checked(self, hook, value, shape, rows=slice(None)):
+        """What a hook gave; its `rows` are numbers, but of environments that froze."""
+        xp, value = self.xp, self.xp.asarray(value)
         if value.shape != shape:
             given, shape = tuple(value.shape), tuple(shape)
             raise ArgumentError(f"{self.id}.{hook}: gave shape {given}; expected {shape}")
+        if self._waits and not xp.isfinite(value).all():
+            wrong = host(~xp.isfinite(value) & self._moves(value.ndim))
+            chosen = np.zeros_like(wrong)
+            chosen[host(rows) if is_tensor(rows) else rows] = True
+            for env, *column in np.argwhere(wrong & chosen):
+                where = f", number {column[0]}" if column else ""
+                raise Error(
+                    f"{self.id}.{hook}: environment {env}{where}: {float(value[(env, *column)])} after "
+                    f"{int(self._length[env])} steps of its episode {int(self._episode[env])}"
+                )
         return value
+
+    @property
+    def _waits(self):
+        """Whether the host looks at what hooks gave: on a device that takes a wait, which a step without
+        autoreset does not have."""
+        return self.xp is namespace() or self.autoreset != "disabled"
+
+    def _moves(self, ndim):
+        """The environments that did not freeze, as a column for an array of `ndim` axes."""
+        moves = (self.batch.status & FROZEN) == 0
+        return moves[:, None] if ndim > 1 else moves
 
     def _advance(self, actions, b):
         task, n, xp = self.task, self.num_envs, self.xp
@@ -246,3 +274,16 @@ class TaskEnv(EpisodeLoop):
     def _begin(self, ids, b):
         self._start(ids)
         self._look(b, ids)
+
+    def _memory(self):
+        return super()._memory() | {"_action": self._action, "task": self.task}
+
+    def _keep_batch(self):
+        self.batch._remember()
+        return self.batch._put_back
+
+    def _snapshot_batch(self):
+        return self.batch.snapshot()
+
+    def _restore_batch(self, snapshot):
+        self.batch.restore(snapshot)

@@ -96,6 +96,14 @@ std::vector<char> own_flags(const Batch::Impl& impl) {
 
 constexpr RowGroups kSavedRows = kStateRows | kInputRows | kParamRows | kStatusRows;
 
+// Calls f(address, bytes) for every output.
+template <class F>
+void for_outputs(Batch::Impl& impl, const F& f) {
+  for_fields(impl.host.specs(), {FieldKind::output}, [&](Field field, const FieldSpec& s) {
+    f(impl.rows[at(field)], at(impl.num_envs()) * impl.row_bytes(s));
+  });
+}
+
 // Calls f(address, bytes) for every saved array; `own` as own_flags().
 template <class F>
 void for_saved(Batch::Impl& impl, const std::vector<char>& own, const F& f) {
@@ -112,14 +120,16 @@ void for_saved(Batch::Impl& impl, const std::vector<char>& own, const F& f) {
 
 }  // namespace
 
-std::vector<std::byte> Batch::Impl::snapshot() {
+std::vector<std::byte> Batch::Impl::snapshot(bool outputs) {
   Archive a;
   const Header header = header_of(*this);
   a.put(&header, sizeof header);
   const std::vector<char> own_fields = own_flags(*this);
   a.put(own_fields.data(), own_fields.size());
-  fetch_all(kSavedRows);
-  for_saved(*this, own_fields, [&](const void* data, std::size_t n) { a.put(data, n); });
+  fetch_all(kSavedRows | (outputs ? kOutputRows : 0));
+  const auto put = [&](const void* data, std::size_t n) { a.put(data, n); };
+  if (outputs) for_outputs(*this, put);
+  for_saved(*this, own_fields, put);
   return a.sealed();
 }
 
@@ -130,7 +140,8 @@ std::size_t Batch::Impl::longest_snapshot() {
   return n;
 }
 
-std::string Batch::Impl::restore(std::span<const std::byte> bytes, const std::string& source) {
+std::string Batch::Impl::restore(std::span<const std::byte> bytes, const std::string& source,
+                                 bool outputs) {
   Header header;
   const Header mine = header_of(*this);
   if (bytes.size() < sizeof header + at(kFields) + sizeof(Archive::Checksum))
@@ -148,12 +159,15 @@ std::string Batch::Impl::restore(std::span<const std::byte> bytes, const std::st
     if (own_fields[at(i)] != 0 && (own_fields[at(i)] != 1 || s.kind != FieldKind::param))
       refuse(source, std::string("is damaged: says that ") + s.name + " is an own parameter");
   }
-  std::size_t expected = 0;
+  std::size_t expected = 0, computed = 0;
+  if (outputs) for_outputs(*this, [&](const void*, std::size_t n) { computed += n; });
   for_saved(*this, own_fields, [&](const void*, std::size_t n) { expected += n; });
+  expected += computed;
   if (a.left() != expected) refuse(source, "is damaged: its length does not match");
   check_status(a.rest().last(3 * sizeof(std::int32_t) * at(num_envs())), source);
   check_saved_params(*this, a.rest(), own_fields, source);
 
+  const std::span<const std::byte> last = a.take(computed);
   for (int i = 0; i < kFields; ++i)
     if (own_fields[at(i)] != 0) make_own(static_cast<Field>(i));
   for (int i = 0; i < kFields; ++i) {
@@ -166,6 +180,14 @@ std::string Batch::Impl::restore(std::span<const std::byte> bytes, const std::st
   for_saved(*this, own_fields, [&](void* data, std::size_t n) { a.take(data, n); });
   send_all(kSavedRows);
   run({nullptr, num_envs(), 0, true});
+  if (outputs) {  // what a refresh leaves as it is belongs to the last step
+    const std::byte* from = last.data();
+    for_outputs(*this, [&](void* data, std::size_t n) {
+      if (n > 0) std::memcpy(data, from, n);
+      from += n;
+    });
+    send_all(kOutputRows);
+  }
   return warning_of(header, mine, source);
 }
 
@@ -190,14 +212,24 @@ void Batch::Impl::check_status(std::span<const std::byte> saved, const std::stri
 
 void Batch::save(const std::string& path) const {
   const Visit visit(impl_->guard);
-  const std::vector<std::byte> bytes = impl_->snapshot();
+  const std::vector<std::byte> bytes = impl_->snapshot(false);
   replace_file(path, bytes.data(), bytes.size());
 }
 
 std::string Batch::load(const std::string& path) {
   const Visit visit(impl_->guard);
   // a byte more than any file of this batch has, so that longer ones are seen to be
-  return impl_->restore(read_file(path, impl_->longest_snapshot() + 1), path);
+  return impl_->restore(read_file(path, impl_->longest_snapshot() + 1), path, false);
+}
+
+std::vector<std::byte> Batch::snapshot() const {
+  const Visit visit(impl_->guard);
+  return impl_->snapshot(true);
+}
+
+std::string Batch::restore(std::span<const std::byte> snapshot) {
+  const Visit visit(impl_->guard);
+  return impl_->restore(snapshot, "snapshot of a batch", true);
 }
 
 }  // namespace stiction

@@ -199,11 +199,11 @@ struct Batch::Impl {
   std::string describe(Field f, int env, int i) const;  // "qpos[3, 2]"
 
   // ---- file.cpp
-  std::vector<std::byte> snapshot();
+  std::vector<std::byte> snapshot(bool outputs);
   std::size_t longest_snapshot();  // bytes, with every parameter own
   // Throws Error, naming the source, on what is damaged or foreign; then nothing has changed. Returns
   // a warning where the bits will be others, else "".
-  std::string restore(std::span<const std::byte> bytes, const std::string& source);
+  std::string restore(std::span<const std::byte> bytes, const std::string& source, bool outputs);
   void check_status(std::span<const std::byte> saved, const std::string& source) const;
 
   // ---- check.cpp: own parameters. Throw ArgumentError on an unphysical one.
@@ -218,6 +218,15 @@ struct Batch::Impl {
   // points (num_envs,3), or null: the origin of the object.
   Jacobian jacobian(ObjectType type, int id, const double* points);
   std::vector<double> inverse(std::span<const double> qacc);
+
+  // ---- undo.cpp
+  struct Before {
+    std::vector<std::byte> rows;  // of the fields, with status and steps
+    std::array<bool, kFields> own{};
+    SolverCounts counts;
+  } kept;  // Batch::remember
+  void remember(Before& before);
+  void put_back(const Before& before);
 };
 
 // Calls f(Field, spec) for the fields of these kinds.

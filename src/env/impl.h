@@ -64,16 +64,12 @@ struct Env::Impl {
 
   // All that a step may change: a step that ends in an exception has not happened.
   struct Before {
-    std::vector<std::byte> rows, episodes;  // of the fields, of the arrays of episodes but results
-    std::array<bool, kFields> own{};
-    SolverCounts counts;
+    Batch::Impl::Before batch;
+    std::vector<std::byte> episodes;  // the arrays of episodes but results
     int now;
     bool begun;
     std::uint64_t steps;
   } before;
-  // f(address, bytes) for each array of the batch that is kept; in the host's copies.
-  template <class F>
-  void for_rows(const F& f);
   void remember();
   void put_back();
 

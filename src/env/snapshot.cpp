@@ -104,7 +104,7 @@ void Env::Impl::write(void* array, const void* from, std::size_t bytes) const {
 
 std::vector<std::byte> Env::snapshot() const {
   const Visit visit(impl_->engine().guard, Inside::env);
-  const std::vector<std::byte> batch = impl_->engine().snapshot();
+  const std::vector<std::byte> batch = impl_->engine().snapshot(false);
   Header header;
   header.num_envs = num_envs(), header.num_obs = info().num_obs;
   header.num_metrics = impl_->runner->num_metrics;
@@ -154,7 +154,7 @@ std::string Env::restore(std::span<const std::byte> snapshot) {
     if (!possible<T>(numbers.take(n))) refuse("damaged: numbers that no environment has");
   };
   impl_->for_saved(check, [&](const auto& x) { check(&x, sizeof x); });
-  std::string warning = impl_->engine().restore(batch, "snapshot of environments");
+  std::string warning = impl_->engine().restore(batch, "snapshot of environments", false);
   impl_->flip();
   impl_->for_saved([&](auto* array, std::size_t n) { impl_->write(array, a.take(n).data(), n); },
                    [&](auto& x) { a.take(&x, sizeof x); });

@@ -128,7 +128,7 @@ CUDA = [
           "e.dv[i] = factored ? x[i] : 0.0f;", "e.dv[i] = factored ? x[m.nv - 1 - i] : 0.0f;",
           gtests=("Rounds.AStepIsThatOfOnePiece",)),
     Break("a file holds what the host saw last", "src/batch/file.cpp",
-          "fetch_all(kSavedRows);", "", gtests=("DeviceScenes.SavedHereRestoredThere",)),
+          "fetch_all(kSavedRows | (outputs ? kOutputRows : 0));", "", gtests=("DeviceScenes.SavedHereRestoredThere",)),
     Break("switches: what touches runs by a thread", "cuda/launch.h",
           "return m.npair == 0 && ", "return ",
           gtests=("Switches.TheGroupIsTheModelsUnlessTheCallerSays",)),

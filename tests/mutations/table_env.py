@@ -68,7 +68,7 @@ ENV = [
           gtests=("WholeSteps.ObserveShowsWhatTheLastStepShowed",)),
     Break("env: half a step stays behind an exception", "src/env/step.cpp",
           "    put_back();\n", "", gtests=("WholeSteps.AStepWhosePhysicsThrowsHasNotHappened",)),
-    Break("env: outputs stay behind an exception", "src/env/undo.cpp",
+    Break("env: outputs stay behind an exception", "src/batch/undo.cpp",
           "FieldKind::param, FieldKind::output}, rows);", "FieldKind::param}, rows);",
           gtests=("WholeSteps.AStepWhosePhysicsThrowsHasNotHappened",)),
     Break("env: a snapshot leaves out who begins an episode", "src/env/snapshot.cpp",

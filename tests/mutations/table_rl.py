@@ -7,11 +7,13 @@ GYMNASIUM = "rl/test_gymnasium.py::"
 PHILOX = "rl/test_philox.py::"
 RANDOM = "rl/test_randomization.py::"
 TASK = "rl/test_task.py::"
+WHOLE = "rl/test_whole_steps.py::"
 
 ON_DEVICE = ("rl/test_on_device.py::test_on_the_emulated_device",)
 
 ARRAYS = "python/stiction/arrays.py"
 EPISODES = "python/stiction/episodes.py"
+MEMORY = "python/stiction/memory.py"
 RANDOMIZATION = "python/stiction/randomization.py"
 ADAPTER = "python/stiction/adapters/gymnasium.py"
 
@@ -92,4 +94,22 @@ RL = [
     Break("gymnasium: metrics of the new episode", ADAPTER,
           "stepped = env.episode_length > 0", "stepped = env.episode_length >= 0",
           pytests=(GYMNASIUM + "test_agrees_with_gymnasiums_own_vector",)),
+    Break("episodes: half a step stays where a hook raised", EPISODES,
+          "            if undo is not None:\n                undo()\n            elif", "            if",
+          pytests=(WHOLE + "test_a_step_of_which_a_hook_raises_has_not_happened",)),
+    Break("task: the physics of a step whose hook raised stay", "python/stiction/task.py",
+          "        return self.batch._put_back\n", "        return lambda: None\n",
+          pytests=(WHOLE + "test_a_step_of_which_a_hook_raises_has_not_happened",)),
+    Break("memory: a random generator goes on where a step did not", MEMORY,
+          "    x.bit_generator.state = was\n", "    pass\n",
+          pytests=(WHOLE + "test_a_step_of_which_a_hook_raises_has_not_happened",)),
+    Break("memory: lists of a task are not in its snapshot", MEMORY,
+          "        _put_list(x, new)\n        return x", "        return x",
+          pytests=(WHOLE + "test_a_snapshot_goes_on_with_the_same_bits",)),
+    Break("task: NaN of a hook goes on to the trainer", "python/stiction/task.py",
+          "if self._waits and not", "if False and not",
+          pytests=(WHOLE + "test_what_is_no_number_raises_with_hook_and_environment",)),
+    Break("batch: a snapshot keeps no outputs", "src/batch/file.cpp",
+          "      if (n > 0) std::memcpy(data, from, n);\n      from += n;", "      from += n;",
+          pytests=(WHOLE + "test_a_snapshot_of_a_batch_has_the_outputs_of_the_last_step",)),
 ]

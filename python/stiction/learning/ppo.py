@@ -19,6 +19,7 @@ import numpy as np
 
 from .._core import Error
 from ..files import write_atomically
+from ..memory import CannotBeWritten
 from ..task_names import describe
 from ..text import visible
 from .blas import use_one_blas_thread
@@ -138,6 +139,7 @@ class Ppo:
         self.episodes = deque(maxlen=100)  # (return, length)
         self.steps = self.iterations = 0
         self.pool = ThreadPoolExecutor(1)
+        self.begins = ""  # why new episodes begin after `load`; "": they go on
 
     def start(self):
         """Begins episodes at random times, so that they do not all end together."""
@@ -271,13 +273,14 @@ class Ppo:
             "actor_moments": self.actor_adam.moments,
             "critic_moments": self.critic_adam.moments,
             "return_moments": np.array([self.returns.mean[0], self.returns.var[0], self.returns.count]),
-            "trainer": np.array(json.dumps(state)),
         }
         if hasattr(self.env, "snapshot"):
-            arrays |= {
-                "environments": np.frombuffer(self.env.snapshot(), np.uint8),
-                "discounted": self.discounted, "whole": self.whole,
-            }  # fmt: skip
+            try:
+                arrays["environments"] = np.frombuffer(self.env.snapshot(), np.uint8)
+                arrays |= {"discounted": self.discounted, "whole": self.whole}
+            except CannotBeWritten as e:
+                state["without_environments"] = str(e)
+        arrays["trainer"] = np.array(json.dumps(state))
         write_atomically(path, lambda file: np.savez(file, **arrays))
 
     @classmethod
@@ -320,6 +323,10 @@ class Ppo:
             env.restore(data["environments"].tobytes())
             ppo.obs = env.obs
             ppo.discounted[:], ppo.whole[:] = data["discounted"], data["whole"]
+        elif state["num_envs"] != env.num_envs:
+            ppo.begins = f"the checkpoint is of {int(state['num_envs'])} environments"
+        else:
+            ppo.begins = str(state.get("without_environments", "the checkpoint has none"))
         return ppo
 
 

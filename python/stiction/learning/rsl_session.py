@@ -13,6 +13,7 @@ from .._core import Error
 from ..adapters.rsl_rl import VecEnv
 from ..files import replacing, write_text
 from ..interrupt import CtrlC
+from ..memory import CannotBeWritten
 from ..text import say, visible
 from .curve import LearningCurve, begin_anew
 from .evaluate import evaluate
@@ -118,9 +119,12 @@ def _watch(runner, env, args, curve, ctrl_c, task, path, steps):
             "lengths": list(runner.logger.lenbuffer), "num_envs": env.num_envs,
         }  # fmt: skip
         running = {
-            "environments": env.env.snapshot(), "reward_sum": runner.logger.cur_reward_sum,
-            "episode_length": runner.logger.cur_episode_length,
-        }  # fmt: skip
+            "reward_sum": runner.logger.cur_reward_sum, "episode_length": runner.logger.cur_episode_length,
+        }
+        try:
+            running["environments"] = env.env.snapshot()
+        except CannotBeWritten as e:
+            running = {"without_environments": str(e)}
         runner.save(str(path), runner.infos | running)
         late = args.seconds and time.perf_counter() - begin >= args.seconds
         if ctrl_c.pressed or late:
@@ -139,7 +143,10 @@ def _resume(runner, env, path):
     runner.logger.tot_timesteps = infos["steps"]
     torch.set_rng_state(infos["rng"].cpu())
     if infos.get("num_envs") != env.num_envs or "environments" not in infos:
-        say(f"the checkpoint is not of {env.num_envs} environments: new episodes begin")
+        why = f"the checkpoint is of {infos.get('num_envs')} environments"
+        if infos.get("num_envs") == env.num_envs:
+            why = infos.get("without_environments", "the checkpoint has none")
+        say(f"new episodes begin: {visible(why)}")
         return infos["steps"], True
     env.env.restore(infos["environments"])
     runner.logger.cur_reward_sum.copy_(infos["reward_sum"])

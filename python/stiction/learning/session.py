@@ -34,8 +34,8 @@ def _begin(args, path):
         num_envs = args.num_envs or trained_num_envs(path) or Settings.num_envs
         env = make_env(task, num_envs, threads=args.threads, seed=args.seed)
         ppo = Ppo.load(path, env)
-        if not hasattr(ppo, "obs"):
-            say(f"the checkpoint is not of {num_envs} environments: new episodes begin")
+        if ppo.begins:
+            say(f"new episodes begin: {visible(ppo.begins)}")
         return ppo, task
     if path.exists() and not args.overwrite:
         raise Error(f"{visible(path)} exists: give --resume to go on, --overwrite to begin anew, or --out DIR")
