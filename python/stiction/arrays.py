@@ -12,6 +12,7 @@ import sys
 import numpy as np
 
 from ._core import ArgumentError, Batch, DeviceArray
+from .extras import remedy
 from .statistics import FROZEN
 
 
@@ -117,7 +118,7 @@ class Torch(_Namespace):
                 raise
             raise ArgumentError(
                 f"device = {device!r}: its arrays are torch tensors, and torch is not installed: "
-                "pip install 'stiction[train]'"
+                f"{remedy('train')}"
             ) from None
         super().__init__(torch)
         place = device.removeprefix("torch:")

@@ -3,7 +3,6 @@
 Exit codes: 0 all well, 1 refused or failed, 2 bad usage.
 """
 
-import argparse
 import json
 import os
 import sys
@@ -12,17 +11,12 @@ import warnings
 from pathlib import Path
 
 from . import __version__, _core
-from .commands import add_commands, existing_file, positive
+from .arguments import Parser, existing_file, new_file, positive, seed
+from .commands import add_commands
 from .files import replacing
 from .lab import add_command as add_lab
-from .text import Parser, say, visible
-
-
-def _output_file(text: str) -> Path:
-    path = Path(text)
-    if path.suffix not in (".npz", ".csv"):
-        raise argparse.ArgumentTypeError(f"{text}: must end in .npz or .csv")
-    return path
+from .task_names import error_of_own_file
+from .text import say, visible
 
 
 def build_parser() -> Parser:
@@ -49,7 +43,7 @@ def build_parser() -> Parser:
         description="Prints sizes, memory per environment and how many environments fit.",
     )
     info.add_argument("file", type=existing_file, metavar="FILE")
-    info.add_argument("--envs", type=positive(int), default=4096, metavar="N")
+    info.add_argument("--num-envs", type=positive(int), default=4096, metavar="N")
     info.set_defaults(run=_info)
 
     roll = commands.add_parser(
@@ -60,7 +54,7 @@ def build_parser() -> Parser:
     roll.add_argument("file", type=existing_file, metavar="FILE")
     roll.add_argument("--steps", type=positive(int), default=1000, metavar="N")
     roll.add_argument("--dt", type=positive(float), metavar="S", help="timestep; the model's")
-    roll.add_argument("--seed", type=int, default=0)
+    roll.add_argument("--seed", type=seed, default=0)
     roll.add_argument(
         "--controls",
         default="zero",
@@ -74,7 +68,7 @@ def build_parser() -> Parser:
         "--contact-model", choices=("lagged", "similar", "sap"), default="lagged"
     )
     roll.add_argument("--stiction", choices=("regularized", "anchored"), default="regularized")
-    roll.add_argument("--output", type=_output_file, metavar="FILE", help="*.npz or *.csv")
+    roll.add_argument("--output", type=new_file(".npz", ".csv"), metavar="FILE", help="*.npz or *.csv")
     roll.set_defaults(run=_rollout)
 
     replay = commands.add_parser(
@@ -238,12 +232,12 @@ def _info(args) -> int:
     model = _core.Model.from_file(args.file)
     batch = _core.Batch(model, num_envs=1)
     memory, available = batch.memory, available_memory()
-    need = args.envs * memory.per_env + batch.threads * memory.per_thread
+    need = args.num_envs * memory.per_env + batch.threads * memory.per_thread
     say(f"{model!r}")
     say("  sizes       " + ", ".join(f"{k} {v}" for k, v in _sizes(model).items()))
     say(f"  timestep    {model.timestep:g} s")
     say(f"  memory      {memory.per_env} bytes per environment, {memory.per_thread} per thread")
-    say(f"  {args.envs} envs".ljust(14) + f"{need / 2**20:.1f} MiB of {available / 2**20:.0f} available")
+    say(f"  {args.num_envs} envs".ljust(14) + f"{need / 2**20:.1f} MiB of {available / 2**20:.0f} available")
     say(f"  engine      {batch.isa}, {batch.lanes} environments side by side")
     return 0
 
@@ -301,7 +295,13 @@ def _run(args) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except OSError as e:
-        say(f"stiction: {e}", file=sys.stderr)
+        where = "" if e.filename is None else f"{visible(e.filename)}: "
+        say(f"stiction: {where}{e.strerror or e}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
         return 130
+    except Exception as e:
+        if (own := error_of_own_file(e)) is None:
+            raise
+        say(f"stiction: {own}", file=sys.stderr)
+        return 1

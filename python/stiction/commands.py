@@ -1,43 +1,37 @@
 """The commands for learning: list-envs, train, play, view, bench. Nothing heavy is imported before."""
 
-import argparse
 import importlib.util
 import inspect
 import json
 import sys
+from dataclasses import asdict
 from pathlib import Path
 
 from . import _core
+from .arguments import SEEDS, existing_file, new_file, non_negative, positive, seed, share, widths
+from .extras import remedy
 from .task_names import find_task, open_task, short_name
-from .text import say, visible
-
-
-def positive(kind):
-    def parse(text: str):
-        value = kind(text)
-        if not value > 0:
-            raise argparse.ArgumentTypeError(f"{text}: must be > 0")
-        return value
-
-    parse.__name__ = f"positive {kind.__name__}"
-    return parse
-
-
-def existing_file(text: str) -> Path:
-    path = Path(text)
-    if not path.is_file():
-        raise argparse.ArgumentTypeError(f"no such file: {text}")
-    return path
-
-
-def _film(text: str) -> Path:
-    path = Path(text)
-    if path.suffix != ".mp4":
-        raise argparse.ArgumentTypeError(f"{text}: must end in .mp4")
-    return path
+from .text import say, visible, wrapped
 
 
 TASK = "its id, like Ant-v5, or a class of your own: FILE.py:CLASS"
+
+
+# of PPO, by the names of stiction.learning.ppo.Settings
+_SETTINGS = {
+    "horizon": (positive(int), "steps of each environment between two updates"),
+    "epochs": (positive(int), "passes over them"),
+    "minibatches": (positive(int), "of a pass"),
+    "learning_rate": (positive(float), "at first; then it follows target-kl"),
+    "max_learning_rate": (positive(float), "numpy only"),
+    "target_kl": (positive(float), "divergence of two policies that follow each other"),
+    "clip": (positive(float), "of the ratio of probabilities"),
+    "gamma": (share, "discount of a control step"),
+    "lam": (share, "of generalised advantage estimation"),
+    "init_std": (positive(float), "of the actions, in halves of their range"),
+    "entropy": (non_negative, "weight of the policy's entropy"),
+    "hidden": (widths, "widths of the hidden layers, like 64,64"),
+}
 
 
 def _task_option(command):
@@ -64,19 +58,24 @@ def add_commands(commands):
         "framework. Writes a checkpoint at every iteration; Ctrl-C keeps what was learnt.",
     )
     train.add_argument("id", metavar="TASK", help=TASK)
-    train.add_argument("--trainer", choices=("rsl_rl", "numpy"), default="rsl_rl")
+    train.add_argument("--trainer", choices=("rsl_rl", "numpy"), help="rsl_rl where it is installed")
     train.add_argument("--num-envs", type=positive(int), metavar="N", help="rsl_rl 4096, numpy what suits the task, mostly 128")
     train.add_argument("--threads", type=positive(int), metavar="N", help="of the simulator; all")
     train.add_argument("--device", default="cpu", help="where rsl_rl simulates and learns: cpu, cuda:0")
     train.add_argument("--sim-device", metavar="DEVICE", help="where it simulates, if elsewhere")
-    train.add_argument("--seed", type=int, default=1)
+    train.add_argument("--seed", type=seed, metavar="N", help="1")
+    train.add_argument("--seeds", type=positive(int), default=1, metavar="N",
+                       help="as many runs, from --seed on, in --out/seed-N, and their band as a curve")  # fmt: skip
     train.add_argument("--iterations", type=positive(int), metavar="N", help="rsl_rl 300")
     train.add_argument("--seconds", type=positive(float), metavar="T", help="numpy 60")
     train.add_argument("--save-interval", type=positive(int), default=50, metavar="N",
                        help="iterations between the checkpoints of rsl_rl that are kept")  # fmt: skip
     train.add_argument("--out", type=Path, metavar="DIR", help="runs/TASK")
-    train.add_argument("--resume", action="store_true", help="go on from the checkpoint in --out")
-    train.add_argument("--overwrite", action="store_true", help="begin anew in --out")
+    where = train.add_mutually_exclusive_group()
+    where.add_argument("--resume", action="store_true", help="go on from the checkpoint in --out")
+    where.add_argument("--overwrite", action="store_true", help="begin anew in --out")
+    train.add_argument("--logger", action="append", default=[], choices=("tensorboard", "wandb"),
+                       help="numbers of every iteration, besides progress.csv; again for both")  # fmt: skip
     train.add_argument("--video", action="store_true", help="film the trained policy")
     train.add_argument("--no-plot", dest="plot", action="store_false", help="no PNG of the curve")
     _task_option(train)
@@ -84,6 +83,9 @@ def add_commands(commands):
         "--engine-option", action="append", default=[], metavar="NAME=VALUE",
         help="of stiction.Options, like contact_model=similar or timestep=0.002",
     )  # fmt: skip
+    settings = train.add_argument_group("hyperparameters", "as given, else the preset of the task")
+    for name, (kind, meaning) in _SETTINGS.items():
+        settings.add_argument("--" + name.replace("_", "-"), type=kind, metavar="X", help=meaning)
     train.set_defaults(run=_train)
 
     play = commands.add_parser(
@@ -92,13 +94,16 @@ def add_commands(commands):
         description="Plays a policy of `stiction train` deterministically. --engine mujoco steps the "
         "same model with MuJoCo, with the same observations, rewards and ends of episodes.",
     )
-    play.add_argument("file", type=existing_file, metavar="FILE", help="policy.npz or model_*.pt")
+    play.add_argument("file", type=existing_file, nargs="?", metavar="FILE", help="policy.npz or model_*.pt")
+    play.add_argument("--pretrained", nargs="?", const="", metavar="TASK",
+                      help="one that comes with the package; without TASK: list them")  # fmt: skip
     play.add_argument("--task", metavar="TASK", help="where the task is, if not where it was in training")
     play.add_argument("--engine", choices=("stiction", "mujoco"), default="stiction")
     play.add_argument("--device", default="cpu", help="where stiction simulates: cpu, cuda:0")
-    play.add_argument("--episodes", type=positive(int), default=16, metavar="N")
-    play.add_argument("--seed", type=int, default=0)
-    play.add_argument("--video", type=_film, metavar="FILE", help="write one episode as *.mp4")
+    play.add_argument("--num-envs", "--episodes", dest="episodes", type=positive(int), default=16, metavar="N",
+                      help="environments, each for one episode; 16")  # fmt: skip
+    play.add_argument("--seed", type=seed, default=0)
+    play.add_argument("--video", type=new_file(".mp4"), metavar="FILE", help="write one episode as *.mp4")
     play.add_argument("--seconds", type=positive(float), metavar="T", help="of the film; the episode")
     play.add_argument("--view", action="store_true", help="in a browser (viser) or MuJoCo's window")
     play.set_defaults(run=_play)
@@ -110,7 +115,7 @@ def add_commands(commands):
         "normaliser and clipping inside, that runs without stiction.",
     )
     export.add_argument("file", type=existing_file, metavar="FILE", help="policy.npz or model_*.pt")
-    export.add_argument("output", type=Path, metavar="OUTPUT", help="*.onnx, or *.ts for TorchScript")
+    export.add_argument("output", type=new_file(".onnx", ".ts"), metavar="OUTPUT", help="*.onnx, or *.ts for TorchScript")
     export.set_defaults(run=_export)
 
     view = commands.add_parser(
@@ -121,12 +126,12 @@ def add_commands(commands):
     )
     view.add_argument("file", metavar="FILE|TASK", help="MJCF, or a task: " + TASK)
     _task_option(view)
-    view.add_argument("--video", type=_film, metavar="FILE", help="write *.mp4 and open nothing")
+    view.add_argument("--video", type=new_file(".mp4"), metavar="FILE", help="write *.mp4 and open nothing")
     view.add_argument("--seconds", type=positive(float), default=5.0, metavar="T", help="of the film")
     view.add_argument("--controls", default="hold", choices=("hold", "zero", "random"),
                       help="of a file: those of the start keyframe, zero, or smooth random ones")  # fmt: skip
     view.add_argument("--keyframe", metavar="NAME", help="start state; 'home', else the first")
-    view.add_argument("--seed", type=int, default=0)
+    view.add_argument("--seed", type=seed, default=0)
     view.set_defaults(run=_view)
 
     bench = commands.add_parser(
@@ -175,6 +180,8 @@ def _class_row(name, task) -> dict:
 
 
 def _list_envs(args) -> int:
+    from .learning.tasks import settings_of
+
     tasks = {info.id: _task_row(info) for info in _core.Env.tasks()}
     if args.id is not None:
         task = find_task(args.id)
@@ -184,15 +191,18 @@ def _list_envs(args) -> int:
         return 0
     say(f"{'id':<26} {'obs':>4} {'actions':>7} {'limit':>6}  what")
     for t in tasks.values():
-        say(f"{t['id']:<26} {t['num_obs']:>4} {t['num_actions']:>7} "
-              f"{t['max_episode_steps'] or '-':>6}  {t['summary']}")  # fmt: skip
+        sizes = f"{t['num_obs']:>4} {t['num_actions']:>7} {t['max_episode_steps'] or '-':>6}"
+        say(wrapped(f"{t['id']:<26} {sizes}  {visible(t['summary'])}", 48))
     if args.id is not None:
         (t,) = tasks.values()
-        say(f"\nmetrics: {', '.join(t['metrics']) or 'none'}\noptions:")
+        say(wrapped(f"\nmetrics: {', '.join(t['metrics']) or 'none'}".lstrip("\n"), 9))
+        say("options:")
         for o in t["options"]:
-            say(f"  {o['name']} = {json.dumps(o['default'], default=str)}")
+            say(wrapped(f"  {o['name']} = {json.dumps(o['default'], default=str)}", 6))
             if o["meaning"]:
-                say(f"      {o['meaning']}")
+                say(wrapped(f"      {o['meaning']}", 6))
+        settings = ", ".join(f"{k}={v}" for k, v in asdict(settings_of(args.id)).items())
+        say(wrapped(f"settings of the PPO in NumPy: {settings}", 2))
     return 0
 
 
@@ -220,21 +230,31 @@ def _bench(args) -> int:
 # ------------------------------------------------------------------------------- train, play, view
 
 
+def _missing(*modules) -> str | None:
+    return next((m for m in modules if importlib.util.find_spec(m) is None), None)
+
+
+def _trainer(args) -> str:
+    """--trainer, or rsl_rl where it is installed."""
+    needs_torch = [name for name, x in (("--device", args.device), ("--sim-device", args.sim_device))
+                   if x not in (None, "cpu")]  # fmt: skip
+    if args.trainer == "numpy":
+        if needs_torch:
+            raise _core.ArgumentError(f"{needs_torch[0]}: the trainer in NumPy is for the CPU; elsewhere take --trainer rsl_rl")
+        return "numpy"
+    missing = _missing("torch", "rsl_rl")
+    if missing and (args.trainer or needs_torch):
+        raise _core.Error(f"{missing} is not installed: {remedy('train')} (5.6 GB), or take --trainer numpy on the CPU")
+    if missing:
+        say(f"{missing} is not installed ({remedy('train')}): training with the PPO in NumPy")
+        return "numpy"
+    return "rsl_rl"
+
+
 def _train(args) -> int:
-    if args.trainer == "numpy" and (args.device != "cpu" or args.sim_device not in (None, "cpu")):
-        say("stiction: the trainer in NumPy is for the CPU; elsewhere take --trainer rsl_rl",
-              file=sys.stderr)  # fmt: skip
-        return 1
-    if args.trainer == "rsl_rl":
-        for module in ("torch", "rsl_rl"):
-            if importlib.util.find_spec(module) is None:
-                say(
-                    f"stiction: {module} is not installed: pip install 'stiction[train]' (5.6 GB), or "
-                    f"take the trainer in NumPy: stiction train {args.id} --trainer numpy",
-                    file=sys.stderr,
-                )
-                return 1
     from .learning import tasks
+    from .learning.loggers import require
+    from .learning.seeds import check_seeds, train_seeds
 
     args.task = {
         "id": args.id,
@@ -242,13 +262,17 @@ def _train(args) -> int:
         "engine": tasks.parse_options(args.engine_option),
     }
     find_task(args.id)  # refuses before anything is written
+    require(args.logger)
+    check_seeds(args, SEEDS)
+    args.settings = {name: getattr(args, name) for name in _SETTINGS if getattr(args, name) is not None}
+    args.trainer = _trainer(args)
     args.out = args.out or Path("runs") / short_name(args.id)
     if args.trainer == "rsl_rl":
         from .learning.rsl_session import train
     else:
         from .learning.session import train
     try:
-        return train(args)
+        return train_seeds(args, train) if args.seeds > 1 else train(args)
     except OSError as e:
         if not tasks.disk_is_full(e, args.out):
             raise

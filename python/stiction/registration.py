@@ -10,6 +10,7 @@ import importlib.util
 import sys
 
 from . import _core
+from .extras import remedy
 from .task_names import registered
 
 NAMESPACE = "stiction"
@@ -30,7 +31,7 @@ def make(id, num_envs=1, device="cpu", seed=None, options=None, **task_options):
     except ModuleNotFoundError as e:
         if e.name != "gymnasium":
             raise
-        raise ImportError("stiction.make needs Gymnasium: pip install 'stiction[gymnasium]'; "
+        raise ImportError(f"stiction.make needs Gymnasium: {remedy('gymnasium')}; "
                           "stiction.Env does without") from e  # fmt: skip
     import gymnasium
 

@@ -4,7 +4,6 @@ A `Task` says what an episode is and never steps the physics; a `TaskEnv` steps 
 `stiction.Env`, so that every adapter takes it. docs/tasks.md has a complete example.
 """
 
-import difflib
 import inspect
 import os
 import weakref
@@ -13,6 +12,7 @@ import numpy as np
 
 from ._core import ArgumentError, Batch, Error, Model, Options
 from .arrays import host, is_tensor, namespace, on_tensors
+from .names import hint
 from .episodes import EpisodeLoop
 from .philox import Draw, Purpose
 from .statistics import FROZEN
@@ -113,9 +113,7 @@ def _check_options(task, given):
     own = inspect.signature(TaskEnv).parameters
     for name in given:
         if name not in known:
-            near = difflib.get_close_matches(name, [*known, *own], 3, 0.5)
-            hint = "; nearest: " + ", ".join(map(repr, near)) if near else ""
-            raise ArgumentError(f"{task.__name__} has no option {name!r}{hint}")
+            raise ArgumentError(f"{task.__name__} has no option {name!r}{hint(name, [*known, *own])}")
 
 
 class TaskEnv(EpisodeLoop):

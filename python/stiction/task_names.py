@@ -7,7 +7,6 @@
     package.tasks:my/Jump an id that the module registers
 """
 
-import difflib
 import importlib
 import importlib.util
 import os
@@ -16,6 +15,7 @@ import traceback
 from pathlib import Path
 
 from ._core import ArgumentError, Batch, Env, Error, Model, Options
+from .names import hint
 from .task import Task, TaskEnv
 from .text import visible
 
@@ -67,9 +67,8 @@ def find_task(name: str) -> str | type[Task]:
         return name
     if name.endswith(".py") and os.path.isfile(name):
         raise ArgumentError(f"{visible(name)}: which class of it? give {visible(name)}:{_suggestion(name)}")
-    near = difflib.get_close_matches(name, [*compiled, *_registered], 3, 0.4)
-    hint = "; nearest: " + ", ".join(map(repr, near)) if near else ""
-    raise ArgumentError(f"no task '{visible(name)}'{hint}; a class of your own is FILE.py:CLASS")
+    near = hint(name, [*compiled, *_registered])
+    raise ArgumentError(f"no task '{visible(name)}'{near}; a class of your own is FILE.py:CLASS")
 
 
 def open_task(name: str, num_envs=1, **options):
@@ -178,6 +177,17 @@ def _load(source: str):
             raise _failed(source, e) from e
         _files[path] = module
     return _files[path]
+
+
+def error_of_own_file(error) -> Error | None:
+    """What went wrong in a hook, with the line, of a task that the command line opened from a file."""
+    if not _files:
+        return None
+    frames = traceback.extract_tb(error.__traceback__)
+    ours = {str(path) for path in _files}
+    if not any(os.path.realpath(f.filename) in ours for f in frames):
+        return None
+    return _failed("", error)
 
 
 def _failed(source, error) -> Error:

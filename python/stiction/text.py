@@ -1,7 +1,8 @@
 """Text on its way to a terminal, which would obey escape sequences in names that come from a file."""
 
-import argparse
+import shutil
 import sys
+import textwrap
 
 from . import _core
 
@@ -18,11 +19,7 @@ def say(*parts, file=None, flush=False):
     print(_core.visible(text, lines=True), file=file or sys.stdout, flush=flush)
 
 
-class Parser(argparse.ArgumentParser):
-    """Its messages repeat arguments, which a shell makes of the names of files."""
-
-    def error(self, message):
-        super().error(visible(message))
-
-    def _print_message(self, message, file=None):
-        super()._print_message(_core.visible((message or "").encode("utf-8", "surrogatepass"), lines=True), file)
+def wrapped(text: str, indent: int = 0) -> str:
+    """Text in lines as wide as the terminal, 80 columns where there is none; later ones are indented."""
+    width = max(40, shutil.get_terminal_size((80, 24)).columns if sys.stdout.isatty() else 80)
+    return textwrap.fill(text, width, subsequent_indent=" " * indent, break_long_words=False, break_on_hyphens=False)

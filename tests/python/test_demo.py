@@ -108,7 +108,7 @@ def test_numbers_do_not_depend_on_threads(tmp_path):
 
 def test_ctrl_c_writes_what_there_is(tmp_path):
     command = [sys.executable, "-u", "-m", "stiction.demo", "--quick", "--seconds", "600",
-               "--envs", "64", "--out", str(tmp_path)]  # fmt: skip
+               "--num-envs", "64", "--out", str(tmp_path)]  # fmt: skip
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as p:
         # what was read is said before the work begins; it would take minutes
         assert "quadruped" in p.stdout.readline()
@@ -131,7 +131,7 @@ def test_a_disk_that_takes_no_more(tmp_path):
     assert result.stderr.startswith("stiction: ") and len(result.stderr.splitlines()) == 1
 
 
-@pytest.mark.parametrize("arguments", [("--envs", 0), ("--seconds", -1), ("--model", "no.xml")])
+@pytest.mark.parametrize("arguments", [("--num-envs", 0), ("--seconds", -1), ("--model", "no.xml")])
 def test_bad_usage(arguments):
     result = demo(*arguments)
     assert result.returncode == 2 and arguments[0] in result.stderr

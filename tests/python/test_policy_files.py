@@ -11,7 +11,7 @@ import pytest
 
 import stiction
 from stiction.learning.policy import Policy, read_arrays
-from stiction.learning.ppo import Ppo, Settings, trained_num_envs
+from stiction.learning.ppo import Ppo, Settings, trained_with
 
 TASK = {"id": "InvertedPendulum-v5", "options": {}, "engine": {}}
 
@@ -31,7 +31,7 @@ def checkpoint(tmp_path_factory):
 def load(path):
     """What both readers say; an Error in the place of what they return."""
     found = []
-    for read in (Policy.load, lambda p: Ppo.load(p, ENV), trained_num_envs):
+    for read in (Policy.load, lambda p: Ppo.load(p, ENV), trained_with):
         try:
             found.append(read(path))
         except stiction.Error as e:

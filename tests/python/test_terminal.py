@@ -123,12 +123,12 @@ def test_info_rollout_view_demo(speak, robot, tmp_path):
     assert code == 1 and "nearest: 'home\\x1b]0;t\\x07" in last and "\\nforged" not in last.split("'")[0]
     assert speak("rollout", robot, "--controls", f"home{EVIL}", "--steps", 2)[0] == 0
     assert speak("view", robot, "--video", tmp_path / f"film{EVIL}.mp4", "--seconds", 0.1)[0] in (0, 1)
-    demo = ("--quick", "--model", robot, "--envs", 2, "--seconds", 0.05, "--out", tmp_path / EVIL)
+    demo = ("--quick", "--model", robot, "--num-envs", 2, "--seconds", 0.05, "--out", tmp_path / EVIL)
     assert speak(*demo, module="stiction.demo")[0] in (0, 1)
 
 
 def test_names_that_are_given(speak, robot, tmp_path):
-    for args in (("check-model", tmp_path / EVIL), (EVIL,), ("info", robot, "--envs", EVIL),
+    for args in (("check-model", tmp_path / EVIL), (EVIL,), ("info", robot, "--num-envs", EVIL),
                  ("list-envs", EVIL), ("bench", EVIL), ("train", EVIL, "--trainer", "numpy"),
                  ("train", TASK, "--trainer", "numpy", "--option", f"{EVIL}=1"),
                  ("train", TASK, "--trainer", "numpy", "--option", f"reset_noise_scale={EVIL}"),

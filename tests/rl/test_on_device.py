@@ -38,7 +38,7 @@ def test_without_torch_a_sentence_says_what_is_missing():
     done = without_torch("import kinds\nkinds.python(2, device='emulated')")
     assert done.returncode == 1
     last = done.stderr.splitlines()[-1]
-    assert "device = 'emulated'" in last and "pip install 'stiction[train]'" in last
+    assert "device = 'emulated'" in last and "./dev setup --train" in last
     assert without_torch("import kinds\nkinds.python(2)").returncode == 0
 
 
@@ -56,3 +56,11 @@ def test_without_a_card_everything_says_why(capsys):
         assert why in str(refused.value)
     assert main(["bench", "Ant-v5", "--device", "cuda:0"]) == 1
     assert why in capsys.readouterr().err
+
+
+def test_a_package_that_is_no_checkout_names_its_extra(tmp_path, monkeypatch):
+    from stiction import extras
+
+    assert extras.remedy("train") == "./dev setup --train"
+    monkeypatch.setattr(extras, "__file__", str(tmp_path / "lib/stiction/extras.py"))
+    assert extras.remedy("train") == "pip install 'stiction[train]'"

@@ -4,6 +4,7 @@ Each module imports its library and is imported by name only. All of them stand 
 `stiction.Env` and `stiction.TaskEnv` have in common (docs/environments.md).
 """
 
+from ..extras import remedy
 from ..arrays import on_tensors
 from ..task import Task, TaskEnv
 from ..task_names import find_task
@@ -13,7 +14,7 @@ def not_installed(error: ModuleNotFoundError, extra: str) -> ModuleNotFoundError
     """The same error with the remedy."""
     name = error.name.partition(".")[0]
     return ModuleNotFoundError(
-        f"{name} is not installed: pip install 'stiction[{extra}]'", name=name
+        f"{name} is not installed: {remedy(extra)}", name=name
     )
 
 

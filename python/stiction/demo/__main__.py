@@ -12,10 +12,11 @@ import sys
 from pathlib import Path
 
 from .. import Error, Model, Options
+from ..arguments import Parser
 from ..doctor import demo_model, usable_cores
 from ..files import FolderLock
 from ..rendering import find_backend
-from ..text import Parser, say, visible
+from ..text import say, visible
 from .film import write_film
 from ..interrupt import CtrlC
 from .plots import write_plots
@@ -31,7 +32,7 @@ def _parser():
         description="Simulates many copies of a robot under random controls and films them.",
     )
     parser.add_argument("--model", type=Path, default=demo_model(), metavar="FILE", help="MJCF")
-    parser.add_argument("--envs", type=int, metavar="N", help="copies of the robot; 2048")
+    parser.add_argument("--num-envs", type=int, metavar="N", help="copies of the robot; 2048")
     parser.add_argument("--seconds", type=float, metavar="T", help="simulated time of each; 3")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument(
@@ -46,12 +47,12 @@ def _arguments(argv):
     parser = _parser()
     args = parser.parse_args(argv)
     defaults = (64, 0.5) if args.quick else (2048, 3.0)
-    args.envs = defaults[0] if args.envs is None else args.envs
+    args.num_envs = defaults[0] if args.num_envs is None else args.num_envs
     args.seconds = defaults[1] if args.seconds is None else args.seconds
     args.size = (480, 272) if args.quick else (640, 360)
-    for name in ("envs", "seconds", "threads"):
+    for name in ("num_envs", "seconds", "threads"):
         if not getattr(args, name) > 0:
-            parser.error(f"--{name} {getattr(args, name)}: must be > 0")
+            parser.error(f"--{name.replace('_', '-')} {getattr(args, name)}: must be > 0")
     if not args.model.is_file():
         parser.error(f"--model {args.model}: no such file")
     return args
@@ -94,7 +95,7 @@ def run(args, ctrl_c) -> int:
         model,
         Options(),
         ctrl_c,
-        envs=args.envs,
+        envs=args.num_envs,
         seconds=args.seconds,
         seed=args.seed,
         threads=args.threads,

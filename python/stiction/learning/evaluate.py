@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..arrays import host
+from .progress import Progress
 
 NO_LIMIT = 1000  # steps that are looked at where the task has no end
 SPEED = ("x_velocity", "forward_velocity")  # metrics in m/s, the first that a task has
@@ -28,14 +29,21 @@ class Evaluation:
 
 
 def evaluate(env, policy, *, seed=None, each_step=None) -> Evaluation:
-    """One episode of every environment. `each_step(env, alive)` is called after every step."""
+    """One episode of every environment. `each_step(env, alive)` is called after every step. On a terminal a
+    line says how far it is."""
+    with Progress() as progress:
+        return _evaluate(env, policy, seed, each_step, progress)
+
+
+def _evaluate(env, policy, seed, each_step, progress):
     obs = host(env.reset(seed=seed))
     limit = env.max_episode_steps or NO_LIMIT
     alive = np.ones(env.num_envs, bool)
     returns, lengths = np.zeros(env.num_envs), np.zeros(env.num_envs, int)
     speed = next((env.metric_names.index(n) for n in SPEED if n in env.metric_names), None)
     travelled = 0.0
-    for _ in range(limit):
+    for step in range(limit):
+        progress.show(step, limit, f"{int(alive.sum())} of {env.num_envs} episodes go on; step")
         obs, reward, terminated, truncated = map(host, env.step(policy(obs)))
         returns += np.where(alive, reward, 0)
         lengths += alive

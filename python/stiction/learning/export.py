@@ -14,6 +14,7 @@ import numpy as np
 
 from .. import __version__
 from .._core import Error
+from ..extras import remedy
 from ..files import write_atomically
 from ..text import say, visible
 from .play import load_policy
@@ -81,12 +82,12 @@ def graph_of(policy) -> Graph:
 
 def _require(module, extra):
     if importlib.util.find_spec(module) is None:
-        raise Error(f"{module} is not installed: pip install {extra}")
+        raise Error(f"{module} is not installed: {remedy(extra)}")
 
 
 def onnx_model(graph: Graph):
     """onnx.ModelProto of a graph; metadata "task" is the description of the task as JSON."""
-    _require("onnx", "'stiction[export]'")
+    _require("onnx", "export")
     from onnx import TensorProto, checker, helper, numpy_helper
 
     nodes, constants = [], []
@@ -127,7 +128,7 @@ def onnx_model(graph: Graph):
 
 def torch_module(graph: Graph):
     """torch.jit.ScriptModule of a graph."""
-    _require("torch", "'stiction[train]'")
+    _require("torch", "train")
     import torch
 
     activations = {"tanh": torch.nn.Tanh, "elu": torch.nn.ELU, "relu": torch.nn.ReLU,

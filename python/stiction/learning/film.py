@@ -4,6 +4,7 @@ import importlib.util
 
 import numpy as np
 
+from ..extras import remedy
 from ..files import replacing
 from ..rendering import Renderer, choose_backend
 from ..text import visible
@@ -17,7 +18,7 @@ def missing() -> str | None:
     """Why no film can be made here; None where it can."""
     for module, name in (("mujoco", "mujoco"), ("imageio_ffmpeg", "imageio-ffmpeg")):
         if importlib.util.find_spec(module) is None:
-            return f"pip install {name}"
+            return f"{name} is not installed: {remedy('demo')}"
     return choose_backend()
 
 

@@ -3,6 +3,7 @@
 import numpy as np
 
 from .._core import Error
+from ..extras import remedy
 
 # Parameters of a batch that are arrays of MjModel under the same name: columns there, None: all.
 SHARED_NAMES = {
@@ -34,7 +35,7 @@ class MujocoEnv:
         try:
             import mujoco
         except ImportError as e:
-            raise Error("--engine mujoco: pip install mujoco") from e
+            raise Error(f"--engine mujoco: mujoco is not installed: {remedy('demo')}") from e
         self._mujoco, self._env = mujoco, env
         self._model = mujoco.MjModel.from_xml_string(env.model_xml)
         self._model.opt.timestep = env.physics_dt

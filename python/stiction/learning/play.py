@@ -4,9 +4,11 @@ import importlib.util
 from pathlib import Path
 
 from .._core import Error
+from ..extras import remedy
 from ..text import say, visible
 from .evaluate import evaluate
 from .policy import Policy
+from .pretrained import available, pretrained
 from .tasks import make_env
 
 
@@ -17,7 +19,7 @@ def load_policy(path):
         return Policy.load(path)
     for module in ("torch", "rsl_rl"):
         if importlib.util.find_spec(module) is None:
-            raise Error(f"{visible(path)}: {module} is not installed: pip install 'stiction[train]'")
+            raise Error(f"{visible(path)}: {module} is not installed: {remedy('train')}")
     from .rsl_policy import RslPolicy
 
     return RslPolicy.load(path)
@@ -55,8 +57,28 @@ def _task_name(policy, args) -> str:
     return name
 
 
+def _list_pretrained() -> int:
+    for task in available():
+        t = pretrained(task).task["training"]
+        say(f"{task:<26} return {t['return_mean']:>6.0f} ± {t['return_std']:<5.0f} {t['command']}")
+    return 0
+
+
+def _policy(args):
+    if args.pretrained is None and args.file is None:
+        raise Error("play: give the FILE of a policy, or --pretrained TASK")
+    if args.pretrained is None:
+        return load_policy(args.file)
+    if args.file is not None:
+        raise Error(f"play: {visible(args.file)} and --pretrained {visible(args.pretrained)}: give one of them")
+    args.file = f"--pretrained {args.pretrained}"
+    return pretrained(args.pretrained)
+
+
 def play(args) -> int:
-    policy = load_policy(args.file)
+    if args.pretrained == "" and args.file is None:
+        return _list_pretrained()
+    policy = _policy(args)
     policy.task["id"] = _task_name(policy, args)
     mujoco = args.engine == "mujoco"
     if mujoco and args.device != "cpu":

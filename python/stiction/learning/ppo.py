@@ -17,7 +17,7 @@ from dataclasses import asdict, dataclass, fields
 
 import numpy as np
 
-from .._core import Error
+from .._core import ArgumentError, Error
 from ..files import write_atomically
 from ..memory import CannotBeWritten
 from ..task_names import describe
@@ -72,6 +72,17 @@ class Iteration:
     learn_seconds: float
 
 
+def env_seed(seed: int) -> int:
+    """Of the first environment of a run: environment i draws with seed + i, so that the seeds of runs
+    lie 2³² apart and no two of them share a stream. The upper half of it is for evaluations."""
+    return (seed << 32) % 2**64
+
+
+def evaluation_seed(seed: int) -> int:
+    """Of the first environment in which a run's policy is evaluated: none of those it was trained in."""
+    return env_seed(seed) + 2**31
+
+
 def log_prob(log_std, z):
     """Of a normal distribution, summed over actions; z = (action - mean) / deviation."""
     return -0.5 * np.square(z).sum(axis=1) - (log_std + 0.5 * np.log(2 * np.pi)).sum()
@@ -123,7 +134,10 @@ def _description(env) -> dict:
 class Ppo:
     def __init__(self, env, settings=Settings(), *, seed=0, task=None):
         use_one_blas_thread()
-        self.env, self.settings = env, settings
+        if env.num_envs * settings.horizon < settings.minibatches:
+            raise ArgumentError(f"settings: {env.num_envs} environments x {settings.horizon} steps are fewer "
+                                f"than {settings.minibatches} minibatches")  # fmt: skip
+        self.env, self.settings, self.seed = env, settings, int(seed)
         self.rng = np.random.default_rng(seed)
         self.policy = Policy(
             env.num_obs, env.action_low, env.action_high, hidden=settings.hidden,
@@ -143,7 +157,8 @@ class Ppo:
 
     def start(self):
         """Begins episodes at random times, so that they do not all end together."""
-        self.obs = self.env.reset(seed=int(self.rng.integers(2**31)))
+        again = 2**30 + int(self.rng.integers(2**29)) if self.iterations else 0  # other episodes than at first
+        self.obs = self.env.reset(seed=env_seed(self.seed) + again)
         if self.env.max_episode_steps:
             self.env.episode_length[:] = self.rng.integers(
                 self.env.max_episode_steps, size=self.env.num_envs
@@ -265,7 +280,7 @@ class Ppo:
             "steps": self.steps, "iterations": self.iterations, "rate": self.rate,
             "episodes": list(self.episodes), "rng": self.rng.bit_generator.state,
             "adam_counts": [self.actor_adam.count, self.critic_adam.count],
-            "num_envs": self.env.num_envs,
+            "num_envs": self.env.num_envs, "seed": self.seed,
             "settings": asdict(self.settings),
         }  # fmt: skip
         arrays = self.policy.arrays() | {
@@ -303,7 +318,7 @@ class Ppo:
             raise Error(f"{visible(path)}: network {sizes}, needed here is {needed}")
         settings = Settings(**state["settings"] | {"hidden": hidden})
         settings.check()
-        ppo = cls(env, settings, task=task)
+        ppo = cls(env, settings, task=task, seed=int(state.get("seed", 0)))
         ppo.policy.set_arrays(data)
         for name, to in (("critic", ppo.critic.parameters), ("actor_moments", ppo.actor_adam.moments),
                          ("critic_moments", ppo.critic_adam.moments)):  # fmt: skip
@@ -330,11 +345,12 @@ class Ppo:
         return ppo
 
 
-def trained_num_envs(path) -> int | None:
-    """Of the environments that a checkpoint was trained with; None where it is only a policy."""
+def trained_with(path) -> tuple[int | None, int | None]:
+    """(num_envs, seed) of a checkpoint; None where it is only a policy."""
     data = read_arrays(path)
     if "trainer" not in data:
-        return None
+        return None, None
     with damage_is_an_error(path):
-        n = json.loads(str(data["trainer"])).get("num_envs")
-        return None if n is None else max(1, int(n))
+        state = json.loads(str(data["trainer"]))
+        n, seed = state.get("num_envs"), state.get("seed")
+        return None if n is None else max(1, int(n)), None if seed is None else int(seed)

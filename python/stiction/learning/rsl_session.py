@@ -1,6 +1,7 @@
 """`stiction train --trainer rsl_rl`: rsl_rl's PPO with our curve, checkpoints and evaluation."""
 
 import contextlib
+import functools
 import json
 import statistics
 import time
@@ -14,11 +15,14 @@ from ..adapters.rsl_rl import VecEnv
 from ..files import replacing, write_text
 from ..interrupt import CtrlC
 from ..memory import CannotBeWritten
-from ..text import say, visible
+from ..text import say, visible, wrapped
 from .curve import LearningCurve, begin_anew
 from .evaluate import evaluate
 from .rsl_policy import FORMAT, RslPolicy, load_checkpoint
-from .session import EVALUATED, draw_pictures, first_line, lock_of
+from .loggers import Loggers
+from .ppo import env_seed, evaluation_seed
+from .run import check_path, check_resume, folder_of
+from .session import EVALUATED, draw_pictures, first_line
 from .tasks import make_env
 
 ITERATIONS = 300
@@ -26,8 +30,33 @@ NUM_ENVS = 4096  # where neither the user nor a checkpoint says it
 LARGE_MINIBATCH = 2000  # samples; smaller ones lose on several threads (docs/training.md)
 
 
-def config(task_id: str, save_interval: int) -> dict:
-    """rsl_rl's configuration. Returns are large here, so the value loss must not be clipped."""
+# names of the flags of `stiction train` -> where rsl_rl has them
+_FLAGS = {
+    "horizon": ("num_steps_per_env",), "epochs": ("algorithm", "num_learning_epochs"),
+    "minibatches": ("algorithm", "num_mini_batches"), "learning_rate": ("algorithm", "learning_rate"),
+    "target_kl": ("algorithm", "desired_kl"), "clip": ("algorithm", "clip_param"),
+    "gamma": ("algorithm", "gamma"), "lam": ("algorithm", "lam"), "entropy": ("algorithm", "entropy_coef"),
+}  # fmt: skip
+
+
+def config(task_id: str, save_interval: int, settings: dict = {}) -> dict:
+    """rsl_rl's configuration, with the hyperparameters that were given. Returns are large here, so the
+    value loss must not be clipped."""
+    cfg = _preset(task_id, save_interval)
+    for name, value in settings.items():
+        if name == "hidden":
+            cfg["actor"]["hidden_dims"], cfg["critic"]["hidden_dims"] = list(value), list(value)
+        elif name == "init_std":
+            cfg["actor"]["distribution_cfg"]["init_std"] = value
+        elif name in _FLAGS:
+            *groups, last = _FLAGS[name]
+            functools.reduce(dict.__getitem__, groups, cfg)[last] = value
+        else:
+            raise Error(f"--{name.replace('_', '-')}: rsl_rl has no such setting; it is of --trainer numpy")
+    return cfg
+
+
+def _preset(task_id: str, save_interval: int) -> dict:
     small = not task_id.startswith(("Humanoid", "IsaacHumanoid", "Go2"))
     network = {
         "class_name": "MLPModel",
@@ -48,7 +77,7 @@ def config(task_id: str, save_interval: int) -> dict:
             "use_clipped_value_loss": False,
         },
         "actor": network | {"distribution_cfg": distribution},
-        "critic": network,
+        "critic": dict(network),
     }
 
 
@@ -96,7 +125,7 @@ class Runner(OnPolicyRunner):
             raise OSError(f"{visible(path)} could not be written: {str(e).splitlines()[0]}") from e
 
 
-def _watch(runner, env, args, curve, ctrl_c, task, path, steps):
+def _watch(runner, env, args, curve, loggers, ctrl_c, task, path, steps):
     """After every iteration: a row of the curve, the checkpoint, and an end when it is time."""
     log, begin = runner.logger.log, time.perf_counter()
 
@@ -105,18 +134,19 @@ def _watch(runner, env, args, curve, ctrl_c, task, path, steps):
         log(it=it, collect_time=collect_time, learn_time=learn_time, **more)
         steps += runner.cfg["num_steps_per_env"] * env.num_envs
         mean = lambda values: statistics.mean(values) if values else float("nan")
-        curve.add(
-            Iteration(
-                it + 1, steps, mean(runner.logger.rewbuffer), mean(runner.logger.lenbuffer),
-                float(more["learning_rate"]), float(more["action_std"].detach().mean()),
-                env.seconds, collect_time, learn_time,
-            )
+        iteration = Iteration(
+            it + 1, steps, mean(runner.logger.rewbuffer), mean(runner.logger.lenbuffer),
+            float(more["learning_rate"]), float(more["action_std"].detach().mean()),
+            env.seconds, collect_time, learn_time,
         )  # fmt: skip
+        curve.add(iteration)
+        loggers.add(iteration)
         env.seconds = 0.0
         runner.infos = {
             "format": FORMAT, "task": task, "config": runner.cfg, "steps": steps,
             "rng": torch.get_rng_state(), "episodes": list(runner.logger.rewbuffer),
             "lengths": list(runner.logger.lenbuffer), "num_envs": env.num_envs,
+            "seed": args.seed,
         }  # fmt: skip
         running = {
             "reward_sum": runner.logger.cur_reward_sum, "episode_length": runner.logger.cur_episode_length,
@@ -156,45 +186,44 @@ def _resume(runner, env, path):
 
 def _make_runner(args, task):
     place = {"device": args.sim_device or args.device}
-    simulation = make_env(task, args.num_envs, threads=args.threads, seed=args.seed, **place)
+    simulation = make_env(task, args.num_envs, threads=args.threads, seed=env_seed(args.seed), **place)
     env = TimedEnv(simulation, device=args.device)
-    cfg = config(args.id, args.save_interval)
+    cfg = config(args.id, args.save_interval, args.settings)
     minibatch = cfg["num_steps_per_env"] * args.num_envs / 4
     torch.set_num_threads(args.threads or env.env.batch.threads if minibatch > LARGE_MINIBATCH else 1)
     return env, Runner(env, cfg, log_dir=str(args.out), device=env.device)
 
 
 def train(args) -> int:
-    args.out.mkdir(parents=True, exist_ok=True)
-    with lock_of(args):
+    with folder_of(args):
         return _train(args, args.out / "model.pt")
 
 
 def _train(args, path) -> int:
-    if args.resume and not path.exists():
-        raise Error(f"--resume: there is no {visible(path)}")
-    if path.exists() and not (args.resume or args.overwrite):
-        raise Error(f"{visible(path)} exists: give --resume to go on, --overwrite to begin anew, or --out DIR")
+    check_path(args, path)
     task = args.task
     if args.resume:
         infos = load_checkpoint(path)["infos"]
-        task, args.num_envs = infos["task"], args.num_envs or infos.get("num_envs")
+        check_resume(args, path, infos["task"], infos.get("seed"))
+        task, args.seed = infos["task"], infos.get("seed", args.seed)
+        args.num_envs = args.num_envs or infos.get("num_envs")
     args.num_envs = args.num_envs or NUM_ENVS
-    if task["id"] != args.id:
-        raise Error(f"--resume: {visible(path)} was trained on {visible(task['id'])}")
-    if not args.resume:
-        begin_anew(args.out / "progress.csv")
+    args.seed = 1 if args.seed is None else args.seed
     torch.manual_seed(args.seed)
     with CtrlC() as ctrl_c, open(args.out / "rsl_rl.log", "a") as text:
         with contextlib.redirect_stdout(text):
             env, runner = _make_runner(args, task)
+        if not args.resume:
+            begin_anew(args.out / "progress.csv")
         say(first_line(env.env, task) + f"; learning on {env.device}", flush=True)
         steps, begins = _resume(runner, env, path) if args.resume else (0, True)
         iterations = args.iterations or (10**9 if args.seconds else ITERATIONS)
         goal = (args.seconds, args.iterations or (None if args.seconds else ITERATIONS))
         done = runner.current_learning_iteration
-        with LearningCurve(args.out / "progress.csv", done=done, goal=goal) as curve:
-            _watch(runner, env, args, curve, ctrl_c, task, path, steps)
+        names = [name for name in args.logger if name != "tensorboard"]  # which rsl_rl writes itself
+        log = Loggers(names, args.out, {"task": task, "seed": args.seed, **runner.cfg})
+        with log, LearningCurve(args.out / "progress.csv", done=done, goal=goal) as curve:
+            _watch(runner, env, args, curve, log, ctrl_c, task, path, steps)
             with contextlib.suppress(_Stop), contextlib.redirect_stdout(text):
                 runner.learn(iterations, init_at_random_ep_len=begins)
         if runner.logger.writer is not None:
@@ -202,18 +231,18 @@ def _train(args, path) -> int:
         if ctrl_c.pressed:
             say("interrupted: the policy is kept; --resume goes on")
     policy = RslPolicy(load_checkpoint(path))
-    test = make_env(task, EVALUATED, threads=args.threads, seed=args.seed + 1_000_000)
+    test = make_env(task, EVALUATED, threads=args.threads, seed=evaluation_seed(args.seed))
     found = evaluate(test, policy)
     say(f"  deterministic: {found.text()}", flush=True)
     summary = {
-        "task": task, "envs": env.num_envs, "iterations": runner.current_learning_iteration + 1,
+        "task": task, "seed": args.seed, "envs": env.num_envs, "iterations": runner.current_learning_iteration + 1,
         "env_steps": curve.rows[-1]["steps"], "train_seconds": curve.rows[-1]["seconds"],
         "return_mean": float(found.returns.mean()), "return_std": float(found.returns.std()),
         "length_mean": float(found.lengths.mean()), "speed_m_per_s": found.speed,
     }  # fmt: skip
     write_text(args.out / "summary.json", json.dumps(summary, indent=2) + "\n")
     files = [path, args.out / "progress.csv", args.out / "summary.json"]
-    files += draw_pictures(args, policy, task, ctrl_c, "PPO of rsl_rl")
-    say("written: " + ", ".join(map(visible, files)))
+    files += draw_pictures(args, policy, task, ctrl_c, "PPO of rsl_rl", evaluation_seed(args.seed))
+    say(wrapped("written: " + ", ".join(map(visible, files)), 9))
     say(f"TensorBoard: tensorboard --logdir {visible(args.out)}")
     return 130 if ctrl_c.pressed else 0

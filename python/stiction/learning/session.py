@@ -4,16 +4,20 @@ import importlib.util
 import json
 import os
 import time
+from dataclasses import asdict
 
 from .. import __version__
-from .._core import Error
 from ..doctor import cpu_name
-from ..files import FolderLock, replacing, write_text
+from ..extras import remedy
+from ..files import replacing, write_text
 from ..interrupt import CtrlC
-from ..text import say, visible
+from ..text import say, visible, wrapped
 from .curve import LearningCurve, begin_anew, read_rows, write_picture
 from .evaluate import evaluate
-from .ppo import Ppo, trained_num_envs
+from .loggers import Loggers
+from .policy import Policy
+from .ppo import Ppo, env_seed, evaluation_seed, trained_with
+from .run import check_path, check_resume, folder_of
 from .tasks import Settings, make_env, settings_of
 
 EVALUATED = 16  # episodes
@@ -23,28 +27,24 @@ SECONDS = 60.0  # of training, where neither a time nor a number of iterations i
 
 def _begin(args, path):
     """(ppo, task): new, or from the checkpoint."""
+    check_path(args, path)
     if args.resume:
-        if not path.exists():
-            raise Error(f"--resume: there is no {visible(path)}")
-        from .policy import Policy
-
         task = Policy.load(path).task
-        if task.get("id") != args.id:
-            raise Error(f"--resume: {visible(path)} was trained on {visible(task.get('id'))}")
-        num_envs = args.num_envs or trained_num_envs(path) or Settings.num_envs
-        env = make_env(task, num_envs, threads=args.threads, seed=args.seed)
+        num_envs, seed = trained_with(path)
+        check_resume(args, path, task, seed)
+        num_envs = args.num_envs or num_envs or Settings.num_envs
+        env = make_env(task, num_envs, threads=args.threads, seed=env_seed(seed or 0))
         ppo = Ppo.load(path, env)
         if ppo.begins:
             say(f"new episodes begin: {visible(ppo.begins)}")
         return ppo, task
-    if path.exists() and not args.overwrite:
-        raise Error(f"{visible(path)} exists: give --resume to go on, --overwrite to begin anew, or --out DIR")
-    task = args.task
-    settings = settings_of(args.id)
+    task, seed = args.task, 1 if args.seed is None else args.seed
+    settings = settings_of(args.id, args.settings)
     num_envs = args.num_envs or settings.num_envs
-    env = make_env(task, num_envs, threads=args.threads, seed=args.seed)
+    env = make_env(task, num_envs, threads=args.threads, seed=env_seed(seed))
+    ppo = Ppo(env, settings, seed=seed, task=task)
     begin_anew(path.parent / "progress.csv")
-    return Ppo(env, settings, seed=args.seed, task=task), task
+    return ppo, task
 
 
 def _train(args, ppo, path, ctrl_c):
@@ -53,11 +53,14 @@ def _train(args, ppo, path, ctrl_c):
     if goal == (None, None):
         goal = (SECONDS, None)
     seconds, iterations = goal
-    with LearningCurve(path.parent / "progress.csv", done=ppo.iterations, goal=goal) as curve:
+    log = Loggers(args.logger, path.parent, {"task": ppo.policy.task, "seed": ppo.seed, **asdict(ppo.settings)})
+    with log, LearningCurve(path.parent / "progress.csv", done=ppo.iterations, goal=goal) as curve:
         begin = time.perf_counter()
         while not ctrl_c.pressed:
-            curve.add(ppo.iterate())
+            iteration = ppo.iterate()
             ppo.save(path)
+            curve.add(iteration)
+            log.add(iteration)
             if iterations and len(curve.rows) >= iterations:
                 break
             if seconds and time.perf_counter() - begin >= seconds:
@@ -74,6 +77,7 @@ def _summary(env, ppo, task, rows, evaluation) -> dict:
         "cpu": cpu_name(),
         "load_average": os.getloadavg()[0],
         "task": task,
+        "seed": ppo.seed,
         "envs": env.num_envs,
         "threads": batch.threads,
         "isa": batch.isa,
@@ -102,26 +106,26 @@ def table(s: dict) -> str:
          f"{s['precision']}, {s['isa']})"),
         ("time", f"{s['env_seconds']:.1f} s simulating, {s['learn_seconds']:.1f} s learning"),
     ]  # fmt: skip
-    return "\n".join(f"  {name:<16} {text}" for name, text in rows)
+    return "\n".join(wrapped(f"  {name:<16} {text}", 19) for name, text in rows)
 
 
 def first_line(env, task) -> str:
     given = task["options"] | task["engine"]
     options = "".join(f", {visible(k)}={json.dumps(v)}" for k, v in given.items())
-    return (
-        f"{task['id']}{options}: {env.num_obs} observations, {env.num_actions} actions; "
-        f"{env.num_envs} environments, "
-        + (f"{env.batch.threads} threads" if env.batch.device == "cpu" else env.batch.device)
-    )
+    where = f"{env.batch.threads} threads" if env.batch.device == "cpu" else env.batch.device
+    return wrapped(
+        f"{visible(task['id'])}{options}: {env.num_obs} observations, {env.num_actions} actions; "
+        f"{env.num_envs} environments, {where}", 2,
+    )  # fmt: skip
 
 
-def draw_pictures(args, policy, task, ctrl_c, trainer):
+def draw_pictures(args, policy, task, ctrl_c, trainer, seed):
     """Curve and film, as far as this machine can draw; returns the files."""
     files = []
     if args.plot:
         path = args.out / "curve.png"
         if importlib.util.find_spec("matplotlib") is None:
-            say("no picture of the curve: pip install matplotlib")
+            say(f"no picture of the curve: matplotlib is not installed: {remedy('demo')}")
         else:
             with replacing(path) as part:
                 write_picture(read_rows(args.out / "progress.csv"), f"{task['id']}, {trainer}", part)
@@ -133,35 +137,30 @@ def draw_pictures(args, policy, task, ctrl_c, trainer):
             say(f"no film: {why}")
         else:
             path = args.out / "rollout.mp4"
-            film_policy(policy, task, path, seconds=FILMED, seed=args.seed)
+            film_policy(policy, task, path, seconds=FILMED, seed=seed)
             files.append(path)
     return files
 
 
-def lock_of(args) -> FolderLock:
-    return FolderLock(args.out, "wait for its end, or give another --out")
-
-
 def train(args) -> int:
-    args.out.mkdir(parents=True, exist_ok=True)
     path = args.out / "policy.npz"
-    with CtrlC() as ctrl_c, lock_of(args):
+    with CtrlC() as ctrl_c, folder_of(args):
         ppo, task = _begin(args, path)
         env = ppo.env
         say(first_line(env, task), flush=True)
         rows = _train(args, ppo, path, ctrl_c)
         if ctrl_c.pressed:
-            say("interrupted: the policy is kept; --resume goes on")
+            say("interrupted: the policy is kept; --resume goes on" if rows else "interrupted")
             if not rows:
                 return 130
         evaluation = evaluate(
-            make_env(task, EVALUATED, threads=args.threads, seed=args.seed + 1_000_000), ppo.policy
+            make_env(task, EVALUATED, threads=args.threads, seed=evaluation_seed(ppo.seed)), ppo.policy
         )
         summary = _summary(env, ppo, task, rows, evaluation)
         say(table(summary))
         say(f"  {'deterministic':<16} {evaluation.text()}", flush=True)
         write_text(args.out / "summary.json", json.dumps(summary, indent=2) + "\n")
         files = [path, args.out / "progress.csv", args.out / "summary.json"]
-        files += draw_pictures(args, ppo.policy, task, ctrl_c, "PPO in NumPy")
-        say("written: " + ", ".join(map(visible, files)))
+        files += draw_pictures(args, ppo.policy, task, ctrl_c, "PPO in NumPy", evaluation_seed(ppo.seed))
+        say(wrapped("written: " + ", ".join(map(visible, files)), 9))
         return 130 if ctrl_c.pressed else 0

@@ -2,9 +2,12 @@
 
 import errno
 import json
+import re
 import shutil
+from dataclasses import replace
 
-from .._core import ArgumentError
+from .._core import ArgumentError, Options
+from ..names import hint
 from ..task_names import engine_of, find_task, open_task
 from ..text import visible
 from .ppo import Settings
@@ -19,6 +22,12 @@ SETTINGS = {
     "Walker2d-v5": _HOPS,
     "HalfCheetah-v5": Settings(gamma=0.98, init_std=0.6, target_kl=0.025),
     "InvertedPendulum-v5": Settings(init_std=1.0),
+    "InvertedDoublePendulum-v5": Settings(init_std=1.0),
+    "Reacher-v5": Settings(gamma=0.95),
+    "Ant-v5": Settings(),
+    "Humanoid-v5": _HOPS,
+    "IsaacCartpole": Settings(init_std=1.0),
+    "IsaacHumanoid": _HOPS,
     "IsaacAnt": Settings(num_envs=512),
     "Go2Flat": Settings(
         num_envs=512, horizon=24, target_kl=0.015, max_learning_rate=1e-3, init_std=0.2, entropy=0.005,
@@ -41,11 +50,56 @@ def parse_options(texts) -> dict:
     return options
 
 
-def settings_of(name: str) -> Settings:
-    """Of a task by its name; those of a class in Python are its `ppo_settings`."""
+# keywords of an environment that are no options of its task -> what gives them on the command line
+_NOT_OF_A_TASK = {
+    "num_envs": "give --num-envs", "threads": "give --threads", "seed": "give --seed",
+    "device": "give --device", "options": "give --engine-option NAME=VALUE",
+    "autoreset": "the command chooses it", "precision": "the command chooses it",
+}  # fmt: skip
+
+
+def check_options(options: dict):
+    """Refuses what --option can't give."""
+    for name, value in options.items():
+        if name in _NOT_OF_A_TASK:
+            raise ArgumentError(f"--option {name}: no option of a task: {_NOT_OF_A_TASK[name]}")
+        if name == "max_episode_steps" and (not isinstance(value, int) or isinstance(value, bool) or value < 0):
+            raise ArgumentError(f"--option {name}={visible(json.dumps(value))}: must be a whole number >= 0")
+
+
+_KINDS = {"float": "a number", "int": "a whole number", "bool": "true or false", "str": "text"}
+
+
+def engine_options(own: Options, given: dict) -> Options:
+    """`own` with other values for some of its fields, by name."""
+    known = own.__getstate__()
+    for name, value in given.items():
+        if name not in known:
+            raise ArgumentError(f"--engine-option {visible(name)}: no option of the engine"
+                                f"{hint(name, known) or '; there are ' + ', '.join(known)}")  # fmt: skip
+        try:
+            own = own.replace(**{name: value})
+        except TypeError:
+            found = re.search(rf"[(, ]{name}: ([^=]*) = ", Options.__init__.__doc__ or "")
+            kinds = [_KINDS[k] for k in _KINDS if found and re.search(rf"\b{k}\b", found[1])]
+            what = " or ".join(kinds) or "a value of its type"
+            raise ArgumentError(f"--engine-option {name}={visible(json.dumps(value))}: must be {what}") from None
+    return own
+
+
+def settings_of(name: str, given: dict = {}) -> Settings:
+    """Of a task by its name, with some that are given; those of a class in Python are its `ppo_settings`."""
     task = find_task(name)
-    if isinstance(task, str):
-        return SETTINGS.get(task, Settings())
+    preset = SETTINGS.get(task, Settings()) if isinstance(task, str) else _settings_of_class(task)
+    try:
+        settings = replace(preset, **given)
+        settings.check()
+    except ValueError as e:
+        raise ArgumentError(f"settings of {visible(name)}: {e}") from None
+    return settings
+
+
+def _settings_of_class(task) -> Settings:
     try:
         return Settings(**task.ppo_settings)
     except TypeError:
@@ -58,12 +112,10 @@ def settings_of(name: str) -> Settings:
 
 def make_env(task: dict, num_envs, **more):
     """Environments of {"id": name, "options": {...}, "engine": {...}}; the latter changes the task's own."""
-    own = engine_of(find_task(task["id"]))
-    try:
-        engine = own.replace(**task.get("engine", {}))
-    except TypeError as e:
-        raise ArgumentError(f"options of the engine: {str(e).splitlines()[0]}") from None
-    return open_task(task["id"], num_envs, options=engine, **more, **task.get("options", {}))
+    engine = engine_options(engine_of(find_task(task["id"])), task.get("engine", {}))
+    options = task.get("options", {})
+    check_options(options)
+    return open_task(task["id"], num_envs, options=engine, **more, **options)
 
 
 def disk_is_full(error: OSError, directory) -> bool:
