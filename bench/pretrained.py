@@ -32,7 +32,6 @@ RUNS = {
     "Walker2d-v5": "--seed 1 --iterations 250",
     "Ant-v5": "--seed 1 --iterations 480",
     "Reacher-v5": "--seed 1 --iterations 250",
-    "Humanoid-v5": "--seed 1 --iterations 400",
     "IsaacCartpole": "--seed 1 --iterations 60",
 }
 

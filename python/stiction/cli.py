@@ -16,7 +16,7 @@ from .commands import add_commands
 from .files import replacing
 from .lab import add_command as add_lab
 from .task_names import error_of_own_file
-from .text import say, visible
+from .text import say, visible, wrapped
 
 
 def build_parser() -> Parser:
@@ -136,12 +136,14 @@ def _check_model(args) -> int:
         return 1 if error else 0
 
     if report and (report.entries or report.pairs_without_collider):
-        say(report.table(all=args.all).rstrip("\n"))
+        for line in report.table(all=args.all).splitlines():
+            say(wrapped(line, 8))
     if error:
         sys.stdout.flush()
         say(f"stiction: refused: {error}", file=sys.stderr)
         return 1
-    say(f"\n{visible(args.file)}: accepted, " + ", ".join(f"{k} {v}" for k, v in _sizes(model).items()))
+    sizes = ", ".join(f"{k} {v}" for k, v in _sizes(model).items())
+    say("\n" + wrapped(f"{visible(args.file)}: accepted, {sizes}", 2))
     return 0
 
 
@@ -234,7 +236,7 @@ def _info(args) -> int:
     memory, available = batch.memory, available_memory()
     need = args.num_envs * memory.per_env + batch.threads * memory.per_thread
     say(f"{model!r}")
-    say("  sizes       " + ", ".join(f"{k} {v}" for k, v in _sizes(model).items()))
+    say(wrapped("  sizes       " + ", ".join(f"{k} {v}" for k, v in _sizes(model).items()), 14))
     say(f"  timestep    {model.timestep:g} s")
     say(f"  memory      {memory.per_env} bytes per environment, {memory.per_thread} per thread")
     say(f"  {args.num_envs} envs".ljust(14) + f"{need / 2**20:.1f} MiB of {available / 2**20:.0f} available")

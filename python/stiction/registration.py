@@ -1,7 +1,8 @@
 """`stiction.make`, and the ids "stiction/..." of Gymnasium.
 
 Gymnasium learns the ids when both it and stiction have been imported, in whatever order; importing
-stiction never imports it.
+stiction never imports it. From version 1.0 on it has no entry points for plugins, which would do that; without
+the import of stiction an id names its module, "stiction:stiction/Ant-v5".
 """
 
 import copy
@@ -52,7 +53,7 @@ def register_all():
         f"{NAMESPACE}/{info.id}": (info.id, info.max_episode_steps, info.reward_threshold)
         for info in _core.Env.tasks()
     }
-    specs |= {id: (id, task.max_episode_steps, None) for id, task in registered().items()}
+    specs |= {id: (id, task.max_episode_steps, task.reward_threshold) for id, task in registered().items()}
     for name, (task, limit, threshold) in specs.items():
         if name not in gymnasium.registry:
             gymnasium.register(

@@ -25,7 +25,7 @@ class Task:
     Class attributes (or set in `__init__`, whose keyword arguments are the options of the task):
     model: Model, or MJCF text, or the path of a file; max_episode_steps: 0 for no limit;
     frame_skip: physics steps per control step; options: how the physics step, unless TaskEnv gets
-    others; metric_names: keys of what `metrics` returns;
+    others; metric_names: keys of what `metrics` returns; reward_threshold: return that solves the task;
     num_actions, action_low, action_high: None for one action per actuator in its control range;
     ppo_settings: what `stiction train --trainer numpy` should have other than its defaults, by the
     names of stiction.learning.ppo.Settings.
@@ -43,6 +43,7 @@ class Task:
     num_actions: int | None = None
     action_low = action_high = None
     ppo_settings: dict = {}
+    reward_threshold: float | None = None
     metric_names: tuple[str, ...] = ()
 
     # ---- hooks

@@ -24,8 +24,6 @@ std::string what(const ReportEntry& e) {
   return s + ">";
 }
 
-using Row = std::array<std::string, 4>;
-
 // Equal lines but for the line number are one row with a count.
 struct Group {
   const ReportEntry* first;
@@ -125,26 +123,25 @@ std::string summary(const LoadReport& report) {
 }
 
 std::string LoadReport::table(bool all) const {
-  std::vector<Row> rows{{"where", "what", "use", "note"}};
-  for (const auto& g : grouped(entries, all)) {
-    std::string at = g.first->file;
-    if (g.first->line > 0) at += ":" + std::to_string(g.first->line);  // 0: the model as a whole
+  const std::vector<Group> groups = grouped(entries, all);
+  std::vector<std::array<std::string, 2>> rows;  // line and use
+  std::array<std::size_t, 2> width{4, 4};        // of "line", "used"
+  for (const auto& g : groups) {
+    std::string at = g.first->line > 0 ? std::to_string(g.first->line) : "-";  // -: the whole model
     if (g.count > 1) at += " +" + std::to_string(g.count - 1);
-    rows.push_back({at, what(*g.first),
-                    std::string(word(g.first->use)) + (g.first->physics ? " PHYSICS" : ""),
-                    g.first->note});
-  }
-  std::array<std::size_t, 4> width{};
-  for (auto& r : rows) {
-    for (std::string& cell : r) cell = visible(cell);
-    for (std::size_t i = 0; i < 3; ++i) width[i] = std::max(width[i], r[i].size());
+    rows.push_back({at, std::string(word(g.first->use)) + (g.first->physics ? " PHYSICS" : "")});
+    for (std::size_t i = 0; i < 2; ++i) width[i] = std::max(width[i], rows.back()[i].size());
   }
   std::string out;
-  for (const auto& r : rows) {
-    std::string line;
-    for (std::size_t i = 0; i < 3; ++i) line += r[i] + std::string(width[i] - r[i].size() + 2, ' ');
-    line += r[3];
-    out += line.substr(0, line.find_last_not_of(' ') + 1) + "\n";
+  const std::string* file = nullptr;  // the rows below it
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const ReportEntry& e = *groups[i].first;
+    if (file == nullptr || *file != e.file) out += visible(e.file) + "\n";
+    file = &e.file;
+    const auto& [at, use] = rows[i];
+    out += "  " + std::string(width[0] - at.size(), ' ') + at + "  " + use +
+           std::string(width[1] - use.size() + 2, ' ') + visible(what(e)) +
+           (e.note.empty() ? "" : "  " + visible(e.note)) + "\n";
   }
   for (const auto& line : pair_lines(pairs_without_collider, all)) out += visible(line) + "\n";
   out += std::to_string(count(Use::used)) + " used, " + std::to_string(count(Use::mapped)) +

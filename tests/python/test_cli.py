@@ -58,13 +58,14 @@ def test_bad_usage(cli, arguments):
 def test_check_model_accepts(cli):
     result = cli("check-model", demo_model())
     assert result.returncode == 0 and result.stderr == ""
-    assert "accepted, nq 19, nv 18, nu 12, nbody 14" in result.stdout
+    assert "accepted, nq 19, nv 18, nu 12, nbody 14" in " ".join(result.stdout.split())
 
 
 def test_check_model_all_lists_more(cli):
     short, full = (cli("check-model", demo_model(), *more).stdout for more in ((), ("--all",)))
     assert len(full.splitlines()) > len(short.splitlines())
     assert "frictionloss" in full
+    assert max(map(len, full.splitlines()[1:])) <= 80  # the first is the file's name
 
 
 def test_check_model_refuses(cli, tmp_path):

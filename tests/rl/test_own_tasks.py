@@ -125,6 +125,7 @@ def test_registered_ids_are_known_everywhere():
 
     class Jump(Pendulum):
         max_episode_steps = 7
+        reward_threshold = 6.5
 
     stiction.register("my/Jump", Jump)
     stiction.register("my/Jump", Jump)
@@ -132,7 +133,7 @@ def test_registered_ids_are_known_everywhere():
     assert isinstance(open_env("my/Jump").task, Jump)
     for envs in (stiction.make("my/Jump", 3), gymnasium.make_vec("my/Jump", num_envs=3)):
         assert isinstance(envs.env.task, Jump) and envs.spec.id == "my/Jump"
-        assert envs.spec.max_episode_steps == 7
+        assert envs.spec.max_episode_steps == 7 and envs.spec.reward_threshold == 6.5
 
     class Other(Pendulum):
         pass

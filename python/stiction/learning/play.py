@@ -60,7 +60,9 @@ def _task_name(policy, args) -> str:
 def _list_pretrained() -> int:
     for task in available():
         t = pretrained(task).task["training"]
-        say(f"{task:<26} return {t['return_mean']:>6.0f} ± {t['return_std']:<5.0f} {t['command']}")
+        speed = "" if t["speed_m_per_s"] is None else f"{t['speed_m_per_s']:.1f} m/s"
+        say(f"{task:<26} return {t['return_mean']:>6.0f} ± {t['return_std']:<5.0f} {speed:>8}  "
+            f"{t['env_steps'] / 1e6:.2f} M steps")  # fmt: skip
     return 0
 
 
