@@ -26,8 +26,8 @@ OUTPUT = [
     Break("lock: without the kernel's, the dead keep theirs", FILES_PY,
           "_is_running(int(words[1]))", "True",
           pytests=(FILES + "test_a_lock_of_the_dead_is_taken_over",)),
-    Break("train: no lock", "python/stiction/learning/session.py",
-          "with CtrlC() as ctrl_c, lock_of(args):", "with CtrlC() as ctrl_c:",
+    Break("train: no lock", "python/stiction/learning/run.py",
+          "with FolderLock(out, \"wait for its end, or give another --out\"):", "if True:",
           pytests=(FILES + "test_a_second_run_is_refused",)),
     Break("replay: names as they are", "python/stiction/replay.py",
           '", ".join(map(visible, own))', '", ".join(own)',
@@ -51,6 +51,6 @@ OUTPUT = [
     Break("names: the nearest ones as they are", "src/names.cpp",
           "visible(*ranked[i].second)", "*ranked[i].second",
           pytests=(TERMINAL + "test_names_in_python",)),
-    Break("report: names as they are", "src/model/report.cpp", "cell = visible(cell);", "cell += \"\";",
+    Break("report: names as they are", "src/model/report.cpp", "visible(what(e)) +", "what(e) +",
           pytests=(TERMINAL + "test_names_in_python",)),
 ]
