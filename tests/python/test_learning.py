@@ -367,7 +367,8 @@ def test_a_page_in_the_browser():
 
 def test_list_envs(cli):
     lines = cli("list-envs").stdout.splitlines()
-    assert len(lines) == 1 + len(stiction.Env.tasks())
+    assert sum(not line.startswith(" ") for line in lines) == 1 + len(stiction.Env.tasks())
+    assert max(map(len, lines)) <= 80
     assert any(line.split()[:4] == ["HalfCheetah-v5", "17", "6", "1000"] for line in lines)
     text = cli("list-envs", "HalfCheetah-v5").stdout
     assert "x_velocity" in text and "ctrl_cost_weight = 0.1" in text
