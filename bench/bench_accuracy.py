@@ -27,8 +27,8 @@ CHUNK = 250
 
 
 def models():
-    """(name, file) of the robots of the tests and of the Gymnasium assets, if installed."""
-    found = [(f"models/{p.stem}", p) for p in sorted((ROOT / "tests/data/models").glob("*.xml"))]
+    """(name, file) of the robots of stiction.assets and of the Gymnasium assets, if installed."""
+    found = [(f"models/{p.stem}", p) for p in sorted((ROOT / "python/stiction/assets/robots").glob("*.xml"))]
     spec = importlib.util.find_spec("gymnasium")
     if spec is not None:
         assets = Path(spec.submodule_search_locations[0]) / "envs/mujoco/assets"

@@ -61,7 +61,7 @@ def scenes(names=None, folder: Path | None = None) -> list[Scene]:
     if folder:
         found = [Scene(name, folder / f"{name}.xml", spread) for name, spread in SPREADS.items()]
     else:
-        files = {name: ROOT / f"tests/data/models/{name}.xml" for name in ("go2", "g1_feetonly")}
+        files = {name: ROOT / f"python/stiction/assets/robots/{name}.xml" for name in ("go2", "g1_feetonly")}
         if spec := importlib.util.find_spec("gymnasium"):
             assets = Path(spec.origin).parent / "envs/mujoco/assets"
             files = {name: assets / f"{file}.xml" for name, (file, _) in GYMNASIUM.items()} | files

@@ -4,9 +4,9 @@
 
 namespace stiction::test {
 
-std::string test_data() {
-  const char* moved = std::getenv("STICTION_TEST_DATA");
-  return moved != nullptr ? moved : STICTION_TEST_DATA;
+std::string test_robots() {
+  const char* moved = std::getenv("STICTION_ROBOTS");
+  return moved != nullptr ? moved : STICTION_ROBOTS;
 }
 
 }  // namespace stiction::test

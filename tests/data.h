@@ -1,11 +1,11 @@
-// Where the data of the tests are: in the source tree, or where the environment variable
-// STICTION_TEST_DATA says.
+// Where the robots of stiction.assets are: in the source tree, or where the environment variable
+// STICTION_ROBOTS says.
 #pragma once
 
 #include <string>
 
 namespace stiction::test {
 
-std::string test_data();
+std::string test_robots();
 
 }  // namespace stiction::test

@@ -9,7 +9,7 @@ device=${STICTION_BENCH_DEVICE:-cuda}
 envs=${STICTION_BENCH_ENVS:-8192}
 given=${LD_LIBRARY_PATH:-}
 export LD_LIBRARY_PATH="$here/lib${given:+:$given}"
-export STICTION_TEST_DATA="$here/data"
+export STICTION_ROBOTS="$here/robots"
 robots="$here/models/humanoid.xml $here/models/g1_feetonly.xml $here/models/go2.xml"
 
 bench() {  # FILE ENVS ARGUMENTS...

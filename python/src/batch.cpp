@@ -237,6 +237,21 @@ void bind_batch(nb::module_& m) {
       "SolverCounts since construction or `clear_counts`; a copy");
   c.def("clear_counts", [](BoundBatch& b) { b.engine.clear_counts(); });
   c.def(
+      "render",
+      [](const nb::object& self, int env, int width, int height, const nb::object& camera) {
+        return nb::module_::import_("stiction.rendering")
+            .attr("render_batch")(self, env, width, height, camera);
+      },
+      nb::arg("env") = 0, nb::arg("width") = 640, nb::arg("height") = 480,
+      nb::arg("camera") = nb::none(),
+      nb::sig("def render(self, env: int = 0, width: int = 640, height: int = 480, "
+              "camera: str | None = None) -> numpy.typing.NDArray[numpy.uint8]"),
+      "Picture of one environment as it is: (height, width, 3) uint8 RGB, drawn by MuJoCo.\n\n"
+      "camera: the name of one of the model's file; None: one that follows the robot. Raises "
+      "Error\n"
+      "with the remedy where MuJoCo or a platform of OpenGL is missing, and ArgumentError on an\n"
+      "environment that there is not.");
+  c.def(
       "state_hash",
       [](const BoundBatch& b) {
         const nb::gil_scoped_release release;

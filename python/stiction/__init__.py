@@ -10,7 +10,7 @@
 `Reference` one environment in double precision, slow and obvious. Importing needs NumPy only.
 """
 
-from . import _core
+from . import _core, assets
 from ._core import (
     ArgumentError,
     Batch,
@@ -101,6 +101,7 @@ __all__ = [
     "TaskOption",
     "Transmission",
     "__version__",
+    "assets",
     "cuda_devices",
     "make",
     "register",

@@ -5,11 +5,13 @@ import math
 import os
 from pathlib import Path
 
+from . import _core, assets
 from .names import hint
 from .text import visible
 
 MOST = 2**31 - 1  # of whole numbers
 SEEDS = 2**32  # whole numbers below
+ROBOT = "or a robot of `stiction list-robots`"
 
 
 def _number(text: str, kind):
@@ -60,17 +62,26 @@ def widths(text: str) -> tuple[int, ...]:
     return tuple(positive(int)(part) for part in text.split(","))
 
 
-def existing_file(text: str) -> Path:
+def existing_file(text: str, others=()) -> Path:
+    """`others`: names that the user may have meant beside those of files."""
     path = Path(text)
     if path.is_dir():
         raise argparse.ArgumentTypeError(f"{text}: is a folder, expected a file")
     if not path.exists():
         folder = path.parent if path.parent.is_dir() else Path()
-        near = hint(path.name, [p.name for p in folder.iterdir() if p.suffix == path.suffix])
+        files = [p.name for p in folder.iterdir() if p.suffix == path.suffix]
+        near = hint(path.name, [*files, *others])
         raise argparse.ArgumentTypeError(f"no such file: {text}{near}")
     if not path.is_file():
         raise argparse.ArgumentTypeError(f"{text}: is not a file")
     return path
+
+
+def model_file(text: str) -> Path:
+    """A file, or else a robot of stiction.assets, on a floor."""
+    if text in assets.names() and not Path(text).is_file():
+        return assets.path(text)
+    return existing_file(text, assets.names())
 
 
 def new_file(*suffixes):
@@ -124,6 +135,4 @@ class Parser(argparse.ArgumentParser):
         raise argparse.ArgumentError(action, f"'{value}': must be one of {', '.join(names)}")
 
     def _print_message(self, message, file=None):
-        from . import _core
-
         super()._print_message(_core.visible((message or "").encode("utf-8", "surrogatepass"), lines=True), file)

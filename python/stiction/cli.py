@@ -11,7 +11,7 @@ import warnings
 from pathlib import Path
 
 from . import __version__, _core
-from .arguments import Parser, existing_file, new_file, positive, seed
+from .arguments import ROBOT, Parser, existing_file, model_file, new_file, positive, seed
 from .commands import add_commands
 from .files import replacing
 from .lab import add_command as add_lab
@@ -31,7 +31,7 @@ def build_parser() -> Parser:
         help="say how every element of a model file is read",
         description="Reads an MJCF file and prints what was used, mapped, ignored or refused.",
     )
-    check.add_argument("file", type=existing_file, metavar="FILE")
+    check.add_argument("file", type=model_file, metavar="FILE|ROBOT", help=f"MJCF, {ROBOT}")
     check.add_argument("--strict", action="store_true", help="refuse physics that would be ignored")
     check.add_argument("--all", action="store_true", help="list also what was used as it is")
     check.add_argument("--json", action="store_true", help="machine-readable")
@@ -42,7 +42,7 @@ def build_parser() -> Parser:
         help="say how large a model is and what a batch of it takes",
         description="Prints sizes, memory per environment and how many environments fit.",
     )
-    info.add_argument("file", type=existing_file, metavar="FILE")
+    info.add_argument("file", type=model_file, metavar="FILE|ROBOT", help=f"MJCF, {ROBOT}")
     info.add_argument("--num-envs", type=positive(int), default=4096, metavar="N")
     info.set_defaults(run=_info)
 
@@ -51,7 +51,7 @@ def build_parser() -> Parser:
         help="simulate one robot and write its trajectory",
         description="Steps one robot with the reference engine in double precision.",
     )
-    roll.add_argument("file", type=existing_file, metavar="FILE")
+    roll.add_argument("file", type=model_file, metavar="FILE|ROBOT", help=f"MJCF, {ROBOT}")
     roll.add_argument("--steps", type=positive(int), default=1000, metavar="N")
     roll.add_argument("--dt", type=positive(float), metavar="S", help="timestep; the model's")
     roll.add_argument("--seed", type=seed, default=0)
@@ -79,7 +79,7 @@ def build_parser() -> Parser:
     )
     replay.add_argument("file", type=existing_file, metavar="FILE", help="JSON of Batch.dump")
     replay.add_argument("--steps", type=positive(int), default=1, metavar="N")
-    replay.add_argument("--model", type=existing_file, metavar="FILE", help="MJCF; the dump's")
+    replay.add_argument("--model", type=model_file, metavar="FILE|ROBOT", help="the dump's")
     replay.add_argument(
         "--double-tolerance", action="store_true", help="solve to 1e-6 instead of the dump's"
     )

@@ -1,14 +1,17 @@
-"""The commands for learning: list-envs, train, play, view, bench. Nothing heavy is imported before."""
+"""The commands for robots and learning: list-robots, list-envs, train, play, view, bench. Nothing heavy is
+imported before."""
 
 import importlib.util
 import inspect
 import json
+import re
 import sys
+import warnings
 from dataclasses import asdict
 from pathlib import Path
 
-from . import _core
-from .arguments import SEEDS, existing_file, new_file, non_negative, positive, seed, share, widths
+from . import _core, assets
+from .arguments import ROBOT, SEEDS, existing_file, new_file, non_negative, positive, seed, share, widths
 from .extras import remedy
 from .task_names import find_task, open_task, short_name
 from .text import say, visible, wrapped
@@ -50,6 +53,15 @@ def add_commands(commands):
     envs.add_argument("id", nargs="?", metavar="TASK")
     envs.add_argument("--json", action="store_true", help="machine-readable")
     envs.set_defaults(run=_list_envs)
+
+    robots = commands.add_parser(
+        "list-robots",
+        help="list the robots that come with the package",
+        description="Lists the robots whose names are taken where a model file is, "
+        "and what of each is not computed.",
+    )
+    robots.add_argument("--json", action="store_true", help="machine-readable")
+    robots.set_defaults(run=_list_robots)
 
     train = commands.add_parser(
         "train",
@@ -122,14 +134,20 @@ def add_commands(commands):
         "view",
         help="show a model moving, with its contacts and forces",
         description="Simulates a model from its start state and shows it with contact forces as "
-        "arrows: in a browser where viser is installed, else in MuJoCo's window, or as a film.",
+        "arrows, in the colours of its file or in ours: in a browser where viser is installed, else in "
+        "MuJoCo's window, or as a film. Pause, speed, environment, names and forces are chosen there.",
     )
-    view.add_argument("file", metavar="FILE|TASK", help="MJCF, or a task: " + TASK)
+    view.add_argument("file", metavar="FILE|ROBOT|TASK", help=f"MJCF, {ROBOT}, or a task: {TASK}")
     _task_option(view)
     view.add_argument("--video", type=new_file(".mp4"), metavar="FILE", help="write *.mp4 and open nothing")
     view.add_argument("--seconds", type=positive(float), default=5.0, metavar="T", help="of the film")
     view.add_argument("--controls", default="hold", choices=("hold", "zero", "random"),
-                      help="of a file: those of the start keyframe, zero, or smooth random ones")  # fmt: skip
+                      help="of a file: hold the start pose, zero, or smooth random ones")  # fmt: skip
+    view.add_argument("--num-envs", type=positive(int), default=1, metavar="N", help="to choose from, in the view")
+    view.add_argument("--speed", type=positive(float), default=1.0, metavar="X", help="times real time")
+    view.add_argument("--force-scale", type=positive(float), default=1.0, metavar="X",
+                      help="of the arrows; at 1 a robot's weight is as long as the robot is wide")  # fmt: skip
+    view.add_argument("--names", action="store_true", help="write the names of bodies beside them")
     view.add_argument("--keyframe", metavar="NAME", help="start state; 'home', else the first")
     view.add_argument("--seed", type=seed, default=0)
     view.set_defaults(run=_view)
@@ -203,6 +221,42 @@ def _list_envs(args) -> int:
                 say(wrapped(f"      {o['meaning']}", 6))
         settings = ", ".join(f"{k}={v}" for k, v in asdict(settings_of(args.id)).items())
         say(wrapped(f"settings of the PPO in NumPy: {settings}", 2))
+    return 0
+
+
+def _not_computed(report) -> list[str]:
+    """What of the physics of a robot is left out, in a few words each; `check-model` has the lines."""
+    left_out = []
+    for e in report.entries:
+        if e.use == "ignored" and e.physics:
+            what = f"{e.attribute} {e.value}" if e.attribute else re.sub(r" (is|are) not computed.*", "", e.note)
+            if what not in left_out:
+                left_out.append(what)
+    pairs = len(report.pairs_without_collider)
+    return left_out + ([f"{pairs} geom pairs"] if pairs else [])
+
+
+def _robot_row(name) -> dict:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", _core.ModelWarning)  # the table says it
+        model, robot = assets.load(name, floor=False), assets.info(name)
+    return {
+        "name": name, "title": robot.title, "dofs": model.nv, "actuators": model.nu,
+        "mass": round(float(model.body_mass.sum()), 3), "licence": robot.licence,
+        "not_computed": _not_computed(model.report), "file": str(robot.on_floor),
+    }  # fmt: skip
+
+
+def _list_robots(args) -> int:
+    rows = [_robot_row(name) for name in assets.names()]
+    if args.json:
+        say(json.dumps(rows, indent=2))
+        return 0
+    say(f"{'name':<12} {'dofs':>4} {'motors':>6}  {'licence':<24} not computed")
+    for r in rows:
+        left_out = ", ".join(r["not_computed"]) or "-"
+        say(f"{r['name']:<12} {r['dofs']:>4} {r['actuators']:>6}  {r['licence']:<24} {left_out}")
+    say("\nstiction check-model NAME has the lines; stiction view NAME shows one")
     return 0
 
 

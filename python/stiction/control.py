@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ._core import Model
+from ._core import JointType, Model, Reference, Transmission
 
 KNOT = 0.25  # s between two random targets
 
@@ -71,3 +71,39 @@ class SmoothControls:
         u = seconds / KNOT - self.knot
         ease = u * u * (3 - 2 * u)
         return np.clip(self.last + ease * (self.next - self.last), self.low, self.high)
+
+
+class HoldPose:
+    """Controls under which robots hold a pose: as given for servos; torque motors on hinges follow a PD law.
+
+    Its stiffness takes the motor to its limit at 0.35 rad; stiffness and damping stay below what one explicit
+    step bears. `acts`: whether there is such a motor, so that `act` belongs before every physics step.
+    """
+
+    def __init__(self, batch, qpos, ctrl):
+        m, self.batch, self.ctrl = batch.model, batch, np.array(ctrl, float)
+        motors = (
+            (m.actuator_trntype == Transmission.joint)
+            & (m.actuator_bias == 0).all(axis=1)
+            & (m.actuator_gain[:, 1:] == 0).all(axis=1)
+            & (m.actuator_gain[:, 0] * m.actuator_gear[:, 0] != 0)
+            & (m.actuator_ctrllimited != 0)
+        )
+        joints = m.actuator_trnid
+        motors[motors] &= m.jnt_type[joints[motors]] == JointType.hinge
+        self.motors, joints = np.flatnonzero(motors), joints[motors]
+        self.acts = self.motors.size > 0
+        self.place, self.dof = m.jnt_qposadr[joints], m.jnt_dofadr[joints]
+        self.low, self.high = m.actuator_ctrlrange[self.motors].T
+        self.torque = m.actuator_gain[self.motors, 0] * m.actuator_gear[self.motors, 0]  # N m per control
+        self.target, dt = np.array(qpos)[self.place], batch.options.timestep
+        inertia = np.diag(Reference(m).forward(qpos, np.zeros(m.nv)).M)[self.dof]
+        limit = np.minimum(-self.low, self.high) * np.abs(self.torque)
+        self.stiffness = np.clip(limit / 0.35, 0, 0.1 * inertia / dt**2)  # N m/rad
+        self.damping = np.minimum(0.05 * self.stiffness, 0.3 * inertia / dt)  # N m s/rad
+
+    def act(self):
+        error = self.target - self.batch.qpos[:, self.place]
+        torque = self.stiffness * error - self.damping * self.batch.qvel[:, self.dof]
+        self.batch.ctrl[:] = self.ctrl
+        self.batch.ctrl[:, self.motors] = np.clip(torque / self.torque, self.low, self.high)

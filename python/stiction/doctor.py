@@ -7,7 +7,7 @@ import sys
 import time
 from pathlib import Path
 
-from . import _core
+from . import _core, assets
 from .text import say
 
 # Distribution: what it is for. Only NumPy is needed.
@@ -54,7 +54,7 @@ def _version(distribution: str) -> str | None:
 
 def demo_model() -> Path:
     """The quadruped that ships with the package."""
-    return Path(__file__).parent / "assets" / "quadruped.xml"
+    return assets.path("quadruped")
 
 
 def _engine_check() -> tuple[bool, str]:

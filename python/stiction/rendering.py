@@ -8,11 +8,13 @@ from pathlib import Path
 
 import numpy as np
 
-from ._core import Error
-from .text import visible
+from ._core import ArgumentError, Error, Model
+from .arrays import host
+from .scenery import draw_arrows, first_moving, look, scenery
 
 # Rendering in a child process: a broken driver may end the process, and MuJoCo chooses its
 # platform once, at import.
+PACKAGES = "apt-get install libegl1 libegl-mesa0 libgl1-mesa-dri libopengl0"
 _PROBE = """
 import mujoco
 renderer = mujoco.Renderer(mujoco.MjModel.from_xml_string("<mujoco/>"), 16, 16)
@@ -40,18 +42,18 @@ def find_backend() -> tuple[str | None, str]:
     A MUJOCO_GL that the user has set is tried first, then EGL, then OSMesa.
     """
     if importlib.util.find_spec("mujoco") is None:
-        return None, "mujoco is not installed"
+        return None, "mujoco is not installed: pip install mujoco"
     wanted = os.environ.get("MUJOCO_GL", "").lower()
     candidates = dict.fromkeys(b for b in (wanted, "egl", "osmesa") if b)
     for backend in candidates:
         if _works(backend):
             return backend, f"MuJoCo renders through {backend}"
-    return None, f"no OpenGL platform works (tried {', '.join(candidates)})"
+    return None, f"no OpenGL platform works (tried {', '.join(candidates)}): {PACKAGES}"
 
 
 def choose_backend() -> str | None:
     """Makes MuJoCo render through what works here; why nothing does, or None where all is well."""
-    if not os.environ.get("MUJOCO_GL"):
+    if not os.environ.get("MUJOCO_GL") or importlib.util.find_spec("mujoco") is None:
         backend, why = find_backend()
         if backend is None:
             return why
@@ -70,125 +72,115 @@ def _load_triton_first():
         pass
 
 
-def scenery(xml):
-    """MuJoCo's model of `xml`, text or Path, with a sky, a chequered floor and a light that follows."""
-    try:
-        return _scenery(xml)
-    except ValueError as e:
-        raise Error(f"MuJoCo, which draws, can't read the model: {visible(e)}") from None
-
-
-def _scenery(xml):
-    import mujoco
-
-    is_file = isinstance(xml, Path)
-    spec = mujoco.MjSpec.from_file(str(xml)) if is_file else mujoco.MjSpec.from_string(xml)
-    textures = {t.type for t in spec.textures}
-    if mujoco.mjtTexture.mjTEXTURE_SKYBOX not in textures:
-        spec.add_texture(
-            name="stiction_sky", type=mujoco.mjtTexture.mjTEXTURE_SKYBOX, width=64, height=384,
-            builtin=mujoco.mjtBuiltin.mjBUILTIN_GRADIENT, rgb1=(0.75, 0.84, 0.92), rgb2=(1, 1, 1),
-        )  # fmt: skip
-    spec.add_texture(
-        name="stiction_chequer", type=mujoco.mjtTexture.mjTEXTURE_2D, width=256, height=256,
-        builtin=mujoco.mjtBuiltin.mjBUILTIN_CHECKER, rgb1=(0.62, 0.66, 0.70), rgb2=(0.70, 0.74, 0.78),
-    )  # fmt: skip
-    chequer = spec.add_material(name="stiction_chequer", texrepeat=(0.5, 0.5), texuniform=True)
-    chequer.textures[mujoco.mjtTextureRole.mjTEXROLE_RGB] = "stiction_chequer"
-    for geom in spec.geoms:
-        if geom.type == mujoco.mjtGeom.mjGEOM_PLANE and not geom.material:
-            geom.material, geom.rgba = "stiction_chequer", (1, 1, 1, 1)
-            geom.size = (0, 0, geom.size[2])  # drawn without end
-    for light in spec.lights:
-        light.castshadow, light.diffuse = False, 0.3 * np.array(light.diffuse)
-    # a light that goes along: the shadow of one that stays ends where the robot has left
-    moving = next((b for b in spec.bodies[1:] if b.joints), spec.worldbody)
-    moving.add_light(
-        pos=(-1, -1.5, 4), dir=(0.25, 0.35, -1), type=mujoco.mjtLightType.mjLIGHT_DIRECTIONAL,
-        mode=mujoco.mjtCamLight.mjCAMLIGHT_TRACKCOM, castshadow=True, diffuse=(0.5, 0.5, 0.5),
-    )  # fmt: skip
-    return spec.compile()
-
-
-def draw_arrows(scene, arrows):
-    """Adds (n, 2, 3) arrows to a scene of MuJoCo, as many as it has room for."""
-    import mujoco
-
-    for start, end in arrows[: scene.maxgeom - scene.ngeom]:
-        geom = scene.geoms[scene.ngeom]
-        nothing, colour = np.zeros(3), np.array([0.9, 0.3, 0.15, 1])
-        mujoco.mjv_initGeom(geom, mujoco.mjtGeom.mjGEOM_ARROW, nothing, nothing, np.zeros(9), colour)
-        mujoco.mjv_connector(geom, mujoco.mjtGeom.mjGEOM_ARROW, 0.02, start, end)
-        scene.ngeom += 1
-
-
-def _diameter(mujoco, m, bodies) -> float:
-    """Of the bodies' geoms around their middle, in the reference pose."""
-    data = mujoco.MjData(m)
-    mujoco.mj_kinematics(m, data)
-    geoms = np.isin(m.geom_bodyid, bodies)
-    points, reach = data.geom_xpos[geoms], m.geom_rbound[geoms]
-    distance = np.linalg.norm(points - points.mean(axis=0), axis=1)
-    return max(0.5, 2 * float(np.max(distance + reach)))
-
-
 class Renderer:
-    """Pictures of an environment's robot through MuJoCo, which must be able to read its model.
+    """Pictures of an environment's robot through MuJoCo, in the colours of its file or in ours.
 
-    camera: the name of a camera of the file; None: one named "track", else one that follows the
-    first moving body. Nothing is loaded before the first picture.
+    env: Env, TaskEnv or whatever has `batch`, and `model_xml`, None for the model's file. A model that came
+    from text without it is drawn from its arrays: no meshes.
+    camera: the name of a camera of the file; None: one that follows the first moving body.
+    names: whether the names of bodies are written beside them. Nothing is loaded before the first picture;
+    Error, with the remedy, where MuJoCo or a platform of OpenGL is missing.
     """
 
-    def __init__(self, env, width: int = 480, height: int = 480, camera: str | None = None):
-        self._xml, self._file = env.model_xml, env.batch.model.file
-        self._size, self._camera = (height, width), camera
+    def __init__(self, env, width: int = 480, height: int = 480, camera: str | None = None, names: bool = False):
+        model, file = env.batch.model, env.batch.model.file
+        self._source = env.model_xml or (Path(file) if file and Path(file).is_file() else model)
+        self._size, self._camera, self._names = (height, width), camera, names
         self._renderer = None
 
     def _open(self):
         if why := choose_backend():
-            raise RuntimeError(f"nothing to render with: {why}")
+            raise Error(f"nothing to render with: {why}")
         import mujoco
 
         _load_triton_first()
-        if not self._xml and not self._file:
-            raise ValueError("the task was given a Model that came from text: give it the text or a file")
-        m = scenery(self._xml or Path(self._file))
+        m = scenery(self._source)
         height, width = self._size
         m.vis.global_.offwidth = max(width, m.vis.global_.offwidth)
         m.vis.global_.offheight = max(height, m.vis.global_.offheight)
-        m.vis.quality.shadowsize = 1024  # the default takes a software renderer half its time
-        self._camera = self._camera or self._follow(mujoco, m)
-        self._mujoco, self._model, self._data = mujoco, m, mujoco.MjData(m)
+        m.vis.quality.shadowsize = 4096 if width * height > 400_000 else 2048
+        self._camera = self._camera or follow(m)
+        self._model, self._data = m, mujoco.MjData(m)
+        self._option = mujoco.MjvOption()
+        if self._names:
+            self._option.label = mujoco.mjtLabel.mjLABEL_BODY
         self._renderer = mujoco.Renderer(m, height, width)
 
-    @staticmethod
-    def _follow(mujoco, m):
-        if mujoco.mj_name2id(m, mujoco.mjtObj.mjOBJ_CAMERA, "track") >= 0:
-            return "track"
-        camera = mujoco.MjvCamera()
-        mujoco.mjv_defaultFreeCamera(m, camera)
-        moving = np.flatnonzero(m.body_weldid != 0)
-        if moving.size:
-            camera.type = mujoco.mjtCamera.mjCAMERA_TRACKING
-            camera.trackbodyid = int(moving[0])
-            camera.distance = 2.2 * _diameter(mujoco, m, moving)
-            m.stat.extent = camera.distance  # what shadows and clipping planes are made for
-        camera.azimuth, camera.elevation = 115, -15
-        return camera
-
     def draw(self, qpos, arrows=()):
-        """(height, width, 3) uint8; arrows: (n, 2, 3) starts and ends."""
+        """(height, width, 3) uint8 at qpos (nq,); arrows: (n, 2, 3) starts and ends."""
         if self._renderer is None:
             self._open()
+        if isinstance(self._source, Model):
+            raise Error("a Model without its text or file is drawn by draw_env")
         self._data.qpos[:] = qpos
-        self._mujoco.mj_kinematics(self._model, self._data)
-        self._mujoco.mj_comPos(self._model, self._data)  # a tracking camera looks at it
-        self._mujoco.mj_camlight(self._model, self._data)
-        self._renderer.update_scene(self._data, self._camera)
-        draw_arrows(self._renderer.scene, arrows)
+        return self._draw(arrows)
+
+    def draw_env(self, batch, env: int = 0, arrows=()):
+        """As `draw`, of environment `env` of a batch as it is: mocap bodies, too."""
+        if self._renderer is None:
+            self._open()
+        place(self._model, self._data, batch, env, isinstance(self._source, Model))
+        return self._draw(arrows)
+
+    def _draw(self, arrows):
+        look(self._model, self._data)
+        for _ in range(2):  # MuJoCo lays the floor around where the camera was
+            self._renderer.update_scene(self._data, self._camera, self._option)
+        draw_arrows(self._renderer.scene, arrows, 0.012 * self._model.stat.extent)
         return self._renderer.render()
 
     def close(self):
         if self._renderer is not None:
             self._renderer.close()
             self._renderer = None
+
+
+def follow(m):
+    """A camera that goes along with the first moving body, as far away as shows the whole robot."""
+    import mujoco
+
+    camera = mujoco.MjvCamera()
+    mujoco.mjv_defaultFreeCamera(m, camera)
+    if body := first_moving(m):
+        camera.type = mujoco.mjtCamera.mjCAMERA_TRACKING
+        camera.trackbodyid = body
+    camera.distance = 1.45 * m.stat.extent
+    camera.azimuth, camera.elevation = 125, -18
+    return camera
+
+
+def place(m, data, batch, env, without_file):
+    """Puts MuJoCo's bodies where those of an environment are."""
+
+    def row(field):
+        return host(field[env : env + 1])[0]
+
+    if without_file:
+        data.mocap_pos[:], data.mocap_quat[:] = row(batch.xpos)[1:], row(batch.xquat)[1:]
+        return
+    data.qpos[:] = row(batch.qpos)
+    if m.nmocap:
+        data.mocap_pos[:], data.mocap_quat[:] = row(batch.mocap_pos), row(batch.mocap_quat)
+
+
+_kept: dict = {}  # of the last picture: a renderer takes a third of a second to make
+
+
+def render_batch(batch, env: int = 0, width: int = 640, height: int = 480, camera: str | None = None):
+    """`Batch.render`."""
+    if not 0 <= env < batch.num_envs:
+        raise ArgumentError(f"render({env}): the batch has environments 0 to {batch.num_envs - 1}")
+    if not (0 < width <= 8192 and 0 < height <= 8192):
+        raise ArgumentError(f"render: width {width} and height {height} must be from 1 to 8192")
+    key = (id(batch.model), width, height, camera)
+    if key not in _kept:
+        for renderer, _ in _kept.values():
+            renderer.close()
+        _kept.clear()
+        _kept[key] = Renderer(_View(batch), width, height, camera), batch.model
+    return _kept[key][0].draw_env(batch, env)
+
+
+class _View:
+    def __init__(self, batch):
+        self.batch, self.model_xml = batch, None

@@ -33,8 +33,8 @@ std::string origin_of(const std::string& bodies) {
 }
 
 TEST(TreeOrigin, StaysWithTheRootOfOrdinaryRobots) {
-  for (const char* name : {"anymal_c", "go1", "go2", "h1", "g1_capsules", "panda"}) {
-    const ModelPtr m = load_model(test_data() + "/models/" + name + ".xml");
+  for (const char* name : {"anymal_c", "go1", "go2", "h1", "g1", "panda"}) {
+    const ModelPtr m = load_model(test_robots() + "/" + name + ".xml");
     int root = 1;
     while (m->body_dofnum[static_cast<std::size_t>(root)] == 0) ++root;
     EXPECT_EQ(cpu::tree_origin(*m, root, m->nbody), root) << name;

@@ -46,7 +46,7 @@ inline const char* const kShapes = R"(<mujoco model="shapes">
 </mujoco>)";
 
 inline const std::vector<std::string>& robots() {
-  static const std::vector<std::string> names = {"anymal_c", "g1_capsules",  "g1_feetonly",
+  static const std::vector<std::string> names = {"anymal_c", "g1",  "g1_feetonly",
                                                  "go1",      "go1_feetonly", "go2",
                                                  "h1",       "h1_feetonly",  "panda"};
   return names;
@@ -55,7 +55,7 @@ inline const std::vector<std::string>& robots() {
 inline ModelPtr robot_on_plane(const std::string& name) {
   const std::string xml = "<mujoco><include file=\"" + name + ".xml\"/><worldbody>" +
                           "<geom type=\"plane\" size=\"0 0 1\"/></worldbody></mujoco>";
-  return load_model_from_string(xml, nullptr, {}, test_data() + "/models");
+  return load_model_from_string(xml, nullptr, {}, test_robots());
 }
 
 // Puts the lowest candidate of a robot with a free base about onto the floor.

@@ -70,7 +70,7 @@ TEST(CollideTeams, OrderAndThreadsDoNotMatter) {
 
 // A lane of a mixed pack against a pack of copies: the same bits of every slot that acts.
 TEST(CollideLanes, DoNotSeeEachOther) {
-  for (const ModelPtr& m : {load_model_from_string(kShapes), robot_on_plane("g1_capsules")}) {
+  for (const ModelPtr& m : {load_model_from_string(kShapes), robot_on_plane("g1")}) {
     Rng rng(4);
     Env<TestPack> mixed(*m, anchored());
     std::vector<CollideState> states;

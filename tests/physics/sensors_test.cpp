@@ -252,7 +252,7 @@ double worst_share(const Model& m, const Numbers& ours, const Sample& s, double 
 
 std::vector<ModelPtr> models() {
   std::vector<ModelPtr> result{load_model_from_string(kSensorZoo)};
-  const std::filesystem::path folder = test_data() + "/models";
+  const std::filesystem::path folder = test_robots();
   for (const auto& file : std::filesystem::directory_iterator(folder)) {
     if (file.path().extension() != ".xml") continue;
     const ModelPtr m = load_model(file.path().string());

@@ -49,9 +49,9 @@ struct TestModel {
   std::string name;
   ModelPtr model;
 };
-// A robot of tests/data on a floor.
+// A robot on a floor.
 inline ModelPtr robot(const std::string& name) {
-  std::ifstream file(test_data() + "/models/" + name + ".xml");
+  std::ifstream file(test_robots() + "/" + name + ".xml");
   std::string xml{std::istreambuf_iterator<char>(file), {}};
   const std::string world = "<worldbody>";
   if (name.find("feetonly") == std::string::npos)
@@ -61,7 +61,7 @@ inline ModelPtr robot(const std::string& name) {
 inline std::vector<TestModel> solve_models() {
   std::vector<TestModel> models = {{"pile", load_model_from_string(kPile)},
                                    {"arm", load_model_from_string(kArm)}};
-  for (const char* name : {"go1", "go2", "anymal_c", "h1", "g1_capsules", "g1_feetonly", "panda"})
+  for (const char* name : {"go1", "go2", "anymal_c", "h1", "g1", "g1_feetonly", "panda"})
     models.push_back({name, robot(name)});
   return models;
 }

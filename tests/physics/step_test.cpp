@@ -24,7 +24,7 @@ struct State {
 
 std::vector<std::string> robots() {
   std::vector<std::string> files;
-  for (const auto& entry : std::filesystem::directory_iterator(test_data() + "/models"))
+  for (const auto& entry : std::filesystem::directory_iterator(test_robots()))
     if (entry.path().extension() == ".xml") files.push_back(entry.path().string());
   std::sort(files.begin(), files.end());
   return files;

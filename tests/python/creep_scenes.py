@@ -6,7 +6,6 @@ the load on a contact and its elastic travel are known.
 
 import re
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 
@@ -164,7 +163,7 @@ def point_scene(timestep=0.002, mu=0.5):
 def quadruped_scene(degrees=15.0, timestep=0.005, dry_friction=False):
     """The packaged quadruped in its home pose, gravity tilted as on an incline."""
     tilt = np.radians(degrees)
-    text = (Path(stiction.__file__).parent / "assets/quadruped.xml").read_text()
+    text = stiction.assets.path("quadruped").read_text()
     option = (f'<option timestep="{timestep}" gravity="{GRAVITY * np.sin(tilt)} 0 '
               f'{-GRAVITY * np.cos(tilt)}"/>{MATERIAL}')
     changes = {'<option timestep="0.002"/>': option}
@@ -192,7 +191,7 @@ def contact_slip(result):
 def go2_scene(degrees=15.0, timestep=0.005, mu=0.8):
     """A Go2 in its home pose on PD servos (60 N m/rad, 3 N m s/rad), gravity tilted as on an incline."""
     tilt = np.radians(degrees)
-    text = (Path(__file__).parents[1] / "data/models/go2.xml").read_text()
+    text = stiction.assets.path("go2", floor=False).read_text()
     option = (f'<option timestep="{timestep}" gravity="{GRAVITY * np.sin(tilt)} 0 '
               f'{-GRAVITY * np.cos(tilt)}"/>{MATERIAL}')
     text = text.replace('<option cone="elliptic" impratio="100" />', option)

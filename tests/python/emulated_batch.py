@@ -2,13 +2,10 @@
 
 import gc
 import sys
-from pathlib import Path
 
 import numpy as np
 
 import stiction
-
-MODELS = Path(__file__).parents[1] / "data" / "models"
 
 
 def refused(f):
@@ -20,7 +17,7 @@ def refused(f):
 
 
 def pair(num_envs=6):
-    model = stiction.Model.from_file(MODELS / "go2.xml")
+    model = stiction.assets.load("go2", floor=False)
     return [stiction.Batch(model, num_envs=num_envs, device=d) for d in ("emulated", "cpu")]
 
 
@@ -132,7 +129,7 @@ class OfTheCard:
 
 
 def test_memory_of_the_card_is_taken():
-    model = stiction.Model.from_file(MODELS / "go2.xml")
+    model = stiction.assets.load("go2", floor=False)
     batch = stiction.Batch(model, num_envs=6, device="cuda_emulated")
     numbers, streams = np.full((6, 12), 0.25, np.float32), []
     held = sys.getrefcount(numbers)

@@ -1,4 +1,4 @@
-"""The same models in MuJoCo and here: robots of Gymnasium and tests/data/models, a joint zoo."""
+"""The same models in MuJoCo and here: robots of Gymnasium and of stiction.assets, a joint zoo."""
 
 import collections
 import functools
@@ -15,7 +15,7 @@ gymnasium = pytest.importorskip("gymnasium")
 mujoco = pytest.importorskip("mujoco")
 
 GYMNASIUM = pathlib.Path(os.path.dirname(gymnasium.__file__)) / "envs" / "mujoco" / "assets"
-MODELS = pathlib.Path(__file__).parents[1] / "data" / "models"
+MODELS = stiction.assets.path("go2", floor=False).parent
 
 FILES = {
     f"{folder}/{path.name}": path

@@ -1,6 +1,5 @@
 """One step of a batch against the reference, from states that robots get into."""
 
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -8,7 +7,7 @@ import pytest
 import stiction
 from one_step import compare, on_floor, visited_states
 
-MODELS = sorted((Path(__file__).parents[1] / "data/models").glob("*.xml"), key=lambda p: p.stem)
+MODELS = sorted(stiction.assets.path("go2", floor=False).parent.glob("*.xml"))
 
 
 @pytest.fixture(scope="module", params=MODELS, ids=lambda p: p.stem)

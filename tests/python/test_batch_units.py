@@ -4,15 +4,12 @@ The batch's own parameters are scaled, all of them, so the whole step is seen: a
 in a physical unit anywhere (a tolerance, a guard, a floor) shows as a first differing step.
 """
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 
 import stiction
 from one_step import on_floor
 
-MODELS = Path(__file__).parents[1] / "data/models"
 ENVS, CALLS, STEPS = 20, 30, 4
 
 # Exponents of mass, length, time; those of a free joint's rotation and of hinges follow below.
@@ -95,7 +92,7 @@ def run(model, units, **options):
 @pytest.mark.parametrize("options", (dict(), dict(stiction="anchored"), dict(contact_model="sap"),
                                      dict(contact_model="similar")), ids=str)
 def test_other_units_same_bits(robot, options):
-    model = on_floor(MODELS / f"{robot}.xml")
+    model = on_floor(stiction.assets.path(robot, floor=False))
     assert set(np.asarray(model.jnt_type, int)) <= {0, 3}, "hinges and free joints"
     original, iterations = run(model, Units(1, 1, 1), **options)
     assert iterations.max() > 1

@@ -10,7 +10,6 @@ import pytest
 import stiction
 
 HERE = Path(__file__).parent
-MODELS = HERE.parent / "data" / "models"
 
 
 def test_arrays_of_the_emulated_device(tmp_path):
@@ -57,7 +56,7 @@ def card():
 @pytest.mark.gpu
 def test_torch_shares_and_assigns_on_the_card(card):
     torch = pytest.importorskip("torch")
-    model = stiction.Model.from_file(MODELS / "go2.xml")
+    model = stiction.assets.load("go2", floor=False)
     batch = stiction.Batch(model, num_envs=64, device=card)
     assert batch.device == card and batch.qpos.__dlpack_device__() == (2, 0)
     qpos = torch.from_dlpack(batch.qpos)
@@ -146,7 +145,7 @@ def test_tensors_are_captured_on_the_stream_that_torch_chooses(card):
 
 @pytest.mark.gpu
 def test_the_cuda_array_interface_names_memory_and_stream(card):
-    batch = stiction.Batch(stiction.Model.from_file(MODELS / "go2.xml"), num_envs=3, device=card)
+    batch = stiction.Batch(stiction.assets.load("go2", floor=False), num_envs=3, device=card)
     a = batch.ctrl.__cuda_array_interface__
     assert (a["shape"], a["typestr"], a["version"], a["strides"]) == ((3, 12), "<f4", 3, None)
     assert a["stream"] == 1 and a["data"][0] != 0 and not a["data"][1]

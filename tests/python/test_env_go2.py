@@ -405,8 +405,7 @@ def inertia_matrix(xml, qpos):
 
 
 def test_models_are_the_published_robot():
-    from pathlib import Path
-    published = (Path(__file__).parents[1] / "data/models/go2.xml").read_text()
+    published = stiction.assets.path("go2", floor=False).read_text()
     rng = np.random.default_rng(0)
     texts = {p: make(p, 1).model_xml for p in PRESETS}
     for _ in range(3):

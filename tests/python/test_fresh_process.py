@@ -7,9 +7,11 @@ from pathlib import Path
 
 import pytest
 
+import stiction
+
 SCRIPT = Path(__file__).with_name("fresh_process.py")
 CALLS = 200  # of five steps
-ROBOTS = ("anymal_c", "g1_capsules", "g1_feetonly", "go1", "go1_feetonly", "go2", "h1",
+ROBOTS = ("anymal_c", "g1", "g1_feetonly", "go1", "go1_feetonly", "go2", "h1",
           "h1_feetonly", "panda")
 LOOSE = {
     "stack": """
@@ -33,7 +35,7 @@ def scene(request, tmp_path):
     if request.param in LOOSE:
         text = f"<mujoco><worldbody>{floor}{LOOSE[request.param]}</worldbody></mujoco>"
     else:
-        text = (Path(__file__).parents[1] / f"data/models/{request.param}.xml").read_text()
+        text = stiction.assets.path(request.param, floor=False).read_text()
         if "feetonly" not in request.param:
             text = text.replace("<worldbody>", f"<worldbody>{floor}", 1)
     path = tmp_path / f"{request.param}.xml"

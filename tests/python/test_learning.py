@@ -336,30 +336,12 @@ def test_view_without_a_screen(cli, monkeypatch):
 def test_a_robot_without_a_floor_is_told(cli, tmp_path):
     from stiction.learning.view import falls_for_ever
 
-    file = DATA / "models/go2.xml"
+    file = stiction.assets.path("go2", floor=False)
     assert falls_for_ever(stiction.Model.from_file(file))
     assert not falls_for_ever(stiction.Model.from_file(demo_model()))
-    assert not falls_for_ever(stiction.Model.from_file(DATA / "models/panda.xml"))
+    assert not falls_for_ever(stiction.assets.load("panda"))
     result = cli("view", file, "--video", tmp_path / "x.mp4", "--seconds", 0.1)
     assert "has no floor" in result.stdout
-
-
-def test_a_page_in_the_browser():
-    pytest.importorskip("viser")
-    from urllib.request import urlopen
-
-    from stiction.learning.view import BrowserView, ModelMotion
-
-    motion = ModelMotion(demo_model(), None, "random", 0)
-    page = BrowserView(motion)
-    try:
-        motion.advance()
-        assert page.show()
-        with urlopen(f"http://localhost:{page.server.get_port()}") as answer:
-            assert answer.status == 200
-        np.testing.assert_allclose(page.frames[1].position, motion.batch.xpos[0, 1])
-    finally:
-        page.close()
 
 
 # ------------------------------------------------------------------------------- list-envs, bench

@@ -15,7 +15,6 @@ import warnings
 import weakref
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -23,7 +22,7 @@ import pytest
 import stiction
 
 CHEETAH = "HalfCheetah-v5"
-GO2 = Path(__file__).parents[1] / "data/models/go2.xml"
+GO2 = stiction.assets.path("go2", floor=False)
 
 
 # ------------------------------------------------------------------------------- threads

@@ -96,10 +96,17 @@ def test_single_environment_passes_the_render_check():
     env.close()
 
 
-def test_a_model_without_text_says_what_to_do():
-    env = stiction.TaskEnv(Pendulum(model=stiction.Model.from_xml(Pendulum.model)))
-    with pytest.raises(ValueError, match="give it the text or a file"):
-        Renderer(env).draw(env.batch.qpos[0])
+def test_a_model_without_text_is_drawn_from_its_arrays():
+    envs = stiction.make(Pendulum(model=stiction.Model.from_xml(Pendulum.model)), 2, render_mode="rgb_array",
+                         width=64, height=48)  # fmt: skip
+    envs.reset(seed=1)
+    first, second = envs.render()
+    assert np.ptp(first) > 50 and (first != second).any()
+    envs.close()
+    renderer = Renderer(envs.env)
+    with pytest.raises(stiction.Error, match="draw_env"):
+        renderer.draw(np.zeros(1))
+    renderer.close()
 
 
 @pytest.mark.train("torch", "rsl_rl")

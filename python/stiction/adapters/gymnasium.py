@@ -30,18 +30,22 @@ _MODES = {
 RENDER_MODES = ["rgb_array", "human"]
 
 # What a reset of Gymnasium's own tasks reports, from the positions q (n, nq) and those of qpos0.
-_PLACES = {
-    "x_position": lambda xp, q, q0: q[:, 0],
-    "y_position": lambda xp, q, q0: q[:, 1],
-    "z_distance_from_origin": lambda xp, q, q0: q[:, 1] - q0[1],
-    "distance_from_origin": lambda xp, q, q0: xp.sqrt(q[:, 0] ** 2 + q[:, 1] ** 2),
-}
+_X = {"x_position": lambda xp, q, q0: q[:, 0]}
+_XY = _X | {"y_position": lambda xp, q, q0: q[:, 1]}
+_FAR = {"distance_from_origin": lambda xp, q, q0: xp.sqrt(q[:, 0] ** 2 + q[:, 1] ** 2)}
+
+
+def _risen(z):
+    return {"z_distance_from_origin": lambda xp, q, q0: q[:, z] - q0[z]}
+
+
 _PLACES_OF = {
-    "Ant-v5": ("x_position", "y_position", "distance_from_origin"),
-    "HalfCheetah-v5": ("x_position",),
-    "Hopper-v5": ("x_position", "z_distance_from_origin"),
-    "Humanoid-v5": ("x_position", "y_position", "distance_from_origin"),
-    "Walker2d-v5": ("x_position", "z_distance_from_origin"),
+    "Ant-v5": _XY | _FAR,
+    "HalfCheetah-v5": _X,
+    "Hopper-v5": _X | _risen(1),
+    "Humanoid-v5": _XY | _FAR,
+    "HumanoidStandup-v5": _XY | _risen(2),
+    "Walker2d-v5": _X | _risen(1),
 }
 
 
@@ -74,8 +78,8 @@ def _seeded(options):
 def _places(env) -> dict:
     """Where the robots of Gymnasium's own tasks are, by name: (num_envs,) float32."""
     q, q0, xp = env.batch.qpos, env.batch.model.qpos0, namespace(env.batch.device)
-    names = _PLACES_OF.get(env.id, ())
-    return {name: xp.astype(_PLACES[name](xp, q, q0), xp.float32) for name in names}
+    places = _PLACES_OF.get(env.id, {})
+    return {name: xp.astype(place(xp, q, q0), xp.float32) for name, place in places.items()}
 
 
 class _Motion:
@@ -93,8 +97,8 @@ class _Pictures:
         self._renderer = Renderer(env, width, height, camera)
         self._window, self._shown = None, 0.0
 
-    def draw(self, qpos):
-        return self._renderer.draw(qpos)
+    def draw(self, i):
+        return self._renderer.draw_env(self._env.batch, i)
 
     def show(self):
         """In mode "human": the first robot as it is now, not before its time."""
@@ -241,8 +245,7 @@ class VectorEnv(gymnasium.vector.VectorEnv):
     def render(self):
         if self.render_mode != "rgb_array":
             return None
-        poses = host(self.env.batch.qpos[: self._render_envs])
-        return tuple(self._pictures.draw(qpos) for qpos in poses)
+        return tuple(self._pictures.draw(i) for i in range(min(self._render_envs, self.num_envs)))
 
     def close_extras(self, **kwargs):
         self._pictures.close()
@@ -280,7 +283,7 @@ class SingleEnv(gymnasium.Env):
     def render(self):
         if self.render_mode != "rgb_array":
             return None
-        return self._pictures.draw(host(self.env.batch.qpos[:1])[0])
+        return self._pictures.draw(0)
 
     def close(self):
         self._pictures.close()

@@ -80,7 +80,7 @@ class VecEnv(BaseVecEnv):
     def get_images(self):
         if self.render_mode is None:
             return [None] * self.num_envs
-        return [self._renderer.draw(q) for q in host(self.env.batch.qpos[: self._render_envs])]
+        return [self._renderer.draw_env(self.env.batch, i) for i in range(min(self._render_envs, self.num_envs))]
 
     def _owner(self, name):
         """Attributes of this class before those of the environment (render_mode)."""

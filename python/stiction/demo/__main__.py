@@ -12,7 +12,8 @@ import sys
 from pathlib import Path
 
 from .. import Error, Model, Options
-from ..arguments import Parser
+from ..arguments import ROBOT, Parser
+from ..assets import model_file
 from ..doctor import demo_model, usable_cores
 from ..files import FolderLock
 from ..rendering import find_backend
@@ -31,7 +32,7 @@ def _parser():
         prog="python -m stiction.demo",
         description="Simulates many copies of a robot under random controls and films them.",
     )
-    parser.add_argument("--model", type=Path, default=demo_model(), metavar="FILE", help="MJCF")
+    parser.add_argument("--model", default=str(demo_model()), metavar="FILE|ROBOT", help=f"MJCF, {ROBOT}")
     parser.add_argument("--num-envs", type=int, metavar="N", help="copies of the robot; 2048")
     parser.add_argument("--seconds", type=float, metavar="T", help="simulated time of each; 3")
     parser.add_argument("--seed", type=int, default=0)
@@ -49,12 +50,14 @@ def _arguments(argv):
     defaults = (64, 0.5) if args.quick else (2048, 3.0)
     args.num_envs = defaults[0] if args.num_envs is None else args.num_envs
     args.seconds = defaults[1] if args.seconds is None else args.seconds
-    args.size = (480, 272) if args.quick else (640, 360)
+    args.size = (480, 272) if args.quick else (1280, 720)
     for name in ("num_envs", "seconds", "threads"):
         if not getattr(args, name) > 0:
             parser.error(f"--{name.replace('_', '-')} {getattr(args, name)}: must be > 0")
-    if not args.model.is_file():
-        parser.error(f"--model {args.model}: no such file")
+    try:
+        args.model = model_file(args.model)
+    except Error as e:
+        parser.error(f"--model: {e}")
     return args
 
 

@@ -1,14 +1,16 @@
-"""A film of several robots: MuJoCo's renderer fed with our poses."""
+"""A film of hundreds of robots: MuJoCo's renderer fed with our poses."""
+
+from pathlib import Path
 
 import numpy as np
 
-from .._core import Error
 from ..files import replacing
 from ..learning.film import write_mp4
-from ..text import visible
+from ..scenery import look, scenery
 from .progress import Progress
 
-GRID = 1.1  # m between neighbouring robots, at least
+GAP = 1.25  # distance of neighbouring robots, in diameters of one
+WIDE = 16 / 9
 
 
 def _free_roots(model):
@@ -17,66 +19,60 @@ def _free_roots(model):
 
 
 class Scene:
-    """Draws the poses of several copies of one model into one picture."""
+    """Draws the poses of many copies of one model, or of a task's robot from its text, into one picture."""
 
-    def __init__(self, result, width, height):
+    def __init__(self, model, count, width, height, text=None):
         import mujoco
 
-        self.mujoco = mujoco
-        try:
-            self.model = mujoco.MjModel.from_xml_path(result.model.file)
-        except ValueError as e:
-            raise Error(f"MuJoCo, which draws, can't read the model: {visible(e)}") from None
-        self.data = mujoco.MjData(self.model)
-        self.option, self.perturb = mujoco.MjvOption(), mujoco.MjvPerturb()
-        self.roots = _free_roots(result.model)
-        self._arrange(self.copies(len(result.runs)))
+        self.mujoco, self.model = mujoco, scenery(text or Path(model.file))
+        self.data, self.option = mujoco.MjData(self.model), mujoco.MjvOption()
+        self.perturb, self.roots = mujoco.MjvPerturb(), _free_roots(model)
+        self.count = count if self.roots else 1  # one that is fixed to the world can't be moved aside
+        self._arrange()
         visual = self.model.vis
         visual.global_.offwidth = max(width, visual.global_.offwidth)
         visual.global_.offheight = max(height, visual.global_.offheight)
-        visual.quality.shadowsize = 1024  # the default takes a software renderer half its time
-        self.renderer = mujoco.Renderer(self.model, height, width)
+        room = self.count * (self.model.ngeom + 2) + 100
+        self.renderer = mujoco.Renderer(self.model, height, width, max_geom=room)
 
-    def copies(self, available: int) -> int:
-        """A robot that is fixed to the world can't be moved aside: only one is drawn."""
-        return min(available, 9) if self.roots else 1
-
-    def _arrange(self, count: int):
-        """Places in a square grid, and a camera that sees them."""
-        size = self._robot_size()
-        self.columns = int(np.ceil(np.sqrt(count)))
-        self.spacing = max(GRID, 1.5 * size)
-        side = self.spacing * (self.columns - 1) + size
-        self.model.stat.extent = side  # what shadows and clipping planes are made for
-        self.model.stat.center[:] = (0, 0, 0.35 * size)
+    def _arrange(self):
+        """Places in a grid as wide as the picture, and a camera that looks over it."""
+        size = self.model.stat.extent  # of one robot
+        self.columns = int(np.ceil(np.sqrt(self.count * WIDE)))
+        self.rows = -(-self.count // self.columns)
+        self.spacing = GAP * size
+        width, depth = self.spacing * (self.columns - 1) + size, self.spacing * (self.rows - 1) + size
+        # what shadows, clipping planes and haze are made for
+        self.model.stat.extent = side = max(width, depth)
+        visual = self.model.vis.map
+        visual.shadowclip, visual.znear, visual.zfar = 1.2, 0.02 * size / side, 20.0
+        # each is a few dozen pixels: round enough
+        quality = self.model.vis.quality
+        quality.numslices, quality.numstacks, quality.numquads = (28, 16, 4) if self.count == 1 else (10, 6, 1)
+        self.model.stat.center[:] = (0, 0, 0.3 * size)
         self.camera = self.mujoco.MjvCamera()
-        self.camera.lookat[:] = (0, 0, 0.35 * size)
-        self.camera.distance = 1.15 * side + 0.6 * size
-        self.camera.azimuth, self.camera.elevation = 125, -24
-
-    def _robot_size(self) -> float:
-        """Diameter of the moving geoms around their middle, in the reference pose."""
-        self.mujoco.mj_forward(self.model, self.data)
-        moving = self.model.body_weldid[self.model.geom_bodyid] != 0
-        if not moving.any():
-            return 1.0
-        points, reach = self.data.geom_xpos[moving], self.model.geom_rbound[moving]
-        middle = points.mean(axis=0)
-        return max(0.2, 2 * float(np.max(np.linalg.norm(points - middle, axis=1) + reach)))
+        self.looks_at = np.array((0, 0, 0.1 * size) if self.count == 1 else (0, -0.06 * depth, 0))
+        self.camera.distance = 1.45 * size if self.count == 1 else 0.62 * width
+        self.camera.azimuth, self.camera.elevation = (125, -18) if self.count == 1 else (104, -26)
+        self.light_at = self.model.light("stiction_key").id
 
     def _pose(self, qpos, k: int):
         row, column = divmod(k, self.columns)
-        shift = (np.array([column, row]) - (self.columns - 1) / 2) * self.spacing
+        shift = (np.array([column, row]) - np.array([self.columns - 1, self.rows - 1]) / 2) * self.spacing
         self.data.qpos[:] = qpos
         for a in self.roots:
             self.data.qpos[a : a + 2] += shift
-        self.mujoco.mj_kinematics(self.model, self.data)
-        self.mujoco.mj_camlight(self.model, self.data)
+        look(self.model, self.data)
+        # one shadow for all: from the middle
+        far = 0.8 * self.model.stat.extent * self.model.light_dir[self.light_at]
+        self.data.light_xpos[self.light_at] = self.middle - far
 
-    def draw(self, poses):
-        """(height, width, 3) uint8 picture of the (nq,) poses."""
+    def draw(self, poses, middle=(0.0, 0.0, 0.0)):
+        """(height, width, 3) uint8 picture of the (n, nq) poses; the camera looks at the grid around `middle`."""
         mj, scene = self.mujoco, self.renderer.scene
-        for k, qpos in enumerate(poses):
+        self.middle = np.array(middle)
+        self.camera.lookat[:] = self.looks_at + self.middle
+        for k, qpos in enumerate(poses[: self.count]):
             self._pose(qpos, k)
             if k == 0:
                 self.renderer.update_scene(self.data, self.camera, self.option)
@@ -95,19 +91,17 @@ def write_film(result, ctrl_c, film_path, picture_path, width, height):
     """Writes the film and one picture of it; returns the files. Ctrl-C ends the film early."""
     from matplotlib import image
 
-    scene = Scene(result, width, height)
-    runs = result.runs[: scene.copies(len(result.runs))]
-    count = max((len(r.frames) for r in runs), default=0)
+    count = len(result.frames)
     if not count:
-        scene.close()
         return []
+    scene = Scene(result.model, len(result.frames[0]), width, height)
     middle = None
 
     def pictures():
         nonlocal middle
         with Progress(count, "film", "frame") as progress:
             for k in range(count):
-                pixels = scene.draw([r.frames[min(k, len(r.frames) - 1)] for r in runs])
+                pixels = scene.draw(result.frames[k])
                 yield pixels
                 if k <= count // 2:
                     middle = pixels.copy()

@@ -10,7 +10,7 @@ def _panels(result):
     runs = result.runs
     model, panels = result.model, []
     free = [int(a) for a, t in zip(model.jnt_qposadr, model.jnt_type) if t == 0]
-    poses = [np.array(r.frames) for r in runs]
+    poses = [np.array([frame[r.index] for frame in result.frames]) for r in runs]
     if free:
         panels.append(
             ("height of the base", "m", result.frame_time, [p[:, free[0] + 2] for p in poses])

@@ -10,15 +10,15 @@ from ..control import SmoothControls, start_state
 from .progress import Progress
 
 HOLD = 0.01  # s between two new controls
-WATCHED = 16  # environments whose poses are kept for film and plots
+WATCHED = 16  # environments whose numbers are kept for plots
+DRAWN = 256  # environments whose poses are kept for the film
 
 
 @dataclass
 class Run:
-    """One watched environment: its poses, contacts and iterations at the film's rate."""
+    """One watched environment: its contacts and iterations at the film's rate."""
 
     index: int
-    frames: list = field(default_factory=list)  # (nq,) each
     ncontact: list = field(default_factory=list)
     iterations: list = field(default_factory=list)
     energy_start: float = 0.0  # J
@@ -37,6 +37,7 @@ class Result:
     ncontact_max: int  # of the steps that were looked at
     residual_max: float
     runs: list
+    frames: list  # (drawn, nq) poses of the first environments at the film's rate
     interrupted: bool
 
 
@@ -51,8 +52,8 @@ def _energies(result, name):
 
 def _watch(result):
     batch = result.batch
+    result.frames.append(batch.qpos[:DRAWN].copy())
     for run in result.runs:
-        run.frames.append(batch.qpos[run.index].copy())
         run.ncontact.append(float(batch.ncon.reshape(-1)[run.index]))
         run.iterations.append(float(batch.solver_niter.reshape(-1)[run.index]))
     result.ncontact_max = max(result.ncontact_max, int(batch.ncon.max()))
@@ -71,7 +72,7 @@ def simulate(model, options, ctrl_c, *, envs, seconds, seed, threads, fps) -> Re
     controls = SmoothControls(model, envs, seed, centre)
     result = Result(
         model, batch, timestep, frame_every * timestep, 0.0, 0.0, batch.counts, 0, 0.0,
-        [Run(k) for k in range(min(envs, WATCHED))], False,
+        [Run(k) for k in range(min(envs, WATCHED))], [], False,
     )
     _energies(result, "energy_start")
     _watch(result)

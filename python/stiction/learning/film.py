@@ -1,6 +1,7 @@
 """Films of a policy: MuJoCo's renderer fed with our poses."""
 
 import importlib.util
+import math
 
 import numpy as np
 
@@ -11,7 +12,8 @@ from ..text import visible
 from .evaluate import evaluate
 from .tasks import make_env
 
-SIZE = (640, 480)
+SIZE = (1280, 720)
+RATE = 30  # pictures a second, at most
 
 
 def missing() -> str | None:
@@ -47,10 +49,30 @@ def film(env, policy, path, seconds=None):
     evaluate(env, policy, each_step=lambda e, _: poses.append(np.array(e.batch.qpos[0])))
     if seconds:
         poses = poses[: max(1, round(seconds / env.dt))]
-    every = max(1, round(1 / (60 * env.dt)))  # at most 60 pictures a second
+    every = math.ceil(1 / (RATE * env.dt) - 1e-9)
     camera = Renderer(env, *SIZE)
     try:
         write_mp4(path, (camera.draw(q) for q in poses[::every]), 1 / (env.dt * every))
+    finally:
+        camera.close()
+
+
+def film_motion(motion, path, seconds, panel, arrow_scale):
+    """A motion of view.py, with the arrows, names and speed that its panel says."""
+    from .view import contact_arrows
+
+    every = math.ceil(panel.speed / (RATE * motion.dt) - 1e-9)
+    camera = Renderer(motion, *SIZE, names=panel.names)
+
+    def pictures():
+        for k in range(max(1, round(seconds / motion.dt))):
+            if k % every == 0:
+                arrows = contact_arrows(motion.batch, panel.env, arrow_scale) if panel.forces else ()
+                yield camera.draw_env(motion.batch, panel.env, arrows)
+            motion.advance()
+
+    try:
+        write_mp4(path, pictures(), panel.speed / (motion.dt * every))
     finally:
         camera.close()
 

@@ -2,32 +2,51 @@
 
 import importlib.util
 import os
-import threading
 import time
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
+from .. import assets
 from .._core import Batch, Error, JointType, Model
-from ..control import SmoothControls, start_state
+from ..control import HoldPose, SmoothControls, start_state
 from ..interrupt import CtrlC
 from ..task_names import open_task
 from ..text import say, visible
 from .tasks import parse_options
 
 FRAME = 0.02  # s between two pictures, at least
-ARROW = 1.0  # length in robot weights
+SPEEDS = (0.1, 0.25, 0.5, 1.0, 2.0, 4.0)
 
 
-def contact_arrows(batch, env=0):
-    """(n, 2, 3) starts and ends: forces on the moving body of each contact, 1 m per its weight."""
-    model = batch.model
+@dataclass
+class Panel:
+    """What a user chooses while looking."""
+
+    paused: bool = False
+    restart: bool = False  # asked for, not yet done
+    speed: float = 1.0  # simulated seconds per second
+    env: int = 0  # which environment is shown
+    forces: bool = True
+    force_scale: float = 1.0  # of the arrows
+    names: bool = False  # of bodies
+    follow: bool = True
+
+
+def robot_weight(model) -> float:
+    """N; of a model without gravity: as if it were 1e-9 m/s²."""
     gravity = max(float(np.linalg.norm(model.gravity)), 1e-9)
-    moving = model.body_weldid != 0
-    weight = max(float(model.body_mass[moving].sum()) * gravity, 1e-9)
+    return max(float(model.body_mass[model.body_weldid != 0].sum()) * gravity, 1e-9)
+
+
+def contact_arrows(batch, env=0, scale=1.0):
+    """(n, 2, 3) starts and ends: forces on the moving body of each contact, `scale` m per its weight."""
+    model = batch.model
+    moving, weight = model.body_weldid != 0, robot_weight(model)
     arrows = []
     for c in batch.contacts(env):
-        force = c.impulse / batch.options.timestep / weight * ARROW
+        force = c.impulse / batch.options.timestep / weight * scale
         if not moving[model.geom_bodyid[c.geom2]]:
             force = -force
         if np.linalg.norm(force) > 1e-3:
@@ -42,8 +61,8 @@ def falls_for_ever(model):
     return bool(free and np.all(model.body_weldid[partners] != 0))
 
 
-def _extent(motion):
-    """Centre of what moves, and the distance from there to its farthest body, at least 0.3 m."""
+def extent(motion):
+    """Centre of what moves in the first environment, and the distance to its farthest body, at least 0.3 m."""
     moving = motion.model.body_weldid != 0
     place = motion.batch.xpos[0, moving if moving.any() else slice(None)]
     centre = (place.min(axis=0) + place.max(axis=0)) / 2
@@ -51,40 +70,60 @@ def _extent(motion):
 
 
 class ModelMotion:
-    """One robot from its start state."""
+    """Robots from their start state: motors and servos hold it, or nothing does, or they wander."""
 
-    def __init__(self, file, keyframe, controls, seed):
+    def __init__(self, file, keyframe, controls, seed, num_envs=1):
         self.model = Model.from_file(file)
         self.model_xml = None  # included files and meshes are beside the file
-        self.batch = Batch(self.model, num_envs=1, threads=1)
-        qpos, qvel, ctrl = start_state(self.model, keyframe)
-        self.batch.reset(qpos=qpos, qvel=qvel)
-        self.batch.ctrl[:] = 0 if controls == "zero" else ctrl
-        self.controls = SmoothControls(self.model, 1, seed, ctrl) if controls == "random" else None
+        self.batch = Batch(self.model, num_envs=num_envs, threads=1)
+        self._start = start_state(self.model, keyframe)
+        self._kind, self._seed = controls, seed
         self.steps = max(1, round(FRAME / self.batch.options.timestep))
-        self.dt, self.time = self.steps * self.batch.options.timestep, 0.0
+        self.dt = self.steps * self.batch.options.timestep
+        self.reset()
+
+    def reset(self):
+        qpos, qvel, ctrl = self._start
+        self.batch.reset(qpos=qpos, qvel=qvel)
+        self.batch.ctrl[:] = 0 if self._kind == "zero" else ctrl
+        self._smooth = self._hold = None
+        if self._kind == "random":
+            self._smooth = SmoothControls(self.model, self.batch.num_envs, self._seed, ctrl)
+        elif self._kind == "hold":
+            self._hold = HoldPose(self.batch, qpos, ctrl)
+        self.time = 0.0
 
     def advance(self):
-        if self.controls:
-            self.batch.ctrl[:] = self.controls.at(self.time)
-        self.batch.step(self.steps)
+        if self._smooth:
+            self.batch.ctrl[:] = self._smooth.at(self.time)
+        if self._hold and self._hold.acts:
+            for _ in range(self.steps):
+                self._hold.act()
+                self.batch.step()
+        else:
+            self.batch.step(self.steps)
         self.time += self.dt
 
 
 class PolicyMotion:
-    """One environment after another under a policy."""
+    """Environments under a policy; each begins anew when its episode ends."""
 
     def __init__(self, env, policy):
         self.env, self.policy, self.batch, self.model = env, policy, env.batch, env.batch.model
-        self.model_xml, self.obs = env.model_xml, env.reset()
+        self.model_xml = env.model_xml
         self.steps = max(1, round(FRAME / env.dt))
         self.dt = self.steps * env.dt
+        self.reset()
+
+    def reset(self):
+        self.obs = self.env.reset()
 
     def advance(self):
         for _ in range(self.steps):
             self.obs, _, terminated, truncated = self.env.step(self.policy(self.obs))
-            if (terminated | truncated).any():
-                self.obs = self.env.reset()
+            ended = terminated | truncated
+            if ended.any():
+                self.obs = self.env.reset(ended)
 
 
 class Wandering:
@@ -104,145 +143,44 @@ class Wandering:
         return np.float32(middle + half * np.tanh(self.x))
 
 
-# ------------------------------------------------------------------------------- browser
+# ------------------------------------------------------------------------------- showing
 
 
-class BrowserView:
-    """A page of viser: bodies as frames, their geoms as meshes below them."""
-
-    def __init__(self, motion):
-        import trimesh
-        import viser
-
-        self.motion, self.trimesh = motion, trimesh
-        self.server = viser.ViserServer(host="127.0.0.1", verbose=False)
-        self.server.scene.set_up_direction("+z")
-        model = motion.model
-        self.frames = [
-            self.server.scene.add_frame(f"/body{b}", show_axes=False) for b in range(model.nbody)
-        ]
-        for g in range(model.ngeom):
-            self._add_geom(model, g)
-        centre, radius = _extent(motion)
-        self.server.initial_camera.look_at = centre
-        self.server.initial_camera.position = centre + radius * np.array([2.0, -2.0, 1.0])
-        say(f"open http://localhost:{self.server.get_port()} in a browser; Ctrl-C ends")
-
-    def _mesh(self, model, g):
-        make, size = self.trimesh.creation, model.geom_size[g]
-        kind = model.geom_type[g]
-        name = _GEOM_NAMES.get(int(kind))
-        if name == "sphere":
-            return make.icosphere(radius=size[0])
-        if name == "capsule":
-            mesh = make.capsule(radius=size[0], height=2 * size[1])
-            return mesh.apply_translation(-mesh.bounds.mean(axis=0))
-        if name == "cylinder":
-            return make.cylinder(radius=size[0], height=2 * size[1])
-        if name == "box":
-            return make.box(extents=2 * size)
-        if name == "ellipsoid":
-            return make.icosphere().apply_scale(size)
-        return None
-
-    def _add_geom(self, model, g):
-        scene, pose = self.server.scene, {"position": model.geom_pos[g], "wxyz": model.geom_quat[g]}
-        name = f"/body{model.geom_bodyid[g]}/geom{g}"
-        if _GEOM_NAMES.get(int(model.geom_type[g])) == "plane":
-            scene.add_grid(name, width=40, height=40, plane="xy", **pose)
-            return
-        mesh = self._mesh(model, g)
-        if mesh is None and model.geom_type[g] == 7:
-            spec = model.meshes[model.geom_dataid[g]]
-            mesh = self.trimesh.load(spec.file, force="mesh").apply_scale(spec.scale)
-        if mesh is not None:
-            scene.add_mesh_simple(name, mesh.vertices, mesh.faces, color=(150, 170, 190), **pose)
-
-    def show(self) -> bool:
-        batch = self.motion.batch
-        with self.server.atomic():
-            for b, frame in enumerate(self.frames):
-                frame.position, frame.wxyz = batch.xpos[0, b], batch.xquat[0, b]
-            arrows = contact_arrows(batch)
-            self.server.scene.add_line_segments(
-                "/forces", arrows, colors=np.full((len(arrows), 2, 3), (230, 80, 40)), thickness=4,
-                thickness_units="screen", visible=len(arrows) > 0,
-            )  # fmt: skip
-        return True
-
-    def close(self):
-        self.server.stop()
-
-
-_GEOM_NAMES = {0: "plane", 2: "sphere", 3: "capsule", 4: "ellipsoid", 5: "cylinder", 6: "box"}
-
-
-# ------------------------------------------------------------------------------- MuJoCo
-
-
-class WindowView:
-    """MuJoCo's interactive window, fed with our poses."""
-
-    def __init__(self, motion):
-        import mujoco
-        import mujoco.viewer
-
-        from ..rendering import scenery
-
-        self.motion, self.mujoco = motion, mujoco
-        self.model = scenery(motion.model_xml or Path(motion.model.file))
-        self.data = mujoco.MjData(self.model)
-        # its panels command MuJoCo's simulation, which does not run here
-        others = threading.enumerate()
-        self.viewer = mujoco.viewer.launch_passive(
-            self.model, self.data, show_left_ui=False, show_right_ui=False
-        )
-        self.threads = [t for t in threading.enumerate() if t not in others]
-
-    def show(self) -> bool:
-        from ..rendering import draw_arrows
-
-        if not self.viewer.is_running():
-            return False
-        with self.viewer.lock():
-            self.data.qpos[:] = self.motion.batch.qpos[0]
-            self.mujoco.mj_kinematics(self.model, self.data)
-            self.mujoco.mj_comPos(self.model, self.data)
-            scene = self.viewer.user_scn
-            scene.ngeom = 0
-            draw_arrows(scene, contact_arrows(self.motion.batch))
-        self.viewer.sync()
-        return True
-
-    def close(self):
-        self.viewer.close()
-        for thread in self.threads:  # it may be drawing: X calls a window that is gone an error
-            thread.join(timeout=5)
-
-
-def open_view(motion):
+def open_view(motion, panel=None):
     """A window or page that shows a motion; raises Error where nothing here can show it."""
+    panel = panel or Panel()
     if importlib.util.find_spec("viser"):
-        return BrowserView(motion)
+        from .browser import BrowserView
+
+        return BrowserView(motion, panel)
     if not importlib.util.find_spec("mujoco"):
-        raise Error("nothing to show it with: pip install viser, or pip install mujoco")
+        raise Error("nothing to show it with: pip install 'stiction[view]', or pip install mujoco")
     if not (os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")):
         raise Error("no screen for MuJoCo's window: pip install viser (in a browser), or --video FILE")
-    return WindowView(motion)
+    from .window import WindowView
+
+    return WindowView(motion, panel)
 
 
-def show(motion) -> int:
+def show(motion, panel=None) -> int:
     """Until the window is closed or Ctrl-C."""
-    viewer = open_view(motion)
+    panel = panel or Panel()
+    viewer = open_view(motion, panel)
     try:
         with CtrlC() as ctrl_c:
-            begin, shown = time.perf_counter(), 0
+            due = time.perf_counter()
             while viewer.show() and not ctrl_c.pressed:
-                motion.advance()
-                shown += 1
-                late = time.perf_counter() - begin - shown * motion.dt
-                if late > 1:  # slower than real time: go on from here
-                    begin += late
+                if panel.restart:
+                    motion.reset()
+                    panel.restart = False
+                if panel.paused:
+                    due = time.perf_counter() + FRAME
+                else:
+                    motion.advance()
+                    due += motion.dt / panel.speed
+                late = time.perf_counter() - due
+                if late > 1:  # slower than that: go on from here
+                    due += late
                 time.sleep(max(0.0, -late))
     finally:
         viewer.close()
@@ -254,13 +192,15 @@ def view_policy(policy, env) -> int:
 
 
 def _motion(args):
-    """Of a file, or of a task under actions that drift."""
-    if Path(args.file).is_file() and Path(args.file).suffix != ".py":
-        return ModelMotion(args.file, args.keyframe, args.controls, args.seed)
+    """Of a file or robot, or of a task under actions that drift."""
+    is_file = Path(args.file).is_file() and Path(args.file).suffix != ".py"
+    if is_file or args.file in assets.names():
+        file = assets.model_file(args.file)
+        return ModelMotion(file, args.keyframe, args.controls, args.seed, args.num_envs)
     if Path(args.file).suffix in (".xml", ".mjcf", ".urdf"):
         raise Error(f"no such file: {visible(args.file)}")
     options = {"autoreset": "disabled", "seed": args.seed, "threads": 1}
-    env = open_task(args.file, 1, **options, **parse_options(args.option))
+    env = open_task(args.file, args.num_envs, **options, **parse_options(args.option))
     return PolicyMotion(env, Wandering(env, args.seed))
 
 
@@ -268,23 +208,14 @@ def view(args) -> int:
     motion = _motion(args)
     if falls_for_ever(motion.model):
         say(f"{visible(args.file)} has no floor, it falls: show a file with a floor that includes it")
+    panel = Panel(names=args.names, force_scale=args.force_scale, speed=args.speed)
     if not args.video:
-        return show(motion)
-    from ..rendering import Renderer
-    from .film import SIZE, missing, write_mp4
+        return show(motion, panel)
+    from .film import film_motion, missing
 
     if why := missing():
         raise Error(f"no film: {why}")
-    camera = Renderer(motion, *SIZE)
-
-    def pictures():
-        for _ in range(max(1, round(args.seconds / motion.dt))):
-            yield camera.draw(motion.batch.qpos[0], contact_arrows(motion.batch))
-            motion.advance()
-
-    try:
-        write_mp4(args.video, pictures(), 1 / motion.dt)
-    finally:
-        camera.close()
-    say(f"written: {visible(args.video)}")
+    scale = 2 * extent(motion)[1] * panel.force_scale
+    film_motion(motion, args.video, args.seconds, panel, scale)
+    say(f"written: {visible(args.video)}; contact forces: 1 m is {robot_weight(motion.model) / scale:.4g} N")
     return 0
