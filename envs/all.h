@@ -7,6 +7,7 @@
 #include "envs/go2_flat.h"
 #include "envs/half_cheetah.h"
 #include "envs/humanoid.h"
+#include "envs/humanoid_standup.h"
 #include "envs/inverted_double_pendulum.h"
 #include "envs/inverted_pendulum.h"
 #include "envs/isaac_ant.h"
@@ -34,7 +35,7 @@ struct TaskList {
 
 using AllTasks =
     TaskList<InvertedPendulum, InvertedDoublePendulum, Reacher, HalfCheetah, PlanarWalker, Ant,
-             Humanoid, IsaacCartpole, IsaacAnt, IsaacHumanoid, Go2Flat>;
+             Humanoid, HumanoidStandup, IsaacCartpole, IsaacAnt, IsaacHumanoid, Go2Flat>;
 
 // Those of models without pairs, which a thread may have (fits_thread in cuda/launch.h).
 using TasksWithoutPairs =

@@ -1,8 +1,9 @@
-// Robots on a free joint: Gymnasium's Ant and Humanoid, version 5, and the tasks of IsaacGymEnvs, with
+// Robots on a free joint: Gymnasium's Ant, Humanoid and HumanoidStandup, version 5, and the tasks of IsaacGymEnvs, with
 // the options of their sources.
 #include "env/registry.h"
 #include "envs/ant.h"
 #include "envs/humanoid.h"
+#include "envs/humanoid_standup.h"
 #include "envs/isaac_ant.h"
 #include "envs/isaac_cartpole.h"
 #include "envs/isaac_humanoid.h"
@@ -77,18 +78,33 @@ TaskEntry ant() {
           .make = make_ant};
 }
 
-std::unique_ptr<TaskRunner> make_humanoid(const TaskOptions& o, const Model& m) {
-  auto t = with_gymnasium_options<envs::Humanoid>(o);
-  copy(o.range("contact_cost_range"), t.contact_cost_range);
+std::vector<TaskOptionInfo> humanoid_observation_options() {
+  return {{"include_cinert_in_observation", "inertias of the bodies, 10 numbers each", true},
+          {"include_cvel_in_observation", "velocities of the bodies, 6 numbers each", true},
+          {"include_qfrc_actuator_in_observation", "motor torques of the joints", true}};
+}
+
+// The parts of the observation that the options ask for, and how many numbers they are.
+template <class Task>
+void choose_observation(const TaskOptions& o, const Model& m, Task& t) {
+  t.exclude_current_positions_from_observation =
+      o.flag("exclude_current_positions_from_observation");
   t.include_cinert_in_observation = o.flag("include_cinert_in_observation");
   t.include_cvel_in_observation = o.flag("include_cvel_in_observation");
   t.include_qfrc_actuator_in_observation = o.flag("include_qfrc_actuator_in_observation");
+  t.include_cfrc_ext_in_observation = o.flag("include_cfrc_ext_in_observation");
   const int moving = m.nbody - 1;
   t.num_obs = m.nq + m.nv - (t.exclude_current_positions_from_observation ? 2 : 0) +
               (t.include_cinert_in_observation ? 10 * moving : 0) +
               (t.include_cvel_in_observation ? 6 * moving : 0) +
               (t.include_qfrc_actuator_in_observation ? m.nv - 6 : 0) +
               (t.include_cfrc_ext_in_observation ? 6 * moving : 0);
+}
+
+std::unique_ptr<TaskRunner> make_humanoid(const TaskOptions& o, const Model& m) {
+  auto t = with_gymnasium_options<envs::Humanoid>(o);
+  copy(o.range("contact_cost_range"), t.contact_cost_range);
+  choose_observation(o, m, t);
   return runner(t, {.metrics = {"reward_survive", "reward_forward", "reward_ctrl", "reward_contact",
                                 "x_position", "y_position", "distance_from_origin", "x_velocity",
                                 "y_velocity"}});
@@ -98,11 +114,7 @@ TaskEntry humanoid() {
   auto options = gymnasium_options(1.25, 0.1, 5e-7, 5, {1.0, 2.0}, 0.01);
   options.push_back(
       {"contact_cost_range", "the contact cost is clipped to it", Pair{-envs::kUnbounded, 10}});
-  options.push_back(
-      {"include_cinert_in_observation", "inertias of the bodies, 10 numbers each", true});
-  options.push_back(
-      {"include_cvel_in_observation", "velocities of the bodies, 6 numbers each", true});
-  options.push_back({"include_qfrc_actuator_in_observation", "motor torques of the joints", true});
+  for (auto& option : humanoid_observation_options()) options.push_back(std::move(option));
   return {.id = "Humanoid-v5",
           .summary = "run forward on two legs",
           .max_episode_steps = 1000,
@@ -111,6 +123,39 @@ TaskEntry humanoid() {
           .engine = legged_engine(),
           .asset = [](const TaskOptions&) -> std::string { return "humanoid.xml"; },
           .make = make_humanoid};
+}
+
+TaskEntry humanoid_standup() {
+  std::vector<TaskOptionInfo> options = {
+      {"uph_cost_weight", "weight of the height over the physics step", 1.0},
+      {"ctrl_cost_weight", "weight of the squared actions", 0.1},
+      {"impact_cost_weight", "weight of the squared contact forces", 5e-7},
+      {"impact_cost_range", "the impact cost is clipped to it", Pair{-envs::kUnbounded, 10}},
+      {"reset_noise_scale", "of the noise on the state at the beginning of an episode", 0.01},
+      {"exclude_current_positions_from_observation", "leave x and y out of the observation", true},
+      {"include_cfrc_ext_in_observation", "contact wrenches on the bodies, 6 numbers each", true}};
+  for (auto& option : humanoid_observation_options()) options.push_back(std::move(option));
+  return {.id = "HumanoidStandup-v5",
+          .summary = "stand up from lying on the back",
+          .max_episode_steps = 1000,
+          .frame_skip = 5,
+          .options = std::move(options),
+          .engine = legged_engine(),
+          .asset = [](const TaskOptions&) -> std::string { return "humanoid_standup.xml"; },
+          .make =
+              [](const TaskOptions& o, const Model& m) {
+                envs::HumanoidStandup t;
+                t.uph_cost_weight = o.number("uph_cost_weight");
+                t.ctrl_cost_weight = o.number("ctrl_cost_weight");
+                t.impact_cost_weight = o.number("impact_cost_weight");
+                copy(o.range("impact_cost_range"), t.impact_cost_range);
+                t.reset_noise_scale = o.not_negative("reset_noise_scale");
+                t.frame_skip = o.count("frame_skip");
+                choose_observation(o, m, t);
+                return runner(t,
+                              {.metrics = {"reward_linup", "reward_quadctrl", "reward_impact",
+                                           "x_position", "y_position", "z_distance_from_origin"}});
+              }};
 }
 
 // ---- IsaacGymEnvs. An episode ends when its counter reaches the limit minus one.
@@ -202,6 +247,7 @@ TaskEntry isaac_humanoid() {
 void add_locomotion_tasks(std::vector<TaskEntry>& tasks) {
   tasks.push_back(ant());
   tasks.push_back(humanoid());
+  tasks.push_back(humanoid_standup());
   tasks.push_back(isaac_cartpole());
   tasks.push_back(isaac_ant());
   tasks.push_back(isaac_humanoid());

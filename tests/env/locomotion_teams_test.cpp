@@ -3,6 +3,7 @@
 #include "envs/ant.h"
 #include "envs/go2_flat.h"
 #include "envs/humanoid.h"
+#include "envs/humanoid_standup.h"
 #include "envs/isaac_ant.h"
 #include "envs/isaac_cartpole.h"
 #include "envs/isaac_humanoid.h"
@@ -27,6 +28,9 @@ TEST(TaskTeams, Ant) {
 }
 TEST(TaskTeams, Humanoid) {
   check_registered<envs::Humanoid>("Humanoid-v5", 80);
+}
+TEST(TaskTeams, HumanoidStandup) {
+  check_registered<envs::HumanoidStandup>("HumanoidStandup-v5", 80);
 }
 TEST(TaskTeams, IsaacCartpole) {
   check_registered<envs::IsaacCartpole>("IsaacCartpole", 2);

@@ -1,4 +1,4 @@
-"""Ant-v5 and Humanoid-v5 against Gymnasium's own environments at the same states.
+"""Ant-v5, Humanoid-v5 and HumanoidStandup-v5 against Gymnasium's own environments at the same states.
 
 Gymnasium's environment is put at our state after a step; our contact wrenches act in it as applied
 ones, with its contacts off, so that MuJoCo expresses them in its convention.
@@ -12,10 +12,14 @@ from gymnasium.envs.mujoco.humanoid_v5 import mass_center
 
 import stiction
 
-IDS = ["Ant-v5", "Humanoid-v5"]
-HEIGHTS = {"Ant-v5": (0.1, 1.1), "Humanoid-v5": (0.9, 2.2)}
-METRICS = ["reward_forward", "reward_ctrl", "reward_contact", "reward_survive", "x_position",
-           "y_position", "distance_from_origin", "x_velocity", "y_velocity"]
+STANDUP = "HumanoidStandup-v5"
+RUNNERS = ["Ant-v5", "Humanoid-v5"]
+HEIGHTS = {"Ant-v5": (0.1, 1.1), "Humanoid-v5": (0.9, 2.2), STANDUP: (0.1, 1.3)}
+METRICS = dict.fromkeys(RUNNERS, [
+    "reward_forward", "reward_ctrl", "reward_contact", "reward_survive", "x_position", "y_position",
+    "distance_from_origin", "x_velocity", "y_velocity"]) | {STANDUP: [
+    "reward_linup", "reward_quadctrl", "reward_impact", "x_position", "y_position",
+    "z_distance_from_origin"]}
 N = 48
 
 
@@ -37,6 +41,8 @@ def scattered(env, rng):
 
 def position(env):
     """What Gymnasium measures the speed of."""
+    if env.spec.id == STANDUP:
+        return env.data.qpos[:2].copy()
     if "Humanoid" in env.spec.id:
         return mass_center(env.model, env.data)
     return env.data.body(env._main_body).xpos[:2].copy()
@@ -46,6 +52,19 @@ def at_state(env, qpos, qvel):
     env.data.qpos[:], env.data.qvel[:] = qpos, qvel
     mujoco.mj_forward(env.model, env.data)
     return position(env)
+
+
+def their_reward(env, velocity, action):
+    """(reward, what info says, whether the episode ends) of Gymnasium's environment as it is."""
+    qpos = env.data.qpos
+    info = {"x_position": qpos[0], "y_position": qpos[1], "x_velocity": velocity[0],
+            "y_velocity": velocity[1], "distance_from_origin": np.linalg.norm(qpos[:2]),
+            "z_distance_from_origin": qpos[2] - env.init_qpos[2]}
+    if env.spec.id == STANDUP:
+        reward, terms = env._get_rew(qpos[2], action)
+        return reward, info | terms, False
+    reward, terms = env._get_rew(velocity[0], action)
+    return reward, info | terms, not env.is_healthy and env._terminate_when_unhealthy
 
 
 def compare(env_id, precision="float64", **options):
@@ -58,7 +77,7 @@ def compare(env_id, precision="float64", **options):
     assert ours.dt == pytest.approx(theirs.dt)
     np.testing.assert_array_equal(ours.action_low, theirs.action_space.low)
     np.testing.assert_array_equal(ours.action_high, theirs.action_space.high)
-    assert sorted(ours.metric_names) == sorted(METRICS)
+    assert sorted(ours.metric_names) == sorted(METRICS[env_id])
 
     qpos, qvel = scattered(ours, rng)
     ours.batch.set_state(qpos=qpos, qvel=qvel)
@@ -75,14 +94,10 @@ def compare(env_id, precision="float64", **options):
         theirs.data.xfrc_applied[1:] = ours.batch.xfrc_contact[i, 1:]
         after = at_state(theirs, ours.batch.qpos[i], ours.batch.qvel[i])
         mujoco.mj_rnePostConstraint(theirs.model, theirs.data)
-        velocity = (after - before) / theirs.dt
-        expected, info = theirs._get_rew(velocity[0], action[i])
-        info |= {"x_position": theirs.data.qpos[0], "y_position": theirs.data.qpos[1],
-                 "distance_from_origin": np.linalg.norm(theirs.data.qpos[:2]),
-                 "x_velocity": velocity[0], "y_velocity": velocity[1]}
+        expected, info, ends = their_reward(theirs, (after - before) / theirs.dt, action[i])
         np.testing.assert_allclose(obs[i], theirs._get_obs(), **near)
         np.testing.assert_allclose(reward[i], expected, **near)
-        assert terminated[i] == (not theirs.is_healthy and theirs._terminate_when_unhealthy)
+        assert terminated[i] == ends
         for name, value in zip(ours.metric_names, ours.metrics[i]):
             np.testing.assert_allclose(value, info[name], err_msg=name, **near)
         touching += np.any(ours.batch.xfrc_contact[i, 1:] != 0)
@@ -91,10 +106,11 @@ def compare(env_id, precision="float64", **options):
 
 
 @pytest.mark.parametrize("precision", ["float32", "float64"])
-@pytest.mark.parametrize("env_id", IDS)
+@pytest.mark.parametrize("env_id", [*RUNNERS, STANDUP])
 def test_defaults(env_id, precision):
     terminated = compare(env_id, precision)
-    assert 5 < terminated.sum() < N - 5
+    if env_id != STANDUP:
+        assert 5 < terminated.sum() < N - 5
 
 
 @pytest.mark.parametrize("options", [
@@ -104,7 +120,7 @@ def test_defaults(env_id, precision):
     {"forward_reward_weight": 0.7, "ctrl_cost_weight": 0.3, "contact_cost_weight": 0.02},
     {"frame_skip": 2},
 ])
-@pytest.mark.parametrize("env_id", IDS)
+@pytest.mark.parametrize("env_id", RUNNERS)
 def test_options_of_both(env_id, options):
     compare(env_id, **options)
 
@@ -126,7 +142,30 @@ def test_options_of_humanoid(options):
     compare("Humanoid-v5", **options)
 
 
-@pytest.mark.parametrize("env_id, normal", [("Ant-v5", True), ("Humanoid-v5", False)])
+@pytest.mark.parametrize("options", [
+    {"include_cinert_in_observation": False, "include_cfrc_ext_in_observation": False},
+    {"include_cvel_in_observation": False, "include_qfrc_actuator_in_observation": False},
+    {"exclude_current_positions_from_observation": False, "ctrl_cost_weight": 0.3},
+    {"impact_cost_weight": 1e-3, "impact_cost_range": (0.5, 20.0)},
+    {"frame_skip": 2},
+])
+def test_options_of_standup(options):
+    compare(STANDUP, **options)
+
+
+def test_weight_of_the_height():
+    """Gymnasium takes uph_cost_weight and does not use it."""
+    envs = [stiction.Env(STANDUP, 2, autoreset="disabled", precision="float64", uph_cost_weight=w) for w in (1, 3)]
+    action = np.full((2, 17), 0.1, np.float32)
+    (reward, up), (scaled, scaled_up) = (
+        (e.step(action)[1].copy(), e.metrics[:, e.metric_names.index("reward_linup")].copy()) for e in envs)
+    height = envs[0].batch.qpos[:, 2] / envs[0].batch.options.timestep
+    np.testing.assert_allclose(up, height, rtol=1e-6)
+    np.testing.assert_allclose(scaled_up, 3 * height, rtol=1e-6)
+    np.testing.assert_allclose(scaled - reward, 2 * height, rtol=1e-6)
+
+
+@pytest.mark.parametrize("env_id, normal", [("Ant-v5", True), ("Humanoid-v5", False), (STANDUP, False)])
 def test_reset_noise(env_id, normal):
     env = stiction.Env(env_id, 2000, reset_noise_scale=0.05, seed=3)
     obs = env.reset()
@@ -159,10 +198,10 @@ def test_ant_at_rest_weighs_m_g(precision):
     np.testing.assert_allclose(wrench / weight, np.array([[0, 0, 0, 0, 0, 1]] * 8), atol=2e-3)
 
 
-@pytest.mark.parametrize("name", ["ant", "humanoid"])
-def test_assets_are_gymnasiums_models(name):
-    theirs = gymnasium.make(name.capitalize() + "-v5").unwrapped.model
-    env = stiction.Env(name.capitalize() + "-v5")
+@pytest.mark.parametrize("env_id", [*RUNNERS, STANDUP])
+def test_assets_are_gymnasiums_models(env_id):
+    theirs = gymnasium.make(env_id).unwrapped.model
+    env = stiction.Env(env_id)
     ours = mujoco.MjModel.from_xml_string(env.model_xml)
     assert (ours.opt.timestep, ours.opt.integrator, ours.opt.cone) == (
         theirs.opt.timestep, theirs.opt.integrator, theirs.opt.cone)
