@@ -6,6 +6,7 @@ PPO_TEST = "python/test_ppo.py::"
 LEARNING = "python/test_learning.py::"
 PPO = "python/stiction/learning/ppo.py"
 NETWORKS = "python/stiction/learning/networks.py"
+PIXELS = "python/test_pictures.py::"
 
 TRAINING = [
     Break("ppo: the clipped side of the surrogate has a gradient", PPO,
@@ -61,4 +62,13 @@ TRAINING = [
     Break("train: a resumed run takes another seed", "python/stiction/learning/run.py",
           "seed is not None and args.seed != seed", "seed is None",
           pytests=("user/test_wrong_calls.py::test_a_wrong_call_prints_one_line_and_leaves_nothing",)),
+    Break("picture: the light casts no shadow", "python/stiction/scenery.py", "castshadow=shadow,",
+          "castshadow=False,",
+          pytests=(PIXELS + "test_its_shadow_lies_beside_it_and_nowhere_else",)),
+    Break("picture: the floor stays where the camera was", "python/stiction/rendering.py",
+          "for _ in range(2):", "for _ in range(1):",
+          pytests=(PIXELS + "test_camera_and_light_go_along",)),
+    Break("robots: a name wins over a file", "python/stiction/assets/__init__.py",
+          "if file.is_file():", "if file.is_file() and text not in _ROBOTS:",
+          pytests=("python/test_assets.py::test_a_file_of_that_name_wins",)),
 ]

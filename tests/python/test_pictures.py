@@ -25,6 +25,9 @@ def go1():
     return motion
 
 
+drawn = pytest.mark.usefixtures("drawing")
+
+
 @pytest.fixture
 def drawing():
     if why := choose_backend():
@@ -61,102 +64,118 @@ class Seen:
         self.batch, self.model, self.model_xml = batch, batch.model, model_xml
 
 
-@pytest.mark.usefixtures("drawing")
-class TestPixels:
-    def test_a_robot_without_colours_gets_ours(self, go1):
-        pixels = picture(go1)
-        assert 0.002 < share(is_orange(pixels)) < 0.1, "the ends of the legs"
-        assert share(pixels.min(axis=2) > 190) > 0.004, "the trunk"
-        assert share(pixels.max(axis=2) < 70) > 0.002, "the hips"
+@drawn
+def test_a_robot_without_colours_gets_ours(go1):
+    pixels = picture(go1)
+    assert 0.002 < share(is_orange(pixels)) < 0.1, "the ends of the legs"
+    assert share(pixels.min(axis=2) > 190) > 0.004, "the trunk"
+    assert share(pixels.max(axis=2) < 70) > 0.002, "the hips"
 
-    def test_nothing_is_too_bright_or_too_dark(self, go1):
-        pixels = picture(go1)
-        assert share(pixels.max(axis=2) >= 255) < 1e-3 and share(pixels.max(axis=2) <= 10) < 1e-3
-        assert 120 < pixels.mean() < 190
 
-    def test_its_shadow_lies_beside_it_and_nowhere_else(self, go1):
-        lit, pixels = picture(go1, no_shadow), picture(go1)
-        dark = (lit - pixels).mean(axis=2) > 25
-        assert 0.01 < share(dark) < 0.2
-        rows, columns = np.nonzero(dark)
-        near = np.abs(columns - SIZE[0] / 2) < 0.35 * SIZE[0]
-        assert near.all() and rows.min() > 0.3 * SIZE[1], "no pattern on the floor around"
+@drawn
+def test_nothing_is_too_bright_or_too_dark(go1):
+    pixels = picture(go1)
+    assert share(pixels.max(axis=2) >= 255) < 1e-3 and share(pixels.max(axis=2) <= 10) < 1e-3
+    assert 120 < pixels.mean() < 190
 
-    def test_camera_and_light_go_along(self, go1):
-        here = picture(go1)
-        qpos = np.array(go1.batch.qpos)
-        moved = stiction.Batch(go1.model, 1, threads=1)
-        # a whole number of squares of the floor
-        moved.set_state(qpos=qpos + np.eye(1, go1.model.nq) * 512)
-        assert np.abs(picture(Seen(moved)) - here).mean() < 1
 
-    def test_colours_of_the_file_stay(self):
-        batch = stiction.Batch(stiction.Model.from_xml(RED), 1)
-        pixels = picture(Seen(batch, RED))
-        r, g, b = np.moveaxis(pixels, 2, 0)
-        assert share((r > 80) & (r > 3 * g) & (r > 3 * b)) > 0.02
-        assert share(is_orange(picture(Seen(batch, SPHERE)))) == 0
+@drawn
+def test_its_shadow_lies_beside_it_and_nowhere_else(go1):
+    lit, pixels = picture(go1, no_shadow), picture(go1)
+    dark = (lit - pixels).mean(axis=2) > 25
+    assert 0.01 < share(dark) < 0.2
+    rows, columns = np.nonzero(dark)
+    near = np.abs(columns - SIZE[0] / 2) < 0.35 * SIZE[0]
+    assert near.all() and rows.min() > 0.3 * SIZE[1], "no pattern on the floor around"
 
-    def test_names_are_written(self, go1):
-        assert np.abs(picture(go1, names=True) - picture(go1)).max() > 80
 
-    def test_forces_are_drawn(self, go1):
-        arrows = view.contact_arrows(go1.batch, scale=2)
-        renderer = Renderer(go1, *SIZE)
-        with_arrows = renderer.draw_env(go1.batch, 0, arrows).astype(int)
-        without = renderer.draw_env(go1.batch, 0).astype(int)
+@drawn
+def test_camera_and_light_go_along(go1):
+    here = picture(go1)
+    qpos = np.array(go1.batch.qpos)
+    moved = stiction.Batch(go1.model, 1, threads=1)
+    # a whole number of squares of the floor
+    moved.set_state(qpos=qpos + np.eye(1, go1.model.nq) * 512)
+    assert np.abs(picture(Seen(moved)) - here).mean() < 1
+
+
+@drawn
+def test_colours_of_the_file_stay():
+    batch = stiction.Batch(stiction.Model.from_xml(RED), 1)
+    pixels = picture(Seen(batch, RED))
+    r, g, b = np.moveaxis(pixels, 2, 0)
+    assert share((r > 80) & (r > 3 * g) & (r > 3 * b)) > 0.02
+    assert share(is_orange(picture(Seen(batch, SPHERE)))) == 0
+
+
+@drawn
+def test_names_are_written(go1):
+    assert np.abs(picture(go1, names=True) - picture(go1)).max() > 80
+
+
+@drawn
+def test_forces_are_drawn(go1):
+    arrows = view.contact_arrows(go1.batch, scale=2)
+    renderer = Renderer(go1, *SIZE)
+    with_arrows = renderer.draw_env(go1.batch, 0, arrows).astype(int)
+    without = renderer.draw_env(go1.batch, 0).astype(int)
+    renderer.close()
+    r, g, b = np.moveaxis(with_arrows, 2, 0)
+    assert share((r > 1.8 * g) & (r > 1.8 * b)) > 0.002
+    assert share(np.abs(with_arrows - without).max(axis=2) > 40) > 0.003
+
+
+@drawn
+def test_each_environment():
+    batch = stiction.Batch(stiction.assets.load("quadruped"), 3)
+    batch.qpos[1, 2] += 0.5
+    batch.refresh()
+    a, b, c = (batch.render(i, 96, 64) for i in range(3))
+    assert a.shape == (64, 96, 3) and a.dtype == np.uint8
+    # the camera goes along: the floor is farther below
+    assert np.array_equal(a, c) and share(np.abs(a.astype(int) - b).max(axis=2) > 8) > 0.05
+    assert batch.render().shape == (480, 640, 3)
+
+
+@drawn
+def test_a_model_that_came_from_text_is_drawn_from_its_arrays():
+    path = stiction.assets.path("quadruped")
+    file, text = stiction.Model.from_file(path), stiction.Model.from_xml(path.read_text())
+    assert text.file == ""
+    shown = []
+    for model in (text, file):
+        batch = stiction.Batch(model, 1)
+        batch.reset(qpos=model.key_qpos[0])
+        renderer = Renderer(Seen(batch), *SIZE)
+        pixels = renderer.draw_env(batch).astype(int)
+        assert share(is_orange(pixels)) > 5e-4
+        shown.append((renderer._data.geom_xpos.copy(), renderer._data.geom_xmat.copy()))
+        assert batch.render(0, 32, 32).shape == (32, 32, 3)
         renderer.close()
-        r, g, b = np.moveaxis(with_arrows, 2, 0)
-        assert share((r > 1.8 * g) & (r > 1.8 * b)) > 0.002
-        assert share(np.abs(with_arrows - without).max(axis=2) > 40) > 0.003
+    for ours, theirs in zip(*shown):
+        np.testing.assert_allclose(ours, theirs, atol=1e-6)
 
 
-@pytest.mark.usefixtures("drawing")
-class TestRenderOfABatch:
-    def test_each_environment(self):
-        batch = stiction.Batch(stiction.assets.load("quadruped"), 3)
-        batch.qpos[1, 2] += 0.5
-        batch.refresh()
-        a, b, c = (batch.render(i, 96, 64) for i in range(3))
-        assert a.shape == (64, 96, 3) and a.dtype == np.uint8
-        # the camera goes along: the floor is farther below
-        assert np.array_equal(a, c) and share(np.abs(a.astype(int) - b).max(axis=2) > 8) > 0.05
-        assert batch.render().shape == (480, 640, 3)
+@drawn
+def test_bodies_that_mocap_moves():
+    xml = """<mujoco><worldbody><geom type="plane" size="1 1 1"/><body pos="0 0 .3"><freejoint/>
+      <geom type="sphere" size=".1"/></body><body mocap="true" pos="0.5 0 .2">
+      <geom type="box" size=".1 .1 .1" rgba="0 0 1 1"/></body></worldbody></mujoco>"""
+    batch = stiction.Batch(stiction.Model.from_xml(xml), 1)
+    seen = Seen(batch, xml)
+    before = picture(seen)
+    batch.mocap_pos[:, 0] = (0.2, 0.5, 0.2)
+    assert share(np.abs(picture(seen) - before).max(axis=2) > 40) > 0.01
 
-    def test_a_model_that_came_from_text_is_drawn_from_its_arrays(self):
-        path = stiction.assets.path("quadruped")
-        file, text = stiction.Model.from_file(path), stiction.Model.from_xml(path.read_text())
-        assert text.file == ""
-        shown = []
-        for model in (text, file):
-            batch = stiction.Batch(model, 1)
-            batch.reset(qpos=model.key_qpos[0])
-            renderer = Renderer(Seen(batch), *SIZE)
-            pixels = renderer.draw_env(batch).astype(int)
-            assert share(is_orange(pixels)) > 5e-4
-            shown.append((renderer._data.geom_xpos.copy(), renderer._data.geom_xmat.copy()))
-            assert batch.render(0, 32, 32).shape == (32, 32, 3)
-            renderer.close()
-        for ours, theirs in zip(*shown):
-            np.testing.assert_allclose(ours, theirs, atol=1e-6)
 
-    def test_bodies_that_mocap_moves(self):
-        xml = """<mujoco><worldbody><geom type="plane" size="1 1 1"/><body pos="0 0 .3"><freejoint/>
-          <geom type="sphere" size=".1"/></body><body mocap="true" pos="0.5 0 .2">
-          <geom type="box" size=".1 .1 .1" rgba="0 0 1 1"/></body></worldbody></mujoco>"""
-        batch = stiction.Batch(stiction.Model.from_xml(xml), 1)
-        seen = Seen(batch, xml)
-        before = picture(seen)
-        batch.mocap_pos[:, 0] = (0.2, 0.5, 0.2)
-        assert share(np.abs(picture(seen) - before).max(axis=2) > 40) > 0.01
-
-    def test_what_there_is_not(self):
-        batch = stiction.Batch(stiction.Model.from_xml(SPHERE), 2)
-        for wrong in (2, -1):
-            with pytest.raises(stiction.ArgumentError, match="environments 0 to 1"):
-                batch.render(wrong)
-        with pytest.raises(stiction.ArgumentError, match="height -5"):
-            batch.render(height=-5)
+@drawn
+def test_what_there_is_not():
+    batch = stiction.Batch(stiction.Model.from_xml(SPHERE), 2)
+    for wrong in (2, -1):
+        with pytest.raises(stiction.ArgumentError, match="environments 0 to 1"):
+            batch.render(wrong)
+    with pytest.raises(stiction.ArgumentError, match="height -5"):
+        batch.render(height=-5)
 
 
 def test_without_mujoco_the_remedy_is_named(monkeypatch):
