@@ -8,7 +8,9 @@
 
 int main(int argc, char** argv) {
   const stiction::ModelPtr model = stiction::load_model(argc > 1 ? argv[1] : "crate.xml");
-  stiction::Batch batch(model, {.num_envs = 256});
+  stiction::BatchOptions options;
+  options.num_envs = 256;
+  stiction::Batch batch(model, options);
 
   // fields are views of the batch's memory, (num_envs, nq) here; positions are double
   const auto nq = static_cast<std::size_t>(model->nq);
