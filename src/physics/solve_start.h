@@ -96,8 +96,8 @@ STICTION_FN void residual(const Team& team, const ModelView& m, EnvView<S>& e, S
   const Mask<S> flat =
       s.active && s.residual > S(m.opt.solver_tolerance) && s.residual > S(0.5) * s.last_residual;
   if (!any_lane(flat)) return;
-  const double round_off = kRoundOff * epsilon<S>();
-  const S rho = S(round_off / std::max(m.opt.solver_tolerance, round_off));
+  const S round_off = S(kRoundOff * epsilon<S>());
+  const S rho = round_off / vmax(S(m.opt.solver_tolerance), round_off);
   s.scale = select(flat, vmax(s.scale, rho * vsqrt(loads(team, m, e))), s.scale);
   s.residual = relative();
 }
