@@ -3,7 +3,8 @@
 import argparse
 from pathlib import Path
 
-from stiction.text import Parser, say
+from stiction.arguments import Parser
+from stiction.text import say
 
 from . import mujoco_solver, solvers
 

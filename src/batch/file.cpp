@@ -164,10 +164,10 @@ std::string Batch::Impl::restore(std::span<const std::byte> bytes, const std::st
   for_saved(*this, own_fields, [&](const void*, std::size_t n) { expected += n; });
   expected += computed;
   if (a.left() != expected) refuse(source, "is damaged: its length does not match");
+  const std::span<const std::byte> last = a.take(computed);
   check_status(a.rest().last(3 * sizeof(std::int32_t) * at(num_envs())), source);
   check_saved_params(*this, a.rest(), own_fields, source);
 
-  const std::span<const std::byte> last = a.take(computed);
   for (int i = 0; i < kFields; ++i)
     if (own_fields[at(i)] != 0) make_own(static_cast<Field>(i));
   for (int i = 0; i < kFields; ++i) {
