@@ -26,6 +26,7 @@ SETTINGS = {
     "Reacher-v5": Settings(gamma=0.95),
     "Ant-v5": Settings(),
     "Humanoid-v5": _HOPS,
+    "HumanoidStandup-v5": _HOPS,
     "IsaacCartpole": Settings(init_std=1.0),
     "IsaacHumanoid": _HOPS,
     "IsaacAnt": Settings(num_envs=512),
