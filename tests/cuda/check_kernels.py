@@ -90,8 +90,9 @@ def check(compiler: list[str], write: bool) -> list[str]:
     for kernel, numbers in measured.items():
         print(f"{kernel:39}", ", ".join(f"{n} {k}" for k, n in numbers.items()))
         for name, n in numbers.items():
-            if n > budget.get(kernel, {}).get(name, 0):
-                problems.append(f"{kernel}: {n} {name}, budget {budget[kernel][name]}")
+            allowed = budget.get(kernel, {}).get(name, 0)
+            if n > allowed:
+                problems.append(f"{kernel}: {n} {name}, budget {allowed}")
         if kernel.startswith("solve"):
             if numbers["spill_bytes"] != 0:
                 problems.append(f"{kernel}: spills")
