@@ -66,8 +66,10 @@ TEST_P(DeviceTask, AControlStepIsThatOfTheCpu) {
 TEST_P(DeviceTask, EpisodesBeginAsOnTheCpu) {
   EnvOptions o = options(3, Autoreset::disabled, 11);
   Player there(task(), o), cpu(task(), here(o));
+  // who begins on the floor sees forces, which each device solves to 1e-4 of all momentum
+  const double tolerance = task() == "HumanoidStandup-v5" ? 1e-3 : 1e-4;
   for (int k = 0; k < 3; ++k) {
-    expect_near(numbers<float>(there.env.obs()), numbers<float>(cpu.env.obs()), 1e-4, "obs");
+    expect_near(numbers<float>(there.env.obs()), numbers<float>(cpu.env.obs()), tolerance, "obs");
     there.env.reset(), cpu.env.reset();
     if (k == 0) there.env.reset(), cpu.env.reset();
   }
