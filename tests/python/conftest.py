@@ -73,8 +73,6 @@ def cli():
 REFERENCE_ONLY = {"test_no_impulse_without_touch": "v_star is no field of a batch"}
 # Where the batch in float64 is known to differ: single cases, strict, so that one that passes is seen.
 KNOWN = {
-    "test_c23_stack[float64-0.001-1000.0]": "iterates to its cap at tolerance 1e-14",
-    "test_c23_stack[float64-1.0-1000.0]": "iterates to its cap at tolerance 1e-14",
     "test_load_that_turns_with_the_hand[float64]": "late_contact in single steps",
     "test_c7_lag_identity[float64-0.0-4-tilted]": "0.4 % beyond the tolerance of 1e-12",
 }

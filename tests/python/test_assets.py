@@ -126,4 +126,4 @@ def test_a_file_of_that_name_wins(cli, tmp_path, monkeypatch):
 def test_neither_a_file_nor_a_robot(cli, command):
     result = cli(command, "go22")
     assert result.returncode == 2
-    assert "no such file: go22; a robot of stiction.assets: go2" in result.stderr.splitlines()[-1]
+    assert "no such file: go22; nearest: 'go2'" in result.stderr.splitlines()[-1]

@@ -103,7 +103,8 @@ def check_momentum(trajectory, least_contacts):
         momentum = s.A @ (s.v - s.v_star)
         scale = max(scaled(s, s.A @ s.v), scaled(s, s.gen_impulse))
         error = scaled(s, momentum - s.gen_impulse) / scale if scale > 0 else 0.0
-        assert error == pytest.approx(s.residual, abs=1e-13)
+        # at tolerance 0 the residual is relative to the impulses one by one, which is more where they cancel
+        assert 0.1 * error - 1e-13 <= s.residual <= error + 1e-13
         worst = max(worst, error)
         contacts += sum(np.any(c.impulse) for c in s.contacts)
     # A slip speed is rounded to eps |v|, where friction has a slope of up to 1/sigma = 1000 in
