@@ -155,7 +155,8 @@ void bind_files(nb::class_<BoundBatch>& c) {
         }
         return nb::bytes(bytes.data(), bytes.size());
       },
-      "What `save` writes, and the outputs, as bytes: forces and accelerations of the last step are\n"
+      "What `save` writes, and the outputs, as bytes: forces and accelerations of the last step "
+      "are\n"
       "there, too.");
   c.def(
       "restore",
@@ -170,8 +171,10 @@ void bind_files(nb::class_<BoundBatch>& c) {
       },
       nb::arg("snapshot"), "Goes on from a `snapshot`, as `load` from a file.");
   // of TaskEnv, whose steps have hooks that may raise
-  c.def("_remember", [](BoundBatch& b) { b.engine.remember(); }, "Keeps a copy of everything.");
-  c.def("_put_back", [](BoundBatch& b) { b.engine.put_back(); }, "Back to what was kept.");
+  c.def(
+      "_remember", [](BoundBatch& b) { b.engine.remember(); }, "Keeps a copy of everything.");
+  c.def(
+      "_put_back", [](BoundBatch& b) { b.engine.put_back(); }, "Back to what was kept.");
   c.def(
       "dump",
       [](const BoundBatch& b, int env, const Path& path) {

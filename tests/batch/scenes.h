@@ -92,8 +92,8 @@ inline std::string trees(int count, int links) {
 
 inline const std::vector<std::string>& scene_names() {
   static const std::vector<std::string> names = {
-      "anymal_c",    "g1", "g1_feetonly", "go1",  "go1_feetonly", "go2",      "h1",
-      "h1_feetonly", "panda",       "stack",       "pile", "pushed",       "cartpole", "branches"};
+      "anymal_c",    "g1",    "g1_feetonly", "go1",  "go1_feetonly", "go2",      "h1",
+      "h1_feetonly", "panda", "stack",       "pile", "pushed",       "cartpole", "branches"};
   return names;
 }
 inline const std::vector<std::string>& large_scenes() {

@@ -46,9 +46,8 @@ inline const char* const kShapes = R"(<mujoco model="shapes">
 </mujoco>)";
 
 inline const std::vector<std::string>& robots() {
-  static const std::vector<std::string> names = {"anymal_c", "g1",  "g1_feetonly",
-                                                 "go1",      "go1_feetonly", "go2",
-                                                 "h1",       "h1_feetonly",  "panda"};
+  static const std::vector<std::string> names = {
+      "anymal_c", "g1", "g1_feetonly", "go1", "go1_feetonly", "go2", "h1", "h1_feetonly", "panda"};
   return names;
 }
 // On a floor of its own.

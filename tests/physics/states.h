@@ -113,8 +113,8 @@ struct NamedModel {
 inline const std::vector<NamedModel>& all_models() {
   static const std::vector<NamedModel> models = [] {
     std::vector<NamedModel> m;
-    for (const char* name : {"anymal_c", "g1", "g1_feetonly", "go1", "go1_feetonly", "go2",
-                             "h1", "h1_feetonly", "panda"})
+    for (const char* name : {"anymal_c", "g1", "g1_feetonly", "go1", "go1_feetonly", "go2", "h1",
+                             "h1_feetonly", "panda"})
       m.push_back({name, load_model(test_robots() + "/" + name + ".xml")});
     m.push_back({"gantry", load_model_from_string(kGantry)});
     m.push_back({"zoo", load_model_from_string(kZoo)});
