@@ -129,9 +129,9 @@ class Batch {
 
   // n steps with the inputs as they are, then one refresh of the outputs. Throws ArgumentError, and
   // steps nothing, where own parameters that were written since are unphysical (not on a device). What
-  // happens inside an environment never throws: see status(). A frozen environment keeps its state and its outputs. A
-  // state out of bounds that was written into a view becomes the reference pose, frozen. Allocates
-  // nothing. On a device step and refresh return before the work on the stream is done.
+  // happens inside an environment never throws: see status(). A frozen environment keeps its state and
+  // its outputs. A state out of bounds that was written into a view becomes the reference pose, frozen.
+  // Allocates nothing. On a device step and refresh return before the work on the stream is done.
   void step(int n = 1);
   // Called by the thread that steps, between two steps of all environments, some ten times a second
   // while step(n) or an Env's step goes on, for a look at a signal or a clock. What it throws ends the

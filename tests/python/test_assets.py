@@ -86,10 +86,10 @@ def test_g1_has_the_motors_of_its_source():
 
 
 def test_unknown_names():
-    with pytest.raises(stiction.ArgumentError, match="no robot 'go3' .*nearest: go2"):
+    with pytest.raises(stiction.ArgumentError, match="no robot 'go3' in stiction.assets; nearest: 'go1', 'go2'"):
         assets.path("go3")
-    with pytest.raises(stiction.ArgumentError, match="no such file: anymal.*anymal_c"):
-        assets.model_file("anymal")
+    with pytest.raises(stiction.ArgumentError, match="no robot 'zebra' .*there are: quadruped, go1"):
+        assets.load("zebra")
 
 
 # ------------------------------------------------------------------------------- command line

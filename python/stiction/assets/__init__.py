@@ -3,11 +3,11 @@
 Where the command line takes a model file, it takes these names, too; a file of that name wins.
 """
 
-import difflib
 from dataclasses import dataclass
 from pathlib import Path
 
 from .._core import ArgumentError, Model
+from ..names import hint
 from ..text import visible
 
 _HERE = Path(__file__).parent
@@ -58,8 +58,8 @@ def info(name: str) -> Robot:
     """Title, licence and files of a robot. ArgumentError on an unknown name, with the nearest."""
     if name in _ROBOTS:
         return _ROBOTS[name]
-    near = difflib.get_close_matches(str(name), _ROBOTS, 3, 0.4) or _ROBOTS
-    raise ArgumentError(f"no robot '{visible(name)}' in stiction.assets; nearest: {', '.join(near)}")
+    near = hint(name, _ROBOTS) or f"; there are: {', '.join(_ROBOTS)}"
+    raise ArgumentError(f"no robot '{visible(name)}' in stiction.assets{near}")
 
 
 def path(name: str, floor: bool = True) -> Path:
@@ -74,18 +74,3 @@ def path(name: str, floor: bool = True) -> Path:
 def load(name: str, floor: bool = True, strict: bool = False) -> Model:
     """`Model.from_file(path(name, floor), strict)`."""
     return Model.from_file(path(name, floor), strict=strict)
-
-
-def model_file(text: str) -> Path:
-    """What a user means by a model: a file, or else a robot of this package, on a floor.
-
-    ArgumentError where it is neither.
-    """
-    file = Path(text)
-    if file.is_file():
-        return file
-    if text in _ROBOTS:
-        return path(text)
-    near = difflib.get_close_matches(text, _ROBOTS, 3, 0.5)
-    hint = f"; a robot of stiction.assets: {', '.join(near)}" if near else ""
-    raise ArgumentError(f"no such file: {visible(text)}{hint}")

@@ -12,8 +12,7 @@ import sys
 from pathlib import Path
 
 from .. import Error, Model, Options
-from ..arguments import ROBOT, Parser
-from ..assets import model_file
+from ..arguments import ROBOT, Parser, model_file
 from ..doctor import demo_model, usable_cores
 from ..files import FolderLock
 from ..rendering import find_backend
@@ -32,7 +31,7 @@ def _parser():
         prog="python -m stiction.demo",
         description="Simulates many copies of a robot under random controls and films them.",
     )
-    parser.add_argument("--model", default=str(demo_model()), metavar="FILE|ROBOT", help=f"MJCF, {ROBOT}")
+    parser.add_argument("--model", type=model_file, default=str(demo_model()), metavar="FILE|ROBOT", help=f"MJCF, {ROBOT}")
     parser.add_argument("--num-envs", type=int, metavar="N", help="copies of the robot; 2048")
     parser.add_argument("--seconds", type=float, metavar="T", help="simulated time of each; 3")
     parser.add_argument("--seed", type=int, default=0)
@@ -54,10 +53,6 @@ def _arguments(argv):
     for name in ("num_envs", "seconds", "threads"):
         if not getattr(args, name) > 0:
             parser.error(f"--{name.replace('_', '-')} {getattr(args, name)}: must be > 0")
-    try:
-        args.model = model_file(args.model)
-    except Error as e:
-        parser.error(f"--model: {e}")
     return args
 
 

@@ -195,7 +195,7 @@ def _motion(args):
     """Of a file or robot, or of a task under actions that drift."""
     is_file = Path(args.file).is_file() and Path(args.file).suffix != ".py"
     if is_file or args.file in assets.names():
-        file = assets.model_file(args.file)
+        file = Path(args.file) if is_file else assets.path(args.file)
         return ModelMotion(file, args.keyframe, args.controls, args.seed, args.num_envs)
     if Path(args.file).suffix in (".xml", ".mjcf", ".urdf"):
         raise Error(f"no such file: {visible(args.file)}")
