@@ -1,10 +1,11 @@
-// Vectors and rotations in double, shared by the model compiler and the reference engine.
+// Vectors and rotations, in double by default, shared by the model compiler and the reference engine.
 #pragma once
 
 #include <Eigen/Dense>
 #include <array>
 #include <cmath>
 #include <span>
+#include <type_traits>
 
 namespace stiction {
 
@@ -24,12 +25,18 @@ constexpr std::size_t at(int i) {
   return static_cast<std::size_t>(i);
 }
 
+// A function of vectors takes double unless it is told another number, and converts its arguments.
+template <class T>
+using Of = std::type_identity_t<T>;
+
 // Row i of a row-major (n,3) or (n,4) array.
-inline Vec3 row3(std::span<const double> a, int i) {
+template <class Real = double>
+Eigen::Matrix<Real, 3, 1> row3(Of<std::span<const Real>> a, int i) {
   const std::size_t k = at(3 * i);
   return {a[k], a[k + 1], a[k + 2]};
 }
-inline Quat row4(std::span<const double> a, int i) {
+template <class Real = double>
+Eigen::Quaternion<Real> row4(Of<std::span<const Real>> a, int i) {
   const std::size_t k = at(4 * i);
   return {a[k], a[k + 1], a[k + 2], a[k + 3]};
 }
@@ -42,26 +49,31 @@ inline void set_row4(std::span<double> a, int i, const Quat& q) {
 }
 
 // [v]× : skew(v) * u = v × u
-inline Mat3 skew(const Vec3& v) {
-  Mat3 s;
+template <class Real = double>
+Eigen::Matrix<Real, 3, 3> skew(const Of<Eigen::Matrix<Real, 3, 1>>& v) {
+  Eigen::Matrix<Real, 3, 3> s;
   s << 0, -v.z(), v.y(), v.z(), 0, -v.x(), -v.y(), v.x(), 0;
   return s;
 }
 
 // exp: rotation vector -> unit quaternion, (cos |r|/2, sin |r|/2 r/|r|), exact also at r = 0
-inline Quat exp_quat(const Vec3& r) {
-  const double angle = r.norm();
-  const double s = angle > 1e-8 ? std::sin(0.5 * angle) / angle : 0.5 - angle * angle / 48;
-  return {std::cos(0.5 * angle), s * r.x(), s * r.y(), s * r.z()};
+template <class Real = double>
+Eigen::Quaternion<Real> exp_quat(const Of<Eigen::Matrix<Real, 3, 1>>& r) {
+  using std::cos, std::sin;
+  const Real angle = r.norm();
+  const Real s = angle > 1e-8 ? sin(0.5 * angle) / angle : 0.5 - angle * angle / 48;
+  return {cos(0.5 * angle), s * r.x(), s * r.y(), s * r.z()};
 }
 
 // log: unit quaternion -> rotation vector of length <= π
-inline Vec3 log_quat(const Quat& q) {
+template <class Real = double>
+Eigen::Matrix<Real, 3, 1> log_quat(const Of<Eigen::Quaternion<Real>>& q) {
+  using std::atan2;
   const double sign = q.w() < 0 ? -1 : 1;
-  const Vec3 v = sign * q.vec();
-  const double s = v.norm();
+  const Eigen::Matrix<Real, 3, 1> v = sign * q.vec();
+  const Real s = v.norm();
   if (s < 1e-8) return 2 * v;
-  return 2 * std::atan2(s, sign * q.w()) / s * v;
+  return 2 * atan2(s, sign * q.w()) / s * v;
 }
 
 }  // namespace stiction

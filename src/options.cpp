@@ -29,10 +29,24 @@ void validate(const Options& o) {
     require(
         std::isfinite(*o.solver_tolerance) && *o.solver_tolerance >= 0 && *o.solver_tolerance < 1,
         "solver_tolerance", *o.solver_tolerance, "in [0, 1)");
+  if (o.barrier)
+    require(positive(*o.barrier), "barrier", *o.barrier,
+            "finite and > 0 (J, N/m of 'ipc_barrier')");
+  require(positive(o.barrier_distance), "barrier_distance", o.barrier_distance,
+          "finite and > 0 (m)");
   require(o.max_iterations >= 0 && o.max_iterations <= 10000, "max_iterations", o.max_iterations,
           "in [0, 10000]");
   require(o.friction_iterations >= 0 && o.friction_iterations <= 100, "friction_iterations",
           o.friction_iterations, "in [1, 100], or kAutoFriction");
+}
+
+void require_batch_options(const Options& o) {
+  if (o.scheme != Scheme::implicit_euler)
+    throw ArgumentError(
+        "Options.scheme: only Reference computes other schemes than 'implicit_euler'");
+  if (o.normal_law != NormalLaw::hunt_crossley)
+    throw ArgumentError(
+        "Options.normal_law: only Reference computes other laws than 'hunt_crossley'");
 }
 
 int most_solves(const Options& o) {
@@ -49,7 +63,8 @@ Limits limit_law(const Options& o) {
 
 Gyroscopic gyroscopic_law(const Options& o) {
   if (o.gyroscopic != Gyroscopic::automatic) return o.gyroscopic;
-  const bool papers = o.contact_pairs == ContactPairs::penetrating_deepest;
+  const bool papers =
+      o.contact_pairs == ContactPairs::penetrating_deepest || o.scheme != Scheme::implicit_euler;
   return papers ? Gyroscopic::explicit_euler : Gyroscopic::midpoint;
 }
 

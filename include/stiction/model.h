@@ -126,6 +126,7 @@ struct Model {
   Ints pair_condim;                        // (npair)    1: frictionless, else 3 (4 and 6 are solved as 3)
   Ints pair_explicit;                      // (npair)    1: from <contact><pair>
   Reals pair_friction;                     // (npair)    MuJoCo's rule, or the explicit value
+  Reals pair_friction2;                    // (npair)    along the second tangent; differs from pair_friction in anisotropic pairs, whose tangents are MuJoCo's. Reference only
   Reals pair_margin;                       // (npair)    subtracted from the distance, m
   Reals pair_stiffness;                    // (npair)    k, N/m
   Reals pair_dissipation;                  // (npair)    d, s/m

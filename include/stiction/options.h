@@ -31,7 +31,8 @@ enum class LinearSolver : std::uint8_t { cholesky, cusolver };
 // How the gyroscopic torque of free and ball joints enters a step. midpoint: implicit, by halves before
 // and after the motion: a body on which nothing acts keeps its energy and its angular momentum.
 // explicit_euler: at the start, as Drake's discrete systems; it gains energy at δt |ω| >= 0.05.
-// automatic: explicit_euler where contact_pairs is penetrating_deepest, else midpoint.
+// automatic: explicit_euler where contact_pairs is penetrating_deepest or scheme is not implicit_euler
+// (of the scheme midpoint it is half-way, with all other forces), else midpoint.
 enum class Gyroscopic : std::uint8_t { automatic, midpoint, explicit_euler };
 
 // Options::friction_iterations: up to 3 solves of a step, each again only in environments where the solve
@@ -39,6 +40,18 @@ enum class Gyroscopic : std::uint8_t { automatic, midpoint, explicit_euler };
 // of a point that slides, lands or leaves is not the one that bounded its friction. 1 where the law is not
 // the lagged one and where contact_pairs is penetrating_deepest.
 inline constexpr int kAutoFriction = 0;
+
+// How a step advances, in the words of the SAP paper's θ-method. implicit_euler: springs and dampers of
+// the joints at the end of the step, all other forces at its start; the only one of a Batch.
+// symplectic_euler: all forces at the start. explicit_euler: and positions advance with the velocity of
+// the start. midpoint: all smooth forces and the motion half-way between both ends, of second order.
+// Contacts, limits and servos act on the velocity at the end in all of them.
+enum class Scheme : std::uint8_t { implicit_euler, symplectic_euler, explicit_euler, midpoint };
+
+// Force of a contact over the gap φ. hunt_crossley: k (−φ)₊ (1 − d v_n)₊ with k and d of the pair.
+// log_barrier: κ/φ, at any distance. ipc_barrier: of the incremental potential contact, below the
+// distance d̂ only. Barriers never touch; the only law of a Batch is hunt_crossley.
+enum class NormalLaw : std::uint8_t { hunt_crossley, log_barrier, ipc_barrier };
 
 struct Options {
   std::optional<double> timestep;  // δt, s; default: the model's
@@ -57,10 +70,17 @@ struct Options {
   FrictionCombination friction_combination = FrictionCombination::mujoco;
   Gyroscopic gyroscopic = Gyroscopic::automatic;
   LinearSolver linear_solver = LinearSolver::cholesky;
+  Scheme scheme = Scheme::implicit_euler;
+  NormalLaw normal_law = NormalLaw::hunt_crossley;
+  // κ of a barrier: J of log_barrier (default 1e-3), N/m of ipc_barrier (default 1e4)
+  std::optional<double> barrier;
+  double barrier_distance = 1e-3;  // d̂ of ipc_barrier, m
 };
 
 // Throws ArgumentError naming the field, its value and its range.
 void validate(const Options& options);
+// Throws ArgumentError naming the field that only Reference computes.
+void require_batch_options(const Options& options);
 
 // The laws that options name, or that `automatic` stands for: those of the papers with their contact pairs.
 Limits limit_law(const Options& options);

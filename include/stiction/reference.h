@@ -29,14 +29,14 @@ struct Inputs {
 struct Contact {
   int env = 0;  // of a batch
   int geom1 = 0, geom2 = 0, body1 = 0, body2 = 0, pair = 0, slot = 0;
-  std::array<double, 3> pos{};      // contact point
-  std::array<double, 3> normal{};   // unit
-  double gap = 0;                   // signed distance minus margin at the start, < 0: overlap
-  std::array<double, 3> impulse{};  // on geom2's body, N s
-  std::array<double, 3> force{};    // impulse / timestep, N
-  std::array<double, 3> slip{};     // tangential velocity of geom2 against geom1 at the end, m/s
-  double separation_velocity = 0;   // normal velocity at the end, > 0 separating
-  double friction = 0;              // μ
+  std::array<double, 3> pos{};         // contact point
+  std::array<double, 3> normal{};      // unit
+  double gap = 0;                      // signed distance minus margin at the start, < 0: overlap
+  std::array<double, 3> impulse{};     // on geom2's body, N s
+  std::array<double, 3> force{};       // impulse / timestep, N
+  std::array<double, 3> slip{};        // tangential velocity of geom2 against geom1 at the end, m/s
+  double separation_velocity = 0;      // normal velocity at the end, > 0 separating
+  double friction = 0, friction2 = 0;  // μ1, μ2: equal unless the pair is anisotropic
   double stiffness = 0, dissipation = 0;  // k, d of the pair
   double n0 = 0, eps_s = 0, w = 0;        // lagged impulse, soft-norm speed, Delassus scale
 };
@@ -83,6 +83,17 @@ struct StepResult {
   double cost = 0;                 // minimum of the convex problem, J
 };
 
+// Derivative of a step: rows d(q', v') in the tangent space of the next state, columns in that of what
+// it is taken to. Tangents are those of qvel: an increment of a free or ball joint's rotation is a
+// rotation vector in the axes of the body. Row-major.
+struct StepJacobian {
+  std::vector<double> state;  // (2 nv, 2 nv)  to (q, v)
+  std::vector<double> ctrl;   // (2 nv, nu)
+  std::vector<double>
+      friction;     // (2 nv, npair)  to the sliding friction of each pair, both directions
+  StepResult step;  // the step, solved to round-off
+};
+
 // Thread-safe after construction: all methods are const and share nothing that changes.
 class Reference {
  public:
@@ -104,6 +115,15 @@ class Reference {
   // as it was.
   StepResult step(std::span<const double> qpos, std::span<const double> qvel,
                   const Inputs& inputs = {}) const;
+
+  // Derivative of that step by the implicit function theorem: at the minimum of the convex problem
+  // d∇ℓ_p = 0 (docs/method.md, 6). The problem is solved to round-off, whatever solver_tolerance.
+  // Anchors, applied forces and poses of mocap bodies are held. Where the step has a kink (a point
+  // that just begins to push, a joint at its limit, a control at its range, the edge of a box) it is
+  // the derivative of one side. Of a step that was frozen: the state stays, so the identity, and 0.
+  // Throws as `step`.
+  StepJacobian step_jacobian(std::span<const double> qpos, std::span<const double> qvel,
+                             const Inputs& inputs = {}) const;
 
  private:
   struct Impl;

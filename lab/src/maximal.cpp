@@ -130,7 +130,8 @@ ConicProblem Scene::maximal(const State& state, const Actions& actions, double n
   const VecX stiffness = spring_stiffness(m);
   MatX on_rates = MatX((armature + dt * damping + dt * dt * stiffness).asDiagonal());
   VecX on_joints = armature.cwiseProduct(v0) +
-                   dt * (spring_force(m, s.in.qpos) + explicit_actuation(m, s.in) + applied);
+                   dt * (spring_force(m, s.in.qpos) +
+                         explicit_actuation(m, s.in.qpos, s.in.qvel, s.in.ctrl) + applied);
   // servos inside their range
   for (const auto& [actuator, law] : servo_laws(m, dt, s.in, delassus)) {
     const VecX J = actuation(m, s.in.qpos, s.in.qvel, s.in.ctrl)[at(actuator)].moment;
@@ -164,13 +165,13 @@ ConicProblem Scene::maximal(const State& state, const Actions& actions, double n
   p.mu = VecX(n);
   for (int i = 0; i < n; ++i) {
     const ContactPoint& c = s.points[at(i)];
-    const Vec3 at_point(c.info.pos[0], c.info.pos[1], c.info.pos[2]);
+    const Vec3& at_point = c.pos;
     MatX relative = MatX::Zero(6, bodies.size());
-    bodies.add_motion(s.kin, m.geom_bodyid[at(c.info.geom2)], at_point, 1, relative);
-    bodies.add_motion(s.kin, m.geom_bodyid[at(c.info.geom1)], at_point, -1, relative);
+    bodies.add_motion(s.kin, m.geom_bodyid[at(c.geom2)], at_point, 1, relative);
+    bodies.add_motion(s.kin, m.geom_bodyid[at(c.geom1)], at_point, -1, relative);
     p.J.middleRows(3 * i, 3) = c.frame.transpose() * relative.bottomRows<3>();
-    p.b[3 * i + 2] = rigid_bias(c.info.gap, dt, recover_);
-    p.mu[i] = c.info.friction;
+    p.b[3 * i + 2] = rigid_bias(c.gap, dt, recover_);
+    p.mu[i] = c.friction[0];
   }
   return p;
 }

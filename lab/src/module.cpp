@@ -147,6 +147,8 @@ void bind_solution(nb::module_& m) {
       "coulomb", [](const Solution& s) { return s.laws.coulomb; }, "N");
   c.def_prop_ro(
       "dissipation", [](const Solution& s) { return s.laws.dissipation; }, "W");
+  c.def_ro("condition", &Solution::condition,
+           "condition number of the Newton solvers' scaled Hessian at the end; 0: not asked for");
   c.def_ro("seconds", &Solution::seconds);
   c.def_ro("delassus_seconds", &Solution::delassus_seconds);
   c.def_prop_ro(
@@ -253,15 +255,16 @@ NB_MODULE(_lab, m) {
       "solve",
       [](const ContactProblem& p, const std::string& solver, double tolerance, int max_iterations,
          bool history, const std::optional<VecX>& warm, double over_relaxation,
-         double stiction_tolerance, double regularization, double near_rigid) {
+         double stiction_tolerance, double regularization, double near_rigid, bool condition) {
         const nb::gil_scoped_release release;
         return solve(p, solver,
-                     {tolerance, max_iterations, history, or_empty(warm), over_relaxation,
-                      stiction_tolerance, regularization, near_rigid});
+                     {tolerance, max_iterations, history, condition, or_empty(warm),
+                      over_relaxation, stiction_tolerance, regularization, near_rigid});
       },
       "problem"_a, "solver"_a, nb::kw_only(), "tolerance"_a = 1e-8, "max_iterations"_a = 10000,
       "history"_a = false, "warm"_a = nb::none(), "over_relaxation"_a = 1.6,
       "stiction_tolerance"_a = 1e-4, "regularization"_a = 1e-3, "near_rigid"_a = 1.0,
+      "condition"_a = false,
       "tolerance: of the solver's own residual, relative to the problem's speed (the Newton "
       "solvers:\n"
       "relative momentum residual). warm: (3 n,) impulses.\n\n"

@@ -35,12 +35,11 @@ ContactProblem Scene::problem(const State& state, const Actions& actions, double
   p.R = p.bias = VecX::Zero(3 * n);
   for (int i = 0; i < n; ++i) {
     const ContactPoint& point = s.points[at(i)];
-    const Contact& c = point.info;
     p.J.middleRows<3>(3 * i) = contact_jacobian(m, s.kin, point);
-    p.mu[i] = c.friction, p.gap[i] = c.gap;
-    p.bias[3 * i + 2] = rigid_bias(c.gap, dt, recover_);
-    p.stiffness[i] = c.stiffness, p.dissipation[i] = c.dissipation;
-    p.relaxation_time[i] = m.pair_relaxation_time[at(c.pair)];
+    p.mu[i] = point.friction[0], p.gap[i] = point.gap;
+    p.bias[3 * i + 2] = rigid_bias(point.gap, dt, recover_);
+    p.stiffness[i] = point.stiffness, p.dissipation[i] = point.dissipation;
+    p.relaxation_time[i] = m.pair_relaxation_time[at(point.pair)];
     p.weight[i] = delassus(p.J.middleRows<3>(3 * i));
   }
   return p;

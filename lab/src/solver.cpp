@@ -147,6 +147,7 @@ Solution solve(const ContactProblem& problem, std::string_view name, const Setti
   s.outcome = it.outcome;
   s.iterations = it.iterations;
   s.own = it.own;
+  s.condition = it.condition;
   s.history = std::move(it.history);
   s.ncp = ncp_residual(d, s.impulse, s.velocity);
   s.laws = laws(d, s.impulse, s.velocity);

@@ -14,6 +14,7 @@ struct Settings {
   double tolerance = 1e-8;       // of the solver's own residual, relative to the speed max |g_i|
   int max_iterations = 10000;    // sweeps, Newton steps, ...
   bool history = false;          // record Coulomb's residual after every iteration
+  bool condition = false;        // the Newton solvers: find Solution::condition
   VecX warm;                     // (3n) impulses to start from; empty: zero
   double over_relaxation = 1.6;  // admm: 1 to 1.8
   double stiction_tolerance = 1e-4;  // v_s, m/s: lagged, similar
@@ -41,6 +42,8 @@ struct Solution {
   Laws laws;
   double seconds = 0;           // of the solver alone, without the Delassus matrix
   double delassus_seconds = 0;  // of the Delassus matrix
+  // Largest over smallest eigenvalue of D H D at the end, D = diag(A)^-1/2; 0 where it was not asked for.
+  double condition = 0;
   std::vector<Record> history;
 };
 
@@ -77,6 +80,7 @@ struct Iterates {
   int iterations;
   double own;
   std::vector<Record> history;
+  double condition = 0;
 };
 Iterates finish(Monitor& monitor, VecX impulse);
 

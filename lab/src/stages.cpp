@@ -52,9 +52,9 @@ void add_points(const Model& m, const Options& o, double dt, double near, Start&
   const VecX v0 = Eigen::Map<const VecX>(s.in.qvel.data(), m.nv);
   for (ContactPoint& p : candidate_points(m, o, s.kin)) {
     const Mat3X J = contact_jacobian(m, s.kin, p);
-    Reach r = reach(m, o, dt, p.info);
-    r.mu = p.info.friction;  // for the laws that glide
-    if (p.info.gap > near && !may_act(m, dt, r, p.info.gap, {J * v0, J * s.free.v_star})) continue;
+    Reach r = reach(m, o, dt, p);
+    r.mu = p.friction[0];  // for the laws that glide
+    if (p.gap > near && !may_act(m, dt, r, p.gap, {J * v0, J * s.free.v_star})) continue;
     if (J.norm() > 0) s.points.push_back(p);
   }
 }

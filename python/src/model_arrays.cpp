@@ -112,6 +112,8 @@ void pairs(nb::class_<LoadedModel>& c) {
   def(c, "pair_condim", &Model::pair_condim, "(npair,) 1: frictionless, else 3");
   def(c, "pair_explicit", &Model::pair_explicit, "(npair,) 1: from <contact><pair>");
   def(c, "pair_friction", &Model::pair_friction, "(npair,) MuJoCo's rule, or the explicit value");
+  def(c, "pair_friction2", &Model::pair_friction2,
+      "(npair,) along the second tangent; differs in anisotropic pairs, for Reference only");
   def(c, "pair_margin", &Model::pair_margin, "(npair,) subtracted from the distance, m");
   def(c, "pair_stiffness", &Model::pair_stiffness, "(npair,) k, N/m");
   def(c, "pair_dissipation", &Model::pair_dissipation, "(npair,) d, s/m");

@@ -40,6 +40,14 @@ constexpr Choices<Gyroscopic, 3> kGyroscopic{{{Gyroscopic::automatic, "auto"},
 constexpr Choices<LinearSolver, 2> kLinearSolver{
     {{LinearSolver::cholesky, "cholesky"}, {LinearSolver::cusolver, "cusolver"}}};
 
+constexpr Choices<Scheme, 4> kScheme{{{Scheme::implicit_euler, "implicit_euler"},
+                                      {Scheme::symplectic_euler, "symplectic_euler"},
+                                      {Scheme::explicit_euler, "explicit_euler"},
+                                      {Scheme::midpoint, "midpoint"}}};
+constexpr Choices<NormalLaw, 3> kNormalLaw{{{NormalLaw::hunt_crossley, "hunt_crossley"},
+                                            {NormalLaw::log_barrier, "log_barrier"},
+                                            {NormalLaw::ipc_barrier, "ipc_barrier"}}};
+
 template <class E, std::size_t N>
 E parse(const char* field, const std::string& value, const Choices<E, N>& choices) {
   std::string list;
@@ -82,7 +90,9 @@ bool equal(const Options& a, const Options& b) {
          a.solver_tolerance == b.solver_tolerance && a.max_iterations == b.max_iterations &&
          a.friction_iterations == b.friction_iterations && a.contact_pairs == b.contact_pairs &&
          a.limits == b.limits && a.friction_combination == b.friction_combination &&
-         a.gyroscopic == b.gyroscopic && a.linear_solver == b.linear_solver;
+         a.gyroscopic == b.gyroscopic && a.linear_solver == b.linear_solver &&
+         a.scheme == b.scheme && a.normal_law == b.normal_law && a.barrier == b.barrier &&
+         a.barrier_distance == b.barrier_distance;
 }
 
 // All fields as Python values, in the order of the constructor.
@@ -102,6 +112,10 @@ nb::dict fields(const Options& o) {
   d["friction_combination"] = name_of(o.friction_combination, kFrictionCombination);
   d["gyroscopic"] = name_of(o.gyroscopic, kGyroscopic);
   d["linear_solver"] = name_of(o.linear_solver, kLinearSolver);
+  d["scheme"] = name_of(o.scheme, kScheme);
+  d["normal_law"] = name_of(o.normal_law, kNormalLaw);
+  d["barrier"] = o.barrier;
+  d["barrier_distance"] = o.barrier_distance;
   return d;
 }
 
@@ -110,7 +124,9 @@ void init(Options* self, std::optional<double> timestep, const std::string& cont
           double near_rigid, std::optional<double> solver_tolerance, int max_iterations,
           const Solves& friction_iterations, const std::string& contact_pairs,
           const std::string& limits, const std::string& friction_combination,
-          const std::string& gyroscopic, const std::string& linear_solver) {
+          const std::string& gyroscopic, const std::string& linear_solver,
+          const std::string& scheme, const std::string& normal_law, std::optional<double> barrier,
+          double barrier_distance) {
   const Options o{.timestep = timestep,
                   .contact_model = parse("contact_model", contact_model, kContactModel),
                   .stiction = parse("stiction", stiction, kStiction),
@@ -125,7 +141,11 @@ void init(Options* self, std::optional<double> timestep, const std::string& cont
                   .friction_combination =
                       parse("friction_combination", friction_combination, kFrictionCombination),
                   .gyroscopic = parse("gyroscopic", gyroscopic, kGyroscopic),
-                  .linear_solver = parse("linear_solver", linear_solver, kLinearSolver)};
+                  .linear_solver = parse("linear_solver", linear_solver, kLinearSolver),
+                  .scheme = parse("scheme", scheme, kScheme),
+                  .normal_law = parse("normal_law", normal_law, kNormalLaw),
+                  .barrier = barrier,
+                  .barrier_distance = barrier_distance};
   validate(o);
   new (self) Options(o);
 }
@@ -156,9 +176,20 @@ constexpr const char* kDoc =
     "gyroscopic: torque of free and ball joints. 'midpoint' keeps energy and momentum of a body "
     "on\n"
     "    which nothing acts; 'explicit_euler' gains energy (Drake's discrete systems); 'auto':\n"
-    "    'explicit_euler' with 'penetrating_deepest', else 'midpoint'.\n"
+    "    'explicit_euler' with 'penetrating_deepest' and with other schemes, else 'midpoint'.\n"
     "linear_solver: 'cholesky', our own; 'cusolver' checks it with NVIDIA's library, on device =\n"
-    "    'cuda' only, slower.";
+    "    'cuda' only, slower.\n"
+    "scheme: Reference only, as the three below. 'implicit_euler': springs and dampers of joints "
+    "at\n"
+    "    the end of the step, other forces at its start; 'symplectic_euler': all at the start;\n"
+    "    'explicit_euler': positions advance with the velocity of the start, too; 'midpoint': "
+    "smooth\n"
+    "    forces and the motion half-way, of second order (the SAP paper's theta-method).\n"
+    "normal_law: 'hunt_crossley' (stiffness and dissipation of the pair); 'log_barrier', force\n"
+    "    barrier / gap at any distance; 'ipc_barrier', below barrier_distance (\"Irrotational\n"
+    "    Contact Fields\", IX). Not with 'sap'.\n"
+    "barrier: kappa; J of 'log_barrier' (None: 1e-3), N/m of 'ipc_barrier' (None: 1e4).\n"
+    "barrier_distance: d of 'ipc_barrier', m.";
 
 constexpr const char* kInitSignature =
     "def __init__(self, *, timestep: float | None = None, "
@@ -171,7 +202,11 @@ constexpr const char* kInitSignature =
     "limits: typing.Literal['auto', 'solref', 'near_rigid'] = 'auto', "
     "friction_combination: typing.Literal['mujoco', 'harmonic'] = 'mujoco', "
     "gyroscopic: typing.Literal['auto', 'midpoint', 'explicit_euler'] = 'auto', "
-    "linear_solver: typing.Literal['cholesky', 'cusolver'] = 'cholesky') -> None";
+    "linear_solver: typing.Literal['cholesky', 'cusolver'] = 'cholesky', "
+    "scheme: typing.Literal['implicit_euler', 'symplectic_euler', 'explicit_euler', 'midpoint'] = "
+    "'implicit_euler', "
+    "normal_law: typing.Literal['hunt_crossley', 'log_barrier', 'ipc_barrier'] = 'hunt_crossley', "
+    "barrier: float | None = None, barrier_distance: float = 1e-3) -> None";
 
 }  // namespace
 
@@ -184,7 +219,9 @@ void bind_options(nb::module_& m) {
         nb::arg("max_iterations") = 32, nb::arg("friction_iterations") = 1,
         nb::arg("contact_pairs") = "speculative", nb::arg("limits") = kAuto,
         nb::arg("friction_combination") = "mujoco", nb::arg("gyroscopic") = kAuto,
-        nb::arg("linear_solver") = "cholesky", nb::sig(kInitSignature));
+        nb::arg("linear_solver") = "cholesky", nb::arg("scheme") = "implicit_euler",
+        nb::arg("normal_law") = "hunt_crossley", nb::arg("barrier") = nb::none(),
+        nb::arg("barrier_distance") = 1e-3, nb::sig(kInitSignature));
   c.def_ro("timestep", &Options::timestep)
       .def_prop_ro("contact_model",
                    [](const Options& o) { return name_of(o.contact_model, kContactModel); })
@@ -204,7 +241,11 @@ void bind_options(nb::module_& m) {
       .def_prop_ro("gyroscopic",
                    [](const Options& o) { return name_of(o.gyroscopic, kGyroscopic); })
       .def_prop_ro("linear_solver",
-                   [](const Options& o) { return name_of(o.linear_solver, kLinearSolver); });
+                   [](const Options& o) { return name_of(o.linear_solver, kLinearSolver); })
+      .def_prop_ro("scheme", [](const Options& o) { return name_of(o.scheme, kScheme); })
+      .def_prop_ro("normal_law", [](const Options& o) { return name_of(o.normal_law, kNormalLaw); })
+      .def_ro("barrier", &Options::barrier)
+      .def_ro("barrier_distance", &Options::barrier_distance);
   c.def(
       "replace",
       [](nb::handle_t<Options> self, const nb::kwargs& changes) {

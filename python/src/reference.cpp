@@ -109,6 +109,22 @@ void bind_reference(nb::module_& m) {
       "Raises ArgumentError on a wrong shape or a state that is not finite. Controls and forces\n"
       "that are not finite count as zero; whatever goes wrong inside sets a bit of `status` and\n"
       "leaves the state as it was.");
+  def_evaluation(
+      c, "step_jacobian", &Reference::step_jacobian,
+      "Derivative of a step to qpos, qvel, ctrl and friction; arguments as in `forward`.\n\n"
+      "By the implicit function theorem at the minimum of the convex problem, which is solved to\n"
+      "round-off whatever solver_tolerance (docs/method.md, 5). Anchors, applied forces and mocap\n"
+      "poses are held.\n\n"
+      "Kinks: where a contact point just begins to push, a joint just reaches its limit, a "
+      "control\n"
+      "or a force its range, and where a contact moves on to another edge, it is the derivative "
+      "of\n"
+      "one side. Away from what it touches a body has no derivative to it: 0, exactly, but with\n"
+      "normal_law = 'log_barrier'. Sticking contact changes within slips of stiction_tolerance: "
+      "no\n"
+      "kink, but a curvature on that scale. Of a frozen step, which keeps its state, it is the\n"
+      "identity for `state` and 0 elsewhere.\n\n"
+      "Raises as `step`.");
 }
 
 }  // namespace stiction::python

@@ -53,7 +53,9 @@ void bind_contact(nb::module_& m) {
       .def_ro("gap", &Contact::gap, "distance minus margin at the start, m; < 0: overlap")
       .def_ro("separation_velocity", &Contact::separation_velocity,
               "normal velocity at the end, m/s; > 0: separating")
-      .def_ro("friction", &Contact::friction, "coefficient of the pair")
+      .def_ro("friction", &Contact::friction, "coefficient of the pair, along the first tangent")
+      .def_ro("friction2", &Contact::friction2,
+              "along the second tangent; differs in anisotropic pairs")
       .def_ro("stiffness", &Contact::stiffness, "k of the pair, N/m")
       .def_ro("dissipation", &Contact::dissipation, "Hunt-Crossley d of the pair, s/m")
       .def_ro("n0", &Contact::n0, "lagged normal impulse that bounds friction, N s")
@@ -134,12 +136,39 @@ void bind_step(nb::module_& m) {
       .def("__repr__", nb::overload_cast<const R&>(&repr));
 }
 
+// (2 nv, k) matrix of a Jacobian.
+void def_columns(nb::class_<StepJacobian>& c, const char* name,
+                 std::vector<double> StepJacobian::*field, const char* doc) {
+  c.def_prop_ro(
+      name,
+      [field](nb::handle_t<StepJacobian> self) {
+        auto& j = nb::cast<StepJacobian&>(self);
+        const std::size_t rows = 2 * j.step.v.size();
+        return matrix_view((j.*field).data(), rows, rows > 0 ? (j.*field).size() / rows : 0, self);
+      },
+      doc);
+}
+
+void bind_jacobian(nb::module_& m) {
+  using J = StepJacobian;
+  nb::class_<J> c(
+      m, "StepJacobian",
+      "Derivative of a step: rows d(next qpos, next qvel), in the coordinates of qvel\n"
+      "(an increment of a free or ball joint's rotation: a rotation vector, body axes).");
+  def_columns(c, "state", &J::state, "(2 nv, 2 nv) to (qpos, qvel)");
+  def_columns(c, "ctrl", &J::ctrl, "(2 nv, nu) to ctrl");
+  def_columns(c, "friction", &J::friction,
+              "(2 nv, npair) to the sliding friction of each pair, in both directions");
+  c.def_ro("step", &J::step, "StepResult of the step, solved to round-off");
+}
+
 }  // namespace
 
 void bind_results(nb::module_& m) {
   bind_contact(m);
   bind_forward(m);
   bind_step(m);
+  bind_jacobian(m);
 }
 
 }  // namespace stiction::python

@@ -48,6 +48,7 @@ void validate(const BatchOptions& o) {
     throw ArgumentError(message.str());
   };
   validate(o.options);
+  require_batch_options(o.options);
   require(o.num_envs >= 1, "num_envs", o.num_envs, ">= 1");
   if (o.threads)
     require(*o.threads >= 1 && *o.threads <= 4096, "threads", *o.threads, "in [1, 4096]");

@@ -156,7 +156,8 @@ ModelPtr with_contact_material(const Model& model, int g, const ContactMaterial&
       std::erase_if(copy->mapped_pairs, [p](const MappedPair& mapped) { return mapped.pair == p; });
     }
     if (copy->pair_explicit[k] == 0 && copy->pair_condim[k] != 1)
-      copy->pair_friction[k] = model::combine_geoms(*copy, g1, g2).friction;
+      copy->pair_friction[k] = copy->pair_friction2[k] =
+          model::combine_geoms(*copy, g1, g2).friction;
   }
   return copy;
 }

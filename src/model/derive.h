@@ -25,6 +25,7 @@ struct PairSpec {
   std::optional<double> friction = {}, margin = {};  // sliding coefficient; m
   std::optional<std::array<double, 2>> solref = {};
   std::optional<std::array<double, 5>> solimp = {};
+  std::optional<double> friction2 = {};  // along the second tangent; default: friction
 };
 
 // What a file says about contacts beside the geoms themselves.

@@ -103,7 +103,7 @@ void judge(PairSource& p) {
   const std::vector<double> friction = written_numbers(w, "friction");
   if (friction.size() > 1 && friction[1] != friction[0])
     mark(w, "friction", Use::ignored, true,
-         "friction is the same in all directions: the first number counts");
+         "friction of a Batch is the same in all directions: the first number counts");
   ignore_numbers(w, "solreffriction", "friction has the stiffness of its regularisation");
   ignore_numbers(w, "adhesion", "contacts only push");
 }

@@ -160,10 +160,12 @@ void set_mapped_pair(Model& m, const MappedPair& mapped) {
 void append_pair(Model& m, const Candidate& c, const ContactSettings& settings) {
   CombinedGeoms combined = combine_geoms(m, c.geom1, c.geom2);
   double margin = m.geom_margin[at(c.geom1)] + m.geom_margin[at(c.geom2)];
+  double friction2 = combined.friction;
   if (c.spec != nullptr) {
     const SolverParams defaults;
     combined.condim = c.spec->condim.value_or(3);
     combined.friction = c.spec->friction.value_or(1);
+    friction2 = c.spec->friction2.value_or(combined.friction);
     combined.params = {c.spec->solref.value_or(defaults.solref),
                        c.spec->solimp.value_or(defaults.solimp)};
     margin = c.spec->margin.value_or(0);
@@ -176,6 +178,7 @@ void append_pair(Model& m, const Candidate& c, const ContactSettings& settings) 
   m.pair_explicit.push_back(c.spec != nullptr ? 1 : 0);
   m.pair_condim.push_back(combined.condim == 1 ? 1 : 3);
   m.pair_friction.push_back(combined.condim == 1 ? 0 : combined.friction);
+  m.pair_friction2.push_back(combined.condim == 1 ? 0 : friction2);
   m.pair_margin.push_back(margin);
   m.pair_slotadr.push_back(m.nslot);
   m.pair_slotnum.push_back(points);
@@ -201,8 +204,8 @@ void clear_pairs(Model& m) {
   for (Ints* field : {&m.pair_geom1, &m.pair_geom2, &m.pair_condim, &m.pair_explicit,
                       &m.pair_slotadr, &m.pair_slotnum})
     field->clear();
-  for (Reals* field : {&m.pair_friction, &m.pair_margin, &m.pair_stiffness, &m.pair_dissipation,
-                       &m.pair_relaxation_time, &m.pair_weight})
+  for (Reals* field : {&m.pair_friction, &m.pair_friction2, &m.pair_margin, &m.pair_stiffness,
+                       &m.pair_dissipation, &m.pair_relaxation_time, &m.pair_weight})
     field->clear();
 }
 

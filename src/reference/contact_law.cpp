@@ -3,23 +3,23 @@
 #include <algorithm>
 #include <numbers>
 
-namespace stiction::reference {
+namespace stiction::reference::inline STICTION_REAL {
 namespace {
 
-double positive_part(double x) {
-  return x > 0 ? x : 0;
+Real positive_part(Real x) {
+  return x > 0 ? x : Real(0);
 }
 
 // ∇²‖x‖_s = (I − t_s t_sᵀ)/den
-Eigen::Matrix2d soft_curvature(const SoftNorm& s) {
-  return (Eigen::Matrix2d::Identity() - s.direction * s.direction.transpose()) / s.den;
+Mat2 soft_curvature(const SoftNorm& s) {
+  return (Mat2::Identity() - s.direction * s.direction.transpose()) / s.den;
 }
 
 // ℓ = −N(v_n) + μ n0 ‖v_t + b_t‖_s
 ContactEvaluation lagged(const ContactLaw& law, const Vec3& v) {
-  const Scalar n = law.normal.at(v.z());
+  const Scalar n = evaluate(law.normal, v.z());
   const SoftNorm s = soft_norm(v.head<2>() + law.shift, law.eps);
-  const double bound = law.mu * law.n0;
+  const Real bound = law.mu * law.n0;
   ContactEvaluation e;
   e.cost = n.cost + bound * s.value;
   e.impulse << -bound * s.direction, n.impulse;
@@ -31,8 +31,8 @@ ContactEvaluation lagged(const ContactLaw& law, const Vec3& v) {
 // ℓ = −N(z), z = v_n − μ ‖v_t + b_t‖_s
 ContactEvaluation similar(const ContactLaw& law, const Vec3& v) {
   const SoftNorm s = soft_norm(v.head<2>() + law.shift, law.eps);
-  const double mu = law.mu;
-  const Scalar n = law.normal.at(v.z() - mu * s.value);
+  const Real mu = law.mu;
+  const Scalar n = evaluate(law.normal, v.z() - mu * s.value);
   const Vec2& t = s.direction;
   ContactEvaluation e;
   e.cost = n.cost;
@@ -47,10 +47,10 @@ ContactEvaluation similar(const ContactLaw& law, const Vec3& v) {
 
 // ℓ = ½ γᵀ R γ, γ = projection of y = R⁻¹ (v̂ − v_c) on the friction cone in the norm of R
 ContactEvaluation sap(const ContactLaw& law, const Vec3& v) {
-  const double mu = law.mu;
-  const double y_n = (law.v_hat - v.z()) / law.R_n;
+  const Real mu = law.mu;
+  const Real y_n = (law.v_hat - v.z()) / law.R_n;
   ContactEvaluation e;
-  if (mu == 0) {
+  if (value(mu) == 0) {
     if (y_n > 0) {
       e.cost = 0.5 * law.R_n * y_n * y_n;
       e.impulse.z() = y_n;
@@ -60,20 +60,20 @@ ContactEvaluation sap(const ContactLaw& law, const Vec3& v) {
   }
 
   const Vec2 y_t = -v.head<2>() / law.R_t;
-  const double y_r = y_t.norm();
-  const double mu_hat = mu * law.R_t / law.R_n;
+  const Real y_r = y_t.norm();
+  const Real mu_hat = mu * law.R_t / law.R_n;
   if (y_n <= -mu_hat * y_r) return e;  // separation
 
   if (y_r <= mu * y_n) {  // stiction
     e.impulse << y_t, y_n;
     e.hessian.diagonal() << 1 / law.R_t, 1 / law.R_t, 1 / law.R_n;
   } else {  // sliding: γ_n = (y_n + μ̂ y_r)/(1 + μ̃²), γ_t = μ γ_n t
-    const double scale = 1 / (1 + mu * mu_hat);
+    const Real scale = 1 / (1 + mu * mu_hat);
     const Vec2 t = y_t / y_r;
-    const double gamma_n = scale * (y_n + mu_hat * y_r);
+    const Real gamma_n = scale * (y_n + mu_hat * y_r);
     e.impulse << mu * gamma_n * t, gamma_n;
-    const Eigen::Matrix2d along = t * t.transpose();
-    const Eigen::Matrix2d across = Eigen::Matrix2d::Identity() - along;
+    const Mat2 along = t * t.transpose();
+    const Mat2 across = Mat2::Identity() - along;
     e.hessian.topLeftCorner<2, 2>() =
         mu / law.R_t * (gamma_n / y_r * across + mu_hat * scale * along);
     e.hessian.topRightCorner<2, 1>() = mu * scale / law.R_n * t;
@@ -85,61 +85,42 @@ ContactEvaluation sap(const ContactLaw& law, const Vec3& v) {
   return e;
 }
 
+ContactEvaluation isotropic(const ContactLaw& law, const Vec3& v) {
+  switch (law.model) {
+    case ContactModel::lagged: return lagged(law, v);
+    case ContactModel::similar: return similar(law, v);
+    case ContactModel::sap: break;
+  }
+  return sap(law, v);
+}
+
 }  // namespace
 
-SoftNorm soft_norm(const Vec2& x, double eps) {
-  const double den = std::sqrt(x.squaredNorm() + eps * eps);
+SoftNorm soft_norm(const Vec2& x, Real eps) {
+  const Real den = sqrt(x.squaredNorm() + eps * eps);
   return {x.squaredNorm() / (den + eps), den, x / den};
 }
 
-HuntCrossley::HuntCrossley(double dt, double k, double d, double f_e0)
-    : dt_(dt), d_(d), a_(dt * k) {
-  if (a_ == 0 && f_e0 <= 0) return;
-  kind_ = Kind::product;
-  if (a_ == 0 && d == 0) {  // constant force
-    kind_ = Kind::constant;
-    F_ = f_e0;
-  } else if (d * f_e0 <= a_) {  // the elastic root comes first
-    v_hat_ = f_e0 / a_;
-    D_ = 1 - d * v_hat_;
-  } else {  // the dissipation root comes first
-    v_hat_ = 1 / d;
-    F_ = f_e0 - a_ / d;
-  }
-}
-
-Scalar HuntCrossley::at(double v_n) const {
-  if (kind_ == Kind::constant) return {-dt_ * F_ * v_n, dt_ * F_, 0};
-  const double u = v_hat_ - v_n;
-  if (kind_ == Kind::none || !(u > 0)) return {};
-  const double b = F_ * d_ + a_ * D_;
-  return {dt_ * u * u * (b / 2 + a_ * d_ * u / 3), dt_ * (F_ + a_ * u) * (D_ + d_ * u),
-          dt_ * (b + 2 * a_ * d_ * u)};
-}
-
 ContactEvaluation evaluate(const ContactLaw& law, const Vec3& v_c) {
-  switch (law.model) {
-    case ContactModel::lagged: return lagged(law, v_c);
-    case ContactModel::similar: return similar(law, v_c);
-    case ContactModel::sap: break;
-  }
-  return sap(law, v_c);
+  if (law.along == Vec2::Ones()) return isotropic(law, v_c);
+  // appendix B: ℓ(v) = ℓ̃(S v), so γ = S γ̃ and G = S G̃ S, S = diag(μ1, μ2, μ)/μ
+  const Vec3 S(law.along.x(), law.along.y(), 1);
+  ContactEvaluation e = isotropic(law, S.cwiseProduct(v_c));
+  e.impulse = S.cwiseProduct(e.impulse);
+  e.hessian = S.asDiagonal() * e.hessian * S.asDiagonal();
+  return e;
 }
 
-double lagged_impulse(double dt, double d, double f_e0, double v_n0) {
+Real lagged_impulse(double dt, double d, Real f_e0, Real v_n0) {
   return dt * positive_part(f_e0) * positive_part(1 - d * v_n0);
 }
 
-void set_sap(ContactLaw& law, double dt, double k, double tau, double beta, double sigma, double w,
-             double phi0) {
-  const double near_rigid = beta * beta / (4 * std::numbers::pi * std::numbers::pi) * w;
-  law.R_n = std::max(near_rigid, 1 / (dt * (dt + tau) * k));
+void set_sap(ContactLaw& law, double dt, double k, double tau, double beta, double sigma, Real w,
+             Real phi0) {
+  const Real near_rigid = beta * beta / (4 * std::numbers::pi * std::numbers::pi) * w;
+  law.R_n = std::max<Real>(near_rigid, 1 / (dt * (dt + tau) * k));
   law.R_t = sigma * w;
   law.v_hat = -phi0 / (dt + tau);
 }
 
-double resolved_stiffness(double k, double d, double dt, double gap, double w) {
-  return std::min(k, kStiffest / (w * dt * (dt + d * std::abs(gap))));
-}
-
-}  // namespace stiction::reference
+}  // namespace stiction::reference::inline STICTION_REAL

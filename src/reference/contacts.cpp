@@ -2,17 +2,23 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 
 #include "reference/geometry.h"
 
-namespace stiction::reference {
+namespace stiction::reference::inline STICTION_REAL {
 namespace {
 
-std::array<double, 3> array3(const Vec3& v) {
-  return {v.x(), v.y(), v.z()};
-}
-Vec3 vec3(const std::array<double, 3>& a) {
-  return {a[0], a[1], a[2]};
+// Sine of the angle to a plane's normal below which a capsule has no direction on the plane.
+constexpr double kUpright = 1e-9;
+
+double barrier_reach(const Options& o) {
+  switch (o.normal_law) {
+    case NormalLaw::hunt_crossley: break;
+    case NormalLaw::log_barrier: return std::numeric_limits<double>::infinity();
+    case NormalLaw::ipc_barrier: return o.barrier_distance;
+  }
+  return 0;
 }
 
 // z = n̂; tangents from the world axis most perpendicular to it
@@ -25,13 +31,27 @@ Mat3 contact_frame(const Vec3& n) {
   return frame;
 }
 
-double pair_friction(const Model& m, const Options& o, int pair) {
-  if (m.pair_condim[at(pair)] == 1) return 0;
+// The tangents that two coefficients of friction refer to, MuJoCo's: the first is a capsule's axis on a
+// plane, else the world's y axis, or z within 60 degrees of y; made perpendicular to n̂.
+Mat3 mujoco_frame(const Vec3& n, const Shape& a, const Shape& b) {
+  Vec3 y = abs(n.y()) < 0.5 ? Vec3::UnitY() : Vec3::UnitZ();
+  if (a.type == GeomType::plane && b.type == GeomType::capsule) y = b.rot.col(2);
+  const Vec3 across = y - n.dot(y) * n;
+  if (across.norm() < kUpright) return contact_frame(n);  // the capsule stands on the plane
+  Mat3 frame;
+  frame << across.normalized(), n.cross(across.normalized()), n;
+  return frame;
+}
+
+// μ1, μ2
+std::array<double, 2> pair_friction(const Model& m, const Options& o, int pair) {
+  if (m.pair_condim[at(pair)] == 1) return {0, 0};
   if (o.friction_combination == FrictionCombination::mujoco || m.pair_explicit[at(pair)] != 0)
-    return m.pair_friction[at(pair)];
+    return {m.pair_friction[at(pair)], m.pair_friction2[at(pair)]};
   const double a = m.geom_friction[at(3 * m.pair_geom1[at(pair)])];
   const double b = m.geom_friction[at(3 * m.pair_geom2[at(pair)])];
-  return a + b > 0 ? 2 * a * b / (a + b) : 0;
+  const double mu = a + b > 0 ? 2 * a * b / (a + b) : 0;
+  return {mu, mu};
 }
 
 Shape shape(const Model& m, const Kinematics& kin, int g) {
@@ -40,26 +60,27 @@ Shape shape(const Model& m, const Kinematics& kin, int g) {
 
 }  // namespace
 
-std::vector<ContactPoint> candidate_points(const Model& m, const Options& o,
-                                           const Kinematics& kin) {
+std::vector<ContactPoint> candidate_points(const Model& m, const Options& o, const Kinematics& kin,
+                                           std::span<const Real> more_friction) {
   std::vector<ContactPoint> points;
   std::array<Witness, 16> witnesses;
   for (int pair = 0; pair < m.npair; ++pair) {
     const int g1 = m.pair_geom1[at(pair)], g2 = m.pair_geom2[at(pair)];
-    const int n = collide(shape(m, kin, g1), shape(m, kin, g2), witnesses);
+    const Shape a = shape(m, kin, g1), b = shape(m, kin, g2);
+    const int n = collide(a, b, witnesses);
+    const auto [mu1, mu2] = pair_friction(m, o, pair);
     for (int k = 0; k < n; ++k) {
       const Witness& w = witnesses[at(k)];
       ContactPoint p;
-      p.frame = contact_frame(w.normal);
-      Contact& c = p.info;
-      c.geom1 = g1, c.geom2 = g2, c.pair = pair, c.slot = m.pair_slotadr[at(pair)] + k;
-      c.body1 = m.geom_bodyid[at(g1)], c.body2 = m.geom_bodyid[at(g2)];
-      c.pos = array3(w.point1 + m.pair_weight[at(pair)] * (w.point2 - w.point1));
-      c.normal = array3(w.normal);
-      c.gap = w.distance - m.pair_margin[at(pair)];
-      c.friction = pair_friction(m, o, pair);
-      c.stiffness = m.pair_stiffness[at(pair)];
-      c.dissipation = m.pair_dissipation[at(pair)];
+      p.geom1 = g1, p.geom2 = g2, p.pair = pair, p.slot = m.pair_slotadr[at(pair)] + k;
+      p.frame = mu1 == mu2 ? contact_frame(w.normal) : mujoco_frame(w.normal, a, b);
+      p.pos = w.point1 + m.pair_weight[at(pair)] * (w.point2 - w.point1);
+      p.gap = w.distance - m.pair_margin[at(pair)];
+      p.friction << mu1, mu2;
+      if (!more_friction.empty() && m.pair_condim[at(pair)] != 1)
+        p.friction.array() += more_friction[at(pair)];
+      p.stiffness = m.pair_stiffness[at(pair)];
+      p.dissipation = m.pair_dissipation[at(pair)];
       points.push_back(p);
     }
   }
@@ -69,37 +90,34 @@ std::vector<ContactPoint> candidate_points(const Model& m, const Options& o,
 std::vector<ContactPoint> penetrating_deepest(const std::vector<ContactPoint>& candidates) {
   std::vector<ContactPoint> result;
   for (const ContactPoint& p : candidates) {
-    if (p.info.gap > 0) continue;
-    if (result.empty() || result.back().info.pair != p.info.pair)
+    if (p.gap > 0) continue;
+    if (result.empty() || result.back().pair != p.pair)
       result.push_back(p);
-    else if (p.info.gap < result.back().info.gap)
+    else if (p.gap < result.back().gap)
       result.back() = p;
   }
   return result;
 }
 
 Mat3X contact_jacobian(const Model& m, const Kinematics& kin, const ContactPoint& p) {
-  const Vec3 point = vec3(p.info.pos);
-  const int b1 = m.geom_bodyid[at(p.info.geom1)], b2 = m.geom_bodyid[at(p.info.geom2)];
+  const int b1 = m.geom_bodyid[at(p.geom1)], b2 = m.geom_bodyid[at(p.geom2)];
   return p.frame.transpose() *
-         (point_jacobian(m, kin, b2, point) - point_jacobian(m, kin, b1, point));
+         (point_jacobian(m, kin, b2, p.pos) - point_jacobian(m, kin, b1, p.pos));
 }
 
-Reach reach(const Model& m, const Options& o, double dt, const Contact& c) {
-  switch (o.contact_model) {
-    case ContactModel::lagged: return {dt, 0};
-    case ContactModel::similar: return {dt, c.friction};
-    case ContactModel::sap: break;
-  }
-  return {dt + m.pair_relaxation_time[at(c.pair)], c.friction};
+Reach reach(const Model& m, const Options& o, double dt, const ContactPoint& p) {
+  const Real mu = p.friction.maxCoeff();
+  if (o.contact_model == ContactModel::sap) return {dt + m.pair_relaxation_time[at(p.pair)], mu};
+  const bool glides = o.contact_model == ContactModel::similar;
+  return {dt, glides ? mu : Real(0), barrier_reach(o)};
 }
 
-bool may_act(const Model& m, double dt, const Reach& reach, double gap,
+bool may_act(const Model& m, double dt, const Reach& reach, const Real& gap,
              std::initializer_list<Vec3> v_c) {
-  const double g = Vec3(m.gravity[0], m.gravity[1], m.gravity[2]).norm();
-  double closing = 0;
+  const double g = Eigen::Vector3d(m.gravity[0], m.gravity[1], m.gravity[2]).norm();
+  Real closing = 0;
   for (const Vec3& v : v_c) closing = std::max(closing, -reach.opening(v));
-  return gap <= 2 * reach.horizon * closing + 8 * g * dt * dt;
+  return gap <= reach.distance + 2 * reach.horizon * closing + 8 * g * dt * dt;
 }
 
 DelassusScale::DelassusScale(const Model& m, const Kinematics& kin, const MatX& A)
@@ -112,50 +130,58 @@ DelassusScale::DelassusScale(const Model& m, const Kinematics& kin, const MatX& 
   inverse_diag_ = (to_world_ * A * to_world_.transpose()).diagonal().cwiseInverse();
 }
 
-double DelassusScale::operator()(const MatX& J) const {
+Real DelassusScale::operator()(const MatX& J) const {
   const MatX j = J * to_world_.transpose();
   return (j * inverse_diag_.asDiagonal() * j.transpose()).norm() / static_cast<double>(J.rows());
 }
 
-ContactLaw contact_law(const Model& m, const Options& o, double dt, double w, const Vec3& v_c0,
-                       ContactPoint& p) {
-  Contact& c = p.info;
-  const double k = resolved_stiffness(c.stiffness, c.dissipation, dt, c.gap, w), f_e0 = -k * c.gap;
-  c.w = w;
-
+ContactLaw contact_law(const Model& m, const Options& o, double dt, const Vec3& v_c0,
+                       const ContactPoint& p) {
   ContactLaw law;
   law.model = o.contact_model;
-  law.mu = c.friction;
-  set_bound(o, lagged_impulse(dt, c.dissipation, f_e0, v_c0.z()), c, law);
-  if (o.contact_model == ContactModel::sap) {
-    set_sap(law, dt, c.stiffness, m.pair_relaxation_time[at(c.pair)], o.near_rigid,
-            o.regularization, w, c.gap);
-    return law;
-  }
-  law.normal = HuntCrossley(dt, k, c.dissipation, f_e0);
+  law.mu = p.friction.maxCoeff();
+  if (law.mu > 0) law.along = p.friction / law.mu;
   law.shift = (p.frame.transpose() * p.anchor).head<2>() / (kAnchorTime * dt);
+  const Real k = resolved_stiffness(p.stiffness, p.dissipation, dt, p.gap, p.w);
+  switch (o.normal_law) {
+    case NormalLaw::log_barrier:
+      law.normal = BarrierLaw<LogBarrier>(dt, {*o.barrier}, p.gap, p.w);
+      break;
+    case NormalLaw::ipc_barrier:
+      law.normal = BarrierLaw<IpcBarrier>(dt, {*o.barrier, o.barrier_distance}, p.gap, p.w);
+      break;
+    case NormalLaw::hunt_crossley:
+      law.normal = HuntCrossley(dt, k, p.dissipation, -k * p.gap);
+      set_bound(o, lagged_impulse(dt, p.dissipation, -k * p.gap, v_c0.z()), p.w, law);
+      break;
+  }
+  if (o.normal_law != NormalLaw::hunt_crossley)  // no dissipation: the impulse of the gap alone
+    set_bound(o, evaluate(law.normal, 0).impulse, p.w, law);
+  if (o.contact_model == ContactModel::sap)
+    set_sap(law, dt, p.stiffness, m.pair_relaxation_time[at(p.pair)], o.near_rigid,
+            o.regularization, p.w, p.gap);
   return law;
 }
 
-void set_bound(const Options& o, double n0, Contact& c, ContactLaw& law) {
-  law.n0 = c.n0 = n0;
-  law.eps = c.eps_s = std::max(o.stiction_tolerance, o.regularization * c.w * c.friction * n0);
+void set_bound(const Options& o, const Real& n0, const Real& w, ContactLaw& law) {
+  law.n0 = n0;
+  law.eps = std::max<Real>(o.stiction_tolerance, o.regularization * w * law.mu * n0);
 }
 
-Vec3 spin_anchor(const Vec3& z, const Vec3& normal, double angle) {
-  const double length = z.norm();
+Vec3 spin_anchor(const Vec3& z, const Vec3& normal, Real angle) {
+  const Real length = z.norm();
   if (length == 0) return z;
   const Vec3 turned = exp_quat(angle * normal) * z;
   const Vec3 tangent = turned - normal.dot(turned) * normal;
-  const double t = tangent.norm();
+  const Real t = tangent.norm();
   return t > 0 ? Vec3(tangent * (length / t)) : Vec3(Vec3::Zero());
 }
 
-Vec3 advance_anchor(const Vec3& z, const Vec3& slip, double dt, double n0, double eps_s) {
+Vec3 advance_anchor(const Vec3& z, const Vec3& slip, double dt, Real n0, Real eps_s) {
   if (n0 == 0) return Vec3::Zero();
   const Vec3 next = z + dt * slip;
-  const double reach = kAnchorReach * eps_s * kAnchorTime * dt, length = next.norm();
+  const Real reach = kAnchorReach * eps_s * kAnchorTime * dt, length = next.norm();
   return length > reach ? Vec3(next * (reach / length)) : next;
 }
 
-}  // namespace stiction::reference
+}  // namespace stiction::reference::inline STICTION_REAL

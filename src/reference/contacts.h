@@ -6,19 +6,25 @@
 
 #include "reference/kinematics.h"
 #include "reference/problem.h"
-#include "stiction/reference.h"
+#include "stiction/options.h"
 
-namespace stiction::reference {
+namespace stiction::reference::inline STICTION_REAL {
 
 // A candidate contact point in the frame of the step's start.
 struct ContactPoint {
-  Contact info;                // geometry and material; results are filled after the solve
-  Mat3 frame = Mat3::Zero();   // columns t1, t2, n
-  Vec3 anchor = Vec3::Zero();  // z, world axes, after the spin of the bodies
+  int geom1 = 0, geom2 = 0, pair = 0, slot = 0;
+  Vec3 pos = Vec3::Zero();
+  Mat3 frame = Mat3::Zero();              // columns t1, t2, n
+  Real gap = 0;                           // φ0
+  Vec2 friction = Vec2::Zero();           // μ1, μ2 along t1 and t2
+  double stiffness = 0, dissipation = 0;  // k, d of the pair
+  Real w = 0;                             // Delassus scale
+  Vec3 anchor = Vec3::Zero();             // z, world axes, after the spin of the bodies
 };
 
-// Every point of every pair.
-std::vector<ContactPoint> candidate_points(const Model& m, const Options& o, const Kinematics& kin);
+// Every point of every pair. `more_friction`: added to the coefficients of each pair; empty: zero.
+std::vector<ContactPoint> candidate_points(const Model& m, const Options& o, const Kinematics& kin,
+                                           std::span<const Real> more_friction = {});
 
 // The deepest overlapping point of each pair.
 std::vector<ContactPoint> penetrating_deepest(const std::vector<ContactPoint>& candidates);
@@ -26,18 +32,19 @@ std::vector<ContactPoint> penetrating_deepest(const std::vector<ContactPoint>& c
 // J of a point: rows t1, t2, n of the velocity of geom2's body against geom1's.
 Mat3X contact_jacobian(const Model& m, const Kinematics& kin, const ContactPoint& p);
 
-// When the law of a point gives an impulse: φ0 + horizon z(v_c) < 0.
+// When the law of a point gives an impulse: φ0 + horizon z(v_c) < distance.
 struct Reach {
-  double horizon;  // δt; sap: δt + τ
-  double mu;       // z = v_n − μ |v_t|; lagged: 0, it does not glide
+  double horizon;       // δt; sap: δt + τ
+  Real mu;              // z = v_n − μ |v_t|; lagged: 0, it does not glide
+  double distance = 0;  // barriers act before the gap is closed
 
-  double opening(const Vec3& v_c) const { return v_c.z() - mu * v_c.head<2>().norm(); }
+  Real opening(const Vec3& v_c) const { return v_c.z() - mu * v_c.head<2>().norm(); }
 };
-Reach reach(const Model& m, const Options& o, double dt, const Contact& c);
+Reach reach(const Model& m, const Options& o, double dt, const ContactPoint& p);
 
-// φ0 <= 2 horizon max(0, −z(v_c)...) + 8 |g| δt² with the velocities the point may have: there may
-// be an impulse in this step.
-bool may_act(const Model& m, double dt, const Reach& reach, double gap,
+// φ0 <= distance + 2 horizon max(0, −z(v_c)...) + 8 |g| δt² with the velocities the point may have:
+// there may be an impulse in this step.
+bool may_act(const Model& m, double dt, const Reach& reach, const Real& gap,
              std::initializer_list<Vec3> v_c);
 
 // Delassus scale w = ‖J diag(A)⁻¹ Jᵀ‖_F / rows, with the angular velocity of free joints in world
@@ -45,25 +52,25 @@ bool may_act(const Model& m, double dt, const Reach& reach, double gap,
 class DelassusScale {
  public:
   DelassusScale(const Model& m, const Kinematics& kin, const MatX& A);
-  double operator()(const MatX& J) const;
+  Real operator()(const MatX& J) const;
 
  private:
   MatX to_world_;      // v_world = to_world v: rotates the angular velocity of free joints
   VecX inverse_diag_;  // diag(to_world A to_worldᵀ)⁻¹
 };
 
-// Law of a point with the start velocity v0 in its frame; fills n0, eps_s and w of `p.info`.
-ContactLaw contact_law(const Model& m, const Options& o, double dt, double w, const Vec3& v_c0,
-                       ContactPoint& p);
+// Law of a point with the start velocity v0 in its frame.
+ContactLaw contact_law(const Model& m, const Options& o, double dt, const Vec3& v_c0,
+                       const ContactPoint& p);
 
 // The bound of friction of a law and what depends on it: n0, ε_s = max(v_s, σ w μ n0).
-void set_bound(const Options& o, double n0, Contact& c, ContactLaw& law);
+void set_bound(const Options& o, const Real& n0, const Real& w, ContactLaw& law);
 
 // Anchored stiction: z turned by δt times the mean normal spin, in the tangent plane, length kept.
-Vec3 spin_anchor(const Vec3& z, const Vec3& normal, double angle);
+Vec3 spin_anchor(const Vec3& z, const Vec3& normal, Real angle);
 // z ← z + δt v_t, shortened to c ε_s τ; zero where n0 = 0.
-Vec3 advance_anchor(const Vec3& z, const Vec3& slip, double dt, double n0, double eps_s);
+Vec3 advance_anchor(const Vec3& z, const Vec3& slip, double dt, Real n0, Real eps_s);
 inline constexpr double kAnchorTime = 5;    // τ / δt
 inline constexpr double kAnchorReach = 10;  // c
 
-}  // namespace stiction::reference
+}  // namespace stiction::reference::inline STICTION_REAL

@@ -2,7 +2,7 @@
 
 #include "reference/forces.h"
 
-namespace stiction::reference {
+namespace stiction::reference::inline STICTION_REAL {
 namespace {
 
 // Static and mocap bodies have no dof between themselves and the world.
@@ -55,10 +55,10 @@ VecX bias_force(const Model& m, const Kinematics& kin, const std::vector<Motion>
 }
 
 Totals totals(const Model& m, const Kinematics& kin, const std::vector<Motion>& motion,
-              std::span<const double> qpos, std::span<const double> qvel) {
+              std::span<const Real> qpos, std::span<const Real> qvel) {
   const Vec3 gravity(m.gravity[0], m.gravity[1], m.gravity[2]);
   Totals t;
-  double mass = 0;
+  Real mass = 0;
   for (int b = 1; b < m.nbody; ++b) {
     if (!moves(m, b)) continue;
     mass += m.body_mass[at(b)];
@@ -83,4 +83,4 @@ Totals totals(const Model& m, const Kinematics& kin, const std::vector<Motion>& 
   return t;
 }
 
-}  // namespace stiction::reference
+}  // namespace stiction::reference::inline STICTION_REAL

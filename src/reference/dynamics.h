@@ -3,7 +3,7 @@
 
 #include "reference/kinematics.h"
 
-namespace stiction::reference {
+namespace stiction::reference::inline STICTION_REAL {
 
 // M = Σ_b m Jvᵀ Jv + Jωᵀ I Jω + diag(armature)
 MatX mass_matrix(const Model& m, const Kinematics& kin);
@@ -12,13 +12,13 @@ MatX mass_matrix(const Model& m, const Kinematics& kin);
 VecX bias_force(const Model& m, const Kinematics& kin, const std::vector<Motion>& motion);
 
 struct Totals {
-  double kinetic = 0, potential = 0;  // J; kinetic energy includes the armature's
+  Real kinetic = 0, potential = 0;  // J; kinetic energy includes the armature's
   Vec3 linear_momentum = Vec3::Zero(), angular_momentum = Vec3::Zero(), com = Vec3::Zero();
 };
 Totals totals(const Model& m, const Kinematics& kin, const std::vector<Motion>& motion,
-              std::span<const double> qpos, std::span<const double> qvel);
+              std::span<const Real> qpos, std::span<const Real> qvel);
 
 // World inertia of body b about its centre of mass.
 Mat3 world_inertia(const Model& m, const Kinematics& kin, int b);
 
-}  // namespace stiction::reference
+}  // namespace stiction::reference::inline STICTION_REAL

@@ -4,15 +4,15 @@
 #include <cmath>
 #include <numbers>
 
-namespace stiction::reference {
+namespace stiction::reference::inline STICTION_REAL {
 namespace {
 
-Vec3 quat_difference(std::span<const double> q, std::span<const double> q0) {
+Vec3 quat_difference(std::span<const Real> q, std::span<const double> q0) {
   return log_quat(row4(q0, 0).normalized().conjugate() * row4(q, 0).normalized());
 }
 
 // q ⊖ q_spring on the dofs of joint j, zero-length where the joint has no spring.
-VecX spring_deflection(const Model& m, int j, std::span<const double> qpos) {
+VecX spring_deflection(const Model& m, int j, std::span<const Real> qpos) {
   const auto adr = at(m.jnt_qposadr[at(j)]);
   const auto q = qpos.subspan(adr);
   const auto rest = std::span<const double>(m.qpos_spring).subspan(adr);
@@ -39,14 +39,14 @@ bool servo_of_ball(const Model& m, int a) {
 }
 
 // The length nearest to `length` that names the same rotation as `target`: the period is 2π |gear|.
-double short_way_round(double target, double length, double gear) {
+Real short_way_round(Real target, Real length, double gear) {
   if (gear == 0) return target;
-  return length + std::remainder(target - length, 2 * std::numbers::pi * gear);
+  return length + remainder(target - length, 2 * std::numbers::pi * gear);
 }
 
 }  // namespace
 
-VecX spring_force(const Model& m, std::span<const double> qpos) {
+VecX spring_force(const Model& m, std::span<const Real> qpos) {
   VecX f = VecX::Zero(m.nv);
   for (int j = 0; j < m.njnt; ++j) {
     if (m.jnt_stiffness[at(j)] == 0) continue;
@@ -56,8 +56,8 @@ VecX spring_force(const Model& m, std::span<const double> qpos) {
   return f;
 }
 
-double spring_energy(const Model& m, std::span<const double> qpos) {
-  double e = 0;
+Real spring_energy(const Model& m, std::span<const Real> qpos) {
+  Real e = 0;
   for (int j = 0; j < m.njnt; ++j)
     if (m.jnt_stiffness[at(j)] != 0)
       e += 0.5 * m.jnt_stiffness[at(j)] * spring_deflection(m, j, qpos).squaredNorm();
@@ -94,8 +94,8 @@ VecX applied_wrenches(const Model& m, const Kinematics& kin, std::span<const dou
   return f;
 }
 
-std::vector<Actuation> actuation(const Model& m, std::span<const double> qpos,
-                                 std::span<const double> qvel, std::span<const double> ctrl) {
+std::vector<Actuation> actuation(const Model& m, std::span<const Real> qpos,
+                                 std::span<const Real> qvel, std::span<const Real> ctrl) {
   const Eigen::Map<const VecX> v(qvel.data(), m.nv);
   std::vector<Actuation> result(at(m.nu));
   for (int a = 0; a < m.nu; ++a) {
@@ -134,27 +134,28 @@ std::vector<Actuation> actuation(const Model& m, std::span<const double> qpos,
     act.velocity = act.moment.dot(v);
 
     // control
-    double u = ctrl.empty() ? 0 : ctrl[at(a)];
+    Real u = ctrl.empty() ? Real(0) : ctrl[at(a)];
     if (m.actuator_ctrllimited[at(a)] != 0)
-      u = std::clamp(u, m.actuator_ctrlrange[at(2 * a)], m.actuator_ctrlrange[at(2 * a + 1)]);
-    if (servo_of_ball(m, a)) u = short_way_round(u, act.length, row3(gear, 0).norm());
+      u = std::clamp<Real>(u, m.actuator_ctrlrange[at(2 * a)], m.actuator_ctrlrange[at(2 * a + 1)]);
+    if (servo_of_ball(m, a)) u = short_way_round(u, act.length, value(row3(gear, 0).norm()));
     act.law = u * row3(m.actuator_gain, a) + row3(m.actuator_bias, a);
   }
   return result;
 }
 
-double actuator_force(const Model& m, int a, const Actuation& act) {
-  const double f = act.law.dot(Vec3(1, act.length, act.velocity));
+Real actuator_force(const Model& m, int a, const Actuation& act) {
+  const Real f = act.law.dot(Vec3(1, act.length, act.velocity));
   if (m.actuator_forcelimited[at(a)] == 0) return f;
-  return std::clamp(f, m.actuator_forcerange[at(2 * a)], m.actuator_forcerange[at(2 * a + 1)]);
+  return std::clamp<Real>(f, m.actuator_forcerange[at(2 * a)],
+                          m.actuator_forcerange[at(2 * a + 1)]);
 }
 
 void clamp_joint_actuation(const Model& m, VecX& qfrc_actuator) {
   for (int j = 0; j < m.njnt; ++j) {
     if (m.jnt_actfrclimited[at(j)] == 0) continue;
-    double& f = qfrc_actuator[m.jnt_dofadr[at(j)]];
-    f = std::clamp(f, m.jnt_actfrcrange[at(2 * j)], m.jnt_actfrcrange[at(2 * j + 1)]);
+    Real& f = qfrc_actuator[m.jnt_dofadr[at(j)]];
+    f = std::clamp<Real>(f, m.jnt_actfrcrange[at(2 * j)], m.jnt_actfrcrange[at(2 * j + 1)]);
   }
 }
 
-}  // namespace stiction::reference
+}  // namespace stiction::reference::inline STICTION_REAL

@@ -3,11 +3,11 @@
 
 #include "reference/kinematics.h"
 
-namespace stiction::reference {
+namespace stiction::reference::inline STICTION_REAL {
 
 // −K (q ⊖ q_spring) of every joint, at the given pose.
-VecX spring_force(const Model& m, std::span<const double> qpos);
-double spring_energy(const Model& m, std::span<const double> qpos);
+VecX spring_force(const Model& m, std::span<const Real> qpos);
+Real spring_energy(const Model& m, std::span<const Real> qpos);
 // Diagonal of K: the joint's stiffness on each of its dofs.
 VecX spring_stiffness(const Model& m);
 
@@ -19,17 +19,17 @@ VecX applied_wrenches(const Model& m, const Kinematics& kin, std::span<const dou
 // One actuator at a state: moment arm (velocity = moment · qvel), and its force before clamping as
 // law · (1, length, velocity), law = gain ctrl + bias with the clamped control.
 struct Actuation {
-  double length = 0, velocity = 0;
+  Real length = 0, velocity = 0;
   Vec3 law = Vec3::Zero();
   VecX moment;  // (nv)
 };
-std::vector<Actuation> actuation(const Model& m, std::span<const double> qpos,
-                                 std::span<const double> qvel, std::span<const double> ctrl);
+std::vector<Actuation> actuation(const Model& m, std::span<const Real> qpos,
+                                 std::span<const Real> qvel, std::span<const Real> ctrl);
 
 // law · (1, length, velocity), within forcerange.
-double actuator_force(const Model& m, int a, const Actuation& act);
+Real actuator_force(const Model& m, int a, const Actuation& act);
 
 // Clamps the sum of actuator forces on each joint to its actuatorfrcrange.
 void clamp_joint_actuation(const Model& m, VecX& qfrc_actuator);
 
-}  // namespace stiction::reference
+}  // namespace stiction::reference::inline STICTION_REAL

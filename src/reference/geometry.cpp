@@ -4,7 +4,7 @@
 
 #include "geometry_colliders.h"
 
-namespace stiction::reference {
+namespace stiction::reference::inline STICTION_REAL {
 namespace {
 
 using Collider = void (*)(const Shape&, const Shape&, std::span<Witness>);
@@ -52,4 +52,4 @@ int collide(const Shape& a, const Shape& b, std::span<Witness> out) {
   return count;
 }
 
-}  // namespace stiction::reference
+}  // namespace stiction::reference::inline STICTION_REAL

@@ -3,10 +3,10 @@
 
 #include <span>
 
-#include "math.h"
+#include "reference/real.h"
 #include "stiction/types.h"
 
-namespace stiction::reference {
+namespace stiction::reference::inline STICTION_REAL {
 
 // A placed primitive, sized as in MuJoCo: sphere (radius), capsule and cylinder (radius, half
 // length along z), box and ellipsoid (half sizes), plane (infinite, z is its outward normal).
@@ -21,7 +21,7 @@ struct Shape {
 struct Witness {
   Vec3 point1, point2;  // on the surfaces of shape 1 and shape 2
   Vec3 normal;          // unit, from 1 into 2
-  double distance;      // signed, < 0: overlap
+  Real distance;        // signed, < 0: overlap
 };
 
 // Writes exactly contact_points(a.type, b.type) witnesses and returns their number; 0: no collider.
@@ -90,4 +90,4 @@ struct Witness {
 // case that doesn't swap).
 int collide(const Shape& a, const Shape& b, std::span<Witness> out);
 
-}  // namespace stiction::reference
+}  // namespace stiction::reference::inline STICTION_REAL

@@ -5,7 +5,7 @@
 
 #include "geometry_colliders.h"
 
-namespace stiction::reference {
+namespace stiction::reference::inline STICTION_REAL {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
@@ -18,7 +18,7 @@ struct Box {
   Mat3 axes;
 
   // max of m·x over the box
-  double support(const Vec3& m) const {
+  Real support(const Vec3& m) const {
     return m.dot(centre) + half.dot((axes.transpose() * m).cwiseAbs());
   }
   Vec3 vertex(int i) const {
@@ -37,20 +37,20 @@ struct Box {
 // The direction in which the boxes are farthest apart, from a to b, and how far.
 struct Direction {
   Vec3 normal;
-  double distance;
+  Real distance;
 };
 
-double separation(const Box& a, const Box& b, const Vec3& m) {
+Real separation(const Box& a, const Box& b, const Vec3& m) {
   return -b.support(-m) - a.support(m);
 }
 
 // The axes of least translation: a face's normal, or the common perpendicular of two edges where
 // it is shallower than every face by more than round-off.
-Direction least_translation(const Box& a, const Box& b, double tie) {
+Direction least_translation(const Box& a, const Box& b, Real tie) {
   Direction best{Vec3::UnitX(), -kInfinity};
-  const auto consider = [&](const Vec3& axis, double margin) {
+  const auto consider = [&](const Vec3& axis, Real margin) {
     const Vec3 m = axis.dot(b.centre - a.centre) < 0 ? Vec3(-axis) : axis;
-    const double s = separation(a, b, m);
+    const Real s = separation(a, b, m);
     if (s > best.distance + margin) best = {m, s};
   };
   for (int k = 0; k < 3; ++k) consider(a.axes.col(k), tie);
@@ -58,7 +58,7 @@ Direction least_translation(const Box& a, const Box& b, double tie) {
   for (int i = 0; i < 3; ++i) {
     for (int j = 0; j < 3; ++j) {
       const Vec3 cross = a.axes.col(i).cross(b.axes.col(j));
-      const double length = cross.norm();
+      const Real length = cross.norm();
       if (length > 0) consider(cross / length, tie);
     }
   }
@@ -84,24 +84,24 @@ Direction nearest_points(const Box& a, const Box& b) {
     for (int j = 0; j < 12; ++j) {
       const Segment e = a.edge(i), f = b.edge(j);
       const Vec3 w = e.dir.cross(f.dir), d = f.centre - e.centre;
-      const double sine2 = w.squaredNorm();
-      const double s = d.cross(f.dir).dot(w) / sine2;
-      if (!(std::abs(s) <= e.half)) continue;
+      const Real sine2 = w.squaredNorm();
+      const Real s = d.cross(f.dir).dot(w) / sine2;
+      if (!(abs(s) <= e.half)) continue;
       // nearly parallel edges: what s lacks in precision, the foot points make good
       const Vec3 q = f.at(f.nearest(e.at(s)));
       consider(q - e.at(e.nearest(q)));
     }
   }
-  const double distance = best.norm();
+  const Real distance = best.norm();
   return {best / distance, distance};
 }
 
 // The face of a box that looks along n, and its four sides seen along n.
 struct Face {
   Vec3 normal, centre;
-  Vec3 vertex[4];    // side i goes from vertex i to vertex i + 1
-  Vec3 outward[4];   // unit, perpendicular to n and to the side
-  double offset[4];  // the side is outward·x = offset
+  Vec3 vertex[4];   // side i goes from vertex i to vertex i + 1
+  Vec3 outward[4];  // unit, perpendicular to n and to the side
+  Real offset[4];   // the side is outward·x = offset
 };
 
 Face facing(const Box& box, const Vec3& n) {
@@ -109,7 +109,7 @@ Face facing(const Box& box, const Vec3& n) {
   const Vec3 m = box.axes.transpose() * n;
   int k = 0;
   for (int i = 1; i < 3; ++i)
-    if (std::abs(m[i]) > std::abs(m[k]) + kAsClose) k = i;
+    if (abs(m[i]) > abs(m[k]) + kAsClose) k = i;
   const Vec3 u = box.axes.col((k + 1) % 3), v = box.axes.col((k + 2) % 3);
   const Vec3 hu = box.half[(k + 1) % 3] * u, hv = box.half[(k + 2) % 3] * v;
 
@@ -136,12 +136,12 @@ using Polygon = std::vector<Corner>;
 
 // The part of the polygon with m·x <= offset (Sutherland and Hodgman). Where round-off would leave
 // nothing, the corner nearest to it.
-Polygon clip(const Polygon& polygon, const Vec3& m, double offset, int side) {
+Polygon clip(const Polygon& polygon, const Vec3& m, Real offset, int side) {
   const auto beyond = [&](const Corner& c) { return m.dot(c.point) - offset; };
   Polygon part;
   for (std::size_t i = 0; i < polygon.size(); ++i) {
     const Corner &now = polygon[i], &next = polygon[(i + 1) % polygon.size()];
-    const double x = beyond(now), y = beyond(next);
+    const Real x = beyond(now), y = beyond(next);
     const bool inside = x <= 0, stays = y <= 0;
     if (inside) part.push_back(now);
     if (inside == stays) continue;
@@ -156,9 +156,9 @@ Polygon clip(const Polygon& polygon, const Vec3& m, double offset, int side) {
 // Half the least depth of the faces' corners under each other, less its variation: 0 unless the
 // faces are nearly parallel and overlap with all their corners. At least round-off, so that edges
 // that only touch are not lost.
-double blur(const Face& a, const Face& b, const Vec3& n, double tie) {
-  double highest = -kInfinity, lowest = kInfinity;
-  const auto consider = [&](double height) {
+Real blur(const Face& a, const Face& b, const Vec3& n, Real tie) {
+  Real highest = -kInfinity, lowest = kInfinity;
+  const auto consider = [&](Real height) {
     highest = std::max(highest, height), lowest = std::min(lowest, height);
   };
   for (int i = 0; i < 4; ++i) {
@@ -170,10 +170,10 @@ double blur(const Face& a, const Face& b, const Vec3& n, double tie) {
 
 // The contact of a side.
 struct Slot {
-  Vec3 point;       // on the second box's face
-  double height;    // of `point` above the first box's face, along the normal
-  double distance;  // of the contact
-  double edge;      // length of the side's edge, seen along the normal
+  Vec3 point;     // on the second box's face
+  Real height;    // of `point` above the first box's face, along the normal
+  Real distance;  // of the contact
+  Real edge;      // length of the side's edge, seen along the normal
   bool used = false;
 };
 
@@ -183,8 +183,7 @@ void collide_box_box(const Shape& first, const Shape& second, std::span<Witness>
   const Mat3 to_first = first.rot.transpose();
   const Box a{Vec3::Zero(), first.size, Mat3::Identity()};
   const Box b{to_first * (second.pos - first.pos), second.size, to_first * second.rot};
-  const double tie =
-      kTie * (a.half.maxCoeff() + b.half.maxCoeff() + b.centre.cwiseAbs().maxCoeff());
+  const Real tie = kTie * (a.half.maxCoeff() + b.half.maxCoeff() + b.centre.cwiseAbs().maxCoeff());
 
   // 1. the normal; of boxes apart, the nearest points unless they are those of the best axis
   Direction least = least_translation(a, b, tie);
@@ -197,7 +196,7 @@ void collide_box_box(const Shape& first, const Shape& second, std::span<Witness>
 
   // 2. the overlap of the facing faces, seen along the normal
   const Face fa = facing(a, n), fb = facing(b, -n);
-  const double grow = blur(fa, fb, n, tie);
+  const Real grow = blur(fa, fb, n, tie);
   Polygon polygon;
   for (int i = 0; i < 4; ++i) polygon.push_back({fb.vertex[i], 4 + i});
   for (int i = 0; i < 4; ++i) polygon = clip(polygon, fa.outward[i], fa.offset[i] + grow, i);
@@ -207,7 +206,7 @@ void collide_box_box(const Shape& first, const Shape& second, std::span<Witness>
     return fa.normal.dot(p - fa.centre) / fa.normal.dot(n);
   };
   Slot slots[8];
-  double deepest = kInfinity;
+  Real deepest = kInfinity;
   for (std::size_t i = 0; i < polygon.size(); ++i) {
     const Vec3& p = polygon[i].point;
     const Vec3 edge = polygon[(i + 1) % polygon.size()].point - p;
@@ -223,12 +222,12 @@ void collide_box_box(const Shape& first, const Shape& second, std::span<Witness>
       next.distance = std::min(next.distance, s.distance);
   }
   // no deeper than the edge is long; where that would shorten all of the deepest, in proportion
-  double longest = 0;
+  Real longest = 0;
   for (const Slot& s : slots)
     if (s.used && s.distance <= deepest + tie) longest = std::max(longest, s.edge);
   for (Slot& s : slots) {
     if (!s.used) continue;
-    const double share = s.edge < longest ? s.edge / longest : 1;
+    const Real share = s.edge < longest ? s.edge / longest : 1;
     s.distance = std::max(s.distance, longest < -deepest ? share * deepest : -s.edge);
   }
 
@@ -236,11 +235,11 @@ void collide_box_box(const Shape& first, const Shape& second, std::span<Witness>
   for (std::size_t k = 0; k < 8; ++k) {
     if (slots[k].used) continue;
     const Face& f = k < 4 ? fa : fb;
-    const double offset = f.offset[k % 4] + (k < 4 ? grow : 0);
+    const Real offset = f.offset[k % 4] + (k < 4 ? grow : 0);
     const auto inside = [&](std::size_t i) {
       return offset - f.outward[k % 4].dot(polygon[i % polygon.size()].point);
     };
-    double away = kInfinity;
+    Real away = kInfinity;
     for (std::size_t i = 0; i < polygon.size(); ++i) away = std::min(away, inside(i));
     // of two corners as near, the beginning of the edge between them
     std::size_t corner = 0;
@@ -248,7 +247,7 @@ void collide_box_box(const Shape& first, const Shape& second, std::span<Witness>
            !(inside(corner) <= away + tie && inside(corner + polygon.size() - 1) > away + tie))
       ++corner;
     const Vec3& p = polygon[corner % polygon.size()].point;
-    slots[k] = {p, height(p), std::max(0.0, away) + std::max(0.0, height(p)), 0, false};
+    slots[k] = {p, height(p), std::max<Real>(0, away) + std::max<Real>(0, height(p)), 0, false};
   }
 
   for (std::size_t k = 0; k < 8; ++k) {
@@ -259,4 +258,4 @@ void collide_box_box(const Shape& first, const Shape& second, std::span<Witness>
   }
 }
 
-}  // namespace stiction::reference
+}  // namespace stiction::reference::inline STICTION_REAL

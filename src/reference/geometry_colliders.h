@@ -5,7 +5,7 @@
 
 #include "geometry.h"
 
-namespace stiction::reference {
+namespace stiction::reference::inline STICTION_REAL {
 
 // geometry_plane.cpp
 void collide_plane_sphere(const Shape& plane, const Shape& sphere, std::span<Witness> out);
@@ -31,22 +31,22 @@ inline constexpr double kTie = 1e-12;
 // Axis of a capsule: centre + t * dir, |t| <= half.
 struct Segment {
   Vec3 centre, dir;
-  double half;
-  Vec3 at(double t) const { return centre + t * dir; }
+  Real half;
+  Vec3 at(Real t) const { return centre + t * dir; }
   // Parameter of the point nearest to p.
-  double nearest(const Vec3& p) const { return std::clamp(dir.dot(p - centre), -half, half); }
+  Real nearest(const Vec3& p) const { return std::clamp(dir.dot(p - centre), -half, half); }
 };
 
 // Where a point touches a box; in the box's frame.
 struct BoxContact {
-  Vec3 outward;     // unit, from the box to the point
-  double distance;  // signed, < 0: inside
+  Vec3 outward;   // unit, from the box to the point
+  Real distance;  // signed, < 0: inside
 };
 
 // The point p against the box with half sizes h at the origin.
 BoxContact point_against_box(const Vec3& p, const Vec3& h);
 
 // The contact of a sphere around p, from the contact of its centre; world frame as placed by box.
-Witness sphere_on_box(const Vec3& p, double radius, const BoxContact& contact, const Shape& box);
+Witness sphere_on_box(const Vec3& p, Real radius, const BoxContact& contact, const Shape& box);
 
-}  // namespace stiction::reference
+}  // namespace stiction::reference::inline STICTION_REAL

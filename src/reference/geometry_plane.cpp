@@ -1,7 +1,7 @@
 // A plane against the shapes: the points of the shape that can be deepest.
 #include "geometry_colliders.h"
 
-namespace stiction::reference {
+namespace stiction::reference::inline STICTION_REAL {
 namespace {
 
 // Sine of the angle between a cylinder's axis and the plane's normal below which the cylinder
@@ -15,7 +15,7 @@ Vec3 normal_of(const Shape& plane) {
 // The contact of a point of the second shape's surface, given relative to that shape's position.
 Witness point_on_plane(const Shape& plane, const Shape& shape, const Vec3& offset) {
   const Vec3 n = normal_of(plane);
-  const double distance = n.dot((shape.pos - plane.pos) + offset);
+  const Real distance = n.dot((shape.pos - plane.pos) + offset);
   const Vec3 point = shape.pos + offset;
   return {point - distance * n, point, n, distance};
 }
@@ -36,7 +36,7 @@ void collide_plane_capsule(const Shape& plane, const Shape& capsule, std::span<W
 void collide_plane_ellipsoid(const Shape& plane, const Shape& ellipsoid, std::span<Witness> out) {
   // Support point of {S y : |y| <= 1} along -n:  -S² n / |S n|, n in the ellipsoid's frame.
   const Vec3 scaled = ellipsoid.size.cwiseProduct(ellipsoid.rot.transpose() * normal_of(plane));
-  const double length = scaled.norm();
+  const Real length = scaled.norm();
   const Vec3 unit = length > 0 ? Vec3(scaled / length) : Vec3::Zero();
   out[0] = point_on_plane(plane, ellipsoid, -(ellipsoid.rot * ellipsoid.size.cwiseProduct(unit)));
 }
@@ -44,11 +44,11 @@ void collide_plane_ellipsoid(const Shape& plane, const Shape& ellipsoid, std::sp
 void collide_plane_cylinder(const Shape& plane, const Shape& cylinder, std::span<Witness> out) {
   // direction of the deepest rim point: minus the plane's normal projected on the caps
   const Vec3 n = cylinder.rot.transpose() * normal_of(plane);
-  const double sine = std::hypot(n.x(), n.y());
-  const double x = sine > kStanding ? -n.x() / sine : 1;
-  const double y = sine > kStanding ? -n.y() / sine : 0;
+  const Real sine = hypot(n.x(), n.y());
+  const Real x = sine > kStanding ? -n.x() / sine : 1;
+  const Real y = sine > kStanding ? -n.y() / sine : 0;
 
-  const double radius = cylinder.size[0], half = cylinder.size[1];
+  const Real radius = cylinder.size[0], half = cylinder.size[1];
   const Vec3 rim[4] = {{x, y, 0}, {-y, x, 0}, {-x, -y, 0}, {y, -x, 0}};
   for (std::size_t cap = 0; cap < 2; ++cap) {
     const Vec3 centre = (cap == 0 ? -half : half) * Vec3::UnitZ();
@@ -65,4 +65,4 @@ void collide_plane_box(const Shape& plane, const Shape& box, std::span<Witness> 
   }
 }
 
-}  // namespace stiction::reference
+}  // namespace stiction::reference::inline STICTION_REAL

@@ -1,7 +1,7 @@
 // Spheres and capsules against each other: the nearest points of their centres or axes.
 #include "geometry_colliders.h"
 
-namespace stiction::reference {
+namespace stiction::reference::inline STICTION_REAL {
 namespace {
 
 // The axis of a capsule, its centre relative to `origin`.
@@ -10,18 +10,18 @@ Segment axis_of(const Shape& capsule, const Vec3& origin) {
 }
 
 // Spheres of the two radii around origin + p1 and origin + p2. `n` is used where p1 = p2.
-Witness sphere_on_sphere(const Vec3& origin, const Vec3& p1, double radius1, const Vec3& p2,
-                         double radius2, const Vec3& n) {
+Witness sphere_on_sphere(const Vec3& origin, const Vec3& p1, Real radius1, const Vec3& p2,
+                         Real radius2, const Vec3& n) {
   return {origin + p1 + radius1 * n, origin + p2 - radius2 * n, n,
           n.dot(p2 - p1) - radius1 - radius2};
 }
 
 // Parameters of a pair of points of two segments, and their distance.
 struct Pairing {
-  double s, t, distance;
+  Real s, t, distance;
 };
 
-Pairing pairing(const Segment& a, const Segment& b, double s, double t) {
+Pairing pairing(const Segment& a, const Segment& b, Real s, Real t) {
   return {s, t, (b.at(t) - a.at(s)).norm()};
 }
 
@@ -30,10 +30,10 @@ Pairing pairing(const Segment& a, const Segment& b, double s, double t) {
 Pairing nearest_points(const Segment& a, const Segment& b) {
   const Vec3 d = b.centre - a.centre;
   const Vec3 w = a.dir.cross(b.dir);
-  const double sine2 = w.squaredNorm();
+  const Real sine2 = w.squaredNorm();
 
   Pairing best = pairing(a, b, a.half, b.nearest(a.at(a.half)));
-  const auto consider = [&](double s, double t) {
+  const auto consider = [&](Real s, Real t) {
     const Pairing p = pairing(a, b, s, t);
     if (p.distance < best.distance) best = p;
   };
@@ -46,10 +46,10 @@ Pairing nearest_points(const Segment& a, const Segment& b) {
   }
 
   // Parallel segments: many nearest points, the middle of the overlap stands for them.
-  const double reach = b.half * std::abs(a.dir.dot(b.dir));
-  const double low = std::max(-a.half, a.dir.dot(d) - reach);
-  const double high = std::min(a.half, a.dir.dot(d) + reach);
-  const double s = std::clamp(0.5 * (low + high), -a.half, a.half);
+  const Real reach = b.half * abs(a.dir.dot(b.dir));
+  const Real low = std::max(-a.half, a.dir.dot(d) - reach);
+  const Real high = std::min(a.half, a.dir.dot(d) + reach);
+  const Real s = std::clamp(0.5 * (low + high), -a.half, a.half);
   const Pairing middle = pairing(a, b, s, b.nearest(a.at(s)));
   return middle.distance <= best.distance + kTie * (a.half + b.half) ? middle : best;
 }
@@ -58,7 +58,7 @@ Pairing nearest_points(const Segment& a, const Segment& b) {
 
 void collide_sphere_sphere(const Shape& a, const Shape& b, std::span<Witness> out) {
   const Vec3 d = b.pos - a.pos;
-  const double distance = d.norm();
+  const Real distance = d.norm();
   const Vec3 n = distance > 0 ? Vec3(d / distance) : Vec3(a.rot.col(0));
   out[0] = sphere_on_sphere(a.pos, Vec3::Zero(), a.size[0], d, b.size[0], n);
 }
@@ -66,8 +66,8 @@ void collide_sphere_sphere(const Shape& a, const Shape& b, std::span<Witness> ou
 void collide_sphere_capsule(const Shape& sphere, const Shape& capsule, std::span<Witness> out) {
   const Segment axis = axis_of(capsule, sphere.pos);
   const Vec3 nearest = axis.at(axis.nearest(Vec3::Zero()));
-  const double distance = nearest.norm();
-  const double extent = sphere.size[0] + capsule.size[0] + axis.half;
+  const Real distance = nearest.norm();
+  const Real extent = sphere.size[0] + capsule.size[0] + axis.half;
   const Vec3 n = distance > kTie * extent ? Vec3(nearest / distance) : Vec3(capsule.rot.col(0));
   out[0] = sphere_on_sphere(sphere.pos, Vec3::Zero(), sphere.size[0], nearest, capsule.size[0], n);
 }
@@ -78,7 +78,7 @@ void collide_capsule_capsule(const Shape& a, const Shape& b, std::span<Witness> 
   const Vec3 p = axis_a.at(nearest.s), q = axis_b.at(nearest.t);
 
   const auto normal = [&]() -> Vec3 {
-    const double extent = a.size[0] + b.size[0] + axis_a.half + axis_b.half;
+    const Real extent = a.size[0] + b.size[0] + axis_a.half + axis_b.half;
     if (nearest.distance > kTie * extent) return (q - p) / nearest.distance;
     // the axes cross: their common perpendicular, on the side of q
     const Vec3 w = axis_a.dir.cross(axis_b.dir);
@@ -88,4 +88,4 @@ void collide_capsule_capsule(const Shape& a, const Shape& b, std::span<Witness> 
   out[0] = sphere_on_sphere(a.pos, p, a.size[0], q, b.size[0], normal());
 }
 
-}  // namespace stiction::reference
+}  // namespace stiction::reference::inline STICTION_REAL

@@ -1,19 +1,19 @@
 #include "reference/gyroscopic.h"
 
-namespace stiction::reference {
+namespace stiction::reference::inline STICTION_REAL {
 namespace {
 
 // Half of the torque as an impulse is s Ω × I Ω, s = tan(δt |Ω|/2)/|Ω|: then the momentum turns about
 // Ω by exactly the angle of exp(δt Ω). A series in u = (δt |Ω|)²; from δt |Ω| = 1 on s |Ω| stays.
 struct Half {
-  double s, slope;  // slope: ds/d|Ω|²
+  Real s, slope;  // slope: ds/d|Ω|²
 };
 Half half(double dt, const Vec3& omega) {
   constexpr double c[] = {1.0, 1.0 / 12, 1.0 / 120, 17.0 / 20160, 31.0 / 362880, 691.0 / 79833600};
-  const double u = dt * dt * omega.squaredNorm(), bounded = std::min(u, 1.0);
-  double t = 0, dt_du = 0;
+  const Real u = dt * dt * omega.squaredNorm(), bounded = std::min<Real>(u, 1);
+  Real t = 0, dt_du = 0;
   for (int k = 5; k >= 0; --k) dt_du = dt_du * bounded + t, t = t * bounded + c[k];
-  if (u > 1) dt_du = -0.5 * t / (u * std::sqrt(u)), t /= std::sqrt(u);
+  if (u > 1) dt_du = -0.5 * t / (u * sqrt(u)), t /= sqrt(u);
   return {0.5 * dt * t, 0.5 * dt * dt * dt * dt_du};
 }
 
@@ -68,7 +68,7 @@ std::vector<Turning> turning(const Model& m, double dt, const Kinematics& kin) {
 
     const int body = m.dof_bodyid[at(t.dof)];
     std::vector<bool> below(at(m.nbody), false);
-    double mass = 0;
+    Real mass = 0;
     Vec3 com = Vec3::Zero();
     for (int b = body; b < m.nbody; ++b) {
       below[at(b)] = b == body || below[at(m.body_parentid[at(b)])];
@@ -133,4 +133,4 @@ VecX second_half(const std::vector<Turning>& joints, double dt, const VecX& v) {
   return end;
 }
 
-}  // namespace stiction::reference
+}  // namespace stiction::reference::inline STICTION_REAL

@@ -5,7 +5,7 @@
 #include "reference/kinematics.h"
 #include "stiction/options.h"
 
-namespace stiction::reference {
+namespace stiction::reference::inline STICTION_REAL {
 
 // What turns with a free or ball joint: its body and all below it, rigid in the pose at q0.
 struct Turning {
@@ -31,4 +31,4 @@ FirstHalf first_half(const std::vector<Turning>& joints, double dt, const VecX& 
 // Velocity at the end of the step whose problem has the solution v.
 VecX second_half(const std::vector<Turning>& joints, double dt, const VecX& v);
 
-}  // namespace stiction::reference
+}  // namespace stiction::reference::inline STICTION_REAL

@@ -1,6 +1,6 @@
 #include "reference/kinematics.h"
 
-namespace stiction::reference {
+namespace stiction::reference::inline STICTION_REAL {
 namespace {
 
 // The three dofs from `dof` on turn about the columns of `axes` through `anchor`.
@@ -13,10 +13,10 @@ void set_rotation_dofs(Kinematics& kin, int dof, const Mat3& axes, const Vec3& a
 }
 
 // Carries the pose (pos, quat) of a body through joint j, and records the joint's axes.
-void apply_joint(const Model& m, int j, std::span<const double> qpos, Vec3& pos, Quat& quat,
+void apply_joint(const Model& m, int j, std::span<const Real> qpos, Vec3& pos, Quat& quat,
                  Kinematics& kin) {
   const int adr = m.jnt_qposadr[at(j)], dof = m.jnt_dofadr[at(j)];
-  const std::span<const double> q = qpos.subspan(at(adr));
+  const std::span<const Real> q = qpos.subspan(at(adr));
 
   if (m.jnt_type[at(j)] == JointType::free) {
     pos = row3(q, 0);
@@ -65,8 +65,8 @@ void for_each_dof(const Model& m, int b, F&& f) {
 
 }  // namespace
 
-Kinematics kinematics(const Model& m, std::span<const double> qpos,
-                      std::span<const double> mocap_pos, std::span<const double> mocap_quat) {
+Kinematics kinematics(const Model& m, std::span<const Real> qpos, std::span<const double> mocap_pos,
+                      std::span<const double> mocap_quat) {
   Kinematics kin;
   const auto nb = at(m.nbody), nv = at(m.nv);
   kin.xpos.assign(nb, Vec3::Zero());
@@ -131,7 +131,7 @@ Mat3X rotation_jacobian(const Model& m, const Kinematics& kin, int b) {
   return jac;
 }
 
-std::vector<Motion> motion(const Model& m, const Kinematics& kin, std::span<const double> qvel) {
+std::vector<Motion> motion(const Model& m, const Kinematics& kin, std::span<const Real> qvel) {
   std::vector<Motion> result(at(m.nbody));
   for (int b = 1; b < m.nbody; ++b) {
     // start as a part of the parent, seen at the parent's origin
@@ -184,13 +184,13 @@ std::vector<Vec3> subtree_com(const Model& m, const Kinematics& kin) {
     if (b > 0) com[at(m.body_parentid[at(b)])] += com[at(b)];
   }
   for (int b = 0; b < m.nbody; ++b) {
-    const double mass = m.body_subtreemass[at(b)];
+    const Real mass = m.body_subtreemass[at(b)];
     com[at(b)] = mass > 0 ? Vec3(com[at(b)] / mass) : kin.xipos[at(b)];
   }
   return com;
 }
 
-VecX integrate_position(const Model& m, std::span<const double> qpos, const VecX& v, double dt) {
+VecX integrate_position(const Model& m, std::span<const Real> qpos, const VecX& v, double dt) {
   VecX q = Eigen::Map<const VecX>(qpos.data(), m.nq);
   // adding +0 turns -0 into +0, so that a sign never leaks out
   const auto advance_quat = [&](int adr, const Vec3& omega) {
@@ -213,4 +213,4 @@ VecX integrate_position(const Model& m, std::span<const double> qpos, const VecX
   return q;
 }
 
-}  // namespace stiction::reference
+}  // namespace stiction::reference::inline STICTION_REAL

@@ -4,10 +4,10 @@
 #include <span>
 #include <vector>
 
-#include "math.h"
+#include "reference/real.h"
 #include "stiction/model.h"
 
-namespace stiction::reference {
+namespace stiction::reference::inline STICTION_REAL {
 
 // Poses at qpos. dof_axis and dof_anchor describe each column of the Jacobians: a rotation about an
 // axis through the anchor, or a translation along the axis.
@@ -22,8 +22,8 @@ struct Kinematics {
   std::vector<bool> dof_rotates;           // (nv)
 };
 
-Kinematics kinematics(const Model& m, std::span<const double> qpos,
-                      std::span<const double> mocap_pos, std::span<const double> mocap_quat);
+Kinematics kinematics(const Model& m, std::span<const Real> qpos, std::span<const double> mocap_pos,
+                      std::span<const double> mocap_quat);
 
 // 3 x nv: velocity of the point `p` fixed to body b is jacobian * qvel.
 Mat3X point_jacobian(const Model& m, const Kinematics& kin, int b, const Vec3& p);
@@ -36,12 +36,12 @@ struct Motion {
   Vec3 omega = Vec3::Zero(), alpha = Vec3::Zero();
   Vec3 velocity = Vec3::Zero(), acceleration = Vec3::Zero();
 };
-std::vector<Motion> motion(const Model& m, const Kinematics& kin, std::span<const double> qvel);
+std::vector<Motion> motion(const Model& m, const Kinematics& kin, std::span<const Real> qvel);
 
 // Centre of mass of the subtree of each body (the body's own position where the subtree is massless).
 std::vector<Vec3> subtree_com(const Model& m, const Kinematics& kin);
 
 // q ⊕ δt v: positions add, quaternions advance by the exponential map and stay unit.
-VecX integrate_position(const Model& m, std::span<const double> qpos, const VecX& v, double dt);
+VecX integrate_position(const Model& m, std::span<const Real> qpos, const VecX& v, double dt);
 
-}  // namespace stiction::reference
+}  // namespace stiction::reference::inline STICTION_REAL

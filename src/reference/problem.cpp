@@ -1,13 +1,13 @@
 #include "reference/problem.h"
 
-namespace stiction::reference {
+namespace stiction::reference::inline STICTION_REAL {
 
 Evaluation evaluate(const Problem& problem, const VecX& v) {
   Evaluation e;
   const VecX dv = v - problem.v_star;
   e.momentum = problem.A * dv;
   e.cost = 0.5 * dv.dot(e.momentum);
-  e.magnitude = std::abs(e.cost);
+  e.magnitude = abs(e.cost);
   e.impulse = e.load = VecX::Zero(v.size());
   e.hessian = problem.A;
   const auto add = [&](const VecX& impulse) {
@@ -18,14 +18,14 @@ Evaluation evaluate(const Problem& problem, const VecX& v) {
   for (const PointConstraint& c : problem.points) {
     const ContactEvaluation value = evaluate(c.law, c.J * v);
     e.cost += value.cost;
-    e.magnitude += std::abs(value.cost);
+    e.magnitude += abs(value.cost);
     add(c.J.transpose() * value.impulse);
     e.hessian += c.J.transpose() * value.hessian * c.J;
   }
   for (const RowConstraint& c : problem.rows) {
     const Scalar value = evaluate(c.law, c.J.dot(v));
     e.cost += value.cost;
-    e.magnitude += std::abs(value.cost);
+    e.magnitude += abs(value.cost);
     add(c.J * value.impulse);
     e.hessian += value.hessian * c.J * c.J.transpose();
   }
@@ -47,7 +47,7 @@ Line::Line(const Problem& problem, const VecX& v, const VecX& dv) : problem_(pro
   }
 }
 
-LineValue Line::at(double alpha) const {
+LineValue Line::at(Real alpha) const {
   // ℓ(α), ℓ'(α) = Δpᵀ(v + αΔv − v*) − Δv_cᵀ γ, ℓ''(α) = ΔvᵀΔp + Δv_cᵀ G Δv_c
   LineValue l{quadratic0_ + alpha * (slope0_ + 0.5 * alpha * curvature0_),
               slope0_ + alpha * curvature0_, curvature0_};
@@ -67,4 +67,4 @@ LineValue Line::at(double alpha) const {
   return l;
 }
 
-}  // namespace stiction::reference
+}  // namespace stiction::reference::inline STICTION_REAL

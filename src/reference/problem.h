@@ -8,7 +8,7 @@
 #include "reference/line_search.h"
 #include "reference/row_laws.h"
 
-namespace stiction::reference {
+namespace stiction::reference::inline STICTION_REAL {
 
 struct PointConstraint {
   Mat3X J;  // (3,nv): rows t1, t2, n
@@ -31,7 +31,7 @@ struct Problem {
 // Cost, gradient and Hessian at v. `magnitude` is the sum of the absolute terms of the cost, the
 // measure of its round-off.
 struct Evaluation {
-  double cost = 0, magnitude = 0;
+  Real cost = 0, magnitude = 0;
   VecX momentum;  // A (v − v*)
   VecX impulse;   // Σ Jᵀ γ
   VecX load;      // Σ |Jᵀ γ|, each constraint by itself
@@ -44,13 +44,13 @@ Evaluation evaluate(const Problem& problem, const VecX& v);
 class Line {
  public:
   Line(const Problem& problem, const VecX& v, const VecX& dv);
-  LineValue at(double alpha) const;
+  LineValue at(Real alpha) const;
 
  private:
   const Problem& problem_;
-  double quadratic0_, slope0_, curvature0_;  // of ½ (v − v*)ᵀ A (v − v*)
+  Real quadratic0_, slope0_, curvature0_;  // of ½ (v − v*)ᵀ A (v − v*)
   std::vector<Vec3> point_v_, point_dv_;
-  std::vector<double> row_v_, row_dv_;
+  std::vector<Real> row_v_, row_dv_;
 };
 
-}  // namespace stiction::reference
+}  // namespace stiction::reference::inline STICTION_REAL

@@ -2,8 +2,8 @@
 
 #include <sstream>
 
+#include "reference/jacobian.h"
 #include "reference/sensors.h"
-#include "reference/step.h"
 #include "stiction/error.h"
 #include "stiction/text.h"
 
@@ -123,6 +123,9 @@ class CheckedInputs {
 
 }  // namespace
 
+constexpr double kLogBarrier = 1e-3;  // J: carries 10 N at 0.1 mm
+constexpr double kIpcBarrier = 1e4;   // N/m: carries 12 N at half of 1 mm
+
 struct Reference::Impl {
   ModelPtr model;
   Options options;
@@ -139,6 +142,8 @@ Reference::Reference(ModelPtr model, const Options& options) {
   if (!o.solver_tolerance) o.solver_tolerance = 1e-6;
   o.limits = limit_law(o);
   o.gyroscopic = gyroscopic_law(o);
+  if (!o.barrier && o.normal_law == NormalLaw::log_barrier) o.barrier = kLogBarrier;
+  if (!o.barrier && o.normal_law == NormalLaw::ipc_barrier) o.barrier = kIpcBarrier;
   if (most_solves(o) == 1) o.friction_iterations = 1;
 }
 Reference::~Reference() = default;
@@ -159,6 +164,21 @@ StepResult Reference::step(std::span<const double> qpos, std::span<const double>
   s.status |= in.status;
   s.sensordata = sensors(model(), options(), in.step, s);
   return s;
+}
+
+StepJacobian Reference::step_jacobian(std::span<const double> qpos, std::span<const double> qvel,
+                                      const Inputs& inputs) const {
+  Options exact = options();
+  exact.solver_tolerance = 1e-14;  // round-off stops it above
+  const CheckedInputs in(model(), qpos, qvel, inputs);
+  StepJacobian jacobian;
+  jacobian.step = reference::step(model(), exact, in.step);
+  jacobian.step.status |= in.status;
+  jacobian.step.sensordata = sensors(model(), exact, in.step, jacobian.step);
+  const Inputs checked{in.step.ctrl,      in.step.qfrc_applied, in.step.xfrc_applied,
+                       in.step.mocap_pos, in.step.mocap_quat,   in.step.anchor};
+  differentiate(model(), exact, qpos, qvel, checked, jacobian);
+  return jacobian;
 }
 
 ForwardResult Reference::forward(std::span<const double> qpos, std::span<const double> qvel,
@@ -210,7 +230,8 @@ ForwardResult Reference::forward(std::span<const double> qpos, std::span<const d
   f.linear_momentum = array3(t.linear_momentum), f.angular_momentum = array3(t.angular_momentum);
   f.com = array3(t.com);
 
-  for (const ContactPoint& p : candidate_points(m, options(), kin)) f.contacts.push_back(p.info);
+  for (const ContactPoint& p : candidate_points(m, options(), kin))
+    f.contacts.push_back(contact(m, p));
   return f;
 }
 

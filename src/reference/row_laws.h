@@ -7,7 +7,7 @@
 
 #include "reference/contact_law.h"
 
-namespace stiction::reference {
+namespace stiction::reference::inline STICTION_REAL {
 
 // β of every row that is not a contact, and its near-rigid factor β²/4π².
 inline constexpr double kRowNearRigid = 0.1;
@@ -15,11 +15,11 @@ double near_rigid_factor(double beta);
 
 // Unilateral compliant row on g >= 0 with g' = v: γ = ((v̂ − v)/R)₊, ℓ = ½ R γ²
 struct LimitLaw {
-  double R, v_hat;
-  Scalar at(double v) const;
+  Real R, v_hat;
+  Scalar at(Real v) const;
 };
 // The joint limit with gap g0: near-rigid R = β²/4π² w, v̂ = −g0/(2 δt)
-LimitLaw limit_law(double dt, double w, double g0);
+LimitLaw limit_law(double dt, Real w, Real g0);
 
 // Time constant T with which a violated limit returns, at least 2 δt; solref: (T, damping ratio), or
 // (−k, −b) with T = b/k.
@@ -33,30 +33,32 @@ inline constexpr double kLimitYield = 0.02, kLimitDepth = 0.01;
 struct JointLimits {
   LimitLaw lower, upper;
 };
-JointLimits solref_limits(double dt, double w, double T, double depth, double lower, double upper,
-                          double v);
+JointLimits solref_limits(double dt, Real w, double T, double depth, Real lower, Real upper,
+                          Real v);
 
 // Implicit servo: force ũ(v) = force0 − κ v clamped to [lower, upper]; γ = δt clamp(ũ),
 // ℓ = (δt/κ) C(ũ) with C' = clamp
 struct ServoLaw {
-  double dt, force0, kappa, lower, upper;
-  Scalar at(double v) const;
+  double dt;
+  Real force0, kappa;
+  double lower, upper;
+  Scalar at(Real v) const;
 };
 // Stiffness and damping of a servo, softened to 1/(δt κ) >= β²/4π² w keeping Kd/Kp.
 struct ServoGains {
-  double kp, kd;
+  Real kp, kd;
 };
-ServoGains near_rigid_gains(ServoGains gains, double dt, double w);
+ServoGains near_rigid_gains(ServoGains gains, double dt, Real w);
 
 // Joint dry friction, Huber: R = σ w, γ = clamp(−v/R, ±δt τ_c)
 struct DryFrictionLaw {
-  double R, bound;
-  Scalar at(double v) const;
+  Real R, bound;
+  Scalar at(Real v) const;
 };
 
 using RowLaw = std::variant<LimitLaw, ServoLaw, DryFrictionLaw>;
-inline Scalar evaluate(const RowLaw& law, double v) {
+inline Scalar evaluate(const RowLaw& law, Real v) {
   return std::visit([v](const auto& l) { return l.at(v); }, law);
 }
 
-}  // namespace stiction::reference
+}  // namespace stiction::reference::inline STICTION_REAL

@@ -6,14 +6,14 @@
 #include "stiction/error.h"
 #include "stiction/text.h"
 
-namespace stiction::reference {
+namespace stiction::reference::inline STICTION_REAL {
 namespace {
 
 constexpr double kInf = std::numeric_limits<double>::infinity();
 
 // Feedback that pulls back is implicit; the rest of the actuator's force is explicit.
 ServoGains servo_gains(const Actuation& act) {
-  return {std::max(0.0, -act.law[1]), std::max(0.0, -act.law[2])};
+  return {std::max<Real>(0, -act.law[1]), std::max<Real>(0, -act.law[2])};
 }
 bool is_servo(const Actuation& act) {
   return act.law[1] < 0 || act.law[2] < 0;
@@ -61,18 +61,19 @@ std::vector<std::pair<int, ServoLaw>> servo_laws(const Model& m, double dt, cons
     const ServoGains gains = near_rigid_gains(nominal, dt, delassus(act.moment.transpose()));
 
     // ũ(v) = −Kp (l0 + δt v − l_d) − Kd (v − v_d); softened gains keep the set points
-    const double soft = (gains.kp + gains.kd) / (nominal.kp + nominal.kd);
-    const double explicit_part =
-        std::max(0.0, act.law[1]) * act.length + std::max(0.0, act.law[2]) * act.velocity;
+    const Real soft = (gains.kp + gains.kd) / (nominal.kp + nominal.kd);
+    const Real explicit_part =
+        std::max<Real>(0, act.law[1]) * act.length + std::max<Real>(0, act.law[2]) * act.velocity;
     const auto [lower, upper] = force_bounds(m, a);
-    const double force0 = soft * act.law[0] + explicit_part - gains.kp * act.length;
+    const Real force0 = soft * act.law[0] + explicit_part - gains.kp * act.length;
     laws.push_back({a, ServoLaw{dt, force0, dt * gains.kp + gains.kd, lower, upper}});
   }
   return laws;
 }
 
-VecX explicit_actuation(const Model& m, const StepInputs& in) {
-  const std::vector<Actuation> all = actuation(m, in.qpos, in.qvel, in.ctrl);
+VecX explicit_actuation(const Model& m, std::span<const Real> qpos, std::span<const Real> qvel,
+                        std::span<const Real> ctrl) {
+  const std::vector<Actuation> all = actuation(m, qpos, qvel, ctrl);
   VecX f = VecX::Zero(m.nv);
   for (int a = 0; a < m.nu; ++a)
     if (!is_servo(all[at(a)])) f += all[at(a)].moment * actuator_force(m, a, all[at(a)]);
@@ -100,10 +101,10 @@ std::vector<RowConstraint> joint_rows(const Model& m, const Options& o, double d
       continue;
     const int i = m.jnt_dofadr[at(j)];
     const VecX e = VecX::Unit(m.nv, i);
-    const double q = in.qpos[at(m.jnt_qposadr[at(j)])], w = delassus(e.transpose());
+    const Real q = in.qpos[at(m.jnt_qposadr[at(j)])], w = delassus(e.transpose());
     const double low = m.jnt_range[at(2 * j)], high = m.jnt_range[at(2 * j + 1)];
     const double margin = m.jnt_margin[at(j)];
-    const double lower = q - low - margin, upper = high - margin - q;
+    const Real lower = q - low - margin, upper = high - margin - q;
     JointLimits limits = {limit_law(dt, w, lower), limit_law(dt, w, upper)};
     if (limit_law(o) == Limits::solref) {
       const double T = recovery_time(dt, {m.jnt_solref[at(2 * j)], m.jnt_solref[at(2 * j + 1)]});
@@ -118,7 +119,7 @@ std::vector<RowConstraint> joint_rows(const Model& m, const Options& o, double d
   for (int i = 0; i < m.nv; ++i) {
     if (m.dof_frictionloss[at(i)] == 0) continue;
     const VecX e = VecX::Unit(m.nv, i);
-    const double R = o.regularization * delassus(e.transpose());
+    const Real R = o.regularization * delassus(e.transpose());
     rows.push_back({e, DryFrictionLaw{R, dt * m.dof_frictionloss[at(i)]}});
   }
   return rows;
@@ -131,6 +132,18 @@ void check_model(const Model& m, const Options& o) {
   if (o.friction_iterations > 1 && o.contact_model != ContactModel::lagged)
     throw ArgumentError("Options: friction_iterations = " + std::to_string(o.friction_iterations) +
                         " is for the lagged model, the others bound friction by its own impulse");
+
+  if (o.normal_law != NormalLaw::hunt_crossley && o.contact_model == ContactModel::sap)
+    throw ArgumentError(
+        "Options: normal_law is for the lagged and similar models; sap has a law of its own");
+  if (o.gyroscopic == Gyroscopic::midpoint && o.scheme != Scheme::implicit_euler)
+    throw ArgumentError(
+        "Options: gyroscopic \"midpoint\" is for scheme \"implicit_euler\"; leave it \"auto\"");
+  for (int p = 0; p < m.npair && o.stiction == Stiction::anchored; ++p)
+    if (m.pair_friction[at(p)] != m.pair_friction2[at(p)])
+      throw ArgumentError("pair " + std::to_string(p) +
+                          " has anisotropic friction, which stiction \"anchored\" does not hold: "
+                          "give it one coefficient, or use stiction \"regularized\"");
 
   // actuatorfrcrange clamps a sum; it splits into single rows only where one actuator acts alone
   std::vector<int> count(at(m.njnt), 0), servo(at(m.njnt), -1);
@@ -156,4 +169,4 @@ void check_model(const Model& m, const Options& o) {
                           "instead");
 }
 
-}  // namespace stiction::reference
+}  // namespace stiction::reference::inline STICTION_REAL

@@ -2,7 +2,7 @@
 // forces and contacts of the interval, everything else of the state it ended in.
 #pragma once
 
-#include "reference/step.h"
+#include "reference/results.h"
 
 namespace stiction::reference {
 

@@ -7,14 +7,22 @@
 #include "reference/gyroscopic.h"
 #include "reference/newton.h"
 
-namespace stiction::reference {
+namespace stiction::reference::inline STICTION_REAL {
 
 // Inputs with defaults filled in: all spans have their full size and finite numbers.
 struct StepInputs {
-  std::span<const double> qpos, qvel, ctrl, qfrc_applied, xfrc_applied, mocap_pos, mocap_quat,
-      anchor;
+  std::span<const Real> qpos, qvel, ctrl;
+  std::span<const double> qfrc_applied, xfrc_applied, mocap_pos, mocap_quat, anchor;
   double time = 0;
+  std::span<const Real> more_friction = {};  // (npair) added to the coefficients; empty: zero
 };
+
+// Where in a step its forces are taken, as shares of its end: the θ-method of the SAP paper, (7)-(12).
+struct Theta {
+  double force = 1;     // θ: q and v of the forces
+  double position = 1;  // θ_qv: v that moves q
+};
+Theta theta(Scheme scheme);
 
 // Free motion: A (v* − v0) = δt k with A = M + δt D + δt² K.
 struct FreeMotion {
@@ -22,6 +30,7 @@ struct FreeMotion {
   VecX v_star;
   std::vector<Turning> turning;  // with Gyroscopic::midpoint; its first half is in v_star
   bool solved = false;           // false: A is not positive definite, v_star is v0
+  bool converged = true;         // false: of the midpoint rule's implicit equation
 };
 FreeMotion free_motion(const Model& m, const Options& o, const Kinematics& kin,
                        const StepInputs& in);
@@ -36,11 +45,34 @@ std::vector<RowConstraint> joint_rows(const Model& m, const Options& o, double d
                                       const DelassusScale& delassus);
 
 // Generalized force of the actuators without feedback that pulls back; servos are rows.
-VecX explicit_actuation(const Model& m, const StepInputs& in);
+VecX explicit_actuation(const Model& m, std::span<const Real> qpos, std::span<const Real> qvel,
+                        std::span<const Real> ctrl);
 
 // Throws ArgumentError where a model asks for something the step can't compute.
 void check_model(const Model& m, const Options& o);
 
-StepResult step(const Model& m, const Options& o, const StepInputs& in);
+struct LeftOut {
+  Mat3X J;
+  Reach reach;
+  Real gap;
+};
 
-}  // namespace stiction::reference
+// Contact points in the problem, and those without an impulse in this step.
+struct Contacts {
+  std::vector<ContactPoint> points;
+  std::vector<LeftOut> left_out;
+};
+
+// All that a step computes. Where the status froze it, what comes after the reason is empty.
+struct Step {
+  Status status = Status::ok;
+  Kinematics kin;
+  FreeMotion free;
+  Problem problem;
+  Contacts contacts;
+  Solution solution;
+  VecX q, v, v_end;  // next position, minimum of the problem, next velocity
+};
+Step take_step(const Model& m, const Options& o, const StepInputs& in);
+
+}  // namespace stiction::reference::inline STICTION_REAL

@@ -9,7 +9,8 @@ LIMITS = "python/test_acceptance_limits.py::"
 
 SOLVER = [
     Break("an absolute constant in the stopping rule", "src/reference/newton.cpp",
-          "return scale > 0 ? r / scale : 1.0;", "return scale > 0 ? r / (scale + 1e-3) : 1.0;",
+          "return scale > 0 ? r / scale : Real(1);",
+          "return scale > 0 ? r / (scale + 1e-3) : Real(1);",
           pytests=(METAMORPHIC + "test_four_times_the_mass_is_bitwise",)),
     Break("line search accepts every full step", "src/reference/line_search.cpp",
           "if (at_1.slope <= kTolerance * scale || scale <= round_off) return {1, 0};",

@@ -227,6 +227,7 @@ DEFAULTS = {
     "max_iterations": 32, "friction_iterations": 1,  # fmt: skip
     "contact_pairs": "speculative", "limits": "auto", "gyroscopic": "auto",  # fmt: skip
     "friction_combination": "mujoco", "linear_solver": "cholesky",  # fmt: skip
+    "scheme": "implicit_euler", "normal_law": "hunt_crossley", "barrier": None, "barrier_distance": 1e-3,  # fmt: skip
 }
 OTHERS = {
     "timestep": 0.01,
@@ -238,6 +239,7 @@ OTHERS = {
     "max_iterations": 7, "friction_iterations": "auto",  # fmt: skip
     "contact_pairs": "penetrating_deepest", "limits": "near_rigid", "gyroscopic": "midpoint",  # fmt: skip
     "friction_combination": "harmonic", "linear_solver": "cusolver",  # fmt: skip
+    "scheme": "midpoint", "normal_law": "ipc_barrier", "barrier": 5e3, "barrier_distance": 2e-4,  # fmt: skip
 }
 
 

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <numbers>
 #include <random>
 #include <vector>
 
@@ -269,6 +270,68 @@ TEST(ContactLaw, ConvexAndNonNegative) {  // T5
   EXPECT_GT(in_contact, 50000);
 }
 
+// Appendix B: γ_t = −μ γ_n t̂(μ v_t), so along the axes each coefficient counts, across them the force is
+// not against the slip; and it is the element of the elliptic cone that takes most power.
+TEST(AnisotropicFriction, SlidesByTheDirection) {
+  const Vec2 mu(.8, .2);
+  for (const auto model : {ContactModel::lagged, ContactModel::similar, ContactModel::sap}) {
+    ContactLaw law = make_law(model, kCaseB);
+    law.mu = mu.maxCoeff();
+    law.along = mu / law.mu;
+    for (int i = 0; i < 36; ++i) {
+      const double heading = i * std::numbers::pi / 18;
+      const Vec2 slip = 50 * Vec2(std::cos(heading), std::sin(heading));  // far above ε_s and R γ
+      const Vec3 v(slip.x(), slip.y(), model == ContactModel::lagged ? -.05 : 10);
+      const ContactEvaluation e = evaluate(law, v);
+      const double bound = model == ContactModel::lagged ? law.n0 : e.impulse.z();
+      ASSERT_GT(bound, 0);
+      const Vec2 expected = -bound * mu.cwiseProduct(mu.cwiseProduct(slip).normalized());
+      ASSERT_LT((e.impulse.head<2>() - expected).norm(), 1e-8 * bound);  // ½ (ε_s/|μ v_t|)²
+      for (int j = 0; j < 360; ++j) {
+        const double a = j * std::numbers::pi / 180;
+        const Vec2 other = bound * mu.cwiseProduct(Vec2(std::cos(a), std::sin(a)));
+        ASSERT_GE(other.dot(slip) + 1e-7 * bound, e.impulse.head<2>().dot(slip));
+      }
+    }
+  }
+}
+
+// γ = −∇ℓ and G = −∂γ/∂v_c at random parameters, by central differences of 1e-4 of the law's own scale.
+TEST(AnisotropicFriction, DerivativesAndConvexity) {
+  std::mt19937 random(8);
+  std::uniform_real_distribution<double> unit(-1, 1);
+  int pushed = 0;
+  for (int i = 0; i < 3000; ++i) {
+    const auto model = static_cast<ContactModel>(i % 3);
+    ContactLaw law = make_law(model, i % 2 == 0 ? kCaseA : kCaseB);
+    const Vec2 mu(.05 + std::abs(unit(random)), .05 + std::abs(unit(random)));
+    law.mu = mu.maxCoeff();
+    law.along = mu / law.mu;
+    law.shift = 1e-4 * Vec2(unit(random), unit(random));
+    const double slip = std::pow(10, -3 + 2 * unit(random));
+    const Vec3 v(slip * unit(random), slip * unit(random), .1 * unit(random));
+    const ContactEvaluation e = evaluate(law, v);
+    if (e.impulse.z() == 0) continue;
+    ++pushed;
+    const double h = 1e-4 * (model == ContactModel::sap ? slip : law.eps);
+    Mat3 G;
+    Vec3 gradient;
+    for (int k = 0; k < 3; ++k) {
+      const ContactEvaluation a = evaluate(law, v + h * Vec3::Unit(k));
+      const ContactEvaluation b = evaluate(law, v - h * Vec3::Unit(k));
+      gradient[k] = (a.cost - b.cost) / (2 * h);
+      G.col(k) = -(a.impulse - b.impulse) / (2 * h);
+    }
+    // SAP's regions meet in kinks of G, which few of the samples straddle
+    if (model == ContactModel::sap && (G - e.hessian).norm() > 1e-3 * e.hessian.norm()) continue;
+    ASSERT_LT((gradient + e.impulse).norm(), 1e-6 * e.impulse.norm() + 1e-14 * e.cost / h);
+    ASSERT_LT((G - e.hessian).norm(), 1e-5 * e.hessian.norm());
+    const double lowest = Eigen::SelfAdjointEigenSolver<Mat3>(e.hessian).eigenvalues()[0];
+    ASSERT_GE(lowest, -1e-12 * e.hessian.norm());
+  }
+  EXPECT_GT(pushed, 1000);
+}
+
 TEST(HuntCrossley, SeamsAndRoots) {  // T6, both root orders and equal roots
   const double dt = .01;
   for (const auto& [k, d, f_e0] : std::vector<std::array<double, 3>>{
@@ -368,7 +431,7 @@ TEST(ContactLaw, WorldFrameForm) {
     const double v_n = n.dot(v);
     const Vec3 v_t = v - v_n * n;
     const double den = std::sqrt(v_t.squaredNorm() + law.eps * law.eps);
-    const Scalar elastic = law.normal.at(v_n);
+    const Scalar elastic = evaluate(law.normal, v_n);
     const double bound = law.mu * law.n0;
     const Vec3 gamma = -bound * v_t / den + elastic.impulse * n, t = v_t / den;
     const Mat3 nn = n * n.transpose();

@@ -72,8 +72,9 @@ TEST(Activation, PointThatMayAct) {
   Model m;
   m.gravity = {3, 0, -4};
   m.pair_relaxation_time = {.03};
-  Contact c;
-  c.friction = .6;
+  ContactPoint c;
+  const double mu = .6;
+  c.friction << .2, mu;
   const double fall = 8 * 5 * kDt * kDt, speed = .7;
   for (const auto model : {ContactModel::lagged, ContactModel::similar, ContactModel::sap}) {
     Options o;
@@ -92,7 +93,7 @@ TEST(Activation, PointThatMayAct) {
       EXPECT_EQ(act(gap, {0, 0, -.5 * speed}, {0, 0, -speed}), active);
 
       // slip alone: only the gliding laws push
-      const Vec3 slip = Vec3(.6, -.8, 0) * (speed / c.friction);
+      const Vec3 slip = Vec3(.6, -.8, 0) * (speed / mu);
       EXPECT_EQ(act(gap, slip, {0, 0, 1}), active && model != ContactModel::lagged);
     }
   }
@@ -100,6 +101,20 @@ TEST(Activation, PointThatMayAct) {
   const Reach r = reach(m, Options{}, kDt, c);
   EXPECT_TRUE(may_act(m, kDt, r, 0, {Vec3::Zero()}));
   EXPECT_FALSE(may_act(m, kDt, r, 1e-15, {Vec3::Zero()}));
+}
+
+// A barrier acts from its distance on, also at rest; that of the logarithm everywhere.
+TEST(Activation, BarriersReachFurther) {
+  Model m;
+  m.gravity = {0, 0, 0};
+  Options o;
+  o.normal_law = NormalLaw::ipc_barrier;
+  o.barrier_distance = .01;
+  EXPECT_TRUE(may_act(m, kDt, reach(m, o, kDt, {}), .0099, {Vec3::Zero()}));
+  EXPECT_FALSE(may_act(m, kDt, reach(m, o, kDt, {}), .0101, {Vec3::Zero()}));
+  EXPECT_TRUE(may_act(m, kDt, reach(m, o, kDt, {}), .0101, {{0, 0, -1}}));
+  o.normal_law = NormalLaw::log_barrier;
+  EXPECT_TRUE(may_act(m, kDt, reach(m, o, kDt, {}), 1e6, {Vec3::Zero()}));
 }
 
 }  // namespace

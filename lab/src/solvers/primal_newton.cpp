@@ -1,6 +1,7 @@
 // Newton's method on  min ½ |v − v*|²_A + Σ ℓ_i(J_i v)  with the laws of the reference engine: SAP's compliant
 // cone, Lagged and Similar. The loop is that of src/reference/newton.cpp, with its history.
 #include <Eigen/Cholesky>
+#include <Eigen/Eigenvalues>
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -97,6 +98,12 @@ Iterates newton(const ContactProblem& p, const DualProblem& d, const Settings& s
   if (own <= s.tolerance) monitor.outcome = Outcome::converged;
   Iterates it = finish(monitor, impulses(v));
   it.v = v;
+  if (s.condition) {
+    const VecX spectrum = Eigen::SelfAdjointEigenSolver<MatX>(
+                              D.asDiagonal() * e.hessian * D.asDiagonal(), Eigen::EigenvaluesOnly)
+                              .eigenvalues();
+    it.condition = spectrum[spectrum.size() - 1] / spectrum[0];
+  }
   return it;
 }
 

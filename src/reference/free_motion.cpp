@@ -1,0 +1,92 @@
+// The velocity without impulses of constraints, by the scheme of the options.
+#include <Eigen/Cholesky>
+
+#include "reference/step.h"
+
+namespace stiction::reference::inline STICTION_REAL {
+namespace {
+
+// −bias + gravity compensation + wrenches on the bodies
+VecX forces_on_bodies(const Model& m, const Kinematics& kin, std::span<const Real> qvel,
+                      const StepInputs& in) {
+  return -bias_force(m, kin, motion(m, kin, qvel)) + gravity_compensation(m, kin) +
+         applied_wrenches(m, kin, in.xfrc_applied);
+}
+
+// M(q̄) (v − v0) = δt k(q̄, v̄),  v̄ = (v0 + v)/2,  q̄ = q0 ⊕ ½ δt v̄. The iteration's matrix A lacks what
+// M and the velocity products change with v, a share of δt |v|: so it contracts.
+FreeMotion midpoint(const Model& m, double dt, const StepInputs& in) {
+  constexpr int kIterations = 100;
+  const Eigen::Map<const VecX> v0(in.qvel.data(), m.nv);
+  const Parameters damping(m.dof_damping.data(), m.nv), applied(in.qfrc_applied.data(), m.nv);
+  const VecX stiffness = spring_stiffness(m);
+  FreeMotion free{{}, v0, {}};
+  int still = 0;  // iterations in a row that moved nothing but round-off
+  for (int k = 0; still < 3; ++k) {
+    if (k == kIterations) {
+      free.converged = false;
+      break;
+    }
+    const VecX v = 0.5 * (v0 + free.v_star);
+    const VecX q = integrate_position(m, in.qpos, v, 0.5 * dt);
+    const std::span<const Real> qpos(q.data(), at(m.nq)), qvel(v.data(), at(m.nv));
+    const Kinematics kin = kinematics(m, qpos, in.mocap_pos, in.mocap_quat);
+    const MatX M = mass_matrix(m, kin);
+    const VecX force = forces_on_bodies(m, kin, qvel, in) - damping.cwiseProduct(v) +
+                       spring_force(m, qpos) + explicit_actuation(m, qpos, qvel, in.ctrl) + applied;
+    free.A = M;
+    free.A.diagonal() += 0.5 * dt * damping + 0.25 * dt * dt * stiffness;
+    const Eigen::LLT<MatX> factor(free.A);
+    free.solved = factor.info() == Eigen::Success;
+    if (!free.solved) break;
+    const VecX change = factor.solve(dt * force - M * (free.v_star - v0));
+    free.v_star += change;
+    still = change.norm() > 1e-15 * free.v_star.norm() ? 0 : still + 1;
+  }
+  return free;
+}
+
+}  // namespace
+
+Theta theta(Scheme scheme) {
+  switch (scheme) {
+    case Scheme::implicit_euler: return {1, 1};
+    case Scheme::symplectic_euler: return {0, 1};
+    case Scheme::explicit_euler: return {0, 0};
+    case Scheme::midpoint: break;
+  }
+  return {0.5, 0.5};
+}
+
+FreeMotion free_motion(const Model& m, const Options& o, const Kinematics& kin,
+                       const StepInputs& in) {
+  const double dt = *o.timestep;
+  if (o.scheme == Scheme::midpoint) return midpoint(m, dt, in);
+  const Eigen::Map<const VecX> v0(in.qvel.data(), m.nv);
+  const Parameters damping(m.dof_damping.data(), m.nv), applied(in.qfrc_applied.data(), m.nv);
+  const VecX stiffness = spring_stiffness(m);
+
+  // A = M + θ δt D + θ θ_qv δt² K
+  const Theta share = theta(o.scheme);
+  FreeMotion free{mass_matrix(m, kin), v0, {}};
+  free.A.diagonal() +=
+      share.force * dt * damping + share.force * share.position * dt * dt * stiffness;
+
+  // k = −bias − D v0 + springs at q0 + θ δt v0 + explicit forces
+  const VecX on_bodies = forces_on_bodies(m, kin, in.qvel, in);
+  const VecX k = on_bodies - damping.cwiseProduct(v0) + spring_force(m, in.qpos) -
+                 share.force * dt * stiffness.cwiseProduct(v0) +
+                 explicit_actuation(m, in.qpos, in.qvel, in.ctrl) + applied;
+  const Eigen::LLT<MatX> factor(free.A);
+  free.solved = factor.info() == Eigen::Success;
+  if (!free.solved) return free;
+  free.v_star = v0 + factor.solve(dt * k);
+  if (gyroscopic_law(o) == Gyroscopic::midpoint) {
+    free.turning = turning(m, dt, kin);
+    const FirstHalf change = first_half(free.turning, dt, v0, on_bodies);
+    free.v_star += change.velocity + factor.solve(change.impulse);
+  }
+  return free;
+}
+
+}  // namespace stiction::reference::inline STICTION_REAL

@@ -1,0 +1,102 @@
+// A step as its public result.
+#include "reference/results.h"
+
+#include <algorithm>
+
+namespace stiction::reference {
+namespace {
+
+std::vector<double> to_vector(const VecX& v) {
+  return {v.data(), v.data() + v.size()};
+}
+std::array<double, 3> array3(const Vec3& v) {
+  return {v.x(), v.y(), v.z()};
+}
+
+// Impulses, slip and body wrenches of the solution; next anchors.
+void contact_results(const Model& m, const Options& o, const Step& step, StepResult& s) {
+  const double dt = *o.timestep;
+  for (std::size_t i = 0; i < step.contacts.points.size(); ++i) {
+    const ContactPoint& p = step.contacts.points[i];
+    const auto& [J, law] = step.problem.points[i];
+    const Vec3 v_c = J * step.v;
+    const Vec3 impulse = p.frame * evaluate(law, v_c).impulse;
+    const Vec3 slip = p.frame.leftCols<2>() * v_c.head<2>();
+    Contact c = contact(m, p);
+    c.impulse = array3(impulse);
+    c.force = array3(impulse / dt);
+    c.slip = array3(slip);
+    c.separation_velocity = v_c.z();
+    c.n0 = law.n0, c.eps_s = law.eps;
+    s.contacts.push_back(c);
+
+    // wrench on the two bodies about their centres of mass
+    const auto add = [&](int b, const Vec3& force) {
+      const Vec3 torque = (p.pos - step.kin.xipos[at(b)]).cross(force);
+      for (int k = 0; k < 3; ++k) {
+        s.xfrc_contact[at(6 * b + k)] += force[k];
+        s.xfrc_contact[at(6 * b + 3 + k)] += torque[k];
+      }
+    };
+    add(m.geom_bodyid[at(p.geom1)], -impulse / dt);
+    add(m.geom_bodyid[at(p.geom2)], impulse / dt);
+
+    if (o.stiction == Stiction::anchored)
+      set_row3(s.anchor, p.slot, advance_anchor(p.anchor, slip, dt, law.n0, law.eps));
+  }
+  for (const LeftOut& p : step.contacts.left_out)
+    if (p.gap + p.reach.horizon * p.reach.opening(p.J * step.v) < p.reach.distance)
+      s.status |= Status::late_contact;
+}
+
+// What a step that can't be taken returns: the state as it was, zeros elsewhere.
+StepResult unchanged(const Model& m, const StepInputs& in) {
+  StepResult s;
+  s.qpos.assign(in.qpos.begin(), in.qpos.end());
+  s.qvel.assign(in.qvel.begin(), in.qvel.end());
+  s.anchor.assign(in.anchor.begin(), in.anchor.end());
+  s.v.assign(in.qvel.begin(), in.qvel.end());
+  s.v_star.assign(at(m.nv), 0.0);
+  s.gen_impulse.assign(at(m.nv), 0.0);
+  s.A.assign(at(m.nv * m.nv), 0.0);
+  s.xfrc_contact.assign(at(6 * m.nbody), 0.0);
+  return s;
+}
+
+}  // namespace
+
+Contact contact(const Model& m, const ContactPoint& p) {
+  Contact c;
+  c.geom1 = p.geom1, c.geom2 = p.geom2, c.pair = p.pair, c.slot = p.slot;
+  c.body1 = m.geom_bodyid[at(p.geom1)], c.body2 = m.geom_bodyid[at(p.geom2)];
+  c.pos = array3(p.pos);
+  c.normal = array3(p.frame.col(2));
+  c.gap = p.gap;
+  c.friction = p.friction[0], c.friction2 = p.friction[1];
+  c.stiffness = p.stiffness, c.dissipation = p.dissipation;
+  c.w = p.w;
+  return c;
+}
+
+StepResult step(const Model& m, const Options& o, const StepInputs& in) {
+  const Step taken = take_step(m, o, in);
+  StepResult s = unchanged(m, in);
+  s.status = taken.status;
+  s.iterations = taken.solution.iterations;
+  s.linesearch_evaluations = taken.solution.linesearch_evaluations;
+  if (any(s.status, kFrozen)) return s;
+
+  s.qpos = to_vector(taken.q);
+  s.qvel = to_vector(taken.v_end);
+  s.v = to_vector(taken.v);
+  s.residual = taken.solution.residual;
+  s.cost = taken.solution.cost;
+  s.v_star = to_vector(taken.free.v_star);
+  s.gen_impulse = to_vector(evaluate(taken.problem, taken.v).impulse);
+  Eigen::Map<RowMatX>(s.A.data(), m.nv, m.nv) = taken.free.A;
+  std::fill(s.anchor.begin(), s.anchor.end(), 0.0);
+  contact_results(m, o, taken, s);
+  return s;
+}
+
+}  // namespace stiction::reference
