@@ -203,7 +203,7 @@ def _rollout(args) -> int:
     r = reference.rollout(qpos, qvel, ctrl, energy=True)
     wall = time.perf_counter() - begin
 
-    say(f"{model!r}, {args.contact_model}, timestep {timestep:g} s")
+    say(wrapped(f"{model!r}, {args.contact_model}, timestep {timestep:g} s", 2))
     say(f"  steps       {r.nstep} in {wall:.2f} s ({r.nstep / wall:.0f} per second, energy included)")
     say(f"  contacts    mean {np.mean(r.ncontact):.1f}, max {np.max(r.ncontact)}")
     say(f"  iterations  mean {np.mean(r.iterations):.1f}, max {np.max(r.iterations)}")

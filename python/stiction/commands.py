@@ -1,5 +1,5 @@
-"""The commands for robots and learning: list-robots, list-envs, train, play, view, bench. Nothing heavy is
-imported before."""
+"""The commands for robots and learning: list-robots, list-envs, train, sweep, play, view, bench. Nothing heavy
+is imported before."""
 
 import importlib.util
 import inspect
@@ -67,11 +67,12 @@ def add_commands(commands):
         "train",
         help="train a policy",
         description="Trains with rsl_rl's PPO, or with the one in NumPy that needs no deep-learning "
-        "framework. Writes a checkpoint at every iteration; Ctrl-C keeps what was learnt.",
+        "framework. Writes a checkpoint at every iteration; Ctrl-C keeps what was learnt. Under torchrun "
+        "rsl_rl's ranks share the environments.",
     )
     train.add_argument("id", metavar="TASK", help=TASK)
     train.add_argument("--trainer", choices=("rsl_rl", "numpy"), help="rsl_rl where it is installed")
-    train.add_argument("--num-envs", type=positive(int), metavar="N", help="rsl_rl 4096, numpy what suits the task, mostly 128")
+    train.add_argument("--num-envs", type=positive(int), metavar="N", help="of all ranks together; rsl_rl 4096, numpy what suits the task, mostly 128")
     train.add_argument("--threads", type=positive(int), metavar="N", help="of the simulator; all")
     train.add_argument("--device", default="cpu", help="where rsl_rl simulates and learns: cpu, cuda:0")
     train.add_argument("--sim-device", metavar="DEVICE", help="where it simulates, if elsewhere")
@@ -99,6 +100,32 @@ def add_commands(commands):
     for name, (kind, meaning) in _SETTINGS.items():
         settings.add_argument("--" + name.replace("_", "-"), type=kind, metavar="X", help=meaning)
     train.set_defaults(run=_train)
+
+    sweep = commands.add_parser(
+        "sweep",
+        help="train with many settings, on a Ray cluster or here",
+        description="Trains once for each of many settings, as trials of Ray Tune: on the cores of this machine, or on "
+        "a cluster. Results do not depend on how many machines there are. Writes a folder per trial and sweep.csv.",
+    )
+    sweep.add_argument("id", metavar="TASK", help=TASK)
+    sweep.add_argument("--param", action="append", required=True, metavar="NAME=VALUES",
+                       help="of `stiction train`: gamma=0.98,0.99 or learning-rate=1e-4..1e-2:log or seed=1,2,3 or "
+                       "option.NAME=... or engine-option.NAME=...; again for another")  # fmt: skip
+    sweep.add_argument("--trials", type=positive(int), metavar="N", help="as many draws; all combinations")
+    sweep.add_argument("--address", metavar="ADDRESS", help="of a Ray cluster, or auto; a new one on this machine")
+    sweep.add_argument("--trainer", choices=("numpy", "rsl_rl"), default="numpy", help="numpy")
+    sweep.add_argument("--num-envs", type=positive(int), metavar="N", help="of a trial; what suits the task")
+    sweep.add_argument("--iterations", type=positive(int), default=100, metavar="N", help="of a trial; 100")
+    sweep.add_argument("--threads", type=positive(int), default=1, metavar="N", help="cores of a trial; 1")
+    sweep.add_argument("--seed", type=seed, default=1, metavar="N", help="of trainings and draws; 1")
+    sweep.add_argument("--out", type=Path, metavar="DIR", help="runs/TASK-sweep")
+    again = sweep.add_mutually_exclusive_group()
+    again.add_argument("--resume", action="store_true", help="only trials that have no result in --out")
+    again.add_argument("--overwrite", action="store_true", help="all, over those in --out")
+    _task_option(sweep)
+    sweep.add_argument("--engine-option", action="append", default=[], metavar="NAME=VALUE",
+                       help="of stiction.Options")  # fmt: skip
+    sweep.set_defaults(run=_sweep)
 
     play = commands.add_parser(
         "play",
@@ -292,11 +319,16 @@ def _trainer(args) -> str:
     """--trainer, or rsl_rl where it is installed."""
     needs_torch = [name for name, x in (("--device", args.device), ("--sim-device", args.sim_device))
                    if x not in (None, "cpu")]  # fmt: skip
-    if args.trainer == "numpy":
+    if args.trainer == "numpy" and args.ranks.size == 1:
         if needs_torch:
             raise _core.ArgumentError(f"{needs_torch[0]}: the trainer in NumPy is for the CPU; elsewhere take --trainer rsl_rl")
         return "numpy"
     missing = _missing("torch", "rsl_rl")
+    if args.ranks.size > 1:
+        if args.trainer == "numpy":
+            raise _core.ArgumentError(f"--trainer numpy: it is one process, and here are {args.ranks.size} ranks: take --trainer rsl_rl")
+        if missing:
+            raise _core.Error(f"{missing} is not installed, and {args.ranks.size} ranks need it: {remedy('train')}")
     if missing and (args.trainer or needs_torch):
         raise _core.Error(f"{missing} is not installed: {remedy('train')} (5.6 GB), or take --trainer numpy on the CPU")
     if missing:
@@ -308,8 +340,10 @@ def _trainer(args) -> str:
 def _train(args) -> int:
     from .learning import tasks
     from .learning.loggers import require
+    from .learning.ranks import Ranks
     from .learning.seeds import check_seeds, train_seeds
 
+    args.ranks = Ranks.of_environment()
     args.task = {
         "id": args.id,
         "options": tasks.parse_options(args.option),
@@ -338,6 +372,15 @@ def _train(args) -> int:
             file=sys.stderr,
         )  # fmt: skip
         return 1
+
+
+def _sweep(args) -> int:
+    from .cli import build_parser
+    from .learning.sweep import sweep
+
+    find_task(args.id)
+    args.out = args.out or Path("runs") / f"{short_name(args.id)}-sweep"
+    return sweep(args, build_parser)
 
 
 def _play(args) -> int:

@@ -8,18 +8,20 @@ import time
 from pathlib import Path
 
 from . import _core, assets
-from .text import say
+from .extras import remedy
+from .text import say, wrapped
 
-# Distribution: what it is for. Only NumPy is needed.
+# Distribution: what it is for, and the extra of the package that brings it. Only NumPy is needed.
 _OPTIONAL = {
-    "mujoco": "films, views, replay in another engine",
-    "imageio-ffmpeg": "writes films",
-    "matplotlib": "plots",
-    "tqdm": "progress bar",
-    "gymnasium": "stiction.make",
-    "torch": "trainers",
-    "rsl-rl-lib": "stiction.adapters.rsl_rl",
-    "stable-baselines3": "stiction.adapters.sb3",
+    "mujoco": ("films, views, replay in another engine", "demo"),
+    "imageio-ffmpeg": ("writes films", "demo"),
+    "matplotlib": ("plots", "demo"),
+    "tqdm": ("progress bar", "demo"),
+    "gymnasium": ("stiction.make", "gymnasium"),
+    "torch": ("trainers", "train"),
+    "rsl-rl-lib": ("stiction.adapters.rsl_rl", "train"),
+    "stable-baselines3": ("stiction.adapters.sb3", "train"),
+    "ray": ("stiction sweep, stiction.adapters.ray", "ray"),
 }
 
 
@@ -150,8 +152,8 @@ def run() -> int:
         "system": platform.platform(),
         "cpu": f"{cpu_name()}, {usable_cores()} usable cores",
         **{
-            name: _version(name) or f"not installed ({purpose}): pip install {name}"
-            for name, purpose in _OPTIONAL.items()
+            name: _version(name) or f"not installed ({purpose}): {remedy(extra)}"
+            for name, (purpose, extra) in _OPTIONAL.items()
         },
         "renderer": reason if backend else f"none, the demo draws plots: {reason}",
         "instructions": _built_isas(),
@@ -159,5 +161,5 @@ def run() -> int:
         **_gpus(),
     }
     for name, text in lines.items():
-        say(f"{name:<17} {text}")
+        say(wrapped(f"{name:<17} {text}", 18))
     return 0 if engine_works else 1

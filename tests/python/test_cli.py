@@ -1,6 +1,7 @@
 """The command line: exit codes (0 well, 1 refused or failed, 2 bad usage) and what it prints."""
 
 import json
+import re
 import subprocess
 import sys
 
@@ -187,7 +188,10 @@ def test_rollout_where_nothing_can_be_written(cli, tmp_path):
 def test_doctor(cli):
     result = cli("doctor")
     assert result.returncode == 0
-    found = dict(line.split(None, 1) for line in result.stdout.splitlines())
+    # a line that goes on is indented; only words longer than a line, like paths, are wider than a terminal
+    found = dict(line.split(None, 1) for line in re.sub(r"\n +", " ", result.stdout).splitlines())
+    assert all(len(line) <= 80 or " " not in line.strip()[18:] for line in result.stdout.splitlines())
+    assert "pip install" not in result.stdout, "this is a checkout"
     assert found["stiction"].startswith(stiction.__version__)
     assert found["numpy"].strip() == np.__version__
     assert found["engine"].startswith("ok, ")

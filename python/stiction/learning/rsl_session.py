@@ -1,8 +1,11 @@
-"""`stiction train --trainer rsl_rl`: rsl_rl's PPO with our curve, checkpoints and evaluation."""
+"""`stiction train --trainer rsl_rl`: rsl_rl's PPO with our curve, checkpoints and evaluation, in one process or in
+the ranks of torchrun, of which the first one prints and writes."""
 
 import contextlib
 import functools
+import io
 import json
+import os
 import statistics
 import time
 from dataclasses import dataclass
@@ -18,9 +21,11 @@ from ..memory import CannotBeWritten
 from ..text import say, visible, wrapped
 from .curve import LearningCurve, begin_anew
 from .evaluate import evaluate
-from .rsl_policy import FORMAT, RslPolicy, load_checkpoint
 from .loggers import Loggers
 from .ppo import env_seed, evaluation_seed
+from .ranks import Ranks
+from .rsl_policy import FORMAT, RslPolicy, load_checkpoint
+from .rsl_ranks import Noise
 from .run import check_path, check_resume, folder_of
 from .session import EVALUATED, draw_pictures, first_line
 from .tasks import make_env
@@ -28,6 +33,7 @@ from .tasks import make_env
 ITERATIONS = 300
 NUM_ENVS = 4096  # where neither the user nor a checkpoint says it
 LARGE_MINIBATCH = 2000  # samples; smaller ones lose on several threads (docs/training.md)
+MOST_SNAPSHOTS = 2**28  # bytes of all ranks' environments that the first one collects for a checkpoint
 
 
 # names of the flags of `stiction train` -> where rsl_rl has them
@@ -70,7 +76,7 @@ def _preset(task_id: str, save_interval: int) -> dict:
         "save_interval": save_interval,
         "obs_groups": {"actor": ["policy"], "critic": ["critic"]},
         "algorithm": {
-            "class_name": "PPO",
+            "class_name": "stiction.learning.rsl_ranks:Ppo",
             "learning_rate": 1e-3,
             "desired_kl": 0.015,
             "entropy_coef": 0.0,
@@ -113,9 +119,22 @@ class TimedEnv(VecEnv):
 
 
 class Runner(OnPolicyRunner):
-    """rsl_rl's runner whose checkpoints are always whole, and say what `play` must know."""
+    """rsl_rl's runner whose checkpoints are always whole, and say what `play` must know; its ranks are ours."""
 
     infos = None
+
+    def __init__(self, env, cfg, *, ranks=Ranks(), **more):
+        self.ranks = ranks
+        super().__init__(env, cfg, **more)
+        self.alg.ranks = ranks
+
+    def _configure_multi_gpu(self):
+        """As rsl_rl's, whose ranks must have cards: here `Ranks.join` has found the others, by gloo on CPUs."""
+        r = self.ranks
+        self.is_distributed, self.gpu_world_size = r.size > 1, r.size
+        self.gpu_global_rank, self.gpu_local_rank = r.rank, r.local_rank
+        group = {"global_rank": r.rank, "local_rank": r.local_rank, "world_size": r.size}
+        self.cfg["multi_gpu"] = group if self.is_distributed else None
 
     def save(self, path, infos=None):
         try:
@@ -125,14 +144,29 @@ class Runner(OnPolicyRunner):
             raise OSError(f"{visible(path)} could not be written: {str(e).splitlines()[0]}") from e
 
 
-def _watch(runner, env, args, curve, loggers, ctrl_c, task, path, steps):
-    """After every iteration: a row of the curve, the checkpoint, and an end when it is time."""
-    log, begin = runner.logger.log, time.perf_counter()
+def _running(runner, env) -> dict:
+    """What goes on in the middle of episodes: the snapshots of all ranks' environments, for the first one."""
+    ranks = runner.ranks
+    try:
+        mine, why = env.env.snapshot(), None
+    except CannotBeWritten as e:
+        mine, why = b"", str(e)
+    if ranks.gather_all(len(mine)).sum() > MOST_SNAPSHOTS:
+        mine, why = b"", f"they are more than {MOST_SNAPSHOTS >> 20} MiB"
+    everyone = ranks.gather(mine)
+    if why is not None:
+        return {"without_environments": why}
+    return {
+        "reward_sum": runner.logger.cur_reward_sum, "episode_length": runner.logger.cur_episode_length,
+        "environments": everyone,
+    }  # fmt: skip
 
-    def log_and_save(*, it, collect_time, learn_time, **more):
-        nonlocal steps
-        log(it=it, collect_time=collect_time, learn_time=learn_time, **more)
-        steps += runner.cfg["num_steps_per_env"] * env.num_envs
+
+def _watch(runner, env, args, curve, loggers, ctrl_c, task, path, steps, goal):
+    """After every iteration: a row of the curve, the checkpoint, and an end when it is time."""
+    log, begin, ranks = runner.logger.log, time.perf_counter(), runner.ranks
+
+    def write(it, collect_time, learn_time, running, more):
         mean = lambda values: statistics.mean(values) if values else float("nan")
         iteration = Iteration(
             it + 1, steps, mean(runner.logger.rewbuffer), mean(runner.logger.lenbuffer),
@@ -141,102 +175,173 @@ def _watch(runner, env, args, curve, loggers, ctrl_c, task, path, steps):
         )  # fmt: skip
         curve.add(iteration)
         loggers.add(iteration)
-        env.seconds = 0.0
         runner.infos = {
             "format": FORMAT, "task": task, "config": runner.cfg, "steps": steps,
             "rng": torch.get_rng_state(), "episodes": list(runner.logger.rewbuffer),
-            "lengths": list(runner.logger.lenbuffer), "num_envs": env.num_envs,
-            "seed": args.seed,
+            "lengths": list(runner.logger.lenbuffer), "num_envs": env.num_envs * ranks.size,
+            "ranks": ranks.size, "seed": args.seed, "goal": goal,
         }  # fmt: skip
-        running = {
-            "reward_sum": runner.logger.cur_reward_sum, "episode_length": runner.logger.cur_episode_length,
-        }
-        try:
-            running["environments"] = env.env.snapshot()
-        except CannotBeWritten as e:
-            running = {"without_environments": str(e)}
         runner.save(str(path), runner.infos | running)
-        late = args.seconds and time.perf_counter() - begin >= args.seconds
-        if ctrl_c.pressed or late:
+
+    def log_and_save(*, it, collect_time, learn_time, **more):
+        nonlocal steps
+        log(it=it, collect_time=collect_time, learn_time=learn_time, **more)
+        steps += runner.cfg["num_steps_per_env"] * env.num_envs * ranks.size
+        running = _running(runner, env)
+        if ranks.first:
+            write(it, collect_time, learn_time, running, more)
+        env.seconds = 0.0
+        late = bool(args.seconds) and time.perf_counter() - begin >= args.seconds
+        if ranks.any(ctrl_c.pressed or late):
             raise _Stop
 
     runner.logger.log = log_and_save
 
 
-def _resume(runner, env, path):
+def _go_on(runner, env, checkpoint: bytes):
     """Goes on after the iteration of the checkpoint, in the middle of its episodes where it has as
-    many environments: (environment steps so far, whether new episodes begin)."""
-    infos = runner.load(str(path), map_location=runner.device)
+    many environments and ranks: (environment steps so far, whether new episodes begin)."""
+    ranks = runner.ranks
+    infos = runner.load(io.BytesIO(checkpoint), map_location=runner.device)
     runner.current_learning_iteration += 1  # rsl_rl would do it again
     runner.logger.rewbuffer.extend(infos["episodes"])
     runner.logger.lenbuffer.extend(infos["lengths"])
     runner.logger.tot_timesteps = infos["steps"]
     torch.set_rng_state(infos["rng"].cpu())
-    if infos.get("num_envs") != env.num_envs or "environments" not in infos:
-        why = f"the checkpoint is of {infos.get('num_envs')} environments"
-        if infos.get("num_envs") == env.num_envs:
-            why = infos.get("without_environments", "the checkpoint has none")
-        say(f"new episodes begin: {visible(why)}")
+    why = None
+    for here, there, what in ((env.num_envs * ranks.size, infos.get("num_envs"), "environments"),
+                              (ranks.size, infos.get("ranks", 1), "ranks")):  # fmt: skip
+        if here != there:
+            why = why or f"the checkpoint is of {there} {what}"
+    if "environments" not in infos:
+        why = why or infos.get("without_environments", "the checkpoint has none")
+    if why:
+        if ranks.first:
+            say(f"new episodes begin: {visible(why)}")
         return infos["steps"], True
-    env.env.restore(infos["environments"])
-    runner.logger.cur_reward_sum.copy_(infos["reward_sum"])
-    runner.logger.cur_episode_length.copy_(infos["episode_length"])
+    env.env.restore(infos["environments"][ranks.rank])
+    if ranks.first:
+        runner.logger.cur_reward_sum.copy_(infos["reward_sum"])
+        runner.logger.cur_episode_length.copy_(infos["episode_length"])
     return infos["steps"], False
 
 
+def _begin_at_random_times(env, ranks):
+    """Episodes of all ranks, so that they do not end together; of each environment the same in any rank."""
+    first, count = ranks.share(env.num_envs * ranks.size)
+    everyone = env.episode_length_buf.new_empty(env.num_envs * ranks.size)
+    drawn = torch.randint_like(everyone, high=int(env.max_episode_length))
+    env.episode_length_buf = drawn[first : first + count]
+
+
 def _make_runner(args, task):
+    ranks = args.ranks
+    first, count = ranks.share(args.num_envs)
+    threads = ranks.threads(args.threads)
     place = {"device": args.sim_device or args.device}
-    simulation = make_env(task, args.num_envs, threads=args.threads, seed=env_seed(args.seed), **place)
+    simulation = make_env(task, count, threads=threads, seed=env_seed(args.seed) + first, **place)
     env = TimedEnv(simulation, device=args.device)
     cfg = config(args.id, args.save_interval, args.settings)
-    minibatch = cfg["num_steps_per_env"] * args.num_envs / 4
-    torch.set_num_threads(args.threads or env.env.batch.threads if minibatch > LARGE_MINIBATCH else 1)
-    return env, Runner(env, cfg, log_dir=str(args.out), device=env.device)
+    minibatch = cfg["num_steps_per_env"] * count / 4
+    torch.set_num_threads(threads or env.env.batch.threads if minibatch > LARGE_MINIBATCH else 1)
+    runner = Runner(env, cfg, ranks=ranks, log_dir=str(args.out), device=env.device)
+    return env, runner
 
 
-def train(args) -> int:
-    with folder_of(args):
-        return _train(args, args.out / "model.pt")
+def _draw(runner, env, args):
+    """The actions' noise from the next iteration on."""
+    first, count = args.ranks.share(args.num_envs)
+    horizon = runner.cfg["num_steps_per_env"]
+    noise = Noise(args.seed, first, count, env.num_actions, horizon, env.device)
+    noise.begin(runner.current_learning_iteration)
+    runner.alg.draw_with(noise)
 
 
-def _train(args, path) -> int:
-    check_path(args, path)
-    task = args.task
+def _prepare(args, path, folder) -> dict:
+    """What all ranks begin with, found by the first one, which alone reads and writes files."""
+    folder.enter_context(folder_of(args))
+    if args.ranks.restarts and path.exists():  # torchrun begins anew what it had begun
+        args.resume = True
+    else:
+        check_path(args, path)
+    found = {"task": args.task, "seed": args.seed, "num_envs": args.num_envs, "checkpoint": None}
     if args.resume:
         infos = load_checkpoint(path)["infos"]
         check_resume(args, path, infos["task"], infos.get("seed"))
-        task, args.seed = infos["task"], infos.get("seed", args.seed)
-        args.num_envs = args.num_envs or infos.get("num_envs")
-    args.num_envs = args.num_envs or NUM_ENVS
-    args.seed = 1 if args.seed is None else args.seed
+        found = {
+            "task": infos["task"], "seed": infos.get("seed", args.seed),
+            "num_envs": args.num_envs or infos.get("num_envs"), "checkpoint": path.read_bytes(),
+        }  # fmt: skip
+        if args.ranks.restarts:
+            found["goal"] = infos.get("goal")
+    return found
+
+
+def train(args) -> int:
+    ranks, path = args.ranks, args.out / "model.pt"
+    args.device, args.sim_device = ranks.device(args.device), ranks.device(args.sim_device)
+    ranks.join(args.device)
+    try:
+        with contextlib.ExitStack() as folder, CtrlC() as ctrl_c:
+            return _train(args, ranks.from_first(lambda: _prepare(args, path, folder)), path, ctrl_c)
+    except RuntimeError as e:
+        raise (ranks.explained(e) if ranks.size > 1 else e) from None
+
+
+def _learn(args, begins_with, path, ctrl_c):
+    """(environment, runner, rows of the curve, environment steps)"""
+    ranks, task, checkpoint = args.ranks, begins_with["task"], begins_with["checkpoint"]
     torch.manual_seed(args.seed)
-    with CtrlC() as ctrl_c, open(args.out / "rsl_rl.log", "a") as text:
+    with contextlib.ExitStack() as stack:
+        text = stack.enter_context(open(args.out / "rsl_rl.log" if ranks.first else os.devnull, "a"))
         with contextlib.redirect_stdout(text):
             env, runner = _make_runner(args, task)
-        if not args.resume:
+        if ranks.first and checkpoint is None:
             begin_anew(args.out / "progress.csv")
-        say(first_line(env.env, task) + f"; learning on {env.device}", flush=True)
-        steps, begins = _resume(runner, env, path) if args.resume else (0, True)
-        iterations = args.iterations or (10**9 if args.seconds else ITERATIONS)
-        goal = (args.seconds, args.iterations or (None if args.seconds else ITERATIONS))
+        if ranks.first:
+            many = f" in {ranks.size} ranks" if ranks.size > 1 else ""
+            say(first_line(env.env, task, args.num_envs) + f"{many}; learning on {env.device}", flush=True)
+        steps, begins = _go_on(runner, env, checkpoint) if checkpoint else (0, True)
+        if begins:
+            _begin_at_random_times(env, ranks)
         done = runner.current_learning_iteration
-        names = [name for name in args.logger if name != "tensorboard"]  # which rsl_rl writes itself
-        log = Loggers(names, args.out, {"task": task, "seed": args.seed, **runner.cfg})
-        with log, LearningCurve(args.out / "progress.csv", done=done, goal=goal) as curve:
-            _watch(runner, env, args, curve, log, ctrl_c, task, path, steps)
-            with contextlib.suppress(_Stop), contextlib.redirect_stdout(text):
-                runner.learn(iterations, init_at_random_ep_len=begins)
+        iterations = args.iterations or (None if args.seconds else ITERATIONS)
+        goal = begins_with.get("goal") or (done + iterations if iterations else None)
+        curve = loggers = None
+        if ranks.first:
+            names = [name for name in args.logger if name != "tensorboard"]  # which rsl_rl writes itself
+            description = {"task": task, "seed": args.seed, **runner.cfg}
+            loggers = stack.enter_context(Loggers(names, args.out, description))
+            limits = (args.seconds, goal and goal - done)
+            curve = stack.enter_context(LearningCurve(args.out / "progress.csv", done=done, goal=limits))
+        _draw(runner, env, args)
+        _watch(runner, env, args, curve, loggers, ctrl_c, task, path, steps, goal)
+        with contextlib.suppress(_Stop), contextlib.redirect_stdout(text):
+            runner.learn(max(goal - done, 0) if goal else 10**9)
         if runner.logger.writer is not None:
             runner.logger.writer.close()
-        if ctrl_c.pressed:
-            say("interrupted: the policy is kept; --resume goes on")
+    return env, runner, curve.rows if curve else [], steps
+
+
+def _train(args, begins_with, path, ctrl_c) -> int:
+    ranks, task = args.ranks, begins_with["task"]
+    args.seed = 1 if begins_with["seed"] is None else begins_with["seed"]
+    default = begins_with["num_envs"] or NUM_ENVS
+    # what the user did not choose fits the ranks
+    args.num_envs = args.num_envs or max(default - default % ranks.size, ranks.size)
+    env, runner, rows, steps = _learn(args, begins_with, path, ctrl_c)
+    if not ranks.first:
+        return 130 if ctrl_c.pressed else 0
+    if ctrl_c.pressed:
+        say("interrupted: the policy is kept; --resume goes on")
     policy = RslPolicy(load_checkpoint(path))
     test = make_env(task, EVALUATED, threads=args.threads, seed=evaluation_seed(args.seed))
     found = evaluate(test, policy)
     say(f"  deterministic: {found.text()}", flush=True)
     summary = {
-        "task": task, "seed": args.seed, "envs": env.num_envs, "iterations": runner.current_learning_iteration + 1,
-        "env_steps": curve.rows[-1]["steps"], "train_seconds": curve.rows[-1]["seconds"],
+        "task": task, "seed": args.seed, "envs": args.num_envs, "ranks": ranks.size,
+        "iterations": runner.current_learning_iteration + bool(rows),
+        "env_steps": rows[-1]["steps"] if rows else steps, "train_seconds": rows[-1]["seconds"] if rows else 0.0,
         "return_mean": float(found.returns.mean()), "return_std": float(found.returns.std()),
         "length_mean": float(found.lengths.mean()), "speed_m_per_s": found.speed,
     }  # fmt: skip

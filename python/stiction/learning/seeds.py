@@ -58,10 +58,13 @@ def train_seeds(args, train) -> int:
     for seed in range(first, first + args.seeds):
         one = copy.copy(args)
         one.task, one.seed, one.out = copy.deepcopy(args.task), seed, args.out / f"seed-{seed}"
-        say(f"seed {seed}, {len(runs) + 1} of {args.seeds}", flush=True)
+        if args.ranks.first:
+            say(f"seed {seed}, {len(runs) + 1} of {args.seeds}", flush=True)
         if code := train(one):
             return code
         runs.append(one.out)
+    if not args.ranks.first:
+        return 0
     with folder_of(args):
         found = [json.loads((run / "summary.json").read_text()) for run in runs]
         returns = [s["return_mean"] for s in found]

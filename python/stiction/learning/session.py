@@ -21,7 +21,7 @@ from .run import check_path, check_resume, folder_of
 from .tasks import Settings, make_env, settings_of
 
 EVALUATED = 16  # episodes
-FILMED = 10.0  # s
+FILMED = 4.0  # s; 120 pictures at most, each of which takes a core a third of a second
 SECONDS = 60.0  # of training, where neither a time nor a number of iterations is given
 
 
@@ -109,13 +109,14 @@ def table(s: dict) -> str:
     return "\n".join(wrapped(f"  {name:<16} {text}", 19) for name, text in rows)
 
 
-def first_line(env, task) -> str:
+def first_line(env, task, num_envs=None) -> str:
+    """`num_envs`: of all ranks, where others step some of them."""
     given = task["options"] | task["engine"]
     options = "".join(f", {visible(k)}={json.dumps(v)}" for k, v in given.items())
     where = f"{env.batch.threads} threads" if env.batch.device == "cpu" else env.batch.device
     return wrapped(
         f"{visible(task['id'])}{options}: {env.num_obs} observations, {env.num_actions} actions; "
-        f"{env.num_envs} environments, {where}", 2,
+        f"{num_envs or env.num_envs} environments, {where}", 2,
     )  # fmt: skip
 
 
