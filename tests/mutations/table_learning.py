@@ -9,6 +9,12 @@ NETWORKS = "python/stiction/learning/networks.py"
 PIXELS = "python/test_pictures.py::"
 
 TRAINING = [
+    Break("ranks: all step the first environments", "python/stiction/learning/ranks.py",
+          "return self.rank * count, count", "return 0, count",
+          pytests=("rl/test_distributed.py::test_ranks_share_environments_alike",)),
+    Break("sweep: every trial draws the same settings", "python/stiction/learning/sweep.py",
+          "default_rng([seed, k, i])", "default_rng([seed, i])",
+          pytests=("rl/test_ray.py::test_settings_of_trials_depend_on_the_seed_alone",)),
     Break("ppo: the clipped side of the surrogate has a gradient", PPO,
           "ratio <= 1 + clip, ratio >= 1 - clip)", "ratio <= 1 + clip, ratio <= 1 + clip)",
           pytests=(PPO_TEST + "test_actor_gradient",)),

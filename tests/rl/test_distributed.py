@@ -118,6 +118,49 @@ def test_returns_of_five_seeds_overlap(tmp_path):
     assert min(np.median(one), np.median(two)) > 60, "after one iteration 20"
 
 
+@needs_torch
+def test_noise_belongs_to_environments_not_to_ranks():
+    """3000 environments in blocks of 1024, in one process, two and three; every iteration is another."""
+    import torch
+
+    from stiction.learning.rsl_ranks import BLOCK, Noise
+
+    assert BLOCK == 1024
+    one, later = Noise(7, 0, 3000, 4, 5), Noise(7, 0, 3000, 4, 5)
+    several = {k: [Noise(7, r * 3000 // k, 3000 // k, 4, 5) for r in range(k)] for k in (2, 3)}
+    seen = []
+    for step in range(10):
+        drawn = one.step()
+        for shares in several.values():
+            assert torch.equal(drawn, torch.cat([noise.step() for noise in shares])), step
+        seen.append(drawn)
+    everything = torch.stack(seen)
+    assert len(torch.unique(everything)) > 0.99 * everything.numel()
+    assert abs(everything.mean()) < 0.02 and abs(everything.std() - 1) < 0.02  # 120 000 numbers: deviation 0.003
+    later.begin(1)
+    assert torch.equal(later.step(), seen[5]), "a resume draws what the run would have drawn"
+    assert not torch.equal(Noise(8, 0, 3000, 4, 5).step(), seen[0])
+
+
+@needs_torch
+def test_moments_of_several_ranks_are_those_of_all_numbers():
+    import torch
+
+    from stiction.learning.rsl_ranks import moments
+
+    x = torch.randn(3, 1000, generator=torch.Generator().manual_seed(1)) * 3 + 1e3
+
+    class Three(Ranks):
+        def gather_all(self, *mine):
+            rows = [(p.numel(), p.mean().item(), (p - p.mean()).square().sum().item()) for p in x.double()]
+            return torch.tensor(rows, dtype=torch.float64)
+
+    for ranks_, numbers_ in ((Three(), x), (Ranks(), x[:1])):
+        mean, deviation = moments(ranks_, x[0])
+        assert mean == pytest.approx(numbers_.double().mean().item(), rel=1e-14)
+        assert deviation == pytest.approx(numbers_.double().std().item(), rel=1e-12)
+
+
 # ------------------------------------------------------------------------------- without torch
 
 
