@@ -25,8 +25,18 @@ def cluster():
     """Two nodes, with two cores each as far as Ray knows."""
     from ray.cluster_utils import Cluster
 
-    cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 2})
-    cluster.add_node(num_cpus=2)
+    def start():
+        cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 2})
+        cluster.add_node(num_cpus=2)
+        return cluster
+
+    for attempts_left in reversed(range(5)):
+        try:
+            cluster = start()
+            break
+        except Exception as e:  # Ray waits 30 s for its own processes, which is little on a busy machine
+            if "timed out during startup" not in str(e) or not attempts_left:
+                raise
     yield cluster
     cluster.shutdown()
 

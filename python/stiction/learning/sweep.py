@@ -246,8 +246,9 @@ def _run(args, tune, cluster, commands, todo, results):
     begin = time.perf_counter()
     try:
         cluster.connect(args.address, logging_level=logging.CRITICAL)
-    except (ConnectionError, RuntimeError, ValueError) as e:
-        raise Error(f"no Ray cluster at {visible(args.address)}: {visible((str(e).splitlines() or [''])[0])}") from None
+    except Exception as e:  # of many kinds, the bare one among them
+        where = f"at {visible(args.address)}" if args.address else "on this machine"
+        raise Error(f"no Ray cluster {where}: {visible((str(e).splitlines() or [''])[0])}") from None
     cpus = int(ray.cluster_resources().get("CPU", 1))
     nodes = sum(node["Alive"] for node in ray.nodes())
     say(f"{len(todo)} trials of {visible(args.id)} on {cpus} cores of {nodes} machine{'s' * (nodes > 1)}, connected in "
