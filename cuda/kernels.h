@@ -36,6 +36,7 @@ STICTION_FN void dynamics_body(const Team& team, const ModelView& m, const Launc
   kinematics(team, m, e);
   inertia(team, m, e);
   bias(team, m, e);
+  fluid(team, m, e);
   actuation(team, m, e);
   gyroscopic_start(team, m, e);
   rows(team, m, e);

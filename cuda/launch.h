@@ -73,6 +73,7 @@ struct ThreadSizes : physics::SizesView {
   static constexpr int nspatial = 0;
   // always rows in global memory
   static constexpr int nsensordata = 0, nanchor = 0, nmoment = 0, nrow = 0, nturn = 0;
+  static constexpr int nfluidbody = 0, nfluiddof = 0;
 };
 constexpr bool fits_thread(const physics::SizesView& m) {
   return m.npair == 0 && m.nv <= ThreadSizes::nv && m.nu <= ThreadSizes::nu &&

@@ -15,6 +15,7 @@
 #include "envs/isaac_humanoid.h"
 #include "envs/planar_walker.h"
 #include "envs/reacher.h"
+#include "envs/swimmer.h"
 
 namespace stiction::envs {
 
@@ -34,12 +35,12 @@ struct TaskList {
 };
 
 using AllTasks =
-    TaskList<InvertedPendulum, InvertedDoublePendulum, Reacher, HalfCheetah, PlanarWalker, Ant,
-             Humanoid, HumanoidStandup, IsaacCartpole, IsaacAnt, IsaacHumanoid, Go2Flat>;
+    TaskList<InvertedPendulum, InvertedDoublePendulum, Reacher, Swimmer, HalfCheetah, PlanarWalker,
+             Ant, Humanoid, HumanoidStandup, IsaacCartpole, IsaacAnt, IsaacHumanoid, Go2Flat>;
 
 // Those of models without pairs, which a thread may have (fits_thread in cuda/launch.h).
 using TasksWithoutPairs =
-    TaskList<InvertedPendulum, InvertedDoublePendulum, Reacher, IsaacCartpole>;
+    TaskList<InvertedPendulum, InvertedDoublePendulum, Reacher, Swimmer, IsaacCartpole>;
 
 template <class Task>
 inline constexpr int kTaskKind = [] {

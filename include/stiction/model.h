@@ -67,6 +67,8 @@ struct Model {
   double timestep = 0.002;                 // s; what follows from it: with_timestep
   bool refsafe = true;                     // timeconst of solref is at least two timesteps
   std::array<double, 3> gravity{0, 0, -9.81};  // m/s²
+  double density = 0, viscosity = 0;       // of the medium, kg/m³ and Pa s; both 0: there is none
+  std::array<double, 3> wind{};            // velocity of the medium, m/s
 
   // bodies
   Names body_names;                        // (nbody); "" where unnamed
@@ -119,6 +121,7 @@ struct Model {
   Reals geom_stiffness;                    // (ngeom)    N/m
   Reals geom_dissipation;                  // (ngeom)    Hunt–Crossley d, s/m
   Reals geom_relaxation_time;              // (ngeom)    SAP τ, s
+  Reals geom_fluid;                        // (ngeom,12)   1, five coefficients of fluidcoef, virtual mass and inertia of an ellipsoid in the medium, kg and kg m² per density; 0: its body's box is there
   Ints geom_dataid;                        // (ngeom)    mesh or hfield index, else -1
 
   // candidate contacts: geom pairs that pass MuJoCo's filters and have a collider, lower type first

@@ -52,8 +52,8 @@ struct ForwardResult {
   std::vector<double> xvel;       // (nbody,6)  angular, linear velocity of the body frame's origin
   std::vector<double> M;          // (nv,nv)    with armature
   std::vector<double> qfrc_bias;  // (nv)       Coriolis, gyroscopic, minus gravity
-  std::vector<double> qfrc_spring, qfrc_damper, qfrc_gravcomp;  // (nv)
-  std::vector<double> qfrc_passive;                             // (nv)       sum of the three
+  std::vector<double> qfrc_spring, qfrc_damper, qfrc_gravcomp, qfrc_fluid;  // (nv)
+  std::vector<double> qfrc_passive;                                         // (nv)  their sum
   std::vector<double> actuator_length, actuator_velocity, actuator_force;  // (nu)
   std::vector<double> qfrc_actuator;                                       // (nv)
   double energy_kinetic = 0, energy_potential = 0;  // J; potential: gravity and joint springs

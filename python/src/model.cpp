@@ -201,6 +201,12 @@ void bind_model(nb::module_& m, nb::handle model_error) {
       "path of the file, '' for text");
   c.def_prop_ro(
       "timestep", [](const LoadedModel& self) { return self.model->timestep; }, "s, from <option>");
+  c.def_prop_ro(
+      "density", [](const LoadedModel& self) { return self.model->density; },
+      "of the medium, kg/m^3");
+  c.def_prop_ro(
+      "viscosity", [](const LoadedModel& self) { return self.model->viscosity; },
+      "of the medium, Pa s");
 
   def_size(c, "nq", &Model::nq, "number of positions");
   def_size(c, "nv", &Model::nv, "number of velocities (degrees of freedom)");

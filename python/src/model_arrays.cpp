@@ -103,6 +103,7 @@ void geoms(nb::class_<LoadedModel>& c) {
   def(c, "geom_stiffness", &Model::geom_stiffness, "(ngeom,) N/m");
   def(c, "geom_dissipation", &Model::geom_dissipation, "(ngeom,) Hunt-Crossley d, s/m");
   def(c, "geom_relaxation_time", &Model::geom_relaxation_time, "(ngeom,) SAP tau, s");
+  def<12>(c, "geom_fluid", &Model::geom_fluid, "(ngeom, 12) of ellipsoids in the medium");
   def(c, "geom_dataid", &Model::geom_dataid, "(ngeom,) mesh or height field, or -1");
 }
 
@@ -166,6 +167,13 @@ void bind_model_arrays(nb::class_<LoadedModel>& c) {
         return nb::ndarray<nb::numpy, const double, nb::shape<3>>(m.gravity.data(), {3}, self);
       },
       "(3,) m/s^2");
+  c.def_prop_ro(
+      "wind",
+      [](nb::handle_t<LoadedModel> self) {
+        const Model& m = *nb::cast<const LoadedModel&>(self).model;
+        return nb::ndarray<nb::numpy, const double, nb::shape<3>>(m.wind.data(), {3}, self);
+      },
+      "(3,) velocity of the medium, m/s");
   bodies(c);
   joints(c);
   geoms(c);

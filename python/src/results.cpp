@@ -91,8 +91,9 @@ void bind_forward(nb::module_& m) {
   def_array(c, "qfrc_bias", &R::qfrc_bias, "(nv,) Coriolis and gyroscopic force minus gravity");
   def_array(c, "qfrc_spring", &R::qfrc_spring, "(nv,) joint springs");
   def_array(c, "qfrc_damper", &R::qfrc_damper, "(nv,) joint damping");
+  def_array(c, "qfrc_fluid", &R::qfrc_fluid, "(nv,) forces of the medium");
   def_array(c, "qfrc_gravcomp", &R::qfrc_gravcomp, "(nv,) gravity compensation");
-  def_array(c, "qfrc_passive", &R::qfrc_passive, "(nv,) sum of the three");
+  def_array(c, "qfrc_passive", &R::qfrc_passive, "(nv,) their sum");
   def_array(c, "actuator_length", &R::actuator_length, "(nu,) m or rad");
   def_array(c, "actuator_velocity", &R::actuator_velocity, "(nu,) m/s or rad/s");
   def_array(c, "actuator_force", &R::actuator_force, "(nu,) N or N m");

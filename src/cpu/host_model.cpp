@@ -60,6 +60,8 @@ HostModel::HostModel(const Model& m, const Options& o, bool dense) : dense_(dens
   w.opt.regularization = o.regularization;
   w.opt.near_rigid = o.near_rigid;
   w.opt.solver_tolerance = *o.solver_tolerance;
+  w.opt.density = m.density, w.opt.viscosity = m.viscosity;
+  std::copy_n(m.wind.begin(), 3, w.opt.wind);
   w.opt.max_iterations = o.max_iterations;
   w.opt.friction_iterations = most_solves(o);
   w.opt.friction_auto = o.friction_iterations == kAutoFriction;
@@ -83,6 +85,7 @@ HostModel::HostModel(const Model& m, const Options& o, bool dense) : dense_(dens
   bodies(m);
   joints(m);
   geoms(m);
+  fluid(m);
   actuators(m);
   rows();
   sensors(m);
@@ -242,6 +245,31 @@ void HostModel::geoms(const Model& m) {
   w.hull_geom = keep(hulls);
   w.site_bodyid = keep(m.site_bodyid);
   w.site_type = keep(to_ints(m.site_type));
+}
+
+// The medium acts on the ellipsoids of a body, or on its box if there is none.
+void HostModel::fluid(const Model& m) {
+  physics::ModelView& w = view_;
+  const bool medium = m.density != 0 || m.viscosity != 0;
+  w.nfluidbody = medium ? m.nbody : 0;
+  w.nfluiddof = medium ? m.nv : 0;
+  Lists elements;
+  std::vector<double> coef;
+  for (int b = 0; b < m.nbody && medium; ++b) {
+    for (int g = 0; g < m.ngeom && w.body_treeid[b] >= 0; ++g) {
+      if (m.geom_bodyid[at(g)] != b || m.geom_fluid[at(12 * g)] == 0) continue;
+      elements.items.push_back(g);
+      coef.insert(coef.end(), &m.geom_fluid[at(12 * g)], &m.geom_fluid[at(12 * g)] + 12);
+    }
+    if (w.body_treeid[b] >= 0 && static_cast<int>(elements.items.size()) == elements.adr.back()) {
+      elements.items.push_back(-1);
+      coef.insert(coef.end(), 12, 0.0);
+    }
+    elements.end_list();
+  }
+  w.body_fluidadr = keep(elements.adr);
+  w.fluid_geom = keep(elements.items);
+  w.fluid_coef = keep(coef);
 }
 
 void HostModel::actuators(const Model& m) {
@@ -443,8 +471,9 @@ std::uint64_t HostModel::hash() const {
       h = (h ^ static_cast<const unsigned char*>(data)[i]) * 0x100000001b3u;
   };
   const physics::OptionsView& o = view_.opt;
-  const double reals[] = {o.timestep, o.stiction_tolerance, o.regularization, o.near_rigid,
-                          o.solver_tolerance};
+  const double reals[] = {
+      o.timestep, o.stiction_tolerance, o.regularization, o.near_rigid, o.solver_tolerance,
+      o.density,  o.viscosity,          o.wind[0],        o.wind[1],    o.wind[2]};
   const int ints[] = {
       o.max_iterations,     o.friction_iterations, o.friction_auto,     o.contact_model,
       o.anchored,           o.penetrating_deepest, o.near_rigid_limits, o.harmonic_friction,

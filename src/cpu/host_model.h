@@ -44,6 +44,7 @@ class HostModel {
   void origins(const Model& m);
   void joints(const Model& m);
   void geoms(const Model& m);
+  void fluid(const Model& m);
   void actuators(const Model& m);
   void sensors(const Model& m);
   void moments_by_dof();

@@ -54,6 +54,7 @@ void run_inverse(const ModelView& m, void* const* fields) {
   kinematics(one, m, e);
   inertia(one, m, e);
   bias(one, m, e);
+  fluid(one, m, e);
   for (int k = 0; k < kInversePasses; ++k) {
     actuation(one, m, e);
     gyroscopic_start(one, m, e);

@@ -27,6 +27,7 @@ void for_arrays(physics::ModelView& w, const F& f) {
   each(w.geom_type, w.geom_bodyid, w.geom_priority, w.geom_rbound);
   each(w.pair_geom1, w.pair_geom2, w.pair_condim, w.pair_explicit, w.pair_slotadr);
   each(w.pair_slotnum, w.slot_pair, w.pair_geom, w.hull_geom);
+  each(w.body_fluidadr, w.fluid_geom, w.fluid_coef);
   each(w.site_bodyid, w.site_type);
   each(w.actuator_trntype, w.actuator_trnid, w.actuator_ctrllimited, w.actuator_forcelimited);
   each(w.actuator_mayservo, w.actuator_onball, w.actuator_bounded);

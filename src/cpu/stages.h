@@ -26,6 +26,7 @@ STICTION_STAGE(kinematics);
 STICTION_STAGE(velocities);
 STICTION_STAGE(bias);
 STICTION_STAGE(inertia);
+STICTION_STAGE(fluid);
 STICTION_STAGE(actuation);
 STICTION_STAGE(gyroscopic_start);
 STICTION_STAGE(gyroscopic_end);

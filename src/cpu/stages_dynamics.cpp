@@ -1,6 +1,7 @@
 #include "cpu/stages.h"
 #include "physics/actuation.h"
 #include "physics/bias.h"
+#include "physics/fluid.h"
 #include "physics/gyroscopic.h"
 #include "physics/inertia.h"
 #include "physics/integrate.h"
@@ -11,6 +12,7 @@ STICTION_DEFINE_STAGE(kinematics)
 STICTION_DEFINE_STAGE(velocities)
 STICTION_DEFINE_STAGE(bias)
 STICTION_DEFINE_STAGE(inertia)
+STICTION_DEFINE_STAGE(fluid)
 STICTION_DEFINE_STAGE(actuation)
 STICTION_DEFINE_STAGE(gyroscopic_start)
 STICTION_DEFINE_STAGE(gyroscopic_end)

@@ -7,6 +7,7 @@
 #include "envs/inverted_pendulum.h"
 #include "envs/planar_walker.h"
 #include "envs/reacher.h"
+#include "envs/swimmer.h"
 
 namespace stiction::env {
 namespace {
@@ -87,6 +88,28 @@ TaskEntry reacher() {
                                             .fingertip = m.body("fingertip"),
                                             .target = m.body("target")},
                               {.metrics = {"reward_dist", "reward_ctrl"}});
+              }};
+}
+
+TaskEntry swimmer() {
+  return {.id = "Swimmer-v5",
+          .summary = "swim forward with three links in a viscous medium",
+          .max_episode_steps = 1000,
+          .reward_threshold = 360.0,
+          .frame_skip = 4,
+          .options = {kForwardWeight, ctrl_cost(1e-4), reset_noise(0.1), kExcludePosition},
+          .asset = [](const TaskOptions&) -> std::string { return "swimmer.xml"; },
+          .make =
+              [](const TaskOptions& o, const Model& m) {
+                const int skipped = 2 * skipped_positions(o);
+                return runner(
+                    envs::Swimmer{.forward_weight = o.number("forward_reward_weight"),
+                                  .ctrl_cost = o.number("ctrl_cost_weight"),
+                                  .noise = o.not_negative("reset_noise_scale"),
+                                  .first_qpos = skipped,
+                                  .num_obs = m.nq - skipped + m.nv},
+                    {.metrics = {"reward_forward", "reward_ctrl", "x_position", "y_position",
+                                 "distance_from_origin", "x_velocity", "y_velocity"}});
               }};
 }
 
@@ -174,8 +197,8 @@ TaskEntry half_cheetah() {
 }  // namespace
 
 void add_gymnasium_tasks(std::vector<TaskEntry>& tasks) {
-  for (const auto task :
-       {inverted_pendulum, inverted_double_pendulum, reacher, hopper, walker2d, half_cheetah})
+  for (const auto task : {inverted_pendulum, inverted_double_pendulum, reacher, swimmer, hopper,
+                          walker2d, half_cheetah})
     tasks.push_back(task());
 }
 

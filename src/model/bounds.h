@@ -27,6 +27,8 @@ inline constexpr Bound kPositionBound{1e10, "m or rad", "joint position"};
 inline constexpr Bound kVelocityBound{1e8, "m/s or rad/s", "joint velocity"};
 inline constexpr Bound kMassBound{1e12, "kg", "mass"};
 inline constexpr Bound kDensityBound{1e12, "kg/m³", "density"};
+inline constexpr Bound kMediumBound{1e6, "kg/m³ or Pa s", "density or viscosity of a medium"};
+inline constexpr Bound kWindBound{1e6, "m/s", "velocity of a medium"};
 inline constexpr Bound kInertiaBound{1e24, "kg m²", "moment of inertia"};
 inline constexpr Bound kArmatureBound{1e12, "kg or kg m²", "armature"};
 inline constexpr Bound kStiffnessBound{1e18, "N/m or N m/rad", "stiffness"};

@@ -2,6 +2,7 @@
 #include <map>
 
 #include "model/build.h"
+#include "model/fluid.h"
 
 namespace stiction::model {
 namespace {
@@ -86,6 +87,7 @@ void add_geom(const Spec& spec, int body, const GeomSpec& g, Model& m) {
   m.geom_solmix.push_back(g.solmix);
   m.geom_margin.push_back(g.margin);
   m.geom_gap.push_back(g.gap);
+  append(m.geom_fluid, fluid_coefficients(g));
   m.geom_native.push_back(0);
   m.geom_stiffness.push_back(0);
   m.geom_dissipation.push_back(0);
@@ -176,6 +178,7 @@ void align_free_bodies(Spec& spec, std::vector<BodyInertia>& inertias) {
 void build_tree(Spec& spec, Model& m) {
   m.name = spec.name;
   m.timestep = spec.timestep;
+  m.density = spec.density, m.viscosity = spec.viscosity, m.wind = spec.wind;
   m.gravity = spec.flags.gravity ? spec.gravity : std::array<double, 3>{};
   m.meshes = spec.meshes;
   m.hfields = spec.hfields;

@@ -66,8 +66,8 @@ void judge_geom(const Spec& spec, GeomSpec& g, bool touches, bool torsion) {
   if (torsion)
     mark(w, "condim", Use::ignored, true,
          "solved as 3: no torsional or rolling friction (of pairs where this geom decides)");
-  if (Element* e = w.find("fluidshape"); e && choice(*e, "fluidshape", {"none", "ellipsoid"}) == 1)
-    mark(*e, "fluidshape", Use::ignored, spec.fluid, "fluid forces are not computed");
+  if (g.fluid_ellipsoid && is_mesh(g) && spec.has_medium())
+    mark(w, "fluidshape", Use::ignored, true, "no ellipsoid is fitted to a mesh: the body's box is taken");
   if (Element* e = w.find("surfacevel"))
     mark(*e, "surfacevel", Use::ignored, touches && any_nonzero(written_numbers(w, "surfacevel")),
          "surfaces do not move against their body");

@@ -134,6 +134,9 @@ void read_geom(const Compiler& c, Element& e, GeomSpec& g) {
   if (const auto b = boolean(e, "shellinertia")) g.shell = *b;
   if (const auto s = text(e, "mesh")) g.mesh = *s;
   if (const auto s = text(e, "hfield")) g.hfield = *s;
+  if (const auto i = choice(e, "fluidshape", {"none", "ellipsoid"})) g.fluid_ellipsoid = *i == 1;
+  numbers_into(e, "fluidcoef", g.fluidcoef, 1);
+  require_within(e, "fluidcoef", g.fluidcoef, kRatioBound);
   std::array<double, 6> velocity{};
   numbers_into(e, "surfacevel", velocity, 1);
 }

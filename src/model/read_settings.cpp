@@ -110,18 +110,9 @@ void read_option(Element& e, Spec& spec) {
     mark(e, "integrator", Use::mapped, false,
          "symplectic Euler, implicit in contacts, springs, damping and servos");
   }
-  for (const char* a : {"viscosity", "density"}) {
-    if (const auto v = number(e, a)) {
-      require_nonnegative(e, a, *v);
-      spec.fluid = spec.fluid || *v != 0;
-      mark(e, a, Use::ignored, *v != 0, "fluid forces are not computed");
-    }
-  }
-  std::array<double, 3> wind{};
-  if (exactly(e, "wind", wind)) {
-    // without a medium wind does nothing; with one, density and viscosity have said it
-    mark(e, "wind", Use::ignored, false, "fluid forces are not computed");
-  }
+  read_nonnegative(e, "density", kMediumBound, spec.density);
+  read_nonnegative(e, "viscosity", kMediumBound, spec.viscosity);
+  exactly(e, "wind", kWindBound, spec.wind);
   for (auto& child : e.children) {
     if (child.name == "flag") read_flag(child, spec);
   }

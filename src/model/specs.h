@@ -87,6 +87,8 @@ struct GeomSpec {
   std::array<double, 3> friction{1, 0.005, 0.0001};
   std::array<double, 2> solref{0.02, 1};
   std::array<double, 5> solimp{0.9, 0.95, 0.001, 0.5, 2};
+  bool fluid_ellipsoid = false;
+  std::array<double, 5> fluidcoef{0.5, 0.25, 1.5, 1, 1};
   double solmix = 1, margin = 0, gap = 0, density = 1000;
   std::optional<double> mass;
 };
@@ -220,7 +222,8 @@ struct Spec {
   std::array<double, 3> gravity{0, 0, -9.81};
   Flags flags;
   bool gravcomp = false;    // of some body
-  bool fluid = false;       // density or viscosity of the medium is given
+  double density = 0, viscosity = 0;  // of the medium, kg/m³, Pa s
+  std::array<double, 3> wind{};       // m/s
   ContactSettings contact;  // excludes and pairs are resolved from the two lists below
   std::map<std::string, DefaultClass, std::less<>> classes;
   std::vector<BodySpec> bodies;  // depth first, the world first
@@ -237,6 +240,8 @@ struct Spec {
   std::vector<AssetFile> files;
   // Elements that may hold others and are not read: a name that is missing may be in them.
   std::vector<Element*> unread;
+
+  bool has_medium() const { return density != 0 || viscosity != 0; }
 
   // Names per kind ("body", "joint", ...) with the element that owns them.
   std::map<std::string, std::map<std::string, const Element*, std::less<>>, std::less<>> names;

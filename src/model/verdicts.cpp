@@ -25,7 +25,7 @@ constexpr Rule kRules[] = {
     {"*", "group material rgba", Use::ignored, false, kGraphics},
     {"geom site", "castshadow", Use::ignored, false, kGraphics},
     {"site", "mesh", Use::ignored, false, kGraphics},
-    {"geom", "fluidcoef fitscale", Use::ignored, false, "belongs to fluidshape and fitted meshes"},
+    {"geom", "fitscale", Use::ignored, false, "belongs to fitted meshes"},
     {"joint", "solimplimit solreffriction solimpfriction", Use::mapped, false,
      "limits and dry friction are as stiff as the step resolves"},
     {"fixed tendon spatial", "solreflimit solimplimit solreffriction solimpfriction", Use::ignored,

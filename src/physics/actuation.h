@@ -1,11 +1,11 @@
 // All smooth forces at v0, so that A (v* - v0) = δt k.
 //
-// reads   qpos, qvel, ctrl, qfrc_applied, xfrc_applied, qfrc_bias, cdof, xioff; joint and actuator
-//         parameters
+// reads   qpos, qvel, ctrl, qfrc_applied, xfrc_applied, qfrc_bias, qfrc_fluid, cdof, xioff; joint and
+//         actuator parameters
 // writes  act_length, act_velocity, act_law, moment, qfrc_actuator (explicit actuators),
 //         cfrc_applied, qfrc_bodies, qfrc_smooth, flags
 //
-//   k = -bias - D v0 - K (q0 ⊖ q_s + δt v0) + explicit actuators + applied forces
+//   k = -bias - D v0 + medium - K (q0 ⊖ q_s + δt v0) + explicit actuators + applied forces
 //
 // Inputs that are not finite count as zero and set bad_control. An actuator whose feedback pulls
 // back in a lane is a servo there: a row of the problem, and no force here.
@@ -135,14 +135,16 @@ STICTION_FN Vec3<S> rotation_between(const Wide<S>* q0, const Wide<S>* q) {
   return narrow3<S>(log_quat(conjugate(normalized(load4(q0, 0))) * normalized(load4(q, 0))));
 }
 
-// Writes -bias - D v0 - K (q0 ⊖ q_s + δt v0) of the dofs of joint j.
+// Writes -bias - D v0 + medium - K (q0 ⊖ q_s + δt v0) of the dofs of joint j.
 template <class S>
 STICTION_FN void joint_forces(const ModelView& m, EnvView<S>& e, int j) {
   const int dof = m.jnt_dofadr[j];
   const JointType type = static_cast<JointType>(m.jnt_type[j]);
   const int n = type == JointType::free ? 6 : type == JointType::ball ? 3 : 1;
-  for (int i = dof; i < dof + n; ++i)
+  for (int i = dof; i < dof + n; ++i) {
     e.qfrc_smooth[i] = -e.qfrc_bias[i] - e.dof_damping[i] * e.qvel[i];
+    if (m.nfluiddof > 0) e.qfrc_smooth[i] = e.qfrc_smooth[i] + e.qfrc_fluid[i];
+  }
 
   const S stiffness = e.jnt_stiffness[j];
   const Mask<S> spring = stiffness != S(0.0);

@@ -49,10 +49,6 @@ STICTION_FN Sym3<S> outer(S s, const Vec3<S>& u) {
   const Vec3<S> w = s * u;
   return {w.x * u.x, w.y * u.y, w.z * u.z, w.x * u.y, w.x * u.z, w.y * u.z};
 }
-template <class S>
-STICTION_FN Sym3<S> operator+(const Sym3<S>& a, const Sym3<S>& b) {
-  return {a.xx + b.xx, a.yy + b.yy, a.zz + b.zz, a.xy + b.xy, a.xz + b.xz, a.yz + b.yz};
-}
 
 // Hunt–Crossley with u = −v_n: γ = δt (F + a u)(D + d u), ℓ'' = δt (F d + a D + 2 a d u) for
 // u > 0, else 0; a = δt k.

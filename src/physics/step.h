@@ -4,6 +4,7 @@
 #include "physics/actuation.h"
 #include "physics/bias.h"
 #include "physics/collide.h"
+#include "physics/fluid.h"
 #include "physics/gyroscopic.h"
 #include "physics/inertia.h"
 #include "physics/integrate.h"
@@ -21,6 +22,7 @@ STICTION_FN void forces(const Team& team, const ModelView& m, EnvView<S>& e) {
   kinematics(team, m, e);        // q -> poses, motion axes
   inertia(team, m, e);           // A = M + δt D + δt² K
   bias(team, m, e);              // v -> velocities, Coriolis and gravity
+  fluid(team, m, e);             // forces of the medium, its drag -> A
   actuation(team, m, e);         // springs, dampers, motors, wrenches -> k
   gyroscopic_start(team, m, e);  // free and ball joints: first half of their torque -> k
   rows(team, m, e);              // limits, servos, dry friction; v_r

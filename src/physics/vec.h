@@ -153,6 +153,11 @@ STICTION_FN Vec3<S> operator*(const Sym3<S>& a, const Vec3<S>& v) {
           a.xz * v.x + a.yz * v.y + a.zz * v.z};
 }
 
+template <class S>
+STICTION_FN Sym3<S> operator+(const Sym3<S>& a, const Sym3<S>& b) {
+  return {a.xx + b.xx, a.yy + b.yy, a.zz + b.zz, a.xy + b.xy, a.xz + b.xz, a.yz + b.yz};
+}
+
 // Rows of an array of numbers: one address, constant offsets.
 template <class S>
 STICTION_FN Vec3<S> load3(const S* a, int i) {

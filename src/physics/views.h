@@ -17,6 +17,8 @@ struct SizesView {
   int nspatial;     // nslot where a team has many threads, else 0
   int ncoord;       // coordinates of rows: the dofs, then the actuators' lengths
   int nrow;         // most rows
+  int nfluidbody;   // nbody where a medium acts on bodies, else 0
+  int nfluiddof;    // nv, likewise
   int nmoment;      // entries of the moment arms of all lengths
   int ntri;         // nv (nv + 1) / 2
   int nbody1, nv1;  // nbody + 1, nv + 1
@@ -45,6 +47,8 @@ struct OptionsView {
   double regularization;      // σ
   double near_rigid;          // β of SAP contact
   double solver_tolerance;    // ε_r
+  double density, viscosity;  // of the medium, kg/m³, Pa s
+  double wind[3];             // m/s
   int max_iterations;
   int friction_iterations;  // most solves of a step
   bool friction_auto;       // again only where the bounds of friction have moved
@@ -111,6 +115,11 @@ struct ModelView : SizesView {
   int nhullgeom;
   const int *hull_geom;       // (nhullgeom)  geoms in pairs without a plane
   Colliders colliders;        // of all pairs
+
+  // what the medium acts on: elements body_fluidadr[b] .. body_fluidadr[b+1] of body b
+  const int *body_fluidadr;   // (nbody+1)
+  const int *fluid_geom;      // (elements)  its ellipsoid, or -1: the box with the body's inertia
+  const double *fluid_coef;   // (elements,12)  row of geom_fluid
 
   const int *site_bodyid, *site_type;
   const int *actuator_trntype, *actuator_trnid, *actuator_ctrllimited, *actuator_forcelimited;

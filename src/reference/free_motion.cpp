@@ -1,15 +1,16 @@
 // The velocity without impulses of constraints, by the scheme of the options.
 #include <Eigen/Cholesky>
 
+#include "reference/fluid.h"
 #include "reference/step.h"
 
 namespace stiction::reference::inline STICTION_REAL {
 namespace {
 
 // −bias + gravity compensation + wrenches on the bodies
-VecX forces_on_bodies(const Model& m, const Kinematics& kin, std::span<const Real> qvel,
+VecX forces_on_bodies(const Model& m, const Kinematics& kin, const std::vector<Motion>& bodies,
                       const StepInputs& in) {
-  return -bias_force(m, kin, motion(m, kin, qvel)) + gravity_compensation(m, kin) +
+  return -bias_force(m, kin, bodies) + gravity_compensation(m, kin) +
          applied_wrenches(m, kin, in.xfrc_applied);
 }
 
@@ -31,11 +32,15 @@ FreeMotion midpoint(const Model& m, double dt, const StepInputs& in) {
     const VecX q = integrate_position(m, in.qpos, v, 0.5 * dt);
     const std::span<const Real> qpos(q.data(), at(m.nq)), qvel(v.data(), at(m.nv));
     const Kinematics kin = kinematics(m, qpos, in.mocap_pos, in.mocap_quat);
+    const std::vector<Motion> bodies = motion(m, kin, qvel);
+    const FluidForces medium = fluid_forces(m, kin, bodies);
     const MatX M = mass_matrix(m, kin);
-    const VecX force = forces_on_bodies(m, kin, qvel, in) - damping.cwiseProduct(v) +
-                       spring_force(m, qpos) + explicit_actuation(m, qpos, qvel, in.ctrl) + applied;
+    const VecX force = forces_on_bodies(m, kin, bodies, in) - damping.cwiseProduct(v) +
+                       medium.force + spring_force(m, qpos) +
+                       explicit_actuation(m, qpos, qvel, in.ctrl) + applied;
     free.A = M;
     free.A.diagonal() += 0.5 * dt * damping + 0.25 * dt * dt * stiffness;
+    free.A += dt * medium.drag;  // quadratic drag has twice the slope
     const Eigen::LLT<MatX> factor(free.A);
     free.solved = factor.info() == Eigen::Success;
     if (!free.solved) break;
@@ -66,15 +71,18 @@ FreeMotion free_motion(const Model& m, const Options& o, const Kinematics& kin,
   const Parameters damping(m.dof_damping.data(), m.nv), applied(in.qfrc_applied.data(), m.nv);
   const VecX stiffness = spring_stiffness(m);
 
-  // A = M + θ δt D + θ θ_qv δt² K
+  // A = M + θ δt D + θ θ_qv δt² K, D with the drag of the medium
+  const std::vector<Motion> bodies = motion(m, kin, in.qvel);
+  const FluidForces medium = fluid_forces(m, kin, bodies);
   const Theta share = theta(o.scheme);
   FreeMotion free{mass_matrix(m, kin), v0, {}};
   free.A.diagonal() +=
       share.force * dt * damping + share.force * share.position * dt * dt * stiffness;
+  free.A += share.force * dt * medium.drag;
 
-  // k = −bias − D v0 + springs at q0 + θ δt v0 + explicit forces
-  const VecX on_bodies = forces_on_bodies(m, kin, in.qvel, in);
-  const VecX k = on_bodies - damping.cwiseProduct(v0) + spring_force(m, in.qpos) -
+  // k = −bias − D v0 + medium + springs at q0 + θ δt v0 + explicit forces
+  const VecX on_bodies = forces_on_bodies(m, kin, bodies, in);
+  const VecX k = on_bodies - damping.cwiseProduct(v0) + medium.force + spring_force(m, in.qpos) -
                  share.force * dt * stiffness.cwiseProduct(v0) +
                  explicit_actuation(m, in.qpos, in.qvel, in.ctrl) + applied;
   const Eigen::LLT<MatX> factor(free.A);

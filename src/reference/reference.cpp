@@ -2,6 +2,7 @@
 
 #include <sstream>
 
+#include "reference/fluid.h"
 #include "reference/jacobian.h"
 #include "reference/sensors.h"
 #include "stiction/error.h"
@@ -208,8 +209,10 @@ ForwardResult Reference::forward(std::span<const double> qpos, std::span<const d
   const Eigen::Map<const VecX> v(in.qvel.data(), m.nv), damping(m.dof_damping.data(), m.nv);
   const VecX spring = spring_force(m, in.qpos), damper = -damping.cwiseProduct(v);
   const VecX gravcomp = gravity_compensation(m, kin);
+  const VecX medium = fluid_forces(m, kin, bodies).force;
   f.qfrc_spring = flat(spring), f.qfrc_damper = flat(damper), f.qfrc_gravcomp = flat(gravcomp);
-  f.qfrc_passive = flat(VecX(spring + damper + gravcomp));
+  f.qfrc_fluid = flat(medium);
+  f.qfrc_passive = flat(VecX(spring + damper + gravcomp + medium));
 
   // actuators
   VecX qfrc_actuator = VecX::Zero(m.nv);

@@ -7,6 +7,7 @@
 #include "envs/inverted_pendulum.h"
 #include "envs/planar_walker.h"
 #include "envs/reacher.h"
+#include "envs/swimmer.h"
 
 namespace stiction::test {
 namespace {
@@ -23,6 +24,11 @@ TEST(TaskTeams, InvertedDoublePendulum) {
 TEST(TaskTeams, Reacher) {
   check_teams(envs::Reacher{.distance_weight = 1, .control_weight = 1, .fingertip = 3, .target = 4},
               "reacher.xml");
+}
+TEST(TaskTeams, Swimmer) {
+  check_teams(envs::Swimmer{
+                  .forward_weight = 1, .ctrl_cost = 1e-4, .noise = 0.1, .first_qpos = 2, .num_obs = 8},
+              "swimmer.xml");
 }
 TEST(TaskTeams, HalfCheetah) {
   check_teams(

@@ -31,7 +31,7 @@ TEST(MjcfReport, EveryAttributeHasALine) {
   check("option", "timestep", Use::used, false);
   check("option", "integrator", Use::mapped, false);
   check("option", "solver", Use::ignored, false);
-  check("option", "density", Use::ignored, false);  // zero: no fluid
+  check("option", "density", Use::used, false);
   check("visual", "", Use::ignored, false);
   check("geom", "rgba", Use::ignored, false);
   check("geom", "solref", Use::mapped, false);
@@ -59,8 +59,6 @@ TEST(MjcfReport, PhysicsThatIsNotComputedIsNamed) {
   const struct {
     std::string mjcf, element, attribute;
   } cases[] = {
-      {"<option density='1000'/>" + ball, "option", "density"},
-      {"<option viscosity='0.1'/>" + ball, "option", "viscosity"},
       {robot("stiffness='1 2'"), "joint", "stiffness"},
       {robot("damping='1 0 2'"), "joint", "damping"},
       {"<worldbody><body gravcomp='1'><joint actuatorgravcomp='true' actuatorfrcrange='-1 1'/>"
@@ -74,7 +72,9 @@ TEST(MjcfReport, PhysicsThatIsNotComputedIsNamed) {
        "</worldbody>" +
            pair,
        "pair", "friction"},
-      {"<option density='1'/><worldbody><geom size='1' fluidshape='ellipsoid'/></worldbody>",
+      {"<option density='1'/><asset><mesh name='m' file='m.stl'/></asset><worldbody><body>"
+       "<freejoint/><inertial pos='0 0 0' mass='1' diaginertia='1 1 1'/>"
+       "<geom type='mesh' mesh='m' fluidshape='ellipsoid'/></body></worldbody>",
        "geom", "fluidshape"},
       {"<worldbody><geom name='a' size='1' surfacevel='0 0 0 1'/><body><freejoint/><geom name='b' "
        "size='1'/></body></worldbody>",
@@ -127,10 +127,8 @@ TEST(MjcfReport, WhatHasNoEffectIsNoAlarm) {
       asset +
           "<worldbody><geom type='mesh' mesh='m'/><body><freejoint/>"
           "<geom size='1' contype='2' conaffinity='2'/></body></worldbody>",
-      // a spatial tendon without force, wind without a medium
+      // a spatial tendon without force
       slide + "<tendon><spatial><site site='s'/><site site='s'/></spatial></tendon>",
-      "<option wind='1 0 0'/>" + slide,
-      "<worldbody><geom size='1' fluidshape='ellipsoid'/></worldbody>",
   };
   for (const std::string& quiet : cases) EXPECT_EQ(error_of(quiet, true), "") << quiet;
 }
@@ -158,8 +156,9 @@ TEST(MjcfReport, SummaryNamesTheGravestThree) {
   mjcf(kBall, &r);
   EXPECT_EQ(summary(r), "");
   mjcf(
-      "<option density='1' viscosity='1'/><worldbody><geom type='cylinder' size='1 1'/><body>"
-      "<joint name='j' stiffness='1 2' damping='1 2'/><geom type='cylinder' size='1 1'/></body>"
+      "<worldbody><geom type='cylinder' size='1 1' surfacevel='1'/><body>"
+      "<joint name='j' stiffness='1 2' damping='1 2' springyield='3'/>"
+      "<geom type='cylinder' size='1 1'/></body>"
       "</worldbody><equality><joint joint1='j'/></equality>",
       &r);
   const std::string s = summary(r);

@@ -10,6 +10,7 @@ from table_cuda import CUDA
 from table_env import ENV
 from table_env_locomotion import ENV_LOCOMOTION
 from table_files import OUTPUT
+from table_fluid import FLUID
 from table_lab import LAB
 from table_jacobian import DERIVATIVE, LAWS
 from table_learning import TRAINING
@@ -472,5 +473,5 @@ BATCH = [
 ]
 
 BREAKS = (DYNAMICS + CONTACT + STICTION + ROWS + LIMITS + SAFEGUARDS + SOLVER + NEWTON + GEOMETRY + MODEL
-          + READER + READER_DOOR + TEXT + TURNING + BATCH + CHOICES + RUNTIME + API_DOOR + CUDA + ENV
+          + READER + READER_DOOR + TEXT + TURNING + FLUID + BATCH + CHOICES + RUNTIME + API_DOOR + CUDA + ENV
           + ENV_LOCOMOTION + RL + TRAINING + OUTPUT + LAB + DERIVATIVE + LAWS)

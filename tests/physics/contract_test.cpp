@@ -21,6 +21,8 @@ using Names = std::set<std::string>;
 const std::map<std::string, Names>& also_written_by() {
   static const std::map<std::string, Names> names = {
       {"actuation", {"flags"}},
+      // the drag of a medium is implicit
+      {"fluid", {"A"}},
       // its first half is a force, its second changes the acceleration
       {"gyroscopic", {"qfrc_smooth", "qacc"}},
       // the Newton step of the rows is a solve without points
@@ -47,6 +49,7 @@ std::vector<Stage> stages() {
           {"kinematics", [=](auto& m, auto& e) { kinematics(team, m, e); }},
           {"inertia", [=](auto& m, auto& e) { inertia(team, m, e); }},
           {"bias", [=](auto& m, auto& e) { bias(team, m, e); }},
+          {"fluid", [=](auto& m, auto& e) { fluid(team, m, e); }},
           {"actuation", [=](auto& m, auto& e) { actuation(team, m, e); }},
           {"gyroscopic", [=](auto& m, auto& e) { gyroscopic_start(team, m, e); }},
           {"rows", [=](auto& m, auto& e) { rows(team, m, e); }},
@@ -87,6 +90,9 @@ std::vector<ModelPtr> models() {
   for (const TestModel& m : solve_models()) all.push_back(m.model);
   all.push_back(load_model_from_string(kZoo));
   all.push_back(load_model_from_string(kSensorZoo));
+  all.push_back(load_model_from_string(
+      "<mujoco><option density='1'/><worldbody><body><freejoint/><geom size='.1'/></body></worldbody>"
+      "</mujoco>"));
   return all;
 }
 std::vector<Options> option_sets() {

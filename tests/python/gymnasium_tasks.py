@@ -6,7 +6,7 @@ import numpy as np
 import stiction
 
 TASKS = ("InvertedPendulum-v5", "InvertedDoublePendulum-v5", "Reacher-v5", "Hopper-v5",
-         "Walker2d-v5", "HalfCheetah-v5")
+         "Walker2d-v5", "HalfCheetah-v5", "Swimmer-v5")
 
 # Options with other values than the defaults, the same for both sides.
 OPTIONS = {
@@ -24,6 +24,8 @@ OPTIONS = {
     "HalfCheetah-v5": {"forward_reward_weight": 0.5, "ctrl_cost_weight": 0.3,
                        "reset_noise_scale": 0.03,
                        "exclude_current_positions_from_observation": False},
+    "Swimmer-v5": {"forward_reward_weight": 2.0, "ctrl_cost_weight": 0.05,
+                   "reset_noise_scale": 0.03, "exclude_current_positions_from_observation": False},
 }
 
 

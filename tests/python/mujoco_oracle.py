@@ -157,6 +157,37 @@ ZOO = {
       </worldbody>
       <actuator><motor joint="j" gear="-3"/><motor joint="j" forcerange="-0.2 0.1"/></actuator>
     </mujoco>""",
+    "medium": """
+    <mujoco>
+      <option density="900" viscosity="0.4" wind="0.7 -1.1 0.3"/>
+      <default><geom contype="0" conaffinity="0"/></default>
+      <worldbody>
+        <geom type="plane" size="1 1 1" pos="0 0 -9" fluidshape="ellipsoid"/>
+        <body pos="0 0 1">
+          <freejoint/>
+          <inertial pos="0.02 0.1 0" mass="2" fullinertia="0.05 0.07 0.04 0.004 -0.003 0.002"/>
+          <geom type="box" size="0.1 0.2 0.05"/>
+          <body pos="0.2 0 0">
+            <joint axis="0 1 0.3"/>
+            <geom type="ellipsoid" size="0.1 0.2 0.05" pos="0.1 0 0.1" euler="20 30 50"
+                  fluidshape="ellipsoid" fluidcoef="0.4 0.3 1.2 0.8 0.9"/>
+            <geom type="capsule" size="0.03 0.1" pos="0 0.1 0.3" fluidshape="ellipsoid"/>
+            <geom type="cylinder" size="0.03 0.1" pos="0 0.1 -0.3" fluidshape="ellipsoid"/>
+            <geom type="box" size="0.03 0.1 0.1" pos="0 -0.1 -0.3"/>
+            <body pos="0 0 0.3">
+              <joint type="ball" pos="0.01 0.02 0"/>
+              <geom size="0.05"/>
+              <geom type="box" size="0.1 0.02 0.3" pos="0.1 0 0" fluidshape="ellipsoid"/>
+              <geom size="0.04" pos="0 0 0.2" fluidshape="ellipsoid" fluidcoef="1 0 0 2 0"/>
+              <body pos="0 0.2 0.1">
+                <joint type="slide" axis="1 1 0"/>
+                <geom type="capsule" size="0.02 0.2" euler="10 20 30"/>
+              </body>
+            </body>
+          </body>
+        </body>
+      </worldbody>
+    </mujoco>""",
     "fixed and mocap bodies": """
     <mujoco>
       <worldbody>

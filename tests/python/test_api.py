@@ -163,15 +163,15 @@ def test_bad_model_names_place_and_value():
 
 @pytest.mark.filterwarnings("ignore::stiction.ModelWarning")
 def test_strict_refuses_ignored_physics_and_keeps_the_report():
-    windy = SPHERE.replace("<worldbody>", '<option density="1.2" wind="1 0 0"/><worldbody>', 1)
-    report = stiction.Model.from_xml(windy).report
+    belt = SPHERE.replace('name="floor"', 'name="floor" surfacevel="1.2"', 1)
+    report = stiction.Model.from_xml(belt).report
     ignored = [e for e in report.entries if e.use == "ignored" and e.physics]
-    assert any(e.attribute == "density" and e.value == "1.2" and e.line == 3 for e in ignored)
+    assert any(e.attribute == "surfacevel" and e.value == "1.2" and e.line == 4 for e in ignored)
     assert report.count("ignored") >= 1 and not report.complete
-    assert "density" in report.table() and str(report) == report.table()
+    assert "surfacevel" in report.table() and str(report) == report.table()
     with pytest.raises(stiction.ModelError) as caught:
-        stiction.Model.from_xml(windy, strict=True)
-    assert any(e.attribute == "density" for e in caught.value.report.entries)
+        stiction.Model.from_xml(belt, strict=True)
+    assert any(e.attribute == "surfacevel" for e in caught.value.report.entries)
     with pytest.raises(stiction.ArgumentError, match="'mapped'"):
         report.count("nonsense")
 
@@ -313,7 +313,7 @@ def test_forward_arrays_have_the_documented_shapes(reference, tumbling):
     sizes = sizes_of(reference.model)
     names = [n for n, array, symbols in arrays(result)
              if array.shape == documented_shape(symbols, sizes)]  # fmt: skip
-    assert names == [n for n, _, _ in arrays(result)] and len(names) == 25
+    assert names == [n for n, _, _ in arrays(result)] and len(names) == 26
 
 
 def test_step_arrays_have_the_documented_shapes(reference, home):
@@ -339,7 +339,7 @@ def test_forward_equals_mujoco(reference, tumbling, home):
     np.testing.assert_allclose(ours.M, dense, rtol=1e-9, atol=1e-12)
     for name in ("xpos", "xquat", "xipos", "xanchor", "xaxis", "geom_xpos", "geom_xmat",
                  "site_xpos", "site_xmat", "subtree_com", "qfrc_bias", "qfrc_spring",
-                 "qfrc_damper", "qfrc_gravcomp", "qfrc_passive", "actuator_length",
+                 "qfrc_damper", "qfrc_gravcomp", "qfrc_fluid", "qfrc_passive", "actuator_length",
                  "actuator_velocity", "actuator_force", "qfrc_actuator"):  # fmt: skip
         # 1e-9 relative to the largest entry: two implementations in double
         other = np.asarray(getattr(data, name)).reshape(getattr(ours, name).shape)

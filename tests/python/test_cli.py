@@ -12,7 +12,7 @@ import stiction
 from robots import SPHERE
 from stiction.doctor import demo_model
 
-WINDY = SPHERE.replace("<worldbody>", '<option density="1.2"/><worldbody>', 1)
+MOVING_FLOOR = SPHERE.replace('name="floor"', 'name="floor" surfacevel="1"', 1)
 # drums meet drums only
 DRUM = (
     '<body pos="{0} 0 1"><freejoint/><geom name="drum{0}" type="cylinder" size=".1 .1" '
@@ -78,24 +78,24 @@ def test_check_model_refuses(cli, tmp_path):
 
 
 def test_check_model_strict(cli, tmp_path):
-    path = write(tmp_path, WINDY)
+    path = write(tmp_path, MOVING_FLOOR)
     relaxed, strict = cli("check-model", path), cli("check-model", path, "--strict")
     assert (relaxed.returncode, strict.returncode) == (0, 1)
-    assert "density" in relaxed.stdout and "density" in strict.stderr
+    assert "surfacevel" in relaxed.stdout and "surfacevel" in strict.stderr
 
 
 def test_check_model_json(cli, tmp_path):
-    path = write(tmp_path, WINDY)
+    path = write(tmp_path, MOVING_FLOOR)
     result = cli("check-model", path, "--json")
     told = json.loads(result.stdout)
     assert result.returncode == 0 and told["accepted"] and not told["complete"]
     assert told["sizes"]["ngeom"] == 2 and told["error"] is None
-    (density,) = [e for e in told["entries"] if e["attribute"] == "density"]
-    assert density["use"] == "ignored" and density["physics"] and density["line"] == 3
+    (velocity,) = [e for e in told["entries"] if e["attribute"] == "surfacevel"]
+    assert velocity["use"] == "ignored" and velocity["physics"] and velocity["line"] == 4
 
     result = cli("check-model", path, "--json", "--strict")
     told = json.loads(result.stdout)
-    assert result.returncode == 1 and not told["accepted"] and "density" in told["error"]
+    assert result.returncode == 1 and not told["accepted"] and "surfacevel" in told["error"]
 
 
 def test_check_model_groups_pairs_without_collider(cli, tmp_path):

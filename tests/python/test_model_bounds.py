@@ -10,7 +10,8 @@ import stiction
 # {x}: the number. What the message must name, and the last power of ten that loads.
 ROBOT = """<mujoco>
   <compiler angle='radian' settotalmass='{settotalmass}'/>
-  <option timestep='{timestep}' gravity='0 0 {gravity}'/>
+  <option timestep='{timestep}' gravity='0 0 {gravity}' density='{medium}'
+          viscosity='{viscosity}' wind='{wind} 0 0'/>
   <worldbody>
     <geom name='floor' type='plane' size='1 1 1'/>
     <body name='a' pos='0 0 {body_pos}' gravcomp='{gravcomp}'>
@@ -41,7 +42,7 @@ ROBOT = """<mujoco>
   <custom><numeric name='stiction_contact/foot' data='{native} {dissipation}'/></custom>
 </mujoco>"""
 DEFAULTS = dict(
-    settotalmass=-1, timestep=0.002, gravity=-9.81, body_pos=1, gravcomp=0, joint_pos=0.1, range=1,
+    settotalmass=-1, timestep=0.002, gravity=-9.81, medium=0, viscosity=0, wind=0, body_pos=1, gravcomp=0, joint_pos=0.1, range=1,
     ref=0, springref=0, stiffness=1, damping=1, armature=0.1, frictionloss=0.1, joint_margin=0.01,
     actuatorfrcrange=10, inertial_pos=0.1, mass=1, inertia=0.1, size=0.1, geom_pos=0.1, friction=1,
     margin=0, gap=0, solmix=1, solref=0.02, dampratio=1, width=0.001, site_pos=0.1,
@@ -55,8 +56,9 @@ def robot(**numbers):
 
 
 LARGEST = dict(
-    settotalmass=1e12, timestep=1e3, gravity=1e6, body_pos=1e6, gravcomp=1e6, joint_pos=1e6,
-    range=1e10, ref=1e10, springref=1e10, stiffness=1e18, damping=1e18, armature=1e12,
+    settotalmass=1e12, timestep=1e3, gravity=1e6, medium=1e6, viscosity=1e6, wind=1e6,
+    body_pos=1e6, gravcomp=1e6, joint_pos=1e6, range=1e10, ref=1e10, springref=1e10,
+    stiffness=1e18, damping=1e18, armature=1e12,
     frictionloss=1e30, joint_margin=1e10, actuatorfrcrange=1e30, inertial_pos=1e6, mass=1e12,
     inertia=1e24, size=1e6, geom_pos=1e6, friction=1e6, margin=1e6, gap=1e6, solmix=1e6,
     solref=1e4, dampratio=1e4, width=1e6, site_pos=1e6, fromto=1e6, coef=1e6, kp=1e18, kv=1e18,
@@ -64,7 +66,7 @@ LARGEST = dict(
     key_ctrl=1e30, native=1e18, dissipation=1e6,
 )  # fmt: skip
 WRITTEN_AS = {  # where the name of the number is not the attribute's
-    "body_pos": "pos", "joint_pos": "pos", "joint_margin": "margin", "inertial_pos": "pos",
+    "medium": "density", "body_pos": "pos", "joint_pos": "pos", "joint_margin": "margin", "inertial_pos": "pos",
     "inertia": "diaginertia", "geom_pos": "pos", "dampratio": "solref", "width": "solimp",
     "site_pos": "pos", "key_qpos": "qpos", "key_qvel": "qvel", "key_ctrl": "ctrl",
     "native": "data", "dissipation": "data",

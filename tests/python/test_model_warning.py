@@ -7,10 +7,10 @@ import pytest
 import stiction
 
 DRUMS = """<mujoco>
-  <option density="1.2"/>
+  <option timestep="0.002"/>
   <worldbody>
     <geom name="ground" type="cylinder" size="1 1"/>
-    <body name="drum" pos="0 0 3"><joint name="j" stiffness="1 2" damping="1 2"/>
+    <body name="drum" pos="0 0 3"><joint name="j" stiffness="1 2" damping="1 2" springyield="3"/>
       <geom name="skin" type="cylinder" size="1 1"/></body>
   </worldbody>
   <equality><joint joint1="j"/></equality>

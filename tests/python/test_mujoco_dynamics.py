@@ -1,7 +1,6 @@
 """Kinematics, dynamics and forces against MuJoCo at random states. `pytest -s` prints the shares.
 
-Off in MuJoCo, because they are not computed here: fluid forces (density and viscosity set to zero)
-and everything that belongs to a step (contacts, limits, dry friction, equalities).
+Off in MuJoCo: everything that belongs to a step (contacts, limits, dry friction, equalities).
 """
 
 import copy
@@ -26,11 +25,6 @@ worst = Worst()
 def table():
     yield
     worst.print(f"{len(NAMES)} models, {STATES} states each: worst share of {RELATIVE:g} relative")
-    print(f"fluid forces switched off in MuJoCo: {len(FLUID)} {sorted(FLUID)}")
-
-
-# Models whose fluid forces are switched off.
-FLUID = {"gymnasium/swimmer.xml"}
 
 
 class State:
@@ -58,9 +52,7 @@ def case(request):
     """(name, our reference, 20 states) of one model."""
     name = request.param
     original, ours = load(name)
-    assert (original.opt.density > 0 or original.opt.viscosity > 0) == (name in FLUID)
     m = copy.copy(original)
-    m.opt.density = m.opt.viscosity = 0
     m.opt.disableflags |= mujoco.mjtDisableBit.mjDSBL_CONSTRAINT
     m.opt.enableflags |= mujoco.mjtEnableBit.mjENBL_ENERGY
     reference = stiction.Reference(ours, stiction.Options(gyroscopic="explicit_euler"))
@@ -131,7 +123,7 @@ def test_inertia_and_bias(case):
 
 
 def test_passive_forces(case):
-    fields = ("qfrc_passive", "qfrc_damper", "qfrc_spring", "qfrc_gravcomp")
+    fields = ("qfrc_passive", "qfrc_damper", "qfrc_spring", "qfrc_gravcomp", "qfrc_fluid")
     compare(case, lambda s: {f: (getattr(s.ours, f), getattr(s.d, f)) for f in fields})
 
 
@@ -214,6 +206,11 @@ def test_free_motion(case):
         M = np.zeros((m.nv, m.nv))
         mujoco.mj_fullM(m, d, M)
         A = M + np.diag(dt * m.dof_damping + dt * dt * stiffness)
+        if m.opt.density or m.opt.viscosity:  # and the medium's drag: physics/fluid_test.cpp
+            drag = np.linalg.eigvalsh(result.A - A)
+            assert drag.max() > 0 and drag.min() > -1e-12 * drag.max()
+            np.testing.assert_allclose(result.A, result.A.T, rtol=0, atol=1e-13 * abs(A).max())
+            A = result.A
         v_star = d.qvel + np.linalg.solve(A, dt * (force - dt * stiffness * d.qvel))
         return {"A": (result.A, A), "v_star": (result.v_star, v_star)}
 

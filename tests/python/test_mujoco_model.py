@@ -45,7 +45,7 @@ REALS = """
     jnt_margin jnt_solref jnt_stiffness jnt_actfrcrange qpos0 qpos_spring dof_armature dof_damping
     dof_frictionloss
     geom_size geom_pos geom_quat geom_rbound geom_friction geom_solref geom_solimp geom_solmix
-    geom_margin geom_gap site_pos site_quat site_size actuator_gear actuator_ctrlrange actuator_forcerange
+    geom_margin geom_gap geom_fluid site_pos site_quat site_size actuator_gear actuator_ctrlrange actuator_forcerange
     key_time key_qpos key_qvel key_ctrl
 """.split()
 
@@ -53,7 +53,7 @@ REALS = """
 ELSEWHERE = {
     "body_inertia", "body_iquat", "body_invweight0", "dof_invweight0", "wrap_jntid", "wrap_coef",
     "actuator_trntype", "actuator_trnid", "actuator_gain", "actuator_bias", "geom_native",
-    "geom_stiffness", "geom_dissipation", "geom_relaxation_time", "gravity",
+    "geom_stiffness", "geom_dissipation", "geom_relaxation_time", "gravity", "wind",
 }
 
 
@@ -114,6 +114,8 @@ def test_options(name):
     theirs, ours = load(name)
     assert ours.timestep == theirs.opt.timestep
     np.testing.assert_array_equal(ours.gravity, theirs.opt.gravity)
+    np.testing.assert_array_equal(ours.wind, theirs.opt.wind)
+    assert (ours.density, ours.viscosity) == (theirs.opt.density, theirs.opt.viscosity)
 
 
 def rotation(quat):
@@ -218,7 +220,6 @@ def test_pairs(name):
 
 # Physics that is reported and not computed: element, attribute, value -> number of entries.
 IGNORED = {
-    "gymnasium/swimmer.xml": {("option", "density", "4000"): 1, ("option", "viscosity", "0.1"): 1},
     "models/anymal_c.xml": {("geom", "condim", "6"): 1},
     "models/go1.xml": {("geom", "condim", "6"): 1},
     "models/go2.xml": {("geom", "condim", "6"): 1},

@@ -45,6 +45,7 @@ _PLACES_OF = {
     "Hopper-v5": _X | _risen(1),
     "Humanoid-v5": _XY | _FAR,
     "HumanoidStandup-v5": _XY | _risen(2),
+    "Swimmer-v5": _XY | _FAR,
     "Walker2d-v5": _X | _risen(1),
 }
 
