@@ -238,7 +238,7 @@ def test_compiled_and_python_versions_give_the_same_numbers(id, task, tolerance,
     options = {"seed": 5, "autoreset": autoreset, "max_episode_steps": 25, "device": DEVICE}
     compiled = on_tensors(stiction.Env(id, 12, **options))
     python = task()
-    python.model = compiled.model_xml
+    python.model, python.options = compiled.model_xml, compiled.info.engine
     python = stiction.TaskEnv(python, 12, **options)
     assert (python.dt, python.num_obs, python.num_actions) == (
         compiled.dt, compiled.num_obs, compiled.num_actions)  # fmt: skip
