@@ -8,12 +8,9 @@ of each engine is itself at 0.1 ms. Printed: mean and root mean square over the 
 forward velocity of the root, and the root mean square of all joint velocities.
 """
 
-import argparse
-import csv
-from pathlib import Path
-
 import mujoco
 import numpy as np
+from common import arguments, mujoco_model, write_csv
 
 import stiction
 from stiction.learning.play import load_policy
@@ -52,15 +49,8 @@ def ours(xml, dt, steps, states, **options):
     return np.array(batch.qvel)
 
 
-def theirs(xml, dt, steps, states, solref=None, limits=None, **options):
-    m = mujoco.MjModel.from_xml_string(xml)
-    m.opt.timestep = dt
-    for name, value in options.items():
-        setattr(m.opt, name, value)
-    if solref:
-        m.geom_solref[:, 0] = solref
-    if limits:
-        m.jnt_solref[:, 0] = limits
+def theirs(xml, dt, steps, states, **options):
+    m = mujoco_model(xml, dt, **options)
     d, result = mujoco.MjData(m), []
     for qpos, qvel, ctrl in zip(*states, strict=True):
         mujoco.mj_resetData(m, d)
@@ -83,10 +73,7 @@ RUNS = {
 
 
 def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("files", nargs="+", type=Path)
-    parser.add_argument("--csv", type=Path)
-    args = parser.parse_args()
+    args = arguments()
     rows = []
     for file in args.files:
         policy = load_policy(file)
@@ -106,11 +93,7 @@ def main():
                       f"median {np.median(abs(x)):.3f}   joints {np.sqrt((joints**2).mean()):.2f} rad/s", flush=True)
                 numbers = [x.mean(), np.sqrt((x**2).mean()), np.median(abs(x)), np.sqrt((joints**2).mean())]
                 rows.append((file.parent.name, policy.task["id"], part, name, *np.round(numbers, 5)))
-    if args.csv:
-        with args.csv.open("w", newline="") as f:
-            writer = csv.writer(f)
-            writer.writerow(("policy", "task", "part", "physics", "root_mean", "root_rms", "root_median", "joints_rms"))
-            writer.writerows(rows)
+    write_csv(args.csv, ("policy", "task", "part", "physics", "root_mean", "root_rms", "root_median", "joints_rms"), rows)
 
 
 if __name__ == "__main__":

@@ -6,12 +6,9 @@ No reset and no start-up: what changes is the physics alone. Printed after 0, 1,
 speed, and the share of robots that have not ended.
 """
 
-import argparse
-import csv
-from pathlib import Path
-
 import mujoco
 import numpy as np
+from common import arguments, mujoco_model, write_csv
 from control_step import MS, gait
 
 import stiction
@@ -56,15 +53,8 @@ def ours(xml, dt, n, **options):
     return move
 
 
-def theirs(xml, dt, n, solref=None, limits=None, **options):
-    m = mujoco.MjModel.from_xml_string(xml)
-    m.opt.timestep = dt
-    for name, value in options.items():
-        setattr(m.opt, name, value)
-    if solref:
-        m.geom_solref[:, 0] = solref
-    if limits:
-        m.jnt_solref[:, 0] = limits
+def theirs(xml, dt, n, **options):
+    m = mujoco_model(xml, dt, **options)
     data = [mujoco.MjData(m) for _ in range(n)]
 
     def move(env):
@@ -94,11 +84,7 @@ RUNS = {
 
 
 def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("files", nargs="+", type=Path)
-    parser.add_argument("--states", type=int, default=64)
-    parser.add_argument("--csv", type=Path)
-    args = parser.parse_args()
+    args = arguments(states=64)
     rows = []
     for file in args.files:
         policy = load_policy(file)
@@ -109,11 +95,7 @@ def main():
             r = go_on(policy, states, make(env.model_xml, ms * MS, len(states[0]), **options))
             print(f"    {name:<32}" + "  ".join(f"{v:5.2f} ({100 * a:3.0f} %)" for v, a in r), flush=True)
             rows += [(file.parent.name, name, k, round(v, 4), round(a, 4)) for k, (v, a) in zip(LOOKS, r)]
-    if args.csv:
-        with args.csv.open("w", newline="") as f:
-            writer = csv.writer(f)
-            writer.writerow(("policy", "physics", "control_steps", "speed", "alive"))
-            writer.writerows(rows)
+    write_csv(args.csv, ("policy", "physics", "control_steps", "speed", "alive"), rows)
 
 
 if __name__ == "__main__":

@@ -3,10 +3,9 @@
     python lab/scripts/substep_cost.py POLICY.npz... [--csv FILE]
 """
 
-import argparse
-import csv
 import time
-from pathlib import Path
+
+from common import arguments, write_csv
 
 from stiction.learning.play import load_policy
 from stiction.learning.tasks import make_env
@@ -15,10 +14,7 @@ ENVS, STEPS = 256, 60
 
 
 def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("files", nargs="+", type=Path)
-    parser.add_argument("--csv", type=Path)
-    args = parser.parse_args()
+    args = arguments()
     rows = []
     for file in args.files:
         policy = load_policy(file)
@@ -40,11 +36,7 @@ def main():
                 rate = ENVS * STEPS / seconds
                 print(f"{task['id']} {ms} ms, {solves} solves: {rate:.0f} control steps per second of CPU", flush=True)
                 rows.append((task["id"], ms, solves, round(rate)))
-    if args.csv:
-        with args.csv.open("w", newline="") as f:
-            writer = csv.writer(f)
-            writer.writerow(("task", "timestep_ms", "solves", "control_steps_per_cpu_second"))
-            writer.writerows(rows)
+    write_csv(args.csv, ("task", "timestep_ms", "solves", "control_steps_per_cpu_second"), rows)
 
 
 if __name__ == "__main__":

@@ -84,3 +84,8 @@ def axes(rows=1, columns=1, width=7.0, height=2.6):
         a.grid(alpha=0.25)
         a.spines[["top", "right"]].set_visible(False)
     return figure, list(grid.flat)
+
+
+def legends(*axes, **style):
+    for a in axes:
+        a.legend(frameon=False, **style)

@@ -1,4 +1,5 @@
-"""out/lab/index.html: a page per experiment, and the papers' tables filled from what was measured."""
+"""out/lab/index.html: a page per experiment, and the papers' tables filled from what was measured; the same as text in
+results.md. Times are those of the processor, which other programs do not change."""
 
 import html
 import time
@@ -7,7 +8,7 @@ from pathlib import Path
 
 from . import tables
 from .experiments import experiments
-from .html_text import INDEX, PAGE, gate_table, row_table
+from .html_text import INDEX, PAGE, bounds, gate_table, row_table
 
 from stiction.files import replacing
 
@@ -45,34 +46,47 @@ def write_index(out, done, extra, full, seconds):
                                            "reduced sweeps", seconds=f"{seconds:.0f}"))
 
 
+def as_text(experiment, result, seconds):
+    """An experiment of results.md."""
+    held = sum(g.ok for g in result.gates)
+    broken = "".join(f"- FAILS: {g.name} = {g.value:.6g}, must be {bounds(g)}\n" for g in result.gates if not g.ok)
+    rows = "".join(f"| {' | '.join(x.replace('|', chr(92) + '|') for x in (r.quantity, r.ours, r.theirs))} |\n"
+                   for r in result.rows)
+    table = f"\n| quantity | ours | paper, closed form or bench |\n|---|---|---|\n{rows}" if rows else ""
+    return (f"## {experiment.title} (`{experiment.name}`)\n\n{result.sentence}\n\n{held} of {len(result.gates)} gates hold; "
+            f"{seconds:.0f} s.\n{broken}{table}\n")
+
+
 def run_all(out, full, say, names=None):
     """Runs the experiments one by one; every page is whole as soon as it is written. True if all gates hold."""
     out.mkdir(parents=True, exist_ok=True)
-    begin, done, ok = time.perf_counter(), {}, True
+    begin, done, ok = time.process_time(), {}, True
     for name, experiment in experiments().items():
         if names and name not in names:
             continue
-        start = time.perf_counter()
+        start = time.process_time()
         try:
             result = experiment.run(full)
         except Exception:
             say(f"  {name:16s} broken\n{traceback.format_exc()}")
             ok = False
             continue
-        took = time.perf_counter() - start
+        took = time.process_time() - start
         done[name] = (experiment, result, took)
         write_page(out, experiment, result, took)
-        write_index(out, done, "", full, time.perf_counter() - begin)
+        write_index(out, done, "", full, time.process_time() - begin)
+        write(out / f"{name}.md", as_text(*done[name]))
         say(f"  {name:16s} {'ok  ' if result.ok else 'FAIL'} {took:6.1f} s")
         for g in result.gates:
             if not g.ok:
                 say(f"    {g.name}: {g.value:.6g}, must be in [{g.low:.6g}, {g.high:.6g}]")
         ok &= result.ok
     if not names:
-        start = time.perf_counter()
+        start = time.process_time()
         measured = tables.measure({n: r for n, (_, r, _) in done.items()})
-        say(f"  {'tables':16s} ok   {time.perf_counter() - start:6.1f} s")
-        write_index(out, done, tables.as_html(measured), full, time.perf_counter() - begin)
-        write(out / "tables.md", tables.as_markdown(measured))
-    say(f"{out / 'index.html'}: {len(done)} experiments in {time.perf_counter() - begin:.0f} s")
+        say(f"  {'tables':16s} ok   {time.process_time() - start:6.1f} s")
+        write_index(out, done, tables.as_html(measured), full, time.process_time() - begin)
+        write(out / "results.md", "# Results of the laboratory, " + ("all sweeps" if full else "reduced sweeps") + "\n\n" +
+              "".join(as_text(*d) for d in done.values()) + tables.as_markdown(measured))
+    say(f"{out / 'index.html'}: {len(done)} experiments in {time.process_time() - begin:.0f} s")
     return ok

@@ -1,5 +1,6 @@
 """The papers' experiments with reduced sweeps: every gate holds, every negative control fails as it must."""
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -7,11 +8,18 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from stiction_lab import tables
+import stiction
+
+from stiction_lab import Scene, ilqr, robots, solve, tables
 from stiction_lab.experiment import Result
 from stiction_lab.experiments import experiments
+from stiction_lab.experiments import ilqr as push_a_ball
+from stiction_lab.experiments import push as standing_robots
+from stiction_lab.experiments import rod
+from stiction_lab.scenes import cube_xml
 
-FAST = [n for n in experiments() if n not in ("clutter", "rod", "push")]  # 10 s each
+SLOW = ("clutter", "clutter-condition", "clutter-scaling", "rod", "push", "ilqr")  # 5 to 50 s each
+FAST = [n for n in experiments() if n not in SLOW]
 
 
 @pytest.mark.parametrize("name", FAST)
@@ -32,6 +40,56 @@ def test_a_gate_can_fail():
     r = Result("x")
     r.gate("b", np.nan, high=1)
     assert not r.ok
+
+
+def test_ilqr_needs_a_reason_to_make_contact():
+    """Without one the gradient is exactly zero and nothing is found; with the hand-to-ball term a few
+    iterations bring the hand to the ball. Through the contact the gradient is that of the rollouts."""
+    model = push_a_ball.scene()
+    alone, drawn = push_a_ball.Push(model, reach=0.0), push_a_ball.Push(model)
+    still = np.zeros((push_a_ball.STEPS, alone.nu))
+    assert not np.any(ilqr.gradient(alone, still))
+    _, states, costs = ilqr.ilqr(alone, 3)
+    assert len(costs) == 1 and np.all(alone.ball(states[-1])[:2] == push_a_ball.BALL_AT[:2])
+    controls, states, costs = ilqr.ilqr(drawn, 6)
+    assert np.all(np.diff(costs) < 0) and costs[-1] < 0.5 * costs[0]
+    assert drawn.ball(states[-1])[0] > push_a_ball.BALL_AT[0] + 0.02  # it was struck
+    direction = np.random.default_rng(1).normal(size=controls.shape)
+    exact = np.sum(ilqr.gradient(drawn, controls) * direction)
+    assert push_a_ball.slope_along(drawn, controls, direction) == pytest.approx(exact, rel=1e-3)
+
+
+def test_condition_number():
+    """Of the scaled Hessian at the minimum; without contacts that of diag(A)^-1/2 A diag(A)^-1/2."""
+    scene = Scene(cube_xml(), 1e-3, material=(1e7, 0.0, 0.4, 0.0))
+    problem = scene.problem(scene.qpos0 - np.eye(7)[2] * 2.4525e-7, np.zeros(6))
+    assert solve(problem, "lagged").condition == 0  # not asked for
+    soft = solve(problem, "lagged", condition=True).condition
+    problem.stiffness = 4 * problem.stiffness
+    assert 1 < soft < solve(problem, "lagged", condition=True).condition
+    problem.mu = 0 * problem.mu
+    problem.gap = problem.gap + 1  # nothing acts
+    assert solve(problem, "lagged", condition=True).condition == pytest.approx(1, rel=1e-9)
+
+
+def test_robots_are_those_of_the_paper():
+    for text, joints, mass in ((robots.solo12(), 12, 2.5), (robots.talos(), 32, 95.0)):
+        model = stiction.Model.from_xml(text)
+        assert (model.nu, model.nv) == (joints, joints + 6)
+        assert model.body_mass.sum() == pytest.approx(mass, rel=0.01)
+
+
+@pytest.mark.parametrize("solver", ["lagged", "ncp", "interior"])
+def test_a_pushed_robot_stands(solver):
+    start = standing_robots.standing("like Solo-12")
+    p = standing_robots.Pushed(solver, start, 10.0, 40)
+    assert p.failures == 0 and p.qpos[2] == pytest.approx(start[2][2], rel=0.02)
+    assert p.support == pytest.approx(9.81 * start[1].body_mass.sum(), rel=0.1)
+
+
+def test_rod_converges():
+    sizes, errors = rod.convergence(full=False)
+    assert np.all(np.diff(errors["lagged"]) < 0) and len(sizes) == len(errors["lagged"])
 
 
 def test_tables_are_measured():
@@ -65,6 +123,8 @@ def test_command_line(tmp_path):
     assert r.returncode == 0, r.stdout + r.stderr
     page = (tmp_path / "cube-forces.html").read_text()
     assert "least norm" in page and "negative control" in page and "FAILS" not in page
+    text = (tmp_path / "cube-forces.md").read_text()
+    assert re.search(r"^(\d+) of \1 gates hold", text, re.M) and "| admm: largest friction of a contact |" in text
     assert (tmp_path / "cube-forces-0.png").stat().st_size > 5000
 
 

@@ -2,8 +2,8 @@
 
 import importlib
 
-MODULES = ("conveyor", "falling_sphere", "rod", "clutter", "cube", "stack", "takeoff", "grasp", "wedge", "push",
-           "spring_cylinder", "findings")
+MODULES = ("conveyor", "falling_sphere", "rod", "clutter", "clutter_cost", "cube", "cube_sweeps", "stack", "takeoff", "grasp", "wedge", "push",
+           "spring_cylinder", "ilqr", "findings")
 
 
 def experiments():

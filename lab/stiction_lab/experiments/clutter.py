@@ -6,8 +6,8 @@ import numpy as np
 
 import stiction
 
-from .. import Scene
-from ..experiment import COLOURS, Experiment, Result, axes, slope
+from .. import Scene, solve
+from ..experiment import COLOURS, Experiment, Result, axes, legends, slope
 from ..scenes import GRAVITY
 from ..scenes import text as text_of
 from ..simulate import simulate
@@ -49,10 +49,13 @@ class Fall:
         self.batch = stiction.Batch(self.model, 1, precision="float64", options=stiction.Options(
             timestep=dt, contact_model=law, max_iterations=100, **options))
         self.mass, self.dt = float(self.model.body_mass.sum()), dt
-        self.iterations, self.energy, self.status = [], [], 0
+        self.iterations, self.energy, self.status, self.states = [], [], 0, []
+        self.text, self.material, self.law, self.options = text, (2 * k, D, MU, TAU), law, options
         mass = np.repeat(self.model.body_mass[1:], 3).reshape(-1, 3)
         begin, steps, tail = time.perf_counter(), round(duration / dt), []
         for k in range(steps):
+            if k % round(0.05 / dt) == 0:
+                self.states.append((np.array(self.batch.qpos[0]), np.array(self.batch.qvel[0])))
             self.batch.step()
             if k >= steps - 1.0 / dt and (steps - 1 - k) % round(0.2 / dt) == 0:
                 tail.append((np.array(self.batch.qpos[0]), np.array(self.batch.qvel[0])))
@@ -78,6 +81,13 @@ class Fall:
         """Upward force of floor and walls, mean of the last second."""
         return np.mean([sum(c.impulse[2] for c in contacts if self.model.geom_bodyid[c.geom1] == 0)
                         for contacts in self.tail]) / self.dt
+
+    def conditions(self):
+        """Condition number of the scaled Hessian at the solution, every 0.05 s."""
+        scene, known = Scene(self.text, self.dt, material=self.material), {"regularization", "stiction_tolerance"}
+        settings = {n: v for n, v in self.options.items() if n in known}
+        return np.array([solve(scene.problem(*state), self.law, tolerance=1e-6, max_iterations=100, condition=True,
+                               **settings).condition for state in self.states])
 
     @property
     def slip(self):
@@ -124,8 +134,7 @@ def run_clutter(full):
         n = np.array(run.iterations, float)
         b.plot(DT * np.arange(len(n)), np.convolve(n, np.ones(20) / 20, "same"), color=COLOURS[law], label=law)
     b.set(xlabel="time [s]", ylabel="Newton iterations (mean of 20 steps)")
-    for x in (a, b):
-        x.legend(frameon=False)
+    legends(a, b)
     r.figures.append((figure, f"{4 * layers} spheres ({SPHERE} kg) and boxes ({BOX} kg) of {1e2 * SIDE:g} cm in a box of 0.8 m, μ = {MU}, "
                               f"d = {D:g} s/m, τ = {TAU:g} s, δt = {1e3 * DT:g} ms; below k = 1e7 N/m."))
     return r
@@ -162,7 +171,7 @@ def run_slip(full):
     a.loglog(sigmas, sigmas * MU * GRAVITY * DT, "--", color=COLOURS["exact"], lw=0.8, label="σμgδt")
     a.axhline(lagged.slip, color=COLOURS["lagged"], label="lagged")
     a.set(xlabel="slip parameter σ", ylabel="mean slip at rest [m/s]")
-    a.legend(frameon=False)
+    legends(a)
     r.figures.append((figure, f"Pile of {40 if full else 12} objects after {duration:g} s, k = 1e6 N/m, τ = {TAU:g} s, μ = {MU}, δt = {1e3 * DT:g} ms."))
     return r
 

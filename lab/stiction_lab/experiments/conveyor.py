@@ -4,7 +4,7 @@ acceleration a force."""
 import numpy as np
 
 from .. import Scene
-from ..experiment import COLOURS, Experiment, Result, axes, slope
+from ..experiment import COLOURS, Experiment, Result, axes, legends, slope
 from ..scenes import GRAVITY, cube_xml
 from ..simulate import simulate
 
@@ -68,7 +68,8 @@ def run(full):
     for law, lift, force in (("similar", 7.83e-4, (9.52, 11.41)), ("sap", 8.54e-4, (9.50, 11.35))):
         t = fine[law]
         rise, f = np.max(t.qpos[:, 2]) - HALF, t.push[2:, 2]
-        r.near(f"{law}: rise at 10 ms, m (glides)", rise, lift, relative=0.1, control=True)
+        # the bench's box is a point; friction tips this one, which lowers SAP by 1.6 %, and 0.850 mm is what a point does here
+        r.near(f"{law}: rise at 10 ms, m (glides)", rise, lift, relative=0.03, control=True)
         r.gate(f"{law}: largest force less weight, N", f.max() - weight, low=1.0, control=True)
         r.row(f"{law}: height above the belt", f"{1e3 * rise:.3f} mm", f"{1e3 * lift:.3f} mm (bench)")
         r.row(f"{law}: force", f"{f.min():.2f} to {f.max():.2f} N", f"{force[0]} to {force[1]} N (bench)")
@@ -116,8 +117,7 @@ def run(full):
     a.set(xlabel="time [s]", ylabel="height above the belt [mm]")
     b.set(xlabel="time [s]", ylabel="normal force [N]", ylim=(8, 13))
     c.set(xlabel="time step [ms]", ylabel="error $e_q$ [mm]")
-    for x in (a, b, c):
-        x.legend(frameon=False)
+    legends(a, b, c)
     r.figures.append((figure, f"Box {MASS} kg, {2e2 * HALF:g} cm, belt x = {AMPLITUDE} sin(2πt) m, μ = {MU}, "
                               f"k = {K:g} N/m, d = {D:g} s/m, τ = {TAU:g} s; above: δt = 10 ms."))
     r.facts["gap"] = {law: float(np.max(fine[law].qpos[:, 2]) - HALF) for law in LAWS}

@@ -3,7 +3,7 @@
 import numpy as np
 
 from .. import Scene
-from ..experiment import COLOURS, Experiment, Result, axes, slope
+from ..experiment import COLOURS, Experiment, Result, axes, legends, slope
 from ..scenes import GRAVITY, sphere_xml
 from ..simulate import simulate
 
@@ -93,8 +93,7 @@ def run(full):
     b.set(xlabel="time [s]", ylabel="normal force [N]", xlim=(0.06, 0.2), ylim=(0, 20))
     c.axvline(roll, color=COLOURS["exact"], lw=0.8, ls="--", label="rolling (exact)")
     c.set(xlabel="time [s]", ylabel="slip of the contact [m/s]", xlim=(0.06, 0.2))
-    for x in (a, b, c):
-        x.legend(frameon=False)
+    legends(a, b, c)
     r.figures.append((figure, f"Ball {MASS} kg, radius {1e2 * RADIUS:g} cm, gap {1e2 * FALL:g} cm, U0 = {U0} m/s, "
                               f"μ = {MU}, k = {K:g} N/m, d = {D:g} s/m, τ = {TAU:g} s, δt = 2 ms."))
     return r

@@ -6,7 +6,7 @@ import numpy as np
 import stiction
 
 from .. import mujoco_solver
-from ..experiment import COLOURS, Experiment, Result, axes
+from ..experiment import COLOURS, Experiment, Result, axes, legends
 from ..scenes import GRAVITY, cube_xml, world
 
 MU, RADIUS, VN, DT, K, D, TAU = 0.8, 0.05, 1.0, 2e-3, 1e5, 20.0, 1e-2
@@ -83,7 +83,7 @@ def run_landing(full):
     for name, v in up.items():
         a.plot(slips, v, "o-" if "2" not in name else "x--", color=COLOURS[name.split(",")[0]], label=name)
     a.set(xlabel="slip at the landing [m/s]", ylabel="speed upwards after it [m/s]")
-    a.legend(frameon=False)
+    legends(a)
     r.figures.append((figure, f"Ball 1 kg, radius {RADIUS} m, no gravity, lands at {VN} m/s; μ = {MU}, k = {K:g} N/m, d = {D:g} s/m, "
                               f"τ = {1e3 * TAU:g} ms, δt = {1e3 * DT:g} ms; MuJoCo with its default solref."))
     return r
@@ -123,7 +123,7 @@ def run_creep(full):
     a.plot(t, 1e6 * free, color=COLOURS["similar"], label="regularized")
     a.plot(t, 1e6 * anchored, color=COLOURS["lagged"], label="anchored")
     a.set(xlabel="time [s]", ylabel="displacement [µm]")
-    a.legend(frameon=False)
+    legends(a)
     r.figures.append((figure, "Cube 1 kg, μ = 0.5, side force of half of its friction, k = 1e5 N/m, d = 20 s/m, v_s = 1e-4 m/s, "
                               "δt = 5 ms."))
     return r
@@ -163,7 +163,7 @@ def run_limit(full):
     for law, v in speeds.items():
         a.loglog(1e3 * np.array(steps), v, "o-", color=COLOURS["lagged" if law == "solref" else "similar"], label=law)
     a.set(xlabel="time step [ms]", ylabel="largest speed [rad/s]")
-    a.legend(frameon=False)
+    legends(a)
     r.figures.append((figure, "Arm 1 kg, 0.3 m, begins at rest 30 degrees outside of its limit; no gravity, solreflimit 20 ms."))
     return r
 

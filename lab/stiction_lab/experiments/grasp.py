@@ -3,7 +3,7 @@
 import numpy as np
 
 from .. import Scene
-from ..experiment import COLOURS, Experiment, Result, axes
+from ..experiment import COLOURS, Experiment, Result, axes, legends
 from ..scenes import GRAVITY, POINT
 from ..simulate import simulate
 
@@ -101,8 +101,7 @@ def run(full):
     b.plot(t.time[1:], -v, color=COLOURS["lagged"], label="slip")
     b.plot(t.time[:-1], 0.02 * np.where(strong, GRIP, weak), color=COLOURS["exact"], lw=0.8, label="grip [50 N]")
     b.set(xlabel="time [s]", ylabel="slip [m/s]")
-    for x in (a, b):
-        x.legend(frameon=False)
+    legends(a, b)
     r.figures.append((figure, f"Rod {MASS} kg between two plates of {GRIP:g} N each (below: {GRIP:g} and {weak:g} N), μ = {MU}, "
                               f"k = {K:g} N/m, d = {D:g} s/m, v_s = {VS:g} m/s; shaken by {1e3 * amplitude:g} mm."))
     return r

@@ -4,7 +4,7 @@ import numpy as np
 
 import stiction
 
-from ..experiment import Experiment, Result, axes, slope
+from ..experiment import Experiment, Result, axes, legends, slope
 from ..scenes import GRAVITY
 
 MASS, RADIUS, KS, K, X0, DT = 0.5, 0.05, 100.0, 1e4, 0.1, 0.02
@@ -121,8 +121,7 @@ def run(full):
         b.plot(t[show], x[show], color=colour, label=label)
     a.set(xlabel="time [s]", ylabel="energy over its start", ylim=(0, 2))
     b.set(xlabel="time [s]", ylabel="x [m]", ylim=(-0.2, 0.2))
-    for ax in (a, b):
-        ax.legend(frameon=False, ncols=2, fontsize=7)
+    legends(a, b, ncols=2, fontsize=7)
     r.figures.append((figure, f"Cylinder {MASS} kg, R = {RADIUS} m, spring {KS:g} N/m from x0 = {X0} m, k = {K:g} N/m, Lagged, δt = {DT} s, μ = 0 "
                               "unless said otherwise."))
     return r

@@ -3,7 +3,7 @@
 import numpy as np
 
 from .. import mujoco_solver
-from ..experiment import COLOURS, Experiment, Result, axes
+from ..experiment import COLOURS, Experiment, Result, axes, legends
 from ..scenes import GRAVITY
 from ..simulate import simulate_mujoco
 from .cube import BOX, HALF, K, MASS, MU, V0, slide
@@ -49,8 +49,7 @@ def run(full):
         b.plot(t.time, t.qvel[:, 0], **style)
     a.set(xlabel="time [s]", ylabel="height [mm]")
     b.set(xlabel="time [s]", ylabel="speed [m/s]")
-    for x in (a, b):
-        x.legend(frameon=False, ncols=2, fontsize=7)
+    legends(a, b, ncols=2, fontsize=7)
     r.figures.append((figure, f"Cube {MASS} kg, 0.2 m, μ = {MU}, v0 = {V0} m/s, δt = {1e3 * DT:g} ms, k = {K:g} N/m; MuJoCo with "
                               "solref (2 δt, 1), solimp 0.9999."))
     r.facts["height"] = {n: float((t.qpos[:, 2] - HALF).max()) for n, t in runs.items()}

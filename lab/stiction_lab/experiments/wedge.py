@@ -3,7 +3,7 @@
 import numpy as np
 
 from .. import Scene
-from ..experiment import COLOURS, Experiment, Result, axes
+from ..experiment import COLOURS, Experiment, Result, axes, legends
 from ..scenes import GRAVITY, cube_xml
 from ..simulate import simulate
 
@@ -57,7 +57,7 @@ def run(full):
         a.plot(t.time, t.qvel[:, 0], label=f"μ = {share:g} tan α", color=COLOURS["lagged" if share > 1 else "similar"])
     a.axvspan(0, 0.2, color="#eeeeee", label="push of 8 N")
     a.set(xlabel="time [s]", ylabel="speed down the wedge [m/s]")
-    a.legend(frameon=False)
+    legends(a)
     r.figures.append((figure, f"Block 1 kg on a wedge of {ALPHA} rad, k = {K:g} N/m, d = {D:g} s/m, δt = {1e3 * DT:g} ms, Lagged."))
     return r
 
