@@ -142,7 +142,7 @@ def read(data: bytes, memory: dict):
     except Error:
         undo.put_back()
         raise
-    except (ValueError, TypeError, LookupError, AttributeError) as e:
+    except (ValueError, TypeError, LookupError, AttributeError, RecursionError) as e:
         undo.put_back()
         raise Error(f"snapshot of environments: damaged, or of another task: {visible(e):.200}") from None
 

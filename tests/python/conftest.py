@@ -62,7 +62,7 @@ def sphere_file(tmp_path):
 def cli():
     """Runs `python -m stiction ARGS`; stdout and stderr as text."""
 
-    def run(*args, timeout=60):
+    def run(*args, timeout=300):
         command = [sys.executable, "-m", "stiction", *map(str, args)]
         return subprocess.run(command, capture_output=True, text=True, timeout=timeout)
 

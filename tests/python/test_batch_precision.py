@@ -113,7 +113,7 @@ def test_jointed_bodies_far_from_their_root(name):
         # limbs that fall together may touch a step late
         assert not np.any((a.status | b.status) & ~np.uint32(stiction.Status.late_contact))
         errors[far] = found
-    # medians of 64: they differ by chance, or by four units in the last place, not by the powers of
-    # ten that a far origin costs
+    # medians of 64: they differ by chance, or by some units in the last place (four with fused products and sums,
+    # eight on a processor without them), not by the powers of ten that a far origin costs
     for near, at_1000 in zip(errors[0], errors[1000]):
-        assert at_1000 <= 3 * near + 4 * np.finfo(np.float32).eps
+        assert at_1000 <= 3 * near + 16 * np.finfo(np.float32).eps

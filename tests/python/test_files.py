@@ -247,7 +247,7 @@ def test_many_processes_are_in_one_after_the_other(tmp_path, kind):
     all = [subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
            for _ in range(4)]  # fmt: skip
     for process in all:
-        out, err = process.communicate(timeout=60)
+        out, err = process.communicate(timeout=300)
         assert process.returncode == 0 and err == "" and int(out) == 15
     assert os.listdir(tmp_path) == []
 
@@ -288,13 +288,13 @@ def running(tmp_path):
 def test_a_second_run_is_refused(running, how):
     process, out = running
     rows = (out / "progress.csv").read_text().splitlines()
-    second = subprocess.run(command(out, how), capture_output=True, text=True, timeout=60)
+    second = subprocess.run(command(out, how), capture_output=True, text=True, timeout=300)
     assert second.returncode == 1 and second.stdout == ""
     assert f"{out} is in use by process {process.pid} on {socket.gethostname()} since" in second.stderr
     assert len(second.stderr.splitlines()) == 1 and "another --out" in second.stderr
     assert (out / "progress.csv").read_text().splitlines()[: len(rows)] == rows
     process.send_signal(signal.SIGINT)
-    process.communicate(timeout=60)
+    process.communicate(timeout=300)
     assert process.returncode == 130 and not (out / ".lock").exists()
 
 
@@ -326,7 +326,7 @@ def test_a_checkpoint_elsewhere_stays_there(tmp_path):
 
 def test_a_demo_does_not_write_where_a_run_does(running):
     demo = [sys.executable, "-m", "stiction.demo", "--quick", "--out", str(running[1])]
-    done = subprocess.run(demo, capture_output=True, text=True, timeout=60)
+    done = subprocess.run(demo, capture_output=True, text=True, timeout=300)
     assert done.returncode == 1 and "is in use by process" in done.stderr
 
 

@@ -156,7 +156,7 @@ def start(out):
 def test_ctrl_c_keeps_what_was_learnt(cli, tmp_path):
     with start(tmp_path) as process:
         process.send_signal(signal.SIGINT)
-        out, err = process.communicate(timeout=60)
+        out, err = process.communicate(timeout=300)
     assert process.returncode == 130 and err == ""
     assert "interrupted" in out and "deterministic" in out
     done = int(rows_of(tmp_path)[-1]["number"])
@@ -180,7 +180,7 @@ def test_a_disk_that_takes_no_more(cli, tmp_path):
     command = [sys.executable, "-m", "stiction", "train", TASK, "--trainer", "numpy", "--num-envs", "16",
                "--out", str(tmp_path), "--resume", "--iterations", "3"]  # fmt: skip
     limit = lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000))
-    result = subprocess.run(command, capture_output=True, text=True, timeout=60, preexec_fn=limit)
+    result = subprocess.run(command, capture_output=True, text=True, timeout=300, preexec_fn=limit)
     assert result.returncode == 1
     assert result.stderr.startswith("stiction: ") and len(result.stderr.splitlines()) == 1
     assert (tmp_path / "policy.npz").read_bytes() == before

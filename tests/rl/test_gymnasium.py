@@ -242,7 +242,7 @@ def test_numpy_to_torch():
 
 def run(code):
     command = [sys.executable, "-c", code]
-    return subprocess.run(command, capture_output=True, text=True, timeout=60)
+    return subprocess.run(command, capture_output=True, text=True, timeout=300)
 
 
 def test_importing_stiction_imports_no_trainer():
