@@ -27,7 +27,7 @@ struct EpisodeLaunch {
 
 // Which tasks run by a thread where the physics does; the others always by a warp.
 template <class Task>
-inline constexpr bool kTaskByThread = envs::TasksWithoutPairs::has<Task>;
+inline constexpr bool kTaskByThread = envs::TasksByThread::has<Task>;
 
 }  // namespace stiction::cuda
 

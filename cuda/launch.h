@@ -65,7 +65,8 @@ struct Launch {
 };
 
 // The largest model that a single thread steps. Without pairs, all environments of a warp execute
-// the same instructions but for their numbers of iterations.
+// the same instructions but for their numbers of iterations. The forces of a medium would take the registers of
+// all models that have none.
 struct ThreadSizes : physics::SizesView {
   static constexpr int nv = 8, nq = 2 * nv, njnt = nv, nu = nv, nbody = 10;
   static constexpr int ntri = nv * (nv + 1) / 2, nv1 = nv + 1, nbody1 = nbody + 1, ncoord = nv + nu;
@@ -73,11 +74,11 @@ struct ThreadSizes : physics::SizesView {
   static constexpr int nspatial = 0;
   // always rows in global memory
   static constexpr int nsensordata = 0, nanchor = 0, nmoment = 0, nrow = 0, nturn = 0;
-  static constexpr int nfluidbody = 0, nfluiddof = 0;
+  static constexpr int nfluidbody = 0, nfluiddof = 0;  // no medium
 };
 constexpr bool fits_thread(const physics::SizesView& m) {
   return m.npair == 0 && m.nv <= ThreadSizes::nv && m.nu <= ThreadSizes::nu &&
-         m.nbody <= ThreadSizes::nbody;
+         m.nbody <= ThreadSizes::nbody && m.nfluidbody == 0;
 }
 
 }  // namespace stiction::cuda

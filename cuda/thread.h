@@ -43,6 +43,11 @@ template <class S>
 STICTION_FN void composite_curvature(const GroupTeam<ThreadGroup>&, const ModelView&, EnvView<S>&) {
 }
 
+// ---- nor is there a medium
+
+template <class S>
+STICTION_FN void fluid(const GroupTeam<ThreadGroup>&, const ModelView&, EnvView<S>&) {}
+
 // ---- the thread's own memory
 
 using cuda::RowTable;

@@ -38,9 +38,8 @@ using AllTasks =
     TaskList<InvertedPendulum, InvertedDoublePendulum, Reacher, Swimmer, HalfCheetah, PlanarWalker,
              Ant, Humanoid, HumanoidStandup, IsaacCartpole, IsaacAnt, IsaacHumanoid, Go2Flat>;
 
-// Those of models without pairs, which a thread may have (fits_thread in cuda/launch.h).
-using TasksWithoutPairs =
-    TaskList<InvertedPendulum, InvertedDoublePendulum, Reacher, Swimmer, IsaacCartpole>;
+// Those whose models a thread may have: small, without pairs or a medium (fits_thread in cuda/launch.h).
+using TasksByThread = TaskList<InvertedPendulum, InvertedDoublePendulum, Reacher, IsaacCartpole>;
 
 template <class Task>
 inline constexpr int kTaskKind = [] {

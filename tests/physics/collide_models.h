@@ -62,7 +62,7 @@ inline void lower(const Model& m, Rng& rng, std::vector<double>& qpos) {
   if (m.njnt == 0 || m.jnt_type[0] != JointType::free) return;
   double least = 1e9;
   for (const auto& p : ref::candidate_points(m, {}, ref::kinematics(m, qpos, {}, {})))
-    if (m.geom_type[at(p.info.geom1)] == GeomType::plane) least = std::min(least, p.info.gap);
+    if (m.geom_type[at(p.geom1)] == GeomType::plane) least = std::min(least, p.gap);
   if (least < 1e9) qpos[2] -= least + uniform(rng, -0.005, 0.03);
 }
 

@@ -36,24 +36,23 @@ Oracle oracle(const Model& m, const Options& o, const CollideState& s, double ro
   Oracle result;
   for (ref::ContactPoint& p : points) {
     const Mat3X J = ref::contact_jacobian(m, kin, p);
-    const ref::Reach reach = ref::reach(m, o, dt, p.info);
+    const ref::Reach reach = ref::reach(m, o, dt, p);
     const auto acts = [&](double gap) {
       return deepest || ref::may_act(m, dt, reach, gap, {J * v0, J * v_free});
     };
-    const double room =
-        roundoff * (std::abs(p.info.gap) + (J.cwiseAbs() * v0.cwiseAbs()).sum() * dt);
-    if (acts(p.info.gap - room) != acts(p.info.gap + room)) result.near.push_back(p.info.slot);
-    if (!acts(p.info.gap)) continue;
+    const double room = roundoff * (std::abs(p.gap) + (J.cwiseAbs() * v0.cwiseAbs()).sum() * dt);
+    if (acts(p.gap - room) != acts(p.gap + room)) result.near.push_back(p.slot);
+    if (!acts(p.gap)) continue;
     if (o.stiction == Stiction::anchored) {
       const Vec3 n = p.frame.col(2);
-      const Vec3 spin = bodies[at(m.geom_bodyid[at(p.info.geom1)])].omega +
-                        bodies[at(m.geom_bodyid[at(p.info.geom2)])].omega;
-      p.anchor = ref::spin_anchor(row3(s.anchor, p.info.slot), n, 0.5 * dt * n.dot(spin));
+      const Vec3 spin = bodies[at(m.geom_bodyid[at(p.geom1)])].omega +
+                        bodies[at(m.geom_bodyid[at(p.geom2)])].omega;
+      p.anchor = ref::spin_anchor(row3(s.anchor, p.slot), n, 0.5 * dt * n.dot(spin));
     }
-    const double w = delassus(J);
-    if (w < 1e-12) continue;
-    const ref::ContactLaw law = ref::contact_law(m, o, dt, w, J * v0, p);
-    result.active[p.info.slot] = {p, law};
+    p.w = delassus(J);
+    if (p.w < 1e-12) continue;
+    const ref::ContactLaw law = ref::contact_law(m, o, dt, J * v0, p);
+    result.active[p.slot] = {p, law};
   }
   return result;
 }
@@ -77,7 +76,7 @@ struct Checker {
   }
 
   void law(int p, int lane, const Expected& x, double n0_scale) {
-    const Contact& c = x.point.info;
+    const ref::ContactPoint& c = x.point;
     const double dt = *o.timestep, k = c.stiffness, d = c.dissipation;
     const auto at_ = [&](int i) { return env.number(Field::point_law, 4 * p + i, lane); };
     if (o.contact_model == ContactModel::sap) {
@@ -88,14 +87,14 @@ struct Checker {
     }
     for (const double v : {-1.0, 0.0, 0.5 * at_(0), at_(0) + 1}) {
       const double u = std::max(0.0, at_(0) - v), a = at_(1), F = at_(2), D = at_(3);
-      const ref::Scalar n = x.law.normal.at(v);
+      const ref::Scalar n = ref::evaluate(x.law.normal, v);
       const double scale = dt * k * (std::abs(c.gap) + dt * std::abs(v)) *
                            (1 + d * (std::abs(v) + std::abs(at_(0))));
       near(dt * (F + a * u) * (D + d * u), n.impulse, scale, "impulse");
     }
     near(env.number(Field::point_n0, p, lane), x.law.n0, n0_scale, "n0");
     near(env.number(Field::point_eps, p, lane), x.law.eps,
-         o.regularization * c.w * c.friction * n0_scale, "eps");
+         o.regularization * c.w * x.law.mu * n0_scale, "eps");
   }
 
   void lane(int lane, const CollideState& s) {
@@ -123,13 +122,13 @@ struct Checker {
         continue;
       }
       ++found, ++points;
-      const Contact& c = it->second.point.info;
+      const ref::ContactPoint& c = it->second.point;
       EXPECT_EQ(e.point_body[2 * p], m.geom_bodyid[at(m.pair_geom1[at(c.pair)])]);
       EXPECT_EQ(e.point_body[2 * p + 1], m.geom_bodyid[at(m.pair_geom2[at(c.pair)])]);
       near(env.number(Field::point_gap, p, lane), c.gap, 1e-5, "gap");
-      near(Field::point_normal, p, lane, {c.normal[0], c.normal[1], c.normal[2]}, 1, "normal");
+      near(Field::point_normal, p, lane, c.frame.col(2), 1, "normal");
       near(env.number(Field::point_w, p, lane), c.w, 0, "w");
-      near(env.number(Field::point_mu, p, lane), c.friction, 0, "mu");
+      near(env.number(Field::point_mu, p, lane), it->second.law.mu, 0, "mu");
       // v_n0 is a difference of velocities about O: lever arms of a few metres
       const double push = *o.timestep * c.stiffness * std::max(0.0, -c.gap);
       law(p, lane, it->second, push * (1 + c.dissipation * 4 * speed));
