@@ -74,7 +74,7 @@ TRAINING = [
     Break("picture: the floor stays where the camera was", "python/stiction/rendering.py",
           "for _ in range(2):", "for _ in range(1):",
           pytests=(PIXELS + "test_camera_and_light_go_along",)),
-    Break("robots: a name wins over a file", "python/stiction/assets/__init__.py",
-          "if file.is_file():", "if file.is_file() and text not in _ROBOTS:",
+    Break("robots: a name wins over a file", "python/stiction/arguments.py",
+          "if text in assets.names() and not Path(text).is_file():", "if text in assets.names():",
           pytests=("python/test_assets.py::test_a_file_of_that_name_wins",)),
 ]
