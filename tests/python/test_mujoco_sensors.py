@@ -51,7 +51,6 @@ def load(name):
     load_theirs = mujoco.MjModel.from_xml_string(xml) if name == "zoo" else (
         mujoco.MjModel.from_xml_path(str(FILES[name])))
     load_theirs.opt.disableflags |= mujoco.mjtDisableBit.mjDSBL_CONSTRAINT
-    load_theirs.opt.density = load_theirs.opt.viscosity = 0
     flags = '<option><flag contact="disable"/></option>'
     return load_theirs, stiction.Model.from_xml(
         re.sub(r"(<mujoco[^>]*>)", r"\1" + flags, xml, count=1), folder)
