@@ -65,8 +65,8 @@ struct Launch {
 };
 
 // The largest model that a single thread steps. Without pairs, all environments of a warp execute
-// the same instructions but for their numbers of iterations. The forces of a medium would take the registers of
-// all models that have none.
+// the same instructions but for their numbers of iterations. The forces of a medium would take
+// registers from all models that have none.
 struct ThreadSizes : physics::SizesView {
   static constexpr int nv = 8, nq = 2 * nv, njnt = nv, nu = nv, nbody = 10;
   static constexpr int ntri = nv * (nv + 1) / 2, nv1 = nv + 1, nbody1 = nbody + 1, ncoord = nv + nu;

@@ -59,6 +59,51 @@ def test_ilqr_needs_a_reason_to_make_contact():
     assert push_a_ball.slope_along(drawn, controls, direction) == pytest.approx(exact, rel=1e-3)
 
 
+class Linear:
+    """x' = A_t x + B_t u with costs ½ |C_t x − c_t|² + ½ effort |u|²: a problem that one improvement solves."""
+
+    steps, nu, effort = 6, 2, 0.1
+
+    def __init__(self):
+        rng = np.random.default_rng(4)
+        self.A, self.B = rng.normal(size=(6, 3, 3)), rng.normal(size=(6, 3, 2))
+        self.C, self.c = rng.normal(size=(7, 4, 3)), rng.normal(size=(7, 4))
+
+    def start(self):
+        return 0, np.array([1.0, -2.0, 0.5])
+
+    def step(self, x, u):
+        t, z = x
+        return t + 1, self.A[t] @ z + self.B[t] @ u
+
+    def jacobian(self, x, u):
+        return self.A[x[0]], self.B[x[0]]
+
+    def difference(self, x, y):
+        return x[1] - y[1]
+
+    def residual(self, x, last):
+        return self.C[x[0]] @ x[1] - self.c[x[0]], self.C[x[0]]
+
+
+def test_ilqr_solves_a_linear_problem_at_once():
+    """Its optimum is that of the normal equations: the cost is a square of all controls at once."""
+    p, n = Linear(), Linear.steps * Linear.nu
+
+    def rows(u):
+        states, controls = ilqr.rollout(p, u.reshape(p.steps, p.nu))
+        residuals = [p.residual(x, None)[0] for x in states]
+        return np.concatenate([*residuals, np.sqrt(p.effort) * controls.ravel()])
+
+    at_zero = rows(np.zeros(n))
+    slope = np.array([rows(e) - at_zero for e in np.eye(n)]).T
+    best = np.linalg.lstsq(slope, -at_zero, rcond=None)[0]
+    controls, _, costs = ilqr.ilqr(p, 1)
+    # a damping of 1e-6 moves the first improvement that much beside the effort
+    np.testing.assert_allclose(controls.ravel(), best, rtol=0, atol=1e-4 * np.abs(best).max())
+    assert costs[-1] == pytest.approx(0.5 * np.sum(rows(best) ** 2), rel=1e-6)
+
+
 def test_condition_number():
     """Of the scaled Hessian at the minimum; without contacts that of diag(A)^-1/2 A diag(A)^-1/2."""
     scene = Scene(cube_xml(), 1e-3, material=(1e7, 0.0, 0.4, 0.0))

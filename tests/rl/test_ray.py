@@ -13,7 +13,7 @@ import pytest
 import stiction
 from stiction.cli import main
 from stiction.learning.policy import Policy
-from stiction.learning.sweep import Param, trials_of
+from stiction.learning.sweep import Param, Results, trials_of
 
 needs_ray = pytest.mark.train("ray")
 TASK = "HalfCheetah-v5"
@@ -225,6 +225,14 @@ def test_a_sweep_is_the_trainings_one_by_one_though_a_worker_is_killed(cluster, 
     with open(tmp_path / "sweep/sweep.csv", newline="") as file:
         again = list(csv.DictReader(file))
     assert [r["return_mean"] for r in again] == [r["return_mean"] for r in rows]
+
+
+def test_the_table_has_trials_that_failed(tmp_path):
+    results = Results(tmp_path, [["train"], ["train"]], [{"gamma": "0.9"}, {"gamma": "2"}])
+    results.add(1, {"error": "--gamma: 2: must be in [0, 1]"})
+    with open(tmp_path / "sweep.csv", newline="") as file:
+        assert list(csv.DictReader(file)) == [{"trial": "1", "gamma": "2", "error": "--gamma: 2: must be in [0, 1]"}]
+    assert results.best() == []
 
 
 def test_settings_of_trials_depend_on_the_seed_alone():

@@ -100,6 +100,12 @@ def test_resume_continues_to_the_same_curve(tmp_path):
     assert curves[0] == curves[1] and len(curves[0]) == 4
     result = stiction(*begin, "--num-envs", 8, "--iterations", 1, "--resume", "--out", parts)
     assert result.returncode == 0 and "new episodes begin" in result.stdout
+    # a checkpoint with the environments of one process and no word of ranks
+    del a["infos"]["ranks"]
+    a["infos"]["environments"] = a["infos"]["environments"][0]
+    torch.save(a, whole / "model.pt")
+    result = stiction(*begin, "--iterations", 1, "--resume", "--out", whole)
+    assert result.returncode == 0 and "new episodes begin: the checkpoint has none" in result.stdout, result.stderr
 
 
 def test_ctrl_c_keeps_what_was_learnt(tmp_path):

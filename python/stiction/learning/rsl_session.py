@@ -210,10 +210,10 @@ def _go_on(runner, env, checkpoint: bytes):
     torch.set_rng_state(infos["rng"].cpu())
     why = None
     for here, there, what in ((env.num_envs * ranks.size, infos.get("num_envs"), "environments"),
-                              (ranks.size, infos.get("ranks", 1), "ranks")):  # fmt: skip
+                              (ranks.size, infos.get("ranks", ranks.size), "ranks")):  # fmt: skip
         if here != there:
             why = why or f"the checkpoint is of {there} {what}"
-    if "environments" not in infos:
+    if "environments" not in infos or "ranks" not in infos:
         why = why or infos.get("without_environments", "the checkpoint has none")
     if why:
         if ranks.first:

@@ -162,6 +162,7 @@ class Results:
     def add(self, number, found):
         if "files" not in found:
             self.rows[number] = {"trial": number, **self.trials[number], "error": found["error"]}
+            self.write()
             say(f"trial {number}: {visible(found['error'])}", flush=True)
             return
         folder = self.out / folder_name(number)
@@ -170,7 +171,7 @@ class Results:
             (folder / name).write_bytes(content)
         write_text(folder / "trial.json", json.dumps(self.commands[number]) + "\n")
         row = self._row(number, json.loads(found["files"]["summary.json"]))
-        self._write()
+        self.write()
         say(wrapped(f"{len(self.rows)} of {len(self.trials)}: trial {number}, {self._settings(number)}: "
                     f"return {row['return_mean']:.0f} ± {row['return_std']:.0f}", 2), flush=True)  # fmt: skip
 
@@ -182,7 +183,7 @@ class Results:
     def _settings(self, number):
         return ", ".join(f"{visible(k)}={visible(v)}" for k, v in self.trials[number].items())
 
-    def _write(self):
+    def write(self):
         text = io.StringIO()
         rows = [self.rows[k] for k in sorted(self.rows)]
         writer = csv.DictWriter(text, list(dict.fromkeys(k for row in rows for k in row)))
@@ -275,6 +276,7 @@ def _run(args, tune, cluster, commands, todo, results):
 
 
 def _report(args, results, count) -> int:
+    results.write()
     best = results.best()
     for row in best[:5]:
         say(wrapped(f"  return {row['return_mean']:.0f} ± {row['return_std']:.0f}: trial {row['trial']}, "
