@@ -452,20 +452,21 @@ def test_a_state_that_ran_away_is_kept(reference, home):
 # --------------------------------------------------------------------------------- the package
 
 
-def test_import_is_quick_and_needs_numpy_only():
+def test_import_is_light_and_needs_numpy_only():
+    """Counted in modules besides numpy's, which no other load on the machine changes."""
     code = """
-import sys, time
-before, begin = set(sys.modules), time.process_time()
+import sys, numpy
+before = set(sys.modules)
 import stiction
-seconds = time.process_time() - begin
-packages = {m.split(".")[0] for m in set(sys.modules) - before
+loaded = set(sys.modules) - before
+packages = {m.split(".")[0] for m in loaded
             if "site-packages" in (getattr(sys.modules[m], "__file__", None) or "")}
-print(seconds, *packages)
+print(len(loaded), *packages)
 """
-    runs = [subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-            .stdout.split() for _ in range(3)]  # fmt: skip
-    assert min(float(r[0]) for r in runs) < 0.3
-    assert {p for r in runs for p in r[1:]} <= {"numpy", "stiction"}
+    count, *packages = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True,
+                                      check=True).stdout.split()  # fmt: skip
+    assert set(packages) <= {"numpy", "stiction"}
+    assert int(count) < 80, f"{count} modules"
 
 
 def test_stub_names_everything():
