@@ -178,18 +178,27 @@ def memory_bytes(model, points):
     return rows + 2 * between
 
 
-def gpu_table(model, points, near_pairs, iterations, gpu, group, latency):
+def gpu_stages(model, points, near_pairs, iterations, group):
+    """Stage -> (single, double) instructions of a group, and the environments that share one."""
     if group == "thread":
         if model.npair > 0:
             raise SystemExit("--group thread: for models without pairs")
         once, newton = thread_operations(model)
-        share = 32  # environments of an instruction
     else:
         once, newton = warp_operations(model, points, near_pairs)
-        share = 1
+    return {**once, **{f"solve: {k}": (v[0] * iterations, v[1] * iterations)
+                       for k, v in newton.items()}}, 32 if group == "thread" else 1  # fmt: skip
+
+
+def gpu_floor(model, points, near_pairs, iterations, group):
+    """Instructions of a warp per environment and step, without refresh."""
+    stages, share = gpu_stages(model, points, near_pairs, iterations, group)
+    return sum(a + b for name, (a, b) in stages.items() if name != "refresh") / share
+
+
+def gpu_table(model, points, near_pairs, iterations, gpu, group, latency):
+    stages, share = gpu_stages(model, points, near_pairs, iterations, group)
     print(f"| stage | instructions of a {group} | of them double |\n|---|---|---|")
-    stages = {**once, **{f"solve: {k}": (v[0] * iterations, v[1] * iterations)
-                         for k, v in newton.items()}}  # fmt: skip
     for name, (single, double) in stages.items():
         print(f"| {name} | {single + double:.0f} | {double:.0f} |")
     total = sum(a + b for a, b in stages.values())

@@ -9,4 +9,8 @@ std::string test_robots() {
   return moved != nullptr ? moved : STICTION_ROBOTS;
 }
 
+std::string small_ptx() {
+  return STICTION_SMALL_PTX;
+}
+
 }  // namespace stiction::test

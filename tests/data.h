@@ -7,5 +7,7 @@
 namespace stiction::test {
 
 std::string test_robots();
+// PTX for the tests of the interpreter.
+std::string small_ptx();
 
 }  // namespace stiction::test

@@ -1,0 +1,133 @@
+"""What a step executes on a GPU, counted on the PTX of its kernels, which tests/cuda/ptx executes without a card.
+
+    python bench/gpu_counts.py [--models ant go2] [--envs 64] [--settle 300] [--steps 4]
+
+The environments move for `--settle` steps on the CPU under smooth controls and the laws of their tasks
+(scenes.py), then their next steps are counted. The group of lanes is what the rule gives. Written:
+bench/results/ptx/counts.csv, a row per kernel and one of the step without refresh, all per environment
+and step. The CPU uses its baseline instructions, so that the states do not depend on the machine's.
+
+Ceilings are those of an H100 SXM if nothing waited and only one thing took time: instructions (4 per
+multiprocessor and cycle), the first cache (128 bytes, or a wave of shared memory, per cycle), the second
+cache (5.5 TB/s, as measured by others) and memory (3.35 TB/s). Of the caches tests/cuda/ptx/counts.cpp
+says how they are modelled. An instruction is one of PTX: ptxas removes some and adds others; a
+branch has the lanes that take it. Nothing here is a measurement of time.
+"""
+
+import argparse
+import csv
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+os.environ["STICTION_ISA"] = "baseline"  # read when stiction is imported
+import scenes  # noqa: E402
+from floor import GPUS, gpu_floor  # noqa: E402
+
+ROOT = Path(__file__).parents[1]
+sys.path.insert(0, str(ROOT / "tests/cuda"))
+from check_kernels import kernel_of  # noqa: E402
+
+PROGRAM = ROOT / "build/release/tests/ptx_counts"
+RESULTS = ROOT / "bench/results/ptx/counts.csv"
+STEP = ("dynamics", "collide", "solve", "move")  # and refresh after the last one
+NEAR_PAIRS = 8  # that survive the cull, as floor.py assumes
+L2 = 5.5e12  # bytes per second
+OPTIONS = ("contact_model", "stiction", "stiction_tolerance", "regularization", "near_rigid", "friction_iterations")
+COUNTED = ("warp_instructions", "lane_instructions", "divergent", "global_requests", "global_sectors", "local_requests",
+           "local_sectors", "shared_requests", "shared_waves", "l2_sectors", "hbm_sectors")  # fmt: skip
+
+
+def count(scene, envs, settle, steps):
+    """Of one scene: what ptx_counts prints, with the model."""
+    model, options = scene.load(), scenes.options(scene)
+    batch = scenes.started(model, envs, options=options)
+    scenes.run(batch, scenes.controls(scene, model, envs, settle))
+    with tempfile.TemporaryDirectory() as folder:
+        file, state = Path(folder) / "model.xml", Path(folder) / "state"
+        file.write_text(scene.xml())
+        batch.save(str(state))
+        chosen = json.dumps({name: getattr(options, name) for name in OPTIONS})
+        run = subprocess.run([PROGRAM, file, state, str(envs), chosen, str(steps)], capture_output=True, text=True)
+    if run.returncode != 0:
+        sys.exit(run.stderr)
+    return json.loads(run.stdout), model
+
+
+def rows_of(scene, found, model):
+    """A row per kernel and the step's, per environment and step."""
+    per = found["envs"] * found["steps"]
+    rows = {}
+    for symbol, counts in found["kernels"].items():
+        if (name := kernel_of(symbol)) is None:
+            continue
+        kernel, group = name.split(" ")[0], name.split(" ")[-1]
+        rows[kernel] = {"model": scene.name, "kernel": kernel, "group": group} | {
+            k: counts[k] / per for k in COUNTED}  # fmt: skip
+    step = {k: sum(rows[name][k] for name in STEP if name in rows) for k in COUNTED}
+    rows["step"] = {"model": scene.name, "kernel": "step", "group": rows["solve"]["group"]} | step
+    for row in rows.values():
+        row["lanes"] = row["lane_instructions"] / max(row["warp_instructions"], 1e-9)
+        row["points"], row["iterations"] = found["points"], found["iterations"]
+        row |= ceilings(row)
+    return rows
+
+
+def ceilings(row, gpu=GPUS["h100"]):
+    """Steps per second if each of these alone took time."""
+    cycles = gpu.multiprocessors * gpu.ghz * 1e9
+    first = (row["global_sectors"] + row["local_sectors"]) / 4 + row["shared_waves"]
+    seconds = {"issue": row["warp_instructions"] / (4 * cycles), "first_cache": first / cycles,
+               "second_cache": 32 * row["l2_sectors"] / L2, "memory": 32 * row["hbm_sectors"] / gpu.bandwidth}  # fmt: skip
+    return {f"{name}_per_s": 1 / s if s > 0 else float("inf") for name, s in seconds.items()}
+
+
+def table(title, names, lines):
+    print(f"\n{title}\n\n| " + " | ".join(names) + " |\n|" + "---|" * len(names))
+    for line in lines:
+        print("| " + " | ".join(line) + " |")
+
+
+def main():
+    p = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    p.add_argument("--models", nargs="+")
+    p.add_argument("--envs", type=int, default=64)
+    p.add_argument("--settle", type=int, default=300, help="steps before those that are counted")
+    p.add_argument("--steps", type=int, default=4)
+    a = p.parse_args()
+    everything, counts, roofline = [], [], []
+    for scene in scenes.scenes(a.models):
+        found, model = count(scene, a.envs, a.settle, a.steps)
+        if found["frozen"]:
+            sys.exit(f"{scene.name}: {found['frozen']} environments are frozen")
+        rows = rows_of(scene, found, model)
+        everything += rows.values()
+        step = rows["step"]
+        floor = gpu_floor(model, max(1, round(found["points"])), NEAR_PAIRS, found["iterations"], step["group"])
+        counts.append([scene.name, step["group"], f"{found['points']:.1f}, {found['iterations']:.1f}",
+                       *(f"{rows[k]['warp_instructions']:.0f} ({rows[k]['lanes']:.0f})" if k in rows else "–"
+                         for k in (*STEP, "refresh")), f"{step['warp_instructions']:.0f}", f"{floor:.0f}"])  # fmt: skip
+        roofline.append([scene.name, *(f"{1e-6 * step[k]:.0f}" for k in step if k.endswith("_per_s")),
+                         *(f"{32e-3 * n:.1f}" for n in (step["global_sectors"], step["local_sectors"],
+                                                       step["l2_sectors"], step["hbm_sectors"])),
+                         f"{step['shared_waves']:.0f}", f"{step['divergent']:.0f}"])  # fmt: skip
+    table("Instructions of a warp per environment and step, in brackets the lanes that take part:",
+          ["model", "group", "points, iterations", *STEP, "refresh", "step without", "on paper"], counts)
+    table("Ceilings of an H100, million steps per second, and what a step moves:",
+          ["model", "issue", "first cache", "second cache", "memory", "global, kB", "local, kB", "second cache, kB",
+           "memory, kB", "waves of shared memory", "divergent branches"], roofline)  # fmt: skip
+    if not a.models:
+        RESULTS.parent.mkdir(parents=True, exist_ok=True)
+        with RESULTS.open("w", newline="") as file:
+            writer = csv.DictWriter(file, everything[0])
+            writer.writeheader()
+            writer.writerows({k: f"{v:.4g}" if isinstance(v, float) else v for k, v in row.items()}
+                             for row in everything)  # fmt: skip
+        print(f"\n{RESULTS.relative_to(ROOT)}")
+
+
+if __name__ == "__main__":
+    main()

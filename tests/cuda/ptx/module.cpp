@@ -1,0 +1,92 @@
+#include <algorithm>
+
+#include "cuda/ptx/parser.h"
+
+namespace stiction::ptx {
+
+namespace {
+
+// Of the brace at `open`.
+std::size_t closing_brace(const std::string& text, std::size_t open) {
+  int depth = 0;
+  for (std::size_t at = open; at != text.npos; at = text.find_first_of("{}", at + 1)) {
+    depth += text[at] == '{' ? 1 : -1;
+    if (depth == 0) return at;
+  }
+  throw Fault("PTX: a function without an end");
+}
+
+}  // namespace
+
+// Heads of functions are at the beginnings of lines.
+Module::Module(std::string text) : text_(std::move(text)) {
+  int line = 1;
+  std::vector<std::pair<std::size_t, int>> heads;
+  for (std::size_t at = 0; at < text_.size(); ++line) {
+    const std::size_t end = std::min(text_.find('\n', at), text_.size());
+    const std::string_view l = std::string_view(text_).substr(at, end - at);
+    if (!l.empty() && l[0] == '.') {
+      if (l.find(".entry") != l.npos || l.find(".func") != l.npos) heads.emplace_back(at, line);
+      if (l.starts_with(".extern .shared")) {
+        const std::size_t name = l.rfind(' ') + 1;
+        launch_shared_.emplace(l.substr(name, l.find('[', name) - name));
+      }
+    }
+    at = end + 1;
+  }
+  functions_.reserve(heads.size());
+  for (const auto& [begin, number] : heads) {
+    const std::size_t body = text_.find_first_of("{;", begin);
+    if (body == text_.npos || text_[body] == ';') continue;  // declared only
+    Function f;
+    f.entry = text_.substr(begin, body - begin).find(".entry") != text_.npos;
+    f.begin_text = begin, f.line = number;
+    f.end_text = closing_brace(text_, body);
+    // results stand in front of the name
+    std::size_t name = text_.find(f.entry ? ".entry" : ".func", begin) + (f.entry ? 6 : 5);
+    name = text_.find_first_not_of(" \t\n", name);
+    if (text_[name] == '(') name = text_.find_first_not_of(" \t\n", text_.find(')', name) + 1);
+    f.name = text_.substr(name, text_.find_first_of(" \t\n({", name) - name);
+    by_name_[f.name] = static_cast<int>(functions_.size());
+    functions_.push_back(std::move(f));
+  }
+  for (Function& f : functions_) {
+    if (f.entry) continue;
+    f.local_begin = f.local_end = callee_local_;
+    Parser(*this, f).parse_head();
+    callee_local_ = f.local_end;
+  }
+  for (Function& f : functions_) {
+    if (f.entry) continue;
+    f.first_row = callee_rows_;
+    // what its head has lies with all heads; the rest follows
+    f.local_end = callee_local_;
+    Parser(*this, f).parse();
+    callee_rows_ = f.end_row, callee_local_ = f.local_end = (f.local_end + 15) / 16 * 16;
+    callees_.push_back(&f);
+  }
+}
+
+const Function* Module::entry(const std::string& name) {
+  const auto found = by_name_.find(name);
+  if (found == by_name_.end()) return nullptr;
+  Function& f = functions_[static_cast<std::size_t>(found->second)];
+  if (!f.entry) return nullptr;
+  if (!f.parsed) {
+    f.local_begin = f.local_end = callee_local_;
+    f.first_row = callee_rows_;
+    Parser p(*this, f);
+    p.parse_head();
+    p.parse();
+  }
+  return &f;
+}
+
+std::string Module::line(int number) const {
+  std::size_t at = 0;
+  for (int k = 1; k < number && at != text_.npos; ++k) at = text_.find('\n', at) + 1;
+  const std::size_t begin = text_.find_first_not_of(" \t", at);
+  return text_.substr(begin, text_.find('\n', begin) - begin);
+}
+
+}  // namespace stiction::ptx
