@@ -114,7 +114,7 @@ TEST_P(DeviceScenes, AStepIsThatOfTheCpu) {
   for (const std::string& group : groups()) {
     SCOPED_TRACE(group);
     const Group given(group);
-    expect_steps_of_the_cpu(kSanitized ? 8 : group.empty() ? 100 : 40);
+    expect_steps_of_the_cpu(kSanitized || interpreted() ? 8 : group.empty() ? 100 : 40);
   }
 }
 TEST_P(LargeScenes, AStepIsThatOfTheCpu) {

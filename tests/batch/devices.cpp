@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "batch/emulated_device.h"
+#include "cuda/ptx/card.h"
 #include "stiction/devices.h"
 #include "stiction/error.h"
 
@@ -33,6 +34,14 @@ void use_device(const std::string& name) {
 std::string missing_device() {
   static const std::string cuda = cuda_devices().problem;
   return device() == "cuda" ? cuda : "";
+}
+
+bool interpreted() {
+  static const bool card = [] {
+    const CudaReport r = cuda_devices();
+    return !r.devices.empty() && r.devices[0].description == ptx::kCardName;
+  }();
+  return card && device().rfind("cuda", 0) == 0;
 }
 
 void copy_memory(const std::string& where, void* to, const void* from, std::size_t bytes) {

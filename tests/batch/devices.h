@@ -29,6 +29,10 @@ void use_device(const std::string& name);
 // Why the device of this test can't be used; "": it can.
 std::string missing_device();
 
+// Whether the device of this test is the PTX of a card on the host (tests/cuda/ptx): without graphs,
+// streams and limits of memory, and slow.
+bool interpreted();
+
 // The memory of a batch that a view of that device is of, and the host's, in either direction.
 void copy_memory(const std::string& device, void* to, const void* from, std::size_t bytes);
 
@@ -40,7 +44,7 @@ inline constexpr bool kSanitized = true;
 inline constexpr bool kSanitized = false;
 #endif
 inline bool slow() {
-  return kSanitized || device() == "emulated";
+  return kSanitized || device() == "emulated" || interpreted();
 }
 
 // A test of every device: TEST_P, with a suite that inherits this.

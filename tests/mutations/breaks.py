@@ -6,7 +6,8 @@ from dataclasses import dataclass
 @dataclass(frozen=True)
 class Break:
     """`old` occurs once in its file (test_table.py checks it). Names of tests: "Suite.Name" of a
-    gtest, "folder/file.py::function" below tests/."""
+    gtest, "folder/file.py::function" below tests/. `ptx`: gtests on the PTX of the kernels, for text that
+    only a GPU executes; where nvcc is missing the break is left out."""
 
     name: str
     file: str
@@ -14,3 +15,4 @@ class Break:
     new: str
     gtests: tuple[str, ...] = ()
     pytests: tuple[str, ...] = ()
+    ptx: tuple[str, ...] = ()

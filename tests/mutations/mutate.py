@@ -69,15 +69,17 @@ class Tree:
                 if str(file.relative_to(self.path)) not in wanted:
                     file.unlink()
 
-    def configure(self) -> None:
+    def configure(self, cuda: bool) -> None:
         done = self.run("cmake", "-S", ".", "-B", self.build, "-G", "Ninja",
                         f"-DCMAKE_CXX_COMPILER_LAUNCHER={self.path}/tests/mutations/compile.sh",
-                        "-DSTICTION_WERROR=ON", "-DSTICTION_BUILD_PYTHON=ON", "-DSTICTION_CUDA=OFF", f"-DPython_EXECUTABLE={sys.executable}")
+                        "-DSTICTION_WERROR=ON", "-DSTICTION_BUILD_PYTHON=ON", f"-DSTICTION_CUDA={'ON' if cuda else 'OFF'}",
+                        f"-DPython_EXECUTABLE={sys.executable}")
         if done.returncode:
             raise Refused("cmake failed:\n" + done.stdout[-3000:])
 
     def compile(self, breaks: list[Break], **env) -> None:
         targets = ["stiction_tests"] if any(b.gtests for b in breaks) else []
+        targets += ["stiction_ptx_tests"] if any(b.ptx for b in breaks) else []
         targets += ["stiction_python"] if any(b.pytests for b in breaks) else []
         if any(t.startswith("lab/") for b in breaks for t in b.pytests):
             targets += ["stiction_lab"]
@@ -93,18 +95,21 @@ class Tree:
         failed = []
         gtests = sorted({t for b in breaks for t in b.gtests})
         if gtests:
-            failed += self.failed_gtests(gtests)
+            failed += self.failed_gtests("stiction_tests", gtests)
+        ptx = sorted({t for b in breaks for t in b.ptx})
+        if ptx:
+            failed += self.failed_gtests("stiction_ptx_tests", ptx)
         pytests = sorted({t for b in breaks for t in b.pytests})
         if pytests:
             failed += self.failed_pytests(pytests)
         return failed
 
-    def failed_gtests(self, tests: list[str]) -> list[str]:
+    def failed_gtests(self, program: str, tests: list[str]) -> list[str]:
         # a name may be that of a parametrised test: */Name/*
         words = ":".join(f"{t}:*/{t}/*" for t in tests)
         try:
-            done = self.run(self.build / "tests/stiction_tests", "--gtest_filter=" + words,
-                            limit=LIMIT)
+            done = self.run(self.build / "tests" / program, "--gtest_filter=" + words,
+                            limit=LIMIT, STICTION_PTX_RACES="1")
         except subprocess.TimeoutExpired:
             return ["(hangs)"]
         if "Running 0 tests" in done.stdout:
@@ -143,7 +148,7 @@ def verdict(tree: Tree, b: Break) -> tuple[bool, str]:
     finally:
         file.write_text(text)
     if not failed:
-        return False, "SURVIVES " + ", ".join(b.gtests + b.pytests)
+        return False, "SURVIVES " + ", ".join(b.gtests + b.pytests + b.ptx)
     more = f" and {len(failed) - 1} more" if len(failed) > 1 else ""
     return True, failed[0] + more
 
@@ -158,6 +163,10 @@ def choose(arguments, commit: str) -> list[Break]:
         print(f"a sample of {len(drawn)} of {len(BREAKS)} breaks, drawn by {seed}")
         return drawn
     return [b for b in BREAKS if any(w in b.name for w in arguments.words)]
+
+
+def has_nvcc() -> bool:
+    return shutil.which("nvcc") is not None or Path("/usr/local/cuda/bin/nvcc").exists()
 
 
 def record(b: Break, commit: str, caught: bool, detail: str) -> None:
@@ -196,6 +205,9 @@ def main() -> int:
         print("mutate: commit first, a result belongs to a commit", file=sys.stderr)
         return 1
     chosen = choose(arguments, commit)
+    if not has_nvcc() and (needs := [b for b in chosen if b.ptx]):
+        print(f"{len(needs)} breaks left out, they need nvcc: " + ", ".join(b.name for b in needs))
+        chosen = [b for b in chosen if not b.ptx]
     if not chosen:
         print(results.summary(results.read(), BREAKS) if arguments.all else "no break has such a name")
         return 0 if arguments.all else 1
@@ -206,7 +218,7 @@ def main() -> int:
         tree = Tree(Path(folder).resolve(), arguments.jobs)
         try:
             tree.copy_sources()
-            tree.configure()
+            tree.configure(cuda=any(b.ptx for b in chosen))
             tree.compile(chosen)
             if failed := tree.failures(chosen):
                 raise Refused("fail without any break: " + ", ".join(failed))

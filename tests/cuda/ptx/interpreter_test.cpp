@@ -160,6 +160,19 @@ TEST_F(Ptx, WhatNobodyWroteDecidesNothing) {
   EXPECT_THAT(fault([&] { launch("moves", 1, 1, p, x, 1); }), HasSubstr("nobody wrote decides"));
 }
 
+// As a struct is copied, of which not every member was given a value.
+TEST_F(Ptx, AWordBesideOneThatNobodyWroteDecides) {
+  std::uint32_t* const p = upload(std::vector<std::uint32_t>(2));
+  auto* const q = static_cast<std::uint32_t*>(card.memory.allocate(8));
+  card.memory.fill(q, 0, 4);
+  launch("moves_two", 1, 1, p, q);
+  launch("moves_two", 1, 1, q, p);
+  EXPECT_THAT(fault([&] { launch("moves_two", 1, 1, q, p + 1); }), HasSubstr("misaligned"));
+  launch("moves", 1, 1, q, p, 1);
+  EXPECT_THAT(fault([&] { launch("moves", 1, 1, q, p + 1, 1); }),
+              HasSubstr("nobody wrote decides"));
+}
+
 TEST_F(Ptx, RacesInAWarpAreSeen) {
   std::uint32_t* const p = upload(std::vector<std::uint32_t>(64));
   card.races = true;

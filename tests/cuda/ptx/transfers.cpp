@@ -42,14 +42,17 @@ void load(Warp& w, const Instruction& i) {
   constexpr int kBytes = sizeof(T) * N;
   check_address(w, i);
   if (w.block->counter != nullptr) w.block->counter->access(w, i, kBytes, false);
-  Lanes unknown = 0;
+  Lanes unknown[N] = {};
   for (Lanes rest = w.active; rest != 0; rest &= rest - 1) {
     const int lane = std::countr_zero(rest);
     const Region* region;
     std::uint64_t at;
     Found found;
     const std::byte* const from = look<kBytes>(w, i, lane, false, region, at, found);
-    if (found == Found::unwritten) unknown |= Lanes{1} << lane;
+    if (found == Found::unwritten)
+      for (std::size_t k = 0; k < N; ++k)
+        if (region->look<sizeof(T)>(at + k * sizeof(T)) == Found::unwritten)
+          unknown[k] |= Lanes{1} << lane;
     if (w.block->races != nullptr)
       w.block->races->access(w, i, lane, w.address(i, lane), kBytes, false, false);
     T value[N];
@@ -59,7 +62,7 @@ void load(Warp& w, const Instruction& i) {
     else
       for (int k = 0; k < N; ++k) w.row<Held<T>>(i.vector[k])[lane] = hold<T>(value[k]);
   }
-  for (int k = 0; k < N; ++k) w.depends(i.vector[k], unknown);
+  for (int k = 0; k < N; ++k) w.depends(i.vector[k], unknown[k]);
 }
 
 // What depends on memory that nobody wrote is written nowhere.
@@ -86,7 +89,11 @@ void store(Warp& w, const Instruction& i) {
       w.block->races->access(w, i, lane, w.address(i, lane), kBytes, true,
                              std::memcmp(to, value, kBytes) != 0);
     std::memcpy(to, value, kBytes);
-    region->mark<kBytes>(at, (unknown >> lane & 1) == 0);
+    region->mark<kBytes>(at, true);
+    if ((unknown >> lane & 1) == 0) continue;
+    for (std::size_t k = 0; k < N; ++k)
+      if ((w.unwritten_in(i.vector[k]) >> lane & 1) != 0)
+        region->mark<sizeof(T)>(at + k * sizeof(T), false);
   }
 }
 
