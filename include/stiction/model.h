@@ -21,12 +21,6 @@ struct SensorSpec {
   int dim = 0;  // numbers of a reading; 0: kept, but not evaluated (the report says so)
 };
 // Records that are read and kept but not computed by the engine yet (the report says so).
-struct EqualitySpec {
-  std::string name, type;        // "connect", "weld", "joint", "tendon"
-  std::string object1, object2;  // names of bodies, joints or tendons; object2 may be empty
-  std::vector<double> data;      // polycoef, anchor or relpose, as in the file
-  bool active = true;
-};
 struct MeshSpec {
   std::string name, file;
   std::array<double, 3> scale{1, 1, 1};
@@ -160,6 +154,19 @@ struct Model {
   Ints actuator_ctrllimited, actuator_forcelimited;  // (nu)
   Reals actuator_ctrlrange, actuator_forcerange;     // (nu,2)
 
+  // equality constraints
+  int neq = 0;
+  Names eq_names;                          // (neq)
+  std::vector<EqualityType> eq_type;       // (neq)
+  std::vector<ObjectType> eq_objtype;      // (neq)      body, site, joint or tendon
+  Ints eq_obj1id, eq_obj2id;               // (neq)      -1: none
+  Ints eq_active0;                         // (neq)      0 or 1: eq_active after a reset
+  Reals eq_data;                           // (neq,11)   MuJoCo's. connect: anchor in body 1, in body 2; weld: anchor in body 2, in body 1, orientation of body 2 in body 1, torquescale; else: polycoef
+  Reals eq_solref, eq_solimp;              // (neq,2) (neq,5)
+  Ints eq_native;                          // (neq)      1: the two below were given, else from solref and solimp
+  Reals eq_stiffness;                      // (neq,2)    k: N/m, of a weld's rotation N m/rad; 1e40 and more: rigid
+  Reals eq_relaxation_time;                // (neq)      τ, s
+
   // sensors that are evaluated, in the order of the file
   int nsensor = 0, nsensordata = 0;
   Names sensor_names;                      // (nsensor)
@@ -177,7 +184,6 @@ struct Model {
   std::vector<SensorSpec> sensors;         // every sensor of the file
 
   // kept for later stages; the report names them
-  std::vector<EqualitySpec> equalities;
   std::vector<MeshSpec> meshes;
   std::vector<HfieldSpec> hfields;
 
@@ -187,6 +193,7 @@ struct Model {
   int geom(const std::string& n) const;
   int site(const std::string& n) const;
   int actuator(const std::string& n) const;
+  int equality(const std::string& n) const;
   int sensor(const std::string& n) const;
   int key(const std::string& n) const;
 };
@@ -220,8 +227,8 @@ struct ContactMaterial {
 // parameters of its pairs recomputed. Throws ArgumentError on unphysical values.
 ModelPtr with_contact_material(const Model& model, int g, const ContactMaterial& material);
 
-// The model as a file with this timestep would give it: pair_stiffness where refsafe bounds solref by two
-// timesteps, pair_relaxation_time of pairs without native materials. Throws ArgumentError unless it is
+// The model as a file with this timestep would give it: pair_stiffness, eq_stiffness and eq_relaxation_time
+// where refsafe bounds solref by two timesteps, pair_relaxation_time of pairs without native materials. Throws ArgumentError unless it is
 // finite and > 0.
 ModelPtr with_timestep(const ModelPtr& model, double timestep);
 

@@ -22,6 +22,7 @@ struct Inputs {
   std::span<const double> mocap_pos = {};   // (nmocap,3)
   std::span<const double> mocap_quat = {};  // (nmocap,4)
   std::span<const double> anchor = {};      // (nslot,3)  state of anchored stiction, m, world axes
+  std::span<const double> eq_active = {};   // (neq)      0: holds nothing; empty: eq_active0
   double time = 0;                          // s, at the start; only the clock reads it
 };
 
@@ -59,8 +60,10 @@ struct ForwardResult {
   double energy_kinetic = 0, energy_potential = 0;  // J; potential: gravity and joint springs
   std::array<double, 3> linear_momentum{};          // kg m/s
   std::array<double, 3>
-      angular_momentum{};         // kg m²/s, about the centre of mass of everything that moves
-  std::array<double, 3> com{};    // centre of mass of everything that moves
+      angular_momentum{};       // kg m²/s, about the centre of mass of everything that moves
+  std::array<double, 3> com{};  // centre of mass of everything that moves
+  std::vector<double> eq_gap;  // (neq,6)     of connects and welds: rotation, translation of body 2
+  std::vector<double> eq_J;    // (neq,6,nv)  velocity of body 2 against body 1, angular, linear
   std::vector<Contact> contacts;  // every candidate point of every pair, impulses zero
 };
 
@@ -74,8 +77,9 @@ struct StepResult {
   std::vector<double> A;             // (nv,nv)    M + δt D + δt² K
   std::vector<double> gen_impulse;   // (nv)       generalized impulse of all constraints
   std::vector<double> xfrc_contact;  // (nbody,6)  contact force, torque at the centre of mass
-  std::vector<double> sensordata;    // (nsensordata)  of this interval, or of the next state
-  std::vector<Contact> contacts;     // points in the problem
+  std::vector<double> eq_force;  // (neq,6)    of connects and welds: force, torque on body 2, world
+  std::vector<double> sensordata;  // (nsensordata)  of this interval, or of the next state
+  std::vector<Contact> contacts;   // points in the problem
   Status status = Status::ok;
   int iterations = 0;              // Newton iterations
   int linesearch_evaluations = 0;  // of the cost derivative, beyond alpha = 1

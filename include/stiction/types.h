@@ -24,7 +24,10 @@ inline constexpr int kGeomTypes = 8;
 // What an actuator acts on.
 enum class Transmission : std::uint8_t { joint, tendon };
 
-// What a sensor or its reference frame is attached to; MuJoCo's numbers. body: the frame at the
+// Equality constraints, in MuJoCo's order.
+enum class EqualityType : std::uint8_t { connect, weld, joint, tendon };
+
+// What a sensor, its reference frame or an equality constraint is attached to; MuJoCo's numbers. body: the frame at the
 // centre of mass along the principal axes; xbody: the body's own frame, in a contact sensor the
 // subtree.
 enum class ObjectType : std::uint8_t {
@@ -34,6 +37,7 @@ enum class ObjectType : std::uint8_t {
   joint = 3,
   geom = 5,
   site = 6,
+  tendon = 18,
   actuator = 19
 };
 

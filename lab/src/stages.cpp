@@ -30,6 +30,9 @@ const VecX& filled(const VecX& given, int size, const char* name, VecX& zeros) {
 }  // namespace
 
 void begin(const Model& m, const Options& o, const State& state, const Actions& a, Start& s) {
+  for (const EqualityType type : m.eq_type)
+    if (type == EqualityType::connect || type == EqualityType::weld)
+      throw ArgumentError("the laboratory's problems have no connects and welds; remove them");
   require(state.qpos, m.nq, "qpos");
   require(state.qvel, m.nv, "qvel");
   s.in.qpos = span(state.qpos);

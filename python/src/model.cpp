@@ -128,13 +128,6 @@ void bind_specs(nb::module_& m) {
       .def_ro("reference", &SensorSpec::reference)
       .def_ro("cutoff", &SensorSpec::cutoff, "bound of the readings; 0: none")
       .def_ro("dim", &SensorSpec::dim, "numbers of a reading; 0: kept, but not evaluated");
-  nb::class_<EqualitySpec>(m, "EqualitySpec", "An equality constraint as in the file.")
-      .def_ro("name", &EqualitySpec::name)
-      .def_ro("type", &EqualitySpec::type)
-      .def_ro("object1", &EqualitySpec::object1)
-      .def_ro("object2", &EqualitySpec::object2)
-      .def_ro("data", &EqualitySpec::data)
-      .def_ro("active", &EqualitySpec::active);
   nb::class_<MeshSpec>(m, "MeshSpec", "A mesh asset as in the file.")
       .def_ro("name", &MeshSpec::name)
       .def_ro("file", &MeshSpec::file)
@@ -218,6 +211,7 @@ void bind_model(nb::module_& m, nb::handle model_error) {
   def_size(c, "nmocap", &Model::nmocap, "number of mocap bodies");
   def_size(c, "nkey", &Model::nkey, "number of keyframes");
   def_size(c, "ntendon", &Model::ntendon, "number of fixed tendons");
+  def_size(c, "neq", &Model::neq, "number of equality constraints");
   def_size(c, "nsensor", &Model::nsensor, "number of sensors that are evaluated");
   def_size(c, "nsensordata", &Model::nsensordata, "numbers of all readings");
   def_size(c, "npair", &Model::npair, "number of candidate geom pairs");
@@ -230,6 +224,7 @@ void bind_model(nb::module_& m, nb::handle model_error) {
   def_names(c, "site_names", &Model::site_names, NAMES("site_names"));
   def_names(c, "tendon_names", &Model::tendon_names, NAMES("tendon_names"));
   def_names(c, "actuator_names", &Model::actuator_names, NAMES("actuator_names"));
+  def_names(c, "eq_names", &Model::eq_names, NAMES("eq_names"));
   def_names(c, "sensor_names", &Model::sensor_names, NAMES("sensor_names"));
   def_names(c, "key_names", &Model::key_names, NAMES("key_names"));
 #undef NAMES
@@ -241,12 +236,13 @@ void bind_model(nb::module_& m, nb::handle model_error) {
   def_lookup(c, "site", &Model::site, "Index of the site; ArgumentError with the nearest names.");
   def_lookup(c, "actuator", &Model::actuator,
              "Index of the actuator; ArgumentError with the nearest names.");
+  def_lookup(c, "equality", &Model::equality,
+             "Index of the equality constraint; ArgumentError with the nearest names.");
   def_lookup(c, "sensor", &Model::sensor,
              "Index of the sensor; ArgumentError with the nearest names.");
   def_lookup(c, "key", &Model::key, "Index of the keyframe; ArgumentError with the nearest names.");
 
   def_specs(c, "sensors", &Model::sensors, "every sensor of the file, also those not evaluated");
-  def_specs(c, "equalities", &Model::equalities);
   def_specs(c, "meshes", &Model::meshes);
   def_specs(c, "hfields", &Model::hfields);
 

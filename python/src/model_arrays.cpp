@@ -146,6 +146,25 @@ void sites_tendons_actuators(nb::class_<LoadedModel>& c) {
   def<2>(c, "actuator_forcerange", &Model::actuator_forcerange, "(nu, 2) N or N m");
 }
 
+void equalities(nb::class_<LoadedModel>& c) {
+  def(c, "eq_type", &Model::eq_type, "(neq,) values of EqualityType");
+  def(c, "eq_objtype", &Model::eq_objtype,
+      "(neq,) values of ObjectType: body, site, joint, tendon");
+  def(c, "eq_obj1id", &Model::eq_obj1id, "(neq,)");
+  def(c, "eq_obj2id", &Model::eq_obj2id, "(neq,) -1: none");
+  def(c, "eq_active0", &Model::eq_active0, "(neq,) 0 or 1: eq_active after a reset");
+  def<11>(c, "eq_data", &Model::eq_data,
+          "(neq, 11) as in MuJoCo; connect: anchor in body 1, in body 2; weld: anchor in body 2,\n"
+          "in body 1, orientation of body 2 in body 1, torquescale; else: polycoef");
+  def<2>(c, "eq_solref", &Model::eq_solref, "(neq, 2) as in MuJoCo");
+  def<5>(c, "eq_solimp", &Model::eq_solimp, "(neq, 5) as in MuJoCo");
+  def(c, "eq_native", &Model::eq_native,
+      "(neq,) 1: the two below were given, else from solref and solimp");
+  def<2>(c, "eq_stiffness", &Model::eq_stiffness,
+         "(neq, 2) N/m, of a weld's rotation N m/rad; 1e40 and more: rigid");
+  def(c, "eq_relaxation_time", &Model::eq_relaxation_time, "(neq,) s");
+}
+
 void sensors(nb::class_<LoadedModel>& c) {
   def(c, "sensor_type", &Model::sensor_type, "(nsensor,) values of SensorType");
   def(c, "sensor_objtype", &Model::sensor_objtype, "(nsensor,) values of ObjectType");
@@ -179,6 +198,7 @@ void bind_model_arrays(nb::class_<LoadedModel>& c) {
   geoms(c);
   pairs(c);
   sites_tendons_actuators(c);
+  equalities(c);
   sensors(c);
   def(c, "key_time", &Model::key_time, "(nkey,) s");
   def_key(c, "key_qpos", &Model::key_qpos, &Model::nq, "(nkey, nq)");

@@ -9,12 +9,14 @@
 namespace stiction::python {
 
 InputArrays::InputArrays(const Model& m, const MaybeArray& qfrc, const MaybeArray& xfrc,
-                         const MaybeArray& pos, const MaybeArray& quat, const MaybeArray& anchors)
+                         const MaybeArray& pos, const MaybeArray& quat, const MaybeArray& anchors,
+                         const MaybeArray& active)
     : qfrc_applied(or_none(qfrc), "qfrc_applied", {m.nv}, "(nv,)"),
       xfrc_applied(or_none(xfrc), "xfrc_applied", {m.nbody, 6}, "(nbody, 6)"),
       mocap_pos(or_none(pos), "mocap_pos", {m.nmocap, 3}, "(nmocap, 3)"),
       mocap_quat(or_none(quat), "mocap_quat", {m.nmocap, 4}, "(nmocap, 4)"),
-      anchor(or_none(anchors), "anchor", {m.nslot, 3}, "(nslot, 3)") {}
+      anchor(or_none(anchors), "anchor", {m.nslot, 3}, "(nslot, 3)"),
+      eq_active(or_none(active), "eq_active", {m.neq}, "(neq,)") {}
 
 Inputs InputArrays::inputs() const {
   return {.ctrl = ctrl,
@@ -22,7 +24,8 @@ Inputs InputArrays::inputs() const {
           .xfrc_applied = xfrc_applied,
           .mocap_pos = mocap_pos,
           .mocap_quat = mocap_quat,
-          .anchor = anchor};
+          .anchor = anchor,
+          .eq_active = eq_active};
 }
 
 namespace {
@@ -34,11 +37,12 @@ Result evaluate(Result (Reference::*method)(std::span<const double>, std::span<c
                 const BoundReference& self, const ArrayLike& qpos, const ArrayLike& qvel,
                 const MaybeArray& ctrl, const MaybeArray& qfrc_applied,
                 const MaybeArray& xfrc_applied, const MaybeArray& mocap_pos,
-                const MaybeArray& mocap_quat, const MaybeArray& anchor, double time) {
+                const MaybeArray& mocap_quat, const MaybeArray& anchor, const MaybeArray& eq_active,
+                double time) {
   const Model& m = *self.model->model;
   const Input q(qpos, "qpos", {m.nq}, "(nq,)");
   const Input v(qvel, "qvel", {m.nv}, "(nv,)");
-  InputArrays arrays(m, qfrc_applied, xfrc_applied, mocap_pos, mocap_quat, anchor);
+  InputArrays arrays(m, qfrc_applied, xfrc_applied, mocap_pos, mocap_quat, anchor, eq_active);
   arrays.ctrl = Input(or_none(ctrl), "ctrl", {m.nu}, "(nu,)");
   Inputs inputs = arrays.inputs();
   inputs.time = time;
@@ -56,14 +60,16 @@ void def_evaluation(nb::class_<BoundReference>& c, const char* name,
       [method](const BoundReference& self, const ArrayLike& qpos, const ArrayLike& qvel,
                const MaybeArray& ctrl, const MaybeArray& qfrc_applied,
                const MaybeArray& xfrc_applied, const MaybeArray& mocap_pos,
-               const MaybeArray& mocap_quat, const MaybeArray& anchor, double time) {
+               const MaybeArray& mocap_quat, const MaybeArray& anchor, const MaybeArray& eq_active,
+               double time) {
         return evaluate(method, self, qpos, qvel, ctrl, qfrc_applied, xfrc_applied, mocap_pos,
-                        mocap_quat, anchor, time);
+                        mocap_quat, anchor, eq_active, time);
       },
       nb::arg("qpos"), nb::arg("qvel"), nb::arg("ctrl") = nb::none(), nb::kw_only(),
       nb::arg("qfrc_applied") = nb::none(), nb::arg("xfrc_applied") = nb::none(),
       nb::arg("mocap_pos") = nb::none(), nb::arg("mocap_quat") = nb::none(),
-      nb::arg("anchor") = nb::none(), nb::arg("time") = 0.0, doc);
+      nb::arg("anchor") = nb::none(), nb::arg("eq_active") = nb::none(), nb::arg("time") = 0.0,
+      doc);
 }
 
 }  // namespace
@@ -97,7 +103,9 @@ void bind_reference(nb::module_& m) {
       "qpos: (nq,) m, rad, unit quaternions; qvel: (nv,) m/s, rad/s.\n"
       "ctrl: (nu,). qfrc_applied: (nv,) N, N m. xfrc_applied: (nbody, 6) force and torque\n"
       "at the centre of mass, world axes. mocap_pos: (nmocap, 3). mocap_quat: (nmocap, 4).\n"
-      "anchor: (nslot, 3) m. None: zero (mocap: the model's pose). time: s, for clocks.\n\n"
+      "anchor: (nslot, 3) m. eq_active: (neq,), 0: the equality constraint holds nothing. None: "
+      "zero\n"
+      "(mocap: the model's pose, eq_active: the model's eq_active0). time: s, for clocks.\n\n"
       "Equation of motion: M dv/dt + qfrc_bias = qfrc_passive + qfrc_actuator + applied +\n"
       "constraints.\n\n"
       "Raises ArgumentError on a wrong shape or a number that is not finite.");

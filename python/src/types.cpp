@@ -28,6 +28,12 @@ void bind_types(nb::module_& m) {
       .value("joint", Transmission::joint)
       .value("tendon", Transmission::tendon);
 
+  nb::enum_<EqualityType>(m, "EqualityType", nb::is_arithmetic(),
+                          "Equality constraints; the numbers are MuJoCo's.")
+      .value("connect", EqualityType::connect)
+      .value("weld", EqualityType::weld)
+      .value("joint", EqualityType::joint)
+      .value("tendon", EqualityType::tendon);
   nb::enum_<ObjectType>(m, "ObjectType", nb::is_arithmetic(),
                         "Values of Model.sensor_objtype and sensor_reftype; MuJoCo's numbers.")
       .value("none", ObjectType::none)
@@ -36,6 +42,7 @@ void bind_types(nb::module_& m) {
       .value("joint", ObjectType::joint)
       .value("geom", ObjectType::geom)
       .value("site", ObjectType::site)
+      .value("tendon", ObjectType::tendon)
       .value("actuator", ObjectType::actuator);
 
   nb::enum_<SensorType>(m, "SensorType", nb::is_arithmetic(),
@@ -96,7 +103,8 @@ void bind_types(nb::module_& m) {
 
   // Python's usual "<Status.stalled: 32>" instead of the bare text.
   const nb::module_ python = nb::module_::import_("enum");
-  for (const char* name : {"JointType", "GeomType", "Transmission", "ObjectType", "SensorType"})
+  for (const char* name :
+       {"JointType", "GeomType", "Transmission", "EqualityType", "ObjectType", "SensorType"})
     m.attr(name).attr("__repr__") = python.attr("IntEnum").attr("__repr__");
   m.attr("Status").attr("__repr__") = python.attr("IntFlag").attr("__repr__");
 }

@@ -10,7 +10,7 @@ from .statistics import FROZEN
 from .text import say, visible
 
 FORMAT = "stiction dump 1"
-INPUTS = {"qfrc_applied": 1, "xfrc_applied": 6, "mocap_pos": 3, "mocap_quat": 4}
+INPUTS = {"qfrc_applied": 1, "xfrc_applied": 6, "mocap_pos": 3, "mocap_quat": 4, "eq_active": 1}
 
 
 def read_dump(path) -> dict:

@@ -240,11 +240,12 @@ void Batch::Impl::allocate() {
              });
 }
 
-// The reference pose at rest, inputs zero, mocap bodies where the model has them.
+// The reference pose at rest, inputs zero, equality constraints and mocap bodies as the model has them.
 std::vector<double> Batch::Impl::reference_values(Field f) const {
   if (spec(f).kind == FieldKind::param) return host.param(f);
   if (f == Field::qpos) return model->qpos0;
   std::vector<double> values(at(spec(f).size()), 0.0);
+  if (f == Field::eq_active) values.assign(model->eq_active0.begin(), model->eq_active0.end());
   if (f != Field::mocap_pos && f != Field::mocap_quat) return values;
   const int n = f == Field::mocap_pos ? 3 : 4;
   const Reals& from = f == Field::mocap_pos ? model->body_pos : model->body_quat;

@@ -10,6 +10,8 @@
 namespace stiction::cpu {
 namespace {
 
+constexpr double kRigidStiffness = 1e36;
+
 constexpr std::size_t at(int i) {
   return static_cast<std::size_t>(i);
 }
@@ -76,6 +78,7 @@ HostModel::HostModel(const Model& m, const Options& o, bool dense) : dense_(dens
   w.nbody = m.nbody, w.njnt = m.njnt, w.ngeom = m.ngeom, w.nsite = m.nsite, w.nmocap = m.nmocap;
   w.npair = m.npair, w.nslot = m.nslot;
   w.nwrap = static_cast<int>(m.wrap_jntid.size());
+  w.neq = m.neq;
   w.nanchor = w.opt.anchored ? m.nslot : 0;
   w.nspatial = dense ? m.nslot : 0;
   w.ncoord = m.nv + m.nu;
@@ -87,6 +90,7 @@ HostModel::HostModel(const Model& m, const Options& o, bool dense) : dense_(dens
   geoms(m);
   fluid(m);
   actuators(m);
+  blocks(m);
   rows();
   sensors(m);
   specs_ = field_specs(w);
@@ -373,7 +377,7 @@ void HostModel::rows() {
   structure();
 }
 
-// The structure of the factor that tree and rows make, or of a dense one.
+// The structure of the factor that tree, rows and body blocks make, or of a dense one.
 void HostModel::structure() {
   physics::ModelView& w = view_;
   std::vector<int> parent(w.dof_parentid, w.dof_parentid + w.nv);
@@ -386,6 +390,10 @@ void HostModel::structure() {
         if (w.moment_dof[x] > w.moment_dof[y])
           physics::link(parent.data(), w.moment_dof[x], w.moment_dof[y]);
   }
+  for (int k = 0; k < w.nblock && !dense_; ++k)
+    for (int x = w.block_adr[k]; x < w.block_adr[k + 1]; ++x)
+      for (int y = w.block_adr[k]; y < x; ++y)
+        physics::link(parent.data(), w.block_dof[x], w.block_dof[y]);
   std::vector<int> num(at(w.nv)), run_adr(at(w.nv1)), run_first(at(w.ntri)), run_end(at(w.ntri)),
       below_adr(at(w.nv1)), below_row(at(w.ntri)), below_place(at(w.ntri));
   physics::EnvView<double> e{};
@@ -421,6 +429,11 @@ void HostModel::parameters(const Model& m) {
   friction.reserve(at(m.ngeom));
   for (int g = 0; g < m.ngeom; ++g) friction.push_back(m.geom_friction[at(3 * g)]);
   set(Field::geom_friction, friction);
+
+  // rigid is a number of single precision, too
+  std::vector<double> stiffness = m.eq_stiffness;
+  for (double& k : stiffness) k = std::min(k, kRigidStiffness);
+  set(Field::eq_stiffness, stiffness);
 
 #define STICTION_PARAM(name) set(Field::name, m.name);
   STICTION_PARAM(body_pos)
@@ -460,6 +473,8 @@ void HostModel::parameters(const Model& m) {
   STICTION_PARAM(actuator_ctrlrange)
   STICTION_PARAM(actuator_forcerange)
   STICTION_PARAM(wrap_coef)
+  STICTION_PARAM(eq_data)
+  STICTION_PARAM(eq_relaxation_time)
 #undef STICTION_PARAM
 }
 

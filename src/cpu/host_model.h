@@ -47,6 +47,7 @@ class HostModel {
   void fluid(const Model& m);
   void actuators(const Model& m);
   void sensors(const Model& m);
+  void blocks(const Model& m);
   void moments_by_dof();
   void rows();
   void structure();

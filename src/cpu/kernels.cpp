@@ -56,6 +56,10 @@ void run_inverse(const ModelView& m, void* const* fields) {
   bias(one, m, e);
   fluid(one, m, e);
   for (int k = 0; k < kInversePasses; ++k) {
+    if (k > 0 && m.neq > 0) {  // A without the blocks that rows adds
+      inertia(one, m, e);
+      fluid(one, m, e);
+    }
     actuation(one, m, e);
     gyroscopic_start(one, m, e);
     rows(one, m, e);

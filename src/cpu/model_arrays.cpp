@@ -22,6 +22,8 @@ void for_arrays(physics::ModelView& w, const F& f) {
   each(w.coord_rowadr, w.coord_limited, w.coord_momentadr, w.moment_dof, w.moment_coord,
        w.dof_momentadr);
   each(w.dof_moment, w.dof_rowmomentadr, w.dof_rowmoment, w.row_dof, w.row_length);
+  each(w.block_eq, w.block_weld, w.block_body, w.block_site, w.block_native, w.block_adr);
+  each(w.block_dof, w.block_side, w.block_of, w.dof_blockadr, w.dof_blockentry);
   each(w.row_parent, w.row_num, w.run_adr, w.run_first, w.run_end);
   each(w.below_adr, w.below_row, w.below_place);
   each(w.geom_type, w.geom_bodyid, w.geom_priority, w.geom_rbound);

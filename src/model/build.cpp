@@ -282,6 +282,7 @@ void build_rest(const Spec& spec, Model& m, LoadReport& report) {
   bound_feedback(spec, m);
   add_keyframes(spec, m);
   build_sensors(spec, m);
+  build_equalities(spec, m);
   add_contacts(spec, m, report);
   check_single_precision(m);
 }

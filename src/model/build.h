@@ -21,6 +21,9 @@ void build_sensors(const Spec& spec, Model& m);
 // Type of the element <name>; empty: not evaluated.
 std::optional<SensorType> sensor_type(std::string_view name);
 
+// build_equalities.cpp: after derive()
+void build_equalities(const Spec& spec, Model& m);
+
 // build_inertia.cpp: mass, centre and principal moments of every body, checked.
 struct BodyInertia {
   double mass = 0;

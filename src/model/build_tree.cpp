@@ -182,7 +182,6 @@ void build_tree(Spec& spec, Model& m) {
   m.gravity = spec.flags.gravity ? spec.gravity : std::array<double, 3>{};
   m.meshes = spec.meshes;
   m.hfields = spec.hfields;
-  m.equalities = spec.equalities;
   auto inertias = body_inertias(spec);
   align_free_bodies(spec, inertias);
   for (std::size_t i = 0; i < spec.bodies.size(); ++i) {

@@ -80,6 +80,13 @@ double cone_factor(int condim, double friction, bool elliptic, double impratio) 
   return (condim - 1) * impratio / (mu2 * (1 + mu2));
 }
 
+MappedEquality map_equality(const SolverParams& params, double timeconst_min) {
+  const Reference ref = reference(params, timeconst_min);
+  const double d = impedance(params.solimp, std::max(0.0, params.solimp[2]));
+  const double time = ref.stiffness > 0 ? 2 * ref.dampratio / std::sqrt(ref.stiffness) : 0;
+  return {d * d / (1 - d) * ref.stiffness, time};
+}
+
 MappedContact map_contact(const SolverParams& params, const MappingContext& context) {
   const auto [row_stiffness, dampratio] = reference(params, context.timeconst_min);
   const auto stiffness = [&, row = row_stiffness](double r) {

@@ -35,6 +35,15 @@ double cone_factor(int condim, double friction, bool elliptic, double impratio);
 // Depths below kLeastDepth count as kLeastDepth. Dissipation: kDissipation times dampratio.
 MappedContact map_contact(const SolverParams& params, const MappingContext& context);
 
+// An equality constraint that holds a load at MuJoCo's gap r, k r = F, and works a gap off in MuJoCo's time:
+//   k w = d² K/(1 − d),  τ = 2 dampratio/√K,  K = 1/(dmax timeconst dampratio)²
+// with d = impedance(width), so that a smaller gap is held no softer; w: inverse mass.
+struct MappedEquality {
+  double stiffness;        // k w, 1/s²
+  double relaxation_time;  // τ, s
+};
+MappedEquality map_equality(const SolverParams& params, double timeconst_min);
+
 inline constexpr double kDissipation = 20;   // s/m, a realistic Hunt–Crossley d (rubber on steel)
 inline constexpr double kLeastDepth = 1e-7;  // m; stiffer is not seen, and hurts float solvers
 

@@ -34,6 +34,9 @@ int Model::site(const std::string& n) const {
 int Model::actuator(const std::string& n) const {
   return find("actuator", actuator_names, n);
 }
+int Model::equality(const std::string& n) const {
+  return find("equality", eq_names, n);
+}
 int Model::sensor(const std::string& n) const {
   return find("sensor", sensor_names, n);
 }

@@ -11,6 +11,7 @@
 #include "math.h"
 #include "model/contact_material.h"
 #include "model/derive.h"
+#include "model/equalities.h"
 #include "stiction/error.h"
 #include "stiction/text.h"
 
@@ -277,6 +278,7 @@ ModelPtr with_timestep(const ModelPtr& model, double timestep) {
   auto copy = std::make_shared<Model>(*model);
   copy->timestep = timestep;
   for (const MappedPair& pair : copy->mapped_pairs) model::set_mapped_pair(*copy, pair);
+  for (int i = 0; i < copy->neq; ++i) model::map_equality(*copy, i);
   return copy;
 }
 

@@ -82,6 +82,9 @@ Spec read_mjcf(Element& root) {
   for (const auto& m : spec.materials) {
     if (!m.geom.empty()) require_name(spec, "geom", *m.element, "name", m.geom);
   }
+  for (const auto& c : spec.compliances) {
+    if (!c.equality.empty()) require_name(spec, "equality", *c.element, "name", c.equality);
+  }
   return spec;
 }
 

@@ -45,14 +45,19 @@ void judge_contacts(Spec& spec, const Model& m, const LoadReport& report);
 void read_actuator(const Spec& spec, Element& e, const std::string& ancestor, ActuatorSpec& a);
 void read_actuators(Element& e, Spec& spec);
 
-// read_relations.cpp: <asset>, <contact>, <tendon>, <equality>
+// read_relations.cpp: <asset>, <contact>, <tendon>
 void read_assets(Element& e, Spec& spec);
 void read_pair(Element& e, PairSource& p);
 void read_contacts(Element& e, Spec& spec);
 void read_tendon(Element& e, TendonSpec& t);
 void read_tendons(Element& e, Spec& spec);
-void read_equality(Element& e, EqualitySpec& q);
+
+// read_equalities.cpp
+void read_equality(Element& e, EqualitySource& q);
 void read_equalities(Element& e, Spec& spec);
+// <custom><numeric name="stiction_equality/NAME">; `equality` "": all of them
+void read_compliance(Element& n, const std::string& equality, const std::vector<double>& data,
+                     Spec& spec);
 
 // read_sensors.cpp: <sensor>, <keyframe>
 void read_sensors(Element& e, Spec& spec);

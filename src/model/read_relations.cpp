@@ -1,4 +1,4 @@
-// <asset>, <contact>, <tendon>, <equality>: what ties named elements together.
+// <asset>, <contact>, <tendon>: what ties named elements together.
 #include "model/bounds.h"
 #include "model/read.h"
 
@@ -143,43 +143,6 @@ void read_tendons(Element& e, Spec& spec) {
       t.wrap_elements.push_back(&wrap);
     }
     spec.tendons.push_back(std::move(t));
-  }
-}
-
-void read_equality(Element& e, EqualitySpec& q) {
-  if (const auto b = boolean(e, "active")) q.active = *b;
-}
-
-void read_equalities(Element& e, Spec& spec) {
-  for (auto& child : e.children) {
-    EqualitySpec q = class_of(spec, child, "main").equality;
-    read_equality(child, q);
-    q.type = child.name;
-    q.name = claim_name(spec, "equality", child);
-    mark(child, Use::ignored, q.active && spec.flags.equality,
-         "equality constraints are not computed");
-    q.active = q.active && spec.flags.equality;
-
-    const auto objects = [&](const char* kind, const char* first, const char* second) {
-      q.object1 = required_text(child, first);
-      require_name(spec, kind, child, first, q.object1);
-      q.object2 = text(child, second).value_or("");
-      if (!q.object2.empty()) require_name(spec, kind, child, second, q.object2);
-    };
-    if (q.type == "joint")
-      objects("joint", "joint1", "joint2");
-    else if (q.type == "tendon")
-      objects("tendon", "tendon1", "tendon2");
-    else if (child.has("site1"))
-      objects("site", "site1", "site2");
-    else if (q.type == "connect" || q.type == "weld")
-      objects("body", "body1", "body2");
-    else
-      mark(child, Use::refused, true, "flexible bodies are not computed");
-    for (const char* data : {"polycoef", "anchor", "relpose"}) {
-      if (auto v = numbers(child, data)) q.data = std::move(*v);
-    }
-    spec.equalities.push_back(std::move(q));
   }
 }
 

@@ -119,7 +119,7 @@ void read_option(Element& e, Spec& spec) {
 }
 
 void read_custom(Element& e, Spec& spec) {
-  constexpr std::string_view kKey = "stiction_contact";
+  constexpr std::string_view kKey = "stiction_contact", kEqualityKey = "stiction_equality";
   for (auto& n : e.children) {
     if (n.name != "numeric") {
       mark(n, Use::ignored, false, "user data");
@@ -132,8 +132,20 @@ void read_custom(Element& e, Spec& spec) {
     if (size && (*size < 0 || data.size() > static_cast<std::size_t>(*size))) {
       fail(n, "data", "more numbers than size=" + std::to_string(*size));
     }
-    const bool ours = name == kKey || name.starts_with(std::string(kKey) + "/");
-    if (!ours) {
+    const auto is_key = [&](std::string_view key) {
+      return name == key || name.starts_with(std::string(key) + "/");
+    };
+    const auto owner = [&](std::string_view key, const char* what) {
+      if (name == key) return std::string();
+      if (name.size() == key.size() + 1)
+        fail(n, "name", std::string(what) + " name must follow the slash");
+      return name.substr(key.size() + 1);
+    };
+    if (is_key(kEqualityKey)) {
+      read_compliance(n, owner(kEqualityKey, "an equality's"), data, spec);
+      continue;
+    }
+    if (!is_key(kKey)) {
       mark(n, Use::ignored, false, "user data");
       continue;
     }
@@ -146,8 +158,7 @@ void read_custom(Element& e, Spec& spec) {
     MaterialSpec m;
     m.element = &n;
     m.stiffness = data[0], m.dissipation = data[1];
-    if (name != kKey) m.geom = name.substr(kKey.size() + 1);
-    if (name != kKey && m.geom.empty()) fail(n, "name", "a geom name must follow the slash");
+    m.geom = owner(kKey, "a geom");
     spec.materials.push_back(m);
   }
 }

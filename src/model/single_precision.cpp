@@ -40,6 +40,7 @@ constexpr Field kFields[] = {
     {"pair_stiffness", &Model::pair_stiffness, Owner::pair, 1},
     {"pair_dissipation", &Model::pair_dissipation, Owner::pair, 1},
     {"pair_relaxation_time", &Model::pair_relaxation_time, Owner::pair, 1},
+    {"eq_data", &Model::eq_data, Owner::other, 1},
     {"key_qpos", &Model::key_qpos, Owner::other, 1},
     {"qpos0", &Model::qpos0, Owner::other, 1},
 };

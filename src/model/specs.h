@@ -177,6 +177,29 @@ struct KeySpec {
   std::vector<double> qpos, qvel, ctrl, mpos, mquat;  // empty: not given
 };
 
+struct EqualitySource {
+  Element* element = nullptr;
+  std::string name;
+  EqualityType type = EqualityType::connect;
+  ObjectType objtype = ObjectType::body;
+  std::string object1, object2;  // object2 "": the world, or none
+  Vec3 anchor = Vec3::Zero();
+  std::array<double, 7> relpose{};  // a quaternion of length zero: that of the reference pose
+  double torquescale = 1;
+  std::array<double, 5> polycoef{0, 1, 0, 0, 0};
+  std::array<double, 2> solref{0.02, 1};
+  std::array<double, 5> solimp{0.9, 0.95, 0.001, 0.5, 2};
+  bool active = true;
+};
+
+// Native compliance of <custom><numeric name="stiction_equality...">; equality "" means all.
+struct ComplianceSpec {
+  Element* element = nullptr;
+  std::string equality;
+  double stiffness = 0, relaxation_time = 0;  // N/m, s
+  std::optional<double> rotational;           // N m/rad
+};
+
 // One <default> class: the state in which elements of the class begin.
 struct DefaultClass {
   std::string parent;  // "": the class main
@@ -186,7 +209,7 @@ struct DefaultClass {
   ActuatorSpec actuator;
   PairSource pair;
   TendonSpec tendon;
-  EqualitySpec equality;
+  EqualitySource equality;
   std::array<double, 3> mesh_scale{1, 1, 1};
 };
 
@@ -234,7 +257,8 @@ struct Spec {
   std::vector<KeySpec> keys;
   std::vector<MaterialSpec> materials;
   std::vector<SensorSource> sensors;
-  std::vector<EqualitySpec> equalities;
+  std::vector<EqualitySource> equalities;
+  std::vector<ComplianceSpec> compliances;
   std::vector<MeshSpec> meshes;
   std::vector<HfieldSpec> hfields;
   std::vector<AssetFile> files;

@@ -195,7 +195,7 @@ STICTION_FN bool check_inputs(const Team& team, const ModelView& m, EnvView<S>& 
   };
   const bool pushed =
       any_lane(total(nx, e.xfrc_applied) + total(m.nbody, e.body_gravcomp) != S(0.0));
-  S faults = fault(m.nu, e.ctrl) + fault(m.nv, e.qfrc_applied);
+  S faults = fault(m.nu, e.ctrl) + fault(m.nv, e.qfrc_applied) + fault(m.neq, e.eq_active);
   if (pushed) faults = faults + fault(nx, e.xfrc_applied);
   team.once([&] { raise_flag(e, Status::bad_control, faults != S(0.0)); });
   return pushed;

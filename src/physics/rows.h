@@ -9,6 +9,7 @@
 #pragma once
 
 #include "physics/delassus.h"
+#include "physics/equalities.h"
 #include "physics/friction.h"
 #include "physics/hessian.h"
 #include "physics/limits.h"
@@ -174,6 +175,7 @@ STICTION_FN void rows(const Team& team, const ModelView& m, EnvView<S>& e) {
   length_rows(team, m, e);
   length_values(team, m, e, [&](int c) { return e.act_velocity[c - m.nv]; });
   dof_rows(team, m, e);
+  equalities(team, m, e);
   model_structure(team, m, e);
   no_rows(team, m, e);
   free_velocity(team, m, e);

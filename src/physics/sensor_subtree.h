@@ -55,9 +55,34 @@ STICTION_FN Vec3<S> subtree_angular_momentum(const ModelView& m, const EnvView<S
   return total;
 }
 
+STICTION_FN bool is_below(const ModelView& m, int b, int c) {
+  while (c > b) c = m.body_parentid[c];
+  return c == b;
+}
+
+// Torque about `pos` and force that connects and welds exert on the subtree of b.
+template <class S>
+STICTION_FN Spatial<S> block_forces(const ModelView& m, const EnvView<S>& e, int b,
+                                    const Vec3<Wide<S>>& pos) {
+  Spatial<S> total = zero6<S>();
+  for (int k = 0; k < m.nblock; ++k) {
+    const Spatial<S> on2 = S(m.opt.step_rate) * load6(e.block_impulse, k);
+    for (int n = 0; n < 2; ++n) {
+      const int c = m.block_body[2 * k + n], tree = m.body_treeid[c];
+      if (tree < 0 || !is_below(m, b, c)) continue;
+      const Vec3<S> arm =
+          load3(e.block_r, 2 * k + n) + narrow3<S>(load3(e.xpos, m.tree_origin[tree]) - pos);
+      const Spatial<S> f = n == 1 ? on2 : S(-1.0) * on2;
+      total = total + Spatial<S>{f.a + cross(arm, f.l), f.l};
+    }
+  }
+  return total;
+}
+
 // Torque about `pos` and force that the parent exerts on body b:
 //   Σ f,  Σ (c − pos) × f + τ   over the subtree, with
 //   f = m (a − g) − f_contact − f_applied,  τ = I α + ω × I ω − τ_contact − τ_applied
+// less what connects and welds exert
 template <class S>
 STICTION_FN Spatial<S> interaction(const ModelView& m, const EnvView<S>& e, int b,
                                    const Vec3<Wide<S>>& pos) {
@@ -72,7 +97,7 @@ STICTION_FN Spatial<S> interaction(const ModelView& m, const EnvView<S>& e, int 
                            cross(p.omega, inertia_times(e, c, p.omega)) - contact.l - applied.l;
     total = total + Spatial<S>{cross(narrow3<S>(com - pos), f) + torque, f};
   }
-  return total;
+  return total - block_forces(m, e, b, pos);
 }
 
 STICTION_PHYSICS_END

@@ -170,6 +170,7 @@ STICTION_FN void solve_outputs(const Team& team, const ModelView& m, EnvView<S>&
     e.qfrc_constraint[i] = rate * (e.contact_impulse[i] + coordinate_law(m, e, i, e.v[i]).impulse);
     e.qfrc_actuator[i] = e.qfrc_actuator[i] + rate * length_impulse_on(m, e, i);
   });
+  equality_outputs(team, m, e);
   team.for_each(m.nbody, [&](int b) {
     Vec3<S> force = zero3<S>(), torque = zero3<S>();
     const Vec3<S> centre = load3(e.xioff, b);

@@ -19,11 +19,14 @@ struct SizesView {
   int nrow;         // most rows
   int nfluidbody;   // nbody where a medium acts on bodies, else 0
   int nfluiddof;    // nv, likewise
+  int neq;          // equality constraints
+  int nblock;       // connects and welds among them
+  int nblockdof;    // columns of all their Jacobians
   int nmoment;      // entries of the moment arms of all lengths
   int ntri;         // nv (nv + 1) / 2
   int nbody1, nv1;  // nbody + 1, nv + 1
   static constexpr int one = 1, two = 2, three = 3, four = 4, five = 5, six = 6, nine = 9, ten = 10;
-  static constexpr int twelve = 12;
+  static constexpr int eight = 8, eleven = 11, twelve = 12;
   static constexpr int sym6 = 21;  // lower triangle of a 6x6 matrix
   static constexpr int spatial = 6 + sym6;
   static constexpr int nstatus = 9;  // bits of Status
@@ -103,7 +106,14 @@ struct ModelView : SizesView {
   int row_coord_end;          // last coordinate with rows + 1
   const int *row_dof;         // (nrowdof)  dofs on which rows act, rising
   const int *row_length;      // (nrowlength)  coordinates behind the dofs that have rows, rising
-  // structure of the factor without points: tree and rows; as the fields of the same names
+  // body blocks: equalities.h
+  const int *block_eq, *block_weld;   // (nblock)    equality constraint; 1: weld, 0: connect
+  const int *block_body, *block_site;  // (nblock,2)  bodies; sites, -1: anchors and pose of eq_data
+  const int *block_native;    // (nblock)  1: a weld's rotation and translation have one w, as in Drake
+  const int *block_adr;       // (nblock+1)  columns of J
+  const int *block_dof, *block_side, *block_of;  // (nblockdof)  dof, rising in a block; bodies that it moves: 1, 2, 3: both; block
+  const int *dof_blockadr, *dof_blockentry;  // (nv+1), (nblockdof)  columns of each dof
+  // structure of the factor without points: tree, rows, body blocks; as the fields of the same names
   const int *row_parent, *row_num, *run_adr, *run_first, *run_end, *below_adr, *below_row, *below_place;
 
   const int *geom_type, *geom_bodyid, *geom_priority;

@@ -29,6 +29,14 @@ Evaluation evaluate(const Problem& problem, const VecX& v) {
     add(c.J * value.impulse);
     e.hessian += value.hessian * c.J * c.J.transpose();
   }
+  for (const BlockConstraint& c : problem.blocks) {
+    const VecX impulse = c.impulse(v);
+    const auto cost = 0.5 * impulse.dot(c.v_hat - c.J * v);
+    e.cost += cost;
+    e.magnitude += cost;
+    add(c.J.transpose() * impulse);
+    e.hessian += c.J.transpose() * c.inverse_R.asDiagonal() * c.J;
+  }
   return e;
 }
 
@@ -37,6 +45,12 @@ Line::Line(const Problem& problem, const VecX& v, const VecX& dv) : problem_(pro
   quadratic0_ = 0.5 * offset.dot(problem.A * offset);
   slope0_ = A_dv.dot(offset);
   curvature0_ = dv.dot(A_dv);
+  for (const BlockConstraint& c : problem.blocks) {
+    const VecX impulse = c.impulse(v), J_dv = c.J * dv;
+    quadratic0_ += 0.5 * impulse.dot(c.v_hat - c.J * v);
+    slope0_ -= J_dv.dot(impulse);
+    curvature0_ += J_dv.dot(c.inverse_R.cwiseProduct(J_dv));
+  }
   for (const PointConstraint& c : problem.points) {
     point_v_.emplace_back(c.J * v);
     point_dv_.emplace_back(c.J * dv);

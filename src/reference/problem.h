@@ -18,14 +18,23 @@ struct RowConstraint {
   VecX J;  // (nv)
   RowLaw law;
 };
+// A linear law of several rows: γ = (v̂ − J v)/R, ℓ = ½ γᵀ R γ.
+struct BlockConstraint {
+  int equality;
+  MatX J;          // (n,nv)
+  VecX v_hat;      // (n)
+  VecX inverse_R;  // (n)
+  VecX impulse(const VecX& v) const { return inverse_R.cwiseProduct(v_hat - J * v); }
+};
 
 struct Problem {
   MatX A;       // (nv,nv) SPD
   VecX v_star;  // (nv)
   std::vector<PointConstraint> points;
   std::vector<RowConstraint> rows;
+  std::vector<BlockConstraint> blocks;
 
-  bool unconstrained() const { return points.empty() && rows.empty(); }
+  bool unconstrained() const { return points.empty() && rows.empty() && blocks.empty(); }
 };
 
 // Cost, gradient and Hessian at v. `magnitude` is the sum of the absolute terms of the cost, the
@@ -48,7 +57,7 @@ class Line {
 
  private:
   const Problem& problem_;
-  Real quadratic0_, slope0_, curvature0_;  // of ½ (v − v*)ᵀ A (v − v*)
+  Real quadratic0_, slope0_, curvature0_;  // of ½ (v − v*)ᵀ A (v − v*) and the blocks
   std::vector<Vec3> point_v_, point_dv_;
   std::vector<Real> row_v_, row_dv_;
 };

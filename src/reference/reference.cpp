@@ -1,7 +1,9 @@
 #include "stiction/reference.h"
 
+#include <algorithm>
 #include <sstream>
 
+#include "reference/equalities.h"
 #include "reference/fluid.h"
 #include "reference/jacobian.h"
 #include "reference/sensors.h"
@@ -91,6 +93,8 @@ class CheckedInputs {
     if (in.anchor.empty()) step.anchor = anchor_ = std::vector<double>(at(3 * m.nslot), 0.0);
     step.mocap_pos = finite(in.mocap_pos, 3 * m.nmocap, "mocap_pos");
     step.mocap_quat = finite(in.mocap_quat, 4 * m.nmocap, "mocap_quat");
+    step.eq_active = cleaned(in.eq_active, m.neq, "eq_active", active_);
+    if (in.eq_active.empty()) std::copy(m.eq_active0.begin(), m.eq_active0.end(), active_.begin());
     for (std::size_t i = 0; i < step.mocap_quat.size(); i += 4)
       require_quaternion(step.mocap_quat, i, "mocap_quat", "mocap body");
   }
@@ -119,7 +123,7 @@ class CheckedInputs {
     return given;
   }
 
-  std::vector<double> ctrl_, qfrc_, xfrc_, anchor_;
+  std::vector<double> ctrl_, qfrc_, xfrc_, anchor_, active_;
 };
 
 }  // namespace
@@ -177,7 +181,8 @@ StepJacobian Reference::step_jacobian(std::span<const double> qpos, std::span<co
   jacobian.step.status |= in.status;
   jacobian.step.sensordata = sensors(model(), exact, in.step, jacobian.step);
   const Inputs checked{in.step.ctrl,      in.step.qfrc_applied, in.step.xfrc_applied,
-                       in.step.mocap_pos, in.step.mocap_quat,   in.step.anchor};
+                       in.step.mocap_pos, in.step.mocap_quat,   in.step.anchor,
+                       in.step.eq_active};
   differentiate(model(), exact, qpos, qvel, checked, jacobian);
   return jacobian;
 }
@@ -232,6 +237,15 @@ ForwardResult Reference::forward(std::span<const double> qpos, std::span<const d
   f.energy_kinetic = t.kinetic, f.energy_potential = t.potential;
   f.linear_momentum = array3(t.linear_momentum), f.angular_momentum = array3(t.angular_momentum);
   f.com = array3(t.com);
+
+  // equality constraints between bodies
+  f.eq_gap.assign(at(6 * m.neq), 0.0), f.eq_J.assign(at(6 * m.neq * m.nv), 0.0);
+  for (int i = 0; i < m.neq; ++i) {
+    if (!is_connection(m, i)) continue;
+    const Connection c = connection(m, kin, i);
+    set_row3(f.eq_gap, 2 * i, c.turn), set_row3(f.eq_gap, 2 * i + 1, c.q - c.p);
+    Eigen::Map<RowMatX>(f.eq_J.data() + 6 * i * m.nv, 6, m.nv) = jacobian(m, kin, c);
+  }
 
   for (const ContactPoint& p : candidate_points(m, options(), kin))
     f.contacts.push_back(contact(m, p));

@@ -49,6 +49,18 @@ void contact_results(const Model& m, const Options& o, const Step& step, StepRes
       s.status |= Status::late_contact;
 }
 
+// Forces and torques of the blocks on body 2.
+void equality_results(double dt, const Step& step, StepResult& s) {
+  for (const BlockConstraint& c : step.problem.blocks) {
+    const VecX impulse = c.impulse(step.v);
+    const bool turns = impulse.size() == 6;
+    for (int k = 0; k < 3; ++k) {
+      s.eq_force[at(6 * c.equality + k)] = impulse[turns ? 3 + k : k] / dt;
+      if (turns) s.eq_force[at(6 * c.equality + 3 + k)] = impulse[k] / dt;
+    }
+  }
+}
+
 // What a step that can't be taken returns: the state as it was, zeros elsewhere.
 StepResult unchanged(const Model& m, const StepInputs& in) {
   StepResult s;
@@ -60,6 +72,7 @@ StepResult unchanged(const Model& m, const StepInputs& in) {
   s.gen_impulse.assign(at(m.nv), 0.0);
   s.A.assign(at(m.nv * m.nv), 0.0);
   s.xfrc_contact.assign(at(6 * m.nbody), 0.0);
+  s.eq_force.assign(at(6 * m.neq), 0.0);
   return s;
 }
 
@@ -96,6 +109,7 @@ StepResult step(const Model& m, const Options& o, const StepInputs& in) {
   Eigen::Map<RowMatX>(s.A.data(), m.nv, m.nv) = taken.free.A;
   std::fill(s.anchor.begin(), s.anchor.end(), 0.0);
   contact_results(m, o, taken, s);
+  equality_results(*o.timestep, taken, s);
   return s;
 }
 

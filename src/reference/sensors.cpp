@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "reference/equalities.h"
+
 namespace stiction::reference {
 namespace {
 
@@ -200,6 +202,8 @@ VecX interaction(const Model& m, const World& w, const StepInputs& in, const Ste
     force += on;
     torque += about + (com - f.pos).cross(on);
   }
+  const Wrench held = wrench_of_connections(m, w.kin, s.eq_force, f.body, f.pos);
+  force -= held.force, torque -= held.torque;
   return f.quat.conjugate() * (type == SensorType::force ? force : torque);
 }
 

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "reference/equalities.h"
+
 namespace stiction::reference::inline STICTION_REAL {
 namespace {
 
@@ -136,9 +138,10 @@ Step take_step(const Model& m, const Options& o, const StepInputs& in) {
   if (!in_range(in.qpos, s.free.v_star, s.status)) return s;
 
   // constraints
-  s.problem = {s.free.A, s.free.v_star, {}, {}};
+  s.problem = {s.free.A, s.free.v_star, {}, {}, {}};
   const DelassusScale delassus(m, s.kin, s.free.A);
   s.problem.rows = joint_rows(m, o, dt, s.free, in, delassus);
+  s.problem.blocks = body_blocks(m, dt, s.kin, in, delassus);
   s.contacts = contact_constraints(m, o, dt, s.kin, in, v0, delassus, s.problem);
 
   // solve

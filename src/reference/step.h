@@ -15,6 +15,7 @@ struct StepInputs {
   std::span<const double> qfrc_applied, xfrc_applied, mocap_pos, mocap_quat, anchor;
   double time = 0;
   std::span<const Real> more_friction = {};  // (npair) added to the coefficients; empty: zero
+  std::span<const double> eq_active = {};    // (neq)
 };
 
 // Where in a step its forces are taken, as shares of its end: the θ-method of the SAP paper, (7)-(12).

@@ -1,5 +1,5 @@
 // Scenes in which everything happens that a step knows: the robots of the test data on a floor, a
-// stack of boxes, loose bodies on each other and on an arm, a mocap body that pushes; two without
+// stack of boxes, loose bodies on each other and on an arm, a mocap body that pushes, loops by equality constraints; three without
 // pairs, which a thread can have.
 #pragma once
 
@@ -92,8 +92,9 @@ inline std::string trees(int count, int links) {
 
 inline const std::vector<std::string>& scene_names() {
   static const std::vector<std::string> names = {
-      "anymal_c",    "g1",    "g1_feetonly", "go1",  "go1_feetonly", "go2",      "h1",
-      "h1_feetonly", "panda", "stack",       "pile", "pushed",       "cartpole", "branches"};
+      "anymal_c", "g1",          "g1_feetonly", "go1",    "go1_feetonly", "go2",
+      "h1",       "h1_feetonly", "panda",       "stack",  "pile",         "pushed",
+      "cartpole", "branches",    "loops",       "linkage"};
   return names;
 }
 inline const std::vector<std::string>& large_scenes() {
@@ -116,6 +117,10 @@ inline ModelPtr scene(const std::string& name) {
     m = load_model_from_string(kCartpole);
   else if (name == "branches")
     m = load_model_from_string(kBranches);
+  else if (name == "loops")
+    m = load_model_from_string(kLoops);
+  else if (name == "linkage")
+    m = load_model_from_string(kLinkage);
   else if (name == "trees66")
     m = load_model_from_string(trees(3, 16));
   else if (name == "trees96")

@@ -226,9 +226,9 @@ TEST(MjcfReport, SensorsAndEqualitiesAreKept) {
   EXPECT_EQ(m->sensors[0].object, "s");
   EXPECT_EQ(m->sensors[1].objtype, "xbody");
   EXPECT_EQ(m->sensors[1].reference, "s");
-  ASSERT_EQ(m->equalities.size(), 1u);
-  EXPECT_FALSE(m->equalities[0].active);
-  EXPECT_THAT(m->equalities[0].data, testing::ElementsAre(1, 2, 3));
+  ASSERT_EQ(m->neq, 1);
+  EXPECT_EQ(m->eq_active0[0], 0);
+  EXPECT_THAT(m->eq_data, testing::ElementsAre(1, 2, 3, 1, 2, 3, 0, 0, 0, 0, 1));
 }
 
 // A folder of files for includes; removed at the end.

@@ -9,6 +9,7 @@ from table_choices import CHOICES
 from table_cuda import CUDA
 from table_env import ENV
 from table_env_locomotion import ENV_LOCOMOTION
+from table_equalities import EQUALITIES
 from table_files import OUTPUT
 from table_fluid import FLUID
 from table_lab import LAB
@@ -472,6 +473,6 @@ BATCH = [
           gtests=("BatchFile.LoadContinuesWithTheSameBits",)),
 ]
 
-BREAKS = (DYNAMICS + CONTACT + STICTION + ROWS + LIMITS + SAFEGUARDS + SOLVER + NEWTON + GEOMETRY + MODEL
+BREAKS = (DYNAMICS + CONTACT + STICTION + ROWS + LIMITS + EQUALITIES + SAFEGUARDS + SOLVER + NEWTON + GEOMETRY + MODEL
           + READER + READER_DOOR + TEXT + TURNING + FLUID + BATCH + CHOICES + RUNTIME + API_DOOR + CUDA + ENV
           + ENV_LOCOMOTION + RL + TRAINING + OUTPUT + LAB + DERIVATIVE + LAWS)

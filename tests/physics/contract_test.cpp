@@ -25,8 +25,8 @@ const std::map<std::string, Names>& also_written_by() {
       {"fluid", {"A"}},
       // its first half is a force, its second changes the acceleration
       {"gyroscopic", {"qfrc_smooth", "qacc"}},
-      // the Newton step of the rows is a solve without points
-      {"rows", {"H", "gradient", "dv"}},
+      // the Newton step of the rows is a solve without points; body blocks are part of A and k
+      {"rows", {"H", "gradient", "dv", "A", "qfrc_smooth", "block_impulse"}},
       // points between branches change the structure of the factor; servos add to their dofs;
       // friction iterations renew the bounds of friction
       {"solve",
@@ -88,6 +88,7 @@ void run_stages(Env<double>& env, std::map<std::string, Names>* written) {
 std::vector<ModelPtr> models() {
   std::vector<ModelPtr> all;
   for (const TestModel& m : solve_models()) all.push_back(m.model);
+  all.push_back(load_model_from_string(kLoops));
   all.push_back(load_model_from_string(kZoo));
   all.push_back(load_model_from_string(kSensorZoo));
   all.push_back(load_model_from_string(

@@ -49,6 +49,7 @@ class Env {
     }
     set(Field::qpos, m.qpos0);
     set(Field::active, std::vector<double>{1});
+    set(Field::eq_active, std::vector<double>(m.eq_active0.begin(), m.eq_active0.end()));
     for (int b = 0; b < m.nbody; ++b) {
       const int k = m.body_mocapid[static_cast<std::size_t>(b)];
       for (int i = 0; i < 7 && k >= 0; ++i) {

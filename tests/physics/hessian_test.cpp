@@ -41,7 +41,7 @@ TEST(Hessian, AgreesWithTheExplicitJacobian) {
       EXPECT_LT((impulses - J.transpose() * impulse).norm(), 1e-12 * (1e-9 + impulse.norm()))
           << t.name;
 
-      // A + Jᵀ G J + rows
+      // A + Jᵀ G J + rows + blocks
       MatX expected = c.free.A;
       for (int p = 0; p < e.npoint[0]; ++p) {
         const Sym3<double> g = load_sym3(e.point_hess, p);
@@ -54,6 +54,14 @@ TEST(Hessian, AgreesWithTheExplicitJacobian) {
         if (m.actuator_mayservo[a] != 0)
           expected += e.row_hess[m.nv + a] * c.actuation[at(a)].moment *
                       c.actuation[at(a)].moment.transpose();
+      for (int k = 0; k < m.neq; ++k) {
+        MatX block = MatX::Zero(6, m.nv);
+        for (int x = m.block_adr[k]; x < m.block_adr[k + 1]; ++x)
+          block.col(m.block_dof[x]) += Eigen::Map<const VecX>(e.block_jacobian + 6 * x, 6);
+        VecX inverse_R = VecX::Constant(6, e.block_law[8 * k + 7]);
+        inverse_R.head<3>().setConstant(e.block_law[8 * k + 6]);
+        expected += block.transpose() * inverse_R.asDiagonal() * block;
+      }
       hessian(team, m, e, true);
       MatX dense = MatX::Zero(m.nv, m.nv);
       for (int i = 0; i < m.nv; ++i) {

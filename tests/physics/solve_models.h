@@ -24,6 +24,43 @@ inline const char* const kPile = R"(
    <geom type="sphere" size=".06" mass=".5"/></body></body>
 </worldbody></mujoco>)";
 
+// A hand that a mocap body leads by a weld, its fingers closed to a loop by a connect; on the floor two loose
+// bodies that a weld makes one; a site that nothing holds yet.
+inline const char* const kLoops = R"(
+<mujoco><option timestep="0.004"/><default><geom friction="0.8"/></default>
+<worldbody><geom type="plane" size="5 5 1"/><site name="hook" pos="0 0 .6"/>
+ <body name="lead" mocap="true" pos="0 0 .5"/>
+ <body name="palm" pos="0 0 .5"><freejoint/><geom type="box" size=".1 .1 .02" mass="1"/><site name="back"/>
+  <body name="left" pos=".1 0 0"><joint axis="0 1 0" damping=".1"/>
+   <geom type="capsule" fromto="0 0 -.05 0 0 -.25" size=".02" mass=".3"/>
+   <body name="tip" pos="0 0 -.3"><joint axis="0 1 0"/>
+    <geom type="capsule" fromto="-.05 0 0 -.15 0 0" size=".02" mass=".2"/></body></body>
+  <body name="right" pos="-.1 0 0"><joint axis="0 1 0" damping=".1"/>
+   <geom type="capsule" fromto="0 0 -.05 0 0 -.25" size=".02" mass=".3"/></body></body>
+ <body name="ball" pos=".4 0 .098"><freejoint/><geom type="sphere" size=".1" mass="1"/></body>
+ <body name="block" pos=".6 0 .048"><freejoint/><geom type="sphere" size=".05" mass=".5"/></body>
+</worldbody>
+<equality>
+ <weld body1="lead" body2="palm" torquescale=".5"/>
+ <connect body1="tip" body2="right" anchor="-.2 0 0"/>
+ <weld body1="ball" body2="block" solref="0.05 1"/>
+ <connect site1="hook" site2="back" active="false"/>
+</equality></mujoco>)";
+
+// Without pairs: a four-bar linkage.
+inline const char* const kLinkage = R"(
+<mujoco><option timestep="0.004"/><default><geom contype="0" conaffinity="0"/></default>
+<worldbody>
+ <body name="crank"><joint name="crank" axis="0 1 0"/>
+  <geom type="capsule" fromto="0 0 0 0 0 .2" size=".02" mass=".3"/>
+  <body name="rod" pos="0 0 .2"><joint axis="0 1 0"/>
+   <geom type="capsule" fromto="0 0 0 .4 0 0" size=".02" mass=".4"/></body></body>
+ <body name="rocker" pos=".4 0 0"><joint axis="0 1 0" damping=".05"/>
+  <geom type="capsule" fromto="0 0 0 0 0 .2" size=".02" mass=".3"/></body>
+</worldbody>
+<equality><connect body1="rod" body2="rocker" anchor=".4 0 0"/></equality>
+<actuator><motor joint="crank"/></actuator></mujoco>)";
+
 // Limits, dry friction, servos on one dof, on a tendon over two branches and on a ball joint.
 inline const char* const kArm = R"(
 <mujoco><option timestep="0.004"/><compiler angle="radian"/>

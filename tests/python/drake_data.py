@@ -46,9 +46,19 @@ def scenes():
     return found
 
 
+def compliances(scene):
+    """<custom> with stiffness and relaxation time of the scene's constraints; Drake's are rigid unless given."""
+    lines = []
+    for c in scene.data.get("constraints", []):
+        k, damping = c.get("stiffness", 1e40), c.get("damping", 0)
+        lines.append(f'<numeric name="stiction_equality/{c["name"]}" data="{k} {damping / k}"/>')
+    return f"<custom>{''.join(lines)}</custom>" if lines else ""
+
+
 def reference(scene, **options):
-    """The engine set up as the scene was: materials of its geoms, Drake's pair rules."""
-    model = stiction.Model.from_file(FOLDER / f"{scene.model}.xml")
+    """The engine set up as the scene was: materials of its geoms, its constraints, Drake's pair rules."""
+    xml = (FOLDER / f"{scene.model}.xml").read_text()
+    model = stiction.Model.from_xml(xml.replace("</mujoco>", compliances(scene) + "</mujoco>"))
     for geom, material in scene.data["materials"].items():
         model = model.with_contact_material(geom, **material)
     return stiction.Reference(

@@ -36,8 +36,8 @@ def documented_shape(symbols, sizes):
 
 def sizes_of(model, **more):
     names = ("nq", "nv", "nu", "nbody", "njnt", "ngeom", "nsite", "nmocap", "nkey", "ntendon",
-             "npair", "nslot", "nsensor", "nsensordata")  # fmt: skip
-    return {n: getattr(model, n) for n in names} | {"nwrap": model.wrap_coef.size} | more
+             "npair", "nslot", "nsensor", "nsensordata", "neq")  # fmt: skip
+    return {n: getattr(model, n) for n in names} | {"nwrap": model.wrap_coef.size, "6neq": 6 * model.neq} | more
 
 
 # --------------------------------------------------------------------------------- Model
@@ -313,7 +313,7 @@ def test_forward_arrays_have_the_documented_shapes(reference, tumbling):
     sizes = sizes_of(reference.model)
     names = [n for n, array, symbols in arrays(result)
              if array.shape == documented_shape(symbols, sizes)]  # fmt: skip
-    assert names == [n for n, _, _ in arrays(result)] and len(names) == 26
+    assert names == [n for n, _, _ in arrays(result)] and len(names) == 28
 
 
 def test_step_arrays_have_the_documented_shapes(reference, home):

@@ -62,7 +62,8 @@ def test_no_array_is_left_out():
     arrays = {a for a in dir(model) if isinstance(getattr(model, a), np.ndarray)}
     pairs = {a for a in arrays if a.startswith("pair_")}
     sensors = {a for a in arrays if a.startswith("sensor_")}  # test_mujoco_sensors.py
-    assert arrays == {*INTEGERS, *REALS, *ELSEWHERE, *pairs, *sensors}
+    equalities = {a for a in arrays if a.startswith("eq_")}  # test_equalities.py
+    assert arrays == {*INTEGERS, *REALS, *ELSEWHERE, *pairs, *sensors, *equalities}
 
 
 def test_files():
@@ -83,7 +84,7 @@ def test_sizes_and_names(name):
         assert theirs.key(key).name == ""
         np.testing.assert_array_equal(theirs.key_qpos[key], theirs.qpos0)
     assert len(ours.sensors) == theirs.nsensor
-    assert len(ours.equalities) == theirs.neq
+    assert ours.neq == theirs.neq
     for kind, number, names in (
         ("body", ours.nbody, ours.body_names), ("joint", ours.njnt, ours.jnt_names),
         ("geom", ours.ngeom, ours.geom_names), ("site", ours.nsite, ours.site_names),

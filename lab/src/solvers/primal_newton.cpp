@@ -43,7 +43,7 @@ ContactLaw contact_law(const ContactProblem& p, const Settings& s, ContactModel 
 
 Iterates newton(const ContactProblem& p, const DualProblem& d, const Settings& s,
                 ContactModel model) {
-  reference::Problem problem{p.A, p.v_star, {}, p.rows};
+  reference::Problem problem{p.A, p.v_star, {}, p.rows, {}};
   for (int i = 0; i < p.contacts(); ++i)
     problem.points.push_back({p.J.middleRows<3>(3 * i), contact_law(p, s, model, i)});
   const auto impulses = [&](const VecX& v) {

@@ -3,7 +3,7 @@
     python3 pack.py SOURCE
 
 SOURCE holds <scene>.json and the MJCF files that they name. Writes <model>.json.xz and <model>.xml
-beside this script. Scenes with equality constraints are left out: the engine has no such rows.
+beside this script. Scenes with constraints of other types than CONSTRAINTS are left out.
 """
 
 import argparse
@@ -15,6 +15,7 @@ import shutil
 
 SCENE_KEYS = ("name", "kind", "contact_model", "dt", "gravity", "stiction_tolerance", "sigma",
               "near_rigid_beta", "materials", "pair_parameters", "steps")
+CONSTRAINTS = {"ball", "weld"}
 
 
 def read(path):
@@ -31,10 +32,12 @@ def main():
     scenes = collections.defaultdict(list)
     for path in sorted(source.glob("*.json")):
         scene = read(path)
-        if scene.get("constraints"):
-            print(f"left out, has constraints: {scene['name']}")
+        constraints = scene.get("constraints", [])
+        if not {c["type"] for c in constraints} <= CONSTRAINTS:
+            print(f"left out, has other constraints: {scene['name']}")
             continue
-        scenes[scene["model"]].append({key: scene[key] for key in SCENE_KEYS})
+        more = {"constraints": constraints} if constraints else {}
+        scenes[scene["model"]].append({key: scene[key] for key in SCENE_KEYS} | more)
 
     for model, group in sorted(scenes.items()):
         text = json.dumps(group, separators=(",", ":")).encode()

@@ -1,0 +1,32 @@
+// Equality constraints between two bodies: connect and weld.
+#pragma once
+
+#include "reference/step.h"
+
+namespace stiction::reference::inline STICTION_REAL {
+
+// P is fixed to body 1, Q to body 2. World axes.
+struct Connection {
+  int body1, body2;
+  Vec3 p, q;      // where they are
+  Vec3 at1, at2;  // where impulses act on body 1 and body 2: P and Q, of a weld their midpoint
+  Vec3 turn;      // of a weld: log R_Q R_Pᵀ
+};
+Connection connection(const Model& m, const Kinematics& kin, int equality);
+// (6,nv): velocity of body 2 against body 1, angular, then linear, each where impulses act.
+MatX jacobian(const Model& m, const Kinematics& kin, const Connection& c);
+// Connects and welds are between two bodies.
+bool is_connection(const Model& m, int equality);
+
+// What connects and welds with these forces (StepResult::eq_force) exert on the subtree of a body, about `pos`.
+struct Wrench {
+  Vec3 force = Vec3::Zero(), torque = Vec3::Zero();
+};
+Wrench wrench_of_connections(const Model& m, const Kinematics& kin,
+                             std::span<const double> eq_force, int root, const Vec3& pos);
+
+// The connects and welds that are active; v_c of a weld is angular, then linear.
+std::vector<BlockConstraint> body_blocks(const Model& m, double dt, const Kinematics& kin,
+                                         const StepInputs& in, const DelassusScale& delassus);
+
+}  // namespace stiction::reference::inline STICTION_REAL

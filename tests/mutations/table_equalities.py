@@ -1,0 +1,33 @@
+"""Deliberate breaks of connects and welds."""
+
+from breaks import Break
+
+PAGE = "python/test_equalities.py::"
+
+EQUALITIES = [
+    Break("weld: anchors exchanged", "src/reference/equalities.cpp",
+          "row3(data, weld ? 1 : 0)", "row3(data, weld ? 0 : 1)",
+          pytests=(PAGE + "test_residuals_and_jacobians",)),
+    Break("weld: impulses act on each body at its own point", "src/physics/equalities.h",
+          "from_origin(m, e, b2, weld ? middle : pose.q)", "from_origin(m, e, b2, pose.q)",
+          pytests=(PAGE + "test_packs_against_the_reference",)),
+    Break("rigid equality closes in a step", "src/physics/equalities.h",
+          "select(rigid, dt, e.eq_relaxation_time[eq])", "select(rigid, zero, e.eq_relaxation_time[eq])",
+          pytests=(PAGE + "test_packs_against_the_reference",)),
+    Break("equality: the batch does not ask eq_active", "src/physics/equalities.h",
+          "active = vabs(e.eq_active[eq]);", "active = S(1.0);",
+          pytests=(PAGE + "test_inactive_is_absent", "python/test_loops.py::test_mocap_drags_a_robot")),
+    Break("connect: a dof that moves both bodies is left out", "src/cpu/host_model.cpp",
+          "moves[at(d)] == 0 || (moves[at(d)] == 3 && type == EqualityType::weld)",
+          "moves[at(d)] == 0 || moves[at(d)] == 3",
+          pytests=(PAGE + "test_packs_against_the_reference",)),
+    Break("equality: softer than MuJoCo's by d", "src/model/contact_mapping.cpp",
+          "d * d / (1 - d) * ref.stiffness", "d / (1 - d) * ref.stiffness",
+          pytests=(PAGE + "test_stiffness_is_mujocos",)),
+    Break("relpose: a zero quaternion is no question", "src/model/build_equalities.cpp",
+          "if (length > 1e-14)", "if (length >= 0)",
+          pytests=(PAGE + "test_arrays_are_mujocos",)),
+    Break("force sensor does not feel a loop", "src/physics/sensor_subtree.h",
+          "return total - block_forces(m, e, b, pos);", "return total;",
+          pytests=("python/test_loops.py::test_force_sensor_feels_the_loop",)),
+]
