@@ -70,6 +70,7 @@ constexpr bool unused_on_device(physics::Field f) {
 struct ArenaOptions {
   bool anchored;         // stiction is anchored: the solve reads point_shift
   bool renews_friction;  // a step may solve more than once: the solve writes point_n0, point_eps
+  bool couples;          // torsional or rolling friction
 };
 
 // The fields of a kernel by what it does with them, most used per byte first:
@@ -130,7 +131,19 @@ class ArenaLists {
     points_in({Field::point_d, Field::point_weld, Field::point_r1, Field::point_r2});
     if (options.anchored) points_in({Field::point_shift});
     points_own({Field::point_spatial, Field::point_line});
+    if (options.couples) couples(options);
     own({Field::path_J});
+  }
+
+  constexpr void couples(const ArenaOptions& options) {
+    points_own({Field::point_domega, Field::point_couple_hess});
+    points_out({Field::point_omega, Field::point_couple});
+    if (options.renews_friction)
+      points_inout({Field::point_couple_law});
+    else
+      points_in({Field::point_couple_law});
+    if (options.anchored) points_in({Field::point_couple_shift});
+    points_own({Field::point_couple_line});
   }
 
   constexpr void own(List l) { add(l, false, false, false); }
@@ -165,7 +178,7 @@ inline Arena make_arena(Kernel kernel, const physics::ModelView& m, int bytes) {
     if (loaded) arena.load[arena.nload++] = number;
     if (stored) arena.store[arena.nstore++] = number;
   };
-  ArenaLists(kernel, {m.opt.anchored, m.opt.friction_iterations > 1}, take);
+  ArenaLists(kernel, {m.opt.anchored, m.opt.friction_iterations > 1, m.ncouple > 0}, take);
   return arena;
 }
 

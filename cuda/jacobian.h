@@ -41,7 +41,7 @@ STICTION_FN void live_tree(const GroupTeam<Group>& team, const ModelView&, EnvVi
 // Body velocities, then J v.
 template <class Group, class S>
 STICTION_FN void point_velocities(const GroupTeam<Group>& team, const ModelView& m, EnvView<S>& e,
-                                  const S* v, S* out) {
+                                  const S* v, S* out, S* turning) {
   if (e.npoint[0] == 0) return;
   S* const vel = e.body_vel;
   const S* const cdof = e.cdof;
@@ -68,12 +68,30 @@ STICTION_FN void point_velocities(const GroupTeam<Group>& team, const ModelView&
     if (b1 > 0) u = u - velocity_at(load6(vel, b1), load3(r1, p));
     store3(out, p, u);
   });
+  point_turning(team, m, e, turning);
+}
+
+// Adds what torsional and rolling friction give to them.
+template <class Group, class S>
+STICTION_FN void spatial_couples(const GroupTeam<Group>& team, EnvView<S>& e) {
+  const S *const couples = e.point_couple, *const hess = e.point_couple_hess;
+  const int* const body = e.point_weld;
+  S* const spatial = e.point_spatial;
+  const auto add = [](S* to, const Vec3<S>& x) { store3(to, 0, load3(to, 0) + x); };
+  team.for_each(e.npoint[0], [&](int p) {
+    const bool moves1 = body[2 * p] > 0, moves2 = body[2 * p + 1] > 0;
+    const Vec3<S> on2 = load3(couples, p);
+    S* const to = spatial + kSpatial * p;
+    add(to, moves2 ? on2 : -on2);
+    if (moves1 && moves2) return add(to + kWrench, -on2);
+    store_sym3(to + kWrench, 0, load_sym3(to + kWrench, 0) + load_sym3(hess, p));
+  });
 }
 
 // Of a point against what does not move: its wrench and Φᵀ G Φ. Else the wrenches on body 2 and on
 // body 1.
 template <class Group, class S>
-STICTION_FN void spatial_points(const GroupTeam<Group>& team, EnvView<S>& e) {
+STICTION_FN void spatial_points(const GroupTeam<Group>& team, const ModelView& m, EnvView<S>& e) {
   const S *const impulse = e.point_impulse, *const r1 = e.point_r1, *const r2 = e.point_r2;
   const S* const hess = e.point_hess;
   const int* const body = e.point_weld;
@@ -87,6 +105,7 @@ STICTION_FN void spatial_points(const GroupTeam<Group>& team, EnvView<S>& e) {
     if (moves1 && moves2) return store6(to + kWrench, 0, {cross(load3(r1, p), -f), -f});
     store_sym6(to + kWrench, 0, about_origin(r, load_sym3(hess, p)));
   });
+  if (m.ncouple > 0) spatial_couples(team, e);
 }
 
 // body_wrench and body_hess of all bodies of trees: over the points of the subtree.
@@ -127,7 +146,7 @@ template <class Group, class S>
 STICTION_FN void contact_impulses(const GroupTeam<Group>& team, const ModelView& m, EnvView<S>& e,
                                   S* out) {
   if (e.npoint[0] == 0) return team.for_each(m.nv, [&](int i) { out[i] = S(0.0); });
-  spatial_points(team, e);
+  spatial_points(team, m, e);
   subtree_sums(team, m, e);
   const S *const cdof = e.cdof, *const wrench = e.body_wrench;
   const int* const body = m.dof_bodyid;

@@ -33,7 +33,7 @@ STICTION_FN void live_points(const GroupTeam<ThreadGroup>&, const ModelView&, En
 }
 template <class S>
 STICTION_FN void point_velocities(const GroupTeam<ThreadGroup>&, const ModelView&, EnvView<S>&,
-                                  const S*, S*) {}
+                                  const S*, S*, S*) {}
 template <class S>
 STICTION_FN void contact_impulses(const GroupTeam<ThreadGroup>&, const ModelView& m, EnvView<S>&,
                                   S* out) {

@@ -56,6 +56,7 @@ struct Model {
   int nq = 0, nv = 0, nu = 0;              // positions, velocities, actuators
   int nbody = 0, njnt = 0, ngeom = 0, nsite = 0, nmocap = 0, nkey = 0, ntendon = 0;
   int npair = 0, nslot = 0;                // candidate geom pairs; contact points of all of them
+  int nanchor = 0;                         // anchors of anchored stiction: nslot; 2 nslot where a pair has condim 4 or 6
 
   // from <option>
   double timestep = 0.002;                 // s; what follows from it: with_timestep
@@ -120,10 +121,11 @@ struct Model {
 
   // candidate contacts: geom pairs that pass MuJoCo's filters and have a collider, lower type first
   Ints pair_geom1, pair_geom2;             // (npair)    the normal points from geom1 into geom2
-  Ints pair_condim;                        // (npair)    1: frictionless, else 3 (4 and 6 are solved as 3)
+  Ints pair_condim;                        // (npair)    1: frictionless, 3: sliding, 4: and torsional, 6: and rolling friction
   Ints pair_explicit;                      // (npair)    1: from <contact><pair>
   Reals pair_friction;                     // (npair)    MuJoCo's rule, or the explicit value
   Reals pair_friction2;                    // (npair)    along the second tangent; differs from pair_friction in anisotropic pairs, whose tangents are MuJoCo's. Reference only
+  Reals pair_torsion, pair_rolling;        // (npair)    torsional and rolling coefficients, likewise, m; 0 below condim 4 and 6
   Reals pair_margin;                       // (npair)    subtracted from the distance, m
   Reals pair_stiffness;                    // (npair)    k, N/m
   Reals pair_dissipation;                  // (npair)    d, s/m

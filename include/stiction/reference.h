@@ -21,20 +21,24 @@ struct Inputs {
       {};                                   // (nbody,6)  force, torque at the centre of mass, world
   std::span<const double> mocap_pos = {};   // (nmocap,3)
   std::span<const double> mocap_quat = {};  // (nmocap,4)
-  std::span<const double> anchor = {};      // (nslot,3)  state of anchored stiction, m, world axes
-  std::span<const double> eq_active = {};   // (neq)      0: holds nothing; empty: eq_active0
-  double time = 0;                          // s, at the start; only the clock reads it
+  std::span<const double> anchor =
+      {};  // (nanchor,3)  state of anchored stiction, m or rad, world axes
+  std::span<const double> eq_active = {};  // (neq)  0: holds nothing; empty: eq_active0
+  double time = 0;                         // s, at the start; only the clock reads it
 };
 
 // One active contact point. Vectors in world axes; the normal points from geom1 into geom2.
 struct Contact {
   int env = 0;  // of a batch
   int geom1 = 0, geom2 = 0, body1 = 0, body2 = 0, pair = 0, slot = 0;
-  std::array<double, 3> pos{};         // contact point
-  std::array<double, 3> normal{};      // unit
-  double gap = 0;                      // signed distance minus margin at the start, < 0: overlap
-  std::array<double, 3> impulse{};     // on geom2's body, N s
-  std::array<double, 3> force{};       // impulse / timestep, N
+  std::array<double, 3> pos{};      // contact point
+  std::array<double, 3> normal{};   // unit
+  double gap = 0;                   // signed distance minus margin at the start, < 0: overlap
+  std::array<double, 3> impulse{};  // on geom2's body, N s
+  std::array<double, 3> force{};    // impulse / timestep, N
+  std::array<double, 3>
+      couple{};  // on geom2's body beside the impulse, of torsional and rolling friction, N m s
+  std::array<double, 3> torque{};      // couple / timestep, N m
   std::array<double, 3> slip{};        // tangential velocity of geom2 against geom1 at the end, m/s
   double separation_velocity = 0;      // normal velocity at the end, > 0 separating
   double friction = 0, friction2 = 0;  // μ1, μ2: equal unless the pair is anisotropic
@@ -72,7 +76,7 @@ struct StepResult {
   std::vector<double> qpos, qvel;  // (nq) (nv)  next state
   std::vector<double> v;  // (nv)       minimum of the convex problem: qpos moves by δt v. qvel
                           //            but in free and ball joints with Gyroscopic::midpoint
-  std::vector<double> anchor;        // (nslot,3)  next anchors; zero unless stiction = anchored
+  std::vector<double> anchor;        // (nanchor,3)  next anchors; zero unless stiction = anchored
   std::vector<double> v_star;        // (nv)       free-motion velocity
   std::vector<double> A;             // (nv,nv)    M + δt D + δt² K
   std::vector<double> gen_impulse;   // (nv)       generalized impulse of all constraints

@@ -9,6 +9,8 @@ using namespace reference;
 
 Scene::Scene(ModelPtr model, double timestep, double recover) : recover_(recover) {
   if (!(recover >= 0 && recover <= 1)) throw ArgumentError("recover: must be between 0 and 1");
+  if (model->nanchor > model->nslot)
+    throw ArgumentError("the laboratory's solvers have sliding friction alone: write condim=\"3\"");
   Options options;
   options.gyroscopic = Gyroscopic::explicit_euler;  // as the papers have it
   if (timestep > 0) options.timestep = timestep;

@@ -44,7 +44,7 @@ void begin(const Model& m, const Options& o, const State& state, const Actions& 
   if (a.mocap_quat.size() != 0) require(a.mocap_quat, 4 * m.nmocap, "mocap_quat");
   s.in.mocap_pos = span(a.mocap_pos);
   s.in.mocap_quat = span(a.mocap_quat);
-  s.zeros_anchor = VecX::Zero(3 * m.nslot);
+  s.zeros_anchor = VecX::Zero(3 * m.nanchor);
   s.in.anchor = span(s.zeros_anchor);
   s.kin = kinematics(m, s.in.qpos, s.in.mocap_pos, s.in.mocap_quat);
   s.free = free_motion(m, o, s.kin, s.in);

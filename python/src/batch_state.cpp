@@ -72,7 +72,7 @@ std::vector<Part> parts(const Batch& b) {
   return {{"qpos", &BatchState::qpos, {m.nq}, "nq"},
           {"qvel", &BatchState::qvel, {m.nv}, "nv"},
           {"time", &BatchState::time, {}, ""},
-          {"anchor", &BatchState::anchor, {anchored ? m.nslot : 0, 3}, "nslot, 3"},
+          {"anchor", &BatchState::anchor, {anchored ? m.nanchor : 0, 3}, "nanchor, 3"},
           {"body_airtime", &BatchState::body_airtime, {m.nbody}, "nbody"},
           {"qacc_warmstart", &BatchState::qacc_warmstart, {m.nv}, "nv"}};
 }

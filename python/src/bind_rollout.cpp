@@ -92,7 +92,7 @@ void bind_rollout(nb::module_& m) {
   c.def_ro("nstep", &Rollout::nstep);
   def_trajectory(c, "qpos", &Rollout::qpos, &Rollout::nq, "(nstep+1, nq)");
   def_trajectory(c, "qvel", &Rollout::qvel, &Rollout::nv, "(nstep+1, nv)");
-  def_array<3>(c, "anchor", &Rollout::anchor, "(nslot, 3) after the last step, m");
+  def_array<3>(c, "anchor", &Rollout::anchor, "(nanchor, 3) after the last step, m or rad");
   def_array<2>(c, "energy", &Rollout::energy,
                "(nstep+1, 2) kinetic and potential energy, J; no rows unless asked for");
   def_array(c, "residual", &Rollout::residual, "(nstep,) relative momentum residual");

@@ -87,6 +87,9 @@ void bind_contacts(nb::module_& m) {
   def_column(c, "normal", &Contact::normal, "(n, 3) unit, from geom1 into geom2");
   def_column(c, "force", &Contact::force, "(n, 3) on body2, N; body1 gets the opposite");
   def_column(c, "impulse", &Contact::impulse, "(n, 3) on body2, N s: timestep * force");
+  def_column(c, "torque", &Contact::torque,
+             "(n, 3) on body2 beside the force at pos, of torsional and rolling friction, N m");
+  def_column(c, "couple", &Contact::couple, "(n, 3) on body2, N m s: timestep * torque");
   def_column(c, "slip", &Contact::slip,
              "(n, 3) tangential velocity of geom2 against geom1 at the end of the step, m/s");
   def_column(c, "separation_velocity", &Contact::separation_velocity,

@@ -216,6 +216,10 @@ void bind_model(nb::module_& m, nb::handle model_error) {
   def_size(c, "nsensordata", &Model::nsensordata, "numbers of all readings");
   def_size(c, "npair", &Model::npair, "number of candidate geom pairs");
   def_size(c, "nslot", &Model::nslot, "number of contact slots of all pairs");
+  def_size(c, "nanchor", &Model::nanchor,
+           "number of anchors of anchored stiction: nslot; where a pair has condim 4 or 6 2 * "
+           "nslot, the second\n"
+           "half for turning");
 
 #define NAMES(field) "def " field "(self) -> tuple[str, ...]"
   def_names(c, "body_names", &Model::body_names, NAMES("body_names"));

@@ -110,11 +110,16 @@ void geoms(nb::class_<LoadedModel>& c) {
 void pairs(nb::class_<LoadedModel>& c) {
   def(c, "pair_geom1", &Model::pair_geom1, "(npair,) the normal points from geom1 into geom2");
   def(c, "pair_geom2", &Model::pair_geom2, "(npair,)");
-  def(c, "pair_condim", &Model::pair_condim, "(npair,) 1: frictionless, else 3");
+  def(c, "pair_condim", &Model::pair_condim,
+      "(npair,) 1: frictionless, 3: sliding, 4: and torsional, 6: and rolling friction");
   def(c, "pair_explicit", &Model::pair_explicit, "(npair,) 1: from <contact><pair>");
   def(c, "pair_friction", &Model::pair_friction, "(npair,) MuJoCo's rule, or the explicit value");
   def(c, "pair_friction2", &Model::pair_friction2,
       "(npair,) along the second tangent; differs in anisotropic pairs, for Reference only");
+  def(c, "pair_torsion", &Model::pair_torsion,
+      "(npair,) torsional coefficient likewise, m; 0 below condim 4");
+  def(c, "pair_rolling", &Model::pair_rolling,
+      "(npair,) rolling coefficient likewise, m; 0 below condim 6");
   def(c, "pair_margin", &Model::pair_margin, "(npair,) subtracted from the distance, m");
   def(c, "pair_stiffness", &Model::pair_stiffness, "(npair,) k, N/m");
   def(c, "pair_dissipation", &Model::pair_dissipation, "(npair,) d, s/m");

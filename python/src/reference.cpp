@@ -15,7 +15,7 @@ InputArrays::InputArrays(const Model& m, const MaybeArray& qfrc, const MaybeArra
       xfrc_applied(or_none(xfrc), "xfrc_applied", {m.nbody, 6}, "(nbody, 6)"),
       mocap_pos(or_none(pos), "mocap_pos", {m.nmocap, 3}, "(nmocap, 3)"),
       mocap_quat(or_none(quat), "mocap_quat", {m.nmocap, 4}, "(nmocap, 4)"),
-      anchor(or_none(anchors), "anchor", {m.nslot, 3}, "(nslot, 3)"),
+      anchor(or_none(anchors), "anchor", {m.nanchor, 3}, "(nanchor, 3)"),
       eq_active(or_none(active), "eq_active", {m.neq}, "(neq,)") {}
 
 Inputs InputArrays::inputs() const {
@@ -103,9 +103,9 @@ void bind_reference(nb::module_& m) {
       "qpos: (nq,) m, rad, unit quaternions; qvel: (nv,) m/s, rad/s.\n"
       "ctrl: (nu,). qfrc_applied: (nv,) N, N m. xfrc_applied: (nbody, 6) force and torque\n"
       "at the centre of mass, world axes. mocap_pos: (nmocap, 3). mocap_quat: (nmocap, 4).\n"
-      "anchor: (nslot, 3) m. eq_active: (neq,), 0: the equality constraint holds nothing. None: "
-      "zero\n"
-      "(mocap: the model's pose, eq_active: the model's eq_active0). time: s, for clocks.\n\n"
+      "anchor: (nanchor, 3) m or rad. eq_active: (neq,), 0: the equality constraint holds nothing.\n"
+      "None: zero (mocap: the model's pose, eq_active: the model's eq_active0). time: s, for "
+      "clocks.\n\n"
       "Equation of motion: M dv/dt + qfrc_bias = qfrc_passive + qfrc_actuator + applied +\n"
       "constraints.\n\n"
       "Raises ArgumentError on a wrong shape or a number that is not finite.");

@@ -65,6 +65,10 @@ void bind_contact(nb::module_& m) {
   def_array(c, "normal", &Contact::normal, "(3,) unit normal");
   def_array(c, "impulse", &Contact::impulse, "(3,) on geom2's body, N s");
   def_array(c, "force", &Contact::force, "(3,) on geom2's body, impulse / timestep, N");
+  def_array(
+      c, "couple", &Contact::couple,
+      "(3,) on geom2's body beside the impulse at pos, of torsional and rolling friction, N m s");
+  def_array(c, "torque", &Contact::torque, "(3,) on geom2's body, couple / timestep, N m");
   def_array(c, "slip", &Contact::slip,
             "(3,) tangential velocity of geom2 against geom1 at the end, m/s");
   c.def("__repr__", nb::overload_cast<const Contact&>(&repr));
@@ -125,7 +129,7 @@ void bind_step(nb::module_& m) {
   def_array(c, "qpos", &R::qpos, "(nq,) next positions");
   def_array(c, "qvel", &R::qvel, "(nv,) next velocities");
   def_array<3>(c, "anchor", &R::anchor,
-               "(nslot, 3) next anchors, m; zero unless stiction = 'anchored'");
+               "(nanchor, 3) next anchors, m or rad; zero unless stiction = 'anchored'");
   def_array(
       c, "v", &R::v,
       "(nv,) minimum of the convex problem: qpos moves by timestep * v; qvel but in free and ball "

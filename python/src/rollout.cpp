@@ -15,7 +15,7 @@ Rollout start(const Model& m, std::span<const double> qpos, std::span<const doub
   r.qvel.reserve((n + 1) * qvel.size());
   r.qpos.assign(qpos.begin(), qpos.end());
   r.qvel.assign(qvel.begin(), qvel.end());
-  r.anchor.assign(static_cast<std::size_t>(3 * m.nslot), 0.0);
+  r.anchor.assign(static_cast<std::size_t>(3 * m.nanchor), 0.0);
   std::copy(anchor.begin(), anchor.end(), r.anchor.begin());
   if (energy) r.energy.reserve(2 * (n + 1));
   r.residual.reserve(n), r.iterations.reserve(n), r.ncontact.reserve(n), r.status.reserve(n);

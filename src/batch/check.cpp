@@ -18,13 +18,14 @@ struct Rule {
   bool open;  // the bound itself is not allowed
 };
 constexpr Rule kRules[] = {
-    {0, Field::body_mass, false},         {0, Field::body_inertia, false},
-    {0, Field::jnt_stiffness, false},     {0, Field::dof_armature, false},
-    {0, Field::dof_damping, false},       {0, Field::dof_frictionloss, false},
-    {0, Field::jnt_margin, false},        {0, Field::geom_friction, false},
-    {0, Field::pair_friction, false},     {0, Field::pair_stiffness, true},
-    {0, Field::pair_dissipation, false},  {0, Field::pair_relaxation_time, false},
-    {0, Field::pair_weight, false},       {0, Field::eq_stiffness, false},
+    {0, Field::body_mass, false},        {0, Field::body_inertia, false},
+    {0, Field::jnt_stiffness, false},    {0, Field::dof_armature, false},
+    {0, Field::dof_damping, false},      {0, Field::dof_frictionloss, false},
+    {0, Field::jnt_margin, false},       {0, Field::geom_friction, false},
+    {0, Field::pair_friction, false},    {0, Field::pair_torsion, false},
+    {0, Field::pair_rolling, false},     {0, Field::pair_stiffness, true},
+    {0, Field::pair_dissipation, false}, {0, Field::pair_relaxation_time, false},
+    {0, Field::pair_weight, false},      {0, Field::eq_stiffness, false},
     {0, Field::eq_relaxation_time, false}};
 constexpr Field kUnit4[] = {Field::body_quat, Field::body_iquat, Field::geom_quat,
                             Field::site_quat};

@@ -52,7 +52,11 @@ Contact contact(const Batch::Impl& impl, const LaneReader& lane, int env, int i)
   c.body2 = m.geom_bodyid[at(c.geom2)];
   c.normal = lane.vector(Field::point_normal, i);
   c.impulse = lane.vector(Field::point_impulse, i);
-  for (std::size_t k = 0; k < 3; ++k) c.force[k] = c.impulse[k] / *impl.options.timestep;
+  if (view.ncouple > 0) c.couple = lane.vector(Field::point_couple, i);
+  for (std::size_t k = 0; k < 3; ++k) {
+    c.force[k] = c.impulse[k] / *impl.options.timestep;
+    c.torque[k] = c.couple[k] / *impl.options.timestep;
+  }
   c.gap = lane.number(Field::point_gap, i);
   c.friction = lane.number(Field::point_mu, i);
   c.stiffness = lane.number(Field::pair_stiffness, c.pair);

@@ -79,7 +79,8 @@ HostModel::HostModel(const Model& m, const Options& o, bool dense) : dense_(dens
   w.npair = m.npair, w.nslot = m.nslot;
   w.nwrap = static_cast<int>(m.wrap_jntid.size());
   w.neq = m.neq;
-  w.nanchor = w.opt.anchored ? m.nslot : 0;
+  w.nanchor = w.opt.anchored ? m.nanchor : 0;
+  w.ncouple = m.nanchor - m.nslot, w.ncouplepair = w.ncouple > 0 ? m.npair : 0;
   w.nspatial = dense ? m.nslot : 0;
   w.ncoord = m.nv + m.nu;
   w.ntri = m.nv * (m.nv + 1) / 2;
@@ -435,6 +436,8 @@ void HostModel::parameters(const Model& m) {
   for (double& k : stiffness) k = std::min(k, kRigidStiffness);
   set(Field::eq_stiffness, stiffness);
 
+  if (view_.ncouple > 0)
+    set(Field::pair_torsion, m.pair_torsion), set(Field::pair_rolling, m.pair_rolling);
 #define STICTION_PARAM(name) set(Field::name, m.name);
   STICTION_PARAM(body_pos)
   STICTION_PARAM(body_quat)

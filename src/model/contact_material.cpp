@@ -32,10 +32,11 @@ double mix_share(double mix1, double mix2) {
 
 CombinedGeoms combine_geoms(const Model& m, int g1, int g2) {
   const int priority1 = m.geom_priority[at(g1)], priority2 = m.geom_priority[at(g2)];
-  const auto friction = [&m](int g) { return m.geom_friction[3 * at(g)]; };
+  const auto friction = [&m](int g, std::size_t kind) { return m.geom_friction[3 * at(g) + kind]; };
   if (priority1 != priority2) {
     const int g = priority1 > priority2 ? g1 : g2;
-    return {m.geom_condim[at(g)], friction(g), geom_params(m, g)};
+    return {m.geom_condim[at(g)], friction(g, 0), friction(g, 1), friction(g, 2),
+            geom_params(m, g)};
   }
 
   const SolverParams a = geom_params(m, g1), b = geom_params(m, g2);
@@ -48,7 +49,8 @@ CombinedGeoms combine_geoms(const Model& m, int g1, int g2) {
   for (std::size_t i = 0; i < 5; ++i)
     mixed.solimp[i] = share * a.solimp[i] + (1 - share) * b.solimp[i];
   return {std::max(m.geom_condim[at(g1)], m.geom_condim[at(g2)]),
-          std::max(friction(g1), friction(g2)), mixed};
+          std::max(friction(g1, 0), friction(g2, 0)), std::max(friction(g1, 1), friction(g2, 1)),
+          std::max(friction(g1, 2), friction(g2, 2)), mixed};
 }
 
 bool is_native(const Model& m, int g1, int g2) {

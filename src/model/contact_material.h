@@ -14,7 +14,8 @@ inline constexpr double kRigid = 1e40;  // N/m: this stiffness and more means ri
 // condim and friction, and solref and solimp averaged by solmix (a direct solref: the smaller).
 struct CombinedGeoms {
   int condim;
-  double friction;  // sliding
+  double friction;          // sliding
+  double torsion, rolling;  // m
   SolverParams params;
 };
 CombinedGeoms combine_geoms(const Model& m, int g1, int g2);

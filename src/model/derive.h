@@ -16,13 +16,14 @@ namespace stiction::model {
 // Throws ModelError if the mass matrix at qpos0 is not positive definite.
 void derive(Model& m);
 
-// One <contact><pair>. What is not given takes MuJoCo's defaults of a pair (condim 3, friction 1,
-// margin 0, solref 0.02 1, solimp 0.9 0.95 0.001 0.5 2): the geoms' own parameters are not used.
+// One <contact><pair>. What is not given takes MuJoCo's defaults of a pair (condim 3, friction 1
+// 0.005 0.0001, margin 0, solref 0.02 1, solimp 0.9 0.95 0.001 0.5 2): the geoms' own parameters are not used.
 // Only a native contact material of the geoms is stronger.
 struct PairSpec {
   int geom1 = 0, geom2 = 0;
   std::optional<int> condim = {};
   std::optional<double> friction = {}, margin = {};  // sliding coefficient; m
+  std::optional<double> torsion = {}, rolling = {};  // coefficients, m
   std::optional<std::array<double, 2>> solref = {};
   std::optional<std::array<double, 5>> solimp = {};
   std::optional<double> friction2 = {};  // along the second tangent; default: friction

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "model/build.h"
-#include "model/contact_material.h"
 #include "model/read.h"
 
 namespace stiction::model {
@@ -38,21 +37,7 @@ std::vector<char> touching(const Model& m, const LoadReport& report) {
   return touches;
 }
 
-// Geoms whose condim decides a pair and is more than 3.
-std::vector<char> torsional(const Model& m, const LoadReport& report) {
-  std::vector<char> decides(at(m.ngeom));
-  const auto look = [&](int g1, int g2) {
-    const int condim = combine_geoms(m, g1, g2).condim;
-    for (const int g : {g1, g2})
-      if (condim > 3 && m.geom_condim[at(g)] == condim) decides[at(g)] = 1;
-  };
-  for (int p = 0; p < m.npair; ++p)
-    if (m.pair_explicit[at(p)] == 0) look(m.pair_geom1[at(p)], m.pair_geom2[at(p)]);
-  for (const auto& pair : report.pairs_without_collider) look(pair.geom1, pair.geom2);
-  return decides;
-}
-
-void judge_geom(const Spec& spec, GeomSpec& g, bool touches, bool torsion) {
+void judge_geom(const Spec& spec, GeomSpec& g, bool touches) {
   const Written& w = g.written;
   if (is_mesh(g)) {
     const bool collides = g.contype != 0 || g.conaffinity != 0;
@@ -63,9 +48,6 @@ void judge_geom(const Spec& spec, GeomSpec& g, bool touches, bool torsion) {
     if (g.fitted)
       mark(w, "type", Use::ignored, touches, "no primitive is fitted to the mesh: it stays a mesh");
   }
-  if (torsion)
-    mark(w, "condim", Use::ignored, true,
-         "solved as 3: no torsional or rolling friction (of pairs where this geom decides)");
   if (g.fluid_ellipsoid && is_mesh(g) && spec.has_medium())
     mark(w, "fluidshape", Use::ignored, true, "no ellipsoid is fitted to a mesh: the body's box is taken");
   if (Element* e = w.find("surfacevel"))
@@ -98,10 +80,11 @@ void judge(const Spec& spec, JointSpec& j) {
 
 void judge(PairSource& p) {
   const Written& w = p.written;
-  if (p.spec.condim.value_or(3) > 3)
-    mark(w, "condim", Use::ignored, true, "solved as 3: no torsional or rolling friction");
   const std::vector<double> friction = written_numbers(w, "friction");
-  if (friction.size() > 1 && friction[1] != friction[0])
+  const auto differ = [&](std::size_t i) {
+    return friction.size() > i + 1 && friction[i + 1] != friction[i];
+  };
+  if (differ(0) || (differ(3) && p.spec.condim.value_or(3) == 6))
     mark(w, "friction", Use::ignored, true,
          "friction of a Batch is the same in all directions: the first number counts");
   ignore_numbers(w, "solreffriction", "friction has the stiffness of its regularisation");
@@ -163,11 +146,11 @@ void judge(ActuatorSpec& a) {
 }
 
 void judge_contacts(Spec& spec, const Model& m, const LoadReport& report) {
-  const std::vector<char> touches = touching(m, report), torsion = torsional(m, report);
+  const std::vector<char> touches = touching(m, report);
   std::size_t i = 0;
   for (auto& b : spec.bodies) {
     for (auto& g : b.geoms) {
-      judge_geom(spec, g, touches[i] != 0, torsion[i] != 0);
+      judge_geom(spec, g, touches[i] != 0);
       ++i;
     }
   }

@@ -167,6 +167,8 @@ void append_pair(Model& m, const Candidate& c, const ContactSettings& settings) 
     combined.condim = c.spec->condim.value_or(3);
     combined.friction = c.spec->friction.value_or(1);
     friction2 = c.spec->friction2.value_or(combined.friction);
+    combined.torsion = c.spec->torsion.value_or(0.005);
+    combined.rolling = c.spec->rolling.value_or(0.0001);
     combined.params = {c.spec->solref.value_or(defaults.solref),
                        c.spec->solimp.value_or(defaults.solimp)};
     margin = c.spec->margin.value_or(0);
@@ -177,9 +179,11 @@ void append_pair(Model& m, const Candidate& c, const ContactSettings& settings) 
   m.pair_geom1.push_back(c.geom1);
   m.pair_geom2.push_back(c.geom2);
   m.pair_explicit.push_back(c.spec != nullptr ? 1 : 0);
-  m.pair_condim.push_back(combined.condim == 1 ? 1 : 3);
+  m.pair_condim.push_back(combined.condim);
   m.pair_friction.push_back(combined.condim == 1 ? 0 : combined.friction);
   m.pair_friction2.push_back(combined.condim == 1 ? 0 : friction2);
+  m.pair_torsion.push_back(combined.condim < 4 ? 0 : combined.torsion);
+  m.pair_rolling.push_back(combined.condim < 6 ? 0 : combined.rolling);
   m.pair_margin.push_back(margin);
   m.pair_slotadr.push_back(m.nslot);
   m.pair_slotnum.push_back(points);
@@ -200,13 +204,14 @@ void append_pair(Model& m, const Candidate& c, const ContactSettings& settings) 
 }
 
 void clear_pairs(Model& m) {
-  m.npair = m.nslot = 0;
+  m.npair = m.nslot = m.nanchor = 0;
   m.mapped_pairs.clear();
   for (Ints* field : {&m.pair_geom1, &m.pair_geom2, &m.pair_condim, &m.pair_explicit,
                       &m.pair_slotadr, &m.pair_slotnum})
     field->clear();
-  for (Reals* field : {&m.pair_friction, &m.pair_friction2, &m.pair_margin, &m.pair_stiffness,
-                       &m.pair_dissipation, &m.pair_relaxation_time, &m.pair_weight})
+  for (Reals* field :
+       {&m.pair_friction, &m.pair_friction2, &m.pair_torsion, &m.pair_rolling, &m.pair_margin,
+        &m.pair_stiffness, &m.pair_dissipation, &m.pair_relaxation_time, &m.pair_weight})
     field->clear();
 }
 
@@ -261,6 +266,9 @@ void build_pairs(Model& m, const ContactSettings& settings, LoadReport& report) 
                                                geom_label(m, c.geom2), type_name(type1),
                                                type_name(type2)});
   }
+  const auto turns = [](int condim) { return condim > 3; };
+  m.nanchor =
+      std::any_of(m.pair_condim.begin(), m.pair_condim.end(), turns) ? 2 * m.nslot : m.nslot;
   report_mapping(m, report);
 }
 

@@ -67,10 +67,13 @@ void read_pair(Element& e, PairSource& source) {
   }
   std::array<double, 5> friction{1, 1, 0.005, 0.0001, 0.0001};
   if (p.friction) friction[0] = *p.friction, friction[1] = *p.friction2;
+  friction[2] = p.torsion.value_or(friction[2]);
+  friction[3] = friction[4] = p.rolling.value_or(friction[3]);
   if (const int given = numbers_into(e, "friction", friction, 1); given > 0) {
     if (given == 1) friction[1] = friction[0];
     for (const double mu : friction) require_nonnegative(e, "friction", mu, kFrictionBound);
     p.friction = friction[0], p.friction2 = friction[1];
+    p.torsion = friction[2], p.rolling = friction[3];
   }
   if (double margin = 0; read_within(e, "margin", kLengthBound, margin)) p.margin = margin;
   constexpr const char* kMapped = "mapped to stiffness and dissipation";

@@ -36,6 +36,8 @@ constexpr Field kFields[] = {
     {"actuator_ctrlrange", &Model::actuator_ctrlrange, Owner::actuator, 2},
     {"pair_friction", &Model::pair_friction, Owner::pair, 1},
     {"pair_friction2", &Model::pair_friction2, Owner::pair, 1},
+    {"pair_torsion", &Model::pair_torsion, Owner::pair, 1},
+    {"pair_rolling", &Model::pair_rolling, Owner::pair, 1},
     {"pair_margin", &Model::pair_margin, Owner::pair, 1},
     {"pair_stiffness", &Model::pair_stiffness, Owner::pair, 1},
     {"pair_dissipation", &Model::pair_dissipation, Owner::pair, 1},

@@ -1,8 +1,11 @@
 // Anchored stiction: the anchor z of a slot turns with the bodies, shifts the slip velocity, and
 // follows the slip.
 //
-// reads   anchor, cvel0; point_vel at the solution
-// writes  point_anchor, point_shift; anchor
+// reads   anchor, cvel0; point_vel, point_omega at the solution
+// Where the model has torsional or rolling friction, another one turns: an angle about the normal and one
+// across it, which follow the angular velocity. It is nslot rows behind that of the slot.
+//
+// writes  point_anchor, point_shift, point_couple_shift; anchor
 #pragma once
 
 #include "physics/activation.h"
@@ -48,6 +51,25 @@ STICTION_FN void turn_anchor(const ModelView& m, EnvView<S>& e, int p, const Pai
   const Vec3<S> kept = select<S>(active, z, zero3<S>());
   store3(e.point_anchor, p, kept);
   store3(e.point_shift, p, S(1 / (kAnchorTime * dt)) * kept);
+  if (m.ncouple == 0) return;
+  const Vec3<S> angle = load3(e.anchor, m.nslot + e.point_slot[p]);
+  const S about = dot(n, angle);
+  const Vec3<S> turned = about * n + spin_anchor(angle - about * n, n, S(0.5 * dt) * dot(n, spin));
+  const Vec3<S> held = select<S>(active, turned, zero3<S>());
+  store3(e.point_anchor, m.nslot + p, held);
+  store3(e.point_couple_shift, p, S(1 / (kAnchorTime * dt)) * held);
+}
+
+// The next angles: those about and across the normal, each within its own reach.
+template <class S>
+STICTION_FN Vec3<S> advance_turned(const ModelView& m, const EnvView<S>& e, int p) {
+  const Vec3<S> n = load3(e.point_normal, p), omega = load3(e.point_omega, p);
+  const Vec3<S> z = load3(e.point_anchor, m.nslot + p);
+  const S* const law = e.point_couple_law + 5 * p;
+  const S z_n = dot(n, z), omega_n = dot(n, omega), zero = S(0.0);
+  const Vec3<S> about = advance_anchor(m, z_n * n, omega_n * n, law[2]);
+  const Vec3<S> across = advance_anchor(m, z - z_n * n, omega - omega_n * n, law[3]);
+  return select<S>(law[0] > zero, about, zero3<S>()) + select<S>(law[1] > zero, across, zero3<S>());
 }
 
 // The next anchors; 0 of slots without a loaded point. Lanes outside `moves` keep theirs.
@@ -64,6 +86,9 @@ STICTION_FN void advance_anchors(const Team& team, const ModelView& m, EnvView<S
         advance_anchor(m, load3(e.point_anchor, p), v - dot(n, v) * n, e.point_eps[p]);
     const Mask<S> follows = moves && e.point_n0[p] > S(0.0);
     store3(e.anchor, slot, select<S>(follows, next, load3(e.anchor, slot)));
+    if (m.ncouple == 0) return;
+    const int turned = m.nslot + slot;
+    store3(e.anchor, turned, select<S>(follows, advance_turned(m, e, p), load3(e.anchor, turned)));
   });
 }
 

@@ -5,7 +5,7 @@
 // over one step.
 #pragma once
 
-#include "physics/vec.h"
+#include "physics/sym6.h"
 #include "physics/views.h"
 
 STICTION_PHYSICS_BEGIN

@@ -1,12 +1,11 @@
 // Friction iterations of the lagged model: the bound n0 of friction becomes the normal impulse n of the
 // solve before; and which environments need that.
 //
-// reads   point_vel, momentum, qfrc_smooth, inv_A
-// writes  point_n0, point_eps
+// reads   point_vel, point_omega, momentum, qfrc_smooth, inv_A
+// writes  point_n0, point_eps, point_couple_law
 #pragma once
 
-#include "physics/contact_law.h"
-#include "physics/friction.h"
+#include "physics/couple_law.h"
 
 STICTION_PHYSICS_BEGIN
 
@@ -24,6 +23,7 @@ STICTION_FN void set_bounds(const Team& team, const ModelView& m, EnvView<S>& e,
     const S n = hunt_crossley(law, v_n).impulse;
     e.point_n0[p] = select(lanes, n, law.n0);
     e.point_eps[p] = select(lanes, slip_scale(m, e.point_w[p], law.mu, n), law.eps);
+    if (m.ncouple > 0) set_turning_scales(m, e, p, n, lanes);
   });
 }
 
@@ -33,16 +33,48 @@ STICTION_FN void set_bounds(const Team& team, const ModelView& m, EnvView<S>& e,
 //   n > n0, it slides or lands    by what the new bound adds, but no more than stops the slip, |x|/w:
 //                                 μ (n − n0) |x|/(√(|x|² + ε'²) + w μ n)
 // Where it sticks, |x| ≪ ε, both are nothing: a load below the bound is carried whatever the bound.
+//
+// Turning likewise, with μ_t or μ_r, their ε and w_ω.
 template <class S>
-STICTION_FN S friction_change(const ModelView& m, const EnvView<S>& e, int p) {
+struct Bound {
+  S mu, n0, n, w;
+  S eps, next_eps;  // of n0, of n
+};
+template <class S>
+STICTION_FN S friction_change(const Bound<S>& b, S x2) {
+  const S x = vsqrt(x2);
+  const S beyond = b.mu * (b.n0 * (x / vsqrt(x2 + b.eps * b.eps)) - b.n);
+  const S added =
+      b.mu * (b.n - b.n0) * (x / (vsqrt(x2 + b.next_eps * b.next_eps) + b.w * b.mu * b.n));
+  return vmax(vmax(beyond, added), S(0.0));
+}
+
+// w_ω Δ² of torsion and rolling, where the normal impulse is n.
+template <class S>
+STICTION_FN S turning_change2(const ModelView& m, const EnvView<S>& e, int p, S n) {
+  const CoupleLaw<S> law = load_couple(m, e, p);
+  const S* const c = e.point_couple_law + 5 * p;
+  const S w = c[4], mu = e.point_mu[p], n0 = e.point_n0[p];
+  const Vec3<S> x = load3(e.point_omega, p) + law.shift;
+  const S x_n = dot(law.normal, x);
+  const S torsion =
+      friction_change<S>({c[0], n0, n, w, c[2], turning_scale(m, w, mu, c[0], n)}, x_n * x_n);
+  const S rolling = friction_change<S>({c[1], n0, n, w, c[3], turning_scale(m, w, mu, c[1], n)},
+                                       norm2(tangential(law.normal, x_n, x)));
+  return w * (torsion * torsion + rolling * rolling);
+}
+
+// w Δγ² of a point.
+template <class S>
+STICTION_FN S friction_change2(const ModelView& m, const EnvView<S>& e, int p) {
   const ContactLaw<S> law = load_law(m, e, p);
   const SlipLaw<S>& c = law.slip;
   const Vec3<S> v = load3(e.point_vel, p);
   const S v_n = dot(law.normal, v), n = hunt_crossley(c, v_n).impulse, w = e.point_w[p];
-  const S x2 = norm2(slip(law, v_n, v)), x = vsqrt(x2), eps = slip_scale(m, w, c.mu, n);
-  const S beyond = c.mu * (c.n0 * (x / vsqrt(x2 + c.eps * c.eps)) - n);
-  const S added = c.mu * (n - c.n0) * (x / (vsqrt(x2 + eps * eps) + w * c.mu * n));
-  return vmax(vmax(beyond, added), S(0.0));
+  const S change = friction_change<S>({c.mu, c.n0, n, w, c.eps, slip_scale(m, w, c.mu, n)},
+                                      norm2(slip(law, v_n, v)));
+  const S change2 = w * change * change;
+  return m.ncouple > 0 ? change2 + turning_change2(m, e, p, n) : change2;
 }
 
 // Lanes in which friction is wrong by more than a share of the step's impulse, in the norm of the
@@ -50,10 +82,8 @@ STICTION_FN S friction_change(const ModelView& m, const EnvView<S>& e, int p) {
 // δt k that of all other forces. Both are the same for an observer who moves along.
 template <class Team, class S>
 STICTION_FN Mask<S> bounds_moved(const Team& team, const ModelView& m, const EnvView<S>& e) {
-  const S change2 = team.template sum<S>(e.npoint[0], [&](int p) {
-    const S change = friction_change(m, e, p);
-    return e.point_w[p] * change * change;
-  });
+  const S change2 =
+      team.template sum<S>(e.npoint[0], [&](int p) { return friction_change2(m, e, p); });
   const S dt = S(m.opt.timestep);
   const auto norm2 = [&](const auto& x) {
     return team.template sum<S>(m.nv, [&](int i) { return x(i) * x(i) * e.inv_A[i]; });

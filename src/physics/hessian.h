@@ -1,8 +1,10 @@
 // Products with the contact Jacobian that is never stored, and the Hessian H = A + Jᵀ G J + rows.
-// About the origin O of a tree a point at r moves with Φ V_b, Φ = [−[r]×, I].
+// About the origin O of a tree a point at r moves with Φ V_b, Φ = [−[r]×, I]. Where the model has torsional or
+// rolling friction, ω of V_b acts, too: on points Φ gets the rows [I, 0], γ a couple and G an angular part.
 #pragma once
 
-#include "physics/contact_law.h"
+#include "physics/couple_law.h"
+#include "physics/cross_points.h"
 #include "physics/factor.h"
 #include "physics/sym6.h"
 #include "physics/velocity.h"
@@ -79,10 +81,24 @@ STICTION_FN void live_points(const Team& team, const ModelView& m, EnvView<S>& e
   live_tree(team, m, e);
 }
 
-// out (npoint,3) = J v: velocity of body 2 against body 1 at each live point; uses body_vel.
+// out (ncouple,3) = J v, angular: angular velocity of body 2 against body 1 at each live point, from body_vel.
+template <class Team, class S>
+STICTION_FN void point_turning(const Team& team, const ModelView& m, const EnvView<S>& e, S* out) {
+  if (m.ncouple == 0) return;
+  team.for_each(e.nlive[0], [&](int k) {
+    const int p = e.live_point[k], b1 = e.point_weld[2 * p], b2 = e.point_weld[2 * p + 1];
+    Vec3<S> omega = zero3<S>();
+    if (b2 > 0) omega = load6(e.body_vel, b2).a;
+    if (b1 > 0) omega = omega - load6(e.body_vel, b1).a;
+    store3(out, p, omega);
+  });
+}
+
+// out (npoint,3) = J v: velocity of body 2 against body 1 at each live point; uses body_vel. turning: likewise
+// its angular velocity.
 template <SerialTeam Team, class S>
 STICTION_FN void point_velocities(const Team& team, const ModelView& m, EnvView<S>& e, const S* v,
-                                  S* out) {
+                                  S* out, S* turning) {
   team.once([&] { store6(e.body_vel, 0, zero6<S>()); });
   for (int l = 1; l < m.nlevel; ++l) {
     const int first = e.live_adr[l];
@@ -99,19 +115,21 @@ STICTION_FN void point_velocities(const Team& team, const ModelView& m, EnvView<
     if (b1 > 0) u = u - velocity_at(load6(e.body_vel, b1), load3(e.point_r1, p));
     store3(out, p, u);
   });
+  point_turning(team, m, e, turning);
 }
 
-// Impulse of an entry of body_point on its body, and where it acts.
+// Impulse of an entry of body_point on its body, and where it acts; the couple besides.
 template <class S>
 struct PointForce {
-  Vec3<S> r, impulse;
+  Vec3<S> r, impulse, couple;
 };
 template <class S>
-STICTION_FN PointForce<S> point_force(const EnvView<S>& e, int entry) {
+STICTION_FN PointForce<S> point_force(const ModelView& m, const EnvView<S>& e, int entry) {
   const int code = e.body_point[entry], p = point_of(code);
   const Vec3<S> impulse = load3(e.point_impulse, p);
-  if (code > 0) return {load3(e.point_r2, p), impulse};
-  return {load3(e.point_r1, p), -impulse};
+  const Vec3<S> couple = m.ncouple > 0 ? load3(e.point_couple, p) : zero3<S>();
+  if (code > 0) return {load3(e.point_r2, p), impulse, couple};
+  return {load3(e.point_r1, p), -impulse, -couple};
 }
 
 // out = Jᵀ γ of the live points: wrenches [r × γ; γ] summed over subtrees, (Jᵀγ)_i = S_i · F_body(i)
@@ -129,6 +147,9 @@ STICTION_FN void contact_impulses(const Team& team, const ModelView& m, EnvView<
           wrench = wrench + Spatial<S>{cross(load3(e.point_r2, n >> 1), f), f};
         else
           wrench = wrench - Spatial<S>{cross(load3(e.point_r1, n >> 1), f), f};
+        if (m.ncouple == 0) continue;
+        const Vec3<S> couple = load3(e.point_couple, n >> 1);
+        wrench.a = (n & 1) == 1 ? wrench.a + couple : wrench.a - couple;
       }
       for (int c = e.body_firstchild[b]; c >= 0; c = e.body_sibling[c])
         wrench = wrench + load6(e.body_wrench, c);
@@ -175,12 +196,13 @@ STICTION_FN void add_composite(const ModelView& m, EnvView<S>& e, int b, const S
 
 // Of the points of body b against what does not move, and of the bodies below.
 template <class S>
-STICTION_FN Sym6<S> subtree_curvature(const EnvView<S>& e, int b) {
+STICTION_FN Sym6<S> subtree_curvature(const ModelView& m, const EnvView<S>& e, int b) {
   Sym6<S> sum = {};
   for (int n = e.body_firstpoint[b]; n >= 0; n = e.point_next[n]) {
     if (e.point_weld[n ^ 1] > 0) continue;
     const Vec3<S> r = load3((n & 1) == 1 ? e.point_r2 : e.point_r1, n >> 1);
     sum = sum + about_origin(r, load_sym3(e.point_hess, n >> 1));
+    if (m.ncouple > 0) sum.aa = sum.aa + load_sym3(e.point_couple_hess, n >> 1);
   }
   for (int c = e.body_firstchild[b]; c >= 0; c = e.body_sibling[c])
     if (e.body_composite[c] >= 0) sum = sum + load_sym6(e.body_hess, e.body_composite[c]);
@@ -197,47 +219,11 @@ STICTION_FN void composite_curvature(const Team& team, const ModelView& m, EnvVi
       const int b = e.live_body[first + k], whose = e.body_composite[b];
       if (whose < 0) return;
       if (whose != b) return add_composite(m, e, b, load_sym6(e.body_hess, whose));
-      const Sym6<S> sum = subtree_curvature(e, b);
+      const Sym6<S> sum = subtree_curvature(m, e, b);
       store_sym6(e.body_hess, b, sum);
       add_composite(m, e, b, sum);
     });
   }
-}
-
-// path_*: the paths from the two bodies of a point to the root, below their meeting.
-template <class S>
-STICTION_FN void cross_path(const ModelView& m, EnvView<S>& e, int point) {
-  const int* const body = e.point_weld + 2 * point;
-  int dof[2] = {m.body_lastdof[body[0]], m.body_lastdof[body[1]]}, n = 0;
-  for (; dof[0] != dof[1]; ++n) {
-    const int side = dof[1] > dof[0] ? 1 : 0, i = dof[side];
-    e.path_dof[n] = i, e.path_side[n] = side, e.path_col[n] = e.row_num[i];
-    dof[side] = m.dof_parentid[i];
-  }
-  e.npath[0] = n;
-}
-
-// H_ij += J_iᵀ G J_j of one cross point; J_i = ±(velocity of dof i's axis at the point).
-template <class Team, class S>
-STICTION_FN void add_cross_point(const Team& team, const ModelView& m, EnvView<S>& e, int point) {
-  team.once([&] { cross_path(m, e, point); });
-  const int n = e.npath[0];
-  team.for_each(n, [&](int k) {
-    const Spatial<S> axis = load6(e.cdof, e.path_dof[k]);
-    if (e.path_side[k] == 1)
-      store3(e.path_J, k, velocity_at(axis, load3(e.point_r2, point)));
-    else
-      store3(e.path_J, k, -velocity_at(axis, load3(e.point_r1, point)));
-  });
-  const Sym3<S> g = load_sym3(e.point_hess, point);
-  team.for_each(n, [&](int k) {
-    const Vec3<S> f = g * load3(e.path_J, k);
-    S* const row = e.H + tri(e.path_dof[k], 0);
-    for (int x = k; x < n; ++x) {
-      S& h = row[e.path_col[x]];
-      h = h + dot(load3(e.path_J, x), f);
-    }
-  });
 }
 
 // Row i of H += Σ ℓ''_c m_c m_cᵀ over the coordinates c of rows: a dof, and the lengths that move with it

@@ -12,6 +12,20 @@ struct Line {
   S dv_p, dv_A_dv;
 };
 
+// Torsional and rolling friction of n points of a list at v + α Δv.
+template <class Team, class S>
+STICTION_FN void couple_laws(const Team& team, const ModelView& m, EnvView<S>& e, int n,
+                             const int* list, S alpha) {
+  if (m.ncouple == 0) return;
+  team.for_each(n, [&](int k) {
+    const int p = list[k];
+    const Vec3<S> omega = load3(e.point_omega, p) + alpha * load3(e.point_domega, p);
+    const ContactValue<S> c = evaluate(load_couple(m, e, p), omega);
+    store3(e.point_couple, p, c.impulse);
+    store_sym3(e.point_couple_hess, p, c.hess);
+  });
+}
+
 // Laws of n points of a list at v + α Δv.
 template <class Team, class S>
 STICTION_FN void point_laws(const Team& team, const ModelView& m, EnvView<S>& e, int n,
@@ -24,6 +38,7 @@ STICTION_FN void point_laws(const Team& team, const ModelView& m, EnvView<S>& e,
     store3(e.point_impulse, p, c.impulse);
     store_sym3(e.point_hess, p, c.hess);
   });
+  couple_laws(team, m, e, n, list, alpha);
 }
 
 // Laws of the rows there.
@@ -45,11 +60,24 @@ STICTION_FN S slope_at_one(const Team& team, const ModelView& m, EnvView<S>& e,
                            const Line<S>& line) {
   const S points = team.template sum<S>(e.nlive[0], [&](int k) {
     const int p = e.live_point[k];
-    return dot(load3(e.point_dvel, p), load3(e.point_impulse, p));
+    const S power = dot(load3(e.point_dvel, p), load3(e.point_impulse, p));
+    if (m.ncouple == 0) return power;
+    return power + dot(load3(e.point_domega, p), load3(e.point_couple, p));
   });
   // over all dofs, as line_at over all coordinates
   const S rows = team.template sum<S>(m.nv, [&](int i) { return e.dv[i] * e.row_impulse[i]; });
   return line.dv_p + line.dv_A_dv - points - rows;
+}
+
+template <class S>
+STICTION_FN PointLine<S> load_line(const S* lines, int k) {
+  const S* const l = lines + 5 * k;
+  return {l[0], l[1], l[2], l[3], l[4]};
+}
+template <class S>
+STICTION_FN void store_line(S* lines, int k, const PointLine<S>& l) {
+  S* const out = lines + 5 * k;
+  out[0] = l.v_n, out[1] = l.d_n, out[2] = l.y, out[3] = l.s, out[4] = l.rest2;
 }
 
 // The points that act in the lanes `open`, as line_point and their point_line; returns their number.
@@ -64,8 +92,11 @@ STICTION_FN int open_points(const Team& team, const ModelView& m, EnvView<S>& e,
     const PointLine<S> l =
         point_line(load_law(m, e, p), load3(e.point_vel, p), load3(e.point_dvel, p));
     e.line_point[k] = p;
-    S* const out = e.point_line + 5 * k;
-    out[0] = l.v_n, out[1] = l.d_n, out[2] = l.y, out[3] = l.s, out[4] = l.rest2;
+    store_line(e.point_line, k, l);
+    if (m.ncouple > 0)
+      store_line(
+          e.point_couple_line, k,
+          couple_line(load_couple(m, e, p), load3(e.point_omega, p), load3(e.point_domega, p)));
   });
   return n;
 }
@@ -77,9 +108,12 @@ STICTION_FN LineValue<S> line_at(const Team& team, const ModelView& m, EnvView<S
   const int model = m.opt.contact_model;
   LineValue<S> value = {line.dv_p + alpha * line.dv_A_dv, line.dv_A_dv};
   value = value + team.template sum<LineValue<S>>(n, [&](int k) {
-    const S* const l = e.point_line + 5 * k;
-    return evaluate_line<S>(model, load_slip_law(m, e, e.line_point[k]),
-                            {l[0], l[1], l[2], l[3], l[4]}, alpha);
+    const int p = e.line_point[k];
+    const LineValue<S> slides =
+        evaluate_line(model, load_slip_law(m, e, p), load_line(e.point_line, k), alpha);
+    if (m.ncouple == 0) return slides;
+    return slides + evaluate_line(load_torsion(e, p), load_rolling(e, p),
+                                  load_line(e.point_couple_line, k), alpha);
   });
   // over all coordinates up to the last one with rows: the order must not depend on which of them have any
   return value + team.template sum<LineValue<S>>(m.row_coord_end, [&](int c) -> LineValue<S> {

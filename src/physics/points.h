@@ -2,13 +2,14 @@
 // lists by body.
 //
 // reads   cand_*, cvel0, inv_diag, xoff, cdof, anchor; contact parameters
-// writes  point_slot ... point_d, point_body, point_weld, npoint; body_pointadr, body_point; ncon
+// writes  point_slot ... point_d, point_couple_law, point_body, point_weld, npoint; body_pointadr, body_point; ncon
 //
 // A point is in the list if it acts in any lane; in the others its constants give no impulse, cost
 // or curvature at any velocity.
 #pragma once
 
 #include "physics/anchors.h"
+#include "physics/couple_law.h"
 #include "physics/point_delassus.h"
 
 STICTION_PHYSICS_BEGIN
@@ -87,6 +88,7 @@ STICTION_FN void point_constants(const ModelView& m, EnvView<S>& e, int p) {
   else
     hunt_crossley_constants(m, e, p, gap, k, d, active);
   if (m.opt.anchored) turn_anchor(m, e, p, b, active);
+  if (m.ncouple > 0) couple_constants(m, e, p, b, active);
 }
 
 // What a point acts on. From here on it knows its bodies, whatever it comes from.

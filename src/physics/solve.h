@@ -5,7 +5,7 @@
 //
 // solve    in   A, qfrc_smooth, qacc_warmstart, row_law, points, cand_active, v_free, rows_act
 //          out  v, qacc, qfrc_constraint, qfrc_actuator (adds servos), xfrc_contact, point_vel,
-//               point_impulse, point_n0, point_eps, solver_niter, solver_nls, solver_residual, flags
+//               point_impulse, point_couple, point_n0, point_eps, solver_niter, solver_nls, solver_residual, flags
 #pragma once
 
 #include "physics/friction_bounds.h"
@@ -80,6 +80,9 @@ STICTION_FN void advance(const Team& team, const ModelView& m, EnvView<S>& e, So
     const int p = e.live_point[k];
     const Vec3<S> old = load3(e.point_vel, p);
     store3(e.point_vel, p, select<S>(active, old + alpha * load3(e.point_dvel, p), old));
+    if (m.ncouple == 0) return;
+    const Vec3<S> omega = load3(e.point_omega, p);
+    store3(e.point_omega, p, select<S>(active, omega + alpha * load3(e.point_domega, p), omega));
   });
 }
 
@@ -107,7 +110,7 @@ STICTION_FN bool move_iterate(const Team& team, const ModelView& m, EnvView<S>& 
   const S slope = direction(team, m, e, s);
   if (!any_lane(s.active)) return false;
   multiply_A(team, m, e, e.dv, e.Adv);
-  point_velocities(team, m, e, e.dv, e.point_dvel);
+  point_velocities(team, m, e, e.dv, e.point_dvel, e.point_domega);
   length_velocities(team, m, e, e.dv);
   const S alpha = line_search(team, m, e, slope, s.active, s.evaluations);
   advance(team, m, e, s, slope, alpha);
@@ -175,9 +178,10 @@ STICTION_FN void solve_outputs(const Team& team, const ModelView& m, EnvView<S>&
     Vec3<S> force = zero3<S>(), torque = zero3<S>();
     const Vec3<S> centre = load3(e.xioff, b);
     for (int n = e.body_pointadr[b]; n < e.body_pointadr[b + 1]; ++n) {
-      const PointForce<S> f = point_force(e, n);
+      const PointForce<S> f = point_force(m, e, n);
       force = force + f.impulse;
       torque = torque + cross(f.r - centre, f.impulse);
+      if (m.ncouple > 0) torque = torque + f.couple;
     }
     store6(e.xfrc_contact, b, {rate * force, rate * torque});
   });

@@ -39,6 +39,11 @@ STICTION_FN void bound_curvatures(const Team& team, const ModelView& m, EnvView<
     const ContactValue<S> c = evaluate(m.opt.contact_model, load_law(m, e, p),
                                        load3(e.point_vel, p), Curvature::bounding);
     store_sym3(e.point_hess, p, select_sym3(s.bounded, c.hess, load_sym3(e.point_hess, p)));
+    if (m.ncouple == 0) return;
+    const ContactValue<S> turning =
+        evaluate(load_couple(m, e, p), load3(e.point_omega, p), Curvature::bounding);
+    store_sym3(e.point_couple_hess, p,
+               select_sym3(s.bounded, turning.hess, load_sym3(e.point_couple_hess, p)));
   });
 }
 
@@ -56,12 +61,15 @@ STICTION_FN void gradient(const Team& team, const ModelView& m, EnvView<S>& e,
 // Round-off of r in units of ε times the impulses that it is the sum of.
 inline constexpr double kRoundOff = 8;
 
-// ‖γ‖², each impulse by itself: Σ w |γ_c|² of the contacts with their Delassus scales, and the rows by D.
+// ‖γ‖², each impulse by itself: Σ w |γ_c|² of the contacts with their Delassus scales, of couples with
+// w_ω, and the rows by D.
 template <class Team, class S>
 STICTION_FN S loads(const Team& team, const ModelView& m, const EnvView<S>& e) {
   const S points = team.template sum<S>(e.nlive[0], [&](int k) {
     const int p = e.live_point[k];
-    return e.point_w[p] * norm2(load3(e.point_impulse, p));
+    const S load = e.point_w[p] * norm2(load3(e.point_impulse, p));
+    if (m.ncouple == 0) return load;
+    return load + e.point_couple_law[5 * p + 4] * norm2(load3(e.point_couple, p));
   });
   const S rows = team.template sum<S>(m.nv, [&](int i) {
     const S load = rows_load(m, e, i, e.v[i]);
@@ -162,10 +170,11 @@ STICTION_FN void start(const Team& team, const ModelView& m, EnvView<S>& e, Solv
       m.nv, [&](int i) { e.momentum[i] = select(free, zero, e.Adv[i] - dt * e.qfrc_smooth[i]); });
   multiply_A(team, m, e, e.v, e.Av);
   live_points(team, m, e, all, true);
-  point_velocities(team, m, e, e.v, e.point_vel);
+  point_velocities(team, m, e, e.v, e.point_vel, e.point_omega);
   shift_velocities(team, e, -1);
   length_velocities(team, m, e, e.v);
   team.for_each(3 * e.npoint[0], [&](int i) { e.point_dvel[i] = zero; });
+  if (m.ncouple > 0) team.for_each(3 * e.npoint[0], [&](int i) { e.point_domega[i] = zero; });
   team.for_each(m.ncoord, [&](int c) { e.dv[c] = zero; });
   laws_at(team, m, e, zero);
   gradient(team, m, e, all);

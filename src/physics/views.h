@@ -12,7 +12,9 @@ namespace stiction::physics {
 // Counts that fields.def uses, and the constants among them.
 struct SizesView {
   int nq, nv, nu, nbody, njnt, ngeom, nsite, nmocap, nwrap, npair, nslot, nsensordata;
-  int nanchor;      // nslot where stiction is anchored, else 0
+  int nanchor;      // where stiction is anchored nslot + ncouple, else 0
+  int ncouple;      // nslot where a pair has torsional or rolling friction (condim 4, 6), else 0
+  int ncouplepair;  // npair, likewise
   int nturn;        // free and ball joints with the midpoint law of the gyroscopic torque
   int nspatial;     // nslot where a team has many threads, else 0
   int ncoord;       // coordinates of rows: the dofs, then the actuators' lengths

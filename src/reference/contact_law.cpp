@@ -10,11 +10,6 @@ Real positive_part(Real x) {
   return x > 0 ? x : Real(0);
 }
 
-// ∇²‖x‖_s = (I − t_s t_sᵀ)/den
-Mat2 soft_curvature(const SoftNorm& s) {
-  return (Mat2::Identity() - s.direction * s.direction.transpose()) / s.den;
-}
-
 // ℓ = −N(v_n) + μ n0 ‖v_t + b_t‖_s
 ContactEvaluation lagged(const ContactLaw& law, const Vec3& v) {
   const Scalar n = evaluate(law.normal, v.z());
@@ -99,6 +94,10 @@ ContactEvaluation isotropic(const ContactLaw& law, const Vec3& v) {
 SoftNorm soft_norm(const Vec2& x, Real eps) {
   const Real den = sqrt(x.squaredNorm() + eps * eps);
   return {x.squaredNorm() / (den + eps), den, x / den};
+}
+
+Mat2 soft_curvature(const SoftNorm& s) {
+  return (Mat2::Identity() - s.direction * s.direction.transpose()) / s.den;
 }
 
 ContactEvaluation evaluate(const ContactLaw& law, const Vec3& v_c) {

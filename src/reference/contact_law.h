@@ -14,6 +14,8 @@ struct SoftNorm {
   Vec2 direction;
 };
 SoftNorm soft_norm(const Vec2& x, Real eps);
+// ∇²‖x‖_s = (I − t_s t_sᵀ)/den
+Mat2 soft_curvature(const SoftNorm& s);
 
 // What one contact point contributes; all constants of the step are in here.
 struct ContactLaw {

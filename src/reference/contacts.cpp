@@ -105,6 +105,11 @@ Mat3X contact_jacobian(const Model& m, const Kinematics& kin, const ContactPoint
          (point_jacobian(m, kin, b2, p.pos) - point_jacobian(m, kin, b1, p.pos));
 }
 
+Mat3X turning_jacobian(const Model& m, const Kinematics& kin, const ContactPoint& p) {
+  const int b1 = m.geom_bodyid[at(p.geom1)], b2 = m.geom_bodyid[at(p.geom2)];
+  return p.frame.transpose() * (rotation_jacobian(m, kin, b2) - rotation_jacobian(m, kin, b1));
+}
+
 Reach reach(const Model& m, const Options& o, double dt, const ContactPoint& p) {
   const Real mu = p.friction.maxCoeff();
   if (o.contact_model == ContactModel::sap) return {dt + m.pair_relaxation_time[at(p.pair)], mu};
@@ -163,6 +168,25 @@ ContactLaw contact_law(const Model& m, const Options& o, double dt, const Vec3& 
   return law;
 }
 
+CoupleLaw couple_law(const Model& m, const Options& o, double dt, const ContactLaw& law,
+                     const ContactPoint& p) {
+  CoupleLaw couple;
+  couple.torsion = m.pair_torsion[at(p.pair)];
+  couple.rolling = m.pair_rolling[at(p.pair)];
+  couple.shift = p.frame.transpose() * p.turned / (kAnchorTime * dt);
+  set_bound(o, law.n0, p, couple);
+  return couple;
+}
+
+void set_bound(const Options& o, const Real& n0, const ContactPoint& p, CoupleLaw& law) {
+  const auto eps = [&](double coefficient) {
+    return turning_scale(o.stiction_tolerance, o.regularization, p.w_turning, p.friction.maxCoeff(),
+                         coefficient, n0);
+  };
+  law.n0 = n0;
+  law.eps_torsion = eps(law.torsion), law.eps_rolling = eps(law.rolling);
+}
+
 void set_bound(const Options& o, const Real& n0, const Real& w, ContactLaw& law) {
   law.n0 = n0;
   law.eps = std::max<Real>(o.stiction_tolerance, o.regularization * w * law.mu * n0);
@@ -182,6 +206,16 @@ Vec3 advance_anchor(const Vec3& z, const Vec3& slip, double dt, Real n0, Real ep
   const Vec3 next = z + dt * slip;
   const Real reach = kAnchorReach * eps_s * kAnchorTime * dt, length = next.norm();
   return length > reach ? Vec3(next * (reach / length)) : next;
+}
+
+Vec3 advance_turned(const ContactPoint& p, const CoupleLaw& law, const Vec3& omega, double dt) {
+  const Vec3 n = p.frame.col(2), z = p.turned;
+  const auto about = [&](const Vec3& x) { return Vec3(n.dot(x) * n); };
+  Vec3 next = Vec3::Zero();
+  if (law.torsion > 0) next += advance_anchor(about(z), about(omega), dt, law.n0, law.eps_torsion);
+  if (law.rolling > 0)
+    next += advance_anchor(z - about(z), omega - about(omega), dt, law.n0, law.eps_rolling);
+  return next;
 }
 
 }  // namespace stiction::reference::inline STICTION_REAL

@@ -20,6 +20,8 @@ struct ContactPoint {
   double stiffness = 0, dissipation = 0;  // k, d of the pair
   Real w = 0;                             // Delassus scale
   Vec3 anchor = Vec3::Zero();             // z, world axes, after the spin of the bodies
+  Vec3 turned = Vec3::Zero();             // likewise the angles about and across the normal
+  Real w_turning = 0;                     // Delassus scale of the angular velocity
 };
 
 // Every point of every pair. `more_friction`: added to the coefficients of each pair; empty: zero.
@@ -31,6 +33,9 @@ std::vector<ContactPoint> penetrating_deepest(const std::vector<ContactPoint>& c
 
 // J of a point: rows t1, t2, n of the velocity of geom2's body against geom1's.
 Mat3X contact_jacobian(const Model& m, const Kinematics& kin, const ContactPoint& p);
+
+// The same of the angular velocity.
+Mat3X turning_jacobian(const Model& m, const Kinematics& kin, const ContactPoint& p);
 
 // When the law of a point gives an impulse: φ0 + horizon z(v_c) < distance.
 struct Reach {
@@ -63,13 +68,20 @@ class DelassusScale {
 ContactLaw contact_law(const Model& m, const Options& o, double dt, const Vec3& v_c0,
                        const ContactPoint& p);
 
+// Torsional and rolling friction of a point beside its law.
+CoupleLaw couple_law(const Model& m, const Options& o, double dt, const ContactLaw& law,
+                     const ContactPoint& p);
+
 // The bound of friction of a law and what depends on it: n0, ε_s = max(v_s, σ w μ n0).
 void set_bound(const Options& o, const Real& n0, const Real& w, ContactLaw& law);
+void set_bound(const Options& o, const Real& n0, const ContactPoint& p, CoupleLaw& law);
 
 // Anchored stiction: z turned by δt times the mean normal spin, in the tangent plane, length kept.
 Vec3 spin_anchor(const Vec3& z, const Vec3& normal, Real angle);
 // z ← z + δt v_t, shortened to c ε_s τ; zero where n0 = 0.
 Vec3 advance_anchor(const Vec3& z, const Vec3& slip, double dt, Real n0, Real eps_s);
+// The angles, each within the reach of its own law.
+Vec3 advance_turned(const ContactPoint& p, const CoupleLaw& law, const Vec3& omega, double dt);
 inline constexpr double kAnchorTime = 5;    // τ / δt
 inline constexpr double kAnchorReach = 10;  // c
 

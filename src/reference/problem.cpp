@@ -15,12 +15,15 @@ Evaluation evaluate(const Problem& problem, const VecX& v) {
     e.load += impulse.cwiseAbs();
   };
 
-  for (const PointConstraint& c : problem.points) {
-    const ContactEvaluation value = evaluate(c.law, c.J * v);
+  const auto add_point = [&](const Mat3X& J, const ContactEvaluation& value) {
     e.cost += value.cost;
     e.magnitude += abs(value.cost);
-    add(c.J.transpose() * value.impulse);
-    e.hessian += c.J.transpose() * value.hessian * c.J;
+    add(J.transpose() * value.impulse);
+    e.hessian += J.transpose() * value.hessian * J;
+  };
+  for (const PointConstraint& c : problem.points) {
+    add_point(c.J, evaluate(c.law, c.J * v));
+    if (c.turns()) add_point(c.J_turning, evaluate(c.couple, c.turning(v)));
   }
   for (const RowConstraint& c : problem.rows) {
     const Scalar value = evaluate(c.law, c.J.dot(v));
@@ -54,6 +57,8 @@ Line::Line(const Problem& problem, const VecX& v, const VecX& dv) : problem_(pro
   for (const PointConstraint& c : problem.points) {
     point_v_.emplace_back(c.J * v);
     point_dv_.emplace_back(c.J * dv);
+    point_omega_.push_back(c.turning(v));
+    point_domega_.push_back(c.turning(dv));
   }
   for (const RowConstraint& c : problem.rows) {
     row_v_.push_back(c.J.dot(v));
@@ -65,12 +70,16 @@ LineValue Line::at(Real alpha) const {
   // ℓ(α), ℓ'(α) = Δpᵀ(v + αΔv − v*) − Δv_cᵀ γ, ℓ''(α) = ΔvᵀΔp + Δv_cᵀ G Δv_c
   LineValue l{quadratic0_ + alpha * (slope0_ + 0.5 * alpha * curvature0_),
               slope0_ + alpha * curvature0_, curvature0_};
-  for (std::size_t i = 0; i < point_v_.size(); ++i) {
-    const ContactEvaluation e =
-        evaluate(problem_.points[i].law, point_v_[i] + alpha * point_dv_[i]);
+  const auto add = [&](const ContactEvaluation& e, const Vec3& dv) {
     l.cost += e.cost;
-    l.slope -= point_dv_[i].dot(e.impulse);
-    l.curvature += point_dv_[i].dot(e.hessian * point_dv_[i]);
+    l.slope -= dv.dot(e.impulse);
+    l.curvature += dv.dot(e.hessian * dv);
+  };
+  for (std::size_t i = 0; i < point_v_.size(); ++i) {
+    const PointConstraint& c = problem_.points[i];
+    add(evaluate(c.law, point_v_[i] + alpha * point_dv_[i]), point_dv_[i]);
+    if (c.turns())
+      add(evaluate(c.couple, point_omega_[i] + alpha * point_domega_[i]), point_domega_[i]);
   }
   for (std::size_t i = 0; i < row_v_.size(); ++i) {
     const Scalar e = evaluate(problem_.rows[i].law, row_v_[i] + alpha * row_dv_[i]);

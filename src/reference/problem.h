@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "reference/contact_law.h"
+#include "reference/couple_law.h"
 #include "reference/line_search.h"
 #include "reference/row_laws.h"
 
@@ -13,6 +13,12 @@ namespace stiction::reference::inline STICTION_REAL {
 struct PointConstraint {
   Mat3X J;  // (3,nv): rows t1, t2, n
   ContactLaw law;
+  Mat3X J_turning =
+      {};  // likewise of the angular velocity; empty without torsional or rolling friction
+  CoupleLaw couple = {};
+
+  bool turns() const { return J_turning.cols() > 0; }
+  Vec3 turning(const VecX& v) const { return turns() ? Vec3(J_turning * v) : Vec3(Vec3::Zero()); }
 };
 struct RowConstraint {
   VecX J;  // (nv)
@@ -58,7 +64,7 @@ class Line {
  private:
   const Problem& problem_;
   Real quadratic0_, slope0_, curvature0_;  // of ½ (v − v*)ᵀ A (v − v*) and the blocks
-  std::vector<Vec3> point_v_, point_dv_;
+  std::vector<Vec3> point_v_, point_dv_, point_omega_, point_domega_;
   std::vector<Real> row_v_, row_dv_;
 };
 

@@ -89,8 +89,8 @@ class CheckedInputs {
     step.qfrc_applied = cleaned(in.qfrc_applied, m.nv, "qfrc_applied", qfrc_);
     step.xfrc_applied = cleaned(in.xfrc_applied, 6 * m.nbody, "xfrc_applied", xfrc_);
     step.time = in.time;
-    step.anchor = finite(in.anchor, 3 * m.nslot, "anchor");
-    if (in.anchor.empty()) step.anchor = anchor_ = std::vector<double>(at(3 * m.nslot), 0.0);
+    step.anchor = finite(in.anchor, 3 * m.nanchor, "anchor");
+    if (in.anchor.empty()) step.anchor = anchor_ = std::vector<double>(at(3 * m.nanchor), 0.0);
     step.mocap_pos = finite(in.mocap_pos, 3 * m.nmocap, "mocap_pos");
     step.mocap_quat = finite(in.mocap_quat, 4 * m.nmocap, "mocap_quat");
     step.eq_active = cleaned(in.eq_active, m.neq, "eq_active", active_);

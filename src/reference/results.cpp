@@ -18,31 +18,40 @@ void contact_results(const Model& m, const Options& o, const Step& step, StepRes
   const double dt = *o.timestep;
   for (std::size_t i = 0; i < step.contacts.points.size(); ++i) {
     const ContactPoint& p = step.contacts.points[i];
-    const auto& [J, law] = step.problem.points[i];
-    const Vec3 v_c = J * step.v;
+    const PointConstraint& constraint = step.problem.points[i];
+    const ContactLaw& law = constraint.law;
+    const Vec3 v_c = constraint.J * step.v, omega = constraint.turning(step.v);
+    const Vec3 couple = constraint.turns()
+                            ? Vec3(p.frame * evaluate(constraint.couple, omega).impulse)
+                            : Vec3(Vec3::Zero());
     const Vec3 impulse = p.frame * evaluate(law, v_c).impulse;
     const Vec3 slip = p.frame.leftCols<2>() * v_c.head<2>();
     Contact c = contact(m, p);
     c.impulse = array3(impulse);
     c.force = array3(impulse / dt);
+    c.couple = array3(couple);
+    c.torque = array3(couple / dt);
     c.slip = array3(slip);
     c.separation_velocity = v_c.z();
     c.n0 = law.n0, c.eps_s = law.eps;
     s.contacts.push_back(c);
 
     // wrench on the two bodies about their centres of mass
-    const auto add = [&](int b, const Vec3& force) {
-      const Vec3 torque = (p.pos - step.kin.xipos[at(b)]).cross(force);
+    const auto add = [&](int b, const Vec3& force, const Vec3& turning) {
+      const Vec3 torque = (p.pos - step.kin.xipos[at(b)]).cross(force) + turning;
       for (int k = 0; k < 3; ++k) {
         s.xfrc_contact[at(6 * b + k)] += force[k];
         s.xfrc_contact[at(6 * b + 3 + k)] += torque[k];
       }
     };
-    add(m.geom_bodyid[at(p.geom1)], -impulse / dt);
-    add(m.geom_bodyid[at(p.geom2)], impulse / dt);
+    add(m.geom_bodyid[at(p.geom1)], -impulse / dt, -couple / dt);
+    add(m.geom_bodyid[at(p.geom2)], impulse / dt, couple / dt);
 
     if (o.stiction == Stiction::anchored)
       set_row3(s.anchor, p.slot, advance_anchor(p.anchor, slip, dt, law.n0, law.eps));
+    if (o.stiction == Stiction::anchored && constraint.turns())
+      set_row3(s.anchor, m.nslot + p.slot,
+               advance_turned(p, constraint.couple, p.frame * omega, dt));
   }
   for (const LeftOut& p : step.contacts.left_out)
     if (p.gap + p.reach.horizon * p.reach.opening(p.J * step.v) < p.reach.distance)

@@ -132,6 +132,17 @@ void check_model(const Model& m, const Options& o) {
   if (o.friction_iterations > 1 && o.contact_model != ContactModel::lagged)
     throw ArgumentError("Options: friction_iterations = " + std::to_string(o.friction_iterations) +
                         " is for the lagged model, the others bound friction by its own impulse");
+  for (int p = 0; p < m.npair && o.contact_model != ContactModel::lagged; ++p) {
+    if (m.pair_condim[at(p)] <= 3) continue;
+    const auto geom = [&](int g) {
+      const std::string& name = m.geom_names[at(g)];
+      return name.empty() ? std::to_string(g) : "\"" + visible(name) + "\"";
+    };
+    throw ArgumentError(
+        "contact of geom " + geom(m.pair_geom1[at(p)]) + " and geom " + geom(m.pair_geom2[at(p)]) +
+        " has condim " + std::to_string(m.pair_condim[at(p)]) +
+        ": torsional and rolling friction are for the lagged model; write condim=\"3\"");
+  }
 
   if (o.normal_law != NormalLaw::hunt_crossley && o.contact_model == ContactModel::sap)
     throw ArgumentError(

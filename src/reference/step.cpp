@@ -38,11 +38,22 @@ Contacts contact_constraints(const Model& m, const Options& o, double dt, const 
       const Vec3 n = p.frame.col(2);
       const Vec3& w1 = bodies[at(m.geom_bodyid[at(p.geom1)])].omega;
       const Vec3& w2 = bodies[at(m.geom_bodyid[at(p.geom2)])].omega;
-      p.anchor = spin_anchor(row3(in.anchor, p.slot), n, 0.5 * dt * n.dot(w1 + w2));
+      const Real angle = 0.5 * dt * n.dot(w1 + w2);
+      p.anchor = spin_anchor(row3(in.anchor, p.slot), n, angle);
+      if (m.nanchor > m.nslot) {
+        const Vec3 z = row3(in.anchor, m.nslot + p.slot), about = n.dot(z) * n;
+        p.turned = about + spin_anchor(z - about, n, angle);
+      }
     }
     p.w = delassus(J);
     if (p.w == 0) continue;  // nothing can move at this point
     problem.points.push_back({J, contact_law(m, o, dt, v_c0, p)});
+    if (m.pair_torsion[at(p.pair)] > 0 || m.pair_rolling[at(p.pair)] > 0) {
+      PointConstraint& c = problem.points.back();
+      c.J_turning = turning_jacobian(m, kin, p);
+      p.w_turning = delassus(c.J_turning);
+      c.couple = couple_law(m, o, dt, c.law, p);
+    }
     contacts.points.push_back(p);
   }
   return contacts;
@@ -50,15 +61,39 @@ Contacts contact_constraints(const Model& m, const Options& o, double dt, const 
 
 constexpr double kFrictionShare = 0.02;
 
-// By what friction of a point would change if μ n bounded it instead of μ n0: what of it is beyond the
-// new bound, or what the new bound adds to it, at most what stops the slip.
-Real friction_change(const Options& o, const Real& w, const ContactLaw& law, const Vec3& v_c) {
-  const Real mu = law.mu, n = evaluate(law, v_c).impulse.z();
-  const Real slip = law.along.cwiseProduct(v_c.head<2>() + law.shift).norm();
-  const Real now = mu * law.n0 * slip / hypot(slip, law.eps);
-  if (n < law.n0) return std::max<Real>(0, now - mu * n);
-  const Real eps = std::max<Real>(o.stiction_tolerance, o.regularization * w * mu * n);
-  return mu * (n - law.n0) * slip / (hypot(slip, eps) + w * mu * n);
+// The bound μ n0 of one kind of friction, and its soft norm's speeds with n0 and with n.
+struct Bound {
+  Real mu, w, n0, n, eps, next_eps;
+};
+
+// By what friction would change if μ n bounded it instead of μ n0: what of it is beyond the new bound, or
+// what the new bound adds to it, at most what stops the slip.
+Real friction_change(const Bound& b, const Real& slip) {
+  const Real now = b.mu * b.n0 * slip / hypot(slip, b.eps);
+  if (b.n < b.n0) return std::max<Real>(0, now - b.mu * b.n);
+  return b.mu * (b.n - b.n0) * slip / (hypot(slip, b.next_eps) + b.w * b.mu * b.n);
+}
+
+// Σ w Δγ² of a point: sliding, torsion and rolling.
+Real friction_change2(const Options& o, const ContactPoint& p, const PointConstraint& c,
+                      const VecX& v) {
+  const Vec3 v_c = c.J * v;
+  const Real n = evaluate(c.law, v_c).impulse.z();
+  ContactLaw next = c.law;
+  set_bound(o, n, p.w, next);
+  const Real slide = friction_change({c.law.mu, p.w, c.law.n0, n, c.law.eps, next.eps},
+                                     c.law.along.cwiseProduct(v_c.head<2>() + c.law.shift).norm());
+  if (!c.turns()) return p.w * slide * slide;
+
+  const Vec3 omega = c.turning(v) + c.couple.shift;
+  CoupleLaw couple = c.couple;
+  set_bound(o, n, p, couple);
+  const Real w = p.w_turning, n0 = c.law.n0;
+  const Real torsion = friction_change(
+      {couple.torsion, w, n0, n, c.couple.eps_torsion, couple.eps_torsion}, abs(omega.z()));
+  const Real rolling = friction_change(
+      {couple.rolling, w, n0, n, c.couple.eps_rolling, couple.eps_rolling}, omega.head<2>().norm());
+  return p.w * slide * slide + w * (torsion * torsion + rolling * rolling);
 }
 
 // Whether friction is wrong by more than a share of the impulses of the step: the larger of those of the
@@ -66,11 +101,8 @@ Real friction_change(const Options& o, const Real& w, const ContactLaw& law, con
 bool bounds_moved(const Options& o, const Problem& problem, const std::vector<ContactPoint>& points,
                   const VecX& v0, const VecX& v) {
   Real change2 = 0;
-  for (std::size_t i = 0; i < points.size(); ++i) {
-    const auto& [J, law] = problem.points[i];
-    const Real change = friction_change(o, points[i].w, law, J * v);
-    change2 += points[i].w * change * change;
-  }
+  for (std::size_t i = 0; i < points.size(); ++i)
+    change2 += friction_change2(o, points[i], problem.points[i], v);
   const VecX inverse = problem.A.diagonal().cwiseInverse();
   const auto norm2 = [&](const VecX& dv) {
     const VecX p = problem.A * dv;
@@ -100,8 +132,10 @@ Solution solve_contacts(const Options& o, const VecX& v0, Problem& problem,
   for (int k = 1; k < most_solves(o) && !points.empty() && !any(s.status, kFrozen); ++k) {
     if (o.friction_iterations == kAutoFriction && !bounds_moved(o, problem, points, v0, s.v)) break;
     for (std::size_t i = 0; i < points.size(); ++i) {
-      auto& [J, law] = problem.points[i];
-      set_bound(o, evaluate(law, J * s.v).impulse.z(), points[i].w, law);
+      PointConstraint& c = problem.points[i];
+      const Real n = evaluate(c.law, c.J * s.v).impulse.z();
+      set_bound(o, n, points[i].w, c.law);
+      if (c.turns()) set_bound(o, n, points[i], c.couple);
     }
     Solution next = solve(problem, s.v, *o.solver_tolerance, o.max_iterations);
     next.status |= s.status;

@@ -101,6 +101,8 @@ inline const std::vector<std::string>& large_scenes() {
   static const std::vector<std::string> names = {"trees66", "trees96", "trees130"};
   return names;
 }
+// Behind the name of a robot: with sliding friction alone.
+inline const std::string kSliding = " sliding";
 // Loaded once.
 inline ModelPtr scene(const std::string& name) {
   static std::vector<std::pair<std::string, ModelPtr>> loaded;
@@ -127,6 +129,8 @@ inline ModelPtr scene(const std::string& name) {
     m = load_model_from_string(trees(4, 18));
   else if (name == "trees130")
     m = load_model_from_string(trees(5, 20));
+  else if (name.ends_with(kSliding))
+    m = load_model_from_string(sliding(robot_mjcf(name.substr(0, name.size() - kSliding.size()))));
   else
     m = robot(name);
   loaded.emplace_back(name, m);

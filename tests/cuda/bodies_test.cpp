@@ -24,7 +24,9 @@ class Bodies : public testing::TestWithParam<std::string> {
               const Options& options = {}) {
     use_device(where);
     emulated_share() = share;
-    return scattered(GetParam(), keys, {}, options);
+    const bool bare = options.contact_model != ContactModel::lagged &&
+                      scene(GetParam())->nanchor > scene(GetParam())->nslot;
+    return scattered(GetParam() + (bare ? kSliding : ""), keys, {}, options);
   }
   static constexpr int kAll = 1 << 16;
 

@@ -78,14 +78,18 @@ TEST(Lists, OfAllLanesAreThoseOfOne) {
 void fill_numbers(Lists& l, std::uint32_t seed) {
   std::mt19937 random(seed);
   std::uniform_real_distribution<double> uniform(-1, 1);
-  for (const Field f : {Field::point_hess, Field::point_impulse, Field::point_r1, Field::point_r2,
-                        Field::cdof, Field::H, Field::qvel})
+  for (const Field f :
+       {Field::point_hess, Field::point_impulse, Field::point_r1, Field::point_r2, Field::cdof,
+        Field::H, Field::qvel, Field::point_couple, Field::point_couple_hess})
     for (int i = 0; i < l.env.spec(f).size(); ++i) l.env.put(f, i, 0, uniform(random));
   const physics::EnvView<float>& e = l.env.e;
   for (int p = 0; p < e.npoint[0]; ++p) {
     if (e.cand_active[e.point_slot[p]] > 0) continue;
     store3(e.point_impulse, p, physics::zero3<float>());
     store_sym3(e.point_hess, p, physics::Sym3<float>{});
+    if (l.env.m().ncouple == 0) continue;
+    store3(e.point_couple, p, physics::zero3<float>());
+    store_sym3(e.point_couple_hess, p, physics::Sym3<float>{});
   }
   model_structure(TeamOfOne(), l.env.m(), l.env.e);
   // the axes of a free joint's translations
@@ -108,7 +112,7 @@ TEST(Jacobian, OfAllLanesIsThatOfOne) {
         const physics::ModelView& m = l.env.m();
         physics::EnvView<float>& e = l.env.e;
         Lists::fill(team, m, e, l.nnear);
-        point_velocities(team, m, e, e.qvel, e.point_vel);
+        point_velocities(team, m, e, e.qvel, e.point_vel, e.point_omega);
         contact_impulses(team, m, e, e.gradient);
         composite_curvature(team, m, e);
       };
@@ -125,8 +129,11 @@ TEST(Jacobian, OfAllLanesIsThatOfOne) {
         for (int i = 0; i < l->env.m().ntri; ++i) compare(Field::H, i, *l);
         for (int i = 0; i < l->env.m().nv; ++i) compare(Field::gradient, i, *l);
         for (int k = 0; k < one.env.e.nlive[0]; ++k)
-          for (int c = 0; c < 3; ++c)
+          for (int c = 0; c < 3; ++c) {
             compare(Field::point_vel, 3 * one.env.e.live_point[k] + c, *l);
+            if (l->env.m().ncouple > 0)
+              compare(Field::point_omega, 3 * one.env.e.live_point[k] + c, *l);
+          }
       }
     }
   EXPECT_GT(sum, 1e4);

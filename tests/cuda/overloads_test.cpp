@@ -27,7 +27,7 @@ constexpr unsigned takes() {
   count(requires(T t, M m, E e, In b, float* x) { factor_and_solve(t, m, e, b, x); });
   count(requires(T t, M m, const E e, In x, float* out) { multiply_A(t, m, e, x, out); });
   count(requires(T t, M m, E e) { live_tree(t, m, e); });
-  count(requires(T t, M m, E e, In v, float* out) { point_velocities(t, m, e, v, out); });
+  count(requires(T t, M m, E e, In v, float* out) { point_velocities(t, m, e, v, out, out); });
   count(requires(T t, M m, E e, float* out) { contact_impulses(t, m, e, out); });
   count(requires(T t, M m, E e) { composite_curvature(t, m, e); });
   count(requires(T t, M m, E e, int n) { list_candidates(t, m, e, n); });

@@ -35,12 +35,12 @@ TEST(MjcfReport, EveryAttributeHasALine) {
   check("visual", "", Use::ignored, false);
   check("geom", "rgba", Use::ignored, false);
   check("geom", "solref", Use::mapped, false);
-  check("geom", "condim", Use::ignored, true);
+  check("geom", "condim", Use::used, false);
   EXPECT_EQ(entry(r, "option", "timestep")->line, 2);
   EXPECT_EQ(entry(r, "geom", "size")->line, 4);
   EXPECT_EQ(entry(r, "geom", "size")->value, "1");
-  EXPECT_FALSE(r.complete());
-  EXPECT_THAT(r.table(), HasSubstr("condim=\"6\""));
+  EXPECT_TRUE(r.complete());
+  EXPECT_THAT(r.table(true), HasSubstr("condim=\"6\""));
   EXPECT_THAT(r.table(), Not(HasSubstr("timestep")));
   EXPECT_THAT(r.table(true), HasSubstr("timestep=\"0.01\""));
 }
@@ -137,10 +137,10 @@ TEST(MjcfReport, WhatHasNoEffectIsNoAlarm) {
 TEST(MjcfReport, ADefaultIsToldWhereAnElementTakesIt) {
   LoadReport r;
   mjcf(
-      "<default>\n<geom condim='6'/></default><worldbody><geom size='1'/><body><freejoint/>"
-      "<geom size='1' condim='3'/></body></worldbody>",
+      "<default>\n<geom surfacevel='1'/></default><worldbody><geom size='1'/><body><freejoint/>"
+      "<geom size='1'/></body></worldbody>",
       &r);
-  const ReportEntry* e = entry(r, "geom", "condim");
+  const ReportEntry* e = entry(r, "geom", "surfacevel");
   ASSERT_NE(e, nullptr);
   EXPECT_TRUE(e->physics);
   EXPECT_EQ(e->line, 2);

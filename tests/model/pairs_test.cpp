@@ -164,11 +164,14 @@ TEST(Pairs, ParametersOfTheGeomsAreCombined) {
   b.sphere(0);
   b.free_sphere("");
   auto& m = b.m;
-  m.geom_friction[0] = 0.3, m.geom_friction[3] = 0.7;
+  m.geom_friction = {0.3, 0.04, 0.001, 0.7, 0.02, 0.003};
   m.geom_condim = {1, 6};
   m.geom_margin = {0.01, 0.02};
   build(m);
-  EXPECT_EQ(m.pair_condim[0], 3);  // 6 is solved as 3
+  EXPECT_EQ(m.pair_condim[0], 6);
+  EXPECT_EQ(m.pair_torsion[0], 0.04);
+  EXPECT_EQ(m.pair_rolling[0], 0.003);
+  EXPECT_EQ(m.nanchor, 2 * m.nslot);
   EXPECT_EQ(m.pair_friction[0], 0.7);
   EXPECT_DOUBLE_EQ(m.pair_margin[0], 0.03);
 
@@ -176,6 +179,14 @@ TEST(Pairs, ParametersOfTheGeomsAreCombined) {
   build(m);
   EXPECT_EQ(m.pair_condim[0], 1);
   EXPECT_EQ(m.pair_friction[0], 0);  // frictionless
+  EXPECT_EQ(m.pair_torsion[0], 0);
+  EXPECT_EQ(m.pair_rolling[0], 0);
+  EXPECT_EQ(m.nanchor, m.nslot);
+
+  m.geom_condim[0] = 4;
+  build(m);
+  EXPECT_EQ(m.pair_torsion[0], 0.04);
+  EXPECT_EQ(m.pair_rolling[0], 0);
   EXPECT_DOUBLE_EQ(m.pair_margin[0], 0.03);
 }
 
@@ -201,7 +212,8 @@ TEST(ExplicitPair, PassesTheFiltersAndReplacesTheFoundPair) {
   // not the geoms' parameters but the pair's, or the defaults of a pair
   EXPECT_THAT(b.m.pair_friction, ElementsAre(1, 0.4, 0));
   EXPECT_THAT(b.m.pair_margin, ElementsAre(0, 0.01, 0));
-  EXPECT_THAT(b.m.pair_condim, ElementsAre(3, 3, 1));
+  EXPECT_THAT(b.m.pair_condim, ElementsAre(3, 4, 1));
+  EXPECT_THAT(b.m.pair_torsion, ElementsAre(0, 0.005, 0));  // MuJoCo's of a pair, not the geoms'
 
   b.m.geom_contype[2] = b.m.geom_conaffinity[2] = 1;
   settings.excludes.clear();

@@ -13,7 +13,7 @@ namespace {
 using namespace physics;
 
 TEST(Hessian, AgreesWithTheExplicitJacobian) {
-  int cross = 0, points = 0;
+  int cross = 0, points = 0, couples = 0;
   for (const TestModel& t : solve_models()) {
     const Options o = step_options(*t.model, {}, 1e-6);
     for (const SolveCase& state : rollout(t.model, o, 8, 30, 4)) {
@@ -28,26 +28,34 @@ TEST(Hessian, AgreesWithTheExplicitJacobian) {
       for (int p = 0; p < e.npoint[0]; ++p) cross += is_cross(e, p) ? 1 : 0;
 
       // J: the velocities of the points when one dof moves
-      MatX J(n, m.nv);
-      std::vector<double> column(at(n) + 1);
+      MatX J(n, m.nv), J_turning = MatX::Zero(n, m.nv);
+      std::vector<double> column(at(n) + 1), turning(at(n) + 1, 0.0);
       for (int i = 0; i < m.nv; ++i) {
         const VecX unit = VecX::Unit(m.nv, i);
-        point_velocities(team, m, e, unit.data(), column.data());
-        for (int k = 0; k < n; ++k) J(k, i) = column[at(k)];
+        point_velocities(team, m, e, unit.data(), column.data(), turning.data());
+        for (int k = 0; k < n; ++k) J(k, i) = column[at(k)], J_turning(k, i) = turning[at(k)];
       }
+      const bool turns = m.ncouple > 0;
+      const VecX couple = turns ? VecX(Eigen::Map<const VecX>(e.point_couple, n)) : VecX::Zero(n);
+      couples += couple.norm() > 0 ? 1 : 0;
       const Eigen::Map<const VecX> impulse(e.point_impulse, n);
       VecX impulses(m.nv);
       contact_impulses(team, m, e, impulses.data());
-      EXPECT_LT((impulses - J.transpose() * impulse).norm(), 1e-12 * (1e-9 + impulse.norm()))
+      EXPECT_LT((impulses - J.transpose() * impulse - J_turning.transpose() * couple).norm(),
+                1e-12 * (1e-9 + impulse.norm()))
           << t.name;
 
       // A + Jᵀ G J + rows + blocks
       MatX expected = c.free.A;
       for (int p = 0; p < e.npoint[0]; ++p) {
-        const Sym3<double> g = load_sym3(e.point_hess, p);
-        stiction::Mat3 G;
-        G << g.xx, g.xy, g.xz, g.xy, g.yy, g.yz, g.xz, g.yz, g.zz;
-        expected += J.middleRows<3>(3 * p).transpose() * G * J.middleRows<3>(3 * p);
+        const auto add = [&](const MatX& jacobian, const Sym3<double>& g) {
+          stiction::Mat3 G;
+          G << g.xx, g.xy, g.xz, g.xy, g.yy, g.yz, g.xz, g.yz, g.zz;
+          const MatX rows = jacobian.middleRows<3>(3 * p);
+          expected += rows.transpose() * G * rows;
+        };
+        add(J, load_sym3(e.point_hess, p));
+        if (turns) add(J_turning, load_sym3(e.point_couple_hess, p));
       }
       for (int i = 0; i < m.nv; ++i) expected(i, i) += e.row_hess[i];
       for (int a = 0; a < m.nu; ++a)
@@ -73,6 +81,7 @@ TEST(Hessian, AgreesWithTheExplicitJacobian) {
     }
   }
   EXPECT_GT(cross, 5);
+  EXPECT_GT(couples, 5);
   EXPECT_GT(points, 50);
 }
 

@@ -8,6 +8,7 @@
 
 #include "data.h"
 #include "stiction/model.h"
+#include "stiction/options.h"
 
 namespace stiction::test {
 
@@ -51,7 +52,7 @@ inline const char* const kLoops = R"(
 inline const char* const kLinkage = R"(
 <mujoco><option timestep="0.004"/><default><geom contype="0" conaffinity="0"/></default>
 <worldbody>
- <body name="crank"><joint name="crank" axis="0 1 0"/>
+ <body name="crank"><joint name="crank" axis="0 1 0" frictionloss=".5" range="-20 20"/>
   <geom type="capsule" fromto="0 0 0 0 0 .2" size=".02" mass=".3"/>
   <body name="rod" pos="0 0 .2"><joint axis="0 1 0"/>
    <geom type="capsule" fromto="0 0 0 .4 0 0" size=".02" mass=".4"/></body></body>
@@ -60,6 +61,18 @@ inline const char* const kLinkage = R"(
 </worldbody>
 <equality><connect body1="rod" body2="rocker" anchor=".4 0 0"/></equality>
 <actuator><motor joint="crank"/></actuator></mujoco>)";
+// Torsional and rolling friction beside neither: balls on each other and on an arm, a disc, pairs of their own.
+inline const char* const kBalls = R"(
+<mujoco><option timestep="0.004"/><default><geom friction=".7 .02 .005"/></default>
+<worldbody><geom name="floor" type="plane" size="5 5 1" condim="1"/>
+ <body pos="0 0 .1"><freejoint/><geom type="sphere" size=".1" mass="1" condim="6"/></body>
+ <body pos=".03 .02 .29"><freejoint/><geom name="top" type="sphere" size=".09" mass=".4" condim="4"/></body>
+ <body pos=".5 0 .06"><freejoint/><geom name="capsule" type="capsule" size=".06 .1" euler="90 0 0" mass="1" condim="3"/></body>
+ <body pos=".15 0 .35"><joint axis="0 1 0"/><geom type="capsule" fromto="0 0 0 -.1 0 -.01" size=".03" mass=".2"/>
+  <body pos="-.1 0 -.01"><joint type="ball" damping=".01"/>
+   <geom type="sphere" size=".04" mass=".2" condim="6" friction=".5 .05 .01"/></body></body>
+</worldbody>
+<contact><pair geom1="floor" geom2="capsule" condim="6" friction=".9 .9 .01 .02 .02"/></contact></mujoco>)";
 
 // Limits, dry friction, servos on one dof, on a tendon over two branches and on a ball joint.
 inline const char* const kArm = R"(
@@ -82,24 +95,41 @@ inline const char* const kArm = R"(
  <velocity joint="e" kv="3" gear="1 .5 -.3"/><motor joint="d" gear="2"/>
  <position joint="d" kp="4e5" kv="10"/></actuator></mujoco>)";
 
+// The same model with sliding friction alone, which is what Similar and SAP have.
+inline std::string sliding(std::string mjcf) {
+  for (const char* condim : {"condim=\"4\"", "condim=\"6\""})
+    for (std::size_t i = 0; (i = mjcf.find(condim)) != std::string::npos;)
+      mjcf.replace(i, 10, "condim=\"3\"");
+  return mjcf;
+}
+
 struct TestModel {
-  std::string name;
+  std::string name, mjcf;
   ModelPtr model;
+
+  ModelPtr for_law(ContactModel law) const {
+    if (law == ContactModel::lagged || model->nanchor == model->nslot) return model;
+    return load_model_from_string(sliding(mjcf));
+  }
 };
 // A robot on a floor.
-inline ModelPtr robot(const std::string& name) {
+inline std::string robot_mjcf(const std::string& name) {
   std::ifstream file(test_robots() + "/" + name + ".xml");
   std::string xml{std::istreambuf_iterator<char>(file), {}};
   const std::string world = "<worldbody>";
   if (name.find("feetonly") == std::string::npos)
     xml.insert(xml.find(world) + world.size(), "<geom type=\"plane\" size=\"5 5 1\"/>");
-  return load_model_from_string(xml);
+  return xml;
+}
+inline ModelPtr robot(const std::string& name) {
+  return load_model_from_string(robot_mjcf(name));
 }
 inline std::vector<TestModel> solve_models() {
-  std::vector<TestModel> models = {{"pile", load_model_from_string(kPile)},
-                                   {"arm", load_model_from_string(kArm)}};
+  std::vector<TestModel> models = {{"pile", kPile, load_model_from_string(kPile)},
+                                   {"arm", kArm, load_model_from_string(kArm)},
+                                   {"balls", kBalls, load_model_from_string(kBalls)}};
   for (const char* name : {"go1", "go2", "anymal_c", "h1", "g1", "g1_feetonly", "panda"})
-    models.push_back({name, robot(name)});
+    models.push_back({name, robot_mjcf(name), robot(name)});
   return models;
 }
 

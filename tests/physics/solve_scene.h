@@ -21,7 +21,9 @@ struct Case {
   reference::Kinematics kin;
   reference::FreeMotion free;
   std::vector<reference::Actuation> actuation;
-  std::vector<Vec3> shift;  // b_t of each contact
+  std::vector<Vec3> shift;                   // b_t of each contact
+  std::vector<reference::CoupleLaw> couple;  // of each contact; shift in world axes
+  std::vector<double> w_turning;
 };
 
 inline Options step_options(const Model& m, Options o, double tolerance) {
@@ -50,7 +52,8 @@ inline SolveCase first_state(const Model& m) {
   SolveCase s;
   s.qpos =
       m.nkey > 0 ? std::vector<double>(m.key_qpos.begin(), m.key_qpos.begin() + m.nq) : m.qpos0;
-  s.qvel.assign(at(m.nv), 0.0), s.ctrl.assign(at(m.nu), 0.0), s.anchor.assign(at(3 * m.nslot), 0.0);
+  s.qvel.assign(at(m.nv), 0.0), s.ctrl.assign(at(m.nu), 0.0),
+      s.anchor.assign(at(3 * m.nanchor), 0.0);
   return s;
 }
 
@@ -88,12 +91,27 @@ inline Case make_case(const ModelPtr& model, const Options& o, const SolveCase& 
   c.free = reference::free_motion(m, o, c.kin, in);
   c.actuation = reference::actuation(m, s.qpos, s.qvel, s.ctrl);
   const auto bodies = reference::motion(m, c.kin, s.qvel);
+  const reference::DelassusScale scale(m, c.kin, c.free.A);
   for (const Contact& p : c.contacts) {
     const Vec3 n(p.normal[0], p.normal[1], p.normal[2]);
     const double spin = n.dot(bodies[at(m.geom_bodyid[at(p.geom1)])].omega +
                               bodies[at(m.geom_bodyid[at(p.geom2)])].omega);
     const Vec3 z = reference::spin_anchor(row3(s.anchor, p.slot), n, 0.5 * *o.timestep * spin);
     c.shift.push_back((z - n.dot(z) * n) / (reference::kAnchorTime * *o.timestep));
+
+    reference::ContactPoint point;
+    point.geom1 = p.geom1, point.geom2 = p.geom2, point.pair = p.pair;
+    point.frame = stiction::Mat3::Identity();
+    point.friction << p.friction, p.friction;
+    point.w_turning = scale(turning_jacobian(m, c.kin, point));
+    if (m.nanchor > m.nslot) {
+      const Vec3 angle = row3(s.anchor, m.nslot + p.slot), about = n.dot(angle) * n;
+      point.turned = about + reference::spin_anchor(angle - about, n, 0.5 * *o.timestep * spin);
+    }
+    reference::ContactLaw law;
+    law.n0 = p.n0;
+    c.couple.push_back(couple_law(m, o, *o.timestep, law, point));
+    c.w_turning.push_back(point.w_turning);
   }
   return c;
 }
@@ -182,13 +200,23 @@ class Scene : public Env<S> {
       for (const Field f : {Field::point_mu, Field::point_n0, Field::point_d, Field::point_w})
         this->put(f, p, lane, 0);
       this->put(Field::point_eps, p, lane, 1);
+      for (int k = 0; k < 5 && m.ncouple > 0; ++k)
+        this->put(Field::point_couple_law, 5 * p + k, lane, k == 2 || k == 3 ? 1 : 0);
+      if (m.ncouple > 0) put3(Field::point_couple_shift, p, lane, Vec3(Vec3::Zero()));
       this->put(Field::cand_active, this->e.point_slot[p], lane, 0);
       for (int k = 0; k < 4; ++k) this->put(Field::point_law, 4 * p + k, lane, 0);
       for (std::size_t i = 0; i < c.contacts.size(); ++i) {
         const Contact& info = c.contacts[i];
-        if (info.slot == this->e.point_slot[p]) point(lane, p, info, c, c.shift[i], m);
+        if (info.slot != this->e.point_slot[p]) continue;
+        point(lane, p, info, c, c.shift[i], m);
+        if (m.ncouple > 0) couple(lane, p, c.couple[i], c.w_turning[i]);
       }
     }
+  }
+  void couple(int lane, int p, const reference::CoupleLaw& law, double w) {
+    const double numbers[] = {law.torsion, law.rolling, law.eps_torsion, law.eps_rolling, w};
+    for (int k = 0; k < 5; ++k) this->put(Field::point_couple_law, 5 * p + k, lane, numbers[k]);
+    put3(Field::point_couple_shift, p, lane, law.shift);
   }
   void point(int lane, int p, const Contact& info, const Case& c, const Vec3& shift,
              const physics::ModelView& m) {

@@ -126,7 +126,7 @@ TEST(Solve, AgreesWithTheReferenceInDouble) {
   int once = 0, again = 0;  // of the steps with points that `auto` decides
   for (const TestModel& t : solve_models())
     for (const Variant& v : kVariants) {
-      Statistics s = statistics<double>(t.model, v, 1e-12, 40);
+      Statistics s = statistics<double>(t.for_law(v.model), v, 1e-12, 40);
       s.print(t.name + " " + v.name);
       // a bound of friction has the error of the solve before
       if (v.friction_iterations == 1) {
@@ -166,7 +166,7 @@ TEST(Solve, AutoSolvesAgainWhereFrictionChanges) {
 TEST(Solve, AgreesWithTheReferenceInFloat) {
   for (const TestModel& t : solve_models())
     for (const Variant& v : kVariants) {
-      Statistics s = statistics<float>(t.model, v, 1e-4, 40);
+      Statistics s = statistics<float>(t.for_law(v.model), v, 1e-4, 40);
       s.print(t.name + " " + v.name);
       if (v.friction_iterations == 1) {
         EXPECT_LT(s.excess, 1) << t.name << " " << v.name;
@@ -204,6 +204,8 @@ TEST(Solve, OutputsAgreeWithTheReference) {
           ++contacts;
           for (int x = 0; x < 3; ++x)
             EXPECT_NEAR(s.e.point_impulse[3 * k + x], p.impulse[at(x)], 1e-8 * dt * scale);
+          for (int x = 0; x < 3 && s.m().ncouple > 0; ++x)
+            EXPECT_NEAR(s.e.point_couple[3 * k + x], p.couple[at(x)], 1e-8 * dt * scale);
         }
     }
     if (m.npair > 0 && t.name != "panda") {
@@ -283,21 +285,22 @@ TEST(Solve, LanesAreIndependent) {
   constexpr int kW = kLanes<TestPack>;
   for (const TestModel& t : solve_models())
     for (const Variant& v : kVariants) {
-      Options o = step_options(*t.model, options(v), 1e-4);
+      const ModelPtr model = t.for_law(v.model);
+      Options o = step_options(*model, options(v), 1e-4);
       o.max_iterations = 32;
       std::vector<Case> cases;
-      for (const SolveCase& state : rollout(t.model, o, kW, 10, 11))
-        cases.push_back(make_case(t.model, o, state));
+      for (const SolveCase& state : rollout(model, o, kW, 10, 11))
+        cases.push_back(make_case(model, o, state));
       // bits differ where the contacts of two lanes do: one lane flies
       cases[1].contacts.clear();
-      Scene<TestPack> mixed(t.model, o, cases);
+      Scene<TestPack> mixed(model, o, cases);
       run(TeamOfOne(), mixed);
       for (int lane = 0; lane < kW; lane += 3) {
-        Scene<TestPack> copies(t.model, o, {cases[at(lane)]});
+        Scene<TestPack> copies(model, o, {cases[at(lane)]});
         run(TeamOfOne(), copies);
         EXPECT_EQ(outputs(mixed, lane), outputs(copies, lane)) << t.name << " " << v.name << lane;
       }
-      Scene<TestPack> flying(t.model, o, {cases[1]});
+      Scene<TestPack> flying(model, o, {cases[1]});
       run(TeamOfOne(), flying);
       EXPECT_EQ(outputs(mixed, 1), outputs(flying, 1)) << t.name << " " << v.name;
       if (mixed.m().nrowdof == 0) {

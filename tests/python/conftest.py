@@ -79,11 +79,11 @@ KNOWN = {
 
 
 def pytest_generate_tests(metafunc):
-    """Acceptance tests and anchored stiction run on the reference and on a batch in float64."""
+    """Acceptance tests, anchored stiction and torsional friction run on the reference and on a batch in float64."""
     module, test = metafunc.module.__name__, metafunc.function.__name__
-    if module.startswith("test_acceptance") or module == "test_anchored":
+    if module.startswith("test_acceptance") or module in ("test_anchored", "test_torsion"):
         batch = [] if test in REFERENCE_ONLY else [engines.FLOAT64]
-        if module == "test_acceptance_limits":
+        if module in ("test_acceptance_limits", "test_torsion"):
             batch.append(engines.FLOAT32)
         metafunc.parametrize("engine", [engines.REFERENCE, *batch], indirect=True)
 

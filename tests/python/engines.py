@@ -50,10 +50,10 @@ class BatchEngine:
     def _result(self, contacts=None):
         b, m = self.batch, self.model
         dt = b.options.timestep
-        anchor = np.array(b.anchor[0], float) if b.anchor.size else np.zeros((m.nslot, 3))
+        anchor = np.array(b.anchor[0], float) if b.anchor.size else np.zeros((m.nanchor, 3))
         return SimpleNamespace(
             qpos=np.array(b.qpos[0]), qvel=np.array(b.qvel[0], float),
-            anchor=anchor.reshape(m.nslot, 3), qacc_warmstart=np.array(b.qacc_warmstart[0], float),
+            anchor=anchor.reshape(m.nanchor, 3), qacc_warmstart=np.array(b.qacc_warmstart[0], float),
             status=int(b.status[0]),
             iterations=int(b.solver_niter.ravel()[0]),
             linesearch_evaluations=int(b.solver_nls.ravel()[0]),

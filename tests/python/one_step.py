@@ -1,5 +1,6 @@
 """One step of a float32 batch against the reference from the same state, in the norm of A."""
 
+import re
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,9 +15,11 @@ TIGHT = 1e-6
 STALLED = 1e-2  # kStalledResidual: what a stalled step may be off by without saying `inaccurate`
 
 
-def on_floor(path):
-    """The model of a file, with a floor if it has none."""
+def on_floor(path, law="lagged"):
+    """The model of a file, with a floor if it has none. Similar and SAP have sliding friction alone."""
     text = path.read_text()
+    if law != "lagged":
+        text = re.sub(r'condim="[46]"', 'condim="3"', text)
     if 'type="plane"' not in text:
         text = text.replace("<worldbody>", '<worldbody><geom type="plane" size="9 9 1" '
                             'friction="0.8" priority="9" condim="3"/>', 1)

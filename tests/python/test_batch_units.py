@@ -92,7 +92,7 @@ def run(model, units, **options):
 @pytest.mark.parametrize("options", (dict(), dict(stiction="anchored"), dict(contact_model="sap"),
                                      dict(contact_model="similar")), ids=str)
 def test_other_units_same_bits(robot, options):
-    model = on_floor(stiction.assets.path(robot, floor=False))
+    model = on_floor(stiction.assets.path(robot, floor=False), options.get("contact_model", "lagged"))
     assert set(np.asarray(model.jnt_type, int)) <= {0, 3}, "hinges and free joints"
     original, iterations = run(model, Units(1, 1, 1), **options)
     assert iterations.max() > 1

@@ -194,7 +194,7 @@ def test_anchors_are_held(law):
     options = stiction.Options(stiction="anchored", contact_model=law, **EXACT)
     reference = stiction.Reference(scene.model(), options)
     model = reference.model
-    anchor = np.zeros((model.nslot, 3))
+    anchor = np.zeros((model.nanchor, 3))
     anchor[0] = 2e-6, -1e-6, 0
     qpos, qvel = np.array(scene.qpos, float), np.array(scene.qvel)
     state, _ = tangents.differences(

@@ -49,8 +49,8 @@ Iterates newton(const ContactProblem& p, const DualProblem& d, const Settings& s
   const auto impulses = [&](const VecX& v) {
     VecX lambda(3 * p.contacts());
     for (int i = 0; i < p.contacts(); ++i) {
-      const auto& [J, law] = problem.points[at(i)];
-      lambda.segment<3>(3 * i) = evaluate(law, J * v).impulse;
+      const reference::PointConstraint& c = problem.points[at(i)];
+      lambda.segment<3>(3 * i) = evaluate(c.law, c.J * v).impulse;
     }
     return lambda;
   };
