@@ -70,7 +70,7 @@ struct Launch {
 struct ThreadSizes : physics::SizesView {
   static constexpr int nv = 8, nq = 2 * nv, njnt = nv, nu = nv, nbody = 10;
   static constexpr int ntri = nv * (nv + 1) / 2, nv1 = nv + 1, nbody1 = nbody + 1, ncoord = nv + nu;
-  static constexpr int ngeom = 0, nsite = 0, nmocap = 0, nwrap = 0, npair = 0, nslot = 0;
+  static constexpr int ngeom = 0, nsite = 0, nmocap = 0, ntendon = 0, nwrap = 0, npair = 0, nslot = 0;
   static constexpr int nspatial = 0, ncouple = 0, ncouplepair = 0;
   // always rows in global memory
   static constexpr int nsensordata = 0, nanchor = 0, nmoment = 0, nrow = 0, nturn = 0;
@@ -79,7 +79,7 @@ struct ThreadSizes : physics::SizesView {
 };
 constexpr bool fits_thread(const physics::SizesView& m) {
   return m.npair == 0 && m.nv <= ThreadSizes::nv && m.nu <= ThreadSizes::nu &&
-         m.nbody <= ThreadSizes::nbody && m.nfluidbody == 0;
+         m.ncoord <= ThreadSizes::ncoord && m.nbody <= ThreadSizes::nbody && m.nfluidbody == 0;
 }
 
 }  // namespace stiction::cuda

@@ -141,11 +141,24 @@ struct Model {
   std::vector<GeomType> site_type;         // (nsite)    shape of the zone of a touch sensor
   Reals site_size;                         // (nsite,3)  as geom_size
 
-  // fixed tendons: length = sum of coef times joint position (transmission only)
+  // tendons. Fixed: length = sum of coef times joint position; spatial: of a string over sites and geoms
   Names tendon_names;                      // (ntendon)
-  Ints tendon_adr, tendon_num;             // (ntendon)  wraps of the tendon
-  Ints wrap_jntid;                         // (nwrap)
-  Reals wrap_coef;                         // (nwrap)
+  Ints tendon_adr, tendon_num;             // (ntendon)  wraps of the tendon, all joints or none
+  Ints tendon_limited;                     // (ntendon)  0 or 1
+  Reals tendon_range;                      // (ntendon,2)  m, or the unit of the joints
+  Reals tendon_margin;                     // (ntendon)  the limit acts this far inside the range
+  Reals tendon_solref;                     // (ntendon,2)  solreflimit, as jnt_solref
+  Reals tendon_stiffness, tendon_damping;  // (ntendon)  N/m, N s/m
+  Reals tendon_lengthspring;               // (ntendon,2)  the spring rests between these lengths
+  Reals tendon_armature;                   // (ntendon)  inertia of the length, kg
+  Reals tendon_frictionloss;               // (ntendon)  dry friction, N
+  Ints tendon_actfrclimited;               // (ntendon)  0 or 1
+  Reals tendon_actfrcrange;                // (ntendon,2)  clamp of the summed actuator force on the tendon
+  Reals tendon_length0;                    // (ntendon)  length at qpos0
+  std::vector<WrapType> wrap_type;         // (nwrap)
+  Ints wrap_objid;                         // (nwrap)    joint, site or geom; -1 of a pulley
+  Ints wrap_sideid;                        // (nwrap)    of a geom: site on whose side the string passes, else -1
+  Reals wrap_coef;                         // (nwrap)    of a joint the coefficient, of a pulley the divisor
 
   // actuators: force = clamp((gain * ctrl + bias) . (1, length, velocity))
   Names actuator_names;                    // (nu)

@@ -27,6 +27,9 @@ enum class Transmission : std::uint8_t { joint, tendon };
 // Equality constraints, in MuJoCo's order.
 enum class EqualityType : std::uint8_t { connect, weld, joint, tendon };
 
+// What a tendon runs over; MuJoCo's numbers. A sphere or cylinder is a geom.
+enum class WrapType : std::uint8_t { joint = 1, pulley = 2, site = 3, sphere = 4, cylinder = 5 };
+
 // What a sensor, its reference frame or an equality constraint is attached to; MuJoCo's numbers. body: the frame at the
 // centre of mass along the principal axes; xbody: the body's own frame, in a contact sensor the
 // subtree.
@@ -51,12 +54,18 @@ enum class SensorType : std::uint8_t {
   torque = 5,
   jointpos = 9,
   jointvel = 10,
+  tendonpos = 11,
+  tendonvel = 12,
   actuatorpos = 13,
   actuatorvel = 14,
   actuatorfrc = 15,
   jointactuatorfrc = 16,
+  tendonactuatorfrc = 17,
   ballquat = 18,
   ballangvel = 19,
+  tendonlimitpos = 23,
+  tendonlimitvel = 24,
+  tendonlimitfrc = 25,
   framepos = 26,
   framequat = 27,
   framexaxis = 28,
@@ -84,6 +93,8 @@ constexpr bool of_interval(SensorType type) {
     case T::torque:
     case T::actuatorfrc:
     case T::jointactuatorfrc:
+    case T::tendonactuatorfrc:
+    case T::tendonlimitfrc:
     case T::framelinacc:
     case T::frameangacc:
     case T::contact: return true;

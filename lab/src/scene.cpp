@@ -25,7 +25,7 @@ ContactProblem Scene::problem(const State& state, const Actions& actions, double
   Start s;
   begin(m, options_, state, actions, s);
   const DelassusScale delassus(m, s.kin, s.free.A);
-  s.rows = joint_rows(m, options_, dt, s.free, s.in, delassus);
+  s.rows = joint_rows(m, options_, dt, s.free, s.in, delassus, tendons(m, s.kin, s.in.qpos));
   add_points(m, options_, dt, near, s);
 
   const int n = static_cast<int>(s.points.size());

@@ -210,7 +210,7 @@ void bind_model(nb::module_& m, nb::handle model_error) {
   def_size(c, "nsite", &Model::nsite, "number of sites");
   def_size(c, "nmocap", &Model::nmocap, "number of mocap bodies");
   def_size(c, "nkey", &Model::nkey, "number of keyframes");
-  def_size(c, "ntendon", &Model::ntendon, "number of fixed tendons");
+  def_size(c, "ntendon", &Model::ntendon, "number of tendons");
   def_size(c, "neq", &Model::neq, "number of equality constraints");
   def_size(c, "nsensor", &Model::nsensor, "number of sensors that are evaluated");
   def_size(c, "nsensordata", &Model::nsensordata, "numbers of all readings");

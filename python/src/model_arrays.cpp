@@ -138,8 +138,25 @@ void sites_tendons_actuators(nb::class_<LoadedModel>& c) {
   def<3>(c, "site_size", &Model::site_size, "(nsite, 3) as geom_size, m");
   def(c, "tendon_adr", &Model::tendon_adr, "(ntendon,) first wrap");
   def(c, "tendon_num", &Model::tendon_num, "(ntendon,) number of wraps");
-  def(c, "wrap_jntid", &Model::wrap_jntid, "(nwrap,)");
-  def(c, "wrap_coef", &Model::wrap_coef, "(nwrap,) length = sum of coef times joint position");
+  def(c, "tendon_limited", &Model::tendon_limited, "(ntendon,) 0 or 1");
+  def<2>(c, "tendon_range", &Model::tendon_range, "(ntendon, 2) m, or the unit of the joints");
+  def(c, "tendon_margin", &Model::tendon_margin, "(ntendon,) inside the range");
+  def<2>(c, "tendon_solref", &Model::tendon_solref, "(ntendon, 2) solreflimit");
+  def(c, "tendon_stiffness", &Model::tendon_stiffness, "(ntendon,) N/m");
+  def(c, "tendon_damping", &Model::tendon_damping, "(ntendon,) N s/m");
+  def<2>(c, "tendon_lengthspring", &Model::tendon_lengthspring,
+         "(ntendon, 2) the spring rests between these lengths");
+  def(c, "tendon_armature", &Model::tendon_armature, "(ntendon,) inertia of the length, kg");
+  def(c, "tendon_frictionloss", &Model::tendon_frictionloss, "(ntendon,) dry friction, N");
+  def(c, "tendon_actfrclimited", &Model::tendon_actfrclimited, "(ntendon,) 0 or 1");
+  def<2>(c, "tendon_actfrcrange", &Model::tendon_actfrcrange,
+         "(ntendon, 2) clamp of the summed actuator force on the tendon");
+  def(c, "tendon_length0", &Model::tendon_length0, "(ntendon,) length at qpos0");
+  def(c, "wrap_type", &Model::wrap_type, "(nwrap,) values of WrapType");
+  def(c, "wrap_objid", &Model::wrap_objid, "(nwrap,) joint, site or geom; -1 of a pulley");
+  def(c, "wrap_sideid", &Model::wrap_sideid, "(nwrap,) site on whose side a geom is passed, or -1");
+  def(c, "wrap_coef", &Model::wrap_coef,
+      "(nwrap,) of a joint the coefficient: length = sum of coef times position; of a pulley the divisor");
   def(c, "actuator_trntype", &Model::actuator_trntype, "(nu,) values of Transmission");
   def(c, "actuator_trnid", &Model::actuator_trnid, "(nu,) joint or tendon");
   def<6>(c, "actuator_gear", &Model::actuator_gear, "(nu, 6) hinge, slide, tendon use the first");

@@ -34,6 +34,14 @@ void bind_types(nb::module_& m) {
       .value("weld", EqualityType::weld)
       .value("joint", EqualityType::joint)
       .value("tendon", EqualityType::tendon);
+  nb::enum_<WrapType>(m, "WrapType", nb::is_arithmetic(),
+                      "Values of Model.wrap_type: what a tendon runs over; MuJoCo's numbers.")
+      .value("joint", WrapType::joint)
+      .value("pulley", WrapType::pulley)
+      .value("site", WrapType::site)
+      .value("sphere", WrapType::sphere)
+      .value("cylinder", WrapType::cylinder);
+
   nb::enum_<ObjectType>(m, "ObjectType", nb::is_arithmetic(),
                         "Values of Model.sensor_objtype and sensor_reftype; MuJoCo's numbers.")
       .value("none", ObjectType::none)
@@ -56,10 +64,16 @@ void bind_types(nb::module_& m) {
       .value("torque", SensorType::torque)
       .value("jointpos", SensorType::jointpos)
       .value("jointvel", SensorType::jointvel)
+      .value("tendonpos", SensorType::tendonpos)
+      .value("tendonvel", SensorType::tendonvel)
       .value("actuatorpos", SensorType::actuatorpos)
       .value("actuatorvel", SensorType::actuatorvel)
       .value("actuatorfrc", SensorType::actuatorfrc)
       .value("jointactuatorfrc", SensorType::jointactuatorfrc)
+      .value("tendonactuatorfrc", SensorType::tendonactuatorfrc)
+      .value("tendonlimitpos", SensorType::tendonlimitpos)
+      .value("tendonlimitvel", SensorType::tendonlimitvel)
+      .value("tendonlimitfrc", SensorType::tendonlimitfrc)
       .value("ballquat", SensorType::ballquat)
       .value("ballangvel", SensorType::ballangvel)
       .value("framepos", SensorType::framepos)
@@ -103,8 +117,8 @@ void bind_types(nb::module_& m) {
 
   // Python's usual "<Status.stalled: 32>" instead of the bare text.
   const nb::module_ python = nb::module_::import_("enum");
-  for (const char* name :
-       {"JointType", "GeomType", "Transmission", "EqualityType", "ObjectType", "SensorType"})
+  for (const char* name : {"JointType", "GeomType", "Transmission", "EqualityType", "WrapType",
+                           "ObjectType", "SensorType"})
     m.attr(name).attr("__repr__") = python.attr("IntEnum").attr("__repr__");
   m.attr("Status").attr("__repr__") = python.attr("IntFlag").attr("__repr__");
 }

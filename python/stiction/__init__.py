@@ -48,6 +48,7 @@ from ._core import (
     TaskInfo,
     TaskOption,
     Transmission,
+    WrapType,
     __version__,
     cuda_devices,
 )
@@ -102,6 +103,7 @@ __all__ = [
     "TaskInfo",
     "TaskOption",
     "Transmission",
+    "WrapType",
     "__version__",
     "assets",
     "cuda_devices",

@@ -26,7 +26,9 @@ constexpr Rule kRules[] = {
     {0, Field::pair_rolling, false},     {0, Field::pair_stiffness, true},
     {0, Field::pair_dissipation, false}, {0, Field::pair_relaxation_time, false},
     {0, Field::pair_weight, false},      {0, Field::eq_stiffness, false},
-    {0, Field::eq_relaxation_time, false}};
+    {0, Field::eq_relaxation_time, false}, {0, Field::tendon_margin, false},
+    {0, Field::tendon_stiffness, false}, {0, Field::tendon_damping, false},
+    {0, Field::tendon_armature, false},  {0, Field::tendon_frictionloss, false}};
 constexpr Field kUnit4[] = {Field::body_quat, Field::body_iquat, Field::geom_quat,
                             Field::site_quat};
 constexpr double kUnitTolerance = 1e-6;
@@ -149,14 +151,17 @@ class ParamCheck {
   }
   // (time constant, damping ratio) or (−stiffness, −damping), no mixture
   void recovery() const {
-    constexpr Field f = Field::jnt_solref;
-    for (int i = 0; i < impl_.spec(f).size() && owns(f); i += 2)
-      require((value(f, i) > 0) == (value(f, i + 1) > 0), f, i,
-              "must be > 0 like the number after it, or both must be <= 0");
+    for (const Field f : {Field::jnt_solref, Field::tendon_solref})
+      for (int i = 0; i < impl_.spec(f).size() && owns(f); i += 2)
+        require((value(f, i) > 0) == (value(f, i + 1) > 0), f, i,
+                "must be > 0 like the number after it, or both must be <= 0");
   }
   void ranges() const {
     ordered(Field::jnt_range, model_.jnt_limited);
     ordered(Field::jnt_actfrcrange, model_.jnt_actfrclimited);
+    ordered(Field::tendon_range, model_.tendon_limited);
+    ordered(Field::tendon_actfrcrange, model_.tendon_actfrclimited);
+    ordered(Field::tendon_lengthspring, Ints(at(model_.ntendon), 1));
     ordered(Field::actuator_ctrlrange, model_.actuator_ctrllimited);
     ordered(Field::actuator_forcerange, model_.actuator_forcelimited);
   }

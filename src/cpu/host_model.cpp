@@ -77,12 +77,12 @@ HostModel::HostModel(const Model& m, const Options& o, bool dense) : dense_(dens
   w.nq = m.nq, w.nv = m.nv, w.nu = m.nu;
   w.nbody = m.nbody, w.njnt = m.njnt, w.ngeom = m.ngeom, w.nsite = m.nsite, w.nmocap = m.nmocap;
   w.npair = m.npair, w.nslot = m.nslot;
-  w.nwrap = static_cast<int>(m.wrap_jntid.size());
+  w.ntendon = m.ntendon, w.nwrap = static_cast<int>(m.wrap_objid.size());
   w.neq = m.neq;
   w.nanchor = w.opt.anchored ? m.nanchor : 0;
   w.ncouple = m.nanchor - m.nslot, w.ncouplepair = w.ncouple > 0 ? m.npair : 0;
   w.nspatial = dense ? m.nslot : 0;
-  w.ncoord = m.nv + m.nu;
+  w.ncoord = m.nv + m.nu + m.ntendon;
   w.ntri = m.nv * (m.nv + 1) / 2;
   w.nbody1 = m.nbody + 1, w.nv1 = m.nv + 1;
 
@@ -91,6 +91,7 @@ HostModel::HostModel(const Model& m, const Options& o, bool dense) : dense_(dens
   geoms(m);
   fluid(m);
   actuators(m);
+  tendons(m);
   blocks(m);
   rows();
   sensors(m);
@@ -188,7 +189,8 @@ void HostModel::joints(const Model& m) {
   w.dof_parentid = keep(m.dof_parentid);
 
   // only joints with one dof have limit rows
-  std::vector<int> limited(m.jnt_limited), coord_limited(at(w.ncoord), 0);
+  std::vector<int> limited(m.jnt_limited);
+  dof_limited_.assign(at(m.nv), 0);
   std::vector<int> freerot(at(m.nv), -1), turning;
   for (int j = 0; j < m.njnt; ++j) {
     const JointType type = m.jnt_type[at(j)];
@@ -198,11 +200,10 @@ void HostModel::joints(const Model& m) {
       if (w.opt.gyroscopic_midpoint) turning.push_back(j);
     }
     for (int k = 0; k < 3 && type == JointType::free; ++k) freerot[at(dof + 3 + k)] = dof + 3;
-    if (limited[at(j)] != 0) coord_limited[at(dof)] = 1;
+    if (limited[at(j)] != 0) dof_limited_[at(dof)] = 1;
   }
-  // limits, dry friction, servos
-  w.nrow = std::accumulate(coord_limited.begin(), coord_limited.end(), 0) + m.nv + m.nu;
-  w.coord_limited = keep(coord_limited);
+  // limits, dry friction, servos, and four of a tendon
+  w.nrow = std::accumulate(dof_limited_.begin(), dof_limited_.end(), 0) + m.nv + m.nu + 4 * m.ntendon;
   w.dof_freerot = keep(freerot);
   w.nturn = static_cast<int>(turning.size());
   w.turn_jnt = keep(turning);
@@ -283,9 +284,6 @@ void HostModel::actuators(const Model& m) {
   w.actuator_trnid = keep(m.actuator_trnid);
   w.actuator_ctrllimited = keep(m.actuator_ctrllimited);
   w.actuator_forcelimited = keep(m.actuator_forcelimited);
-  w.tendon_adr = keep(m.tendon_adr);
-  w.tendon_num = keep(m.tendon_num);
-  w.wrap_jntid = keep(m.wrap_jntid);
 
   Lists moment;
   moment.adr.resize(at(m.nv + 1));  // a dof is its own arm
@@ -296,14 +294,18 @@ void HostModel::actuators(const Model& m) {
     on_ball.push_back(acts_on_ball(m, a) ? 1 : 0);
     bounded.push_back(0);
     if (m.actuator_trntype[at(a)] == Transmission::tendon) {
-      for (int k = 0; k < m.tendon_num[at(id)]; ++k)
-        moment.items.push_back(m.jnt_dofadr[at(m.wrap_jntid[at(m.tendon_adr[at(id)] + k)])]);
+      for (const int dof : tendon_dofs(m, id)) moment.items.push_back(dof);
+      bounded.back() = m.tendon_actfrclimited[at(id)];
     } else {
       constexpr int kDofs[] = {6, 3, 1, 1};
       for (int k = 0; k < kDofs[static_cast<int>(m.jnt_type[at(id)])]; ++k)
         moment.items.push_back(m.jnt_dofadr[at(id)] + k);
       bounded.back() = m.jnt_actfrclimited[at(id)];
     }
+    moment.end_list();
+  }
+  for (int t = 0; t < m.ntendon; ++t) {
+    for (const int dof : tendon_dofs(m, t)) moment.items.push_back(dof);
     moment.end_list();
   }
   w.nmoment = static_cast<int>(moment.items.size());
@@ -355,14 +357,20 @@ void HostModel::moments_by_dof() {
 // The table of rows by coordinate, and where they act.
 void HostModel::rows() {
   physics::ModelView& w = view_;
-  std::vector<int> adr{0}, lengths, dofs;
-  w.row_coord_end = 0;
+  std::vector<int> adr{0}, limits(dof_limited_), lengths, dofs;
+  limits.resize(at(w.ncoord));
+  for (int c = 0; c < w.nv + w.nu; ++c)
+    adr.push_back(adr.back() + limits[at(c)] +
+                  (c < w.nv ? w.dof_rubs[c] : w.actuator_mayservo[c - w.nv]));
+  tendon_rows(adr, limits);
+  w.row_coord_end = w.nrowservo = 0;
   for (int c = 0; c < w.ncoord; ++c) {
-    const int n = w.coord_limited[c] + (c < w.nv ? w.dof_rubs[c] : w.actuator_mayservo[c - w.nv]);
-    adr.push_back(adr.back() + n);
-    if (n > 0) w.row_coord_end = c + 1;
-    if (c >= w.nv && n > 0) lengths.push_back(c);
+    if (adr[at(c)] == adr[at(c + 1)]) continue;
+    w.row_coord_end = c + 1;
+    if (c >= w.nv) lengths.push_back(c);
+    if (c >= w.nv && c < w.nv + w.nu) ++w.nrowservo;
   }
+  w.coord_limited = keep(limits);
   const auto has_rows = [&](int c) { return adr[at(c + 1)] > adr[at(c)]; };
   Lists moment;
   for (int i = 0; i < w.nv; ++i) {
@@ -415,6 +423,7 @@ void HostModel::structure() {
 void HostModel::make_own(Field f) {
   if (f == Field::actuator_gain || f == Field::actuator_bias)
     view_.actuator_mayservo = keep(std::vector<int>(at(view_.nu), 1));
+  make_tendons_own(f);
   if (f == Field::body_quat) view_.own_body_quat = true;
   if (f == Field::dof_frictionloss) view_.dof_rubs = keep(std::vector<int>(at(view_.nv), 1));
   rows();
@@ -475,6 +484,15 @@ void HostModel::parameters(const Model& m) {
   STICTION_PARAM(actuator_bias)
   STICTION_PARAM(actuator_ctrlrange)
   STICTION_PARAM(actuator_forcerange)
+  STICTION_PARAM(tendon_range)
+  STICTION_PARAM(tendon_margin)
+  STICTION_PARAM(tendon_solref)
+  STICTION_PARAM(tendon_stiffness)
+  STICTION_PARAM(tendon_lengthspring)
+  STICTION_PARAM(tendon_damping)
+  STICTION_PARAM(tendon_armature)
+  STICTION_PARAM(tendon_frictionloss)
+  STICTION_PARAM(tendon_actfrcrange)
   STICTION_PARAM(wrap_coef)
   STICTION_PARAM(eq_data)
   STICTION_PARAM(eq_relaxation_time)

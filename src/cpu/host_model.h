@@ -48,6 +48,10 @@ class HostModel {
   void actuators(const Model& m);
   void sensors(const Model& m);
   void blocks(const Model& m);
+  std::vector<int> tendon_dofs(const Model& m, int t) const;
+  void tendons(const Model& m);
+  void tendon_rows(std::vector<int>& adr, std::vector<int>& limits);
+  void make_tendons_own(Field f);
   void moments_by_dof();
   void rows();
   void structure();
@@ -58,6 +62,8 @@ class HostModel {
   FieldSpecs specs_{};
   std::array<std::vector<double>, kFields> params_;
   std::deque<std::vector<int>> ints_, structure_;
+  std::vector<int> dof_limited_;  // (nv)  1: the joint has limits and no other dof
+  std::vector<int> tendon_limited_, tendon_springs_, tendon_drags_, tendon_rubs_;  // 1: may have the row
   std::deque<std::vector<float>> floats_;
   std::deque<std::vector<double>> doubles_;
 };

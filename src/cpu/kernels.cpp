@@ -32,6 +32,7 @@ void run_dynamics(const ModelView& m, void* const* fields) {
   const TeamOfOne one;
   kinematics(one, m, e);
   velocities(one, m, e);
+  tendons(one, m, e);
   inertia(one, m, e);
   bias(one, m, e);
 }
@@ -52,6 +53,7 @@ void run_inverse(const ModelView& m, void* const* fields) {
   const TeamOfOne one;
   clear_flags(one, m, e);
   kinematics(one, m, e);
+  tendons(one, m, e);
   inertia(one, m, e);
   bias(one, m, e);
   fluid(one, m, e);

@@ -33,7 +33,9 @@ void for_arrays(physics::ModelView& w, const F& f) {
   each(w.site_bodyid, w.site_type);
   each(w.actuator_trntype, w.actuator_trnid, w.actuator_ctrllimited, w.actuator_forcelimited);
   each(w.actuator_mayservo, w.actuator_onball, w.actuator_bounded);
-  each(w.tendon_adr, w.tendon_num, w.wrap_jntid);
+  each(w.tendon_adr, w.tendon_num, w.tendon_fixed, w.tendon_limitrow, w.tendon_springrow);
+  each(w.tendon_dragrow, w.tendon_rubrow);
+  each(w.wrap_type, w.wrap_objid, w.wrap_sideid, w.wrap_moment);
   each(w.sensor_type, w.sensor_objtype, w.sensor_objid, w.sensor_reftype, w.sensor_refid);
   each(w.sensor_adr, w.sensor_dim, w.sensor_interval, w.sensor_cutoff);
 }

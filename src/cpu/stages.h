@@ -24,6 +24,7 @@ using Number = Pack<float, kNativeLanes>;
   void stage(const TeamOfOne& team, const ModelView& m, EnvView<Number>& e)
 STICTION_STAGE(kinematics);
 STICTION_STAGE(velocities);
+STICTION_STAGE(tendons);
 STICTION_STAGE(bias);
 STICTION_STAGE(inertia);
 STICTION_STAGE(fluid);

@@ -6,10 +6,12 @@
 #include "physics/inertia.h"
 #include "physics/integrate.h"
 #include "physics/kinematics.h"
+#include "physics/tendons.h"
 
 STICTION_PHYSICS_BEGIN
 STICTION_DEFINE_STAGE(kinematics)
 STICTION_DEFINE_STAGE(velocities)
+STICTION_DEFINE_STAGE(tendons)
 STICTION_DEFINE_STAGE(bias)
 STICTION_DEFINE_STAGE(inertia)
 STICTION_DEFINE_STAGE(fluid)

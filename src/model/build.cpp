@@ -191,6 +191,12 @@ void add_contacts(const Spec& spec, Model& m, LoadReport& report) {
   build_pairs(m, settings, report);
 }
 
+// Feedback that pulls back for some control.
+bool has_feedback(const Model& m, int a) {
+  const double *gain = &m.actuator_gain[at(3 * a)], *bias = &m.actuator_bias[at(3 * a)];
+  return bias[1] < 0 || bias[2] < 0 || gain[1] != 0 || gain[2] != 0;
+}
+
 // actuatorfrcrange bounds the sum of the actuator forces on a joint. A servo's force is part of the
 // step's convex problem, as a law of its own: where it is not alone, the bound of the sum can't be
 // split among the laws.
@@ -199,8 +205,7 @@ void refuse_shared_bounds(const Spec& spec, const Model& m) {
   std::vector<const ActuatorSpec*> servo(at(m.njnt), nullptr);
   for (int a = 0; a < m.nu; ++a) {
     const auto act = at(a);
-    const double *gain = &m.actuator_gain[3 * act], *bias = &m.actuator_bias[3 * act];
-    const bool feedback = bias[1] < 0 || bias[2] < 0 || gain[1] != 0 || gain[2] != 0;
+    const bool feedback = has_feedback(m, a);
     const auto acts_on = [&](int j, int times) {
       actuators[at(j)] += times;
       if (feedback) servo[at(j)] = &spec.actuators[act];
@@ -211,8 +216,7 @@ void refuse_shared_bounds(const Spec& spec, const Model& m) {
       continue;
     }
     // a tendon's force is shared by its joints
-    for (int w = m.tendon_adr[at(id)]; w < m.tendon_adr[at(id)] + m.tendon_num[at(id)]; ++w)
-      acts_on(m.wrap_jntid[at(w)], 2);
+    for (const int j : tendon_joints(m, id)) acts_on(j, 2);
   }
   for (int j = 0; j < m.njnt; ++j) {
     if (m.jnt_actfrclimited[at(j)] == 0 || actuators[at(j)] < 2 || !servo[at(j)]) continue;
@@ -220,6 +224,24 @@ void refuse_shared_bounds(const Spec& spec, const Model& m) {
          "is a servo that shares joint \"" + m.jnt_names[at(j)] +
              "\" with other actuators or joints, and the joint's actuatorfrcrange bounds their "
              "sum, which is not computed: give the actuators a forcerange instead");
+  }
+}
+
+// The same of the actuators on one tendon.
+void refuse_shared_tendons(const Spec& spec, const Model& m) {
+  for (int t = 0; t < m.ntendon; ++t) {
+    int actuators = 0;
+    const ActuatorSpec* servo = nullptr;
+    for (int a = 0; a < m.nu; ++a) {
+      if (m.actuator_trntype[at(a)] != Transmission::tendon || m.actuator_trnid[at(a)] != t) continue;
+      ++actuators;
+      if (has_feedback(m, a)) servo = &spec.actuators[at(a)];
+    }
+    if (m.tendon_actfrclimited[at(t)] != 0 && actuators > 1 && servo)
+      fail(*servo->element, "is a servo that shares tendon \"" + shown(m.tendon_names[at(t)]) +
+                                "\" with other actuators, and the tendon's actuatorfrcrange bounds "
+                                "their sum, which is not computed: give the actuators a forcerange "
+                                "instead");
   }
 }
 
@@ -275,8 +297,10 @@ void mark_unsupported(Spec& spec) {
 void build_rest(const Spec& spec, Model& m, LoadReport& report) {
   add_actuators(spec, m);
   refuse_shared_bounds(spec, m);
+  refuse_shared_tendons(spec, m);
   add_materials(spec, m);
   derive(m);
+  measure_tendons(m);
   resolve_springdampers(spec, m);
   resolve_dampratios(spec, m);
   bound_feedback(spec, m);

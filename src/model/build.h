@@ -1,6 +1,8 @@
 // From what the file says to the arrays of a Model.
 #pragma once
 
+#include <set>
+
 #include "model/specs.h"
 #include "stiction/model.h"
 #include "stiction/report.h"
@@ -11,10 +13,16 @@ namespace stiction::model {
 // transmissions to joints of several dofs.
 void mark_unsupported(Spec& spec);
 
-// Bodies, inertias, joints, geoms, sites, fixed tendons.
+// Bodies, inertias, joints, geoms, sites, tendons.
 void build_tree(Spec& spec, Model& m);
 // Actuators, keyframes, sensors, excludes and pairs; runs derive() and build_pairs().
 void build_rest(const Spec& spec, Model& m, LoadReport& report);
+
+// build_tendons.cpp: the tendons; their lengths at qpos0, and at qpos_spring where a spring asks for it.
+void add_tendons(const Spec& spec, Model& m);
+void measure_tendons(Model& m);
+// Those that its length may depend on.
+std::set<int> tendon_joints(const Model& m, int t);
 
 // build_sensors.cpp: the sensors that are evaluated, with their addresses in sensordata.
 void build_sensors(const Spec& spec, Model& m);

@@ -20,10 +20,16 @@ constexpr Named kTypes[] = {
     {"torque", SensorType::torque},
     {"jointpos", SensorType::jointpos},
     {"jointvel", SensorType::jointvel},
+    {"tendonpos", SensorType::tendonpos},
+    {"tendonvel", SensorType::tendonvel},
     {"actuatorpos", SensorType::actuatorpos},
     {"actuatorvel", SensorType::actuatorvel},
     {"actuatorfrc", SensorType::actuatorfrc},
     {"jointactuatorfrc", SensorType::jointactuatorfrc},
+    {"tendonactuatorfrc", SensorType::tendonactuatorfrc},
+    {"tendonlimitpos", SensorType::tendonlimitpos},
+    {"tendonlimitvel", SensorType::tendonlimitvel},
+    {"tendonlimitfrc", SensorType::tendonlimitfrc},
     {"ballquat", SensorType::ballquat},
     {"ballangvel", SensorType::ballangvel},
     {"framepos", SensorType::framepos},
@@ -58,6 +64,7 @@ Object object(const Model& m, const std::string& kind, const std::string& name) 
   if (kind == "joint") return found(ObjectType::joint, m.jnt_names);
   if (kind == "geom") return found(ObjectType::geom, m.geom_names);
   if (kind == "site") return found(ObjectType::site, m.site_names);
+  if (kind == "tendon") return found(ObjectType::tendon, m.tendon_names);
   if (kind == "actuator") return found(ObjectType::actuator, m.actuator_names);
   return {};
 }

@@ -1,6 +1,4 @@
 // Bodies, joints, geoms and sites in MuJoCo's order: by body, depth first.
-#include <map>
-
 #include "model/build.h"
 #include "model/fluid.h"
 
@@ -124,27 +122,6 @@ void add_body(const Spec& spec, int id, const BodyInertia& inertia, Model& m) {
     ++m.nsite;
   }
   ++m.nbody;
-}
-
-void add_tendons(const Spec& spec, Model& m) {
-  std::map<std::string, int> joints;
-  for (int j = 0; j < m.njnt; ++j) joints[m.jnt_names[at(j)]] = j;
-  for (const auto& t : spec.tendons) {
-    if (!t.fixed) continue;
-    m.tendon_names.push_back(t.name);
-    m.tendon_adr.push_back(static_cast<int>(m.wrap_jntid.size()));
-    m.tendon_num.push_back(static_cast<int>(t.wraps.size()));
-    ++m.ntendon;
-    for (std::size_t i = 0; i < t.wraps.size(); ++i) {
-      const int j = joints.at(t.wraps[i].first);
-      const JointType type = m.jnt_type[at(j)];
-      if (type != JointType::hinge && type != JointType::slide) {
-        fail(*t.wrap_elements[i], "joint", "a fixed tendon runs over hinges and slides only");
-      }
-      m.wrap_jntid.push_back(j);
-      m.wrap_coef.push_back(t.wraps[i].second);
-    }
-  }
 }
 
 // A free body without children may get the frame of its inertia: the origin at the centre of mass,

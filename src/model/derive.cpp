@@ -141,7 +141,7 @@ void derive(Model& m) {
 }
 
 double dampratio_to_kv(const Model& m, int a, double kp, double dampratio) {
-  // J of the actuator's length: gear times the dofs of the joint, or times the tendon's coefficients
+  // J of the actuator's length: gear times the dofs of the joint, or the tendon's
   VecX j = VecX::Zero(m.nv);
   const double* gear = &m.actuator_gear[6 * at(a)];
   const int target = m.actuator_trnid[at(a)];
@@ -149,10 +149,7 @@ double dampratio_to_kv(const Model& m, int a, double kp, double dampratio) {
     for (int k = 0; k < dof_count(m.jnt_type[at(target)]); ++k)
       j[m.jnt_dofadr[at(target)] + k] = gear[k];
   } else {
-    for (int k = 0; k < m.tendon_num[at(target)]; ++k) {
-      const auto wrap = at(m.tendon_adr[at(target)] + k);
-      j[m.jnt_dofadr[at(m.wrap_jntid[wrap])]] += gear[0] * m.wrap_coef[wrap];
-    }
+    j = gear[0] * tendon_jacobian0(m, RestPose(m), target);
   }
 
   const RestPose pose(m);

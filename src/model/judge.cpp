@@ -93,24 +93,13 @@ void judge(PairSource& p) {
 
 void judge(TendonSpec& t) {
   const Written& w = t.written;
-  constexpr const char* kForces = "forces of tendons are not computed; only transmission is";
-  Element* limited = w.find("limited");
-  const bool off = limited && choice(*limited, "limited", {"false", "true", "auto"}) == 0;
-  const bool range = any_nonzero(written_numbers(w, "range"));
-  bool acts = range && !off;
-  mark(w, "range", Use::ignored, t.fixed && acts, kForces);
-  for (const char* a : {"stiffness", "damping", "frictionloss", "armature", "actuatorfrcrange"}) {
-    const bool given = any_nonzero(written_numbers(w, a));
-    acts = acts || (given && a != std::string_view("actuatorfrcrange"));
-    mark(w, a, Use::ignored, t.fixed && given,
-         a == std::string_view("actuatorfrcrange")
-             ? "the actuator force on a tendon is not clamped; use forcerange"
-             : kForces);
+  for (const char* attribute : {"stiffness", "damping"}) {
+    if (any_nonzero(written_numbers(w, attribute), 1))
+      mark(w, attribute, Use::ignored, true, "only the first, linear coefficient is computed");
   }
-  if (!t.fixed) {
-    mark(*t.element, Use::ignored, acts,
-         acts ? "spatial tendons are not computed" : "a spatial tendon without any force");
-  }
+  if (any_nonzero(written_numbers(w, "springyield")))
+    mark(w, "springyield", Use::ignored, t.stiffness > 0,
+         "springs are elastic whatever their force");
 }
 
 void judge(ActuatorSpec& a) {

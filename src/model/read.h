@@ -1,6 +1,7 @@
 // The reader, section by section: XML into a Spec. Each function reads one kind of element.
 #pragma once
 
+#include "model/bounds.h"
 #include "model/specs.h"
 #include "stiction/report.h"
 
@@ -23,6 +24,10 @@ std::string childclass_of(const Spec& spec, Element& e, const std::string& inher
 // read_elements.cpp: overlay the attributes that are given
 // solref and solimp; true if one is given.
 bool read_solver(Element& e, std::array<double, 2>& solref, std::array<double, 5>& solimp);
+// A mixture of the two formats is MuJoCo's default.
+void read_solreflimit(Element& e, std::array<double, 2>& solref);
+// Polynomial coefficients: the linear one is computed.
+void read_linear(Element& e, std::string_view attribute, const Bound& bound, double& linear);
 void read_joint(const Compiler& c, Element& e, JointSpec& j);
 void read_geom(const Compiler& c, Element& e, GeomSpec& g);
 void read_site(const Compiler& c, Element& e, SiteSpec& s);
@@ -44,13 +49,14 @@ void judge_contacts(Spec& spec, const Model& m, const LoadReport& report);
 // Overlays the element on the actuator default `a`; `ancestor` is the class above the one of `a`.
 void read_actuator(const Spec& spec, Element& e, const std::string& ancestor, ActuatorSpec& a);
 void read_actuators(Element& e, Spec& spec);
+// autolimits: a given range switches its limit on; the lower end is below the upper one.
+void resolve_limited(const Compiler& c, const Element& e, const std::string& switch_name,
+                     const std::string& range_name, Switch& limited, const Range& range);
 
-// read_relations.cpp: <asset>, <contact>, <tendon>
+// read_relations.cpp: <asset>, <contact>
 void read_assets(Element& e, Spec& spec);
 void read_pair(Element& e, PairSource& p);
 void read_contacts(Element& e, Spec& spec);
-void read_tendon(Element& e, TendonSpec& t);
-void read_tendons(Element& e, Spec& spec);
 
 // read_equalities.cpp
 void read_equality(Element& e, EqualitySource& q);
@@ -58,6 +64,10 @@ void read_equalities(Element& e, Spec& spec);
 // <custom><numeric name="stiction_equality/NAME">; `equality` "": all of them
 void read_compliance(Element& n, const std::string& equality, const std::vector<double>& data,
                      Spec& spec);
+
+// read_tendons.cpp
+void read_tendon(Element& e, TendonSpec& t);
+void read_tendons(Element& e, Spec& spec);
 
 // read_sensors.cpp: <sensor>, <keyframe>
 void read_sensors(Element& e, Spec& spec);

@@ -211,7 +211,7 @@ void read_target(Element& e, const Spec& spec, ActuatorSpec& a) {
   for (const char* kind : {"site", "slidersite", "cranksite", "body", "refsite"}) {
     if (e.has(kind)) {
       mark(e, kind, Use::refused, true,
-           "only transmissions to joints and fixed tendons are computed");
+           "only transmissions to joints and tendons are computed");
     }
   }
   for (const char* kind : {"joint", "jointinparent"}) {
@@ -225,16 +225,13 @@ void read_target(Element& e, const Spec& spec, ActuatorSpec& a) {
     require_name(spec, "tendon", e, "tendon", *name);
     a.trntype = Transmission::tendon;
     a.target = *name;
-    const auto t = std::find_if(spec.tendons.begin(), spec.tendons.end(),
-                                [&](const TendonSpec& s) { return s.name == *name; });
-    if (t != spec.tendons.end() && !t->fixed) {
-      mark(e, "tendon", Use::refused, true, "spatial tendons are not computed");
-    }
   }
 }
 
-void resolve(const Compiler& c, const Element& e, const std::string& switch_name,
-             const std::string& range_name, Switch& limited, const Range& range) {
+}  // namespace
+
+void resolve_limited(const Compiler& c, const Element& e, const std::string& switch_name,
+                     const std::string& range_name, Switch& limited, const Range& range) {
   const bool given = range[0] != 0 || range[1] != 0;
   if (limited == Switch::automatic) {
     if (given && !c.autolimits) {
@@ -247,8 +244,6 @@ void resolve(const Compiler& c, const Element& e, const std::string& switch_name
     fail(e, range_name, "the lower limit must be below the upper one");
   }
 }
-
-}  // namespace
 
 void read_actuators(Element& e, Spec& spec) {
   for (auto& child : e.children) {
@@ -266,10 +261,10 @@ void read_actuators(Element& e, Spec& spec) {
     read_actuator(spec, child, defaults.parent, a);
     judge(a);
     read_target(child, spec, a);
-    resolve(spec.compiler, child, "forcelimited", "forcerange", a.forcelimited, a.forcerange);
+    resolve_limited(spec.compiler, child, "forcelimited", "forcerange", a.forcelimited, a.forcerange);
     // an inherited range is filled in when the joints are known
     if (!(a.inheritrange > 0 && a.is_position_servo())) {
-      resolve(spec.compiler, child, "ctrllimited", "ctrlrange", a.ctrllimited, a.ctrlrange);
+      resolve_limited(spec.compiler, child, "ctrllimited", "ctrlrange", a.ctrllimited, a.ctrlrange);
     }
     if (child.name == "damper" && !(a.ctrlrange[0] >= 0 && a.ctrlrange[0] < a.ctrlrange[1])) {
       fail(child, "ctrlrange", "a damper needs a range of positive controls, such as 0 1");

@@ -8,14 +8,6 @@
 namespace stiction::model {
 namespace {
 
-// Polynomial coefficients: the linear one is computed.
-void read_linear(Element& e, std::string_view attribute, const Bound& bound, double& linear) {
-  std::array<double, 3> c{};
-  if (numbers_into(e, attribute, c, 1) == 0) return;
-  require_nonnegative(e, attribute, c[0], bound);
-  linear = c[0];
-}
-
 void read_bits(Element& e, std::string_view attribute, int& value) {
   if (const auto v = integer(e, attribute)) value = *v;
 }
@@ -41,7 +33,15 @@ void require_solref(Element& e, const char* name, const std::array<double, 2>& s
   }
 }
 
-// A mixture of the two formats is MuJoCo's default.
+}  // namespace
+
+void read_linear(Element& e, std::string_view attribute, const Bound& bound, double& linear) {
+  std::array<double, 3> c{};
+  if (numbers_into(e, attribute, c, 1) == 0) return;
+  require_nonnegative(e, attribute, c[0], bound);
+  linear = c[0];
+}
+
 void read_solreflimit(Element& e, std::array<double, 2>& solref) {
   if (numbers_into(e, "solreflimit", solref, 1) == 0) return;
   require_solref(e, "solreflimit", solref);
@@ -51,8 +51,6 @@ void read_solreflimit(Element& e, std::array<double, 2>& solref) {
        mixed ? "mixes (time constant, damping ratio) with (-stiffness, -damping): taken for 0.02 1"
              : "a violated limit returns with this time constant, or damping/stiffness");
 }
-
-}  // namespace
 
 bool read_solver(Element& e, std::array<double, 2>& solref, std::array<double, 5>& solimp) {
   const bool ref = numbers_into(e, "solref", solref, 1) > 0;

@@ -1,4 +1,4 @@
-// <asset>, <contact>, <tendon>: what ties named elements together.
+// <asset>, <contact>: what ties named elements together.
 #include "model/bounds.h"
 #include "model/read.h"
 
@@ -107,45 +107,6 @@ void read_contacts(Element& e, Spec& spec) {
     read_pair(child, p);
     judge(p);
     spec.pairs.push_back(std::move(p));
-  }
-}
-
-void read_tendon(Element& e, TendonSpec& t) {
-  t.written.note(e);
-  exactly(e, "range", kPositionBound, t.range);
-  std::array<double, 3> c{};
-  for (const char* a : {"stiffness", "damping"})
-    if (numbers_into(e, a, c, 1) > 0) require_nonnegative(e, a, c[0]);
-  for (const char* a : {"frictionloss", "armature"})
-    if (const auto v = number(e, a)) require_nonnegative(e, a, *v);
-  Range force{};
-  exactly(e, "actuatorfrcrange", force);
-}
-
-void read_tendons(Element& e, Spec& spec) {
-  for (auto& child : e.children) {
-    TendonSpec t = class_of(spec, child, "main").tendon;
-    t.element = &child;
-    t.name = claim_name(spec, "tendon", child);
-    t.fixed = child.name == "fixed";
-    read_tendon(child, t);
-    judge(t);
-    if (!t.fixed) {
-      spec.tendons.push_back(std::move(t));
-      continue;
-    }
-    if (child.children.empty())
-      fail(child, "needs at least one <joint joint=\"...\" coef=\"...\"/>");
-    for (auto& wrap : child.children) {
-      const std::string joint = required_text(wrap, "joint");
-      require_name(spec, "joint", wrap, "joint", joint);
-      const auto coef = number(wrap, "coef");
-      if (!coef) fail(wrap, "attribute coef is required");
-      require_within(wrap, "coef", *coef, kGearBound);
-      t.wraps.emplace_back(joint, *coef);
-      t.wrap_elements.push_back(&wrap);
-    }
-    spec.tendons.push_back(std::move(t));
   }
 }
 

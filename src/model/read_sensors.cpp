@@ -112,6 +112,12 @@ int read_dim(const Spec& spec, Element& e, const SensorSpec& s, std::string& why
     case T::jointvel:
     case T::jointactuatorfrc: require_joint(spec, e, s, false); return 1;
     case T::touch:
+    case T::tendonpos:
+    case T::tendonvel:
+    case T::tendonactuatorfrc:
+    case T::tendonlimitpos:
+    case T::tendonlimitvel:
+    case T::tendonlimitfrc:
     case T::actuatorpos:
     case T::actuatorvel:
     case T::actuatorfrc:

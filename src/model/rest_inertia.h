@@ -19,6 +19,9 @@ struct RestPose {
   Mat3X dof_angular, dof_linear;  // (3,nv)
 };
 
+// J of the length of tendon t; in build_tendons.cpp.
+VecX tendon_jacobian0(const Model& m, const RestPose& pose, int t);
+
 // M(qpos0)⁻¹. M = Σ_b m J_vᵀ J_v + J_ωᵀ I J_ω + armature is block-diagonal: one dense block for
 // each kinematic tree, which is a set of dofs that share their first ancestor.
 class RestInertia {

@@ -160,14 +160,25 @@ struct PairSource {
   PairSpec spec;
 };
 
+// What a tendon runs over.
+struct WrapSpec {
+  Element* element = nullptr;
+  WrapType type = WrapType::joint;
+  std::string object = {}, side = {};  // joint, site or geom; site beside a geom, "": none
+  double coef = 0;                // of a joint; divisor of a pulley
+};
+
 struct TendonSpec {
   Element* element = nullptr;
   Written written;
   std::string name;
   bool fixed = true;
-  Range range{};  // for inheritrange; the limit itself is not computed
-  std::vector<std::pair<std::string, double>> wraps;  // joint, coefficient
-  std::vector<Element*> wrap_elements;
+  Switch limited = Switch::automatic, actfrclimited = Switch::automatic;
+  Range range{}, actfrcrange{};
+  Range springlength{-1, -1};  // both -1: the length at qpos_spring
+  double stiffness = 0, damping = 0, armature = 0, frictionloss = 0, margin = 0;
+  std::array<double, 2> solref{0.02, 1};  // of the limit
+  std::vector<WrapSpec> wraps;
 };
 
 struct KeySpec {

@@ -28,28 +28,22 @@ STICTION_FN Vec3<S> finite_or_zero(const Vec3<S>& v) {
 
 // ---- actuators
 
-// Entry k of the moment arm: gear, times the coefficient of a tendon's joint.
+// Entry k of the moment arm: gear, times that of a tendon.
 template <class S>
 STICTION_FN S actuator_moment(const ModelView& m, const EnvView<S>& e, int a, int k) {
   const S* gear = e.actuator_gear + 6 * a;
   if (static_cast<Transmission>(m.actuator_trntype[a]) == Transmission::joint) return gear[k];
-  return gear[0] * e.wrap_coef[m.tendon_adr[m.actuator_trnid[a]] + k];
+  return gear[0] * e.moment[m.coord_momentadr[m.nv + m.nu + m.actuator_trnid[a]] + k];
 }
 
-// Σ moment q of a tendon, gear · q of a hinge or slide, gear · log q of a ball; free: 0.
+// gear l of a tendon, gear · q of a hinge or slide, gear · log q of a ball; free: 0.
 template <class S>
 STICTION_FN S actuator_length(const ModelView& m, const EnvView<S>& e, int a) {
   using W = Wide<S>;
   const int id = m.actuator_trnid[a];
   const S* gear = e.actuator_gear + 6 * a;
-  if (static_cast<Transmission>(m.actuator_trntype[a]) == Transmission::tendon) {
-    W length = W(0.0);
-    for (int k = 0; k < m.tendon_num[id]; ++k) {
-      const int joint = m.wrap_jntid[m.tendon_adr[id] + k];
-      length = length + widen(actuator_moment(m, e, a, k)) * e.qpos[m.jnt_qposadr[joint]];
-    }
-    return narrow<S>(length);
-  }
+  if (static_cast<Transmission>(m.actuator_trntype[a]) == Transmission::tendon)
+    return narrow<S>(widen(gear[0]) * e.ten_length[id]);
   const W* q = e.qpos + m.jnt_qposadr[id];
   switch (static_cast<JointType>(m.jnt_type[id])) {
     case JointType::free: return S(0.0);
@@ -105,12 +99,34 @@ STICTION_FN void actuate(const ModelView& m, EnvView<S>& e, int a) {
 
 // law · (1, length, velocity) within forcerange; 0 of a servo.
 template <class S>
-STICTION_FN S explicit_force(const ModelView& m, const EnvView<S>& e, int a) {
+STICTION_FN S own_force(const ModelView& m, const EnvView<S>& e, int a) {
   const Vec3<S> law = load3(e.act_law, a);
   S f = law.x + law.y * e.act_length[a] + law.z * e.act_velocity[a];
   if (m.actuator_forcelimited[a] != 0)
     f = clamp(f, e.actuator_forcerange[2 * a], e.actuator_forcerange[2 * a + 1]);
   return select(law.y < S(0.0) || law.z < S(0.0), S(0.0), f);
+}
+
+// By what actuatorfrcrange of its tendon shrinks the force of actuator a: it bounds the sum of all actuators
+// that pull there.
+template <class S>
+STICTION_FN S tendon_share(const ModelView& m, const EnvView<S>& e, int a) {
+  const auto on_tendon = [&](int b) {
+    return static_cast<Transmission>(m.actuator_trntype[b]) == Transmission::tendon;
+  };
+  const S one = S(1.0);
+  if (!on_tendon(a) || m.actuator_bounded[a] == 0) return one;
+  const int t = m.actuator_trnid[a];
+  S total = S(0.0);
+  for (int b = 0; b < m.nu; ++b)
+    if (on_tendon(b) && m.actuator_trnid[b] == t) total = total + own_force(m, e, b);
+  const S bounded = clamp(total, e.tendon_actfrcrange[2 * t], e.tendon_actfrcrange[2 * t + 1]);
+  const Mask<S> pulls = total != S(0.0);
+  return select(pulls, bounded / select(pulls, total, one), one);
+}
+template <class S>
+STICTION_FN S explicit_force(const ModelView& m, const EnvView<S>& e, int a) {
+  return tendon_share(m, e, a) * own_force(m, e, a);
 }
 
 // Explicit actuators on dof i, within actuatorfrcrange of its joint.
@@ -119,6 +135,7 @@ STICTION_FN S dof_actuation(const ModelView& m, const EnvView<S>& e, int i) {
   S f = S(0.0);
   for (int n = m.dof_momentadr[i]; n < m.dof_momentadr[i + 1]; ++n) {
     const int k = m.dof_moment[n];
+    if (m.moment_coord[k] >= m.nv + m.nu) break;  // of tendons
     f = f + e.moment[k] * explicit_force(m, e, m.moment_coord[k] - m.nv);
   }
   const int j = m.dof_jntid[i];

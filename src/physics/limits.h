@@ -1,4 +1,4 @@
-// Row of the joint limits: target velocities v̂ of both, and their compliance R.
+// Row of the limits of a joint or a tendon: target velocities v̂ of both, and their compliance R.
 // Equations: docs/method.md, "Joint limits".
 #pragma once
 
@@ -31,29 +31,36 @@ STICTION_FN S limit_stiffness(S demand, S yield) {
   return select(yields, vmax(S(1 / kLimitYield), demand / select(yields, yield, S(1.0))), rigid);
 }
 
-// The limits of dof i, whose joint has no other. g: distance to a limit; `impulse`: of all other forces on
-// the dof in this step.
+// The limits of a coordinate at the distances `below` and `above`, g; w > 0 its Delassus scale, v its velocity
+// at the end of the step without them, `depth` how far they may give way.
 //   near_rigid  v̂ = −g/(2 δt);  R = β²/4π² w
 //   solref      v̂ = −g/δt while g >= 0, then −g/max(T, 2 δt);  R by the demand v̂ − v of the limit
 template <class S>
-STICTION_FN LimitLaw<S> limits_of(const ModelView& m, const EnvView<S>& e, int i, S impulse) {
-  const int j = m.dof_jntid[i];
+STICTION_FN LimitLaw<S> limit_law(const ModelView& m, S below, S above, const S* solref, S w, S v,
+                                  S depth) {
   const double dt = m.opt.timestep;
-  const Wide<S> q = e.qpos[m.jnt_qposadr[j]], margin = e.jnt_margin[j];
-  const Wide<S> low = e.jnt_range[2 * j], high = e.jnt_range[2 * j + 1];
-  const S below = narrow<S>(q - low - margin), above = narrow<S>(high - margin - q);
-  const S zero = S(0.0), w = e.inv_diag[i], half_rate = S(1 / (2 * dt));
+  const S zero = S(0.0), half_rate = S(1 / (2 * dt));
   if (m.opt.near_rigid_limits)
     return {-half_rate * below, S(1.0) / (S(kRowNearRigid) * w), -half_rate * above};
 
-  const S rate = recovery_rate(e.jnt_solref + 2 * j, half_rate);
+  const S rate = recovery_rate(solref, half_rate);
   const S lower = -(select(below < zero, rate, S(1 / dt)) * below);
   const S upper = -(select(above < zero, rate, S(1 / dt)) * above);
-  const S v = e.qvel[i] + w * impulse;
   const S demand = vmax(vmax(lower - v, upper + v), zero);
+  return {lower, limit_stiffness(demand, rate * depth) / w, upper};
+}
+
+// The limits of dof i, whose joint has no other. `impulse`: of all other forces on the dof in this step.
+template <class S>
+STICTION_FN LimitLaw<S> limits_of(const ModelView& m, const EnvView<S>& e, int i, S impulse) {
+  const int j = m.dof_jntid[i];
+  const Wide<S> q = e.qpos[m.jnt_qposadr[j]], margin = e.jnt_margin[j];
+  const Wide<S> low = e.jnt_range[2 * j], high = e.jnt_range[2 * j + 1];
+  const S below = narrow<S>(q - low - margin), above = narrow<S>(high - margin - q);
+  const S w = e.inv_diag[i], v = e.qvel[i] + w * impulse;
   const bool slide = static_cast<JointType>(m.jnt_type[j]) == JointType::slide;
   const S depth = S(kLimitDepth) * (slide ? narrow<S>(high - low) : S(1.0));
-  return {lower, limit_stiffness(demand, rate * depth) / w, upper};
+  return limit_law(m, below, above, e.jnt_solref + 2 * j, w, v, depth);
 }
 
 STICTION_PHYSICS_END

@@ -6,7 +6,7 @@
 //
 //   M_ij = S_j · Ic_b S_i + armature        as in inertia.h, without what belongs to a time step
 //   T = ½ Σ V_b · I_b V_b + ½ Σ armature v²
-//   U = −Σ m g · c + ½ Σ k |q ⊖ q_s|²
+//   U = −Σ m g · c + ½ Σ k |q ⊖ q_s|²           armature and springs of tendons with their lengths
 //   J = (S_i at r, ω of S_i)                of the dofs i on the path from the body to its root
 #pragma once
 
@@ -63,6 +63,24 @@ STICTION_FN void mass_matrix(const ModelView& m, const EnvView<S>& e, Wide<S>* o
       out[n * i + j] = out[n * j + i] = widen(i == j ? x + e.dof_armature[i] : x);
     }
   }
+  for (int t = 0; t < m.ntendon; ++t) {
+    const int c = m.nv + m.nu + t;
+    for (int x = m.coord_momentadr[c]; x < m.coord_momentadr[c + 1]; ++x)
+      for (int y = m.coord_momentadr[c]; y < m.coord_momentadr[c + 1]; ++y) {
+        Wide<S>& entry = out[n * m.moment_dof[x] + m.moment_dof[y]];
+        entry = entry + widen(e.tendon_armature[t] * (e.moment[x] * e.moment[y]));
+      }
+  }
+}
+
+// Moment arms of n lengths from coordinate `first` on, as a dense matrix.
+template <class S, class F>
+STICTION_FN void moment_matrix(const ModelView& m, int first, int n, const F& entry,
+                               Wide<S>* out) {
+  for (int k = 0; k < n * m.nv; ++k) out[k] = Wide<S>(0.0);
+  for (int c = first; c < first + n; ++c)
+    for (int x = m.coord_momentadr[c]; x < m.coord_momentadr[c + 1]; ++x)
+      out[(c - first) * m.nv + m.moment_dof[x]] = widen(entry(c, x));
 }
 
 template <class S>
@@ -74,6 +92,8 @@ STICTION_FN Wide<S> kinetic_energy(const ModelView& m, const EnvView<S>& e) {
     twice = twice + widen(dot(v, load_inertia(e.cinert, b) * v));
   }
   for (int i = 0; i < m.nv; ++i) twice = twice + widen(e.dof_armature[i] * (e.qvel[i] * e.qvel[i]));
+  for (int t = 0; t < m.ntendon; ++t)
+    twice = twice + widen(e.tendon_armature[t] * (e.ten_velocity[t] * e.ten_velocity[t]));
   return W(0.5) * twice;
 }
 
@@ -103,6 +123,11 @@ STICTION_FN Wide<S> potential_energy(const ModelView& m, const EnvView<S>& e) {
   for (int j = 0; j < m.njnt; ++j)
     if (any_lane(e.jnt_stiffness[j] != S(0.0)))
       u = u + widen(S(0.5) * e.jnt_stiffness[j] * squared_deflection(m, e, j));
+  for (int t = 0; t < m.ntendon; ++t) {
+    const W* const rest = e.tendon_lengthspring + 2 * t;
+    const W x = e.ten_length[t] - clamp(e.ten_length[t], rest[0], rest[1]);
+    u = u + W(0.5) * widen(e.tendon_stiffness[t]) * (x * x);
+  }
   return u;
 }
 
@@ -125,6 +150,25 @@ STICTION_FN void quantity(const ModelView& m, const EnvView<S>& e, Quantity whic
     case Quantity::qfrc_bias:
       for (int i = 0; i < m.nv; ++i) out[i] = widen(e.qfrc_bias[i]);
       return;
+    case Quantity::ten_length:
+      for (int t = 0; t < m.ntendon; ++t) out[t] = e.ten_length[t];
+      return;
+    case Quantity::ten_velocity:
+      for (int t = 0; t < m.ntendon; ++t) out[t] = widen(e.ten_velocity[t]);
+      return;
+    case Quantity::ten_J:
+      return moment_matrix<S>(m, m.nv + m.nu, m.ntendon, [&](int, int x) { return e.moment[x]; },
+                              out);
+    case Quantity::actuator_length:
+      for (int a = 0; a < m.nu; ++a) out[a] = widen(actuator_length(m, e, a));
+      return;
+    case Quantity::actuator_moment:
+      return moment_matrix<S>(
+          m, m.nv, m.nu,
+          [&](int c, int x) {
+            return actuator_moment(m, e, c - m.nv, x - m.coord_momentadr[c]);
+          },
+          out);
     case Quantity::energy_kinetic: out[0] = kinetic_energy(m, e); return;
     case Quantity::energy_potential: out[0] = potential_energy(m, e); return;
   }

@@ -16,6 +16,7 @@
 #pragma once
 
 #include "physics/contact_law.h"
+#include "physics/friction.h"
 
 STICTION_PHYSICS_BEGIN
 
@@ -46,6 +47,14 @@ STICTION_FN RowValue<S> row_law(const LimitLaw<S>& c, S v) {
 template <class S>
 STICTION_FN S row_load(const LimitLaw<S>& c, S v) {
   return c.inv_R * (vmax(c.lower - v, S(0.0)) + vmax(c.upper + v, S(0.0)));
+}
+
+// Dry friction `loss` of a coordinate with the Delassus scale w; none where w = 0: nothing moves there.
+template <class S>
+STICTION_FN BoundedLaw<S> friction_law(const ModelView& m, S loss, S w) {
+  const S bound = S(m.opt.timestep) * loss, R = regularization<S>(m) * w;
+  const Mask<S> acts = loss != S(0.0) && w > S(0.0);
+  return {S(0.0), select(acts, S(1.0) / select(acts, R, S(1.0)), S(0.0)), -bound, bound};
 }
 
 template <class S>

@@ -1,10 +1,10 @@
-// Rows of the joints: limits, dry friction, servos; and the predictor v_free.
+// Rows of the joints, servos and tendons; and the predictor v_free.
 //
-// rows     in   A, qpos, qvel, act_*, qfrc_smooth, xmat
+// rows     in   A, qpos, qvel, act_*, ten_*, moment, qfrc_smooth, xmat
 //          out  inv_diag, row_law, v_free, rows_act, structure of the factor
 //
-// A row acts on a coordinate: a dof, or a length that moves with several dofs by its moment arm, here that of
-// an actuator. So J v and Jᵀ γ of all rows go through one number per coordinate: a vector of velocities goes
+// A row acts on a coordinate: a dof, or a length that moves with several dofs by its moment arm, that of an
+// actuator or a tendon. So J v and Jᵀ γ of all rows go through one number per coordinate: a vector of velocities goes
 // on behind the dofs with those of the lengths, v_c = Σ moment_ci v_i.
 #pragma once
 
@@ -14,6 +14,7 @@
 #include "physics/hessian.h"
 #include "physics/limits.h"
 #include "physics/servos.h"
+#include "physics/tendon_rows.h"
 
 STICTION_PHYSICS_BEGIN
 
@@ -29,12 +30,12 @@ template <class S>
 STICTION_FN RowValue<S> coordinate_law(const ModelView& m, const EnvView<S>& e, int c, S v) {
   RowValue<S> sum = {S(0.0), S(0.0)};
   int row = m.coord_rowadr[c];
-  const int end = m.coord_rowadr[c + 1];
-  if (m.coord_limited[c] != 0) sum = row_law(load_limits(e, row++), v);
-  for (; row < end; ++row) {
-    const RowValue<S> value = row_law(load_bounded(e, row), v);
+  const int end = m.coord_rowadr[c + 1], end_limits = row + m.coord_limited[c];
+  const auto add = [&](const RowValue<S>& value) {
     sum = {sum.impulse + value.impulse, sum.hess + value.hess};
-  }
+  };
+  for (; row < end_limits; ++row) add(row_law(load_limits(e, row), v));
+  for (; row < end; ++row) add(row_law(load_bounded(e, row), v));
   return sum;
 }
 
@@ -44,38 +45,69 @@ STICTION_FN void length_velocities(const Team& team, const ModelView& m, const E
                                    S* v) {
   team.for_each(m.nrowlength, [&](int k) {
     const int c = m.row_length[k];
-    S sum = S(0.0);
-    for (int x = m.coord_momentadr[c]; x < m.coord_momentadr[c + 1]; ++x)
-      sum = sum + e.moment[x] * v[m.moment_dof[x]];
-    v[c] = sum;
+    v[c] = coordinate_velocity(m, e, c, v);
   });
 }
 
-// f(impulse) for the generalized impulses of the lengths' rows on dof i, one after the other.
+// Σ m_ci of(c) over the lengths c with rows: generalized impulse on dof i of impulses along them.
 template <class S, class F>
-STICTION_FN void for_length_impulses(const ModelView& m, const EnvView<S>& e, int i, const F& f) {
+STICTION_FN S sum_on_dof(const ModelView& m, const EnvView<S>& e, int i, const F& of) {
+  S sum = S(0.0);
   for (int k = m.dof_rowmomentadr[i]; k < m.dof_rowmomentadr[i + 1]; ++k) {
     const int x = m.dof_rowmoment[k];
-    f(e.moment[x] * e.row_impulse[m.moment_coord[x]]);
+    sum = sum + e.moment[x] * of(m.moment_coord[x]);
   }
+  return sum;
 }
 template <class S>
 STICTION_FN S length_impulse_on(const ModelView& m, const EnvView<S>& e, int i) {
-  S sum = S(0.0);
-  for_length_impulses(m, e, i, [&](const S& impulse) { sum = sum + impulse; });
-  return sum;
+  return sum_on_dof(m, e, i, [&](int c) { return e.row_impulse[c]; });
 }
 
-// Σ |γ| of the rows on dof i, each by itself, at its velocity v and with the lengths' impulses.
+// Impulse of limits and dry friction of tendon t along it, at its velocity v.
 template <class S>
-STICTION_FN S rows_load(const ModelView& m, const EnvView<S>& e, int i, S v) {
-  S load = S(0.0);
-  const auto add = [&](const S& impulse) { load = load + vabs(impulse); };
-  for_length_impulses(m, e, i, add);
-  int row = m.coord_rowadr[i];
-  if (m.coord_limited[i] != 0) load = load + row_load(load_limits(e, row++), v);
-  for (; row < m.coord_rowadr[i + 1]; ++row) add(row_law(load_bounded(e, row), v).impulse);
+STICTION_FN S tendon_constraint(const ModelView& m, const EnvView<S>& e, int t, S v) {
+  const int limits = m.tendon_limitrow[t], friction = m.tendon_rubrow[t];
+  S impulse = S(0.0);
+  if (limits >= 0) impulse = impulse + row_law(load_limits(e, limits), v).impulse;
+  if (friction >= 0) impulse = impulse + row_law(load_bounded(e, friction), v).impulse;
+  return impulse;
+}
+
+// What the lengths' rows are to dof i: forces of actuators, or of constraints. The rest are springs and dampers.
+template <class S>
+struct LengthImpulses {
+  S actuators, constraints;
+};
+template <class S>
+STICTION_FN LengthImpulses<S> length_impulses_on(const ModelView& m, const EnvView<S>& e, int i) {
+  const S zero = S(0.0);
+  const int lengths = m.nv + m.nu;
+  if (m.nrowlength == m.nrowservo) return {length_impulse_on(m, e, i), zero};
+  return {sum_on_dof(m, e, i, [&](int c) { return c < lengths ? e.row_impulse[c] : zero; }),
+          sum_on_dof(m, e, i, [&](int c) {
+            return c < lengths ? zero : tendon_constraint(m, e, c - lengths, e.v[c]);
+          })};
+}
+
+// load + Σ |γ| of the rows of coordinate c, each by itself, at its velocity v.
+template <class S>
+STICTION_FN S add_load(const ModelView& m, const EnvView<S>& e, int c, S v, S load) {
+  int row = m.coord_rowadr[c];
+  const int end = m.coord_rowadr[c + 1], end_limits = row + m.coord_limited[c];
+  for (; row < end_limits; ++row) load = load + row_load(load_limits(e, row), v);
+  for (; row < end; ++row) load = load + vabs(row_law(load_bounded(e, row), v).impulse);
   return load;
+}
+// The same of all rows on dof i at the velocities v of the coordinates.
+template <class S>
+STICTION_FN S rows_load(const ModelView& m, const EnvView<S>& e, int i, const S* v) {
+  S load = S(0.0);
+  for (int k = m.dof_rowmomentadr[i]; k < m.dof_rowmomentadr[i + 1]; ++k) {
+    const int x = m.dof_rowmoment[k], c = m.moment_coord[x];
+    load = load + vabs(e.moment[x]) * add_load(m, e, c, v[c], S(0.0));
+  }
+  return add_load(m, e, i, v[i], load);
 }
 
 template <class Team, class S>
@@ -83,11 +115,12 @@ STICTION_FN void no_rows(const Team& team, const ModelView& m, EnvView<S>& e) {
   team.for_each(m.nv, [&](int i) { e.row_impulse[i] = e.row_hess[i] = S(0.0); });
 }
 
-// row_impulse, row_hess of the lengths at their velocities v(c).
+// row_impulse, row_hess of the lengths at their velocities v(c), from entry `first` of row_length on.
 template <class Team, class S, class V>
-STICTION_FN void length_values(const Team& team, const ModelView& m, EnvView<S>& e, const V& v) {
-  team.for_each(m.nrowlength, [&](int k) {
-    const int c = m.row_length[k];
+STICTION_FN void length_values(const Team& team, const ModelView& m, EnvView<S>& e, const V& v,
+                               int first = 0) {
+  team.for_each(m.nrowlength - first, [&](int k) {
+    const int c = m.row_length[first + k];
     const RowValue<S> value = coordinate_law(m, e, c, v(c));
     e.row_impulse[c] = value.impulse, e.row_hess[c] = value.hess;
   });
@@ -125,33 +158,40 @@ STICTION_FN S rows_act(const Team& team, const ModelView& m, const EnvView<S>& e
 
 // ---- their constants
 
-// R = σ w
-template <class S>
-STICTION_FN BoundedLaw<S> dry_friction_of(const ModelView& m, const EnvView<S>& e, int i) {
-  const S loss = e.dof_frictionloss[i], bound = S(m.opt.timestep) * loss;
-  const Mask<S> acts = loss != S(0.0);
-  const S R = regularization<S>(m) * e.inv_diag[i];
-  return {S(0.0), select(acts, S(1.0) / select(acts, R, S(1.0)), S(0.0)), -bound, bound};
-}
-
+// Servos, springs and what drags: the rows that do not depend on others. Those of constraints have no impulse
+// yet.
 template <class Team, class S>
-STICTION_FN void length_rows(const Team& team, const ModelView& m, EnvView<S>& e) {
+STICTION_FN void force_rows(const Team& team, const ModelView& m, EnvView<S>& e) {
   team.for_each(m.nrowlength, [&](int k) {
-    const int c = m.row_length[k];
-    store_row(e, m.coord_rowadr[c], servo_of(m, e, c - m.nv));
+    const int c = m.row_length[k], t = c - m.nv - m.nu;
+    if (t < 0) return store_row(e, m.coord_rowadr[c], servo_of(m, e, c - m.nv));
+    const S zero = S(0.0);
+    if (m.tendon_limitrow[t] >= 0) store_row(e, m.tendon_limitrow[t], LimitLaw<S>{zero, zero, zero});
+    if (m.tendon_springrow[t] >= 0) store_row(e, m.tendon_springrow[t], tendon_spring(m, e, t));
+    if (m.tendon_dragrow[t] >= 0) store_row(e, m.tendon_dragrow[t], tendon_drag(m, e, t));
+    if (m.tendon_rubrow[t] >= 0)
+      store_row(e, m.tendon_rubrow[t], BoundedLaw<S>{zero, zero, zero, zero});
   });
 }
 
-// Limits, then dry friction, where a dof may have them; row_impulse of the lengths is that at v0.
+// Limits and dry friction of dofs and tendons; row_impulse of the lengths is that of force_rows at v0.
 template <class Team, class S>
-STICTION_FN void dof_rows(const Team& team, const ModelView& m, EnvView<S>& e) {
-  const S dt = S(m.opt.timestep);
+STICTION_FN void constraint_rows(const Team& team, const ModelView& m, EnvView<S>& e) {
+  const auto impulse = [&](int i) {
+    return S(m.opt.timestep) * e.qfrc_smooth[i] + length_impulse_on(m, e, i);
+  };
   team.for_each(m.nrowdof, [&](int k) {
     const int i = m.row_dof[k];
     int row = m.coord_rowadr[i];
-    if (m.coord_limited[i] != 0)
-      store_row(e, row++, limits_of(m, e, i, dt * e.qfrc_smooth[i] + length_impulse_on(m, e, i)));
-    if (m.dof_rubs[i] != 0) store_row(e, row, dry_friction_of(m, e, i));
+    if (m.coord_limited[i] != 0) store_row(e, row++, limits_of(m, e, i, impulse(i)));
+    if (m.dof_rubs[i] != 0)
+      store_row(e, row, friction_law(m, e.dof_frictionloss[i], e.inv_diag[i]));
+  });
+  team.for_each(m.nrowlength - m.nrowservo, [&](int k) {
+    const int t = m.row_length[m.nrowservo + k] - m.nv - m.nu;
+    if (m.tendon_limitrow[t] >= 0)
+      store_row(e, m.tendon_limitrow[t], tendon_limits(m, e, t, impulse));
+    if (m.tendon_rubrow[t] >= 0) store_row(e, m.tendon_rubrow[t], tendon_friction(m, e, t));
   });
 }
 
@@ -171,10 +211,15 @@ STICTION_FN void free_velocity(const Team& team, const ModelView& m, EnvView<S>&
 
 template <class Team, class S>
 STICTION_FN void rows(const Team& team, const ModelView& m, EnvView<S>& e) {
+  const auto v0 = [&](int c) {
+    const int t = c - m.nv - m.nu;
+    return t < 0 ? e.act_velocity[c - m.nv] : e.ten_velocity[t];
+  };
   inverse_diagonal(team, m, e);
-  length_rows(team, m, e);
-  length_values(team, m, e, [&](int c) { return e.act_velocity[c - m.nv]; });
-  dof_rows(team, m, e);
+  force_rows(team, m, e);
+  length_values(team, m, e, v0);
+  constraint_rows(team, m, e);
+  length_values(team, m, e, v0, m.nrowservo);
   equalities(team, m, e);
   model_structure(team, m, e);
   no_rows(team, m, e);

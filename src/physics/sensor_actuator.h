@@ -14,6 +14,7 @@ STICTION_FN S force_of_actuator(const ModelView& m, const EnvView<S>& e, int a) 
   S force = dot(law, Vec3<S>{S(1.0), e.act_length[a], e.act_velocity[a]});
   if (m.actuator_forcelimited[a])
     force = clamp(force, e.actuator_forcerange[2 * a], e.actuator_forcerange[2 * a + 1]);
+  force = tendon_share(m, e, a) * force;
   if (!m.actuator_mayservo[a]) return force;
   const BoundedLaw<S> row = load_bounded(e, m.coord_rowadr[m.nv + a]);
   const S impulse = row_law(row, actuator_velocity<S>(m, e, a, e.v)).impulse;

@@ -4,6 +4,7 @@
 #include "physics/sensor_actuator.h"
 #include "physics/sensor_contact.h"
 #include "physics/sensor_subtree.h"
+#include "physics/sensor_tendon.h"
 
 STICTION_PHYSICS_BEGIN
 
@@ -73,6 +74,10 @@ STICTION_FN Reading<S> state_reading(const ModelView& m, const EnvView<S>& e, in
     case T::ballangvel: return reading(load3(e.qvel + m.jnt_dofadr[id], 0));
     case T::actuatorpos: return reading(actuator_length(m, e, id));
     case T::actuatorvel: return reading(actuator_velocity<S>(m, e, id, e.qvel));
+    case T::tendonpos: return reading(narrow<S>(e.ten_length[id]));
+    case T::tendonvel: return reading(e.ten_velocity[id]);
+    case T::tendonlimitpos: return reading(tendon_limit(m, e, id).gap);
+    case T::tendonlimitvel: return reading(tendon_limit(m, e, id).rate);
     case T::subtreecom: return reading(narrow3<S>(subtree(m, e, id).com));
     case T::subtreelinvel: return reading(subtree(m, e, id).velocity);
     case T::subtreeangmom: return reading(subtree_angular_momentum(m, e, id));
@@ -96,6 +101,8 @@ STICTION_FN Reading<S> interval_reading(const ModelView& m, const EnvView<S>& e,
   switch (type) {
     case T::touch: return reading(touch(m, e, id));
     case T::actuatorfrc: return reading(force_of_actuator(m, e, id));
+    case T::tendonactuatorfrc: return reading(actuation_of_tendon(m, e, id));
+    case T::tendonlimitfrc: return reading(tendon_limit_force(m, e, id));
     case T::jointactuatorfrc: return reading(e.qfrc_actuator[m.jnt_dofadr[id]]);
     case T::contact: {
       const ContactReading<S> c = contact_reading(m, e, i);

@@ -7,31 +7,36 @@
 
 STICTION_PHYSICS_BEGIN
 
-// w = Σ inv_diag m² of the moment arm of actuator a; entries on the same dof add up first. The three
+// Σ inv_diag m_i p_i over the moment arm of coordinate c, p(x, i) that of its entry x, on dof i. The three
 // rotations of a free joint are turned into world axes.
-template <class S>
-STICTION_FN S moment_delassus(const ModelView& m, const EnvView<S>& e, int a) {
-  const int begin = m.coord_momentadr[m.nv + a], end = m.coord_momentadr[m.nv + a + 1];
-  S w = S(0.0);
-  for (int x = begin; x < end; ++x) {
+template <class S, class P>
+STICTION_FN S moment_product(const ModelView& m, const EnvView<S>& e, int c, const P& p) {
+  S sum = S(0.0);
+  for (int x = m.coord_momentadr[c]; x < m.coord_momentadr[c + 1]; ++x) {
     const int i = m.moment_dof[x], r = m.dof_freerot[i];
     if (r == i) {
-      const S* arm = e.moment + x;
-      const Vec3<Wide<S>> body = {widen(arm[0]), widen(arm[1]), widen(arm[2])};
-      const Vec3<S> world = narrow3<S>(load9(e.xmat, m.dof_bodyid[i]) * body);
-      w = w + e.inv_diag[i] * (world.x * world.x) + e.inv_diag[i + 1] * (world.y * world.y) +
-          e.inv_diag[i + 2] * (world.z * world.z);
+      const auto to_world = [&](const S& a, const S& b, const S& c) {
+        const Vec3<Wide<S>> body = {widen(a), widen(b), widen(c)};
+        return narrow3<S>(load9(e.xmat, m.dof_bodyid[i]) * body);
+      };
+      const Vec3<S> arm = to_world(e.moment[x], e.moment[x + 1], e.moment[x + 2]);
+      const Vec3<S> by = to_world(p(x, i), p(x + 1, i + 1), p(x + 2, i + 2));
+      sum = sum + e.inv_diag[i] * (arm.x * by.x) + e.inv_diag[i + 1] * (arm.y * by.y) +
+            e.inv_diag[i + 2] * (arm.z * by.z);
     } else if (r < 0) {
-      S total = S(0.0);
-      for (int y = begin; y < end; ++y)
-        if (m.moment_dof[y] == i) total = total + e.moment[y];
-      w = w + e.inv_diag[i] * (e.moment[x] * total);
+      sum = sum + e.inv_diag[i] * (e.moment[x] * p(x, i));
     }
   }
-  return w;
+  return sum;
+}
+// w = Σ inv_diag m²
+template <class S>
+STICTION_FN S moment_delassus(const ModelView& m, const EnvView<S>& e, int c) {
+  return moment_product<S>(m, e, c, [&](int x, int) { return e.moment[x]; });
 }
 
-// Bounds of the actuator's own force: forcerange, and actuatorfrcrange of a joint it drives alone.
+// Bounds of the actuator's own force: forcerange, and actuatorfrcrange of a joint or tendon it drives alone.
+// On a tendon it bounds the force before the gear.
 template <class S>
 struct ForceRange {
   S lower, upper;
@@ -44,6 +49,10 @@ STICTION_FN ForceRange<S> servo_bounds(const ModelView& m, const EnvView<S>& e, 
     force = {e.actuator_forcerange[2 * a], e.actuator_forcerange[2 * a + 1]};
   if (m.actuator_bounded[a] == 0) return force;
   const int j = m.actuator_trnid[a];
+  if (static_cast<Transmission>(m.actuator_trntype[a]) == Transmission::tendon) {
+    const S lo = e.tendon_actfrcrange[2 * j], hi = e.tendon_actfrcrange[2 * j + 1];
+    return {clamp(force.lower, lo, hi), clamp(force.upper, lo, hi)};
+  }
   const S gear = e.actuator_gear[6 * a];
   const Mask<S> geared = gear != S(0.0);
   const S inv = S(1.0) / select(geared, gear, S(1.0));
@@ -66,7 +75,7 @@ STICTION_FN BoundedLaw<S> servo_of(const ModelView& m, const EnvView<S>& e, int 
   const S dt = S(m.opt.timestep), zero = S(0.0), one = S(1.0);
   const S *law = e.act_law + 3 * a, length = e.act_length[a], velocity = e.act_velocity[a];
   const S kp = vmax(-law[1], zero), kd = vmax(-law[2], zero);
-  const S w = moment_delassus(m, e, a);  // 0 where nothing is moved
+  const S w = moment_delassus(m, e, m.nv + a);  // 0 where nothing is moved
   const Mask<S> servo = kp + kd > zero && w > zero;
   const S soft = servo_softening(dt, dt * kp + kd, w);
   const S explicit_part = vmax(law[1], zero) * length + vmax(law[2], zero) * velocity;

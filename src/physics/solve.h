@@ -170,8 +170,11 @@ STICTION_FN void solve_outputs(const Team& team, const ModelView& m, EnvView<S>&
   shift_velocities(team, e, 1);
   team.for_each(m.nv, [&](int i) {
     e.qacc[i] = rate * (e.v[i] - e.qvel[i]);
+    const LengthImpulses<S> lengths = length_impulses_on(m, e, i);
     e.qfrc_constraint[i] = rate * (e.contact_impulse[i] + coordinate_law(m, e, i, e.v[i]).impulse);
-    e.qfrc_actuator[i] = e.qfrc_actuator[i] + rate * length_impulse_on(m, e, i);
+    if (m.nrowlength > m.nrowservo)
+      e.qfrc_constraint[i] = e.qfrc_constraint[i] + rate * lengths.constraints;
+    e.qfrc_actuator[i] = e.qfrc_actuator[i] + rate * lengths.actuators;
   });
   equality_outputs(team, m, e);
   team.for_each(m.nbody, [&](int b) {

@@ -72,7 +72,7 @@ STICTION_FN S loads(const Team& team, const ModelView& m, const EnvView<S>& e) {
     return load + e.point_couple_law[5 * p + 4] * norm2(load3(e.point_couple, p));
   });
   const S rows = team.template sum<S>(m.nv, [&](int i) {
-    const S load = rows_load(m, e, i, e.v[i]);
+    const S load = rows_load(m, e, i, e.v);
     return load * load * e.inv_A[i];
   });
   return points + rows;

@@ -12,6 +12,7 @@
 #include "physics/rows.h"
 #include "physics/sensors.h"
 #include "physics/solve.h"
+#include "physics/tendons.h"
 
 STICTION_PHYSICS_BEGIN
 
@@ -20,6 +21,7 @@ template <class Team, class S>
 STICTION_FN void forces(const Team& team, const ModelView& m, EnvView<S>& e) {
   clear_flags(team, m, e);
   kinematics(team, m, e);        // q -> poses, motion axes
+  tendons(team, m, e);           // lengths and moment arms of the tendons
   inertia(team, m, e);           // A = M + δt D + δt² K
   bias(team, m, e);              // v -> velocities, Coriolis and gravity
   fluid(team, m, e);             // forces of the medium, its drag -> A
@@ -44,6 +46,7 @@ template <class Team, class S>
 STICTION_FN void refresh(const Team& team, const ModelView& m, EnvView<S>& e) {
   kinematics(team, m, e);
   velocities(team, m, e);
+  tendons(team, m, e);
   state_sensors(team, m, e);
 }
 

@@ -11,13 +11,13 @@ namespace stiction::physics {
 
 // Counts that fields.def uses, and the constants among them.
 struct SizesView {
-  int nq, nv, nu, nbody, njnt, ngeom, nsite, nmocap, nwrap, npair, nslot, nsensordata;
+  int nq, nv, nu, nbody, njnt, ngeom, nsite, nmocap, ntendon, nwrap, npair, nslot, nsensordata;
   int nanchor;      // where stiction is anchored nslot + ncouple, else 0
   int ncouple;      // nslot where a pair has torsional or rolling friction (condim 4, 6), else 0
   int ncouplepair;  // npair, likewise
   int nturn;        // free and ball joints with the midpoint law of the gyroscopic torque
   int nspatial;     // nslot where a team has many threads, else 0
-  int ncoord;       // coordinates of rows: the dofs, then the actuators' lengths
+  int ncoord;       // coordinates of rows: the dofs, then the lengths of the actuators and of the tendons
   int nrow;         // most rows
   int nfluidbody;   // nbody where a medium acts on bodies, else 0
   int nfluiddof;    // nv, likewise
@@ -97,14 +97,15 @@ struct ModelView : SizesView {
   const int *dof_freerot;     // (nv)     first of the three rotational dofs of a free joint it belongs to, else -1
   const int *dof_rubs;        // (nv)     1: it may have dry friction
   // the table of rows, the static constraints: README.md, "Rows"
-  const int *coord_rowadr;    // (ncoord+1)  rows of each coordinate. Of a dof: limits, dry friction; of an actuator: the servo
-  const int *coord_limited;   // (ncoord)  1: its first row is that of its limits; of a dof: the joint has no other
+  const int *coord_rowadr;    // (ncoord+1)  rows of each coordinate. Of a dof: limits, dry friction; of an actuator: the servo; of a tendon: tendon_*row
+  const int *coord_limited;   // (ncoord)  its first rows with the law of limits: limits, and a tendon's spring; of a dof: the joint has no other
   const int *coord_momentadr;  // (ncoord+1)  entries of its moment arm; a dof has none
   const int *moment_dof, *moment_coord;  // (nmoment)  dof and coordinate of an entry
   const int *dof_momentadr;   // (nv+1)   entries on the dof: dof_moment[dof_momentadr[i] .. dof_momentadr[i+1]), rising
   const int *dof_moment;      // (nmoment)
   const int *dof_rowmomentadr, *dof_rowmoment;  // those of them whose coordinate has rows
   int nrowdof, nrowlength;
+  int nrowservo;              // the first of row_length, of actuators
   int row_coord_end;          // last coordinate with rows + 1
   const int *row_dof;         // (nrowdof)  dofs on which rows act, rising
   const int *row_length;      // (nrowlength)  coordinates behind the dofs that have rows, rising
@@ -137,8 +138,12 @@ struct ModelView : SizesView {
   const int *actuator_trntype, *actuator_trnid, *actuator_ctrllimited, *actuator_forcelimited;
   const int *actuator_mayservo;  // (nu)   1: feedback that pulls back is possible, so it may be a row
   const int *actuator_onball;    // (nu)   1: acts on a ball joint
-  const int *actuator_bounded;   // (nu)   1: jnt_actfrcrange of its joint bounds the actuator's own force
-  const int *tendon_adr, *tendon_num, *wrap_jntid;
+  const int *actuator_bounded;   // (nu)   1: jnt_actfrcrange of its joint or tendon_actfrcrange bounds the actuator's own force
+  const int *tendon_adr, *tendon_num;
+  const int *tendon_fixed;    // (ntendon)  1: over joints, 0: over sites
+  const int *tendon_limitrow, *tendon_springrow, *tendon_dragrow, *tendon_rubrow;  // (ntendon)  rows of the tendon, -1: none
+  const int *wrap_type, *wrap_objid, *wrap_sideid;
+  const int *wrap_moment;     // (nwrap)  entry of a joint's dof in the tendon's arm, else -1
 
   // sensors: one row per sensor; types are SensorType and ObjectType, cutoff 0: none
   int nsensor;

@@ -140,6 +140,10 @@ Real DelassusScale::operator()(const MatX& J) const {
   return (j * inverse_diag_.asDiagonal() * j.transpose()).norm() / static_cast<double>(J.rows());
 }
 
+Real DelassusScale::operator()(const VecX& a, const VecX& b) const {
+  return (to_world_ * a).dot(inverse_diag_.cwiseProduct(to_world_ * b));
+}
+
 ContactLaw contact_law(const Model& m, const Options& o, double dt, const Vec3& v_c0,
                        const ContactPoint& p) {
   ContactLaw law;

@@ -58,6 +58,8 @@ class DelassusScale {
  public:
   DelassusScale(const Model& m, const Kinematics& kin, const MatX& A);
   Real operator()(const MatX& J) const;
+  // Σ a_i b_i / A_ii
+  Real operator()(const VecX& a, const VecX& b) const;
 
  private:
   MatX to_world_;      // v_world = to_world v: rotates the angular velocity of free joints

@@ -80,6 +80,13 @@ Totals totals(const Model& m, const Kinematics& kin, const std::vector<Motion>& 
   for (int i = 0; i < m.nv; ++i)
     t.kinetic += 0.5 * m.dof_armature[at(i)] * qvel[at(i)] * qvel[at(i)];
   t.potential += spring_energy(m, qpos);
+  const std::vector<Tendon> strings = tendons(m, kin, qpos);
+  const Eigen::Map<const VecX> v(qvel.data(), m.nv);
+  for (int i = 0; i < m.ntendon; ++i) {
+    const Real rate = strings[at(i)].J.dot(v);
+    t.kinetic += 0.5 * m.tendon_armature[at(i)] * rate * rate;
+  }
+  t.potential += tendon_energy(m, strings);
   return t;
 }
 

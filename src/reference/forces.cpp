@@ -94,8 +94,9 @@ VecX applied_wrenches(const Model& m, const Kinematics& kin, std::span<const dou
   return f;
 }
 
-std::vector<Actuation> actuation(const Model& m, std::span<const Real> qpos,
-                                 std::span<const Real> qvel, std::span<const Real> ctrl) {
+std::vector<Actuation> actuation(const Model& m, const std::vector<Tendon>& tendons,
+                                 std::span<const Real> qpos, std::span<const Real> qvel,
+                                 std::span<const Real> ctrl) {
   const Eigen::Map<const VecX> v(qvel.data(), m.nv);
   std::vector<Actuation> result(at(m.nu));
   for (int a = 0; a < m.nu; ++a) {
@@ -107,12 +108,8 @@ std::vector<Actuation> actuation(const Model& m, std::span<const Real> qpos,
     // length and moment arm
     const int id = m.actuator_trnid[at(a)];
     if (m.actuator_trntype[at(a)] == Transmission::tendon) {
-      for (int w = m.tendon_adr[at(id)]; w < m.tendon_adr[at(id)] + m.tendon_num[at(id)]; ++w) {
-        const auto j = at(m.wrap_jntid[at(w)]);
-        const double coef = gear[0] * m.wrap_coef[at(w)];
-        act.length += coef * qpos[at(m.jnt_qposadr[j])];
-        act.moment[m.jnt_dofadr[j]] += coef;
-      }
+      act.length = gear[0] * tendons[at(id)].length;
+      act.moment = gear[0] * tendons[at(id)].J;
     } else {
       const auto q = qpos.subspan(at(m.jnt_qposadr[at(id)]));
       const int dof = m.jnt_dofadr[at(id)];

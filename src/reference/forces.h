@@ -1,7 +1,7 @@
 // Generalized forces other than contact: springs, dampers, gravity compensation, actuators, wrenches.
 #pragma once
 
-#include "reference/kinematics.h"
+#include "reference/tendons.h"
 
 namespace stiction::reference::inline STICTION_REAL {
 
@@ -23,8 +23,9 @@ struct Actuation {
   Vec3 law = Vec3::Zero();
   VecX moment;  // (nv)
 };
-std::vector<Actuation> actuation(const Model& m, std::span<const Real> qpos,
-                                 std::span<const Real> qvel, std::span<const Real> ctrl);
+std::vector<Actuation> actuation(const Model& m, const std::vector<Tendon>& tendons,
+                                 std::span<const Real> qpos, std::span<const Real> qvel,
+                                 std::span<const Real> ctrl);
 
 // law · (1, length, velocity), within forcerange.
 Real actuator_force(const Model& m, int a, const Actuation& act);

@@ -207,12 +207,17 @@ ForwardResult Reference::forward(std::span<const double> qpos, std::span<const d
 
   // inertia and bias
   f.M.resize(at(m.nv * m.nv));
-  Eigen::Map<RowMatX>(f.M.data(), m.nv, m.nv) = mass_matrix(m, kin);
+  const std::vector<Tendon> strings = tendons(m, kin, in.qpos);
+  MatX M = mass_matrix(m, kin);
+  for (int t = 0; t < m.ntendon; ++t)
+    M += m.tendon_armature[at(t)] * strings[at(t)].J * strings[at(t)].J.transpose();
+  Eigen::Map<RowMatX>(f.M.data(), m.nv, m.nv) = M;
   f.qfrc_bias = flat(bias_force(m, kin, bodies));
 
   // passive forces
   const Eigen::Map<const VecX> v(in.qvel.data(), m.nv), damping(m.dof_damping.data(), m.nv);
-  const VecX spring = spring_force(m, in.qpos), damper = -damping.cwiseProduct(v);
+  const VecX spring = spring_force(m, in.qpos) + tendon_spring_force(m, strings);
+  const VecX damper = -damping.cwiseProduct(v) + tendon_damper_force(m, strings, v);
   const VecX gravcomp = gravity_compensation(m, kin);
   const VecX medium = fluid_forces(m, kin, bodies).force;
   f.qfrc_spring = flat(spring), f.qfrc_damper = flat(damper), f.qfrc_gravcomp = flat(gravcomp);
@@ -221,14 +226,18 @@ ForwardResult Reference::forward(std::span<const double> qpos, std::span<const d
 
   // actuators
   VecX qfrc_actuator = VecX::Zero(m.nv);
-  const std::vector<Actuation> actuators = actuation(m, in.qpos, in.qvel, in.ctrl);
+  const std::vector<Actuation> actuators = actuation(m, strings, in.qpos, in.qvel, in.ctrl);
   for (int a = 0; a < m.nu; ++a) {
     const Actuation& act = actuators[at(a)];
     f.actuator_length.push_back(act.length);
     f.actuator_velocity.push_back(act.velocity);
     f.actuator_force.push_back(actuator_force(m, a, act));
-    qfrc_actuator += act.moment * f.actuator_force.back();
   }
+  Eigen::Map<VecX> force(f.actuator_force.data(), m.nu);
+  VecX clamped = force;
+  clamp_tendon_actuation(m, clamped);
+  force = clamped;
+  for (int a = 0; a < m.nu; ++a) qfrc_actuator += force[a] * actuators[at(a)].moment;
   clamp_joint_actuation(m, qfrc_actuator);
   f.qfrc_actuator = flat(qfrc_actuator);
 

@@ -24,7 +24,8 @@ bool may_be_servo(const Model& m, int a) {
   return bias[1] < 0 || bias[2] < 0 || gain[1] != 0 || gain[2] != 0;
 }
 
-// Bounds of the actuator's own force: forcerange, and actuatorfrcrange of a joint it drives alone.
+// Bounds of the actuator's own force: forcerange, and actuatorfrcrange of a joint or tendon it drives
+// alone; that of a tendon bounds the force before the gear.
 std::pair<double, double> force_bounds(const Model& m, int a) {
   double lower = -kInf, upper = kInf;
   if (m.actuator_forcelimited[at(a)] != 0) {
@@ -32,6 +33,10 @@ std::pair<double, double> force_bounds(const Model& m, int a) {
     upper = m.actuator_forcerange[at(2 * a + 1)];
   }
   const int j = m.actuator_trnid[at(a)];
+  if (m.actuator_trntype[at(a)] == Transmission::tendon && m.tendon_actfrclimited[at(j)] != 0) {
+    const double lo = m.tendon_actfrcrange[at(2 * j)], hi = m.tendon_actfrcrange[at(2 * j + 1)];
+    return {std::clamp(lower, lo, hi), std::clamp(upper, lo, hi)};
+  }
   const double gear = m.actuator_gear[at(6 * a)];
   if (m.actuator_trntype[at(a)] == Transmission::joint && m.jnt_actfrclimited[at(j)] != 0 &&
       gear != 0) {
@@ -51,9 +56,10 @@ std::string actuator_label(const Model& m, int a) {
 }  // namespace
 
 std::vector<std::pair<int, ServoLaw>> servo_laws(const Model& m, double dt, const StepInputs& in,
-                                                 const DelassusScale& delassus) {
+                                                 const DelassusScale& delassus,
+                                                 const std::vector<Tendon>& tendons) {
   std::vector<std::pair<int, ServoLaw>> laws;
-  const std::vector<Actuation> all = actuation(m, in.qpos, in.qvel, in.ctrl);
+  const std::vector<Actuation> all = actuation(m, tendons, in.qpos, in.qvel, in.ctrl);
   for (int a = 0; a < m.nu; ++a) {
     const Actuation& act = all[at(a)];
     if (!is_servo(act) || act.moment.isZero(0)) continue;
@@ -71,28 +77,30 @@ std::vector<std::pair<int, ServoLaw>> servo_laws(const Model& m, double dt, cons
   return laws;
 }
 
-VecX explicit_actuation(const Model& m, std::span<const Real> qpos, std::span<const Real> qvel,
+VecX explicit_actuation(const Model& m, const std::vector<Tendon>& tendons,
+                        std::span<const Real> qpos, std::span<const Real> qvel,
                         std::span<const Real> ctrl) {
-  const std::vector<Actuation> all = actuation(m, qpos, qvel, ctrl);
-  VecX f = VecX::Zero(m.nv);
+  const std::vector<Actuation> all = actuation(m, tendons, qpos, qvel, ctrl);
+  VecX f = VecX::Zero(m.nv), force = VecX::Zero(m.nu);
   for (int a = 0; a < m.nu; ++a)
-    if (!is_servo(all[at(a)])) f += all[at(a)].moment * actuator_force(m, a, all[at(a)]);
+    if (!is_servo(all[at(a)])) force[a] = actuator_force(m, a, all[at(a)]);
+  clamp_tendon_actuation(m, force);
+  for (int a = 0; a < m.nu; ++a) f += force[a] * all[at(a)].moment;
   clamp_joint_actuation(m, f);
   return f;
 }
 
 std::vector<RowConstraint> joint_rows(const Model& m, const Options& o, double dt,
                                       const FreeMotion& free, const StepInputs& in,
-                                      const DelassusScale& delassus) {
-  std::vector<RowConstraint> rows;
+                                      const DelassusScale& delassus,
+                                      const std::vector<Tendon>& tendons) {
   const Eigen::Map<const VecX> v0(in.qvel.data(), m.nv);
+  std::vector<RowConstraint> rows = tendon_forces(m, dt, tendons, v0);
+  const std::vector<Actuation> actuators = actuation(m, tendons, in.qpos, in.qvel, in.ctrl);
+  for (const auto& [a, law] : servo_laws(m, dt, in, delassus, tendons))
+    rows.push_back({actuators[at(a)].moment, law});
   VecX push = free.A * (free.v_star - v0);  // impulses of the step at v0, without limits
-  const std::vector<Actuation> actuators = actuation(m, in.qpos, in.qvel, in.ctrl);
-  for (const auto& [a, law] : servo_laws(m, dt, in, delassus)) {
-    const VecX& moment = actuators[at(a)].moment;
-    rows.push_back({moment, law});
-    push += law.at(moment.dot(v0)).impulse * moment;
-  }
+  for (const auto& [J, law] : rows) push += evaluate(law, J.dot(v0)).impulse * J;
 
   // limits: g = q − lower − margin with J = +1, g = upper − margin − q with J = −1
   for (int j = 0; j < m.njnt; ++j) {
@@ -114,6 +122,9 @@ std::vector<RowConstraint> joint_rows(const Model& m, const Options& o, double d
     rows.push_back({e, limits.lower});
     rows.push_back({-e, limits.upper});
   }
+  for (int t = 0; t < m.ntendon; ++t)
+    for (RowConstraint& row : tendon_limits(m, o, dt, t, tendons[at(t)], v0, push, delassus))
+      rows.push_back(std::move(row));
 
   // dry friction of the joints
   for (int i = 0; i < m.nv; ++i) {
@@ -122,6 +133,8 @@ std::vector<RowConstraint> joint_rows(const Model& m, const Options& o, double d
     const Real R = o.regularization * delassus(e.transpose());
     rows.push_back({e, DryFrictionLaw{R, dt * m.dof_frictionloss[at(i)]}});
   }
+  for (RowConstraint& row : tendon_friction(m, o, dt, tendons, delassus))
+    rows.push_back(std::move(row));
   return rows;
 }
 
@@ -150,6 +163,12 @@ void check_model(const Model& m, const Options& o) {
   if (o.gyroscopic == Gyroscopic::midpoint && o.scheme != Scheme::implicit_euler)
     throw ArgumentError(
         "Options: gyroscopic \"midpoint\" is for scheme \"implicit_euler\"; leave it \"auto\"");
+  for (int t = 0; t < m.ntendon && o.scheme != Scheme::implicit_euler; ++t)
+    if (m.tendon_stiffness[at(t)] != 0 || m.tendon_damping[at(t)] != 0 ||
+        m.tendon_armature[at(t)] != 0)
+      throw ArgumentError("tendon \"" + visible(m.tendon_names[at(t)]) +
+                          "\" has a spring, damping or armature, which are computed with scheme "
+                          "\"implicit_euler\" only");
   for (int p = 0; p < m.npair && o.stiction == Stiction::anchored; ++p)
     if (m.pair_friction[at(p)] != m.pair_friction2[at(p)])
       throw ArgumentError("pair " + std::to_string(p) +
@@ -169,7 +188,7 @@ void check_model(const Model& m, const Options& o) {
       on_joint(id, false);
     } else {
       for (int w = m.tendon_adr[at(id)]; w < m.tendon_adr[at(id)] + m.tendon_num[at(id)]; ++w)
-        on_joint(m.wrap_jntid[at(w)], true);
+        if (m.wrap_type[at(w)] == WrapType::joint) on_joint(m.wrap_objid[at(w)], true);
     }
   }
   for (int j = 0; j < m.njnt; ++j)

@@ -110,6 +110,11 @@ VecX state_sensor(const Model& m, const Options& o, const StepInputs& in, const 
   using T = SensorType;
   const SensorType type = m.sensor_type[at(i)];
   const int id = m.sensor_objid[at(i)];
+  const std::vector<Tendon> strings = tendons(m, w.kin, s.qpos);
+  const auto actuators = [&] { return actuation(m, strings, s.qpos, s.qvel, in.ctrl); };
+  const auto rate = [&](int t) {
+    return strings[at(t)].J.dot(Eigen::Map<const VecX>(s.qvel.data(), m.nv));
+  };
   switch (type) {
     case T::clock: return to_vec(in.time + (any(s.status, kFrozen) ? 0 : *o.timestep));
     case T::jointpos: return to_vec(s.qpos[at(m.jnt_qposadr[at(id)])]);
@@ -117,8 +122,19 @@ VecX state_sensor(const Model& m, const Options& o, const StepInputs& in, const 
     case T::ballquat:
       return to_vec(row4(std::span(s.qpos).subspan(at(m.jnt_qposadr[at(id)])), 0).normalized());
     case T::ballangvel: return row3(std::span(s.qvel).subspan(at(m.jnt_dofadr[at(id)])), 0);
-    case T::actuatorpos: return to_vec(actuation(m, s.qpos, s.qvel, in.ctrl)[at(id)].length);
-    case T::actuatorvel: return to_vec(actuation(m, s.qpos, s.qvel, in.ctrl)[at(id)].velocity);
+    case T::actuatorpos: return to_vec(actuators()[at(id)].length);
+    case T::actuatorvel: return to_vec(actuators()[at(id)].velocity);
+    case T::tendonpos: return to_vec(strings[at(id)].length);
+    case T::tendonvel: return to_vec(rate(id));
+    case T::tendonlimitpos:
+    case T::tendonlimitvel: {
+      const double margin = m.tendon_margin[at(id)], l = strings[at(id)].length;
+      const double below = l - m.tendon_range[at(2 * id)] - margin;
+      const double above = m.tendon_range[at(2 * id + 1)] - margin - l;
+      if (m.tendon_limited[at(id)] == 0 || (below >= 0 && above >= 0)) return to_vec(0);
+      if (type == T::tendonlimitpos) return to_vec(below < 0 ? below : above);
+      return to_vec(below < 0 ? rate(id) : -rate(id));
+    }
     case T::subtreecom:
     case T::subtreelinvel:
     case T::subtreeangmom: return subtree_sensor(m, w, type, id);
@@ -209,21 +225,53 @@ VecX interaction(const Model& m, const World& w, const StepInputs& in, const Ste
 
 // Forces of the actuators: at the start of the step; of servos at its end.
 VecX actuator_forces(const Model& m, const Options& o, const StepInputs& in, const StepResult& s) {
-  const std::vector<Actuation> all = actuation(m, in.qpos, in.qvel, in.ctrl);
   const Eigen::Map<const VecX> v(s.v.data(), m.nv);
   const Eigen::Map<const RowMatX> A(s.A.data(), m.nv, m.nv);
   const Kinematics kin = kinematics(m, in.qpos, in.mocap_pos, in.mocap_quat);
+  const std::vector<Tendon> strings = tendons(m, kin, in.qpos);
+  const std::vector<Actuation> all = actuation(m, strings, in.qpos, in.qvel, in.ctrl);
   const std::vector<std::pair<int, ServoLaw>> servos =
-      servo_laws(m, *o.timestep, in, DelassusScale(m, kin, A));
+      servo_laws(m, *o.timestep, in, DelassusScale(m, kin, A), strings);
   VecX force(m.nu);
   for (int a = 0; a < m.nu; ++a) force[a] = actuator_force(m, a, all[at(a)]);
+  clamp_tendon_actuation(m, force);
   for (const auto& [a, law] : servos)
     force[a] = law.at(all[at(a)].moment.dot(v)).impulse / *o.timestep;
   return force;
 }
 
-double joint_actuation(const Model& m, const StepInputs& in, const VecX& forces, int joint) {
-  const std::vector<Actuation> all = actuation(m, in.qpos, in.qvel, in.ctrl);
+double tendon_actuation(const Model& m, const VecX& forces, int t) {
+  double sum = 0;
+  for (int a = 0; a < m.nu; ++a)
+    if (m.actuator_trntype[at(a)] == Transmission::tendon && m.actuator_trnid[at(a)] == t)
+      sum += forces[a];
+  return sum;
+}
+
+double tendon_limit_force(const Model& m, const Options& o, const StepInputs& in,
+                          const StepResult& s, const World& w, int t) {
+  const Eigen::Map<const VecX> v(s.v.data(), m.nv), v0(in.qvel.data(), m.nv);
+  const Eigen::Map<const RowMatX> A(s.A.data(), m.nv, m.nv);
+  const Eigen::Map<const VecX> v_star(s.v_star.data(), m.nv);
+  const double dt = *o.timestep;
+  const DelassusScale delassus(m, w.kin, A);
+  const std::vector<Tendon> strings = tendons(m, w.kin, in.qpos);
+  VecX push = A * (v_star - v0);
+  for (const auto& [J, law] : tendon_forces(m, dt, strings, v0))
+    push += evaluate(law, J.dot(v0)).impulse * J;
+  const std::vector<Actuation> all = actuation(m, strings, in.qpos, in.qvel, in.ctrl);
+  for (const auto& [a, law] : servo_laws(m, dt, in, delassus, strings))
+    push += law.at(all[at(a)].moment.dot(v0)).impulse * all[at(a)].moment;
+  double force = 0;
+  for (const auto& [J, law] : tendon_limits(m, o, dt, t, strings[at(t)], v0, push, delassus))
+    force += evaluate(law, J.dot(v)).impulse / dt;
+  return force;
+}
+
+double joint_actuation(const Model& m, const StepInputs& in, const World& w, const VecX& forces,
+                       int joint) {
+  const std::vector<Actuation> all =
+      actuation(m, tendons(m, w.kin, in.qpos), in.qpos, in.qvel, in.ctrl);
   VecX f = VecX::Zero(m.nv);
   for (int a = 0; a < m.nu; ++a) f += forces[a] * all[at(a)].moment;
   clamp_joint_actuation(m, f);
@@ -240,7 +288,10 @@ VecX interval_sensor(const Model& m, const Options& o, const StepInputs& in, con
     case T::contact: return contact(m, s, *o.timestep, i);
     case T::actuatorfrc: return to_vec(actuator_forces(m, o, in, s)[id]);
     case T::jointactuatorfrc:
-      return to_vec(joint_actuation(m, in, actuator_forces(m, o, in, s), id));
+      return to_vec(joint_actuation(m, in, w, actuator_forces(m, o, in, s), id));
+    case T::tendonactuatorfrc:
+      return to_vec(tendon_actuation(m, actuator_forces(m, o, in, s), id));
+    case T::tendonlimitfrc: return to_vec(tendon_limit_force(m, o, in, s, w, id));
     default: break;
   }
   const Frame f = frame_of(m, w.kin, m.sensor_objtype[at(i)], id);

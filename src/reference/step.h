@@ -38,15 +38,18 @@ FreeMotion free_motion(const Model& m, const Options& o, const Kinematics& kin,
 
 // The actuators whose feedback is implicit, with their laws.
 std::vector<std::pair<int, ServoLaw>> servo_laws(const Model& m, double dt, const StepInputs& in,
-                                                 const DelassusScale& delassus);
+                                                 const DelassusScale& delassus,
+                                                 const std::vector<Tendon>& tendons);
 
-// Servo, limit and dry-friction rows.
+// Rows of servos, tendons, limits and dry friction.
 std::vector<RowConstraint> joint_rows(const Model& m, const Options& o, double dt,
                                       const FreeMotion& free, const StepInputs& in,
-                                      const DelassusScale& delassus);
+                                      const DelassusScale& delassus,
+                                      const std::vector<Tendon>& tendons);
 
 // Generalized force of the actuators without feedback that pulls back; servos are rows.
-VecX explicit_actuation(const Model& m, std::span<const Real> qpos, std::span<const Real> qvel,
+VecX explicit_actuation(const Model& m, const std::vector<Tendon>& tendons,
+                        std::span<const Real> qpos, std::span<const Real> qvel,
                         std::span<const Real> ctrl);
 
 // Throws ArgumentError where a model asks for something the step can't compute.

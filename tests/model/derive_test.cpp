@@ -178,7 +178,8 @@ TEST(Dampratio, UsesTheInertiaSeenThroughTheTransmission) {
   m.ntendon = 1;
   m.tendon_adr = {0};
   m.tendon_num = {2};
-  m.wrap_jntid = {2, 4};
+  m.wrap_type = {WrapType::joint, WrapType::joint};
+  m.wrap_objid = {2, 4};
   m.wrap_coef = {0.5, -2};
   m.nu = 3;
   m.actuator_trntype = {Transmission::joint, Transmission::joint, Transmission::tendon};

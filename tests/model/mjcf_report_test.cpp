@@ -54,7 +54,7 @@ TEST(MjcfReport, PhysicsThatIsNotComputedIsNamed) {
   };
   const std::string equality = "<equality><joint joint1='j' polycoef='0 1 0 0 0'/></equality>";
   const std::string tendon =
-      "<tendon><fixed stiffness='3'><joint joint='j' coef='1'/></fixed></tendon>";
+      "<tendon><fixed stiffness='3 1'><joint joint='j' coef='1'/></fixed></tendon>";
   const std::string pair = "<contact><pair geom1='a' geom2='b' friction='1 2'/></contact>";
   const struct {
     std::string mjcf, element, attribute;
@@ -79,10 +79,9 @@ TEST(MjcfReport, PhysicsThatIsNotComputedIsNamed) {
       {"<worldbody><geom name='a' size='1' surfacevel='0 0 0 1'/><body><freejoint/><geom name='b' "
        "size='1'/></body></worldbody>",
        "geom", "surfacevel"},
-      {robot("",
-             "<worldbody><site name='s'/></worldbody><tendon><spatial stiffness='1'>"
-             "<site site='s'/><site site='s'/></spatial></tendon>"),
-       "spatial", ""},
+      {robot("", "<worldbody><site name='s'/><site name='u'/></worldbody><tendon><spatial "
+                 "stiffness='1' springyield='3'><site site='s'/><site site='u'/></spatial></tendon>"),
+       "spatial", "springyield"},
   };
   for (const auto& c : cases) {
     LoadReport r;
@@ -104,7 +103,7 @@ TEST(MjcfReport, WhatHasNoEffectIsNoAlarm) {
   const std::string inertial = "<inertial pos='0 0 0' mass='1' diaginertia='1 1 1'/>";
   const std::string slide =
       "<worldbody><body><joint name='j' type='slide'/><geom size='1'/></body>"
-      "<site name='s'/></worldbody>";
+      "<site name='s'/><site name='u'/></worldbody>";
   const auto defaults = [](const std::string& content) {
     return "<default>" + content + "</default>";
   };
@@ -127,8 +126,8 @@ TEST(MjcfReport, WhatHasNoEffectIsNoAlarm) {
       asset +
           "<worldbody><geom type='mesh' mesh='m'/><body><freejoint/>"
           "<geom size='1' contype='2' conaffinity='2'/></body></worldbody>",
-      // a spatial tendon without force
-      slide + "<tendon><spatial><site site='s'/><site site='s'/></spatial></tendon>",
+      // a spatial tendon
+      slide + "<tendon><spatial stiffness='2' range='0 1'><site site='s'/><site site='u'/></spatial></tendon>",
   };
   for (const std::string& quiet : cases) EXPECT_EQ(error_of(quiet, true), "") << quiet;
 }

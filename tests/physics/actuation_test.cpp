@@ -3,6 +3,7 @@
 
 #include "physics/kinematics.h"
 #include "physics/states.h"
+#include "physics/tendons.h"
 
 namespace stiction::test {
 namespace {
@@ -11,6 +12,7 @@ constexpr auto kRun = [](const auto& team, const physics::ModelView& m, auto& e)
   using S = std::remove_reference_t<decltype(e.flags[0])>;
   team.for_each(m.nstatus, [&](int i) { e.flags[i] = S(0.0); });
   physics::kinematics(team, m, e);
+  physics::tendons(team, m, e);
   physics::inertia(team, m, e);
   physics::bias(team, m, e);
   physics::actuation(team, m, e);

@@ -20,7 +20,8 @@ using Names = std::set<std::string>;
 // Scratch that later stages use as well: all start with a value of their own.
 const std::map<std::string, Names>& also_written_by() {
   static const std::map<std::string, Names> names = {
-      {"actuation", {"flags"}},
+      // its own lengths have moment arms, too
+      {"actuation", {"flags", "moment"}},
       // the drag of a medium is implicit
       {"fluid", {"A"}},
       // its first half is a force, its second changes the acceleration
@@ -47,6 +48,7 @@ std::vector<Stage> stages() {
   const TeamOfOne team;
   return {{"step", [=](auto& m, auto& e) { clear_flags(team, m, e); }},
           {"kinematics", [=](auto& m, auto& e) { kinematics(team, m, e); }},
+          {"tendons", [=](auto& m, auto& e) { tendons(team, m, e); }},
           {"inertia", [=](auto& m, auto& e) { inertia(team, m, e); }},
           {"bias", [=](auto& m, auto& e) { bias(team, m, e); }},
           {"fluid", [=](auto& m, auto& e) { fluid(team, m, e); }},
@@ -60,6 +62,7 @@ std::vector<Stage> stages() {
           {"integrate", [=](auto& m, auto& e) { integrate(team, m, e); }},
           {"kinematics", [=](auto& m, auto& e) { kinematics(team, m, e); }},
           {"bias", [=](auto& m, auto& e) { velocities(team, m, e); }},
+          {"tendons", [=](auto& m, auto& e) { tendons(team, m, e); }},
           {"sensors", [=](auto& m, auto& e) { state_sensors(team, m, e); }}};
 }
 

@@ -99,6 +99,20 @@ class Filled : public Env<S> {
     for (int b = 0; b < model().nbody; ++b)
       for (int k = 0; k < 3; ++k)
         put3(Field::xmat, 3 * b + k, lane, kinematics(qpos).xmat[at(b)].col(k));
+    fill_tendons(lane, qpos, qvel);
+  }
+
+  void fill_tendons(int lane, const Numbers& qpos, const Numbers& qvel) {
+    const Model& m = model();
+    const auto all = reference::tendons(m, kinematics(qpos), qpos);
+    for (int t = 0; t < m.ntendon; ++t) {
+      const auto& [length, J] = all[at(t)];
+      this->put(Field::ten_length, t, lane, length);
+      this->put(Field::ten_velocity, t, lane, J.dot(Eigen::Map<const VecX>(qvel.data(), m.nv)));
+      const int* const adr = this->m().coord_momentadr + m.nv + m.nu + t;
+      for (int x = adr[0]; x < adr[1]; ++x)
+        this->put(Field::moment, x, lane, J[this->m().moment_dof[x]]);
+    }
   }
 
   void fill_lane(int lane, const Sample& s) {
@@ -141,7 +155,8 @@ class Filled : public Env<S> {
     const double dt = this->m().opt.timestep;
     const Eigen::Map<const RowMatX> A(s.result.A.data(), m.nv, m.nv);
     const Eigen::Map<const VecX> v(s.result.qvel.data(), m.nv);
-    const auto all = reference::actuation(m, s.qpos, s.qvel, s.ctrl);
+    const auto strings = reference::tendons(m, kin, s.qpos);
+    const auto all = reference::actuation(m, strings, s.qpos, s.qvel, s.ctrl);
     VecX force(m.nu), qfrc = VecX::Zero(m.nv);
     for (int a = 0; a < m.nu; ++a) {
       put3(Field::act_law, a, lane, all[at(a)].law);
@@ -151,7 +166,7 @@ class Filled : public Env<S> {
     }
     this->set(Field::row_law, lane, Numbers(4 * at(this->m().nrow)));
     const reference::DelassusScale delassus(m, kin, A);
-    for (const auto& [a, law] : reference::servo_laws(m, dt, s.inputs(), delassus)) {
+    for (const auto& [a, law] : reference::servo_laws(m, dt, s.inputs(), delassus, strings)) {
       const int row = this->m().coord_rowadr[m.nv + a];
       const double constants[] = {law.force0 / law.kappa, dt * law.kappa, dt * law.lower,
                                   dt * law.upper};

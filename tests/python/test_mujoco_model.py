@@ -158,8 +158,22 @@ def test_actuators(name):
 
 def test_tendons(name):
     theirs, ours = load(name)
-    np.testing.assert_array_equal(ours.wrap_jntid, theirs.wrap_objid)
-    np.testing.assert_array_equal(ours.wrap_coef, theirs.wrap_prm)
+    np.testing.assert_array_equal(ours.wrap_type, theirs.wrap_type)
+    np.testing.assert_array_equal(ours.wrap_objid, theirs.wrap_objid)
+    geoms = theirs.wrap_type >= mujoco.mjtWrap.mjWRAP_SPHERE
+    np.testing.assert_array_equal(ours.wrap_sideid[geoms], theirs.wrap_prm[geoms])
+    np.testing.assert_array_equal(ours.wrap_coef[~geoms], theirs.wrap_prm[~geoms])
+    for field, its in {
+        "limited": "limited", "range": "range", "margin": "margin", "solref": "solref_lim",
+        "stiffness": "stiffness", "damping": "damping", "armature": "armature",
+        "frictionloss": "frictionloss", "actfrclimited": "actfrclimited",
+        "actfrcrange": "actfrcrange",
+    }.items():  # fmt: skip
+        np.testing.assert_array_equal(
+            getattr(ours, f"tendon_{field}"), getattr(theirs, f"tendon_{its}"))
+    close("tendon_length0", name, ours.tendon_length0, theirs.tendon_length0, SAME_FORMULA)
+    close("tendon_lengthspring", name, ours.tendon_lengthspring, theirs.tendon_lengthspring,
+          SAME_FORMULA)
 
 
 def weld_parent(m, weld):

@@ -84,7 +84,7 @@ def test_numbers_are_mujocos():
     for ours, theirs, prefix in ((stiction.SensorType, mujoco.mjtSensor, "mjSENS_"),
                                  (stiction.ObjectType, mujoco.mjtObj, "mjOBJ_")):
         for value in ours:
-            word = {"none": "UNKNOWN", "jointactuatorfrc": "JOINTACTFRC"}.get(
+            word = {"none": "UNKNOWN", "jointactuatorfrc": "JOINTACTFRC", "tendonactuatorfrc": "TENDONACTFRC"}.get(
                 value.name, value.name.upper())
             assert int(value) == int(getattr(theirs, prefix + word))
 

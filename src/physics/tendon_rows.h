@@ -1,0 +1,69 @@
+// Rows of the tendons: limits, the spring with its dead band, what drags, dry friction. Spring and damper are
+// implicit and armature is the tendon's inertia, as of joints; as rows they couple what the tendon couples and
+// leave A alone.
+//
+//   limits        as of joints (limits.h)
+//   spring        −k (l_0 + δt v − l_lower) below the band, likewise above:  a row of limits with R = 1/(δt² k)
+//   drag          −d v and −a (v − v_0)/δt, d damping, a armature:           1/R = δt d + a, v̂ = a v_0 R
+//   dry friction  as of joints, R = σ w
+#pragma once
+
+#include "physics/limits.h"
+#include "physics/servos.h"
+#include "physics/tendons.h"
+
+STICTION_PHYSICS_BEGIN
+
+template <class S>
+STICTION_FN LimitLaw<S> tendon_spring(const ModelView& m, const EnvView<S>& e, int t) {
+  const double dt = m.opt.timestep;
+  const Wide<S> length = e.ten_length[t], rate = Wide<S>(1 / dt);
+  return {narrow<S>(rate * (e.tendon_lengthspring[2 * t] - length)),
+          S(dt * dt) * e.tendon_stiffness[t],
+          narrow<S>(rate * (length - e.tendon_lengthspring[2 * t + 1]))};
+}
+
+template <class S>
+STICTION_FN BoundedLaw<S> tendon_drag(const ModelView& m, const EnvView<S>& e, int t) {
+  const S inf = S(std::numeric_limits<double>::infinity()), armature = e.tendon_armature[t];
+  const S inv_R = S(m.opt.timestep) * e.tendon_damping[t] + armature;
+  const Mask<S> drags = inv_R > S(0.0);
+  const S v_hat = armature * e.ten_velocity[t] / select(drags, inv_R, S(1.0));
+  return {v_hat, inv_R, -inf, inf};
+}
+
+// Distances to the limits, negative beyond them.
+template <class S>
+struct Gaps {
+  S below, above;
+};
+template <class S>
+STICTION_FN Gaps<S> tendon_gaps(const EnvView<S>& e, int t) {
+  const Wide<S> length = e.ten_length[t], margin = e.tendon_margin[t];
+  return {narrow<S>(length - e.tendon_range[2 * t] - margin),
+          narrow<S>(e.tendon_range[2 * t + 1] - margin - length)};
+}
+
+// `impulse(i)`: of all other forces on dof i in this step. A tendon that moves nothing, w = 0, has no limits.
+template <class S, class P>
+STICTION_FN LimitLaw<S> tendon_limits(const ModelView& m, const EnvView<S>& e, int t,
+                                      const P& impulse) {
+  const int c = m.nv + m.nu + t;
+  const S zero = S(0.0), one = S(1.0), w = moment_delassus(m, e, c);
+  const Mask<S> moves = w > zero;
+  const S change = moment_product<S>(m, e, c, [&](int, int i) { return impulse(i); });
+  const S depth = S(kLimitDepth) * narrow<S>(e.tendon_range[2 * t + 1] - e.tendon_range[2 * t]);
+  const Gaps<S> gaps = tendon_gaps(e, t);
+  const LimitLaw<S> law =
+      limit_law(m, gaps.below, gaps.above, e.tendon_solref + 2 * t, select(moves, w, one),
+                e.ten_velocity[t] + change, depth);
+  return {select(moves, law.lower, zero), select(moves, law.inv_R, zero),
+          select(moves, law.upper, zero)};
+}
+
+template <class S>
+STICTION_FN BoundedLaw<S> tendon_friction(const ModelView& m, const EnvView<S>& e, int t) {
+  return friction_law(m, e.tendon_frictionloss[t], moment_delassus(m, e, m.nv + m.nu + t));
+}
+
+STICTION_PHYSICS_END
