@@ -75,7 +75,7 @@ struct ThreadSizes : physics::SizesView {
   // always rows in global memory
   static constexpr int nsensordata = 0, nanchor = 0, nmoment = 0, nrow = 0, nturn = 0;
   static constexpr int nfluidbody = 0, nfluiddof = 0;  // no medium
-  static constexpr int neq = 0, nblock = 0, nblockdof = 0;
+  static constexpr int neq = 0, nblockdof = 0;
 };
 constexpr bool fits_thread(const physics::SizesView& m) {
   return m.npair == 0 && m.nv <= ThreadSizes::nv && m.nu <= ThreadSizes::nu &&

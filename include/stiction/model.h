@@ -155,6 +155,7 @@ struct Model {
   Ints tendon_actfrclimited;               // (ntendon)  0 or 1
   Reals tendon_actfrcrange;                // (ntendon,2)  clamp of the summed actuator force on the tendon
   Reals tendon_length0;                    // (ntendon)  length at qpos0
+  Reals tendon_invweight0;                 // (ntendon)  J M⁻¹ Jᵀ at qpos0
   std::vector<WrapType> wrap_type;         // (nwrap)
   Ints wrap_objid;                         // (nwrap)    joint, site or geom; -1 of a pulley
   Ints wrap_sideid;                        // (nwrap)    of a geom: site on whose side the string passes, else -1
@@ -174,7 +175,7 @@ struct Model {
   Names eq_names;                          // (neq)
   std::vector<EqualityType> eq_type;       // (neq)
   std::vector<ObjectType> eq_objtype;      // (neq)      body, site, joint or tendon
-  Ints eq_obj1id, eq_obj2id;               // (neq)      -1: none
+  Ints eq_obj1id, eq_obj2id;               // (neq)      of a coupling of one joint or tendon the second is -1
   Ints eq_active0;                         // (neq)      0 or 1: eq_active after a reset
   Reals eq_data;                           // (neq,11)   MuJoCo's. connect: anchor in body 1, in body 2; weld: anchor in body 2, in body 1, orientation of body 2 in body 1, torquescale; else: polycoef
   Reals eq_solref, eq_solimp;              // (neq,2) (neq,5)

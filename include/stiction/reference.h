@@ -66,8 +66,8 @@ struct ForwardResult {
   std::array<double, 3>
       angular_momentum{};       // kg m²/s, about the centre of mass of everything that moves
   std::array<double, 3> com{};  // centre of mass of everything that moves
-  std::vector<double> eq_gap;  // (neq,6)     of connects and welds: rotation, translation of body 2
-  std::vector<double> eq_J;    // (neq,6,nv)  velocity of body 2 against body 1, angular, linear
+  std::vector<double> eq_gap;  // (neq,6)     of connects and welds: rotation, translation of body 2; of a coupling the fourth
+  std::vector<double> eq_J;    // (neq,6,nv)  velocity of body 2 against body 1, angular, linear; of a coupling the fourth row
   std::vector<Contact> contacts;  // every candidate point of every pair, impulses zero
 };
 
@@ -81,7 +81,7 @@ struct StepResult {
   std::vector<double> A;             // (nv,nv)    M + δt D + δt² K
   std::vector<double> gen_impulse;   // (nv)       generalized impulse of all constraints
   std::vector<double> xfrc_contact;  // (nbody,6)  contact force, torque at the centre of mass
-  std::vector<double> eq_force;  // (neq,6)    of connects and welds: force, torque on body 2, world
+  std::vector<double> eq_force;  // (neq,6)    of connects and welds: force, torque on body 2, world; of a coupling the first: along it
   std::vector<double> sensordata;  // (nsensordata)  of this interval, or of the next state
   std::vector<Contact> contacts;   // points in the problem
   Status status = Status::ok;

@@ -152,6 +152,7 @@ void sites_tendons_actuators(nb::class_<LoadedModel>& c) {
   def<2>(c, "tendon_actfrcrange", &Model::tendon_actfrcrange,
          "(ntendon, 2) clamp of the summed actuator force on the tendon");
   def(c, "tendon_length0", &Model::tendon_length0, "(ntendon,) length at qpos0");
+  def(c, "tendon_invweight0", &Model::tendon_invweight0, "(ntendon,) J M⁻¹ Jᵀ at qpos0");
   def(c, "wrap_type", &Model::wrap_type, "(nwrap,) values of WrapType");
   def(c, "wrap_objid", &Model::wrap_objid, "(nwrap,) joint, site or geom; -1 of a pulley");
   def(c, "wrap_sideid", &Model::wrap_sideid, "(nwrap,) site on whose side a geom is passed, or -1");

@@ -399,7 +399,7 @@ void HostModel::structure() {
         if (w.moment_dof[x] > w.moment_dof[y])
           physics::link(parent.data(), w.moment_dof[x], w.moment_dof[y]);
   }
-  for (int k = 0; k < w.nblock && !dense_; ++k)
+  for (int k = 0; k < w.neq && !dense_; ++k)
     for (int x = w.block_adr[k]; x < w.block_adr[k + 1]; ++x)
       for (int y = w.block_adr[k]; y < x; ++y)
         physics::link(parent.data(), w.block_dof[x], w.block_dof[y]);

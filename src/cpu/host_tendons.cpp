@@ -61,6 +61,7 @@ void HostModel::tendons(const Model& m) {
       moment.push_back(entry == end ? -1 : static_cast<int>(entry - w.moment_dof));
     }
   }
+  w.tendon_length0 = keep(m.tendon_length0);
   w.tendon_adr = keep(m.tendon_adr), w.tendon_num = keep(m.tendon_num);
   w.tendon_fixed = keep(fixed);
   w.wrap_type = keep(types), w.wrap_moment = keep(moment);

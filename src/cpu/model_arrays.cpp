@@ -22,8 +22,8 @@ void for_arrays(physics::ModelView& w, const F& f) {
   each(w.coord_rowadr, w.coord_limited, w.coord_momentadr, w.moment_dof, w.moment_coord,
        w.dof_momentadr);
   each(w.dof_moment, w.dof_rowmomentadr, w.dof_rowmoment, w.row_dof, w.row_length);
-  each(w.block_eq, w.block_weld, w.block_body, w.block_site, w.block_native, w.block_adr);
-  each(w.block_dof, w.block_side, w.block_of, w.dof_blockadr, w.dof_blockentry);
+  each(w.eq_type, w.eq_body, w.eq_site, w.eq_jnt, w.eq_tendon, w.eq_native, w.block_adr);
+  each(w.block_dof, w.block_side, w.block_of, w.block_moment, w.dof_blockadr, w.dof_blockentry);
   each(w.row_parent, w.row_num, w.run_adr, w.run_first, w.run_end);
   each(w.below_adr, w.below_row, w.below_place);
   each(w.geom_type, w.geom_bodyid, w.geom_priority, w.geom_rbound);
@@ -34,7 +34,7 @@ void for_arrays(physics::ModelView& w, const F& f) {
   each(w.actuator_trntype, w.actuator_trnid, w.actuator_ctrllimited, w.actuator_forcelimited);
   each(w.actuator_mayservo, w.actuator_onball, w.actuator_bounded);
   each(w.tendon_adr, w.tendon_num, w.tendon_fixed, w.tendon_limitrow, w.tendon_springrow);
-  each(w.tendon_dragrow, w.tendon_rubrow);
+  each(w.tendon_dragrow, w.tendon_rubrow, w.tendon_length0);
   each(w.wrap_type, w.wrap_objid, w.wrap_sideid, w.wrap_moment);
   each(w.sensor_type, w.sensor_objtype, w.sensor_objid, w.sensor_reftype, w.sensor_refid);
   each(w.sensor_adr, w.sensor_dim, w.sensor_interval, w.sensor_cutoff);

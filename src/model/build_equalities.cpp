@@ -52,14 +52,30 @@ std::array<double, kEqualityData> body_data(const Model& m, const EqualitySource
   return data;
 }
 
-// Inverse masses and inertias of both bodies, as MuJoCo has them: translation, rotation.
+// Inverse masses of what is held together, as MuJoCo has them. Of bodies: translation, rotation.
 std::array<double, 2> inverse_weights(const Model& m, int i) {
   std::array<double, 2> sum{};
   for (const int id : {m.eq_obj1id[at(i)], m.eq_obj2id[at(i)]}) {
-    const int b = m.eq_objtype[at(i)] == ObjectType::site ? m.site_bodyid[at(id)] : id;
-    for (int k = 0; k < 2; ++k) sum[at(k)] += m.body_invweight0[at(2 * b + k)];
+    if (id < 0) continue;
+    switch (m.eq_type[at(i)]) {
+      case EqualityType::connect:
+      case EqualityType::weld: {
+        const int b = m.eq_objtype[at(i)] == ObjectType::site ? m.site_bodyid[at(id)] : id;
+        for (int k = 0; k < 2; ++k) sum[at(k)] += m.body_invweight0[at(2 * b + k)];
+        break;
+      }
+      case EqualityType::joint: sum[0] += m.dof_invweight0[at(m.jnt_dofadr[at(id)])]; break;
+      case EqualityType::tendon: sum[0] += m.tendon_invweight0[at(id)]; break;
+    }
   }
   return sum;
+}
+
+// N/m, or N m/rad of a coupling that pulls on a hinge.
+const char* unit(const Model& m, int i) {
+  const bool hinge = m.eq_type[at(i)] == EqualityType::joint &&
+                     m.jnt_type[at(m.eq_obj1id[at(i)])] == JointType::hinge;
+  return hinge ? "N m/rad" : "N/m";
 }
 
 std::string described(const Model& m, int i) {
@@ -74,7 +90,7 @@ std::string described(const Model& m, int i) {
       note << stiffness << " " << unit;
   };
   note << "stiffness ";
-  number(k, "N/m");
+  number(k, unit(m, i));
   if (m.eq_type[at(i)] == EqualityType::weld) {
     note << " and ";
     number(rotational, "N m/rad");
@@ -87,12 +103,8 @@ std::string described(const Model& m, int i) {
 
 }  // namespace
 
-bool is_body_equality(const Model& m, int i) {
-  return m.eq_type[at(i)] == EqualityType::connect || m.eq_type[at(i)] == EqualityType::weld;
-}
-
 void map_equality(Model& m, int i) {
-  if (m.eq_native[at(i)] != 0 || !is_body_equality(m, i)) return;
+  if (m.eq_native[at(i)] != 0) return;
   SolverParams params;
   std::copy_n(&m.eq_solref[at(2 * i)], 2, params.solref.begin());
   std::copy_n(&m.eq_solimp[at(5 * i)], 5, params.solimp.begin());
@@ -101,8 +113,8 @@ void map_equality(Model& m, int i) {
   // the residual of a rotation is torquescale times the angle, and so is its torque
   const double scale = m.eq_data[at(kEqualityData * i + 10)];
   m.eq_stiffness[at(2 * i)] = w[0] > 0 ? mapped.stiffness / w[0] : 0;
-  m.eq_stiffness[at(2 * i + 1)] = w[1] > 0 ? scale * scale * mapped.stiffness / w[1] : 0;
-  if (m.eq_type[at(i)] == EqualityType::connect) m.eq_stiffness[at(2 * i + 1)] = 0;
+  const bool turns = m.eq_type[at(i)] == EqualityType::weld && w[1] > 0;
+  m.eq_stiffness[at(2 * i + 1)] = turns ? scale * scale * mapped.stiffness / w[1] : 0;
   m.eq_relaxation_time[at(i)] = mapped.relaxation_time;
 }
 
@@ -121,10 +133,13 @@ void build_equalities(const Spec& spec, Model& m) {
     if (q.type == EqualityType::connect || q.type == EqualityType::weld) {
       if (q.object2.empty()) id2 = 0;  // the world
       if (q.objtype == ObjectType::body) data = body_data(m, q, id1, id2);
-      data[10] = q.torquescale;
     } else {
       std::copy(q.polycoef.begin(), q.polycoef.end(), data.begin());
+      for (const int id : {id1, id2})
+        if (q.type == EqualityType::joint && id >= 0 && dof_count(m.jnt_type[at(id)]) > 1)
+          fail(*q.element, id == id1 ? "joint1" : "joint2", "must be a hinge or a slide");
     }
+    data[10] = q.torquescale;
     m.eq_names.push_back(q.name);
     m.eq_type.push_back(q.type), m.eq_objtype.push_back(q.objtype);
     m.eq_obj1id.push_back(id1), m.eq_obj2id.push_back(id2);
@@ -154,7 +169,6 @@ void build_equalities(const Spec& spec, Model& m) {
     }
   }
   for (int i = 0; i < m.neq; ++i) {
-    if (!is_body_equality(m, i)) continue;
     map_equality(m, i);
     mark(*spec.equalities[at(i)].element, Use::mapped, false, described(m, i));
   }

@@ -107,8 +107,12 @@ void add_tendons(const Spec& spec, Model& m) {
 
 void measure_tendons(Model& m) {
   const Frames rest = frames_at(m, m.qpos0), sprung = frames_at(m, m.qpos_spring);
+  const RestPose pose(m);
+  const RestInertia inertia(m, pose);
   for (int t = 0; t < m.ntendon; ++t) {
     m.tendon_length0.push_back(length_at(m, t, m.qpos0, rest));
+    const VecX j = tendon_jacobian0(m, pose, t);
+    m.tendon_invweight0.push_back(j.dot(inertia.solve(j)));
     double* const spring = &m.tendon_lengthspring[at(2 * t)];
     if (spring[0] == -1 && spring[1] == -1)
       spring[0] = spring[1] = length_at(m, t, m.qpos_spring, sprung);

@@ -43,8 +43,7 @@ void read_polynomial(const Spec& spec, EqualitySource& q, ObjectType type, const
   q.objtype = type;
   read_objects(spec, q, kind, first, second);
   numbers_into(*q.element, "polycoef", q.polycoef, 1);
-  mark(*q.element, Use::ignored, q.active,
-       "equality constraints of joints and tendons are not computed");
+  for (const double c : q.polycoef) require_within(*q.element, "polycoef", c, kGearBound);
 }
 
 }  // namespace

@@ -1,7 +1,8 @@
-// Body blocks: connects and welds, equality constraints between two bodies.
+// Blocks: the equality constraints. Connects and welds are between two bodies, couplings between two joints or
+// tendons (couplings.h).
 //
-// equalities  in   xpos, xquat, xmat, xoff, cdof, qvel, inv_diag; eq_data, eq_stiffness, eq_relaxation_time,
-//                  eq_active
+// equalities  in   xpos, xquat, xmat, xoff, cdof, qpos, ten_length, moment, qvel, inv_diag; eq_data, eq_stiffness,
+//                  eq_relaxation_time, eq_active
 //             out  block_jacobian, block_r, block_law; A and qfrc_smooth with the blocks
 // equality_outputs  in   v    out  block_impulse; adds to qfrc_constraint
 //
@@ -9,15 +10,17 @@
 //
 //   connect  g = p_Q − p_P              v_c = v_Q − v_P
 //   weld     g = (log R_Q R_Pᵀ, p_Q − p_P)     v_c = V_2 − V_1 at the midpoint of P and Q
+//   coupling g = (0, x_1 − P(x_2))   v_c = (0, ẋ_1 − P'(x_2) ẋ_2)
 //   γ = (v̂ − v_c)/R,   v̂ = −g/(δt + τ),   R = max(β² w/4π², 1/(δt k (δt + τ)))
 //
 // This law is linear: its potential is part of the quadratic one of the step, and no iteration looks at it.
 //
 //   A ← A + Jᵀ R⁻¹ J,   δt k ← δt k + Jᵀ R⁻¹ (v̂ − J v0)      A (v − v0) = δt k + all other impulses
 //
-// J has a column for each dof that moves one of the bodies, `block_dof`; it is the one Jacobian that is stored.
+// J has a column for each dof that moves one of the two, `block_dof`; it is the one Jacobian that is stored.
 #pragma once
 
+#include "physics/couplings.h"
 #include "physics/delassus.h"
 #include "physics/functions.h"
 #include "physics/point_delassus.h"
@@ -27,6 +30,10 @@ STICTION_PHYSICS_BEGIN
 
 // k from which on the block is rigid: τ is then δt, as in Drake.
 inline constexpr double kRigidBlock = 1e30;
+
+STICTION_FN bool is_weld(const ModelView& m, int k) {
+  return static_cast<EqualityType>(m.eq_type[k]) == EqualityType::weld;
+}
 
 // Where P and Q are, and the gap.
 template <class S>
@@ -42,10 +49,10 @@ STICTION_FN Vec3<Wide<S>> point_of_body(const EnvView<S>& e, int b, const Wide<S
 
 template <class S>
 STICTION_FN BlockPose<S> block_pose(const ModelView& m, const EnvView<S>& e, int k) {
-  const int eq = m.block_eq[k], b1 = m.block_body[2 * k], b2 = m.block_body[2 * k + 1];
-  const bool weld = m.block_weld[k] != 0;
-  const Wide<S>* const data = e.eq_data + 11 * eq;
-  const int s1 = m.block_site[2 * k], s2 = m.block_site[2 * k + 1];
+  const int b1 = m.eq_body[2 * k], b2 = m.eq_body[2 * k + 1];
+  const bool weld = is_weld(m, k);
+  const Wide<S>* const data = e.eq_data + 11 * k;
+  const int s1 = m.eq_site[2 * k], s2 = m.eq_site[2 * k + 1];
   const Wide<S>* const local1 = s1 >= 0 ? e.site_pos + 3 * s1 : data + (weld ? 3 : 0);
   const Wide<S>* const local2 = s1 >= 0 ? e.site_pos + 3 * s2 : data + (weld ? 0 : 3);
   BlockPose<S> pose = {point_of_body(e, b1, local1), point_of_body(e, b2, local2), zero3<S>()};
@@ -124,31 +131,43 @@ STICTION_FN S block_stiffness(S dt, S time, S k, S w) {
                 S(0.0));
 }
 
-// block_law: v̂ angular, linear; 1/R angular, linear.
+// block_law: v̂ angular, linear; 1/R angular, linear. Of gaps, and w of both.
 template <class S>
-STICTION_FN void block_law(const ModelView& m, EnvView<S>& e, int k) {
-  const int eq = m.block_eq[k], b1 = m.block_body[2 * k], b2 = m.block_body[2 * k + 1];
-  const bool weld = m.block_weld[k] != 0;
+STICTION_FN void store_block(const ModelView& m, EnvView<S>& e, int k, const Spatial<S>& gap,
+                             S w_turn, S w_move) {
+  const S dt = S(m.opt.timestep), zero = S(0.0);
+  const S *const stiffness = e.eq_stiffness + 2 * k, active = vabs(e.eq_active[k]);
+  const auto rigid = stiffness[0] >= S(kRigidBlock);
+  const S time = dt + select(rigid, dt, e.eq_relaxation_time[k]);
+  const Mask<S> acts = active > zero;
+  S* const law = e.block_law + 8 * k;
+  store3(law, 0, (S(-1.0) / time) * gap.a);
+  store3(law, 1, (S(-1.0) / time) * gap.l);
+  law[6] = select(acts, block_stiffness(dt, time, stiffness[1], w_turn), zero);
+  law[7] = select(acts, block_stiffness(dt, time, stiffness[0], w_move), zero);
+}
+
+template <class S>
+STICTION_FN void connection_law(const ModelView& m, EnvView<S>& e, int k) {
+  const int b1 = m.eq_body[2 * k], b2 = m.eq_body[2 * k + 1];
+  const bool weld = is_weld(m, k);
   const BlockPose<S> pose = block_pose(m, e, k);
   const Vec3<Wide<S>> middle = Wide<S>(0.5) * (pose.p + pose.q);
   store3(e.block_r, 2 * k, from_origin(m, e, b1, weld ? middle : pose.p));
   store3(e.block_r, 2 * k + 1, from_origin(m, e, b2, weld ? middle : pose.q));
   block_jacobian(m, e, k);
 
-  const S dt = S(m.opt.timestep), zero = S(0.0);
-  const S *const stiffness = e.eq_stiffness + 2 * eq, active = vabs(e.eq_active[eq]);
   const BlockDelassus<S> w = block_delassus(m, e, k);
-  const bool together = weld && m.block_native[k] != 0;
-  const auto rigid = stiffness[0] >= S(kRigidBlock);
-  const S time = dt + select(rigid, dt, e.eq_relaxation_time[eq]);
-  const Mask<S> acts = active > zero;
-  S* const law = e.block_law + 8 * k;
-  store3(law, 0, (S(-1.0) / time) * pose.turn);
-  store3(law, 1, (S(-1.0) / time) * narrow3<S>(pose.q - pose.p));
-  law[6] = law[7] = zero;
-  if (weld)
-    law[6] = select(acts, block_stiffness(dt, time, stiffness[1], together ? w.all : w.turn), zero);
-  law[7] = select(acts, block_stiffness(dt, time, stiffness[0], together ? w.all : w.move), zero);
+  const bool together = weld && m.eq_native[k] != 0;
+  const Spatial<S> gap = {pose.turn, narrow3<S>(pose.q - pose.p)};
+  store_block(m, e, k, gap, weld ? (together ? w.all : w.turn) : S(0.0), together ? w.all : w.move);
+}
+
+template <class S>
+STICTION_FN void block_law(const ModelView& m, EnvView<S>& e, int k) {
+  if (!is_coupling(m, k)) return connection_law(m, e, k);
+  const Coupling<S> c = coupling(m, e, k);
+  store_block(m, e, k, {zero3<S>(), {c.gap, S(0.0), S(0.0)}}, S(0.0), c.w);
 }
 
 // (v̂ − J v)/R
@@ -190,8 +209,8 @@ STICTION_FN void add_blocks(const ModelView& m, EnvView<S>& e, int i) {
 
 template <class Team, class S>
 STICTION_FN void equalities(const Team& team, const ModelView& m, EnvView<S>& e) {
-  if (m.nblock == 0) return;
-  team.for_each(m.nblock, [&](int k) {
+  if (m.neq == 0) return;
+  team.for_each(m.neq, [&](int k) {
     block_law(m, e, k);
     store6(e.block_impulse, k, block_impulse(m, e, k, e.qvel));
   });
@@ -204,8 +223,8 @@ STICTION_FN void equalities(const Team& team, const ModelView& m, EnvView<S>& e)
 // At the solution.
 template <class Team, class S>
 STICTION_FN void equality_outputs(const Team& team, const ModelView& m, EnvView<S>& e) {
-  if (m.nblock == 0) return;
-  team.for_each(m.nblock, [&](int k) { store6(e.block_impulse, k, block_impulse(m, e, k, e.v)); });
+  if (m.neq == 0) return;
+  team.for_each(m.neq, [&](int k) { store6(e.block_impulse, k, block_impulse(m, e, k, e.v)); });
   team.for_each(m.nv, [&](int i) {
     e.qfrc_constraint[i] = e.qfrc_constraint[i] + S(m.opt.step_rate) * block_impulse_on(m, e, i);
   });

@@ -65,10 +65,10 @@ template <class S>
 STICTION_FN Spatial<S> block_forces(const ModelView& m, const EnvView<S>& e, int b,
                                     const Vec3<Wide<S>>& pos) {
   Spatial<S> total = zero6<S>();
-  for (int k = 0; k < m.nblock; ++k) {
+  for (int k = 0; k < m.neq; ++k) {
     const Spatial<S> on2 = S(m.opt.step_rate) * load6(e.block_impulse, k);
     for (int n = 0; n < 2; ++n) {
-      const int c = m.block_body[2 * k + n], tree = m.body_treeid[c];
+      const int c = m.eq_body[2 * k + n], tree = m.body_treeid[c];
       if (tree < 0 || !is_below(m, b, c)) continue;
       const Vec3<S> arm =
           load3(e.block_r, 2 * k + n) + narrow3<S>(load3(e.xpos, m.tree_origin[tree]) - pos);

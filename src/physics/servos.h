@@ -3,31 +3,17 @@
 // is implicit and softened with its set points; the rest of the force is explicit.
 #pragma once
 
+#include "physics/delassus.h"
 #include "physics/row_law.h"
 
 STICTION_PHYSICS_BEGIN
 
-// Σ inv_diag m_i p_i over the moment arm of coordinate c, p(x, i) that of its entry x, on dof i. The three
-// rotations of a free joint are turned into world axes.
+// Σ inv_diag m_i p_i over the moment arm of coordinate c, p(x, i) that of its entry x, on dof i.
 template <class S, class P>
 STICTION_FN S moment_product(const ModelView& m, const EnvView<S>& e, int c, const P& p) {
-  S sum = S(0.0);
-  for (int x = m.coord_momentadr[c]; x < m.coord_momentadr[c + 1]; ++x) {
-    const int i = m.moment_dof[x], r = m.dof_freerot[i];
-    if (r == i) {
-      const auto to_world = [&](const S& a, const S& b, const S& c) {
-        const Vec3<Wide<S>> body = {widen(a), widen(b), widen(c)};
-        return narrow3<S>(load9(e.xmat, m.dof_bodyid[i]) * body);
-      };
-      const Vec3<S> arm = to_world(e.moment[x], e.moment[x + 1], e.moment[x + 2]);
-      const Vec3<S> by = to_world(p(x, i), p(x + 1, i + 1), p(x + 2, i + 2));
-      sum = sum + e.inv_diag[i] * (arm.x * by.x) + e.inv_diag[i + 1] * (arm.y * by.y) +
-            e.inv_diag[i + 2] * (arm.z * by.z);
-    } else if (r < 0) {
-      sum = sum + e.inv_diag[i] * (e.moment[x] * p(x, i));
-    }
-  }
-  return sum;
+  return inverse_product<S>(
+      m, e, m.coord_momentadr[c], m.coord_momentadr[c + 1], m.moment_dof,
+      [&](int x, int) { return e.moment[x]; }, p);
 }
 // w = Σ inv_diag m²
 template <class S>

@@ -22,7 +22,6 @@ struct SizesView {
   int nfluidbody;   // nbody where a medium acts on bodies, else 0
   int nfluiddof;    // nv, likewise
   int neq;          // equality constraints
-  int nblock;       // connects and welds among them
   int nblockdof;    // columns of all their Jacobians
   int nmoment;      // entries of the moment arms of all lengths
   int ntri;         // nv (nv + 1) / 2
@@ -109,12 +108,14 @@ struct ModelView : SizesView {
   int row_coord_end;          // last coordinate with rows + 1
   const int *row_dof;         // (nrowdof)  dofs on which rows act, rising
   const int *row_length;      // (nrowlength)  coordinates behind the dofs that have rows, rising
-  // body blocks: equalities.h
-  const int *block_eq, *block_weld;   // (nblock)    equality constraint; 1: weld, 0: connect
-  const int *block_body, *block_site;  // (nblock,2)  bodies; sites, -1: anchors and pose of eq_data
-  const int *block_native;    // (nblock)  1: a weld's rotation and translation have one w, as in Drake
-  const int *block_adr;       // (nblock+1)  columns of J
-  const int *block_dof, *block_side, *block_of;  // (nblockdof)  dof, rising in a block; bodies that it moves: 1, 2, 3: both; block
+  // blocks: equalities.h
+  const int *eq_type;         // (neq)   EqualityType
+  const int *eq_body, *eq_site;  // (neq,2)  of a connect or weld: bodies, else 0; sites, -1: anchors and pose of eq_data
+  const int *eq_jnt, *eq_tendon;  // (neq,2)  of a coupling, or -1
+  const int *eq_native;       // (neq)   1: a weld's rotation and translation have one w, as in Drake
+  const int *block_adr;       // (neq+1)  columns of J
+  const int *block_dof, *block_side, *block_of;  // (nblockdof)  dof, rising in a block; which of the two it moves: 1, 2, 3: both; equality constraint
+  const int *block_moment;    // (nblockdof,2)  entries of the moment arms of both tendons, or -1
   const int *dof_blockadr, *dof_blockentry;  // (nv+1), (nblockdof)  columns of each dof
   // structure of the factor without points: tree, rows, body blocks; as the fields of the same names
   const int *row_parent, *row_num, *run_adr, *run_first, *run_end, *below_adr, *below_row, *below_place;
@@ -139,6 +140,7 @@ struct ModelView : SizesView {
   const int *actuator_mayservo;  // (nu)   1: feedback that pulls back is possible, so it may be a row
   const int *actuator_onball;    // (nu)   1: acts on a ball joint
   const int *actuator_bounded;   // (nu)   1: jnt_actfrcrange of its joint or tendon_actfrcrange bounds the actuator's own force
+  const double *tendon_length0;
   const int *tendon_adr, *tendon_num;
   const int *tendon_fixed;    // (ntendon)  1: over joints, 0: over sites
   const int *tendon_limitrow, *tendon_springrow, *tendon_dragrow, *tendon_rubrow;  // (ntendon)  rows of the tendon, -1: none

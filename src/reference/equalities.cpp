@@ -69,15 +69,50 @@ Wrench wrench_of_connections(const Model& m, const Kinematics& kin,
   return sum;
 }
 
-std::vector<BlockConstraint> body_blocks(const Model& m, double dt, const Kinematics& kin,
-                                         const StepInputs& in, const DelassusScale& delassus) {
+Coupling coupling(const Model& m, std::span<const Real> qpos, const std::vector<Tendon>& tendons,
+                  int equality) {
+  struct Side {
+    Real x = 0;
+    VecX J;
+  };
+  const auto side = [&](int id) {
+    Side s{0, VecX::Zero(m.nv)};
+    if (id < 0) return s;
+    if (m.eq_type[at(equality)] == EqualityType::tendon)
+      return Side{tendons[at(id)].length - m.tendon_length0[at(id)], tendons[at(id)].J};
+    const auto adr = at(m.jnt_qposadr[at(id)]);
+    s.x = qpos[adr] - m.qpos0[adr];
+    s.J[m.jnt_dofadr[at(id)]] = 1;
+    return s;
+  };
+  const Side first = side(m.eq_obj1id[at(equality)]), second = side(m.eq_obj2id[at(equality)]);
+  Real value = 0, slope = 0;
+  for (int k = 4; k >= 0; --k) {  // Horner's scheme
+    slope = slope * second.x + value;
+    value = value * second.x + m.eq_data[at(11 * equality + k)];
+  }
+  return {first.x - value, first.J - slope * second.J};
+}
+
+std::vector<BlockConstraint> equality_blocks(const Model& m, double dt, const Kinematics& kin,
+                                             const std::vector<Tendon>& tendons,
+                                             const StepInputs& in, const DelassusScale& delassus) {
   std::vector<BlockConstraint> blocks;
   for (int i = 0; i < m.neq; ++i) {
-    if (!is_connection(m, i) || in.eq_active[at(i)] == 0) continue;
-    const Connection c = connection(m, kin, i);
-    const MatX J = jacobian(m, kin, c);
+    if (in.eq_active[at(i)] == 0) continue;
     const double k = m.eq_stiffness[at(2 * i)], rotational = m.eq_stiffness[at(2 * i + 1)];
     const double time = dt + (k >= kRigid ? dt : m.eq_relaxation_time[at(i)]);
+    if (!is_connection(m, i)) {
+      const Coupling c = coupling(m, in.qpos, tendons, i);
+      const MatX J = c.J.transpose();
+      VecX v_hat(1), inverse(1);
+      v_hat << -c.gap / time;
+      inverse << inverse_compliance(dt, time, k, delassus(J));
+      blocks.push_back({i, J, v_hat, inverse});
+      continue;
+    }
+    const Connection c = connection(m, kin, i);
+    const MatX J = jacobian(m, kin, c);
     const MatX turn = J.topRows(3), move = J.bottomRows(3);
     if (m.eq_type[at(i)] == EqualityType::connect) {
       const Real inverse = inverse_compliance(dt, time, k, delassus(move));

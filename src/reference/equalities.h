@@ -1,7 +1,8 @@
-// Equality constraints between two bodies: connect and weld.
+// Equality constraints: connects and welds between two bodies, couplings between two joints or tendons.
 #pragma once
 
 #include "reference/step.h"
+#include "reference/tendons.h"
 
 namespace stiction::reference::inline STICTION_REAL {
 
@@ -25,8 +26,18 @@ struct Wrench {
 Wrench wrench_of_connections(const Model& m, const Kinematics& kin,
                              std::span<const double> eq_force, int root, const Vec3& pos);
 
-// The connects and welds that are active; v_c of a weld is angular, then linear.
-std::vector<BlockConstraint> body_blocks(const Model& m, double dt, const Kinematics& kin,
-                                         const StepInputs& in, const DelassusScale& delassus);
+// x_1 − P(x_2) and its derivative. x: of a joint q − qpos0, of a tendon its length without tendon_length0; 0 where
+// there is no second one.
+struct Coupling {
+  Real gap = 0;
+  VecX J;  // (nv)
+};
+Coupling coupling(const Model& m, std::span<const Real> qpos, const std::vector<Tendon>& tendons,
+                  int equality);
+
+// The equality constraints that are active; v_c of a weld is angular, then linear.
+std::vector<BlockConstraint> equality_blocks(const Model& m, double dt, const Kinematics& kin,
+                                             const std::vector<Tendon>& tendons,
+                                             const StepInputs& in, const DelassusScale& delassus);
 
 }  // namespace stiction::reference::inline STICTION_REAL

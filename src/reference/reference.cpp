@@ -247,13 +247,19 @@ ForwardResult Reference::forward(std::span<const double> qpos, std::span<const d
   f.linear_momentum = array3(t.linear_momentum), f.angular_momentum = array3(t.angular_momentum);
   f.com = array3(t.com);
 
-  // equality constraints between bodies
+  // equality constraints
   f.eq_gap.assign(at(6 * m.neq), 0.0), f.eq_J.assign(at(6 * m.neq * m.nv), 0.0);
   for (int i = 0; i < m.neq; ++i) {
-    if (!is_connection(m, i)) continue;
+    Eigen::Map<RowMatX> J(f.eq_J.data() + 6 * i * m.nv, 6, m.nv);
+    if (!is_connection(m, i)) {
+      const Coupling c = coupling(m, in.qpos, strings, i);
+      f.eq_gap[at(6 * i + 3)] = c.gap;
+      J.row(3) = c.J.transpose();
+      continue;
+    }
     const Connection c = connection(m, kin, i);
     set_row3(f.eq_gap, 2 * i, c.turn), set_row3(f.eq_gap, 2 * i + 1, c.q - c.p);
-    Eigen::Map<RowMatX>(f.eq_J.data() + 6 * i * m.nv, 6, m.nv) = jacobian(m, kin, c);
+    J = jacobian(m, kin, c);
   }
 
   for (const ContactPoint& p : candidate_points(m, options(), kin))

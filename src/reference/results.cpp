@@ -58,15 +58,13 @@ void contact_results(const Model& m, const Options& o, const Step& step, StepRes
       s.status |= Status::late_contact;
 }
 
-// Forces and torques of the blocks on body 2.
+// Forces and torques of the blocks on body 2; along a coupling.
 void equality_results(double dt, const Step& step, StepResult& s) {
   for (const BlockConstraint& c : step.problem.blocks) {
     const VecX impulse = c.impulse(step.v);
-    const bool turns = impulse.size() == 6;
-    for (int k = 0; k < 3; ++k) {
-      s.eq_force[at(6 * c.equality + k)] = impulse[turns ? 3 + k : k] / dt;
-      if (turns) s.eq_force[at(6 * c.equality + 3 + k)] = impulse[k] / dt;
-    }
+    const int n = static_cast<int>(impulse.size());
+    for (int k = 0; k < n; ++k)  // of a weld the torque comes first
+      s.eq_force[at(6 * c.equality + (n == 6 ? (k + 3) % 6 : k))] = impulse[k] / dt;
   }
 }
 

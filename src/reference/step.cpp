@@ -174,8 +174,9 @@ Step take_step(const Model& m, const Options& o, const StepInputs& in) {
   // constraints
   s.problem = {s.free.A, s.free.v_star, {}, {}, {}};
   const DelassusScale delassus(m, s.kin, s.free.A);
-  s.problem.rows = joint_rows(m, o, dt, s.free, in, delassus, tendons(m, s.kin, in.qpos));
-  s.problem.blocks = body_blocks(m, dt, s.kin, in, delassus);
+  const std::vector<Tendon> lengths = tendons(m, s.kin, in.qpos);
+  s.problem.rows = joint_rows(m, o, dt, s.free, in, delassus, lengths);
+  s.problem.blocks = equality_blocks(m, dt, s.kin, lengths, in, delassus);
   s.contacts = contact_constraints(m, o, dt, s.kin, in, v0, delassus, s.problem);
 
   // solve

@@ -26,22 +26,26 @@ inline const char* const kPile = R"(
 </worldbody></mujoco>)";
 
 // A hand that a mocap body leads by a weld, its fingers closed to a loop by a connect; on the floor two loose
-// bodies that a weld makes one; a site that nothing holds yet.
+// bodies that a weld makes one; a site that nothing holds yet; two joints that a polynomial couples, and a length.
 inline const char* const kLoops = R"(
 <mujoco><option timestep="0.004"/><default><geom friction="0.8"/></default>
 <worldbody><geom type="plane" size="5 5 1"/><site name="hook" pos="0 0 .6"/>
  <body name="lead" mocap="true" pos="0 0 .5"/>
  <body name="palm" pos="0 0 .5"><freejoint/><geom type="box" size=".1 .1 .02" mass="1"/><site name="back"/>
-  <body name="left" pos=".1 0 0"><joint axis="0 1 0" damping=".1"/>
+  <body name="left" pos=".1 0 0"><joint name="left" axis="0 1 0" damping=".1"/>
    <geom type="capsule" fromto="0 0 -.05 0 0 -.25" size=".02" mass=".3"/>
-   <body name="tip" pos="0 0 -.3"><joint axis="0 1 0"/>
+   <body name="tip" pos="0 0 -.3"><joint name="tip" axis="0 1 0"/>
     <geom type="capsule" fromto="-.05 0 0 -.15 0 0" size=".02" mass=".2"/></body></body>
-  <body name="right" pos="-.1 0 0"><joint axis="0 1 0" damping=".1"/>
+  <body name="right" pos="-.1 0 0"><joint name="right" axis="0 1 0" damping=".1"/>
    <geom type="capsule" fromto="0 0 -.05 0 0 -.25" size=".02" mass=".3"/></body></body>
  <body name="ball" pos=".4 0 .098"><freejoint/><geom type="sphere" size=".1" mass="1"/></body>
  <body name="block" pos=".6 0 .048"><freejoint/><geom type="sphere" size=".05" mass=".5"/></body>
 </worldbody>
+<tendon><fixed name="sum"><joint joint="left" coef="1"/><joint joint="right" coef=".7"/></fixed>
+ <spatial name="string"><site site="back"/><site site="hook"/></spatial></tendon>
 <equality>
+ <joint joint1="tip" joint2="left" polycoef=".02 .3 .1 0 .5" solref=".04 1"/><tendon tendon1="sum" solref=".1 1"/>
+ <tendon tendon1="string" tendon2="sum" active="false"/>
  <weld body1="lead" body2="palm" torquescale=".5"/>
  <connect body1="tip" body2="right" anchor="-.2 0 0"/>
  <weld body1="ball" body2="block" solref="0.05 1"/>

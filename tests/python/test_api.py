@@ -36,7 +36,7 @@ def documented_shape(symbols, sizes):
 
 def sizes_of(model, **more):
     names = ("nq", "nv", "nu", "nbody", "njnt", "ngeom", "nsite", "nmocap", "nkey", "ntendon",
-             "npair", "nslot", "nsensor", "nsensordata", "neq")  # fmt: skip
+             "npair", "nslot", "nsensor", "nsensordata", "neq", "nanchor")  # fmt: skip
     return {n: getattr(model, n) for n in names} | {"nwrap": model.wrap_coef.size, "6neq": 6 * model.neq} | more
 
 

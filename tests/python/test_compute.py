@@ -146,6 +146,7 @@ def in_the_air(name):
         batch.param(param)[:] = 0
     batch.param("pair_margin")[:] = -1e3  # nothing touches
     batch.param("jnt_range")[:] = (-1e3, 1e3)
+    batch.eq_active[:] = 0
     return m, batch
 
 

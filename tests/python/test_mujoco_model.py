@@ -51,7 +51,7 @@ REALS = """
 
 # Compared by a test of its own below, or a material of ours that MuJoCo does not have.
 ELSEWHERE = {
-    "body_inertia", "body_iquat", "body_invweight0", "dof_invweight0", "wrap_jntid", "wrap_coef",
+    "body_inertia", "body_iquat", "body_invweight0", "dof_invweight0",
     "actuator_trntype", "actuator_trnid", "actuator_gain", "actuator_bias", "geom_native",
     "geom_stiffness", "geom_dissipation", "geom_relaxation_time", "gravity", "wind",
 }
@@ -63,7 +63,8 @@ def test_no_array_is_left_out():
     pairs = {a for a in arrays if a.startswith("pair_")}
     sensors = {a for a in arrays if a.startswith("sensor_")}  # test_mujoco_sensors.py
     equalities = {a for a in arrays if a.startswith("eq_")}  # test_equalities.py
-    assert arrays == {*INTEGERS, *REALS, *ELSEWHERE, *pairs, *sensors, *equalities}
+    tendons = {a for a in arrays if a.startswith(("tendon_", "wrap_"))}  # test_tendons
+    assert arrays == {*INTEGERS, *REALS, *ELSEWHERE, *pairs, *sensors, *equalities, *tendons}
 
 
 def test_files():
@@ -160,7 +161,7 @@ def test_tendons(name):
     theirs, ours = load(name)
     np.testing.assert_array_equal(ours.wrap_type, theirs.wrap_type)
     np.testing.assert_array_equal(ours.wrap_objid, theirs.wrap_objid)
-    geoms = theirs.wrap_type >= mujoco.mjtWrap.mjWRAP_SPHERE
+    geoms = theirs.wrap_type >= int(mujoco.mjtWrap.mjWRAP_SPHERE)
     np.testing.assert_array_equal(ours.wrap_sideid[geoms], theirs.wrap_prm[geoms])
     np.testing.assert_array_equal(ours.wrap_coef[~geoms], theirs.wrap_prm[~geoms])
     for field, its in {
@@ -172,6 +173,7 @@ def test_tendons(name):
         np.testing.assert_array_equal(
             getattr(ours, f"tendon_{field}"), getattr(theirs, f"tendon_{its}"))
     close("tendon_length0", name, ours.tendon_length0, theirs.tendon_length0, SAME_FORMULA)
+    close("tendon_invweight0", name, ours.tendon_invweight0, theirs.tendon_invweight0, 1e-10)
     close("tendon_lengthspring", name, ours.tendon_lengthspring, theirs.tendon_lengthspring,
           SAME_FORMULA)
 
@@ -222,24 +224,22 @@ def test_pairs(name):
             n1, n2 = theirs.geom_priority[[g1, g2]]
             decide = [g1] if n1 > n2 else [g2] if n2 > n1 else [g1, g2]
             condim = theirs.geom_condim[decide].max()
-            friction = theirs.geom_friction[decide, 0].max()
+            friction, torsion, rolling = theirs.geom_friction[decide].max(axis=0)
             margin = theirs.geom_margin[[g1, g2]].sum()
         else:
-            condim, friction = theirs.pair_dim[p], theirs.pair_friction[p, 0]
+            condim = theirs.pair_dim[p]
+            friction, _, torsion, rolling, _ = theirs.pair_friction[p]
             margin = theirs.pair_margin[p]
-        assert ours.pair_condim[i] == (1 if condim == 1 else 3)
+        assert ours.pair_condim[i] == condim
         assert ours.pair_friction[i] == (0 if condim == 1 else friction)
+        assert ours.pair_torsion[i] == (torsion if condim >= 4 else 0)
+        assert ours.pair_rolling[i] == (rolling if condim == 6 else 0)
         assert ours.pair_margin[i] == pytest.approx(margin, rel=SAME_FORMULA)
     assert ours.nslot == ours.pair_slotnum.sum()
 
 
 # Physics that is reported and not computed: element, attribute, value -> number of entries.
-IGNORED = {
-    "models/anymal_c.xml": {("geom", "condim", "6"): 1},
-    "models/go1.xml": {("geom", "condim", "6"): 1},
-    "models/go2.xml": {("geom", "condim", "6"): 1},
-    "models/panda.xml": {("joint", "", ""): 1},  # the equality of the two fingers
-}
+IGNORED = {}
 
 # Pairs that MuJoCo would let touch: shapes -> number.
 NO_COLLIDER = {
