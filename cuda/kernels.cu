@@ -23,24 +23,25 @@ constexpr int kBlocks = kernel != Kernel::collide ? 5
                                                   : 3;
 
 // Shared memory of an environment: its view, then its share of fast memory.
-template <Kernel kernel, Colliders has = Colliders::boxes, class Team>
+template <Kernel kernel, Colliders has = Colliders::boxes, Tendons can = Tendons::fixed, class Team>
 __device__ __forceinline__ void run_in(const Team& team, const ModelView& m, const Launch& l,
                                        const Arena& arena, int i, std::byte* memory) {
   if (i >= l.count) return;
   auto& view = *reinterpret_cast<EnvView<float>*>(memory);
-  run_kernel<kernel, has>(team, m, l, l.envs != nullptr ? l.envs[i] : i, arena, memory + kViewBytes,
-                          view);
+  run_kernel<kernel, has, can>(team, m, l, l.envs != nullptr ? l.envs[i] : i, arena,
+                               memory + kViewBytes, view);
 }
 
-template <Kernel kernel, Colliders has = Colliders::boxes, int blocks = kBlocks<kernel, has>>
+template <Kernel kernel, Colliders has = Colliders::boxes, int blocks = kBlocks<kernel, has>,
+          Tendons can = Tendons::fixed>
 __global__ void __launch_bounds__(kThreads, blocks)
     warp_per_env(const __grid_constant__ Launch l, const __grid_constant__ ModelView m,
                  const __grid_constant__ Arena arena) {
   extern __shared__ __align__(16) std::byte memory[];
   const DeviceLanes lanes(nullptr);
   const int i = static_cast<int>(blockIdx.x) * lanes.warps() + lanes.warp();
-  run_in<kernel, has>(GroupTeam(WarpGroup(lanes)), m, l, arena, i,
-                      memory + lanes.warp() * (kViewBytes + arena.bytes));
+  run_in<kernel, has, can>(GroupTeam(WarpGroup(lanes)), m, l, arena, i,
+                           memory + lanes.warp() * (kViewBytes + arena.bytes));
 }
 
 template <Kernel kernel>
@@ -74,6 +75,7 @@ namespace {
 
 using physics::Colliders;
 using physics::ModelView;
+using physics::Tendons;
 using KernelFunction = void (*)(Launch, ModelView, Arena);
 
 int threads_of(Kernel kernel, const ModelView& m, Group wanted) {
@@ -129,14 +131,21 @@ KernelFunction collide_function(Colliders has, int blocks) {
   return nullptr;
 }
 
+// With strings over sites the string's geometry is in the kernel, and many registers.
+template <Kernel kernel>
+KernelFunction tendon_function(const ModelView& m) {
+  if (m.nspatialtendon == 0) return physics::warp_per_env<kernel>;
+  return physics::warp_per_env<kernel, Colliders::boxes, 2, Tendons::spatial>;
+}
+
 KernelFunction team_function(Kernel k, const ModelView& m, bool block, const Switches& s) {
   switch (k) {
-    case Kernel::dynamics: return physics::warp_per_env<Kernel::dynamics>;
+    case Kernel::dynamics: return tendon_function<Kernel::dynamics>(m);
     case Kernel::collide: return collide_function(m.colliders, s.collide_blocks);
     case Kernel::solve:
       return block ? physics::block_per_env<Kernel::solve> : solve_function(s.solve_blocks);
     case Kernel::move: return physics::warp_per_env<Kernel::move>;
-    case Kernel::refresh: return physics::warp_per_env<Kernel::refresh>;
+    case Kernel::refresh: return tendon_function<Kernel::refresh>(m);
     case Kernel::solve_begin: return physics::warp_per_env<Kernel::solve_begin>;
     case Kernel::solve_next: return physics::warp_per_env<Kernel::solve_next>;
   }

@@ -28,13 +28,13 @@ STICTION_FN void no_points(const Team& team, const ModelView& m, EnvView<float>&
   });
 }
 
-template <class Team>
+template <Tendons can, class Team>
 STICTION_FN void dynamics_body(const Team& team, const ModelView& m, const Launch& l, int env,
                                EnvView<float>& e) {
   if (!begin_step(team, m, l, env, e)) return;
   clear_flags(team, m, e);
   kinematics(team, m, e);
-  tendons(team, m, e);
+  tendons<can>(team, m, e);
   inertia(team, m, e);
   bias(team, m, e);
   fluid(team, m, e);
@@ -70,24 +70,25 @@ STICTION_FN void move_body(const Team& team, const ModelView& m, const Launch& l
   count_step(team, m, l, env, e);
 }
 
-template <class Team>
+template <Tendons can, class Team>
 STICTION_FN void refresh_body(const Team& team, const ModelView& m, const Launch& l, int env,
                               EnvView<float>& e) {
   if (l.records.store[env] == 0) return;
   replace_bad_mocap(team, m, l, e);
-  refresh(team, m, e);
+  refresh<can>(team, m, e);
   clean_outputs(team, m, l, env, e);
 }
 
-template <cuda::Kernel kernel, Colliders has = Colliders::boxes, class Team>
+template <cuda::Kernel kernel, Colliders has = Colliders::boxes, Tendons can = Tendons::fixed,
+          class Team>
 STICTION_FN void kernel_body(const Team& team, const ModelView& m, const Launch& l, int env,
                              EnvView<float>& e) {
   using cuda::Kernel;
-  if constexpr (kernel == Kernel::dynamics) dynamics_body(team, m, l, env, e);
+  if constexpr (kernel == Kernel::dynamics) dynamics_body<can>(team, m, l, env, e);
   if constexpr (kernel == Kernel::collide) collide_body<has>(team, m, l, env, e);
   if constexpr (kernel == Kernel::solve) solve_body(team, m, l, env, e);
   if constexpr (kernel == Kernel::move) move_body(team, m, l, env, e);
-  if constexpr (kernel == Kernel::refresh) refresh_body(team, m, l, env, e);
+  if constexpr (kernel == Kernel::refresh) refresh_body<can>(team, m, l, env, e);
   if constexpr (kernel == Kernel::solve_begin) solve_begin_body(team, m, l, env, e);
   if constexpr (kernel == Kernel::solve_next) solve_next_body(team, m, l, env, e);
 }
@@ -112,7 +113,8 @@ STICTION_FN bool takes_part(const Team& team, const Launch& l, int env) {
 }
 
 // A kernel for one environment; `share` is the group's fast memory, `e` lies there too.
-template <cuda::Kernel kernel, Colliders has = Colliders::boxes, class Team>
+template <cuda::Kernel kernel, Colliders has = Colliders::boxes, Tendons can = Tendons::fixed,
+          class Team>
 STICTION_FN void run_kernel(const Team& team, const ModelView& m, const Launch& l, int env,
                             const Arena& arena, std::byte* share, EnvView<float>& e) {
   if (!takes_part<kernel>(team, l, env)) return;
@@ -120,7 +122,7 @@ STICTION_FN void run_kernel(const Team& team, const ModelView& m, const Launch& 
   const int npoint = kernel == cuda::Kernel::solve ? e.npoint[0] : 0;
   enter_arena(team, l, env, arena, share, npoint, e);
   bind_structure(team, m, e);
-  kernel_body<kernel, has>(team, m, l, env, e);
+  kernel_body<kernel, has, can>(team, m, l, env, e);
   leave_arena(team, l, env, arena, npoint, e);
 }
 

@@ -1,5 +1,6 @@
 // The tendons: their paths and the dofs that move them.
 #include <algorithm>
+#include <numeric>
 #include <set>
 
 #include "cpu/host_model.h"
@@ -51,6 +52,7 @@ void HostModel::tendons(const Model& m) {
   std::vector<int> fixed, types, moment;
   for (int t = 0; t < m.ntendon; ++t)
     fixed.push_back(m.wrap_type[at(m.tendon_adr[at(t)])] == WrapType::joint ? 1 : 0);
+  w.nspatialtendon = m.ntendon - std::accumulate(fixed.begin(), fixed.end(), 0);
   for (int t = 0; t < m.ntendon; ++t) {
     for (int k = m.tendon_adr[at(t)]; k < m.tendon_adr[at(t)] + m.tendon_num[at(t)]; ++k) {
       types.push_back(static_cast<int>(m.wrap_type[at(k)]));

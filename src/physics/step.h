@@ -42,11 +42,11 @@ STICTION_FN void step(const Team& team, const ModelView& m, EnvView<S>& e, bool 
 }
 
 // Outputs at the new state; forces and accelerations stay those of the last interval.
-template <class Team, class S>
+template <Tendons can = Tendons::spatial, class Team, class S>
 STICTION_FN void refresh(const Team& team, const ModelView& m, EnvView<S>& e) {
   kinematics(team, m, e);
   velocities(team, m, e);
-  tendons(team, m, e);
+  tendons<can>(team, m, e);
   state_sensors(team, m, e);
 }
 

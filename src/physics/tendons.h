@@ -122,12 +122,15 @@ STICTION_FN S coordinate_velocity(const ModelView& m, const EnvView<S>& e, int c
   return sum;
 }
 
-template <class Team, class S>
+template <Tendons can = Tendons::spatial, class Team, class S>
 STICTION_FN void tendons(const Team& team, const ModelView& m, EnvView<S>& e) {
   team.for_each(m.ntendon, [&](int t) {
     const int c = m.nv + m.nu + t;
     for (int x = m.coord_momentadr[c]; x < m.coord_momentadr[c + 1]; ++x) e.moment[x] = S(0.0);
-    e.ten_length[t] = m.tendon_fixed[t] != 0 ? fixed_tendon(m, e, t) : spatial_tendon(m, e, t);
+    if constexpr (can == Tendons::spatial)
+      e.ten_length[t] = m.tendon_fixed[t] != 0 ? fixed_tendon(m, e, t) : spatial_tendon(m, e, t);
+    else
+      e.ten_length[t] = fixed_tendon(m, e, t);
     e.ten_velocity[t] = coordinate_velocity(m, e, c, e.qvel);
   });
 }

@@ -21,6 +21,7 @@ struct SizesView {
   int nrow;         // most rows
   int nfluidbody;   // nbody where a medium acts on bodies, else 0
   int nfluiddof;    // nv, likewise
+  int nspatialtendon;  // tendons over sites and geoms
   int neq;          // equality constraints
   int nblockdof;    // columns of all their Jacobians
   int nmoment;      // entries of the moment arms of all lengths
@@ -42,6 +43,9 @@ constexpr Colliders colliders_of(GeomType type1, GeomType type2) {
   if (type2 != GeomType::box || type1 == GeomType::plane) return Colliders::round;
   return type1 == GeomType::box ? Colliders::boxes : Colliders::box;
 }
+
+// What a model's tendons ask of a kernel: joints alone, or strings over sites and geoms, too.
+enum class Tendons : int { fixed, spatial };
 
 // What the options say, resolved; see stiction/options.h.
 struct OptionsView {

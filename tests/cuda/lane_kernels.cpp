@@ -13,6 +13,14 @@ namespace {
 using cuda::Kernel;
 using View = physics::EnvView<float>;
 
+template <Kernel kernel, class Team>
+void run_with_tendons(const Team& team, const physics::ModelView& m, const cuda::Launch& l, int env,
+                      const cuda::Arena& arena, std::byte* share, View& e) {
+  using physics::Colliders, physics::Tendons, physics::run_kernel;
+  if (m.nspatialtendon == 0) return run_kernel<kernel>(team, m, l, env, arena, share, e);
+  run_kernel<kernel, Colliders::boxes, Tendons::spatial>(team, m, l, env, arena, share, e);
+}
+
 // With the colliders that the model needs, and no others.
 template <class Team>
 void run_collide(const Team& team, const physics::ModelView& m, const cuda::Launch& l, int env,
@@ -33,12 +41,12 @@ void run_on(const Team& team, Kernel kernel, const physics::ModelView& m, const 
             int env, const cuda::Arena& arena, std::byte* share, View& e) {
   switch (kernel) {
     case Kernel::dynamics:
-      return physics::run_kernel<Kernel::dynamics>(team, m, l, env, arena, share, e);
+      return run_with_tendons<Kernel::dynamics>(team, m, l, env, arena, share, e);
     case Kernel::collide: return run_collide(team, m, l, env, arena, share, e);
     case Kernel::solve: return physics::run_kernel<Kernel::solve>(team, m, l, env, arena, share, e);
     case Kernel::move: return physics::run_kernel<Kernel::move>(team, m, l, env, arena, share, e);
     case Kernel::refresh:
-      return physics::run_kernel<Kernel::refresh>(team, m, l, env, arena, share, e);
+      return run_with_tendons<Kernel::refresh>(team, m, l, env, arena, share, e);
     case Kernel::solve_begin:
       return physics::run_kernel<Kernel::solve_begin>(team, m, l, env, arena, share, e);
     case Kernel::solve_next:
