@@ -34,7 +34,7 @@ STICTION_FN void dynamics_body(const Team& team, const ModelView& m, const Launc
   if (!begin_step(team, m, l, env, e)) return;
   clear_flags(team, m, e);
   kinematics(team, m, e);
-  tendons<can>(team, m, e);
+  tendons_up_to<can>(team, m, e);
   inertia(team, m, e);
   bias(team, m, e);
   fluid(team, m, e);

@@ -82,7 +82,6 @@ HostModel::HostModel(const Model& m, const Options& o, bool dense) : dense_(dens
   w.nanchor = w.opt.anchored ? m.nanchor : 0;
   w.ncouple = m.nanchor - m.nslot, w.ncouplepair = w.ncouple > 0 ? m.npair : 0;
   w.nspatial = dense ? m.nslot : 0;
-  w.ncoord = m.nv + m.nu + m.ntendon;
   w.ntri = m.nv * (m.nv + 1) / 2;
   w.nbody1 = m.nbody + 1, w.nv1 = m.nv + 1;
 
@@ -188,22 +187,26 @@ void HostModel::joints(const Model& m) {
   w.dof_jntid = keep(m.dof_jntid);
   w.dof_parentid = keep(m.dof_parentid);
 
-  // only joints with one dof have limit rows
+  // limits of joints with one dof are rows on the dof
   std::vector<int> limited(m.jnt_limited);
   dof_limited_.assign(at(m.nv), 0);
-  std::vector<int> freerot(at(m.nv), -1), turning;
+  std::vector<int> freerot(at(m.nv), -1), turning, balls;
   for (int j = 0; j < m.njnt; ++j) {
     const JointType type = m.jnt_type[at(j)];
     const int dof = m.jnt_dofadr[at(j)];
     if (type == JointType::free || type == JointType::ball) {
+      if (limited[at(j)] != 0 && type == JointType::ball) balls.push_back(j);
       limited[at(j)] = 0;
       if (w.opt.gyroscopic_midpoint) turning.push_back(j);
     }
     for (int k = 0; k < 3 && type == JointType::free; ++k) freerot[at(dof + 3 + k)] = dof + 3;
     if (limited[at(j)] != 0) dof_limited_[at(dof)] = 1;
   }
+  w.nball = static_cast<int>(balls.size());
+  w.ball_jnt = keep(balls);
+  w.ncoord = m.nv + m.nu + m.ntendon + w.nball;
   // limits, dry friction, servos, and four of a tendon
-  w.nrow = std::accumulate(dof_limited_.begin(), dof_limited_.end(), 0) + m.nv + m.nu + 4 * m.ntendon;
+  w.nrow = std::accumulate(dof_limited_.begin(), dof_limited_.end(), 0) + m.nv + m.nu + 4 * m.ntendon + w.nball;
   w.dof_freerot = keep(freerot);
   w.nturn = static_cast<int>(turning.size());
   w.turn_jnt = keep(turning);
@@ -308,6 +311,11 @@ void HostModel::actuators(const Model& m) {
     for (const int dof : tendon_dofs(m, t)) moment.items.push_back(dof);
     moment.end_list();
   }
+  for (int ball = 0; ball < w.nball; ++ball) {
+    const int dof = m.jnt_dofadr[at(w.ball_jnt[ball])];
+    moment.items.insert(moment.items.end(), {dof, dof + 1, dof + 2});
+    moment.end_list();
+  }
   w.nmoment = static_cast<int>(moment.items.size());
   w.coord_momentadr = keep(moment.adr);
   w.moment_dof = keep(moment.items);
@@ -363,6 +371,10 @@ void HostModel::rows() {
     adr.push_back(adr.back() + limits[at(c)] +
                   (c < w.nv ? w.dof_rubs[c] : w.actuator_mayservo[c - w.nv]));
   tendon_rows(adr, limits);
+  for (int ball = 0; ball < w.nball; ++ball) {
+    limits[at(w.ncoord - w.nball + ball)] = 1;
+    adr.push_back(adr.back() + 1);
+  }
   w.row_coord_end = w.nrowservo = 0;
   for (int c = 0; c < w.ncoord; ++c) {
     if (adr[at(c)] == adr[at(c + 1)]) continue;

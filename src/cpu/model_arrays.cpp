@@ -17,7 +17,7 @@ void for_arrays(physics::ModelView& w, const F& f) {
   each(w.body_parentid, w.body_mocapid, w.body_aligned, w.body_jntadr, w.body_jntnum);
   each(w.body_dofadr, w.body_dofnum, w.body_treeid, w.body_lastdof, w.body_weldid);
   each(w.body_translation, w.tree_body, w.tree_end, w.tree_origin, w.body_late, w.late_body);
-  each(w.jnt_type, w.jnt_qposadr, w.jnt_dofadr, w.jnt_actfrclimited, w.turn_jnt);
+  each(w.jnt_type, w.jnt_qposadr, w.jnt_dofadr, w.jnt_actfrclimited, w.turn_jnt, w.ball_jnt);
   each(w.dof_bodyid, w.dof_jntid, w.dof_parentid, w.dof_freerot, w.dof_rubs);
   each(w.coord_rowadr, w.coord_limited, w.coord_momentadr, w.moment_dof, w.moment_coord,
        w.dof_momentadr);

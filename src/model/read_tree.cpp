@@ -173,9 +173,6 @@ class Tree {
       if (j.type == JointType::ball && j.range[0] != 0) {
         fail(e, "range", "the range of a ball joint starts at 0: its largest angle counts");
       }
-      if (j.type == JointType::ball) {
-        mark(j.written, "range", Use::ignored, true, "limits of ball joints are not computed");
-      }
     }
     if (j.actfrclimited == Switch::yes && !(j.actfrcrange[0] < j.actfrcrange[1])) {
       fail(e, "actuatorfrcrange", "the lower limit must be below the upper one");

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "physics/row_law.h"
+#include "physics/servos.h"
 #include "physics/views.h"
 
 STICTION_PHYSICS_BEGIN
@@ -48,6 +49,26 @@ STICTION_FN LimitLaw<S> limit_law(const ModelView& m, S below, S above, const S*
   const S upper = -(select(above < zero, rate, S(1 / dt)) * above);
   const S demand = vmax(vmax(lower - v, upper + v), zero);
   return {lower, limit_stiffness(demand, rate * depth) / w, upper};
+}
+
+// Distances to the limits, negative beyond them.
+template <class S>
+struct Gaps {
+  S below, above;
+};
+// The limits of the length c at the velocity v0. `impulse(i)`: of all other forces on dof i in this step. A length
+// that moves nothing, w = 0, has none.
+template <class S, class P>
+STICTION_FN LimitLaw<S> length_limits(const ModelView& m, const EnvView<S>& e, int c,
+                                      const Gaps<S>& gaps, const S* solref, S depth, S v0,
+                                      const P& impulse) {
+  const S zero = S(0.0), w = moment_delassus(m, e, c);
+  const Mask<S> moves = w > zero;
+  const S change = moment_product<S>(m, e, c, [&](int, int i) { return impulse(i); });
+  const LimitLaw<S> law = limit_law(m, gaps.below, gaps.above, solref,
+                                    select(moves, w, S(1.0)), v0 + change, depth);
+  return {select(moves, law.lower, zero), select(moves, law.inv_R, zero),
+          select(moves, law.upper, zero)};
 }
 
 // The limits of dof i, whose joint has no other. `impulse`: of all other forces on the dof in this step.

@@ -8,6 +8,7 @@
 // on behind the dofs with those of the lengths, v_c = Σ moment_ci v_i.
 #pragma once
 
+#include "physics/ball_limits.h"
 #include "physics/delassus.h"
 #include "physics/equalities.h"
 #include "physics/friction.h"
@@ -64,9 +65,11 @@ STICTION_FN S length_impulse_on(const ModelView& m, const EnvView<S>& e, int i) 
   return sum_on_dof(m, e, i, [&](int c) { return e.row_impulse[c]; });
 }
 
-// Impulse of limits and dry friction of tendon t along it, at its velocity v.
+// Impulse of limits and dry friction of tendon t along it, at its velocity v; of the limit of a ball behind them.
 template <class S>
-STICTION_FN S tendon_constraint(const ModelView& m, const EnvView<S>& e, int t, S v) {
+STICTION_FN S length_constraint(const ModelView& m, const EnvView<S>& e, int t, S v) {
+  if (t >= m.ntendon)
+    return row_law(load_limits(e, m.coord_rowadr[m.nv + m.nu + t]), v).impulse;
   const int limits = m.tendon_limitrow[t], friction = m.tendon_rubrow[t];
   S impulse = S(0.0);
   if (limits >= 0) impulse = impulse + row_law(load_limits(e, limits), v).impulse;
@@ -86,7 +89,7 @@ STICTION_FN LengthImpulses<S> length_impulses_on(const ModelView& m, const EnvVi
   if (m.nrowlength == m.nrowservo) return {length_impulse_on(m, e, i), zero};
   return {sum_on_dof(m, e, i, [&](int c) { return c < lengths ? e.row_impulse[c] : zero; }),
           sum_on_dof(m, e, i, [&](int c) {
-            return c < lengths ? zero : tendon_constraint(m, e, c - lengths, e.v[c]);
+            return c < lengths ? zero : length_constraint(m, e, c - lengths, e.v[c]);
           })};
 }
 
@@ -166,7 +169,9 @@ STICTION_FN void force_rows(const Team& team, const ModelView& m, EnvView<S>& e)
     const int c = m.row_length[k], t = c - m.nv - m.nu;
     if (t < 0) return store_row(e, m.coord_rowadr[c], servo_of(m, e, c - m.nv));
     const S zero = S(0.0);
-    if (m.tendon_limitrow[t] >= 0) store_row(e, m.tendon_limitrow[t], LimitLaw<S>{zero, zero, zero});
+    const LimitLaw<S> none = {zero, zero, zero};
+    if (t >= m.ntendon) return store_row(e, m.coord_rowadr[c], none);
+    if (m.tendon_limitrow[t] >= 0) store_row(e, m.tendon_limitrow[t], none);
     if (m.tendon_springrow[t] >= 0) store_row(e, m.tendon_springrow[t], tendon_spring(m, e, t));
     if (m.tendon_dragrow[t] >= 0) store_row(e, m.tendon_dragrow[t], tendon_drag(m, e, t));
     if (m.tendon_rubrow[t] >= 0)
@@ -174,7 +179,7 @@ STICTION_FN void force_rows(const Team& team, const ModelView& m, EnvView<S>& e)
   });
 }
 
-// Limits and dry friction of dofs and tendons; row_impulse of the lengths is that of force_rows at v0.
+// Limits and dry friction of dofs, tendons and balls; row_impulse of the lengths is that of force_rows at v0.
 template <class Team, class S>
 STICTION_FN void constraint_rows(const Team& team, const ModelView& m, EnvView<S>& e) {
   const auto impulse = [&](int i) {
@@ -188,7 +193,9 @@ STICTION_FN void constraint_rows(const Team& team, const ModelView& m, EnvView<S
       store_row(e, row, friction_law(m, e.dof_frictionloss[i], e.inv_diag[i]));
   });
   team.for_each(m.nrowlength - m.nrowservo, [&](int k) {
-    const int t = m.row_length[m.nrowservo + k] - m.nv - m.nu;
+    const int c = m.row_length[m.nrowservo + k], t = c - m.nv - m.nu;
+    if (t >= m.ntendon)
+      return store_row(e, m.coord_rowadr[c], ball_limit(m, e, t - m.ntendon, impulse));
     if (m.tendon_limitrow[t] >= 0)
       store_row(e, m.tendon_limitrow[t], tendon_limits(m, e, t, impulse));
     if (m.tendon_rubrow[t] >= 0) store_row(e, m.tendon_rubrow[t], tendon_friction(m, e, t));
@@ -213,9 +220,11 @@ template <class Team, class S>
 STICTION_FN void rows(const Team& team, const ModelView& m, EnvView<S>& e) {
   const auto v0 = [&](int c) {
     const int t = c - m.nv - m.nu;
+    if (t >= m.ntendon) return coordinate_velocity(m, e, c, e.qvel);
     return t < 0 ? e.act_velocity[c - m.nv] : e.ten_velocity[t];
   };
   inverse_diagonal(team, m, e);
+  team.for_each(m.nball, [&](int ball) { ball_angle(m, e, ball); });
   force_rows(team, m, e);
   length_values(team, m, e, v0);
   constraint_rows(team, m, e);

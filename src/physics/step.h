@@ -46,7 +46,7 @@ template <Tendons can = Tendons::spatial, class Team, class S>
 STICTION_FN void refresh(const Team& team, const ModelView& m, EnvView<S>& e) {
   kinematics(team, m, e);
   velocities(team, m, e);
-  tendons<can>(team, m, e);
+  tendons_up_to<can>(team, m, e);
   state_sensors(team, m, e);
 }
 

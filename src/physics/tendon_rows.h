@@ -32,11 +32,6 @@ STICTION_FN BoundedLaw<S> tendon_drag(const ModelView& m, const EnvView<S>& e, i
   return {v_hat, inv_R, -inf, inf};
 }
 
-// Distances to the limits, negative beyond them.
-template <class S>
-struct Gaps {
-  S below, above;
-};
 template <class S>
 STICTION_FN Gaps<S> tendon_gaps(const EnvView<S>& e, int t) {
   const Wide<S> length = e.ten_length[t], margin = e.tendon_margin[t];
@@ -44,21 +39,13 @@ STICTION_FN Gaps<S> tendon_gaps(const EnvView<S>& e, int t) {
           narrow<S>(e.tendon_range[2 * t + 1] - margin - length)};
 }
 
-// `impulse(i)`: of all other forces on dof i in this step. A tendon that moves nothing, w = 0, has no limits.
+// `impulse(i)`: of all other forces on dof i in this step.
 template <class S, class P>
 STICTION_FN LimitLaw<S> tendon_limits(const ModelView& m, const EnvView<S>& e, int t,
                                       const P& impulse) {
-  const int c = m.nv + m.nu + t;
-  const S zero = S(0.0), one = S(1.0), w = moment_delassus(m, e, c);
-  const Mask<S> moves = w > zero;
-  const S change = moment_product<S>(m, e, c, [&](int, int i) { return impulse(i); });
   const S depth = S(kLimitDepth) * narrow<S>(e.tendon_range[2 * t + 1] - e.tendon_range[2 * t]);
-  const Gaps<S> gaps = tendon_gaps(e, t);
-  const LimitLaw<S> law =
-      limit_law(m, gaps.below, gaps.above, e.tendon_solref + 2 * t, select(moves, w, one),
-                e.ten_velocity[t] + change, depth);
-  return {select(moves, law.lower, zero), select(moves, law.inv_R, zero),
-          select(moves, law.upper, zero)};
+  return length_limits(m, e, m.nv + m.nu + t, tendon_gaps(e, t), e.tendon_solref + 2 * t, depth,
+                       e.ten_velocity[t], impulse);
 }
 
 template <class S>

@@ -122,8 +122,8 @@ STICTION_FN S coordinate_velocity(const ModelView& m, const EnvView<S>& e, int c
   return sum;
 }
 
-template <Tendons can = Tendons::spatial, class Team, class S>
-STICTION_FN void tendons(const Team& team, const ModelView& m, EnvView<S>& e) {
+template <Tendons can, class Team, class S>
+STICTION_FN void tendons_up_to(const Team& team, const ModelView& m, EnvView<S>& e) {
   team.for_each(m.ntendon, [&](int t) {
     const int c = m.nv + m.nu + t;
     for (int x = m.coord_momentadr[c]; x < m.coord_momentadr[c + 1]; ++x) e.moment[x] = S(0.0);
@@ -133,6 +133,11 @@ STICTION_FN void tendons(const Team& team, const ModelView& m, EnvView<S>& e) {
       e.ten_length[t] = fixed_tendon(m, e, t);
     e.ten_velocity[t] = coordinate_velocity(m, e, c, e.qvel);
   });
+}
+
+template <class Team, class S>
+STICTION_FN void tendons(const Team& team, const ModelView& m, EnvView<S>& e) {
+  tendons_up_to<Tendons::spatial>(team, m, e);
 }
 
 STICTION_PHYSICS_END

@@ -17,7 +17,7 @@ struct SizesView {
   int ncouplepair;  // npair, likewise
   int nturn;        // free and ball joints with the midpoint law of the gyroscopic torque
   int nspatial;     // nslot where a team has many threads, else 0
-  int ncoord;       // coordinates of rows: the dofs, then the lengths of the actuators and of the tendons
+  int ncoord;       // coordinates of rows: the dofs, then the lengths of the actuators and of the tendons, the angles of limited balls
   int nrow;         // most rows
   int nfluidbody;   // nbody where a medium acts on bodies, else 0
   int nfluiddof;    // nv, likewise
@@ -95,12 +95,14 @@ struct ModelView : SizesView {
 
   const int *jnt_type, *jnt_qposadr, *jnt_dofadr, *jnt_actfrclimited;
   const int *turn_jnt;        // (nturn)
+  int nball;                  // ball joints with a limit
+  const int *ball_jnt;        // (nball)
   const int *dof_bodyid, *dof_jntid;
   const int *dof_parentid;    // (nv)     next dof towards the root on the path, else -1
   const int *dof_freerot;     // (nv)     first of the three rotational dofs of a free joint it belongs to, else -1
   const int *dof_rubs;        // (nv)     1: it may have dry friction
   // the table of rows, the static constraints: README.md, "Rows"
-  const int *coord_rowadr;    // (ncoord+1)  rows of each coordinate. Of a dof: limits, dry friction; of an actuator: the servo; of a tendon: tendon_*row
+  const int *coord_rowadr;    // (ncoord+1)  rows of each coordinate. Of a dof: limits, dry friction; of an actuator: the servo; of a tendon: tendon_*row; of a ball: the limit
   const int *coord_limited;   // (ncoord)  its first rows with the law of limits: limits, and a tendon's spring; of a dof: the joint has no other
   const int *coord_momentadr;  // (ncoord+1)  entries of its moment arm; a dof has none
   const int *moment_dof, *moment_coord;  // (nmoment)  dof and coordinate of an entry

@@ -10,6 +10,7 @@ namespace stiction::reference::inline STICTION_REAL {
 namespace {
 
 constexpr double kInf = std::numeric_limits<double>::infinity();
+constexpr double kNoLimit = 1e6;  // rad: the distance of a ball joint to its lower limit, which it has not
 
 // Feedback that pulls back is implicit; the rest of the actuator's force is explicit.
 ServoGains servo_gains(const Actuation& act) {
@@ -105,21 +106,30 @@ std::vector<RowConstraint> joint_rows(const Model& m, const Options& o, double d
   // limits: g = q − lower − margin with J = +1, g = upper − margin − q with J = −1
   for (int j = 0; j < m.njnt; ++j) {
     const JointType type = m.jnt_type[at(j)];
-    if (m.jnt_limited[at(j)] == 0 || (type != JointType::hinge && type != JointType::slide))
-      continue;
+    if (m.jnt_limited[at(j)] == 0 || type == JointType::free) continue;
+    // of a ball the angle |log q|, along the axis of log q
     const int i = m.jnt_dofadr[at(j)];
-    const VecX e = VecX::Unit(m.nv, i);
-    const Real q = in.qpos[at(m.jnt_qposadr[at(j)])], w = delassus(e.transpose());
+    const std::span<const Real> pose = in.qpos.subspan(at(m.jnt_qposadr[at(j)]));
+    VecX e = VecX::Unit(m.nv, i);
+    Real q = pose[0];
+    if (type == JointType::ball) {
+      const Vec3 turn = log_quat(Quat(row4(pose, 0)));
+      q = turn.norm();
+      if (!(q > 1e-8)) continue;
+      e.segment<3>(i) = turn / q;
+    }
+    const Real w = delassus(e.transpose());
     const double low = m.jnt_range[at(2 * j)], high = m.jnt_range[at(2 * j + 1)];
     const double margin = m.jnt_margin[at(j)];
-    const Real lower = q - low - margin, upper = high - margin - q;
+    const Real lower = type == JointType::ball ? Real(kNoLimit) : Real(q - low - margin);
+    const Real upper = high - margin - q;
     JointLimits limits = {limit_law(dt, w, lower), limit_law(dt, w, upper)};
     if (limit_law(o) == Limits::solref) {
       const double T = recovery_time(dt, {m.jnt_solref[at(2 * j)], m.jnt_solref[at(2 * j + 1)]});
       const double depth = kLimitDepth * (type == JointType::slide ? high - low : 1);
-      limits = solref_limits(dt, w, T, depth, lower, upper, v0[i] + w * push[i]);
+      limits = solref_limits(dt, w, T, depth, lower, upper, e.dot(v0) + delassus(e, push));
     }
-    rows.push_back({e, limits.lower});
+    if (type != JointType::ball) rows.push_back({e, limits.lower});
     rows.push_back({-e, limits.upper});
   }
   for (int t = 0; t < m.ntendon; ++t)

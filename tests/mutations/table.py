@@ -5,6 +5,7 @@ At least one for each family of tests.
 
 from breaks import Break
 from table_api import API_DOOR
+from table_ball import BALL
 from table_choices import CHOICES
 from table_cuda import CUDA
 from table_env import ENV
@@ -473,6 +474,6 @@ BATCH = [
           gtests=("BatchFile.LoadContinuesWithTheSameBits",)),
 ]
 
-BREAKS = (DYNAMICS + CONTACT + STICTION + ROWS + LIMITS + EQUALITIES + SAFEGUARDS + SOLVER + NEWTON + GEOMETRY + MODEL
+BREAKS = (DYNAMICS + CONTACT + STICTION + ROWS + LIMITS + BALL + EQUALITIES + SAFEGUARDS + SOLVER + NEWTON + GEOMETRY + MODEL
           + READER + READER_DOOR + TEXT + TURNING + FLUID + BATCH + CHOICES + RUNTIME + API_DOOR + CUDA + ENV
           + ENV_LOCOMOTION + RL + TRAINING + OUTPUT + LAB + DERIVATIVE + LAWS)

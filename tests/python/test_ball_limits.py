@@ -1,0 +1,94 @@
+"""Limits of ball joints: those of a hinge, about any axis."""
+
+import numpy as np
+import pytest
+
+import stiction
+import tangents
+
+AXIS = np.array([0.36, -0.48, 0.8])
+
+
+def model(joint, extra=""):
+    return stiction.Model.from_xml(f"""<mujoco><option timestep="0.002" gravity="0 0 0"/><compiler angle="radian"/>
+      <worldbody><body>{joint}<inertial pos="0 0 0" mass="1" diaginertia=".02 .02 .02"/></body>{extra}</worldbody></mujoco>""")
+
+
+def quaternion(angle):
+    return np.concatenate(([np.cos(angle / 2)], np.sin(angle / 2) * AXIS))
+
+
+@pytest.mark.parametrize("options", [{}, {"limits": "near_rigid"}])
+@pytest.mark.parametrize("start, rate", [(0.3, 4.0), (0.78, 2.0), (0.9, 0.0), (0.9, -3.0), (-0.5, -6.0)])
+def test_ball_is_a_hinge_about_the_axis(start, rate, options):
+    """It runs into the limit, starts beyond it, or swings through the middle to the other side."""
+    limit = 'range="{} .8" limited="true" margin=".01" solreflimit=".03 1" damping=".01"'
+    axis = " ".join(map(str, AXIS))
+    hinge = model(f'<joint type="hinge" axis="{axis}" {limit.format(-0.8)}/>')
+    ball = model(f'<joint type="ball" {limit.format(0)}/>')
+    options = stiction.Options(gyroscopic="explicit_euler", **options)
+    a = stiction.Batch(hinge, 1, precision="float64", options=options)
+    b = stiction.Batch(ball, 1, precision="float64", options=options)
+    engine = stiction.Reference(ball, options)
+    a.set_state(qpos=[[start]], qvel=[[rate]])
+    b.set_state(qpos=[quaternion(start)], qvel=[rate * AXIS])
+    touched = False
+    for _ in range(200):
+        expected = engine.step(b.qpos[0], b.qvel[0])
+        a.step(), b.step()
+        np.testing.assert_allclose(b.qvel[0], expected.qvel, atol=1e-9)
+        np.testing.assert_allclose(b.qvel[0], a.qvel[0, 0] * AXIS, atol=1e-8)
+        touched |= bool(np.abs(b.qfrc_constraint[0]).max() > 0)
+    assert touched and abs(a.qpos[0, 0]) < 0.83
+
+
+CHAIN = """<mujoco><option timestep="0.004"/><default><geom contype="0" conaffinity="0"/></default><worldbody>
+ <body pos="0 0 1"><joint type="ball" range="0 40" damping=".02"/><geom type="capsule" fromto="0 0 0 .3 0 0" size=".03" mass="1"/>
+  <body pos=".3 0 0"><joint type="ball" range="0 25" frictionloss=".02"/>
+   <geom type="capsule" fromto="0 0 0 .2 .1 0" size=".02" mass=".4"/>
+   <body pos=".2 .1 0"><joint axis="0 1 0" range="-30 10"/><geom type="box" size=".1 .05 .02" mass=".3"/></body></body></body>
+ <body pos="1 0 1"><freejoint/><geom type="box" size=".1 .1 .1" mass="1"/>
+  <body pos=".1 0 0"><joint type="ball" range="0 60"/><geom size=".1" pos=".2 0 0" mass=".5"/></body></body>
+</worldbody></mujoco>"""
+
+
+def states(model, n, seed=4):
+    rng = np.random.default_rng(seed)
+    q = [tangents.add(model, model.qpos0, 0.8 * rng.normal(size=model.nv)) for _ in range(n)]
+    return np.array(q), 2 * rng.normal(size=(n, model.nv))
+
+
+def test_packs_against_the_reference():
+    model = stiction.Model.from_xml(CHAIN, strict=True)
+    options = stiction.Options(solver_tolerance=1e-13)
+    engine = stiction.Reference(model, options)
+    batch = stiction.Batch(model, 20, precision="float64", options=options)
+    batch.qpos[:], batch.qvel[:] = states(model, 20)
+    expected = [engine.step(q, v) for q, v in zip(batch.qpos, batch.qvel)]
+    batch.step()
+    acting = 0
+    for k, step in enumerate(expected):
+        np.testing.assert_allclose(batch.qvel[k], step.qvel, atol=1e-9 * max(1, np.abs(step.qvel).max()))
+        acting += bool(np.abs(step.gen_impulse[:3]).max() > 1e-6)
+    assert acting > 5
+
+
+def test_bits_do_not_depend_on_the_batch():
+    model = stiction.Model.from_xml(CHAIN)
+    whole = stiction.Batch(model, 11)
+    whole.qpos[:], whole.qvel[:] = states(model, 11)
+    start = whole.get_state()
+    whole.step(50)
+    alone = stiction.Batch(model, 1)
+    alone.set_state(**{name: value[[7]] for name, value in start.items()})
+    alone.step(50)
+    np.testing.assert_array_equal(alone.qpos[0], whole.qpos[7])
+
+
+def test_derivative():
+    model = stiction.Model.from_xml(CHAIN)
+    engine = stiction.Reference(model, stiction.Options(solver_tolerance=1e-14, max_iterations=100))
+    q, v = (x[3] for x in states(model, 5))
+    expected = tangents.differences(lambda q, v, _: engine.step(q, v), model, q, v, np.zeros(0), 1e-4, 1e-4)[0]
+    found = engine.step_jacobian(q, v).state
+    assert np.abs(found - expected).max() < 1e-6 * np.abs(expected).max()
