@@ -13,6 +13,12 @@
 
 namespace stiction::cpu {
 
+// Lists of unequal length, one after the other, and where each begins.
+struct Lists {
+  std::vector<int> adr{0}, items;
+  void end_list() { adr.push_back(static_cast<int>(items.size())); }
+};
+
 class HostModel {
  public:
   // Options with every default resolved. `dense`: for a device, where the factor has every entry

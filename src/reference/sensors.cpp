@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "reference/equalities.h"
+#include "reference/length_forces.h"
 
 namespace stiction::reference {
 namespace {
@@ -223,61 +224,6 @@ VecX interaction(const Model& m, const World& w, const StepInputs& in, const Ste
   return f.quat.conjugate() * (type == SensorType::force ? force : torque);
 }
 
-// Forces of the actuators: at the start of the step; of servos at its end.
-VecX actuator_forces(const Model& m, const Options& o, const StepInputs& in, const StepResult& s) {
-  const Eigen::Map<const VecX> v(s.v.data(), m.nv);
-  const Eigen::Map<const RowMatX> A(s.A.data(), m.nv, m.nv);
-  const Kinematics kin = kinematics(m, in.qpos, in.mocap_pos, in.mocap_quat);
-  const std::vector<Tendon> strings = tendons(m, kin, in.qpos);
-  const std::vector<Actuation> all = actuation(m, strings, in.qpos, in.qvel, in.ctrl);
-  const std::vector<std::pair<int, ServoLaw>> servos =
-      servo_laws(m, *o.timestep, in, DelassusScale(m, kin, A), strings);
-  VecX force(m.nu);
-  for (int a = 0; a < m.nu; ++a) force[a] = actuator_force(m, a, all[at(a)]);
-  clamp_tendon_actuation(m, force);
-  for (const auto& [a, law] : servos)
-    force[a] = law.at(all[at(a)].moment.dot(v)).impulse / *o.timestep;
-  return force;
-}
-
-double tendon_actuation(const Model& m, const VecX& forces, int t) {
-  double sum = 0;
-  for (int a = 0; a < m.nu; ++a)
-    if (m.actuator_trntype[at(a)] == Transmission::tendon && m.actuator_trnid[at(a)] == t)
-      sum += forces[a];
-  return sum;
-}
-
-double tendon_limit_force(const Model& m, const Options& o, const StepInputs& in,
-                          const StepResult& s, const World& w, int t) {
-  const Eigen::Map<const VecX> v(s.v.data(), m.nv), v0(in.qvel.data(), m.nv);
-  const Eigen::Map<const RowMatX> A(s.A.data(), m.nv, m.nv);
-  const Eigen::Map<const VecX> v_star(s.v_star.data(), m.nv);
-  const double dt = *o.timestep;
-  const DelassusScale delassus(m, w.kin, A);
-  const std::vector<Tendon> strings = tendons(m, w.kin, in.qpos);
-  VecX push = A * (v_star - v0);
-  for (const auto& [J, law] : tendon_forces(m, dt, strings, v0))
-    push += evaluate(law, J.dot(v0)).impulse * J;
-  const std::vector<Actuation> all = actuation(m, strings, in.qpos, in.qvel, in.ctrl);
-  for (const auto& [a, law] : servo_laws(m, dt, in, delassus, strings))
-    push += law.at(all[at(a)].moment.dot(v0)).impulse * all[at(a)].moment;
-  double force = 0;
-  for (const auto& [J, law] : tendon_limits(m, o, dt, t, strings[at(t)], v0, push, delassus))
-    force += evaluate(law, J.dot(v)).impulse / dt;
-  return force;
-}
-
-double joint_actuation(const Model& m, const StepInputs& in, const World& w, const VecX& forces,
-                       int joint) {
-  const std::vector<Actuation> all =
-      actuation(m, tendons(m, w.kin, in.qpos), in.qpos, in.qvel, in.ctrl);
-  VecX f = VecX::Zero(m.nv);
-  for (int a = 0; a < m.nu; ++a) f += forces[a] * all[at(a)].moment;
-  clamp_joint_actuation(m, f);
-  return f[m.jnt_dofadr[at(joint)]];
-}
-
 VecX interval_sensor(const Model& m, const Options& o, const StepInputs& in, const StepResult& s,
                      const World& w, int i) {
   using T = SensorType;
@@ -288,10 +234,10 @@ VecX interval_sensor(const Model& m, const Options& o, const StepInputs& in, con
     case T::contact: return contact(m, s, *o.timestep, i);
     case T::actuatorfrc: return to_vec(actuator_forces(m, o, in, s)[id]);
     case T::jointactuatorfrc:
-      return to_vec(joint_actuation(m, in, w, actuator_forces(m, o, in, s), id));
+      return to_vec(joint_actuation(m, in, w.kin, actuator_forces(m, o, in, s), id));
     case T::tendonactuatorfrc:
       return to_vec(tendon_actuation(m, actuator_forces(m, o, in, s), id));
-    case T::tendonlimitfrc: return to_vec(tendon_limit_force(m, o, in, s, w, id));
+    case T::tendonlimitfrc: return to_vec(tendon_limit_force(m, o, in, s, w.kin, id));
     default: break;
   }
   const Frame f = frame_of(m, w.kin, m.sensor_objtype[at(i)], id);
@@ -301,32 +247,7 @@ VecX interval_sensor(const Model& m, const Options& o, const StepInputs& in, con
   return type == T::accelerometer ? Vec3(f.quat.conjugate() * a) : a;
 }
 
-// Signed function of a point, <= 0 in the shape, convex.
-double depth(GeomType type, const Vec3& size, const Vec3& p) {
-  switch (type) {
-    case GeomType::sphere: return p.norm() - size[0];
-    case GeomType::ellipsoid: return p.cwiseQuotient(size).norm() - 1;
-    case GeomType::box: return (p.cwiseAbs() - size).maxCoeff();
-    case GeomType::cylinder:
-      return std::max(p.head<2>().norm() - size[0], std::abs(p.z()) - size[1]);
-    default:  // capsule
-      return (p - Vec3(0, 0, std::clamp(p.z(), -size[1], size[1]))).norm() - size[0];
-  }
-}
-
 }  // namespace
-
-bool ray_meets(GeomType type, const Vec3& size, const Vec3& p, const Vec3& d) {
-  double lower = 0, upper = p.norm() + 2 * size.sum();
-  for (int k = 0; k < 200; ++k) {
-    const double a = lower + (upper - lower) / 3, b = upper - (upper - lower) / 3;
-    if (depth(type, size, p + a * d) <= depth(type, size, p + b * d))
-      upper = b;
-    else
-      lower = a;
-  }
-  return depth(type, size, p) <= 0 || depth(type, size, p + lower * d) <= 0;
-}
 
 std::vector<double> sensors(const Model& m, const Options& o, const StepInputs& in,
                             const StepResult& s) {

@@ -34,9 +34,9 @@ class Rule:
 # The first rule whose folder is a prefix of the path applies.
 RULES = (
     Rule("include/stiction/", ("include/stiction/",), (STD,)),
-    Rule("src/model/", ("include/stiction/", "src/math.h", "src/names.h", "src/model/"),
+    Rule("src/model/", ("include/stiction/", "src/math.h", "src/names.h", "src/tendon_path.h", "src/model/"),
          (STD, EIGEN, re.compile(r"tinyxml2\.h"))),
-    Rule("src/reference/", ("include/stiction/", "src/math.h", "src/reference/"), (STD, EIGEN)),
+    Rule("src/reference/", ("include/stiction/", "src/math.h", "src/tendon_path.h", "src/reference/"), (STD, EIGEN)),
     Rule("src/physics/", ("include/stiction/types.h", "src/physics/"), (STD_DEVICE,),
          (NO_CONTAINERS, NO_ALLOCATION)),
     Rule("src/cpu/", ("include/stiction/", "src/physics/", "src/cpu/"),

@@ -1,0 +1,101 @@
+// The table of rows of a model, and the structure of the factor: physics/README.md, "Rows" and "The factor".
+#include "cpu/host_model.h"
+#include "physics/factor.h"
+
+namespace stiction::cpu {
+namespace {
+
+constexpr std::size_t at(int i) {
+  return static_cast<std::size_t>(i);
+}
+
+}  // namespace
+
+// The entries of all moment arms once more, by dof.
+void HostModel::moments_by_dof() {
+  physics::ModelView& w = view_;
+  std::vector<int> coord(at(w.nmoment));
+  for (int c = 0; c < w.ncoord; ++c)
+    for (int k = w.coord_momentadr[c]; k < w.coord_momentadr[c + 1]; ++k) coord[at(k)] = c;
+  Lists of_dof;
+  for (int i = 0; i < w.nv; ++i) {
+    for (int k = 0; k < w.nmoment; ++k)
+      if (w.moment_dof[k] == i) of_dof.items.push_back(k);
+    of_dof.end_list();
+  }
+  w.dof_momentadr = keep(of_dof.adr);
+  w.dof_moment = keep(of_dof.items);
+  w.moment_coord = keep(coord);
+}
+
+// The table of rows by coordinate, and where they act.
+void HostModel::rows() {
+  physics::ModelView& w = view_;
+  std::vector<int> adr{0}, limits(dof_limited_), lengths, dofs;
+  limits.resize(at(w.ncoord));
+  for (int c = 0; c < w.nv + w.nu; ++c)
+    adr.push_back(adr.back() + limits[at(c)] +
+                  (c < w.nv ? w.dof_rubs[c] : w.actuator_mayservo[c - w.nv]));
+  tendon_rows(adr, limits);
+  for (int ball = 0; ball < w.nball; ++ball) {
+    limits[at(w.ncoord - w.nball + ball)] = 1;
+    adr.push_back(adr.back() + 1);
+  }
+  w.row_coord_end = w.nrowservo = 0;
+  for (int c = 0; c < w.ncoord; ++c) {
+    if (adr[at(c)] == adr[at(c + 1)]) continue;
+    w.row_coord_end = c + 1;
+    if (c >= w.nv) lengths.push_back(c);
+    if (c >= w.nv && c < w.nv + w.nu) ++w.nrowservo;
+  }
+  w.coord_limited = keep(limits);
+  const auto has_rows = [&](int c) { return adr[at(c + 1)] > adr[at(c)]; };
+  Lists moment;
+  for (int i = 0; i < w.nv; ++i) {
+    for (int k = w.dof_momentadr[i]; k < w.dof_momentadr[i + 1]; ++k)
+      if (has_rows(w.moment_coord[w.dof_moment[k]])) moment.items.push_back(w.dof_moment[k]);
+    moment.end_list();
+    if (has_rows(i) || moment.adr[at(i + 1)] > moment.adr[at(i)]) dofs.push_back(i);
+  }
+  w.coord_rowadr = keep(adr);
+  w.dof_rowmomentadr = keep(moment.adr), w.dof_rowmoment = keep(moment.items);
+  w.nrowlength = static_cast<int>(lengths.size()), w.nrowdof = static_cast<int>(dofs.size());
+  w.row_length = keep(lengths), w.row_dof = keep(dofs);
+  structure();
+}
+
+// The structure of the factor that tree, rows and body blocks make, or of a dense one.
+void HostModel::structure() {
+  physics::ModelView& w = view_;
+  std::vector<int> parent(w.dof_parentid, w.dof_parentid + w.nv);
+  for (int i = 0; i < w.nv && dense_; ++i) parent[at(i)] = i - 1;
+  for (int k = 0; k < w.nrowlength && !dense_; ++k) {
+    const int begin = w.coord_momentadr[w.row_length[k]];
+    const int end = w.coord_momentadr[w.row_length[k] + 1];
+    for (int x = begin; x < end; ++x)
+      for (int y = begin; y < end; ++y)
+        if (w.moment_dof[x] > w.moment_dof[y])
+          physics::link(parent.data(), w.moment_dof[x], w.moment_dof[y]);
+  }
+  for (int k = 0; k < w.neq && !dense_; ++k)
+    for (int x = w.block_adr[k]; x < w.block_adr[k + 1]; ++x)
+      for (int y = w.block_adr[k]; y < x; ++y)
+        physics::link(parent.data(), w.block_dof[x], w.block_dof[y]);
+  std::vector<int> num(at(w.nv)), run_adr(at(w.nv1)), run_first(at(w.ntri)), run_end(at(w.ntri)),
+      below_adr(at(w.nv1)), below_row(at(w.ntri)), below_place(at(w.ntri));
+  physics::EnvView<double> e{};
+  e.row_parent = parent.data(), e.row_num = num.data();
+  e.run_adr = run_adr.data(), e.run_first = run_first.data(), e.run_end = run_end.data();
+  e.below_adr = below_adr.data(), e.below_row = below_row.data();
+  e.below_place = below_place.data();
+  physics::structure(w, e);
+  const auto keep_structure = [&](std::vector<int>& v) {
+    return structure_.emplace_back(std::move(v)).data();
+  };
+  w.row_parent = keep_structure(parent), w.row_num = keep_structure(num);
+  w.run_adr = keep_structure(run_adr), w.run_first = keep_structure(run_first);
+  w.run_end = keep_structure(run_end), w.below_adr = keep_structure(below_adr);
+  w.below_row = keep_structure(below_row), w.below_place = keep_structure(below_place);
+}
+
+}  // namespace stiction::cpu

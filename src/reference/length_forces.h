@@ -1,0 +1,18 @@
+// Forces of a step along the lengths of actuators and tendons, for sensors.
+#pragma once
+
+#include "reference/results.h"
+
+namespace stiction::reference {
+
+// (nu) At the start of the step; of servos at its end.
+VecX actuator_forces(const Model& m, const Options& o, const StepInputs& in, const StepResult& s);
+// What these forces are together on tendon t, or on the dof of a joint.
+double tendon_actuation(const Model& m, const VecX& forces, int t);
+double joint_actuation(const Model& m, const StepInputs& in, const Kinematics& kin,
+                       const VecX& forces, int joint);
+// Of both limits of tendon t, at the end of the step.
+double tendon_limit_force(const Model& m, const Options& o, const StepInputs& in,
+                          const StepResult& s, const Kinematics& kin, int t);
+
+}  // namespace stiction::reference
