@@ -10,7 +10,7 @@ DERIVATIVE = [
           "H.solve(-gradient.unaryExpr(", "H.solve(gradient.unaryExpr(",
           pytests=(JACOBIAN + "test_against_differences",)),
     Break("the lagged bound counts as a constant", "src/reference/contacts.cpp",
-          "  law.n0 = n0;\n", "  law.n0 = value(n0);\n",
+          "Real& w, ContactLaw& law) {\n  law.n0 = n0;", "Real& w, ContactLaw& law) {\n  law.n0 = value(n0);",
           pytests=(JACOBIAN + "test_against_differences",)),
     Break("tangent of a rotation in the world's axes", "src/reference/jacobian.cpp",
           "const Quaterniond rate = q * omega;", "const Quaterniond rate = omega * q;",

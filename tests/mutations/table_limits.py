@@ -18,7 +18,7 @@ LIMITS = [
           "const S k = select(standard, one, -solref[1]), b = select(standard, solref[0], -solref[0]);",
           gtests=("Limits.RecoveryRate",)),
     Break("joint limit does not see the servos", "src/physics/rows.h",
-          "dt * e.qfrc_smooth[i] + length_impulse_on(m, e, i)", "dt * e.qfrc_smooth[i]",
+          "S(m.opt.timestep) * e.qfrc_smooth[i] + length_impulse_on(m, e, i)", "S(m.opt.timestep) * e.qfrc_smooth[i]",
           pytests=(ACCEPTANCE + "test_servo_against_a_limit",)),
     Break("a bounded row has a curvature beyond its bounds", "src/physics/row_law.h",
           "y > c.lower && y < c.upper", "y < c.upper",
