@@ -200,12 +200,17 @@ inline std::vector<int> up_to(int n) {
 }
 
 // Environment i starts from keys[i].
+// The scene, with sliding friction alone where the law has no other.
+inline std::string for_law(const std::string& name, ContactModel law) {
+  const ModelPtr m = scene(name);
+  return law == ContactModel::lagged || m->nanchor == m->nslot ? name : name + kSliding;
+}
 inline Batch scattered(const std::string& name, const std::vector<int>& keys,
                        std::optional<int> threads = {}, const Options& options = {}) {
   BatchOptions o = batch_options(static_cast<int>(keys.size()));
   o.threads = threads;
   o.options = options;
-  Batch b(scene(name), o);
+  Batch b(scene(for_law(name, options.contact_model)), o);
   scatter(b, keys);
   b.clear_counts();
   return b;

@@ -24,9 +24,7 @@ class Bodies : public testing::TestWithParam<std::string> {
               const Options& options = {}) {
     use_device(where);
     emulated_share() = share;
-    const bool bare = options.contact_model != ContactModel::lagged &&
-                      scene(GetParam())->nanchor > scene(GetParam())->nslot;
-    return scattered(GetParam() + (bare ? kSliding : ""), keys, {}, options);
+    return scattered(GetParam(), keys, {}, options);
   }
   static constexpr int kAll = 1 << 16;
 
