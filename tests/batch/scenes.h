@@ -199,12 +199,13 @@ inline std::vector<int> up_to(int n) {
   return keys;
 }
 
-// Environment i starts from keys[i].
 // The scene, with sliding friction alone where the law has no other.
 inline std::string for_law(const std::string& name, ContactModel law) {
   const ModelPtr m = scene(name);
   return law == ContactModel::lagged || m->nanchor == m->nslot ? name : name + kSliding;
 }
+
+// Environment i starts from keys[i].
 inline Batch scattered(const std::string& name, const std::vector<int>& keys,
                        std::optional<int> threads = {}, const Options& options = {}) {
   BatchOptions o = batch_options(static_cast<int>(keys.size()));
