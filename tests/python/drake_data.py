@@ -55,9 +55,22 @@ def compliances(scene):
     return f"<custom>{''.join(lines)}</custom>" if lines else ""
 
 
+def with_distances(scene, xml):
+    """The polynomials of tendons that keep a distance: what it is beyond the length in the reference pose."""
+    for c in scene.data.get("constraints", []):
+        if c["type"] != "distance":
+            continue
+        model = stiction.Model.from_xml(xml)
+        more = c["distance"] - float(model.tendon_length0[model.tendon_names.index(c["name"])])
+        tendon = f'tendon1="{c["name"]}"'
+        assert xml.count(tendon) == 1
+        xml = xml.replace(tendon, f'{tendon} polycoef="{more!r}"')
+    return xml
+
+
 def reference(scene, **options):
     """The engine set up as the scene was: materials of its geoms, its constraints, Drake's pair rules."""
-    xml = (FOLDER / f"{scene.model}.xml").read_text()
+    xml = with_distances(scene, (FOLDER / f"{scene.model}.xml").read_text())
     model = stiction.Model.from_xml(xml.replace("</mujoco>", compliances(scene) + "</mujoco>"))
     for geom, material in scene.data["materials"].items():
         model = model.with_contact_material(geom, **material)

@@ -71,8 +71,8 @@ def scene(request):
 
 def test_everything_is_there():
     count = collections.Counter(scene.contact_model for scene in scenes().values())
-    assert count == {"lagged": 39, "similar": 18, "sap": 19}
-    assert sum(len(scene.steps) for scene in scenes().values()) == 2786
+    assert count == {"lagged": 42, "similar": 18, "sap": 19}
+    assert sum(len(scene.steps) for scene in scenes().values()) == 2846
     assert all(step < len(scenes()[name].steps) for name, step in DIFFERENT)
 
 

@@ -15,7 +15,7 @@ import shutil
 
 SCENE_KEYS = ("name", "kind", "contact_model", "dt", "gravity", "stiction_tolerance", "sigma",
               "near_rigid_beta", "materials", "pair_parameters", "steps")
-CONSTRAINTS = {"ball", "weld"}
+CONSTRAINTS = {"ball", "weld", "coupler", "distance"}
 
 
 def read(path):
