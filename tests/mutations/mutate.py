@@ -129,7 +129,7 @@ class Tree:
             return ["(crashes)"]
         if done.returncode not in (0, 1):
             raise Refused(f"pytest says {done.returncode}:\n" + done.stdout[-3000:])
-        names = re.findall(r"^(?:FAILED|ERROR) tests/(\S+?)(?: - .*)?$", done.stdout, re.MULTILINE)
+        names = re.findall(r"^(?:FAILED|ERROR) tests/(.+?)(?: - .*)?$", done.stdout, re.MULTILINE)
         return sorted(names)
 
 

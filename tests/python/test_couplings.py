@@ -104,7 +104,8 @@ def random_batch(model, n, seed=2, **options):
     return batch
 
 
-@pytest.mark.parametrize("extra", ["", '<custom><numeric name="stiction_equality" data="1e40 0"/></custom>'])
+@pytest.mark.parametrize("extra", ["", '<custom><numeric name="stiction_equality" data="1e40 0"/></custom>'],
+                         ids=["mapped", "rigid"])
 def test_packs_against_the_reference(extra):
     model = stiction.Model.from_xml(HAND.replace("</mujoco>", extra + "</mujoco>"))
     options = stiction.Options(solver_tolerance=1e-13)

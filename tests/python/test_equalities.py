@@ -185,7 +185,7 @@ def random_batch(model, n, seed=2, **options):
     return batch
 
 
-@pytest.mark.parametrize("extra", ["", RIGID])
+@pytest.mark.parametrize("extra", ["", RIGID], ids=["mapped", "rigid"])
 def test_packs_against_the_reference(extra):
     model = stiction.Model.from_xml(TREE.replace("</mujoco>", extra + "</mujoco>"))
     engine = stiction.Reference(model, stiction.Options(solver_tolerance=1e-13))

@@ -128,7 +128,7 @@ FOUR_BAR = """<mujoco><option timestep="0.002"/><worldbody>
   {}</mujoco>"""
 
 
-@pytest.mark.parametrize("compliance", ["", RIGID])
+@pytest.mark.parametrize("compliance", ["", RIGID], ids=["mapped", "rigid"])
 def test_four_bar_linkage(compliance):
     """It swings on its constraint manifold, comes to rest, and then the gap stays for a minute."""
     model = stiction.Model.from_xml(FOUR_BAR.format(compliance))
