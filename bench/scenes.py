@@ -33,7 +33,8 @@ class Scene:
     spread: float
 
     def xml(self) -> str:
-        """The file, with a floor where it has none; sliding friction only, which both engines solve."""
+        """The file, with a floor where it has none; sliding friction only: torsion and rolling share MuJoCo's cone
+        and have laws of their own here."""
         text = re.sub(r'condim="[46]"', 'condim="3"', self.file.read_text())
         # the keyframe of a robot with torque motors holds joint angles: let servos keep them
         text = re.sub(r'<motor class="\w+"', '<position kp="60" kv="3"', text)

@@ -94,6 +94,14 @@ ConicProblem Scene::maximal(const State& state, const Actions& actions, double n
   for (int i = 0; i < m.nv; ++i)
     if (m.dof_frictionloss[at(i)] != 0)
       throw ArgumentError("maximal coordinates: dry friction of joints is not part of them");
+  for (int j = 0; j < m.njnt; ++j)
+    if (m.jnt_limited[at(j)] != 0 && m.jnt_type[at(j)] == JointType::ball)
+      throw ArgumentError("maximal coordinates: limits of ball joints are not part of them");
+  for (int t = 0; t < m.ntendon; ++t)
+    if (m.tendon_limited[at(t)] != 0 || m.tendon_stiffness[at(t)] != 0 ||
+        m.tendon_damping[at(t)] != 0 || m.tendon_armature[at(t)] != 0 ||
+        m.tendon_frictionloss[at(t)] != 0)
+      throw ArgumentError("maximal coordinates: tendons only transmit actuators there");
   const DelassusScale delassus(m, s.kin, s.free.A);
   add_points(m, options_, dt, near, s);
   const Bodies bodies(m);
@@ -148,7 +156,7 @@ ConicProblem Scene::maximal(const State& state, const Actions& actions, double n
   // limits: q̇ >= −(q − lower)/δt, q̇ <= (upper − q)/δt
   std::vector<std::pair<VecX, double>> limits;
   for (int j = 0; j < m.njnt; ++j) {
-    if (m.jnt_limited[at(j)] == 0 || m.jnt_type[at(j)] == JointType::ball) continue;
+    if (m.jnt_limited[at(j)] == 0) continue;
     const double q = state.qpos[m.jnt_qposadr[at(j)]];
     const VecX rate = joint.rates.row(m.jnt_dofadr[at(j)]);
     limits.emplace_back(rate, (q - m.jnt_range[at(2 * j)]) / dt);

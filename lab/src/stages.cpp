@@ -1,5 +1,7 @@
 #include "lab/src/stages.h"
 
+#include <algorithm>
+
 #include "stiction/error.h"
 
 namespace stiction::lab {
@@ -30,9 +32,8 @@ const VecX& filled(const VecX& given, int size, const char* name, VecX& zeros) {
 }  // namespace
 
 void begin(const Model& m, const Options& o, const State& state, const Actions& a, Start& s) {
-  for (const EqualityType type : m.eq_type)
-    if (type == EqualityType::connect || type == EqualityType::weld)
-      throw ArgumentError("the laboratory's problems have no connects and welds; remove them");
+  if (std::any_of(m.eq_active0.begin(), m.eq_active0.end(), [](int on) { return on != 0; }))
+    throw ArgumentError("the laboratory's problems have no equality constraints: write active=\"false\"");
   require(state.qpos, m.nq, "qpos");
   require(state.qvel, m.nv, "qvel");
   s.in.qpos = span(state.qpos);

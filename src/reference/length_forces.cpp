@@ -34,12 +34,7 @@ double tendon_limit_force(const Model& m, const Options& o, const StepInputs& in
   const double dt = *o.timestep;
   const DelassusScale delassus(m, kin, A);
   const std::vector<Tendon> strings = tendons(m, kin, in.qpos);
-  VecX push = A * (v_star - v0);
-  for (const auto& [J, law] : tendon_forces(m, dt, strings, v0))
-    push += evaluate(law, J.dot(v0)).impulse * J;
-  const std::vector<Actuation> all = actuation(m, strings, in.qpos, in.qvel, in.ctrl);
-  for (const auto& [a, law] : servo_laws(m, dt, in, delassus, strings))
-    push += law.at(all[at(a)].moment.dot(v0)).impulse * all[at(a)].moment;
+  const VecX push = push_of(force_rows(m, dt, in, delassus, strings), A, v_star, v0);
   double force = 0;
   for (const auto& [J, law] : tendon_limits(m, o, dt, t, strings[at(t)], v0, push, delassus))
     force += evaluate(law, J.dot(v)).impulse / dt;

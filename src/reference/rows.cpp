@@ -91,8 +91,7 @@ VecX explicit_actuation(const Model& m, const std::vector<Tendon>& tendons,
   return f;
 }
 
-std::vector<RowConstraint> joint_rows(const Model& m, const Options& o, double dt,
-                                      const FreeMotion& free, const StepInputs& in,
+std::vector<RowConstraint> force_rows(const Model& m, double dt, const StepInputs& in,
                                       const DelassusScale& delassus,
                                       const std::vector<Tendon>& tendons) {
   const Eigen::Map<const VecX> v0(in.qvel.data(), m.nv);
@@ -100,8 +99,23 @@ std::vector<RowConstraint> joint_rows(const Model& m, const Options& o, double d
   const std::vector<Actuation> actuators = actuation(m, tendons, in.qpos, in.qvel, in.ctrl);
   for (const auto& [a, law] : servo_laws(m, dt, in, delassus, tendons))
     rows.push_back({actuators[at(a)].moment, law});
-  VecX push = free.A * (free.v_star - v0);  // impulses of the step at v0, without limits
-  for (const auto& [J, law] : rows) push += evaluate(law, J.dot(v0)).impulse * J;
+  return rows;
+}
+
+VecX push_of(const std::vector<RowConstraint>& forces, const MatX& A, const VecX& v_star,
+             const VecX& v0) {
+  VecX push = A * (v_star - v0);
+  for (const auto& [J, law] : forces) push += evaluate(law, J.dot(v0)).impulse * J;
+  return push;
+}
+
+std::vector<RowConstraint> joint_rows(const Model& m, const Options& o, double dt,
+                                      const FreeMotion& free, const StepInputs& in,
+                                      const DelassusScale& delassus,
+                                      const std::vector<Tendon>& tendons) {
+  const Eigen::Map<const VecX> v0(in.qvel.data(), m.nv);
+  std::vector<RowConstraint> rows = force_rows(m, dt, in, delassus, tendons);
+  const VecX push = push_of(rows, free.A, free.v_star, v0);
 
   // limits: g = q − lower − margin with J = +1, g = upper − margin − q with J = −1
   for (int j = 0; j < m.njnt; ++j) {

@@ -41,7 +41,15 @@ std::vector<std::pair<int, ServoLaw>> servo_laws(const Model& m, double dt, cons
                                                  const DelassusScale& delassus,
                                                  const std::vector<Tendon>& tendons);
 
-// Rows of servos, tendons, limits and dry friction.
+// Rows that depend on no others: springs, dampers and armature of tendons, then servos.
+std::vector<RowConstraint> force_rows(const Model& m, double dt, const StepInputs& in,
+                                      const DelassusScale& delassus,
+                                      const std::vector<Tendon>& tendons);
+// Generalized impulses of the step at v0, without limits: A (v* − v0) and those rows.
+VecX push_of(const std::vector<RowConstraint>& forces, const MatX& A, const VecX& v_star,
+             const VecX& v0);
+
+// All rows: those, limits and dry friction.
 std::vector<RowConstraint> joint_rows(const Model& m, const Options& o, double dt,
                                       const FreeMotion& free, const StepInputs& in,
                                       const DelassusScale& delassus,

@@ -8,6 +8,16 @@
 
 namespace stiction::reference::inline STICTION_REAL {
 
+namespace {
+
+// How much longer a tendon is than its spring's dead band allows; negative: shorter.
+Real stretch(const Model& m, int t, Real length) {
+  return length - std::clamp<Real>(length, m.tendon_lengthspring[at(2 * t)],
+                             m.tendon_lengthspring[at(2 * t + 1)]);
+}
+
+}  // namespace
+
 std::vector<Tendon> tendons(const Model& m, const Kinematics& kin, std::span<const Real> qpos) {
   std::vector<Tendon> all;
   for (int t = 0; t < m.ntendon; ++t) {
@@ -101,12 +111,6 @@ void clamp_tendon_actuation(const Model& m, VecX& force) {
     for (int a = 0; a < m.nu; ++a)
       if (pulls(a)) force[a] *= bounded / total;
   }
-}
-
-// How much longer a tendon is than its spring's dead band allows; negative: shorter.
-static Real stretch(const Model& m, int t, Real length) {
-  return length - std::clamp<Real>(length, m.tendon_lengthspring[at(2 * t)],
-                             m.tendon_lengthspring[at(2 * t + 1)]);
 }
 
 VecX tendon_spring_force(const Model& m, const std::vector<Tendon>& all) {

@@ -138,6 +138,24 @@ def test_quadruped_stands_in_maximal_coordinates():
     assert s.impulse[2::3].sum() == pytest.approx(weight, rel=0.02)  # its servos still move a little
 
 
+@pytest.mark.parametrize("more, words", [
+    ('<equality><joint joint1="j"/></equality>', "no equality constraints"),
+    ('<tendon><fixed stiffness="1"><joint joint="j" coef="1"/></fixed></tendon>', "tendons only transmit"),
+    ('<worldbody><body><joint type="ball" range="0 40"/><geom size=".1"/></body></worldbody>', "limits of ball joints"),
+])  # fmt: skip
+def test_constraints_that_are_no_part_of_the_problem(more, words):
+    scene = lab.Scene("<mujoco><worldbody><body><joint name='j'/><geom size='.1' contype='0'/></body></worldbody>"
+                      + more + "</mujoco>", 1e-3)
+    with pytest.raises(stiction.ArgumentError, match=words):
+        scene.maximal(scene.qpos0, np.zeros(1 + 3 * ("ball" in more)))
+
+
+def test_sliding_friction_alone():
+    with pytest.raises(stiction.ArgumentError, match="sliding friction alone"):
+        lab.Scene("""<mujoco><worldbody><geom type="plane" size="1 1 1"/><body><freejoint/>
+          <geom size=".1" condim="6"/></body></worldbody></mujoco>""", 1e-3)
+
+
 def test_what_is_refused():
     problem = cube()
     for settings, words in (({"tolerance": 0.0}, "tolerance"), ({"warm": np.zeros(5)}, "warm: needs 12"),

@@ -65,6 +65,7 @@ inline const char* const kLinkage = R"(
 </worldbody>
 <equality><connect body1="rod" body2="rocker" anchor=".4 0 0"/></equality>
 <actuator><motor joint="crank"/></actuator></mujoco>)";
+
 // Torsional and rolling friction beside neither: balls on each other and on an arm, a disc, pairs of their own.
 inline const char* const kBalls = R"(
 <mujoco><option timestep="0.004"/><default><geom friction=".7 .02 .005"/></default>

@@ -233,6 +233,14 @@ def test_inactive_is_absent():
     np.testing.assert_allclose(a.qpos, b.qpos, rtol=0, atol=1e-12)
 
 
+def test_a_reset_makes_it_the_files():
+    batch = stiction.Batch(both()[1], 3)
+    batch.eq_active[:] = 1 - batch.model.eq_active0
+    batch.reset([1])
+    np.testing.assert_array_equal(batch.eq_active[1], batch.model.eq_active0)
+    np.testing.assert_array_equal(batch.eq_active[[0, 2]], [1 - batch.model.eq_active0] * 2)
+
+
 def test_own_parameters():
     """An environment may weld its bodies in another pose, and otherwise stiff."""
     model = stiction.Model.from_xml("""<mujoco><option gravity="0 0 0"/><worldbody>
@@ -254,8 +262,8 @@ def energy(engine, q, v):
 
 
 def test_energy_never_rises():
-    """Without gravity and motors a loop that is not rigid only takes energy."""
-    model = both()[1]
+    """Without gravity and motors a loop that is not rigid only takes energy; what its springs hold for a while is not
+    counted, so the sum is bounded by the start, not by the step before."""
     text = TREE.replace('gravity="0.3 -1 -9"', 'gravity="0 0 0" timestep="0.001"')
     model = stiction.Model.from_xml(text)
     engine = stiction.Reference(model)
@@ -268,8 +276,8 @@ def test_energy_never_rises():
         step = engine.step(q, v, eq_active=active)
         q, v = step.qpos, step.qvel
         last = energy(engine, q, v)
-        assert last < first * 1.001
-    assert last < first
+        assert last <= first
+    assert last < 1e-6 * first
 
 
 def test_derivative():
