@@ -98,7 +98,8 @@ def test_models_load_in_parallel(sphere_file):
 def test_gil_is_released(reference, home):
     """A second thread must run while a rollout computes.
 
-    With the GIL held it would get it only in the ten checks per second for Ctrl-C.
+    With the GIL held it would get it only in the ten checks per second for Ctrl-C. A busy machine may
+    keep the thread from running, too, but not for a minute.
     """
     ticks, done = [], threading.Event()
 
@@ -107,17 +108,21 @@ def test_gil_is_released(reference, home):
             ticks.append(time.perf_counter())
             time.sleep(0.001)
 
+    def ticks_a_second():
+        begin = time.perf_counter()
+        while time.perf_counter() - begin < 0.3:
+            reference.rollout(*home, nstep=2000)
+        end = time.perf_counter()
+        return sum(begin < t < end for t in ticks) / (end - begin)
+
     thread = threading.Thread(target=tick)
     thread.start()
-    begin = time.perf_counter()
-    while time.perf_counter() - begin < 0.3:
-        reference.rollout(*home, nstep=2000)
-    end = time.perf_counter()
-    done.set()
-    thread.join()
-    during = sum(begin < t < end for t in ticks)
-    # 1000 per second on an idle machine; 100 leaves room for a busy one
-    assert during > 100 * (end - begin)
+    try:
+        # 1000 on an idle machine
+        assert any(ticks_a_second() > 100 for _ in range(200))
+    finally:
+        done.set()
+        thread.join()
 
 
 def test_ctrl_c_ends_a_long_rollout(reference, home):
