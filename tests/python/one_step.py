@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 import stiction
+import tangents
 from stiction.control import control_range
 
 GRAVITY = 9.81
@@ -112,3 +113,45 @@ def compare(model, qpos, qvel, ctrl, tolerance=1e-4, precision="float32", **opti
             result.stopped[i] = difference(np.array(tight.qvel[i], float), s.qvel, s.A) <= tolerance
             result.edge[i] = max(difference(v, s.qvel, s.A) for v in near) > 0.1 * tolerance
     return result
+
+
+def steps_as_the_reference(batch, *inputs):
+    """Steps a float64 batch once and compares it with the reference, which solves with the same options.
+
+    `inputs` are the names of fields that Reference.step takes besides qpos and qvel. Returns the
+    reference's steps.
+    """
+    model = batch.model
+    engine = stiction.Reference(model, batch.options)
+    expected = [engine.step(batch.qpos[k], batch.qvel[k], **{name: getattr(batch, name)[k] for name in inputs})
+                for k in range(batch.num_envs)]
+    batch.step()
+    for k, step in enumerate(expected):
+        np.testing.assert_allclose(batch.qvel[k], step.qvel, atol=1e-9 * np.abs(step.qvel).max())
+        np.testing.assert_allclose(batch.qfrc_constraint[k] * batch.options.timestep, step.gen_impulse,
+                                   atol=1e-8 * np.abs(step.gen_impulse).max())
+    return expected
+
+
+def steps_as_alone(batch, steps, envs, *inputs):
+    """Steps a batch and, by themselves, some of its environments: the same bits. `inputs` as above."""
+    start = batch.get_state()
+    given = {name: getattr(batch, name).copy() for name in inputs}
+    batch.step(steps)
+    for k in envs:
+        alone = stiction.Batch(batch.model, 1, options=batch.options, precision=batch.precision)
+        alone.set_state(**{name: value[[k]] for name, value in start.items()})
+        for name, value in given.items():
+            getattr(alone, name)[:] = value[k]
+        alone.step(steps)
+        np.testing.assert_array_equal(alone.qpos[0], batch.qpos[k])
+        np.testing.assert_array_equal(alone.qvel[0], batch.qvel[k])
+
+
+def jacobian_is_the_difference(model, qpos, qvel, tolerance, **inputs):
+    """Compares Reference.step_jacobian with differences of steps, relative to its largest number."""
+    engine = stiction.Reference(model, stiction.Options(solver_tolerance=1e-14, max_iterations=100))
+    expected = tangents.differences(lambda q, v, _: engine.step(q, v, **inputs), model, qpos, qvel,
+                                    np.zeros(0), 1e-4, 1e-4)[0]
+    found = engine.step_jacobian(qpos, qvel, **inputs).state
+    assert np.abs(found - expected).max() < tolerance * np.abs(expected).max()

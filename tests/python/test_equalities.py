@@ -5,6 +5,7 @@ import pytest
 
 import stiction
 import tangents
+from one_step import jacobian_is_the_difference, steps_as_alone, steps_as_the_reference
 
 mujoco = pytest.importorskip("mujoco")
 
@@ -188,16 +189,8 @@ def random_batch(model, n, seed=2, **options):
 @pytest.mark.parametrize("extra", ["", RIGID], ids=["mapped", "rigid"])
 def test_packs_against_the_reference(extra):
     model = stiction.Model.from_xml(TREE.replace("</mujoco>", extra + "</mujoco>"))
-    engine = stiction.Reference(model, stiction.Options(solver_tolerance=1e-13))
     batch = random_batch(model, 9, precision="float64", options=stiction.Options(solver_tolerance=1e-13))
-    expected = [engine.step(batch.qpos[k], batch.qvel[k], mocap_pos=batch.mocap_pos[k],
-                            mocap_quat=batch.mocap_quat[k], eq_active=batch.eq_active[k])
-                for k in range(9)]
-    batch.step()
-    for k, step in enumerate(expected):
-        np.testing.assert_allclose(batch.qvel[k], step.qvel, atol=1e-9 * np.abs(step.qvel).max())
-        np.testing.assert_allclose(batch.qfrc_constraint[k] * model.timestep, step.gen_impulse,
-                                   atol=1e-8 * np.abs(step.gen_impulse).max())
+    steps_as_the_reference(batch, "mocap_pos", "mocap_quat", "eq_active")
 
 
 def test_float_against_double():
@@ -208,18 +201,7 @@ def test_float_against_double():
 
 
 def test_bits_do_not_depend_on_the_batch():
-    model = both()[1]
-    whole = random_batch(model, 13)
-    start = whole.get_state()
-    active = whole.eq_active.copy()
-    whole.step(20)
-    for k in (0, 5, 12):
-        alone = stiction.Batch(model, 1)
-        alone.set_state(**{name: value[[k]] for name, value in start.items()})
-        alone.eq_active[:] = active[k]
-        alone.step(20)
-        np.testing.assert_array_equal(alone.qpos[0], whole.qpos[k])
-        np.testing.assert_array_equal(alone.qvel[0], whole.qvel[k])
+    steps_as_alone(random_batch(both()[1], 13), 20, (0, 5, 12), "eq_active")
 
 
 def test_inactive_is_absent():
@@ -283,14 +265,9 @@ def test_energy_never_rises():
 def test_derivative():
     """Reference.step_jacobian goes through the gaps and their Jacobians."""
     model = both()[1]
-    engine = stiction.Reference(model, stiction.Options(solver_tolerance=1e-14, max_iterations=100))
     rng = np.random.default_rng(8)
     q = tangents.add(model, model.qpos0, 0.2 * rng.normal(size=model.nv))
-    v, active = rng.normal(size=model.nv), np.arange(model.neq) % 2
-    step = lambda q, v, _: engine.step(q, v, eq_active=active)
-    expected = tangents.differences(step, model, q, v, np.zeros(0), 1e-4, 1e-4)[0]
-    found = engine.step_jacobian(q, v, eq_active=active).state
-    assert np.abs(found - expected).max() < 1e-7 * np.abs(expected).max()
+    jacobian_is_the_difference(model, q, rng.normal(size=model.nv), 1e-7, eq_active=np.arange(model.neq) % 2)
 
 
 BODY = '<mujoco><worldbody><body name="b"><freejoint/><geom size="1"/><site name="s"/></body>{}</worldbody>'
