@@ -11,7 +11,7 @@ import stiction
 
 SCRIPT = Path(__file__).with_name("fresh_process.py")
 CALLS = 200  # of five steps
-ROBOTS = ("anymal_c", "g1", "g1_feetonly", "go1", "go1_feetonly", "go2", "h1",
+ROBOTS = ("anymal_c", "cassie", "g1", "g1_feetonly", "go1", "go1_feetonly", "go2", "h1",
           "h1_feetonly", "panda")
 LOOSE = {
     "stack": """
@@ -31,7 +31,7 @@ LOOSE = {
 @pytest.fixture(params=[*ROBOTS, *LOOSE])
 def scene(request, tmp_path):
     """The path of a model on a floor."""
-    floor = '<geom type="plane" size="5 5 1"/>'
+    floor = '<geom type="plane" size="5 5 1" contype="7" conaffinity="7" condim="3"/>'
     if request.param in LOOSE:
         text = f"<mujoco><worldbody>{floor}{LOOSE[request.param]}</worldbody></mujoco>"
     else:
