@@ -4,7 +4,9 @@ import argparse
 import importlib.util
 import re
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -12,37 +14,67 @@ import stiction
 from stiction.control import control_range, random_controls, start_state
 
 ROOT = Path(__file__).parents[1]
+ROBOTS = ROOT / "python/stiction/assets/robots"
 # The ant hops off the ground under larger controls.
 GYMNASIUM = {"ant": ("ant", 0.01), "halfcheetah": ("half_cheetah", 0.4), "hopper": ("hopper", 0.15),
              "walker2d": ("walker2d", 0.15), "humanoid": ("humanoid", 0.4)}  # fmt: skip
-FLOOR = '<worldbody><geom name="floor" type="plane" size="0 0 1"/>'
+# bits that a Cassie's geoms look for; three dimensions where a file's default has one
+FLOOR = '<worldbody><geom name="floor" type="plane" size="0 0 1" contype="7" conaffinity="7" condim="3"/>'
 HOLD = 4  # steps between two controls: a control step
 MOTIONS = ("smooth", "noise")
 LAWS = ("task", "default")  # of stiction and limits: the task's (TaskInfo.engine), or Options()
 TASKS = {"ant": "Ant-v5", "halfcheetah": "HalfCheetah-v5", "hopper": "Hopper-v5", "walker2d": "Walker2d-v5",
-         "humanoid": "Humanoid-v5", "go2": "Go2Flat", "g1_feetonly": "Humanoid-v5"}  # fmt: skip
+         "humanoid": "Humanoid-v5", "swimmer": "Swimmer-v5", "go2": "Go2Flat", "g1_feetonly": "Humanoid-v5"}  # fmt: skip
 GPU_TIMESTEPS = {"humanoid": 0.005}  # s; of the others, the file's
+
+
+def panda_box() -> str:
+    """The Panda of the package with a box between its finger pads. Its gripper stays shut, whatever the control."""
+    text = (ROBOTS / "panda.xml").read_text()
+    box = '<body name="box" pos="0.5545 0 0.5216"><freejoint/><geom type="box" size="0.02 0.02 0.03" mass="0.05"/></body>'
+    text = text.replace("</worldbody>", f"{box}</worldbody>").replace('ctrlrange="0 255"', 'ctrlrange="0 5"')
+    text = text.replace('-0.7853 0.04 0.04"', '-0.7853 0.02 0.02 0.5545 0 0.5216 1 0 0 0"')
+    return text.replace('-0.7853 255"', '-0.7853 0"')
+
+
+def clutter(count: int) -> str:
+    """Free boxes of several sizes that fall in layers of four into a tray, which two servos shake."""
+    rng = np.random.default_rng(count)
+    wall = '<geom type="box" size="{} {} 0.2" pos="{} {} 0.2"/>'
+    walls = [wall.format(0.02, 0.3, s * 0.3, 0) + wall.format(0.3, 0.02, 0, s * 0.3) for s in (-1, 1)]
+    boxes = [
+        f'<body pos="{0.12 - 0.24 * (i % 2)} {0.12 - 0.24 * (i // 2 % 2)} {0.2 + 0.2 * (i // 4)}" euler="0 0 {10 * i}">'
+        f'<freejoint/><geom type="box" size="{" ".join(f"{x:.3f}" for x in rng.uniform(0.03, 0.08, 3))}"/></body>'
+        for i in range(count)
+    ]
+    return f"""<mujoco><option timestep="0.002" cone="elliptic"/><default><geom density="500"/></default><worldbody>
+      <body pos="0 0 0.1"><joint name="x" type="slide" axis="1 0 0"/><joint name="y" type="slide" axis="0 1 0"/>
+        <geom type="box" size="0.3 0.3 0.02"/>{"".join(walls)}</body>{"".join(boxes)}</worldbody>
+      <actuator><position joint="x" kp="2e4" kv="2e3" ctrlrange="-0.05 0.05"/>
+        <position joint="y" kp="2e4" kv="2e3" ctrlrange="-0.05 0.05"/></actuator></mujoco>"""
 
 
 @dataclass
 class Scene:
-    """`spread`: share of half the control range that targets reach on either side of the centre."""
+    """`spread`: share of half the control range that targets reach on either side of the centre. `make` writes the text
+    of a scene that has no file."""
 
     name: str
-    file: Path
+    file: Path | None
     spread: float
+    make: Callable[[], str] | None = None
 
     def xml(self) -> str:
-        """The file, with a floor where it has none; sliding friction only: torsion and rolling share MuJoCo's cone
+        """The text, with a floor where it has none; sliding friction only: torsion and rolling share MuJoCo's cone
         and have laws of their own here."""
-        text = re.sub(r'condim="[46]"', 'condim="3"', self.file.read_text())
+        text = re.sub(r'condim="[46]"', 'condim="3"', self.make() if self.make else self.file.read_text())
         # the keyframe of a robot with torque motors holds joint angles: let servos keep them
         text = re.sub(r'<motor class="\w+"', '<position kp="60" kv="3"', text)
         bare = 'type="plane"' not in text and self.name != "cartpole"
         return text.replace("<worldbody>", FLOOR, 1) if bare else text
 
     def load(self) -> stiction.Model:
-        return stiction.Model.from_xml(self.xml(), directory=self.file.parent)
+        return stiction.Model.from_xml(self.xml(), directory=self.file.parent if self.file else "")
 
 
 def options(scene: Scene, law="task") -> stiction.Options:
@@ -52,27 +84,32 @@ def options(scene: Scene, law="task") -> stiction.Options:
 
 SPREADS = {name: spread for name, (_, spread) in GYMNASIUM.items()} | {
     "go2": 0.1, "g1_feetonly": 0.1, "cartpole": 0.3}  # fmt: skip
+# By their names alone: loops, a mimic gripper that holds a box, a medium, free boxes in a tray that is shaken.
+MORE = {"cassie": 0.2, "panda_box": 0.1, "swimmer": 0.4, "clutter10": 1, "clutter40": 1}
 
 
 def scenes(names=None, folder: Path | None = None) -> list[Scene]:
-    """Gymnasium's robots where it is installed, and our own; the cart with a pole only by its name.
+    """Gymnasium's robots where it is installed, and our own; the cart with a pole and MORE only by their names.
 
     With a folder, the files that `--write` put there.
     """
     if folder:
         found = [Scene(name, folder / f"{name}.xml", spread) for name, spread in SPREADS.items()]
     else:
-        files = {name: ROOT / f"python/stiction/assets/robots/{name}.xml" for name in ("go2", "g1_feetonly")}
+        found = [Scene(name, ROBOTS / f"{name}.xml", SPREADS[name]) for name in ("go2", "g1_feetonly")]
+        more = [Scene("cassie", ROBOTS / "cassie.xml", MORE["cassie"]),
+                Scene("cartpole", ROOT / "envs/assets/isaac_cartpole.xml", SPREADS["cartpole"]),
+                Scene("panda_box", None, MORE["panda_box"], panda_box),
+                *(Scene(f"clutter{n}", None, MORE[f"clutter{n}"], partial(clutter, n)) for n in (10, 40))]  # fmt: skip
         if spec := importlib.util.find_spec("gymnasium"):
             assets = Path(spec.origin).parent / "envs/mujoco/assets"
-            files = {name: assets / f"{file}.xml" for name, (file, _) in GYMNASIUM.items()} | files
-        if names and "cartpole" in names:
-            files["cartpole"] = ROOT / "envs/assets/isaac_cartpole.xml"
-        found = [Scene(name, file, SPREADS[name]) for name, file in files.items()]
+            found = [Scene(name, assets / f"{file}.xml", spread) for name, (file, spread) in GYMNASIUM.items()] + found
+            more.append(Scene("swimmer", assets / "swimmer.xml", MORE["swimmer"]))
+        found += [scene for scene in more if names and scene.name in names]
     unknown = set(names or ()) - {s.name for s in found}
     if unknown:
-        sys.exit(f"unknown model {', '.join(sorted(unknown))}; known: {[s.name for s in found]}")
-    return [s for s in found if s.file.exists() and (not names or s.name in names)]
+        sys.exit(f"unknown model {', '.join(sorted(unknown))}; known: {', '.join(SPREADS | MORE)}")
+    return [s for s in found if (s.make or s.file.exists()) and (not names or s.name in names)]
 
 
 def controls(scene: Scene, model, num_envs: int, steps: int, seed=0, motion="smooth") -> np.ndarray:
