@@ -3,6 +3,7 @@
 
 #include <map>
 #include <string>
+#include <vector>
 
 #include "stiction/model.h"
 #include "stiction/report.h"
@@ -21,6 +22,21 @@ ModelPtr load_model_from_string(const std::string& xml, const Assets& assets,
                                 LoadReport* report = nullptr, const LoadOptions& options = {},
                                 const std::string& directory = "");
 
+// How a URDF becomes a model; without meaning for MJCF.
+struct UrdfOptions {
+  bool floor = false;      // a plane at z = 0
+  bool free_root = false;  // the root link moves freely; otherwise it stands in the world
+  // Joint -> "position", "velocity", "effort" or "none"; the joint "" stands for all that are not
+  // named and mimic none. Forces are bounded by the joint's effort, controls by its limits.
+  std::map<std::string, std::string> actuators;
+  double kp = 100;  // of position servos, N m/rad or N/m; critically damped at qpos0
+  double kv = 10;   // of velocity servos, N m s/rad or N s/m
+  // Folders of meshes and of ROS packages; empty: the folder of the file. Nothing outside is read.
+  std::vector<std::string> search_path;
+
+  bool operator==(const UrdfOptions&) const = default;
+};
+
 // All that a model is loaded from: with `files` it can be loaded again where there is no disk like this
 // one. To be filled but for them.
 struct ModelSource {
@@ -28,6 +44,7 @@ struct ModelSource {
   std::string xml, directory;
   Assets assets;
   LoadOptions options;
+  UrdfOptions urdf;
   // What was found on the disk, by path: of files that the reader does not open, but looks for, an
   // empty text.
   Assets files;

@@ -5,6 +5,7 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
 #include <nanobind/stl/variant.h>
 #include <nanobind/stl/vector.h>
 
@@ -140,6 +141,64 @@ void bind_specs(nb::module_& m) {
       .def_ro("size", &HfieldSpec::size);
 }
 
+using Actuators = std::variant<std::string, std::map<std::string, std::string>>;
+using UrdfState = std::tuple<bool, bool, std::map<std::string, std::string>, double, double,
+                             std::vector<std::string>>;
+
+UrdfOptions urdf_options(bool floor, bool free_root, const Actuators& actuators, double kp,
+                         double kv, const std::vector<Path>& search_path) {
+  UrdfOptions o{floor, free_root, {}, kp, kv, {}};
+  if (const auto* all = std::get_if<std::string>(&actuators)) {
+    o.actuators.emplace("", *all);
+  } else {
+    o.actuators = std::get<std::map<std::string, std::string>>(actuators);
+  }
+  for (const Path& folder : search_path) o.search_path.push_back(folder.string());
+  for (const auto& [name, value] : {std::pair{"kp", kp}, {"kv", kv}})
+    if (!(value >= 0 && value <= 1e12))
+      throw ArgumentError(std::string(name) + " = " + std::to_string(value) +
+                          ": must be in [0, 1e12]");
+  return o;
+}
+
+void bind_urdf(nb::module_& m) {
+  nb::class_<UrdfOptions>(m, "Urdf",
+                          "How a URDF becomes a model: `Model.from_file(path, urdf=...)`.")
+      .def(
+          "__init__",
+          [](UrdfOptions* self, bool floor, bool free_root, const Actuators& actuators, double kp,
+             double kv, const std::vector<Path>& search_path) {
+            new (self) UrdfOptions(urdf_options(floor, free_root, actuators, kp, kv, search_path));
+          },
+          nb::kw_only(), nb::arg("floor") = false, nb::arg("free_root") = false,
+          nb::arg("actuators") = "none", nb::arg("kp") = 100.0, nb::arg("kv") = 10.0,
+          nb::arg("search_path") = std::vector<Path>{},
+          "floor: a plane at z = 0.\n\n"
+          "free_root: the root link moves freely; otherwise it stands in the world.\n\n"
+          "actuators: 'position', 'velocity', 'effort' or 'none', of all joints that mimic none, "
+          "or a "
+          "dict of them by the joint's name ('': all others). Forces are bounded by the joint's "
+          "effort, "
+          "controls by its limits.\n\n"
+          "kp: of position servos, N m/rad or N/m; they are critically damped at qpos0. kv: of "
+          "velocity "
+          "servos, N m s/rad or N s/m.\n\n"
+          "search_path: folders of meshes and of ROS packages (package://NAME/); none: the folder "
+          "of "
+          "the file. Nothing outside of them is read.\n\n"
+          "Raises ArgumentError on a gain out of range; a name that the robot does not have, when "
+          "it is "
+          "loaded.")
+      .def("__getstate__",
+           [](const UrdfOptions& o) {
+             return UrdfState{o.floor, o.free_root, o.actuators, o.kp, o.kv, o.search_path};
+           })
+      .def("__setstate__", [](UrdfOptions& o, const UrdfState& s) {
+        const auto& [floor, free_root, actuators, kp, kv, search_path] = s;
+        new (&o) UrdfOptions{floor, free_root, actuators, kp, kv, search_path};
+      });
+}
+
 std::string repr(const LoadedModel& self) {
   const Model& m = *self.model;
   const auto size = [](const char* name, int n) {
@@ -154,9 +213,10 @@ std::string repr(const LoadedModel& self) {
 
 void bind_model(nb::module_& m, nb::handle model_error) {
   bind_specs(m);
+  bind_urdf(m);
   nb::class_<LoadedModel> c(
       m, "Model", nb::is_weak_referenceable(),
-      "The checked, immutable robot, read from MJCF.\n\n"
+      "The checked, immutable robot, read from MJCF or URDF.\n\n"
       "Array fields carry MuJoCo's names and are read-only NumPy views; they keep the model "
       "alive.\n"
       "SI units, radians, unit quaternions w x y z, z up. Body 0 is the world.\n\n"
@@ -164,12 +224,18 @@ void bind_model(nb::module_& m, nb::handle model_error) {
 
   c.def_static(
       "from_file",
-      [model_error](const Path& path, bool strict, const std::optional<Files>& assets) {
-        return load(model_error, {path.string(), "", "", assets_of(assets), {strict}, {}});
+      [model_error](const Path& path, bool strict, const std::optional<Files>& assets,
+                    const std::optional<UrdfOptions>& urdf) {
+        return load(
+            model_error,
+            {path.string(), "", "", assets_of(assets), {strict}, urdf.value_or(UrdfOptions{}), {}});
       },
       nb::arg("path"), nb::arg("strict") = false, nb::arg("assets") = nb::none(),
-      "Reads an MJCF file. Physics that is ignored gives one ModelWarning; with `strict` it is "
-      "refused.\n\n"
+      nb::arg("urdf") = nb::none(),
+      "Reads an MJCF or URDF file. Physics that is ignored gives one ModelWarning; with `strict` "
+      "it "
+      "is refused.\n\n"
+      "urdf: stiction.Urdf, how a URDF becomes a model.\n\n"
       "assets: files that are included or referred to, by path or bare name, as bytes or str; they "
       "are looked at before the disk.\n\n"
       "Raises ModelError naming file, line, element, attribute and value; its `report` holds what "
@@ -177,12 +243,19 @@ void bind_model(nb::module_& m, nb::handle model_error) {
   c.def_static(
       "from_xml",
       [model_error](const std::string& xml, const Path& directory, bool strict,
-                    const std::optional<Files>& assets) {
-        return load(model_error, {"", xml, directory.string(), assets_of(assets), {strict}, {}});
+                    const std::optional<Files>& assets, const std::optional<UrdfOptions>& urdf) {
+        return load(model_error, {"",
+                                  xml,
+                                  directory.string(),
+                                  assets_of(assets),
+                                  {strict},
+                                  urdf.value_or(UrdfOptions{}),
+                                  {}});
       },
       nb::arg("string"), nb::arg("directory") = "", nb::arg("strict") = false,
-      nb::arg("assets") = nb::none(),
-      "Reads MJCF text as from_file reads a file; `directory` resolves includes and assets. Raises "
+      nb::arg("assets") = nb::none(), nb::arg("urdf") = nb::none(),
+      "Reads MJCF or URDF text as from_file reads a file; `directory` resolves includes and "
+      "assets. Raises "
       "ModelError, warns with ModelWarning.");
 
   c.def_prop_ro(

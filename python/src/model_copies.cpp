@@ -47,9 +47,9 @@ Change from_python(const nb::object& o) {
   return NewMaterial{geom, {stiffness, dissipation, friction, relaxation_time}};
 }
 
-constexpr int kVersion = 1;
-// version; path, xml, directory; assets, files; strict; changes
-using State = std::tuple<int, std::string, nb::bytes, std::string, Files, Files, bool,
+constexpr int kVersion = 2;
+// version; path, xml, directory; assets, files; strict, urdf; changes
+using State = std::tuple<int, std::string, nb::bytes, std::string, Files, Files, bool, UrdfOptions,
                          std::vector<nb::object>>;
 
 State state_of(const LoadedModel& m) {
@@ -63,12 +63,13 @@ State state_of(const LoadedModel& m) {
           to_bytes(s.assets),
           to_bytes(s.files),
           s.options.strict,
+          s.urdf,
           changes};
 }
 
 // Nothing is warned of: who loaded it first was.
 void restore(LoadedModel* self, const State& state) {
-  const auto& [version, path, xml, directory, assets, files, strict, changes] = state;
+  const auto& [version, path, xml, directory, assets, files, strict, urdf, changes] = state;
   if (version != kVersion)
     throw Error("a pickled Model of version " + std::to_string(version) + "; this stiction reads " +
                 std::to_string(kVersion) + ": load its file again");
@@ -78,6 +79,7 @@ void restore(LoadedModel* self, const State& state) {
                                                 directory,
                                                 to_assets(assets),
                                                 {strict},
+                                                urdf,
                                                 to_assets(files)});
   const auto report = std::make_shared<LoadReport>();
   LoadedModel m{load_model_again(*source, report.get()), report, source};

@@ -5,6 +5,7 @@
 #include "model/build.h"
 #include "model/read.h"
 #include "model/schema.h"
+#include "model/urdf.h"
 #include "stiction/error.h"
 #include "stiction/text.h"
 
@@ -90,34 +91,65 @@ void look_for_files(const model::Spec& spec, const std::string& directory, const
   }
 }
 
-LoadReport reported(model::Document& doc, const LoadReport& of_building, bool strict) {
+// A file as it was written, and the MJCF of it where it is URDF.
+struct Source {
+  model::Document document;
+  std::optional<model::Element> mjcf;
+
+  model::Element& root() { return mjcf ? *mjcf : document.root; }
+};
+
+Source parse(const ModelSource& s, const std::string& directory, const model::Disk& disk) {
+  Source found{s.path.empty() ? model::parse_string(s.xml, s.directory, s.assets, disk)
+                              : model::parse_file(s.path, s.assets, disk),
+               {}};
+  if (found.document.root.name != "robot") {
+    if (s.urdf != UrdfOptions{})
+      throw ModelError(visible(found.document.files.front()) +
+                       ": options of URDF are given, but its first element is <" +
+                       model::shown(found.document.root.name) + ">, not <robot>");
+    return found;
+  }
+  const auto there = [&](const std::filesystem::path& path) {
+    return model::find_asset(s.assets, directory, path.generic_string()) || disk.has(path);
+  };
+  found.mjcf = model::mjcf_of_urdf(found.document.root, s.urdf, directory, there);
+  found.document.remarks.clear();  // URDF has text between its elements
+  return found;
+}
+
+LoadReport reported(Source& source, const LoadReport& of_building, bool strict) {
   LoadReport report = of_building;
-  report.entries = doc.remarks;
-  model::collect(doc.root, report);
+  report.entries = source.document.remarks;
+  if (source.mjcf)
+    model::collect_urdf(source.document.root, *source.mjcf, report);
+  else
+    model::collect(source.document.root, report);
   report.entries.insert(report.entries.end(), of_building.entries.begin(),
                         of_building.entries.end());
   if (strict) apply_strict(report);
   return report;
 }
 
-ModelPtr load(model::Document& doc, const std::string& path, LoadReport* out,
-              const LoadOptions& options, const std::string& directory, const Assets& assets,
-              const model::Disk& disk) {
-  const std::string file = visible(doc.files.front());
-  model::Spec spec = model::read_mjcf(doc.root);
+ModelPtr load(const ModelSource& s, LoadReport* out, const model::Disk& disk) {
+  const std::string directory =
+      s.path.empty() ? s.directory : std::filesystem::path(s.path).parent_path().string();
+  Source source = parse(s, directory, disk);
+  const std::string file = visible(source.document.files.front());
+  model::Spec spec = model::read_mjcf(source.root());
   model::mark_unsupported(spec);
-  look_for_files(spec, directory, assets, disk);
+  look_for_files(spec, directory, s.assets, disk);
 
   // what is refused whatever touches what; with it, all that strict refuses so far
-  LoadReport report = reported(doc, {}, false);
+  LoadReport report = reported(source, {}, false);
   const bool refused = report.count(Use::refused) > 0;
-  if (refused) report = reported(doc, {}, options.strict);
+  if (refused) report = reported(source, {}, s.options.strict);
   if (out) *out = report;
   throw_refusals(report, file);
 
   LoadReport of_building;
   const auto m = std::make_shared<Model>();
-  m->file = path;
+  m->file = s.path;
   try {
     model::build_tree(spec, *m);
     limit("geoms", m->ngeom, kMaxGeoms);
@@ -131,21 +163,11 @@ ModelPtr load(model::Document& doc, const std::string& path, LoadReport* out,
     throw ModelError(file + (what.starts_with(": ") ? "" : ": ") + what);
   }
   model::judge_contacts(spec, *m, of_building);
-  report = reported(doc, of_building, options.strict);
+  report = reported(source, of_building, s.options.strict);
   if (out) *out = report;
   throw_refusals(report, file);
-  if (options.strict) refuse_missing_colliders(report, file);
+  if (s.options.strict) refuse_missing_colliders(report, file);
   return m;
-}
-
-ModelPtr load(const ModelSource& s, LoadReport* report, const model::Disk& disk) {
-  if (s.path.empty()) {
-    auto doc = model::parse_string(s.xml, s.directory, s.assets, disk);
-    return load(doc, "", report, s.options, s.directory, s.assets, disk);
-  }
-  auto doc = model::parse_file(s.path, s.assets, disk);
-  const std::string directory = std::filesystem::path(s.path).parent_path().string();
-  return load(doc, s.path, report, s.options, directory, s.assets, disk);
 }
 
 }  // namespace
@@ -161,12 +183,12 @@ ModelPtr load_model_again(const ModelSource& source, LoadReport* report) {
 ModelPtr load_model(const std::string& path, const Assets& assets, LoadReport* report,
                     const LoadOptions& options) {
   if (path.empty()) throw ModelError("the path is empty");
-  return load({path, "", "", assets, options, {}}, report, {});
+  return load({path, "", "", assets, options, {}, {}}, report, {});
 }
 
 ModelPtr load_model_from_string(const std::string& xml, const Assets& assets, LoadReport* report,
                                 const LoadOptions& options, const std::string& directory) {
-  return load({"", xml, directory, assets, options, {}}, report, {});
+  return load({"", xml, directory, assets, options, {}, {}}, report, {});
 }
 
 ModelPtr load_model(const std::string& path, LoadReport* report, const LoadOptions& options) {

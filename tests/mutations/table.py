@@ -24,6 +24,7 @@ from table_runtime import RUNTIME
 from table_tendons import TENDONS
 from table_torsion import TORSION
 from table_turning import TURNING
+from table_urdf import URDF
 
 FREEBODY = "python/test_acceptance_freebody.py::"
 IMPACT = "python/test_acceptance_impact.py::"
@@ -478,5 +479,5 @@ BATCH = [
 
 BREAKS = (DYNAMICS + CONTACT + STICTION + ROWS + LIMITS + BALL + EQUALITIES + TORSION + TENDONS
           + SAFEGUARDS + SOLVER + NEWTON + GEOMETRY + MODEL
-          + READER + READER_DOOR + TEXT + TURNING + FLUID + BATCH + CHOICES + RUNTIME + API_DOOR + CUDA + ENV
+          + READER + READER_DOOR + TEXT + TURNING + URDF + FLUID + BATCH + CHOICES + RUNTIME + API_DOOR + CUDA + ENV
           + ENV_LOCOMOTION + RL + TRAINING + OUTPUT + LAB + DERIVATIVE + LAWS)
