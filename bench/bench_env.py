@@ -22,8 +22,8 @@ import subprocess
 import sys
 import time
 
-TASKS = ("InvertedPendulum-v5", "InvertedDoublePendulum-v5", "Reacher-v5", "Hopper-v5", "Walker2d-v5",
-         "HalfCheetah-v5", "Ant-v5", "Humanoid-v5")  # fmt: skip
+TASKS = ("InvertedPendulum-v5", "InvertedDoublePendulum-v5", "Reacher-v5", "Pusher-v5", "Hopper-v5",
+         "Walker2d-v5", "HalfCheetah-v5", "Ant-v5", "Humanoid-v5")  # fmt: skip
 SEVERAL = 16  # sets of random actions, in turn
 
 

@@ -127,6 +127,7 @@ KernelFunction collide_function(Colliders has, int blocks) {
     case Colliders::round: return collide_of<Colliders::round>(blocks);
     case Colliders::box: return collide_of<Colliders::box>(blocks);
     case Colliders::boxes: return collide_of<Colliders::boxes>(blocks);
+    case Colliders::convex: return collide_of<Colliders::convex>(blocks);
   }
   return nullptr;
 }

@@ -14,6 +14,7 @@
 #include "envs/isaac_cartpole.h"
 #include "envs/isaac_humanoid.h"
 #include "envs/planar_walker.h"
+#include "envs/pusher.h"
 #include "envs/reacher.h"
 #include "envs/swimmer.h"
 
@@ -34,9 +35,9 @@ struct TaskList {
   static constexpr bool has = place<Task>() < size;
 };
 
-using AllTasks =
-    TaskList<InvertedPendulum, InvertedDoublePendulum, Reacher, Swimmer, HalfCheetah, PlanarWalker,
-             Ant, Humanoid, HumanoidStandup, IsaacCartpole, IsaacAnt, IsaacHumanoid, Go2Flat>;
+using AllTasks = TaskList<InvertedPendulum, InvertedDoublePendulum, Reacher, Swimmer, HalfCheetah,
+                          PlanarWalker, Ant, Humanoid, HumanoidStandup, IsaacCartpole, IsaacAnt,
+                          IsaacHumanoid, Go2Flat, Pusher>;
 
 // Those whose models a thread may have: small, without pairs or a medium (fits_thread in cuda/launch.h).
 using TasksByThread = TaskList<InvertedPendulum, InvertedDoublePendulum, Reacher, IsaacCartpole>;

@@ -6,6 +6,7 @@
 #include "envs/inverted_double_pendulum.h"
 #include "envs/inverted_pendulum.h"
 #include "envs/planar_walker.h"
+#include "envs/pusher.h"
 #include "envs/reacher.h"
 #include "envs/swimmer.h"
 
@@ -89,6 +90,30 @@ TaskEntry reacher() {
                                             .target = m.body("target")},
                               {.metrics = {"reward_dist", "reward_ctrl"}});
               }};
+}
+
+TaskEntry pusher() {
+  return {
+      .id = "Pusher-v5",
+      .summary = "push a cylinder to a goal with an arm of seven joints",
+      .max_episode_steps = 100,
+      .reward_threshold = 0.0,
+      .frame_skip = 5,
+      .options = {{"reward_near_weight", "weight of the distance from the object to the arm's tips",
+                   0.5},
+                  {"reward_dist_weight", "weight of the distance from the object to the goal", 1.0},
+                  {"reward_control_weight", "weight of the squared actions", 0.1}},
+      .asset = [](const TaskOptions&) -> std::string { return "pusher.xml"; },
+      .make =
+          [](const TaskOptions& o, const Model& m) {
+            return runner(envs::Pusher{.near_weight = o.number("reward_near_weight"),
+                                       .distance_weight = o.number("reward_dist_weight"),
+                                       .control_weight = o.number("reward_control_weight"),
+                                       .tips = m.body("tips_arm"),
+                                       .object = m.body("object"),
+                                       .goal = m.body("goal")},
+                          {.metrics = {"reward_dist", "reward_ctrl", "reward_near"}});
+          }};
 }
 
 TaskEntry swimmer() {
@@ -197,8 +222,8 @@ TaskEntry half_cheetah() {
 }  // namespace
 
 void add_gymnasium_tasks(std::vector<TaskEntry>& tasks) {
-  for (const auto task : {inverted_pendulum, inverted_double_pendulum, reacher, swimmer, hopper,
-                          walker2d, half_cheetah})
+  for (const auto task : {inverted_pendulum, inverted_double_pendulum, reacher, pusher, swimmer,
+                          hopper, walker2d, half_cheetah})
     tasks.push_back(task());
 }
 

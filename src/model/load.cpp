@@ -52,15 +52,6 @@ void throw_refusals(const LoadReport& report, const std::string& file) {
   throw ModelError(message);
 }
 
-void refuse_missing_colliders(const LoadReport& report, const std::string& file) {
-  if (report.pairs_without_collider.empty()) return;
-  const auto& p = report.pairs_without_collider.front();
-  throw ModelError(file + ": " + std::to_string(report.pairs_without_collider.size()) +
-                   " geom pairs have no collider (strict), the first: " + p.type1 + " " + p.name1 +
-                   " and " + p.type2 + " " + p.name2 +
-                   "; replace the shapes or exclude the bodies");
-}
-
 // Degrees of freedom of the largest tree; the world's children are the roots.
 int largest_tree(const model::Spec& spec) {
   std::vector<int> root(spec.bodies.size()), dofs(spec.bodies.size());
@@ -166,7 +157,6 @@ ModelPtr load(const ModelSource& s, LoadReport* out, const model::Disk& disk) {
   report = reported(source, of_building, s.options.strict);
   if (out) *out = report;
   throw_refusals(report, file);
-  if (s.options.strict) refuse_missing_colliders(report, file);
   return m;
 }
 

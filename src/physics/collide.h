@@ -43,7 +43,7 @@ STICTION_FN void collide_with(const Team& team, const ModelView& m, EnvView<S>& 
 
 template <class Team, class S>
 STICTION_FN void collide(const Team& team, const ModelView& m, EnvView<S>& e) {
-  collide_with<Colliders::boxes>(team, m, e);
+  collide_with<Colliders::convex>(team, m, e);
 }
 
 STICTION_PHYSICS_END

@@ -6,6 +6,7 @@
 
 #include "physics/collide_box_box.h"
 #include "physics/collide_capsule_box.h"
+#include "physics/collide_convex.h"
 #include "physics/collide_plane.h"
 #include "physics/collide_round.h"
 #include "physics/collide_sphere_box.h"
@@ -64,8 +65,9 @@ STICTION_FN void collide_shapes(GeomType type1, GeomType type2, const Shape<W>& 
     if (type1 == G::sphere && type2 == G::box) return collide_sphere_box(a, b, out);
     if (type1 == G::capsule && type2 == G::box) return collide_capsule_box(a, b, out);
   }
-  if constexpr (has == Colliders::boxes)
+  if constexpr (has >= Colliders::boxes)
     if (type1 == G::box && type2 == G::box) return collide_boxes<W>(a, b, near, out);
+  if constexpr (has == Colliders::convex) collide_convex<W>(type1, type2, a, b, near, out);
 }
 
 // O of the body's tree; the centre of mass of what can't move.

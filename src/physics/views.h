@@ -37,10 +37,16 @@ struct SizesView {
 inline constexpr int kLagged = 0, kSimilar = 1, kSap = 2;  // ContactModel
 
 // What a model's pairs ask of the narrow phase, each with those before it: round shapes and planes,
-// a box against round shapes, boxes against boxes. A kernel with fewer colliders takes fewer registers.
-enum class Colliders : int { round, box, boxes };
+// a box against round shapes, boxes against boxes, any convex shapes. A kernel with fewer colliders takes
+// fewer registers.
+enum class Colliders : int { round, box, boxes, convex };
 constexpr Colliders colliders_of(GeomType type1, GeomType type2) {
-  if (type2 != GeomType::box || type1 == GeomType::plane) return Colliders::round;
+  if (type1 == GeomType::plane) return Colliders::round;
+  const auto searched = [](GeomType t) {
+    return t == GeomType::ellipsoid || t == GeomType::cylinder;
+  };
+  if (searched(type1) || searched(type2)) return Colliders::convex;
+  if (type2 != GeomType::box) return Colliders::round;
   return type1 == GeomType::box ? Colliders::boxes : Colliders::box;
 }
 

@@ -28,6 +28,7 @@ Collider collider(GeomType a, GeomType b) {
   if (a == G::capsule && b == G::capsule) return collide_capsule_capsule;
   if (a == G::capsule && b == G::box) return collide_capsule_box;
   if (a == G::box && b == G::box) return collide_box_box;
+  if (a > G::hfield && b < G::mesh) return collide_convex;
   return nullptr;
 }
 

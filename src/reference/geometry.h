@@ -38,6 +38,11 @@ struct Witness {
 //   box-box           the sides of the first box's facing face, then those of the second's. With
 //                     the face's normal along axis k and u, v the axes k + 1, k + 2 (cyclic):
 //                     -v, +u, +v, -u
+//   capsule-cylinder  the point nearer to the -z end of the line first
+//   cylinder-cylinder cap on cap: quarters of the first's rim, of the second's, the two crossings of
+//                     the rims. Else 0 and 1: the ends of the line, -z first; the others are idle
+//   cylinder-box      a cap: 4 quarters of its rim, where the 4 edges of the facing face enter the
+//                     cap, where they leave it. Else as above
 //
 // Capsule against box. Two points of the capsule's axis, a segment, carry the contact:
 //   1. The nearest point t* of the segment: least distance to the box, in direction n. If the
@@ -77,6 +82,21 @@ struct Witness {
 //   over the faces), so that round-off doesn't decide which of two sides is the outer one, and a
 //   point may lie that far outside of the first box. Points are in the middle between the faces,
 //   point1 and point2 half the distance before and behind it.
+//
+// Cylinder against capsule, cylinder, box. Along the normal n of least distance a cylinder shows a cap
+// if its axis is within 45 degrees of n, else the line of its side that looks along n; a capsule shows
+// a line, a box the face closest to n. Points are features of the one seen along n over the other:
+//   rim      four points of a cap's rim, quarter 0 in the direction of the deepest; their height over the
+//            other plane, and as much more as they are outside of its feature
+//   edge     where an edge of a face enters and leaves a cap. Depth at most the length of the part
+//            over the cap, where it leaves also what is left of the edge: points come and go at
+//            depth 0, and a corner over the cap is the beginning of one edge only
+//   crossing where the rims of two caps cross; depth at most half the length of their common chord
+//   line     the two ends of the part of a line that is over a face or a cap; the farther no deeper
+//            than the part is long. Of two lines: as capsules along the axes, the nearest point and
+//            the farther end; both ends where the nearer end is as near
+// Every height is at least the signed distance. If none of the points is as near as the shapes are, the
+// nearest of them becomes the point that touches. A slot without a feature repeats slot 0, out of reach.
 //
 // Where points jump although the distances don't: a cylinder standing on a plane, parallel axes of
 // two capsules (middle of the overlap), a capsule parallel to a face or an edge of a box, a capsule

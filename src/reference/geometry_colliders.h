@@ -24,6 +24,17 @@ void collide_sphere_box(const Shape& sphere, const Shape& box, std::span<Witness
 void collide_capsule_box(const Shape& capsule, const Shape& box, std::span<Witness> out);
 void collide_box_box(const Shape& a, const Shape& b, std::span<Witness> out);
 
+// geometry_convex.cpp: what has a cylinder or an ellipsoid, but no plane
+void collide_convex(const Shape& a, const Shape& b, std::span<Witness> out);
+
+// geometry_distance.cpp: a unit normal from a to b, the signed distance, a witness on each surface.
+struct SignedDistance {
+  Vec3 normal;
+  Real distance;
+  Vec3 point1, point2;
+};
+SignedDistance nearest_convex(const Shape& a, const Shape& b);
+
 // Lengths that differ by less than this share of the shapes' extent count as equal: round-off of
 // the distances is a hundred times smaller, the effect on a contact is not measurable.
 inline constexpr double kTie = 1e-12;

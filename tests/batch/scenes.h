@@ -1,6 +1,6 @@
 // Scenes in which everything happens that a step knows: the robots of the test data on a floor, a
-// stack of boxes, loose bodies on each other and on an arm, a mocap body that pushes, loops by equality constraints; three without
-// pairs, which a thread can have.
+// stack of boxes, drums, loose bodies on each other and on an arm, a mocap body that pushes, loops by
+// equality constraints; three without pairs, which a thread can have.
 #pragma once
 
 #include <functional>
@@ -19,6 +19,20 @@ inline constexpr const char* kBoxStack = R"(
  <body pos="0 0 .101"><freejoint/><geom type="box" size=".2 .2 .1" mass="2"/></body>
  <body pos=".02 0 .302"><freejoint/><geom type="box" size=".15 .2 .1" mass="1"/></body>
  <body pos="0 .03 .453"><freejoint/><geom type="box" size=".1 .1 .05" mass=".5"/></body>
+</worldbody></mujoco>)";
+
+// Cylinders that stand and lie, on a box and on each other, and what leans on them.
+inline constexpr const char* kDrums = R"(
+<mujoco><option timestep="0.004"/>
+<worldbody><geom type="plane" size="5 5 1"/>
+ <geom type="box" size=".4 .3 .1" pos="0 0 .1"/>
+ <body pos="0 0 .249"><freejoint/><geom type="cylinder" size=".1 .05" mass="1"/></body>
+ <body pos=".05 0 .327"><freejoint/><geom type="cylinder" size=".08 .03" mass=".5"/></body>
+ <body pos="-.25 0 .259"><freejoint/><geom type="cylinder" size=".06 .12" euler="90 0 0" mass="1"/></body>
+ <body pos="-.25 .02 .347"><freejoint/><geom type="capsule" size=".03 .1" euler="90 0 0" mass=".3"/></body>
+ <body pos=".25 .1 .258"><freejoint/><geom type="ellipsoid" size=".05 .08 .06" mass=".5"/></body>
+ <body pos=".05 0 .395"><freejoint/><geom type="sphere" size=".04" mass=".2"/></body>
+ <body pos=".2 -.1 .26"><freejoint/><geom type="ellipsoid" size=".07 .04 .06" mass=".4"/></body>
 </worldbody></mujoco>)";
 
 // The block moves where the test puts it.
@@ -92,9 +106,9 @@ inline std::string trees(int count, int links) {
 
 inline const std::vector<std::string>& scene_names() {
   static const std::vector<std::string> names = {
-      "anymal_c", "g1",          "g1_feetonly", "go1",    "go1_feetonly", "go2",
-      "h1",       "h1_feetonly", "panda",       "stack",  "pile",         "pushed",
-      "cartpole", "branches",    "loops",       "linkage"};
+      "anymal_c", "g1",          "g1_feetonly", "go1",   "go1_feetonly", "go2",
+      "h1",       "h1_feetonly", "panda",       "stack", "pile",         "drums",
+      "pushed",   "cartpole",    "branches",    "loops", "linkage"};
   return names;
 }
 inline const std::vector<std::string>& large_scenes() {
@@ -113,6 +127,8 @@ inline ModelPtr scene(const std::string& name) {
     m = load_model_from_string(kBoxStack);
   else if (name == "pile")
     m = load_model_from_string(kPile);
+  else if (name == "drums")
+    m = load_model_from_string(kDrums);
   else if (name == "pushed")
     m = load_model_from_string(kPushed);
   else if (name == "cartpole")

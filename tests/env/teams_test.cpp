@@ -6,6 +6,7 @@
 #include "envs/inverted_double_pendulum.h"
 #include "envs/inverted_pendulum.h"
 #include "envs/planar_walker.h"
+#include "envs/pusher.h"
 #include "envs/reacher.h"
 #include "envs/swimmer.h"
 
@@ -25,10 +26,20 @@ TEST(TaskTeams, Reacher) {
   check_teams(envs::Reacher{.distance_weight = 1, .control_weight = 1, .fingertip = 3, .target = 4},
               "reacher.xml");
 }
+TEST(TaskTeams, Pusher) {
+  check_teams(envs::Pusher{.near_weight = 0.5,
+                           .distance_weight = 1,
+                           .control_weight = 0.1,
+                           .tips = 10,
+                           .object = 11,
+                           .goal = 12},
+              "pusher.xml");
+}
 TEST(TaskTeams, Swimmer) {
-  check_teams(envs::Swimmer{
-                  .forward_weight = 1, .ctrl_cost = 1e-4, .noise = 0.1, .first_qpos = 2, .num_obs = 8},
-              "swimmer.xml");
+  check_teams(
+      envs::Swimmer{
+          .forward_weight = 1, .ctrl_cost = 1e-4, .noise = 0.1, .first_qpos = 2, .num_obs = 8},
+      "swimmer.xml");
 }
 TEST(TaskTeams, HalfCheetah) {
   check_teams(

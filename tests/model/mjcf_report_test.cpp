@@ -152,15 +152,16 @@ TEST(MjcfReport, SummaryNamesTheGravestThree) {
   mjcf(kBall, &r);
   EXPECT_EQ(summary(r), "");
   mjcf(
-      "<worldbody><geom type='cylinder' size='1 1' surfacevel='1'/><body>"
+      "<asset><hfield name='h' nrow='2' ncol='2' size='1 1 1 1'/></asset>"
+      "<worldbody><geom type='hfield' hfield='h' surfacevel='1'/><body>"
       "<joint name='j' stiffness='1 2' damping='1 2' springyield='3'/>"
       "<geom type='cylinder' size='1 1'/></body>"
       "</worldbody>",
       &r);
   const std::string s = summary(r);
   EXPECT_EQ(std::count(s.begin(), s.end(), '\n'), 3) << s;
-  EXPECT_LT(s.find("no collider: 1 pair cylinder-cylinder"), s.find("damping")) << s;
-  EXPECT_THAT(s, HasSubstr("and 2 more"));
+  EXPECT_LT(s.find("no collider: 1 pair hfield-cylinder"), s.find("damping")) << s;
+  EXPECT_THAT(s, HasSubstr("and 3 more"));
 }
 
 TEST(MjcfReport, CompleteModelsPassStrict) {
@@ -170,14 +171,15 @@ TEST(MjcfReport, CompleteModelsPassStrict) {
   EXPECT_EQ(error_of(kBall, true), "");
 }
 
-TEST(MjcfReport, PairsWithoutColliderAreNamedAndRefusedInStrictMode) {
-  const std::string drums = R"(<worldbody><geom name="a" type="cylinder" size="1 1"/>
+TEST(MjcfReport, PairsWithoutColliderAreNamedAndTheirShapesRefusedInStrictMode) {
+  const std::string drums = R"(<asset><hfield name="h" nrow="2" ncol="2" size="1 1 1 1"/></asset>
+    <worldbody><geom name="a" type="hfield" hfield="h"/>
     <body><freejoint/><geom name="b" type="cylinder" size="1 1"/></body></worldbody>)";
   LoadReport r;
   EXPECT_EQ(mjcf(drums, &r)->npair, 0);
   ASSERT_EQ(r.pairs_without_collider.size(), 1u);
   EXPECT_FALSE(r.complete());
-  EXPECT_THAT(error_of(drums, true), HasSubstr("no collider"));
+  EXPECT_THAT(error_of(drums, true), HasSubstr("collisions of meshes and height fields"));
 }
 
 TEST(MjcfReport, MeshesMayBeSeenButNotWeighed) {

@@ -7,6 +7,7 @@ from breaks import Break
 from table_api import API_DOOR
 from table_ball import BALL
 from table_choices import CHOICES
+from table_convex import CONVEX
 from table_cuda import CUDA
 from table_env import ENV
 from table_env_locomotion import ENV_LOCOMOTION
@@ -479,5 +480,5 @@ BATCH = [
 
 BREAKS = (DYNAMICS + CONTACT + STICTION + ROWS + LIMITS + BALL + EQUALITIES + TORSION + TENDONS
           + SAFEGUARDS + SOLVER + NEWTON + GEOMETRY + MODEL
-          + READER + READER_DOOR + TEXT + TURNING + URDF + FLUID + BATCH + CHOICES + RUNTIME + API_DOOR + CUDA + ENV
+          + READER + READER_DOOR + TEXT + TURNING + URDF + FLUID + BATCH + CHOICES + CONVEX + RUNTIME + API_DOOR + CUDA + ENV
           + ENV_LOCOMOTION + RL + TRAINING + OUTPUT + LAB + DERIVATIVE + LAWS)

@@ -117,6 +117,8 @@ ENV = [
           "S(1e-3)", pytests=(GYMNASIUM + "test_reward_end_and_metrics",)),
     Break("task: targets in the square", "envs/reacher.h", "x * x + y * y >= 0.04",
           "x * x + y * y >= 0.08", pytests=(GYMNASIUM + "test_reset_distribution",)),
+    Break("task: an object on its goal", "envs/pusher.h", "y * y + x * x <= 0.17 * 0.17", "false",
+          pytests=(GYMNASIUM + "test_reset_distribution",)),
     Break("robot: a heavier hopper", "envs/assets/hopper.xml",
           'fromto="0 0 0.25 0 0 -0.25" size="0.04"', 'fromto="0 0 0.25 0 0 -0.25" size="0.041"',
           pytests=(GYMNASIUM + "test_robot",)),

@@ -45,9 +45,9 @@ Vec3 get(const physics::Vec3<W>& v, int lane) {
 
 // With no more colliders than the pair needs.
 template <class W>
-std::array<physics::Witness<W>, 8> run(GeomType a, GeomType b, const physics::Shape<W>& s,
-                                       const physics::Shape<W>& t) {
-  std::array<physics::Witness<W>, 8> out;
+std::array<physics::Witness<W>, 12> run(GeomType a, GeomType b, const physics::Shape<W>& s,
+                                        const physics::Shape<W>& t) {
+  std::array<physics::Witness<W>, 12> out;
   using physics::Colliders;
   const auto collide = [&]<Colliders has>() {
     physics::collide_shapes<W, has>(a, b, s, t, physics::all_lanes<W>(),
@@ -57,6 +57,7 @@ std::array<physics::Witness<W>, 8> run(GeomType a, GeomType b, const physics::Sh
     case Colliders::round: collide.template operator()<Colliders::round>(); break;
     case Colliders::box: collide.template operator()<Colliders::box>(); break;
     case Colliders::boxes: collide.template operator()<Colliders::boxes>(); break;
+    case Colliders::convex: collide.template operator()<Colliders::convex>(); break;
   }
   return out;
 }
@@ -119,6 +120,57 @@ TEST(Colliders, ChooseAsTheReferenceWhereEverythingIsAligned) {
     return ref::Shape{type, {size(), size(), size()}, {place(), place(), place()}, rot};
   };
   for (const auto& types : ref::test::all_pairs()) check(types, aligned, 2000);
+}
+
+// Cylinders and ellipsoids: two searches, which agree in the distance to what both resolve, and in the
+// points unless features tie.
+TEST(Colliders, SearchesAgreeWithTheReference) {
+  using G = GeomType;
+  constexpr int kRounds = 250;
+  Rng rng(3);
+  for (const auto& types : {ref::test::TypePair{G::sphere, G::ellipsoid},
+                            {G::sphere, G::cylinder},
+                            {G::capsule, G::ellipsoid},
+                            {G::capsule, G::cylinder},
+                            {G::ellipsoid, G::ellipsoid},
+                            {G::ellipsoid, G::cylinder},
+                            {G::ellipsoid, G::box},
+                            {G::cylinder, G::cylinder},
+                            {G::cylinder, G::box}}) {
+    int unlike = 0;
+    for (int round = 0; round < kRounds; ++round) {
+      physics::Shape<Pack> pa{}, pb{};
+      std::array<std::vector<ref::Witness>, kW> expected;
+      std::array<std::array<physics::Witness<double>, 12>, kW> alone;
+      for (int lane = 0; lane < kW; ++lane) {
+        const double spread = round % 2 == 0 ? 1.0 : 1.5;
+        const ref::Shape a = ref::test::random_shape(rng, types.a, spread);
+        ref::Shape b = ref::test::random_shape(rng, types.b, spread);
+        const ref::Witness w = ref::test::nearest(ref::test::contacts(a, b));
+        if (round % 3 != 0) b.pos -= (w.distance + 1e-3 * (round % 3 - 1)) * w.normal;  // touching
+        expected[at(lane)] = ref::test::contacts(a, b);
+        put(pa, lane, a), put(pb, lane, b);
+        alone[at(lane)] = run<double>(types.a, types.b, shape<double>(a), shape<double>(b));
+      }
+      const auto found = run<Pack>(types.a, types.b, pa, pb);
+      for (int lane = 0; lane < kW; ++lane) {
+        const auto& wanted = expected[at(lane)];
+        double least = alone[at(lane)][0].distance, worst = 0;
+        for (std::size_t k = 0; k < wanted.size(); ++k) {
+          const auto& w = alone[at(lane)][k];
+          least = std::min(least, w.distance);
+          worst = std::max(worst, deviation(w, wanted[k], 0, false));
+          // a lane is the same in any company
+          EXPECT_EQ(physics::get_lane(found[k].distance, lane), w.distance);
+          EXPECT_EQ(get(found[k].point1, lane), get(w.point1, 0));
+          EXPECT_EQ(get(found[k].normal, lane), get(w.normal, 0));
+        }
+        EXPECT_NEAR(least, ref::test::nearest(wanted).distance, 1e-8) << ref::test::name(types);
+        unlike += worst > 1e-3;
+      }
+    }
+    EXPECT_LE(unlike, kRounds * kW / 20) << ref::test::name(types);
+  }
 }
 
 }  // namespace

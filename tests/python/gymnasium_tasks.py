@@ -5,14 +5,15 @@ import numpy as np
 
 import stiction
 
-TASKS = ("InvertedPendulum-v5", "InvertedDoublePendulum-v5", "Reacher-v5", "Hopper-v5",
-         "Walker2d-v5", "HalfCheetah-v5", "Swimmer-v5")
+TASKS = ("InvertedPendulum-v5", "InvertedDoublePendulum-v5", "Reacher-v5", "Pusher-v5",
+         "Hopper-v5", "Walker2d-v5", "HalfCheetah-v5", "Swimmer-v5")
 
 # Options with other values than the defaults, the same for both sides.
 OPTIONS = {
     "InvertedPendulum-v5": {"reset_noise_scale": 0.05},
     "InvertedDoublePendulum-v5": {"healthy_reward": 3.0, "reset_noise_scale": 0.02},
     "Reacher-v5": {"reward_dist_weight": 2.0, "reward_control_weight": 0.3},
+    "Pusher-v5": {"reward_near_weight": 0.8, "reward_dist_weight": 2.0, "reward_control_weight": 0.3},
     "Hopper-v5": {"forward_reward_weight": 0.7, "ctrl_cost_weight": 0.02, "healthy_reward": 0.4,
                   "healthy_state_range": (-3.0, 4.0), "healthy_z_range": (0.9, 1.4),
                   "healthy_angle_range": (-0.1, 0.15), "reset_noise_scale": 0.01,

@@ -176,16 +176,15 @@ def test_strict_refuses_ignored_physics_and_keeps_the_report():
         report.count("nonsense")
 
 
-DRUM = 'type="cylinder" size=".1 .1" contype="2" conaffinity="2"'  # drums meet drums only
-
+HILLS = '<asset><hfield name="h" nrow="2" ncol="2" size="1 1 1 1"/></asset>'
 
 @pytest.mark.filterwarnings("ignore::stiction.ModelWarning")
 def test_pairs_without_collider_are_reported():
-    drum = '<body pos="{} 0 1"><freejoint/><geom name="{}" ' + DRUM + "/></body>"
-    drums = SPHERE.replace("</worldbody>", drum.format(1, "a") + drum.format(2, "b") + "</worldbody>")
-    (missing,) = stiction.Model.from_xml(drums).report.pairs_without_collider
-    assert (missing.type1, missing.type2) == ("cylinder", "cylinder")
-    assert "a" in missing.name1 and "b" in missing.name2
+    hills = SPHERE.replace("<worldbody>", HILLS + "<worldbody>", 1).replace(
+        'type="plane" size="1 1 1"', 'type="hfield" hfield="h"')
+    (missing,) = stiction.Model.from_xml(hills).report.pairs_without_collider
+    assert (missing.type1, missing.type2) == ("hfield", "sphere")
+    assert "floor" in missing.name1 and "ball" in missing.name2
 
 
 # --------------------------------------------------------------------------------- material

@@ -113,7 +113,7 @@ def test_list_robots(cli):
     result = cli("list-robots")
     rows = {line.split()[0]: line for line in result.stdout.splitlines()[1:] if line}
     assert result.returncode == 0 and result.stderr == "" and set(NAMES) < set(rows)
-    assert "170 geom pairs" in rows["go2"] and "BSD-3-Clause" in rows["go2"]
+    assert rows["go2"].split()[3:] == ["BSD-3-Clause", "-"]
     assert rows["g1"].split()[1:3] == ["35", "29"]
     assert max(map(len, result.stdout.splitlines())) <= 80
     found = json.loads(cli("list-robots", "--json").stdout)

@@ -13,12 +13,18 @@ from robots import SPHERE
 from stiction.doctor import demo_model
 
 MOVING_FLOOR = SPHERE.replace('name="floor"', 'name="floor" surfacevel="1"', 1)
-# drums meet drums only
+# six drums meet hills only
+HILLS = (
+    '<asset><hfield name="h" nrow="2" ncol="2" size="9 9 1 1"/></asset>'
+    '<worldbody><geom name="hills" type="hfield" hfield="h" contype="2" conaffinity="0"/>'
+)
 DRUM = (
     '<body pos="{0} 0 1"><freejoint/><geom name="drum{0}" type="cylinder" size=".1 .1" '
-    'contype="2" conaffinity="2"/></body>'
+    'contype="0" conaffinity="2"/></body>'
 )
-DRUMS = SPHERE.replace("</worldbody>", "".join(DRUM.format(k) for k in range(4)) + "</worldbody>")
+DRUMS = SPHERE.replace("<worldbody>", HILLS, 1).replace(
+    "</worldbody>", "".join(DRUM.format(k) for k in range(6)) + "</worldbody>"
+)
 
 
 def write(tmp_path, text):
@@ -101,9 +107,9 @@ def test_check_model_json(cli, tmp_path):
 def test_check_model_groups_pairs_without_collider(cli, tmp_path):
     path = write(tmp_path, DRUMS)
     text = cli("check-model", path).stdout
-    assert "no collider: 6 pairs cylinder-cylinder: 'drum0' and 'drum1', " in text
-    assert text.count("'drum") == 6 and "and 3 more" in text
-    assert "'drum2' and 'drum3'" in cli("check-model", path, "--all").stdout
+    assert "no collider: 6 pairs hfield-cylinder: 'hills' and 'drum0', " in text
+    assert text.count("'drum") == 3 and "and 3 more" in text
+    assert "'hills' and 'drum5'" in " ".join(cli("check-model", path, "--all").stdout.split())
     told = json.loads(cli("check-model", path, "--json").stdout)
     assert len(told["pairs_without_collider"]) == 6
 

@@ -45,7 +45,7 @@ def test_a_task_says_how_its_physics_step():
         assert env.batch.options == resolve(info.engine, env.batch.options), info.id
         assert env.info.engine == info.engine
         feet = info.id not in ("InvertedPendulum-v5", "InvertedDoublePendulum-v5", "Reacher-v5",
-                               "Swimmer-v5", "IsaacCartpole")  # fmt: skip
+                               "Pusher-v5", "Swimmer-v5", "IsaacCartpole")  # fmt: skip
         assert (info.engine.stiction == "anchored") == feet
     plain = stiction.Env(ID, options=stiction.Options()).batch.options
     assert plain == resolve(stiction.Options(), plain) and plain.stiction == "regularized"

@@ -129,6 +129,40 @@ def test_deepest_point_is_mujocos(pair):
         assert min(c[0] for c in ours) == pytest.approx(min(c[0] for c in theirs), abs=TOLERANCE)
 
 
+SEARCHED = [("sphere", "ellipsoid"), ("sphere", "cylinder"), ("capsule", "ellipsoid"), ("capsule", "cylinder"),
+            ("ellipsoid", "ellipsoid"), ("ellipsoid", "cylinder"), ("ellipsoid", "box"),
+            ("cylinder", "cylinder"), ("cylinder", "box")]  # fmt: skip
+CLOSELY = 1e-5  # to what MuJoCo's search resolves
+
+
+@pytest.mark.parametrize("pair", SEARCHED, ids="-".join)
+def test_distance_of_cylinders_and_ellipsoids(pair):
+    """The signed distance beside mj_geomDistance: the same apart; overlapping, a way out no longer than
+    MuJoCo's."""
+    rng = np.random.default_rng(4)
+    apart = overlapping = 0
+    for _ in range(SCENES):
+        xml = random_scene(*pair, rng)
+        model = mujoco.MjModel.from_xml_string(xml)
+        model.opt.ccd_tolerance, model.opt.ccd_iterations = 1e-10, 200
+        data = mujoco.MjData(model)
+        reference = stiction.Reference(stiction.Model.from_xml(xml))
+        for _ in range(POSES // 2):
+            qpos = np.concatenate([np.r_[rng.uniform(-0.7, 0.7, 3), random_quaternion(rng)] for _ in range(2)])
+            data.qpos[:] = qpos
+            mujoco.mj_kinematics(model, data)
+            theirs = mujoco.mj_geomDistance(model, data, 0, 1, MARGIN, None)
+            ours = min(c[0] for c in our_contacts(reference, qpos, np.zeros(12)))
+            if theirs > 0:
+                assert ours == pytest.approx(theirs, abs=CLOSELY)
+                apart += 1
+            else:
+                assert theirs - CLOSELY < ours < CLOSELY
+                overlapping += 1
+    print(f"{pair}: {apart} apart, {overlapping} overlapping")
+    assert apart > 100 and overlapping > 100
+
+
 def test_boxes_agree_where_a_face_is_the_way_out():
     """Of two boxes whose shortest separation is along a face's normal: distance and normal of the
     deepest point. Along edges MuJoCo's is another one, biased towards the faces."""

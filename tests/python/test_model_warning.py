@@ -7,9 +7,9 @@ import pytest
 import stiction
 
 DRUMS = """<mujoco>
-  <option timestep="0.002"/>
+  <asset><hfield name="hills" nrow="2" ncol="2" size="1 1 1 1"/></asset>
   <worldbody>
-    <geom name="ground" type="cylinder" size="1 1"/>
+    <geom name="ground" type="hfield" hfield="hills"/>
     <body name="drum" pos="0 0 3"><joint name="j" stiffness="1 2" damping="1 2" springyield="3"/>
       <geom name="skin" type="cylinder" size="1 1"/></body>
   </worldbody>
@@ -34,9 +34,9 @@ def test_one_warning_with_the_gravest_three(drums):
     assert w.filename == __file__, "the line that loads"
     text = str(w.message).splitlines()
     assert text[0].startswith(str(drums))
-    assert "no collider: 1 pair cylinder-cylinder: 'ground' and 'skin'" in text[1]
+    assert "no collider: 1 pair hfield-cylinder: 'ground' and 'skin'" in text[1]
     assert f"{drums}:5: <joint damping" in text[2]
-    assert text[4] == "and 1 more"
+    assert text[4] == "and 2 more"
     assert "model.report" in text[5] and "strict=True" in text[5]
     assert model.report.summary().splitlines() == text[1:5]
     assert stiction.Model.from_xml(BALL).report.summary() == ""
@@ -60,25 +60,25 @@ def test_the_command_line_says_it(cli, drums, command):
     done = cli(command[0], str(drums), *command[1:])
     assert done.returncode == 0, done.stderr
     assert done.stderr.startswith(f"stiction: warning: {drums} has physics that is not computed")
-    assert "cylinder-cylinder" in done.stderr and "Warning:" not in done.stderr
+    assert "hfield-cylinder" in done.stderr and "Warning:" not in done.stderr
 
 
 def test_check_model_prints_its_table_only(cli, drums):
     done = cli("check-model", str(drums))
     assert done.returncode == 0 and done.stderr == ""
-    assert "cylinder-cylinder" in done.stdout
+    assert "hfield-cylinder" in done.stdout
 
 
 def test_a_view_says_it(drums):
     from stiction.learning.view import ModelMotion
 
-    with pytest.warns(stiction.ModelWarning, match="cylinder-cylinder"):
+    with pytest.warns(stiction.ModelWarning, match="hfield-cylinder"):
         ModelMotion(drums, None, "zero", 0)
 
 
 def test_a_task_says_it(drums):
     """What `play` and `bench` step is a task; those of the package have nothing to say."""
-    with pytest.warns(stiction.ModelWarning, match="cylinder-cylinder"):
+    with pytest.warns(stiction.ModelWarning, match="hfield-cylinder"):
         stiction.task._load(str(drums))
     for info in stiction.Env.tasks():
         assert stiction.Env(info.id, 1).batch.model.report.complete, info.id

@@ -47,7 +47,7 @@ inline const std::vector<TypePair>& all_pairs() {
 }
 
 inline std::vector<Witness> contacts(const Shape& a, const Shape& b) {
-  std::vector<Witness> out(8);
+  std::vector<Witness> out(12);
   out.resize(static_cast<std::size_t>(collide(a, b, out)));
   return out;
 }

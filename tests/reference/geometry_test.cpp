@@ -188,7 +188,7 @@ TEST(Geometry, PairsWithoutColliderWriteNothing) {
   for (int i = 0; i < kGeomTypes; ++i) {
     for (int j = 0; j < kGeomTypes; ++j) {
       const auto a = static_cast<GeomType>(i), b = static_cast<GeomType>(j);
-      std::vector<Witness> out(8);
+      std::vector<Witness> out(12);
       EXPECT_EQ(collide(random_shape(rng, a), random_shape(rng, b), out), contact_points(a, b))
           << name(a) << " " << name(b);
     }

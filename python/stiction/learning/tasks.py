@@ -24,6 +24,7 @@ SETTINGS = {
     "InvertedPendulum-v5": Settings(init_std=1.0),
     "InvertedDoublePendulum-v5": Settings(init_std=1.0),
     "Reacher-v5": Settings(gamma=0.95),
+    "Pusher-v5": Settings(gamma=0.95),
     "Swimmer-v5": Settings(gamma=0.999),
     "Ant-v5": Settings(),
     "Humanoid-v5": _HOPS,
