@@ -54,7 +54,7 @@ struct Model {
 
   // sizes
   int nq = 0, nv = 0, nu = 0;              // positions, velocities, actuators
-  int nbody = 0, njnt = 0, ngeom = 0, nsite = 0, nmocap = 0, nkey = 0, ntendon = 0;
+  int nbody = 0, njnt = 0, ngeom = 0, nsite = 0, nmocap = 0, nkey = 0, ntendon = 0, nmesh = 0;
   int npair = 0, nslot = 0;                // candidate geom pairs; contact points of all of them
   int nanchor = 0;                         // anchors of anchored stiction: nslot; 2 nslot where a pair has condim 4 or 6
 
@@ -118,6 +118,14 @@ struct Model {
   Reals geom_relaxation_time;              // (ngeom)    SAP τ, s
   Reals geom_fluid;                        // (ngeom,12)   1, five coefficients of fluidcoef, virtual mass and inertia of an ellipsoid in the medium, kg and kg m² per density; 0: its body's box is there
   Ints geom_dataid;                        // (ngeom)    mesh or hfield index, else -1
+
+  // convex hulls of meshes, in the frames in which their geoms have them: origin at the centre of mass,
+  // axes principal. A mesh that nothing needs is not opened: no vertices
+  Reals mesh_pos, mesh_quat;               // (nmesh,3) (nmesh,4)  that frame in the file's, after scale
+  Ints mesh_vertadr, mesh_vertnum;         // (nmesh)    vertices of the hull
+  Reals mesh_vert;                         // (nmeshvert,3)  m
+  Ints mesh_faceadr, mesh_facenum;         // (nmesh)    triangles of the hull
+  Ints mesh_face;                          // (nmeshface,3)  vertices of the mesh, counterclockwise from outside
 
   // candidate contacts: geom pairs that pass MuJoCo's filters and have a collider, lower type first
   Ints pair_geom1, pair_geom2;             // (npair)    the normal points from geom1 into geom2

@@ -280,6 +280,7 @@ void bind_model(nb::module_& m, nb::handle model_error) {
   def_size(c, "nbody", &Model::nbody, "number of bodies, the world included");
   def_size(c, "njnt", &Model::njnt, "number of joints");
   def_size(c, "ngeom", &Model::ngeom, "number of geoms");
+  def_size(c, "nmesh", &Model::nmesh, "number of meshes");
   def_size(c, "nsite", &Model::nsite, "number of sites");
   def_size(c, "nmocap", &Model::nmocap, "number of mocap bodies");
   def_size(c, "nkey", &Model::nkey, "number of keyframes");

@@ -107,6 +107,20 @@ void geoms(nb::class_<LoadedModel>& c) {
   def(c, "geom_dataid", &Model::geom_dataid, "(ngeom,) mesh or height field, or -1");
 }
 
+void meshes(nb::class_<LoadedModel>& c) {
+  def<3>(c, "mesh_pos", &Model::mesh_pos,
+         "(nmesh, 3) the frame in which geoms have the mesh, in that of its file after scale");
+  def<4>(c, "mesh_quat", &Model::mesh_quat, "(nmesh, 4) the same");
+  def(c, "mesh_vertadr", &Model::mesh_vertadr, "(nmesh,) first vertex of the convex hull");
+  def(c, "mesh_vertnum", &Model::mesh_vertnum,
+      "(nmesh,) vertices of the hull; 0: nothing needs the mesh, its file was not opened");
+  def<3>(c, "mesh_vert", &Model::mesh_vert, "(nmeshvert, 3) m, in the frame of the geom");
+  def(c, "mesh_faceadr", &Model::mesh_faceadr, "(nmesh,) first triangle of the hull");
+  def(c, "mesh_facenum", &Model::mesh_facenum, "(nmesh,) triangles of the hull");
+  def<3>(c, "mesh_face", &Model::mesh_face,
+         "(nmeshface, 3) vertices of the mesh, counterclockwise from outside");
+}
+
 void pairs(nb::class_<LoadedModel>& c) {
   def(c, "pair_geom1", &Model::pair_geom1, "(npair,) the normal points from geom1 into geom2");
   def(c, "pair_geom2", &Model::pair_geom2, "(npair,)");
@@ -219,6 +233,7 @@ void bind_model_arrays(nb::class_<LoadedModel>& c) {
   bodies(c);
   joints(c);
   geoms(c);
+  meshes(c);
   pairs(c);
   sites_tendons_actuators(c);
   equalities(c);

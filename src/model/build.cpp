@@ -277,11 +277,11 @@ void mark_unsupported(Spec& spec) {
       if (j.type == JointType::free || j.type == JointType::ball) joints_of_many_dofs[j.name] = 1;
     }
     for (const GeomSpec* g : weighing_geoms(spec, b)) {
-      if (g->type != GeomType::mesh || g->density == 0 || g->mass == 0) continue;
+      if (g->type != GeomType::mesh || g->mesh_volume > 0 || g->density == 0 || g->mass == 0) continue;
       const bool counts = moves[i] || spec.compiler.settotalmass > 0;
       mark(*g->element, counts ? Use::refused : Use::ignored, counts,
            counts
-               ? "the mass of its body follows from a mesh, which is not read; add <inertial>, or "
+               ? "the mass of its body follows from a mesh that is not there; add <inertial>, or "
                  "mass=\"0\" on the geom"
                : "mass of a mesh that can't move");
     }

@@ -16,7 +16,10 @@ bool takes_geoms(const Spec& spec, const BodySpec& body) {
 }
 
 MassProperties mass_of(const GeomSpec& g) {
-  if (g.type == GeomType::mesh) return {};  // its mass is 0, or it was refused
+  if (g.type == GeomType::mesh) {  // one that was not opened weighs nothing, or was refused
+    const double mass = g.mass.value_or(g.density * g.mesh_volume);
+    return {mass, Vec3::Zero(), (mass * g.mesh_moments).asDiagonal()};
+  }
   return primitive_mass(g.type, g.size, g.mass, g.density, g.shell);
 }
 

@@ -1,5 +1,6 @@
 // Bodies, joints, geoms and sites in MuJoCo's order: by body, depth first.
 #include "model/build.h"
+#include "model/meshes.h"
 #include "model/fluid.h"
 
 namespace stiction::model {
@@ -157,7 +158,7 @@ void build_tree(Spec& spec, Model& m) {
   m.timestep = spec.timestep;
   m.density = spec.density, m.viscosity = spec.viscosity, m.wind = spec.wind;
   m.gravity = spec.flags.gravity ? spec.gravity : std::array<double, 3>{};
-  m.meshes = spec.meshes;
+  add_meshes(spec, m);
   m.hfields = spec.hfields;
   auto inertias = body_inertias(spec);
   align_free_bodies(spec, inertias);

@@ -45,8 +45,6 @@ void judge_geom(const Spec& spec, GeomSpec& g, bool touches) {
          touches    ? "collisions of meshes and height fields are not computed"
          : collides ? "no geom can touch it"
                     : "visual only");
-    if (g.fitted)
-      mark(w, "type", Use::ignored, touches, "no primitive is fitted to the mesh: it stays a mesh");
   }
   if (g.fluid_ellipsoid && is_mesh(g) && spec.has_medium())
     mark(w, "fluidshape", Use::ignored, true, "no ellipsoid is fitted to a mesh: the body's box is taken");

@@ -3,6 +3,7 @@
 #include <filesystem>
 
 #include "model/build.h"
+#include "model/meshes.h"
 #include "model/read.h"
 #include "model/schema.h"
 #include "model/urdf.h"
@@ -65,21 +66,31 @@ int largest_tree(const model::Spec& spec) {
   return *std::max_element(dofs.begin(), dofs.end());
 }
 
-// A mesh or height field whose file is not there: MuJoCo would not load the model.
-void look_for_files(const model::Spec& spec, const std::string& directory, const Assets& assets,
-                    const model::Disk& disk) {
-  namespace fs = std::filesystem;
-  for (const model::AssetFile& a : spec.files) {
-    fs::path name(a.file);
-    if (spec.compiler.strippath) name = name.filename();
-    const fs::path relative = fs::path(spec.compiler.meshdir) / name;
-    const fs::path path = fs::path(directory) / relative;
-    const bool there =
-        model::find_asset(assets, directory, relative.generic_string()) || disk.has(path);
+// Assets by their names in the model: given as bytes, else on the disk.
+model::AssetFiles asset_files(const model::Spec& spec, const ModelSource& s,
+                              const std::string& directory, const model::Disk& disk) {
+  const auto relative = [&spec](const std::string& name) {
+    std::filesystem::path file(name);
+    if (spec.compiler.strippath) file = file.filename();
+    return std::filesystem::path(spec.compiler.meshdir) / file;
+  };
+  const auto given = [&s, &directory, relative](const std::string& name) {
+    return model::find_asset(s.assets, directory, relative(name).generic_string());
+  };
+  return {[=, &disk](const std::string& name) { return given(name) || disk.has(directory / relative(name)); },
+          [=, &disk](const std::string& name) {
+            if (const auto* asset = given(name)) return asset->second;
+            const auto path = directory / relative(name);
+            return disk.read(path, path.string());
+          }};
+}
+
+// A height field whose file is not there: MuJoCo would not load the model.
+void look_for_files(const model::Spec& spec, const model::AssetFiles& files) {
+  for (const model::AssetFile& a : spec.files)
     model::mark(*a.element, "file", Use::ignored, false,
-                there ? "asset files are not opened"
-                      : "file not found: " + path.string() + "; MuJoCo does not load the model");
-  }
+                files.there(a.file) ? "asset files are not opened"
+                                    : "file not found: " + a.file + "; MuJoCo does not load the model");
 }
 
 // A file as it was written, and the MJCF of it where it is URDF.
@@ -128,8 +139,10 @@ ModelPtr load(const ModelSource& s, LoadReport* out, const model::Disk& disk) {
   Source source = parse(s, directory, disk);
   const std::string file = visible(source.document.files.front());
   model::Spec spec = model::read_mjcf(source.root());
+  const model::AssetFiles files = asset_files(spec, s, directory, disk);
+  model::load_meshes(spec, files);
   model::mark_unsupported(spec);
-  look_for_files(spec, directory, s.assets, disk);
+  look_for_files(spec, files);
 
   // what is refused whatever touches what; with it, all that strict refuses so far
   LoadReport report = reported(source, {}, false);

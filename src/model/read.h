@@ -35,6 +35,7 @@ void read_inertial(const Compiler& c, Element& e, InertialSpec& i);
 
 // read_tree.cpp
 void read_worldbody(Element& e, Spec& spec);
+void check_size(const Element& e, GeomType type, const Vec3& size);
 
 // judge.cpp: what an element of the model asks for that is not computed, marked where it was
 // written.
@@ -55,6 +56,8 @@ void resolve_limited(const Compiler& c, const Element& e, const std::string& swi
 
 // read_relations.cpp: <asset>, <contact>
 void read_assets(Element& e, Spec& spec);
+// Attributes of a mesh that a class may give, too.
+void read_mesh(Element& e, std::array<double, 3>& scale, MeshSource& m);
 void read_pair(Element& e, PairSource& p);
 void read_contacts(Element& e, Spec& spec);
 

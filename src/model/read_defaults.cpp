@@ -21,7 +21,7 @@ void read_content(Element& e, Spec& spec, DefaultClass& d) {
     else if (n == "equality")
       read_equality(child, d.equality);
     else if (n == "mesh")
-      exactly(child, "scale", kRatioBound, d.mesh_scale);
+      read_mesh(child, d.mesh_scale, d.mesh);
     else if (n == "tendon")
       read_tendon(child, d.tendon);
     else if (n == "material" || n == "texture" || n == "camera" || n == "light")

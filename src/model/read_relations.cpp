@@ -24,7 +24,40 @@ std::string asset_name(Spec& spec, std::string_view kind, Element& e, const std:
   return name;
 }
 
+// Numbers of the file itself, and where its coordinates are moved to.
+void read_triangles(Element& e, MeshSource& m) {
+  exactly(e, "refpos", kLengthBound, m.settings.refpos);
+  if (std::array<double, 4> q{}; exactly(e, "refquat", q)) {
+    m.settings.refquat = Quat(q[0], q[1], q[2], q[3]);
+    if (!(m.settings.refquat.norm() > 1e-14)) fail(e, "refquat", "a quaternion of length zero is no rotation");
+    m.settings.refquat.normalize();
+  }
+  if (const auto v = numbers(e, "vertex")) {
+    if (v->size() % 3 != 0) fail(e, "vertex", "expected three numbers a vertex");
+    m.vertices = *v;
+  }
+  if (const auto f = numbers(e, "face")) {
+    if (f->size() % 3 != 0) fail(e, "face", "expected three indices a face");
+    for (const double i : *f) {
+      if (i != static_cast<int>(i)) fail(e, "face", shown(i) + " is no index of a vertex");
+      m.faces.push_back(static_cast<int>(i));
+    }
+  }
+}
+
 }  // namespace
+
+void read_mesh(Element& e, std::array<double, 3>& scale, MeshSource& m) {
+  if (exactly(e, "scale", kRatioBound, scale))
+    for (const double s : scale)
+      if (s == 0) fail(e, "scale", "a scale of zero leaves nothing");
+  if (const auto i = choice(e, "inertia", {"convex", "exact", "legacy", "shell"}))
+    m.settings.inertia = static_cast<MeshInertia>(*i);
+  if (const auto n = integer(e, "maxhullvert")) {
+    if (*n != -1 && *n < 4) fail(e, "maxhullvert", "a hull has at least 4 vertices; -1 for all");
+    m.settings.maxhullvert = *n;
+  }
+}
 
 void read_assets(Element& e, Spec& spec) {
   for (auto& child : e.children) {
@@ -32,10 +65,14 @@ void read_assets(Element& e, Spec& spec) {
       MeshSpec m;
       m.file = text(child, "file").value_or("");
       m.name = asset_name(spec, "mesh", child, m.file);
-      m.scale = class_of(spec, child, "main").mesh_scale;
-      exactly(child, "scale", kRatioBound, m.scale);
-      if (!m.file.empty()) spec.files.push_back({&child, m.file});
+      const DefaultClass& c = class_of(spec, child, "main");
+      m.scale = c.mesh_scale;
+      MeshSource source = c.mesh;
+      source.element = &child;
+      read_mesh(child, m.scale, source);
+      read_triangles(child, source);
       spec.meshes.push_back(std::move(m));
+      spec.mesh_sources.push_back(std::move(source));
       for (auto& inner : child.children) mark(inner, Use::refused, true, "plugins can't be run");
     } else if (child.name == "hfield") {
       HfieldSpec h;

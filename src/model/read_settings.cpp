@@ -37,6 +37,7 @@ void read_compiler(Element& e, Compiler& c) {
   if (const auto b = boolean(e, "strippath")) c.strippath = *b;
   if (const auto s = text(e, "assetdir")) c.meshdir = *s;
   if (const auto s = text(e, "meshdir")) c.meshdir = *s;
+  if (const auto b = boolean(e, "fitaabb")) c.fitaabb = *b;
   if (boolean(e, "fusestatic") == true) {
     mark(e, "fusestatic", Use::mapped, false,
          "static bodies stay separate; the motion is the same");

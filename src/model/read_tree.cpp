@@ -46,37 +46,6 @@ bool span_ends(const Element& e, const std::optional<std::array<double, 6>>& fro
   return true;
 }
 
-void check_size(const Element& e, GeomType type, const Vec3& size) {
-  int needed = 0;
-  switch (type) {
-    case GeomType::sphere: needed = 1; break;
-    case GeomType::capsule:
-    case GeomType::cylinder: needed = 2; break;
-    case GeomType::box:
-    case GeomType::ellipsoid: needed = 3; break;
-    case GeomType::plane:
-      if (!(size[0] >= 0 && size[1] >= 0 && size[2] > 0)) {
-        fail(e, "size", "a plane needs two half sizes >= 0 and a grid spacing > 0, such as 0 0 1");
-      }
-      break;
-    case GeomType::hfield:
-    case GeomType::mesh: break;
-  }
-  for (int i = 0; i < needed; ++i) {
-    if (!(size[i] > 0)) {
-      fail(e, "size",
-           "number " + std::to_string(i + 1) + " is " + shown(size[i]) + "; this shape needs " +
-               std::to_string(needed) + " positive numbers");
-    }
-    require_within(e, "size", size[i], kLengthBound);
-    if (size[i] < kLeastSize) {
-      fail(e, "size",
-           shown(size[i]) + " m is below " + shown(kLeastSize) +
-               " m, the least size that can be computed with; sizes are in metres");
-    }
-  }
-}
-
 class Tree {
  public:
   explicit Tree(Spec& spec) : spec_(spec) {}
@@ -219,6 +188,7 @@ class Tree {
       require_name(spec_, "mesh", e, "mesh", g.mesh);
       if (g.type != GeomType::mesh) {
         g.fitted = true;
+        g.fit = g.type;
         g.type = GeomType::mesh;
       }
     } else if (g.type == GeomType::mesh && !g.sdf) {
@@ -291,6 +261,37 @@ class Tree {
 };
 
 }  // namespace
+
+void check_size(const Element& e, GeomType type, const Vec3& size) {
+  int needed = 0;
+  switch (type) {
+    case GeomType::sphere: needed = 1; break;
+    case GeomType::capsule:
+    case GeomType::cylinder: needed = 2; break;
+    case GeomType::box:
+    case GeomType::ellipsoid: needed = 3; break;
+    case GeomType::plane:
+      if (!(size[0] >= 0 && size[1] >= 0 && size[2] > 0)) {
+        fail(e, "size", "a plane needs two half sizes >= 0 and a grid spacing > 0, such as 0 0 1");
+      }
+      break;
+    case GeomType::hfield:
+    case GeomType::mesh: break;
+  }
+  for (int i = 0; i < needed; ++i) {
+    if (!(size[i] > 0)) {
+      fail(e, "size",
+           "number " + std::to_string(i + 1) + " is " + shown(size[i]) + "; this shape needs " +
+               std::to_string(needed) + " positive numbers");
+    }
+    require_within(e, "size", size[i], kLengthBound);
+    if (size[i] < kLeastSize) {
+      fail(e, "size",
+           shown(size[i]) + " m is below " + shown(kLeastSize) +
+               " m, the least size that can be computed with; sizes are in metres");
+    }
+  }
+}
 
 void read_worldbody(Element& e, Spec& spec) {
   Tree(spec).children(e, 0, {}, "main");

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "model/derive.h"
+#include "model/mesh.h"
 #include "model/orientation.h"
 #include "model/xml.h"
 #include "stiction/model.h"
@@ -19,6 +20,7 @@ struct Compiler : AngleSettings {
   bool autolimits = true, balanceinertia = false;
   bool alignfree = false;  // a free body without children gets the frame of its inertia
   bool strippath = false;
+  bool fitaabb = false;  // primitives are fitted to the bounding box of a mesh, not to its inertia
   std::string meshdir;  // of meshes and height fields
   Switch inertiafromgeom = Switch::automatic;
   double boundmass = 0, boundinertia = 0, settotalmass = -1;  // kg, kg m², kg
@@ -82,7 +84,11 @@ struct GeomSpec {
   Quat quat = Quat::Identity();
   std::optional<std::array<double, 6>> fromto;
   bool shell = false, sdf = false;
-  bool fitted = false;  // a mesh with the type of a primitive: MuJoCo fits one
+  bool fitted = false;  // a primitive of type `fit` that gets its size from the mesh
+  GeomType fit = GeomType::mesh;
+  double fitscale = 1;
+  double mesh_volume = 0;            // of the mesh that was opened; 0: it was not
+  Vec3 mesh_moments = Vec3::Zero();  // its inertia per mass
   int contype = 1, conaffinity = 1, condim = 3, priority = 0, group = 0;
   std::array<double, 3> friction{1, 0.005, 0.0001};
   std::array<double, 2> solref{0.02, 1};
@@ -211,6 +217,15 @@ struct ComplianceSpec {
   std::optional<double> rotational;           // N m/rad
 };
 
+// What only the reader needs of a mesh.
+struct MeshSource {
+  Element* element = nullptr;
+  MeshSettings settings;
+  std::vector<double> vertices;  // written in the file
+  std::vector<int> faces;
+  std::optional<MeshShape> shape;  // where it was opened
+};
+
 // One <default> class: the state in which elements of the class begin.
 struct DefaultClass {
   std::string parent;  // "": the class main
@@ -222,6 +237,7 @@ struct DefaultClass {
   TendonSpec tendon;
   EqualitySource equality;
   std::array<double, 3> mesh_scale{1, 1, 1};
+  MeshSource mesh;
 };
 
 struct SensorSource {
@@ -242,7 +258,7 @@ struct Flags {
   bool equality = true, clampctrl = true, actuation = true, gravity = true;
 };
 
-// A <mesh> or <hfield> with a file of its own.
+// An <hfield> with a file of its own.
 struct AssetFile {
   Element* element = nullptr;
   std::string file;
@@ -271,6 +287,7 @@ struct Spec {
   std::vector<EqualitySource> equalities;
   std::vector<ComplianceSpec> compliances;
   std::vector<MeshSpec> meshes;
+  std::vector<MeshSource> mesh_sources;  // as many
   std::vector<HfieldSpec> hfields;
   std::vector<AssetFile> files;
   // Elements that may hold others and are not read: a name that is missing may be in them.

@@ -18,6 +18,7 @@ from table_lab import LAB
 from table_jacobian import DERIVATIVE, LAWS
 from table_learning import TRAINING
 from table_limits import LIMITS
+from table_meshes import MESHES
 from table_newton import NEWTON, SOLVER
 from table_reader import READER_DOOR
 from table_rl import RL
@@ -480,5 +481,5 @@ BATCH = [
 
 BREAKS = (DYNAMICS + CONTACT + STICTION + ROWS + LIMITS + BALL + EQUALITIES + TORSION + TENDONS
           + SAFEGUARDS + SOLVER + NEWTON + GEOMETRY + MODEL
-          + READER + READER_DOOR + TEXT + TURNING + URDF + FLUID + BATCH + CHOICES + CONVEX + RUNTIME + API_DOOR + CUDA + ENV
+          + READER + READER_DOOR + TEXT + TURNING + URDF + MESHES + FLUID + BATCH + CHOICES + CONVEX + RUNTIME + API_DOOR + CUDA + ENV
           + ENV_LOCOMOTION + RL + TRAINING + OUTPUT + LAB + DERIVATIVE + LAWS)

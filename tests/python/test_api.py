@@ -36,8 +36,9 @@ def documented_shape(symbols, sizes):
 
 def sizes_of(model, **more):
     names = ("nq", "nv", "nu", "nbody", "njnt", "ngeom", "nsite", "nmocap", "nkey", "ntendon",
-             "npair", "nslot", "nsensor", "nsensordata", "neq", "nanchor")  # fmt: skip
-    return {n: getattr(model, n) for n in names} | {"nwrap": model.wrap_coef.size, "6neq": 6 * model.neq} | more
+             "npair", "nslot", "nsensor", "nsensordata", "neq", "nanchor", "nmesh")  # fmt: skip
+    return {n: getattr(model, n) for n in names} | {"nwrap": model.wrap_coef.size, "6neq": 6 * model.neq,
+            "nmeshvert": len(model.mesh_vert), "nmeshface": len(model.mesh_face)} | more
 
 
 # --------------------------------------------------------------------------------- Model

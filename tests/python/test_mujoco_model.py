@@ -64,7 +64,8 @@ def test_no_array_is_left_out():
     sensors = {a for a in arrays if a.startswith("sensor_")}  # test_mujoco_sensors.py
     equalities = {a for a in arrays if a.startswith("eq_")}  # test_equalities.py
     tendons = {a for a in arrays if a.startswith(("tendon_", "wrap_"))}  # test_tendons
-    assert arrays == {*INTEGERS, *REALS, *ELSEWHERE, *pairs, *sensors, *equalities, *tendons}
+    meshes = {a for a in arrays if a.startswith("mesh_")}  # test_meshes.py
+    assert arrays == {*INTEGERS, *REALS, *ELSEWHERE, *pairs, *sensors, *equalities, *tendons, *meshes}
 
 
 def test_files():

@@ -1,0 +1,155 @@
+#include "model/mesh_files.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <map>
+#include <sstream>
+
+#define TINYOBJLOADER_IMPLEMENTATION
+#include <tiny_obj_loader.h>
+
+#include "stiction/error.h"
+
+namespace stiction::model {
+namespace {
+
+[[noreturn]] void fail(const std::string& what) { throw ModelError(what); }
+
+// As MuJoCo: all vertices, the faces of the first object or group.
+Triangles read_obj(const std::string& content) {
+  tinyobj::ObjReader reader;
+  if (!reader.ParseFromString(content, "")) fail("can't be read as OBJ: " + reader.Error());
+  Triangles t;
+  const auto& v = reader.GetAttrib().vertices;
+  for (std::size_t i = 0; i + 2 < v.size(); i += 3) t.vertices.emplace_back(v[i], v[i + 1], v[i + 2]);
+  if (reader.GetShapes().empty()) return t;
+  const tinyobj::mesh_t& mesh = reader.GetShapes().front().mesh;
+  std::size_t first = 0;
+  for (const std::size_t corners : mesh.num_face_vertices) {
+    const auto at = [&](std::size_t k) { return mesh.indices[first + k].vertex_index; };
+    for (std::size_t k = 2; k < corners; ++k) t.faces.push_back({at(0), at(k - 1), at(k)});
+    first += corners;
+  }
+  return t;
+}
+
+template <class T>
+T number_at(const std::string& bytes, std::size_t at) {
+  T value;
+  std::memcpy(&value, bytes.data() + at, sizeof value);
+  return value;
+}
+
+// Corners as triangles, equal ones merged.
+class Corners {
+ public:
+  void add(const std::array<float, 3>& p) {
+    const auto [it, is_new] = ids_.try_emplace(p, static_cast<int>(t_.vertices.size()));
+    if (is_new) t_.vertices.emplace_back(p[0], p[1], p[2]);
+    face_[count_++ % 3] = it->second;
+    if (count_ % 3 == 0) t_.faces.push_back(face_);
+  }
+  std::size_t count() const { return count_; }
+  Triangles take() { return std::move(t_); }
+
+ private:
+  Triangles t_;
+  std::map<std::array<float, 3>, int> ids_;
+  std::array<int, 3> face_{};
+  std::size_t count_ = 0;
+};
+
+constexpr std::size_t kStlHeader = 84, kStlFace = 50;  // 80 bytes and a count; normal, corners, 2 bytes
+
+bool is_binary_stl(const std::string& content) {
+  if (content.size() < kStlHeader) return false;
+  const std::size_t faces = number_at<std::uint32_t>(content, 80);
+  return content.size() == kStlHeader + kStlFace * faces;
+}
+
+Triangles read_binary_stl(const std::string& content) {
+  Corners corners;
+  for (std::size_t at = kStlHeader; at < content.size(); at += kStlFace) {
+    for (std::size_t k = 0; k < 3; ++k) {
+      const auto p = number_at<std::array<float, 3>>(content, at + 12 * (k + 1));
+      // a map of NaNs has no order
+      if (!std::isfinite(p[0] + p[1] + p[2])) fail("a coordinate is not a finite number");
+      corners.add(p);
+    }
+  }
+  return corners.take();
+}
+
+Triangles read_text_stl(const std::string& content) {
+  std::istringstream in(content);
+  Corners corners;
+  std::string word;
+  while (in >> word) {
+    if (word != "vertex") continue;
+    std::array<float, 3> p{};
+    if (!(in >> p[0] >> p[1] >> p[2])) fail("a vertex without three numbers");
+    if (!std::isfinite(p[0] + p[1] + p[2])) fail("a coordinate is not a finite number");
+    corners.add(p);
+  }
+  if (corners.count() % 3 != 0) fail("its last facet has less than three vertices");
+  return corners.take();
+}
+
+// MuJoCo's own format: counts of vertices, normals, texture coordinates and faces, then these.
+Triangles read_msh(const std::string& content) {
+  constexpr std::size_t kHeader = 16;
+  if (content.size() < kHeader) fail("is too short for MSH");
+  std::array<std::int64_t, 4> n{};
+  for (std::size_t i = 0; i < 4; ++i) n[i] = number_at<std::int32_t>(content, 4 * i);
+  const auto [vertices, normals, texcoords, faces] = n;
+  if (*std::min_element(n.begin(), n.end()) < 0) fail("a count of its header is negative");
+  const std::int64_t numbers = 3 * vertices + 3 * normals + 2 * texcoords + 3 * faces;
+  if (static_cast<std::int64_t>(content.size()) != static_cast<std::int64_t>(kHeader) + 4 * numbers)
+    fail("its size is not what its header says");
+  Triangles t;
+  std::size_t at = kHeader;
+  for (std::int64_t i = 0; i < vertices; ++i, at += 12) {
+    const auto p = number_at<std::array<float, 3>>(content, at);
+    t.vertices.emplace_back(p[0], p[1], p[2]);
+  }
+  at += static_cast<std::size_t>(12 * normals + 8 * texcoords);
+  for (std::int64_t i = 0; i < faces; ++i, at += 12)
+    t.faces.push_back(number_at<std::array<int, 3>>(content, at));
+  return t;
+}
+
+}  // namespace
+
+Triangles read_triangles(const std::string& content, std::string extension) {
+  std::transform(extension.begin(), extension.end(), extension.begin(),
+                 [](unsigned char c) { return std::tolower(c); });
+  Triangles t;
+  if (extension == ".obj") {
+    t = read_obj(content);
+  } else if (extension == ".stl") {
+    t = is_binary_stl(content) ? read_binary_stl(content) : read_text_stl(content);
+  } else if (extension == ".msh") {
+    t = read_msh(content);
+  } else {
+    fail("is none of OBJ, STL and MSH; convert it, as MeshLab and trimesh do");
+  }
+  if (t.vertices.empty()) fail("has no vertices: is it truncated?");
+  return t;
+}
+
+void check_triangles(const Triangles& t) {
+  if (t.vertices.size() < 4) fail("has less than 4 vertices");
+  if (t.faces.size() > kMaxMeshFaces)
+    fail("has " + std::to_string(t.faces.size()) + " triangles; the limit is " +
+         std::to_string(kMaxMeshFaces) + ": simplify it");
+  for (const Vec3& v : t.vertices)
+    if (!v.allFinite()) fail("a coordinate is not a finite number");
+  const int n = static_cast<int>(t.vertices.size());
+  for (const auto& f : t.faces)
+    for (const int i : f)
+      if (i < 0 || i >= n) fail("a face names vertex " + std::to_string(i) + " of " + std::to_string(n));
+}
+
+}  // namespace stiction::model

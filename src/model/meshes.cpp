@@ -1,0 +1,135 @@
+#include "model/meshes.h"
+
+#include <filesystem>
+#include <set>
+
+#include "model/bounds.h"
+#include "model/build.h"
+#include "model/read.h"
+#include "stiction/error.h"
+
+namespace stiction::model {
+namespace {
+
+// What a mesh is opened for, by its index.
+struct Needs {
+  std::vector<char> any, hull;
+};
+
+Needs needs(const Spec& spec) {
+  std::map<std::string, std::size_t, std::less<>> ids;
+  for (std::size_t i = 0; i < spec.meshes.size(); ++i) ids.emplace(spec.meshes[i].name, i);
+  std::set<std::string, std::less<>> paired;
+  for (const PairSource& p : spec.pairs) paired.insert(p.geom1), paired.insert(p.geom2);
+  Needs n{std::vector<char>(ids.size()), std::vector<char>(ids.size())};
+  for (const BodySpec& b : spec.bodies) {
+    for (const GeomSpec& g : b.geoms) {
+      if (g.mesh.empty()) continue;
+      const bool collides = g.contype != 0 || g.conaffinity != 0 || (!g.name.empty() && paired.contains(g.name));
+      const std::size_t i = ids.at(g.mesh);
+      n.any[i] = static_cast<char>(n.any[i] || collides);
+      n.hull[i] = static_cast<char>(n.hull[i] || (collides && !g.fitted));
+    }
+    for (const GeomSpec* g : weighing_geoms(spec, b))
+      if (!g->mesh.empty() && g->density != 0 && g->mass != 0) n.any[ids.at(g->mesh)] = 1;
+  }
+  return n;
+}
+
+Triangles triangles_of(const MeshSpec& m, const MeshSource& s, const std::optional<std::string>& content) {
+  Triangles t;
+  if (content) t = read_triangles(*content, std::filesystem::path(m.file).extension().string());
+  if (!s.vertices.empty()) {
+    if (!t.vertices.empty()) throw ModelError("vertices are given in the file, too; keep one of them");
+    for (std::size_t i = 0; i + 2 < s.vertices.size(); i += 3)  // single precision, as in MuJoCo
+      t.vertices.emplace_back(static_cast<float>(s.vertices[i]), static_cast<float>(s.vertices[i + 1]),
+                              static_cast<float>(s.vertices[i + 2]));
+  }
+  if (!s.faces.empty()) {
+    if (!t.faces.empty()) throw ModelError("faces are given in the file, too; keep one of them");
+    for (std::size_t i = 0; i + 2 < s.faces.size(); i += 3)
+      t.faces.push_back({s.faces[i], s.faces[i + 1], s.faces[i + 2]});
+  }
+  return t;
+}
+
+void missing(const MeshSpec& m, MeshSource& s) {
+  mark(*s.element, "file", Use::ignored, false,
+       "file not found: " + m.file + "; MuJoCo does not load the model");
+}
+
+void load(const MeshSpec& m, MeshSource& s, bool needs_hull, const AssetFiles& files) {
+  Element& e = *s.element;
+  std::optional<std::string> content;
+  if (!m.file.empty()) {
+    if (!files.there(m.file)) return missing(m, s);
+    content = files.read(m.file);
+  } else if (s.vertices.empty()) {
+    return;  // a shape that MuJoCo builds
+  }
+  try {
+    s.settings.scale = Vec3(m.scale[0], m.scale[1], m.scale[2]);
+    s.settings.needs_hull = needs_hull;
+    s.shape = mesh_shape(triangles_of(m, s, content), s.settings);
+  } catch (const ModelError& problem) {
+    fail(e, m.file.empty() ? "vertex" : "file", problem.what());
+  }
+  const double extent = s.shape->low.cwiseAbs().cwiseMax(s.shape->high.cwiseAbs()).maxCoeff();
+  require_within(e, "scale", extent, kLengthBound);
+}
+
+// A geom sits in the frame of its mesh, or of what is fitted to it.
+void place(const Compiler& compiler, const MeshShape& mesh, GeomSpec& g) {
+  Vec3 pos = mesh.pos;
+  if (g.fitted) {
+    const Fit fit = fitted(mesh, g.fit, compiler.fitaabb);
+    pos += mesh.quat * fit.centre;
+    g.type = g.fit;
+    g.size = g.fitscale * fit.size;
+    check_size(*g.element, g.type, g.size);
+  } else {
+    g.size = mesh.low.cwiseAbs().cwiseMax(mesh.high.cwiseAbs());
+    g.mesh_volume = mesh.volume, g.mesh_moments = mesh.moments;
+  }
+  g.pos += g.quat * pos;
+  g.quat = (g.quat * mesh.quat).normalized();
+}
+
+}  // namespace
+
+void load_meshes(Spec& spec, const AssetFiles& files) {
+  const Needs n = needs(spec);
+  for (std::size_t i = 0; i < spec.meshes.size(); ++i) {
+    if (n.any[i])
+      load(spec.meshes[i], spec.mesh_sources[i], n.hull[i] != 0, files);
+    else if (!spec.meshes[i].file.empty() && !files.there(spec.meshes[i].file))
+      missing(spec.meshes[i], spec.mesh_sources[i]);
+    else
+      mark(*spec.mesh_sources[i].element, "file", Use::ignored, false, "not opened: nothing touches it or weighs by it");
+  }
+  std::map<std::string, const MeshShape*, std::less<>> shapes;
+  for (std::size_t i = 0; i < spec.meshes.size(); ++i)
+    if (spec.mesh_sources[i].shape) shapes.emplace(spec.meshes[i].name, &*spec.mesh_sources[i].shape);
+  for (BodySpec& b : spec.bodies)
+    for (GeomSpec& g : b.geoms)
+      if (const auto it = shapes.find(g.mesh); it != shapes.end()) place(spec.compiler, *it->second, g);
+}
+
+void add_meshes(const Spec& spec, Model& m) {
+  m.meshes = spec.meshes;
+  m.nmesh = static_cast<int>(spec.meshes.size());
+  const auto append = [](Reals& to, const auto& v) { to.insert(to.end(), v.data(), v.data() + v.size()); };
+  for (const MeshSource& s : spec.mesh_sources) {
+    const MeshShape shape = s.shape.value_or(MeshShape{});
+    append(m.mesh_pos, shape.pos);
+    append(m.mesh_quat, std::array{shape.quat.w(), shape.quat.x(), shape.quat.y(), shape.quat.z()});
+    m.mesh_vertadr.push_back(static_cast<int>(m.mesh_vert.size() / 3));
+    m.mesh_vertnum.push_back(static_cast<int>(shape.hull.size()));
+    m.mesh_faceadr.push_back(static_cast<int>(m.mesh_face.size() / 3));
+    m.mesh_facenum.push_back(static_cast<int>(shape.hull_faces.size()));
+    for (const Vec3& v : shape.hull) append(m.mesh_vert, v);
+    for (const auto& f : shape.hull_faces) m.mesh_face.insert(m.mesh_face.end(), f.begin(), f.end());
+  }
+}
+
+}  // namespace stiction::model

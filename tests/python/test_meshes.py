@@ -1,0 +1,268 @@
+"""Meshes: files, hulls, masses and frames are MuJoCo's; what is wrong with a file is said."""
+
+import random
+import struct
+import warnings
+
+import numpy as np
+import pytest
+
+import stiction
+
+mujoco = pytest.importorskip("mujoco")
+
+
+def model_of(xml, assets=None, strict=False):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", stiction.ModelWarning)
+        return stiction.Model.from_xml(xml, assets=assets, strict=strict)
+
+
+# ------------------------------------------------------------------------------- shapes and files
+
+WEDGE = (np.array([[0, 0, 0], [0.3, 0, 0], [0.3, 0.2, 0], [0, 0.2, 0], [0, 0, 0.1], [0.3, 0, 0.25]], float),
+         np.array([[0, 2, 1], [0, 3, 2], [0, 1, 5], [0, 5, 4], [1, 2, 5], [3, 0, 4], [2, 3, 4], [2, 4, 5]]))  # fmt: skip
+
+
+def cup():
+    """A box with a pit: not convex."""
+    outer = np.array([[x, y, z] for z in (0, 1) for y in (0, 1) for x in (0, 1)], float)
+    inner = np.array([[x, y, 1] for y in (0.2, 0.7) for x in (0.25, 0.8)] + [[0.5, 0.5, 0.3]])
+    faces = [[0, 2, 3], [0, 3, 1], [0, 1, 5], [0, 5, 4], [2, 6, 7], [2, 7, 3], [0, 4, 6], [0, 6, 2], [1, 3, 7], [1, 7, 5],
+             [8, 9, 12], [9, 11, 12], [11, 10, 12], [10, 8, 12],
+             [4, 5, 9], [4, 9, 8], [5, 7, 11], [5, 11, 9], [7, 6, 10], [7, 10, 11], [6, 4, 8], [6, 8, 10]]  # fmt: skip
+    return np.vstack([outer, inner]) * [0.1, 0.12, 0.2], np.array(faces)
+
+
+def stone(count=60, seed=1):
+    """Points on an ellipsoid, no faces."""
+    p = np.random.default_rng(seed).normal(size=(count, 3))
+    return p / np.linalg.norm(p, axis=1, keepdims=True) * [0.1, 0.2, 0.15] + [0.05, 0, 0.1], np.zeros((0, 3), int)
+
+
+def obj(vertices, faces):
+    lines = [f"v {x!r} {y!r} {z!r}" for x, y, z in vertices.tolist()]
+    lines += [f"f {a}//1 {b}//1 {c}//1" for a, b, c in (faces + 1).tolist()]
+    return "# shape\nvn 0 0 1\n" + "\n".join(lines) + "\n"
+
+
+def stl(vertices, faces):
+    triangle = lambda f: struct.pack("<12fH", 0, 0, 0, *vertices[f].reshape(-1), 0)
+    return bytes(80) + struct.pack("<I", len(faces)) + b"".join(map(triangle, faces))
+
+
+def text_stl(vertices, faces):
+    corner = lambda v: f"vertex {v[0]!r} {v[1]!r} {v[2]!r}"
+    facet = lambda f: "facet normal 0 0 0\nouter loop\n" + "\n".join(map(corner, vertices[f].tolist())) + "\nendloop\nendfacet\n"
+    return "solid s\n" + "".join(map(facet, faces)) + "endsolid s\n"
+
+
+def msh(vertices, faces):
+    return (struct.pack("<4i", len(vertices), len(vertices), len(vertices), len(faces)) + vertices.astype("<f4").tobytes()
+            + bytes(20 * len(vertices)) + faces.astype("<i4").tobytes())  # fmt: skip
+
+
+def numbers(a):
+    return " ".join(repr(x) for x in a.reshape(-1).tolist())
+
+
+def scene(mesh, geom='type="mesh" mesh="m" pos=".1 .2 .3" euler="10 20 30"', compiler=""):
+    return f"""<mujoco><compiler {compiler}/><asset>{mesh}</asset><worldbody>
+      <body pos="0 0 1" euler="0 40 0"><freejoint/><geom {geom}/><geom size=".05" pos="0 .2 0"/></body>
+      </worldbody></mujoco>"""
+
+
+def rotation(q):
+    m = np.zeros(9)
+    mujoco.mju_quat2Mat(m, np.asarray(q, float))
+    return m.reshape(3, 3)
+
+
+def hull_of(model, g):
+    """Vertices of MuJoCo's hull in the body, sorted."""
+    k = model.geom_dataid[g]
+    adr = model.mesh_graphadr[k]
+    count = model.mesh_graph[adr]
+    ids = model.mesh_graph[adr + 2 + count : adr + 2 + 2 * count]
+    v = model.mesh_vert[model.mesh_vertadr[k] + ids].astype(float)
+    return model.geom_pos[g] + v @ rotation(model.geom_quat[g]).T
+
+
+def our_hull(model, g):
+    k = model.geom_dataid[g]
+    v = model.mesh_vert[model.mesh_vertadr[k] : model.mesh_vertadr[k] + model.mesh_vertnum[k]]
+    return model.geom_pos[g] + v @ rotation(model.geom_quat[g]).T
+
+
+def same_points(a, b, atol):
+    assert a.shape == b.shape
+    distance = np.linalg.norm(a[:, None] - b[None], axis=2)
+    assert distance.min(axis=0).max() < atol and distance.min(axis=1).max() < atol
+
+
+def compare(xml, assets=None, hull=True):
+    ours = model_of(xml, assets)
+    theirs = mujoco.MjModel.from_xml_string(xml, assets)
+    # MuJoCo's moments are exact to 1e-12 kg m² per kg/m³ of density; what is fitted to them, too
+    np.testing.assert_allclose(ours.body_mass, theirs.body_mass, rtol=3e-9)
+    np.testing.assert_allclose(ours.body_ipos, theirs.body_ipos, atol=1e-9)
+    np.testing.assert_array_equal(ours.geom_type, theirs.geom_type)
+    for b in range(1, ours.nbody):
+        mine, other = (rotation(m.body_iquat[b]) * m.body_inertia[b] @ rotation(m.body_iquat[b]).T for m in (ours, theirs))
+        np.testing.assert_allclose(mine, other, atol=3e-8 * np.abs(other).max())
+    np.testing.assert_allclose(ours.geom_pos, theirs.geom_pos, atol=1e-12)
+    for g in range(ours.ngeom):
+        primitive = ours.geom_type[g] != stiction.GeomType.mesh
+        if primitive:
+            np.testing.assert_allclose(ours.geom_size[g], theirs.geom_size[g], atol=1e-9)
+            np.testing.assert_allclose(abs(ours.geom_quat[g] @ theirs.geom_quat[g]), 1, atol=1e-12)
+        elif hull:
+            same_points(our_hull(ours, g), hull_of(theirs, g), 1e-7)  # MuJoCo keeps vertices as floats
+            np.testing.assert_allclose(ours.geom_size[g], theirs.geom_size[g], atol=1e-7)
+    return ours
+
+
+@pytest.mark.parametrize("shape", [WEDGE, cup()], ids=["wedge", "cup"])
+@pytest.mark.parametrize("name, write", [("m.obj", obj), ("m.STL", stl), ("m.msh", msh)], ids=["obj", "stl", "msh"])
+def test_files_are_mujocos(shape, name, write):
+    data = write(*shape)
+    compare(scene(f'<mesh name="m" file="{name}"/>'), {name: data.encode() if isinstance(data, str) else data})
+
+
+def test_text_stl_is_the_binary_one():
+    one, other = (model_of(scene('<mesh name="m" file="m.stl"/>'), {"m.stl": write(*cup())}) for write in (stl, text_stl))
+    np.testing.assert_allclose(one.mesh_vert, other.mesh_vert, atol=1e-15)
+    np.testing.assert_allclose(one.body_inertia, other.body_inertia, rtol=1e-12)
+
+
+def test_numbers_in_the_model():
+    v, f = cup()
+    compare(scene(f'<mesh name="m" vertex="{numbers(v)}" face="{numbers(f)}"/>'))
+    compare(scene(f'<mesh name="m" vertex="{numbers(stone()[0])}"/>'))  # no faces: those of the hull
+
+
+@pytest.mark.parametrize("inertia", ["convex", "exact", "legacy", "shell"])
+@pytest.mark.parametrize("attributes", [
+    "", 'scale="1 2 -.5"', 'refpos=".1 -.2 .3"', 'refquat=".5 .5 -.1 .2" refpos=".1 0 0" scale="2 1 1"',
+], ids=["plain", "mirrored", "moved", "turned"])  # fmt: skip
+def test_inertia(inertia, attributes):
+    v, f = cup()
+    compare(scene(f'<mesh name="m" vertex="{numbers(v)}" face="{numbers(f)}" inertia="{inertia}" {attributes}/>'))
+
+
+def test_a_box_is_a_box():
+    """Its mass is 8 ρ a b c, its inertia m (b² + c²)/3, its hull the eight corners."""
+    v = np.array([[x, y, z] for x in (-0.1, 0.1) for y in (-0.2, 0.2) for z in (-0.3, 0.3)])
+    xml = '<mujoco><asset><mesh name="m" vertex="%s"/></asset><worldbody><body><freejoint/>%s</body></worldbody></mujoco>'
+    mesh, box = (model_of(xml % (numbers(v), g)) for g in ('<geom type="mesh" mesh="m"/>', '<geom type="box" size=".1 .2 .3"/>'))
+    np.testing.assert_allclose(mesh.body_mass, box.body_mass, rtol=1e-6)  # coordinates are floats
+    np.testing.assert_allclose(np.sort(mesh.body_inertia), np.sort(box.body_inertia), rtol=1e-6)
+    assert mesh.mesh_vertnum[0] == 8 and mesh.mesh_facenum[0] == 12
+
+
+def test_hull_is_closed_and_around_every_vertex():
+    v = stone(300)[0]
+    m = model_of(scene(f'<mesh name="m" vertex="{numbers(v)}"/>'))
+    hull, faces = m.mesh_vert, m.mesh_face
+    edges = {(f[k], f[(k + 1) % 3]) for f in faces for k in range(3)}
+    assert len(edges) == 3 * len(faces) and all((b, a) in edges for a, b in edges)
+    assert len(hull) - len(edges) // 2 + len(faces) == 2  # Euler
+    for a, b, c in hull[faces]:
+        normal = np.cross(b - a, c - a)
+        assert ((hull - a) @ normal).max() < 1e-12
+
+
+def test_maxhullvert():
+    v = stone(300)[0]
+    m = compare(scene(f'<mesh name="m" vertex="{numbers(v)}" maxhullvert="20"/>'))
+    assert m.mesh_vertnum[0] == 20
+
+
+@pytest.mark.parametrize("aabb", ["false", "true"])
+@pytest.mark.parametrize("kind", ["sphere", "capsule", "cylinder", "ellipsoid", "box"])
+def test_fitted_primitives(kind, aabb):
+    v = stone()[0] * [1, 1, 3]
+    compare(scene(f'<mesh name="m" vertex="{numbers(v)}"/>', f'type="{kind}" mesh="m" fitscale="1.1" pos=".1 0 0" euler="0 9 0"',
+                      f'fitaabb="{aabb}"'))  # fmt: skip
+
+
+def test_classes():
+    v, f = cup()
+    mesh = f'<mesh name="m" class="c" vertex="{numbers(v)}" face="{numbers(f)}"/>'
+    default = '<default><default class="c"><mesh scale="2 2 3" inertia="convex" maxhullvert="7"/></default></default>'
+    m = compare(scene(mesh).replace("<asset>", default + "<asset>"))
+    assert m.mesh_vertnum[0] == 7
+
+
+def test_what_nothing_needs_is_not_opened():
+    xml = scene('<mesh name="m" file="m.stl"/><mesh name="n" file="n.stl"/>',
+                'type="mesh" mesh="m" contype="0" conaffinity="0" mass="0"')  # fmt: skip
+    m = model_of(xml, {"m.stl": b"no mesh", "n.stl": b""})
+    notes = [e.note for e in m.report.entries if e.element == "mesh" and e.attribute == "file"]
+    assert notes == ["not opened: nothing touches it or weighs by it"] * 2 and not m.mesh_vertnum.any()
+
+
+# ------------------------------------------------------------------------------- bad files
+
+
+def test_a_missing_file():
+    xml = scene('<mesh name="m" file="lost.stl"/>')
+    with pytest.raises(stiction.ModelError, match="follows from a mesh that is not there"):
+        model_of(xml)
+    m = model_of(xml.replace('<geom type="mesh"', '<inertial pos="0 0 0" mass="1" diaginertia="1 1 1"/><geom type="mesh"'))
+    assert "file not found: lost.stl" in str(m.report)
+
+
+FLAT = np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0], [1, 1, 0], [0.5, 0.5, 0]])
+
+
+@pytest.mark.parametrize("name, data, message", [
+    ("m.stl", stl(*WEDGE)[:-7], "no vertices"), ("m.stl", b"", "no vertices"), ("m.stl", b"solid x", "no vertices"),
+    ("m.stl", "vertex 1 2\nvertex 1", "without three numbers"),
+    ("m.stl", "vertex 0 0 0\nvertex 1 0 0", "less than three vertices"),
+    ("m.stl", stl(WEDGE[0] * np.nan, WEDGE[1]), "not a finite number"),
+    ("m.msh", msh(*WEDGE)[:-4], "not what its header says"), ("m.msh", b"short", "too short"),
+    ("m.msh", struct.pack("<4i", -1, 0, 0, 0), "negative"),
+    ("m.msh", msh(WEDGE[0], WEDGE[1] + 3), "names vertex"),
+    ("m.obj", obj(WEDGE[0], WEDGE[1][:, [0, 0, 0]]), "surface is too small"),
+    ("m.obj", "v nan 0 0\n" * 5, "finite|one place|no vertices"),
+    ("m.obj", obj(FLAT, np.array([[0, 1, 2]])), "in a plane"), ("m.obj", obj(FLAT * [1, 0, 0], np.array([[0, 1, 2]])), "on a line"),
+    ("m.obj", obj(FLAT * 0, np.array([[0, 1, 2]])), "in one place"), ("m.obj", "v 0 0 0\nv 1 0 0\nv 0 1 0\n", "less than 4"),
+    ("m.dae", b"<COLLADA/>", "none of OBJ, STL and MSH"),
+])  # fmt: skip
+def test_bad_files(name, data, message):
+    with pytest.raises(stiction.ModelError, match=message) as error:
+        model_of(scene(f'<mesh name="m" file="{name}"/>'), {name: data})
+    assert "<string>:1: <mesh" in str(error.value) and name in str(error.value)
+
+
+@pytest.mark.parametrize("attributes, message", [
+    ('vertex="0 0 0 1"', "three numbers a vertex"), ('vertex="0 0 0 1 0 0 0 1 0 0 0 1" face="0 1"', "three indices"),
+    ('vertex="0 0 0 1 0 0 0 1 0 0 0 1" face="0 1 9"', "names vertex 9"), ('vertex="0 0 0 1 0 0 0 1 0 0 0 1" face="0 1 .5"', "no index"),
+    ('vertex="0 0 0 1 0 0 0 1 0 0 0 1" scale="1 0 1"', "nothing"), ('vertex="0 0 0 1 0 0 0 1 0 0 0 1" maxhullvert="3"', "at least 4"),
+    ('vertex="0 0 0 1 0 0 0 1 0 0 0 1" refquat="0 0 0 0"', "no rotation"),
+    ('vertex="0 0 0 1 0 0 0 1 0 0 0 1" face="0 1 2 0 1 3 0 2 3 1 2 3" inertia="exact"', "not turned alike"),
+    ('vertex="0 0 0 1 0 0 0 1 0 0 0 1" scale="1e9 1e9 1e9"', "scale"),
+])  # fmt: skip
+def test_bad_attributes(attributes, message):
+    with pytest.raises(stiction.ModelError, match=message):
+        model_of(scene(f'<mesh name="m" {attributes}/>'))
+
+
+@pytest.mark.parametrize("name, write", [("m.obj", obj), ("m.stl", stl), ("m.stl", text_stl), ("m.msh", msh)])
+def test_damaged_files_are_read_or_refused(name, write):
+    rng, read = random.Random(3), 0
+    data = write(*cup())
+    data = bytearray(data.encode() if isinstance(data, str) else data)
+    for _ in range(150):
+        bad = bytearray(data)
+        for _ in range(rng.randint(1, 4)):
+            bad[rng.randrange(len(bad))] = rng.randrange(256)
+        if rng.random() < 0.2:
+            del bad[rng.randrange(len(bad)) :]
+        try:
+            model_of(scene(f'<mesh name="m" file="{name}"/>'), {name: bytes(bad)})
+            read += 1
+        except stiction.ModelError:
+            pass
+    assert 0 < read < 150
