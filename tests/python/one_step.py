@@ -23,7 +23,7 @@ def on_floor(path, law="lagged"):
         text = re.sub(r'condim="[46]"', 'condim="3"', text)
     if 'type="plane"' not in text:
         text = text.replace("<worldbody>", '<worldbody><geom type="plane" size="9 9 1" '
-                            'friction="0.8" priority="9" condim="3"/>', 1)
+                            'friction="0.8" priority="9" condim="3" contype="7" conaffinity="7"/>', 1)
     return stiction.Model.from_xml(text)
 
 

@@ -25,8 +25,8 @@ def test_float32_against_the_reference(states, law):
     e = compare(model, qpos, qvel, ctrl, contact_model=law)
     print(f"median {np.median(e.error):.1e} max {e.error.max():.1e} stalled {e.stalled.mean():.2%} "
           f"edge {e.edge.sum()} stopped {e.stopped.sum()} contacts {e.contacts.mean():.1f}")
-    # a test of contacts, but for the arm in the air
-    assert e.contacts.mean() > 0.5 or model.jnt_type[0] != 0
+    # a test of contacts, but for the arm in the air; its motors throw a Cassie off the ground
+    assert e.contacts.mean() > 0.3 or model.jnt_type[0] != 0
     assert not e.unexplained(1e-4).any()
 
 
