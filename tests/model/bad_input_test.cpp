@@ -215,7 +215,8 @@ TEST(HostileInput, IsRefusedQuickly) {
   expect_quick_error("hello", "not well-formed");
   expect_quick_error("<mujoco><worldbody><geom size='1'", "not well-formed");
   expect_quick_error("<mujoco/><mujoco/>", "second top-level");
-  expect_quick_error("<robot/>", "<mujoco>");
+  expect_quick_error("<sdf/>", "<mujoco>");
+  expect_quick_error("<robot/>", "a robot without a <link>");
   expect_quick_error("<mujoco model='caf\xe9'/>", "not UTF-8");
   expect_quick_error(std::string("<mujoco model='a\0b'/>", 21), "not UTF-8");
   expect_quick_error("<!DOCTYPE a [<!ENTITY b 'c'><!ENTITY d '&b;&b;&b;'>]><mujoco model='&d;'/>",
