@@ -18,7 +18,7 @@ struct Difference {
 };
 
 struct ConvexPair {
-  LaneShape a, b;
+  const LaneShape &a, &b;
   Vec3<double> between;  // from the centre of a to that of b
   double extent;         // of D
 

@@ -30,6 +30,7 @@ def named(kind):
 GOOD = f"""<mujoco model="m{XML}">
   <option integrator="RK4"/>
   <visual><map force="1"/></visual>
+  <asset><hfield {named("field")} nrow="2" ncol="2" size="1 1 1 1"/></asset>
   <worldbody>
     <geom {named("floor")} type="plane" size="1 1 1" rgba="1 0 0 {XML}"/>
     <body {named("base")} pos="0 0 1">
@@ -38,7 +39,7 @@ GOOD = f"""<mujoco model="m{XML}">
       <body {named("link")}><joint {named("knee")} axis="0 1 0"/>
         <geom {named("drum")} type="cylinder" size=".1 .2" pos="1 0 0"/></body>
     </body>
-    <body pos="3 0 1"><freejoint/><geom {named("can")} type="cylinder" size=".1 .2"/></body>
+    <geom {named("hills")} type="hfield" hfield="field{XML}"/>
   </worldbody>
   <actuator><motor {named("motor")} joint="knee{XML}"/></actuator>
   <sensor><gyro {named("gyro")} site="tip{XML}"/></sensor>
