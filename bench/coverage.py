@@ -4,8 +4,8 @@
 
 Takes every *.xml below the folders that begins with <mujoco> and is a model with degrees of freedom, in MuJoCo's
 opinion where stiction refuses it. `whole`: loads with strict=True. Otherwise what stands in the way, by kinds:
-`blocks` counts the models that lack it, `alone` those that lack nothing else. Models are loaded one by one, each in a
-process that may fail.
+`blocks` counts the models that lack it, `alone` those that lack nothing else. Models are loaded in another process,
+which may crash.
 """
 
 import argparse
@@ -15,6 +15,7 @@ import sys
 import warnings
 from collections import Counter
 from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -70,6 +71,19 @@ def look(file: Path) -> Found | None:
     return Found(file, "physics ignored", tuple(sorted(lacks)))
 
 
+def look_at_all(files: list[Path]) -> list[Found]:
+    """A file that takes the process with it is counted as refused; a new process goes on with the next."""
+    found, pool = [], ProcessPoolExecutor(1)
+    for file in files:
+        try:
+            found.append(pool.submit(look, file).result())
+        except BrokenProcessPool:
+            found.append(Found(file, "refused", ("loading it ends the process",)))
+            pool = ProcessPoolExecutor(1)
+    pool.shutdown()
+    return [f for f in found if f]
+
+
 def files(folder: Path) -> list[Path]:
     return [f for f in sorted(folder.rglob("*.xml")) if ROOT_ELEMENT.match(f.read_text(errors="replace"))]
 
@@ -89,8 +103,7 @@ def main() -> None:
     for folder in a.folders:
         if not folder.is_dir():
             sys.exit(f"no folder {folder}")
-        with ProcessPoolExecutor(1) as pool:
-            found = [f for f in pool.map(look, files(folder)) if f]
+        found = look_at_all(files(folder))
         n = counts(found)
         print(f"{folder.name[-40:]:40s} {len(found):6d} {n['whole']:6d} {n['physics ignored']:16d} {n['refused']:8d}")
         total += found
