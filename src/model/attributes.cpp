@@ -50,6 +50,15 @@ std::string count_of(std::size_t n) {
 
 }  // namespace
 
+Element& add_child(Element& parent, const char* name, const Element& from) {
+  Element& e = parent.children.emplace_back();
+  e.name = name, e.file = from.file, e.line = from.line;
+  return e;
+}
+void set_attribute(Element& e, const char* name, std::string value) {
+  e.attributes.push_back({name, std::move(value), false, {}});
+}
+
 Attribute* Element::find(std::string_view attribute) {
   for (auto& a : attributes) {
     if (a.name == attribute) return &a;

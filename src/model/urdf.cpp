@@ -32,19 +32,11 @@ std::string written(const Numbers& numbers) {
   return text;
 }
 
-Element& add(Element& parent, const char* name, const Element& from) {
-  Element& e = parent.children.emplace_back();
-  e.name = name, e.file = from.file, e.line = from.line;
-  return e;
-}
-void set(Element& e, const char* name, std::string value) {
-  e.attributes.push_back({name, std::move(value), false, {}});
-}
-void set(Element& e, const Pose& p) {
-  if (!p.pos.isZero(0)) set(e, "pos", written(p.pos));
+void set_pose(Element& e, const Pose& p) {
+  if (!p.pos.isZero(0)) set_attribute(e, "pos", written(p.pos));
   const Quat& q = p.quat;
   if (q.coeffs() != Quat::Identity().coeffs())
-    set(e, "quat", written(std::array{q.w(), q.x(), q.y(), q.z()}));
+    set_attribute(e, "quat", written(std::array{q.w(), q.x(), q.y(), q.z()}));
 }
 
 class Urdf {
@@ -58,18 +50,18 @@ class Urdf {
     const int root = tree_.root;
     check_actuators();
 
-    Element& world = add(mujoco_, "worldbody", element_);
+    Element& world = add_child(mujoco_, "worldbody", element_);
     if (options_.floor) {
-      Element& floor = add(world, "geom", element_);
-      set(floor, "type", "plane"), set(floor, "size", "0 0 0.05");
-      if (!tree_.geom_names.contains("floor")) set(floor, "name", "floor");
+      Element& floor = add_child(world, "geom", element_);
+      set_attribute(floor, "type", "plane"), set_attribute(floor, "size", "0 0 0.05");
+      if (!tree_.geom_names.contains("floor")) set_attribute(floor, "name", "floor");
     }
     if (options_.free_root) {
       Element& body = new_body(world, link(root), {});
       if (!tree_.joint_names.contains("root"))
-        set(add(body, "freejoint", element_), "name", "root");
+        set_attribute(add_child(body, "freejoint", element_), "name", "root");
       else
-        add(body, "freejoint", element_);
+        add_child(body, "freejoint", element_);
       group(body, root, true);
     } else if (!fuse_) {
       group(new_body(world, link(root), {}), root, link(root).inertial.has_value());
@@ -86,25 +78,40 @@ class Urdf {
   std::vector<std::string> joint_names() const {
     return {tree_.joint_names.begin(), tree_.joint_names.end()};
   }
+  bool has_one_dof(const std::string& joint) const {
+    const auto moves = [&](const Joint& j) {
+      return j.name == joint &&
+             (j.type == "revolute" || j.type == "continuous" || j.type == "prismatic");
+    };
+    return std::any_of(tree_.links.begin(), tree_.links.end(), [&](const Link& l) {
+      return std::any_of(l.joints.begin(), l.joints.end(), moves);
+    });
+  }
   Link& link(int i) { return tree_.links[static_cast<std::size_t>(i)]; }
 
   void settings() {
     mujoco_.name = "mujoco", mujoco_.file = element_.file, mujoco_.line = element_.line;
-    set(mujoco_, "model", text(element_, "name").value_or(""));
-    Element& compiler = add(mujoco_, "compiler", element_);
-    set(compiler, "angle", "radian");
+    set_attribute(mujoco_, "model", text(element_, "name").value_or(""));
+    Element& compiler = add_child(mujoco_, "compiler", element_);
+    set_attribute(compiler, "angle", "radian");
     if (Element* extension = child(element_, "mujoco")) {
       for (Element& e : extension->children) {
         if (e.name == "compiler") read_compiler(e, mujoco_.children.front());
         if (e.name == "option") {
           mujoco_.children.push_back(e);
-          for (Attribute& a : e.attributes) a.touched = true;
+          touch(e);
         }
       }
     }
     for (Element* e : {&assets_, &equality_, &actuator_})
       e->file = element_.file, e->line = element_.line;
     assets_.name = "asset", equality_.name = "equality", actuator_.name = "actuator";
+  }
+
+  // The reader of MJCF has the last word on what is copied to it.
+  static void touch(Element& e) {
+    for (Attribute& a : e.attributes) a.touched = true;
+    for (Element& c : e.children) touch(c);
   }
 
   // <mujoco><compiler>: what the reader of MJCF understands goes to it.
@@ -115,7 +122,7 @@ class Urdf {
     for (Attribute& a : e.attributes) {
       if (a.touched || a.name == "angle") continue;
       a.touched = true;
-      to.attributes.push_back({a.name, a.value, false, {}});
+      set_attribute(to, a.name.c_str(), a.value);
     }
   }
 
@@ -131,14 +138,14 @@ class Urdf {
   }
 
   Element& new_body(Element& parent, Link& l, const Pose& at) {
-    Element& body = add(parent, "body", *l.element);
-    set(body, "name", l.name), set(body, at);
+    Element& body = add_child(parent, "body", *l.element);
+    set_attribute(body, "name", l.name), set_pose(body, at);
     return body;
   }
 
   void site(Element& body, const Link& l, const Pose& at) {
-    Element& s = add(body, "site", *l.element);
-    set(s, "name", l.name), set(s, at);
+    Element& s = add_child(body, "site", *l.element);
+    set_attribute(s, "name", l.name), set_pose(s, at);
   }
 
   // A body of all links that are fixed to `root`; its mass, unless it can't move.
@@ -155,11 +162,11 @@ class Urdf {
     if (!moves || !has_inertial) return;
     const MassProperties all = sum(parts);
     if (!(all.mass > 0)) fail(*link(root).element, "moves, but its <inertial> has no mass");
-    Element& e = add(body, "inertial", *link(root).element);
+    Element& e = add_child(body, "inertial", *link(root).element);
     const Mat3& i = all.inertia;
-    set(e, "pos", written(all.com)), set(e, "mass", written(all.mass));
-    set(e, "fullinertia",
-        written(std::array{i(0, 0), i(1, 1), i(2, 2), i(0, 1), i(0, 2), i(1, 2)}));
+    set_attribute(e, "pos", written(all.com)), set_attribute(e, "mass", written(all.mass));
+    set_attribute(e, "fullinertia",
+                  written(std::array{i(0, 0), i(1, 1), i(2, 2), i(0, 1), i(0, 2), i(1, 2)}));
   }
 
   // A link whose mass only its meshes tell can't be added to masses of other links.
@@ -178,13 +185,13 @@ class Urdf {
     if (weigh && l.inertial) parts.push_back(placed(*l.inertial, at.pos, at.quat));
     for (Shape& s : l.shapes) {
       const Pose p = at * s.origin;
-      Element& g = add(body, "geom", *s.element);
-      if (!s.name.empty()) set(g, "name", s.name);
-      set(g, "type", s.type), set(g, p);
+      Element& g = add_child(body, "geom", *s.element);
+      if (!s.name.empty()) set_attribute(g, "name", s.name);
+      set_attribute(g, "type", s.type), set_pose(g, p);
       if (s.type == "mesh")
-        set(g, "mesh", s.mesh);
+        set_attribute(g, "mesh", s.mesh);
       else
-        set(g, "size", written(s.size));
+        set_attribute(g, "size", written(s.size));
       if (weigh && !l.inertial) parts.push_back(placed(weight(s), p.pos, p.quat));
     }
     for (Joint& j : l.joints) {
@@ -217,7 +224,7 @@ class Urdf {
     if (j.type == "floating") {
       if (parent.name != "worldbody")
         fail(e, "type", "a floating joint belongs to a child of a fixed root");
-      set(add(body, "freejoint", e), "name", j.name);
+      set_attribute(add_child(body, "freejoint", e), "name", j.name);
     } else if (j.type == "planar") {  // in the plane to which the axis is normal
       const Quat q = rotation_from_z(j.axis);
       add_joint(body, e, j.name + "_TX", "slide", q * Vec3::UnitX());
@@ -232,8 +239,9 @@ class Urdf {
 
   static Element& add_joint(Element& body, const Element& from, const std::string& name,
                             const char* type, const Vec3& axis) {
-    Element& m = add(body, "joint", from);
-    set(m, "name", name), set(m, "type", type), set(m, "axis", written(axis));
+    Element& m = add_child(body, "joint", from);
+    set_attribute(m, "name", name), set_attribute(m, "type", type),
+        set_attribute(m, "axis", written(axis));
     return m;
   }
 
@@ -254,21 +262,25 @@ class Urdf {
       limited = false;
       mark(*child(e, "limit"), "upper", Use::mapped, false, "as far away as none");
     }
-    if (limited) set(m, "range", written(std::array{lower, upper}));
-    if (effort > 0) set(m, "actuatorfrcrange", written(std::array{-effort, effort}));
+    if (limited) set_attribute(m, "range", written(std::array{lower, upper}));
+    if (effort > 0) set_attribute(m, "actuatorfrcrange", written(std::array{-effort, effort}));
     if (Element* dynamics = child(e, "dynamics")) {
-      if (const auto d = number(*dynamics, "damping")) set(m, "damping", written(*d));
-      if (const auto f = number(*dynamics, "friction")) set(m, "frictionloss", written(*f));
+      if (const auto d = number(*dynamics, "damping")) set_attribute(m, "damping", written(*d));
+      if (const auto f = number(*dynamics, "friction"))
+        set_attribute(m, "frictionloss", written(*f));
     }
     if (Element* mimic = child(e, "mimic")) {
       const std::string other = required_text(*mimic, "joint");
       if (!tree_.joint_names.contains(other))
         fail(*mimic, "joint",
              "there is no joint of this name" + did_you_mean(other, joint_names()));
-      Element& q = add(equality_, "joint", *mimic);
-      set(q, "joint1", j.name), set(q, "joint2", other);
+      if (!has_one_dof(other))
+        fail(*mimic, "joint", "only a revolute, continuous or prismatic joint can be followed");
+      Element& q = add_child(equality_, "joint", *mimic);
+      set_attribute(q, "joint1", j.name), set_attribute(q, "joint2", other);
       const double offset = number(*mimic, "offset").value_or(0);
-      set(q, "polycoef",
+      set_attribute(
+          q, "polycoef",
           written(std::array{offset, number(*mimic, "multiplier").value_or(1), 0., 0., 0.}));
     }
     add_actuator(j, limited, effort, velocity);
@@ -282,16 +294,16 @@ class Urdf {
     else if (any != options_.actuators.end() && !child(*j.element, "mimic"))
       kind = any->second;
     if (kind == "none") return;
-    Element& a = add(actuator_, kind == "effort" ? "motor" : kind.c_str(), *j.element);
-    set(a, "name", j.name), set(a, "joint", j.name);
+    Element& a = add_child(actuator_, kind == "effort" ? "motor" : kind.c_str(), *j.element);
+    set_attribute(a, "name", j.name), set_attribute(a, "joint", j.name);
     if (kind == "position") {
-      set(a, "kp", written(options_.kp)), set(a, "dampratio", "1");
-      if (limited) set(a, "inheritrange", "1");
+      set_attribute(a, "kp", written(options_.kp)), set_attribute(a, "dampratio", "1");
+      if (limited) set_attribute(a, "inheritrange", "1");
     } else if (kind == "velocity") {
-      set(a, "kv", written(options_.kv));
-      if (velocity > 0) set(a, "ctrlrange", written(std::array{-velocity, velocity}));
+      set_attribute(a, "kv", written(options_.kv));
+      if (velocity > 0) set_attribute(a, "ctrlrange", written(std::array{-velocity, velocity}));
     } else if (effort > 0) {
-      set(a, "ctrlrange", written(std::array{-effort, effort}));
+      set_attribute(a, "ctrlrange", written(std::array{-effort, effort}));
     }
   }
 

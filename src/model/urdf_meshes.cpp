@@ -100,11 +100,9 @@ std::string MeshFinder::add(Element& e, Element& assets) {
   };
   for (int i = 2; taken(name); ++i) name = path.stem().string() + "_" + std::to_string(i);
   known_.emplace_back(key, name);
-  Element& mesh = assets.children.emplace_back();
-  mesh.name = "mesh", mesh.file = e.file, mesh.line = e.line;
-  mesh.attributes.push_back({"name", name, false, {}});
-  mesh.attributes.push_back({"file", file.string(), false, {}});
-  if (!scaled.empty()) mesh.attributes.push_back({"scale", scaled, false, {}});
+  Element& mesh = add_child(assets, "mesh", e);
+  set_attribute(mesh, "name", name), set_attribute(mesh, "file", file.string());
+  if (!scaled.empty()) set_attribute(mesh, "scale", scaled);
   return name;
 }
 

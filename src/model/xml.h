@@ -52,6 +52,10 @@ struct Element {
   bool has(std::string_view attribute) { return find(attribute) != nullptr; }
 };
 
+// What a reader of another format adds: an element that has the line of `from`, an attribute.
+Element& add_child(Element& parent, const char* name, const Element& from);
+void set_attribute(Element& e, const char* name, std::string value);
+
 // The tree of one model: includes are spliced, so only elements that mean something remain.
 struct Document {
   std::deque<std::string> files;  // deque: elements keep pointers into it

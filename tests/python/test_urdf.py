@@ -139,8 +139,10 @@ def test_actuators_by_name():
 
 
 def test_compiler_of_mujoco():
-    text = ROBOT.replace("<material", '<mujoco><compiler fusestatic="false" settotalmass="7"/><option timestep="0.004"/></mujoco><material', 1)
+    text = ROBOT.replace("<material", '<mujoco><compiler fusestatic="false" settotalmass="7"/><option timestep="0.004">'
+                        '<flag gravity="disable"/></option></mujoco><material', 1)
     model = load(text)
+    assert "flag" not in {e.element for e in model.report.entries if e.note == "not read"} and not model.gravity.any()
     assert model.timestep == 0.004 and model.body_mass.sum() == pytest.approx(7)
     assert {"base", "tip", "frame"} < set(model.body_names) and not model.nsite
 
@@ -234,6 +236,8 @@ def test_collada_is_refused(package):
     ('<sphere radius=".05"/>', '<cone radius=".05"/>', "no shape of URDF"),
     ('<sphere radius=".05"/>', '<sphere radius="-1"/>', "size"),
     ('joint="lift" multiplier', 'joint="lit" multiplier', 'did you mean "lift"'),
+    ('joint="lift" multiplier', 'joint="glue" multiplier', "can be followed"),
+    ('joint="lift" multiplier', 'joint="glide" multiplier', "can be followed"),
     ('<mass value="1"/>\n    <inertia ixx=".01" ixy="0" ixz="0" iyy=".01" iyz="0" izz=".01"/></inertial></link>\n  <link name="wheel"',
      '<mass value="0"/>\n    <inertia ixx=".01" ixy="0" ixz="0" iyy=".01" iyz="0" izz=".01"/></inertial></link>\n  <link name="wheel"',
      "moves, but its <inertial> has no mass"),
