@@ -83,7 +83,9 @@ def test_torch_shares_and_assigns_on_the_card(card):
 @pytest.mark.gpu
 def test_episodes_stay_on_the_card(card):
     torch = pytest.importorskip("torch")
-    env, cpu = (stiction.Env("Ant-v5", 64, device=d, seed=2) for d in (card, "cpu"))
+    # to round-off: what a looser solver leaves to the speeds of light bodies grows over the steps of a control step
+    exact = stiction.Options(solver_tolerance=1e-6)
+    env, cpu = (stiction.Env("Ant-v5", 64, device=d, seed=2, options=exact) for d in (card, "cpu"))
     side = torch.cuda.Stream()
     env.stream = side
     with torch.cuda.stream(side):
