@@ -46,7 +46,7 @@ CONVEX = [
     Break("mesh: directions along the edges of squares", "src/reference/geometry_mesh.cpp",
           "const double angle = 52.5 * M_PI / 180;", "const double angle = 45 * M_PI / 180;",
           gtests=("MeshContacts.SlotsKeepTheirPointsWhileShapesMoveALittle", "Colliders.SearchesAgreeWithTheReference")),
-    Break("mesh: a corner may have two slots", "src/physics/convex_overlap.h",
-          "known = known || norm(found.middle[j] - found.middle[k]) <= same;", "static_cast<void>(j);",
+    Break("mesh: a corner may have two slots", "src/reference/geometry_mesh.cpp",
+          "(corners[at(taken[j])] - corners[at(i)]).norm() <= kSame * extent", "false",
           gtests=("Colliders.SearchesAgreeWithTheReference",)),
 ]
