@@ -126,6 +126,13 @@ struct Model {
   Reals mesh_vert;                         // (nmeshvert,3)  m
   Ints mesh_faceadr, mesh_facenum;         // (nmesh)    triangles of the hull
   Ints mesh_face;                          // (nmeshface,3)  vertices of the mesh, counterclockwise from outside
+  // flat faces, of triangles that lie in a plane but for 1e-6 of the hull's extent; MuJoCo's names
+  Ints mesh_polyadr, mesh_polynum;         // (nmesh)    faces of the hull
+  Reals mesh_polynormal;                   // (nmeshpoly,3)  unit, outwards
+  Ints mesh_polyvertadr, mesh_polyvertnum; // (nmeshpoly)  corners of the face
+  Ints mesh_polyvert;                      // (nmeshpolyvert)  vertices of the mesh, counterclockwise from outside; the longest edge is from the first to the second
+  Ints mesh_polymapadr, mesh_polymapnum;   // (nmeshvert)  faces with a triangle at the vertex
+  Ints mesh_polymap;                       // (nmeshpolymap)  faces of the mesh, rising
 
   // candidate contacts: geom pairs that pass MuJoCo's filters and have a collider, lower type first
   Ints pair_geom1, pair_geom2;             // (npair)    the normal points from geom1 into geom2

@@ -158,6 +158,7 @@ constexpr int contact_points(GeomType a, GeomType b) {
       case G::ellipsoid: return 1;  // support point
       case G::cylinder: return 8;   // four rim points on each cap
       case G::box: return 8;        // the vertices
+      case G::mesh: return 4;       // corners of the face that looks at the plane
       default: return 0;
     }
   }
@@ -165,9 +166,10 @@ constexpr int contact_points(GeomType a, GeomType b) {
   if (a == G::capsule && b == G::capsule) return 1;
   if (a == G::capsule && b == G::box) return 2;
   if (a == G::box && b == G::box) return 8;  // the sides of the two facing faces
-  if (a == G::hfield || b == G::mesh) return 0;
+  if (a == G::hfield) return 0;
   if (a == G::sphere || a == G::ellipsoid || b == G::ellipsoid) return 1;  // nearest points
   if (a == G::capsule) return 2;    // of the line that faces the other shape
+  if (b == G::mesh) return 4;       // corners of the overlap of the facing faces
   if (b == G::cylinder) return 10;  // four rim points each, two crossings
   return 12;  // cylinder-box: four rim points, where the edges of the face enter and leave the cap
 }

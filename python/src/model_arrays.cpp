@@ -119,6 +119,16 @@ void meshes(nb::class_<LoadedModel>& c) {
   def(c, "mesh_facenum", &Model::mesh_facenum, "(nmesh,) triangles of the hull");
   def<3>(c, "mesh_face", &Model::mesh_face,
          "(nmeshface, 3) vertices of the mesh, counterclockwise from outside");
+  def(c, "mesh_polyadr", &Model::mesh_polyadr, "(nmesh,) first flat face of the hull");
+  def(c, "mesh_polynum", &Model::mesh_polynum, "(nmesh,) flat faces of the hull");
+  def<3>(c, "mesh_polynormal", &Model::mesh_polynormal, "(nmeshpoly, 3) unit, outwards");
+  def(c, "mesh_polyvertadr", &Model::mesh_polyvertadr, "(nmeshpoly,) first corner of the face");
+  def(c, "mesh_polyvertnum", &Model::mesh_polyvertnum, "(nmeshpoly,) corners of the face");
+  def(c, "mesh_polyvert", &Model::mesh_polyvert,
+      "(nmeshpolyvert,) vertices of the mesh, counterclockwise from outside, longest edge first");
+  def(c, "mesh_polymapadr", &Model::mesh_polymapadr, "(nmeshvert,) first face at the vertex");
+  def(c, "mesh_polymapnum", &Model::mesh_polymapnum, "(nmeshvert,) faces at the vertex");
+  def(c, "mesh_polymap", &Model::mesh_polymap, "(nmeshpolymap,) faces of the mesh, rising");
 }
 
 void pairs(nb::class_<LoadedModel>& c) {

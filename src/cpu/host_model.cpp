@@ -81,6 +81,7 @@ HostModel::HostModel(const Model& m, const Options& o, bool dense) : dense_(dens
   bodies(m);
   joints(m);
   geoms(m);
+  meshes(m);
   fluid(m);
   actuators(m);
   tendons(m);

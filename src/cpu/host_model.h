@@ -50,6 +50,7 @@ class HostModel {
   void origins(const Model& m);
   void joints(const Model& m);
   void geoms(const Model& m);
+  void meshes(const Model& m);
   void fluid(const Model& m);
   void actuators(const Model& m);
   void sensors(const Model& m);

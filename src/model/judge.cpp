@@ -27,6 +27,14 @@ bool is_mesh(const GeomSpec& g) {
   return g.type == GeomType::mesh || g.type == GeomType::hfield;
 }
 
+// Geoms of pairs that nothing is computed for.
+std::vector<char> without_collider(const Model& m, const LoadReport& report) {
+  std::vector<char> without(at(m.ngeom));
+  for (const auto& pair : report.pairs_without_collider)
+    without[at(pair.geom1)] = without[at(pair.geom2)] = 1;
+  return without;
+}
+
 // Geoms that take part in a candidate pair, with or without a collider.
 std::vector<char> touching(const Model& m, const LoadReport& report) {
   std::vector<char> touches(at(m.ngeom));
@@ -37,15 +45,19 @@ std::vector<char> touching(const Model& m, const LoadReport& report) {
   return touches;
 }
 
-void judge_geom(const Spec& spec, GeomSpec& g, bool touches) {
+void judge_shape(GeomSpec& g, bool touches, bool lacks) {
+  const bool collides = g.contype != 0 || g.conaffinity != 0, mesh = g.type == GeomType::mesh;
+  const char* attribute = mesh ? "mesh" : "hfield";
+  if (!touches)
+    mark(*g.element, attribute, Use::ignored, false, collides ? "no geom can touch it" : "visual only");
+  else if (lacks && (!mesh || g.mesh_volume == 0))
+    mark(*g.element, attribute, Use::ignored, true,
+         mesh ? "the mesh is not there: nothing touches it" : "collisions of height fields are not computed");
+}
+
+void judge_geom(const Spec& spec, GeomSpec& g, bool touches, bool lacks) {
   const Written& w = g.written;
-  if (is_mesh(g)) {
-    const bool collides = g.contype != 0 || g.conaffinity != 0;
-    mark(*g.element, g.type == GeomType::mesh ? "mesh" : "hfield", Use::ignored, touches,
-         touches    ? "collisions of meshes and height fields are not computed"
-         : collides ? "no geom can touch it"
-                    : "visual only");
-  }
+  if (is_mesh(g)) judge_shape(g, touches, lacks);
   if (g.fluid_ellipsoid && is_mesh(g) && spec.has_medium())
     mark(w, "fluidshape", Use::ignored, true, "no ellipsoid is fitted to a mesh: the body's box is taken");
   if (Element* e = w.find("surfacevel"))
@@ -133,11 +145,11 @@ void judge(ActuatorSpec& a) {
 }
 
 void judge_contacts(Spec& spec, const Model& m, const LoadReport& report) {
-  const std::vector<char> touches = touching(m, report);
+  const std::vector<char> touches = touching(m, report), lacks = without_collider(m, report);
   std::size_t i = 0;
   for (auto& b : spec.bodies) {
     for (auto& g : b.geoms) {
-      judge_geom(spec, g, touches[i] != 0);
+      judge_geom(spec, g, touches[i] != 0, lacks[i] != 0);
       ++i;
     }
   }

@@ -5,6 +5,7 @@
 
 #include "model/bounds.h"
 #include "model/build.h"
+#include "model/mesh_faces.h"
 #include "model/read.h"
 #include "stiction/error.h"
 
@@ -115,6 +116,30 @@ void load_meshes(Spec& spec, const AssetFiles& files) {
       if (const auto it = shapes.find(g.mesh); it != shapes.end()) place(spec.compiler, *it->second, g);
 }
 
+namespace {
+
+void add_faces(const MeshShape& shape, Model& m) {
+  const HullFaces found = hull_faces(shape.hull, shape.hull_faces);
+  m.mesh_polyadr.push_back(static_cast<int>(m.mesh_polyvertadr.size()));
+  m.mesh_polynum.push_back(static_cast<int>(found.faces.size()));
+  for (const HullFace& f : found.faces) {
+    m.mesh_polynormal.insert(m.mesh_polynormal.end(), f.normal.data(), f.normal.data() + 3);
+    m.mesh_polyvertadr.push_back(static_cast<int>(m.mesh_polyvert.size()));
+    m.mesh_polyvertnum.push_back(static_cast<int>(f.corners.size()));
+    m.mesh_polyvert.insert(m.mesh_polyvert.end(), f.corners.begin(), f.corners.end());
+  }
+  std::vector<std::set<int>> at_vertex(shape.hull.size());
+  for (std::size_t t = 0; t < shape.hull_faces.size(); ++t)
+    for (const int v : shape.hull_faces[t]) at_vertex[static_cast<std::size_t>(v)].insert(found.of_triangle[t]);
+  for (const std::set<int>& faces : at_vertex) {
+    m.mesh_polymapadr.push_back(static_cast<int>(m.mesh_polymap.size()));
+    m.mesh_polymapnum.push_back(static_cast<int>(faces.size()));
+    m.mesh_polymap.insert(m.mesh_polymap.end(), faces.begin(), faces.end());
+  }
+}
+
+}  // namespace
+
 void add_meshes(const Spec& spec, Model& m) {
   m.meshes = spec.meshes;
   m.nmesh = static_cast<int>(spec.meshes.size());
@@ -129,6 +154,7 @@ void add_meshes(const Spec& spec, Model& m) {
     m.mesh_facenum.push_back(static_cast<int>(shape.hull_faces.size()));
     for (const Vec3& v : shape.hull) append(m.mesh_vert, v);
     for (const auto& f : shape.hull_faces) m.mesh_face.insert(m.mesh_face.end(), f.begin(), f.end());
+    add_faces(shape, m);
   }
 }
 

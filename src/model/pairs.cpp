@@ -215,6 +215,13 @@ void clear_pairs(Model& m) {
     field->clear();
 }
 
+// Of a mesh that is not there nothing is computed.
+bool has_shape(const Model& m, int g) {
+  if (m.geom_type[at(g)] != GeomType::mesh) return true;
+  const int mesh = m.geom_dataid[at(g)];
+  return mesh >= 0 && m.mesh_vertnum[at(mesh)] > 0;
+}
+
 // MuJoCo computes nothing between these either, so nothing is missing.
 bool never_collides(GeomType a, GeomType b) {
   return a <= GeomType::hfield && b <= GeomType::hfield;
@@ -259,7 +266,7 @@ void build_pairs(Model& m, const ContactSettings& settings, LoadReport& report) 
   m.refsafe = settings.refsafe;
   for (const Candidate& c : candidates) {
     const GeomType type1 = m.geom_type[at(c.geom1)], type2 = m.geom_type[at(c.geom2)];
-    if (contact_points(type1, type2) > 0)
+    if (contact_points(type1, type2) > 0 && has_shape(m, c.geom1) && has_shape(m, c.geom2))
       append_pair(m, c, settings);
     else if (!never_collides(type1, type2))
       report.pairs_without_collider.push_back({c.geom1, c.geom2, geom_label(m, c.geom1),

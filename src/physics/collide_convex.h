@@ -1,25 +1,91 @@
-// Cylinders and ellipsoids against other convex shapes. Searches branch with every number, so this is
+// Cylinders, ellipsoids and meshes against other convex shapes. Searches branch with every number, so this is
 // scalar text in double, run lane by lane. For pairs that passed a cull.
 #pragma once
 
-#include "physics/convex_points.h"
+#include "physics/convex_overlap.h"
 
 STICTION_PHYSICS_BEGIN
 
+// The points of the pair, `count` of them, and their normal.
+STICTION_RARE Vec3<double> convex_points(const LaneShape& a, const LaneShape& b, int count,
+                                         LaneContact* slot) {
+  if (a.type == GeomType::plane) {
+    plane_points(a, b, slot);
+    return a.z;
+  }
+  const ConvexDistance d = convex_distance(a, b);
+  const Vec3<double> n = d.normal, between = b.centre - a.centre;
+  const ContactList list{n, d.distance, slot};
+  const auto on_a = [&](int k, const Vec3<double>& p, double x) { list.on_a(k, p, x); };
+  const auto on_b = [&](int k, const Vec3<double>& p, double x) { list.on_b(k, p, x); };
+  const Vec3<double> middle = 0.5 * (d.point_a + d.point_b), half_gap = (0.5 * d.distance) * n;
+  const LaneContact touch{middle - half_gap, middle + half_gap, d.distance};
+  if (count == 1) {
+    slot[0] = touch;
+    return n;
+  }
+  const bool flat_a = has_faces(a) || shows_cap(a, n), flat_b = has_faces(b) || shows_cap(b, n);
+  int used = 2;
+  if (flat_a && b.type == GeomType::mesh) {
+    overlap_points(list, a, b, between, touch);
+    used = count;
+  } else if (b.type == GeomType::mesh) {
+    line_points(line_of(a, zero3<double>(), n, d.point_a), polygon_of(b, between, -n), n,
+                d.distance, on_a);
+  } else if (flat_a && flat_b) {
+    const Region ra = cap_of(a, zero3<double>(), n), rb = region_of(b, between, -n);
+    rim_points(ra, rb, n, d.distance, 0, on_a);
+    if (b.type == GeomType::box) {
+      edge_points(list, ra, rb, 4);
+    } else {
+      rim_points(rb, ra, -n, d.distance, 4, on_b);
+      rim_crossings(list, ra, rb, 8);
+    }
+    used = count;
+  } else if (flat_b) {
+    line_points(line_of(a, zero3<double>(), n, d.point_a), region_of(b, between, -n), n, d.distance,
+                on_a);
+  } else if (flat_a) {
+    line_points(line_of(b, between, -n, d.point_b), cap_of(a, zero3<double>(), n), -n, d.distance,
+                on_b);
+  } else {
+    crossing_points(list, line_of(a, zero3<double>(), n, d.point_a), a, b, between);
+  }
+  // a slot without a feature repeats the first, out of reach
+  for (int k = used; k < count; ++k)
+    list.on_a(k, slot[0].point_a, vmax(slot[0].distance, 0.0) + core_extent(a) + a.radius());
+  // none as near as the shapes: the nearest takes the point that touches
+  int nearest = 0;
+  for (int k = 1; k < used; ++k)
+    if (slot[k].distance < slot[nearest].distance) nearest = k;
+  if (slot[nearest].distance > d.distance + 1e-9 * (core_extent(a) + core_extent(b)))
+    slot[nearest] = touch;
+  return n;
+}
+
+// What the colliders know of a geom in all lanes: its type, and the hull of a mesh.
+struct ShapeKind {
+  GeomType type;
+  HullRef hull;
+  STICTION_FN ShapeKind(GeomType t) : type(t) {}  // NOLINT(google-explicit-constructor)
+  STICTION_FN ShapeKind(GeomType t, const HullRef& h) : type(t), hull(h) {}
+};
+
 // The shape of one lane.
 template <class W>
-STICTION_FN LaneShape lane_shape(GeomType type, const Shape<W>& s, int lane) {
+STICTION_FN LaneShape lane_shape(const ShapeKind& kind, const Shape<W>& s, int lane) {
   const auto at = [&](const Vec3<W>& v) -> Vec3<double> {
     return {get_lane(v.x, lane), get_lane(v.y, lane), get_lane(v.z, lane)};
   };
-  return {type, at(s.pos), at(s.rot.x), at(s.rot.y), at(s.rot.z), at(s.size)};
+  return {kind.type, at(s.pos), at(s.rot.x), at(s.rot.y), at(s.rot.z), at(s.size), kind.hull};
 }
 
 // contact_points(type_a, type_b) witnesses. Where not `near`, a gap between the centres.
 template <class W, class Out>
-STICTION_RARE void collide_convex(GeomType type_a, GeomType type_b, const Shape<W>& a,
-                                  const Shape<W>& b, const Mask<W>& near, const Out& out) {
-  const int count = contact_points(type_a, type_b);
+STICTION_RARE void collide_convex(const ShapeKind& kind_a, const ShapeKind& kind_b,
+                                  const Shape<W>& a, const Shape<W>& b, const Mask<W>& near,
+                                  const Out& out) {
+  const int count = contact_points(kind_a.type, kind_b.type);
   const W apart = norm(b.pos - a.pos) + (norm(a.size) + norm(b.size));
   Vec3<W> point_a[kMostConvexPoints], normal = unit3<W>(0);
   W distance[kMostConvexPoints];
@@ -31,7 +97,7 @@ STICTION_RARE void collide_convex(GeomType type_a, GeomType type_b, const Shape<
     };
     LaneContact slot[kMostConvexPoints];
     put(normal,
-        convex_points(lane_shape<W>(type_a, a, lane), lane_shape<W>(type_b, b, lane), count, slot));
+        convex_points(lane_shape<W>(kind_a, a, lane), lane_shape<W>(kind_b, b, lane), count, slot));
     for (int k = 0; k < count; ++k) {
       put(point_a[k], slot[k].point_a);
       set_lane(distance[k], lane, slot[k].distance);

@@ -85,7 +85,7 @@ STICTION_RARE Facet cast(const ConvexPair& pair, const Vec3<double>& p, const Ve
 }
 
 // The k-th of the directions in which shapes may be shallowest: towards the faces, edges and corners of
-// the box around each, and along the common perpendiculars of their axes.
+// the box around each, and along the common perpendiculars of their axes. Of meshes also their faces' normals.
 inline constexpr int kLikely = 26 + 26 + 18;
 STICTION_FN Vec3<double> likely_direction(const ConvexPair& pair, int k) {
   if (k < 52) {
@@ -147,6 +147,37 @@ STICTION_FN Facet look_aside(const ConvexPair& pair, Facet best) {
   return best;
 }
 
+// Of a hull with more faces every n-th is tried.
+inline constexpr int kMostFaces = 64;
+
+// The directions among the likely ones along which D reaches least far, rising.
+struct Starts {
+  int count;
+  double offset[kStarts];
+  Vec3<double> direction[kStarts];
+
+  STICTION_FN void consider(const ConvexPair& pair, const Vec3<double>& m, double limit) {
+    const double reach = dot(m, pair.support(m).w);
+    if (!(reach < limit)) return;
+    int place = count;
+    for (; place > 0 && offset[place - 1] >= reach; --place)
+      if (offset[place - 1] == reach) return;
+    if (place == kStarts) return;
+    if (count < kStarts) ++count;
+    for (int k = count - 1; k > place; --k)
+      offset[k] = offset[k - 1], direction[k] = direction[k - 1];
+    offset[place] = reach, direction[place] = m;
+  }
+  // The faces of a mesh; `sign` -1: of the first shape, which D has turned round.
+  STICTION_FN void consider_faces(const ConvexPair& pair, const LaneShape& s, double sign,
+                                  double limit) {
+    if (s.type != GeomType::mesh) return;
+    const int faces = s.hull.face_count(), step = (faces + kMostFaces - 1) / kMostFaces;
+    for (int f = 0; f < faces; f += step)
+      consider(pair, sign * s.global(s.hull.normal(f)), limit);
+  }
+};
+
 // The shortest translation of cores that overlap.
 STICTION_RARE ConvexDistance least_depth(const ConvexPair& pair) {
   const double length = norm(pair.between);
@@ -154,23 +185,19 @@ STICTION_RARE ConvexDistance least_depth(const ConvexPair& pair) {
   const Vec3<double> m = apart ? (-1 / length) * pair.between : -pair.a.x;
   Facet best = descend(pair, apart ? cast(pair, pair.between, m) : facet_along(pair, m));
   if (best.offset > kDeep * pair.extent) {
-    double tried = -1;
-    for (int start = 0; start < kStarts; ++start) {
-      int next = -1;
-      double least = best.offset * 1.5;
-      for (int k = 0; k < kLikely; ++k) {
-        const Vec3<double> u = likely_direction(pair, k);
-        const double offset = dot(u, pair.support(u).w);
-        if (offset > tried && offset < least) least = offset, next = k;
-      }
-      if (next < 0) break;
-      tried = least;
-      const Facet f = descend(pair, facet_along(pair, likely_direction(pair, next)));
+    Starts starts;
+    starts.count = 0;
+    const double limit = best.offset * 1.5;
+    for (int k = 0; k < kLikely; ++k) starts.consider(pair, likely_direction(pair, k), limit);
+    starts.consider_faces(pair, pair.a, -1, limit);
+    starts.consider_faces(pair, pair.b, 1, limit);
+    for (int k = 0; k < starts.count && starts.offset[k] < best.offset * 1.5; ++k) {
+      const Facet f = descend(pair, facet_along(pair, starts.direction[k]));
       if (f.offset < best.offset) best = f;
     }
   }
   const auto edged = [](const LaneShape& s) {
-    return s.type == GeomType::cylinder || s.type == GeomType::box;
+    return s.type == GeomType::cylinder || s.type == GeomType::box || s.type == GeomType::mesh;
   };
   if (edged(pair.a) && edged(pair.b)) best = look_aside(pair, best);
   return {-best.normal, -best.offset, best.point_a, best.point_b};

@@ -14,7 +14,8 @@ STICTION_PHYSICS_BEGIN
 
 // n, or the normal of a face or of a side beside it along which the shapes are as far apart: these are
 // the exact ends of searches that come near.
-STICTION_FN void settle_on(const ConvexPair& pair, const LaneShape& s, ConvexDistance& d) {
+STICTION_FN void settle_on(const ConvexPair& pair, const LaneShape& s, ConvexDistance& d,
+                           bool second) {
   const auto consider = [&](const Vec3<double>& m) {
     const Vec3<double> u = dot(m, d.normal) < 0 ? -m : m;
     if (norm2(cross(u, d.normal)) > 1e-10) return;
@@ -23,6 +24,13 @@ STICTION_FN void settle_on(const ConvexPair& pair, const LaneShape& s, ConvexDis
   };
   if (s.type == GeomType::box) consider(s.x), consider(s.y);
   if (s.type == GeomType::box || s.type == GeomType::cylinder) consider(s.z);
+  if (s.type == GeomType::mesh) {  // faces at the vertex that is farthest
+    const Vec3<double> m = s.local(second ? -d.normal : d.normal);
+    s.hull.faces_at(farthest_vertex(s.hull, m), [&](int f) {
+      const Vec3<double> n = s.hull.normal(f);
+      if (dot(n, m) > 0.9) consider(s.global(n));
+    });
+  }
   const Vec3<double> side = d.normal - dot(s.z, d.normal) * s.z;
   if (s.type == GeomType::cylinder && norm2(side) > 0.5) consider((1 / norm(side)) * side);
 }
@@ -54,7 +62,7 @@ STICTION_RARE ConvexDistance convex_distance(const LaneShape& a, const LaneShape
     d = least_depth(pair);
     if (d.distance >= -kDeep * pair.extent) pull_apart(pair, d);
   }
-  settle_on(pair, a, d), settle_on(pair, b, d);
+  settle_on(pair, a, d, false), settle_on(pair, b, d, true);
   d.distance = d.distance - a.radius() - b.radius();
   d.point_a = d.point_a + a.radius() * d.normal;
   d.point_b = d.point_b - b.radius() * d.normal;

@@ -120,8 +120,8 @@ STICTION_FN LanePart facing_part(const SurfaceLine& line, LanePart part) {
 
 // Two points of a line, at heights that are linear along it. The farther is no deeper than the part is
 // long.
-template <class Put>
-STICTION_FN void line_points(const SurfaceLine& line, const Region& other, const Vec3<double>& m,
+template <class Face, class Put>
+STICTION_FN void line_points(const SurfaceLine& line, const Face& other, const Vec3<double>& m,
                              double least, const Put& put) {
   const LanePart part = facing_part(line, over(other, line.p, line.u, {-line.half, line.half}, -m));
   double low = vmax(other.height(line.at(part.low), -m), least);
@@ -159,53 +159,6 @@ STICTION_FN void crossing_points(const ContactList& list, const SurfaceLine& lin
   double& far = low_is_farther ? low : high;
   far = vmax(far, -(part.high - part.low));
   list.on_a(0, line.at(part.low), low), list.on_a(1, line.at(part.high), high);
-}
-
-// The points of the pair, `count` of them, and their normal.
-STICTION_RARE Vec3<double> convex_points(const LaneShape& a, const LaneShape& b, int count,
-                                         LaneContact* slot) {
-  const ConvexDistance d = convex_distance(a, b);
-  const Vec3<double> n = d.normal, between = b.centre - a.centre;
-  const ContactList list{n, d.distance, slot};
-  const auto on_a = [&](int k, const Vec3<double>& p, double x) { list.on_a(k, p, x); };
-  const auto on_b = [&](int k, const Vec3<double>& p, double x) { list.on_b(k, p, x); };
-  const Vec3<double> middle = 0.5 * (d.point_a + d.point_b), half_gap = (0.5 * d.distance) * n;
-  const LaneContact touch{middle - half_gap, middle + half_gap, d.distance};
-  if (count == 1) {
-    slot[0] = touch;
-    return n;
-  }
-  const bool flat_a = shows_cap(a, n), flat_b = b.type == GeomType::box || shows_cap(b, n);
-  int used = 2;
-  if (flat_a && flat_b) {
-    const Region ra = cap_of(a, zero3<double>(), n), rb = region_of(b, between, -n);
-    rim_points(ra, rb, n, d.distance, 0, on_a);
-    if (b.type == GeomType::box) {
-      edge_points(list, ra, rb, 4);
-    } else {
-      rim_points(rb, ra, -n, d.distance, 4, on_b);
-      rim_crossings(list, ra, rb, 8);
-    }
-    used = count;
-  } else if (flat_b) {
-    line_points(line_of(a, zero3<double>(), n, d.point_a), region_of(b, between, -n), n, d.distance,
-                on_a);
-  } else if (flat_a) {
-    line_points(line_of(b, between, -n, d.point_b), cap_of(a, zero3<double>(), n), -n, d.distance,
-                on_b);
-  } else {
-    crossing_points(list, line_of(a, zero3<double>(), n, d.point_a), a, b, between);
-  }
-  // a slot without a feature repeats the first, out of reach
-  for (int k = used; k < count; ++k)
-    list.on_a(k, slot[0].point_a, vmax(slot[0].distance, 0.0) + core_extent(a) + a.radius());
-  // none as near as the shapes: the nearest takes the point that touches
-  int nearest = 0;
-  for (int k = 1; k < used; ++k)
-    if (slot[k].distance < slot[nearest].distance) nearest = k;
-  if (slot[nearest].distance > d.distance + 1e-9 * (core_extent(a) + core_extent(b)))
-    slot[nearest] = touch;
-  return n;
 }
 
 STICTION_PHYSICS_END

@@ -5,6 +5,9 @@
 
 STICTION_PHYSICS_BEGIN
 
+STICTION_FN bool has_faces(const LaneShape& s) {
+  return s.type == GeomType::box || s.type == GeomType::mesh;
+}
 // A cylinder whose axis is closer than 45 degrees to the normal meets the other shape with a cap.
 STICTION_FN bool shows_cap(const LaneShape& s, const Vec3<double>& n) {
   const double c = dot(s.z, n);

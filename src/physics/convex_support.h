@@ -1,8 +1,8 @@
 // Convex shapes of one lane by their support functions. A sphere or capsule is its core, a point or a
-// segment, and a radius around it; the others are their own core. Scalar text in double.
+// segment, and a radius around it; the others are their own core, a mesh the hull of its vertices. Scalar text in double.
 #pragma once
 
-#include "physics/colliders.h"
+#include "physics/convex_hull.h"
 #include "stiction/types.h"
 
 STICTION_PHYSICS_BEGIN
@@ -10,6 +10,7 @@ STICTION_PHYSICS_BEGIN
 struct LaneShape {
   GeomType type;
   Vec3<double> centre, x, y, z, size;
+  HullRef hull;  // of a mesh
 
   // Of the ball that is added to the core.
   STICTION_FN double radius() const {
@@ -24,7 +25,7 @@ struct LaneShape {
 };
 
 // The point of the core that is farthest along m, about the shape's centre.
-//   ellipsoid  S² m / |S m|;   cylinder  ±h z + r m_⊥ / |m_⊥|;   box  Σ ±h_k e_k
+//   ellipsoid  S² m / |S m|;   cylinder  ±h z + r m_⊥ / |m_⊥|;   box  Σ ±h_k e_k;   mesh  a vertex
 STICTION_FN Vec3<double> core_support(const LaneShape& s, const Vec3<double>& m) {
   const Vec3<double> d = s.local(m);
   const double along = d.z < 0 ? -s.size.y : s.size.y;  // capsule and cylinder
@@ -43,6 +44,7 @@ STICTION_FN Vec3<double> core_support(const LaneShape& s, const Vec3<double>& m)
     case GeomType::box:
       return vcopysign(s.size.x, d.x) * s.x + vcopysign(s.size.y, d.y) * s.y +
              vcopysign(s.size.z, d.z) * s.z;
+    case GeomType::mesh: return s.global(s.hull.vertex(farthest_vertex(s.hull, d)));
     default: return zero3<double>();
   }
 }
@@ -53,7 +55,8 @@ STICTION_FN double core_extent(const LaneShape& s) {
     case GeomType::capsule: return s.size.y;
     case GeomType::ellipsoid: return largest(s.size);
     case GeomType::cylinder: return s.size.x + s.size.y;
-    case GeomType::box: return s.size.x + s.size.y + s.size.z;
+    case GeomType::box:
+    case GeomType::mesh: return s.size.x + s.size.y + s.size.z;
     default: return 0.0;
   }
 }

@@ -12,7 +12,8 @@
 
 STICTION_PHYSICS_BEGIN
 
-// A ball of radius r swept along n bars of half length h: box 3, capsule and cylinder 1, others 0.
+// A ball of radius r swept along n bars of half length h: box 3, and the box around a mesh; capsule and cylinder
+// 1, others 0.
 template <class S>
 struct Hull {
   int n;
@@ -28,7 +29,7 @@ struct Hull {
 
 STICTION_FN int bar_count(const ModelView& m, int g) {
   const GeomType type = static_cast<GeomType>(m.geom_type[g]);
-  if (type == GeomType::box) return 3;
+  if (type == GeomType::box || type == GeomType::mesh) return 3;
   return type == GeomType::capsule || type == GeomType::cylinder ? 1 : 0;
 }
 

@@ -32,6 +32,12 @@ STICTION_FN Shape<Wide<S>> placed_shape(const ModelView& m, const EnvView<S>& e,
           {body * local.x, body * local.y, body * local.z}};
 }
 
+STICTION_FN ShapeKind shape_kind(const ModelView& m, int g) {
+  const GeomType type = static_cast<GeomType>(m.geom_type[g]);
+  if (type != GeomType::mesh) return type;
+  return {type, {&m, m.geom_dataid[g]}};
+}
+
 template <class W, class Out>
 STICTION_RARE void collide_boxes(const Shape<W>& a, const Shape<W>& b, const Mask<W>& near,
                                  const Out& out) {
@@ -45,10 +51,11 @@ STICTION_RARE void collide_boxes(const Shape<W>& a, const Shape<W>& b, const Mas
 // Runs the collider of the two types, which is one of `has`; out(k, witness). Lanes that are not near
 // may get any finite witness with a gap.
 template <class W, Colliders has, class Out>
-STICTION_FN void collide_shapes(GeomType type1, GeomType type2, const Shape<W>& a,
+STICTION_FN void collide_shapes(const ShapeKind& kind1, const ShapeKind& kind2, const Shape<W>& a,
                                 const Shape<W>& b, const Mask<W>& near, const Out& out) {
   using G = GeomType;
-  if (type1 == G::plane) {
+  const G type1 = kind1.type, type2 = kind2.type;
+  if (type1 == G::plane && type2 != G::mesh) {
     switch (type2) {
       case G::sphere: return collide_plane_sphere(a, b, out);
       case G::capsule: return collide_plane_capsule(a, b, out);
@@ -67,7 +74,7 @@ STICTION_FN void collide_shapes(GeomType type1, GeomType type2, const Shape<W>& 
   }
   if constexpr (has >= Colliders::boxes)
     if (type1 == G::box && type2 == G::box) return collide_boxes<W>(a, b, near, out);
-  if constexpr (has == Colliders::convex) collide_convex<W>(type1, type2, a, b, near, out);
+  if constexpr (has == Colliders::convex) collide_convex<W>(kind1, kind2, a, b, near, out);
 }
 
 // O of the body's tree; the centre of mass of what can't move.
@@ -86,8 +93,7 @@ STICTION_FN void narrow_phase(const ModelView& m, EnvView<S>& e, int pair) {
   const PairBodies b = pair_bodies(m, pair);
   const Vec3<W> origin1 = tree_origin(m, e, b.body1), origin2 = tree_origin(m, e, b.body2);
   collide_shapes<W, has>(
-      static_cast<GeomType>(m.geom_type[g1]), static_cast<GeomType>(m.geom_type[g2]),
-      placed_shape(m, e, g1), placed_shape(m, e, g2), widen_mask<S>(e.pair_near[pair] > S(0.5)),
+      shape_kind(m, g1), shape_kind(m, g2), placed_shape(m, e, g1), placed_shape(m, e, g2), widen_mask<S>(e.pair_near[pair] > S(0.5)),
       [&](int k, const Witness<W>& w) {
         const int slot = m.pair_slotadr[pair] + k;
         const Vec3<W> point = w.point1 + e.pair_weight[pair] * (w.point2 - w.point1);

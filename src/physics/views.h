@@ -41,6 +41,7 @@ inline constexpr int kLagged = 0, kSimilar = 1, kSap = 2;  // ContactModel
 // fewer registers.
 enum class Colliders : int { round, box, boxes, convex };
 constexpr Colliders colliders_of(GeomType type1, GeomType type2) {
+  if (type2 == GeomType::mesh) return Colliders::convex;
   if (type1 == GeomType::plane) return Colliders::round;
   const auto searched = [](GeomType t) {
     return t == GeomType::ellipsoid || t == GeomType::cylinder;
@@ -75,9 +76,25 @@ struct OptionsView {
 };
 
 // clang-format off
+// Convex hulls of meshes in the frames of their geoms; README.md, "Hulls". Vertices and faces are
+// counted from the first of their mesh.
+struct MeshArrays {
+  const int *mesh_vertadr, *mesh_vertnum;  // (nmesh)
+  const double *mesh_vert;    // (nmeshvert,3)
+  const int *mesh_edgeadr;    // (nmeshvert+1)  vertices that an edge of a triangle joins to it
+  const int *mesh_edge;       // (nmeshedge)
+  const int *mesh_start;      // (nmesh,27)  vertex that is farthest along (i, j, k), i + 3 j + 9 k + 13
+  const int *mesh_polyadr, *mesh_polynum;  // (nmesh)  faces
+  const double *mesh_polynormal;  // (nmeshpoly,3)
+  const int *mesh_polyvertadr;  // (nmeshpoly+1)  corners of the face
+  const int *mesh_polyvert;   // (nmeshpolyvert)
+  const int *mesh_polymapadr;  // (nmeshvert+1)  faces at the vertex
+  const int *mesh_polymap;    // (nmeshpolymap)
+};
+
 // Integers of the model, the same for all environments. Arrays as in stiction/model.h where the
 // names agree; the others:
-struct ModelView : SizesView {
+struct ModelView : SizesView, MeshArrays {
   OptionsView opt;
 
   // bodies by depth: those of level l are level_body[level_adr[l] .. level_adr[l+1]); level 0 is the
@@ -133,6 +150,7 @@ struct ModelView : SizesView {
   const int *row_parent, *row_num, *run_adr, *run_first, *run_end, *below_adr, *below_row, *below_place;
 
   const int *geom_type, *geom_bodyid, *geom_priority;
+  const int *geom_dataid;     // (ngeom)  mesh, or -1
   const float *geom_rbound;   // (ngeom)  upper bound on the bounding sphere's radius about geom_pos, m; plane: 0
   const int *pair_geom1, *pair_geom2, *pair_condim, *pair_explicit, *pair_slotadr, *pair_slotnum;
   const int *slot_pair;       // (nslot)

@@ -54,8 +54,22 @@ std::array<double, 2> pair_friction(const Model& m, const Options& o, int pair) 
   return {mu, mu};
 }
 
+// Of no vertices where the geom is no mesh.
+Hull hull(const Model& m, int g) {
+  if (m.geom_type[at(g)] != GeomType::mesh) return {};
+  const std::size_t mesh = at(m.geom_dataid[at(g)]);
+  const std::size_t vert = at(m.mesh_vertadr[mesh]), face = at(m.mesh_polyadr[mesh]);
+  const std::size_t faces = at(m.mesh_polynum[mesh]);
+  const std::span polyvertadr(m.mesh_polyvertadr), polyvertnum(m.mesh_polyvertnum);
+  return {std::span(m.mesh_vert).subspan(3 * vert, 3 * at(m.mesh_vertnum[mesh])),
+          std::span(m.mesh_polynormal).subspan(3 * face, 3 * faces),
+          polyvertadr.subspan(face, faces), polyvertnum.subspan(face, faces),
+          std::span(m.mesh_polyvert).subspan(at(m.mesh_polyvertadr[face]))};
+}
+
 Shape shape(const Model& m, const Kinematics& kin, int g) {
-  return {m.geom_type[at(g)], row3(m.geom_size, g), kin.geom_xpos[at(g)], kin.geom_xmat[at(g)]};
+  return {m.geom_type[at(g)], row3(m.geom_size, g), kin.geom_xpos[at(g)], kin.geom_xmat[at(g)],
+          hull(m, g)};
 }
 
 }  // namespace

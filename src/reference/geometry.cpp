@@ -19,6 +19,7 @@ Collider collider(GeomType a, GeomType b) {
       case G::ellipsoid: return collide_plane_ellipsoid;
       case G::cylinder: return collide_plane_cylinder;
       case G::box: return collide_plane_box;
+      case G::mesh: return collide_plane_mesh;
       default: return nullptr;
     }
   }
@@ -28,7 +29,7 @@ Collider collider(GeomType a, GeomType b) {
   if (a == G::capsule && b == G::capsule) return collide_capsule_capsule;
   if (a == G::capsule && b == G::box) return collide_capsule_box;
   if (a == G::box && b == G::box) return collide_box_box;
-  if (a > G::hfield && b < G::mesh) return collide_convex;
+  if (a > G::hfield) return collide_convex;
   return nullptr;
 }
 

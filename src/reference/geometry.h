@@ -8,13 +8,29 @@
 
 namespace stiction::reference::inline STICTION_REAL {
 
+// The convex hull of a mesh: vertices and flat faces, as in the model.
+struct Hull {
+  std::span<const double> vert, normal;             // (n,3) (faces,3)
+  std::span<const int> corneradr, cornernum;        // (faces)
+  std::span<const int> corner;                      // from the first of the mesh on
+  Vec3 vertex(int i) const { return Eigen::Vector3d(&vert[3 * at(i)]).template cast<Real>(); }
+  int vertices() const { return static_cast<int>(vert.size() / 3); }
+  int faces() const { return static_cast<int>(cornernum.size()); }
+  Vec3 face_normal(int f) const { return Eigen::Vector3d(&normal[3 * at(f)]).template cast<Real>(); }
+  std::span<const int> corners(int f) const {
+    return corner.subspan(at(corneradr[at(f)] - corneradr[0]), at(cornernum[at(f)]));
+  }
+};
+
 // A placed primitive, sized as in MuJoCo: sphere (radius), capsule and cylinder (radius, half
-// length along z), box and ellipsoid (half sizes), plane (infinite, z is its outward normal).
+// length along z), box and ellipsoid (half sizes), plane (infinite, z is its outward normal); or a mesh,
+// within the box of these half sizes.
 struct Shape {
   GeomType type;
   Vec3 size;
   Vec3 pos;
   Mat3 rot;
+  Hull hull{};
 };
 
 // One contact point. point2 - point1 = distance * normal, also when the shapes are apart.
@@ -41,6 +57,10 @@ struct Witness {
 //   capsule-cylinder  the point nearer to the -z end of the line first
 //   cylinder-cylinder cap on cap: quarters of the first's rim, of the second's, the two crossings of
 //                     the rims. Else 0 and 1: the ends of the line, -z first; the others are idle
+//   plane-mesh, cylinder-mesh (cap), box-mesh, mesh-mesh
+//                     the corner that is farthest along d_k. d_0 is 52.5 degrees from the face's x axis,
+//                     d_1 to d_3 follow at 90 degrees
+//   capsule-mesh, cylinder-mesh (side)   as cylinder-box
 //   cylinder-box      a cap: 4 quarters of its rim, where the 4 edges of the facing face enter the
 //                     cap, where they leave it. Else as above
 //
@@ -97,6 +117,28 @@ struct Witness {
 //            the farther end; both ends where the nearer end is as near
 // Every height is at least the signed distance. If none of the points is as near as the shapes are, the
 // nearest of them becomes the point that touches. A slot without a feature repeats slot 0, out of reach.
+//
+// Mesh against a plane and against what shows a face: box, mesh, cap of a cylinder.
+//   1. The normal n is that of the plane, or of least distance; the mesh is its convex hull.
+//   2. The face that looks along m (n or -n): of the hull's flat faces with a corner as far along m as any
+//      of its vertices, that whose normal is closest to m; the first of equals. Its plane goes through
+//      its outermost corner. Sides of boxes and caps are as above.
+//   3. The overlap of the two faces, seen along n; on a plane all of the face. Slot k takes the point of
+//      the overlap that is farthest along d_k, the first of equals: four directions that turn with
+//      the face of the mesh, of two polygons with the smaller one. x is the longest edge of a mesh's face,
+//      the axis k + 1 of a box whose face has axis k. 52.5 degrees are away from the normals of the edges
+//      of squares, hexagons and octagons in any of their symmetric positions on each other, so round-off
+//      doesn't choose between two corners there.
+//   4. Its distance is that of the two planes there along n, at least the signed distance; on a plane the
+//      vertex' own. A corner that would take two slots, or is within 1e-6 of the extent from that of a slot
+//      before, has the first of them. Points are in the middle between the faces.
+//   5. If the shapes are nearer than the nearest of these, at a point x, that one takes the signed distance and goes
+//      towards x: by 1000 times the difference, at most to x. So corners stay where they are as long as faces are
+//      parallel to 1e-6.
+//   So an overlap with more than four corners rests on four of them, and a slot jumps to another corner where
+//   two are equally far along d_k, where another face takes over (n midway between two normals), and where the
+//   smaller of the faces becomes the larger. A capsule or the side of a cylinder has a line over the face, as
+//   over a box; spheres and ellipsoids touch at one point.
 //
 // Where points jump although the distances don't: a cylinder standing on a plane, parallel axes of
 // two capsules (middle of the overlap), a capsule parallel to a face or an edge of a box, a capsule

@@ -13,6 +13,7 @@ void collide_plane_capsule(const Shape& plane, const Shape& capsule, std::span<W
 void collide_plane_ellipsoid(const Shape& plane, const Shape& ellipsoid, std::span<Witness> out);
 void collide_plane_cylinder(const Shape& plane, const Shape& cylinder, std::span<Witness> out);
 void collide_plane_box(const Shape& plane, const Shape& box, std::span<Witness> out);
+void collide_plane_mesh(const Shape& plane, const Shape& mesh, std::span<Witness> out);
 
 // geometry_round.cpp
 void collide_sphere_sphere(const Shape& a, const Shape& b, std::span<Witness> out);
@@ -24,7 +25,7 @@ void collide_sphere_box(const Shape& sphere, const Shape& box, std::span<Witness
 void collide_capsule_box(const Shape& capsule, const Shape& box, std::span<Witness> out);
 void collide_box_box(const Shape& a, const Shape& b, std::span<Witness> out);
 
-// geometry_convex.cpp: what has a cylinder or an ellipsoid, but no plane
+// geometry_convex.cpp: what has a cylinder, an ellipsoid or a mesh, but no plane
 void collide_convex(const Shape& a, const Shape& b, std::span<Witness> out);
 
 // geometry_distance.cpp: a unit normal from a to b, the signed distance, a witness on each surface.

@@ -1,8 +1,5 @@
-// Cylinders and ellipsoids against other convex shapes. geometry.h defines the points.
-#include <limits>
-#include <optional>
-
-#include "geometry_colliders.h"
+// Cylinders, ellipsoids and meshes against other convex shapes. geometry.h defines the points.
+#include "geometry_flat.h"
 
 namespace stiction::reference::inline STICTION_REAL {
 namespace {
@@ -19,79 +16,6 @@ struct Pair {
   void put(std::size_t k, bool on_second, const Vec3& p, Real distance) const {
     const Vec3 step = distance * n();
     out[k] = on_second ? Witness{p - step, p, n(), distance} : Witness{p, p + step, n(), distance};
-  }
-};
-
-bool shows_cap(const Shape& s, const Vec3& n) {
-  return s.type == GeomType::cylinder && abs(s.rot.col(2).dot(n)) >= sqrt(0.5);
-}
-
-// The flat part of a shape that looks along m: a disc of radius half[0], or a rectangle.
-struct Flat {
-  bool disc;
-  Vec3 centre, normal, x, y;
-  Vec2 half;
-  Vec3 m;
-
-  Flat(const Shape& s, const Vec3& along) : disc(s.type == GeomType::cylinder), m(along) {
-    const Vec3 c = s.rot.transpose() * m;
-    int k = 2;
-    if (!disc) {  // the first of the faces that are as close to m
-      k = 0;
-      for (int i = 1; i < 3; ++i)
-        if (abs(c[i]) > abs(c[k]) + 1e-9) k = i;
-    }
-    normal = (c[k] < 0 ? -1 : 1) * s.rot.col(k);
-    centre = s.pos + s.size[disc ? 1 : k] * normal;
-    if (disc) {
-      const Real sine = hypot(c[0], c[1]);
-      const Vec3 deepest = sine > 1e-12 ? Vec3(c[0] / sine, c[1] / sine, 0) : Vec3::UnitX();
-      x = s.rot * deepest, y = s.rot.col(2).cross(x);
-      half = {s.size[0], s.size[0]};
-    } else {
-      x = s.rot.col((k + 1) % 3), y = s.rot.col((k + 2) % 3);
-      half = {s.size[(k + 1) % 3], s.size[(k + 2) % 3]};
-    }
-  }
-  // Above the plane, measured along m.
-  Real height(const Vec3& p) const { return normal.dot(p - centre) / normal.dot(m); }
-  // In the plane, seen along m.
-  Vec2 flattened(const Vec3& p) const {
-    const Vec3 q = p - height(p) * m - centre;
-    return {x.dot(q), y.dot(q)};
-  }
-  Real away(const Vec3& p) const {
-    const Vec2 q = flattened(p);
-    if (disc) return std::max<Real>(0, q.norm() - half[0]);
-    return (q - q.cwiseMax(-half).cwiseMin(half)).norm();
-  }
-  // Part of p + t u, low <= t <= high, seen over the flat part.
-  using Part = std::pair<Real, Real>;
-  std::optional<Part> over(const Vec3& p, const Vec3& u, Real low, Real high) const {
-    const Vec2 q = flattened(p), d = flattened(p + u) - q;
-    if (disc) {
-      const Real a = d.squaredNorm(), b = q.dot(d), c = q.squaredNorm() - half[0] * half[0];
-      if (a == 0) return c <= 0 ? std::optional(Part{low, high}) : std::nullopt;
-      if (b * b < a * c) return std::nullopt;
-      const Real root = sqrt(b * b - a * c);
-      low = std::max(low, (-b - root) / a), high = std::min(high, (-b + root) / a);
-    } else {
-      for (int k = 0; k < 2; ++k) {
-        if (d[k] == 0) {
-          if (abs(q[k]) > half[k]) return std::nullopt;
-          continue;
-        }
-        const Real side = copysign(half[k], d[k]);
-        low = std::max(low, (-side - q[k]) / d[k]), high = std::min(high, (side - q[k]) / d[k]);
-      }
-    }
-    return low <= high ? std::optional(Part{low, high}) : std::nullopt;
-  }
-  Vec3 rim(int quarter) const {
-    return centre + (quarter < 2 ? 1 : -1) * half[0] * (quarter % 2 == 0 ? x : y);
-  }
-  Vec3 vertex(int i) const {
-    return centre + (i == 1 || i == 2 ? half[0] : -half[0]) * x + (i >= 2 ? half[1] : -half[1]) * y;
   }
 };
 
@@ -198,7 +122,16 @@ void crossing_points(const Pair& pair, const Line& line) {
 
 Real extent_of(const Shape& s) {
   const Real sum = s.size[0] + s.size[1];
-  return s.type == GeomType::box ? sum + s.size[2] : sum;
+  return has_faces(s) ? sum + s.size[2] : sum;
+}
+
+// None as near as the shapes: the nearest takes the point that touches.
+void settle_nearest(const Pair& pair, const Witness& touch, std::span<Witness> points) {
+  const auto nearest =
+      std::min_element(points.begin(), points.end(),
+                       [](const auto& x, const auto& y) { return x.distance < y.distance; });
+  if (nearest->distance > pair.least() + 1e-9 * (extent_of(pair.first) + extent_of(pair.second)))
+    *nearest = touch;
 }
 
 }  // namespace
@@ -213,11 +146,15 @@ void collide_convex(const Shape& a, const Shape& b, std::span<Witness> out) {
     return;
   }
 
-  const bool flat1 = shows_cap(a, pair.n());
-  const bool flat2 = b.type == GeomType::box || shows_cap(b, pair.n());
+  const bool flat1 = has_faces(a) || shows_cap(a, pair.n());
+  const bool flat2 = has_faces(b) || shows_cap(b, pair.n());
   std::size_t used = 2;
   if (flat1 && flat2) {
     const Flat first(a, pair.n()), second(b, -pair.n());
+    if (b.type == GeomType::mesh) {
+      overlap_points(first, second, extent_of(a) + extent_of(b), touch, out);
+      return;
+    }
     rim_points(pair, first, second, 0, false);
     if (second.disc) {
       rim_points(pair, second, first, 4, true);
@@ -235,11 +172,7 @@ void collide_convex(const Shape& a, const Shape& b, std::span<Witness> out) {
   }
   for (std::size_t k = used; k < out.size(); ++k)
     pair.put(k, false, out[0].point1, std::max<Real>(0, out[0].distance) + extent_of(a));
-  const auto points = out.first(used);
-  const auto nearest =
-      std::min_element(points.begin(), points.end(),
-                       [](const auto& x, const auto& y) { return x.distance < y.distance; });
-  if (nearest->distance > pair.least() + 1e-9 * (extent_of(a) + extent_of(b))) *nearest = touch;
+  settle_nearest(pair, touch, out.first(used));
 }
 
 }  // namespace stiction::reference::inline STICTION_REAL

@@ -40,6 +40,10 @@ Vec3 core_support(const Shape& s, const Vec3& m) {
       break;
     }
     case GeomType::box: p = d.unaryExpr(sign).cwiseProduct(s.size); break;
+    case GeomType::mesh:
+      for (int i = 0; i < s.hull.vertices(); ++i)
+        if (const Vec3 v = s.hull.vertex(i); i == 0 || d.dot(v) > d.dot(p)) p = v;
+      break;
     default: break;
   }
   return s.pos + s.rot * p;
@@ -187,8 +191,8 @@ Foot nearest_facet(const Polytope& polytope, Real extent) {
 
 // n, or the normal of a face or of a side beside it along which the shapes are as far apart.
 void settle_on(const Shape& s, const Shape& a, const Shape& b, Real extent, SignedDistance& found) {
-  const auto consider = [&](const Vec3& m) {
-    const Vec3 n = m.dot(found.normal) < 0 ? Vec3(-m) : m;
+  const auto consider = [&](const Vec3& m, bool face = false) {
+    const Vec3 n = m.dot(found.normal) < 0 && !face ? Vec3(-m) : m;
     if (n.cross(found.normal).norm() > 1e-5) return;
     const Real distance = n.dot(support(a, b, -n).w) - radius_of(a) - radius_of(b);
     if (distance >= found.distance - 10 * kResolved * extent)
@@ -196,6 +200,13 @@ void settle_on(const Shape& s, const Shape& a, const Shape& b, Real extent, Sign
   };
   if (s.type == GeomType::box) consider(s.rot.col(0)), consider(s.rot.col(1));
   if (s.type == GeomType::box || s.type == GeomType::cylinder) consider(s.rot.col(2));
+  if (s.type == GeomType::mesh) {
+    const Vec3 m = &s == &a ? found.normal : Vec3(-found.normal), d = s.rot.transpose() * m;
+    for (int f = 0; f < s.hull.faces(); ++f) {
+      const Vec3 n = s.hull.face_normal(f);
+      if (n.dot(d) > 0.9) consider(s.rot * (&s == &a ? n : Vec3(-n)), true);
+    }
+  }
   const Vec3 z = s.rot.col(2), side = found.normal - z.dot(found.normal) * z;
   if (s.type == GeomType::cylinder && side.norm() > 0.8) consider(side.normalized());
 }

@@ -1,5 +1,5 @@
 // Scenes in which everything happens that a step knows: the robots of the test data on a floor, a
-// stack of boxes, drums, loose bodies on each other and on an arm, a mocap body that pushes, loops by
+// stack of boxes, drums, meshes, loose bodies on each other and on an arm, a mocap body that pushes, loops by
 // equality constraints; three without pairs, which a thread can have.
 #pragma once
 
@@ -34,6 +34,37 @@ inline constexpr const char* kDrums = R"(
  <body pos=".05 0 .395"><freejoint/><geom type="sphere" size=".04" mass=".2"/></body>
  <body pos=".2 -.1 .26"><freejoint/><geom type="ellipsoid" size=".07 .04 .06" mass=".4"/></body>
 </worldbody></mujoco>)";
+
+// Meshes on a floor, on a box, on each other and under round shapes: bricks, a prism, and a stone of so many vertices
+// that the farthest is climbed to. No edge is along another.
+inline std::string rocks() {
+  std::string prism, stone;
+  for (int i = 0; i < 14; ++i) {
+    const double angle = 2 * M_PI * (i / 2) / 7;
+    prism += std::to_string(0.1 * std::cos(angle)) + " " + std::to_string(0.1 * std::sin(angle)) +
+             (i % 2 == 0 ? " -.05 " : " .05 ");
+  }
+  for (int i = 0; i < 60; ++i) {
+    const double z = 1 - (2 * i + 1) / 60.0, r = std::sqrt(1 - z * z), angle = 2.399963 * i;
+    stone += std::to_string(0.08 * r * std::cos(angle)) + " " +
+             std::to_string(0.07 * r * std::sin(angle)) + " " + std::to_string(0.06 * z) + " ";
+  }
+  return R"(<mujoco><option timestep="0.004"/><asset><mesh name="prism" vertex=")" + prism +
+         R"("/><mesh name="stone" vertex=")" + stone +
+         R"("/><mesh name="brick" vertex="-.1 -.06 -.04 .1 -.06 -.04 -.1 .06 -.04 .1 .06 -.04
+   -.1 -.06 .04 .1 -.06 .04 -.1 .06 .04 .1 .06 .04"/></asset>
+<worldbody><geom type="plane" size="5 5 1"/><geom type="box" size=".3 .2 .1" pos="0 0 .1" euler="0 0 5"/>
+ <body pos="0 0 .249" euler="0 0 13"><freejoint/><geom type="mesh" mesh="prism" mass="1"/></body>
+ <body pos=".02 0 .338" euler="0 0 31"><freejoint/><geom type="mesh" mesh="brick" mass=".5"/></body>
+ <body pos=".01 .01 .407" euler="0 0 7"><freejoint/><geom type="cylinder" size=".04 .03" mass=".2"/></body>
+ <body pos=".2 .1 .259"><freejoint/><geom type="mesh" mesh="stone" mass=".5"/></body>
+ <body pos="-.2 .03 .239" euler="0 0 70"><freejoint/><geom type="mesh" mesh="brick" mass=".5"/></body>
+ <body pos="-.2 .02 .308" euler="90 20 0"><freejoint/><geom type="capsule" size=".03 .1" mass=".3"/></body>
+ <body pos=".5 0 .049"><freejoint/><geom type="mesh" mesh="prism" mass="1"/></body>
+ <body pos=".51 .02 .138"><freejoint/><geom type="sphere" size=".04" mass=".2"/></body>
+ <body pos="-.5 0 .059"><freejoint/><geom type="mesh" mesh="stone" mass=".5"/></body>
+</worldbody></mujoco>)";
+}
 
 // The block moves where the test puts it.
 inline constexpr const char* kPushed = R"(
@@ -108,7 +139,7 @@ inline const std::vector<std::string>& scene_names() {
   static const std::vector<std::string> names = {
       "anymal_c", "g1",          "g1_feetonly", "go1",   "go1_feetonly", "go2",
       "h1",       "h1_feetonly", "panda",       "stack", "pile",         "drums",
-      "pushed",   "cartpole",    "branches",    "loops", "linkage"};
+      "rocks",    "pushed",      "cartpole",    "branches", "loops",     "linkage"};
   return names;
 }
 inline const std::vector<std::string>& large_scenes() {
@@ -129,6 +160,8 @@ inline ModelPtr scene(const std::string& name) {
     m = load_model_from_string(kPile);
   else if (name == "drums")
     m = load_model_from_string(kDrums);
+  else if (name == "rocks")
+    m = load_model_from_string(rocks());
   else if (name == "pushed")
     m = load_model_from_string(kPushed);
   else if (name == "cartpole")

@@ -179,7 +179,7 @@ TEST(MjcfReport, PairsWithoutColliderAreNamedAndTheirShapesRefusedInStrictMode) 
   EXPECT_EQ(mjcf(drums, &r)->npair, 0);
   ASSERT_EQ(r.pairs_without_collider.size(), 1u);
   EXPECT_FALSE(r.complete());
-  EXPECT_THAT(error_of(drums, true), HasSubstr("collisions of meshes and height fields"));
+  EXPECT_THAT(error_of(drums, true), HasSubstr("collisions of height fields are not computed"));
 }
 
 TEST(MjcfReport, MeshesMayBeSeenButNotWeighed) {

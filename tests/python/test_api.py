@@ -38,7 +38,7 @@ def sizes_of(model, **more):
     names = ("nq", "nv", "nu", "nbody", "njnt", "ngeom", "nsite", "nmocap", "nkey", "ntendon",
              "npair", "nslot", "nsensor", "nsensordata", "neq", "nanchor", "nmesh")  # fmt: skip
     return {n: getattr(model, n) for n in names} | {"nwrap": model.wrap_coef.size, "6neq": 6 * model.neq,
-            "nmeshvert": len(model.mesh_vert), "nmeshface": len(model.mesh_face)} | more
+            "nmeshvert": len(model.mesh_vert), "nmeshface": len(model.mesh_face), "nmeshpoly": len(model.mesh_polynormal), "nmeshpolyvert": len(model.mesh_polyvert), "nmeshpolymap": len(model.mesh_polymap)} | more  # fmt: skip
 
 
 # --------------------------------------------------------------------------------- Model

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "reference/geometry.h"
+#include "reference/geometry_meshes.h"
 
 namespace stiction::reference::test {
 
@@ -27,8 +28,12 @@ inline Mat3 random_rotation(Rng& rng) {
   std::normal_distribution<double> normal;
   return Quat(normal(rng), normal(rng), normal(rng), normal(rng)).normalized().toRotationMatrix();
 }
-// A shape of size 0.05 to 1 within a cube of half side `spread`.
+// A shape of size 0.05 to 1, or a mesh of the zoo, within a cube of half side `spread`.
 inline Shape random_shape(Rng& rng, GeomType type, double spread = 1.5) {
+  if (type == GeomType::mesh) {
+    const int mesh = static_cast<int>(rng() % kZoo);
+    return mesh_shape(mesh, random_vector(rng, spread), random_rotation(rng));
+  }
   const Vec3 size(uniform(rng, 0.05, 1), uniform(rng, 0.05, 1), uniform(rng, 0.05, 1));
   return {type, size, random_vector(rng, spread), random_rotation(rng)};
 }
@@ -68,6 +73,11 @@ inline double support(const Shape& s, const Vec3& n) {
     case GeomType::cylinder:
       return centre + s.size[0] * std::hypot(m[0], m[1]) + s.size[1] * std::abs(m[2]);
     case GeomType::box: return centre + s.size.dot(m.cwiseAbs());
+    case GeomType::mesh: {
+      double most = -std::numeric_limits<double>::infinity();
+      for (int i = 0; i < s.hull.vertices(); ++i) most = std::max(most, m.dot(s.hull.vertex(i)));
+      return centre + most;
+    }
     case GeomType::plane:
       if ((n - s.rot.col(2)).norm() < 1e-9) return s.rot.col(2).dot(s.pos);
       return std::numeric_limits<double>::infinity();
@@ -126,6 +136,12 @@ inline double outside(const Shape& s, const Vec3& x) {
     case GeomType::cylinder:
       return std::max(std::hypot(p[0], p[1]) - s.size[0], std::abs(p[2]) - s.size[1]);
     case GeomType::box: return (p.cwiseAbs() - s.size).maxCoeff();
+    case GeomType::mesh: {
+      double most = -std::numeric_limits<double>::infinity();
+      for (int f = 0; f < s.hull.faces(); ++f)
+        most = std::max(most, s.hull.face_normal(f).dot(p - s.hull.vertex(s.hull.corners(f)[0])));
+      return most;
+    }
     default: return std::numeric_limits<double>::quiet_NaN();
   }
 }

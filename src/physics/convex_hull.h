@@ -1,0 +1,88 @@
+// The convex hull of a mesh: its farthest vertex in a direction, and the face that looks there.
+// Everything in the frame of the mesh, scalar, in double.
+#pragma once
+
+#include "physics/colliders.h"
+#include "physics/views.h"
+
+STICTION_PHYSICS_BEGIN
+
+// Up to so many vertices are looked at one by one.
+inline constexpr int kFewVertices = 32;
+// Vertices and normals that differ by less than this share count as equal.
+inline constexpr double kAsFar = 1e-9;
+
+// A hull of the model.
+struct HullRef {
+  const MeshArrays* arrays = nullptr;
+  int mesh = 0;
+
+  STICTION_FN int first() const { return arrays->mesh_vertadr[mesh]; }
+  STICTION_FN Vec3<double> vertex(int i) const {
+    const double* const p = arrays->mesh_vert + 3 * (first() + i);
+    return {p[0], p[1], p[2]};
+  }
+  STICTION_FN Vec3<double> normal(int face) const {
+    const double* const n = arrays->mesh_polynormal + 3 * (arrays->mesh_polyadr[mesh] + face);
+    return {n[0], n[1], n[2]};
+  }
+  STICTION_FN int face_count() const { return arrays->mesh_polynum[mesh]; }
+  // f of every vertex beside i, of every face at i.
+  template <class F>
+  STICTION_FN void beside(int i, const F& f) const {
+    const int* const adr = arrays->mesh_edgeadr + first() + i;
+    for (int k = adr[0]; k < adr[1]; ++k) f(arrays->mesh_edge[k]);
+  }
+  template <class F>
+  STICTION_FN void faces_at(int i, const F& f) const {
+    const int* const adr = arrays->mesh_polymapadr + first() + i;
+    for (int k = adr[0]; k < adr[1]; ++k) f(arrays->mesh_polymap[k]);
+  }
+};
+
+// The vertex that is farthest along m. Of many vertices: uphill over the edges, from the one that is farthest in
+// a direction near m; on a convex hull no other vertex is a top. Depends on nothing but m.
+STICTION_OUTLINE inline int farthest_vertex(const HullRef& hull, const Vec3<double>& m) {
+  const int count = hull.arrays->mesh_vertnum[hull.mesh];
+  int best = 0;
+  if (count <= kFewVertices) {
+    double most = dot(m, hull.vertex(0));
+    for (int i = 1; i < count; ++i) {
+      const double along = dot(m, hull.vertex(i));
+      if (along > most) most = along, best = i;
+    }
+    return best;
+  }
+  const double half = 0.5 * largest(abs3(m));
+  const auto third = [&](double x) { return x > half ? 1 : x < -half ? -1 : 0; };
+  best = hull.arrays->mesh_start[27 * hull.mesh + 13 + third(m.x) + 3 * third(m.y) + 9 * third(m.z)];
+  double most = dot(m, hull.vertex(best));
+  for (int last = -1; last != best;) {
+    last = best;
+    hull.beside(last, [&](int i) {
+      const double along = dot(m, hull.vertex(i));
+      if (along > most) most = along, best = i;
+    });
+  }
+  return best;
+}
+
+// Of the faces with a corner as far along m as any vertex, that whose normal is closest to m, the first
+// of equals. `extent` of the hull.
+STICTION_OUTLINE inline int facing_face(const HullRef& hull, const Vec3<double>& m, double extent) {
+  const int top = farthest_vertex(hull, m);
+  const double tie = kAsFar, least = dot(m, hull.vertex(top)) - tie * extent;
+  double closest = -2;
+  int face = 0;
+  const auto consider = [&](int f) {
+    const double c = dot(m, hull.normal(f));
+    if (c > closest + tie || (c >= closest - tie && f < face)) closest = c, face = f;
+  };
+  hull.faces_at(top, consider);
+  hull.beside(top, [&](int i) {
+    if (dot(m, hull.vertex(i)) >= least) hull.faces_at(i, consider);
+  });
+  return face;
+}
+
+STICTION_PHYSICS_END

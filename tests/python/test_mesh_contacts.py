@@ -1,0 +1,158 @@
+"""Contacts of convex meshes: distances are MuJoCo's, a box given as a mesh stands as a box does."""
+
+import numpy as np
+import pytest
+
+import stiction
+
+MARGIN = 10.0  # of each geom: every contact point of a pair is listed however far apart
+# MuJoCo keeps vertices as floats and ends its search at 1e-6
+RESOLVED = 2e-6
+
+
+def numbers(values):
+    return " ".join(repr(float(v)) for v in np.ravel(values))
+
+
+def box(x, y, z):
+    return np.array([[i * x, j * y, k * z] for i in (-1, 1) for j in (-1, 1) for k in (-1, 1)])
+
+
+def stone(count, half, seed=1):
+    p = np.random.default_rng(seed).normal(size=(count, 3))
+    return p / np.linalg.norm(p, axis=1, keepdims=True) * half
+
+
+def icosahedron(radius):
+    g = (1 + np.sqrt(5)) / 2
+    p = np.array([[0, i, j * g] for i in (-1, 1) for j in (-1, 1)])
+    p = np.vstack([p, np.roll(p, 1, axis=1), np.roll(p, 2, axis=1)])
+    return radius * p / np.linalg.norm(p[0])
+
+
+MESHES = {"box": box(0.3, 0.2, 0.1), "stone": stone(60, [0.3, 0.2, 0.25]), "rock": stone(900, [0.2, 0.35, 0.3]),
+          "die": icosahedron(0.3)}  # fmt: skip
+ASSETS = "<asset>" + "".join(f'<mesh name="{n}" vertex="{numbers(v)}"/>' for n, v in MESHES.items()) + "</asset>"
+SIZES = {"sphere": ".2", "capsule": ".1 .3", "ellipsoid": ".1 .2 .3", "cylinder": ".2 .15", "box": ".1 .2 .3"}
+
+
+def geom(kind, name):
+    shape = f'type="mesh" mesh="{kind}"' if kind in MESHES else f'type="{kind}" size="{SIZES[kind]}"'
+    return f'<body><freejoint/><geom name="{name}" {shape} margin="{MARGIN}"/></body>'
+
+
+def random_quaternion(rng):
+    q = rng.normal(size=4)
+    return q / np.linalg.norm(q)
+
+
+@pytest.mark.parametrize("mesh", MESHES)
+@pytest.mark.parametrize("other", [*SIZES, "box_mesh", "stone", "rock"])
+def test_distances_are_mujocos(other, mesh):
+    mujoco = pytest.importorskip("mujoco")
+    other = "box" if other == "box_mesh" else other
+    first = geom(other, "first") if other != "box" or mesh == "die" else geom(other, "first").replace(
+        f'type="box" size="{SIZES["box"]}"', 'type="mesh" mesh="box"')  # fmt: skip
+    xml = f"<mujoco>{ASSETS}<worldbody>{first}{geom(mesh, 'second')}</worldbody></mujoco>"
+    theirs, ours = mujoco.MjModel.from_xml_string(xml), stiction.Reference(stiction.Model.from_xml(xml))
+    theirs.opt.ccd_tolerance, theirs.opt.ccd_iterations = 1e-8, 100
+    data, rng = mujoco.MjData(theirs), np.random.default_rng(7)
+    overlaps = unlike = 0
+    for _ in range(60):
+        qpos = np.concatenate([np.r_[rng.uniform(-0.4, 0.4, 3), random_quaternion(rng)] for _ in range(2)])
+        data.qpos[:] = qpos
+        mujoco.mj_kinematics(theirs, data)
+        mine = min(c.gap for c in ours.forward(qpos, np.zeros(12)).contacts) + 2 * MARGIN
+        other_distance = mujoco.mj_geomDistance(theirs, data, 0, 1, 10.0, None)
+        if other_distance > 0:
+            assert abs(mine - other_distance) < RESOLVED
+        else:  # now and then MuJoCo's depth is not the distance of the support planes along its normal
+            overlaps += 1
+            unlike += abs(mine - other_distance) > RESOLVED
+    assert overlaps > 3 and unlike <= 1
+
+
+def stack(kind, count):
+    shape = {"box": 'type="box" size=".1 .08 .05"', "mesh": 'type="mesh" mesh="brick"'}[kind]
+    bodies = "".join(
+        f'<body pos="0 0 {0.05 + 0.1 * i}"><freejoint/><geom {shape} density="1000"/></body>' for i in range(count))  # fmt: skip
+    return f"""<mujoco><option timestep="0.005"/>
+      <asset><mesh name="brick" vertex="{numbers(box(0.1, 0.08, 0.05))}"/></asset>
+      <worldbody><geom type="plane" size="0 0 1"/>{bodies}</worldbody></mujoco>"""
+
+
+@pytest.mark.parametrize("precision", ["float32", "float64"])
+def test_a_stack_of_mesh_boxes_stands_as_boxes_do(precision):
+    """Five for five seconds: how far they creep after the first."""
+    crept = {}
+    for kind in ("box", "mesh"):
+        batch = stiction.Batch(stiction.Model.from_xml(stack(kind, 5)), 1, precision=precision)
+        batch.step(200)
+        start = np.array(batch.qpos).reshape(5, 7)
+        batch.step(800)
+        end = np.array(batch.qpos).reshape(5, 7)
+        crept[kind] = np.abs(end - start).max()
+        assert np.abs(np.array(batch.qvel)).max() < 1e-3
+        np.testing.assert_allclose(end[:, 2], 0.05 + 0.1 * np.arange(5), atol=3e-3)
+    print(f"{precision}: box {crept['box']:.1e}, mesh {crept['mesh']:.1e}")
+    assert crept["mesh"] <= 2 * crept["box"] + 1e-6
+
+
+def rotation_of(q):
+    w, x, y, z = q
+    return np.array([[1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
+                     [2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)],
+                     [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)]])  # fmt: skip
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_die_comes_to_rest_on_a_face(seed):
+    xml = f"""<mujoco><option timestep="0.005"/><asset><mesh name="die" vertex="{numbers(icosahedron(0.05))}"/></asset>
+      <worldbody><geom type="plane" size="0 0 1"/>
+      <body pos="0 0 .3"><freejoint/><geom type="mesh" mesh="die" condim="4"/></body></worldbody></mujoco>"""
+    model, rng = stiction.Model.from_xml(xml), np.random.default_rng(seed)
+    batch = stiction.Batch(model, 1)
+    batch.qpos[0, 3:7] = random_quaternion(rng)
+    batch.qvel[0] = rng.normal(size=6) * [1, 1, 0, 5, 5, 5]
+    batch.step(1200)
+    rotation = rotation_of(batch.qpos[0, 3:7])
+    local = rotation_of(model.geom_quat[1])
+    heights = np.sort(batch.qpos[0, 2] + (rotation @ local @ model.mesh_vert.T)[2])
+    assert np.abs(batch.qvel[0]).max() < 1e-3
+    assert np.ptp(heights[:3]) < 1e-5 and heights[3] > 0.02
+
+
+def test_environments_do_not_depend_on_their_neighbours():
+    xml = f"""<mujoco><option timestep="0.005"/>{ASSETS}<worldbody><geom type="plane" size="0 0 1"/>
+      <body pos="0 0 .5"><freejoint/><geom type="mesh" mesh="rock"/></body>
+      <body pos=".1 0 1.2"><freejoint/><geom type="mesh" mesh="stone"/></body>
+      <body pos="-.1 .1 1.8"><freejoint/><geom type="cylinder" size=".2 .15"/></body></worldbody></mujoco>"""
+    model = stiction.Model.from_xml(xml)
+    many = stiction.Batch(model, 20)
+    rng = np.random.default_rng(3)
+    many.qvel[:] = rng.normal(size=many.qvel.shape)
+    start = np.array(many.qvel)
+    many.step(150)
+    assert not (np.array(many.status) & ~np.uint32(int(stiction.Status.stalled))).any()
+    for i in (0, 7, 19):
+        one = stiction.Batch(model, 1)
+        one.qvel[:] = start[i]
+        one.step(150)
+        np.testing.assert_array_equal(one.qpos[0], many.qpos[i])
+
+
+def test_the_size_of_a_mesh_is_that_of_its_vertices():
+    batch = stiction.Batch(stiction.Model.from_xml(stack("mesh", 1)), 2)
+    batch.param("geom_size")[0, 1, 0] *= 0.5
+    with pytest.raises(stiction.ArgumentError, match="a mesh is as large as its vertices say"):
+        batch.step(1)
+
+
+def test_the_report_names_what_is_left():
+    xml = f"""<mujoco>{ASSETS}<asset><hfield name="h" nrow="4" ncol="4" size="1 1 .1 .1"/></asset><worldbody>
+      <geom type="hfield" hfield="h"/><geom type="mesh" mesh="box" pos="3 0 0"/>
+      <body><freejoint/><geom type="mesh" mesh="rock"/></body></worldbody></mujoco>"""
+    with pytest.warns(stiction.ModelWarning):
+        model = stiction.Model.from_xml(xml)
+    notes = {e.note for e in model.report.entries if e.element == "geom" and e.note}
+    assert notes == {"collisions of height fields are not computed"} and model.npair == 1
