@@ -41,8 +41,8 @@ struct Arena {
   std::uint8_t load[kArenaEntries], store[kArenaEntries];
 };
 
-// Fields that have no rows on a device: its dense factor needs no lists and lies in registers or in
-// H, and its sums over bodies go through whole trees (jacobian.h).
+// Fields that have no rows on a device: its factor lies in H and needs no lists of its own, and its sums
+// over subtrees are those of ranges of points (jacobian.h).
 constexpr bool unused_on_device(physics::Field f) {
   using physics::Field;
   switch (f) {
@@ -58,6 +58,8 @@ constexpr bool unused_on_device(physics::Field f) {
     case Field::below_place:
     case Field::live_adr:
     case Field::live_body:
+    case Field::body_wrench:
+    case Field::body_hess:
     case Field::body_firstpoint:
     case Field::body_firstchild:
     case Field::body_sibling:
@@ -119,7 +121,6 @@ class ArenaLists {
     in({Field::body_pointadr});
     own({Field::path_dof, Field::path_side, Field::path_col, Field::H});
     in({Field::cdof, Field::A});
-    own({Field::body_vel, Field::body_wrench, Field::body_hess});
     points_own({Field::live_point, Field::point_next, Field::live_cross, Field::line_point,
                 Field::point_dvel, Field::point_hess});
     points_out({Field::point_vel, Field::point_impulse});

@@ -1,5 +1,5 @@
-// H x = b and A x by the threads of a group, on dense matrices: H = Lᵀ D L from the last dof to the
-// first, as physics/factor.h has it, where row_num[j] = j. Overloads for a GroupTeam, which the
+// H x = b and A x by the threads of a group, on dense matrices: H = Wᵀ W or Lᵀ D L from the last dof to
+// the first, as physics/factor.h has it, where row_num[j] = j. Overloads for a GroupTeam, which the
 // stages in src/physics call in place of the serial loops there.
 #pragma once
 
@@ -16,43 +16,82 @@
 
 STICTION_PHYSICS_BEGIN
 
-// The structure of the factor is the model's, whichever points are active.
+// The structure of the factor is the model's, or full.
 template <class Group, class S>
-STICTION_FN void model_structure(const GroupTeam<Group>&, const ModelView&, EnvView<S>&) {}
+STICTION_FN void model_structure(const GroupTeam<Group>& team, const ModelView&, EnvView<S>& e) {
+  team.once([&] { e.nlivecross[0] = 0; });
+}
 template <class Group, class S>
 STICTION_FN void couple_points(const GroupTeam<Group>&, const ModelView&, EnvView<S>&) {}
 
-// Order n <= N by a warp: thread i has row i of the full symmetric matrix in its registers. At the
-// elimination of k it keeps column i of row k, u_i = D_k L_ki, so row k goes round by shuffles.
-template <int N, class Group, class S>
-STICTION_FN void solve_in_registers(const Group& group, int n, const S* H, const S* b, S* x) {
-  const int i = group.rank();
-  const bool mine = i < n;
-  S row[N];
-  for (int j = 0; j < N; ++j) row[j] = mine && j < n ? H[j <= i ? tri(i, j) : tri(j, i)] : S(0.0);
-  const S floor = mine ? pivot_floor<S>() * H[tri(i, i)] : S(0.0);
-  S rhs = mine ? b[i] : S(0.0), inverse = S(0.0);
-  STICTION_UNROLL
-  for (int k = N - 1; k >= 0; --k) {
-    if (k >= n) continue;
-    // a pivot below the round-off of its diagonal is raised to it
-    const S own = S(1.0) / group.broadcast(vmax(row[k], floor), k);
-    const S l = i < k ? own * row[k] : S(0.0);
-    if (i == k) inverse = own;
-    rhs = rhs - l * group.broadcast(rhs, k);
-    STICTION_UNROLL
-    for (int j = 0; j < k; ++j) row[j] = row[j] - l * group.broadcast(row[k], j);
+// The structure of H: of each row the columns left of the diagonal, rising, and of each column the rows
+// below the diagonal, falling. That of the model:
+struct TreeStructure {
+  const int *column_adr, *column, *below_adr, *below;
+  STICTION_FN explicit TreeStructure(const ModelView& m)
+      : column_adr(m.factor_columnadr),
+        column(m.factor_column),
+        below_adr(m.factor_belowadr),
+        below(m.factor_below) {}
+  STICTION_FN int columns(int i) const { return column_adr[i + 1] - column_adr[i]; }
+  STICTION_FN int column_of(int i, int k) const { return column[column_adr[i] + k]; }
+  STICTION_FN int rows(int j) const { return below_adr[j + 1] - below_adr[j]; }
+  STICTION_FN int row_of(int j, int k) const { return below[below_adr[j] + k]; }
+};
+// and a full one:
+struct FullStructure {
+  int n;
+  STICTION_FN int columns(int i) const { return i; }
+  STICTION_FN int column_of(int, int k) const { return k; }
+  STICTION_FN int rows(int j) const { return n - 1 - j; }
+  STICTION_FN int row_of(int, int k) const { return n - 1 - k; }
+};
+
+// H = Wᵀ W in place of H, from the last row to the first: W_ij = (H_ij − Σ_k W_ki W_kj)/W_ii over the rows k
+// below i; the diagonal keeps 1/W_ii. The right-hand side is a column as well, z = W⁻ᵀ b. A thread has a
+// column of the row, the first one the diagonal.
+template <class Group, class Structure, class S>
+STICTION_FN void solve_by_structure(const GroupTeam<Group>& team, const Structure& structure, int n,
+                                    S* H, const S* b, S* x) {
+  const Group& group = team.group();
+  for (int i = n - 1; i >= 0; --i) {
+    S* const row = H + tri(i, 0);
+    const int left = structure.columns(i), rows = structure.rows(i);
+    S inverse = S(0.0);
+    for (int first = 0; first < left + 2; first += group.size()) {
+      const int c =
+          first + group.rank();  // 0: the diagonal, then the columns, then the right-hand side
+      const bool mine = c < left + 2, right = c == left + 1;
+      const int j = c == 0 || !mine || right ? i : structure.column_of(i, c - 1);
+      const S full = right ? b[i] : mine ? row[j] : S(0.0);
+      S sum = full;
+      for (int k = 0, terms = mine ? rows : 0; k < terms; ++k) {
+        const int below = structure.row_of(i, k);
+        const S* const w = H + tri(below, 0);
+        sum = sum - w[i] * (right ? x[below] : w[j]);
+      }
+      if (first == 0) {
+        // a pivot below the round-off of its diagonal is raised to it
+        const S pivot = vmax(sum, pivot_floor<S>() * full);
+        inverse = group.broadcast(S(1.0) / vsqrt(pivot), 0);
+      }
+      if (c == 0) row[i] = inverse;
+      if (c > 0 && !right && mine) row[j] = inverse * sum;
+      if (right) x[i] = inverse * sum;
+    }
+    group.sync();
   }
-  // L x = D⁻¹ L⁻ᵀ b
-  rhs = inverse * rhs;
-  STICTION_UNROLL
-  for (int k = 0; k < N; ++k) {
-    if (k >= n) continue;
-    const S solved = group.broadcast(rhs, k);
-    rhs = i > k ? rhs - (inverse * row[k]) * solved : rhs;
+  // x_j = (z_j − Σ W_ji x_i)/W_jj over the columns i left of the diagonal
+  for (int i = 0; i < n; ++i) {
+    const int rows = structure.rows(i);
+    if (rows == 0) continue;
+    const S solved = H[tri(i, i)] * x[i];
+    team.for_each(rows, [&](int k) {
+      const int j = structure.row_of(i, k);
+      x[j] = x[j] - H[tri(j, i)] * solved;
+    });
   }
-  if (mine) x[i] = rhs;
-  group.sync();
+  team.for_each(n, [&](int i) { x[i] = H[tri(i, i)] * x[i]; });
 }
 
 // Order n <= N by one thread, the lower triangle in its registers.
@@ -123,15 +162,12 @@ STICTION_FN void solve_in_memory(const Team& team, int threads, int n, S* H, con
     });
 }
 
+// Points between two moving bodies couple what the model does not.
 template <class Lanes, class S>
-STICTION_FN void factor_and_solve(const GroupTeam<WarpGroup<Lanes>>& team, const ModelView& m,
+STICTION_FN void factor_and_solve(const GroupTeam<TileGroup<Lanes>>& team, const ModelView& m,
                                   EnvView<S>& e, const S* b, S* x) {
-  const auto& group = team.group();
-  if (m.nv <= 8) return solve_in_registers<8>(group, m.nv, e.H, b, x);
-  if (m.nv <= 16) return solve_in_registers<16>(group, m.nv, e.H, b, x);
-  if (m.nv <= 24) return solve_in_registers<24>(group, m.nv, e.H, b, x);
-  if (m.nv <= 32) return solve_in_registers<32>(group, m.nv, e.H, b, x);
-  solve_in_memory(team, group.size(), m.nv, e.H, b, x);
+  if (e.nlivecross[0] == 0) return solve_by_structure(team, TreeStructure(m), m.nv, e.H, b, x);
+  solve_by_structure(team, FullStructure{m.nv}, m.nv, e.H, b, x);
 }
 template <class Lanes, class S>
 STICTION_FN void factor_and_solve(const GroupTeam<BlockGroup<Lanes>>& team, const ModelView& m,

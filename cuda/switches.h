@@ -9,9 +9,23 @@
 
 namespace stiction::cuda {
 
-// The group of threads that works on an environment; chosen: group_of decides, by the measurements
-// of docs/performance.md.
-enum class Group { chosen, thread, warp, block };
+// The group of threads that works on an environment: one, a tile of 4, 8, 16 or 32, or a block; chosen:
+// group_of decides.
+enum class Group { chosen, thread, tile4, tile8, tile16, warp, block };
+// What STICTION_CUDA_GROUP calls them.
+struct GroupName {
+  const char* name;
+  Group group;
+  int lanes;
+};
+inline constexpr GroupName kGroups[] = {{"thread", Group::thread, 1}, {"4", Group::tile4, 4},
+                                        {"8", Group::tile8, 8},       {"16", Group::tile16, 16},
+                                        {"warp", Group::warp, 32},    {"block", Group::block, 128}};
+constexpr int lanes_of(Group group) {
+  for (const GroupName& g : kGroups)
+    if (g.group == group) return g.lanes;
+  return 0;
+}
 
 // Beyond this nv the factorization is worth a block of threads; the other stages have a warp.
 inline constexpr int kWarpOrder = 64;
@@ -21,7 +35,7 @@ constexpr Group group_of(const physics::SizesView& m, Group wanted) {
 }
 
 struct Switches {
-  Group group;         // STICTION_CUDA_GROUP: thread, warp or block
+  Group group;         // STICTION_CUDA_GROUP
   bool graphs;         // STICTION_CUDA_GRAPHS, 1
   bool times;          // STICTION_CUDA_TIMES, 0: events around each kernel, which rules out graphs
   int arena_percent;   // STICTION_CUDA_ARENA: of the shared memory that registers leave
@@ -49,10 +63,10 @@ inline Group group_switch() {
   const char* const text = std::getenv("STICTION_CUDA_GROUP");
   const std::string name = text == nullptr ? "" : text;
   if (name.empty()) return Group::chosen;
-  if (name == "thread") return Group::thread;
-  if (name == "warp") return Group::warp;
-  if (name == "block") return Group::block;
-  throw ArgumentError("STICTION_CUDA_GROUP = '" + name + "': must be thread, warp or block");
+  for (const GroupName& g : kGroups)
+    if (name == g.name) return g.group;
+  throw ArgumentError("STICTION_CUDA_GROUP = '" + name +
+                      "': must be thread, 4, 8, 16, warp or block");
 }
 
 inline Switches read_switches() {

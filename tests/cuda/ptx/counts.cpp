@@ -123,8 +123,11 @@ int run(const char* file, const char* state, int num_envs, const char* options, 
       {"points", static_cast<double>(c.contacts) / static_cast<double>(c.env_steps)},
       {"iterations", static_cast<double>(c.iterations) / static_cast<double>(c.env_steps)},
       {"frozen", b.status_count()},
+      {"state_hash", std::to_string(b.state_hash())},
+      {"threads", json::object()},
       {"kernels", json::object()}};
   for (const auto& [name, counts] : kernels) result["kernels"][name] = to_json(counts);
+  for (const KernelInfo& k : b.kernels()) result["threads"][k.name] = k.threads_per_env;
   std::printf("%s\n", result.dump().c_str());
   return 0;
 }
