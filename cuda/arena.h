@@ -50,7 +50,6 @@ constexpr bool unused_on_device(physics::Field f) {
     case Field::A_placed:
     case Field::row_num:
     case Field::run_end:
-    case Field::below_place:
     case Field::live_adr:
     case Field::live_body:
     case Field::body_wrench:
@@ -67,7 +66,8 @@ constexpr bool unused_on_device(physics::Field f) {
 constexpr bool unused_by_block(physics::Field f) {
   using physics::Field;
   return unused_on_device(f) || f == Field::row_parent || f == Field::run_adr ||
-         f == Field::run_first || f == Field::below_adr || f == Field::below_row;
+         f == Field::run_first || f == Field::below_adr || f == Field::below_row ||
+         f == Field::below_place;
 }
 constexpr auto unused_fields(const physics::SizesView& m) {
   return m.nv > kMostTileOrder ? unused_by_block : unused_on_device;

@@ -27,13 +27,15 @@ STICTION_FN void couple_points(const GroupTeam<Group>&, const ModelView&, EnvVie
 // The structure of H: of row i the columns left of the diagonal, rising, and of column j the rows below
 // the diagonal, falling.
 struct Structure {
-  const int *column_adr, *column, *below_adr, *below;
+  const int *column_adr, *column, *below_adr, *below,
+      *place;  // place: where row k = below[t] begins
 };
 // That of the model, or with the points that couple two bodies.
 template <class S>
 STICTION_FN Structure structure_of(const ModelView& m, const EnvView<S>& e) {
-  if (e.nlivecross[0] > 0) return {e.run_adr, e.run_first, e.below_adr, e.below_row};
-  return {m.factor_columnadr, m.factor_column, m.factor_belowadr, m.factor_below};
+  if (e.nlivecross[0] > 0) return {e.run_adr, e.run_first, e.below_adr, e.below_row, e.below_place};
+  return {m.factor_columnadr, m.factor_column, m.factor_belowadr, m.factor_below,
+          m.factor_belowplace};
 }
 
 // The latter; nothing where no point couples.
@@ -79,7 +81,7 @@ STICTION_FN void couple_points(const GroupTeam<TileGroup<Lanes>>& team, const Mo
       },
       [&](int j, int begin) {
         e.below_adr[j] = begin;
-        each_row(j, [&](int i) { e.below_row[begin++] = i; });
+        each_row(j, [&](int i) { e.below_row[begin] = i, e.below_place[begin++] = tri(i, 0); });
       });
   team.once([&] { e.below_adr[m.nv] = total; });
 }
@@ -96,6 +98,7 @@ STICTION_FN void solve_by_structure(const GroupTeam<Group>& team, const Structur
     const S* const column_i = H + i;
     const int* const columns = structure.column + structure.column_adr[i];
     const int* const below = structure.below + structure.below_adr[i];
+    const int* const place = structure.place + structure.below_adr[i];
     const int last = structure.column_adr[i + 1] - structure.column_adr[i] + 1;
     const int rows = structure.below_adr[i + 1] - structure.below_adr[i];
     S inverse = S(0.0);
@@ -105,10 +108,10 @@ STICTION_FN void solve_by_structure(const GroupTeam<Group>& team, const Structur
       const int j = inner ? columns[c - 1] : i;
       const S full = right ? b[i] : c < last ? row[j] : S(0.0);
       const S* const other = right ? x : H + j;
+      const int* const from = right ? below : place;
       S sum = full;
       for (int t = 0, terms = c <= last ? rows : 0; t < terms; ++t) {
-        const int k = below[t], place = tri(k, 0);
-        sum = sum - column_i[place] * other[right ? k : place];
+        sum = sum - column_i[place[t]] * other[from[t]];
       }
       if (first == 0) {
         // a pivot below the round-off of its diagonal is raised to it
@@ -123,12 +126,13 @@ STICTION_FN void solve_by_structure(const GroupTeam<Group>& team, const Structur
   // x_j = (z_j − Σ W_ji x_i)/W_jj over the columns i left of the diagonal
   for (int i = 0; i < n; ++i) {
     const int* const below = structure.below + structure.below_adr[i];
+    const int* const place = structure.place + structure.below_adr[i];
     const int rows = structure.below_adr[i + 1] - structure.below_adr[i];
     if (rows == 0) continue;
     const S *const column_i = H + i, solved = column_i[tri(i, 0)] * x[i];
     team.for_each(rows, [&](int t) {
       const int k = below[t];
-      x[k] = x[k] - column_i[tri(k, 0)] * solved;
+      x[k] = x[k] - column_i[place[t]] * solved;
     });
   }
   team.for_each(n, [&](int i) { x[i] = H[tri(i, i)] * x[i]; });

@@ -84,6 +84,9 @@ void HostModel::factor_lists(const std::vector<int>& parent) {
     }
     below.end_list();
   }
+  std::vector<int> place;
+  for (const int i : below.items) place.push_back(physics::tri(i, 0));
+  w.factor_belowplace = keep_structure(place);
   w.factor_columnadr = keep_structure(columns.adr), w.factor_column = keep_structure(columns.items);
   w.factor_belowadr = keep_structure(below.adr), w.factor_below = keep_structure(below.items);
 }

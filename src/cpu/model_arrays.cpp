@@ -26,7 +26,7 @@ void for_arrays(physics::ModelView& w, const F& f) {
   each(w.block_dof, w.block_side, w.block_of, w.block_moment, w.dof_blockadr, w.dof_blockentry);
   each(w.row_parent, w.row_num, w.run_adr, w.run_first, w.run_end);
   each(w.below_adr, w.below_row, w.below_place);
-  each(w.factor_columnadr, w.factor_column, w.factor_belowadr, w.factor_below);
+  each(w.factor_columnadr, w.factor_column, w.factor_belowadr, w.factor_below, w.factor_belowplace);
   each(w.geom_type, w.geom_bodyid, w.geom_priority, w.geom_rbound);
   each(w.pair_geom1, w.pair_geom2, w.pair_condim, w.pair_explicit, w.pair_slotadr);
   each(w.pair_slotnum, w.slot_pair, w.pair_geom, w.hull_geom);

@@ -134,7 +134,7 @@ struct ModelView : SizesView {
   const int *row_parent, *row_num, *run_adr, *run_first, *run_end, *below_adr, *below_row, *below_place;
   // the same in lists, also where rows and columns lie dense, as on a GPU
   const int *factor_columnadr, *factor_column;  // (nv+1), (entries)  columns of row i left of the diagonal, rising
-  const int *factor_belowadr, *factor_below;    // (nv+1), (entries)  rows below the diagonal of column j, falling
+  const int *factor_belowadr, *factor_below, *factor_belowplace;  // (nv+1), (entries)  rows i below the diagonal of column j, falling; i (i+1)/2
 
   const int *geom_type, *geom_bodyid, *geom_priority;
   const float *geom_rbound;   // (ngeom)  upper bound on the bounding sphere's radius about geom_pos, m; plane: 0

@@ -28,12 +28,13 @@ struct System {
     column_adr = below_adr = {0};
     for (int i = 0; i < n; ++i) {
       for (int j = 0; j < i; ++j) column.push_back(j);
-      for (int k = n - 1; k > i; --k) below.push_back(k);
+      for (int k = n - 1; k > i; --k) below.push_back(k), place.push_back(tri(k, 0));
       column_adr.push_back(static_cast<int>(column.size()));
       below_adr.push_back(static_cast<int>(below.size()));
     }
     m.factor_columnadr = column_adr.data(), m.factor_column = column.data();
     m.factor_belowadr = below_adr.data(), m.factor_below = below.data();
+    m.factor_belowplace = place.data();
   }
   System(const System&) = delete;
   static std::vector<S> b(const VectorXd& v) { return {v.data(), v.data() + v.size()}; }
@@ -76,7 +77,7 @@ struct System {
 
   int n;
   std::vector<S> A, x, right;
-  std::vector<int> column_adr, column, below_adr, below;  // full
+  std::vector<int> column_adr, column, below_adr, below, place;  // full
   physics::ModelView m{};
 };
 
@@ -164,7 +165,10 @@ TEST(LinearAlgebra, OfATreeIsBackwardStable) {
   const VectorXd b = VectorXd::Random(n);
   System<float> s(dense, b);
   s.m.factor_columnadr = column_adr.data(), s.m.factor_column = column.data();
+  std::vector<int> place;
+  for (const int i : below_row) place.push_back(tri(i, 0));
   s.m.factor_belowadr = below_adr.data(), s.m.factor_below = below_row.data();
+  s.m.factor_belowplace = place.data();
   const MatrixXd H = s.rounded();
   for (const int lanes : kTiles) {
     LanesShared tile(1, lanes);
