@@ -41,20 +41,15 @@ struct Arena {
   std::uint8_t load[kArenaEntries], store[kArenaEntries];
 };
 
-// Fields that have no rows on a device: its factor lies in H and needs no lists of its own, and its sums
-// over subtrees are those of ranges of points (jacobian.h).
+// Fields that have no rows on a device: its factor lies in H, with one list of columns and one of rows, and
+// its sums over subtrees are those of ranges of points (jacobian.h).
 constexpr bool unused_on_device(physics::Field f) {
   using physics::Field;
   switch (f) {
     case Field::L:
     case Field::A_placed:
-    case Field::row_parent:
     case Field::row_num:
-    case Field::run_adr:
-    case Field::run_first:
     case Field::run_end:
-    case Field::below_adr:
-    case Field::below_row:
     case Field::below_place:
     case Field::live_adr:
     case Field::live_body:
@@ -66,6 +61,16 @@ constexpr bool unused_on_device(physics::Field f) {
     case Field::body_composite: return true;
     default: return false;
   }
+}
+
+// Where a block solves, nor are there these lists.
+constexpr bool unused_by_block(physics::Field f) {
+  using physics::Field;
+  return unused_on_device(f) || f == Field::row_parent || f == Field::run_adr ||
+         f == Field::run_first || f == Field::below_adr || f == Field::below_row;
+}
+constexpr auto unused_fields(const physics::SizesView& m) {
+  return m.nv > kMostTileOrder ? unused_by_block : unused_on_device;
 }
 
 // What of a kernel's lists depends on the options.

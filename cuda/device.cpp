@@ -36,7 +36,7 @@ Switches switches_for(const DeviceSpec& spec) {
 }
 
 DeviceLayout layout_of(const DeviceSpec& spec, Group group) {
-  return DeviceLayout(spec, unused_on_device, group == Group::thread);
+  return DeviceLayout(spec, unused_fields(spec.host.view()), group == Group::thread);
 }
 
 std::size_t local_of_card(int bytes_per_thread, int number) {

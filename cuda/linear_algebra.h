@@ -24,75 +24,114 @@ STICTION_FN void model_structure(const GroupTeam<Group>& team, const ModelView&,
 template <class Group, class S>
 STICTION_FN void couple_points(const GroupTeam<Group>&, const ModelView&, EnvView<S>&) {}
 
-// The structure of H: of each row the columns left of the diagonal, rising, and of each column the rows
-// below the diagonal, falling. That of the model:
-struct TreeStructure {
+// The structure of H: of row i the columns left of the diagonal, rising, and of column j the rows below
+// the diagonal, falling.
+struct Structure {
   const int *column_adr, *column, *below_adr, *below;
-  STICTION_FN explicit TreeStructure(const ModelView& m)
-      : column_adr(m.factor_columnadr),
-        column(m.factor_column),
-        below_adr(m.factor_belowadr),
-        below(m.factor_below) {}
-  STICTION_FN int columns(int i) const { return column_adr[i + 1] - column_adr[i]; }
-  STICTION_FN int column_of(int i, int k) const { return column[column_adr[i] + k]; }
-  STICTION_FN int rows(int j) const { return below_adr[j + 1] - below_adr[j]; }
-  STICTION_FN int row_of(int j, int k) const { return below[below_adr[j] + k]; }
 };
-// and a full one:
-struct FullStructure {
-  int n;
-  STICTION_FN int columns(int i) const { return i; }
-  STICTION_FN int column_of(int, int k) const { return k; }
-  STICTION_FN int rows(int j) const { return n - 1 - j; }
-  STICTION_FN int row_of(int, int k) const { return n - 1 - k; }
-};
+// That of the model, or with the points that couple two bodies.
+template <class S>
+STICTION_FN Structure structure_of(const ModelView& m, const EnvView<S>& e) {
+  if (e.nlivecross[0] > 0) return {e.run_adr, e.run_first, e.below_adr, e.below_row};
+  return {m.factor_columnadr, m.factor_column, m.factor_belowadr, m.factor_below};
+}
+
+// The latter; nothing where no point couples.
+template <class Lanes, class S>
+STICTION_FN void couple_points(const GroupTeam<TileGroup<Lanes>>& team, const ModelView& m,
+                               EnvView<S>& e) {
+  const auto crosses = [&](int p) { return is_cross(e, p) ? S(1.0) : S(0.0); };
+  if (m.nv > cuda::kMostTileOrder || team.template max<S>(e.npoint[0], crosses) == S(0.0)) return;
+  int *const parent = e.row_parent, *const adr = e.run_adr, *const column = e.run_first;
+  team.for_each(m.nv, [&](int i) {
+    const int begin = m.factor_columnadr[i], end = m.factor_columnadr[i + 1];
+    parent[i] = begin < end ? m.factor_column[end - 1] : -1;
+  });
+  team.once([&] {
+    for (int p = 0; p < e.npoint[0]; ++p) {
+      if (!is_cross(e, p)) continue;
+      const int dof1 = m.body_lastdof[e.point_weld[2 * p]];
+      const int dof2 = m.body_lastdof[e.point_weld[2 * p + 1]];
+      if (dof1 != dof2) link(parent, dof1 > dof2 ? dof1 : dof2, dof1 > dof2 ? dof2 : dof1);
+    }
+    adr[0] = 0;
+    for (int i = 0; i < m.nv; ++i) {
+      const int p = parent[i];
+      adr[i + 1] = adr[i] + (p < 0 ? 0 : adr[p + 1] - adr[p] + 1);
+    }
+  });
+  team.for_each(m.nv, [&](int i) {
+    int k = adr[i + 1];
+    for (int j = parent[i]; j >= 0; j = parent[j]) column[--k] = j;
+  });
+  // a row has j at the place that j's own columns leave, or has not got it
+  const auto each_row = [&](int j, const auto& f) {
+    const int depth = adr[j + 1] - adr[j];
+    for (int i = m.nv - 1; i > j; --i)
+      if (adr[i + 1] - adr[i] > depth && column[adr[i] + depth] == j) f(i);
+  };
+  const int total = team.allot(
+      m.nv,
+      [&](int j) {
+        int n = 0;
+        each_row(j, [&](int) { ++n; });
+        return n;
+      },
+      [&](int j, int begin) {
+        e.below_adr[j] = begin;
+        each_row(j, [&](int i) { e.below_row[begin++] = i; });
+      });
+  team.once([&] { e.below_adr[m.nv] = total; });
+}
 
 // H = Wᵀ W in place of H, from the last row to the first: W_ij = (H_ij − Σ_k W_ki W_kj)/W_ii over the rows k
 // below i; the diagonal keeps 1/W_ii. The right-hand side is a column as well, z = W⁻ᵀ b. A thread has a
-// column of the row, the first one the diagonal.
-template <class Group, class Structure, class S>
+// column of the row, the first one the diagonal, the last one the right-hand side.
+template <class Group, class S>
 STICTION_FN void solve_by_structure(const GroupTeam<Group>& team, const Structure& structure, int n,
                                     S* H, const S* b, S* x) {
   const Group& group = team.group();
   STICTION_ROLLED
   for (int i = n - 1; i >= 0; --i) {
     S* const row = H + tri(i, 0);
-    const int left = structure.columns(i), rows = structure.rows(i);
+    const S* const column_i = H + i;
+    const int* const columns = structure.column + structure.column_adr[i];
+    const int* const below = structure.below + structure.below_adr[i];
+    const int last = structure.column_adr[i + 1] - structure.column_adr[i] + 1;
+    const int rows = structure.below_adr[i + 1] - structure.below_adr[i];
     S inverse = S(0.0);
     STICTION_ROLLED
-    for (int first = 0; first < left + 2; first += group.size()) {
-      const int c =
-          first + group.rank();  // 0: the diagonal, then the columns, then the right-hand side
-      const bool mine = c < left + 2, right = c == left + 1;
-      const int j = c == 0 || !mine || right ? i : structure.column_of(i, c - 1);
-      const S full = right ? b[i] : mine ? row[j] : S(0.0);
+    for (int first = 0; first <= last; first += group.size()) {
+      const int c = first + group.rank();
+      const bool inner = c > 0 && c < last, right = c == last;
+      const int j = inner ? columns[c - 1] : i;
+      const S full = right ? b[i] : c < last ? row[j] : S(0.0);
+      const S* const other = right ? x : H + j;
       S sum = full;
-      STICTION_ROLLED
-      for (int k = 0, terms = mine ? rows : 0; k < terms; ++k) {
-        const int below = structure.row_of(i, k);
-        const S* const w = H + tri(below, 0);
-        sum = sum - w[i] * (right ? x[below] : w[j]);
+      for (int t = 0, terms = c <= last ? rows : 0; t < terms; ++t) {
+        const int k = below[t], place = tri(k, 0);
+        sum = sum - column_i[place] * other[right ? k : place];
       }
       if (first == 0) {
         // a pivot below the round-off of its diagonal is raised to it
         const S pivot = vmax(sum, pivot_floor<S>() * full);
         inverse = group.broadcast(S(1.0) / vsqrt(pivot), 0);
+        if (c == 0) row[i] = inverse;
       }
-      if (c == 0) row[i] = inverse;
-      if (c > 0 && !right && mine) row[j] = inverse * sum;
-      if (right) x[i] = inverse * sum;
+      if (inner || right) (right ? x : row)[j] = inverse * sum;
     }
     group.sync();
   }
   // x_j = (z_j − Σ W_ji x_i)/W_jj over the columns i left of the diagonal
   STICTION_ROLLED
   for (int i = 0; i < n; ++i) {
-    const int rows = structure.rows(i);
+    const int* const below = structure.below + structure.below_adr[i];
+    const int rows = structure.below_adr[i + 1] - structure.below_adr[i];
     if (rows == 0) continue;
-    const S solved = H[tri(i, i)] * x[i];
-    team.for_each(rows, [&](int k) {
-      const int j = structure.row_of(i, k);
-      x[j] = x[j] - H[tri(j, i)] * solved;
+    const S *const column_i = H + i, solved = column_i[tri(i, 0)] * x[i];
+    team.for_each(rows, [&](int t) {
+      const int k = below[t];
+      x[k] = x[k] - column_i[tri(k, 0)] * solved;
     });
   }
   team.for_each(n, [&](int i) { x[i] = H[tri(i, i)] * x[i]; });
@@ -170,12 +209,12 @@ STICTION_FN void solve_in_memory(const Team& team, int threads, int n, S* H, con
     });
 }
 
-// Points between two moving bodies couple what the model does not.
 template <class Lanes, class S>
 STICTION_FN void factor_and_solve(const GroupTeam<TileGroup<Lanes>>& team, const ModelView& m,
                                   EnvView<S>& e, const S* b, S* x) {
-  if (e.nlivecross[0] == 0) return solve_by_structure(team, TreeStructure(m), m.nv, e.H, b, x);
-  solve_by_structure(team, FullStructure{m.nv}, m.nv, e.H, b, x);
+  if (m.nv > cuda::kMostTileOrder)
+    return solve_in_memory(team, team.group().size(), m.nv, e.H, b, x);
+  solve_by_structure(team, structure_of(m, e), m.nv, e.H, b, x);
 }
 template <class Lanes, class S>
 STICTION_FN void factor_and_solve(const GroupTeam<BlockGroup<Lanes>>& team, const ModelView& m,

@@ -27,11 +27,9 @@ constexpr int lanes_of(Group group) {
   return 0;
 }
 
-// Beyond this nv the factorization is worth a block of threads; the other stages have a warp.
-inline constexpr int kWarpOrder = 64;
 constexpr Group group_of(const physics::SizesView& m, Group wanted) {
   if (wanted != Group::chosen) return wanted;
-  return fits_thread(m) ? Group::thread : m.nv > kWarpOrder ? Group::block : Group::warp;
+  return fits_thread(m) ? Group::thread : m.nv > kMostTileOrder ? Group::block : Group::warp;
 }
 
 struct Switches {

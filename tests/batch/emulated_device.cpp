@@ -40,7 +40,7 @@ class EmulatedDevice final : public Device {
       : spec_(spec),
         n_(spec.given.num_envs),
         // one lane factors by lists
-        layout_(spec, lanes == Lanes::one ? nullptr : cuda::unused_on_device,
+        layout_(spec, lanes == Lanes::one ? nullptr : cuda::unused_fields(spec.host.view()),
                 lanes == Lanes::thread),
         share_bytes_(emulated_share()),
         memory_(layout_.bytes),

@@ -25,7 +25,17 @@ struct System {
       for (int j = 0; j <= i; ++j)
         A[static_cast<std::size_t>(tri(i, j))] = static_cast<S>(dense(i, j));
     m.nv = n;
+    column_adr = below_adr = {0};
+    for (int i = 0; i < n; ++i) {
+      for (int j = 0; j < i; ++j) column.push_back(j);
+      for (int k = n - 1; k > i; --k) below.push_back(k);
+      column_adr.push_back(static_cast<int>(column.size()));
+      below_adr.push_back(static_cast<int>(below.size()));
+    }
+    m.factor_columnadr = column_adr.data(), m.factor_column = column.data();
+    m.factor_belowadr = below_adr.data(), m.factor_below = below.data();
   }
+  System(const System&) = delete;
   static std::vector<S> b(const VectorXd& v) { return {v.data(), v.data() + v.size()}; }
   // What float sees of the matrix.
   MatrixXd rounded() const {
@@ -41,7 +51,7 @@ struct System {
     std::vector<S> solution(x.size(), std::numeric_limits<S>::quiet_NaN());
     on_lanes<Group>(shared, [&](const auto& team) {
       physics::EnvView<S> e{};
-      int coupled = tree ? 0 : 1;
+      int coupled = 0;
       e.H = H.data(), e.nlivecross = &coupled;
       factor_and_solve(team, m, e, right.data(), solution.data());
     });
@@ -65,8 +75,8 @@ struct System {
   }
 
   int n;
-  bool tree = false;  // H has the structure of m
   std::vector<S> A, x, right;
+  std::vector<int> column_adr, column, below_adr, below;  // full
   physics::ModelView m{};
 };
 
@@ -155,7 +165,6 @@ TEST(LinearAlgebra, OfATreeIsBackwardStable) {
   System<float> s(dense, b);
   s.m.factor_columnadr = column_adr.data(), s.m.factor_column = column.data();
   s.m.factor_belowadr = below_adr.data(), s.m.factor_below = below_row.data();
-  s.tree = true;
   const MatrixXd H = s.rounded();
   for (const int lanes : kTiles) {
     LanesShared tile(1, lanes);
