@@ -235,6 +235,7 @@ STICTION_FN void enter_arena(const Team& team, const Launch& l, int env, const A
     const int begin = arena_bytes(entry.begin, npoint);
     if (begin + arena_bytes(entry.size, npoint) <= a.bytes) pointers[entry.field] = share + begin;
   });
+  STICTION_ROLLED
   for (int k = 0; k < a.nload; ++k) {
     const ArenaEntry& entry = a.entry[a.load[k]];
     copy_words(team, entry, npoint, row_of(l, entry.field, env), pointers[entry.field]);
@@ -245,6 +246,7 @@ template <class Team>
 STICTION_FN void leave_arena(const Team& team, const Launch& l, int env, const Arena& a, int npoint,
                              const EnvView<float>& e) {
   void* const* const pointers = reinterpret_cast<void* const*>(&e);
+  STICTION_ROLLED
   for (int k = 0; k < a.nstore; ++k) {
     const ArenaEntry& entry = a.entry[a.store[k]];
     copy_words(team, entry, npoint, pointers[entry.field], row_of(l, entry.field, env));

@@ -200,6 +200,7 @@ class GroupTeam {
 
   template <class F>
   STICTION_FN void for_each(int n, const F& f) const {
+    STICTION_ROLLED
     for (int i = group_.rank(); i < n; i += group_.size()) f(i);
     group_.sync();
   }
@@ -207,8 +208,10 @@ class GroupTeam {
   STICTION_FN S sum(int n, const F& f) const {
     const int leaves = group_.leaves();
     S part = S(0.0);
+    STICTION_ROLLED
     for (int leaf = group_.rank() % leaves; leaf < leaves; leaf += group_.size()) {
       S sum = S(0.0);
+      STICTION_ROLLED
       for (int i = leaf; i < n; i += leaves) sum = sum + f(i);
       part = part + sum;
     }
@@ -217,12 +220,14 @@ class GroupTeam {
   template <class S, class F>
   STICTION_FN S max(int n, const F& f) const {
     S part = S(0.0);
+    STICTION_ROLLED
     for (int i = group_.rank(); i < n; i += group_.size()) part = vmax(f(i), part);
     return group_.reduce(part, [](const S& a, const S& b) { return vmax(a, b); });
   }
   template <class F>
   STICTION_FN int compact(int n, int* list, const F& keep) const {
     int count = 0;
+    STICTION_ROLLED
     for (int first = 0; first < n; first += group_.size()) {
       const int i = first + group_.rank();
       const bool kept = i < n && keep(i);
@@ -237,6 +242,7 @@ class GroupTeam {
   template <class Count, class Take>
   STICTION_FN int allot(int n, const Count& count, const Take& take) const {
     int total = 0;
+    STICTION_ROLLED
     for (int first = 0; first < n; first += group_.size()) {
       const int i = first + group_.rank();
       const PrefixSum sum = group_.prefix_sum(i < n ? static_cast<int>(count(i)) : 0);

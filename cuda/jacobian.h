@@ -7,13 +7,6 @@
 #include "cuda/group_team.h"
 #include "physics/hessian.h"
 
-// Short loops of one thread: unrolled they only cost instruction fetches.
-#ifdef __CUDACC__
-#define STICTION_ROLLED _Pragma("unroll 1")
-#else
-#define STICTION_ROLLED
-#endif
-
 STICTION_PHYSICS_BEGIN
 
 // Of a point: the wrench, then Φᵀ G Φ as Sym6 has it.
@@ -131,6 +124,7 @@ STICTION_FN void add_composite_row(const ModelView& m, EnvView<S>& e, int i, con
   if (i > last) {
     const Spatial<S> f = g * load6(cdof, i);
     l = f.l;
+    STICTION_ROLLED
     for (int j = i; j > last; j = up[j]) {
       S& h = row[col[j]];
       h = h + dot(load6(cdof, j), f);

@@ -12,9 +12,10 @@ namespace {
 using cuda::Kernel;
 
 constexpr int kViewBytes = (sizeof(EnvView<float>) + 15) / 16 * 16;
-constexpr int kThreads = 128;  // of a block: 4 to 32 environments, or one
+constexpr int kThreads = 128;  // of a block that has one environment
+constexpr int kWarps = kThreads / kWarp;
 
-// Blocks that share the registers of an SM: the most without a spill worth mention, but of boxes
+// Blocks of kThreads that share the registers of an SM: the most without a spill worth mention, but of boxes
 // against boxes.
 template <Kernel kernel, Colliders has = Colliders::boxes>
 constexpr int kBlocks = kernel != Kernel::collide ? 5
@@ -34,11 +35,11 @@ __device__ __forceinline__ void run_in(const Team& team, const ModelView& m, con
 
 template <Kernel kernel, Colliders has = Colliders::boxes, int blocks = kBlocks<kernel, has>,
           Tendons can = Tendons::fixed>
-__global__ void __launch_bounds__(kThreads, blocks)
+__global__ void __launch_bounds__(kWarp, kWarps* blocks)
     tile_per_env(const __grid_constant__ Launch l, const __grid_constant__ ModelView m,
                  const __grid_constant__ Arena arena, int lanes) {
   extern __shared__ __align__(16) std::byte memory[];
-  const int tiles = kThreads / lanes, tile = static_cast<int>(threadIdx.x) / lanes;
+  const int tiles = kWarp / lanes, tile = static_cast<int>(threadIdx.x) / lanes;
   run_in<kernel, has, can>(GroupTeam(TileGroup(DeviceLanes(lanes))), m, l, arena,
                            static_cast<int>(blockIdx.x) * tiles + tile,
                            memory + tile * (kViewBytes + arena.bytes));
@@ -196,7 +197,7 @@ cudaError_t plan_kernel(Kernel kernel, const ModelView& m, const Switches& s,
   const void* const function = p.function = function_of(kernel, m, p.threads_per_env, s);
   cudaFuncAttributes attributes;
   STICTION_TRY(cudaFuncGetAttributes(&attributes, function));
-  p.threads_per_block = p.threads_per_env == 1 ? physics::kWarp : physics::kThreads;
+  p.threads_per_block = p.threads_per_env <= physics::kWarp ? physics::kWarp : physics::kThreads;
   p.static_bytes = static_cast<int>(attributes.sharedSizeBytes);
   p.registers = attributes.numRegs;
   p.local_bytes = static_cast<int>(attributes.localSizeBytes);

@@ -93,6 +93,7 @@ template <class Group, class S>
 STICTION_FN void solve_by_structure(const GroupTeam<Group>& team, const Structure& structure, int n,
                                     S* H, const S* b, S* x) {
   const Group& group = team.group();
+  STICTION_ROLLED
   for (int i = n - 1; i >= 0; --i) {
     S* const row = H + tri(i, 0);
     const S* const column_i = H + i;
@@ -102,6 +103,7 @@ STICTION_FN void solve_by_structure(const GroupTeam<Group>& team, const Structur
     const int last = structure.column_adr[i + 1] - structure.column_adr[i] + 1;
     const int rows = structure.below_adr[i + 1] - structure.below_adr[i];
     S inverse = S(0.0);
+    STICTION_ROLLED
     for (int first = 0; first <= last; first += group.size()) {
       const int c = first + group.rank();
       const bool inner = c > 0 && c < last, right = c == last;
@@ -124,6 +126,7 @@ STICTION_FN void solve_by_structure(const GroupTeam<Group>& team, const Structur
     group.sync();
   }
   // x_j = (z_j − Σ W_ji x_i)/W_jj over the columns i left of the diagonal
+  STICTION_ROLLED
   for (int i = 0; i < n; ++i) {
     const int* const below = structure.below + structure.below_adr[i];
     const int* const place = structure.place + structure.below_adr[i];
@@ -180,12 +183,14 @@ template <class Team, class S>
 STICTION_FN void solve_in_memory(const Team& team, int threads, int n, S* H, const S* b, S* x) {
   const auto pivot = [&](int k) { return vmax(H[tri(k, k)], x[k]); };
   team.for_each(n, [&](int i) { x[i] = pivot_floor<S>() * H[tri(i, i)]; });
+  STICTION_ROLLED
   for (int k = n - 1; k > 0; --k) {
     const S inverse = S(1.0) / pivot(k);
     const S* const u = H + tri(k, 0);
     const int parts = threads > k ? threads / k : 1;
     team.for_each(parts * k, [&](int t) {
       const int j = t % k;
+      STICTION_ROLLED
       for (int i = j + t / k; i < k; i += parts) {
         S& h = H[tri(i, j)];
         h = h - (inverse * u[i]) * u[j];
@@ -194,11 +199,13 @@ STICTION_FN void solve_in_memory(const Team& team, int threads, int n, S* H, con
   }
   team.for_each(n, [&](int i) { H[tri(i, i)] = S(1.0) / pivot(i); });
   team.for_each(n, [&](int i) { x[i] = b[i]; });
+  STICTION_ROLLED
   for (int k = n - 1; k > 0; --k) {
     const S solved = H[tri(k, k)] * x[k];
     team.for_each(k, [&](int i) { x[i] = x[i] - H[tri(k, i)] * solved; });
   }
   team.for_each(n, [&](int i) { x[i] = H[tri(i, i)] * x[i]; });
+  STICTION_ROLLED
   for (int k = 0; k < n; ++k)
     team.for_each(n - k - 1, [&](int t) {
       const int i = k + 1 + t;
@@ -235,6 +242,7 @@ STICTION_FN void multiply_A(const GroupTeam<Group>& team, const ModelView& m, co
   team.for_each(m.nv, [&](int i) {
     // one loop over both halves: threads of a warp would run two loops one after the other
     S sum = S(0.0);
+    STICTION_ROLLED
     for (int j = 0, k = tri(i, 0); j < m.nv; ++j) {
       sum = sum + e.A[k] * x[j];
       k += j < i ? 1 : j + 1;
