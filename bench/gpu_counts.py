@@ -108,7 +108,8 @@ def main():
         rows = rows_of(scene, found, model)
         everything += rows.values()
         step = rows["step"]
-        floor = gpu_floor(model, max(1, round(found["points"])), NEAR_PAIRS, found["iterations"], step["group"])
+        floor = gpu_floor(model, max(1, round(found["points"])), NEAR_PAIRS, found["iterations"],
+                          "thread" if step["group"] == "thread" else "warp")
         counts.append([scene.name, step["group"], f"{found['points']:.1f}, {found['iterations']:.1f}",
                        *(f"{rows[k]['warp_instructions']:.0f} ({rows[k]['lanes']:.0f})" if k in rows else "–"
                          for k in (*STEP, "refresh")), f"{step['warp_instructions']:.0f}", f"{floor:.0f}"])  # fmt: skip

@@ -22,7 +22,9 @@ Switches switches_for(const DeviceSpec& spec) {
   Switches s = read_switches();
   // a library's rounds are a warp's
   const bool rounds = spec.options.linear_solver == LinearSolver::cusolver;
-  s.group = rounds && s.group == Group::chosen ? Group::warp : group_of(spec.host.view(), s.group);
+  s.group = rounds && s.group == Group::chosen
+                ? Group::warp
+                : group_of(spec.host.view(), s.group, spec.given.num_envs);
   if (!has_blocks(spec.host.view(), s))
     throw ArgumentError("STICTION_CUDA_COLLIDE_BLOCKS = " + std::to_string(s.collide_blocks) +
                         ", STICTION_CUDA_SOLVE_BLOCKS = " + std::to_string(s.solve_blocks) +

@@ -33,6 +33,39 @@ __device__ __forceinline__ void run_in(const Team& team, const ModelView& m, con
                                memory + kViewBytes, view);
 }
 
+// Tiles of a warp wait for the one that needs most iterations, so environments that took as many in
+// their last step go side by side: the number of this tile's among each kWarp neighbours in that order.
+// Changes no bit.
+__device__ __forceinline__ int by_effort(const Launch& l, int tiles, int tile) {
+  constexpr int kBits = 5;
+  const int first = static_cast<int>(blockIdx.x) * tiles,
+            lane = static_cast<int>(threadIdx.x) % kWarp;
+  const int neighbours = first / kWarp * kWarp, i = neighbours + lane;
+  constexpr int kMost = (1 << kBits) - 1;
+  int effort = kMost;
+  if (i < l.count) {
+    const auto* row = row_of(l, static_cast<int>(Field::effort), l.envs != nullptr ? l.envs[i] : i);
+    effort = max(0, min(*reinterpret_cast<const int*>(row), kMost - 1));
+  }
+  // those with less, and of the same those before it
+  constexpr std::uint32_t kAll = 0xffffffffu;
+  std::uint32_t same = kAll;
+  int rank = 0;
+  for (int bit = kBits - 1; bit >= 0; --bit) {
+    const bool mine = (effort >> bit & 1) != 0;
+    const std::uint32_t set = __ballot_sync(kAll, mine);
+    if (mine) rank += __popc(same & ~set);
+    same &= mine ? set : ~set;
+  }
+  rank += __popc(same & ((1u << lane) - 1u));
+  int chosen = 0;
+  for (int k = 0; k < tiles; ++k) {
+    const std::uint32_t found = __ballot_sync(kAll, rank == first - neighbours + k);
+    if (k == tile) chosen = __ffs(static_cast<int>(found)) - 1;
+  }
+  return neighbours + chosen;
+}
+
 template <Kernel kernel, Colliders has = Colliders::boxes, int blocks = kBlocks<kernel, has>,
           Tendons can = Tendons::fixed>
 __global__ void __launch_bounds__(kWarp, kWarps* blocks)
@@ -40,8 +73,10 @@ __global__ void __launch_bounds__(kWarp, kWarps* blocks)
                  const __grid_constant__ Arena arena, int lanes) {
   extern __shared__ __align__(16) std::byte memory[];
   const int tiles = kWarp / lanes, tile = static_cast<int>(threadIdx.x) / lanes;
-  run_in<kernel, has, can>(GroupTeam(TileGroup(DeviceLanes(lanes))), m, l, arena,
-                           static_cast<int>(blockIdx.x) * tiles + tile,
+  int i = static_cast<int>(blockIdx.x) * tiles + tile;
+  if constexpr (kernel == Kernel::solve)
+    if (tiles > 1) i = by_effort(l, tiles, tile);
+  run_in<kernel, has, can>(GroupTeam(TileGroup(DeviceLanes(lanes))), m, l, arena, i,
                            memory + tile * (kViewBytes + arena.bytes));
 }
 

@@ -14,6 +14,13 @@
 #define STICTION_UNROLL
 #endif
 
+// Loads that need not wait for each other, where time is spent.
+#ifdef __CUDACC__
+#define STICTION_UNROLLED _Pragma("unroll 4")
+#else
+#define STICTION_UNROLLED
+#endif
+
 STICTION_PHYSICS_BEGIN
 
 // The structure of the factor is the model's, or full.
@@ -112,9 +119,9 @@ STICTION_FN void solve_by_structure(const GroupTeam<Group>& team, const Structur
       const S* const other = right ? x : H + j;
       const int* const from = right ? below : place;
       S sum = full;
-      for (int t = 0, terms = c <= last ? rows : 0; t < terms; ++t) {
+      STICTION_UNROLLED
+      for (int t = 0, terms = c <= last ? rows : 0; t < terms; ++t)
         sum = sum - column_i[place[t]] * other[from[t]];
-      }
       if (first == 0) {
         // a pivot below the round-off of its diagonal is raised to it
         const S pivot = vmax(sum, pivot_floor<S>() * full);
@@ -242,7 +249,7 @@ STICTION_FN void multiply_A(const GroupTeam<Group>& team, const ModelView& m, co
   team.for_each(m.nv, [&](int i) {
     // one loop over both halves: threads of a warp would run two loops one after the other
     S sum = S(0.0);
-    STICTION_ROLLED
+    STICTION_UNROLLED
     for (int j = 0, k = tri(i, 0); j < m.nv; ++j) {
       sum = sum + e.A[k] * x[j];
       k += j < i ? 1 : j + 1;

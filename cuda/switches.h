@@ -27,9 +27,18 @@ constexpr int lanes_of(Group group) {
   return 0;
 }
 
-constexpr Group group_of(const physics::SizesView& m, Group wanted) {
+// Small models leave lanes of a large tile idle, and a large model needs more of the caches than many of it
+// find there. Few environments get more lanes, as long as all of them are resident at a time.
+inline constexpr int kResidentWarps = 2640;  // of an H100, at 96 registers
+constexpr Group group_of(const physics::SizesView& m, Group wanted, int num_envs) {
   if (wanted != Group::chosen) return wanted;
-  return fits_thread(m) ? Group::thread : m.nv > kMostTileOrder ? Group::block : Group::warp;
+  if (fits_thread(m)) return Group::thread;
+  if (m.nv > kMostTileOrder) return Group::block;
+  const auto resident = [&](int tiles_of_warp) {
+    return num_envs <= kResidentWarps * tiles_of_warp;
+  };
+  if (resident(1)) return Group::warp;
+  return m.nv <= 16 && !resident(2) ? Group::tile8 : Group::tile16;
 }
 
 struct Switches {
