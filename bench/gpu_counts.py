@@ -34,6 +34,7 @@ from check_kernels import kernel_of  # noqa: E402
 PROGRAM = ROOT / "build/release/tests/ptx_counts"
 RESULTS = ROOT / "bench/results/ptx/counts.csv"
 STEP = ("dynamics", "collide", "solve", "move")  # and refresh after the last one
+GROUPS = {1: "thread", 32: "warp", 128: "block"}  # by the threads of an environment; else a tile of so many
 NEAR_PAIRS = 8  # that survive the cull, as floor.py assumes
 L2 = 5.5e12  # bytes per second
 OPTIONS = ("contact_model", "stiction", "stiction_tolerance", "regularization", "near_rigid", "friction_iterations")
@@ -64,7 +65,8 @@ def rows_of(scene, found, model):
     for symbol, counts in found["kernels"].items():
         if (name := kernel_of(symbol)) is None:
             continue
-        kernel, group = name.split(" ")[0], name.split(" ")[-1]
+        kernel = name.split(" ")[0]
+        group = GROUPS.get(threads := found["threads"][kernel], str(threads))
         rows[kernel] = {"model": scene.name, "kernel": kernel, "group": group} | {
             k: counts[k] / per for k in COUNTED}  # fmt: skip
     step = {k: sum(rows[name][k] for name in STEP if name in rows) for k in COUNTED}
@@ -106,7 +108,8 @@ def main():
         rows = rows_of(scene, found, model)
         everything += rows.values()
         step = rows["step"]
-        floor = gpu_floor(model, max(1, round(found["points"])), NEAR_PAIRS, found["iterations"], step["group"])
+        floor = gpu_floor(model, max(1, round(found["points"])), NEAR_PAIRS, found["iterations"],
+                          "thread" if step["group"] == "thread" else "warp")
         counts.append([scene.name, step["group"], f"{found['points']:.1f}, {found['iterations']:.1f}",
                        *(f"{rows[k]['warp_instructions']:.0f} ({rows[k]['lanes']:.0f})" if k in rows else "–"
                          for k in (*STEP, "refresh")), f"{step['warp_instructions']:.0f}", f"{floor:.0f}"])  # fmt: skip

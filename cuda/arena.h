@@ -41,29 +41,36 @@ struct Arena {
   std::uint8_t load[kArenaEntries], store[kArenaEntries];
 };
 
-// Fields that have no rows on a device: its dense factor needs no lists and lies in registers or in
-// H, and its sums over bodies go through whole trees (jacobian.h).
+// Fields that have no rows on a device: its factor lies in H, with one list of columns and one of rows, and
+// its sums over subtrees are those of ranges of points (jacobian.h).
 constexpr bool unused_on_device(physics::Field f) {
   using physics::Field;
   switch (f) {
     case Field::L:
     case Field::A_placed:
-    case Field::row_parent:
     case Field::row_num:
-    case Field::run_adr:
-    case Field::run_first:
     case Field::run_end:
-    case Field::below_adr:
-    case Field::below_row:
-    case Field::below_place:
     case Field::live_adr:
     case Field::live_body:
+    case Field::body_wrench:
+    case Field::body_hess:
     case Field::body_firstpoint:
     case Field::body_firstchild:
     case Field::body_sibling:
     case Field::body_composite: return true;
     default: return false;
   }
+}
+
+// Where a block solves, nor are there these lists.
+constexpr bool unused_by_block(physics::Field f) {
+  using physics::Field;
+  return unused_on_device(f) || f == Field::row_parent || f == Field::run_adr ||
+         f == Field::run_first || f == Field::below_adr || f == Field::below_row ||
+         f == Field::below_place;
+}
+constexpr auto unused_fields(const physics::SizesView& m) {
+  return m.nv > kMostTileOrder ? unused_by_block : unused_on_device;
 }
 
 // What of a kernel's lists depends on the options.
@@ -119,7 +126,6 @@ class ArenaLists {
     in({Field::body_pointadr});
     own({Field::path_dof, Field::path_side, Field::path_col, Field::H});
     in({Field::cdof, Field::A});
-    own({Field::body_vel, Field::body_wrench, Field::body_hess});
     points_own({Field::live_point, Field::point_next, Field::live_cross, Field::line_point,
                 Field::point_dvel, Field::point_hess});
     points_out({Field::point_vel, Field::point_impulse});
@@ -229,6 +235,7 @@ STICTION_FN void enter_arena(const Team& team, const Launch& l, int env, const A
     const int begin = arena_bytes(entry.begin, npoint);
     if (begin + arena_bytes(entry.size, npoint) <= a.bytes) pointers[entry.field] = share + begin;
   });
+  STICTION_ROLLED
   for (int k = 0; k < a.nload; ++k) {
     const ArenaEntry& entry = a.entry[a.load[k]];
     copy_words(team, entry, npoint, row_of(l, entry.field, env), pointers[entry.field]);
@@ -239,6 +246,7 @@ template <class Team>
 STICTION_FN void leave_arena(const Team& team, const Launch& l, int env, const Arena& a, int npoint,
                              const EnvView<float>& e) {
   void* const* const pointers = reinterpret_cast<void* const*>(&e);
+  STICTION_ROLLED
   for (int k = 0; k < a.nstore; ++k) {
     const ArenaEntry& entry = a.entry[a.store[k]];
     copy_words(team, entry, npoint, pointers[entry.field], row_of(l, entry.field, env));

@@ -22,7 +22,9 @@ Switches switches_for(const DeviceSpec& spec) {
   Switches s = read_switches();
   // a library's rounds are a warp's
   const bool rounds = spec.options.linear_solver == LinearSolver::cusolver;
-  s.group = rounds && s.group == Group::chosen ? Group::warp : group_of(spec.host.view(), s.group);
+  s.group = rounds && s.group == Group::chosen
+                ? Group::warp
+                : group_of(spec.host.view(), s.group, spec.given.num_envs);
   if (!has_blocks(spec.host.view(), s))
     throw ArgumentError("STICTION_CUDA_COLLIDE_BLOCKS = " + std::to_string(s.collide_blocks) +
                         ", STICTION_CUDA_SOLVE_BLOCKS = " + std::to_string(s.solve_blocks) +
@@ -36,7 +38,7 @@ Switches switches_for(const DeviceSpec& spec) {
 }
 
 DeviceLayout layout_of(const DeviceSpec& spec, Group group) {
-  return DeviceLayout(spec, unused_on_device, group == Group::thread);
+  return DeviceLayout(spec, unused_fields(spec.host.view()), group == Group::thread);
 }
 
 std::size_t local_of_card(int bytes_per_thread, int number) {

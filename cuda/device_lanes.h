@@ -5,28 +5,36 @@
 
 STICTION_PHYSICS_BEGIN
 
-inline constexpr std::uint32_t kAllLanes = 0xffffffffu;
-
 class DeviceLanes {
  public:
-  // `scratch`: shared memory of the block, kScratchWords per warp; a group of one warp needs none.
-  __device__ explicit DeviceLanes(std::uint32_t* scratch) : scratch_(scratch) {}
-  __device__ static int lane() { return static_cast<int>(threadIdx.x % kWarp); }
+  // Of a tile of so many threads: 4, 8, 16 or 32.
+  __device__ explicit DeviceLanes(int lanes)
+      : lanes_(lanes), mask_((0xffffffffu >> (kWarp - lanes)) << first()) {}
+  // Of a block; `scratch`: shared memory of it, kScratchWords per warp.
+  __device__ explicit DeviceLanes(std::uint32_t* scratch)
+      : lanes_(kWarp), mask_(0xffffffffu), scratch_(scratch) {}
+  __device__ int lane() const { return static_cast<int>(threadIdx.x) & (lanes_ - 1); }
+  __device__ int lanes() const { return lanes_; }
   __device__ static int warp() { return static_cast<int>(threadIdx.x / kWarp); }
   __device__ static int warps() { return static_cast<int>(blockDim.x / kWarp); }
-  __device__ static std::uint32_t shuffle(std::uint32_t word, int from) {
-    return __shfl_sync(kAllLanes, word, from);
+  __device__ std::uint32_t shuffle(std::uint32_t word, int from) const {
+    return __shfl_sync(mask_, word, first() + from);
   }
-  __device__ static std::uint32_t shuffle_xor(std::uint32_t word, int mask) {
-    return __shfl_xor_sync(kAllLanes, word, mask);
+  __device__ std::uint32_t shuffle_xor(std::uint32_t word, int mask) const {
+    return __shfl_xor_sync(mask_, word, mask);
   }
-  __device__ static std::uint32_t ballot(bool mine) { return __ballot_sync(kAllLanes, mine); }
-  __device__ static void sync_warp() { __syncwarp(); }
+  __device__ std::uint32_t ballot(bool mine) const { return __ballot_sync(mask_, mine) >> first(); }
+  __device__ void sync_tile() const { __syncwarp(mask_); }
   __device__ static void sync_block() { __syncthreads(); }
   __device__ std::uint32_t* scratch() const { return scratch_; }
 
  private:
-  std::uint32_t* scratch_;
+  // of the tile, in its warp
+  __device__ int first() const { return static_cast<int>(threadIdx.x) & (kWarp - lanes_); }
+
+  int lanes_;
+  std::uint32_t mask_;
+  std::uint32_t* scratch_ = nullptr;
 };
 
 STICTION_PHYSICS_END

@@ -11,9 +11,9 @@ __global__ void __launch_bounds__(kThreads)
     task_by_warp(const __grid_constant__ Launch l, const __grid_constant__ ModelView m,
                  const __grid_constant__ EpisodeLaunch episodes,
                  const __grid_constant__ Task task) {
-  const DeviceLanes lanes(nullptr);
+  const DeviceLanes lanes(kWarp);
   const int env = static_cast<int>(blockIdx.x) * lanes.warps() + lanes.warp();
-  if (env < l.count) run_task(GroupTeam(WarpGroup(lanes)), m, l, episodes, task, env);
+  if (env < l.count) run_task(GroupTeam(TileGroup(lanes)), m, l, episodes, task, env);
 }
 
 template <class Task>

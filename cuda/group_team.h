@@ -1,14 +1,16 @@
-// The team of a group of GPU threads that work together on one environment: a single thread, a
-// warp, or a block of warps.
+// The team of a group of GPU threads that work together on one environment: a single thread, a tile
+// (4, 8, 16 or 32 threads of a warp, the others of which work on other environments), or a block of
+// warps.
 //
 // Groups are written on Lanes, the few operations of the machine that threads of a warp (its lanes,
 // as CUDA calls them) have in common, so that the same text runs on emulated ones
 // (tests/cuda/emulated_lanes.h):
 //
-//   lane, warp, warps           number of this thread in its warp, its warp; warps of the group
-//   shuffle_xor, shuffle        a word of another thread of the warp
-//   ballot                      bit k: thread k of the warp says true
-//   sync_warp, sync_block       barriers, also of memory: of the warp, of all threads of the group
+//   lane, lanes                 number of this thread in its tile, threads of the tile
+//   warp, warps                 of a block, where a tile is a warp: its warp; warps of the group
+//   shuffle_xor, shuffle        a word of another thread of the tile
+//   ballot                      bit k: thread k of the tile says true
+//   sync_tile, sync_block       barriers, also of memory: of the tile, of all threads of the group
 //   scratch                     kScratchWords words per warp that all threads of a block share
 #pragma once
 
@@ -22,6 +24,9 @@ STICTION_PHYSICS_BEGIN
 
 inline constexpr int kWarp = 32;
 inline constexpr int kScratchWords = 4;
+// A tile adds up kLeaves sums, the k-th of every kLeaves-th number from the k-th on, and then those in the
+// order of a tree, whatever the number of its threads: so that changes no bit.
+inline constexpr int kLeaves = 8;
 
 // A value of whole words through a function of words.
 template <class S, class F>
@@ -36,52 +41,66 @@ STICTION_FN S by_words(const S& value, const F& f) {
   return __builtin_bit_cast(S, words);
 }
 
-// combine is commutative, so that all threads get the same bits.
+// Of n threads side by side, a power of two; combine is commutative, so that all get the same bits.
 template <class Lanes, class S, class F>
-STICTION_FN S butterfly(const Lanes& lanes, S value, const F& combine) {
-  for (int mask = kWarp / 2; mask > 0; mask /= 2)
+STICTION_FN S butterfly(const Lanes& lanes, int n, S value, const F& combine) {
+  const auto fold = [&](int mask) {
     value = combine(value,
                     by_words(value, [&](std::uint32_t w) { return lanes.shuffle_xor(w, mask); }));
+  };
+  if (n > 16) fold(16);
+  if (n > 8) fold(8);
+  if (n > 4) fold(4);
+  fold(2);
+  fold(1);
   return value;
 }
 
-// Exclusive prefix sum over the threads of a warp or group, in the order of their ranks: the sum
+// Exclusive prefix sum over the threads of a tile or group, in the order of their ranks: the sum
 // over those before this one, and over all.
 struct PrefixSum {
   int before, total;
 };
 // Of 1 where `mine` is true.
 template <class Lanes>
-STICTION_FN PrefixSum warp_prefix_sum(const Lanes& lanes, bool mine) {
+STICTION_FN PrefixSum tile_prefix_sum(const Lanes& lanes, bool mine) {
   const std::uint32_t votes = lanes.ballot(mine);
   return {std::popcount(votes & ((1u << lanes.lane()) - 1u)), std::popcount(votes)};
 }
 
 template <class Lanes>
-STICTION_FN PrefixSum warp_prefix_sum(const Lanes& lanes, int n) {
+STICTION_FN PrefixSum tile_prefix_sum(const Lanes& lanes, int n) {
   int sum = n;
-  for (int d = 1; d < kWarp; d *= 2) {
+  for (int d = 1; d < lanes.lanes(); d *= 2) {
     const int other = static_cast<int>(
         lanes.shuffle(static_cast<std::uint32_t>(sum), lanes.lane() >= d ? lanes.lane() - d : 0));
     sum += lanes.lane() >= d ? other : 0;
   }
-  const int total = static_cast<int>(lanes.shuffle(static_cast<std::uint32_t>(sum), kWarp - 1));
+  const int total =
+      static_cast<int>(lanes.shuffle(static_cast<std::uint32_t>(sum), lanes.lanes() - 1));
   return {sum - n, total};
 }
 
 template <class Lanes>
-class WarpGroup {
+class TileGroup {
  public:
-  STICTION_FN explicit WarpGroup(const Lanes& lanes) : lanes_(lanes) {}
-  STICTION_FN static constexpr int size() { return kWarp; }
+  STICTION_FN explicit TileGroup(const Lanes& lanes) : lanes_(lanes) {}
+  STICTION_FN int size() const { return lanes_.lanes(); }
   STICTION_FN int rank() const { return lanes_.lane(); }
-  STICTION_FN void sync() const { lanes_.sync_warp(); }
+  STICTION_FN void sync() const { lanes_.sync_tile(); }
+  STICTION_FN static constexpr int leaves() { return kLeaves; }
   template <class S, class F>
   STICTION_FN S reduce(const S& part, const F& combine) const {
-    return butterfly(lanes_, part, combine);
+    return butterfly(lanes_, size(), part, combine);
   }
-  STICTION_FN PrefixSum prefix_sum(bool mine) const { return warp_prefix_sum(lanes_, mine); }
-  STICTION_FN PrefixSum prefix_sum(int n) const { return warp_prefix_sum(lanes_, n); }
+  // Of threads that have a leaf each, or two of them and their sum: thread k those that are k modulo
+  // the number of threads.
+  template <class S, class F>
+  STICTION_FN S reduce_leaves(const S& part, const F& combine) const {
+    return butterfly(lanes_, size() < kLeaves ? size() : kLeaves, part, combine);
+  }
+  STICTION_FN PrefixSum prefix_sum(bool mine) const { return tile_prefix_sum(lanes_, mine); }
+  STICTION_FN PrefixSum prefix_sum(int n) const { return tile_prefix_sum(lanes_, n); }
   template <class S>
   STICTION_FN S broadcast(const S& value, int from) const {
     return by_words(value, [&](std::uint32_t w) { return lanes_.shuffle(w, from); });
@@ -98,20 +117,25 @@ class BlockGroup {
   STICTION_FN int size() const { return kWarp * lanes_.warps(); }
   STICTION_FN int rank() const { return kWarp * lanes_.warp() + lanes_.lane(); }
   STICTION_FN void sync() const { lanes_.sync_block(); }
+  STICTION_FN int leaves() const { return size(); }
   // Warps in the order of their numbers.
   template <class S, class F>
   STICTION_FN S reduce(const S& part, const F& combine) const {
-    S total = butterfly(lanes_, part, combine);
+    S total = butterfly(lanes_, kWarp, part, combine);
     publish(total);
     total = of_warp<S>(0);
     for (int w = 1; w < lanes_.warps(); ++w) total = combine(total, of_warp<S>(w));
     sync();
     return total;
   }
-  STICTION_FN PrefixSum prefix_sum(bool mine) const {
-    return of_block(warp_prefix_sum(lanes_, mine));
+  template <class S, class F>
+  STICTION_FN S reduce_leaves(const S& part, const F& combine) const {
+    return reduce(part, combine);
   }
-  STICTION_FN PrefixSum prefix_sum(int n) const { return of_block(warp_prefix_sum(lanes_, n)); }
+  STICTION_FN PrefixSum prefix_sum(bool mine) const {
+    return of_block(tile_prefix_sum(lanes_, mine));
+  }
+  STICTION_FN PrefixSum prefix_sum(int n) const { return of_block(tile_prefix_sum(lanes_, n)); }
 
  private:
   // From the sum within the warp: adds the totals of the warps before it.
@@ -153,8 +177,13 @@ class ThreadGroup {
   STICTION_FN static constexpr int size() { return 1; }
   STICTION_FN static constexpr int rank() { return 0; }
   STICTION_FN void sync() const {}
+  STICTION_FN static constexpr int leaves() { return 1; }
   template <class S, class F>
   STICTION_FN S reduce(const S& part, const F&) const {
+    return part;
+  }
+  template <class S, class F>
+  STICTION_FN S reduce_leaves(const S& part, const F&) const {
     return part;
   }
   STICTION_FN PrefixSum prefix_sum(bool mine) const { return {0, mine ? 1 : 0}; }
@@ -171,24 +200,34 @@ class GroupTeam {
 
   template <class F>
   STICTION_FN void for_each(int n, const F& f) const {
+    STICTION_ROLLED
     for (int i = group_.rank(); i < n; i += group_.size()) f(i);
     group_.sync();
   }
   template <class S, class F>
   STICTION_FN S sum(int n, const F& f) const {
+    const int leaves = group_.leaves();
     S part = S(0.0);
-    for (int i = group_.rank(); i < n; i += group_.size()) part = part + f(i);
-    return group_.reduce(part, [](const S& a, const S& b) { return a + b; });
+    STICTION_ROLLED
+    for (int leaf = group_.rank() % leaves; leaf < leaves; leaf += group_.size()) {
+      S sum = S(0.0);
+      STICTION_ROLLED
+      for (int i = leaf; i < n; i += leaves) sum = sum + f(i);
+      part = part + sum;
+    }
+    return group_.reduce_leaves(part, [](const S& a, const S& b) { return a + b; });
   }
   template <class S, class F>
   STICTION_FN S max(int n, const F& f) const {
     S part = S(0.0);
+    STICTION_ROLLED
     for (int i = group_.rank(); i < n; i += group_.size()) part = vmax(f(i), part);
     return group_.reduce(part, [](const S& a, const S& b) { return vmax(a, b); });
   }
   template <class F>
   STICTION_FN int compact(int n, int* list, const F& keep) const {
     int count = 0;
+    STICTION_ROLLED
     for (int first = 0; first < n; first += group_.size()) {
       const int i = first + group_.rank();
       const bool kept = i < n && keep(i);
@@ -203,6 +242,7 @@ class GroupTeam {
   template <class Count, class Take>
   STICTION_FN int allot(int n, const Count& count, const Take& take) const {
     int total = 0;
+    STICTION_ROLLED
     for (int first = 0; first < n; first += group_.size()) {
       const int i = first + group_.rank();
       const PrefixSum sum = group_.prefix_sum(i < n ? static_cast<int>(count(i)) : 0);

@@ -12,9 +12,10 @@ namespace {
 using cuda::Kernel;
 
 constexpr int kViewBytes = (sizeof(EnvView<float>) + 15) / 16 * 16;
-constexpr int kThreads = 128;  // of a block: four environments, or one
+constexpr int kThreads = 128;  // of a block that has one environment
+constexpr int kWarps = kThreads / kWarp;
 
-// Blocks that share the registers of an SM: the most without a spill worth mention, but of boxes
+// Blocks of kThreads that share the registers of an SM: the most without a spill worth mention, but of boxes
 // against boxes.
 template <Kernel kernel, Colliders has = Colliders::boxes>
 constexpr int kBlocks = kernel != Kernel::collide ? 5
@@ -32,22 +33,57 @@ __device__ __forceinline__ void run_in(const Team& team, const ModelView& m, con
                                memory + kViewBytes, view);
 }
 
+// Tiles of a warp wait for the one that needs most iterations, so environments that took as many in
+// their last step go side by side: the number of this tile's among each kWarp neighbours in that order.
+// Changes no bit.
+__device__ __forceinline__ int by_effort(const Launch& l, int tiles, int tile) {
+  constexpr int kBits = 5;
+  const int first = static_cast<int>(blockIdx.x) * tiles,
+            lane = static_cast<int>(threadIdx.x) % kWarp;
+  const int neighbours = first / kWarp * kWarp, i = neighbours + lane;
+  constexpr int kMost = (1 << kBits) - 1;
+  int effort = kMost;
+  if (i < l.count) {
+    const auto* row = row_of(l, static_cast<int>(Field::effort), l.envs != nullptr ? l.envs[i] : i);
+    effort = max(0, min(*reinterpret_cast<const int*>(row), kMost - 1));
+  }
+  // those with less, and of the same those before it
+  constexpr std::uint32_t kAll = 0xffffffffu;
+  std::uint32_t same = kAll;
+  int rank = 0;
+  for (int bit = kBits - 1; bit >= 0; --bit) {
+    const bool mine = (effort >> bit & 1) != 0;
+    const std::uint32_t set = __ballot_sync(kAll, mine);
+    if (mine) rank += __popc(same & ~set);
+    same &= mine ? set : ~set;
+  }
+  rank += __popc(same & ((1u << lane) - 1u));
+  int chosen = 0;
+  for (int k = 0; k < tiles; ++k) {
+    const std::uint32_t found = __ballot_sync(kAll, rank == first - neighbours + k);
+    if (k == tile) chosen = __ffs(static_cast<int>(found)) - 1;
+  }
+  return neighbours + chosen;
+}
+
 template <Kernel kernel, Colliders has = Colliders::boxes, int blocks = kBlocks<kernel, has>,
           Tendons can = Tendons::fixed>
-__global__ void __launch_bounds__(kThreads, blocks)
-    warp_per_env(const __grid_constant__ Launch l, const __grid_constant__ ModelView m,
-                 const __grid_constant__ Arena arena) {
+__global__ void __launch_bounds__(kWarp, kWarps* blocks)
+    tile_per_env(const __grid_constant__ Launch l, const __grid_constant__ ModelView m,
+                 const __grid_constant__ Arena arena, int lanes) {
   extern __shared__ __align__(16) std::byte memory[];
-  const DeviceLanes lanes(nullptr);
-  const int i = static_cast<int>(blockIdx.x) * lanes.warps() + lanes.warp();
-  run_in<kernel, has, can>(GroupTeam(WarpGroup(lanes)), m, l, arena, i,
-                           memory + lanes.warp() * (kViewBytes + arena.bytes));
+  const int tiles = kWarp / lanes, tile = static_cast<int>(threadIdx.x) / lanes;
+  int i = static_cast<int>(blockIdx.x) * tiles + tile;
+  if constexpr (kernel == Kernel::solve)
+    if (tiles > 1) i = by_effort(l, tiles, tile);
+  run_in<kernel, has, can>(GroupTeam(TileGroup(DeviceLanes(lanes))), m, l, arena, i,
+                           memory + tile * (kViewBytes + arena.bytes));
 }
 
 template <Kernel kernel>
 __global__ void __launch_bounds__(kThreads, kBlocks<kernel>)
     block_per_env(const __grid_constant__ Launch l, const __grid_constant__ ModelView m,
-                  const __grid_constant__ Arena arena) {
+                  const __grid_constant__ Arena arena, int) {
   extern __shared__ __align__(16) std::byte memory[];
   __shared__ std::uint32_t scratch[kScratchWords * kThreads / kWarp];
   run_in<kernel>(GroupTeam(BlockGroup(DeviceLanes(scratch))), m, l, arena,
@@ -76,13 +112,12 @@ namespace {
 using physics::Colliders;
 using physics::ModelView;
 using physics::Tendons;
-using KernelFunction = void (*)(Launch, ModelView, Arena);
+using KernelFunction = void (*)(Launch, ModelView, Arena, int);
 
-int threads_of(Kernel kernel, const ModelView& m, Group wanted) {
-  const Group group = group_of(m, wanted);
+int threads_of(Kernel kernel, Group wanted) {
   if (kernel == Kernel::solve_begin || kernel == Kernel::solve_next) return physics::kWarp;
-  if (group == Group::thread) return 1;
-  return group == Group::block && kernel == Kernel::solve ? physics::kThreads : physics::kWarp;
+  if (wanted != Group::block) return lanes_of(wanted);
+  return kernel == Kernel::solve ? physics::kThreads : physics::kWarp;
 }
 
 using ThreadFunction = void (*)(Launch, ModelView, RowTable);
@@ -103,10 +138,10 @@ ThreadFunction thread_function(Kernel k) {
 // `blocks` per multiprocessor, 0: as many as it is tuned for. Null: not in this build.
 KernelFunction solve_function(int blocks) {
   switch (blocks) {
-    case 0: return physics::warp_per_env<Kernel::solve>;
+    case 0: return physics::tile_per_env<Kernel::solve>;
 #ifdef STICTION_CUDA_VARIANTS
-    case 6: return physics::warp_per_env<Kernel::solve, Colliders::boxes, 6>;
-    case 8: return physics::warp_per_env<Kernel::solve, Colliders::boxes, 8>;
+    case 6: return physics::tile_per_env<Kernel::solve, Colliders::boxes, 6>;
+    case 8: return physics::tile_per_env<Kernel::solve, Colliders::boxes, 8>;
 #endif
     default: return nullptr;
   }
@@ -114,10 +149,10 @@ KernelFunction solve_function(int blocks) {
 template <Colliders has>
 KernelFunction collide_of(int blocks) {
   switch (blocks) {
-    case 0: return physics::warp_per_env<Kernel::collide, has>;
+    case 0: return physics::tile_per_env<Kernel::collide, has>;
 #ifdef STICTION_CUDA_VARIANTS
-    case 3: return physics::warp_per_env<Kernel::collide, has, 3>;
-    case 4: return physics::warp_per_env<Kernel::collide, has, 4>;
+    case 3: return physics::tile_per_env<Kernel::collide, has, 3>;
+    case 4: return physics::tile_per_env<Kernel::collide, has, 4>;
 #endif
     default: return nullptr;
   }
@@ -135,8 +170,8 @@ KernelFunction collide_function(Colliders has, int blocks) {
 // With strings over sites the string's geometry is in the kernel, and many registers.
 template <Kernel kernel>
 KernelFunction tendon_function(const ModelView& m) {
-  if (m.nspatialtendon == 0) return physics::warp_per_env<kernel>;
-  return physics::warp_per_env<kernel, Colliders::boxes, 2, Tendons::spatial>;
+  if (m.nspatialtendon == 0) return physics::tile_per_env<kernel>;
+  return physics::tile_per_env<kernel, Colliders::boxes, 2, Tendons::spatial>;
 }
 
 KernelFunction team_function(Kernel k, const ModelView& m, bool block, const Switches& s) {
@@ -145,17 +180,17 @@ KernelFunction team_function(Kernel k, const ModelView& m, bool block, const Swi
     case Kernel::collide: return collide_function(m.colliders, s.collide_blocks);
     case Kernel::solve:
       return block ? physics::block_per_env<Kernel::solve> : solve_function(s.solve_blocks);
-    case Kernel::move: return physics::warp_per_env<Kernel::move>;
+    case Kernel::move: return physics::tile_per_env<Kernel::move>;
     case Kernel::refresh: return tendon_function<Kernel::refresh>(m);
-    case Kernel::solve_begin: return physics::warp_per_env<Kernel::solve_begin>;
-    case Kernel::solve_next: return physics::warp_per_env<Kernel::solve_next>;
+    case Kernel::solve_begin: return physics::tile_per_env<Kernel::solve_begin>;
+    case Kernel::solve_next: return physics::tile_per_env<Kernel::solve_next>;
   }
   return nullptr;
 }
 
 const void* function_of(Kernel k, const ModelView& m, int threads, const Switches& s) {
   if (threads == 1) return reinterpret_cast<const void*>(thread_function(k));
-  return reinterpret_cast<const void*>(team_function(k, m, threads != physics::kWarp, s));
+  return reinterpret_cast<const void*>(team_function(k, m, threads > physics::kWarp, s));
 }
 
 // All entries with every slot active.
@@ -180,15 +215,24 @@ cudaError_t plan_thread(const cudaDeviceProp& card, KernelPlan& p) {
   return cudaSuccess;
 }
 
+// The most of `bytes` with which the threads of several tiles, side by side in their own arrays, are in
+// banks of their own.
+int spread(int lanes, int bytes) {
+  constexpr int kBanks = 128;  // bytes
+  bytes = bytes / kArenaAlignment * kArenaAlignment;
+  if (lanes >= physics::kWarp || bytes < kBanks) return bytes;
+  return bytes - (physics::kViewBytes + bytes - 4 * lanes + kBanks) % kBanks;
+}
+
 // The arena gets its percentage of the shared memory that the registers leave to each environment;
 // the rest serves as L1 cache for the model and the rows.
 cudaError_t plan_kernel(Kernel kernel, const ModelView& m, const Switches& s,
                         const cudaDeviceProp& card, KernelPlan& p) {
-  p.threads_per_env = threads_of(kernel, m, s.group);
+  p.threads_per_env = threads_of(kernel, s.group);
   const void* const function = p.function = function_of(kernel, m, p.threads_per_env, s);
   cudaFuncAttributes attributes;
   STICTION_TRY(cudaFuncGetAttributes(&attributes, function));
-  p.threads_per_block = p.threads_per_env == 1 ? physics::kWarp : physics::kThreads;
+  p.threads_per_block = p.threads_per_env <= physics::kWarp ? physics::kWarp : physics::kThreads;
   p.static_bytes = static_cast<int>(attributes.sharedSizeBytes);
   p.registers = attributes.numRegs;
   p.local_bytes = static_cast<int>(attributes.localSizeBytes);
@@ -207,7 +251,7 @@ cudaError_t plan_kernel(Kernel kernel, const ModelView& m, const Switches& s,
   const int room =
       (static_cast<int>(of_block) - static_cast<int>(fixed)) / envs - physics::kViewBytes;
   const Arena all = make_arena(kernel, m, 0);
-  const int share = std::clamp(room, 0, most_bytes(all, m)) / kArenaAlignment * kArenaAlignment;
+  const int share = spread(p.threads_per_env, std::clamp(room, 0, most_bytes(all, m)));
   p.arena = make_arena(kernel, m, share);
   p.shared_bytes = envs * (physics::kViewBytes + share);
   // here and below never less than another batch asked for
@@ -242,7 +286,8 @@ cudaError_t launch(Kernel kernel, const Launch& l, const RowTable& rows, const M
   if (p.threads_per_env == 1)
     reinterpret_cast<ThreadFunction>(p.function)<<<grid, block, shared, stream>>>(l, m, rows);
   else
-    reinterpret_cast<KernelFunction>(p.function)<<<grid, block, shared, stream>>>(l, m, p.arena);
+    reinterpret_cast<KernelFunction>(p.function)<<<grid, block, shared, stream>>>(
+        l, m, p.arena, p.threads_per_env);
   if (plan.clock != nullptr) plan.clock->after(stream);
   return cudaGetLastError();
 }

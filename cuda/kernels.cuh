@@ -15,7 +15,7 @@ const char* kernel_name(Kernel k);
 
 struct KernelPlan {
   const void* function;
-  int threads_per_env;  // one, a warp, or the whole block; 0: the model has no such kernel
+  int threads_per_env;  // one, those of a tile, or the whole block; 0: the model has no such kernel
   int threads_per_block;
   int shared_bytes;  // dynamic, per block
   int static_bytes;  // static shared memory, per block
@@ -39,8 +39,9 @@ struct Plan {
 // Whether this build has kernels for the model with so many blocks per multiprocessor; 0: it has.
 bool has_blocks(const physics::ModelView& model, const Switches& switches);
 
-// For the current device. Pointers of the model are not read, only its sizes. A thread only where
-// fits_thread (launch.h); a block serves `solve`, with a warp for the rest.
+// For the current device, with the group that `switches` says, which is not `chosen`. Pointers of the model
+// are not read, only its sizes. A thread only where fits_thread (launch.h); a block serves `solve`, with a
+// warp for the rest.
 cudaError_t make_plan(const physics::ModelView& model, const Switches& switches, Plan& plan);
 
 // The model's pointers and those of the launch are to device memory; launch.fields has rows for all

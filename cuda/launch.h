@@ -64,13 +64,18 @@ struct Launch {
   Rounds rounds;
 };
 
+// The most dofs whose matrix a tile factors along its structure; beyond, the matrix is taken as full, and a
+// block is worth it.
+inline constexpr int kMostTileOrder = 64;
+
 // The largest model that a single thread steps. Without pairs, all environments of a warp execute
 // the same instructions but for their numbers of iterations. The forces of a medium would take
 // registers from all models that have none.
 struct ThreadSizes : physics::SizesView {
   static constexpr int nv = 8, nq = 2 * nv, njnt = nv, nu = nv, nbody = 10;
   static constexpr int ntri = nv * (nv + 1) / 2, nv1 = nv + 1, nbody1 = nbody + 1, ncoord = nv + nu;
-  static constexpr int ngeom = 0, nsite = 0, nmocap = 0, ntendon = 0, nwrap = 0, npair = 0, nslot = 0;
+  static constexpr int ngeom = 0, nsite = 0, nmocap = 0, ntendon = 0, nwrap = 0, npair = 0,
+                       nslot = 0;
   static constexpr int nspatial = 0, ncouple = 0, ncouplepair = 0;
   // always rows in global memory
   static constexpr int nsensordata = 0, nanchor = 0, nmoment = 0, nrow = 0, nturn = 0;

@@ -9,19 +9,40 @@
 
 namespace stiction::cuda {
 
-// The group of threads that works on an environment; chosen: group_of decides, by the measurements
-// of docs/performance.md.
-enum class Group { chosen, thread, warp, block };
+// The group of threads that works on an environment: one, a tile of 4, 8, 16 or 32, or a block; chosen:
+// group_of decides.
+enum class Group { chosen, thread, tile4, tile8, tile16, warp, block };
+// What STICTION_CUDA_GROUP calls them.
+struct GroupName {
+  const char* name;
+  Group group;
+  int lanes;
+};
+inline constexpr GroupName kGroups[] = {{"thread", Group::thread, 1}, {"4", Group::tile4, 4},
+                                        {"8", Group::tile8, 8},       {"16", Group::tile16, 16},
+                                        {"warp", Group::warp, 32},    {"block", Group::block, 128}};
+constexpr int lanes_of(Group group) {
+  for (const GroupName& g : kGroups)
+    if (g.group == group) return g.lanes;
+  return 0;
+}
 
-// Beyond this nv the factorization is worth a block of threads; the other stages have a warp.
-inline constexpr int kWarpOrder = 64;
-constexpr Group group_of(const physics::SizesView& m, Group wanted) {
+// Small models leave lanes of a large tile idle, and a large model needs more of the caches than many of it
+// find there. Few environments get more lanes, as long as all of them are resident at a time.
+inline constexpr int kResidentWarps = 2640;  // of an H100, at 96 registers
+constexpr Group group_of(const physics::SizesView& m, Group wanted, int num_envs) {
   if (wanted != Group::chosen) return wanted;
-  return fits_thread(m) ? Group::thread : m.nv > kWarpOrder ? Group::block : Group::warp;
+  if (fits_thread(m)) return Group::thread;
+  if (m.nv > kMostTileOrder) return Group::block;
+  const auto resident = [&](int tiles_of_warp) {
+    return num_envs <= kResidentWarps * tiles_of_warp;
+  };
+  if (resident(1)) return Group::warp;
+  return m.nv <= 16 && !resident(2) ? Group::tile8 : Group::tile16;
 }
 
 struct Switches {
-  Group group;         // STICTION_CUDA_GROUP: thread, warp or block
+  Group group;         // STICTION_CUDA_GROUP
   bool graphs;         // STICTION_CUDA_GRAPHS, 1
   bool times;          // STICTION_CUDA_TIMES, 0: events around each kernel, which rules out graphs
   int arena_percent;   // STICTION_CUDA_ARENA: of the shared memory that registers leave
@@ -49,10 +70,10 @@ inline Group group_switch() {
   const char* const text = std::getenv("STICTION_CUDA_GROUP");
   const std::string name = text == nullptr ? "" : text;
   if (name.empty()) return Group::chosen;
-  if (name == "thread") return Group::thread;
-  if (name == "warp") return Group::warp;
-  if (name == "block") return Group::block;
-  throw ArgumentError("STICTION_CUDA_GROUP = '" + name + "': must be thread, warp or block");
+  for (const GroupName& g : kGroups)
+    if (name == g.name) return g.group;
+  throw ArgumentError("STICTION_CUDA_GROUP = '" + name +
+                      "': must be thread, 4, 8, 16, warp or block");
 }
 
 inline Switches read_switches() {

@@ -154,6 +154,14 @@ void HostModel::bodies(const Model& m) {
   for (int b = 1; b < m.nbody; ++b)
     if (tree[at(b)] >= 0) ends[at(tree[at(b)])] = b + 1;
   w.tree_end = keep(ends);
+  std::vector<int> subtree(at(m.nbody));
+  for (int b = m.nbody - 1; b >= 0; --b) {
+    subtree[at(b)] = std::max(subtree[at(b)], b + 1);
+    if (b == 0) break;
+    int& above = subtree[at(m.body_parentid[at(b)])];
+    above = std::max(above, subtree[at(b)]);
+  }
+  w.body_end = keep_structure(subtree);
   origins(m);
 }
 
@@ -200,7 +208,8 @@ void HostModel::joints(const Model& m) {
   w.ball_jnt = keep(balls);
   w.ncoord = m.nv + m.nu + m.ntendon + w.nball;
   // limits, dry friction, servos, and four of a tendon
-  w.nrow = std::accumulate(dof_limited_.begin(), dof_limited_.end(), 0) + m.nv + m.nu + 4 * m.ntendon + w.nball;
+  w.nrow = std::accumulate(dof_limited_.begin(), dof_limited_.end(), 0) + m.nv + m.nu +
+           4 * m.ntendon + w.nball;
   w.dof_freerot = keep(freerot);
   w.nturn = static_cast<int>(turning.size());
   w.turn_jnt = keep(turning);

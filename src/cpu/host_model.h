@@ -46,6 +46,10 @@ class HostModel {
   const int* keep(std::vector<int> v);
   const float* keep(std::vector<float> v);
   const double* keep(std::vector<double> v);
+  // What is no part of the hash.
+  const int* keep_structure(std::vector<int> v) {
+    return structure_.emplace_back(std::move(v)).data();
+  }
   void bodies(const Model& m);
   void origins(const Model& m);
   void joints(const Model& m);
@@ -62,6 +66,7 @@ class HostModel {
   void moments_by_dof();
   void rows();
   void structure();
+  void factor_lists(const std::vector<int>& parent);
   void parameters(const Model& m);
 
   bool dense_;
@@ -70,7 +75,8 @@ class HostModel {
   std::array<std::vector<double>, kFields> params_;
   std::deque<std::vector<int>> ints_, structure_;
   std::vector<int> dof_limited_;  // (nv)  1: the joint has limits and no other dof
-  std::vector<int> tendon_limited_, tendon_springs_, tendon_drags_, tendon_rubs_;  // 1: may have the row
+  std::vector<int> tendon_limited_, tendon_springs_, tendon_drags_,
+      tendon_rubs_;  // 1: may have the row
   std::deque<std::vector<float>> floats_;
   std::deque<std::vector<double>> doubles_;
 };

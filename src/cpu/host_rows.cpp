@@ -1,4 +1,6 @@
 // The table of rows of a model, and the structure of the factor: physics/README.md, "Rows" and "The factor".
+#include <algorithm>
+
 #include "cpu/host_model.h"
 #include "physics/factor.h"
 
@@ -64,12 +66,36 @@ void HostModel::rows() {
   structure();
 }
 
+// Of the elimination tree.
+void HostModel::factor_lists(const std::vector<int>& parent) {
+  physics::ModelView& w = view_;
+  Lists columns, below;
+  for (int i = 0; i < w.nv; ++i) {
+    const std::size_t begin = columns.items.size();
+    for (int j = parent[at(i)]; j >= 0; j = parent[at(j)]) columns.items.push_back(j);
+    std::reverse(columns.items.begin() + static_cast<std::ptrdiff_t>(begin), columns.items.end());
+    columns.end_list();
+  }
+  for (int j = 0; j < w.nv; ++j) {
+    for (int i = w.nv - 1; i > j; --i) {
+      int above = i;
+      while (above > j) above = parent[at(above)];
+      if (above == j) below.items.push_back(i);
+    }
+    below.end_list();
+  }
+  std::vector<int> place;
+  for (const int i : below.items) place.push_back(physics::tri(i, 0));
+  w.factor_belowplace = keep_structure(place);
+  w.factor_columnadr = keep_structure(columns.adr), w.factor_column = keep_structure(columns.items);
+  w.factor_belowadr = keep_structure(below.adr), w.factor_below = keep_structure(below.items);
+}
+
 // The structure of the factor that tree, rows and body blocks make, or of a dense one.
 void HostModel::structure() {
   physics::ModelView& w = view_;
   std::vector<int> parent(w.dof_parentid, w.dof_parentid + w.nv);
-  for (int i = 0; i < w.nv && dense_; ++i) parent[at(i)] = i - 1;
-  for (int k = 0; k < w.nrowlength && !dense_; ++k) {
+  for (int k = 0; k < w.nrowlength; ++k) {
     const int begin = w.coord_momentadr[w.row_length[k]];
     const int end = w.coord_momentadr[w.row_length[k] + 1];
     for (int x = begin; x < end; ++x)
@@ -77,10 +103,12 @@ void HostModel::structure() {
         if (w.moment_dof[x] > w.moment_dof[y])
           physics::link(parent.data(), w.moment_dof[x], w.moment_dof[y]);
   }
-  for (int k = 0; k < w.neq && !dense_; ++k)
+  for (int k = 0; k < w.neq; ++k)
     for (int x = w.block_adr[k]; x < w.block_adr[k + 1]; ++x)
       for (int y = w.block_adr[k]; y < x; ++y)
         physics::link(parent.data(), w.block_dof[x], w.block_dof[y]);
+  factor_lists(parent);
+  for (int i = 0; i < w.nv && dense_; ++i) parent[at(i)] = i - 1;
   std::vector<int> num(at(w.nv)), run_adr(at(w.nv1)), run_first(at(w.ntri)), run_end(at(w.ntri)),
       below_adr(at(w.nv1)), below_row(at(w.ntri)), below_place(at(w.ntri));
   physics::EnvView<double> e{};
@@ -89,9 +117,6 @@ void HostModel::structure() {
   e.below_adr = below_adr.data(), e.below_row = below_row.data();
   e.below_place = below_place.data();
   physics::structure(w, e);
-  const auto keep_structure = [&](std::vector<int>& v) {
-    return structure_.emplace_back(std::move(v)).data();
-  };
   w.row_parent = keep_structure(parent), w.row_num = keep_structure(num);
   w.run_adr = keep_structure(run_adr), w.run_first = keep_structure(run_first);
   w.run_end = keep_structure(run_end), w.below_adr = keep_structure(below_adr);

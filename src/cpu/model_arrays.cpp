@@ -15,7 +15,7 @@ void for_arrays(physics::ModelView& w, const F& f) {
   const auto each = [&](auto&... array) { (f(array), ...); };
   each(w.level_adr, w.level_body, w.child_adr, w.child_body);
   each(w.body_parentid, w.body_mocapid, w.body_aligned, w.body_jntadr, w.body_jntnum);
-  each(w.body_dofadr, w.body_dofnum, w.body_treeid, w.body_lastdof, w.body_weldid);
+  each(w.body_dofadr, w.body_dofnum, w.body_treeid, w.body_lastdof, w.body_weldid, w.body_end);
   each(w.body_translation, w.tree_body, w.tree_end, w.tree_origin, w.body_late, w.late_body);
   each(w.jnt_type, w.jnt_qposadr, w.jnt_dofadr, w.jnt_actfrclimited, w.turn_jnt, w.ball_jnt);
   each(w.dof_bodyid, w.dof_jntid, w.dof_parentid, w.dof_freerot, w.dof_rubs);
@@ -26,6 +26,7 @@ void for_arrays(physics::ModelView& w, const F& f) {
   each(w.block_dof, w.block_side, w.block_of, w.block_moment, w.dof_blockadr, w.dof_blockentry);
   each(w.row_parent, w.row_num, w.run_adr, w.run_first, w.run_end);
   each(w.below_adr, w.below_row, w.below_place);
+  each(w.factor_columnadr, w.factor_column, w.factor_belowadr, w.factor_below, w.factor_belowplace);
   each(w.geom_type, w.geom_bodyid, w.geom_priority, w.geom_rbound, w.geom_dataid);
   each(w.mesh_vertadr, w.mesh_vertnum, w.mesh_vert, w.mesh_edgeadr, w.mesh_edge, w.mesh_start);
   each(w.mesh_polyadr, w.mesh_polynum, w.mesh_polynormal, w.mesh_polyvertadr, w.mesh_polyvert);

@@ -22,6 +22,13 @@
 #else
 #define STICTION_FN inline
 #endif
+// A loop as it stands: unrolled it would only be more code, and what a kernel executes must fit into the
+// caches of instructions.
+#ifdef __CUDACC__
+#define STICTION_ROLLED _Pragma("unroll 1")
+#else
+#define STICTION_ROLLED
+#endif
 // Large and seldom needed: on a device a function of its own, whose registers nobody else pays for.
 #ifdef __CUDACC__
 #define STICTION_RARE __host__ __device__ __noinline__

@@ -11,6 +11,7 @@ template <class S>
 STICTION_FN void cross_path(const ModelView& m, EnvView<S>& e, int point) {
   const int* const body = e.point_weld + 2 * point;
   int dof[2] = {m.body_lastdof[body[0]], m.body_lastdof[body[1]]}, n = 0;
+  STICTION_ROLLED
   for (; dof[0] != dof[1]; ++n) {
     const int side = dof[1] > dof[0] ? 1 : 0, i = dof[side];
     e.path_dof[n] = i, e.path_side[n] = side, e.path_col[n] = e.row_num[i];
@@ -31,6 +32,7 @@ STICTION_FN void add_cross_couple(const Team& team, EnvView<S>& e, int point) {
   team.for_each(n, [&](int k) {
     const Vec3<S> f = g * axis(k);
     S* const row = e.H + tri(e.path_dof[k], 0);
+    STICTION_ROLLED
     for (int x = k; x < n; ++x) {
       S& h = row[e.path_col[x]];
       h = h + dot(axis(x), f);
@@ -54,6 +56,7 @@ STICTION_FN void add_cross_point(const Team& team, const ModelView& m, EnvView<S
   team.for_each(n, [&](int k) {
     const Vec3<S> f = g * load3(e.path_J, k);
     S* const row = e.H + tri(e.path_dof[k], 0);
+    STICTION_ROLLED
     for (int x = k; x < n; ++x) {
       S& h = row[e.path_col[x]];
       h = h + dot(load3(e.path_J, x), f);

@@ -85,6 +85,7 @@ STICTION_FN Spatial<S> block_column(int side, const Vec3<S>& a, const Vec3<S>& l
 template <class S>
 STICTION_FN void block_jacobian(const ModelView& m, EnvView<S>& e, int k) {
   const Vec3<S> r1 = load3(e.block_r, 2 * k), r2 = load3(e.block_r, 2 * k + 1);
+  STICTION_ROLLED
   for (int x = m.block_adr[k]; x < m.block_adr[k + 1]; ++x) {
     const Spatial<S> axis = load6(e.cdof, m.block_dof[x]);
     store6(e.block_jacobian, x,
@@ -104,6 +105,7 @@ STICTION_FN BlockDelassus<S> block_delassus(const ModelView& m, const EnvView<S>
   Sym3<S> aa{zero, zero, zero, zero, zero, zero}, ll = aa;
   Mat3<S> al = {zero3<S>(), zero3<S>(), zero3<S>()};
   const Vec3<S> r1 = load3(e.block_r, 2 * k), r2 = load3(e.block_r, 2 * k + 1);
+  STICTION_ROLLED
   for (int x = m.block_adr[k]; x < m.block_adr[k + 1]; ++x) {
     const int i = m.block_dof[x], first = m.dof_freerot[i];
     const Vec3<S> a = first < 0 ? load6(e.cdof, i).a : unit3<S>(i - first);
@@ -174,6 +176,7 @@ STICTION_FN void block_law(const ModelView& m, EnvView<S>& e, int k) {
 template <class S>
 STICTION_FN Spatial<S> block_impulse(const ModelView& m, const EnvView<S>& e, int k, const S* v) {
   Spatial<S> u = zero6<S>();
+  STICTION_ROLLED
   for (int x = m.block_adr[k]; x < m.block_adr[k + 1]; ++x)
     u = u + v[m.block_dof[x]] * load6(e.block_jacobian, x);
   const S* const law = e.block_law + 8 * k;
@@ -184,6 +187,7 @@ STICTION_FN Spatial<S> block_impulse(const ModelView& m, const EnvView<S>& e, in
 template <class S>
 STICTION_FN S block_impulse_on(const ModelView& m, const EnvView<S>& e, int i) {
   S sum = S(0.0);
+  STICTION_ROLLED
   for (int n = m.dof_blockadr[i]; n < m.dof_blockadr[i + 1]; ++n) {
     const int x = m.dof_blockentry[n];
     sum = sum + dot(load6(e.block_jacobian, x), load6(e.block_impulse, m.block_of[x]));
@@ -195,11 +199,13 @@ STICTION_FN S block_impulse_on(const ModelView& m, const EnvView<S>& e, int i) {
 template <class S>
 STICTION_FN void add_blocks(const ModelView& m, EnvView<S>& e, int i) {
   S* const row = e.A + tri(i, 0);
+  STICTION_ROLLED
   for (int n = m.dof_blockadr[i]; n < m.dof_blockadr[i + 1]; ++n) {
     const int x = m.dof_blockentry[n], k = m.block_of[x];
     const S* const law = e.block_law + 8 * k;
     const Spatial<S> column = load6(e.block_jacobian, x);
     const Spatial<S> f = {law[6] * column.a, law[7] * column.l};
+    STICTION_ROLLED
     for (int y = m.block_adr[k]; y < m.block_adr[k + 1]; ++y) {
       const int j = m.block_dof[y];
       if (j <= i) row[j] = row[j] + dot(load6(e.block_jacobian, y), f);

@@ -231,9 +231,11 @@ template <class S>
 STICTION_FN void add_rows(const ModelView& m, EnvView<S>& e, int i) {
   S& diagonal = e.H[place(e, i, i)];
   diagonal = diagonal + e.row_hess[i];
+  STICTION_ROLLED
   for (int k = m.dof_rowmomentadr[i]; k < m.dof_rowmomentadr[i + 1]; ++k) {
     const int entry = m.dof_rowmoment[k], c = m.moment_coord[entry];
     const S f = e.row_hess[c] * e.moment[entry];
+    STICTION_ROLLED
     for (int x = m.coord_momentadr[c]; x < m.coord_momentadr[c + 1]; ++x) {
       if (m.moment_dof[x] > i) continue;
       S& h = e.H[place(e, i, m.moment_dof[x])];
@@ -249,6 +251,7 @@ STICTION_FN void hessian(const Team& team, const ModelView& m, EnvView<S>& e, bo
   team.for_each(m.nrowdof, [&](int k) { add_rows(m, e, m.row_dof[k]); });
   if (!with_points) return;
   composite_curvature(team, m, e);
+  STICTION_ROLLED
   for (int k = 0; k < e.nlivecross[0]; ++k) add_cross_point(team, m, e, e.live_cross[k]);
 }
 

@@ -35,7 +35,9 @@ STICTION_FN RowValue<S> coordinate_law(const ModelView& m, const EnvView<S>& e, 
   const auto add = [&](const RowValue<S>& value) {
     sum = {sum.impulse + value.impulse, sum.hess + value.hess};
   };
+  STICTION_ROLLED
   for (; row < end_limits; ++row) add(row_law(load_limits(e, row), v));
+  STICTION_ROLLED
   for (; row < end; ++row) add(row_law(load_bounded(e, row), v));
   return sum;
 }
@@ -54,6 +56,7 @@ STICTION_FN void length_velocities(const Team& team, const ModelView& m, const E
 template <class S, class F>
 STICTION_FN S sum_on_dof(const ModelView& m, const EnvView<S>& e, int i, const F& of) {
   S sum = S(0.0);
+  STICTION_ROLLED
   for (int k = m.dof_rowmomentadr[i]; k < m.dof_rowmomentadr[i + 1]; ++k) {
     const int x = m.dof_rowmoment[k];
     sum = sum + e.moment[x] * of(m.moment_coord[x]);
@@ -98,7 +101,9 @@ template <class S>
 STICTION_FN S add_load(const ModelView& m, const EnvView<S>& e, int c, S v, S load) {
   int row = m.coord_rowadr[c];
   const int end = m.coord_rowadr[c + 1], end_limits = row + m.coord_limited[c];
+  STICTION_ROLLED
   for (; row < end_limits; ++row) load = load + row_load(load_limits(e, row), v);
+  STICTION_ROLLED
   for (; row < end; ++row) load = load + vabs(row_law(load_bounded(e, row), v).impulse);
   return load;
 }
@@ -106,6 +111,7 @@ STICTION_FN S add_load(const ModelView& m, const EnvView<S>& e, int c, S v, S lo
 template <class S>
 STICTION_FN S rows_load(const ModelView& m, const EnvView<S>& e, int i, const S* v) {
   S load = S(0.0);
+  STICTION_ROLLED
   for (int k = m.dof_rowmomentadr[i]; k < m.dof_rowmomentadr[i + 1]; ++k) {
     const int x = m.dof_rowmoment[k], c = m.moment_coord[x];
     load = load + vabs(e.moment[x]) * add_load(m, e, c, v[c], S(0.0));

@@ -180,6 +180,7 @@ STICTION_FN void solve_outputs(const Team& team, const ModelView& m, EnvView<S>&
   team.for_each(m.nbody, [&](int b) {
     Vec3<S> force = zero3<S>(), torque = zero3<S>();
     const Vec3<S> centre = load3(e.xioff, b);
+    STICTION_ROLLED
     for (int n = e.body_pointadr[b]; n < e.body_pointadr[b + 1]; ++n) {
       const PointForce<S> f = point_force(m, e, n);
       force = force + f.impulse;

@@ -117,6 +117,7 @@ STICTION_FN Wide<S> fixed_tendon(const ModelView& m, EnvView<S>& e, int t) {
 template <class S>
 STICTION_FN S coordinate_velocity(const ModelView& m, const EnvView<S>& e, int c, const S* v) {
   S sum = S(0.0);
+  STICTION_ROLLED
   for (int x = m.coord_momentadr[c]; x < m.coord_momentadr[c + 1]; ++x)
     sum = sum + e.moment[x] * v[m.moment_dof[x]];
   return sum;

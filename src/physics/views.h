@@ -17,16 +17,16 @@ struct SizesView {
   int ncouplepair;  // npair, likewise
   int nturn;        // free and ball joints with the midpoint law of the gyroscopic torque
   int nspatial;     // nslot where a team has many threads, else 0
-  int ncoord;       // coordinates of rows: the dofs, then the lengths of the actuators and of the tendons, the angles of limited balls
-  int nrow;         // most rows
-  int nfluidbody;   // nbody where a medium acts on bodies, else 0
-  int nfluiddof;    // nv, likewise
+  int ncoord;  // coordinates of rows: the dofs, then the lengths of the actuators and of the tendons, the angles of limited balls
+  int nrow;    // most rows
+  int nfluidbody;      // nbody where a medium acts on bodies, else 0
+  int nfluiddof;       // nv, likewise
   int nspatialtendon;  // tendons over sites and geoms
-  int neq;          // equality constraints
-  int nblockdof;    // columns of all their Jacobians
-  int nmoment;      // entries of the moment arms of all lengths
-  int ntri;         // nv (nv + 1) / 2
-  int nbody1, nv1;  // nbody + 1, nv + 1
+  int neq;             // equality constraints
+  int nblockdof;       // columns of all their Jacobians
+  int nmoment;         // entries of the moment arms of all lengths
+  int ntri;            // nv (nv + 1) / 2
+  int nbody1, nv1;     // nbody + 1, nv + 1
   static constexpr int one = 1, two = 2, three = 3, four = 4, five = 5, six = 6, nine = 9, ten = 10;
   static constexpr int eight = 8, eleven = 11, twelve = 12;
   static constexpr int sym6 = 21;  // lower triangle of a 6x6 matrix
@@ -106,6 +106,7 @@ struct ModelView : SizesView, MeshArrays {
   const int *body_jntadr, *body_jntnum, *body_dofadr, *body_dofnum;
   const int *body_treeid;     // (nbody)  tree of a body that can move, else -1
   const int *body_lastdof;    // (nbody)  last dof on the path from the root to the body, else -1
+  const int *body_end;        // (nbody)  last body of the subtree + 1: bodies are listed depth first
   const int *body_weldid;     // (nbody)  the body with joints that it moves with, 0 of what can't move
   const int *body_translation;  // (nbody)  last of the three translations of a free joint at the root of its tree, else -1
   int ntree;
@@ -148,6 +149,9 @@ struct ModelView : SizesView, MeshArrays {
   const int *dof_blockadr, *dof_blockentry;  // (nv+1), (nblockdof)  columns of each dof
   // structure of the factor without points: tree, rows, body blocks; as the fields of the same names
   const int *row_parent, *row_num, *run_adr, *run_first, *run_end, *below_adr, *below_row, *below_place;
+  // the same in lists, also where rows and columns lie dense, as on a GPU
+  const int *factor_columnadr, *factor_column;  // (nv+1), (entries)  columns of row i left of the diagonal, rising
+  const int *factor_belowadr, *factor_below, *factor_belowplace;  // (nv+1), (entries)  rows i below the diagonal of column j, falling; i (i+1)/2
 
   const int *geom_type, *geom_bodyid, *geom_priority;
   const int *geom_dataid;     // (ngeom)  mesh, or -1

@@ -40,7 +40,7 @@ class EmulatedDevice final : public Device {
       : spec_(spec),
         n_(spec.given.num_envs),
         // one lane factors by lists
-        layout_(spec, lanes == Lanes::one ? nullptr : cuda::unused_on_device,
+        layout_(spec, lanes == Lanes::one ? nullptr : cuda::unused_fields(spec.host.view()),
                 lanes == Lanes::thread),
         share_bytes_(emulated_share()),
         memory_(layout_.bytes),
@@ -72,7 +72,8 @@ class EmulatedDevice final : public Device {
     return spec_.given.device == kLikeCuda ? kLikeCuda : "emulated";
   }
   std::string description() const override {
-    constexpr const char* kGroups[] = {"one lane", "a thread", "a warp", "a block"};
+    constexpr const char* kGroups[] = {"one lane", "a thread", "4 lanes", "8 lanes",
+                                       "16 lanes", "a warp",   "a block"};
     return std::string("on the host, by ") + kGroups[static_cast<int>(lanes_)];
   }
   std::size_t bytes() const override { return layout_.bytes + model_bytes_; }
@@ -303,8 +304,10 @@ void register_emulated_device() {
       return std::make_unique<EmulatedDevice>(spec, thread ? Lanes::thread : lanes);
     });
   };
-  add("emulated", Lanes::one), add("emulated_warp", Lanes::warp);
-  add("emulated_block", Lanes::block), add(kLikeCuda, Lanes::one);
+  add("emulated", Lanes::one), add("emulated_4", Lanes::tile4);
+  add("emulated_8", Lanes::tile8), add("emulated_16", Lanes::tile16);
+  add("emulated_warp", Lanes::warp), add("emulated_block", Lanes::block);
+  add(kLikeCuda, Lanes::one);
 }
 
 }  // namespace stiction::test

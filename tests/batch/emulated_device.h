@@ -1,10 +1,11 @@
 // A device without a card: memory of its own on the host, and the kernels by one lane, by those of
-// a warp or of a block.
+// a tile or of a block.
 #pragma once
 
 namespace stiction::test {
 
-// Makes device = "emulated", "emulated_warp" and "emulated_block" known, and "cuda_emulated" whose
+// Makes device = "emulated", "emulated_4", "emulated_8", "emulated_16", "emulated_warp" and
+// "emulated_block" known, and "cuda_emulated" whose
 // arrays call themselves a card's. A batch on it steps as a batch on a card does; what the batch's
 // code on the host forgets to fetch or send shows, for none of it is in the batch's own rows.
 void register_emulated_device();

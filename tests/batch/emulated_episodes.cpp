@@ -29,7 +29,7 @@ void run_task(Lanes lanes, LanesShared& warp, const void* given, const physics::
   if (lanes == Lanes::one) return text(physics::TeamOfOne());
   if constexpr (cuda::kTaskByThread<Task>)
     if (lanes == Lanes::thread) return text(physics::GroupTeam(physics::ThreadGroup()));
-  on_lanes<EmulatedWarp>(warp, text);
+  on_lanes<EmulatedTile>(warp, text);
 }
 
 struct Kind {

@@ -1,4 +1,4 @@
-// Whole steps of the kernels on the lanes of a warp and of a block, and in the arena.
+// Whole steps of the kernels on the lanes of tiles and of a block, and in the arena.
 #include <cmath>
 
 #include "batch/emulated_device.h"
@@ -103,7 +103,7 @@ double Bodies::error_of_a_step(Batch& b) const {
 // D4: float solves to a residual of 1e-4.
 TEST_P(Bodies, AStepOnLanesIsTheConvergedStep) {
   if (too_slow()) GTEST_SKIP();
-  for (const char* where : {"cpu", "emulated", "emulated_warp", "emulated_block"}) {
+  for (const char* where : {"cpu", "emulated", "emulated_8", "emulated_block"}) {
     Batch b = batch(where, {1});
     EXPECT_LT(error_of_a_step(b), 1e-4) << where;
     b.step();
@@ -118,10 +118,27 @@ TEST_P(Bodies, AStepOnLanesIsTheConvergedStep) {
 // Lanes are resumed in another order each time.
 TEST_P(Bodies, TheOrderOfTheLanesChangesNoBit) {
   if (too_slow()) GTEST_SKIP();
-  for (const char* where : {"emulated_warp", "emulated_block"}) {
+  for (const char* where : {"emulated_4", "emulated_warp", "emulated_block"}) {
     Batch b = batch(where, {3, 3});
     b.step();
     EXPECT_EQ(bytes(b, 0), bytes(b, 1)) << where;
+  }
+}
+
+// So that their number may follow the model and the number of environments; with laws that solve
+// more than once, too.
+TEST_P(Bodies, TheLanesOfATileChangeNoBit) {
+  if (too_slow()) GTEST_SKIP();
+  Options twice;
+  twice.friction_iterations = 2, twice.stiction = Stiction::anchored;
+  for (const Options& o : {Options(), twice}) {
+    Batch warp = batch("emulated_warp", {1, 2}, kAll, o);
+    advance(warp, 2);
+    for (const char* where : {"emulated_4", "emulated_8", "emulated_16"}) {
+      Batch tile = batch(where, {1, 2}, 5000, o);
+      advance(tile, 2);
+      for (const int env : {0, 1}) EXPECT_EQ(bytes(tile, env), bytes(warp, env)) << where;
+    }
   }
 }
 
@@ -165,7 +182,7 @@ TEST(Records, ByGpuThreadsAreThoseOfTheCpu) {
   EXPECT_EQ(cpu.status[4] & bit(Status::bad_control), bit(Status::bad_control));
   EXPECT_EQ(cpu.status_step[4], 0);  // of the first run; the second one sets the bit again
   EXPECT_EQ(cpu.counts.frozen, 1u);
-  for (const char* where : {"emulated_warp", "emulated_block"}) {
+  for (const char* where : {"emulated_8", "emulated_warp", "emulated_block"}) {
     const Records lanes = records(where);
     EXPECT_EQ(lanes.status, cpu.status) << where;
     EXPECT_EQ(lanes.status_step, cpu.status_step) << where;

@@ -30,7 +30,7 @@ def kernel_of(symbol: str) -> str | None:
     """Name of the kernel that a mangled symbol instantiates."""
     if task := re.search(r"task_by_(warp|thread)I\w*?4envs(\d+)(\w+)", symbol):
         return f"task {task[3][:int(task[2])]} by a {task[1]}"
-    group = re.search(r"(thread|warp|block)_per_env\w*?KernelE(\d)E(?:LNS\w*?CollidersE(\d)E)?", symbol)
+    group = re.search(r"(thread|tile|block)_per_env\w*?KernelE(\d)E(?:LNS\w*?CollidersE(\d)E)?", symbol)
     if not group:
         return None
     kernel = KERNELS[int(group[2])]

@@ -87,7 +87,8 @@ TEST_P(Cuda, MemoryThatIsNotThereIsRefusedWithNumbers) {
   EXPECT_THAT(message, testing::AllOf(testing::HasSubstr(" needs "), testing::HasSubstr(" MB")));
 }
 
-// A warp and a thread solve the same problem, and a model that a thread can't have is refused.
+// A warp and a thread solve the same problem, tiles of a warp with the same bits, and a model that a
+// thread can't have is refused.
 TEST_P(Cuda, GroupsAgree) {
   const auto of_group = [](const char* group) {
     setenv("STICTION_CUDA_GROUP", group, 1);
@@ -105,8 +106,11 @@ TEST_P(Cuda, GroupsAgree) {
       for (int i = 0; i < thread.model().nv; ++i)
         EXPECT_NEAR(number(thread, "qvel", env, i), number(warp, "qvel", env, i), 1e-3);
   }
+  const Batch whole = of_group("warp");
+  for (const char* tile : {"4", "8", "16"})
+    EXPECT_EQ(of_group(tile).state_hash(), whole.state_hash()) << tile;
   EXPECT_THAT(error_message([&] { of_group("lane"); }),
-              testing::HasSubstr("thread, warp or block"));
+              testing::HasSubstr("thread, 4, 8, 16, warp or block"));
   unsetenv("STICTION_CUDA_GROUP");
 }
 

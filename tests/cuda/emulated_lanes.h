@@ -1,4 +1,4 @@
-// Lanes of a warp or a block on the host, for the text of cuda/group_team.h: a thread per lane
+// Lanes of a tile or a block on the host, for the text of cuda/group_team.h: a thread per lane
 // under a sanitizer, else a coroutine per lane, resumed in a scrambled order after every sync.
 #pragma once
 
@@ -18,32 +18,34 @@
 
 namespace stiction::test {
 
-// Lanes that wait for each other; `all` or those of one warp.
+// Lanes that wait for each other; `all` or those of one tile.
 class LaneThreads {
  public:
-  explicit LaneThreads(int warps) : all_(physics::kWarp * warps) {
-    for (int w = 0; w < warps; ++w)
-      warp_.push_back(std::make_unique<std::barrier<>>(physics::kWarp));
+  LaneThreads(int tiles, int lanes) : all_(lanes * tiles), lanes_(lanes) {
+    for (int t = 0; t < tiles; ++t) tile_.push_back(std::make_unique<std::barrier<>>(lanes));
   }
   void wait_all() { all_.arrive_and_wait(); }
-  void wait_warp(int warp) { warp_[static_cast<std::size_t>(warp)]->arrive_and_wait(); }
+  void wait_tile(int tile) { tile_[static_cast<std::size_t>(tile)]->arrive_and_wait(); }
   void run(const std::function<void(int)>& lane) {
     std::vector<std::thread> threads;
-    const int n = physics::kWarp * static_cast<int>(warp_.size());
+    const int n = lanes_ * static_cast<int>(tile_.size());
     for (int i = 0; i < n; ++i) threads.emplace_back([&lane, i] { lane(i); });
     for (std::thread& t : threads) t.join();
   }
 
  private:
   std::barrier<> all_;
-  std::vector<std::unique_ptr<std::barrier<>>> warp_;
+  int lanes_;
+  std::vector<std::unique_ptr<std::barrier<>>> tile_;
 };
 
 class LaneCoroutines {
  public:
-  explicit LaneCoroutines(int warps) : lanes_(static_cast<std::size_t>(physics::kWarp * warps)) {}
+  LaneCoroutines(int tiles, int lanes)
+      : lanes_(static_cast<std::size_t>(lanes * tiles)),
+        of_tile_(static_cast<std::size_t>(lanes)) {}
   void wait_all() { wait(-1); }
-  void wait_warp(int warp) { wait(warp); }
+  void wait_tile(int tile) { wait(tile); }
   void run(const std::function<void(int)>& lane) {
     text_ = &lane;
     constexpr std::size_t kStack = 1 << 18;
@@ -75,7 +77,7 @@ class LaneCoroutines {
   struct Lane {
     ucontext_t context;
     std::unique_ptr<char[]> stack;
-    int waits;  // kRuns, -1: for all, else for its warp
+    int waits;  // kRuns, -1: for all, else for its tile
     bool done;
   };
   static void enter(unsigned low, unsigned high) {
@@ -102,8 +104,7 @@ class LaneCoroutines {
       any = true;
     };
     free(0, lanes_.size(), true);
-    for (std::size_t w = 0; w < lanes_.size(); w += physics::kWarp)
-      free(w, w + physics::kWarp, false);
+    for (std::size_t t = 0; t < lanes_.size(); t += of_tile_) free(t, t + of_tile_, false);
     return any;
   }
   void shuffle(std::vector<std::size_t>& order) {
@@ -114,6 +115,7 @@ class LaneCoroutines {
   }
 
   std::vector<Lane> lanes_;
+  std::size_t of_tile_;
   const std::function<void(int)>* text_ = nullptr;
   std::size_t current_ = 0;
   std::uint32_t random_ = 1;
@@ -126,14 +128,15 @@ using LaneRunner = LaneThreads;
 using LaneRunner = LaneCoroutines;
 #endif
 
-// What the lanes of a group share.
+// What the lanes of a group share: of `tiles` warps of a block, or one tile of `lanes`.
 struct LanesShared {
-  explicit LanesShared(int n)
-      : warps(n),
-        runner(n),
-        words(static_cast<std::size_t>(physics::kWarp * n)),
+  explicit LanesShared(int n, int of_tile = physics::kWarp)
+      : tiles(n),
+        lanes(of_tile),
+        runner(n, of_tile),
+        words(static_cast<std::size_t>(of_tile * n)),
         scratch(static_cast<std::size_t>(physics::kScratchWords * n)) {}
-  int warps;
+  int tiles, lanes;
   LaneRunner runner;
   std::vector<std::uint32_t> words, scratch;
 };
@@ -142,13 +145,14 @@ struct LanesShared {
 class EmulatedLanes {
  public:
   EmulatedLanes(LanesShared& shared, int rank) : shared_(&shared), rank_(rank) {}
-  int lane() const { return rank_ % physics::kWarp; }
-  int warp() const { return rank_ / physics::kWarp; }
-  int warps() const { return shared_->warps; }
+  int lane() const { return rank_ % shared_->lanes; }
+  int lanes() const { return shared_->lanes; }
+  int warp() const { return rank_ / shared_->lanes; }
+  int warps() const { return shared_->tiles; }
   std::uint32_t shuffle(std::uint32_t word, int from) const {
     publish(word);
     const std::uint32_t result = word_of(from);
-    sync_warp();
+    sync_tile();
     return result;
   }
   std::uint32_t shuffle_xor(std::uint32_t word, int mask) const {
@@ -157,29 +161,30 @@ class EmulatedLanes {
   std::uint32_t ballot(bool mine) const {
     publish(mine ? 1u : 0u);
     std::uint32_t votes = 0;
-    for (int k = 0; k < physics::kWarp; ++k) votes |= word_of(k) << k;
-    sync_warp();
+    for (int k = 0; k < lanes(); ++k) votes |= word_of(k) << k;
+    sync_tile();
     return votes;
   }
-  void sync_warp() const { shared_->runner.wait_warp(warp()); }
+  void sync_tile() const { shared_->runner.wait_tile(warp()); }
   void sync_block() const { shared_->runner.wait_all(); }
   std::uint32_t* scratch() const { return shared_->scratch.data(); }
 
  private:
   void publish(std::uint32_t word) const {
     shared_->words[static_cast<std::size_t>(rank_)] = word;
-    sync_warp();
+    sync_tile();
   }
   std::uint32_t word_of(int lane) const {
-    return shared_->words[static_cast<std::size_t>(physics::kWarp * warp() + lane)];
+    return shared_->words[static_cast<std::size_t>(lanes() * warp() + lane)];
   }
 
   LanesShared* shared_;
   int rank_;
 };
 
-using EmulatedWarp = physics::WarpGroup<EmulatedLanes>;
+using EmulatedTile = physics::TileGroup<EmulatedLanes>;
 using EmulatedBlock = physics::BlockGroup<EmulatedLanes>;
+inline constexpr int kTiles[] = {4, 8, 16, 32};  // lanes of a tile
 
 // Runs f(team) on every lane of an emulated group.
 template <class Group, class F>
@@ -191,9 +196,9 @@ void on_lanes(LanesShared& shared, const F& f) {
         [&](int rank) { f(physics::GroupTeam<Group>(Group(EmulatedLanes(shared, rank)))); });
 }
 template <class F>
-void on_warp(const F& f) {
-  LanesShared shared(1);
-  on_lanes<EmulatedWarp>(shared, f);
+void on_tile(int lanes, const F& f) {
+  LanesShared shared(1, lanes);
+  on_lanes<EmulatedTile>(shared, f);
 }
 template <class F>
 void on_block(int warps, const F& f) {

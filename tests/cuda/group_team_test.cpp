@@ -1,4 +1,4 @@
-// The collectives of a warp and of a block against those of one lane.
+// The collectives of a tile and of a block against those of one lane.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -17,8 +17,10 @@ constexpr int kSizes[] = {0, 1, 31, 32, 33, 100, 300};
 // f(run, lanes): run(text) executes text(team) on every lane of a group.
 template <class F>
 void on_every_group(const F& f) {
-  LanesShared warp(1);
-  f([&](const auto& text) { on_lanes<EmulatedWarp>(warp, text); }, 32);
+  for (const int lanes : kTiles) {
+    LanesShared tile(1, lanes);
+    f([&](const auto& text) { on_lanes<EmulatedTile>(tile, text); }, lanes);
+  }
   for (const int warps : {1, 2, 4}) {
     LanesShared block(warps);
     f([&](const auto& text) { on_lanes<EmulatedBlock>(block, text); }, 32 * warps);
@@ -64,6 +66,19 @@ TEST(GroupTeam, SumsAndMaximaAreThoseOfOneLaneAndTheSameBitsInAll) {
       for (const float x : none) EXPECT_EQ(x, 0.0f);
     }
   });
+}
+
+// So that the number of lanes may follow the model and the number of environments.
+TEST(GroupTeam, TheLanesOfATileChangeNoBitOfASum) {
+  for (const int n : kSizes) {
+    std::vector<float> sums;
+    for (const int lanes : kTiles)
+      on_tile(lanes, [&](const auto& team) {
+        const float sum = team.template sum<float>(n, value);
+        if (team.group().rank() == 0) sums.push_back(sum);
+      });
+    for (const float s : sums) EXPECT_EQ(std::memcmp(&s, &sums[0], sizeof s), 0) << n;
+  }
 }
 
 TEST(GroupTeam, SumsOfDoublesAndOfPairs) {

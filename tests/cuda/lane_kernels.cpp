@@ -75,8 +75,20 @@ struct LaneKernels::Shared : LanesShared {
   using LanesShared::LanesShared;
 };
 
+namespace {
+int tile_of(Lanes lanes) {
+  switch (lanes) {
+    case Lanes::tile4: return 4;
+    case Lanes::tile8: return 8;
+    case Lanes::tile16: return 16;
+    default: return physics::kWarp;
+  }
+}
+}  // namespace
+
 LaneKernels::LaneKernels(Lanes lanes)
-    : lanes_(lanes), shared_(std::make_unique<Shared>(lanes == Lanes::block ? 2 : 1)) {}
+    : lanes_(lanes),
+      shared_(std::make_unique<Shared>(lanes == Lanes::block ? 2 : 1, tile_of(lanes))) {}
 LaneKernels::~LaneKernels() = default;
 
 void LaneKernels::run(Kernel kernel, const physics::ModelView& m, const cuda::Launch& l, int env,
@@ -86,7 +98,10 @@ void LaneKernels::run(Kernel kernel, const physics::ModelView& m, const cuda::La
   switch (lanes_) {
     case Lanes::one: return text(physics::TeamOfOne());
     case Lanes::thread: return run_by_thread(kernel, m, l, env);
-    case Lanes::warp: return on_lanes<EmulatedWarp>(*shared_, text);
+    case Lanes::tile4:
+    case Lanes::tile8:
+    case Lanes::tile16:
+    case Lanes::warp: return on_lanes<EmulatedTile>(*shared_, text);
     case Lanes::block: return on_lanes<EmulatedBlock>(*shared_, text);
   }
 }

@@ -7,8 +7,8 @@
 
 namespace stiction::test {
 
-// one: the serial text; thread: that of models that fit.
-enum class Lanes { one, thread, warp, block };
+// one: the serial text; thread: that of models that fit; tiles of 4, 8 and 16 lanes.
+enum class Lanes { one, thread, tile4, tile8, tile16, warp, block };
 
 // The rows of one environment, for one kernel; runs on as many lanes as the group has.
 class LaneKernels {

@@ -1,4 +1,4 @@
-// The linear algebra of a thread, a warp and a block against Eigen in double.
+// The linear algebra of a thread, a tile and a block against Eigen in double.
 #include "cuda/linear_algebra.h"
 
 #include <gtest/gtest.h>
@@ -25,7 +25,18 @@ struct System {
       for (int j = 0; j <= i; ++j)
         A[static_cast<std::size_t>(tri(i, j))] = static_cast<S>(dense(i, j));
     m.nv = n;
+    column_adr = below_adr = {0};
+    for (int i = 0; i < n; ++i) {
+      for (int j = 0; j < i; ++j) column.push_back(j);
+      for (int k = n - 1; k > i; --k) below.push_back(k), place.push_back(tri(k, 0));
+      column_adr.push_back(static_cast<int>(column.size()));
+      below_adr.push_back(static_cast<int>(below.size()));
+    }
+    m.factor_columnadr = column_adr.data(), m.factor_column = column.data();
+    m.factor_belowadr = below_adr.data(), m.factor_below = below.data();
+    m.factor_belowplace = place.data();
   }
+  System(const System&) = delete;
   static std::vector<S> b(const VectorXd& v) { return {v.data(), v.data() + v.size()}; }
   // What float sees of the matrix.
   MatrixXd rounded() const {
@@ -41,7 +52,8 @@ struct System {
     std::vector<S> solution(x.size(), std::numeric_limits<S>::quiet_NaN());
     on_lanes<Group>(shared, [&](const auto& team) {
       physics::EnvView<S> e{};
-      e.H = H.data();
+      int coupled = 0;
+      e.H = H.data(), e.nlivecross = &coupled;
       factor_and_solve(team, m, e, right.data(), solution.data());
     });
     return vector(solution);
@@ -65,6 +77,7 @@ struct System {
 
   int n;
   std::vector<S> A, x, right;
+  std::vector<int> column_adr, column, below_adr, below, place;  // full
   physics::ModelView m{};
 };
 
@@ -110,13 +123,57 @@ TEST(LinearAlgebra, OfAThreadIsBackwardStable) {
   }
 }
 
-TEST(LinearAlgebra, OfAWarpIsBackwardStable) {
+TEST(LinearAlgebra, OfATileIsBackwardStable) {
   std::mt19937 random(1);
-  LanesShared warp(1);
-  for (int n = 1; n <= 80; n += n < 34 && !kSanitized ? 1 : 11) {
-    expect_solves<EmulatedWarp, float>(warp, n, 0, random);
-    expect_solves<EmulatedWarp, float>(warp, n, 6, random);
-    expect_solves<EmulatedWarp, double>(warp, n, 6, random);
+  LanesShared warp(1), eight(1, 8);
+  for (int n = 1; n <= 80; n += n < 34 && !kSanitized ? 1 : 11)
+    for (LanesShared* tile : {&eight, &warp}) {
+      expect_solves<EmulatedTile, float>(*tile, n, 0, random);
+      expect_solves<EmulatedTile, float>(*tile, n, 6, random);
+      expect_solves<EmulatedTile, double>(*tile, n, 6, random);
+    }
+}
+
+// Along a tree nothing is lost where the matrix has its structure: rows of three branches that couple
+// with a trunk, and two rows apart.
+TEST(LinearAlgebra, OfATreeIsBackwardStable) {
+  std::mt19937 random(4);
+  constexpr int kParents[] = {-1, 0, 1, 2, 3, 2, 5, 6, 2, 8, -1, 10};
+  constexpr int n = std::size(kParents);
+  std::vector<std::vector<int>> columns(n), below(n);
+  for (int i = n - 1; i >= 0; --i)
+    for (int j = kParents[i]; j >= 0; j = kParents[j])
+      columns[std::size_t(i)].insert(columns[std::size_t(i)].begin(), j),
+          below[std::size_t(j)].push_back(i);
+  const auto flat = [](const std::vector<std::vector<int>>& lists) {
+    std::pair<std::vector<int>, std::vector<int>> r{{0}, {}};
+    for (const auto& l : lists) {
+      r.second.insert(r.second.end(), l.begin(), l.end());
+      r.first.push_back(static_cast<int>(r.second.size()));
+    }
+    return r;
+  };
+  const auto [column_adr, column] = flat(columns);
+  const auto [below_adr, below_row] = flat(below);
+  MatrixXd dense = random_spd(n, 2, random);
+  for (int i = 0; i < n; ++i)
+    for (int j = 0; j < i; ++j) {
+      const auto& c = columns[std::size_t(i)];
+      if (std::find(c.begin(), c.end(), j) == c.end()) dense(i, j) = dense(j, i) = 0;
+    }
+  dense.diagonal() *= n;
+  const VectorXd b = VectorXd::Random(n);
+  System<float> s(dense, b);
+  s.m.factor_columnadr = column_adr.data(), s.m.factor_column = column.data();
+  std::vector<int> place;
+  for (const int i : below_row) place.push_back(tri(i, 0));
+  s.m.factor_belowadr = below_adr.data(), s.m.factor_below = below_row.data();
+  s.m.factor_belowplace = place.data();
+  const MatrixXd H = s.rounded();
+  for (const int lanes : kTiles) {
+    LanesShared tile(1, lanes);
+    const VectorXd x = s.solve<EmulatedTile>(tile), exact = H.ldlt().solve(b);
+    EXPECT_LT((x - exact).norm(), 1e-5 * exact.norm()) << lanes;
   }
 }
 
@@ -136,7 +193,7 @@ TEST(LinearAlgebra, LostPivotsAreRaised) {
   LanesShared warp(1), block(4);
   for (const int n : {3, 8, 17, 32, 40}) {
     System<float> s(MatrixXd::Ones(n, n), VectorXd::Ones(n));
-    for (const VectorXd& x : {s.solve<physics::ThreadGroup>(warp), s.solve<EmulatedWarp>(warp),
+    for (const VectorXd& x : {s.solve<physics::ThreadGroup>(warp), s.solve<EmulatedTile>(warp),
                               s.solve<EmulatedBlock>(block)}) {
       EXPECT_TRUE(x.allFinite());
       EXPECT_NEAR(x.sum(), 1, 1e-5 * n);

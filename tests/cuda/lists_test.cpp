@@ -50,13 +50,13 @@ class Lists {
 };
 
 TEST(Lists, OfAllLanesAreThoseOfOne) {
-  LanesShared warp(1), block(2);
+  LanesShared tile(1, 8), block(2);
   int points = 0;
   for (const TestModel& model : solve_models())
     for (std::uint32_t seed = 0; seed < 10; ++seed) {
       Lists one(*model.model, seed), lanes(*model.model, seed), blocks(*model.model, seed);
       Lists::fill(TeamOfOne(), one.env.m(), one.env.e, one.nnear);
-      on_lanes<EmulatedWarp>(warp, [&](const auto& team) {
+      on_lanes<EmulatedTile>(tile, [&](const auto& team) {
         Lists::fill(team, lanes.env.m(), lanes.env.e, lanes.nnear);
       });
       on_lanes<EmulatedBlock>(block, [&](const auto& team) {
@@ -101,7 +101,7 @@ void fill_numbers(Lists& l, std::uint32_t seed) {
 }
 
 TEST(Jacobian, OfAllLanesIsThatOfOne) {
-  LanesShared warp(1), block(2);
+  LanesShared tile(1, 8), block(2);
   double sum = 0;
   int cross = 0;
   for (const TestModel& model : solve_models())
@@ -117,7 +117,7 @@ TEST(Jacobian, OfAllLanesIsThatOfOne) {
         composite_curvature(team, m, e);
       };
       text(TeamOfOne(), one);
-      on_lanes<EmulatedWarp>(warp, [&](const auto& team) { text(team, lanes); });
+      on_lanes<EmulatedTile>(tile, [&](const auto& team) { text(team, lanes); });
       on_lanes<EmulatedBlock>(block, [&](const auto& team) { text(team, blocks); });
       cross += one.env.e.nlivecross[0];
       const auto compare = [&](Field f, int i, const Lists& other) {

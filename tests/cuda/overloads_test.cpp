@@ -38,7 +38,7 @@ constexpr unsigned takes() {
 
 constexpr unsigned kAll = (1u << 11) - 1;
 static_assert(takes<TeamOfOne>() == kAll);
-static_assert(takes<GroupTeam<EmulatedWarp>>() == kAll);
+static_assert(takes<GroupTeam<EmulatedTile>>() == kAll);
 static_assert(takes<GroupTeam<EmulatedBlock>>() == kAll);
 static_assert(takes<GroupTeam<ThreadGroup>>() == kAll);
 static_assert(takes<Strangers>() == 0);

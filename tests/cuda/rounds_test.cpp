@@ -69,7 +69,7 @@ TEST_P(Rounds, AStepIsThatOfOnePiece) {
 
 TEST_P(Rounds, OnLanesToo) {
   if (kSanitized && GetParam() != "pushed") GTEST_SKIP();
-  EXPECT_LT(difference(GetParam(), "emulated_warp", {1}, 1, 2), 1e-3);
+  EXPECT_LT(difference(GetParam(), "emulated_8", {1}, 1, 2), 1e-3);
   EXPECT_LT(difference(GetParam(), "emulated_block", {1}, 2, 1), 1e-3);
 }
 

@@ -38,19 +38,23 @@ TEST(Switches, AreWhatTheKernelsWereTunedForUnlessTheEnvironmentSaysOtherwise) {
   EXPECT_EQ(other.solve_blocks, 6);
 }
 
-// Of three sizes, and of what the caller wants.
+// Of its sizes, of the number of environments, and of what the caller wants.
 TEST(Switches, TheGroupIsTheModelsUnlessTheCallerSays) {
   physics::SizesView m{};
   m.nv = ThreadSizes::nv, m.nu = 1, m.nbody = 3;
-  EXPECT_EQ(group_of(m, Group::chosen), Group::thread);
-  EXPECT_EQ(group_of(m, Group::warp), Group::warp);
+  EXPECT_EQ(group_of(m, Group::chosen, 8192), Group::thread);
+  EXPECT_EQ(group_of(m, Group::warp, 8192), Group::warp);
   m.npair = 1;
-  EXPECT_EQ(group_of(m, Group::chosen), Group::warp);
+  EXPECT_EQ(group_of(m, Group::chosen, 8192), Group::tile8);
+  EXPECT_EQ(group_of(m, Group::chosen, 4096), Group::tile16);
+  EXPECT_EQ(group_of(m, Group::chosen, 2048), Group::warp);
   m.nv = 64;
-  EXPECT_EQ(group_of(m, Group::chosen), Group::warp);
+  EXPECT_EQ(group_of(m, Group::chosen, 8192), Group::tile16);
+  EXPECT_EQ(group_of(m, Group::chosen, 1024), Group::warp);
+  EXPECT_EQ(group_of(m, Group::tile4, 1024), Group::tile4);
   m.nv = 65;
-  EXPECT_EQ(group_of(m, Group::chosen), Group::block);
-  EXPECT_EQ(group_of(m, Group::warp), Group::warp);
+  EXPECT_EQ(group_of(m, Group::chosen, 8192), Group::block);
+  EXPECT_EQ(group_of(m, Group::warp, 8192), Group::warp);
 }
 
 TEST(Switches, TimesNeedPlainLaunches) {

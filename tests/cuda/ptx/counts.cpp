@@ -3,6 +3,7 @@
 //
 //   ptx_counts MODEL.xml STATE ENVS OPTIONS STEPS
 //
+// The group is what the rule gives for kAllEnvs, or STICTION_CUDA_GROUP.
 // STATE: a file of Batch::save of so many environments. OPTIONS: JSON, names and
 // words as in Python. Each step is counted with the refresh that follows it.
 //
@@ -15,7 +16,9 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "cpu/host_model.h"
 #include "cuda/ptx/card.h"
+#include "cuda/switches.h"
 #include "stiction/batch.h"
 #include "stiction/error.h"
 
@@ -71,6 +74,16 @@ Options options_of(const json& given) {
   return o;
 }
 
+void choose_group(const Model& model, const Options& given) {
+  BatchOptions o;
+  o.options = given;
+  const Batch resolved(std::make_shared<Model>(model), o);
+  const cpu::HostModel host(model, resolved.options(), true);
+  const cuda::Group group = cuda::group_of(host.view(), cuda::group_switch(), int(kAllEnvs));
+  for (const cuda::GroupName& g : cuda::kGroups)
+    if (g.group == group) setenv("STICTION_CUDA_GROUP", g.name, 1);
+}
+
 json to_json(const ptx::Counts& c) {
   return {{"launches", c.launches},
           {"warp_instructions", c.warp_instructions},
@@ -92,6 +105,7 @@ int run(const char* file, const char* state, int num_envs, const char* options, 
   o.options = options_of(json::parse(options));
   o.device = "cuda";
   o.num_envs = num_envs;
+  choose_group(*model, o.options);
   Batch b(model, o);
   b.load(state);
   b.clear_counts();
@@ -123,8 +137,11 @@ int run(const char* file, const char* state, int num_envs, const char* options, 
       {"points", static_cast<double>(c.contacts) / static_cast<double>(c.env_steps)},
       {"iterations", static_cast<double>(c.iterations) / static_cast<double>(c.env_steps)},
       {"frozen", b.status_count()},
+      {"state_hash", std::to_string(b.state_hash())},
+      {"threads", json::object()},
       {"kernels", json::object()}};
   for (const auto& [name, counts] : kernels) result["kernels"][name] = to_json(counts);
+  for (const KernelInfo& k : b.kernels()) result["threads"][k.name] = k.threads_per_env;
   std::printf("%s\n", result.dump().c_str());
   return 0;
 }

@@ -26,7 +26,7 @@ TEST_P(PtxScenes, HaveNoRaces) {
   std::vector<Options> laws(3);
   laws[1].stiction = Stiction::anchored, laws[1].friction_iterations = 2;
   laws[2].contact_model = ContactModel::sap;
-  for (const char* group : {"", "warp", "block"}) {
+  for (const char* group : {"", "4", "8", "warp", "block"}) {
     if (*group != '\0') setenv("STICTION_CUDA_GROUP", group, 1);
     for (const Options& o : laws) {
       Batch b = scattered(GetParam(), up_to(5), {}, o);
