@@ -119,6 +119,14 @@ STICTION_UNARY(LeadingZeros, static_cast<u32>(std::countl_zero(a)));
 #undef STICTION_BINARY
 #undef STICTION_UNARY
 
+struct ReverseBits {
+  u32 operator()(u32 a) const {
+    u32 reversed = 0;
+    for (int k = 0; k < 32; ++k) reversed |= (a >> k & 1u) << (31 - k);
+    return reversed;
+  }
+};
+
 struct ShiftLeft {
   template <class T>
   T operator()(T a, u32 by) const {
@@ -180,6 +188,7 @@ void logic(Operations& all, const std::string& type) {
   if constexpr (sizeof(T) >= 4) {
     all["popc." + type] = map_lanes<Ones, u32, T>;
     all["clz." + type] = map_lanes<LeadingZeros, u32, T>;
+    if constexpr (sizeof(T) == 4) all["brev." + type] = map_lanes<ReverseBits, T, T>;
   }
 }
 
