@@ -89,6 +89,11 @@ CudaDevice::CudaDevice(const DeviceSpec& spec, int number)
   check_here(cudaMemsetAsync(memory_.get(), 0xff, layout_.bytes, stream_), ": clearing memory");
   check_here(cudaMemsetAsync(place(layout_.counters), 0, at(n_) * layout_.counter_bytes, stream_),
              ": clearing counters");
+  // the first step orders environments by it
+  const std::size_t niter = at(Field::solver_niter);
+  check_here(
+      cudaMemsetAsync(place(layout_.first[niter]), 0, at(n_) * layout_.stride[niter], stream_),
+      ": clearing counts of iterations");
   std::vector<std::byte> reference(layout_.reference_end - layout_.reference_begin);
   write_reference_rows(spec, layout_, reference.data());
   upload(place(layout_.reference_begin), reference.data(), reference.size());

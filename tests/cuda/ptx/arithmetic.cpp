@@ -119,6 +119,18 @@ STICTION_UNARY(LeadingZeros, static_cast<u32>(std::countl_zero(a)));
 #undef STICTION_BINARY
 #undef STICTION_UNARY
 
+// By how many places the highest one is to be shifted to become the highest bit; of 0 all ones.
+struct ShiftAmount {
+  u32 operator()(u32 a) const { return a == 0 ? ~u32{0} : static_cast<u32>(std::countl_zero(a)); }
+};
+struct ReverseBits {
+  u32 operator()(u32 a) const {
+    u32 reversed = 0;
+    for (int k = 0; k < 32; ++k) reversed |= (a >> k & 1u) << (31 - k);
+    return reversed;
+  }
+};
+
 struct ShiftLeft {
   template <class T>
   T operator()(T a, u32 by) const {
@@ -180,6 +192,8 @@ void logic(Operations& all, const std::string& type) {
   if constexpr (sizeof(T) >= 4) {
     all["popc." + type] = map_lanes<Ones, u32, T>;
     all["clz." + type] = map_lanes<LeadingZeros, u32, T>;
+    if constexpr (sizeof(T) == 4) all["brev." + type] = map_lanes<ReverseBits, T, T>;
+    all["bfind.shiftamt.u32"] = map_lanes<ShiftAmount, u32, u32>;
   }
 }
 
