@@ -163,6 +163,7 @@ KernelFunction collide_function(Colliders has, int blocks) {
     case Colliders::box: return collide_of<Colliders::box>(blocks);
     case Colliders::boxes: return collide_of<Colliders::boxes>(blocks);
     case Colliders::convex: return collide_of<Colliders::convex>(blocks);
+    case Colliders::meshes: return collide_of<Colliders::meshes>(blocks);
   }
   return nullptr;
 }

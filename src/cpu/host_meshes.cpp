@@ -27,9 +27,8 @@ int farthest(const Model& m, int mesh, int i, int j, int k) {
 
 void HostModel::meshes(const Model& m) {
   physics::ModelView& w = view_;
-  const bool collide = std::any_of(m.pair_geom2.begin(), m.pair_geom2.end(), [&](int g) {
-    return m.geom_type[at(g)] == GeomType::mesh;
-  });
+  const bool collide = std::any_of(m.pair_geom2.begin(), m.pair_geom2.end(),
+                                   [&](int g) { return m.geom_type[at(g)] == GeomType::mesh; });
   if (!collide) return;
   w.geom_dataid = keep(m.geom_dataid);
   w.mesh_vertadr = keep(m.mesh_vertadr);

@@ -14,11 +14,13 @@ constexpr double kAlike = 0.5;
 // A corner that is closer to the line through its neighbours, relative to the extent, is none.
 constexpr double kStraight = 1e-9;
 
-std::size_t index(int i) { return static_cast<std::size_t>(i); }
+std::size_t index(int i) {
+  return static_cast<std::size_t>(i);
+}
 
 struct Triangle {
-  Vec3 cross;     // twice the area times the normal
-  bool sliver;    // its height is within the tolerance: any normal will do
+  Vec3 cross;   // twice the area times the normal
+  bool sliver;  // its height is within the tolerance: any normal will do
   std::array<int, 3> beside{-1, -1, -1};
 };
 

@@ -34,8 +34,12 @@ STICTION_FN void collide_with(const Team& team, const ModelView& m, EnvView<S>& 
   body_velocities(team, m, e, e.v_free, e.cvel_free);
   const int nnear = cull(team, m, e);
   team.for_each(nnear, [&](int i) {
-    narrow_phase<has>(m, e, e.near_pair[i]);
-    activate(m, e, e.near_pair[i]);
+    const int pair = e.near_pair[i];
+    S reach = S(std::numeric_limits<double>::infinity());
+    if constexpr (has >= Colliders::convex)
+      if (is_searched(m, pair)) reach = search_reach(m, e, pair);
+    narrow_phase<has>(m, e, pair, reach);
+    activate(m, e, pair);
   });
   list_candidates(team, m, e, nnear);
   gather_points(team, m, e);
@@ -43,7 +47,7 @@ STICTION_FN void collide_with(const Team& team, const ModelView& m, EnvView<S>& 
 
 template <class Team, class S>
 STICTION_FN void collide(const Team& team, const ModelView& m, EnvView<S>& e) {
-  collide_with<Colliders::convex>(team, m, e);
+  collide_with<Colliders::meshes>(team, m, e);
 }
 
 STICTION_PHYSICS_END

@@ -6,33 +6,21 @@
 
 STICTION_PHYSICS_BEGIN
 
-// The points of the pair, `count` of them, and their normal.
-STICTION_RARE Vec3<double> convex_points(const LaneShape& a, const LaneShape& b, int count,
-                                         LaneContact* slot) {
-  if (a.type == GeomType::plane) {
-    plane_points(a, b, slot);
-    return a.z;
-  }
-  const ConvexDistance d = convex_distance(a, b);
-  const Vec3<double> n = d.normal, between = b.centre - a.centre;
-  const ContactList list{n, d.distance, slot};
+// In the middle between the points that support the planes.
+STICTION_FN LaneContact touching_point(const ConvexDistance& d) {
+  const Vec3<double> middle = 0.5 * (d.point_a + d.point_b);
+  const Vec3<double> half_gap = (0.5 * d.distance) * d.normal;
+  return {middle - half_gap, middle + half_gap, d.distance};
+}
+
+// What of two shapes without meshes overlaps; returns how many slots have a point.
+STICTION_FN int feature_points(const ContactList& list, const LaneShape& a, const LaneShape& b,
+                               const Vec3<double>& between, const ConvexDistance& d, int count) {
+  const Vec3<double> n = list.normal;
   const auto on_a = [&](int k, const Vec3<double>& p, double x) { list.on_a(k, p, x); };
   const auto on_b = [&](int k, const Vec3<double>& p, double x) { list.on_b(k, p, x); };
-  const Vec3<double> middle = 0.5 * (d.point_a + d.point_b), half_gap = (0.5 * d.distance) * n;
-  const LaneContact touch{middle - half_gap, middle + half_gap, d.distance};
-  if (count == 1) {
-    slot[0] = touch;
-    return n;
-  }
-  const bool flat_a = has_faces(a) || shows_cap(a, n), flat_b = has_faces(b) || shows_cap(b, n);
-  int used = 2;
-  if (flat_a && b.type == GeomType::mesh) {
-    overlap_points(list, a, b, between, touch);
-    used = count;
-  } else if (b.type == GeomType::mesh) {
-    line_points(line_of(a, zero3<double>(), n, d.point_a), polygon_of(b, between, -n), n,
-                d.distance, on_a);
-  } else if (flat_a && flat_b) {
+  const bool flat_a = shows_cap(a, n), flat_b = b.type == GeomType::box || shows_cap(b, n);
+  if (flat_a && flat_b) {
     const Region ra = cap_of(a, zero3<double>(), n), rb = region_of(b, between, -n);
     rim_points(ra, rb, n, d.distance, 0, on_a);
     if (b.type == GeomType::box) {
@@ -41,8 +29,9 @@ STICTION_RARE Vec3<double> convex_points(const LaneShape& a, const LaneShape& b,
       rim_points(rb, ra, -n, d.distance, 4, on_b);
       rim_crossings(list, ra, rb, 8);
     }
-    used = count;
-  } else if (flat_b) {
+    return count;
+  }
+  if (flat_b) {
     line_points(line_of(a, zero3<double>(), n, d.point_a), region_of(b, between, -n), n, d.distance,
                 on_a);
   } else if (flat_a) {
@@ -51,6 +40,48 @@ STICTION_RARE Vec3<double> convex_points(const LaneShape& a, const LaneShape& b,
   } else {
     crossing_points(list, line_of(a, zero3<double>(), n, d.point_a), a, b, between);
   }
+  return 2;
+}
+// The same where the second may be a mesh.
+STICTION_FN int feature_points(const ContactList& list, const HullShape& a, const HullShape& b,
+                               const Vec3<double>& between, const ConvexDistance& d, int count) {
+  if (b.type != GeomType::mesh)
+    return feature_points(list, static_cast<const LaneShape&>(a), static_cast<const LaneShape&>(b),
+                          between, d, count);
+  const Vec3<double> n = list.normal;
+  if (has_faces(a) || shows_cap(a, n)) {
+    overlap_points(list, a, b, between, touching_point(d));
+    return count;
+  }
+  line_points(line_of(a, zero3<double>(), n, d.point_a), polygon_of(b, between, -n), n, d.distance,
+              [&](int k, const Vec3<double>& p, double x) { list.on_a(k, p, x); });
+  return 2;
+}
+
+// The points of the pair, `count` of them, and their normal. Of shapes that are farther apart than
+// `reach`, no point is written.
+template <class L>
+STICTION_RARE Vec3<double> convex_points(const L& a, const L& b, int count, double reach,
+                                         bool& beyond, LaneContact* slot) {
+  constexpr bool kMeshes = std::is_same_v<L, HullShape>;
+  beyond = false;
+  if constexpr (kMeshes) {
+    if (a.type == GeomType::plane) {
+      plane_points(a, b, slot);
+      return a.z;
+    }
+  }
+  const ConvexDistance d = convex_distance(a, b, reach);
+  beyond = d.distance > reach;
+  if (beyond) return d.normal;
+  const Vec3<double> n = d.normal, between = b.centre - a.centre;
+  const ContactList list{n, d.distance, slot};
+  const LaneContact touch = touching_point(d);
+  if (count == 1) {
+    slot[0] = touch;
+    return n;
+  }
+  const int used = feature_points(list, a, b, between, d, count);
   // a slot without a feature repeats the first, out of reach
   for (int k = used; k < count; ++k)
     list.on_a(k, slot[0].point_a, vmax(slot[0].distance, 0.0) + core_extent(a) + a.radius());
@@ -72,19 +103,29 @@ struct ShapeKind {
 };
 
 // The shape of one lane.
-template <class W>
-STICTION_FN LaneShape lane_shape(const ShapeKind& kind, const Shape<W>& s, int lane) {
+template <class L, class W>
+STICTION_FN L lane_shape(const ShapeKind& kind, const Shape<W>& s, int lane) {
   const auto at = [&](const Vec3<W>& v) -> Vec3<double> {
     return {get_lane(v.x, lane), get_lane(v.y, lane), get_lane(v.z, lane)};
   };
-  return {kind.type, at(s.pos), at(s.rot.x), at(s.rot.y), at(s.rot.z), at(s.size), kind.hull};
+  const LaneShape shape{kind.type, at(s.pos), at(s.rot.x), at(s.rot.y), at(s.rot.z), at(s.size)};
+  if constexpr (std::is_same_v<L, HullShape>)
+    return {shape, kind.hull};
+  else
+    return shape;
 }
 
+// How far apart shapes may be for their points to matter; 1 where a lane's are farther.
+template <class W>
+struct SearchLimit {
+  W reach, beyond;
+};
+
 // contact_points(type_a, type_b) witnesses. Where not `near`, a gap between the centres.
-template <class W, class Out>
+template <class L, class W, class Out>
 STICTION_RARE void collide_convex(const ShapeKind& kind_a, const ShapeKind& kind_b,
                                   const Shape<W>& a, const Shape<W>& b, const Mask<W>& near,
-                                  const Out& out) {
+                                  SearchLimit<W>& limit, const Out& out) {
   const int count = contact_points(kind_a.type, kind_b.type);
   const W apart = norm(b.pos - a.pos) + (norm(a.size) + norm(b.size));
   Vec3<W> point_a[kMostConvexPoints], normal = unit3<W>(0);
@@ -96,8 +137,15 @@ STICTION_RARE void collide_convex(const ShapeKind& kind_a, const ShapeKind& kind
       set_lane(v.x, lane, x.x), set_lane(v.y, lane, x.y), set_lane(v.z, lane, x.z);
     };
     LaneContact slot[kMostConvexPoints];
-    put(normal,
-        convex_points(lane_shape<W>(kind_a, a, lane), lane_shape<W>(kind_b, b, lane), count, slot));
+    bool beyond;
+    const Vec3<double> n =
+        convex_points<L>(lane_shape<L>(kind_a, a, lane), lane_shape<L>(kind_b, b, lane), count,
+                         get_lane(limit.reach, lane), beyond, slot);
+    if (beyond) {
+      set_lane(limit.beyond, lane, 1.0);
+      return;
+    }
+    put(normal, n);
     for (int k = 0; k < count; ++k) {
       put(point_a[k], slot[k].point_a);
       set_lane(distance[k], lane, slot[k].distance);

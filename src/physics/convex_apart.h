@@ -91,8 +91,10 @@ STICTION_FN Vec3<double> nearest_of(const Simplex& s) {
   return v;
 }
 
-// Nearest points of cores that are apart; distance 0: they are not.
-STICTION_RARE ConvexDistance nearest_points_apart(const ConvexPair& pair) {
+// Nearest points of cores that are apart; distance 0: they are not. Ends where they are farther than `reach`
+// along a normal: what it returns then is farther, too, and its points are any.
+template <class L>
+STICTION_RARE ConvexDistance nearest_points_apart(const ConvexPair<L>& pair, double reach) {
   Simplex s;
   s.count = 1;
   Vec3<double> v = pair.between;
@@ -115,7 +117,7 @@ STICTION_RARE ConvexDistance nearest_points_apart(const ConvexPair& pair) {
         best.point_b = best.point_b + s.weight[i] * s.point[i].b;
       }
     }
-    if (length - along <= kSettled * pair.extent) break;
+    if (length - along <= kSettled * pair.extent || along > reach) break;
     bool known = false;
     for (int i = 0; i < s.count; ++i) known = known || norm2(next.w - s.point[i].w) == 0;
     if (known) break;

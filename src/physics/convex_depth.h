@@ -14,7 +14,8 @@ struct Facet {
   Vec3<double> point_a, point_b;
 };
 
-STICTION_FN Facet facet_along(const ConvexPair& pair, const Vec3<double>& m) {
+template <class L>
+STICTION_FN Facet facet_along(const ConvexPair<L>& pair, const Vec3<double>& m) {
   const Difference d = pair.support(m);
   return {m, dot(m, d.w), d.a, d.b};
 }
@@ -26,7 +27,8 @@ STICTION_FN Vec3<double> least_axis(const Vec3<double>& m) {
 }
 
 // The facet that the ray from p along m meets; p inside of D.
-STICTION_RARE Facet cast(const ConvexPair& pair, const Vec3<double>& p, const Vec3<double>& m) {
+template <class L>
+STICTION_RARE Facet cast(const ConvexPair<L>& pair, const Vec3<double>& p, const Vec3<double>& m) {
   Difference s1 = pair.support(m), s2, s3;
   Vec3<double> v1 = s1.w - p, v2, v3;
   Vec3<double> side = cross(v1, m);
@@ -87,7 +89,8 @@ STICTION_RARE Facet cast(const ConvexPair& pair, const Vec3<double>& p, const Ve
 // The k-th of the directions in which shapes may be shallowest: towards the faces, edges and corners of
 // the box around each, and along the common perpendiculars of their axes. Of meshes also their faces' normals.
 inline constexpr int kLikely = 26 + 26 + 18;
-STICTION_FN Vec3<double> likely_direction(const ConvexPair& pair, int k) {
+template <class L>
+STICTION_FN Vec3<double> likely_direction(const ConvexPair<L>& pair, int k) {
   if (k < 52) {
     const LaneShape& s = k < 26 ? pair.a : pair.b;
     const int f = k % 26 < 13 ? k % 26 : k % 26 + 1;  // 13: the middle
@@ -105,7 +108,8 @@ STICTION_FN Vec3<double> likely_direction(const ConvexPair& pair, int k) {
 }
 
 // Rays from the origin until they stay.
-STICTION_FN Facet descend(const ConvexPair& pair, Facet facet) {
+template <class L>
+STICTION_FN Facet descend(const ConvexPair<L>& pair, Facet facet) {
   if (facet.offset <= kTouching * pair.extent) return facet;
   for (int round = 0; round < kMostRays; ++round) {
     const Facet next = cast(pair, zero3<double>(), facet.normal);
@@ -124,7 +128,8 @@ inline constexpr int kStarts = 4;
 // Where a shallow origin is near an edge of D, a facet beside the found one may be nearer. Rays to its
 // sides find it: eight around its normal, at 45 and at 79 degrees to it, from a point a little farther
 // inside, since an origin on the boundary is where rays degenerate.
-STICTION_FN Facet look_aside(const ConvexPair& pair, Facet best) {
+template <class L>
+STICTION_FN Facet look_aside(const ConvexPair<L>& pair, Facet best) {
   const double share = kDeep;  // a constant of the file has no address on a device
   const Vec3<double> inside = share * pair.between;
   for (int round = 0; round < kStarts; ++round) {
@@ -156,7 +161,8 @@ struct Starts {
   double offset[kStarts];
   Vec3<double> direction[kStarts];
 
-  STICTION_FN void consider(const ConvexPair& pair, const Vec3<double>& m, double limit) {
+  template <class L>
+  STICTION_FN void consider(const ConvexPair<L>& pair, const Vec3<double>& m, double limit) {
     const double reach = dot(m, pair.support(m).w);
     if (!(reach < limit)) return;
     int place = count;
@@ -169,17 +175,18 @@ struct Starts {
     offset[place] = reach, direction[place] = m;
   }
   // The faces of a mesh; `sign` -1: of the first shape, which D has turned round.
-  STICTION_FN void consider_faces(const ConvexPair& pair, const LaneShape& s, double sign,
-                                  double limit) {
+  STICTION_FN void consider_faces(const ConvexPair<LaneShape>&, const LaneShape&, double, double) {}
+  STICTION_FN void consider_faces(const ConvexPair<HullShape>& pair, const HullShape& s,
+                                  double sign, double limit) {
     if (s.type != GeomType::mesh) return;
     const int faces = s.hull.face_count(), step = (faces + kMostFaces - 1) / kMostFaces;
-    for (int f = 0; f < faces; f += step)
-      consider(pair, sign * s.global(s.hull.normal(f)), limit);
+    for (int f = 0; f < faces; f += step) consider(pair, sign * s.global(s.hull.normal(f)), limit);
   }
 };
 
 // The shortest translation of cores that overlap.
-STICTION_RARE ConvexDistance least_depth(const ConvexPair& pair) {
+template <class L>
+STICTION_RARE ConvexDistance least_depth(const ConvexPair<L>& pair) {
   const double length = norm(pair.between);
   const bool apart = length > 1e-9 * pair.extent;
   const Vec3<double> m = apart ? (-1 / length) * pair.between : -pair.a.x;

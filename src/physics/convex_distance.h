@@ -7,6 +7,8 @@
 // All in double, scalar.
 #pragma once
 
+#include <type_traits>
+
 #include "physics/convex_apart.h"
 #include "physics/convex_depth.h"
 
@@ -14,8 +16,8 @@ STICTION_PHYSICS_BEGIN
 
 // n, or the normal of a face or of a side beside it along which the shapes are as far apart: these are
 // the exact ends of searches that come near.
-STICTION_FN void settle_on(const ConvexPair& pair, const LaneShape& s, ConvexDistance& d,
-                           bool second) {
+template <class L>
+STICTION_FN void settle_on(const ConvexPair<L>& pair, const L& s, ConvexDistance& d, bool second) {
   const auto consider = [&](const Vec3<double>& m) {
     const Vec3<double> u = dot(m, d.normal) < 0 ? -m : m;
     if (norm2(cross(u, d.normal)) > 1e-10) return;
@@ -24,12 +26,14 @@ STICTION_FN void settle_on(const ConvexPair& pair, const LaneShape& s, ConvexDis
   };
   if (s.type == GeomType::box) consider(s.x), consider(s.y);
   if (s.type == GeomType::box || s.type == GeomType::cylinder) consider(s.z);
-  if (s.type == GeomType::mesh) {  // faces at the vertex that is farthest
-    const Vec3<double> m = s.local(second ? -d.normal : d.normal);
-    s.hull.faces_at(farthest_vertex(s.hull, m), [&](int f) {
-      const Vec3<double> n = s.hull.normal(f);
-      if (dot(n, m) > 0.9) consider(s.global(n));
-    });
+  if constexpr (std::is_same_v<L, HullShape>) {
+    if (s.type == GeomType::mesh) {  // faces at the vertex that is farthest
+      const Vec3<double> m = s.local(second ? -d.normal : d.normal);
+      s.hull.faces_at(farthest_vertex(s.hull, m), [&](int f) {
+        const Vec3<double> n = s.hull.normal(f);
+        if (dot(n, m) > 0.9) consider(s.global(n));
+      });
+    }
   }
   const Vec3<double> side = d.normal - dot(s.z, d.normal) * s.z;
   if (s.type == GeomType::cylinder && norm2(side) > 0.5) consider((1 / norm(side)) * side);
@@ -38,12 +42,13 @@ STICTION_FN void settle_on(const ConvexPair& pair, const LaneShape& s, ConvexDis
 // Cores that touch: the direction from the nearest point to the origin is round-off there. One is pulled away
 // along the normal n_k, by δ, and they are apart:
 //   n_{k+1} = argmax_n s(n) + δ n·n_k,   so   s(n_{k+1}) >= s(n_k) + δ (1 - n_{k+1}·n_k) >= s(n_k)
-STICTION_RARE void pull_apart(const ConvexPair& pair, ConvexDistance& d) {
+template <class L>
+STICTION_RARE void pull_apart(const ConvexPair<L>& pair, ConvexDistance& d) {
   for (int round = 0; round < kMostPulls; ++round) {
     const Vec3<double> pull = vmax(kPull * pair.extent, -2 * d.distance) * d.normal;
-    ConvexPair pulled = pair;
+    ConvexPair<L> pulled = pair;
     pulled.between = pair.between + pull;
-    ConvexDistance next = nearest_points_apart(pulled);
+    ConvexDistance next = nearest_points_apart(pulled, std::numeric_limits<double>::infinity());
     if (next.distance == 0) return;
     next.point_b = next.point_b - pull;
     next.distance = dot(next.normal, pair.support(-next.normal).w);
@@ -53,11 +58,17 @@ STICTION_RARE void pull_apart(const ConvexPair& pair, ConvexDistance& d) {
   }
 }
 
-// Of two shapes, their radii included; points about the centre of a.
-STICTION_RARE ConvexDistance convex_distance(const LaneShape& a, const LaneShape& b) {
-  ConvexPair pair{a, b, b.centre - a.centre, 0};
+// Of two shapes, their radii included; points about the centre of a. Beyond `reach` a lower bound.
+template <class L>
+STICTION_RARE ConvexDistance convex_distance(const L& a, const L& b, double reach) {
+  ConvexPair<L> pair{a, b, b.centre - a.centre, 0};
   pair.extent = core_extent(a) + core_extent(b) + norm(pair.between);
-  ConvexDistance d = nearest_points_apart(pair);
+  const double radii = a.radius() + b.radius();
+  ConvexDistance d = nearest_points_apart(pair, reach + radii);
+  if (d.distance > reach + radii) {
+    d.distance = d.distance - radii;
+    return d;
+  }
   if (d.distance == 0) {
     d = least_depth(pair);
     if (d.distance >= -kDeep * pair.extent) pull_apart(pair, d);

@@ -55,7 +55,8 @@ STICTION_OUTLINE inline int farthest_vertex(const HullRef& hull, const Vec3<doub
   }
   const double half = 0.5 * largest(abs3(m));
   const auto third = [&](double x) { return x > half ? 1 : x < -half ? -1 : 0; };
-  best = hull.arrays->mesh_start[27 * hull.mesh + 13 + third(m.x) + 3 * third(m.y) + 9 * third(m.z)];
+  best =
+      hull.arrays->mesh_start[27 * hull.mesh + 13 + third(m.x) + 3 * third(m.y) + 9 * third(m.z)];
   double most = dot(m, hull.vertex(best));
   for (int last = -1; last != best;) {
     last = best;

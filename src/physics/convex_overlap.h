@@ -14,7 +14,7 @@ inline constexpr double kSlotCosine = 0.6087614290087207, kSlotSine = 0.79335334
 
 // The face of a box or mesh that looks along m. Corners about the same origin as `centre`, the shape's.
 struct Polygon {
-  const LaneShape* shape;
+  const HullShape* shape;
   Vec3<double> centre;
   Region plane;       // outward, a point and two axes; of a box its rectangle
   const int* corner;  // of a mesh
@@ -41,7 +41,7 @@ struct Polygon {
   }
 };
 
-STICTION_OUTLINE inline Polygon polygon_of(const LaneShape& s, const Vec3<double>& centre,
+STICTION_OUTLINE inline Polygon polygon_of(const HullShape& s, const Vec3<double>& centre,
                                            const Vec3<double>& m) {
   Polygon p{&s, centre, {}, nullptr, 4};
   if (s.type == GeomType::box) {
@@ -56,8 +56,7 @@ STICTION_OUTLINE inline Polygon polygon_of(const LaneShape& s, const Vec3<double
   const Vec3<double> edge = s.hull.vertex(p.corner[1]) - first, flat = edge - dot(n, edge) * n;
   const Vec3<double> x = (1 / norm(flat)) * flat;
   double outermost = dot(n, first);
-  for (int i = 1; i < p.count; ++i)
-    outermost = vmax(outermost, dot(n, s.hull.vertex(p.corner[i])));
+  for (int i = 1; i < p.count; ++i) outermost = vmax(outermost, dot(n, s.hull.vertex(p.corner[i])));
   p.plane.outward = s.global(n);
   p.plane.x = s.global(x), p.plane.y = s.global(cross(n, x));
   p.plane.centre = centre + s.global(first + (outermost - dot(n, first)) * n);
@@ -140,8 +139,8 @@ STICTION_FN void lean(LaneContact* slot, const LaneContact& touch, const Vec3<do
 }
 
 // Four points of the face or cap of the first shape and the face of the second.
-STICTION_OUTLINE inline void overlap_points(const ContactList& list, const LaneShape& a,
-                                            const LaneShape& b, const Vec3<double>& between,
+STICTION_OUTLINE inline void overlap_points(const ContactList& list, const HullShape& a,
+                                            const HullShape& b, const Vec3<double>& between,
                                             const LaneContact& touch) {
   const Vec3<double> n = list.normal, back = -n;
   const double extent = core_extent(a) + core_extent(b), ties = kAsFar, tie = ties * extent;
@@ -192,8 +191,7 @@ STICTION_OUTLINE inline void overlap_points(const ContactList& list, const LaneS
   }
   for (int k = 0; k < 4; ++k) {
     bool known = !found.any;
-    for (int j = 0; j < k; ++j)
-      known = known || norm(found.middle[j] - found.middle[k]) <= same;
+    for (int j = 0; j < k; ++j) known = known || norm(found.middle[j] - found.middle[k]) <= same;
     if (known) {
       list.slot[k] = k == 0 ? touch : out_of_reach(list.slot[0], n, extent);
       continue;
@@ -206,7 +204,7 @@ STICTION_OUTLINE inline void overlap_points(const ContactList& list, const LaneS
 }
 
 // Four corners of the face that looks at a plane, whose normal is a.z.
-STICTION_OUTLINE inline void plane_points(const LaneShape& a, const LaneShape& b,
+STICTION_OUTLINE inline void plane_points(const HullShape& a, const HullShape& b,
                                           LaneContact* slot) {
   const Vec3<double> n = a.z, between = b.centre - a.centre, back = -n;
   const double ties = kAsFar, tie = ties * core_extent(b);
@@ -223,8 +221,7 @@ STICTION_OUTLINE inline void plane_points(const LaneShape& a, const LaneShape& b
   }
   for (int k = 0; k < 4; ++k) {
     bool known = false;
-    for (int j = 0; j < k; ++j)
-      known = known || norm(found.middle[j] - found.middle[k]) <= same;
+    for (int j = 0; j < k; ++j) known = known || norm(found.middle[j] - found.middle[k]) <= same;
     slot[k] = known ? out_of_reach(slot[0], n, core_extent(b)) : witness(found.middle[k]);
   }
   const Vec3<double> deepest =

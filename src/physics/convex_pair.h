@@ -17,8 +17,9 @@ struct Difference {
   Vec3<double> w, a, b;
 };
 
+template <class L>  // LaneShape or HullShape
 struct ConvexPair {
-  const LaneShape &a, &b;
+  const L &a, &b;
   Vec3<double> between;  // from the centre of a to that of b
   double extent;         // of D
 

@@ -10,7 +10,6 @@ STICTION_PHYSICS_BEGIN
 struct LaneShape {
   GeomType type;
   Vec3<double> centre, x, y, z, size;
-  HullRef hull;  // of a mesh
 
   // Of the ball that is added to the core.
   STICTION_FN double radius() const {
@@ -22,6 +21,11 @@ struct LaneShape {
   STICTION_FN Vec3<double> global(const Vec3<double>& v) const {
     return v.x * x + v.y * y + v.z * z;
   }
+};
+
+// One that may be a mesh: a kernel without meshes has none of their text.
+struct HullShape : LaneShape {
+  HullRef hull;
 };
 
 // The point of the core that is farthest along m, about the shape's centre.
@@ -44,9 +48,13 @@ STICTION_FN Vec3<double> core_support(const LaneShape& s, const Vec3<double>& m)
     case GeomType::box:
       return vcopysign(s.size.x, d.x) * s.x + vcopysign(s.size.y, d.y) * s.y +
              vcopysign(s.size.z, d.z) * s.z;
-    case GeomType::mesh: return s.global(s.hull.vertex(farthest_vertex(s.hull, d)));
     default: return zero3<double>();
   }
+}
+
+STICTION_FN Vec3<double> core_support(const HullShape& s, const Vec3<double>& m) {
+  if (s.type != GeomType::mesh) return core_support(static_cast<const LaneShape&>(s), m);
+  return s.global(s.hull.vertex(farthest_vertex(s.hull, s.local(m))));
 }
 
 // How far the core reaches from its centre, at most.

@@ -134,6 +134,23 @@ STICTION_FN S relative_reach(const ModelView& m, const EnvView<S>& e, int pair, 
   return pair_reach(m, e, pair, speed, turning, gravity_reach);
 }
 
+// How far apart shapes may be to act in this step, as the closer comparison has it; with room for round-off.
+template <class S>
+STICTION_FN S search_reach(const ModelView& m, const EnvView<S>& e, int pair) {
+  const S *bound1 = e.geom_bound + 4 * m.pair_geom1[pair],
+          *bound2 = e.geom_bound + 4 * m.pair_geom2[pair];
+  const S gravity_reach = S(1.0 + kSlack * epsilon<S>()) * gravity_drop(m, e);
+  const PairBodies b = pair_bodies(m, pair);
+  const int tree1 = m.body_treeid[b.body1], tree2 = m.body_treeid[b.body2];
+  S reach =
+      pair_reach(m, e, pair, bound1[1] + bound2[1], vmax(bound1[2], bound2[2]), gravity_reach);
+  if (tree1 == tree2 || tree1 < 0 || tree2 < 0)
+    reach = vmin(reach, relative_reach(m, e, pair, gravity_reach));
+  const S room = bound1[0] + bound2[0] + norm(load3(e.geom_off, m.pair_geom1[pair])) +
+                 norm(load3(e.geom_off, m.pair_geom2[pair]));
+  return reach + S(kSlack * epsilon<S>()) * (room + reach);
+}
+
 template <class S>
 STICTION_FN Mask<S> may_touch(const ModelView& m, const EnvView<S>& e, int pair, S gravity_reach) {
   const int g1 = m.pair_geom1[pair], g2 = m.pair_geom2[pair];

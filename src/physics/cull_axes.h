@@ -1,6 +1,7 @@
 // The second, closer cull of a pair of geoms neither of which is a plane: how far they are apart
 // along the axes that separate boxes and capsules. Any unit axis m bounds their distance from below:
 //   distance >= |m · d| − reach_1(m) − reach_2(m),   reach(m) = r + Σ h_k |m · u_k|
+// of a cylinder h |m · u| + r |m − (m · u) u|.
 //
 // reads   geom_off, xmat; geom_quat, geom_size
 // writes  geom_bar
@@ -12,16 +13,18 @@
 
 STICTION_PHYSICS_BEGIN
 
-// A ball of radius r swept along n bars of half length h: box 3, and the box around a mesh; capsule and cylinder
-// 1, others 0.
+// A ball of radius r swept along n bars of half length h: box 3, and the box around a mesh; capsule 1, others 0.
+// A cylinder is a disc swept along one.
 template <class S>
 struct Hull {
   int n;
+  bool has_disc;
   Vec3<S> bar[3];
-  S half[3], radius;
+  S half[3], radius, disc;
 
   STICTION_FN S reach(const Vec3<S>& axis) const {
     S sum = radius;
+    if (has_disc) sum = sum + disc * norm(axis - dot(bar[0], axis) * bar[0]);
     for (int k = 0; k < n; ++k) sum = sum + half[k] * vabs(dot(bar[k], axis));
     return sum;
   }
@@ -54,8 +57,10 @@ STICTION_FN Hull<S> geom_hull(const ModelView& m, const EnvView<S>& e, int g) {
   const auto size = load3(e.geom_size, g);
   hull.n = bar_count(m, g);
   hull.radius = S(hull.n == 0 ? static_cast<double>(m.geom_rbound[g]) : 0.0);
+  hull.has_disc = m.geom_type[g] == static_cast<int>(GeomType::cylinder);
+  hull.disc = hull.has_disc ? narrow<S>(size.x) : S(0.0);
   if (hull.n == 1) {
-    hull.radius = narrow<S>(size.x);
+    hull.radius = hull.has_disc ? S(0.0) : narrow<S>(size.x);
     hull.bar[0] = load3(e.geom_bar, 3 * g), hull.half[0] = narrow<S>(size.y);
   } else if (hull.n == 3) {
     hull.bar[0] = load3(e.geom_bar, 3 * g), hull.half[0] = narrow<S>(size.x);

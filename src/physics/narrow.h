@@ -1,8 +1,10 @@
 // The narrow phase of a pair: its witness points, in Wide, as the cand_ fields of its slots.
 //
 // reads   pair_near, geom_xpos, xmat, geom_quat, geom_size, xpos of the trees' roots
-// writes  cand_gap, cand_normal, cand_r1, cand_r2
+// writes  cand_gap, cand_normal, cand_r1, cand_r2; pair_near of searched pairs
 #pragma once
+
+#include <type_traits>
 
 #include "physics/collide_box_box.h"
 #include "physics/collide_capsule_box.h"
@@ -32,9 +34,10 @@ STICTION_FN Shape<Wide<S>> placed_shape(const ModelView& m, const EnvView<S>& e,
           {body * local.x, body * local.y, body * local.z}};
 }
 
+template <Colliders has>
 STICTION_FN ShapeKind shape_kind(const ModelView& m, int g) {
   const GeomType type = static_cast<GeomType>(m.geom_type[g]);
-  if (type != GeomType::mesh) return type;
+  if (has != Colliders::meshes || type != GeomType::mesh) return type;
   return {type, {&m, m.geom_dataid[g]}};
 }
 
@@ -49,13 +52,16 @@ STICTION_RARE void collide_boxes(const Shape<W>& a, const Shape<W>& b, const Mas
 }
 
 // Runs the collider of the two types, which is one of `has`; out(k, witness). Lanes that are not near
-// may get any finite witness with a gap.
+// may get any finite witness with a gap, and so may those beyond the limit, which says which they are.
 template <class W, Colliders has, class Out>
 STICTION_FN void collide_shapes(const ShapeKind& kind1, const ShapeKind& kind2, const Shape<W>& a,
-                                const Shape<W>& b, const Mask<W>& near, const Out& out) {
+                                const Shape<W>& b, const Mask<W>& near, SearchLimit<W>& limit,
+                                const Out& out) {
   using G = GeomType;
   const G type1 = kind1.type, type2 = kind2.type;
-  if (type1 == G::plane && type2 != G::mesh) {
+  bool of_mesh = false;
+  if constexpr (has == Colliders::meshes) of_mesh = type2 == G::mesh;
+  if (type1 == G::plane && !of_mesh) {
     switch (type2) {
       case G::sphere: return collide_plane_sphere(a, b, out);
       case G::capsule: return collide_plane_capsule(a, b, out);
@@ -74,7 +80,9 @@ STICTION_FN void collide_shapes(const ShapeKind& kind1, const ShapeKind& kind2, 
   }
   if constexpr (has >= Colliders::boxes)
     if (type1 == G::box && type2 == G::box) return collide_boxes<W>(a, b, near, out);
-  if constexpr (has == Colliders::convex) collide_convex<W>(kind1, kind2, a, b, near, out);
+  using L = std::conditional_t<has == Colliders::meshes, HullShape, LaneShape>;
+  if constexpr (has >= Colliders::convex)
+    collide_convex<L, W>(kind1, kind2, a, b, near, limit, out);
 }
 
 // O of the body's tree; the centre of mass of what can't move.
@@ -85,23 +93,37 @@ STICTION_FN Vec3<Wide<S>> tree_origin(const ModelView& m, const EnvView<S>& e, i
   return load3(e.xpos, body) + load9(e.xmat, body) * load3(e.body_ipos, body);
 }
 
-// gap = distance - margin; contact point (1 - w) p1 + w p2
+// A pair whose distance is searched.
+STICTION_FN bool is_searched(const ModelView& m, int pair) {
+  const GeomType type1 = static_cast<GeomType>(m.geom_type[m.pair_geom1[pair]]);
+  return type1 != GeomType::plane &&
+         colliders_of(type1, static_cast<GeomType>(m.geom_type[m.pair_geom2[pair]])) >=
+             Colliders::convex;
+}
+
+// gap = distance - margin; contact point (1 - w) p1 + w p2. A lane in which a search finds the shapes farther
+// apart than `reach` is near no longer.
 template <Colliders has, class S>
-STICTION_FN void narrow_phase(const ModelView& m, EnvView<S>& e, int pair) {
+STICTION_FN void narrow_phase(const ModelView& m, EnvView<S>& e, int pair,
+                              S reach = S(std::numeric_limits<double>::infinity())) {
   using W = Wide<S>;
+  SearchLimit<W> limit{widen(reach), W(0.0)};
   const int g1 = m.pair_geom1[pair], g2 = m.pair_geom2[pair];
   const PairBodies b = pair_bodies(m, pair);
   const Vec3<W> origin1 = tree_origin(m, e, b.body1), origin2 = tree_origin(m, e, b.body2);
-  collide_shapes<W, has>(
-      shape_kind(m, g1), shape_kind(m, g2), placed_shape(m, e, g1), placed_shape(m, e, g2), widen_mask<S>(e.pair_near[pair] > S(0.5)),
-      [&](int k, const Witness<W>& w) {
-        const int slot = m.pair_slotadr[pair] + k;
-        const Vec3<W> point = w.point1 + e.pair_weight[pair] * (w.point2 - w.point1);
-        e.cand_gap[slot] = narrow<S>(w.distance - e.pair_margin[pair]);
-        store3(e.cand_normal, slot, narrow3<S>(w.normal));
-        store3(e.cand_r1, slot, narrow3<S>(point - origin1));
-        store3(e.cand_r2, slot, narrow3<S>(point - origin2));
-      });
+  collide_shapes<W, has>(shape_kind<has>(m, g1), shape_kind<has>(m, g2), placed_shape(m, e, g1),
+                         placed_shape(m, e, g2), widen_mask<S>(e.pair_near[pair] > S(0.5)), limit,
+                         [&](int k, const Witness<W>& w) {
+                           const int slot = m.pair_slotadr[pair] + k;
+                           const Vec3<W> point =
+                               w.point1 + e.pair_weight[pair] * (w.point2 - w.point1);
+                           e.cand_gap[slot] = narrow<S>(w.distance - e.pair_margin[pair]);
+                           store3(e.cand_normal, slot, narrow3<S>(w.normal));
+                           store3(e.cand_r1, slot, narrow3<S>(point - origin1));
+                           store3(e.cand_r2, slot, narrow3<S>(point - origin2));
+                         });
+  if constexpr (has >= Colliders::convex)
+    e.pair_near[pair] = select(narrow_mask<S>(limit.beyond > W(0.5)), S(0.0), e.pair_near[pair]);
 }
 
 STICTION_PHYSICS_END

@@ -37,11 +37,11 @@ struct SizesView {
 inline constexpr int kLagged = 0, kSimilar = 1, kSap = 2;  // ContactModel
 
 // What a model's pairs ask of the narrow phase, each with those before it: round shapes and planes,
-// a box against round shapes, boxes against boxes, any convex shapes. A kernel with fewer colliders takes
+// a box against round shapes, boxes against boxes, cylinders and ellipsoids, meshes. A kernel with fewer colliders takes
 // fewer registers.
-enum class Colliders : int { round, box, boxes, convex };
+enum class Colliders : int { round, box, boxes, convex, meshes };
 constexpr Colliders colliders_of(GeomType type1, GeomType type2) {
-  if (type2 == GeomType::mesh) return Colliders::convex;
+  if (type2 == GeomType::mesh) return Colliders::meshes;
   if (type1 == GeomType::plane) return Colliders::round;
   const auto searched = [](GeomType t) {
     return t == GeomType::ellipsoid || t == GeomType::cylinder;

@@ -137,9 +137,9 @@ inline std::string trees(int count, int links) {
 
 inline const std::vector<std::string>& scene_names() {
   static const std::vector<std::string> names = {
-      "anymal_c", "g1",          "g1_feetonly", "go1",   "go1_feetonly", "go2",
-      "h1",       "h1_feetonly", "panda",       "stack", "pile",         "drums",
-      "rocks",    "pushed",      "cartpole",    "branches", "loops",     "linkage"};
+      "anymal_c", "g1",          "g1_feetonly", "go1",      "go1_feetonly", "go2",
+      "h1",       "h1_feetonly", "panda",       "stack",    "pile",         "drums",
+      "rocks",    "pushed",      "cartpole",    "branches", "loops",        "linkage"};
   return names;
 }
 inline const std::vector<std::string>& large_scenes() {

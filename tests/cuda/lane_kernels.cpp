@@ -34,6 +34,7 @@ void run_collide(const Team& team, const physics::ModelView& m, const cuda::Laun
     case Colliders::box: return run.template operator()<Colliders::box>();
     case Colliders::boxes: return run.template operator()<Colliders::boxes>();
     case Colliders::convex: return run.template operator()<Colliders::convex>();
+    case Colliders::meshes: return run.template operator()<Colliders::meshes>();
   }
 }
 

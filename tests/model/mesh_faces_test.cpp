@@ -44,7 +44,8 @@ void check(const Shape& s) {
     const std::size_t n = f.corners.size();
     const double longest = (at(f.corners[1]) - at(f.corners[0])).norm();
     for (std::size_t i = 0; i < n; ++i) {
-      const Vec3 p = at(f.corners[i]), q = at(f.corners[(i + 1) % n]), r = at(f.corners[(i + 2) % n]);
+      const Vec3 p = at(f.corners[i]), q = at(f.corners[(i + 1) % n]),
+                 r = at(f.corners[(i + 2) % n]);
       EXPECT_GT((q - p).cross(r - q).dot(f.normal), 0);
       EXPECT_LE((q - p).norm(), longest + 1e-8 * extent);
       for (const Vec3& x : s.points) EXPECT_LT(f.normal.dot(x - p), 3 * kCoplanar * extent);
@@ -94,7 +95,8 @@ TEST(MeshFaces, OfFloatsInAnyFrame) {
 TEST(MeshFaces, CornersAreTheOutline) {
   std::vector<Vec3> points = box(1, 1, 1);
   for (int i = -3; i < 4; ++i)
-    for (int j = -3; j < 4; ++j) points.emplace_back(0.25 * i, 0.25 * j, 1), points.emplace_back(0.25 * i, -1, 0.25 * j);
+    for (int j = -3; j < 4; ++j)
+      points.emplace_back(0.25 * i, 0.25 * j, 1), points.emplace_back(0.25 * i, -1, 0.25 * j);
   for (int i = -3; i < 4; ++i) points.emplace_back(1, 0.25 * i, 1);
   const Shape s = faces_of(points);
   check(s);
@@ -105,7 +107,8 @@ TEST(MeshFaces, CornersAreTheOutline) {
 TEST(MeshFaces, APrismHasItsSides) {
   std::vector<Vec3> points;
   for (int i = 0; i < 15; ++i)
-    for (const double z : {-0.1, 0.2}) points.emplace_back(std::cos(0.41887902 * i), std::sin(0.41887902 * i), z);
+    for (const double z : {-0.1, 0.2})
+      points.emplace_back(std::cos(0.41887902 * i), std::sin(0.41887902 * i), z);
   const Shape s = faces_of(points);
   check(s);
   std::multiset<std::size_t> corners;
@@ -119,7 +122,8 @@ TEST(MeshFaces, WhatIsCurvedStaysTriangles) {
   std::mt19937_64 rng(5);
   std::normal_distribution<double> normal;
   std::vector<Vec3> points;
-  for (int i = 0; i < 300; ++i) points.push_back(Vec3(normal(rng), normal(rng), normal(rng)).normalized());
+  for (int i = 0; i < 300; ++i)
+    points.push_back(Vec3(normal(rng), normal(rng), normal(rng)).normalized());
   const Shape s = faces_of(points);
   check(s);
   EXPECT_GT(s.found.faces.size(), s.triangles.size() - 5);
@@ -139,7 +143,9 @@ TEST(MeshFaces, OutlinesAreConvexWhereFlatnessIsATolerance) {
     for (const HullFace& f : s.found.faces) {
       const std::size_t n = f.corners.size();
       for (std::size_t i = 0; i < n; ++i) {
-        const auto at = [&](std::size_t k) { return s.points[static_cast<std::size_t>(f.corners[k % n])]; };
+        const auto at = [&](std::size_t k) {
+          return s.points[static_cast<std::size_t>(f.corners[k % n])];
+        };
         EXPECT_GT((at(i + 1) - at(i)).cross(at(i + 2) - at(i + 1)).dot(f.normal), 0);
       }
     }

@@ -212,7 +212,7 @@ void check_late() {
     if (e.ncand[0] == 0) {
       // no lane near: put the candidate in by hand, as a pair that survived for another reason
       e.ncand[0] = 1, e.cand_slot[0] = 0;
-      physics::narrow_phase<physics::Colliders::convex>(env.m(), e, 0);
+      physics::narrow_phase<physics::Colliders::meshes>(env.m(), e, 0);
       physics::activate(env.m(), e, 0);
     }
     env.fill(Field::pair_near, 1);

@@ -62,7 +62,7 @@ Oracle oracle(const Model& m, const Options& o, const CollideState& s, double ro
 constexpr double kSearched = 1.5e-6;
 bool searched(const Model& m, int pair) {
   return physics::colliders_of(m.geom_type[at(m.pair_geom1[at(pair)])],
-                               m.geom_type[at(m.pair_geom2[at(pair)])]) ==
+                               m.geom_type[at(m.pair_geom2[at(pair)])]) >=
          physics::Colliders::convex;
 }
 

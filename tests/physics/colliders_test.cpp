@@ -47,11 +47,12 @@ Vec3 get(const physics::Vec3<W>& v, int lane) {
 // With no more colliders than the pair needs.
 template <class W>
 std::array<physics::Witness<W>, 12> run(const physics::ShapeKind& a, const physics::ShapeKind& b,
-                                        const physics::Shape<W>& s, const physics::Shape<W>& t) {
+                                        const physics::Shape<W>& s, const physics::Shape<W>& t,
+                                        physics::SearchLimit<W> limit, W* beyond = nullptr) {
   std::array<physics::Witness<W>, 12> out;
   using physics::Colliders;
   const auto collide = [&]<Colliders has>() {
-    physics::collide_shapes<W, has>(a, b, s, t, physics::all_lanes<W>(),
+    physics::collide_shapes<W, has>(a, b, s, t, physics::all_lanes<W>(), limit,
                                     [&](int k, const physics::Witness<W>& w) { out[at(k)] = w; });
   };
   switch (physics::colliders_of(a.type, b.type)) {
@@ -59,8 +60,15 @@ std::array<physics::Witness<W>, 12> run(const physics::ShapeKind& a, const physi
     case Colliders::box: collide.template operator()<Colliders::box>(); break;
     case Colliders::boxes: collide.template operator()<Colliders::boxes>(); break;
     case Colliders::convex: collide.template operator()<Colliders::convex>(); break;
+    case Colliders::meshes: collide.template operator()<Colliders::meshes>(); break;
   }
+  if (beyond != nullptr) *beyond = limit.beyond;
   return out;
+}
+template <class W>
+std::array<physics::Witness<W>, 12> run(const physics::ShapeKind& a, const physics::ShapeKind& b,
+                                        const physics::Shape<W>& s, const physics::Shape<W>& t) {
+  return run<W>(a, b, s, t, {W(std::numeric_limits<double>::infinity()), W(0.0)});
 }
 
 // Of boxes that are apart with parallel faces or edges many points are nearest: any will do.
@@ -170,7 +178,8 @@ TEST(Colliders, SearchesAgreeWithTheReference) {
         ref::Shape b = pose(types.b, mesh_b);
         const ref::Witness w = ref::test::nearest(ref::test::contacts(a, b));
         // touching; where two vertices just touch there are many normals
-        const double gap = types.b == G::mesh ? 1.5e-3 - 1e-3 * (round % 3) : 1e-3 * (1 - round % 3);
+        const double gap =
+            types.b == G::mesh ? 1.5e-3 - 1e-3 * (round % 3) : 1e-3 * (1 - round % 3);
         if (round % 3 != 0) b.pos -= (w.distance - gap) * w.normal;
         expected[at(lane)] = ref::test::contacts(a, b);
         put(pa, lane, a), put(pb, lane, b);
@@ -205,6 +214,35 @@ TEST(Colliders, SearchesAgreeWithTheReference) {
     EXPECT_LE(unlike, kRounds * kW / 20) << ref::test::name(types);
     EXPECT_LE(longer, kRounds * kW / 100) << ref::test::name(types);
   }
+}
+
+// A search that may end early says so where the shapes are farther apart, and else is the same to the bit.
+TEST(Colliders, SearchesEndWhereShapesAreFartherThanTheyReach) {
+  using G = GeomType;
+  Rng rng(4);
+  int ended = 0, total = 0;
+  for (const auto& types : {ref::test::TypePair{G::sphere, G::cylinder},
+                            {G::cylinder, G::box},
+                            {G::capsule, G::mesh},
+                            {G::mesh, G::mesh}})
+    for (int i = 0; i < 300; ++i, ++total) {
+      const ref::Shape a = ref::test::random_shape(rng, types.a),
+                       b = ref::test::random_shape(rng, types.b);
+      const double reach = std::pow(10, ref::test::uniform(rng, -3, 0));
+      double beyond = 0, least = 1e9;
+      const auto whole = run<double>(kind(a), kind(b), shape<double>(a), shape<double>(b));
+      const auto found =
+          run<double>(kind(a), kind(b), shape<double>(a), shape<double>(b), {reach, 0.0}, &beyond);
+      for (std::size_t k = 0; k < ref::test::contacts(a, b).size(); ++k) {
+        least = std::min(least, whole[k].distance);
+        if (beyond != 0) continue;
+        EXPECT_EQ(found[k].distance, whole[k].distance);
+        EXPECT_EQ(get(found[k].point1, 0), get(whole[k].point1, 0));
+      }
+      EXPECT_EQ(beyond != 0, least > reach);
+      ended += beyond != 0;
+    }
+  EXPECT_GT(ended, total / 10);
 }
 
 }  // namespace

@@ -12,12 +12,21 @@ constexpr double kResolved = 1e-8;  // of shapes a metre wide: a search ends the
 
 const std::vector<TypePair>& searched_pairs() {
   using G = GeomType;
-  static const std::vector<TypePair> pairs = {
-      {G::sphere, G::ellipsoid}, {G::sphere, G::cylinder},     {G::capsule, G::ellipsoid},
-      {G::capsule, G::cylinder}, {G::ellipsoid, G::ellipsoid}, {G::ellipsoid, G::cylinder},
-      {G::ellipsoid, G::box},    {G::cylinder, G::cylinder},   {G::cylinder, G::box},
-      {G::sphere, G::mesh},      {G::capsule, G::mesh},        {G::ellipsoid, G::mesh},
-      {G::cylinder, G::mesh},    {G::box, G::mesh},            {G::mesh, G::mesh}};
+  static const std::vector<TypePair> pairs = {{G::sphere, G::ellipsoid},
+                                              {G::sphere, G::cylinder},
+                                              {G::capsule, G::ellipsoid},
+                                              {G::capsule, G::cylinder},
+                                              {G::ellipsoid, G::ellipsoid},
+                                              {G::ellipsoid, G::cylinder},
+                                              {G::ellipsoid, G::box},
+                                              {G::cylinder, G::cylinder},
+                                              {G::cylinder, G::box},
+                                              {G::sphere, G::mesh},
+                                              {G::capsule, G::mesh},
+                                              {G::ellipsoid, G::mesh},
+                                              {G::cylinder, G::mesh},
+                                              {G::box, G::mesh},
+                                              {G::mesh, G::mesh}};
   return pairs;
 }
 

@@ -14,7 +14,8 @@ const Vec3 kBoxSize(0.5, 0.25, 0.125);
 // The box of the zoo stands in its frame with its axes in some order: a box of the same place.
 Shape box_like(const Shape& mesh) {
   Vec3 size = Vec3::Zero();
-  for (int i = 0; i < mesh.hull.vertices(); ++i) size = size.cwiseMax(mesh.hull.vertex(i).cwiseAbs());
+  for (int i = 0; i < mesh.hull.vertices(); ++i)
+    size = size.cwiseMax(mesh.hull.vertex(i).cwiseAbs());
   return {GeomType::box, size, mesh.pos, mesh.rot};
 }
 Mat3 turned(const Vec3& r) {
@@ -54,7 +55,8 @@ TEST(MeshContacts, ABoxAsAMeshIsAsFarAsABox) {
     for (int i = 0; i < 300; ++i) {
       const Shape other = random_shape(rng, type, 1);
       const Shape mesh = mesh_shape(kBox, random_vector(rng, 1), random_rotation(rng));
-      const Witness m = nearest(contacts(other, mesh)), b = nearest(contacts(other, box_like(mesh)));
+      const Witness m = nearest(contacts(other, mesh)),
+                    b = nearest(contacts(other, box_like(mesh)));
       worst = std::max(worst, std::abs(m.distance - b.distance));
     }
     EXPECT_LT(worst, 1e-8) << name(type);
@@ -101,14 +103,16 @@ TEST(MeshContacts, ACylinderStandsOnAMesh) {
   ASSERT_EQ(points.size(), 4u);
   for (const Vec3& p : points) EXPECT_GT(p.x(), -1e-9);
   // on its side
-  const Shape lying{GeomType::cylinder, {0.1, 0.2, 0}, {0, 0, 0.225 - kDepth}, turned(M_PI / 2 * Vec3::UnitX())};
+  const Shape lying{
+      GeomType::cylinder, {0.1, 0.2, 0}, {0, 0, 0.225 - kDepth}, turned(M_PI / 2 * Vec3::UnitX())};
   points = touching(lying, laid(kBox, {0, 0, 0}));
   ASSERT_EQ(points.size(), 2u);
   EXPECT_NEAR((points[0] - points[1]).norm(), 0.4, 1e-9);
 }
 
 TEST(MeshContacts, ACapsuleLiesOnTwoPoints) {
-  const Shape capsule{GeomType::capsule, {0.1, 0.4, 0}, {0, 0, 0.225 - kDepth}, turned(M_PI / 2 * Vec3::UnitX())};
+  const Shape capsule{
+      GeomType::capsule, {0.1, 0.4, 0}, {0, 0, 0.225 - kDepth}, turned(M_PI / 2 * Vec3::UnitX())};
   const auto points = touching(capsule, laid(kBox, {0, 0, 0}));
   ASSERT_EQ(points.size(), 2u);
   EXPECT_NEAR((points[0] - points[1]).norm(), 0.5, 1e-9);
@@ -122,12 +126,13 @@ TEST(MeshContacts, SlotsKeepTheirPointsWhileShapesMoveALittle) {
   struct Rest {
     Shape below, above;
   };
-  const Rest rests[] = {{box, laid(kBox, {0, 0, 0.125 - kDepth})},
-                        {box, laid(kBox, {0.1, 0, 0.125 - kDepth}, M_PI / 4)},
-                        {laid(kBox, {0, 0, -0.125}), laid(kBox, {0, 0, 0.125 - kDepth})},
-                        {laid(kBox, {0, 0, -0.125}), laid(kBox, {0, 0, 0.125 - kDepth}, M_PI / 2)},
-                        {laid(kPrism, {0, 0, -half}), laid(kPrism, {0, 0, half - kDepth})},
-                        {{GeomType::plane, {1, 1, 1}, {0, 0, 0}, kUpright}, laid(kPrism, {0, 0, half - kDepth})}};
+  const Rest rests[] = {
+      {box, laid(kBox, {0, 0, 0.125 - kDepth})},
+      {box, laid(kBox, {0.1, 0, 0.125 - kDepth}, M_PI / 4)},
+      {laid(kBox, {0, 0, -0.125}), laid(kBox, {0, 0, 0.125 - kDepth})},
+      {laid(kBox, {0, 0, -0.125}), laid(kBox, {0, 0, 0.125 - kDepth}, M_PI / 2)},
+      {laid(kPrism, {0, 0, -half}), laid(kPrism, {0, 0, half - kDepth})},
+      {{GeomType::plane, {1, 1, 1}, {0, 0, 0}, kUpright}, laid(kPrism, {0, 0, half - kDepth})}};
   for (const Rest& rest : rests) {
     const auto before = contacts(rest.below, rest.above);
     for (int i = 0; i < 100; ++i) {
@@ -147,7 +152,8 @@ TEST(MeshContacts, SlotsKeepTheirPointsWhileShapesMoveALittle) {
 TEST(MeshContacts, APlaneTouchesTheDeepestVertex) {
   Rng rng(9);
   for (int i = 0; i < 500; ++i) {
-    const Shape plane = random_shape(rng, GeomType::plane), mesh = random_shape(rng, GeomType::mesh);
+    const Shape plane = random_shape(rng, GeomType::plane),
+                mesh = random_shape(rng, GeomType::mesh);
     const auto all = contacts(plane, mesh);
     ASSERT_EQ(all.size(), 4u);
     const Vec3 n = plane.rot.col(2);

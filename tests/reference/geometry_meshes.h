@@ -25,14 +25,16 @@ inline ModelPtr model_of_meshes(const std::vector<std::vector<Eigen::Vector3d>>&
     assets += "<mesh name='" + name + "' vertex='" + numbers(meshes[i]) + "'/>";
     bodies += "<body><freejoint/><geom type='mesh' mesh='" + name + "'/></body>";
   }
-  return load_model_from_string("<mujoco><asset>" + assets + "</asset><worldbody><geom size='.1'/>" +
-                                bodies + "</worldbody></mujoco>");
+  return load_model_from_string("<mujoco><asset>" + assets +
+                                "</asset><worldbody><geom size='.1'/>" + bodies +
+                                "</worldbody></mujoco>");
 }
 
 inline std::vector<Eigen::Vector3d> box_points(const Eigen::Vector3d& half) {
   std::vector<Eigen::Vector3d> points;
   for (int i = 0; i < 8; ++i)
-    points.push_back(half.cwiseProduct(Eigen::Vector3d(i & 1 ? 1 : -1, i & 2 ? 1 : -1, i & 4 ? 1 : -1)));
+    points.push_back(
+        half.cwiseProduct(Eigen::Vector3d(i & 1 ? 1 : -1, i & 2 ? 1 : -1, i & 4 ? 1 : -1)));
   return points;
 }
 // A regular prism about z.
@@ -49,27 +51,34 @@ inline std::vector<Eigen::Vector3d> prism_points(int sides, double radius, doubl
 inline std::vector<Eigen::Vector3d> stone_points(int count, const Eigen::Vector3d& half) {
   std::vector<Eigen::Vector3d> points;
   for (int i = 0; i < count; ++i) {
-    const double z = 1 - (2 * i + 1.0) / count, angle = 2.399963229728653 * i, r = std::sqrt(1 - z * z);
-    points.push_back(half.cwiseProduct(Eigen::Vector3d(r * std::cos(angle), r * std::sin(angle), z)));
+    const double z = 1 - (2 * i + 1.0) / count, angle = 2.399963229728653 * i,
+                 r = std::sqrt(1 - z * z);
+    points.push_back(
+        half.cwiseProduct(Eigen::Vector3d(r * std::cos(angle), r * std::sin(angle), z)));
   }
   return points;
 }
 
 enum Zoo { kBox, kPrism, kStone, kRock, kTetrahedron, kZoo };
 inline const Model& zoo() {
-  static const ModelPtr model = model_of_meshes(
-      {box_points({0.5, 0.25, 0.125}), prism_points(12, 0.5, 0.2), stone_points(40, {0.6, 0.4, 0.3}),
-       stone_points(700, {0.4, 0.6, 0.5}), {{0, 0, 0}, {0.7, 0, 0.1}, {0.2, 0.8, 0}, {0.3, 0.2, 0.6}}});
+  static const ModelPtr model =
+      model_of_meshes({box_points({0.5, 0.25, 0.125}),
+                       prism_points(12, 0.5, 0.2),
+                       stone_points(40, {0.6, 0.4, 0.3}),
+                       stone_points(700, {0.4, 0.6, 0.5}),
+                       {{0, 0, 0}, {0.7, 0, 0.1}, {0.2, 0.8, 0}, {0.3, 0.2, 0.6}}});
   return *model;
 }
 
 inline Hull hull_of(const Model& m, int mesh) {
   const auto i = static_cast<std::size_t>(mesh);
-  const auto vert = static_cast<std::size_t>(m.mesh_vertadr[i]), face = static_cast<std::size_t>(m.mesh_polyadr[i]),
+  const auto vert = static_cast<std::size_t>(m.mesh_vertadr[i]),
+             face = static_cast<std::size_t>(m.mesh_polyadr[i]),
              faces = static_cast<std::size_t>(m.mesh_polynum[i]);
   return {std::span(m.mesh_vert).subspan(3 * vert, 3 * static_cast<std::size_t>(m.mesh_vertnum[i])),
           std::span(m.mesh_polynormal).subspan(3 * face, 3 * faces),
-          std::span(m.mesh_polyvertadr).subspan(face, faces), std::span(m.mesh_polyvertnum).subspan(face, faces),
+          std::span(m.mesh_polyvertadr).subspan(face, faces),
+          std::span(m.mesh_polyvertnum).subspan(face, faces),
           std::span(m.mesh_polyvert).subspan(static_cast<std::size_t>(m.mesh_polyvertadr[face]))};
 }
 // A mesh of the zoo: its frame is at the centre of mass, along the principal axes.
