@@ -97,6 +97,8 @@ class TileGroup {
   // the number of threads.
   template <class S, class F>
   STICTION_FN S reduce_leaves(const S& part, const F& combine) const {
+    // threads beyond the leaves have read what others may write next, and exchange nothing with them
+    if (size() > kLeaves) sync();
     return butterfly(lanes_, size() < kLeaves ? size() : kLeaves, part, combine);
   }
   STICTION_FN PrefixSum prefix_sum(bool mine) const { return tile_prefix_sum(lanes_, mine); }
