@@ -130,6 +130,21 @@ struct ReverseBits {
     return reversed;
   }
 };
+// Nibble k of the selector names the byte that becomes byte k: 0 to 3 of a, 4 to 7 of b; with 8 added, copies
+// of its sign.
+struct PermuteBytes {
+  u32 operator()(u32 a, u32 b, u32 selector) const {
+    const std::uint64_t bytes = std::uint64_t{b} << 32 | a;
+    u32 out = 0;
+    for (int k = 0; k < 4; ++k) {
+      const u32 nibble = selector >> 4 * k & 0xfu;
+      u32 byte = static_cast<u32>(bytes >> 8 * (nibble & 7u)) & 0xffu;
+      if (nibble > 7) byte = byte > 127 ? 0xffu : 0u;
+      out |= byte << 8 * k;
+    }
+    return out;
+  }
+};
 
 struct ShiftLeft {
   template <class T>
@@ -192,7 +207,10 @@ void logic(Operations& all, const std::string& type) {
   if constexpr (sizeof(T) >= 4) {
     all["popc." + type] = map_lanes<Ones, u32, T>;
     all["clz." + type] = map_lanes<LeadingZeros, u32, T>;
-    if constexpr (sizeof(T) == 4) all["brev." + type] = map_lanes<ReverseBits, T, T>;
+    if constexpr (sizeof(T) == 4) {
+      all["brev." + type] = map_lanes<ReverseBits, T, T>;
+      all["prmt." + type] = map_lanes<PermuteBytes, T, T, T, T>;
+    }
     all["bfind.shiftamt.u32"] = map_lanes<ShiftAmount, u32, u32>;
   }
 }

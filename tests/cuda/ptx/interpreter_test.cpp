@@ -229,13 +229,23 @@ TEST_F(Ptx, MemoryIsCounted) {
   EXPECT_EQ(c.global_sectors, 8u);
 }
 
+TEST_F(Ptx, BytesAndBitsAreThoseOfThePtxManual) {
+  std::uint32_t* const p = upload(std::vector<std::uint32_t>(4));
+  const std::uint32_t a = 0x00c2b1a0, b = 0xd7e6f584;
+  launch("bits", 1, 1, p, a, b);
+  EXPECT_EQ(p[0], 0xd7e6a084);  // selector 0x7604
+  EXPECT_EQ(p[1], 0xffc2c2ff);  // 0xc228: signs of bytes 4 and 0 around byte 2, twice
+  EXPECT_EQ(p[2], 0x058d4300u);
+  EXPECT_EQ(p[3], 8u);
+}
+
 TEST_F(Ptx, WhatItDoesNotKnowIsNamed) {
   Machine other;
   EXPECT_THAT(fault([&] {
-                other.load(".entry f()\n{\n.reg .b32 %r<2>;\nbrev.b32 %r1, %r0;\nret;\n}\n");
+                other.load(".entry f()\n{\n.reg .b32 %r<2>;\nfns.b32 %r1, %r0;\nret;\n}\n");
                 other.launch("f", {{1, 1}, 32, 0}, nullptr);
               }),
-              HasSubstr("PTX line 4: no opcode brev.b32"));
+              HasSubstr("PTX line 4: no opcode fns.b32"));
   EXPECT_THAT(fault([&] {
                 other.launch("g", {{1, 1}, 32, 0}, nullptr);
               }),
