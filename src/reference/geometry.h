@@ -10,13 +10,15 @@ namespace stiction::reference::inline STICTION_REAL {
 
 // The convex hull of a mesh: vertices and flat faces, as in the model.
 struct Hull {
-  std::span<const double> vert, normal;             // (n,3) (faces,3)
-  std::span<const int> corneradr, cornernum;        // (faces)
-  std::span<const int> corner;                      // from the first of the mesh on
+  std::span<const double> vert, normal;       // (n,3) (faces,3)
+  std::span<const int> corneradr, cornernum;  // (faces)
+  std::span<const int> corner;                // from the first of the mesh on
   Vec3 vertex(int i) const { return Eigen::Vector3d(&vert[3 * at(i)]).template cast<Real>(); }
   int vertices() const { return static_cast<int>(vert.size() / 3); }
   int faces() const { return static_cast<int>(cornernum.size()); }
-  Vec3 face_normal(int f) const { return Eigen::Vector3d(&normal[3 * at(f)]).template cast<Real>(); }
+  Vec3 face_normal(int f) const {
+    return Eigen::Vector3d(&normal[3 * at(f)]).template cast<Real>();
+  }
   std::span<const int> corners(int f) const {
     return corner.subspan(at(corneradr[at(f)] - corneradr[0]), at(cornernum[at(f)]));
   }

@@ -25,7 +25,7 @@ struct Flat {
   bool disc;
   Vec3 centre, normal, x, y;
   Vec2 half;
-  std::vector<Vec2> polygon;  // of a mesh: its corners about centre, counterclockwise
+  std::vector<Vec2> polygon;     // of a mesh: its corners about centre, counterclockwise
   std::span<const int> corners;  // their vertices
   Vec3 m;
 

@@ -156,8 +156,7 @@ void collide_plane_mesh(const Shape& plane, const Shape& mesh, std::span<Witness
   std::vector<int> all(at(mesh.hull.vertices()));
   for (std::size_t i = 0; i < all.size(); ++i) all[i] = static_cast<int>(i);
   const auto height = [&](int i) -> Real { return -n.dot(mesh.rot * mesh.hull.vertex(i)); };
-  const Witness deepest =
-      witness(mesh.pos + mesh.rot * mesh.hull.vertex(farthest(all, 0, height)));
+  const Witness deepest = witness(mesh.pos + mesh.rot * mesh.hull.vertex(farthest(all, 0, height)));
   std::array<int, 4> taken{};
   const std::array<Vec3, 4> d = directions(face.x, face.y);
   for (std::size_t k = 0; k < 4; ++k) {
