@@ -24,7 +24,7 @@ HOLD = 4  # steps between two controls: a control step
 MOTIONS = ("smooth", "noise")
 LAWS = ("task", "default")  # of stiction and limits: the task's (TaskInfo.engine), or Options()
 TASKS = {"ant": "Ant-v5", "halfcheetah": "HalfCheetah-v5", "hopper": "Hopper-v5", "walker2d": "Walker2d-v5",
-         "humanoid": "Humanoid-v5", "swimmer": "Swimmer-v5", "go2": "Go2Flat", "g1_feetonly": "Humanoid-v5"}  # fmt: skip
+         "humanoid": "Humanoid-v5", "swimmer": "Swimmer-v5", "go2": "Go2Flat", "go2_rough": "Go2Flat", "g1_feetonly": "Humanoid-v5"}  # fmt: skip
 GPU_TIMESTEPS = {"humanoid": 0.005}  # s; of the others, the file's
 
 
@@ -54,6 +54,16 @@ def clutter(count: int) -> str:
         <position joint="y" kp="2e4" kv="2e3" ctrlrange="-0.05 0.05"/></actuator></mujoco>"""
 
 
+def go2_rough() -> str:
+    """The Go2 of the package on cells of 5 cm, between 3 cm below and above the floor that it had."""
+    nodes = 121
+    elevation = " ".join(f"{x:.3f}" for x in np.random.default_rng(0).uniform(size=nodes * nodes))
+    field = f'<hfield name="ground" nrow="{nodes}" ncol="{nodes}" size="3 3 0.06 0.1" elevation="{elevation}"/>'
+    ground = FLOOR.replace('type="plane" size="0 0 1"', 'type="hfield" hfield="ground" pos="0 0 -0.03"')
+    text = re.sub(r'<geom[^>]*type="plane"[^>]*/>', "", (ROBOTS / "go2.xml").read_text())
+    return text.replace("<worldbody>", f"<asset>{field}</asset>{ground}", 1)
+
+
 @dataclass
 class Scene:
     """`spread`: share of half the control range that targets reach on either side of the centre. `make` writes the text
@@ -70,7 +80,7 @@ class Scene:
         text = re.sub(r'condim="[46]"', 'condim="3"', self.make() if self.make else self.file.read_text())
         # the keyframe of a robot with torque motors holds joint angles: let servos keep them
         text = re.sub(r'<motor class="\w+"', '<position kp="60" kv="3"', text)
-        bare = 'type="plane"' not in text and self.name != "cartpole"
+        bare = not re.search('type="(plane|hfield)"', text) and self.name != "cartpole"
         return text.replace("<worldbody>", FLOOR, 1) if bare else text
 
     def load(self) -> stiction.Model:
@@ -84,8 +94,8 @@ def options(scene: Scene, law="task") -> stiction.Options:
 
 SPREADS = {name: spread for name, (_, spread) in GYMNASIUM.items()} | {
     "go2": 0.1, "g1_feetonly": 0.1, "cartpole": 0.3}  # fmt: skip
-# By their names alone: loops, a mimic gripper that holds a box, a medium, free boxes in a tray that is shaken.
-MORE = {"cassie": 0.2, "panda_box": 0.1, "swimmer": 0.4, "clutter10": 1, "clutter40": 1}
+# By their names alone: loops, a mimic gripper that holds a box, a medium, rough ground, free boxes in a tray that is shaken.
+MORE = {"cassie": 0.2, "panda_box": 0.1, "swimmer": 0.4, "go2_rough": 0.1, "clutter10": 1, "clutter40": 1}
 
 
 def scenes(names=None, folder: Path | None = None) -> list[Scene]:
@@ -100,6 +110,7 @@ def scenes(names=None, folder: Path | None = None) -> list[Scene]:
         more = [Scene("cassie", ROBOTS / "cassie.xml", MORE["cassie"]),
                 Scene("cartpole", ROOT / "envs/assets/isaac_cartpole.xml", SPREADS["cartpole"]),
                 Scene("panda_box", None, MORE["panda_box"], panda_box),
+                Scene("go2_rough", None, MORE["go2_rough"], go2_rough),
                 *(Scene(f"clutter{n}", None, MORE[f"clutter{n}"], partial(clutter, n)) for n in (10, 40))]  # fmt: skip
         if spec := importlib.util.find_spec("gymnasium"):
             assets = Path(spec.origin).parent / "envs/mujoco/assets"

@@ -28,6 +28,42 @@ STICTION_FN HfieldWindow window_of(const Hfield& h, const HullShape& b, double r
           x0 > h.half_x || x1 < -h.half_x || y0 > h.half_y || y1 < -h.half_y};
 }
 
+// At least how far the shape is from p: its axis and radius, or its box.
+STICTION_FN double away_from(const HullShape& b, const Vec3<double>& p) {
+  const Vec3<double> q = b.local(p - b.centre);
+  switch (b.type) {
+    case GeomType::sphere: return norm(q) - b.size.x;
+    case GeomType::capsule:
+    case GeomType::cylinder: {
+      const double z = q.z - clamp(q.z, -b.size.y, b.size.y);
+      return vsqrt(q.x * q.x + q.y * q.y + z * z) - b.size.x;
+    }
+    default: return norm(away_from_box(q, b.size));
+  }
+}
+
+// Half a cell: a shape is deep if its lowest point is so far below the surface.
+STICTION_FN double shallow(const Hfield& h) {
+  return 0.5 * vmin(h.dx, h.dy);
+}
+STICTION_FN bool is_deep(const Hfield& h, const HullShape& b) {
+  const Vec3<double> p = b.centre + core_support(b, -unit3<double>(2));
+  return p.z - b.radius() < h.height(p.x, p.y) - shallow(h);
+}
+
+// Whether a shape that is not deep is within reach of the ball around the four corners of a cell, or that much in the
+// ground below it.
+STICTION_FN bool may_touch_cell(const Hfield& h, int i, int j, const HullShape& b,
+                                const HfieldWindow& w, double reach) {
+  const Vec3<double> p = h.node(i, j), q = h.node(i + 1, j + 1);
+  const double r = h.node(i + 1, j).z, s = h.node(i, j + 1).z;
+  const double top = vmax(vmax(p.z, q.z), vmax(r, s)), low = vmin(vmin(p.z, q.z), vmin(r, s));
+  if (top < w.lowest) return false;
+  const Vec3<double> centre = {0.5 * (p.x + q.x), 0.5 * (p.y + q.y), 0.5 * (low + top)};
+  const Vec3<double> half = {0.5 * h.dx, 0.5 * h.dy, 0.5 * (top - low)};
+  return away_from(b, centre) <= norm(half) + vmax(reach, shallow(h));
+}
+
 // The points of the pair; false: none is within reach.
 STICTION_OUTLINE inline bool hfield_points(const Hfield& h, const HullShape& b,
                                            HfieldPoints& points) {
@@ -37,9 +73,12 @@ STICTION_OUTLINE inline bool hfield_points(const Hfield& h, const HullShape& b,
   for (int k = 0; k < slots; ++k) points.filled[k] = false;
   const HfieldWindow w = window_of(h, b, points.reach);
   if (w.empty) return false;
+  const bool deep = is_deep(h, b);
   // edges on the upper sides of the last cells belong to nodes beyond them
   for (int j = w.j0; j <= w.j1 + 1; ++j) {
     for (int i = w.i0; i <= w.i1 + 1; ++i) {
+      const int ci = i < w.i1 ? i : w.i1, cj = j < w.j1 ? j : w.j1;
+      if (!deep && !may_touch_cell(h, ci, cj, b, w, points.reach)) continue;
       for (int k = 0; k < 3; ++k) {
         int di, dj;
         neighbour(k, di, dj);
@@ -49,11 +88,8 @@ STICTION_OUTLINE inline bool hfield_points(const Hfield& h, const HullShape& b,
           ridge_points(h, i, j, k, e, b, points);
       }
       if (i > w.i1 || j > w.j1) continue;
-      for (int which = 0; which < 2; ++which) {
-        const HfieldFace f = face_of(h, i, j, which);
-        if (vmax(vmax(f.corner[0].z, f.corner[1].z), f.corner[2].z) >= w.lowest)
-          face_points(h, f, b, points);
-      }
+      for (int which = 0; which < 2; ++which)
+        face_points(h, face_of(h, i, j, which), b, points);
     }
   }
   drop_known(points);

@@ -4,6 +4,7 @@
 
 #include "physics/collide_convex.h"
 #include "physics/collide_plane.h"
+#include "physics/collide_round.h"
 #include "physics/hfield.h"
 #include "physics/hfield_points.h"
 
@@ -143,6 +144,33 @@ STICTION_FN int clipped(const HullShape& bar, double half, const Vec3<double>& n
   return count;
 }
 
+// Of round shapes in closed form; of others a bound beyond reach first, from the plane through their nearest
+// centres.
+STICTION_FN ConvexDistance bar_distance(const HullShape& bar, const HullShape& b, double reach) {
+  const Vec3<double> between = b.centre - bar.centre;
+  if (b.type == GeomType::sphere || b.type == GeomType::capsule) {
+    const auto capsule = [](const HullShape& s, const Vec3<double>& pos) -> Shape<double> {
+      const double half = s.type == GeomType::sphere ? 0.0 : s.size.y;
+      return {{s.size.x, half, 0.0}, pos, {s.x, s.y, s.z}};
+    };
+    ConvexDistance d{};
+    collide_capsule_capsule<double>(
+        capsule(bar, zero3<double>()), capsule(b, between),
+        [&](int, const Witness<double>& w) { d = {w.normal, w.distance, w.point1, w.point2}; });
+    return d;
+  }
+  const double t = clamp(dot(bar.z, between), -bar.size.y, bar.size.y);
+  const Vec3<double> way = between - t * bar.z;
+  const double length = norm(way);
+  if (length > core_extent(b)) {
+    const Vec3<double> n = (1 / length) * way;
+    const double apart =
+        dot(n, between + core_support(b, -n)) - bar.size.y * vabs(dot(n, bar.z));
+    if (apart > reach) return {n, apart, zero3<double>(), zero3<double>()};
+  }
+  return convex_distance(bar, b, reach);
+}
+
 // What touches an edge (i, j), k that bends down: as a capsule without a radius, with a normal that is between
 // those of the faces beside it, or of those around its end. In overlap as if the edge were longer than the shape: there
 // is no way out along it.
@@ -154,13 +182,13 @@ STICTION_OUTLINE inline void ridge_points(const Hfield& h, int i, int j, int k, 
     if (at.distance <= points.reach)
       points.add({{bar.centre + at.point_a, bar.centre + at.point_b, at.distance}, n, 0});
   };
-  const ConvexDistance d = convex_distance(bar, b, points.reach);
+  const ConvexDistance d = bar_distance(bar, b, points.reach);
   if (d.distance > points.reach) return;
   const bool overlaps = d.distance + b.radius() <= 0;
   ConvexDistance across = d;
   if (overlaps) {
     bar.size.y += 2 * points.extent;
-    across = convex_distance(bar, b, points.reach);
+    across = bar_distance(bar, b, points.reach);
   }
   if (falls_away(across.normal, e.beside[0]) && falls_away(across.normal, e.beside[1]) &&
       vabs(dot(across.normal, bar.z)) <= 1e-6) {

@@ -228,7 +228,8 @@ TEST(Hfield, ABallIsAsFarAsTheNearestTriangle) {
 
 // Below the surface a shape is pushed out, up to its whole height deep.
 TEST(Hfield, NothingIsBelowTheGround) {
-  for (const Field& field : {hills(3, 0.1), stairs(), flat()}) {
+  const Field fine{121, 161, {1.1, 0.8, 1, 0.1}, [](int, int) { return 0.2; }};
+  for (const Field& field : {hills(3, 0.1), stairs(), flat(), fine}) {
     Rng rng(5);
     for (const G type : kShapes) {
       for (int round = 0; round < 100; ++round) {
