@@ -9,6 +9,8 @@
 namespace stiction::lab {
 namespace {
 
+constexpr int kPatience = 30;  // iterations that did not halve the residual after which it gives up
+
 // a ∘ b = (aᵀ b ; a₁ b_t + b₁ a_t) as matrix times b
 Mat3 arrow(const Vec3& a) {
   Mat3 m = a[0] * Mat3::Identity();
@@ -170,14 +172,15 @@ class System {
     sum += at_x.segment(beta_, 3 * cones()).dot(at_x.segment(eta_, 3 * cones()));
     return degree() > 0 ? sum / degree() : 0;
   }
-  // κ e, and what the affine step leaves of the products: Δs Δγ, Δβ ∘ Δη.
-  VecX target(double kappa, const VecX& affine) const {
+  // κ e, and what the affine step leaves of the products, Δs Δγ and Δβ ∘ Δη, in the share of the step that
+  // stays inside: all of it points nowhere where little of the step does.
+  VecX target(double kappa, const VecX& affine, double share) const {
     VecX t = VecX::Zero(size_);
     for (int k = 0; k < pairs(); ++k)
-      t[products_ + k] = kappa - affine[gamma_ + k] * affine[s_ + k];
+      t[products_ + k] = kappa - share * affine[gamma_ + k] * affine[s_ + k];
     for (int f = 0; f < cones(); ++f) {
       const Vec3 db = affine.segment<3>(beta_ + 3 * f), de = affine.segment<3>(eta_ + 3 * f);
-      t.segment<3>(products_ + pairs() + 3 * f) = Vec3(kappa, 0, 0) - arrow(db) * de;
+      t.segment<3>(products_ + pairs() + 3 * f) = Vec3(kappa, 0, 0) - share * arrow(db) * de;
     }
     return t;
   }
@@ -321,9 +324,10 @@ ConicSolution interior_point(const ConicProblem& p, double tolerance, int max_it
   System system(p, V);
   ConicSolution s;
   double undercut = 2;
-  int stuck = 0;
+  int stuck = 0, since_least = 0;
   VecX r = system.residual();
   s.residual = system.equations(r), s.complementarity = system.complementarity(r);
+  double least = std::max(s.residual, s.complementarity);
   while (s.iterations < max_iterations) {
     if (s.residual <= tolerance && s.complementarity <= tolerance) {
       s.converged = true;
@@ -337,10 +341,11 @@ ConicSolution interior_point(const ConicProblem& p, double tolerance, int max_it
     }
     // Mehrotra: how far the affine step gets says how much to centre
     const double nu = system.nu(system.x);
-    const double nu_affine = system.nu(system.x + system.reach(affine, 1) * affine);
+    const double affine_reach = system.reach(affine, 1);
+    const double nu_affine = system.nu(system.x + affine_reach * affine);
     const double sigma = nu > 0 ? std::pow(std::clamp(nu_affine / nu, 0.0, 1.0), 3) : 0;
     const double kappa = std::max(sigma * nu, tolerance / undercut);
-    const VecX step = system.solve(-r + system.target(kappa, affine));
+    const VecX step = system.solve(-r + system.target(kappa, affine, affine_reach));
     if (!step.allFinite()) {
       s.failed = true;
       break;
@@ -361,6 +366,10 @@ ConicSolution interior_point(const ConicProblem& p, double tolerance, int max_it
     // little progress: aim below the tolerance
     stuck = std::max(s.residual, s.complementarity) > 0.9 * worst ? stuck + 1 : 0;
     if (stuck >= 3) undercut *= 10, stuck = 0;
+    const double now = std::max(s.residual, s.complementarity);
+    since_least = now < 0.5 * least ? 0 : since_least + 1;
+    if (since_least == 0) least = now;
+    if (since_least >= kPatience) break;
   }
   s.v = system.v();
   s.joints = system.joints();
