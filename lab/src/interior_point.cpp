@@ -54,6 +54,11 @@ class System {
         n_(static_cast<int>(p.mu.size())) {
     for (int i = 0; i < n_; ++i)
       if (p.mu[i] > 0) rough_.push_back(i);
+    for (int i = 0; i < n_; ++i) {
+      moved_.emplace_back();
+      for (int k = 0; k < nv_; ++k)
+        if (!p.J.block<3, 1>(3 * i, k).isZero(0)) moved_.back().push_back(k);
+    }
     const Eigen::LLT<MatX> M(p.M);
     const auto response = [&](const MatX& rows, VecX& unit) {
       MatX r = M.solve(rows.transpose());
@@ -132,7 +137,6 @@ class System {
     K.bottomLeftCorner(ne_, nv_) = p_.E;
     VecX D_limits(nl_);
     for (int k = 0; k < nl_; ++k) D_limits[k] = P_limits_[k] / V_ * gamma(k) / slack(k);
-    MatX DJ(3 * n_, nv_);
     for (int i = 0, f = 0; i < n_; ++i) {
       Mat3 D = Mat3::Zero();
       D(2, 2) = gamma(nl_ + i) / slack(nl_ + i);
@@ -142,10 +146,12 @@ class System {
         D.topRows<2>() = -solve_cone(f, Q).bottomRows<2>();
         ++f;
       }
-      DJ.middleRows<3>(3 * i) = P_contacts_[3 * i] / V_ * D * p_.J.middleRows<3>(3 * i);
+      const auto& moved = moved_[at(i)];
+      const Eigen::Matrix<double, 3, Eigen::Dynamic> J =
+          p_.J.middleRows<3>(3 * i)(Eigen::all, moved);
+      K(moved, moved) += P_contacts_[3 * i] / V_ * J.transpose() * D * J;
     }
-    K.topLeftCorner(nv_, nv_) +=
-        p_.J.transpose() * DJ + p_.L.transpose() * D_limits.asDiagonal() * p_.L;
+    K.topLeftCorner(nv_, nv_) += p_.L.transpose() * D_limits.asDiagonal() * p_.L;
     factor_.compute(K);
   }
   // d with along(d) = r.
@@ -203,8 +209,8 @@ class System {
  private:
   // B⁻¹ X, B = [β₁ η_tᵀ; β_t η₁ 1]: inside both cones η₁ β₁ > η_tᵀ β_t
   template <int columns>
-  Eigen::Matrix<double, 3, columns> solve_cone(
-      int f, const Eigen::Matrix<double, 3, columns>& rhs) const {
+  Eigen::Matrix<double, 3, columns> solve_cone(int f,
+                                               const Eigen::Matrix<double, 3, columns>& rhs) const {
     Mat3 B = eta(f)[0] * Mat3::Identity();
     B.col(0) = beta(f);
     B.row(0).tail<2>() = eta(f).tail<2>().transpose();
@@ -228,8 +234,7 @@ class System {
       l[3 * i + 2] = pair(nl_ + i);
       if (p_.mu[i] == 0) continue;
       const Vec3 q = at_cone(f);
-      l.segment<2>(3 * i) =
-          cone(f++, q[0] + p_.mu[i] * l[3 * i + 2], q.tail<2>()).tail<2>();
+      l.segment<2>(3 * i) = cone(f++, q[0] + p_.mu[i] * l[3 * i + 2], q.tail<2>()).tail<2>();
     }
     b.head(nv_) = p_.M * r.head(nv_) + (p_.J.transpose() * P_contacts_.cwiseProduct(l) +
                                         p_.L.transpose() * P_limits_.cwiseProduct(l_limits)) /
@@ -302,8 +307,9 @@ class System {
   MatX on_joints_, on_limits_, on_contacts_;  // M⁻¹ Eᵀ, M⁻¹ Lᵀ, M⁻¹ Jᵀ
   int nv_, ne_, nl_, n_;
   int y_ = 0, gamma_ = 0, s_ = 0, beta_ = 0, eta_ = 0, size_ = 0, products_ = 0;
-  std::vector<int> rough_;  // contacts with friction
-  MatX constant_;  // the linear rows of the Jacobian
+  std::vector<int> rough_;               // contacts with friction
+  std::vector<std::vector<int>> moved_;  // by contact: columns of J that are not zero
+  MatX constant_;                        // the linear rows of the Jacobian
   VecX offset_;
   Eigen::PartialPivLU<MatX> factor_;
 };

@@ -1,5 +1,6 @@
 """The papers' experiments with reduced sweeps: every gate holds, every negative control fails as it must."""
 
+import dataclasses
 import re
 import subprocess
 import sys
@@ -16,6 +17,7 @@ from stiction_lab.experiments import experiments
 from stiction_lab.experiments import ilqr as push_a_ball
 from stiction_lab.experiments import push as standing_robots
 from stiction_lab.experiments import rod
+from stiction_lab.report import run_all
 from stiction_lab.scenes import cube_xml
 
 SLOW = ("clutter", "clutter-condition", "clutter-scaling", "rod", "push", "ilqr")  # 5 to 50 s each
@@ -152,6 +154,44 @@ def test_tables_are_measured():
     assert gaps["lagged"] == pytest.approx(0, abs=1e-3)
     assert gaps["similar"] == pytest.approx(1, rel=1e-2)
     assert gaps["sap"] == pytest.approx((tables.DT + tables.TAU) / tables.DT, rel=1e-2)
+
+
+def test_a_report_goes_on_where_it_was_broken_off(tmp_path, monkeypatch):
+    """What is done is in the report at once; --resume runs the rest, and all of it where the sweeps are others."""
+    runs = []
+
+    def counted(name, broken=None):
+        def run(full):
+            runs.append(name)
+            if broken:
+                raise broken
+            return dataclasses.replace(known[name].run(full), figures=[])
+        return dataclasses.replace(known[name], run=run)
+
+    known, said = experiments(), []
+    names = ("cube-forces", "wedge", "takeoff")
+
+    def report(full=False, resume=True, **broken):
+        runs.clear()
+        monkeypatch.setattr("stiction_lab.report.experiments", lambda: {n: counted(n, broken.get(n)) for n in names})
+        return run_all(tmp_path, full, said.append, resume=resume)
+
+    with pytest.raises(KeyboardInterrupt):
+        report(takeoff=KeyboardInterrupt())
+    text = (tmp_path / "results.md").read_text()
+    assert "2 of 3 experiments" in text and "`wedge`" in text and "`takeoff`" not in text
+    gates = (tmp_path / "gates.csv").read_text().splitlines()
+    assert len(gates) == 1 + sum(len(known[n].run(False).gates) for n in names[:2])
+    assert not report(wedge=None, takeoff=ValueError("x")) and runs == ["takeoff"]
+    assert "`takeoff` is broken: ValueError: x" in (tmp_path / "results.md").read_text()
+    assert report() and runs == ["takeoff"]
+    after = (tmp_path / "results.md").read_text()
+    assert "3 of 3 experiments" in after and "Table I of paper 000" in after
+    one = text[text.index("## "):].split("## A8")[1]
+    assert one in after  # read back as it was written
+    assert report() and runs == []
+    assert report(resume=False) and runs == list(names)
+    assert report(full=True) and runs == list(names)
 
 
 def lab(*arguments):

@@ -14,6 +14,7 @@ from ..simulate import simulate
 from ..tables import BLOCK
 
 D, TAU, MU, DT, SIDE, SPHERE, BOX = 10.0, 1e-4, 1.0, 2e-3, 0.1, 0.524, 1.0
+NEWTON_CAP = 100
 
 
 def xml(columns=4, layers=10, walls=True):
@@ -47,7 +48,7 @@ class Fall:
     def __init__(self, text, k, duration, law="lagged", dt=DT, **options):
         self.model = model_of(text, k)
         self.batch = stiction.Batch(self.model, 1, precision="float64", options=stiction.Options(
-            timestep=dt, contact_model=law, max_iterations=100, **options))
+            timestep=dt, contact_model=law, max_iterations=NEWTON_CAP, **options))
         self.mass, self.dt = float(self.model.body_mass.sum()), dt
         self.iterations, self.energy, self.status, self.states = [], [], 0, []
         self.text, self.material, self.law, self.options = text, (2 * k, D, MU, TAU), law, options
@@ -67,7 +68,7 @@ class Fall:
         self.qpos = np.array(self.batch.qpos[0])
         self.qvel = np.array(self.batch.qvel[0])
         # one more step with the reference from states of the last second: forces and gaps of every contact
-        reference = stiction.Reference(self.model, stiction.Options(timestep=dt, contact_model=law, max_iterations=100,
+        reference = stiction.Reference(self.model, stiction.Options(timestep=dt, contact_model=law, max_iterations=NEWTON_CAP,
                                                                     **options))
         self.tail = [[c for c in reference.step(*state).contacts if c.impulse @ c.impulse > 0] for state in tail]
         self.pressed = self.tail[-1]
@@ -86,7 +87,7 @@ class Fall:
         """Condition number of the scaled Hessian at the solution, every 0.05 s."""
         scene, known = Scene(self.text, self.dt, material=self.material), {"regularization", "stiction_tolerance"}
         settings = {n: v for n, v in self.options.items() if n in known}
-        return np.array([solve(scene.problem(*state), self.law, tolerance=1e-6, max_iterations=100, condition=True,
+        return np.array([solve(scene.problem(*state), self.law, tolerance=1e-6, max_iterations=NEWTON_CAP, condition=True,
                                **settings).condition for state in self.states])
 
     @property
