@@ -174,7 +174,7 @@ def test_the_interior_point_gives_up():
     J = np.array([[1.0, 0, 0], [0, 1, 0], [0, 0, 1], [1, 0, 0], [0, -1, 0], [0, 0, -1]])
     problem = lab.Problem(DT, np.eye(3), np.zeros(3), J, np.array([0.5, 0.5]), bias=np.array([0, 0, -1.0, 0, 0, -1.0]))
     s = lab.solve(problem, "interior", max_iterations=3000)
-    assert s.outcome != "converged" and 30 <= s.iterations < 300
+    assert s.outcome == "not_converged" and 30 <= s.iterations < 100
 
 
 def test_the_interior_point_where_contacts_are_too_many():
@@ -187,7 +187,7 @@ def test_the_interior_point_where_contacts_are_too_many():
     for name in ("interior", "staggered", "ncp"):
         s = solved(problem, name, tolerance=1e-9)
         # products of 1e-9 in units of 1 m/s and 1 m/s kg, forces of 30 N
-        assert s.iterations < 100 and max(s.signorini, s.coulomb, s.dissipation) < 1e-5
+        assert s.iterations <= (16 if name == "interior" else 100) and max(s.signorini, s.coulomb, s.dissipation) < 1e-5
         assert s.impulse.reshape(20, 3)[:, 2].reshape(-1).min() > -1e-12
         braked = qvel.reshape(3, 6)[:, :2].sum(axis=0) - s.v.reshape(3, 6)[:, :2].sum(axis=0)
         assert np.linalg.norm(braked) == pytest.approx(MU * 3 * GRAVITY * DT, rel=2e-2)  # Σ p, along no one direction
