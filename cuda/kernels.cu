@@ -164,6 +164,7 @@ KernelFunction collide_function(Colliders has, int blocks) {
     case Colliders::boxes: return collide_of<Colliders::boxes>(blocks);
     case Colliders::convex: return collide_of<Colliders::convex>(blocks);
     case Colliders::meshes: return collide_of<Colliders::meshes>(blocks);
+    case Colliders::hfields: return collide_of<Colliders::hfields>(blocks);
   }
   return nullptr;
 }

@@ -27,7 +27,7 @@ struct MeshSpec {
 };
 struct HfieldSpec {
   std::string name, file;
-  int nrow = 0, ncol = 0;
+  int nrow = 0, ncol = 0;  // as in the file of the model; 0: its own file says
   std::array<double, 4> size{};
 };
 
@@ -54,7 +54,7 @@ struct Model {
 
   // sizes
   int nq = 0, nv = 0, nu = 0;              // positions, velocities, actuators
-  int nbody = 0, njnt = 0, ngeom = 0, nsite = 0, nmocap = 0, nkey = 0, ntendon = 0, nmesh = 0;
+  int nbody = 0, njnt = 0, ngeom = 0, nsite = 0, nmocap = 0, nkey = 0, ntendon = 0, nmesh = 0, nhfield = 0;
   int npair = 0, nslot = 0;                // candidate geom pairs; contact points of all of them
   int nanchor = 0;                         // anchors of anchored stiction: nslot; 2 nslot where a pair has condim 4 or 6
 
@@ -133,6 +133,12 @@ struct Model {
   Ints mesh_polyvert;                      // (nmeshpolyvert)  vertices of the mesh, counterclockwise from outside; the longest edge is from the first to the second
   Ints mesh_polymapadr, mesh_polymapnum;   // (nmeshvert)  faces with a triangle at the vertex
   Ints mesh_polymap;                       // (nmeshpolymap)  faces of the mesh, rising
+
+  // height fields: rows along y, columns along x, from the corner (-size[0], -size[1]) on; elevation
+  // size[2] hfield_data. One whose file is not there has no rows
+  Reals hfield_size;                       // (nhfield,4)  half sizes in x and y, elevation where the data is 1, depth below, m
+  Ints hfield_nrow, hfield_ncol, hfield_adr;  // (nhfield)  the last: its first number
+  Reals hfield_data;                       // (nhfielddata)  row by row; of a file from 0 to 1
 
   // candidate contacts: geom pairs that pass MuJoCo's filters and have a collider, lower type first
   Ints pair_geom1, pair_geom2;             // (npair)    the normal points from geom1 into geom2
@@ -222,6 +228,7 @@ struct Model {
   int body(const std::string& n) const;
   int joint(const std::string& n) const;
   int geom(const std::string& n) const;
+  int hfield(const std::string& n) const;
   int site(const std::string& n) const;
   int actuator(const std::string& n) const;
   int equality(const std::string& n) const;
@@ -257,6 +264,12 @@ struct ContactMaterial {
 // A copy of the model with the material of geom `g` (or of all geoms: g = -1) replaced and the
 // parameters of its pairs recomputed. Throws ArgumentError on unphysical values.
 ModelPtr with_contact_material(const Model& model, int g, const ContactMaterial& material);
+
+// A copy of the model in which the height field `name` has these elevations, `nrow` rows of `ncol` numbers in units
+// of hfield_size[2], whatever resolution it had. Throws ArgumentError unless there are at least 2 x 2,
+// all finite and within the bound of lengths.
+ModelPtr with_hfield_data(const Model& model, const std::string& name, int nrow, int ncol,
+                          std::vector<double> data);
 
 // The model as a file with this timestep would give it: pair_stiffness, eq_stiffness and eq_relaxation_time
 // where refsafe bounds solref by two timesteps, pair_relaxation_time of pairs without native materials. Throws ArgumentError unless it is

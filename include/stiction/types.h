@@ -119,7 +119,8 @@ enum class Status : std::uint32_t {
   stalled =
       1u << 5,  // round-off floor above solver_tolerance; harmless without inaccurate: relax it
   late_contact = 1u << 6,  // a point left out of the problem closed its gap: shorten the timestep
-  contact_overflow = 1u << 7,  // never set: the model fixes the number of points
+  contact_overflow = 1u << 7,  // more points of a shape touch a height field than the pair has slots: the
+                               // nearest and farthest apart are kept; use finer shapes or a coarser field
   inaccurate =
       1u << 8,  // stalled above kStalledResidual: shorten the timestep, lower stiffnesses and
                 // dissipations, or compute in float64
@@ -146,6 +147,9 @@ inline constexpr double kStateLimit = 1e10;    // |qpos| beyond it counts as a b
 
 inline constexpr double kShortestQuat2 = 1e-20;  // |q|² of a quaternion that still has a direction
 
+// Slots of a shape on a height field beside those of its own points: edges and corners of the field, second faces.
+inline constexpr int kHfieldMore = 4;
+
 // Geom pairs that have a collider, and the number of contact points (slots) of each: the closed
 // forms always return this many points, so a slot is a lasting name of a point. 0: no collider.
 constexpr int contact_points(GeomType a, GeomType b) {
@@ -162,11 +166,11 @@ constexpr int contact_points(GeomType a, GeomType b) {
       default: return 0;
     }
   }
+  if (a == G::hfield) return b == G::hfield ? 0 : contact_points(G::plane, b) + kHfieldMore;
   if (a == G::sphere && (b == G::sphere || b == G::capsule || b == G::box)) return 1;
   if (a == G::capsule && b == G::capsule) return 1;
   if (a == G::capsule && b == G::box) return 2;
   if (a == G::box && b == G::box) return 8;  // the sides of the two facing faces
-  if (a == G::hfield) return 0;
   if (a == G::sphere || a == G::ellipsoid || b == G::ellipsoid) return 1;  // nearest points
   if (a == G::capsule) return 2;    // of the line that faces the other shape
   if (b == G::mesh) return 4;       // corners of the overlap of the facing faces

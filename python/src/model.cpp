@@ -16,6 +16,7 @@
 #include <utility>
 #include <variant>
 
+#include "arrays.h"
 #include "module.h"
 #include "stiction/error.h"
 #include "stiction/load.h"
@@ -281,6 +282,7 @@ void bind_model(nb::module_& m, nb::handle model_error) {
   def_size(c, "njnt", &Model::njnt, "number of joints");
   def_size(c, "ngeom", &Model::ngeom, "number of geoms");
   def_size(c, "nmesh", &Model::nmesh, "number of meshes");
+  def_size(c, "nhfield", &Model::nhfield, "number of height fields");
   def_size(c, "nsite", &Model::nsite, "number of sites");
   def_size(c, "nmocap", &Model::nmocap, "number of mocap bodies");
   def_size(c, "nkey", &Model::nkey, "number of keyframes");
@@ -341,6 +343,25 @@ void bind_model(nb::module_& m, nb::handle model_error) {
       "The model as a file with this <option timestep> (s, finite and > 0) would give it:\n"
       "pair_stiffness where refsafe bounds solref by two timesteps, pair_relaxation_time. What a\n"
       "Batch and a Reference do for Options.timestep. Raises ArgumentError on a bad timestep.");
+  c.def(
+      "with_hfield_data",
+      [](const LoadedModel& self, const std::string& name, const ArrayLike& data) {
+        const nb::object shape = nb::module_::import_("numpy").attr("shape")(data);
+        if (nb::len(shape) != 2)
+          throw ArgumentError("data: shape " + text(shape) + ", expected (nrow, ncol)");
+        const int nrow = nb::cast<int>(shape[0]), ncol = nb::cast<int>(shape[1]);
+        const Input given(data, "data", {nrow, ncol}, "(nrow, ncol)");
+        const std::span<const double> numbers = given;
+        return changed(self, NewHfieldData{name, nrow, ncol, {numbers.begin(), numbers.end()}});
+      },
+      nb::arg("name"), nb::arg("data"),
+      "A copy of the model in which a height field has these elevations, the same for all\n"
+      "environments.\n\n"
+      "name: of the <hfield>.\n"
+      "data: (nrow, ncol), rows along y, columns along x, in units of hfield_size[2] (m); its\n"
+      "resolution need not be the file's.\n\n"
+      "Raises ArgumentError where no height field has the name, with fewer than 2 rows or columns,\n"
+      "with elevations that are not finite or beyond 1e6 m.");
   c.def("__repr__", &repr);
 
   bind_model_arrays(c);

@@ -128,6 +128,13 @@ void meshes(nb::class_<LoadedModel>& c) {
       "(nmeshpolyvert,) vertices of the mesh, counterclockwise from outside, longest edge first");
   def(c, "mesh_polymapadr", &Model::mesh_polymapadr, "(nmeshvert,) first face at the vertex");
   def(c, "mesh_polymapnum", &Model::mesh_polymapnum, "(nmeshvert,) faces at the vertex");
+  def<4>(c, "hfield_size", &Model::hfield_size,
+         "(nhfield, 4) half sizes in x and y, elevation where hfield_data is 1, depth below, m");
+  def(c, "hfield_nrow", &Model::hfield_nrow, "(nhfield,) rows, along y; 0: its file is not there");
+  def(c, "hfield_ncol", &Model::hfield_ncol, "(nhfield,) columns, along x");
+  def(c, "hfield_adr", &Model::hfield_adr, "(nhfield,) its first number in hfield_data");
+  def(c, "hfield_data", &Model::hfield_data,
+      "(nhfielddata,) elevations in units of hfield_size[2], row by row, the smallest y first");
   def(c, "mesh_polymap", &Model::mesh_polymap, "(nmeshpolymap,) faces of the mesh, rising");
 }
 

@@ -6,6 +6,7 @@
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
+#include <cstring>
 #include <map>
 #include <optional>
 #include <string>
@@ -33,16 +34,27 @@ Assets to_assets(const Files& files) {
   return assets;
 }
 
-// A change as Python keeps it: geom, stiffness, dissipation, friction, relaxation_time; or one number.
+// A change as Python keeps it: geom, stiffness, dissipation, friction, relaxation_time; or name, rows, columns and
+// elevations as they lie in memory; or one number.
 using Material = std::tuple<int, double, double, std::optional<double>, double>;
+using HfieldData = std::tuple<std::string, int, int, nb::bytes>;
 
 nb::object to_python(const Change& change) {
   if (const auto* t = std::get_if<NewTimestep>(&change)) return nb::cast(t->timestep);
+  if (const auto* h = std::get_if<NewHfieldData>(&change))
+    return nb::cast(HfieldData{h->name, h->nrow, h->ncol,
+                               nb::bytes(h->data.data(), h->data.size() * sizeof(double))});
   const auto& [geom, m] = std::get<NewMaterial>(change);
   return nb::cast(Material{geom, m.stiffness, m.dissipation, m.friction, m.relaxation_time});
 }
 Change from_python(const nb::object& o) {
   if (nb::isinstance<nb::float_>(o)) return NewTimestep{nb::cast<double>(o)};
+  if (HfieldData h; nb::try_cast(o, h)) {
+    const auto& [name, nrow, ncol, bytes] = h;
+    std::vector<double> data(bytes.size() / sizeof(double));
+    std::memcpy(data.data(), bytes.c_str(), data.size() * sizeof(double));
+    return NewHfieldData{name, nrow, ncol, std::move(data)};
+  }
   const auto [geom, stiffness, dissipation, friction, relaxation_time] = nb::cast<Material>(o);
   return NewMaterial{geom, {stiffness, dissipation, friction, relaxation_time}};
 }
@@ -93,6 +105,8 @@ std::shared_ptr<LoadedModel> changed(const LoadedModel& m, const Change& change)
   auto result = std::make_shared<LoadedModel>(m);
   if (const auto* t = std::get_if<NewTimestep>(&change)) {
     result->model = with_timestep(m.model, t->timestep);
+  } else if (const auto* h = std::get_if<NewHfieldData>(&change)) {
+    result->model = with_hfield_data(*m.model, h->name, h->nrow, h->ncol, h->data);
   } else {
     const auto& [geom, material] = std::get<NewMaterial>(change);
     result->model = with_contact_material(*m.model, geom, material);

@@ -18,8 +18,8 @@ namespace stiction::python {
 
 namespace nb = nanobind;
 
-// What changed a model after it was loaded: Model.with_contact_material of a geom (-1: of all), or
-// Model.with_timestep.
+// What changed a model after it was loaded: Model.with_contact_material of a geom (-1: of all),
+// Model.with_timestep or Model.with_hfield_data.
 struct NewMaterial {
   int geom;
   ContactMaterial material;
@@ -27,7 +27,12 @@ struct NewMaterial {
 struct NewTimestep {
   double timestep;
 };
-using Change = std::variant<NewMaterial, NewTimestep>;
+struct NewHfieldData {
+  std::string name;
+  int nrow, ncol;
+  std::vector<double> data;
+};
+using Change = std::variant<NewMaterial, NewTimestep, NewHfieldData>;
 
 // What Python calls a Model: the shared robot, the report of how it was read, and how it came to be.
 struct LoadedModel {

@@ -110,7 +110,8 @@ void bind_types(nb::module_& m) {
       .value("late_contact", Status::late_contact,
              "a point left out of the problem closed its gap: shorten the timestep")
       .value("contact_overflow", Status::contact_overflow,
-             "never set: the model fixes the number of points")
+             "more points of a shape touch a height field than the pair has slots: use finer "
+             "shapes or a coarser field")
       .value("inaccurate", Status::inaccurate,
              "stalled with a residual above 0.01: shorten the timestep, lower stiffnesses and "
              "dissipations, or compute in float64");

@@ -140,10 +140,14 @@ class ParamCheck {
         const double x = value(Field::geom_size, 3 * g + k);
         require(x > 0 && x <= most, Field::geom_size, 3 * g + k, what.str());
       }
-    for (int i = 0; i < 3 * model_.ngeom && owns(Field::geom_size); ++i)
-      require(model_.geom_type[at(i / 3)] != GeomType::mesh ||
-                  value(Field::geom_size, i) == model_.geom_size[at(i)],
-              Field::geom_size, i, "must be the model's: a mesh is as large as its vertices say");
+    for (int i = 0; i < 3 * model_.ngeom && owns(Field::geom_size); ++i) {
+      const GeomType type = model_.geom_type[at(i / 3)];
+      const bool same = value(Field::geom_size, i) == model_.geom_size[at(i)];
+      require(type != GeomType::mesh || same, Field::geom_size, i,
+              "must be the model's: a mesh is as large as its vertices say");
+      require(type != GeomType::hfield || same, Field::geom_size, i,
+              "must be the model's: a height field has the size of its asset");
+    }
   }
 
   void ordered(Field f, const Ints& limited) const {

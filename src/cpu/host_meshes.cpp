@@ -30,7 +30,6 @@ void HostModel::meshes(const Model& m) {
   const bool collide = std::any_of(m.pair_geom2.begin(), m.pair_geom2.end(),
                                    [&](int g) { return m.geom_type[at(g)] == GeomType::mesh; });
   if (!collide) return;
-  w.geom_dataid = keep(m.geom_dataid);
   w.mesh_vertadr = keep(m.mesh_vertadr);
   w.mesh_vertnum = keep(m.mesh_vertnum);
   w.mesh_vert = keep(m.mesh_vert);

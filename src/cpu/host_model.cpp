@@ -82,6 +82,7 @@ HostModel::HostModel(const Model& m, const Options& o, bool dense) : dense_(dens
   joints(m);
   geoms(m);
   meshes(m);
+  hfields(m);
   fluid(m);
   actuators(m);
   tendons(m);
@@ -223,6 +224,7 @@ void HostModel::geoms(const Model& m) {
   w.geom_type = keep(to_ints(m.geom_type));
   w.geom_bodyid = keep(m.geom_bodyid);
   w.geom_priority = keep(m.geom_priority);
+  w.geom_dataid = keep(m.geom_dataid);
   std::vector<float> rbound;
   for (const double r : m.geom_rbound) rbound.push_back(static_cast<float>(r * (1 + 1e-6)));
   w.geom_rbound = keep(rbound);
@@ -246,7 +248,7 @@ void HostModel::geoms(const Model& m) {
     for (int p = 0; p < m.npair; ++p) {
       if (m.pair_geom1[at(p)] != g && m.pair_geom2[at(p)] != g) continue;
       meets = true;
-      meets_shape |= m.geom_type[at(m.pair_geom1[at(p)])] != GeomType::plane;
+      meets_shape |= m.geom_type[at(m.pair_geom1[at(p)])] > GeomType::hfield;
     }
     if (meets) paired.push_back(g);
     if (meets_shape) hulls.push_back(g);

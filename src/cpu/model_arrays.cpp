@@ -31,6 +31,7 @@ void for_arrays(physics::ModelView& w, const F& f) {
   each(w.mesh_vertadr, w.mesh_vertnum, w.mesh_vert, w.mesh_edgeadr, w.mesh_edge, w.mesh_start);
   each(w.mesh_polyadr, w.mesh_polynum, w.mesh_polynormal, w.mesh_polyvertadr, w.mesh_polyvert);
   each(w.mesh_polymapadr, w.mesh_polymap);
+  each(w.hfield_nrow, w.hfield_ncol, w.hfield_adr, w.hfield_size, w.hfield_data, w.hfield_top);
   each(w.pair_geom1, w.pair_geom2, w.pair_condim, w.pair_explicit, w.pair_slotadr);
   each(w.pair_slotnum, w.slot_pair, w.pair_geom, w.hull_geom);
   each(w.body_fluidadr, w.fluid_geom, w.fluid_coef);

@@ -1,5 +1,6 @@
 // Bodies, joints, geoms and sites in MuJoCo's order: by body, depth first.
 #include "model/build.h"
+#include "model/hfields.h"
 #include "model/meshes.h"
 #include "model/fluid.h"
 
@@ -159,7 +160,7 @@ void build_tree(Spec& spec, Model& m) {
   m.density = spec.density, m.viscosity = spec.viscosity, m.wind = spec.wind;
   m.gravity = spec.flags.gravity ? spec.gravity : std::array<double, 3>{};
   add_meshes(spec, m);
-  m.hfields = spec.hfields;
+  add_hfields(spec, m);
   auto inertias = body_inertias(spec);
   align_free_bodies(spec, inertias);
   for (std::size_t i = 0; i < spec.bodies.size(); ++i) {

@@ -52,7 +52,7 @@ void judge_shape(GeomSpec& g, bool touches, bool lacks) {
     mark(*g.element, attribute, Use::ignored, false, collides ? "no geom can touch it" : "visual only");
   else if (lacks && (!mesh || g.mesh_volume == 0))
     mark(*g.element, attribute, Use::ignored, true,
-         mesh ? "the mesh is not there: nothing touches it" : "collisions of height fields are not computed");
+         mesh ? "the mesh is not there: nothing touches it" : "its file is not there: nothing touches it");
 }
 
 void judge_geom(const Spec& spec, GeomSpec& g, bool touches, bool lacks) {

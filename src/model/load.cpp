@@ -3,6 +3,7 @@
 #include <filesystem>
 
 #include "model/build.h"
+#include "model/hfields.h"
 #include "model/meshes.h"
 #include "model/read.h"
 #include "model/schema.h"
@@ -85,14 +86,6 @@ model::AssetFiles asset_files(const model::Spec& spec, const ModelSource& s,
           }};
 }
 
-// A height field whose file is not there: MuJoCo would not load the model.
-void look_for_files(const model::Spec& spec, const model::AssetFiles& files) {
-  for (const model::AssetFile& a : spec.files)
-    model::mark(*a.element, "file", Use::ignored, false,
-                files.there(a.file) ? "asset files are not opened"
-                                    : "file not found: " + a.file + "; MuJoCo does not load the model");
-}
-
 // A file as it was written, and the MJCF of it where it is URDF.
 struct Source {
   model::Document document;
@@ -141,8 +134,8 @@ ModelPtr load(const ModelSource& s, LoadReport* out, const model::Disk& disk) {
   model::Spec spec = model::read_mjcf(source.root());
   const model::AssetFiles files = asset_files(spec, s, directory, disk);
   model::load_meshes(spec, files);
+  model::load_hfields(spec, files);
   model::mark_unsupported(spec);
-  look_for_files(spec, files);
 
   // what is refused whatever touches what; with it, all that strict refuses so far
   LoadReport report = reported(source, {}, false);

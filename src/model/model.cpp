@@ -28,6 +28,11 @@ int Model::joint(const std::string& n) const {
 int Model::geom(const std::string& n) const {
   return find("geom", geom_names, n);
 }
+int Model::hfield(const std::string& n) const {
+  Names names;
+  for (const HfieldSpec& h : hfields) names.push_back(h.name);
+  return find("height field", names, n);
+}
 int Model::site(const std::string& n) const {
   return find("site", site_names, n);
 }

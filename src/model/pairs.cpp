@@ -215,8 +215,12 @@ void clear_pairs(Model& m) {
     field->clear();
 }
 
-// Of a mesh that is not there nothing is computed.
+// Of a mesh or height field that is not there nothing is computed.
 bool has_shape(const Model& m, int g) {
+  if (m.geom_type[at(g)] == GeomType::hfield) {
+    const int field = m.geom_dataid[at(g)];
+    return field >= 0 && m.hfield_nrow[at(field)] > 0;
+  }
   if (m.geom_type[at(g)] != GeomType::mesh) return true;
   const int mesh = m.geom_dataid[at(g)];
   return mesh >= 0 && m.mesh_vertnum[at(mesh)] > 0;

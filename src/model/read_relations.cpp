@@ -85,8 +85,11 @@ void read_assets(Element& e, Spec& spec) {
       if (!exactly(child, "size", h.size)) fail(child, "attribute size is required: 4 numbers");
       for (const double v : h.size) require_positive(child, "size", v);
       require_within(child, "size", h.size, kLengthBound);
-      if (!h.file.empty()) spec.files.push_back({&child, h.file});
+      HfieldSource source{&child, numbers(child, "elevation").value_or(std::vector<double>{}), {}};
+      if (!h.file.empty() && !source.elevation.empty())
+        fail(child, "elevation", "the elevations are in the file, too; keep one of them");
       spec.hfields.push_back(std::move(h));
+      spec.hfield_sources.push_back(std::move(source));
     } else if (child.name == "model") {
       mark(child, Use::ignored, false, "for <attach> only");
     } else {

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "model/derive.h"
+#include "model/hfield_files.h"
 #include "model/mesh.h"
 #include "model/orientation.h"
 #include "model/xml.h"
@@ -258,10 +259,11 @@ struct Flags {
   bool equality = true, clampctrl = true, actuation = true, gravity = true;
 };
 
-// An <hfield> with a file of its own.
-struct AssetFile {
+// What only the reader needs of a height field: where it is written, and its elevations.
+struct HfieldSource {
   Element* element = nullptr;
-  std::string file;
+  std::vector<double> elevation;  // written in the file of the model, the row with the largest y first
+  Elevations read;
 };
 
 // Everything the file says.
@@ -289,7 +291,7 @@ struct Spec {
   std::vector<MeshSpec> meshes;
   std::vector<MeshSource> mesh_sources;  // as many
   std::vector<HfieldSpec> hfields;
-  std::vector<AssetFile> files;
+  std::vector<HfieldSource> hfield_sources;  // as many
   // Elements that may hold others and are not read: a name that is missing may be in them.
   std::vector<Element*> unread;
 

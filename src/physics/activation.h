@@ -65,7 +65,7 @@ STICTION_FN void activate_deepest(const ModelView& m, EnvView<S>& e, int pair) {
   const int first = m.pair_slotadr[pair], end = first + m.pair_slotnum[pair];
   S least = S(0.0);
   for (int slot = first; slot < end; ++slot) least = vmin(e.cand_gap[slot], least);
-  S free = e.pair_near[pair];
+  S free = vmin(e.pair_near[pair], S(1.0));
   for (int slot = first; slot < end; ++slot) {
     const S gap = e.cand_gap[slot];
     const S takes = select(gap <= least, free, S(0.0));

@@ -12,6 +12,7 @@
 
 #include "physics/cull.h"
 #include "physics/points.h"
+#include "physics/status.h"
 
 STICTION_PHYSICS_BEGIN
 
@@ -41,13 +42,17 @@ STICTION_FN void collide_with(const Team& team, const ModelView& m, EnvView<S>& 
     narrow_phase<has>(m, e, pair, reach);
     activate(m, e, pair);
   });
+  if constexpr (has >= Colliders::hfields) {
+    const S most = team.template max<S>(nnear, [&](int i) { return e.pair_near[e.near_pair[i]]; });
+    team.once([&] { raise_flag(e, Status::contact_overflow, most > S(1.5)); });
+  }
   list_candidates(team, m, e, nnear);
   gather_points(team, m, e);
 }
 
 template <class Team, class S>
 STICTION_FN void collide(const Team& team, const ModelView& m, EnvView<S>& e) {
-  collide_with<Colliders::meshes>(team, m, e);
+  collide_with<Colliders::hfields>(team, m, e);
 }
 
 STICTION_PHYSICS_END

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "physics/convex_overlap.h"
+#include "physics/hfield.h"
 
 STICTION_PHYSICS_BEGIN
 
@@ -94,12 +95,14 @@ STICTION_RARE Vec3<double> convex_points(const L& a, const L& b, int count, doub
   return n;
 }
 
-// What the colliders know of a geom in all lanes: its type, and the hull of a mesh.
+// What the colliders know of a geom in all lanes: its type, and the mesh or height field that it is.
 struct ShapeKind {
   GeomType type;
   HullRef hull;
+  HfieldRef field;
   STICTION_FN ShapeKind(GeomType t) : type(t) {}  // NOLINT(google-explicit-constructor)
   STICTION_FN ShapeKind(GeomType t, const HullRef& h) : type(t), hull(h) {}
+  STICTION_FN ShapeKind(GeomType t, const HfieldRef& f) : type(t), field(f) {}
 };
 
 // The shape of one lane.
@@ -115,10 +118,11 @@ STICTION_FN L lane_shape(const ShapeKind& kind, const Shape<W>& s, int lane) {
     return shape;
 }
 
-// How far apart shapes may be for their points to matter; 1 where a lane's are farther.
+// How far apart shapes may be for their points to matter; 1 where a lane's are farther, and where more points
+// of it touch than there are slots.
 template <class W>
 struct SearchLimit {
-  W reach, beyond;
+  W reach, beyond, overflow;
 };
 
 // contact_points(type_a, type_b) witnesses. Where not `near`, a gap between the centres.

@@ -203,9 +203,9 @@ STICTION_OUTLINE inline void overlap_points(const ContactList& list, const HullS
   lean(list.slot, touch, n);
 }
 
-// Four corners of the face that looks at a plane, whose normal is a.z.
-STICTION_OUTLINE inline void plane_points(const HullShape& a, const HullShape& b,
-                                          LaneContact* slot) {
+// Four corners of the face that looks at a plane, whose normal is a.z; returns the vertex that is deepest.
+STICTION_OUTLINE inline LaneContact plane_corners(const HullShape& a, const HullShape& b,
+                                                  LaneContact* slot) {
   const Vec3<double> n = a.z, between = b.centre - a.centre, back = -n;
   const double ties = kAsFar, tie = ties * core_extent(b);
   const double share_of_one = kSame, same = share_of_one * core_extent(b);
@@ -224,9 +224,14 @@ STICTION_OUTLINE inline void plane_points(const HullShape& a, const HullShape& b
     for (int j = 0; j < k; ++j) known = known || norm(found.middle[j] - found.middle[k]) <= same;
     slot[k] = known ? out_of_reach(slot[0], n, core_extent(b)) : witness(found.middle[k]);
   }
-  const Vec3<double> deepest =
-      between + b.global(b.hull.vertex(farthest_vertex(b.hull, b.local(back))));
-  lean(slot, witness(deepest), n);
+  return witness(between + b.global(b.hull.vertex(farthest_vertex(b.hull, b.local(back)))));
+}
+
+// The same, the nearest of them moved to the vertex that is deepest where that is none of them.
+STICTION_OUTLINE inline void plane_points(const HullShape& a, const HullShape& b,
+                                          LaneContact* slot) {
+  const LaneContact deepest = plane_corners(a, b, slot);
+  lean(slot, deepest, a.z);
 }
 
 STICTION_PHYSICS_END

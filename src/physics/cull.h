@@ -60,13 +60,21 @@ STICTION_FN void sphere_bound(const ModelView& m, EnvView<S>& e, int g) {
   bound[2] = vmax(start.turning, free.turning);
 }
 
+// A height field is bounded by the plane through its highest node.
+STICTION_FN bool is_bounded_by_plane(const ModelView& m, int g) {
+  const GeomType type = static_cast<GeomType>(m.geom_type[g]);
+  return type == GeomType::plane || type == GeomType::hfield;
+}
+
 template <class S>
 STICTION_FN void plane_bound(const ModelView& m, EnvView<S>& e, int g) {
   using W = Wide<S>;
   const Vec3<W> n = placed_shape(m, e, g).rot.z;
+  const double top =
+      m.geom_type[g] == static_cast<int>(GeomType::hfield) ? m.hfield_top[m.geom_dataid[g]] : 0.0;
   Vec3<W> origin = zero3<W>();
   if (m.ntree > 0) origin = load3(e.xpos, m.tree_origin[0]);
-  const S height = narrow<S>(dot(n, origin - load3(e.geom_xpos, g)));
+  const S height = narrow<S>(dot(n, origin - load3(e.geom_xpos, g)) - W(top));
   store3(e.geom_bound + 4 * g, 0, narrow3<S>(n));
   e.geom_bound[4 * g + 3] = height - S(kSlack * epsilon<S>()) * vabs(height);
 }
@@ -86,7 +94,7 @@ STICTION_FN void geom_bounds(const Team& team, const ModelView& m, EnvView<S>& e
   team.for_each(m.npairgeom, [&](int i) {
     const int g = m.pair_geom[i];
     place_geom(m, e, g);
-    if (m.geom_type[g] == static_cast<int>(GeomType::plane))
+    if (is_bounded_by_plane(m, g))
       plane_bound(m, e, g);
     else
       sphere_bound(m, e, g);
@@ -140,6 +148,13 @@ STICTION_FN S search_reach(const ModelView& m, const EnvView<S>& e, int pair) {
   const S *bound1 = e.geom_bound + 4 * m.pair_geom1[pair],
           *bound2 = e.geom_bound + 4 * m.pair_geom2[pair];
   const S gravity_reach = S(1.0 + kSlack * epsilon<S>()) * gravity_drop(m, e);
+  if (is_bounded_by_plane(m, m.pair_geom1[pair])) {
+    if (m.body_treeid[m.geom_bodyid[m.pair_geom1[pair]]] >= 0)
+      return S(std::numeric_limits<double>::infinity());
+    const S reach = pair_reach(m, e, pair, bound2[1], bound2[2], gravity_reach);
+    const S room = bound2[0] + norm(load3(e.geom_off, m.pair_geom2[pair]));
+    return reach + S(kSlack * epsilon<S>()) * (room + reach);
+  }
   const PairBodies b = pair_bodies(m, pair);
   const int tree1 = m.body_treeid[b.body1], tree2 = m.body_treeid[b.body2];
   S reach =
@@ -155,7 +170,7 @@ template <class S>
 STICTION_FN Mask<S> may_touch(const ModelView& m, const EnvView<S>& e, int pair, S gravity_reach) {
   const int g1 = m.pair_geom1[pair], g2 = m.pair_geom2[pair];
   const S *bound1 = e.geom_bound + 4 * g1, *bound2 = e.geom_bound + 4 * g2;
-  if (m.geom_type[g1] == static_cast<int>(GeomType::plane)) {
+  if (is_bounded_by_plane(m, g1)) {
     const S height = bound1[3] + dot(load3(bound1, 0), load3(e.geom_off, g2)) - bound2[0];
     return height <= S(1.0 + kSlack * epsilon<S>()) *
                          pair_reach(m, e, pair, bound2[1], bound2[2], gravity_reach);
@@ -191,8 +206,7 @@ STICTION_FN int cull(const Team& team, const ModelView& m, EnvView<S>& e) {
   team.for_each(m.npair, [&](int pair) {
     // a plane that moves is everywhere
     const int g1 = m.pair_geom1[pair];
-    const bool everywhere = m.geom_type[g1] == static_cast<int>(GeomType::plane) &&
-                            m.body_treeid[m.geom_bodyid[g1]] >= 0;
+    const bool everywhere = is_bounded_by_plane(m, g1) && m.body_treeid[m.geom_bodyid[g1]] >= 0;
     const Mask<S> near = may_touch(m, e, pair, gravity_reach);
     e.pair_near[pair] = everywhere ? S(1.0) : select(near, S(1.0), S(0.0));
   });

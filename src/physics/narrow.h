@@ -8,7 +8,7 @@
 
 #include "physics/collide_box_box.h"
 #include "physics/collide_capsule_box.h"
-#include "physics/collide_convex.h"
+#include "physics/collide_hfield.h"
 #include "physics/collide_plane.h"
 #include "physics/collide_round.h"
 #include "physics/collide_sphere_box.h"
@@ -37,8 +37,11 @@ STICTION_FN Shape<Wide<S>> placed_shape(const ModelView& m, const EnvView<S>& e,
 template <Colliders has>
 STICTION_FN ShapeKind shape_kind(const ModelView& m, int g) {
   const GeomType type = static_cast<GeomType>(m.geom_type[g]);
-  if (has != Colliders::meshes || type != GeomType::mesh) return type;
-  return {type, {&m, m.geom_dataid[g]}};
+  if (has >= Colliders::meshes && type == GeomType::mesh)
+    return {type, HullRef{&m, m.geom_dataid[g]}};
+  if (has >= Colliders::hfields && type == GeomType::hfield)
+    return {type, HfieldRef{&m, m.geom_dataid[g]}};
+  return type;
 }
 
 template <class W, class Out>
@@ -60,7 +63,9 @@ STICTION_FN void collide_shapes(const ShapeKind& kind1, const ShapeKind& kind2, 
   using G = GeomType;
   const G type1 = kind1.type, type2 = kind2.type;
   bool of_mesh = false;
-  if constexpr (has == Colliders::meshes) of_mesh = type2 == G::mesh;
+  if constexpr (has >= Colliders::meshes) of_mesh = type2 == G::mesh;
+  if constexpr (has >= Colliders::hfields)
+    if (type1 == G::hfield) return collide_hfield<W>(kind1, kind2, a, b, near, limit, out);
   if (type1 == G::plane && !of_mesh) {
     switch (type2) {
       case G::sphere: return collide_plane_sphere(a, b, out);
@@ -80,7 +85,7 @@ STICTION_FN void collide_shapes(const ShapeKind& kind1, const ShapeKind& kind2, 
   }
   if constexpr (has >= Colliders::boxes)
     if (type1 == G::box && type2 == G::box) return collide_boxes<W>(a, b, near, out);
-  using L = std::conditional_t<has == Colliders::meshes, HullShape, LaneShape>;
+  using L = std::conditional_t<has >= Colliders::meshes, HullShape, LaneShape>;
   if constexpr (has >= Colliders::convex)
     collide_convex<L, W>(kind1, kind2, a, b, near, limit, out);
 }
@@ -101,13 +106,16 @@ STICTION_FN bool is_searched(const ModelView& m, int pair) {
              Colliders::convex;
 }
 
+// pair_near where more points touch than the pair has slots.
+inline constexpr double kOverflows = 2;
+
 // gap = distance - margin; contact point (1 - w) p1 + w p2. A lane in which a search finds the shapes farther
 // apart than `reach` is near no longer.
 template <Colliders has, class S>
 STICTION_FN void narrow_phase(const ModelView& m, EnvView<S>& e, int pair,
                               S reach = S(std::numeric_limits<double>::infinity())) {
   using W = Wide<S>;
-  SearchLimit<W> limit{widen(reach), W(0.0)};
+  SearchLimit<W> limit{widen(reach), W(0.0), W(0.0)};
   const int g1 = m.pair_geom1[pair], g2 = m.pair_geom2[pair];
   const PairBodies b = pair_bodies(m, pair);
   const Vec3<W> origin1 = tree_origin(m, e, b.body1), origin2 = tree_origin(m, e, b.body2);
@@ -124,6 +132,9 @@ STICTION_FN void narrow_phase(const ModelView& m, EnvView<S>& e, int pair,
                          });
   if constexpr (has >= Colliders::convex)
     e.pair_near[pair] = select(narrow_mask<S>(limit.beyond > W(0.5)), S(0.0), e.pair_near[pair]);
+  if constexpr (has >= Colliders::hfields)
+    e.pair_near[pair] =
+        select(narrow_mask<S>(limit.overflow > W(0.5)), S(kOverflows), e.pair_near[pair]);
 }
 
 STICTION_PHYSICS_END

@@ -37,10 +37,11 @@ struct SizesView {
 inline constexpr int kLagged = 0, kSimilar = 1, kSap = 2;  // ContactModel
 
 // What a model's pairs ask of the narrow phase, each with those before it: round shapes and planes,
-// a box against round shapes, boxes against boxes, cylinders and ellipsoids, meshes. A kernel with fewer colliders takes
-// fewer registers.
-enum class Colliders : int { round, box, boxes, convex, meshes };
+// a box against round shapes, boxes against boxes, cylinders and ellipsoids, meshes, height fields. A kernel with fewer
+// colliders takes fewer registers.
+enum class Colliders : int { round, box, boxes, convex, meshes, hfields };
 constexpr Colliders colliders_of(GeomType type1, GeomType type2) {
+  if (type1 == GeomType::hfield) return Colliders::hfields;
   if (type2 == GeomType::mesh) return Colliders::meshes;
   if (type1 == GeomType::plane) return Colliders::round;
   const auto searched = [](GeomType t) {
@@ -92,9 +93,17 @@ struct MeshArrays {
   const int *mesh_polymap;    // (nmeshpolymap)
 };
 
+// Height fields: hfield.h.
+struct HfieldArrays {
+  const int *hfield_nrow, *hfield_ncol, *hfield_adr;  // (nhfield)
+  const double *hfield_size;  // (nhfield,4)
+  const double *hfield_data;  // elevation in units of hfield_size[2], row by row
+  const double *hfield_top;   // (nhfield)  highest elevation, m
+};
+
 // Integers of the model, the same for all environments. Arrays as in stiction/model.h where the
 // names agree; the others:
-struct ModelView : SizesView, MeshArrays {
+struct ModelView : SizesView, MeshArrays, HfieldArrays {
   OptionsView opt;
 
   // bodies by depth: those of level l are level_body[level_adr[l] .. level_adr[l+1]); level 0 is the
@@ -154,7 +163,7 @@ struct ModelView : SizesView, MeshArrays {
   const int *factor_belowadr, *factor_below, *factor_belowplace;  // (nv+1), (entries)  rows i below the diagonal of column j, falling; i (i+1)/2
 
   const int *geom_type, *geom_bodyid, *geom_priority;
-  const int *geom_dataid;     // (ngeom)  mesh, or -1
+  const int *geom_dataid;     // (ngeom)  mesh or height field, or -1
   const float *geom_rbound;   // (ngeom)  upper bound on the bounding sphere's radius about geom_pos, m; plane: 0
   const int *pair_geom1, *pair_geom2, *pair_condim, *pair_explicit, *pair_slotadr, *pair_slotnum;
   const int *slot_pair;       // (nslot)

@@ -67,9 +67,20 @@ Hull hull(const Model& m, int g) {
           std::span(m.mesh_polyvert).subspan(at(m.mesh_polyvertadr[face]))};
 }
 
+HeightField height_field(const Model& m, int g) {
+  if (m.geom_type[at(g)] != GeomType::hfield) return {};
+  const std::size_t h = at(m.geom_dataid[at(g)]);
+  const int nrow = m.hfield_nrow[h], ncol = m.hfield_ncol[h];
+  const double* const size = &m.hfield_size[4 * h];
+  return {nrow,
+          ncol,
+          {size[0], size[1], size[2]},
+          std::span(m.hfield_data).subspan(at(m.hfield_adr[h]), at(nrow * ncol))};
+}
+
 Shape shape(const Model& m, const Kinematics& kin, int g) {
-  return {m.geom_type[at(g)], row3(m.geom_size, g), kin.geom_xpos[at(g)], kin.geom_xmat[at(g)],
-          hull(m, g)};
+  return {m.geom_type[at(g)],   row3(m.geom_size, g), kin.geom_xpos[at(g)],
+          kin.geom_xmat[at(g)], hull(m, g),           height_field(m, g)};
 }
 
 }  // namespace

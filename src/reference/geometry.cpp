@@ -23,6 +23,7 @@ Collider collider(GeomType a, GeomType b) {
       default: return nullptr;
     }
   }
+  if (a == G::hfield) return b == G::hfield ? nullptr : collide_hfield;
   if (a == G::sphere && b == G::sphere) return collide_sphere_sphere;
   if (a == G::sphere && b == G::capsule) return collide_sphere_capsule;
   if (a == G::sphere && b == G::box) return collide_sphere_box;

@@ -1,6 +1,7 @@
 // Contact geometry: witness points, normals and signed distances between primitives.
 #pragma once
 
+#include <array>
 #include <span>
 
 #include "reference/real.h"
@@ -24,15 +25,23 @@ struct Hull {
   }
 };
 
+// A height field: rows along y, columns along x; elevation size[2] data.
+struct HeightField {
+  int nrow = 0, ncol = 0;
+  std::array<double, 3> size{};  // half sizes in x and y
+  std::span<const double> data;
+};
+
 // A placed primitive, sized as in MuJoCo: sphere (radius), capsule and cylinder (radius, half
 // length along z), box and ellipsoid (half sizes), plane (infinite, z is its outward normal); or a mesh,
-// within the box of these half sizes.
+// within the box of these half sizes; or a height field.
 struct Shape {
   GeomType type;
   Vec3 size;
   Vec3 pos;
   Mat3 rot;
   Hull hull{};
+  HeightField field{};
 };
 
 // One contact point. point2 - point1 = distance * normal, also when the shapes are apart.
@@ -141,6 +150,23 @@ struct Witness {
 //   two are equally far along d_k, where another face takes over (n midway between two normals), and where the
 //   smaller of the faces becomes the larger. A capsule or the side of a cylinder has a line over the face, as
 //   over a box; spheres and ellipsoids touch at one point.
+//
+// Height field. Two triangles a cell, parted by the diagonal from the corner with the least x and y; solid below
+// them, nothing beside. A shape has the points with which it would touch a plane, and kHfieldMore others.
+//   1. Own point k: of each triangle, point k of the shape against the plane of the triangle (of a mesh the corners of
+//      its face; the vertex that is deepest is one of the others), where its foot is in
+//      the triangle. d: of that point from the plane, of a sphere's or capsule's the centre of the ball around it, which
+//      is behind the plane if and only if it is in the solid: what is beyond the far side of a ridge is neither. If it
+//      is, its foot may be beside the triangle by at most -d, where the surface bends up there. The triangle with
+//      the least |d| has slot k; -d more than kLongWay times the distance of that point from the surface is none.
+//   2. A ridge is an edge at which the surface bends down, also the border, which is a cliff. It touches as a capsule of radius
+//      0 does, of shapes that show a face or a side at two points, if its normal is perpendicular to it and both
+//      triangles fall away from it (in overlap its normal is that of a longer edge: there is no way out along it, and
+//      its points are those in the edge); else at its end, if all six neighbours of that node fall away.
+//   3. The others are the points of ridges, and of triangles that lost their slot to another one. Equal ones count once. Of the nearest 16: the nearest, then always the one that is
+//      farthest from those chosen, position and extent times normal, less kSlope times what it is higher; of those
+//      higher than kBand of the extent the nearest, after all others.
+//   On what is flat these are the points on a plane, with the same gaps and normals.
 //
 // Where points jump although the distances don't: a cylinder standing on a plane, parallel axes of
 // two capsules (middle of the overlap), a capsule parallel to a face or an edge of a box, a capsule

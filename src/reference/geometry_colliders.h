@@ -14,6 +14,8 @@ void collide_plane_ellipsoid(const Shape& plane, const Shape& ellipsoid, std::sp
 void collide_plane_cylinder(const Shape& plane, const Shape& cylinder, std::span<Witness> out);
 void collide_plane_box(const Shape& plane, const Shape& box, std::span<Witness> out);
 void collide_plane_mesh(const Shape& plane, const Shape& mesh, std::span<Witness> out);
+// geometry_mesh.cpp: the corners of the face that looks at the plane; returns the vertex that is deepest.
+Witness plane_corners(const Shape& plane, const Shape& mesh, std::span<Witness> out);
 
 // geometry_round.cpp
 void collide_sphere_sphere(const Shape& a, const Shape& b, std::span<Witness> out);
@@ -27,6 +29,9 @@ void collide_box_box(const Shape& a, const Shape& b, std::span<Witness> out);
 
 // geometry_convex.cpp: what has a cylinder, an ellipsoid or a mesh, but no plane
 void collide_convex(const Shape& a, const Shape& b, std::span<Witness> out);
+
+// geometry_hfield.cpp
+void collide_hfield(const Shape& field, const Shape& shape, std::span<Witness> out);
 
 // geometry_distance.cpp: a unit normal from a to b, the signed distance, a witness on each surface.
 struct SignedDistance {

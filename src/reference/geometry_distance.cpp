@@ -248,6 +248,18 @@ SignedDistance nearest_cores(const Shape& a, const Shape& b, Real extent, Real b
 }  // namespace
 
 SignedDistance nearest_convex(const Shape& a, const Shape& b) {
+  const auto is_round = [](const Shape& s) {
+    return s.type == GeomType::sphere || s.type == GeomType::capsule;
+  };
+  if (is_round(a) && is_round(b)) {  // cores without a volume
+    const auto as_capsule = [](Shape s) {
+      if (s.type == GeomType::sphere) s.type = GeomType::capsule, s.size[1] = 0;
+      return s;
+    };
+    std::array<Witness, 1> w;
+    collide_capsule_capsule(as_capsule(a), as_capsule(b), w);
+    return {w[0].normal, w[0].distance, w[0].point1, w[0].point2};
+  }
   const Real extent = a.size.sum() + b.size.sum() + (b.pos - a.pos).norm();
   bool resolved;
   SignedDistance found = nearest_cores(a, b, extent, 0, resolved);

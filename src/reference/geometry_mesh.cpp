@@ -142,7 +142,7 @@ void overlap_points(const Flat& a, const Flat& b, Real extent, const Witness& to
   lean(out.first(4), touch);
 }
 
-void collide_plane_mesh(const Shape& plane, const Shape& mesh, std::span<Witness> out) {
+Witness plane_corners(const Shape& plane, const Shape& mesh, std::span<Witness> out) {
   const Vec3 n = plane.rot.col(2);
   const Real extent = mesh.size.sum(), tie = kAsFar * extent;
   const auto witness = [&](const Vec3& p) {
@@ -171,6 +171,11 @@ void collide_plane_mesh(const Shape& plane, const Shape& mesh, std::span<Witness
       out[k].point2 = out[k].point1 + out[k].distance * n;
     }
   }
+  return deepest;
+}
+
+void collide_plane_mesh(const Shape& plane, const Shape& mesh, std::span<Witness> out) {
+  const Witness deepest = plane_corners(plane, mesh, out);
   lean(out.first(4), deepest);
 }
 

@@ -35,7 +35,7 @@ class Rule:
 RULES = (
     Rule("include/stiction/", ("include/stiction/",), (STD,)),
     Rule("src/model/", ("include/stiction/", "src/math.h", "src/names.h", "src/tendon_path.h", "src/model/"),
-         (STD, EIGEN, re.compile(r"tinyxml2\.h|tiny_obj_loader\.h|libqhull_r/libqhull_r\.h"))),
+         (STD, EIGEN, re.compile(r"tinyxml2\.h|tiny_obj_loader\.h|libqhull_r/libqhull_r\.h|png\.h"))),
     Rule("src/reference/", ("include/stiction/", "src/math.h", "src/tendon_path.h", "src/reference/"), (STD, EIGEN)),
     Rule("src/physics/", ("include/stiction/types.h", "src/physics/"), (STD_DEVICE,),
          (NO_CONTAINERS, NO_ALLOCATION)),

@@ -22,7 +22,7 @@ FLAGS = ["-std=c++20", "-arch=sm_90", "--extended-lambda", "--expt-relaxed-const
          "-Xcompiler=-iquote,src,-iquote,."]
 PHYSICS, TASKS = "cuda/kernels.cu", "cuda/episodes.cu"
 KERNELS = ("dynamics", "collide", "solve", "move", "refresh", "solve_begin", "solve_next")
-COLLIDERS = ("round", "box", "boxes", "convex", "meshes")
+COLLIDERS = ("round", "box", "boxes", "convex", "meshes", "hfields")
 WIDE_IN_SOLVE = {"ld.param.f64", "cvt.rn.f32.f64"}
 
 

@@ -35,6 +35,7 @@ void run_collide(const Team& team, const physics::ModelView& m, const cuda::Laun
     case Colliders::boxes: return run.template operator()<Colliders::boxes>();
     case Colliders::convex: return run.template operator()<Colliders::convex>();
     case Colliders::meshes: return run.template operator()<Colliders::meshes>();
+    case Colliders::hfields: return run.template operator()<Colliders::hfields>();
   }
 }
 

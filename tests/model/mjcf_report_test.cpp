@@ -152,7 +152,7 @@ TEST(MjcfReport, SummaryNamesTheGravestThree) {
   mjcf(kBall, &r);
   EXPECT_EQ(summary(r), "");
   mjcf(
-      "<asset><hfield name='h' nrow='2' ncol='2' size='1 1 1 1'/></asset>"
+      "<asset><hfield name='h' file='h.png' size='1 1 1 1'/></asset>"
       "<worldbody><geom type='hfield' hfield='h' surfacevel='1'/><body>"
       "<joint name='j' stiffness='1 2' damping='1 2' springyield='3'/>"
       "<geom type='cylinder' size='1 1'/></body>"
@@ -172,14 +172,14 @@ TEST(MjcfReport, CompleteModelsPassStrict) {
 }
 
 TEST(MjcfReport, PairsWithoutColliderAreNamedAndTheirShapesRefusedInStrictMode) {
-  const std::string drums = R"(<asset><hfield name="h" nrow="2" ncol="2" size="1 1 1 1"/></asset>
+  const std::string drums = R"(<asset><hfield name="h" file="h.png" size="1 1 1 1"/></asset>
     <worldbody><geom name="a" type="hfield" hfield="h"/>
     <body><freejoint/><geom name="b" type="cylinder" size="1 1"/></body></worldbody>)";
   LoadReport r;
   EXPECT_EQ(mjcf(drums, &r)->npair, 0);
   ASSERT_EQ(r.pairs_without_collider.size(), 1u);
   EXPECT_FALSE(r.complete());
-  EXPECT_THAT(error_of(drums, true), HasSubstr("collisions of height fields are not computed"));
+  EXPECT_THAT(error_of(drums, true), HasSubstr("its file is not there: nothing touches it"));
 }
 
 TEST(MjcfReport, MeshesMayBeSeenButNotWeighed) {

@@ -41,7 +41,7 @@ CONVEX = [
           "for (int i = 0; !steep && i < pb.count; ++i) {", "for (int i = 0; !steep && i < 0; ++i) {",
           gtests=("Colliders.SearchesAgreeWithTheReference",)),
     Break("mesh: the deepest point is none of the four", "src/physics/convex_overlap.h",
-          "  lean(slot, witness(deepest), n);\n", "",
+          "  lean(slot, deepest, a.z);\n", "  static_cast<void>(deepest);\n",
           gtests=("Colliders.SearchesAgreeWithTheReference",)),
     Break("mesh: directions of the larger face", "src/reference/geometry_mesh.cpp",
           "b.area() < a.area() * (1 - kAsFar)", "b.area() > a.area() * (1 - kAsFar)",

@@ -13,9 +13,9 @@ from robots import SPHERE
 from stiction.doctor import demo_model
 
 MOVING_FLOOR = SPHERE.replace('name="floor"', 'name="floor" surfacevel="1"', 1)
-# six drums meet hills only
+# six drums meet hills only, whose file is not there
 HILLS = (
-    '<asset><hfield name="h" nrow="2" ncol="2" size="9 9 1 1"/></asset>'
+    '<asset><hfield name="h" file="h.png" size="9 9 1 1"/></asset>'
     '<worldbody><geom name="hills" type="hfield" hfield="h" contype="2" conaffinity="0"/>'
 )
 DRUM = (

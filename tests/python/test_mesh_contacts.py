@@ -145,10 +145,10 @@ def test_the_size_of_a_mesh_is_that_of_its_vertices():
 
 
 def test_the_report_names_what_is_left():
-    xml = f"""<mujoco>{ASSETS}<asset><hfield name="h" nrow="4" ncol="4" size="1 1 .1 .1"/></asset><worldbody>
+    xml = f"""<mujoco>{ASSETS}<asset><hfield name="h" file="h.png" size="1 1 .1 .1"/></asset><worldbody>
       <geom type="hfield" hfield="h"/><geom type="mesh" mesh="brick" pos="3 0 0"/>
       <body><freejoint/><geom type="mesh" mesh="rock"/></body></worldbody></mujoco>"""
     with pytest.warns(stiction.ModelWarning):
         model = stiction.Model.from_xml(xml)
     notes = {e.note for e in model.report.entries if e.element == "geom" and e.note}
-    assert notes == {"collisions of height fields are not computed"} and model.npair == 1
+    assert notes == {"its file is not there: nothing touches it"} and model.npair == 1

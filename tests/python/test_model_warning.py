@@ -7,7 +7,7 @@ import pytest
 import stiction
 
 DRUMS = """<mujoco>
-  <asset><hfield name="hills" nrow="2" ncol="2" size="1 1 1 1"/></asset>
+  <asset><hfield name="hills" file="hills.png" size="1 1 1 1"/></asset>
   <worldbody>
     <geom name="ground" type="hfield" hfield="hills"/>
     <body name="drum" pos="0 0 3"><joint name="j" stiffness="1 2" damping="1 2" springyield="3"/>

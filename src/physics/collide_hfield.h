@@ -1,0 +1,119 @@
+// Convex shapes against a height field, lane by lane, in the frame of the field, in double.
+#pragma once
+
+#include "physics/hfield_features.h"
+
+STICTION_PHYSICS_BEGIN
+
+inline constexpr double kIdle = 1e6;  // m, least distance of an empty slot where any may matter
+
+// The cells over which the shape is or comes within reach.
+struct HfieldWindow {
+  int i0, i1, j0, j1;
+  double lowest;  // of the shape
+  bool empty;
+};
+STICTION_FN HfieldWindow window_of(const Hfield& h, const HullShape& b, double reach) {
+  const double room = b.radius() + reach;
+  const auto most = [&](int k, double sign) {
+    return coordinate(core_support(b, sign * unit3<double>(k)), k);
+  };
+  const double x0 = b.centre.x + most(0, -1) - room, x1 = b.centre.x + most(0, 1) + room;
+  const double y0 = b.centre.y + most(1, -1) - room, y1 = b.centre.y + most(1, 1) + room;
+  return {h.column(x0),
+          h.column(x1),
+          h.row(y0),
+          h.row(y1),
+          b.centre.z + most(2, -1) - room,
+          x0 > h.half_x || x1 < -h.half_x || y0 > h.half_y || y1 < -h.half_y};
+}
+
+// The points of the pair; false: none is within reach.
+STICTION_OUTLINE inline bool hfield_points(const Hfield& h, const HullShape& b,
+                                           HfieldPoints& points) {
+  points.own = contact_points(GeomType::plane, b.type);
+  points.count = 0, points.overflow = false;
+  const int slots = points.own + kHfieldMore;
+  for (int k = 0; k < slots; ++k) points.filled[k] = false;
+  const HfieldWindow w = window_of(h, b, points.reach);
+  if (w.empty) return false;
+  // edges on the upper sides of the last cells belong to nodes beyond them
+  for (int j = w.j0; j <= w.j1 + 1; ++j) {
+    for (int i = w.i0; i <= w.i1 + 1; ++i) {
+      for (int k = 0; k < 3; ++k) {
+        int di, dj;
+        neighbour(k, di, dj);
+        if (i + di > w.i1 + 1 || j + dj > w.j1 + 1) continue;
+        const HfieldEdge e = edge_of(h, i, j, k);
+        if (vmax(e.from.z, e.to.z) >= w.lowest && is_ridge(e))
+          ridge_points(h, i, j, k, e, b, points);
+      }
+      if (i > w.i1 || j > w.j1) continue;
+      for (int which = 0; which < 2; ++which) {
+        const HfieldFace f = face_of(h, i, j, which);
+        if (vmax(vmax(f.corner[0].z, f.corner[1].z), f.corner[2].z) >= w.lowest)
+          face_points(h, f, b, points);
+      }
+    }
+  }
+  drop_known(points);
+  choose_points(points);
+  bool any = false;
+  for (int k = 0; k < slots; ++k) any = any || points.filled[k];
+  return any;
+}
+
+// contact_points(hfield, type) witnesses, each with a normal of its own; a slot without a point is beyond reach.
+template <class W, class Out>
+STICTION_RARE void collide_hfield(const ShapeKind& kind_a, const ShapeKind& kind_b,
+                                  const Shape<W>& a, const Shape<W>& b, const Mask<W>& near,
+                                  SearchLimit<W>& limit, const Out& out) {
+  const int count = contact_points(GeomType::hfield, kind_b.type);
+  const W apart = norm(b.pos - a.pos) + norm(b.size);
+  Vec3<W> point_a[kHfieldPoints], normal[kHfieldPoints];
+  W distance[kHfieldPoints];
+  for (int k = 0; k < count; ++k) point_a[k] = zero3<W>(), normal[k] = a.rot.z, distance[k] = apart;
+  per_lane<W>([&](int lane) {
+    if (!get_lane(near, lane)) return;
+    const auto at = [&](const Vec3<W>& v) -> Vec3<double> {
+      return {get_lane(v.x, lane), get_lane(v.y, lane), get_lane(v.z, lane)};
+    };
+    const auto put = [&](Vec3<W>& v, const Vec3<double>& x) {
+      set_lane(v.x, lane, x.x), set_lane(v.y, lane, x.y), set_lane(v.z, lane, x.z);
+    };
+    const Vec3<double> x = at(a.rot.x), y = at(a.rot.y), z = at(a.rot.z);
+    const auto local = [&](const Vec3<double>& v) -> Vec3<double> {
+      return {dot(x, v), dot(y, v), dot(z, v)};
+    };
+    const auto global = [&](const Vec3<double>& v) { return v.x * x + v.y * y + v.z * z; };
+    const HullShape shape{{kind_b.type, local(at(b.pos) - at(a.pos)), local(at(b.rot.x)),
+                           local(at(b.rot.y)), local(at(b.rot.z)), at(b.size)},
+                          kind_b.hull};
+    HfieldPoints points;
+    points.extent = core_extent(shape) + shape.radius();
+    // the choice among points within the band depends on no others
+    const double reach = get_lane(limit.reach, lane);
+    points.reach = reach + points.band();
+    if (!hfield_points(hfield_of(kind_a.field), shape, points)) {
+      set_lane(limit.beyond, lane, 1.0);
+      return;
+    }
+    if (points.overflow) set_lane(limit.overflow, lane, 1.0);
+    for (int k = 0; k < count; ++k) {
+      if (points.filled[k]) {
+        put(point_a[k], global(points.slot[k].at.point_a));
+        put(normal[k], global(points.slot[k].normal));
+        set_lane(distance[k], lane, points.slot[k].at.distance);
+      } else {
+        put(point_a[k], global(shape.centre));
+        set_lane(distance[k], lane, vmin(2 * reach, kIdle) + points.extent);
+      }
+    }
+  });
+  for (int k = 0; k < count; ++k) {
+    const Vec3<W> p = a.pos + point_a[k];
+    out(k, {p, p + distance[k] * normal[k], normal[k], distance[k]});
+  }
+}
+
+STICTION_PHYSICS_END

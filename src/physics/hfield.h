@@ -1,0 +1,129 @@
+// A height field: nodes in rows along y and columns along x, two triangles a cell, solid below them and nowhere
+// else. Everything in the frame of the field, scalar, in double.
+//
+//   node (i, j) at (i dx − size_x, j dy − size_y, z);  faces of cell (i, j), counterclockwise from above:
+//   0: (i, j) (i+1, j) (i+1, j+1);   1: (i, j) (i+1, j+1) (i, j+1)
+#pragma once
+
+#include "physics/colliders.h"
+#include "physics/views.h"
+
+STICTION_PHYSICS_BEGIN
+
+struct Hfield {
+  const double* data;
+  int ncol, nrow;
+  double half_x, half_y, dx, dy, scale;
+
+  STICTION_FN Vec3<double> node(int i, int j) const {
+    return {i * dx - half_x, j * dy - half_y, scale * data[j * ncol + i]};
+  }
+  STICTION_FN bool has_node(int i, int j) const { return i >= 0 && j >= 0 && i < ncol && j < nrow; }
+  // From b to the node; where there is none the surface ends in a cliff.
+  STICTION_FN Vec3<double> way_to_node(const Vec3<double>& b, int i, int j) const {
+    return has_node(i, j) ? node(i, j) - b : -unit3<double>(2);
+  }
+  // The cell, or the node on its lower side, at a coordinate.
+  STICTION_FN int column(double x) const { return index((x + half_x) / dx, ncol); }
+  STICTION_FN int row(double y) const { return index((y + half_y) / dy, nrow); }
+  // The elevation over (x, y); below everything beside the field.
+  STICTION_FN double height(double x, double y) const {
+    if (!(vabs(x) <= half_x && vabs(y) <= half_y)) return -std::numeric_limits<double>::infinity();
+    const int i = column(x), j = row(y);
+    const double u = (x + half_x) / dx - i, v = (y + half_y) / dy - j;
+    const double a = node(i, j).z, d = node(i + 1, j + 1).z;
+    return u >= v ? a * (1 - u) + node(i + 1, j).z * (u - v) + d * v
+                  : a * (1 - v) + node(i, j + 1).z * (v - u) + d * u;
+  }
+
+ private:
+  STICTION_FN static int index(double at, int nodes) {
+    return static_cast<int>(clamp(at, 0.0, nodes - 2.0));
+  }
+};
+
+// A height field of the model.
+struct HfieldRef {
+  const HfieldArrays* arrays = nullptr;
+  int id = 0;
+};
+STICTION_FN Hfield hfield_of(const HfieldRef& ref) {
+  const HfieldArrays& a = *ref.arrays;
+  const int id = ref.id;
+  const double* const size = a.hfield_size + 4 * id;
+  const int ncol = a.hfield_ncol[id], nrow = a.hfield_nrow[id];
+  return {
+      a.hfield_data + a.hfield_adr[id], ncol,   nrow, size[0], size[1], 2 * size[0] / (ncol - 1),
+      2 * size[1] / (nrow - 1),         size[2]};
+}
+
+// One of the two triangles of a cell.
+struct HfieldFace {
+  Vec3<double> corner[3], normal;
+  int node[3][2];  // column, row
+};
+STICTION_FN HfieldFace face_of(const Hfield& h, int i, int j, int which) {
+  HfieldFace f;
+  const int second = which == 0 ? 1 : 0;  // the corner beside the diagonal
+  const int k = which == 0 ? 1 : 2, d = which == 0 ? 2 : 1;
+  f.node[0][0] = i, f.node[0][1] = j;
+  f.node[d][0] = i + 1, f.node[d][1] = j + 1;
+  f.node[k][0] = i + second, f.node[k][1] = j + 1 - second;
+  for (int c = 0; c < 3; ++c) f.corner[c] = h.node(f.node[c][0], f.node[c][1]);
+  const Vec3<double> n = cross(f.corner[1] - f.corner[0], f.corner[2] - f.corner[0]);
+  f.normal = (1 / norm(n)) * n;
+  return f;
+}
+
+// The edge of node (i, j) in one of three directions, and the nodes opposite to it.
+struct HfieldEdge {
+  Vec3<double> from, to;
+  Vec3<double>
+      beside[2];  // from an end of the edge to the opposite corner of the face on either side
+};
+// The kth of the six neighbours of a node, around it: column and row steps. The first three are the edges that
+// belong to the node.
+STICTION_FN void neighbour(int k, int& di, int& dj) {
+  // (1, 0) (1, 1) (0, 1) (-1, 0) (-1, -1) (0, -1)
+  const int m = k % 3;
+  di = m <= 1 ? 1 : 0, dj = m >= 1 ? 1 : 0;
+  if (k >= 3) di = -di, dj = -dj;
+}
+STICTION_FN HfieldEdge edge_of(const Hfield& h, int i, int j, int k) {
+  int di, dj;
+  neighbour(k, di, dj);
+  HfieldEdge e;
+  e.from = h.node(i, j), e.to = h.node(i + di, j + dj);
+  // the neighbours before and after it
+  for (int side = 0; side < 2; ++side) {
+    neighbour((k + (side == 0 ? 1 : 5)) % 6, di, dj);
+    e.beside[side] = h.way_to_node(e.from, i + di, j + dj);
+  }
+  return e;
+}
+
+// The surface bends down at the edge: from the plane of either face the opposite corner of the other one falls away,
+//   (e × a)·b < 0,  e along the edge, a to its left, b to its right
+STICTION_FN bool is_ridge(const HfieldEdge& e) {
+  const Vec3<double> along = e.to - e.from, up = cross(along, e.beside[0]);
+  const double bend = dot(up, e.beside[1]);
+  return bend < -1e-9 * norm(up) * norm(e.beside[1]);
+}
+
+// Along n the surface near a point falls away on this side.
+STICTION_FN bool falls_away(const Vec3<double>& n, const Vec3<double>& way) {
+  return dot(n, way) <= 1e-6 * norm(way);
+}
+
+// Along n all of the surface around the node falls away.
+STICTION_FN bool is_peak(const Hfield& h, int i, int j, const Vec3<double>& n) {
+  const Vec3<double> b = h.node(i, j);
+  for (int k = 0; k < 6; ++k) {
+    int di, dj;
+    neighbour(k, di, dj);
+    if (!falls_away(n, h.way_to_node(b, i + di, j + dj))) return false;
+  }
+  return true;
+}
+
+STICTION_PHYSICS_END

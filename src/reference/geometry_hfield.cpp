@@ -1,0 +1,244 @@
+// Convex shapes against a height field. geometry.h defines the points.
+#include <optional>
+#include <vector>
+
+#include "geometry_surface.h"
+
+namespace stiction::reference::inline STICTION_REAL {
+namespace {
+
+constexpr double kSameNormal = 1e-5, kSamePoint = 1e-6;    // the second: of the shape's extent
+constexpr double kTurned = 1e-6;                           // rad
+constexpr double kBand = 0.05, kSlope = 20, kLongWay = 3;  // the first: of the shape's extent
+constexpr double kLeastMargin = 0.25;                      // m
+constexpr std::size_t kGathered = 16;
+
+struct Point {
+  Witness w;
+  std::optional<Real>
+      away;  // of a point of the shape, or of the centre of the ball around it, from a triangle
+};
+
+class Gathering {
+ public:
+  Gathering(const HeightField& field, const Shape& shape)
+      : surface_(field), shape_(shape), own_(at(contact_points(GeomType::plane, shape.type))) {
+    const bool wide = shape.type == GeomType::box || shape.type == GeomType::mesh;
+    const bool long_one = shape.type == GeomType::capsule || shape.type == GeomType::cylinder;
+    extent_ = wide ? shape.size.sum() : long_one ? shape.size[0] + shape.size[1] : shape.size[0];
+    if (shape.type == GeomType::ellipsoid) extent_ = shape.size.maxCoeff();
+    margin_ = std::max<Real>(kLeastMargin, extent_);
+  }
+
+  void run(std::span<Witness> out) {
+    const Vec3 c = shape_.pos;
+    const Real room = 2 * extent_ + margin_;
+    low_ = surface_.node_below(c.x() - room, c.y() - room);
+    high_ = surface_.node_below(c.x() + room, c.y() + room) + Node{1, 1};
+    for (int j = low_[1]; j <= high_[1]; ++j)
+      for (int i = low_[0]; i <= high_[0]; ++i) {
+        for (std::size_t k = 0; k < 3; ++k)
+          if (const Node to = Node{i, j} + kAround[k]; to[0] <= high_[0] && to[1] <= high_[1])
+            edge({i, j}, k);
+        if (i == high_[0] || j == high_[1]) continue;
+        const Node n{i, j}, far = n + Node{1, 1};
+        face({n, n + Node{1, 0}, far});
+        face({n, far, n + Node{0, 1}});
+      }
+    std::erase_if(more_, [&](const Point& p) { return known(p); });
+    choose();
+    for (std::size_t k = 0; k < out.size(); ++k) {
+      Witness idle{c, c, Vec3::UnitZ(), 2 * margin_ + extent_};
+      idle.point2.z() += idle.distance;
+      out[k] = slots_[k] ? slots_[k]->w : idle;
+    }
+  }
+
+ private:
+  bool same(const Witness& a, const Witness& b) const {
+    return (a.normal - b.normal).norm() <= kSameNormal &&
+           (a.point1 - b.point1).norm() <= kSamePoint * extent_;
+  }
+  void add(const Point& p) {
+    for (Point& q : more_) {
+      if (!same(p.w, q.w)) continue;
+      if (p.w.distance < q.w.distance) q = p;
+      return;
+    }
+    more_.push_back(p);
+  }
+
+  void face(const std::array<Node, 3>& nodes) {
+    std::array<Vec3, 3> corner;
+    for (std::size_t c = 0; c < 3; ++c) corner[c] = surface_.at_node(nodes[c]);
+    const Vec3 n = (corner[1] - corner[0]).cross(corner[2] - corner[0]).normalized();
+    Shape plane{GeomType::plane, Vec3::Zero(), corner[0], Mat3::Zero()};
+    plane.rot.col(2) = n;
+    std::vector<Witness> touching(own_);
+    const Real ball = ball_radius();
+    if (shape_.type == GeomType::mesh)
+      touching.push_back(plane_corners(plane, shape_, touching));
+    else
+      collide(plane, shape_, touching);
+    const auto over = [&](const Witness& w) {
+      for (std::size_t c = 0; c < 3; ++c) {
+        const Vec3 side = corner[(c + 1) % 3] - corner[c];
+        const Real in = n.dot(side.cross(w.point1 - corner[c])) / side.norm();
+        if (in >= -kFlat * surface_.cell()) continue;
+        const Node beyond = nodes[c] + nodes[(c + 1) % 3] - nodes[(c + 2) % 3];
+        const bool valley = !surface_.falls_away(corner[c], n, beyond, kFlat);
+        if (!valley || in < std::min<Real>(0, w.distance + ball)) return false;
+      }
+      return true;
+    };
+    for (std::size_t k = 0; k < touching.size(); ++k) {
+      const Witness& w = touching[k];
+      if (w.distance > margin_ || !over(w)) continue;
+      if (k > 0 && shape_.type == GeomType::mesh && w.point1 == touching[0].point1)
+        continue;  // idle
+      const Real away = w.distance + ball;
+      if (abs(away) > kFlat * extent_ && surface_.inside(w.point2 + ball * n) != (away < 0))
+        continue;
+      if (away < 0 && is_long_way(w.point2 + ball * n, away)) continue;
+      const Point p{w, away};
+      if (k >= own_) {
+        add(p);
+        continue;
+      }
+      if (!slots_[k]) {
+        slots_[k] = p;
+        continue;
+      }
+      const bool nearer = abs(away) < abs(*slots_[k]->away);
+      if (!same(slots_[k]->w, w)) add(nearer ? *slots_[k] : p);
+      if (nearer) slots_[k] = p;
+    }
+  }
+
+  // The edge from a node towards neighbour k.
+  void edge(const Node& node, std::size_t k) {
+    const Node end = node + kAround[k], left = node + kAround[k + 1],
+               right = node + kAround[(k + 5) % 6];
+    const Vec3 from = surface_.at_node(node), to = surface_.at_node(end), along = to - from;
+    const Vec3 to_left =
+        surface_.has(left) ? Vec3(surface_.at_node(left) - from) : Vec3(-Vec3::UnitZ());
+    const Vec3 up = along.cross(to_left).normalized();
+    const Vec3 to_right =
+        surface_.has(right) ? Vec3(surface_.at_node(right) - from) : Vec3(-Vec3::UnitZ());
+    if (!(up.dot(to_right) < -kFlat * to_right.norm())) return;  // no ridge
+
+    Shape bar{GeomType::capsule, {0, along.norm() / 2, 0}, (from + to) / 2, Mat3()};
+    bar.rot = Eigen::Quaternion<Real>::FromTwoVectors(Vec3::UnitZ(), along).toRotationMatrix();
+    const Vec3 axis = bar.rot.col(2);
+    const Real half = bar.size[1];
+    const SignedDistance nearest = nearest_convex(bar, shape_);
+    if (nearest.distance > margin_) return;
+    const bool overlaps = nearest.distance + ball_radius() <= 0;
+    if (overlaps) bar.size[1] += 2 * extent_;  // no way out along the edge
+    const Vec3 n = overlaps ? nearest_convex(bar, shape_).normal : nearest.normal;
+    const auto falls = [&](const Node& x) { return surface_.falls_away(from, n, x, kTurned); };
+    const bool one = shape_.type == GeomType::sphere || shape_.type == GeomType::ellipsoid;
+    if (falls(left) && falls(right) && abs(n.dot(axis)) <= kTurned) {
+      std::vector<Witness> points(one ? 1 : 2);
+      collide_convex(bar, shape_, points);
+      if (overlaps && !clip(bar, half, points)) return;
+      for (const Witness& w : points)
+        if (w.distance <= margin_) add({w, {}});
+      return;
+    }
+    const Real t = axis.dot(nearest.point1 - bar.pos);
+    if (abs(t) < half * (1 - 1e-9)) return;
+    const Node peak = t > 0 ? end : node;
+    for (const Node& step : kAround)
+      if (!surface_.falls_away(surface_.at_node(peak), nearest.normal, peak + step, kTurned))
+        return;
+    const Vec3 middle = (nearest.point1 + nearest.point2) / 2,
+               step = nearest.distance / 2 * nearest.normal;
+    add({{middle - step, middle + step, nearest.normal, nearest.distance}, {}});
+  }
+
+  // What of the points of a bar is within half of its middle, at heights between theirs; false: nothing.
+  static bool clip(const Shape& bar, const Real& half, std::span<Witness> points) {
+    const Vec3 axis = bar.rot.col(2);
+    const auto along = [&](const Witness& w) { return axis.dot(w.point1 - bar.pos); };
+    const Witness first = points.front(), last = points.back();
+    const Real t0 = along(first), t1 = along(last);
+    if (std::max(t0, t1) < -half || std::min(t0, t1) > half) return false;
+    for (Witness& w : points) {
+      const Real t = std::clamp<Real>(along(w), -half, half);
+      const Real share = t1 != t0 ? (t - t0) / (t1 - t0) : Real(0);
+      w.distance = first.distance + share * (last.distance - first.distance);
+      w.point1 = bar.pos + t * axis, w.point2 = w.point1 + w.distance * w.normal;
+    }
+    return true;
+  }
+
+  Real ball_radius() const {
+    const bool round = shape_.type == GeomType::sphere || shape_.type == GeomType::capsule;
+    return round ? shape_.size[0] : Real(0);
+  }
+
+  bool known(const Point& p) const {
+    for (std::size_t k = 0; k < own_; ++k)
+      if (slots_[k] && same(slots_[k]->w, p.w)) return true;
+    return false;
+  }
+
+  // Whether the point of the shape would leave the ground by a far longer way than the shortest.
+  bool is_long_way(const Vec3& core, const Real& away) const {
+    Real nearest = std::numeric_limits<double>::infinity();
+    for (int j = low_[1]; j < high_[1]; ++j)
+      for (int i = low_[0]; i < high_[0]; ++i)
+        nearest = std::min(nearest, surface_.distance_to_cell(core, {i, j}));
+    return nearest < -away / kLongWay;
+  }
+
+  void choose() {
+    std::stable_sort(more_.begin(), more_.end(),
+                     [](const Point& a, const Point& b) { return a.w.distance < b.w.distance; });
+    if (more_.size() > kGathered) more_.resize(kGathered);
+    std::vector<Point> chosen;
+    const auto score = [&](const Point& p) -> Real {
+      if (chosen.empty()) return -p.w.distance;
+      const Real higher = p.w.distance - std::max<Real>(0, chosen.front().w.distance);
+      if (higher > kBand * extent_) return -higher;
+      Real apart = std::numeric_limits<double>::infinity();
+      for (const Point& q : chosen)
+        apart = std::min<Real>(
+            apart, (p.w.point1 - q.w.point1).norm() + extent_ * (p.w.normal - q.w.normal).norm());
+      return apart - kSlope * higher + 2 * extent_;
+    };
+    while (chosen.size() < kHfieldMore && !more_.empty()) {
+      auto best = more_.begin();
+      for (auto p = more_.begin(); p != more_.end(); ++p)
+        if (score(*p) > score(*best)) best = p;
+      chosen.push_back(*best);
+      more_.erase(best);
+    }
+    for (std::size_t k = 0; k < chosen.size(); ++k) slots_[own_ + k] = chosen[k];
+  }
+
+  Surface surface_;
+  const Shape& shape_;
+  std::size_t own_;
+  Real extent_, margin_;
+  Node low_{}, high_{};  // of the cells that are looked at
+  std::array<std::optional<Point>, 12> slots_;
+  std::vector<Point> more_;
+};
+
+}  // namespace
+
+void collide_hfield(const Shape& field, const Shape& shape, std::span<Witness> out) {
+  Shape local = shape;
+  local.pos = field.rot.transpose() * (shape.pos - field.pos);
+  local.rot = field.rot.transpose() * shape.rot;
+  Gathering(field.field, local).run(out);
+  for (Witness& w : out) {
+    w.point1 = field.pos + field.rot * w.point1;
+    w.point2 = field.pos + field.rot * w.point2;
+    w.normal = field.rot * w.normal;
+  }
+}
+
+}  // namespace stiction::reference::inline STICTION_REAL
