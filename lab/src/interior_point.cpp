@@ -9,6 +9,8 @@
 namespace stiction::lab {
 namespace {
 
+constexpr int kPatience = 30;  // iterations that did not halve the residual after which it gives up
+
 // a ∘ b = (aᵀ b ; a₁ b_t + b₁ a_t) as matrix times b
 Mat3 arrow(const Vec3& a) {
   Mat3 m = a[0] * Mat3::Identity();
@@ -52,6 +54,11 @@ class System {
         n_(static_cast<int>(p.mu.size())) {
     for (int i = 0; i < n_; ++i)
       if (p.mu[i] > 0) rough_.push_back(i);
+    for (int i = 0; i < n_; ++i) {
+      moved_.emplace_back();
+      for (int k = 0; k < nv_; ++k)
+        if (!p.J.block<3, 1>(3 * i, k).isZero(0)) moved_.back().push_back(k);
+    }
     const Eigen::LLT<MatX> M(p.M);
     const auto response = [&](const MatX& rows, VecX& unit) {
       MatX r = M.solve(rows.transpose());
@@ -107,17 +114,57 @@ class System {
       r.segment<3>(products_ + pairs() + 3 * f) = arrow(beta(f)) * eta(f);
     return r;
   }
-  MatX jacobian() const {
-    MatX K = constant_;
-    for (int k = 0; k < pairs(); ++k) {
-      K(products_ + k, gamma_ + k) = slack(k);
-      K(products_ + k, s_ + k) = gamma(k);
+  // The derivative of residual() along d.
+  VecX along(const VecX& d) const {
+    VecX r = constant_ * d;
+    for (int k = 0; k < pairs(); ++k)
+      r[products_ + k] = slack(k) * d[gamma_ + k] + gamma(k) * d[s_ + k];
+    for (int f = 0; f < cones(); ++f)
+      r.segment<3>(products_ + pairs() + 3 * f) =
+          arrow(eta(f)) * d.segment<3>(beta_ + 3 * f) + arrow(beta(f)) * d.segment<3>(eta_ + 3 * f);
+    return r;
+  }
+
+  // The pairs and cones eliminated. With w = L dv or J_i dv a pair's slack and products give
+  // dγ = l − (γ/s) w_n, those of a cone, from β₁ = μ γ and η_t = u_t,
+  //   [β₁ η_tᵀ; β_t η₁ 1] (dη₁; dβ_t) = r − (η₁; η_t) dβ₁ − [β_tᵀ; β₁ 1] w_t,
+  // together dλ = l − D w. What is left is as large as v and the joints' impulses:
+  //   [M + Σ Jᵀ P D J / V, −Eᵀ P / V; E, 0] (dv; dy) = (M r + Σ Jᵀ P l / V; r).
+  void factor() {
+    MatX K = MatX::Zero(nv_ + ne_, nv_ + ne_);
+    K.topLeftCorner(nv_, nv_) = p_.M;
+    K.topRightCorner(nv_, ne_) = -p_.E.transpose() * (P_joints_ / V_).asDiagonal();
+    K.bottomLeftCorner(ne_, nv_) = p_.E;
+    VecX D_limits(nl_);
+    for (int k = 0; k < nl_; ++k) D_limits[k] = P_limits_[k] / V_ * gamma(k) / slack(k);
+    for (int i = 0, f = 0; i < n_; ++i) {
+      Mat3 D = Mat3::Zero();
+      D(2, 2) = gamma(nl_ + i) / slack(nl_ + i);
+      if (p_.mu[i] > 0) {
+        Mat3 Q = p_.mu[i] * D(2, 2) * eta(f) * Vec3::UnitZ().transpose();
+        Q.leftCols<2>() -= arrow(beta(f)).rightCols<2>();
+        D.topRows<2>() = -solve_cone(f, Q).bottomRows<2>();
+        ++f;
+      }
+      const auto& moved = moved_[at(i)];
+      const Eigen::Matrix<double, 3, Eigen::Dynamic> J =
+          p_.J.middleRows<3>(3 * i)(Eigen::all, moved);
+      K(moved, moved) += P_contacts_[3 * i] / V_ * J.transpose() * D * J;
     }
-    for (int f = 0; f < cones(); ++f) {
-      K.block<3, 3>(products_ + pairs() + 3 * f, beta_ + 3 * f) = arrow(eta(f));
-      K.block<3, 3>(products_ + pairs() + 3 * f, eta_ + 3 * f) = arrow(beta(f));
+    K.topLeftCorner(nv_, nv_) += p_.L.transpose() * D_limits.asDiagonal() * p_.L;
+    factor_.compute(K);
+  }
+  // d with along(d) = r.
+  VecX solve(const VecX& r) const {
+    VecX d = eliminated(r), left = r - along(d);
+    double size = left.norm();
+    // what the elimination lost where slacks are small
+    for (int k = 0; k < 3 && size > 0; ++k) {
+      const VecX better = d + eliminated(left), rest = r - along(better);
+      if (!(rest.norm() < size)) break;
+      d = better, left = rest, size = rest.norm();
     }
-    return K;
+    return d;
   }
   double equations(const VecX& r) const {
     return products_ > 0 ? r.head(products_).cwiseAbs().maxCoeff() : 0;
@@ -131,14 +178,15 @@ class System {
     sum += at_x.segment(beta_, 3 * cones()).dot(at_x.segment(eta_, 3 * cones()));
     return degree() > 0 ? sum / degree() : 0;
   }
-  // κ e, and what the affine step leaves of the products: Δs Δγ, Δβ ∘ Δη.
-  VecX target(double kappa, const VecX& affine) const {
+  // κ e, and what the affine step leaves of the products, Δs Δγ and Δβ ∘ Δη, in the share of the step that
+  // stays inside: all of it points nowhere where little of the step does.
+  VecX target(double kappa, const VecX& affine, double share) const {
     VecX t = VecX::Zero(size_);
     for (int k = 0; k < pairs(); ++k)
-      t[products_ + k] = kappa - affine[gamma_ + k] * affine[s_ + k];
+      t[products_ + k] = kappa - share * affine[gamma_ + k] * affine[s_ + k];
     for (int f = 0; f < cones(); ++f) {
       const Vec3 db = affine.segment<3>(beta_ + 3 * f), de = affine.segment<3>(eta_ + 3 * f);
-      t.segment<3>(products_ + pairs() + 3 * f) = Vec3(kappa, 0, 0) - arrow(db) * de;
+      t.segment<3>(products_ + pairs() + 3 * f) = Vec3(kappa, 0, 0) - share * arrow(db) * de;
     }
     return t;
   }
@@ -159,6 +207,58 @@ class System {
   VecX x;
 
  private:
+  // B⁻¹ X, B = [β₁ η_tᵀ; β_t η₁ 1]: inside both cones η₁ β₁ > η_tᵀ β_t
+  template <int columns>
+  Eigen::Matrix<double, 3, columns> solve_cone(int f,
+                                               const Eigen::Matrix<double, 3, columns>& rhs) const {
+    Mat3 B = eta(f)[0] * Mat3::Identity();
+    B.col(0) = beta(f);
+    B.row(0).tail<2>() = eta(f).tail<2>().transpose();
+    return B.partialPivLu().solve(rhs);
+  }
+  VecX eliminated(const VecX& r) const {
+    // r of the slacks, of β₁ and η_t of the cones; of the products
+    const auto slacks = nv_ + ne_, sizes = slacks + pairs();
+    VecX b(nv_ + ne_), l_limits(nl_), l(VecX::Zero(3 * n_)), eta_1(cones());
+    const auto pair = [&](int k) {
+      return (r[products_ + k] - gamma(k) * r[slacks + k]) / slack(k);
+    };
+    for (int k = 0; k < nl_; ++k) l_limits[k] = pair(k);
+    const auto cone = [&](int f, double beta_1, const Vec2& slip) {
+      const Vec3 q = r.segment<3>(products_ + pairs() + 3 * f) - eta(f) * beta_1 -
+                     arrow(beta(f)).rightCols<2>() * slip;
+      return solve_cone(f, q);
+    };
+    const auto at_cone = [&](int f) { return Vec3(r.segment<3>(sizes + 3 * f)); };
+    for (int i = 0, f = 0; i < n_; ++i) {
+      l[3 * i + 2] = pair(nl_ + i);
+      if (p_.mu[i] == 0) continue;
+      const Vec3 q = at_cone(f);
+      l.segment<2>(3 * i) = cone(f++, q[0] + p_.mu[i] * l[3 * i + 2], q.tail<2>()).tail<2>();
+    }
+    b.head(nv_) = p_.M * r.head(nv_) + (p_.J.transpose() * P_contacts_.cwiseProduct(l) +
+                                        p_.L.transpose() * P_limits_.cwiseProduct(l_limits)) /
+                                           V_;
+    b.tail(ne_) = r.segment(nv_, ne_);
+
+    VecX d = VecX::Zero(size_);
+    d.head(nv_ + ne_) = factor_.solve(b);
+    const VecX dv = d.head(nv_), at_limits = p_.L * dv, w = p_.J * dv;
+    for (int k = 0; k < pairs(); ++k) {
+      d[s_ + k] = r[slacks + k] + (k < nl_ ? at_limits[k] : w[3 * (k - nl_) + 2]);
+      d[gamma_ + k] = (r[products_ + k] - gamma(k) * d[s_ + k]) / slack(k);
+    }
+    for (int f = 0; f < cones(); ++f) {
+      const int i = rough_[at(f)];
+      const Vec3 q = at_cone(f);
+      const double beta_1 = q[0] + p_.mu[i] * d[gamma_ + nl_ + i];
+      const Vec2 slip = q.tail<2>() + w.segment<2>(3 * i);
+      const Vec3 z = cone(f, beta_1, slip);
+      d.segment<3>(beta_ + 3 * f) << beta_1, z[1], z[2];
+      d.segment<3>(eta_ + 3 * f) << z[0], slip;
+    }
+    return d;
+  }
   void constant_jacobian() {
     constant_ = MatX::Zero(size_, size_);
     offset_ = VecX::Zero(size_);
@@ -207,9 +307,11 @@ class System {
   MatX on_joints_, on_limits_, on_contacts_;  // M⁻¹ Eᵀ, M⁻¹ Lᵀ, M⁻¹ Jᵀ
   int nv_, ne_, nl_, n_;
   int y_ = 0, gamma_ = 0, s_ = 0, beta_ = 0, eta_ = 0, size_ = 0, products_ = 0;
-  std::vector<int> rough_;  // contacts with friction
-  MatX constant_;
+  std::vector<int> rough_;               // contacts with friction
+  std::vector<std::vector<int>> moved_;  // by contact: columns of J that are not zero
+  MatX constant_;                        // the linear rows of the Jacobian
   VecX offset_;
+  Eigen::PartialPivLU<MatX> factor_;
 };
 
 }  // namespace
@@ -228,26 +330,28 @@ ConicSolution interior_point(const ConicProblem& p, double tolerance, int max_it
   System system(p, V);
   ConicSolution s;
   double undercut = 2;
-  int stuck = 0;
+  int stuck = 0, since_least = 0;
   VecX r = system.residual();
   s.residual = system.equations(r), s.complementarity = system.complementarity(r);
+  double least = std::max(s.residual, s.complementarity);
   while (s.iterations < max_iterations) {
     if (s.residual <= tolerance && s.complementarity <= tolerance) {
       s.converged = true;
       break;
     }
-    const Eigen::PartialPivLU<MatX> factor(system.jacobian());
-    const VecX affine = factor.solve(-r);
+    system.factor();
+    const VecX affine = system.solve(-r);
     if (!affine.allFinite()) {
       s.failed = true;
       break;
     }
     // Mehrotra: how far the affine step gets says how much to centre
     const double nu = system.nu(system.x);
-    const double nu_affine = system.nu(system.x + system.reach(affine, 1) * affine);
+    const double affine_reach = system.reach(affine, 1);
+    const double nu_affine = system.nu(system.x + affine_reach * affine);
     const double sigma = nu > 0 ? std::pow(std::clamp(nu_affine / nu, 0.0, 1.0), 3) : 0;
     const double kappa = std::max(sigma * nu, tolerance / undercut);
-    const VecX step = factor.solve(-r + system.target(kappa, affine));
+    const VecX step = system.solve(-r + system.target(kappa, affine, affine_reach));
     if (!step.allFinite()) {
       s.failed = true;
       break;
@@ -268,6 +372,10 @@ ConicSolution interior_point(const ConicProblem& p, double tolerance, int max_it
     // little progress: aim below the tolerance
     stuck = std::max(s.residual, s.complementarity) > 0.9 * worst ? stuck + 1 : 0;
     if (stuck >= 3) undercut *= 10, stuck = 0;
+    const double now = std::max(s.residual, s.complementarity);
+    since_least = now < 0.5 * least ? 0 : since_least + 1;
+    if (since_least == 0) least = now;
+    if (since_least >= kPatience) break;
   }
   s.v = system.v();
   s.joints = system.joints();

@@ -28,8 +28,8 @@ struct ConicSolution {
   int iterations = 0;
 };
 
-// `observe` sees v and λ after every iteration. Stops where both scaled residuals are below the tolerance. It
-// starts from the neutral point: a warm start is of no use to an interior point.
+// `observe` sees v and λ after every iteration. Stops where both scaled residuals are below the tolerance, and,
+// not converged, where 30 iterations have not halved them. It starts from the neutral point: a warm start is of no use to an interior point.
 ConicSolution interior_point(const ConicProblem& problem, double tolerance, int max_iterations,
                              const std::function<void(const VecX&, const VecX&, double)>& observe);
 

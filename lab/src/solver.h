@@ -40,7 +40,7 @@ struct Solution {
   double own = 0;  // relative residual of the solver's own law at the end
   Residual ncp;    // of Coulomb's law, without compliance
   Laws laws;
-  double seconds = 0;           // of the solver alone, without the Delassus matrix
+  double seconds = 0;  // on the processor, of the solver alone, without the Delassus matrix
   double delassus_seconds = 0;  // of the Delassus matrix
   // Largest over smallest eigenvalue of D H D at the end, D = diag(A)^-1/2; 0 where it was not asked for.
   double condition = 0;

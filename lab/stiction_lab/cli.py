@@ -18,6 +18,7 @@ def build_parser():
     run.set_defaults(run=_run)
     report = commands.add_parser("report", help="run all and write OUT/index.html with the papers' tables")
     report.set_defaults(run=_report)
+    report.add_argument("--resume", action="store_true", help="take the experiments that the same program has finished in OUT")
     for command in (run, report):
         command.add_argument("--full", action="store_true", help="all sweeps, not the reduced ones")
         command.add_argument("--out", type=Path, default=Path("out/lab"), metavar="DIR", help="out/lab")
@@ -52,7 +53,7 @@ def _run(args):
 def _report(args):
     from .report import run_all
 
-    return 0 if run_all(args.out, args.full, say) else 1
+    return 0 if run_all(args.out, args.full, say, resume=args.resume) else 1
 
 
 def main(argv):

@@ -57,12 +57,13 @@ def solve(m, qpos, qvel, xfrc_applied=None):
     mujoco.mj_fwdVelocity(m, d)
     mujoco.mj_fwdActuation(m, d)
     mujoco.mj_fwdAcceleration(m, d)
-    begin = time.perf_counter()
+    begin = time.process_time()
     mujoco.mj_fwdConstraint(m, d)
-    seconds = time.perf_counter() - begin
+    seconds = time.process_time() - begin
 
     # rows of a contact are normal, t1, t2; a normal row pushes geom2 away from geom1
-    n, dt = d.ncon, m.opt.timestep
+    contacts = [c for c in d.contact[:d.ncon] if c.efc_address >= 0]  # those that are not open
+    n, dt = len(contacts), m.opt.timestep
     if d.nefc != 3 * n:
         raise ValueError(f"{d.nefc} constraint rows, {n} contacts: not elliptic contacts of condim 3 alone")
     order = np.array([3 * c + k for c in range(n) for k in (1, 2, 0)], int)
@@ -74,8 +75,8 @@ def solve(m, qpos, qvel, xfrc_applied=None):
     A = np.zeros((m.nv, m.nv))
     mujoco.mj_fullM(m, d, A)
     problem = Problem(
-        dt, A, qvel + dt * d.qacc_smooth, J, np.array([c.mu if hasattr(c, "mu") else c.friction[0] for c in d.contact[:n]]),
-        v0=np.asarray(qvel, float), gap=np.array([c.dist for c in d.contact[:n]]),
+        dt, A, qvel + dt * d.qacc_smooth, J, np.array([c.mu if hasattr(c, "mu") else c.friction[0] for c in contacts]),
+        v0=np.asarray(qvel, float), gap=np.array([c.dist for c in contacts]),
         bias=-J @ qvel - dt * aref, R=R,
     )
     v = qvel + dt * np.array(d.qacc)

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from . import Scene, html_text, solve, solvers
+from . import Scene, html_text, mujoco_solver, project_cone, solve, solvers
 from .scenes import GRAVITY, box, cube_xml, world
 from .simulate import simulate
 
@@ -57,6 +57,70 @@ def table_one(conveyor):
             f"the same, d = {D:g} s/m", "creep at half of the bound"), rows
 
 
+def mujoco_laws(slide, wrench, least):
+    """MuJoCo's row: its own compliance, its own contacts of a box, cold starts."""
+    def own(problem, s):  # of its law K ∋ λ ⟂ u + R λ ∈ K*, relative to the speed of the problem
+        u = problem.J @ s.v + problem.bias + problem.R * s.impulse
+        L = np.abs(np.diag(problem.delassus)).max()
+        blocks = [np.linalg.norm(l - project_cone(l - w / L, mu))
+                  for l, w, mu in zip(s.impulse.reshape(-1, 3), u.reshape(-1, 3), problem.mu)]
+        return L * max(blocks) / np.abs(problem.g).max()
+
+    m = mujoco_solver.model(world(box(1.0, 0.1)), 1e-3)
+    m.geom_friction[:, 0] = MU
+    qpos, qvel, worst = m.qpos0.copy(), slide.copy(), np.zeros(3)
+    for k in range(100):
+        s = mujoco_solver.solve(m, qpos, qvel)
+        if k >= 50:
+            l, u = s.impulse.reshape(-1, 3), s.velocity.reshape(-1, 3)
+            w = np.array([np.trace(s.problem.delassus[3 * i:3 * i + 3, 3 * i:3 * i + 3]) / 3 for i in range(len(l))])
+            t, slip = np.linalg.norm(l[:, :2], axis=1), np.linalg.norm(u[:, :2], axis=1)
+            laws = (np.abs(np.minimum(l[:, 2], u[:, 2] / w)), t - MU * l[:, 2], (l[:, :2] * u[:, :2]).sum(axis=1) + MU * l[:, 2] * slip)
+            worst = np.maximum(worst, [max(0.0, x.max()) / m.opt.timestep for x in laws] if len(l) else 0)
+        qpos, qvel = advance(m, qpos, s.v), s.v
+    scales = GRAVITY, GRAVITY, MU * GRAVITY * np.linalg.norm(qvel[:2])
+    marks = [f"{'no' if x > FAILS * scale else 'yes'} ({x / scale:.1e})" for x, scale in zip(4 * worst, scales)]
+    stick = mujoco_solver.solve(m, m.qpos0 - 1e-6 * np.eye(7)[2], np.zeros(6), wrench)
+    t = np.linalg.norm(stick.impulse.reshape(-1, 3)[:, :2], axis=1)
+
+    def pile(*masses):  # pressed in by 1 µm: what only touches is open
+        m = mujoco_solver.model(world(*(box(mass, 0.1 + 0.2 * k - 1e-6 * (k + 1)) for k, mass in enumerate(masses))), 1e-3)
+        m.geom_friction[:, 0] = 0.9
+        return mujoco_solver.solve(m, m.qpos0, np.zeros(m.nv))
+
+    heavy, four = pile(1e-3, 1e3), min((pile(1.0, 1.0, 1.0, 1.0) for _ in range(3)), key=lambda a: a.seconds)
+    robust = "yes" if own(heavy.problem, heavy) < 1e-6 else "no"
+    return ("mujoco", "convex", *marks, f"{t.max() / least:.2f}", f"{robust}, {heavy.iterations}", f"{four.iterations}, none",
+            f"{1e6 * four.seconds:.0f}, none")
+
+
+def advance(m, qpos, v):
+    """MuJoCo's position after a step at v."""
+    import mujoco
+
+    qpos = qpos.copy()
+    mujoco.mj_integratePos(m, qpos, v, m.opt.timestep)
+    return qpos
+
+
+def criteria():
+    """Residuals of Coulomb's problem, primal N, dual m/s, complementarity W, with iterations and time: the criteria of 002."""
+    dt = 1e-3
+    scene = Scene(cube_xml(), dt, material=(1e7, 0.0, MU, 0.0))
+    tower = Scene(world(*(box(1.0, 0.1 + 0.2 * k) for k in range(4))), dt, material=(1e7, 10.0, 0.9, 0.0))
+    problems = (scene.problem(scene.qpos0, np.array([1.0, 0, 0, 0, 0, 0])), scene.problem(scene.qpos0, np.zeros(6)),
+                tower.problem(tower.qpos0, np.zeros(24), reach=1e-3))
+    rows = []
+    for name, law, _ in solvers():
+        row = [name, law]
+        for problem, tolerance in zip(problems, (1e-8, 1e-8, 1e-4)):
+            s = min((solve(problem, name, tolerance=tolerance, max_iterations=3000) for _ in range(3)), key=lambda a: a.seconds)
+            row.append(f"{s.primal:.0e} N, {s.dual:.0e} m/s, {s.complementarity:.0e} W; {s.iterations}, {1e6 * s.seconds:.0f} µs"
+                       + ("" if s.outcome == "converged" else f", {s.outcome}"))
+        rows.append(tuple(row))
+    return ("solver", "law", "sliding cube, 1e-8", "cube at rest, 1e-8", "tower of 4, 1e-4"), rows
+
+
 def laws_kept():
     """Each solver on the sliding cube, the stick and the stack of 1e6: which law it keeps, and its cost."""
     dt = 1e-3
@@ -90,13 +154,16 @@ def laws_kept():
         least = 1e-3 * np.hypot(2, 0.7) / 4
         rows.append((name, law, *marks, "friction of the last step" if name == "lagged" else f"{t.max() / least:.2f}",
                      f"{robust}, {h.iterations}", f"{f.iterations}, {warm.iterations}", f"{1e6 * f.seconds:.0f}, {1e6 * warm.seconds:.0f}"))
+    if mujoco_solver.available():
+        rows.append(mujoco_laws(slide, wrench, least))
     return ("solver", "law", "Signorini", "Coulomb", "maximum dissipation", "friction at stick over the least",
             "mass ratio 1e6: solved, iterations", "tower of 4, 1e-4: iterations cold, warm", "time cold, warm [µs]"), rows
 
 
 def measure(results):
     return [("Table I of paper 000: models", *table_one(results.get("conveyor"))),
-            ("Paper 002: which solver keeps which law, robustness, cost", *laws_kept())]
+            ("Paper 002: which solver keeps which law, robustness, cost", *laws_kept()),
+            ("Paper 002: residuals of Coulomb's law; iterations and time", *criteria())]
 
 
 def as_html(measured):

@@ -2,6 +2,19 @@
 
 namespace stiction::reference::inline STICTION_REAL {
 
+namespace {
+
+// H += Jᵀ h J where J has columns that are not zero: a contact moves few of many bodies.
+void add_outer(MatX& H, const Mat3X& J, const Mat3& h) {
+  std::vector<int> moved;
+  for (int k = 0; k < J.cols(); ++k)
+    if (J(0, k) != 0 || J(1, k) != 0 || J(2, k) != 0) moved.push_back(k);
+  const Mat3X on = J(Eigen::all, moved);
+  H(moved, moved) += on.transpose() * h * on;
+}
+
+}  // namespace
+
 Evaluation evaluate(const Problem& problem, const VecX& v) {
   Evaluation e;
   const VecX dv = v - problem.v_star;
@@ -19,7 +32,7 @@ Evaluation evaluate(const Problem& problem, const VecX& v) {
     e.cost += value.cost;
     e.magnitude += abs(value.cost);
     add(J.transpose() * value.impulse);
-    e.hessian += J.transpose() * value.hessian * J;
+    add_outer(e.hessian, J, value.hessian);
   };
   for (const PointConstraint& c : problem.points) {
     add_point(c.J, evaluate(c.law, c.J * v));

@@ -1,10 +1,12 @@
 """The papers' experiments with reduced sweeps: every gate holds, every negative control fails as it must."""
 
+import dataclasses
 import re
 import subprocess
 import sys
 from pathlib import Path
 
+import matplotlib.pyplot
 import numpy as np
 import pytest
 
@@ -16,6 +18,7 @@ from stiction_lab.experiments import experiments
 from stiction_lab.experiments import ilqr as push_a_ball
 from stiction_lab.experiments import push as standing_robots
 from stiction_lab.experiments import rod
+from stiction_lab.report import run_all
 from stiction_lab.scenes import cube_xml
 
 SLOW = ("clutter", "clutter-condition", "clutter-scaling", "rod", "push", "ilqr")  # 5 to 50 s each
@@ -147,11 +150,57 @@ def test_tables_are_measured():
     assert not keeps["ccp"][0] and not keeps["admm"][0] and not keeps["similar"][0] and not keeps["sap"][0]
     assert keeps["raisim"] == (True, True, False)
     assert not keeps["lcp"][1]
+    assert "mujoco" not in keeps or not keeps["mujoco"][0] and keeps["mujoco"][1]
+    assert table.get("mujoco", {}).get("mass ratio 1e6: solved, iterations", "yes").startswith("yes")
+    # of the papers' rigid problem: the convex cone does work where Coulomb's contact glides
+    header, rows = tables.criteria()
+    work = {row[0]: float(row[2].split(", ")[2].split(" W")[0]) for row in rows}
+    assert all(work[n] < 1e-5 for n in ("ncp", "staggered", "interior")) and all(work[n] > 10 for n in ("ccp", "admm"))
     header, rows = tables.table_one(None)
     gaps = {row[0]: float(row[3].split()[0]) for row in rows[:3]}
     assert gaps["lagged"] == pytest.approx(0, abs=1e-3)
     assert gaps["similar"] == pytest.approx(1, rel=1e-2)
     assert gaps["sap"] == pytest.approx((tables.DT + tables.TAU) / tables.DT, rel=1e-2)
+
+
+def test_a_report_goes_on_where_it_was_broken_off(tmp_path, monkeypatch):
+    """What is done is in the report at once; --resume runs the rest, and all of it where the sweeps are others."""
+    runs = []
+
+    def counted(name, broken=None):
+        def run(full):
+            runs.append(name)
+            if broken:
+                raise broken
+            result = known[name].run(full)
+            matplotlib.pyplot.close("all")
+            return dataclasses.replace(result, figures=[])
+        return dataclasses.replace(known[name], run=run)
+
+    known, said = experiments(), []
+    names = ("cube-forces", "wedge", "takeoff")
+
+    def report(full=False, resume=True, **broken):
+        runs.clear()
+        monkeypatch.setattr("stiction_lab.report.experiments", lambda: {n: counted(n, broken.get(n)) for n in names})
+        return run_all(tmp_path, full, said.append, resume=resume)
+
+    with pytest.raises(KeyboardInterrupt):
+        report(takeoff=KeyboardInterrupt())
+    text = (tmp_path / "results.md").read_text()
+    assert "2 of 3 experiments" in text and "`wedge`" in text and "`takeoff`" not in text
+    gates = (tmp_path / "gates.csv").read_text().splitlines()
+    assert len(gates) == 1 + sum(len(known[n].run(False).gates) for n in names[:2])
+    assert not report(wedge=None, takeoff=ValueError("x")) and runs == ["takeoff"]
+    assert "`takeoff` is broken: ValueError: x" in (tmp_path / "results.md").read_text()
+    assert report() and runs == ["takeoff"]
+    after = (tmp_path / "results.md").read_text()
+    assert "3 of 3 experiments" in after and "Table I of paper 000" in after
+    one = text[text.index("## "):].split("## A8")[1]
+    assert one in after  # read back as it was written
+    assert report() and runs == []
+    assert report(resume=False) and runs == list(names)
+    assert report(full=True) and runs == list(names)
 
 
 def lab(*arguments):

@@ -6,7 +6,7 @@ import pytest
 import stiction_lab as lab
 from lab_scenes import DT, GRAVITY, MU, cube, random_problem, stack
 from stiction_lab.experiment import slope
-from stiction_lab.scenes import cube_xml
+from stiction_lab.scenes import box, cube_xml, world
 from stiction_lab.simulate import simulate
 
 CONVEX, COULOMB = ("ccp", "admm", "sap"), ("ncp", "staggered", "interior")
@@ -167,6 +167,30 @@ def test_nothing_in_reach_is_free_motion(name):
 def test_iterations_that_are_not_enough_are_said():
     s = lab.solve(cube((1, 0, 0)), "ncp", tolerance=1e-12, max_iterations=3)
     assert (s.outcome, s.iterations) == ("not_converged", 3)
+
+
+def test_the_interior_point_gives_up():
+    """A mass that is to leave two walls at once has no solution: no cap of iterations is run out."""
+    J = np.array([[1.0, 0, 0], [0, 1, 0], [0, 0, 1], [1, 0, 0], [0, -1, 0], [0, 0, -1]])
+    problem = lab.Problem(DT, np.eye(3), np.zeros(3), J, np.array([0.5, 0.5]), bias=np.array([0, 0, -1.0, 0, 0, -1.0]))
+    s = lab.solve(problem, "interior", max_iterations=3000)
+    assert s.outcome == "not_converged" and 30 <= s.iterations < 100
+
+
+def test_the_interior_point_where_contacts_are_too_many():
+    """A tower that slides: 60 rows of 20 contacts on 18 velocities. Neither the impulses are unique nor, since their normals
+    share the load in many ways, what friction turns: the laws are what all answers have in common."""
+    scene = lab.Scene(world(*(box(1.0, 0.1 + 0.2 * k) for k in range(3))), DT, material=(1e7, 0.0, MU, 0.0))
+    qvel = np.array([0.6, 0.2, 0, 0, 0, 0, 0.5, 0, 0, 0, 0, 0, 0.8, -0.3, 0, 0, 0, 0])
+    problem = scene.problem(scene.qpos0, qvel, reach=1e-3)
+    assert problem.n == 20 and np.linalg.matrix_rank(problem.delassus) <= 18
+    for name in ("interior", "staggered", "ncp"):
+        s = solved(problem, name, tolerance=1e-9)
+        # products of 1e-9 in units of 1 m/s and 1 m/s kg, forces of 30 N
+        assert s.iterations <= (16 if name == "interior" else 100) and max(s.signorini, s.coulomb, s.dissipation) < 1e-5
+        assert s.impulse.reshape(20, 3)[:, 2].reshape(-1).min() > -1e-12
+        braked = qvel.reshape(3, 6)[:, :2].sum(axis=0) - s.v.reshape(3, 6)[:, :2].sum(axis=0)
+        assert np.linalg.norm(braked) == pytest.approx(MU * 3 * GRAVITY * DT, rel=2e-2)  # Σ p, along no one direction
 
 
 def test_pseudocode_of_the_papers_diverges_where_ours_does_not():

@@ -17,4 +17,13 @@ LAB = [
     Break("laboratory: condition number of the inverse", "lab/src/solvers/primal_newton.cpp",
           "spectrum[spectrum.size() - 1] / spectrum[0]", "spectrum[0] / spectrum[spectrum.size() - 1]",
           pytests=(EXPERIMENTS + "test_condition_number",)),
+    Break("laboratory: the slip is forgotten where cones are eliminated", "lab/src/interior_point.cpp",
+          "Q.leftCols<2>() -= arrow(beta(f)).rightCols<2>();", "",
+          pytests=("lab/test_oracle.py::test_the_interior_point_where_contacts_are_too_many",)),
+    Break("laboratory: an interior point that runs its cap out", "lab/src/interior_point.cpp",
+          "if (since_least >= kPatience) break;", "",
+          pytests=("lab/test_oracle.py::test_the_interior_point_gives_up",)),
+    Break("laboratory: a report goes on from another one's sweeps", "lab/stiction_lab/record.py",
+          'data["program"] != program() or data["full"] != full', 'data["program"] != program()',
+          pytests=(EXPERIMENTS + "test_a_report_goes_on_where_it_was_broken_off",)),
 ]
