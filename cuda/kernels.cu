@@ -24,7 +24,7 @@ constexpr int kBlocks = kernel != Kernel::collide ? 5
                                                   : 3;
 
 // Shared memory of an environment: its view, then its share of fast memory.
-template <Kernel kernel, Colliders has = Colliders::boxes, Tendons can = Tendons::fixed, class Team>
+template <Kernel kernel, Colliders has = Colliders::boxes, Drives can = Drives::plain, class Team>
 __device__ __forceinline__ void run_in(const Team& team, const ModelView& m, const Launch& l,
                                        const Arena& arena, int i, std::byte* memory) {
   if (i >= l.count) return;
@@ -67,7 +67,7 @@ __device__ __forceinline__ int by_effort(const Launch& l, int tiles, int tile) {
 }
 
 template <Kernel kernel, Colliders has = Colliders::boxes, int blocks = kBlocks<kernel, has>,
-          Tendons can = Tendons::fixed>
+          Drives can = Drives::plain>
 __global__ void __launch_bounds__(kWarp, kWarps* blocks)
     tile_per_env(const __grid_constant__ Launch l, const __grid_constant__ ModelView m,
                  const __grid_constant__ Arena arena, int lanes) {
@@ -110,8 +110,8 @@ namespace stiction::cuda {
 namespace {
 
 using physics::Colliders;
+using physics::Drives;
 using physics::ModelView;
-using physics::Tendons;
 using KernelFunction = void (*)(Launch, ModelView, Arena, int);
 
 int threads_of(Kernel kernel, Group wanted) {
@@ -170,20 +170,33 @@ KernelFunction collide_function(Colliders has, int blocks) {
 }
 
 // With strings over sites the string's geometry is in the kernel, and many registers.
-template <Kernel kernel>
-KernelFunction tendon_function(const ModelView& m) {
-  if (m.nspatialtendon == 0) return physics::tile_per_env<kernel>;
-  return physics::tile_per_env<kernel, Colliders::boxes, 2, Tendons::spatial>;
+template <Kernel kernel, Drives most>
+KernelFunction drives_function(const ModelView& m) {
+  switch (std::min(physics::drives_of(m), most)) {
+    case Drives::plain: return physics::tile_per_env<kernel>;
+    case Drives::strings:
+      return physics::tile_per_env<kernel, Colliders::boxes, 2, Drives::strings>;
+    case Drives::states:
+      if constexpr (most == Drives::states)
+        return physics::tile_per_env<kernel, Colliders::boxes, 2, Drives::states>;
+      return nullptr;
+  }
+  return nullptr;
+}
+KernelFunction move_function(const ModelView& m) {
+  if (physics::drives_of(m) < Drives::states) return physics::tile_per_env<Kernel::move>;
+  return physics::tile_per_env<Kernel::move, Colliders::boxes, physics::kBlocks<Kernel::move>,
+                               Drives::states>;
 }
 
 KernelFunction team_function(Kernel k, const ModelView& m, bool block, const Switches& s) {
   switch (k) {
-    case Kernel::dynamics: return tendon_function<Kernel::dynamics>(m);
+    case Kernel::dynamics: return drives_function<Kernel::dynamics, Drives::states>(m);
     case Kernel::collide: return collide_function(m.colliders, s.collide_blocks);
     case Kernel::solve:
       return block ? physics::block_per_env<Kernel::solve> : solve_function(s.solve_blocks);
-    case Kernel::move: return physics::tile_per_env<Kernel::move>;
-    case Kernel::refresh: return tendon_function<Kernel::refresh>(m);
+    case Kernel::move: return move_function(m);
+    case Kernel::refresh: return drives_function<Kernel::refresh, Drives::strings>(m);
     case Kernel::solve_begin: return physics::tile_per_env<Kernel::solve_begin>;
     case Kernel::solve_next: return physics::tile_per_env<Kernel::solve_next>;
   }

@@ -28,17 +28,18 @@ STICTION_FN void no_points(const Team& team, const ModelView& m, EnvView<float>&
   });
 }
 
-template <Tendons can, class Team>
+template <Drives can, class Team>
 STICTION_FN void dynamics_body(const Team& team, const ModelView& m, const Launch& l, int env,
                                EnvView<float>& e) {
-  if (!begin_step(team, m, l, env, e)) return;
+  if (!begin_step<can>(team, m, l, env, e)) return;
   clear_flags(team, m, e);
   kinematics(team, m, e);
   tendons_up_to<can>(team, m, e);
   inertia(team, m, e);
   bias(team, m, e);
   fluid(team, m, e);
-  actuation(team, m, e);
+  if constexpr (can == Drives::states) activation_dynamics(team, m, e);
+  actuation_up_to<can>(team, m, e);
   gyroscopic_start(team, m, e);
   rows(team, m, e);
   if (!cuda::has_kernel(m, cuda::Kernel::collide)) no_points(team, m, e);
@@ -59,18 +60,18 @@ STICTION_FN void solve_body(const Team& team, const ModelView& m, const Launch& 
 }
 
 // Sensors of the interval, the new state, its status and counters.
-template <class Team>
+template <Drives can, class Team>
 STICTION_FN void move_body(const Team& team, const ModelView& m, const Launch& l, int env,
                            EnvView<float>& e) {
   if (l.records.store[env] == 0) return;
   gyroscopic_end(team, m, e);
   if (l.last) interval_sensors(team, m, e);
   if (!l.moves) return;
-  integrate(team, m, e);
+  integrate_up_to<can>(team, m, e);
   count_step(team, m, l, env, e);
 }
 
-template <Tendons can, class Team>
+template <Drives can, class Team>
 STICTION_FN void refresh_body(const Team& team, const ModelView& m, const Launch& l, int env,
                               EnvView<float>& e) {
   if (l.records.store[env] == 0) return;
@@ -79,7 +80,7 @@ STICTION_FN void refresh_body(const Team& team, const ModelView& m, const Launch
   clean_outputs(team, m, l, env, e);
 }
 
-template <cuda::Kernel kernel, Colliders has = Colliders::boxes, Tendons can = Tendons::fixed,
+template <cuda::Kernel kernel, Colliders has = Colliders::boxes, Drives can = Drives::plain,
           class Team>
 STICTION_FN void kernel_body(const Team& team, const ModelView& m, const Launch& l, int env,
                              EnvView<float>& e) {
@@ -87,7 +88,7 @@ STICTION_FN void kernel_body(const Team& team, const ModelView& m, const Launch&
   if constexpr (kernel == Kernel::dynamics) dynamics_body<can>(team, m, l, env, e);
   if constexpr (kernel == Kernel::collide) collide_body<has>(team, m, l, env, e);
   if constexpr (kernel == Kernel::solve) solve_body(team, m, l, env, e);
-  if constexpr (kernel == Kernel::move) move_body(team, m, l, env, e);
+  if constexpr (kernel == Kernel::move) move_body<can>(team, m, l, env, e);
   if constexpr (kernel == Kernel::refresh) refresh_body<can>(team, m, l, env, e);
   if constexpr (kernel == Kernel::solve_begin) solve_begin_body(team, m, l, env, e);
   if constexpr (kernel == Kernel::solve_next) solve_next_body(team, m, l, env, e);
@@ -113,7 +114,7 @@ STICTION_FN bool takes_part(const Team& team, const Launch& l, int env) {
 }
 
 // A kernel for one environment; `share` is the group's fast memory, `e` lies there too.
-template <cuda::Kernel kernel, Colliders has = Colliders::boxes, Tendons can = Tendons::fixed,
+template <cuda::Kernel kernel, Colliders has = Colliders::boxes, Drives can = Drives::plain,
           class Team>
 STICTION_FN void run_kernel(const Team& team, const ModelView& m, const Launch& l, int env,
                             const Arena& arena, std::byte* share, EnvView<float>& e) {

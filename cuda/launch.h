@@ -81,11 +81,12 @@ struct ThreadSizes : physics::SizesView {
   static constexpr int nsensordata = 0, nanchor = 0, nmoment = 0, nrow = 0, nturn = 0;
   static constexpr int nfluidbody = 0, nfluiddof = 0;  // no medium
   static constexpr int neq = 0, nblockdof = 0;
+  static constexpr int na = 0, nstateful = 0, nmuscle = 0;  // no actuators with a state
 };
 constexpr bool fits_thread(const physics::SizesView& m) {
   return m.npair == 0 && m.nv <= ThreadSizes::nv && m.nu <= ThreadSizes::nu &&
          m.ncoord <= ThreadSizes::ncoord && m.nbody <= ThreadSizes::nbody && m.nfluidbody == 0 &&
-         m.nspatialtendon == 0;
+         drives_of(m) == physics::Drives::plain;
 }
 
 }  // namespace stiction::cuda

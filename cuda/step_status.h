@@ -22,7 +22,7 @@ STICTION_FN bool any_outside(const Team& team, const T* x, int n, double limit) 
 }
 
 // A pose that kinematics can use, and numbers that the step can square.
-template <class Team>
+template <Drives can, class Team>
 STICTION_FN bool state_is_good(const Team& team, const ModelView& m, const EnvView<float>& e) {
   constexpr double kAny = std::numeric_limits<double>::max();
   const bool outside =
@@ -32,6 +32,8 @@ STICTION_FN bool state_is_good(const Team& team, const ModelView& m, const EnvVi
       any_outside(team, e.time, 1, kAny) || any_outside(team, e.anchor, 3 * m.nanchor, kAny) ||
       any_outside(team, e.body_airtime, m.nbody, kAny);
   if (outside) return false;
+  if constexpr (can == Drives::states)
+    if (any_outside(team, e.act, m.na, kAny)) return false;
   return team.template max<float>(m.njnt, [&](int j) {
     const auto type = static_cast<JointType>(m.jnt_type[j]);
     if (type != JointType::free && type != JointType::ball) return 0.0f;
@@ -72,23 +74,23 @@ STICTION_FN void copy_reference(const Team& team, const Launch& l, Field f, T* t
   team.for_each(n, [&](int i) { to[i] = from[i]; });
 }
 
-// The same of all fields of a kind.
-template <FieldKind wanted, class Team>
+// The same of all fields of a kind; of activations where there are any.
+template <FieldKind wanted, Drives can, class Team>
 STICTION_FN void write_reference(const Team& team, const ModelView& m, const Launch& l,
                                  EnvView<float>& e) {
-#define X(kind, type, name, rows, columns, producer, meaning) \
-  if constexpr (FieldKind::kind == wanted)                    \
+#define X(kind, type, name, rows, columns, producer, meaning)                                      \
+  if constexpr (FieldKind::kind == wanted && (Field::name != Field::act || can == Drives::states)) \
     copy_reference(team, l, Field::name, e.name, m.rows* m.columns);
 #include "physics/fields.def"
 #undef X
 }
 
 // A reset of one environment (physics/env_status.h).
-template <class Team>
+template <Drives can, class Team>
 STICTION_FN void reset_environment(const Team& team, const ModelView& m, const Launch& l, int env,
                                    EnvView<float>& e) {
   reset_environment(team, l.records, env,
-                    [&](auto kind) { write_reference<decltype(kind)::value>(team, m, l, e); });
+                    [&](auto kind) { write_reference<decltype(kind)::value, can>(team, m, l, e); });
 }
 
 // Whether this launch is for the environment. Decided by the first kernel of a run; the others see
@@ -102,15 +104,15 @@ STICTION_FN bool is_chosen(const Team& team, const Launch& l, int env) {
 
 // Before the first stage of a step: replaces a bad state or mocap pose that the user wrote, and
 // decides whether the environment moves. Returns whether anything of it is to be computed.
-template <class Team>
+template <Drives can, class Team>
 STICTION_FN bool begin_step(const Team& team, const ModelView& m, const Launch& l, int env,
                             EnvView<float>& e) {
   const cuda::Records& r = l.records;
   if (!is_chosen(team, l, env)) return false;
   if (l.first) {
     team.once([&] { r.store[env] = l.store_frozen || !is_frozen(r, env) ? 1 : 0; });
-    if (!state_is_good(team, m, e)) {
-      write_reference<FieldKind::state>(team, m, l, e);
+    if (!state_is_good<can>(team, m, e)) {
+      write_reference<FieldKind::state, can>(team, m, l, e);
       team.once([&] { record_status(r, env, Status::bad_state); });
     }
   }

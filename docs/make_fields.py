@@ -26,7 +26,8 @@ KINDS = {
     "output": "Written by a step or by `refresh`; read-only.",
     "scratch": "Dead at the end of a step; one copy per thread, not public.",
 }
-COUNTS = {"one": "1", "two": "2", "three": "3", "four": "4", "five": "5", "six": "6", "nine": "9", "ten": "10", "twelve": "12",
+COUNTS = {"one": "1", "two": "2", "three": "3", "four": "4", "five": "5", "six": "6", "eight": "8", "nine": "9", "ten": "10",
+          "eleven": "11", "twelve": "12", "eighteen": "18",
           "sym6": "21"}  # fmt: skip
 
 

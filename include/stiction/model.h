@@ -54,6 +54,7 @@ struct Model {
 
   // sizes
   int nq = 0, nv = 0, nu = 0;              // positions, velocities, actuators
+  int na = 0;                              // activations: states of actuators
   int nbody = 0, njnt = 0, ngeom = 0, nsite = 0, nmocap = 0, nkey = 0, ntendon = 0, nmesh = 0, nhfield = 0;
   int npair = 0, nslot = 0;                // candidate geom pairs; contact points of all of them
   int nanchor = 0;                         // anchors of anchored stiction: nslot; 2 nslot where a pair has condim 4 or 6
@@ -182,7 +183,7 @@ struct Model {
   Ints wrap_sideid;                        // (nwrap)    of a geom: site on whose side the string passes, else -1
   Reals wrap_coef;                         // (nwrap)    of a joint the coefficient, of a pulley the divisor
 
-  // actuators: force = clamp((gain * ctrl + bias) . (1, length, velocity))
+  // actuators: force = clamp((gain * u + bias) . (1, length, velocity)), u the control or the activation
   Names actuator_names;                    // (nu)
   std::vector<Transmission> actuator_trntype;  // (nu)
   Ints actuator_trnid;                     // (nu)       joint or tendon
@@ -190,6 +191,15 @@ struct Model {
   Reals actuator_gain, actuator_bias;      // (nu,3)
   Ints actuator_ctrllimited, actuator_forcelimited;  // (nu)
   Reals actuator_ctrlrange, actuator_forcerange;     // (nu,2)
+  std::vector<ActuatorDynamics> actuator_dyntype;  // (nu)
+  Reals actuator_dynprm;                   // (nu,3)     of a filter: time constant, s; of a muscle: those of activation and deactivation, s, width of the change between them
+  Ints actuator_actadr;                    // (nu)       index of its activation, -1: it has none
+  Ints actuator_actlimited, actuator_actearly;  // (nu)  0 or 1; early: the force is that of the next activation
+  Reals actuator_actrange;                 // (nu,2)
+  Ints actuator_gainmuscle, actuator_biasmuscle;  // (nu)  1: in the place of gain or bias the curves of a muscle over its length and velocity
+  Reals actuator_muscle;                   // (nu,18)    nine of the gain, nine of the bias: range of lengths in units of L0 (2), peak force in N, scale, lmin, lmax, vmax, fpmax, fvmax
+  Reals actuator_lengthrange;              // (nu,2)     of a muscle: lengths at the ends of that range
+  Reals actuator_acc0;                     // (nu)       ‖M⁻¹ moment‖ at qpos0
 
   // equality constraints
   int neq = 0;
@@ -217,6 +227,7 @@ struct Model {
   Names key_names;                         // (nkey)
   Reals key_time;                          // (nkey)
   Reals key_qpos, key_qvel, key_ctrl;      // (nkey,nq) (nkey,nv) (nkey,nu)
+  Reals key_act;                           // (nkey,na)
 
   std::vector<SensorSpec> sensors;         // every sensor of the file
 

@@ -24,6 +24,7 @@ struct Inputs {
   std::span<const double> anchor =
       {};  // (nanchor,3)  state of anchored stiction, m or rad, world axes
   std::span<const double> eq_active = {};  // (neq)  0: holds nothing; empty: eq_active0
+  std::span<const double> act = {};        // (na)   activations of the actuators
   double time = 0;                         // s, at the start; only the clock reads it
 };
 
@@ -60,6 +61,7 @@ struct ForwardResult {
   std::vector<double> qfrc_spring, qfrc_damper, qfrc_gravcomp, qfrc_fluid;  // (nv)
   std::vector<double> qfrc_passive;                                         // (nv)  their sum
   std::vector<double> actuator_length, actuator_velocity, actuator_force;  // (nu)
+  std::vector<double> act_dot;                                             // (na)
   std::vector<double> qfrc_actuator;                                       // (nv)
   double energy_kinetic = 0, energy_potential = 0;  // J; potential: gravity and joint springs
   std::array<double, 3> linear_momentum{};          // kg m/s
@@ -76,6 +78,7 @@ struct StepResult {
   std::vector<double> qpos, qvel;  // (nq) (nv)  next state
   std::vector<double> v;  // (nv)       minimum of the convex problem: qpos moves by δt v. qvel
                           //            but in free and ball joints with Gyroscopic::midpoint
+  std::vector<double> act;           // (na)         next activations
   std::vector<double> anchor;        // (nanchor,3)  next anchors; zero unless stiction = anchored
   std::vector<double> v_star;        // (nv)       free-motion velocity
   std::vector<double> A;             // (nv,nv)    M + δt D + δt² K
@@ -126,7 +129,7 @@ class Reference {
 
   // Derivative of that step by the implicit function theorem: at the minimum of the convex problem
   // d∇ℓ_p = 0 (docs/method.md, 6). The problem is solved to round-off, whatever solver_tolerance.
-  // Anchors, applied forces and poses of mocap bodies are held. Where the step has a kink (a point
+  // Anchors, activations, applied forces and poses of mocap bodies are held. Where the step has a kink (a point
   // that just begins to push, a joint at its limit, a control at its range, the edge of a box) it is
   // the derivative of one side. Of a step that was frozen: the state stays, so the identity, and 0.
   // Throws as `step`.

@@ -24,6 +24,10 @@ inline constexpr int kGeomTypes = 8;
 // What an actuator acts on.
 enum class Transmission : std::uint8_t { joint, tendon };
 
+// How the activation of an actuator follows its control; MuJoCo's numbers. none: it has no state, or one
+// that nothing moves.
+enum class ActuatorDynamics : std::uint8_t { none, integrator, filter, filterexact, muscle };
+
 // Equality constraints, in MuJoCo's order.
 enum class EqualityType : std::uint8_t { connect, weld, joint, tendon };
 

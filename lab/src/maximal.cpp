@@ -138,12 +138,14 @@ ConicProblem Scene::maximal(const State& state, const Actions& actions, double n
   const VecX stiffness = spring_stiffness(m);
   const std::vector<Tendon> strings = tendons(m, s.kin, s.in.qpos);
   MatX on_rates = MatX((armature + dt * damping + dt * dt * stiffness).asDiagonal());
-  VecX on_joints = armature.cwiseProduct(v0) +
-                   dt * (spring_force(m, s.in.qpos) +
-                         explicit_actuation(m, strings, s.in.qpos, s.in.qvel, s.in.ctrl) + applied);
+  VecX on_joints =
+      armature.cwiseProduct(v0) +
+      dt * (spring_force(m, s.in.qpos) +
+            explicit_actuation(m, strings, s.in.qpos, s.in.qvel, s.in.ctrl, s.in.act) + applied);
   // servos inside their range
   for (const auto& [actuator, law] : servo_laws(m, dt, s.in, delassus, strings)) {
-    const VecX J = actuation(m, strings, s.in.qpos, s.in.qvel, s.in.ctrl)[at(actuator)].moment;
+    const VecX J =
+        actuation(m, strings, s.in.qpos, s.in.qvel, s.in.ctrl, s.in.act)[at(actuator)].moment;
     on_rates += dt * law.kappa * J * J.transpose();
     on_joints += dt * law.force0 * J;
   }

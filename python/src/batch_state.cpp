@@ -71,6 +71,7 @@ std::vector<Part> parts(const Batch& b) {
   const bool anchored = b.options().stiction == Stiction::anchored;
   return {{"qpos", &BatchState::qpos, {m.nq}, "nq"},
           {"qvel", &BatchState::qvel, {m.nv}, "nv"},
+          {"act", &BatchState::act, {m.na}, "na"},
           {"time", &BatchState::time, {}, ""},
           {"anchor", &BatchState::anchor, {anchored ? m.nanchor : 0, 3}, "nanchor, 3"},
           {"body_airtime", &BatchState::body_airtime, {m.nbody}, "nbody"},
@@ -155,6 +156,7 @@ void copy(BoundBatch& b, const ArrayLike& src, const ArrayLike& dst) {
 #define STATE_ARGUMENTS                                  \
   "qpos: numpy.typing.ArrayLike | None = None, "         \
   "qvel: numpy.typing.ArrayLike | None = None, "         \
+  "act: numpy.typing.ArrayLike | None = None, "          \
   "time: numpy.typing.ArrayLike | None = None, "         \
   "anchor: numpy.typing.ArrayLike | None = None, "       \
   "body_airtime: numpy.typing.ArrayLike | None = None, " \
@@ -169,13 +171,15 @@ void bind_batch_state(nb::class_<BoundBatch>& c) {
         "The model's reference pose, or the given state; the rest of the state, inputs and\n"
         "status zero; outputs refreshed. Of all environments, or of those in `ids` (indices or a "
         "mask).\n\n"
-        "state: qpos, qvel, time, anchor, body_airtime, qacc_warmstart; one row for each chosen\n"
+        "state: qpos, qvel, act, time, anchor, body_airtime, qacc_warmstart; one row for each "
+        "chosen\n"
         "environment, or one for all. Raises ArgumentError on a bad index, shape or number.");
   c.def(
       "set_state", &set_state, nb::arg("ids") = nb::none(), nb::arg("state"),
       nb::sig("def set_state(self, ids: numpy.typing.ArrayLike | None = None, *, " STATE_ARGUMENTS),
       "States of all environments or of those in `ids` (indices or a mask), rows as in `reset`.\n"
-      "\nOf what is not given qpos, qvel and time stay, the rest becomes zero. Inputs stay, the "
+      "\nOf what is not given qpos, qvel, act and time stay, the rest becomes zero. Inputs stay, "
+      "the "
       "status\n"
       "is cleared, outputs are refreshed. Raises ArgumentError naming environment and index.");
   c.def("get_state", &get_state, nb::arg("ids") = nb::none(),

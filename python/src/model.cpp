@@ -278,6 +278,7 @@ void bind_model(nb::module_& m, nb::handle model_error) {
   def_size(c, "nq", &Model::nq, "number of positions");
   def_size(c, "nv", &Model::nv, "number of velocities (degrees of freedom)");
   def_size(c, "nu", &Model::nu, "number of actuators");
+  def_size(c, "na", &Model::na, "number of activations: states of actuators");
   def_size(c, "nbody", &Model::nbody, "number of bodies, the world included");
   def_size(c, "njnt", &Model::njnt, "number of joints");
   def_size(c, "ngeom", &Model::ngeom, "number of geoms");

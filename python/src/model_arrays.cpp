@@ -198,6 +198,31 @@ void sites_tendons_actuators(nb::class_<LoadedModel>& c) {
   def(c, "actuator_forcelimited", &Model::actuator_forcelimited, "(nu,) 0 or 1");
   def<2>(c, "actuator_ctrlrange", &Model::actuator_ctrlrange, "(nu, 2)");
   def<2>(c, "actuator_forcerange", &Model::actuator_forcerange, "(nu, 2) N or N m");
+  def(c, "actuator_dyntype", &Model::actuator_dyntype,
+      "(nu,) 0 none, 1 integrator, 2 filter, 3 filterexact, 4 muscle: how the activation follows "
+      "the control");
+  def<3>(c, "actuator_dynprm", &Model::actuator_dynprm,
+         "(nu, 3) of a filter the time constant, s; of a muscle those of activation and "
+         "deactivation,\n"
+         "s, and the width of the change between them");
+  def(c, "actuator_actadr", &Model::actuator_actadr,
+      "(nu,) index of its activation, -1: it has none");
+  def(c, "actuator_actlimited", &Model::actuator_actlimited, "(nu,) 0 or 1");
+  def<2>(c, "actuator_actrange", &Model::actuator_actrange, "(nu, 2)");
+  def(c, "actuator_actearly", &Model::actuator_actearly,
+      "(nu,) 1: the force is that of the next activation");
+  def(c, "actuator_gainmuscle", &Model::actuator_gainmuscle,
+      "(nu,) 1: a muscle's curves in the place of actuator_gain");
+  def(c, "actuator_biasmuscle", &Model::actuator_biasmuscle,
+      "(nu,) 1: a muscle's curves in the place of actuator_bias");
+  def<18>(c, "actuator_muscle", &Model::actuator_muscle,
+          "(nu, 18) of a muscle, nine of the gain and nine of the bias: range of lengths (2), peak "
+          "force\n"
+          "in N, scale, lmin, lmax, vmax, fpmax, fvmax");
+  def<2>(c, "actuator_lengthrange", &Model::actuator_lengthrange,
+         "(nu, 2) of a muscle: lengths at the ends of its range");
+  def(c, "actuator_acc0", &Model::actuator_acc0,
+      "(nu,) norm of the acceleration by a force of 1 at qpos0");
 }
 
 void equalities(nb::class_<LoadedModel>& c) {
@@ -259,6 +284,7 @@ void bind_model_arrays(nb::class_<LoadedModel>& c) {
   def_key(c, "key_qpos", &Model::key_qpos, &Model::nq, "(nkey, nq)");
   def_key(c, "key_qvel", &Model::key_qvel, &Model::nv, "(nkey, nv)");
   def_key(c, "key_ctrl", &Model::key_ctrl, &Model::nu, "(nkey, nu)");
+  def_key(c, "key_act", &Model::key_act, &Model::na, "(nkey, na)");
 }
 
 }  // namespace stiction::python

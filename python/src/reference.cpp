@@ -10,13 +10,14 @@ namespace stiction::python {
 
 InputArrays::InputArrays(const Model& m, const MaybeArray& qfrc, const MaybeArray& xfrc,
                          const MaybeArray& pos, const MaybeArray& quat, const MaybeArray& anchors,
-                         const MaybeArray& active)
+                         const MaybeArray& active, const MaybeArray& activations)
     : qfrc_applied(or_none(qfrc), "qfrc_applied", {m.nv}, "(nv,)"),
       xfrc_applied(or_none(xfrc), "xfrc_applied", {m.nbody, 6}, "(nbody, 6)"),
       mocap_pos(or_none(pos), "mocap_pos", {m.nmocap, 3}, "(nmocap, 3)"),
       mocap_quat(or_none(quat), "mocap_quat", {m.nmocap, 4}, "(nmocap, 4)"),
       anchor(or_none(anchors), "anchor", {m.nanchor, 3}, "(nanchor, 3)"),
-      eq_active(or_none(active), "eq_active", {m.neq}, "(neq,)") {}
+      eq_active(or_none(active), "eq_active", {m.neq}, "(neq,)"),
+      act(or_none(activations), "act", {m.na}, "(na,)") {}
 
 Inputs InputArrays::inputs() const {
   return {.ctrl = ctrl,
@@ -25,7 +26,8 @@ Inputs InputArrays::inputs() const {
           .mocap_pos = mocap_pos,
           .mocap_quat = mocap_quat,
           .anchor = anchor,
-          .eq_active = eq_active};
+          .eq_active = eq_active,
+          .act = act};
 }
 
 namespace {
@@ -38,11 +40,11 @@ Result evaluate(Result (Reference::*method)(std::span<const double>, std::span<c
                 const MaybeArray& ctrl, const MaybeArray& qfrc_applied,
                 const MaybeArray& xfrc_applied, const MaybeArray& mocap_pos,
                 const MaybeArray& mocap_quat, const MaybeArray& anchor, const MaybeArray& eq_active,
-                double time) {
+                const MaybeArray& act, double time) {
   const Model& m = *self.model->model;
   const Input q(qpos, "qpos", {m.nq}, "(nq,)");
   const Input v(qvel, "qvel", {m.nv}, "(nv,)");
-  InputArrays arrays(m, qfrc_applied, xfrc_applied, mocap_pos, mocap_quat, anchor, eq_active);
+  InputArrays arrays(m, qfrc_applied, xfrc_applied, mocap_pos, mocap_quat, anchor, eq_active, act);
   arrays.ctrl = Input(or_none(ctrl), "ctrl", {m.nu}, "(nu,)");
   Inputs inputs = arrays.inputs();
   inputs.time = time;
@@ -61,15 +63,15 @@ void def_evaluation(nb::class_<BoundReference>& c, const char* name,
                const MaybeArray& ctrl, const MaybeArray& qfrc_applied,
                const MaybeArray& xfrc_applied, const MaybeArray& mocap_pos,
                const MaybeArray& mocap_quat, const MaybeArray& anchor, const MaybeArray& eq_active,
-               double time) {
+               const MaybeArray& act, double time) {
         return evaluate(method, self, qpos, qvel, ctrl, qfrc_applied, xfrc_applied, mocap_pos,
-                        mocap_quat, anchor, eq_active, time);
+                        mocap_quat, anchor, eq_active, act, time);
       },
       nb::arg("qpos"), nb::arg("qvel"), nb::arg("ctrl") = nb::none(), nb::kw_only(),
       nb::arg("qfrc_applied") = nb::none(), nb::arg("xfrc_applied") = nb::none(),
       nb::arg("mocap_pos") = nb::none(), nb::arg("mocap_quat") = nb::none(),
-      nb::arg("anchor") = nb::none(), nb::arg("eq_active") = nb::none(), nb::arg("time") = 0.0,
-      doc);
+      nb::arg("anchor") = nb::none(), nb::arg("eq_active") = nb::none(),
+      nb::arg("act") = nb::none(), nb::arg("time") = 0.0, doc);
 }
 
 }  // namespace
@@ -103,7 +105,9 @@ void bind_reference(nb::module_& m) {
       "qpos: (nq,) m, rad, unit quaternions; qvel: (nv,) m/s, rad/s.\n"
       "ctrl: (nu,). qfrc_applied: (nv,) N, N m. xfrc_applied: (nbody, 6) force and torque\n"
       "at the centre of mass, world axes. mocap_pos: (nmocap, 3). mocap_quat: (nmocap, 4).\n"
-      "anchor: (nanchor, 3) m or rad. eq_active: (neq,), 0: the equality constraint holds nothing.\n"
+      "anchor: (nanchor, 3) m or rad. eq_active: (neq,), 0: the equality constraint holds "
+      "nothing.\n"
+      "act: (na,) activations of the actuators.\n"
       "None: zero (mocap: the model's pose, eq_active: the model's eq_active0). time: s, for "
       "clocks.\n\n"
       "Equation of motion: M dv/dt + qfrc_bias = qfrc_passive + qfrc_actuator + applied +\n"
@@ -121,8 +125,8 @@ void bind_reference(nb::module_& m) {
       c, "step_jacobian", &Reference::step_jacobian,
       "Derivative of a step to qpos, qvel, ctrl and friction; arguments as in `forward`.\n\n"
       "By the implicit function theorem at the minimum of the convex problem, which is solved to\n"
-      "round-off whatever solver_tolerance (docs/method.md, 5). Anchors, applied forces and mocap\n"
-      "poses are held.\n\n"
+      "round-off whatever solver_tolerance (docs/method.md, 5). Anchors, activations, applied\n"
+      "forces and mocap poses are held.\n\n"
       "Kinks: where a contact point just begins to push, a joint just reaches its limit, a "
       "control\n"
       "or a force its range, and where a contact moves on to another edge, it is the derivative "

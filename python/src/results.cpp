@@ -101,6 +101,7 @@ void bind_forward(nb::module_& m) {
   def_array(c, "actuator_length", &R::actuator_length, "(nu,) m or rad");
   def_array(c, "actuator_velocity", &R::actuator_velocity, "(nu,) m/s or rad/s");
   def_array(c, "actuator_force", &R::actuator_force, "(nu,) N or N m");
+  def_array(c, "act_dot", &R::act_dot, "(na,) rates of the activations, 1/s");
   def_array(c, "qfrc_actuator", &R::qfrc_actuator, "(nv,) actuator forces on the dofs");
   def_array<6>(
       c, "eq_gap", &R::eq_gap,
@@ -129,6 +130,7 @@ void bind_step(nb::module_& m) {
   nb::class_<R> c(m, "StepResult", "What one step did. SI units, world axes.");
   def_array(c, "qpos", &R::qpos, "(nq,) next positions");
   def_array(c, "qvel", &R::qvel, "(nv,) next velocities");
+  def_array(c, "act", &R::act, "(na,) next activations");
   def_array<3>(c, "anchor", &R::anchor,
                "(nanchor, 3) next anchors, m or rad; zero unless stiction = 'anchored'");
   def_array(

@@ -7,7 +7,7 @@ namespace {
 
 // Room for all rows, with the initial state in the first.
 Rollout start(const Model& m, std::span<const double> qpos, std::span<const double> qvel,
-              std::span<const double> anchor, int nstep, bool energy) {
+              const Inputs& in, int nstep, bool energy) {
   Rollout r;
   r.nq = m.nq, r.nv = m.nv, r.nstep = nstep;
   const auto n = static_cast<std::size_t>(nstep);
@@ -16,7 +16,9 @@ Rollout start(const Model& m, std::span<const double> qpos, std::span<const doub
   r.qpos.assign(qpos.begin(), qpos.end());
   r.qvel.assign(qvel.begin(), qvel.end());
   r.anchor.assign(static_cast<std::size_t>(3 * m.nanchor), 0.0);
-  std::copy(anchor.begin(), anchor.end(), r.anchor.begin());
+  std::copy(in.anchor.begin(), in.anchor.end(), r.anchor.begin());
+  r.act.assign(static_cast<std::size_t>(m.na), 0.0);
+  std::copy(in.act.begin(), in.act.end(), r.act.begin());
   if (energy) r.energy.reserve(2 * (n + 1));
   r.residual.reserve(n), r.iterations.reserve(n), r.ncontact.reserve(n), r.status.reserve(n);
   return r;
@@ -32,10 +34,10 @@ Rollout roll_out(const Reference& reference, std::span<const double> qpos,
                  std::span<const double> qvel, const Inputs& inputs, bool ctrl_per_step, int nstep,
                  bool energy, const std::function<bool()>& go_on) {
   const Model& m = reference.model();
-  Rollout r = start(m, qpos, qvel, inputs.anchor, nstep, energy);
+  Rollout r = start(m, qpos, qvel, inputs, nstep, energy);
   std::vector<double> q(r.qpos), v(r.qvel);
   Inputs in = inputs;
-  in.anchor = r.anchor;
+  in.anchor = r.anchor, in.act = r.act;
 
   const auto add_energy = [&] {
     if (!energy) return;
@@ -55,6 +57,7 @@ Rollout roll_out(const Reference& reference, std::span<const double> qpos,
       if (any(s.status, kFrozen)) s.iterations = 0, s.residual = 0, s.contacts.clear();
       q = s.qpos, v = s.qvel;
       std::copy(s.anchor.begin(), s.anchor.end(), r.anchor.begin());
+      std::copy(s.act.begin(), s.act.end(), r.act.begin());
     }
 
     append(r.qpos, q);

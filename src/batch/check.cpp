@@ -78,6 +78,7 @@ class ParamCheck {
     geoms();
     recovery();
     ranges();
+    muscles();
     pose(Field::qpos0), pose(Field::qpos_spring);
   }
 
@@ -171,7 +172,42 @@ class ParamCheck {
     ordered(Field::tendon_actfrcrange, model_.tendon_actfrclimited);
     ordered(Field::tendon_lengthspring, Ints(at(model_.ntendon), 1));
     ordered(Field::actuator_ctrlrange, model_.actuator_ctrllimited);
+    ordered(Field::actuator_actrange, model_.actuator_actlimited);
     ordered(Field::actuator_forcerange, model_.actuator_forcelimited);
+  }
+
+  // What divides must not be zero; filterexact without a time constant is no filter.
+  void muscles() const {
+    for (int a = 0; a < model_.nu && owns(Field::actuator_dynprm); ++a) {
+      const ActuatorDynamics dynamics = model_.actuator_dyntype[at(a)];
+      const int divisors = dynamics == ActuatorDynamics::filter   ? 1
+                           : dynamics == ActuatorDynamics::muscle ? 2
+                                                                  : 0;
+      for (int k = 0; k < divisors; ++k)
+        require(value(Field::actuator_dynprm, 3 * a + k) > 0, Field::actuator_dynprm, 3 * a + k,
+                "must be > 0: a time constant");
+    }
+    for (int a = 0; a < model_.nu; ++a) {
+      const int laws[] = {model_.actuator_gainmuscle[at(a)], model_.actuator_biasmuscle[at(a)]};
+      for (int law = 0; law < 2; ++law) {
+        if (laws[law] == 0) continue;
+        const int i = 18 * a + 9 * law;
+        const auto number = [&](int k) { return value(Field::actuator_muscle, i + k); };
+        const auto need = [&](int k, bool ok, const char* what) {
+          require(ok, Field::actuator_muscle, i + k, what);
+        };
+        if (owns(Field::actuator_muscle)) {
+          need(0, number(0) < number(1), "must be below the upper end of the range");
+          need(4, number(4) < 1, "lmin must be < 1");
+          need(5, number(5) > 1, "lmax must be > 1");
+          need(6, number(6) > 0, "vmax must be > 0");
+        }
+        if (owns(Field::actuator_lengthrange))
+          require(value(Field::actuator_lengthrange, 2 * a) <
+                      value(Field::actuator_lengthrange, 2 * a + 1),
+                  Field::actuator_lengthrange, 2 * a, "must be below the upper end of the range");
+      }
+    }
   }
 
   void pose(Field f) const {

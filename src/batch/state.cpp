@@ -16,6 +16,7 @@ struct StateField {
 };
 constexpr StateField kState[] = {{&BatchState::qpos, Field::qpos, false},
                                  {&BatchState::qvel, Field::qvel, false},
+                                 {&BatchState::act, Field::act, false},
                                  {&BatchState::time, Field::time, false},
                                  {&BatchState::anchor, Field::anchor, true},
                                  {&BatchState::body_airtime, Field::body_airtime, true},

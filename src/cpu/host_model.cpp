@@ -25,7 +25,8 @@ std::vector<int> to_ints(const std::vector<E>& v) {
 
 bool may_be_servo(const Model& m, int a) {
   const double *gain = &m.actuator_gain[at(3 * a)], *bias = &m.actuator_bias[at(3 * a)];
-  return bias[1] < 0 || bias[2] < 0 || gain[1] != 0 || gain[2] != 0;
+  return bias[1] < 0 || bias[2] < 0 || gain[1] != 0 || gain[2] != 0 ||
+         m.actuator_gainmuscle[at(a)] != 0 || m.actuator_biasmuscle[at(a)] != 0;
 }
 
 bool acts_on_ball(const Model& m, int a) {
@@ -68,6 +69,11 @@ HostModel::HostModel(const Model& m, const Options& o, bool dense) : dense_(dens
   w.opt.near_rigid_limits = limit_law(o) == Limits::near_rigid;
 
   w.nq = m.nq, w.nv = m.nv, w.nu = m.nu;
+  w.na = m.na, w.nstateful = m.na > 0 ? m.nu : 0;
+  const auto any = [](const Ints& flags) {
+    return std::any_of(flags.begin(), flags.end(), [](int flag) { return flag != 0; });
+  };
+  w.nmuscle = any(m.actuator_gainmuscle) || any(m.actuator_biasmuscle) ? m.nu : 0;
   w.nbody = m.nbody, w.njnt = m.njnt, w.ngeom = m.ngeom, w.nsite = m.nsite, w.nmocap = m.nmocap;
   w.npair = m.npair, w.nslot = m.nslot;
   w.ntendon = m.ntendon, w.nwrap = static_cast<int>(m.wrap_objid.size());
@@ -292,6 +298,12 @@ void HostModel::actuators(const Model& m) {
   w.actuator_trnid = keep(m.actuator_trnid);
   w.actuator_ctrllimited = keep(m.actuator_ctrllimited);
   w.actuator_forcelimited = keep(m.actuator_forcelimited);
+  w.actuator_dyntype = keep(to_ints(m.actuator_dyntype));
+  w.actuator_actadr = keep(m.actuator_actadr);
+  w.actuator_actlimited = keep(m.actuator_actlimited);
+  w.actuator_actearly = keep(m.actuator_actearly);
+  w.actuator_gainmuscle = keep(m.actuator_gainmuscle);
+  w.actuator_biasmuscle = keep(m.actuator_biasmuscle);
 
   Lists moment;
   moment.adr.resize(at(m.nv + 1));  // a dof is its own arm
@@ -375,6 +387,12 @@ void HostModel::parameters(const Model& m) {
   for (double& k : stiffness) k = std::min(k, kRigidStiffness);
   set(Field::eq_stiffness, stiffness);
 
+  if (m.na > 0)
+    set(Field::actuator_dynprm, m.actuator_dynprm),
+        set(Field::actuator_actrange, m.actuator_actrange);
+  if (view_.nmuscle > 0)
+    set(Field::actuator_muscle, m.actuator_muscle),
+        set(Field::actuator_lengthrange, m.actuator_lengthrange);
   if (view_.ncouple > 0)
     set(Field::pair_torsion, m.pair_torsion), set(Field::pair_rolling, m.pair_rolling);
 #define STICTION_PARAM(name) set(Field::name, m.name);

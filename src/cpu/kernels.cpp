@@ -57,6 +57,7 @@ void run_inverse(const ModelView& m, void* const* fields) {
   inertia(one, m, e);
   bias(one, m, e);
   fluid(one, m, e);
+  activation_dynamics(one, m, e);
   for (int k = 0; k < kInversePasses; ++k) {
     if (k > 0 && m.neq > 0) {  // A without the blocks that rows adds
       inertia(one, m, e);

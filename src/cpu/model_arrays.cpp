@@ -37,6 +37,8 @@ void for_arrays(physics::ModelView& w, const F& f) {
   each(w.body_fluidadr, w.fluid_geom, w.fluid_coef);
   each(w.site_bodyid, w.site_type);
   each(w.actuator_trntype, w.actuator_trnid, w.actuator_ctrllimited, w.actuator_forcelimited);
+  each(w.actuator_dyntype, w.actuator_actadr, w.actuator_actlimited, w.actuator_actearly);
+  each(w.actuator_gainmuscle, w.actuator_biasmuscle);
   each(w.actuator_mayservo, w.actuator_onball, w.actuator_bounded);
   each(w.tendon_adr, w.tendon_num, w.tendon_fixed, w.tendon_limitrow, w.tendon_springrow);
   each(w.tendon_dragrow, w.tendon_rubrow, w.tendon_length0);

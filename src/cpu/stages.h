@@ -28,6 +28,7 @@ STICTION_STAGE(tendons);
 STICTION_STAGE(bias);
 STICTION_STAGE(inertia);
 STICTION_STAGE(fluid);
+STICTION_STAGE(activation_dynamics);
 STICTION_STAGE(actuation);
 STICTION_STAGE(gyroscopic_start);
 STICTION_STAGE(gyroscopic_end);

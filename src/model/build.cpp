@@ -37,13 +37,39 @@ Range inherited(const Spec& spec, const Model& m, const ActuatorSpec& a, int id)
   return {middle - half, middle + half};
 }
 
+// Activation and its dynamics, curves of a muscle. Without actuation nothing moves an activation.
+void add_state(const Spec& spec, Model& m, const ActuatorSpec& a, int id) {
+  const bool on = spec.flags.actuation;
+  Range range = a.actrange;
+  bool limited = a.has_state() && a.actlimited == Switch::yes;
+  if (a.inherits_actrange()) {
+    range = inherited(spec, m, a, id);
+    limited = a.actlimited != Switch::no;
+  }
+  m.actuator_actadr.push_back(a.has_state() ? m.na++ : -1);
+  m.actuator_dyntype.push_back(on ? a.dyntype : ActuatorDynamics::none);
+  m.actuator_dynprm.insert(m.actuator_dynprm.end(), a.dynprm.begin(), a.dynprm.end());
+  m.actuator_actlimited.push_back(on && limited);
+  m.actuator_actearly.push_back(a.has_state() && a.actearly);
+  m.actuator_actrange.insert(m.actuator_actrange.end(), range.begin(), range.end());
+  m.actuator_gainmuscle.push_back(on && a.gaintype == Law::muscle);
+  m.actuator_biasmuscle.push_back(on && a.biastype == Law::muscle);
+  m.actuator_lengthrange.insert(m.actuator_lengthrange.end(), a.lengthrange.begin(),
+                                a.lengthrange.end());
+  for (const auto& [law, numbers] :
+       {std::pair(a.gaintype, &a.gain), std::pair(a.biastype, &a.bias)})
+    for (const double x : *numbers) m.actuator_muscle.push_back(law == Law::muscle ? x : 0);
+}
+
 void add_actuators(const Spec& spec, Model& m) {
   const Index joints = index_of(m.jnt_names), tendons = index_of(m.tendon_names);
   for (const auto& a : spec.actuators) {
     const int id = (a.trntype == Transmission::joint ? joints : tendons).at(a.target);
     Range range = a.ctrlrange;
     bool limited = a.ctrllimited == Switch::yes;
-    if (a.inheritrange > 0 && a.is_position_servo()) {
+    if (a.inherits_ctrlrange()) {
+      if (a.has_state() && a.dyntype != ActuatorDynamics::filterexact)
+        fail(*a.element, "inheritrange", "is for the targets of <position> and <intvelocity>");
       range = inherited(spec, m, a, id);
       limited = a.ctrllimited != Switch::no;
     }
@@ -53,14 +79,16 @@ void add_actuators(const Spec& spec, Model& m) {
     m.actuator_gear.insert(m.actuator_gear.end(), a.gear.begin(), a.gear.end());
     const bool on = spec.flags.actuation;
     for (std::size_t k = 0; k < 3; ++k)
-      m.actuator_gain.push_back(on && (k == 0 || a.gaintype == Law::affine) ? a.gain[k] : 0);
-    for (const double b : a.bias)
-      m.actuator_bias.push_back(on && a.biastype == Law::affine ? b : 0);
+      m.actuator_gain.push_back(
+          on && (k == 0 ? a.gaintype != Law::muscle : a.gaintype == Law::affine) ? a.gain[k] : 0);
+    for (std::size_t k = 0; k < 3; ++k)
+      m.actuator_bias.push_back(on && a.biastype == Law::affine ? a.bias[k] : 0);
     m.actuator_ctrllimited.push_back(limited && spec.flags.clampctrl);
     m.actuator_forcelimited.push_back(a.forcelimited == Switch::yes);
     m.actuator_ctrlrange.insert(m.actuator_ctrlrange.end(), range.begin(), range.end());
     m.actuator_forcerange.insert(m.actuator_forcerange.end(), a.forcerange.begin(),
                                  a.forcerange.end());
+    add_state(spec, m, a, id);
     ++m.nu;
   }
 }
@@ -141,6 +169,7 @@ void add_keyframes(const Spec& spec, Model& m) {
     fill(*k.element, "qpos", kPositionBound, k.qpos, m.qpos0, m.key_qpos);
     fill(*k.element, "qvel", kVelocityBound, k.qvel, Reals(at(m.nv)), m.key_qvel);
     fill(*k.element, "ctrl", kControlBound, k.ctrl, Reals(at(m.nu)), m.key_ctrl);
+    fill(*k.element, "act", kControlBound, k.act, Reals(at(m.na)), m.key_act);
     ++m.nkey;
     for (int j = 0; j < m.njnt; ++j) {
       const auto i = at(j);
@@ -194,6 +223,7 @@ void add_contacts(const Spec& spec, Model& m, LoadReport& report) {
 // Feedback that pulls back for some control.
 bool has_feedback(const Model& m, int a) {
   const double *gain = &m.actuator_gain[at(3 * a)], *bias = &m.actuator_bias[at(3 * a)];
+  if (m.actuator_gainmuscle[at(a)] != 0 || m.actuator_biasmuscle[at(a)] != 0) return true;
   return bias[1] < 0 || bias[2] < 0 || gain[1] != 0 || gain[2] != 0;
 }
 
@@ -303,6 +333,7 @@ void build_rest(const Spec& spec, Model& m, LoadReport& report) {
   measure_tendons(m);
   resolve_springdampers(spec, m);
   resolve_dampratios(spec, m);
+  resolve_muscles(spec, m);
   bound_feedback(spec, m);
   add_keyframes(spec, m);
   build_sensors(spec, m);

@@ -29,6 +29,9 @@ void build_sensors(const Spec& spec, Model& m);
 // Type of the element <name>; empty: not evaluated.
 std::optional<SensorType> sensor_type(std::string_view name);
 
+// build_muscles.cpp: after derive(); accelerations of the actuators at qpos0, peak forces and ranges of muscles
+void resolve_muscles(const Spec& spec, Model& m);
+
 // build_equalities.cpp: after derive()
 void build_equalities(const Spec& spec, Model& m);
 

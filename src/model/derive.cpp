@@ -140,19 +140,20 @@ void derive(Model& m) {
   derive_inverse_weights(m);
 }
 
-double dampratio_to_kv(const Model& m, int a, double kp, double dampratio) {
-  // J of the actuator's length: gear times the dofs of the joint, or the tendon's
-  VecX j = VecX::Zero(m.nv);
+VecX actuator_moment0(const Model& m, const RestPose& pose, int a) {
   const double* gear = &m.actuator_gear[6 * at(a)];
   const int target = m.actuator_trnid[at(a)];
-  if (m.actuator_trntype[at(a)] == Transmission::joint) {
-    for (int k = 0; k < dof_count(m.jnt_type[at(target)]); ++k)
-      j[m.jnt_dofadr[at(target)] + k] = gear[k];
-  } else {
-    j = gear[0] * tendon_jacobian0(m, RestPose(m), target);
-  }
+  if (m.actuator_trntype[at(a)] == Transmission::tendon)
+    return gear[0] * tendon_jacobian0(m, pose, target);
+  VecX j = VecX::Zero(m.nv);
+  for (int k = 0; k < dof_count(m.jnt_type[at(target)]); ++k)
+    j[m.jnt_dofadr[at(target)] + k] = gear[k];
+  return j;
+}
 
+double dampratio_to_kv(const Model& m, int a, double kp, double dampratio) {
   const RestPose pose(m);
+  const VecX j = actuator_moment0(m, pose, a);
   const double inverse_mass = j.dot(RestInertia(m, pose).solve(j));
   if (inverse_mass <= 0) return 0;  // zero gear: no force, no damping
   return 2 * dampratio * std::sqrt(kp / inverse_mass);

@@ -126,13 +126,19 @@ void judge(ActuatorSpec& a) {
          "its class's default is a <" + a.unknown_law + ">, which is not computed");
     return;
   }
-  if (a.has_state || a.filtered) {
-    refuse_at(a.kind == "position" && w.has("timeconst") ? "timeconst" : "dyntype",
-              "actuators with a state are not computed; remove it");
-  }
-  if (a.gaintype == Law::other) refuse_at("gaintype", "only a fixed or affine gain is computed");
+  if (!a.has_state())
+    for (const char* name : {"dynprm", "actearly"})
+      mark(w, name, Use::ignored, false, "the actuator has no state");
+  if (!a.is_muscle()) mark(w, "lengthrange", Use::ignored, false, "for muscles only");
+  if (a.unknown_state)
+    refuse_at("dyntype", "of states integrator, filter, filterexact and muscle are computed");
+  if (a.actdim > 1 || (a.actdim >= 0 && a.has_state() != (a.actdim == 1)))
+    refuse_at("actdim", a.has_state() ? "an actuator has one activation; remove it"
+                                      : "the actuator has no state; remove it");
+  if (a.gaintype == Law::other)
+    refuse_at("gaintype", "only a fixed, affine or muscle's gain is computed");
   if (a.biastype == Law::other)
-    refuse_at("biastype", "only an affine bias is computed; use biastype=\"affine\"");
+    refuse_at("biastype", "only an affine or muscle's bias is computed; use biastype=\"affine\"");
   for (const char* name : {"input", "velrange", "ffrange"}) {
     mark(w, name, Use::refused, true, "this input of the actuator is not computed; remove it");
   }

@@ -1,4 +1,4 @@
-// <actuator>: all kinds become gain * ctrl + bias . (1, length, velocity).
+// <actuator>: all kinds become gain * u + bias . (1, length, velocity), u the control or the activation.
 #include <algorithm>
 #include <numbers>
 
@@ -8,17 +8,18 @@
 namespace stiction::model {
 namespace {
 
-// Kinds with a different force law or with states of their own.
+// Kinds with a different force law or with several states.
 bool refused_kind(const std::string& kind) {
-  constexpr std::array kKinds{"intvelocity", "orientation", "pid",     "cylinder",
-                              "muscle",      "adhesion",    "dcmotor", "plugin"};
+  constexpr std::array kKinds{"orientation", "pid", "adhesion", "dcmotor", "plugin"};
   return std::find(kKinds.begin(), kKinds.end(), kind) != kKinds.end();
 }
 
 // A shortcut inherits its parameters from a default written with the same shortcut, or with
 // <general> and the gain type of the shortcut.
 bool inherits(const std::string& kind, const ActuatorSpec& from) {
-  const Law gaintype = kind == "damper" ? Law::affine : Law::constant;
+  const Law gaintype = kind == "damper"   ? Law::affine
+                       : kind == "muscle" ? Law::muscle
+                                          : Law::constant;
   return from.kind == kind || (from.kind == "general" && from.gaintype == gaintype);
 }
 
@@ -37,11 +38,15 @@ void begin_shortcut(const Spec& spec, const std::string& kind, const std::string
     from = &above.actuator;
     name = &above.parent;
   }
+  a.gaintype = from->gaintype;
   a.gain = from->gain;
   a.bias = from->bias;
-  a.filtered = from->filtered;
+  a.dyntype = from->dyntype;
+  a.dynprm = from->dynprm;
+  a.actearly = false;
+  a.actdim = -1;
   a.unknown_law = from->unknown_law;
-  a.has_state = false;
+  a.unknown_state = false;
   if (kind == "position" || kind == "intvelocity") a.inheritrange = from->inheritrange;
   a.kind = kind;
 }
@@ -51,10 +56,20 @@ void read_general(Element& e, ActuatorSpec& a) {
   if (const auto i =
           choice(e, "dyntype",
                  {"none", "integrator", "filter", "filterexact", "muscle", "dcmotor", "user"})) {
-    a.filtered = *i == 3;
-    a.has_state = *i > 0 && *i != 3;
+    a.unknown_state = *i > 4;
+    a.dyntype = static_cast<ActuatorDynamics>(a.unknown_state ? 0 : *i);
   }
-  const auto law = [](int i) { return i == 0 ? Law::constant : i == 1 ? Law::affine : Law::other; };
+  if (numbers(e, "dynprm")) {
+    const auto given = *numbers(e, "dynprm");
+    std::copy_n(given.begin(), std::min<std::size_t>(given.size(), 3), a.dynprm.begin());
+    require_within(e, "dynprm", a.dynprm, kTimeBound);
+  }
+  if (const auto b = boolean(e, "actearly")) a.actearly = *b;
+  if (const auto n = integer(e, "actdim")) a.actdim = *n;
+  const auto law = [](int i) {
+    constexpr Law kLaws[] = {Law::constant, Law::affine, Law::muscle};
+    return i < 3 ? kLaws[i] : Law::other;
+  };
   if (const auto i =
           choice(e, "gaintype", {"fixed", "affine", "muscle", "dcmotor", "so3", "user"})) {
     a.gaintype = law(*i);
@@ -63,9 +78,9 @@ void read_general(Element& e, ActuatorSpec& a) {
           choice(e, "biastype", {"none", "affine", "muscle", "dcmotor", "so3", "user"})) {
     a.biastype = law(*i);
   }
-  const auto overlay = [&](const char* name, std::array<double, 3>& to) {
+  const auto overlay = [&](const char* name, LawNumbers& to) {
     const auto given = numbers(e, name).value_or(std::vector<double>{});
-    std::copy_n(given.begin(), std::min<std::size_t>(given.size(), 3), to.begin());
+    std::copy_n(given.begin(), std::min(given.size(), to.size()), to.begin());
     for (const double v : to) require_within(e, name, v, kGainBound);
   };
   overlay("gainprm", a.gain);
@@ -73,12 +88,13 @@ void read_general(Element& e, ActuatorSpec& a) {
 }
 
 void read_position(Element& e, ActuatorSpec& a) {
+  const bool integrates = a.kind == "intvelocity";
   read_within(e, "kp", kGainBound, a.gain[0]);
   const auto kv = number(e, "kv"), ratio = number(e, "dampratio");
   if (kv && ratio) fail(e, "dampratio", "kv is given too; keep one of them");
   a.gaintype = Law::constant;
   a.biastype = Law::affine;
-  a.gain = {a.gain[0], 0, 0};
+  a.gain = {a.gain[0]};
   a.bias = {0, -a.gain[0], a.bias[2]};
   if (kv) {
     require_nonnegative(e, "kv", *kv, kGainBound);
@@ -89,16 +105,27 @@ void read_position(Element& e, ActuatorSpec& a) {
     a.bias[2] = *ratio;  // positive: resolved at qpos0
     mark(e, "dampratio", Use::mapped, false, "kv from the inertia at qpos0");
   }
-  if (const auto t = number(e, "timeconst")) a.filtered = *t != 0;
+  if (integrates) {
+    a.dyntype = ActuatorDynamics::integrator;
+    return;
+  }
+  const bool filters = a.dyntype == ActuatorDynamics::filterexact;
+  if (!filters) a.dyntype = ActuatorDynamics::none;
+  a.dynprm = {filters ? a.dynprm[0] : 1, 0, 0};
+  if (const auto t = number(e, "timeconst")) {
+    require_nonnegative(e, "timeconst", *t, kTimeBound);
+    a.dyntype = *t == 0 ? ActuatorDynamics::none : ActuatorDynamics::filterexact;
+    a.dynprm = {*t, 0, 0};
+  }
 }
 
 void read_velocity(Element& e, ActuatorSpec& a) {
   read_within(e, "kv", kGainBound, a.gain[0]);
   a.gaintype = Law::constant;
   a.biastype = Law::affine;
-  a.gain = {a.gain[0], 0, 0};
+  a.gain = {a.gain[0]};
   a.bias = {0, 0, -a.gain[0]};
-  a.filtered = false;
+  a.dyntype = ActuatorDynamics::none, a.dynprm = {1, 0, 0};
 }
 
 // force = -kv ctrl velocity
@@ -110,31 +137,54 @@ void read_damper(Element& e, ActuatorSpec& a) {
   a.biastype = Law::constant;
   a.gain = {0, 0, -kv};
   a.bias = {};
-  a.filtered = false;
+  a.dyntype = ActuatorDynamics::none, a.dynprm = {1, 0, 0};
   a.ctrllimited = Switch::yes;
+}
+
+// The pressure in the cylinder follows the control.
+void read_cylinder(Element& e, ActuatorSpec& a) {
+  double diameter = 0;
+  read_within(e, "timeconst", kTimeBound, a.dynprm[0]);
+  read_within(e, "area", kGainBound, a.gain[0]);
+  if (read_within(e, "diameter", kLengthBound, diameter))
+    a.gain[0] = std::numbers::pi / 4 * diameter * diameter;
+  exactly(e, "bias", kGainBound, std::span(a.bias).first(3));
+  a.gaintype = Law::constant, a.biastype = Law::affine;
+  a.gain = {a.gain[0]};
+  a.dyntype = ActuatorDynamics::filter;
+  a.dynprm = {a.dynprm[0], 0, 0};
+}
+
+// Numbers below zero say nothing, as in MuJoCo, but a force of -1: from scale and the inertia at qpos0.
+void read_muscle(Element& e, ActuatorSpec& a) {
+  if (a.gaintype != Law::muscle) {
+    a.gain = kMuscle;
+    a.dynprm = {0.01, 0.04, 0};
+  }
+  if (std::array<double, 2> t{}; exactly(e, "timeconst", kTimeBound, t))
+    for (std::size_t k = 0; k < 2; ++k)
+      if (t[k] >= 0) a.dynprm[k] = t[k];
+  read_nonnegative(e, "tausmooth", kRatioBound, a.dynprm[2]);
+  exactly(e, "range", kRatioBound, std::span(a.gain).first(2));
+  if (double force = 0; read_within(e, "force", kForceBound, force))
+    a.gain[2] = force < 0 ? -1 : force;
+  constexpr const char* kNames[] = {"scale", "lmin", "lmax", "vmax", "fpmax", "fvmax"};
+  for (std::size_t k = 0; k < 6; ++k)
+    if (double v = 0; read_within(e, kNames[k], kGainBound, v) && v >= 0) a.gain[3 + k] = v;
+  a.gaintype = a.biastype = Law::muscle;
+  a.bias = a.gain;
+  a.dyntype = ActuatorDynamics::muscle;
 }
 
 // Shortcuts that only matter to a <general> of their class, which inherits all of it.
 void read_uncomputed(Element& e, ActuatorSpec& a) {
   mark(e, Use::ignored, false, "default of an actuator that can't be computed");
-  a.filtered = false;
-  if (e.name == "intvelocity") {
-    read_position(e, a);
-    a.has_state = true;
-  } else if (e.name == "adhesion") {
+  a.dyntype = ActuatorDynamics::none, a.dynprm = {1, 0, 0};
+  if (e.name == "adhesion") {
     read_within(e, "gain", kGainBound, a.gain[0]);
     a.gaintype = a.biastype = Law::constant;
-    a.gain = {a.gain[0], 0, 0}, a.bias = {};
+    a.gain = {a.gain[0]}, a.bias = {};
     a.ctrllimited = Switch::yes;
-  } else if (e.name == "cylinder") {
-    double diameter = 0;
-    read_within(e, "area", kGainBound, a.gain[0]);
-    if (read_within(e, "diameter", kLengthBound, diameter))
-      a.gain[0] = std::numbers::pi / 4 * diameter * diameter;
-    exactly(e, "bias", kGainBound, a.bias);
-    a.gaintype = Law::constant, a.biastype = Law::affine;
-    a.gain = {a.gain[0], 0, 0};
-    a.has_state = true;
   } else {
     a.gaintype = a.biastype = Law::other;
     a.unknown_law = e.name;
@@ -151,12 +201,17 @@ void read_ranges(Element& e, ActuatorSpec& a) {
     require_within(e, "inheritrange", *share, kRatioBound);
     a.inheritrange = *share;
   }
+  const bool activation = exactly(e, "actrange", kControlBound, a.actrange);
   if (a.kind != "position" && a.kind != "intvelocity") return;
-  if (range && !share) a.inheritrange = 0;
-  if (share && !range) {
-    if (*share > 0) a.ctrlrange = {};
-  } else if (a.inheritrange > 0 && a.ctrlrange != Range{}) {
-    fail(e, "inheritrange", "ctrlrange is given too; keep one of them");
+  // of an intvelocity the activation is the target
+  const bool integrates = a.kind == "intvelocity", given = integrates ? activation : range;
+  Range& target = integrates ? a.actrange : a.ctrlrange;
+  if (given && !share) a.inheritrange = 0;
+  if (share && !given) {
+    if (*share > 0) target = {};
+  } else if (a.inheritrange > 0 && target != Range{}) {
+    fail(e, "inheritrange",
+         std::string(integrates ? "actrange" : "ctrlrange") + " is given too; keep one of them");
   }
 }
 
@@ -164,7 +219,9 @@ void read_common(Element& e, ActuatorSpec& a) {
   if (numbers_into(e, "gear", a.gear, 1) > 0) require_within(e, "gear", a.gear, kGearBound);
   if (const auto s = read_switch(e, "ctrllimited")) a.ctrllimited = *s;
   if (const auto s = read_switch(e, "forcelimited")) a.forcelimited = *s;
+  if (const auto s = read_switch(e, "actlimited")) a.actlimited = *s;
   exactly(e, "forcerange", kForceBound, a.forcerange);
+  exactly(e, "lengthrange", kLengthBound, a.lengthrange);
   read_ranges(e, a);
 }
 
@@ -178,11 +235,15 @@ void read_actuator(const Spec& spec, Element& e, const std::string& ancestor, Ac
     begin_shortcut(spec, e.name, ancestor, a);
     if (e.name == "motor") {
       a.gaintype = a.biastype = Law::constant;
-      a.gain = {1, 0, 0}, a.bias = {};
-      a.filtered = false;
+      a.gain = {1}, a.bias = {};
+      a.dyntype = ActuatorDynamics::none, a.dynprm = {1, 0, 0};
       a.unknown_law.clear();  // nothing of the default's law is left
-    } else if (e.name == "position") {
+    } else if (e.name == "position" || e.name == "intvelocity") {
       read_position(e, a);
+    } else if (e.name == "cylinder") {
+      read_cylinder(e, a);
+    } else if (e.name == "muscle") {
+      read_muscle(e, a);
     } else if (e.name == "velocity") {
       read_velocity(e, a);
     } else if (e.name == "damper") {
@@ -245,6 +306,31 @@ void resolve_limited(const Compiler& c, const Element& e, const std::string& swi
   }
 }
 
+namespace {
+
+// Numbers that a state or a muscle can be computed with.
+void check_law(const Element& e, const ActuatorSpec& a) {
+  const auto need = [&](bool ok, const std::string& what) {
+    if (!ok) fail(e, what);
+  };
+  if (a.dyntype == ActuatorDynamics::filter)
+    need(a.dynprm[0] > 0, "its filter has the time constant " + shown(a.dynprm[0]) +
+                              "; it must be positive, in seconds");
+  if (a.dyntype == ActuatorDynamics::muscle)
+    need(a.dynprm[0] > 0 && a.dynprm[1] > 0 && a.dynprm[2] >= 0,
+         "the time constants of a muscle's activation must be positive and tausmooth not negative");
+  for (const auto& [law, n] : {std::pair(a.gaintype, &a.gain), std::pair(a.biastype, &a.bias)}) {
+    if (law != Law::muscle) continue;
+    const auto& [range0, range1, force, scale, lmin, lmax, vmax, fpmax, fvmax] = *n;
+    need(range0 < range1, "a muscle needs range[0] < range[1]");
+    need(lmin < 1 && 1 < lmax, "a muscle needs lmin < 1 < lmax");
+    need(scale > 0 && vmax > 0 && fpmax > 0 && fvmax > 0,
+         "a muscle needs positive scale, vmax, fpmax and fvmax");
+  }
+}
+
+}  // namespace
+
 void read_actuators(Element& e, Spec& spec) {
   for (auto& child : e.children) {
     const std::string name = claim_name(spec, "actuator", child);
@@ -263,9 +349,13 @@ void read_actuators(Element& e, Spec& spec) {
     read_target(child, spec, a);
     resolve_limited(spec.compiler, child, "forcelimited", "forcerange", a.forcelimited, a.forcerange);
     // an inherited range is filled in when the joints are known
-    if (!(a.inheritrange > 0 && a.is_position_servo())) {
+    if (!a.inherits_ctrlrange())
       resolve_limited(spec.compiler, child, "ctrllimited", "ctrlrange", a.ctrllimited, a.ctrlrange);
-    }
+    if (!a.inherits_actrange())
+      resolve_limited(spec.compiler, child, "actlimited", "actrange", a.actlimited, a.actrange);
+    if (a.actlimited == Switch::yes && !a.has_state() && !a.unknown_state && a.unknown_law.empty())
+      fail(child, "actrange", "the actuator has no state that it could bound");
+    check_law(child, a);
     if (child.name == "damper" && !(a.ctrlrange[0] >= 0 && a.ctrlrange[0] < a.ctrlrange[1])) {
       fail(child, "ctrlrange", "a damper needs a range of positive controls, such as 0 1");
     }

@@ -159,9 +159,7 @@ void read_keyframes(Element& e, Spec& spec) {
     for (const char* a : {"mpos", "mquat"}) {
       mark(child, a, Use::ignored, false, "keyframes hold no mocap poses; give them as inputs");
     }
-    if (const auto act = numbers(child, "act"); act && !act->empty()) {
-      fail(child, "act", "expected 0 numbers: no actuator has a state; remove it");
-    }
+    k.act = numbers(child, "act").value_or(std::vector<double>{});
     spec.keys.push_back(std::move(k));
   }
 }

@@ -46,6 +46,11 @@ void read_compiler(Element& e, Compiler& c) {
     mark(e, "discardvisual", Use::mapped, false,
          "visual geoms stay in the model; the motion is the same");
   }
+  for (auto& child : e.children) {
+    if (child.name != "lengthrange") continue;
+    if (const auto b = boolean(child, "useexisting")) c.useexisting = *b;
+    if (const auto b = boolean(child, "uselimit")) c.uselimit = *b;
+  }
 }
 
 namespace {

@@ -22,6 +22,9 @@ struct RestPose {
 // J of the length of tendon t; in build_tendons.cpp.
 VecX tendon_jacobian0(const Model& m, const RestPose& pose, int t);
 
+// The moment arm of actuator a at qpos0; in derive.cpp.
+VecX actuator_moment0(const Model& m, const RestPose& pose, int a);
+
 // M(qpos0)⁻¹. M = Σ_b m J_vᵀ J_v + J_ωᵀ I J_ω + armature is block-diagonal: one dense block for
 // each kinematic tree, which is a set of dofs that share their first ancestor.
 class RestInertia {

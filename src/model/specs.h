@@ -23,6 +23,8 @@ struct Compiler : AngleSettings {
   bool strippath = false;
   bool fitaabb = false;  // primitives are fitted to the bounding box of a mesh, not to its inertia
   std::string meshdir;  // of meshes and height fields
+  bool useexisting = true;  // <lengthrange>: of a muscle counts where it is given
+  bool uselimit = false;    // <lengthrange>: else it is the range of the joint or tendon
   Switch inertiafromgeom = Switch::automatic;
   double boundmass = 0, boundinertia = 0, settotalmass = -1;  // kg, kg m², kg
   std::array<int, 2> inertiagrouprange{0, 5};
@@ -132,7 +134,11 @@ struct BodySpec {
 };
 
 // What follows from gaintype, biastype and dyntype; `other` is not computed.
-enum class Law { constant, affine, other };
+enum class Law { constant, affine, muscle, other };
+// Range of lengths, force, scale, lmin, lmax, vmax, fpmax, fvmax; the first three of an affine law: force
+// per 1, length, velocity.
+using LawNumbers = std::array<double, 9>;
+inline constexpr LawNumbers kMuscle{0.75, 1.05, -1, 200, 0.5, 1.6, 1.5, 1.3, 1.2};
 
 struct ActuatorSpec {
   Element* element = nullptr;
@@ -145,17 +151,30 @@ struct ActuatorSpec {
   // actuator default, whatever its elements are called.
   std::string kind = "general";
   Law gaintype = Law::constant, biastype = Law::constant;  // constant: first of gain; no bias
-  std::array<double, 3> gain{1, 0, 0};
-  std::array<double, 3> bias{};  // bias[2] > 0 in a position servo: a damping ratio
-  bool filtered = false;         // dyntype filterexact, the one that <position> inherits
-  bool has_state = false;        // any other dyntype
+  LawNumbers gain{1};
+  LawNumbers bias{};  // bias[2] > 0 in a position servo: a damping ratio
+  ActuatorDynamics dyntype = ActuatorDynamics::none;
+  bool unknown_state = false;  // any other dyntype
+  std::array<double, 3> dynprm{1, 0, 0};
+  bool actearly = false;
+  int actdim = -1;               // not given
   std::string unknown_law;       // the shortcut whose gain and bias these are, if not computed
   Switch ctrllimited = Switch::automatic, forcelimited = Switch::automatic;
-  Range ctrlrange{}, forcerange{};
+  Switch actlimited = Switch::automatic;
+  Range ctrlrange{}, forcerange{}, actrange{}, lengthrange{};
   double inheritrange = 0;
 
+  bool has_state() const { return dyntype != ActuatorDynamics::none; }
+  bool is_muscle() const { return gaintype == Law::muscle || biastype == Law::muscle; }
   bool is_position_servo() const {
     return gaintype == Law::constant && biastype == Law::affine && gain[0] == -bias[1];
+  }
+  // What inheritrange bounds: the target of a servo, which is the control or what integrates it.
+  bool inherits_actrange() const {
+    return inheritrange > 0 && is_position_servo() && dyntype == ActuatorDynamics::integrator;
+  }
+  bool inherits_ctrlrange() const {
+    return inheritrange > 0 && is_position_servo() && !inherits_actrange();
   }
 };
 
@@ -192,7 +211,7 @@ struct KeySpec {
   Element* element = nullptr;
   std::string name;
   double time = 0;
-  std::vector<double> qpos, qvel, ctrl, mpos, mquat;  // empty: not given
+  std::vector<double> qpos, qvel, act, ctrl, mpos, mquat;  // empty: not given
 };
 
 struct EqualitySource {

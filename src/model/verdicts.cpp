@@ -36,16 +36,14 @@ constexpr Rule kRules[] = {
     {"body", "fuse simple sleep", Use::ignored, false, "the motion is the same"},
     {"pair", "solreffriction adhesion", Use::ignored, false, "no pair takes it"},
     {"pair", "gap", Use::ignored, false, "widens detection only"},
-    {"general motor position velocity damper",
-     "interp lengthrange cranklength actdim actearly actlimited "
-     "actrange dynprm",
+    {"general motor position velocity damper intvelocity cylinder muscle", "interp cranklength",
      Use::ignored, false, "has no effect on this kind of actuator"},
-    {"general motor position velocity damper",
+    {"general motor position velocity damper intvelocity cylinder muscle",
      "damping armature delay nsample input velrange ffrange", Use::ignored, false,
      "no actuator takes it"},
     {"compiler", "texturedir", Use::ignored, false, "asset files are not opened"},
     {"compiler", "*", Use::ignored, false, "does not change the motion"},
-    {"lengthrange", "*", Use::ignored, false, "for muscles only"},
+    {"lengthrange", "*", Use::ignored, false, "ranges are not found by simulation"},
     {"option",
      "solver iterations tolerance ls_iterations ls_tolerance noslip_iterations "
      "noslip_tolerance jacobian ccd_iterations ccd_tolerance sdf_initpoints "
@@ -62,7 +60,7 @@ constexpr Rule kRules[] = {
     {"mesh", "*", Use::ignored, false, kGraphics},
     {"hfield", "file", Use::used, false, ""},
     {"hfield", "*", Use::ignored, false, kGraphics},
-    {"key", "act plastic", Use::ignored, false, "no actuator has a state"},
+    {"key", "plastic", Use::ignored, false, "springs are elastic"},
     {"numeric", "*", Use::used, false, ""},
     {"*", "*", Use::ignored, true, "is not computed"},
 };

@@ -1,6 +1,6 @@
 // All smooth forces at v0, so that A (v* - v0) = δt k.
 //
-// reads   qpos, qvel, ctrl, qfrc_applied, xfrc_applied, qfrc_bias, qfrc_fluid, cdof, xioff; joint and
+// reads   qpos, qvel, ctrl, act, act_next, qfrc_applied, xfrc_applied, qfrc_bias, qfrc_fluid, cdof, xioff; joint and
 //         actuator parameters
 // writes  act_length, act_velocity, act_law, moment, qfrc_actuator (explicit actuators),
 //         cfrc_applied, qfrc_bodies, qfrc_smooth, flags
@@ -11,16 +11,14 @@
 // back in a lane is a servo there: a row of the problem, and no force here.
 #pragma once
 
+#include "physics/activation_dynamics.h"
 #include "physics/bias.h"
 #include "physics/functions.h"
+#include "physics/muscle.h"
 #include "physics/status.h"
 
 STICTION_PHYSICS_BEGIN
 
-template <class S>
-STICTION_FN S finite_or_zero(const S& x) {
-  return select(is_finite(x), x, S(0.0));
-}
 template <class S>
 STICTION_FN Vec3<S> finite_or_zero(const Vec3<S>& v) {
   return {finite_or_zero(v.x), finite_or_zero(v.y), finite_or_zero(v.z)};
@@ -71,14 +69,30 @@ STICTION_FN S short_way_round(const S& target, const S& length, const S& gear) {
   return select(none, target, length + (way - period * turns));
 }
 
-// gain ctrl + bias with the clamped control; a position servo, gain times (ctrl - length), on a ball
-// joint goes the short way round.
-template <class S>
+// The clamped control, or the activation.
+template <Drives can, class S>
+STICTION_FN S actuator_input(const ModelView& m, const EnvView<S>& e, int a) {
+  if constexpr (can == Drives::states) {
+    const int act = m.actuator_actadr[a];
+    if (act >= 0) return narrow<S>(m.actuator_actearly[a] != 0 ? e.act_next[act] : e.act[act]);
+  }
+  return clamped_control(m, e, a);
+}
+
+// gain u + bias; a position servo, gain times (u - length), on a ball joint goes the short way round.
+template <Drives can, class S>
 STICTION_FN void control_law(const ModelView& m, EnvView<S>& e, int a) {
-  S u = finite_or_zero(e.ctrl[a]);
-  if (m.actuator_ctrllimited[a] != 0)
-    u = clamp(u, e.actuator_ctrlrange[2 * a], e.actuator_ctrlrange[2 * a + 1]);
-  const Vec3<S> gain = load3(e.actuator_gain, a), bias = load3(e.actuator_bias, a);
+  S u = actuator_input<can>(m, e, a);
+  Vec3<S> gain = load3(e.actuator_gain, a), bias = load3(e.actuator_bias, a);
+  if constexpr (can == Drives::states) {
+    const S length = e.act_length[a], velocity = e.act_velocity[a];
+    if (m.actuator_gainmuscle[a] != 0)
+      gain =
+          muscle_gain(e.actuator_muscle + 18 * a, e.actuator_lengthrange + 2 * a, length, velocity);
+    if (m.actuator_biasmuscle[a] != 0)
+      bias = muscle_bias(e.actuator_muscle + 18 * a + 9, e.actuator_lengthrange + 2 * a, length,
+                         velocity);
+  }
   if (m.actuator_onball[a] != 0) {
     const Mask<S> servo = gain.x != S(0.0) && bias.y == -gain.x;
     const S near = short_way_round(u, e.act_length[a], norm(load3(e.actuator_gear, 2 * a)));
@@ -87,14 +101,14 @@ STICTION_FN void control_law(const ModelView& m, EnvView<S>& e, int a) {
   store3(e.act_law, a, u * gain + bias);
 }
 
-template <class S>
+template <Drives can, class S>
 STICTION_FN void actuate(const ModelView& m, EnvView<S>& e, int a) {
   const int adr = m.coord_momentadr[m.nv + a];
   for (int k = 0; k < m.coord_momentadr[m.nv + a + 1] - adr; ++k)
     e.moment[adr + k] = actuator_moment(m, e, a, k);
   e.act_length[a] = actuator_length(m, e, a);
   e.act_velocity[a] = actuator_velocity(m, e, a, e.qvel);
-  control_law(m, e, a);
+  control_law<can>(m, e, a);
 }
 
 // law · (1, length, velocity) within forcerange; 0 of a servo.
@@ -218,10 +232,10 @@ STICTION_FN bool check_inputs(const Team& team, const ModelView& m, EnvView<S>& 
   return pushed;
 }
 
-template <class Team, class S>
-STICTION_FN void actuation(const Team& team, const ModelView& m, EnvView<S>& e) {
+template <Drives can, class Team, class S>
+STICTION_FN void actuation_up_to(const Team& team, const ModelView& m, EnvView<S>& e) {
   const bool pushed = check_inputs(team, m, e);
-  team.for_each(m.nu, [&](int a) { actuate(m, e, a); });
+  team.for_each(m.nu, [&](int a) { actuate<can>(m, e, a); });
   team.for_each(m.njnt, [&](int j) { joint_forces(m, e, j); });
   if (pushed) {
     team.for_each(m.nbody, [&](int b) { body_applied(m, e, b); });
@@ -236,6 +250,11 @@ STICTION_FN void actuation(const Team& team, const ModelView& m, EnvView<S>& e) 
     e.qfrc_smooth[i] =
         e.qfrc_smooth[i] + (e.qfrc_actuator[i] + external) + finite_or_zero(e.qfrc_applied[i]);
   });
+}
+
+template <class Team, class S>
+STICTION_FN void actuation(const Team& team, const ModelView& m, EnvView<S>& e) {
+  actuation_up_to<Drives::states>(team, m, e);
 }
 
 STICTION_PHYSICS_END

@@ -1,7 +1,7 @@
-// The only stage that writes the state: v = v_new, q ⊕ δt v, time, anchors, air time.
+// The only stage that writes the state: v = v_new, q ⊕ δt v, activations, time, anchors, air time.
 //
-// reads   v, turn_v, qpos, qvel, time, active, flags
-// writes  qpos, qvel, time, anchor, body_airtime, qacc_warmstart, flags
+// reads   v, turn_v, qpos, qvel, act_next, time, active, flags
+// writes  qpos, qvel, act, time, anchor, body_airtime, qacc_warmstart, flags
 //
 //   free, slide, hinge   q + δt v
 //   free, ball           q ∘ exp(δt ω), normalized
@@ -115,8 +115,8 @@ STICTION_FN void advance_joint(const ModelView& m, EnvView<S>& e, int j,
   }
 }
 
-template <class Team, class S>
-STICTION_FN void integrate(const Team& team, const ModelView& m, EnvView<S>& e) {
+template <Drives can, class Team, class S>
+STICTION_FN void integrate_up_to(const Team& team, const ModelView& m, EnvView<S>& e) {
   late_contacts(team, m, e);
   check_step(team, m, e);
   const Mask<S> moves = e.active[0] > S(0.5) && !has_flag(e, Status::bad_state) &&
@@ -132,6 +132,8 @@ STICTION_FN void integrate(const Team& team, const ModelView& m, EnvView<S>& e) 
     e.qacc_warmstart[i] = select(moves, change, e.qacc_warmstart[i]);
     e.qvel[i] = select(moves, e.v[i] + S(0.0), e.qvel[i]);
   });
+  if constexpr (can == Drives::states)
+    team.for_each(m.na, [&](int i) { e.act[i] = select(wide, e.act_next[i], e.act[i]); });
   team.for_each(m.nturn, [&](int n) {
     for_end_dofs(m, e, n,
                  [&](int i, const S& v) { e.qvel[i] = select(moves, v + S(0.0), e.qvel[i]); });
@@ -142,6 +144,11 @@ STICTION_FN void integrate(const Team& team, const ModelView& m, EnvView<S>& e) 
     S& late = e.flags[flag_index(Status::late_contact)];
     late = select(moves, late, S(0.0));
   });
+}
+
+template <class Team, class S>
+STICTION_FN void integrate(const Team& team, const ModelView& m, EnvView<S>& e) {
+  integrate_up_to<Drives::states>(team, m, e);
 }
 
 STICTION_PHYSICS_END

@@ -25,6 +25,7 @@ STICTION_FN void forces(const Team& team, const ModelView& m, EnvView<S>& e) {
   inertia(team, m, e);           // A = M + δt D + δt² K
   bias(team, m, e);              // v -> velocities, Coriolis and gravity
   fluid(team, m, e);             // forces of the medium, its drag -> A
+  activation_dynamics(team, m, e);  // ȧ, activations at the end of the step
   actuation(team, m, e);         // springs, dampers, motors, wrenches -> k
   gyroscopic_start(team, m, e);  // free and ball joints: first half of their torque -> k
   rows(team, m, e);              // limits, servos, dry friction; v_r
@@ -42,7 +43,7 @@ STICTION_FN void step(const Team& team, const ModelView& m, EnvView<S>& e, bool 
 }
 
 // Outputs at the new state; forces and accelerations stay those of the last interval.
-template <Tendons can = Tendons::spatial, class Team, class S>
+template <Drives can = Drives::states, class Team, class S>
 STICTION_FN void refresh(const Team& team, const ModelView& m, EnvView<S>& e) {
   kinematics(team, m, e);
   velocities(team, m, e);

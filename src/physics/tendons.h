@@ -123,12 +123,12 @@ STICTION_FN S coordinate_velocity(const ModelView& m, const EnvView<S>& e, int c
   return sum;
 }
 
-template <Tendons can, class Team, class S>
+template <Drives can, class Team, class S>
 STICTION_FN void tendons_up_to(const Team& team, const ModelView& m, EnvView<S>& e) {
   team.for_each(m.ntendon, [&](int t) {
     const int c = m.nv + m.nu + t;
     for (int x = m.coord_momentadr[c]; x < m.coord_momentadr[c + 1]; ++x) e.moment[x] = S(0.0);
-    if constexpr (can == Tendons::spatial)
+    if constexpr (can >= Drives::strings)
       e.ten_length[t] = m.tendon_fixed[t] != 0 ? fixed_tendon(m, e, t) : spatial_tendon(m, e, t);
     else
       e.ten_length[t] = fixed_tendon(m, e, t);
@@ -138,7 +138,7 @@ STICTION_FN void tendons_up_to(const Team& team, const ModelView& m, EnvView<S>&
 
 template <class Team, class S>
 STICTION_FN void tendons(const Team& team, const ModelView& m, EnvView<S>& e) {
-  tendons_up_to<Tendons::spatial>(team, m, e);
+  tendons_up_to<Drives::strings>(team, m, e);
 }
 
 STICTION_PHYSICS_END

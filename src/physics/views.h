@@ -19,6 +19,9 @@ struct SizesView {
   int nspatial;     // nslot where a team has many threads, else 0
   int ncoord;  // coordinates of rows: the dofs, then the lengths of the actuators and of the tendons, the angles of limited balls
   int nrow;    // most rows
+  int na;      // activations
+  int nstateful;       // nu where there are any, else 0
+  int nmuscle;         // nu where a muscle is among them, else 0
   int nfluidbody;      // nbody where a medium acts on bodies, else 0
   int nfluiddof;       // nv, likewise
   int nspatialtendon;  // tendons over sites and geoms
@@ -28,7 +31,7 @@ struct SizesView {
   int ntri;            // nv (nv + 1) / 2
   int nbody1, nv1;     // nbody + 1, nv + 1
   static constexpr int one = 1, two = 2, three = 3, four = 4, five = 5, six = 6, nine = 9, ten = 10;
-  static constexpr int eight = 8, eleven = 11, twelve = 12;
+  static constexpr int eight = 8, eleven = 11, twelve = 12, eighteen = 18;
   static constexpr int sym6 = 21;  // lower triangle of a 6x6 matrix
   static constexpr int spatial = 6 + sym6;
   static constexpr int nstatus = 9;  // bits of Status
@@ -52,8 +55,13 @@ constexpr Colliders colliders_of(GeomType type1, GeomType type2) {
   return type1 == GeomType::box ? Colliders::boxes : Colliders::box;
 }
 
-// What a model's tendons ask of a kernel: joints alone, or strings over sites and geoms, too.
-enum class Tendons : int { fixed, spatial };
+// What a model's tendons and actuators ask of a kernel: tendons over joints alone; strings over sites and
+// geoms, too; actuators with a state and muscles, too.
+enum class Drives : int { plain, strings, states };
+constexpr Drives drives_of(const SizesView& m) {
+  if (m.na > 0 || m.nmuscle > 0) return Drives::states;
+  return m.nspatialtendon > 0 ? Drives::strings : Drives::plain;
+}
 
 // What the options say, resolved; see stiction/options.h.
 struct OptionsView {
@@ -180,6 +188,8 @@ struct ModelView : SizesView, MeshArrays, HfieldArrays {
 
   const int *site_bodyid, *site_type;
   const int *actuator_trntype, *actuator_trnid, *actuator_ctrllimited, *actuator_forcelimited;
+  const int *actuator_dyntype, *actuator_actadr, *actuator_actlimited, *actuator_actearly;
+  const int *actuator_gainmuscle, *actuator_biasmuscle;
   const int *actuator_mayservo;  // (nu)   1: feedback that pulls back is possible, so it may be a row
   const int *actuator_onball;    // (nu)   1: acts on a ball joint
   const int *actuator_bounded;   // (nu)   1: jnt_actfrcrange of its joint or tendon_actfrcrange bounds the actuator's own force

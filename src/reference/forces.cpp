@@ -4,6 +4,8 @@
 #include <cmath>
 #include <numbers>
 
+#include "reference/muscle.h"
+
 namespace stiction::reference::inline STICTION_REAL {
 namespace {
 
@@ -96,46 +98,49 @@ VecX applied_wrenches(const Model& m, const Kinematics& kin, std::span<const dou
 
 std::vector<Actuation> actuation(const Model& m, const std::vector<Tendon>& tendons,
                                  std::span<const Real> qpos, std::span<const Real> qvel,
-                                 std::span<const Real> ctrl) {
+                                 std::span<const Real> ctrl, std::span<const double> act) {
+  const std::vector<Real> inputs = actuator_inputs(m, ctrl, act);
   const Eigen::Map<const VecX> v(qvel.data(), m.nv);
   std::vector<Actuation> result(at(m.nu));
   for (int a = 0; a < m.nu; ++a) {
-    Actuation& act = result[at(a)];
+    Actuation& to = result[at(a)];
     const std::span<const double> gear =
         std::span<const double>(m.actuator_gear).subspan(at(6 * a), 6);
-    act.moment = VecX::Zero(m.nv);
+    to.moment = VecX::Zero(m.nv);
 
     // length and moment arm
     const int id = m.actuator_trnid[at(a)];
     if (m.actuator_trntype[at(a)] == Transmission::tendon) {
-      act.length = gear[0] * tendons[at(id)].length;
-      act.moment = gear[0] * tendons[at(id)].J;
+      to.length = gear[0] * tendons[at(id)].length;
+      to.moment = gear[0] * tendons[at(id)].J;
     } else {
       const auto q = qpos.subspan(at(m.jnt_qposadr[at(id)]));
       const int dof = m.jnt_dofadr[at(id)];
       switch (m.jnt_type[at(id)]) {
         case JointType::free:
-          for (int k = 0; k < 6; ++k) act.moment[dof + k] = gear[at(k)];
+          for (int k = 0; k < 6; ++k) to.moment[dof + k] = gear[at(k)];
           break;
         case JointType::ball:
-          act.length = row3(gear, 0).dot(log_quat(row4(q, 0).normalized()));
-          act.moment.segment<3>(dof) = row3(gear, 0);
+          to.length = row3(gear, 0).dot(log_quat(row4(q, 0).normalized()));
+          to.moment.segment<3>(dof) = row3(gear, 0);
           break;
         case JointType::slide:
         case JointType::hinge:
-          act.length = gear[0] * q[0];
-          act.moment[dof] = gear[0];
+          to.length = gear[0] * q[0];
+          to.moment[dof] = gear[0];
           break;
       }
     }
-    act.velocity = act.moment.dot(v);
+    to.velocity = to.moment.dot(v);
 
-    // control
-    Real u = ctrl.empty() ? Real(0) : ctrl[at(a)];
-    if (m.actuator_ctrllimited[at(a)] != 0)
-      u = std::clamp<Real>(u, m.actuator_ctrlrange[at(2 * a)], m.actuator_ctrlrange[at(2 * a + 1)]);
-    if (servo_of_ball(m, a)) u = short_way_round(u, act.length, value(row3(gear, 0).norm()));
-    act.law = u * row3(m.actuator_gain, a) + row3(m.actuator_bias, a);
+    // force
+    Real u = inputs[at(a)];
+    if (servo_of_ball(m, a)) u = short_way_round(u, to.length, value(row3(gear, 0).norm()));
+    const Vec3 gain = m.actuator_gainmuscle[at(a)] != 0 ? muscle_gain(m, a, to.length, to.velocity)
+                                                        : row3(m.actuator_gain, a);
+    const Vec3 bias = m.actuator_biasmuscle[at(a)] != 0 ? muscle_bias(m, a, to.length, to.velocity)
+                                                        : row3(m.actuator_bias, a);
+    to.law = u * gain + bias;
   }
   return result;
 }

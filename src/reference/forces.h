@@ -17,7 +17,8 @@ VecX gravity_compensation(const Model& m, const Kinematics& kin);
 VecX applied_wrenches(const Model& m, const Kinematics& kin, std::span<const double> xfrc);
 
 // One actuator at a state: moment arm (velocity = moment · qvel), and its force before clamping as
-// law · (1, length, velocity), law = gain ctrl + bias with the clamped control.
+// law · (1, length, velocity), law = gain u + bias with actuator_inputs (muscle.h); of a muscle the tangent
+// plane of its force.
 struct Actuation {
   Real length = 0, velocity = 0;
   Vec3 law = Vec3::Zero();
@@ -25,7 +26,7 @@ struct Actuation {
 };
 std::vector<Actuation> actuation(const Model& m, const std::vector<Tendon>& tendons,
                                  std::span<const Real> qpos, std::span<const Real> qvel,
-                                 std::span<const Real> ctrl);
+                                 std::span<const Real> ctrl, std::span<const double> act);
 
 // law · (1, length, velocity), within forcerange.
 Real actuator_force(const Model& m, int a, const Actuation& act);

@@ -7,7 +7,7 @@ VecX actuator_forces(const Model& m, const Options& o, const StepInputs& in, con
   const Eigen::Map<const RowMatX> A(s.A.data(), m.nv, m.nv);
   const Kinematics kin = kinematics(m, in.qpos, in.mocap_pos, in.mocap_quat);
   const std::vector<Tendon> strings = tendons(m, kin, in.qpos);
-  const std::vector<Actuation> all = actuation(m, strings, in.qpos, in.qvel, in.ctrl);
+  const std::vector<Actuation> all = actuation(m, strings, in.qpos, in.qvel, in.ctrl, in.act);
   const std::vector<std::pair<int, ServoLaw>> servos =
       servo_laws(m, *o.timestep, in, DelassusScale(m, kin, A), strings);
   VecX force(m.nu);
@@ -44,7 +44,7 @@ double tendon_limit_force(const Model& m, const Options& o, const StepInputs& in
 double joint_actuation(const Model& m, const StepInputs& in, const Kinematics& kin, const VecX& forces,
                        int joint) {
   const std::vector<Actuation> all =
-      actuation(m, tendons(m, kin, in.qpos), in.qpos, in.qvel, in.ctrl);
+      actuation(m, tendons(m, kin, in.qpos), in.qpos, in.qvel, in.ctrl, in.act);
   VecX f = VecX::Zero(m.nv);
   for (int a = 0; a < m.nu; ++a) f += forces[a] * all[at(a)].moment;
   clamp_joint_actuation(m, f);

@@ -6,6 +6,7 @@
 #include "reference/equalities.h"
 #include "reference/fluid.h"
 #include "reference/jacobian.h"
+#include "reference/muscle.h"
 #include "reference/sensors.h"
 #include "stiction/error.h"
 #include "stiction/text.h"
@@ -91,6 +92,7 @@ class CheckedInputs {
     step.time = in.time;
     step.anchor = finite(in.anchor, 3 * m.nanchor, "anchor");
     if (in.anchor.empty()) step.anchor = anchor_ = std::vector<double>(at(3 * m.nanchor), 0.0);
+    step.act = finite(in.act, m.na, "act");
     step.mocap_pos = finite(in.mocap_pos, 3 * m.nmocap, "mocap_pos");
     step.mocap_quat = finite(in.mocap_quat, 4 * m.nmocap, "mocap_quat");
     step.eq_active = cleaned(in.eq_active, m.neq, "eq_active", active_);
@@ -182,7 +184,7 @@ StepJacobian Reference::step_jacobian(std::span<const double> qpos, std::span<co
   jacobian.step.sensordata = sensors(model(), exact, in.step, jacobian.step);
   const Inputs checked{in.step.ctrl,      in.step.qfrc_applied, in.step.xfrc_applied,
                        in.step.mocap_pos, in.step.mocap_quat,   in.step.anchor,
-                       in.step.eq_active};
+                       in.step.eq_active, in.step.act};
   differentiate(model(), exact, qpos, qvel, checked, jacobian);
   return jacobian;
 }
@@ -226,13 +228,14 @@ ForwardResult Reference::forward(std::span<const double> qpos, std::span<const d
 
   // actuators
   VecX qfrc_actuator = VecX::Zero(m.nv);
-  const std::vector<Actuation> actuators = actuation(m, strings, in.qpos, in.qvel, in.ctrl);
+  const std::vector<Actuation> actuators = actuation(m, strings, in.qpos, in.qvel, in.ctrl, in.act);
   for (int a = 0; a < m.nu; ++a) {
     const Actuation& act = actuators[at(a)];
     f.actuator_length.push_back(act.length);
     f.actuator_velocity.push_back(act.velocity);
     f.actuator_force.push_back(actuator_force(m, a, act));
   }
+  f.act_dot = activation_rates(m, in.ctrl, in.act);
   Eigen::Map<VecX> force(f.actuator_force.data(), m.nu);
   VecX clamped = force;
   clamp_tendon_actuation(m, clamped);

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "reference/muscle.h"
+
 namespace stiction::reference {
 namespace {
 
@@ -74,6 +76,8 @@ StepResult unchanged(const Model& m, const StepInputs& in) {
   s.qpos.assign(in.qpos.begin(), in.qpos.end());
   s.qvel.assign(in.qvel.begin(), in.qvel.end());
   s.anchor.assign(in.anchor.begin(), in.anchor.end());
+  s.act.assign(in.act.begin(), in.act.end());
+  s.act.resize(at(m.na));
   s.v.assign(in.qvel.begin(), in.qvel.end());
   s.v_star.assign(at(m.nv), 0.0);
   s.gen_impulse.assign(at(m.nv), 0.0);
@@ -108,6 +112,7 @@ StepResult step(const Model& m, const Options& o, const StepInputs& in) {
 
   s.qpos = to_vector(taken.q);
   s.qvel = to_vector(taken.v_end);
+  s.act = next_activations(m, in.ctrl, in.act);
   s.v = to_vector(taken.v);
   s.residual = taken.solution.residual;
   s.cost = taken.solution.cost;

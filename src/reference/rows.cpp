@@ -22,7 +22,8 @@ bool is_servo(const Actuation& act) {
 // For some control.
 bool may_be_servo(const Model& m, int a) {
   const Vec3 gain = row3(m.actuator_gain, a), bias = row3(m.actuator_bias, a);
-  return bias[1] < 0 || bias[2] < 0 || gain[1] != 0 || gain[2] != 0;
+  return bias[1] < 0 || bias[2] < 0 || gain[1] != 0 || gain[2] != 0 ||
+         m.actuator_gainmuscle[at(a)] != 0 || m.actuator_biasmuscle[at(a)] != 0;
 }
 
 // Bounds of the actuator's own force: forcerange, and actuatorfrcrange of a joint or tendon it drives
@@ -60,7 +61,7 @@ std::vector<std::pair<int, ServoLaw>> servo_laws(const Model& m, double dt, cons
                                                  const DelassusScale& delassus,
                                                  const std::vector<Tendon>& tendons) {
   std::vector<std::pair<int, ServoLaw>> laws;
-  const std::vector<Actuation> all = actuation(m, tendons, in.qpos, in.qvel, in.ctrl);
+  const std::vector<Actuation> all = actuation(m, tendons, in.qpos, in.qvel, in.ctrl, in.act);
   for (int a = 0; a < m.nu; ++a) {
     const Actuation& act = all[at(a)];
     if (!is_servo(act) || act.moment.isZero(0)) continue;
@@ -80,8 +81,8 @@ std::vector<std::pair<int, ServoLaw>> servo_laws(const Model& m, double dt, cons
 
 VecX explicit_actuation(const Model& m, const std::vector<Tendon>& tendons,
                         std::span<const Real> qpos, std::span<const Real> qvel,
-                        std::span<const Real> ctrl) {
-  const std::vector<Actuation> all = actuation(m, tendons, qpos, qvel, ctrl);
+                        std::span<const Real> ctrl, std::span<const double> act) {
+  const std::vector<Actuation> all = actuation(m, tendons, qpos, qvel, ctrl, act);
   VecX f = VecX::Zero(m.nv), force = VecX::Zero(m.nu);
   for (int a = 0; a < m.nu; ++a)
     if (!is_servo(all[at(a)])) force[a] = actuator_force(m, a, all[at(a)]);
@@ -96,7 +97,7 @@ std::vector<RowConstraint> force_rows(const Model& m, double dt, const StepInput
                                       const std::vector<Tendon>& tendons) {
   const Eigen::Map<const VecX> v0(in.qvel.data(), m.nv);
   std::vector<RowConstraint> rows = tendon_forces(m, dt, tendons, v0);
-  const std::vector<Actuation> actuators = actuation(m, tendons, in.qpos, in.qvel, in.ctrl);
+  const std::vector<Actuation> actuators = actuation(m, tendons, in.qpos, in.qvel, in.ctrl, in.act);
   for (const auto& [a, law] : servo_laws(m, dt, in, delassus, tendons))
     rows.push_back({actuators[at(a)].moment, law});
   return rows;

@@ -112,7 +112,7 @@ VecX state_sensor(const Model& m, const Options& o, const StepInputs& in, const 
   const SensorType type = m.sensor_type[at(i)];
   const int id = m.sensor_objid[at(i)];
   const std::vector<Tendon> strings = tendons(m, w.kin, s.qpos);
-  const auto actuators = [&] { return actuation(m, strings, s.qpos, s.qvel, in.ctrl); };
+  const auto actuators = [&] { return actuation(m, strings, s.qpos, s.qvel, in.ctrl, in.act); };
   const auto rate = [&](int t) {
     return strings[at(t)].J.dot(Eigen::Map<const VecX>(s.qvel.data(), m.nv));
   };

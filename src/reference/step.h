@@ -16,6 +16,7 @@ struct StepInputs {
   double time = 0;
   std::span<const Real> more_friction = {};  // (npair) added to the coefficients; empty: zero
   std::span<const double> eq_active = {};    // (neq)
+  std::span<const double> act = {};          // (na)
 };
 
 // Where in a step its forces are taken, as shares of its end: the θ-method of the SAP paper, (7)-(12).
@@ -58,7 +59,7 @@ std::vector<RowConstraint> joint_rows(const Model& m, const Options& o, double d
 // Generalized force of the actuators without feedback that pulls back; servos are rows.
 VecX explicit_actuation(const Model& m, const std::vector<Tendon>& tendons,
                         std::span<const Real> qpos, std::span<const Real> qvel,
-                        std::span<const Real> ctrl);
+                        std::span<const Real> ctrl, std::span<const double> act);
 
 // Throws ArgumentError where a model asks for something the step can't compute.
 void check_model(const Model& m, const Options& o);

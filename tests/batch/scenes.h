@@ -1,6 +1,6 @@
 // Scenes in which everything happens that a step knows: the robots of the test data on a floor, a
 // stack of boxes, drums, meshes, loose bodies on each other and on an arm, a mocap body that pushes, loops by
-// equality constraints; three without pairs, which a thread can have.
+// equality constraints, actuators with a state; three without pairs, which a thread can have.
 #pragma once
 
 #include <functional>
@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "batch/batches.h"
+#include "physics/actuator_models.h"
 #include "physics/solve_models.h"
 
 namespace stiction::test {
@@ -137,9 +138,9 @@ inline std::string trees(int count, int links) {
 
 inline const std::vector<std::string>& scene_names() {
   static const std::vector<std::string> names = {
-      "anymal_c", "g1",          "g1_feetonly", "go1",      "go1_feetonly", "go2",
-      "h1",       "h1_feetonly", "panda",       "stack",    "pile",         "drums",
-      "rocks",    "pushed",      "cartpole",    "branches", "loops",        "linkage"};
+      "anymal_c",    "g1",       "g1_feetonly", "go1",     "go1_feetonly", "go2",   "h1",
+      "h1_feetonly", "panda",    "stack",       "pile",    "drums",        "rocks", "pushed",
+      "cartpole",    "branches", "loops",       "linkage", "muscles"};
   return names;
 }
 inline const std::vector<std::string>& large_scenes() {
@@ -172,6 +173,8 @@ inline ModelPtr scene(const std::string& name) {
     m = load_model_from_string(kLoops);
   else if (name == "linkage")
     m = load_model_from_string(kLinkage);
+  else if (name == "muscles")
+    m = load_model_from_string(kMuscles);
   else if (name == "trees66")
     m = load_model_from_string(trees(3, 16));
   else if (name == "trees96")
@@ -210,6 +213,7 @@ inline void scatter(Batch& b, const std::vector<int>& keys) {
     }
     s.qpos.insert(s.qpos.end(), qpos.begin(), qpos.end());
     for (int i = 0; i < m.nv; ++i) s.qvel.push_back(0.4 * uniform(rng));
+    for (int i = 0; i < m.na; ++i) s.act.push_back(0.5 + 0.5 * uniform(rng));
     s.time.push_back(0);
     for (int a = 0; a < m.nu; ++a) ctrl.push_back(0.5 * uniform(rng));
     for (int k = 0; k < m.nmocap; ++k)

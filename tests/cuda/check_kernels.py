@@ -35,8 +35,8 @@ def kernel_of(symbol: str) -> str | None:
         return None
     kernel = KERNELS[int(group[2])]
     shapes = f" {COLLIDERS[int(group[3])]}" if kernel == "collide" else ""
-    if kernel in ("dynamics", "refresh") and re.search(r"TendonsE1E", symbol):
-        shapes = " of strings"
+    if drives := re.search(r"DrivesE([12])E", symbol):
+        shapes = {"1": " of strings", "2": " of states"}[drives[1]]
     return f"{kernel}{shapes} by a {group[1]}"
 
 

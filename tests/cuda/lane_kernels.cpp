@@ -14,11 +14,17 @@ using cuda::Kernel;
 using View = physics::EnvView<float>;
 
 template <Kernel kernel, class Team>
-void run_with_tendons(const Team& team, const physics::ModelView& m, const cuda::Launch& l, int env,
-                      const cuda::Arena& arena, std::byte* share, View& e) {
-  using physics::Colliders, physics::Tendons, physics::run_kernel;
-  if (m.nspatialtendon == 0) return run_kernel<kernel>(team, m, l, env, arena, share, e);
-  run_kernel<kernel, Colliders::boxes, Tendons::spatial>(team, m, l, env, arena, share, e);
+void run_with_drives(const Team& team, const physics::ModelView& m, const cuda::Launch& l, int env,
+                     const cuda::Arena& arena, std::byte* share, View& e) {
+  using physics::Colliders, physics::Drives;
+  const auto run = [&]<Drives can>() {
+    physics::run_kernel<kernel, Colliders::boxes, can>(team, m, l, env, arena, share, e);
+  };
+  switch (physics::drives_of(m)) {
+    case Drives::plain: return run.template operator()<Drives::plain>();
+    case Drives::strings: return run.template operator()<Drives::strings>();
+    case Drives::states: return run.template operator()<Drives::states>();
+  }
 }
 
 // With the colliders that the model needs, and no others.
@@ -44,12 +50,11 @@ void run_on(const Team& team, Kernel kernel, const physics::ModelView& m, const 
             int env, const cuda::Arena& arena, std::byte* share, View& e) {
   switch (kernel) {
     case Kernel::dynamics:
-      return run_with_tendons<Kernel::dynamics>(team, m, l, env, arena, share, e);
+      return run_with_drives<Kernel::dynamics>(team, m, l, env, arena, share, e);
     case Kernel::collide: return run_collide(team, m, l, env, arena, share, e);
     case Kernel::solve: return physics::run_kernel<Kernel::solve>(team, m, l, env, arena, share, e);
-    case Kernel::move: return physics::run_kernel<Kernel::move>(team, m, l, env, arena, share, e);
-    case Kernel::refresh:
-      return run_with_tendons<Kernel::refresh>(team, m, l, env, arena, share, e);
+    case Kernel::move: return run_with_drives<Kernel::move>(team, m, l, env, arena, share, e);
+    case Kernel::refresh: return run_with_drives<Kernel::refresh>(team, m, l, env, arena, share, e);
     case Kernel::solve_begin:
       return physics::run_kernel<Kernel::solve_begin>(team, m, l, env, arena, share, e);
     case Kernel::solve_next:

@@ -68,11 +68,28 @@ TEST(MjcfActuators, RangesSwitchTheirLimitsOn) {
   EXPECT_THAT(m->jnt_actfrcrange, ElementsAre(-3, 4));
 }
 
+TEST(MjcfActuators, StatesAndTheirNumbers) {
+  const auto m = mjcf(robot(R"(<muscle joint="j" lengthrange="0 1" force="3" tausmooth=".2"/>
+    <motor joint="j"/><cylinder joint="j" diameter="2" timeconst=".5"/>
+    <intvelocity joint="j" kp="4" inheritrange=".5"/>
+    <general joint="j" dyntype="filter" dynprm=".3" actearly="true" actrange="-1 2"/>)"));
+  EXPECT_EQ(m->na, 4);
+  EXPECT_THAT(m->actuator_actadr, ElementsAre(0, -1, 1, 2, 3));
+  EXPECT_THAT(m->actuator_dynprm,
+              ElementsAre(0.01, 0.04, 0.2, 1, 0, 0, 0.5, 0, 0, 1, 0, 0, 0.3, 0, 0));
+  EXPECT_THAT(m->actuator_actlimited, ElementsAre(0, 0, 0, 1, 1));
+  EXPECT_EQ(m->actuator_actrange[7], 2);
+  EXPECT_THAT(m->actuator_actearly, ElementsAre(0, 0, 0, 0, 1));
+  EXPECT_THAT(m->actuator_gainmuscle, ElementsAre(1, 0, 0, 0, 0));
+  EXPECT_EQ(m->actuator_muscle[2], 3);
+  EXPECT_EQ(m->actuator_gain[0], 0);
+}
+
 TEST(MjcfActuators, OtherMachinesAreRefusedAllAtOnce) {
-  const std::string e = error_of(robot(R"(<muscle joint="j"/><general joint="j" dyntype="filter"/>
-    <position joint="j" timeconst="0.1"/><intvelocity joint="j"/><motor joint="j" delay="0.1"/>)"));
-  for (const char* part : {"5 refusals", "<muscle>", "dyntype=\"filter\"", "timeconst=\"0.1\"",
-                           "<intvelocity>", "delay=\"0.1\""}) {
+  const std::string e = error_of(robot(R"(<pid joint="j"/><general joint="j" dyntype="user"/>
+    <general joint="j" dyntype="filter" actdim="2"/><dcmotor joint="j"/><motor joint="j" delay="0.1"/>)"));
+  for (const char* part :
+       {"5 refusals", "<pid>", "dyntype=\"user\"", "actdim=\"2\"", "<dcmotor>", "delay=\"0.1\""}) {
     EXPECT_THAT(e, HasSubstr(part));
   }
 }

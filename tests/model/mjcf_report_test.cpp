@@ -140,10 +140,10 @@ TEST(MjcfReport, ADefaultIsToldWhereAnElementTakesIt) {
   ASSERT_NE(e, nullptr);
   EXPECT_TRUE(e->physics);
   EXPECT_EQ(e->line, 2);
-  EXPECT_THAT(error_of("<default><position timeconst='0.1'/></default>"
+  EXPECT_THAT(error_of("<default><position delay='0.1'/></default>"
                        "<worldbody><body><joint name='j'/><geom size='1'/></body></worldbody>"
                        "<actuator><position joint='j'/></actuator>"),
-              HasSubstr("timeconst=\"0.1\""));
+              HasSubstr("delay=\"0.1\""));
 }
 
 // Three lines, pairs without a collider first; nothing of a complete model.

@@ -6,6 +6,7 @@
 #include <map>
 #include <set>
 
+#include "physics/actuator_models.h"
 #include "physics/sensor_zoo.h"
 #include "physics/solve_models.h"
 #include "physics/states.h"
@@ -52,6 +53,7 @@ std::vector<Stage> stages() {
           {"inertia", [=](auto& m, auto& e) { inertia(team, m, e); }},
           {"bias", [=](auto& m, auto& e) { bias(team, m, e); }},
           {"fluid", [=](auto& m, auto& e) { fluid(team, m, e); }},
+          {"activation_dynamics", [=](auto& m, auto& e) { activation_dynamics(team, m, e); }},
           {"actuation", [=](auto& m, auto& e) { actuation(team, m, e); }},
           {"gyroscopic", [=](auto& m, auto& e) { gyroscopic_start(team, m, e); }},
           {"rows", [=](auto& m, auto& e) { rows(team, m, e); }},
@@ -93,6 +95,7 @@ std::vector<ModelPtr> models() {
   for (const TestModel& m : solve_models()) all.push_back(m.model);
   all.push_back(load_model_from_string(kLoops));
   all.push_back(load_model_from_string(kZoo));
+  all.push_back(load_model_from_string(kMuscles));
   all.push_back(load_model_from_string(kSensorZoo));
   all.push_back(load_model_from_string(
       "<mujoco><option density='1'/><worldbody><body><freejoint/><geom size='.1'/></body></worldbody>"

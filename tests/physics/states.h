@@ -125,9 +125,9 @@ inline const std::vector<NamedModel>& all_models() {
 
 // Numbers of type real are floats, so that all engines start from the same state.
 struct State {
-  std::vector<double> qpos, qvel, ctrl, qfrc, xfrc, mocap_pos, mocap_quat;
+  std::vector<double> qpos, qvel, ctrl, qfrc, xfrc, mocap_pos, mocap_quat, act = {};
 
-  Inputs inputs() const { return {ctrl, qfrc, xfrc, mocap_pos, mocap_quat, {}}; }
+  Inputs inputs() const { return {ctrl, qfrc, xfrc, mocap_pos, mocap_quat, {}, {}, act}; }
 };
 
 class RandomStates {
@@ -154,6 +154,7 @@ class RandomStates {
     s.mocap_pos = reals(3 * m.nmocap, 1);
     s.mocap_quat = std::vector<double>(static_cast<std::size_t>(4 * m.nmocap));
     for (int k = 0; k < m.nmocap; ++k) quat(&s.mocap_quat[static_cast<std::size_t>(4 * k)]);
+    s.act = reals(m.na, 1.2);
     return s;
   }
   double real(double scale) {
@@ -179,6 +180,7 @@ template <class S>
 void set_state(Env<S>& env, int lane, const State& s) {
   env.set(Field::qpos, lane, s.qpos);
   env.set(Field::qvel, lane, s.qvel);
+  env.set(Field::act, lane, s.act);
   env.set(Field::qacc_warmstart, lane, std::vector<double>(s.qvel.size()));
   env.set(Field::ctrl, lane, s.ctrl);
   env.set(Field::qfrc_applied, lane, s.qfrc);

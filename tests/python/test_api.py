@@ -35,7 +35,7 @@ def documented_shape(symbols, sizes):
 
 
 def sizes_of(model, **more):
-    names = ("nq", "nv", "nu", "nbody", "njnt", "ngeom", "nsite", "nmocap", "nkey", "ntendon",
+    names = ("nq", "nv", "nu", "na", "nbody", "njnt", "ngeom", "nsite", "nmocap", "nkey", "ntendon",
              "npair", "nslot", "nsensor", "nsensordata", "neq", "nanchor", "nmesh", "nhfield")  # fmt: skip
     return {n: getattr(model, n) for n in names} | {"nwrap": model.wrap_coef.size, "6neq": 6 * model.neq,
             "nmeshvert": len(model.mesh_vert), "nmeshface": len(model.mesh_face), "nmeshpoly": len(model.mesh_polynormal), "nmeshpolyvert": len(model.mesh_polyvert), "nmeshpolymap": len(model.mesh_polymap), "nhfielddata": len(model.hfield_data)} | more  # fmt: skip
@@ -313,7 +313,7 @@ def test_forward_arrays_have_the_documented_shapes(reference, tumbling):
     sizes = sizes_of(reference.model)
     names = [n for n, array, symbols in arrays(result)
              if array.shape == documented_shape(symbols, sizes)]  # fmt: skip
-    assert names == [n for n, _, _ in arrays(result)] and len(names) == 28
+    assert names == [n for n, _, _ in arrays(result)] and len(names) == 29
 
 
 def test_step_arrays_have_the_documented_shapes(reference, home):

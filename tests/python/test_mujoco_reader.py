@@ -20,6 +20,7 @@ LAWS = (
     "<general gaintype='affine' gainprm='0.3 0 -6'/>",
     "<general dyntype='filterexact' dynprm='0.4' gainprm='5'/>",
     "<general dyntype='filter'/>",
+    "<general dyntype='integrator' actrange='-2 3' actearly='true'/>",
     "<general dyntype='none' gaintype='fixed' biastype='none'/>",
     "<motor/>",
     "<motor ctrlrange='-2 1' gear='4'/>",
@@ -38,13 +39,14 @@ LAWS = (
     "<intvelocity kp='9' kv='1'/>",
     "<cylinder area='3' bias='1 2 3' timeconst='0.2'/>",
     "<muscle force='100'/>",
+    "<muscle timeconst='0.3 0.2' range='0.6 1.2' lmin='0.4'/>",
     "<adhesion gain='4' ctrlrange='0 1'/>",
     "<pid kp='4' kv='2' ki='1'/>",
     "<dcmotor motorconst='0.1 0.1' resistance='1'/>",
 )
 DEFAULTS = ("", *LAWS, "<position kp='50' kv='3'/><velocity kv='20'/>", "<velocity/><general/>")
 ELEMENTS = tuple(law for law in LAWS if law.split()[0].strip("</>") in (
-    "general", "motor", "position", "velocity", "damper"))  # fmt: skip
+    "general", "motor", "position", "velocity", "damper", "intvelocity", "cylinder", "muscle"))  # fmt: skip
 
 
 def actuated(parent, child, element):
@@ -62,18 +64,34 @@ def mujoco_actuator(xml):
     """Numbers of the only actuator; None where it has a law that is not computed here."""
     m = mujoco.MjModel.from_xml_string(xml)
     law = [m.actuator_dyntype[0], m.actuator_gaintype[0], m.actuator_biastype[0]]
-    if law[0] != 0 or max(law[1:]) > 1 or m.nu != 1:
+    if law[0] > 4 or max(law[1:]) > 2 or m.nu != 1:
         return None
-    return {
-        "gain": np.where([1, law[1], law[1]], m.actuator_gainprm[0, :3], 0),
-        "bias": np.where(law[2], m.actuator_biasprm[0, :3], 0), "gear": m.actuator_gear[0],
+    tau = m.actuator_dynprm[0, :3]
+    if law[0] == 2 and tau[0] <= 0 or law[0] == 4 and min(tau[:2]) <= 0:
+        return None  # divided by there
+    muscle = np.zeros(18)
+    for k, (kind, numbers) in enumerate(zip(law[1:], (m.actuator_gainprm[0], m.actuator_biasprm[0]))):
+        if kind == 2:
+            muscle[9 * k : 9 * k + 9] = numbers[:9]
+            if numbers[2] < 0:
+                muscle[9 * k + 2] = numbers[3] / m.actuator_acc0[0]
+    numbers = {
+        "gain": np.where([law[1] < 2, law[1] == 1, law[1] == 1], m.actuator_gainprm[0, :3], 0),
+        "bias": np.where(law[2] == 1, m.actuator_biasprm[0, :3], 0), "gear": m.actuator_gear[0],
         "ctrllimited": m.actuator_ctrllimited[0], "forcelimited": m.actuator_forcelimited[0],
         "ctrlrange": m.actuator_ctrlrange[0], "forcerange": m.actuator_forcerange[0],
+        "dyntype": m.actuator_dyntype[0], "muscle": muscle,
     }  # fmt: skip
+    if law[0] > 0:
+        numbers |= {"actearly": m.actuator_actearly[0], "actrange": m.actuator_actrange[0],
+                    "actlimited": m.actuator_actlimited[0]}
+    if law[0] > 1:
+        numbers["dynprm"] = tau
+    return numbers
 
 
 # A <general> that takes gain and bias, but not the types, from a default of these is refused.
-UNKNOWN = ("muscle", "pid", "dcmotor")
+UNKNOWN = ("pid", "dcmotor")
 
 
 @pytest.mark.parametrize("parent", DEFAULTS)
