@@ -11,7 +11,7 @@
 namespace stiction {
 namespace {
 
-constexpr std::uint32_t kVersion = 2;
+constexpr std::uint32_t kVersion = 3;
 
 // What is at the front of a file.
 struct Header {

@@ -8,7 +8,7 @@
 namespace stiction {
 namespace {
 
-constexpr std::uint32_t kVersion = 2;
+constexpr std::uint32_t kVersion = 3;
 
 struct Header {
   char magic[8] = {'e', 'p', 'i', 's', 'o', 'd', 'e', 's'};

@@ -88,8 +88,7 @@ STICTION_OUTLINE inline bool hfield_points(const Hfield& h, const HullShape& b,
           ridge_points(h, i, j, k, e, b, points);
       }
       if (i > w.i1 || j > w.j1) continue;
-      for (int which = 0; which < 2; ++which)
-        face_points(h, face_of(h, i, j, which), b, points);
+      for (int which = 0; which < 2; ++which) face_points(h, face_of(h, i, j, which), b, points);
     }
   }
   drop_known(points);

@@ -144,31 +144,37 @@ STICTION_FN int clipped(const HullShape& bar, double half, const Vec3<double>& n
   return count;
 }
 
-// Of round shapes in closed form; of others a bound beyond reach first, from the plane through their nearest
-// centres.
+// How far an edge is from the shape. Of balls and capsules in closed form; of others first a bound, which is returned
+// beyond reach: of a cylinder that of the capsule around it, else along the line between the edge and the centre.
+// Distance 0: the edge is in the shape, whose depth is not sought.
 STICTION_FN ConvexDistance bar_distance(const HullShape& bar, const HullShape& b, double reach) {
   const Vec3<double> between = b.centre - bar.centre;
-  if (b.type == GeomType::sphere || b.type == GeomType::capsule) {
-    const auto capsule = [](const HullShape& s, const Vec3<double>& pos) -> Shape<double> {
-      const double half = s.type == GeomType::sphere ? 0.0 : s.size.y;
-      return {{s.size.x, half, 0.0}, pos, {s.x, s.y, s.z}};
-    };
-    ConvexDistance d{};
-    collide_capsule_capsule<double>(
-        capsule(bar, zero3<double>()), capsule(b, between),
-        [&](int, const Witness<double>& w) { d = {w.normal, w.distance, w.point1, w.point2}; });
-    return d;
-  }
   const double t = clamp(dot(bar.z, between), -bar.size.y, bar.size.y);
   const Vec3<double> way = between - t * bar.z;
   const double length = norm(way);
-  if (length > core_extent(b)) {
+  if (b.type == GeomType::sphere) {
+    const Vec3<double> n = length > 1e-12 * bar.size.y ? (1 / length) * way : bar.x;
+    return {n, length - b.size.x, t * bar.z, between - b.size.x * n};
+  }
+  if (b.type == GeomType::capsule || b.type == GeomType::cylinder) {
+    const auto capsule = [](const HullShape& s, const Vec3<double>& pos) -> Shape<double> {
+      return {s.size, pos, {s.x, s.y, s.z}};
+    };
+    ConvexDistance d{};
+    collide_capsule_capsule<double>(capsule(bar, zero3<double>()), capsule(b, between),
+                                    [&](int, const Witness<double>& w) {
+                                      d = {w.normal, w.distance, w.point1, w.point2};
+                                    });
+    if (b.type == GeomType::capsule || d.distance > reach) return d;
+  } else if (length > core_extent(b)) {
     const Vec3<double> n = (1 / length) * way;
-    const double apart =
-        dot(n, between + core_support(b, -n)) - bar.size.y * vabs(dot(n, bar.z));
+    const double apart = dot(n, between + core_support(b, -n)) - bar.size.y * vabs(dot(n, bar.z));
     if (apart > reach) return {n, apart, zero3<double>(), zero3<double>()};
   }
-  return convex_distance(bar, b, reach);
+  const ConvexPair<HullShape> pair{bar, b, between, bar.size.y + core_extent(b) + norm(between)};
+  ConvexDistance d = nearest_points_apart(pair, reach);
+  if (d.distance > 0 && d.distance <= reach) settle_on(pair, b, d, true);
+  return d;
 }
 
 // What touches an edge (i, j), k that bends down: as a capsule without a radius, with a normal that is between
@@ -182,13 +188,13 @@ STICTION_OUTLINE inline void ridge_points(const Hfield& h, int i, int j, int k, 
     if (at.distance <= points.reach)
       points.add({{bar.centre + at.point_a, bar.centre + at.point_b, at.distance}, n, 0});
   };
-  const ConvexDistance d = bar_distance(bar, b, points.reach);
+  ConvexDistance d = bar_distance(bar, b, points.reach);
   if (d.distance > points.reach) return;
-  const bool overlaps = d.distance + b.radius() <= 0;
+  const bool overlaps = b.radius() == 0 && d.distance == 0;
   ConvexDistance across = d;
   if (overlaps) {
-    bar.size.y += 2 * points.extent;
-    across = bar_distance(bar, b, points.reach);
+    bar.size.y = half + 2 * points.extent;
+    across = convex_distance(bar, b, points.reach);
   }
   if (falls_away(across.normal, e.beside[0]) && falls_away(across.normal, e.beside[1]) &&
       vabs(dot(across.normal, bar.z)) <= 1e-6) {
@@ -198,6 +204,8 @@ STICTION_OUTLINE inline void ridge_points(const Hfield& h, int i, int j, int k, 
     for (int p = 0; p < count; ++p) offer(slot[p], across.normal);
     return;
   }
+  bar.size.y = half;
+  if (overlaps) d = convex_distance(bar, b, points.reach);
   int di, dj;
   neighbour(k, di, dj);
   const double along = dot(bar.z, d.point_a);

@@ -133,7 +133,7 @@ class Gathering {
     const Real half = bar.size[1];
     const SignedDistance nearest = nearest_convex(bar, shape_);
     if (nearest.distance > margin_) return;
-    const bool overlaps = nearest.distance + ball_radius() <= 0;
+    const bool overlaps = ball_radius() == 0 && nearest.distance <= 0;
     if (overlaps) bar.size[1] += 2 * extent_;  // no way out along the edge
     const Vec3 n = overlaps ? nearest_convex(bar, shape_).normal : nearest.normal;
     const auto falls = [&](const Node& x) { return surface_.falls_away(from, n, x, kTurned); };

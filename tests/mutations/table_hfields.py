@@ -19,7 +19,7 @@ HFIELDS = [
           "return dot(n, way) <= 1e-6 * norm(way);", "return dot(n, way) <= norm(way);",
           gtests=("Hfield.AgreesWithTheReference",)),
     Break("hfield: a way out along a ridge", FEATURES,
-          "bar.size.y += 2 * points.extent;", "bar.size.y += 0 * points.extent;",
+          "bar.size.y = half + 2 * points.extent;", "bar.size.y = half;",
           gtests=("Hfield.DistanceIsContinuous",)),
     Break("hfield: what is beyond a ridge is below it", FEATURES,
           "(away < 0) != (core.z < h.height(core.x, core.y))", "false",
