@@ -118,11 +118,10 @@ STICTION_FN L lane_shape(const ShapeKind& kind, const Shape<W>& s, int lane) {
     return shape;
 }
 
-// How far apart shapes may be for their points to matter; 1 where a lane's are farther, and where more points
-// of it touch than there are slots.
+// How far apart shapes may be for their points to matter; 1 where a lane's are farther.
 template <class W>
 struct SearchLimit {
-  W reach, beyond, overflow;
+  W reach, beyond;
 };
 
 // contact_points(type_a, type_b) witnesses. Where not `near`, a gap between the centres.

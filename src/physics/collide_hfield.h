@@ -98,11 +98,17 @@ STICTION_OUTLINE inline bool hfield_points(const Hfield& h, const HullShape& b,
   return any;
 }
 
+// Where more points of a lane touch than there are slots: 1.
+template <class W>
+struct HfieldLimit : SearchLimit<W> {
+  W overflow;
+};
+
 // contact_points(hfield, type) witnesses, each with a normal of its own; a slot without a point is beyond reach.
 template <class W, class Out>
 STICTION_RARE void collide_hfield(const ShapeKind& kind_a, const ShapeKind& kind_b,
                                   const Shape<W>& a, const Shape<W>& b, const Mask<W>& near,
-                                  SearchLimit<W>& limit, const Out& out) {
+                                  HfieldLimit<W>& limit, const Out& out) {
   const int count = contact_points(GeomType::hfield, kind_b.type);
   const W apart = norm(b.pos - a.pos) + norm(b.size);
   Vec3<W> point_a[kHfieldPoints], normal[kHfieldPoints];

@@ -54,11 +54,14 @@ STICTION_RARE void collide_boxes(const Shape<W>& a, const Shape<W>& b, const Mas
   for (int k = 0; k < 8; ++k) out(k, {point1[k], point2[k], normal, distance[k]});
 }
 
+template <Colliders has, class W>
+using LimitOf = std::conditional_t<has >= Colliders::hfields, HfieldLimit<W>, SearchLimit<W>>;
+
 // Runs the collider of the two types, which is one of `has`; out(k, witness). Lanes that are not near
 // may get any finite witness with a gap, and so may those beyond the limit, which says which they are.
 template <class W, Colliders has, class Out>
 STICTION_FN void collide_shapes(const ShapeKind& kind1, const ShapeKind& kind2, const Shape<W>& a,
-                                const Shape<W>& b, const Mask<W>& near, SearchLimit<W>& limit,
+                                const Shape<W>& b, const Mask<W>& near, LimitOf<has, W>& limit,
                                 const Out& out) {
   using G = GeomType;
   const G type1 = kind1.type, type2 = kind2.type;
@@ -115,7 +118,8 @@ template <Colliders has, class S>
 STICTION_FN void narrow_phase(const ModelView& m, EnvView<S>& e, int pair,
                               S reach = S(std::numeric_limits<double>::infinity())) {
   using W = Wide<S>;
-  SearchLimit<W> limit{widen(reach), W(0.0), W(0.0)};
+  LimitOf<has, W> limit{};
+  limit.reach = widen(reach);
   const int g1 = m.pair_geom1[pair], g2 = m.pair_geom2[pair];
   const PairBodies b = pair_bodies(m, pair);
   const Vec3<W> origin1 = tree_origin(m, e, b.body1), origin2 = tree_origin(m, e, b.body2);

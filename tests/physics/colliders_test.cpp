@@ -69,7 +69,7 @@ std::array<physics::Witness<W>, 12> run(const physics::ShapeKind& a, const physi
 template <class W>
 std::array<physics::Witness<W>, 12> run(const physics::ShapeKind& a, const physics::ShapeKind& b,
                                         const physics::Shape<W>& s, const physics::Shape<W>& t) {
-  return run<W>(a, b, s, t, {W(std::numeric_limits<double>::infinity()), W(0.0), W(0.0)});
+  return run<W>(a, b, s, t, {W(std::numeric_limits<double>::infinity()), W(0.0)});
 }
 
 // Of boxes that are apart with parallel faces or edges many points are nearest: any will do.

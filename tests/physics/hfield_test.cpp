@@ -100,7 +100,7 @@ struct Found {
 };
 Found collide(const Field& field, const ref::Shape& place, const ref::Shape& s, double reach) {
   const physics::HfieldArrays arrays = field.arrays();
-  physics::SearchLimit<double> limit{reach, 0, 0};
+  physics::HfieldLimit<double> limit{{reach, 0}, 0};
   Found f{std::vector<ref::Witness>(at(contact_points(G::hfield, s.type))), false, false};
   physics::collide_shapes<double, physics::Colliders::hfields>(
       {G::hfield, physics::HfieldRef{&arrays, 0}}, kind(s), placed<double>(place),
@@ -292,7 +292,7 @@ TEST(Hfield, ALaneIsTheSameInAnyCompany) {
       put(pack.size, s.size), put(pack.pos, s.pos), put(pack.rot.x, s.rot.col(0));
       put(pack.rot.y, s.rot.col(1)), put(pack.rot.z, s.rot.col(2));
     }
-    physics::SearchLimit<Pack> limit{Pack(0.05), Pack(0.0), Pack(0.0)};
+    physics::HfieldLimit<Pack> limit{{Pack(0.05), Pack(0.0)}, Pack(0.0)};
     physics::collide_shapes<Pack, physics::Colliders::hfields>(
         {G::hfield, physics::HfieldRef{&arrays, 0}}, type, placed<Pack>(place), pack,
         physics::all_lanes<Pack>(), limit, [&](int k, const physics::Witness<Pack>& w) {
