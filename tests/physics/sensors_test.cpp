@@ -156,7 +156,7 @@ class Filled : public Env<S> {
     const Eigen::Map<const RowMatX> A(s.result.A.data(), m.nv, m.nv);
     const Eigen::Map<const VecX> v(s.result.qvel.data(), m.nv);
     const auto strings = reference::tendons(m, kin, s.qpos);
-    const auto all = reference::actuation(m, strings, s.qpos, s.qvel, s.ctrl);
+    const auto all = reference::actuation(m, strings, s.qpos, s.qvel, s.ctrl, {});
     VecX force(m.nu), qfrc = VecX::Zero(m.nv);
     for (int a = 0; a < m.nu; ++a) {
       put3(Field::act_law, a, lane, all[at(a)].law);
