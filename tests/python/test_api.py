@@ -177,7 +177,7 @@ def test_strict_refuses_ignored_physics_and_keeps_the_report():
         report.count("nonsense")
 
 
-HILLS = '<asset><hfield name="h" nrow="2" ncol="2" size="1 1 1 1"/></asset>'
+HILLS = '<asset><hfield name="h" file="h.png" size="1 1 1 1"/></asset>'
 
 @pytest.mark.filterwarnings("ignore::stiction.ModelWarning")
 def test_pairs_without_collider_are_reported():

@@ -30,7 +30,7 @@ def named(kind):
 GOOD = f"""<mujoco model="m{XML}">
   <option integrator="RK4"/>
   <visual><map force="1"/></visual>
-  <asset><hfield {named("field")} nrow="2" ncol="2" size="1 1 1 1"/></asset>
+  <asset><hfield {named("field")} file="field.png" size="1 1 1 1"/></asset>
   <worldbody>
     <geom {named("floor")} type="plane" size="1 1 1" rgba="1 0 0 {XML}"/>
     <body {named("base")} pos="0 0 1">
