@@ -278,7 +278,7 @@ ModelPtr with_contact_material(const Model& model, int g, const ContactMaterial&
 
 // A copy of the model in which the height field `name` has these elevations, `nrow` rows of `ncol` numbers in units
 // of hfield_size[2], whatever resolution it had. Throws ArgumentError unless there are at least 2 x 2,
-// all finite and within the bound of lengths.
+// all finite and within the bound of lengths, and where the file of the field was not there: its pairs are missing.
 ModelPtr with_hfield_data(const Model& model, const std::string& name, int nrow, int ncol,
                           std::vector<double> data);
 

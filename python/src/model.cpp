@@ -361,8 +361,10 @@ void bind_model(nb::module_& m, nb::handle model_error) {
       "name: of the <hfield>.\n"
       "data: (nrow, ncol), rows along y, columns along x, in units of hfield_size[2] (m); its\n"
       "resolution need not be the file's.\n\n"
-      "Raises ArgumentError where no height field has the name, with fewer than 2 rows or columns,\n"
-      "with elevations that are not finite or beyond 1e6 m.");
+      "Raises ArgumentError where no height field has the name, with fewer than 2 rows or "
+      "columns,\n"
+      "with elevations that are not finite or beyond 1e6 m, where the file of the field was not "
+      "there.");
   c.def("__repr__", &repr);
 
   bind_model_arrays(c);

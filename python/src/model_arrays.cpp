@@ -128,6 +128,10 @@ void meshes(nb::class_<LoadedModel>& c) {
       "(nmeshpolyvert,) vertices of the mesh, counterclockwise from outside, longest edge first");
   def(c, "mesh_polymapadr", &Model::mesh_polymapadr, "(nmeshvert,) first face at the vertex");
   def(c, "mesh_polymapnum", &Model::mesh_polymapnum, "(nmeshvert,) faces at the vertex");
+  def(c, "mesh_polymap", &Model::mesh_polymap, "(nmeshpolymap,) faces of the mesh, rising");
+}
+
+void hfields(nb::class_<LoadedModel>& c) {
   def<4>(c, "hfield_size", &Model::hfield_size,
          "(nhfield, 4) half sizes in x and y, elevation where hfield_data is 1, depth below, m");
   def(c, "hfield_nrow", &Model::hfield_nrow, "(nhfield,) rows, along y; 0: its file is not there");
@@ -135,7 +139,6 @@ void meshes(nb::class_<LoadedModel>& c) {
   def(c, "hfield_adr", &Model::hfield_adr, "(nhfield,) its first number in hfield_data");
   def(c, "hfield_data", &Model::hfield_data,
       "(nhfielddata,) elevations in units of hfield_size[2], row by row, the smallest y first");
-  def(c, "mesh_polymap", &Model::mesh_polymap, "(nmeshpolymap,) faces of the mesh, rising");
 }
 
 void pairs(nb::class_<LoadedModel>& c) {
@@ -188,7 +191,8 @@ void sites_tendons_actuators(nb::class_<LoadedModel>& c) {
   def(c, "wrap_objid", &Model::wrap_objid, "(nwrap,) joint, site or geom; -1 of a pulley");
   def(c, "wrap_sideid", &Model::wrap_sideid, "(nwrap,) site on whose side a geom is passed, or -1");
   def(c, "wrap_coef", &Model::wrap_coef,
-      "(nwrap,) of a joint the coefficient: length = sum of coef times position; of a pulley the divisor");
+      "(nwrap,) of a joint the coefficient: length = sum of coef times position; of a pulley the "
+      "divisor");
   def(c, "actuator_trntype", &Model::actuator_trntype, "(nu,) values of Transmission");
   def(c, "actuator_trnid", &Model::actuator_trnid, "(nu,) joint or tendon");
   def<6>(c, "actuator_gear", &Model::actuator_gear, "(nu, 6) hinge, slide, tendon use the first");
@@ -276,6 +280,7 @@ void bind_model_arrays(nb::class_<LoadedModel>& c) {
   joints(c);
   geoms(c);
   meshes(c);
+  hfields(c);
   pairs(c);
   sites_tendons_actuators(c);
   equalities(c);

@@ -3,9 +3,11 @@
 #include <png.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdint>
 #include <cstring>
+#include <string_view>
 
 #include "stiction/error.h"
 
@@ -35,25 +37,43 @@ struct Image {
   [[noreturn]] void failed() const { fail(std::string("can't be read as PNG: ") + state.message); }
 };
 
-// Grey values as they are stored, 8 bits or 16.
+// Without the chunks that say what colour a number stands for: libpng would convert, and elevations are no light.
+std::string without_colours(const std::string& content) {
+  constexpr std::size_t kSignature = 8, kChunk = 12;  // length, name, checksum
+  constexpr std::array<std::string_view, 4> kColours{"gAMA", "cHRM", "sRGB", "iCCP"};
+  std::string kept = content.substr(0, kSignature);
+  for (std::size_t at = kSignature; at + kChunk <= content.size();) {
+    std::size_t length = kChunk;
+    for (std::size_t k = 0; k < 4; ++k)
+      length += std::size_t{static_cast<unsigned char>(content[at + k])} << (24 - 8 * k);
+    const std::string_view name = std::string_view(content).substr(at + 4, 4);
+    if (std::find(kColours.begin(), kColours.end(), name) == kColours.end())
+      kept += content.substr(at, length);
+    at += length;
+  }
+  return kept;
+}
+
+// The red values as they are stored, 8 bits or 16: those of a grey image are its grey.
 Elevations read_png(const std::string& content) {
   Image image;
-  if (png_image_begin_read_from_memory(&image.state, content.data(), content.size()) == 0)
+  const std::string plain = without_colours(content);
+  if (png_image_begin_read_from_memory(&image.state, plain.data(), plain.size()) == 0)
     image.failed();
   check_size(image.state.height, image.state.width);
-  // PNG's linear formats would undo the gamma that 8-bit values are meant to have: elevations have none
   const bool wide = (image.state.format & PNG_FORMAT_FLAG_LINEAR) != 0;
-  image.state.format = wide ? PNG_FORMAT_LINEAR_Y : PNG_FORMAT_GRAY;
+  image.state.format = wide ? PNG_FORMAT_LINEAR_RGB_ALPHA : PNG_FORMAT_RGBA;
+  constexpr std::size_t kChannels = 4;
   Elevations e{static_cast<int>(image.state.height), static_cast<int>(image.state.width), {}};
   const std::size_t columns = image.state.width;
   e.data.resize(columns * image.state.height);
-  const auto read = [&](auto pixel) {
-    std::vector<decltype(pixel)> pixels(e.data.size());
-    if (png_image_finish_read(&image.state, nullptr, pixels.data(), 0, nullptr) == 0)
+  const auto read = [&](auto value) {
+    std::vector<decltype(value)> values(kChannels * e.data.size());
+    if (png_image_finish_read(&image.state, nullptr, values.data(), 0, nullptr) == 0)
       image.failed();
-    for (std::size_t i = 0; i < pixels.size(); ++i) {
+    for (std::size_t i = 0; i < e.data.size(); ++i) {
       const std::size_t row = image.state.height - 1 - i / columns;
-      e.data[row * columns + i % columns] = pixels[i];
+      e.data[row * columns + i % columns] = values[kChannels * i];
     }
   };
   if (wide)
@@ -85,7 +105,10 @@ Elevations read_binary(const std::string& content) {
 
 Elevations read_elevations(const std::string& content) {
   constexpr std::string_view kPng = "\x89PNG";
-  return std::string_view(content).starts_with(kPng) ? read_png(content) : read_binary(content);
+  Elevations e =
+      std::string_view(content).starts_with(kPng) ? read_png(content) : read_binary(content);
+  check_elevations(e);
+  return e;
 }
 
 void check_elevations(const Elevations& e) {

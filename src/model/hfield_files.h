@@ -12,9 +12,9 @@ struct Elevations {
   std::vector<double> data;
 };
 
-inline constexpr int kMaxHfieldNodes = 100'000'000;
+inline constexpr int kMaxHfieldNodes = 100'000'000;  // of all fields of a model
 
-// Reads `content`: a PNG, whose grey values count and whose last row has the smallest y, or the counts of rows and
+// Reads `content`: a PNG, whose red values count and whose last row has the smallest y, or the counts of rows and
 // columns as 32-bit integers and then floats, the smallest y first. Throws ModelError with what is wrong in the file.
 Elevations read_elevations(const std::string& content);
 

@@ -19,9 +19,16 @@ Elevations written(const HfieldSpec& h, const std::vector<double>& elevation) {
   return e;
 }
 
+void check_total(std::size_t nodes) {
+  if (nodes > static_cast<std::size_t>(kMaxHfieldNodes))
+    throw ModelError("the model has " + std::to_string(nodes) +
+                     " elevations with these; the limit is " + std::to_string(kMaxHfieldNodes));
+}
+
 }  // namespace
 
 void load_hfields(Spec& spec, const AssetFiles& files) {
+  std::size_t total = 0;
   for (std::size_t i = 0; i < spec.hfields.size(); ++i) {
     const HfieldSpec& h = spec.hfields[i];
     HfieldSource& s = spec.hfield_sources[i];
@@ -33,7 +40,8 @@ void load_hfields(Spec& spec, const AssetFiles& files) {
     const char* attribute = h.file.empty() ? s.elevation.empty() ? "nrow" : "elevation" : "file";
     try {
       s.read = h.file.empty() ? written(h, s.elevation) : read_elevations(files.read(h.file));
-      check_elevations(s.read);
+      total += s.read.data.size();
+      check_total(total);
     } catch (const ModelError& problem) {
       fail(*s.element, attribute, problem.what());
     }
@@ -57,13 +65,26 @@ void add_hfields(const Spec& spec, Model& m) {
 }  // namespace stiction::model
 
 namespace stiction {
+namespace {
+
+std::size_t nodes(const Model& m, std::size_t field) {
+  return static_cast<std::size_t>(m.hfield_nrow[field]) *
+         static_cast<std::size_t>(m.hfield_ncol[field]);
+}
+
+}  // namespace
 
 ModelPtr with_hfield_data(const Model& model, const std::string& name, int nrow, int ncol,
                           std::vector<double> data) {
   const auto h = static_cast<std::size_t>(model.hfield(name));
   const model::Elevations given{nrow, ncol, std::move(data)};
   try {
+    if (model.hfield_nrow[h] == 0)
+      throw ModelError(
+          "its file was not there when the model was read, so nothing touches it; write nrow and "
+          "ncol in its place");
     model::check_elevations(given);
+    model::check_total(model.hfield_data.size() - nodes(model, h) + given.data.size());
     const double scale = model.hfield_size[4 * h + 2];
     for (const double x : given.data)
       if (!(std::abs(x) * scale <= model::kLengthBound.most))
@@ -74,8 +95,7 @@ ModelPtr with_hfield_data(const Model& model, const std::string& name, int nrow,
   }
   auto copy = std::make_shared<Model>(model);
   const std::ptrdiff_t adr = copy->hfield_adr[h];
-  const std::ptrdiff_t had =
-      static_cast<std::ptrdiff_t>(copy->hfield_nrow[h]) * copy->hfield_ncol[h];
+  const auto had = static_cast<std::ptrdiff_t>(nodes(model, h));
   Reals& all = copy->hfield_data;
   const auto at = all.erase(all.begin() + adr, all.begin() + adr + had);
   all.insert(at, given.data.begin(), given.data.end());

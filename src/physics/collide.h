@@ -44,7 +44,7 @@ STICTION_FN void collide_with(const Team& team, const ModelView& m, EnvView<S>& 
   });
   if constexpr (has >= Colliders::hfields) {
     const S most = team.template max<S>(nnear, [&](int i) { return e.pair_near[e.near_pair[i]]; });
-    team.once([&] { raise_flag(e, Status::contact_overflow, most > S(1.5)); });
+    team.once([&] { raise_flag(e, Status::contact_overflow, most >= S(kOverflows)); });
   }
   list_candidates(team, m, e, nnear);
   gather_points(team, m, e);

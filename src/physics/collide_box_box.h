@@ -273,20 +273,15 @@ STICTION_FN void collide_box_box(const Vec3<W>& pos1, const Mat3<W>& rot1, const
   for (int k = 0; k < 8; ++k) middle[k] = zero3<W>(), distance[k] = apart;
   per_lane<W>([&](int lane) {
     if (!get_lane(near, lane)) return;
-    const auto at = [&](const Vec3<W>& v) -> Vec3<double> {
-      return {get_lane(v.x, lane), get_lane(v.y, lane), get_lane(v.z, lane)};
-    };
-    const auto put = [&](Vec3<W>& v, const Vec3<double>& x) {
-      set_lane(v.x, lane, x.x), set_lane(v.y, lane, x.y), set_lane(v.z, lane, x.z);
-    };
+    const auto at = [&](const Vec3<W>& v) { return get_lane(v, lane); };
     const Vec3<double> s1 = at(size1), s2 = at(size2);
     const LaneBox a{zero3<double>(), {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}, {s1.x, s1.y, s1.z}};
     const LaneBox b{at(c), {at(r.x), at(r.y), at(r.z)}, {s2.x, s2.y, s2.z}};
     LaneSlot slots[8];
     const Vec3<double> n = box_box_slots(a, b, slots);
-    put(normal, n);
+    set_lane(normal, lane, n);
     for (int k = 0; k < 8; ++k) {
-      put(middle[k], slots[k].point - (0.5 * slots[k].height) * n);
+      set_lane(middle[k], lane, slots[k].point - (0.5 * slots[k].height) * n);
       set_lane(distance[k], lane, slots[k].distance);
     }
   });

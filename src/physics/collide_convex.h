@@ -108,9 +108,7 @@ struct ShapeKind {
 // The shape of one lane.
 template <class L, class W>
 STICTION_FN L lane_shape(const ShapeKind& kind, const Shape<W>& s, int lane) {
-  const auto at = [&](const Vec3<W>& v) -> Vec3<double> {
-    return {get_lane(v.x, lane), get_lane(v.y, lane), get_lane(v.z, lane)};
-  };
+  const auto at = [&](const Vec3<W>& v) { return get_lane(v, lane); };
   const LaneShape shape{kind.type, at(s.pos), at(s.rot.x), at(s.rot.y), at(s.rot.z), at(s.size)};
   if constexpr (std::is_same_v<L, HullShape>)
     return {shape, kind.hull};
@@ -136,9 +134,6 @@ STICTION_RARE void collide_convex(const ShapeKind& kind_a, const ShapeKind& kind
   for (int k = 0; k < count; ++k) point_a[k] = zero3<W>(), distance[k] = apart;
   per_lane<W>([&](int lane) {
     if (!get_lane(near, lane)) return;
-    const auto put = [&](Vec3<W>& v, const Vec3<double>& x) {
-      set_lane(v.x, lane, x.x), set_lane(v.y, lane, x.y), set_lane(v.z, lane, x.z);
-    };
     LaneContact slot[kMostConvexPoints];
     bool beyond;
     const Vec3<double> n =
@@ -148,9 +143,9 @@ STICTION_RARE void collide_convex(const ShapeKind& kind_a, const ShapeKind& kind
       set_lane(limit.beyond, lane, 1.0);
       return;
     }
-    put(normal, n);
+    set_lane(normal, lane, n);
     for (int k = 0; k < count; ++k) {
-      put(point_a[k], slot[k].point_a);
+      set_lane(point_a[k], lane, slot[k].point_a);
       set_lane(distance[k], lane, slot[k].distance);
     }
   });

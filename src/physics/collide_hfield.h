@@ -116,12 +116,7 @@ STICTION_RARE void collide_hfield(const ShapeKind& kind_a, const ShapeKind& kind
   for (int k = 0; k < count; ++k) point_a[k] = zero3<W>(), normal[k] = a.rot.z, distance[k] = apart;
   per_lane<W>([&](int lane) {
     if (!get_lane(near, lane)) return;
-    const auto at = [&](const Vec3<W>& v) -> Vec3<double> {
-      return {get_lane(v.x, lane), get_lane(v.y, lane), get_lane(v.z, lane)};
-    };
-    const auto put = [&](Vec3<W>& v, const Vec3<double>& x) {
-      set_lane(v.x, lane, x.x), set_lane(v.y, lane, x.y), set_lane(v.z, lane, x.z);
-    };
+    const auto at = [&](const Vec3<W>& v) { return get_lane(v, lane); };
     const Vec3<double> x = at(a.rot.x), y = at(a.rot.y), z = at(a.rot.z);
     const auto local = [&](const Vec3<double>& v) -> Vec3<double> {
       return {dot(x, v), dot(y, v), dot(z, v)};
@@ -131,7 +126,8 @@ STICTION_RARE void collide_hfield(const ShapeKind& kind_a, const ShapeKind& kind
                            local(at(b.rot.y)), local(at(b.rot.z)), at(b.size)},
                           kind_b.hull};
     HfieldPoints points;
-    points.extent = core_extent(shape) + shape.radius();
+    points.radius = shape.radius();
+    points.extent = core_extent(shape) + points.radius;
     // the choice among points within the band depends on no others
     const double reach = get_lane(limit.reach, lane);
     points.reach = reach + points.band();
@@ -142,11 +138,11 @@ STICTION_RARE void collide_hfield(const ShapeKind& kind_a, const ShapeKind& kind
     if (points.overflow) set_lane(limit.overflow, lane, 1.0);
     for (int k = 0; k < count; ++k) {
       if (points.filled[k]) {
-        put(point_a[k], global(points.slot[k].at.point_a));
-        put(normal[k], global(points.slot[k].normal));
+        set_lane(point_a[k], lane, global(points.slot[k].at.point_a));
+        set_lane(normal[k], lane, global(points.slot[k].normal));
         set_lane(distance[k], lane, points.slot[k].at.distance);
       } else {
-        put(point_a[k], global(shape.centre));
+        set_lane(point_a[k], lane, global(shape.centre));
         set_lane(distance[k], lane, vmin(2 * reach, kIdle) + points.extent);
       }
     }

@@ -66,6 +66,12 @@ STICTION_FN bool is_bounded_by_plane(const ModelView& m, int g) {
   return type == GeomType::plane || type == GeomType::hfield;
 }
 
+// Its geoms may be near whatever their bounds say: a plane that moves is everywhere.
+STICTION_FN bool is_everywhere(const ModelView& m, int pair) {
+  const int g1 = m.pair_geom1[pair];
+  return is_bounded_by_plane(m, g1) && m.body_treeid[m.geom_bodyid[g1]] >= 0;
+}
+
 template <class S>
 STICTION_FN void plane_bound(const ModelView& m, EnvView<S>& e, int g) {
   using W = Wide<S>;
@@ -148,9 +154,8 @@ STICTION_FN S search_reach(const ModelView& m, const EnvView<S>& e, int pair) {
   const S *bound1 = e.geom_bound + 4 * m.pair_geom1[pair],
           *bound2 = e.geom_bound + 4 * m.pair_geom2[pair];
   const S gravity_reach = S(1.0 + kSlack * epsilon<S>()) * gravity_drop(m, e);
+  if (is_everywhere(m, pair)) return S(std::numeric_limits<double>::infinity());
   if (is_bounded_by_plane(m, m.pair_geom1[pair])) {
-    if (m.body_treeid[m.geom_bodyid[m.pair_geom1[pair]]] >= 0)
-      return S(std::numeric_limits<double>::infinity());
     const S reach = pair_reach(m, e, pair, bound2[1], bound2[2], gravity_reach);
     const S room = bound2[0] + norm(load3(e.geom_off, m.pair_geom2[pair]));
     return reach + S(kSlack * epsilon<S>()) * (room + reach);
@@ -204,11 +209,8 @@ STICTION_FN int cull(const Team& team, const ModelView& m, EnvView<S>& e) {
   geom_bounds(team, m, e);
   const S gravity_reach = S(1.0 + kSlack * epsilon<S>()) * gravity_drop(m, e);
   team.for_each(m.npair, [&](int pair) {
-    // a plane that moves is everywhere
-    const int g1 = m.pair_geom1[pair];
-    const bool everywhere = is_bounded_by_plane(m, g1) && m.body_treeid[m.geom_bodyid[g1]] >= 0;
     const Mask<S> near = may_touch(m, e, pair, gravity_reach);
-    e.pair_near[pair] = everywhere ? S(1.0) : select(near, S(1.0), S(0.0));
+    e.pair_near[pair] = is_everywhere(m, pair) ? S(1.0) : select(near, S(1.0), S(0.0));
   });
   return team.compact(m.npair, e.near_pair,
                       [&](int pair) { return any_lane(e.pair_near[pair] > S(0.5)); });

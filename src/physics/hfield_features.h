@@ -56,13 +56,13 @@ STICTION_OUTLINE inline void face_points(const Hfield& h, const HfieldFace& f, c
   const auto offer = [&](int k, const Vec3<double>& p, double distance) {
     if (distance > points.reach) return;
     const Vec3<double> foot = p - distance * n, core = p + b.radius() * n;
-    const double away = distance + b.radius();
+    const HfieldPoint found{{foot, p, distance}, n};
+    const double away = points.away(found);
     if (!is_over(h, f, foot, vmax(-away, 0.0))) return;
     // what is behind a face is below the surface, unless it is beyond the far side of a ridge
     if (vabs(away) > 1e-9 * points.extent && (away < 0) != (core.z < h.height(core.x, core.y)))
       return;
     if (away < 0 && is_near_surface(h, core, -away / kLongWay)) return;
-    const HfieldPoint found{{foot, p, distance}, n, away};
     if (k < 0)
       points.add(found);
     else
@@ -186,7 +186,7 @@ STICTION_OUTLINE inline void ridge_points(const Hfield& h, int i, int j, int k, 
   const double half = bar.size.y;
   const auto offer = [&](const LaneContact& at, const Vec3<double>& n) {
     if (at.distance <= points.reach)
-      points.add({{bar.centre + at.point_a, bar.centre + at.point_b, at.distance}, n, 0});
+      points.add({{bar.centre + at.point_a, bar.centre + at.point_b, at.distance}, n});
   };
   ConvexDistance d = bar_distance(bar, b, points.reach);
   if (d.distance > points.reach) return;

@@ -13,13 +13,13 @@ inline constexpr int kHfieldGathered = 16;  // points that compete for the slots
 struct HfieldPoint {
   LaneContact at;
   Vec3<double> normal;
-  double away;  // of the shape's own point, or of the centre of the ball around it, from the face
 };
 
 // The points of one pair while they are gathered.
 struct HfieldPoints {
-  double extent, reach;  // points as far as the reach are gathered
-  int own;               // slots of the shape's own points
+  double extent, radius;  // of the shape, of the ball around its core
+  double reach;           // points as far are gathered
+  int own;                // slots of the shape's own points
   HfieldPoint slot[kHfieldPoints];
   bool filled[kHfieldPoints];
   HfieldPoint more[kHfieldGathered];
@@ -27,6 +27,8 @@ struct HfieldPoints {
   bool overflow;
 
   STICTION_FN double band() const { return kBand * extent; }
+  // Of a point of the shape, or of the centre of the ball around it, from the face.
+  STICTION_FN double away(const HfieldPoint& p) const { return p.at.distance + radius; }
   STICTION_FN bool same(const HfieldPoint& a, const HfieldPoint& b) const {
     return norm(a.normal - b.normal) <= 1e-5 && norm(a.at.point_a - b.at.point_a) <= 1e-6 * extent;
   }
@@ -53,7 +55,7 @@ struct HfieldPoints {
       slot[k] = p, filled[k] = true;
       return;
     }
-    const bool nearer = vabs(p.away) < vabs(slot[k].away);
+    const bool nearer = vabs(away(p)) < vabs(away(slot[k]));
     if (!same(slot[k], p)) add(nearer ? slot[k] : p);
     if (nearer) slot[k] = p;
   }

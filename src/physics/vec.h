@@ -220,4 +220,14 @@ STICTION_FN Vec3<S> narrow3(const Vec3<Wide<S>>& v) {
   return {narrow<S>(v.x), narrow<S>(v.y), narrow<S>(v.z)};
 }
 
+// One lane of it.
+template <class W>
+STICTION_FN Vec3<double> get_lane(const Vec3<W>& v, int lane) {
+  return {get_lane(v.x, lane), get_lane(v.y, lane), get_lane(v.z, lane)};
+}
+template <class W>
+STICTION_FN void set_lane(Vec3<W>& v, int lane, const Vec3<double>& x) {
+  set_lane(v.x, lane, x.x), set_lane(v.y, lane, x.y), set_lane(v.z, lane, x.z);
+}
+
 STICTION_PHYSICS_END

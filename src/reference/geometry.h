@@ -153,19 +153,22 @@ struct Witness {
 //
 // Height field. Two triangles a cell, parted by the diagonal from the corner with the least x and y; solid below
 // them, nothing beside. A shape has the points with which it would touch a plane, and kHfieldMore others.
-//   1. Own point k: of each triangle, point k of the shape against the plane of the triangle (of a mesh the corners of
-//      its face; the vertex that is deepest is one of the others), where its foot is in
-//      the triangle. d: of that point from the plane, of a sphere's or capsule's the centre of the ball around it, which
-//      is behind the plane if and only if it is in the solid: what is beyond the far side of a ridge is neither. If it
-//      is, its foot may be beside the triangle by at most -d, where the surface bends up there. The triangle with
-//      the least |d| has slot k; -d more than kLongWay times the distance of that point from the surface is none.
-//   2. A ridge is an edge at which the surface bends down, also the border, which is a cliff. It touches as a capsule of radius
-//      0 does, of shapes that show a face or a side at two points, if its normal is perpendicular to it and both
-//      triangles fall away from it (in overlap its normal is that of a longer edge: there is no way out along it, and
-//      its points are those in the edge); else at its end, if all six neighbours of that node fall away.
-//   3. The others are the points of ridges, and of triangles that lost their slot to another one. Equal ones count once. Of the nearest 16: the nearest, then always the one that is
-//      farthest from those chosen, position and extent times normal, less kSlope times what it is higher; of those
-//      higher than kBand of the extent the nearest, after all others.
+//   1. Own point k: of each triangle, point k of the shape against the plane of the triangle, where its foot is in the
+//      triangle; of a mesh the corners of its face, and the vertex that is deepest is one of the others. Let d be
+//      how far the point is from the plane, of a sphere or capsule the centre of the ball around it. That point must
+//      be in the solid if d < 0 and outside if d > 0: else the plane belongs to the far side of a ridge. Where it is
+//      in the solid, its foot may be beside the triangle by at most -d, if the surface bends up there, and -d may
+//      not exceed kLongWay times the distance of the point from the surface. The triangle with the least |d| has
+//      slot k.
+//   2. A ridge is an edge at which the surface bends down, also the border, which is a cliff. It touches as a capsule
+//      of radius 0, shapes that show a face or a side at two points, if its normal is perpendicular to it and both
+//      triangles fall away from it. In overlap the normal is that of a longer edge, since there is no way out along
+//      it, and the points are those in the edge. Else it touches at its end, if all six neighbours of that node
+//      fall away.
+//   3. The others are the points of ridges, and of triangles that lost their slot to another one; equal ones count
+//      once. Of the nearest 16 four are chosen: the nearest, then always the one that is farthest from those chosen,
+//      in position and extent times normal, less kSlope times what it is higher; of those higher than kBand of the
+//      extent the nearest, after all others.
 //   On what is flat these are the points on a plane, with the same gaps and normals.
 //
 // Where points jump although the distances don't: a cylinder standing on a plane, parallel axes of

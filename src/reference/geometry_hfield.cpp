@@ -13,12 +13,6 @@ constexpr double kBand = 0.05, kSlope = 20, kLongWay = 3;  // the first: of the 
 constexpr double kLeastMargin = 0.25;                      // m
 constexpr std::size_t kGathered = 16;
 
-struct Point {
-  Witness w;
-  std::optional<Real>
-      away;  // of a point of the shape, or of the centre of the ball around it, from a triangle
-};
-
 class Gathering {
  public:
   Gathering(const HeightField& field, const Shape& shape)
@@ -45,12 +39,12 @@ class Gathering {
         face({n, n + Node{1, 0}, far});
         face({n, far, n + Node{0, 1}});
       }
-    std::erase_if(more_, [&](const Point& p) { return known(p); });
+    std::erase_if(more_, [&](const Witness& w) { return known(w); });
     choose();
     for (std::size_t k = 0; k < out.size(); ++k) {
       Witness idle{c, c, Vec3::UnitZ(), 2 * margin_ + extent_};
       idle.point2.z() += idle.distance;
-      out[k] = slots_[k] ? slots_[k]->w : idle;
+      out[k] = slots_[k].value_or(idle);
     }
   }
 
@@ -59,14 +53,16 @@ class Gathering {
     return (a.normal - b.normal).norm() <= kSameNormal &&
            (a.point1 - b.point1).norm() <= kSamePoint * extent_;
   }
-  void add(const Point& p) {
-    for (Point& q : more_) {
-      if (!same(p.w, q.w)) continue;
-      if (p.w.distance < q.w.distance) q = p;
+  void add(const Witness& w) {
+    for (Witness& known : more_) {
+      if (!same(w, known)) continue;
+      if (w.distance < known.distance) known = w;
       return;
     }
-    more_.push_back(p);
+    more_.push_back(w);
   }
+  // Of a point of the shape, or of the centre of the ball around it, from the triangle.
+  Real away(const Witness& w) const { return w.distance + ball_radius(); }
 
   void face(const std::array<Node, 3>& nodes) {
     std::array<Vec3, 3> corner;
@@ -75,7 +71,6 @@ class Gathering {
     Shape plane{GeomType::plane, Vec3::Zero(), corner[0], Mat3::Zero()};
     plane.rot.col(2) = n;
     std::vector<Witness> touching(own_);
-    const Real ball = ball_radius();
     if (shape_.type == GeomType::mesh)
       touching.push_back(plane_corners(plane, shape_, touching));
     else
@@ -87,7 +82,7 @@ class Gathering {
         if (in >= -kFlat * surface_.cell()) continue;
         const Node beyond = nodes[c] + nodes[(c + 1) % 3] - nodes[(c + 2) % 3];
         const bool valley = !surface_.falls_away(corner[c], n, beyond, kFlat);
-        if (!valley || in < std::min<Real>(0, w.distance + ball)) return false;
+        if (!valley || in < std::min<Real>(0, away(w))) return false;
       }
       return true;
     };
@@ -96,22 +91,20 @@ class Gathering {
       if (w.distance > margin_ || !over(w)) continue;
       if (k > 0 && shape_.type == GeomType::mesh && w.point1 == touching[0].point1)
         continue;  // idle
-      const Real away = w.distance + ball;
-      if (abs(away) > kFlat * extent_ && surface_.inside(w.point2 + ball * n) != (away < 0))
-        continue;
-      if (away < 0 && is_long_way(w.point2 + ball * n, away)) continue;
-      const Point p{w, away};
+      const Vec3 core = w.point2 + ball_radius() * n;
+      if (abs(away(w)) > kFlat * extent_ && surface_.inside(core) != (away(w) < 0)) continue;
+      if (away(w) < 0 && is_long_way(core, away(w))) continue;
       if (k >= own_) {
-        add(p);
+        add(w);
         continue;
       }
       if (!slots_[k]) {
-        slots_[k] = p;
+        slots_[k] = w;
         continue;
       }
-      const bool nearer = abs(away) < abs(*slots_[k]->away);
-      if (!same(slots_[k]->w, w)) add(nearer ? *slots_[k] : p);
-      if (nearer) slots_[k] = p;
+      const bool nearer = abs(away(w)) < abs(away(*slots_[k]));
+      if (!same(*slots_[k], w)) add(nearer ? *slots_[k] : w);
+      if (nearer) slots_[k] = w;
     }
   }
 
@@ -120,11 +113,8 @@ class Gathering {
     const Node end = node + kAround[k], left = node + kAround[k + 1],
                right = node + kAround[(k + 5) % 6];
     const Vec3 from = surface_.at_node(node), to = surface_.at_node(end), along = to - from;
-    const Vec3 to_left =
-        surface_.has(left) ? Vec3(surface_.at_node(left) - from) : Vec3(-Vec3::UnitZ());
-    const Vec3 up = along.cross(to_left).normalized();
-    const Vec3 to_right =
-        surface_.has(right) ? Vec3(surface_.at_node(right) - from) : Vec3(-Vec3::UnitZ());
+    const Vec3 up = along.cross(surface_.way(from, left)).normalized();
+    const Vec3 to_right = surface_.way(from, right);
     if (!(up.dot(to_right) < -kFlat * to_right.norm())) return;  // no ridge
 
     Shape bar{GeomType::capsule, {0, along.norm() / 2, 0}, (from + to) / 2, Mat3()};
@@ -143,7 +133,7 @@ class Gathering {
       collide_convex(bar, shape_, points);
       if (overlaps && !clip(bar, half, points)) return;
       for (const Witness& w : points)
-        if (w.distance <= margin_) add({w, {}});
+        if (w.distance <= margin_) add(w);
       return;
     }
     const Real t = axis.dot(nearest.point1 - bar.pos);
@@ -154,7 +144,7 @@ class Gathering {
         return;
     const Vec3 middle = (nearest.point1 + nearest.point2) / 2,
                step = nearest.distance / 2 * nearest.normal;
-    add({{middle - step, middle + step, nearest.normal, nearest.distance}, {}});
+    add({middle - step, middle + step, nearest.normal, nearest.distance});
   }
 
   // What of the points of a bar is within half of its middle, at heights between theirs; false: nothing.
@@ -178,9 +168,9 @@ class Gathering {
     return round ? shape_.size[0] : Real(0);
   }
 
-  bool known(const Point& p) const {
+  bool known(const Witness& w) const {
     for (std::size_t k = 0; k < own_; ++k)
-      if (slots_[k] && same(slots_[k]->w, p.w)) return true;
+      if (slots_[k] && same(*slots_[k], w)) return true;
     return false;
   }
 
@@ -195,17 +185,17 @@ class Gathering {
 
   void choose() {
     std::stable_sort(more_.begin(), more_.end(),
-                     [](const Point& a, const Point& b) { return a.w.distance < b.w.distance; });
+                     [](const auto& a, const auto& b) { return a.distance < b.distance; });
     if (more_.size() > kGathered) more_.resize(kGathered);
-    std::vector<Point> chosen;
-    const auto score = [&](const Point& p) -> Real {
-      if (chosen.empty()) return -p.w.distance;
-      const Real higher = p.w.distance - std::max<Real>(0, chosen.front().w.distance);
+    std::vector<Witness> chosen;
+    const auto score = [&](const Witness& w) -> Real {
+      if (chosen.empty()) return -w.distance;
+      const Real higher = w.distance - std::max<Real>(0, chosen.front().distance);
       if (higher > kBand * extent_) return -higher;
       Real apart = std::numeric_limits<double>::infinity();
-      for (const Point& q : chosen)
+      for (const Witness& q : chosen)
         apart = std::min<Real>(
-            apart, (p.w.point1 - q.w.point1).norm() + extent_ * (p.w.normal - q.w.normal).norm());
+            apart, (w.point1 - q.point1).norm() + extent_ * (w.normal - q.normal).norm());
       return apart - kSlope * higher + 2 * extent_;
     };
     while (chosen.size() < kHfieldMore && !more_.empty()) {
@@ -223,8 +213,8 @@ class Gathering {
   std::size_t own_;
   Real extent_, margin_;
   Node low_{}, high_{};  // of the cells that are looked at
-  std::array<std::optional<Point>, 12> slots_;
-  std::vector<Point> more_;
+  std::array<std::optional<Witness>, 12> slots_;
+  std::vector<Witness> more_;
 };
 
 }  // namespace

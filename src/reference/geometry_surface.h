@@ -29,11 +29,13 @@ class Surface {
     return {n[0] * cell_[0] - f_.size[0], n[1] * cell_[1] - f_.size[1],
             f_.size[2] * f_.data[at(n[1] * f_.ncol + n[0])]};
   }
-  // Whether the surface falls away from the plane through p with normal m towards a node; beside the field there is
-  // a cliff.
+  // From p to a node; beside the field there is a cliff.
+  Vec3 way(const Vec3& p, const Node& n) const {
+    return has(n) ? Vec3(at_node(n) - p) : Vec3(-Vec3::UnitZ());
+  }
+  // Whether the surface falls away from the plane through p with normal m towards a node.
   bool falls_away(const Vec3& p, const Vec3& m, const Node& n, double tolerance) const {
-    const Vec3 way = has(n) ? Vec3(at_node(n) - p) : Vec3(-Vec3::UnitZ());
-    return m.dot(way) <= tolerance * way.norm();
+    return m.dot(way(p, n)) <= tolerance * way(p, n).norm();
   }
   Real cell() const { return cell_.sum(); }
   // Of the corners of cells around (x, y).

@@ -1,5 +1,5 @@
 // Scenes in which everything happens that a step knows: the robots of the test data on a floor, a
-// stack of boxes, drums, meshes, loose bodies on each other and on an arm, a mocap body that pushes, loops by
+// stack of boxes, drums, meshes, height fields, loose bodies on each other and on an arm, a mocap body that pushes, loops by
 // equality constraints, actuators with a state; three without pairs, which a thread can have.
 #pragma once
 
@@ -65,6 +65,32 @@ inline std::string rocks() {
  <body pos=".51 .02 .138"><freejoint/><geom type="sphere" size=".04" mass=".2"/></body>
  <body pos="-.5 0 .059"><freejoint/><geom type="mesh" mesh="stone" mass=".5"/></body>
 </worldbody></mujoco>)";
+}
+
+// Every shape on rough ground that slopes and steps; the ground of the second field tilts with a body.
+inline std::string terrain() {
+  std::string elevation;
+  for (int j = 0; j < 12; ++j)
+    for (int i = 0; i < 14; ++i)
+      elevation += std::to_string((i * 7 + j * 5) % 6 + (i > 9 ? 12 : 0) + j) + " ";
+  return R"(<mujoco><option timestep="0.004"/>
+<asset><hfield name="ground" nrow="12" ncol="14" size="1.3 1.1 .2 .1" elevation=")" +
+         elevation + R"("/>
+ <hfield name="tray" nrow="3" ncol="3" size=".3 .3 .05 .1" elevation="1 1 1 1 0 1 1 1 1"/>
+ <mesh name="brick" vertex="-.1 -.07 -.05 .1 -.07 -.05 -.1 .07 -.05 .1 .07 -.05 -.1 -.07 .05 .1 -.07 .05 -.1 .07 .05 .1 .07 .05"/>
+</asset>
+<worldbody><geom type="hfield" hfield="ground" euler="3 -4 0"/>
+ <body pos="-.6 -.5 .06"><freejoint/><geom type="sphere" size=".06" mass=".5"/></body>
+ <body pos="-.2 -.4 .1875"><freejoint/><geom type="capsule" size=".04 .1" mass=".6"/></body>
+ <body pos=".2 -.4 .1226" euler="30 0 0"><freejoint/><geom type="ellipsoid" size=".1 .07 .05" mass=".7"/></body>
+ <body pos="-.6 .3 .0779"><freejoint/><geom type="cylinder" size=".07 .05" mass=".8"/></body>
+ <body pos="-.1 .3 .1316" euler="0 10 0"><freejoint/><geom type="box" size=".1 .08 .05" mass=".9"/></body>
+ <body pos=".4 .4 .1611"><freejoint/><geom type="mesh" mesh="brick" mass="1"/></body>
+ <body pos=".9 0 .8"><joint name="tilt" axis="0 1 0" damping="2"/><geom type="hfield" hfield="tray"/>
+  <inertial pos="0 0 0" mass="3" diaginertia=".1 .1 .1"/></body>
+ <body pos=".9 .02 .8542"><freejoint/><geom type="sphere" size=".05" mass=".2"/></body>
+</worldbody>
+<actuator><position joint="tilt" kp="50" kv="2"/></actuator></mujoco>)";
 }
 
 // The block moves where the test puts it.
@@ -138,9 +164,9 @@ inline std::string trees(int count, int links) {
 
 inline const std::vector<std::string>& scene_names() {
   static const std::vector<std::string> names = {
-      "anymal_c",    "g1",       "g1_feetonly", "go1",     "go1_feetonly", "go2",   "h1",
-      "h1_feetonly", "panda",    "stack",       "pile",    "drums",        "rocks", "pushed",
-      "cartpole",    "branches", "loops",       "linkage", "muscles"};
+      "anymal_c",    "g1",       "g1_feetonly", "go1",     "go1_feetonly", "go2",    "h1",
+      "h1_feetonly", "panda",    "stack",       "pile",    "drums",        "rocks",  "pushed",
+      "cartpole",    "branches", "loops",       "linkage", "muscles",      "terrain"};
   return names;
 }
 inline const std::vector<std::string>& large_scenes() {
@@ -163,6 +189,8 @@ inline ModelPtr scene(const std::string& name) {
     m = load_model_from_string(kDrums);
   else if (name == "rocks")
     m = load_model_from_string(rocks());
+  else if (name == "terrain")
+    m = load_model_from_string(terrain());
   else if (name == "pushed")
     m = load_model_from_string(kPushed);
   else if (name == "cartpole")

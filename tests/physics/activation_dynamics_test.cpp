@@ -3,7 +3,6 @@
 
 #include <cmath>
 
-#include "physics/actuation.h"
 #include "physics/actuator_models.h"
 #include "physics/states.h"
 #include "physics/step.h"
@@ -11,16 +10,6 @@
 namespace stiction::test {
 namespace {
 
-constexpr auto kRun = [](const auto& team, const physics::ModelView& m, auto& e) {
-  using S = std::remove_reference_t<decltype(e.flags[0])>;
-  team.for_each(m.nstatus, [&](int i) { e.flags[i] = S(0.0); });
-  physics::kinematics(team, m, e);
-  physics::tendons(team, m, e);
-  physics::inertia(team, m, e);
-  physics::bias(team, m, e);
-  physics::activation_dynamics(team, m, e);
-  physics::actuation(team, m, e);
-};
 const std::vector<Field> kWritten = {Field::act_next, Field::act_law, Field::act_length,
                                      Field::qfrc_smooth};
 
@@ -46,7 +35,7 @@ void compare(double tolerance) {
     const State s = random(m);
     Env<S> env(m);
     set_state(env, s);
-    kRun(physics::TeamOfOne(), env.m(), env.e);
+    kActuate(physics::TeamOfOne(), env.m(), env.e);
     const ForwardResult f = ref.forward(s.qpos, s.qvel, s.inputs());
     expect_each_near(env.get(Field::act_next), ref.step(s.qpos, s.qvel, s.inputs()).act, tolerance,
                      "act");
@@ -73,12 +62,12 @@ TEST(ActivationDynamics, AgreesWithTheReference) {
 }
 
 TEST(ActivationDynamics, AnyTeamGivesTheSameBits) {
-  expect_any_team<double>(muscles(), kRun, kWritten);
-  expect_any_team<TestPack>(muscles(), kRun, kWritten);
+  expect_any_team<double>(muscles(), kActuate, kWritten);
+  expect_any_team<TestPack>(muscles(), kActuate, kWritten);
 }
 
 TEST(ActivationDynamics, LanesAreIndependent) {
-  expect_independent_lanes(muscles(), kRun, kWritten);
+  expect_independent_lanes(muscles(), kActuate, kWritten);
 }
 
 TEST(ActivationDynamics, OneMinusExpHasNearlyAllDigits) {
@@ -94,7 +83,7 @@ TEST(ActivationDynamics, AControlThatIsNoNumberIsZero) {
   for (Env<double>* env : {&bad, &zero}) {
     for (double& u : s.ctrl) u = env == &bad ? std::nan("") : 0;
     set_state(*env, s);
-    kRun(physics::TeamOfOne(), env->m(), env->e);
+    kActuate(physics::TeamOfOne(), env->m(), env->e);
   }
   expect_same_bits(bad.get(Field::act_next), zero.get(Field::act_next), "act_next");
 }

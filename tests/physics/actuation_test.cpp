@@ -1,22 +1,12 @@
 // Actuators and the smooth force k against the reference engine.
 #include "physics/actuation.h"
 
-#include "physics/kinematics.h"
+#include "physics/actuator_models.h"
 #include "physics/states.h"
-#include "physics/tendons.h"
 
 namespace stiction::test {
 namespace {
 
-constexpr auto kRun = [](const auto& team, const physics::ModelView& m, auto& e) {
-  using S = std::remove_reference_t<decltype(e.flags[0])>;
-  team.for_each(m.nstatus, [&](int i) { e.flags[i] = S(0.0); });
-  physics::kinematics(team, m, e);
-  physics::tendons(team, m, e);
-  physics::inertia(team, m, e);
-  physics::bias(team, m, e);
-  physics::actuation(team, m, e);
-};
 const std::vector<Field> kFields = {Field::act_length, Field::act_velocity,  Field::act_law,
                                     Field::moment,     Field::qfrc_actuator, Field::qfrc_smooth,
                                     Field::flags};
@@ -24,7 +14,7 @@ constexpr int kBadControl = physics::flag_index(Status::bad_control);
 
 template <class S>
 void run(Env<S>& env) {
-  kRun(physics::TeamOfOne(), env.m(), env.e);
+  kActuate(physics::TeamOfOne(), env.m(), env.e);
 }
 
 // Forces of every actuator from its law, before the split into servos and explicit ones.
@@ -169,14 +159,14 @@ TEST(Actuation, InputsThatAreNotFiniteCountAsZeroInTheirLane) {
 
 TEST(Actuation, AnyTeamGivesTheSameBits) {
   for (const NamedModel& model : all_models()) {
-    expect_any_team<double>(model, kRun, kFields);
-    expect_any_team<TestPack>(model, kRun, kFields);
+    expect_any_team<double>(model, kActuate, kFields);
+    expect_any_team<TestPack>(model, kActuate, kFields);
   }
 }
 
 // The first lane is not pushed, its neighbours are.
 TEST(Actuation, LanesAreIndependent) {
-  for (const NamedModel& model : all_models()) expect_independent_lanes(model, kRun, kFields);
+  for (const NamedModel& model : all_models()) expect_independent_lanes(model, kActuate, kFields);
 }
 
 }  // namespace

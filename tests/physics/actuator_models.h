@@ -1,8 +1,24 @@
-// Actuators with a state, of every kind, on hinges, slides and a string; a ball lies beside the arm.
+// A model with actuators that have a state, and the stages up to the forces of actuators.
 #pragma once
+
+#include "physics/actuation.h"
+#include "physics/kinematics.h"
+#include "physics/tendons.h"
 
 namespace stiction::test {
 
+inline constexpr auto kActuate = [](const auto& team, const physics::ModelView& m, auto& e) {
+  using S = std::remove_reference_t<decltype(e.flags[0])>;
+  team.for_each(m.nstatus, [&](int i) { e.flags[i] = S(0.0); });
+  physics::kinematics(team, m, e);
+  physics::tendons(team, m, e);
+  physics::inertia(team, m, e);
+  physics::bias(team, m, e);
+  physics::activation_dynamics(team, m, e);
+  physics::actuation(team, m, e);
+};
+
+// Actuators with a state, of every kind, on hinges, slides and a string; a ball lies beside the arm.
 inline constexpr const char* kMuscles = R"(<mujoco model="muscles">
 <option timestep="0.004"/>
 <worldbody><geom type="plane" size="5 5 1"/>

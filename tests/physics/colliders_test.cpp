@@ -4,10 +4,7 @@
 
 #include <array>
 
-#include "../reference/geometry_oracle.h"
-#include "cpu/pack.h"
-#include "physics/env.h"
-#include "physics/narrow.h"
+#include "physics/collider_shapes.h"
 
 namespace stiction::test {
 namespace {
@@ -17,32 +14,6 @@ using ref::test::Rng;
 using Pack = physics::Pack<double, physics::kNativeLanes>;
 constexpr int kW = physics::kNativeLanes;
 constexpr double kTolerance = 1e-10;
-
-template <class W>
-physics::Vec3<W> vec(const Vec3& v) {
-  return {W(v.x()), W(v.y()), W(v.z())};
-}
-template <class W>
-physics::Shape<W> shape(const ref::Shape& s) {
-  return {vec<W>(s.size),
-          vec<W>(s.pos),
-          {vec<W>(s.rot.col(0)), vec<W>(s.rot.col(1)), vec<W>(s.rot.col(2))}};
-}
-void put(Pack& p, int lane, double x) {
-  physics::set_lane(p, lane, x);
-}
-void put(physics::Vec3<Pack>& p, int lane, const Vec3& v) {
-  put(p.x, lane, v.x()), put(p.y, lane, v.y()), put(p.z, lane, v.z());
-}
-void put(physics::Shape<Pack>& p, int lane, const ref::Shape& s) {
-  put(p.size, lane, s.size), put(p.pos, lane, s.pos);
-  put(p.rot.x, lane, s.rot.col(0)), put(p.rot.y, lane, s.rot.col(1));
-  put(p.rot.z, lane, s.rot.col(2));
-}
-template <class W>
-Vec3 get(const physics::Vec3<W>& v, int lane) {
-  return {physics::get_lane(v.x, lane), physics::get_lane(v.y, lane), physics::get_lane(v.z, lane)};
-}
 
 // With no more colliders than the pair needs.
 template <class W>
@@ -130,13 +101,6 @@ TEST(Colliders, ChooseAsTheReferenceWhereEverythingIsAligned) {
     return ref::Shape{type, {size(), size(), size()}, {place(), place(), place()}, rot};
   };
   for (const auto& types : ref::test::all_pairs()) check(types, aligned, 2000);
-}
-
-// The kind of a shape; its mesh is of the zoo.
-physics::ShapeKind kind(const ref::Shape& s) {
-  static const Env<double> env(ref::test::zoo(), {});
-  if (s.type != GeomType::mesh) return s.type;
-  return {s.type, physics::HullRef{&env.m(), ref::test::mesh_of(s)}};
 }
 
 // Cylinders, ellipsoids and meshes: two searches, which agree in the distance to what both resolve, and in the

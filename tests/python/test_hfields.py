@@ -33,15 +33,25 @@ def body(shape, pos):
     return f'<body pos="{pos}"><freejoint/><geom {SHAPES[shape]} density="500"/></body>'
 
 
-def png(rows, depth=8):
-    def chunk(kind, data):
-        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+def chunk(kind, data):
+    return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
 
+
+def png(rows, depth=8, colour=0, more=b""):
+    """colour: 0 grey, 2 RGB, 3 palette, 4 grey and alpha, 6 RGBA."""
     lines = b"".join(b"\0" + np.asarray(row, f">u{depth // 8}").tobytes() for row in rows)
-    header = struct.pack(">IIBBBBB", len(rows[0]), len(rows), depth, 0, 0, 0, 0)
-    return (b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + chunk(b"IDAT", zlib.compress(lines)) + chunk(b"IEND", b""))
+    header = struct.pack(">IIBBBBB", len(rows[0]), len(rows), depth, colour, 0, 0, 0)
+    return (b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + more + chunk(b"IDAT", zlib.compress(lines)) + chunk(b"IEND", b""))
 
 
+RGBA = np.random.default_rng(0).integers(0, 256, (5, 7, 4))
+IMAGES = {
+    "grey": png(RGBA[:, :, 0]), "rgb": png(RGBA[:, :, :3], colour=2), "rgba": png(RGBA, colour=6),
+    "grey and alpha": png(RGBA[:, :, ::3], colour=4),
+    "palette": png(RGBA[:, :, 0], colour=3, more=chunk(b"PLTE", bytes(range(256)) * 3)),
+    "gamma": png(RGBA[:, :, 0], more=chunk(b"gAMA", struct.pack(">I", 100000))),
+    "sRGB": png(RGBA[:, :, 0], more=chunk(b"sRGB", b"\0")),
+}  # fmt: skip
 FILES = {
     'nrow="2" ncol="3" elevation="0 1 2 3 4 9"': {},
     'nrow="2" ncol="2"': {},
@@ -59,6 +69,15 @@ def test_elevations_are_mujocos(attributes):
     assert (ours.hfield_nrow, ours.hfield_ncol) == (theirs.hfield_nrow, theirs.hfield_ncol)
     np.testing.assert_array_equal(ours.hfield_data, theirs.hfield_data)
     np.testing.assert_array_equal(ours.hfield_size, theirs.hfield_size)
+
+
+@pytest.mark.parametrize("image", IMAGES)
+def test_images_are_numbers(image):
+    # neither brightness nor opacity nor what a display makes of them
+    mujoco = pytest.importorskip("mujoco")
+    xml, files = scene(field('file="a.png"')), {"a.png": IMAGES[image]}
+    theirs, ours = mujoco.MjModel.from_xml_string(xml, files), stiction.Model.from_xml(xml, assets=files)
+    np.testing.assert_array_equal(ours.hfield_data, theirs.hfield_data)
 
 
 def test_sixteen_bits_of_an_image_count():
@@ -89,6 +108,8 @@ def test_a_file_that_is_not_there_is_said():
     with pytest.warns(stiction.ModelWarning, match="hfield-sphere"):
         model = stiction.Model.from_xml(scene(field('file="gone.png"'), body("sphere", "0 0 1")))
     assert model.npair == 0 and model.hfield_nrow[0] == 0
+    with pytest.raises(stiction.ArgumentError, match="its file was not there"):
+        model.with_hfield_data("ground", np.zeros((3, 3)))
 
 
 def hills(seed=1, n=41):
@@ -138,11 +159,20 @@ def test_flat_ground_is_a_plane(shape):
     assert paths[0][-1, 0] > 0.2
 
 
+def height(data, x, y, size=2.0, scale=0.3):
+    """Of the triangles over (x, y): their diagonal goes from the corner with the least x and y."""
+    n = len(data) - 1
+    i, j = (np.clip(((c + size) / (2 * size) * n).astype(int), 0, n - 1) for c in (x, y))
+    u, v = (x + size) / (2 * size) * n - i, (y + size) / (2 * size) * n - j
+    third = np.where(u >= v, data[j, i + 1], data[j + 1, i])
+    return scale * (data[j, i] * (1 - np.maximum(u, v)) + third * np.abs(u - v) + data[j + 1, i + 1] * np.minimum(u, v))
+
+
 @pytest.mark.parametrize("shape", SHAPES)
 def test_nothing_falls_through(shape):
     # at 10 m/s and 5 ms, all over rough ground
     model = stiction.Model.from_xml(scene(field('nrow="2" ncol="2"'), body(shape, "0 0 1"))).with_hfield_data("ground", hills())  # fmt: skip
-    n = 64
+    n, ground = 64, hills()
     batch, rng = stiction.Batch(model, n), np.random.default_rng(0)
     qpos = np.array(batch.qpos)
     qpos[:, :2] = rng.uniform(-1.5, 1.5, (n, 2))
@@ -154,8 +184,9 @@ def test_nothing_falls_through(shape):
     for _ in range(300):
         batch.step()
         inside = np.abs(np.array(batch.qpos[:, :2])).max(axis=1) < 1.9
-        lowest = min(lowest, np.array(batch.qpos[:, 2])[inside].min())
-    assert lowest > 0.0
+        x, y, z = np.array(batch.qpos)[inside, :3].T
+        lowest = min(lowest, (z - height(ground, x, y)).min())
+    assert lowest > 0.0  # no centre is ever in the ground
     assert (np.abs(np.array(batch.qvel)[inside, :3]).max() < 3) and not (np.array(batch.status) & 1).any()
 
 
