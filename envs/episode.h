@@ -109,12 +109,14 @@ using Word = std::uint32_t __attribute__((may_alias));
 template <class Team>
 STICTION_FN void begin_episode(const Team& team, const EpisodeArrays& a, int i, bool restart) {
   Word* const memory = reinterpret_cast<Word*>(a.memory + row_begin(i, a.memory_bytes));
-  const int bytes = a.memory_bytes - (restart ? 0 : a.kept_bytes);
+  const std::uint32_t episode = restart ? 0 : a.episode[i] + 1;
+  const int bytes = a.memory_bytes - (episode == 0 ? 0 : a.kept_bytes);
   team.for_each(bytes / 4, [&](int k) { memory[k] = 0; });
   float* const action = a.action + row_begin(i, a.num_actions);
   team.for_each(a.num_actions, [&](int k) { action[k] = 0; });
+  team.sync();  // all threads have read the number of the episode
   team.once([&] {
-    a.episode[i] = restart ? 0 : a.episode[i] + 1;
+    a.episode[i] = episode;
     a.length[i] = 0;
     a.sum[i] = 0, a.episode_return[i] = 0;
   });

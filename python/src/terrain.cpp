@@ -43,19 +43,17 @@ std::vector<TerrainPatch> parse_patches(const Patches& given) {
   throw ArgumentError("patches = '" + name + "': must be 'legged_gym', 'mjlab' or a list");
 }
 
-}  // namespace
-
-void bind_terrain(nb::module_& m) {
-  nb::class_<TerrainPatch> patch(m, "TerrainPatch",
-                                 "A kind of ground. What has two numbers takes the first where it "
-                                 "is easiest and the second at "
-                                 "difficulty 1; level l of n has the difficulty l / n.");
-  patch.def(
+void bind_patch(nb::module_& m) {
+  nb::class_<TerrainPatch> c(m, "TerrainPatch",
+                             "A kind of ground. What has two numbers takes the first where it "
+                             "is easiest and the second at "
+                             "difficulty 1; level l of n has the difficulty l / n.");
+  c.def(
       "__init__",
-      [](TerrainPatch* self, const std::string& kind, double share,
+      [](TerrainPatch* self, const std::string& name, double share,
          const std::array<double, 2>& height, const std::array<double, 2>& noise,
          const std::array<double, 2>& width, double platform) {
-        new (self) TerrainPatch{parse_kind(kind), share, height, noise, width, platform};
+        new (self) TerrainPatch{parse_kind(name), share, height, noise, width, platform};
       },
       nb::arg("kind"), nb::kw_only(), nb::arg("share") = 1.0,
       nb::arg("height") = std::array<double, 2>{0, 0},
@@ -69,11 +67,13 @@ void bind_terrain(nb::module_& m) {
       "Negative: the middle of a slope or of stairs is the lowest part.\n"
       "noise: ± m, on a grid of 0.2 m. width: of steps and stones, m. platform: side of the flat "
       "middle, m.");
-  patch.def_prop_ro("kind", [](const TerrainPatch& p) { return name_of(p.kind); });
-  patch.def_ro("share", &TerrainPatch::share).def_ro("platform", &TerrainPatch::platform);
-  patch.def_ro("height", &TerrainPatch::height).def_ro("noise", &TerrainPatch::noise);
-  patch.def_ro("width", &TerrainPatch::width);
+  c.def_prop_ro("kind", [](const TerrainPatch& p) { return name_of(p.kind); });
+  c.def_ro("share", &TerrainPatch::share).def_ro("platform", &TerrainPatch::platform);
+  c.def_ro("height", &TerrainPatch::height).def_ro("noise", &TerrainPatch::noise);
+  c.def_ro("width", &TerrainPatch::width);
+}
 
+void bind_ground(nb::module_& m) {
   nb::class_<Terrain> c(m, "Terrain",
                         "A height field of square patches, levels of rising difficulty along x, "
                         "columns of one kind along y.");
@@ -120,7 +120,13 @@ void bind_terrain(nb::module_& m) {
   c.def("hfield_element", &Terrain::hfield_element, nb::arg("name") = "terrain",
         nb::arg("file") = "terrain.bin",
         "The <hfield> of <asset>. Its geom: type=\"hfield\" hfield=NAME pos=\"0 0 LOWEST\".");
+}
 
+}  // namespace
+
+void bind_terrain(nb::module_& m) {
+  bind_patch(m);
+  bind_ground(m);
   m.def(
       "terrain",
       [](const Patches& patches, int levels, int columns, double patch, double border, double cell,
