@@ -16,6 +16,8 @@ void read_content(Element& e, Spec& spec, DefaultClass& d) {
       read_geom(spec.compiler, child, d.geom);
     else if (n == "site")
       read_site(spec.compiler, child, d.site);
+    else if (n == "camera")
+      read_camera(spec.compiler, child, d.camera);
     else if (n == "pair")
       read_pair(child, d.pair);
     else if (n == "equality")
@@ -24,7 +26,7 @@ void read_content(Element& e, Spec& spec, DefaultClass& d) {
       read_mesh(child, d.mesh_scale, d.mesh);
     else if (n == "tendon")
       read_tendon(child, d.tendon);
-    else if (n == "material" || n == "texture" || n == "camera" || n == "light")
+    else if (n == "material" || n == "texture" || n == "light")
       mark(child, Use::ignored, false, "graphics");
     else
       read_actuator(spec, child, d.parent, d.actuator);

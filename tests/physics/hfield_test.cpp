@@ -25,7 +25,7 @@ struct Field {
   int nrow, ncol, adr = 0;
   std::array<double, 4> size;
   std::vector<double> data;
-  double top = 0;
+  double top = 0, bottom = 0;
 
   template <class F>
   Field(int rows, int columns, const std::array<double, 4>& s, const F& elevation)
@@ -33,9 +33,10 @@ struct Field {
     for (int j = 0; j < rows; ++j)
       for (int i = 0; i < columns; ++i) data.push_back(elevation(i, j));
     top = size[2] * *std::max_element(data.begin(), data.end());
+    bottom = -size[3];
   }
   physics::HfieldArrays arrays() const {
-    return {&nrow, &ncol, &adr, size.data(), data.data(), &top};
+    return {&nrow, &ncol, &adr, size.data(), data.data(), &top, &bottom};
   }
   Vec3 node(int i, int j) const {
     return {2 * size[0] * i / (ncol - 1) - size[0], 2 * size[1] * j / (nrow - 1) - size[1],
