@@ -147,7 +147,7 @@ void align_free_bodies(Spec& spec, std::vector<BodyInertia>& inertias) {
     BodySpec& b = spec.bodies[i];
     if (has_children[i] || b.joints.empty() || b.joints[0].type != JointType::free) continue;
     const Switch align = b.joints[0].align;
-    if (align == Switch::no || (align == Switch::automatic && !spec.compiler.alignfree)) continue;
+    if (align == Switch::no || (align == Switch::automatic && !spec.compiler_of(b).alignfree)) continue;
     BodyInertia& inertia = inertias[i];
     const Vec3 centre = inertia.pos;
     const Quat axes = inertia.quat, back = axes.conjugate();

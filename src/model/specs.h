@@ -22,7 +22,8 @@ struct Compiler : AngleSettings {
   bool alignfree = false;  // a free body without children gets the frame of its inertia
   bool strippath = false;
   bool fitaabb = false;  // primitives are fitted to the bounding box of a mesh, not to its inertia
-  std::string meshdir;  // of meshes and height fields
+  std::string meshdir;    // of meshes and height fields
+  std::string directory;  // of an attached model: of its file
   bool useexisting = true;  // <lengthrange>: of a muscle counts where it is given
   bool uselimit = false;    // <lengthrange>: else it is the range of the joint or tendon
   Switch inertiafromgeom = Switch::automatic;
@@ -135,8 +136,8 @@ struct BodySpec {
   Element* element = nullptr;
   std::string name;
   int parent = 0;
-  Vec3 pos = Vec3::Zero();
-  Quat quat = Quat::Identity();
+  Vec3 pos = Vec3::Zero(), written_pos = Vec3::Zero();  // in the parent; in the frame that it is written in
+  Quat quat = Quat::Identity(), written_quat = Quat::Identity();
   bool mocap = false;
   double gravcomp = 0;
   std::optional<InertialSpec> inertial;
@@ -303,6 +304,11 @@ struct HfieldSource {
 struct Spec {
   std::string name;
   Compiler compiler;
+  std::vector<Compiler> attached;  // of attached models: Element::scope 1, 2, ...
+  const Compiler& compiler_of(const Element& e) const {
+    return e.scope == 0 ? compiler : attached[static_cast<std::size_t>(e.scope) - 1];
+  }
+  const Compiler& compiler_of(const BodySpec& b) const { return b.element ? compiler_of(*b.element) : compiler; }
   double timestep = 0.002;
   std::array<double, 3> gravity{0, 0, -9.81};
   Flags flags;
