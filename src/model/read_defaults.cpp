@@ -15,13 +15,9 @@ void read_content(Element& e, Spec& spec, DefaultClass& d) {
     else if (n == "geom")
       read_geom(spec.compiler_of(child), child, d.geom);
     else if (n == "site")
-<<<<<<< HEAD
-      read_site(spec.compiler, child, d.site);
-    else if (n == "camera")
-      read_camera(spec.compiler, child, d.camera);
-=======
       read_site(spec.compiler_of(child), child, d.site);
->>>>>>> 9b4ec6a
+    else if (n == "camera")
+      read_camera(spec.compiler_of(child), child, d.camera);
     else if (n == "pair")
       read_pair(child, d.pair);
     else if (n == "equality")

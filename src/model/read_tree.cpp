@@ -229,7 +229,7 @@ class Tree {
   void add_camera(Element& e, int body, const Pose& frame, const std::string& childclass) {
     CameraSpec c = class_of(spec_, e, childclass).camera;
     c.element = &e;
-    read_camera(spec_.compiler, e, c);
+    read_camera(spec_.compiler_of(e), e, c);
     c.name = claim_name(spec_, "camera", e);
     move_by(frame, c.pos, c.quat);
     spec_.bodies[static_cast<std::size_t>(body)].cameras.push_back(std::move(c));
