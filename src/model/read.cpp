@@ -74,7 +74,7 @@ Spec read_mjcf(Element& root, const std::vector<std::string>& directories) {
   spec.names["body"]["world"] = nullptr;
   each(root, "worldbody", [&](Element& e) { read_worldbody(e, spec); });
   for (auto& b : spec.bodies)
-    for (auto& j : b.joints) judge(spec, j);
+    for (auto& j : b.joints) judge(j);
 
   each(root, "contact", [&](Element& e) { read_contacts(e, spec); });
   each(root, "tendon", [&](Element& e) { read_tendons(e, spec); });

@@ -41,7 +41,7 @@ void check_size(const Element& e, GeomType type, const Vec3& size);
 
 // judge.cpp: what an element of the model asks for that is not computed, marked where it was
 // written.
-void judge(const Spec& spec, JointSpec& j);
+void judge(JointSpec& j);
 void judge(PairSource& p);
 void judge(TendonSpec& t);
 void judge(ActuatorSpec& a);

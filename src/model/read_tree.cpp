@@ -90,7 +90,7 @@ class Tree {
     b.written_pos = b.pos, b.written_quat = b.quat;
     move_by(frame, b.pos, b.quat);
     b.mocap = boolean(e, "mocap").value_or(false);
-    if (read_within(e, "gravcomp", kRatioBound, b.gravcomp)) spec_.gravcomp |= b.gravcomp != 0;
+    read_within(e, "gravcomp", kRatioBound, b.gravcomp);
     const std::string childclass = childclass_of(spec_, e, inherited);
     const int id = static_cast<int>(spec_.bodies.size());
     spec_.bodies.push_back(std::move(b));

@@ -76,6 +76,7 @@ struct JointSpec {
   Range range{}, actfrcrange{}, springdamper{};
   double stiffness = 0, damping = 0, armature = 0, frictionloss = 0, ref = 0, springref = 0;
   double margin = 0;
+  bool actgravcomp = false;
   std::array<double, 2> solref{0.02, 1};  // of the limit
 };
 
@@ -159,7 +160,8 @@ struct ActuatorSpec {
   Written written;
   std::string name;
   Transmission trntype = Transmission::joint;
-  std::string target;
+  std::string target, reference;  // reference: refsite, slidersite
+  double cranklength = 0;
   std::array<double, 6> gear{1, 0, 0, 0, 0, 0};
   // The element that wrote gain, bias and dynamics last: "general" or a shortcut. A class has one
   // actuator default, whatever its elements are called.
@@ -312,7 +314,6 @@ struct Spec {
   double timestep = 0.002;
   std::array<double, 3> gravity{0, 0, -9.81};
   Flags flags;
-  bool gravcomp = false;    // of some body
   double density = 0, viscosity = 0;  // of the medium, kg/m³, Pa s
   std::array<double, 3> wind{};       // m/s
   ContactSettings contact;  // excludes and pairs are resolved from the two lists below
