@@ -32,6 +32,7 @@ void read_linear(Element& e, std::string_view attribute, const Bound& bound, dou
 void read_joint(const Compiler& c, Element& e, JointSpec& j);
 void read_geom(const Compiler& c, Element& e, GeomSpec& g);
 void read_site(const Compiler& c, Element& e, SiteSpec& s);
+void read_camera(const Compiler& c, Element& e, CameraSpec& s);
 void read_inertial(const Compiler& c, Element& e, InertialSpec& i);
 
 // read_tree.cpp

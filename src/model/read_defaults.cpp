@@ -15,7 +15,13 @@ void read_content(Element& e, Spec& spec, DefaultClass& d) {
     else if (n == "geom")
       read_geom(spec.compiler_of(child), child, d.geom);
     else if (n == "site")
+<<<<<<< HEAD
+      read_site(spec.compiler, child, d.site);
+    else if (n == "camera")
+      read_camera(spec.compiler, child, d.camera);
+=======
       read_site(spec.compiler_of(child), child, d.site);
+>>>>>>> 9b4ec6a
     else if (n == "pair")
       read_pair(child, d.pair);
     else if (n == "equality")
@@ -24,7 +30,7 @@ void read_content(Element& e, Spec& spec, DefaultClass& d) {
       read_mesh(child, d.mesh_scale, d.mesh);
     else if (n == "tendon")
       read_tendon(child, d.tendon);
-    else if (n == "material" || n == "texture" || n == "camera" || n == "light")
+    else if (n == "material" || n == "texture" || n == "light")
       mark(child, Use::ignored, false, "graphics");
     else
       read_actuator(spec, child, d.parent, d.actuator);

@@ -67,13 +67,15 @@ class Tree {
         add_site(e, body, frame, childclass);
       else if (n == "inertial")
         add_inertial(e, body, frame);
-      else if (n == "camera" || n == "light")
+      else if (n == "camera")
+        add_camera(e, body, frame, childclass);
+      else if (n == "light")
         mark(e, Use::ignored, false, "graphics");
       else {
         mark(e, Use::refused, true, "<" + n + "> can't be read; write its elements out");
         spec_.unread.push_back(&e);
       }
-      if (n == "camera" || n == "light") claim_name(spec_, n, e);
+      if (n == "light") claim_name(spec_, n, e);
     }
   }
 
@@ -222,6 +224,15 @@ class Tree {
     if (!span_ends(e, s.fromto, s.type, s.pos, s.quat, s.size)) check_size(e, s.type, s.size);
     move_by(frame, s.pos, s.quat);
     spec_.bodies[static_cast<std::size_t>(body)].sites.push_back(std::move(s));
+  }
+
+  void add_camera(Element& e, int body, const Pose& frame, const std::string& childclass) {
+    CameraSpec c = class_of(spec_, e, childclass).camera;
+    c.element = &e;
+    read_camera(spec_.compiler, e, c);
+    c.name = claim_name(spec_, "camera", e);
+    move_by(frame, c.pos, c.quat);
+    spec_.bodies[static_cast<std::size_t>(body)].cameras.push_back(std::move(c));
   }
 
   void add_inertial(Element& e, int body, const Pose& frame) {

@@ -94,6 +94,8 @@ struct GeomSpec {
   double mesh_volume = 0;            // of the mesh that was opened; 0: it was not
   Vec3 mesh_moments = Vec3::Zero();  // its inertia per mass
   int contype = 1, conaffinity = 1, condim = 3, priority = 0, group = 0;
+  std::array<double, 4> rgba{0.5, 0.5, 0.5, 1};
+  std::string material;
   std::array<double, 3> friction{1, 0.005, 0.0001};
   std::array<double, 2> solref{0.02, 1};
   std::array<double, 5> solimp{0.9, 0.95, 0.001, 0.5, 2};
@@ -110,6 +112,16 @@ struct SiteSpec {
   Vec3 pos = Vec3::Zero(), size{0.005, 0.005, 0.005};
   Quat quat = Quat::Identity();
   std::optional<std::array<double, 6>> fromto;
+};
+
+struct CameraSpec {
+  Element* element = nullptr;
+  std::string name;
+  CameraMode mode = CameraMode::fixed;
+  CameraProjection projection = CameraProjection::perspective;
+  Vec3 pos = Vec3::Zero();
+  Quat quat = Quat::Identity();
+  double fovy = 45;
 };
 
 // <inertial>: moments along the axes of `quat`.
@@ -132,6 +144,7 @@ struct BodySpec {
   std::vector<JointSpec> joints;
   std::vector<GeomSpec> geoms;
   std::vector<SiteSpec> sites;
+  std::vector<CameraSpec> cameras;
 };
 
 // What follows from gaintype, biastype and dyntype; `other` is not computed.
@@ -253,6 +266,7 @@ struct DefaultClass {
   JointSpec joint;
   GeomSpec geom;
   SiteSpec site;
+  CameraSpec camera;
   ActuatorSpec actuator;
   PairSource pair;
   TendonSpec tendon;

@@ -26,6 +26,7 @@ constexpr Rule kRules[] = {
     {"*", "user", Use::ignored, false, kUser},
     {"*", "noise", Use::ignored, false, "readings are without noise, as in MuJoCo"},
     {"*", "group material rgba", Use::ignored, false, kGraphics},
+    {"camera", "*", Use::ignored, false, kGraphics},
     {"geom site", "castshadow", Use::ignored, false, kGraphics},
     {"site", "mesh", Use::ignored, false, kGraphics},
     {"joint", "solimplimit solreffriction solimpfriction", Use::mapped, false,
