@@ -24,7 +24,7 @@ HOLD = 4  # steps between two controls: a control step
 MOTIONS = ("smooth", "noise")
 LAWS = ("task", "default")  # of stiction and limits: the task's (TaskInfo.engine), or Options()
 TASKS = {"ant": "Ant-v5", "halfcheetah": "HalfCheetah-v5", "hopper": "Hopper-v5", "walker2d": "Walker2d-v5",
-         "humanoid": "Humanoid-v5", "swimmer": "Swimmer-v5", "go2": "Go2Flat", "go2_rough": "Go2Flat", "g1_feetonly": "Humanoid-v5"}  # fmt: skip
+         "humanoid": "Humanoid-v5", "swimmer": "Swimmer-v5", "go2": "Go2Flat", "go2_rough": "Go2Flat", "go2_torsion": "Go2Flat", "g1_feetonly": "Humanoid-v5"}  # fmt: skip
 GPU_TIMESTEPS = {"humanoid": 0.005}  # s; of the others, the file's
 
 
@@ -82,11 +82,14 @@ class Scene:
     file: Path | None
     spread: float
     make: Callable[[], str] | None = None
+    torsion: bool = False
 
     def xml(self) -> str:
-        """The text, with a floor where it has none; sliding friction only: torsion and rolling share MuJoCo's cone
-        and have laws of their own here."""
-        text = re.sub(r'condim="[46]"', 'condim="3"', self.make() if self.make else self.file.read_text())
+        """The text, with a floor where it has none; sliding friction only, since torsion and rolling share MuJoCo's
+        cone and have laws of their own here, unless `torsion` keeps condim 4 and 6 on both sides."""
+        text = self.make() if self.make else self.file.read_text()
+        if not self.torsion:
+            text = re.sub(r'condim="[46]"', 'condim="3"', text)
         # the keyframe of a robot with torque motors holds joint angles: let servos keep them
         text = re.sub(r'<motor class="\w+"', '<position kp="60" kv="3"', text)
         bare = not re.search('type="(plane|hfield)"', text) and self.name != "cartpole"
@@ -103,9 +106,10 @@ def options(scene: Scene, law="task") -> stiction.Options:
 
 SPREADS = {name: spread for name, (_, spread) in GYMNASIUM.items()} | {
     "go2": 0.1, "g1_feetonly": 0.1, "cartpole": 0.3}  # fmt: skip
-# By their names alone: loops, a mimic gripper that holds a box, a medium, rough ground, a hand that holds a cube, free boxes in a tray that is shaken.
-MORE = {"cassie": 0.2, "panda_box": 0.1, "swimmer": 0.4, "go2_rough": 0.1, "leap_cube": 0.2, "clutter10": 1,
-        "clutter40": 1}  # fmt: skip
+# By their names alone: loops, a mimic gripper that holds a box, a medium, rough ground, feet of condim 6, a hand that holds a
+# cube, free boxes in a tray that is shaken.
+MORE = {"cassie": 0.2, "panda_box": 0.1, "swimmer": 0.4, "go2_rough": 0.1, "go2_torsion": 0.1, "leap_cube": 0.2,
+        "clutter10": 1, "clutter40": 1}  # fmt: skip
 
 
 def scenes(names=None, folder: Path | None = None) -> list[Scene]:
@@ -121,6 +125,7 @@ def scenes(names=None, folder: Path | None = None) -> list[Scene]:
                 Scene("cartpole", ROOT / "envs/assets/isaac_cartpole.xml", SPREADS["cartpole"]),
                 Scene("panda_box", None, MORE["panda_box"], panda_box),
                 Scene("go2_rough", None, MORE["go2_rough"], go2_rough),
+                Scene("go2_torsion", ROBOTS / "go2.xml", MORE["go2_torsion"], torsion=True),
                 Scene("leap_cube", None, MORE["leap_cube"], leap_cube),
                 *(Scene(f"clutter{n}", None, MORE[f"clutter{n}"], partial(clutter, n)) for n in (10, 40))]  # fmt: skip
         if spec := importlib.util.find_spec("gymnasium"):
