@@ -170,16 +170,14 @@ KernelFunction collide_function(Colliders has, int blocks) {
 }
 
 // With strings over sites the string's geometry is in the kernel, and many registers.
-template <Kernel kernel, Drives most>
+template <Kernel kernel>
 KernelFunction drives_function(const ModelView& m) {
-  switch (std::min(physics::drives_of(m), most)) {
+  switch (physics::drives_of(m)) {
     case Drives::plain: return physics::tile_per_env<kernel>;
     case Drives::strings:
       return physics::tile_per_env<kernel, Colliders::boxes, 2, Drives::strings>;
     case Drives::states:
-      if constexpr (most == Drives::states)
-        return physics::tile_per_env<kernel, Colliders::boxes, 2, Drives::states>;
-      return nullptr;
+      return physics::tile_per_env<kernel, Colliders::boxes, 2, Drives::states>;
   }
   return nullptr;
 }
@@ -191,12 +189,12 @@ KernelFunction move_function(const ModelView& m) {
 
 KernelFunction team_function(Kernel k, const ModelView& m, bool block, const Switches& s) {
   switch (k) {
-    case Kernel::dynamics: return drives_function<Kernel::dynamics, Drives::states>(m);
+    case Kernel::dynamics: return drives_function<Kernel::dynamics>(m);
     case Kernel::collide: return collide_function(m.colliders, s.collide_blocks);
     case Kernel::solve:
       return block ? physics::block_per_env<Kernel::solve> : solve_function(s.solve_blocks);
     case Kernel::move: return move_function(m);
-    case Kernel::refresh: return drives_function<Kernel::refresh, Drives::strings>(m);
+    case Kernel::refresh: return drives_function<Kernel::refresh>(m);
     case Kernel::solve_begin: return physics::tile_per_env<Kernel::solve_begin>;
     case Kernel::solve_next: return physics::tile_per_env<Kernel::solve_next>;
   }

@@ -41,7 +41,7 @@ STICTION_FN void dynamics_body(const Team& team, const ModelView& m, const Launc
   if constexpr (can == Drives::states) activation_dynamics(team, m, e);
   actuation_up_to<can>(team, m, e);
   gyroscopic_start(team, m, e);
-  rows(team, m, e);
+  rows_up_to<can>(team, m, e);
   if (!cuda::has_kernel(m, cuda::Kernel::collide)) no_points(team, m, e);
 }
 

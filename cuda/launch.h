@@ -81,7 +81,8 @@ struct ThreadSizes : physics::SizesView {
   static constexpr int nsensordata = 0, nanchor = 0, nmoment = 0, nrow = 0, nturn = 0;
   static constexpr int nfluidbody = 0, nfluiddof = 0;  // no medium
   static constexpr int neq = 0, nblockdof = 0;
-  static constexpr int na = 0, nstateful = 0, nmuscle = 0;  // no actuators with a state
+  static constexpr int na = 0, nstateful = 0, nmuscle = 0, nsitedrive = 0, nliftdof = 0,
+                       nadhesion = 0, nadhesionbody = 0;  // plain drives
 };
 constexpr bool fits_thread(const physics::SizesView& m) {
   return m.npair == 0 && m.nv <= ThreadSizes::nv && m.nu <= ThreadSizes::nu &&

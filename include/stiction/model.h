@@ -94,6 +94,7 @@ struct Model {
   Reals jnt_stiffness;                     // (njnt)     N/m or N m/rad, about qpos_spring
   Ints jnt_actfrclimited;                  // (njnt)     0 or 1
   Reals jnt_actfrcrange;                   // (njnt,2)   clamp of the summed actuator force on the joint
+  Ints jnt_actgravcomp;                    // (njnt)     1: compensated gravity is part of that sum
   Reals qpos0, qpos_spring;                // (nq)       reference pose; springs' rest pose
   Ints dof_bodyid, dof_jntid;              // (nv)
   Ints dof_parentid;                       // (nv)       previous dof towards the root, else -1
@@ -197,8 +198,10 @@ struct Model {
   // actuators: force = clamp((gain * u + bias) . (1, length, velocity)), u the control or the activation
   Names actuator_names;                    // (nu)
   std::vector<Transmission> actuator_trntype;  // (nu)
-  Ints actuator_trnid;                     // (nu)       joint or tendon
-  Reals actuator_gear;                     // (nu,6)     hinge, slide, tendon use the first
+  Ints actuator_trnid;                     // (nu)       joint, tendon, site or body; of a slider-crank the crank's
+  Ints actuator_refid;                     // (nu)       reference site of a site; site of the slider; -1: none
+  Reals actuator_gear;                     // (nu,6)     hinge, slide, tendon, slider-crank use the first
+  Reals actuator_cranklength;              // (nu)       length of the rod between crank and slider, m
   Reals actuator_gain, actuator_bias;      // (nu,3)
   Ints actuator_ctrllimited, actuator_forcelimited;  // (nu)
   Reals actuator_ctrlrange, actuator_forcerange;     // (nu,2)

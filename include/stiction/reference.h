@@ -62,6 +62,7 @@ struct ForwardResult {
   std::vector<double> qfrc_spring, qfrc_damper, qfrc_gravcomp, qfrc_fluid;  // (nv)
   std::vector<double> qfrc_passive;                                         // (nv)  their sum
   std::vector<double> actuator_length, actuator_velocity, actuator_force;  // (nu)
+  std::vector<double> actuator_moment;                                     // (nu,nv)
   std::vector<double> act_dot;                                             // (na)
   std::vector<double> qfrc_actuator;                                       // (nv)
   double energy_kinetic = 0, energy_potential = 0;  // J; potential: gravity and joint springs

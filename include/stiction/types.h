@@ -21,8 +21,12 @@ enum class GeomType : std::uint8_t {
 };
 inline constexpr int kGeomTypes = 8;
 
-// What an actuator acts on.
-enum class Transmission : std::uint8_t { joint, tendon };
+// What an actuator acts on. jointinparent: a ball or free joint, gear in the axes of its parent; body: the contacts
+// of a body, which it presses together.
+enum class Transmission : std::uint8_t { joint, tendon, jointinparent, slidercrank, site, body };
+constexpr bool is_on_site(Transmission t) {
+  return t == Transmission::slidercrank || t == Transmission::site;
+}
 
 // How the activation of an actuator follows its control; MuJoCo's numbers. none: it has no state, or one
 // that nothing moves.

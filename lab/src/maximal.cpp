@@ -141,11 +141,13 @@ ConicProblem Scene::maximal(const State& state, const Actions& actions, double n
   VecX on_joints =
       armature.cwiseProduct(v0) +
       dt * (spring_force(m, s.in.qpos) +
-            explicit_actuation(m, strings, s.in.qpos, s.in.qvel, s.in.ctrl, s.in.act) + applied);
+            explicit_actuation(m, s.kin, strings, s.in.qpos, s.in.qvel, s.in.ctrl, s.in.act) +
+            applied);
   // servos inside their range
-  for (const auto& [actuator, law] : servo_laws(m, dt, s.in, delassus, strings)) {
+  for (const auto& [actuator, law] : servo_laws(m, dt, s.in, delassus, s.kin, strings)) {
     const VecX J =
-        actuation(m, strings, s.in.qpos, s.in.qvel, s.in.ctrl, s.in.act)[at(actuator)].moment;
+        actuation(m, s.kin, strings, s.in.qpos, s.in.qvel, s.in.ctrl, s.in.act)[at(actuator)]
+            .moment;
     on_rates += dt * law.kappa * J * J.transpose();
     on_joints += dt * law.force0 * J;
   }

@@ -1,5 +1,7 @@
 #include "lab/src/scene.h"
 
+#include <algorithm>
+
 #include "lab/src/stages.h"
 #include "stiction/error.h"
 
@@ -11,6 +13,8 @@ Scene::Scene(ModelPtr model, double timestep, double recover) : recover_(recover
   if (!(recover >= 0 && recover <= 1)) throw ArgumentError("recover: must be between 0 and 1");
   if (model->nanchor > model->nslot)
     throw ArgumentError("the laboratory's solvers have sliding friction alone: write condim=\"3\"");
+  if (std::ranges::count(model->actuator_trntype, Transmission::body) > 0)
+    throw ArgumentError("the laboratory's solvers have no adhesion: remove the actuator");
   Options options;
   options.gyroscopic = Gyroscopic::explicit_euler;  // as the papers have it
   if (timestep > 0) options.timestep = timestep;
@@ -25,7 +29,7 @@ ContactProblem Scene::problem(const State& state, const Actions& actions, double
   Start s;
   begin(m, options_, state, actions, s);
   const DelassusScale delassus(m, s.kin, s.free.A);
-  s.rows = joint_rows(m, options_, dt, s.free, s.in, delassus, tendons(m, s.kin, s.in.qpos));
+  s.rows = joint_rows(m, options_, dt, s.free, s.in, delassus, s.kin, tendons(m, s.kin, s.in.qpos));
   add_points(m, options_, dt, near, s);
 
   const int n = static_cast<int>(s.points.size());

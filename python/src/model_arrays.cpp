@@ -69,6 +69,8 @@ void joints(nb::class_<LoadedModel>& c) {
   def(c, "jnt_actfrclimited", &Model::jnt_actfrclimited, "(njnt,) 0 or 1");
   def<2>(c, "jnt_actfrcrange", &Model::jnt_actfrcrange,
          "(njnt, 2) clamp of the summed actuator force on the joint, N or N m");
+  def(c, "jnt_actgravcomp", &Model::jnt_actgravcomp,
+      "(njnt,) 1: compensated gravity is part of that sum");
   def(c, "qpos0", &Model::qpos0, "(nq,) reference pose");
   def(c, "qpos_spring", &Model::qpos_spring, "(nq,) rest pose of the joint springs");
   def(c, "dof_bodyid", &Model::dof_bodyid, "(nv,)");
@@ -204,7 +206,12 @@ void sites_tendons_actuators(nb::class_<LoadedModel>& c) {
       "(nwrap,) of a joint the coefficient: length = sum of coef times position; of a pulley the "
       "divisor");
   def(c, "actuator_trntype", &Model::actuator_trntype, "(nu,) values of Transmission");
-  def(c, "actuator_trnid", &Model::actuator_trnid, "(nu,) joint or tendon");
+  def(c, "actuator_trnid", &Model::actuator_trnid,
+      "(nu,) joint, tendon, site or body; of a slider-crank the crank's site");
+  def(c, "actuator_refid", &Model::actuator_refid,
+      "(nu,) reference site, or site of the slider; -1: none");
+  def(c, "actuator_cranklength", &Model::actuator_cranklength,
+      "(nu,) length of the rod between crank and slider, m");
   def<6>(c, "actuator_gear", &Model::actuator_gear, "(nu, 6) hinge, slide, tendon use the first");
   def<3>(c, "actuator_bias", &Model::actuator_bias, "(nu, 3) force + length + velocity terms");
   def<3>(c, "actuator_gain", &Model::actuator_gain, "(nu, 3) the same per control");

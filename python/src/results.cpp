@@ -101,6 +101,14 @@ void bind_forward(nb::module_& m) {
   def_array(c, "actuator_length", &R::actuator_length, "(nu,) m or rad");
   def_array(c, "actuator_velocity", &R::actuator_velocity, "(nu,) m/s or rad/s");
   def_array(c, "actuator_force", &R::actuator_force, "(nu,) N or N m");
+  c.def_prop_ro(
+      "actuator_moment",
+      [](nb::handle_t<R> self) {
+        auto& r = nb::cast<R&>(self);
+        return matrix_view(r.actuator_moment.data(), r.actuator_length.size(), r.qfrc_bias.size(),
+                           self);
+      },
+      "(nu, nv) moment arms: actuator_velocity = actuator_moment qvel");
   def_array(c, "act_dot", &R::act_dot, "(na,) rates of the activations, 1/s");
   def_array(c, "qfrc_actuator", &R::qfrc_actuator, "(nv,) actuator forces on the dofs");
   def_array<6>(

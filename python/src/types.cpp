@@ -26,7 +26,11 @@ void bind_types(nb::module_& m) {
   nb::enum_<Transmission>(m, "Transmission", nb::is_arithmetic(),
                           "Values of Model.actuator_trntype.")
       .value("joint", Transmission::joint)
-      .value("tendon", Transmission::tendon);
+      .value("tendon", Transmission::tendon)
+      .value("jointinparent", Transmission::jointinparent)
+      .value("slidercrank", Transmission::slidercrank)
+      .value("site", Transmission::site)
+      .value("body", Transmission::body);
 
   nb::enum_<EqualityType>(m, "EqualityType", nb::is_arithmetic(),
                           "Equality constraints; the numbers are MuJoCo's.")

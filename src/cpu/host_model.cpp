@@ -29,8 +29,11 @@ bool may_be_servo(const Model& m, int a) {
          m.actuator_gainmuscle[at(a)] != 0 || m.actuator_biasmuscle[at(a)] != 0;
 }
 
-bool acts_on_ball(const Model& m, int a) {
-  return m.actuator_trntype[at(a)] == Transmission::joint &&
+// On a ball joint, or between two sites, where gear may ask for a rotation alone.
+bool may_turn(const Model& m, int a) {
+  const Transmission type = m.actuator_trntype[at(a)];
+  if (type == Transmission::site) return m.actuator_refid[at(a)] >= 0;
+  return (type == Transmission::joint || type == Transmission::jointinparent) &&
          m.jnt_type[at(m.actuator_trnid[at(a)])] == JointType::ball;
 }
 
@@ -73,6 +76,10 @@ HostModel::HostModel(const Model& m, const Options& o, bool dense) : dense_(dens
   const auto any = [](const Ints& flags) {
     return std::any_of(flags.begin(), flags.end(), [](int flag) { return flag != 0; });
   };
+  w.nliftdof = any(m.jnt_actgravcomp) ? m.nv : 0;
+  const auto& drives = m.actuator_trntype;
+  const bool adheres = std::find(drives.begin(), drives.end(), Transmission::body) != drives.end();
+  w.nadhesion = adheres ? m.nu : 0, w.nadhesionbody = adheres ? m.nbody : 0;
   w.nmuscle = any(m.actuator_gainmuscle) || any(m.actuator_biasmuscle) ? m.nu : 0;
   w.nbody = m.nbody, w.njnt = m.njnt, w.ngeom = m.ngeom, w.nsite = m.nsite, w.nmocap = m.nmocap;
   w.npair = m.npair, w.nslot = m.nslot;
@@ -192,6 +199,7 @@ void HostModel::joints(const Model& m) {
   w.jnt_qposadr = keep(m.jnt_qposadr);
   w.jnt_dofadr = keep(m.jnt_dofadr);
   w.jnt_actfrclimited = keep(m.jnt_actfrclimited);
+  w.jnt_actgravcomp = keep(m.jnt_actgravcomp);
   w.dof_bodyid = keep(m.dof_bodyid);
   w.dof_jntid = keep(m.dof_jntid);
   w.dof_parentid = keep(m.dof_parentid);
@@ -260,7 +268,8 @@ void HostModel::geoms(const Model& m) {
   std::vector<int> slot_pair;
   for (int p = 0; p < m.npair; ++p) slot_pair.insert(slot_pair.end(), at(m.pair_slotnum[at(p)]), p);
   w.slot_pair = keep(slot_pair);
-  w.colliders = physics::Colliders::round;
+  // adhesion is where all colliders are
+  w.colliders = w.nadhesion > 0 ? physics::Colliders::hfields : physics::Colliders::round;
   for (int p = 0; p < m.npair; ++p)
     w.colliders =
         std::max(w.colliders, physics::colliders_of(m.geom_type[at(m.pair_geom1[at(p)])],
@@ -321,23 +330,31 @@ void HostModel::actuators(const Model& m) {
   w.actuator_actearly = keep(m.actuator_actearly);
   w.actuator_gainmuscle = keep(m.actuator_gainmuscle);
   w.actuator_biasmuscle = keep(m.actuator_biasmuscle);
+  w.actuator_refid = keep(m.actuator_refid);
+  w.actuator_cranklength = keep(m.actuator_cranklength);
 
   Lists moment;
   moment.adr.resize(at(m.nv + 1));  // a dof is its own arm
   std::vector<int> servo, on_ball, bounded;
   for (int a = 0; a < m.nu; ++a) {
     const int id = m.actuator_trnid[at(a)];
+    const Transmission type = m.actuator_trntype[at(a)];
+    if (type != Transmission::joint && type != Transmission::tendon) ++w.nsitedrive;
     servo.push_back(may_be_servo(m, a) ? 1 : 0);
-    on_ball.push_back(acts_on_ball(m, a) ? 1 : 0);
+    on_ball.push_back(may_turn(m, a) ? 1 : 0);
     bounded.push_back(0);
-    if (m.actuator_trntype[at(a)] == Transmission::tendon) {
+    if (is_on_site(type)) {
+      for (const int dof : site_dofs(m, a)) moment.items.push_back(dof);
+    } else if (type == Transmission::body) {
+      // its arm is that of contacts
+    } else if (type == Transmission::tendon) {
       for (const int dof : tendon_dofs(m, id)) moment.items.push_back(dof);
       bounded.back() = m.tendon_actfrclimited[at(id)];
     } else {
       constexpr int kDofs[] = {6, 3, 1, 1};
       for (int k = 0; k < kDofs[static_cast<int>(m.jnt_type[at(id)])]; ++k)
         moment.items.push_back(m.jnt_dofadr[at(id)] + k);
-      bounded.back() = m.jnt_actfrclimited[at(id)];
+      if (type == Transmission::joint) bounded.back() = m.jnt_actfrclimited[at(id)];
     }
     moment.end_list();
   }

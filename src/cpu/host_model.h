@@ -61,6 +61,7 @@ class HostModel {
   void sensors(const Model& m);
   void blocks(const Model& m);
   std::vector<int> tendon_dofs(const Model& m, int t) const;
+  std::vector<int> site_dofs(const Model& m, int a) const;
   void tendons(const Model& m);
   void tendon_rows(std::vector<int>& adr, std::vector<int>& limits);
   void make_tendons_own(Field f);

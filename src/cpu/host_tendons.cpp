@@ -47,6 +47,15 @@ std::vector<int> HostModel::tendon_dofs(const Model& m, int t) const {
   return {dofs.begin(), dofs.end()};
 }
 
+// Of an actuator on a site: what moves it against its reference site, slider or the world.
+std::vector<int> HostModel::site_dofs(const Model& m, int a) const {
+  std::set<int> dofs;
+  const int ref = m.actuator_refid[at(a)];
+  add_between(view_, ref < 0 ? 0 : m.site_bodyid[at(ref)],
+              m.site_bodyid[at(m.actuator_trnid[at(a)])], dofs);
+  return {dofs.begin(), dofs.end()};
+}
+
 void HostModel::tendons(const Model& m) {
   physics::ModelView& w = view_;
   std::vector<int> fixed, types, moment;

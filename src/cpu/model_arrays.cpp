@@ -17,7 +17,8 @@ void for_arrays(physics::ModelView& w, const F& f) {
   each(w.body_parentid, w.body_mocapid, w.body_aligned, w.body_jntadr, w.body_jntnum);
   each(w.body_dofadr, w.body_dofnum, w.body_treeid, w.body_lastdof, w.body_weldid, w.body_end);
   each(w.body_translation, w.tree_body, w.tree_end, w.tree_origin, w.body_late, w.late_body);
-  each(w.jnt_type, w.jnt_qposadr, w.jnt_dofadr, w.jnt_actfrclimited, w.turn_jnt, w.ball_jnt);
+  each(w.jnt_type, w.jnt_qposadr, w.jnt_dofadr, w.jnt_actfrclimited, w.jnt_actgravcomp, w.turn_jnt,
+       w.ball_jnt);
   each(w.dof_bodyid, w.dof_jntid, w.dof_parentid, w.dof_freerot, w.dof_rubs);
   each(w.coord_rowadr, w.coord_limited, w.coord_momentadr, w.moment_dof, w.moment_coord,
        w.dof_momentadr);
@@ -39,7 +40,7 @@ void for_arrays(physics::ModelView& w, const F& f) {
   each(w.site_bodyid, w.site_type);
   each(w.actuator_trntype, w.actuator_trnid, w.actuator_ctrllimited, w.actuator_forcelimited);
   each(w.actuator_dyntype, w.actuator_actadr, w.actuator_actlimited, w.actuator_actearly);
-  each(w.actuator_gainmuscle, w.actuator_biasmuscle);
+  each(w.actuator_gainmuscle, w.actuator_biasmuscle, w.actuator_refid, w.actuator_cranklength);
   each(w.actuator_mayservo, w.actuator_onball, w.actuator_bounded);
   each(w.tendon_adr, w.tendon_num, w.tendon_fixed, w.tendon_limitrow, w.tendon_springrow);
   each(w.tendon_dragrow, w.tendon_rubrow, w.tendon_length0);

@@ -118,12 +118,19 @@ const std::vector<TaskEntry>& registry() {
     add_gymnasium_tasks(t);
     add_locomotion_tasks(t);
     add_go2_tasks(t);
+    add_manipulation_tasks(t);
     for (TaskEntry& e : t)
       e.options.push_back(
           {"frame_skip", "physics steps per control step", static_cast<double>(e.frame_skip)});
     return t;
   }();
   return tasks;
+}
+
+TaskModel model_of(const TaskEntry& entry, const TaskOptions& options) {
+  TaskModel m{std::string(asset(entry.asset(options))), {}};
+  if (entry.furnish != nullptr) entry.furnish(options, m);
+  return m;
 }
 
 const TaskEntry& find_task(const std::string& id) {

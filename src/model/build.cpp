@@ -24,7 +24,7 @@ Range inherited(const Spec& spec, const Model& m, const ActuatorSpec& a, int id)
   Range r{};
   if (a.trntype == Transmission::joint) {
     r = {m.jnt_range[at(2 * id)], m.jnt_range[at(2 * id + 1)]};
-  } else {
+  } else if (a.trntype == Transmission::tendon) {
     for (const auto& t : spec.tendons) {
       if (t.name == a.target) r = t.range;
     }
@@ -62,9 +62,18 @@ void add_state(const Spec& spec, Model& m, const ActuatorSpec& a, int id) {
 }
 
 void add_actuators(const Spec& spec, Model& m) {
-  const Index joints = index_of(m.jnt_names), tendons = index_of(m.tendon_names);
+  const Index joints = index_of(m.jnt_names), tendons = index_of(m.tendon_names),
+              sites = index_of(m.site_names), bodies = index_of(m.body_names);
   for (const auto& a : spec.actuators) {
-    const int id = (a.trntype == Transmission::joint ? joints : tendons).at(a.target);
+    const bool on_joint =
+        a.trntype == Transmission::joint || a.trntype == Transmission::jointinparent;
+    const int id = (on_joint                            ? joints
+                    : a.trntype == Transmission::tendon ? tendons
+                    : a.trntype == Transmission::body   ? bodies
+                                                        : sites)
+                       .at(a.target);
+    // a hinge or slide has no frame
+    const bool turns = on_joint && dof_count(m.jnt_type[at(id)]) > 1;
     Range range = a.ctrlrange;
     bool limited = a.ctrllimited == Switch::yes;
     if (a.inherits_ctrlrange()) {
@@ -74,8 +83,10 @@ void add_actuators(const Spec& spec, Model& m) {
       limited = a.ctrllimited != Switch::no;
     }
     m.actuator_names.push_back(a.name);
-    m.actuator_trntype.push_back(a.trntype);
+    m.actuator_trntype.push_back(on_joint && !turns ? Transmission::joint : a.trntype);
     m.actuator_trnid.push_back(id);
+    m.actuator_refid.push_back(a.reference.empty() ? -1 : sites.at(a.reference));
+    m.actuator_cranklength.push_back(a.trntype == Transmission::slidercrank ? a.cranklength : 0);
     m.actuator_gear.insert(m.actuator_gear.end(), a.gear.begin(), a.gear.end());
     const bool on = spec.flags.actuation;
     for (std::size_t k = 0; k < 3; ++k)
@@ -143,13 +154,15 @@ void require_count(const Element& e, const char* attribute, const std::vector<do
            std::to_string(given.size()));
 }
 
-// A vector shorter than the model's is completed with the model's own.
-void fill(Element& e, const char* attribute, const Bound& bound, const std::vector<double>& given,
+// A vector shorter than the model's is completed with the model's own, and so is what is NaN in it.
+void fill(Element& e, const char* attribute, const Bound& bound, std::vector<double> given,
           const Reals& otherwise, Reals& to) {
   require_count(e, attribute, given, otherwise.size());
+  for (std::size_t i = 0; i < given.size(); ++i)
+    if (std::isnan(given[i])) given[i] = otherwise[i];
   require_within(e, attribute, given, bound);
-  to.insert(to.end(), given.begin(), given.end());
   const auto n = static_cast<std::ptrdiff_t>(given.size());
+  to.insert(to.end(), given.begin(), given.end());
   to.insert(to.end(), otherwise.begin() + n, otherwise.end());
   if (!given.empty() && given.size() < otherwise.size()) {
     mark(e, attribute, Use::mapped, false,
@@ -220,6 +233,21 @@ void add_contacts(const Spec& spec, Model& m, LoadReport& report) {
   build_pairs(m, settings, report);
 }
 
+// Without actuators nothing compensates the gravity that they would.
+void rest_actuators(const Spec& spec, Model& m) {
+  if (m.nu > 0 && spec.flags.actuation) return;
+  std::size_t id = 0;
+  for (const auto& b : spec.bodies)
+    for (const auto& j : b.joints) {
+      const std::size_t i = id++;
+      if (!j.actgravcomp) continue;
+      mark(j.written, "actuatorgravcomp", Use::mapped, false,
+           "no actuator is active, so gravity is not compensated here: actuatorfrcrange 0 0");
+      m.jnt_actfrclimited[i] = 1;
+      m.jnt_actfrcrange[2 * i] = m.jnt_actfrcrange[2 * i + 1] = 0;
+    }
+}
+
 // Feedback that pulls back for some control.
 bool has_feedback(const Model& m, int a) {
   const double *gain = &m.actuator_gain[at(3 * a)], *bias = &m.actuator_bias[at(3 * a)];
@@ -245,8 +273,13 @@ void refuse_shared_bounds(const Spec& spec, const Model& m) {
       acts_on(id, 1);
       continue;
     }
-    // a tendon's force is shared by its joints
-    for (const int j : tendon_joints(m, id)) acts_on(j, 2);
+    // the force is shared by several joints
+    if (m.actuator_trntype[act] == Transmission::tendon)
+      for (const int j : tendon_joints(m, id)) acts_on(j, 2);
+    if (is_on_site(m.actuator_trntype[act]))
+      for (const int site : {id, m.actuator_refid[act]})
+        for (int b = site < 0 ? 0 : m.site_bodyid[at(site)]; b > 0; b = m.body_parentid[at(b)])
+          for (int k = 0; k < m.body_jntnum[at(b)]; ++k) acts_on(m.body_jntadr[at(b)] + k, 2);
   }
   for (int j = 0; j < m.njnt; ++j) {
     if (m.jnt_actfrclimited[at(j)] == 0 || actuators[at(j)] < 2 || !servo[at(j)]) continue;
@@ -299,13 +332,9 @@ void bound_feedback(const Spec& spec, const Model& m) {
 
 void mark_unsupported(Spec& spec) {
   std::vector<char> moves(spec.bodies.size());
-  Index joints_of_many_dofs;
   for (std::size_t i = 1; i < spec.bodies.size(); ++i) {
     const BodySpec& b = spec.bodies[i];
     moves[i] = !b.joints.empty() || moves[at(b.parent)];
-    for (const auto& j : b.joints) {
-      if (j.type == JointType::free || j.type == JointType::ball) joints_of_many_dofs[j.name] = 1;
-    }
     for (const GeomSpec* g : weighing_geoms(spec, b)) {
       if (g->type != GeomType::mesh || g->mesh_volume > 0 || g->density == 0 || g->mass == 0) continue;
       const bool counts = moves[i] || spec.compiler.settotalmass > 0;
@@ -316,16 +345,11 @@ void mark_unsupported(Spec& spec) {
                : "mass of a mesh that can't move");
     }
   }
-  for (const auto& a : spec.actuators) {
-    if (a.element->has("jointinparent") && joints_of_many_dofs.contains(a.target)) {
-      mark(*a.element, "jointinparent", Use::refused, true,
-           "torques of ball and free joints in the parent's frame are not computed; use joint");
-    }
-  }
 }
 
 void build_rest(const Spec& spec, Model& m, LoadReport& report) {
   add_actuators(spec, m);
+  rest_actuators(spec, m);
   refuse_shared_bounds(spec, m);
   refuse_shared_tendons(spec, m);
   add_materials(spec, m);

@@ -9,8 +9,7 @@
 
 namespace stiction::model {
 
-// Refuses what can only be told once the whole file is read: masses of meshes, parent-frame
-// transmissions to joints of several dofs.
+// Refuses what can only be told once the whole file is read: masses of meshes.
 void mark_unsupported(Spec& spec);
 
 // Bodies, inertias, joints, geoms, sites, tendons.

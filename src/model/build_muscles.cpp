@@ -48,10 +48,12 @@ Range length_range(const Spec& spec, const Model& m, int a) {
   const ActuatorSpec& s = spec.actuators[at(a)];
   const int id = m.actuator_trnid[at(a)];
   const bool joint = m.actuator_trntype[at(a)] == Transmission::joint;
+  const bool tendon = m.actuator_trntype[at(a)] == Transmission::tendon;
   if (spec.compiler.useexisting && s.lengthrange[0] < s.lengthrange[1]) return s.lengthrange;
   if (spec.compiler.uselimit)  // without the gear, as in MuJoCo
-    if (const Limits r = joint ? joint_limits(m, id) : tendon_limits(m, id)) return *r;
-  const Limits extremes = joint ? joint_limits(m, id) : tendon_extremes(m, id);
+    if (const Limits r = joint ? joint_limits(m, id) : tendon ? tendon_limits(m, id) : Limits())
+      return *r;
+  const Limits extremes = joint ? joint_limits(m, id) : tendon ? tendon_extremes(m, id) : Limits();
   const Range r = extremes ? scaled(*extremes, m.actuator_gear[at(6 * a)]) : Range{};
   if (r[0] < r[1]) return r;
   fail(*s.element,

@@ -31,8 +31,11 @@ void add_joint(const Spec& spec, const BodySpec& b, int body, const JointSpec& j
   m.jnt_margin.push_back(j.margin);
   append(m.jnt_solref, j.solref);
   m.jnt_stiffness.push_back(spec.flags.spring ? j.stiffness : 0);
-  m.jnt_actfrclimited.push_back(j.actfrclimited == Switch::yes);
+  // as in MuJoCo, of joints with one dof alone
+  const bool one = j.type == JointType::hinge || j.type == JointType::slide;
+  m.jnt_actfrclimited.push_back(j.actfrclimited == Switch::yes && one);
   append(m.jnt_actfrcrange, j.actfrcrange);
+  m.jnt_actgravcomp.push_back(j.actgravcomp);
 
   switch (j.type) {
     case JointType::free:
@@ -147,7 +150,7 @@ void align_free_bodies(Spec& spec, std::vector<BodyInertia>& inertias) {
     BodySpec& b = spec.bodies[i];
     if (has_children[i] || b.joints.empty() || b.joints[0].type != JointType::free) continue;
     const Switch align = b.joints[0].align;
-    if (align == Switch::no || (align == Switch::automatic && !spec.compiler.alignfree)) continue;
+    if (align == Switch::no || (align == Switch::automatic && !spec.compiler_of(b).alignfree)) continue;
     BodyInertia& inertia = inertias[i];
     const Vec3 centre = inertia.pos;
     const Quat axes = inertia.quat, back = axes.conjugate();

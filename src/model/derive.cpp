@@ -140,12 +140,72 @@ void derive(Model& m) {
   derive_inverse_weights(m);
 }
 
+namespace {
+
+struct SiteFrame {
+  int body;
+  Vec3 pos;
+  Mat3 axes;
+};
+SiteFrame site_frame0(const Model& m, const RestPose& pose, int site) {
+  const int b = m.site_bodyid[at(site)];
+  return {b, pose.pos[at(b)] + pose.quat[at(b)] * row3(m.site_pos, site),
+          (pose.quat[at(b)] * row4(m.site_quat, site)).toRotationMatrix()};
+}
+
+bool moves(const Model& m, int dof, int body) {
+  int b = body;
+  while (b > 0 && b != m.dof_bodyid[at(dof)]) b = m.body_parentid[at(b)];
+  return b > 0;
+}
+
+// Of an actuator on a site or a slider-crank: what moves both ends moves nothing.
+VecX site_moment0(const Model& m, const RestPose& pose, int a) {
+  const std::span<const double> gear = std::span(m.actuator_gear).subspan(6 * at(a), 6);
+  const int ref = m.actuator_refid[at(a)];
+  const SiteFrame to = site_frame0(m, pose, m.actuator_trnid[at(a)]);
+  const SiteFrame from = ref < 0 ? SiteFrame{0, Vec3::Zero(), to.axes} : site_frame0(m, pose, ref);
+  Vec3 force = from.axes * row3(gear, 0), torque = from.axes * row3(gear, 1), back = -torque;
+  if (m.actuator_trntype[at(a)] == Transmission::slidercrank) {
+    const Vec3 axis = from.axes.col(2), v = to.pos - from.pos;
+    const double along = axis.dot(v), rod = m.actuator_cranklength[at(a)];
+    const double square = along * along + rod * rod - v.squaredNorm();
+    const double share = square > 0 ? 1 - along / std::sqrt(square) : 1;
+    force = gear[0] * (share * axis + (square > 0 ? Vec3(v / std::sqrt(square)) : Vec3::Zero()));
+    torque.setZero();
+    back = gear[0] * share * axis.cross(v);
+  }
+  VecX j = VecX::Zero(m.nv);
+  for (int i = 0; i < m.nv; ++i) {
+    const bool second = moves(m, i, to.body), first = ref >= 0 && moves(m, i, from.body);
+    if (first == second) continue;
+    const Vec3 w = pose.dof_angular.col(i);
+    const Vec3 v = pose.dof_linear.col(i) + w.cross(second ? to.pos : from.pos);
+    j[i] = second ? force.dot(v) + torque.dot(w) : back.dot(w) - force.dot(v);
+  }
+  return j;
+}
+
+}  // namespace
+
 VecX actuator_moment0(const Model& m, const RestPose& pose, int a) {
   const double* gear = &m.actuator_gear[6 * at(a)];
   const int target = m.actuator_trnid[at(a)];
   if (m.actuator_trntype[at(a)] == Transmission::tendon)
     return gear[0] * tendon_jacobian0(m, pose, target);
+  if (is_on_site(m.actuator_trntype[at(a)])) return site_moment0(m, pose, a);
   VecX j = VecX::Zero(m.nv);
+  if (m.actuator_trntype[at(a)] == Transmission::body) return j;  // of contacts
+  if (m.actuator_trntype[at(a)] == Transmission::jointinparent) {
+    // of a free joint the world's axes, of a ball those in which it is not turned
+    const int dof = m.jnt_dofadr[at(target)];
+    const bool free = m.jnt_type[at(target)] == JointType::free;
+    const std::span<const double> all(gear, 6);
+    if (free) j.segment<3>(dof) = row3(all, 0);
+    const Quat q = free ? pose.quat[at(m.jnt_bodyid[at(target)])] : Quat::Identity();
+    j.segment<3>(free ? dof + 3 : dof) = q.conjugate() * row3(all, free ? 1 : 0);
+    return j;
+  }
   for (int k = 0; k < dof_count(m.jnt_type[at(target)]); ++k)
     j[m.jnt_dofadr[at(target)] + k] = gear[k];
   return j;

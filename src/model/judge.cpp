@@ -70,7 +70,7 @@ void judge_geom(const Spec& spec, GeomSpec& g, bool touches, bool lacks) {
 
 }  // namespace
 
-void judge(const Spec& spec, JointSpec& j) {
+void judge(JointSpec& j) {
   const Written& w = j.written;
   for (const char* attribute : {"stiffness", "damping"}) {
     if (any_nonzero(written_numbers(w, attribute), 1))
@@ -78,11 +78,6 @@ void judge(const Spec& spec, JointSpec& j) {
   }
   if (j.springdamper[0] > 0)
     mark(w, "springdamper", Use::mapped, false, "stiffness and damping from the inertia at qpos0");
-  if (Element* e = w.find("actuatorgravcomp"); e && boolean(*e, "actuatorgravcomp") == true) {
-    const bool bounded = j.actfrclimited == Switch::yes;
-    mark(*e, "actuatorgravcomp", Use::ignored, bounded && spec.gravcomp,
-         "gravity compensation acts as a passive force, outside actuatorfrcrange");
-  }
   if (any_nonzero(written_numbers(w, "springyield")))
     mark(w, "springyield", Use::ignored, j.stiffness > 0 || j.springdamper[0] > 0,
          "springs are elastic whatever their force");

@@ -7,8 +7,9 @@
 
 namespace stiction::model {
 
-// The whole file, in MuJoCo's order: settings, defaults, assets, tree, then what refers to names.
-Spec read_mjcf(Element& root);
+// The whole file, which check_schema() has seen, in MuJoCo's order: settings, defaults, assets, tree, then what refers to names.
+// `directories`: of the attached models, scope 1, 2, ...
+Spec read_mjcf(Element& root, const std::vector<std::string>& directories = {});
 
 // read_settings.cpp
 void read_compiler(Element& e, Compiler& c);
@@ -40,7 +41,7 @@ void check_size(const Element& e, GeomType type, const Vec3& size);
 
 // judge.cpp: what an element of the model asks for that is not computed, marked where it was
 // written.
-void judge(const Spec& spec, JointSpec& j);
+void judge(JointSpec& j);
 void judge(PairSource& p);
 void judge(TendonSpec& t);
 void judge(ActuatorSpec& a);

@@ -10,7 +10,7 @@ namespace {
 
 // Kinds with a different force law or with several states.
 bool refused_kind(const std::string& kind) {
-  constexpr std::array kKinds{"orientation", "pid", "adhesion", "dcmotor", "plugin"};
+  constexpr std::array kKinds{"orientation", "pid", "dcmotor", "plugin"};
   return std::find(kKinds.begin(), kKinds.end(), kind) != kKinds.end();
 }
 
@@ -180,15 +180,17 @@ void read_muscle(Element& e, ActuatorSpec& a) {
 void read_uncomputed(Element& e, ActuatorSpec& a) {
   mark(e, Use::ignored, false, "default of an actuator that can't be computed");
   a.dyntype = ActuatorDynamics::none, a.dynprm = {1, 0, 0};
-  if (e.name == "adhesion") {
-    read_within(e, "gain", kGainBound, a.gain[0]);
-    a.gaintype = a.biastype = Law::constant;
-    a.gain = {a.gain[0]}, a.bias = {};
-    a.ctrllimited = Switch::yes;
-  } else {
-    a.gaintype = a.biastype = Law::other;
-    a.unknown_law = e.name;
-  }
+  a.gaintype = a.biastype = Law::other;
+  a.unknown_law = e.name;
+}
+
+void read_adhesion(Element& e, ActuatorSpec& a) {
+  a.gaintype = a.biastype = Law::constant;
+  a.gain = {a.gain[0]}, a.bias = {};
+  a.dyntype = ActuatorDynamics::none, a.dynprm = {1, 0, 0};
+  a.unknown_law.clear();
+  a.ctrllimited = Switch::yes;
+  read_nonnegative(e, "gain", kGainBound, a.gain[0]);
 }
 
 // inheritrange is a parameter of <position>, which takes no ctrlrange beside it; <general> takes both.
@@ -217,6 +219,7 @@ void read_ranges(Element& e, ActuatorSpec& a) {
 
 void read_common(Element& e, ActuatorSpec& a) {
   if (numbers_into(e, "gear", a.gear, 1) > 0) require_within(e, "gear", a.gear, kGearBound);
+  read_nonnegative(e, "cranklength", kLengthBound, a.cranklength);
   if (const auto s = read_switch(e, "ctrllimited")) a.ctrllimited = *s;
   if (const auto s = read_switch(e, "forcelimited")) a.forcelimited = *s;
   if (const auto s = read_switch(e, "actlimited")) a.actlimited = *s;
@@ -248,6 +251,8 @@ void read_actuator(const Spec& spec, Element& e, const std::string& ancestor, Ac
       read_velocity(e, a);
     } else if (e.name == "damper") {
       read_damper(e, a);
+    } else if (e.name == "adhesion") {
+      read_adhesion(e, a);
     } else {
       read_uncomputed(e, a);
     }
@@ -256,36 +261,55 @@ void read_actuator(const Spec& spec, Element& e, const std::string& ancestor, Ac
   if (e.name == "damper" && a.ctrlrange[0] < 0) {
     fail(e, "ctrlrange", "a damper can't push: the range must start at 0 or above");
   }
+  if (e.name == "adhesion" && a.ctrlrange[0] < 0) {
+    fail(e, "ctrlrange", "adhesion can't push: the range must start at 0 or above");
+  }
 }
 
 namespace {
 
 void read_target(Element& e, const Spec& spec, ActuatorSpec& a) {
   int targets = 0;
-  for (const char* kind : {"joint", "jointinparent", "tendon", "site", "slidersite", "body"}) {
+  for (const char* kind : {"joint", "jointinparent", "tendon", "site", "cranksite", "body"}) {
     targets += e.has(kind) ? 1 : 0;
   }
   if (targets != 1) {
-    fail(e, targets == 0 ? "has no target; add joint=\"...\" or tendon=\"...\""
-                         : "has more than one target; keep one");
+    fail(e, targets == 0
+                ? "has no target; add joint=\"...\", tendon=\"...\", site=\"...\" or body=\"...\""
+                : "has more than one target; keep one");
   }
-  for (const char* kind : {"site", "slidersite", "cranksite", "body", "refsite"}) {
-    if (e.has(kind)) {
-      mark(e, kind, Use::refused, true,
-           "only transmissions to joints and tendons are computed");
-    }
-  }
-  for (const char* kind : {"joint", "jointinparent"}) {
-    if (const auto name = text(e, kind)) {
-      require_name(spec, "joint", e, kind, *name);
-      a.trntype = Transmission::joint;
-      a.target = *name;
-    }
-  }
-  if (const auto name = text(e, "tendon")) {
-    require_name(spec, "tendon", e, "tendon", *name);
-    a.trntype = Transmission::tendon;
+  const auto take = [&](const char* attribute, const char* kind, Transmission type) {
+    const auto name = text(e, attribute);
+    if (!name) return;
+    require_name(spec, kind, e, attribute, *name);
+    a.trntype = type;
     a.target = *name;
+  };
+  take("joint", "joint", Transmission::joint);
+  take("jointinparent", "joint", Transmission::jointinparent);
+  take("tendon", "tendon", Transmission::tendon);
+  take("site", "site", Transmission::site);
+  take("cranksite", "site", Transmission::slidercrank);
+  take("body", "body", Transmission::body);
+  const auto has_length = [](Law law, const auto& numbers) {
+    return law == Law::muscle || (law == Law::affine && (numbers[1] != 0 || numbers[2] != 0));
+  };
+  if (a.trntype == Transmission::body &&
+      (has_length(a.gaintype, a.gain) || has_length(a.biastype, a.bias)))
+    mark(e, "body", Use::refused, true,
+         "contacts have no length: gain and bias of adhesion must be fixed");
+  for (const char* attribute : {"refsite", "slidersite"}) {
+    const auto name = text(e, attribute);
+    if (!name) continue;
+    require_name(spec, "site", e, attribute, *name);
+    if (a.trntype !=
+        (attribute == std::string_view("refsite") ? Transmission::site : Transmission::slidercrank))
+      fail(e, attribute, "is for actuators with site=\"...\" or cranksite=\"...\"");
+    a.reference = *name;
+  }
+  if (a.trntype == Transmission::slidercrank) {
+    if (a.reference.empty()) fail(e, "cranksite", "a slider-crank needs slidersite, too");
+    if (!(a.cranklength > 0)) fail(e, "cranklength", "a slider-crank needs a positive cranklength");
   }
 }
 
@@ -347,12 +371,12 @@ void read_actuators(Element& e, Spec& spec) {
     read_actuator(spec, child, defaults.parent, a);
     judge(a);
     read_target(child, spec, a);
-    resolve_limited(spec.compiler, child, "forcelimited", "forcerange", a.forcelimited, a.forcerange);
+    resolve_limited(spec.compiler_of(child), child, "forcelimited", "forcerange", a.forcelimited, a.forcerange);
     // an inherited range is filled in when the joints are known
     if (!a.inherits_ctrlrange())
-      resolve_limited(spec.compiler, child, "ctrllimited", "ctrlrange", a.ctrllimited, a.ctrlrange);
+      resolve_limited(spec.compiler_of(child), child, "ctrllimited", "ctrlrange", a.ctrllimited, a.ctrlrange);
     if (!a.inherits_actrange())
-      resolve_limited(spec.compiler, child, "actlimited", "actrange", a.actlimited, a.actrange);
+      resolve_limited(spec.compiler_of(child), child, "actlimited", "actrange", a.actlimited, a.actrange);
     if (a.actlimited == Switch::yes && !a.has_state() && !a.unknown_state && a.unknown_law.empty())
       fail(child, "actrange", "the actuator has no state that it could bound");
     check_law(child, a);

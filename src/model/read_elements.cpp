@@ -71,6 +71,7 @@ void read_joint(const Compiler&, Element& e, JointSpec& j) {
   exactly(e, "range", j.range);
   if (const auto s = read_switch(e, "actuatorfrclimited")) j.actfrclimited = *s;
   exactly(e, "actuatorfrcrange", kForceBound, j.actfrcrange);
+  if (const auto b = boolean(e, "actuatorgravcomp")) j.actgravcomp = *b;
   read_linear(e, "stiffness", kStiffnessBound, j.stiffness);
   read_linear(e, "damping", kDampingBound, j.damping);
   read_nonnegative(e, "armature", kArmatureBound, j.armature);

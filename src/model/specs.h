@@ -22,7 +22,8 @@ struct Compiler : AngleSettings {
   bool alignfree = false;  // a free body without children gets the frame of its inertia
   bool strippath = false;
   bool fitaabb = false;  // primitives are fitted to the bounding box of a mesh, not to its inertia
-  std::string meshdir;  // of meshes and height fields
+  std::string meshdir;    // of meshes and height fields
+  std::string directory;  // of an attached model: of its file
   bool useexisting = true;  // <lengthrange>: of a muscle counts where it is given
   bool uselimit = false;    // <lengthrange>: else it is the range of the joint or tendon
   Switch inertiafromgeom = Switch::automatic;
@@ -75,6 +76,7 @@ struct JointSpec {
   Range range{}, actfrcrange{}, springdamper{};
   double stiffness = 0, damping = 0, armature = 0, frictionloss = 0, ref = 0, springref = 0;
   double margin = 0;
+  bool actgravcomp = false;
   std::array<double, 2> solref{0.02, 1};  // of the limit
 };
 
@@ -135,8 +137,8 @@ struct BodySpec {
   Element* element = nullptr;
   std::string name;
   int parent = 0;
-  Vec3 pos = Vec3::Zero();
-  Quat quat = Quat::Identity();
+  Vec3 pos = Vec3::Zero(), written_pos = Vec3::Zero();  // in the parent; in the frame that it is written in
+  Quat quat = Quat::Identity(), written_quat = Quat::Identity();
   bool mocap = false;
   double gravcomp = 0;
   std::optional<InertialSpec> inertial;
@@ -158,7 +160,8 @@ struct ActuatorSpec {
   Written written;
   std::string name;
   Transmission trntype = Transmission::joint;
-  std::string target;
+  std::string target, reference;  // reference: refsite, slidersite
+  double cranklength = 0;
   std::array<double, 6> gear{1, 0, 0, 0, 0, 0};
   // The element that wrote gain, bias and dynamics last: "general" or a shortcut. A class has one
   // actuator default, whatever its elements are called.
@@ -303,10 +306,14 @@ struct HfieldSource {
 struct Spec {
   std::string name;
   Compiler compiler;
+  std::vector<Compiler> attached;  // of attached models: Element::scope 1, 2, ...
+  const Compiler& compiler_of(const Element& e) const {
+    return e.scope == 0 ? compiler : attached[static_cast<std::size_t>(e.scope) - 1];
+  }
+  const Compiler& compiler_of(const BodySpec& b) const { return b.element ? compiler_of(*b.element) : compiler; }
   double timestep = 0.002;
   std::array<double, 3> gravity{0, 0, -9.81};
   Flags flags;
-  bool gravcomp = false;    // of some body
   double density = 0, viscosity = 0;  // of the medium, kg/m³, Pa s
   std::array<double, 3> wind{};       // m/s
   ContactSettings contact;  // excludes and pairs are resolved from the two lists below

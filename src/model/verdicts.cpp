@@ -1,4 +1,7 @@
 // What becomes of attributes that no code reads, and the report of all of them.
+#include <set>
+#include <tuple>
+
 #include "model/schema.h"
 #include "model/xml.h"
 
@@ -30,15 +33,15 @@ constexpr Rule kRules[] = {
      "limits and dry friction are as stiff as the step resolves"},
     {"fixed tendon spatial", "solimplimit solreffriction solimpfriction", Use::mapped, false,
      "limits and dry friction are as stiff as the step resolves"},
-    {"joint", "springyield actuatorgravcomp", Use::ignored, false, "no joint takes it"},
+    {"joint", "springyield", Use::ignored, false, "no joint takes it"},
     {"geom", "adhesion", Use::ignored, false, "no geom takes it"},
     {"fixed tendon spatial", "width", Use::ignored, false, kGraphics},
     {"fixed tendon spatial", "springyield", Use::ignored, false, "no tendon takes it"},
     {"body", "fuse simple sleep", Use::ignored, false, "the motion is the same"},
     {"pair", "solreffriction adhesion", Use::ignored, false, "no pair takes it"},
     {"pair", "gap", Use::ignored, false, "widens detection only"},
-    {"general motor position velocity damper intvelocity cylinder muscle", "interp cranklength",
-     Use::ignored, false, "has no effect on this kind of actuator"},
+    {"general motor position velocity damper intvelocity cylinder muscle", "interp", Use::ignored,
+     false, "has no effect on this kind of actuator"},
     {"general motor position velocity damper intvelocity cylinder muscle",
      "damping armature delay nsample input velrange ffrange", Use::ignored, false,
      "no actuator takes it"},
@@ -98,26 +101,42 @@ ReportEntry entry(const Element& e, const Verdict& v) {
   return {v.use, v.physics, *e.file, e.line, shown(e.name), "", "", v.note};
 }
 
-void collect_into(Element& e, LoadReport& report) {
+// Of what is repeated the first entry stands for all.
+class Report {
+ public:
+  explicit Report(LoadReport& report) : report_(report) {}
+
+  void add(const Element& e, ReportEntry entry) {
+    if (e.origin == Origin::wrapper) return;
+    const bool is_new = seen_.emplace(e.file, e.line, entry.element, entry.attribute, entry.use, entry.note).second;
+    if (is_new || e.origin == Origin::written) report_.entries.push_back(std::move(entry));
+  }
+
+ private:
+  LoadReport& report_;
+  std::set<std::tuple<const std::string*, int, std::string, std::string, Use, std::string>> seen_;
+};
+
+void collect_into(Element& e, Report& report) {
   judge_sections(e);
   if (e.verdict) {
-    report.entries.push_back(entry(e, *e.verdict));
+    ReportEntry whole = entry(e, *e.verdict);
     if (const auto* name = e.find("name")) {
-      report.entries.back().attribute = "name";
-      report.entries.back().value = shown(name->value);
+      whole.attribute = "name";
+      whole.value = shown(name->value);
     }
+    report.add(e, std::move(whole));
     // the whole element is out of play, unless an attribute has a verdict that is worse
     for (const auto& a : e.attributes) {
       if (!a.verdict || (a.verdict->use != Use::refused && !a.verdict->physics)) continue;
-      report.entries.push_back({a.verdict->use, a.verdict->physics, *e.file, e.line, shown(e.name),
-                                a.name, shown(a.value), a.verdict->note});
+      report.add(e, {a.verdict->use, a.verdict->physics, *e.file, e.line, shown(e.name), a.name,
+                     shown(a.value), a.verdict->note});
     }
     return;
   }
   for (const auto& a : e.attributes) {
     const Verdict v = judge(e, a);
-    report.entries.push_back(
-        {v.use, v.physics, *e.file, e.line, shown(e.name), a.name, shown(a.value), v.note});
+    report.add(e, {v.use, v.physics, *e.file, e.line, shown(e.name), a.name, shown(a.value), v.note});
   }
   for (auto& child : e.children) collect_into(child, report);
 }
@@ -125,7 +144,8 @@ void collect_into(Element& e, LoadReport& report) {
 }  // namespace
 
 void collect(Element& root, LoadReport& report) {
-  collect_into(root, report);
+  Report all(report);
+  collect_into(root, all);
 }
 
 }  // namespace stiction::model

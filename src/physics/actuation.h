@@ -3,7 +3,7 @@
 // reads   qpos, qvel, ctrl, act, act_next, qfrc_applied, xfrc_applied, qfrc_bias, qfrc_fluid, cdof, xioff; joint and
 //         actuator parameters
 // writes  act_length, act_velocity, act_law, moment, qfrc_actuator (explicit actuators),
-//         cfrc_applied, qfrc_bodies, qfrc_smooth, flags
+//         cfrc_applied, qfrc_bodies, qfrc_lift, qfrc_smooth, flags
 //
 //   k = -bias - D v0 + medium - K (q0 ⊖ q_s + δt v0) + explicit actuators + applied forces
 //
@@ -14,6 +14,7 @@
 #include "physics/activation_dynamics.h"
 #include "physics/bias.h"
 #include "physics/functions.h"
+#include "physics/gravity_lift.h"
 #include "physics/muscle.h"
 #include "physics/status.h"
 
@@ -26,22 +27,27 @@ STICTION_FN Vec3<S> finite_or_zero(const Vec3<S>& v) {
 
 // ---- actuators
 
-// Entry k of the moment arm: gear, times that of a tendon.
-template <class S>
+// Entry k of the moment arm: gear, times that of a tendon; else what site_drives.h found.
+template <Drives can = Drives::states, class S>
 STICTION_FN S actuator_moment(const ModelView& m, const EnvView<S>& e, int a, int k) {
   const S* gear = e.actuator_gear + 6 * a;
-  if (static_cast<Transmission>(m.actuator_trntype[a]) == Transmission::joint) return gear[k];
+  const Transmission type = static_cast<Transmission>(m.actuator_trntype[a]);
+  if (type == Transmission::joint) return gear[k];
+  if constexpr (can == Drives::states)
+    if (type != Transmission::tendon) return e.moment[m.coord_momentadr[m.nv + a] + k];
   return gear[0] * e.moment[m.coord_momentadr[m.nv + m.nu + m.actuator_trnid[a]] + k];
 }
 
-// gear l of a tendon, gear · q of a hinge or slide, gear · log q of a ball; free: 0.
-template <class S>
+// What site_drives.h found; gear l of a tendon, gear · q of a hinge or slide, gear · log q of a ball; free: 0.
+template <Drives can = Drives::states, class S>
 STICTION_FN S actuator_length(const ModelView& m, const EnvView<S>& e, int a) {
   using W = Wide<S>;
   const int id = m.actuator_trnid[a];
   const S* gear = e.actuator_gear + 6 * a;
-  if (static_cast<Transmission>(m.actuator_trntype[a]) == Transmission::tendon)
-    return narrow<S>(widen(gear[0]) * e.ten_length[id]);
+  const Transmission type = static_cast<Transmission>(m.actuator_trntype[a]);
+  if constexpr (can == Drives::states)
+    if (type != Transmission::joint && type != Transmission::tendon) return e.act_length[a];
+  if (type != Transmission::joint) return narrow<S>(widen(gear[0]) * e.ten_length[id]);
   const W* q = e.qpos + m.jnt_qposadr[id];
   switch (static_cast<JointType>(m.jnt_type[id])) {
     case JointType::free: return S(0.0);
@@ -51,12 +57,12 @@ STICTION_FN S actuator_length(const ModelView& m, const EnvView<S>& e, int a) {
 }
 
 // Moment arm times the velocities v of the dofs.
-template <class S>
+template <class S, Drives can = Drives::states>
 STICTION_FN S actuator_velocity(const ModelView& m, const EnvView<S>& e, int a, const S* v) {
   const int adr = m.coord_momentadr[m.nv + a];
   S velocity = S(0.0);
   for (int k = 0; k < m.coord_momentadr[m.nv + a + 1] - adr; ++k)
-    velocity = velocity + actuator_moment(m, e, a, k) * v[m.moment_dof[adr + k]];
+    velocity = velocity + actuator_moment<can>(m, e, a, k) * v[m.moment_dof[adr + k]];
   return velocity;
 }
 
@@ -79,7 +85,8 @@ STICTION_FN S actuator_input(const ModelView& m, const EnvView<S>& e, int a) {
   return clamped_control(m, e, a);
 }
 
-// gain u + bias; a position servo, gain times (u - length), on a ball joint goes the short way round.
+// gain u + bias; a position servo, gain times (u - length), on a ball joint or a rotation between sites goes the short
+// way round.
 template <Drives can, class S>
 STICTION_FN void control_law(const ModelView& m, EnvView<S>& e, int a) {
   S u = actuator_input<can>(m, e, a);
@@ -94,8 +101,14 @@ STICTION_FN void control_law(const ModelView& m, EnvView<S>& e, int a) {
                          velocity);
   }
   if (m.actuator_onball[a] != 0) {
-    const Mask<S> servo = gain.x != S(0.0) && bias.y == -gain.x;
-    const S near = short_way_round(u, e.act_length[a], norm(load3(e.actuator_gear, 2 * a)));
+    Mask<S> servo = gain.x != S(0.0) && bias.y == -gain.x;
+    S gear = norm(load3(e.actuator_gear, 2 * a));
+    if constexpr (can == Drives::states)
+      if (static_cast<Transmission>(m.actuator_trntype[a]) == Transmission::site) {
+        servo = servo && gear == S(0.0);
+        gear = norm(load3(e.actuator_gear, 2 * a + 1));
+      }
+    const S near = short_way_round(u, e.act_length[a], gear);
     u = select(servo, near, u);
   }
   store3(e.act_law, a, u * gain + bias);
@@ -105,9 +118,9 @@ template <Drives can, class S>
 STICTION_FN void actuate(const ModelView& m, EnvView<S>& e, int a) {
   const int adr = m.coord_momentadr[m.nv + a];
   for (int k = 0; k < m.coord_momentadr[m.nv + a + 1] - adr; ++k)
-    e.moment[adr + k] = actuator_moment(m, e, a, k);
-  e.act_length[a] = actuator_length(m, e, a);
-  e.act_velocity[a] = actuator_velocity(m, e, a, e.qvel);
+    e.moment[adr + k] = actuator_moment<can>(m, e, a, k);
+  e.act_length[a] = actuator_length<can>(m, e, a);
+  e.act_velocity[a] = actuator_velocity<S, can>(m, e, a, e.qvel);
   control_law<can>(m, e, a);
 }
 
@@ -118,7 +131,7 @@ STICTION_FN S own_force(const ModelView& m, const EnvView<S>& e, int a) {
   S f = law.x + law.y * e.act_length[a] + law.z * e.act_velocity[a];
   if (m.actuator_forcelimited[a] != 0)
     f = clamp(f, e.actuator_forcerange[2 * a], e.actuator_forcerange[2 * a + 1]);
-  return select(law.y < S(0.0) || law.z < S(0.0), S(0.0), f);
+  return select(is_servo(e, a), S(0.0), f);
 }
 
 // By what actuatorfrcrange of its tendon shrinks the force of actuator a: it bounds the sum of all actuators
@@ -144,14 +157,16 @@ STICTION_FN S explicit_force(const ModelView& m, const EnvView<S>& e, int a) {
 }
 
 // Explicit actuators on dof i, within actuatorfrcrange of its joint.
-template <class S>
-STICTION_FN S dof_actuation(const ModelView& m, const EnvView<S>& e, int i) {
+template <Drives can, class S>
+STICTION_FN S dof_actuation(const ModelView& m, EnvView<S>& e, int i) {
   S f = S(0.0);
   for (int n = m.dof_momentadr[i]; n < m.dof_momentadr[i + 1]; ++n) {
     const int k = m.dof_moment[n];
     if (m.moment_coord[k] >= m.nv + m.nu) break;  // of tendons
     f = f + e.moment[k] * explicit_force(m, e, m.moment_coord[k] - m.nv);
   }
+  if constexpr (can == Drives::states)
+    if (m.nliftdof > 0) return lifting_actuation(m, e, i, f);
   const int j = m.dof_jntid[i];
   if (m.jnt_actfrclimited[j] != 0 && m.jnt_dofadr[j] == i)
     f = clamp(f, e.jnt_actfrcrange[2 * j], e.jnt_actfrcrange[2 * j + 1]);
@@ -246,9 +261,12 @@ STICTION_FN void actuation_up_to(const Team& team, const ModelView& m, EnvView<S
     S external = S(0.0);
     if (pushed) external = dot(load6(e.cdof, i), load6(e.cfrc_applied, m.dof_bodyid[i])) + S(0.0);
     e.qfrc_bodies[i] = external - e.qfrc_bias[i];
-    e.qfrc_actuator[i] = dof_actuation(m, e, i);
+    e.qfrc_actuator[i] = dof_actuation<can>(m, e, i);
+    S actuators = e.qfrc_actuator[i];
+    if constexpr (can == Drives::states)
+      if (m.nliftdof > 0) actuators = actuators - e.qfrc_lift[i];
     e.qfrc_smooth[i] =
-        e.qfrc_smooth[i] + (e.qfrc_actuator[i] + external) + finite_or_zero(e.qfrc_applied[i]);
+        e.qfrc_smooth[i] + (actuators + external) + finite_or_zero(e.qfrc_applied[i]);
   });
 }
 

@@ -5,11 +5,14 @@
 //   narrow_phase     witness points of the survivors, in Wide (narrow.h)
 //   activate         which of them are in the problem, per lane (activation.h)
 //   gather_points    one list of points, laws, lists by body (points.h)
+//   adhesion         actuators that press contacts together (adhesion.h)
 //
-// reads   poses, cdof, cvel0, v_free, inv_diag, anchor; geom_ and pair_ parameters
-// writes  cvel_free, geom_xpos, geom_off, geom_bar, geom_bound, near_pair, cand_*, point_*, body_point, ncon
+// reads   poses, cdof, cvel0, v_free, inv_diag, anchor, act_law; geom_ and pair_ parameters
+// writes  cvel_free, geom_xpos, geom_off, geom_bar, geom_bound, near_pair, cand_*, point_*, body_point, ncon;
+//         act_pull, cfrc_adhesion; adds to qfrc_smooth and qfrc_actuator
 #pragma once
 
+#include "physics/adhesion.h"
 #include "physics/cull.h"
 #include "physics/points.h"
 #include "physics/status.h"
@@ -48,6 +51,7 @@ STICTION_FN void collide_with(const Team& team, const ModelView& m, EnvView<S>& 
   }
   list_candidates(team, m, e, nnear);
   gather_points(team, m, e);
+  if constexpr (has >= Colliders::hfields) adhesion(team, m, e);
 }
 
 template <class Team, class S>

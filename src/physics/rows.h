@@ -1,6 +1,6 @@
 // Rows of the joints, servos and tendons; and the predictor v_free.
 //
-// rows     in   A, qpos, qvel, act_*, ten_*, moment, qfrc_smooth, xmat
+// rows     in   A, qpos, qvel, act_*, ten_*, moment, qfrc_smooth, qfrc_lift, xmat
 //          out  inv_diag, row_law, v_free, rows_act, structure of the factor
 //
 // A row acts on a coordinate: a dof, or a length that moves with several dofs by its moment arm, that of an
@@ -169,11 +169,11 @@ STICTION_FN S rows_act(const Team& team, const ModelView& m, const EnvView<S>& e
 
 // Servos, springs and what drags: the rows that do not depend on others. Those of constraints have no impulse
 // yet.
-template <class Team, class S>
+template <Drives can, class Team, class S>
 STICTION_FN void force_rows(const Team& team, const ModelView& m, EnvView<S>& e) {
   team.for_each(m.nrowlength, [&](int k) {
     const int c = m.row_length[k], t = c - m.nv - m.nu;
-    if (t < 0) return store_row(e, m.coord_rowadr[c], servo_of(m, e, c - m.nv));
+    if (t < 0) return store_row(e, m.coord_rowadr[c], servo_of<can>(m, e, c - m.nv));
     const S zero = S(0.0);
     const LimitLaw<S> none = {zero, zero, zero};
     if (t >= m.ntendon) return store_row(e, m.coord_rowadr[c], none);
@@ -222,8 +222,8 @@ STICTION_FN void free_velocity(const Team& team, const ModelView& m, EnvView<S>&
   team.once([&] { e.rows_act[0] = act; });
 }
 
-template <class Team, class S>
-STICTION_FN void rows(const Team& team, const ModelView& m, EnvView<S>& e) {
+template <Drives can, class Team, class S>
+STICTION_FN void rows_up_to(const Team& team, const ModelView& m, EnvView<S>& e) {
   const auto v0 = [&](int c) {
     const int t = c - m.nv - m.nu;
     if (t >= m.ntendon) return coordinate_velocity(m, e, c, e.qvel);
@@ -231,7 +231,7 @@ STICTION_FN void rows(const Team& team, const ModelView& m, EnvView<S>& e) {
   };
   inverse_diagonal(team, m, e);
   team.for_each(m.nball, [&](int ball) { ball_angle(m, e, ball); });
-  force_rows(team, m, e);
+  force_rows<can>(team, m, e);
   length_values(team, m, e, v0);
   constraint_rows(team, m, e);
   length_values(team, m, e, v0, m.nrowservo);
@@ -239,6 +239,11 @@ STICTION_FN void rows(const Team& team, const ModelView& m, EnvView<S>& e) {
   model_structure(team, m, e);
   no_rows(team, m, e);
   free_velocity(team, m, e);
+}
+
+template <class Team, class S>
+STICTION_FN void rows(const Team& team, const ModelView& m, EnvView<S>& e) {
+  rows_up_to<Drives::states>(team, m, e);
 }
 
 STICTION_PHYSICS_END

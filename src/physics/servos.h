@@ -22,12 +22,12 @@ STICTION_FN S moment_delassus(const ModelView& m, const EnvView<S>& e, int c) {
 }
 
 // Bounds of the actuator's own force: forcerange, and actuatorfrcrange of a joint or tendon it drives alone.
-// On a tendon it bounds the force before the gear.
+// On a tendon it bounds the force before the gear, on a joint the force with the gravity that is compensated.
 template <class S>
 struct ForceRange {
   S lower, upper;
 };
-template <class S>
+template <Drives can, class S>
 STICTION_FN ForceRange<S> servo_bounds(const ModelView& m, const EnvView<S>& e, int a) {
   const S inf = S(std::numeric_limits<double>::infinity());
   ForceRange<S> force = {-inf, inf};
@@ -42,7 +42,12 @@ STICTION_FN ForceRange<S> servo_bounds(const ModelView& m, const EnvView<S>& e, 
   const S gear = e.actuator_gear[6 * a];
   const Mask<S> geared = gear != S(0.0);
   const S inv = S(1.0) / select(geared, gear, S(1.0));
-  const S x = inv * e.jnt_actfrcrange[2 * j], y = inv * e.jnt_actfrcrange[2 * j + 1];
+  S x = inv * e.jnt_actfrcrange[2 * j], y = inv * e.jnt_actfrcrange[2 * j + 1];
+  if constexpr (can == Drives::states)
+    if (m.nliftdof > 0) {
+      const S lift = inv * e.qfrc_lift[m.jnt_dofadr[j]];
+      x = x - lift, y = y - lift;
+    }
   const S lo = vmin(x, y), hi = vmax(x, y);
   return {select(geared, clamp(force.lower, lo, hi), force.lower),
           select(geared, clamp(force.upper, lo, hi), force.upper)};
@@ -56,7 +61,7 @@ STICTION_FN S servo_softening(S dt, S kappa, S w) {
 }
 
 // f = f_0 − κ v. κ is at least what moves nothing, δt κ w = ε², so that f_0/κ is finite.
-template <class S>
+template <Drives can, class S>
 STICTION_FN BoundedLaw<S> servo_of(const ModelView& m, const EnvView<S>& e, int a) {
   const S dt = S(m.opt.timestep), zero = S(0.0), one = S(1.0);
   const S *law = e.act_law + 3 * a, length = e.act_length[a], velocity = e.act_velocity[a];
@@ -68,7 +73,7 @@ STICTION_FN BoundedLaw<S> servo_of(const ModelView& m, const EnvView<S>& e, int 
   const S force0 = soft * law[0] + explicit_part - (soft * kp) * length;
   const S least = S(epsilon<S>() * epsilon<S>()) / (dt * select(servo, w, one));
   const S kappa = vmax(soft * (dt * kp + kd), least);
-  const ForceRange<S> force = servo_bounds(m, e, a);
+  const ForceRange<S> force = servo_bounds<can>(m, e, a);
   const auto if_servo = [&](S x) { return select(servo, x, zero); };
   return {if_servo(force0 / kappa), if_servo(dt * kappa), if_servo(dt * force.lower),
           if_servo(dt * force.upper)};

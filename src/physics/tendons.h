@@ -1,7 +1,7 @@
 // Lengths of the tendons, their moment arms, and how fast they change.
 //
 // tendons  in   qpos, qvel, xpos, xquat, xmat, cdof; placements of sites and geoms, wrap_coef
-//          out  ten_length (wide), ten_velocity, moment of their coordinates
+//          out  ten_length (wide), ten_velocity, moment of their coordinates; those of site_drives.h
 //
 //   fixed     l = Σ coef q_j                                m_j = coef
 //   spatial   l = Σ |p2 − p1|/divisor + arcs on geoms       m_i = Σ n · (∂p2/∂q_i − ∂p1/∂q_i)/divisor,
@@ -11,6 +11,7 @@
 // the arc's ends belong to the geom's body.
 #pragma once
 
+#include "physics/site_drives.h"
 #include "physics/wrapping.h"
 
 STICTION_PHYSICS_BEGIN
@@ -134,11 +135,12 @@ STICTION_FN void tendons_up_to(const Team& team, const ModelView& m, EnvView<S>&
       e.ten_length[t] = fixed_tendon(m, e, t);
     e.ten_velocity[t] = coordinate_velocity(m, e, c, e.qvel);
   });
+  if constexpr (can == Drives::states) site_drives(team, m, e);
 }
 
 template <class Team, class S>
 STICTION_FN void tendons(const Team& team, const ModelView& m, EnvView<S>& e) {
-  tendons_up_to<Drives::strings>(team, m, e);
+  tendons_up_to<Drives::states>(team, m, e);
 }
 
 STICTION_PHYSICS_END

@@ -21,6 +21,10 @@ struct SizesView {
   int nrow;    // most rows
   int na;      // activations
   int nstateful;       // nu where there are any, else 0
+  int nsitedrive;      // actuators on sites and in parents' frames, whose arms turn with the pose
+  int nadhesion;       // nu where an actuator presses contacts together, else 0
+  int nadhesionbody;   // nbody, likewise
+  int nliftdof;        // nv where actuators compensate gravity, else 0
   int nmuscle;         // nu where a muscle is among them, else 0
   int nfluidbody;      // nbody where a medium acts on bodies, else 0
   int nfluiddof;       // nv, likewise
@@ -40,8 +44,8 @@ struct SizesView {
 inline constexpr int kLagged = 0, kSimilar = 1, kSap = 2;  // ContactModel
 
 // What a model's pairs ask of the narrow phase, each with those before it: round shapes and planes,
-// a box against round shapes, boxes against boxes, cylinders and ellipsoids, meshes, height fields. A kernel with fewer
-// colliders takes fewer registers.
+// a box against round shapes, boxes against boxes, cylinders and ellipsoids, meshes, height fields and adhesion.
+// A kernel with fewer colliders takes fewer registers.
 enum class Colliders : int { round, box, boxes, convex, meshes, hfields };
 constexpr Colliders colliders_of(GeomType type1, GeomType type2) {
   if (type1 == GeomType::hfield) return Colliders::hfields;
@@ -56,10 +60,10 @@ constexpr Colliders colliders_of(GeomType type1, GeomType type2) {
 }
 
 // What a model's tendons and actuators ask of a kernel: tendons over joints alone; strings over sites and
-// geoms, too; actuators with a state and muscles, too.
+// geoms, too; actuators with a state, muscles, those on sites and those that compensate gravity, too.
 enum class Drives : int { plain, strings, states };
 constexpr Drives drives_of(const SizesView& m) {
-  if (m.na > 0 || m.nmuscle > 0) return Drives::states;
+  if (m.na > 0 || m.nmuscle > 0 || m.nsitedrive > 0 || m.nliftdof > 0) return Drives::states;
   return m.nspatialtendon > 0 ? Drives::strings : Drives::plain;
 }
 
@@ -138,7 +142,7 @@ struct ModelView : SizesView, MeshArrays, HfieldArrays {
   const int *late_body;       // (nlate)  those bodies
   const int *tree_end;        // (ntree)  last body + 1: a tree's bodies follow each other
 
-  const int *jnt_type, *jnt_qposadr, *jnt_dofadr, *jnt_actfrclimited;
+  const int *jnt_type, *jnt_qposadr, *jnt_dofadr, *jnt_actfrclimited, *jnt_actgravcomp;
   const int *turn_jnt;        // (nturn)
   int nball;                  // ball joints with a limit
   const int *ball_jnt;        // (nball)
@@ -195,8 +199,10 @@ struct ModelView : SizesView, MeshArrays, HfieldArrays {
   const int *actuator_trntype, *actuator_trnid, *actuator_ctrllimited, *actuator_forcelimited;
   const int *actuator_dyntype, *actuator_actadr, *actuator_actlimited, *actuator_actearly;
   const int *actuator_gainmuscle, *actuator_biasmuscle;
+  const int *actuator_refid;  // (nu)   reference site, site of the slider, or -1
+  const double *actuator_cranklength;
   const int *actuator_mayservo;  // (nu)   1: feedback that pulls back is possible, so it may be a row
-  const int *actuator_onball;    // (nu)   1: acts on a ball joint
+  const int *actuator_onball;    // (nu)   1: acts on a ball joint, or between two sites
   const int *actuator_bounded;   // (nu)   1: jnt_actfrcrange of its joint or tendon_actfrcrange bounds the actuator's own force
   const double *tendon_length0;
   const int *tendon_adr, *tendon_num;

@@ -12,6 +12,8 @@ Real spring_energy(const Model& m, std::span<const Real> qpos);
 VecX spring_stiffness(const Model& m);
 
 VecX gravity_compensation(const Model& m, const Kinematics& kin);
+// What of it is part of the actuators' forces: that on joints with actuatorgravcomp.
+VecX actuator_gravity(const Model& m, const Kinematics& kin);
 
 // Force and torque at the centres of mass, (nbody,6), as generalized force.
 VecX applied_wrenches(const Model& m, const Kinematics& kin, std::span<const double> xfrc);
@@ -24,9 +26,10 @@ struct Actuation {
   Vec3 law = Vec3::Zero();
   VecX moment;  // (nv)
 };
-std::vector<Actuation> actuation(const Model& m, const std::vector<Tendon>& tendons,
-                                 std::span<const Real> qpos, std::span<const Real> qvel,
-                                 std::span<const Real> ctrl, std::span<const double> act);
+std::vector<Actuation> actuation(const Model& m, const Kinematics& kin,
+                                 const std::vector<Tendon>& tendons, std::span<const Real> qpos,
+                                 std::span<const Real> qvel, std::span<const Real> ctrl,
+                                 std::span<const double> act);
 
 // law · (1, length, velocity), within forcerange.
 Real actuator_force(const Model& m, int a, const Actuation& act);

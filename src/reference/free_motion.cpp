@@ -35,10 +35,10 @@ FreeMotion midpoint(const Model& m, double dt, const StepInputs& in) {
     const std::vector<Motion> bodies = motion(m, kin, qvel);
     const FluidForces medium = fluid_forces(m, kin, bodies);
     const MatX M = mass_matrix(m, kin);
-    const VecX force = forces_on_bodies(m, kin, bodies, in) - damping.cwiseProduct(v) +
-                       medium.force + spring_force(m, qpos) +
-                       explicit_actuation(m, tendons(m, kin, qpos), qpos, qvel, in.ctrl, in.act) +
-                       applied;
+    const VecX force =
+        forces_on_bodies(m, kin, bodies, in) - damping.cwiseProduct(v) + medium.force +
+        spring_force(m, qpos) +
+        explicit_actuation(m, kin, tendons(m, kin, qpos), qpos, qvel, in.ctrl, in.act) + applied;
     free.A = M;
     free.A.diagonal() += 0.5 * dt * damping + 0.25 * dt * dt * stiffness;
     free.A += dt * medium.drag;  // quadratic drag has twice the slope
@@ -86,7 +86,8 @@ FreeMotion free_motion(const Model& m, const Options& o, const Kinematics& kin,
   const VecX k =
       on_bodies - damping.cwiseProduct(v0) + medium.force + spring_force(m, in.qpos) -
       share.force * dt * stiffness.cwiseProduct(v0) +
-      explicit_actuation(m, tendons(m, kin, in.qpos), in.qpos, in.qvel, in.ctrl, in.act) + applied;
+      explicit_actuation(m, kin, tendons(m, kin, in.qpos), in.qpos, in.qvel, in.ctrl, in.act) +
+      applied;
   const Eigen::LLT<MatX> factor(free.A);
   free.solved = factor.info() == Eigen::Success;
   if (!free.solved) return free;

@@ -9,8 +9,8 @@ namespace stiction::reference {
 VecX actuator_forces(const Model& m, const Options& o, const StepInputs& in, const StepResult& s);
 // What these forces are together on tendon t, or on the dof of a joint.
 double tendon_actuation(const Model& m, const VecX& forces, int t);
-double joint_actuation(const Model& m, const StepInputs& in, const Kinematics& kin,
-                       const VecX& forces, int joint);
+double joint_actuation(const Model& m, const Options& o, const StepInputs& in,
+                       const Kinematics& kin, const VecX& forces, int joint);
 // Of both limits of tendon t, at the end of the step.
 double tendon_limit_force(const Model& m, const Options& o, const StepInputs& in,
                           const StepResult& s, const Kinematics& kin, int t);

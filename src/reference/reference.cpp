@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <sstream>
 
+#include "reference/adhesion.h"
 #include "reference/equalities.h"
 #include "reference/fluid.h"
 #include "reference/jacobian.h"
@@ -239,18 +240,24 @@ ForwardResult Reference::forward(std::span<const double> qpos, std::span<const d
   const Eigen::Map<const VecX> v(in.qvel.data(), m.nv), damping(m.dof_damping.data(), m.nv);
   const VecX spring = spring_force(m, in.qpos) + tendon_spring_force(m, strings);
   const VecX damper = -damping.cwiseProduct(v) + tendon_damper_force(m, strings, v);
-  const VecX gravcomp = gravity_compensation(m, kin);
+  const VecX gravcomp = gravity_compensation(m, kin), lifted = actuator_gravity(m, kin);
   const VecX medium = fluid_forces(m, kin, bodies).force;
   f.qfrc_spring = flat(spring), f.qfrc_damper = flat(damper), f.qfrc_gravcomp = flat(gravcomp);
   f.qfrc_fluid = flat(medium);
-  f.qfrc_passive = flat(VecX(spring + damper + gravcomp + medium));
+  f.qfrc_passive = flat(VecX(spring + damper + (gravcomp - lifted) + medium));
 
   // actuators
   VecX qfrc_actuator = VecX::Zero(m.nv);
-  const std::vector<Actuation> actuators = actuation(m, strings, in.qpos, in.qvel, in.ctrl, in.act);
+  const std::vector<Actuation> actuators =
+      actuation(m, kin, strings, in.qpos, in.qvel, in.ctrl, in.act);
+  const std::vector<ContactPoint> points = candidate_points(m, options(), kin);
   for (int a = 0; a < m.nu; ++a) {
     const Actuation& act = actuators[at(a)];
+    const VecX moment = m.actuator_trntype[at(a)] == Transmission::body
+                            ? adhesion_moment(m, kin, points, a)
+                            : act.moment;
     f.actuator_length.push_back(act.length);
+    f.actuator_moment.insert(f.actuator_moment.end(), moment.data(), moment.data() + m.nv);
     f.actuator_velocity.push_back(act.velocity);
     f.actuator_force.push_back(actuator_force(m, a, act));
   }
@@ -260,7 +267,9 @@ ForwardResult Reference::forward(std::span<const double> qpos, std::span<const d
   clamp_tendon_actuation(m, clamped);
   force = clamped;
   for (int a = 0; a < m.nu; ++a) qfrc_actuator += force[a] * actuators[at(a)].moment;
+  qfrc_actuator += lifted;
   clamp_joint_actuation(m, qfrc_actuator);
+  qfrc_actuator += adhesion_force(m, kin, points, actuators);
   f.qfrc_actuator = flat(qfrc_actuator);
 
   // energy and momentum
@@ -284,8 +293,7 @@ ForwardResult Reference::forward(std::span<const double> qpos, std::span<const d
     J = jacobian(m, kin, c);
   }
 
-  for (const ContactPoint& p : candidate_points(m, options(), kin))
-    f.contacts.push_back(contact(m, p));
+  for (const ContactPoint& p : points) f.contacts.push_back(contact(m, p));
   return f;
 }
 

@@ -41,7 +41,7 @@ JointLimits solref_limits(double dt, Real w, double T, double depth, Real lower,
 struct ServoLaw {
   double dt;
   Real force0, kappa;
-  double lower, upper;
+  Real lower, upper;
   Scalar at(Real v) const;
 };
 // Stiffness and damping of a servo, softened to 1/(δt κ) >= β²/4π² w keeping Kd/Kp.

@@ -27,22 +27,24 @@ bool may_be_servo(const Model& m, int a) {
 }
 
 // Bounds of the actuator's own force: forcerange, and actuatorfrcrange of a joint or tendon it drives
-// alone; that of a tendon bounds the force before the gear.
-std::pair<double, double> force_bounds(const Model& m, int a) {
-  double lower = -kInf, upper = kInf;
+// alone, less the gravity that the joint's actuators compensate; that of a tendon bounds the force before the gear.
+std::pair<Real, Real> force_bounds(const Model& m, int a, const VecX& lifted) {
+  Real lower = -kInf, upper = kInf;
   if (m.actuator_forcelimited[at(a)] != 0) {
     lower = m.actuator_forcerange[at(2 * a)];
     upper = m.actuator_forcerange[at(2 * a + 1)];
   }
   const int j = m.actuator_trnid[at(a)];
   if (m.actuator_trntype[at(a)] == Transmission::tendon && m.tendon_actfrclimited[at(j)] != 0) {
-    const double lo = m.tendon_actfrcrange[at(2 * j)], hi = m.tendon_actfrcrange[at(2 * j + 1)];
+    const Real lo = m.tendon_actfrcrange[at(2 * j)], hi = m.tendon_actfrcrange[at(2 * j + 1)];
     return {std::clamp(lower, lo, hi), std::clamp(upper, lo, hi)};
   }
   const double gear = m.actuator_gear[at(6 * a)];
   if (m.actuator_trntype[at(a)] == Transmission::joint && m.jnt_actfrclimited[at(j)] != 0 &&
       gear != 0) {
-    double lo = m.jnt_actfrcrange[at(2 * j)] / gear, hi = m.jnt_actfrcrange[at(2 * j + 1)] / gear;
+    const Real g = lifted[m.jnt_dofadr[at(j)]];
+    Real lo = (m.jnt_actfrcrange[at(2 * j)] - g) / gear;
+    Real hi = (m.jnt_actfrcrange[at(2 * j + 1)] - g) / gear;
     if (lo > hi) std::swap(lo, hi);
     lower = std::clamp(lower, lo, hi);
     upper = std::clamp(upper, lo, hi);
@@ -59,9 +61,11 @@ std::string actuator_label(const Model& m, int a) {
 
 std::vector<std::pair<int, ServoLaw>> servo_laws(const Model& m, double dt, const StepInputs& in,
                                                  const DelassusScale& delassus,
+                                                 const Kinematics& kin,
                                                  const std::vector<Tendon>& tendons) {
   std::vector<std::pair<int, ServoLaw>> laws;
-  const std::vector<Actuation> all = actuation(m, tendons, in.qpos, in.qvel, in.ctrl, in.act);
+  const std::vector<Actuation> all = actuation(m, kin, tendons, in.qpos, in.qvel, in.ctrl, in.act);
+  const VecX lifted = actuator_gravity(m, kin);
   for (int a = 0; a < m.nu; ++a) {
     const Actuation& act = all[at(a)];
     if (!is_servo(act) || act.moment.isZero(0)) continue;
@@ -72,33 +76,46 @@ std::vector<std::pair<int, ServoLaw>> servo_laws(const Model& m, double dt, cons
     const Real soft = (gains.kp + gains.kd) / (nominal.kp + nominal.kd);
     const Real explicit_part =
         std::max<Real>(0, act.law[1]) * act.length + std::max<Real>(0, act.law[2]) * act.velocity;
-    const auto [lower, upper] = force_bounds(m, a);
+    const auto [lower, upper] = force_bounds(m, a, lifted);
     const Real force0 = soft * act.law[0] + explicit_part - gains.kp * act.length;
     laws.push_back({a, ServoLaw{dt, force0, dt * gains.kp + gains.kd, lower, upper}});
   }
   return laws;
 }
 
-VecX explicit_actuation(const Model& m, const std::vector<Tendon>& tendons,
+VecX explicit_actuation(const Model& m, const Kinematics& kin, const std::vector<Tendon>& tendons,
                         std::span<const Real> qpos, std::span<const Real> qvel,
                         std::span<const Real> ctrl, std::span<const double> act) {
-  const std::vector<Actuation> all = actuation(m, tendons, qpos, qvel, ctrl, act);
+  const std::vector<Actuation> all = actuation(m, kin, tendons, qpos, qvel, ctrl, act);
   VecX f = VecX::Zero(m.nv), force = VecX::Zero(m.nu);
   for (int a = 0; a < m.nu; ++a)
     if (!is_servo(all[at(a)])) force[a] = actuator_force(m, a, all[at(a)]);
   clamp_tendon_actuation(m, force);
   for (int a = 0; a < m.nu; ++a) f += force[a] * all[at(a)].moment;
-  clamp_joint_actuation(m, f);
+  // compensated gravity acts on the bodies; what the range takes of it is taken here, and by the bounds of a servo
+  const VecX lifted = actuator_gravity(m, kin);
+  VecX clamped = f + lifted;
+  clamp_joint_actuation(m, clamped);
+  for (int i = 0; i < m.nv; ++i) {
+    const int j = m.dof_jntid[at(i)];
+    bool servo = false;
+    for (int a = 0; a < m.nu; ++a)
+      servo |= is_servo(all[at(a)]) && m.actuator_trntype[at(a)] == Transmission::joint &&
+               m.actuator_trnid[at(a)] == j;
+    const bool shifted = m.jnt_actgravcomp[at(j)] != 0 && servo;
+    if (m.jnt_actfrclimited[at(j)] != 0 && !shifted) f[i] = clamped[i] - lifted[i];
+  }
   return f;
 }
 
 std::vector<RowConstraint> force_rows(const Model& m, double dt, const StepInputs& in,
-                                      const DelassusScale& delassus,
+                                      const DelassusScale& delassus, const Kinematics& kin,
                                       const std::vector<Tendon>& tendons) {
   const Eigen::Map<const VecX> v0(in.qvel.data(), m.nv);
   std::vector<RowConstraint> rows = tendon_forces(m, dt, tendons, v0);
-  const std::vector<Actuation> actuators = actuation(m, tendons, in.qpos, in.qvel, in.ctrl, in.act);
-  for (const auto& [a, law] : servo_laws(m, dt, in, delassus, tendons))
+  const std::vector<Actuation> actuators =
+      actuation(m, kin, tendons, in.qpos, in.qvel, in.ctrl, in.act);
+  for (const auto& [a, law] : servo_laws(m, dt, in, delassus, kin, tendons))
     rows.push_back({actuators[at(a)].moment, law});
   return rows;
 }
@@ -112,10 +129,10 @@ VecX push_of(const std::vector<RowConstraint>& forces, const MatX& A, const VecX
 
 std::vector<RowConstraint> joint_rows(const Model& m, const Options& o, double dt,
                                       const FreeMotion& free, const StepInputs& in,
-                                      const DelassusScale& delassus,
+                                      const DelassusScale& delassus, const Kinematics& kin,
                                       const std::vector<Tendon>& tendons) {
   const Eigen::Map<const VecX> v0(in.qvel.data(), m.nv);
-  std::vector<RowConstraint> rows = force_rows(m, dt, in, delassus, tendons);
+  std::vector<RowConstraint> rows = force_rows(m, dt, in, delassus, kin, tendons);
   const VecX push = push_of(rows, free.A, free.v_star, v0);
 
   // limits: g = q − lower − margin with J = +1, g = upper − margin − q with J = −1
@@ -211,7 +228,11 @@ void check_model(const Model& m, const Options& o) {
     const int id = m.actuator_trnid[at(a)];
     if (m.actuator_trntype[at(a)] == Transmission::joint) {
       on_joint(id, false);
-    } else {
+    } else if (is_on_site(m.actuator_trntype[at(a)])) {
+      for (const int site : {id, m.actuator_refid[at(a)]})
+        for (int b = site < 0 ? 0 : m.site_bodyid[at(site)]; b > 0; b = m.body_parentid[at(b)])
+          for (int k = 0; k < m.body_jntnum[at(b)]; ++k) on_joint(m.body_jntadr[at(b)] + k, true);
+    } else if (m.actuator_trntype[at(a)] == Transmission::tendon) {
       for (int w = m.tendon_adr[at(id)]; w < m.tendon_adr[at(id)] + m.tendon_num[at(id)]; ++w)
         if (m.wrap_type[at(w)] == WrapType::joint) on_joint(m.wrap_objid[at(w)], true);
     }

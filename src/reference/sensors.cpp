@@ -113,7 +113,9 @@ VecX state_sensor(const Model& m, const Options& o, const StepInputs& in, const 
   const SensorType type = m.sensor_type[at(i)];
   const int id = m.sensor_objid[at(i)];
   const std::vector<Tendon> strings = tendons(m, w.kin, s.qpos);
-  const auto actuators = [&] { return actuation(m, strings, s.qpos, s.qvel, in.ctrl, in.act); };
+  const auto actuators = [&] {
+    return actuation(m, w.kin, strings, s.qpos, s.qvel, in.ctrl, in.act);
+  };
   const auto rate = [&](int t) {
     return strings[at(t)].J.dot(Eigen::Map<const VecX>(s.qvel.data(), m.nv));
   };
@@ -240,7 +242,7 @@ VecX interval_sensor(const Model& m, const Options& o, const StepInputs& in, con
     case T::contact: return contact(m, s, *o.timestep, i);
     case T::actuatorfrc: return to_vec(actuator_forces(m, o, in, s)[id]);
     case T::jointactuatorfrc:
-      return to_vec(joint_actuation(m, in, w.kin, actuator_forces(m, o, in, s), id));
+      return to_vec(joint_actuation(m, o, in, w.kin, actuator_forces(m, o, in, s), id));
     case T::tendonactuatorfrc:
       return to_vec(tendon_actuation(m, actuator_forces(m, o, in, s), id));
     case T::tendonlimitfrc: return to_vec(tendon_limit_force(m, o, in, s, w.kin, id));

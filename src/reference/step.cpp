@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "reference/adhesion.h"
 #include "reference/equalities.h"
 
 namespace stiction::reference::inline STICTION_REAL {
@@ -175,9 +176,15 @@ Step take_step(const Model& m, const Options& o, const StepInputs& in) {
   s.problem = {s.free.A, s.free.v_star, {}, {}, {}};
   const DelassusScale delassus(m, s.kin, s.free.A);
   const std::vector<Tendon> lengths = tendons(m, s.kin, in.qpos);
-  s.problem.rows = joint_rows(m, o, dt, s.free, in, delassus, lengths);
+  s.problem.rows = joint_rows(m, o, dt, s.free, in, delassus, s.kin, lengths);
   s.problem.blocks = equality_blocks(m, dt, s.kin, lengths, in, delassus);
   s.contacts = contact_constraints(m, o, dt, s.kin, in, v0, delassus, s.problem);
+
+  // adhesion: v* moves by A⁻¹ δt f
+  if (std::ranges::count(m.actuator_trntype, Transmission::body) > 0)
+    s.problem.v_star += s.free.A.llt().solve(
+        dt * adhesion_force(m, s.kin, s.contacts.points,
+                            actuation(m, s.kin, lengths, in.qpos, in.qvel, in.ctrl, in.act)));
 
   // solve
   s.solution = solve_contacts(o, v0, s.problem, s.contacts.points);

@@ -40,11 +40,12 @@ FreeMotion free_motion(const Model& m, const Options& o, const Kinematics& kin,
 // The actuators whose feedback is implicit, with their laws.
 std::vector<std::pair<int, ServoLaw>> servo_laws(const Model& m, double dt, const StepInputs& in,
                                                  const DelassusScale& delassus,
+                                                 const Kinematics& kin,
                                                  const std::vector<Tendon>& tendons);
 
 // Rows that depend on no others: springs, dampers and armature of tendons, then servos.
 std::vector<RowConstraint> force_rows(const Model& m, double dt, const StepInputs& in,
-                                      const DelassusScale& delassus,
+                                      const DelassusScale& delassus, const Kinematics& kin,
                                       const std::vector<Tendon>& tendons);
 // Generalized impulses of the step at v0, without limits: A (v* − v0) and those rows.
 VecX push_of(const std::vector<RowConstraint>& forces, const MatX& A, const VecX& v_star,
@@ -53,11 +54,11 @@ VecX push_of(const std::vector<RowConstraint>& forces, const MatX& A, const VecX
 // All rows: those, limits and dry friction.
 std::vector<RowConstraint> joint_rows(const Model& m, const Options& o, double dt,
                                       const FreeMotion& free, const StepInputs& in,
-                                      const DelassusScale& delassus,
+                                      const DelassusScale& delassus, const Kinematics& kin,
                                       const std::vector<Tendon>& tendons);
 
 // Generalized force of the actuators without feedback that pulls back; servos are rows.
-VecX explicit_actuation(const Model& m, const std::vector<Tendon>& tendons,
+VecX explicit_actuation(const Model& m, const Kinematics& kin, const std::vector<Tendon>& tendons,
                         std::span<const Real> qpos, std::span<const Real> qvel,
                         std::span<const Real> ctrl, std::span<const double> act);
 

@@ -166,7 +166,7 @@ inline const std::vector<std::string>& scene_names() {
   static const std::vector<std::string> names = {
       "anymal_c",    "g1",       "g1_feetonly", "go1",     "go1_feetonly", "go2",    "h1",
       "h1_feetonly", "panda",    "stack",       "pile",    "drums",        "rocks",  "pushed",
-      "cartpole",    "branches", "loops",       "linkage", "muscles",      "terrain"};
+      "cartpole",    "branches", "loops",       "linkage", "muscles",      "terrain", "sites"};
   return names;
 }
 inline const std::vector<std::string>& large_scenes() {
@@ -201,6 +201,8 @@ inline ModelPtr scene(const std::string& name) {
     m = load_model_from_string(kLoops);
   else if (name == "linkage")
     m = load_model_from_string(kLinkage);
+  else if (name == "sites")
+    m = load_model_from_string(kSites);
   else if (name == "muscles")
     m = load_model_from_string(kMuscles);
   else if (name == "trees66")

@@ -60,9 +60,6 @@ TEST(MjcfReport, PhysicsThatIsNotComputedIsNamed) {
   } cases[] = {
       {robot("stiffness='1 2'"), "joint", "stiffness"},
       {robot("damping='1 0 2'"), "joint", "damping"},
-      {"<worldbody><body gravcomp='1'><joint actuatorgravcomp='true' actuatorfrcrange='-1 1'/>"
-       "<geom size='1'/></body></worldbody>",
-       "joint", "actuatorgravcomp"},
       {robot("stiffness='1' springyield='3'"), "joint", "springyield"},
       {robot("", tendon), "fixed", "stiffness"},
       {"<worldbody><geom name='a' size='1'/><body><freejoint/><geom name='b' size='1'/></body>"
@@ -76,8 +73,9 @@ TEST(MjcfReport, PhysicsThatIsNotComputedIsNamed) {
       {"<worldbody><geom name='a' size='1' surfacevel='0 0 0 1'/><body><freejoint/><geom name='b' "
        "size='1'/></body></worldbody>",
        "geom", "surfacevel"},
-      {robot("", "<worldbody><site name='s'/><site name='u'/></worldbody><tendon><spatial "
-                 "stiffness='1' springyield='3'><site site='s'/><site site='u'/></spatial></tendon>"),
+      {robot("",
+             "<worldbody><site name='s'/><site name='u'/></worldbody><tendon><spatial "
+             "stiffness='1' springyield='3'><site site='s'/><site site='u'/></spatial></tendon>"),
        "spatial", "springyield"},
   };
   for (const auto& c : cases) {
@@ -106,8 +104,7 @@ TEST(MjcfReport, WhatHasNoEffectIsNoAlarm) {
   };
   const std::vector<std::string> cases{
       // defaults of elements that do not occur
-      defaults("<geom condim='6' surfacevel='1' adhesion='1'/>"
-               "<joint springyield='1' actuatorgravcomp='true'/>"),
+      defaults("<geom condim='6' surfacevel='1' adhesion='1'/><joint springyield='1'/>"),
       defaults("<default class='x'><joint damping='1 2'/></default>") + slide,
       defaults("<tendon stiffness='1' range='0 1'/><pair condim='4' friction='1 2'/>") + slide,
       defaults("<general dyntype='filter' damping='1' delay='0.1'/>") + slide,
@@ -124,7 +121,9 @@ TEST(MjcfReport, WhatHasNoEffectIsNoAlarm) {
           "<worldbody><geom type='mesh' mesh='m'/><body><freejoint/>"
           "<geom size='1' contype='2' conaffinity='2'/></body></worldbody>",
       // a spatial tendon
-      slide + "<tendon><spatial stiffness='2' range='0 1'><site site='s'/><site site='u'/></spatial></tendon>",
+      slide +
+          "<tendon><spatial stiffness='2' range='0 1'><site site='s'/><site "
+          "site='u'/></spatial></tendon>",
   };
   for (const std::string& quiet : cases) EXPECT_EQ(error_of(quiet, true), "") << quiet;
 }
@@ -203,13 +202,13 @@ TEST(MjcfReport, RefusalsFillTheReportAndThrow) {
   LoadReport r;
   try {
     mjcf(
-        "<worldbody><replicate count='3'><geom size='1'/></replicate><body>"
+        "<worldbody><composite type='cable' count='4 1 1' size='1'/><body>"
         "<flexcomp name='f' type='grid'/></body></worldbody>",
         &r);
     FAIL() << "loaded";
   } catch (const ModelError& e) {
     EXPECT_THAT(e.what(), HasSubstr("2 refusals"));
-    EXPECT_THAT(e.what(), HasSubstr("<replicate>"));
+    EXPECT_THAT(e.what(), HasSubstr("<composite>"));
     EXPECT_THAT(e.what(), HasSubstr("<flexcomp"));
   }
   EXPECT_EQ(r.count(Use::refused), 2);

@@ -28,6 +28,7 @@ from table_rl import RL
 from table_runtime import RUNTIME
 from table_tendons import TENDONS
 from table_torsion import TORSION
+from table_transmissions import TRANSMISSIONS
 from table_turning import TURNING
 from table_urdf import URDF
 
@@ -482,7 +483,7 @@ BATCH = [
           gtests=("BatchFile.LoadContinuesWithTheSameBits",)),
 ]
 
-BREAKS = (DYNAMICS + CONTACT + STICTION + ROWS + ACTIVATIONS + LIMITS + BALL + EQUALITIES + TORSION + TENDONS
+BREAKS = (DYNAMICS + CONTACT + STICTION + ROWS + ACTIVATIONS + LIMITS + BALL + EQUALITIES + TORSION + TENDONS + TRANSMISSIONS
           + SAFEGUARDS + SOLVER + NEWTON + GEOMETRY + MODEL
           + READER + READER_DOOR + TEXT + TURNING + URDF + HFIELDS + RAY_BREAKS + MESHES + FLUID + BATCH + CHOICES + CONVEX + RUNTIME + API_DOOR + CUDA + ENV
           + ENV_LOCOMOTION + RL + TRAINING + OUTPUT + LAB + DERIVATIVE + LAWS)

@@ -62,4 +62,37 @@ inline constexpr const char* kMuscles = R"(<mujoco model="muscles">
 <keyframe><key qpos=".6 0 .1 1 0 0 0 0 .2 -.4 0 0" act=".2 .3 .4 .05 .6 -.1 .2 .3 -.2"/></keyframe>
 </mujoco>)";
 
+// A free body with a thruster and an arm, servos between sites, a wheel that moves a slider by a rod; a sticky foot;
+// lifts whose actuators compensate gravity.
+inline constexpr const char* kSites = R"(<mujoco model="sites">
+<option timestep="0.004"/>
+<worldbody><geom type="plane" size="5 5 1"/><site name="fixed" pos=".1 .2 .3" euler="10 20 30"/>
+ <body name="foot" pos="0 0 .099"><freejoint name="free"/><geom type="sphere" size=".1" mass="2"/>
+  <site name="thruster" pos=".1 .05 0" euler="0 30 10"/>
+  <body pos="0 .2 .1"><joint name="arm" axis="0 1 .2" damping=".05"/>
+   <geom type="capsule" fromto="0 0 0 .2 0 .1" size=".03" mass=".3" contype="0" conaffinity="0"/>
+   <body pos=".2 0 .1"><joint name="ball" type="ball" damping=".02"/>
+    <geom type="box" size=".05 .03 .1" pos="0 0 .1" mass=".3" contype="0" conaffinity="0"/>
+    <site name="hand" pos=".02 .01 .2" euler="40 20 0"/></body></body></body>
+ <body pos="1 0 1"><joint name="wheel" axis="0 1 0" damping=".1"/>
+  <geom type="cylinder" size=".1 .02" euler="90 0 0" mass=".5" contype="0" conaffinity="0"/>
+  <site name="crank" pos="0 0 .08"/></body>
+ <body pos="1.4 0 1"><joint name="piston" type="slide" axis="1 0 0" damping="2"/>
+  <geom type="box" size=".05 .05 .05" mass=".4" contype="0" conaffinity="0"/>
+  <site name="slider" euler="5 -90 0" pos="0 .01 0"/></body>
+ <body pos="-1 0 1" gravcomp="1"><joint name="lift" type="slide" axis="0 0 1" actuatorgravcomp="true" actuatorfrcrange="-4 6"/>
+  <geom size=".1" mass=".5" contype="0" conaffinity="0"/>
+  <body pos=".2 0 0" gravcomp=".7"><joint name="tilt" axis="0 1 0" actuatorgravcomp="true" actuatorfrcrange="-.3 .3"/>
+   <geom size=".05" pos=".1 0 0" mass=".4" contype="0" conaffinity="0"/></body></body></worldbody>
+<actuator>
+ <motor site="thruster" gear="1 -2 .5 .1 .2 -.3"/>
+ <position name="between" site="hand" refsite="thruster" gear="1 .3 -.5 0 .2 .1" kp="8" kv=".3"/>
+ <velocity site="hand" refsite="fixed" gear="0 0 .5 .1 0 .2" kv=".5"/>
+ <position name="rod" cranksite="crank" slidersite="slider" cranklength=".5" gear="2" kp="5" kv=".1"/>
+ <position jointinparent="ball" gear="1 .5 .2" kp="1"/><motor jointinparent="free" gear="1 0 1 .1 0 .2"/>
+ <adhesion body="foot" ctrlrange="0 3" gain="2"/><position joint="lift" kp="20" kv="2" gear="-1"/><motor joint="tilt"/>
+</actuator>
+<sensor><actuatorpos actuator="between"/><actuatorvel actuator="rod"/><actuatorfrc actuator="between"/>
+</sensor></mujoco>)";
+
 }  // namespace stiction::test

@@ -23,6 +23,8 @@ const std::map<std::string, Names>& also_written_by() {
   static const std::map<std::string, Names> names = {
       // its own lengths have moment arms, too
       {"actuation", {"flags", "moment"}},
+      // actuators on sites have their lengths where tendons have theirs
+      {"tendons", {"act_length"}},
       // the drag of a medium is implicit
       {"fluid", {"A"}},
       // its first half is a force, its second changes the acceleration
@@ -35,6 +37,8 @@ const std::map<std::string, Names>& also_written_by() {
        {"flags", "qfrc_actuator", "L", "row_parent", "row_num", "run_adr", "run_first", "run_end",
         "below_adr", "below_row", "below_place", "A_placed", "row_impulse", "row_hess", "point_n0",
         "point_eps", "point_couple_law"}},
+      // adhesion is a force at the points
+      {"collide", {"qfrc_smooth", "qfrc_actuator"}},
       // late contacts look at velocities at the solution
       {"integrate", {"flags", "body_vel"}},
   };
@@ -96,10 +100,12 @@ std::vector<ModelPtr> models() {
   all.push_back(load_model_from_string(kLoops));
   all.push_back(load_model_from_string(kZoo));
   all.push_back(load_model_from_string(kMuscles));
+  all.push_back(load_model_from_string(kSites));
   all.push_back(load_model_from_string(kSensorZoo));
-  all.push_back(load_model_from_string(
-      "<mujoco><option density='1'/><worldbody><body><freejoint/><geom size='.1'/></body></worldbody>"
-      "</mujoco>"));
+  all.push_back(
+      load_model_from_string("<mujoco><option density='1'/><worldbody><body><freejoint/><geom "
+                             "size='.1'/></body></worldbody>"
+                             "</mujoco>"));
   return all;
 }
 std::vector<Options> option_sets() {

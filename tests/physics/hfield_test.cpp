@@ -146,6 +146,58 @@ TEST(Hfield, AgreesWithTheReference) {
   }
 }
 
+physics::HullShape lane_shape(const ref::Shape& s) {
+  const physics::Shape<double> p = shape<double>(s);
+  return {{s.type, p.pos, p.rot.x, p.rot.y, p.rot.z, p.size}, {}};
+}
+
+// Lines and points against the reference's search, at depths and distances up to the size of the shapes.
+TEST(Hfield, ClosedFormsAreWhatASearchFinds) {
+  constexpr double kQuarterTurn = 1.5707963267948966;
+  constexpr double kLong = 3, kSearch = 1e-8;  // where searches end, of the line's length
+  Rng rng(8);
+  int deep = 0, apart = 0;
+  for (const G type : {G::box, G::cylinder, G::sphere, G::capsule}) {
+    for (int round = 0; round < 1000; ++round) {
+      const ref::Shape s = small_shape(rng, type);
+      const Vec3 p = ref::test::random_vector(rng, 0.3);
+      const auto check = [&](const physics::ConvexDistance& d, const ref::Shape& core) {
+        const ref::SignedDistance e = ref::nearest_convex(core, s);
+        EXPECT_NEAR(d.distance, e.distance, kSearch) << round;
+        const Vec3 n = get(d.normal, 0);
+        EXPECT_NEAR(n.norm(), 1, 1e-12);
+        // its own normal and points say the same distance
+        EXPECT_NEAR(n.dot(get(d.point_b, 0) - get(d.point_a, 0)), e.distance, kSearch);
+        deep += d.distance<0, apart += d.distance> 0;
+      };
+      check(physics::point_distance({p.x(), p.y(), p.z()}, lane_shape(s), 10),
+            {G::sphere, Vec3::Zero(), p, Mat3::Identity()});
+      if (type == G::sphere || type == G::capsule) continue;
+
+      Mat3 rot = ref::test::random_rotation(rng);
+      if (round % 2 == 0) {  // across an axis of the shape, or along one
+        const double angle =
+            round % 4 == 0 ? ref::test::uniform(rng, 0, 6) : kQuarterTurn * (round / 2);
+        rot = s.rot * Eigen::AngleAxisd(angle, Vec3::Unit(round % 3)).toRotationMatrix();
+      }
+      const Vec3 u = rot.col(2), c = s.pos - p;
+      const physics::Vec3<double> way{u.x(), u.y(), u.z()}, to{c.x(), c.y(), c.z()};
+      const auto d = type == G::box ? physics::line_box_distance(way, to, lane_shape(s))
+                                    : physics::line_cylinder_distance(way, to, lane_shape(s));
+      EXPECT_NEAR(get(d.normal, 0).dot(u), 0, 1e-12);
+      EXPECT_LT(get(d.point_a, 0).cross(u).norm(), 1e-12);
+      check(d, {G::capsule, {0, kLong, 0}, p, rot});
+      const Vec3 on_shape = p + get(d.point_b, 0);
+      if (d.distance > 1e-6) {
+        const ref::Shape core{G::sphere, Vec3::Zero(), on_shape, rot};
+        EXPECT_NEAR(ref::nearest_convex(core, s).distance, 0, 10 * kSearch);
+      }
+    }
+  }
+  EXPECT_GT(deep, 1000);
+  EXPECT_GT(apart, 1000);
+}
+
 TEST(Hfield, IsAPlaneWhereItIsFlat) {
   const Field field = flat();
   at_random_poses(field, 30, {0.3, 0.2}, [&](const ref::Shape& place, const ref::Shape& s) {

@@ -313,7 +313,7 @@ def test_forward_arrays_have_the_documented_shapes(reference, tumbling):
     sizes = sizes_of(reference.model)
     names = [n for n, array, symbols in arrays(result)
              if array.shape == documented_shape(symbols, sizes)]  # fmt: skip
-    assert names == [n for n, _, _ in arrays(result)] and len(names) == 29
+    assert names == [n for n, _, _ in arrays(result)] and len(names) == 30
 
 
 def test_step_arrays_have_the_documented_shapes(reference, home):
