@@ -41,13 +41,20 @@ STICTION_FN RayHit<W> no_hit() {
   return {W(kNoHit), W(-1.0), zero3<W>()};
 }
 
+// Whether the ray comes near a shape within `bound` of the origin: it begins there, or approaches and
+//   (p·d)² >= d² (|p|² − bound²)
+template <class W>
+STICTION_FN Mask<W> comes_near(const Vec3<W>& p, const Vec3<W>& d, double bound) {
+  const W along = dot(p, d), outside = dot(p, p) - W(bound * bound);
+  return outside <= W(0.0) || (along < W(0.0) && along * along >= dot(d, d) * outside);
+}
+
 // A mesh or height field, in each lane; p and d in its frame.
 template <class W>
 STICTION_OUTLINE W ray_in_lanes(const ModelView& m, int g, const Vec3<W>& p, const Vec3<W>& d,
                                 Vec3<W>& normal) {
   W x(kNoHit);
   const int id = m.geom_dataid[g];
-  const double bound = static_cast<double>(m.geom_rbound[g]);
   per_lane<W>([&](int lane) {
     const Vec3<double> from = get_lane(p, lane), along = get_lane(d, lane);
     Vec3<double> n = zero3<double>();
@@ -55,7 +62,7 @@ STICTION_OUTLINE W ray_in_lanes(const ModelView& m, int g, const Vec3<W>& p, con
     if (m.geom_type[g] == static_cast<int>(GeomType::hfield)) {
       at = ray_hfield(hfield_of({&m, id}), m.hfield_bottom[id], m.hfield_top[id], from, along, n);
     } else {
-      if (first_end(ball(from, along, bound)) < 0) return;
+      if (!comes_near(from, along, static_cast<double>(m.geom_rbound[g]))) return;
       at = ray_hull({&m, id}, from, along, n);
     }
     set_lane(x, lane, at), set_lane(normal, lane, n);
@@ -70,6 +77,8 @@ STICTION_FN void meet_geom(const ModelView& m, int g, const Vec3<W>& size, const
                            const Vec3<W>& from, const Vec3<W>& along, RayHit<W>& hit) {
   const auto type = static_cast<GeomType>(m.geom_type[g]);
   const bool in_lanes = type == GeomType::mesh || type == GeomType::hfield;
+  const bool bounded = type != GeomType::plane && type != GeomType::hfield;
+  if (bounded && !any_lane(comes_near(from, along, static_cast<double>(m.geom_rbound[g])))) return;
   Vec3<W> normal = zero3<W>();
   const W x = in_lanes                  ? ray_in_lanes(m, g, from, along, normal)
               : type == GeomType::plane ? ray_plane(size, from, along)
