@@ -19,7 +19,7 @@ TEST(MjcfReport, EveryAttributeHasALine) {
   mjcf(
       "\n<option timestep='0.01' integrator='RK4' solver='PGS' density='0'/>"
       "\n<visual><map force='1'/></visual>"
-      "\n<worldbody><geom size='1' rgba='1 0 0 1' solref='0.01' condim='6'/><body><freejoint/>"
+      "\n<worldbody><geom size='1' rgba='1 0 0 1' solref='0.01' condim='6'/><site rgba='1 0 0 1'/><body><freejoint/>"
       "<geom size='1'/></body></worldbody>",
       &r);
   const auto check = [&](const char* element, const char* attribute, Use use, bool physics) {
@@ -33,7 +33,8 @@ TEST(MjcfReport, EveryAttributeHasALine) {
   check("option", "solver", Use::ignored, false);
   check("option", "density", Use::used, false);
   check("visual", "", Use::ignored, false);
-  check("geom", "rgba", Use::ignored, false);
+  check("geom", "rgba", Use::used, false);
+  check("site", "rgba", Use::ignored, false);
   check("geom", "solref", Use::mapped, false);
   check("geom", "condim", Use::used, false);
   EXPECT_EQ(entry(r, "option", "timestep")->line, 2);

@@ -89,8 +89,8 @@ inline Case make_case(const ModelPtr& model, const Options& o, const SolveCase& 
   const reference::StepInputs in{s.qpos, s.qvel, s.ctrl, zeros, wrenches, {}, {}, s.anchor};
   c.kin = reference::kinematics(m, s.qpos, {}, {});
   c.free = reference::free_motion(m, o, c.kin, in);
-  c.actuation =
-      reference::actuation(m, reference::tendons(m, c.kin, s.qpos), s.qpos, s.qvel, s.ctrl, {});
+  const auto tendons = reference::tendons(m, c.kin, s.qpos);
+  c.actuation = reference::actuation(m, c.kin, tendons, s.qpos, s.qvel, s.ctrl, {});
   const auto bodies = reference::motion(m, c.kin, s.qvel);
   const reference::DelassusScale scale(m, c.kin, c.free.A);
   for (const Contact& p : c.contacts) {

@@ -278,6 +278,12 @@ class Worst:
             print(f"  {quantity:24} {share:8.1e}  {where}")
 
 
+def primitives(m, field, array):
+    """Poses of geoms without those of meshes, whose vertices MuJoCo keeps in single precision; the second axis from the
+    end is geoms."""
+    return array[..., m.geom_type != mujoco.mjtGeom.mjGEOM_MESH, :] if field.startswith("geom_x") else array
+
+
 def share_of_tolerance(ours, theirs, relative):
     """Largest difference over `relative` times the largest entry of MuJoCo's array."""
     ours, theirs = np.asarray(ours, float), np.asarray(theirs, float)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import stiction
-from mujoco_oracle import (NAMES, Worst, load, moving, mujoco, random_ctrl, random_qpos,
+from mujoco_oracle import (NAMES, Worst, load, moving, mujoco, primitives, random_ctrl, random_qpos,
                            random_quaternion, share_of_tolerance)
 
 STATES = 20
@@ -81,7 +81,7 @@ def test_kinematics(case):
         result = {"xquat": (same_sign(f.xquat, d.xquat), d.xquat)}
         for field in ("xpos", "xipos", "xanchor", "xaxis", "geom_xpos", "geom_xmat",
                       "site_xpos", "site_xmat", "subtree_com"):
-            result[field] = getattr(f, field), getattr(d, field)
+            result[field] = tuple(primitives(s.m, field, getattr(x, field)) for x in (f, d))
         return result
 
     compare(case, quantities)

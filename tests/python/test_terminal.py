@@ -32,7 +32,8 @@ GOOD = f"""<mujoco model="m{XML}">
   <visual><map force="1"/></visual>
   <asset><hfield {named("field")} file="field.png" size="1 1 1 1"/></asset>
   <worldbody>
-    <geom {named("floor")} type="plane" size="1 1 1" rgba="1 0 0 {XML}"/>
+    <geom {named("floor")} type="plane" size="1 1 1" rgba="1 0 0 1"/>
+    <site rgba="1 0 0 {XML}"/>
     <body {named("base")} pos="0 0 1">
       <freejoint {named("root")}/><geom {named("egg")} type="ellipsoid" size=".1 .1 .2"/>
       <site {named("tip")}/>
