@@ -4,7 +4,7 @@
 #include <type_traits>
 
 #include "envs/ant.h"
-#include "envs/go2_flat.h"
+#include "envs/go2.h"
 #include "envs/half_cheetah.h"
 #include "envs/humanoid.h"
 #include "envs/humanoid_standup.h"
@@ -37,7 +37,7 @@ struct TaskList {
 
 using AllTasks = TaskList<InvertedPendulum, InvertedDoublePendulum, Reacher, Swimmer, HalfCheetah,
                           PlanarWalker, Ant, Humanoid, HumanoidStandup, IsaacCartpole, IsaacAnt,
-                          IsaacHumanoid, Go2Flat, Pusher>;
+                          IsaacHumanoid, Go2Flat, Go2Rough, Pusher>;
 
 // Those whose models a thread may have: small, without pairs or a medium (fits_thread in cuda/launch.h).
 using TasksByThread = TaskList<InvertedPendulum, InvertedDoublePendulum, Reacher, IsaacCartpole>;

@@ -39,7 +39,8 @@ struct EpisodeArrays {
   physics::StatusArrays status;  // of the batch
 
   int num_obs, num_actions, num_metrics, memory_bytes;  // of one environment
-  int max_steps;                                        // 0: without limit
+  int kept_bytes;  // at the end of the memory, beyond the end of an episode
+  int max_steps;   // 0: without limit
   Begin begin;
   double dt;  // of a control step, s
 };
@@ -108,11 +109,14 @@ using Word = std::uint32_t __attribute__((may_alias));
 template <class Team>
 STICTION_FN void begin_episode(const Team& team, const EpisodeArrays& a, int i, bool restart) {
   Word* const memory = reinterpret_cast<Word*>(a.memory + row_begin(i, a.memory_bytes));
-  team.for_each(a.memory_bytes / 4, [&](int k) { memory[k] = 0; });
+  const std::uint32_t episode = restart ? 0 : a.episode[i] + 1;
+  const int bytes = a.memory_bytes - (episode == 0 ? 0 : a.kept_bytes);
+  team.for_each(bytes / 4, [&](int k) { memory[k] = 0; });
   float* const action = a.action + row_begin(i, a.num_actions);
   team.for_each(a.num_actions, [&](int k) { action[k] = 0; });
+  team.sync();  // all threads have read the number of the episode
   team.once([&] {
-    a.episode[i] = restart ? 0 : a.episode[i] + 1;
+    a.episode[i] = episode;
     a.length[i] = 0;
     a.sum[i] = 0, a.episode_return[i] = 0;
   });

@@ -11,19 +11,21 @@ inline constexpr int kLegs = 4, kLegJoints = 12, kRewardTerms = 10;
 template <class S>
 struct Gait {
   Vec3<S> velocity, rate, gravity;  // of the base; direction of gravity
+  Vec3<S> up;                       // normal of the ground
   S command[3];
   double dt;
-  const double* target;  // (12) default joint positions
-  const float* action;   // (12) of this step
-  const S* last_action;  // (12)
-  const S* last_qvel;    // (12) joint velocities one control step ago
-  S touch_down[kLegs];   // 1 in the step in which a foot lands
-  S contact[kLegs];      // 1 while a foot stands
-  S air_time[kLegs];     // s, until touch-down included
-  S peak[kLegs];         // m, greatest height of the swing
-  const int* foot;       // (4) bodies
-  const int* thigh;      // (4)
-  const int* calf;       // (4)
+  const double* target;       // (12) default joint positions
+  const float* action;        // (12) of this step
+  const S* last_action;       // (12)
+  const S* last_qvel;         // (12) joint velocities one control step ago
+  S touch_down[kLegs];        // 1 in the step in which a foot lands
+  S contact[kLegs];           // 1 while a foot stands
+  S air_time[kLegs];          // s, until touch-down included
+  double foot_height[kLegs];  // m, over the ground
+  S peak[kLegs];              // m, greatest height of the swing
+  const int* foot;            // (4) bodies
+  const int* thigh;           // (4)
+  const int* calf;            // (4)
 };
 
 template <class S>
@@ -94,7 +96,7 @@ STICTION_FN void mjlab_terms(const Team& team, const EnvView<S>& e, const Gait<S
   constexpr double kSwingHeight = 0.1, kSoftRange = 0.9;
   term[0] = tracking(planar_error2(g) + square(g.velocity.z), 0.25);
   term[1] = tracking(square(g.command[2] - g.rate.z) + square(g.rate.x) + square(g.rate.y), 0.5);
-  term[2] = tracking(square(g.gravity.x) + square(g.gravity.y), 0.2);
+  term[2] = tracking(square(g.up.x) + square(g.up.y), 0.2);
 
   const S u =
       physics::vsqrt(square(g.command[0]) + square(g.command[1])) + physics::vabs(g.command[2]);
@@ -117,8 +119,7 @@ STICTION_FN void mjlab_terms(const Team& team, const EnvView<S>& e, const Gait<S
     return square(v[0]) + square(v[1]);
   };
   term[6] = walks * team.template sum<S>(kLegs, [&](int f) {
-    const double height = e.xpos[3 * g.foot[f] + 2];
-    return S(std::fabs(height - kSwingHeight)) * physics::vsqrt(speed2(f));
+    return S(std::fabs(g.foot_height[f] - kSwingHeight)) * physics::vsqrt(speed2(f));
   });
   term[7] = walks * team.template sum<S>(kLegs, [&](int f) {
     return square(g.peak[f] / S(kSwingHeight) - S(1)) * g.touch_down[f];

@@ -24,7 +24,7 @@ STICTION_FN Philox philox(Philox c, std::uint32_t key0, std::uint32_t key1) {
 }
 
 // What numbers are drawn for: rows that never meet.
-enum class Purpose : std::uint32_t { reset, command, push, noise, delay, param };
+enum class Purpose : std::uint32_t { reset, command, push, noise, delay, param, ground };
 
 // The numbers of one environment, episode and purpose in a row.
 class Draw {

@@ -13,7 +13,8 @@
 //   template <class Team, class S> void act(const Team&, const ModelView&, TaskEnv<S>&) const;
 //   template <class Team, class S> void observe(const Team&, const ModelView&, TaskEnv<S>&, bool first) const;
 //
-// and four counts: num_obs, num_actions, num_metrics, num_memory. The host side (names, options, the model's file)
+// and four counts: num_obs, num_actions, num_metrics, num_memory; and where a task needs to know how earlier episodes went,
+// num_kept. The host side (names, options, the model's file)
 // is the task's entry in src/env/registry_*.cpp.
 //
 // Members of TaskEnv are each thread's own: all threads of a team assign reward and terminated. The
@@ -36,7 +37,8 @@ struct TaskEnv {
   const float* action;  // (num_actions) as given by the user, finite, not clipped; 0 after a reset
   float* obs;           // (num_obs)
   float* metric;        // (num_metrics) terms of the reward and what else is worth logging
-  S* memory;            // (num_memory) lives from step to step; zero at the beginning of an episode
+  // (num_memory) lives from step to step; zero at the beginning of an episode, the last num_kept of episode 0 alone
+  S* memory;
   S reward;
   bool terminated;
   std::uint64_t seed;     // of the environment: the batch's seed + its index

@@ -13,6 +13,7 @@
 #include "stiction/array.h"
 #include "stiction/model.h"
 #include "stiction/options.h"
+#include "stiction/rays.h"
 #include "stiction/reference.h"
 
 namespace stiction {
@@ -85,6 +86,15 @@ struct Computed {
 // Velocity of a point and of the body that it is fixed to, per unit of qvel: MuJoCo's jacp and jacr.
 struct Jacobian {
   std::vector<double> position, rotation;  // (num_envs,3,nv)
+};
+
+// n rays of each environment, o + x d: origins and directions are (n,3), the same for all, or
+// (environments,n,3) each.
+struct Rays {
+  int n = 0;
+  std::span<const double> origins, directions;
+  int frame = 0;  // body in whose frame they are; 0: the world
+  RayOptions options = {};
 };
 
 // Statistics of the solver, summed over all environments and their steps since construction or the
@@ -197,6 +207,21 @@ class Batch {
   // round-off for one solve per step (friction_iterations = 1); NaN also where no force was found to
   // the solver's tolerance.
   std::vector<double> inverse(std::span<const double> qacc) const;
+  // The first geoms that rays meet, (environments,n), of all environments or of `ids`; geomid -1 and NaN where the
+  // state is out of bounds. Throws ArgumentError as check_rays, and on sizes that do not fit.
+  RayHits<float> raycast(const Rays& rays,
+                         std::optional<std::span<const int>> ids = std::nullopt) const;
+  // What a fixed perspective camera sees, (environments,height,width): m along its optical axis to the first
+  // geom that the ray through the middle of each pixel meets, the topmost row first; +∞ where it meets none, NaN
+  // where the state is out of bounds. options: geoms that are seen; none: all but those of the camera's body.
+  // Throws ArgumentError on another camera, or a size that is not in [1, 4096].
+  std::vector<float> depth(int camera, int width = 64, int height = 48,
+                           const std::optional<RayOptions>& options = std::nullopt,
+                           std::optional<std::span<const int>> ids = std::nullopt) const;
+  // Heights of the ground on a grid about a body over the body's origin, (environments, nx ny), m: below it
+  // negative, −∞ where nothing is. NaN where the state is out of bounds. Throws ArgumentError as check_scan.
+  std::vector<float> height_scan(int body, const HeightScan& scan = {},
+                                 std::optional<std::span<const int>> ids = std::nullopt) const;
   // The points in the problem of a step that is not taken, by environment and slot; none where the
   // state is out of bounds.
   std::vector<Contact> contacts() const;

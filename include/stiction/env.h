@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "stiction/batch.h"
+#include "stiction/load.h"
 #include "stiction/report.h"
 
 namespace stiction {
@@ -75,6 +76,7 @@ class Env {
   Batch& batch();
   ModelPtr model() const;
   const std::string& model_xml() const;   // the task's model as MJCF
+  const Assets& model_assets() const;     // the files that it names
   const LoadReport& load_report() const;  // how it was read
   Autoreset autoreset() const;
   int num_envs() const;

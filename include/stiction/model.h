@@ -107,6 +107,8 @@ struct Model {
   Names geom_names;                        // (ngeom)
   std::vector<GeomType> geom_type;         // (ngeom)
   Ints geom_bodyid, geom_contype, geom_conaffinity, geom_condim, geom_priority;  // (ngeom)
+  Ints geom_group;                         // (ngeom)    for rays and views
+  Reals geom_alpha;                        // (ngeom)    opacity: the last number of rgba, 1 with a material; rays pass where it is 0
   Reals geom_size;                         // (ngeom,3)  MuJoCo's: radius | radius, half length | half sizes
   Reals geom_pos, geom_quat;               // (ngeom,3) (ngeom,4)  in the body
   Reals geom_rbound;                       // (ngeom)    bounding-sphere radius about geom_pos; plane: 0
@@ -163,6 +165,15 @@ struct Model {
   Reals site_pos, site_quat;               // (nsite,3) (nsite,4)
   std::vector<GeomType> site_type;         // (nsite)    shape of the zone of a touch sensor
   Reals site_size;                         // (nsite,3)  as geom_size
+
+  // cameras; x to the right, y up, it looks along -z
+  int ncam = 0;
+  Names cam_names;                         // (ncam)
+  std::vector<CameraMode> cam_mode;        // (ncam)
+  std::vector<CameraProjection> cam_projection;  // (ncam)
+  Ints cam_bodyid;                         // (ncam)
+  Reals cam_pos, cam_quat;                 // (ncam,3) (ncam,4)
+  Reals cam_fovy;                          // (ncam)     vertical angle of view, degrees; orthographic: height, m
 
   // tendons. Fixed: length = sum of coef times joint position; spatial: of a string over sites and geoms
   Names tendon_names;                      // (ntendon)
@@ -244,6 +255,7 @@ struct Model {
   int geom(const std::string& n) const;
   int hfield(const std::string& n) const;
   int site(const std::string& n) const;
+  int camera(const std::string& n) const;
   int actuator(const std::string& n) const;
   int equality(const std::string& n) const;
   int sensor(const std::string& n) const;

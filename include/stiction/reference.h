@@ -9,6 +9,7 @@
 
 #include "stiction/model.h"
 #include "stiction/options.h"
+#include "stiction/rays.h"
 
 namespace stiction {
 
@@ -136,6 +137,13 @@ class Reference {
   // Throws as `step`.
   StepJacobian step_jacobian(std::span<const double> qpos, std::span<const double> qvel,
                              const Inputs& inputs = {}) const;
+
+  // The first geoms that n rays meet at qpos, in the frames of bodies that joints and mocap poses of the
+  // inputs give: origins and directions (n,3) in the world. Throws ArgumentError on wrong sizes, numbers
+  // that are not finite, a direction without length, an unknown body.
+  RayHits<double> raycast(std::span<const double> qpos, std::span<const double> origins,
+                          std::span<const double> directions, const RayOptions& options = {},
+                          const Inputs& inputs = {}) const;
 
  private:
   struct Impl;

@@ -52,6 +52,10 @@ enum class ObjectType : std::uint8_t {
   actuator = 19
 };
 
+// How a camera follows bodies; MuJoCo's numbers. fixed: it is fixed to its own.
+enum class CameraMode : std::uint8_t { fixed, track, trackcom, targetbody, targetbodycom };
+enum class CameraProjection : std::uint8_t { perspective, orthographic };
+
 // Sensors that are evaluated; MuJoCo's numbers. Definitions: docs/mjcf.md.
 enum class SensorType : std::uint8_t {
   touch = 0,
@@ -60,6 +64,7 @@ enum class SensorType : std::uint8_t {
   gyro = 3,
   force = 4,
   torque = 5,
+  rangefinder = 7,
   jointpos = 9,
   jointvel = 10,
   tendonpos = 11,
@@ -154,6 +159,32 @@ inline constexpr double kVelocityLimit = 1e8;  // m/s or rad/s; beyond it a step
 inline constexpr double kStateLimit = 1e10;    // |qpos| beyond it counts as a bad state
 
 inline constexpr double kShortestQuat2 = 1e-20;  // |q|² of a quaternion that still has a direction
+
+// Groups of geoms, as bits; a geom_group beyond them counts as the nearest.
+inline constexpr int kGeomGroups = 6, kAllGeomGroups = (1 << kGeomGroups) - 1;
+
+// Which geoms rays meet, as the arguments of MuJoCo's mj_ray. Whatever the options, rays pass geoms with
+// geom_alpha 0 and meshes and height fields whose files were not opened.
+struct RayOptions {
+  int geomgroup = kAllGeomGroups;  // bit i: those of group i
+  bool flg_static = true;          // also those that neither joints nor mocap poses move
+  int bodyexclude = -1;            // not those of this body
+};
+
+// Heights of the ground on a grid about a body, in its heading: sample (i, j), number i ny + j, is at
+//   p + R_z(ψ) ((i − (nx−1)/2) step + x, (j − (ny−1)/2) step + y),  p, ψ: its origin, the heading of its x axis
+// The ground: geoms that neither joints nor mocap poses move, what a ray meets that comes down from `above` over p; planes
+// have no end here, and height fields are solid all the way down. The default grid is that of legged_gym, rsl_rl and
+// Isaac Lab for quadrupeds, 1.6 m x 1 m.
+struct HeightScan {
+  int nx = 17, ny = 11;
+  double step = 0.1;               // m
+  double x = 0, y = 0;             // of the middle, m
+  double above = 20;               // m
+  int geomgroup = kAllGeomGroups;  // bit i: those of group i
+
+  constexpr int count() const { return nx * ny; }
+};
 
 // Slots of a shape on a height field beside those of its own points: edges and corners of the field, second faces.
 inline constexpr int kHfieldMore = 4;

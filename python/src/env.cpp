@@ -121,7 +121,7 @@ void init(BoundEnv* self, const std::string& id, int num_envs, std::optional<int
   model->model = engine->model();
   model->report = std::make_shared<LoadReport>(engine->load_report());
   const auto source = std::make_shared<ModelSource>();
-  source->xml = engine->model_xml();
+  source->xml = engine->model_xml(), source->assets = engine->model_assets();
   model->source = source;
   nb::object batch =
       nb::cast(new BoundBatch{model, engine, engine->batch()}, nb::rv_policy::take_ownership);
@@ -328,6 +328,15 @@ void bind_info(nb::class_<BoundEnv>& c) {
   c.def_prop_ro(
       "model_xml", [](const BoundEnv& b) { return b.engine->model_xml(); },
       "the task's model as MJCF");
+  c.def_prop_ro(
+      "model_assets",
+      [](const BoundEnv& b) {
+        nb::dict files;
+        for (const auto& [name, content] : b.engine->model_assets())
+          files[name.c_str()] = nb::bytes(content.data(), content.size());
+        return files;
+      },
+      nb::sig("def model_assets(self) -> dict[str, bytes]"), "the files that model_xml names");
 }
 
 void bind_task_info(nb::module_& m) {

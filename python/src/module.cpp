@@ -64,4 +64,5 @@ NB_MODULE(_core, m) {
   python::bind_batch(m);
   python::bind_draw(m);
   python::bind_env(m);
+  python::bind_terrain(m);
 }

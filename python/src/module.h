@@ -62,5 +62,6 @@ void bind_devices(nb::module_& m);
 void bind_batch(nb::module_& m);  // after bind_results
 void bind_draw(nb::module_& m);
 void bind_env(nb::module_& m);  // after bind_batch
+void bind_terrain(nb::module_& m);
 
 }  // namespace stiction::python

@@ -47,11 +47,14 @@ from ._core import (
     StepResult,
     TaskInfo,
     TaskOption,
+    Terrain,
+    TerrainPatch,
     Urdf,
     Transmission,
     WrapType,
     __version__,
     cuda_devices,
+    terrain,
 )
 
 from .philox import Draw, Purpose
@@ -103,6 +106,8 @@ __all__ = [
     "TaskEnv",
     "TaskInfo",
     "TaskOption",
+    "Terrain",
+    "TerrainPatch",
     "Transmission",
     "Urdf",
     "WrapType",
@@ -111,6 +116,7 @@ __all__ = [
     "cuda_devices",
     "make",
     "register",
+    "terrain",
 ]
 
 # Messages, pickles and help name the public package.

@@ -23,6 +23,7 @@ class Purpose(enum.IntEnum):
     noise = 3
     delay = 4
     param = 5
+    ground = 6
     # of RandomizedEnv, beside those of the task inside
     outer_noise = 16
     outer_delay = 17

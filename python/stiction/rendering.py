@@ -4,13 +4,12 @@ import importlib.util
 import os
 import subprocess
 import sys
-from pathlib import Path
 
 import numpy as np
 
 from ._core import ArgumentError, Error, Model
 from .arrays import host
-from .scenery import draw_arrows, first_moving, look, scenery
+from .scenery import draw_arrows, first_moving, look, scenery, source_of
 
 # Rendering in a child process: a broken driver may end the process, and MuJoCo chooses its
 # platform once, at import.
@@ -83,8 +82,7 @@ class Renderer:
     """
 
     def __init__(self, env, width: int = 480, height: int = 480, camera: str | None = None, names: bool = False):
-        model, file = env.batch.model, env.batch.model.file
-        self._source = env.model_xml or (Path(file) if file and Path(file).is_file() else model)
+        self._source = source_of(env)
         self._size, self._camera, self._names = (height, width), camera, names
         self._renderer = None
 

@@ -17,8 +17,17 @@ GREY = (0.5, 0.5, 0.5, 1)  # MuJoCo's colour of a geom that has none
 LIGHT = (0.35, 0.55, -1)  # direction of the one that casts shadows
 
 
+def source_of(env):
+    """What `scenery` makes of what has `batch` and `model_xml`: its text with the files that it names, its file or its Model."""
+    model, file = env.batch.model, env.batch.model.file
+    if env.model_xml:
+        return env.model_xml, getattr(env, "model_assets", {})
+    return Path(file) if file and Path(file).is_file() else model
+
+
 def scenery(source):
-    """MuJoCo's model of an MJCF text, a Path or a Model: with sky, floor, lights and colours.
+    """MuJoCo's model of an MJCF text (or a pair of it and its files by name), a Path or a Model: with sky, floor, lights
+    and colours.
 
     A Model is drawn without its file: a mocap body for each of its bodies, to be put where it is. Raises Error
     where MuJoCo cannot read it.
@@ -31,7 +40,8 @@ def scenery(source):
         elif isinstance(source, Path):
             spec = mujoco.MjSpec.from_file(str(source))
         else:
-            spec = mujoco.MjSpec.from_string(source)
+            text, assets = source if isinstance(source, tuple) else (source, {})
+            spec = mujoco.MjSpec.from_string(text, assets=assets)
         return _dressed(spec)
     except ValueError as e:
         raise Error(f"MuJoCo, which draws, can't read the model: {visible(e)}") from None

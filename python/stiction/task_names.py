@@ -100,13 +100,17 @@ def engine_of(task) -> Options:
     return task.options or Options()
 
 
+def _own_timestep(env) -> float:
+    return Model.from_xml(env.model_xml, assets=getattr(env, "model_assets", {})).timestep
+
+
 def describe(env) -> dict:
     """What opens an environment again: name and options of its task, and what of the engine is not the
     task's own choice."""
     own = engine_of(env.id if getattr(env, "task", None) is None else env.task)
     usual, chosen = own.__getstate__(), env.batch.options.__getstate__()
     engine = {name: value for name, value in chosen.items() if value != usual[name]}
-    given = getattr(env, "model_timestep", None) or Model.from_xml(env.model_xml).timestep
+    given = getattr(env, "model_timestep", None) or _own_timestep(env)
     if own.timestep is None and chosen["timestep"] == given:
         engine.pop("timestep", None)
     for name in set(engine) - {"timestep"}:  # what the batch chose itself, it chooses again

@@ -219,6 +219,10 @@ struct Batch::Impl {
   Jacobian jacobian(ObjectType type, int id, const double* points);
   std::vector<double> inverse(std::span<const double> qacc);
 
+  // ---- rays.cpp: NaN where the state is bad
+  RayHits<float> raycast(std::span<const int> ids, const Rays& rays);
+  std::vector<float> height_scan(std::span<const int> ids, int body, const HeightScan& scan);
+
   // ---- undo.cpp
   struct Before {
     std::vector<std::byte> rows;  // of the fields, with status and steps

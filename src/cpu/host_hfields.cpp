@@ -12,13 +12,19 @@ void HostModel::hfields(const Model& m) {
   w.hfield_adr = keep(m.hfield_adr);
   w.hfield_size = keep(m.hfield_size);
   w.hfield_data = keep(m.hfield_data);
-  std::vector<double> top;
+  std::vector<double> top, bottom;
   for (std::size_t i = 0; i < m.hfield_adr.size(); ++i) {
     const auto first = m.hfield_data.begin() + m.hfield_adr[i];
     const auto end = first + static_cast<std::ptrdiff_t>(m.hfield_nrow[i]) * m.hfield_ncol[i];
-    top.push_back(first == end ? 0.0 : m.hfield_size[4 * i + 2] * *std::max_element(first, end));
+    const auto extreme = [&](auto element) {
+      return first == end ? 0.0 : m.hfield_size[4 * i + 2] * *element(first, end);
+    };
+    using Iterator = decltype(first);
+    top.push_back(extreme(std::max_element<Iterator>));
+    bottom.push_back(std::min(extreme(std::min_element<Iterator>), -m.hfield_size[4 * i + 3]));
   }
   w.hfield_top = keep(top);
+  w.hfield_bottom = keep(bottom);
 }
 
 }  // namespace stiction::cpu

@@ -27,9 +27,8 @@ int farthest(const Model& m, int mesh, int i, int j, int k) {
 
 void HostModel::meshes(const Model& m) {
   physics::ModelView& w = view_;
-  const bool collide = std::any_of(m.pair_geom2.begin(), m.pair_geom2.end(),
-                                   [&](int g) { return m.geom_type[at(g)] == GeomType::mesh; });
-  if (!collide) return;
+  // of a mesh that was not opened there is nothing to collide with or to see
+  if (m.mesh_vert.empty()) return;
   w.mesh_vertadr = keep(m.mesh_vertadr);
   w.mesh_vertnum = keep(m.mesh_vertnum);
   w.mesh_vert = keep(m.mesh_vert);

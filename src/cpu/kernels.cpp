@@ -45,6 +45,16 @@ void run_jacobian(const ModelView& m, void* const* fields, int objtype, int id, 
                  static_cast<WideNumber*>(out));
 }
 
+void run_rays(const ModelView& m, void* const* fields, const RayOptions& options, int frame, int n,
+              const void* rays, void* hits) {
+  store_hits(m, bind<Number>(fields), options, frame, n, static_cast<const WideNumber*>(rays),
+             static_cast<WideNumber*>(hits));
+}
+void run_scan(const ModelView& m, void* const* fields, const HeightScan& scan, int body,
+              void* out) {
+  store_heights(m, bind<Number>(fields), scan, body, static_cast<WideNumber*>(out));
+}
+
 // Constraints see the force: most are as they were at the second pass, and a limit that is pushed into
 // grows stiffer with the force until it is rigid. NaN in lanes that no pass brings to the tolerance.
 constexpr int kInversePasses = 64;
@@ -150,9 +160,24 @@ void clean(bool wide, int n, void* block, bool* bad) {
 }  // namespace
 
 extern const cpu::Kernels kKernels;
-const cpu::Kernels kKernels = {
-    STICTION_KERNELS, kW,           sizeof(Number), sizeof(WideNumber), run_step,    run_forces,
-    run_refresh,      run_dynamics, run_quantity,   run_jacobian,       run_inverse, set_active,
-    report,           load,         store,          broadcast,          clean};
+const cpu::Kernels kKernels = {STICTION_KERNELS,
+                               kW,
+                               sizeof(Number),
+                               sizeof(WideNumber),
+                               run_step,
+                               run_forces,
+                               run_refresh,
+                               run_dynamics,
+                               run_quantity,
+                               run_jacobian,
+                               run_rays,
+                               run_scan,
+                               run_inverse,
+                               set_active,
+                               report,
+                               load,
+                               store,
+                               broadcast,
+                               clean};
 
 STICTION_PHYSICS_END

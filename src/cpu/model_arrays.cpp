@@ -28,11 +28,12 @@ void for_arrays(physics::ModelView& w, const F& f) {
   each(w.row_parent, w.row_num, w.run_adr, w.run_first, w.run_end);
   each(w.below_adr, w.below_row, w.below_place);
   each(w.factor_columnadr, w.factor_column, w.factor_belowadr, w.factor_below, w.factor_belowplace);
-  each(w.geom_type, w.geom_bodyid, w.geom_priority, w.geom_rbound, w.geom_dataid);
+  each(w.geom_type, w.geom_bodyid, w.geom_priority, w.geom_rbound, w.geom_dataid, w.geom_raymask);
   each(w.mesh_vertadr, w.mesh_vertnum, w.mesh_vert, w.mesh_edgeadr, w.mesh_edge, w.mesh_start);
   each(w.mesh_polyadr, w.mesh_polynum, w.mesh_polynormal, w.mesh_polyvertadr, w.mesh_polyvert);
   each(w.mesh_polymapadr, w.mesh_polymap);
-  each(w.hfield_nrow, w.hfield_ncol, w.hfield_adr, w.hfield_size, w.hfield_data, w.hfield_top);
+  each(w.hfield_nrow, w.hfield_ncol, w.hfield_adr, w.hfield_size, w.hfield_data, w.hfield_top,
+       w.hfield_bottom);
   each(w.pair_geom1, w.pair_geom2, w.pair_condim, w.pair_explicit, w.pair_slotadr);
   each(w.pair_slotnum, w.slot_pair, w.pair_geom, w.hull_geom);
   each(w.body_fluidadr, w.fluid_geom, w.fluid_coef);

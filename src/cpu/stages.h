@@ -46,6 +46,12 @@ void store_quantity(const ModelView& m, const EnvView<Number>& e, Quantity which
 void store_jacobian(const ModelView& m, const EnvView<Number>& e, int objtype, int id,
                     const Wide<Number>* point, Wide<Number>* out);
 
+// Of rays.h and height_scan.h.
+void store_hits(const ModelView& m, const EnvView<Number>& e, const RayOptions& options, int frame,
+                int n, const Wide<Number>* rays, Wide<Number>* hits);
+void store_heights(const ModelView& m, const EnvView<Number>& e, const HeightScan& scan, int body,
+                   Wide<Number>* out);
+
 // Definition of a stage by its template.
 #define STICTION_DEFINE_STAGE(stage)                 \
   STICTION_STAGE(stage) {                            \

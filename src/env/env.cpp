@@ -40,7 +40,8 @@ envs::EpisodeArrays shape_of(const env::TaskRunner& r, const EnvOptions& o) {
   static_assert(static_cast<int>(envs::Begin::disabled) == static_cast<int>(Autoreset::disabled));
   envs::EpisodeArrays a{};
   a.num_obs = r.num_obs, a.num_actions = r.num_actions, a.num_metrics = r.num_metrics;
-  a.memory_bytes = r.num_memory * (o.precision == Precision::float64 ? 8 : 4);
+  const int number = o.precision == Precision::float64 ? 8 : 4;
+  a.memory_bytes = r.num_memory * number, a.kept_bytes = r.num_kept * number;
   a.begin = static_cast<envs::Begin>(o.autoreset);
   return a;
 }
@@ -57,7 +58,8 @@ BatchMemory with_episodes(BatchMemory m, std::size_t episodes, const EnvOptions&
 BatchMemory env_memory(const std::string& id, const EnvOptions& o) {
   const env::TaskEntry& e = env::find_task(id);
   const env::TaskOptions options(id, e.options, o.task);
-  const ModelPtr model = load_model_from_string(std::string(env::asset(e.asset(options))));
+  const env::TaskModel source = env::model_of(e, options);
+  const ModelPtr model = load_model_from_string(source.xml, source.assets);
   const auto runner = e.make(options, *model);
   BatchMemory m = memory_with_task(*model, batch_options(e, o), runner->kind);
   for (const FieldInfo& f : Batch::fields(*model)) {
@@ -85,8 +87,8 @@ Env::Impl::Impl(const std::string& id, const EnvOptions& o)
     : entry(env::find_task(id)),
       given(o),
       task_options(id, entry.options, o.task),
-      xml(env::asset(entry.asset(task_options))),
-      model(load_model_from_string(xml, &report)),
+      source(env::model_of(entry, task_options)),
+      model(load_model_from_string(source.xml, source.assets, &report)),
       runner(entry.make(task_options, *model)),
       info(describe(entry, task_options, *runner)),
       action_low(runner->setup.action_low),
@@ -157,7 +159,10 @@ ModelPtr Env::model() const {
   return impl_->engine().model;
 }
 const std::string& Env::model_xml() const {
-  return impl_->xml;
+  return impl_->source.xml;
+}
+const Assets& Env::model_assets() const {
+  return impl_->source.assets;
 }
 const LoadReport& Env::load_report() const {
   return impl_->report;

@@ -26,7 +26,7 @@ struct Env::Impl {
   const env::TaskEntry& entry;
   EnvOptions given;
   env::TaskOptions task_options;
-  std::string xml;
+  env::TaskModel source;
   LoadReport report;
   ModelPtr model;
   std::unique_ptr<env::TaskRunner> runner;

@@ -126,6 +126,12 @@ const std::vector<TaskEntry>& registry() {
   return tasks;
 }
 
+TaskModel model_of(const TaskEntry& entry, const TaskOptions& options) {
+  TaskModel m{std::string(asset(entry.asset(options))), {}};
+  if (entry.furnish != nullptr) entry.furnish(options, m);
+  return m;
+}
+
 const TaskEntry& find_task(const std::string& id) {
   std::vector<std::string> names;
   for (const TaskEntry& e : registry()) {

@@ -11,7 +11,7 @@
 
 #include "env/runner.h"
 #include "stiction/env.h"
-#include "stiction/model.h"
+#include "stiction/load.h"
 
 namespace stiction::env {
 
@@ -40,6 +40,12 @@ class TaskOptions {
   std::vector<TaskOptionInfo> options_;
 };
 
+// What the model of a task is read from.
+struct TaskModel {
+  std::string xml;
+  Assets assets;
+};
+
 struct TaskEntry {
   std::string id, summary;
   int max_episode_steps;  // 0: without limit
@@ -49,7 +55,12 @@ struct TaskEntry {
   Options engine = {};                       // how the physics step: docs/performance.md
   std::string (*asset)(const TaskOptions&);  // file in envs/assets
   std::unique_ptr<TaskRunner> (*make)(const TaskOptions&, const Model&);
+  // What the options put into the text of the asset, with the files that it names then.
+  void (*furnish)(const TaskOptions&, TaskModel&) = nullptr;
 };
+
+// The model of a task with these options.
+TaskModel model_of(const TaskEntry& entry, const TaskOptions& options);
 
 // How the physics of robots on feet step: friction without creep and without the lag of its bound,
 // by the laws that take the fewest iterations (docs/performance.md, "Which laws tasks use").

@@ -57,12 +57,13 @@ envs::TaskEnv<S> task_env(const Task& task, const Places& p, int i) {
 
 class TaskRunner {
  public:
-  TaskRunner(int k, int obs, int actions, int metrics, int numbers, TaskSetup s)
+  TaskRunner(int k, int obs, int actions, int metrics, int numbers, int kept, TaskSetup s)
       : kind(k),
         num_obs(obs),
         num_actions(actions),
         num_metrics(metrics),
         num_memory(numbers),
+        num_kept(kept),
         setup(std::move(s)) {}
   virtual ~TaskRunner() = default;
 
@@ -72,7 +73,7 @@ class TaskRunner {
   virtual const void* plain_task() const = 0;  // the struct, of the kind that it is
 
   const int kind;  // place in envs::AllTasks
-  const int num_obs, num_actions, num_metrics, num_memory;
+  const int num_obs, num_actions, num_metrics, num_memory, num_kept;
   const TaskSetup setup;
 };
 
@@ -81,9 +82,13 @@ class Runner final : public TaskRunner {
  public:
   Runner(const Task& task, TaskSetup s)
       : TaskRunner(envs::kTaskKind<Task>, task.num_obs, task.num_actions, task.num_metrics,
-                   task.num_memory, std::move(s)),
+                   task.num_memory, kept_numbers(), std::move(s)),
         task_(task) {}
 
+  static constexpr int kept_numbers() {
+    if constexpr (requires { Task::num_kept; }) return Task::num_kept;
+    return 0;
+  }
   const Task& task() const { return task_; }
   const void* plain_task() const override { return &task_; }
 

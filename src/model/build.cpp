@@ -154,13 +154,15 @@ void require_count(const Element& e, const char* attribute, const std::vector<do
            std::to_string(given.size()));
 }
 
-// A vector shorter than the model's is completed with the model's own.
-void fill(Element& e, const char* attribute, const Bound& bound, const std::vector<double>& given,
+// A vector shorter than the model's is completed with the model's own, and so is what is NaN in it.
+void fill(Element& e, const char* attribute, const Bound& bound, std::vector<double> given,
           const Reals& otherwise, Reals& to) {
   require_count(e, attribute, given, otherwise.size());
+  for (std::size_t i = 0; i < given.size(); ++i)
+    if (std::isnan(given[i])) given[i] = otherwise[i];
   require_within(e, attribute, given, bound);
-  to.insert(to.end(), given.begin(), given.end());
   const auto n = static_cast<std::ptrdiff_t>(given.size());
+  to.insert(to.end(), given.begin(), given.end());
   to.insert(to.end(), otherwise.begin() + n, otherwise.end());
   if (!given.empty() && given.size() < otherwise.size()) {
     mark(e, attribute, Use::mapped, false,

@@ -8,11 +8,12 @@
 namespace stiction::model {
 namespace {
 
-constexpr double kMinimum = 1e-15;  // MuJoCo's smallest mass and inertia
+constexpr double kMinimum = 1e-15;   // MuJoCo's smallest mass and inertia
+constexpr double kTinyMass = 1e-14;  // geoms up to it do not weigh, as in MuJoCo
 
 bool takes_geoms(const Spec& spec, const BodySpec& body) {
-  return spec.compiler.inertiafromgeom == Switch::yes ||
-         (spec.compiler.inertiafromgeom == Switch::automatic && !body.inertial);
+  const Switch from_geoms = spec.compiler_of(body).inertiafromgeom;
+  return from_geoms == Switch::yes || (from_geoms == Switch::automatic && !body.inertial);
 }
 
 MassProperties mass_of(const GeomSpec& g) {
@@ -23,23 +24,26 @@ MassProperties mass_of(const GeomSpec& g) {
   return primitive_mass(g.type, g.size, g.mass, g.density, g.shell);
 }
 
-BodyInertia from_geoms(const std::vector<const GeomSpec*>& geoms) {
-  BodyInertia b;
-  if (geoms.size() == 1) {
-    // one geom: its own axes, as they are
-    const MassProperties part = mass_of(*geoms[0]);
-    b.mass = part.mass;
-    b.moments = part.inertia.diagonal();
-    b.pos = geoms[0]->pos + geoms[0]->quat * part.com;
-    b.quat = geoms[0]->quat;
-    return b;
-  }
+// `b`: what it is without any mass.
+BodyInertia from_geoms(const std::vector<const GeomSpec*>& geoms, BodyInertia b) {
   std::vector<MassProperties> parts;
+  const GeomSpec* heavy = nullptr;
   for (const GeomSpec* g : geoms) {
     const MassProperties part = mass_of(*g);
-    if (part.mass >= kMinimum) parts.push_back(placed(part, g->pos, g->quat));
+    if (!(part.mass > kTinyMass)) continue;
+    heavy = g;
+    parts.push_back(placed(part, g->pos, g->quat));
   }
   if (parts.empty()) return b;
+  if (parts.size() == 1) {
+    // one geom: its own axes, as they are
+    const MassProperties part = mass_of(*heavy);
+    b.mass = part.mass;
+    b.moments = part.inertia.diagonal();
+    b.pos = heavy->pos + heavy->quat * part.com;
+    b.quat = heavy->quat;
+    return b;
+  }
   const MassProperties whole = sum(parts);
   const Principal p = principal_axes(whole.inertia);
   b.mass = whole.mass;
@@ -105,7 +109,7 @@ void check_moving(const Spec& spec, const std::vector<BodyInertia>& all) {
 std::vector<const GeomSpec*> weighing_geoms(const Spec& spec, const BodySpec& body) {
   std::vector<const GeomSpec*> out;
   if (!takes_geoms(spec, body)) return out;
-  const auto [first, last] = spec.compiler.inertiagrouprange;
+  const auto [first, last] = spec.compiler_of(body).inertiagrouprange;
   for (const auto& g : body.geoms) {
     if (g.group >= first && g.group <= last) out.push_back(&g);
   }
@@ -117,13 +121,14 @@ std::vector<BodyInertia> body_inertias(const Spec& spec) {
   double total = 0;
   for (std::size_t i = 1; i < all.size(); ++i) {
     const BodySpec& body = spec.bodies[i];
-    if (const auto geoms = weighing_geoms(spec, body); !geoms.empty()) {
-      all[i] = from_geoms(geoms);
-    } else if (body.inertial) {
+    // as in MuJoCo: what has no mass of its own has the body's pose in the place of its inertia's
+    all[i].pos = body.written_pos, all[i].quat = body.written_quat;
+    if (body.inertial) {
       all[i] = {body.inertial->mass, body.inertial->pos, body.inertial->moments,
                 body.inertial->quat};
     }
-    correct(spec.compiler, body, all[i]);
+    all[i] = from_geoms(weighing_geoms(spec, body), all[i]);
+    correct(spec.compiler_of(body), body, all[i]);
     total += all[i].mass;
   }
   check_moving(spec, all);

@@ -18,6 +18,7 @@ constexpr Named kTypes[] = {
     {"gyro", SensorType::gyro},
     {"force", SensorType::force},
     {"torque", SensorType::torque},
+    {"rangefinder", SensorType::rangefinder},
     {"jointpos", SensorType::jointpos},
     {"jointvel", SensorType::jointvel},
     {"tendonpos", SensorType::tendonpos},

@@ -81,6 +81,8 @@ void add_geom(const Spec& spec, int body, const GeomSpec& g, Model& m) {
   m.geom_conaffinity.push_back(g.conaffinity);
   m.geom_condim.push_back(g.condim);
   m.geom_priority.push_back(g.priority);
+  m.geom_group.push_back(g.group);
+  m.geom_alpha.push_back(g.material.empty() ? g.rgba[3] : 1);
   append(m.geom_size, g.size);
   append(m.geom_pos, g.pos);
   append(m.geom_quat, g.quat);
@@ -126,6 +128,16 @@ void add_body(const Spec& spec, int id, const BodyInertia& inertia, Model& m) {
     append(m.site_size, s.size);
     ++m.nsite;
   }
+  for (const auto& c : b.cameras) {
+    m.cam_names.push_back(c.name);
+    m.cam_mode.push_back(c.mode);
+    m.cam_projection.push_back(c.projection);
+    m.cam_bodyid.push_back(id);
+    append(m.cam_pos, c.pos);
+    append(m.cam_quat, c.quat);
+    m.cam_fovy.push_back(c.fovy);
+    ++m.ncam;
+  }
   ++m.nbody;
 }
 
@@ -138,7 +150,7 @@ void align_free_bodies(Spec& spec, std::vector<BodyInertia>& inertias) {
     BodySpec& b = spec.bodies[i];
     if (has_children[i] || b.joints.empty() || b.joints[0].type != JointType::free) continue;
     const Switch align = b.joints[0].align;
-    if (align == Switch::no || (align == Switch::automatic && !spec.compiler.alignfree)) continue;
+    if (align == Switch::no || (align == Switch::automatic && !spec.compiler_of(b).alignfree)) continue;
     BodyInertia& inertia = inertias[i];
     const Vec3 centre = inertia.pos;
     const Quat axes = inertia.quat, back = axes.conjugate();
@@ -150,6 +162,7 @@ void align_free_bodies(Spec& spec, std::vector<BodyInertia>& inertias) {
     };
     for (auto& g : b.geoms) move(g.pos, g.quat);
     for (auto& s : b.sites) move(s.pos, s.quat);
+    for (auto& c : b.cameras) move(c.pos, c.quat);
     inertia.pos = Vec3::Zero();
     inertia.quat = Quat::Identity();
   }

@@ -32,14 +32,14 @@ void load_hfields(Spec& spec, const AssetFiles& files) {
   for (std::size_t i = 0; i < spec.hfields.size(); ++i) {
     const HfieldSpec& h = spec.hfields[i];
     HfieldSource& s = spec.hfield_sources[i];
-    if (!h.file.empty() && !files.there(h.file)) {
+    if (!h.file.empty() && !files.there(*s.element, h.file)) {
       mark(*s.element, "file", Use::ignored, false,
            "file not found: " + h.file + "; MuJoCo does not load the model");
       continue;
     }
     const char* attribute = h.file.empty() ? s.elevation.empty() ? "nrow" : "elevation" : "file";
     try {
-      s.read = h.file.empty() ? written(h, s.elevation) : read_elevations(files.read(h.file));
+      s.read = h.file.empty() ? written(h, s.elevation) : read_elevations(files.read(*s.element, h.file));
       total += s.read.data.size();
       check_total(total);
     } catch (const ModelError& problem) {

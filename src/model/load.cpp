@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "model/assemble.h"
 #include "model/build.h"
 #include "model/hfields.h"
 #include "model/meshes.h"
@@ -70,18 +71,24 @@ int largest_tree(const model::Spec& spec) {
 // Assets by their names in the model: given as bytes, else on the disk.
 model::AssetFiles asset_files(const model::Spec& spec, const ModelSource& s,
                               const std::string& directory, const model::Disk& disk) {
-  const auto relative = [&spec](const std::string& name) {
+  const auto relative = [&spec](const model::Element& e, const std::string& name) {
+    const model::Compiler& c = spec.compiler_of(e);
     std::filesystem::path file(name);
-    if (spec.compiler.strippath) file = file.filename();
-    return std::filesystem::path(spec.compiler.meshdir) / file;
+    if (c.strippath) file = file.filename();
+    return std::filesystem::path(c.meshdir) / file;
   };
-  const auto given = [&s, &directory, relative](const std::string& name) {
-    return model::find_asset(s.assets, directory, relative(name).generic_string());
+  const auto beside = [&spec, &directory](const model::Element& e) {
+    return e.scope == 0 ? directory : spec.compiler_of(e).directory;
   };
-  return {[=, &disk](const std::string& name) { return given(name) || disk.has(directory / relative(name)); },
-          [=, &disk](const std::string& name) {
-            if (const auto* asset = given(name)) return asset->second;
-            const auto path = directory / relative(name);
+  const auto given = [&s, beside, relative](const model::Element& e, const std::string& name) {
+    return model::find_asset(s.assets, beside(e), relative(e, name).generic_string());
+  };
+  return {[=, &disk](const model::Element& e, const std::string& name) {
+            return given(e, name) || disk.has(beside(e) / relative(e, name));
+          },
+          [=, &disk](const model::Element& e, const std::string& name) {
+            if (const auto* asset = given(e, name)) return asset->second;
+            const auto path = beside(e) / relative(e, name);
             return disk.read(path, path.string());
           }};
 }
@@ -90,6 +97,7 @@ model::AssetFiles asset_files(const model::Spec& spec, const ModelSource& s,
 struct Source {
   model::Document document;
   std::optional<model::Element> mjcf;
+  model::Assembly assembly;
 
   model::Element& root() { return mjcf ? *mjcf : document.root; }
 };
@@ -97,18 +105,22 @@ struct Source {
 Source parse(const ModelSource& s, const std::string& directory, const model::Disk& disk) {
   Source found{s.path.empty() ? model::parse_string(s.xml, s.directory, s.assets, disk)
                               : model::parse_file(s.path, s.assets, disk),
+               {},
                {}};
   if (found.document.root.name != "robot") {
     if (s.urdf != UrdfOptions{})
       throw ModelError(visible(found.document.files.front()) +
                        ": options of URDF are given, but its first element is <" +
                        model::shown(found.document.root.name) + ">, not <robot>");
+    model::check_schema(found.document.root);
+    found.assembly = model::assemble(found.document.root, directory, s.assets, disk);
     return found;
   }
   const auto there = [&](const std::filesystem::path& path) {
     return model::find_asset(s.assets, directory, path.generic_string()) || disk.has(path);
   };
   found.mjcf = model::mjcf_of_urdf(found.document.root, s.urdf, directory, there);
+  model::check_schema(*found.mjcf);
   found.document.remarks.clear();  // URDF has text between its elements
   return found;
 }
@@ -116,6 +128,7 @@ Source parse(const ModelSource& s, const std::string& directory, const model::Di
 LoadReport reported(Source& source, const LoadReport& of_building, bool strict) {
   LoadReport report = of_building;
   report.entries = source.document.remarks;
+  report.entries.insert(report.entries.end(), source.assembly.remarks.begin(), source.assembly.remarks.end());
   if (source.mjcf)
     model::collect_urdf(source.document.root, *source.mjcf, report);
   else
@@ -131,7 +144,8 @@ ModelPtr load(const ModelSource& s, LoadReport* out, const model::Disk& disk) {
       s.path.empty() ? s.directory : std::filesystem::path(s.path).parent_path().string();
   Source source = parse(s, directory, disk);
   const std::string file = visible(source.document.files.front());
-  model::Spec spec = model::read_mjcf(source.root());
+  model::Spec spec = model::read_mjcf(source.root(), source.assembly.directories);
+  model::add_attached_keys(source.assembly, spec);
   const model::AssetFiles files = asset_files(spec, s, directory, disk);
   model::load_meshes(spec, files);
   model::load_hfields(spec, files);

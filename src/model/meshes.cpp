@@ -63,8 +63,8 @@ void load(const MeshSpec& m, MeshSource& s, bool needs_hull, const AssetFiles& f
   Element& e = *s.element;
   std::optional<std::string> content;
   if (!m.file.empty()) {
-    if (!files.there(m.file)) return missing(m, s);
-    content = files.read(m.file);
+    if (!files.there(e, m.file)) return missing(m, s);
+    content = files.read(e, m.file);
   } else if (s.vertices.empty()) {
     return;  // a shape that MuJoCo builds
   }
@@ -103,7 +103,7 @@ void load_meshes(Spec& spec, const AssetFiles& files) {
   for (std::size_t i = 0; i < spec.meshes.size(); ++i) {
     if (n.any[i])
       load(spec.meshes[i], spec.mesh_sources[i], n.hull[i] != 0, files);
-    else if (!spec.meshes[i].file.empty() && !files.there(spec.meshes[i].file))
+    else if (!spec.meshes[i].file.empty() && !files.there(*spec.mesh_sources[i].element, spec.meshes[i].file))
       missing(spec.meshes[i], spec.mesh_sources[i]);
     else
       mark(*spec.mesh_sources[i].element, "file", Use::ignored, false, "not opened: nothing touches it or weighs by it");
@@ -113,7 +113,7 @@ void load_meshes(Spec& spec, const AssetFiles& files) {
     if (spec.mesh_sources[i].shape) shapes.emplace(spec.meshes[i].name, &*spec.mesh_sources[i].shape);
   for (BodySpec& b : spec.bodies)
     for (GeomSpec& g : b.geoms)
-      if (const auto it = shapes.find(g.mesh); it != shapes.end()) place(spec.compiler, *it->second, g);
+      if (const auto it = shapes.find(g.mesh); it != shapes.end()) place(spec.compiler_of(*g.element), *it->second, g);
 }
 
 namespace {

@@ -7,10 +7,10 @@
 
 namespace stiction::model {
 
-// Files of assets by their names in the model.
+// Files of assets by the elements that name them, and their names there.
 struct AssetFiles {
-  std::function<bool(const std::string&)> there;
-  std::function<std::string(const std::string&)> read;
+  std::function<bool(const Element&, const std::string&)> there;
+  std::function<std::string(const Element&, const std::string&)> read;
 };
 
 // Opens them, gives their geoms the frame of the mesh and fitted ones their sizes. A file that is not

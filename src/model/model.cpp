@@ -36,6 +36,9 @@ int Model::hfield(const std::string& n) const {
 int Model::site(const std::string& n) const {
   return find("site", site_names, n);
 }
+int Model::camera(const std::string& n) const {
+  return find("camera", cam_names, n);
+}
 int Model::actuator(const std::string& n) const {
   return find("actuator", actuator_names, n);
 }

@@ -54,11 +54,14 @@ std::optional<Switch> read_switch(Element& e, std::string_view attribute) {
   return static_cast<Switch>(*i);
 }
 
-Spec read_mjcf(Element& root) {
-  check_schema(root);
+Spec read_mjcf(Element& root, const std::vector<std::string>& directories) {
   Spec spec;
   spec.name = text(root, "model").value_or("MuJoCo Model");
-  each(root, "compiler", [&](Element& e) { read_compiler(e, spec.compiler); });
+  spec.attached.resize(directories.size());
+  for (std::size_t i = 0; i < directories.size(); ++i) spec.attached[i].directory = directories[i];
+  each(root, "compiler", [&](Element& e) {
+    read_compiler(e, e.scope == 0 ? spec.compiler : spec.attached[static_cast<std::size_t>(e.scope) - 1]);
+  });
   each(root, "option", [&](Element& e) { read_option(e, spec); });
   spec.classes.try_emplace("main");
   each(root, "default", [&](Element& e) { read_defaults(e, spec); });

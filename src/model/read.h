@@ -7,8 +7,9 @@
 
 namespace stiction::model {
 
-// The whole file, in MuJoCo's order: settings, defaults, assets, tree, then what refers to names.
-Spec read_mjcf(Element& root);
+// The whole file, which check_schema() has seen, in MuJoCo's order: settings, defaults, assets, tree, then what refers to names.
+// `directories`: of the attached models, scope 1, 2, ...
+Spec read_mjcf(Element& root, const std::vector<std::string>& directories = {});
 
 // read_settings.cpp
 void read_compiler(Element& e, Compiler& c);
@@ -31,6 +32,7 @@ void read_linear(Element& e, std::string_view attribute, const Bound& bound, dou
 void read_joint(const Compiler& c, Element& e, JointSpec& j);
 void read_geom(const Compiler& c, Element& e, GeomSpec& g);
 void read_site(const Compiler& c, Element& e, SiteSpec& s);
+void read_camera(const Compiler& c, Element& e, CameraSpec& s);
 void read_inertial(const Compiler& c, Element& e, InertialSpec& i);
 
 // read_tree.cpp

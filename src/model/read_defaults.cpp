@@ -11,11 +11,13 @@ void read_content(Element& e, Spec& spec, DefaultClass& d) {
     const std::string& n = child.name;
     if (n == "default") continue;
     if (n == "joint")
-      read_joint(spec.compiler, child, d.joint);
+      read_joint(spec.compiler_of(child), child, d.joint);
     else if (n == "geom")
-      read_geom(spec.compiler, child, d.geom);
+      read_geom(spec.compiler_of(child), child, d.geom);
     else if (n == "site")
-      read_site(spec.compiler, child, d.site);
+      read_site(spec.compiler_of(child), child, d.site);
+    else if (n == "camera")
+      read_camera(spec.compiler_of(child), child, d.camera);
     else if (n == "pair")
       read_pair(child, d.pair);
     else if (n == "equality")
@@ -24,7 +26,7 @@ void read_content(Element& e, Spec& spec, DefaultClass& d) {
       read_mesh(child, d.mesh_scale, d.mesh);
     else if (n == "tendon")
       read_tendon(child, d.tendon);
-    else if (n == "material" || n == "texture" || n == "camera" || n == "light")
+    else if (n == "material" || n == "texture" || n == "light")
       mark(child, Use::ignored, false, "graphics");
     else
       read_actuator(spec, child, d.parent, d.actuator);
@@ -48,6 +50,15 @@ void read_nested(Element& e, Spec& spec, const std::string& parent) {
 }  // namespace
 
 void read_defaults(Element& e, Spec& spec) {
+  if (e.scope > 0) {  // of an attached model: nothing of this one's main class is in it
+    const std::string name = required_text(e, "class");
+    DefaultClass& own = spec.classes[name];
+    read_content(e, spec, own);
+    for (auto& child : e.children) {
+      if (child.name == "default") read_nested(child, spec, name);
+    }
+    return;
+  }
   if (const auto name = text(e, "class"); name && *name != "main") {
     fail(e, "class", "the top-level class must be \"main\"; nest other classes in it");
   }

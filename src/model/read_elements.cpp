@@ -110,6 +110,8 @@ void read_geom(const Compiler& c, Element& e, GeomSpec& g) {
   read_bits(e, "conaffinity", g.conaffinity);
   read_bits(e, "priority", g.priority);
   if (const auto v = integer(e, "group")) g.group = *v;
+  numbers_into(e, "rgba", g.rgba, 1);
+  if (const auto s = text(e, "material")) g.material = *s;
   if (const auto v = integer(e, "condim")) {
     if (*v != 1 && *v != 3 && *v != 4 && *v != 6) fail(e, "condim", "expected 1, 3, 4 or 6");
     g.condim = *v;
@@ -148,6 +150,21 @@ void read_site(const Compiler& c, Element& e, SiteSpec& s) {
   numbers_into(e, "size", {s.size.data(), 3}, 1);
   std::array<double, 6> ends{};
   if (exactly(e, "fromto", kLengthBound, ends)) s.fromto = ends;
+}
+
+void read_camera(const Compiler& c, Element& e, CameraSpec& s) {
+  if (const auto i =
+          choice(e, "mode", {"fixed", "track", "trackcom", "targetbody", "targetbodycom"}))
+    s.mode = static_cast<CameraMode>(*i);
+  if (const auto i = choice(e, "projection", {"perspective", "orthographic"}))
+    s.projection = static_cast<CameraProjection>(*i);
+  exactly(e, "pos", kLengthBound, s.pos);
+  read_orientation(c, e, s.quat);
+  if (const auto v = number(e, "fovy")) s.fovy = *v;
+  if (!(s.fovy > 0) || (s.projection == CameraProjection::perspective && s.fovy >= 180))
+    fail(e, "fovy",
+         "expected an angle between 0 and 180 degrees; of an orthographic camera a "
+         "height > 0");
 }
 
 void read_inertial(const Compiler& c, Element& e, InertialSpec& i) {

@@ -91,7 +91,9 @@ void read_assets(Element& e, Spec& spec) {
       spec.hfields.push_back(std::move(h));
       spec.hfield_sources.push_back(std::move(source));
     } else if (child.name == "model") {
-      mark(child, Use::ignored, false, "for <attach> only");
+      const Attribute* file = child.find("file");  // read where it is attached
+      text(child, "content_type");
+      if (!file || !file->touched) mark(child, Use::ignored, false, "no <attach> takes it");
     } else {
       mark(child, Use::ignored, false, "graphics");
     }

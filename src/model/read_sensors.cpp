@@ -125,6 +125,14 @@ int read_dim(const Spec& spec, Element& e, const SensorSpec& s, std::string& why
     case T::ballquat: require_joint(spec, e, s, true); return 4;
     case T::ballangvel: require_joint(spec, e, s, true); return 3;
     case T::contact: return read_contact(e);
+    case T::rangefinder:
+      if (s.objtype != "site") {
+        why = "rays of a camera are Batch.depth";
+        return 0;
+      }
+      if (text(e, "data").value_or("dist") != "dist")
+        mark(e, "data", Use::refused, false, "must be dist: one distance a sensor");
+      return 1;
     default: break;
   }
   why = frame_problem(spec, s.objtype, s.object);

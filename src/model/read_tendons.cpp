@@ -107,8 +107,8 @@ void read_tendons(Element& e, Spec& spec) {
     t.fixed = child.name == "fixed";
     read_tendon(child, t);
     judge(t);
-    resolve_limited(spec.compiler, child, "limited", "range", t.limited, t.range);
-    resolve_limited(spec.compiler, child, "actuatorfrclimited", "actuatorfrcrange",
+    resolve_limited(spec.compiler_of(child), child, "limited", "range", t.limited, t.range);
+    resolve_limited(spec.compiler_of(child), child, "actuatorfrclimited", "actuatorfrcrange",
                     t.actfrclimited, t.actfrcrange);
     for (auto& wrap : child.children) t.wraps.push_back(read_wrap(spec, wrap));
     check_path(t);

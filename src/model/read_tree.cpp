@@ -57,6 +57,8 @@ class Tree {
         add_body(e, body, frame, childclass);
       else if (n == "frame")
         add_frame(e, body, frame, childclass);
+      else if (n == "replicate" || n == "attach")  // what they stand for is inside by now
+        children(e, body, frame, childclass_of(spec_, e, childclass));
       else if (n == "joint" || n == "freejoint")
         add_joint(e, body, frame, childclass);
       else if (n == "geom")
@@ -65,13 +67,15 @@ class Tree {
         add_site(e, body, frame, childclass);
       else if (n == "inertial")
         add_inertial(e, body, frame);
-      else if (n == "camera" || n == "light")
+      else if (n == "camera")
+        add_camera(e, body, frame, childclass);
+      else if (n == "light")
         mark(e, Use::ignored, false, "graphics");
       else {
         mark(e, Use::refused, true, "<" + n + "> can't be read; write its elements out");
         spec_.unread.push_back(&e);
       }
-      if (n == "camera" || n == "light") claim_name(spec_, n, e);
+      if (n == "light") claim_name(spec_, n, e);
     }
   }
 
@@ -82,7 +86,8 @@ class Tree {
     b.name = claim_name(spec_, "body", e);
     b.parent = parent;
     exactly(e, "pos", kLengthBound, b.pos);
-    read_orientation(spec_.compiler, e, b.quat);
+    read_orientation(spec_.compiler_of(e), e, b.quat);
+    b.written_pos = b.pos, b.written_quat = b.quat;
     move_by(frame, b.pos, b.quat);
     b.mocap = boolean(e, "mocap").value_or(false);
     read_within(e, "gravcomp", kRatioBound, b.gravcomp);
@@ -97,7 +102,7 @@ class Tree {
     Pose frame;
     claim_name(spec_, "frame", e);
     exactly(e, "pos", kLengthBound, frame.pos);
-    read_orientation(spec_.compiler, e, frame.quat);
+    read_orientation(spec_.compiler_of(e), e, frame.quat);
     move_by(outer, frame.pos, frame.quat);
     children(e, body, frame, childclass_of(spec_, e, inherited));
   }
@@ -110,7 +115,7 @@ class Tree {
       if (const auto s = read_switch(e, "align")) j.align = *s;
     } else {
       j = class_of(spec_, e, childclass).joint;
-      read_joint(spec_.compiler, e, j);
+      read_joint(spec_.compiler_of(e), e, j);
     }
     j.element = &e;
     j.name = claim_name(spec_, "joint", e);
@@ -121,7 +126,7 @@ class Tree {
   // Degrees, automatic switches and the checks that need the whole joint.
   void finish(JointSpec& j, const Pose& frame) {
     const Element& e = *j.element;
-    const Compiler& c = spec_.compiler;
+    const Compiler& c = spec_.compiler_of(e);
     const bool rotary = j.type == JointType::hinge || j.type == JointType::ball;
     resolve(e, "limited", "range", j.limited, j.range);
     resolve(e, "actuatorfrclimited", "actuatorfrcrange", j.actfrclimited, j.actfrcrange);
@@ -168,7 +173,7 @@ class Tree {
                Switch& limited, const Range& range) {
     if (limited != Switch::automatic) return;
     const bool given = range[0] != 0 || range[1] != 0;
-    if (given && !spec_.compiler.autolimits) {
+    if (given && !spec_.compiler_of(e).autolimits) {
       fail(e, range_name,
            "a range with autolimits=\"false\": set " + switch_name + " to \"true\" or \"false\"");
     }
@@ -178,7 +183,7 @@ class Tree {
   void add_geom(Element& e, int body, const Pose& frame, const std::string& childclass) {
     GeomSpec g = class_of(spec_, e, childclass).geom;
     g.element = &e;
-    read_geom(spec_.compiler, e, g);
+    read_geom(spec_.compiler_of(e), e, g);
     g.name = claim_name(spec_, "geom", e);
     for (auto& child : e.children) {
       mark(child, Use::refused, true, "plugins can't be run; remove the element");
@@ -211,7 +216,7 @@ class Tree {
   void add_site(Element& e, int body, const Pose& frame, const std::string& childclass) {
     SiteSpec s = class_of(spec_, e, childclass).site;
     s.element = &e;
-    read_site(spec_.compiler, e, s);
+    read_site(spec_.compiler_of(e), e, s);
     s.name = claim_name(spec_, "site", e);
     if (s.type == GeomType::plane || s.type == GeomType::hfield) {
       fail(e, "type", "a site can't be a plane or a height field");
@@ -221,10 +226,19 @@ class Tree {
     spec_.bodies[static_cast<std::size_t>(body)].sites.push_back(std::move(s));
   }
 
+  void add_camera(Element& e, int body, const Pose& frame, const std::string& childclass) {
+    CameraSpec c = class_of(spec_, e, childclass).camera;
+    c.element = &e;
+    read_camera(spec_.compiler_of(e), e, c);
+    c.name = claim_name(spec_, "camera", e);
+    move_by(frame, c.pos, c.quat);
+    spec_.bodies[static_cast<std::size_t>(body)].cameras.push_back(std::move(c));
+  }
+
   void add_inertial(Element& e, int body, const Pose& frame) {
     if (body == 0) fail(e, "the world has no inertia; remove the element");
     InertialSpec i;
-    read_inertial(spec_.compiler, e, i);
+    read_inertial(spec_.compiler_of(e), e, i);
     move_by(frame, i.pos, i.quat);
     auto& slot = spec_.bodies[static_cast<std::size_t>(body)].inertial;
     if (slot) fail(e, "second <inertial> of this body; keep one");

@@ -22,7 +22,8 @@ struct Compiler : AngleSettings {
   bool alignfree = false;  // a free body without children gets the frame of its inertia
   bool strippath = false;
   bool fitaabb = false;  // primitives are fitted to the bounding box of a mesh, not to its inertia
-  std::string meshdir;  // of meshes and height fields
+  std::string meshdir;    // of meshes and height fields
+  std::string directory;  // of an attached model: of its file
   bool useexisting = true;  // <lengthrange>: of a muscle counts where it is given
   bool uselimit = false;    // <lengthrange>: else it is the range of the joint or tendon
   Switch inertiafromgeom = Switch::automatic;
@@ -94,6 +95,8 @@ struct GeomSpec {
   double mesh_volume = 0;            // of the mesh that was opened; 0: it was not
   Vec3 mesh_moments = Vec3::Zero();  // its inertia per mass
   int contype = 1, conaffinity = 1, condim = 3, priority = 0, group = 0;
+  std::array<double, 4> rgba{0.5, 0.5, 0.5, 1};
+  std::string material;
   std::array<double, 3> friction{1, 0.005, 0.0001};
   std::array<double, 2> solref{0.02, 1};
   std::array<double, 5> solimp{0.9, 0.95, 0.001, 0.5, 2};
@@ -112,6 +115,16 @@ struct SiteSpec {
   std::optional<std::array<double, 6>> fromto;
 };
 
+struct CameraSpec {
+  Element* element = nullptr;
+  std::string name;
+  CameraMode mode = CameraMode::fixed;
+  CameraProjection projection = CameraProjection::perspective;
+  Vec3 pos = Vec3::Zero();
+  Quat quat = Quat::Identity();
+  double fovy = 45;
+};
+
 // <inertial>: moments along the axes of `quat`.
 struct InertialSpec {
   Element* element = nullptr;
@@ -124,14 +137,15 @@ struct BodySpec {
   Element* element = nullptr;
   std::string name;
   int parent = 0;
-  Vec3 pos = Vec3::Zero();
-  Quat quat = Quat::Identity();
+  Vec3 pos = Vec3::Zero(), written_pos = Vec3::Zero();  // in the parent; in the frame that it is written in
+  Quat quat = Quat::Identity(), written_quat = Quat::Identity();
   bool mocap = false;
   double gravcomp = 0;
   std::optional<InertialSpec> inertial;
   std::vector<JointSpec> joints;
   std::vector<GeomSpec> geoms;
   std::vector<SiteSpec> sites;
+  std::vector<CameraSpec> cameras;
 };
 
 // What follows from gaintype, biastype and dyntype; `other` is not computed.
@@ -254,6 +268,7 @@ struct DefaultClass {
   JointSpec joint;
   GeomSpec geom;
   SiteSpec site;
+  CameraSpec camera;
   ActuatorSpec actuator;
   PairSource pair;
   TendonSpec tendon;
@@ -291,6 +306,11 @@ struct HfieldSource {
 struct Spec {
   std::string name;
   Compiler compiler;
+  std::vector<Compiler> attached;  // of attached models: Element::scope 1, 2, ...
+  const Compiler& compiler_of(const Element& e) const {
+    return e.scope == 0 ? compiler : attached[static_cast<std::size_t>(e.scope) - 1];
+  }
+  const Compiler& compiler_of(const BodySpec& b) const { return b.element ? compiler_of(*b.element) : compiler; }
   double timestep = 0.002;
   std::array<double, 3> gravity{0, 0, -9.81};
   Flags flags;

@@ -1,4 +1,7 @@
 // What becomes of attributes that no code reads, and the report of all of them.
+#include <set>
+#include <tuple>
+
 #include "model/schema.h"
 #include "model/xml.h"
 
@@ -23,6 +26,7 @@ constexpr Rule kRules[] = {
     {"*", "user", Use::ignored, false, kUser},
     {"*", "noise", Use::ignored, false, "readings are without noise, as in MuJoCo"},
     {"*", "group material rgba", Use::ignored, false, kGraphics},
+    {"camera", "*", Use::ignored, false, kGraphics},
     {"geom site", "castshadow", Use::ignored, false, kGraphics},
     {"site", "mesh", Use::ignored, false, kGraphics},
     {"joint", "solimplimit solreffriction solimpfriction", Use::mapped, false,
@@ -97,26 +101,42 @@ ReportEntry entry(const Element& e, const Verdict& v) {
   return {v.use, v.physics, *e.file, e.line, shown(e.name), "", "", v.note};
 }
 
-void collect_into(Element& e, LoadReport& report) {
+// Of what is repeated the first entry stands for all.
+class Report {
+ public:
+  explicit Report(LoadReport& report) : report_(report) {}
+
+  void add(const Element& e, ReportEntry entry) {
+    if (e.origin == Origin::wrapper) return;
+    const bool is_new = seen_.emplace(e.file, e.line, entry.element, entry.attribute, entry.use, entry.note).second;
+    if (is_new || e.origin == Origin::written) report_.entries.push_back(std::move(entry));
+  }
+
+ private:
+  LoadReport& report_;
+  std::set<std::tuple<const std::string*, int, std::string, std::string, Use, std::string>> seen_;
+};
+
+void collect_into(Element& e, Report& report) {
   judge_sections(e);
   if (e.verdict) {
-    report.entries.push_back(entry(e, *e.verdict));
+    ReportEntry whole = entry(e, *e.verdict);
     if (const auto* name = e.find("name")) {
-      report.entries.back().attribute = "name";
-      report.entries.back().value = shown(name->value);
+      whole.attribute = "name";
+      whole.value = shown(name->value);
     }
+    report.add(e, std::move(whole));
     // the whole element is out of play, unless an attribute has a verdict that is worse
     for (const auto& a : e.attributes) {
       if (!a.verdict || (a.verdict->use != Use::refused && !a.verdict->physics)) continue;
-      report.entries.push_back({a.verdict->use, a.verdict->physics, *e.file, e.line, shown(e.name),
-                                a.name, shown(a.value), a.verdict->note});
+      report.add(e, {a.verdict->use, a.verdict->physics, *e.file, e.line, shown(e.name), a.name,
+                     shown(a.value), a.verdict->note});
     }
     return;
   }
   for (const auto& a : e.attributes) {
     const Verdict v = judge(e, a);
-    report.entries.push_back(
-        {v.use, v.physics, *e.file, e.line, shown(e.name), a.name, shown(a.value), v.note});
+    report.add(e, {v.use, v.physics, *e.file, e.line, shown(e.name), a.name, shown(a.value), v.note});
   }
   for (auto& child : e.children) collect_into(child, report);
 }
@@ -124,7 +144,8 @@ void collect_into(Element& e, LoadReport& report) {
 }  // namespace
 
 void collect(Element& root, LoadReport& report) {
-  collect_into(root, report);
+  Report all(report);
+  collect_into(root, all);
 }
 
 }  // namespace stiction::model

@@ -218,16 +218,10 @@ class Splicer {
            "more than " + std::to_string(kMaxIncludes) +
                " files include each other in a chain; include them side by side");
     }
-    std::error_code ec;
-    fs::path path = directory / name;
-    const Assets::value_type* asset = find_asset(assets_, directory.string(), name);
-    if (!asset && !disk_.has(path)) path = main_directory_ / name;
-    if (!asset && !disk_.has(path))
-      fail(at, "file",
-           "file not found; looked in \"" + visible(directory.string()) + "\"; check the path");
-    const std::string identity =
-        asset ? "asset " + asset->first : fs::weakly_canonical(path, ec).string();
-    if (!seen_.insert(identity).second) {
+    const FoundFile found = find_file(at, name, directory, main_directory_, assets_, disk_);
+    const fs::path& path = found.path;
+    const auto* asset = found.asset;
+    if (!seen_.insert(found.identity()).second) {
       fail(at, "file", "the file is already included (a cycle or a repetition); include it once");
     }
     Element top;
@@ -271,6 +265,29 @@ const Assets::value_type* find_asset(const Assets& assets, const std::string& di
     found = &asset;
   }
   return found;
+}
+
+std::string FoundFile::identity() const {
+  std::error_code ec;
+  return asset ? "asset " + asset->first : fs::weakly_canonical(path, ec).string();
+}
+
+FoundFile find_file(const Element& at, const std::string& name, const fs::path& directory,
+                    const fs::path& main_directory, const Assets& assets, const Disk& disk) {
+  FoundFile found{directory / name, find_asset(assets, directory.string(), name)};
+  if (!found.asset && !disk.has(found.path)) found.path = main_directory / name;
+  if (!found.asset && !disk.has(found.path))
+    fail(at, "file",
+         "file not found; looked in \"" + visible(directory.string()) + "\"; check the path");
+  return found;
+}
+
+Document parse_found(const FoundFile& file, const Assets& assets, const Disk& disk) {
+  if (!file.asset) return parse_file(file.path.string(), assets, disk);
+  Document doc;
+  const fs::path name(file.asset->first);
+  Splicer(doc, assets, disk).content(file.asset->second, name.string(), name.parent_path(), 0, doc.root);
+  return doc;
 }
 
 Document parse_file(const std::string& path, const Assets& assets, const Disk& disk) {

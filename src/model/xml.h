@@ -40,6 +40,10 @@ struct Attribute {
   std::optional<Verdict> verdict;
 };
 
+// Elements that <replicate> and <attach> make: a copy repeats what is written at its line, a wrapper is
+// written nowhere.
+enum class Origin { written, copied, wrapper };
+
 struct Element {
   std::string name;
   const std::string* file = nullptr;
@@ -47,6 +51,10 @@ struct Element {
   std::vector<Attribute> attributes;
   std::vector<Element> children;
   std::optional<Verdict> verdict;  // of the element as a whole: its content is not looked at
+  Origin origin = Origin::written;
+  int scope = 0;   // whose <compiler> counts: 0 the model's own, else that of an attached model
+  int place = -1;  // of an attached joint or actuator: its place in the attached model,
+  int owner = -1;  // and whose keyframes move it (index of Assembly::keys)
 
   Attribute* find(std::string_view attribute);
   bool has(std::string_view attribute) { return find(attribute) != nullptr; }
@@ -82,6 +90,16 @@ class Disk {
 Document parse_file(const std::string& path, const Assets& assets = {}, const Disk& disk = {});
 Document parse_string(const std::string& xml, const std::string& directory,
                       const Assets& assets = {}, const Disk& disk = {});
+
+// A file that an element of another one names; beside that one, else beside the main file.
+struct FoundFile {
+  std::filesystem::path path;
+  const Assets::value_type* asset = nullptr;  // null: on the disk
+  std::string identity() const;               // the same for the same file
+};
+FoundFile find_file(const Element& at, const std::string& name, const std::filesystem::path& directory,
+                    const std::filesystem::path& main_directory, const Assets& assets, const Disk& disk);
+Document parse_found(const FoundFile& file, const Assets& assets, const Disk& disk);
 
 // The asset that stands for a file: by its path, as written or below `directory`, else the only one
 // with its bare name; null if there is none.

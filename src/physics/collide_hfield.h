@@ -1,7 +1,8 @@
 // Convex shapes against a height field, lane by lane, in the frame of the field, in double.
 #pragma once
 
-#include "physics/hfield_features.h"
+#include "physics/hfield_faces.h"
+#include "physics/hfield_ridges.h"
 
 STICTION_PHYSICS_BEGIN
 
@@ -28,17 +29,24 @@ STICTION_FN HfieldWindow window_of(const Hfield& h, const HullShape& b, double r
           x0 > h.half_x || x1 < -h.half_x || y0 > h.half_y || y1 < -h.half_y};
 }
 
-// At least how far the shape is from p: its axis and radius, or its box.
-STICTION_FN double away_from(const HullShape& b, const Vec3<double>& p) {
+// At least how far the shape is from a box of these half sizes about p, with the axes of the field: along the axes of the
+// shape, of round ones also towards p.
+STICTION_FN double away_from(const HullShape& b, const Vec3<double>& p, const Vec3<double>& half) {
   const Vec3<double> q = b.local(p - b.centre);
+  const auto reach_of = [&](const Vec3<double>& n) { return dot(abs3(n), half); };
   switch (b.type) {
-    case GeomType::sphere: return norm(q) - b.size.x;
+    case GeomType::sphere: return norm(away_from_box(p - b.centre, half)) - b.size.x;
     case GeomType::capsule:
     case GeomType::cylinder: {
-      const double z = q.z - clamp(q.z, -b.size.y, b.size.y);
-      return vsqrt(q.x * q.x + q.y * q.y + z * z) - b.size.x;
+      const double cap = b.size.y + b.radius(), beyond = vabs(q.z) - cap - reach_of(b.z);
+      const double aside = vsqrt(q.x * q.x + q.y * q.y);
+      if (!(aside > b.size.x)) return beyond;
+      const Vec3<double> n = (q.x / aside) * b.x + (q.y / aside) * b.y;
+      return vmax(beyond, aside - b.size.x - reach_of(n));
     }
-    default: return norm(away_from_box(q, b.size));
+    default:
+      return vmax(vmax(vabs(q.x) - b.size.x - reach_of(b.x), vabs(q.y) - b.size.y - reach_of(b.y)),
+                  vabs(q.z) - b.size.z - reach_of(b.z));
   }
 }
 
@@ -51,17 +59,18 @@ STICTION_FN bool is_deep(const Hfield& h, const HullShape& b) {
   return p.z - b.radius() < h.height(p.x, p.y) - shallow(h);
 }
 
-// Whether a shape that is not deep is within reach of the ball around the four corners of a cell, or that much in the
-// ground below it.
+// Whether a shape that is not deep is within reach of the box around the four corners of a cell, which is wider and lower
+// by what such a shape may be in the ground.
 STICTION_FN bool may_touch_cell(const Hfield& h, int i, int j, const HullShape& b,
                                 const HfieldWindow& w, double reach) {
   const Vec3<double> p = h.node(i, j), q = h.node(i + 1, j + 1);
   const double r = h.node(i + 1, j).z, s = h.node(i, j + 1).z;
   const double top = vmax(vmax(p.z, q.z), vmax(r, s)), low = vmin(vmin(p.z, q.z), vmin(r, s));
   if (top < w.lowest) return false;
-  const Vec3<double> centre = {0.5 * (p.x + q.x), 0.5 * (p.y + q.y), 0.5 * (low + top)};
-  const Vec3<double> half = {0.5 * h.dx, 0.5 * h.dy, 0.5 * (top - low)};
-  return away_from(b, centre) <= norm(half) + vmax(reach, shallow(h));
+  const double more = vmax(shallow(h) - reach, 0.0);
+  const Vec3<double> centre = {0.5 * (p.x + q.x), 0.5 * (p.y + q.y), 0.5 * (low - more + top)};
+  const Vec3<double> half = {0.5 * h.dx + more, 0.5 * h.dy + more, 0.5 * (top - low + more)};
+  return away_from(b, centre, half) <= reach;
 }
 
 // The points of the pair; false: none is within reach.
@@ -84,9 +93,9 @@ STICTION_OUTLINE inline bool hfield_points(const Hfield& h, const HullShape& b,
         neighbour(k, di, dj);
         if (i + di > w.i1 + 1 || j + dj > w.j1 + 1) continue;
         const HfieldEdge e = edge_of(h, i, j, k);
-        if (vmax(e.from.z, e.to.z) >= w.lowest && is_ridge(e))
-          ridge_points(h, i, j, k, e, b, points);
+        if (vmax(e.from.z, e.to.z) >= w.lowest && is_ridge(e)) ridge_points(e, b, points);
       }
+      if (h.node(i, j).z >= w.lowest) peak_points(h, i, j, b, points);
       if (i > w.i1 || j > w.j1) continue;
       for (int which = 0; which < 2; ++which) face_points(h, face_of(h, i, j, which), b, points);
     }

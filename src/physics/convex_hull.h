@@ -26,6 +26,10 @@ struct HullRef {
     const double* const n = arrays->mesh_polynormal + 3 * (arrays->mesh_polyadr[mesh] + face);
     return {n[0], n[1], n[2]};
   }
+  STICTION_FN Vec3<double> corner(int face) const {  // the first of a face
+    const int f = arrays->mesh_polyadr[mesh] + face;
+    return vertex(arrays->mesh_polyvert[arrays->mesh_polyvertadr[f]]);
+  }
   STICTION_FN int face_count() const { return arrays->mesh_polynum[mesh]; }
   // f of every vertex beside i, of every face at i.
   template <class F>

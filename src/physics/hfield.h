@@ -115,8 +115,30 @@ STICTION_FN bool falls_away(const Vec3<double>& n, const Vec3<double>& way) {
   return dot(n, way) <= 1e-6 * norm(way);
 }
 
-// Along n all of the surface around the node falls away.
+// Whether the surface bends down at the node and there may be an n along which all of it falls away. Towards opposite
+// neighbours a and b
+//   n·a <= 0, n·b <= 0   and so   (a + b)·e_z <= 0,  as a + b is vertical
+// but for what falls_away() allows. It bends down where one of the sums is negative, and at the border, a cliff.
+STICTION_FN bool may_be_peak(const Hfield& h, int i, int j) {
+  const double z = h.node(i, j).z, size = h.dx + h.dy;
+  bool bends = false;
+  for (int k = 0; k < 3; ++k) {
+    int di, dj;
+    neighbour(k, di, dj);
+    if (!h.has_node(i + di, j + dj) || !h.has_node(i - di, j - dj)) {
+      bends = true;
+      continue;
+    }
+    const double lift = h.node(i + di, j + dj).z + h.node(i - di, j - dj).z - 2 * z;
+    if (lift > 1e-4 * size) return false;
+    bends = bends || lift < -1e-9 * size;
+  }
+  return bends;
+}
+
+// Along n, which points up, all of the surface around the node falls away.
 STICTION_FN bool is_peak(const Hfield& h, int i, int j, const Vec3<double>& n) {
+  if (!(n.z > 0)) return false;
   const Vec3<double> b = h.node(i, j);
   for (int k = 0; k < 6; ++k) {
     int di, dj;

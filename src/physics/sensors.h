@@ -1,6 +1,7 @@
 // Readings of the sensors into sensordata, with MuJoCo's definitions; docs/mjcf.md lists them.
 #pragma once
 
+#include "physics/rays.h"
 #include "physics/sensor_actuator.h"
 #include "physics/sensor_contact.h"
 #include "physics/sensor_subtree.h"
@@ -61,6 +62,14 @@ STICTION_FN Reading<S> frame_reading(const ModelView& m, const EnvView<S>& e, in
   }
 }
 
+// Along z of the site to the first geom of another body.
+template <class S>
+STICTION_RARE S range(const ModelView& m, const EnvView<S>& e, int site) {
+  const Frame<S> f = frame_of(m, e, static_cast<int>(ObjectType::site), site);
+  const RayOptions others{kAllGeomGroups, true, f.body};
+  return narrow<S>(cast_ray(m, e, others, f.pos, matrix(f.quat).z).distance);
+}
+
 // Sensors of a state that are no frame sensors.
 template <class S>
 STICTION_FN Reading<S> state_reading(const ModelView& m, const EnvView<S>& e, int i) {
@@ -78,6 +87,7 @@ STICTION_FN Reading<S> state_reading(const ModelView& m, const EnvView<S>& e, in
     case T::tendonvel: return reading(e.ten_velocity[id]);
     case T::tendonlimitpos: return reading(tendon_limit(m, e, id).gap);
     case T::tendonlimitvel: return reading(tendon_limit(m, e, id).rate);
+    case T::rangefinder: return reading(range(m, e, id));
     case T::subtreecom: return reading(narrow3<S>(subtree(m, e, id).com));
     case T::subtreelinvel: return reading(subtree(m, e, id).velocity);
     case T::subtreeangmom: return reading(subtree_angular_momentum(m, e, id));

@@ -105,12 +105,16 @@ struct MeshArrays {
   const int *mesh_polymap;    // (nmeshpolymap)
 };
 
+// Of geom_raymask, beside the bits of the six groups: what neither joints nor mocap poses move.
+inline constexpr int kRayStatic = 1 << kGeomGroups;
+
 // Height fields: hfield.h.
 struct HfieldArrays {
   const int *hfield_nrow, *hfield_ncol, *hfield_adr;  // (nhfield)
   const double *hfield_size;  // (nhfield,4)
   const double *hfield_data;  // elevation in units of hfield_size[2], row by row
   const double *hfield_top;   // (nhfield)  highest elevation, m
+  const double *hfield_bottom;  // (nhfield)  where the solid ends for rays, m
 };
 
 // Integers of the model, the same for all environments. Arrays as in stiction/model.h where the
@@ -176,6 +180,7 @@ struct ModelView : SizesView, MeshArrays, HfieldArrays {
 
   const int *geom_type, *geom_bodyid, *geom_priority;
   const int *geom_dataid;     // (ngeom)  mesh or height field, or -1
+  const int *geom_raymask;    // (ngeom)  bit of its group, kRayStatic where nothing moves it; 0: rays pass
   const float *geom_rbound;   // (ngeom)  upper bound on the bounding sphere's radius about geom_pos, m; plane: 0
   const int *pair_geom1, *pair_geom2, *pair_condim, *pair_explicit, *pair_slotadr, *pair_slotnum;
   const int *slot_pair;       // (nslot)

@@ -163,9 +163,9 @@ struct Witness {
 //   2. A ridge is an edge at which the surface bends down, also the border, which is a cliff. It touches as a capsule
 //      of radius 0, shapes that show a face or a side at two points, if its normal is perpendicular to it and both
 //      triangles fall away from it. In overlap the normal is that of a longer edge, since there is no way out along
-//      it, and the points are those in the edge. Else it touches at its end, if all six neighbours of that node
-//      fall away.
-//   3. The others are the points of ridges, and of triangles that lost their slot to another one; equal ones count
+//      it, and the points are those in the edge. A node of a ridge touches as a point, if its normal looks up and all
+//      six neighbours fall away.
+//   3. The others are the points of ridges and nodes, and of triangles that lost their slot to another one; equal ones count
 //      once. Of the nearest 16 four are chosen: the nearest, then always the one that is farthest from those chosen,
 //      in position and extent times normal, less kSlope times what it is higher; of those higher than kBand of the
 //      extent the nearest, after all others.

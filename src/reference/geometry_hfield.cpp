@@ -33,7 +33,8 @@ class Gathering {
       for (int i = low_[0]; i <= high_[0]; ++i) {
         for (std::size_t k = 0; k < 3; ++k)
           if (const Node to = Node{i, j} + kAround[k]; to[0] <= high_[0] && to[1] <= high_[1])
-            edge({i, j}, k);
+            ridge({i, j}, k);
+        peak({i, j});
         if (i == high_[0] || j == high_[1]) continue;
         const Node n{i, j}, far = n + Node{1, 1};
         face({n, n + Node{1, 0}, far});
@@ -108,43 +109,49 @@ class Gathering {
     }
   }
 
-  // The edge from a node towards neighbour k.
-  void edge(const Node& node, std::size_t k) {
-    const Node end = node + kAround[k], left = node + kAround[k + 1],
-               right = node + kAround[(k + 5) % 6];
-    const Vec3 from = surface_.at_node(node), to = surface_.at_node(end), along = to - from;
-    const Vec3 up = along.cross(surface_.way(from, left)).normalized();
-    const Vec3 to_right = surface_.way(from, right);
-    if (!(up.dot(to_right) < -kFlat * to_right.norm())) return;  // no ridge
+  // Whether the surface bends down at the edge from a node towards neighbour k.
+  bool is_ridge(const Node& node, std::size_t k) const {
+    const Vec3 from = surface_.at_node(node);
+    const Vec3 along = surface_.at_node(node + kAround[k]) - from;
+    const Vec3 up = along.cross(surface_.way(from, node + kAround[(k + 1) % 6])).normalized();
+    const Vec3 to_right = surface_.way(from, node + kAround[(k + 5) % 6]);
+    return up.dot(to_right) < -kFlat * to_right.norm();
+  }
 
-    Shape bar{GeomType::capsule, {0, along.norm() / 2, 0}, (from + to) / 2, Mat3()};
+  void ridge(const Node& node, std::size_t k) {
+    if (!is_ridge(node, k)) return;
+    const Vec3 from = surface_.at_node(node), along = surface_.at_node(node + kAround[k]) - from;
+    Shape bar{GeomType::capsule, {0, along.norm() / 2, 0}, from + along / 2, Mat3()};
     bar.rot = Eigen::Quaternion<Real>::FromTwoVectors(Vec3::UnitZ(), along).toRotationMatrix();
-    const Vec3 axis = bar.rot.col(2);
     const Real half = bar.size[1];
     const SignedDistance nearest = nearest_convex(bar, shape_);
     if (nearest.distance > margin_) return;
     const bool overlaps = ball_radius() == 0 && nearest.distance <= 0;
     if (overlaps) bar.size[1] += 2 * extent_;  // no way out along the edge
     const Vec3 n = overlaps ? nearest_convex(bar, shape_).normal : nearest.normal;
-    const auto falls = [&](const Node& x) { return surface_.falls_away(from, n, x, kTurned); };
+    for (const std::size_t side : {(k + 1) % 6, (k + 5) % 6})
+      if (!surface_.falls_away(from, n, node + kAround[side], kTurned)) return;
+    if (abs(n.dot(bar.rot.col(2))) > kTurned) return;
     const bool one = shape_.type == GeomType::sphere || shape_.type == GeomType::ellipsoid;
-    if (falls(left) && falls(right) && abs(n.dot(axis)) <= kTurned) {
-      std::vector<Witness> points(one ? 1 : 2);
-      collide_convex(bar, shape_, points);
-      if (overlaps && !clip(bar, half, points)) return;
-      for (const Witness& w : points)
-        if (w.distance <= margin_) add(w);
-      return;
-    }
-    const Real t = axis.dot(nearest.point1 - bar.pos);
-    if (abs(t) < half * (1 - 1e-9)) return;
-    const Node peak = t > 0 ? end : node;
+    std::vector<Witness> points(one ? 1 : 2);
+    collide_convex(bar, shape_, points);
+    if (overlaps && !clip(bar, half, points)) return;
+    for (const Witness& w : points)
+      if (w.distance <= margin_) add(w);
+  }
+
+  void peak(const Node& node) {
+    bool bends = false;
+    for (std::size_t k = 0; k < 6; ++k)
+      bends = bends || (surface_.has(node + kAround[k]) && is_ridge(node, k));
+    if (!bends) return;
+    const Vec3 p = surface_.at_node(node);
+    const Shape point{GeomType::sphere, Vec3::Zero(), p, Mat3::Identity()};
+    const SignedDistance d = nearest_convex(point, shape_);
+    if (d.distance > margin_ || !(d.normal.z() > 0)) return;
     for (const Node& step : kAround)
-      if (!surface_.falls_away(surface_.at_node(peak), nearest.normal, peak + step, kTurned))
-        return;
-    const Vec3 middle = (nearest.point1 + nearest.point2) / 2,
-               step = nearest.distance / 2 * nearest.normal;
-    add({middle - step, middle + step, nearest.normal, nearest.distance});
+      if (!surface_.falls_away(p, d.normal, node + step, kTurned)) return;
+    add({p, p + d.distance * d.normal, d.normal, d.distance});
   }
 
   // What of the points of a bar is within half of its middle, at heights between theirs; false: nothing.

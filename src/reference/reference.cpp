@@ -8,6 +8,7 @@
 #include "reference/fluid.h"
 #include "reference/jacobian.h"
 #include "reference/muscle.h"
+#include "reference/rays.h"
 #include "reference/sensors.h"
 #include "stiction/error.h"
 #include "stiction/text.h"
@@ -188,6 +189,24 @@ StepJacobian Reference::step_jacobian(std::span<const double> qpos, std::span<co
                        in.step.eq_active, in.step.act};
   differentiate(model(), exact, qpos, qvel, checked, jacobian);
   return jacobian;
+}
+
+RayHits<double> Reference::raycast(std::span<const double> qpos, std::span<const double> origins,
+                                   std::span<const double> directions, const RayOptions& options,
+                                   const Inputs& inputs) const {
+  const Model& m = model();
+  const std::vector<double> rest(at(m.nv), 0.0);
+  const CheckedInputs in(m, qpos, rest, inputs);
+  check_rays(m, origins, directions, options);
+  const Kinematics kin = kinematics(m, in.step.qpos, in.step.mocap_pos, in.step.mocap_quat);
+  RayHits<double> hits;
+  for (int i = 0; at(3 * i) < origins.size(); ++i) {
+    const RayHit hit = reference::raycast(m, kin, row3(origins, i), row3(directions, i), options);
+    hits.distance.push_back(hit.distance);
+    hits.geomid.push_back(hit.geom);
+    append(hits.normal, hit.normal);
+  }
+  return hits;
 }
 
 ForwardResult Reference::forward(std::span<const double> qpos, std::span<const double> qvel,

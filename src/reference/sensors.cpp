@@ -4,6 +4,7 @@
 
 #include "reference/equalities.h"
 #include "reference/length_forces.h"
+#include "reference/rays.h"
 
 namespace stiction::reference {
 namespace {
@@ -137,6 +138,11 @@ VecX state_sensor(const Model& m, const Options& o, const StepInputs& in, const 
       if (m.tendon_limited[at(id)] == 0 || (below >= 0 && above >= 0)) return to_vec(0);
       if (type == T::tendonlimitpos) return to_vec(below < 0 ? below : above);
       return to_vec(below < 0 ? rate(id) : -rate(id));
+    }
+    case T::rangefinder: {
+      const Frame f = frame_of(m, w.kin, ObjectType::site, id);
+      return to_vec(
+          raycast(m, w.kin, f.pos, f.quat * Vec3(Vec3::UnitZ()), {.bodyexclude = f.body}).distance);
     }
     case T::subtreecom:
     case T::subtreelinvel:

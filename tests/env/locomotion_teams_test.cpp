@@ -1,7 +1,7 @@
 // The tasks of robots on a free joint on every team, with the defaults of the registry.
 #include "env/task_teams.h"
 #include "envs/ant.h"
-#include "envs/go2_flat.h"
+#include "envs/go2.h"
 #include "envs/humanoid.h"
 #include "envs/humanoid_standup.h"
 #include "envs/isaac_ant.h"
@@ -17,10 +17,10 @@ void check_registered(const std::string& id, int steps,
                       const std::map<std::string, TaskOption>& given = {}) {
   const env::TaskEntry& entry = env::find_task(id);
   const env::TaskOptions options(id, entry.options, given);
-  const std::string asset = entry.asset(options);
-  const ModelPtr model = load_model_from_string(std::string(env::asset(asset)));
+  const env::TaskModel source = env::model_of(entry, options);
+  const ModelPtr model = load_model_from_string(source.xml, source.assets);
   const auto runner = entry.make(options, *model);
-  check_teams(dynamic_cast<const env::Runner<Task>&>(*runner).task(), asset, steps);
+  check_teams(dynamic_cast<const env::Runner<Task>&>(*runner).task(), model, steps);
 }
 
 TEST(TaskTeams, Ant) {
@@ -44,6 +44,11 @@ TEST(TaskTeams, IsaacHumanoid) {
 TEST(TaskTeams, Go2Flat) {
   check_registered<envs::Go2Flat>("Go2Flat", 60, {{"preset", std::string("mjlab")}});
   check_registered<envs::Go2Flat>("Go2Flat", 60, {{"preset", std::string("legged_gym")}});
+}
+TEST(TaskTeams, Go2Rough) {
+  for (const char* preset : {"mjlab", "legged_gym"})
+    check_registered<envs::Go2Rough>(
+        "Go2Rough", 60, {{"preset", std::string(preset)}, {"levels", 2.0}, {"columns", 5.0}});
 }
 
 }  // namespace

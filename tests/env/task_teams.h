@@ -122,10 +122,13 @@ void check_teams_in(const Task& task, const ModelPtr& model, int steps) {
 
 // A control step is `steps` physics steps.
 template <class Task>
-void check_teams(const Task& task, const std::string& asset, int steps = 3) {
-  const ModelPtr model = load_model_from_string(std::string(env::asset(asset)));
+void check_teams(const Task& task, const ModelPtr& model, int steps) {
   check_teams_in<float>(task, model, steps);
   check_teams_in<double>(task, model, steps);
+}
+template <class Task>
+void check_teams(const Task& task, const std::string& asset, int steps = 3) {
+  check_teams(task, load_model_from_string(std::string(env::asset(asset))), steps);
 }
 
 }  // namespace stiction::test

@@ -274,13 +274,11 @@ TEST(OddInput, LoadsAndIsReported) {
 
 // The first thing that can't be read is named, not a name that is missing without it.
 TEST(BadInput, WhatIsNotReadIsNamedBeforeWhatIsMissing) {
-  const std::string attach =
-      "<asset><model name='m' file='arm.xml'/></asset><worldbody>\n"
-      "<attach model='m' body='hand' prefix='p'/></worldbody>";
+  const std::string rope = "<worldbody>\n<composite prefix='p' type='cable' count='4 1 1' size='1'/></worldbody>";
   for (const char* reference :
        {"<contact><exclude body1='world' body2='phand'/></contact>",
         "<actuator><motor joint='pj'/></actuator>", "<sensor><jointpos joint='pj'/></sensor>"}) {
-    expect_error(attach + reference, {":2: <attach>", "write its elements out", "Missing", "\"p"});
+    expect_error(rope + reference, {":2: <composite>", "write its elements out", "Missing", "\"p"});
   }
   // without anything unread the missing name is the error
   expect_error("<actuator><motor joint='pj'/></actuator>", {"no joint of this name"});

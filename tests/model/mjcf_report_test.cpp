@@ -202,13 +202,13 @@ TEST(MjcfReport, RefusalsFillTheReportAndThrow) {
   LoadReport r;
   try {
     mjcf(
-        "<worldbody><replicate count='3'><geom size='1'/></replicate><body>"
+        "<worldbody><composite type='cable' count='4 1 1' size='1'/><body>"
         "<flexcomp name='f' type='grid'/></body></worldbody>",
         &r);
     FAIL() << "loaded";
   } catch (const ModelError& e) {
     EXPECT_THAT(e.what(), HasSubstr("2 refusals"));
-    EXPECT_THAT(e.what(), HasSubstr("<replicate>"));
+    EXPECT_THAT(e.what(), HasSubstr("<composite>"));
     EXPECT_THAT(e.what(), HasSubstr("<flexcomp"));
   }
   EXPECT_EQ(r.count(Use::refused), 2);

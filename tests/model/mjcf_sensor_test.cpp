@@ -48,13 +48,13 @@ TEST(MjcfSensor, SitesKeepTheirShape) {
 
 TEST(MjcfSensor, OthersAreKeptAndReported) {
   LoadReport r;
-  const auto m = sensing(R"(<rangefinder name="far" site="s"/><gyro name="w" site="s" noise="1"/>
+  const auto m = sensing(R"(<user name="far" dim="1"/><gyro name="w" site="s" noise="1"/>
     <e_kinetic name="e"/>)",
                          &r);
   EXPECT_THAT(m->sensor_names, ElementsAre("w"));
   ASSERT_EQ(m->sensors.size(), 3u);
   EXPECT_EQ(m->sensors[0].dim, 0);
-  EXPECT_THAT(entry(r, "rangefinder", "name")->note, HasSubstr("not evaluated"));
+  EXPECT_THAT(entry(r, "user", "name")->note, HasSubstr("not evaluated"));
   EXPECT_EQ(entry(r, "gyro", "site")->use, Use::used);
   EXPECT_EQ(entry(r, "gyro", "noise")->use, Use::ignored);
   EXPECT_TRUE(r.complete());

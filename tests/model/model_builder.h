@@ -55,6 +55,8 @@ struct ModelBuilder {
   int geom(int b, GeomType type, const Vec3& size, const std::string& name = "") {
     m.geom_names.push_back(name);
     m.geom_type.push_back(type);
+    m.geom_group.push_back(0);
+    m.geom_alpha.push_back(1);
     m.geom_dataid.push_back(-1);  // meshes and height fields are not there
     m.geom_bodyid.push_back(b);
     m.geom_contype.push_back(1);

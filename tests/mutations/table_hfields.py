@@ -3,7 +3,8 @@
 from breaks import Break
 
 PAGE = "python/test_hfields.py::"
-SURFACE, FEATURES, POINTS = "src/physics/hfield.h", "src/physics/hfield_features.h", "src/physics/hfield_points.h"
+SURFACE, POINTS = "src/physics/hfield.h", "src/physics/hfield_points.h"
+FACES, LINE, RIDGES = "src/physics/hfield_faces.h", "src/physics/hfield_line.h", "src/physics/hfield_ridges.h"
 
 HFIELDS = [
     Break("hfield: rows as they are written", "src/model/hfields.cpp",
@@ -21,13 +22,28 @@ HFIELDS = [
     Break("hfield: ridges push anywhere", SURFACE,
           "return dot(n, way) <= 1e-6 * norm(way);", "return dot(n, way) <= norm(way);",
           gtests=("Hfield.AgreesWithTheReference",)),
-    Break("hfield: a way out along a ridge", FEATURES,
-          "bar.size.y = half + 2 * points.extent;", "bar.size.y = half;",
-          gtests=("Hfield.DistanceIsContinuous",)),
-    Break("hfield: what is beyond a ridge is below it", FEATURES,
+    Break("hfield: an edge is as long as its line", RIDGES,
+          "if (at.distance > d.distance + 1e-9 * extent) d.distance = reach + extent;", "",
+          gtests=("Hfield.AgreesWithTheReference",)),
+    Break("hfield: a cylinder is in all of a line", RIDGES,
+          "overlaps = d.distance < 0 && is_in_cylinder(u, half, between, b);", "overlaps = d.distance < 0;",
+          gtests=("Hfield.AgreesWithTheReference",)),
+    Break("hfield: peaks do not touch", RIDGES,
+          "if (d.distance <= points.reach && is_peak(h, i, j, d.normal))", "if (false)",
+          gtests=("Hfield.AgreesWithTheReference",)),
+    Break("hfield: no corner of a box is near", LINE,
+          "if (best.distance > 0) {", "if (false) {",
+          gtests=("Hfield.ClosedFormsAreWhatASearchFinds",)),
+    Break("hfield: a line over a face passes any of its edges", LINE,
+          "if (over_face) {", "if (false) {",
+          gtests=("Hfield.ClosedFormsAreWhatASearchFinds",)),
+    Break("hfield: the rim of a cylinder is not near", LINE,
+          "h * s - vabs(x), r, s, k); T >= 0)", "h * s - vabs(x), r, s, k); T >= 1e300)",
+          gtests=("Hfield.ClosedFormsAreWhatASearchFinds",)),
+    Break("hfield: what is beyond a ridge is below it", FACES,
           "(away < 0) != (core.z < h.height(core.x, core.y))", "false",
           gtests=("Hfield.ABallIsAsFarAsTheNearestTriangle",)),
-    Break("hfield: any way out of the ground", FEATURES,
+    Break("hfield: any way out of the ground", FACES,
           "if (away < 0 && is_near_surface(h, core, -away / kLongWay)) return;", "",
           gtests=("Hfield.AStepIsNoWayUp",)),
     Break("hfield: the first face has the point", POINTS,

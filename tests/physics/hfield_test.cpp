@@ -25,7 +25,7 @@ struct Field {
   int nrow, ncol, adr = 0;
   std::array<double, 4> size;
   std::vector<double> data;
-  double top = 0;
+  double top = 0, bottom = 0;
 
   template <class F>
   Field(int rows, int columns, const std::array<double, 4>& s, const F& elevation)
@@ -33,9 +33,10 @@ struct Field {
     for (int j = 0; j < rows; ++j)
       for (int i = 0; i < columns; ++i) data.push_back(elevation(i, j));
     top = size[2] * *std::max_element(data.begin(), data.end());
+    bottom = -size[3];
   }
   physics::HfieldArrays arrays() const {
-    return {&nrow, &ncol, &adr, size.data(), data.data(), &top};
+    return {&nrow, &ncol, &adr, size.data(), data.data(), &top, &bottom};
   }
   Vec3 node(int i, int j) const {
     return {2 * size[0] * i / (ncol - 1) - size[0], 2 * size[1] * j / (nrow - 1) - size[1],
@@ -143,6 +144,58 @@ TEST(Hfield, AgreesWithTheReference) {
     EXPECT_GT(points, 150);
     EXPECT_LE(unlike, points / 100);
   }
+}
+
+physics::HullShape lane_shape(const ref::Shape& s) {
+  const physics::Shape<double> p = shape<double>(s);
+  return {{s.type, p.pos, p.rot.x, p.rot.y, p.rot.z, p.size}, {}};
+}
+
+// Lines and points against the reference's search, at depths and distances up to the size of the shapes.
+TEST(Hfield, ClosedFormsAreWhatASearchFinds) {
+  constexpr double kQuarterTurn = 1.5707963267948966;
+  constexpr double kLong = 3, kSearch = 1e-8;  // where searches end, of the line's length
+  Rng rng(8);
+  int deep = 0, apart = 0;
+  for (const G type : {G::box, G::cylinder, G::sphere, G::capsule}) {
+    for (int round = 0; round < 1000; ++round) {
+      const ref::Shape s = small_shape(rng, type);
+      const Vec3 p = ref::test::random_vector(rng, 0.3);
+      const auto check = [&](const physics::ConvexDistance& d, const ref::Shape& core) {
+        const ref::SignedDistance e = ref::nearest_convex(core, s);
+        EXPECT_NEAR(d.distance, e.distance, kSearch) << round;
+        const Vec3 n = get(d.normal, 0);
+        EXPECT_NEAR(n.norm(), 1, 1e-12);
+        // its own normal and points say the same distance
+        EXPECT_NEAR(n.dot(get(d.point_b, 0) - get(d.point_a, 0)), e.distance, kSearch);
+        deep += d.distance<0, apart += d.distance> 0;
+      };
+      check(physics::point_distance({p.x(), p.y(), p.z()}, lane_shape(s), 10),
+            {G::sphere, Vec3::Zero(), p, Mat3::Identity()});
+      if (type == G::sphere || type == G::capsule) continue;
+
+      Mat3 rot = ref::test::random_rotation(rng);
+      if (round % 2 == 0) {  // across an axis of the shape, or along one
+        const double angle =
+            round % 4 == 0 ? ref::test::uniform(rng, 0, 6) : kQuarterTurn * (round / 2);
+        rot = s.rot * Eigen::AngleAxisd(angle, Vec3::Unit(round % 3)).toRotationMatrix();
+      }
+      const Vec3 u = rot.col(2), c = s.pos - p;
+      const physics::Vec3<double> way{u.x(), u.y(), u.z()}, to{c.x(), c.y(), c.z()};
+      const auto d = type == G::box ? physics::line_box_distance(way, to, lane_shape(s))
+                                    : physics::line_cylinder_distance(way, to, lane_shape(s));
+      EXPECT_NEAR(get(d.normal, 0).dot(u), 0, 1e-12);
+      EXPECT_LT(get(d.point_a, 0).cross(u).norm(), 1e-12);
+      check(d, {G::capsule, {0, kLong, 0}, p, rot});
+      const Vec3 on_shape = p + get(d.point_b, 0);
+      if (d.distance > 1e-6) {
+        const ref::Shape core{G::sphere, Vec3::Zero(), on_shape, rot};
+        EXPECT_NEAR(ref::nearest_convex(core, s).distance, 0, 10 * kSearch);
+      }
+    }
+  }
+  EXPECT_GT(deep, 1000);
+  EXPECT_GT(apart, 1000);
 }
 
 TEST(Hfield, IsAPlaneWhereItIsFlat) {

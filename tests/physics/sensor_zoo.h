@@ -77,6 +77,9 @@ inline constexpr const char* kSensorZoo = R"(
     <actuatorfrc name="frc against" actuator="against"/>
     <jointactuatorfrc name="jointactuatorfrc" joint="hip"/>
     <jointactuatorfrc name="jointactuatorfrc clamped" joint="flag"/>
+    <rangefinder name="range" site="imu"/>
+    <rangefinder name="range down" site="foot" cutoff="0.3"/>
+    <rangefinder name="range up" site="grip"/>
     <gyro name="gyro" site="imu" cutoff="0.7"/>
     <velocimeter name="velocimeter" site="imu"/>
     <accelerometer name="accelerometer" site="imu"/>

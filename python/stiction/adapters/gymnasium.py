@@ -88,6 +88,7 @@ class _Motion:
 
     def __init__(self, env):
         self.batch, self.model, self.model_xml = env.batch, env.batch.model, env.model_xml
+        self.model_assets = getattr(env, "model_assets", {})
 
 
 class _Pictures:

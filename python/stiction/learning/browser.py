@@ -1,11 +1,10 @@
 """A view in a browser, by viser."""
 
 import importlib.util
-from pathlib import Path
 
 import numpy as np
 
-from ..scenery import shapes
+from ..scenery import shapes, source_of
 from ..text import say, visible
 from .view import SPEEDS, contact_arrows, extent, robot_weight
 
@@ -31,8 +30,7 @@ class BrowserView:
             scene.add_label(f"{ROOT}/body{b}/name", visible(name), visible=panel.names)
             for b, name in enumerate(model.body_names) if b and name
         ]  # fmt: skip
-        file = model.file
-        source = motion.model_xml or (Path(file) if file and Path(file).is_file() else model)
+        source = source_of(motion)
         for k, shape in enumerate(shapes(source if importlib.util.find_spec("mujoco") else model)):
             self._add(f"{ROOT}/body{shape.body}/shape{k}", shape)
         self.server.initial_camera.look_at = centre * (0, 0, 1)

@@ -37,7 +37,7 @@ class MujocoEnv:
         except ImportError as e:
             raise Error(f"--engine mujoco: mujoco is not installed: {remedy('demo')}") from e
         self._mujoco, self._env = mujoco, env
-        self._model = mujoco.MjModel.from_xml_string(env.model_xml)
+        self._model = self._read()
         self._model.opt.timestep = env.physics_dt
         batch = env.batch
         names = ("nq", "nv", "nu", "nbody", "ngeom")
@@ -52,6 +52,9 @@ class MujocoEnv:
 
     def __getattr__(self, name):
         return getattr(self._env, name)
+
+    def _read(self):
+        return self._mujoco.MjModel.from_xml_string(self._env.model_xml, getattr(self._env, "model_assets", {}))
 
     def step(self, actions):
         return self._env.step(actions, physics=self._physics)
@@ -69,7 +72,7 @@ class MujocoEnv:
             return
         self._own = values
         if self._models[0] is self._model:
-            models = [mj.MjModel.from_xml_string(self._env.model_xml) for _ in self._models]
+            models = [self._read() for _ in self._models]
             for m in models:
                 m.opt.timestep = self._model.opt.timestep
             self._models = models

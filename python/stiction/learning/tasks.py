@@ -36,6 +36,10 @@ SETTINGS = {
         num_envs=512, horizon=24, target_kl=0.015, max_learning_rate=1e-3, init_std=0.2, entropy=0.005,
         hidden=(128, 64),
     ),
+    "Go2Rough": Settings(
+        num_envs=512, horizon=24, target_kl=0.015, max_learning_rate=1e-3, init_std=0.2, entropy=0.005,
+        hidden=(256, 128),
+    ),
 }
 
 

@@ -110,7 +110,7 @@ class PolicyMotion:
 
     def __init__(self, env, policy):
         self.env, self.policy, self.batch, self.model = env, policy, env.batch, env.batch.model
-        self.model_xml = env.model_xml
+        self.model_xml, self.model_assets = env.model_xml, getattr(env, "model_assets", {})
         self.steps = max(1, round(FRAME / env.dt))
         self.dt = self.steps * env.dt
         self.reset()

@@ -1,10 +1,9 @@
 """A view in MuJoCo's interactive window."""
 
 import threading
-from pathlib import Path
 
 from ..rendering import follow, place
-from ..scenery import draw_arrows, look, scenery
+from ..scenery import draw_arrows, look, scenery, source_of
 from ..text import say
 from .view import SPEEDS, contact_arrows, extent
 
@@ -45,8 +44,7 @@ class WindowView:
 
         self.motion, self.panel, self.mujoco = motion, panel, mujoco
         self.length = 2 * extent(motion)[1]
-        file = motion.model.file
-        source = motion.model_xml or (Path(file) if file else motion.model)
+        source = source_of(motion)
         self.without_file = source is motion.model
         self.model = scenery(source)
         self.data = mujoco.MjData(self.model)

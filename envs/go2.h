@@ -1,16 +1,19 @@
-// Go2Flat: a quadruped that follows a commanded planar velocity on flat ground, with the values of
-// legged_gym (its flat ANYmal task, on a Go2) or of mjlab (its flat Go1 task, on a Go2).
+// Go2Flat and Go2Rough: a quadruped that follows a commanded planar velocity on flat ground or over terrain, with the values of
+// legged_gym (its ANYmal tasks, on a Go2) or of mjlab (its Go1 tasks, on a Go2).
 //
 // An action is an offset of the joint targets. Position servos of the model hold them, implicit in the
 // step: legged_gym computes the same torque explicitly in every physics step.
 #pragma once
 
 #include "envs/go2_rewards.h"
+#include "envs/ground.h"
 #include "envs/velocity_command.h"
 
 namespace stiction::envs {
 
-struct Go2Flat {
+template <class Ground>
+struct Go2 {
+  Ground ground;
   // what the presets differ in
   double target[kLegJoints];  // default joint positions
   double scale[kLegJoints];   // of actions, rad
@@ -20,7 +23,9 @@ struct Go2Flat {
   bool mjlab;          // rewards, termination and order of a step
   double observed[5];  // scales: v, ω, planar command, yaw command, q̇
   double noise[5];     // ±, before scaling: v, ω, g, q, q̇; 0: none
-  double weight[kRewardTerms];
+  double weight[kRewardTerms + Ground::num_terms];
+  // of heights: how far the base is over the ground less the offset, clipped, with noise, scaled
+  double height_offset, height_clip[2], height_noise, height_scale;
   double push_interval[2];                 // s; 0: no pushes
   double push_linear[3], push_angular[3];  // ± m/s, rad/s
   bool push_sets;                          // replaces the planar velocity instead of adding to it
@@ -34,21 +39,27 @@ struct Go2Flat {
   int first_geom;                    // of the robot
   int foot[kLegs], thigh[kLegs], calf[kLegs], foot_geom[kLegs];
 
-  static constexpr int num_obs = 48, num_actions = kLegJoints, num_metrics = kRewardTerms + 2;
+  static constexpr int kTerms = kRewardTerms + Ground::num_terms;
+  // errors of the planar velocity and the yaw rate, and the level
+  static constexpr int num_obs = 48 + Ground::num_heights, num_actions = kLegJoints,
+                       num_metrics = kTerms + 2 + Ground::num_terms;
 
   // Places in the memory.
   static constexpr int kCommand = 0, kPush = kCommand + kCommandNumbers, kAction = kPush + 1,
                        kQvel = kAction + kLegJoints, kAir = kQvel + kLegJoints,
                        kStood = kAir + kLegs, kPeak = kStood + kLegs, kEncoder = kPeak + kLegs,
-                       num_memory = kEncoder + kLegJoints;
+                       kGround = kEncoder + kLegJoints, num_memory = kGround + Ground::num_memory,
+                       num_kept = Ground::num_kept;
 
   template <class Team, class S>
   STICTION_FN void reset(const Team& team, const ModelView& m, TaskEnv<S>& env) const {
     team.once([&] {
       EnvView<S>& e = env.fields;
       Draw draw(env.seed, env.episode, Purpose::reset);
-      for (int k = 0; k < 2; ++k) e.qpos[k] = draw.uniform(-start_xy, start_xy);
-      e.qpos[2] = draw.uniform(start_height[0], start_height[1]);
+      const Vec3<double> origin = ground.begin(m, env, env.memory + kGround);
+      e.qpos[0] = origin.x + draw.uniform(-start_xy, start_xy);
+      e.qpos[1] = origin.y + draw.uniform(-start_xy, start_xy);
+      e.qpos[2] = origin.z + draw.uniform(start_height[0], start_height[1]);
       const auto half = physics::sincos(0.5 * draw.uniform(-start_yaw, start_yaw));
       e.qpos[3] = half.cos, e.qpos[4] = e.qpos[5] = 0, e.qpos[6] = half.sin;
       for (int i = 0; i < kLegJoints; ++i) {
@@ -81,7 +92,8 @@ struct Go2Flat {
   }
 
   template <class Team, class S>
-  STICTION_FN void observe(const Team& team, const ModelView&, TaskEnv<S>& env, bool first) const {
+  STICTION_FN void observe(const Team& team, const ModelView& m, TaskEnv<S>& env,
+                           bool first) const {
     const EnvView<S>& e = env.fields;
     const Mat3<S> axes = body_axes(e, 1);
     const double heading = angle(static_cast<double>(axes.x.y), static_cast<double>(axes.x.x));
@@ -91,14 +103,62 @@ struct Go2Flat {
     g.velocity = physics::transposed(axes, physics::load3(e.qvel, 0));
     g.rate = physics::load3(e.qvel, 1);
     g.gravity = -physics::transposed(axes, Vec3<S>{S(0), S(0), S(1)});
+    g.up = -g.gravity;
+    if constexpr (Ground::num_heights > 0) scan(team, m, env, axes, g);
     if (!first) {
-      judge(team, env, g);
+      judge(team, m, env, g);
       if (mjlab) team.once([&] { steer(env, heading, true); });
     }
     write_observation(team, env, g);
+    if constexpr (Ground::num_heights > 0) write_heights(team, env);
   }
 
  private:
+  // Heights of the ground over the base into their place in the observation, and the normal of the plane through them.
+  template <class Team, class S>
+  STICTION_FN void scan(const Team& team, const ModelView& m, TaskEnv<S>& env, const Mat3<S>& axes,
+                        Gait<S>& g) const {
+    float* const heights = env.obs + 48;
+    physics::height_scan(team, m, env.fields, ground.scan, 1, heights);
+    team.sync();
+    // of a grid about the origin, least squares: slope = Σ x h / Σ x²
+    const HeightScan& grid = ground.scan;
+    const auto x_of = [&](int k) { return (k / grid.ny - 0.5 * (grid.nx - 1)) * grid.step; };
+    const auto y_of = [&](int k) { return (k % grid.ny - 0.5 * (grid.ny - 1)) * grid.step; };
+    const auto height = [&](int k) { return S(physics::clamp(heights[k], -5.0f, 5.0f)); };
+    const int n = grid.count();
+    const S xx = team.template sum<S>(n, [&](int k) { return S(x_of(k) * x_of(k)); });
+    const S yy = team.template sum<S>(n, [&](int k) { return S(y_of(k) * y_of(k)); });
+    const S xh = team.template sum<S>(n, [&](int k) { return S(x_of(k)) * height(k); });
+    const S yh = team.template sum<S>(n, [&](int k) { return S(y_of(k)) * height(k); });
+    const S along = -xh / xx, beside = -yh / yy;
+    const S cosine = axes.x.x, sine = axes.x.y,
+            length = physics::vsqrt(cosine * cosine + sine * sine);
+    const bool turned = length > S(0);
+    const S c = turned ? cosine / length : S(1), s = turned ? sine / length : S(0);
+    const Vec3<S> normal = {c * along - s * beside, s * along + c * beside, S(1)};
+    g.up = (S(1) / physics::norm(normal)) * physics::transposed(axes, normal);
+  }
+
+  // scale · (clip(z − h − offset) ± noise)
+  template <class Team, class S>
+  STICTION_FN void write_heights(const Team& team, TaskEnv<S>& env) const {
+    float* const heights = env.obs + 48;
+    constexpr int kAtOnce = 4;  // numbers of a draw
+    team.for_each((Ground::num_heights + kAtOnce - 1) / kAtOnce, [&](int group) {
+      Draw draw(env.seed, env.episode, Purpose::ground, static_cast<std::uint32_t>(env.step) + 1);
+      if (height_noise > 0) draw.skip(static_cast<std::uint32_t>(kAtOnce * group));
+      for (int j = 0; j < kAtOnce; ++j) {
+        const int k = kAtOnce * group + j;
+        if (k >= Ground::num_heights) break;
+        const double over = -static_cast<double>(heights[k]) - height_offset;
+        const double error = height_noise > 0 ? draw.uniform(-height_noise, height_noise) : 0.0;
+        heights[k] = static_cast<float>(
+            height_scale * (physics::clamp(over, height_clip[0], height_clip[1]) + error));
+      }
+    });
+  }
+
   template <class S>
   STICTION_FN float clipped(const TaskEnv<S>& env, int i) const {
     const auto bound = static_cast<float>(action_bound);
@@ -157,7 +217,7 @@ struct Go2Flat {
 
   // Reward, end, metrics and what they remember.
   template <class Team, class S>
-  STICTION_FN void judge(const Team& team, TaskEnv<S>& env, Gait<S>& g) const {
+  STICTION_FN void judge(const Team& team, const ModelView& m, TaskEnv<S>& env, Gait<S>& g) const {
     const EnvView<S>& e = env.fields;
     S* memory = env.memory;
     float action[kLegJoints];
@@ -174,22 +234,27 @@ struct Go2Flat {
       g.contact[f] = mjlab ? stands[f] : physics::vmax(stands[f], memory[kStood + f]);
       g.touch_down[f] = memory[kAir + f] > S(0) ? g.contact[f] : S(0);
       g.air_time[f] = memory[kAir + f] + S(env.dt);
-      g.peak[f] = physics::vmax(memory[kPeak + f], S(e.xpos[3 * foot[f] + 2]));
+      const Vec3<double> p = physics::load3(e.xpos, foot[f]);
+      g.foot_height[f] = p.z - ground.height(m, p.x, p.y);
+      g.peak[f] = physics::vmax(memory[kPeak + f], S(g.foot_height[f]));
     }
 
-    S term[kRewardTerms];
+    S term[kTerms];
     if (mjlab)
       mjlab_terms(team, e, g, term);
     else
       legged_gym_terms(team, e, g, term);
+    if constexpr (Ground::num_terms > 0) term[kRewardTerms] = mjlab ? hits(e) : stumbles(e);
     S reward = S(0);
-    for (int k = 0; k < kRewardTerms; ++k) {
+    for (int k = 0; k < kTerms; ++k) {
       term[k] = S(weight[k] * env.dt) * term[k];
       reward = reward + term[k];
     }
     env.reward = mjlab ? reward : physics::vmax(reward, S(0));
     constexpr double kCosTilt = 0.3420201433256687;  // 70 degrees
-    env.terminated = mjlab ? g.gravity.z > S(-kCosTilt) : contact_force(e, 1) > S(1);
+    constexpr bool kRough = Ground::num_heights > 0;
+    const bool tilts = g.gravity.z > S(-kCosTilt), kneels = kRough && touches_a_thigh(e);
+    env.terminated = !mjlab ? contact_force(e, 1) > S(1) : kRough ? kneels : tilts;
     const S planar = physics::vsqrt(planar_error2(g)), yaw = physics::vabs(g.command[2] - g.rate.z);
 
     team.sync();  // all threads have read the memory
@@ -200,10 +265,43 @@ struct Go2Flat {
     });
     team.for_each(kLegJoints, [&](int i) { memory[kAction + i] = S(action[i]); });
     team.once([&] {
-      for (int k = 0; k < kRewardTerms; ++k) env.metric[k] = static_cast<float>(term[k]);
-      env.metric[kRewardTerms] = static_cast<float>(planar);
-      env.metric[kRewardTerms + 1] = static_cast<float>(yaw);
+      for (int k = 0; k < kTerms; ++k) env.metric[k] = static_cast<float>(term[k]);
+      env.metric[kTerms] = static_cast<float>(planar);
+      env.metric[kTerms + 1] = static_cast<float>(yaw);
+      if constexpr (kRough) {
+        S* own = memory + kGround;
+        const double x = e.qpos[0] - static_cast<double>(own[Ground::kOrigin]);
+        const double y = e.qpos[1] - static_cast<double>(own[Ground::kOrigin + 1]);
+        own[Ground::kWalked] = S(physics::vsqrt(x * x + y * y));
+        own[Ground::kAsked] = physics::vsqrt(square(g.command[0]) + square(g.command[1]));
+        env.metric[kTerms + 2] = static_cast<float>(own[Ground::kLevel]) - 1;
+      }
     });
+  }
+
+  // mjlab's bodies that should not touch the terrain, in the last physics step.
+  template <class S>
+  STICTION_FN S hits(const EnvView<S>& e) const {
+    int n = contact_force(e, 1) > S(10) ? 1 : 0;
+    for (int f = 0; f < kLegs; ++f) n += contact_force(e, calf[f]) > S(10) ? 1 : 0;
+    return S(n);
+  }
+  template <class S>
+  STICTION_FN bool touches_a_thigh(const EnvView<S>& e) const {
+    bool touches = false;
+    for (int f = 0; f < kLegs; ++f) touches = touches || contact_force(e, thigh[f]) > S(10);
+    return touches;
+  }
+  // legged_gym: a foot against something steep.
+  template <class S>
+  STICTION_FN S stumbles(const EnvView<S>& e) const {
+    bool any = false;
+    for (int f = 0; f < kLegs; ++f) {
+      const Vec3<S> force = physics::load3(e.xfrc_contact, 2 * foot[f]);
+      const S aside = physics::vsqrt(force.x * force.x + force.y * force.y);
+      any = any || aside > S(5) * physics::vabs(force.z);
+    }
+    return S(any ? 1 : 0);
   }
 
   template <class Team, class S>
@@ -232,5 +330,8 @@ struct Go2Flat {
     });
   }
 };
+
+struct Go2Flat : Go2<FlatGround> {};
+struct Go2Rough : Go2<PatchedGround> {};
 
 }  // namespace stiction::envs
