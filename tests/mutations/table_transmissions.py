@@ -27,7 +27,7 @@ TRANSMISSIONS = [
           "x = x - lift, y = y - lift;", "(void)lift;",
           pytests=(GRAVITY + "test_a_step_of_a_batch_is_the_references",
                    GRAVITY + "test_a_servo_too_weak_for_the_weight_sinks")),
-    Break("actuatorgravcomp: the range bounds the actuators alone", "src/physics/actuation.h",
+    Break("actuatorgravcomp: the range bounds the actuators alone", "src/physics/gravity_lift.h",
           "const S total = f + e.qfrc_lift[i];", "const S total = f;",
           pytests=(GRAVITY + "test_motion_is_mujocos",)),
     Break("actuatorgravcomp: passive and actuators' at once", "src/reference/reference.cpp",
