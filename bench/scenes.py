@@ -64,6 +64,15 @@ def go2_rough() -> str:
     return text.replace("<worldbody>", f"<asset>{field}</asset>{ground}", 1)
 
 
+def leap_cube() -> str:
+    """The LEAP hand of the package, palm up, its fingers around a cube of 6.5 cm."""
+    text = (ROBOTS / "leap_right.xml").read_text()
+    cube = '<body name="cube" pos="0.0 0.03 0.17"><freejoint/><geom type="box" size="0.0325 0.0325 0.0325" mass="0.1" friction="0.5"/></body>'
+    curled = " ".join(["0.8 0 0.8 0.8"] * 3 + ["0.8 0.8 0.8 0"])
+    key = f'<keyframe><key qpos="{curled} 0 0.03 0.17 1 0 0 0" ctrl="{curled}"/></keyframe>'
+    return text.replace("</worldbody>", f"{cube}</worldbody>{key}", 1)
+
+
 @dataclass
 class Scene:
     """`spread`: share of half the control range that targets reach on either side of the centre. `make` writes the text
@@ -94,8 +103,9 @@ def options(scene: Scene, law="task") -> stiction.Options:
 
 SPREADS = {name: spread for name, (_, spread) in GYMNASIUM.items()} | {
     "go2": 0.1, "g1_feetonly": 0.1, "cartpole": 0.3}  # fmt: skip
-# By their names alone: loops, a mimic gripper that holds a box, a medium, rough ground, free boxes in a tray that is shaken.
-MORE = {"cassie": 0.2, "panda_box": 0.1, "swimmer": 0.4, "go2_rough": 0.1, "clutter10": 1, "clutter40": 1}
+# By their names alone: loops, a mimic gripper that holds a box, a medium, rough ground, a hand that holds a cube, free boxes in a tray that is shaken.
+MORE = {"cassie": 0.2, "panda_box": 0.1, "swimmer": 0.4, "go2_rough": 0.1, "leap_cube": 0.2, "clutter10": 1,
+        "clutter40": 1}  # fmt: skip
 
 
 def scenes(names=None, folder: Path | None = None) -> list[Scene]:
@@ -111,6 +121,7 @@ def scenes(names=None, folder: Path | None = None) -> list[Scene]:
                 Scene("cartpole", ROOT / "envs/assets/isaac_cartpole.xml", SPREADS["cartpole"]),
                 Scene("panda_box", None, MORE["panda_box"], panda_box),
                 Scene("go2_rough", None, MORE["go2_rough"], go2_rough),
+                Scene("leap_cube", None, MORE["leap_cube"], leap_cube),
                 *(Scene(f"clutter{n}", None, MORE[f"clutter{n}"], partial(clutter, n)) for n in (10, 40))]  # fmt: skip
         if spec := importlib.util.find_spec("gymnasium"):
             assets = Path(spec.origin).parent / "envs/mujoco/assets"

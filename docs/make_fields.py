@@ -42,7 +42,8 @@ def entries(text: str, entry=ENTRY, source=SOURCE):
 def computed(text: str) -> str:
     parts = ["\n## computed\n\nComputed when it is asked for, from the present state, by the CPU: arrays of their own, "
              "float64, read-only.\nNaN where the state is out of bounds. Besides: `batch.jac(body, point)`, `jac_body`, "
-             "`jac_body_com`,\n`jac_geom`, `jac_site`, `batch.contacts()` and `batch.inverse(qacc)`.\n\n"
+             "`jac_body_com`,\n`jac_geom`, `jac_site`, `batch.contacts()`, `batch.inverse(qacc)`, and what rays see: `batch.raycast(origins, "
+             "directions)`,\n`batch.height_scan(body)` and `batch.depth(camera)` ([geometry.md](geometry.md), \"Rays\").\n\n"
              "| name | shape | meaning |\n|---|---|---|\n"]  # fmt: skip
     for name, rows, columns, words in entries(text, QUANTITY, COMPUTED):
         parts.append(f"| `{name}` | {shape(rows, columns)} | {escaped(words)} |\n")

@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "device_array.h"
+#include "rays.h"
 #include "stiction/error.h"
 #include "stiction/text.h"
 
@@ -264,6 +265,7 @@ void bind_batch(nb::module_& m) {
   bind_batch_fields(c);
   bind_batch_state(c);
   bind_batch_compute(c);
+  bind_rays(c);
   bind_files(c);
   c.def("__len__", [](const BoundBatch& b) { return b.engine.num_envs(); });
   c.def("__repr__", &repr);

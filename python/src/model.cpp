@@ -285,6 +285,7 @@ void bind_model(nb::module_& m, nb::handle model_error) {
   def_size(c, "nmesh", &Model::nmesh, "number of meshes");
   def_size(c, "nhfield", &Model::nhfield, "number of height fields");
   def_size(c, "nsite", &Model::nsite, "number of sites");
+  def_size(c, "ncam", &Model::ncam, "number of cameras");
   def_size(c, "nmocap", &Model::nmocap, "number of mocap bodies");
   def_size(c, "nkey", &Model::nkey, "number of keyframes");
   def_size(c, "ntendon", &Model::ntendon, "number of tendons");
@@ -303,6 +304,7 @@ void bind_model(nb::module_& m, nb::handle model_error) {
   def_names(c, "jnt_names", &Model::jnt_names, NAMES("jnt_names"));
   def_names(c, "geom_names", &Model::geom_names, NAMES("geom_names"));
   def_names(c, "site_names", &Model::site_names, NAMES("site_names"));
+  def_names(c, "cam_names", &Model::cam_names, NAMES("cam_names"));
   def_names(c, "tendon_names", &Model::tendon_names, NAMES("tendon_names"));
   def_names(c, "actuator_names", &Model::actuator_names, NAMES("actuator_names"));
   def_names(c, "eq_names", &Model::eq_names, NAMES("eq_names"));
@@ -314,6 +316,8 @@ void bind_model(nb::module_& m, nb::handle model_error) {
   def_lookup(c, "joint", &Model::joint,
              "Index of the joint; ArgumentError with the nearest names.");
   def_lookup(c, "geom", &Model::geom, "Index of the geom; ArgumentError with the nearest names.");
+  def_lookup(c, "camera", &Model::camera,
+             "Index of the camera; ArgumentError with the nearest names.");
   def_lookup(c, "site", &Model::site, "Index of the site; ArgumentError with the nearest names.");
   def_lookup(c, "actuator", &Model::actuator,
              "Index of the actuator; ArgumentError with the nearest names.");

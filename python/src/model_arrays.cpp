@@ -106,6 +106,9 @@ void geoms(nb::class_<LoadedModel>& c) {
   def(c, "geom_dissipation", &Model::geom_dissipation, "(ngeom,) Hunt-Crossley d, s/m");
   def(c, "geom_relaxation_time", &Model::geom_relaxation_time, "(ngeom,) SAP tau, s");
   def<12>(c, "geom_fluid", &Model::geom_fluid, "(ngeom, 12) of ellipsoids in the medium");
+  def(c, "geom_group", &Model::geom_group, "(ngeom,) for rays and views");
+  def(c, "geom_alpha", &Model::geom_alpha,
+      "(ngeom,) opacity: the last number of rgba, 1 with a material; rays pass where it is 0");
   def(c, "geom_dataid", &Model::geom_dataid, "(ngeom,) mesh or height field, or -1");
 }
 
@@ -171,6 +174,13 @@ void sites_tendons_actuators(nb::class_<LoadedModel>& c) {
   def<3>(c, "site_pos", &Model::site_pos, "(nsite, 3) in the body, m");
   def<4>(c, "site_quat", &Model::site_quat, "(nsite, 4) in the body");
   def(c, "site_type", &Model::site_type, "(nsite,) values of GeomType: zone of a touch sensor");
+  def(c, "cam_bodyid", &Model::cam_bodyid, "(ncam,)");
+  def(c, "cam_mode", &Model::cam_mode, "(ncam,) 0: fixed; MuJoCo's numbers");
+  def(c, "cam_projection", &Model::cam_projection, "(ncam,) 0: perspective, 1: orthographic");
+  def<3>(c, "cam_pos", &Model::cam_pos, "(ncam, 3) in the body, m");
+  def<4>(c, "cam_quat", &Model::cam_quat, "(ncam, 4) in the body; it looks along -z, y is up");
+  def(c, "cam_fovy", &Model::cam_fovy,
+      "(ncam,) vertical angle of view, degrees; of an orthographic camera the height, m");
   def<3>(c, "site_size", &Model::site_size, "(nsite, 3) as geom_size, m");
   def(c, "tendon_adr", &Model::tendon_adr, "(ntendon,) first wrap");
   def(c, "tendon_num", &Model::tendon_num, "(ntendon,) number of wraps");

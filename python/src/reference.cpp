@@ -6,6 +6,8 @@
 
 #include <utility>
 
+#include "rays.h"
+
 namespace stiction::python {
 
 InputArrays::InputArrays(const Model& m, const MaybeArray& qfrc, const MaybeArray& xfrc,
@@ -137,6 +139,7 @@ void bind_reference(nb::module_& m) {
       "kink, but a curvature on that scale. Of a frozen step, which keeps its state, it is the\n"
       "identity for `state` and 0 elsewhere.\n\n"
       "Raises as `step`.");
+  bind_rays(c);
 }
 
 }  // namespace stiction::python

@@ -66,6 +66,7 @@ void bind_types(nb::module_& m) {
       .value("gyro", SensorType::gyro)
       .value("force", SensorType::force)
       .value("torque", SensorType::torque)
+      .value("rangefinder", SensorType::rangefinder)
       .value("jointpos", SensorType::jointpos)
       .value("jointvel", SensorType::jointvel)
       .value("tendonpos", SensorType::tendonpos)

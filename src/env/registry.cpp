@@ -118,6 +118,7 @@ const std::vector<TaskEntry>& registry() {
     add_gymnasium_tasks(t);
     add_locomotion_tasks(t);
     add_go2_tasks(t);
+    add_manipulation_tasks(t);
     for (TaskEntry& e : t)
       e.options.push_back(
           {"frame_skip", "physics steps per control step", static_cast<double>(e.frame_skip)});

@@ -78,5 +78,6 @@ std::string_view asset(std::string_view name);
 void add_gymnasium_tasks(std::vector<TaskEntry>& tasks);
 void add_locomotion_tasks(std::vector<TaskEntry>& tasks);
 void add_go2_tasks(std::vector<TaskEntry>& tasks);
+void add_manipulation_tasks(std::vector<TaskEntry>& tasks);
 
 }  // namespace stiction::env

@@ -64,7 +64,7 @@ STICTION_FN Reading<S> frame_reading(const ModelView& m, const EnvView<S>& e, in
 
 // Along z of the site to the first geom of another body.
 template <class S>
-STICTION_RARE S range(const ModelView& m, const EnvView<S>& e, int site) {
+STICTION_OUTLINE S range(const ModelView& m, const EnvView<S>& e, int site) {
   const Frame<S> f = frame_of(m, e, static_cast<int>(ObjectType::site), site);
   const RayOptions others{kAllGeomGroups, true, f.body};
   return narrow<S>(cast_ray(m, e, others, f.pos, matrix(f.quat).z).distance);

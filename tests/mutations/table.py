@@ -17,6 +17,7 @@ from table_files import OUTPUT
 from table_fluid import FLUID
 from table_lab import LAB
 from table_hfields import HFIELDS
+from table_rays import RAY_BREAKS
 from table_jacobian import DERIVATIVE, LAWS
 from table_learning import TRAINING
 from table_limits import LIMITS
@@ -484,5 +485,5 @@ BATCH = [
 
 BREAKS = (DYNAMICS + CONTACT + STICTION + ROWS + ACTIVATIONS + LIMITS + BALL + EQUALITIES + TORSION + TENDONS + TRANSMISSIONS
           + SAFEGUARDS + SOLVER + NEWTON + GEOMETRY + MODEL
-          + READER + READER_DOOR + TEXT + TURNING + URDF + HFIELDS + MESHES + FLUID + BATCH + CHOICES + CONVEX + RUNTIME + API_DOOR + CUDA + ENV
+          + READER + READER_DOOR + TEXT + TURNING + URDF + HFIELDS + RAY_BREAKS + MESHES + FLUID + BATCH + CHOICES + CONVEX + RUNTIME + API_DOOR + CUDA + ENV
           + ENV_LOCOMOTION + RL + TRAINING + OUTPUT + LAB + DERIVATIVE + LAWS)

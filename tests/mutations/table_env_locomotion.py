@@ -5,6 +5,8 @@ from breaks import Break
 GYMNASIUM = "python/test_env_gymnasium_locomotion.py::"
 ISAAC = "python/test_env_isaac.py::"
 GO2 = "python/test_env_go2.py::"
+ROUGH = "python/test_env_go2_rough.py::"
+PANDA = "python/test_env_panda.py::test_definition"
 DEFAULTS = (GYMNASIUM + "test_defaults",)
 WALKERS = (ISAAC + "test_walkers",)
 DEFINITION = (GO2 + "test_definition",)
@@ -82,6 +84,23 @@ ENV_LOCOMOTION = [
           pytests=(GO2 + "test_randomization_of_mjlab",)),
     Break("go2: noise after scaling", "envs/go2.h", "scales[kind] * (x + error)",
           "scales[kind] * x + error", pytests=(GO2 + "test_noise",)),
+    Break("go2: levels do not rise", "envs/ground.h", "        ++l;\n", "        l = l;\n",
+          pytests=(ROUGH + "test_levels_follow_merit",)),
+    Break("go2: levels are forgotten", "envs/episode.h", "(episode == 0 ? 0 : a.kept_bytes)", "0",
+          pytests=(ROUGH + "test_levels_follow_merit",)),
+    Break("go2: levels outlive a seed", "envs/episode.h", "(episode == 0 ? 0 : a.kept_bytes)", "a.kept_bytes",
+          pytests=(ROUGH + "test_levels_follow_merit",)),
+    Break("go2: the slope of the ground is that of a mirror", "envs/go2.h",
+          "c * along - s * beside", "c * along + s * beside", pytests=(ROUGH + "test_definition",)),
+    Break("go2: feet are over the plane z = 0", "envs/ground.h",
+          "return lowest + physics::hfield_of({&m, 0}).height(x, y);", "return 0 * (x + y + lowest) * m.ngeom;",
+          pytests=(ROUGH + "test_definition",)),
+    Break("terrain: one stair less", "src/env/terrain.cpp", "std::ceil(room / (2 * tread) - 1e-9)",
+          "std::floor(room / (2 * tread))", pytests=("python/test_terrain.py::test_stairs",)),
+    Break("panda: the cube need not be reached", "envs/panda_pick_cube.h", "reached ? nearness(", "true ? nearness(",
+          pytests=(PANDA,)),
+    Break("panda: targets do not add up", "envs/panda_pick_cube.h",
+          "static_cast<double>(e.ctrl[i]) + action_scale", "ctrl[i] + action_scale", pytests=(PANDA,)),
     Break("go2: small commands are kept", "envs/velocity_command.h",
           "if (x * x + y * y <= law.least * law.least) x = y = 0;", "",
           pytests=(GO2 + "test_commands_of_legged_gym",)),

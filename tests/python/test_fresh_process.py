@@ -12,7 +12,7 @@ import stiction
 SCRIPT = Path(__file__).with_name("fresh_process.py")
 CALLS = 200  # of five steps
 ROBOTS = ("anymal_c", "cassie", "g1", "g1_feetonly", "go1", "go1_feetonly", "go2", "h1",
-          "h1_feetonly", "panda")
+          "h1_feetonly", "leap_right", "panda")
 LOOSE = {
     "stack": """
       <body pos="0 0 .102"><freejoint/><geom type="box" size=".2 .2 .1" mass="2"/></body>

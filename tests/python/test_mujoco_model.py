@@ -36,7 +36,7 @@ INTEGERS = """
     body_parentid body_rootid body_weldid body_jntadr body_jntnum body_dofadr body_dofnum
     body_mocapid jnt_type jnt_bodyid jnt_qposadr jnt_dofadr jnt_limited jnt_actfrclimited jnt_actgravcomp dof_bodyid
     dof_jntid dof_parentid geom_type geom_bodyid geom_contype geom_conaffinity geom_condim
-    geom_priority geom_dataid site_bodyid site_type tendon_adr tendon_num actuator_ctrllimited
+    geom_priority geom_group geom_dataid cam_bodyid cam_mode cam_projection site_bodyid site_type tendon_adr tendon_num actuator_ctrllimited
     actuator_forcelimited actuator_actadr actuator_actlimited actuator_actearly actuator_dyntype
 """.split()
 
@@ -45,14 +45,14 @@ REALS = """
     jnt_margin jnt_solref jnt_stiffness jnt_actfrcrange qpos0 qpos_spring dof_armature dof_damping
     dof_frictionloss
     geom_size geom_pos geom_quat geom_rbound geom_friction geom_solref geom_solimp geom_solmix
-    geom_margin geom_gap geom_fluid site_pos site_quat site_size actuator_gear actuator_ctrlrange actuator_forcerange
+    geom_margin geom_gap geom_fluid cam_pos cam_quat cam_fovy site_pos site_quat site_size actuator_gear actuator_ctrlrange actuator_forcerange
     actuator_actrange actuator_cranklength key_time key_qpos key_qvel key_act key_ctrl
 """.split()
 
 # Compared by a test of its own below, or a material of ours that MuJoCo does not have.
 ELSEWHERE = {
     "body_inertia", "body_iquat", "body_invweight0", "dof_invweight0",
-    "actuator_trntype", "actuator_trnid", "actuator_gain", "actuator_bias", "geom_native",
+    "actuator_trntype", "actuator_trnid", "actuator_gain", "actuator_bias", "geom_native", "geom_alpha",
     # test_activations.py, test_transmissions.py
     "actuator_dynprm", "actuator_gainmuscle", "actuator_biasmuscle", "actuator_muscle",
     "actuator_lengthrange", "actuator_acc0", "actuator_refid",

@@ -202,10 +202,10 @@ def test_report():
     xml = """<mujoco><worldbody><body name="b"><joint name="j"/><geom name="g" size="1"/>
       <site name="s"/></body></worldbody><sensor>{}</sensor></mujoco>"""
     m = stiction.Model.from_xml(xml.format(
-        '<gyro name="g" site="s" noise="0.1"/><rangefinder name="r" site="s"/>'))
+        '<gyro name="g" site="s" noise="0.1"/><user name="r" dim="1"/>'))
     assert m.sensor_names == ("g",) and m.sensor("g") == 0
     assert [s.dim for s in m.sensors] == [3, 0]
-    assert [e.note for e in m.report.entries if e.element == "rangefinder"] == [
+    assert [e.note for e in m.report.entries if e.element == "user"] == [
         "this sensor is kept in the model but not evaluated"]
     with pytest.raises(stiction.ArgumentError, match="no sensor named 'r'"):
         m.sensor("r")
@@ -214,6 +214,7 @@ def test_report():
         ('<contact geom1="g" data="force"/>', "reduce"),
         ('<contact geom1="g" num="2"/>', "must be 1"),
         ('<contact site="s"/>', "by geom, body or subtree only"),
+        ('<rangefinder site="s" data="dist normal"/>', "must be dist"),
         ("<gyro/>", "must name what it is attached to"),
         ('<ballquat joint="j"/>', "must be a ball"),
         ('<gyro site="s" cutoff="-1"/>', "cutoff"),
