@@ -13,6 +13,14 @@
 
 namespace stiction::cpu {
 
+template <class E>
+std::vector<int> to_ints(const std::vector<E>& v) {
+  std::vector<int> result;
+  result.reserve(v.size());
+  for (const E e : v) result.push_back(static_cast<int>(e));
+  return result;
+}
+
 // Lists of unequal length, one after the other, and where each begins.
 struct Lists {
   std::vector<int> adr{0}, items;

@@ -110,7 +110,7 @@ void read_geom(const Compiler& c, Element& e, GeomSpec& g) {
   read_bits(e, "conaffinity", g.conaffinity);
   read_bits(e, "priority", g.priority);
   if (const auto v = integer(e, "group")) g.group = *v;
-  numbers_into(e, "rgba", g.rgba, 1);
+  numbers_into(e, "rgba", g.rgba, 0);  // an empty one is none, as in MuJoCo
   if (const auto s = text(e, "material")) g.material = *s;
   if (const auto v = integer(e, "condim")) {
     if (*v != 1 && *v != 3 && *v != 4 && *v != 6) fail(e, "condim", "expected 1, 3, 4 or 6");

@@ -26,7 +26,7 @@ ACTIVATIONS = [
           gtests=("Muscle.TheTangentPlaneHasTheSlopesOfTheForce",)),
     Break("muscle: passive on both sides", "src/physics/muscle.h",
           "const S x = vmax((L - one) / w, S(0.0));", "const S x = (L - one) / w;", gtests=REFERENCE),
-    Break("muscle: no row, so no damping", "src/cpu/host_model.cpp",
+    Break("muscle: no row, so no damping", "src/cpu/host_actuators.cpp",
           "m.actuator_gainmuscle[at(a)] != 0 || m.actuator_biasmuscle[at(a)] != 0;", "false;",
           pytests=(PAGE + "test_a_step_of_a_batch_is_the_references",)),
     Break("muscle of the reference: the optimum is at the range's end", "src/reference/muscle.cpp",

@@ -213,6 +213,13 @@ def test_groups_and_transparency_are_mujocos(scene):
     np.testing.assert_array_equal(model.geom_alpha, m.geom_rgba[:, 3])
 
 
+def test_an_empty_colour_is_none():
+    xml = """<mujoco><default><geom rgba="1 0 0 .5"/></default><worldbody><body><freejoint/><geom size=".1" rgba=""/>
+     </body></worldbody></mujoco>"""
+    expected = mujoco.MjModel.from_xml_string(xml).geom_rgba[:, 3]
+    np.testing.assert_array_equal(stiction.Model.from_xml(xml).geom_alpha, expected)
+
+
 FILTERS = {
     "all": {},
     "moving": {"static": False},
