@@ -74,6 +74,7 @@ HostModel::HostModel(const Model& m, const Options& o, bool dense) : dense_(dens
   geoms(m);
   meshes(m);
   hfields(m);
+  rays(m);
   fluid(m);
   actuators(m);
   tendons(m);
@@ -211,22 +212,6 @@ void HostModel::joints(const Model& m) {
   w.dof_rubs = keep(rubs);
 }
 
-// As in MuJoCo a group beyond the last counts as the last, and what is wholly transparent is not there.
-std::vector<int> ray_masks(const Model& m) {
-  std::vector<int> masks;
-  for (int g = 0; g < m.ngeom; ++g) {
-    const int data = m.geom_dataid[at(g)], group = m.geom_group[at(g)];
-    const bool empty = (m.geom_type[at(g)] == GeomType::mesh && m.mesh_vertnum[at(data)] == 0) ||
-                       (m.geom_type[at(g)] == GeomType::hfield && m.hfield_nrow[at(data)] == 0);
-    const bool fixed = m.body_weldid[at(m.geom_bodyid[at(g)])] == 0;
-    masks.push_back(empty || m.geom_alpha[at(g)] == 0
-                        ? 0
-                        : (1 << std::clamp(group, 0, kGeomGroups - 1)) |
-                              (fixed ? physics::kRayStatic : 0));
-  }
-  return masks;
-}
-
 void HostModel::geoms(const Model& m) {
   physics::ModelView& w = view_;
   w.geom_type = keep(to_ints(m.geom_type));
@@ -236,7 +221,6 @@ void HostModel::geoms(const Model& m) {
   std::vector<float> rbound;
   for (const double r : m.geom_rbound) rbound.push_back(static_cast<float>(r * (1 + 1e-6)));
   w.geom_rbound = keep(rbound);
-  w.geom_raymask = keep(ray_masks(m));
   w.pair_geom1 = keep(m.pair_geom1);
   w.pair_geom2 = keep(m.pair_geom2);
   w.pair_condim = keep(m.pair_condim);

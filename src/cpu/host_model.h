@@ -64,6 +64,7 @@ class HostModel {
   void geoms(const Model& m);
   void meshes(const Model& m);
   void hfields(const Model& m);
+  void rays(const Model& m);
   void fluid(const Model& m);
   void actuators(const Model& m);
   void sensors(const Model& m);

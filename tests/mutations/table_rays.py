@@ -32,7 +32,7 @@ RAY_BREAKS = [
     Break("rays: the last geom counts", RAYS,
           "(hit.distance < W(0.0) || x < hit.distance)", "(hit.distance < W(0.0) || x == x)",
           gtests=("Rays.HitWhatTheReferencesDo",)),
-    Break("rays: mocap bodies are static", "src/cpu/host_model.cpp",
+    Break("rays: mocap bodies are static", "src/cpu/host_rays.cpp",
           "const bool fixed = m.body_weldid[at(m.geom_bodyid[at(g)])] == 0;",
           "const bool fixed = m.body_dofnum[at(m.geom_bodyid[at(g)])] == 0;",
           pytests=(PAGE + "test_scene",)),

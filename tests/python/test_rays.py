@@ -10,8 +10,8 @@ from mujoco_oracle import Worst, mujoco, random_qpos, random_quaternion
 RAYS = 10000
 ENVS = 19  # more than a pack, and no multiple of one
 
-# Of metres along the ray: round-off of the root of a quadratic and of two frames, 4e-13 at worst. A hull's corners are
-# floats in MuJoCo, 3e-8 m at worst across the face. A batch computes the same in double and rounds to a float; frames of
+# Of metres along the ray: round-off of the root of a quadratic and of two frames. A hull's corners are floats in
+# MuJoCo: 6e-8 of its metre, across the face. A batch computes the same in double and rounds to a float; frames of
 # bodies have the round-off of a chain of quaternions.
 REFERENCE, HULL = 1e-9, 1e-7
 FLOAT = 6e-8
