@@ -37,8 +37,6 @@ const std::map<std::string, Names>& also_written_by() {
        {"flags", "qfrc_actuator", "L", "row_parent", "row_num", "run_adr", "run_first", "run_end",
         "below_adr", "below_row", "below_place", "A_placed", "row_impulse", "row_hess", "point_n0",
         "point_eps", "point_couple_law"}},
-      // adhesion is a force at the points
-      {"collide", {"qfrc_smooth", "qfrc_actuator"}},
       // late contacts look at velocities at the solution
       {"integrate", {"flags", "body_vel"}},
   };
