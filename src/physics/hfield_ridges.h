@@ -97,8 +97,8 @@ STICTION_FN ConvexDistance bar_distance(const HullShape& bar, const HullShape& b
   return d;
 }
 
-// The least distance of an edge that is along its normal, beyond reach where there is none: the way from its line to the shape
-// that begins in the edge. In overlap, of a line as long as it takes, since there is no way out along an edge.
+// The distance across the edge: that of its line from the shape where the shortest way begins in the edge, else one beyond
+// reach. In overlap the edge becomes a line as long as it takes, since there is no way out along it.
 STICTION_FN ConvexDistance ridge_distance(HullShape& bar, const HullShape& b, double reach,
                                           double extent, bool& overlaps) {
   const Vec3<double> between = b.centre - bar.centre, u = bar.z;
