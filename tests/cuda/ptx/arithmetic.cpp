@@ -161,6 +161,17 @@ struct ShiftRight {
     return static_cast<T>(a >> by);
   }
 };
+// The lowest bits of a, so many, into b from a place on.
+struct InsertBits {
+  u32 operator()(u32 a, u32 b, u32 place, u32 count) const {
+    place &= 0xff, count &= 0xff;
+    for (u32 k = 0; k < count && place + k < 32; ++k) {
+      const u32 bit = u32{1} << (place + k);
+      b = (a >> k & 1) != 0 ? b | bit : b & ~bit;
+    }
+    return b;
+  }
+};
 struct MadLow {
   template <class T>
   T operator()(T a, T b, T c) const {
@@ -210,6 +221,7 @@ void logic(Operations& all, const std::string& type) {
     if constexpr (sizeof(T) == 4) {
       all["brev." + type] = map_lanes<ReverseBits, T, T>;
       all["prmt." + type] = map_lanes<PermuteBytes, T, T, T, T>;
+      all["bfi.b32"] = map_lanes<InsertBits, u32, u32, u32, u32, u32>;
     }
     all["bfind.shiftamt.u32"] = map_lanes<ShiftAmount, u32, u32>;
   }

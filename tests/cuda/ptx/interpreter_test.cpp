@@ -230,13 +230,15 @@ TEST_F(Ptx, MemoryIsCounted) {
 }
 
 TEST_F(Ptx, BytesAndBitsAreThoseOfThePtxManual) {
-  std::uint32_t* const p = upload(std::vector<std::uint32_t>(4));
+  std::uint32_t* const p = upload(std::vector<std::uint32_t>(6));
   const std::uint32_t a = 0x00c2b1a0, b = 0xd7e6f584;
   launch("bits", 1, 1, p, a, b);
   EXPECT_EQ(p[0], 0xd7e6a084);  // selector 0x7604
   EXPECT_EQ(p[1], 0xffc2c2ff);  // 0xc228: signs of bytes 4 and 0 around byte 2, twice
   EXPECT_EQ(p[2], 0x058d4300u);
   EXPECT_EQ(p[3], 8u);
+  EXPECT_EQ(p[4], 0xd7e61a04);   // 0x1a0 from bit 4 on
+  EXPECT_EQ(p[5], 0x07e6f584u);  // 0 from bit 28 on, and no farther
 }
 
 TEST_F(Ptx, WhatItDoesNotKnowIsNamed) {

@@ -39,7 +39,7 @@ inline Lanes unwritten_sources(const Warp& w, const Instruction& i) {
   return w.unwritten_in(i.from[0]) | w.unwritten_in(i.from[1]) | w.unwritten_in(i.from[2]);
 }
 
-// D(A), D(A, B), D(A, B, C), of a functor without state.
+// D(A), D(A, B), D(A, B, C), D(A, B, C, E), of a functor without state.
 template <class F, class D, class A>
 void map_lanes(Warp& w, const Instruction& i) {
   const Held<A>* const a = w.row<Held<A>>(i.from[0]);
@@ -62,6 +62,18 @@ void map_lanes(Warp& w, const Instruction& i) {
     return static_cast<D>(F()(held<A>(a[l]), held<B>(b[l]), held<C>(c[l])));
   });
   w.depends(i.to, unwritten_sources(w, i));
+}
+
+template <class F, class D, class A, class B, class C, class E>
+void map_lanes(Warp& w, const Instruction& i) {
+  const Held<A>* const a = w.row<Held<A>>(i.from[0]);
+  const Held<B>* const b = w.row<Held<B>>(i.from[1]);
+  const Held<C>* const c = w.row<Held<C>>(i.from[2]);
+  const Held<E>* const e = w.row<Held<E>>(i.from[3]);
+  write_lanes<D>(w, i, [=](int l) {
+    return static_cast<D>(F()(held<A>(a[l]), held<B>(b[l]), held<C>(c[l]), held<E>(e[l])));
+  });
+  w.depends(i.to, unwritten_sources(w, i) | w.unwritten_in(i.from[3]));
 }
 
 inline void write_predicate(Warp& w, int row, Lanes value) {
