@@ -74,8 +74,9 @@ def test_motion_is_mujocos():
         np.testing.assert_allclose(s.sensordata, d.sensordata, rtol=1e-9, atol=1e-9)
 
 
-@pytest.mark.parametrize("precision, tolerance", [("float64", 1e-9), ("float32", 2e-4)])
-def test_a_step_of_a_batch_is_the_references(precision, tolerance):
+# of velocities, where a solver ends, and of forces, at a few N m
+@pytest.mark.parametrize("precision, tolerance, of_forces", [("float64", 1e-9, 1e-11), ("float32", 2e-4, 1e-5)])
+def test_a_step_of_a_batch_is_the_references(precision, tolerance, of_forces):
     model = stiction.Model.from_xml(SERVO)
     n = 60
     q, v, ctrl = states(model, n, 3)
@@ -90,7 +91,7 @@ def test_a_step_of_a_batch_is_the_references(precision, tolerance):
     for i in range(n):
         s = reference.step(q[i], v[i], ctrl[i])
         assert np.abs(batch.qvel[i] - s.qvel).max() <= tolerance * np.abs(s.qvel).max()
-        np.testing.assert_allclose(batch.sensordata[i], s.sensordata, atol=1e3 * tolerance)
+        np.testing.assert_allclose(batch.sensordata[i], s.sensordata, atol=of_forces)
         low, high = model.jnt_actfrcrange[1]
         assert low - 1e-9 <= s.sensordata[1] <= high + 1e-9
         bound += s.sensordata[1] in (low, high) or min(s.sensordata[1] - low, high - s.sensordata[1]) < 1e-9

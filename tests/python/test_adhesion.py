@@ -10,15 +10,13 @@ mujoco = pytest.importorskip("mujoco")
 G = 9.81
 # two contacts of spheres with the floor, one of them with a third sphere's body; margins as in MuJoCo
 XML = """<mujoco><option timestep=".002"/><worldbody><geom type="plane" size="5 5 1"/>
- <body name="pads" pos="0 0 .099"><joint type="slide" axis="0 0 1"/><joint type="slide" axis="1 0 0"/><joint axis="0 1 .2"/>
+ <body name="pads" pos="0 0 .099"><joint name="lift" type="slide" axis="0 0 1"/><joint type="slide" axis="1 0 0"/><joint axis="0 1 .2"/>
   <geom size=".1" mass=".4"/><geom size=".1" pos="0 .3 0" mass=".3"/>
   <body name="finger" pos="0 .5 .1"><joint axis="1 0 0"/><geom size=".05" mass=".1"/></body></body>
  <body name="ball" pos=".15 .29 .1"><freejoint/><geom size=".06" mass=".2"/></body></worldbody>
- <actuator><adhesion name="pads" body="pads" gain="3" ctrlrange="0 5"/><motor joint="" gear="1"/>
+ <actuator><adhesion name="pads" body="pads" gain="3" ctrlrange="0 5"/><motor joint="lift"/>
   <general name="ball" body="ball" gear="-.5" gainprm="2" biastype="affine" biasprm=".3 0 0" forcerange="-1 1.5"/></actuator>
  <sensor><actuatorfrc actuator="pads"/><actuatorpos actuator="ball"/><jointactuatorfrc joint="lift"/></sensor></mujoco>"""
-XML = XML.replace('<motor joint="" gear="1"/>', '<motor joint="lift"/>').replace(
-    '<joint type="slide" axis="0 0 1"/>', '<joint name="lift" type="slide" axis="0 0 1"/>')
 
 
 def poses(m, n, seed):
@@ -49,8 +47,9 @@ def test_forces_are_mujocos():
     assert len(counts) >= 3
 
 
-@pytest.mark.parametrize("precision, tolerance", [("float64", 1e-9), ("float32", 2e-4)])
-def test_a_step_of_a_batch_is_the_references(precision, tolerance):
+# of velocities, where a solver ends; forces that no solver finds, at a few N
+@pytest.mark.parametrize("precision, tolerance, round_off", [("float64", 1e-9, 1e-13), ("float32", 2e-4, 1e-5)])
+def test_a_step_of_a_batch_is_the_references(precision, tolerance, round_off):
     model = stiction.Model.from_xml(XML)
     n = 60
     q, v, ctrl = poses(model, n, 2)
@@ -64,9 +63,9 @@ def test_a_step_of_a_batch_is_the_references(precision, tolerance):
     for i in range(n):
         s = reference.step(q[i], v[i], ctrl[i])
         assert np.abs(batch.qvel[i] - s.qvel).max() <= tolerance * max(1, np.abs(s.qvel).max())
-        np.testing.assert_allclose(batch.sensordata[i], s.sensordata, atol=1e2 * tolerance)
+        np.testing.assert_allclose(batch.sensordata[i], s.sensordata, atol=round_off)
         np.testing.assert_allclose(batch.qfrc_actuator[i], reference.forward(q[i], v[i], ctrl[i]).qfrc_actuator,
-                                   atol=1e2 * tolerance)
+                                   atol=round_off)
 
 
 # a box of 0.5 kg below a plate that is fixed to the world, or beside it
