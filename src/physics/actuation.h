@@ -167,10 +167,7 @@ STICTION_FN S dof_actuation(const ModelView& m, EnvView<S>& e, int i) {
   }
   if constexpr (can == Drives::states)
     if (m.nliftdof > 0) return lifting_actuation(m, e, i, f);
-  const int j = m.dof_jntid[i];
-  if (m.jnt_actfrclimited[j] != 0 && m.jnt_dofadr[j] == i)
-    f = clamp(f, e.jnt_actfrcrange[2 * j], e.jnt_actfrcrange[2 * j + 1]);
-  return f;
+  return within_range(m, e, i, f);
 }
 
 // ---- springs and dampers

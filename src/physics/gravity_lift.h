@@ -24,22 +24,32 @@ STICTION_FN S compensated_gravity(const ModelView& m, const EnvView<S>& e, int i
   return total;
 }
 
-// f, explicit actuators on the joint of dof i, and the gravity that they compensate, within actuatorfrcrange. Where a
-// servo acts the bounds of its row do that.
+// Where a servo drives the joint of dof i alone, the bounds of its row are actuatorfrcrange.
 template <class S>
-STICTION_FN S lifting_actuation(const ModelView& m, EnvView<S>& e, int i, S f) {
-  e.qfrc_lift[i] = S(0.0);
-  const int j = m.dof_jntid[i];
-  const bool lifts = m.jnt_actgravcomp[j] != 0;
-  if (lifts) e.qfrc_lift[i] = compensated_gravity(m, e, i);
-  const S total = f + e.qfrc_lift[i];
-  if (m.jnt_actfrclimited[j] == 0) return total;
+STICTION_FN Mask<S> is_bounded_by_row(const ModelView& m, const EnvView<S>& e, int i) {
   Mask<S> servo = no_lanes<S>();
   for (int n = m.dof_momentadr[i]; n < m.dof_momentadr[i + 1]; ++n) {
     const int a = m.moment_coord[m.dof_moment[n]] - m.nv;
-    if (lifts && a < m.nu && m.actuator_bounded[a] != 0) servo = servo || is_servo(e, a);
+    if (a < m.nu && m.actuator_bounded[a] != 0) servo = servo || is_servo(e, a);
   }
-  return select(servo, total, clamp(total, e.jnt_actfrcrange[2 * j], e.jnt_actfrcrange[2 * j + 1]));
+  return servo;
+}
+
+// f within actuatorfrcrange of the joint of dof i.
+template <class S>
+STICTION_FN S within_range(const ModelView& m, const EnvView<S>& e, int i, S f) {
+  const int j = m.dof_jntid[i];
+  if (m.jnt_actfrclimited[j] == 0) return f;
+  return select(is_bounded_by_row(m, e, i), f,
+                clamp(f, e.jnt_actfrcrange[2 * j], e.jnt_actfrcrange[2 * j + 1]));
+}
+
+// f, explicit actuators on the joint of dof i, and the gravity that they compensate.
+template <class S>
+STICTION_FN S lifting_actuation(const ModelView& m, EnvView<S>& e, int i, S f) {
+  const bool lifts = m.jnt_actgravcomp[m.dof_jntid[i]] != 0;
+  e.qfrc_lift[i] = lifts ? compensated_gravity(m, e, i) : S(0.0);
+  return within_range(m, e, i, f + e.qfrc_lift[i]);
 }
 
 STICTION_PHYSICS_END

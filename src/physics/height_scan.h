@@ -69,7 +69,7 @@ STICTION_FN void scan_field(const Team& team, const ModelView& m, int g, const H
     W z = height;
     per_lane<W>([&](int lane) {
       if (get_lane(upright, lane)) {
-        const double elevation = elevation_at(h, get_lane(place.x, lane), get_lane(place.y, lane));
+        const double elevation = h.elevation(get_lane(place.x, lane), get_lane(place.y, lane));
         set_lane(z, lane, get_lane(height, lane) + elevation);
         return;
       }

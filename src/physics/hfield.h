@@ -10,6 +10,12 @@
 
 STICTION_PHYSICS_BEGIN
 
+// Elevation over (u, v) in [0, 1]² of a cell: a and b of its first and last corner; `third` of that beside the diagonal on
+// this side, (1, 0) where u >= v.
+STICTION_FN double cell_elevation(double a, double third, double b, double u, double v) {
+  return a + (third - a) * vmax(u, v) + (b - third) * vmin(u, v);
+}
+
 struct Hfield {
   const double* data;
   int ncol, nrow;
@@ -26,14 +32,18 @@ struct Hfield {
   // The cell, or the node on its lower side, at a coordinate.
   STICTION_FN int column(double x) const { return index((x + half_x) / dx, ncol); }
   STICTION_FN int row(double y) const { return index((y + half_y) / dy, nrow); }
-  // The elevation over (x, y); below everything beside the field.
+  // The elevation over the point that is u columns and v rows from the first node; below everything beside the field.
+  STICTION_FN double elevation(double u, double v) const {
+    if (!(u >= 0 && v >= 0 && u <= ncol - 1 && v <= nrow - 1))
+      return -std::numeric_limits<double>::infinity();
+    const int i = static_cast<int>(vmin(u, ncol - 2.0)), j = static_cast<int>(vmin(v, nrow - 2.0));
+    const double* const at = data + j * ncol + i;
+    u = u - i, v = v - j;
+    return scale * cell_elevation(at[0], at[u >= v ? 1 : ncol], at[ncol + 1], u, v);
+  }
+  // The same over (x, y).
   STICTION_FN double height(double x, double y) const {
-    if (!(vabs(x) <= half_x && vabs(y) <= half_y)) return -std::numeric_limits<double>::infinity();
-    const int i = column(x), j = row(y);
-    const double u = (x + half_x) / dx - i, v = (y + half_y) / dy - j;
-    const double a = node(i, j).z, d = node(i + 1, j + 1).z;
-    return u >= v ? a * (1 - u) + node(i + 1, j).z * (u - v) + d * v
-                  : a * (1 - v) + node(i, j + 1).z * (v - u) + d * u;
+    return elevation((x + half_x) / dx, (y + half_y) / dy);
   }
 
  private:

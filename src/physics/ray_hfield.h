@@ -10,12 +10,6 @@
 
 STICTION_PHYSICS_BEGIN
 
-// Elevation over (u, v) in [0, 1]² of a cell, above elevation a of its first corner, b that of the last; `third`: of the
-// corner beside the diagonal on this side, (1, 0) where u >= v.
-STICTION_FN double cell_elevation(double a, double third, double b, double u, double v) {
-  return a + (third - a) * vmax(u, v) + (b - third) * vmin(u, v);
-}
-
 // A cell while a ray goes over it: its corners.
 struct FieldCell {
   double a, right, up, b;
@@ -27,16 +21,6 @@ struct FieldCell {
 STICTION_FN FieldCell field_cell(const Hfield& h, int i, int j) {
   const double* const row = h.data + j * h.ncol + i;
   return {h.scale * row[0], h.scale * row[1], h.scale * row[h.ncol], h.scale * row[h.ncol + 1]};
-}
-
-// Over the point that is u columns and v rows from the first node; −∞ beside the field.
-STICTION_FN double elevation_at(const Hfield& h, double u, double v) {
-  if (!(u >= 0 && v >= 0 && u <= h.ncol - 1 && v <= h.nrow - 1)) return -far<double>();
-  const int i = static_cast<int>(vmin(u, h.ncol - 2.0)),
-            j = static_cast<int>(vmin(v, h.nrow - 2.0));
-  const double* const row = h.data + j * h.ncol + i;
-  u = u - i, v = v - j;
-  return h.scale * cell_elevation(row[0], row[u >= v ? 1 : h.ncol], row[h.ncol + 1], u, v);
 }
 
 // The box around the field, and the sides by which a line enters and leaves it.

@@ -102,8 +102,7 @@ VecX explicit_actuation(const Model& m, const Kinematics& kin, const std::vector
     for (int a = 0; a < m.nu; ++a)
       servo |= is_servo(all[at(a)]) && m.actuator_trntype[at(a)] == Transmission::joint &&
                m.actuator_trnid[at(a)] == j;
-    const bool shifted = m.jnt_actgravcomp[at(j)] != 0 && servo;
-    if (m.jnt_actfrclimited[at(j)] != 0 && !shifted) f[i] = clamped[i] - lifted[i];
+    if (m.jnt_actfrclimited[at(j)] != 0 && !servo) f[i] = clamped[i] - lifted[i];
   }
   return f;
 }

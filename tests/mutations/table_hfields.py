@@ -17,7 +17,7 @@ HFIELDS = [
           "const std::string plain = without_colours(content);", "const std::string& plain = content;",
           pytests=(PAGE + "test_images_are_numbers",)),
     Break("hfield: the other diagonal", SURFACE,
-          "return u >= v ? a", "return u < v ? a",
+          "at[u >= v ? 1 : ncol]", "at[u < v ? 1 : ncol]",
           gtests=("Hfield.ABallIsAsFarAsTheNearestTriangle",)),
     Break("hfield: ridges push anywhere", SURFACE,
           "return dot(n, way) <= 1e-6 * norm(way);", "return dot(n, way) <= norm(way);",

@@ -110,6 +110,20 @@ def test_a_servo_too_weak_for_the_weight_sinks():
     np.testing.assert_allclose(batch.qfrc_actuator[0], 2, rtol=1e-9)
 
 
+@pytest.mark.parametrize("lifts", ["false", "true"])
+def test_a_range_without_zero_pushes_once(lifts):
+    """Range 2 to 5 N of a slide without weight: a servo that asks for nothing gives 2 N, as a clamped sum does."""
+    xml = f"""<mujoco><option gravity="0 0 0" timestep=".01"/><worldbody><body gravcomp="1">
+     <joint name="j" type="slide" axis="0 0 1" actuatorgravcomp="{lifts}" actuatorfrcrange="2 5"/><geom size=".1" mass=".5"/>
+     </body></worldbody><actuator><position joint="j" kp=".01"/></actuator></mujoco>"""
+    model = stiction.Model.from_xml(xml)
+    batch = stiction.Batch(model, precision="float64")
+    batch.step()
+    step = stiction.Reference(model).step(model.qpos0, [0])
+    for qvel in (batch.qvel[0], step.qvel):
+        np.testing.assert_allclose(qvel, 2 / .5 * .01, rtol=1e-6)
+
+
 @pytest.mark.parametrize("why", ["no actuators", "disabled"])
 def test_without_actuators_nothing_is_compensated(why):
     xml = MOTOR
