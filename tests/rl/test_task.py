@@ -84,11 +84,14 @@ def test_compiled_and_python_versions_give_identical_numbers(id, task, tolerance
     assert ends >= 40
 
 
-def test_the_example_of_the_guide_runs_and_prints_what_is_shown():
+def examples(language):
     guide = (ROOT / "docs" / "tasks.md").read_text()
-    code = re.search(r"^```python\n(.*?)^```$", guide, re.MULTILINE | re.DOTALL)[1]
-    shown = re.search(r"^```text\n(.*?)^```$", guide, re.MULTILINE | re.DOTALL)[1]
-    assert 40 <= len(code.splitlines()) <= 60
+    return re.findall(rf"^```{language}\n(.*?)^```$", guide, re.MULTILINE | re.DOTALL)
+
+
+@pytest.mark.parametrize("code, shown", zip(examples("python"), examples("text"), strict=True), ids=["task", "terrain"])
+def test_the_examples_of_the_guide_run_and_print_what_is_shown(code, shown):
+    assert len(code.splitlines()) <= 60
     run = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
     assert run.returncode == 0, run.stderr
     assert run.stdout == shown
