@@ -73,14 +73,26 @@ class Errors:
         return left & ~self.inaccurate & ~(self.stalled & (self.error <= STALLED))
 
 
-def stepped(model, qpos, qvel, ctrl, precision, **options):
+def stepped(model, qpos, qvel, ctrl, precision, act=None, **options):
     """A batch one step after the given states."""
     batch = stiction.Batch(model, num_envs=len(qpos), options=stiction.Options(**options),
                            precision=precision)
-    batch.set_state(qpos=qpos, qvel=qvel)
+    batch.set_state(qpos=qpos, qvel=qvel, **({} if act is None else {"act": act}))
     batch.ctrl[:] = ctrl
     batch.step()
     return batch
+
+
+def steps_of_both(model, precision, qpos, qvel, ctrl, act=None):
+    """A batch one step after the given states, and the reference's steps from them, each solved as far as it goes.
+    Velocities and controls are rounded to the precision of the batch."""
+    qvel, ctrl = (np.asarray(x, dtype=precision).astype(float) for x in (qvel, ctrl))
+    batch = stepped(model, qpos, qvel, ctrl, precision, act,
+                    solver_tolerance=1e-12 if precision == "float64" else 1e-5)
+    reference = stiction.Reference(model, stiction.Options(solver_tolerance=1e-12))
+    acts = [None] * len(qpos) if act is None else act
+    return batch, [reference.step(q, v, u, **({} if a is None else {"act": a}))
+                   for q, v, u, a in zip(qpos, qvel, ctrl, acts)]
 
 
 def compare(model, qpos, qvel, ctrl, tolerance=1e-4, precision="float32", **options):

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import stiction
+from one_step import steps_of_both
 
 mujoco = pytest.importorskip("mujoco")
 
@@ -116,23 +117,15 @@ def test_a_step_leaves_mujocos_activations():
         near(batches[1].act[i], d.act, 1e-6)  # controls and time constants are float
 
 
-def test_a_step_of_a_batch_is_the_references():
+@pytest.mark.parametrize("precision, tolerance", [("float64", 1e-9), ("float32", 2e-4)])
+def test_a_step_of_a_batch_is_the_references(precision, tolerance):
     model = stiction.Model.from_xml(XML)
-    n = 60
-    q, v, act, ctrl = random_states(model, n, np.random.default_rng(3))
+    q, v, act, ctrl = random_states(model, 60, np.random.default_rng(3))
     ctrl = ctrl.astype(np.float32).astype(float)
-    reference = stiction.Reference(model, stiction.Options(solver_tolerance=1e-12))
-    for precision, tolerance in (("float64", 1e-9), ("float32", 2e-4)):
-        options = stiction.Options(solver_tolerance=1e-12 if precision == "float64" else 1e-5)
-        batch = stiction.Batch(model, num_envs=n, precision=precision, options=options)
-        batch.set_state(qpos=q, qvel=v, act=act)
-        batch.ctrl[:] = ctrl
-        start = np.array(batch.qvel, float)
-        batch.step()
-        for i in range(n):
-            s = reference.step(q[i], start[i], ctrl[i], act=act[i])
-            near(batch.qvel[i], s.qvel, tolerance)
-            near(batch.act[i], s.act, max(1e-13, tolerance / 100))
+    batch, steps = steps_of_both(model, precision, q, v, ctrl, act=act)
+    for i, s in enumerate(steps):
+        near(batch.qvel[i], s.qvel, tolerance)
+        near(batch.act[i], s.act, max(1e-13, tolerance / 100))
 
 
 def test_short_steps_move_a_muscle_as_mujocos():

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import stiction
+from one_step import steps_of_both
 
 mujoco = pytest.importorskip("mujoco")
 
@@ -78,18 +79,9 @@ def test_motion_is_mujocos():
 @pytest.mark.parametrize("precision, tolerance, of_forces", [("float64", 1e-9, 1e-11), ("float32", 2e-4, 1e-5)])
 def test_a_step_of_a_batch_is_the_references(precision, tolerance, of_forces):
     model = stiction.Model.from_xml(SERVO)
-    n = 60
-    q, v, ctrl = states(model, n, 3)
-    reference = stiction.Reference(model, stiction.Options(solver_tolerance=1e-12))
-    batch = stiction.Batch(model, num_envs=n, precision=precision, options=stiction.Options(
-        solver_tolerance=1e-12 if precision == "float64" else 1e-5))
-    batch.set_state(qpos=q, qvel=v)
-    batch.ctrl[:] = ctrl
-    q, v = np.array(batch.qpos), np.array(batch.qvel, float)
-    batch.step()
+    batch, steps = steps_of_both(model, precision, *states(model, 60, 3))
     bound = 0
-    for i in range(n):
-        s = reference.step(q[i], v[i], ctrl[i])
+    for i, s in enumerate(steps):
         assert np.abs(batch.qvel[i] - s.qvel).max() <= tolerance * np.abs(s.qvel).max()
         np.testing.assert_allclose(batch.sensordata[i], s.sensordata, atol=of_forces)
         low, high = model.jnt_actfrcrange[1]

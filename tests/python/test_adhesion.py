@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import stiction
+from one_step import steps_of_both
 
 mujoco = pytest.importorskip("mujoco")
 
@@ -51,17 +52,11 @@ def test_forces_are_mujocos():
 @pytest.mark.parametrize("precision, tolerance, round_off", [("float64", 1e-9, 1e-13), ("float32", 2e-4, 1e-5)])
 def test_a_step_of_a_batch_is_the_references(precision, tolerance, round_off):
     model = stiction.Model.from_xml(XML)
-    n = 60
-    q, v, ctrl = poses(model, n, 2)
-    reference = stiction.Reference(model, stiction.Options(solver_tolerance=1e-12))
-    batch = stiction.Batch(model, num_envs=n, precision=precision, options=stiction.Options(
-        solver_tolerance=1e-12 if precision == "float64" else 1e-5))
-    batch.set_state(qpos=q, qvel=v)
-    batch.ctrl[:] = ctrl
-    q, v = np.array(batch.qpos), np.array(batch.qvel, float)
-    batch.step()
-    for i in range(n):
-        s = reference.step(q[i], v[i], ctrl[i])
+    q, v, ctrl = poses(model, 60, 2)
+    v = v.astype(precision).astype(float)
+    batch, steps = steps_of_both(model, precision, q, v, ctrl)
+    reference = stiction.Reference(model)
+    for i, s in enumerate(steps):
         assert np.abs(batch.qvel[i] - s.qvel).max() <= tolerance * max(1, np.abs(s.qvel).max())
         np.testing.assert_allclose(batch.sensordata[i], s.sensordata, atol=round_off)
         np.testing.assert_allclose(batch.qfrc_actuator[i], reference.forward(q[i], v[i], ctrl[i]).qfrc_actuator,
