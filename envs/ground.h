@@ -21,7 +21,7 @@ struct FlatGround {
 // a patch goes up a level, one that stayed behind half of what was asked down; who masters the last draws any.
 struct PatchedGround {
   static constexpr int num_heights = 187, num_terms = 1;
-  // Places in its memory, of which the last two live on: distance from the origin and planar command at the end of the
+  // Places in its memory, of which the last three live on: distance from the origin and planar command at the end of the
   // episode, the level + 1.
   static constexpr int kOrigin = 0, kWalked = 2, kAsked = 3, kLevel = 4, num_memory = 5,
                        num_kept = 3;
