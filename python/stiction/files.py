@@ -119,14 +119,9 @@ class FolderLock:
     def __enter__(self):
         since = time.strftime("%Y-%m-%d %H:%M:%S")
         self._mine = f"process {os.getpid()} on {socket.gethostname()} since {since}"
-        try:
-            while not self._lock_by_kernel():
-                pass
-        except OSError as e:
-            if e.errno not in _NO_LOCKS:
-                raise
-            while not self._lock_by_file():
-                pass
+        lock = self._lock_by_kernel if self._has_kernel_locks() else self._lock_by_file
+        while not lock():
+            pass
         _remove_abandoned(self.folder)
         return self
 
@@ -139,9 +134,22 @@ class FolderLock:
     def _refuse(self, owner: str, more=""):
         raise Error(f"{visible(self.folder)} is in use by {visible(owner) or 'another process'}: {self.remedy}{more}")
 
+    def _has_kernel_locks(self) -> bool:
+        """Tried on a file of its own: a trial on .lock would make the file that is the lock elsewhere."""
+        part = _make_part(self.path)
+        try:
+            with open(part, "r+b") as file:  # NFS locks only what is open for writing
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return True
+        except OSError as e:
+            if e.errno not in _NO_LOCKS:
+                raise
+            return False
+        finally:
+            part.unlink(missing_ok=True)
+
     def _lock_by_kernel(self) -> bool:
         """False where the file was removed by its owner after it had been opened here."""
-        # NFS locks only what is open for writing
         fd = os.open(self.path, os.O_RDWR | os.O_CREAT, 0o666)
         try:
             try:
@@ -170,26 +178,38 @@ class FolderLock:
                 os.link(part, self.path)
                 return True
             except FileExistsError:
-                self._take_over()
-                return False
+                return self._is_left_by_the_dead() and self._take_over(part)
         finally:
             part.unlink(missing_ok=True)
 
-    def _take_over(self):
+    def _is_left_by_the_dead(self) -> bool:
+        """False where nobody has the lock any more; refuses where its owner may be alive."""
         try:
             owner = self.path.read_text(errors="replace")
         except FileNotFoundError:
-            return
-        words = owner.split()  # none: left by the trial of the kernel's lock
+            return False
+        words = owner.split()  # none: its owner died between the file and its text
         if words and (words[3] != socket.gethostname() or _is_running(int(words[1]))):
             self._refuse(owner, f"; if that process has ended, remove {visible(self.path)}")
-        aside = _make_part(self.path)
+        return True
+
+    def _take_over(self, part: Path) -> bool:
+        """One process at a time takes over, and looks again once it is the one: a second process that
+        saw the dead owner before would otherwise replace the first one's lock."""
+        turn = self.path.with_name(".lock-turn")
         try:
-            os.replace(self.path, aside)
-            # of two that take over at once the later one moves the lock of the first: back with it
-            if aside.read_text(errors="replace") != owner:
-                os.link(aside, self.path)
-        except (FileNotFoundError, FileExistsError):
-            pass
+            os.link(part, turn)
+        except FileExistsError:
+            with contextlib.suppress(FileNotFoundError):
+                if time.time() - turn.stat().st_mtime > ABANDONED:
+                    remedy = f"; if that process has ended, remove {visible(turn)}"
+                    self._refuse(turn.read_text(errors="replace"), remedy)
+            time.sleep(0.001)
+            return False
+        try:
+            is_dead = self._is_left_by_the_dead()
+            if is_dead:
+                os.replace(part, self.path)
+            return is_dead
         finally:
-            aside.unlink(missing_ok=True)
+            turn.unlink(missing_ok=True)

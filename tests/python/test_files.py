@@ -189,34 +189,75 @@ def test_a_lock_whose_file_is_removed_meanwhile_is_tried_again(tmp_path, monkeyp
     flock, calls = fcntl.flock, []
 
     def late(fd, operation):
-        if not calls:
-            (tmp_path / ".lock").unlink()
         calls.append(fd)
+        if len(calls) == 2:  # the first is the trial whether there are locks
+            (tmp_path / ".lock").unlink()
         flock(fd, operation)
 
     monkeypatch.setattr(fcntl, "flock", late)
     with FolderLock(tmp_path, "wait"):
-        assert len(calls) == 2
+        assert len(calls) == 3
         with pytest.raises(stiction.Error, match="in use by"):
             FolderLock(tmp_path, "wait").__enter__()
 
 
-def test_of_two_that_take_over_one_gives_it_back(tmp_path, monkeypatch):
+@pytest.fixture
+def after_a_dead_owner(tmp_path, monkeypatch):
     no_locks(monkeypatch)
-    lock, replace, calls = tmp_path / ".lock", os.replace, []
+    dead = subprocess.Popen([sys.executable, "-c", ""])
+    dead.wait()
+    (tmp_path / ".lock").write_text(f"process {dead.pid} on {socket.gethostname()} since then")
+    return tmp_path
+
+
+def test_one_takes_over_while_another_waits(after_a_dead_owner, monkeypatch):
+    """Who comes while a lock is taken over waits, finds it taken, and moves nothing."""
+    folder, replace, late = after_a_dead_owner, os.replace, []
+
+    def slowly(a, b):
+        def second():
+            with pytest.raises(stiction.Error, match=rf"in use by process {os.getpid()} on"):
+                FolderLock(folder, "wait").__enter__()
+            late.append(replaced)
+
+        replaced = []
+        thread = threading.Thread(target=second)
+        thread.start()
+        time.sleep(0.1)
+        assert thread.is_alive()  # waits
+        replace(a, b)
+        replaced.append(b)
+        threads.append(thread)
+
+    threads = []
+    monkeypatch.setattr(os, "replace", slowly)
+    with FolderLock(folder, "wait"):
+        threads[0].join(60)
+        assert late == [[folder / ".lock"]] and len(threads) == 1
+        assert os.listdir(folder) == [".lock"]
+
+
+def test_what_changed_before_our_turn_is_looked_at_again(after_a_dead_owner, monkeypatch):
+    folder, link = after_a_dead_owner, os.link
     other = f"process {os.getpid()} on {socket.gethostname()} since now"
-    lock.write_text("")  # of the dead
 
     def late(a, b):
-        if not calls:
-            lock.write_text(other)
-        calls.append(a)
-        replace(a, b)
+        if str(b).endswith(".lock-turn"):
+            (folder / ".lock").write_text(other)  # another process has just taken over
+        link(a, b)
 
-    monkeypatch.setattr(os, "replace", late)
+    monkeypatch.setattr(os, "link", late)
     with pytest.raises(stiction.Error, match="in use by .* since now"):
-        FolderLock(tmp_path, "wait").__enter__()
-    assert len(calls) == 1 and lock.read_text() == other and os.listdir(tmp_path) == [".lock"]
+        FolderLock(folder, "wait").__enter__()
+    assert (folder / ".lock").read_text() == other and os.listdir(folder) == [".lock"]
+
+
+def test_who_dies_while_taking_over_is_named(after_a_dead_owner):
+    turn = after_a_dead_owner / ".lock-turn"
+    turn.write_text("process 1 on here since then")
+    os.utime(turn, (time.time() - 2 * files.ABANDONED,) * 2)
+    with pytest.raises(stiction.Error, match=r"process 1 on here since then.*remove .*/.lock-turn"):
+        FolderLock(after_a_dead_owner, "wait").__enter__()
 
 
 CONTEND = """
