@@ -126,6 +126,7 @@ VecX state_sensor(const Model& m, const Options& o, const StepInputs& in, const 
   const auto actuators = [&] {
     return actuation(m, w.kin, strings, s.qpos, s.qvel, in.ctrl, in.act);
   };
+  const auto energies = [&] { return totals(m, w.kin, w.bodies, s.qpos, s.qvel); };
   const auto rate = [&](int t) {
     return strings[at(t)].J.dot(Eigen::Map<const VecX>(s.qvel.data(), m.nv));
   };
@@ -159,11 +160,8 @@ VecX state_sensor(const Model& m, const Options& o, const StepInputs& in, const 
     case T::insidesite: return to_vec(inside_site(m, w, i) ? 1 : 0);
     case T::magnetometer:
       return frame_of(m, w.kin, ObjectType::site, id).quat.conjugate() * row3(m.magnetic, 0);
-    case T::e_potential: {
-      const Totals t = totals(m, w.kin, w.bodies, s.qpos, s.qvel);
-      return to_vec(t.potential + t.fixed_potential);
-    }
-    case T::e_kinetic: return to_vec(totals(m, w.kin, w.bodies, s.qpos, s.qvel).kinetic);
+    case T::e_potential: return to_vec(energies().potential + energies().fixed_potential);
+    case T::e_kinetic: return to_vec(energies().kinetic);
     case T::subtreecom:
     case T::subtreelinvel:
     case T::subtreeangmom: return subtree_sensor(m, w, type, id);

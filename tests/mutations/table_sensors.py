@@ -26,7 +26,7 @@ SENSORS = [
           "return frame_of(m, w.kin, ObjectType::site, id).quat.conjugate() * row3(m.magnetic, 0);",
           "return row3(m.magnetic, 0);", pytests=ZOO),
     Break("the energy of what never moves is left out", "src/reference/sensors.cpp",
-          "to_vec(t.potential + t.fixed_potential)", "to_vec(t.potential)", pytests=ZOO),
+          "to_vec(energies().potential + energies().fixed_potential)", "to_vec(energies().potential)", pytests=ZOO),
     Break("packs: armature has no energy", "src/physics/energies.h",
           "twice = twice + widen(e.dof_armature[i] * (e.qvel[i] * e.qvel[i]));", "",
           gtests=PACKS),

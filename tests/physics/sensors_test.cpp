@@ -156,7 +156,7 @@ class Filled : public Env<S> {
     const Eigen::Map<const RowMatX> A(s.result.A.data(), m.nv, m.nv);
     const Eigen::Map<const VecX> v(s.result.qvel.data(), m.nv);
     const auto strings = reference::tendons(m, kin, s.qpos);
-    const auto all = reference::actuation(m, strings, s.qpos, s.qvel, s.ctrl, {});
+    const auto all = reference::actuation(m, kin, strings, s.qpos, s.qvel, s.ctrl, {});
     VecX force(m.nu), qfrc = VecX::Zero(m.nv);
     for (int a = 0; a < m.nu; ++a) {
       put3(Field::act_law, a, lane, all[at(a)].law);
@@ -166,7 +166,7 @@ class Filled : public Env<S> {
     }
     this->set(Field::row_law, lane, Numbers(4 * at(this->m().nrow)));
     const reference::DelassusScale delassus(m, kin, A);
-    for (const auto& [a, law] : reference::servo_laws(m, dt, s.inputs(), delassus, strings)) {
+    for (const auto& [a, law] : reference::servo_laws(m, dt, s.inputs(), delassus, kin, strings)) {
       const int row = this->m().coord_rowadr[m.nv + a];
       const double constants[] = {law.force0 / law.kappa, dt * law.kappa, dt * law.lower,
                                   dt * law.upper};
@@ -308,7 +308,7 @@ TEST(Sensors, PackEqualsReference) {
 
 TEST(Sensors, TheZooTouchesAndHoldsEveryType) {
   const ModelPtr m = load_model_from_string(kSensorZoo);
-  EXPECT_EQ(std::set<SensorType>(m->sensor_type.begin(), m->sensor_type.end()).size(), 32u);
+  EXPECT_EQ(std::set<SensorType>(m->sensor_type.begin(), m->sensor_type.end()).size(), 33u);
   const Reference ref(m);
   std::vector<double> largest(at(m->nsensordata), 0);
   for (const Sample& s : samples(ref, 60, 0))
