@@ -273,7 +273,7 @@ std::vector<ModelPtr> models() {
     const ModelPtr m = load_model(file.path().string());
     if (m->nsensor > 0) result.push_back(m);
   }
-  EXPECT_EQ(result.size(), 6u);
+  EXPECT_EQ(result.size(), 7u);
   return result;
 }
 
