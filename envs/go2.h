@@ -132,10 +132,8 @@ struct Go2 {
     const S xh = team.template sum<S>(n, [&](int k) { return S(x_of(k)) * height(k); });
     const S yh = team.template sum<S>(n, [&](int k) { return S(y_of(k)) * height(k); });
     const S along = -xh / xx, beside = -yh / yy;
-    const S cosine = axes.x.x, sine = axes.x.y,
-            length = physics::vsqrt(cosine * cosine + sine * sine);
-    const bool turned = length > S(0);
-    const S c = turned ? cosine / length : S(1), s = turned ? sine / length : S(0);
+    const auto heading = physics::heading_of(axes.x);
+    const S c = heading.cos, s = heading.sin;
     const Vec3<S> normal = {c * along - s * beside, s * along + c * beside, S(1)};
     g.up = (S(1) / physics::norm(normal)) * physics::transposed(axes, normal);
   }

@@ -66,7 +66,7 @@ CALLS = {
     "train Ant-v5 --trainer sb3": "--trainer: 'sb3': must be one of rsl_rl, numpy",
     "train ant-v5": "no task 'ant-v5'; nearest: 'Ant-v5'; a class of your own is FILE.py:CLASS",
     "bench Cheetah": "no task 'Cheetah'; nearest: 'HalfCheetah-v5'; a class of your own is FILE.py:CLASS",
-    "list-envs Go2": "no task 'Go2'; nearest: 'Go2Flat'; a class of your own is FILE.py:CLASS",
+    "list-envs Go2": "no task 'Go2'; nearest: 'Go2Flat', 'Go2Rough'; a class of your own is FILE.py:CLASS",
     "train .": "no task '.'; a class of your own is FILE.py:CLASS",
     "train own.py": "own.py: which class of it? give own.py:Cart",
     "train own.py:Crt": "own.py: no class 'Crt' derived from stiction.Task; there are: Cart, Nan, Empty",
