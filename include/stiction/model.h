@@ -65,6 +65,7 @@ struct Model {
   std::array<double, 3> gravity{0, 0, -9.81};  // m/s²
   double density = 0, viscosity = 0;       // of the medium, kg/m³ and Pa s; both 0: there is none
   std::array<double, 3> wind{};            // velocity of the medium, m/s
+  std::array<double, 3> magnetic{0, -0.5, 0};  // flux that magnetometers feel, world axes
 
   // bodies
   Names body_names;                        // (nbody); "" where unnamed

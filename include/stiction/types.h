@@ -64,6 +64,7 @@ enum class SensorType : std::uint8_t {
   gyro = 3,
   force = 4,
   torque = 5,
+  magnetometer = 6,
   rangefinder = 7,
   jointpos = 9,
   jointvel = 10,
@@ -76,6 +77,9 @@ enum class SensorType : std::uint8_t {
   tendonactuatorfrc = 17,
   ballquat = 18,
   ballangvel = 19,
+  jointlimitpos = 20,
+  jointlimitvel = 21,
+  jointlimitfrc = 22,
   tendonlimitpos = 23,
   tendonlimitvel = 24,
   tendonlimitfrc = 25,
@@ -91,7 +95,10 @@ enum class SensorType : std::uint8_t {
   subtreecom = 35,
   subtreelinvel = 36,
   subtreeangmom = 37,
+  insidesite = 38,
   contact = 42,
+  e_potential = 43,
+  e_kinetic = 44,
   clock = 45
 };
 
@@ -107,6 +114,7 @@ constexpr bool of_interval(SensorType type) {
     case T::actuatorfrc:
     case T::jointactuatorfrc:
     case T::tendonactuatorfrc:
+    case T::jointlimitfrc:
     case T::tendonlimitfrc:
     case T::framelinacc:
     case T::frameangacc:

@@ -293,6 +293,13 @@ void bind_model_arrays(nb::class_<LoadedModel>& c) {
         return nb::ndarray<nb::numpy, const double, nb::shape<3>>(m.wind.data(), {3}, self);
       },
       "(3,) velocity of the medium, m/s");
+  c.def_prop_ro(
+      "magnetic",
+      [](nb::handle_t<LoadedModel> self) {
+        const Model& m = *nb::cast<const LoadedModel&>(self).model;
+        return nb::ndarray<nb::numpy, const double, nb::shape<3>>(m.magnetic.data(), {3}, self);
+      },
+      "(3,) flux that magnetometers feel, world axes");
   bodies(c);
   joints(c);
   geoms(c);

@@ -66,6 +66,7 @@ void bind_types(nb::module_& m) {
       .value("gyro", SensorType::gyro)
       .value("force", SensorType::force)
       .value("torque", SensorType::torque)
+      .value("magnetometer", SensorType::magnetometer)
       .value("rangefinder", SensorType::rangefinder)
       .value("jointpos", SensorType::jointpos)
       .value("jointvel", SensorType::jointvel)
@@ -81,6 +82,9 @@ void bind_types(nb::module_& m) {
       .value("tendonlimitfrc", SensorType::tendonlimitfrc)
       .value("ballquat", SensorType::ballquat)
       .value("ballangvel", SensorType::ballangvel)
+      .value("jointlimitpos", SensorType::jointlimitpos)
+      .value("jointlimitvel", SensorType::jointlimitvel)
+      .value("jointlimitfrc", SensorType::jointlimitfrc)
       .value("framepos", SensorType::framepos)
       .value("framequat", SensorType::framequat)
       .value("framexaxis", SensorType::framexaxis)
@@ -93,6 +97,9 @@ void bind_types(nb::module_& m) {
       .value("subtreecom", SensorType::subtreecom)
       .value("subtreelinvel", SensorType::subtreelinvel)
       .value("subtreeangmom", SensorType::subtreeangmom)
+      .value("insidesite", SensorType::insidesite)
+      .value("e_potential", SensorType::e_potential)
+      .value("e_kinetic", SensorType::e_kinetic)
       .value("contact", SensorType::contact)
       .value("clock", SensorType::clock);
 

@@ -39,6 +39,7 @@ HostModel::HostModel(const Model& m, const Options& o, bool dense) : dense_(dens
   w.opt.solver_tolerance = *o.solver_tolerance;
   w.opt.density = m.density, w.opt.viscosity = m.viscosity;
   std::copy_n(m.wind.begin(), 3, w.opt.wind);
+  std::copy_n(m.magnetic.begin(), 3, w.opt.magnetic);
   w.opt.max_iterations = o.max_iterations;
   w.opt.friction_iterations = most_solves(o);
   w.opt.friction_auto = o.friction_iterations == kAutoFriction;
@@ -395,7 +396,8 @@ std::uint64_t HostModel::hash() const {
   const physics::OptionsView& o = view_.opt;
   const double reals[] = {
       o.timestep, o.stiction_tolerance, o.regularization, o.near_rigid, o.solver_tolerance,
-      o.density,  o.viscosity,          o.wind[0],        o.wind[1],    o.wind[2]};
+      o.density,  o.viscosity,          o.wind[0],        o.wind[1],    o.wind[2],
+      o.magnetic[0], o.magnetic[1], o.magnetic[2]};
   const int ints[] = {
       o.max_iterations,     o.friction_iterations, o.friction_auto,     o.contact_model,
       o.anchored,           o.penetrating_deepest, o.near_rigid_limits, o.harmonic_friction,

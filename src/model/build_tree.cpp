@@ -174,6 +174,7 @@ void build_tree(Spec& spec, Model& m) {
   m.name = spec.name;
   m.timestep = spec.timestep;
   m.density = spec.density, m.viscosity = spec.viscosity, m.wind = spec.wind;
+  m.magnetic = spec.magnetic;
   m.gravity = spec.flags.gravity ? spec.gravity : std::array<double, 3>{};
   add_meshes(spec, m);
   add_hfields(spec, m);

@@ -40,6 +40,7 @@ SensorSpec read_sensor(Spec& spec, Element& e) {
   pair("body", "body", "body1", "body2");
   pair("xbody", "body", "subtree1", "subtree2");
   if (const auto type = text(e, "objtype")) {
+    if (e.name == "insidesite") s.reftype = s.objtype, s.reference = s.object;  // the site
     s.objtype = *type, s.object = text(e, "objname").value_or("");
     if (e.name != "user") require_object(spec, e, s.objtype, "objname", s.object);
   }
@@ -63,6 +64,13 @@ std::string frame_problem(const Spec& spec, const std::string& type, const std::
   if (type.empty() || type == "body" || type == "xbody" || type == "geom" || type == "site")
     return "";
   return "frames of " + type + "s are not computed";
+}
+
+// As in MuJoCo: a sensor of a limit needs one.
+void require_limit(const Spec& spec, Element& e, const SensorSpec& s) {
+  for (const BodySpec& b : spec.bodies)
+    for (const JointSpec& j : b.joints)
+      if (j.name == s.object && j.limited != Switch::yes) fail(e, "joint", "has no limits; give it a range");
 }
 
 void require_joint(const Spec& spec, Element& e, const SensorSpec& s, bool ball) {
@@ -93,6 +101,13 @@ int read_contact(Element& e) {
   return (force ? 3 : 0) + (data == "force" ? 0 : 1);
 }
 
+int read_inside(const Spec& spec, Element& e, const SensorSpec& s, std::string& why) {
+  if (s.reftype != "site") fail(e, "must name a site, and by objtype and objname what may be inside");
+  if (boolean(e, "enclosed") == true) why = "whether a whole object is enclosed is not computed";
+  if (why.empty()) why = frame_problem(spec, s.objtype, s.object);
+  return why.empty() ? 1 : 0;
+}
+
 // Numbers of a reading; 0 with the reason in `why`: not evaluated.
 int read_dim(const Spec& spec, Element& e, const SensorSpec& s, std::string& why) {
   const std::optional<SensorType> type = sensor_type(s.type);
@@ -101,7 +116,8 @@ int read_dim(const Spec& spec, Element& e, const SensorSpec& s, std::string& why
     return 0;
   }
   using T = SensorType;
-  if (s.object.empty() && *type != T::contact && *type != T::clock)
+  const bool of_all = *type == T::clock || *type == T::e_potential || *type == T::e_kinetic;
+  if (s.object.empty() && *type != T::contact && !of_all)
     fail(e, "must name what it is attached to");
   const bool unit_length = *type == T::ballquat || *type == T::framequat ||
                            *type == T::framexaxis || *type == T::frameyaxis ||
@@ -121,7 +137,13 @@ int read_dim(const Spec& spec, Element& e, const SensorSpec& s, std::string& why
     case T::actuatorpos:
     case T::actuatorvel:
     case T::actuatorfrc:
-    case T::clock: return 1;
+    case T::clock:
+    case T::e_potential:
+    case T::e_kinetic: return 1;
+    case T::jointlimitpos:
+    case T::jointlimitvel:
+    case T::jointlimitfrc: require_limit(spec, e, s); return 1;
+    case T::insidesite: return read_inside(spec, e, s, why);
     case T::ballquat: require_joint(spec, e, s, true); return 4;
     case T::ballangvel: require_joint(spec, e, s, true); return 3;
     case T::contact: return read_contact(e);

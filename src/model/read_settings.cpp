@@ -119,6 +119,7 @@ void read_option(Element& e, Spec& spec) {
   read_nonnegative(e, "density", kMediumBound, spec.density);
   read_nonnegative(e, "viscosity", kMediumBound, spec.viscosity);
   exactly(e, "wind", kWindBound, spec.wind);
+  exactly(e, "magnetic", spec.magnetic);
   for (auto& child : e.children) {
     if (child.name == "flag") read_flag(child, spec);
   }

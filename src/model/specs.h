@@ -316,6 +316,7 @@ struct Spec {
   Flags flags;
   double density = 0, viscosity = 0;  // of the medium, kg/m³, Pa s
   std::array<double, 3> wind{};       // m/s
+  std::array<double, 3> magnetic{0, -0.5, 0};
   ContactSettings contact;  // excludes and pairs are resolved from the two lists below
   std::map<std::string, DefaultClass, std::less<>> classes;
   std::vector<BodySpec> bodies;  // depth first, the world first

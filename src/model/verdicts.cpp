@@ -53,7 +53,6 @@ constexpr Rule kRules[] = {
      "noslip_tolerance jacobian ccd_iterations ccd_tolerance sdf_initpoints "
      "sdf_iterations sleep_tolerance",
      Use::ignored, false, kSolver},
-    {"option", "magnetic", Use::ignored, false, "for magnetometers only"},
     {"option", "o_margin o_solref o_solimp o_friction", Use::ignored, false,
      "takes effect only with flag override"},
     {"option", "actuatorgroupdisable", Use::refused, true,

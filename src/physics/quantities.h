@@ -11,7 +11,7 @@
 #pragma once
 
 #include "physics/actuation.h"
-#include "physics/sensor_subtree.h"
+#include "physics/energies.h"
 
 STICTION_PHYSICS_BEGIN
 
@@ -21,11 +21,6 @@ STICTION_FN void store_axes(W* out, int i, const Mat3<W>& axes) {
   store3(out, 3 * i, {axes.x.x, axes.y.x, axes.z.x});
   store3(out, 3 * i + 1, {axes.x.y, axes.y.y, axes.z.y});
   store3(out, 3 * i + 2, {axes.x.z, axes.y.z, axes.z.z});
-}
-
-template <class S>
-STICTION_FN Vec3<Wide<S>> widen3(const Vec3<S>& v) {
-  return {widen(v.x), widen(v.y), widen(v.z)};
 }
 
 // Frames of all geoms or sites.
@@ -95,40 +90,6 @@ STICTION_FN Wide<S> kinetic_energy(const ModelView& m, const EnvView<S>& e) {
   for (int t = 0; t < m.ntendon; ++t)
     twice = twice + widen(e.tendon_armature[t] * (e.ten_velocity[t] * e.ten_velocity[t]));
   return W(0.5) * twice;
-}
-
-template <class S>
-STICTION_FN S squared_deflection(const ModelView& m, const EnvView<S>& e, int j) {
-  const int adr = m.jnt_qposadr[j];
-  const Wide<S>*q = e.qpos + adr, *rest = e.qpos_spring + adr;
-  switch (static_cast<JointType>(m.jnt_type[j])) {
-    case JointType::free:
-      return norm2(narrow3<S>(load3(q, 0) - load3(rest, 0))) +
-             norm2(rotation_between<S>(rest + 3, q + 3));
-    case JointType::ball: return norm2(rotation_between<S>(rest, q));
-    case JointType::slide:
-    case JointType::hinge: break;
-  }
-  const S d = narrow<S>(q[0] - rest[0]);
-  return d * d;
-}
-
-template <class S>
-STICTION_FN Wide<S> potential_energy(const ModelView& m, const EnvView<S>& e) {
-  using W = Wide<S>;
-  const Vec3<W> gravity = widen3(load3(e.gravity, 0));
-  W u = W(0.0);
-  for (int b = 1; b < m.nbody; ++b)
-    if (m.body_treeid[b] >= 0) u = u - widen(e.body_mass[b]) * dot(gravity, body_com(e, b));
-  for (int j = 0; j < m.njnt; ++j)
-    if (any_lane(e.jnt_stiffness[j] != S(0.0)))
-      u = u + widen(S(0.5) * e.jnt_stiffness[j] * squared_deflection(m, e, j));
-  for (int t = 0; t < m.ntendon; ++t) {
-    const W* const rest = e.tendon_lengthspring + 2 * t;
-    const W x = e.ten_length[t] - clamp(e.ten_length[t], rest[0], rest[1]);
-    u = u + W(0.5) * widen(e.tendon_stiffness[t]) * (x * x);
-  }
-  return u;
 }
 
 // Of kinematics, velocities, inertia and bias at the present state.

@@ -4,8 +4,8 @@
 #include "physics/rays.h"
 #include "physics/sensor_actuator.h"
 #include "physics/sensor_contact.h"
+#include "physics/sensor_state.h"
 #include "physics/sensor_subtree.h"
-#include "physics/sensor_tendon.h"
 
 STICTION_PHYSICS_BEGIN
 
@@ -88,6 +88,12 @@ STICTION_FN Reading<S> state_reading(const ModelView& m, const EnvView<S>& e, in
     case T::tendonlimitpos: return reading(tendon_limit(m, e, id).gap);
     case T::tendonlimitvel: return reading(tendon_limit(m, e, id).rate);
     case T::rangefinder: return reading(range(m, e, id));
+    case T::jointlimitpos: return reading(joint_limit(m, e, id).gap);
+    case T::jointlimitvel: return reading(joint_limit(m, e, id).rate);
+    case T::insidesite: return reading(inside_site(m, e, i));
+    case T::magnetometer: return reading(magnetometer(m, e, id));
+    case T::e_potential: return reading(narrow<S>(potential_energy(m, e, true)));
+    case T::e_kinetic: return reading(narrow<S>(motion_energy(m, e)));
     case T::subtreecom: return reading(narrow3<S>(subtree(m, e, id).com));
     case T::subtreelinvel: return reading(subtree(m, e, id).velocity);
     case T::subtreeangmom: return reading(subtree_angular_momentum(m, e, id));
@@ -112,6 +118,7 @@ STICTION_FN Reading<S> interval_reading(const ModelView& m, const EnvView<S>& e,
     case T::touch: return reading(touch(m, e, id));
     case T::actuatorfrc: return reading(force_of_actuator(m, e, id));
     case T::tendonactuatorfrc: return reading(actuation_of_tendon(m, e, id));
+    case T::jointlimitfrc: return reading(joint_limit_force(m, e, id));
     case T::tendonlimitfrc: return reading(tendon_limit_force(m, e, id));
     case T::jointactuatorfrc: return reading(e.qfrc_actuator[m.jnt_dofadr[id]]);
     case T::contact: {

@@ -77,6 +77,7 @@ struct OptionsView {
   double solver_tolerance;    // ε_r
   double density, viscosity;  // of the medium, kg/m³, Pa s
   double wind[3];             // m/s
+  double magnetic[3];         // flux, world axes
   int max_iterations;
   int friction_iterations;  // most solves of a step
   bool friction_auto;       // again only where the bounds of friction have moved

@@ -67,13 +67,14 @@ Totals totals(const Model& m, const Kinematics& kin, const std::vector<Motion>& 
   if (mass > 0) t.com /= mass;
 
   for (int b = 1; b < m.nbody; ++b) {
+    const Real energy = -m.body_mass[at(b)] * gravity.dot(kin.xipos[at(b)]);
+    (moves(m, b) ? t.potential : t.fixed_potential) += energy;
     if (!moves(m, b)) continue;
     const Vec3 v = com_velocity(kin, motion, b);
     const Vec3& w = motion[at(b)].omega;
     const Mat3 inertia = world_inertia(m, kin, b);
     const Vec3 p = m.body_mass[at(b)] * v;
     t.kinetic += 0.5 * (p.dot(v) + w.dot(inertia * w));
-    t.potential -= m.body_mass[at(b)] * gravity.dot(kin.xipos[at(b)]);
     t.linear_momentum += p;
     t.angular_momentum += (kin.xipos[at(b)] - t.com).cross(p) + inertia * w;
   }

@@ -13,6 +13,7 @@ VecX bias_force(const Model& m, const Kinematics& kin, const std::vector<Motion>
 
 struct Totals {
   Real kinetic = 0, potential = 0;  // J; kinetic energy includes the armature's
+  Real fixed_potential = 0;         // J, of the weight of what never moves
   Vec3 linear_momentum = Vec3::Zero(), angular_momentum = Vec3::Zero(), com = Vec3::Zero();
 };
 Totals totals(const Model& m, const Kinematics& kin, const std::vector<Motion>& motion,

@@ -107,6 +107,16 @@ VecX subtree_sensor(const Model& m, const World& w, SensorType type, int root) {
   return mass > 0 ? Vec3(linear / mass) : linear;
 }
 
+// A body without mass counts where the centre of its subtree is, as in MuJoCo.
+bool inside_site(const Model& m, const World& w, int i) {
+  const ObjectType type = m.sensor_objtype[at(i)];
+  const int id = m.sensor_objid[at(i)], site = m.sensor_refid[at(i)];
+  const Frame zone = frame_of(m, w.kin, ObjectType::site, site);
+  const bool centre = type == ObjectType::body && id > 0 && m.body_mass[at(id)] < 1e-15;
+  const Vec3 p = centre ? subtree_com(m, w.kin)[at(id)] : frame_of(m, w.kin, type, id).pos;
+  return inside(m.site_type[at(site)], row3(m.site_size, site), zone.quat.conjugate() * (p - zone.pos));
+}
+
 VecX state_sensor(const Model& m, const Options& o, const StepInputs& in, const StepResult& s,
                   const World& w, int i) {
   using T = SensorType;
@@ -116,6 +126,7 @@ VecX state_sensor(const Model& m, const Options& o, const StepInputs& in, const 
   const auto actuators = [&] {
     return actuation(m, w.kin, strings, s.qpos, s.qvel, in.ctrl, in.act);
   };
+  const auto energies = [&] { return totals(m, w.kin, w.bodies, s.qpos, s.qvel); };
   const auto rate = [&](int t) {
     return strings[at(t)].J.dot(Eigen::Map<const VecX>(s.qvel.data(), m.nv));
   };
@@ -144,6 +155,13 @@ VecX state_sensor(const Model& m, const Options& o, const StepInputs& in, const 
       return to_vec(
           raycast(m, w.kin, f.pos, f.quat * Vec3(Vec3::UnitZ()), {.bodyexclude = f.body}).distance);
     }
+    case T::jointlimitpos: return to_vec(joint_limit(m, s.qpos, s.qvel, id).first);
+    case T::jointlimitvel: return to_vec(joint_limit(m, s.qpos, s.qvel, id).second);
+    case T::insidesite: return to_vec(inside_site(m, w, i) ? 1 : 0);
+    case T::magnetometer:
+      return frame_of(m, w.kin, ObjectType::site, id).quat.conjugate() * row3(m.magnetic, 0);
+    case T::e_potential: return to_vec(energies().potential + energies().fixed_potential);
+    case T::e_kinetic: return to_vec(energies().kinetic);
     case T::subtreecom:
     case T::subtreelinvel:
     case T::subtreeangmom: return subtree_sensor(m, w, type, id);
@@ -245,6 +263,7 @@ VecX interval_sensor(const Model& m, const Options& o, const StepInputs& in, con
       return to_vec(joint_actuation(m, o, in, w.kin, actuator_forces(m, o, in, s), id));
     case T::tendonactuatorfrc:
       return to_vec(tendon_actuation(m, actuator_forces(m, o, in, s), id));
+    case T::jointlimitfrc: return to_vec(joint_limit_force(m, o, in, s, w.kin, id));
     case T::tendonlimitfrc: return to_vec(tendon_limit_force(m, o, in, s, w.kin, id));
     default: break;
   }

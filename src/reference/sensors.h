@@ -10,6 +10,8 @@ namespace stiction::reference {
 std::vector<double> sensors(const Model& m, const Options& o, const StepInputs& in,
                             const StepResult& s);
 
+// Whether p, in the frame of the shape, is inside.
+bool inside(GeomType type, const Vec3& size, const Vec3& p);
 // Whether p + t d for some t >= 0 lies in the shape; p and d in the frame of the shape.
 bool ray_meets(GeomType type, const Vec3& size, const Vec3& p, const Vec3& d);
 

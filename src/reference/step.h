@@ -47,6 +47,10 @@ std::vector<std::pair<int, ServoLaw>> servo_laws(const Model& m, double dt, cons
 std::vector<RowConstraint> force_rows(const Model& m, double dt, const StepInputs& in,
                                       const DelassusScale& delassus, const Kinematics& kin,
                                       const std::vector<Tendon>& tendons);
+// Of joint j, both limits; none within a joint that has none. `push`: of push_of().
+std::vector<RowConstraint> joint_limits(const Model& m, const Options& o, double dt, int j,
+                                        const StepInputs& in, const VecX& push,
+                                        const DelassusScale& delassus);
 // Generalized impulses of the step at v0, without limits: A (v* − v0) and those rows.
 VecX push_of(const std::vector<RowConstraint>& forces, const MatX& A, const VecX& v_star,
              const VecX& v0);

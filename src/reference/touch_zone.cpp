@@ -1,4 +1,4 @@
-// The zone of a touch sensor: where a ray meets it.
+// The zone of a site: where a ray of a touch sensor meets it, and what is inside.
 #include <algorithm>
 #include <cmath>
 
@@ -21,6 +21,10 @@ double depth(GeomType type, const Vec3& size, const Vec3& p) {
 }
 
 }  // namespace
+
+bool inside(GeomType type, const Vec3& size, const Vec3& p) {
+  return depth(type, size, p) < 0;
+}
 
 bool ray_meets(GeomType type, const Vec3& size, const Vec3& p, const Vec3& d) {
   double lower = 0, upper = p.norm() + 2 * size.sum();

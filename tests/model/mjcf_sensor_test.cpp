@@ -51,7 +51,7 @@ TEST(MjcfSensor, OthersAreKeptAndReported) {
   const auto m = sensing(R"(<user name="far" dim="1"/><gyro name="w" site="s" noise="1"/>
     <e_kinetic name="e"/>)",
                          &r);
-  EXPECT_THAT(m->sensor_names, ElementsAre("w"));
+  EXPECT_THAT(m->sensor_names, ElementsAre("w", "e"));
   ASSERT_EQ(m->sensors.size(), 3u);
   EXPECT_EQ(m->sensors[0].dim, 0);
   EXPECT_THAT(entry(r, "user", "name")->note, HasSubstr("not evaluated"));
@@ -77,6 +77,10 @@ TEST(MjcfSensor, WhatIsNotComputedIsRefused) {
   EXPECT_THAT(refusal("<gyro name='w'/>"), HasSubstr("must name what it is attached to"));
   EXPECT_THAT(refusal("<jointpos joint='r'/>"), HasSubstr("must be a hinge or a slide"));
   EXPECT_THAT(refusal("<ballangvel joint='x'/>"), HasSubstr("must be a ball"));
+  EXPECT_THAT(refusal("<jointlimitpos joint='x'/>"), HasSubstr("has no limits"));
+  EXPECT_THAT(refusal("<insidesite objtype='body' objname='b'/>"), HasSubstr("must name a site"));
+  EXPECT_THAT(refusal("<insidesite site='s'/>"), HasSubstr("must name a site"));
+  EXPECT_THAT(refusal("<magnetometer/>"), HasSubstr("must name what it is attached to"));
   EXPECT_THAT(refusal("<gyro site='s' cutoff='-1'/>"), HasSubstr("cutoff"));
   EXPECT_THAT(refusal("<framexaxis objtype='site' objname='s' cutoff='1'/>"),
               HasSubstr("axes and quaternions"));

@@ -26,6 +26,7 @@ from table_newton import NEWTON, SOLVER
 from table_reader import READER_DOOR
 from table_rl import RL
 from table_runtime import RUNTIME
+from table_sensors import SENSORS
 from table_tendons import TENDONS
 from table_torsion import TORSION
 from table_transmissions import TRANSMISSIONS
@@ -486,4 +487,4 @@ BATCH = [
 BREAKS = (DYNAMICS + CONTACT + STICTION + ROWS + ACTIVATIONS + LIMITS + BALL + EQUALITIES + TORSION + TENDONS + TRANSMISSIONS
           + SAFEGUARDS + SOLVER + NEWTON + GEOMETRY + MODEL
           + READER + READER_DOOR + TEXT + TURNING + URDF + HFIELDS + RAY_BREAKS + MESHES + FLUID + BATCH + CHOICES + CONVEX + RUNTIME + API_DOOR + CUDA + ENV
-          + ENV_LOCOMOTION + RL + TRAINING + OUTPUT + LAB + DERIVATIVE + LAWS)
+          + ENV_LOCOMOTION + SENSORS + RL + TRAINING + OUTPUT + LAB + DERIVATIVE + LAWS)

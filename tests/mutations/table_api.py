@@ -15,7 +15,7 @@ API_DOOR = [
           pytests=(COMPUTE + "test_quantities",)),
     Break("quantities: cvel at the body's own centre", "src/physics/quantities.h",
           "subtree(m, e, root).com", "subtree(m, e, b).com", pytests=(COMPUTE + "test_quantities",)),
-    Break("quantities: energy of a spring doubled", "src/physics/quantities.h",
+    Break("quantities: energy of a spring doubled", "src/physics/energies.h",
           "S(0.5) * e.jnt_stiffness[j] *", "e.jnt_stiffness[j] *",
           pytests=(COMPUTE + "test_energies",)),
     Break("jacobian: about O, not about the point", "src/physics/quantities.h",

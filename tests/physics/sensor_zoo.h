@@ -5,7 +5,7 @@ namespace stiction::test {
 
 inline constexpr const char* kSensorZoo = R"(
 <mujoco>
-  <option gravity="0.5 -1 -9" timestep="0.005"/>
+  <option gravity="0.5 -1 -9" timestep="0.005" magnetic="0.3 -0.4 0.2"/>
   <worldbody>
     <geom name="floor" type="plane" size="1 1 1"/>
     <site name="fixed" pos="0.1 0.2 0.3" euler="10 20 30"/>
@@ -124,6 +124,15 @@ inline constexpr const char* kSensorZoo = R"(
     <contact name="force from ball" body2="ball" data="force" reduce="netforce" cutoff="1"/>
     <contact name="all" data="found force" reduce="netforce"/>
     <clock name="clock"/>
+    <magnetometer name="magnetometer" site="imu"/>
+    <magnetometer name="magnetometer foot" site="foot" cutoff="0.2"/>
+    <insidesite name="in sphere" site="sphere" objtype="site" objname="fixed"/>
+    <insidesite name="in capsule" site="capsule" objtype="body" objname="arm"/>
+    <insidesite name="in ellipsoid" site="ellipsoid" objtype="xbody" objname="arm"/>
+    <insidesite name="in cylinder" site="cylinder" objtype="xbody" objname="leg"/>
+    <insidesite name="in box" site="box" objtype="geom" objname="foot"/>
+    <e_potential name="potential"/>
+    <e_kinetic name="kinetic" cutoff="300"/>
   </sensor>
 </mujoco>)";
 

@@ -308,7 +308,7 @@ TEST(Sensors, PackEqualsReference) {
 
 TEST(Sensors, TheZooTouchesAndHoldsEveryType) {
   const ModelPtr m = load_model_from_string(kSensorZoo);
-  EXPECT_EQ(std::set<SensorType>(m->sensor_type.begin(), m->sensor_type.end()).size(), 29u);
+  EXPECT_EQ(std::set<SensorType>(m->sensor_type.begin(), m->sensor_type.end()).size(), 33u);
   const Reference ref(m);
   std::vector<double> largest(at(m->nsensordata), 0);
   for (const Sample& s : samples(ref, 60, 0))
@@ -319,6 +319,35 @@ TEST(Sensors, TheZooTouchesAndHoldsEveryType) {
                                 &largest[at(m->sensor_adr[at(i)])] + m->sensor_dim[at(i)]),
               0)
         << m->sensor_names[at(i)] << " is never anything but zero";
+}
+
+// A hinge, a slide with a margin and a ball, within their limits and beyond.
+TEST(Sensors, LimitsOfJoints) {
+  const ModelPtr m = load_model_from_string(R"(<mujoco><compiler angle="radian"/>
+    <option><flag contact="disable"/></option><worldbody>
+    <body><joint name="h" axis="0 1 0" range="-0.2 0.3"/><geom size="0.1" pos="0.3 0 0"/>
+      <body pos="0.5 0 0"><joint name="s" type="slide" range="-0.2 0.3" margin="0.02"/><geom size="0.1"/>
+        <body pos="0.4 0 0"><joint name="b" type="ball" range="0 0.5" margin="0.05"/>
+          <geom size="0.1" pos="0.1 0.2 0"/></body></body></body></worldbody>
+    <sensor><jointlimitpos joint="h"/><jointlimitvel joint="h"/><jointlimitpos joint="s"/>
+      <jointlimitvel joint="s"/><jointlimitpos joint="b"/><jointlimitvel joint="b"/></sensor></mujoco>)");
+  const Reference ref(m);
+  std::vector<int> beyond(at(m->nsensordata), 0);
+  for (unsigned seed = 0; seed < 30; ++seed) {
+    const std::vector<Sample> s = samples(ref, kLanes<TestPack>, seed);
+    Filled<TestPack> env(ref);
+    env.fill_state(s);
+    physics::state_sensors(physics::TeamOfOne(), env.m(), env.e);
+    for (int lane = 0; lane < kLanes<TestPack>; ++lane) {
+      worst_share(*m, env.get(Field::sensordata, lane), s[at(lane)], 1e-5);
+      for (std::size_t j = 0; j < beyond.size(); ++j)
+        beyond[j] += s[at(lane)].result.sensordata[j] != 0;
+    }
+  }
+  for (const int n : beyond) {
+    EXPECT_GT(n, 10);
+    EXPECT_LT(n, 30 * kLanes<TestPack> - 10);
+  }
 }
 
 TEST(Sensors, LanesAreIndependent) {

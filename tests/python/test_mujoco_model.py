@@ -57,7 +57,7 @@ ELSEWHERE = {
     # test_activations.py, test_transmissions.py
     "actuator_dynprm", "actuator_gainmuscle", "actuator_biasmuscle", "actuator_muscle",
     "actuator_lengthrange", "actuator_acc0", "actuator_refid",
-    "geom_stiffness", "geom_dissipation", "geom_relaxation_time", "gravity", "wind",
+    "geom_stiffness", "geom_dissipation", "geom_relaxation_time", "gravity", "wind", "magnetic",
 }
 
 
