@@ -6,6 +6,7 @@
 
 #include "reference/adhesion.h"
 #include "reference/equalities.h"
+#include "reference/islands.h"
 
 namespace stiction::reference::inline STICTION_REAL {
 namespace {
@@ -129,7 +130,8 @@ VecX start(const Options& o, const VecX& v0, const Problem& problem,
 // From the second solve on friction is bounded by the normal impulse of the one before.
 Solution solve_contacts(const Options& o, const VecX& v0, Problem& problem,
                         const std::vector<ContactPoint>& points) {
-  Solution s = solve(problem, start(o, v0, problem, points), *o.solver_tolerance, o.max_iterations);
+  Solution s = solve_by_islands(problem, start(o, v0, problem, points), *o.solver_tolerance,
+                                o.max_iterations);
   for (int k = 1; k < most_solves(o) && !points.empty() && !any(s.status, kFrozen); ++k) {
     if (o.friction_iterations == kAutoFriction && !bounds_moved(o, problem, points, v0, s.v)) break;
     for (std::size_t i = 0; i < points.size(); ++i) {
@@ -138,7 +140,7 @@ Solution solve_contacts(const Options& o, const VecX& v0, Problem& problem,
       set_bound(o, n, points[i].w, c.law);
       if (c.turns()) set_bound(o, n, points[i], c.couple);
     }
-    Solution next = solve(problem, s.v, *o.solver_tolerance, o.max_iterations);
+    Solution next = solve_by_islands(problem, s.v, *o.solver_tolerance, o.max_iterations);
     next.status |= s.status;
     next.iterations += s.iterations;
     next.linesearch_evaluations += s.linesearch_evaluations;

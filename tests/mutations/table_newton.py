@@ -34,6 +34,18 @@ SOLVER = [
     Break("Newton: stops a thousand times too early", "src/reference/newton.cpp",
           "while (!(s.residual <= tolerance)) {", "while (!(s.residual <= 1e3 * tolerance)) {",
           gtests=("Newton.StopsAtTheTolerance",)),
+    Break("islands: contacts do not couple", "src/reference/islands.cpp",
+          "return !is_zero(c.J.col(i)) || (c.turns()", "return (c.turns()",
+          gtests=("Islands.AreDofsThatNothingCouples", "Islands.ABoxStepsTheSameWhateverElseIsThere")),
+    Break("islands: turning does not couple", "src/reference/islands.cpp",
+          "(c.turns() && !is_zero(c.J_turning.col(i)))", "false",
+          gtests=("Islands.AreDofsThatNothingCouples",)),
+    Break("islands: a status is that of the last", "src/reference/islands.cpp",
+          "whole.status |= part.status;", "whole.status = part.status;",
+          gtests=("Islands.AnUnfinishedOneIsSaid",)),
+    Break("islands: all are one", "src/reference/step.cpp",
+          "Solution s = solve_by_islands(", "Solution s = solve(",
+          gtests=("Islands.ABoxStepsTheSameWhateverElseIsThere",)),
 ]
 
 NEWTON = [
