@@ -93,6 +93,7 @@ struct Model {
   Reals jnt_margin;                        // (njnt)     the limit acts this far inside the range
   Reals jnt_solref;                        // (njnt,2)   solreflimit: (time constant in s, damping ratio) or (−stiffness, −damping)
   Reals jnt_stiffness;                     // (njnt)     N/m or N m/rad, about qpos_spring
+  Reals jnt_stiffnesspoly;                 // (njnt,2)   c1, c2 of the force -x (k + c1 x + c2 x²), k the stiffness; |x| of free and ball joints
   Ints jnt_actfrclimited;                  // (njnt)     0 or 1
   Reals jnt_actfrcrange;                   // (njnt,2)   clamp of the summed actuator force on the joint
   Ints jnt_actgravcomp;                    // (njnt)     1: compensated gravity is part of that sum
@@ -101,6 +102,7 @@ struct Model {
   Ints dof_parentid;                       // (nv)       previous dof towards the root, else -1
   Reals dof_armature;                      // (nv)       reflected inertia, kg or kg m²
   Reals dof_damping;                       // (nv)       N s/m or N m s/rad
+  Reals dof_dampingpoly;                   // (nv,2)     c1, c2 of the force -v (d + c1 |v| + c2 v²), d the damping
   Reals dof_frictionloss;                  // (nv)       dry friction, N or N m
   Reals dof_invweight0;                    // (nv)       diagonal of M⁻¹ at qpos0, averaged per joint block
 
@@ -175,6 +177,9 @@ struct Model {
   Ints cam_bodyid;                         // (ncam)
   Reals cam_pos, cam_quat;                 // (ncam,3) (ncam,4)
   Reals cam_fovy;                          // (ncam)     vertical angle of view, degrees; orthographic: height, m
+  Ints cam_resolution;                     // (ncam,2)   pixels
+  Reals cam_sensorsize;                    // (ncam,2)   of the chip, m; 0: not given
+  Reals cam_intrinsic;                     // (ncam,4)   focal lengths and offsets of the axis, m; 0 without a chip
 
   // tendons. Fixed: length = sum of coef times joint position; spatial: of a string over sites and geoms
   Names tendon_names;                      // (ntendon)
@@ -184,6 +189,7 @@ struct Model {
   Reals tendon_margin;                     // (ntendon)  the limit acts this far inside the range
   Reals tendon_solref;                     // (ntendon,2)  solreflimit, as jnt_solref
   Reals tendon_stiffness, tendon_damping;  // (ntendon)  N/m, N s/m
+  Reals tendon_stiffnesspoly, tendon_dampingpoly;  // (ntendon,2)  as of joints
   Reals tendon_lengthspring;               // (ntendon,2)  the spring rests between these lengths
   Reals tendon_armature;                   // (ntendon)  inertia of the length, kg
   Reals tendon_frictionloss;               // (ntendon)  dry friction, N

@@ -48,6 +48,7 @@ enum class ObjectType : std::uint8_t {
   joint = 3,
   geom = 5,
   site = 6,
+  camera = 7,
   tendon = 18,
   actuator = 19
 };
@@ -66,6 +67,7 @@ enum class SensorType : std::uint8_t {
   torque = 5,
   magnetometer = 6,
   rangefinder = 7,
+  camprojection = 8,
   jointpos = 9,
   jointvel = 10,
   tendonpos = 11,
@@ -96,6 +98,9 @@ enum class SensorType : std::uint8_t {
   subtreelinvel = 36,
   subtreeangmom = 37,
   insidesite = 38,
+  distance = 39,
+  normal = 40,
+  fromto = 41,
   contact = 42,
   e_potential = 43,
   e_kinetic = 44,
@@ -123,9 +128,16 @@ constexpr bool of_interval(SensorType type) {
   }
 }
 
-// The cutoff bounds the readings, as in MuJoCo: not those of a contact sensor.
+// The cutoff bounds the readings, as in MuJoCo: not those of a contact sensor, and not points and normals.
 constexpr bool has_cutoff(SensorType type) {
-  return type != SensorType::contact;
+  using T = SensorType;
+  return type != T::contact && type != T::normal && type != T::fromto;
+}
+
+// The distance of two geoms, up to the cutoff.
+constexpr bool of_distance(SensorType type) {
+  using T = SensorType;
+  return type == T::distance || type == T::normal || type == T::fromto;
 }
 
 // Bits of the status word of a step. An environment keeps the bits until it is reset.

@@ -98,8 +98,7 @@ ConicProblem Scene::maximal(const State& state, const Actions& actions, double n
     if (m.jnt_limited[at(j)] != 0 && m.jnt_type[at(j)] == JointType::ball)
       throw ArgumentError("maximal coordinates: limits of ball joints are not part of them");
   for (int t = 0; t < m.ntendon; ++t)
-    if (m.tendon_limited[at(t)] != 0 || m.tendon_stiffness[at(t)] != 0 ||
-        m.tendon_damping[at(t)] != 0 || m.tendon_armature[at(t)] != 0 ||
+    if (m.tendon_limited[at(t)] != 0 || has_spring(m, t) || has_damper(m, t) || m.tendon_armature[at(t)] != 0 ||
         m.tendon_frictionloss[at(t)] != 0)
       throw ArgumentError("maximal coordinates: tendons only transmit actuators there");
   const DelassusScale delassus(m, s.kin, s.free.A);
@@ -133,9 +132,9 @@ ConicProblem Scene::maximal(const State& state, const Actions& actions, double n
   }
   // armature, damping and springs of the joints, as in A = M + δt D + δt² K
   const Eigen::Map<const VecX> armature(m.dof_armature.data(), m.nv);
-  const Eigen::Map<const VecX> damping(m.dof_damping.data(), m.nv);
+  const VecX damping = damper_coefficients(m, v0);
   const Eigen::Map<const VecX> applied(s.in.qfrc_applied.data(), m.nv);
-  const VecX stiffness = spring_stiffness(m);
+  const VecX stiffness = spring_coefficients(m, s.in.qpos);
   const std::vector<Tendon> strings = tendons(m, s.kin, s.in.qpos);
   MatX on_rates = MatX((armature + dt * damping + dt * dt * stiffness).asDiagonal());
   VecX on_joints =

@@ -66,6 +66,8 @@ void joints(nb::class_<LoadedModel>& c) {
          "(njnt, 2) return of a violated limit: time constant in s and damping ratio, or\n"
          "-stiffness and -damping");
   def(c, "jnt_stiffness", &Model::jnt_stiffness, "(njnt,) N/m or N m/rad, about qpos_spring");
+  def<2>(c, "jnt_stiffnesspoly", &Model::jnt_stiffnesspoly,
+         "(njnt, 2) c1, c2 of the force -x (k + c1 x + c2 x**2); |x| of free and ball joints");
   def(c, "jnt_actfrclimited", &Model::jnt_actfrclimited, "(njnt,) 0 or 1");
   def<2>(c, "jnt_actfrcrange", &Model::jnt_actfrcrange,
          "(njnt, 2) clamp of the summed actuator force on the joint, N or N m");
@@ -78,6 +80,8 @@ void joints(nb::class_<LoadedModel>& c) {
   def(c, "dof_parentid", &Model::dof_parentid, "(nv,) previous dof towards the root, or -1");
   def(c, "dof_armature", &Model::dof_armature, "(nv,) reflected inertia, kg or kg m^2");
   def(c, "dof_damping", &Model::dof_damping, "(nv,) N s/m or N m s/rad");
+  def<2>(c, "dof_dampingpoly", &Model::dof_dampingpoly,
+         "(nv, 2) c1, c2 of the force -v (d + c1 |v| + c2 v**2)");
   def(c, "dof_frictionloss", &Model::dof_frictionloss, "(nv,) dry friction, N or N m");
   def(c, "dof_invweight0", &Model::dof_invweight0,
       "(nv,) diagonal of the inverse of M at qpos0, averaged per joint block");
@@ -181,6 +185,10 @@ void sites_tendons_actuators(nb::class_<LoadedModel>& c) {
   def<4>(c, "cam_quat", &Model::cam_quat, "(ncam, 4) in the body; it looks along -z, y is up");
   def(c, "cam_fovy", &Model::cam_fovy,
       "(ncam,) vertical angle of view, degrees; of an orthographic camera the height, m");
+  def<2>(c, "cam_resolution", &Model::cam_resolution, "(ncam, 2) pixels");
+  def<2>(c, "cam_sensorsize", &Model::cam_sensorsize, "(ncam, 2) of the chip, m; 0: not given");
+  def<4>(c, "cam_intrinsic", &Model::cam_intrinsic,
+         "(ncam, 4) focal lengths and offsets of the axis, m; 0 without a chip");
   def<3>(c, "site_size", &Model::site_size, "(nsite, 3) as geom_size, m");
   def(c, "tendon_adr", &Model::tendon_adr, "(ntendon,) first wrap");
   def(c, "tendon_num", &Model::tendon_num, "(ntendon,) number of wraps");
@@ -190,6 +198,8 @@ void sites_tendons_actuators(nb::class_<LoadedModel>& c) {
   def<2>(c, "tendon_solref", &Model::tendon_solref, "(ntendon, 2) solreflimit");
   def(c, "tendon_stiffness", &Model::tendon_stiffness, "(ntendon,) N/m");
   def(c, "tendon_damping", &Model::tendon_damping, "(ntendon,) N s/m");
+  def<2>(c, "tendon_stiffnesspoly", &Model::tendon_stiffnesspoly, "(ntendon, 2) as of joints");
+  def<2>(c, "tendon_dampingpoly", &Model::tendon_dampingpoly, "(ntendon, 2) as of dofs");
   def<2>(c, "tendon_lengthspring", &Model::tendon_lengthspring,
          "(ntendon, 2) the spring rests between these lengths");
   def(c, "tendon_armature", &Model::tendon_armature, "(ntendon,) inertia of the length, kg");

@@ -1,7 +1,9 @@
 #include "cpu/host_model.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
+#include <numbers>
 #include <numeric>
 
 #include "cpu/tree_origin.h"
@@ -81,6 +83,7 @@ HostModel::HostModel(const Model& m, const Options& o, bool dense) : dense_(dens
   tendons(m);
   blocks(m);
   rows();
+  springs(m);
   sensors(m);
   specs_ = field_specs(w);
   parameters(m);
@@ -281,6 +284,38 @@ void HostModel::fluid(const Model& m) {
   w.fluid_coef = keep(coef);
 }
 
+namespace {
+
+// Focal lengths and middle of the image in pixels; without a chip pixels are square.
+std::vector<double> camera_lenses(const Model& m) {
+  std::vector<double> lens;
+  for (int c = 0; c < m.ncam; ++c) {
+    const double width = m.cam_resolution[at(2 * c)], height = m.cam_resolution[at(2 * c + 1)];
+    const double *const chip = &m.cam_sensorsize[at(2 * c)], *const focal = &m.cam_intrinsic[at(4 * c)];
+    const double square = 0.5 * height / std::tan(m.cam_fovy[at(c)] * std::numbers::pi / 360);
+    const bool has_chip = chip[0] > 0 && chip[1] > 0;
+    lens.push_back(has_chip ? focal[0] / chip[0] * width : square);
+    lens.push_back(has_chip ? focal[1] / chip[1] * height : square);
+    lens.push_back(0.5 * width), lens.push_back(0.5 * height);
+  }
+  return lens;
+}
+
+}  // namespace
+
+void HostModel::springs(const Model& m) {
+  physics::ModelView& w = view_;
+  w.ncurved = 0;
+  const auto keep_poly = [&](const Reals& poly) {
+    for (std::size_t k = 0; k < poly.size(); k += 2) w.ncurved += poly[k] != 0 || poly[k + 1] != 0;
+    return keep(poly);
+  };
+  w.jnt_stiffnesspoly = keep_poly(m.jnt_stiffnesspoly);
+  w.dof_dampingpoly = keep_poly(m.dof_dampingpoly);
+  w.tendon_stiffnesspoly = keep_poly(m.tendon_stiffnesspoly);
+  w.tendon_dampingpoly = keep_poly(m.tendon_dampingpoly);
+}
+
 void HostModel::sensors(const Model& m) {
   physics::ModelView& w = view_;
   w.nsensor = m.nsensor, w.nsensordata = m.nsensordata;
@@ -292,13 +327,18 @@ void HostModel::sensors(const Model& m) {
   w.sensor_adr = keep(m.sensor_adr);
   w.sensor_dim = keep(m.sensor_dim);
   std::vector<int> interval;
-  std::vector<double> cutoff;
+  std::vector<double> cutoff, reach;
   for (int i = 0; i < m.nsensor; ++i) {
     interval.push_back(of_interval(m.sensor_type[at(i)]) ? 1 : 0);
     cutoff.push_back(has_cutoff(m.sensor_type[at(i)]) ? m.sensor_cutoff[at(i)] : 0);
+    reach.push_back(of_distance(m.sensor_type[at(i)]) ? m.sensor_cutoff[at(i)] : 0);
   }
   w.sensor_interval = keep(interval);
   w.sensor_cutoff = keep(cutoff);
+  w.sensor_reach = keep(reach);
+  w.cam_bodyid = keep(m.cam_bodyid);
+  w.cam_pos = keep(m.cam_pos), w.cam_quat = keep(m.cam_quat);
+  w.cam_lens = keep(camera_lenses(m));
 }
 
 void HostModel::make_own(Field f) {

@@ -67,6 +67,7 @@ class HostModel {
   void rays(const Model& m);
   void fluid(const Model& m);
   void actuators(const Model& m);
+  void springs(const Model& m);
   void sensors(const Model& m);
   void blocks(const Model& m);
   std::vector<int> tendon_dofs(const Model& m, int t) const;

@@ -86,8 +86,14 @@ void HostModel::tendons(const Model& m) {
   tendon_limited_ = m.tendon_limited;
   tendon_springs_ = given(m.tendon_stiffness);
   tendon_drags_ = given(m.tendon_damping);
-  for (int t = 0; t < m.ntendon; ++t)
-    if (m.tendon_armature[at(t)] != 0) tendon_drags_[at(t)] = 1;
+  const auto is_curved = [](const Reals& poly, int t) {
+    return poly[at(2 * t)] != 0 || poly[at(2 * t + 1)] != 0;
+  };
+  for (int t = 0; t < m.ntendon; ++t) {
+    if (is_curved(m.tendon_stiffnesspoly, t)) tendon_springs_[at(t)] = 1;
+    if (m.tendon_armature[at(t)] != 0 || is_curved(m.tendon_dampingpoly, t))
+      tendon_drags_[at(t)] = 1;
+  }
   tendon_rubs_ = given(m.tendon_frictionloss);
 }
 

@@ -46,7 +46,9 @@ void for_arrays(physics::ModelView& w, const F& f) {
   each(w.tendon_dragrow, w.tendon_rubrow, w.tendon_length0);
   each(w.wrap_type, w.wrap_objid, w.wrap_sideid, w.wrap_moment);
   each(w.sensor_type, w.sensor_objtype, w.sensor_objid, w.sensor_reftype, w.sensor_refid);
-  each(w.sensor_adr, w.sensor_dim, w.sensor_interval, w.sensor_cutoff);
+  each(w.sensor_adr, w.sensor_dim, w.sensor_interval, w.sensor_cutoff, w.sensor_reach);
+  each(w.jnt_stiffnesspoly, w.dof_dampingpoly, w.tendon_stiffnesspoly, w.tendon_dampingpoly);
+  each(w.cam_bodyid, w.cam_pos, w.cam_quat, w.cam_lens);
 }
 
 }  // namespace

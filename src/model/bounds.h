@@ -22,6 +22,7 @@ struct Bound {
   const char* quantity;
 };
 inline constexpr Bound kLengthBound{1e6, "m", "length"};
+inline constexpr Bound kPixelBound{1e6, "pixels", "size of an image"};
 // Joint positions: |qpos| beyond it is a bad state (types.h), so a range or reference is no larger.
 inline constexpr Bound kPositionBound{1e10, "m or rad", "joint position"};
 inline constexpr Bound kVelocityBound{1e8, "m/s or rad/s", "joint velocity"};

@@ -20,6 +20,7 @@ constexpr Named kTypes[] = {
     {"torque", SensorType::torque},
     {"magnetometer", SensorType::magnetometer},
     {"rangefinder", SensorType::rangefinder},
+    {"camprojection", SensorType::camprojection},
     {"jointpos", SensorType::jointpos},
     {"jointvel", SensorType::jointvel},
     {"tendonpos", SensorType::tendonpos},
@@ -50,6 +51,9 @@ constexpr Named kTypes[] = {
     {"subtreelinvel", SensorType::subtreelinvel},
     {"subtreeangmom", SensorType::subtreeangmom},
     {"insidesite", SensorType::insidesite},
+    {"distance", SensorType::distance},
+    {"normal", SensorType::normal},
+    {"fromto", SensorType::fromto},
     {"e_potential", SensorType::e_potential},
     {"e_kinetic", SensorType::e_kinetic},
     {"contact", SensorType::contact},
@@ -72,6 +76,7 @@ Object object(const Model& m, const std::string& kind, const std::string& name) 
   if (kind == "joint") return found(ObjectType::joint, m.jnt_names);
   if (kind == "geom") return found(ObjectType::geom, m.geom_names);
   if (kind == "site") return found(ObjectType::site, m.site_names);
+  if (kind == "camera") return found(ObjectType::camera, m.cam_names);
   if (kind == "tendon") return found(ObjectType::tendon, m.tendon_names);
   if (kind == "actuator") return found(ObjectType::actuator, m.actuator_names);
   return {};

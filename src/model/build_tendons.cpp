@@ -83,6 +83,8 @@ void add_tendons(const Spec& spec, Model& m) {
     append(m.tendon_solref, t.solref);
     m.tendon_stiffness.push_back(spec.flags.spring ? t.stiffness : 0);
     m.tendon_damping.push_back(spec.flags.damper ? t.damping : 0);
+    append(m.tendon_stiffnesspoly, spec.flags.spring ? t.stiffnesspoly : std::array<double, 2>{});
+    append(m.tendon_dampingpoly, spec.flags.damper ? t.dampingpoly : std::array<double, 2>{});
     append(m.tendon_lengthspring, t.springlength);
     m.tendon_armature.push_back(t.armature);
     m.tendon_frictionloss.push_back(spec.flags.frictionloss ? t.frictionloss : 0);

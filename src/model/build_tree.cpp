@@ -31,6 +31,7 @@ void add_joint(const Spec& spec, const BodySpec& b, int body, const JointSpec& j
   m.jnt_margin.push_back(j.margin);
   append(m.jnt_solref, j.solref);
   m.jnt_stiffness.push_back(spec.flags.spring ? j.stiffness : 0);
+  append(m.jnt_stiffnesspoly, spec.flags.spring ? j.stiffnesspoly : std::array<double, 2>{});
   // as in MuJoCo, of joints with one dof alone
   const bool one = j.type == JointType::hinge || j.type == JointType::slide;
   m.jnt_actfrclimited.push_back(j.actfrclimited == Switch::yes && one);
@@ -58,6 +59,8 @@ void add_joint(const Spec& spec, const BodySpec& b, int body, const JointSpec& j
   const auto n = at(nv);
   m.dof_armature.insert(m.dof_armature.end(), n, j.armature);
   m.dof_damping.insert(m.dof_damping.end(), n, spec.flags.damper ? j.damping : 0);
+  for (int k = 0; k < nv; ++k)
+    append(m.dof_dampingpoly, spec.flags.damper ? j.dampingpoly : std::array<double, 2>{});
   m.dof_frictionloss.insert(m.dof_frictionloss.end(), n,
                             spec.flags.frictionloss ? j.frictionloss : 0);
   m.nq = static_cast<int>(m.qpos0.size());
@@ -136,6 +139,12 @@ void add_body(const Spec& spec, int id, const BodyInertia& inertia, Model& m) {
     append(m.cam_pos, c.pos);
     append(m.cam_quat, c.quat);
     m.cam_fovy.push_back(c.fovy);
+    for (const std::size_t k : {0u, 1u}) {
+      m.cam_resolution.push_back(c.resolution[k]);
+      m.cam_sensorsize.push_back(c.sensorsize[k]);
+      m.cam_intrinsic.push_back(c.focal[k]);
+    }
+    m.cam_intrinsic.insert(m.cam_intrinsic.end(), c.principal.begin(), c.principal.end());
     ++m.ncam;
   }
   ++m.nbody;

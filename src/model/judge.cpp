@@ -72,10 +72,6 @@ void judge_geom(const Spec& spec, GeomSpec& g, bool touches, bool lacks) {
 
 void judge(JointSpec& j) {
   const Written& w = j.written;
-  for (const char* attribute : {"stiffness", "damping"}) {
-    if (any_nonzero(written_numbers(w, attribute), 1))
-      mark(w, attribute, Use::ignored, true, "only the first, linear coefficient is computed");
-  }
   if (j.springdamper[0] > 0)
     mark(w, "springdamper", Use::mapped, false, "stiffness and damping from the inertia at qpos0");
   if (any_nonzero(written_numbers(w, "springyield")))
@@ -98,10 +94,13 @@ void judge(PairSource& p) {
 
 void judge(TendonSpec& t) {
   const Written& w = t.written;
-  for (const char* attribute : {"stiffness", "damping"}) {
-    if (any_nonzero(written_numbers(w, attribute), 1))
-      mark(w, attribute, Use::ignored, true, "only the first, linear coefficient is computed");
-  }
+  // a row of the tendon is a spring or damper that pulls back
+  const auto& [c1, c2] = t.stiffnesspoly;
+  if (c2 < 0 || c1 * c1 > 4 * t.stiffness * c2)
+    mark(w, "stiffness", Use::ignored, true, "where its polynomial is negative, the spring has no force");
+  const auto& [d1, d2] = t.dampingpoly;
+  if (d2 < 0 || (d1 < 0 && d1 * d1 > 4 * t.damping * d2))
+    mark(w, "damping", Use::ignored, true, "where its polynomial is negative, the damper has no force");
   if (any_nonzero(written_numbers(w, "springyield")))
     mark(w, "springyield", Use::ignored, t.stiffness > 0,
          "springs are elastic whatever their force");

@@ -22,11 +22,19 @@ Needs needs(const Spec& spec) {
   for (std::size_t i = 0; i < spec.meshes.size(); ++i) ids.emplace(spec.meshes[i].name, i);
   std::set<std::string, std::less<>> paired;
   for (const PairSource& p : spec.pairs) paired.insert(p.geom1), paired.insert(p.geom2);
+  std::set<std::string, std::less<>> measured_geoms, measured_bodies;
+  for (const SensorSource& source : spec.sensors) {
+    const SensorSpec& s = source.spec;
+    if (s.type != "distance" && s.type != "normal" && s.type != "fromto") continue;
+    for (const auto& [type, name] : {std::pair{s.objtype, s.object}, {s.reftype, s.reference}})
+      (type == "geom" ? measured_geoms : measured_bodies).insert(name);
+  }
   Needs n{std::vector<char>(ids.size()), std::vector<char>(ids.size())};
   for (const BodySpec& b : spec.bodies) {
     for (const GeomSpec& g : b.geoms) {
       if (g.mesh.empty()) continue;
-      const bool collides = g.contype != 0 || g.conaffinity != 0 || (!g.name.empty() && paired.contains(g.name));
+      const bool named = !g.name.empty() && (paired.contains(g.name) || measured_geoms.contains(g.name));
+      const bool collides = g.contype != 0 || g.conaffinity != 0 || named || measured_bodies.contains(b.name);
       const std::size_t i = ids.at(g.mesh);
       n.any[i] = static_cast<char>(n.any[i] || collides);
       n.hull[i] = static_cast<char>(n.hull[i] || (collides && !g.fitted));

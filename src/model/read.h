@@ -28,7 +28,9 @@ bool read_solver(Element& e, std::array<double, 2>& solref, std::array<double, 5
 // A mixture of the two formats is MuJoCo's default.
 void read_solreflimit(Element& e, std::array<double, 2>& solref);
 // Polynomial coefficients: the linear one is computed.
-void read_linear(Element& e, std::string_view attribute, const Bound& bound, double& linear);
+// A coefficient and two of higher order: of the force -x (linear + poly[0] x + poly[1] x²).
+void read_polynomial(Element& e, std::string_view attribute, const Bound& bound, double& linear,
+                     std::array<double, 2>& poly);
 void read_joint(const Compiler& c, Element& e, JointSpec& j);
 void read_geom(const Compiler& c, Element& e, GeomSpec& g);
 void read_site(const Compiler& c, Element& e, SiteSpec& s);

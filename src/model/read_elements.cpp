@@ -35,11 +35,13 @@ void require_solref(Element& e, const char* name, const std::array<double, 2>& s
 
 }  // namespace
 
-void read_linear(Element& e, std::string_view attribute, const Bound& bound, double& linear) {
+void read_polynomial(Element& e, std::string_view attribute, const Bound& bound, double& linear,
+                     std::array<double, 2>& poly) {
   std::array<double, 3> c{};
   if (numbers_into(e, attribute, c, 1) == 0) return;
   require_nonnegative(e, attribute, c[0], bound);
-  linear = c[0];
+  for (const double x : c) require_within(e, attribute, x, bound);
+  linear = c[0], poly = {c[1], c[2]};
 }
 
 void read_solreflimit(Element& e, std::array<double, 2>& solref) {
@@ -72,8 +74,8 @@ void read_joint(const Compiler&, Element& e, JointSpec& j) {
   if (const auto s = read_switch(e, "actuatorfrclimited")) j.actfrclimited = *s;
   exactly(e, "actuatorfrcrange", kForceBound, j.actfrcrange);
   if (const auto b = boolean(e, "actuatorgravcomp")) j.actgravcomp = *b;
-  read_linear(e, "stiffness", kStiffnessBound, j.stiffness);
-  read_linear(e, "damping", kDampingBound, j.damping);
+  read_polynomial(e, "stiffness", kStiffnessBound, j.stiffness, j.stiffnesspoly);
+  read_polynomial(e, "damping", kDampingBound, j.damping, j.dampingpoly);
   read_nonnegative(e, "armature", kArmatureBound, j.armature);
   read_nonnegative(e, "frictionloss", kForceBound, j.frictionloss);
   if (const auto v = number(e, "ref")) j.ref = *v;
@@ -152,6 +154,26 @@ void read_site(const Compiler& c, Element& e, SiteSpec& s) {
   if (exactly(e, "fromto", kLengthBound, ends)) s.fromto = ends;
 }
 
+namespace {
+
+// The chip of a camera, `sensorsize` m with so many pixels, and the lens before it, in m or in pixels.
+void read_lens(Element& e, CameraSpec& s) {
+  std::array<double, 2> pixels = {double(s.resolution[0]), double(s.resolution[1])};
+  if (exactly(e, "resolution", kPixelBound, pixels))
+    for (const std::size_t k : {0u, 1u}) {
+      if (!(pixels[k] >= 1) || pixels[k] != std::floor(pixels[k]))
+        fail(e, "resolution", "expected 2 whole numbers > 0, of pixels");
+      s.resolution[k] = static_cast<int>(pixels[k]);
+    }
+  exactly(e, "sensorsize", kLengthBound, s.sensorsize);
+  exactly(e, "focal", kLengthBound, s.focal);
+  exactly(e, "principal", kLengthBound, s.principal);
+  exactly(e, "focalpixel", kPixelBound, s.focalpixel);
+  exactly(e, "principalpixel", kPixelBound, s.principalpixel);
+}
+
+}  // namespace
+
 void read_camera(const Compiler& c, Element& e, CameraSpec& s) {
   if (const auto i =
           choice(e, "mode", {"fixed", "track", "trackcom", "targetbody", "targetbodycom"}))
@@ -165,6 +187,7 @@ void read_camera(const Compiler& c, Element& e, CameraSpec& s) {
     fail(e, "fovy",
          "expected an angle between 0 and 180 degrees; of an orthographic camera a "
          "height > 0");
+  read_lens(e, s);
 }
 
 void read_inertial(const Compiler& c, Element& e, InertialSpec& i) {

@@ -21,10 +21,13 @@ SensorSpec read_sensor(Spec& spec, Element& e) {
   require_nonnegative(e, "cutoff", s.cutoff);
   for (const char* kind : {"site", "joint", "tendon", "actuator", "body", "geom", "camera"}) {
     const auto name = text(e, kind);
-    if (!name || !s.object.empty()) continue;
+    if (!name) continue;
     require_name(spec, kind, e, kind, *name);
+    if (!s.object.empty()) continue;
     s.objtype = kind, s.object = *name;
   }
+  if (const auto camera = text(e, "camera"); camera && s.objtype == "site")
+    s.reftype = "camera", s.reference = *camera;
   const auto pair = [&](const char* type, const char* kind, const char* a, const char* b) {
     for (const char* attribute : {a, b}) {
       const auto name = text(e, attribute);
@@ -58,10 +61,26 @@ bool is_mesh(const Spec& spec, const std::string& geom) {
   return false;
 }
 
+bool follows(const Spec& spec, const std::string& camera) {
+  for (const BodySpec& b : spec.bodies)
+    for (const CameraSpec& c : b.cameras)
+      if (c.name == camera) return c.mode != CameraMode::fixed;
+  return false;
+}
+
+// Geom `name` or one of body `name` is a height field.
+bool has_hfield(const Spec& spec, const std::string& type, const std::string& name) {
+  for (const BodySpec& b : spec.bodies)
+    for (const GeomSpec& g : b.geoms)
+      if ((type == "geom" ? g.name : b.name) == name && g.type == GeomType::hfield) return true;
+  return false;
+}
+
 // Why the frame has no place here; "" if it has. No frame is the world's.
 std::string frame_problem(const Spec& spec, const std::string& type, const std::string& name) {
   if (type == "geom" && is_mesh(spec, name)) return "the frame of a mesh is not known";
-  if (type.empty() || type == "body" || type == "xbody" || type == "geom" || type == "site")
+  if (type == "camera" && follows(spec, name)) return "cameras that follow are not moved";
+  if (type.empty() || type == "camera" || type == "body" || type == "xbody" || type == "geom" || type == "site")
     return "";
   return "frames of " + type + "s are not computed";
 }
@@ -108,6 +127,15 @@ int read_inside(const Spec& spec, Element& e, const SensorSpec& s, std::string& 
   return why.empty() ? 1 : 0;
 }
 
+int read_distance(const Spec& spec, Element& e, const SensorSpec& s, std::string& why, int dim) {
+  if (s.object.empty() || s.reference.empty())
+    fail(e, "must name two objects: geom1 or body1, and geom2 or body2");
+  if (s.objtype == s.reftype && s.object == s.reference) fail(e, "must name two different objects");
+  if (has_hfield(spec, s.objtype, s.object) || has_hfield(spec, s.reftype, s.reference))
+    why = "distances to height fields are not computed";
+  return why.empty() ? dim : 0;
+}
+
 // Numbers of a reading; 0 with the reason in `why`: not evaluated.
 int read_dim(const Spec& spec, Element& e, const SensorSpec& s, std::string& why) {
   const std::optional<SensorType> type = sensor_type(s.type);
@@ -143,6 +171,13 @@ int read_dim(const Spec& spec, Element& e, const SensorSpec& s, std::string& why
     case T::jointlimitpos:
     case T::jointlimitvel:
     case T::jointlimitfrc: require_limit(spec, e, s); return 1;
+    case T::distance: return read_distance(spec, e, s, why, 1);
+    case T::normal: return read_distance(spec, e, s, why, 3);
+    case T::fromto: return read_distance(spec, e, s, why, 6);
+    case T::camprojection:
+      if (s.objtype != "site" || s.reference.empty()) fail(e, "must name a site and a camera");
+      why = frame_problem(spec, s.reftype, s.reference);
+      return why.empty() ? 2 : 0;
     case T::insidesite: return read_inside(spec, e, s, why);
     case T::ballquat: require_joint(spec, e, s, true); return 4;
     case T::ballangvel: require_joint(spec, e, s, true); return 3;

@@ -85,8 +85,8 @@ void read_tendon(Element& e, TendonSpec& t) {
   exactly(e, "range", kPositionBound, t.range);
   read_within(e, "margin", kPositionBound, t.margin);
   read_solreflimit(e, t.solref);
-  read_linear(e, "stiffness", kStiffnessBound, t.stiffness);
-  read_linear(e, "damping", kDampingBound, t.damping);
+  read_polynomial(e, "stiffness", kStiffnessBound, t.stiffness, t.stiffnesspoly);
+  read_polynomial(e, "damping", kDampingBound, t.damping, t.dampingpoly);
   read_nonnegative(e, "armature", kArmatureBound, t.armature);
   read_nonnegative(e, "frictionloss", kForceBound, t.frictionloss);
   if (const std::size_t n = numbers_into(e, "springlength", t.springlength, 1); n > 0) {

@@ -1,5 +1,6 @@
 // <worldbody>: bodies, frames and what is attached to them, depth first.
 #include <cmath>
+#include <numbers>
 
 #include "model/bounds.h"
 #include "model/read.h"
@@ -226,11 +227,30 @@ class Tree {
     spec_.bodies[static_cast<std::size_t>(body)].sites.push_back(std::move(s));
   }
 
+  // In metres; where a length is given in pixels, too, that one counts. The angle of view is that of the chip.
+  void resolve_lens(const Element& e, CameraSpec& c) {
+    const bool has_chip = c.sensorsize[0] > 0 && c.sensorsize[1] > 0;
+    const auto is_given = [](const auto& x) { return x[0] != 0 || x[1] != 0; };
+    if (!has_chip) {
+      for (const auto* x : {&c.focal, &c.focalpixel, &c.principal, &c.principalpixel})
+        if (is_given(*x)) fail(e, "focal lengths and principal points need a sensorsize");
+      return;
+    }
+    for (const std::size_t k : {0u, 1u}) {
+      const double pixel = c.sensorsize[k] / c.resolution[k];
+      if (c.focalpixel[k] != 0) c.focal[k] = pixel * c.focalpixel[k];
+      if (c.principalpixel[k] != 0) c.principal[k] = pixel * c.principalpixel[k];
+      if (!(c.focal[k] > 0)) fail(e, "sensorsize", "needs two lengths focal or focalpixel > 0");
+    }
+    c.fovy = std::atan2(c.sensorsize[1] / 2, c.focal[1]) * 360 / std::numbers::pi;
+  }
+
   void add_camera(Element& e, int body, const Pose& frame, const std::string& childclass) {
     CameraSpec c = class_of(spec_, e, childclass).camera;
     c.element = &e;
     read_camera(spec_.compiler_of(e), e, c);
     c.name = claim_name(spec_, "camera", e);
+    resolve_lens(e, c);
     move_by(frame, c.pos, c.quat);
     spec_.bodies[static_cast<std::size_t>(body)].cameras.push_back(std::move(c));
   }

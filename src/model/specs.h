@@ -75,6 +75,7 @@ struct JointSpec {
   Switch align = Switch::automatic;  // of a free joint: see Compiler::alignfree
   Range range{}, actfrcrange{}, springdamper{};
   double stiffness = 0, damping = 0, armature = 0, frictionloss = 0, ref = 0, springref = 0;
+  std::array<double, 2> stiffnesspoly{}, dampingpoly{};
   double margin = 0;
   bool actgravcomp = false;
   std::array<double, 2> solref{0.02, 1};  // of the limit
@@ -123,6 +124,8 @@ struct CameraSpec {
   Vec3 pos = Vec3::Zero();
   Quat quat = Quat::Identity();
   double fovy = 45;
+  std::array<int, 2> resolution = {1, 1};
+  std::array<double, 2> sensorsize{}, focal{}, focalpixel{}, principal{}, principalpixel{};
 };
 
 // <inertial>: moments along the axes of `quat`.
@@ -219,6 +222,7 @@ struct TendonSpec {
   Range range{}, actfrcrange{};
   Range springlength{-1, -1};  // both -1: the length at qpos_spring
   double stiffness = 0, damping = 0, armature = 0, frictionloss = 0, margin = 0;
+  std::array<double, 2> stiffnesspoly{}, dampingpoly{};
   std::array<double, 2> solref{0.02, 1};  // of the limit
   std::vector<WrapSpec> wraps;
 };

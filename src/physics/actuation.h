@@ -16,6 +16,7 @@
 #include "physics/functions.h"
 #include "physics/gravity_lift.h"
 #include "physics/muscle.h"
+#include "physics/springs.h"
 #include "physics/status.h"
 
 STICTION_PHYSICS_BEGIN
@@ -172,43 +173,31 @@ STICTION_FN S dof_actuation(const ModelView& m, EnvView<S>& e, int i) {
 
 // ---- springs and dampers
 
-// Rotation that takes q0 to q, in the axes of q0.
-template <class S>
-STICTION_FN Vec3<S> rotation_between(const Wide<S>* q0, const Wide<S>* q) {
-  return narrow3<S>(log_quat(conjugate(normalized(load4(q0, 0))) * normalized(load4(q, 0))));
-}
-
-// Writes -bias - D v0 + medium - K (q0 ⊖ q_s + δt v0) of the dofs of joint j.
+// Writes -bias - D v0 + medium - K (q0 ⊖ q_s + δt v0) of the dofs of joint j; of K what is implicit goes with δt v0.
 template <class S>
 STICTION_FN void joint_forces(const ModelView& m, EnvView<S>& e, int j) {
   const int dof = m.jnt_dofadr[j];
   const JointType type = static_cast<JointType>(m.jnt_type[j]);
   const int n = type == JointType::free ? 6 : type == JointType::ball ? 3 : 1;
   for (int i = dof; i < dof + n; ++i) {
-    e.qfrc_smooth[i] = -e.qfrc_bias[i] - e.dof_damping[i] * e.qvel[i];
+    e.qfrc_smooth[i] = -e.qfrc_bias[i] - damper_coefficient(m, e, i) * e.qvel[i];
     if (m.nfluiddof > 0) e.qfrc_smooth[i] = e.qfrc_smooth[i] + e.qfrc_fluid[i];
   }
-
-  const S stiffness = e.jnt_stiffness[j];
-  const Mask<S> spring = stiffness != S(0.0);
-  if (!any_lane(spring)) return;
-  const Wide<S>*q = e.qpos + m.jnt_qposadr[j], *rest = e.qpos_spring + m.jnt_qposadr[j];
-  const auto pull = [&](int i, const S& deflection) {
-    const S f = stiffness * (deflection + S(m.opt.timestep) * e.qvel[i]);
-    e.qfrc_smooth[i] = select(spring, e.qfrc_smooth[i] - f, e.qfrc_smooth[i]);
+  const auto pull = [&](int first, bool rotation) {
+    const S c = spring_coefficient(m, e, j, rotation);
+    const Mask<S> spring = c != S(0.0);
+    if (!any_lane(spring)) return;
+    const Vec3<S> d = deflection(m, e, j, rotation);
+    const auto add = [&](int i, const S& x) {
+      const S ahead = S(m.opt.timestep) * e.qvel[i];
+      const S f = m.ncurved == 0 ? c * (x + ahead) : c * x + vmax(c, S(0.0)) * ahead;
+      e.qfrc_smooth[i] = select(spring, e.qfrc_smooth[i] - f, e.qfrc_smooth[i]);
+    };
+    add(first, d.x);
+    if (!has_one_dof(m, j)) add(first + 1, d.y), add(first + 2, d.z);
   };
-  const auto pull3 = [&](int i, const Vec3<S>& d) {
-    pull(i, d.x), pull(i + 1, d.y), pull(i + 2, d.z);
-  };
-  switch (type) {
-    case JointType::free:
-      pull3(dof, narrow3<S>(load3(q, 0) - load3(rest, 0)));
-      pull3(dof + 3, rotation_between<S>(rest + 3, q + 3));
-      break;
-    case JointType::ball: pull3(dof, rotation_between<S>(rest, q)); break;
-    case JointType::slide:
-    case JointType::hinge: pull(dof, narrow<S>(q[0] - rest[0])); break;
-  }
+  pull(dof, false);
+  if (type == JointType::free) pull(dof + 3, true);
 }
 
 // ---- forces on the bodies

@@ -1,11 +1,13 @@
 // Energies of the present state, from poses and velocities of the bodies.
 //
 //   T = ½ Σ (m v² + ω · I ω) + ½ Σ armature q̇²
-//   U = −Σ m g · c + ½ Σ k |q ⊖ q_s|²           armature and springs of tendons with their lengths
+//   U = −Σ m g · c + ½ Σ k |q ⊖ q_s|²           armature and springs of tendons with their lengths;
+//                                              of springs with polynomials ∫ x c(x) dx
 #pragma once
 
 #include "physics/functions.h"
 #include "physics/sensor_subtree.h"
+#include "physics/springs.h"
 
 STICTION_PHYSICS_BEGIN
 
@@ -14,20 +16,21 @@ STICTION_FN Vec3<Wide<S>> widen3(const Vec3<S>& v) {
   return {widen(v.x), widen(v.y), widen(v.z)};
 }
 
+STICTION_FN bool is_curved_spring(const ModelView& m, int j) {
+  return m.ncurved > 0 && is_curved(m.jnt_stiffnesspoly + 2 * j);
+}
 template <class S>
-STICTION_FN S squared_deflection(const ModelView& m, const EnvView<S>& e, int j) {
-  const int adr = m.jnt_qposadr[j];
-  const Wide<S>*q = e.qpos + adr, *rest = e.qpos_spring + adr;
-  switch (static_cast<JointType>(m.jnt_type[j])) {
-    case JointType::free:
-      return norm2(narrow3<S>(load3(q, 0) - load3(rest, 0))) +
-             norm2(rotation_between<S>(rest + 3, q + 3));
-    case JointType::ball: return norm2(rotation_between<S>(rest, q));
-    case JointType::slide:
-    case JointType::hinge: break;
+STICTION_FN S spring_energy(const ModelView& m, const EnvView<S>& e, int j) {
+  const S stiffness = e.jnt_stiffness[j];
+  const bool free = static_cast<JointType>(m.jnt_type[j]) == JointType::free;
+  const Vec3<S> d = deflection(m, e, j, false);
+  const double* const c = m.jnt_stiffnesspoly + 2 * j;
+  if (is_curved_spring(m, j)) {
+    const S u = polynomial_energy(stiffness, c, stretch_of(m, j, d));
+    return free ? u + polynomial_energy(stiffness, c, norm(deflection(m, e, j, true))) : u;
   }
-  const S d = narrow<S>(q[0] - rest[0]);
-  return d * d;
+  const S squared = has_one_dof(m, j) ? d.x * d.x : norm2(d);
+  return S(0.5) * stiffness * (free ? squared + norm2(deflection(m, e, j, true)) : squared);
 }
 
 // `all`: of bodies that never move, too.
@@ -39,12 +42,17 @@ STICTION_FN Wide<S> potential_energy(const ModelView& m, const EnvView<S>& e, bo
   for (int b = 1; b < m.nbody; ++b)
     if (all || m.body_treeid[b] >= 0) u = u - widen(e.body_mass[b]) * dot(gravity, body_com(e, b));
   for (int j = 0; j < m.njnt; ++j)
-    if (any_lane(e.jnt_stiffness[j] != S(0.0)))
-      u = u + widen(S(0.5) * e.jnt_stiffness[j] * squared_deflection(m, e, j));
+    if (any_lane(e.jnt_stiffness[j] != S(0.0)) || is_curved_spring(m, j))
+      u = u + widen(spring_energy(m, e, j));
   for (int t = 0; t < m.ntendon; ++t) {
     const W* const rest = e.tendon_lengthspring + 2 * t;
     const W x = e.ten_length[t] - clamp(e.ten_length[t], rest[0], rest[1]);
-    u = u + W(0.5) * widen(e.tendon_stiffness[t]) * (x * x);
+    const double* const c = m.tendon_stiffnesspoly + 2 * t;
+    const W stiffness = widen(e.tendon_stiffness[t]);
+    if (m.ncurved > 0 && is_curved(c))
+      u = u + polynomial_energy(stiffness, c, x);
+    else
+      u = u + W(0.5) * stiffness * (x * x);
   }
   return u;
 }

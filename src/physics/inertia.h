@@ -8,6 +8,7 @@
 //   M_ij = S_j · Ic_b S_i    b the body of dof i, j on the path from i to the root; else 0
 #pragma once
 
+#include "physics/springs.h"
 #include "physics/vec.h"
 #include "physics/views.h"
 
@@ -81,8 +82,7 @@ STICTION_FN void inertia_row(const ModelView& m, EnvView<S>& e, int i) {
   const int* parent = m.dof_parentid;
   const S* cdof = e.cdof;
   for (int j = i; j >= 0; j = parent[j]) row[j] = dot(load6(cdof, j), force);
-  const S dt = S(m.opt.timestep), stiffness = e.jnt_stiffness[m.dof_jntid[i]];
-  row[i] = row[i] + e.dof_armature[i] + dt * (e.dof_damping[i] + dt * stiffness);
+  row[i] = row[i] + e.dof_armature[i] + implicit_resistance(m, e, i);
 }
 
 template <class Team, class S>

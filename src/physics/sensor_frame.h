@@ -1,4 +1,4 @@
-// What sensors are attached to: poses of bodies, geoms and sites, and the motion of their points.
+// What sensors are attached to: poses of bodies, geoms, sites and cameras, and the motion of their points.
 #pragma once
 
 #include "physics/vec.h"
@@ -45,6 +45,13 @@ STICTION_FN Frame<S> frame_of(const ModelView& m, const EnvView<S>& e, int objty
       const int b = m.site_bodyid[id];
       return {load3(e.xpos, b) + load9(e.xmat, b) * load3(e.site_pos, id),
               load4(e.xquat, b) * load4(e.site_quat, id), b};
+    }
+    case ObjectType::camera: {
+      const int b = m.cam_bodyid[id];
+      const double *const p = m.cam_pos + 3 * id, *const q = m.cam_quat + 4 * id;
+      using W = Wide<S>;
+      return {load3(e.xpos, b) + load9(e.xmat, b) * Vec3<W>{W(p[0]), W(p[1]), W(p[2])},
+              load4(e.xquat, b) * Quat<W>{W(q[0]), W(q[1]), W(q[2]), W(q[3])}, b};
     }
     default: return {load3(e.xpos, 0), load4(e.xquat, 0), 0};
   }

@@ -3,24 +3,26 @@
 
 #include "physics/rays.h"
 #include "physics/sensor_actuator.h"
+#include "physics/sensor_camera.h"
 #include "physics/sensor_contact.h"
+#include "physics/sensor_distance.h"
 #include "physics/sensor_state.h"
 #include "physics/sensor_subtree.h"
 
 STICTION_PHYSICS_BEGIN
 
-// At most four numbers.
+inline constexpr int kMostReadings = 6;  // of a sensor
 template <class S>
 struct Reading {
-  S x[4];
+  S x[kMostReadings];
 };
 template <class S>
 STICTION_FN Reading<S> reading(const Vec3<S>& v) {
-  return {{v.x, v.y, v.z, S(0.0)}};
+  return {{v.x, v.y, v.z}};
 }
 template <class S>
 STICTION_FN Reading<S> reading(S x) {
-  return {{x, S(0.0), S(0.0), S(0.0)}};
+  return {{x}};
 }
 template <class S>
 STICTION_FN Reading<S> reading(const Quat<Wide<S>>& q) {
@@ -70,6 +72,25 @@ STICTION_OUTLINE S range(const ModelView& m, const EnvView<S>& e, int site) {
   return narrow<S>(cast_ray(m, e, others, f.pos, matrix(f.quat).z).distance);
 }
 
+template <class S>
+STICTION_OUTLINE Reading<S> distance_reading(const ModelView& m, const EnvView<S>& e, int i) {
+  using W = Wide<S>;
+  const NearestPoints<W> n = nearest_points(m, e, i);
+  switch (static_cast<SensorType>(m.sensor_type[i])) {
+    case SensorType::distance: return reading(narrow<S>(n.distance));
+    case SensorType::fromto: {
+      const Vec3<S> from = narrow3<S>(n.from), to = narrow3<S>(n.to);
+      return {{from.x, from.y, from.z, to.x, to.y, to.z}};
+    }
+    default: {
+      const Vec3<W> way = n.to - n.from;
+      const W length = norm(way);
+      const Mask<W> any = length > W(0.0);
+      return reading(narrow3<S>(select(any, W(1.0) / select(any, length, W(1.0)), W(0.0)) * way));
+    }
+  }
+}
+
 // Sensors of a state that are no frame sensors.
 template <class S>
 STICTION_FN Reading<S> state_reading(const ModelView& m, const EnvView<S>& e, int i) {
@@ -90,6 +111,13 @@ STICTION_FN Reading<S> state_reading(const ModelView& m, const EnvView<S>& e, in
     case T::rangefinder: return reading(range(m, e, id));
     case T::jointlimitpos: return reading(joint_limit(m, e, id).gap);
     case T::jointlimitvel: return reading(joint_limit(m, e, id).rate);
+    case T::distance:
+    case T::normal:
+    case T::fromto: return distance_reading(m, e, i);
+    case T::camprojection: {
+      const Pixel<Wide<S>> at = projection(m, e, id, m.sensor_refid[i]);
+      return {{narrow<S>(at.u), narrow<S>(at.v)}};
+    }
     case T::insidesite: return reading(inside_site(m, e, i));
     case T::magnetometer: return reading(magnetometer(m, e, id));
     case T::e_potential: return reading(narrow<S>(potential_energy(m, e, true)));

@@ -10,23 +10,40 @@
 
 #include "physics/limits.h"
 #include "physics/servos.h"
+#include "physics/springs.h"
 #include "physics/tendons.h"
 
 STICTION_PHYSICS_BEGIN
+
+// c(x) at the start of the step, of what pulls back or brakes (springs.h).
+template <class S>
+STICTION_FN S tendon_stiffness(const ModelView& m, const EnvView<S>& e, int t) {
+  const double* const c = m.tendon_stiffnesspoly + 2 * t;
+  if (m.ncurved == 0 || !is_curved(c)) return e.tendon_stiffness[t];
+  const Wide<S>*const rest = e.tendon_lengthspring + 2 * t, length = e.ten_length[t];
+  const S x = narrow<S>(length - clamp(length, rest[0], rest[1]));
+  return vmax(polynomial(e.tendon_stiffness[t], c, x), S(0.0));
+}
+template <class S>
+STICTION_FN S tendon_damping(const ModelView& m, const EnvView<S>& e, int t) {
+  const double* const c = m.tendon_dampingpoly + 2 * t;
+  if (m.ncurved == 0 || !is_curved(c)) return e.tendon_damping[t];
+  return vmax(polynomial(e.tendon_damping[t], c, vabs(e.ten_velocity[t])), S(0.0));
+}
 
 template <class S>
 STICTION_FN LimitLaw<S> tendon_spring(const ModelView& m, const EnvView<S>& e, int t) {
   const double dt = m.opt.timestep;
   const Wide<S> length = e.ten_length[t], rate = Wide<S>(1 / dt);
   return {narrow<S>(rate * (e.tendon_lengthspring[2 * t] - length)),
-          S(dt * dt) * e.tendon_stiffness[t],
+          S(dt * dt) * tendon_stiffness(m, e, t),
           narrow<S>(rate * (length - e.tendon_lengthspring[2 * t + 1]))};
 }
 
 template <class S>
 STICTION_FN BoundedLaw<S> tendon_drag(const ModelView& m, const EnvView<S>& e, int t) {
   const S inf = S(std::numeric_limits<double>::infinity()), armature = e.tendon_armature[t];
-  const S inv_R = S(m.opt.timestep) * e.tendon_damping[t] + armature;
+  const S inv_R = S(m.opt.timestep) * tendon_damping(m, e, t) + armature;
   const Mask<S> drags = inv_R > S(0.0);
   const S v_hat = armature * e.ten_velocity[t] / select(drags, inv_R, S(1.0));
   return {v_hat, inv_R, -inf, inf};

@@ -212,11 +212,19 @@ struct ModelView : SizesView, MeshArrays, HfieldArrays {
   const int *wrap_type, *wrap_objid, *wrap_sideid;
   const int *wrap_moment;     // (nwrap)  entry of a joint's dof in the tendon's arm, else -1
 
+  // springs and dampers: c1, c2 of polynomials; ncurved: how many joints, dofs and tendons have such
+  int ncurved;
+  const double *jnt_stiffnesspoly, *dof_dampingpoly;        // (njnt,2) (nv,2)
+  const double *tendon_stiffnesspoly, *tendon_dampingpoly;  // (ntendon,2)
   // sensors: one row per sensor; types are SensorType and ObjectType, cutoff 0: none
   int nsensor;
   const int *sensor_type, *sensor_objtype, *sensor_objid, *sensor_reftype, *sensor_refid, *sensor_adr, *sensor_dim;
   const int *sensor_interval;    // (nsensor)  1: belongs to the last interval, 0: to the state
   const double *sensor_cutoff;
+  const double *sensor_reach;    // (nsensor)  of distances: up to which they are told
+  const int *cam_bodyid;                    // (ncam)
+  const double *cam_pos, *cam_quat;         // (ncam,3) (ncam,4)  in the body
+  const double *cam_lens;                   // (ncam,4)  focal lengths and middle of the image, pixels
 
   bool own_body_quat;  // environments may differ in it; decides what work is done and never a result
 };

@@ -78,12 +78,12 @@ HeightField height_field(const Model& m, int g) {
           std::span(m.hfield_data).subspan(at(m.hfield_adr[h]), at(nrow * ncol))};
 }
 
+}  // namespace
+
 Shape shape(const Model& m, const Kinematics& kin, int g) {
   return {m.geom_type[at(g)],   row3(m.geom_size, g), kin.geom_xpos[at(g)],
           kin.geom_xmat[at(g)], hull(m, g),           height_field(m, g)};
 }
-
-}  // namespace
 
 std::vector<ContactPoint> candidate_points(const Model& m, const Options& o, const Kinematics& kin,
                                            std::span<const Real> more_friction) {

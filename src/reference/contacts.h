@@ -4,6 +4,7 @@
 #include <span>
 #include <vector>
 
+#include "reference/geometry.h"
 #include "reference/kinematics.h"
 #include "reference/problem.h"
 #include "stiction/options.h"
@@ -23,6 +24,9 @@ struct ContactPoint {
   Vec3 turned = Vec3::Zero();             // likewise the angles about and across the normal
   Real w_turning = 0;                     // Delassus scale of the angular velocity
 };
+
+// Geom g where it is.
+Shape shape(const Model& m, const Kinematics& kin, int g);
 
 // Every point of every pair. `more_friction`: added to the coefficients of each pair; empty: zero.
 std::vector<ContactPoint> candidate_points(const Model& m, const Options& o, const Kinematics& kin,

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "reference/muscle.h"
+#include "reference/polynomial.h"
 
 namespace stiction::reference::inline STICTION_REAL {
 namespace {
@@ -113,28 +114,59 @@ std::pair<Real, VecX> site_transmission(const Model& m, const Kinematics& kin, i
 
 }  // namespace
 
+namespace {
+
+// What has a spring of its own: a joint with one dof, a ball, of a free joint the translation and the rotation.
+// f(dof, x): x the deflection, of one dof its signed length.
+void for_springs(const Model& m, std::span<const Real> qpos, const auto& f) {
+  for (int j = 0; j < m.njnt; ++j) {
+    const double *const c = &m.jnt_stiffnesspoly[at(2 * j)];
+    if (m.jnt_stiffness[at(j)] == 0 && c[0] == 0 && c[1] == 0) continue;
+    const VecX d = spring_deflection(m, j, qpos);
+    for (int k = 0; k < d.size(); k += 3) {
+      const VecX part = d.segment(k, std::min<Eigen::Index>(3, d.size()));
+      f(j, m.jnt_dofadr[at(j)] + k, part, part.size() == 1 ? part[0] : part.norm());
+    }
+  }
+}
+
+}  // namespace
+
+VecX spring_coefficients(const Model& m, std::span<const Real> qpos) {
+  VecX c = VecX::Zero(m.nv);
+  for_springs(m, qpos, [&](int j, int dof, const VecX& part, const Real& x) {
+    c.segment(dof, part.size())
+        .setConstant(polynomial(m.jnt_stiffness[at(j)], m.jnt_stiffnesspoly, j, x));
+  });
+  return c;
+}
+
+VecX damper_coefficients(const Model& m, const VecX& v) {
+  VecX c(m.nv);
+  for (int i = 0; i < m.nv; ++i)
+    c[i] = polynomial(m.dof_damping[at(i)], m.dof_dampingpoly, i, abs(v[i]));
+  return c;
+}
+
 VecX spring_force(const Model& m, std::span<const Real> qpos) {
   VecX f = VecX::Zero(m.nv);
-  for (int j = 0; j < m.njnt; ++j) {
-    if (m.jnt_stiffness[at(j)] == 0) continue;
-    const VecX d = spring_deflection(m, j, qpos);
-    f.segment(m.jnt_dofadr[at(j)], d.size()) = -m.jnt_stiffness[at(j)] * d;
-  }
+  for_springs(m, qpos, [&](int j, int dof, const VecX& part, const Real& x) {
+    f.segment(dof, part.size()) =
+        -polynomial(m.jnt_stiffness[at(j)], m.jnt_stiffnesspoly, j, x) * part;
+  });
   return f;
 }
 
 Real spring_energy(const Model& m, std::span<const Real> qpos) {
   Real e = 0;
-  for (int j = 0; j < m.njnt; ++j)
-    if (m.jnt_stiffness[at(j)] != 0)
-      e += 0.5 * m.jnt_stiffness[at(j)] * spring_deflection(m, j, qpos).squaredNorm();
+  for_springs(m, qpos, [&](int j, int, const VecX&, const Real& x) {
+    e += polynomial_energy(m.jnt_stiffness[at(j)], m.jnt_stiffnesspoly, j, x);
+  });
   return e;
 }
 
-VecX spring_stiffness(const Model& m) {
-  VecX k(m.nv);
-  for (int i = 0; i < m.nv; ++i) k[i] = m.jnt_stiffness[at(m.dof_jntid[at(i)])];
-  return k;
+VecX implicit_part(const VecX& coefficients) {
+  return coefficients.unaryExpr([](const Real& c) { return c < 0 ? Real(0) : c; });
 }
 
 VecX gravity_compensation(const Model& m, const Kinematics& kin) {

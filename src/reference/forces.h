@@ -8,8 +8,12 @@ namespace stiction::reference::inline STICTION_REAL {
 // −K (q ⊖ q_spring) of every joint, at the given pose.
 VecX spring_force(const Model& m, std::span<const Real> qpos);
 Real spring_energy(const Model& m, std::span<const Real> qpos);
-// Diagonal of K: the joint's stiffness on each of its dofs.
-VecX spring_stiffness(const Model& m);
+// Diagonals of K at qpos and of D at v, which make −K (q ⊖ q_spring) and −D v.
+VecX spring_coefficients(const Model& m, std::span<const Real> qpos);
+VecX damper_coefficients(const Model& m, const VecX& v);
+// What of them acts on the end of a step: all that pulls back or brakes. So a spring that becomes stiffer never
+// overshoots, whatever the timestep.
+VecX implicit_part(const VecX& coefficients);
 
 VecX gravity_compensation(const Model& m, const Kinematics& kin);
 // What of it is part of the actuators' forces: that on joints with actuatorgravcomp.

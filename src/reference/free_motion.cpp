@@ -19,8 +19,7 @@ VecX forces_on_bodies(const Model& m, const Kinematics& kin, const std::vector<M
 FreeMotion midpoint(const Model& m, double dt, const StepInputs& in) {
   constexpr int kIterations = 100;
   const Eigen::Map<const VecX> v0(in.qvel.data(), m.nv);
-  const Parameters damping(m.dof_damping.data(), m.nv), applied(in.qfrc_applied.data(), m.nv);
-  const VecX stiffness = spring_stiffness(m);
+  const Parameters applied(in.qfrc_applied.data(), m.nv);
   FreeMotion free{{}, v0, {}};
   int still = 0;  // iterations in a row that moved nothing but round-off
   for (int k = 0; still < 3; ++k) {
@@ -35,12 +34,14 @@ FreeMotion midpoint(const Model& m, double dt, const StepInputs& in) {
     const std::vector<Motion> bodies = motion(m, kin, qvel);
     const FluidForces medium = fluid_forces(m, kin, bodies);
     const MatX M = mass_matrix(m, kin);
+    const VecX damping = damper_coefficients(m, v), stiffness = spring_coefficients(m, qpos);
     const VecX force =
         forces_on_bodies(m, kin, bodies, in) - damping.cwiseProduct(v) + medium.force +
         spring_force(m, qpos) +
         explicit_actuation(m, kin, tendons(m, kin, qpos), qpos, qvel, in.ctrl, in.act) + applied;
     free.A = M;
-    free.A.diagonal() += 0.5 * dt * damping + 0.25 * dt * dt * stiffness;
+    free.A.diagonal() +=
+        0.5 * dt * implicit_part(damping) + 0.25 * dt * dt * implicit_part(stiffness);
     free.A += dt * medium.drag;  // quadratic drag has twice the slope
     const Eigen::LLT<MatX> factor(free.A);
     free.solved = factor.info() == Eigen::Success;
@@ -69,8 +70,9 @@ FreeMotion free_motion(const Model& m, const Options& o, const Kinematics& kin,
   const double dt = *o.timestep;
   if (o.scheme == Scheme::midpoint) return midpoint(m, dt, in);
   const Eigen::Map<const VecX> v0(in.qvel.data(), m.nv);
-  const Parameters damping(m.dof_damping.data(), m.nv), applied(in.qfrc_applied.data(), m.nv);
-  const VecX stiffness = spring_stiffness(m);
+  const Parameters applied(in.qfrc_applied.data(), m.nv);
+  const VecX damping = damper_coefficients(m, v0);
+  const VecX stiffness = implicit_part(spring_coefficients(m, in.qpos));
 
   // A = M + θ δt D + θ θ_qv δt² K, D with the drag of the medium
   const std::vector<Motion> bodies = motion(m, kin, in.qvel);
@@ -78,7 +80,7 @@ FreeMotion free_motion(const Model& m, const Options& o, const Kinematics& kin,
   const Theta share = theta(o.scheme);
   FreeMotion free{mass_matrix(m, kin), v0, {}};
   free.A.diagonal() +=
-      share.force * dt * damping + share.force * share.position * dt * dt * stiffness;
+      share.force * dt * implicit_part(damping) + share.force * share.position * dt * dt * stiffness;
   free.A += share.force * dt * medium.drag;
 
   // k = −bias − D v0 + medium + springs at q0 + θ δt v0 + explicit forces
@@ -93,7 +95,7 @@ FreeMotion free_motion(const Model& m, const Options& o, const Kinematics& kin,
   if (!free.solved) return free;
   free.v_star = v0 + factor.solve(dt * k);
   if (gyroscopic_law(o) == Gyroscopic::midpoint) {
-    free.turning = turning(m, dt, kin);
+    free.turning = turning(m, kin, dt * (implicit_part(damping) + dt * stiffness));
     const FirstHalf change = first_half(free.turning, dt, v0, on_bodies);
     free.v_star += change.velocity + factor.solve(change.impulse);
   }

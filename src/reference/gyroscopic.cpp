@@ -56,7 +56,7 @@ Vec3 middle(const Turning& t, double dt, const Vec3& w0, const Vec3& P, const Ve
 
 }  // namespace
 
-std::vector<Turning> turning(const Model& m, double dt, const Kinematics& kin) {
+std::vector<Turning> turning(const Model& m, const Kinematics& kin, const VecX& resistance) {
   std::vector<Turning> all;
   for (int j = 0; j < m.njnt; ++j) {
     const JointType type = m.jnt_type[at(j)];
@@ -80,8 +80,7 @@ std::vector<Turning> turning(const Model& m, double dt, const Kinematics& kin) {
     t.inertia = t.axes.transpose() * composite(m, kin, below, pivot) * t.axes;
     t.arm = t.axes.transpose() * (pivot - kin.dof_anchor[at(t.dof)]);
     for (int k = 0; k < 3; ++k)
-      t.extra[k] = m.dof_armature[at(t.dof + k)] +
-                   dt * (m.dof_damping[at(t.dof + k)] + dt * m.jnt_stiffness[at(j)]);
+      t.extra[k] = m.dof_armature[at(t.dof + k)] + resistance[t.dof + k];
     t.carried = m.dof_parentid[at(t.dof)] >= 0 && !t.free;
     t.carrier = Mat3X::Zero(3, m.nv);
     for (int i = m.dof_parentid[at(t.dof)]; i >= 0 && t.carried; i = m.dof_parentid[at(i)])

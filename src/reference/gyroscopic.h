@@ -18,7 +18,7 @@ struct Turning {
   Vec3 arm;       // r: free: from the body's origin to the common centre of mass, body axes
   Mat3X carrier;  // carried: angular velocity of the carrier per unit of each dof, body axes
 };
-std::vector<Turning> turning(const Model& m, double dt, const Kinematics& kin);
+std::vector<Turning> turning(const Model& m, const Kinematics& kin, const VecX& resistance);
 
 // What the implicit torque adds to v* = v0 + A⁻¹ δt k with the explicit torque: a change of v* itself,
 // and a generalized impulse. `force`: −bias + wrenches on the bodies, at v0.

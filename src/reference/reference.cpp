@@ -237,9 +237,9 @@ ForwardResult Reference::forward(std::span<const double> qpos, std::span<const d
   f.qfrc_bias = flat(bias_force(m, kin, bodies));
 
   // passive forces
-  const Eigen::Map<const VecX> v(in.qvel.data(), m.nv), damping(m.dof_damping.data(), m.nv);
+  const VecX v = Eigen::Map<const VecX>(in.qvel.data(), m.nv);
   const VecX spring = spring_force(m, in.qpos) + tendon_spring_force(m, strings);
-  const VecX damper = -damping.cwiseProduct(v) + tendon_damper_force(m, strings, v);
+  const VecX damper = -damper_coefficients(m, v).cwiseProduct(v) + tendon_damper_force(m, strings, v);
   const VecX gravcomp = gravity_compensation(m, kin), lifted = actuator_gravity(m, kin);
   const VecX medium = fluid_forces(m, kin, bodies).force;
   f.qfrc_spring = flat(spring), f.qfrc_damper = flat(damper), f.qfrc_gravcomp = flat(gravcomp);

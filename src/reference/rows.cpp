@@ -212,8 +212,7 @@ void check_model(const Model& m, const Options& o) {
     throw ArgumentError(
         "Options: gyroscopic \"midpoint\" is for scheme \"implicit_euler\"; leave it \"auto\"");
   for (int t = 0; t < m.ntendon && o.scheme != Scheme::implicit_euler; ++t)
-    if (m.tendon_stiffness[at(t)] != 0 || m.tendon_damping[at(t)] != 0 ||
-        m.tendon_armature[at(t)] != 0)
+    if (has_spring(m, t) || has_damper(m, t) || m.tendon_armature[at(t)] != 0)
       throw ArgumentError("tendon \"" + visible(m.tendon_names[at(t)]) +
                           "\" has a spring, damping or armature, which are computed with scheme "
                           "\"implicit_euler\" only");

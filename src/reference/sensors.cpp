@@ -3,34 +3,13 @@
 #include <algorithm>
 
 #include "reference/equalities.h"
+#include "reference/geom_distance.h"
 #include "reference/length_forces.h"
 #include "reference/rays.h"
+#include "reference/sensor_frames.h"
 
 namespace stiction::reference {
 namespace {
-
-struct Frame {
-  Vec3 pos = Vec3::Zero();
-  Quat quat = Quat::Identity();
-  int body = 0;
-};
-
-Frame frame_of(const Model& m, const Kinematics& kin, ObjectType type, int id) {
-  switch (type) {
-    case ObjectType::body:
-      return {kin.xipos[at(id)], kin.xquat[at(id)] * row4(m.body_iquat, id), id};
-    case ObjectType::xbody: return {kin.xpos[at(id)], kin.xquat[at(id)], id};
-    case ObjectType::geom: {
-      const int b = m.geom_bodyid[at(id)];
-      return {kin.geom_xpos[at(id)], kin.xquat[at(b)] * row4(m.geom_quat, id), b};
-    }
-    case ObjectType::site: {
-      const int b = m.site_bodyid[at(id)];
-      return {kin.site_xpos[at(id)], kin.xquat[at(b)] * row4(m.site_quat, id), b};
-    }
-    default: return {};
-  }
-}
 
 // Poses and motion of all bodies at one state; acceleration and α hold with the given q̈.
 struct World {
@@ -117,6 +96,24 @@ bool inside_site(const Model& m, const World& w, int i) {
   return inside(m.site_type[at(site)], row3(m.site_size, site), zone.quat.conjugate() * (p - zone.pos));
 }
 
+// The geoms of a geom or of a body that are convex shapes.
+std::vector<int> geoms_of(const Model& m, ObjectType type, int id) {
+  std::vector<int> geoms;
+  for (int g = 0; g < m.ngeom; ++g)
+    if ((type == ObjectType::geom ? g : m.geom_bodyid[at(g)]) == id && is_convex(m, g)) geoms.push_back(g);
+  return geoms;
+}
+
+VecX distance_sensor(const Model& m, const World& w, int i) {
+  const NearestPoints n = nearest_points(
+      m, w.kin, geoms_of(m, m.sensor_objtype[at(i)], m.sensor_objid[at(i)]),
+      geoms_of(m, m.sensor_reftype[at(i)], m.sensor_refid[at(i)]), m.sensor_cutoff[at(i)]);
+  const SensorType type = m.sensor_type[at(i)];
+  if (type == SensorType::distance) return to_vec(n.distance);
+  if (type == SensorType::normal) return (n.to - n.from).normalized();
+  return Eigen::Vector<double, 6>(n.from[0], n.from[1], n.from[2], n.to[0], n.to[1], n.to[2]);
+}
+
 VecX state_sensor(const Model& m, const Options& o, const StepInputs& in, const StepResult& s,
                   const World& w, int i) {
   using T = SensorType;
@@ -157,6 +154,10 @@ VecX state_sensor(const Model& m, const Options& o, const StepInputs& in, const 
     }
     case T::jointlimitpos: return to_vec(joint_limit(m, s.qpos, s.qvel, id).first);
     case T::jointlimitvel: return to_vec(joint_limit(m, s.qpos, s.qvel, id).second);
+    case T::distance:
+    case T::normal:
+    case T::fromto: return distance_sensor(m, w, i);
+    case T::camprojection: return projection(m, w.kin, id, m.sensor_refid[at(i)]);
     case T::insidesite: return to_vec(inside_site(m, w, i) ? 1 : 0);
     case T::magnetometer:
       return frame_of(m, w.kin, ObjectType::site, id).quat.conjugate() * row3(m.magnetic, 0);
@@ -279,9 +280,9 @@ VecX interval_sensor(const Model& m, const Options& o, const StepInputs& in, con
 std::vector<double> sensors(const Model& m, const Options& o, const StepInputs& in,
                             const StepResult& s) {
   const VecX none = VecX::Zero(m.nv);
-  const Eigen::Map<const VecX> v0(in.qvel.data(), m.nv), v(s.qvel.data(), m.nv);
   std::vector<double> data(at(m.nsensordata), 0.0);
   if (m.nsensor == 0) return data;
+  const Eigen::Map<const VecX> v0(in.qvel.data(), m.nv), v(s.qvel.data(), m.nv);
   const World start = world(m, in, in.qpos, in.qvel, (v - v0) / *o.timestep);
   const World end = world(m, in, s.qpos, s.qvel, none);
   for (int i = 0; i < m.nsensor; ++i) {

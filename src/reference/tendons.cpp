@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "reference/contacts.h"
+#include "reference/polynomial.h"
 #include "tendon_path.h"
 
 namespace stiction::reference::inline STICTION_REAL {
@@ -16,7 +17,26 @@ Real stretch(const Model& m, int t, Real length) {
                              m.tendon_lengthspring[at(2 * t + 1)]);
 }
 
+bool is_given(double linear, const double* poly) {
+  return linear != 0 || poly[0] != 0 || poly[1] != 0;
+}
+
+// c of the force −x c, without the part that pushes away or drives: rows have none.
+Real spring_of(const Model& m, int t, const Real& x) {
+  return std::max<Real>(0, polynomial(m.tendon_stiffness[at(t)], m.tendon_stiffnesspoly, t, x));
+}
+Real damper_of(const Model& m, int t, const Real& v) {
+  return std::max<Real>(0, polynomial(m.tendon_damping[at(t)], m.tendon_dampingpoly, t, abs(v)));
+}
+
 }  // namespace
+
+bool has_spring(const Model& m, int t) {
+  return is_given(m.tendon_stiffness[at(t)], &m.tendon_stiffnesspoly[at(2 * t)]);
+}
+bool has_damper(const Model& m, int t) {
+  return is_given(m.tendon_damping[at(t)], &m.tendon_dampingpoly[at(2 * t)]);
+}
 
 std::vector<Tendon> tendons(const Model& m, const Kinematics& kin, std::span<const Real> qpos) {
   std::vector<Tendon> all;
@@ -51,15 +71,16 @@ std::vector<RowConstraint> tendon_forces(const Model& m, double dt, const std::v
   for (int t = 0; t < m.ntendon; ++t) {
     const auto& [length, J] = all[at(t)];
     // impulse δt k (rest − l − δt v) beyond either end of the dead band
-    if (const double k = m.tendon_stiffness[at(t)]; k != 0) {
-      const double R = 1 / (dt * dt * k);
-      rows.push_back({J, LimitLaw{Real(R), (m.tendon_lengthspring[at(2 * t)] - length) / dt}});
-      rows.push_back({-J, LimitLaw{Real(R), (length - m.tendon_lengthspring[at(2 * t + 1)]) / dt}});
+    if (const Real k = spring_of(m, t, stretch(m, t, length)); k != 0) {
+      const Real R = 1 / (dt * dt * k);
+      rows.push_back({J, LimitLaw{R, (m.tendon_lengthspring[at(2 * t)] - length) / dt}});
+      rows.push_back({-J, LimitLaw{R, (length - m.tendon_lengthspring[at(2 * t + 1)]) / dt}});
     }
     // force −d v − a (v − v0)/δt
-    const double d = m.tendon_damping[at(t)], a = m.tendon_armature[at(t)];
+    const Real d = damper_of(m, t, J.dot(v0));
+    const double a = m.tendon_armature[at(t)];
     if (d != 0 || a != 0)
-      rows.push_back({J, ServoLaw{dt, a / dt * J.dot(v0), Real(d + a / dt), -kInf, kInf}});
+      rows.push_back({J, ServoLaw{dt, a / dt * J.dot(v0), d + a / dt, -kInf, kInf}});
   }
   return rows;
 }
@@ -115,15 +136,19 @@ void clamp_tendon_actuation(const Model& m, VecX& force) {
 
 VecX tendon_spring_force(const Model& m, const std::vector<Tendon>& all) {
   VecX f = VecX::Zero(m.nv);
-  for (int t = 0; t < m.ntendon; ++t)
-    f -= m.tendon_stiffness[at(t)] * stretch(m, t, all[at(t)].length) * all[at(t)].J;
+  for (int t = 0; t < m.ntendon; ++t) {
+    const Real x = stretch(m, t, all[at(t)].length);
+    f -= spring_of(m, t, x) * x * all[at(t)].J;
+  }
   return f;
 }
 
 VecX tendon_damper_force(const Model& m, const std::vector<Tendon>& all, const VecX& v) {
   VecX f = VecX::Zero(m.nv);
-  for (int t = 0; t < m.ntendon; ++t)
-    f -= m.tendon_damping[at(t)] * all[at(t)].J.dot(v) * all[at(t)].J;
+  for (int t = 0; t < m.ntendon; ++t) {
+    const Real rate = all[at(t)].J.dot(v);
+    f -= damper_of(m, t, rate) * rate * all[at(t)].J;
+  }
   return f;
 }
 
@@ -131,7 +156,7 @@ Real tendon_energy(const Model& m, const std::vector<Tendon>& all) {
   Real energy = 0;
   for (int t = 0; t < m.ntendon; ++t) {
     const Real x = stretch(m, t, all[at(t)].length);
-    energy += 0.5 * m.tendon_stiffness[at(t)] * x * x;
+    energy += polynomial_energy(m.tendon_stiffness[at(t)], m.tendon_stiffnesspoly, t, x);
   }
   return energy;
 }

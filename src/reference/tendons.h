@@ -16,6 +16,10 @@ struct Tendon {
 };
 std::vector<Tendon> tendons(const Model& m, const Kinematics& kin, std::span<const Real> qpos);
 
+// Coefficients of any order.
+bool has_spring(const Model& m, int t);
+bool has_damper(const Model& m, int t);
+
 // Springs, dampers and armature: rows whose impulses at v0 the limits know.
 std::vector<RowConstraint> tendon_forces(const Model& m, double dt, const std::vector<Tendon>& all,
                                          const VecX& v0);

@@ -8,6 +8,7 @@ inline constexpr const char* kSensorZoo = R"(
   <option gravity="0.5 -1 -9" timestep="0.005" magnetic="0.3 -0.4 0.2"/>
   <worldbody>
     <geom name="floor" type="plane" size="1 1 1"/>
+    <camera name="eye" pos="0.1 -4 1" euler="80 0 10" resolution="64 48"/>
     <site name="fixed" pos="0.1 0.2 0.3" euler="10 20 30"/>
     <body name="post" pos="1 0 0.5" euler="0 0 40">
       <geom name="post" size="0.1" mass="3"/>
@@ -131,6 +132,12 @@ inline constexpr const char* kSensorZoo = R"(
     <insidesite name="in ellipsoid" site="ellipsoid" objtype="xbody" objname="arm"/>
     <insidesite name="in cylinder" site="cylinder" objtype="xbody" objname="leg"/>
     <insidesite name="in box" site="box" objtype="geom" objname="foot"/>
+    <distance name="distance" geom1="torso" geom2="post" cutoff="3"/>
+    <distance name="distance plane" geom1="ball" geom2="floor" cutoff="3"/>
+    <normal name="normal" body1="arm" body2="ball" cutoff="3"/>
+    <fromto name="fromto" body1="flag" body2="foot" cutoff="3"/>
+    <camprojection name="pixels" site="imu" camera="eye"/>
+    <framequat name="quat camera" objtype="camera" objname="eye" reftype="site" refname="grip"/>
     <e_potential name="potential"/>
     <e_kinetic name="kinetic" cutoff="300"/>
   </sensor>

@@ -308,7 +308,7 @@ TEST(Sensors, PackEqualsReference) {
 
 TEST(Sensors, TheZooTouchesAndHoldsEveryType) {
   const ModelPtr m = load_model_from_string(kSensorZoo);
-  EXPECT_EQ(std::set<SensorType>(m->sensor_type.begin(), m->sensor_type.end()).size(), 33u);
+  EXPECT_EQ(std::set<SensorType>(m->sensor_type.begin(), m->sensor_type.end()).size(), 37u);
   const Reference ref(m);
   std::vector<double> largest(at(m->nsensordata), 0);
   for (const Sample& s : samples(ref, 60, 0))
