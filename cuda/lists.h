@@ -12,9 +12,14 @@ template <class Group, class S>
 STICTION_FN void list_candidates(const GroupTeam<Group>& team, const ModelView& m, EnvView<S>& e,
                                  int nnear) {
   const int count = team.allot(
-      nnear, [&](int i) { return m.pair_slotnum[e.near_pair[i]]; },
+      nnear,
+      [&](int i) {
+        const int pair = e.near_pair[i];
+        return any_near(e, pair) ? m.pair_slotnum[pair] : 0;
+      },
       [&](int i, int begin) {
         const int pair = e.near_pair[i];
+        if (!any_near(e, pair)) return;
         for (int k = 0; k < m.pair_slotnum[pair]; ++k)
           e.cand_slot[begin + k] = m.pair_slotadr[pair] + k;
       });

@@ -225,6 +225,7 @@ void Batch::Impl::allocate() {
   pool = std::make_unique<cpu::ThreadPool>(threads);
   pace = cpu::Pace(threads);
 
+  anchors.allocate(num_envs(), host.view().nslot, host.view().nanchor);
   status.resize(n);
   status_step.assign(n, -1);
   steps.resize(n);

@@ -106,6 +106,7 @@ ArrayView Batch::Impl::view(Field f) {
 
 ArrayView Batch::field(const std::string& name) {
   const Field f = impl_->find(name);
+  if (f == Field::anchor) impl_->anchors.shown = true;
   if (impl_->spec(f).kind != FieldKind::param) return impl_->view(f);  // its address never changes
   const Visit visit(impl_->guard);
   if (!impl_->owns(f))

@@ -178,6 +178,7 @@ std::string Batch::Impl::restore(std::span<const std::byte> bytes, const std::st
         std::copy_n(reference_row[at(f)], row_bytes(spec(f)), row(f, env));
   }
   for_saved(*this, own_fields, [&](void* data, std::size_t n) { a.take(data, n); });
+  anchors.forget();
   send_all(kSavedRows);
   run({nullptr, num_envs(), 0, true});
   if (outputs) {  // what a refresh leaves as it is belongs to the last step

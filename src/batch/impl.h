@@ -2,6 +2,7 @@
 // a pack into the blocks of its thread, steps there and copies them back.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <functional>
 #include <initializer_list>
@@ -77,6 +78,19 @@ struct RowSpec {
   double limit;       // of the size of a number of the state
 };
 
+// The slots of each environment that may have an anchor: anchors.cpp.
+struct AnchorSlots {
+  int nslot = 0, nanchor = 0, words = 0;  // 0 where there are no anchors; words of an environment
+  std::vector<std::uint64_t> bits;        // (envs, words)
+  std::vector<std::uint8_t> known;        // (envs)  0: the row may have been written since
+  bool shown = false;                     // to a user, who may write there at any time
+
+  void allocate(int envs, int slots, int anchors);
+  std::uint64_t* of(int env) { return bits.data() + at(env) * at(words); }
+  void forget(int env) { known[at(env)] = 0; }
+  void forget() { std::fill(known.begin(), known.end(), std::uint8_t{0}); }
+};
+
 // Which shape a list gives its numbers: rows or columns that are the constant `one` are left out.
 struct Shape {
   bool rows, columns;
@@ -113,7 +127,8 @@ struct Batch::Impl {
   std::vector<std::uint32_t> status;
   std::vector<std::int32_t> status_step, steps;  // steps since the reset
   std::vector<GroupKey> order;                   // environments as they share packs, see group.cpp
-  cpu::Buffer reference;                         // the model's values, a dense row per field
+  AnchorSlots anchors;
+  cpu::Buffer reference;  // the model's values, a dense row per field
   std::array<std::byte*, kFields> reference_row{};
 
   // ---- blocks
@@ -185,8 +200,15 @@ struct Batch::Impl {
   void count_step(Workspace& w, const int* env, bool* active, int used);
   void record_status(int env, Status bits) { physics::record_status(host_status(), env, bits); }
   bool frozen(int env) const { return any(static_cast<Status>(status[at(env)]), kFrozen); }
-  bool state_is_good(int env) const;
+  bool state_is_good(int env);
   bool mocap_is_good(int env) const;
+
+  // ---- anchors.cpp
+  void find_anchors(int env);
+  bool anchors_are_finite(int env);
+  void load_anchors(Workspace& w, const int* env);
+  void store_anchors(Workspace& w, const int* env, const bool* chosen);
+  void clear_anchors(int env);
 
   // ---- state.cpp
   void check_ids(std::span<const int> ids, bool distinct) const;

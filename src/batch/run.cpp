@@ -79,9 +79,13 @@ void merge(SolverCounts& to, SolverCounts& from) {
 }  // namespace
 
 // A pose that kinematics can use, and numbers that the step can square.
-bool Batch::Impl::state_is_good(int env) const {
+bool Batch::Impl::state_is_good(int env) {
   for (const RowSpec& r : loaded) {
     if (r.kind != FieldKind::state) continue;
+    if (r.field == Field::anchor) {
+      if (!anchors_are_finite(env)) return false;
+      continue;
+    }
     const std::byte* numbers = rows[at(r.field)] + r.bytes * at(env);
     if (!(r.bytes == 8 * at(r.numbers) ? all_within<double>(numbers, r.numbers, r.limit)
                                        : all_within<float>(numbers, r.numbers, r.limit)))
@@ -125,6 +129,10 @@ void Batch::Impl::load(Workspace& w, const int* env) {
   for (const RowSpec& r : loaded) {
     const std::byte* first = rows[at(r.field)];
     if (first == nullptr) continue;
+    if (r.field == Field::anchor) {
+      load_anchors(w, env);
+      continue;
+    }
     const bool mocap = r.field == Field::mocap_pos || r.field == Field::mocap_quat;
     for (int lane = 0; lane < kernels.lanes; ++lane)
       from[lane] = mocap && !mocap_is_good(env[lane]) ? reference_row[at(r.field)]
@@ -139,6 +147,10 @@ void Batch::Impl::store(Workspace& w, const int* env, const bool* chosen, bool s
   void* to[kMaxLanes];
   for (const RowSpec& r : stored) {
     if (r.kind == FieldKind::state && !state) continue;
+    if (r.field == Field::anchor) {
+      store_anchors(w, env, chosen);
+      continue;
+    }
     std::byte* first = rows[at(r.field)];
     for (int lane = 0; lane < kernels.lanes; ++lane)
       to[lane] = chosen[lane] ? first + r.bytes * at(env[lane]) : nullptr;
@@ -150,13 +162,13 @@ void Batch::Impl::store(Workspace& w, const int* env, const bool* chosen, bool s
       record_status(env[lane], Status::bad_state);
 }
 
-// Fills with kUnwritten what a step must not read: all but state, inputs, parameters.
+// Fills with kUnwritten what a step must not read: all but state, inputs, parameters and what the batch writes.
 void Batch::Impl::fill_unwritten(Workspace& w, bool outputs) {
-  for_fields(host.specs(), {FieldKind::output, FieldKind::scratch},
-             [&](Field f, const FieldSpec& s) {
-               if (f != Field::active && (outputs || s.kind == FieldKind::scratch))
-                 cpu::fill_unwritten(w.fields[at(f)], block_bytes(s));
-             });
+  for_fields(
+      host.specs(), {FieldKind::output, FieldKind::scratch}, [&](Field f, const FieldSpec& s) {
+        if (std::strcmp(s.producer, "batch") != 0 && (outputs || s.kind == FieldKind::scratch))
+          cpu::fill_unwritten(w.fields[at(f)], block_bytes(s));
+      });
 }
 
 void Batch::Impl::run_pack(Workspace& w, const Run& r, int first) {

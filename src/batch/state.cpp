@@ -47,7 +47,9 @@ double Batch::Impl::limit(Field f) const {
 
 void Batch::Impl::write_reference(int env, FieldKind kind) {
   for (const RowSpec& r : loaded)
-    if (r.kind == kind)
+    if (r.field == Field::anchor && kind == FieldKind::state)
+      clear_anchors(env);
+    else if (r.kind == kind)
       std::copy_n(reference_row[at(r.field)], r.bytes, rows[at(r.field)] + r.bytes * at(env));
 }
 
@@ -118,6 +120,8 @@ void Batch::Impl::write_state(std::span<const int> ids, const BatchState& state,
     for (std::size_t i = 0; i < ids.size(); ++i)
       for (int k = 0; k < s.size(); ++k)
         set(row(part.field, ids[i]), s, k, x.empty() ? 0.0 : x[i * at(s.size()) + at(k)]);
+    if (part.field == Field::anchor)
+      for (const int env : ids) anchors.forget(env);
   }
   if (!after_reset) {
     for (const int env : ids) physics::clear_status(host_status(), env);
@@ -189,6 +193,7 @@ void Batch::copy(std::span<const int> src, std::span<const int> dst) {
   for (int i = 0; i < kFields; ++i)
     if (impl_->rows[at(i)] != nullptr)
       move(impl_->rows[at(i)], impl_->row_bytes(impl_->host.specs()[at(i)]));
+  for (const int env : dst) impl_->anchors.forget(env);
   move(reinterpret_cast<std::byte*>(impl_->status.data()), sizeof impl_->status[0]);
   move(reinterpret_cast<std::byte*>(impl_->status_step.data()), sizeof impl_->status_step[0]);
   move(reinterpret_cast<std::byte*>(impl_->steps.data()), sizeof impl_->steps[0]);

@@ -47,6 +47,7 @@ void Batch::Impl::put_back(const Before& before) {
     if (n > 0) std::memcpy(to, from, n);
     from += n;
   });
+  anchors.forget();
   // what has become own since stays so, with the model's numbers
   for (int i = 0; i < kFields; ++i) {
     const Field f = static_cast<Field>(i);

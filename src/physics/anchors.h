@@ -72,13 +72,32 @@ STICTION_FN Vec3<S> advance_turned(const ModelView& m, const EnvView<S>& e, int 
   return select<S>(law[0] > zero, about, zero3<S>()) + select<S>(law[1] > zero, across, zero3<S>());
 }
 
+template <class S>
+STICTION_FN void clear_anchor(EnvView<S>& e, int slot, const Mask<S>& moves) {
+  store3(e.anchor, slot, select<S>(moves, zero3<S>(), load3(e.anchor, slot)));
+}
+
+// Slots with an anchor, of which one thread keeps a list; those of points join it. The others have none.
+template <class S>
+STICTION_FN void clear_listed(const ModelView& m, EnvView<S>& e, const Mask<S>& moves) {
+  int& count = e.nanchorslot[0];
+  for (int i = 0; i < count; ++i)
+    for (int slot = e.anchor_slot[i]; slot < m.nanchor; slot += m.nslot)
+      clear_anchor(e, slot, moves);
+  for (int p = 0; p < e.npoint[0]; ++p) {
+    const int slot = e.point_slot[p];
+    if (e.anchor_listed[slot] == 0) e.anchor_listed[slot] = 1, e.anchor_slot[count++] = slot;
+  }
+}
+
 // The next anchors; 0 of slots without a loaded point. Lanes outside `moves` keep theirs.
 template <class Team, class S>
 STICTION_FN void advance_anchors(const Team& team, const ModelView& m, EnvView<S>& e,
                                  const Mask<S>& moves) {
-  team.for_each(m.nanchor, [&](int slot) {
-    store3(e.anchor, slot, select<S>(moves, zero3<S>(), load3(e.anchor, slot)));
-  });
+  if (m.nanchorlist > 0)
+    team.once([&] { clear_listed(m, e, moves); });
+  else
+    team.for_each(m.nanchor, [&](int slot) { clear_anchor(e, slot, moves); });
   team.for_each(e.npoint[0], [&](int p) {
     const int slot = e.point_slot[p];
     const Vec3<S> n = load3(e.point_normal, p), v = load3(e.point_vel, p);

@@ -19,13 +19,14 @@
 
 STICTION_PHYSICS_BEGIN
 
-// Slots of the pairs that survive the cull.
+// Slots of the pairs that survive the cull, and the search where there is one.
 template <SerialTeam Team, class S>
 STICTION_FN void list_candidates(const Team& team, const ModelView& m, EnvView<S>& e, int nnear) {
   team.once([&] {
     int count = 0;
     for (int i = 0; i < nnear; ++i) {
       const int pair = e.near_pair[i];
+      if (!any_near(e, pair)) continue;
       for (int k = 0; k < m.pair_slotnum[pair]; ++k)
         e.cand_slot[count++] = m.pair_slotadr[pair] + k;
     }
@@ -40,10 +41,10 @@ STICTION_FN void collide_with(const Team& team, const ModelView& m, EnvView<S>& 
   team.for_each(nnear, [&](int i) {
     const int pair = e.near_pair[i];
     S reach = S(std::numeric_limits<double>::infinity());
-    if constexpr (has >= Colliders::convex)
+    if constexpr (has >= Colliders::boxes)
       if (is_searched(m, pair)) reach = search_reach(m, e, pair);
     narrow_phase<has>(m, e, pair, reach);
-    activate(m, e, pair);
+    if (any_near(e, pair)) activate(m, e, pair);
   });
   if constexpr (has >= Colliders::hfields) {
     const S most = team.template max<S>(nnear, [&](int i) { return e.pair_near[e.near_pair[i]]; });

@@ -87,7 +87,12 @@ STICTION_FN void consider_edges(const LaneBox& a, const LaneBox& b, int i, int j
   }
 }
 
-// Nearest points of boxes that are apart, unless they are those of the best axis.
+// Of unit vectors: below which cosine they count as perpendicular, far above what a tie does to an axis.
+inline constexpr double kPerpendicular = 1e-6;
+
+// Nearest points of boxes that are apart, unless they are those of the best axis. Two of them that are inside of
+// edges differ by a vector across both; along it the boxes are as far apart as they are, so it is the best axis:
+// of all edges only those across that axis are to be looked at.
 STICTION_FN LaneDirection nearest_direction(const LaneBox& a, const LaneBox& b,
                                             const LaneDirection& axis, double tie) {
   Vec3<double> best = b.vertex(0) - a.vertex(0);
@@ -98,8 +103,11 @@ STICTION_FN LaneDirection nearest_direction(const LaneBox& a, const LaneBox& b,
   }
   const Vec3<double> touch = axis.distance * axis.normal;
   if (norm(best - touch) <= 0.01 * tie) return axis;
-  for (int i = 0; i < 3; ++i)
-    for (int j = 0; j < 3; ++j) consider_edges(a, b, i, j, best);
+  for (int i = 0; i < 3; ++i) {
+    if (vabs(dot(a.axis[i], axis.normal)) > kPerpendicular) continue;
+    for (int j = 0; j < 3; ++j)
+      if (vabs(dot(b.axis[j], axis.normal)) <= kPerpendicular) consider_edges(a, b, i, j, best);
+  }
   if (norm(best - touch) <= 0.01 * tie) return axis;
   const double distance = norm(best);
   return {(1 / distance) * best, distance};
@@ -207,14 +215,18 @@ STICTION_FN LaneSlot idle_slot(const LanePolygon& polygon, const LaneFace& fa,
   return {p, height, vmax(away, 0.0) + vmax(height, 0.0)};
 }
 
-// The slots of two boxes in the frame of the first; returns the normal.
-STICTION_FN Vec3<double> box_box_slots(const LaneBox& a, const LaneBox& b, LaneSlot* slots) {
+// The slots of two boxes in the frame of the first; returns the normal. Of boxes that are farther apart than
+// `reach`, none is written.
+STICTION_FN Vec3<double> box_box_slots(const LaneBox& a, const LaneBox& b, double reach,
+                                       bool& beyond, LaneSlot* slots) {
   const auto most = [](double x, double y, double z) { return vmax(x, vmax(y, z)); };
   const double tie =
       1e-12 * (most(a.half[0], a.half[1], a.half[2]) + most(b.half[0], b.half[1], b.half[2]) +
                most(vabs(b.centre.x), vabs(b.centre.y), vabs(b.centre.z)));
   LaneDirection least = least_translation(a, b, tie);
-  if (least.distance > tie) least = nearest_direction(a, b, least, tie);
+  if (least.distance > tie && least.distance <= reach) least = nearest_direction(a, b, least, tie);
+  beyond = least.distance > reach;
+  if (beyond) return least.normal;
   const Vec3<double> n = least.normal;
 
   const LaneFace fa = facing(a, n), fb = facing(b, -n);
@@ -258,12 +270,12 @@ STICTION_FN Vec3<double> box_box_slots(const LaneBox& a, const LaneBox& b, LaneS
 
 // Witnesses of two boxes with axes rot and half sizes size: points on the first and the second,
 // eight each, the unit normal they share (from the first to the second), and signed distances.
-// W is Wide<S>; lanes do not see each other. Where not `near`, a gap between the centres.
+// W is Wide<S>; lanes do not see each other. Where not `near`, and beyond the limit, a gap between the centres.
 template <class W>
 STICTION_FN void collide_box_box(const Vec3<W>& pos1, const Mat3<W>& rot1, const Vec3<W>& size1,
                                  const Vec3<W>& pos2, const Mat3<W>& rot2, const Vec3<W>& size2,
-                                 const Mask<W>& near, Vec3<W>* point1, Vec3<W>* point2,
-                                 Vec3<W>& normal, W* distance) {
+                                 const Mask<W>& near, SearchLimit<W>& limit, Vec3<W>* point1,
+                                 Vec3<W>* point2, Vec3<W>& normal, W* distance) {
   // both boxes in the frame of the first
   const Vec3<W> c = transposed(rot1, pos2 - pos1);
   const Mat3<W> r{transposed(rot1, rot2.x), transposed(rot1, rot2.y), transposed(rot1, rot2.z)};
@@ -278,13 +290,16 @@ STICTION_FN void collide_box_box(const Vec3<W>& pos1, const Mat3<W>& rot1, const
     const LaneBox a{zero3<double>(), {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}, {s1.x, s1.y, s1.z}};
     const LaneBox b{at(c), {at(r.x), at(r.y), at(r.z)}, {s2.x, s2.y, s2.z}};
     LaneSlot slots[8];
-    const Vec3<double> n = box_box_slots(a, b, slots);
+    bool beyond;
+    const Vec3<double> n = box_box_slots(a, b, get_lane(limit.reach, lane), beyond, slots);
+    if (beyond) return set_lane(limit.beyond, lane, 1.0);
     set_lane(normal, lane, n);
     for (int k = 0; k < 8; ++k) {
       set_lane(middle[k], lane, slots[k].point - (0.5 * slots[k].height) * n);
       set_lane(distance[k], lane, slots[k].distance);
     }
   });
+  if (!any_lane(near && limit.beyond < W(0.5))) return;
   normal = rot1 * normal;
   for (int k = 0; k < 8; ++k) {
     const Vec3<W> p = pos1 + rot1 * middle[k], half_gap = (W(0.5) * distance[k]) * normal;

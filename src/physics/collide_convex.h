@@ -116,12 +116,6 @@ STICTION_FN L lane_shape(const ShapeKind& kind, const Shape<W>& s, int lane) {
     return shape;
 }
 
-// How far apart shapes may be for their points to matter; 1 where a lane's are farther.
-template <class W>
-struct SearchLimit {
-  W reach, beyond;
-};
-
 // contact_points(type_a, type_b) witnesses. Where not `near`, a gap between the centres.
 template <class L, class W, class Out>
 STICTION_RARE void collide_convex(const ShapeKind& kind_a, const ShapeKind& kind_b,
@@ -149,6 +143,7 @@ STICTION_RARE void collide_convex(const ShapeKind& kind_a, const ShapeKind& kind
       set_lane(distance[k], lane, slot[k].distance);
     }
   });
+  if (!any_lane(near && limit.beyond < W(0.5))) return;
   for (int k = 0; k < count; ++k) {
     const Vec3<W> p = a.pos + point_a[k];
     out(k, {p, p + distance[k] * normal, normal, distance[k]});

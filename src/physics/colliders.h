@@ -23,6 +23,12 @@ struct Witness {
   W distance;              // signed, < 0: overlap
 };
 
+// How far apart shapes may be for their points to matter; 1 where a lane's are farther.
+template <class W>
+struct SearchLimit {
+  W reach, beyond;
+};
+
 // Lengths that differ by less than this share of the shapes' extent count as equal.
 inline constexpr double kTie = 1e-12;
 

@@ -212,8 +212,7 @@ STICTION_FN int cull(const Team& team, const ModelView& m, EnvView<S>& e) {
     const Mask<S> near = may_touch(m, e, pair, gravity_reach);
     e.pair_near[pair] = is_everywhere(m, pair) ? S(1.0) : select(near, S(1.0), S(0.0));
   });
-  return team.compact(m.npair, e.near_pair,
-                      [&](int pair) { return any_lane(e.pair_near[pair] > S(0.5)); });
+  return team.compact(m.npair, e.near_pair, [&](int pair) { return any_near(e, pair); });
 }
 
 STICTION_PHYSICS_END

@@ -46,11 +46,12 @@ STICTION_FN ShapeKind shape_kind(const ModelView& m, int g) {
 
 template <class W, class Out>
 STICTION_RARE void collide_boxes(const Shape<W>& a, const Shape<W>& b, const Mask<W>& near,
-                                 const Out& out) {
+                                 SearchLimit<W>& limit, const Out& out) {
   Vec3<W> point1[8], point2[8], normal;
   W distance[8];
-  collide_box_box<W>(a.pos, a.rot, a.size, b.pos, b.rot, b.size, near, point1, point2, normal,
-                     distance);
+  collide_box_box<W>(a.pos, a.rot, a.size, b.pos, b.rot, b.size, near, limit, point1, point2,
+                     normal, distance);
+  if (!any_lane(near && limit.beyond < W(0.5))) return;
   for (int k = 0; k < 8; ++k) out(k, {point1[k], point2[k], normal, distance[k]});
 }
 
@@ -58,7 +59,8 @@ template <Colliders has, class W>
 using LimitOf = std::conditional_t<has >= Colliders::hfields, HfieldLimit<W>, SearchLimit<W>>;
 
 // Runs the collider of the two types, which is one of `has`; out(k, witness). Lanes that are not near
-// may get any finite witness with a gap, and so may those beyond the limit, which says which they are.
+// may get any finite witness with a gap, and so may those beyond the limit, which says which they are. Where all
+// lanes are one or the other there need be none.
 template <class W, Colliders has, class Out>
 STICTION_FN void collide_shapes(const ShapeKind& kind1, const ShapeKind& kind2, const Shape<W>& a,
                                 const Shape<W>& b, const Mask<W>& near, LimitOf<has, W>& limit,
@@ -87,7 +89,7 @@ STICTION_FN void collide_shapes(const ShapeKind& kind1, const ShapeKind& kind2, 
     if (type1 == G::capsule && type2 == G::box) return collide_capsule_box(a, b, out);
   }
   if constexpr (has >= Colliders::boxes)
-    if (type1 == G::box && type2 == G::box) return collide_boxes<W>(a, b, near, out);
+    if (type1 == G::box && type2 == G::box) return collide_boxes<W>(a, b, near, limit, out);
   using L = std::conditional_t<has >= Colliders::meshes, HullShape, LaneShape>;
   if constexpr (has >= Colliders::convex)
     collide_convex<L, W>(kind1, kind2, a, b, near, limit, out);
@@ -106,7 +108,13 @@ STICTION_FN bool is_searched(const ModelView& m, int pair) {
   const GeomType type1 = static_cast<GeomType>(m.geom_type[m.pair_geom1[pair]]);
   return type1 != GeomType::plane &&
          colliders_of(type1, static_cast<GeomType>(m.geom_type[m.pair_geom2[pair]])) >=
-             Colliders::convex;
+             Colliders::boxes;
+}
+
+// The pair has witness points.
+template <class S>
+STICTION_FN bool any_near(const EnvView<S>& e, int pair) {
+  return any_lane(e.pair_near[pair] > S(0.5));
 }
 
 // pair_near where more points touch than the pair has slots.
@@ -134,7 +142,7 @@ STICTION_FN void narrow_phase(const ModelView& m, EnvView<S>& e, int pair,
                            store3(e.cand_r1, slot, narrow3<S>(point - origin1));
                            store3(e.cand_r2, slot, narrow3<S>(point - origin2));
                          });
-  if constexpr (has >= Colliders::convex)
+  if constexpr (has >= Colliders::boxes)
     e.pair_near[pair] = select(narrow_mask<S>(limit.beyond > W(0.5)), S(0.0), e.pair_near[pair]);
   if constexpr (has >= Colliders::hfields)
     e.pair_near[pair] =

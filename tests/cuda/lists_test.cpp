@@ -24,7 +24,10 @@ class Lists {
     std::mt19937 random(seed);
     const int every = 1 + static_cast<int>(seed % 5);
     for (int pair = 0; pair < view.npair; ++pair)
-      if (static_cast<int>(random()) % every == 0) e.near_pair[nnear++] = pair;
+      if (static_cast<int>(random()) % every == 0) {
+        e.pair_near[pair] = random() % 4 == 0 ? 0.0f : 1.0f;  // beyond the reach of a search
+        e.near_pair[nnear++] = pair;
+      }
     int n = 0;
     for (int i = 0; i < nnear; ++i)
       for (int k = 0; k < view.pair_slotnum[e.near_pair[i]] && n < 90; ++k) {

@@ -21,7 +21,7 @@ using WidePack = physics::Wide<TestPack>;
 template <class W>
 struct Contacts {
   physics::Vec3<W> point1[8], point2[8], normal;
-  W distance[8];
+  W distance[8], beyond;
 };
 struct Placed {
   Shape a, b;
@@ -29,7 +29,8 @@ struct Placed {
 
 // Lane i holds pair i of the list.
 template <class W>
-Contacts<W> collide_lanes(const std::vector<Placed>& pairs) {
+Contacts<W> collide_lanes(const std::vector<Placed>& pairs,
+                          double reach = std::numeric_limits<double>::infinity()) {
   physics::Vec3<W> pos[2], size[2];
   physics::Mat3<W> rot[2];
   for (int lane = 0; lane < physics::kLanes<W>; ++lane) {
@@ -46,8 +47,11 @@ Contacts<W> collide_lanes(const std::vector<Placed>& pairs) {
     }
   }
   Contacts<W> c;
+  physics::SearchLimit<W> limit{W(reach), W(0.0)};
   physics::collide_box_box(pos[0], rot[0], size[0], pos[1], rot[1], size[1],
-                           physics::all_lanes<W>(), c.point1, c.point2, c.normal, c.distance);
+                           physics::all_lanes<W>(), limit, c.point1, c.point2, c.normal,
+                           c.distance);
+  c.beyond = limit.beyond;
   return c;
 }
 
@@ -95,6 +99,30 @@ TEST(CollideBoxBox, AgreesWithTheReference) {
     worst = std::max(worst, difference);
   }
   std::printf("worst difference %.1e\n", worst);
+}
+
+// Boxes that are farther apart than the reach are said to be, and no others; these have the same points.
+TEST(CollideBoxBox, ThoseBeyondTheReachAreLeftOut) {
+  Rng rng(5);
+  int beyond = 0, apart = 0;
+  for (int i = 0; i < 20000; ++i) {
+    const Placed pair = random_pair(rng);
+    const double reach = uniform(rng, 0, 0.5);
+    const double distance =
+        reference::test::nearest(reference::test::contacts(pair.a, pair.b)).distance;
+    if (std::abs(distance - reach) < kAgree) continue;
+    const Contacts<double> all = collide_lanes<double>({pair}),
+                           c = collide_lanes<double>({pair}, reach);
+    ASSERT_EQ(all.beyond, 0);
+    ASSERT_EQ(c.beyond, distance > reach ? 1 : 0) << i;
+    beyond += distance > reach, apart += distance > 0 && distance < reach;
+    for (int k = 0; k < 8 && distance < reach; ++k) {
+      ASSERT_EQ(c.distance[k], all.distance[k]);
+      ASSERT_EQ(lane_of(c.point1[k], 0), lane_of(all.point1[k], 0));
+    }
+  }
+  EXPECT_GT(beyond, 1000);
+  EXPECT_GT(apart, 1000);
 }
 
 TEST(CollideBoxBox, PacksEqualTheReferenceInEveryLane) {

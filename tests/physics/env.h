@@ -75,7 +75,11 @@ class Env {
       if (host.specs()[static_cast<std::size_t>(f)].kind == kind) poison(static_cast<Field>(f));
   }
   void poison(Field f) {
-    if (spec(f).type == cpu::FieldType::index) {
+    if (f == Field::nanchorslot) {  // anchors are set in any slot
+      for (int i = 0; i < m().nanchorlist; ++i) e.anchor_slot[i] = i, e.anchor_listed[i] = 1;
+      e.nanchorslot[0] = m().nanchorlist;
+    } else if (f == Field::anchor_slot || f == Field::anchor_listed) {
+    } else if (spec(f).type == cpu::FieldType::index) {
       int* p = static_cast<int*>(address_[static_cast<std::size_t>(f)]);
       for (int i = 0; i < spec(f).size(); ++i) p[i] = std::numeric_limits<int>::min() / 2;
     } else {
