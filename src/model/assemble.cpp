@@ -18,7 +18,7 @@ namespace fs = std::filesystem;
 constexpr int kMaxModels = 64;    // that attach each other in a chain
 constexpr int kMaxOpened = 1000;  // models that are opened in all, some of them again
 // Elements that are looked at again for a copy of others, in all: what refers to them, what has a name.
-constexpr std::int64_t kMaxLooks = 20'000'000;
+constexpr std::int64_t kMaxLooks = 10'000'000;
 
 bool stands_for_others(const Element& e) {
   return e.name == "replicate" || e.name == "attach";

@@ -71,10 +71,10 @@ TEST(HostileFiles, PolygonsThatTakeLong) {
 // Lines that tinyobj understands and OBJ does not have.
 TEST(HostileFiles, WhatTinyobjWouldAllocate) {
   const std::string corners = "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\n";
-  for (const char* line : {"t crease 2000000000/2000000000/2000000000 1", "\t t a 2147483647/0/0",
-                           "vw 1e30 1e30 1e30 1"}) {
+  for (const char* line : {"t a -1/0/0", "t crease 2000000000/2000000000/2000000000 1",
+                           "\t t a 2147483647/0/0", "vw 1e30 1e30 1e30 1"}) {
     const Assets assets{{"m.obj", corners + line + "\nf 1 2 3\n"}};
-    EXPECT_NO_THROW(load_model_from_string(
+    ASSERT_NO_THROW(load_model_from_string(
         "<mujoco><asset><mesh name='m' file='m.obj' inertia='convex'/></asset><worldbody>"
         "<geom type='mesh' mesh='m'/></worldbody></mujoco>",
         assets))
