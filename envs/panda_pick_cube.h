@@ -37,7 +37,8 @@ struct PandaPickCube {
   STICTION_FN void act(const Team& team, const ModelView&, TaskEnv<S>& env) const {
     EnvView<S>& e = env.fields;
     team.for_each(kActuators, [&](int i) {
-      const double low = e.actuator_ctrlrange[2 * i], high = e.actuator_ctrlrange[2 * i + 1];
+      const auto low = static_cast<double>(e.actuator_ctrlrange[2 * i]);
+      const auto high = static_cast<double>(e.actuator_ctrlrange[2 * i + 1]);
       const double to =
           static_cast<double>(e.ctrl[i]) + action_scale * static_cast<double>(env.action[i]);
       e.ctrl[i] = S(physics::clamp(to, low, high));

@@ -4,6 +4,7 @@
 #include <iterator>
 #include <list>
 
+#include "model/elements.h"
 #include "model/read.h"
 #include "model/references.h"
 #include "model/schema.h"
@@ -14,7 +15,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int kMaxModels = 64;  // that attach each other in a chain
+constexpr int kMaxModels = 64;    // that attach each other in a chain
+constexpr int kMaxOpened = 1000;  // models that are opened in all, some of them again
+// Elements that are looked at again for a copy of others, in all: what refers to them, what has a name.
+constexpr std::int64_t kMaxLooks = 10'000'000;
 
 bool stands_for_others(const Element& e) {
   return e.name == "replicate" || e.name == "attach";
@@ -22,18 +26,6 @@ bool stands_for_others(const Element& e) {
 
 bool needs_assembly(const Element& e) {
   return stands_for_others(e) || std::any_of(e.children.begin(), e.children.end(), needs_assembly);
-}
-
-int count(const Element& e) {
-  int n = 1;
-  for (const Element& child : e.children) n += count(child);
-  return n;
-}
-
-template <class F>
-void each(Element& e, const F& use) {
-  use(e);
-  for (Element& child : e.children) each(child, use);
 }
 
 // 7 of 10 is "07": MuJoCo's suffixes have as many digits as the count.
@@ -56,32 +48,16 @@ struct Attachable {
   std::set<std::string> prefixes;         // with which its classes and assets are here
 };
 
-// Where a body or frame of a tree is, and the class of elements that name none there.
-struct Found {
-  Element* element = nullptr;
-  std::string childclass = "main";
-};
-
-Found find_part(Element& parent, std::string_view kind, const std::string& name,
-                std::string childclass) {
-  if (const Attribute* own = parent.find("childclass")) childclass = own->value;
-  for (Element& e : parent.children) {
-    const Attribute* called = e.find("name");
-    if (e.name == kind && called && called->value == name) return {&e, childclass};
-    if (const Found inner = find_part(e, kind, name, childclass); inner.element) return inner;
-  }
-  return {};
-}
-
 class Assembler {
  public:
   Assembler(Element& root, const std::string& directory, const Assets& assets, const Disk& disk,
-            std::vector<std::string> chain)
+            std::vector<std::string> chain, int& opened)
       : root_(root),
         directory_(directory),
         assets_(assets),
         disk_(disk),
-        chain_(std::move(chain)) {}
+        chain_(std::move(chain)),
+        opened_(opened) {}
 
   Assembly run() {
     for (Element& e : root_.children)
@@ -151,6 +127,14 @@ class Assembler {
     return e;
   }
 
+  void look(const Element& asks, int elements) {
+    looks_ += elements;
+    if (looks_ > kMaxLooks)
+      fail(asks, "repeats too much: copies times elements are more than " +
+                     std::to_string(kMaxLooks) +
+                     "; write fewer of them, or fewer that refer to others");
+  }
+
   static void refuse_parts_of_a_body(const Element& repeated) {
     for (const Element& part : repeated.children) {
       if (part.name == "joint" || part.name == "freejoint" || part.name == "inertial")
@@ -191,6 +175,7 @@ class Assembler {
       add_names(frame, names_);
       copy_relations(sections_, renaming, e, i == 0);
     }
+    look(e, count_);
     const NameSets before = names_;
     for (const Element& part : parts) remove_names(part, names_);
     drop_relations(before);
@@ -202,9 +187,11 @@ class Assembler {
                       int owner = -1) {
     std::vector<Element> made;
     for (const char* name : kRelations) {
+      look(asks, static_cast<int>(from.size()));
       Element section;
       for (Element& source : from) {
         if (source.name != name) continue;
+        look(asks, static_cast<int>(source.children.size()));
         for (Element& e : source.children) {
           if (source.name == "custom" && native_object(e) == std::string::npos) continue;
           Element copy = e;
@@ -312,6 +299,7 @@ class Assembler {
   void attach_own(Element& e, const char* kind, const std::string& part,
                   const std::string& prefix) {
     if (prefix.empty()) fail(e, "prefix", "is empty: the names are those of the part itself");
+    look(e, count_);
     Found found;
     if (names_[kind].contains(part))
       for (Element& section : root_.children)
@@ -409,11 +397,21 @@ class Assembler {
 
   // Without a name of its own a model is called what its file calls it.
   std::string named_in_file(Element& e) {
+    count_opened(e);
     Document doc = parse_found(file_of(e), assets_, disk_);
     return text(doc.root, "model").value_or("MuJoCo Model");
   }
 
+  void count_opened(const Element& e) {
+    if (++opened_ > kMaxOpened)
+      fail(e, "file",
+           "more than " + std::to_string(kMaxOpened) +
+               " models are opened for <attach>, some of them again; name them, and attach each "
+               "once");
+  }
+
   void open(Element& e, Attachable& opened) {
+    count_opened(e);
     const FoundFile file = file_of(e);
     std::vector<std::string> chain = chain_;
     if (std::find(chain.begin(), chain.end(), file.identity()) != chain.end())
@@ -429,7 +427,8 @@ class Assembler {
       Element& root = made_.documents.back().root;
       check_schema(root);
       Assembly inner;
-      if (needs_assembly(root)) inner = Assembler(root, directory, assets_, disk_, chain).run();
+      if (needs_assembly(root))
+        inner = Assembler(root, directory, assets_, disk_, chain, opened_).run();
       opened.root = &root;
       take_over(std::move(inner), directory, opened);
     } catch (const ModelError& problem) {
@@ -475,6 +474,8 @@ class Assembler {
   std::deque<Document> inner_;
   std::set<const Attribute*> repeated_;  // first attributes of the relations that have a copy
   int count_ = 0;
+  std::int64_t looks_ = 0;
+  int& opened_;  // models, of this one and of those that it attaches
 };
 
 }  // namespace
@@ -482,7 +483,8 @@ class Assembler {
 Assembly assemble(Element& root, const std::string& directory, const Assets& assets,
                   const Disk& disk) {
   if (!needs_assembly(root)) return {};
-  return Assembler(root, directory, assets, disk, {}).run();
+  int opened = 0;
+  return Assembler(root, directory, assets, disk, {}, opened).run();
 }
 
 }  // namespace stiction::model

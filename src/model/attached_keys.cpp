@@ -2,6 +2,7 @@
 #include <limits>
 
 #include "model/assemble.h"
+#include "model/build.h"
 #include "model/read.h"
 
 namespace stiction::model {
@@ -61,6 +62,7 @@ std::shared_ptr<const KeySource> key_source(Spec& spec) {
 
 void add_attached_keys(const Assembly& assembly, Spec& spec) {
   constexpr double kReference = std::numeric_limits<double>::quiet_NaN();
+  std::size_t numbers = 0;
   for (std::size_t owner = 0; owner < assembly.keys.size(); ++owner) {
     const AttachedKeys& attached = assembly.keys[owner];
     const KeySource& source = *attached.source;
@@ -91,6 +93,8 @@ void add_attached_keys(const Assembly& assembly, Spec& spec) {
         if (state)
           take(key.act, source.actadr[static_cast<std::size_t>(place)], k.act, k.act.size() - 1, 1);
       }
+      numbers += k.qpos.size() + k.qvel.size() + k.ctrl.size() + k.act.size();
+      check_key_numbers(*k.element, numbers);
       spec.keys.push_back(std::move(k));
     }
   }

@@ -172,6 +172,8 @@ void fill(Element& e, const char* attribute, const Bound& bound, std::vector<dou
 }
 
 void add_keyframes(const Spec& spec, Model& m) {
+  const std::size_t numbers = spec.keys.size() * at(m.nq + m.nv + m.nu + m.na);
+  if (!spec.keys.empty()) check_key_numbers(*spec.keys.back().element, numbers);
   for (const auto& k : spec.keys) {
     m.key_names.push_back(k.name);
     m.key_time.push_back(k.time);
@@ -296,7 +298,8 @@ void refuse_shared_tendons(const Spec& spec, const Model& m) {
     int actuators = 0;
     const ActuatorSpec* servo = nullptr;
     for (int a = 0; a < m.nu; ++a) {
-      if (m.actuator_trntype[at(a)] != Transmission::tendon || m.actuator_trnid[at(a)] != t) continue;
+      if (m.actuator_trntype[at(a)] != Transmission::tendon || m.actuator_trnid[at(a)] != t)
+        continue;
       ++actuators;
       if (has_feedback(m, a)) servo = &spec.actuators[at(a)];
     }
@@ -336,7 +339,8 @@ void mark_unsupported(Spec& spec) {
     const BodySpec& b = spec.bodies[i];
     moves[i] = !b.joints.empty() || moves[at(b.parent)];
     for (const GeomSpec* g : weighing_geoms(spec, b)) {
-      if (g->type != GeomType::mesh || g->mesh_volume > 0 || g->density == 0 || g->mass == 0) continue;
+      if (g->type != GeomType::mesh || g->mesh_volume > 0 || g->density == 0 || g->mass == 0)
+        continue;
       const bool counts = moves[i] || spec.compiler.settotalmass > 0;
       mark(*g->element, counts ? Use::refused : Use::ignored, counts,
            counts
@@ -345,6 +349,13 @@ void mark_unsupported(Spec& spec) {
                : "mass of a mesh that can't move");
     }
   }
+}
+
+void check_key_numbers(const Element& key, std::size_t numbers) {
+  constexpr std::size_t kMost = 50'000'000;
+  if (numbers > kMost)
+    fail(key, std::to_string(numbers) + " numbers in the keyframes up to this one; the limit is " +
+                  std::to_string(kMost) + ": write fewer keyframes");
 }
 
 void build_rest(const Spec& spec, Model& m, LoadReport& report) {

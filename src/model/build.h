@@ -17,6 +17,9 @@ void build_tree(Spec& spec, Model& m);
 // Actuators, keyframes, sensors, excludes and pairs; runs derive() and build_pairs().
 void build_rest(const Spec& spec, Model& m, LoadReport& report);
 
+// Of the keyframes of a model, in all: throws where they are more than 5e7.
+void check_key_numbers(const Element& key, std::size_t numbers);
+
 // build_tendons.cpp: the tendons; their lengths at qpos0, and at qpos_spring where a spring asks for it.
 void add_tendons(const Spec& spec, Model& m);
 void measure_tendons(Model& m);

@@ -54,6 +54,17 @@ std::string without_colours(const std::string& content) {
   return kept;
 }
 
+// Fails where the header promises more than even zlib can have packed into the file, 1032 to 1: nothing is allocated
+// for it. A pixel has at least one bit.
+void check_promise(const png_image& image, std::size_t bytes) {
+  constexpr std::size_t kRatio = 1032, kBits = 8;
+  const std::size_t pixels = std::size_t{image.width} * image.height;
+  if (pixels / kBits / kRatio > bytes)
+    fail("can't be read as PNG: its header promises " + std::to_string(image.width) + " x " +
+         std::to_string(image.height) + " pixels, the file has " + std::to_string(bytes) +
+         " bytes: is it truncated?");
+}
+
 // The red values as they are stored, 8 bits or 16: those of a grey image are its grey.
 Elevations read_png(const std::string& content) {
   Image image;
@@ -61,6 +72,7 @@ Elevations read_png(const std::string& content) {
   if (png_image_begin_read_from_memory(&image.state, plain.data(), plain.size()) == 0)
     image.failed();
   check_size(image.state.height, image.state.width);
+  check_promise(image.state, content.size());
   const bool wide = (image.state.format & PNG_FORMAT_FLAG_LINEAR) != 0;
   image.state.format = wide ? PNG_FORMAT_LINEAR_RGB_ALPHA : PNG_FORMAT_RGBA;
   constexpr std::size_t kChannels = 4;
@@ -91,7 +103,10 @@ Elevations read_binary(const std::string& content) {
   check_size(n[0], n[1]);
   Elevations e{n[0], n[1], {}};
   const std::size_t count = static_cast<std::size_t>(n[0]) * static_cast<std::size_t>(n[1]);
-  if (content.size() != kHeader + 4 * count) fail("its size is not what its header says");
+  if (content.size() != kHeader + 4 * count)
+    fail("has " + std::to_string(content.size()) + " bytes; " + std::to_string(n[0]) + " rows of " +
+         std::to_string(n[1]) + " numbers, as its header says, take " +
+         std::to_string(kHeader + 4 * count) + ": is it truncated?");
   e.data.resize(count);
   for (std::size_t i = 0; i < count; ++i) {
     float value;

@@ -19,6 +19,7 @@ constexpr int kRefusalsShown = 10;
 constexpr int kMaxGeoms = 16'384;  // pairs grow with the square
 constexpr int kMaxDofs = 2048;
 constexpr int kMaxTreeDofs = 512;  // the inertia of a tree is dense, work grows with the cube
+constexpr std::int64_t kMaxTreeWork = 1'000'000'000;  // bodies times dofs squared
 
 void limit(const char* what, int n, int most) {
   if (n <= most) return;
@@ -55,17 +56,25 @@ void throw_refusals(const LoadReport& report, const std::string& file) {
   throw ModelError(message);
 }
 
-// Degrees of freedom of the largest tree; the world's children are the roots.
-int largest_tree(const model::Spec& spec) {
-  std::vector<int> root(spec.bodies.size()), dofs(spec.bodies.size());
+// Throws where the inertia of a tree is too large or takes too long; the world's children are the roots.
+void limit_trees(const model::Spec& spec) {
+  std::vector<int> root(spec.bodies.size()), dofs(spec.bodies.size()), bodies(spec.bodies.size());
   for (std::size_t i = 1; i < spec.bodies.size(); ++i) {
     const auto parent = static_cast<std::size_t>(spec.bodies[i].parent);
     root[i] = parent == 0 ? static_cast<int>(i) : root[parent];
+    ++bodies[static_cast<std::size_t>(root[i])];
     for (const auto& j : spec.bodies[i].joints) {
       dofs[static_cast<std::size_t>(root[i])] += model::dof_count(j.type);
     }
   }
-  return *std::max_element(dofs.begin(), dofs.end());
+  limit("degrees of freedom in one tree of bodies", *std::max_element(dofs.begin(), dofs.end()),
+        kMaxTreeDofs);
+  for (std::size_t i = 1; i < spec.bodies.size(); ++i)
+    if (std::int64_t{bodies[i]} * dofs[i] * dofs[i] > kMaxTreeWork)
+      throw ModelError(std::to_string(bodies[i]) + " bodies in a tree of " +
+                       std::to_string(dofs[i]) +
+                       " degrees of freedom, whose inertia takes too long: make one body of those "
+                       "that do not move against each other");
 }
 
 // Assets by their names in the model: given as bytes, else on the disk.
@@ -87,7 +96,14 @@ model::AssetFiles asset_files(const model::Spec& spec, const ModelSource& s,
             return given(e, name) || disk.has(beside(e) / relative(e, name));
           },
           [=, &disk](const model::Element& e, const std::string& name) {
-            if (const auto* asset = given(e, name)) return asset->second;
+            if (const auto* asset = given(e, name)) {
+              const std::size_t bytes = asset->second.size();
+              if (bytes > model::kMaxFileBytes)
+                model::fail(e, "file",
+                            std::to_string(bytes) + " bytes; the limit is " +
+                                std::to_string(model::kMaxFileBytes));
+              return asset->second;
+            }
             const auto path = beside(e) / relative(e, name);
             return disk.read(path, path.string());
           }};
@@ -128,7 +144,8 @@ Source parse(const ModelSource& s, const std::string& directory, const model::Di
 LoadReport reported(Source& source, const LoadReport& of_building, bool strict) {
   LoadReport report = of_building;
   report.entries = source.document.remarks;
-  report.entries.insert(report.entries.end(), source.assembly.remarks.begin(), source.assembly.remarks.end());
+  report.entries.insert(report.entries.end(), source.assembly.remarks.begin(),
+                        source.assembly.remarks.end());
   if (source.mjcf)
     model::collect_urdf(source.document.root, *source.mjcf, report);
   else
@@ -165,7 +182,7 @@ ModelPtr load(const ModelSource& s, LoadReport* out, const model::Disk& disk) {
     model::build_tree(spec, *m);
     limit("geoms", m->ngeom, kMaxGeoms);
     limit("degrees of freedom", m->nv, kMaxDofs);
-    limit("degrees of freedom in one tree of bodies", largest_tree(spec), kMaxTreeDofs);
+    limit_trees(spec);
     model::build_rest(spec, *m, of_building);
   } catch (const ModelError& e) {
     // messages of the numeric stages know no file

@@ -62,7 +62,10 @@ class Merge {
     }
     for (const int seed : order)
       if (face_of(seed) < 0) grow(seed);
-    for (std::size_t f = 0; f < found_.faces.size(); ++f) outline(static_cast<int>(f));
+    std::vector<std::vector<int>> members(found_.faces.size());
+    for (std::size_t t = 0; t < corners_.size(); ++t)
+      members[index(found_.of_triangle[t])].push_back(static_cast<int>(t));
+    for (std::size_t f = 0; f < members.size(); ++f) outline(found_.faces[f], members[f]);
     return std::move(found_);
   }
 
@@ -103,11 +106,10 @@ class Merge {
   }
 
   // The convex hull of the face's vertices, seen along its normal (Andrew's monotone chain).
-  void outline(int face) {
-    HullFace& f = found_.faces[index(face)];
+  void outline(HullFace& f, const std::vector<int>& triangles) const {
     std::set<int> members;
-    for (std::size_t t = 0; t < corners_.size(); ++t)
-      if (found_.of_triangle[t] == face) members.insert(corners_[t].begin(), corners_[t].end());
+    for (const int t : triangles)
+      members.insert(corners_[index(t)].begin(), corners_[index(t)].end());
     const Vec3 x = f.normal.unitOrthogonal(), y = f.normal.cross(x);
     const auto flat = [&](int i) { return std::pair(x.dot(point(i)), y.dot(point(i))); };
     std::vector<int> sorted(members.begin(), members.end());
@@ -132,8 +134,7 @@ class Merge {
     chain(sorted.begin(), sorted.end());
     chain(sorted.rbegin(), sorted.rend());
     if (loop.size() < 3) {  // a face without an area: its first triangle
-      const auto it = std::find(found_.of_triangle.begin(), found_.of_triangle.end(), face);
-      const auto& c = corners_[static_cast<std::size_t>(it - found_.of_triangle.begin())];
+      const auto& c = corners_[index(triangles.front())];
       loop.assign(c.begin(), c.end());
     }
     // the longest edge first; of equals that at the first vertex

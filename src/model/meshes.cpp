@@ -84,7 +84,7 @@ void load(const MeshSpec& m, MeshSource& s, bool needs_hull, const AssetFiles& f
     fail(e, m.file.empty() ? "vertex" : "file", problem.what());
   }
   const double extent = s.shape->low.cwiseAbs().cwiseMax(s.shape->high.cwiseAbs()).maxCoeff();
-  require_within(e, "scale", extent, kLengthBound);
+  require_within(e, m.file.empty() ? "vertex" : "file", extent, kLengthBound);
 }
 
 // A geom sits in the frame of its mesh, or of what is fitted to it.

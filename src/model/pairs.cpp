@@ -82,17 +82,20 @@ std::vector<Candidate> filtered(const Model& m, const ContactSettings& settings)
   };
 
   std::vector<Candidate> found;
+  const auto add = [&](int g1, int g2) {
+    if (found.size() == kMaxPairs)
+      throw ModelError(visible(m.file) + ": more than " + std::to_string(kMaxPairs) +
+                       " candidate geom pairs: let fewer geoms collide (contype, conaffinity, "
+                       "<exclude>)");
+    found.push_back(ordered(m, g1, g2, nullptr));
+  };
   const std::vector<WeldGroup> groups = weld_groups(m);
   for (std::size_t a = 0; a < groups.size(); ++a)
     for (std::size_t b = a + 1; b < groups.size(); ++b) {
       if (!can_touch(groups[a], groups[b], settings.filter_parent)) continue;
       for (const int g1 : groups[a].geoms)
         for (const int g2 : groups[b].geoms)
-          if (wanted(g1, g2)) found.push_back(ordered(m, g1, g2, nullptr));
-      if (found.size() > kMaxPairs)
-        throw ModelError(visible(m.file) + ": more than " + std::to_string(kMaxPairs) +
-                         " candidate geom pairs: let fewer geoms collide (contype, conaffinity, "
-                         "<exclude>)");
+          if (wanted(g1, g2)) add(g1, g2);
     }
   return found;
 }

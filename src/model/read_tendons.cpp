@@ -89,7 +89,7 @@ void read_tendon(Element& e, TendonSpec& t) {
   read_polynomial(e, "damping", kDampingBound, t.damping, t.dampingpoly);
   read_nonnegative(e, "armature", kArmatureBound, t.armature);
   read_nonnegative(e, "frictionloss", kForceBound, t.frictionloss);
-  if (const std::size_t n = numbers_into(e, "springlength", t.springlength, 1); n > 0) {
+  if (const int n = numbers_into(e, "springlength", t.springlength, 1); n > 0) {
     if (n == 1) t.springlength[1] = t.springlength[0];
     require_within(e, "springlength", t.springlength, kPositionBound);
     if (t.springlength[0] > t.springlength[1])

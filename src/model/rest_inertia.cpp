@@ -121,8 +121,10 @@ Mat6 RestInertia::inverse_spatial(int b) const {
 }
 
 VecX RestInertia::solve(const VecX& force) const {
-  VecX x(force.size());
+  VecX x = VecX::Zero(force.size());
   for (const Tree& tree : trees_) {
+    if (std::all_of(tree.dofs.begin(), tree.dofs.end(), [&](int i) { return force[i] == 0; }))
+      continue;
     const VecX solution = tree.mass.solve(VecX(force(tree.dofs)));
     x(tree.dofs) = solution;
   }

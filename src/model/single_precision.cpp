@@ -70,7 +70,7 @@ std::string label(const Model& m, Owner owner, int i) {
 }  // namespace
 
 void check_single_precision(const Model& m) {
-  constexpr double kMost = std::numeric_limits<float>::max();
+  constexpr auto kMost = static_cast<double>(std::numeric_limits<float>::max());
   for (const Field& f : kFields) {
     const Reals& values = m.*f.values;
     for (std::size_t i = 0; i < values.size(); ++i) {

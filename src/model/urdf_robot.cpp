@@ -56,9 +56,11 @@ MassProperties inertial_of(Element& e) {
   require_nonnegative(mass, "value", own.mass);
   Element& i = required_child(e, "inertia");
   const auto off = [&](const char* name) { return number(i, name).value_or(0); };
+  // before <<, which must not be left halfway by an error
+  const double xx = required_number(i, "ixx"), yy = required_number(i, "iyy"),
+               zz = required_number(i, "izz");
   const double xy = off("ixy"), xz = off("ixz"), yz = off("iyz");
-  own.inertia << required_number(i, "ixx"), xy, xz, xy, required_number(i, "iyy"), yz, xz, yz,
-      required_number(i, "izz");
+  own.inertia << xx, xy, xz, xy, yy, yz, xz, yz, zz;
   const Pose p = origin_of(e);
   if (own.mass == 0 && !own.inertia.isZero(0)) {
     mark(mass, "value", Use::mapped, false, "without a mass there is no inertia, as in MuJoCo");

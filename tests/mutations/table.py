@@ -15,6 +15,7 @@ from table_env_locomotion import ENV_LOCOMOTION
 from table_equalities import EQUALITIES
 from table_files import OUTPUT
 from table_fluid import FLUID
+from table_formats import FORMATS
 from table_lab import LAB
 from table_hfields import HFIELDS
 from table_rays import RAY_BREAKS
@@ -486,5 +487,5 @@ BATCH = [
 
 BREAKS = (DYNAMICS + CONTACT + STICTION + ROWS + ACTIVATIONS + LIMITS + BALL + EQUALITIES + TORSION + TENDONS + TRANSMISSIONS
           + SAFEGUARDS + SOLVER + NEWTON + GEOMETRY + MODEL
-          + READER + READER_DOOR + TEXT + TURNING + URDF + HFIELDS + RAY_BREAKS + MESHES + FLUID + BATCH + CHOICES + CONVEX + RUNTIME + API_DOOR + CUDA + ENV
+          + READER + READER_DOOR + TEXT + TURNING + URDF + FORMATS + HFIELDS + RAY_BREAKS + MESHES + FLUID + BATCH + CHOICES + CONVEX + RUNTIME + API_DOOR + CUDA + ENV
           + ENV_LOCOMOTION + SENSORS + RL + TRAINING + OUTPUT + LAB + DERIVATIVE + LAWS)

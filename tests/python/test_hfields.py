@@ -91,7 +91,7 @@ def test_sixteen_bits_of_an_image_count():
         ('nrow="2" ncol="3" elevation="0 1 2 3 4"', {}, "5 elevations given; 2 rows of 3 take 6"),
         ('nrow="1" ncol="3"', {}, "at least 2 and 2"),
         ('file="a.hf"', {"a.hf": b"123"}, "too short"),
-        ('file="a.hf"', {"a.hf": struct.pack("<ii3f", 2, 2, 0, 1, 2)}, "not what its header says"),
+        ('file="a.hf"', {"a.hf": struct.pack("<ii3f", 2, 2, 0, 1, 2)}, "2 rows of 2 numbers, as its header says, take 24"),
         ('file="a.hf"', {"a.hf": struct.pack("<ii4f", 2, 2, 0, 1, 2, float("nan"))}, "not a finite number"),
         ('file="a.hf"', {"a.hf": struct.pack("<ii", 2**30, 2**30)}, "the limit is"),
         ('file="a.png"', {"a.png": png([[0, 1], [2, 3]])[:40]}, "can't be read as PNG"),
