@@ -86,6 +86,7 @@ def compare(scene, law, motion, num_envs, threads, warm_up, steps, rounds) -> di
         "points": f"{counts.contacts / max(counts.env_steps, 1):.2f}",
         "iter_mean": f"{counts.iterations / max(counts.env_steps, 1):.2f}",
         "pack_max_mean": f"{counts.pack_max_iterations / max(counts.pack_steps, 1):.2f}",
+        "bytes_per_env": batch.memory.per_env,
         "contacts": f"{np.mean(contacts):.2f}", "mj_contacts": f"{np.mean(mj_contacts):.2f}",
         "frozen": int(batch.status_count), **creep,
     }  # fmt: skip

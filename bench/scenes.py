@@ -54,6 +54,16 @@ def clutter(count: int) -> str:
         <position joint="y" kp="2e4" kv="2e3" ctrlrange="-0.05 0.05"/></actuator></mujoco>"""
 
 
+def chain(count: int) -> str:
+    """A rope of links on hinges across each other, which hangs from a motor: one tree, so A is full."""
+    links = "".join(
+        f'<body pos="0 0 {0 if i == 0 else -0.05}"><joint name="j{i}" axis="{1 - i % 2} {i % 2} 0" damping="0.002"/>'
+        '<geom type="capsule" fromto="0 0 0 0 0 -0.05" size="0.01"/>' for i in range(count)
+    )  # fmt: skip
+    return f"""<mujoco><option timestep="0.002"><flag contact="disable"/></option><worldbody>{links}{"</body>" * count}</worldbody>
+      <actuator><motor joint="j0" gear="5" ctrlrange="-1 1"/><motor joint="j1" gear="5" ctrlrange="-1 1"/></actuator></mujoco>"""
+
+
 def go2_rough() -> str:
     """The Go2 of the package on cells of 5 cm, between 3 cm below and above the floor that it had."""
     nodes = 121
@@ -107,9 +117,9 @@ def options(scene: Scene, law="task") -> stiction.Options:
 SPREADS = {name: spread for name, (_, spread) in GYMNASIUM.items()} | {
     "go2": 0.1, "g1_feetonly": 0.1, "cartpole": 0.3}  # fmt: skip
 # By their names alone: loops, a mimic gripper that holds a box, a medium, rough ground, feet of condim 6, a hand that holds a
-# cube, free boxes in a tray that is shaken.
+# cube, free boxes in a tray that is shaken (33 of them and a rope of 200 hinges: 200 degrees of freedom).
 MORE = {"cassie": 0.2, "panda_box": 0.1, "swimmer": 0.4, "go2_rough": 0.1, "go2_torsion": 0.1, "leap_cube": 0.2,
-        "clutter10": 1, "clutter40": 1}  # fmt: skip
+        "clutter10": 1, "clutter33": 1, "clutter40": 1, "chain200": 1}  # fmt: skip
 
 
 def scenes(names=None, folder: Path | None = None) -> list[Scene]:
@@ -127,7 +137,8 @@ def scenes(names=None, folder: Path | None = None) -> list[Scene]:
                 Scene("go2_rough", None, MORE["go2_rough"], go2_rough),
                 Scene("go2_torsion", ROBOTS / "go2.xml", MORE["go2_torsion"], torsion=True),
                 Scene("leap_cube", None, MORE["leap_cube"], leap_cube),
-                *(Scene(f"clutter{n}", None, MORE[f"clutter{n}"], partial(clutter, n)) for n in (10, 40))]  # fmt: skip
+                *(Scene(f"clutter{n}", None, MORE[f"clutter{n}"], partial(clutter, n)) for n in (10, 33, 40)),
+                Scene("chain200", None, MORE["chain200"], partial(chain, 200))]  # fmt: skip
         if spec := importlib.util.find_spec("gymnasium"):
             assets = Path(spec.origin).parent / "envs/mujoco/assets"
             found = [Scene(name, assets / f"{file}.xml", spread) for name, (file, spread) in GYMNASIUM.items()] + found

@@ -82,18 +82,8 @@ STICTION_FN Turning<S> composite_turning(const ModelView& m, const EnvView<S>& e
   const int dof = first_rotation(m, n), body = m.dof_bodyid[dof], joint = m.turn_jnt[n];
   const Mat3<S> axes = turning_axes(e, dof);
   const Inertia<S> i = load_inertia(e.crb, body);
-  const S dt = S(m.opt.timestep);
-  S spring = e.jnt_stiffness[joint];
-  const Vec3<S> armature = load3(e.dof_armature + dof, 0);
-  Vec3<S> damping = load3(e.dof_damping + dof, 0);
-  if (m.ncurved > 0) {
-    const auto coefficient = [&](int k) { return vmax(damper_coefficient(m, e, k), S(0.0)); };
-    spring = vmax(spring_coefficient(m, e, joint, turns_freely(m, n)), S(0.0));
-    damping = {coefficient(dof), coefficient(dof + 1), coefficient(dof + 2)};
-  }
-  spring = dt * dt * spring;
   Turning<S> t;
-  t.extra = armature + dt * damping + Vec3<S>{spring, spring, spring};
+  t.extra = rotor_inertia(m, e, joint, dof, turns_freely(m, n));
   t.arm = zero3<S>();
   if (turns_freely(m, n)) {
     // about c: second - m (c·c 1 - c cᵀ)

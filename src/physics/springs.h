@@ -73,4 +73,19 @@ STICTION_FN S implicit_resistance(const ModelView& m, const EnvView<S>& e, int i
   return dt * (vmax(damper_coefficient(m, e, i), zero) + dt * vmax(k, zero));
 }
 
+// armature + δt D + δt² K of the three rotations of a ball or free joint, from `dof` on.
+template <class S>
+STICTION_FN Vec3<S> rotor_inertia(const ModelView& m, const EnvView<S>& e, int j, int dof, bool free) {
+  const S dt = S(m.opt.timestep);
+  S stiffness = e.jnt_stiffness[j];
+  Vec3<S> damping = load3(e.dof_damping + dof, 0);
+  if (m.ncurved > 0) {
+    const auto drag = [&](int i) { return vmax(damper_coefficient(m, e, i), S(0.0)); };
+    stiffness = vmax(spring_coefficient(m, e, j, free), S(0.0));
+    damping = {drag(dof), drag(dof + 1), drag(dof + 2)};
+  }
+  const S spring = dt * dt * stiffness;
+  return load3(e.dof_armature + dof, 0) + dt * damping + Vec3<S>{spring, spring, spring};
+}
+
 STICTION_PHYSICS_END

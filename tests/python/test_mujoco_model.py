@@ -37,16 +37,16 @@ INTEGERS = """
     body_parentid body_rootid body_weldid body_jntadr body_jntnum body_dofadr body_dofnum
     body_mocapid jnt_type jnt_bodyid jnt_qposadr jnt_dofadr jnt_limited jnt_actfrclimited jnt_actgravcomp dof_bodyid
     dof_jntid dof_parentid geom_type geom_bodyid geom_contype geom_conaffinity geom_condim
-    geom_priority geom_group geom_dataid cam_bodyid cam_mode cam_projection site_bodyid site_type tendon_adr tendon_num actuator_ctrllimited
+    geom_priority geom_group geom_dataid cam_bodyid cam_mode cam_projection cam_resolution site_bodyid site_type tendon_adr tendon_num actuator_ctrllimited
     actuator_forcelimited actuator_actadr actuator_actlimited actuator_actearly actuator_dyntype
 """.split()
 
 REALS = """
     body_pos body_quat body_mass body_ipos body_subtreemass body_gravcomp jnt_pos jnt_axis jnt_range
-    jnt_margin jnt_solref jnt_stiffness jnt_actfrcrange qpos0 qpos_spring dof_armature dof_damping
+    jnt_margin jnt_solref jnt_stiffness jnt_stiffnesspoly jnt_actfrcrange qpos0 qpos_spring dof_armature dof_damping dof_dampingpoly
     dof_frictionloss
     geom_size geom_pos geom_quat geom_rbound geom_friction geom_solref geom_solimp geom_solmix
-    geom_margin geom_gap geom_fluid cam_pos cam_quat cam_fovy site_pos site_quat site_size actuator_gear actuator_ctrlrange actuator_forcerange
+    geom_margin geom_gap geom_fluid cam_pos cam_quat cam_fovy cam_sensorsize site_pos site_quat site_size actuator_gear actuator_ctrlrange actuator_forcerange
     actuator_actrange actuator_cranklength key_time key_qpos key_qvel key_act key_ctrl
 """.split()
 
@@ -58,6 +58,7 @@ ELSEWHERE = {
     "actuator_dynprm", "actuator_gainmuscle", "actuator_biasmuscle", "actuator_muscle",
     "actuator_lengthrange", "actuator_acc0", "actuator_refid",
     "geom_stiffness", "geom_dissipation", "geom_relaxation_time", "gravity", "wind", "magnetic",
+    "cam_intrinsic",  # test_distance_sensors.py
 }
 
 
