@@ -9,7 +9,8 @@
 // speed of a geom's points and ω on its turning,
 //   -z <= (1 + μ)(s1 + s2) + μ max(ω1, ω2) d
 // since the contact point is at most d away from a point of each geom, along the normal. The closer
-// comparison takes the speed and the turning of one geom as seen from the other's body.
+// comparison takes the speed and the turning of one geom as seen from the other's body, and of the speed what
+// may close the gap along the axis that separates them.
 #pragma once
 
 #include "physics/activation.h"
@@ -25,7 +26,8 @@ struct GeomBound {
   S radius, speed, turning;
 };
 
-inline constexpr double kSlack = 32;  // in units of round-off
+inline constexpr double kSlack = 32;      // in units of round-off
+inline constexpr int kClosingRounds = 2;  // each with the reach that the one before found
 
 // Speed in one of the two predictors.
 template <class S>
@@ -148,6 +150,49 @@ STICTION_FN S relative_reach(const ModelView& m, const EnvView<S>& e, int pair, 
   return pair_reach(m, e, pair, speed, turning, gravity_reach);
 }
 
+// -n·v at most, n within an angle of the unit axis m whose cosine is c. With α = -m·v, β = |v + α m|:
+//   α c + β sqrt(1 - c²) where -v is farther from m, α < c |v|, else |v|
+template <class S>
+STICTION_FN S closing_speed(const Vec3<S>& v, const Vec3<S>& m, S c) {
+  const S speed = norm(v), alpha = -dot(m, v), beta = norm(v + alpha * m);
+  const S across = vsqrt(vmax(S(1.0 + kSlack * epsilon<S>()) - c * c, S(0.0)));
+  return select(alpha < c * speed, alpha * c + beta * across, speed);
+}
+
+// pair_reach of the law lagged, which acts by the closing speed -n·v alone. The nearest points of shapes that are
+// s > 0 apart along the unit axis m, and near enough to act, differ by D n with D <= reach:
+//   D (m·n) >= s,  so  m·n >= s / reach
+// v, of body 2 against body 1 at a point of geom g, is within ω radius of that at its centre. `room`: the size of
+// the numbers that s comes from.
+template <class S>
+STICTION_FN S closing_reach(const ModelView& m, const EnvView<S>& e, int pair, const Vec3<S>& d,
+                            const Separation<S>& apart, S reach, S room, S gravity_reach) {
+  const int g1 = m.pair_geom1[pair], g2 = m.pair_geom2[pair];
+  const PairBodies b = pair_bodies(m, pair);
+  const S *bound1 = e.geom_bound + 4 * g1, *bound2 = e.geom_bound + 4 * g2;
+  const bool second = m.body_treeid[b.body2] >= 0;
+  const S radius = second ? bound2[0] : bound1[0];
+  // the centre of g about the O of either tree
+  const Vec3<S> c1 = second ? bound_centre(m, e, g1) + d : bound_centre(m, e, g1);
+  const Vec3<S> c2 = second ? bound_centre(m, e, g2) : bound_centre(m, e, g2) - d;
+  const S round = S(kSlack * epsilon<S>()), zero = S(0.0);
+  const S slack = round * (bound1[1] + bound2[1] +
+                           (bound1[2] + bound2[2]) * (norm(c1) + norm(c2) + S(2.0) * room));
+  const S doubt = round * (room + reach), least = apart.distance - doubt;
+  const Mask<S> separate = least > zero && reach < S(std::numeric_limits<double>::infinity());
+  const S c = select(separate, least, zero) / select(separate, reach + doubt, S(1.0));
+  S closing = zero;
+  const auto consider = [&](const S* cvel) {
+    const Spatial<S> v1 = load6(cvel, b.body1), v2 = load6(cvel, b.body2);
+    const S spin = norm(v2.a - v1.a) * radius;
+    const Vec3<S> v = velocity_at(v2, c2) - velocity_at(v1, c1);
+    closing = vmax(closing, closing_speed(v, apart.axis, vmin(c, S(1.0))) + spin + slack);
+  };
+  consider(e.cvel0), consider(e.cvel_free);
+  const S within = pair_reach(m, e, pair, closing, zero, gravity_reach);
+  return select(separate, vmin(reach, within), reach);
+}
+
 // How far apart shapes may be to act in this step, as the closer comparison has it; with room for round-off.
 template <class S>
 STICTION_FN S search_reach(const ModelView& m, const EnvView<S>& e, int pair) {
@@ -198,9 +243,12 @@ STICTION_FN Mask<S> may_touch(const ModelView& m, const EnvView<S>& e, int pair,
     near = near && meet(reach);
     if (!any_lane(near)) return near;
   }
-  const S apart = separation(geom_hull(m, e, g1), geom_hull(m, e, g2), d);
+  const Separation<S> apart = separation(geom_hull(m, e, g1), geom_hull(m, e, g2), d);
   const S room = bound1[0] + bound2[0] + norm(load3(e.geom_off, g1)) + norm(load3(e.geom_off, g2));
-  return near && apart <= reach + S(kSlack * epsilon<S>()) * (room + reach);
+  if (m.opt.contact_model == kLagged)
+    for (int k = 0; k < kClosingRounds; ++k)
+      reach = closing_reach(m, e, pair, d, apart, reach, room, gravity_reach);
+  return near && apart.distance <= reach + S(kSlack * epsilon<S>()) * (room + reach);
 }
 
 // near_pair; returns their number.

@@ -70,24 +70,37 @@ STICTION_FN Hull<S> geom_hull(const ModelView& m, const EnvView<S>& e, int g) {
   return hull;
 }
 
-// A lower bound on the distance of two hulls whose centres are d apart, but for round-off.
+// A unit axis from one hull to the other, and a lower bound on their distance along it.
 template <class S>
-STICTION_FN S separation(const Hull<S>& a, const Hull<S>& b, const Vec3<S>& d) {
+struct Separation {
+  S distance;
+  Vec3<S> axis;
+};
+
+// Of two hulls whose centres are d apart, but for round-off.
+template <class S>
+STICTION_FN Separation<S> separation(const Hull<S>& a, const Hull<S>& b, const Vec3<S>& d) {
   const S none(-std::numeric_limits<double>::infinity());
-  S best = none;
+  Separation<S> best{none, zero3<S>()};
+  const auto take = [&](const S& s, const S& along, const Vec3<S>& axis) {
+    const Mask<S> farther = s > best.distance;
+    best.distance = select(farther, s, best.distance);
+    best.axis = select<S>(farther, vcopysign(S(1.0), along) * axis, best.axis);
+  };
   // any vector, and below which length it counts as zero
   const auto consider = [&](const Vec3<S>& w, const S& least) {
     const S length = norm(w);
     const Mask<S> turns = length > least;
-    const S gap = vabs(dot(w, d)) - a.reach(w) - b.reach(w) + (a.radius + b.radius);
-    const S s = gap / select(turns, length, S(1.0)) - (a.radius + b.radius);
-    best = vmax(select(turns, s, none), best);
+    const S along = dot(w, d), inverse = S(1.0) / select(turns, length, S(1.0));
+    const S gap = vabs(along) - a.reach(w) - b.reach(w) + (a.radius + b.radius);
+    const S s = gap * inverse - (a.radius + b.radius);
+    take(select(turns, s, none), along, inverse * w);
   };
   const auto consider_bars = [&](const Hull<S>& hull, const Hull<S>& other) {
     for (int k = 0; k < hull.n; ++k) {
       const S along = dot(hull.bar[k], d);
       const S s = vabs(along) - hull.half[k] - hull.radius - other.reach(hull.bar[k]);
-      best = vmax(s, best);
+      take(s, along, hull.bar[k]);
       if (hull.n == 1) consider(d - along * hull.bar[k], S(1e-3) * vabs(along));
     }
   };

@@ -16,7 +16,7 @@ API_DOOR = [
     Break("quantities: cvel at the body's own centre", "src/physics/quantities.h",
           "subtree(m, e, root).com", "subtree(m, e, b).com", pytests=(COMPUTE + "test_quantities",)),
     Break("quantities: energy of a spring doubled", "src/physics/energies.h",
-          "S(0.5) * e.jnt_stiffness[j] *", "e.jnt_stiffness[j] *",
+          "return S(0.5) * stiffness *", "return stiffness *",
           pytests=(COMPUTE + "test_energies",)),
     Break("jacobian: about O, not about the point", "src/physics/quantities.h",
           "put(0, i, velocity_at(axis, r))", "put(0, i, axis.l + S(0.0) * r)",

@@ -12,7 +12,7 @@ TENDONS = [
           "(within && inside.wraps) ||", "(within && !inside.wraps) ||",
           pytests=(PAGE + "test_lengths_and_arms_are_mujocos",)),
     Break("tendon: its spring is explicit by a step", "src/physics/tendon_rows.h",
-          "S(dt * dt) * e.tendon_stiffness[t]", "S(dt) * e.tendon_stiffness[t]",
+          "S(dt * dt) * tendon_stiffness(m, e, t)", "S(dt) * tendon_stiffness(m, e, t)",
           pytests=(PAGE + "test_damper_and_spring_are_implicit",)),
     Break("tendon: armature has no velocity", "src/physics/tendon_rows.h",
           "armature * e.ten_velocity[t] /", "S(0.0) * e.ten_velocity[t] /",

@@ -126,6 +126,52 @@ TEST(CollideLists, NameEveryPointOfEveryBody) {
   EXPECT_GT(cross, 0);
 }
 
+// Whatever acts survives the cull, at any speed: as with all pairs. And of the others few do.
+template <class S>
+void check_cull(ContactModel model, double most) {
+  const ModelPtr m = load_model_from_string(kShapes);
+  Options o;
+  o.contact_model = model;
+  Rng rng(11);
+  int acting = 0, near = 0, apart = 0;
+  for (int round = 0; round < 6000 / (4 + physics::kLanes<S>); ++round) {
+    Env<S> env(*m, o), all(*m, o);
+    for (int lane = 0; lane < env.lanes(); ++lane) {
+      CollideState s = random_state(*m, rng);
+      const double faster = std::pow(10, uniform(rng, -1, 1));
+      for (double& v : s.qvel) v *= faster;
+      for (double& v : s.v_free) v *= faster;
+      put_state(env, lane, s), put_state(all, lane, s);
+    }
+    run_collide(physics::TeamOfOne(), env), run_collide(physics::TeamOfOne(), all);
+    all.fill(Field::pair_near, 1);
+    for (int pair = 0; pair < m->npair; ++pair) {
+      physics::narrow_phase<physics::Colliders::hfields>(all.m(), all.e, pair);
+      physics::activate(all.m(), all.e, pair);
+      for (int lane = 0; lane < env.lanes(); ++lane) {
+        const bool survives = env.number(Field::pair_near, pair, lane) > 0.5;
+        bool acts = false, touches = false;
+        for (int k = 0; k < all.m().pair_slotnum[pair]; ++k) {
+          const int slot = all.m().pair_slotadr[pair] + k;
+          acts = acts || all.number(Field::cand_active, slot, lane) > 0.5;
+          touches = touches || all.number(Field::cand_gap, slot, lane) <= 0;
+        }
+        ASSERT_LE(acts, survives) << round << " pair " << pair << " lane " << lane;
+        acting += acts && !touches, near += survives && !touches, apart += touches ? 0 : 1;
+      }
+    }
+  }
+  std::printf("%d near and %d acting of %d that are apart\n", near, acting, apart);
+  EXPECT_GT(acting, 400);
+  EXPECT_LT(near, most * acting);
+}
+TEST(Cull, LeavesOutNothingThatActs) {
+  check_cull<double>(ContactModel::lagged, 4.2);
+  check_cull<TestPack>(ContactModel::lagged, 4.2);
+  check_cull<double>(ContactModel::similar, 10);
+  check_cull<double>(ContactModel::sap, 10);
+}
+
 // The anchors after the step against the reference's, with any velocity at the solution.
 template <class S>
 void check_anchors(double tolerance) {
