@@ -18,7 +18,7 @@ namespace fs = std::filesystem;
 constexpr int kMaxModels = 64;    // that attach each other in a chain
 constexpr int kMaxOpened = 1000;  // models that are opened in all, some of them again
 // Elements that are looked at again for a copy of others, in all: what refers to them, what has a name.
-constexpr std::int64_t kMaxLooks = 10'000'000;
+constexpr std::int64_t kMaxLooks = 20'000'000;
 
 bool stands_for_others(const Element& e) {
   return e.name == "replicate" || e.name == "attach";
@@ -186,14 +186,15 @@ class Assembler {
   void copy_relations(Sections& from, const Renaming& renaming, const Element& asks, bool owned,
                       int owner = -1) {
     std::vector<Element> made;
+    look(asks, static_cast<int>(from.size()));
     for (const char* name : kRelations) {
-      look(asks, static_cast<int>(from.size()));
       Element section;
       for (Element& source : from) {
         if (source.name != name) continue;
         look(asks, static_cast<int>(source.children.size()));
         for (Element& e : source.children) {
           if (source.name == "custom" && native_object(e) == std::string::npos) continue;
+          if (!may_refer(e, name, renaming, names_)) continue;
           Element copy = e;
           if (renaming.foreign && !copy.has("class") && takes_class(copy.name, name))
             set_attribute(copy, "class", "main");

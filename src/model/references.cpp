@@ -160,6 +160,19 @@ void remove_names(const Element& tree, NameSets& names) {
             [&](const std::string& kind, const std::string& name) { names[kind].erase(name); });
 }
 
+bool may_refer(Element& e, std::string_view section, const Renaming& r, const NameSets& names) {
+  bool refers_at_all = false;
+  const auto one_is_there = [&](Element& part) {
+    for (const Reference& f : references(part, section)) {
+      refers_at_all = true;
+      if (f.there(names, r)) return true;
+    }
+    return false;
+  };
+  return one_is_there(e) || std::any_of(e.children.begin(), e.children.end(), one_is_there) ||
+         !refers_at_all;
+}
+
 bool rename_relation(Element& e, std::string_view section, const Renaming& r,
                      const NameSets& names) {
   Element copy = e;

@@ -32,6 +32,9 @@ void rename_tree(Element& e, const Renaming& renaming);
 void add_names(const Element& tree, NameSets& names);
 void remove_names(const Element& tree, NameSets& names);
 
+// Whether rename_relation() may do something: it names what the copy has, or nothing at all.
+bool may_refer(Element& e, std::string_view section, const Renaming& r, const NameSets& names);
+
 // Renames an element of a section and what it refers to, as MuJoCo does: of a pair, an exclude and a sensor one
 // of two objects may be another than the copied ones, of a tendon all but one, elsewhere none. False: it
 // does not refer to what is copied, and stays as it was.

@@ -218,7 +218,7 @@ FLAT = np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0], [1, 1, 0], [0.5, 0.5, 0]])
 
 @pytest.mark.parametrize("name, data, message", [
     ("m.stl", stl(*WEDGE)[:-7], "no vertices"), ("m.stl", b"", "no vertices"), ("m.stl", b"solid x", "no vertices"),
-    ("m.stl", "vertex 1 2\nvertex 1", "vertex 2 has not three numbers"),
+    ("m.stl", "vertex 1 2\nvertex 1", "vertex 1 has not three numbers"),
     ("m.stl", "vertex 0 0 0\nvertex 1 0 0", "less than three vertices"),
     ("m.stl", stl(WEDGE[0] * np.nan, WEDGE[1]), "not a finite number"),
     ("m.msh", msh(*WEDGE)[:-4], "is it truncated"), ("m.msh", b"short", "too short"),
