@@ -54,6 +54,7 @@ void bind_types(nb::module_& m) {
       .value("joint", ObjectType::joint)
       .value("geom", ObjectType::geom)
       .value("site", ObjectType::site)
+      .value("camera", ObjectType::camera)
       .value("tendon", ObjectType::tendon)
       .value("actuator", ObjectType::actuator);
 
@@ -68,6 +69,7 @@ void bind_types(nb::module_& m) {
       .value("torque", SensorType::torque)
       .value("magnetometer", SensorType::magnetometer)
       .value("rangefinder", SensorType::rangefinder)
+      .value("camprojection", SensorType::camprojection)
       .value("jointpos", SensorType::jointpos)
       .value("jointvel", SensorType::jointvel)
       .value("tendonpos", SensorType::tendonpos)
@@ -98,6 +100,9 @@ void bind_types(nb::module_& m) {
       .value("subtreelinvel", SensorType::subtreelinvel)
       .value("subtreeangmom", SensorType::subtreeangmom)
       .value("insidesite", SensorType::insidesite)
+      .value("distance", SensorType::distance)
+      .value("normal", SensorType::normal)
+      .value("fromto", SensorType::fromto)
       .value("e_potential", SensorType::e_potential)
       .value("e_kinetic", SensorType::e_kinetic)
       .value("contact", SensorType::contact)

@@ -4,6 +4,8 @@ from breaks import Break
 
 LIMITS = "python/test_limit_sensors.py::"
 ZOO = ("python/test_mujoco_sensors.py::test_readings",)
+DISTANCE = "python/test_distance_sensors.py::"
+POLYNOMIALS = "python/test_polynomial_springs.py::"
 PACKS = ("Sensors.DoubleEqualsReference",)
 
 SENSORS = [
@@ -36,4 +38,40 @@ SENSORS = [
     Break("a massless body is where its frame is", "src/reference/sensors.cpp",
           "const bool centre = type == ObjectType::body && id > 0", "const bool centre = type == ObjectType::body && id < 0",
           pytests=(LIMITS + "test_what_is_inside",)),
+    Break("distance: the second body's nearest, not the nearest of both", "src/reference/geom_distance.cpp",
+          "if (d.distance < nearest.distance) nearest", "nearest",
+          pytests=(DISTANCE + "test_bodies_cutoffs_and_cameras",)),
+    Break("distance: a plane second has the first one's normal", "src/reference/geom_distance.cpp",
+          "return {-d.normal, d.distance, d.point2, d.point1};", "return {-d.normal, d.distance, d.point1, d.point2};",
+          pytests=(DISTANCE + "test_against_mujoco",)),
+    Break("packs: witness points about the second shape", "src/physics/sensor_distance.h",
+          "set_lane(nearest.to, lane, one.centre + d.point_b);", "set_lane(nearest.to, lane, other.centre + d.point_b);",
+          pytests=(DISTANCE + "test_of_a_batch",)),
+    Break("packs: no cutoff", "src/physics/sensor_distance.h",
+          "NearestPoints<W> nearest = {W(m.sensor_reach[i])", "NearestPoints<W> nearest = {W(1e3)",
+          pytests=(DISTANCE + "test_of_a_batch",)),
+    Break("packs: an image is upside down", "src/physics/sensor_camera.h",
+          "W(lens[3]) + W(lens[1])", "W(lens[3]) - W(lens[1])", gtests=PACKS),
+    Break("a chip's pixels are square", "src/reference/sensor_frames.cpp",
+          "Vec2(m.cam_intrinsic[4 * c], m.cam_intrinsic[4 * c + 1])", "Vec2(m.cam_intrinsic[4 * c], m.cam_intrinsic[4 * c])",
+          pytests=(DISTANCE + "test_bodies_cutoffs_and_cameras",)),
+    Break("a mesh that is only measured is not opened", "src/model/meshes.cpp",
+          "|| measured_geoms.contains(g.name)", "", pytests=(DISTANCE + "test_a_mesh_that_is_only_measured",)),
+    Break("springs: the cubic coefficient is that of the quadratic one", "src/reference/polynomial.h",
+          "poly[at(2 * i + 1)] * x * x;", "poly[at(2 * i)] * x * x;",
+          pytests=(POLYNOMIALS + "test_forces_are_mujocos", POLYNOMIALS + "test_duffing_oscillator")),
+    Break("springs: dampers are not odd", "src/reference/forces.cpp",
+          "polynomial(m.dof_damping[at(i)], m.dof_dampingpoly, i, abs(v[i]))",
+          "polynomial(m.dof_damping[at(i)], m.dof_dampingpoly, i, v[i])",
+          pytests=(POLYNOMIALS + "test_forces_are_mujocos",)),
+    Break("packs: polynomials are explicit", "src/physics/springs.h",
+          "return dt * (vmax(damper_coefficient(m, e, i), zero) + dt * vmax(k, zero));",
+          "return dt * (e.dof_damping[i] + dt * e.jnt_stiffness[j]);",
+          pytests=(POLYNOMIALS + "test_of_a_batch", POLYNOMIALS + "test_a_spring_that_becomes_stiffer_comes_to_rest")),
+    Break("packs: energy of a polynomial by the force", "src/physics/springs.h",
+          "S(c[0] / 3) + S(0.25 * c[1]) * x", "S(c[0]) + S(c[1]) * x",
+          pytests=(POLYNOMIALS + "test_of_a_batch",)),
+    Break("packs: a tendon's polynomial counts from its length", "src/physics/tendon_rows.h",
+          "const S x = narrow<S>(length - clamp(length, rest[0], rest[1]));", "const S x = narrow<S>(length);",
+          pytests=(POLYNOMIALS + "test_of_a_batch",)),
 ]

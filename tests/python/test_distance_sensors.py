@@ -133,6 +133,23 @@ def test_bodies_cutoffs_and_cameras():
     assert (seen[wide > 0, adr[9] : adr[9] + 6] == 0).all()
 
 
+def test_a_mesh_that_is_only_measured():
+    """Nothing touches it or weighs by it, so it is opened for the sensor; one whose file is missing has no distance."""
+    xml = """<mujoco><asset><mesh name="rock" vertex="0 0 .2  .2 0 -.1  -.1 .15 -.1  -.12 -.1 -.1"/><mesh name="gone" file="gone.stl"/></asset>
+      <worldbody><geom name="rock" type="mesh" mesh="rock" contype="0" conaffinity="0" pos="0 0 1"/>
+      <geom name="gone" type="mesh" mesh="{}" contype="0" conaffinity="0"/>
+      <body pos="0 0 2"><freejoint/><geom name="ball" size=".1"/></body></worldbody>
+      <sensor><distance geom1="rock" geom2="ball" cutoff="3"/><distance geom1="gone" geom2="ball" cutoff="3"/></sensor></mujoco>"""
+    theirs = mujoco.MjModel.from_xml_string(xml.format("rock").replace('<mesh name="gone" file="gone.stl"/>', ""))
+    ours = stiction.Model.from_xml(xml.format("gone"))
+    d, mine = next(readings(theirs, ours, [ours.qpos0]))
+    assert mine[0] == pytest.approx(d.sensordata[0], abs=1e-8) and mine[1] == 3
+    batch = stiction.Batch(ours, 1, precision="float64")
+    batch.reset()
+    batch.step()
+    np.testing.assert_allclose(batch.sensordata[0], mine, atol=1e-4)  # a step of gravity later
+
+
 @pytest.mark.parametrize(("precision", "tolerance"), (("float64", 1e-9), ("float32", 2e-5)))
 def test_of_a_batch(precision, tolerance):
     """Every pair of shapes in one model, against the reference from the same state."""

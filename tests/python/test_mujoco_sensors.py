@@ -84,7 +84,8 @@ def test_numbers_are_mujocos():
     for ours, theirs, prefix in ((stiction.SensorType, mujoco.mjtSensor, "mjSENS_"),
                                  (stiction.ObjectType, mujoco.mjtObj, "mjOBJ_")):
         for value in ours:
-            word = {"none": "UNKNOWN", "jointactuatorfrc": "JOINTACTFRC", "tendonactuatorfrc": "TENDONACTFRC"}.get(
+            word = {"none": "UNKNOWN", "jointactuatorfrc": "JOINTACTFRC", "tendonactuatorfrc": "TENDONACTFRC",
+                    "distance": "GEOMDIST", "normal": "GEOMNORMAL", "fromto": "GEOMFROMTO"}.get(
                 value.name, value.name.upper())
             assert int(value) == int(getattr(theirs, prefix + word))
 
