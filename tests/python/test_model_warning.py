@@ -9,8 +9,8 @@ import stiction
 DRUMS = """<mujoco>
   <asset><hfield name="hills" file="hills.png" size="1 1 1 1"/></asset>
   <worldbody>
-    <geom name="ground" type="hfield" hfield="hills"/>
-    <body name="drum" pos="0 0 3"><joint name="j" stiffness="1 2" damping="1 2" springyield="3"/>
+    <geom name="ground" type="hfield" hfield="hills" surfacevel="1" adhesion="1"/>
+    <body name="drum" pos="0 0 3"><joint name="j" stiffness="1" springyield="3"/>
       <geom name="skin" type="cylinder" size="1 1"/></body>
   </worldbody>
 </mujoco>"""
@@ -35,7 +35,7 @@ def test_one_warning_with_the_gravest_three(drums):
     text = str(w.message).splitlines()
     assert text[0].startswith(str(drums))
     assert "no collider: 1 pair hfield-cylinder: 'ground' and 'skin'" in text[1]
-    assert f"{drums}:5: <joint damping" in text[2]
+    assert f"{drums}:4: <geom adhesion" in text[2]
     assert text[4] == "and 2 more"
     assert "model.report" in text[5] and "strict=True" in text[5]
     assert model.report.summary().splitlines() == text[1:5]
