@@ -25,7 +25,7 @@ Needs needs(const Spec& spec) {
   std::set<std::string, std::less<>> measured_geoms, measured_bodies;
   for (const SensorSource& source : spec.sensors) {
     const SensorSpec& s = source.spec;
-    if (s.type != "distance" && s.type != "normal" && s.type != "fromto") continue;
+    if (const auto type = sensor_type(s.type); !type || !of_distance(*type)) continue;
     for (const auto& [type, name] : {std::pair{s.objtype, s.object}, {s.reftype, s.reference}})
       (type == "geom" ? measured_geoms : measured_bodies).insert(name);
   }
