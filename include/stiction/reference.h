@@ -90,9 +90,9 @@ struct StepResult {
   std::vector<double> sensordata;  // (nsensordata)  of this interval, or of the next state
   std::vector<Contact> contacts;   // points in the problem
   Status status = Status::ok;
-  int iterations = 0;              // Newton iterations
+  int iterations = 0;              // Newton iterations; of trees that are solved apart the most of any
   int linesearch_evaluations = 0;  // of the cost derivative, beyond alpha = 1
-  double residual = 0;             // relative momentum residual, dimensionless
+  double residual = 0;             // relative momentum residual, dimensionless, likewise
   double cost = 0;                 // minimum of the convex problem, J
 };
 

@@ -158,10 +158,11 @@ void bind_step(nb::module_& m) {
             "at the next state");
   c.def_ro("contacts", &R::contacts, "list of Contact: the points in the problem")
       .def_ro("status", &R::status, "Status bits; 0: all well")
-      .def_ro("iterations", &R::iterations, "Newton iterations")
+      .def_ro("iterations", &R::iterations, "Newton iterations, the most of any island")
       .def_ro("linesearch_evaluations", &R::linesearch_evaluations,
               "evaluations of the cost's derivative beyond alpha = 1")
-      .def_ro("residual", &R::residual, "relative momentum residual, dimensionless")
+      .def_ro("residual", &R::residual,
+              "relative momentum residual, dimensionless, the most of any island")
       .def_ro("cost", &R::cost, "minimum of the convex problem, J")
       .def("__repr__", nb::overload_cast<const R&>(&repr));
 }

@@ -120,8 +120,7 @@ namespace {
 // f(dof, x): x the deflection, of one dof its signed length.
 void for_springs(const Model& m, std::span<const Real> qpos, const auto& f) {
   for (int j = 0; j < m.njnt; ++j) {
-    const double *const c = &m.jnt_stiffnesspoly[at(2 * j)];
-    if (m.jnt_stiffness[at(j)] == 0 && c[0] == 0 && c[1] == 0) continue;
+    if (!is_given(m.jnt_stiffness[at(j)], m.jnt_stiffnesspoly, j)) continue;
     const VecX d = spring_deflection(m, j, qpos);
     for (int k = 0; k < d.size(); k += 3) {
       const VecX part = d.segment(k, std::min<Eigen::Index>(3, d.size()));

@@ -5,6 +5,11 @@
 
 namespace stiction::reference::inline STICTION_REAL {
 
+// Whether there is any force at all.
+inline bool is_given(double linear, std::span<const double> poly, int i) {
+  return linear != 0 || poly[at(2 * i)] != 0 || poly[at(2 * i + 1)] != 0;
+}
+
 inline Real polynomial(double linear, std::span<const double> poly, int i, const Real& x) {
   return linear + poly[at(2 * i)] * x + poly[at(2 * i + 1)] * x * x;
 }

@@ -17,10 +17,6 @@ Real stretch(const Model& m, int t, Real length) {
                              m.tendon_lengthspring[at(2 * t + 1)]);
 }
 
-bool is_given(double linear, const double* poly) {
-  return linear != 0 || poly[0] != 0 || poly[1] != 0;
-}
-
 // c of the force −x c, without the part that pushes away or drives: rows have none.
 Real spring_of(const Model& m, int t, const Real& x) {
   return std::max<Real>(0, polynomial(m.tendon_stiffness[at(t)], m.tendon_stiffnesspoly, t, x));
@@ -32,10 +28,10 @@ Real damper_of(const Model& m, int t, const Real& v) {
 }  // namespace
 
 bool has_spring(const Model& m, int t) {
-  return is_given(m.tendon_stiffness[at(t)], &m.tendon_stiffnesspoly[at(2 * t)]);
+  return is_given(m.tendon_stiffness[at(t)], m.tendon_stiffnesspoly, t);
 }
 bool has_damper(const Model& m, int t) {
-  return is_given(m.tendon_damping[at(t)], &m.tendon_dampingpoly[at(2 * t)]);
+  return is_given(m.tendon_damping[at(t)], m.tendon_dampingpoly, t);
 }
 
 std::vector<Tendon> tendons(const Model& m, const Kinematics& kin, std::span<const Real> qpos) {
