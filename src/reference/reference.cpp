@@ -94,6 +94,10 @@ class CheckedInputs {
     step.time = in.time;
     step.anchor = finite(in.anchor, 3 * m.nanchor, "anchor");
     if (in.anchor.empty()) step.anchor = anchor_ = std::vector<double>(at(3 * m.nanchor), 0.0);
+    const int coordinates = m.nv + m.ntendon;
+    step.friction_anchor = finite(in.friction_anchor, coordinates, "friction_anchor");
+    if (in.friction_anchor.empty())
+      step.friction_anchor = friction_anchor_ = std::vector<double>(at(coordinates), 0.0);
     step.act = finite(in.act, m.na, "act");
     step.mocap_pos = finite(in.mocap_pos, 3 * m.nmocap, "mocap_pos");
     step.mocap_quat = finite(in.mocap_quat, 4 * m.nmocap, "mocap_quat");
@@ -127,7 +131,7 @@ class CheckedInputs {
     return given;
   }
 
-  std::vector<double> ctrl_, qfrc_, xfrc_, anchor_, active_;
+  std::vector<double> ctrl_, qfrc_, xfrc_, anchor_, friction_anchor_, active_;
 };
 
 }  // namespace
@@ -186,6 +190,7 @@ StepJacobian Reference::step_jacobian(std::span<const double> qpos, std::span<co
   jacobian.step.sensordata = sensors(model(), exact, in.step, jacobian.step);
   const Inputs checked{in.step.ctrl,      in.step.qfrc_applied, in.step.xfrc_applied,
                        in.step.mocap_pos, in.step.mocap_quat,   in.step.anchor,
+                       in.step.friction_anchor,
                        in.step.eq_active, in.step.act};
   differentiate(model(), exact, qpos, qvel, checked, jacobian);
   return jacobian;
