@@ -30,6 +30,7 @@ STICTION_FN bool state_is_good(const Team& team, const ModelView& m, const EnvVi
       any_outside(team, e.qvel, m.nv, kVelocityLimit) ||
       any_outside(team, e.qacc_warmstart, m.nv, 2 * kVelocityLimit / m.opt.timestep) ||
       any_outside(team, e.time, 1, kAny) || any_outside(team, e.anchor, 3 * m.nanchor, kAny) ||
+      any_outside(team, e.friction_anchor, m.nfrictionanchor, kAny) ||
       any_outside(team, e.body_airtime, m.nbody, kAny);
   if (outside) return false;
   if constexpr (can == Drives::states)

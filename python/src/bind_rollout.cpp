@@ -48,12 +48,13 @@ class Interrupt {
 Rollout rollout(const BoundReference& self, const ArrayLike& qpos, const ArrayLike& qvel,
                 const MaybeArray& ctrl, std::optional<int> nstep, const MaybeArray& qfrc_applied,
                 const MaybeArray& xfrc_applied, const MaybeArray& mocap_pos,
-                const MaybeArray& mocap_quat, const MaybeArray& anchor, const MaybeArray& eq_active,
+                const MaybeArray& mocap_quat, const MaybeArray& anchor, const MaybeArray& friction_anchor, const MaybeArray& eq_active,
                 const MaybeArray& act, bool energy) {
   const Model& m = *self.model->model;
   const Input q(qpos, "qpos", {m.nq}, "(nq,)");
   const Input v(qvel, "qvel", {m.nv}, "(nv,)");
-  InputArrays arrays(m, qfrc_applied, xfrc_applied, mocap_pos, mocap_quat, anchor, eq_active, act);
+  InputArrays arrays(m, qfrc_applied, xfrc_applied, mocap_pos, mocap_quat, anchor, friction_anchor,
+                     eq_active, act);
 
   const nb::object controls =
       ctrl ? nb::module_::import_("numpy").attr("asarray")(*ctrl) : nb::none();
@@ -93,6 +94,8 @@ void bind_rollout(nb::module_& m) {
   def_trajectory(c, "qpos", &Rollout::qpos, &Rollout::nq, "(nstep+1, nq)");
   def_trajectory(c, "qvel", &Rollout::qvel, &Rollout::nv, "(nstep+1, nv)");
   def_array<3>(c, "anchor", &Rollout::anchor, "(nanchor, 3) after the last step, m or rad");
+  def_array(c, "friction_anchor", &Rollout::friction_anchor,
+            "(nv + ntendon,) after the last step, m or rad");
   def_array(c, "act", &Rollout::act, "(na,) activations after the last step");
   def_array<2>(c, "energy", &Rollout::energy,
                "(nstep+1, 2) kinetic and potential energy, J; no rows unless asked for");
@@ -108,7 +111,7 @@ void bind_rollout(nb::module_& m) {
       "rollout", &rollout, nb::arg("qpos"), nb::arg("qvel"), nb::arg("ctrl") = nb::none(),
       nb::arg("nstep") = nb::none(), nb::kw_only(), nb::arg("qfrc_applied") = nb::none(),
       nb::arg("xfrc_applied") = nb::none(), nb::arg("mocap_pos") = nb::none(),
-      nb::arg("mocap_quat") = nb::none(), nb::arg("anchor") = nb::none(),
+      nb::arg("mocap_quat") = nb::none(), nb::arg("anchor") = nb::none(), nb::arg("friction_anchor") = nb::none(),
       nb::arg("eq_active") = nb::none(), nb::arg("act") = nb::none(), nb::arg("energy") = false,
       "Steps `nstep` times; the same bits as a loop over `step`.\n\n"
       "ctrl: (nstep, nu), one row per step, or (nu,), held. Applied forces and mocap poses are "

@@ -141,6 +141,8 @@ void bind_step(nb::module_& m) {
   def_array(c, "act", &R::act, "(na,) next activations");
   def_array<3>(c, "anchor", &R::anchor,
                "(nanchor, 3) next anchors, m or rad; zero unless stiction = 'anchored'");
+  def_array(c, "friction_anchor", &R::friction_anchor,
+            "(nv + ntendon,) those of dry friction, m or rad, likewise");
   def_array(
       c, "v", &R::v,
       "(nv,) minimum of the convex problem: qpos moves by timestep * v; qvel but in free and ball "

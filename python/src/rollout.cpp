@@ -17,6 +17,8 @@ Rollout start(const Model& m, std::span<const double> qpos, std::span<const doub
   r.qvel.assign(qvel.begin(), qvel.end());
   r.anchor.assign(static_cast<std::size_t>(3 * m.nanchor), 0.0);
   std::copy(in.anchor.begin(), in.anchor.end(), r.anchor.begin());
+  r.friction_anchor.assign(static_cast<std::size_t>(m.nv + m.ntendon), 0.0);
+  std::copy(in.friction_anchor.begin(), in.friction_anchor.end(), r.friction_anchor.begin());
   r.act.assign(static_cast<std::size_t>(m.na), 0.0);
   std::copy(in.act.begin(), in.act.end(), r.act.begin());
   if (energy) r.energy.reserve(2 * (n + 1));
@@ -37,7 +39,7 @@ Rollout roll_out(const Reference& reference, std::span<const double> qpos,
   Rollout r = start(m, qpos, qvel, inputs, nstep, energy);
   std::vector<double> q(r.qpos), v(r.qvel);
   Inputs in = inputs;
-  in.anchor = r.anchor, in.act = r.act;
+  in.anchor = r.anchor, in.friction_anchor = r.friction_anchor, in.act = r.act;
 
   const auto add_energy = [&] {
     if (!energy) return;
@@ -57,6 +59,7 @@ Rollout roll_out(const Reference& reference, std::span<const double> qpos,
       if (any(s.status, kFrozen)) s.iterations = 0, s.residual = 0, s.contacts.clear();
       q = s.qpos, v = s.qvel;
       std::copy(s.anchor.begin(), s.anchor.end(), r.anchor.begin());
+      std::copy(s.friction_anchor.begin(), s.friction_anchor.end(), r.friction_anchor.begin());
       std::copy(s.act.begin(), s.act.end(), r.act.begin());
     }
 

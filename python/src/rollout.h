@@ -14,7 +14,7 @@ namespace stiction::python {
 struct Rollout {
   int nq = 0, nv = 0, nstep = 0;
   std::vector<double> qpos, qvel;                  // (nstep+1,nq) (nstep+1,nv)
-  std::vector<double> anchor, act;                 // (nanchor,3) (na)  after the last step
+  std::vector<double> anchor, friction_anchor, act;  // (nanchor,3) (nv+ntendon) (na)  after the last step
   std::vector<double> energy;                      // (nstep+1,2)  kinetic, potential; or empty
   std::vector<double> residual;                    // (nstep)
   std::vector<std::int32_t> iterations, ncontact;  // (nstep)

@@ -74,6 +74,9 @@ def replay(path, *, model_file=None, steps=1, double_tolerance=False, out=say) -
         anchor = np.array(state.get("anchor", []), float)
         if anchor.size:
             arguments["anchor"] = anchor.reshape(-1, 3)
+        friction = np.array(state.get("friction_anchor", []), float)
+        if friction.size:
+            arguments["friction_anchor"] = friction
         head = f"environment {int(dump['env'])} of {model!r}, {visible(dump['precision']):.20}"
         own = sorted(map(str, dump.get("parameters", {})))
     except Error:
@@ -91,6 +94,7 @@ def replay(path, *, model_file=None, steps=1, double_tolerance=False, out=say) -
         if int(result.status) & FROZEN:
             return 1
         qpos, qvel = result.qpos, result.qvel
-        if "anchor" in arguments:
-            arguments["anchor"] = result.anchor
+        for name in ("anchor", "friction_anchor"):
+            if name in arguments:
+                arguments[name] = getattr(result, name)
     return 0

@@ -19,6 +19,7 @@ constexpr StateField kState[] = {{&BatchState::qpos, Field::qpos, false},
                                  {&BatchState::act, Field::act, false},
                                  {&BatchState::time, Field::time, false},
                                  {&BatchState::anchor, Field::anchor, true},
+                                 {&BatchState::friction_anchor, Field::friction_anchor, true},
                                  {&BatchState::body_airtime, Field::body_airtime, true},
                                  {&BatchState::qacc_warmstart, Field::qacc_warmstart, true}};
 

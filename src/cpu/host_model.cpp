@@ -67,6 +67,7 @@ HostModel::HostModel(const Model& m, const Options& o, bool dense) : dense_(dens
   w.ntendon = m.ntendon, w.nwrap = static_cast<int>(m.wrap_objid.size());
   w.neq = m.neq;
   w.nanchor = w.opt.anchored ? m.nanchor : 0;
+  w.nfrictionanchor = w.opt.anchored ? m.nv + m.ntendon : 0;
   w.nanchorlist = w.opt.anchored && !dense ? m.nslot : 0;
   w.ncouple = m.nanchor - m.nslot, w.ncouplepair = w.ncouple > 0 ? m.npair : 0;
   w.nspatial = dense ? m.nslot : 0;

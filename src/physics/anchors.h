@@ -5,15 +5,16 @@
 // Where the model has torsional or rolling friction, another one turns: an angle about the normal and one
 // across it, which follow the angular velocity. It is nslot rows behind that of the slot.
 //
-// writes  point_anchor, point_shift, point_couple_shift; anchor
+// writes  point_anchor, point_shift, point_couple_shift; anchor, friction_anchor
 #pragma once
 
 #include "physics/activation.h"
+#include "physics/friction.h"
 #include "physics/functions.h"
+#include "physics/row_law.h"
 
 STICTION_PHYSICS_BEGIN
 
-inline constexpr double kAnchorTime = 5;    // τ / δt
 inline constexpr double kAnchorReach = 10;  // c
 
 // z turned about n, in the tangent plane, length kept; 0 where nothing of it is tangent.
@@ -108,6 +109,25 @@ STICTION_FN void advance_anchors(const Team& team, const ModelView& m, EnvView<S
     if (m.ncouple == 0) return;
     const int turned = m.nslot + slot;
     store3(e.anchor, turned, select<S>(follows, advance_turned(m, e, p), load3(e.anchor, turned)));
+  });
+}
+
+// The next displacements of dry friction; 0 of dofs and tendons without. Lanes outside `moves` keep theirs.
+template <class Team, class S>
+STICTION_FN void advance_friction_anchors(const Team& team, const ModelView& m, EnvView<S>& e,
+                                          const Mask<S>& moves) {
+  team.for_each(m.nv, [&](int i) {
+    S& z = e.friction_anchor[i];
+    const S next = m.dof_rubs[i] != 0
+                       ? advance_friction(m, load_bounded(e, m.coord_rowadr[i] + m.coord_limited[i]), z, e.v[i])
+                       : S(0.0);
+    z = select(moves, next, z);
+  });
+  team.for_each(m.ntendon, [&](int t) {
+    S& z = e.friction_anchor[m.nv + t];
+    const int row = m.tendon_rubrow[t];
+    const S next = row >= 0 ? advance_friction(m, load_bounded(e, row), z, e.v[m.nv + m.nu + t]) : S(0.0);
+    z = select(moves, next, z);
   });
 }
 

@@ -6,6 +6,8 @@
 
 STICTION_PHYSICS_BEGIN
 
+inline constexpr double kAnchorTime = 5;  // of anchored stiction and dry friction: τ / δt
+
 // μ: 0 without friction; that of an explicit pair; else combined from the two geoms.
 //   mujoco    the geom with the greater priority decides, else the larger
 //   harmonic  2 a b / (a + b)

@@ -1,7 +1,7 @@
 // The only stage that writes the state: v = v_new, q ⊕ δt v, activations, time, anchors, air time.
 //
 // reads   v, turn_v, qpos, qvel, act_next, time, active, flags
-// writes  qpos, qvel, act, time, anchor, body_airtime, qacc_warmstart, flags
+// writes  qpos, qvel, act, time, anchor, friction_anchor, body_airtime, qacc_warmstart, flags
 //
 //   free, slide, hinge   q + δt v
 //   free, ball           q ∘ exp(δt ω), normalized
@@ -122,7 +122,10 @@ STICTION_FN void integrate_up_to(const Team& team, const ModelView& m, EnvView<S
   const Mask<S> moves = e.active[0] > S(0.5) && !has_flag(e, Status::bad_state) &&
                         !has_flag(e, Status::cholesky_failed) &&
                         !has_flag(e, Status::velocity_limit);
-  if (m.opt.anchored) advance_anchors(team, m, e, moves);
+  if (m.opt.anchored) {
+    advance_anchors(team, m, e, moves);
+    advance_friction_anchors(team, m, e, moves);
+  }
   advance_airtime(team, m, e, moves);
 
   const Mask<Wide<S>> wide = widen_mask<S>(moves);

@@ -7,7 +7,7 @@
 //                 γ = ((v̂_l − v)/R)₊ − ((v̂_u + v)/R)₊
 //
 //   row_law        v̂       1/R      γ_l        γ_u
-//   dry friction   0       1/(σ w)  −δt f      δt f
+//   dry friction   −z/τ    1/(σ w)  −δt f      δt f       z: anchored, else 0
 //   servo          f_0/κ   δt κ     δt f_min   δt f_max
 //   limits         v̂_l     1/R      v̂_u        -
 //   none           0       0        0          0             in lanes without it
@@ -49,12 +49,23 @@ STICTION_FN S row_load(const LimitLaw<S>& c, S v) {
   return c.inv_R * (vmax(c.lower - v, S(0.0)) + vmax(c.upper + v, S(0.0)));
 }
 
-// Dry friction `loss` of a coordinate with the Delassus scale w; none where w = 0: nothing moves there.
+// Dry friction `loss` of a coordinate with the Delassus scale w; none where w = 0: nothing moves there. Anchored, the
+// displacement z since it stuck shifts the velocity by z/τ, so that a load is held at v = 0.
 template <class S>
-STICTION_FN BoundedLaw<S> friction_law(const ModelView& m, S loss, S w) {
+STICTION_FN BoundedLaw<S> friction_law(const ModelView& m, const EnvView<S>& e, int k, S loss, S w) {
   const S bound = S(m.opt.timestep) * loss, R = regularization<S>(m) * w;
   const Mask<S> acts = loss != S(0.0) && w > S(0.0);
-  return {S(0.0), select(acts, S(1.0) / select(acts, R, S(1.0)), S(0.0)), -bound, bound};
+  const S shift = m.opt.anchored ? S(-1 / (kAnchorTime * m.opt.timestep)) * e.friction_anchor[k] : S(0.0);
+  return {shift, select(acts, S(1.0) / select(acts, R, S(1.0)), S(0.0)), -bound, bound};
+}
+
+// z ← z + δt v, within the τ R δt f with which all of the friction is used; 0 without friction.
+template <class S>
+STICTION_FN S advance_friction(const ModelView& m, const BoundedLaw<S>& law, S z, S v) {
+  const double dt = m.opt.timestep;
+  const Mask<S> acts = law.inv_R > S(0.0);
+  const S reach = S(kAnchorTime * dt) * law.upper / select(acts, law.inv_R, S(1.0));
+  return select(acts, clamp(z + S(dt) * v, -reach, reach), S(0.0));
 }
 
 template <class S>

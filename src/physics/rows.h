@@ -196,7 +196,7 @@ STICTION_FN void constraint_rows(const Team& team, const ModelView& m, EnvView<S
     int row = m.coord_rowadr[i];
     if (m.coord_limited[i] != 0) store_row(e, row++, limits_of(m, e, i, impulse(i)));
     if (m.dof_rubs[i] != 0)
-      store_row(e, row, friction_law(m, e.dof_frictionloss[i], e.inv_diag[i]));
+      store_row(e, row, friction_law(m, e, i, e.dof_frictionloss[i], e.inv_diag[i]));
   });
   team.for_each(m.nrowlength - m.nrowservo, [&](int k) {
     const int c = m.row_length[m.nrowservo + k], t = c - m.nv - m.nu;

@@ -88,7 +88,6 @@ Vec3 spin_anchor(const Vec3& z, const Vec3& normal, Real angle);
 Vec3 advance_anchor(const Vec3& z, const Vec3& slip, double dt, Real n0, Real eps_s);
 // The angles, each within the reach of its own law.
 Vec3 advance_turned(const ContactPoint& p, const CoupleLaw& law, const Vec3& omega, double dt);
-inline constexpr double kAnchorTime = 5;    // τ / δt
 inline constexpr double kAnchorReach = 10;  // c
 
 }  // namespace stiction::reference::inline STICTION_REAL

@@ -23,6 +23,7 @@ struct PointConstraint {
 struct RowConstraint {
   VecX J;  // (nv)
   RowLaw law;
+  int friction = -1;  // dry friction of a dof, or of tendon friction - nv
 };
 // A linear law of several rows: γ = (v̂ − J v)/R, ℓ = ½ γᵀ R γ.
 struct BlockConstraint {

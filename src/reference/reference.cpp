@@ -1,9 +1,9 @@
 #include "stiction/reference.h"
 
 #include <algorithm>
-#include <sstream>
 
 #include "reference/adhesion.h"
+#include "reference/checked_inputs.h"
 #include "reference/equalities.h"
 #include "reference/fluid.h"
 #include "reference/jacobian.h"
@@ -11,7 +11,6 @@
 #include "reference/rays.h"
 #include "reference/sensors.h"
 #include "stiction/error.h"
-#include "stiction/text.h"
 
 namespace stiction {
 namespace {
@@ -39,96 +38,6 @@ std::vector<double> flat(const VecX& v) {
 std::array<double, 3> array3(const Vec3& v) {
   return {v.x(), v.y(), v.z()};
 }
-
-void require_size(std::span<const double> a, int n, const char* name) {
-  if (a.size() == at(n)) return;
-  std::ostringstream message;
-  message << name << " has " << a.size() << " numbers, the model needs " << n;
-  throw ArgumentError(message.str());
-}
-
-void require_finite(std::span<const double> a, const char* name) {
-  for (std::size_t i = 0; i < a.size(); ++i)
-    if (!std::isfinite(a[i])) {
-      std::ostringstream message;
-      message << name << "[" << i << "] = " << a[i] << ": must be finite";
-      throw ArgumentError(message.str());
-    }
-}
-
-// The four numbers from `adr` on turn something: they need a direction, not a length of one.
-void require_quaternion(std::span<const double> a, std::size_t adr, const char* name,
-                        const std::string& owner) {
-  const double norm = row4(a.subspan(adr), 0).norm();
-  if (norm > 1e-10) return;
-  std::ostringstream message;
-  message << name << "[" << adr << ":" << adr + 4 << "] is a quaternion of length " << norm << " ("
-          << owner << "): must not be zero";
-  throw ArgumentError(message.str());
-}
-
-void require_quaternions(const Model& m, std::span<const double> qpos) {
-  for (int j = 0; j < m.njnt; ++j) {
-    const JointType type = m.jnt_type[at(j)];
-    if (type != JointType::free && type != JointType::ball) continue;
-    const auto adr = at(m.jnt_qposadr[at(j)]) + (type == JointType::free ? 3u : 0u);
-    require_quaternion(qpos, adr, "qpos", "joint \"" + visible(m.jnt_names[at(j)]) + "\"");
-  }
-}
-
-// Owns the defaults of missing inputs and the cleaned copies of bad ones.
-class CheckedInputs {
- public:
-  CheckedInputs(const Model& m, std::span<const double> qpos, std::span<const double> qvel,
-                const Inputs& in) {
-    require_size(qpos, m.nq, "qpos");
-    require_size(qvel, m.nv, "qvel");
-    require_finite(qpos, "qpos");
-    require_finite(qvel, "qvel");
-    require_quaternions(m, qpos);
-    step.qpos = qpos;
-    step.qvel = qvel;
-    step.ctrl = cleaned(in.ctrl, m.nu, "ctrl", ctrl_);
-    step.qfrc_applied = cleaned(in.qfrc_applied, m.nv, "qfrc_applied", qfrc_);
-    step.xfrc_applied = cleaned(in.xfrc_applied, 6 * m.nbody, "xfrc_applied", xfrc_);
-    step.time = in.time;
-    step.anchor = finite(in.anchor, 3 * m.nanchor, "anchor");
-    if (in.anchor.empty()) step.anchor = anchor_ = std::vector<double>(at(3 * m.nanchor), 0.0);
-    step.act = finite(in.act, m.na, "act");
-    step.mocap_pos = finite(in.mocap_pos, 3 * m.nmocap, "mocap_pos");
-    step.mocap_quat = finite(in.mocap_quat, 4 * m.nmocap, "mocap_quat");
-    step.eq_active = cleaned(in.eq_active, m.neq, "eq_active", active_);
-    if (in.eq_active.empty()) std::copy(m.eq_active0.begin(), m.eq_active0.end(), active_.begin());
-    for (std::size_t i = 0; i < step.mocap_quat.size(); i += 4)
-      require_quaternion(step.mocap_quat, i, "mocap_quat", "mocap body");
-  }
-  CheckedInputs(const CheckedInputs&) = delete;
-
-  StepInputs step;
-  Status status = Status::ok;
-
- private:
-  // Full size, with non-finite entries replaced by zero.
-  std::span<const double> cleaned(std::span<const double> given, int n, const char* name,
-                                  std::vector<double>& own) {
-    if (!given.empty()) require_size(given, n, name);
-    own.assign(at(n), 0.0);
-    for (std::size_t i = 0; i < given.size(); ++i) {
-      if (std::isfinite(given[i]))
-        own[i] = given[i];
-      else
-        status |= Status::bad_control;
-    }
-    return own;
-  }
-  static std::span<const double> finite(std::span<const double> given, int n, const char* name) {
-    if (!given.empty()) require_size(given, n, name);
-    require_finite(given, name);
-    return given;
-  }
-
-  std::vector<double> ctrl_, qfrc_, xfrc_, anchor_, active_;
-};
 
 }  // namespace
 
@@ -186,6 +95,7 @@ StepJacobian Reference::step_jacobian(std::span<const double> qpos, std::span<co
   jacobian.step.sensordata = sensors(model(), exact, in.step, jacobian.step);
   const Inputs checked{in.step.ctrl,      in.step.qfrc_applied, in.step.xfrc_applied,
                        in.step.mocap_pos, in.step.mocap_quat,   in.step.anchor,
+                       in.step.friction_anchor,
                        in.step.eq_active, in.step.act};
   differentiate(model(), exact, qpos, qvel, checked, jacobian);
   return jacobian;

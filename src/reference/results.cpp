@@ -76,6 +76,7 @@ StepResult unchanged(const Model& m, const StepInputs& in) {
   s.qpos.assign(in.qpos.begin(), in.qpos.end());
   s.qvel.assign(in.qvel.begin(), in.qvel.end());
   s.anchor.assign(in.anchor.begin(), in.anchor.end());
+  s.friction_anchor.assign(in.friction_anchor.begin(), in.friction_anchor.end());
   s.act.assign(in.act.begin(), in.act.end());
   s.act.resize(at(m.na));
   s.v.assign(in.qvel.begin(), in.qvel.end());
@@ -120,6 +121,12 @@ StepResult step(const Model& m, const Options& o, const StepInputs& in) {
   s.gen_impulse = to_vector(evaluate(taken.problem, taken.v).impulse);
   Eigen::Map<RowMatX>(s.A.data(), m.nv, m.nv) = taken.free.A;
   std::fill(s.anchor.begin(), s.anchor.end(), 0.0);
+  std::fill(s.friction_anchor.begin(), s.friction_anchor.end(), 0.0);
+  for (const RowConstraint& row : taken.problem.rows)
+    if (row.friction >= 0 && o.stiction == Stiction::anchored)
+      s.friction_anchor[at(row.friction)] =
+          advance_friction(std::get<DryFrictionLaw>(row.law), *o.timestep,
+                           in.friction_anchor[at(row.friction)], row.J.dot(taken.v));
   contact_results(m, o, taken, s);
   equality_results(*o.timestep, taken, s);
   return s;

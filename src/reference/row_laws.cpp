@@ -51,10 +51,15 @@ ServoGains near_rigid_gains(ServoGains gains, double dt, Real w) {
 }
 
 Scalar DryFrictionLaw::at(Real v) const {
-  const Real y = -v / R;
-  if (y > bound) return {-bound * v - 0.5 * R * bound * bound, bound, 0};
-  if (y < -bound) return {bound * v - 0.5 * R * bound * bound, -bound, 0};
-  return {0.5 * v * v / R, y, 1 / R};
+  const Real u = v - v_hat, y = -u / R;
+  if (y > bound) return {-bound * u - 0.5 * R * bound * bound, bound, 0};
+  if (y < -bound) return {bound * u - 0.5 * R * bound * bound, -bound, 0};
+  return {0.5 * u * u / R, y, 1 / R};
+}
+
+Real advance_friction(const DryFrictionLaw& law, double dt, Real z, Real v) {
+  const Real reach = kAnchorTime * dt * law.R * law.bound;
+  return std::clamp<Real>(z + dt * v, -reach, reach);
 }
 
 }  // namespace stiction::reference::inline STICTION_REAL

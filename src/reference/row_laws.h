@@ -50,11 +50,15 @@ struct ServoGains {
 };
 ServoGains near_rigid_gains(ServoGains gains, double dt, Real w);
 
-// Joint dry friction, Huber: R = σ w, γ = clamp(−v/R, ±δt τ_c)
+// Joint dry friction, Huber: R = σ w, γ = clamp((v̂ − v)/R, ±δt τ_c); v̂ = −z/τ of anchored friction
+// Of anchored friction z ← z + δt v, within the τ R δt τ_c with which all of the friction is used.
 struct DryFrictionLaw {
-  Real R, bound;
+  Real R, bound, v_hat = 0;
   Scalar at(Real v) const;
 };
+
+inline constexpr double kAnchorTime = 5;  // τ / δt of anchored stiction and dry friction
+Real advance_friction(const DryFrictionLaw& law, double dt, Real z, Real v);
 
 using RowLaw = std::variant<LimitLaw, ServoLaw, DryFrictionLaw>;
 inline Scalar evaluate(const RowLaw& law, Real v) {

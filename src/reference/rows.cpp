@@ -122,7 +122,8 @@ std::vector<RowConstraint> force_rows(const Model& m, double dt, const StepInput
 VecX push_of(const std::vector<RowConstraint>& forces, const MatX& A, const VecX& v_star,
              const VecX& v0) {
   VecX push = A * (v_star - v0);
-  for (const auto& [J, law] : forces) push += evaluate(law, J.dot(v0)).impulse * J;
+  for (const RowConstraint& row : forces)
+    push += evaluate(row.law, row.J.dot(v0)).impulse * row.J;
   return push;
 }
 
@@ -179,9 +180,9 @@ std::vector<RowConstraint> joint_rows(const Model& m, const Options& o, double d
     if (m.dof_frictionloss[at(i)] == 0) continue;
     const VecX e = VecX::Unit(m.nv, i);
     const Real R = o.regularization * delassus(e.transpose());
-    rows.push_back({e, DryFrictionLaw{R, dt * m.dof_frictionloss[at(i)]}});
+    rows.push_back({e, DryFrictionLaw{R, dt * m.dof_frictionloss[at(i)], friction_shift(o, dt, in.friction_anchor, i)}, i});
   }
-  for (RowConstraint& row : tendon_friction(m, o, dt, tendons, delassus))
+  for (RowConstraint& row : tendon_friction(m, o, dt, in.friction_anchor, tendons, delassus))
     rows.push_back(std::move(row));
   return rows;
 }

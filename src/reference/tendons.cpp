@@ -100,15 +100,24 @@ std::vector<RowConstraint> tendon_limits(const Model& m, const Options& o, doubl
   return {{J, limits.lower}, {-J, limits.upper}};
 }
 
+Real friction_shift(const Options& o, double dt, std::span<const double> anchors, int k) {
+  return o.stiction == Stiction::anchored ? -anchors[at(k)] / (kAnchorTime * dt) : 0;
+}
+
 std::vector<RowConstraint> tendon_friction(const Model& m, const Options& o, double dt,
+                                           std::span<const double> anchors,
                                            const std::vector<Tendon>& all,
                                            const DelassusScale& delassus) {
   std::vector<RowConstraint> rows;
   for (int t = 0; t < m.ntendon; ++t) {
     const double loss = m.tendon_frictionloss[at(t)];
     const Real w = delassus(all[at(t)].J.transpose());
+    const int k = m.nv + t;
     if (loss != 0 && w > 0)
-      rows.push_back({all[at(t)].J, DryFrictionLaw{o.regularization * w, Real(dt * loss)}});
+      rows.push_back({all[at(t)].J,
+                      DryFrictionLaw{o.regularization * w, Real(dt * loss),
+                                     friction_shift(o, dt, anchors, k)},
+                      k});
   }
   return rows;
 }

@@ -30,10 +30,14 @@ std::vector<RowConstraint> tendon_limits(const Model& m, const Options& o, doubl
                                          const Tendon& tendon, const VecX& v0, const VecX& push,
                                          const DelassusScale& delassus);
 
-// The rows of dry friction.
+// The rows of dry friction; `anchors` (nv+ntendon): of anchored friction.
 std::vector<RowConstraint> tendon_friction(const Model& m, const Options& o, double dt,
+                                           std::span<const double> anchors,
                                            const std::vector<Tendon>& all,
                                            const DelassusScale& delassus);
+
+// v̂ of the dry friction of coordinate k: −z/τ where it is anchored.
+Real friction_shift(const Options& o, double dt, std::span<const double> anchors, int k);
 
 // Scales the forces (nu) of the actuators on each tendon until their sum is within its actuatorfrcrange.
 void clamp_tendon_actuation(const Model& m, VecX& force);

@@ -4,6 +4,7 @@ At least one for each family of tests.
 """
 
 from breaks import Break
+from table_anchored_joints import JOINT_ANCHORS
 from table_activations import ACTIVATIONS
 from table_api import API_DOOR
 from table_ball import BALL
@@ -249,8 +250,8 @@ ROWS = [
           gtests=("RowLaws.NearRigidGains",),
           pytests=(JOINTS + "test_t45_rigid_servo_is_softened",)),
     Break("dry friction: saturated cost jumps", "src/reference/row_laws.cpp",
-          "return {-bound * v - 0.5 * R * bound * bound, bound, 0};",
-          "return {-bound * v, bound, 0};",
+          "return {-bound * u - 0.5 * R * bound * bound, bound, 0};",
+          "return {-bound * u, bound, 0};",
           gtests=("RowLaws.CostIsContinuousAtTheBounds",)),
     Break("dry friction: bound is a force, not an impulse", "src/reference/rows.cpp",
           "dt * m.dof_frictionloss[at(i)]", "m.dof_frictionloss[at(i)]",
@@ -258,7 +259,7 @@ ROWS = [
 ]
 
 SAFEGUARDS = [
-    Break("bad controls pass through", "src/reference/reference.cpp",
+    Break("bad controls pass through", "src/reference/checked_inputs.cpp",
           "if (std::isfinite(given[i]))", "if (true)", gtests=("Step.BadControlCountsAsZero",)),
     Break("diverged states are not kept", "src/reference/step.cpp",
           "else if (v.size() > 0 && v.cwiseAbs().maxCoeff() > kVelocityLimit)",
@@ -485,7 +486,7 @@ BATCH = [
           gtests=("BatchFile.LoadContinuesWithTheSameBits",)),
 ]
 
-BREAKS = (DYNAMICS + CONTACT + STICTION + ROWS + ACTIVATIONS + LIMITS + BALL + EQUALITIES + TORSION + TENDONS + TRANSMISSIONS
+BREAKS = (DYNAMICS + CONTACT + STICTION + JOINT_ANCHORS + ROWS + ACTIVATIONS + LIMITS + BALL + EQUALITIES + TORSION + TENDONS + TRANSMISSIONS
           + SAFEGUARDS + SOLVER + NEWTON + GEOMETRY + MODEL
           + READER + READER_DOOR + TEXT + TURNING + URDF + FORMATS + HFIELDS + RAY_BREAKS + MESHES + FLUID + BATCH + CHOICES + CONVEX + RUNTIME + API_DOOR + CUDA + ENV
           + ENV_LOCOMOTION + SENSORS + RL + TRAINING + OUTPUT + LAB + DERIVATIVE + LAWS)

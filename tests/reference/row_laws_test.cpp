@@ -43,7 +43,7 @@ TEST(RowLaws, DerivativesAtRandomParameters) {
     expect_derivatives(servo, v, 1);
     active[1] += servo.at(v).hessian > 0;
 
-    const DryFrictionLaw dry{1e-3 * w, dt * (1 + unit(random))};
+    const DryFrictionLaw dry{1e-3 * w, dt * (1 + unit(random)), 1e-3 * w * dt * unit(random)};
     const double slow = std::pow(10, -3 + 2 * unit(random)) * v;
     expect_derivatives(dry, slow, 1e-3);
     active[2] += dry.at(slow).hessian > 0;
