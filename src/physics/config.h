@@ -31,7 +31,7 @@
 #endif
 // Large and seldom needed: on a device a function of its own, whose registers nobody else pays for.
 #ifdef __CUDACC__
-#define STICTION_RARE __host__ __device__ __noinline__
+#define STICTION_RARE __host__ __device__ __noinline__ inline
 #else
 #define STICTION_RARE STICTION_FN
 #endif

@@ -16,16 +16,13 @@ STICTION_FN Vec3<Wide<S>> widen3(const Vec3<S>& v) {
   return {widen(v.x), widen(v.y), widen(v.z)};
 }
 
-STICTION_FN bool is_curved_spring(const ModelView& m, int j) {
-  return m.ncurved > 0 && is_curved(m.jnt_stiffnesspoly + 2 * j);
-}
 template <class S>
 STICTION_FN S spring_energy(const ModelView& m, const EnvView<S>& e, int j) {
   const S stiffness = e.jnt_stiffness[j];
   const bool free = static_cast<JointType>(m.jnt_type[j]) == JointType::free;
   const Vec3<S> d = deflection(m, e, j, false);
   const double* const c = m.jnt_stiffnesspoly + 2 * j;
-  if (is_curved_spring(m, j)) {
+  if (is_curved(m, c)) {
     const S u = polynomial_energy(stiffness, c, stretch_of(m, j, d));
     return free ? u + polynomial_energy(stiffness, c, norm(deflection(m, e, j, true))) : u;
   }
@@ -42,14 +39,15 @@ STICTION_FN Wide<S> potential_energy(const ModelView& m, const EnvView<S>& e, bo
   for (int b = 1; b < m.nbody; ++b)
     if (all || m.body_treeid[b] >= 0) u = u - widen(e.body_mass[b]) * dot(gravity, body_com(e, b));
   for (int j = 0; j < m.njnt; ++j)
-    if (any_lane(e.jnt_stiffness[j] != S(0.0)) || is_curved_spring(m, j))
+    if (any_lane(e.jnt_stiffness[j] != S(0.0)) ||
+        is_curved(m, m.jnt_stiffnesspoly + 2 * j))
       u = u + widen(spring_energy(m, e, j));
   for (int t = 0; t < m.ntendon; ++t) {
     const W* const rest = e.tendon_lengthspring + 2 * t;
     const W x = e.ten_length[t] - clamp(e.ten_length[t], rest[0], rest[1]);
     const double* const c = m.tendon_stiffnesspoly + 2 * t;
     const W stiffness = widen(e.tendon_stiffness[t]);
-    if (m.ncurved > 0 && is_curved(c))
+    if (is_curved(m, c))
       u = u + polynomial_energy(stiffness, c, x);
     else
       u = u + W(0.5) * stiffness * (x * x);

@@ -17,8 +17,8 @@ template <class S>
 STICTION_FN S polynomial_energy(const S& linear, const double* c, const S& x) {
   return x * x * (S(0.5) * linear + x * (S(c[0] / 3) + S(0.25 * c[1]) * x));
 }
-STICTION_FN bool is_curved(const double* c) {
-  return c[0] != 0 || c[1] != 0;
+STICTION_FN bool is_curved(const ModelView& m, const double* c) {
+  return m.ncurved > 0 && (c[0] != 0 || c[1] != 0);
 }
 
 // Rotation that takes q0 to q, in the axes of q0.
@@ -54,13 +54,13 @@ STICTION_FN S stretch_of(const ModelView& m, int j, const Vec3<S>& d) {
 template <class S>
 STICTION_FN S spring_coefficient(const ModelView& m, const EnvView<S>& e, int j, bool rotation) {
   const double* const c = m.jnt_stiffnesspoly + 2 * j;
-  if (m.ncurved == 0 || !is_curved(c)) return e.jnt_stiffness[j];
+  if (!is_curved(m, c)) return e.jnt_stiffness[j];
   return polynomial(e.jnt_stiffness[j], c, stretch_of(m, j, deflection(m, e, j, rotation)));
 }
 template <class S>
 STICTION_FN S damper_coefficient(const ModelView& m, const EnvView<S>& e, int i) {
   const double* const c = m.dof_dampingpoly + 2 * i;
-  if (m.ncurved == 0 || !is_curved(c)) return e.dof_damping[i];
+  if (!is_curved(m, c)) return e.dof_damping[i];
   return polynomial(e.dof_damping[i], c, vabs(e.qvel[i]));
 }
 // δt D + δt² K of dof i

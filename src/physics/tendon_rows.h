@@ -19,7 +19,7 @@ STICTION_PHYSICS_BEGIN
 template <class S>
 STICTION_FN S tendon_stiffness(const ModelView& m, const EnvView<S>& e, int t) {
   const double* const c = m.tendon_stiffnesspoly + 2 * t;
-  if (m.ncurved == 0 || !is_curved(c)) return e.tendon_stiffness[t];
+  if (!is_curved(m, c)) return e.tendon_stiffness[t];
   const Wide<S>*const rest = e.tendon_lengthspring + 2 * t, length = e.ten_length[t];
   const S x = narrow<S>(length - clamp(length, rest[0], rest[1]));
   return vmax(polynomial(e.tendon_stiffness[t], c, x), S(0.0));
@@ -27,7 +27,7 @@ STICTION_FN S tendon_stiffness(const ModelView& m, const EnvView<S>& e, int t) {
 template <class S>
 STICTION_FN S tendon_damping(const ModelView& m, const EnvView<S>& e, int t) {
   const double* const c = m.tendon_dampingpoly + 2 * t;
-  if (m.ncurved == 0 || !is_curved(c)) return e.tendon_damping[t];
+  if (!is_curved(m, c)) return e.tendon_damping[t];
   return vmax(polynomial(e.tendon_damping[t], c, vabs(e.ten_velocity[t])), S(0.0));
 }
 
