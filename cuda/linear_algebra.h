@@ -7,18 +7,11 @@
 #include "cuda/launch.h"
 #include "physics/factor.h"
 
-// What a register array is indexed with must be a constant.
-#ifdef __CUDACC__
-#define STICTION_UNROLL _Pragma("unroll")
-#else
-#define STICTION_UNROLL
-#endif
-
 // Loads that need not wait for each other, where time is spent.
 #ifdef __CUDACC__
-#define STICTION_UNROLLED _Pragma("unroll 4")
+#define STICTION_UNROLLED_BY_4 _Pragma("unroll 4")
 #else
-#define STICTION_UNROLLED
+#define STICTION_UNROLLED_BY_4
 #endif
 
 STICTION_PHYSICS_BEGIN
@@ -119,7 +112,7 @@ STICTION_FN void solve_by_structure(const GroupTeam<Group>& team, const Structur
       const S* const other = right ? x : H + j;
       const int* const from = right ? below : place;
       S sum = full;
-      STICTION_UNROLLED
+      STICTION_UNROLLED_BY_4
       for (int t = 0, terms = c <= last ? rows : 0; t < terms; ++t)
         sum = sum - column_i[place[t]] * other[from[t]];
       if (first == 0) {
@@ -152,33 +145,33 @@ STICTION_FN void solve_by_structure(const GroupTeam<Group>& team, const Structur
 template <int N, class S>
 STICTION_FN void solve_by_thread(int n, const S* H, const S* b, S* x) {
   S h[N][N], y[N];
-  STICTION_UNROLL
+  STICTION_UNROLLED
   for (int i = 0; i < N; ++i) {
     y[i] = i < n ? b[i] : S(0.0);
-    STICTION_UNROLL
+    STICTION_UNROLLED
     for (int j = 0; j <= i; ++j) h[i][j] = i < n ? H[tri(i, j)] : S(0.0);
   }
   S floor[N];
-  STICTION_UNROLL
+  STICTION_UNROLLED
   for (int i = 0; i < N; ++i) floor[i] = pivot_floor<S>() * h[i][i];
-  STICTION_UNROLL
+  STICTION_UNROLLED
   for (int k = N - 1; k >= 0; --k) {
     if (k >= n) continue;
     // the diagonal keeps the inverse of the pivot
     h[k][k] = S(1.0) / vmax(h[k][k], floor[k]);
-    STICTION_UNROLL
+    STICTION_UNROLLED
     for (int i = 0; i < k; ++i) {
       const S l = h[k][k] * h[k][i];
       y[i] = y[i] - l * y[k];
-      STICTION_UNROLL
+      STICTION_UNROLLED
       for (int j = 0; j <= i; ++j) h[i][j] = h[i][j] - l * h[k][j];
     }
   }
   // L x = D⁻¹ L⁻ᵀ b
-  STICTION_UNROLL
+  STICTION_UNROLLED
   for (int k = 0; k < N; ++k) {
     if (k >= n) continue;
-    STICTION_UNROLL
+    STICTION_UNROLLED
     for (int j = 0; j < k; ++j) y[k] = y[k] - h[k][j] * y[j];
     y[k] = h[k][k] * y[k];
     x[k] = y[k];
@@ -249,7 +242,7 @@ STICTION_FN void multiply_A(const GroupTeam<Group>& team, const ModelView& m, co
   team.for_each(m.nv, [&](int i) {
     // one loop over both halves: threads of a warp would run two loops one after the other
     S sum = S(0.0);
-    STICTION_UNROLLED
+    STICTION_UNROLLED_BY_4
     for (int j = 0, k = tri(i, 0); j < m.nv; ++j) {
       sum = sum + e.A[k] * x[j];
       k += j < i ? 1 : j + 1;

@@ -74,7 +74,10 @@ std::vector<Part> parts(const Batch& b) {
           {"act", &BatchState::act, {m.na}, "na"},
           {"time", &BatchState::time, {}, ""},
           {"anchor", &BatchState::anchor, {anchored ? m.nanchor : 0, 3}, "nanchor, 3"},
-          {"friction_anchor", &BatchState::friction_anchor, {anchored ? m.nv + m.ntendon : 0}, "nv + ntendon"},
+          {"friction_anchor",
+           &BatchState::friction_anchor,
+           {anchored ? m.nv + m.ntendon : 0},
+           "nv + ntendon"},
           {"body_airtime", &BatchState::body_airtime, {m.nbody}, "nbody"},
           {"qacc_warmstart", &BatchState::qacc_warmstart, {m.nv}, "nv"}};
 }
@@ -154,14 +157,14 @@ void copy(BoundBatch& b, const ArrayLike& src, const ArrayLike& dst) {
   b.engine.copy(from, to);
 }
 
-#define STATE_ARGUMENTS                                  \
-  "qpos: numpy.typing.ArrayLike | None = None, "         \
-  "qvel: numpy.typing.ArrayLike | None = None, "         \
-  "act: numpy.typing.ArrayLike | None = None, "          \
-  "time: numpy.typing.ArrayLike | None = None, "         \
-  "anchor: numpy.typing.ArrayLike | None = None, "       \
+#define STATE_ARGUMENTS                                     \
+  "qpos: numpy.typing.ArrayLike | None = None, "            \
+  "qvel: numpy.typing.ArrayLike | None = None, "            \
+  "act: numpy.typing.ArrayLike | None = None, "             \
+  "time: numpy.typing.ArrayLike | None = None, "            \
+  "anchor: numpy.typing.ArrayLike | None = None, "          \
   "friction_anchor: numpy.typing.ArrayLike | None = None, " \
-  "body_airtime: numpy.typing.ArrayLike | None = None, " \
+  "body_airtime: numpy.typing.ArrayLike | None = None, "    \
   "qacc_warmstart: numpy.typing.ArrayLike | None = None) -> None"
 
 }  // namespace
@@ -173,7 +176,8 @@ void bind_batch_state(nb::class_<BoundBatch>& c) {
         "The model's reference pose, or the given state; the rest of the state, inputs and\n"
         "status zero; outputs refreshed. Of all environments, or of those in `ids` (indices or a "
         "mask).\n\n"
-        "state: qpos, qvel, act, time, anchor, friction_anchor, body_airtime, qacc_warmstart; one row for each "
+        "state: qpos, qvel, act, time, anchor, friction_anchor, body_airtime, qacc_warmstart; one "
+        "row for each "
         "chosen\n"
         "environment, or one for all. Raises ArgumentError on a bad index, shape or number.");
   c.def(

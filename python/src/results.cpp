@@ -114,14 +114,16 @@ void bind_forward(nb::module_& m) {
   def_array<6>(
       c, "eq_gap", &R::eq_gap,
       "(neq, 6) of connects and welds: rotation vector (welds alone), then displacement of\n"
-      "body 2 against body 1, rad, m; of couplings of joints or tendons the fourth number, rad or m");
+      "body 2 against body 1, rad, m; of couplings of joints or tendons the fourth number, rad or "
+      "m");
   c.def_prop_ro(
       "eq_J",
       [](nb::handle_t<R> self) {
         auto& r = nb::cast<R&>(self);
         return matrix_view(r.eq_J.data(), r.eq_gap.size(), r.qfrc_bias.size(), self);
       },
-      "(6 neq, nv) of connects and welds: angular, then linear velocity of body 2 against body 1; of\n"
+      "(6 neq, nv) of connects and welds: angular, then linear velocity of body 2 against body 1; "
+      "of\n"
       "couplings the fourth row");
   def_array(c, "linear_momentum", &R::linear_momentum, "(3,) kg m/s");
   def_array(c, "angular_momentum", &R::angular_momentum,
@@ -151,7 +153,8 @@ void bind_step(nb::module_& m) {
   def_square(c, "A", &R::A, &R::v_star, "(nv, nv) M + dt D + dt^2 K");
   def_array(c, "gen_impulse", &R::gen_impulse, "(nv,) generalized impulse of all constraints");
   def_array<6>(c, "eq_force", &R::eq_force,
-               "(neq, 6) of connects and welds: force and torque on body 2, N, N m, world axes; of couplings\n"
+               "(neq, 6) of connects and welds: force and torque on body 2, N, N m, world axes; of "
+               "couplings\n"
                "the first number, on the first joint or tendon");
   def_array<6>(c, "xfrc_contact", &R::xfrc_contact,
                "(nbody, 6) contact force, N, and torque at the centre of mass, N m");

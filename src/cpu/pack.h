@@ -13,11 +13,11 @@
 STICTION_PHYSICS_BEGIN
 
 #if defined(__AVX512F__) && defined(__AVX512DQ__)
-inline constexpr int kVectorBytes = 64;
+inline constexpr int kVectorBytes = 64, kVectorRegisters = 32;
 #elif defined(__AVX2__)
-inline constexpr int kVectorBytes = 32;
+inline constexpr int kVectorBytes = 32, kVectorRegisters = 16;
 #else
-inline constexpr int kVectorBytes = 16;
+inline constexpr int kVectorBytes = 16, kVectorRegisters = 16;
 #endif
 inline constexpr int kNativeLanes = kVectorBytes / 4;  // floats
 
@@ -62,7 +62,7 @@ struct Traits<Pack<T, W>> {
   using Wide = Pack<double, W>;
   using Mask = PackMask<T, W>;
   using Lane = T;
-  static constexpr int lanes = W;
+  static constexpr int lanes = W, registers = kVectorRegisters / Pack<T, W>::kVectors;
 };
 
 // clang-format off

@@ -29,6 +29,12 @@
 #else
 #define STICTION_ROLLED
 #endif
+// A loop of constant length over sums in registers: an index that is no constant would put them into memory.
+#ifdef __CUDACC__
+#define STICTION_UNROLLED _Pragma("unroll")
+#else
+#define STICTION_UNROLLED _Pragma("GCC unroll 16")
+#endif
 // Large and seldom needed: on a device a function of its own, whose registers nobody else pays for.
 #ifdef __CUDACC__
 #define STICTION_RARE __host__ __device__ __noinline__ inline

@@ -1,122 +1,10 @@
 // Sparse factorization H = Lᵀ D L of a symmetric positive definite matrix over the dofs, from the
-// last dof to the first, so that a tree gives no fill. Uniform integers hold the structure.
-//
-// Row i of H and L holds the ancestors of i in the elimination tree, rising, and then the diagonal,
-// from tri(i, 0) on. A column j has the same place row_num[j] in every row, and the row of an
-// ancestor is a prefix of the rows below it. The columns come in runs of consecutive dofs.
+// last dof to the first, so that a tree gives no fill; and products with A.
 #pragma once
 
-#include <cstddef>
-
-#include "physics/team.h"
-#include "physics/vec.h"
-#include "physics/views.h"
+#include "physics/structure.h"
 
 STICTION_PHYSICS_BEGIN
-
-// Place of (i, j) in H and L; j = i or an ancestor of i in the elimination tree.
-template <class S>
-STICTION_FN int place(const EnvView<S>& e, int i, int j) {
-  return tri(i, 0) + e.row_num[j];
-}
-
-// Makes j < i an ancestor of i: H(i, j) is then part of the structure. Eliminating i couples what
-// was above it with j, so the two paths merge.
-STICTION_FN void link(int* parent, int i, int j) {
-  while (j >= 0 && parent[i] != j) {
-    const int above = parent[i];
-    if (above > j) {
-      i = above;
-    } else {
-      parent[i] = j;
-      i = j, j = above;
-    }
-  }
-}
-
-// A cross point: both its bodies move, so it couples their dofs.
-template <class S>
-STICTION_FN bool is_cross(const EnvView<S>& e, int point) {
-  return e.point_weld[2 * point] > 0 && e.point_weld[2 * point + 1] > 0;
-}
-
-// Runs of all rows and, for each dof, the rows below it, from e.row_parent.
-template <class S>
-STICTION_FN void structure(const ModelView& m, EnvView<S>& e) {
-  int *const runs = e.run_adr, *const below = e.below_adr;
-  for (int i = 0; i <= m.nv; ++i) below[i] = 0;
-  runs[0] = 0;
-  for (int i = 0; i < m.nv; ++i) {
-    const int p = e.row_parent[i], from = p < 0 ? 0 : runs[p], n = p < 0 ? 0 : runs[p + 1] - from;
-    e.row_num[i] = p < 0 ? 0 : e.row_num[p] + 1;
-    int end = runs[i];
-    for (int k = from; k < from + n; ++k)
-      e.run_first[end] = e.run_first[k], e.run_end[end++] = e.run_end[k];
-    if (n > 0 && e.run_end[end - 1] == p)
-      e.run_end[end - 1] = p + 1;
-    else if (p >= 0)
-      e.run_first[end] = p, e.run_end[end++] = p + 1;
-    runs[i + 1] = end;
-    for (int j = p; j >= 0; j = e.row_parent[j]) ++below[j];
-  }
-  // counts -> ends of the lists, which filling from their back turns into their beginnings
-  for (int i = 0; i < m.nv; ++i) below[i + 1] += below[i];
-  for (int i = 0; i < m.nv; ++i)
-    for (int j = e.row_parent[i]; j >= 0; j = e.row_parent[j])
-      e.below_row[--below[j]] = i, e.below_place[below[j]] = tri(i, e.row_num[j]);
-}
-
-// f(k, j) for the columns j of row i, rising; k is the place in the row, counted from its start.
-template <class View, class F>
-STICTION_FN void for_columns(const View& runs, int i, const F& f) {
-  std::ptrdiff_t k = 0;
-  for (int r = runs.run_adr[i], last = runs.run_adr[i + 1]; r < last; ++r)
-    for (std::ptrdiff_t j = runs.run_first[r], end = runs.run_end[r]; j < end; ++j, ++k) f(k, j);
-}
-
-// What lies behind the diagonal of a row is never read.
-template <class Team, class S>
-STICTION_FN void place_A(const Team& team, const ModelView& m, EnvView<S>& e) {
-  team.for_each(m.nv, [&](int i) {
-    const S* const a = e.A + tri(i, 0);
-    S* const placed = e.A_placed + tri(i, 0);
-    for_columns(e, i, [&](auto k, auto j) { placed[k] = a[j]; });
-    placed[e.row_num[i]] = a[i];
-  });
-}
-
-// Tree and rows couple in the model; here also the two paths of each cross point.
-template <SerialTeam Team, class S>
-STICTION_FN void couple_points(const Team& team, const ModelView& m, EnvView<S>& e) {
-  bool any = false;
-  for (int p = 0; p < e.npoint[0]; ++p) any = any || is_cross(e, p);
-  if (!any) return;
-  team.once([&] {
-    for (int p = 0; p < e.npoint[0]; ++p) {
-      if (!is_cross(e, p)) continue;
-      const int dof1 = m.body_lastdof[e.point_weld[2 * p]];
-      const int dof2 = m.body_lastdof[e.point_weld[2 * p + 1]];
-      if (dof1 < dof2) link(e.row_parent, dof2, dof1);
-      if (dof2 < dof1) link(e.row_parent, dof1, dof2);
-    }
-    structure(m, e);
-  });
-  place_A(team, m, e);
-}
-
-// The structure without points.
-template <SerialTeam Team, class S>
-STICTION_FN void model_structure(const Team& team, const ModelView& m, EnvView<S>& e) {
-  const auto copy = [&](int n, const int* from, int* to) {
-    team.for_each(n, [&](int i) { to[i] = from[i]; });
-  };
-  const int nrun = m.run_adr[m.nv], nbelow = m.below_adr[m.nv];
-  copy(m.nv, m.row_parent, e.row_parent), copy(m.nv, m.row_num, e.row_num);
-  copy(m.nv + 1, m.run_adr, e.run_adr), copy(m.nv + 1, m.below_adr, e.below_adr);
-  copy(nrun, m.run_first, e.run_first), copy(nrun, m.run_end, e.run_end);
-  copy(nbelow, m.below_row, e.below_row), copy(nbelow, m.below_place, e.below_place);
-  place_A(team, m, e);
-}
 
 // The smallest pivot in units of the diagonal: round-off of the sum that makes it.
 template <class S>
@@ -124,85 +12,226 @@ STICTION_FN S pivot_floor() {
   return S(4 * epsilon<S>());
 }
 
-inline constexpr int kPanel = 12;  // columns of a row that stay in registers
-
-// N columns of row i from `first` on: D_i L_ij = H_ij − Σ_k (D_k L_ki) L_kj over the rows k below i,
-// falling. The pivot is a column as well, and so is the right-hand side: x_i = (L⁻ᵀ b)_i / D_i.
-// Every panel of a row forms the pivot for itself; the last writes it.
-template <int N, class S>
-STICTION_OUTLINE void eliminate(EnvView<S>& e, int i, int first, const S* b, S* x) {
-  const int own = e.row_num[i], row = tri(i, 0), end = e.below_adr[i + 1];
-  const int left = N < kPanel ? N : own - first;  // columns from `first` to the pivot
-  const S *const H = e.H, *const L = e.L, full = H[row + own];
-  S pivot = full, rhs = b[i], acc[N > 0 ? N : 1];
-  for (int c = 0; c < N; ++c) acc[c] = H[row + first + c];
-  for (int n = e.below_adr[i]; n < end; ++n) {
-    const int at = e.below_place[n];
-    const S u = H[at];
-    const S* const l = L + at;
-    pivot = pivot - u * l[0];
-    rhs = rhs - u * x[e.below_row[n]];
-    for (int c = 0; c < N; ++c) acc[c] = acc[c] - u * l[c - left];
-  }
-  // a pivot below the round-off of its diagonal is raised to it
-  const S inverse = S(1.0) / vmax(pivot, pivot_floor<S>() * full);
-  for (int c = 0; c < N; ++c)
-    e.H[row + first + c] = acc[c], e.L[row + first + c] = inverse * acc[c];
-  if (N == left) x[i] = inverse * rhs;
-}
-
+// Rows are eliminated in blocks: dofs in a row with the same rows below, so that each entry of those is loaded
+// once for all rows of the block. A panel is as many rows and columns as keep their sums in registers.
 template <class S>
-STICTION_FN void eliminate_panel(EnvView<S>& e, int i, int first, const S* b, S* x) {
-  switch (e.row_num[i] - first) {
-    case 0: return eliminate<0>(e, i, first, b, x);
-    case 1: return eliminate<1>(e, i, first, b, x);
-    case 2: return eliminate<2>(e, i, first, b, x);
-    case 3: return eliminate<3>(e, i, first, b, x);
-    case 4: return eliminate<4>(e, i, first, b, x);
-    case 5: return eliminate<5>(e, i, first, b, x);
-    case 6: return eliminate<6>(e, i, first, b, x);
-    case 7: return eliminate<7>(e, i, first, b, x);
-    case 8: return eliminate<8>(e, i, first, b, x);
-    case 9: return eliminate<9>(e, i, first, b, x);
-    case 10: return eliminate<10>(e, i, first, b, x);
-    case 11: return eliminate<11>(e, i, first, b, x);
-    default: return eliminate<kPanel>(e, i, first, b, x);
+inline constexpr int kSums = kRegisters<S> >= 32 ? 24 : 12;
+template <class S>
+inline constexpr int kRows = kSums<S> / 4;
+template <int T, class S>
+inline constexpr int kPanel = kSums<S> / T < 12 ? kSums<S> / T : 12;
+
+// Sums side by side hide how long each waits for its last term.
+inline constexpr int kChains = 4;
+
+// The block of rows that ends with `last`.
+template <class S>
+STICTION_FN int block_size(const EnvView<S>& e, int last) {
+  const int* const below = e.below_adr;
+  int i = last;
+  while (last - i + 1 < kRows<S> && i > 0 && e.row_parent[i] == i - 1 &&
+         below[i] - below[i - 1] == below[i + 1] - below[i] + 1)
+    --i;
+  return last - i + 1;
+}
+
+// The columns i .. i + T − 1 of the block of the rows i .. i + T − 1, the pivots D, and the right-hand side as a
+// column of its own, x = D⁻¹ L⁻ᵀ b. For each row r, the last first,
+//
+//   D_r L_rc = H_rc − Σ_k (D_k L_kr) L_kc    over the rows k below r, falling
+template <int T, class S>
+STICTION_OUTLINE void eliminate_triangle(EnvView<S>& e, int i, const S* b, S* x) {
+  S h[T][T], rhs[T], full[T];
+  STICTION_UNROLLED
+  for (int r = 0; r < T; ++r) {
+    const S* const H = e.H + tri(i + r, e.row_num[i]);
+    STICTION_UNROLLED
+    for (int c = 0; c <= r; ++c) h[r][c] = H[c];
+    full[r] = h[r][r], rhs[r] = b[i + r];
+  }
+  for (int n = e.below_adr[i + T - 1], end = e.below_adr[i + T]; n < end; ++n) {
+    const int at = e.below_place[n] - (T - 1);
+    const S *const u = e.H + at, *const l = e.L + at, below = x[e.below_row[n]];
+    STICTION_UNROLLED
+    for (int r = 0; r < T; ++r) {
+      STICTION_UNROLLED
+      for (int c = 0; c <= r; ++c) h[r][c] = h[r][c] - u[r] * l[c];
+      rhs[r] = rhs[r] - u[r] * below;
+    }
+  }
+  STICTION_UNROLLED
+  for (int r = T - 1; r >= 0; --r) {
+    const int row = tri(i + r, e.row_num[i]);
+    // a pivot below the round-off of its diagonal is raised to it
+    const S inverse = e.L[row + r] = S(1.0) / vmax(h[r][r], pivot_floor<S>() * full[r]);
+    const S solved = x[i + r] = inverse * rhs[r];
+    STICTION_UNROLLED
+    for (int c = 0; c < r; ++c) {
+      const S l = inverse * h[r][c];
+      e.H[row + c] = h[r][c], e.L[row + c] = l;
+      STICTION_UNROLLED
+      for (int q = c; q < r; ++q) h[q][c] = h[q][c] - h[r][q] * l;
+    }
+    STICTION_UNROLLED
+    for (int q = 0; q < r; ++q) rhs[q] = rhs[q] - h[r][q] * solved;
   }
 }
 
-// x = H⁻¹ b with H = Lᵀ D L. H keeps D L left of the diagonal.
+// The same sums for N columns left of the block, from the place `first` on.
+template <int T, int N, class S>
+STICTION_OUTLINE void eliminate_panel(EnvView<S>& e, int i, int first) {
+  S acc[T][N];
+  STICTION_UNROLLED
+  for (int r = 0; r < T; ++r) {
+    const S* const H = e.H + tri(i + r, first);
+    STICTION_UNROLLED
+    for (int c = 0; c < N; ++c) acc[r][c] = H[c];
+  }
+  const std::ptrdiff_t left = e.row_num[i + T - 1] - first;
+  for (int n = e.below_adr[i + T - 1], end = e.below_adr[i + T]; n < end; ++n) {
+    const int at = e.below_place[n];
+    const S *const u = e.H + at - (T - 1), *const l = e.L + (at - left);
+    STICTION_UNROLLED
+    for (int c = 0; c < N; ++c) {
+      const S of_column = l[c];
+      STICTION_UNROLLED
+      for (int r = 0; r < T; ++r) acc[r][c] = acc[r][c] - u[r] * of_column;
+    }
+  }
+  STICTION_UNROLLED
+  for (int r = T - 1; r >= 0; --r) {
+    const int row = tri(i + r, first);
+    const int block = tri(i + r, e.row_num[i]);
+    const S *const u = e.H + block, inverse = e.L[block + r];
+    STICTION_UNROLLED
+    for (int c = 0; c < N; ++c) {
+      const S l = inverse * acc[r][c];
+      e.H[row + c] = acc[r][c], e.L[row + c] = l;
+      STICTION_UNROLLED
+      for (int q = 0; q < r; ++q) acc[q][c] = acc[q][c] - u[q] * l;
+    }
+  }
+}
+
+// eliminate_panel of `count` columns, at most N.
+template <int T, int N, class S>
+STICTION_FN void eliminate_columns(EnvView<S>& e, int i, int first, int count) {
+  if constexpr (N > 1)
+    if (count < N) return eliminate_columns<T, N - 1>(e, i, first, count);
+  eliminate_panel<T, N>(e, i, first);
+}
+
+// One block of `rows` rows, at most T.
+template <int T, class Team, class S>
+STICTION_FN void eliminate(const Team& team, EnvView<S>& e, int i, int rows, const S* b, S* x) {
+  if constexpr (T > 1)
+    if (rows < T) return eliminate<T - 1>(team, e, i, rows, b, x);
+  team.once([&] { eliminate_triangle<T>(e, i, b, x); });
+  constexpr int N = kPanel<T, S>;
+  const int columns = e.row_num[i];
+  team.for_each((columns + N - 1) / N,
+                [&](int p) { eliminate_columns<T, N>(e, i, p * N, columns - p * N); });
+}
+
+// How many rows from i on, at most kChains, each have the columns of the one before and that one.
+STICTION_FN int chain_length(const int* parent, int n, int i) {
+  int rows = 1;
+  while (rows < kChains && i + rows < n && parent[i + rows] == i + rows - 1) ++rows;
+  return rows;
+}
+
+// L x = y of the rows i .. i + T − 1, of which each has the columns of the one before and that one; y comes in x.
+template <int T, class S>
+STICTION_FN void substitute(const EnvView<S>& e, int i, S* x) {
+  S sum[T];
+  const S* l[T];
+  STICTION_UNROLLED
+  for (int r = 0; r < T; ++r) sum[r] = x[i + r], l[r] = e.L + tri(i + r, 0);
+  for_columns(e, i, [&](auto k, auto j) {
+    STICTION_UNROLLED
+    for (int r = 0; r < T; ++r) sum[r] = sum[r] - l[r][k] * x[j];
+  });
+  const int own = e.row_num[i];
+  STICTION_UNROLLED
+  for (int r = 0; r < T; ++r) {
+    STICTION_UNROLLED
+    for (int q = 0; q < r; ++q) sum[r] = sum[r] - l[r][own + q] * sum[q];
+    x[i + r] = sum[r];
+  }
+}
+template <int T, class S>
+STICTION_FN void substitute_rows(const EnvView<S>& e, int i, int rows, S* x) {
+  if constexpr (T > 1)
+    if (rows < T) return substitute_rows<T - 1>(e, i, rows, x);
+  substitute<T>(e, i, x);
+}
+
+// x = H⁻¹ b with H = Lᵀ D L. H keeps D L left of the diagonal, L has D⁻¹ on it.
 template <SerialTeam Team, class S>
 STICTION_FN void factor_and_solve(const Team& team, const ModelView& m, EnvView<S>& e, const S* b,
                                   S* x) {
-  for (int i = m.nv - 1; i >= 0; --i) {
-    const int n = e.row_num[i];
-    team.for_each(n > kPanel ? (n + kPanel - 1) / kPanel : 1,
-                  [&](int p) { eliminate_panel(e, i, p * kPanel, b, x); });
+  for (int last = m.nv - 1; last >= 0;) {
+    const int rows = block_size(e, last), i = last - rows + 1;
+    eliminate<kRows<S>>(team, e, i, rows, b, x);
+    last = i - 1;
   }
   // L x = D⁻¹ L⁻ᵀ b
-  for (int i = 0; i < m.nv; ++i)
-    team.once([&] {
-      const S* const l = e.L + tri(i, 0);
-      S sum = x[i];
-      for_columns(e, i, [&](auto k, auto j) { sum = sum - l[k] * x[j]; });
-      x[i] = sum;
-    });
+  team.once([&] {
+    for (int i = 0, rows; i < m.nv; i += rows) {
+      rows = chain_length(e.row_parent, m.nv, i);
+      substitute_rows<kChains>(e, i, rows, x);
+    }
+  });
 }
 
-// out = A x, a row and its mirror image at a time. A couples what the model couples, points or not.
+// Rows i .. i + T − 1 of out = A x, and the mirror images of what is left of the diagonal.
+template <int T, class S>
+STICTION_FN void multiply(const ModelView& m, const EnvView<S>& e, int i, const S* x, S* out) {
+  S sum[T], own[T];
+  const S* a[T];
+  STICTION_UNROLLED
+  for (int r = 0; r < T; ++r) {
+    a[r] = e.A + tri(i + r, 0), own[r] = x[i + r];
+    sum[r] = a[r][i + r] * own[r];
+  }
+  for_columns(m, i, [&](auto, auto j) {
+    S mirrored = out[j];
+    STICTION_UNROLLED
+    for (int r = 0; r < T; ++r) {
+      sum[r] = sum[r] + a[r][j] * x[j];
+      mirrored = mirrored + a[r][j] * own[r];
+    }
+    out[j] = mirrored;
+  });
+  STICTION_UNROLLED
+  for (int r = 0; r < T; ++r) {
+    STICTION_UNROLLED
+    for (int q = 0; q < r; ++q) {
+      sum[r] = sum[r] + a[r][i + q] * own[q];
+      sum[q] = sum[q] + a[r][i + q] * own[r];
+    }
+  }
+  STICTION_UNROLLED
+  for (int r = 0; r < T; ++r) out[i + r] = sum[r];
+}
+template <int T, class S>
+STICTION_FN void multiply_rows(const ModelView& m, const EnvView<S>& e, int i, int rows, const S* x,
+                               S* out) {
+  if constexpr (T > 1)
+    if (rows < T) return multiply_rows<T - 1>(m, e, i, rows, x, out);
+  multiply<T>(m, e, i, x, out);
+}
+
+// out = A x. A couples what the model couples, points or not.
 template <SerialTeam Team, class S>
 STICTION_FN void multiply_A(const Team& team, const ModelView& m, const EnvView<S>& e, const S* x,
                             S* out) {
-  for (int i = 0; i < m.nv; ++i)
-    team.once([&] {
-      const S *const a = e.A + tri(i, 0), own = x[i];
-      S sum = a[i] * own;
-      for_columns(m, i, [&](auto, auto j) {
-        sum = sum + a[j] * x[j];
-        out[j] = out[j] + a[j] * own;
-      });
-      out[i] = sum;
-    });
+  team.once([&] {
+    for (int i = 0, rows; i < m.nv; i += rows) {
+      rows = chain_length(m.row_parent, m.nv, i);
+      multiply_rows<kChains>(m, e, i, rows, x, out);
+    }
+  });
 }
 
 STICTION_PHYSICS_END

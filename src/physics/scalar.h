@@ -19,14 +19,14 @@ struct Traits<double> {
   using Wide = double;
   using Mask = bool;
   using Lane = double;
-  static constexpr int lanes = 1;
+  static constexpr int lanes = 1, registers = 16;
 };
 template <>
 struct Traits<float> {
   using Wide = double;
   using Mask = bool;
   using Lane = float;
-  static constexpr int lanes = 1;
+  static constexpr int lanes = 1, registers = 16;
 };
 
 template <class S>
@@ -38,6 +38,9 @@ template <class S>
 using Lane = typename Traits<S>::Lane;
 template <class S>
 inline constexpr int kLanes = Traits<S>::lanes;
+// How many S fit into the registers of a CPU.
+template <class S>
+inline constexpr int kRegisters = Traits<S>::registers;
 // Unit round-off of one lane, 2^-24 or 2^-53 times two.
 template <class S>
 STICTION_FN constexpr double epsilon() {

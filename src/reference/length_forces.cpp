@@ -60,8 +60,8 @@ double force_of(const Model& m, const Options& o, const StepInputs& in, const St
   const std::vector<Tendon> strings = tendons(m, kin, in.qpos);
   const VecX push = push_of(force_rows(m, dt, in, delassus, kin, strings), A, v_star, v0);
   double force = 0;
-  for (const auto& [J, law] : rows(push, delassus, strings))
-    force += evaluate(law, J.dot(v)).impulse / dt;
+  for (const RowConstraint& row : rows(push, delassus, strings))
+    force += evaluate(row.law, row.J.dot(v)).impulse / dt;
   return force;
 }
 

@@ -93,10 +93,10 @@ StepJacobian Reference::step_jacobian(std::span<const double> qpos, std::span<co
   jacobian.step = reference::step(model(), exact, in.step);
   jacobian.step.status |= in.status;
   jacobian.step.sensordata = sensors(model(), exact, in.step, jacobian.step);
-  const Inputs checked{in.step.ctrl,      in.step.qfrc_applied, in.step.xfrc_applied,
-                       in.step.mocap_pos, in.step.mocap_quat,   in.step.anchor,
-                       in.step.friction_anchor,
-                       in.step.eq_active, in.step.act};
+  const Inputs checked{
+      in.step.ctrl,       in.step.qfrc_applied, in.step.xfrc_applied,    in.step.mocap_pos,
+      in.step.mocap_quat, in.step.anchor,       in.step.friction_anchor, in.step.eq_active,
+      in.step.act};
   differentiate(model(), exact, qpos, qvel, checked, jacobian);
   return jacobian;
 }
@@ -149,7 +149,8 @@ ForwardResult Reference::forward(std::span<const double> qpos, std::span<const d
   // passive forces
   const VecX v = Eigen::Map<const VecX>(in.qvel.data(), m.nv);
   const VecX spring = spring_force(m, in.qpos) + tendon_spring_force(m, strings);
-  const VecX damper = -damper_coefficients(m, v).cwiseProduct(v) + tendon_damper_force(m, strings, v);
+  const VecX damper =
+      -damper_coefficients(m, v).cwiseProduct(v) + tendon_damper_force(m, strings, v);
   const VecX gravcomp = gravity_compensation(m, kin), lifted = actuator_gravity(m, kin);
   const VecX medium = fluid_forces(m, kin, bodies).force;
   f.qfrc_spring = flat(spring), f.qfrc_damper = flat(damper), f.qfrc_gravcomp = flat(gravcomp);

@@ -10,7 +10,8 @@ namespace stiction::reference::inline STICTION_REAL {
 namespace {
 
 constexpr double kInf = std::numeric_limits<double>::infinity();
-constexpr double kNoLimit = 1e6;  // rad: the distance of a ball joint to its lower limit, which it has not
+constexpr double kNoLimit =
+    1e6;  // rad: the distance of a ball joint to its lower limit, which it has not
 
 // Feedback that pulls back is implicit; the rest of the actuator's force is explicit.
 ServoGains servo_gains(const Actuation& act) {
@@ -122,8 +123,7 @@ std::vector<RowConstraint> force_rows(const Model& m, double dt, const StepInput
 VecX push_of(const std::vector<RowConstraint>& forces, const MatX& A, const VecX& v_star,
              const VecX& v0) {
   VecX push = A * (v_star - v0);
-  for (const RowConstraint& row : forces)
-    push += evaluate(row.law, row.J.dot(v0)).impulse * row.J;
+  for (const RowConstraint& row : forces) push += evaluate(row.law, row.J.dot(v0)).impulse * row.J;
   return push;
 }
 
@@ -180,7 +180,10 @@ std::vector<RowConstraint> joint_rows(const Model& m, const Options& o, double d
     if (m.dof_frictionloss[at(i)] == 0) continue;
     const VecX e = VecX::Unit(m.nv, i);
     const Real R = o.regularization * delassus(e.transpose());
-    rows.push_back({e, DryFrictionLaw{R, dt * m.dof_frictionloss[at(i)], friction_shift(o, dt, in.friction_anchor, i)}, i});
+    rows.push_back({e,
+                    DryFrictionLaw{R, dt * m.dof_frictionloss[at(i)],
+                                   friction_shift(o, dt, in.friction_anchor, i)},
+                    i});
   }
   for (RowConstraint& row : tendon_friction(m, o, dt, in.friction_anchor, tendons, delassus))
     rows.push_back(std::move(row));

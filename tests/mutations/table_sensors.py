@@ -22,7 +22,7 @@ SENSORS = [
           "const int c = is_ball ? ball_coordinate(m, ball) : dof;", "const int c = dof;",
           pytests=(LIMITS + "test_of_a_batch",)),
     Break("a limit's force is an impulse", "src/reference/length_forces.cpp",
-          "force += evaluate(law, J.dot(v)).impulse / dt;", "force += evaluate(law, J.dot(v)).impulse;",
+          "force += evaluate(row.law, row.J.dot(v)).impulse / dt;", "force += evaluate(row.law, row.J.dot(v)).impulse;",
           pytests=(LIMITS + "test_force_at_rest_is_the_weight",)),
     Break("the flux is in the site's axes", "src/reference/sensors.cpp",
           "return frame_of(m, w.kin, ObjectType::site, id).quat.conjugate() * row3(m.magnetic, 0);",

@@ -126,7 +126,7 @@ TEST(Solve, AgreesWithTheReferenceInDouble) {
   int once = 0, again = 0;  // of the steps with points that `auto` decides
   for (const TestModel& t : solve_models())
     for (const Variant& v : kVariants) {
-      Statistics s = statistics<double>(t.for_law(v.model), v, 1e-12, 40);
+      Statistics s = statistics<double>(t.for_law(v.model), v, 1e-12, 20);
       s.print(t.name + " " + v.name);
       // a bound of friction has the error of the solve before
       if (v.friction_iterations == 1) {
@@ -166,7 +166,7 @@ TEST(Solve, AutoSolvesAgainWhereFrictionChanges) {
 TEST(Solve, AgreesWithTheReferenceInFloat) {
   for (const TestModel& t : solve_models())
     for (const Variant& v : kVariants) {
-      Statistics s = statistics<float>(t.for_law(v.model), v, 1e-4, 40);
+      Statistics s = statistics<float>(t.for_law(v.model), v, 1e-4, 20);
       s.print(t.name + " " + v.name);
       if (v.friction_iterations == 1) {
         EXPECT_LT(s.excess, 1) << t.name << " " << v.name;
