@@ -40,10 +40,9 @@ STICTION_FN void add_cross_couple(const Team& team, EnvView<S>& e, int point) {
   });
 }
 
-// H_ij += J_iᵀ G J_j of one cross point; J_i = ±(velocity of dof i's axis at the point).
+// H_ij += J_iᵀ G J_j of one cross point; J_i = ±(velocity of dof i's axis at the point). The path is there.
 template <class Team, class S>
 STICTION_FN void add_cross_point(const Team& team, const ModelView& m, EnvView<S>& e, int point) {
-  team.once([&] { cross_path(m, e, point); });
   const int n = e.npath[0];
   team.for_each(n, [&](int k) {
     const Spatial<S> axis = load6(e.cdof, e.path_dof[k]);
@@ -63,6 +62,20 @@ STICTION_FN void add_cross_point(const Team& team, const ModelView& m, EnvView<S
     }
   });
   if (m.ncouple > 0) add_cross_couple(team, e, point);
+}
+
+// H += Jᵀ G J of the live cross points. Those of the same two bodies, which share a path, mostly follow each other.
+template <class Team, class S>
+STICTION_FN void add_cross_points(const Team& team, const ModelView& m, EnvView<S>& e) {
+  STICTION_ROLLED
+  for (int k = 0; k < e.nlivecross[0]; ++k) {
+    const int point = e.live_cross[k];
+    const int* const body = e.point_weld + 2 * point;
+    const int* const last = e.point_weld + 2 * e.live_cross[k > 0 ? k - 1 : 0];
+    if (k == 0 || body[0] != last[0] || body[1] != last[1])
+      team.once([&] { cross_path(m, e, point); });
+    add_cross_point(team, m, e, point);
+  }
 }
 
 STICTION_PHYSICS_END

@@ -251,8 +251,7 @@ STICTION_FN void hessian(const Team& team, const ModelView& m, EnvView<S>& e, bo
   team.for_each(m.nrowdof, [&](int k) { add_rows(m, e, m.row_dof[k]); });
   if (!with_points) return;
   composite_curvature(team, m, e);
-  STICTION_ROLLED
-  for (int k = 0; k < e.nlivecross[0]; ++k) add_cross_point(team, m, e, e.live_cross[k]);
+  add_cross_points(team, m, e);
 }
 
 STICTION_PHYSICS_END

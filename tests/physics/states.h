@@ -127,7 +127,14 @@ inline const std::vector<NamedModel>& all_models() {
 struct State {
   std::vector<double> qpos, qvel, ctrl, qfrc, xfrc, mocap_pos, mocap_quat, act = {};
 
-  Inputs inputs() const { return {ctrl, qfrc, xfrc, mocap_pos, mocap_quat, {}, {}, act}; }
+  Inputs inputs() const {
+    return {.ctrl = ctrl,
+            .qfrc_applied = qfrc,
+            .xfrc_applied = xfrc,
+            .mocap_pos = mocap_pos,
+            .mocap_quat = mocap_quat,
+            .act = act};
+  }
 };
 
 class RandomStates {
