@@ -13,6 +13,7 @@
 #include "envs/isaac_ant.h"
 #include "envs/isaac_cartpole.h"
 #include "envs/isaac_humanoid.h"
+#include "envs/leap_cube.h"
 #include "envs/panda_pick_cube.h"
 #include "envs/planar_walker.h"
 #include "envs/pusher.h"
@@ -38,7 +39,7 @@ struct TaskList {
 
 using AllTasks = TaskList<InvertedPendulum, InvertedDoublePendulum, Reacher, Swimmer, HalfCheetah,
                           PlanarWalker, Ant, Humanoid, HumanoidStandup, IsaacCartpole, IsaacAnt,
-                          IsaacHumanoid, Go2Flat, Go2Rough, Pusher, PandaPickCube>;
+                          IsaacHumanoid, Go2Flat, Go2Rough, Pusher, PandaPickCube, LeapCube>;
 
 // Those whose models a thread may have: small, without pairs or a medium (fits_thread in cuda/launch.h).
 using TasksByThread = TaskList<InvertedPendulum, InvertedDoublePendulum, Reacher, IsaacCartpole>;

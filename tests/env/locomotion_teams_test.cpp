@@ -1,4 +1,4 @@
-// The tasks of robots on a free joint on every team, with the defaults of the registry.
+// The tasks of robots on a free joint, of arms and of hands on every team, with the defaults of the registry.
 #include "env/task_teams.h"
 #include "envs/ant.h"
 #include "envs/go2.h"
@@ -7,6 +7,8 @@
 #include "envs/isaac_ant.h"
 #include "envs/isaac_cartpole.h"
 #include "envs/isaac_humanoid.h"
+#include "envs/leap_cube.h"
+#include "envs/panda_pick_cube.h"
 
 namespace stiction::test {
 namespace {
@@ -49,6 +51,12 @@ TEST(TaskTeams, Go2Rough) {
   for (const char* preset : {"mjlab", "legged_gym"})
     check_registered<envs::Go2Rough>(
         "Go2Rough", 60, {{"preset", std::string(preset)}, {"levels", 2.0}, {"columns", 5.0}});
+}
+TEST(TaskTeams, PandaPickCube) {
+  check_registered<envs::PandaPickCube>("PandaPickCube", 4);
+}
+TEST(TaskTeams, LeapCube) {
+  check_registered<envs::LeapCube>("LeapCube", 20);
 }
 
 }  // namespace

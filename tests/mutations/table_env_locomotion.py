@@ -7,6 +7,7 @@ ISAAC = "python/test_env_isaac.py::"
 GO2 = "python/test_env_go2.py::"
 ROUGH = "python/test_env_go2_rough.py::"
 PANDA = "python/test_env_panda.py::test_definition"
+LEAP = "python/test_env_leap.py::"
 DEFAULTS = (GYMNASIUM + "test_defaults",)
 WALKERS = (ISAAC + "test_walkers",)
 DEFINITION = (GO2 + "test_definition",)
@@ -101,6 +102,15 @@ ENV_LOCOMOTION = [
           pytests=(PANDA,)),
     Break("panda: targets do not add up", "envs/panda_pick_cube.h",
           "static_cast<double>(e.ctrl[i]) + action_scale", "ctrl[i] + action_scale", pytests=(PANDA,)),
+    Break("leap: the sense of turning", "envs/leap_cube.h", "now * physics::conjugate(before)", "before * physics::conjugate(now)",
+          pytests=(LEAP + "test_definition",)),
+    Break("leap: the turn of one step counts as all", "envs/leap_cube.h", "static_cast<double>(m[kAngle]) + step", "step",
+          pytests=(LEAP + "test_definition",)),
+    Break("leap: a drop is free", "envs/leap_cube.h", "S(step + cost)", "S(step)", pytests=(LEAP + "test_definition",)),
+    Break("leap: headings of a quarter", "envs/leap_cube.h", "draw.uniform(-kPi, kPi) / 2", "draw.uniform(-kPi, kPi) / 8",
+          pytests=(LEAP + "test_starts",)),
+    Break("leap: a hand that starts to open", "envs/leap_cube.h", "e.qpos[i] = q, e.ctrl[i] = S(q);", "e.qpos[i] = q;",
+          pytests=(LEAP + "test_starts",)),
     Break("go2: small commands are kept", "envs/velocity_command.h",
           "if (x * x + y * y <= law.least * law.least) x = y = 0;", "",
           pytests=(GO2 + "test_commands_of_legged_gym",)),

@@ -41,6 +41,7 @@ SETTINGS = {
         hidden=(256, 128),
     ),
     "PandaPickCube": Settings(num_envs=512, horizon=30, gamma=0.97, entropy=0.01),
+    "LeapCube": Settings(num_envs=256, hidden=(128, 64)),
 }
 
 
