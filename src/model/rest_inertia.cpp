@@ -1,5 +1,8 @@
 #include "model/rest_inertia.h"
 
+#include <algorithm>
+#include <set>
+
 #include "math.h"
 #include "stiction/error.h"
 #include "stiction/text.h"
@@ -12,6 +15,25 @@ int last_dof(const Model& m, int b) {
   for (; b > 0; b = m.body_parentid[at(b)])
     if (m.body_dofnum[at(b)] > 0) return m.body_dofadr[at(b)] + m.body_dofnum[at(b)] - 1;
   return -1;
+}
+
+bool is_nonzero(double x) {
+  return x != 0;
+}
+
+// (nv) the first dof of the tree of each dof; trees that one of the `strings`, Jacobians or empty, couples count as one.
+std::vector<int> coupled_roots(const Model& m, const std::vector<VecX>& strings) {
+  std::vector<int> root(at(m.nv));
+  for (int i = 0; i < m.nv; ++i)
+    root[at(i)] = m.dof_parentid[at(i)] < 0 ? i : root[at(m.dof_parentid[at(i)])];
+  for (const VecX& j : strings) {
+    std::set<int> coupled;
+    for (Eigen::Index i = 0; i < j.size(); ++i)
+      if (is_nonzero(j[i])) coupled.insert(root[at(static_cast<int>(i))]);
+    for (int& r : root)
+      if (coupled.count(r) != 0) r = *coupled.begin();
+  }
+  return root;
 }
 
 }  // namespace
@@ -59,10 +81,15 @@ RestPose::RestPose(const Model& m)
 
 RestInertia::RestInertia(const Model& m, const RestPose& pose)
     : m_(m), pose_(pose), dof_tree_(at(m.nv)), dof_column_(at(m.nv)) {
+  // Jacobians of the tendons whose armature a J Jᵀ is a part of M
+  std::vector<VecX> strings(at(m.ntendon));
+  for (int t = 0; t < m.ntendon; ++t)
+    if (m.tendon_armature[at(t)] != 0) strings[at(t)] = tendon_jacobian0(m, pose, t);
+  const std::vector<int> root = coupled_roots(m, strings);
+  std::vector<int> tree_of_root(at(m.nv), -1);
   for (int i = 0; i < m.nv; ++i) {
-    const int parent = m.dof_parentid[at(i)];
-    const int tree = parent < 0 ? static_cast<int>(trees_.size()) : dof_tree_[at(parent)];
-    if (parent < 0) trees_.emplace_back();
+    int& tree = tree_of_root[at(root[at(i)])];
+    if (tree < 0) tree = static_cast<int>(trees_.size()), trees_.emplace_back();
     dof_tree_[at(i)] = tree;
     dof_column_[at(i)] = static_cast<int>(trees_[at(tree)].dofs.size());
     trees_[at(tree)].dofs.push_back(i);
@@ -86,6 +113,15 @@ RestInertia::RestInertia(const Model& m, const RestPose& pose)
     MatX& tree_mass = mass[at(dof_tree_[at(dof)])];
     tree_mass += j.topRows<3>().transpose() * inertia * j.topRows<3>();
     tree_mass += m.body_mass[at(b)] * j.bottomRows<3>().transpose() * j.bottomRows<3>();
+  }
+
+  for (int t = 0; t < m.ntendon; ++t) {
+    const VecX& j = strings[at(t)];
+    if (j.size() == 0 || j.isZero(0)) continue;
+    const int moved = static_cast<int>(std::find_if(j.begin(), j.end(), is_nonzero) - j.begin());
+    const int tree = dof_tree_[at(moved)];
+    const VecX part = j(trees_[at(tree)].dofs);
+    mass[at(tree)] += m.tendon_armature[at(t)] * part * part.transpose();
   }
 
   for (std::size_t t = 0; t < trees_.size(); ++t) {

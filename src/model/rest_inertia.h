@@ -25,8 +25,9 @@ VecX tendon_jacobian0(const Model& m, const RestPose& pose, int t);
 // The moment arm of actuator a at qpos0; in derive.cpp.
 VecX actuator_moment0(const Model& m, const RestPose& pose, int a);
 
-// M(qpos0)⁻¹. M = Σ_b m J_vᵀ J_v + J_ωᵀ I J_ω + armature is block-diagonal: one dense block for
-// each kinematic tree, which is a set of dofs that share their first ancestor.
+// M(qpos0)⁻¹. M = Σ_b m J_vᵀ J_v + J_ωᵀ I J_ω + armature + Σ_t a_t J_t J_tᵀ, a_t the armature of tendon t, is
+// block-diagonal: one dense block for each kinematic tree, which is a set of dofs that share their first ancestor,
+// or for the trees that such a tendon couples.
 class RestInertia {
  public:
   // Throws ModelError if M is not positive definite.

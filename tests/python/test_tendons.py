@@ -199,3 +199,32 @@ def test_bad_paths_are_refused(path, word):
     </mujoco>"""
     with pytest.raises(stiction.ModelError, match=word):
         stiction.Model.from_xml(xml)
+
+
+ARM = """<body><joint name="a" axis="0 1 0"/><geom size=".1" mass="1" pos=".3 0 0"/>
+  <body pos=".5 0 0"><joint name="b" axis="0 1 0"/><geom size=".1" mass=".5" pos=".2 0 0"/><site name="e" pos=".4 0 .05"/></body></body>
+  <site name="w" pos="0 0 .5"/>"""
+
+
+def test_inverse_weights_with_armature_are_mujocos():
+    mujoco = pytest.importorskip("mujoco")
+    text = f"""<mujoco><worldbody>{ARM}</worldbody><tendon>
+      <fixed armature=".3"><joint joint="a" coef="1"/><joint joint="b" coef="-.5"/></fixed>
+      <spatial armature=".2"><site site="w"/><site site="e"/></spatial></tendon></mujoco>"""
+    theirs, ours = mujoco.MjModel.from_xml_string(text), stiction.Model.from_xml(text)
+    for name in ("dof_invweight0", "body_invweight0", "tendon_invweight0"):
+        np.testing.assert_allclose(getattr(ours, name), getattr(theirs, name), rtol=1e-12, err_msg=name)
+
+
+def test_inverse_weights_with_armature_between_trees():
+    """J M^-1 J^T with all of M, where MuJoCo leaves out what couples two trees."""
+    model = stiction.Model.from_xml(f"""<mujoco><worldbody>{ARM}
+      <body pos="0 2 0"><joint axis="1 0 0"/><geom size=".1" mass=".7" pos="0 0 .2"/></body>
+      <body pos="0 1 0"><joint name="c" axis="1 0 0"/><geom size=".1" mass=".7" pos="0 0 .2"/></body></worldbody>
+      <tendon><fixed armature=".3"><joint joint="a" coef="1"/><joint joint="c" coef="-.5"/></fixed>
+        <fixed><joint joint="b" coef="2"/></fixed></tendon></mujoco>""")
+    at_rest = stiction.Reference(model).forward(model.qpos0, np.zeros(4))
+    inverse, J = np.linalg.inv(at_rest.M), np.array([[1, 0, 0, -0.5], [0, 2, 0, 0]])
+    assert at_rest.M[3, 0] != 0
+    np.testing.assert_allclose(model.dof_invweight0, np.diag(inverse), rtol=1e-12)
+    np.testing.assert_allclose(model.tendon_invweight0, np.diag(J @ inverse @ J.T), rtol=1e-12)

@@ -30,10 +30,10 @@ def test_rollout_is_repeated_step_bitwise(quadruped, home, stiction_kind):
     r = reference.rollout(home[0], home[1], ctrl, energy=True)
     assert r.nstep == 60 and r.qpos.shape == (61, 19) and r.qvel.shape == (61, 18)
 
-    qpos, qvel, anchor = home[0], home[1], None
+    qpos, qvel, anchor, dragged = home[0], home[1], None, None
     for k in range(60):
-        s = reference.step(qpos, qvel, ctrl[k], anchor=anchor)
-        qpos, qvel, anchor = s.qpos, s.qvel, s.anchor
+        s = reference.step(qpos, qvel, ctrl[k], anchor=anchor, friction_anchor=dragged)
+        qpos, qvel, anchor, dragged = s.qpos, s.qvel, s.anchor, s.friction_anchor
         assert r.qpos[k + 1].tobytes() == qpos.tobytes(), k
         assert r.qvel[k + 1].tobytes() == qvel.tobytes(), k
         assert (r.iterations[k], r.residual[k]) == (s.iterations, s.residual)
@@ -41,6 +41,8 @@ def test_rollout_is_repeated_step_bitwise(quadruped, home, stiction_kind):
         f = reference.forward(qpos, qvel)
         np.testing.assert_array_equal(r.energy[k + 1], [f.energy_kinetic, f.energy_potential])
     assert r.anchor.tobytes() == anchor.tobytes()
+    assert r.friction_anchor.tobytes() == dragged.tobytes()
+    assert (np.abs(r.friction_anchor).max() > 0) == (stiction_kind == "anchored")
     assert (np.abs(r.anchor).max() > 0) == (stiction_kind == "anchored")
     assert r.ncontact.max() >= 4
 
