@@ -4,8 +4,8 @@ At least one for each family of tests.
 """
 
 from breaks import Break
-from table_anchored_joints import JOINT_ANCHORS
 from table_activations import ACTIVATIONS
+from table_anchored_joints import JOINT_ANCHORS
 from table_api import API_DOOR
 from table_ball import BALL
 from table_choices import CHOICES
@@ -14,6 +14,7 @@ from table_cuda import CUDA
 from table_env import ENV
 from table_env_locomotion import ENV_LOCOMOTION
 from table_equalities import EQUALITIES
+from table_factor import FACTOR
 from table_files import OUTPUT
 from table_fluid import FLUID
 from table_formats import FORMATS
@@ -437,20 +438,9 @@ TEXT = [
           "src/physics/velocity.h", "team.for_each(m.level_adr[l + 1] - first, [&](int i) {",
           "team.for_each((l == 1 ? m.level_adr[m.nlevel] : first) - first, [&](int i) {",
           gtests=("Step.OrderOfIndicesDoesNotMatter",)),
-    Break("rows with other rows below them in one block", "src/physics/factor.h",
-          "below[i] - below[i - 1] == below[i + 1] - below[i] + 1", "true",
-          gtests=("Factor.AgreesWithDenseOnTreesAndCouplings",)),
-    Break("rows of a chain that is none", "src/physics/factor.h",
-          "parent[i + rows] == i + rows - 1", "true", gtests=("Factor.AgreesWithDenseOnTreesAndCouplings",)),
-    Break("a panel forgets the rows of its own block", "src/physics/factor.h",
-          "acc[q][c] = acc[q][c] - u[q] * l;", "acc[q][c] = acc[q][c];",
-          gtests=("Factor.AgreesWithDenseOnTreesAndCouplings",)),
     Break("inverse weights: the armature of a tendon stays in one tree", "src/model/rest_inertia.cpp",
           "if (coupled.count(r) != 0) r = *coupled.begin();", "r = r;",
           pytests=("python/test_tendons.py::test_inverse_weights_with_armature_between_trees",)),
-    Break("an absolute floor under the pivots", "src/physics/factor.h",
-          "vmax(h[r][r], pivot_floor<S>() * full[r])", "vmax(h[r][r], S(1e-3))",
-          pytests=(UNITS + "test_other_units_same_bits",)),
     Break("NaN in a control is called a bad state", "src/physics/actuation.h",
           "raise_flag(e, Status::bad_control, faults != S(0.0));",
           "raise_flag(e, Status::bad_state, faults != S(0.0));",
@@ -497,7 +487,7 @@ BATCH = [
           gtests=("BatchFile.LoadContinuesWithTheSameBits",)),
 ]
 
-BREAKS = (DYNAMICS + CONTACT + STICTION + JOINT_ANCHORS + ROWS + ACTIVATIONS + LIMITS + BALL + EQUALITIES + TORSION + TENDONS + TRANSMISSIONS
+BREAKS = (DYNAMICS + CONTACT + STICTION + JOINT_ANCHORS + ROWS + ACTIVATIONS + LIMITS + BALL + EQUALITIES + FACTOR + TORSION + TENDONS + TRANSMISSIONS
           + SAFEGUARDS + SOLVER + NEWTON + GEOMETRY + MODEL
           + READER + READER_DOOR + TEXT + TURNING + URDF + FORMATS + HFIELDS + RAY_BREAKS + MESHES + FLUID + BATCH + CHOICES + CONVEX + RUNTIME + API_DOOR + CUDA + ENV
           + ENV_LOCOMOTION + SENSORS + RL + TRAINING + OUTPUT + LAB + DERIVATIVE + LAWS)
