@@ -32,11 +32,19 @@ void with_type(std::size_t number_bytes, const F& f) {
   number_bytes == 8 ? f(double{}) : f(float{});
 }
 
+int words_of(int slots, int anchors) {
+  return anchors > 0 ? (slots + kWord - 1) / kWord : 0;
+}
+
 }  // namespace
+
+std::size_t AnchorSlots::bytes_per_env(int slots, int anchors) {
+  return sizeof(bits[0]) * at(words_of(slots, anchors)) + sizeof(known[0]);
+}
 
 void AnchorSlots::allocate(int envs, int slots, int anchors) {
   nslot = anchors > 0 ? slots : 0, nanchor = anchors;
-  words = (nslot + kWord - 1) / kWord;
+  words = words_of(slots, anchors);
   bits.assign(at(envs) * at(words), 0);
   known.assign(at(envs), 1);  // zero, as the rows
 }

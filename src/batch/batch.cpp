@@ -65,13 +65,15 @@ void validate(const BatchOptions& o) {
   if (o.threads) throw ArgumentError(where + "has no threads; leave `threads` out");
 }
 
-BatchMemory memory_of(const cpu::FieldSpecs& specs, const BatchOptions& o, const cpu::Kernels& k) {
+BatchMemory memory_of(const cpu::HostModel& host, const BatchOptions& o, const cpu::Kernels& k) {
+  const cpu::FieldSpecs& specs = host.specs();
   BatchMemory m;
   std::size_t shared = 0;
   for_fields(specs, kDense,
              [&](Field, const FieldSpec& s) { m.per_env += dense_bytes(s, o.precision); });
   const std::size_t rows = m.per_env;
   m.per_env += sizeof(std::uint32_t) + 2 * sizeof(std::int32_t);
+  m.per_env += AnchorSlots::bytes_per_env(host.view().nslot, host.view().nanchor);
   for_fields(specs, kBlocked,
              [&](Field, const FieldSpec& s) { m.per_thread += blocked_bytes(s, k); });
   for_fields(specs, {FieldKind::param},
@@ -123,7 +125,7 @@ Options resolved(const Model& model, const BatchOptions& given) {
 BatchMemory memory_with_task(const Model& model, const BatchOptions& options, int task_kind) {
   const Options all = resolved(model, options);
   const cpu::HostModel host(model, all, options.device != "cpu");
-  BatchMemory m = memory_of(host.specs(), options, kernels_of(options.precision));
+  BatchMemory m = memory_of(host, options, kernels_of(options.precision));
   if (options.device == "cpu") return m;
   m.device = device_bytes({host, all, options});
   m.local = device_local_bytes({host, all, options}, task_kind);
@@ -144,7 +146,7 @@ Batch::Impl::Impl(ModelPtr m, const BatchOptions& o)
       kernels(kernels_of(o.precision)),
       host(*model, options, o.device != "cpu"),
       model_hash(host.hash()),
-      memory(memory_of(host.specs(), o, kernels)),
+      memory(memory_of(host, o, kernels)),
       poison(std::getenv("STICTION_POISON") != nullptr),
       own(at(kFields)),
       checked(at(kFields)) {

@@ -86,6 +86,7 @@ struct AnchorSlots {
   bool shown = false;                     // to a user, who may write there at any time
 
   void allocate(int envs, int slots, int anchors);
+  static std::size_t bytes_per_env(int slots, int anchors);
   std::uint64_t* of(int env) { return bits.data() + at(env) * at(words); }
   void forget(int env) { known[at(env)] = 0; }
   void forget() { std::fill(known.begin(), known.end(), std::uint8_t{0}); }

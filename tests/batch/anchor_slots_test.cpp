@@ -94,5 +94,15 @@ TEST_P(AnchorSlots, AreThoseThatAUserWrites) {
   EXPECT_EQ(number(b, "anchor", 1, last), 0);
 }
 
+// Anchors, those of dry friction, and the bits of the slots.
+TEST(AnchorSlotsMemory, IsKnown) {
+  const ModelPtr m = scene("go2");
+  BatchOptions o = batch_options(8);
+  const std::size_t without = batch_memory(*m, o).per_env;
+  o.options.stiction = Stiction::anchored;
+  const std::size_t rows = sizeof(float) * at(3 * m->nanchor + m->nv + m->ntendon);
+  EXPECT_EQ(batch_memory(*m, o).per_env, without + rows + 8 * at((m->nslot + 63) / 64));
+}
+
 }  // namespace
 }  // namespace stiction::test

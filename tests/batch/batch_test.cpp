@@ -83,8 +83,11 @@ TEST_P(BatchOnDevice, MemoryIsKnownBeforehand) {
   if (device() != "cpu") {
     EXPECT_EQ(b.memory().device, m.device + 100 * sizeof(float) * 6);
   }
-  EXPECT_GE(m.total + m.mirror, 100 * (m.per_env - 12) + m.per_thread);
-  EXPECT_EQ(m.mirror, device() == "cpu" ? 0 : 100 * (m.per_env - 12));  // without the status
+  EXPECT_GE(m.total + m.mirror, 100 * (m.per_env - 13) + m.per_thread);
+  EXPECT_EQ(m.mirror,
+            device() == "cpu"
+                ? 0
+                : 100 * (m.per_env - 13));  // without the status and a byte on its anchors
   EXPECT_EQ(b.memory().mirror, device() == "cpu" ? 0 : m.mirror + 100 * sizeof(float) * 6);
 }
 
