@@ -47,7 +47,6 @@ constexpr bool unused_on_device(physics::Field f) {
   using physics::Field;
   switch (f) {
     case Field::L:
-    case Field::A_placed:
     case Field::row_num:
     case Field::run_end:
     case Field::live_adr:

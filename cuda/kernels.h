@@ -94,16 +94,13 @@ STICTION_FN void kernel_body(const Team& team, const ModelView& m, const Launch&
   if constexpr (kernel == Kernel::solve_next) solve_next_body(team, m, l, env, e);
 }
 
-// The structure of a dense factor is the model's, and A is where H has it.
+// The structure of a dense factor is the model's.
 template <SerialTeam Team>
 STICTION_FN void bind_structure(const Team&, const ModelView&, EnvView<float>&) {}
 template <class Group>
 STICTION_FN void bind_structure(const GroupTeam<Group>& team, const ModelView& m,
                                 EnvView<float>& e) {
-  team.once([&] {
-    e.row_num = const_cast<int*>(m.row_num);
-    e.A_placed = e.A;
-  });
+  team.once([&] { e.row_num = const_cast<int*>(m.row_num); });
 }
 
 // The first kernel decides whether the environment is computed.

@@ -23,6 +23,10 @@ STICTION_FN void model_structure(const GroupTeam<Group>& team, const ModelView&,
 }
 template <class Group, class S>
 STICTION_FN void couple_points(const GroupTeam<Group>&, const ModelView&, EnvView<S>&) {}
+template <class Group, class S>
+STICTION_FN void place_A(const GroupTeam<Group>& team, const ModelView& m, EnvView<S>& e) {
+  team.for_each(m.ntri, [&](int k) { e.H[k] = e.A[k]; });
+}
 
 // The structure of H: of row i the columns left of the diagonal, rising, and of column j the rows below
 // the diagonal, falling.

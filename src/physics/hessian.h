@@ -247,7 +247,7 @@ STICTION_FN void add_rows(const ModelView& m, EnvView<S>& e, int i) {
 // H = A + rows, and with_points: + Jᵀ G J of the live points
 template <class Team, class S>
 STICTION_FN void hessian(const Team& team, const ModelView& m, EnvView<S>& e, bool with_points) {
-  team.for_each(m.ntri, [&](int k) { e.H[k] = e.A_placed[k]; });
+  place_A(team, m, e);
   team.for_each(m.nrowdof, [&](int k) { add_rows(m, e, m.row_dof[k]); });
   if (!with_points) return;
   composite_curvature(team, m, e);

@@ -74,14 +74,18 @@ STICTION_FN void for_columns(const View& runs, int i, const F& f) {
     for (std::ptrdiff_t j = runs.run_first[r], end = runs.run_end[r]; j < end; ++j, ++k) f(k, j);
 }
 
-// What lies behind the diagonal of a row is never read.
-template <class Team, class S>
+// H = A. A has the columns of the model; those that points alone couple are zero. What lies behind the diagonal of
+// a row is never read.
+template <SerialTeam Team, class S>
 STICTION_FN void place_A(const Team& team, const ModelView& m, EnvView<S>& e) {
   team.for_each(m.nv, [&](int i) {
     const S* const a = e.A + tri(i, 0);
-    S* const placed = e.A_placed + tri(i, 0);
-    for_columns(e, i, [&](auto k, auto j) { placed[k] = a[j]; });
-    placed[e.row_num[i]] = a[i];
+    S* const h = e.H + tri(i, 0);
+    const int own = e.row_num[i];
+    if (own != m.row_num[i])
+      for (int k = 0; k < own; ++k) h[k] = S(0.0);
+    for_columns(m, i, [&](auto, auto j) { h[e.row_num[j]] = a[j]; });
+    h[own] = a[i];
   });
 }
 
@@ -101,7 +105,6 @@ STICTION_FN void couple_points(const Team& team, const ModelView& m, EnvView<S>&
     }
     structure(m, e);
   });
-  place_A(team, m, e);
 }
 
 // The structure without points.
@@ -115,7 +118,6 @@ STICTION_FN void model_structure(const Team& team, const ModelView& m, EnvView<S
   copy(m.nv + 1, m.run_adr, e.run_adr), copy(m.nv + 1, m.below_adr, e.below_adr);
   copy(nrun, m.run_first, e.run_first), copy(nrun, m.run_end, e.run_end);
   copy(nbelow, m.below_row, e.below_row), copy(nbelow, m.below_place, e.below_place);
-  place_A(team, m, e);
 }
 
 STICTION_PHYSICS_END

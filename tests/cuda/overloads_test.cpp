@@ -24,6 +24,7 @@ constexpr unsigned takes() {
   using In = const float*;
   count(requires(T t, M m, E e) { model_structure(t, m, e); });
   count(requires(T t, M m, E e) { couple_points(t, m, e); });
+  count(requires(T t, M m, E e) { place_A(t, m, e); });
   count(requires(T t, M m, E e, In b, float* x) { factor_and_solve(t, m, e, b, x); });
   count(requires(T t, M m, const E e, In x, float* out) { multiply_A(t, m, e, x, out); });
   count(requires(T t, M m, E e) { live_tree(t, m, e); });
@@ -36,7 +37,7 @@ constexpr unsigned takes() {
   return bits;
 }
 
-constexpr unsigned kAll = (1u << 11) - 1;
+constexpr unsigned kAll = (1u << 12) - 1;
 static_assert(takes<TeamOfOne>() == kAll);
 static_assert(takes<GroupTeam<EmulatedTile>>() == kAll);
 static_assert(takes<GroupTeam<EmulatedBlock>>() == kAll);
