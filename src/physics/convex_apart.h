@@ -103,14 +103,19 @@ STICTION_RARE ConvexDistance nearest_points_apart(const ConvexPair<L>& pair, dou
   s.weight[0] = 1;
   v = s.point[0].w;
   ConvexDistance best{unit3<double>(0), 0, zero3<double>(), zero3<double>()};
+  double least = 0;
   for (int round = 0; round < kMostSupports; ++round) {
     const double length = norm(v);
     if (length <= kTouching * pair.extent) break;
     const Vec3<double> n = (1 / length) * v;
     const Difference next = pair.support(-n);
     const double along = dot(n, next.w);
-    if (along > best.distance) {
-      best.distance = along, best.normal = n;
+    const bool farther = along > best.distance;
+    if (farther) best.distance = along, best.normal = n;
+    // the points whose difference is nearest to s n: v gets shorter also behind the best normal
+    const double off = norm(v - best.distance * best.normal);
+    if (farther || off < least) {
+      least = off;
       best.point_a = best.point_b = zero3<double>();
       for (int i = 0; i < s.count; ++i) {
         best.point_a = best.point_a + s.weight[i] * s.point[i].a;

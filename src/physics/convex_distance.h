@@ -54,6 +54,9 @@ STICTION_RARE void pull_apart(const ConvexPair<L>& pair, ConvexDistance& d) {
     next.distance = dot(next.normal, pair.support(-next.normal).w);
     const double gain = next.distance - d.distance;
     if (gain > 0) d = next;
+    // a facet's points are opposite each other only where it was met along its normal; these are
+    else if (gain >= -kClose * pair.extent)
+      d.point_a = next.point_a, d.point_b = next.point_b;
     if (gain <= kSettled * pair.extent) return;
   }
 }

@@ -37,5 +37,7 @@ inline constexpr double kPull = 1e-2;      // of the extent
 inline constexpr double kSettled = 1e-13;  // of the extent: what a further support may still change
 inline constexpr double kTouching =
     1e-10;  // of the extent: cores as near as that count as overlapping
+inline constexpr double kClose =
+    1e-7;  // of the extent: a normal that loses no more has the points of the best one
 
 STICTION_PHYSICS_END
