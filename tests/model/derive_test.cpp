@@ -175,7 +175,7 @@ TEST(Derive, ManyFreeBodies) {
 TEST(Dampratio, UsesTheInertiaSeenThroughTheTransmission) {
   ModelBuilder b = mixed();
   Model& m = b.m;
-  m.ntendon = 1;
+  m.ntendon = 1, m.tendon_armature = {0};
   m.tendon_adr = {0};
   m.tendon_num = {2};
   m.wrap_type = {WrapType::joint, WrapType::joint};
