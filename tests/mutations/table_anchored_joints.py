@@ -9,7 +9,7 @@ JOINT_ANCHORS = [
           "? -anchors[at(k)] /", "? anchors[at(k)] /", pytests=(PAGE + "test_a_load_below_is_held",)),
     Break("anchored dry friction: no end of the anchor", "src/reference/row_laws.cpp",
           "std::clamp<Real>(z + dt * v, -reach, reach)", "z + dt * v + 0 * reach",
-          pytests=(PAGE + "test_a_load_above_moves_it",)),
+          pytests=(PAGE + "test_what_was_dragged_stays_where_it_stops",)),
     Break("packs: anchored dry friction follows the old velocity", "src/physics/anchors.h",
           "z, e.v[i])", "z, e.qvel[i])", pytests=(PAGE + "test_of_a_batch",)),
     Break("packs: a tendon's anchor is that of a dof", "src/physics/tendon_rows.h",

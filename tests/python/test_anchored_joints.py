@@ -58,6 +58,20 @@ def test_a_load_above_moves_it(model, share):
     assert after.qvel[0] == pytest.approx(r.qvel[-1, 0] - DT * LOSS / inertia, rel=1e-9)
 
 
+def test_what_was_dragged_stays_where_it_stops(model):
+    """The anchor ends with all of the friction, however far the joint was dragged: nothing pulls it back."""
+    reference = stiction.Reference(model, ANCHORED)
+    dragged = reference.rollout(model.qpos0, np.zeros(3), nstep=500, qfrc_applied=loads(1.5))
+    r = reference.rollout(dragged.qpos[-1], dragged.qvel[-1], nstep=1500, friction_anchor=dragged.friction_anchor)
+    inertia = reference.forward(model.qpos0, np.zeros(3)).M[0, 0]
+    # it stops within I v^2 / (2 f), and gives back at most the z with which all of the friction was used
+    stop = inertia * dragged.qvel[-1, 0] ** 2 / (2 * LOSS)
+    assert r.qpos[:, 0].max() - dragged.qpos[-1, 0] == pytest.approx(stop, rel=0.01)
+    reach = TAU * ANCHORED.regularization / inertia * DT * LOSS
+    assert r.qpos[:, 0].max() - r.qpos[-1, 0] <= reach
+    assert np.abs(r.qvel[-1, 0]) < 1e-9
+
+
 def test_a_load_to_and_fro_leaves_it_where_it_is(model):
     """1000 periods of ±0.8 of the friction: the mean position stays to 1e-12 rad a period."""
     reference = stiction.Reference(model, ANCHORED)
