@@ -137,7 +137,7 @@ def test_bodies_cutoffs_and_cameras():
 def test_a_mesh_that_is_only_measured():
     """Nothing touches it or weighs by it, so it is opened for the sensor; one whose file is missing has no distance."""
     xml = """<mujoco><asset><mesh name="rock" vertex="0 0 .2  .2 0 -.1  -.1 .15 -.1  -.12 -.1 -.1"/><mesh name="gone" file="gone.stl"/></asset>
-      <worldbody><geom name="rock" type="mesh" mesh="rock" contype="0" conaffinity="0" pos="0 0 1"/>
+      <worldbody><geom name="rock" type="mesh" mesh="rock" contype="0" conaffinity="0" pos="0 0 1" mass="0"/>
       <geom name="gone" type="mesh" mesh="{}" contype="0" conaffinity="0"/>
       <body pos="0 0 2"><freejoint/><geom name="ball" size=".1"/></body></worldbody>
       <sensor><distance geom1="rock" geom2="ball" cutoff="3"/><distance geom1="gone" geom2="ball" cutoff="3"/></sensor></mujoco>"""
@@ -161,11 +161,11 @@ def test_of_a_batch(precision, tolerance):
     model = stiction.Model.from_xml(f"""<mujoco><option gravity="0 0 0"><flag contact="disable"/></option>
       <asset><mesh name="rock" vertex="0 0 .2  .2 0 -.1  -.1 .15 -.1  -.12 -.1 -.1  .1 .1 .1"/></asset>
       <worldbody><geom name="ground" type="plane" size="1 1 1"/>{bodies}<camera name="c" pos="0 -3 0" euler="80 0 0"/><site name="s"/></worldbody>
-      <sensor>{sensors}<camprojection site="s" camera="c"/></sensor></mujoco>""")
+      <sensor>{sensors}<camprojection site="s" camera="c"/><fromto geom1="{names[0]}" geom2="{names[1]}" cutoff=".1"/></sensor></mujoco>""")
     batch = stiction.Batch(model, 9, precision=precision)
     reference = stiction.Reference(model, batch.options)
     rng = np.random.default_rng(2)
-    worst, apart = 0.0, 0
+    worst, apart, cut = 0.0, 0, 0
     for _ in range(20):
         q = np.concatenate([poses(rng, 9, 0.4) for _ in names], axis=1).astype(batch.qpos.dtype)
         batch.reset()
@@ -174,7 +174,7 @@ def test_of_a_batch(precision, tolerance):
         for env in range(9):
             expected = reference.step(q[env], np.zeros(model.nv)).sensordata
             mine = np.asarray(batch.sensordata[env], float)
-            for k in range(0, len(expected) - 2, 10):
+            for k in range(0, len(expected) - 8, 10):
                 error = np.abs(mine[k : k + 10] - expected[k : k + 10])
                 assert error[0] < tolerance
                 if expected[k] > 1e-3:  # points of overlapping or parallel faces are not unique
@@ -182,7 +182,10 @@ def test_of_a_batch(precision, tolerance):
                     worst = max(worst, error[1:4].max() * expected[k])
                 way = mine[k + 7 : k + 10] - mine[k + 4 : k + 7]
                 assert np.linalg.norm(way) == pytest.approx(abs(expected[k]), abs=10 * tolerance)
-            np.testing.assert_allclose(mine[-2:], expected[-2:], rtol=10 * tolerance)
+            np.testing.assert_allclose(mine[-8:-6], expected[-8:-6], rtol=10 * tolerance)
+            assert expected[-6:].any() == mine[-6:].any()  # both points are 0 beyond the cutoff
+            cut += not expected[-6:].any()
+    assert 20 < cut < 180
     assert apart > 1000 and worst < (1e-6 if precision == "float64" else 3e-5)
 
 
