@@ -20,14 +20,6 @@ class Determinism : public EveryScene {
 };
 STICTION_ON_EVERY_SCENE(Determinism);
 
-// Environment places[i] of a and i of b.
-void expect_same(Batch& a, const std::vector<int>& places, Batch& b, const std::string& what) {
-  for (std::size_t i = 0; i < places.size(); ++i) {
-    ASSERT_EQ(bytes(a, places[i]), bytes(b, static_cast<int>(i))) << what << " " << i;
-    ASSERT_EQ(status(a, places[i]), status(b, static_cast<int>(i))) << what << " " << i;
-  }
-}
-
 TEST_P(Determinism, TwoRunsGiveTheSameBits) {
   Batch a = make(up_to(40)), b = make(up_to(40));
   const Bytes before = bytes(a, 0);

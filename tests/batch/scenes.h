@@ -313,6 +313,14 @@ inline void advance(Batch& b, int calls, int steps = 4) {
   }
 }
 
+// Environment places[i] of a and i of b.
+inline void expect_same(Batch& a, const std::vector<int>& places, Batch& b, const std::string& what) {
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    ASSERT_EQ(bytes(a, places[i]), bytes(b, static_cast<int>(i))) << what << " " << i;
+    ASSERT_EQ(status(a, places[i]), status(b, static_cast<int>(i))) << what << " " << i;
+  }
+}
+
 // Guards against bits that agree because nothing happens: contacts in every eighth environment and
 // step, nobody frozen.
 inline void expect_contacts(Batch& b) {

@@ -186,7 +186,7 @@ CUDA = [
           gtests=("Ptx.LanesThatWaitForEachOtherForEverAreSeen",)),
     Break("transfer: a sum does not wait for its other half", "cuda/transfer.cu",
           "    __syncthreads();\n", "", ptx=("PtxScenes.HaveNoRaces", "BatchOnDevice.CountsAddUp")),
-    Break("tiles: as many leaves as lanes", "cuda/group_team.h",
+    Break("tiles: leaves beyond the fourth are left out", "cuda/group_team.h",
           "butterfly(lanes_, size() < kLeaves ? size() : kLeaves, part, combine);",
           "butterfly(lanes_, size() < 4 ? size() : 4, part, combine);",
           ptx=("PtxDeterminism.NeitherLanesNorNeighboursMatter",)),

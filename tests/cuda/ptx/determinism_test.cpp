@@ -11,6 +11,7 @@ struct Lanes {
   std::string scene;
   std::vector<const char*> groups;  // of which all give the same bits
 };
+const std::vector<const char*> kTiles = {"4", "8", "16", "warp"};
 
 class PtxDeterminism : public testing::TestWithParam<Lanes> {
  protected:
@@ -29,23 +30,16 @@ class PtxDeterminism : public testing::TestWithParam<Lanes> {
     return scattered(GetParam().scene, keys, {}, o);
   }
 };
-INSTANTIATE_TEST_SUITE_P(
-    Scenes, PtxDeterminism,
-    testing::Values(Lanes{"go2", {"4", "8", "16", "warp"}},
-                    Lanes{"stack", {"4", "8", "16", "warp"}}, Lanes{"terrain", {"8", "warp"}},
-                    Lanes{"branches", {"4", "8", "16", "warp"}}, Lanes{"branches", {"thread"}}),
-    [](const auto& named) {
-      return named.param.scene + (named.param.groups.size() == 1 ? "_by_a_thread" : "");
-    });
+INSTANTIATE_TEST_SUITE_P(Scenes, PtxDeterminism,
+                         testing::Values(Lanes{"go2", kTiles}, Lanes{"stack", kTiles},
+                                         Lanes{"terrain", kTiles}, Lanes{"branches", kTiles},
+                                         Lanes{"branches", {"thread"}}),
+                         [](const auto& named) {
+                           return named.param.scene +
+                                  (named.param.groups.size() == 1 ? "_by_a_thread" : "");
+                         });
 
-// D1: environment i of `some` is that of the same key in `all`.
-void expect_same(Batch& all, const std::vector<int>& keys, Batch& some, const std::string& what) {
-  for (std::size_t i = 0; i < keys.size(); ++i) {
-    ASSERT_EQ(bytes(all, keys[i]), bytes(some, static_cast<int>(i))) << what << ", " << keys[i];
-    ASSERT_EQ(status(all, keys[i]), status(some, static_cast<int>(i))) << what << ", " << keys[i];
-  }
-}
-
+// D0 and D1.
 TEST_P(PtxDeterminism, NeitherLanesNorNeighboursMatter) {
   const std::vector<int> seven = {32, 5, 17, 0, 8, 31, 24};
   const char* const first = GetParam().groups.front();
