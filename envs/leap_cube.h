@@ -62,34 +62,21 @@ struct LeapCube {
     team.once([&] {
       float* o = obs + 3 * kHand;
       const Mat3<double> axes = physics::matrix(physics::load4(e.qpos + kTurn, 0));
-      put(o, at - physics::load3(hold, 0));
-      put(o + 3, axes.x), put(o + 6, axes.y);
-      put(o + 9, widened(physics::load3(e.qvel + kHand, 0)));
-      put(o + 12, axes * widened(physics::load3(e.qvel + kHand, 1)));
+      write3(o, at - physics::load3(hold, 0));
+      write3(o + 3, axes.x), write3(o + 6, axes.y);
+      write3(o + 9, physics::widen3(physics::load3(e.qvel + kHand, 0)));
+      write3(o + 12, axes * physics::widen3(physics::load3(e.qvel + kHand, 1)));
     });
     team.for_each(kFingers, [&](int f) {
       const Vec3<double> tip_at =
           physics::load3(e.xpos, distal[f]) +
           physics::rotate(physics::load4(e.xquat, distal[f]), physics::load3(tip[f], 0));
-      put(obs + 3 * kHand + 15 + 3 * f, tip_at - at);
+      write3(obs + 3 * kHand + 15 + 3 * f, tip_at - at);
     });
     if (!first) judge(team, env, at);
   }
 
  private:
-  template <class S>
-  STICTION_FN static double within_control(const EnvView<S>& e, int i, double x) {
-    return physics::clamp(x, static_cast<double>(e.actuator_ctrlrange[2 * i]),
-                          static_cast<double>(e.actuator_ctrlrange[2 * i + 1]));
-  }
-  template <class S>
-  STICTION_FN static Vec3<double> widened(const Vec3<S>& v) {
-    return {static_cast<double>(v.x), static_cast<double>(v.y), static_cast<double>(v.z)};
-  }
-  STICTION_FN static void put(float* o, const Vec3<double>& v) {
-    o[0] = static_cast<float>(v.x), o[1] = static_cast<float>(v.y), o[2] = static_cast<float>(v.z);
-  }
-
   // Turned in the control step: the vertical part of the rotation vector from the orientation before to that after.
   template <class Team, class S>
   STICTION_FN void judge(const Team& team, TaskEnv<S>& env, const Vec3<double>& at) const {
@@ -104,12 +91,9 @@ struct LeapCube {
     env.reward = S(step + cost);
     env.terminated = dropped;
     team.sync();  // all threads have read the memory
-    team.once([&] {
-      env.memory[kAngle] = S(angle);
-      const double numbers[num_metrics] = {step, cost, step / env.dt, angle,
-                                           angle >= success_angle ? 1.0 : 0.0};
-      for (int k = 0; k < num_metrics; ++k) env.metric[k] = static_cast<float>(numbers[k]);
-    });
+    team.once([&] { env.memory[kAngle] = S(angle); });
+    write_metrics(team, env,
+                  {step, cost, step / env.dt, angle, angle >= success_angle ? 1.0 : 0.0});
   }
 };
 

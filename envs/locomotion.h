@@ -1,4 +1,4 @@
-// What the tasks of walking robots share: numbers of a tree of bodies in MuJoCo's conventions, from
+// What the tasks of robots share: numbers of a tree of bodies in MuJoCo's conventions, from
 // the public fields of an environment. The robot is the tree of body 1.
 #pragma once
 
@@ -51,6 +51,9 @@ STICTION_FN Spatial<S> external_wrench(const EnvView<S>& e, int b, const Vec3<S>
   return {torque + physics::cross(body_centre(e, b) - centre, force), force};
 }
 
+STICTION_FN void write3(float* to, const Vec3<double>& v) {
+  to[0] = static_cast<float>(v.x), to[1] = static_cast<float>(v.y), to[2] = static_cast<float>(v.z);
+}
 template <class S>
 STICTION_FN void write6(float* to, const Spatial<S>& x) {
   const S numbers[6] = {x.a.x, x.a.y, x.a.z, x.l.x, x.l.y, x.l.z};
@@ -85,6 +88,13 @@ STICTION_FN void add_noise_to_robot(const Team& team, const ModelView& m, TaskEn
     physics::store4(env.fields.qpos + 3, 0,
                     physics::normalized(physics::load4(env.fields.qpos + 3, 0)));
   });
+}
+
+// x within the control range of actuator i.
+template <class S>
+STICTION_FN double within_control(const EnvView<S>& e, int i, double x) {
+  return physics::clamp(x, static_cast<double>(e.actuator_ctrlrange[2 * i]),
+                        static_cast<double>(e.actuator_ctrlrange[2 * i + 1]));
 }
 
 template <class Team, class S, int N>

@@ -37,11 +37,9 @@ struct PandaPickCube {
   STICTION_FN void act(const Team& team, const ModelView&, TaskEnv<S>& env) const {
     EnvView<S>& e = env.fields;
     team.for_each(kActuators, [&](int i) {
-      const auto low = static_cast<double>(e.actuator_ctrlrange[2 * i]);
-      const auto high = static_cast<double>(e.actuator_ctrlrange[2 * i + 1]);
       const double to =
           static_cast<double>(e.ctrl[i]) + action_scale * static_cast<double>(env.action[i]);
-      e.ctrl[i] = S(physics::clamp(to, low, high));
+      e.ctrl[i] = S(within_control(e, i, to));
     });
   }
 
@@ -87,10 +85,7 @@ struct PandaPickCube {
     });
     team.once([&] {
       float* o = obs + kPositions + kVelocities;
-      const auto put = [&](const Vec3<double>& v) {
-        *o++ = static_cast<float>(v.x), *o++ = static_cast<float>(v.y),
-        *o++ = static_cast<float>(v.z);
-      };
+      const auto put = [&](const Vec3<double>& v) { write3(o, v), o += 3; };
       // the second and the third row: columns are the axes
       const auto rows = [&](const Mat3<S>& a) {
         const S numbers[6] = {a.x.y, a.y.y, a.z.y, a.x.z, a.y.z, a.z.z};

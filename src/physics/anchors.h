@@ -118,15 +118,17 @@ STICTION_FN void advance_friction_anchors(const Team& team, const ModelView& m, 
                                           const Mask<S>& moves) {
   team.for_each(m.nv, [&](int i) {
     S& z = e.friction_anchor[i];
-    const S next = m.dof_rubs[i] != 0
-                       ? advance_friction(m, load_bounded(e, m.coord_rowadr[i] + m.coord_limited[i]), z, e.v[i])
-                       : S(0.0);
+    const int row = m.coord_rowadr[i] + m.coord_limited[i];
+    const S next =
+        m.dof_rubs[i] != 0 ? advance_friction(m, load_bounded(e, row), z, e.v[i]) : S(0.0);
     z = select(moves, next, z);
   });
   team.for_each(m.ntendon, [&](int t) {
     S& z = e.friction_anchor[m.nv + t];
     const int row = m.tendon_rubrow[t];
-    const S next = row >= 0 ? advance_friction(m, load_bounded(e, row), z, e.v[m.nv + m.nu + t]) : S(0.0);
+    const S next = row >= 0
+                       ? advance_friction(m, load_bounded(e, row), z, e.v[m.nv + m.nu + t])
+                       : S(0.0);
     z = select(moves, next, z);
   });
 }

@@ -12,11 +12,6 @@
 STICTION_PHYSICS_BEGIN
 
 template <class S>
-STICTION_FN Vec3<Wide<S>> widen3(const Vec3<S>& v) {
-  return {widen(v.x), widen(v.y), widen(v.z)};
-}
-
-template <class S>
 STICTION_FN S spring_energy(const ModelView& m, const EnvView<S>& e, int j) {
   const S stiffness = e.jnt_stiffness[j];
   const bool free = static_cast<JointType>(m.jnt_type[j]) == JointType::free;
@@ -39,8 +34,7 @@ STICTION_FN Wide<S> potential_energy(const ModelView& m, const EnvView<S>& e, bo
   for (int b = 1; b < m.nbody; ++b)
     if (all || m.body_treeid[b] >= 0) u = u - widen(e.body_mass[b]) * dot(gravity, body_com(e, b));
   for (int j = 0; j < m.njnt; ++j)
-    if (any_lane(e.jnt_stiffness[j] != S(0.0)) ||
-        is_curved(m, m.jnt_stiffnesspoly + 2 * j))
+    if (any_lane(e.jnt_stiffness[j] != S(0.0)) || is_curved(m, m.jnt_stiffnesspoly + 2 * j))
       u = u + widen(spring_energy(m, e, j));
   for (int t = 0; t < m.ntendon; ++t) {
     const W* const rest = e.tendon_lengthspring + 2 * t;

@@ -2,6 +2,8 @@
 // last dof to the first, so that a tree gives no fill; and products with A.
 #pragma once
 
+#include <type_traits>
+
 #include "physics/structure.h"
 
 STICTION_PHYSICS_BEGIN
@@ -23,6 +25,14 @@ inline constexpr int kPanel = kSums<S> / T < 12 ? kSums<S> / T : 12;
 
 // Sums side by side hide how long each waits for its last term.
 inline constexpr int kChains = 4;
+
+// f(n) with n as a constant, 1 to Most; larger ones count as Most.
+template <int Most, class F>
+STICTION_FN void with_constant(int n, const F& f) {
+  if constexpr (Most > 1)
+    if (n < Most) return with_constant<Most - 1>(n, f);
+  f(std::integral_constant<int, Most>());
+}
 
 // The block of rows that ends with `last`.
 template <class S>
@@ -113,24 +123,15 @@ STICTION_OUTLINE void eliminate_panel(EnvView<S>& e, int i, int first) {
   }
 }
 
-// eliminate_panel of `count` columns, at most N.
-template <int T, int N, class S>
-STICTION_FN void eliminate_columns(EnvView<S>& e, int i, int first, int count) {
-  if constexpr (N > 1)
-    if (count < N) return eliminate_columns<T, N - 1>(e, i, first, count);
-  eliminate_panel<T, N>(e, i, first);
-}
-
-// One block of `rows` rows, at most T.
+// The block of the T rows from i on.
 template <int T, class Team, class S>
-STICTION_FN void eliminate(const Team& team, EnvView<S>& e, int i, int rows, const S* b, S* x) {
-  if constexpr (T > 1)
-    if (rows < T) return eliminate<T - 1>(team, e, i, rows, b, x);
+STICTION_FN void eliminate(const Team& team, EnvView<S>& e, int i, const S* b, S* x) {
   team.once([&] { eliminate_triangle<T>(e, i, b, x); });
   constexpr int N = kPanel<T, S>;
   const int columns = e.row_num[i];
-  team.for_each((columns + N - 1) / N,
-                [&](int p) { eliminate_columns<T, N>(e, i, p * N, columns - p * N); });
+  team.for_each((columns + N - 1) / N, [&](int p) {
+    with_constant<N>(columns - p * N, [&](auto n) { eliminate_panel<T, n()>(e, i, p * N); });
+  });
 }
 
 // How many rows from i on, at most kChains, each have the columns of the one before and that one.
@@ -159,12 +160,6 @@ STICTION_FN void substitute(const EnvView<S>& e, int i, S* x) {
     x[i + r] = sum[r];
   }
 }
-template <int T, class S>
-STICTION_FN void substitute_rows(const EnvView<S>& e, int i, int rows, S* x) {
-  if constexpr (T > 1)
-    if (rows < T) return substitute_rows<T - 1>(e, i, rows, x);
-  substitute<T>(e, i, x);
-}
 
 // x = H⁻¹ b with H = Lᵀ D L. H keeps D L left of the diagonal, L has D⁻¹ on it.
 template <SerialTeam Team, class S>
@@ -172,14 +167,14 @@ STICTION_FN void factor_and_solve(const Team& team, const ModelView& m, EnvView<
                                   S* x) {
   for (int last = m.nv - 1; last >= 0;) {
     const int rows = block_size(e, last), i = last - rows + 1;
-    eliminate<kRows<S>>(team, e, i, rows, b, x);
+    with_constant<kRows<S>>(rows, [&](auto t) { eliminate<t()>(team, e, i, b, x); });
     last = i - 1;
   }
   // L x = D⁻¹ L⁻ᵀ b
   team.once([&] {
     for (int i = 0, rows; i < m.nv; i += rows) {
       rows = chain_length(e.row_parent, m.nv, i);
-      substitute_rows<kChains>(e, i, rows, x);
+      with_constant<kChains>(rows, [&](auto t) { substitute<t()>(e, i, x); });
     }
   });
 }
@@ -214,13 +209,6 @@ STICTION_FN void multiply(const ModelView& m, const EnvView<S>& e, int i, const 
   STICTION_UNROLLED
   for (int r = 0; r < T; ++r) out[i + r] = sum[r];
 }
-template <int T, class S>
-STICTION_FN void multiply_rows(const ModelView& m, const EnvView<S>& e, int i, int rows, const S* x,
-                               S* out) {
-  if constexpr (T > 1)
-    if (rows < T) return multiply_rows<T - 1>(m, e, i, rows, x, out);
-  multiply<T>(m, e, i, x, out);
-}
 
 // out = A x. A couples what the model couples, points or not.
 template <SerialTeam Team, class S>
@@ -229,7 +217,7 @@ STICTION_FN void multiply_A(const Team& team, const ModelView& m, const EnvView<
   team.once([&] {
     for (int i = 0, rows; i < m.nv; i += rows) {
       rows = chain_length(m.row_parent, m.nv, i);
-      multiply_rows<kChains>(m, e, i, rows, x, out);
+      with_constant<kChains>(rows, [&](auto t) { multiply<t()>(m, e, i, x, out); });
     }
   });
 }

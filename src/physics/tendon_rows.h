@@ -67,7 +67,8 @@ STICTION_FN LimitLaw<S> tendon_limits(const ModelView& m, const EnvView<S>& e, i
 
 template <class S>
 STICTION_FN BoundedLaw<S> tendon_friction(const ModelView& m, const EnvView<S>& e, int t) {
-  return friction_law(m, e, m.nv + t, e.tendon_frictionloss[t], moment_delassus(m, e, m.nv + m.nu + t));
+  return friction_law(m, e, m.nv + t, e.tendon_frictionloss[t],
+                      moment_delassus(m, e, m.nv + m.nu + t));
 }
 
 STICTION_PHYSICS_END

@@ -216,6 +216,10 @@ STICTION_FN Sym3<S> select_sym3(const Mask<S>& m, const Sym3<S>& a, const Sym3<S
 }
 
 template <class S>
+STICTION_FN Vec3<Wide<S>> widen3(const Vec3<S>& v) {
+  return {widen(v.x), widen(v.y), widen(v.z)};
+}
+template <class S>
 STICTION_FN Vec3<S> narrow3(const Vec3<Wide<S>>& v) {
   return {narrow<S>(v.x), narrow<S>(v.y), narrow<S>(v.z)};
 }

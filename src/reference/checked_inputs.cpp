@@ -1,6 +1,9 @@
 #include "reference/checked_inputs.h"
 
+#include <algorithm>
+#include <cmath>
 #include <sstream>
+#include <string>
 
 #include "stiction/error.h"
 #include "stiction/text.h"

@@ -1,10 +1,7 @@
 // A state and inputs as a user gives them: checked, and with their defaults.
 #pragma once
 
-#include <algorithm>
-#include <cmath>
 #include <span>
-#include <string>
 #include <vector>
 
 #include "reference/step.h"
@@ -13,7 +10,8 @@
 namespace stiction::reference {
 
 // Owns the defaults of missing inputs and the cleaned copies of bad ones. Throws ArgumentError on a wrong size, on a
-// number that is not finite in what has no default, and on a quaternion without a direction.
+// number that is not finite in the state or in a mocap pose, and on a quaternion without a direction; what is not
+// finite among controls, forces and switches counts as zero and is a status bit.
 class CheckedInputs {
  public:
   CheckedInputs(const Model& m, std::span<const double> qpos, std::span<const double> qvel,

@@ -24,7 +24,7 @@ from stiction.doctor import demo_model
 from stiction.learning.curve import LearningCurve, braille_plot, read_rows
 from stiction.learning.evaluate import evaluate
 from stiction.learning.policy import Policy, read_arrays
-from stiction.learning.ppo import Iteration
+from stiction.learning.ppo import Iteration, Ppo
 from stiction.learning.tasks import parse_options
 from stiction.rendering import find_backend
 
@@ -171,6 +171,24 @@ def test_a_kill_loses_one_iteration_at_most(tmp_path):
     done = int(read_rows(tmp_path / "progress.csv")[-1]["number"])
     kept = json.loads(str(read_arrays(tmp_path / "policy.npz")["trainer"]))["iterations"]
     assert done - 1 <= kept <= done
+
+
+@pytest.mark.parametrize("owner, name", [(Ppo, "save"), (LearningCurve, "add")])
+def test_an_end_between_the_row_and_the_checkpoint_leaves_no_gap(tmp_path, monkeypatch, capsys, owner, name):
+    """Whichever of the two the second iteration does not reach."""
+    whole, calls = getattr(owner, name), []
+
+    def fails_second(*args):
+        calls.append(name)
+        if len(calls) == 2:
+            raise OSError("gone")
+        return whole(*args)
+
+    monkeypatch.setattr(owner, name, fails_second)
+    command = ["train", TASK, "--trainer", "numpy", "--num-envs", "16", "--no-plot", "--out", str(tmp_path)]
+    assert main([*command, "--iterations", "3"]) == 1
+    assert main([*command, "--iterations", "2", "--resume"]) == 0
+    assert [int(r["number"]) for r in rows_of(tmp_path)] == [1, 2, 3]
 
 
 def test_a_disk_that_takes_no_more(cli, tmp_path):

@@ -58,8 +58,8 @@ def _train(args, ppo, path, ctrl_c):
         begin = time.perf_counter()
         while not ctrl_c.pressed:
             iteration = ppo.iterate()
+            curve.add(iteration)  # before the checkpoint: rows without one are cut, lost ones would stay lost
             ppo.save(path)
-            curve.add(iteration)
             log.add(iteration)
             if iterations and len(curve.rows) >= iterations:
                 break
