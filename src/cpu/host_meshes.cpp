@@ -29,6 +29,7 @@ void HostModel::meshes(const Model& m) {
   physics::ModelView& w = view_;
   // of a mesh that was not opened there is nothing to collide with or to see
   if (m.mesh_vert.empty()) return;
+  w.nmesh = m.nmesh;
   w.mesh_vertadr = keep(m.mesh_vertadr);
   w.mesh_vertnum = keep(m.mesh_vertnum);
   w.mesh_vert = keep(m.mesh_vert);

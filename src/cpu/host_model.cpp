@@ -363,6 +363,8 @@ void HostModel::parameters(const Model& m) {
   for (int g = 0; g < m.ngeom; ++g) friction.push_back(m.geom_friction[at(3 * g)]);
   set(Field::geom_friction, friction);
 
+  set(Field::geom_dataid, {m.geom_dataid.begin(), m.geom_dataid.end()});
+
   // rigid is a number of single precision, too
   std::vector<double> stiffness = m.eq_stiffness;
   for (double& k : stiffness) k = std::min(k, kRigidStiffness);

@@ -1,6 +1,7 @@
 // Bodies, joints, geoms and sites in MuJoCo's order: by body, depth first.
 #include "model/build.h"
 #include "model/hfields.h"
+#include "model/mesh_choices.h"
 #include "model/meshes.h"
 #include "model/fluid.h"
 
@@ -103,6 +104,7 @@ void add_geom(const Spec& spec, int body, const GeomSpec& g, Model& m) {
   m.geom_dataid.push_back(g.type == GeomType::mesh     ? asset_id(spec.meshes, g.mesh)
                           : g.type == GeomType::hfield ? asset_id(spec.hfields, g.hfield)
                                                        : -1);
+  add_mesh_choice(spec, g, m);
   ++m.ngeom;
 }
 

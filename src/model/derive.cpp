@@ -74,6 +74,11 @@ void derive_sizes(Model& m) {
   m.geom_rbound.resize(at(m.ngeom));
   for (int g = 0; g < m.ngeom; ++g)
     m.geom_rbound[at(g)] = bounding_radius(m.geom_type[at(g)], row3(m.geom_size, g));
+  for (int g = 0; g < m.ngeom; ++g)
+    for (int k = 0; k < m.geom_meshnum[at(g)]; ++k) {
+      const int mesh = m.geom_mesh[at(m.geom_meshadr[at(g)] + k)];
+      m.geom_rbound[at(g)] = std::max(m.geom_rbound[at(g)], row3(m.mesh_size, mesh).norm());
+    }
 }
 
 // MuJoCo's "simple" bodies that can't rotate: a childless body on a fixed parent, its centre of mass

@@ -32,6 +32,7 @@ Needs needs(const Spec& spec) {
   Needs n{std::vector<char>(ids.size()), std::vector<char>(ids.size())};
   for (const BodySpec& b : spec.bodies) {
     for (const GeomSpec& g : b.geoms) {
+      for (const NamedMesh& c : g.choices) n.any[ids.at(c.mesh)] = n.hull[ids.at(c.mesh)] = 1;
       if (g.mesh.empty()) continue;
       const bool named = !g.name.empty() && (paired.contains(g.name) || measured_geoms.contains(g.name));
       const bool collides = g.contype != 0 || g.conaffinity != 0 || named || measured_bodies.contains(b.name);
@@ -67,6 +68,10 @@ void missing(const MeshSpec& m, MeshSource& s) {
        "file not found: " + m.file + "; MuJoCo does not load the model");
 }
 
+Vec3 half_sizes(const MeshShape& mesh) {
+  return mesh.low.cwiseAbs().cwiseMax(mesh.high.cwiseAbs());
+}
+
 void load(const MeshSpec& m, MeshSource& s, bool needs_hull, const AssetFiles& files) {
   Element& e = *s.element;
   std::optional<std::string> content;
@@ -83,7 +88,7 @@ void load(const MeshSpec& m, MeshSource& s, bool needs_hull, const AssetFiles& f
   } catch (const ModelError& problem) {
     fail(e, m.file.empty() ? "vertex" : "file", problem.what());
   }
-  const double extent = s.shape->low.cwiseAbs().cwiseMax(s.shape->high.cwiseAbs()).maxCoeff();
+  const double extent = half_sizes(*s.shape).maxCoeff();
   require_within(e, m.file.empty() ? "vertex" : "file", extent, kLengthBound);
 }
 
@@ -97,7 +102,7 @@ void place(const Compiler& compiler, const MeshShape& mesh, GeomSpec& g) {
     g.size = g.fitscale * fit.size;
     check_size(*g.element, g.type, g.size);
   } else {
-    g.size = mesh.low.cwiseAbs().cwiseMax(mesh.high.cwiseAbs());
+    g.size = half_sizes(mesh);
     g.mesh_volume = mesh.volume, g.mesh_moments = mesh.moments;
   }
   g.pos += g.quat * pos;
@@ -156,6 +161,9 @@ void add_meshes(const Spec& spec, Model& m) {
     const MeshShape shape = s.shape.value_or(MeshShape{});
     append(m.mesh_pos, shape.pos);
     append(m.mesh_quat, std::array{shape.quat.w(), shape.quat.x(), shape.quat.y(), shape.quat.z()});
+    append(m.mesh_size, half_sizes(shape));
+    m.mesh_volume.push_back(shape.volume);
+    append(m.mesh_inertia, shape.moments);
     m.mesh_vertadr.push_back(static_cast<int>(m.mesh_vert.size() / 3));
     m.mesh_vertnum.push_back(static_cast<int>(shape.hull.size()));
     m.mesh_faceadr.push_back(static_cast<int>(m.mesh_face.size() / 3));

@@ -1,5 +1,6 @@
 #include "model/read.h"
 
+#include "model/mesh_choices.h"
 #include "model/schema.h"
 
 namespace stiction::model {
@@ -85,6 +86,7 @@ Spec read_mjcf(Element& root, const std::vector<std::string>& directories) {
   for (const auto& m : spec.materials) {
     if (!m.geom.empty()) require_name(spec, "geom", *m.element, "name", m.geom);
   }
+  resolve_mesh_choices(spec);
   for (const auto& c : spec.compliances) {
     if (!c.equality.empty()) require_name(spec, "equality", *c.element, "name", c.equality);
   }

@@ -81,10 +81,17 @@ struct JointSpec {
   std::array<double, 2> solref{0.02, 1};  // of the limit
 };
 
+// A mesh as an element names it.
+struct NamedMesh {
+  Element* element = nullptr;
+  std::string mesh;
+};
+
 struct GeomSpec {
   Element* element = nullptr;
   Written written;
   std::string name, mesh, hfield;
+  std::vector<NamedMesh> choices;  // of environments, `mesh` first; empty: none but that
   GeomType type = GeomType::sphere;
   Vec3 pos = Vec3::Zero(), size = Vec3::Zero();
   Quat quat = Quat::Identity();
@@ -293,6 +300,13 @@ struct MaterialSpec {
   double stiffness = 0, dissipation = 0;
 };
 
+// <custom><tuple name="stiction_meshes/GEOM">: meshes that environments may choose for the geom.
+struct MeshChoiceSpec {
+  Element* element = nullptr;
+  std::string geom;
+  std::vector<NamedMesh> meshes;
+};
+
 // What <flag> switches off.
 struct Flags {
   bool contact = true, limit = true, frictionloss = true, spring = true, damper = true;
@@ -330,6 +344,7 @@ struct Spec {
   std::vector<TendonSpec> tendons;
   std::vector<KeySpec> keys;
   std::vector<MaterialSpec> materials;
+  std::vector<MeshChoiceSpec> mesh_choices;
   std::vector<SensorSource> sensors;
   std::vector<EqualitySource> equalities;
   std::vector<ComplianceSpec> compliances;

@@ -44,6 +44,14 @@ struct HullRef {
   }
 };
 
+// The mesh that an environment has chosen for a geom whose own is `file`. A step on a device does not look at the
+// parameters first: what is no hull counts as the file's.
+STICTION_FN HullRef chosen_hull(const MeshArrays& a, double mesh, int file) {
+  const bool there = mesh >= 0 && mesh < a.nmesh;
+  const int id = there ? static_cast<int>(mesh) : file;
+  return {&a, a.mesh_vertnum[id] > 0 ? id : file};
+}
+
 // The vertex that is farthest along m. Of many vertices: uphill over the edges, from the one that is farthest in
 // a direction near m; on a convex hull no other vertex is a top. Depends on nothing but m.
 STICTION_OUTLINE inline int farthest_vertex(const HullRef& hull, const Vec3<double>& m) {

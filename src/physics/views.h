@@ -95,6 +95,7 @@ struct OptionsView {
 // Convex hulls of meshes in the frames of their geoms; README.md, "Hulls". Vertices and faces are
 // counted from the first of their mesh.
 struct MeshArrays {
+  int nmesh;
   const int *mesh_vertadr, *mesh_vertnum;  // (nmesh)
   const double *mesh_vert;    // (nmeshvert,3)
   const int *mesh_edgeadr;    // (nmeshvert+1)  vertices that an edge of a triangle joins to it
@@ -182,7 +183,7 @@ struct ModelView : SizesView, MeshArrays, HfieldArrays {
   const int *factor_belowadr, *factor_below, *factor_belowplace;  // (nv+1), (entries)  rows i below the diagonal of column j, falling; i (i+1)/2
 
   const int *geom_type, *geom_bodyid, *geom_priority;
-  const int *geom_dataid;     // (ngeom)  mesh or height field, or -1
+  const int *geom_dataid;     // (ngeom)  mesh of the file or height field, or -1
   const int *geom_raymask;    // (ngeom)  bit of its group, kRayStatic where nothing moves it; 0: rays pass
   const float *geom_rbound;   // (ngeom)  upper bound on the bounding sphere's radius about geom_pos, m; plane: 0
   const int *pair_geom1, *pair_geom2, *pair_condim, *pair_explicit, *pair_slotadr, *pair_slotnum;
