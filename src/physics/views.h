@@ -148,6 +148,8 @@ struct ModelView : SizesView, MeshArrays, HfieldArrays {
 
   const int *jnt_type, *jnt_qposadr, *jnt_dofadr, *jnt_actfrclimited, *jnt_actgravcomp;
   const int *turn_jnt;        // (nturn)
+  const int *dof_turnadr;     // (nv+1)  those of turn_jnt that A couples with the dof, or the carried one that has it
+  const int *dof_turn;
   int nball;                  // ball joints with a limit
   const int *ball_jnt;        // (nball)
   const int *dof_bodyid, *dof_jntid;

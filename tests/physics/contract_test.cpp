@@ -31,6 +31,8 @@ const std::map<std::string, Names>& also_written_by() {
       {"gyroscopic", {"qfrc_smooth", "qacc"}},
       // the Newton step of the rows is a solve without points; body blocks are part of A and k
       {"rows", {"H", "gradient", "dv", "A", "qfrc_smooth", "block_impulse"}},
+      // adhesion is a force
+      {"collide", {"qfrc_smooth", "qfrc_actuator"}},
       // points between branches change the structure of the factor; servos add to their dofs;
       // friction iterations renew the bounds of friction
       {"solve",
