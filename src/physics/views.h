@@ -100,7 +100,7 @@ struct MeshArrays {
   const double *mesh_vert;    // (nmeshvert,3)
   const int *mesh_edgeadr;    // (nmeshvert+1)  vertices that an edge of a triangle joins to it
   const int *mesh_edge;       // (nmeshedge)
-  const int *mesh_start;      // (nmesh,27)  vertex that is farthest along (i, j, k), i + 3 j + 9 k + 13
+  const int *mesh_start;      // (nmesh,kMeshStarts)  vertex that is farthest along start_direction
   const int *mesh_polyadr, *mesh_polynum;  // (nmesh)  faces
   const double *mesh_polynormal;  // (nmeshpoly,3)
   const int *mesh_polyvertadr;  // (nmeshpoly+1)  corners of the face
