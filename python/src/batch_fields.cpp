@@ -66,8 +66,7 @@ void def_field(nb::class_<BoundBatch>& c, const FieldInfo& f) {
 
 // A list of one or more.
 nb::list names_or_indices(const nb::object& given, const char* name) {
-  const nb::object array =
-      nb::module_::import_("numpy").attr("atleast_1d")(given);
+  const nb::object array = nb::module_::import_("numpy").attr("atleast_1d")(given);
   const std::string kind = nb::cast<std::string>(array.attr("dtype").attr("kind"));
   if (nb::cast<int>(array.attr("ndim")) != 1 || (kind != "i" && kind != "u" && kind != "U"))
     throw ArgumentError(std::string(name) + ": given " + text(array.attr("dtype")) + " of shape " +
@@ -134,13 +133,17 @@ void bind_batch_fields(nb::class_<BoundBatch>& c) {
       nb::sig("def choose_mesh(self, geom: int | str, mesh: numpy.typing.ArrayLike, "
               "ids: numpy.typing.ArrayLike | None = None) -> None"),
       "Environments get meshes of their own for a geom, out of those that the file lists:\n\n"
-      "<custom><tuple name=\"stiction_meshes/GEOM\"><element objtype=\"mesh\" objname=\"MESH\"/>...\n\n"
+      "<custom><tuple name=\"stiction_meshes/GEOM\"><element objtype=\"mesh\" "
+      "objname=\"MESH\"/>...\n\n"
       "geom: name or index.\n"
       "mesh: name or index, or one for each environment.\n"
       "ids: indices (n,) or a mask (num_envs,); None: all environments.\n\n"
-      "Writes the parameters geom_dataid, geom_size, geom_pos and geom_quat, which become own; each mesh is placed as\n"
-      "the file places the geom's. body_mass, body_ipos, body_iquat and body_inertia stay: Model.mesh_volume and\n"
-      "mesh_inertia give those of a mesh. Raises ArgumentError on a mesh that the file does not list for the geom.");
+      "Writes the parameters geom_dataid, geom_size, geom_pos and geom_quat, which become own; "
+      "each mesh is placed as\n"
+      "the file places the geom's. body_mass, body_ipos, body_iquat and body_inertia stay: "
+      "Model.mesh_volume and\n"
+      "mesh_inertia give those of a mesh. Raises ArgumentError on a mesh that the file does not "
+      "list for the geom.");
   const auto array_of = [](ArrayView (Batch::*view)()) {
     return [view](nb::handle_t<BoundBatch> self) {
       Batch& batch = nb::cast<BoundBatch&>(self).engine;

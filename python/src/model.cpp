@@ -376,7 +376,8 @@ void bind_model(nb::module_& m, nb::handle model_error) {
         return changed(self, NewMesh{g, index_of(model, mesh, &Model::mesh)});
       },
       nb::arg("geom"), nb::arg("mesh"),
-      "A copy of the model in which a geom is another mesh of its choice, as by Batch.choose_mesh.\n\n"
+      "A copy of the model in which a geom is another mesh of its choice, as by "
+      "Batch.choose_mesh.\n\n"
       "geom, mesh: names or indices.\n\n"
       "Raises ArgumentError on a mesh that the file does not list for the geom.");
   c.def("__repr__", &repr);

@@ -18,17 +18,17 @@ struct Rule {
   bool open;  // the bound itself is not allowed
 };
 constexpr Rule kRules[] = {
-    {0, Field::body_mass, false},        {0, Field::body_inertia, false},
-    {0, Field::jnt_stiffness, false},    {0, Field::dof_armature, false},
-    {0, Field::dof_damping, false},      {0, Field::dof_frictionloss, false},
-    {0, Field::jnt_margin, false},       {0, Field::geom_friction, false},
-    {0, Field::pair_friction, false},    {0, Field::pair_torsion, false},
-    {0, Field::pair_rolling, false},     {0, Field::pair_stiffness, true},
-    {0, Field::pair_dissipation, false}, {0, Field::pair_relaxation_time, false},
-    {0, Field::pair_weight, false},      {0, Field::eq_stiffness, false},
+    {0, Field::body_mass, false},          {0, Field::body_inertia, false},
+    {0, Field::jnt_stiffness, false},      {0, Field::dof_armature, false},
+    {0, Field::dof_damping, false},        {0, Field::dof_frictionloss, false},
+    {0, Field::jnt_margin, false},         {0, Field::geom_friction, false},
+    {0, Field::pair_friction, false},      {0, Field::pair_torsion, false},
+    {0, Field::pair_rolling, false},       {0, Field::pair_stiffness, true},
+    {0, Field::pair_dissipation, false},   {0, Field::pair_relaxation_time, false},
+    {0, Field::pair_weight, false},        {0, Field::eq_stiffness, false},
     {0, Field::eq_relaxation_time, false}, {0, Field::tendon_margin, false},
-    {0, Field::tendon_stiffness, false}, {0, Field::tendon_damping, false},
-    {0, Field::tendon_armature, false},  {0, Field::tendon_frictionloss, false}};
+    {0, Field::tendon_stiffness, false},   {0, Field::tendon_damping, false},
+    {0, Field::tendon_armature, false},    {0, Field::tendon_frictionloss, false}};
 constexpr Field kUnit4[] = {Field::body_quat, Field::body_iquat, Field::geom_quat,
                             Field::site_quat};
 constexpr double kUnitTolerance = 1e-6;
@@ -158,15 +158,17 @@ class ParamCheck {
       const auto first = model_.geom_mesh.begin() + model_.geom_meshadr[at(g)];
       const auto end = first + model_.geom_meshnum[at(g)];
       require(given == file || std::find(first, end, given) != end, Field::geom_dataid, g,
-              model_.geom_meshnum[at(g)] > 0 ? "must be a mesh of the geom's choice, Model.geom_mesh"
-                                             : "must be the model's: the geom has no choice");
+              model_.geom_meshnum[at(g)] > 0
+                  ? "must be a mesh of the geom's choice, Model.geom_mesh"
+                  : "must be the model's: the geom has no choice");
       chosen = static_cast<int>(given);
     }
     const bool sized = owns(Field::geom_size) || chosen != file;
     if (model_.geom_type[at(g)] != GeomType::mesh || !sized) return;
     for (int k = 0; k < 3; ++k) {
       const int i = 3 * g + k;
-      const double size = chosen == file ? model_.geom_size[at(i)] : model_.mesh_size[at(3 * chosen + k)];
+      const double size =
+          chosen == file ? model_.geom_size[at(i)] : model_.mesh_size[at(3 * chosen + k)];
       const bool own = owns(Field::geom_size);
       require((own ? value(Field::geom_size, i) : model_.geom_size[at(i)]) == size,
               own ? Field::geom_size : Field::geom_dataid, own ? i : g,

@@ -34,8 +34,10 @@ Needs needs(const Spec& spec) {
     for (const GeomSpec& g : b.geoms) {
       for (const NamedMesh& c : g.choices) n.any[ids.at(c.mesh)] = n.hull[ids.at(c.mesh)] = 1;
       if (g.mesh.empty()) continue;
-      const bool named = !g.name.empty() && (paired.contains(g.name) || measured_geoms.contains(g.name));
-      const bool collides = g.contype != 0 || g.conaffinity != 0 || named || measured_bodies.contains(b.name);
+      const bool named =
+          !g.name.empty() && (paired.contains(g.name) || measured_geoms.contains(g.name));
+      const bool collides =
+          g.contype != 0 || g.conaffinity != 0 || named || measured_bodies.contains(b.name);
       const std::size_t i = ids.at(g.mesh);
       n.any[i] = static_cast<char>(n.any[i] || collides);
       n.hull[i] = static_cast<char>(n.hull[i] || (collides && !g.fitted));
@@ -46,13 +48,16 @@ Needs needs(const Spec& spec) {
   return n;
 }
 
-Triangles triangles_of(const MeshSpec& m, const MeshSource& s, const std::optional<std::string>& content) {
+Triangles triangles_of(const MeshSpec& m, const MeshSource& s,
+                       const std::optional<std::string>& content) {
   Triangles t;
   if (content) t = read_triangles(*content, std::filesystem::path(m.file).extension().string());
   if (!s.vertices.empty()) {
-    if (!t.vertices.empty()) throw ModelError("vertices are given in the file, too; keep one of them");
+    if (!t.vertices.empty())
+      throw ModelError("vertices are given in the file, too; keep one of them");
     for (std::size_t i = 0; i + 2 < s.vertices.size(); i += 3)  // single precision, as in MuJoCo
-      t.vertices.emplace_back(static_cast<float>(s.vertices[i]), static_cast<float>(s.vertices[i + 1]),
+      t.vertices.emplace_back(static_cast<float>(s.vertices[i]),
+                              static_cast<float>(s.vertices[i + 1]),
                               static_cast<float>(s.vertices[i + 2]));
   }
   if (!s.faces.empty()) {
@@ -116,17 +121,21 @@ void load_meshes(Spec& spec, const AssetFiles& files) {
   for (std::size_t i = 0; i < spec.meshes.size(); ++i) {
     if (n.any[i])
       load(spec.meshes[i], spec.mesh_sources[i], n.hull[i] != 0, files);
-    else if (!spec.meshes[i].file.empty() && !files.there(*spec.mesh_sources[i].element, spec.meshes[i].file))
+    else if (!spec.meshes[i].file.empty() &&
+             !files.there(*spec.mesh_sources[i].element, spec.meshes[i].file))
       missing(spec.meshes[i], spec.mesh_sources[i]);
     else
-      mark(*spec.mesh_sources[i].element, "file", Use::ignored, false, "not opened: nothing touches it or weighs by it");
+      mark(*spec.mesh_sources[i].element, "file", Use::ignored, false,
+           "not opened: nothing touches it or weighs by it");
   }
   std::map<std::string, const MeshShape*, std::less<>> shapes;
   for (std::size_t i = 0; i < spec.meshes.size(); ++i)
-    if (spec.mesh_sources[i].shape) shapes.emplace(spec.meshes[i].name, &*spec.mesh_sources[i].shape);
+    if (spec.mesh_sources[i].shape)
+      shapes.emplace(spec.meshes[i].name, &*spec.mesh_sources[i].shape);
   for (BodySpec& b : spec.bodies)
     for (GeomSpec& g : b.geoms)
-      if (const auto it = shapes.find(g.mesh); it != shapes.end()) place(spec.compiler_of(*g.element), *it->second, g);
+      if (const auto it = shapes.find(g.mesh); it != shapes.end())
+        place(spec.compiler_of(*g.element), *it->second, g);
 }
 
 namespace {
@@ -143,7 +152,8 @@ void add_faces(const MeshShape& shape, Model& m) {
   }
   std::vector<std::set<int>> at_vertex(shape.hull.size());
   for (std::size_t t = 0; t < shape.hull_faces.size(); ++t)
-    for (const int v : shape.hull_faces[t]) at_vertex[static_cast<std::size_t>(v)].insert(found.of_triangle[t]);
+    for (const int v : shape.hull_faces[t])
+      at_vertex[static_cast<std::size_t>(v)].insert(found.of_triangle[t]);
   for (const std::set<int>& faces : at_vertex) {
     m.mesh_polymapadr.push_back(static_cast<int>(m.mesh_polymap.size()));
     m.mesh_polymapnum.push_back(static_cast<int>(faces.size()));
@@ -156,7 +166,9 @@ void add_faces(const MeshShape& shape, Model& m) {
 void add_meshes(const Spec& spec, Model& m) {
   m.meshes = spec.meshes;
   m.nmesh = static_cast<int>(spec.meshes.size());
-  const auto append = [](Reals& to, const auto& v) { to.insert(to.end(), v.data(), v.data() + v.size()); };
+  const auto append = [](Reals& to, const auto& v) {
+    to.insert(to.end(), v.data(), v.data() + v.size());
+  };
   for (const MeshSource& s : spec.mesh_sources) {
     const MeshShape shape = s.shape.value_or(MeshShape{});
     append(m.mesh_pos, shape.pos);
@@ -169,7 +181,8 @@ void add_meshes(const Spec& spec, Model& m) {
     m.mesh_faceadr.push_back(static_cast<int>(m.mesh_face.size() / 3));
     m.mesh_facenum.push_back(static_cast<int>(shape.hull_faces.size()));
     for (const Vec3& v : shape.hull) append(m.mesh_vert, v);
-    for (const auto& f : shape.hull_faces) m.mesh_face.insert(m.mesh_face.end(), f.begin(), f.end());
+    for (const auto& f : shape.hull_faces)
+      m.mesh_face.insert(m.mesh_face.end(), f.begin(), f.end());
     add_faces(shape, m);
   }
 }

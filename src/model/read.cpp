@@ -61,7 +61,8 @@ Spec read_mjcf(Element& root, const std::vector<std::string>& directories) {
   spec.attached.resize(directories.size());
   for (std::size_t i = 0; i < directories.size(); ++i) spec.attached[i].directory = directories[i];
   each(root, "compiler", [&](Element& e) {
-    read_compiler(e, e.scope == 0 ? spec.compiler : spec.attached[static_cast<std::size_t>(e.scope) - 1]);
+    read_compiler(
+        e, e.scope == 0 ? spec.compiler : spec.attached[static_cast<std::size_t>(e.scope) - 1]);
   });
   each(root, "option", [&](Element& e) { read_option(e, spec); });
   spec.classes.try_emplace("main");

@@ -131,17 +131,17 @@ STICTION_FN void narrow_phase(const ModelView& m, EnvView<S>& e, int pair,
   const int g1 = m.pair_geom1[pair], g2 = m.pair_geom2[pair];
   const PairBodies b = pair_bodies(m, pair);
   const Vec3<W> origin1 = tree_origin(m, e, b.body1), origin2 = tree_origin(m, e, b.body2);
-  collide_shapes<W, has>(shape_kind<has>(m, e, g1), shape_kind<has>(m, e, g2), placed_shape(m, e, g1),
-                         placed_shape(m, e, g2), widen_mask<S>(e.pair_near[pair] > S(0.5)), limit,
-                         [&](int k, const Witness<W>& w) {
-                           const int slot = m.pair_slotadr[pair] + k;
-                           const Vec3<W> point =
-                               w.point1 + e.pair_weight[pair] * (w.point2 - w.point1);
-                           e.cand_gap[slot] = narrow<S>(w.distance - e.pair_margin[pair]);
-                           store3(e.cand_normal, slot, narrow3<S>(w.normal));
-                           store3(e.cand_r1, slot, narrow3<S>(point - origin1));
-                           store3(e.cand_r2, slot, narrow3<S>(point - origin2));
-                         });
+  collide_shapes<W, has>(
+      shape_kind<has>(m, e, g1), shape_kind<has>(m, e, g2), placed_shape(m, e, g1),
+      placed_shape(m, e, g2), widen_mask<S>(e.pair_near[pair] > S(0.5)), limit,
+      [&](int k, const Witness<W>& w) {
+        const int slot = m.pair_slotadr[pair] + k;
+        const Vec3<W> point = w.point1 + e.pair_weight[pair] * (w.point2 - w.point1);
+        e.cand_gap[slot] = narrow<S>(w.distance - e.pair_margin[pair]);
+        store3(e.cand_normal, slot, narrow3<S>(w.normal));
+        store3(e.cand_r1, slot, narrow3<S>(point - origin1));
+        store3(e.cand_r2, slot, narrow3<S>(point - origin2));
+      });
   if constexpr (has >= Colliders::boxes)
     e.pair_near[pair] = select(narrow_mask<S>(limit.beyond > W(0.5)), S(0.0), e.pair_near[pair]);
   if constexpr (has >= Colliders::hfields)

@@ -84,8 +84,9 @@ STICTION_OUTLINE W ray_in_lanes(const ModelView& m, int g, const GeomShape<W>& s
 // A ray against geom g, in whose frame, of these axes, it is from + x along; `hit` becomes the nearer of both, the
 // first of equals.
 template <class W>
-STICTION_FN void meet_geom(const ModelView& m, int g, const GeomShape<W>& shape, const Mat3<W>& axes,
-                           const Vec3<W>& from, const Vec3<W>& along, RayHit<W>& hit) {
+STICTION_FN void meet_geom(const ModelView& m, int g, const GeomShape<W>& shape,
+                           const Mat3<W>& axes, const Vec3<W>& from, const Vec3<W>& along,
+                           RayHit<W>& hit) {
   const auto type = static_cast<GeomType>(m.geom_type[g]);
   const bool in_lanes = type == GeomType::mesh || type == GeomType::hfield;
   const bool bounded = type != GeomType::plane && type != GeomType::hfield;
@@ -114,8 +115,8 @@ STICTION_FN RayHit<Wide<S>> cast_ray(const ModelView& m, const EnvView<S>& e,
   for (int g = 0; g < m.ngeom; ++g) {
     if (!is_met(m, options, g)) continue;
     const PlacedFrame<Wide<S>> f = frame_of_geom(m, e, g);
-    meet_geom(m, g, geom_shape(e, g), f.axes, transposed(f.axes, o - f.pos),
-              transposed(f.axes, d), hit);
+    meet_geom(m, g, geom_shape(e, g), f.axes, transposed(f.axes, o - f.pos), transposed(f.axes, d),
+              hit);
   }
   return hit;
 }

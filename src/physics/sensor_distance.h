@@ -51,8 +51,9 @@ STICTION_FN HullShape hull_shape(const ModelView& m, const PlacedGeom<W>& s, int
   const auto type = static_cast<GeomType>(m.geom_type[s.geom]);
   const Mat3<W>& axes = s.frame.axes;
   return {{type, at(s.frame.pos), at(axes.x), at(axes.y), at(axes.z), at(s.shape.size)},
-          type == GeomType::mesh ? chosen_hull(m, get_lane(s.shape.mesh, lane), m.geom_dataid[s.geom])
-                                 : HullRef{}};
+          type == GeomType::mesh
+              ? chosen_hull(m, get_lane(s.shape.mesh, lane), m.geom_dataid[s.geom])
+              : HullRef{}};
 }
 
 // `nearest` becomes that of the two geoms where they are nearer, the first of equals.

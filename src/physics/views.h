@@ -12,7 +12,7 @@ namespace stiction::physics {
 // Counts that fields.def uses, and the constants among them.
 struct SizesView {
   int nq, nv, nu, nbody, njnt, ngeom, nsite, nmocap, ntendon, nwrap, npair, nslot, nsensordata;
-  int nanchor;      // where stiction is anchored nslot + ncouple, else 0
+  int nanchor;          // where stiction is anchored nslot + ncouple, else 0
   int nfrictionanchor;  // nv + ntendon where stiction is anchored, else 0
   int nanchorlist;  // nslot where stiction is anchored and a team is one thread of a CPU, else 0: a list of the slots with an anchor
   int ncouple;      // nslot where a pair has torsional or rolling friction (condim 4, 6), else 0

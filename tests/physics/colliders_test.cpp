@@ -18,8 +18,9 @@ constexpr double kTolerance = 1e-10;
 // With no more colliders than the pair needs.
 template <class W>
 std::array<physics::Witness<W>, 12> run(const physics::ShapeKind<W>& a,
-                                        const physics::ShapeKind<W>& b, const physics::Shape<W>& s, const physics::Shape<W>& t,
-                                        physics::SearchLimit<W> limit, W* beyond = nullptr) {
+                                        const physics::ShapeKind<W>& b, const physics::Shape<W>& s,
+                                        const physics::Shape<W>& t, physics::SearchLimit<W> limit,
+                                        W* beyond = nullptr) {
   std::array<physics::Witness<W>, 12> out;
   using physics::Colliders;
   const auto collide = [&]<Colliders has>() {
@@ -39,7 +40,8 @@ std::array<physics::Witness<W>, 12> run(const physics::ShapeKind<W>& a,
 }
 template <class W>
 std::array<physics::Witness<W>, 12> run(const physics::ShapeKind<W>& a,
-                                        const physics::ShapeKind<W>& b, const physics::Shape<W>& s, const physics::Shape<W>& t) {
+                                        const physics::ShapeKind<W>& b, const physics::Shape<W>& s,
+                                        const physics::Shape<W>& t) {
   return run<W>(a, b, s, t, {W(std::numeric_limits<double>::infinity()), W(0.0)});
 }
 

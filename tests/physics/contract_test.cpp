@@ -37,8 +37,8 @@ const std::map<std::string, Names>& also_written_by() {
       // friction iterations renew the bounds of friction
       {"solve",
        {"flags", "qfrc_actuator", "L", "row_parent", "row_num", "run_adr", "run_first", "run_end",
-        "below_adr", "below_row", "below_place", "row_impulse", "row_hess", "point_n0",
-        "point_eps", "point_couple_law"}},
+        "below_adr", "below_row", "below_place", "row_impulse", "row_hess", "point_n0", "point_eps",
+        "point_couple_law"}},
       // late contacts look at velocities at the solution
       {"integrate", {"flags", "body_vel"}},
   };
