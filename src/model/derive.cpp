@@ -5,18 +5,11 @@
 
 #include "math.h"
 #include "model/rest_inertia.h"
+#include "model/specs.h"
 #include "stiction/error.h"
 
 namespace stiction::model {
 namespace {
-
-int dof_count(JointType type) {
-  switch (type) {
-    case JointType::free: return 6;
-    case JointType::ball: return 3;
-    default: return 1;
-  }
-}
 
 // Who moves with whom: roots, weld groups, the dofs of each body and their chains.
 void derive_tree(Model& m) {

@@ -29,6 +29,7 @@ bool read_mesh_choice(Element& tuple, Spec& spec) {
   const std::string name = required_text(tuple, "name");
   if (!name.starts_with(kKey)) return false;
   if (name.size() == kKey.size()) fail(tuple, "name", "a geom's name must follow the slash");
+  claim_name(spec, "tuple", tuple);
   MeshChoiceSpec c{&tuple, name.substr(kKey.size()), {}};
   for (Element& e : tuple.children) {
     if (required_text(e, "objtype") != "mesh")

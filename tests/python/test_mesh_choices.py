@@ -171,6 +171,7 @@ def test_a_mesh_that_is_written_without_its_size_is_refused(model):
     "custom, geom, message",
     [
         ('<tuple name="stiction_meshes/"/>', "", "a geom's name must follow the slash"),
+        (CHOICE.format("") * 2, "", "this name of a tuple is taken"),
         ('<tuple name="stiction_meshes/thin"/>', "", 'there is no geom of this name; did you mean "thing"'),
         ('<tuple name="stiction_meshes/ramp"/>', "", "the geom is no mesh"),
         (CHOICE.format(ELEMENTS), 'type="box"', "the geom is no mesh"),
