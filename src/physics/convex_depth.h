@@ -1,9 +1,10 @@
 // Cores that overlap: rays from the origin, each along the normal of the facet that the ray before has hit: no
-// facet that is hit is farther than the one before, so this ends on a facet on which the origin has its foot. A
-// ray is followed by a portal of three points (Snethen, XenoCollide).
+// facet that is hit is farther than the one before, so this ends on a facet on which the origin has its foot, a way out
+// that is shorter than those beside it. A polytope then finds a shorter one, or that there is none. A ray is followed
+// by a portal of three points (Snethen, XenoCollide).
 #pragma once
 
-#include "physics/convex_pair.h"
+#include "physics/convex_polytope.h"
 
 STICTION_PHYSICS_BEGIN
 
@@ -20,11 +21,9 @@ STICTION_FN Facet facet_along(const ConvexPair<L>& pair, const Vec3<double>& m) 
   return {m, dot(m, d.w), d.a, d.b};
 }
 
-// The axis that is farthest from m.
-STICTION_FN Vec3<double> least_axis(const Vec3<double>& m) {
-  const Vec3<double> flat = abs3(m);
-  return unit3<double>(flat.x <= flat.y && flat.x <= flat.z ? 0 : flat.y <= flat.z ? 1 : 2);
-}
+// Where p is near a wide facet, the corners that are found along the normal of a plane through p may lead round and round
+// the ray; after so many they are looked for across it.
+inline constexpr int kMostTurns = 24;
 
 // The facet that the ray from p along m meets; p inside of D.
 template <class L>
@@ -43,6 +42,7 @@ STICTION_RARE Facet cast(const ConvexPair<L>& pair, const Vec3<double>& p, const
       const Vec3<double> v = v1;
       s1 = s2, v1 = v2, s2 = t, v2 = v, n = -n;
     }
+    if (round >= kMostTurns) n = cross(m, v2 - v1);
     const double length = norm(n);
     if (!(length > 0)) return facet_along(pair, m);
     s3 = pair.support((1 / length) * n), v3 = s3.w - p;
@@ -86,34 +86,16 @@ STICTION_RARE Facet cast(const ConvexPair<L>& pair, const Vec3<double>& p, const
           (i * w1) * s1.b + ((i * w2) * s2.b + (i * w3) * s3.b)};
 }
 
-// The k-th of the directions in which shapes may be shallowest: towards the faces, edges and corners of
-// the box around each, and along the common perpendiculars of their axes. Of meshes also their faces' normals.
-inline constexpr int kLikely = 26 + 26 + 18;
-template <class L>
-STICTION_FN Vec3<double> likely_direction(const ConvexPair<L>& pair, int k) {
-  if (k < 52) {
-    const LaneShape& s = k < 26 ? pair.a : pair.b;
-    const int f = k % 26 < 13 ? k % 26 : k % 26 + 1;  // 13: the middle
-    const Vec3<double> m =
-        s.global({static_cast<double>(f % 3 - 1), static_cast<double>(f / 3 % 3 - 1),
-                  static_cast<double>(f / 9 - 1)});
-    return (1 / norm(m)) * m;
-  }
-  const auto axis = [](const LaneShape& s, int i) { return i == 0 ? s.x : i == 1 ? s.y : s.z; };
-  const int i = (k - 52) / 2;
-  const Vec3<double> w = cross(axis(pair.a, i / 3), axis(pair.b, i % 3));
-  const double length = norm(w);
-  const Vec3<double> m = length > 1e-6 ? (1 / length) * w : axis(pair.a, 0);
-  return k % 2 == 0 ? m : -m;
-}
-
 // Rays from the origin until they stay.
 template <class L>
 STICTION_FN Facet descend(const ConvexPair<L>& pair, Facet facet) {
   if (facet.offset <= kTouching * pair.extent) return facet;
   for (int round = 0; round < kMostRays; ++round) {
     const Facet next = cast(pair, zero3<double>(), facet.normal);
-    if (next.offset > facet.offset + kSettled * pair.extent) break;
+    if (next.offset > facet.offset + kSettled * pair.extent) {
+      facet.point_a = next.point_a, facet.point_b = next.point_b;  // met along its normal
+      break;
+    }
     const bool settled = next.offset >= facet.offset - kSettled * pair.extent;
     facet = next;
     if (settled) break;
@@ -121,92 +103,27 @@ STICTION_FN Facet descend(const ConvexPair<L>& pair, Facet facet) {
   return facet;
 }
 
-// Deeper than this share of the extent other ways out are tried, from so many of the likely directions.
-inline constexpr double kDeep = 1e-3;
-inline constexpr int kStarts = 4;
-
-// Where a shallow origin is near an edge of D, a facet beside the found one may be nearer. Rays to its
-// sides find it: eight around its normal, at 45 and at 79 degrees to it, from a point a little farther
-// inside, since an origin on the boundary is where rays degenerate.
-template <class L>
-STICTION_FN Facet look_aside(const ConvexPair<L>& pair, Facet best) {
-  const double share = kDeep;  // a constant of the file has no address on a device
-  const Vec3<double> inside = share * pair.between;
-  for (int round = 0; round < kStarts; ++round) {
-    const Vec3<double> n = best.normal;
-    Vec3<double> x = cross(n, least_axis(n));
-    x = (1 / norm(x)) * x;
-    const Vec3<double> y = cross(n, x);
-    Facet nearer = best;
-    for (int k = 0; k < 18; ++k) {
-      const double i = k % 3 - 1, j = k / 3 % 3 - 1;
-      if (i == 0 && j == 0) continue;
-      const Vec3<double> side = (1 / vsqrt(i * i + j * j)) * (i * x + j * y);
-      const Vec3<double> m = (k < 9 ? 1.0 : 0.2) * n + side;
-      const Facet f = cast(pair, inside, (1 / norm(m)) * m);
-      if (f.offset < nearer.offset) nearer = f;
-    }
-    if (nearer.offset >= best.offset - 10 * kSettled * pair.extent) break;
-    best = descend(pair, nearer);
-  }
-  return best;
+// A ball of this radius rolls about inside of the core along all of its surface: the least radius of curvature of an
+// ellipsoid.
+STICTION_FN double rolling_radius(const LaneShape& s) {
+  if (s.type != GeomType::ellipsoid) return 0.0;
+  const double least = vmin(vmin(s.size.x, s.size.y), s.size.z);
+  return least * least / largest(s.size);
 }
 
-// Of a hull with more faces every n-th is tried.
-inline constexpr int kMostFaces = 64;
-
-// The directions among the likely ones along which D reaches least far, rising.
-struct Starts {
-  int count;
-  double offset[kStarts];
-  Vec3<double> direction[kStarts];
-
-  template <class L>
-  STICTION_FN void consider(const ConvexPair<L>& pair, const Vec3<double>& m, double limit) {
-    const double reach = dot(m, pair.support(m).w);
-    if (!(reach < limit)) return;
-    int place = count;
-    for (; place > 0 && offset[place - 1] >= reach; --place)
-      if (offset[place - 1] == reach) return;
-    if (place == kStarts) return;
-    if (count < kStarts) ++count;
-    for (int k = count - 1; k > place; --k)
-      offset[k] = offset[k - 1], direction[k] = direction[k - 1];
-    offset[place] = reach, direction[place] = m;
-  }
-  // The faces of a mesh; `sign` -1: of the first shape, which D has turned round.
-  STICTION_FN void consider_faces(const ConvexPair<LaneShape>&, const LaneShape&, double, double) {}
-  STICTION_FN void consider_faces(const ConvexPair<HullShape>& pair, const HullShape& s,
-                                  double sign, double limit) {
-    if (s.type != GeomType::mesh) return;
-    const int faces = s.hull.face_count(), step = (faces + kMostFaces - 1) / kMostFaces;
-    for (int f = 0; f < faces; f += step) consider(pair, sign * s.global(s.hull.normal(f)), limit);
-  }
-};
-
-// The shortest translation of cores that overlap.
+// The shortest translation of cores that overlap. No point is deeper in a ball than from where it touches, so a way out that
+// is no longer than the radius of a ball that rolls inside of D is the shortest.
 template <class L>
 STICTION_RARE ConvexDistance least_depth(const ConvexPair<L>& pair) {
   const double length = norm(pair.between);
   const bool apart = length > 1e-9 * pair.extent;
   const Vec3<double> m = apart ? (-1 / length) * pair.between : -pair.a.x;
   Facet best = descend(pair, apart ? cast(pair, pair.between, m) : facet_along(pair, m));
-  if (best.offset > kDeep * pair.extent) {
-    Starts starts;
-    starts.count = 0;
-    const double limit = best.offset * 1.5;
-    for (int k = 0; k < kLikely; ++k) starts.consider(pair, likely_direction(pair, k), limit);
-    starts.consider_faces(pair, pair.a, -1, limit);
-    starts.consider_faces(pair, pair.b, 1, limit);
-    for (int k = 0; k < starts.count && starts.offset[k] < best.offset * 1.5; ++k) {
-      const Facet f = descend(pair, facet_along(pair, starts.direction[k]));
-      if (f.offset < best.offset) best = f;
-    }
+  if (best.offset > rolling_radius(pair.a) + rolling_radius(pair.b)) {
+    const WayOut way = shortest_way_out(pair, {best.normal, best.offset});
+    if (way.length < best.offset - 10 * kSettled * pair.extent)
+      best = descend(pair, facet_along(pair, way.m));
   }
-  const auto edged = [](const LaneShape& s) {
-    return s.type == GeomType::cylinder || s.type == GeomType::box || s.type == GeomType::mesh;
-  };
-  if (edged(pair.a) && edged(pair.b)) best = look_aside(pair, best);
   return {-best.normal, -best.offset, best.point_a, best.point_b};
 }
 

@@ -39,6 +39,9 @@ STICTION_FN void settle_on(const ConvexPair<L>& pair, const L& s, ConvexDistance
   if (s.type == GeomType::cylinder && norm2(side) > 0.5) consider((1 / norm(side)) * side);
 }
 
+// Down to this share of the extent.
+inline constexpr double kDeep = 1e-3;
+
 // Cores that touch: the direction from the nearest point to the origin is round-off there. One is pulled away
 // along the normal n_k, by δ, and they are apart:
 //   n_{k+1} = argmax_n s(n) + δ n·n_k,   so   s(n_{k+1}) >= s(n_k) + δ (1 - n_{k+1}·n_k) >= s(n_k)
