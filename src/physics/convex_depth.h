@@ -90,9 +90,9 @@ STICTION_RARE Facet cast(const ConvexPair<L>& pair, const Vec3<double>& p, const
 template <class L>
 STICTION_FN Facet descend(const ConvexPair<L>& pair, Facet facet) {
   if (facet.offset <= kTouching * pair.extent) return facet;
-  for (int round = 0; round < kMostRays; ++round) {
+  for (int round = 0;; ++round) {
     const Facet next = cast(pair, zero3<double>(), facet.normal);
-    if (next.offset > facet.offset + kSettled * pair.extent) {
+    if (round == kMostRays || next.offset > facet.offset + kSettled * pair.extent) {
       facet.point_a = next.point_a, facet.point_b = next.point_b;  // met along its normal
       break;
     }
