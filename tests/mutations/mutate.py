@@ -122,10 +122,9 @@ class Tree:
         built = None
         while built != wanted:
             self.make(["stiction", *sorted(wanted)], env)
-            built, wanted = wanted, wanted | {
-                word for word, file in sources.items()
-                for seen in [str(file.with_suffix(".h"))] if any(seen in included for included in
-                                                                 map(self.included_by, wanted))}
+            included = set().union(*map(self.included_by, wanted))
+            built, wanted = wanted, wanted | {word for word, file in sources.items()
+                                              if str(file.with_suffix(".h")) in included}
         words = [word for word in link if word not in sources or word in wanted]
         words[words.index("-o") + 1] = "tests/chosen_tests"
         done = subprocess.run(words, cwd=self.build, env=self.env, text=True, stdout=subprocess.PIPE,
