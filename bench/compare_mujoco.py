@@ -94,7 +94,7 @@ def compare(scene, law, motion, num_envs, threads, warm_up, steps, rounds) -> di
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--models", nargs="+")
+    parser.add_argument("--models", nargs="+", help="names of scenes, or MJCF files")
     parser.add_argument("--law", choices=LAWS, default="task")
     parser.add_argument("--motion", nargs="+", choices=MOTIONS, default=MOTIONS)
     parser.add_argument("--envs", type=int, default=1024)
@@ -109,7 +109,8 @@ def main() -> None:
     rows = [compare(s, a.law, m, a.envs, t, a.warm_up, a.steps, a.rounds)
             for s in scenes(a.models) for m in a.motion for t in a.threads]  # fmt: skip
     print(table(rows))
-    write(rows, "mujoco", processor())
+    if not any(name.endswith(".xml") for name in a.models or ()):  # whose are nobody else's
+        write(rows, "mujoco", processor())
 
 
 if __name__ == "__main__":

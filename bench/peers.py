@@ -13,7 +13,10 @@ TILT = np.radians(5)
 
 def mujoco_model(scene, timestep: float, gravity=None) -> mujoco.MjModel:
     """Newton's method, Euler's integrator, the cone of the model."""
-    model = mujoco.MjModel.from_xml_string(scene.xml())
+    spec = mujoco.MjSpec.from_string(scene.xml())
+    if scene.file:
+        spec.modelfiledir = str(scene.file.parent)  # its meshes are there
+    model = spec.compile()
     model.opt.solver = mujoco.mjtSolver.mjSOL_NEWTON
     model.opt.integrator = mujoco.mjtIntegrator.mjINT_EULER
     model.opt.timestep = timestep

@@ -125,8 +125,12 @@ MORE = {"cassie": 0.2, "panda_box": 0.1, "swimmer": 0.4, "go2_rough": 0.1, "go2_
 def scenes(names=None, folder: Path | None = None) -> list[Scene]:
     """Gymnasium's robots where it is installed, and our own; the cart with a pole and MORE only by their names.
 
-    With a folder, the files that `--write` put there.
+    With a folder, the files that `--write` put there. A name that ends in .xml is a file of the user's.
     """
+    files = [Scene(Path(name).stem, Path(name).resolve(), 0.1) for name in names or () if name.endswith(".xml")]
+    names = names and [name for name in names if not name.endswith(".xml")]
+    if files and not names:
+        return files
     if folder:
         found = [Scene(name, folder / f"{name}.xml", spread) for name, spread in SPREADS.items()]
     else:
@@ -147,7 +151,7 @@ def scenes(names=None, folder: Path | None = None) -> list[Scene]:
     unknown = set(names or ()) - {s.name for s in found}
     if unknown:
         sys.exit(f"unknown model {', '.join(sorted(unknown))}; known: {', '.join(SPREADS | MORE)}")
-    return [s for s in found if (s.make or s.file.exists()) and (not names or s.name in names)]
+    return files + [s for s in found if (s.make or s.file.exists()) and (not names or s.name in names)]
 
 
 def controls(scene: Scene, model, num_envs: int, steps: int, seed=0, motion="smooth") -> np.ndarray:

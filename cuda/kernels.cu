@@ -176,8 +176,7 @@ KernelFunction drives_function(const ModelView& m) {
     case Drives::plain: return physics::tile_per_env<kernel>;
     case Drives::strings:
       return physics::tile_per_env<kernel, Colliders::boxes, 2, Drives::strings>;
-    case Drives::states:
-      return physics::tile_per_env<kernel, Colliders::boxes, 2, Drives::states>;
+    case Drives::states: return physics::tile_per_env<kernel, Colliders::boxes, 2, Drives::states>;
   }
   return nullptr;
 }

@@ -227,10 +227,10 @@ TendonPath<T> tendon_path(const Model& m, int t, const Pos& pos, const Axes& axe
       const auto local = [&](const Point3<T>& p) {
         return Point3<T>(frame.transpose() * (p - centre));
       };
-      const auto way = around_geom<T>(
-          local(p1), local(p2), next == WrapType::cylinder,
-          side < 0 ? std::nullopt : std::optional<Point3<T>>(local(site(side))),
-          T(m.geom_size[at(3 * g)]));
+      const auto way =
+          around_geom<T>(local(p1), local(p2), next == WrapType::cylinder,
+                         side < 0 ? std::nullopt : std::optional<Point3<T>>(local(site(side))),
+                         T(m.geom_size[at(3 * g)]));
       if (way) {
         straight(body1, p1, body, centre + frame * way->first);
         path.length += share * way->arc;

@@ -183,6 +183,12 @@ class Batch {
   // Throws ArgumentError naming parameter, environment, index and value if an own number is unphysical.
   void check_params() const;
   static std::vector<FieldInfo> fields(const Model& model);
+  // Geom `geom` is mesh[i] of its choice (Model::geom_mesh) in environment ids[i], or all in all; a single mesh is for
+  // all of them. Makes geom_dataid, geom_size, geom_pos and geom_quat own and writes them (geom_with_mesh); masses and
+  // inertias stay. Throws ArgumentError on a mesh that is not in the choice, an index out of range or twice,
+  // and on sizes that do not fit.
+  void choose_mesh(int geom, std::span<const int> mesh,
+                   std::optional<std::span<const int>> ids = std::nullopt);
 
   ArrayView status();       // (num_envs) uint32, bits of Status; read-only
   ArrayView status_step();  // (num_envs) int32, step of the first event since the reset; -1: none

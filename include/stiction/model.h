@@ -114,7 +114,7 @@ struct Model {
   Reals geom_alpha;                        // (ngeom)    opacity: the last number of rgba, 1 with a material; rays pass where it is 0
   Reals geom_size;                         // (ngeom,3)  MuJoCo's: radius | radius, half length | half sizes
   Reals geom_pos, geom_quat;               // (ngeom,3) (ngeom,4)  in the body
-  Reals geom_rbound;                       // (ngeom)    bounding-sphere radius about geom_pos; plane: 0
+  Reals geom_rbound;                       // (ngeom)    bounding-sphere radius about geom_pos, of a choice of meshes the largest; plane: 0
   Reals geom_friction;                     // (ngeom,3)  sliding, torsional, rolling
   Reals geom_solref, geom_solimp;          // (ngeom,2) (ngeom,5)
   Reals geom_solmix;                       // (ngeom)
@@ -125,10 +125,15 @@ struct Model {
   Reals geom_relaxation_time;              // (ngeom)    SAP τ, s
   Reals geom_fluid;                        // (ngeom,12)   1, five coefficients of fluidcoef, virtual mass and inertia of an ellipsoid in the medium, kg and kg m² per density; 0: its body's box is there
   Ints geom_dataid;                        // (ngeom)    mesh or hfield index, else -1
+  Ints geom_meshadr, geom_meshnum;         // (ngeom)    meshes that an environment may choose for it, its own first; 0: no choice
+  Ints geom_mesh;                          // (ngeommesh)
 
   // convex hulls of meshes, in the frames in which their geoms have them: origin at the centre of mass,
   // axes principal. A mesh that nothing needs is not opened: no vertices
   Reals mesh_pos, mesh_quat;               // (nmesh,3) (nmesh,4)  that frame in the file's, after scale
+  Reals mesh_size;                         // (nmesh,3)  size of its geoms: half sizes of the box around all vertices
+  Reals mesh_volume;                       // (nmesh)    m³, as `inertia` of the mesh says; of a shell its area, m²
+  Reals mesh_inertia;                      // (nmesh,3)  principal moments per mass, m²
   Ints mesh_vertadr, mesh_vertnum;         // (nmesh)    vertices of the hull
   Reals mesh_vert;                         // (nmeshvert,3)  m
   Ints mesh_faceadr, mesh_facenum;         // (nmesh)    triangles of the hull
@@ -261,6 +266,7 @@ struct Model {
   int joint(const std::string& n) const;
   int geom(const std::string& n) const;
   int hfield(const std::string& n) const;
+  int mesh(const std::string& n) const;
   int site(const std::string& n) const;
   int camera(const std::string& n) const;
   int actuator(const std::string& n) const;
@@ -303,6 +309,16 @@ ModelPtr with_contact_material(const Model& model, int g, const ContactMaterial&
 // all finite and within the bound of lengths, and where the file of the field was not there: its pairs are missing.
 ModelPtr with_hfield_data(const Model& model, const std::string& name, int nrow, int ncol,
                           std::vector<double> data);
+
+// Where geom g is, and how large, with a mesh of its choice (geom_mesh) in the place of the file's.
+struct MeshGeom {
+  std::array<double, 3> pos, size;
+  std::array<double, 4> quat;
+};
+// Throws ArgumentError unless the geom has that choice.
+MeshGeom geom_with_mesh(const Model& model, int g, int mesh);
+// A copy of the model in which geom g is that mesh. Masses and inertias stay.
+ModelPtr with_mesh(const Model& model, int g, int mesh);
 
 // The model as a file with this timestep would give it: pair_stiffness, eq_stiffness and eq_relaxation_time
 // where refsafe bounds solref by two timesteps, pair_relaxation_time of pairs without native materials. Throws ArgumentError unless it is

@@ -24,11 +24,10 @@ struct Inputs {
   std::span<const double> mocap_quat = {};  // (nmocap,4)
   std::span<const double> anchor =
       {};  // (nanchor,3)  state of anchored stiction, m or rad, world axes
-  std::span<const double> friction_anchor =
-      {};  // (nv+ntendon)  of anchored dry friction, m or rad
-  std::span<const double> eq_active = {};  // (neq)  0: holds nothing; empty: eq_active0
-  std::span<const double> act = {};        // (na)   activations of the actuators
-  double time = 0;                         // s, at the start; only the clock reads it
+  std::span<const double> friction_anchor = {};  // (nv+ntendon)  of anchored dry friction, m or rad
+  std::span<const double> eq_active = {};        // (neq)  0: holds nothing; empty: eq_active0
+  std::span<const double> act = {};              // (na)   activations of the actuators
+  double time = 0;                               // s, at the start; only the clock reads it
 };
 
 // One active contact point. Vectors in world axes; the normal points from geom1 into geom2.
@@ -63,37 +62,39 @@ struct ForwardResult {
   std::vector<double> qfrc_bias;  // (nv)       Coriolis, gyroscopic, minus gravity
   std::vector<double> qfrc_spring, qfrc_damper, qfrc_gravcomp, qfrc_fluid;  // (nv)
   std::vector<double> qfrc_passive;                                         // (nv)  their sum
-  std::vector<double> actuator_length, actuator_velocity, actuator_force;  // (nu)
-  std::vector<double> actuator_moment;                                     // (nu,nv)
-  std::vector<double> act_dot;                                             // (na)
-  std::vector<double> qfrc_actuator;                                       // (nv)
+  std::vector<double> actuator_length, actuator_velocity, actuator_force;   // (nu)
+  std::vector<double> actuator_moment;                                      // (nu,nv)
+  std::vector<double> act_dot;                                              // (na)
+  std::vector<double> qfrc_actuator;                                        // (nv)
   double energy_kinetic = 0, energy_potential = 0;  // J; potential: gravity and joint springs
   std::array<double, 3> linear_momentum{};          // kg m/s
-  std::array<double, 3>
-      angular_momentum{};       // kg m²/s, about the centre of mass of everything that moves
-  std::array<double, 3> com{};  // centre of mass of everything that moves
-  std::vector<double> eq_gap;  // (neq,6)     of connects and welds: rotation, translation of body 2; of a coupling the fourth
-  std::vector<double> eq_J;    // (neq,6,nv)  velocity of body 2 against body 1, angular, linear; of a coupling the fourth row
-  std::vector<Contact> contacts;  // every candidate point of every pair, impulses zero
+  // Of everything that moves; kg m²/s, about the centre of mass.
+  std::array<double, 3> angular_momentum{}, com{};
+  // Of connects and welds: rotation, translation of body 2, and its velocity against body 1, angular, linear;
+  // of a coupling the fourth row.
+  std::vector<double> eq_gap, eq_J;  // (neq,6) (neq,6,nv)
+  std::vector<Contact> contacts;     // every candidate point of every pair, impulses zero
 };
 
 // Result of one step.
 struct StepResult {
   std::vector<double> qpos, qvel;  // (nq) (nv)  next state
-  std::vector<double> v;  // (nv)       minimum of the convex problem: qpos moves by δt v. qvel
-                          //            but in free and ball joints with Gyroscopic::midpoint
-  std::vector<double> act;           // (na)         next activations
-  std::vector<double> anchor;        // (nanchor,3)  next anchors; zero unless stiction = anchored
+  // minimum of the convex problem: qpos moves by δt v. qvel but in free and ball joints with
+  // Gyroscopic::midpoint
+  std::vector<double> v;       // (nv)
+  std::vector<double> act;     // (na)         next activations
+  std::vector<double> anchor;  // (nanchor,3)  next anchors; zero unless stiction = anchored
   std::vector<double> friction_anchor;  // (nv+ntendon)  those of dry friction, likewise
-  std::vector<double> v_star;        // (nv)       free-motion velocity
-  std::vector<double> A;             // (nv,nv)    M + δt D + δt² K
-  std::vector<double> gen_impulse;   // (nv)       generalized impulse of all constraints
-  std::vector<double> xfrc_contact;  // (nbody,6)  contact force, torque at the centre of mass
-  std::vector<double> eq_force;  // (neq,6)    of connects and welds: force, torque on body 2, world; of a coupling the first: along it
+  std::vector<double> v_star;           // (nv)       free-motion velocity
+  std::vector<double> A;                // (nv,nv)    M + δt D + δt² K
+  std::vector<double> gen_impulse;      // (nv)       generalized impulse of all constraints
+  std::vector<double> xfrc_contact;     // (nbody,6)  contact force, torque at the centre of mass
+  // Of connects and welds: force, torque on body 2, world; of a coupling the first: along it.
+  std::vector<double> eq_force;    // (neq,6)
   std::vector<double> sensordata;  // (nsensordata)  of this interval, or of the next state
   std::vector<Contact> contacts;   // points in the problem
   Status status = Status::ok;
-  int iterations = 0;              // Newton iterations; of trees that are solved apart the most of any
+  int iterations = 0;  // Newton iterations; of trees that are solved apart the most of any
   int linesearch_evaluations = 0;  // of the cost derivative, beyond alpha = 1
   double residual = 0;             // relative momentum residual, dimensionless, likewise
   double cost = 0;                 // minimum of the convex problem, J

@@ -152,8 +152,9 @@ enum class Status : std::uint32_t {
   stalled =
       1u << 5,  // round-off floor above solver_tolerance; harmless without inaccurate: relax it
   late_contact = 1u << 6,  // a point left out of the problem closed its gap: shorten the timestep
-  contact_overflow = 1u << 7,  // more points of a shape touch a height field than the pair has slots: the
-                               // nearest and farthest apart are kept; use finer shapes or a coarser field
+  // more points of a shape touch a height field than the pair has slots: the nearest and farthest apart
+  // are kept; use finer shapes or a coarser field
+  contact_overflow = 1u << 7,
   inaccurate =
       1u << 8,  // stalled above kStalledResidual: shorten the timestep, lower stiffnesses and
                 // dissipations, or compute in float64

@@ -98,8 +98,8 @@ ConicProblem Scene::maximal(const State& state, const Actions& actions, double n
     if (m.jnt_limited[at(j)] != 0 && m.jnt_type[at(j)] == JointType::ball)
       throw ArgumentError("maximal coordinates: limits of ball joints are not part of them");
   for (int t = 0; t < m.ntendon; ++t)
-    if (m.tendon_limited[at(t)] != 0 || has_spring(m, t) || has_damper(m, t) || m.tendon_armature[at(t)] != 0 ||
-        m.tendon_frictionloss[at(t)] != 0)
+    if (m.tendon_limited[at(t)] != 0 || has_spring(m, t) || has_damper(m, t) ||
+        m.tendon_armature[at(t)] != 0 || m.tendon_frictionloss[at(t)] != 0)
       throw ArgumentError("maximal coordinates: tendons only transmit actuators there");
   const DelassusScale delassus(m, s.kin, s.free.A);
   add_points(m, options_, dt, near, s);

@@ -33,7 +33,8 @@ const VecX& filled(const VecX& given, int size, const char* name, VecX& zeros) {
 
 void begin(const Model& m, const Options& o, const State& state, const Actions& a, Start& s) {
   if (std::any_of(m.eq_active0.begin(), m.eq_active0.end(), [](int on) { return on != 0; }))
-    throw ArgumentError("the laboratory's problems have no equality constraints: write active=\"false\"");
+    throw ArgumentError(
+        "the laboratory's problems have no equality constraints: write active=\"false\"");
   if (m.na > 0) throw ArgumentError("the laboratory's problems have no actuators with a state");
   require(state.qpos, m.nq, "qpos");
   require(state.qvel, m.nv, "qvel");

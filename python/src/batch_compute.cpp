@@ -17,8 +17,6 @@
 namespace stiction::python {
 namespace {
 
-using Key = std::variant<int, std::string>;
-
 // An array of its own. T: const double where writing into it would change nothing.
 template <class T = double>
 nb::object array_of(std::vector<double> numbers, const std::vector<int>& shape) {
@@ -48,11 +46,11 @@ void def_quantity(nb::class_<BoundBatch>& c, const FieldInfo& f) {
       nb::sig(sig.c_str()), doc.c_str());
 }
 
-int index_of(const Model& m, ObjectType type, const Key& key) {
-  if (const int* i = std::get_if<int>(&key)) return *i;
-  const std::string& name = std::get<std::string>(key);
-  if (type == ObjectType::geom) return m.geom(name);
-  return type == ObjectType::site ? m.site(name) : m.body(name);
+int object_of(const Model& m, ObjectType type, const Key& key) {
+  return index_of(m, key,
+                  type == ObjectType::geom   ? &Model::geom
+                  : type == ObjectType::site ? &Model::site
+                                             : &Model::body);
 }
 
 nb::tuple both(const Batch& b, Jacobian j) {
@@ -62,7 +60,7 @@ nb::tuple both(const Batch& b, Jacobian j) {
 }
 
 nb::tuple jacobian(const BoundBatch& b, ObjectType type, const Key& key) {
-  const int id = index_of(b.engine.model(), type, key);
+  const int id = object_of(b.engine.model(), type, key);
   Jacobian j;
   {
     const nb::gil_scoped_release release;
@@ -73,7 +71,7 @@ nb::tuple jacobian(const BoundBatch& b, ObjectType type, const Key& key) {
 
 // (3,) for all environments, or (num_envs, 3).
 nb::tuple point_jacobian(const BoundBatch& b, const Key& key, const nb::object& point) {
-  const int n = b.engine.num_envs(), body = index_of(b.engine.model(), ObjectType::xbody, key);
+  const int n = b.engine.num_envs(), body = index_of(b.engine.model(), key, &Model::body);
   const nb::module_ numpy = nb::module_::import_("numpy");
   nb::object given = numpy.attr("asarray")(point);
   if (is_real(given) && given.attr("shape").equal(nb::make_tuple(3)))

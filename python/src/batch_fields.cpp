@@ -1,5 +1,7 @@
 // Fields and parameters of a batch as NumPy arrays over its memory, and assignment with checks.
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/variant.h>
 #include <nanobind/stl/vector.h>
 
 #include <array>
@@ -62,6 +64,16 @@ void def_field(nb::class_<BoundBatch>& c, const FieldInfo& f) {
                   nb::for_setter(nb::sig(setter.c_str())), doc.c_str());
 }
 
+// A list of one or more.
+nb::list names_or_indices(const nb::object& given, const char* name) {
+  const nb::object array = nb::module_::import_("numpy").attr("atleast_1d")(given);
+  const std::string kind = nb::cast<std::string>(array.attr("dtype").attr("kind"));
+  if (nb::cast<int>(array.attr("ndim")) != 1 || (kind != "i" && kind != "u" && kind != "U"))
+    throw ArgumentError(std::string(name) + ": given " + text(array.attr("dtype")) + " of shape " +
+                        text(array.attr("shape")) + "; expected names or indices, one or (n,)");
+  return nb::list(array.attr("tolist")());
+}
+
 }  // namespace
 
 nb::dlpack::dtype dtype_of(DType d) {
@@ -107,6 +119,31 @@ void bind_batch_fields(nb::class_<BoundBatch>& c) {
       "check_params", [](const BoundBatch& b) { b.engine.check_params(); },
       "Raises ArgumentError naming parameter, environment, index and value if an own number is "
       "unphysical.");
+  c.def(
+      "choose_mesh",
+      [](BoundBatch& b, const Key& geom, const nb::object& mesh, const MaybeArray& ids) {
+        const Model& m = b.engine.model();
+        const int g = index_of(m, geom, &Model::geom);
+        std::vector<int> chosen;
+        for (const nb::handle one : names_or_indices(mesh, "mesh"))
+          chosen.push_back(index_of(m, nb::cast<Key>(one), &Model::mesh));
+        b.engine.choose_mesh(g, chosen, ids_or_all(b.engine, ids));
+      },
+      nb::arg("geom"), nb::arg("mesh"), nb::arg("ids") = nb::none(),
+      nb::sig("def choose_mesh(self, geom: int | str, mesh: numpy.typing.ArrayLike, "
+              "ids: numpy.typing.ArrayLike | None = None) -> None"),
+      "Environments get meshes of their own for a geom, out of those that the file lists:\n\n"
+      "<custom><tuple name=\"stiction_meshes/GEOM\"><element objtype=\"mesh\" "
+      "objname=\"MESH\"/>...\n\n"
+      "geom: name or index.\n"
+      "mesh: name or index, or one for each environment.\n"
+      "ids: indices (n,) or a mask (num_envs,); None: all environments.\n\n"
+      "Writes the parameters geom_dataid, geom_size, geom_pos and geom_quat, which become own; "
+      "each mesh is placed as\n"
+      "the file places the geom's. body_mass, body_ipos, body_iquat and body_inertia stay: "
+      "Model.mesh_volume and\n"
+      "mesh_inertia give those of a mesh. Raises ArgumentError on a mesh that the file does not "
+      "list for the geom.");
   const auto array_of = [](ArrayView (Batch::*view)()) {
     return [view](nb::handle_t<BoundBatch> self) {
       Batch& batch = nb::cast<BoundBatch&>(self).engine;

@@ -27,7 +27,6 @@ namespace {
 
 using Shared = std::shared_ptr<LoadedModel>;
 using Path = std::filesystem::path;
-using GeomKey = std::variant<int, std::string>;
 
 // One ModelWarning, if something of the model is not computed.
 void warn(const Model& model, const LoadReport& report) {
@@ -74,9 +73,8 @@ Shared load(nb::handle model_error, ModelSource given) {
   throw nb::python_error();
 }
 
-int geom_index(const Model& m, const GeomKey& key) {
-  if (const auto* name = std::get_if<std::string>(&key)) return m.geom(*name);
-  const int g = std::get<int>(key);
+int geom_index(const Model& m, const Key& key) {
+  const int g = index_of(m, key, &Model::geom);
   if (g < 0 || g >= m.ngeom)
     throw ArgumentError("geom = " + std::to_string(g) +
                         ": must be a name, None for all geoms, or " + "an index in [0, " +
@@ -84,7 +82,7 @@ int geom_index(const Model& m, const GeomKey& key) {
   return g;
 }
 
-Shared with_material(const LoadedModel& self, const std::optional<GeomKey>& geom, double stiffness,
+Shared with_material(const LoadedModel& self, const std::optional<Key>& geom, double stiffness,
                      double dissipation, std::optional<double> friction, double relaxation_time) {
   const int g = geom ? geom_index(*self.model, *geom) : -1;
   return changed(self, NewMaterial{g, {stiffness, dissipation, friction, relaxation_time}});
@@ -316,6 +314,7 @@ void bind_model(nb::module_& m, nb::handle model_error) {
   def_lookup(c, "joint", &Model::joint,
              "Index of the joint; ArgumentError with the nearest names.");
   def_lookup(c, "geom", &Model::geom, "Index of the geom; ArgumentError with the nearest names.");
+  def_lookup(c, "mesh", &Model::mesh, "Index of the mesh; ArgumentError with the nearest names.");
   def_lookup(c, "camera", &Model::camera,
              "Index of the camera; ArgumentError with the nearest names.");
   def_lookup(c, "site", &Model::site, "Index of the site; ArgumentError with the nearest names.");
@@ -369,6 +368,18 @@ void bind_model(nb::module_& m, nb::handle model_error) {
       "columns,\n"
       "with elevations that are not finite or beyond 1e6 m, where the file of the field was not "
       "there.");
+  c.def(
+      "with_mesh",
+      [](const LoadedModel& self, const Key& geom, const Key& mesh) {
+        const Model& model = *self.model;
+        const int g = index_of(model, geom, &Model::geom);
+        return changed(self, NewMesh{g, index_of(model, mesh, &Model::mesh)});
+      },
+      nb::arg("geom"), nb::arg("mesh"),
+      "A copy of the model in which a geom is another mesh of its choice, as by "
+      "Batch.choose_mesh.\n\n"
+      "geom, mesh: names or indices.\n\n"
+      "Raises ArgumentError on a mesh that the file does not list for the geom.");
   c.def("__repr__", &repr);
 
   bind_model_arrays(c);

@@ -97,7 +97,8 @@ void geoms(nb::class_<LoadedModel>& c) {
   def<3>(c, "geom_size", &Model::geom_size, "(ngeom, 3) MuJoCo's sizes, m");
   def<3>(c, "geom_pos", &Model::geom_pos, "(ngeom, 3) in the body, m");
   def<4>(c, "geom_quat", &Model::geom_quat, "(ngeom, 4) in the body");
-  def(c, "geom_rbound", &Model::geom_rbound, "(ngeom,) radius of the bounding sphere, m; plane: 0");
+  def(c, "geom_rbound", &Model::geom_rbound,
+      "(ngeom,) radius of the bounding sphere, m, of a choice of meshes the largest; plane: 0");
   def<3>(c, "geom_friction", &Model::geom_friction, "(ngeom, 3) sliding, torsional, rolling");
   def<2>(c, "geom_solref", &Model::geom_solref, "(ngeom, 2) as in MuJoCo");
   def<5>(c, "geom_solimp", &Model::geom_solimp, "(ngeom, 5) as in MuJoCo");
@@ -114,12 +115,22 @@ void geoms(nb::class_<LoadedModel>& c) {
   def(c, "geom_alpha", &Model::geom_alpha,
       "(ngeom,) opacity: the last number of rgba, 1 with a material; rays pass where it is 0");
   def(c, "geom_dataid", &Model::geom_dataid, "(ngeom,) mesh or height field, or -1");
+  def(c, "geom_meshadr", &Model::geom_meshadr, "(ngeom,) first of the geom's meshes in geom_mesh");
+  def(c, "geom_meshnum", &Model::geom_meshnum,
+      "(ngeom,) meshes that an environment may choose for the geom; 0: no choice");
+  def(c, "geom_mesh", &Model::geom_mesh, "(ngeommesh,) those meshes, each geom's own first");
 }
 
 void meshes(nb::class_<LoadedModel>& c) {
   def<3>(c, "mesh_pos", &Model::mesh_pos,
          "(nmesh, 3) the frame in which geoms have the mesh, in that of its file after scale");
   def<4>(c, "mesh_quat", &Model::mesh_quat, "(nmesh, 4) the same");
+  def<3>(c, "mesh_size", &Model::mesh_size,
+         "(nmesh, 3) size of its geoms: half sizes of the box around all vertices, m");
+  def(c, "mesh_volume", &Model::mesh_volume,
+      "(nmesh,) m^3, as `inertia` of the mesh says; of a shell its area, m^2");
+  def<3>(c, "mesh_inertia", &Model::mesh_inertia,
+         "(nmesh, 3) principal moments per mass, m^2, in the frame in which geoms have the mesh");
   def(c, "mesh_vertadr", &Model::mesh_vertadr, "(nmesh,) first vertex of the convex hull");
   def(c, "mesh_vertnum", &Model::mesh_vertnum,
       "(nmesh,) vertices of the hull; 0: nothing needs the mesh, its file was not opened");

@@ -35,15 +35,17 @@ Assets to_assets(const Files& files) {
 }
 
 // A change as Python keeps it: geom, stiffness, dissipation, friction, relaxation_time; or name, rows, columns and
-// elevations as they lie in memory; or one number.
+// elevations as they lie in memory; or geom and mesh; or one number.
 using Material = std::tuple<int, double, double, std::optional<double>, double>;
 using HfieldData = std::tuple<std::string, int, int, nb::bytes>;
+using MeshOfGeom = std::tuple<int, int>;
 
 nb::object to_python(const Change& change) {
   if (const auto* t = std::get_if<NewTimestep>(&change)) return nb::cast(t->timestep);
   if (const auto* h = std::get_if<NewHfieldData>(&change))
     return nb::cast(HfieldData{h->name, h->nrow, h->ncol,
                                nb::bytes(h->data.data(), h->data.size() * sizeof(double))});
+  if (const auto* c = std::get_if<NewMesh>(&change)) return nb::cast(MeshOfGeom{c->geom, c->mesh});
   const auto& [geom, m] = std::get<NewMaterial>(change);
   return nb::cast(Material{geom, m.stiffness, m.dissipation, m.friction, m.relaxation_time});
 }
@@ -55,6 +57,7 @@ Change from_python(const nb::object& o) {
     std::memcpy(data.data(), bytes.c_str(), data.size() * sizeof(double));
     return NewHfieldData{name, nrow, ncol, std::move(data)};
   }
+  if (MeshOfGeom c; nb::try_cast(o, c)) return NewMesh{std::get<0>(c), std::get<1>(c)};
   const auto [geom, stiffness, dissipation, friction, relaxation_time] = nb::cast<Material>(o);
   return NewMaterial{geom, {stiffness, dissipation, friction, relaxation_time}};
 }
@@ -107,6 +110,8 @@ std::shared_ptr<LoadedModel> changed(const LoadedModel& m, const Change& change)
     result->model = with_timestep(m.model, t->timestep);
   } else if (const auto* h = std::get_if<NewHfieldData>(&change)) {
     result->model = with_hfield_data(*m.model, h->name, h->nrow, h->ncol, h->data);
+  } else if (const auto* c = std::get_if<NewMesh>(&change)) {
+    result->model = with_mesh(*m.model, c->geom, c->mesh);
   } else {
     const auto& [geom, material] = std::get<NewMaterial>(change);
     result->model = with_contact_material(*m.model, geom, material);

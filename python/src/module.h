@@ -5,6 +5,7 @@
 
 #include <memory>
 #include <optional>
+#include <string>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -18,8 +19,15 @@ namespace stiction::python {
 
 namespace nb = nanobind;
 
+// An element of a model: by index, or by the name that `find` looks for.
+using Key = std::variant<int, std::string>;
+inline int index_of(const Model& m, const Key& key, int (Model::*find)(const std::string&) const) {
+  if (const int* i = std::get_if<int>(&key)) return *i;
+  return (m.*find)(std::get<std::string>(key));
+}
+
 // What changed a model after it was loaded: Model.with_contact_material of a geom (-1: of all),
-// Model.with_timestep or Model.with_hfield_data.
+// Model.with_timestep, Model.with_hfield_data or Model.with_mesh.
 struct NewMaterial {
   int geom;
   ContactMaterial material;
@@ -32,7 +40,10 @@ struct NewHfieldData {
   int nrow, ncol;
   std::vector<double> data;
 };
-using Change = std::variant<NewMaterial, NewTimestep, NewHfieldData>;
+struct NewMesh {
+  int geom, mesh;
+};
+using Change = std::variant<NewMaterial, NewTimestep, NewHfieldData, NewMesh>;
 
 // What Python calls a Model: the shared robot, the report of how it was read, and how it came to be.
 struct LoadedModel {

@@ -17,11 +17,8 @@
 namespace stiction::python {
 namespace {
 
-using Key = std::variant<int, std::string>;
-
 int body_of(const Model& m, const Key& key) {
-  if (const int* i = std::get_if<int>(&key)) return *i;
-  return m.body(std::get<std::string>(key));
+  return index_of(m, key, &Model::body);
 }
 
 // MuJoCo's: six flags; None: all groups.

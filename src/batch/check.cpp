@@ -18,17 +18,17 @@ struct Rule {
   bool open;  // the bound itself is not allowed
 };
 constexpr Rule kRules[] = {
-    {0, Field::body_mass, false},        {0, Field::body_inertia, false},
-    {0, Field::jnt_stiffness, false},    {0, Field::dof_armature, false},
-    {0, Field::dof_damping, false},      {0, Field::dof_frictionloss, false},
-    {0, Field::jnt_margin, false},       {0, Field::geom_friction, false},
-    {0, Field::pair_friction, false},    {0, Field::pair_torsion, false},
-    {0, Field::pair_rolling, false},     {0, Field::pair_stiffness, true},
-    {0, Field::pair_dissipation, false}, {0, Field::pair_relaxation_time, false},
-    {0, Field::pair_weight, false},      {0, Field::eq_stiffness, false},
+    {0, Field::body_mass, false},          {0, Field::body_inertia, false},
+    {0, Field::jnt_stiffness, false},      {0, Field::dof_armature, false},
+    {0, Field::dof_damping, false},        {0, Field::dof_frictionloss, false},
+    {0, Field::jnt_margin, false},         {0, Field::geom_friction, false},
+    {0, Field::pair_friction, false},      {0, Field::pair_torsion, false},
+    {0, Field::pair_rolling, false},       {0, Field::pair_stiffness, true},
+    {0, Field::pair_dissipation, false},   {0, Field::pair_relaxation_time, false},
+    {0, Field::pair_weight, false},        {0, Field::eq_stiffness, false},
     {0, Field::eq_relaxation_time, false}, {0, Field::tendon_margin, false},
-    {0, Field::tendon_stiffness, false}, {0, Field::tendon_damping, false},
-    {0, Field::tendon_armature, false},  {0, Field::tendon_frictionloss, false}};
+    {0, Field::tendon_stiffness, false},   {0, Field::tendon_damping, false},
+    {0, Field::tendon_armature, false},    {0, Field::tendon_frictionloss, false}};
 constexpr Field kUnit4[] = {Field::body_quat, Field::body_iquat, Field::geom_quat,
                             Field::site_quat};
 constexpr double kUnitTolerance = 1e-6;
@@ -142,12 +142,37 @@ class ParamCheck {
         require(x > 0 && x <= most, Field::geom_size, 3 * g + k, what.str());
       }
     for (int i = 0; i < 3 * model_.ngeom && owns(Field::geom_size); ++i) {
-      const GeomType type = model_.geom_type[at(i / 3)];
       const bool same = value(Field::geom_size, i) == model_.geom_size[at(i)];
-      require(type != GeomType::mesh || same, Field::geom_size, i,
-              "must be the model's: a mesh is as large as its vertices say");
-      require(type != GeomType::hfield || same, Field::geom_size, i,
+      require(model_.geom_type[at(i / 3)] != GeomType::hfield || same, Field::geom_size, i,
               "must be the model's: a height field has the size of its asset");
+    }
+    for (int g = 0; g < model_.ngeom; ++g) mesh(g);
+  }
+
+  // A mesh of the geom's choice, and as large as its vertices say.
+  void mesh(int g) const {
+    const int file = model_.geom_dataid[at(g)];
+    int chosen = file;
+    if (owns(Field::geom_dataid)) {
+      const double given = value(Field::geom_dataid, g);
+      const auto first = model_.geom_mesh.begin() + model_.geom_meshadr[at(g)];
+      const auto end = first + model_.geom_meshnum[at(g)];
+      require(given == file || std::find(first, end, given) != end, Field::geom_dataid, g,
+              model_.geom_meshnum[at(g)] > 0
+                  ? "must be a mesh of the geom's choice, Model.geom_mesh"
+                  : "must be the model's: the geom has no choice");
+      chosen = static_cast<int>(given);
+    }
+    const bool sized = owns(Field::geom_size) || chosen != file;
+    if (model_.geom_type[at(g)] != GeomType::mesh || !sized) return;
+    for (int k = 0; k < 3; ++k) {
+      const int i = 3 * g + k;
+      const double size =
+          chosen == file ? model_.geom_size[at(i)] : model_.mesh_size[at(3 * chosen + k)];
+      const bool own = owns(Field::geom_size);
+      require((own ? value(Field::geom_size, i) : model_.geom_size[at(i)]) == size,
+              own ? Field::geom_size : Field::geom_dataid, own ? i : g,
+              "a mesh is as large as its vertices say: choose_mesh writes mesh and size");
     }
   }
 

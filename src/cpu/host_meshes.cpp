@@ -3,6 +3,7 @@
 #include <set>
 
 #include "cpu/host_model.h"
+#include "physics/convex_hull.h"
 
 namespace stiction::cpu {
 namespace {
@@ -11,13 +12,13 @@ constexpr std::size_t at(int i) {
   return static_cast<std::size_t>(i);
 }
 
-// The first of the vertices that are farthest along (i, j, k).
-int farthest(const Model& m, int mesh, int i, int j, int k) {
+// The first of the vertices that are farthest along d.
+int farthest(const Model& m, int mesh, const physics::Vec3<double>& d) {
   int best = 0;
   double most = 0;
   for (int v = 0; v < m.mesh_vertnum[at(mesh)]; ++v) {
     const double* p = &m.mesh_vert[3 * at(m.mesh_vertadr[at(mesh)] + v)];
-    const double along = i * p[0] + j * p[1] + k * p[2];
+    const double along = d.x * p[0] + d.y * p[1] + d.z * p[2];
     if (v == 0 || along > most) most = along, best = v;
   }
   return best;
@@ -29,6 +30,7 @@ void HostModel::meshes(const Model& m) {
   physics::ModelView& w = view_;
   // of a mesh that was not opened there is nothing to collide with or to see
   if (m.mesh_vert.empty()) return;
+  w.nmesh = m.nmesh;
   w.mesh_vertadr = keep(m.mesh_vertadr);
   w.mesh_vertnum = keep(m.mesh_vertnum);
   w.mesh_vert = keep(m.mesh_vert);
@@ -57,8 +59,8 @@ void HostModel::meshes(const Model& m) {
       edges.items.insert(edges.items.end(), vertices.begin(), vertices.end());
       edges.end_list();
     }
-    for (int d = 0; d < 27; ++d)
-      starts.push_back(farthest(m, mesh, d % 3 - 1, d / 3 % 3 - 1, d / 9 - 1));
+    for (int cell = 0; cell < physics::kMeshStarts; ++cell)
+      starts.push_back(farthest(m, mesh, physics::start_direction(cell)));
   }
   w.mesh_edgeadr = keep(edges.adr);
   w.mesh_edge = keep(edges.items);

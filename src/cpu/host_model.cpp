@@ -293,7 +293,8 @@ std::vector<double> camera_lenses(const Model& m) {
   std::vector<double> lens;
   for (int c = 0; c < m.ncam; ++c) {
     const double width = m.cam_resolution[at(2 * c)], height = m.cam_resolution[at(2 * c + 1)];
-    const double *const chip = &m.cam_sensorsize[at(2 * c)], *const focal = &m.cam_intrinsic[at(4 * c)];
+    const double* const chip = &m.cam_sensorsize[at(2 * c)];
+    const double* const focal = &m.cam_intrinsic[at(4 * c)];
     const double square = 0.5 * height / std::tan(m.cam_fovy[at(c)] * std::numbers::pi / 360);
     const bool has_chip = chip[0] > 0 && chip[1] > 0;
     lens.push_back(has_chip ? focal[0] / chip[0] * width : square);
@@ -362,6 +363,8 @@ void HostModel::parameters(const Model& m) {
   friction.reserve(at(m.ngeom));
   for (int g = 0; g < m.ngeom; ++g) friction.push_back(m.geom_friction[at(3 * g)]);
   set(Field::geom_friction, friction);
+
+  set(Field::geom_dataid, {m.geom_dataid.begin(), m.geom_dataid.end()});
 
   // rigid is a number of single precision, too
   std::vector<double> stiffness = m.eq_stiffness;
@@ -437,9 +440,9 @@ std::uint64_t HostModel::hash() const {
   };
   const physics::OptionsView& o = view_.opt;
   const double reals[] = {
-      o.timestep, o.stiction_tolerance, o.regularization, o.near_rigid, o.solver_tolerance,
-      o.density,  o.viscosity,          o.wind[0],        o.wind[1],    o.wind[2],
-      o.magnetic[0], o.magnetic[1], o.magnetic[2]};
+      o.timestep,    o.stiction_tolerance, o.regularization, o.near_rigid, o.solver_tolerance,
+      o.density,     o.viscosity,          o.wind[0],        o.wind[1],    o.wind[2],
+      o.magnetic[0], o.magnetic[1],        o.magnetic[2]};
   const int ints[] = {
       o.max_iterations,     o.friction_iterations, o.friction_auto,     o.contact_model,
       o.anchored,           o.penetrating_deepest, o.near_rigid_limits, o.harmonic_friction,

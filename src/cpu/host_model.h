@@ -79,6 +79,7 @@ class HostModel {
   void rows();
   void structure();
   void factor_lists(const std::vector<int>& parent);
+  void turning_by_dof(const std::vector<int>& parent);
   void parameters(const Model& m);
 
   bool dense_;

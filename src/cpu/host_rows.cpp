@@ -1,5 +1,6 @@
 // The table of rows of a model, and the structure of the factor: physics/README.md, "Rows" and "The factor".
 #include <algorithm>
+#include <set>
 
 #include "cpu/host_model.h"
 #include "physics/factor.h"
@@ -91,6 +92,33 @@ void HostModel::factor_lists(const std::vector<int>& parent) {
   w.factor_belowadr = keep_structure(below.adr), w.factor_below = keep_structure(below.items);
 }
 
+// Free and ball joints whose change of velocity acts on a dof: `parent` is the elimination tree of all that A couples.
+void HostModel::turning_by_dof(const std::vector<int>& parent) {
+  physics::ModelView& w = view_;
+  std::vector<std::set<int>> turns(at(w.nv));
+  for (int n = 0; n < w.nturn; ++n) {
+    const int joint = w.turn_jnt[n], first = w.jnt_dofadr[joint];
+    const bool carried = w.dof_parentid[first] >= 0;
+    const int count = static_cast<JointType>(w.jnt_type[joint]) == JointType::free ? 6 : 3;
+    for (int i = first; i < first + count; ++i) {
+      turns[at(i)].insert(n);
+      for (int above = parent[at(i)]; above >= 0 && !carried; above = parent[at(above)])
+        turns[at(above)].insert(n);
+    }
+    for (int i = first + 1; i < w.nv && !carried; ++i) {
+      int above = i;
+      while (above >= first && w.dof_jntid[above] != joint) above = parent[at(above)];
+      if (above >= first) turns[at(i)].insert(n);
+    }
+  }
+  Lists lists;
+  for (const std::set<int>& joints : turns) {
+    lists.items.insert(lists.items.end(), joints.begin(), joints.end());
+    lists.end_list();
+  }
+  w.dof_turnadr = keep_structure(lists.adr), w.dof_turn = keep_structure(lists.items);
+}
+
 // The structure of the factor that tree, rows and body blocks make, or of a dense one.
 void HostModel::structure() {
   physics::ModelView& w = view_;
@@ -108,6 +136,7 @@ void HostModel::structure() {
       for (int y = w.block_adr[k]; y < x; ++y)
         physics::link(parent.data(), w.block_dof[x], w.block_dof[y]);
   factor_lists(parent);
+  turning_by_dof(parent);
   for (int i = 0; i < w.nv && dense_; ++i) parent[at(i)] = i - 1;
   std::vector<int> num(at(w.nv)), run_adr(at(w.nv1)), run_first(at(w.ntri)), run_end(at(w.ntri)),
       below_adr(at(w.nv1)), below_row(at(w.ntri)), below_place(at(w.ntri));

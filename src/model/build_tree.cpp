@@ -1,8 +1,9 @@
 // Bodies, joints, geoms and sites in MuJoCo's order: by body, depth first.
 #include "model/build.h"
-#include "model/hfields.h"
-#include "model/meshes.h"
 #include "model/fluid.h"
+#include "model/hfields.h"
+#include "model/mesh_choices.h"
+#include "model/meshes.h"
 
 namespace stiction::model {
 namespace {
@@ -103,6 +104,7 @@ void add_geom(const Spec& spec, int body, const GeomSpec& g, Model& m) {
   m.geom_dataid.push_back(g.type == GeomType::mesh     ? asset_id(spec.meshes, g.mesh)
                           : g.type == GeomType::hfield ? asset_id(spec.hfields, g.hfield)
                                                        : -1);
+  add_mesh_choice(spec, g, m);
   ++m.ngeom;
 }
 
@@ -159,7 +161,8 @@ void align_free_bodies(Spec& spec, std::vector<BodyInertia>& inertias) {
     BodySpec& b = spec.bodies[i];
     if (has_children[i] || b.joints.empty() || b.joints[0].type != JointType::free) continue;
     const Switch align = b.joints[0].align;
-    if (align == Switch::no || (align == Switch::automatic && !spec.compiler_of(b).alignfree)) continue;
+    if (align == Switch::no || (align == Switch::automatic && !spec.compiler_of(b).alignfree))
+      continue;
     BodyInertia& inertia = inertias[i];
     const Vec3 centre = inertia.pos;
     const Quat axes = inertia.quat, back = axes.conjugate();

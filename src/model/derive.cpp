@@ -5,18 +5,11 @@
 
 #include "math.h"
 #include "model/rest_inertia.h"
+#include "model/specs.h"
 #include "stiction/error.h"
 
 namespace stiction::model {
 namespace {
-
-int dof_count(JointType type) {
-  switch (type) {
-    case JointType::free: return 6;
-    case JointType::ball: return 3;
-    default: return 1;
-  }
-}
 
 // Who moves with whom: roots, weld groups, the dofs of each body and their chains.
 void derive_tree(Model& m) {
@@ -74,6 +67,11 @@ void derive_sizes(Model& m) {
   m.geom_rbound.resize(at(m.ngeom));
   for (int g = 0; g < m.ngeom; ++g)
     m.geom_rbound[at(g)] = bounding_radius(m.geom_type[at(g)], row3(m.geom_size, g));
+  for (int g = 0; g < m.ngeom; ++g)
+    for (int k = 0; k < m.geom_meshnum[at(g)]; ++k) {
+      const int mesh = m.geom_mesh[at(m.geom_meshadr[at(g)] + k)];
+      m.geom_rbound[at(g)] = std::max(m.geom_rbound[at(g)], row3(m.mesh_size, mesh).norm());
+    }
 }
 
 // MuJoCo's "simple" bodies that can't rotate: a childless body on a fixed parent, its centre of mass

@@ -39,7 +39,8 @@ void load_hfields(Spec& spec, const AssetFiles& files) {
     }
     const char* attribute = h.file.empty() ? s.elevation.empty() ? "nrow" : "elevation" : "file";
     try {
-      s.read = h.file.empty() ? written(h, s.elevation) : read_elevations(files.read(*s.element, h.file));
+      s.read = h.file.empty() ? written(h, s.elevation)
+                              : read_elevations(files.read(*s.element, h.file));
       total += s.read.data.size();
       check_total(total);
     } catch (const ModelError& problem) {

@@ -49,17 +49,20 @@ void judge_shape(GeomSpec& g, bool touches, bool lacks) {
   const bool collides = g.contype != 0 || g.conaffinity != 0, mesh = g.type == GeomType::mesh;
   const char* attribute = mesh ? "mesh" : "hfield";
   if (!touches)
-    mark(*g.element, attribute, Use::ignored, false, collides ? "no geom can touch it" : "visual only");
+    mark(*g.element, attribute, Use::ignored, false,
+         collides ? "no geom can touch it" : "visual only");
   else if (lacks && (!mesh || g.mesh_volume == 0))
     mark(*g.element, attribute, Use::ignored, true,
-         mesh ? "the mesh is not there: nothing touches it" : "its file is not there: nothing touches it");
+         mesh ? "the mesh is not there: nothing touches it"
+              : "its file is not there: nothing touches it");
 }
 
 void judge_geom(const Spec& spec, GeomSpec& g, bool touches, bool lacks) {
   const Written& w = g.written;
   if (is_mesh(g)) judge_shape(g, touches, lacks);
   if (g.fluid_ellipsoid && is_mesh(g) && spec.has_medium())
-    mark(w, "fluidshape", Use::ignored, true, "no ellipsoid is fitted to a mesh: the body's box is taken");
+    mark(w, "fluidshape", Use::ignored, true,
+         "no ellipsoid is fitted to a mesh: the body's box is taken");
   if (Element* e = w.find("surfacevel"))
     mark(*e, "surfacevel", Use::ignored, touches && any_nonzero(written_numbers(w, "surfacevel")),
          "surfaces do not move against their body");
@@ -97,10 +100,12 @@ void judge(TendonSpec& t) {
   // a row of the tendon is a spring or damper that pulls back
   const auto& [c1, c2] = t.stiffnesspoly;
   if (c2 < 0 || c1 * c1 > 4 * t.stiffness * c2)
-    mark(w, "stiffness", Use::ignored, true, "where its polynomial is negative, the spring has no force");
+    mark(w, "stiffness", Use::ignored, true,
+         "where its polynomial is negative, the spring has no force");
   const auto& [d1, d2] = t.dampingpoly;
   if (d2 < 0 || (d1 < 0 && d1 * d1 > 4 * t.damping * d2))
-    mark(w, "damping", Use::ignored, true, "where its polynomial is negative, the damper has no force");
+    mark(w, "damping", Use::ignored, true,
+         "where its polynomial is negative, the damper has no force");
   if (any_nonzero(written_numbers(w, "springyield")))
     mark(w, "springyield", Use::ignored, t.stiffness > 0,
          "springs are elastic whatever their force");

@@ -13,7 +13,9 @@ namespace {
 
 constexpr double kMinimum = 1e-15;  // MuJoCo's smallest volume and area
 
-const Vec3& at(const std::vector<Vec3>& v, int i) { return v[static_cast<std::size_t>(i)]; }
+const Vec3& at(const std::vector<Vec3>& v, int i) {
+  return v[static_cast<std::size_t>(i)];
+}
 
 struct Face {
   Vec3 a, b, c;
@@ -38,8 +40,9 @@ void check_orientation(const Triangles& t) {
     if (face.area() <= std::sqrt(kMinimum)) continue;
     for (std::size_t k = 0; k < 3; ++k)
       if (!edges.emplace(f[k], f[(k + 1) % 3]).second)
-        throw ModelError("its faces are not turned alike (inertia=\"exact\"): two of them run from vertex " +
-                         std::to_string(f[k] + 1) + " to " + std::to_string(f[(k + 1) % 3] + 1));
+        throw ModelError(
+            "its faces are not turned alike (inertia=\"exact\"): two of them run from vertex " +
+            std::to_string(f[k] + 1) + " to " + std::to_string(f[(k + 1) % 3] + 1));
   }
 }
 
@@ -61,8 +64,10 @@ class Sums {
       const double v = signed_or_not(f.volume(r));
       com += v * (f.sum() + r) / 4, volume += v;
     }
-    if (volume < -kMinimum) throw ModelError("its volume is negative: its faces are turned inside out");
-    if (volume < kMinimum) throw ModelError("its volume is too small; inertia=\"shell\" takes a surface");
+    if (volume < -kMinimum)
+      throw ModelError("its volume is negative: its faces are turned inside out");
+    if (volume < kMinimum)
+      throw ModelError("its volume is too small; inertia=\"shell\" takes a surface");
     return com / volume;
   }
 

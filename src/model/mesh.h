@@ -22,10 +22,10 @@ struct MeshSettings {
 };
 
 struct MeshShape {
-  Vec3 pos = Vec3::Zero();          // its own frame in that of the file
+  Vec3 pos = Vec3::Zero();  // its own frame in that of the file
   Quat quat = Quat::Identity();
-  double volume = 0;                // m³; shell: its area, m²
-  Vec3 moments = Vec3::Zero();      // inertia per mass, m², descending
+  double volume = 0;                             // m³; shell: its area, m²
+  Vec3 moments = Vec3::Zero();                   // inertia per mass, m², descending
   Vec3 low = Vec3::Zero(), high = Vec3::Zero();  // bounding box of all vertices, own frame
   std::vector<Vec3> hull;                        // vertices of the hull, own frame
   std::vector<std::array<int, 3>> hull_faces;

@@ -11,8 +11,8 @@
 namespace stiction::model {
 
 struct Triangles {
-  std::vector<Vec3> vertices;              // m
-  std::vector<std::array<int, 3>> faces;   // counterclockwise seen from outside; may be empty
+  std::vector<Vec3> vertices;             // m
+  std::vector<std::array<int, 3>> faces;  // counterclockwise seen from outside; may be empty
 };
 
 inline constexpr std::size_t kMaxMeshFaces = 1'000'000;

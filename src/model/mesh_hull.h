@@ -9,8 +9,8 @@
 namespace stiction::model {
 
 struct Hull {
-  std::vector<int> vertices;               // of the points given, rising
-  std::vector<std::array<int, 3>> faces;   // triangles of points, counterclockwise from outside
+  std::vector<int> vertices;              // of the points given, rising
+  std::vector<std::array<int, 3>> faces;  // triangles of points, counterclockwise from outside
 };
 
 // The hull of at least 4 points; with `most` >= 4 of at most so many vertices, those that qhull adds

@@ -32,9 +32,12 @@ Needs needs(const Spec& spec) {
   Needs n{std::vector<char>(ids.size()), std::vector<char>(ids.size())};
   for (const BodySpec& b : spec.bodies) {
     for (const GeomSpec& g : b.geoms) {
+      for (const NamedMesh& c : g.choices) n.any[ids.at(c.mesh)] = n.hull[ids.at(c.mesh)] = 1;
       if (g.mesh.empty()) continue;
-      const bool named = !g.name.empty() && (paired.contains(g.name) || measured_geoms.contains(g.name));
-      const bool collides = g.contype != 0 || g.conaffinity != 0 || named || measured_bodies.contains(b.name);
+      const bool named =
+          !g.name.empty() && (paired.contains(g.name) || measured_geoms.contains(g.name));
+      const bool collides =
+          g.contype != 0 || g.conaffinity != 0 || named || measured_bodies.contains(b.name);
       const std::size_t i = ids.at(g.mesh);
       n.any[i] = static_cast<char>(n.any[i] || collides);
       n.hull[i] = static_cast<char>(n.hull[i] || (collides && !g.fitted));
@@ -45,13 +48,16 @@ Needs needs(const Spec& spec) {
   return n;
 }
 
-Triangles triangles_of(const MeshSpec& m, const MeshSource& s, const std::optional<std::string>& content) {
+Triangles triangles_of(const MeshSpec& m, const MeshSource& s,
+                       const std::optional<std::string>& content) {
   Triangles t;
   if (content) t = read_triangles(*content, std::filesystem::path(m.file).extension().string());
   if (!s.vertices.empty()) {
-    if (!t.vertices.empty()) throw ModelError("vertices are given in the file, too; keep one of them");
+    if (!t.vertices.empty())
+      throw ModelError("vertices are given in the file, too; keep one of them");
     for (std::size_t i = 0; i + 2 < s.vertices.size(); i += 3)  // single precision, as in MuJoCo
-      t.vertices.emplace_back(static_cast<float>(s.vertices[i]), static_cast<float>(s.vertices[i + 1]),
+      t.vertices.emplace_back(static_cast<float>(s.vertices[i]),
+                              static_cast<float>(s.vertices[i + 1]),
                               static_cast<float>(s.vertices[i + 2]));
   }
   if (!s.faces.empty()) {
@@ -65,6 +71,10 @@ Triangles triangles_of(const MeshSpec& m, const MeshSource& s, const std::option
 void missing(const MeshSpec& m, MeshSource& s) {
   mark(*s.element, "file", Use::ignored, false,
        "file not found: " + m.file + "; MuJoCo does not load the model");
+}
+
+Vec3 half_sizes(const MeshShape& mesh) {
+  return mesh.low.cwiseAbs().cwiseMax(mesh.high.cwiseAbs());
 }
 
 void load(const MeshSpec& m, MeshSource& s, bool needs_hull, const AssetFiles& files) {
@@ -83,7 +93,7 @@ void load(const MeshSpec& m, MeshSource& s, bool needs_hull, const AssetFiles& f
   } catch (const ModelError& problem) {
     fail(e, m.file.empty() ? "vertex" : "file", problem.what());
   }
-  const double extent = s.shape->low.cwiseAbs().cwiseMax(s.shape->high.cwiseAbs()).maxCoeff();
+  const double extent = half_sizes(*s.shape).maxCoeff();
   require_within(e, m.file.empty() ? "vertex" : "file", extent, kLengthBound);
 }
 
@@ -97,7 +107,7 @@ void place(const Compiler& compiler, const MeshShape& mesh, GeomSpec& g) {
     g.size = g.fitscale * fit.size;
     check_size(*g.element, g.type, g.size);
   } else {
-    g.size = mesh.low.cwiseAbs().cwiseMax(mesh.high.cwiseAbs());
+    g.size = half_sizes(mesh);
     g.mesh_volume = mesh.volume, g.mesh_moments = mesh.moments;
   }
   g.pos += g.quat * pos;
@@ -111,17 +121,21 @@ void load_meshes(Spec& spec, const AssetFiles& files) {
   for (std::size_t i = 0; i < spec.meshes.size(); ++i) {
     if (n.any[i])
       load(spec.meshes[i], spec.mesh_sources[i], n.hull[i] != 0, files);
-    else if (!spec.meshes[i].file.empty() && !files.there(*spec.mesh_sources[i].element, spec.meshes[i].file))
+    else if (!spec.meshes[i].file.empty() &&
+             !files.there(*spec.mesh_sources[i].element, spec.meshes[i].file))
       missing(spec.meshes[i], spec.mesh_sources[i]);
     else
-      mark(*spec.mesh_sources[i].element, "file", Use::ignored, false, "not opened: nothing touches it or weighs by it");
+      mark(*spec.mesh_sources[i].element, "file", Use::ignored, false,
+           "not opened: nothing touches it or weighs by it");
   }
   std::map<std::string, const MeshShape*, std::less<>> shapes;
   for (std::size_t i = 0; i < spec.meshes.size(); ++i)
-    if (spec.mesh_sources[i].shape) shapes.emplace(spec.meshes[i].name, &*spec.mesh_sources[i].shape);
+    if (spec.mesh_sources[i].shape)
+      shapes.emplace(spec.meshes[i].name, &*spec.mesh_sources[i].shape);
   for (BodySpec& b : spec.bodies)
     for (GeomSpec& g : b.geoms)
-      if (const auto it = shapes.find(g.mesh); it != shapes.end()) place(spec.compiler_of(*g.element), *it->second, g);
+      if (const auto it = shapes.find(g.mesh); it != shapes.end())
+        place(spec.compiler_of(*g.element), *it->second, g);
 }
 
 namespace {
@@ -138,7 +152,8 @@ void add_faces(const MeshShape& shape, Model& m) {
   }
   std::vector<std::set<int>> at_vertex(shape.hull.size());
   for (std::size_t t = 0; t < shape.hull_faces.size(); ++t)
-    for (const int v : shape.hull_faces[t]) at_vertex[static_cast<std::size_t>(v)].insert(found.of_triangle[t]);
+    for (const int v : shape.hull_faces[t])
+      at_vertex[static_cast<std::size_t>(v)].insert(found.of_triangle[t]);
   for (const std::set<int>& faces : at_vertex) {
     m.mesh_polymapadr.push_back(static_cast<int>(m.mesh_polymap.size()));
     m.mesh_polymapnum.push_back(static_cast<int>(faces.size()));
@@ -151,17 +166,23 @@ void add_faces(const MeshShape& shape, Model& m) {
 void add_meshes(const Spec& spec, Model& m) {
   m.meshes = spec.meshes;
   m.nmesh = static_cast<int>(spec.meshes.size());
-  const auto append = [](Reals& to, const auto& v) { to.insert(to.end(), v.data(), v.data() + v.size()); };
+  const auto append = [](Reals& to, const auto& v) {
+    to.insert(to.end(), v.data(), v.data() + v.size());
+  };
   for (const MeshSource& s : spec.mesh_sources) {
     const MeshShape shape = s.shape.value_or(MeshShape{});
     append(m.mesh_pos, shape.pos);
     append(m.mesh_quat, std::array{shape.quat.w(), shape.quat.x(), shape.quat.y(), shape.quat.z()});
+    append(m.mesh_size, half_sizes(shape));
+    m.mesh_volume.push_back(shape.volume);
+    append(m.mesh_inertia, shape.moments);
     m.mesh_vertadr.push_back(static_cast<int>(m.mesh_vert.size() / 3));
     m.mesh_vertnum.push_back(static_cast<int>(shape.hull.size()));
     m.mesh_faceadr.push_back(static_cast<int>(m.mesh_face.size() / 3));
     m.mesh_facenum.push_back(static_cast<int>(shape.hull_faces.size()));
     for (const Vec3& v : shape.hull) append(m.mesh_vert, v);
-    for (const auto& f : shape.hull_faces) m.mesh_face.insert(m.mesh_face.end(), f.begin(), f.end());
+    for (const auto& f : shape.hull_faces)
+      m.mesh_face.insert(m.mesh_face.end(), f.begin(), f.end());
     add_faces(shape, m);
   }
 }

@@ -28,6 +28,11 @@ int Model::joint(const std::string& n) const {
 int Model::geom(const std::string& n) const {
   return find("geom", geom_names, n);
 }
+int Model::mesh(const std::string& n) const {
+  Names names;
+  for (const MeshSpec& s : meshes) names.push_back(s.name);
+  return find("mesh", names, n);
+}
 int Model::hfield(const std::string& n) const {
   Names names;
   for (const HfieldSpec& h : hfields) names.push_back(h.name);

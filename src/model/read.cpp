@@ -1,5 +1,6 @@
 #include "model/read.h"
 
+#include "model/mesh_choices.h"
 #include "model/schema.h"
 
 namespace stiction::model {
@@ -60,7 +61,8 @@ Spec read_mjcf(Element& root, const std::vector<std::string>& directories) {
   spec.attached.resize(directories.size());
   for (std::size_t i = 0; i < directories.size(); ++i) spec.attached[i].directory = directories[i];
   each(root, "compiler", [&](Element& e) {
-    read_compiler(e, e.scope == 0 ? spec.compiler : spec.attached[static_cast<std::size_t>(e.scope) - 1]);
+    read_compiler(
+        e, e.scope == 0 ? spec.compiler : spec.attached[static_cast<std::size_t>(e.scope) - 1]);
   });
   each(root, "option", [&](Element& e) { read_option(e, spec); });
   spec.classes.try_emplace("main");
@@ -85,6 +87,7 @@ Spec read_mjcf(Element& root, const std::vector<std::string>& directories) {
   for (const auto& m : spec.materials) {
     if (!m.geom.empty()) require_name(spec, "geom", *m.element, "name", m.geom);
   }
+  resolve_mesh_choices(spec);
   for (const auto& c : spec.compliances) {
     if (!c.equality.empty()) require_name(spec, "equality", *c.element, "name", c.equality);
   }

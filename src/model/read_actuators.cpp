@@ -371,12 +371,15 @@ void read_actuators(Element& e, Spec& spec) {
     read_actuator(spec, child, defaults.parent, a);
     judge(a);
     read_target(child, spec, a);
-    resolve_limited(spec.compiler_of(child), child, "forcelimited", "forcerange", a.forcelimited, a.forcerange);
+    resolve_limited(spec.compiler_of(child), child, "forcelimited", "forcerange", a.forcelimited,
+                    a.forcerange);
     // an inherited range is filled in when the joints are known
     if (!a.inherits_ctrlrange())
-      resolve_limited(spec.compiler_of(child), child, "ctrllimited", "ctrlrange", a.ctrllimited, a.ctrlrange);
+      resolve_limited(spec.compiler_of(child), child, "ctrllimited", "ctrlrange", a.ctrllimited,
+                      a.ctrlrange);
     if (!a.inherits_actrange())
-      resolve_limited(spec.compiler_of(child), child, "actlimited", "actrange", a.actlimited, a.actrange);
+      resolve_limited(spec.compiler_of(child), child, "actlimited", "actrange", a.actlimited,
+                      a.actrange);
     if (a.actlimited == Switch::yes && !a.has_state() && !a.unknown_state && a.unknown_law.empty())
       fail(child, "actrange", "the actuator has no state that it could bound");
     check_law(child, a);

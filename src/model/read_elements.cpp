@@ -136,7 +136,8 @@ void read_geom(const Compiler& c, Element& e, GeomSpec& g) {
   }
   if (const auto b = boolean(e, "shellinertia")) g.shell = *b;
   if (const auto s = text(e, "mesh")) g.mesh = *s;
-  if (read_within(e, "fitscale", kRatioBound, g.fitscale)) require_positive(e, "fitscale", g.fitscale);
+  if (read_within(e, "fitscale", kRatioBound, g.fitscale))
+    require_positive(e, "fitscale", g.fitscale);
   if (const auto s = text(e, "hfield")) g.hfield = *s;
   if (const auto i = choice(e, "fluidshape", {"none", "ellipsoid"})) g.fluid_ellipsoid = *i == 1;
   numbers_into(e, "fluidcoef", g.fluidcoef, 1);

@@ -29,7 +29,8 @@ void read_triangles(Element& e, MeshSource& m) {
   exactly(e, "refpos", kLengthBound, m.settings.refpos);
   if (std::array<double, 4> q{}; exactly(e, "refquat", q)) {
     m.settings.refquat = Quat(q[0], q[1], q[2], q[3]);
-    if (!(m.settings.refquat.norm() > 1e-14)) fail(e, "refquat", "a quaternion of length zero is no rotation");
+    if (!(m.settings.refquat.norm() > 1e-14))
+      fail(e, "refquat", "a quaternion of length zero is no rotation");
     m.settings.refquat.normalize();
   }
   if (const auto v = numbers(e, "vertex")) {

@@ -80,7 +80,8 @@ bool has_hfield(const Spec& spec, const std::string& type, const std::string& na
 std::string frame_problem(const Spec& spec, const std::string& type, const std::string& name) {
   if (type == "geom" && is_mesh(spec, name)) return "the frame of a mesh is not known";
   if (type == "camera" && follows(spec, name)) return "cameras that follow are not moved";
-  if (type.empty() || type == "camera" || type == "body" || type == "xbody" || type == "geom" || type == "site")
+  if (type.empty() || type == "camera" || type == "body" || type == "xbody" || type == "geom" ||
+      type == "site")
     return "";
   return "frames of " + type + "s are not computed";
 }
@@ -89,7 +90,8 @@ std::string frame_problem(const Spec& spec, const std::string& type, const std::
 void require_limit(const Spec& spec, Element& e, const SensorSpec& s) {
   for (const BodySpec& b : spec.bodies)
     for (const JointSpec& j : b.joints)
-      if (j.name == s.object && j.limited != Switch::yes) fail(e, "joint", "has no limits; give it a range");
+      if (j.name == s.object && j.limited != Switch::yes)
+        fail(e, "joint", "has no limits; give it a range");
 }
 
 void require_joint(const Spec& spec, Element& e, const SensorSpec& s, bool ball) {
@@ -121,7 +123,8 @@ int read_contact(Element& e) {
 }
 
 int read_inside(const Spec& spec, Element& e, const SensorSpec& s, std::string& why) {
-  if (s.reftype != "site") fail(e, "must name a site, and by objtype and objname what may be inside");
+  if (s.reftype != "site")
+    fail(e, "must name a site, and by objtype and objname what may be inside");
   if (boolean(e, "enclosed") == true) why = "whether a whole object is enclosed is not computed";
   if (why.empty()) why = frame_problem(spec, s.objtype, s.object);
   return why.empty() ? 1 : 0;

@@ -1,6 +1,7 @@
 // <compiler>, <option> with <flag>, <custom>.
 #include "model/bounds.h"
 #include "model/contact_material.h"
+#include "model/mesh_choices.h"
 #include "model/read.h"
 
 namespace stiction::model {
@@ -128,6 +129,7 @@ void read_option(Element& e, Spec& spec) {
 void read_custom(Element& e, Spec& spec) {
   constexpr std::string_view kKey = "stiction_contact", kEqualityKey = "stiction_equality";
   for (auto& n : e.children) {
+    if (n.name == "tuple" && read_mesh_choice(n, spec)) continue;
     if (n.name != "numeric") {
       mark(n, Use::ignored, false, "user data");
       continue;

@@ -60,7 +60,9 @@ void check_path(const TendonSpec& t) {
     fail(*t.element, t.fixed ? "needs at least one <joint joint=\"...\" coef=\"...\"/>"
                              : "needs at least two <site site=\"...\"/>");
   if (t.fixed) return;
-  const auto type = [&](std::size_t i) { return i < path.size() ? path[i].type : WrapType::pulley; };
+  const auto type = [&](std::size_t i) {
+    return i < path.size() ? path[i].type : WrapType::pulley;
+  };
   for (std::size_t i = 0; i < path.size(); ++i) {
     const WrapSpec& w = path[i];
     const WrapType before = i > 0 ? path[i - 1].type : WrapType::pulley, after = type(i + 1);

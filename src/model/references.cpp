@@ -50,7 +50,7 @@ std::vector<Reference> references(Element& e, std::string_view section) {
     const std::size_t at = native_object(e);
     if (at != std::string::npos)
       found.push_back({e.find("name"),
-                       e.find("name")->value.starts_with("stiction_contact") ? "geom" : "equality",
+                       e.find("name")->value.starts_with("stiction_equality") ? "equality" : "geom",
                        at});
     return found;
   }
@@ -126,11 +126,11 @@ bool rename_objects(Element& e, std::string_view section, const Renaming& r,
 
 }  // namespace
 
-std::size_t native_object(const Element& numeric) {
-  for (const Attribute& a : numeric.attributes) {
+std::size_t native_object(const Element& custom) {
+  for (const Attribute& a : custom.attributes) {
     if (a.name != "name") continue;
-    if (a.value.starts_with("stiction_contact/") || a.value.starts_with("stiction_equality/"))
-      return a.value.find('/') + 1;
+    for (const char* key : {"stiction_contact/", "stiction_equality/", "stiction_meshes/"})
+      if (a.value.starts_with(key)) return a.value.find('/') + 1;
   }
   return std::string::npos;
 }
@@ -181,6 +181,8 @@ bool rename_relation(Element& e, std::string_view section, const Renaming& r,
   if (!refers) return false;
   if (section != "custom") rename(copy, "name", r);
   if (r.foreign) rename(copy, "class", r);
+  if (r.foreign && section == "custom")
+    for (Element& mesh : copy.children) rename(mesh, "objname", r);
   e = std::move(copy);
   return true;
 }

@@ -43,7 +43,7 @@ bool rename_relation(Element& e, std::string_view section, const Renaming& renam
 // Whether everything is there that it refers to.
 bool resolves(Element& e, std::string_view section, const NameSets& names);
 
-// "stiction_contact/left" of a <numeric>: where the name of the object begins; npos: none.
-std::size_t native_object(const Element& numeric);
+// "stiction_contact/left" of a <numeric> or <tuple>: where the name of the object begins; npos: none.
+std::size_t native_object(const Element& custom);
 
 }  // namespace stiction::model

@@ -21,7 +21,7 @@ struct Compiler : AngleSettings {
   bool autolimits = true, balanceinertia = false;
   bool alignfree = false;  // a free body without children gets the frame of its inertia
   bool strippath = false;
-  bool fitaabb = false;  // primitives are fitted to the bounding box of a mesh, not to its inertia
+  bool fitaabb = false;   // primitives are fitted to the bounding box of a mesh, not to its inertia
   std::string meshdir;    // of meshes and height fields
   std::string directory;  // of an attached model: of its file
   bool useexisting = true;  // <lengthrange>: of a muscle counts where it is given
@@ -81,10 +81,17 @@ struct JointSpec {
   std::array<double, 2> solref{0.02, 1};  // of the limit
 };
 
+// A mesh as an element names it.
+struct NamedMesh {
+  Element* element = nullptr;
+  std::string mesh;
+};
+
 struct GeomSpec {
   Element* element = nullptr;
   Written written;
   std::string name, mesh, hfield;
+  std::vector<NamedMesh> choices;  // of environments, `mesh` first; empty: none but that
   GeomType type = GeomType::sphere;
   Vec3 pos = Vec3::Zero(), size = Vec3::Zero();
   Quat quat = Quat::Identity();
@@ -140,7 +147,8 @@ struct BodySpec {
   Element* element = nullptr;
   std::string name;
   int parent = 0;
-  Vec3 pos = Vec3::Zero(), written_pos = Vec3::Zero();  // in the parent; in the frame that it is written in
+  Vec3 pos = Vec3::Zero();          // in the parent
+  Vec3 written_pos = Vec3::Zero();  // in the frame that it is written in
   Quat quat = Quat::Identity(), written_quat = Quat::Identity();
   bool mocap = false;
   double gravcomp = 0;
@@ -176,8 +184,8 @@ struct ActuatorSpec {
   bool unknown_state = false;  // any other dyntype
   std::array<double, 3> dynprm{1, 0, 0};
   bool actearly = false;
-  int actdim = -1;               // not given
-  std::string unknown_law;       // the shortcut whose gain and bias these are, if not computed
+  int actdim = -1;          // not given
+  std::string unknown_law;  // the shortcut whose gain and bias these are, if not computed
   Switch ctrllimited = Switch::automatic, forcelimited = Switch::automatic;
   Switch actlimited = Switch::automatic;
   Range ctrlrange{}, forcerange{}, actrange{}, lengthrange{};
@@ -210,7 +218,7 @@ struct WrapSpec {
   Element* element = nullptr;
   WrapType type = WrapType::joint;
   std::string object = {}, side = {};  // joint, site or geom; site beside a geom, "": none
-  double coef = 0;                // of a joint; divisor of a pulley
+  double coef = 0;                     // of a joint; divisor of a pulley
 };
 
 struct TendonSpec {
@@ -293,6 +301,13 @@ struct MaterialSpec {
   double stiffness = 0, dissipation = 0;
 };
 
+// <custom><tuple name="stiction_meshes/GEOM">: meshes that environments may choose for the geom.
+struct MeshChoiceSpec {
+  Element* element = nullptr;
+  std::string geom;
+  std::vector<NamedMesh> meshes;
+};
+
 // What <flag> switches off.
 struct Flags {
   bool contact = true, limit = true, frictionloss = true, spring = true, damper = true;
@@ -302,7 +317,8 @@ struct Flags {
 // What only the reader needs of a height field: where it is written, and its elevations.
 struct HfieldSource {
   Element* element = nullptr;
-  std::vector<double> elevation;  // written in the file of the model, the row with the largest y first
+  // written in the file of the model, the row with the largest y first
+  std::vector<double> elevation;
   Elevations read;
 };
 
@@ -314,7 +330,9 @@ struct Spec {
   const Compiler& compiler_of(const Element& e) const {
     return e.scope == 0 ? compiler : attached[static_cast<std::size_t>(e.scope) - 1];
   }
-  const Compiler& compiler_of(const BodySpec& b) const { return b.element ? compiler_of(*b.element) : compiler; }
+  const Compiler& compiler_of(const BodySpec& b) const {
+    return b.element ? compiler_of(*b.element) : compiler;
+  }
   double timestep = 0.002;
   std::array<double, 3> gravity{0, 0, -9.81};
   Flags flags;
@@ -330,6 +348,7 @@ struct Spec {
   std::vector<TendonSpec> tendons;
   std::vector<KeySpec> keys;
   std::vector<MaterialSpec> materials;
+  std::vector<MeshChoiceSpec> mesh_choices;
   std::vector<SensorSource> sensors;
   std::vector<EqualitySource> equalities;
   std::vector<ComplianceSpec> compliances;

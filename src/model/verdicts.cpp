@@ -107,7 +107,8 @@ class Report {
 
   void add(const Element& e, ReportEntry entry) {
     if (e.origin == Origin::wrapper) return;
-    const bool is_new = seen_.emplace(e.file, e.line, entry.element, entry.attribute, entry.use, entry.note).second;
+    const bool is_new =
+        seen_.emplace(e.file, e.line, entry.element, entry.attribute, entry.use, entry.note).second;
     if (is_new || e.origin == Origin::written) report_.entries.push_back(std::move(entry));
   }
 
@@ -135,7 +136,8 @@ void collect_into(Element& e, Report& report) {
   }
   for (const auto& a : e.attributes) {
     const Verdict v = judge(e, a);
-    report.add(e, {v.use, v.physics, *e.file, e.line, shown(e.name), a.name, shown(a.value), v.note});
+    report.add(e,
+               {v.use, v.physics, *e.file, e.line, shown(e.name), a.name, shown(a.value), v.note});
   }
   for (auto& child : e.children) collect_into(child, report);
 }

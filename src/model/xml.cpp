@@ -286,7 +286,8 @@ Document parse_found(const FoundFile& file, const Assets& assets, const Disk& di
   if (!file.asset) return parse_file(file.path.string(), assets, disk);
   Document doc;
   const fs::path name(file.asset->first);
-  Splicer(doc, assets, disk).content(file.asset->second, name.string(), name.parent_path(), 0, doc.root);
+  Splicer(doc, assets, disk)
+      .content(file.asset->second, name.string(), name.parent_path(), 0, doc.root);
   return doc;
 }
 

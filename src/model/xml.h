@@ -97,8 +97,10 @@ struct FoundFile {
   const Assets::value_type* asset = nullptr;  // null: on the disk
   std::string identity() const;               // the same for the same file
 };
-FoundFile find_file(const Element& at, const std::string& name, const std::filesystem::path& directory,
-                    const std::filesystem::path& main_directory, const Assets& assets, const Disk& disk);
+FoundFile find_file(const Element& at, const std::string& name,
+                    const std::filesystem::path& directory,
+                    const std::filesystem::path& main_directory, const Assets& assets,
+                    const Disk& disk);
 Document parse_found(const FoundFile& file, const Assets& assets, const Disk& disk);
 
 // The asset that stands for a file: by its path, as written or below `directory`, else the only one

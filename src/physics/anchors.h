@@ -126,9 +126,8 @@ STICTION_FN void advance_friction_anchors(const Team& team, const ModelView& m, 
   team.for_each(m.ntendon, [&](int t) {
     S& z = e.friction_anchor[m.nv + t];
     const int row = m.tendon_rubrow[t];
-    const S next = row >= 0
-                       ? advance_friction(m, load_bounded(e, row), z, e.v[m.nv + m.nu + t])
-                       : S(0.0);
+    const S next =
+        row >= 0 ? advance_friction(m, load_bounded(e, row), z, e.v[m.nv + m.nu + t]) : S(0.0);
     z = select(moves, next, z);
   });
 }

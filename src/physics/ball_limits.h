@@ -32,8 +32,8 @@ STICTION_FN LimitLaw<S> ball_limit(const ModelView& m, EnvView<S>& e, int ball, 
   const S angle = ball_angle(m, e, ball);
   const S high = narrow<S>(e.jnt_range[2 * j + 1] - e.jnt_margin[j]);
   const S free = S(1e6);  // rad: no limit from below
-  return length_limits(m, e, c, Gaps<S>{free, high - angle}, e.jnt_solref + 2 * j,
-                       S(kLimitDepth), coordinate_velocity(m, e, c, e.qvel), impulse);
+  return length_limits(m, e, c, Gaps<S>{free, high - angle}, e.jnt_solref + 2 * j, S(kLimitDepth),
+                       coordinate_velocity(m, e, c, e.qvel), impulse);
 }
 
 STICTION_PHYSICS_END

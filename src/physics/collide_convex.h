@@ -95,30 +95,38 @@ STICTION_RARE Vec3<double> convex_points(const L& a, const L& b, int count, doub
   return n;
 }
 
-// What the colliders know of a geom in all lanes: its type, and the mesh or height field that it is.
+// What a geom is: of one type in all lanes, a mesh of each lane, or one height field.
+template <class W>
 struct ShapeKind {
   GeomType type;
-  HullRef hull;
+  const MeshArrays* arrays = nullptr;  // null: no mesh
+  int file = 0;                        // the mesh that the geom has in its file
+  W mesh;
   HfieldRef field;
   STICTION_FN ShapeKind(GeomType t) : type(t) {}  // NOLINT(google-explicit-constructor)
-  STICTION_FN ShapeKind(GeomType t, const HullRef& h) : type(t), hull(h) {}
+  STICTION_FN ShapeKind(const MeshArrays* a, int own, const W& chosen)
+      : type(GeomType::mesh), arrays(a), file(own), mesh(chosen) {}
   STICTION_FN ShapeKind(GeomType t, const HfieldRef& f) : type(t), field(f) {}
+
+  STICTION_FN HullRef hull(int lane) const {
+    return arrays == nullptr ? HullRef{} : chosen_hull(*arrays, get_lane(mesh, lane), file);
+  }
 };
 
 // The shape of one lane.
 template <class L, class W>
-STICTION_FN L lane_shape(const ShapeKind& kind, const Shape<W>& s, int lane) {
+STICTION_FN L lane_shape(const ShapeKind<W>& kind, const Shape<W>& s, int lane) {
   const auto at = [&](const Vec3<W>& v) { return get_lane(v, lane); };
   const LaneShape shape{kind.type, at(s.pos), at(s.rot.x), at(s.rot.y), at(s.rot.z), at(s.size)};
   if constexpr (std::is_same_v<L, HullShape>)
-    return {shape, kind.hull};
+    return {shape, kind.hull(lane)};
   else
     return shape;
 }
 
 // contact_points(type_a, type_b) witnesses. Where not `near`, a gap between the centres.
 template <class L, class W, class Out>
-STICTION_RARE void collide_convex(const ShapeKind& kind_a, const ShapeKind& kind_b,
+STICTION_RARE void collide_convex(const ShapeKind<W>& kind_a, const ShapeKind<W>& kind_b,
                                   const Shape<W>& a, const Shape<W>& b, const Mask<W>& near,
                                   SearchLimit<W>& limit, const Out& out) {
   const int count = contact_points(kind_a.type, kind_b.type);

@@ -115,7 +115,7 @@ struct HfieldLimit : SearchLimit<W> {
 
 // contact_points(hfield, type) witnesses, each with a normal of its own; a slot without a point is beyond reach.
 template <class W, class Out>
-STICTION_RARE void collide_hfield(const ShapeKind& kind_a, const ShapeKind& kind_b,
+STICTION_RARE void collide_hfield(const ShapeKind<W>& kind_a, const ShapeKind<W>& kind_b,
                                   const Shape<W>& a, const Shape<W>& b, const Mask<W>& near,
                                   HfieldLimit<W>& limit, const Out& out) {
   const int count = contact_points(GeomType::hfield, kind_b.type);
@@ -133,7 +133,7 @@ STICTION_RARE void collide_hfield(const ShapeKind& kind_a, const ShapeKind& kind
     const auto global = [&](const Vec3<double>& v) { return v.x * x + v.y * y + v.z * z; };
     const HullShape shape{{kind_b.type, local(at(b.pos) - at(a.pos)), local(at(b.rot.x)),
                            local(at(b.rot.y)), local(at(b.rot.z)), at(b.size)},
-                          kind_b.hull};
+                          kind_b.hull(lane)};
     HfieldPoints points;
     points.radius = shape.radius();
     points.extent = core_extent(shape) + points.radius;

@@ -44,6 +44,41 @@ struct HullRef {
   }
 };
 
+// The mesh that an environment has chosen for a geom whose own is `file`. A step on a device does not look at the
+// parameters first: what is no hull counts as the file's.
+STICTION_FN HullRef chosen_hull(const MeshArrays& a, double mesh, int file) {
+  const bool there = mesh >= 0 && mesh < a.nmesh;
+  const int id = there ? static_cast<int>(mesh) : file;
+  return {&a, a.mesh_vertnum[id] > 0 ? id : file};
+}
+
+// Directions by the cell in which they leave a cube around the origin: kMeshCells² on each of its six sides.
+inline constexpr int kMeshCells = 8;
+inline constexpr int kMeshStarts = 6 * kMeshCells * kMeshCells;
+STICTION_FN int start_cell(const Vec3<double>& m) {
+  const Vec3<double> size = abs3(m);
+  const int axis = size.x >= size.y && size.x >= size.z ? 0 : size.y >= size.z ? 1 : 2;
+  const double along = coordinate(m, axis),
+               to_cell = along != 0 ? 0.5 * kMeshCells / vabs(along) : 0.0;
+  const auto cell = [&](int k) {
+    const double x = to_cell * coordinate(m, k % 3) + 0.5 * kMeshCells;
+    return x >= kMeshCells ? kMeshCells - 1
+           : x > 0         ? static_cast<int>(x)
+                           : 0;  // 0 of what is no number
+  };
+  const int side = 2 * axis + (along < 0 ? 1 : 0);
+  return (side * kMeshCells + cell(axis + 1)) * kMeshCells + cell(axis + 2);
+}
+// The middle of a cell.
+STICTION_FN Vec3<double> start_direction(int cell) {
+  const int side = cell / (kMeshCells * kMeshCells), axis = side / 2;
+  const auto middle = [](int k) { return (2 * k + 1) / static_cast<double>(kMeshCells) - 1; };
+  const double first = middle(cell / kMeshCells % kMeshCells), second = middle(cell % kMeshCells);
+  const double along = side % 2 == 0 ? 1 : -1;
+  return along * unit3<double>(axis) + first * unit3<double>((axis + 1) % 3) +
+         second * unit3<double>((axis + 2) % 3);
+}
+
 // The vertex that is farthest along m. Of many vertices: uphill over the edges, from the one that is farthest in
 // a direction near m; on a convex hull no other vertex is a top. Depends on nothing but m.
 STICTION_OUTLINE inline int farthest_vertex(const HullRef& hull, const Vec3<double>& m) {
@@ -57,10 +92,7 @@ STICTION_OUTLINE inline int farthest_vertex(const HullRef& hull, const Vec3<doub
     }
     return best;
   }
-  const double half = 0.5 * largest(abs3(m));
-  const auto third = [&](double x) { return x > half ? 1 : x < -half ? -1 : 0; };
-  best =
-      hull.arrays->mesh_start[27 * hull.mesh + 13 + third(m.x) + 3 * third(m.y) + 9 * third(m.z)];
+  best = hull.arrays->mesh_start[kMeshStarts * hull.mesh + start_cell(m)];
   double most = dot(m, hull.vertex(best));
   for (int last = -1; last != best;) {
     last = best;

@@ -274,13 +274,15 @@ STICTION_FN void gyroscopic_start(const Team& team, const ModelView& m, EnvView<
   const S rate = S(m.opt.step_rate);
   team.for_each(m.nv, [&](int i) {
     S impulse = S(0.0);
-    for (int n = 0; n < m.nturn; ++n)
+    for (int k = m.dof_turnadr[i]; k < m.dof_turnadr[i + 1]; ++k) {
+      const int n = m.dof_turn[k];
       for_turning_dofs(m, e, n, [&](int j, const S& x) {
         if (!is_carried(m, n))
           impulse = impulse + e.A[j <= i ? tri(i, j) : tri(j, i)] * x;
         else if (i == j)
           impulse = impulse + x;
       });
+    }
     e.qfrc_smooth[i] = e.qfrc_smooth[i] + rate * impulse;
   });
 }

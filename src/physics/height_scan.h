@@ -26,7 +26,7 @@ STICTION_FN Heading<W> heading_of(const Vec3<W>& x) {
 // How far below points p the ground of geom g is, which is no height field, as a height, so negative; `down` is the ray
 // that comes down from there, all in its frame. A plane is below and above without end. −∞: there is none.
 template <class W>
-STICTION_FN W ground_over(const ModelView& m, int g, const Vec3<W>& size, const Vec3<W>& p,
+STICTION_FN W ground_over(const ModelView& m, int g, const GeomShape<W>& shape, const Vec3<W>& p,
                           const Vec3<W>& down) {
   const W none = -far<W>();
   const auto type = static_cast<GeomType>(m.geom_type[g]);
@@ -35,8 +35,8 @@ STICTION_FN W ground_over(const ModelView& m, int g, const Vec3<W>& size, const 
     return select(below, p.z / divisor<W>(below, down.z), none);
   }
   Vec3<W> normal;
-  const W x = type == GeomType::mesh ? ray_in_lanes(m, g, p, down, normal)
-                                     : first_end(stretch_in(type, size, p, down));
+  const W x = type == GeomType::mesh ? ray_in_lanes(m, g, shape, p, down, normal)
+                                     : first_end(stretch_in(type, shape.size, p, down));
   return select(x >= W(0.0), -x, none);
 }
 
@@ -108,7 +108,7 @@ STICTION_FN void height_scan(const Team& team, const ModelView& m, const EnvView
       const W x = f.pos.x - middle.x, y = f.pos.y - middle.y;
       if (!any_lane(x * x + y * y <= room * room)) continue;
     }
-    const Vec3<W> size = load3(e.geom_size, g);
+    const GeomShape<W> shape = geom_shape(e, g);
     const Vec3<W> down = transposed(f.axes, {W(0.0), W(0.0), W(-1.0)});
     const Vec3<W> from = transposed(f.axes, middle - f.pos);
     // Sample (i, j) in the frame of the geom: from + i along_x + j along_y
@@ -120,7 +120,7 @@ STICTION_FN void height_scan(const Team& team, const ModelView& m, const EnvView
       continue;
     }
     team.for_each(scan.count(), [&](int k) {
-      const W z = ground_over(m, g, size, from + grid_place(scan, k, along_x, along_y), down);
+      const W z = ground_over(m, g, shape, from + grid_place(scan, k, along_x, along_y), down);
       out[k] = vmax(out[k], narrow<Out>(z + W(scan.above)));
     });
   }

@@ -65,8 +65,8 @@ STICTION_FN LimitLaw<S> length_limits(const ModelView& m, const EnvView<S>& e, i
   const S zero = S(0.0), w = moment_delassus(m, e, c);
   const Mask<S> moves = w > zero;
   const S change = moment_product<S>(m, e, c, [&](int, int i) { return impulse(i); });
-  const LimitLaw<S> law = limit_law(m, gaps.below, gaps.above, solref,
-                                    select(moves, w, S(1.0)), v0 + change, depth);
+  const LimitLaw<S> law =
+      limit_law(m, gaps.below, gaps.above, solref, select(moves, w, S(1.0)), v0 + change, depth);
   return {select(moves, law.lower, zero), select(moves, law.inv_R, zero),
           select(moves, law.upper, zero)};
 }

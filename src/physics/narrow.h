@@ -34,11 +34,11 @@ STICTION_FN Shape<Wide<S>> placed_shape(const ModelView& m, const EnvView<S>& e,
           {body * local.x, body * local.y, body * local.z}};
 }
 
-template <Colliders has>
-STICTION_FN ShapeKind shape_kind(const ModelView& m, int g) {
+template <Colliders has, class S>
+STICTION_FN ShapeKind<Wide<S>> shape_kind(const ModelView& m, const EnvView<S>& e, int g) {
   const GeomType type = static_cast<GeomType>(m.geom_type[g]);
   if (has >= Colliders::meshes && type == GeomType::mesh)
-    return {type, HullRef{&m, m.geom_dataid[g]}};
+    return {&m, m.geom_dataid[g], widen(e.geom_dataid[g])};
   if (has >= Colliders::hfields && type == GeomType::hfield)
     return {type, HfieldRef{&m, m.geom_dataid[g]}};
   return type;
@@ -62,9 +62,9 @@ using LimitOf = std::conditional_t<has >= Colliders::hfields, HfieldLimit<W>, Se
 // may get any finite witness with a gap, and so may those beyond the limit, which says which they are. Where all
 // lanes are one or the other there need be none.
 template <class W, Colliders has, class Out>
-STICTION_FN void collide_shapes(const ShapeKind& kind1, const ShapeKind& kind2, const Shape<W>& a,
-                                const Shape<W>& b, const Mask<W>& near, LimitOf<has, W>& limit,
-                                const Out& out) {
+STICTION_FN void collide_shapes(const ShapeKind<W>& kind1, const ShapeKind<W>& kind2,
+                                const Shape<W>& a, const Shape<W>& b, const Mask<W>& near,
+                                LimitOf<has, W>& limit, const Out& out) {
   using G = GeomType;
   const G type1 = kind1.type, type2 = kind2.type;
   bool of_mesh = false;
@@ -131,17 +131,17 @@ STICTION_FN void narrow_phase(const ModelView& m, EnvView<S>& e, int pair,
   const int g1 = m.pair_geom1[pair], g2 = m.pair_geom2[pair];
   const PairBodies b = pair_bodies(m, pair);
   const Vec3<W> origin1 = tree_origin(m, e, b.body1), origin2 = tree_origin(m, e, b.body2);
-  collide_shapes<W, has>(shape_kind<has>(m, g1), shape_kind<has>(m, g2), placed_shape(m, e, g1),
-                         placed_shape(m, e, g2), widen_mask<S>(e.pair_near[pair] > S(0.5)), limit,
-                         [&](int k, const Witness<W>& w) {
-                           const int slot = m.pair_slotadr[pair] + k;
-                           const Vec3<W> point =
-                               w.point1 + e.pair_weight[pair] * (w.point2 - w.point1);
-                           e.cand_gap[slot] = narrow<S>(w.distance - e.pair_margin[pair]);
-                           store3(e.cand_normal, slot, narrow3<S>(w.normal));
-                           store3(e.cand_r1, slot, narrow3<S>(point - origin1));
-                           store3(e.cand_r2, slot, narrow3<S>(point - origin2));
-                         });
+  collide_shapes<W, has>(
+      shape_kind<has>(m, e, g1), shape_kind<has>(m, e, g2), placed_shape(m, e, g1),
+      placed_shape(m, e, g2), widen_mask<S>(e.pair_near[pair] > S(0.5)), limit,
+      [&](int k, const Witness<W>& w) {
+        const int slot = m.pair_slotadr[pair] + k;
+        const Vec3<W> point = w.point1 + e.pair_weight[pair] * (w.point2 - w.point1);
+        e.cand_gap[slot] = narrow<S>(w.distance - e.pair_margin[pair]);
+        store3(e.cand_normal, slot, narrow3<S>(w.normal));
+        store3(e.cand_r1, slot, narrow3<S>(point - origin1));
+        store3(e.cand_r2, slot, narrow3<S>(point - origin2));
+      });
   if constexpr (has >= Colliders::boxes)
     e.pair_near[pair] = select(narrow_mask<S>(limit.beyond > W(0.5)), S(0.0), e.pair_near[pair]);
   if constexpr (has >= Colliders::hfields)

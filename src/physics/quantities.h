@@ -70,8 +70,7 @@ STICTION_FN void mass_matrix(const ModelView& m, const EnvView<S>& e, Wide<S>* o
 
 // Moment arms of n lengths from coordinate `first` on, as a dense matrix.
 template <class S, class F>
-STICTION_FN void moment_matrix(const ModelView& m, int first, int n, const F& entry,
-                               Wide<S>* out) {
+STICTION_FN void moment_matrix(const ModelView& m, int first, int n, const F& entry, Wide<S>* out) {
   for (int k = 0; k < n * m.nv; ++k) out[k] = Wide<S>(0.0);
   for (int c = first; c < first + n; ++c)
     for (int x = m.coord_momentadr[c]; x < m.coord_momentadr[c + 1]; ++x)
@@ -118,17 +117,15 @@ STICTION_FN void quantity(const ModelView& m, const EnvView<S>& e, Quantity whic
       for (int t = 0; t < m.ntendon; ++t) out[t] = widen(e.ten_velocity[t]);
       return;
     case Quantity::ten_J:
-      return moment_matrix<S>(m, m.nv + m.nu, m.ntendon, [&](int, int x) { return e.moment[x]; },
-                              out);
+      return moment_matrix<S>(
+          m, m.nv + m.nu, m.ntendon, [&](int, int x) { return e.moment[x]; }, out);
     case Quantity::actuator_length:
       for (int a = 0; a < m.nu; ++a) out[a] = widen(actuator_length(m, e, a));
       return;
     case Quantity::actuator_moment:
       return moment_matrix<S>(
           m, m.nv, m.nu,
-          [&](int c, int x) {
-            return actuator_moment(m, e, c - m.nv, x - m.coord_momentadr[c]);
-          },
+          [&](int c, int x) { return actuator_moment(m, e, c - m.nv, x - m.coord_momentadr[c]); },
           out);
     case Quantity::energy_kinetic: out[0] = kinetic_energy(m, e); return;
     case Quantity::energy_potential: out[0] = potential_energy(m, e); return;

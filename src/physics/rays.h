@@ -49,10 +49,21 @@ STICTION_FN Mask<W> comes_near(const Vec3<W>& p, const Vec3<W>& d, double bound)
   return outside <= W(0.0) || (along < W(0.0) && along * along >= dot(d, d) * outside);
 }
 
+// What of a geom each environment may have its own: its sizes, and the mesh that it is.
+template <class W>
+struct GeomShape {
+  Vec3<W> size;
+  W mesh;
+};
+template <class S>
+STICTION_FN GeomShape<Wide<S>> geom_shape(const EnvView<S>& e, int g) {
+  return {load3(e.geom_size, g), widen(e.geom_dataid[g])};
+}
+
 // A mesh or height field, in each lane; p and d in its frame.
 template <class W>
-STICTION_OUTLINE W ray_in_lanes(const ModelView& m, int g, const Vec3<W>& p, const Vec3<W>& d,
-                                Vec3<W>& normal) {
+STICTION_OUTLINE W ray_in_lanes(const ModelView& m, int g, const GeomShape<W>& shape,
+                                const Vec3<W>& p, const Vec3<W>& d, Vec3<W>& normal) {
   W x(kNoHit);
   const int id = m.geom_dataid[g];
   per_lane<W>([&](int lane) {
@@ -63,7 +74,7 @@ STICTION_OUTLINE W ray_in_lanes(const ModelView& m, int g, const Vec3<W>& p, con
       at = ray_hfield(hfield_of({&m, id}), m.hfield_bottom[id], m.hfield_top[id], from, along, n);
     } else {
       if (!comes_near(from, along, static_cast<double>(m.geom_rbound[g]))) return;
-      at = ray_hull({&m, id}, from, along, n);
+      at = ray_hull(chosen_hull(m, get_lane(shape.mesh, lane), id), from, along, n);
     }
     set_lane(x, lane, at), set_lane(normal, lane, n);
   });
@@ -73,19 +84,20 @@ STICTION_OUTLINE W ray_in_lanes(const ModelView& m, int g, const Vec3<W>& p, con
 // A ray against geom g, in whose frame, of these axes, it is from + x along; `hit` becomes the nearer of both, the
 // first of equals.
 template <class W>
-STICTION_FN void meet_geom(const ModelView& m, int g, const Vec3<W>& size, const Mat3<W>& axes,
-                           const Vec3<W>& from, const Vec3<W>& along, RayHit<W>& hit) {
+STICTION_FN void meet_geom(const ModelView& m, int g, const GeomShape<W>& shape,
+                           const Mat3<W>& axes, const Vec3<W>& from, const Vec3<W>& along,
+                           RayHit<W>& hit) {
   const auto type = static_cast<GeomType>(m.geom_type[g]);
   const bool in_lanes = type == GeomType::mesh || type == GeomType::hfield;
   const bool bounded = type != GeomType::plane && type != GeomType::hfield;
   if (bounded && !any_lane(comes_near(from, along, static_cast<double>(m.geom_rbound[g])))) return;
   Vec3<W> normal = zero3<W>();
-  const W x = in_lanes                  ? ray_in_lanes(m, g, from, along, normal)
-              : type == GeomType::plane ? ray_plane(size, from, along)
-                                        : first_end(stretch_in(type, size, from, along));
+  const W x = in_lanes                  ? ray_in_lanes(m, g, shape, from, along, normal)
+              : type == GeomType::plane ? ray_plane(shape.size, from, along)
+                                        : first_end(stretch_in(type, shape.size, from, along));
   const Mask<W> nearer = x >= W(0.0) && (hit.distance < W(0.0) || x < hit.distance);
   if (!any_lane(nearer)) return;
-  if (!in_lanes) normal = surface_normal(type, size, from + x * along);
+  if (!in_lanes) normal = surface_normal(type, shape.size, from + x * along);
   const W length = norm(normal);
   const Vec3<W> unit = axes * ((W(1.0) / divisor<W>(length > W(0.0), length)) * normal);
   hit.distance = select(nearer, x, hit.distance);
@@ -103,8 +115,8 @@ STICTION_FN RayHit<Wide<S>> cast_ray(const ModelView& m, const EnvView<S>& e,
   for (int g = 0; g < m.ngeom; ++g) {
     if (!is_met(m, options, g)) continue;
     const PlacedFrame<Wide<S>> f = frame_of_geom(m, e, g);
-    meet_geom(m, g, load3(e.geom_size, g), f.axes, transposed(f.axes, o - f.pos),
-              transposed(f.axes, d), hit);
+    meet_geom(m, g, geom_shape(e, g), f.axes, transposed(f.axes, o - f.pos), transposed(f.axes, d),
+              hit);
   }
   return hit;
 }
@@ -123,7 +135,7 @@ STICTION_FN void cast_rays(const Team& team, const ModelView& m, const EnvView<S
   });
   for (int g = 0; g < m.ngeom; ++g) {
     if (!is_met(m, options, g)) continue;
-    const Vec3<W> size = load3(e.geom_size, g);
+    const GeomShape<W> shape = geom_shape(e, g);
     const PlacedFrame<W> placed = frame_of_geom(m, e, g);
     // the frame of the rays in that of the geom
     const PlacedFrame<W> seen{transposed(placed.axes, pos - placed.pos),
@@ -132,7 +144,7 @@ STICTION_FN void cast_rays(const Team& team, const ModelView& m, const EnvView<S
     team.for_each(n, [&](int k) {
       W* const to = hits + 5 * k;
       RayHit<W> hit{to[0], to[1], load3(to + 2, 0)};
-      meet_geom(m, g, size, placed.axes, seen.pos + seen.axes * load3(rays, 2 * k),
+      meet_geom(m, g, shape, placed.axes, seen.pos + seen.axes * load3(rays, 2 * k),
                 seen.axes * load3(rays, 2 * k + 1), hit);
       to[0] = hit.distance, to[1] = hit.geom, store3(to + 2, 0, hit.normal);
     });

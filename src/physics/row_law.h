@@ -52,10 +52,12 @@ STICTION_FN S row_load(const LimitLaw<S>& c, S v) {
 // Dry friction `loss` of a coordinate with the Delassus scale w; none where w = 0: nothing moves there. Anchored, the
 // displacement z since it stuck shifts the velocity by z/τ, so that a load is held at v = 0.
 template <class S>
-STICTION_FN BoundedLaw<S> friction_law(const ModelView& m, const EnvView<S>& e, int k, S loss, S w) {
+STICTION_FN BoundedLaw<S> friction_law(const ModelView& m, const EnvView<S>& e, int k, S loss,
+                                       S w) {
   const S bound = S(m.opt.timestep) * loss, R = regularization<S>(m) * w;
   const Mask<S> acts = loss != S(0.0) && w > S(0.0);
-  const S shift = m.opt.anchored ? S(-1 / (kAnchorTime * m.opt.timestep)) * e.friction_anchor[k] : S(0.0);
+  const S shift =
+      m.opt.anchored ? S(-1 / (kAnchorTime * m.opt.timestep)) * e.friction_anchor[k] : S(0.0);
   return {shift, select(acts, S(1.0) / select(acts, R, S(1.0)), S(0.0)), -bound, bound};
 }
 

@@ -71,8 +71,7 @@ STICTION_FN S length_impulse_on(const ModelView& m, const EnvView<S>& e, int i) 
 // Impulse of limits and dry friction of tendon t along it, at its velocity v; of the limit of a ball behind them.
 template <class S>
 STICTION_FN S length_constraint(const ModelView& m, const EnvView<S>& e, int t, S v) {
-  if (t >= m.ntendon)
-    return row_law(load_limits(e, m.coord_rowadr[m.nv + m.nu + t]), v).impulse;
+  if (t >= m.ntendon) return row_law(load_limits(e, m.coord_rowadr[m.nv + m.nu + t]), v).impulse;
   const int limits = m.tendon_limitrow[t], friction = m.tendon_rubrow[t];
   S impulse = S(0.0);
   if (limits >= 0) impulse = impulse + row_law(load_limits(e, limits), v).impulse;

@@ -11,7 +11,8 @@ struct Pixel {
   W u, v;
 };
 template <class S>
-STICTION_FN Pixel<Wide<S>> projection(const ModelView& m, const EnvView<S>& e, int site, int camera) {
+STICTION_FN Pixel<Wide<S>> projection(const ModelView& m, const EnvView<S>& e, int site,
+                                      int camera) {
   using W = Wide<S>;
   const Frame<S> target = frame_of(m, e, static_cast<int>(ObjectType::site), site);
   const Frame<S> eye = frame_of(m, e, static_cast<int>(ObjectType::camera), camera);

@@ -38,20 +38,22 @@ STICTION_RARE ConvexDistance shape_distance(const HullShape& a, const HullShape&
 template <class W>
 struct PlacedGeom {
   int geom;
-  Vec3<W> size;
+  GeomShape<W> shape;
   PlacedFrame<W> frame;
 };
 template <class S>
 STICTION_FN PlacedGeom<Wide<S>> placed_geom(const ModelView& m, const EnvView<S>& e, int g) {
-  return {g, load3(e.geom_size, g), frame_of_geom(m, e, g)};
+  return {g, geom_shape(e, g), frame_of_geom(m, e, g)};
 }
 template <class W>
 STICTION_FN HullShape hull_shape(const ModelView& m, const PlacedGeom<W>& s, int lane) {
   const auto at = [&](const Vec3<W>& v) { return get_lane(v, lane); };
   const auto type = static_cast<GeomType>(m.geom_type[s.geom]);
   const Mat3<W>& axes = s.frame.axes;
-  return {{type, at(s.frame.pos), at(axes.x), at(axes.y), at(axes.z), at(s.size)},
-          HullRef{&m, type == GeomType::mesh ? m.geom_dataid[s.geom] : 0}};
+  return {{type, at(s.frame.pos), at(axes.x), at(axes.y), at(axes.z), at(s.shape.size)},
+          type == GeomType::mesh
+              ? chosen_hull(m, get_lane(s.shape.mesh, lane), m.geom_dataid[s.geom])
+              : HullRef{}};
 }
 
 // `nearest` becomes that of the two geoms where they are nearer, the first of equals.

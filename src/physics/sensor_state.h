@@ -38,9 +38,11 @@ STICTION_FN LimitReading<S> joint_limit(const ModelView& m, const EnvView<S>& e,
   }
   if (m.coord_limited[dof] == 0) return {zero, zero};
   const Wide<S> q = e.qpos[m.jnt_qposadr[j]];
-  const S v = e.qvel[dof], lower = narrow<S>(q - low - margin), upper = narrow<S>(high - margin - q);
+  const S lower = narrow<S>(q - low - margin), upper = narrow<S>(high - margin - q);
+  const S v = e.qvel[dof];
   const Mask<S> below = lower < zero, above = !below && upper < zero;
-  return {select(below, lower, select(above, upper, zero)), select(below, v, select(above, -v, zero))};
+  return {select(below, lower, select(above, upper, zero)),
+          select(below, v, select(above, -v, zero))};
 }
 
 // Force of the limit in the last interval, positive whichever it is.
@@ -65,8 +67,7 @@ STICTION_FN Mask<W> inside_shape(GeomType type, const Vec3<W>& size, const Vec3<
       return dot(q, q) < one;
     }
     case GeomType::box: return vabs(p.x) < size.x && vabs(p.y) < size.y && vabs(p.z) < size.z;
-    case GeomType::cylinder:
-      return p.x * p.x + p.y * p.y < size.x * size.x && vabs(p.z) < size.y;
+    case GeomType::cylinder: return p.x * p.x + p.y * p.y < size.x * size.x && vabs(p.z) < size.y;
     case GeomType::capsule: {
       const W z = p.z - clamp(p.z, -size.y, size.y);
       return p.x * p.x + p.y * p.y + z * z < size.x * size.x;
@@ -87,7 +88,8 @@ STICTION_FN S inside_site(const ModelView& m, const EnvView<S>& e, int i) {
       any_lane(e.body_mass[id] < S(1e-15))) {
     const Vec3<W> centre = subtree(m, e, id).com;
     const Mask<W> massless = widen(e.body_mass[id]) < W(1e-15);
-    p = {select(massless, centre.x, p.x), select(massless, centre.y, p.y), select(massless, centre.z, p.z)};
+    p = {select(massless, centre.x, p.x), select(massless, centre.y, p.y),
+         select(massless, centre.z, p.z)};
   }
   const Vec3<S> size = load3(e.site_size, site);
   const Mask<W> inside = inside_shape<W>(static_cast<GeomType>(m.site_type[site]),

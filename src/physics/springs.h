@@ -75,7 +75,8 @@ STICTION_FN S implicit_resistance(const ModelView& m, const EnvView<S>& e, int i
 
 // armature + δt D + δt² K of the three rotations of a ball or free joint, from `dof` on.
 template <class S>
-STICTION_FN Vec3<S> rotor_inertia(const ModelView& m, const EnvView<S>& e, int j, int dof, bool free) {
+STICTION_FN Vec3<S> rotor_inertia(const ModelView& m, const EnvView<S>& e, int j, int dof,
+                                  bool free) {
   const S dt = S(m.opt.timestep);
   S stiffness = e.jnt_stiffness[j];
   Vec3<S> damping = load3(e.dof_damping + dof, 0);

@@ -20,18 +20,18 @@ STICTION_PHYSICS_BEGIN
 template <class Team, class S>
 STICTION_FN void forces(const Team& team, const ModelView& m, EnvView<S>& e) {
   clear_flags(team, m, e);
-  kinematics(team, m, e);        // q -> poses, motion axes
-  tendons(team, m, e);           // lengths and moment arms of the tendons
-  inertia(team, m, e);           // A = M + δt D + δt² K
-  bias(team, m, e);              // v -> velocities, Coriolis and gravity
-  fluid(team, m, e);             // forces of the medium, its drag -> A
+  kinematics(team, m, e);           // q -> poses, motion axes
+  tendons(team, m, e);              // lengths and moment arms of the tendons
+  inertia(team, m, e);              // A = M + δt D + δt² K
+  bias(team, m, e);                 // v -> velocities, Coriolis and gravity
+  fluid(team, m, e);                // forces of the medium, its drag -> A
   activation_dynamics(team, m, e);  // ȧ, activations at the end of the step
-  actuation(team, m, e);         // springs, dampers, motors, wrenches -> k
-  gyroscopic_start(team, m, e);  // free and ball joints: first half of their torque -> k
-  rows(team, m, e);              // limits, servos, dry friction; v_r
-  collide(team, m, e);           // active points and their laws
-  solve(team, m, e);             // min ½ (v − v*)ᵀ A (v − v*) + Σ ℓ(J v)
-  gyroscopic_end(team, m, e);    // the other half -> velocity at the end of the step
+  actuation(team, m, e);            // springs, dampers, motors, wrenches -> k
+  gyroscopic_start(team, m, e);     // free and ball joints: first half of their torque -> k
+  rows(team, m, e);                 // limits, servos, dry friction; v_r
+  collide(team, m, e);              // active points and their laws
+  solve(team, m, e);                // min ½ (v − v*)ᵀ A (v − v*) + Σ ℓ(J v)
+  gyroscopic_end(team, m, e);       // the other half -> velocity at the end of the step
 }
 
 // `last`: the step after which the user looks.

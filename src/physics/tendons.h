@@ -73,9 +73,8 @@ STICTION_FN Wide<S> path_part(const ModelView& m, EnvView<S>& e, int c, int k, c
   const Vec3<W> centre = load3(e.xpos, body) + load9(e.xmat, body) * load3(e.geom_pos, geom);
   const Mat3<W> axes = matrix(load4(e.xquat, body) * load4(e.geom_quat, geom));
   const bool cylinder = m.wrap_type[k + 1] == static_cast<int>(WrapType::cylinder);
-  const Wrap<W> wrap =
-      wrap_string<W>(p.pos, q.pos, cylinder, centre, axes, e.geom_size[3 * geom], side >= 0,
-                     side >= 0 ? site_position(m, e, side) : centre);
+  const Wrap<W> wrap = wrap_string<W>(p.pos, q.pos, cylinder, centre, axes, e.geom_size[3 * geom],
+                                      side >= 0, side >= 0 ? site_position(m, e, side) : centre);
   const Mask<S> wraps = narrow_mask<S>(wrap.wraps);
   const S zero = S(0.0), bent = select(wraps, scale, zero);
   add_straight(m, e, c, p, q, select(wraps, zero, scale));

@@ -12,7 +12,7 @@ namespace stiction::physics {
 // Counts that fields.def uses, and the constants among them.
 struct SizesView {
   int nq, nv, nu, nbody, njnt, ngeom, nsite, nmocap, ntendon, nwrap, npair, nslot, nsensordata;
-  int nanchor;      // where stiction is anchored nslot + ncouple, else 0
+  int nanchor;          // where stiction is anchored nslot + ncouple, else 0
   int nfrictionanchor;  // nv + ntendon where stiction is anchored, else 0
   int nanchorlist;  // nslot where stiction is anchored and a team is one thread of a CPU, else 0: a list of the slots with an anchor
   int ncouple;      // nslot where a pair has torsional or rolling friction (condim 4, 6), else 0
@@ -95,11 +95,12 @@ struct OptionsView {
 // Convex hulls of meshes in the frames of their geoms; README.md, "Hulls". Vertices and faces are
 // counted from the first of their mesh.
 struct MeshArrays {
+  int nmesh;
   const int *mesh_vertadr, *mesh_vertnum;  // (nmesh)
   const double *mesh_vert;    // (nmeshvert,3)
   const int *mesh_edgeadr;    // (nmeshvert+1)  vertices that an edge of a triangle joins to it
   const int *mesh_edge;       // (nmeshedge)
-  const int *mesh_start;      // (nmesh,27)  vertex that is farthest along (i, j, k), i + 3 j + 9 k + 13
+  const int *mesh_start;      // (nmesh,kMeshStarts)  vertex that is farthest along start_direction
   const int *mesh_polyadr, *mesh_polynum;  // (nmesh)  faces
   const double *mesh_polynormal;  // (nmeshpoly,3)
   const int *mesh_polyvertadr;  // (nmeshpoly+1)  corners of the face
@@ -147,6 +148,8 @@ struct ModelView : SizesView, MeshArrays, HfieldArrays {
 
   const int *jnt_type, *jnt_qposadr, *jnt_dofadr, *jnt_actfrclimited, *jnt_actgravcomp;
   const int *turn_jnt;        // (nturn)
+  const int *dof_turnadr;     // (nv+1)  those of turn_jnt that A couples with the dof, or the carried one that has it
+  const int *dof_turn;
   int nball;                  // ball joints with a limit
   const int *ball_jnt;        // (nball)
   const int *dof_bodyid, *dof_jntid;
@@ -182,7 +185,7 @@ struct ModelView : SizesView, MeshArrays, HfieldArrays {
   const int *factor_belowadr, *factor_below, *factor_belowplace;  // (nv+1), (entries)  rows i below the diagonal of column j, falling; i (i+1)/2
 
   const int *geom_type, *geom_bodyid, *geom_priority;
-  const int *geom_dataid;     // (ngeom)  mesh or height field, or -1
+  const int *geom_dataid;     // (ngeom)  mesh of the file or height field, or -1
   const int *geom_raymask;    // (ngeom)  bit of its group, kRayStatic where nothing moves it; 0: rays pass
   const float *geom_rbound;   // (ngeom)  upper bound on the bounding sphere's radius about geom_pos, m; plane: 0
   const int *pair_geom1, *pair_geom2, *pair_condim, *pair_explicit, *pair_slotadr, *pair_slotnum;

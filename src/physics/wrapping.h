@@ -78,8 +78,7 @@ STICTION_FN Mask<W> segments_meet(const Vec2<W>& p1, const Vec2<W>& p2, const Ve
                                   const Vec2<W>& p4) {
   const Vec2<W> u = p2 - p1, v = p4 - p3, w = p1 - p3;
   const W det = v.y * u.x - v.x * u.y, zero = W(0.0), one = W(1.0);
-  const Mask<W> cross_each_other =
-      det * det > W(kParallel * kParallel) * (dot(u, u) * dot(v, v));
+  const Mask<W> cross_each_other = det * det > W(kParallel * kParallel) * (dot(u, u) * dot(v, v));
   const W inverse = one / select(cross_each_other, det, one);
   const W a = inverse * (v.x * w.y - v.y * w.x), b = inverse * (u.x * w.y - u.y * w.x);
   return cross_each_other && a >= zero && a <= one && b >= zero && b <= one;
@@ -158,8 +157,7 @@ STICTION_FN CircleWrap<W> wrap_inside(const Vec2<W>& p0, const Vec2<W>& p1, cons
   const Mask<W> apart = d2 > zero;
   const W a = -dot(dif, p0) / select(apart, d2, one);
   const Vec2<W> nearest = p0 + a * dif;
-  const Mask<W> blocked =
-      apart && a > zero && a < one && dot(nearest, nearest) <= radius * radius;
+  const Mask<W> blocked = apart && a > zero && a < one && dot(nearest, nearest) <= radius * radius;
   const Mask<W> outside = len0 > radius && len1 > radius;
   const W cos_G = dot(p0, p1) / select(outside, len0 * len1, one);
   const Mask<W> wraps = outside && !blocked && cos_G >= least - one;
@@ -232,7 +230,9 @@ STICTION_FN Wrap<W> wrap_string(const Vec3<W>& x0, const Vec3<W>& x1, bool cylin
   const W zero = W(0.0), one = W(1.0);
   PlaneAxes<W> axes = {{one, zero, zero}, {zero, one, zero}};
   if (!cylinder) axes = sphere_axes(p0, p1);
-  const auto project = [&](const Vec3<W>& p) -> Vec2<W> { return {dot(p, axes.x), dot(p, axes.y)}; };
+  const auto project = [&](const Vec3<W>& p) -> Vec2<W> {
+    return {dot(p, axes.x), dot(p, axes.y)};
+  };
   const Vec2<W> d0 = project(p0), d1 = project(p1);
   const Vec3<W> s = transposed(frame, side - centre);
   CircleWrap<W> wrap = wrap_outside(d0, d1, sided, unit(project(s)), radius);

@@ -79,8 +79,8 @@ FreeMotion free_motion(const Model& m, const Options& o, const Kinematics& kin,
   const FluidForces medium = fluid_forces(m, kin, bodies);
   const Theta share = theta(o.scheme);
   FreeMotion free{mass_matrix(m, kin), v0, {}};
-  free.A.diagonal() +=
-      share.force * dt * implicit_part(damping) + share.force * share.position * dt * dt * stiffness;
+  free.A.diagonal() += share.force * dt * implicit_part(damping) +
+                       share.force * share.position * dt * dt * stiffness;
   free.A += share.force * dt * medium.drag;
 
   // k = −bias − D v0 + medium + springs at q0 + θ δt v0 + explicit forces

@@ -79,8 +79,7 @@ std::vector<Turning> turning(const Model& m, const Kinematics& kin, const VecX& 
     const Vec3 pivot = t.free && mass > 0 ? Vec3(com / mass) : kin.dof_anchor[at(t.dof)];
     t.inertia = t.axes.transpose() * composite(m, kin, below, pivot) * t.axes;
     t.arm = t.axes.transpose() * (pivot - kin.dof_anchor[at(t.dof)]);
-    for (int k = 0; k < 3; ++k)
-      t.extra[k] = m.dof_armature[at(t.dof + k)] + resistance[t.dof + k];
+    for (int k = 0; k < 3; ++k) t.extra[k] = m.dof_armature[at(t.dof + k)] + resistance[t.dof + k];
     t.carried = m.dof_parentid[at(t.dof)] >= 0 && !t.free;
     t.carrier = Mat3X::Zero(3, m.nv);
     for (int i = m.dof_parentid[at(t.dof)]; i >= 0 && t.carried; i = m.dof_parentid[at(i)])

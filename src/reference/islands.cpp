@@ -48,11 +48,9 @@ std::vector<std::vector<int>> islands(const Problem& problem) {
     for (int j = 0; j < i; ++j)
       if (problem.A(i, j) != 0) sets.join(i, j);
   for (const PointConstraint& c : problem.points)
-    sets.join_all([&](int i) {
-      return !is_zero(c.J.col(i)) || (c.turns() && !is_zero(c.J_turning.col(i)));
-    });
-  for (const RowConstraint& c : problem.rows)
-    sets.join_all([&](int i) { return c.J[i] != 0; });
+    sets.join_all(
+        [&](int i) { return !is_zero(c.J.col(i)) || (c.turns() && !is_zero(c.J_turning.col(i))); });
+  for (const RowConstraint& c : problem.rows) sets.join_all([&](int i) { return c.J[i] != 0; });
   for (const BlockConstraint& c : problem.blocks)
     sets.join_all([&](int i) { return !is_zero(c.J.col(i)); });
 

@@ -69,9 +69,10 @@ double force_of(const Model& m, const Options& o, const StepInputs& in, const St
 
 double joint_limit_force(const Model& m, const Options& o, const StepInputs& in,
                          const StepResult& s, const Kinematics& kin, int j) {
-  return force_of(m, o, in, s, kin, [&](const VecX& push, const DelassusScale& delassus, const auto&) {
-    return joint_limits(m, o, *o.timestep, j, in, push, delassus);
-  });
+  return force_of(m, o, in, s, kin,
+                  [&](const VecX& push, const DelassusScale& delassus, const auto&) {
+                    return joint_limits(m, o, *o.timestep, j, in, push, delassus);
+                  });
 }
 
 double tendon_limit_force(const Model& m, const Options& o, const StepInputs& in,

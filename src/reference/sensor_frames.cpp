@@ -29,16 +29,16 @@ Frame frame_of(const Model& m, const Kinematics& kin, ObjectType type, int id) {
 
 Vec2 projection(const Model& m, const Kinematics& kin, int site, int camera) {
   const Frame eye = frame_of(m, kin, ObjectType::camera, camera);
-  const Vec3 p = eye.quat.conjugate() *
-                 (frame_of(m, kin, ObjectType::site, site).pos - eye.pos);
+  const Vec3 p = eye.quat.conjugate() * (frame_of(m, kin, ObjectType::site, site).pos - eye.pos);
   const double tiny = 1e-15;
   const double z = p.z() < 0 ? std::min(p.z(), -tiny) : std::max(p.z(), tiny);
   const std::size_t c = at(camera);
   const double width = m.cam_resolution[2 * c], height = m.cam_resolution[2 * c + 1];
   Vec2 focal = Vec2::Constant(height / (2 * std::tan(m.cam_fovy[c] / 2 * std::numbers::pi / 180)));
   if (const Vec2 chip(m.cam_sensorsize[2 * c], m.cam_sensorsize[2 * c + 1]); chip.minCoeff() > 0)
-    focal = Vec2(width, height).cwiseQuotient(chip).cwiseProduct(
-        Vec2(m.cam_intrinsic[4 * c], m.cam_intrinsic[4 * c + 1]));
+    focal = Vec2(width, height)
+                .cwiseQuotient(chip)
+                .cwiseProduct(Vec2(m.cam_intrinsic[4 * c], m.cam_intrinsic[4 * c + 1]));
   return {width / 2 - focal.x() * p.x() / z, height / 2 + focal.y() * p.y() / z};
 }
 

@@ -93,14 +93,16 @@ bool inside_site(const Model& m, const World& w, int i) {
   const Frame zone = frame_of(m, w.kin, ObjectType::site, site);
   const bool centre = type == ObjectType::body && id > 0 && m.body_mass[at(id)] < 1e-15;
   const Vec3 p = centre ? subtree_com(m, w.kin)[at(id)] : frame_of(m, w.kin, type, id).pos;
-  return inside(m.site_type[at(site)], row3(m.site_size, site), zone.quat.conjugate() * (p - zone.pos));
+  const Vec3 local = zone.quat.conjugate() * (p - zone.pos);
+  return inside(m.site_type[at(site)], row3(m.site_size, site), local);
 }
 
 // The geoms of a geom or of a body that are convex shapes.
 std::vector<int> geoms_of(const Model& m, ObjectType type, int id) {
   std::vector<int> geoms;
   for (int g = 0; g < m.ngeom; ++g)
-    if ((type == ObjectType::geom ? g : m.geom_bodyid[at(g)]) == id && is_convex(m, g)) geoms.push_back(g);
+    if (is_convex(m, g) && id == (type == ObjectType::geom ? g : m.geom_bodyid[at(g)]))
+      geoms.push_back(g);
   return geoms;
 }
 
@@ -240,8 +242,7 @@ VecX interaction(const Model& m, const World& w, const StepInputs& in, const Ste
     Vec3 about = inertia * a.alpha + a.omega.cross(inertia * a.omega);
     for (const std::span<const double> xfrc : {std::span(s.xfrc_contact), in.xfrc_applied}) {
       if (xfrc.empty()) continue;
-      on -= row3(xfrc, 2 * b);
-      about -= row3(xfrc, 2 * b + 1);
+      on -= row3(xfrc, 2 * b), about -= row3(xfrc, 2 * b + 1);
     }
     force += on;
     torque += about + (com - f.pos).cross(on);
@@ -262,8 +263,7 @@ VecX interval_sensor(const Model& m, const Options& o, const StepInputs& in, con
     case T::actuatorfrc: return to_vec(actuator_forces(m, o, in, s)[id]);
     case T::jointactuatorfrc:
       return to_vec(joint_actuation(m, o, in, w.kin, actuator_forces(m, o, in, s), id));
-    case T::tendonactuatorfrc:
-      return to_vec(tendon_actuation(m, actuator_forces(m, o, in, s), id));
+    case T::tendonactuatorfrc: return to_vec(tendon_actuation(m, actuator_forces(m, o, in, s), id));
     case T::jointlimitfrc: return to_vec(joint_limit_force(m, o, in, s, w.kin, id));
     case T::tendonlimitfrc: return to_vec(tendon_limit_force(m, o, in, s, w.kin, id));
     default: break;

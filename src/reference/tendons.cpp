@@ -14,7 +14,7 @@ namespace {
 // How much longer a tendon is than its spring's dead band allows; negative: shorter.
 Real stretch(const Model& m, int t, Real length) {
   return length - std::clamp<Real>(length, m.tendon_lengthspring[at(2 * t)],
-                             m.tendon_lengthspring[at(2 * t + 1)]);
+                                   m.tendon_lengthspring[at(2 * t + 1)]);
 }
 
 // c of the force −x c, without the part that pushes away or drives: rows have none.
@@ -114,10 +114,10 @@ std::vector<RowConstraint> tendon_friction(const Model& m, const Options& o, dou
     const Real w = delassus(all[at(t)].J.transpose());
     const int k = m.nv + t;
     if (loss != 0 && w > 0)
-      rows.push_back({all[at(t)].J,
-                      DryFrictionLaw{o.regularization * w, Real(dt * loss),
-                                     friction_shift(o, dt, anchors, k)},
-                      k});
+      rows.push_back(
+          {all[at(t)].J,
+           DryFrictionLaw{o.regularization * w, Real(dt * loss), friction_shift(o, dt, anchors, k)},
+           k});
   }
   return rows;
 }
@@ -133,7 +133,7 @@ void clamp_tendon_actuation(const Model& m, VecX& force) {
       if (pulls(a)) total += force[a];
     if (total == 0) continue;
     const Real bounded = std::clamp<Real>(total, m.tendon_actfrcrange[at(2 * t)],
-                                      m.tendon_actfrcrange[at(2 * t + 1)]);
+                                          m.tendon_actfrcrange[at(2 * t + 1)]);
     for (int a = 0; a < m.nu; ++a)
       if (pulls(a)) force[a] *= bounded / total;
   }

@@ -164,8 +164,8 @@ inline std::string trees(int count, int links) {
 
 inline const std::vector<std::string>& scene_names() {
   static const std::vector<std::string> names = {
-      "anymal_c",    "g1",       "g1_feetonly", "go1",     "go1_feetonly", "go2",    "h1",
-      "h1_feetonly", "panda",    "stack",       "pile",    "drums",        "rocks",  "pushed",
+      "anymal_c",    "g1",       "g1_feetonly", "go1",     "go1_feetonly", "go2",     "h1",
+      "h1_feetonly", "panda",    "stack",       "pile",    "drums",        "rocks",   "pushed",
       "cartpole",    "branches", "loops",       "linkage", "muscles",      "terrain", "sites"};
   return names;
 }
@@ -314,7 +314,8 @@ inline void advance(Batch& b, int calls, int steps = 4) {
 }
 
 // Environment places[i] of a and i of b.
-inline void expect_same(Batch& a, const std::vector<int>& places, Batch& b, const std::string& what) {
+inline void expect_same(Batch& a, const std::vector<int>& places, Batch& b,
+                        const std::string& what) {
   for (std::size_t i = 0; i < places.size(); ++i) {
     ASSERT_EQ(bytes(a, places[i]), bytes(b, static_cast<int>(i))) << what << " " << i;
     ASSERT_EQ(status(a, places[i]), status(b, static_cast<int>(i))) << what << " " << i;

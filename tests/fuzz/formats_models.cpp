@@ -40,6 +40,7 @@ void check(const Model& m) {
   below(m.body_parentid, m.nbody, "body_parentid"), below(m.jnt_bodyid, m.nbody, "jnt_bodyid");
   below(m.geom_bodyid, m.nbody, "geom_bodyid");
   below(m.geom_dataid, std::max(m.nmesh, m.nhfield), "geom_dataid");
+  below(m.geom_mesh, m.nmesh, "geom_mesh");
   below(m.pair_geom1, m.ngeom, "pair_geom1"), below(m.pair_geom2, m.ngeom, "pair_geom2");
   for (std::size_t i = 0; i < m.mesh_vertnum.size(); ++i) {
     const int count = m.mesh_vertnum[i], faces = m.mesh_facenum[i];

@@ -19,7 +19,8 @@ TEST(MjcfReport, EveryAttributeHasALine) {
   mjcf(
       "\n<option timestep='0.01' integrator='RK4' solver='PGS' density='0'/>"
       "\n<visual><map force='1'/></visual>"
-      "\n<worldbody><geom size='1' rgba='1 0 0 1' solref='0.01' condim='6'/><site rgba='1 0 0 1'/><body><freejoint/>"
+      "\n<worldbody><geom size='1' rgba='1 0 0 1' solref='0.01' condim='6'/><site rgba='1 0 0 "
+      "1'/><body><freejoint/>"
       "<geom size='1'/></body></worldbody>",
       &r);
   const auto check = [&](const char* element, const char* attribute, Use use, bool physics) {

@@ -58,6 +58,7 @@ struct ModelBuilder {
     m.geom_group.push_back(0);
     m.geom_alpha.push_back(1);
     m.geom_dataid.push_back(-1);  // meshes and height fields are not there
+    m.geom_meshadr.push_back(0), m.geom_meshnum.push_back(0);
     m.geom_bodyid.push_back(b);
     m.geom_contype.push_back(1);
     m.geom_conaffinity.push_back(1);

@@ -100,7 +100,7 @@ DYNAMICS = [
           "-rotation_jacobian(m, kin, b).transpose() * torque;",
           pytests=(MUJOCO + "test_applied_wrenches",)),
     Break("damping is not implicit", "src/reference/free_motion.cpp",
-          "      share.force * dt * implicit_part(damping) +", "      0 * dt * implicit_part(damping) +",
+          "+= share.force * dt * implicit_part(damping) +", "+= 0 * dt * implicit_part(damping) +",
           pytests=(DRAKE + "test_free_motion",)),
     Break("integration: first-order quaternion instead of the exponential map",
           "src/reference/kinematics.cpp",

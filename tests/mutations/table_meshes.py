@@ -3,6 +3,7 @@
 from breaks import Break
 
 PAGE = "python/test_meshes.py::"
+CHOICE = "python/test_mesh_choices.py::"
 
 MESHES = [
     Break("mesh: legacy volumes have signs", "src/model/mesh.cpp",
@@ -26,6 +27,26 @@ MESHES = [
     Break("mesh: one that is not there has a collider", "src/model/pairs.cpp",
           " && has_shape(m, c.geom1) && has_shape(m, c.geom2)", "",
           gtests=("MjcfReport.MeshesMayBeSeenButNotWeighed",)),
+    Break("mesh choice: all lanes have that of the first", "src/physics/collide_convex.h",
+          "chosen_hull(*arrays, get_lane(mesh, lane), file)", "chosen_hull(*arrays, get_lane(mesh, 0), file)",
+          pytests=(CHOICE + "test_each_environment_steps_as_one_of_its_mesh_alone",)),
+    Break("mesh choice: rays see the mesh of the file", "src/physics/rays.h",
+          "chosen_hull(m, get_lane(shape.mesh, lane), id)", "chosen_hull(m, id, id)",
+          pytests=(CHOICE + "test_each_environment_steps_as_one_of_its_mesh_alone",)),
+    Break("mesh choice: distances are to the mesh of the file", "src/physics/sensor_distance.h",
+          "chosen_hull(m, get_lane(s.shape.mesh, lane), m.geom_dataid[s.geom])",
+          "chosen_hull(m, m.geom_dataid[s.geom], m.geom_dataid[s.geom])",
+          pytests=(CHOICE + "test_each_environment_steps_as_one_of_its_mesh_alone",)),
+    Break("mesh choice: placed without the frame of the file's mesh", "src/model/mesh_choices.cpp",
+          "q * row4(m.mesh_quat, own).conjugate();", "q;",
+          pytests=(CHOICE + "test_a_chosen_mesh_lies_where_mujoco_places_it",)),
+    Break("mesh choice: bounded as the file's mesh", "src/model/derive.cpp",
+          "std::max(m.geom_rbound[at(g)], row3(m.mesh_size, mesh).norm())",
+          "std::max(m.geom_rbound[at(g)], 0 * row3(m.mesh_size, mesh).norm())",
+          pytests=(CHOICE + "test_a_chosen_mesh_lies_where_mujoco_places_it",)),
+    Break("mesh choice: any mesh may be written", "src/batch/check.cpp",
+          "given == file || std::find(first, end, given) != end", "given == file || true",
+          pytests=(CHOICE + "test_a_mesh_that_is_written_without_its_size_is_refused",)),
     Break("mesh: mirrored, it is inside out", "src/model/mesh.cpp",
           "if (s.scale.prod() > 0) return;", "if (s.scale.prod() > -1e9) return;",
           pytests=(PAGE + "test_inertia",)),

@@ -7,7 +7,7 @@ READER_DOOR = [
           "return from.kind == kind ||", "return from.kind != \"\" ||",
           pytests=("python/test_mujoco_reader.py::test_every_mixture_of_actuator_defaults",)),
     Break("collision meshes that nothing can touch alarm", "src/model/judge.cpp",
-          "Use::ignored, false, collides ?", "Use::ignored, collides, collides ?",
+          "Use::ignored, false,\n         collides ?", "Use::ignored, collides,\n         collides ?",
           gtests=("MjcfReport.WhatHasNoEffectIsNoAlarm",)),
     Break("lengths have no bound", "src/model/bounds.h",
           "kLengthBound{1e6,", "kLengthBound{1e300,",

@@ -90,7 +90,7 @@ inline constexpr const char* kSites = R"(<mujoco model="sites">
  <velocity site="hand" refsite="fixed" gear="0 0 .5 .1 0 .2" kv=".5"/>
  <position name="rod" cranksite="crank" slidersite="slider" cranklength=".5" gear="2" kp="5" kv=".1"/>
  <position jointinparent="ball" gear="1 .5 .2" kp="1"/><motor jointinparent="free" gear="1 0 1 .1 0 .2"/>
- <adhesion body="foot" ctrlrange="0 3" gain="2"/><position joint="lift" kp="20" kv="2" gear="-1"/><motor joint="tilt"/>
+ <adhesion body="foot" ctrlrange="1 3" gain="2"/><position joint="lift" kp="20" kv="2" gear="-1"/><motor joint="tilt"/>
 </actuator>
 <sensor><actuatorpos actuator="between"/><actuatorvel actuator="rod"/><actuatorfrc actuator="between"/>
 </sensor></mujoco>)";

@@ -34,11 +34,12 @@ Vec3 get(const physics::Vec3<W>& v, int lane) {
   return {x.x, x.y, x.z};
 }
 
-// The kind of a shape; its mesh is of the zoo.
-inline physics::ShapeKind kind(const reference::Shape& s) {
+// The kind of a shape; its mesh is of the zoo, in all lanes.
+template <class W = double>
+physics::ShapeKind<W> kind(const reference::Shape& s) {
   static const Env<double> env(reference::test::zoo(), {});
   if (s.type != GeomType::mesh) return s.type;
-  return {s.type, physics::HullRef{&env.m(), reference::test::mesh_of(s)}};
+  return {&env.m(), 0, W(reference::test::mesh_of(s))};
 }
 
 }  // namespace stiction::test

@@ -17,9 +17,10 @@ constexpr double kTolerance = 1e-10;
 
 // With no more colliders than the pair needs.
 template <class W>
-std::array<physics::Witness<W>, 12> run(const physics::ShapeKind& a, const physics::ShapeKind& b,
-                                        const physics::Shape<W>& s, const physics::Shape<W>& t,
-                                        physics::SearchLimit<W> limit, W* beyond = nullptr) {
+std::array<physics::Witness<W>, 12> run(const physics::ShapeKind<W>& a,
+                                        const physics::ShapeKind<W>& b, const physics::Shape<W>& s,
+                                        const physics::Shape<W>& t, physics::SearchLimit<W> limit,
+                                        W* beyond = nullptr) {
   std::array<physics::Witness<W>, 12> out;
   using physics::Colliders;
   const auto collide = [&]<Colliders has>() {
@@ -38,8 +39,9 @@ std::array<physics::Witness<W>, 12> run(const physics::ShapeKind& a, const physi
   return out;
 }
 template <class W>
-std::array<physics::Witness<W>, 12> run(const physics::ShapeKind& a, const physics::ShapeKind& b,
-                                        const physics::Shape<W>& s, const physics::Shape<W>& t) {
+std::array<physics::Witness<W>, 12> run(const physics::ShapeKind<W>& a,
+                                        const physics::ShapeKind<W>& b, const physics::Shape<W>& s,
+                                        const physics::Shape<W>& t) {
   return run<W>(a, b, s, t, {W(std::numeric_limits<double>::infinity()), W(0.0)});
 }
 
@@ -130,8 +132,7 @@ TEST(Colliders, SearchesAgreeWithTheReference) {
       physics::Shape<Pack> pa{}, pb{};
       std::array<std::vector<ref::Witness>, kW> expected;
       std::array<std::array<physics::Witness<double>, 12>, kW> alone;
-      physics::ShapeKind kind_a = types.a, kind_b = types.b;
-      const int mesh_a = round % ref::test::kZoo, mesh_b = round / 3 % ref::test::kZoo;
+      physics::ShapeKind<Pack> kind_a = types.a, kind_b = types.b;
       const auto pose = [&](GeomType type, int mesh) {
         const double spread = round % 2 == 0 ? 1.0 : 1.5;
         ref::Shape s = ref::test::random_shape(rng, type, spread);
@@ -139,8 +140,9 @@ TEST(Colliders, SearchesAgreeWithTheReference) {
         return s;
       };
       for (int lane = 0; lane < kW; ++lane) {
-        const ref::Shape a = pose(types.a, mesh_a);
-        ref::Shape b = pose(types.b, mesh_b);
+        // each lane has meshes of its own
+        const ref::Shape a = pose(types.a, (round + lane) % ref::test::kZoo);
+        ref::Shape b = pose(types.b, (round / 3 + 2 * lane) % ref::test::kZoo);
         const ref::Witness w = ref::test::nearest(ref::test::contacts(a, b));
         // touching; where two vertices just touch there are many normals
         const double gap =
@@ -149,7 +151,9 @@ TEST(Colliders, SearchesAgreeWithTheReference) {
         expected[at(lane)] = ref::test::contacts(a, b);
         put(pa, lane, a), put(pb, lane, b);
         alone[at(lane)] = run<double>(kind(a), kind(b), shape<double>(a), shape<double>(b));
-        if (lane == 0) kind_a = kind(a), kind_b = kind(b);
+        if (lane == 0) kind_a = kind<Pack>(a), kind_b = kind<Pack>(b);
+        if (types.a == G::mesh) physics::set_lane(kind_a.mesh, lane, kind(a).mesh);
+        if (types.b == G::mesh) physics::set_lane(kind_b.mesh, lane, kind(b).mesh);
       }
       const auto found = run<Pack>(kind_a, kind_b, pa, pb);
       for (int lane = 0; lane < kW; ++lane) {

@@ -230,9 +230,10 @@ TEST(RowLaw, AgreesWithTheReference) {
     EXPECT_NEAR(limit.hess, l.hessian + u.hessian, 1e-14 / R);
     EXPECT_NEAR(row_load(law, v), l.impulse + u.impulse, 1e-14 * scale);
 
-    const reference::DryFrictionLaw friction{w, .3 * random.uniform(0, 1) / w, random.uniform(-.1, .1)};
-    const RowValue<double> f =
-        row_law(BoundedLaw<double>{friction.v_hat, 1 / friction.R, -friction.bound, friction.bound}, v);
+    const reference::DryFrictionLaw friction{w, .3 * random.uniform(0, 1) / w,
+                                             random.uniform(-.1, .1)};
+    const RowValue<double> f = row_law(
+        BoundedLaw<double>{friction.v_hat, 1 / friction.R, -friction.bound, friction.bound}, v);
     EXPECT_NEAR(f.impulse, friction.at(v).impulse, 1e-14 / w);
     EXPECT_EQ(f.hess, 1 / friction.R * (friction.at(v).hessian > 0 ? 1 : 0));
 

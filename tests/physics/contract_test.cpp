@@ -31,12 +31,14 @@ const std::map<std::string, Names>& also_written_by() {
       {"gyroscopic", {"qfrc_smooth", "qacc"}},
       // the Newton step of the rows is a solve without points; body blocks are part of A and k
       {"rows", {"H", "gradient", "dv", "A", "qfrc_smooth", "block_impulse"}},
+      // adhesion is a force
+      {"collide", {"qfrc_smooth", "qfrc_actuator"}},
       // points between branches change the structure of the factor; servos add to their dofs;
       // friction iterations renew the bounds of friction
       {"solve",
        {"flags", "qfrc_actuator", "L", "row_parent", "row_num", "run_adr", "run_first", "run_end",
-        "below_adr", "below_row", "below_place", "row_impulse", "row_hess", "point_n0",
-        "point_eps", "point_couple_law"}},
+        "below_adr", "below_row", "below_place", "row_impulse", "row_hess", "point_n0", "point_eps",
+        "point_couple_law"}},
       // late contacts look at velocities at the solution
       {"integrate", {"flags", "body_vel"}},
   };

@@ -46,7 +46,9 @@ class RandomPoints {
     r.torsion = uniform(0, .05), r.rolling = i % 10 == 0 ? 0 : uniform(0, .02);
     r.n0 = uniform(0, .1), r.eps_torsion = 1e-2, r.eps_rolling = 3e-2;
     r.shift = 1e-2 * direction();
-    p.law = {vec(n), vec(p.frame * r.shift), {r.torsion * r.n0, r.eps_torsion},
+    p.law = {vec(n),
+             vec(p.frame * r.shift),
+             {r.torsion * r.n0, r.eps_torsion},
              {r.rolling * r.n0, r.eps_rolling}};
     return p;
   }
@@ -108,7 +110,8 @@ TEST(CoupleLaw, AlongALine) {
   RandomPoints random;
   for (int i = 0; i < 1000; ++i) {
     const Point p = random(i);
-    const physics::Vec3<double> omega = vec(.1 * random.direction()), d = vec(.2 * random.direction());
+    const physics::Vec3<double> omega = vec(.1 * random.direction()),
+                                d = vec(.2 * random.direction());
     const PointLine<double> line = couple_line(p.law, omega, d);
     const double alpha = random.uniform(0, 2);
     const LineValue<double> value = evaluate_line(p.law.torsion, p.law.rolling, line, alpha);

@@ -29,7 +29,8 @@ struct Tree {
     e.run_adr = run_adr.data(), e.run_first = run_first.data(), e.run_end = run_end.data();
     e.below_adr = below_adr.data(), e.below_row = below_row.data();
     e.below_place = below_place.data();
-    m.row_parent = e.row_parent, m.run_adr = e.run_adr, m.run_first = e.run_first, m.run_end = e.run_end;
+    m.row_parent = e.row_parent, m.run_adr = e.run_adr, m.run_first = e.run_first,
+    m.run_end = e.run_end;
     e.A = A.data(), e.H = H.data(), e.L = L.data();
   }
   // H = Σ Jᵀ J over couplings and paths

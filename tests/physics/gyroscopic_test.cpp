@@ -223,9 +223,11 @@ TEST(Gyroscopic, TheExplicitTorqueIsImpliedByTheDeepestPoints) {
 // Whether a cylinder or an ellipsoid may touch another shape than a plane.
 bool searches(const Model& m) {
   for (int p = 0; p < m.npair; ++p) {
-    const GeomType a = m.geom_type[at(m.pair_geom1[at(p)])], b = m.geom_type[at(m.pair_geom2[at(p)])];
+    const GeomType a = m.geom_type[at(m.pair_geom1[at(p)])],
+                   b = m.geom_type[at(m.pair_geom2[at(p)])];
     for (const GeomType t : {a, b})
-      if (a != GeomType::plane && (t == GeomType::cylinder || t == GeomType::ellipsoid)) return true;
+      if (a != GeomType::plane && (t == GeomType::cylinder || t == GeomType::ellipsoid))
+        return true;
   }
   return false;
 }

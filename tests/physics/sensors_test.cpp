@@ -27,7 +27,9 @@ struct Sample {
   Numbers qpos, qvel, ctrl, xfrc;
   double time = 0;
   StepResult result;
-  reference::StepInputs inputs() const { return {qpos, qvel, ctrl, {}, xfrc, {}, {}, {}, {}, time}; }
+  reference::StepInputs inputs() const {
+    return {qpos, qvel, ctrl, {}, xfrc, {}, {}, {}, {}, time};
+  }
 };
 
 Sample sample(const Reference& ref, std::mt19937& rng) {

@@ -76,8 +76,7 @@ TEST(Tendons, LengthsAndArmsAreTheReferences) {
     set_state(env, s);
     physics::kinematics(TeamOfOne(), env.m(), env.e);
     physics::tendons(TeamOfOne(), env.m(), env.e);
-    const auto expected =
-        reference::tendons(m, reference::kinematics(m, s.qpos, {}, {}), s.qpos);
+    const auto expected = reference::tendons(m, reference::kinematics(m, s.qpos, {}, {}), s.qpos);
     for (int t = 0; t < m.ntendon; ++t) {
       const auto& [length, J] = expected[at(t)];
       ASSERT_NEAR(env.number(Field::ten_length, t, 0), length, 1e-12) << t;

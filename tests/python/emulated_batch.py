@@ -4,6 +4,7 @@ import gc
 import sys
 
 import numpy as np
+from mesh_scene import scene
 
 import stiction
 
@@ -185,6 +186,17 @@ def test_states_parameters_and_files(path):
     assert there.status_count == 0
     assert isinstance(there.contacts(1), stiction.Contacts)
     assert not there.frozen.any()
+
+
+def test_meshes_are_chosen_on_the_device():
+    model = stiction.Model.from_xml(scene())
+    there, here = (stiction.Batch(model, num_envs=7, device=d) for d in ("emulated", "cpu"))
+    for batch in (there, here):
+        batch.choose_mesh("thing", "stone", ids=[1, 4])
+        batch.choose_mesh("thing", "wedge", ids=[2])
+    for name in ("geom_dataid", "geom_size", "geom_pos", "geom_quat"):
+        np.testing.assert_array_equal(there.param(name).numpy(), here.param(name))
+    there.check_params()
 
 
 def test_what_is_computed_on_request():

@@ -38,7 +38,7 @@ def sizes_of(model, **more):
     names = ("nq", "nv", "nu", "na", "nbody", "njnt", "ngeom", "nsite", "nmocap", "nkey", "ntendon",
              "npair", "nslot", "nsensor", "nsensordata", "neq", "nanchor", "nmesh", "nhfield", "ncam")  # fmt: skip
     return {n: getattr(model, n) for n in names} | {"nwrap": model.wrap_coef.size, "6neq": 6 * model.neq, "nv+ntendon": model.nv + model.ntendon,
-            "nmeshvert": len(model.mesh_vert), "nmeshface": len(model.mesh_face), "nmeshpoly": len(model.mesh_polynormal), "nmeshpolyvert": len(model.mesh_polyvert), "nmeshpolymap": len(model.mesh_polymap), "nhfielddata": len(model.hfield_data)} | more  # fmt: skip
+            "ngeommesh": len(model.geom_mesh), "nmeshvert": len(model.mesh_vert), "nmeshface": len(model.mesh_face), "nmeshpoly": len(model.mesh_polynormal), "nmeshpolyvert": len(model.mesh_polyvert), "nmeshpolymap": len(model.mesh_polymap), "nhfielddata": len(model.hfield_data)} | more  # fmt: skip
 
 
 # --------------------------------------------------------------------------------- Model

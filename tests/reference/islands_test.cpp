@@ -87,9 +87,9 @@ TEST(Islands, TogetherAreTheWholeProblem) {
     EXPECT_NEAR(together.cost, apart.cost, 1e-12 * evaluate(p, together.v).magnitude);
     int most = 0;
     for (const Dofs& dofs : islands(p))
-      most = std::max(most, solve(on_island(p, dofs), VecX::Zero(static_cast<int>(dofs.size())),
-                                  1e-13, 100)
-                                .iterations);
+      most = std::max(
+          most, solve(on_island(p, dofs), VecX::Zero(static_cast<int>(dofs.size())), 1e-13, 100)
+                    .iterations);
     EXPECT_EQ(apart.iterations, most);
   }
 }
@@ -108,7 +108,8 @@ namespace stiction::test {
 namespace {
 
 constexpr const char* kBox =
-    "<body pos='0 0 .12' euler='10 20 0'><freejoint/><geom type='box' size='.1 .1 .1' mass='1'/></body>";
+    "<body pos='0 0 .12' euler='10 20 0'><freejoint/><geom type='box' size='.1 .1 .1' "
+    "mass='1'/></body>";
 constexpr const char* kOthers =
     "<body pos='3 0 .12'><freejoint/><geom size='.1' mass='3'/></body>"
     "<body pos='-3 0 2'><joint axis='0 1 0' frictionloss='.1' damping='.1'/>"
@@ -118,9 +119,10 @@ constexpr const char* kOthers =
 // lands and comes to rest, and the other trees do not stop it early or go on for it.
 TEST(Islands, ABoxStepsTheSameWhateverElseIsThere) {
   const auto scene = [](const std::string& bodies) {
-    return mjcf("<compiler angle='degree'/><option timestep='.004'/><worldbody>"
-                "<geom type='plane' size='9 9 1'/>" +
-                bodies + "</worldbody>");
+    return mjcf(
+        "<compiler angle='degree'/><option timestep='.004'/><worldbody>"
+        "<geom type='plane' size='9 9 1'/>" +
+        bodies + "</worldbody>");
   };
   const Reference alone(scene(kBox)), among(scene(std::string(kBox) + kOthers));
   Reals q = alone.model().qpos0, v(6, 0.0), all_q = among.model().qpos0,

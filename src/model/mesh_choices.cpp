@@ -1,0 +1,124 @@
+#include "model/mesh_choices.h"
+
+#include <algorithm>
+#include <sstream>
+#include <string_view>
+
+#include "math.h"
+#include "model/contact_material.h"
+#include "model/read.h"
+#include "stiction/error.h"
+#include "stiction/text.h"
+
+namespace stiction {
+namespace model {
+namespace {
+
+constexpr std::string_view kKey = "stiction_meshes/";
+
+GeomSpec* geom_named(Spec& spec, const std::string& name) {
+  for (BodySpec& b : spec.bodies)
+    for (GeomSpec& g : b.geoms)
+      if (g.name == name) return &g;
+  return nullptr;
+}
+
+}  // namespace
+
+bool read_mesh_choice(Element& tuple, Spec& spec) {
+  const std::string name = required_text(tuple, "name");
+  if (!name.starts_with(kKey)) return false;
+  if (name.size() == kKey.size()) fail(tuple, "name", "a geom's name must follow the slash");
+  claim_name(spec, "tuple", tuple);
+  MeshChoiceSpec c{&tuple, name.substr(kKey.size()), {}};
+  for (Element& e : tuple.children) {
+    if (required_text(e, "objtype") != "mesh")
+      fail(e, "objtype", "expected mesh: this tuple lists the meshes that the geom may be");
+    c.meshes.push_back({&e, required_text(e, "objname")});
+    number(e, "prm");  // MuJoCo's; means nothing here
+  }
+  spec.mesh_choices.push_back(std::move(c));
+  return true;
+}
+
+void resolve_mesh_choices(Spec& spec) {
+  for (const MeshChoiceSpec& c : spec.mesh_choices) {
+    require_name(spec, "geom", *c.element, "name", c.geom);
+    GeomSpec& g = *geom_named(spec, c.geom);
+    if (g.mesh.empty() || g.fitted)
+      fail(*c.element, "name", "the geom is no mesh, so it has none to choose");
+    g.choices = {{c.element, g.mesh}};
+    for (const auto& [e, mesh] : c.meshes) {
+      require_name(spec, "mesh", *e, "objname", mesh);
+      const auto same = [&mesh = mesh](const NamedMesh& known) { return known.mesh == mesh; };
+      if (std::none_of(g.choices.begin(), g.choices.end(), same)) g.choices.push_back({e, mesh});
+    }
+  }
+}
+
+void add_mesh_choice(const Spec& spec, const GeomSpec& g, Model& m) {
+  m.geom_meshadr.push_back(static_cast<int>(m.geom_mesh.size()));
+  m.geom_meshnum.push_back(static_cast<int>(g.choices.size()));
+  for (const auto& [e, name] : g.choices) {
+    const auto it = std::find_if(spec.meshes.begin(), spec.meshes.end(),
+                                 [&name = name](const MeshSpec& s) { return s.name == name; });
+    const auto id = it - spec.meshes.begin();
+    if (!spec.mesh_sources[static_cast<std::size_t>(id)].shape)
+      fail(*e, "mesh \"" + shown(name) + "\" has no vertices: " +
+                   (it->file.empty() ? "MuJoCo builds it" : "there is no file " + shown(it->file)));
+    m.geom_mesh.push_back(static_cast<int>(id));
+  }
+}
+
+namespace {
+
+void require_choice(const Model& m, int g, int mesh) {
+  if (g < 0 || g >= m.ngeom)
+    throw ArgumentError("geom " + std::to_string(g) + ": must be in [0, " +
+                        std::to_string(m.ngeom) + ")");
+  const int num = m.geom_meshnum[at(g)];
+  if (num == 0)
+    throw ArgumentError("geom " + geom_label(m, g) +
+                        " has no choice of meshes: list them in <custom><tuple name=\"" +
+                        std::string(kKey) + "GEOM\">");
+  const auto first = m.geom_mesh.begin() + m.geom_meshadr[at(g)], end = first + num;
+  if (std::find(first, end, mesh) != end) return;
+  std::ostringstream message;
+  message << "geom " << geom_label(m, g) << " can't be mesh " << mesh;
+  if (mesh >= 0 && mesh < m.nmesh) message << " '" << visible(m.meshes[at(mesh)].name) << "'";
+  message << ": its choice is";
+  for (auto it = first; it != end; ++it)
+    message << (it == first ? " " : ", ") << *it << " '" << visible(m.meshes[at(*it)].name) << "'";
+  throw ArgumentError(message.str());
+}
+
+}  // namespace
+}  // namespace model
+
+// With (p, q) the geom's frame in its body and (p₁, q₁), (p₂, q₂) the frames of both meshes in their files, the frame
+// that the file's author placed is q q₁⁻¹ at p − q q₁⁻¹ p₁; the other mesh is there as that one was.
+MeshGeom geom_with_mesh(const Model& m, int g, int mesh) {
+  using namespace model;
+  require_choice(m, g, mesh);
+  Vec3 p = row3(m.geom_pos, g), size = row3(m.geom_size, g);
+  Quat q = row4(m.geom_quat, g);
+  if (const int own = m.geom_dataid[at(g)]; mesh != own) {
+    const Quat placed = q * row4(m.mesh_quat, own).conjugate();
+    p += placed * (row3(m.mesh_pos, mesh) - row3(m.mesh_pos, own));
+    q = (placed * row4(m.mesh_quat, mesh)).normalized();
+    size = row3(m.mesh_size, mesh);
+  }
+  return {{p.x(), p.y(), p.z()}, {size.x(), size.y(), size.z()}, {q.w(), q.x(), q.y(), q.z()}};
+}
+
+ModelPtr with_mesh(const Model& m, int g, int mesh) {
+  const MeshGeom chosen = geom_with_mesh(m, g, mesh);
+  auto copy = std::make_shared<Model>(m);
+  copy->geom_dataid[static_cast<std::size_t>(g)] = mesh;
+  std::copy_n(chosen.pos.begin(), 3, copy->geom_pos.begin() + 3 * g);
+  std::copy_n(chosen.size.begin(), 3, copy->geom_size.begin() + 3 * g);
+  std::copy_n(chosen.quat.begin(), 4, copy->geom_quat.begin() + 4 * g);
+  return copy;
+}
+
+}  // namespace stiction
