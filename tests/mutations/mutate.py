@@ -20,6 +20,7 @@ import argparse
 import contextlib
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -35,6 +36,14 @@ SAMPLE = 12  # breaks, some 15 minutes on two cores
 LIMIT = 900  # s for the tests of a break; a break that hangs a test has been noticed
 
 
+GTEST = re.compile(r"^TEST(?:_[FP])?\((\w+), (\w+)\)", re.MULTILINE)
+
+
+def gtests_of(file: Path) -> set[str]:
+    """Names of the gtests in a source file."""
+    return {f"{suite}.{name}" for suite, name in GTEST.findall(file.read_text())}
+
+
 class Refused(Exception):
     """The table or the tree is not fit for a verdict."""
 
@@ -42,8 +51,8 @@ class Refused(Exception):
 class Tree:
     """A copy of the sources with its own build."""
 
-    def __init__(self, path: Path, jobs: int):
-        self.path, self.jobs = path, jobs
+    def __init__(self, path: Path, jobs: int, isas: str = "native;baseline"):
+        self.path, self.jobs, self.isas = path, jobs, isas
         self.build = path / "build/mutations"
         # ccache finds objects of other builds, whatever the copy is called
         self.env = os.environ | {"CCACHE_BASEDIR": str(path), "CCACHE_NOHASHDIR": "1",
@@ -73,29 +82,66 @@ class Tree:
         done = self.run("cmake", "-S", ".", "-B", self.build, "-G", "Ninja",
                         f"-DCMAKE_CXX_COMPILER_LAUNCHER={self.path}/tests/mutations/compile.sh",
                         "-DSTICTION_WERROR=ON", "-DSTICTION_BUILD_PYTHON=ON", f"-DSTICTION_CUDA={'ON' if cuda else 'OFF'}",
+                        f"-DSTICTION_ISAS={self.isas}",
                         f"-DPython_EXECUTABLE={sys.executable}")
         if done.returncode:
             raise Refused("cmake failed:\n" + done.stdout[-3000:])
 
     def compile(self, breaks: list[Break], **env) -> None:
-        targets = ["stiction_tests"] if any(b.gtests for b in breaks) else []
-        targets += ["stiction_ptx_tests"] if any(b.ptx for b in breaks) else []
+        targets = ["stiction_ptx_tests"] if any(b.ptx for b in breaks) else []
         targets += ["stiction_python"] if any(b.pytests for b in breaks) else []
         if any(t.startswith("lab/") for b in breaks for t in b.pytests):
             targets += ["stiction_lab"]
         if any("device" in t for b in breaks for t in b.pytests):
             targets += ["stiction_python_emulated"]
-        command = ("cmake", "--build", self.build, "-j", self.jobs, "--target", *targets)
-        done = self.run(*command, **env)
+        if targets:
+            self.make(targets, env)
+        if gtests := {t for b in breaks for t in b.gtests}:
+            self.link_tests(gtests, env)
+
+    def make(self, targets, env: dict) -> None:
+        done = self.run("cmake", "--build", self.build, "-j", self.jobs, "--target", *targets, **env)
         if done.returncode:
             raise Refused("does not compile:\n" + done.stdout[-3000:])
+
+    def ninja(self, tool: str, target: str) -> str:
+        return self.run("ninja", "-C", self.build, "-t", tool, target).stdout
+
+    def link_tests(self, gtests: set[str], env: dict) -> None:
+        """tests/chosen_tests: stiction_tests without the files that have none of `gtests`. Most
+        of them would be compiled anew for a break in a header."""
+        link = self.ninja("commands", "tests/stiction_tests").strip().splitlines()[-1]
+        link = shlex.split(link.removeprefix(": && ").split(" && ")[0])
+        sources = {word: self.path / "tests" / word.split(".dir/")[1].removesuffix(".o")
+                   for word in link if word.endswith(".cpp.o")}
+        wanted = {word for word, file in sources.items()
+                  if file.name.endswith("_test.cpp") and gtests & gtests_of(file)}
+        # what a chosen file includes has a .cpp of its own; without a header it may serve any
+        wanted |= {word for word, file in sources.items()
+                   if not file.name.endswith("_test.cpp") and not file.with_suffix(".h").exists()}
+        built = None
+        while built != wanted:
+            self.make(["stiction", *sorted(wanted)], env)
+            included = set().union(*map(self.included_by, wanted))
+            built, wanted = wanted, wanted | {word for word, file in sources.items()
+                                              if str(file.with_suffix(".h")) in included}
+        words = [word for word in link if word not in sources or word in wanted]
+        words[words.index("-o") + 1] = "tests/chosen_tests"
+        done = subprocess.run(words, cwd=self.build, env=self.env, text=True, stdout=subprocess.PIPE,
+                              stderr=subprocess.STDOUT)
+        if done.returncode:
+            raise Refused("does not link:\n" + done.stdout[-3000:])
+
+    def included_by(self, target: str) -> set[str]:
+        lines = self.ninja("deps", target).splitlines()[1:]
+        return {os.path.normpath(self.build / line.strip()) for line in lines if line.strip()}
 
     def failures(self, breaks: list[Break]) -> list[str]:
         """Names of the listed tests that fail."""
         failed = []
         gtests = sorted({t for b in breaks for t in b.gtests})
         if gtests:
-            failed += self.failed_gtests("stiction_tests", gtests)
+            failed += self.failed_gtests("chosen_tests", gtests)
         ptx = sorted({t for b in breaks for t in b.ptx})
         if ptx:
             failed += self.failed_gtests("stiction_ptx_tests", ptx)
@@ -185,6 +231,8 @@ def parse_arguments() -> argparse.Namespace:
     parser.add_argument("--record", action="store_true", help="write results.csv")
     parser.add_argument("--list", action="store_true", help="print the names and stop")
     parser.add_argument("--tree", type=Path, help="where to keep the copy; default: nowhere")
+    parser.add_argument("--isas", default="native;baseline",
+                        help="STICTION_ISAS of the copy's build; baseline compiles fastest")  # fmt: skip
     parser.add_argument("-j", "--jobs", type=int, default=os.cpu_count())
     arguments = parser.parse_args()
     if not arguments.list and (bool(arguments.words) + bool(arguments.sample) + arguments.all) != 1:
@@ -215,7 +263,7 @@ def main() -> int:
     with contextlib.ExitStack() as stack:
         folder = arguments.tree or stack.enter_context(
             tempfile.TemporaryDirectory(prefix="stiction-mutations-"))
-        tree = Tree(Path(folder).resolve(), arguments.jobs)
+        tree = Tree(Path(folder).resolve(), arguments.jobs, arguments.isas)
         try:
             tree.copy_sources()
             tree.configure(cuda=any(b.ptx for b in chosen))

@@ -12,7 +12,7 @@ TORSION = [
           pytests=(PAGE + "test_a_rolling_ball_is_braked_by_rolling_friction",)),
     Break("torsion: the patch of a soft norm is 1", "src/physics/couple_law.h",
           "vmax(mu, S(kLeastFriction)) / select(acts, coefficient, S(1.0))", "S(1.0)",
-          gtests=("Step.DoubleIsTheReference",)),
+          gtests=("CoupleLaw.SpeedOfTheSoftNorm",)),
     Break("torsion: points between branches have no curvature", "src/physics/cross_points.h",
           "if (m.ncouple > 0) add_cross_couple(team, e, point);", "", gtests=("Hessian.AgreesWithTheExplicitJacobian",)),
     Break("rolling: anchors do not hold", "src/physics/anchors.h",

@@ -9,12 +9,11 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parent))
 import results  # noqa: E402
 from breaks import Break  # noqa: E402
+from mutate import gtests_of  # noqa: E402
 from table import BREAKS  # noqa: E402
 
 ROOT = Path(__file__).resolve().parents[2]
-GTEST = re.compile(r"^TEST(?:_[FP])?\((\w+), (\w+)\)", re.MULTILINE)
-GTESTS = {f"{suite}.{name}" for file in ROOT.glob("tests/**/*_test.cpp")
-          for suite, name in GTEST.findall(file.read_text())}
+GTESTS = {name for file in ROOT.glob("tests/**/*_test.cpp") for name in gtests_of(file)}
 
 
 @pytest.mark.parametrize("b", BREAKS, ids=lambda b: b.name)

@@ -91,7 +91,8 @@ TEST(ActivationDynamics, AControlThatIsNoNumberIsZero) {
 // The tangent plane touches the force: its value, and its slopes against differences. The curves have no
 // kinks, so differences of 1e-6 err by 1e-12 of the curvature.
 TEST(Muscle, TheTangentPlaneHasTheSlopesOfTheForce) {
-  const double p[] = {.75, 1.05, 120, 200, .5, 1.6, 1.5, 1.3, 1.2}, lengths[] = {.2, .5};
+  // L0 = 2 m: one metre would hide a slope by L
+  const double p[] = {.75, 1.25, 120, 200, .5, 1.6, 1.5, 1.3, 1.2}, lengths[] = {.25, 1.25};
   const auto at = [](const physics::Vec3<double>& c, double l, double v) {
     return c.x + c.y * l + c.z * v;
   };
@@ -104,11 +105,11 @@ TEST(Muscle, TheTangentPlaneHasTheSlopesOfTheForce) {
     EXPECT_NEAR(c.y, (force(l + h, v) - force(l - h, v)) / (2 * h), 0.1) << l << " " << v;
     EXPECT_NEAR(c.z, (force(l, v + h) - force(l, v - h)) / (2 * h), 1e-3) << l << " " << v;
   };
-  for (double l = -.3; l < 1.3; l += .0071)
-    for (double v = -2; v < 2; v += .083) check(gain, l, v), check(bias, l, v);
+  for (double l = -.4; l < 2.1; l += .0113)
+    for (double v = -4; v < 4; v += .166) check(gain, l, v), check(bias, l, v);
 
   // at the optimum and at rest: the peak force, none of it passive
-  const double optimum = .2 + .25 * 1.0;  // L0 = 1 m
+  const double optimum = .25 + .25 * 2;
   EXPECT_NEAR(at(gain(optimum, 0), optimum, 0), -120, 1e-12);
   EXPECT_EQ(at(bias(optimum, 0), optimum, 0), 0);
   EXPECT_LT(gain(optimum, 0).z, 0);  // it damps

@@ -123,13 +123,16 @@ TEST(CoupleLaw, AlongALine) {
 
 // ε = v_s μ/μ_t at light loads, σ w_ω μ_t n0 at heavy ones.
 TEST(CoupleLaw, SpeedOfTheSoftNorm) {
-  const auto eps = [](double mu, double coefficient, double n0) {
-    return reference::turning_scale(1e-4, 1e-3, 50, mu, coefficient, n0);
+  ModelView m{};
+  m.opt.stiction_tolerance = 1e-4, m.opt.regularization = 1e-3;
+  const auto expect = [&](double mu, double coefficient, double n0, double eps) {
+    EXPECT_DOUBLE_EQ(reference::turning_scale(1e-4, 1e-3, 50, mu, coefficient, n0), eps);
+    EXPECT_DOUBLE_EQ(physics::turning_scale<double>(m, 50, mu, coefficient, n0), eps);
   };
-  EXPECT_DOUBLE_EQ(eps(.8, .02, 0), 1e-4 * .8 / .02);
-  EXPECT_DOUBLE_EQ(eps(.8, .02, 100), 1e-3 * 50 * .02 * 100);
-  EXPECT_DOUBLE_EQ(eps(0, .02, 0), 1e-4 * 1e-5 / .02);
-  EXPECT_GT(eps(.8, 0, 1), 0);
+  expect(.8, .02, 0, 1e-4 * .8 / .02);
+  expect(.8, .02, 100, 1e-3 * 50 * .02 * 100);
+  expect(0, .02, 0, 1e-4 * 1e-5 / .02);
+  expect(.8, 0, 1, 1e-4);
 }
 
 }  // namespace
