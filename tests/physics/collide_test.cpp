@@ -58,7 +58,8 @@ Oracle oracle(const Model& m, const Options& o, const CollideState& s, double ro
 }
 
 // A search ends where s(n) is within 1e-13 of the shapes' extent: of a shape whose radius is a tenth of it the normal
-// errs by sqrt(2 · 1e-13 · 10), and what follows from the normal by as much.
+// errs by sqrt(2 · 1e-13 · 10), and what follows from the normal by as much; the gap of a point beside the nearest one by
+// that angle times the way between them, at most the smaller shape.
 constexpr double kSearched = 1.5e-6;
 bool searched(const Model& m, int pair) {
   return physics::colliders_of(m.geom_type[at(m.pair_geom1[at(pair)])],
@@ -133,15 +134,19 @@ struct Checker {
       }
       ++found, ++points;
       const ref::ContactPoint& c = it->second.point;
-      bound = searched(m, c.pair) ? std::max(tolerance, kSearched) : tolerance;
-      EXPECT_EQ(e.point_body[2 * p], m.geom_bodyid[at(m.pair_geom1[at(c.pair)])]);
-      EXPECT_EQ(e.point_body[2 * p + 1], m.geom_bodyid[at(m.pair_geom2[at(c.pair)])]);
-      near(env.number(Field::point_gap, p, lane), c.gap, 1e-5, "gap");
+      const int g1 = m.pair_geom1[at(c.pair)], g2 = m.pair_geom2[at(c.pair)];
+      const bool search = searched(m, c.pair);
+      const double reach = search ? std::min(m.geom_rbound[at(g1)], m.geom_rbound[at(g2)]) : 0;
+      bound = search ? std::max(tolerance, kSearched) : tolerance;
+      EXPECT_EQ(e.point_body[2 * p], m.geom_bodyid[at(g1)]);
+      EXPECT_EQ(e.point_body[2 * p + 1], m.geom_bodyid[at(g2)]);
+      near(env.number(Field::point_gap, p, lane), c.gap, 1e-5 + reach, "gap");
       near(Field::point_normal, p, lane, c.frame.col(2), 1, "normal");
       near(env.number(Field::point_w, p, lane), c.w, 0, "w");
       near(env.number(Field::point_mu, p, lane), it->second.law.mu, 0, "mu");
       // v_n0 is a difference of velocities about O: lever arms of a few metres
       const double push = *o.timestep * c.stiffness * std::max(0.0, -c.gap);
+      bound *= 1 + reach / (std::abs(c.gap) + 1e-5);
       law(p, lane, it->second, push * (1 + c.dissipation * 4 * speed));
       if (o.stiction == Stiction::anchored) {
         const double time = ref::kAnchorTime * *o.timestep;

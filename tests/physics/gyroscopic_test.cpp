@@ -238,9 +238,9 @@ TEST(Gyroscopic, AgreesWithTheReference) {
       Options o;
       o.timestep = dt, o.solver_tolerance = 1e-13, o.max_iterations = 100;
       const Reference ref(model.model, o);
-      // Searches for the direction of contact agree to 1e-8 m, and to 5e-5 m where cylinders overlap
-      // deeply, as in random poses (docs/geometry.md); all else is the same to round-off.
-      const double tolerance = searches(*model.model) ? 2e-6 : 1e-8;
+      // Points of cylinders that overlap deeply, as in random poses, agree to 2e-7 m: the reference's
+      // search ends up to so much deeper. All else is the same to round-off.
+      const double tolerance = searches(*model.model) ? 5e-6 : 1e-8;
       RandomStates random(7);
       for (int k = 0; k < 10; ++k) {
         State s = random(*model.model, k % 2 == 0);
