@@ -18,7 +18,7 @@ def test_arrays_of_the_emulated_device(tmp_path):
         [sys.executable, HERE / "emulated_batch.py", tmp_path / "batch"],
         env={**os.environ, "PYTHONPATH": str(emulated)}, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
-    assert done.stdout == "9 passed\n"
+    assert done.stdout == "10 passed\n"
 
 
 def test_episodes_of_the_emulated_device():
