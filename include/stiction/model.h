@@ -5,6 +5,7 @@
 #include <array>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -310,7 +311,9 @@ ModelPtr with_contact_material(const Model& model, int g, const ContactMaterial&
 ModelPtr with_hfield_data(const Model& model, const std::string& name, int nrow, int ncol,
                           std::vector<double> data);
 
-// Where geom g is, and how large, with a mesh of its choice (geom_mesh) in the place of the file's.
+// The meshes that an environment may choose for geom g, its own first; none: no choice.
+std::span<const int> mesh_choice(const Model& model, int g);
+// Where geom g is, and how large, with a mesh of its choice in the place of the file's.
 struct MeshGeom {
   std::array<double, 3> pos, size;
   std::array<double, 4> quat;

@@ -155,23 +155,20 @@ class ParamCheck {
     int chosen = file;
     if (owns(Field::geom_dataid)) {
       const double given = value(Field::geom_dataid, g);
-      const auto first = model_.geom_mesh.begin() + model_.geom_meshadr[at(g)];
-      const auto end = first + model_.geom_meshnum[at(g)];
-      require(given == file || std::find(first, end, given) != end, Field::geom_dataid, g,
-              model_.geom_meshnum[at(g)] > 0
-                  ? "must be a mesh of the geom's choice, Model.geom_mesh"
-                  : "must be the model's: the geom has no choice");
+      const std::span<const int> choice = mesh_choice(model_, g);
+      require(given == file || std::find(choice.begin(), choice.end(), given) != choice.end(),
+              Field::geom_dataid, g,
+              choice.empty() ? "must be the model's: the geom has no choice"
+                             : "must be a mesh of the geom's choice, Model.geom_mesh");
       chosen = static_cast<int>(given);
     }
-    const bool sized = owns(Field::geom_size) || chosen != file;
-    if (model_.geom_type[at(g)] != GeomType::mesh || !sized) return;
-    for (int k = 0; k < 3; ++k) {
-      const int i = 3 * g + k;
+    if (model_.geom_type[at(g)] != GeomType::mesh) return;
+    const bool sized = owns(Field::geom_size);
+    for (int i = 3 * g; i < 3 * g + 3; ++i) {
       const double size =
-          chosen == file ? model_.geom_size[at(i)] : model_.mesh_size[at(3 * chosen + k)];
-      const bool own = owns(Field::geom_size);
-      require((own ? value(Field::geom_size, i) : model_.geom_size[at(i)]) == size,
-              own ? Field::geom_size : Field::geom_dataid, own ? i : g,
+          chosen == file ? model_.geom_size[at(i)] : model_.mesh_size[at(3 * (chosen - g) + i)];
+      require((sized ? value(Field::geom_size, i) : model_.geom_size[at(i)]) == size,
+              sized ? Field::geom_size : Field::geom_dataid, sized ? i : g,
               "a mesh is as large as its vertices say: choose_mesh writes mesh and size");
     }
   }

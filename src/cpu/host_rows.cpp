@@ -99,8 +99,7 @@ void HostModel::turning_by_dof(const std::vector<int>& parent) {
   for (int n = 0; n < w.nturn; ++n) {
     const int joint = w.turn_jnt[n], first = w.jnt_dofadr[joint];
     const bool carried = w.dof_parentid[first] >= 0;
-    const int count = static_cast<JointType>(w.jnt_type[joint]) == JointType::free ? 6 : 3;
-    for (int i = first; i < first + count; ++i) {
+    for (int i = first; i < w.nv && w.dof_jntid[i] == joint; ++i) {
       turns[at(i)].insert(n);
       for (int above = parent[at(i)]; above >= 0 && !carried; above = parent[at(above)])
         turns[at(above)].insert(n);

@@ -12,6 +12,15 @@ namespace stiction::model {
 // Refuses what can only be told once the whole file is read: masses of meshes.
 void mark_unsupported(Spec& spec);
 
+// Index of a mesh or height field by its name; -1: there is none.
+template <class S>
+int asset_id(const std::vector<S>& assets, const std::string& name) {
+  for (std::size_t i = 0; i < assets.size(); ++i) {
+    if (assets[i].name == name) return static_cast<int>(i);
+  }
+  return -1;
+}
+
 // Bodies, inertias, joints, geoms, sites, tendons.
 void build_tree(Spec& spec, Model& m);
 // Actuators, keyframes, sensors, excludes and pairs; runs derive() and build_pairs().

@@ -69,14 +69,6 @@ void add_joint(const Spec& spec, const BodySpec& b, int body, const JointSpec& j
   ++m.njnt;
 }
 
-template <class S>
-int asset_id(const std::vector<S>& assets, const std::string& name) {
-  for (std::size_t i = 0; i < assets.size(); ++i) {
-    if (assets[i].name == name) return static_cast<int>(i);
-  }
-  return -1;
-}
-
 void add_geom(const Spec& spec, int body, const GeomSpec& g, Model& m) {
   m.geom_names.push_back(g.name);
   m.geom_type.push_back(g.type);

@@ -65,13 +65,12 @@ void derive_sizes(Model& m) {
     m.body_subtreemass[at(m.body_parentid[at(b)])] += m.body_subtreemass[at(b)];
 
   m.geom_rbound.resize(at(m.ngeom));
-  for (int g = 0; g < m.ngeom; ++g)
-    m.geom_rbound[at(g)] = bounding_radius(m.geom_type[at(g)], row3(m.geom_size, g));
-  for (int g = 0; g < m.ngeom; ++g)
-    for (int k = 0; k < m.geom_meshnum[at(g)]; ++k) {
-      const int mesh = m.geom_mesh[at(m.geom_meshadr[at(g)] + k)];
-      m.geom_rbound[at(g)] = std::max(m.geom_rbound[at(g)], row3(m.mesh_size, mesh).norm());
-    }
+  for (int g = 0; g < m.ngeom; ++g) {
+    double& radius = m.geom_rbound[at(g)];
+    radius = bounding_radius(m.geom_type[at(g)], row3(m.geom_size, g));
+    for (const int mesh : mesh_choice(m, g))
+      radius = std::max(radius, bounding_radius(GeomType::mesh, row3(m.mesh_size, mesh)));
+  }
 }
 
 // MuJoCo's "simple" bodies that can't rotate: a childless body on a fixed parent, its centre of mass

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "math.h"
+#include "model/build.h"
 #include "model/contact_material.h"
 #include "model/read.h"
 #include "stiction/error.h"
@@ -60,13 +61,12 @@ void add_mesh_choice(const Spec& spec, const GeomSpec& g, Model& m) {
   m.geom_meshadr.push_back(static_cast<int>(m.geom_mesh.size()));
   m.geom_meshnum.push_back(static_cast<int>(g.choices.size()));
   for (const auto& [e, name] : g.choices) {
-    const auto it = std::find_if(spec.meshes.begin(), spec.meshes.end(),
-                                 [&name = name](const MeshSpec& s) { return s.name == name; });
-    const auto id = it - spec.meshes.begin();
-    if (!spec.mesh_sources[static_cast<std::size_t>(id)].shape)
+    const int id = asset_id(spec.meshes, name);
+    const std::string& file = spec.meshes[at(id)].file;
+    if (!spec.mesh_sources[at(id)].shape)
       fail(*e, "mesh \"" + shown(name) + "\" has no vertices: " +
-                   (it->file.empty() ? "MuJoCo builds it" : "there is no file " + shown(it->file)));
-    m.geom_mesh.push_back(static_cast<int>(id));
+                   (file.empty() ? "MuJoCo builds it" : "there is no file " + shown(file)));
+    m.geom_mesh.push_back(id);
   }
 }
 
@@ -76,24 +76,31 @@ void require_choice(const Model& m, int g, int mesh) {
   if (g < 0 || g >= m.ngeom)
     throw ArgumentError("geom " + std::to_string(g) + ": must be in [0, " +
                         std::to_string(m.ngeom) + ")");
-  const int num = m.geom_meshnum[at(g)];
-  if (num == 0)
+  const std::span<const int> choice = mesh_choice(m, g);
+  if (choice.empty())
     throw ArgumentError("geom " + geom_label(m, g) +
                         " has no choice of meshes: list them in <custom><tuple name=\"" +
                         std::string(kKey) + "GEOM\">");
-  const auto first = m.geom_mesh.begin() + m.geom_meshadr[at(g)], end = first + num;
-  if (std::find(first, end, mesh) != end) return;
+  if (std::find(choice.begin(), choice.end(), mesh) != choice.end()) return;
   std::ostringstream message;
   message << "geom " << geom_label(m, g) << " can't be mesh " << mesh;
   if (mesh >= 0 && mesh < m.nmesh) message << " '" << visible(m.meshes[at(mesh)].name) << "'";
-  message << ": its choice is";
-  for (auto it = first; it != end; ++it)
-    message << (it == first ? " " : ", ") << *it << " '" << visible(m.meshes[at(*it)].name) << "'";
+  const char* before = ": its choice is ";
+  for (const int id : choice) {
+    message << before << id << " '" << visible(m.meshes[at(id)].name) << "'";
+    before = ", ";
+  }
   throw ArgumentError(message.str());
 }
 
 }  // namespace
 }  // namespace model
+
+std::span<const int> mesh_choice(const Model& m, int g) {
+  return std::span(m.geom_mesh)
+      .subspan(static_cast<std::size_t>(m.geom_meshadr[at(g)]),
+               static_cast<std::size_t>(m.geom_meshnum[at(g)]));
+}
 
 // With (p, q) the geom's frame in its body and (p₁, q₁), (p₂, q₂) the frames of both meshes in their files, the frame
 // that the file's author placed is q q₁⁻¹ at p − q q₁⁻¹ p₁; the other mesh is there as that one was.

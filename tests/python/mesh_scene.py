@@ -24,7 +24,7 @@ CHOICE = '<tuple name="stiction_meshes/thing">{}</tuple>'
 ELEMENTS = "".join(f'<element objtype="mesh" objname="{k}"/>' for k in ("wedge", "brick", "stone", "wedge"))
 
 
-def scene(mesh="brick", custom=CHOICE.format(ELEMENTS), geom=""):
+def scene(mesh="brick", custom=CHOICE.format(ELEMENTS)):
     return f"""<mujoco>
       <asset>{ASSETS}<hfield name="ground" nrow="3" ncol="3" size="2 2 .1 .1" elevation="0 1 0 1 0 1 0 1 0"/></asset>
       <custom>{custom}</custom>
@@ -32,7 +32,7 @@ def scene(mesh="brick", custom=CHOICE.format(ELEMENTS), geom=""):
         <geom type="plane" size="2 2 .1"/> <geom name="ramp" type="box" size=".2 .2 .05" pos=".3 0 0" euler="0 20 0"/>
         <geom type="hfield" hfield="ground" pos="3 0 0"/>
         <body name="thing" pos="0 0 .4"><freejoint/><inertial pos=".01 0 0" mass=".4" diaginertia=".002 .003 .0025"/>
-          <geom name="thing" type="mesh" mesh="{mesh}" pos=".01 .02 .03" euler="10 20 30" {geom}/></body>
+          <geom name="thing" type="mesh" mesh="{mesh}" pos=".01 .02 .03" euler="10 20 30"/></body>
         <body name="other" pos="0 0 .9"><freejoint/><geom name="other" type="mesh" mesh="stone"/>
           <geom type="cylinder" size=".03 .08" pos=".1 0 0"/></body>
       </worldbody>
