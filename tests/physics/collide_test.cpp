@@ -86,12 +86,12 @@ struct Checker {
     for (int k = 0; k < 3; ++k) near(env.number(f, 3 * p + k, lane), expected[k], scale, what);
   }
 
-  void law(int p, int lane, const Expected& x, double n0_scale) {
+  void law(int p, int lane, const Expected& x, double n0_scale, double reach) {
     const ref::ContactPoint& c = x.point;
     const double dt = *o.timestep, k = c.stiffness, d = c.dissipation;
     const auto at_ = [&](int i) { return env.number(Field::point_law, 4 * p + i, lane); };
     if (o.contact_model == ContactModel::sap) {
-      near(at_(0), x.law.v_hat, 0, "v_hat");
+      near(at_(0), x.law.v_hat, reach / dt, "v_hat");
       near(at_(1), 1 / x.law.R_n, 0, "1/R_n");
       near(at_(2), 1 / x.law.R_t, 0, "1/R_t");
       return;
@@ -146,8 +146,7 @@ struct Checker {
       near(env.number(Field::point_mu, p, lane), it->second.law.mu, 0, "mu");
       // v_n0 is a difference of velocities about O: lever arms of a few metres
       const double push = *o.timestep * c.stiffness * std::max(0.0, -c.gap);
-      bound *= 1 + reach / (std::abs(c.gap) + 1e-5);
-      law(p, lane, it->second, push * (1 + c.dissipation * 4 * speed));
+      law(p, lane, it->second, push * (1 + c.dissipation * 4 * speed), reach);
       if (o.stiction == Stiction::anchored) {
         const double time = ref::kAnchorTime * *o.timestep;
         near(Field::point_anchor, p, lane, it->second.point.anchor, 1e-4, "anchor");

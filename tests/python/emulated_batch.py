@@ -197,6 +197,12 @@ def test_meshes_are_chosen_on_the_device():
     for name in ("geom_dataid", "geom_size", "geom_pos", "geom_quat"):
         np.testing.assert_array_equal(there.param(name).numpy(), here.param(name))
     there.check_params()
+    there.step(200)
+    alone = stiction.Batch(model.with_mesh("thing", "stone"), num_envs=7, device="emulated")
+    alone.step(200)
+    assert (alone.ncon.numpy() > 0).all()
+    same = (there.qpos.numpy() == alone.qpos.numpy()).all(axis=1)
+    assert list(np.flatnonzero(same)) == [1, 4]
 
 
 def test_what_is_computed_on_request():

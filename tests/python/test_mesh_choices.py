@@ -32,7 +32,7 @@ def test_a_chosen_mesh_lies_where_mujoco_places_it(model, kind):
     g, k = model.geom("thing"), model.mesh(kind)
     assert other.geom_dataid[g] == k and other.geom_meshnum[g] == 3
     np.testing.assert_allclose(other.geom_pos[g], m.geom_pos[g], atol=1e-8)
-    np.testing.assert_allclose(other.geom_size[g], m.geom_size[g] if kind == "brick" else other.mesh_size[k], atol=1e-8)
+    np.testing.assert_allclose(other.geom_size[g], m.geom_size[g], atol=1e-8)
     turn = np.zeros(3)
     mujoco.mju_subQuat(turn, other.geom_quat[g], m.geom_quat[g])
     assert np.linalg.norm(turn) < 1e-6
@@ -187,7 +187,7 @@ def test_a_list_that_is_wrong_is_refused_with_its_line(custom, geom, message):
     with warnings.catch_warnings(), pytest.raises(ModelError, match=message) as error:
         warnings.simplefilter("ignore", stiction.ModelWarning)
         Model.from_xml(xml)
-    assert ":3:" in str(error.value) or "tuple" in str(error.value) or "element" in str(error.value)
+    assert str(error.value).startswith("<string>:3: <")
 
 
 def test_meshes_that_only_a_choice_names_are_opened_and_attached(tmp_path):

@@ -10,26 +10,6 @@ namespace {
 
 constexpr double kResolved = 1e-8;  // of shapes a metre wide: a search ends there
 
-const std::vector<TypePair>& searched_pairs() {
-  using G = GeomType;
-  static const std::vector<TypePair> pairs = {{G::sphere, G::ellipsoid},
-                                              {G::sphere, G::cylinder},
-                                              {G::capsule, G::ellipsoid},
-                                              {G::capsule, G::cylinder},
-                                              {G::ellipsoid, G::ellipsoid},
-                                              {G::ellipsoid, G::cylinder},
-                                              {G::ellipsoid, G::box},
-                                              {G::cylinder, G::cylinder},
-                                              {G::cylinder, G::box},
-                                              {G::sphere, G::mesh},
-                                              {G::capsule, G::mesh},
-                                              {G::ellipsoid, G::mesh},
-                                              {G::cylinder, G::mesh},
-                                              {G::box, G::mesh},
-                                              {G::mesh, G::mesh}};
-  return pairs;
-}
-
 class ConvexPair : public testing::TestWithParam<TypePair> {
  protected:
   Rng rng{11};

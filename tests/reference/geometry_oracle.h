@@ -51,6 +51,27 @@ inline const std::vector<TypePair>& all_pairs() {
   return pairs;
 }
 
+// Cylinders, ellipsoids and meshes against every convex shape: these are searched.
+inline const std::vector<TypePair>& searched_pairs() {
+  using G = GeomType;
+  static const std::vector<TypePair> pairs = {{G::sphere, G::ellipsoid},
+                                              {G::sphere, G::cylinder},
+                                              {G::capsule, G::ellipsoid},
+                                              {G::capsule, G::cylinder},
+                                              {G::ellipsoid, G::ellipsoid},
+                                              {G::ellipsoid, G::cylinder},
+                                              {G::ellipsoid, G::box},
+                                              {G::cylinder, G::cylinder},
+                                              {G::cylinder, G::box},
+                                              {G::sphere, G::mesh},
+                                              {G::capsule, G::mesh},
+                                              {G::ellipsoid, G::mesh},
+                                              {G::cylinder, G::mesh},
+                                              {G::box, G::mesh},
+                                              {G::mesh, G::mesh}};
+  return pairs;
+}
+
 inline std::vector<Witness> contacts(const Shape& a, const Shape& b) {
   std::vector<Witness> out(12);
   out.resize(static_cast<std::size_t>(collide(a, b, out)));
