@@ -13,9 +13,7 @@ STICTION_PHYSICS_BEGIN
 
 struct RoundState {
   SolveState<float> solve;
-  bool touching;          // there are points: `friction_iterations` counts
-  bool waiting;           // for the solution of a linear system
-  int solves, iteration;  // of the step, of the solve
+  bool waiting;  // for the solution of a linear system
 };
 static_assert(std::is_trivially_copyable_v<RoundState>);
 
@@ -41,21 +39,15 @@ STICTION_FN void write_system(const Team& team, const ModelView& m, const Launch
   team.for_each(m.nv, [&](int i) { x[i] = waiting ? e.gradient[i] : 0.0f; });
 }
 
-// The loops of iterate and iterate_friction, up to the next linear system or to the end. `left`: the
-// iteration before has left the environment something to do.
+// The loop of iterate, from the end of an iteration up to the next linear system or to the end.
 template <class Team>
 STICTION_FN void next_system(const Team& team, const ModelView& m, const Launch& l, int env,
-                             EnvView<float>& e, RoundState& r, bool left) {
-  r.waiting = left && assemble(team, m, e, r.solve, r.iteration);
-  while (!r.waiting && solve_again(team, m, e, r.solve, r.touching, r.solves)) {
-    ++r.solves, r.iteration = 0;
-    r.waiting = assemble(team, m, e, r.solve, 0);
-  }
+                             EnvView<float>& e, RoundState& r) {
+  judge(team, m, e, r.solve, 0);
+  r.waiting = r.solve.active;
+  if (r.waiting) assemble(team, m, e, r.solve);
   write_system(team, m, l, env, e, r.waiting);
-  if (!r.waiting) {
-    solve_outputs(team, m, e);
-    solver_report(team, e, r.solve);
-  }
+  if (!r.waiting) end_solve(team, m, e, r.solve);
   team.once([&] {
     round_state(l, env) = r;
     if (r.waiting) *l.rounds.waiting = 1;
@@ -66,12 +58,9 @@ template <class Team>
 STICTION_FN void solve_begin_body(const Team& team, const ModelView& m, const Launch& l, int env,
                                   EnvView<float>& e) {
   no_rows(team, m, e);
-  couple_points(team, m, e);
   RoundState r{};
-  start(team, m, e, r.solve);
-  r.touching = r.solve.active && e.ncon[0] > 0;
-  r.solves = 1;
-  next_system(team, m, l, env, e, r, true);
+  start_solve(team, m, e, r.solve);
+  next_system(team, m, l, env, e, r);
 }
 
 template <class Team>
@@ -85,9 +74,8 @@ STICTION_FN void solve_next_body(const Team& team, const ModelView& m, const Lau
   team.for_each(m.nv, [&](int i) { e.dv[i] = factored ? x[i] : 0.0f; });
   r.solve.failed = r.solve.failed || (r.solve.active && !factored);
   r.solve.active = r.solve.active && factored;
-  const bool left = move_iterate(team, m, e, r.solve);
-  ++r.iteration;
-  next_system(team, m, l, env, e, r, left);
+  move_iterate(team, m, e, r.solve);
+  next_system(team, m, l, env, e, r);
 }
 
 STICTION_PHYSICS_END

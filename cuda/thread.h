@@ -28,7 +28,7 @@ STICTION_PHYSICS_BEGIN
 
 template <class S>
 STICTION_FN void live_points(const GroupTeam<ThreadGroup>&, const ModelView&, EnvView<S>& e, bool,
-                             bool) {
+                             LivePoints) {
   e.nlive[0] = e.nlivecross[0] = 0;
 }
 template <class S>

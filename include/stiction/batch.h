@@ -36,7 +36,7 @@ struct BatchOptions {
 // The memory of a batch, in bytes; known before anything is allocated.
 struct BatchMemory {
   std::size_t per_env = 0;     // dense fields of one environment
-  std::size_t per_thread = 0;  // blocked working set of one thread
+  std::size_t per_thread = 0;  // blocked working set of one thread: of three packs, where two step side by side
   std::size_t total = 0;       // on the host
   // Of a batch on a device, in addition: memory of the device, and addresses on the host for copies
   // of the dense fields, whose pages take memory once they are fetched or written there.

@@ -40,6 +40,15 @@ int thread_count(const BatchOptions& o, const cpu::Kernels& k) {
   return std::min(o.threads.value_or(cpu::available_processors()), packs);
 }
 
+// Workspaces of a thread: three where two packs step side by side, since their solves share a third one
+// (cpu/solve_two.h); one where those would be large, or there are no two packs.
+constexpr std::size_t kPairedBytes = std::size_t{16} << 20;
+std::size_t workspaces_of_thread(const BatchOptions& o, const cpu::Kernels& k,
+                                 std::size_t blocked) {
+  const bool two = o.device == "cpu" && k.step_two != nullptr && o.num_envs > k.lanes;
+  return two && blocked <= kPairedBytes ? 3 : 1;
+}
+
 void validate(const BatchOptions& o) {
   const auto require = [](bool ok, const char* name, auto value, const char* range) {
     if (ok) return;
@@ -76,6 +85,7 @@ BatchMemory memory_of(const cpu::HostModel& host, const BatchOptions& o, const c
   m.per_env += AnchorSlots::bytes_per_env(host.view().nslot, host.view().nanchor);
   for_fields(specs, kBlocked,
              [&](Field, const FieldSpec& s) { m.per_thread += blocked_bytes(s, k); });
+  m.per_thread *= workspaces_of_thread(o, k, m.per_thread);
   for_fields(specs, {FieldKind::param},
              [&](Field, const FieldSpec& s) { shared += blocked_bytes(s, k); });
   m.total = m.per_env * at(o.num_envs) + m.per_thread * at(thread_count(o, k)) + shared;
@@ -204,7 +214,8 @@ void Batch::Impl::allocate() {
   });
 
   shared = cpu::Buffer(shared_bytes);
-  workspaces.resize(at(thread_count(given, kernels)));
+  const int threads = thread_count(given, kernels);
+  workspaces.resize(at(threads) * workspaces_of_thread(given, kernels, blocked));
   p = shared.data();
   for_fields(host.specs(), {FieldKind::param}, [&](Field f, const FieldSpec& s) {
     kernels.broadcast(is_wide(s), s.size(), host.param(f).data(), p);
@@ -223,7 +234,6 @@ void Batch::Impl::allocate() {
     });
   }
   counts.iteration_histogram.resize(at(options.max_iterations + 1));
-  const auto threads = static_cast<int>(workspaces.size());
   pool = std::make_unique<cpu::ThreadPool>(threads);
   pace = cpu::Pace(threads);
 
@@ -275,7 +285,8 @@ void Batch::Impl::make_own(Field f) {
 
   host.make_own(f);
   if (device != nullptr) device->model_changed(), memory.device += bytes;
-  memory.per_env += row_bytes(s), memory.per_thread += block_bytes(s);
+  memory.per_env += row_bytes(s);
+  memory.per_thread += block_bytes(s) * (workspaces.size() / at(pool->size()));
   (mirror ? memory.mirror : memory.total) += mirror ? bytes : 2 * bytes;
   memory.total += block_bytes(s) * workspaces.size();
   rows[at(f)] = values.data();

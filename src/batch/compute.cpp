@@ -25,7 +25,7 @@ constexpr Shape kShapes[] = {
 class Blocks {
  public:
   Blocks(const Batch::Impl& impl, int size) : impl_(impl), size_(size) {
-    for (std::size_t i = 0; i < impl.workspaces.size(); ++i)
+    for (int i = 0; i < impl.pool->size(); ++i)
       blocks_.emplace_back(impl.kernels.wide_bytes * at(size));
   }
 

@@ -60,6 +60,14 @@ struct Workspace {
   SolverCounts counts;
 };
 
+// The environments of the lanes of one pack; the lanes beyond the last copy it.
+struct Lanes {
+  int used;
+  int env[kMaxLanes];
+  bool active[kMaxLanes];  // it steps
+  bool store[kMaxLanes];   // its results are kept
+};
+
 // Environments that share a pack should be alike: a pack works for all points that any of its lanes
 // has, until its slowest lane is done. By these numbers they are sorted.
 struct GroupKey {
@@ -134,6 +142,7 @@ struct Batch::Impl {
 
   // ---- blocks
   cpu::Buffer shared;  // parameters of the model, the same for all threads
+  // Of each thread; where two packs step side by side then those of the second packs, and of what the two share.
   std::vector<Workspace> workspaces;
   std::unique_ptr<cpu::ThreadPool> pool;
   cpu::Pace pace{1};  // of the steps
@@ -194,7 +203,9 @@ struct Batch::Impl {
   void step(int n);
   void group();  // group.cpp
   void group(int first, int last);
-  void run_pack(Workspace& w, const Run& r, int first);
+  int packs_together() const { return workspaces.size() > at(pool->size()) ? 2 : 1; }
+  bool load_pack(Workspace& w, const Run& r, int first, Lanes& l);
+  void run_packs(int worker, const Run& r, int first, int packs);
   void load(Workspace& w, const int* env);
   void store(Workspace& w, const int* env, const bool* chosen, bool state);
   void fill_unwritten(Workspace& w, bool outputs);

@@ -39,7 +39,7 @@ class Scratch {
 };
 std::vector<Scratch> scratch(const Batch::Impl& impl, int size) {
   std::vector<Scratch> each;
-  for (std::size_t i = 0; i < impl.workspaces.size(); ++i) each.emplace_back(impl, size);
+  for (int i = 0; i < impl.pool->size(); ++i) each.emplace_back(impl, size);
   return each;
 }
 

@@ -21,14 +21,6 @@ double seconds_since(Clock::time_point begin) {
 constexpr double kPollSeconds = 0.1;
 constexpr int kPollSteps = 256;
 
-// The environments of the lanes of one pack; the lanes beyond the last copy it.
-struct Lanes {
-  int used;
-  int env[kMaxLanes];
-  bool active[kMaxLanes];  // it steps
-  bool store[kMaxLanes];   // its results are kept
-};
-
 // A count instead of an early exit: no branch per number.
 template <class T>
 bool all_within(const std::byte* row, int n, double limit) {
@@ -115,9 +107,13 @@ void Batch::Impl::run(const Run& r) {
   }
   const auto begin = Clock::now();
   if (r.envs == nullptr && !r.goes_on) group();
-  const int lanes = kernels.lanes, packs = (r.count - 1) / lanes + 1;
-  pool->run(r.count > 0 ? packs : 0, pace.threads(),
-            [&](int worker, int pack) { run_pack(workspaces[at(worker)], r, pack * lanes); });
+  const int lanes = kernels.lanes, packs = r.count > 0 ? (r.count - 1) / lanes + 1 : 0;
+  // in twos, unless that leaves a thread without work
+  const int together = r.steps > 0 && packs >= 2 * pace.threads() ? packs_together() : 1;
+  pool->run((packs + together - 1) / together, pace.threads(), [&](int worker, int i) {
+    const int first = i * together;
+    run_packs(worker, r, first * lanes, std::min(together, packs - first));
+  });
   for (Workspace& w : workspaces) merge(counts, w.counts);
   if (r.envs == nullptr && r.steps > 0)
     pace.add(static_cast<double>(packs) * r.steps, seconds_since(begin));
@@ -171,8 +167,8 @@ void Batch::Impl::fill_unwritten(Workspace& w, bool outputs) {
       });
 }
 
-void Batch::Impl::run_pack(Workspace& w, const Run& r, int first) {
-  Lanes l;
+// The lanes of a pack from environment `first` of the run on, in the blocks; false: nothing of it is kept.
+bool Batch::Impl::load_pack(Workspace& w, const Run& r, int first, Lanes& l) {
   l.used = std::min(kernels.lanes, r.count - first);
   bool any_store = false;
   for (int lane = 0; lane < kernels.lanes; ++lane) {
@@ -188,20 +184,44 @@ void Batch::Impl::run_pack(Workspace& w, const Run& r, int first) {
     if (used && !frozen(env) && !mocap_is_good(env)) record_status(env, Status::bad_control);
     l.active[lane] = !frozen(env);
   }
-  if (!any_store) return;
-
+  if (!any_store) return false;
   load(w, l.env);
   if (poison) fill_unwritten(w, true);
   kernels.set_active(w.fields.data(), l.active);
-  if (r.steps == 0) kernels.forces(host.view(), w.fields.data());
-  for (int k = 0; k < r.steps; ++k) {
-    if (poison && k > 0) fill_unwritten(w, true);
-    kernels.step(host.view(), w.fields.data(), k == r.steps - 1);
-    count_step(w, l.env, l.active, l.used);
+  return true;
+}
+
+// One pack, or two that step side by side.
+void Batch::Impl::run_packs(int worker, const Run& r, int first, int packs) {
+  Workspace* w[2];
+  Lanes lanes[2];
+  int n = 0;
+  for (int pack = 0; pack < packs; ++pack) {
+    w[n] = &workspaces[at(worker + n * pool->size())];
+    if (load_pack(*w[n], r, first + pack * kernels.lanes, lanes[n])) ++n;
   }
-  if (poison) fill_unwritten(w, false);
-  kernels.refresh(host.view(), w.fields.data());
-  store(w, l.env, l.store, r.steps > 0);
+  if (n == 0) return;
+
+  if (r.steps == 0) kernels.forces(host.view(), w[0]->fields.data());
+  for (int k = 0; k < r.steps; ++k) {
+    const bool last = k == r.steps - 1;
+    for (int pack = 0; poison && k > 0 && pack < n; ++pack) fill_unwritten(*w[pack], true);
+    if (n == 1) {
+      kernels.step(host.view(), w[0]->fields.data(), last);
+    } else {
+      Workspace& shared_pack = workspaces[at(worker + 2 * pool->size())];
+      if (poison) fill_unwritten(shared_pack, true);
+      kernels.step_two(host.view(), w[0]->fields.data(), w[1]->fields.data(),
+                       shared_pack.fields.data(), last);
+    }
+    for (int pack = 0; pack < n; ++pack)
+      count_step(*w[pack], lanes[pack].env, lanes[pack].active, lanes[pack].used);
+  }
+  for (int pack = 0; pack < n; ++pack) {
+    if (poison) fill_unwritten(*w[pack], false);
+    kernels.refresh(host.view(), w[pack]->fields.data());
+    store(*w[pack], lanes[pack].env, lanes[pack].store, r.steps > 0);
+  }
 }
 
 // Status and statistics of a step; lanes that failed freeze.

@@ -17,6 +17,22 @@ void run_step(const ModelView& m, void* const* fields, bool last) {
   EnvView<Number> e = bind<Number>(fields);
   step(TeamOfOne(), m, e, last);
 }
+#if !defined(STICTION_PLAIN_FLOAT) && !defined(STICTION_PLAIN_DOUBLE)
+void run_step_two(const ModelView& m, void* const* first, void* const* second, void* const* shared,
+                  bool last) {
+  EnvView<Number> e[2] = {bind<Number>(first), bind<Number>(second)};
+  EnvView<Number> third = bind<Number>(shared);
+  const TeamOfOne one;
+  for (EnvView<Number>& pack : e) before_solve(one, m, pack);
+  solve_two(m, e[0], e[1], third);
+  for (EnvView<Number>& pack : e) {
+    gyroscopic_end(one, m, pack);
+    end_step(one, m, pack, last);
+  }
+}
+#else
+constexpr auto run_step_two = nullptr;
+#endif
 void run_forces(const ModelView& m, void* const* fields) {
   EnvView<Number> e = bind<Number>(fields);
   forces(TeamOfOne(), m, e);
@@ -160,24 +176,10 @@ void clean(bool wide, int n, void* block, bool* bad) {
 }  // namespace
 
 extern const cpu::Kernels kKernels;
-const cpu::Kernels kKernels = {STICTION_KERNELS,
-                               kW,
-                               sizeof(Number),
-                               sizeof(WideNumber),
-                               run_step,
-                               run_forces,
-                               run_refresh,
-                               run_dynamics,
-                               run_quantity,
-                               run_jacobian,
-                               run_rays,
-                               run_scan,
-                               run_inverse,
-                               set_active,
-                               report,
-                               load,
-                               store,
-                               broadcast,
-                               clean};
+const cpu::Kernels kKernels = {
+    STICTION_KERNELS, kW,         sizeof(Number), sizeof(WideNumber), run_step,
+    run_step_two,     run_forces, run_refresh,    run_dynamics,       run_quantity,
+    run_jacobian,     run_rays,   run_scan,       run_inverse,        set_active,
+    report,           load,       store,          broadcast,          clean};
 
 STICTION_PHYSICS_END

@@ -148,6 +148,15 @@ STICTION_FN bool any_lane(const PackMask<T, W>& m) {
   return all != 0;
 #endif
 }
+template <class T, int W>
+STICTION_FN int count_lanes(const PackMask<T, W>& m) {
+  T lanes[W];
+  std::memcpy(lanes, m.v, sizeof lanes);
+  const T none[W] = {};
+  int count = 0;
+  for (int i = 0; i < W; ++i) count += std::memcmp(&lanes[i], &none[i], sizeof(T)) != 0 ? 1 : 0;
+  return count;
+}
 
 template <class T, int W>
 STICTION_FN Pack<T, W> vmin(const Pack<T, W>& a, const Pack<T, W>& b) {

@@ -40,6 +40,10 @@ STICTION_STAGE(integrate);
 STICTION_STAGE(interval_sensors);
 STICTION_STAGE(state_sensors);
 
+// Of solve_two.h; packs only.
+void solve_two(const ModelView& m, EnvView<Number>& first, EnvView<Number>& second,
+               EnvView<Number>& shared);
+
 // Of quantities.h; point: null, or three wide numbers in the place of the object's origin.
 void store_quantity(const ModelView& m, const EnvView<Number>& e, Quantity which,
                     Wide<Number>* out);

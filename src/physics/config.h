@@ -47,6 +47,13 @@
 #else
 #define STICTION_OUTLINE __attribute__((noinline))
 #endif
+// Compiled once in a translation unit of a CPU: copies that were inlined may fuse other products and sums, and a lane's bits
+// would depend on which of them it goes through.
+#ifdef __CUDACC__
+#define STICTION_SINGLE STICTION_FN
+#else
+#define STICTION_SINGLE __attribute__((noinline))
+#endif
 // Seldom run inside a hot loop: out of line it leaves the loop its registers. On a GPU a call would
 // move them to the stack.
 #ifdef __CUDACC__

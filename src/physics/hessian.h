@@ -66,15 +66,17 @@ STICTION_FN void live_tree(const Team& team, const ModelView& m, EnvView<S>& e) 
   });
 }
 
-// Points that act in `lanes`, which only become fewer; the others would add exact zeros. `every`:
-// all points, for the first evaluation.
+// all: whatever acts, for the first evaluation. of_fewer_lanes: none of the lanes is new since the last call.
+enum class LivePoints { all, of_lanes, of_fewer_lanes };
+
+// Points that act in `lanes`; the others would add exact zeros.
 template <class Team, class S>
 STICTION_FN void live_points(const Team& team, const ModelView& m, EnvView<S>& e,
-                             const Mask<S>& lanes, bool every) {
+                             const Mask<S>& lanes, LivePoints which) {
   const int n = team.compact(e.npoint[0], e.live_point, [&](int p) {
-    return every || any_lane(lanes && e.cand_active[e.point_slot[p]] > S(0.5));
+    return which == LivePoints::all || any_lane(lanes && e.cand_active[e.point_slot[p]] > S(0.5));
   });
-  const bool known = !every && n == e.nlive[0];
+  const bool known = which == LivePoints::of_fewer_lanes && n == e.nlive[0];
   team.sync();
   if (known) return;
   team.once([&] { e.nlive[0] = n; });

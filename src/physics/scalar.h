@@ -65,6 +65,9 @@ STICTION_FN bool select(bool m, bool a, bool b) {
 STICTION_FN bool any_lane(bool m) {
   return m;
 }
+STICTION_FN int count_lanes(bool m) {
+  return m ? 1 : 0;
+}
 
 // Of NaN and x, both return the second argument.
 STICTION_FN float vmin(float a, float b) {

@@ -14,9 +14,9 @@
 
 STICTION_PHYSICS_BEGIN
 
-// Lanes that are done leave: converged, not finite, or only round-off is left.
+// Lanes that are done leave: converged, not finite, only round-off is left, or they may not iterate on.
 template <class S>
-STICTION_FN void leave(const ModelView& m, SolveState<S>& s, int k) {
+STICTION_FN void leave(const ModelView& m, SolveState<S>& s) {
   // bounding curvatures end wherever the tolerance begins, and the next steps would start with that error:
   // an exact iteration has the last word
   const S tolerance = S(m.opt.solver_tolerance);
@@ -24,17 +24,21 @@ STICTION_FN void leave(const ModelView& m, SolveState<S>& s, int k) {
   s.active = s.active && !(s.residual <= enough);
   s.bad = s.bad || (s.active && !is_finite(s.residual));
   s.active = s.active && is_finite(s.residual);
-  if (k == 0) return;
 
   // flat: a full step promised less than the round-off of the cost, and the residual did not halve;
   // with bounding curvatures it need not
   const Mask<S> flat = s.full_step && !s.bounded &&
                        s.decrease <= S(epsilon<S>()) * (s.scale * s.scale) &&
                        s.residual > S(0.5) * s.last_residual;
-  s.flat_steps = select(flat, s.flat_steps + S(1.0), S(0.0));
+  s.flat_steps = select(s.moved, select(flat, s.flat_steps + S(1.0), S(0.0)), s.flat_steps);
+  s.moved = no_lanes<S>();
   const Mask<S> stall = s.active && (s.flat_steps > S(1.5) || s.small_steps > S(1.5));
   s.stalled = s.stalled || stall;
   s.active = s.active && !stall;
+
+  const Mask<S> last = s.round >= S(m.opt.max_iterations);
+  s.not_converged = s.not_converged || (s.active && last);
+  s.active = s.active && !last;
 }
 
 // From H⁻¹ r to Δv = −H⁻¹ r, 0 in finished lanes; returns r·Δv
@@ -64,11 +68,15 @@ STICTION_FN void advance(const Team& team, const ModelView& m, EnvView<S>& e, So
   const S size2 =
       team.template sum<S>(m.nv, [&](int i) { return e.v[i] * e.v[i] * e.A[tri(i, i)]; });
   const S small = S(4 * epsilon<S>());
-  s.small_steps = select(alpha * alpha * step2 < small * small * size2, s.small_steps + one, zero);
-  s.decrease = S(-0.5) * slope;
-  s.full_step = alpha > S(0.5);
-  s.last_residual = s.residual;
+  const S small_steps =
+      select(alpha * alpha * step2 < small * small * size2, s.small_steps + one, zero);
+  s.small_steps = select(active, small_steps, s.small_steps);
+  s.decrease = select(active, S(-0.5) * slope, s.decrease);
+  s.full_step = select(active, alpha > S(0.5), s.full_step);
+  s.last_residual = select(active, s.residual, s.last_residual);
+  s.moved = active;
   s.iterations = s.iterations + select(active, one, zero);
+  s.round = s.round + select(active, one, zero);
   move(m.nv, e.v, e.dv);
   team.for_each(m.nrowlength, [&](int k) {
     const int c = m.row_length[k];
@@ -86,80 +94,89 @@ STICTION_FN void advance(const Team& team, const ModelView& m, EnvView<S>& e, So
   });
 }
 
-// Iteration k up to its linear system H x = r; false: no lane needs it.
+// An iteration up to its linear system H x = r.
 template <class Team, class S>
-STICTION_FN bool assemble(const Team& team, const ModelView& m, EnvView<S>& e, SolveState<S>& s,
-                          int k) {
-  residual(team, m, e, s);
-  leave(m, s, k);
-  if (k == m.opt.max_iterations) {
-    s.not_converged = s.not_converged || s.active;
-    return false;
-  }
-  if (!any_lane(s.active)) return false;
-  live_points(team, m, e, s.active, false);
-  bound_curvatures(team, m, e, s, k);
+STICTION_FN void assemble(const Team& team, const ModelView& m, EnvView<S>& e, SolveState<S>& s) {
+  live_points(team, m, e, s.active, LivePoints::of_fewer_lanes);
+  bound_curvatures(team, m, e, s);
   hessian(team, m, e, true);
-  return true;
 }
 
-// The rest of the iteration, from x in e.dv; false: no lane is left.
+// The rest of the iteration, from x in e.dv.
 template <class Team, class S>
-STICTION_FN bool move_iterate(const Team& team, const ModelView& m, EnvView<S>& e,
+STICTION_FN void move_iterate(const Team& team, const ModelView& m, EnvView<S>& e,
                               SolveState<S>& s) {
   const S slope = direction(team, m, e, s);
-  if (!any_lane(s.active)) return false;
+  if (!any_lane(s.active)) return;
   multiply_A(team, m, e, e.dv, e.Adv);
   point_velocities(team, m, e, e.dv, e.point_dvel, e.point_domega);
   length_velocities(team, m, e, e.dv);
   const S alpha = line_search(team, m, e, slope, s.active, s.evaluations);
   advance(team, m, e, s, slope, alpha);
   gradient(team, m, e, s.active);
-  return true;
 }
 
+// The laws and the gradient at the iterate of these lanes; the laws of others that iterate come out as they are.
 template <class Team, class S>
-STICTION_FN void iterate(const Team& team, const ModelView& m, EnvView<S>& e, SolveState<S>& s) {
-  for (int k = 0; assemble(team, m, e, s, k); ++k) {
-    factor_and_solve(team, m, e, e.gradient, e.dv);
-    if (!move_iterate(team, m, e, s)) return;
-  }
-}
-
-// n0 = n(v_n) at the iterate: the next solve bounds friction by the normal impulse of this one.
-template <class Team, class S>
-STICTION_COLD void renew_bounds(const Team& team, const ModelView& m, EnvView<S>& e,
-                                const Mask<S>& lanes) {
-  live_points(team, m, e, all_lanes<S>(), true);
-  set_bounds(team, m, e, lanes);
+STICTION_COLD void begin_again(const Team& team, const ModelView& m, EnvView<S>& e,
+                               const SolveState<S>& s, const Mask<S>& lanes) {
+  live_points(team, m, e, s.active, LivePoints::of_lanes);
   laws_at(team, m, e, S(0.0));
   gradient(team, m, e, lanes);
 }
 
-// After solve k of the step, of those that friction_iterations allows; false: it was the last one.
-// `touching`: lanes with points.
+// Lanes whose solve has ended begin another one, if friction_iterations asks for it: n0 = n(v_n), so that friction is
+// bounded by the normal impulse of this one. false: none does.
 template <class Team, class S>
-STICTION_FN bool solve_again(const Team& team, const ModelView& m, EnvView<S>& e, SolveState<S>& s,
-                             const Mask<S>& touching, int k) {
-  if (k == m.opt.friction_iterations) return false;
-  s.active = touching && !s.bad && !s.failed;
-  if (m.opt.friction_auto && any_lane(s.active)) s.active = s.active && bounds_moved(team, m, e);
-  if (!any_lane(s.active)) return false;
-  s.small_steps = s.flat_steps = S(0.0);
-  s.solves = s.solves + select(s.active, S(1.0), S(0.0));
-  s.first_solve = false;
-  s.bounded = no_lanes<S>();
-  renew_bounds(team, m, e, s.active);
+STICTION_FN bool solve_again(const Team& team, const ModelView& m, EnvView<S>& e,
+                             SolveState<S>& s) {
+  const S zero = S(0.0);
+  const Mask<S> ended = s.open && !s.active;
+  s.open = s.active;
+  Mask<S> again =
+      ended && !s.bad && !s.failed && e.ncon[0] > zero && s.solves < S(m.opt.friction_iterations);
+  if (m.opt.friction_auto && any_lane(again)) again = again && bounds_moved(team, m, e);
+  if (!any_lane(again)) return false;
+  s.full_step = s.full_step && !again;
+  s.small_steps = select(again, zero, s.small_steps);
+  s.flat_steps = select(again, zero, s.flat_steps);
+  s.last_residual = select(again, zero, s.last_residual);
+  s.round = select(again, zero, s.round);
+  s.solves = s.solves + select(again, S(1.0), zero);
+  s.bounded = s.bounded && !again;
+  s.open = s.open || again;
+  set_bounds(team, m, e, again);
+  s.active = s.active || again;
+  s.moved = again;
+  begin_again(team, m, e, s, again);
   return true;
 }
 
+// Lanes that are done leave. Once that is half of them, or all but `rest`, they may begin their next solves. A lane's
+// numbers don't depend on when that is: it waits at its solution.
 template <class Team, class S>
-STICTION_FN void iterate_friction(const Team& team, const ModelView& m, EnvView<S>& e,
-                                  SolveState<S>& s) {
-  const Mask<S> touching = s.active && e.ncon[0] > S(0.0);
-  for (int k = 1;; ++k) {
-    iterate(team, m, e, s);
-    if (!solve_again(team, m, e, s, touching, k)) return;
+STICTION_FN void judge(const Team& team, const ModelView& m, EnvView<S>& e, SolveState<S>& s,
+                       int rest) {
+  for (bool again = true; again;) {
+    residual(team, m, e, s);
+    leave(m, s);
+    const int count = count_lanes(s.active);
+    if (2 * count > s.lanes && count > rest) return;
+    again = solve_again(team, m, e, s);
+    s.lanes = count_lanes(s.active);
+  }
+}
+
+// Iterates until `rest` lanes are left, or fewer.
+template <class Team, class S>
+STICTION_SINGLE void iterate(const Team& team, const ModelView& m, EnvView<S>& e, SolveState<S>& s,
+                             int rest) {
+  for (;;) {
+    judge(team, m, e, s, rest);
+    if (count_lanes(s.active) <= rest) return;
+    assemble(team, m, e, s);
+    factor_and_solve(team, m, e, e.gradient, e.dv);
+    move_iterate(team, m, e, s);
   }
 }
 
@@ -207,13 +224,25 @@ STICTION_FN void solver_report(const Team& team, EnvView<S>& e, const SolveState
 }
 
 template <class Team, class S>
-STICTION_FN void solve(const Team& team, const ModelView& m, EnvView<S>& e) {
+STICTION_SINGLE void start_solve(const Team& team, const ModelView& m, EnvView<S>& e,
+                                 SolveState<S>& s) {
   couple_points(team, m, e);
-  SolveState<S> s;
   start(team, m, e, s);
-  iterate_friction(team, m, e, s);
+}
+
+template <class Team, class S>
+STICTION_SINGLE void end_solve(const Team& team, const ModelView& m, EnvView<S>& e,
+                               const SolveState<S>& s) {
   solve_outputs(team, m, e);
   solver_report(team, e, s);
+}
+
+template <class Team, class S>
+STICTION_FN void solve(const Team& team, const ModelView& m, EnvView<S>& e) {
+  SolveState<S> s;
+  start_solve(team, m, e, s);
+  iterate(team, m, e, s, 0);
+  end_solve(team, m, e, s);
 }
 
 STICTION_PHYSICS_END

@@ -19,8 +19,11 @@ struct SolveState {
   S small_steps, flat_steps;  // in a row
   S iterations, evaluations;
   S solves;
-  bool first_solve;  // of the step
-  Mask<S> bounded;   // the last iteration had bounding curvatures
+  S round;          // iterations of this solve
+  Mask<S> moved;    // the iterate, since judge()
+  Mask<S> open;     // the end of the solve has not been looked at
+  Mask<S> bounded;  // the last iteration had bounding curvatures
+  int lanes;        // that iterated when ends of solves were last looked at
 };
 
 // The first iterations of a step may be far from the kinks of friction, where ∂²ℓ/∂v_c² says nothing
@@ -30,9 +33,9 @@ inline constexpr int kBoundedIterations = 2;
 inline constexpr double kFarResidual = 0.01;
 template <class Team, class S>
 STICTION_FN void bound_curvatures(const Team& team, const ModelView& m, EnvView<S>& e,
-                                  SolveState<S>& s, int iteration) {
-  const bool first = s.first_solve && iteration < kBoundedIterations;
-  s.bounded = first ? s.active && s.residual > S(kFarResidual) : no_lanes<S>();
+                                  SolveState<S>& s) {
+  s.bounded = s.active && s.solves < S(1.5) && s.round < S(kBoundedIterations) &&
+              s.residual > S(kFarResidual);
   if (!any_lane(s.bounded)) return;
   team.for_each(e.nlive[0], [&](int k) {
     const int p = e.live_point[k];
@@ -99,15 +102,15 @@ STICTION_FN void residual(const Team& team, const ModelView& m, EnvView<S>& e, S
     const S ratio = select(scaled, r / select(scaled, s.scale, one), one);
     return select(r2 == zero, zero, ratio);
   };
-  s.scale = vsqrt(vmax(momentum, impulse));
-  s.residual = relative();
+  s.scale = select(s.active, vsqrt(vmax(momentum, impulse)), s.scale);
+  s.residual = select(s.active, relative(), s.residual);
   const Mask<S> flat =
       s.active && s.residual > S(m.opt.solver_tolerance) && s.residual > S(0.5) * s.last_residual;
   if (!any_lane(flat)) return;
   const S round_off = S(kRoundOff * epsilon<S>());
   const S rho = round_off / vmax(S(m.opt.solver_tolerance), round_off);
   s.scale = select(flat, vmax(s.scale, rho * vsqrt(loads(team, m, e))), s.scale);
-  s.residual = relative();
+  s.residual = select(flat, relative(), s.residual);
 }
 
 // Δv of the first iterate from v0. Where a point carries already (n0 > 0) the last step's acceleration
@@ -157,8 +160,9 @@ STICTION_FN void start(const Team& team, const ModelView& m, EnvView<S>& e, Solv
   const Mask<S> all = all_lanes<S>(), none = no_lanes<S>();
   const Mask<S> steps = e.active[0] > S(0.5);
   const Mask<S> free = steps && moves_freely(team, m, e);
-  s = {steps && !free, none, none, none, none, zero,   zero, zero, zero,
-       none,           zero, zero, zero, zero, S(1.0), true, none};
+  const Mask<S> iterates = steps && !free;
+  s = {iterates, none, none, none, none,   zero, zero,     zero,     zero, none,
+       zero,     zero, zero, zero, S(1.0), zero, iterates, iterates, none, kLanes<S>};
   first_step(team, m, e);
   team.for_each(m.nv, [&](int i) {
     e.inv_A[i] = S(1.0) / e.A[tri(i, i)];
@@ -169,7 +173,7 @@ STICTION_FN void start(const Team& team, const ModelView& m, EnvView<S>& e, Solv
   team.for_each(
       m.nv, [&](int i) { e.momentum[i] = select(free, zero, e.Adv[i] - dt * e.qfrc_smooth[i]); });
   multiply_A(team, m, e, e.v, e.Av);
-  live_points(team, m, e, all, true);
+  live_points(team, m, e, all, LivePoints::all);
   point_velocities(team, m, e, e.v, e.point_vel, e.point_omega);
   shift_velocities(team, e, -1);
   length_velocities(team, m, e, e.v);

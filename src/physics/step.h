@@ -16,9 +16,9 @@
 
 STICTION_PHYSICS_BEGIN
 
-// Everything up to the new velocity, which stays in e.v: forces and accelerations without a move.
+// Everything up to the problem of the step.
 template <class Team, class S>
-STICTION_FN void forces(const Team& team, const ModelView& m, EnvView<S>& e) {
+STICTION_FN void before_solve(const Team& team, const ModelView& m, EnvView<S>& e) {
   clear_flags(team, m, e);
   kinematics(team, m, e);           // q -> poses, motion axes
   tendons(team, m, e);              // lengths and moment arms of the tendons
@@ -30,16 +30,27 @@ STICTION_FN void forces(const Team& team, const ModelView& m, EnvView<S>& e) {
   gyroscopic_start(team, m, e);     // free and ball joints: first half of their torque -> k
   rows(team, m, e);                 // limits, servos, dry friction; v_r
   collide(team, m, e);              // active points and their laws
-  solve(team, m, e);                // min ½ (v − v*)ᵀ A (v − v*) + Σ ℓ(J v)
-  gyroscopic_end(team, m, e);       // the other half -> velocity at the end of the step
 }
 
-// `last`: the step after which the user looks.
+// Up to the new velocity, which stays in e.v: forces and accelerations without a move.
+template <class Team, class S>
+STICTION_FN void forces(const Team& team, const ModelView& m, EnvView<S>& e) {
+  before_solve(team, m, e);
+  solve(team, m, e);           // min ½ (v − v*)ᵀ A (v − v*) + Σ ℓ(J v)
+  gyroscopic_end(team, m, e);  // the other half of the torque -> velocity at the end of the step
+}
+
+// From the velocity on; `last`: the step after which the user looks.
+template <class Team, class S>
+STICTION_FN void end_step(const Team& team, const ModelView& m, EnvView<S>& e, bool last) {
+  if (last) interval_sensors(team, m, e);
+  integrate(team, m, e);  // v, q ⊕ δt v, anchors, freeze
+}
+
 template <class Team, class S>
 STICTION_FN void step(const Team& team, const ModelView& m, EnvView<S>& e, bool last) {
   forces(team, m, e);
-  if (last) interval_sensors(team, m, e);
-  integrate(team, m, e);  // v, q ⊕ δt v, anchors, freeze
+  end_step(team, m, e, last);
 }
 
 // Outputs at the new state; forces and accelerations stay those of the last interval.

@@ -91,6 +91,29 @@ TEST_P(DeterminismOfThreads, ThreadsDoNotMatter) {
   }
 }
 
+// Friction that is solved again in some lanes and not in others, two packs that share a third one: each environment as if
+// its pack stepped alone.
+TEST_P(DeterminismOfThreads, PacksThatStepSideBySideAreAsOne) {
+  Options o;
+  o.stiction = Stiction::anchored;
+  o.friction_iterations = kAutoFriction;
+  const int n = kSanitized ? 20 : 70, calls = kSanitized ? 3 : 10;
+  setenv("STICTION_POISON", "1", 1);
+  Batch all = scattered(GetParam(), up_to(n), 1, o);
+  unsetenv("STICTION_POISON");
+  advance(all, calls);
+  expect_contacts(all);
+  const int lanes = all.lanes();
+  for (int first = 0; first < n; first += 3 * lanes + 1) {
+    std::vector<int> keys;
+    for (int i = first; i < std::min(first + lanes, n); ++i) keys.push_back(i);
+    Batch pack = scattered(GetParam(), keys, 1, o);
+    EXPECT_LE(pack.memory().per_thread, all.memory().per_thread);
+    advance(pack, calls);
+    expect_same(all, keys, pack, "a pack from " + std::to_string(first));
+  }
+}
+
 // Every other environment fares ill: NaN in its state, absurd forces, a blow that freezes it in the
 // middle of a call, so many and so fast contacts that it iterates long.
 TEST_P(Determinism, NeighboursDoNotMatter) {

@@ -44,8 +44,8 @@ class Lists {
     list_candidates(team, m, e, nnear);
     body_lists(team, m, e);
     count_contacts(team, e);
-    live_points(team, m, e, true, true);
-    live_points(team, m, e, true, false);
+    live_points(team, m, e, true, physics::LivePoints::all);
+    live_points(team, m, e, true, physics::LivePoints::of_fewer_lanes);
   }
 
   Env<float> env;

@@ -34,6 +34,7 @@ from table_tendons import TENDONS
 from table_torsion import TORSION
 from table_transmissions import TRANSMISSIONS
 from table_turning import TURNING
+from table_two_packs import TWO_PACKS
 from table_urdf import URDF
 
 FREEBODY = "python/test_acceptance_freebody.py::"
@@ -471,7 +472,7 @@ BATCH = [
           "if (r.kind == FieldKind::output) kernels.clean(", "if (false) kernels.clean(",
           gtests=("Fuzz.BadInputs", "BatchStates.AbsurdInputsLeaveEveryOutputFinite")),
     Break("the last packs are left to nobody", "src/batch/run.cpp",
-          "packs = (r.count - 1) / lanes + 1;", "packs = std::max(1, r.count / lanes);",
+          "packs = r.count > 0 ? (r.count - 1) / lanes + 1 : 0;", "packs = std::max(1, r.count / lanes);",
           gtests=("DeterminismOfThreads.ThreadsDoNotMatter",)),
     Break("a restored state has no anchors", "src/batch/state.cpp",
           "x.empty() && (after_reset || !part.clear)", "x.empty() || part.clear",
@@ -489,5 +490,5 @@ BATCH = [
 
 BREAKS = (DYNAMICS + CONTACT + STICTION + JOINT_ANCHORS + ROWS + ACTIVATIONS + LIMITS + BALL + EQUALITIES + FACTOR + TORSION + TENDONS + TRANSMISSIONS
           + SAFEGUARDS + SOLVER + NEWTON + GEOMETRY + MODEL
-          + READER + READER_DOOR + TEXT + TURNING + URDF + FORMATS + HFIELDS + RAY_BREAKS + MESHES + FLUID + BATCH + CHOICES + CONVEX + RUNTIME + API_DOOR + CUDA + ENV
+          + READER + READER_DOOR + TEXT + TURNING + URDF + FORMATS + HFIELDS + RAY_BREAKS + MESHES + FLUID + BATCH + TWO_PACKS + CHOICES + CONVEX + RUNTIME + API_DOOR + CUDA + ENV
           + ENV_LOCOMOTION + SENSORS + RL + TRAINING + OUTPUT + LAB + DERIVATIVE + LAWS)
