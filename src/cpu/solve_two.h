@@ -54,7 +54,7 @@ STICTION_FN void for_iterate(const ModelView& m, const F& f) {
   f(&E::v, m.ncoord), f(&E::momentum, m.nv), f(&E::Av, m.nv), f(&E::gradient, m.nv);
   f(&E::contact_impulse, m.nv), f(&E::row_impulse, m.ncoord), f(&E::row_hess, m.ncoord);
 }
-// n numbers of each point: constants that may be anything where the point does not act, ...
+// n numbers of each point: constants that may be any finite number where the point does not act, ...
 template <class S, class F>
 STICTION_FN void for_frames(const F& f) {
   using E = EnvView<S>;
@@ -199,17 +199,15 @@ class SharedPack {
     to_.point_slot[p] = slot;
     for (int side = 0; side < 2; ++side)
       to_.point_weld[2 * p + side] = a.point_weld[2 * at[one] + side];
-    const auto take = [&](auto field, int n) {
+    // what stands in other lanes may be of an environment that is not finite
+    const auto take_or = [&](auto field, int n, const S& other_lanes) {
       const S *const x = a.*field + n * at[one], *const y = b.*field + n * at[other];
-      for (int i = 0; i < n; ++i) (to_.*field)[n * p + i] = chosen(x[i], y[i], choice_);
+      S* const to = to_.*field + n * p;
+      for (int i = 0; i < n; ++i) to[i] = select(there, chosen(x[i], y[i], choice_), other_lanes);
     };
-    const auto take_or_zero = [&](auto field, int n) {
-      take(field, n);
-      S* const x = to_.*field + n * p;
-      for (int i = 0; i < n; ++i) x[i] = select(there, x[i], zero);
-    };
-    for_frames<S>(take), for_scales<S>(m_, take);
-    for_laws<S>(m_, take_or_zero), for_impulses<S>(m_, take_or_zero);
+    const auto take_or_zero = [&](auto field, int n) { take_or(field, n, zero); };
+    for_frames<S>(take_or_zero), for_laws<S>(m_, take_or_zero), for_impulses<S>(m_, take_or_zero);
+    for_scales<S>(m_, [&](auto field, int n) { take_or(field, n, S(1.0)); });
     store3(to_.point_dvel, p, zero3<S>());
     if (m_.ncouple == 0) return true;
     store3(to_.point_domega, p, zero3<S>());
