@@ -473,7 +473,7 @@ BATCH = [
           gtests=("Fuzz.BadInputs", "BatchStates.AbsurdInputsLeaveEveryOutputFinite")),
     Break("the last packs are left to nobody", "src/batch/run.cpp",
           "packs = r.count > 0 ? (r.count - 1) / lanes + 1 : 0;", "packs = std::max(1, r.count / lanes);",
-          gtests=("DeterminismOfThreads.ThreadsDoNotMatter",)),
+          gtests=("Determinism.FourThousandAndNinetySevenAreAsOne",)),
     Break("a restored state has no anchors", "src/batch/state.cpp",
           "x.empty() && (after_reset || !part.clear)", "x.empty() || part.clear",
           gtests=("Determinism.RestoredTheMotionIsTheSame",)),

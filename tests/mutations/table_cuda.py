@@ -121,7 +121,7 @@ CUDA = [
           "const bool factored = l.rounds.info[env] == 0;", "const bool factored = true;",
           gtests=("RoundsOfOne.AMatrixWithoutFactorFreezesItsEnvironment",)),
     Break("rounds: friction is bounded once", "cuda/rounds.h",
-          "  judge(team, m, e, r.solve, 0);\n", "  residual(team, m, e, r.solve), leave(m, r.solve, true);\n",
+          "  judge(team, m, e, r.solve, 0);\n", "  residual(team, m, e, r.solve), leave(m, r.solve);\n",
           gtests=("Rounds.AStepIsThatOfOnePiece",)),
     Break("rounds: the library gets half of the matrix", "cuda/rounds.h", "if (j > i) return;",
           "if (j != i) return;", gtests=("Rounds.AStepIsThatOfOnePiece",)),
