@@ -10,10 +10,11 @@ struct PandaPickCube {
   // qpos: arm, fingers, cube
   static constexpr int kCube = kRobot, kPositions = kCube + 7, kVelocities = kRobot + 6;
   static constexpr int num_obs = kPositions + kVelocities + 3 + 6 + 6 + 3 + 3 + 6 + kActuators;
-  static constexpr int num_actions = kActuators, num_metrics = 6,
+  static constexpr int num_actions = kActuators, num_metrics = 9,
                        num_memory = 1;  // whether the cube was reached
 
   double action_scale;                              // of a control step, rad or m
+  double hold_weight, success_distance;             // of what the source has not; m
   double home[kRobot], ctrl[kActuators], place[3];  // joints, servos and cube at the start
   int cube, hand;                                   // bodies
   double grip[3];  // of the gripper's site in the hand, whose axes it has
@@ -58,6 +59,9 @@ struct PandaPickCube {
   }
 
  private:
+  // m: from the gripper to the centre of a cube that is held, from open fingers to those at the cube, off the floor
+  static constexpr double kInHand = 0.02, kClosed = 0.02, kLifted = 0.1;
+
   template <class S>
   STICTION_FN static double matrix_error(const Mat3<S>& box) {  // of two rows, from the identity
     const S rows[6] = {box.x.x - S(1), box.y.x, box.z.x, box.x.y, box.y.y - S(1), box.z.y};
@@ -117,12 +121,19 @@ struct PandaPickCube {
     const bool out =
         physics::vmax(physics::vmax(std::fabs(at.x), std::fabs(at.y)), std::fabs(at.z)) > 1 ||
         at.z < 0;
-    env.reward = S(4 * near + 8 * there + 0.25 * clear + 0.3 * straight);
+    const double open = 0.5 * (e.qpos[kArm] + e.qpos[kArm + 1]);
+    const double held = reach < kInHand ? 1.0 : 0.0;
+    const double grasp = held * physics::clamp((home[kArm] - open) / kClosed, 0.0, 1.0);
+    const double lift = held * physics::clamp((at.z - place[2]) / kLifted, 0.0, 1.0);
+    env.reward =
+        S(4 * near + 8 * there + 0.25 * clear + 0.3 * straight + hold_weight * (grasp + lift));
     env.terminated = out;
     team.sync();  // all threads have read the memory
     team.once([&] {
       env.memory[0] = S(reached ? 1 : 0);
-      const double numbers[num_metrics] = {near, there, clear, straight, out ? 1.0 : 0.0, apart};
+      const double success = apart < success_distance ? 1.0 : 0.0;
+      const double numbers[num_metrics] = {near,  there, clear, straight, out ? 1.0 : 0.0,
+                                           apart, grasp, lift,  success};
       for (int k = 0; k < num_metrics; ++k) env.metric[k] = static_cast<float>(numbers[k]);
     });
   }

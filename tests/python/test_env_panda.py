@@ -50,15 +50,20 @@ class Definition:
             "robot_target_qpos": 1 - np.tanh(np.linalg.norm(qpos[:7] - HOME[:7])),
             "out_of_bounds": float((np.abs(self.box) > 1).any() or self.box[2] < 0),
             "box_distance": error,
+            "grasp": (reach < 0.02) * np.clip((0.04 - qpos[7:9].mean()) / 0.02, 0, 1),
+            "lift": (reach < 0.02) * np.clip((self.box[2] - 0.03) / 0.1, 0, 1),
+            "success": float(error < 0.3),
         }
 
 
-WEIGHTS = {"gripper_box": 4, "box_target": 8, "no_floor_collision": 0.25, "robot_target_qpos": 0.3}
+WEIGHTS = {"gripper_box": 4, "box_target": 8, "no_floor_collision": 0.25, "robot_target_qpos": 0.3, "grasp": 2, "lift": 2}
 
 
 def test_definition():
     n, rng = 8, np.random.default_rng(3)
-    env = make(n)
+    plain = next(t for t in stiction.Env.tasks() if t.id == "PandaPickCube")
+    assert {o.name: o.value for o in plain.options}["hold_weight"] == 0  # of the source
+    env = make(n, hold_weight=2.0, success_distance=0.3)
     obs = env.reset(seed=1)
     b = env.batch
     definitions = [Definition(env) for _ in range(n)]
