@@ -205,25 +205,31 @@ def go2_scene(degrees=15.0, timestep=0.005, mu=0.8):
     return Scene(model, *start_state(model))
 
 
-def stack_scene(count=10, timestep=0.004, mu=0.5, degrees=0.0, drop=0.0):
+CUBE = " ".join(f"{x} {y} {z}" for x in (-0.05, 0.05) for y in (-0.05, 0.05) for z in (-0.05, 0.05))
+STACKED = {"box": 'type="box" size=".05 .05 .05"', "mesh": 'type="mesh" mesh="cube"'}
+
+
+def stack_scene(count=10, timestep=0.004, mu=0.5, degrees=0.0, drop=0.0, shape="box"):
     """Boxes of 1 kg and 0.1 m, one on the other; gravity tilted as on an incline.
 
     At rest depth, or each `drop` above the place where it would rest on the one below.
     """
     tilt = np.radians(degrees)
+    asset = f'<asset><mesh name="cube" vertex="{CUBE}"/></asset>' if shape == "mesh" else ""
     height, bodies = 0.0, ""
     for i in range(count):
         # four points carry the boxes above; geom on geom is a pair of two springs of 2e5 N/m
         depth = (count - i) * GRAVITY / (4 * 1e5)
         height += 0.05 - depth
         bodies += (f'<body pos="0 0 {height!r}"><freejoint/>'
-                   '<geom type="box" size=".05 .05 .05" mass="1"/></body>')
+                   f'<geom {STACKED[shape]} mass="1"/></body>')
         height += 0.05
     s = scene(f"""
 <mujoco>
   <option timestep="{timestep}" gravity="{GRAVITY * np.sin(tilt)} 0 {-GRAVITY * np.cos(tilt)}"/>
   {MATERIAL}
   <default><geom friction="{mu}"/></default>
+  {asset}
   <worldbody><geom type="plane" size="5 5 1"/>{bodies}</worldbody>
 </mujoco>""")
     s.qpos[2::7] += drop * np.arange(1, count + 1)
