@@ -19,6 +19,10 @@ ANCHOR_STEPS = 5  # tau / timestep
 ANCHOR_REACH = 10  # c
 MATERIAL = '<custom><numeric name="stiction_contact" data="2e5 20"/></custom>'
 
+PRECISIONS = ("float64", "float32")
+# Velocities below the stopping rule (1e-6, 1e-4 in float32) are accepted; from the design, m/s.
+REST = {"float64": 0.02e-6, "float32": 0.5e-6}
+
 
 def creep(load, eps=V_S):
     """Speed at which regularised friction carries `load` times its bound."""

@@ -7,10 +7,7 @@ import pytest
 
 import creep_scenes as scenes
 import stiction
-
-PRECISIONS = ("float64", "float32")
-# Velocities below the stopping rule (1e-6, 1e-4 in float32) are accepted; from the design, m/s.
-REST = {"float64": 0.02e-6, "float32": 0.5e-6}
+from creep_scenes import PRECISIONS, REST
 
 # scene, steps until it rests: anchors settle at 0.8 per step, stacks and robots sway
 SCENES = {

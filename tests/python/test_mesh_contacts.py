@@ -4,14 +4,11 @@ import numpy as np
 import pytest
 
 import stiction
+from mesh_files import numbers
 
 MARGIN = 10.0  # of each geom: every contact point of a pair is listed however far apart
 # MuJoCo keeps vertices as floats and ends its search at 1e-6
 RESOLVED = 2e-6
-
-
-def numbers(values):
-    return " ".join(repr(float(v)) for v in np.ravel(values))
 
 
 def box(x, y, z):
