@@ -39,6 +39,26 @@ def stone(count=60, seed=1):
     return p / np.linalg.norm(p, axis=1, keepdims=True) * [0.1, 0.2, 0.15] + [0.05, 0, 0.1], np.zeros((0, 3), int)
 
 
+def icosahedron():
+    """(12, 3) on the unit sphere."""
+    g = (1 + np.sqrt(5)) / 2
+    p = np.array([[0, i, j * g] for i in (-1, 1) for j in (-1, 1)])
+    p = np.vstack([p, np.roll(p, 1, axis=1), np.roll(p, 2, axis=1)])
+    return p / np.linalg.norm(p[0])
+
+
+def icosphere(radius, level=2):
+    """On a sphere: an icosahedron and, level by level, what lies over the middles of all edges; 42, 162 vertices."""
+    p = icosahedron()
+    for _ in range(level):
+        apart = np.linalg.norm(p[:, None] - p, axis=2)
+        # the edges of a level differ by a seventh, diagonals are longer by more than a half
+        i, j = np.nonzero(np.triu(apart < 1.3 * apart[apart > 0].min(), 1))
+        middle = p[i] + p[j]
+        p = np.vstack([p, middle / np.linalg.norm(middle, axis=1, keepdims=True)])
+    return radius * p
+
+
 def obj(vertices, faces):
     lines = [f"v {x!r} {y!r} {z!r}" for x, y, z in vertices.tolist()]
     lines += [f"f {a}//1 {b}//1 {c}//1" for a, b, c in (faces + 1).tolist()]

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import stiction
-from mesh_files import numbers
+from mesh_files import icosahedron, numbers
 
 MARGIN = 10.0  # of each geom: every contact point of a pair is listed however far apart
 # MuJoCo keeps vertices as floats and ends its search at 1e-6
@@ -20,15 +20,8 @@ def stone(count, half, seed=1):
     return p / np.linalg.norm(p, axis=1, keepdims=True) * half
 
 
-def icosahedron(radius):
-    g = (1 + np.sqrt(5)) / 2
-    p = np.array([[0, i, j * g] for i in (-1, 1) for j in (-1, 1)])
-    p = np.vstack([p, np.roll(p, 1, axis=1), np.roll(p, 2, axis=1)])
-    return radius * p / np.linalg.norm(p[0])
-
-
 MESHES = {"brick": box(0.3, 0.2, 0.1), "stone": stone(60, [0.3, 0.2, 0.25]), "rock": stone(900, [0.2, 0.35, 0.3]),
-          "die": icosahedron(0.3)}  # fmt: skip
+          "die": 0.3 * icosahedron()}  # fmt: skip
 ASSETS = "<asset>" + "".join(f'<mesh name="{n}" vertex="{numbers(v)}"/>' for n, v in MESHES.items()) + "</asset>"
 SIZES = {"sphere": ".2", "capsule": ".1 .3", "ellipsoid": ".1 .2 .3", "cylinder": ".2 .15", "box": ".1 .2 .3"}
 
@@ -75,7 +68,7 @@ def rotation_of(q):
 
 @pytest.mark.parametrize("seed", range(3))
 def test_a_die_comes_to_rest_on_a_face(seed):
-    xml = f"""<mujoco><option timestep="0.005"/><asset><mesh name="die" vertex="{numbers(icosahedron(0.05))}"/></asset>
+    xml = f"""<mujoco><option timestep="0.005"/><asset><mesh name="die" vertex="{numbers(0.05 * icosahedron())}"/></asset>
       <worldbody><geom type="plane" size="0 0 1"/>
       <body pos="0 0 .3"><freejoint/><geom type="mesh" mesh="die" condim="4"/></body></worldbody></mujoco>"""
     model, rng = stiction.Model.from_xml(xml), np.random.default_rng(seed)
