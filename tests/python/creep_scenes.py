@@ -11,6 +11,7 @@ import numpy as np
 
 import engines
 import stiction
+from mesh_files import icosphere, numbers
 from stiction.control import start_state
 
 GRAVITY = 9.81
@@ -18,6 +19,10 @@ V_S = 1e-4  # stiction tolerance, m/s: the options' default
 ANCHOR_STEPS = 5  # tau / timestep
 ANCHOR_REACH = 10  # c
 MATERIAL = '<custom><numeric name="stiction_contact" data="2e5 20"/></custom>'
+
+PRECISIONS = ("float64", "float32")
+# Velocities below the stopping rule (1e-6, 1e-4 in float32) are accepted; from the design, m/s.
+REST = {"float64": 0.02e-6, "float32": 0.5e-6}
 
 
 def creep(load, eps=V_S):
@@ -188,42 +193,86 @@ def contact_slip(result):
     return max(speeds, default=0.0), len(speeds)
 
 
-def go2_scene(degrees=15.0, timestep=0.005, mu=0.8):
-    """A Go2 in its home pose on PD servos (60 N m/rad, 3 N m s/rad), gravity tilted as on an incline."""
+def on_slope(text, degrees, timestep, mu, assets=""):
+    """The text of a robot on a plane, gravity tilted as on an incline."""
     tilt = np.radians(degrees)
+    gravity = f"{GRAVITY * np.sin(tilt)} 0 {-GRAVITY * np.cos(tilt)}"
+    return text.replace("<worldbody>", f"""<option timestep="{timestep}" gravity="{gravity}"/>{MATERIAL}<asset>{assets}</asset>
+      <worldbody><geom type="plane" size="9 9 1" friction="{mu}" priority="9" condim="3"/>""", 1)  # fmt: skip
+
+
+def replaced(pattern, new, text, count):
+    text, found = re.subn(pattern, new, text)
+    assert found == count, (pattern, found)
+    return text
+
+
+def go2_scene(degrees=15.0, timestep=0.005, mu=0.8, mesh_feet=False):
+    """A Go2 in its home pose on PD servos (60 N m/rad, 3 N m s/rad), gravity tilted as on an incline.
+
+    Its feet are balls of 22 mm, or meshes of 162 vertices on these.
+    """
     text = stiction.assets.path("go2", floor=False).read_text()
-    option = (f'<option timestep="{timestep}" gravity="{GRAVITY * np.sin(tilt)} 0 '
-              f'{-GRAVITY * np.cos(tilt)}"/>{MATERIAL}')
-    text = text.replace('<option cone="elliptic" impratio="100" />', option)
-    text = text.replace("<worldbody>",
-                        f'<worldbody><geom type="plane" size="9 9 1" friction="{mu}" priority="9" '
-                        'condim="3"/>', 1)
-    text = re.sub(r'<motor class="\w+"', '<position kp="60" kv="3"', text)
+    text = replaced('<option cone="elliptic" impratio="100" />', "", text, 1)
+    text = replaced(r'<motor class="\w+"', '<position kp="60" kv="3"', text, 12)
     # dry friction of joints is regularised and creeps whatever the contacts do
-    text = re.sub(r' frictionloss="[\d.]+"', "", text)
-    model = stiction.Model.from_xml(text)
+    text = replaced(r' frictionloss="[\d.]+"', "", text, 1)
+    foot = ""
+    if mesh_feet:
+        text = replaced('<geom size="0.022" pos="-0.002 0 -0.213"', '<geom type="mesh" mesh="foot" pos="-0.002 0 -0.213"', text, 1)
+        foot = f'<mesh name="foot" vertex="{numbers(icosphere(0.022))}"/>'
+    model = stiction.Model.from_xml(on_slope(text, degrees, timestep, mu, foot))
     return Scene(model, *start_state(model))
 
 
-def stack_scene(count=10, timestep=0.004, mu=0.5, degrees=0.0, drop=0.0):
+def g1_scene(degrees=2.0, timestep=0.005, mu=0.8):
+    """A G1 in its home pose, gravity tilted as on an incline; each foot is a mesh, the hull of the seven capsules of its sole.
+
+    Its servos are ten times as stiff: its ankles have 57 N m/rad, but its centre of mass, 33 kg 0.67 m over the
+    ground, topples with 219 N m/rad.
+    """
+    text = stiction.assets.path("g1", floor=False).read_text()
+    text = replaced(r'kp="([\d.]+)" kv="([\d.]+)"', r'kp="\g<1>e1" kv="\g<2>e1"', text, 5)
+    feet = ""
+    for side in ("left", "right"):
+        capsules = re.findall(rf'<geom name="{side}_foot._collision" class="foot_capsule" fromto="([^"]*)" />', text)
+        ends = np.array([c.split() for c in capsules], float).reshape(14, 3)
+        outwards = ends[:, :2] - ends[:, :2].mean(axis=0)
+        outwards *= 0.01 / np.linalg.norm(outwards, axis=1, keepdims=True)
+        sides = ends + np.column_stack([outwards, np.zeros(14)])
+        hull = np.vstack([ends - [0, 0, 0.01], sides, ends + [0, 0, 0.01]])
+        feet += f'<mesh name="{side}_foot" vertex="{numbers(hull)}"/>'
+        text = replaced(rf'<geom name="{side}_foot[2-7]_collision" .*/>', "", text, 6)
+        text = replaced(rf'<geom name="{side}_foot1_collision" .*/>', f'<geom type="mesh" mesh="{side}_foot" class="foot_capsule"/>', text, 1)
+    model = stiction.Model.from_xml(on_slope(text, degrees, timestep, mu, feet))
+    return Scene(model, *start_state(model))
+
+
+CUBE = " ".join(f"{x} {y} {z}" for x in (-0.05, 0.05) for y in (-0.05, 0.05) for z in (-0.05, 0.05))
+STACKED = {"box": 'type="box" size=".05 .05 .05"', "mesh": 'type="mesh" mesh="cube"'}
+
+
+def stack_scene(count=10, timestep=0.004, mu=0.5, degrees=0.0, drop=0.0, shape="box"):
     """Boxes of 1 kg and 0.1 m, one on the other; gravity tilted as on an incline.
 
     At rest depth, or each `drop` above the place where it would rest on the one below.
     """
     tilt = np.radians(degrees)
+    asset = f'<asset><mesh name="cube" vertex="{CUBE}"/></asset>' if shape == "mesh" else ""
     height, bodies = 0.0, ""
     for i in range(count):
         # four points carry the boxes above; geom on geom is a pair of two springs of 2e5 N/m
         depth = (count - i) * GRAVITY / (4 * 1e5)
         height += 0.05 - depth
         bodies += (f'<body pos="0 0 {height!r}"><freejoint/>'
-                   '<geom type="box" size=".05 .05 .05" mass="1"/></body>')
+                   f'<geom {STACKED[shape]} mass="1"/></body>')
         height += 0.05
     s = scene(f"""
 <mujoco>
   <option timestep="{timestep}" gravity="{GRAVITY * np.sin(tilt)} 0 {-GRAVITY * np.cos(tilt)}"/>
   {MATERIAL}
   <default><geom friction="{mu}"/></default>
+  {asset}
   <worldbody><geom type="plane" size="5 5 1"/>{bodies}</worldbody>
 </mujoco>""")
     s.qpos[2::7] += drop * np.arange(1, count + 1)

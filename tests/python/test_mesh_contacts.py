@@ -1,17 +1,14 @@
-"""Contacts of convex meshes: distances are MuJoCo's, a box given as a mesh stands as a box does."""
+"""Contacts of convex meshes: distances are MuJoCo's. What stands on them is in test_mesh_rest.py."""
 
 import numpy as np
 import pytest
 
 import stiction
+from mesh_files import icosahedron, numbers
 
 MARGIN = 10.0  # of each geom: every contact point of a pair is listed however far apart
 # MuJoCo keeps vertices as floats and ends its search at 1e-6
 RESOLVED = 2e-6
-
-
-def numbers(values):
-    return " ".join(repr(float(v)) for v in np.ravel(values))
 
 
 def box(x, y, z):
@@ -23,15 +20,8 @@ def stone(count, half, seed=1):
     return p / np.linalg.norm(p, axis=1, keepdims=True) * half
 
 
-def icosahedron(radius):
-    g = (1 + np.sqrt(5)) / 2
-    p = np.array([[0, i, j * g] for i in (-1, 1) for j in (-1, 1)])
-    p = np.vstack([p, np.roll(p, 1, axis=1), np.roll(p, 2, axis=1)])
-    return radius * p / np.linalg.norm(p[0])
-
-
 MESHES = {"brick": box(0.3, 0.2, 0.1), "stone": stone(60, [0.3, 0.2, 0.25]), "rock": stone(900, [0.2, 0.35, 0.3]),
-          "die": icosahedron(0.3)}  # fmt: skip
+          "die": 0.3 * icosahedron()}  # fmt: skip
 ASSETS = "<asset>" + "".join(f'<mesh name="{n}" vertex="{numbers(v)}"/>' for n, v in MESHES.items()) + "</asset>"
 SIZES = {"sphere": ".2", "capsule": ".1 .3", "ellipsoid": ".1 .2 .3", "cylinder": ".2 .15", "box": ".1 .2 .3"}
 
@@ -69,31 +59,6 @@ def test_distances_are_mujocos(other, mesh):
     assert overlaps > 3 and unlike <= 1
 
 
-def stack(kind, count):
-    shape = {"box": 'type="box" size=".1 .08 .05"', "mesh": 'type="mesh" mesh="brick"'}[kind]
-    bodies = "".join(
-        f'<body pos="0 0 {0.05 + 0.1 * i}"><freejoint/><geom {shape} density="1000"/></body>' for i in range(count))  # fmt: skip
-    return f"""<mujoco><option timestep="0.005"/>
-      <asset><mesh name="brick" vertex="{numbers(box(0.1, 0.08, 0.05))}"/></asset>
-      <worldbody><geom type="plane" size="0 0 1"/>{bodies}</worldbody></mujoco>"""
-
-
-@pytest.mark.parametrize("precision, round_off", [("float32", 5e-8), ("float64", 1e-10)])
-def test_a_stack_of_mesh_boxes_stands_as_boxes_do(precision, round_off):
-    """Five for five seconds: how far they creep after the first."""
-    crept = {}
-    for kind in ("box", "mesh"):
-        batch = stiction.Batch(stiction.Model.from_xml(stack(kind, 5)), 1, precision=precision)
-        batch.step(200)
-        start = np.array(batch.qpos).reshape(5, 7)
-        batch.step(800)
-        end = np.array(batch.qpos).reshape(5, 7)
-        crept[kind] = np.abs(end - start).max()
-        assert np.abs(np.array(batch.qvel)).max() < 1e-3
-        np.testing.assert_allclose(end[:, 2], 0.05 + 0.1 * np.arange(5), atol=3e-3)
-    assert crept["mesh"] <= 2 * crept["box"] + round_off
-
-
 def rotation_of(q):
     w, x, y, z = q
     return np.array([[1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
@@ -103,7 +68,7 @@ def rotation_of(q):
 
 @pytest.mark.parametrize("seed", range(3))
 def test_a_die_comes_to_rest_on_a_face(seed):
-    xml = f"""<mujoco><option timestep="0.005"/><asset><mesh name="die" vertex="{numbers(icosahedron(0.05))}"/></asset>
+    xml = f"""<mujoco><option timestep="0.005"/><asset><mesh name="die" vertex="{numbers(0.05 * icosahedron())}"/></asset>
       <worldbody><geom type="plane" size="0 0 1"/>
       <body pos="0 0 .3"><freejoint/><geom type="mesh" mesh="die" condim="4"/></body></worldbody></mujoco>"""
     model, rng = stiction.Model.from_xml(xml), np.random.default_rng(seed)
@@ -138,8 +103,9 @@ def test_environments_do_not_depend_on_their_neighbours():
 
 
 def test_the_size_of_a_mesh_is_that_of_its_vertices():
-    batch = stiction.Batch(stiction.Model.from_xml(stack("mesh", 1)), 2)
-    batch.param("geom_size")[0, 1, 0] *= 0.5
+    xml = f'<mujoco>{ASSETS}<worldbody>{geom("brick", "brick")}</worldbody></mujoco>'
+    batch = stiction.Batch(stiction.Model.from_xml(xml), 2)
+    batch.param("geom_size")[0, 0, 0] *= 0.5
     with pytest.raises(stiction.ArgumentError, match="a mesh is as large as its vertices say"):
         batch.step(1)
 

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import stiction
+from mesh_files import WEDGE, cup, msh, numbers, obj, stl, stone, text_stl
 
 mujoco = pytest.importorskip("mujoco")
 
@@ -18,52 +19,7 @@ def model_of(xml, assets=None, strict=False):
         return stiction.Model.from_xml(xml, assets=assets, strict=strict)
 
 
-# ------------------------------------------------------------------------------- shapes and files
-
-WEDGE = (np.array([[0, 0, 0], [0.3, 0, 0], [0.3, 0.2, 0], [0, 0.2, 0], [0, 0, 0.1], [0.3, 0, 0.25]], float),
-         np.array([[0, 2, 1], [0, 3, 2], [0, 1, 5], [0, 5, 4], [1, 2, 5], [3, 0, 4], [2, 3, 4], [2, 4, 5]]))  # fmt: skip
-
-
-def cup():
-    """A box with a pit: not convex."""
-    outer = np.array([[x, y, z] for z in (0, 1) for y in (0, 1) for x in (0, 1)], float)
-    inner = np.array([[x, y, 1] for y in (0.2, 0.7) for x in (0.25, 0.8)] + [[0.5, 0.5, 0.3]])
-    faces = [[0, 2, 3], [0, 3, 1], [0, 1, 5], [0, 5, 4], [2, 6, 7], [2, 7, 3], [0, 4, 6], [0, 6, 2], [1, 3, 7], [1, 7, 5],
-             [8, 9, 12], [9, 11, 12], [11, 10, 12], [10, 8, 12],
-             [4, 5, 9], [4, 9, 8], [5, 7, 11], [5, 11, 9], [7, 6, 10], [7, 10, 11], [6, 4, 8], [6, 8, 10]]  # fmt: skip
-    return np.vstack([outer, inner]) * [0.1, 0.12, 0.2], np.array(faces)
-
-
-def stone(count=60, seed=1):
-    """Points on an ellipsoid, no faces."""
-    p = np.random.default_rng(seed).normal(size=(count, 3))
-    return p / np.linalg.norm(p, axis=1, keepdims=True) * [0.1, 0.2, 0.15] + [0.05, 0, 0.1], np.zeros((0, 3), int)
-
-
-def obj(vertices, faces):
-    lines = [f"v {x!r} {y!r} {z!r}" for x, y, z in vertices.tolist()]
-    lines += [f"f {a}//1 {b}//1 {c}//1" for a, b, c in (faces + 1).tolist()]
-    return "# shape\nvn 0 0 1\n" + "\n".join(lines) + "\n"
-
-
-def stl(vertices, faces):
-    triangle = lambda f: struct.pack("<12fH", 0, 0, 0, *vertices[f].reshape(-1), 0)
-    return bytes(80) + struct.pack("<I", len(faces)) + b"".join(map(triangle, faces))
-
-
-def text_stl(vertices, faces):
-    corner = lambda v: f"vertex {v[0]!r} {v[1]!r} {v[2]!r}"
-    facet = lambda f: "facet normal 0 0 0\nouter loop\n" + "\n".join(map(corner, vertices[f].tolist())) + "\nendloop\nendfacet\n"
-    return "solid s\n" + "".join(map(facet, faces)) + "endsolid s\n"
-
-
-def msh(vertices, faces):
-    return (struct.pack("<4i", len(vertices), len(vertices), len(vertices), len(faces)) + vertices.astype("<f4").tobytes()
-            + bytes(20 * len(vertices)) + faces.astype("<i4").tobytes())  # fmt: skip
-
-
-def numbers(a):
-    return " ".join(repr(x) for x in a.reshape(-1).tolist())
+# ------------------------------------------------------------------------------- shapes and files: MuJoCo's
 
 
 def scene(mesh, geom='type="mesh" mesh="m" pos=".1 .2 .3" euler="10 20 30"', compiler=""):
