@@ -160,7 +160,7 @@ def point_scene(timestep=0.002, mu=0.5):
 </mujoco>""", [0.0])
 
 
-def quadruped_scene(degrees=15.0, timestep=0.005, dry_friction=False):
+def quadruped_scene(degrees=15.0, timestep=0.005, dry_friction=True):
     """The packaged quadruped in its home pose, gravity tilted as on an incline."""
     tilt = np.radians(degrees)
     text = stiction.assets.path("quadruped").read_text()
@@ -199,8 +199,6 @@ def go2_scene(degrees=15.0, timestep=0.005, mu=0.8):
                         f'<worldbody><geom type="plane" size="9 9 1" friction="{mu}" priority="9" '
                         'condim="3"/>', 1)
     text = re.sub(r'<motor class="\w+"', '<position kp="60" kv="3"', text)
-    # dry friction of joints is regularised and creeps whatever the contacts do
-    text = re.sub(r' frictionloss="[\d.]+"', "", text)
     model = stiction.Model.from_xml(text)
     return Scene(model, *start_state(model))
 

