@@ -165,7 +165,7 @@ def point_scene(timestep=0.002, mu=0.5):
 </mujoco>""", [0.0])
 
 
-def quadruped_scene(degrees=15.0, timestep=0.005, dry_friction=False):
+def quadruped_scene(degrees=15.0, timestep=0.005, dry_friction=True):
     """The packaged quadruped in its home pose, gravity tilted as on an incline."""
     tilt = np.radians(degrees)
     text = stiction.assets.path("quadruped").read_text()
@@ -215,8 +215,6 @@ def go2_scene(degrees=15.0, timestep=0.005, mu=0.8, mesh_feet=False):
     text = stiction.assets.path("go2", floor=False).read_text()
     text = replaced('<option cone="elliptic" impratio="100" />', "", text, 1)
     text = replaced(r'<motor class="\w+"', '<position kp="60" kv="3"', text, 12)
-    # dry friction of joints is regularised and creeps whatever the contacts do
-    text = replaced(r' frictionloss="[\d.]+"', "", text, 1)
     foot = ""
     if mesh_feet:
         text = replaced('<geom size="0.022" pos="-0.002 0 -0.213"', '<geom type="mesh" mesh="foot" pos="-0.002 0 -0.213"', text, 1)

@@ -32,11 +32,12 @@ class BatchEngine:
     def options(self):
         return self.batch.options
 
-    def _set(self, qpos, qvel, anchor=None, qacc_warmstart=None, **inputs):
+    def _set(self, qpos, qvel, anchor=None, friction_anchor=None, qacc_warmstart=None, **inputs):
         b = self.batch
         state = {"qpos": np.reshape(qpos, (1, -1)), "qvel": np.reshape(qvel, (1, -1))}
-        if anchor is not None and b.anchor.size:
-            state["anchor"] = np.reshape(anchor, b.anchor.shape)
+        for name, given in (("anchor", anchor), ("friction_anchor", friction_anchor)):
+            if given is not None and getattr(b, name).size:
+                state[name] = np.reshape(given, getattr(b, name).shape)
         if qacc_warmstart is not None:
             state["qacc_warmstart"] = np.reshape(qacc_warmstart, (1, -1))
         b.set_state(**state)
@@ -53,7 +54,8 @@ class BatchEngine:
         anchor = np.array(b.anchor[0], float) if b.anchor.size else np.zeros((m.nanchor, 3))
         return SimpleNamespace(
             qpos=np.array(b.qpos[0]), qvel=np.array(b.qvel[0], float),
-            anchor=anchor.reshape(m.nanchor, 3), qacc_warmstart=np.array(b.qacc_warmstart[0], float),
+            anchor=anchor.reshape(m.nanchor, 3), friction_anchor=np.array(b.friction_anchor[0], float),
+            qacc_warmstart=np.array(b.qacc_warmstart[0], float),
             status=int(b.status[0]),
             iterations=int(b.solver_niter.ravel()[0]),
             linesearch_evaluations=int(b.solver_nls.ravel()[0]),
@@ -88,7 +90,7 @@ class BatchEngine:
             s = self._result()
             run.qpos.append(s.qpos)
             run.qvel.append(s.qvel)
-            run.anchor, run.qacc_warmstart = s.anchor, s.qacc_warmstart
+            run.anchor, run.friction_anchor, run.qacc_warmstart = s.anchor, s.friction_anchor, s.qacc_warmstart
             for name in ("status", "iterations", "residual"):
                 getattr(run, name).append(getattr(s, name))
             run.ncontact.append(int(self.batch.ncon.ravel()[0]))

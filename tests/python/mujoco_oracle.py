@@ -292,3 +292,64 @@ def share_of_tolerance(ours, theirs, relative):
     if error == 0:
         return 0.0
     return float(error / (relative * np.abs(theirs).max())) if theirs.any() else np.inf
+
+
+def dense(m, adr, nnz, ind, values, rows):
+    """A sparse matrix of MuJoCo's with m.nv columns."""
+    J = np.zeros((rows, m.nv))
+    for i in range(rows):
+        for k in range(adr[i], adr[i] + nnz[i]):
+            J[i, ind[k]] += values[k]
+    return J
+
+
+def tendon_jacobian(m, d):
+    return dense(m, m.ten_J_rowadr, m.ten_J_rownnz, m.ten_J_colind, d.ten_J.ravel(), m.ntendon)
+
+
+def actuator_moment(m, d):
+    return dense(m, d.moment_rowadr, d.moment_rownnz, d.moment_colind, d.actuator_moment.ravel(), m.nu)
+
+
+def equality_rows(m, d, i):
+    """MuJoCo's residual and Jacobian of an equality that is active."""
+    assert not mujoco.mj_isSparse(m)
+    rows = (d.efc_type == mujoco.mjtConstraint.mjCNSTR_EQUALITY) & (d.efc_id == i)
+    J = d.efc_J[: d.nefc * m.nv]  # rows that MuJoCo has dropped may follow
+    return d.efc_pos[rows], J.reshape(d.nefc, m.nv)[rows]
+
+
+def as_mujocos_equality(m, d, i, gap, J):
+    """Our gap (6) and Jacobian (6, nv) of an equality as MuJoCo's residual and Jacobian.
+
+    Of a weld ours has the turn as a rotation vector in world axes and the velocity at the middle of both points, MuJoCo
+    torquescale sin(angle/2) in the axes of body 2 and the difference of the velocities of both points.
+    """
+    turn, move = gap[:3], gap[3:]
+    if m.eq_type[i] == mujoco.mjtEq.mjEQ_CONNECT:
+        return -move, -J[3:]
+    if m.eq_type[i] != mujoco.mjtEq.mjEQ_WELD:  # couplings of joints or tendons
+        return gap[3:4], J[3:4]
+    sites = m.eq_objtype[i] == mujoco.mjtObj.mjOBJ_SITE
+    id1, id2 = m.eq_obj1id[i], m.eq_obj2id[i]
+    b1, b2 = m.site_bodyid[[id1, id2]] if sites else (id1, id2)
+    spin = np.zeros((2, 3, m.nv))
+    for k, b in enumerate((b1, b2)):
+        mujoco.mj_jacBody(m, d, None, spin[k], b)
+    linear = J[3:] + np.cross(spin.sum(axis=0), 0.5 * move, axisa=0, axisb=0, axisc=0)
+    q1 = quaternion_product(d.xquat[b1], m.site_quat[id1] if sites else m.eq_data[i, 6:10])
+    back = quaternion_product(d.xquat[b2], m.site_quat[id2]) if sites else d.xquat[b2].copy()
+    back[1:] *= -1
+    angle, scale = np.linalg.norm(turn), m.eq_data[i, 10]
+    axis = np.zeros(3)
+    mujoco.mju_rotVecQuat(axis, turn / (angle or 1), back)
+    sine = -np.sign(quaternion_product(back, q1)[0]) * np.sin(angle / 2)
+    rates = [quaternion_product(quaternion_product(back, np.append(0, -w)), q1)[1:] for w in J[:3].T]
+    return (np.concatenate([-move, scale * sine * axis]),
+            np.concatenate([-linear, 0.5 * scale * np.transpose(rates)]))
+
+
+def quaternion_product(a, b):
+    c = np.zeros(4)
+    mujoco.mju_mulQuat(c, a, b)
+    return c

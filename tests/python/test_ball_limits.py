@@ -43,6 +43,48 @@ def test_ball_is_a_hinge_about_the_axis(start, rate, options):
     assert touched and abs(a.qpos[0, 0]) < 0.83
 
 
+@pytest.mark.parametrize("engine", ["reference", "batch"])
+@pytest.mark.parametrize("options", [{}, {"limits": "near_rigid"}], ids=["solref", "near_rigid"])
+def test_energy_never_rises(options, engine):
+    """A ball in its limit, with inertia alike in all axes, loses energy in every step that begins within the range; beyond it
+    by g the limit gives it back no more than the speed g/T (g/(2 δt) near-rigid)."""
+    limit, recovery, inertia = 0.8, 0.03, 0.02
+    ball = model(f'<joint type="ball" range="0 {limit}" limited="true" solreflimit="{recovery} 1"/>')
+    options = stiction.Options(solver_tolerance=1e-13, **options)
+    reference, batch = stiction.Reference(ball, options), stiction.Batch(ball, 1, precision="float64", options=options)
+    dt, rng = ball.timestep, np.random.default_rng(6)
+    inside = returned = 0
+    for _ in range(60):
+        # in any direction, so along the limit, too; or at rest
+        q = tangents.quat_exp(rng.uniform(0, 1.4) * random_axis(rng))
+        v = rng.uniform(0, 6) * (rng.random() < 0.6) * random_axis(rng)
+        for _ in range(200):
+            if engine == "batch":
+                batch.set_state(qpos=q[None], qvel=v[None])
+                batch.step()
+                q1, v1 = np.array(batch.qpos[0]), np.array(batch.qvel[0])
+            else:
+                step = reference.step(q, v)
+                q1, v1 = step.qpos, step.qvel
+            turn = tangents.quat_log(q)
+            gap = limit - np.linalg.norm(turn)
+            rise = 0.5 * inertia * (v1 @ v1 - v @ v)
+            if gap >= 0:
+                inside += rise < 0
+                assert rise <= 1e-14 * (1 + v @ v), rise
+            elif np.linalg.norm(v1 - v) > 1e-9:
+                back = -v1 @ turn / np.linalg.norm(turn)
+                returned += rise > 0
+                assert back <= -gap / (2 * dt if options.limits == "near_rigid" else recovery) + 1e-12
+            q, v = q1, v1
+    assert inside > 20 and returned > 20
+
+
+def random_axis(rng):
+    a = rng.normal(size=3)
+    return a / np.linalg.norm(a)
+
+
 CHAIN = """<mujoco><option timestep="0.004"/><default><geom contype="0" conaffinity="0"/></default><worldbody>
  <body pos="0 0 1"><joint type="ball" range="0 40" damping=".02"/><geom type="capsule" fromto="0 0 0 .3 0 0" size=".03" mass="1"/>
   <body pos=".3 0 0"><joint type="ball" range="0 25" frictionloss=".02"/>

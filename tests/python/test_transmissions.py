@@ -4,10 +4,8 @@ import numpy as np
 import pytest
 
 import stiction
+from mujoco_oracle import actuator_moment, mujoco
 from one_step import steps_of_both
-from test_tendons import dense
-
-mujoco = pytest.importorskip("mujoco")
 
 BODY = """<default><geom contype="0" conaffinity="0"/></default><worldbody>
  <site name="fixed" pos=".1 .2 .3" euler="10 20 30"/>
@@ -81,8 +79,7 @@ def test_lengths_and_arms_are_mujocos(precision, tolerance):
         d.qpos[:], d.qvel[:] = q[i], v[i]
         d.ctrl[:], d.act[:] = np.linspace(-1, 1, theirs.nu), .3
         mujoco.mj_forward(theirs, d)
-        moment = dense(theirs, d.moment_rowadr, d.moment_rownnz, d.moment_colind,
-                       d.actuator_moment.ravel(), theirs.nu)
+        moment = actuator_moment(theirs, d)
         np.testing.assert_allclose(batch.actuator_length[i], d.actuator_length, atol=10 * tolerance)
         np.testing.assert_allclose(batch.actuator_moment[i], moment, atol=20 * tolerance)
         readings = np.column_stack([d.actuator_length, d.actuator_velocity]).ravel()
