@@ -24,7 +24,8 @@ HOLD = 4  # steps between two controls: a control step
 MOTIONS = ("smooth", "noise")
 LAWS = ("task", "default")  # of stiction and limits: the task's (TaskInfo.engine), or Options()
 TASKS = {"ant": "Ant-v5", "halfcheetah": "HalfCheetah-v5", "hopper": "Hopper-v5", "walker2d": "Walker2d-v5",
-         "humanoid": "Humanoid-v5", "swimmer": "Swimmer-v5", "go2": "Go2Flat", "go2_rough": "Go2Flat", "go2_torsion": "Go2Flat", "g1_feetonly": "Humanoid-v5"}  # fmt: skip
+         "humanoid": "Humanoid-v5", "swimmer": "Swimmer-v5", "go2": "Go2Flat", "go2_rough": "Go2Flat", "go2_torsion": "Go2Flat", "g1_feetonly": "Humanoid-v5",
+         "g1_mesh_feet": "Humanoid-v5"}  # fmt: skip
 GPU_TIMESTEPS = {"humanoid": 0.005}  # s; of the others, the file's
 
 
@@ -74,6 +75,16 @@ def go2_rough() -> str:
     return text.replace("<worldbody>", f"<asset>{field}</asset>{ground}", 1)
 
 
+def g1_mesh_feet() -> str:
+    """The G1 of the package whose boxes under its feet are meshes: soles as long and wide, round at toe and heel, of 48 vertices."""
+    angle = np.linspace(0, 2 * np.pi, 24, endpoint=False) + np.pi / 24
+    rim = np.column_stack([0.03 * np.cos(angle) + 0.06 * np.sign(np.cos(angle)), 0.03 * np.sin(angle)])
+    vertices = " ".join(f"{x:.4f} {y:.4f} {z}" for z in (-0.008, 0.008) for x, y in rim)
+    text = (ROBOTS / "g1_feetonly.xml").read_text()
+    text = text.replace('size="0.09 0.03 0.008" type="box"', 'type="mesh" mesh="sole"')
+    return text.replace("<worldbody>", f'<asset><mesh name="sole" vertex="{vertices}"/></asset><worldbody>', 1)
+
+
 def leap_cube() -> str:
     """The LEAP hand of the package, palm up, its fingers around a cube of 6.5 cm."""
     text = (ROBOTS / "leap_right.xml").read_text()
@@ -117,9 +128,9 @@ def options(scene: Scene, law="task") -> stiction.Options:
 SPREADS = {name: spread for name, (_, spread) in GYMNASIUM.items()} | {
     "go2": 0.1, "g1_feetonly": 0.1, "cartpole": 0.3}  # fmt: skip
 # By their names alone: loops, a mimic gripper that holds a box, a medium, rough ground, feet of condim 6, a hand that holds a
-# cube, free boxes in a tray that is shaken (33 of them: 200 degrees of freedom), a rope of 198.
+# cube, free boxes in a tray that is shaken (33 of them: 200 degrees of freedom), a rope of 198, soles that are meshes.
 MORE = {"cassie": 0.2, "panda_box": 0.1, "swimmer": 0.4, "go2_rough": 0.1, "go2_torsion": 0.1, "leap_cube": 0.2,
-        "clutter10": 1, "clutter33": 1, "clutter40": 1, "rope66": 1}  # fmt: skip
+        "clutter10": 1, "clutter33": 1, "clutter40": 1, "rope66": 1, "g1_mesh_feet": 0.1}  # fmt: skip
 
 
 def scenes(names=None, folder: Path | None = None) -> list[Scene]:
@@ -142,7 +153,8 @@ def scenes(names=None, folder: Path | None = None) -> list[Scene]:
                 Scene("go2_torsion", ROBOTS / "go2.xml", MORE["go2_torsion"], torsion=True),
                 Scene("leap_cube", None, MORE["leap_cube"], leap_cube),
                 *(Scene(f"clutter{n}", None, MORE[f"clutter{n}"], partial(clutter, n)) for n in (10, 33, 40)),
-                Scene("rope66", None, MORE["rope66"], partial(rope, 66))]  # fmt: skip
+                Scene("rope66", None, MORE["rope66"], partial(rope, 66)),
+                Scene("g1_mesh_feet", None, MORE["g1_mesh_feet"], g1_mesh_feet)]  # fmt: skip
         if spec := importlib.util.find_spec("gymnasium"):
             assets = Path(spec.origin).parent / "envs/mujoco/assets"
             found = [Scene(name, assets / f"{file}.xml", spread) for name, (file, spread) in GYMNASIUM.items()] + found
