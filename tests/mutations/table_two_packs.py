@@ -7,7 +7,12 @@ SIDE_BY_SIDE = ("DeterminismOfThreads.PacksThatStepSideBySideAreAsOne",)
 TWO_PACKS = [
     Break("points that a lane has not keep another lane's law", "src/cpu/solve_two.h",
           "for_laws<S>(m_, take_or_zero), for_impulses<S>(m_, take_or_zero);",
-          "for_laws<S>(m_, take), for_impulses<S>(m_, take_or_zero);", gtests=SIDE_BY_SIDE),
+          "for_laws<S>(m_, [&](auto field, int n) { take_or(field, n, S(1.0)); }), for_impulses<S>(m_, take_or_zero);",
+          gtests=SIDE_BY_SIDE),
+    Break("points that a lane has not keep what another lane has there, finite or not", "src/cpu/solve_two.h",
+          "to[i] = select(there, chosen(x[i], y[i], choice_), other_lanes);",
+          "to[i] = field == &EnvView<S>::point_normal ? chosen(x[i], y[i], choice_) : select(there, chosen(x[i], y[i], choice_), other_lanes);",
+          gtests=("Fuzz.BadInputs",)),
     Break("points of the second pack come behind those of the first", "src/cpu/solve_two.h",
           "slots[0] < slots[1] ? slots[0] : slots[1];", "at[0] < from_[0]->npoint[0] ? slots[0] : slots[1];",
           gtests=SIDE_BY_SIDE),
