@@ -99,9 +99,8 @@ model::AssetFiles asset_files(const model::Spec& spec, const ModelSource& s,
             if (const auto* asset = given(e, name)) {
               const std::size_t bytes = asset->second.size();
               if (bytes > model::kMaxFileBytes)
-                model::fail(e, "file",
-                            std::to_string(bytes) + " bytes; the limit is " +
-                                std::to_string(model::kMaxFileBytes));
+                throw ModelError(std::to_string(bytes) + " bytes; the limit is " +
+                                 std::to_string(model::kMaxFileBytes));
               return asset->second;
             }
             const auto path = beside(e) / relative(e, name);

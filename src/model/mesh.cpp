@@ -46,6 +46,33 @@ void check_orientation(const Triangles& t) {
   }
 }
 
+// Whether a face lies inside of the hull, deeper than a thousandth of its extent. Of large meshes
+// some of the faces are looked at, so many that it takes a tenth of a second.
+bool is_hollow(const Triangles& t, const Hull& hull) {
+  constexpr std::size_t kMaxWork = 30'000'000;
+  if (t.faces.empty() || hull.faces.empty()) return false;
+  Vec3 low = at(t.vertices, hull.vertices.front()), high = low;
+  for (const int i : hull.vertices)
+    low = low.cwiseMin(at(t.vertices, i)), high = high.cwiseMax(at(t.vertices, i));
+  const double extent = (high - low).maxCoeff(), deep = 1e-3 * extent;
+  std::vector<std::pair<Vec3, double>> planes;
+  for (const auto& f : hull.faces) {
+    const Vec3& a = at(t.vertices, f[0]);
+    const Vec3 n = (at(t.vertices, f[1]) - a).cross(at(t.vertices, f[2]) - a);
+    if (n.norm() > 1e-9 * extent * extent)  // slivers have no direction
+      planes.emplace_back(n.normalized(), n.normalized().dot(a));
+  }
+  const std::size_t stride = 1 + t.faces.size() * planes.size() / kMaxWork;
+  for (std::size_t k = 0; k < t.faces.size(); k += stride) {
+    const auto& f = t.faces[k];
+    const Vec3 middle = (at(t.vertices, f[0]) + at(t.vertices, f[1]) + at(t.vertices, f[2])) / 3;
+    if (std::all_of(planes.begin(), planes.end(),
+                    [&](const auto& p) { return p.second - p.first.dot(middle) > deep; }))
+      return true;
+  }
+  return false;
+}
+
 class Sums {
  public:
   Sums(std::vector<Face> faces, MeshInertia kind) : faces_(std::move(faces)), kind_(kind) {}
@@ -109,6 +136,7 @@ MeshShape mesh_shape(Triangles t, const MeshSettings& s) {
 
   const Sums sums(std::move(faces), s.inertia);
   MeshShape m;
+  m.hollow = s.needs_hull && is_hollow(t, hull);
   m.pos = sums.centre();
   const auto [volume, second] = sums.second_moments(m.pos);
   m.volume = volume;

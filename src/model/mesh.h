@@ -29,6 +29,7 @@ struct MeshShape {
   Vec3 low = Vec3::Zero(), high = Vec3::Zero();  // bounding box of all vertices, own frame
   std::vector<Vec3> hull;                        // vertices of the hull, own frame
   std::vector<std::array<int, 3>> hull_faces;
+  bool hollow = false;  // it has a hull, and faces inside of it
 };
 
 // MuJoCo's conventions: (v - refpos) turned back by refquat, then scaled; the origin is the centre of

@@ -79,22 +79,23 @@ Vec3 half_sizes(const MeshShape& mesh) {
 
 void load(const MeshSpec& m, MeshSource& s, bool needs_hull, const AssetFiles& files) {
   Element& e = *s.element;
-  std::optional<std::string> content;
-  if (!m.file.empty()) {
-    if (!files.there(e, m.file)) return missing(m, s);
-    content = files.read(e, m.file);
-  } else if (s.vertices.empty()) {
-    return;  // a shape that MuJoCo builds
-  }
+  const char* attribute = m.file.empty() ? "vertex" : "file";
+  if (!m.file.empty() && !files.there(e, m.file)) return missing(m, s);
+  if (m.file.empty() && s.vertices.empty()) return;  // a shape that MuJoCo builds
   try {
+    std::optional<std::string> content;
+    if (!m.file.empty()) content = files.read(e, m.file);
     s.settings.scale = Vec3(m.scale[0], m.scale[1], m.scale[2]);
     s.settings.needs_hull = needs_hull;
     s.shape = mesh_shape(triangles_of(m, s, content), s.settings);
   } catch (const ModelError& problem) {
-    fail(e, m.file.empty() ? "vertex" : "file", problem.what());
+    fail(e, attribute, problem.what());
   }
-  const double extent = half_sizes(*s.shape).maxCoeff();
-  require_within(e, m.file.empty() ? "vertex" : "file", extent, kLengthBound);
+  require_within(e, attribute, half_sizes(*s.shape).maxCoeff(), kLengthBound);
+  if (s.shape->hollow)
+    mark(e, attribute, Use::mapped, false,
+         "not convex: what touches it meets its convex hull, as in MuJoCo; give its parts as geoms "
+         "of their own to keep the hollows");
 }
 
 // A geom sits in the frame of its mesh, or of what is fitted to it.

@@ -148,41 +148,40 @@ class Urdf {
     set_attribute(s, "name", l.name), set_pose(s, at);
   }
 
+  // How a body of several links weighs: not told, by their sum, which is written, or by its shapes.
+  enum class Mass { untold, sum, shapes };
+
   // A body of all links that are fixed to `root`; its mass, unless it can't move.
   void group(Element& body, int root, bool moves) {
-    bool has_inertial = false;
-    const auto look = [&](auto& self, int i) -> void {
-      has_inertial |= link(i).inertial.has_value();
-      for (const Joint& j : link(i).joints)
-        if (j.type == "fixed" && fuse_) self(self, j.child);
-    };
-    look(look, root);
+    const Link& l = link(root);
+    const bool told = moves && (fuse_ ? l.has_inertial : l.inertial.has_value());
+    const Mass mass = !told ? Mass::untold : weighs_by_meshes(l) ? Mass::shapes : Mass::sum;
     std::vector<MassProperties> parts;
-    emit(body, root, {}, moves && has_inertial, parts);
-    if (!moves || !has_inertial) return;
+    emit(body, root, {}, mass, parts);
+    if (mass != Mass::sum) return;
     const MassProperties all = sum(parts);
-    if (!(all.mass > 0)) fail(*link(root).element, "moves, but its <inertial> has no mass");
-    Element& e = add_child(body, "inertial", *link(root).element);
+    if (!(all.mass > 0)) fail(*l.element, "moves, but its <inertial> has no mass");
+    Element& e = add_child(body, "inertial", *l.element);
     const Mat3& i = all.inertia;
     set_attribute(e, "pos", written(all.com)), set_attribute(e, "mass", written(all.mass));
     set_attribute(e, "fullinertia",
                   written(std::array{i(0, 0), i(1, 1), i(2, 2), i(0, 1), i(0, 2), i(1, 2)}));
   }
 
-  // A link whose mass only its meshes tell can't be added to masses of other links.
-  static bool stays_apart(const Link& l) {
+  // What its meshes weigh is not known here, so it can't be added to masses of other links.
+  static bool weighs_by_meshes(const Link& l) {
     if (l.inertial) return false;
     for (const Shape& s : l.shapes)
       if (s.type == "mesh") return true;
     return false;
   }
 
-  void emit(Element& body, int i, const Pose& at, bool weigh, std::vector<MassProperties>& parts) {
+  void emit(Element& body, int i, const Pose& at, Mass mass, std::vector<MassProperties>& parts) {
     Link& l = link(i);
     if (!l.inertial && !l.shapes.empty() && body.name == "body")
       mark(*l.element, "name", Use::mapped, false,
            "no <inertial>: mass of its collision shapes at 1000 kg/m^3, as in MuJoCo");
-    if (weigh && l.inertial) parts.push_back(placed(*l.inertial, at.pos, at.quat));
+    if (mass == Mass::sum && l.inertial) parts.push_back(placed(*l.inertial, at.pos, at.quat));
     for (Shape& s : l.shapes) {
       const Pose p = at * s.origin;
       Element& g = add_child(body, "geom", *s.element);
@@ -192,18 +191,20 @@ class Urdf {
         set_attribute(g, "mesh", s.mesh);
       else
         set_attribute(g, "size", written(s.size));
-      if (weigh && !l.inertial) parts.push_back(placed(weight(s), p.pos, p.quat));
+      if (mass == Mass::sum && !l.inertial) parts.push_back(placed(weight(s), p.pos, p.quat));
+      if (mass == Mass::shapes && l.inertial) set_attribute(g, "mass", "0");
     }
     for (Joint& j : l.joints) {
       const Pose p = at * j.origin;
+      const Link& next = link(j.child);
       if (j.type != "fixed") {
         moving(body, j, p);
-      } else if (!fuse_ || (weigh && stays_apart(link(j.child)))) {
-        Element& own = new_body(body, link(j.child), p);
-        group(own, j.child, link(j.child).inertial.has_value());
+      } else if (!fuse_ || (mass == Mass::sum && weighs_by_meshes(next)) ||
+                 (mass == Mass::shapes && next.has_mass)) {
+        group(new_body(body, link(j.child), p), j.child, true);
       } else {
-        emit(body, j.child, p, weigh, parts);
-        site(body, link(j.child), p);
+        emit(body, j.child, p, mass, parts);
+        site(body, next, p);
       }
     }
   }

@@ -81,6 +81,7 @@ class Reader {
     for (Element& e : element_.children)
       if (e.name == "joint") read_joint(e);
     robot_.root = only_root();
+    for (std::size_t i = 0; i < robot_.links.size(); ++i) look_up(static_cast<int>(i));
     return std::move(robot_);
   }
 
@@ -152,6 +153,7 @@ class Reader {
       fail(e, "the link \"" + at(j.child).name +
                   "\" has a parent already: URDF has no loops; close them in MJCF by <equality>");
     at(j.child).parent = parent;
+    at(j.child).is_fixed = j.type == "fixed";
     j.origin = origin_of(e);
     if (Element* axis = child(e, "axis")) {
       exactly(*axis, "xyz", j.axis);
@@ -181,6 +183,15 @@ class Reader {
           fail(*l.element, "has itself among its parents: URDF has no loops");
     }
     return root;
+  }
+
+  // Tells the links that this one is fixed to what it weighs by.
+  void look_up(int i) {
+    if (!at(i).inertial) return;
+    const bool mass = at(i).inertial->mass > 0;
+    for (; i >= 0 && !(at(i).has_inertial && at(i).has_mass >= mass);
+         i = at(i).is_fixed ? at(i).parent : -1)
+      at(i).has_inertial = true, at(i).has_mass |= mass;
   }
 
   Element& element_;

@@ -35,7 +35,10 @@ struct Link {
   Element* element = nullptr;
   std::string name;
   int parent = -1;
+  bool is_fixed = false;                   // to its parent
   std::optional<MassProperties> inertial;  // in the frame of the link
+  // Of this link or one that is fixed to it, over others that are: an inertial, one of a mass.
+  bool has_inertial = false, has_mass = false;
   std::vector<Shape> shapes;
   std::vector<Joint> joints;  // to its children, in the order of the file
 };

@@ -1,6 +1,7 @@
 """Height fields: read as MuJoCo reads them, felt as planes where they are flat, never fallen through."""
 
 import pickle
+import resource
 import struct
 import zlib
 
@@ -203,3 +204,48 @@ def test_steps_agree_with_the_reference():
             worst = max(worst, np.abs(step.qvel - np.array(batch.qvel[0])).max())
         assert worst < 1e-4, shape  # the two stop at 1e-5 of all momentum
         assert touching > 50, shape
+
+
+# Cells of 10 cm, 50 m each way from the middle.
+WIDE = 1001
+BALL_AND_BOX = body("sphere", "37.03 -21.02 .4") + body("box", "36.61 -20.5 .5")
+
+
+def wide_field():
+    model = stiction.Model.from_xml(scene(field('nrow="2" ncol="2"', size="50 50 .05 .1"), BALL_AND_BOX))
+    return model, np.random.default_rng(0).uniform(0, 1, (WIDE, WIDE))
+
+
+def resident():
+    """Bytes of memory that this process has."""
+    with open("/proc/self/statm") as pages:
+        return int(pages.read().split()[1]) * resource.getpagesize()
+
+
+def test_a_million_cells_are_there_once():
+    # a field takes 8 MB; of one for each environment this machine has no 8 GB
+    model, data = wide_field()
+    small = stiction.Batch(model, 1024)
+    model = model.with_hfield_data("ground", data)
+    before = resident()
+    batch = stiction.Batch(model, 1024)
+    batch.step(3)
+    assert resident() - before < 3 * data.nbytes
+    assert (batch.memory.per_env, batch.memory.per_thread) == (small.memory.per_env, small.memory.per_thread)
+
+
+@pytest.mark.parametrize("precision, round_off", [("float64", 1e-10), ("float32", 1e-5)])
+def test_cells_far_away_are_not_felt(precision, round_off):
+    # a ball and a box on a million cells, and on the 1600 of them around
+    model, data = wide_field()
+    column, row = (round((x + 50) / 0.1) for x in (37, -21))
+    part = data[row - 20 : row + 21, column - 20 : column + 21]
+    patch = stiction.Model.from_xml(scene(field('nrow="2" ncol="2"', size="2 2 .05 .1"), BALL_AND_BOX,
+                                          'type="hfield" hfield="ground" pos="37 -21 0"'))  # fmt: skip
+    models = (model.with_hfield_data("ground", data), patch.with_hfield_data("ground", part))
+    whole, alone = (stiction.Batch(m, 1, precision=precision) for m in models)
+    for _ in range(10):
+        whole.step(30)
+        alone.step(30)
+        np.testing.assert_allclose(whole.qpos, alone.qpos, atol=round_off, rtol=0)
+    assert whole.ncon[0] >= 4 and (whole.qpos[0, [2, 9]] > 0.05).all()

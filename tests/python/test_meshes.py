@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import stiction
-from mesh_files import WEDGE, cup, msh, numbers, obj, stl, stone, text_stl
+from mesh_files import WEDGE, cup, msh, numbers, obj, stl, stone, text_stl, tumbler
 
 mujoco = pytest.importorskip("mujoco")
 
@@ -156,6 +156,32 @@ def test_what_nothing_needs_is_not_opened():
     m = model_of(xml, {"m.stl": b"no mesh", "n.stl": b""})
     notes = [e.note for e in m.report.entries if e.element == "mesh" and e.attribute == "file"]
     assert notes == ["not opened: nothing touches it or weighs by it"] * 2 and not m.mesh_vertnum.any()
+
+
+def prism(corners):
+    """Of a polygon that its first corner sees whole."""
+    n = len(corners)
+    v = np.vstack([np.column_stack([corners, np.full(n, z)]) for z in (0, 1)])
+    caps = [f for i in range(1, n - 1) for f in ([0, i + 1, i], [n, n + i, n + i + 1])]
+    sides = [f for i in range(n) for j in [(i + 1) % n] for f in ([i, j, n + j], [i, n + j, n + i])]
+    return 0.1 * v, np.array(caps + sides)
+
+
+# Of the L all vertices lie on the hull; the roof of the wedge is folded inwards.
+HEXAGON, L = ([[0, 0], [2, 0], [3, 1], [2, 2], [1, 2], [0, 1]], [[0, 0], [2, 0], [2, 1], [1, 1], [1, 2], [0, 2]])
+SHAPES = {"cup": (cup(), True), "tumbler": (tumbler(), True), "L": (prism(L), True), "wedge": (WEDGE, True),
+          "hexagon": (prism(HEXAGON), False), "stone": (stone(), False)}  # fmt: skip
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_the_report_says_where_a_hull_is_more_than_the_mesh(shape):
+    (v, f), said = SHAPES[shape]
+    asset = f'<mesh name="m" vertex="{numbers(v)}"' + (f' face="{numbers(f)}"/>' if len(f) else "/>")
+    notes = lambda model: [e.note for e in model.report.entries if e.element == "mesh" and e.use == "mapped"]
+    model = model_of(scene(asset), strict=True)
+    assert ["convex hull, as in MuJoCo" in n for n in notes(model)] == [True] * said
+    untouched = scene(asset, 'type="mesh" mesh="m" contype="0" conaffinity="0"')
+    assert not notes(model_of(untouched)), "nothing touches it: it weighs by all of its faces"
 
 
 # ------------------------------------------------------------------------------- bad files

@@ -10,8 +10,7 @@ import pytest
 
 import stiction
 from stiction import Urdf
-
-mujoco = pytest.importorskip("mujoco")
+from urdf_oracle import compare, compare_motion, mujoco
 
 # Fixed links with and without inertials, all types of joints, turned frames, a mimic joint.
 ROBOT = """<?xml version="1.0"?>
@@ -60,28 +59,8 @@ def load(text=ROBOT, **options):
 
 
 def compare_with_mujoco(text):
-    ours, theirs = load(text), mujoco.MjModel.from_xml_string(text)
-    name = lambda kind, i: mujoco.mj_id2name(theirs, kind, i)
-    assert list(ours.jnt_names) == [name(mujoco.mjtObj.mjOBJ_JOINT, j) for j in range(theirs.njnt)]
-    assert list(ours.body_names) == [name(mujoco.mjtObj.mjOBJ_BODY, j) for j in range(theirs.nbody)]
-    for field in ("jnt_type", "jnt_range", "jnt_limited", "jnt_actfrcrange", "jnt_axis", "dof_damping",
-                  "dof_frictionloss", "body_mass", "body_pos", "body_quat", "geom_type", "geom_size", "geom_pos",
-                  "geom_quat", "eq_data"):  # fmt: skip
-        mine = np.reshape(getattr(ours, field), (-1,))
-        np.testing.assert_allclose(mine, getattr(theirs, field).reshape(-1)[: len(mine)], atol=1e-12, err_msg=field)
-    engine, data, rng = stiction.Reference(ours), mujoco.MjData(theirs), np.random.default_rng(0)
-    for _ in range(5):
-        data.qpos[:] = theirs.qpos0
-        mujoco.mj_integratePos(theirs, data.qpos, rng.normal(size=theirs.nv), 0.5)
-        data.qvel[:] = rng.normal(size=theirs.nv)
-        mujoco.mj_forward(theirs, data)
-        M = np.zeros((theirs.nv, theirs.nv))
-        mujoco.mj_fullM(theirs, data, M)
-        state = engine.forward(data.qpos, data.qvel)
-        np.testing.assert_allclose(state.M, M, atol=1e-12)
-        np.testing.assert_allclose(state.qfrc_bias, data.qfrc_bias, atol=1e-10)
-        np.testing.assert_allclose(state.qfrc_passive, data.qfrc_passive, atol=1e-12)
-        np.testing.assert_allclose(state.xpos, data.xpos, atol=1e-12)
+    ours = load(text)
+    compare(ours, mujoco.MjModel.from_xml_string(text))
     return ours
 
 
@@ -191,6 +170,31 @@ def test_meshes_are_found(package, filename, search):
         model = stiction.Model.from_file(path, urdf=options)
     assert model.ngeom == 1 and model.meshes[0].scale == [2, 2, 2]
     assert (path.parent / model.meshes[0].file).resolve() == (package / "arm/meshes/a.stl").resolve()
+
+
+def test_meshes_weigh_beside_inertials(package):
+    """In a chain of fixed links, from the moving one on: 2 kg, a mesh, 1 kg, a ball that weighs nothing, a mesh."""
+    mesh = '<collision><geometry><mesh filename="package://arm/meshes/a.stl" scale="2 2 2"/></geometry></collision>'
+    ball = '<collision><geometry><sphere radius=".1"/></geometry></collision>'
+    inertial = '<inertial><mass value="{0}"/><inertia ixx="{0}" ixy="0" ixz="0" iyy="{0}" iyz="0" izz="{0}"/></inertial>'
+    links = {"own": inertial.format(2), "mesh": mesh, "plain": inertial.format(1),
+             "void": inertial.format(0) + ball, "last": mesh}
+    shape = 1000 * 0.2**3 / 6  # of a corner of a cube
+    path = package / "arm/urdf/arm.urdf"
+    for first, mass in (("own", 3 + 2 * shape), ("mesh", 1 + 2 * shape)):
+        chain = list(links)[list(links).index(first) :]
+        text = '<robot name="m"><link name="base"/>' + "".join(f'<link name="{n}">{links[n]}</link>' for n in chain)
+        for parent, child in zip(["base", *chain], chain):
+            kind = "continuous" if parent == "base" else "fixed"
+            text += (f'<joint name="{child}" type="{kind}"><parent link="{parent}"/><child link="{child}"/>'
+                     '<origin xyz=".1 .2 .3" rpy=".1 .2 .3"/></joint>')  # fmt: skip
+        path.write_text(text + "</robot>")
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", stiction.ModelWarning)
+            model = stiction.Model.from_file(path)
+        theirs = mujoco.MjModel.from_xml_string(path.read_text().replace("package://arm/meshes/", ""), {"a.stl": tetrahedron()})
+        assert model.body_mass.sum() == pytest.approx(mass, rel=1e-6)  # of float coordinates
+        compare_motion(model, theirs, rtol=3e-9)
 
 
 @pytest.mark.parametrize("filename, message", [

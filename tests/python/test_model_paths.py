@@ -1,0 +1,65 @@
+"""Files that a model names are opened wherever they are, as by MuJoCo; what can't be read is refused by its name and line."""
+
+import os
+import warnings
+
+import pytest
+
+import stiction
+from mesh_files import WEDGE, stl
+
+ELEMENTS = {
+    "mesh": '<asset><mesh name="m" file="{}"/></asset><worldbody><body><freejoint/><geom type="mesh" mesh="m"/></body></worldbody>',
+    "hfield": '<asset><hfield name="m" size="1 1 1 1" file="{}"/></asset><worldbody><geom type="hfield" hfield="m"/></worldbody>',
+    "include": '<include file="{}"/>',
+    "attach": '<asset><model name="m" file="{}"/></asset><worldbody><attach model="m" prefix="x"/></worldbody>',
+}
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """robot/arm/, where the model is, beside things that are no models."""
+    (tmp_path / "robot/arm").mkdir(parents=True)
+    (tmp_path / "users").write_text("root:x:0:0:root:/root:/bin/sh\n" * 3)
+    (tmp_path / "empty").write_bytes(b"")
+    (tmp_path / "folder").mkdir()
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "zero").symlink_to("/dev/zero")
+    (tmp_path / "loop").symlink_to(tmp_path / "loop")
+    return tmp_path
+
+
+def load(folder, kind, name):
+    path = folder / "robot/arm/arm.xml"
+    path.write_text(f"<mujoco>\n{ELEMENTS[kind].format(name)}</mujoco>")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", stiction.ModelWarning)
+        return stiction.Model.from_file(path)
+
+
+@pytest.mark.parametrize("kind", ELEMENTS)
+@pytest.mark.parametrize("name", ["users", "empty", "folder", "pipe", "zero", "loop", "none"])
+@pytest.mark.parametrize("way", ["relative", "absolute"])
+def test_what_is_no_model_is_refused(folder, kind, name, way):
+    written = f"../../{name}" if way == "relative" else str(folder / name)
+    if kind == "hfield" and name in ("loop", "none"):  # is not there: reported
+        assert f"file not found: {written}" in str(load(folder, kind, written).report)
+        return
+    with pytest.raises(stiction.ModelError) as error:
+        load(folder, kind, written)
+    said = str(error.value)
+    assert "arm.xml:2" in said
+    if name in ("folder", "pipe", "zero"):
+        assert f"{name}: is not a regular file" in said
+    if name == "users":
+        assert "root:" not in said and "/bin/sh" not in said, "nothing of its content is shown"
+
+
+@pytest.mark.parametrize("way", ["relative", "absolute"])
+def test_what_is_outside_of_the_folder_is_read(folder, way):
+    (folder / "m.stl").write_bytes(stl(*WEDGE))
+    (folder / "part.xml").write_text('<mujoco><worldbody><body name="part"><freejoint/><geom size="1"/></body></worldbody></mujoco>')
+    place = "../.." if way == "relative" else str(folder)
+    assert load(folder, "mesh", f"{place}/m.stl").mesh_vertnum[0] == 6
+    assert load(folder, "include", f"{place}/part.xml").nbody == 2
+    assert load(folder, "attach", f"{place}/part.xml").nbody == 2
