@@ -23,6 +23,15 @@ void ignore_numbers(const Written& w, std::string_view attribute, const std::str
   mark(w, attribute, Use::ignored, any_nonzero(written_numbers(w, attribute)), note);
 }
 
+// MuJoCo writes `input` into every file that it saves: of a fixed or affine gain one word without
+// an effect, of other laws how many controls there are.
+bool takes_one_input(const ActuatorSpec& a) {
+  Element* e = a.written.find("input");
+  if (!e || (a.gaintype != Law::constant && a.gaintype != Law::affine)) return false;
+  const std::string word = text(*e, "input").value_or("");
+  return word == "pos" || word == "vel" || word == "pressure";
+}
+
 bool is_mesh(const GeomSpec& g) {
   return g.type == GeomType::mesh || g.type == GeomType::hfield;
 }
@@ -138,9 +147,12 @@ void judge(ActuatorSpec& a) {
     refuse_at("gaintype", "only a fixed, affine or muscle's gain is computed");
   if (a.biastype == Law::other)
     refuse_at("biastype", "only an affine or muscle's bias is computed; use biastype=\"affine\"");
-  for (const char* name : {"input", "velrange", "ffrange"}) {
-    mark(w, name, Use::refused, true, "this input of the actuator is not computed; remove it");
-  }
+  const char* inputs = "this input of the actuator is not computed; remove it";
+  if (takes_one_input(a))
+    mark(w, "input", Use::ignored, false, "says what the control is, the force is the same");
+  else
+    mark(w, "input", Use::refused, true, inputs);
+  for (const char* name : {"velrange", "ffrange"}) mark(w, name, Use::refused, true, inputs);
   ignore_numbers(w, "damping", "damping of actuators is not computed; write it on the joint");
   ignore_numbers(w, "armature", "armature of actuators is not computed; write it on the joint");
   for (const char* name : {"delay", "nsample"}) {

@@ -275,6 +275,8 @@ def test_length_ranges_follow_from_limits(actuator, uselimit):
     ('<general joint="x" dyntype="filter" dynprm="0"/>', "time constant"),
     ('<position joint="x" timeconst="-1"/>', "timeconst"),
     ('<general joint="x" dyntype="user"/>', 'dyntype="user"'),
+    ('<general joint="x" input="pos vel"/>', 'input="pos vel"'),
+    ('<general joint="x" input="ff"/>', 'input="ff"'),
     ('<general joint="x" dyntype="filter" actdim="2"/>', 'actdim="2"'),
     ('<general joint="x" dyntype="filter" gainprm="2" biastype="affine" biasprm="0 -2" inheritrange="1"/>',
      "inheritrange"),
