@@ -59,6 +59,7 @@ STICTION_FN BoxDirection<W> least_translation(const BoxPair<W>& p, const W& tie)
   const auto reach2 = [&](const Vec3<W>& m) { return dot(p.half2, abs3(transposed(p.axes2, m))); };
 
   BoxDirection<W> best{unit3<W>(0), -infinity};
+  STICTION_ROLLED
   for (int k = 0; k < 3; ++k) {
     const W extent = p.half2.x * vabs(coordinate(axis[0], k)) +
                      p.half2.y * vabs(coordinate(axis[1], k)) +
@@ -66,10 +67,13 @@ STICTION_FN BoxDirection<W> least_translation(const BoxPair<W>& p, const W& tie)
     consider_axis(unit3<W>(k), coordinate(p.centre2, k), coordinate(p.half1, k) + extent, tie,
                   best);
   }
+  STICTION_ROLLED
   for (int k = 0; k < 3; ++k)
     consider_axis(axis[k], dot(axis[k], p.centre2), reach1(axis[k]) + coordinate(p.half2, k), tie,
                   best);
+  STICTION_ROLLED
   for (int i = 0; i < 3; ++i) {
+    STICTION_ROLLED
     for (int j = 0; j < 3; ++j) {
       const Vec3<W> w = cross_unit(i, axis[j]);
       const W length = norm(w);
@@ -89,6 +93,7 @@ STICTION_FN void consider_edges(const LaneBox& a, const LaneBox& b, int i, int j
   const double sine2 = norm2(w);
   const double he = a.half[i], hf = b.half[j];
   if (sine2 == 0) return;
+  STICTION_ROLLED
   for (int k = 0; k < 16; ++k) {
     const Vec3<double> pe = a.edge(i, k / 4), pf = b.edge(j, k % 4), d = pf - pe;
     const double range = norm(best) + he + hf;
@@ -118,8 +123,10 @@ STICTION_FN void nearest_edges(const BoxPair<W>& p, const Vec3<W>& normal, const
     const LaneBox b{
         at(p.centre2), {at(p.axes2.x), at(p.axes2.y), at(p.axes2.z)}, {h2.x, h2.y, h2.z}};
     Vec3<double> gap = at(best);
+    STICTION_ROLLED
     for (int i = 0; i < 3; ++i) {
       if (vabs(dot(a.axis[i], n)) > kPerpendicular) continue;
+      STICTION_ROLLED
       for (int j = 0; j < 3; ++j)
         if (vabs(dot(b.axis[j], n)) <= kPerpendicular) consider_edges(a, b, i, j, gap);
     }
@@ -139,6 +146,7 @@ STICTION_FN BoxDirection<W> nearest_direction(const BoxPair<W>& p, const BoxDire
     best = select<W>(nearer, d, best);
     least = select(nearer, length2, least);
   };
+  STICTION_ROLLED
   for (int i = 0; i < 8; ++i) {
     consider(away_from_box(p.vertex2(i), p.half1));
     const Vec3<W> q = transposed(p.axes2, p.vertex1(i) - p.centre2);

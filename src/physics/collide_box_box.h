@@ -21,6 +21,7 @@ STICTION_FN void pass_depths_on(const OverlapEdge<W>* edge, const W* length, con
   per_lane<W>([&](int lane) {
     if (!get_lane(lanes, lane)) return;
     int used[8], count = 0;
+    STICTION_ROLLED
     for (int k = 0; k < 8; ++k) {
       const int i = (k + 4) % 8;  // the polygon is the second face, with parts cut off
       if (get_lane(edge[i].used, lane)) used[count++] = i;
@@ -29,6 +30,7 @@ STICTION_FN void pass_depths_on(const OverlapEdge<W>* edge, const W* length, con
       const Vec3<double> end = get_lane(edge[i].end, lane);
       double least = std::numeric_limits<double>::infinity();
       int found = i;
+      STICTION_ROLLED
       for (int k = 0; k < count; ++k) {
         const double away = norm2(get_lane(edge[used[k]].begin, lane) - end);
         if (used[k] != i && away < least) least = away, found = used[k];
@@ -37,6 +39,7 @@ STICTION_FN void pass_depths_on(const OverlapEdge<W>* edge, const W* length, con
     };
     const double depth = get_lane(deepest, lane);
     int i = used[0];
+    STICTION_ROLLED
     for (int k = 0; k < 2 * count; ++k) {
       const int j = next(i);
       const double begin = get_lane(slot[i].distance, lane);
@@ -55,6 +58,7 @@ STICTION_FN void edge_slots(const OverlapEdge<W>* edge, const BoxFace<W>& first,
                             const W& least, const Mask<W>& lanes, const W& tie, BoxSlot<W>* slot) {
   const W zero(0.0), infinity(std::numeric_limits<double>::infinity());
   W length[8], deepest = infinity;
+  STICTION_ROLLED
   for (int k = 0; k < 8; ++k) {
     const W height = first.height(edge[k].begin);
     slot[k] = {edge[k].begin, height, vmax(height, least)};
@@ -62,16 +66,19 @@ STICTION_FN void edge_slots(const OverlapEdge<W>* edge, const BoxFace<W>& first,
     deepest = vmin(deepest, select(edge[k].used, slot[k].distance, infinity));
   }
   Mask<W> any_short = no_lanes<W>();
+  STICTION_ROLLED
   for (int k = 0; k < 8; ++k) any_short = any_short || (edge[k].used && length[k] < -deepest);
   if (any_lane(any_short && lanes)) pass_depths_on(edge, length, deepest, slot, any_short && lanes);
 
   // no deeper than the edge is long; where that would shorten all of the deepest, in proportion
   W longest = zero;
+  STICTION_ROLLED
   for (int k = 0; k < 8; ++k) {
     const Mask<W> deep = edge[k].used && slot[k].distance <= deepest + tie;
     longest = vmax(longest, select(deep, length[k], zero));
   }
   const Mask<W> in_proportion = longest < -deepest;
+  STICTION_ROLLED
   for (int k = 0; k < 8; ++k) {
     W most = -length[k];
     if (any_lane(in_proportion)) {
@@ -90,12 +97,15 @@ STICTION_FN void idle_slots(const OverlapEdge<W>* edge, const BoxFace<W>& first,
                             BoxSlot<W>* slot) {
   const W zero(0.0), infinity(std::numeric_limits<double>::infinity());
   Vec3<W> start = edge[3].begin;  // of the polygon: the second face, with parts cut off
+  STICTION_ROLLED
   for (int k = 10; k >= 4; --k) start = select<W>(edge[k % 8].used, edge[k % 8].begin, start);
+  STICTION_ROLLED
   for (int i = 0; i < 8; ++i) {
     const BoxFace<W>& face = i < 4 ? first : second;
     const Vec3<W> out = i % 4 < 2 ? face.outward[i % 4] : -face.outward[i % 4 - 2];
     const W offset = i < 4 ? face.offset[i] + grow : face.offset[i - 4];
     W inside[8], away = infinity;
+    STICTION_ROLLED
     for (int k = 0; k < 8; ++k) {
       inside[k] = offset - dot(out, edge[k].begin);
       away = vmin(away, select(edge[k].used, inside[k], infinity));
@@ -103,6 +113,7 @@ STICTION_FN void idle_slots(const OverlapEdge<W>* edge, const BoxFace<W>& first,
     // of two corners as near, the beginning of the edge between them: the edge before it comes from farther away
     Vec3<W> corner = start;
     const W near = away + tie;
+    STICTION_ROLLED
     for (int k = 0; k < 8; ++k) {
       const Mask<W> arrives =
           edge[k].used && inside[k] > near && offset - dot(out, edge[k].end) <= near;
@@ -160,6 +171,7 @@ STICTION_FN void collide_box_box(const Vec3<W>& pos1, const Mat3<W>& rot1, const
   if (!any_lane(lanes)) return;
   const W apart = norm(pair.centre2) + norm(size1);
   normal = rot1 * select<W>(lanes, n, unit3<W>(0));
+  STICTION_ROLLED
   for (int k = 0; k < 8; ++k) {
     const Vec3<W> middle = slot[k].point - (W(0.5) * slot[k].height) * n;
     const Vec3<W> p = pos1 + rot1 * select<W>(lanes, middle, zero3<W>());
