@@ -108,7 +108,9 @@ struct Witness {
 //      would be shortened, depths are limited in proportion to the edges, and the deepest keep
 //      theirs.
 //   4. A side without an edge repeats the polygon's corner nearest to it, at the distance
-//      max(0, height) + how far the corner is away from the side: never in overlap.
+//      max(0, height) + how far the corner is away from the side: never in overlap. Of two that are
+//      as near, the beginning of the edge between them; where all are, that of the first side with
+//      an edge, the second face's before the first's.
 //   Flush boxes: seen along n, the first box's face is larger by half the depth (less its variation
 //   over the faces), so that round-off doesn't decide which of two sides is the outer one, and a
 //   point may lie that far outside of the first box. Points are in the middle between the faces,

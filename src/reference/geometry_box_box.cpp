@@ -200,6 +200,12 @@ void collide_box_box(const Shape& first, const Shape& second, std::span<Witness>
   Polygon polygon;
   for (int i = 0; i < 4; ++i) polygon.push_back({fb.vertex[i], 4 + i});
   for (int i = 0; i < 4; ++i) polygon = clip(polygon, fa.outward[i], fa.offset[i] + grow, i);
+  // the second face's sides come first
+  const auto order = [](const Corner& c) { return (c.side + 4) % 8; };
+  std::rotate(polygon.begin(),
+              std::min_element(polygon.begin(), polygon.end(),
+                               [&](const auto& c, const auto& d) { return order(c) < order(d); }),
+              polygon.end());
 
   // 3. a slot for each side: the corner at which its edge begins
   const auto height = [&](const Vec3& p) {
