@@ -66,7 +66,7 @@ def test_rest(name, precision):
         batch = batch_of(scene, precision, stiction=law)
         height = origins(batch)[:, 2]
         batch.step(settle)
-        # it stands: servos give way by a few mm, and the boxes on 15 degrees slide by as much
+        # it stands: servos give way by millimetres, a stack on a slope leans
         np.testing.assert_allclose(origins(batch)[:, 2], height, atol=0.03)
         batch.clear_counts()
         # slips of a stack add up; what leans on more creep leans more
