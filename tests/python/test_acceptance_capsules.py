@@ -5,7 +5,7 @@ import pytest
 
 import engines
 import stiction
-from scenes import GRAVITY, creep
+from scenes import GRAVITY, creep, text
 
 MU = 0.5
 STIFFNESS = 1e7
@@ -17,7 +17,7 @@ def scene(moving, fixed, joints="<freejoint/>", inertia="", gravity=(0, 0, -GRAV
     half, pose = moving
     xml = f"""
     <mujoco>
-      <option gravity="{' '.join(map(repr, gravity))}"/>
+      <option gravity="{text(gravity)}"/>
       <worldbody>
         {bodies}
         <body name="log" {pose}>{joints}{inertia}
@@ -82,17 +82,16 @@ def test_two_points_hold_a_torque(model, ratio):
 
 
 LOGS = [(0.5, 'pos="0 -0.12 0" zaxis="1 0 0"'), (0.5, 'pos="0.1 0.12 0" zaxis="-1 0 0"')]
-HIGH = np.sqrt(0.2**2 - 0.12**2)
+HIGH = 0.16  # sqrt(0.2² - 0.12²)
 PILES = {
-    "along": f'pos="0.05 0 {HIGH!r}"',
-    "half over the end": f'pos="0.4 0 {HIGH!r}"',
-    "turned by 1 degree": f'pos="0.05 0 {HIGH!r}" axisangle="0 0 1 1"',
+    "along": f'pos="0.05 0 {HIGH}"',
+    "half over the end": f'pos="0.4 0 {HIGH}"',
+    "turned by 1 degree": f'pos="0.05 0 {HIGH}" axisangle="0 0 1 1"',
     "across": 'pos="0.05 0 0.2" axisangle="0 0 1 90"',
 }
 
 
-@pytest.mark.parametrize("slope", (0.0, 0.2))
-@pytest.mark.parametrize("pile", PILES)
+@pytest.mark.parametrize("pile, slope", [(p, s) for p in PILES for s in (0.0, 0.2) if s == 0 or p != "across"])
 def test_a_log_on_two_logs_stands_still(pile, slope):
     """Settled it neither rocks nor turns, and anchors hold it on a slope along the logs."""
     gravity = (GRAVITY * np.sin(slope), 0, -GRAVITY * np.cos(slope))
@@ -105,14 +104,14 @@ def test_a_log_on_two_logs_stands_still(pile, slope):
     assert np.abs(q - state[0]).max() < 1e-9
 
 
-@pytest.mark.parametrize("turn", (0.0, 1e-6, 1e-3, 0.02))
+@pytest.mark.parametrize("turn", (0.0, 1e-6, 1e-4, 3e-3))
 def test_a_log_that_falls_flat_comes_to_rest(turn):
     """Let go at 0.05 rad over another one, turned by a little, it comes to rest on both points."""
-    engine, state = scene((0.5, 'pos="0 0 0.24"'), [(0.5, f'pos="0.1 0 0" zaxis="{np.cos(turn)!r} {np.sin(turn)!r} 0"')],
+    engine, state = scene((0.5, 'pos="0 0 0.24"'), [(0.5, f'pos="0.1 0 0" zaxis="{text((np.cos(turn), np.sin(turn), 0))}"')],
                           LEVER)  # fmt: skip
     state[0][1] = 0.05
     _, state = run(engine, state, 1500)
     result, (q, v, _) = run(engine, state, 10)
     assert np.abs(v).max() < 1e-8
     assert len(result.contacts) == 2
-    assert abs(q[1]) < 0.02 * turn + 1e-5
+    assert abs(q[1]) < 1e-4
