@@ -228,8 +228,7 @@ constexpr int contact_points(GeomType a, GeomType b) {
   }
   if (a == G::hfield) return b == G::hfield ? 0 : contact_points(G::plane, b) + kHfieldMore;
   if (a == G::sphere && (b == G::sphere || b == G::capsule || b == G::box)) return 1;
-  if (a == G::capsule && b == G::capsule) return 1;
-  if (a == G::capsule && b == G::box) return 2;
+  if (a == G::capsule && (b == G::capsule || b == G::box)) return 2;  // ends of the part that faces
   if (a == G::box && b == G::box) return 8;  // the sides of the two facing faces
   if (a == G::sphere || a == G::ellipsoid || b == G::ellipsoid) return 1;  // nearest points
   if (a == G::capsule) return 2;    // of the line that faces the other shape

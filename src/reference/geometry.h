@@ -54,13 +54,15 @@ struct Witness {
 // Writes exactly contact_points(a.type, b.type) witnesses and returns their number; 0: no collider.
 // The least distance is the signed distance of the two shapes: overlap is the length of the
 // shortest translation that separates them. Swapped arguments give swapped points and the opposite
-// normal, in the same order (box-box: the same least distance and normal, other names).
+// normal, in the same order (box-box: the same least distance and normal, other names; capsules whose axes
+// look in opposite directions: the other end first).
 //
 // Order of the points (the index names the same feature at every pose):
 //   plane-capsule     the end spheres at -z and +z of the capsule
 //   plane-box         the vertices; bit k of the index is set where coordinate k is positive
 //   plane-cylinder    4 * cap + quarter. Caps: -z, +z. Quarter 0 is the direction of the deepest
 //                     rim point, 1 to 3 follow at 90 degrees about +z
+//   capsule-capsule   the overlap's end at -z of the first, then that at +z
 //   capsule-box       the point nearer to the capsule's -z end first
 //   box-box           the sides of the first box's facing face, then those of the second's. With
 //                     the face's normal along axis k and u, v the axes k + 1, k + 2 (cyclic):
@@ -74,6 +76,18 @@ struct Witness {
 //   capsule-mesh, cylinder-mesh (side)   as cylinder-box
 //   cylinder-box      a cap: 4 quarters of its rim, where the 4 edges of the facing face enter the
 //                     cap, where they leave it. Else as above
+//
+// Capsule against capsule. A and B are the axes, segments, r the sum of the radii.
+//   1. The nearest points of A and B, D apart along the normal n, which both contacts share.
+//   2. The overlap of A and B seen along n, of length L along the middle of their directions: at each end a point of A
+//      and one of B. With the angle φ by which the axes are turned, seen along n, and α, β from n,
+//        u = kTurned (sin φ sin α sin β)² (1 + L/r) + (kTilted (1 - sin²α sin²β))² + max(0, r/L - kShort)
+//      is 0 where they touch as a line. Both contacts move from the end to the nearest points by the share min(1, u).
+//   3. The distance is that along n, no less than D; the least is D. What is left of the way between the two
+//      points, across n, is halved: at most L/340 of distance are neglected there. Where u > 1 both slots would
+//      have the nearest points: the spheres of contact 1 shrink by the share min(1, u - 1).
+//   So there are two where a capsule lies along another one, one where they cross or one stands on the other, which
+//   is exact, and distances and points are continuous wherever n is and L > r/kShort.
 //
 // Capsule against box. Two points of the capsule's axis, a segment, carry the contact:
 //   1. The nearest point t* of the segment: least distance to the box, in direction n. If the
@@ -126,7 +140,7 @@ struct Witness {
 //            depth 0, and a corner over the cap is the beginning of one edge only
 //   crossing where the rims of two caps cross; depth at most half the length of their common chord
 //   line     the two ends of the part of a line that is over a face or a cap; the farther no deeper
-//            than the part is long. Of two lines: as capsules along the axes, the nearest point and
+//            than the part is long. Of two lines, round as the shapes are: the nearest point and
 //            the farther end; both ends where the nearer end is as near
 // Every height is at least the signed distance. If none of the points is as near as the shapes are, the
 // nearest of them becomes the point that touches. A slot without a feature repeats slot 0, out of reach.
@@ -173,10 +187,9 @@ struct Witness {
 //      extent the nearest, after all others.
 //   On what is flat these are the points on a plane, with the same gaps and normals.
 //
-// Where points jump although the distances don't: a cylinder standing on a plane, parallel axes of
-// two capsules (middle of the overlap), a capsule parallel to a face or an edge of a box, a capsule
-// across an edge whose two ends are equally far (item 3 changes ends), and sides of two boxes that
-// are parallel and pass each other (the corner runs along the side).
+// Where points jump although the distances don't: a cylinder standing on a plane, a capsule parallel to
+// a face or an edge of a box, a capsule across an edge whose two ends are equally far (item 3 changes
+// ends), and sides of two boxes that are parallel and pass each other (the corner runs along the side).
 //
 // Where the direction of least translation is not unique, the choice is fixed: a point inside a box
 // leaves by the first of the nearest faces in the order x, y, z; crossing axes are pushed along

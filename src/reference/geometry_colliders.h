@@ -45,6 +45,11 @@ SignedDistance nearest_convex(const Shape& a, const Shape& b);
 // the distances is a hundred times smaller, the effect on a contact is not measurable.
 inline constexpr double kTie = 1e-12;
 
+// Two capsules touch at two points while their axes, seen along the normal, are turned by less than
+// asin(1/sqrt(kTurned (1 + overlap/radii))) and overlap by more than radii/kShort, and while they are tilted by
+// less than asin(1/sqrt(kTilted)).
+inline constexpr double kTurned = 25, kShort = 100, kTilted = 4;
+
 // Axis of a capsule: centre + t * dir, |t| <= half.
 struct Segment {
   Vec3 centre, dir;

@@ -1,4 +1,5 @@
-// Spheres and capsules against each other: the nearest points of their centres or axes.
+// Spheres and capsules against each other: the nearest points of their centres or axes, of axes that are
+// nearly parallel the ends of their overlap.
 #include "geometry_colliders.h"
 
 namespace stiction::reference::inline STICTION_REAL {
@@ -16,13 +17,14 @@ Witness sphere_on_sphere(const Vec3& origin, const Vec3& p1, Real radius1, const
           n.dot(p2 - p1) - radius1 - radius2};
 }
 
-// Parameters of a pair of points of two segments, and their distance.
+// A point of one axis, and one of the other.
 struct Pairing {
-  Real s, t, distance;
+  Vec3 p, q;
+  Real distance() const { return (q - p).norm(); }
 };
 
 Pairing pairing(const Segment& a, const Segment& b, Real s, Real t) {
-  return {s, t, (b.at(t) - a.at(s)).norm()};
+  return {a.at(s), b.at(t)};
 }
 
 // Nearest points of two segments: the common perpendicular, or an end of one and its nearest point
@@ -35,24 +37,43 @@ Pairing nearest_points(const Segment& a, const Segment& b) {
   Pairing best = pairing(a, b, a.half, b.nearest(a.at(a.half)));
   const auto consider = [&](Real s, Real t) {
     const Pairing p = pairing(a, b, s, t);
-    if (p.distance < best.distance) best = p;
+    if (p.distance() < best.distance()) best = p;
   };
   consider(-a.half, b.nearest(a.at(-a.half)));
   consider(a.nearest(b.at(b.half)), b.half);
   consider(a.nearest(b.at(-b.half)), -b.half);
   if (sine2 > 0) {
-    consider(std::clamp(d.cross(b.dir).dot(w) / sine2, -a.half, a.half),
-             std::clamp(d.cross(a.dir).dot(w) / sine2, -b.half, b.half));
+    const Real s = d.cross(b.dir).dot(w) / sine2, t = d.cross(a.dir).dot(w) / sine2;
+    if (abs(s) <= a.half && abs(t) <= b.half) consider(s, t);
+  }
+  return best;
+}
+
+// Two segments that lie across n, seen along it: x is the coordinate along the middle of their directions.
+class SeenAlong {
+ public:
+  SeenAlong(const Segment& a, const Segment& b, const Vec3& n) : a_(a), b_(b) {
+    const Vec3 flat_a = a.dir - n.dot(a.dir) * n, flat_b = b.dir - n.dot(b.dir) * n;
+    const Vec3 x =
+        (flat_a.dot(flat_b) < 0 ? Vec3(flat_a - flat_b) : Vec3(flat_a + flat_b)).normalized();
+    rate_a_ = x.dot(a.dir), rate_b_ = x.dot(b.dir), offset_ = x.dot(b.centre - a.centre);
+    low_ = std::max(-a.half * rate_a_, offset_ - b.half * abs(rate_b_));
+    high_ = std::min(a.half * rate_a_, offset_ + b.half * abs(rate_b_));
+  }
+  // The overlap: its length, and the points of both at its ends.
+  Real length() const { return std::max(high_ - low_, Real(0)); }
+  Pairing low() const { return at(low_); }
+  Pairing high() const { return at(high_); }
+
+ private:
+  Pairing at(Real x) const {
+    return pairing(a_, b_, std::clamp(x / rate_a_, -a_.half, a_.half),
+                   std::clamp((x - offset_) / rate_b_, -b_.half, b_.half));
   }
 
-  // Parallel segments: many nearest points, the middle of the overlap stands for them.
-  const Real reach = b.half * abs(a.dir.dot(b.dir));
-  const Real low = std::max(-a.half, a.dir.dot(d) - reach);
-  const Real high = std::min(a.half, a.dir.dot(d) + reach);
-  const Real s = std::clamp(0.5 * (low + high), -a.half, a.half);
-  const Pairing middle = pairing(a, b, s, b.nearest(a.at(s)));
-  return middle.distance <= best.distance + kTie * (a.half + b.half) ? middle : best;
-}
+  const Segment &a_, &b_;
+  Real rate_a_, rate_b_, offset_, low_, high_;
+};
 
 }  // namespace
 
@@ -74,18 +95,48 @@ void collide_sphere_capsule(const Shape& sphere, const Shape& capsule, std::span
 
 void collide_capsule_capsule(const Shape& a, const Shape& b, std::span<Witness> out) {
   const Segment axis_a = axis_of(a, a.pos), axis_b = axis_of(b, a.pos);
-  const Pairing nearest = nearest_points(axis_a, axis_b);
-  const Vec3 p = axis_a.at(nearest.s), q = axis_b.at(nearest.t);
+  const Vec3 w = axis_a.dir.cross(axis_b.dir);
+  const Real radii = a.size[0] + b.size[0];
 
-  const auto normal = [&]() -> Vec3 {
-    const Real extent = a.size[0] + b.size[0] + axis_a.half + axis_b.half;
-    if (nearest.distance > kTie * extent) return (q - p) / nearest.distance;
-    // the axes cross: their common perpendicular, on the side of q
-    const Vec3 w = axis_a.dir.cross(axis_b.dir);
-    if (w.norm() > kTie) return w.dot(q - p) < 0 ? -w.normalized() : w.normalized();
+  // 1. the nearest points and the normal
+  const Pairing nearest = nearest_points(axis_a, axis_b);
+  const Vec3 n = [&]() -> Vec3 {
+    const Vec3 way = nearest.q - nearest.p;
+    if (way.norm() > kTie * (radii + axis_a.half + axis_b.half)) return way.normalized();
+    // the axes meet: their common perpendicular, on the side of b
+    if (w.norm() > kTie) return w.dot(way) < 0 ? -w.normalized() : w.normalized();
     return a.rot.col(0);
+  }();
+
+  const auto put = [&](const Vec3& p, const Vec3& q, Real size) {
+    const Vec3 middle = 0.5 * (p + q), apart = 0.5 * n.dot(q - p) * n;
+    return sphere_on_sphere(a.pos, middle - apart, size * a.size[0], middle + apart,
+                            size * b.size[0], n);
   };
-  out[0] = sphere_on_sphere(a.pos, p, a.size[0], q, b.size[0], normal());
+
+  // 2. how unlike it is to a line that touches all along: from 0, two points, over 1, the same twice, to 2, one
+  const auto across = [&](const Segment& s) -> Real { return s.dir.cross(n).squaredNorm(); };
+  const Real tilt = kTilted * (1 - across(axis_a) * across(axis_b)), turn = w.dot(n);
+  const auto one_point = [&] {
+    out[0] = put(nearest.p, nearest.q, 1);
+    out[1] = put(nearest.p, nearest.q, 0);
+  };
+  if (tilt >= 2) return one_point();
+  const SeenAlong seen(axis_a, axis_b, n);
+  const Real length = seen.length();
+  if (!(length > 0)) return one_point();
+  const Real unlike = kTurned * turn * turn * (radii > 0 ? 1 + length / radii : 1 + length) +
+                      tilt * tilt + std::max(radii / length - kShort, Real(0));
+  if (unlike >= 2) return one_point();
+  const Real share = std::max(1 - unlike, Real(0)), fade = std::max(unlike - 1, Real(0));
+
+  // 3. the two points, in the middle between the axes seen along n
+  const auto towards = [&](const Pairing& end, Real size) {
+    return put(nearest.p + share * (end.p - nearest.p), nearest.q + share * (end.q - nearest.q),
+               size);
+  };
+  out[0] = towards(seen.low(), 1);
+  out[1] = towards(seen.high(), 1 - fade);
 }
 
 }  // namespace stiction::reference::inline STICTION_REAL

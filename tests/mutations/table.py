@@ -8,6 +8,7 @@ from table_activations import ACTIVATIONS
 from table_anchored_joints import JOINT_ANCHORS
 from table_api import API_DOOR
 from table_ball import BALL
+from table_capsules import CAPSULES
 from table_choices import CHOICES
 from table_convex import CONVEX
 from table_cuda import CUDA
@@ -489,6 +490,6 @@ BATCH = [
 ]
 
 BREAKS = (DYNAMICS + CONTACT + STICTION + JOINT_ANCHORS + ROWS + ACTIVATIONS + LIMITS + BALL + EQUALITIES + FACTOR + TORSION + TENDONS + TRANSMISSIONS
-          + SAFEGUARDS + SOLVER + NEWTON + GEOMETRY + MODEL
+          + SAFEGUARDS + SOLVER + NEWTON + GEOMETRY + CAPSULES + MODEL
           + READER + READER_DOOR + TEXT + TURNING + URDF + FORMATS + HFIELDS + RAY_BREAKS + MESHES + FLUID + BATCH + TWO_PACKS + CHOICES + CONVEX + RUNTIME + API_DOOR + CUDA + ENV
           + ENV_LOCOMOTION + SENSORS + RL + TRAINING + OUTPUT + LAB + DERIVATIVE + LAWS)

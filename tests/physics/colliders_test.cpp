@@ -3,7 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <optional>
 
+#include "../reference/geometry_capsules.h"
 #include "physics/collider_shapes.h"
 
 namespace stiction::test {
@@ -103,6 +105,49 @@ TEST(Colliders, ChooseAsTheReferenceWhereEverythingIsAligned) {
     return ref::Shape{type, {size(), size(), size()}, {place(), place(), place()}, rot};
   };
   for (const auto& types : ref::test::all_pairs()) check(types, aligned, 2000);
+}
+
+TEST(Colliders, AgreeWithTheReferenceWhereCapsulesAreNearlyParallel) {
+  Rng rng(5);
+  std::optional<ref::Shape> first;
+  const auto pose = [&](GeomType type) {
+    if (first) {
+      // of parallel axes with an overlap of r/kShort either end may be the nearest
+      ref::Shape second = ref::test::nearly_parallel(*first, rng);
+      while (std::abs(ref::test::overlap(*first, second)) < 0.1)
+        second = ref::test::nearly_parallel(*first, rng);
+      first.reset();
+      return second;
+    }
+    return *(first = ref::test::random_shape(rng, type, 1));
+  };
+  check({GeomType::capsule, GeomType::capsule}, pose, 2000);
+}
+
+// Whether the other lanes' capsules lie along each other or cross decides what is computed, but not a bit.
+TEST(Colliders, CapsulesTouchTheSameInAnyCompany) {
+  Rng rng(6);
+  using Shape = physics::Shape<Pack>;
+  const physics::ShapeKind<Pack> kind = GeomType::capsule;
+  for (int round = 0; round < 500; ++round) {
+    Shape a{}, b{}, alike_a{}, alike_b{};
+    const int chosen = round % kW;
+    for (int lane = 0; lane < kW; ++lane) {
+      const ref::Shape s = ref::test::random_shape(rng, GeomType::capsule, 1);
+      const ref::Shape t = rng() % 2 == 0 ? ref::test::nearly_parallel(s, rng)
+                                          : ref::test::random_shape(rng, GeomType::capsule, 1);
+      put(a, lane, s), put(b, lane, t);
+      for (int other = 0; lane == chosen && other < kW; ++other)
+        put(alike_a, other, s), put(alike_b, other, t);
+    }
+    const auto mixed = run<Pack>(kind, kind, a, b), alike = run<Pack>(kind, kind, alike_a, alike_b);
+    for (std::size_t k = 0; k < 2; ++k) {
+      ASSERT_EQ(physics::get_lane(mixed[k].distance, chosen),
+                physics::get_lane(alike[k].distance, 0));
+      ASSERT_EQ(get(mixed[k].point1, chosen), get(alike[k].point1, 0));
+      ASSERT_EQ(get(mixed[k].normal, chosen), get(alike[k].normal, 0));
+    }
+  }
 }
 
 // Cylinders, ellipsoids and meshes: two searches, which agree in the distance to what both resolve, and in the
