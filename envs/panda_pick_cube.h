@@ -10,7 +10,7 @@ struct PandaPickCube {
   // qpos: arm, fingers, cube
   static constexpr int kCube = kRobot, kPositions = kCube + 7, kVelocities = kRobot + 6;
   static constexpr int num_obs = kPositions + kVelocities + 3 + 6 + 6 + 3 + 3 + 6 + kActuators;
-  static constexpr int num_actions = kActuators, num_metrics = 9,
+  static constexpr int num_actions = kActuators, num_metrics = 10,
                        num_memory = 1;  // whether the cube was reached
 
   double action_scale;                              // of a control step, rad or m
@@ -59,8 +59,9 @@ struct PandaPickCube {
   }
 
  private:
-  // m: from the gripper to the centre of a cube that is held, from open fingers to those at the cube, off the floor
-  static constexpr double kInHand = 0.02, kClosed = 0.02, kLifted = 0.1;
+  // m: from the gripper to the centre of a cube that is held, from open fingers to those at the cube, off the floor,
+  // from the target
+  static constexpr double kInHand = 0.02, kClosed = 0.02, kLifted = 0.1, kFar = 0.5;
 
   template <class S>
   STICTION_FN static double matrix_error(const Mat3<S>& box) {  // of two rows, from the identity
@@ -125,15 +126,16 @@ struct PandaPickCube {
     const double held = reach < kInHand ? 1.0 : 0.0;
     const double grasp = held * physics::clamp((home[kArm] - open) / kClosed, 0.0, 1.0);
     const double lift = held * physics::clamp((at.z - place[2]) / kLifted, 0.0, 1.0);
-    env.reward =
-        S(4 * near + 8 * there + 0.25 * clear + 0.3 * straight + hold_weight * (grasp + lift));
+    const double carry = held * physics::clamp(1 - apart / kFar, 0.0, 1.0);
+    env.reward = S(4 * near + 8 * there + 0.25 * clear + 0.3 * straight +
+                   hold_weight * (grasp + lift + carry));
     env.terminated = out;
     team.sync();  // all threads have read the memory
     team.once([&] {
       env.memory[0] = S(reached ? 1 : 0);
       const double success = apart < success_distance ? 1.0 : 0.0;
       const double numbers[num_metrics] = {near,  there, clear, straight, out ? 1.0 : 0.0,
-                                           apart, grasp, lift,  success};
+                                           apart, grasp, lift,  carry,    success};
       for (int k = 0; k < num_metrics; ++k) env.metric[k] = static_cast<float>(numbers[k]);
     });
   }

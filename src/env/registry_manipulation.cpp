@@ -30,6 +30,7 @@ std::unique_ptr<TaskRunner> make_panda(const TaskOptions& o, const Model& m) {
                    "box_distance",
                    "grasp",
                    "lift",
+                   "carry",
                    "success"};
   setup.action_low.assign(PandaPickCube::num_actions, -1.0f);
   setup.action_high.assign(PandaPickCube::num_actions, 1.0f);
@@ -69,7 +70,8 @@ void add_manipulation_tasks(std::vector<TaskEntry>& tasks) {
        .options = {{"action_scale",
                     "change of the servos' targets in a control step by an action of 1, rad or m",
                     0.04},
-                   {"hold_weight", "of closing the fingers at the cube and of lifting it", 0.0},
+                   {"hold_weight", "of closing the fingers at the cube, lifting and carrying it",
+                    0.0},
                    {"success_distance", "of the cube from its target, m", 0.05}},
        .engine = legged_engine(),
        .asset = [](const TaskOptions&) -> std::string { return "panda_pick_cube.xml"; },

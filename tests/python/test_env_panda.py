@@ -52,11 +52,12 @@ class Definition:
             "box_distance": error,
             "grasp": (reach < 0.02) * np.clip((0.04 - qpos[7:9].mean()) / 0.02, 0, 1),
             "lift": (reach < 0.02) * np.clip((self.box[2] - 0.03) / 0.1, 0, 1),
+            "carry": (reach < 0.02) * np.clip(1 - error / 0.5, 0, 1),
             "success": float(error < 0.3),
         }
 
 
-WEIGHTS = {"gripper_box": 4, "box_target": 8, "no_floor_collision": 0.25, "robot_target_qpos": 0.3, "grasp": 2, "lift": 2}
+WEIGHTS = {"gripper_box": 4, "box_target": 8, "no_floor_collision": 0.25, "robot_target_qpos": 0.3, "grasp": 2, "lift": 2, "carry": 2}
 
 
 def test_definition():

@@ -40,7 +40,7 @@ SETTINGS = {
         num_envs=512, horizon=24, target_kl=0.015, max_learning_rate=1e-3, init_std=0.2, entropy=0.005,
         hidden=(256, 128),
     ),
-    "PandaPickCube": Settings(num_envs=512, horizon=30, gamma=0.97, entropy=0.01),
+    "PandaPickCube": Settings(num_envs=512, horizon=30, gamma=0.97, hidden=(128, 64)),
     "LeapCube": Settings(num_envs=256, hidden=(128, 64)),
 }
 
