@@ -17,17 +17,25 @@ struct Needs {
   std::vector<char> any, hull;
 };
 
+bool measures_distance(const SensorSpec& s) {
+  const auto type = sensor_type(s.type);
+  return type && of_distance(*type);
+}
+
 Needs needs(const Spec& spec) {
   std::map<std::string, std::size_t, std::less<>> ids;
   for (std::size_t i = 0; i < spec.meshes.size(); ++i) ids.emplace(spec.meshes[i].name, i);
   std::set<std::string, std::less<>> paired;
   for (const PairSource& p : spec.pairs) paired.insert(p.geom1), paired.insert(p.geom2);
-  std::set<std::string, std::less<>> measured_geoms, measured_bodies;
+  std::set<std::string, std::less<>> measured_geoms, measured_bodies, framed;
   for (const SensorSource& source : spec.sensors) {
     const SensorSpec& s = source.spec;
-    if (const auto type = sensor_type(s.type); !type || !of_distance(*type)) continue;
+    const bool distance = measures_distance(s);
     for (const auto& [type, name] : {std::pair{s.objtype, s.object}, {s.reftype, s.reference}})
-      (type == "geom" ? measured_geoms : measured_bodies).insert(name);
+      if (distance)
+        (type == "geom" ? measured_geoms : measured_bodies).insert(name);
+      else if (type == "geom")
+        framed.insert(name);
   }
   Needs n{std::vector<char>(ids.size()), std::vector<char>(ids.size())};
   for (const BodySpec& b : spec.bodies) {
@@ -39,7 +47,8 @@ Needs needs(const Spec& spec) {
       const bool collides =
           g.contype != 0 || g.conaffinity != 0 || named || measured_bodies.contains(b.name);
       const std::size_t i = ids.at(g.mesh);
-      n.any[i] = static_cast<char>(n.any[i] || collides);
+      const bool placed = !g.name.empty() && framed.contains(g.name);
+      n.any[i] = static_cast<char>(n.any[i] || collides || placed);
       n.hull[i] = static_cast<char>(n.hull[i] || (collides && !g.fitted));
     }
     for (const GeomSpec* g : weighing_geoms(spec, b))
@@ -115,6 +124,26 @@ void place(const Compiler& compiler, const MeshShape& mesh, GeomSpec& g) {
   g.quat = (g.quat * mesh.quat).normalized();
 }
 
+// The frame of a geom whose mesh is not there is not known.
+void drop_sensors_without_frame(
+    Spec& spec, const std::map<std::string, const MeshShape*, std::less<>>& shapes) {
+  std::set<std::string, std::less<>> unknown;
+  for (const BodySpec& b : spec.bodies)
+    for (const GeomSpec& g : b.geoms)
+      if (!g.mesh.empty() && !g.name.empty() && !shapes.contains(g.mesh)) unknown.insert(g.name);
+  for (SensorSource& source : spec.sensors) {
+    SensorSpec& s = source.spec;
+    if (s.dim == 0 || s.type == "contact" || measures_distance(s)) continue;
+    for (const auto& [type, name] : {std::pair{s.objtype, s.object}, {s.reftype, s.reference}}) {
+      if (type != "geom" || !unknown.contains(name)) continue;
+      s.dim = 0;
+      mark(*source.element, Use::ignored, false,
+           "the frame of geom \"" + shown(name) + "\" follows from a mesh that is not there");
+      break;
+    }
+  }
+}
+
 }  // namespace
 
 void load_meshes(Spec& spec, const AssetFiles& files) {
@@ -127,7 +156,7 @@ void load_meshes(Spec& spec, const AssetFiles& files) {
       missing(spec.meshes[i], spec.mesh_sources[i]);
     else
       mark(*spec.mesh_sources[i].element, "file", Use::ignored, false,
-           "not opened: nothing touches it or weighs by it");
+           "not opened: nothing touches it, weighs by it or has a sensor on it");
   }
   std::map<std::string, const MeshShape*, std::less<>> shapes;
   for (std::size_t i = 0; i < spec.meshes.size(); ++i)
@@ -137,6 +166,7 @@ void load_meshes(Spec& spec, const AssetFiles& files) {
     for (GeomSpec& g : b.geoms)
       if (const auto it = shapes.find(g.mesh); it != shapes.end())
         place(spec.compiler_of(*g.element), *it->second, g);
+  drop_sensors_without_frame(spec, shapes);
 }
 
 namespace {

@@ -54,13 +54,6 @@ SensorSpec read_sensor(Spec& spec, Element& e) {
   return s;
 }
 
-bool is_mesh(const Spec& spec, const std::string& geom) {
-  for (const BodySpec& b : spec.bodies)
-    for (const GeomSpec& g : b.geoms)
-      if (g.name == geom) return g.type == GeomType::mesh;
-  return false;
-}
-
 bool follows(const Spec& spec, const std::string& camera) {
   for (const BodySpec& b : spec.bodies)
     for (const CameraSpec& c : b.cameras)
@@ -78,7 +71,6 @@ bool has_hfield(const Spec& spec, const std::string& type, const std::string& na
 
 // Why the frame has no place here; "" if it has. No frame is the world's.
 std::string frame_problem(const Spec& spec, const std::string& type, const std::string& name) {
-  if (type == "geom" && is_mesh(spec, name)) return "the frame of a mesh is not known";
   if (type == "camera" && follows(spec, name)) return "cameras that follow are not moved";
   if (type.empty() || type == "camera" || type == "body" || type == "xbody" || type == "geom" ||
       type == "site")

@@ -1,6 +1,6 @@
 // Scenes in which everything happens that a step knows: the robots of the test data on a floor, a
 // stack of boxes, drums, meshes, height fields, loose bodies on each other and on an arm, a mocap body that pushes, loops by
-// equality constraints, actuators with a state; three without pairs, which a thread can have.
+// equality constraints, actuators with a state, strings and a medium; four without pairs, which a thread can have.
 #pragma once
 
 #include <functional>
@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "batch/batches.h"
+#include "batch/law_scenes.h"
 #include "physics/actuator_models.h"
 #include "physics/solve_models.h"
 
@@ -164,9 +165,10 @@ inline std::string trees(int count, int links) {
 
 inline const std::vector<std::string>& scene_names() {
   static const std::vector<std::string> names = {
-      "anymal_c",    "g1",       "g1_feetonly", "go1",     "go1_feetonly", "go2",     "h1",
-      "h1_feetonly", "panda",    "stack",       "pile",    "drums",        "rocks",   "pushed",
-      "cartpole",    "branches", "loops",       "linkage", "muscles",      "terrain", "sites"};
+      "anymal_c", "g1",          "g1_feetonly", "go1",      "go1_feetonly", "go2",
+      "h1",       "h1_feetonly", "panda",       "stack",    "pile",         "drums",
+      "rocks",    "pushed",      "cartpole",    "branches", "loops",        "linkage",
+      "muscles",  "terrain",     "sites",       "rigging",  "stops"};
   return names;
 }
 inline const std::vector<std::string>& large_scenes() {
@@ -205,6 +207,10 @@ inline ModelPtr scene(const std::string& name) {
     m = load_model_from_string(kSites);
   else if (name == "muscles")
     m = load_model_from_string(kMuscles);
+  else if (name == "rigging")
+    m = load_model_from_string(kRigging);
+  else if (name == "stops")
+    m = load_model_from_string(kStops);
   else if (name == "trees66")
     m = load_model_from_string(trees(3, 16));
   else if (name == "trees96")

@@ -1,4 +1,5 @@
-// A model with every sensor: several trees, fixed and mocap bodies, all kinds of joints and zones.
+// A model with every sensor: several trees, fixed and mocap bodies, all kinds of joints and zones, meshes that have a frame
+// and nothing else: a prism, whose principal axes MuJoCo finds by one rotation; the last of several ends at 1e-6 rad.
 #pragma once
 
 namespace stiction::test {
@@ -6,6 +7,7 @@ namespace stiction::test {
 inline constexpr const char* kSensorZoo = R"(
 <mujoco>
   <option gravity="0.5 -1 -9" timestep="0.005" magnetic="0.3 -0.4 0.2"/>
+  <asset><mesh name="wedge" vertex="0 0 0 0.3 0 0 0 0 0.2 0 0.1 0 0.3 0.1 0 0 0.1 0.2"/></asset>
   <worldbody>
     <geom name="floor" type="plane" size="1 1 1"/>
     <camera name="eye" pos="0.1 -4 1" euler="80 0 10" resolution="64 48"/>
@@ -32,6 +34,8 @@ inline constexpr const char* kSensorZoo = R"(
       <body name="leg" pos="0.1 0.1 -0.15">
         <joint name="hip" axis="0.2 1 0.1" pos="0 0 0.05" armature="0.02"/>
         <geom name="leg" type="capsule" fromto="0 0 0 0.05 0 -0.2" size="0.04"/>
+        <geom name="shell" type="mesh" mesh="wedge" pos="0.1 0.02 0.03" euler="10 20 30" mass="0"
+         contype="0" conaffinity="0" rgba="1 1 1 0"/>
         <body name="foot" pos="0.05 0 -0.2">
           <joint name="slide" type="slide" axis="0.1 0 1" stiffness="200" damping="3"/>
           <geom name="foot" size="0.06"/>
@@ -43,6 +47,8 @@ inline constexpr const char* kSensorZoo = R"(
         <geom name="arm" type="capsule" size="0.03 0.15" pos="0.05 0 -0.1"/>
         <body name="welded" pos="0 0.1 0" euler="30 0 0">
           <geom name="welded" type="sphere" size="0.05"/>
+          <geom name="fitted" type="box" mesh="wedge" pos="0 0.1 0" euler="0 20 50" mass="0" contype="0"
+           conaffinity="0" rgba="1 1 1 0"/>
         </body>
       </body>
     </body>
@@ -99,6 +105,12 @@ inline constexpr const char* kSensorZoo = R"(
     <framelinvel name="linvel ball" objtype="xbody" objname="ball" reftype="geom" refname="torso"/>
     <frameangvel name="angvel" objtype="xbody" objname="foot"/>
     <frameangvel name="angvel ref" objtype="site" objname="foot" reftype="body" refname="arm"/>
+    <framepos name="pos mesh" objtype="geom" objname="shell" reftype="geom" refname="fitted"/>
+    <framequat name="quat mesh" objtype="geom" objname="shell"/>
+    <framexaxis name="x mesh" objtype="geom" objname="shell" reftype="site" refname="imu"/>
+    <framelinvel name="linvel mesh" objtype="geom" objname="shell"/>
+    <framelinvel name="linvel fitted" objtype="geom" objname="fitted" reftype="geom" refname="shell"/>
+    <framelinacc name="linacc mesh" objtype="geom" objname="shell"/>
     <framelinacc name="linacc" objtype="geom" objname="foot"/>
     <framelinacc name="linacc body" objtype="body" objname="arm"/>
     <framelinacc name="linacc flag" objtype="xbody" objname="flag"/>
@@ -132,6 +144,7 @@ inline constexpr const char* kSensorZoo = R"(
     <insidesite name="in ellipsoid" site="ellipsoid" objtype="xbody" objname="arm"/>
     <insidesite name="in cylinder" site="cylinder" objtype="xbody" objname="leg"/>
     <insidesite name="in box" site="box" objtype="geom" objname="foot"/>
+    <insidesite name="mesh in box" site="box" objtype="geom" objname="fitted"/>
     <distance name="distance" geom1="torso" geom2="post" cutoff="3"/>
     <distance name="distance plane" geom1="ball" geom2="floor" cutoff="3"/>
     <normal name="normal" body1="arm" body2="ball" cutoff="3"/>

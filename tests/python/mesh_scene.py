@@ -36,7 +36,8 @@ def scene(mesh="brick", custom=CHOICE.format(ELEMENTS)):
         <body name="other" pos="0 0 .9"><freejoint/><geom name="other" type="mesh" mesh="stone"/>
           <geom type="cylinder" size=".03 .08" pos=".1 0 0"/></body>
       </worldbody>
-      <sensor><distance geom1="thing" geom2="other" cutoff="5"/><fromto geom1="thing" geom2="ramp" cutoff="5"/></sensor>
+      <sensor><distance geom1="thing" geom2="other" cutoff="5"/><fromto geom1="thing" geom2="ramp" cutoff="5"/>
+        <framepos objtype="geom" objname="thing"/><framequat objtype="geom" objname="thing" reftype="geom" refname="other"/></sensor>
     </mujoco>"""
 
 

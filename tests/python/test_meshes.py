@@ -155,7 +155,7 @@ def test_what_nothing_needs_is_not_opened():
                 'type="mesh" mesh="m" contype="0" conaffinity="0" mass="0"')  # fmt: skip
     m = model_of(xml, {"m.stl": b"no mesh", "n.stl": b""})
     notes = [e.note for e in m.report.entries if e.element == "mesh" and e.attribute == "file"]
-    assert notes == ["not opened: nothing touches it or weighs by it"] * 2 and not m.mesh_vertnum.any()
+    assert notes == ["not opened: nothing touches it, weighs by it or has a sensor on it"] * 2 and not m.mesh_vertnum.any()
 
 
 def prism(corners):

@@ -33,7 +33,8 @@ class PtxDeterminism : public testing::TestWithParam<Lanes> {
 INSTANTIATE_TEST_SUITE_P(Scenes, PtxDeterminism,
                          testing::Values(Lanes{"go2", kTiles}, Lanes{"stack", kTiles},
                                          Lanes{"terrain", kTiles}, Lanes{"branches", kTiles},
-                                         Lanes{"branches", {"thread"}}),
+                                         Lanes{"branches", {"thread"}}, Lanes{"rigging", kTiles},
+                                         Lanes{"stops", kTiles}, Lanes{"stops", {"thread"}}),
                          [](const auto& named) {
                            return named.param.scene +
                                   (named.param.groups.size() == 1 ? "_by_a_thread" : "");

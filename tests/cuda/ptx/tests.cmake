@@ -26,6 +26,7 @@ if(STICTION_CUDA_FOUND AND NOT STICTION_SANITIZE)
 *DeviceEpisodes.*/cuda;*DeviceTask.AControlStepIsThatOfTheCpu/cuda_InvertedPendulumv5;\
 *DeviceTask.AControlStepIsThatOfTheCpu/cuda_Antv5;*DeviceTask.AControlStepIsThatOfTheCpu/cuda_Go2Flat;\
 *PtxDeterminism.*;*Cuda.GroupsAgree/cartpole_cuda;*Cuda.GroupsAgree/branches_cuda;*Cuda.GroupsAgree/pushed_cuda;\
+*Cuda.GroupsAgree/stops_cuda;\
 -*BadInputOnDevice.*;*.AStepAllocatesNothing/*")
   stiction_ptx_tests(ptx. ptx_full "*DeviceScenes.SavedHereRestoredThere/*_cuda;*Determinism*.*/pushed_cuda;\
 *Determinism*.*/branches_cuda;*Determinism*.*/cuda;*BadInputOnDevice.*/cuda;*BatchStates.*/cuda;\
