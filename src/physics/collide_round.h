@@ -107,32 +107,57 @@ STICTION_FN W unlike_a_line(const W& turned, const W& length, const W& radii) {
   return select(below, weighted / divisor<W>(below, length), W(2.0));
 }
 
-template <class W, class Out>
-STICTION_FN void collide_capsule_capsule(const Shape<W>& a, const Shape<W>& b, const Out& out) {
-  const W zero(0.0), one(1.0), two(2.0), radii = a.size.x + b.size.x;
+// The axes of two capsules, about the centre of the first: their nearest points and a unit normal.
+template <class W>
+struct Axes {
+  Segment<W> a, b;
+  Vec3<W> w, normal;  // w: product of the directions
+  Bridge<W> nearest;
+};
+
+template <class W>
+STICTION_FN Axes<W> axes_of(const Shape<W>& a, const Shape<W>& b) {
+  const W zero(0.0), one(1.0);
   const Segment<W> axis_a{zero3<W>(), a.rot.z, a.size.y};
   const Segment<W> axis_b{b.pos - a.pos, b.rot.z, b.size.y};
-
-  // 1. the nearest points and the normal; where the axes meet, their common perpendicular on the side of b
   const Vec3<W> w = cross(axis_a.dir, axis_b.dir);
   const Bridge<W> nearest = nearest_points<W>(axis_a, axis_b, w);
+  // where the axes meet, their common perpendicular on the side of b
   const W distance = norm(nearest.way), sine = norm(w);
   const Mask<W> crosses = sine > W(kTie);
   const W side = select(dot(w, nearest.way) < zero, -one, one) / divisor<W>(crosses, sine);
   const Vec3<W> beside = select<W>(crosses, side * w, a.rot.x);
-  const Mask<W> apart = distance > W(kTie) * (radii + axis_a.half + axis_b.half);
+  const Mask<W> apart = distance > W(kTie) * (a.size.x + b.size.x + axis_a.half + axis_b.half);
   const W inverse = one / divisor<W>(apart, distance);
-  const Vec3<W> n = select<W>(apart, inverse * nearest.way, beside);
+  return {axis_a, axis_b, w, select<W>(apart, inverse * nearest.way, beside), nearest};
+}
+
+// The nearest points alone.
+template <class W>
+STICTION_FN Witness<W> nearest_of_capsules(const Shape<W>& a, const Shape<W>& b) {
+  const Axes<W> axes = axes_of<W>(a, b);
+  const Vec3<W>& p = axes.nearest.from;
+  return sphere_on_sphere<W>(a.pos, p, a.size.x, p + axes.nearest.way, b.size.x, axes.normal);
+}
+
+template <class W, class Out>
+STICTION_FN void collide_capsule_capsule(const Shape<W>& a, const Shape<W>& b, const Out& out) {
+  const W zero(0.0), one(1.0), two(2.0), radii = a.size.x + b.size.x;
+
+  // 1. the nearest points and the normal
+  const Axes<W> axes = axes_of<W>(a, b);
+  const Bridge<W>& nearest = axes.nearest;
+  const Vec3<W>& n = axes.normal;
 
   // 2. the overlap, unless the axes cross or one stands on the other
-  const W lean_a = dot(axis_a.dir, n), lean_b = dot(axis_b.dir, n), turn = dot(w, n);
+  const W lean_a = dot(axes.a.dir, n), lean_b = dot(axes.b.dir, n), turn = dot(axes.w, n);
   const W tilt = W(kTilted) * (one - (one - lean_a * lean_a) * (one - lean_b * lean_b));
   const W turned = W(kTurned) * (turn * turn), tilted = tilt * tilt;
   const Mask<W> lie = turned + tilted < two;
   Overlap<W> overlap{nearest, nearest, zero};
   W unlike = two;
   if (any_lane(lie)) {
-    overlap = overlap_along<W>(axis_a, axis_b, n, lie);
+    overlap = overlap_along<W>(axes.a, axes.b, n, lie);
     const W relative = one + overlap.length / divisor<W>(radii > zero, radii);
     unlike = unlike_a_line<W>(turned * relative + tilted, overlap.length, radii);
   }

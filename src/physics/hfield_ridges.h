@@ -72,12 +72,9 @@ STICTION_FN ConvexDistance bar_distance(const HullShape& bar, const HullShape& b
     const auto capsule = [](const HullShape& s, const Vec3<double>& pos) -> Shape<double> {
       return {s.size, pos, {s.x, s.y, s.z}};
     };
-    ConvexDistance d{};
-    collide_capsule_capsule<double>(capsule(bar, zero3<double>()), capsule(b, between),
-                                    [&](int, const Witness<double>& w) {
-                                      d = {w.normal, w.distance, w.point1, w.point2};
-                                    });
-    return d;
+    const Witness<double> w =
+        nearest_of_capsules<double>(capsule(bar, zero3<double>()), capsule(b, between));
+    return {w.normal, w.distance, w.point1, w.point2};
   }
   const double t = clamp(dot(bar.z, between), -bar.size.y, bar.size.y);
   const Vec3<double> way = between - t * bar.z;

@@ -21,6 +21,7 @@ Witness plane_corners(const Shape& plane, const Shape& mesh, std::span<Witness> 
 void collide_sphere_sphere(const Shape& a, const Shape& b, std::span<Witness> out);
 void collide_sphere_capsule(const Shape& sphere, const Shape& capsule, std::span<Witness> out);
 void collide_capsule_capsule(const Shape& a, const Shape& b, std::span<Witness> out);
+Witness nearest_of_capsules(const Shape& a, const Shape& b);
 
 // geometry_box.cpp, geometry_capsule_box.cpp, geometry_box_box.cpp
 void collide_sphere_box(const Shape& sphere, const Shape& box, std::span<Witness> out);
@@ -44,11 +45,6 @@ SignedDistance nearest_convex(const Shape& a, const Shape& b);
 // Lengths that differ by less than this share of the shapes' extent count as equal: round-off of
 // the distances is a hundred times smaller, the effect on a contact is not measurable.
 inline constexpr double kTie = 1e-12;
-
-// Two capsules touch at two points while their axes, seen along the normal, are turned by less than
-// asin(1/sqrt(kTurned (1 + overlap/radii))) and overlap by more than radii/kShort, and while they are tilted by
-// less than asin(1/sqrt(kTilted)).
-inline constexpr double kTurned = 25, kShort = 100, kTilted = 4;
 
 // Axis of a capsule: centre + t * dir, |t| <= half.
 struct Segment {

@@ -256,9 +256,8 @@ SignedDistance nearest_convex(const Shape& a, const Shape& b) {
       if (s.type == GeomType::sphere) s.type = GeomType::capsule, s.size[1] = 0;
       return s;
     };
-    std::array<Witness, 1> w;
-    collide_capsule_capsule(as_capsule(a), as_capsule(b), w);
-    return {w[0].normal, w[0].distance, w[0].point1, w[0].point2};
+    const Witness w = nearest_of_capsules(as_capsule(a), as_capsule(b));
+    return {w.normal, w.distance, w.point1, w.point2};
   }
   const Real extent = a.size.sum() + b.size.sum() + (b.pos - a.pos).norm();
   bool resolved;

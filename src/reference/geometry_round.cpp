@@ -5,6 +5,11 @@
 namespace stiction::reference::inline STICTION_REAL {
 namespace {
 
+// Two capsules touch at two points while their axes, seen along the normal, are turned by less than
+// asin(1/sqrt(kTurned (1 + overlap/radii))) and overlap by more than radii/kShort, and while they are tilted by
+// less than asin(1/sqrt(kTilted)).
+constexpr double kTurned = 25, kShort = 100, kTilted = 4;
+
 // The axis of a capsule, its centre relative to `origin`.
 Segment axis_of(const Shape& capsule, const Vec3& origin) {
   return {capsule.pos - origin, capsule.rot.col(2), capsule.size[1]};
@@ -47,6 +52,15 @@ Pairing nearest_points(const Segment& a, const Segment& b) {
     if (abs(s) <= a.half && abs(t) <= b.half) consider(s, t);
   }
   return best;
+}
+
+// From the nearest points of the axes of two capsules.
+Vec3 normal_of(const Shape& a, const Shape& b, const Pairing& nearest) {
+  const Vec3 way = nearest.q - nearest.p, w = a.rot.col(2).cross(b.rot.col(2));
+  if (way.norm() > kTie * (a.size[0] + b.size[0] + a.size[1] + b.size[1])) return way.normalized();
+  // the axes meet: their common perpendicular, on the side of b
+  if (w.norm() > kTie) return w.dot(way) < 0 ? Vec3(-w.normalized()) : Vec3(w.normalized());
+  return a.rot.col(0);
 }
 
 // Two segments that lie across n, seen along it: x is the coordinate along the middle of their directions.
@@ -93,20 +107,19 @@ void collide_sphere_capsule(const Shape& sphere, const Shape& capsule, std::span
   out[0] = sphere_on_sphere(sphere.pos, Vec3::Zero(), sphere.size[0], nearest, capsule.size[0], n);
 }
 
+Witness nearest_of_capsules(const Shape& a, const Shape& b) {
+  const Pairing nearest = nearest_points(axis_of(a, a.pos), axis_of(b, a.pos));
+  return sphere_on_sphere(a.pos, nearest.p, a.size[0], nearest.q, b.size[0],
+                          normal_of(a, b, nearest));
+}
+
 void collide_capsule_capsule(const Shape& a, const Shape& b, std::span<Witness> out) {
   const Segment axis_a = axis_of(a, a.pos), axis_b = axis_of(b, a.pos);
-  const Vec3 w = axis_a.dir.cross(axis_b.dir);
   const Real radii = a.size[0] + b.size[0];
 
   // 1. the nearest points and the normal
   const Pairing nearest = nearest_points(axis_a, axis_b);
-  const Vec3 n = [&]() -> Vec3 {
-    const Vec3 way = nearest.q - nearest.p;
-    if (way.norm() > kTie * (radii + axis_a.half + axis_b.half)) return way.normalized();
-    // the axes meet: their common perpendicular, on the side of b
-    if (w.norm() > kTie) return w.dot(way) < 0 ? -w.normalized() : w.normalized();
-    return a.rot.col(0);
-  }();
+  const Vec3 n = normal_of(a, b, nearest);
 
   const auto put = [&](const Vec3& p, const Vec3& q, Real size) {
     const Vec3 middle = 0.5 * (p + q), apart = 0.5 * n.dot(q - p) * n;
@@ -116,7 +129,8 @@ void collide_capsule_capsule(const Shape& a, const Shape& b, std::span<Witness> 
 
   // 2. how unlike it is to a line that touches all along: from 0, two points, over 1, the same twice, to 2, one
   const auto across = [&](const Segment& s) -> Real { return s.dir.cross(n).squaredNorm(); };
-  const Real tilt = kTilted * (1 - across(axis_a) * across(axis_b)), turn = w.dot(n);
+  const Real tilt = kTilted * (1 - across(axis_a) * across(axis_b)),
+             turn = axis_a.dir.cross(axis_b.dir).dot(n);
   const auto one_point = [&] {
     out[0] = put(nearest.p, nearest.q, 1);
     out[1] = put(nearest.p, nearest.q, 0);
