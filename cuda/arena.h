@@ -22,11 +22,30 @@ constexpr bool has_kernel(const physics::SizesView& m, Kernel k) {
   return k != Kernel::collide || m.npair > 0;
 }
 
+// The fields of a view in its order: a view of some has pointers to these alone.
+struct ViewFields {
+  std::int32_t count;
+  std::uint8_t field[physics::kFields];
+};
+static_assert(physics::kFields <= 256);
+constexpr ViewFields all_fields() {
+  ViewFields all{};
+  for (; all.count < physics::kFields; ++all.count)
+    all.field[all.count] = static_cast<std::uint8_t>(all.count);
+  return all;
+}
+// Where the view has a field; -1: it has not.
+constexpr int place_in(const ViewFields& view, int field) {
+  for (int k = 0; k < view.count; ++k)
+    if (view.field[k] == field) return k;
+  return -1;
+}
+
 struct ArenaSize {
   std::int32_t whole, per_point;  // bytes: of the field, and for each active point
 };
 struct ArenaEntry {
-  std::int32_t field;
+  std::int16_t field, place;  // place: in the view
   ArenaSize begin, size;
 };
 
@@ -39,6 +58,7 @@ struct Arena {
   ArenaEntry entry[kArenaEntries];
   // numbers of the entries that are copied from the rows at the start, and back to them at the end
   std::uint8_t load[kArenaEntries], store[kArenaEntries];
+  ViewFields view;
 };
 
 // Fields that have no rows on a device: its factor lies in H, with one list of columns and one of rows, and
@@ -165,11 +185,13 @@ class ArenaLists {
   const Take& take_;
 };
 
-inline Arena make_arena(Kernel kernel, const physics::ModelView& m, int bytes) {
+inline Arena make_arena(Kernel kernel, const physics::ModelView& m, int bytes,
+                        const ViewFields& view = all_fields()) {
   const cpu::FieldSpecs specs = cpu::field_specs(m);
   Arena arena;
   arena.bytes = bytes, arena.count = arena.nload = arena.nstore = 0;
   arena.end = {0, 0};
+  arena.view = view;
   const auto take = [&](physics::Field f, bool per_point, bool loaded, bool stored) {
     const cpu::FieldSpec& s = specs[static_cast<std::size_t>(f)];
     // no wide field follows one that is per point, whose length may not be a multiple of 8 bytes
@@ -177,7 +199,10 @@ inline Arena make_arena(Kernel kernel, const physics::ModelView& m, int bytes) {
     const int row = (wide ? 8 : 4) * (per_point ? s.columns : s.size());
     const ArenaSize size = {per_point ? 0 : row, per_point ? row : 0};
     const auto number = static_cast<std::uint8_t>(arena.count);
-    arena.entry[arena.count++] = {static_cast<int>(f), arena.end, size};
+    const int field = static_cast<int>(f);
+    arena.entry[arena.count++] = {static_cast<std::int16_t>(field),
+                                  static_cast<std::int16_t>(place_in(view, field)), arena.end,
+                                  size};
     arena.end.whole += (size.whole + kArenaAlignment - 1) & -kArenaAlignment;
     arena.end.per_point += size.per_point;
     if (loaded) arena.load[arena.nload++] = number;
@@ -195,6 +220,7 @@ using cuda::Arena;
 using cuda::ArenaEntry;
 using cuda::ArenaSize;
 using cuda::Launch;
+using cuda::ViewFields;
 
 STICTION_FN int arena_bytes(const ArenaSize& size, int npoint) {
   return size.whole + size.per_point * npoint;
@@ -205,11 +231,11 @@ STICTION_FN std::byte* row_of(const Launch& l, int field, int env) {
 }
 
 // A view of the rows of environment env, in memory that all threads of the team share.
-template <class Team>
-STICTION_FN void bind_rows(const Team& team, const Launch& l, int env, EnvView<float>& e) {
-  static_assert(sizeof(EnvView<float>) == kFields * sizeof(void*));
+template <class Team, class S>
+STICTION_FN void bind_rows(const Team& team, const Launch& l, int env, const ViewFields& view,
+                           EnvView<S>& e) {
   void** const pointers = reinterpret_cast<void**>(&e);
-  team.for_each(kFields, [&](int f) { pointers[f] = row_of(l, f, env); });
+  team.for_each(view.count, [&](int k) { pointers[k] = row_of(l, view.field[k], env); });
 }
 
 // A word of numbers of any type.
@@ -225,30 +251,30 @@ STICTION_FN void copy_words(const Team& team, const ArenaEntry& entry, int npoin
 
 // Points the view at the fast memory `share` (aligned) for the entries that fit there, and loads
 // those that the kernel reads.
-template <class Team>
+template <class Team, class S>
 STICTION_FN void enter_arena(const Team& team, const Launch& l, int env, const Arena& a,
-                             std::byte* share, int npoint, EnvView<float>& e) {
+                             std::byte* share, int npoint, EnvView<S>& e) {
   void** const pointers = reinterpret_cast<void**>(&e);
   team.for_each(a.count, [&](int k) {
     const ArenaEntry& entry = a.entry[k];
     const int begin = arena_bytes(entry.begin, npoint);
-    if (begin + arena_bytes(entry.size, npoint) <= a.bytes) pointers[entry.field] = share + begin;
+    if (begin + arena_bytes(entry.size, npoint) <= a.bytes) pointers[entry.place] = share + begin;
   });
   STICTION_ROLLED
   for (int k = 0; k < a.nload; ++k) {
     const ArenaEntry& entry = a.entry[a.load[k]];
-    copy_words(team, entry, npoint, row_of(l, entry.field, env), pointers[entry.field]);
+    copy_words(team, entry, npoint, row_of(l, entry.field, env), pointers[entry.place]);
   }
 }
 
-template <class Team>
+template <class Team, class S>
 STICTION_FN void leave_arena(const Team& team, const Launch& l, int env, const Arena& a, int npoint,
-                             const EnvView<float>& e) {
+                             const EnvView<S>& e) {
   void* const* const pointers = reinterpret_cast<void* const*>(&e);
   STICTION_ROLLED
   for (int k = 0; k < a.nstore; ++k) {
     const ArenaEntry& entry = a.entry[a.store[k]];
-    copy_words(team, entry, npoint, pointers[entry.field], row_of(l, entry.field, env));
+    copy_words(team, entry, npoint, pointers[entry.place], row_of(l, entry.field, env));
   }
 }
 

@@ -20,16 +20,15 @@ using cpu::kFields;
 // What this build and the model can do.
 Switches switches_for(const DeviceSpec& spec) {
   Switches s = read_switches();
-  // a library's rounds are a warp's
+  // a library's rounds are a warp's, and so is the rest
   const bool rounds = spec.options.linear_solver == LinearSolver::cusolver;
-  s.group = rounds && s.group == Group::chosen
-                ? Group::warp
-                : group_of(spec.host.view(), s.group, spec.given.num_envs);
+  if (rounds && s.groups[Kernel::solve] == Group::chosen) s.groups = all_in(Group::warp);
+  s.groups = groups_of(spec.host.view(), s.groups, spec.given.num_envs);
   if (!has_blocks(spec.host.view(), s))
     throw ArgumentError("STICTION_CUDA_COLLIDE_BLOCKS = " + std::to_string(s.collide_blocks) +
                         ", STICTION_CUDA_SOLVE_BLOCKS = " + std::to_string(s.solve_blocks) +
                         ": not in this build, configure it with -D STICTION_CUDA_VARIANTS=ON");
-  if (s.group == Group::thread && !fits_thread(spec.host.view()))
+  if (s.groups.thread() && !fits_thread(spec.host.view()))
     throw ArgumentError(
         "STICTION_CUDA_GROUP = 'thread': the model has contact pairs, or more than " +
         std::to_string(ThreadSizes::nv) + " dofs or actuators, or more than " +
@@ -37,8 +36,8 @@ Switches switches_for(const DeviceSpec& spec) {
   return s;
 }
 
-DeviceLayout layout_of(const DeviceSpec& spec, Group group) {
-  return DeviceLayout(spec, unused_fields(spec.host.view()), group == Group::thread);
+DeviceLayout layout_of(const DeviceSpec& spec, const Groups& groups) {
+  return DeviceLayout(spec, unused_fields(spec.host.view()), groups.thread());
 }
 
 std::size_t local_of_card(int bytes_per_thread, int number) {
@@ -66,7 +65,7 @@ CudaDevice::CudaDevice(const DeviceSpec& spec, int number)
       number_(number),
       n_(spec.given.num_envs),
       switches_(switches_for(spec)),
-      layout_(layout_of(spec, switches_.group)),
+      layout_(layout_of(spec, switches_.groups)),
       bytes_(layout_.bytes),
       stream_(stream_of(spec.given.stream)),
       own_(at(kFields)),
@@ -397,7 +396,7 @@ void CudaDevice::wait() {
 }  // namespace cuda
 
 std::size_t cuda_device_bytes(const DeviceSpec& spec) {
-  return cuda::layout_of(spec, cuda::switches_for(spec).group).bytes + spec.host.array_bytes();
+  return cuda::layout_of(spec, cuda::switches_for(spec).groups).bytes + spec.host.array_bytes();
 }
 
 // Where there is no card, nobody can say.
@@ -413,7 +412,7 @@ std::size_t cuda_local_bytes(const DeviceSpec& spec, int number, int task_kind) 
   cuda::check(cuda::make_plan(spec.host.view(), switches, plan), "preparing the kernels");
   int most = plan.most_local_bytes();
   if (task_kind >= 0) {
-    cuda::TaskKernel task = cuda::task_kernel(task_kind, switches.group == cuda::Group::thread);
+    cuda::TaskKernel task = cuda::task_kernel(task_kind, switches.groups.thread());
     cuda::check(cuda::load(task), "loading a task");
     most = std::max(most, task.local_bytes);
   }

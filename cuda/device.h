@@ -71,7 +71,7 @@ class CudaDevice final : public Device {
   void enqueue(const Launch& l, int steps, cudaStream_t stream);
   // A graph of the work that `work` gives to the stream that it is passed.
   Executable captured(const std::function<void(cudaStream_t)>& work);
-  bool by_thread() const { return switches_.group == Group::thread; }
+  bool by_thread() const { return switches_.groups.thread(); }
   bool uses_graphs() const { return switches_.graphs && cusolver_ == nullptr; }
   // The caller captures a graph of its own on the stream: graphs can't be launched into it.
   bool capturing() const { return capturing(stream()); }
@@ -108,7 +108,7 @@ class CudaDevice final : public Device {
 
   DeviceSpec spec_;
   int number_, n_;
-  Switches switches_;  // with the group that works
+  Switches switches_;  // with the groups that work
   DeviceLayout layout_;
   std::size_t bytes_, local_bytes_ = 0;
   cudaStream_t stream_;

@@ -39,9 +39,8 @@ struct Plan {
 // Whether this build has kernels for the model with so many blocks per multiprocessor; 0: it has.
 bool has_blocks(const physics::ModelView& model, const Switches& switches);
 
-// For the current device, with the group that `switches` says, which is not `chosen`. Pointers of the model
-// are not read, only its sizes. A thread only where fits_thread (launch.h); a block serves `solve`, with a
-// warp for the rest.
+// For the current device, with the groups that `switches` says, none of which is `chosen`. Pointers of the model
+// are not read, only its sizes. A thread only where fits_thread (launch.h); a block serves `solve` alone.
 cudaError_t make_plan(const physics::ModelView& model, const Switches& switches, Plan& plan);
 
 // The model's pointers and those of the launch are to device memory; launch.fields has rows for all

@@ -19,8 +19,8 @@
 STICTION_PHYSICS_BEGIN
 
 // What collide would leave in a model without pairs: no points.
-template <class Team>
-STICTION_FN void no_points(const Team& team, const ModelView& m, EnvView<float>& e) {
+template <class Team, class S>
+STICTION_FN void no_points(const Team& team, const ModelView& m, EnvView<S>& e) {
   team.for_each(m.nbody + 1, [&](int b) { e.body_pointadr[b] = 0; });
   team.once([&] {
     e.ncand[0] = e.npoint[0] = 0;
@@ -28,9 +28,9 @@ STICTION_FN void no_points(const Team& team, const ModelView& m, EnvView<float>&
   });
 }
 
-template <Drives can, class Team>
+template <Drives can, class Team, class S>
 STICTION_FN void dynamics_body(const Team& team, const ModelView& m, const Launch& l, int env,
-                               EnvView<float>& e) {
+                               EnvView<S>& e) {
   if (!begin_step<can>(team, m, l, env, e)) return;
   clear_flags(team, m, e);
   kinematics(team, m, e);
@@ -45,24 +45,24 @@ STICTION_FN void dynamics_body(const Team& team, const ModelView& m, const Launc
   if (!cuda::has_kernel(m, cuda::Kernel::collide)) no_points(team, m, e);
 }
 
-template <Colliders has, class Team>
+template <Colliders has, class Team, class S>
 STICTION_FN void collide_body(const Team& team, const ModelView& m, const Launch& l, int env,
-                              EnvView<float>& e) {
+                              EnvView<S>& e) {
   if (l.records.store[env] != 0) collide_with<has>(team, m, e);
 }
 
-template <class Team>
+template <class Team, class S>
 STICTION_FN void solve_body(const Team& team, const ModelView& m, const Launch& l, int env,
-                            EnvView<float>& e) {
+                            EnvView<S>& e) {
   if (l.records.store[env] == 0) return;
   no_rows(team, m, e);
   solve(team, m, e);
 }
 
 // Sensors of the interval, the new state, its status and counters.
-template <Drives can, class Team>
+template <Drives can, class Team, class S>
 STICTION_FN void move_body(const Team& team, const ModelView& m, const Launch& l, int env,
-                           EnvView<float>& e) {
+                           EnvView<S>& e) {
   if (l.records.store[env] == 0) return;
   gyroscopic_end(team, m, e);
   if (l.last) interval_sensors(team, m, e);
@@ -71,9 +71,9 @@ STICTION_FN void move_body(const Team& team, const ModelView& m, const Launch& l
   count_step(team, m, l, env, e);
 }
 
-template <Drives can, class Team>
+template <Drives can, class Team, class S>
 STICTION_FN void refresh_body(const Team& team, const ModelView& m, const Launch& l, int env,
-                              EnvView<float>& e) {
+                              EnvView<S>& e) {
   if (l.records.store[env] == 0) return;
   replace_bad_mocap(team, m, l, e);
   refresh<can>(team, m, e);
@@ -81,9 +81,9 @@ STICTION_FN void refresh_body(const Team& team, const ModelView& m, const Launch
 }
 
 template <cuda::Kernel kernel, Colliders has = Colliders::boxes, Drives can = Drives::plain,
-          class Team>
+          class Team, class S>
 STICTION_FN void kernel_body(const Team& team, const ModelView& m, const Launch& l, int env,
-                             EnvView<float>& e) {
+                             EnvView<S>& e) {
   using cuda::Kernel;
   if constexpr (kernel == Kernel::dynamics) dynamics_body<can>(team, m, l, env, e);
   if constexpr (kernel == Kernel::collide) collide_body<has>(team, m, l, env, e);
@@ -95,12 +95,12 @@ STICTION_FN void kernel_body(const Team& team, const ModelView& m, const Launch&
 }
 
 // The structure of a dense factor is the model's.
-template <SerialTeam Team>
-STICTION_FN void bind_structure(const Team&, const ModelView&, EnvView<float>&) {}
-template <class Group>
-STICTION_FN void bind_structure(const GroupTeam<Group>& team, const ModelView& m,
-                                EnvView<float>& e) {
-  team.once([&] { e.row_num = const_cast<int*>(m.row_num); });
+template <SerialTeam Team, class S>
+STICTION_FN void bind_structure(const Team&, const ModelView&, EnvView<S>&) {}
+template <class Group, class S>
+STICTION_FN void bind_structure(const GroupTeam<Group>& team, const ModelView& m, EnvView<S>& e) {
+  if constexpr (requires { e.row_num; })
+    team.once([&] { e.row_num = const_cast<int*>(m.row_num); });
 }
 
 // The first kernel decides whether the environment is computed.
@@ -112,12 +112,13 @@ STICTION_FN bool takes_part(const Team& team, const Launch& l, int env) {
 
 // A kernel for one environment; `share` is the group's fast memory, `e` lies there too.
 template <cuda::Kernel kernel, Colliders has = Colliders::boxes, Drives can = Drives::plain,
-          class Team>
+          class Team, class S>
 STICTION_FN void run_kernel(const Team& team, const ModelView& m, const Launch& l, int env,
-                            const Arena& arena, std::byte* share, EnvView<float>& e) {
+                            const Arena& arena, std::byte* share, EnvView<S>& e) {
   if (!takes_part<kernel>(team, l, env)) return;
-  bind_rows(team, l, env, e);
-  const int npoint = kernel == cuda::Kernel::solve ? e.npoint[0] : 0;
+  bind_rows(team, l, env, arena.view, e);
+  int npoint = 0;
+  if constexpr (kernel == cuda::Kernel::solve) npoint = e.npoint[0];
   enter_arena(team, l, env, arena, share, npoint, e);
   bind_structure(team, m, e);
   kernel_body<kernel, has, can>(team, m, l, env, e);

@@ -25,9 +25,9 @@ STICTION_FN float* round_vector(const ModelView& m, const Launch& l, int env) {
 }
 
 // Writes H x = r for the library; 1 x = 0 where the environment waits for no solution.
-template <class Team>
+template <class Team, class S>
 STICTION_FN void write_system(const Team& team, const ModelView& m, const Launch& l, int env,
-                              const EnvView<float>& e, bool waiting) {
+                              const EnvView<S>& e, bool waiting) {
   const auto n = static_cast<std::size_t>(m.nv);
   float* const H = l.rounds.matrices + static_cast<std::size_t>(env) * n * n;
   float* const x = round_vector(m, l, env);
@@ -40,9 +40,9 @@ STICTION_FN void write_system(const Team& team, const ModelView& m, const Launch
 }
 
 // The loop of iterate, from the end of an iteration up to the next linear system or to the end.
-template <class Team>
+template <class Team, class S>
 STICTION_FN void next_system(const Team& team, const ModelView& m, const Launch& l, int env,
-                             EnvView<float>& e, RoundState& r) {
+                             EnvView<S>& e, RoundState& r) {
   judge(team, m, e, r.solve, 0);
   r.waiting = r.solve.active;
   if (r.waiting) assemble(team, m, e, r.solve);
@@ -54,18 +54,18 @@ STICTION_FN void next_system(const Team& team, const ModelView& m, const Launch&
   });
 }
 
-template <class Team>
+template <class Team, class S>
 STICTION_FN void solve_begin_body(const Team& team, const ModelView& m, const Launch& l, int env,
-                                  EnvView<float>& e) {
+                                  EnvView<S>& e) {
   no_rows(team, m, e);
   RoundState r{};
   start_solve(team, m, e, r.solve);
   next_system(team, m, l, env, e, r);
 }
 
-template <class Team>
+template <class Team, class S>
 STICTION_FN void solve_next_body(const Team& team, const ModelView& m, const Launch& l, int env,
-                                 EnvView<float>& e) {
+                                 EnvView<S>& e) {
   RoundState r = round_state(l, env);
   if (!r.waiting) return;
   // what the library could not factor has no direction

@@ -22,8 +22,8 @@ STICTION_FN bool any_outside(const Team& team, const T* x, int n, double limit) 
 }
 
 // A pose that kinematics can use, and numbers that the step can square.
-template <Drives can, class Team>
-STICTION_FN bool state_is_good(const Team& team, const ModelView& m, const EnvView<float>& e) {
+template <Drives can, class Team, class S>
+STICTION_FN bool state_is_good(const Team& team, const ModelView& m, const EnvView<S>& e) {
   constexpr double kAny = std::numeric_limits<double>::max();
   const bool outside =
       any_outside(team, e.qpos, m.nq, kStateLimit) ||
@@ -43,8 +43,8 @@ STICTION_FN bool state_is_good(const Team& team, const ModelView& m, const EnvVi
   }) < 0.5f;
 }
 
-template <class Team>
-STICTION_FN bool mocap_is_good(const Team& team, const ModelView& m, const EnvView<float>& e) {
+template <class Team, class S>
+STICTION_FN bool mocap_is_good(const Team& team, const ModelView& m, const EnvView<S>& e) {
   if (any_outside(team, e.mocap_pos, 3 * m.nmocap, kStateLimit) ||
       any_outside(team, e.mocap_quat, 4 * m.nmocap, kStateLimit))
     return false;
@@ -54,9 +54,9 @@ STICTION_FN bool mocap_is_good(const Team& team, const ModelView& m, const EnvVi
 }
 
 // Bad mocap poses are read as the model's; what the user wrote stays.
-template <class Team>
+template <class Team, class S>
 STICTION_FN bool replace_bad_mocap(const Team& team, const ModelView& m, const Launch& l,
-                                   EnvView<float>& e) {
+                                   EnvView<S>& e) {
   if (m.nmocap == 0 || mocap_is_good(team, m, e)) return false;
   const auto reference = [&](Field f) {
     return const_cast<double*>(reinterpret_cast<const double*>(l.reference[static_cast<int>(f)]));
@@ -76,9 +76,9 @@ STICTION_FN void copy_reference(const Team& team, const Launch& l, Field f, T* t
 }
 
 // The same of all fields of a kind; of activations where there are any.
-template <FieldKind wanted, Drives can, class Team>
+template <FieldKind wanted, Drives can, class Team, class S>
 STICTION_FN void write_reference(const Team& team, const ModelView& m, const Launch& l,
-                                 EnvView<float>& e) {
+                                 EnvView<S>& e) {
 #define X(kind, type, name, rows, columns, producer, meaning)                                      \
   if constexpr (FieldKind::kind == wanted && (Field::name != Field::act || can == Drives::states)) \
     copy_reference(team, l, Field::name, e.name, m.rows* m.columns);
@@ -87,9 +87,9 @@ STICTION_FN void write_reference(const Team& team, const ModelView& m, const Lau
 }
 
 // A reset of one environment (physics/env_status.h).
-template <Drives can, class Team>
+template <Drives can, class Team, class S>
 STICTION_FN void reset_environment(const Team& team, const ModelView& m, const Launch& l, int env,
-                                   EnvView<float>& e) {
+                                   EnvView<S>& e) {
   reset_environment(team, l.records, env,
                     [&](auto kind) { write_reference<decltype(kind)::value, can>(team, m, l, e); });
 }
@@ -105,9 +105,9 @@ STICTION_FN bool is_chosen(const Team& team, const Launch& l, int env) {
 
 // Before the first stage of a step: replaces a bad state or mocap pose that the user wrote, and
 // decides whether the environment moves. Returns whether anything of it is to be computed.
-template <Drives can, class Team>
+template <Drives can, class Team, class S>
 STICTION_FN bool begin_step(const Team& team, const ModelView& m, const Launch& l, int env,
-                            EnvView<float>& e) {
+                            EnvView<S>& e) {
   const cuda::Records& r = l.records;
   if (!is_chosen(team, l, env)) return false;
   if (l.first) {
@@ -128,9 +128,9 @@ STICTION_FN bool begin_step(const Team& team, const ModelView& m, const Launch& 
 }
 
 // Status and counters of a step that moved.
-template <class Team>
+template <class Team, class S>
 STICTION_FN void count_step(const Team& team, const ModelView& m, const Launch& l, int env,
-                            const EnvView<float>& e) {
+                            const EnvView<S>& e) {
   team.once([&] {
     if (!(e.active[0] > 0.5f)) return;
     const cuda::Records& r = l.records;
@@ -161,9 +161,9 @@ STICTION_FN void count_step(const Team& team, const ModelView& m, const Launch& 
 }
 
 // Outputs are finite, always: what is not becomes 0, and the environment freezes.
-template <class Team>
+template <class Team, class S>
 STICTION_FN void clean_outputs(const Team& team, const ModelView& m, const Launch& l, int env,
-                               EnvView<float>& e) {
+                               EnvView<S>& e) {
   bool bad = false;
   const auto clean = [&](auto* x, int n) {
     using T = std::remove_reference_t<decltype(*x)>;

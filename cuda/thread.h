@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "cuda/kernels.h"
+#include "cuda/one_lane.h"
 
 namespace stiction::cuda {
 

@@ -20,7 +20,8 @@ BUDGET = Path(__file__).with_name("kernel_budget.json")
 FLAGS = ["-std=c++20", "-arch=sm_90", "--extended-lambda", "--expt-relaxed-constexpr",
          "-DSTICTION_ISA=sm", "-Werror=all-warnings", "-Iinclude",
          "-Xcompiler=-iquote,src,-iquote,."]
-PHYSICS, TASKS = "cuda/kernels.cu", "cuda/episodes.cu"
+PHYSICS = tuple(f"cuda/{name}.cu" for name in ("dynamics", "collide", "solve", "move", "refresh", "threads"))
+TASKS = "cuda/episodes.cu"
 KERNELS = ("dynamics", "collide", "solve", "move", "refresh", "solve_begin", "solve_next")
 COLLIDERS = ("round", "box", "boxes", "convex", "meshes", "hfields")
 WIDE_IN_SOLVE = {"ld.param.f64", "cvt.rn.f32.f64"}
@@ -78,10 +79,11 @@ def wide_instructions(ptx: str) -> dict[str, Counter]:
 
 def check(compiler: list[str], write: bool) -> list[str]:
     measured = {}
-    for source in (PHYSICS, TASKS):
+    for source in (*PHYSICS, TASKS):
         measured |= resources(compile_to(compiler, source, "-cubin", "-Xptxas", "-v")[1])
-    ptx, _ = compile_to(compiler, PHYSICS, "-ptx")
-    wide = wide_instructions(ptx)
+    wide = {}
+    for source in PHYSICS:
+        wide |= wide_instructions(compile_to(compiler, source, "-ptx")[0])
     if write:
         BUDGET.write_text(json.dumps(measured, indent=2) + "\n")
     budget = json.loads(BUDGET.read_text())

@@ -1,0 +1,21 @@
+#define STICTION_KERNEL dynamics
+#undef STICTION_ISA
+#define STICTION_ISA sm_dynamics
+#include "cuda/tiles.cuh"
+
+namespace stiction::cuda {
+
+// With strings over sites the string's geometry is in the kernel, and many registers.
+TeamFunction dynamics_function(Drives can) {
+  using physics::tile_per_env;
+  switch (can) {
+    case Drives::plain: return with_view(tile_per_env<Kernel::dynamics>);
+    case Drives::strings:
+      return with_view(tile_per_env<Kernel::dynamics, Colliders::boxes, 2, Drives::strings>);
+    case Drives::states:
+      return with_view(tile_per_env<Kernel::dynamics, Colliders::boxes, 2, Drives::states>);
+  }
+  return {};
+}
+
+}  // namespace stiction::cuda

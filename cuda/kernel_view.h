@@ -1,0 +1,55 @@
+// The view of a kernel by a tile or a block: pointers to the fields that it touches (view_fields.h) and to no
+// others, since it lies in shared memory, one for each environment. A field that is missing there does not
+// compile. STICTION_KERNEL names the kernel.
+#pragma once
+
+#include "cuda/arena.h"
+#include "cuda/view_fields.h"
+
+#define STICTION_VIEW_OF(kernel) STICTION_VIEW_OF_(kernel)
+#define STICTION_VIEW_OF_(kernel) STICTION_FIELDS_OF_##kernel
+
+STICTION_PHYSICS_BEGIN
+
+struct AllFields {
+  using wide = double;
+  using real = float;
+  using index = int;
+#define X(kind, type, name, rows, columns, producer, meaning) type* name;
+#include "physics/fields.def"
+#undef X
+};
+template <>
+struct EnvView<float> {
+#define V(name) decltype(AllFields::name) name;  // NOLINT(bugprone-macro-parentheses)
+  STICTION_VIEW_OF(STICTION_KERNEL)(V)
+#undef V
+};
+
+STICTION_PHYSICS_END
+
+namespace stiction::cuda {
+namespace {
+
+constexpr ViewFields kView = [] {
+  ViewFields view{};
+#define V(name) view.field[view.count++] = static_cast<std::uint8_t>(physics::Field::name);
+  STICTION_VIEW_OF(STICTION_KERNEL)
+  (V)
+#undef V
+      return view;
+}();
+
+// What of its fields may lie in the arena.
+constexpr bool has_arena_fields() {
+  bool all = true;
+  const auto take = [&](physics::Field f, bool, bool, bool) {
+    all = all && place_in(kView, static_cast<int>(f)) >= 0;
+  };
+  ArenaLists(Kernel::STICTION_KERNEL, {true, true, true}, take);
+  return all;
+}
+static_assert(has_arena_fields());
+
+}  // namespace
+}  // namespace stiction::cuda

@@ -1,0 +1,21 @@
+// What physics/solve.h decides for the lanes of a pack, where an environment is by itself: nobody waits for others,
+// and the iterate has moved since the last time whenever the solve has had an iteration. So neither is kept in a
+// register.
+#pragma once
+
+#include "cuda/group_team.h"
+#include "physics/solve.h"
+
+STICTION_PHYSICS_BEGIN
+
+template <class Group, class S>
+STICTION_FN void judge(const GroupTeam<Group>& team, const ModelView& m, EnvView<S>& e,
+                       SolveState<S>& s, int) {
+  do {
+    residual(team, m, e, s);
+    s.moved = s.round > S(0.0);
+    leave(m, s);
+  } while (!s.active && solve_again(team, m, e, s));
+}
+
+STICTION_PHYSICS_END
