@@ -34,7 +34,7 @@ inline constexpr const char* kSensorZoo = R"(
       <body name="leg" pos="0.1 0.1 -0.15">
         <joint name="hip" axis="0.2 1 0.1" pos="0 0 0.05" armature="0.02"/>
         <geom name="leg" type="capsule" fromto="0 0 0 0.05 0 -0.2" size="0.04"/>
-        <geom name="shell" type="mesh" mesh="wedge" pos="0.1 0.02 0.03" euler="10 20 30" mass="0"
+        <geom name="shell" type="mesh" mesh="wedge" pos="-0.1 -0.08 0.03" euler="10 20 30" mass="0"
          contype="0" conaffinity="0" rgba="1 1 1 0"/>
         <body name="foot" pos="0.05 0 -0.2">
           <joint name="slide" type="slide" axis="0.1 0 1" stiffness="200" damping="3"/>
@@ -144,7 +144,7 @@ inline constexpr const char* kSensorZoo = R"(
     <insidesite name="in ellipsoid" site="ellipsoid" objtype="xbody" objname="arm"/>
     <insidesite name="in cylinder" site="cylinder" objtype="xbody" objname="leg"/>
     <insidesite name="in box" site="box" objtype="geom" objname="foot"/>
-    <insidesite name="mesh in box" site="box" objtype="geom" objname="fitted"/>
+    <insidesite name="mesh in box" site="box" objtype="geom" objname="shell"/>
     <distance name="distance" geom1="torso" geom2="post" cutoff="3"/>
     <distance name="distance plane" geom1="ball" geom2="floor" cutoff="3"/>
     <normal name="normal" body1="arm" body2="ball" cutoff="3"/>
