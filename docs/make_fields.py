@@ -21,7 +21,8 @@ it computes on request (`batch.geom_xpos`); parameters come from `batch.param(na
 """
 KINDS = {
     "state": "What a step depends on besides inputs and parameters; saved.",
-    "input": "Written by the user before a step; saved.",
+    "input": "Written by the user before a step; saved. Those of a keyframe are `Model.key_ctrl`, `key_mpos` and `key_mquat`: a "
+             "reset does not write them.",
     "param": "Numbers of the model, shared by all environments until `batch.param` makes them own.",
     "output": "Written by a step or by `refresh`; read-only.",
     "scratch": "Dead at the end of a step; one copy per thread, not public.",

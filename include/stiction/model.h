@@ -255,6 +255,7 @@ struct Model {
   Reals key_time;                          // (nkey)
   Reals key_qpos, key_qvel, key_ctrl;      // (nkey,nq) (nkey,nv) (nkey,nu)
   Reals key_act;                           // (nkey,na)
+  Reals key_mpos, key_mquat;               // (nkey,nmocap,3) (nkey,nmocap,4)  poses of mocap bodies
 
   std::vector<SensorSpec> sensors;         // every sensor of the file
 

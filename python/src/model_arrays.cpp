@@ -31,6 +31,23 @@ void def_key(nb::class_<LoadedModel>& c, const char* name, Reals Model::*field, 
       doc);
 }
 
+// One row per key and mocap body.
+template <std::size_t columns>
+void def_key_poses(nb::class_<LoadedModel>& c, const char* name, Reals Model::*field,
+                   const char* doc) {
+  c.def_prop_ro(
+      name,
+      [field](nb::handle_t<LoadedModel> self) {
+        const Model& m = *nb::cast<const LoadedModel&>(self).model;
+        static constinit double nothing{};
+        const std::vector<double>& all = m.*field;
+        return nb::ndarray<nb::numpy, const double, nb::shape<-1, -1, columns>>(
+            all.empty() ? &nothing : all.data(),
+            {static_cast<std::size_t>(m.nkey), static_cast<std::size_t>(m.nmocap), columns}, self);
+      },
+      doc);
+}
+
 void bodies(nb::class_<LoadedModel>& c) {
   def(c, "body_parentid", &Model::body_parentid, "(nbody,) parent; the world's is 0");
   def(c, "body_rootid", &Model::body_rootid, "(nbody,) top ancestor below the world");
@@ -335,6 +352,8 @@ void bind_model_arrays(nb::class_<LoadedModel>& c) {
   def_key(c, "key_qvel", &Model::key_qvel, &Model::nv, "(nkey, nv)");
   def_key(c, "key_ctrl", &Model::key_ctrl, &Model::nu, "(nkey, nu)");
   def_key(c, "key_act", &Model::key_act, &Model::na, "(nkey, na)");
+  def_key_poses<3>(c, "key_mpos", &Model::key_mpos, "(nkey, nmocap, 3) m, of mocap bodies");
+  def_key_poses<4>(c, "key_mquat", &Model::key_mquat, "(nkey, nmocap, 4) the same");
 }
 
 }  // namespace stiction::python

@@ -7,16 +7,22 @@ from ._core import JointType, Model, Reference, Transmission
 KNOT = 0.25  # s between two random targets
 
 
-def start_state(model: Model, keyframe: str | None = None):
-    """(qpos, qvel, ctrl) of a keyframe; None: "home", else the first one, else the reference pose.
+def start_key(model: Model, keyframe: str | None = None) -> int | None:
+    """Index of a keyframe; None: of "home", else of the first one, if there is any.
 
     Raises ArgumentError for a keyframe that the model does not have.
     """
     if keyframe is not None:
-        key = model.key(keyframe)
-    elif model.nkey:
-        key = model.key_names.index("home") if "home" in model.key_names else 0
-    else:
+        return model.key(keyframe)
+    if not model.nkey:
+        return None
+    return model.key_names.index("home") if "home" in model.key_names else 0
+
+
+def start_state(model: Model, keyframe: str | None = None):
+    """(qpos, qvel, ctrl) of the keyframe `start_key`; without one of the reference pose."""
+    key = start_key(model, keyframe)
+    if key is None:
         return model.qpos0.copy(), np.zeros(model.nv), np.zeros(model.nu)
     return model.key_qpos[key].copy(), model.key_qvel[key].copy(), model.key_ctrl[key].copy()
 

@@ -1,4 +1,4 @@
-// Keyframes of attached models, number by number where the joints and actuators went.
+// Keyframes of attached models, number by number where the joints, actuators and mocap bodies went.
 #include <limits>
 
 #include "model/assemble.h"
@@ -17,6 +17,12 @@ template <class F>
 void each_joint(Spec& spec, const F& use) {
   for (BodySpec& b : spec.bodies)
     for (JointSpec& j : b.joints) use(j);
+}
+
+template <class F>
+void each_mocap(Spec& spec, const F& use) {
+  for (BodySpec& b : spec.bodies)
+    if (b.mocap) use(*b.element);
 }
 
 void require_size(const KeySpec& k, const char* attribute, const std::vector<double>& given,
@@ -50,12 +56,16 @@ std::shared_ptr<const KeySource> key_source(Spec& spec) {
     a.element->place = place++;
     source->actadr.push_back(a.has_state() ? na++ : -1);
   }
+  int nmocap = 0;
+  each_mocap(spec, [&](Element& e) { e.place = nmocap++; });
   source->keys = spec.keys;
   for (const KeySpec& k : source->keys) {
     require_size(k, "qpos", k.qpos, static_cast<std::size_t>(nq));
     require_size(k, "qvel", k.qvel, static_cast<std::size_t>(nv));
     require_size(k, "ctrl", k.ctrl, spec.actuators.size());
     require_size(k, "act", k.act, static_cast<std::size_t>(na));
+    require_size(k, "mpos", k.mpos, static_cast<std::size_t>(3 * nmocap));
+    require_size(k, "mquat", k.mquat, static_cast<std::size_t>(4 * nmocap));
   }
   return source;
 }
@@ -93,7 +103,17 @@ void add_attached_keys(const Assembly& assembly, Spec& spec) {
         if (state)
           take(key.act, source.actadr[static_cast<std::size_t>(place)], k.act, k.act.size() - 1, 1);
       }
-      numbers += k.qpos.size() + k.qvel.size() + k.ctrl.size() + k.act.size();
+      each_mocap(spec, [&](Element& e) {
+        for (const auto& [from, to, n] :
+             {std::tuple(&key.mpos, &k.mpos, 3), std::tuple(&key.mquat, &k.mquat, 4)}) {
+          if (from->empty()) continue;
+          const std::size_t end = to->size();
+          to->resize(end + static_cast<std::size_t>(n), kReference);
+          if (e.owner == static_cast<int>(owner)) take(*from, n * e.place, *to, end, n);
+        }
+      });
+      numbers += k.qpos.size() + k.qvel.size() + k.ctrl.size() + k.act.size() + k.mpos.size() +
+                 k.mquat.size();
       check_key_numbers(*k.element, numbers);
       spec.keys.push_back(std::move(k));
     }

@@ -171,36 +171,50 @@ void fill(Element& e, const char* attribute, const Bound& bound, std::vector<dou
   }
 }
 
+// The quaternion from `adr` on becomes one of length 1, as in MuJoCo; one of length zero the identity.
+void normalize(Element& e, const char* attribute, const std::string& whose, std::size_t adr,
+               Reals& all) {
+  const std::span<double> row = std::span(all).subspan(adr);
+  const Quat q = row4(row, 0);
+  const double n = q.norm();
+  if (!(n > 1e-14)) {
+    set_row4(row, 0, Quat::Identity());
+    mark(e, attribute, Use::mapped, false,
+         "the quaternion of " + whose + " has length zero: taken as identity, 1 0 0 0");
+  } else if (std::abs(n - 1) > 1e-14) {
+    set_row4(row, 0, Quat(q.coeffs() / n));
+  }
+}
+
 void add_keyframes(const Spec& spec, Model& m) {
-  const std::size_t numbers = spec.keys.size() * at(m.nq + m.nv + m.nu + m.na);
+  const std::size_t numbers = spec.keys.size() * at(m.nq + m.nv + m.nu + m.na + 7 * m.nmocap);
   if (!spec.keys.empty()) check_key_numbers(*spec.keys.back().element, numbers);
+  Reals mocap_pos, mocap_quat;
+  for (int b = 0; b < m.nbody; ++b) {
+    if (m.body_mocapid[at(b)] < 0) continue;
+    mocap_pos.insert(mocap_pos.end(), &m.body_pos[at(3 * b)], &m.body_pos[at(3 * b)] + 3);
+    mocap_quat.insert(mocap_quat.end(), &m.body_quat[at(4 * b)], &m.body_quat[at(4 * b)] + 4);
+  }
   for (const auto& k : spec.keys) {
     m.key_names.push_back(k.name);
     m.key_time.push_back(k.time);
     const std::size_t start = m.key_qpos.size();
-    const auto nmocap = at(m.nmocap);
-    require_count(*k.element, "mpos", k.mpos, 3 * nmocap);
-    require_count(*k.element, "mquat", k.mquat, 4 * nmocap);
     fill(*k.element, "qpos", kPositionBound, k.qpos, m.qpos0, m.key_qpos);
     fill(*k.element, "qvel", kVelocityBound, k.qvel, Reals(at(m.nv)), m.key_qvel);
     fill(*k.element, "ctrl", kControlBound, k.ctrl, Reals(at(m.nu)), m.key_ctrl);
     fill(*k.element, "act", kControlBound, k.act, Reals(at(m.na)), m.key_act);
+    fill(*k.element, "mpos", kLengthBound, k.mpos, mocap_pos, m.key_mpos);
+    const std::size_t turned = m.key_mquat.size();
+    fill(*k.element, "mquat", kLengthBound, k.mquat, mocap_quat, m.key_mquat);
+    for (int i = 0; i < m.nmocap; ++i)
+      normalize(*k.element, "mquat", "mocap body " + std::to_string(i), turned + at(4 * i),
+                m.key_mquat);
     ++m.nkey;
     for (int j = 0; j < m.njnt; ++j) {
       const auto i = at(j);
       if (m.jnt_type[i] != JointType::free && m.jnt_type[i] != JointType::ball) continue;
-      const std::size_t adr =
-          start + at(m.jnt_qposadr[i]) + (m.jnt_type[i] == JointType::free ? 3 : 0);
-      const Quat q = row4(std::span(m.key_qpos).subspan(adr), 0);
-      const double n = q.norm();
-      if (!(n > 1e-14)) {  // as in MuJoCo
-        set_row4(std::span(m.key_qpos).subspan(adr), 0, Quat::Identity());
-        mark(*k.element, "qpos", Use::mapped, false,
-             "the quaternion of joint " + std::to_string(j) +
-                 " has length zero: taken as identity, 1 0 0 0");
-      } else if (std::abs(n - 1) > 1e-14) {
-        set_row4(std::span(m.key_qpos).subspan(adr), 0, Quat(q.coeffs() / n));
-      }
+      const int turn = m.jnt_qposadr[i] + (m.jnt_type[i] == JointType::free ? 3 : 0);
+      normalize(*k.element, "qpos", "joint " + std::to_string(j), start + at(turn), m.key_qpos);
     }
   }
 }

@@ -216,9 +216,6 @@ void read_keyframes(Element& e, Spec& spec) {
     k.ctrl = numbers(child, "ctrl").value_or(std::vector<double>{});
     k.mpos = numbers(child, "mpos").value_or(std::vector<double>{});
     k.mquat = numbers(child, "mquat").value_or(std::vector<double>{});
-    for (const char* a : {"mpos", "mquat"}) {
-      mark(child, a, Use::ignored, false, "keyframes hold no mocap poses; give them as inputs");
-    }
     k.act = numbers(child, "act").value_or(std::vector<double>{});
     spec.keys.push_back(std::move(k));
   }

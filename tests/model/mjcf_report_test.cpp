@@ -77,6 +77,13 @@ TEST(MjcfReport, PhysicsThatIsNotComputedIsNamed) {
              "<worldbody><site name='s'/><site name='u'/></worldbody><tendon><spatial "
              "stiffness='1' springyield='3'><site site='s'/><site site='u'/></spatial></tendon>"),
        "spatial", "springyield"},
+      {robot("", "<tendon><fixed damping='1 0 -1'><joint joint='j' coef='1'/></fixed></tendon>"),
+       "fixed", "damping"},
+      {"<worldbody><geom name='a' size='1'/><body><freejoint/><geom name='b' size='1'/></body>"
+       "</worldbody><contact><pair geom1='a' geom2='b' solreffriction='.1 1'/></contact>",
+       "pair", "solreffriction"},
+      {robot("", "<actuator><motor joint='j' damping='1'/></actuator>"), "motor", "damping"},
+      {robot("", "<actuator><motor joint='j' armature='1'/></actuator>"), "motor", "armature"},
   };
   for (const auto& c : cases) {
     LoadReport r;
@@ -212,6 +219,77 @@ TEST(MjcfReport, RefusalsFillTheReportAndThrow) {
     EXPECT_THAT(e.what(), HasSubstr("<flexcomp"));
   }
   EXPECT_EQ(r.count(Use::refused), 2);
+}
+
+// By the name of the element or attribute, in any mode.
+TEST(MjcfReport, WhatCantBeComputedIsRefusedByName) {
+  const std::string arm =
+      "<worldbody><body name='b'><joint name='j'/><geom name='g' size='1'/><site name='s'/>"
+      "</body><site name='t'/></worldbody>";
+  const auto actuator = [&](const std::string& text) {
+    return arm + "<actuator>" + text + "</actuator>";
+  };
+  const auto sensor = [&](const std::string& text) {
+    return arm + "<sensor>" + text + "</sensor>";
+  };
+  const struct {
+    std::string mjcf, word;
+  } cases[] = {
+      {"<worldbody><body><freejoint/><geom type='sdf' size='1'/></body></worldbody>",
+       "<geom> type=\"sdf\": signed distance fields need a plugin"},
+      {"<worldbody><body><freejoint/><geom size='1'><plugin plugin='p'/></geom></body></worldbody>",
+       "<plugin>"},
+      {"<deformable><flex name='f' dim='1' body='world' vertex='0 0 0' element='0 "
+       "1'/></deformable>",
+       "<deformable>"},
+      {arm + "<equality><flex flex='f'/></equality>", "<flex>"},
+      {actuator("<pid joint='j' kp='1'/>"), "<pid>"},
+      {actuator("<dcmotor joint='j'/>"), "<dcmotor>"},
+      {actuator("<orientation site='s' refsite='t'/>"), "<orientation>"},
+      {actuator("<general joint='j' dyntype='user'/>"), "dyntype"},
+      {actuator("<general joint='j' gaintype='user'/>"), "gaintype"},
+      {actuator("<general joint='j' biastype='dcmotor'/>"), "biastype"},
+      {actuator("<general joint='j' dyntype='integrator' actdim='2'/>"), "actdim"},
+      {actuator("<general joint='j' velrange='-1 1'/>"), "velrange"},
+      {actuator("<general joint='j' ffrange='-1 1'/>"), "ffrange"},
+      {actuator("<general joint='j' input='pos'/>"), "input"},
+      {actuator("<motor joint='j' delay='.1'/>"), "delay"},
+      {actuator("<motor joint='j' nsample='2'/>"), "nsample"},
+      {"<option actuatorgroupdisable='1'/>" + arm, "actuatorgroupdisable"},
+      {"<option><flag override='enable'/></option>" + arm, "override"},
+      {sensor("<contact geom1='g' num='2'/>"), "num"},
+      {sensor("<contact site='s'/>"), "site"},
+      {sensor("<contact geom1='g' data='pos'/>"), "data"},
+      {sensor("<contact geom1='g' data='force'/>"), "data"},
+      {sensor("<rangefinder site='s' data='point'/>"), "data"},
+  };
+  for (const auto& c : cases)
+    EXPECT_THAT(error_of(c.mjcf), AllOf(HasSubstr("refusal"), HasSubstr(c.word))) << c.mjcf;
+}
+
+TEST(MjcfReport, SensorsThatAreNotEvaluatedSayWhy) {
+  const std::string body =
+      "<asset><mesh name='lost' file='lost.stl'/></asset><worldbody><camera name='c' "
+      "mode='trackcom'/><body name='b'><freejoint/>"
+      "<geom name='g' size='1'/><geom name='m' type='mesh' mesh='lost' mass='0'/><site "
+      "name='s'/></body></worldbody>";
+  for (const auto& [sensor, why] : std::vector<std::pair<std::string, std::string>>{
+           {"<user dim='1'/>", "not evaluated"},
+           {"<tactile geom='g' mesh='lost'/>", "not evaluated"},
+           {"<insidesite site='s' objtype='geom' objname='g' enclosed='true'/>", "enclosed"},
+           {"<rangefinder camera='c'/>", "depth"},
+           {"<framepos objtype='camera' objname='c'/>", "follow"},
+           {"<framepos objtype='geom' objname='m'/>",
+            "\"m\" follows from a mesh that is not there"},
+           {"<framequat objtype='site' objname='s' reftype='geom' refname='m'/>",
+            "mesh that is not there"},
+           {"<insidesite site='s' objtype='geom' objname='m'/>", "mesh that is not there"}}) {
+    LoadReport r;
+    const auto m = mjcf(body + "<sensor>" + sensor + "<clock/></sensor>", &r);
+    EXPECT_EQ(m->nsensor, 1) << sensor;
+    EXPECT_EQ(m->sensors.size(), 2u) << sensor;
+    EXPECT_THAT(r.table(true), HasSubstr(why)) << sensor;
+  }
 }
 
 TEST(MjcfReport, SensorsAndEqualitiesAreKept) {

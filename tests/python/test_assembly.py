@@ -15,7 +15,7 @@ PLACED = dict(rtol=1e-12, atol=1e-12)
 ARRAYS = """
     body_pos body_quat body_mass body_ipos body_inertia body_parentid jnt_type jnt_pos jnt_axis jnt_range jnt_limited
     jnt_stiffness dof_damping dof_armature geom_type geom_pos geom_quat geom_size geom_bodyid geom_contype
-    geom_friction site_pos site_quat site_bodyid qpos0 key_qpos key_qvel key_ctrl key_act actuator_gear
+    geom_friction site_pos site_quat site_bodyid qpos0 key_qpos key_qvel key_ctrl key_act key_mpos key_mquat actuator_gear
     actuator_ctrlrange tendon_range
 """.split()
 

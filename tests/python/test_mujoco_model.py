@@ -54,6 +54,7 @@ REALS = """
 ELSEWHERE = {
     "body_inertia", "body_iquat", "body_invweight0", "dof_invweight0",
     "actuator_trntype", "actuator_trnid", "actuator_gain", "actuator_bias", "geom_native", "geom_alpha",
+    "key_mpos", "key_mquat",  # test_mocap_keys.py
     # test_activations.py, test_transmissions.py
     "actuator_dynprm", "actuator_gainmuscle", "actuator_biasmuscle", "actuator_muscle",
     "actuator_lengthrange", "actuator_acc0", "actuator_refid",

@@ -10,7 +10,7 @@ import numpy as np
 
 from .. import assets
 from .._core import Batch, Error, JointType, Model
-from ..control import HoldPose, SmoothControls, start_state
+from ..control import HoldPose, SmoothControls, start_key, start_state
 from ..interrupt import CtrlC
 from ..task_names import open_task
 from ..text import say, visible
@@ -76,7 +76,7 @@ class ModelMotion:
         self.model = Model.from_file(file)
         self.model_xml = None  # included files and meshes are beside the file
         self.batch = Batch(self.model, num_envs=num_envs, threads=1)
-        self._start = start_state(self.model, keyframe)
+        self._start, self._key = start_state(self.model, keyframe), start_key(self.model, keyframe)
         self._kind, self._seed = controls, seed
         self.steps = max(1, round(FRAME / self.batch.options.timestep))
         self.dt = self.steps * self.batch.options.timestep
@@ -85,6 +85,9 @@ class ModelMotion:
     def reset(self):
         qpos, qvel, ctrl = self._start
         self.batch.reset(qpos=qpos, qvel=qvel)
+        if self._key is not None:
+            self.batch.mocap_pos[:] = self.model.key_mpos[self._key]
+            self.batch.mocap_quat[:] = self.model.key_mquat[self._key]
         self.batch.ctrl[:] = 0 if self._kind == "zero" else ctrl
         self._smooth = self._hold = None
         if self._kind == "random":
