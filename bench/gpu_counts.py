@@ -3,7 +3,7 @@
     python bench/gpu_counts.py [--models ant go2] [--envs 64] [--settle 300] [--steps 4]
 
 The environments move for `--settle` steps on the CPU under smooth controls and the laws of their tasks
-(scenes.py), then their next steps are counted. The group of lanes is what the rule gives. Written:
+(scenes.py), then their next steps are counted. The group of lanes is what the rule gives each kernel. Written:
 bench/results/ptx/counts.csv, a row per kernel and one of the step without refresh, all per environment
 and step. The CPU uses its baseline instructions, so that the states do not depend on the machine's.
 
@@ -69,8 +69,12 @@ def rows_of(scene, found, model):
         group = GROUPS.get(threads := found["threads"][kernel], str(threads))
         rows[kernel] = {"model": scene.name, "kernel": kernel, "group": group} | {
             k: counts[k] / per for k in COUNTED}  # fmt: skip
-    step = {k: sum(rows[name][k] for name in STEP if name in rows) for k in COUNTED}
-    rows["step"] = {"model": scene.name, "kernel": "step", "group": rows["solve"]["group"]} | step
+        # of a warp, one after the other
+        rows[kernel]["chain"] = rows[kernel]["warp_instructions"] * 32 / threads
+    step = {k: sum(rows[name][k] for name in STEP if name in rows) for k in (*COUNTED, "chain")}
+    groups = [rows[name]["group"] for name in STEP if name in rows]
+    group = groups[0] if len(set(groups)) == 1 else " ".join(groups)
+    rows["step"] = {"model": scene.name, "kernel": "step", "group": group} | step
     for row in rows.values():
         row["lanes"] = row["lane_instructions"] / max(row["warp_instructions"], 1e-9)
         row["points"], row["iterations"] = found["points"], found["iterations"]
@@ -100,7 +104,7 @@ def main():
     p.add_argument("--settle", type=int, default=300, help="steps before those that are counted")
     p.add_argument("--steps", type=int, default=4)
     a = p.parse_args()
-    everything, counts, roofline = [], [], []
+    everything, counts, chains, roofline = [], [], [], []
     for scene in scenes.scenes(a.models):
         found, model = count(scene, a.envs, a.settle, a.steps)
         if found["frozen"]:
@@ -113,12 +117,16 @@ def main():
         counts.append([scene.name, step["group"], f"{found['points']:.1f}, {found['iterations']:.1f}",
                        *(f"{rows[k]['warp_instructions']:.0f} ({rows[k]['lanes']:.0f})" if k in rows else "–"
                          for k in (*STEP, "refresh")), f"{step['warp_instructions']:.0f}", f"{floor:.0f}"])  # fmt: skip
+        chains.append([scene.name, step["group"], *(f"{rows[k]['chain']:.0f}" if k in rows else "–"
+                                                    for k in (*STEP, "refresh", "step"))])  # fmt: skip
         roofline.append([scene.name, *(f"{1e-6 * step[k]:.0f}" for k in step if k.endswith("_per_s")),
                          *(f"{32e-3 * n:.1f}" for n in (step["global_sectors"], step["local_sectors"],
                                                        step["l2_sectors"], step["hbm_sectors"])),
                          f"{step['shared_waves']:.0f}", f"{step['divergent']:.0f}"])  # fmt: skip
     table("Instructions of a warp per environment and step, in brackets the lanes that take part:",
           ["model", "group", "points, iterations", *STEP, "refresh", "step without", "on paper"], counts)
+    table("Instructions that a warp executes one after the other, for all of its environments:",
+          ["model", "group", *STEP, "refresh", "step without"], chains)
     table("Ceilings of an H100, million steps per second, and what a step moves:",
           ["model", "issue", "first cache", "second cache", "memory", "global, kB", "local, kB", "second cache, kB",
            "memory, kB", "waves of shared memory", "divergent branches"], roofline)  # fmt: skip

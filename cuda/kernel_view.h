@@ -19,26 +19,32 @@ struct AllFields {
 #include "physics/fields.def"
 #undef X
 };
+// clang-format off
 template <>
 struct EnvView<float> {
 #define V(name) decltype(AllFields::name) name;  // NOLINT(bugprone-macro-parentheses)
   STICTION_VIEW_OF(STICTION_KERNEL)(V)
 #undef V
 };
+// clang-format on
 
 STICTION_PHYSICS_END
 
 namespace stiction::cuda {
 namespace {
 
-constexpr ViewFields kView = [] {
-  ViewFields view{};
-#define V(name) view.field[view.count++] = static_cast<std::uint8_t>(physics::Field::name);
-  STICTION_VIEW_OF(STICTION_KERNEL)
-  (V)
+// clang-format off
+constexpr ViewFields kView = {
+    0
+#define V(name) + 1
+    STICTION_VIEW_OF(STICTION_KERNEL)(V)
 #undef V
-      return view;
-}();
+    , {
+#define V(name) static_cast<std::uint8_t>(physics::Field::name),
+    STICTION_VIEW_OF(STICTION_KERNEL)(V)
+#undef V
+    }};
+// clang-format on
 
 // What of its fields may lie in the arena.
 constexpr bool has_arena_fields() {

@@ -1,9 +1,13 @@
 // Environment variables for measurements on a GPU, read when a batch is made.
 #pragma once
 
+#include <algorithm>
 #include <cstdlib>
+#include <sstream>
 #include <string>
+#include <vector>
 
+#include "cuda/arena.h"
 #include "cuda/launch.h"
 #include "stiction/error.h"
 
@@ -27,22 +31,59 @@ constexpr int lanes_of(Group group) {
   return 0;
 }
 
-// Small models leave lanes of a large tile idle, and a large model needs more of the caches than many of it
-// find there. Few environments get more lanes, as long as all of them are resident at a time.
-inline constexpr int kResidentWarps = 2640;  // of an H100, at 96 registers
-constexpr Group group_of(const physics::SizesView& m, Group wanted, int num_envs) {
+// The kernels of a step and refresh may have groups of their own.
+inline constexpr int kGroupedKernels = 5;
+static_assert(static_cast<int>(Kernel::refresh) + 1 == kGroupedKernels);
+struct Groups {
+  Group of[kGroupedKernels];
+  // A library's rounds are a warp's.
+  constexpr Group operator[](Kernel k) const {
+    return static_cast<int>(k) < kGroupedKernels ? of[static_cast<int>(k)] : Group::warp;
+  }
+  constexpr bool thread() const { return (*this)[Kernel::solve] == Group::thread; }
+};
+constexpr Groups all_in(Group g) {
+  return {{g, g, g, g, g}};
+}
+
+// Warps of a kernel that an H100 holds at a time, by its registers.
+constexpr int resident_warps(const physics::SizesView& m, physics::Colliders colliders, Kernel k) {
+  constexpr int kMultiprocessors = 132;
+  int warps = 20;
+  if (k == Kernel::collide && colliders > physics::Colliders::round)
+    warps = colliders == physics::Colliders::box ? 16 : 12;
+  if ((k == Kernel::dynamics || k == Kernel::refresh) &&
+      physics::drives_of(m) > physics::Drives::plain)
+    warps = 8;
+  return kMultiprocessors * warps;
+}
+
+// A warp waits for each of its instructions, so that a kernel lasts as long as their chain: more lanes shorten
+// it as long as all warps are resident at a time. Of a larger model `solve` executes hardly less by four lanes
+// than by eight, and moves twice the bytes.
+inline constexpr int kFewDofs = 9;
+constexpr Group group_of(const physics::SizesView& m, physics::Colliders colliders, Kernel k,
+                         Group wanted, int num_envs) {
+  const bool solves = k == Kernel::solve;
+  if (wanted == Group::chosen && fits_thread(m)) return Group::thread;
+  if (wanted == Group::block || (wanted == Group::chosen && m.nv > kMostTileOrder))
+    return solves ? Group::block : Group::warp;
   if (wanted != Group::chosen) return wanted;
-  if (fits_thread(m)) return Group::thread;
-  if (m.nv > kMostTileOrder) return Group::block;
-  const auto resident = [&](int tiles_of_warp) {
-    return num_envs <= kResidentWarps * tiles_of_warp;
-  };
-  if (resident(1)) return Group::warp;
-  return m.nv <= 16 && !resident(2) ? Group::tile8 : Group::tile16;
+  const int warps = resident_warps(m, colliders, k);
+  if (num_envs <= warps) return Group::warp;
+  if (num_envs <= 2 * warps) return Group::tile16;
+  const bool eight = num_envs <= 4 * warps || (solves && m.nv > kFewDofs);
+  return eight ? Group::tile8 : Group::tile4;
+}
+constexpr Groups groups_of(const physics::ModelView& m, const Groups& wanted, int num_envs) {
+  Groups found = wanted;
+  for (int k = 0; k < kGroupedKernels; ++k)
+    found.of[k] = group_of(m, m.colliders, static_cast<Kernel>(k), wanted.of[k], num_envs);
+  return found;
 }
 
 struct Switches {
-  Group group;         // STICTION_CUDA_GROUP
+  Groups groups;       // STICTION_CUDA_GROUP
   bool graphs;         // STICTION_CUDA_GRAPHS, 1
   bool times;          // STICTION_CUDA_TIMES, 0: events around each kernel, which rules out graphs
   int arena_percent;   // STICTION_CUDA_ARENA: of the shared memory that registers leave
@@ -66,19 +107,32 @@ inline int switch_value(const char* name, int otherwise, int low, int high) {
   return static_cast<int>(value);
 }
 
-inline Group group_switch() {
+// One group for all kernels, or tiles with commas between them, of dynamics, collide, solve, move and refresh.
+inline Groups group_switch() {
   const char* const text = std::getenv("STICTION_CUDA_GROUP");
-  const std::string name = text == nullptr ? "" : text;
-  if (name.empty()) return Group::chosen;
-  for (const GroupName& g : kGroups)
-    if (name == g.name) return g.group;
-  throw ArgumentError("STICTION_CUDA_GROUP = '" + name +
-                      "': must be thread, 4, 8, 16, warp or block");
+  const std::string names = text == nullptr ? "" : text;
+  if (names.empty()) return all_in(Group::chosen);
+  std::istringstream parts(names);
+  std::vector<Group> groups;
+  for (std::string name; std::getline(parts, name, ',');)
+    for (const GroupName& g : kGroups)
+      if (name == g.name) groups.push_back(g.group);
+  const auto commas = std::count(names.begin(), names.end(), ',');
+  if (commas == 0 && groups.size() == 1) return all_in(groups[0]);
+  const bool tiles = std::all_of(groups.begin(), groups.end(),
+                                 [](Group g) { return g != Group::thread && g != Group::block; });
+  if (commas != kGroupedKernels - 1 || groups.size() != kGroupedKernels || !tiles)
+    throw ArgumentError(
+        "STICTION_CUDA_GROUP = '" + names +
+        "': must be thread, 4, 8, 16, warp or block, or five tiles, as 8,4,16,8,warp");
+  Groups each{};
+  std::copy(groups.begin(), groups.end(), each.of);
+  return each;
 }
 
 inline Switches read_switches() {
   Switches s{};
-  s.group = group_switch();
+  s.groups = group_switch();
   s.times = switch_value("STICTION_CUDA_TIMES", 0, 0, 1) != 0;
   s.graphs = switch_value("STICTION_CUDA_GRAPHS", 1, 0, 1) != 0 && !s.times;
   s.arena_percent = switch_value("STICTION_CUDA_ARENA", kArenaPercent, 0, 100);

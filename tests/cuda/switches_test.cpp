@@ -39,22 +39,56 @@ TEST(Switches, AreWhatTheKernelsWereTunedForUnlessTheEnvironmentSaysOtherwise) {
 }
 
 // Of its sizes, of the number of environments, and of what the caller wants.
-TEST(Switches, TheGroupIsTheModelsUnlessTheCallerSays) {
-  physics::SizesView m{};
+TEST(Switches, TheGroupsAreTheModelsUnlessTheCallerSays) {
+  physics::ModelView m{};
+  const auto group = [&](Kernel k, Group wanted, int num_envs) {
+    return groups_of(m, all_in(wanted), num_envs)[k];
+  };
   m.nv = ThreadSizes::nv, m.nu = 1, m.nbody = 3;
-  EXPECT_EQ(group_of(m, Group::chosen, 8192), Group::thread);
-  EXPECT_EQ(group_of(m, Group::warp, 8192), Group::warp);
+  EXPECT_EQ(group(Kernel::solve, Group::chosen, 8192), Group::thread);
+  EXPECT_EQ(group(Kernel::solve, Group::warp, 8192), Group::warp);
   m.npair = 1;
-  EXPECT_EQ(group_of(m, Group::chosen, 8192), Group::tile8);
-  EXPECT_EQ(group_of(m, Group::chosen, 4096), Group::tile16);
-  EXPECT_EQ(group_of(m, Group::chosen, 2048), Group::warp);
-  m.nv = 64;
-  EXPECT_EQ(group_of(m, Group::chosen, 8192), Group::tile16);
-  EXPECT_EQ(group_of(m, Group::chosen, 1024), Group::warp);
-  EXPECT_EQ(group_of(m, Group::tile4, 1024), Group::tile4);
+  for (const int nv : {8, 64}) {
+    m.nv = nv;
+    for (const Kernel k : {Kernel::dynamics, Kernel::collide, Kernel::solve, Kernel::move}) {
+      EXPECT_EQ(group(k, Group::chosen, 2640), Group::warp);
+      EXPECT_EQ(group(k, Group::chosen, 5280), Group::tile16);
+      EXPECT_EQ(group(k, Group::chosen, 10560), Group::tile8);
+      const bool large = k == Kernel::solve && nv > 9;
+      EXPECT_EQ(group(k, Group::chosen, 10561), large ? Group::tile8 : Group::tile4);
+    }
+  }
+  // fewer warps of a kernel with more registers are resident
+  m.colliders = physics::Colliders::boxes;
+  EXPECT_EQ(group(Kernel::collide, Group::chosen, 8192), Group::tile4);
+  EXPECT_EQ(group(Kernel::dynamics, Group::chosen, 8192), Group::tile8);
+  m.na = 1;
+  EXPECT_EQ(group(Kernel::dynamics, Group::chosen, 8192), Group::tile4);
+  EXPECT_EQ(group(Kernel::solve, Group::chosen, 8192), Group::tile8);
+  EXPECT_EQ(group(Kernel::dynamics, Group::tile16, 1024), Group::tile16);
   m.nv = 65;
-  EXPECT_EQ(group_of(m, Group::chosen, 8192), Group::block);
-  EXPECT_EQ(group_of(m, Group::warp, 8192), Group::warp);
+  EXPECT_EQ(group(Kernel::solve, Group::chosen, 8192), Group::block);
+  EXPECT_EQ(group(Kernel::move, Group::chosen, 8192), Group::warp);
+  EXPECT_EQ(group(Kernel::solve, Group::warp, 8192), Group::warp);
+}
+
+TEST(Switches, AGroupIsOfAllKernelsOrOfEach) {
+  {
+    const Switch all("STICTION_CUDA_GROUP", "16");
+    for (const Group g : group_switch().of) EXPECT_EQ(g, Group::tile16);
+  }
+  const Switch each("STICTION_CUDA_GROUP", "8,4,16,warp,4");
+  const Groups groups = group_switch();
+  EXPECT_EQ(groups[Kernel::dynamics], Group::tile8);
+  EXPECT_EQ(groups[Kernel::collide], Group::tile4);
+  EXPECT_EQ(groups[Kernel::solve], Group::tile16);
+  EXPECT_EQ(groups[Kernel::move], Group::warp);
+  EXPECT_EQ(groups[Kernel::refresh], Group::tile4);
+  for (const char* wrong :
+       {"2", "8,8", "8,8,8,8,8,8", "8,8,8,8,thread", "8,8,block,8,8", "8,,8,8,8"}) {
+    const Switch group("STICTION_CUDA_GROUP", wrong);
+    EXPECT_THROW((void)group_switch(), ArgumentError) << wrong;
+  }
 }
 
 TEST(Switches, TimesNeedPlainLaunches) {

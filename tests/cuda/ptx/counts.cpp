@@ -3,7 +3,7 @@
 //
 //   ptx_counts MODEL.xml STATE ENVS OPTIONS STEPS
 //
-// The group is what the rule gives for kAllEnvs, or STICTION_CUDA_GROUP.
+// The groups are what the rule gives for kAllEnvs, or STICTION_CUDA_GROUP.
 // STATE: a file of Batch::save of so many environments. OPTIONS: JSON, names and
 // words as in Python. Each step is counted with the refresh that follows it.
 //
@@ -74,14 +74,22 @@ Options options_of(const json& given) {
   return o;
 }
 
-void choose_group(const Model& model, const Options& given) {
+void choose_groups(const Model& model, const Options& given) {
   BatchOptions o;
   o.options = given;
   const Batch resolved(std::make_shared<Model>(model), o);
   const cpu::HostModel host(model, resolved.options(), true);
-  const cuda::Group group = cuda::group_of(host.view(), cuda::group_switch(), int(kAllEnvs));
-  for (const cuda::GroupName& g : cuda::kGroups)
-    if (g.group == group) setenv("STICTION_CUDA_GROUP", g.name, 1);
+  const cuda::Groups groups =
+      cuda::groups_of(host.view(), cuda::group_switch(), static_cast<int>(kAllEnvs));
+  const cuda::Group solves = groups[cuda::Kernel::solve];
+  std::string names;
+  for (const cuda::Group group : groups.of)
+    for (const cuda::GroupName& g : cuda::kGroups)
+      if (g.group == group) names += (names.empty() ? "" : ",") + std::string(g.name);
+  // a thread and a block are those of the whole step
+  if (solves == cuda::Group::thread) names = "thread";
+  if (solves == cuda::Group::block) names = "block";
+  setenv("STICTION_CUDA_GROUP", names.c_str(), 1);
 }
 
 json to_json(const ptx::Counts& c) {
@@ -105,7 +113,7 @@ int run(const char* file, const char* state, int num_envs, const char* options, 
   o.options = options_of(json::parse(options));
   o.device = "cuda";
   o.num_envs = num_envs;
-  choose_group(*model, o.options);
+  choose_groups(*model, o.options);
   Batch b(model, o);
   b.load(state);
   b.clear_counts();
