@@ -95,14 +95,15 @@ struct Chord {
   W crossing[4];                  // of the line with the other face's sides, ...
   Mask<W> inward[4], outward[4];  // ... where it crosses to their inner or outer side
 
-  // Cuts off what is beyond side j: x beyond it at t = 0, y at t = 1.
-  STICTION_FN void cut(int j, const W& x, const W& y) {
+  // Cuts off what is beyond side j: x beyond it at t = 0, y at t = 1. Of two sides on one line only the second face's
+  // is not beyond the other.
+  STICTION_FN void cut(int j, const W& x, const W& y, bool of_second) {
     const W zero(0.0), fall = x - y;
     inward[j] = fall > zero, outward[j] = fall < zero;
     crossing[j] = x / divisor<W>(inward[j] || outward[j], fall);
     first = select(inward[j], vmax(first, crossing[j]), first);
-    last =
-        select(outward[j], vmin(last, crossing[j]), select(!inward[j] && x > zero, W(-1.0), last));
+    last = select(outward[j], vmin(last, crossing[j]),
+                  select(!inward[j] && (of_second ? x > zero : x >= zero), W(-1.0), last));
   }
   STICTION_FN Vec3<W> at(const W& t) const { return from + clamp(t, W(0.0), W(1.0)) * along; }
 };
@@ -138,8 +139,8 @@ STICTION_FN void overlap(const BoxFace<W>& first, const BoxFace<W>& second, cons
     a.first = b.first = zero, a.last = b.last = one;
     STICTION_ROLLED
     for (int j = 0; j < 4; ++j) {
-      a.cut(j, over_second[i][j], over_second[next][j]);
-      b.cut(j, over_first[i][j], over_first[next][j]);
+      a.cut(j, over_second[i][j], over_second[next][j], false);
+      b.cut(j, over_first[i][j], over_first[next][j], true);
     }
     edge[i].used = a.first <= a.last, edge[4 + i].used = b.first <= b.last;
   }

@@ -252,7 +252,7 @@ TEST(MjcfReport, WhatCantBeComputedIsRefusedByName) {
       {actuator("<general joint='j' dyntype='integrator' actdim='2'/>"), "actdim"},
       {actuator("<general joint='j' velrange='-1 1'/>"), "velrange"},
       {actuator("<general joint='j' ffrange='-1 1'/>"), "ffrange"},
-      {actuator("<general joint='j' input='pos'/>"), "input"},
+      {actuator("<general joint='j' input='pos vel'/>"), "input"},
       {actuator("<motor joint='j' delay='.1'/>"), "delay"},
       {actuator("<motor joint='j' nsample='2'/>"), "nsample"},
       {"<option actuatorgroupdisable='1'/>" + arm, "actuatorgroupdisable"},

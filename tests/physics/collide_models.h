@@ -95,7 +95,8 @@ inline CollideState random_state(const Model& m, Rng& rng, bool robot = false) {
     s.qvel.push_back(speed * uniform(rng, -1, 1));
     s.v_free.push_back(s.qvel.back() + 0.2 * speed * uniform(rng, -1, 1));
   }
-  for (int i = 0; i < 3 * m.nslot; ++i) s.anchor.push_back(1e-4 * uniform(rng, -1, 1));
+  Rng of_anchors(rng());  // the next states don't depend on how many slots there are
+  for (int i = 0; i < 3 * m.nslot; ++i) s.anchor.push_back(1e-4 * uniform(of_anchors, -1, 1));
   MatX A = ref::mass_matrix(m, ref::kinematics(m, s.qpos, {}, {}));
   A.diagonal() *= 1.01;
   for (int i = 0; i < m.nv; ++i)
