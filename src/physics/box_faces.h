@@ -21,7 +21,6 @@ struct BoxFace {
   STICTION_FN W height(const Vec3<W>& x) const { return dot(normal, x - centre) * slope; }
   // How far x is beyond each side, if they all lie farther out by `grow`.
   STICTION_FN void beyond(const Vec3<W>& x, const W& grow, W* out) const {
-    STICTION_ROLLED
     for (int i = 0; i < 2; ++i) {
       const W along = dot(outward[i], x);
       out[i] = along - (offset[i] + grow);
@@ -57,7 +56,6 @@ STICTION_FN BoxFace<W> facing_face(const Vec3<W>& centre, const Mat3<W>& axes, c
   f.vertex[2] = f.centre + (hu + hv), f.vertex[3] = f.centre - (hu - hv);
   // (u × n)·(-v) = (v × n)·u = axis·n
   const Vec3<W> side[2] = {cross(u, n), cross(v, n)};
-  STICTION_ROLLED
   for (int i = 0; i < 2; ++i) {
     f.outward[i] = (f.turn / norm(side[i])) * side[i];
     f.offset[i] = dot(f.outward[i], f.vertex[i]);
@@ -70,7 +68,6 @@ STICTION_FN BoxFace<W> facing_face(const Vec3<W>& centre, const Mat3<W>& axes, c
 template <class W>
 STICTION_FN W blur(const BoxFace<W>& first, const BoxFace<W>& second, const W& tie) {
   W highest = first.height(second.vertex[0]), lowest = highest;
-  STICTION_ROLLED
   for (int i = 0; i < 4; ++i) {
     const W on_first = first.height(second.vertex[i]), on_second = second.height(first.vertex[i]);
     highest = vmax(highest, vmax(on_first, on_second));
@@ -122,7 +119,6 @@ STICTION_FN void overlap(const BoxFace<W>& first, const BoxFace<W>& second, cons
   Vec3<W> corner[4] = {first.vertex[0] + aside, first.vertex[1] + ahead, first.vertex[2] - aside,
                        first.vertex[3] - ahead};
   W over_second[4][4], over_first[4][4];  // of corner i, beyond side j
-  STICTION_ROLLED
   for (int i = 0; i < 4; ++i) {
     corner[i] = corner[i] + second.height(corner[i]) * n;
     second.beyond(corner[i], zero, over_second[i]);
@@ -130,14 +126,12 @@ STICTION_FN void overlap(const BoxFace<W>& first, const BoxFace<W>& second, cons
   }
   const Mask<W> same_turn = first.turn != second.turn;  // the faces look at each other
   Chord<W> chord[8];
-  STICTION_ROLLED
   for (int i = 0; i < 4; ++i) {
     const int next = (i + 1) % 4;
     Chord<W>&a = chord[i], &b = chord[4 + i];
     a.from = corner[i], a.along = corner[next] - corner[i];
     b.from = second.vertex[i], b.along = second.vertex[next] - second.vertex[i];
     a.first = b.first = zero, a.last = b.last = one;
-    STICTION_ROLLED
     for (int j = 0; j < 4; ++j) {
       a.cut(j, over_second[i][j], over_second[next][j], false);
       b.cut(j, over_first[i][j], over_first[next][j], true);
@@ -145,30 +139,24 @@ STICTION_FN void overlap(const BoxFace<W>& first, const BoxFace<W>& second, cons
     edge[i].used = a.first <= a.last, edge[4 + i].used = b.first <= b.last;
   }
   Mask<W> none = all_lanes<W>();
-  STICTION_ROLLED
   for (int k = 0; k < 8; ++k) none = none && !edge[k].used;
   if (any_lane(none)) {  // round-off left nothing: the side that misses it least
     W least(std::numeric_limits<double>::infinity());
     const auto missing = [&](int k) {
       return (chord[k].first - chord[k].last) * norm(chord[k].along);
     };
-    STICTION_ROLLED
     for (int k = 0; k < 8; ++k) least = vmin(least, missing(k));
-    STICTION_ROLLED
     for (int k = 0; k < 8; ++k) {
       edge[k].used = edge[k].used || (none && missing(k) <= least);
       none = none && !edge[k].used;
     }
   }
-  STICTION_ROLLED
   for (int k = 4; k < 8; ++k)
     edge[k].begin = chord[k].at(chord[k].first), edge[k].end = chord[k].at(chord[k].last);
-  STICTION_ROLLED
   for (int k = 0; k < 4; ++k) {
     const Chord<W>& c = chord[k];
     Vec3<W> low = c.at(c.first), high = c.at(c.last);
     // corners where sides cross are those of the second face's edges: of nearly parallel sides two would differ
-    STICTION_ROLLED
     for (int j = 0; j < 4; ++j) {
       const OverlapEdge<W>& other = edge[4 + j];
       const Mask<W> enters = other.used && c.inward[j] && c.crossing[j] == c.first;

@@ -134,7 +134,7 @@ CUDA = [
           "fetch_all(kSavedRows | (outputs ? kOutputRows : 0));", "", gtests=("DeviceScenes.SavedHereRestoredThere",)),
     Break("switches: what touches runs by a thread", "cuda/launch.h",
           "return m.npair == 0 && ", "return ",
-          gtests=("Switches.TheGroupIsTheModelsUnlessTheCallerSays",)),
+          gtests=("Switches.TheGroupsAreTheModelsUnlessTheCallerSays",)),
     Break("local memory: of the threads of one multiprocessor", "cuda/local_memory.h",
           "static_cast<std::size_t>(multiprocessors);",
           "static_cast<std::size_t>(multiprocessors > 0 ? 1 : 0);",
