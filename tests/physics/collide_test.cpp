@@ -68,6 +68,14 @@ bool searched(const Model& m, int pair) {
          physics::Colliders::convex;
 }
 
+// Of the points of a pair that act.
+double least_gap(const Oracle& expected, int pair) {
+  double least = std::numeric_limits<double>::infinity();
+  for (const auto& [slot, x] : expected.active)
+    if (x.point.pair == pair) least = std::min(least, x.point.gap);
+  return least;
+}
+
 template <class S>
 struct Checker {
   Env<S>& env;
@@ -139,10 +147,11 @@ struct Checker {
       SCOPED_TRACE("geoms " + std::to_string(g1) + " and " + std::to_string(g2) + ", slot " +
                    std::to_string(slot));
       const bool search = searched(m, c.pair);
-      // where a rim just touches an edge the chord between them, and so a depth, is sqrt(2 r · 1e-11) long or 0
+      // where a rim just touches an edge the chord between them, and so a depth, is sqrt(2 r · 1e-11) long or 0; the
+      // deepest point is not of such a chord
       const bool rim =
           m.geom_type[at(g1)] == GeomType::cylinder || m.geom_type[at(g2)] == GeomType::cylinder;
-      const double chord = rim ? 1 : 0;
+      const double chord = rim && c.gap > least_gap(expected, c.pair) ? 1 : 0;
       const double reach =
           search ? std::min(m.geom_rbound[at(g1)], m.geom_rbound[at(g2)]) + chord : 0;
       bound = search ? std::max(tolerance, kSearched) : tolerance;

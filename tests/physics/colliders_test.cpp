@@ -112,10 +112,13 @@ TEST(Colliders, AgreeWithTheReferenceWhereCapsulesAreNearlyParallel) {
   std::optional<ref::Shape> first;
   const auto pose = [&](GeomType type) {
     if (first) {
-      // of parallel axes with an overlap of r/kShort either end may be the nearest
+      // of parallel axes with an overlap below r/kShort either end may be the nearest
       ref::Shape second = ref::test::nearly_parallel(*first, rng);
-      while (std::abs(ref::test::overlap(*first, second)) < 0.1)
-        second = ref::test::nearly_parallel(*first, rng);
+      const auto short_overlap = [&] {
+        const double radii = first->size[0] + second.size[0];
+        return std::abs(ref::test::overlap(*first, second)) < 0.02 * radii;
+      };
+      while (short_overlap()) second = ref::test::nearly_parallel(*first, rng);
       first.reset();
       return second;
     }
