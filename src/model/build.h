@@ -1,6 +1,7 @@
 // From what the file says to the arrays of a Model.
 #pragma once
 
+#include <map>
 #include <set>
 
 #include "model/specs.h"
@@ -28,6 +29,15 @@ void build_rest(const Spec& spec, Model& m, LoadReport& report);
 
 // Of the keyframes of a model, in all: throws where they are more than 5e7.
 void check_key_numbers(const Element& key, std::size_t numbers);
+
+// Ids of the names that are not empty.
+using Index = std::map<std::string, int, std::less<>>;
+Index index_of(const Names& names);
+
+// build_actuators.cpp: before derive(), what is written, and armature; after it, damping and what follows from the
+// inertia at qpos0.
+void build_actuators(const Spec& spec, Model& m);
+void resolve_actuators(const Spec& spec, Model& m);
 
 // build_tendons.cpp: the tendons; their lengths at qpos0, and at qpos_spring where a spring asks for it.
 void add_tendons(const Spec& spec, Model& m);

@@ -1,20 +1,10 @@
 // Tendons: names into indices, and their lengths and Jacobians at rest.
-#include <map>
-
 #include "model/build.h"
 #include "model/rest_inertia.h"
 #include "tendon_path.h"
 
 namespace stiction::model {
 namespace {
-
-using Index = std::map<std::string, int>;
-
-Index index_of(const Names& names) {
-  Index index;
-  for (std::size_t i = 0; i < names.size(); ++i) index[names[i]] = static_cast<int>(i);
-  return index;
-}
 
 template <class T>
 void append(Reals& to, const T& values) {

@@ -104,6 +104,13 @@ void judge(PairSource& p) {
   ignore_numbers(w, "adhesion", "contacts only push");
 }
 
+void judge_damper(const Written& w, double damping, const std::array<double, 2>& poly) {
+  const auto& [d1, d2] = poly;
+  if (d2 < 0 || (d1 < 0 && d1 * d1 > 4 * damping * d2))
+    mark(w, "damping", Use::ignored, true,
+         "where its polynomial is negative, the damper has no force");
+}
+
 void judge(TendonSpec& t) {
   const Written& w = t.written;
   // a row of the tendon is a spring or damper that pulls back
@@ -111,10 +118,7 @@ void judge(TendonSpec& t) {
   if (c2 < 0 || c1 * c1 > 4 * t.stiffness * c2)
     mark(w, "stiffness", Use::ignored, true,
          "where its polynomial is negative, the spring has no force");
-  const auto& [d1, d2] = t.dampingpoly;
-  if (d2 < 0 || (d1 < 0 && d1 * d1 > 4 * t.damping * d2))
-    mark(w, "damping", Use::ignored, true,
-         "where its polynomial is negative, the damper has no force");
+  judge_damper(w, t.damping, t.dampingpoly);
   if (any_nonzero(written_numbers(w, "springyield")))
     mark(w, "springyield", Use::ignored, t.stiffness > 0,
          "springs are elastic whatever their force");
@@ -153,8 +157,7 @@ void judge(ActuatorSpec& a) {
   else
     mark(w, "input", Use::refused, true, inputs);
   for (const char* name : {"velrange", "ffrange"}) mark(w, name, Use::refused, true, inputs);
-  ignore_numbers(w, "damping", "damping of actuators is not computed; write it on the joint");
-  ignore_numbers(w, "armature", "armature of actuators is not computed; write it on the joint");
+  if (a.trntype == Transmission::tendon) judge_damper(w, a.damping, a.dampingpoly);
   for (const char* name : {"delay", "nsample"}) {
     if (any_nonzero(written_numbers(w, name)))
       mark(w, name, Use::refused, true, "delayed controls are not computed; remove it");

@@ -220,6 +220,8 @@ void read_ranges(Element& e, ActuatorSpec& a) {
 void read_common(Element& e, ActuatorSpec& a) {
   if (numbers_into(e, "gear", a.gear, 1) > 0) require_within(e, "gear", a.gear, kGearBound);
   read_nonnegative(e, "cranklength", kLengthBound, a.cranklength);
+  read_polynomial(e, "damping", kDampingBound, a.damping, a.dampingpoly);
+  read_nonnegative(e, "armature", kArmatureBound, a.armature);
   if (const auto s = read_switch(e, "ctrllimited")) a.ctrllimited = *s;
   if (const auto s = read_switch(e, "forcelimited")) a.forcelimited = *s;
   if (const auto s = read_switch(e, "actlimited")) a.actlimited = *s;

@@ -190,6 +190,9 @@ struct ActuatorSpec {
   Switch actlimited = Switch::automatic;
   Range ctrlrange{}, forcerange{}, actrange{}, lengthrange{};
   double inheritrange = 0;
+  // Of the joint or tendon it acts on, gear² times.
+  double damping = 0, armature = 0;
+  std::array<double, 2> dampingpoly{};
 
   bool has_state() const { return dyntype != ActuatorDynamics::none; }
   bool is_muscle() const { return gaintype == Law::muscle || biastype == Law::muscle; }

@@ -12,6 +12,7 @@
 
 #include "physics/actuation.h"
 #include "physics/energies.h"
+#include "physics/tendon_bias.h"
 
 STICTION_PHYSICS_BEGIN
 
@@ -68,6 +69,18 @@ STICTION_FN void mass_matrix(const ModelView& m, const EnvView<S>& e, Wide<S>* o
   }
 }
 
+// + Σ m a ṁ·v
+template <class S>
+STICTION_FN void add_tendon_bias(const ModelView& m, const EnvView<S>& e, Wide<S>* out) {
+  for (int t = 0; t < m.ntendon; ++t) {
+    if (m.tendon_fixed[t] != 0) continue;
+    const S force = e.tendon_armature[t] * tendon_bias(m, e, t);
+    const int c = m.nv + m.nu + t;
+    for (int x = m.coord_momentadr[c]; x < m.coord_momentadr[c + 1]; ++x)
+      out[m.moment_dof[x]] = out[m.moment_dof[x]] + widen(e.moment[x] * force);
+  }
+}
+
 // Moment arms of n lengths from coordinate `first` on, as a dense matrix.
 template <class S, class F>
 STICTION_FN void moment_matrix(const ModelView& m, int first, int n, const F& entry, Wide<S>* out) {
@@ -109,7 +122,7 @@ STICTION_FN void quantity(const ModelView& m, const EnvView<S>& e, Quantity whic
     case Quantity::M: return mass_matrix(m, e, out);
     case Quantity::qfrc_bias:
       for (int i = 0; i < m.nv; ++i) out[i] = widen(e.qfrc_bias[i]);
-      return;
+      return add_tendon_bias(m, e, out);
     case Quantity::ten_length:
       for (int t = 0; t < m.ntendon; ++t) out[t] = e.ten_length[t];
       return;

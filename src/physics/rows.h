@@ -178,7 +178,7 @@ STICTION_FN void force_rows(const Team& team, const ModelView& m, EnvView<S>& e)
     if (t >= m.ntendon) return store_row(e, m.coord_rowadr[c], none);
     if (m.tendon_limitrow[t] >= 0) store_row(e, m.tendon_limitrow[t], none);
     if (m.tendon_springrow[t] >= 0) store_row(e, m.tendon_springrow[t], tendon_spring(m, e, t));
-    if (m.tendon_dragrow[t] >= 0) store_row(e, m.tendon_dragrow[t], tendon_drag(m, e, t));
+    if (m.tendon_dragrow[t] >= 0) store_row(e, m.tendon_dragrow[t], tendon_drag<can>(m, e, t));
     if (m.tendon_rubrow[t] >= 0)
       store_row(e, m.tendon_rubrow[t], BoundedLaw<S>{zero, zero, zero, zero});
   });

@@ -4,14 +4,15 @@
 //
 //   limits        as of joints (limits.h)
 //   spring        −k (l_0 + δt v − l_lower) below the band, likewise above:  a row of limits with R = 1/(δt² k)
-//   drag          −d v and −a (v − v_0)/δt, d damping, a armature:           1/R = δt d + a, v̂ = a v_0 R
+//   drag          −d v and −a (v + δt ṁ·v_0 − v_0)/δt, d damping, a armature (tendon_bias.h):
+//                 1/R = δt d + a, v̂ = a (v_0 − δt ṁ·v_0) R
 //   dry friction  as of joints, R = σ w
 #pragma once
 
 #include "physics/limits.h"
 #include "physics/servos.h"
 #include "physics/springs.h"
-#include "physics/tendons.h"
+#include "physics/tendon_bias.h"
 
 STICTION_PHYSICS_BEGIN
 
@@ -40,12 +41,16 @@ STICTION_FN LimitLaw<S> tendon_spring(const ModelView& m, const EnvView<S>& e, i
           narrow<S>(rate * (length - e.tendon_lengthspring[2 * t + 1]))};
 }
 
-template <class S>
+template <Drives can, class S>
 STICTION_FN BoundedLaw<S> tendon_drag(const ModelView& m, const EnvView<S>& e, int t) {
   const S inf = S(std::numeric_limits<double>::infinity()), armature = e.tendon_armature[t];
   const S inv_R = S(m.opt.timestep) * tendon_damping(m, e, t) + armature;
   const Mask<S> drags = inv_R > S(0.0);
-  const S v_hat = armature * e.ten_velocity[t] / select(drags, inv_R, S(1.0));
+  S rate = e.ten_velocity[t];
+  if constexpr (can >= Drives::strings)
+    if (m.tendon_fixed[t] == 0 && any_lane(armature > S(0.0)))
+      rate = rate - S(m.opt.timestep) * tendon_bias(m, e, t);
+  const S v_hat = armature * rate / select(drags, inv_R, S(1.0));
   return {v_hat, inv_R, -inf, inf};
 }
 

@@ -144,7 +144,11 @@ ForwardResult Reference::forward(std::span<const double> qpos, std::span<const d
   for (int t = 0; t < m.ntendon; ++t)
     M += m.tendon_armature[at(t)] * strings[at(t)].J * strings[at(t)].J.transpose();
   Eigen::Map<RowMatX>(f.M.data(), m.nv, m.nv) = M;
-  f.qfrc_bias = flat(bias_force(m, kin, bodies));
+  VecX bias = bias_force(m, kin, bodies);
+  const std::vector<Real> turning = tendon_bias(m, kin, bodies);
+  for (int t = 0; t < m.ntendon; ++t)
+    bias += m.tendon_armature[at(t)] * turning[at(t)] * strings[at(t)].J;
+  f.qfrc_bias = flat(bias);
 
   // passive forces
   const VecX v = Eigen::Map<const VecX>(in.qvel.data(), m.nv);

@@ -112,7 +112,8 @@ std::vector<RowConstraint> force_rows(const Model& m, double dt, const StepInput
                                       const DelassusScale& delassus, const Kinematics& kin,
                                       const std::vector<Tendon>& tendons) {
   const Eigen::Map<const VecX> v0(in.qvel.data(), m.nv);
-  std::vector<RowConstraint> rows = tendon_forces(m, dt, tendons, v0);
+  std::vector<RowConstraint> rows =
+      tendon_forces(m, dt, tendons, tendon_bias(m, kin, motion(m, kin, in.qvel)), v0);
   const std::vector<Actuation> actuators =
       actuation(m, kin, tendons, in.qpos, in.qvel, in.ctrl, in.act);
   for (const auto& [a, law] : servo_laws(m, dt, in, delassus, kin, tendons))

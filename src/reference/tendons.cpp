@@ -60,8 +60,39 @@ std::vector<Tendon> tendons(const Model& m, const Kinematics& kin, std::span<con
   return all;
 }
 
+std::vector<Real> tendon_bias(const Model& m, const Kinematics& kin,
+                              const std::vector<Motion>& bodies) {
+  std::vector<Real> all(at(m.ntendon), Real(0));
+  const auto moving = [&](int b, const Vec3& p) {
+    const Motion& s = bodies[at(b)];
+    const Vec3 r = p - kin.xpos[at(b)], turn = s.omega.cross(r);
+    return std::pair<Vec3, Vec3>(s.velocity + turn,
+                                 s.acceleration + s.alpha.cross(r) + s.omega.cross(turn));
+  };
+  for (int t = 0; t < m.ntendon; ++t) {
+    const auto begin = m.wrap_type.begin() + m.tendon_adr[at(t)], end = begin + m.tendon_num[at(t)];
+    if (std::any_of(begin, end, [](WrapType type) {
+          return type != WrapType::site && type != WrapType::pulley;
+        }))
+      continue;
+    const auto path = tendon_path<Real>(
+        m, t, [&](int b) { return kin.xpos[at(b)]; }, [&](int b) { return kin.xmat[at(b)]; });
+    for (const auto& part : path.parts) {
+      const auto [v1, a1] = moving(part.body1, part.p1);
+      const auto [v2, a2] = moving(part.body2, part.p2);
+      const Vec3 d = part.p2 - part.p1, u = v2 - v1;
+      const Real length = d.norm();
+      if (length == 0) continue;
+      // d²/dt² √(d·d)
+      const Real rate = d.dot(u) / length;
+      all[at(t)] += part.share * (u.dot(u) + d.dot(a2 - a1) - rate * rate) / length;
+    }
+  }
+  return all;
+}
+
 std::vector<RowConstraint> tendon_forces(const Model& m, double dt, const std::vector<Tendon>& all,
-                                         const VecX& v0) {
+                                         const std::vector<Real>& bias, const VecX& v0) {
   constexpr double kInf = std::numeric_limits<double>::infinity();
   std::vector<RowConstraint> rows;
   for (int t = 0; t < m.ntendon; ++t) {
@@ -72,11 +103,13 @@ std::vector<RowConstraint> tendon_forces(const Model& m, double dt, const std::v
       rows.push_back({J, LimitLaw{R, (m.tendon_lengthspring[at(2 * t)] - length) / dt}});
       rows.push_back({-J, LimitLaw{R, (length - m.tendon_lengthspring[at(2 * t + 1)]) / dt}});
     }
-    // force −d v − a (v − v0)/δt
+    // force −d v − a (v + δt ṁ·v0 − m·v0)/δt
     const Real d = damper_of(m, t, J.dot(v0));
     const double a = m.tendon_armature[at(t)];
-    if (d != 0 || a != 0)
-      rows.push_back({J, ServoLaw{dt, a / dt * J.dot(v0), d + a / dt, -kInf, kInf}});
+    if (d != 0 || a != 0) {
+      const Real before = J.dot(v0) - dt * bias[at(t)];
+      rows.push_back({J, ServoLaw{dt, a / dt * before, d + a / dt, -kInf, kInf}});
+    }
   }
   return rows;
 }

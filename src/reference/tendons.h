@@ -16,13 +16,17 @@ struct Tendon {
 };
 std::vector<Tendon> tendons(const Model& m, const Kinematics& kin, std::span<const Real> qpos);
 
+// ṁ·v0 of each spatial tendon without geoms, else 0: at q̈ = 0 its velocity changes by it, because the string turns.
+std::vector<Real> tendon_bias(const Model& m, const Kinematics& kin,
+                              const std::vector<Motion>& bodies);
+
 // Coefficients of any order.
 bool has_spring(const Model& m, int t);
 bool has_damper(const Model& m, int t);
 
 // Springs, dampers and armature: rows whose impulses at v0 the limits know.
 std::vector<RowConstraint> tendon_forces(const Model& m, double dt, const std::vector<Tendon>& all,
-                                         const VecX& v0);
+                                         const std::vector<Real>& bias, const VecX& v0);
 
 // Both limits of tendon t; `push`: the impulses of the step at v0 without limits. None where the tendon has no
 // limits, or moves nothing.

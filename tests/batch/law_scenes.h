@@ -26,7 +26,7 @@ inline constexpr const char* kRigging = R"(<mujoco model="rigging">
  <spatial name="around" range=".05 .495" margin=".005"><site site="high"/><geom geom="knee" sidesite="front"/><site site="low"/></spatial>
  <spatial name="inside" stiffness="10 5 20" springlength=".05 .2" damping=".3"><site site="above"/><geom geom="knee" sidesite="within"/><site site="below"/></spatial>
  <spatial name="rope" stiffness="15" springlength="0 1.2" damping=".5 .1" frictionloss=".2"><site site="low"/><geom geom="drum" sidesite="over"/><site site="ring"/></spatial>
- <spatial name="tackle" range="0 1.59" solreflimit=".04 1"><site site="mast"/><site site="ring"/><pulley divisor="2"/><site site="cleat"/><site site="low"/></spatial>
+ <spatial name="tackle" range="0 1.59" solreflimit=".04 1" armature=".05"><site site="mast"/><site site="ring"/><pulley divisor="2"/><site site="cleat"/><site site="low"/></spatial>
 </tendon>
 <actuator><position name="winch" tendon="rope" kp="4" kv="1"/><motor tendon="around" gear="-.5"/></actuator>
 <sensor><tendonpos name="rope" tendon="rope"/><tendonpos name="around" tendon="around"/><tendonpos name="inside" tendon="inside"/><tendonvel tendon="inside"/><tendonlimitpos tendon="tackle"/><tendonlimitvel tendon="around"/>
