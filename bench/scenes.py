@@ -85,13 +85,20 @@ def g1_mesh_feet() -> str:
     return text.replace("<worldbody>", f'<asset><mesh name="sole" vertex="{vertices}"/></asset><worldbody>', 1)
 
 
-def leap_cube() -> str:
-    """The LEAP hand of the package, palm up, its fingers around a cube of 6.5 cm."""
-    text = (ROBOTS / "leap_right.xml").read_text()
-    cube = '<body name="cube" pos="0.0 0.03 0.17"><freejoint/><geom type="box" size="0.0325 0.0325 0.0325" mass="0.1" friction="0.5"/></body>'
-    curled = " ".join(["0.8 0 0.8 0.8"] * 3 + ["0.8 0.8 0.8 0"])
-    key = f'<keyframe><key qpos="{curled} 0 0.03 0.17 1 0 0 0" ctrl="{curled}"/></keyframe>'
+def hand_with_cube(name: str, at: str, curled: str) -> str:
+    """A hand of the package, palm up, its fingers around a cube of 6.5 cm."""
+    text = (ROBOTS / f"{name}.xml").read_text()
+    cube = f'<body name="cube" pos="{at}"><freejoint/><geom type="box" size="0.0325 0.0325 0.0325" mass="0.1" friction="0.5"/></body>'
+    key = f'<keyframe><key qpos="{curled} {at} 1 0 0 0" ctrl="{curled}"/></keyframe>'
     return text.replace("</worldbody>", f"{cube}</worldbody>{key}", 1)
+
+
+def leap_cube() -> str:
+    return hand_with_cube("leap_right", "0 0.03 0.17", " ".join(["0.8 0 0.8 0.8"] * 3 + ["0.8 0.8 0.8 0"]))
+
+
+def allegro_cube() -> str:
+    return hand_with_cube("allegro_right", "0 0 0.06", " ".join(["0 0.9 0.8 0.8"] * 3 + ["1.2 0.3 0.3 0.9"]))
 
 
 @dataclass
@@ -127,9 +134,9 @@ def options(scene: Scene, law="task") -> stiction.Options:
 
 SPREADS = {name: spread for name, (_, spread) in GYMNASIUM.items()} | {
     "go2": 0.1, "g1_feetonly": 0.1, "cartpole": 0.3}  # fmt: skip
-# By their names alone: loops, a mimic gripper that holds a box, a medium, rough ground, feet of condim 6, a hand that holds a
+# By their names alone: loops, a mimic gripper that holds a box, a medium, rough ground, feet of condim 6, hands that hold a
 # cube, free boxes in a tray that is shaken (33 of them: 200 degrees of freedom), a rope of 198, soles that are meshes.
-MORE = {"cassie": 0.2, "panda_box": 0.1, "swimmer": 0.4, "go2_rough": 0.1, "go2_torsion": 0.1, "leap_cube": 0.2,
+MORE = {"cassie": 0.2, "panda_box": 0.1, "swimmer": 0.4, "go2_rough": 0.1, "go2_torsion": 0.1, "leap_cube": 0.2, "allegro_cube": 0.2,
         "clutter10": 1, "clutter33": 1, "clutter40": 1, "rope66": 1, "g1_mesh_feet": 0.1}  # fmt: skip
 
 
@@ -152,6 +159,7 @@ def scenes(names=None, folder: Path | None = None) -> list[Scene]:
                 Scene("go2_rough", None, MORE["go2_rough"], go2_rough),
                 Scene("go2_torsion", ROBOTS / "go2.xml", MORE["go2_torsion"], torsion=True),
                 Scene("leap_cube", None, MORE["leap_cube"], leap_cube),
+                Scene("allegro_cube", None, MORE["allegro_cube"], allegro_cube),
                 *(Scene(f"clutter{n}", None, MORE[f"clutter{n}"], partial(clutter, n)) for n in (10, 33, 40)),
                 Scene("rope66", None, MORE["rope66"], partial(rope, 66)),
                 Scene("g1_mesh_feet", None, MORE["g1_mesh_feet"], g1_mesh_feet)]  # fmt: skip

@@ -12,7 +12,7 @@ from stiction import assets
 from stiction.learning.view import ModelMotion, falls_for_ever
 
 NAMES = assets.names()
-FIXED = {"panda", "leap_right"}  # to the world
+FIXED = {"panda", "leap_right", "allegro_right"}  # to the world
 LEGGED = [name for name in NAMES if name not in FIXED]
 
 

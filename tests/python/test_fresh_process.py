@@ -11,7 +11,7 @@ import stiction
 
 SCRIPT = Path(__file__).with_name("fresh_process.py")
 CALLS = 200  # of five steps
-ROBOTS = ("anymal_c", "cassie", "g1", "g1_feetonly", "go1", "go1_feetonly", "go2", "h1",
+ROBOTS = ("allegro_right", "anymal_c", "cassie", "g1", "g1_feetonly", "go1", "go1_feetonly", "go2", "h1",
           "h1_feetonly", "leap_right", "panda")
 LOOSE = {
     "stack": """

@@ -46,6 +46,7 @@ _ROBOTS = {
         _robot("g1", "Unitree G1 of mjlab, servos", _PLAYGROUND, "unitree_g1"),
         _robot("g1_feetonly", "Unitree G1 of MuJoCo Playground, only feet touch", _PLAYGROUND, "unitree_g1"),
         _robot("cassie", "Agility Robotics Cassie, torque motors, loops and springs", "MIT", "agility_cassie"),
+        _robot("allegro_right", "Wonik Allegro hand, right, servos", "BSD-2-Clause", "wonik_allegro"),
         _robot("leap_right", "LEAP hand, right, servos", "MIT", "leap_hand"),
         _robot("panda", "Franka Emika Panda, servos, only finger pads touch", "Apache-2.0", "franka_emika_panda"),
     )
