@@ -1,17 +1,21 @@
 """What a step executes on a GPU, counted on the PTX of its kernels, which tests/cuda/ptx executes without a card.
 
-    python bench/gpu_counts.py [--models ant go2] [--envs 64] [--settle 300] [--steps 4]
+    python bench/gpu_counts.py [--models ant go2 | --shapes] [--envs 64] [--settle 300] [--steps 4]
 
 The environments move for `--settle` steps on the CPU under smooth controls and the laws of their tasks
 (scenes.py), then their next steps are counted. The group of lanes is what the rule gives each kernel. Written:
-bench/results/ptx/counts.csv, a row per kernel and one of the step without refresh, all per environment
-and step. The CPU uses its baseline instructions, so that the states do not depend on the machine's.
+bench/results/ptx/counts.csv (counts_shapes.csv of `--shapes`: scenes with boxes, cylinders, meshes, a height field), a row
+per kernel and one of the step without refresh, all per environment and step. The CPU uses its baseline instructions, so that the states do not depend on the machine's.
 
 Ceilings are those of an H100 SXM if nothing waited and only one thing took time: instructions (4 per
 multiprocessor and cycle), the first cache (128 bytes, or a wave of shared memory, per cycle), the second
 cache (5.5 TB/s, as measured by others) and memory (3.35 TB/s). Of the caches tests/cuda/ptx/counts.cpp
 says how they are modelled. An instruction is one of PTX: ptxas removes some and adds others; a
 branch has the lanes that take it. Nothing here is a measurement of time.
+
+Environments that share a warp in `solve` go through as many Newton iterations as the slowest of them. How much of
+that is waiting is counted from the iterations of each environment, side by side as the kernel puts them, by the
+iterations of the step before, and as they are numbered.
 """
 
 import argparse
@@ -24,6 +28,7 @@ import tempfile
 from pathlib import Path
 
 os.environ["STICTION_ISA"] = "baseline"  # read when stiction is imported
+import numpy as np  # noqa: E402
 import scenes  # noqa: E402
 from floor import GPUS, gpu_floor  # noqa: E402
 
@@ -32,7 +37,9 @@ sys.path.insert(0, str(ROOT / "tests/cuda"))
 from check_kernels import kernel_of  # noqa: E402
 
 PROGRAM = ROOT / "build/release/tests/ptx_counts"
-RESULTS = ROOT / "bench/results/ptx/counts.csv"
+RESULTS = ROOT / "bench/results/ptx"
+SHAPES = ("panda_box", "leap_cube", "clutter10", "drums8", "g1_mesh_feet", "go2_rough")
+NEIGHBOURS = 32  # among which `solve` puts environments that are alike side by side (by_effort in cuda/tiles.cuh)
 STEP = ("dynamics", "collide", "solve", "move")  # and refresh after the last one
 GROUPS = {1: "thread", 32: "warp", 128: "block"}  # by the threads of an environment; else a tile of so many
 NEAR_PAIRS = 8  # that survive the cull, as floor.py assumes
@@ -91,6 +98,21 @@ def ceilings(row, gpu=GPUS["h100"]):
     return {f"{name}_per_s": 1 / s if s > 0 else float("inf") for name, s in seconds.items()}
 
 
+def waiting(iterations, tiles):
+    """Of steps x environments: the share of a warp's iterations of `tiles` environments that wait; as numbered, by the
+    step before, and if each environment's iterations were known."""
+    before, now = np.asarray(iterations[:-1]), np.asarray(iterations[1:])
+    shares = []
+    for order in (np.zeros_like(before), before, now):
+        spent = 0
+        for effort, n in zip(order, now, strict=True):
+            for k in range(0, len(n), NEIGHBOURS):
+                ordered = n[k : k + NEIGHBOURS][np.argsort(effort[k : k + NEIGHBOURS], kind="stable")]
+                spent += sum(len(w) * w.max() for w in np.split(ordered, range(tiles, len(ordered), tiles)))
+        shares.append(1 - now.sum() / spent)
+    return shares
+
+
 def table(title, names, lines):
     print(f"\n{title}\n\n| " + " | ".join(names) + " |\n|" + "---|" * len(names))
     for line in lines:
@@ -100,12 +122,13 @@ def table(title, names, lines):
 def main():
     p = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     p.add_argument("--models", nargs="+")
+    p.add_argument("--shapes", action="store_true", help=f"the models {' '.join(SHAPES)}")
     p.add_argument("--envs", type=int, default=64)
     p.add_argument("--settle", type=int, default=300, help="steps before those that are counted")
     p.add_argument("--steps", type=int, default=4)
     a = p.parse_args()
-    everything, counts, chains, roofline = [], [], [], []
-    for scene in scenes.scenes(a.models):
+    everything, counts, chains, roofline, waits = [], [], [], [], []
+    for scene in scenes.scenes(SHAPES if a.shapes else a.models):
         found, model = count(scene, a.envs, a.settle, a.steps)
         if found["frozen"]:
             sys.exit(f"{scene.name}: {found['frozen']} environments are frozen")
@@ -123,6 +146,9 @@ def main():
                          *(f"{32e-3 * n:.1f}" for n in (step["global_sectors"], step["local_sectors"],
                                                        step["l2_sectors"], step["hbm_sectors"])),
                          f"{step['shared_waves']:.0f}", f"{step['divergent']:.0f}"])  # fmt: skip
+        if 1 < (lanes := found["threads"]["solve"]) < 32 and a.steps > 1:
+            shares = waiting(found["iterations_of_steps"], 32 // lanes)
+            waits.append([scene.name, str(32 // lanes), *(f"{100 * share:.1f} %" for share in shares)])
     table("Instructions of a warp per environment and step, in brackets the lanes that take part:",
           ["model", "group", "points, iterations", *STEP, "refresh", "step without", "on paper"], counts)
     table("Instructions that a warp executes one after the other, for all of its environments:",
@@ -130,14 +156,17 @@ def main():
     table("Ceilings of an H100, million steps per second, and what a step moves:",
           ["model", "issue", "first cache", "second cache", "memory", "global, kB", "local, kB", "second cache, kB",
            "memory, kB", "waves of shared memory", "divergent branches"], roofline)  # fmt: skip
+    table("Iterations in `solve` that wait for the slowest environment of the warp:",
+          ["model", "environments of a warp", "as numbered", "ordered", "if known"], waits)  # fmt: skip
     if not a.models:
-        RESULTS.parent.mkdir(parents=True, exist_ok=True)
-        with RESULTS.open("w", newline="") as file:
+        RESULTS.mkdir(parents=True, exist_ok=True)
+        result = RESULTS / ("counts_shapes.csv" if a.shapes else "counts.csv")
+        with result.open("w", newline="") as file:
             writer = csv.DictWriter(file, everything[0])
             writer.writeheader()
             writer.writerows({k: f"{v:.4g}" if isinstance(v, float) else v for k, v in row.items()}
                              for row in everything)  # fmt: skip
-        print(f"\n{RESULTS.relative_to(ROOT)}")
+        print(f"\n{result.relative_to(ROOT)}")
 
 
 if __name__ == "__main__":

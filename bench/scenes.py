@@ -38,14 +38,14 @@ def panda_box() -> str:
     return text.replace('-0.7853 255"', '-0.7853 0"')
 
 
-def clutter(count: int) -> str:
-    """Free boxes of several sizes that fall in layers of four into a tray, which two servos shake."""
+def clutter(count: int, shapes=("box",)) -> str:
+    """Free boxes of several sizes, or other shapes in turn, that fall in layers of four into a tray, which two servos shake."""
     rng = np.random.default_rng(count)
     wall = '<geom type="box" size="{} {} 0.2" pos="{} {} 0.2"/>'
     walls = [wall.format(0.02, 0.3, s * 0.3, 0) + wall.format(0.3, 0.02, 0, s * 0.3) for s in (-1, 1)]
     boxes = [
         f'<body pos="{0.12 - 0.24 * (i % 2)} {0.12 - 0.24 * (i // 2 % 2)} {0.2 + 0.2 * (i // 4)}" euler="0 0 {10 * i}">'
-        f'<freejoint/><geom type="box" size="{" ".join(f"{x:.3f}" for x in rng.uniform(0.03, 0.08, 3))}"/></body>'
+        f'<freejoint/><geom type="{shapes[i % len(shapes)]}" size="{" ".join(f"{x:.3f}" for x in rng.uniform(0.03, 0.08, 3))}"/></body>'
         for i in range(count)
     ]
     return f"""<mujoco><option timestep="0.002" cone="elliptic"/><default><geom density="500"/></default><worldbody>
@@ -135,9 +135,10 @@ def options(scene: Scene, law="task") -> stiction.Options:
 SPREADS = {name: spread for name, (_, spread) in GYMNASIUM.items()} | {
     "go2": 0.1, "g1_feetonly": 0.1, "cartpole": 0.3}  # fmt: skip
 # By their names alone: loops, a mimic gripper that holds a box, a medium, rough ground, feet of condim 6, hands that hold a
-# cube, free boxes in a tray that is shaken (33 of them: 200 degrees of freedom), a rope of 198, soles that are meshes.
+# cube, free boxes in a tray that is shaken (33 of them: 200 degrees of freedom), cylinders and ellipsoids in it, a rope of
+# 198, soles that are meshes.
 MORE = {"cassie": 0.2, "panda_box": 0.1, "swimmer": 0.4, "go2_rough": 0.1, "go2_torsion": 0.1, "leap_cube": 0.2, "allegro_cube": 0.2,
-        "clutter10": 1, "clutter33": 1, "clutter40": 1, "rope66": 1, "g1_mesh_feet": 0.1}  # fmt: skip
+        "clutter10": 1, "clutter33": 1, "clutter40": 1, "drums8": 1, "rope66": 1, "g1_mesh_feet": 0.1}  # fmt: skip
 
 
 def scenes(names=None, folder: Path | None = None) -> list[Scene]:
@@ -161,6 +162,7 @@ def scenes(names=None, folder: Path | None = None) -> list[Scene]:
                 Scene("leap_cube", None, MORE["leap_cube"], leap_cube),
                 Scene("allegro_cube", None, MORE["allegro_cube"], allegro_cube),
                 *(Scene(f"clutter{n}", None, MORE[f"clutter{n}"], partial(clutter, n)) for n in (10, 33, 40)),
+                Scene("drums8", None, MORE["drums8"], partial(clutter, 8, ("cylinder", "ellipsoid"))),
                 Scene("rope66", None, MORE["rope66"], partial(rope, 66)),
                 Scene("g1_mesh_feet", None, MORE["g1_mesh_feet"], g1_mesh_feet)]  # fmt: skip
         if spec := importlib.util.find_spec("gymnasium"):

@@ -21,6 +21,7 @@ struct BoxFace {
   STICTION_FN W height(const Vec3<W>& x) const { return dot(normal, x - centre) * slope; }
   // How far x is beyond each side, if they all lie farther out by `grow`.
   STICTION_FN void beyond(const Vec3<W>& x, const W& grow, W* out) const {
+    STICTION_ROLLED
     for (int i = 0; i < 2; ++i) {
       const W along = dot(outward[i], x);
       out[i] = along - (offset[i] + grow);
@@ -29,10 +30,11 @@ struct BoxFace {
   }
 };
 
-// The first of the faces as close to n.
+// The first of the faces as close to n. Not by value: nvcc 13.0 gave the copy the place of an array in use (cuda/README.md,
+// "What nvcc got wrong").
 template <class W>
-STICTION_FN BoxFace<W> facing_face(const Vec3<W>& centre, const Mat3<W>& axes, const Vec3<W>& half,
-                                   const Vec3<W>& n) {
+STICTION_FN void facing_face(const Vec3<W>& centre, const Mat3<W>& axes, const Vec3<W>& half,
+                             const Vec3<W>& n, BoxFace<W>& f) {
   const Vec3<W> m = transposed(axes, n), cosine = abs3(m);
   const Mask<W> second = cosine.y > cosine.x + W(kAsClose);
   const Mask<W> third = cosine.z > select(second, cosine.y, cosine.x) + W(kAsClose);
@@ -47,7 +49,6 @@ STICTION_FN BoxFace<W> facing_face(const Vec3<W>& centre, const Mat3<W>& axes, c
   const Vec3<W> hu = of(half.y, half.z, half.x) * u, hv = of(half.z, half.x, half.y) * v;
   const W along = of(m.x, m.y, m.z);
 
-  BoxFace<W> f;
   f.turn = select(along < W(0.0), W(-1.0), W(1.0));
   f.normal = f.turn * axis;
   f.centre = centre + of(half.x, half.y, half.z) * f.normal;
@@ -56,18 +57,19 @@ STICTION_FN BoxFace<W> facing_face(const Vec3<W>& centre, const Mat3<W>& axes, c
   f.vertex[2] = f.centre + (hu + hv), f.vertex[3] = f.centre - (hu - hv);
   // (u × n)·(-v) = (v × n)·u = axis·n
   const Vec3<W> side[2] = {cross(u, n), cross(v, n)};
+  STICTION_ROLLED
   for (int i = 0; i < 2; ++i) {
     f.outward[i] = (f.turn / norm(side[i])) * side[i];
     f.offset[i] = dot(f.outward[i], f.vertex[i]);
     f.offset[i + 2] = -dot(f.outward[i], f.vertex[i + 2]);
   }
-  return f;
 }
 
 // By how much the first face is taken larger: half the least depth, less its variation; round-off at least.
 template <class W>
 STICTION_FN W blur(const BoxFace<W>& first, const BoxFace<W>& second, const W& tie) {
   W highest = first.height(second.vertex[0]), lowest = highest;
+  STICTION_ROLLED
   for (int i = 0; i < 4; ++i) {
     const W on_first = first.height(second.vertex[i]), on_second = second.height(first.vertex[i]);
     highest = vmax(highest, vmax(on_first, on_second));
@@ -119,6 +121,7 @@ STICTION_FN void overlap(const BoxFace<W>& first, const BoxFace<W>& second, cons
   Vec3<W> corner[4] = {first.vertex[0] + aside, first.vertex[1] + ahead, first.vertex[2] - aside,
                        first.vertex[3] - ahead};
   W over_second[4][4], over_first[4][4];  // of corner i, beyond side j
+  STICTION_ROLLED
   for (int i = 0; i < 4; ++i) {
     corner[i] = corner[i] + second.height(corner[i]) * n;
     second.beyond(corner[i], zero, over_second[i]);
@@ -126,12 +129,14 @@ STICTION_FN void overlap(const BoxFace<W>& first, const BoxFace<W>& second, cons
   }
   const Mask<W> same_turn = first.turn != second.turn;  // the faces look at each other
   Chord<W> chord[8];
+  STICTION_ROLLED
   for (int i = 0; i < 4; ++i) {
     const int next = (i + 1) % 4;
     Chord<W>&a = chord[i], &b = chord[4 + i];
     a.from = corner[i], a.along = corner[next] - corner[i];
     b.from = second.vertex[i], b.along = second.vertex[next] - second.vertex[i];
     a.first = b.first = zero, a.last = b.last = one;
+    STICTION_ROLLED
     for (int j = 0; j < 4; ++j) {
       a.cut(j, over_second[i][j], over_second[next][j], false);
       b.cut(j, over_first[i][j], over_first[next][j], true);
@@ -139,24 +144,30 @@ STICTION_FN void overlap(const BoxFace<W>& first, const BoxFace<W>& second, cons
     edge[i].used = a.first <= a.last, edge[4 + i].used = b.first <= b.last;
   }
   Mask<W> none = all_lanes<W>();
+  STICTION_ROLLED
   for (int k = 0; k < 8; ++k) none = none && !edge[k].used;
   if (any_lane(none)) {  // round-off left nothing: the side that misses it least
     W least(std::numeric_limits<double>::infinity());
     const auto missing = [&](int k) {
       return (chord[k].first - chord[k].last) * norm(chord[k].along);
     };
+    STICTION_ROLLED
     for (int k = 0; k < 8; ++k) least = vmin(least, missing(k));
+    STICTION_ROLLED
     for (int k = 0; k < 8; ++k) {
       edge[k].used = edge[k].used || (none && missing(k) <= least);
       none = none && !edge[k].used;
     }
   }
+  STICTION_ROLLED
   for (int k = 4; k < 8; ++k)
     edge[k].begin = chord[k].at(chord[k].first), edge[k].end = chord[k].at(chord[k].last);
+  STICTION_ROLLED
   for (int k = 0; k < 4; ++k) {
     const Chord<W>& c = chord[k];
     Vec3<W> low = c.at(c.first), high = c.at(c.last);
     // corners where sides cross are those of the second face's edges: of nearly parallel sides two would differ
+    STICTION_ROLLED
     for (int j = 0; j < 4; ++j) {
       const OverlapEdge<W>& other = edge[4 + j];
       const Mask<W> enters = other.used && c.inward[j] && c.crossing[j] == c.first;

@@ -142,8 +142,9 @@ STICTION_FN Vec3<W> box_box_slots(const BoxPair<W>& p, const Mask<W>& near, Sear
 
   const Vec3<W>& n = least.normal;
   const Mat3<W> axes1{unit3<W>(0), unit3<W>(1), unit3<W>(2)};
-  const BoxFace<W> first = facing_face(zero3<W>(), axes1, p.half1, n),
-                   second = facing_face(p.centre2, p.axes2, p.half2, -n);
+  BoxFace<W> first, second;
+  facing_face(zero3<W>(), axes1, p.half1, n, first);
+  facing_face(p.centre2, p.axes2, p.half2, -n, second);
   const W grow = blur(first, second, tie);
   OverlapEdge<W> edge[8];
   overlap(first, second, n, grow, edge);

@@ -54,9 +54,24 @@ class DeviceScenes : public EveryScene {
     return device() == "cuda" ? std::vector<std::string>{"", "warp", "block"}
                               : std::vector<std::string>{""};
   }
-  void expect_steps_of_the_cpu(int n);
+  void expect_steps_of_the_cpu(int n, Options o = {}, const std::string& where = device());
 };
 INSTANTIATE_TEST_SUITE_P(Scenes, DeviceScenes, testing::ValuesIn(scenes_on_devices(false)),
+                         [](const auto& named) {
+                           return named.param.first + "_" + named.param.second;
+                         });
+class DeviceLaws : public DeviceScenes {
+ public:
+  // Feet, boxes on each other, a mocap body, a gripper.
+  static std::vector<std::pair<std::string, std::string>> scenes() {
+    std::vector<std::pair<std::string, std::string>> some = scenes_on_devices(false);
+    std::erase_if(some, [](const auto& s) {
+      return s.first != "go2" && s.first != "stack" && s.first != "pushed" && s.first != "panda";
+    });
+    return some;
+  }
+};
+INSTANTIATE_TEST_SUITE_P(Scenes, DeviceLaws, testing::ValuesIn(DeviceLaws::scenes()),
                          [](const auto& named) {
                            return named.param.first + "_" + named.param.second;
                          });
@@ -69,12 +84,11 @@ INSTANTIATE_TEST_SUITE_P(Large, LargeScenes, testing::ValuesIn(scenes_on_devices
 
 // Solved on to 1e-6 each is well within 1e-4 of the exact step (docs/performance.md, "Accuracy"),
 // but for steps that stall before: one in a thousand.
-void DeviceScenes::expect_steps_of_the_cpu(int n) {
-  Options o;
+void DeviceScenes::expect_steps_of_the_cpu(int n, Options o, const std::string& where) {
   o.solver_tolerance = 1e-6;
-  Batch here = on("cpu", name(), up_to(n), o), there = on(device(), name(), up_to(n), o);
+  Batch here = on("cpu", name(), up_to(n), o), there = on(where, name(), up_to(n), o);
   const Model& m = here.model();
-  const Reference reference(scene(name()), o);
+  const Reference reference(scene(for_law(name(), o.contact_model)), o);
   double mass = 0;
   for (const double x : m.body_mass) mass += x;
   int far = 0;
@@ -106,6 +120,9 @@ void DeviceScenes::expect_steps_of_the_cpu(int n) {
   }
   EXPECT_LE(far, kRounds * n / 1000 + 1) << worst;
   EXPECT_LT(worst, 3e-3);
+  if (o.friction_iterations > 1) {
+    EXPECT_GT(there.counts().solved_again, 0u);
+  }
   expect_contacts(there);
 }
 
@@ -115,6 +132,25 @@ TEST_P(DeviceScenes, AStepIsThatOfTheCpu) {
     SCOPED_TRACE(group);
     const Group given(group);
     expect_steps_of_the_cpu(kSanitized || interpreted() ? 8 : group.empty() ? 100 : 40);
+  }
+}
+// The other laws, of each some groups of lanes.
+TEST_P(DeviceLaws, AStepIsThatOfTheCpu) {
+  Options similar, sap, anchored;
+  similar.contact_model = ContactModel::similar;
+  sap.contact_model = ContactModel::sap;
+  anchored.stiction = Stiction::anchored, anchored.friction_iterations = 3;
+  const bool card = device() == "cuda";
+  using Groups = std::vector<std::string>;
+  for (const auto& [law, on_card, emulated] :
+       {std::tuple(similar, Groups{"", "16"}, Groups{"emulated"}),
+        std::tuple(sap, Groups{"4", "warp"}, Groups{"emulated"}),
+        std::tuple(anchored, Groups{"", "4", "block"}, Groups{"emulated_8"})}) {
+    for (const std::string& group : card ? on_card : emulated) {
+      SCOPED_TRACE(group);
+      const Group given(card ? group : "");
+      expect_steps_of_the_cpu(8, law, card ? device() : group);
+    }
   }
 }
 TEST_P(LargeScenes, AStepIsThatOfTheCpu) {

@@ -133,7 +133,13 @@ int run(const char* file, const char* state, int num_envs, const char* options, 
     counter.resize(first_cache(l.shared_bytes) / blocks, kSecondCache * envs / kAllEnvs);
   });
   card.counter = &counter;
-  for (int k = 0; k < steps; ++k) b.step();
+  json iterations = json::array();
+  for (int k = 0; k < steps; ++k) {
+    b.step();
+    const ArrayView niter = b.field("solver_niter");
+    const float* const of_env = static_cast<const float*>(niter.data);
+    iterations.push_back(std::vector<float>(of_env, of_env + num_envs));
+  }
   card.counter = nullptr;
   ptx::watch_launches(nullptr);
   keep();
@@ -144,6 +150,7 @@ int run(const char* file, const char* state, int num_envs, const char* options, 
       {"steps", steps},
       {"points", static_cast<double>(c.contacts) / static_cast<double>(c.env_steps)},
       {"iterations", static_cast<double>(c.iterations) / static_cast<double>(c.env_steps)},
+      {"iterations_of_steps", iterations},  // of each environment
       {"frozen", b.status_count()},
       {"state_hash", std::to_string(b.state_hash())},
       {"threads", json::object()},

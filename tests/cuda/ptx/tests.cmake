@@ -22,7 +22,7 @@ if(STICTION_CUDA_FOUND AND NOT STICTION_SANITIZE)
                          TEST_LIST ${prefix}${label} DISCOVERY_TIMEOUT 60
                          PROPERTIES LABELS ${label} ${ARGN})
   endfunction()
-  stiction_ptx_tests(ptx. ptx "*DeviceScenes.AStepIsThatOfTheCpu/*_cuda;*OnDevice.*/cuda;\
+  stiction_ptx_tests(ptx. ptx "*DeviceScenes.AStepIsThatOfTheCpu/*_cuda;*DeviceLaws.*_cuda;*OnDevice.*/cuda;\
 *DeviceEpisodes.*/cuda;*DeviceTask.AControlStepIsThatOfTheCpu/cuda_InvertedPendulumv5;\
 *DeviceTask.AControlStepIsThatOfTheCpu/cuda_Antv5;*DeviceTask.AControlStepIsThatOfTheCpu/cuda_Go2Flat;\
 *PtxDeterminism.*;*Cuda.GroupsAgree/cartpole_cuda;*Cuda.GroupsAgree/branches_cuda;*Cuda.GroupsAgree/pushed_cuda;\
