@@ -3,6 +3,7 @@
 #pragma once
 
 #include "cuda/group_team.h"
+#include "physics/anchors.h"
 #include "physics/collide.h"
 #include "physics/hessian.h"
 
@@ -51,6 +52,19 @@ STICTION_FN void body_lists(const GroupTeam<Group>& team, const ModelView& m, En
         each_point(b, [&](int code) { list[begin++] = code; });
       });
   team.once([&] { adr[m.nbody] = total; });
+}
+
+// All of them, four numbers at a time.
+template <class Group, class S>
+STICTION_FN void clear_anchors(const GroupTeam<Group>& team, const ModelView& m, EnvView<S>& e,
+                               bool moves) {
+  if (moves)
+    each_own_quad(
+        team, e.anchor, 3 * m.nanchor, [](float& x) { x = 0.0f; },
+        [](Quad& q) {
+          q = {0.0f, 0.0f, 0.0f, 0.0f};
+        });
+  team.sync();
 }
 
 STICTION_PHYSICS_END
