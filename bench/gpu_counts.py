@@ -1,6 +1,6 @@
 """What a step executes on a GPU, counted on the PTX of its kernels, which tests/cuda/ptx executes without a card.
 
-    python bench/gpu_counts.py [--models ant go2 | --shapes] [--envs 64] [--settle 300] [--steps 4]
+    python bench/gpu_counts.py [--models ant go2 | --shapes] [--envs 64] [--settle 300] [--steps 4] [--lines [0.01]]
 
 The environments move for `--settle` steps on the CPU under smooth controls and the laws of their tasks
 (scenes.py), then their next steps are counted. The group of lanes is what the rule gives each kernel. Written:
@@ -31,12 +31,14 @@ os.environ["STICTION_ISA"] = "baseline"  # read when stiction is imported
 import numpy as np  # noqa: E402
 import scenes  # noqa: E402
 from floor import GPUS, gpu_floor  # noqa: E402
+from gpu_lines import table_of_lines  # noqa: E402
 
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT / "tests/cuda"))
 from check_kernels import kernel_of  # noqa: E402
 
 PROGRAM = ROOT / "build/release/tests/ptx_counts"
+PROGRAM_OF_LINES = ROOT / "build/lines/tests/ptx_counts"
 RESULTS = ROOT / "bench/results/ptx"
 SHAPES = ("panda_box", "leap_cube", "clutter10", "drums8", "g1_mesh_feet", "go2_rough")
 NEIGHBOURS = 32  # among which `solve` puts environments that are alike side by side (by_effort in cuda/tiles.cuh)
@@ -49,8 +51,8 @@ COUNTED = ("warp_instructions", "lane_instructions", "divergent", "global_reques
            "local_sectors", "shared_requests", "shared_waves", "l2_sectors", "hbm_sectors")  # fmt: skip
 
 
-def count(scene, envs, settle, steps):
-    """Of one scene: what ptx_counts prints, with the model."""
+def count(scene, envs, settle, steps, lines=0):
+    """Of one scene: what ptx_counts prints, with the model. lines: prints source lines with that share of a kernel."""
     model, options = scene.load(), scenes.options(scene)
     batch = scenes.started(model, envs, options=options)
     scenes.run(batch, scenes.controls(scene, model, envs, settle))
@@ -59,9 +61,16 @@ def count(scene, envs, settle, steps):
         file.write_text(scene.xml())
         batch.save(str(state))
         chosen = json.dumps({name: getattr(options, name) for name in OPTIONS})
-        run = subprocess.run([PROGRAM, file, state, str(envs), chosen, str(steps)], capture_output=True, text=True)
-    if run.returncode != 0:
-        sys.exit(run.stderr)
+        arguments = [file, state, str(envs), chosen, str(steps)]
+        if lines:
+            (kernels := Path(folder) / "kernels").mkdir()
+            run = subprocess.run([PROGRAM_OF_LINES, *arguments, kernels], capture_output=True, text=True)
+        else:
+            run = subprocess.run([PROGRAM, *arguments], capture_output=True, text=True)
+        if run.returncode != 0:
+            sys.exit(run.stderr)
+        if lines:
+            table_of_lines(kernels, envs * steps, lines)
     return json.loads(run.stdout), model
 
 
@@ -126,10 +135,12 @@ def main():
     p.add_argument("--envs", type=int, default=64)
     p.add_argument("--settle", type=int, default=300, help="steps before those that are counted")
     p.add_argument("--steps", type=int, default=4)
+    p.add_argument("--lines", nargs="?", type=float, const=0.01, default=0,
+                   help="print which source lines of each kernel have at least this share, 0.01, of it")  # fmt: skip
     a = p.parse_args()
     everything, counts, chains, roofline, waits = [], [], [], [], []
     for scene in scenes.scenes(SHAPES if a.shapes else a.models):
-        found, model = count(scene, a.envs, a.settle, a.steps)
+        found, model = count(scene, a.envs, a.settle, a.steps, a.lines)
         if found["frozen"]:
             sys.exit(f"{scene.name}: {found['frozen']} environments are frozen")
         rows = rows_of(scene, found, model)

@@ -69,6 +69,8 @@ constexpr bool unused_on_device(physics::Field f) {
     case Field::L:
     case Field::row_num:
     case Field::run_end:
+    case Field::below_row:
+    case Field::below_place:
     case Field::live_adr:
     case Field::live_body:
     case Field::body_wrench:
@@ -85,8 +87,7 @@ constexpr bool unused_on_device(physics::Field f) {
 constexpr bool unused_by_block(physics::Field f) {
   using physics::Field;
   return unused_on_device(f) || f == Field::row_parent || f == Field::run_adr ||
-         f == Field::run_first || f == Field::below_adr || f == Field::below_row ||
-         f == Field::below_place;
+         f == Field::run_first || f == Field::below_adr;
 }
 constexpr auto unused_fields(const physics::SizesView& m) {
   return m.nv > kMostTileOrder ? unused_by_block : unused_on_device;
@@ -125,8 +126,8 @@ class ArenaLists {
   using Field = physics::Field;
   using List = std::initializer_list<Field>;
   constexpr void dynamics() {
-    own({Field::gradient, Field::dv, Field::qfrc_bias, Field::qfrc_bodies, Field::row_impulse,
-         Field::row_hess});
+    own({Field::gradient, Field::dv, Field::Adv, Field::qfrc_bias, Field::qfrc_bodies,
+         Field::row_impulse, Field::row_hess});
     out({Field::cdof});
     own({Field::H});
     out({Field::A, Field::cvel0});

@@ -227,6 +227,18 @@ class GroupTeam {
     return group_.reduce(part, [](const S& a, const S& b) { return vmax(a, b); });
   }
   template <class F>
+  STICTION_FN bool any(int n, const F& f) const {
+    bool mine = false;
+    each_own(n, [&](int i) { mine = mine || f(i); });
+    return any(mine);
+  }
+  STICTION_FN bool any(bool mine) const { return group_.prefix_sum(mine).total > 0; }
+  template <class F>
+  STICTION_FN void each_own(int n, const F& f) const {
+    STICTION_ROLLED
+    for (int i = group_.rank(); i < n; i += group_.size()) f(i);
+  }
+  template <class F>
   STICTION_FN int compact(int n, int* list, const F& keep) const {
     int count = 0;
     STICTION_ROLLED
@@ -264,5 +276,20 @@ class GroupTeam {
  private:
   Group group_;
 };
+
+// Four numbers that are loaded or stored at a time.
+struct alignas(16) Quad {
+  float x, y, z, w;
+};
+// f(number) and of_quad(quad) of this thread's share of n numbers, which may begin anywhere.
+template <class Team, class F, class G>
+STICTION_FN void each_own_quad(const Team& team, float* x, int n, const F& f, const G& of_quad) {
+  const auto beyond = static_cast<int>(reinterpret_cast<std::uintptr_t>(x) / sizeof(float) % 4);
+  const int before = beyond == 0 ? 0 : 4 - beyond;
+  const int quads = n > before ? (n - before) / 4 : 0;
+  Quad* const first = reinterpret_cast<Quad*>(x + before);
+  team.each_own(quads, [&](int i) { of_quad(first[i]); });
+  team.each_own(n - 4 * quads, [&](int i) { f(x[i < before ? i : 4 * quads + i]); });
+}
 
 STICTION_PHYSICS_END

@@ -28,121 +28,113 @@ STICTION_FN void place_A(const GroupTeam<Group>& team, const ModelView& m, EnvVi
   team.for_each(m.ntri, [&](int k) { e.H[k] = e.A[k]; });
 }
 
-// The structure of H: of row i the columns left of the diagonal, rising, and of column j the rows below
-// the diagonal, falling.
+// The structure of H: its entries in levels, whose rows do not need each other, and of column i the last row that
+// has it. Rows between that one and i without the column have an exact zero there.
 struct Structure {
-  const int *column_adr, *column, *below_adr, *below,
-      *place;  // place: where row k = below[t] begins
+  int levels;
+  const int *level_adr, *entry, *last;
 };
 // That of the model, or with the points that couple two bodies.
 template <class S>
 STICTION_FN Structure structure_of(const ModelView& m, const EnvView<S>& e) {
-  if (e.nlivecross[0] > 0) return {e.run_adr, e.run_first, e.below_adr, e.below_row, e.below_place};
-  return {m.factor_columnadr, m.factor_column, m.factor_belowadr, m.factor_below,
-          m.factor_belowplace};
+  if (e.nlivecross[0] > 0) return {m.nv, e.run_adr, e.run_first, e.below_adr};
+  return {m.nfactorlevel, m.factor_leveladr, m.factor_entry, m.factor_last};
 }
 
-// The latter; nothing where no point couples.
+// The latter, a row to a level; nothing where no point couples.
 template <class Lanes, class S>
 STICTION_FN void couple_points(const GroupTeam<TileGroup<Lanes>>& team, const ModelView& m,
                                EnvView<S>& e) {
-  const auto crosses = [&](int p) { return is_cross(e, p) ? S(1.0) : S(0.0); };
-  if (m.nv > cuda::kMostTileOrder || team.template max<S>(e.npoint[0], crosses) == S(0.0)) return;
-  int *const parent = e.row_parent, *const adr = e.run_adr, *const column = e.run_first;
-  team.for_each(m.nv, [&](int i) {
-    const int begin = m.factor_columnadr[i], end = m.factor_columnadr[i + 1];
-    parent[i] = begin < end ? m.factor_column[end - 1] : -1;
-  });
+  const auto crosses = [&](int p) { return is_cross(e, p); };
+  if (m.nv > cuda::kMostTileOrder || !team.any(e.npoint[0], crosses)) return;
+  int *const parent = e.row_parent, *const last = e.below_adr, *const level = e.run_adr;
+  team.for_each(m.nv, [&](int i) { parent[i] = m.factor_parent[i], last[i] = i; });
   team.once([&] {
     for (int p = 0; p < e.npoint[0]; ++p) {
-      if (!is_cross(e, p)) continue;
+      if (!crosses(p)) continue;
       const int dof1 = m.body_lastdof[e.point_weld[2 * p]];
       const int dof2 = m.body_lastdof[e.point_weld[2 * p + 1]];
       if (dof1 != dof2) link(parent, dof1 > dof2 ? dof1 : dof2, dof1 > dof2 ? dof2 : dof1);
     }
-    adr[0] = 0;
-    for (int i = 0; i < m.nv; ++i) {
-      const int p = parent[i];
-      adr[i + 1] = adr[i] + (p < 0 ? 0 : adr[p + 1] - adr[p] + 1);
-    }
+    for (int i = m.nv - 1; i >= 0; --i)
+      if (const int p = parent[i]; p >= 0 && last[p] < last[i]) last[p] = last[i];
   });
-  team.for_each(m.nv, [&](int i) {
-    int k = adr[i + 1];
-    for (int j = parent[i]; j >= 0; j = parent[j]) column[--k] = j;
-  });
-  // a row has j at the place that j's own columns leave, or has not got it
-  const auto each_row = [&](int j, const auto& f) {
-    const int depth = adr[j + 1] - adr[j];
-    for (int i = m.nv - 1; i > j; --i)
-      if (adr[i + 1] - adr[i] > depth && column[adr[i] + depth] == j) f(i);
-  };
   const int total = team.allot(
       m.nv,
-      [&](int j) {
+      [&](int l) {
         int n = 0;
-        each_row(j, [&](int) { ++n; });
+        for (int j = m.nv - 1 - l; j >= 0; j = parent[j]) ++n;
         return n;
       },
-      [&](int j, int begin) {
-        e.below_adr[j] = begin;
-        each_row(j, [&](int i) { e.below_row[begin] = i, e.below_place[begin++] = tri(i, 0); });
+      [&](int l, int begin) {
+        level[l] = begin;
+        const int i = m.nv - 1 - l;
+        for (int j = i; j >= 0; j = parent[j]) e.run_first[begin++] = pack_entry({i, j, last[i]});
       });
-  team.once([&] { e.below_adr[m.nv] = total; });
+  team.once([&] { level[m.nv] = total; });
 }
 
 // H = Wᵀ W in place of H, from the last row to the first: W_ij = (H_ij − Σ_k W_ki W_kj)/W_ii over the rows k
-// below i; the diagonal keeps 1/W_ii. The right-hand side is a column as well, z = W⁻ᵀ b. A thread has a
-// column of the row, the first one the diagonal, the last one the right-hand side.
-template <class Group, class S>
-STICTION_FN void solve_by_structure(const GroupTeam<Group>& team, const Structure& structure, int n,
-                                    S* H, const S* b, S* x) {
-  const Group& group = team.group();
+// below i, falling. The right-hand side is a column as well, z = W⁻ᵀ b. A thread has an entry; each computes the
+// pivot of its row by itself, so that a level is over with one barrier. The diagonal stays that of H.
+template <class Team, class S>
+STICTION_FN void factor_by_structure(const Team& team, const Structure& structure, S* H, S* inverse,
+                                     const S* b, S* x) {
   STICTION_ROLLED
-  for (int i = n - 1; i >= 0; --i) {
-    S* const row = H + tri(i, 0);
-    const S* const column_i = H + i;
-    const int* const columns = structure.column + structure.column_adr[i];
-    const int* const below = structure.below + structure.below_adr[i];
-    const int* const place = structure.place + structure.below_adr[i];
-    const int last = structure.column_adr[i + 1] - structure.column_adr[i] + 1;
-    const int rows = structure.below_adr[i + 1] - structure.below_adr[i];
-    S inverse = S(0.0);
-    STICTION_ROLLED
-    for (int first = 0; first <= last; first += group.size()) {
-      const int c = first + group.rank();
-      const bool inner = c > 0 && c < last, right = c == last;
-      const int j = inner ? columns[c - 1] : i;
-      const S full = right ? b[i] : c < last ? row[j] : S(0.0);
-      const S* const other = right ? x : H + j;
-      const int* const from = right ? below : place;
-      S sum = full;
+  for (int l = 0; l < structure.levels; ++l) {
+    const int begin = structure.level_adr[l];
+    team.for_each(structure.level_adr[l + 1] - begin, [&](int n) {
+      const FactorEntry f = unpack_entry(structure.entry[begin + n]);
+      const bool right = f.row == f.column;
+      const S *const diagonal = H + tri(f.row, f.row), *const row = H + tri(f.last, 0);
+      const S full = *diagonal;
+      S* const own = right ? x + f.row : H + tri(f.row, f.column);
+      S sum = right ? b[f.row] : *own, square = full;
+      const S *of_row = row + f.row, *other = right ? x + f.last : row + f.column;
+      // to the row before: packed rows shorten by one
+      int step = -f.last, other_step = right ? -1 : step;
+      const int shortens = right ? 0 : 1;
       STICTION_UNROLLED_BY_4
-      for (int t = 0, terms = c <= last ? rows : 0; t < terms; ++t)
-        sum = sum - column_i[place[t]] * other[from[t]];
-      if (first == 0) {
-        // a pivot below the round-off of its diagonal is raised to it
-        const S pivot = vmax(sum, pivot_floor<S>() * full);
-        inverse = group.broadcast(S(1.0) / vsqrt(pivot), 0);
-        if (c == 0) row[i] = inverse;
+      for (int k = f.last; k > f.row; --k) {
+        const S w = *of_row;
+        sum = sum - w * *other;
+        square = square - w * w;
+        of_row += step++, other += other_step;
+        other_step += shortens;
       }
-      if (inner || right) (right ? x : row)[j] = inverse * sum;
-    }
-    group.sync();
-  }
-  // x_j = (z_j − Σ W_ji x_i)/W_jj over the columns i left of the diagonal
-  STICTION_ROLLED
-  for (int i = 0; i < n; ++i) {
-    const int* const below = structure.below + structure.below_adr[i];
-    const int* const place = structure.place + structure.below_adr[i];
-    const int rows = structure.below_adr[i + 1] - structure.below_adr[i];
-    if (rows == 0) continue;
-    const S *const column_i = H + i, solved = column_i[tri(i, 0)] * x[i];
-    team.for_each(rows, [&](int t) {
-      const int k = below[t];
-      x[k] = x[k] - column_i[place[t]] * solved;
+      // a pivot below the round-off of its diagonal is raised to it
+      const S scale = S(1.0) / vsqrt(vmax(square, pivot_floor<S>() * full));
+      *own = scale * sum;
+      if (right) inverse[f.row] = scale;
     });
   }
-  team.for_each(n, [&](int i) { x[i] = H[tri(i, i)] * x[i]; });
+}
+
+// x_j = (z_j − Σ W_ji x_i)/W_jj over the columns i left of the diagonal; z comes in x. Up to three neighbours with the same
+// rows below them at a time: each thread solves these by itself.
+template <class Group, class S>
+STICTION_FN void substitute_by_structure(const GroupTeam<Group>& team, const Structure& structure,
+                                         int n, const S* H, const S* inverse, S* x) {
+  STICTION_ROLLED
+  for (int i = 0, rows = 1; i < n; i += rows) {
+    const int last = structure.last[i];
+    const auto shares = [&](int r) { return i + r <= last && structure.last[i + r] == last; };
+    rows = !shares(1) ? 1 : !shares(2) ? 2 : 3;
+    const S *const h1 = H + tri(i + 1, i), *const h2 = H + tri(i + 2, i), zero = S(0.0);
+    const S x0 = inverse[i] * x[i];
+    const S x1 = rows > 1 ? inverse[i + 1] * (x[i + 1] - h1[0] * x0) : zero;
+    const S x2 = rows > 2 ? inverse[i + 2] * (x[i + 2] - h2[0] * x0 - h2[1] * x1) : zero;
+    team.sync();
+    if (const int r = team.group().rank(); r < rows) x[i + r] = r == 0 ? x0 : r == 1 ? x1 : x2;
+    team.for_each(last - i - rows + 1, [&](int t) {
+      const int k = i + rows + t;
+      const S* const h = H + tri(k, i);
+      S y = x[k] - h[0] * x0;
+      if (rows > 1) y = y - h[1] * x1;
+      if (rows > 2) y = y - h[2] * x2;
+      x[k] = y;
+    });
+  }
 }
 
 // Order n <= N by one thread, the lower triangle in its registers.
@@ -222,7 +214,10 @@ STICTION_FN void factor_and_solve(const GroupTeam<TileGroup<Lanes>>& team, const
                                   EnvView<S>& e, const S* b, S* x) {
   if (m.nv > cuda::kMostTileOrder)
     return solve_in_memory(team, team.group().size(), m.nv, e.H, b, x);
-  solve_by_structure(team, structure_of(m, e), m.nv, e.H, b, x);
+  const Structure structure = structure_of(m, e);
+  S* const inverse = e.Adv;  // 1/W_ii; A Δv is what comes next
+  factor_by_structure(team, structure, e.H, inverse, b, x);
+  substitute_by_structure(team, structure, m.nv, e.H, inverse, x);
 }
 template <class Lanes, class S>
 STICTION_FN void factor_and_solve(const GroupTeam<BlockGroup<Lanes>>& team, const ModelView& m,
@@ -239,17 +234,20 @@ STICTION_FN void factor_and_solve(const GroupTeam<ThreadGroup>& team, const Mode
   solve_in_memory(team, 1, m.nv, e.H, b, x);
 }
 
-// out = A x, a row per index.
+// out = A x, a row per index: its columns up to the diagonal, then the rows below that may have that column.
 template <class Group, class S>
 STICTION_FN void multiply_A(const GroupTeam<Group>& team, const ModelView& m, const EnvView<S>& e,
                             const S* x, S* out) {
   team.for_each(m.nv, [&](int i) {
-    // one loop over both halves: threads of a warp would run two loops one after the other
+    const S* a = e.A + tri(i, 0);
     S sum = S(0.0);
     STICTION_UNROLLED_BY_4
-    for (int j = 0, k = tri(i, 0); j < m.nv; ++j) {
-      sum = sum + e.A[k] * x[j];
-      k += j < i ? 1 : j + 1;
+    for (int j = 0; j <= i; ++j) sum = sum + a[j] * x[j];
+    a += i;
+    STICTION_UNROLLED_BY_4
+    for (int k = i + 1, last = m.factor_last[i]; k <= last; ++k) {
+      a += k;
+      sum = sum + *a * x[k];
     }
     out[i] = sum;
   });

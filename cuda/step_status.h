@@ -2,6 +2,7 @@
 // step set, are its outputs finite. The counterpart of src/batch/run.cpp, on a team.
 #pragma once
 
+#include "cuda/group_team.h"
 #include "cuda/launch.h"
 #include "physics/env_status.h"
 #include "physics/status.h"
@@ -21,6 +22,21 @@ STICTION_FN bool any_outside(const Team& team, const T* x, int n, double limit) 
          0.5f;
 }
 
+// Of this thread's share of n numbers, any that is not finite. 0 · x is 0, or NaN.
+template <class Team>
+STICTION_FN bool any_infinite(const Team& team, float* x, int n) {
+  float sum = 0.0f;
+  each_own_quad(
+      team, x, n, [&](float number) { sum = sum + 0.0f * number; },
+      [&](const Quad& q) {
+        sum = sum + 0.0f * q.x;
+        sum = sum + 0.0f * q.y;
+        sum = sum + 0.0f * q.z;
+        sum = sum + 0.0f * q.w;
+      });
+  return sum != 0.0f;
+}
+
 // A pose that kinematics can use, and numbers that the step can square.
 template <Drives can, class Team, class S>
 STICTION_FN bool state_is_good(const Team& team, const ModelView& m, const EnvView<S>& e) {
@@ -29,7 +45,7 @@ STICTION_FN bool state_is_good(const Team& team, const ModelView& m, const EnvVi
       any_outside(team, e.qpos, m.nq, kStateLimit) ||
       any_outside(team, e.qvel, m.nv, kVelocityLimit) ||
       any_outside(team, e.qacc_warmstart, m.nv, 2 * kVelocityLimit / m.opt.timestep) ||
-      any_outside(team, e.time, 1, kAny) || any_outside(team, e.anchor, 3 * m.nanchor, kAny) ||
+      any_outside(team, e.time, 1, kAny) || team.any(any_infinite(team, e.anchor, 3 * m.nanchor)) ||
       any_outside(team, e.friction_anchor, m.nfrictionanchor, kAny) ||
       any_outside(team, e.body_airtime, m.nbody, kAny);
   if (outside) return false;
@@ -113,6 +129,7 @@ STICTION_FN bool begin_step(const Team& team, const ModelView& m, const Launch& 
   if (l.first) {
     team.once([&] { r.store[env] = l.store_frozen || !is_frozen(r, env) ? 1 : 0; });
     if (!state_is_good<can>(team, m, e)) {
+      team.sync();  // everybody has looked
       write_reference<FieldKind::state, can>(team, m, l, e);
       team.once([&] { record_status(r, env, Status::bad_state); });
     }
@@ -164,19 +181,11 @@ STICTION_FN void count_step(const Team& team, const ModelView& m, const Launch& 
 template <class Team, class S>
 STICTION_FN void clean_outputs(const Team& team, const ModelView& m, const Launch& l, int env,
                                EnvView<S>& e) {
-  bool bad = false;
-  const auto clean = [&](auto* x, int n) {
-    using T = std::remove_reference_t<decltype(*x)>;
-    const float wrong =
-        team.template max<float>(n, [&](int i) { return is_finite(x[i]) ? 0.0f : 1.0f; });
-    if (wrong < 0.5f) return;
-    bad = true;
-    team.for_each(n, [&](int i) { x[i] = is_finite(x[i]) ? x[i] : T(0); });
-  };
+  const auto of_outputs = [&](const auto& f) {
 #define STICTION_CLEAN_state(name, rows, columns)
 #define STICTION_CLEAN_input(name, rows, columns)
 #define STICTION_CLEAN_param(name, rows, columns)
-#define STICTION_CLEAN_output(name, rows, columns) clean(e.name, m.rows* m.columns);
+#define STICTION_CLEAN_output(name, rows, columns) f(e.name, m.rows* m.columns);
 #define STICTION_CLEAN_scratch(name, rows, columns)
 #define X(kind, type, name, rows, columns, producer, meaning) \
   STICTION_CLEAN_##kind(name, rows, columns)
@@ -187,7 +196,15 @@ STICTION_FN void clean_outputs(const Team& team, const ModelView& m, const Launc
 #undef STICTION_CLEAN_param
 #undef STICTION_CLEAN_output
 #undef STICTION_CLEAN_scratch
-  if (!bad) return;
+  };
+  bool bad = false;
+  of_outputs(
+      [&](const auto* x, int n) { team.each_own(n, [&](int i) { bad |= !is_finite(x[i]); }); });
+  if (!team.any(bad)) return;
+  of_outputs([&](auto* x, int n) {
+    using T = std::remove_reference_t<decltype(*x)>;
+    team.for_each(n, [&](int i) { x[i] = is_finite(x[i]) ? x[i] : T(0); });
+  });
   team.once([&] {
     if (!is_frozen(l.records, env)) record_status(l.records, env, Status::bad_state);
   });

@@ -19,9 +19,9 @@
   V(act_length) V(act_velocity) V(act_law) V(act_next) V(moment) V(ten_length) V(ten_velocity) V(turn_body) \
   V(turn_v) V(row_law) V(row_impulse) V(row_hess) V(block_r) V(block_jacobian) V(block_law) \
   V(block_impulse) V(v_free) V(rows_act) V(inv_diag) V(ncand) V(point_weld) V(point_r1) V(point_r2) \
-  V(point_hess) V(point_couple_hess) V(path_J) V(dv) V(gradient) V(H) V(point_spatial) V(body_pointadr) \
+  V(point_hess) V(point_couple_hess) V(path_J) V(dv) V(Adv) V(gradient) V(H) V(point_spatial) V(body_pointadr) \
   V(npoint) V(live_cross) V(nlivecross) V(point_next) V(path_dof) V(path_side) V(path_col) V(npath) \
-  V(effort) V(row_num) V(run_adr) V(run_first) V(below_adr) V(below_row) V(below_place) V(flags) V(active)
+  V(effort) V(row_num) V(run_adr) V(run_first) V(below_adr) V(flags) V(active)
 
 #define STICTION_FIELDS_OF_collide(V) \
   V(anchor) V(gravity) V(body_ipos) V(geom_size) V(geom_pos) V(geom_quat) V(geom_dataid) V(geom_friction) \
@@ -45,7 +45,7 @@
   V(gradient) V(contact_impulse) V(H) V(solver_nsolve) V(inv_A) V(point_spatial) V(body_pointadr) \
   V(body_point) V(npoint) V(live_point) V(nlive) V(live_cross) V(nlivecross) V(point_next) V(line_point) \
   V(path_dof) V(path_side) V(path_col) V(npath) V(row_parent) V(row_num) V(run_adr) V(run_first) \
-  V(below_adr) V(below_row) V(below_place) V(flags) V(active)
+  V(below_adr) V(flags) V(active)
 
 #define STICTION_FIELDS_OF_move(V) \
   V(qpos) V(qvel) V(time) V(act) V(friction_anchor) V(anchor) V(body_airtime) V(qacc_warmstart) \

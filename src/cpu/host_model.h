@@ -78,7 +78,6 @@ class HostModel {
   void moments_by_dof();
   void rows();
   void structure();
-  void factor_lists(const std::vector<int>& parent);
   void turning_by_dof(const std::vector<int>& parent);
   void parameters(const Model& m);
 

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <set>
 
+#include "cpu/factor_lists.h"
 #include "cpu/host_model.h"
 #include "physics/factor.h"
 
@@ -67,31 +68,6 @@ void HostModel::rows() {
   structure();
 }
 
-// Of the elimination tree.
-void HostModel::factor_lists(const std::vector<int>& parent) {
-  physics::ModelView& w = view_;
-  Lists columns, below;
-  for (int i = 0; i < w.nv; ++i) {
-    const std::size_t begin = columns.items.size();
-    for (int j = parent[at(i)]; j >= 0; j = parent[at(j)]) columns.items.push_back(j);
-    std::reverse(columns.items.begin() + static_cast<std::ptrdiff_t>(begin), columns.items.end());
-    columns.end_list();
-  }
-  for (int j = 0; j < w.nv; ++j) {
-    for (int i = w.nv - 1; i > j; --i) {
-      int above = i;
-      while (above > j) above = parent[at(above)];
-      if (above == j) below.items.push_back(i);
-    }
-    below.end_list();
-  }
-  std::vector<int> place;
-  for (const int i : below.items) place.push_back(physics::tri(i, 0));
-  w.factor_belowplace = keep_structure(place);
-  w.factor_columnadr = keep_structure(columns.adr), w.factor_column = keep_structure(columns.items);
-  w.factor_belowadr = keep_structure(below.adr), w.factor_below = keep_structure(below.items);
-}
-
 // Free and ball joints whose change of velocity acts on a dof: `parent` is the elimination tree of all that A couples.
 void HostModel::turning_by_dof(const std::vector<int>& parent) {
   physics::ModelView& w = view_;
@@ -134,7 +110,11 @@ void HostModel::structure() {
     for (int x = w.block_adr[k]; x < w.block_adr[k + 1]; ++x)
       for (int y = w.block_adr[k]; y < x; ++y)
         physics::link(parent.data(), w.block_dof[x], w.block_dof[y]);
-  factor_lists(parent);
+  FactorLists lists = factor_lists(parent);
+  w.nfactorlevel = static_cast<int>(lists.level_adr.size()) - 1;
+  w.factor_parent = keep_structure(parent), w.factor_last = keep_structure(lists.last);
+  w.factor_leveladr = keep_structure(lists.level_adr);
+  w.factor_entry = keep_structure(lists.entry);
   turning_by_dof(parent);
   for (int i = 0; i < w.nv && dense_; ++i) parent[at(i)] = i - 1;
   std::vector<int> num(at(w.nv)), run_adr(at(w.nv1)), run_first(at(w.ntri)), run_end(at(w.ntri)),

@@ -91,14 +91,21 @@ STICTION_FN void clear_listed(const ModelView& m, EnvView<S>& e, const Mask<S>& 
   }
 }
 
-// The next anchors; 0 of slots without a loaded point. Lanes outside `moves` keep theirs.
+// The anchors of lanes in `moves` become 0.
 template <class Team, class S>
-STICTION_FN void advance_anchors(const Team& team, const ModelView& m, EnvView<S>& e,
-                                 const Mask<S>& moves) {
+STICTION_FN void clear_anchors(const Team& team, const ModelView& m, EnvView<S>& e,
+                               const Mask<S>& moves) {
   if (m.nanchorlist > 0)
     team.once([&] { clear_listed(m, e, moves); });
   else
     team.for_each(m.nanchor, [&](int slot) { clear_anchor(e, slot, moves); });
+}
+
+// The next anchors; 0 of slots without a loaded point. Lanes outside `moves` keep theirs.
+template <class Team, class S>
+STICTION_FN void advance_anchors(const Team& team, const ModelView& m, EnvView<S>& e,
+                                 const Mask<S>& moves) {
+  clear_anchors(team, m, e, moves);
   team.for_each(e.npoint[0], [&](int p) {
     const int slot = e.point_slot[p];
     const Vec3<S> n = load3(e.point_normal, p), v = load3(e.point_vel, p);

@@ -193,12 +193,18 @@ STICTION_FN S closing_reach(const ModelView& m, const EnvView<S>& e, int pair, c
   return select(separate, vmin(reach, within), reach);
 }
 
+// Room for round-off included.
+template <class S>
+STICTION_FN S reach_of_gravity(const ModelView& m, const EnvView<S>& e) {
+  return S(1.0 + kSlack * epsilon<S>()) * gravity_drop(m, e);
+}
+
 // How far apart shapes may be to act in this step, as the closer comparison has it; with room for round-off.
 template <class S>
 STICTION_FN S search_reach(const ModelView& m, const EnvView<S>& e, int pair) {
   const S *bound1 = e.geom_bound + 4 * m.pair_geom1[pair],
           *bound2 = e.geom_bound + 4 * m.pair_geom2[pair];
-  const S gravity_reach = S(1.0 + kSlack * epsilon<S>()) * gravity_drop(m, e);
+  const S gravity_reach = reach_of_gravity(m, e);
   if (is_everywhere(m, pair)) return S(std::numeric_limits<double>::infinity());
   if (is_bounded_by_plane(m, m.pair_geom1[pair])) {
     const S reach = pair_reach(m, e, pair, bound2[1], bound2[2], gravity_reach);
@@ -216,48 +222,74 @@ STICTION_FN S search_reach(const ModelView& m, const EnvView<S>& e, int pair) {
   return reach + S(kSlack * epsilon<S>()) * (room + reach);
 }
 
+// The first comparison, of the bounding spheres or of one with a plane.
 template <class S>
-STICTION_FN Mask<S> may_touch(const ModelView& m, const EnvView<S>& e, int pair, S gravity_reach) {
+struct SphereGap {
+  Vec3<S> d;  // between the centres
+  S reach;    // within which the pair may act
+};
+template <class S>
+STICTION_FN SphereGap<S> sphere_gap(const ModelView& m, const EnvView<S>& e, int pair,
+                                    S gravity_reach) {
   const int g1 = m.pair_geom1[pair], g2 = m.pair_geom2[pair];
   const S *bound1 = e.geom_bound + 4 * g1, *bound2 = e.geom_bound + 4 * g2;
-  if (is_bounded_by_plane(m, g1)) {
-    const S height = bound1[3] + dot(load3(bound1, 0), load3(e.geom_off, g2)) - bound2[0];
-    return height <= S(1.0 + kSlack * epsilon<S>()) *
-                         pair_reach(m, e, pair, bound2[1], bound2[2], gravity_reach);
-  }
-  const Vec3<S> d = load3(e.geom_off, g2) - load3(e.geom_off, g1);
-  const S distance2 = norm2(d);
-  const auto meet = [&](const S& reach) {
-    const S spheres = bound1[0] + bound2[0] + reach;
-    return distance2 <= S(1.0 + kSlack * epsilon<S>()) * (spheres * spheres);
-  };
-  S reach =
-      pair_reach(m, e, pair, bound1[1] + bound2[1], vmax(bound1[2], bound2[2]), gravity_reach);
-  Mask<S> near = meet(reach);
-  if (!any_lane(near)) return near;
+  return {load3(e.geom_off, g2) - load3(e.geom_off, g1),
+          pair_reach(m, e, pair, bound1[1] + bound2[1], vmax(bound1[2], bound2[2]), gravity_reach)};
+}
+template <class S>
+STICTION_FN Mask<S> spheres_meet(const ModelView& m, const EnvView<S>& e, int pair,
+                                 const SphereGap<S>& gap) {
+  const S spheres =
+      e.geom_bound[4 * m.pair_geom1[pair]] + e.geom_bound[4 * m.pair_geom2[pair]] + gap.reach;
+  return norm2(gap.d) <= S(1.0 + kSlack * epsilon<S>()) * (spheres * spheres);
+}
+template <class S>
+STICTION_FN Mask<S> plane_meets(const ModelView& m, const EnvView<S>& e, int pair,
+                                S gravity_reach) {
+  const int g2 = m.pair_geom2[pair];
+  const S *bound1 = e.geom_bound + 4 * m.pair_geom1[pair], *bound2 = e.geom_bound + 4 * g2;
+  const S height = bound1[3] + dot(load3(bound1, 0), load3(e.geom_off, g2)) - bound2[0];
+  return height <= S(1.0 + kSlack * epsilon<S>()) *
+                       pair_reach(m, e, pair, bound2[1], bound2[2], gravity_reach);
+}
 
+// The closer one of lanes whose spheres meet.
+template <class S>
+STICTION_FN Mask<S> hulls_meet(const ModelView& m, const EnvView<S>& e, int pair, SphereGap<S> gap,
+                               Mask<S> near, S gravity_reach) {
+  const int g1 = m.pair_geom1[pair], g2 = m.pair_geom2[pair];
+  const S *bound1 = e.geom_bound + 4 * g1, *bound2 = e.geom_bound + 4 * g2;
   const PairBodies b = pair_bodies(m, pair);
   const int tree1 = m.body_treeid[b.body1], tree2 = m.body_treeid[b.body2];
   if (tree1 == tree2 || tree1 < 0 || tree2 < 0) {
-    reach = vmin(reach, relative_reach(m, e, pair, gravity_reach));
-    near = near && meet(reach);
+    gap.reach = vmin(gap.reach, relative_reach(m, e, pair, gravity_reach));
+    near = near && spheres_meet(m, e, pair, gap);
     if (!any_lane(near)) return near;
   }
-  const Separation<S> apart = separation(geom_hull(m, e, g1), geom_hull(m, e, g2), d);
+  S reach = gap.reach;
+  const Separation<S> apart = separation(geom_hull(m, e, g1), geom_hull(m, e, g2), gap.d);
   const S room = bound1[0] + bound2[0] + norm(load3(e.geom_off, g1)) + norm(load3(e.geom_off, g2));
   if (m.opt.contact_model == kLagged)
     for (int k = 0; k < kClosingRounds; ++k)
-      reach = closing_reach(m, e, pair, d, apart, reach, room, gravity_reach);
+      reach = closing_reach(m, e, pair, gap.d, apart, reach, room, gravity_reach);
   return near && apart.distance <= reach + S(kSlack * epsilon<S>()) * (room + reach);
 }
 
+template <class S>
+STICTION_FN Mask<S> may_touch(const ModelView& m, const EnvView<S>& e, int pair, S gravity_reach) {
+  if (is_bounded_by_plane(m, m.pair_geom1[pair])) return plane_meets(m, e, pair, gravity_reach);
+  const SphereGap<S> gap = sphere_gap(m, e, pair, gravity_reach);
+  const Mask<S> near = spheres_meet(m, e, pair, gap);
+  return any_lane(near) ? hulls_meet(m, e, pair, gap, near, gravity_reach) : near;
+}
+
 // near_pair; returns their number.
-template <class Team, class S>
+template <SerialTeam Team, class S>
 STICTION_FN int cull(const Team& team, const ModelView& m, EnvView<S>& e) {
   geom_bounds(team, m, e);
-  const S gravity_reach = S(1.0 + kSlack * epsilon<S>()) * gravity_drop(m, e);
+  const S reach = reach_of_gravity(m, e);
   team.for_each(m.npair, [&](int pair) {
-    const Mask<S> near = may_touch(m, e, pair, gravity_reach);
+    const Mask<S> near = may_touch(m, e, pair, reach);
     e.pair_near[pair] = is_everywhere(m, pair) ? S(1.0) : select(near, S(1.0), S(0.0));
   });
   return team.compact(m.npair, e.near_pair, [&](int pair) { return any_near(e, pair); });

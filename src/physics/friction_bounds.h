@@ -85,12 +85,11 @@ STICTION_FN Mask<S> bounds_moved(const Team& team, const ModelView& m, const Env
   const S change2 =
       team.template sum<S>(e.npoint[0], [&](int p) { return friction_change2(m, e, p); });
   const S dt = S(m.opt.timestep);
-  const auto norm2 = [&](const auto& x) {
-    return team.template sum<S>(m.nv, [&](int i) { return x(i) * x(i) * e.inv_A[i]; });
-  };
-  const S constraints = norm2([&](int i) { return e.momentum[i]; });
-  const S others = norm2([&](int i) { return dt * e.qfrc_smooth[i]; });
-  return change2 > S(kFrictionShare * kFrictionShare) * vmax(constraints, others);
+  const auto norms2 = team.template sum<Sums<S, 2>>(m.nv, [&](int i) {
+    const S constraints = e.momentum[i], others = dt * e.qfrc_smooth[i], inv_A = e.inv_A[i];
+    return Sums<S, 2>(constraints * constraints * inv_A, others * others * inv_A);
+  });
+  return change2 > S(kFrictionShare * kFrictionShare) * vmax(norms2.of[0], norms2.of[1]);
 }
 
 STICTION_PHYSICS_END

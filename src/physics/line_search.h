@@ -135,8 +135,11 @@ inline constexpr double kFarthest = 2;
 template <class Team, class S>
 STICTION_FN S line_search(const Team& team, const ModelView& m, EnvView<S>& e, S slope0,
                           const Mask<S>& active, S& evaluations) {
-  const Line<S> line = {team.template sum<S>(m.nv, [&](int i) { return e.dv[i] * e.momentum[i]; }),
-                        team.template sum<S>(m.nv, [&](int i) { return e.dv[i] * e.Adv[i]; })};
+  const auto products = team.template sum<Sums<S, 2>>(m.nv, [&](int i) {
+    const S dv = e.dv[i];
+    return Sums<S, 2>(dv * e.momentum[i], dv * e.Adv[i]);
+  });
+  const Line<S> line = {products.of[0], products.of[1]};
   const S bound = S(kLineTolerance) * vabs(slope0), half = S(0.5), zero = S(0.0), one = S(1.0);
   laws_at(team, m, e, one);
   const S full = slope_at_one(team, m, e, line);

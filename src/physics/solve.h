@@ -63,10 +63,11 @@ STICTION_FN void advance(const Team& team, const ModelView& m, EnvView<S>& e, So
     team.for_each(n, [&](int i) { x[i] = select(active, x[i] + alpha * dx[i], x[i]); });
   };
   const S zero = S(0.0), one = S(1.0);
-  const S step2 =
-      team.template sum<S>(m.nv, [&](int i) { return e.dv[i] * e.dv[i] * e.A[tri(i, i)]; });
-  const S size2 =
-      team.template sum<S>(m.nv, [&](int i) { return e.v[i] * e.v[i] * e.A[tri(i, i)]; });
+  const auto norms2 = team.template sum<Sums<S, 2>>(m.nv, [&](int i) {
+    const S dv = e.dv[i], v = e.v[i], diagonal = e.A[tri(i, i)];
+    return Sums<S, 2>(dv * dv * diagonal, v * v * diagonal);
+  });
+  const S step2 = norms2.of[0], size2 = norms2.of[1];
   const S small = S(4 * epsilon<S>());
   const S small_steps =
       select(alpha * alpha * step2 < small * small * size2, s.small_steps + one, zero);

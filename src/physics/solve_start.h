@@ -87,16 +87,13 @@ STICTION_FN S loads(const Team& team, const ModelView& m, const EnvView<S>& e) {
 // is above the tolerance and does not fall.
 template <class Team, class S>
 STICTION_FN void residual(const Team& team, const ModelView& m, EnvView<S>& e, SolveState<S>& s) {
-  const auto norm2 = [&](const auto& x) {
-    return team.template sum<S>(m.nv, [&](int i) {
-      const S value = x(i);
-      return value * value * e.inv_A[i];
-    });
-  };
   const S zero = S(0.0), one = S(1.0);
-  const S r2 = norm2([&](int i) { return e.gradient[i]; }), r = vsqrt(r2);
-  const S momentum = norm2([&](int i) { return e.Av[i]; });
-  const S impulse = norm2([&](int i) { return e.contact_impulse[i] + e.row_impulse[i]; });
+  const auto norms2 = team.template sum<Sums<S, 3>>(m.nv, [&](int i) {
+    const S of_r = e.gradient[i], of_v = e.Av[i], inv_A = e.inv_A[i];
+    const S impulses = e.contact_impulse[i] + e.row_impulse[i];
+    return Sums<S, 3>(of_r * of_r * inv_A, of_v * of_v * inv_A, impulses * impulses * inv_A);
+  });
+  const S r2 = norms2.of[0], r = vsqrt(r2), momentum = norms2.of[1], impulse = norms2.of[2];
   const auto relative = [&] {
     const Mask<S> scaled = s.scale > zero;
     const S ratio = select(scaled, r / select(scaled, s.scale, one), one);

@@ -20,6 +20,18 @@ STICTION_FN int place(const EnvView<S>& e, int i, int j) {
   return tri(i, 0) + e.row_num[j];
 }
 
+// An entry of the factor, left of the diagonal of a row, or, with its own row as column, that of the right-hand
+// side; the last row that has its row as a column. In a word.
+struct FactorEntry {
+  int row, column, last;
+};
+STICTION_FN constexpr int pack_entry(const FactorEntry& f) {
+  return f.row | f.column << 10 | f.last << 20;
+}
+STICTION_FN constexpr FactorEntry unpack_entry(int word) {
+  return {word & 1023, word >> 10 & 1023, word >> 20};
+}
+
 // Makes j < i an ancestor of i: H(i, j) is then part of the structure. Eliminating i couples what
 // was above it with j, so the two paths merge.
 STICTION_FN void link(int* parent, int i, int j) {

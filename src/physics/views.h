@@ -180,9 +180,11 @@ struct ModelView : SizesView, MeshArrays, HfieldArrays {
   const int *dof_blockadr, *dof_blockentry;  // (nv+1), (nblockdof)  columns of each dof
   // structure of the factor without points: tree, rows, body blocks; as the fields of the same names
   const int *row_parent, *row_num, *run_adr, *run_first, *run_end, *below_adr, *below_row, *below_place;
-  // the same in lists, also where rows and columns lie dense, as on a GPU
-  const int *factor_columnadr, *factor_column;  // (nv+1), (entries)  columns of row i left of the diagonal, rising
-  const int *factor_belowadr, *factor_below, *factor_belowplace;  // (nv+1), (entries)  rows i below the diagonal of column j, falling; i (i+1)/2
+  // the same for many threads: rows and columns lie dense
+  int nfactorlevel;
+  const int *factor_parent, *factor_last;  // (nv)  elimination tree; last row that has dof i as a column, or i
+  const int *factor_leveladr;  // (nfactorlevel+1)  entries of rows that do not need each other
+  const int *factor_entry;     // (entries)  FactorEntry in a word
 
   const int *geom_type, *geom_bodyid, *geom_priority;
   const int *geom_dataid;     // (ngeom)  mesh of the file or height field, or -1

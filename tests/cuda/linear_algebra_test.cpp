@@ -7,6 +7,7 @@
 #include <random>
 
 #include "batch/devices.h"
+#include "cpu/factor_lists.h"
 #include "cuda/emulated_lanes.h"
 
 namespace stiction::test {
@@ -25,16 +26,15 @@ struct System {
       for (int j = 0; j <= i; ++j)
         A[static_cast<std::size_t>(tri(i, j))] = static_cast<S>(dense(i, j));
     m.nv = n;
-    column_adr = below_adr = {0};
-    for (int i = 0; i < n; ++i) {
-      for (int j = 0; j < i; ++j) column.push_back(j);
-      for (int k = n - 1; k > i; --k) below.push_back(k), place.push_back(tri(k, 0));
-      column_adr.push_back(static_cast<int>(column.size()));
-      below_adr.push_back(static_cast<int>(below.size()));
-    }
-    m.factor_columnadr = column_adr.data(), m.factor_column = column.data();
-    m.factor_belowadr = below_adr.data(), m.factor_below = below.data();
-    m.factor_belowplace = place.data();
+    std::vector<int> chain;
+    for (int i = 0; i < n; ++i) chain.push_back(i - 1);
+    set_structure(chain);
+  }
+  void set_structure(const std::vector<int>& parent) {
+    lists = cpu::factor_lists(parent);
+    m.nfactorlevel = static_cast<int>(lists.level_adr.size()) - 1;
+    m.factor_leveladr = lists.level_adr.data(), m.factor_entry = lists.entry.data();
+    m.factor_last = lists.last.data();
   }
   System(const System&) = delete;
   static std::vector<S> b(const VectorXd& v) { return {v.data(), v.data() + v.size()}; }
@@ -49,11 +49,11 @@ struct System {
   template <class Group>
   VectorXd solve(LanesShared& shared) {
     std::vector<S> H = A;
-    std::vector<S> solution(x.size(), std::numeric_limits<S>::quiet_NaN());
+    std::vector<S> solution(x.size(), std::numeric_limits<S>::quiet_NaN()), scratch = solution;
     on_lanes<Group>(shared, [&](const auto& team) {
       physics::EnvView<S> e{};
       int coupled = 0;
-      e.H = H.data(), e.nlivecross = &coupled;
+      e.H = H.data(), e.Adv = scratch.data(), e.nlivecross = &coupled;
       factor_and_solve(team, m, e, right.data(), solution.data());
     });
     return vector(solution);
@@ -77,7 +77,7 @@ struct System {
 
   int n;
   std::vector<S> A, x, right;
-  std::vector<int> column_adr, column, below_adr, below, place;  // full
+  cpu::FactorLists lists;  // full, unless set
   physics::ModelView m{};
 };
 
@@ -134,46 +134,34 @@ TEST(LinearAlgebra, OfATileIsBackwardStable) {
     }
 }
 
-// Along a tree nothing is lost where the matrix has its structure: rows of three branches that couple
-// with a trunk, and two rows apart.
+// Along a tree nothing is lost where the matrix has its structure: three branches that couple with a trunk, two
+// rows apart, and what a point between the ends of two branches links: rows that lie between them have zeros.
 TEST(LinearAlgebra, OfATreeIsBackwardStable) {
   std::mt19937 random(4);
-  constexpr int kParents[] = {-1, 0, 1, 2, 3, 2, 5, 6, 2, 8, -1, 10};
-  constexpr int n = std::size(kParents);
-  std::vector<std::vector<int>> columns(n), below(n);
-  for (int i = n - 1; i >= 0; --i)
-    for (int j = kParents[i]; j >= 0; j = kParents[j])
-      columns[std::size_t(i)].insert(columns[std::size_t(i)].begin(), j),
-          below[std::size_t(j)].push_back(i);
-  const auto flat = [](const std::vector<std::vector<int>>& lists) {
-    std::pair<std::vector<int>, std::vector<int>> r{{0}, {}};
-    for (const auto& l : lists) {
-      r.second.insert(r.second.end(), l.begin(), l.end());
-      r.first.push_back(static_cast<int>(r.second.size()));
+  const std::vector<int> tree = {-1, 0, 1, 2, 3, 2, 5, 6, 2, 8, -1, 10};
+  const auto n = static_cast<int>(tree.size());
+  std::vector<int> linked = tree;
+  physics::link(linked.data(), 9, 4);
+  for (const std::vector<int>& parent : {tree, linked}) {
+    MatrixXd dense = random_spd(n, 2, random);
+    for (int i = 0; i < n; ++i)
+      for (int j = 0; j < i; ++j) {
+        int above = i;
+        while (above > j) above = parent[static_cast<std::size_t>(above)];
+        if (above != j) dense(i, j) = dense(j, i) = 0;
+      }
+    dense.diagonal() *= n;
+    const VectorXd b = VectorXd::Random(n);
+    System<float> s(dense, b);
+    s.set_structure(parent);
+    const MatrixXd H = s.rounded();
+    const VectorXd exact = H.ldlt().solve(b), product = H * System<float>::vector(s.right);
+    for (const int lanes : kTiles) {
+      LanesShared tile(1, lanes);
+      const VectorXd x = s.solve<EmulatedTile>(tile);
+      EXPECT_LT((x - exact).norm(), 1e-5 * exact.norm()) << lanes;
+      EXPECT_LT((s.product<EmulatedTile>(tile) - product).norm(), 1e-6 * product.norm()) << lanes;
     }
-    return r;
-  };
-  const auto [column_adr, column] = flat(columns);
-  const auto [below_adr, below_row] = flat(below);
-  MatrixXd dense = random_spd(n, 2, random);
-  for (int i = 0; i < n; ++i)
-    for (int j = 0; j < i; ++j) {
-      const auto& c = columns[std::size_t(i)];
-      if (std::find(c.begin(), c.end(), j) == c.end()) dense(i, j) = dense(j, i) = 0;
-    }
-  dense.diagonal() *= n;
-  const VectorXd b = VectorXd::Random(n);
-  System<float> s(dense, b);
-  s.m.factor_columnadr = column_adr.data(), s.m.factor_column = column.data();
-  std::vector<int> place;
-  for (const int i : below_row) place.push_back(tri(i, 0));
-  s.m.factor_belowadr = below_adr.data(), s.m.factor_below = below_row.data();
-  s.m.factor_belowplace = place.data();
-  const MatrixXd H = s.rounded();
-  for (const int lanes : kTiles) {
-    LanesShared tile(1, lanes);
-    const VectorXd x = s.solve<EmulatedTile>(tile), exact = H.ldlt().solve(b);
-    EXPECT_LT((x - exact).norm(), 1e-5 * exact.norm()) << lanes;
   }
 }
 

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <list>
+#include <map>
 #include <unordered_map>
 #include <vector>
 
@@ -48,6 +49,13 @@ class Counter {
     first_.resize(first), second_.resize(second);
   }
   void begin_block() { first_.clear(); }
+  // By instruction of a module, how many warps have executed it.
+  std::vector<std::uint64_t>& executed(const Module& m) {
+    std::vector<std::uint64_t>& times = executed_[&m];
+    times.resize(m.code().size());
+    return times;
+  }
+  const auto& executed() const { return executed_; }
   void access(Warp& w, const Instruction& i, int bytes, bool store);
   Counts counts;
 
@@ -57,6 +65,7 @@ class Counter {
 
   Cache first_, second_;
   std::vector<std::uint64_t> sectors_;
+  std::map<const Module*, std::vector<std::uint64_t>> executed_;
 };
 
 }  // namespace stiction::ptx

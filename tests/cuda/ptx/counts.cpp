@@ -1,8 +1,9 @@
 // What the kernels of a step execute, as JSON on the standard output; bench/gpu_counts.py makes tables
 // of it.
 //
-//   ptx_counts MODEL.xml STATE ENVS OPTIONS STEPS
+//   ptx_counts MODEL.xml STATE ENVS OPTIONS STEPS [LINES]
 //
+// LINES: a folder for the PTX of the kernels, before each line how many warps have executed it.
 // The groups are what the rule gives for kAllEnvs, or STICTION_CUDA_GROUP.
 // STATE: a file of Batch::save of so many environments. OPTIONS: JSON, names and
 // words as in Python. Each step is counted with the refresh that follows it.
@@ -13,8 +14,10 @@
 // stay in the second one.
 #include <cstdio>
 #include <cstdlib>
+#include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <sstream>
 
 #include "cpu/host_model.h"
 #include "cuda/ptx/card.h"
@@ -107,7 +110,20 @@ json to_json(const ptx::Counts& c) {
           {"hbm_sectors", c.hbm_sectors}};
 }
 
-int run(const char* file, const char* state, int num_envs, const char* options, int steps) {
+void write_lines(const ptx::Counter& counter, const std::string& folder) {
+  int number = 0;
+  for (const auto& [module, times] : counter.executed()) {
+    std::map<int, std::uint64_t> of_line;
+    for (std::size_t k = 0; k < times.size(); ++k) of_line[module->code()[k].line] += times[k];
+    std::ofstream out(folder + "/" + std::to_string(number++) + ".ptx");
+    std::istringstream text(module->text());
+    std::string line;
+    for (int k = 1; std::getline(text, line); ++k) out << of_line[k] << '\t' << line << '\n';
+  }
+}
+
+int run(const char* file, const char* state, int num_envs, const char* options, int steps,
+        const char* lines) {
   const ModelPtr model = load_model(file);
   BatchOptions o;
   o.options = options_of(json::parse(options));
@@ -143,6 +159,7 @@ int run(const char* file, const char* state, int num_envs, const char* options, 
   card.counter = nullptr;
   ptx::watch_launches(nullptr);
   keep();
+  if (lines != nullptr) write_lines(counter, lines);
 
   const SolverCounts c = b.counts();
   json result = {
@@ -165,9 +182,10 @@ int run(const char* file, const char* state, int num_envs, const char* options, 
 }  // namespace stiction
 
 int main(int argc, char** argv) try {
-  if (argc != 6)
-    throw stiction::ArgumentError("usage: ptx_counts MODEL.xml STATE ENVS OPTIONS STEPS");
-  return stiction::run(argv[1], argv[2], std::atoi(argv[3]), argv[4], std::atoi(argv[5]));
+  if (argc != 6 && argc != 7)
+    throw stiction::ArgumentError("usage: ptx_counts MODEL.xml STATE ENVS OPTIONS STEPS [LINES]");
+  return stiction::run(argv[1], argv[2], std::atoi(argv[3]), argv[4], std::atoi(argv[5]),
+                       argc == 7 ? argv[6] : nullptr);
 } catch (const std::exception& e) {
   std::fprintf(stderr, "ptx_counts: %s\n", e.what());
   return 1;

@@ -110,6 +110,7 @@ class Module {
   // All that are no entries: any entry may call them.
   const std::vector<const Function*>& callees() const { return callees_; }
   const std::vector<std::string>& opcodes() const { return opcodes_; }
+  const std::string& text() const { return text_; }
   // The line's text, for messages.
   std::string line(int number) const;
 

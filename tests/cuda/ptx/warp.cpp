@@ -5,6 +5,8 @@
 #include <limits>
 #include <sstream>
 
+#include "cuda/ptx/counter.h"
+
 namespace stiction::ptx {
 namespace {
 
@@ -31,6 +33,7 @@ Warp::Warp(const Block& of, int n, std::uint32_t* rows, Lanes* unwritten_rows, s
       alive_(lanes) {
   for (std::uint32_t l = 0; l < kLanes; ++l)
     local[l] = {memory + l * local_bytes, marks + l * (local_bytes / 4), local_bytes};
+  if (of.counter != nullptr) executed_ = of.counter->executed(*of.module).data();
   go(0, of.entry->begin, lanes);
 }
 
@@ -159,6 +162,7 @@ void Warp::run_group() {
       act = now_.lanes;
     }
     ++instructions, lane_instructions += static_cast<unsigned>(std::popcount(act));
+    if (executed_ != nullptr) ++executed_[now_.pc];
     switch (i.kind) {
       case Kind::plain:
       case Kind::load:

@@ -90,6 +90,7 @@ struct Warp {
   [[noreturn]] void fail_apart() const;
 
   const std::vector<Instruction>& code_;
+  std::uint64_t* executed_ = nullptr;  // of the counter, by instruction
   std::vector<Group> groups_;
   Group now_{};
   int limit_ = 0;  // of now_: where the next group is
