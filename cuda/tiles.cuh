@@ -12,8 +12,6 @@ namespace {
 
 using cuda::Kernel;
 
-using cuda::Kernel;
-
 constexpr int kViewBytes = cuda::view_bytes(cuda::kView);
 static_assert(sizeof(EnvView<float>) == cuda::kView.count * sizeof(void*));
 constexpr int kWarps = cuda::kBlockThreads / kWarp;

@@ -15,6 +15,7 @@
 
 #include "physics/activation.h"
 #include "physics/cull_axes.h"
+#include "physics/team.h"
 
 STICTION_PHYSICS_BEGIN
 
