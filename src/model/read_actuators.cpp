@@ -371,8 +371,8 @@ void read_actuators(Element& e, Spec& spec) {
     a.element = &child;
     a.name = name;
     read_actuator(spec, child, defaults.parent, a);
-    judge(a);
     read_target(child, spec, a);
+    judge(a);
     resolve_limited(spec.compiler_of(child), child, "forcelimited", "forcerange", a.forcelimited,
                     a.forcerange);
     // an inherited range is filled in when the joints are known

@@ -82,8 +82,10 @@ TEST(MjcfReport, PhysicsThatIsNotComputedIsNamed) {
       {"<worldbody><geom name='a' size='1'/><body><freejoint/><geom name='b' size='1'/></body>"
        "</worldbody><contact><pair geom1='a' geom2='b' solreffriction='.1 1'/></contact>",
        "pair", "solreffriction"},
-      {robot("", "<actuator><motor joint='j' damping='1'/></actuator>"), "motor", "damping"},
-      {robot("", "<actuator><motor joint='j' armature='1'/></actuator>"), "motor", "armature"},
+      {robot("",
+             "<tendon><fixed name='t'><joint joint='j' coef='1'/></fixed></tendon>"
+             "<actuator><motor tendon='t' damping='1 0 -1'/></actuator>"),
+       "motor", "damping"},
   };
   for (const auto& c : cases) {
     LoadReport r;
