@@ -353,7 +353,7 @@ READER = [
           "spec.classes.try_emplace(name, spec.classes.at(parent))",
           "spec.classes.try_emplace(name, DefaultClass{})",
           pytests=(API + "test_model_arrays_equal_mujocos",)),
-    Break("inheritrange not about the middle", "src/model/build.cpp",
+    Break("inheritrange not about the middle", "src/model/build_actuators.cpp",
           "{middle - half, middle + half}", "{-half, half}",
           pytests=(API + "test_model_arrays_equal_mujocos",)),
     Break("position servo without its stiffness", "src/model/read_actuators.cpp",

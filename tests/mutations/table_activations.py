@@ -39,7 +39,7 @@ ACTIVATIONS = [
           "return x * x * x * (10 + x * (6 * x - 15));", "return x > 0.5 ? 1 : 0;", pytests=FORCES),
     Break("reader: the peak force is its scale", "src/model/build_muscles.cpp",
           "force = n[3] / std::max(1e-15, m.actuator_acc0[at(a)]);", "force = n[3];", pytests=FORCES),
-    Break("reader: an intvelocity bounds its control", "src/model/build.cpp",
+    Break("reader: an intvelocity bounds its control", "src/model/build_actuators.cpp",
           "if (a.inherits_actrange()) {", "if (false) {",
           pytests=(PAGE + "test_the_model_is_mujocos",)),
 ]

@@ -79,7 +79,7 @@ def test_no_array_is_left_out():
 
 def test_files():
     count = {folder: sum(f.startswith(folder) for f in FILES) for folder in ("gymnasium", "models")}
-    assert count == {"gymnasium": 14, "models": 11}
+    assert count == {"gymnasium": 14, "models": 12}
 
 
 # <size nkey="5"/> makes MuJoCo add unnamed keyframes at qpos0; here a model has those of the file.
