@@ -5,7 +5,8 @@
 The environments move for `--settle` steps on the CPU under smooth controls and the laws of their tasks
 (scenes.py), then their next steps are counted. The group of lanes is what the rule gives each kernel. Written:
 bench/results/ptx/counts.csv (counts_shapes.csv of `--shapes`: scenes with boxes, cylinders, meshes, a height field), a row
-per kernel and one of the step without refresh, all per environment and step. The CPU uses its baseline instructions, so that the states do not depend on the machine's.
+per kernel and one of the step without refresh, all per environment and step. The CPU uses its baseline instructions, so
+that the states do not depend on the machine's.
 
 Ceilings are those of an H100 SXM if nothing waited and only one thing took time: instructions (4 per
 multiprocessor and cycle), the first cache (128 bytes, or a wave of shared memory, per cycle), the second

@@ -26,13 +26,13 @@ def count_lines(counted: str):
             paths[place] = here
         elif n := int(times):
             whole.update(dict.fromkeys(here, n))
-            alone[here[-1:][0] if here else None] += n
+            alone[here[-1] if here else None] += n
     return whole, alone
 
 
-def table_of_lines(folder: str, per: int, least: float):
+def table_of_lines(folder: Path, per: int, least: float):
     """Prints, of each kernel's file of PTX, the lines with at least that share of it, `per` environment and step."""
-    for file in sorted(Path(folder).iterdir()):
+    for file in sorted(folder.iterdir()):
         counted = file.read_text()
         whole, alone = count_lines(counted)
         total = sum(alone.values())
