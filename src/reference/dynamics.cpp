@@ -13,7 +13,7 @@ bool moves(const Model& m, int b) {
 
 Vec3 com_velocity(const Kinematics& kin, const std::vector<Motion>& motion, int b) {
   const Motion& s = motion[at(b)];
-  return s.velocity + s.omega.cross(kin.xipos[at(b)] - kin.xpos[at(b)]);
+  return s.velocity_at(kin.xipos[at(b)] - kin.xpos[at(b)]);
 }
 
 }  // namespace
@@ -44,9 +44,7 @@ VecX bias_force(const Model& m, const Kinematics& kin, const std::vector<Motion>
     const Vec3 r = kin.xipos[at(b)] - kin.xpos[at(b)];
     const Mat3 inertia = world_inertia(m, kin, b);
 
-    // a_com = a_o + α × r + ω × (ω × r)
-    const Vec3 a = s.acceleration + s.alpha.cross(r) + s.omega.cross(s.omega.cross(r));
-    const Vec3 force = m.body_mass[at(b)] * (a - gravity);
+    const Vec3 force = m.body_mass[at(b)] * (s.acceleration_at(r) - gravity);
     const Vec3 torque = inertia * s.alpha + s.omega.cross(inertia * s.omega);
     bias += point_jacobian(m, kin, b, kin.xipos[at(b)]).transpose() * force +
             rotation_jacobian(m, kin, b).transpose() * torque;

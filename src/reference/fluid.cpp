@@ -112,7 +112,7 @@ FluidForces fluid_forces(const Model& m, const Kinematics& kin, const std::vecto
   const auto add = [&](int b, const Vec3& c, const Mat3& R, const auto& law) {
     const Motion& s = motion[at(b)];
     const Vec3 w = R.transpose() * s.omega;
-    const Vec3 v = R.transpose() * (s.velocity + s.omega.cross(c - kin.xpos[at(b)]) - wind);
+    const Vec3 v = R.transpose() * (s.velocity_at(c - kin.xpos[at(b)]) - wind);
     const Local f = law(w, v);
     const Mat3X jv = R.transpose() * point_jacobian(m, kin, b, c);
     const Mat3X jw = R.transpose() * rotation_jacobian(m, kin, b);

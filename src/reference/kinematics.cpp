@@ -139,8 +139,7 @@ std::vector<Motion> motion(const Model& m, const Kinematics& kin, std::span<cons
     Vec3 at_point = kin.xpos[at(m.body_parentid[at(b)])];
     const auto move_to = [&](const Vec3& p) {
       const Vec3 r = p - at_point;
-      s.velocity += s.omega.cross(r);
-      s.acceleration += s.alpha.cross(r) + s.omega.cross(s.omega.cross(r));
+      s.velocity = s.velocity_at(r), s.acceleration = s.acceleration_at(r);
       at_point = p;
     };
 

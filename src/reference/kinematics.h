@@ -35,6 +35,12 @@ Mat3X rotation_jacobian(const Model& m, const Kinematics& kin, int b);
 struct Motion {
   Vec3 omega = Vec3::Zero(), alpha = Vec3::Zero();
   Vec3 velocity = Vec3::Zero(), acceleration = Vec3::Zero();
+
+  // Of the body's point at r from that origin: v + ω × r, a + α × r + ω × (ω × r).
+  Vec3 velocity_at(const Vec3& r) const { return velocity + omega.cross(r); }
+  Vec3 acceleration_at(const Vec3& r) const {
+    return acceleration + alpha.cross(r) + omega.cross(omega.cross(r));
+  }
 };
 std::vector<Motion> motion(const Model& m, const Kinematics& kin, std::span<const Real> qvel);
 

@@ -17,12 +17,10 @@ struct World {
   std::vector<Motion> bodies;
 
   Vec3 velocity(int b, const Vec3& p) const {
-    return bodies[at(b)].velocity + bodies[at(b)].omega.cross(p - kin.xpos[at(b)]);
+    return bodies[at(b)].velocity_at(p - kin.xpos[at(b)]);
   }
   Vec3 acceleration(int b, const Vec3& p) const {
-    const Motion& s = bodies[at(b)];
-    const Vec3 r = p - kin.xpos[at(b)];
-    return s.acceleration + s.alpha.cross(r) + s.omega.cross(s.omega.cross(r));
+    return bodies[at(b)].acceleration_at(p - kin.xpos[at(b)]);
   }
 };
 World world(const Model& m, const StepInputs& in, std::span<const double> qpos,

@@ -63,12 +63,6 @@ std::vector<Tendon> tendons(const Model& m, const Kinematics& kin, std::span<con
 std::vector<Real> tendon_bias(const Model& m, const Kinematics& kin,
                               const std::vector<Motion>& bodies) {
   std::vector<Real> all(at(m.ntendon), Real(0));
-  const auto moving = [&](int b, const Vec3& p) {
-    const Motion& s = bodies[at(b)];
-    const Vec3 r = p - kin.xpos[at(b)], turn = s.omega.cross(r);
-    return std::pair<Vec3, Vec3>(s.velocity + turn,
-                                 s.acceleration + s.alpha.cross(r) + s.omega.cross(turn));
-  };
   for (int t = 0; t < m.ntendon; ++t) {
     const auto begin = m.wrap_type.begin() + m.tendon_adr[at(t)], end = begin + m.tendon_num[at(t)];
     if (std::any_of(begin, end, [](WrapType type) {
@@ -78,14 +72,15 @@ std::vector<Real> tendon_bias(const Model& m, const Kinematics& kin,
     const auto path = tendon_path<Real>(
         m, t, [&](int b) { return kin.xpos[at(b)]; }, [&](int b) { return kin.xmat[at(b)]; });
     for (const auto& part : path.parts) {
-      const auto [v1, a1] = moving(part.body1, part.p1);
-      const auto [v2, a2] = moving(part.body2, part.p2);
-      const Vec3 d = part.p2 - part.p1, u = v2 - v1;
+      const Motion &s1 = bodies[at(part.body1)], &s2 = bodies[at(part.body2)];
+      const Vec3 r1 = part.p1 - kin.xpos[at(part.body1)], r2 = part.p2 - kin.xpos[at(part.body2)];
+      const Vec3 d = part.p2 - part.p1, u = s2.velocity_at(r2) - s1.velocity_at(r1),
+                 a = s2.acceleration_at(r2) - s1.acceleration_at(r1);
       const Real length = d.norm();
       if (length == 0) continue;
       // d²/dt² √(d·d)
       const Real rate = d.dot(u) / length;
-      all[at(t)] += part.share * (u.dot(u) + d.dot(a2 - a1) - rate * rate) / length;
+      all[at(t)] += part.share * (u.dot(u) + d.dot(a) - rate * rate) / length;
     }
   }
   return all;

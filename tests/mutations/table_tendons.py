@@ -23,7 +23,7 @@ TENDONS = [
     Break("tendon: points of a string that turns have no centripetal acceleration", "src/physics/tendon_bias.h",
           "+ cross(v.a, velocity)}", "+ zero3<S>()}", pytests=("python/test_tendon_bias.py::test_bias_is_mujocos",)),
     Break("tendon of the reference: bias without the sites' accelerations", "src/reference/tendons.cpp",
-          "(u.dot(u) + d.dot(a2 - a1) - rate * rate)", "(u.dot(u) - rate * rate)", pytests=("python/test_tendon_bias.py::test_bias_is_mujocos",)),
+          "(u.dot(u) + d.dot(a) - rate * rate)", "(u.dot(u) - rate * rate)", pytests=("python/test_tendon_bias.py::test_bias_is_mujocos",)),
     Break("actuator: its armature counts gear times", "src/model/build_actuators.cpp",
           "x = gear * gear * of_actuator", "x = gear * of_actuator", pytests=("python/test_actuator_rotors.py::test_sums_stand_in_the_model",)),
     Break("actuator: damping of the last one on a joint alone", "src/model/build_actuators.cpp",
