@@ -11,7 +11,7 @@
 namespace stiction {
 namespace {
 
-constexpr std::uint32_t kVersion = 3;
+constexpr std::uint32_t kVersion = 4;
 
 // What is at the front of a file.
 struct Header {
@@ -94,6 +94,17 @@ std::vector<char> own_flags(const Batch::Impl& impl) {
   return own;
 }
 
+// Calls f(field, spec) for every parameter: a file has a flag of each, and nothing that depends on other fields.
+template <class F>
+void for_params(const Batch::Impl& impl, const F& f) {
+  for_fields(impl.host.specs(), {FieldKind::param}, f);
+}
+std::size_t count_params(const Batch::Impl& impl) {
+  std::size_t n = 0;
+  for_params(impl, [&](Field, const FieldSpec&) { ++n; });
+  return n;
+}
+
 constexpr RowGroups kSavedRows = kStateRows | kInputRows | kParamRows | kStatusRows;
 
 // Calls f(address, bytes) for every output.
@@ -125,7 +136,7 @@ std::vector<std::byte> Batch::Impl::snapshot(bool outputs) {
   const Header header = header_of(*this);
   a.put(&header, sizeof header);
   const std::vector<char> own_fields = own_flags(*this);
-  a.put(own_fields.data(), own_fields.size());
+  for_params(*this, [&](Field f, const FieldSpec&) { a.put(&own_fields[at(f)], 1); });
   fetch_all(kSavedRows | (outputs ? kOutputRows : 0));
   const auto put = [&](const void* data, std::size_t n) { a.put(data, n); };
   if (outputs) for_outputs(*this, put);
@@ -135,7 +146,7 @@ std::vector<std::byte> Batch::Impl::snapshot(bool outputs) {
 
 std::size_t Batch::Impl::longest_snapshot() {
   std::vector<char> all(at(kFields), 1);
-  std::size_t n = sizeof(Header) + all.size() + sizeof(Archive::Checksum);
+  std::size_t n = sizeof(Header) + count_params(*this) + sizeof(Archive::Checksum);
   for_saved(*this, all, [&](const void*, std::size_t bytes) { n += bytes; });
   return n;
 }
@@ -144,7 +155,7 @@ std::string Batch::Impl::restore(std::span<const std::byte> bytes, const std::st
                                  bool outputs) {
   Header header;
   const Header mine = header_of(*this);
-  if (bytes.size() < sizeof header + at(kFields) + sizeof(Archive::Checksum))
+  if (bytes.size() < sizeof header + count_params(*this) + sizeof(Archive::Checksum))
     refuse(source, "is too short to be a file that Batch::save wrote");
   Archive a(bytes);
   a.take(&header, sizeof header);
@@ -153,12 +164,13 @@ std::string Batch::Impl::restore(std::span<const std::byte> bytes, const std::st
 
   // The checksum is no signature: nothing that follows is believed before it was looked at.
   std::vector<char> own_fields(at(kFields));
-  a.take(own_fields.data(), own_fields.size());
-  for (int i = 0; i < kFields; ++i) {
-    const FieldSpec& s = host.specs()[at(i)];
-    if (own_fields[at(i)] != 0 && (own_fields[at(i)] != 1 || s.kind != FieldKind::param))
-      refuse(source, std::string("is damaged: says that ") + s.name + " is an own parameter");
-  }
+  for_params(*this, [&](Field f, const FieldSpec& param) {
+    char& flag = own_fields[at(f)];
+    a.take(&flag, 1);
+    if (flag != 0 && flag != 1)
+      refuse(source, std::string("is damaged: does not say whether ") + param.name +
+                         " is an own parameter");
+  });
   std::size_t expected = 0, computed = 0;
   if (outputs) for_outputs(*this, [&](const void*, std::size_t n) { computed += n; });
   for_saved(*this, own_fields, [&](const void*, std::size_t n) { expected += n; });
