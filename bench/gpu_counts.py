@@ -14,9 +14,9 @@ cache (5.5 TB/s, as measured by others) and memory (3.35 TB/s). Of the caches te
 says how they are modelled. An instruction is one of PTX: ptxas removes some and adds others; a
 branch has the lanes that take it. Nothing here is a measurement of time.
 
-Environments that share a warp in `solve` go through as many Newton iterations as the slowest of them. How much of
-that is waiting is counted from the iterations of each environment, side by side as the kernel puts them, by the
-iterations of the step before, and as they are numbered.
+Environments that share a warp in `solve` need different numbers of Newton iterations. In which share of the slowest
+one's an environment has ended, so that its lanes join the others (cuda/solve_warp.cuh), is counted from the iterations of
+each, side by side as the kernel puts them, by the iterations of the step before, and as they are numbered.
 """
 
 import argparse
@@ -168,7 +168,7 @@ def main():
     table("Ceilings of an H100, million steps per second, and what a step moves:",
           ["model", "issue", "first cache", "second cache", "memory", "global, kB", "local, kB", "second cache, kB",
            "memory, kB", "waves of shared memory", "divergent branches"], roofline)  # fmt: skip
-    table("Iterations in `solve` that wait for the slowest environment of the warp:",
+    table("Iterations in `solve` of the slowest environment of a warp for which others have ended:",
           ["model", "environments of a warp", "as numbered", "ordered", "if known"], waits)  # fmt: skip
     if not a.models:
         RESULTS.mkdir(parents=True, exist_ok=True)

@@ -86,8 +86,8 @@ constexpr bool unused_on_device(physics::Field f) {
 // Where a block solves, nor are there these lists.
 constexpr bool unused_by_block(physics::Field f) {
   using physics::Field;
-  return unused_on_device(f) || f == Field::row_parent || f == Field::run_adr ||
-         f == Field::run_first || f == Field::below_adr;
+  return unused_on_device(f) || f == Field::nfactorlevel || f == Field::row_parent ||
+         f == Field::run_adr || f == Field::run_first || f == Field::below_adr;
 }
 constexpr auto unused_fields(const physics::SizesView& m) {
   return m.nv > kMostTileOrder ? unused_by_block : unused_on_device;
@@ -139,9 +139,9 @@ class ArenaLists {
          Field::geom_bar});
   }
   constexpr void solve(const ArenaOptions& options) {
-    own({Field::nlive, Field::nlivecross, Field::npath, Field::dv, Field::Adv, Field::momentum,
-         Field::gradient, Field::Av, Field::contact_impulse, Field::inv_A, Field::row_impulse,
-         Field::row_hess});
+    own({Field::nlive, Field::nlivecross, Field::npath, Field::nfactorlevel, Field::dv, Field::Adv,
+         Field::momentum, Field::gradient, Field::Av, Field::contact_impulse, Field::inv_A,
+         Field::row_impulse, Field::row_hess});
     out({Field::v});
     in({Field::body_pointadr});
     own({Field::path_dof, Field::path_side, Field::path_col, Field::H});

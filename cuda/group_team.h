@@ -277,19 +277,4 @@ class GroupTeam {
   Group group_;
 };
 
-// Four numbers that are loaded or stored at a time.
-struct alignas(16) Quad {
-  float x, y, z, w;
-};
-// f(number) and of_quad(quad) of this thread's share of n numbers, which may begin anywhere.
-template <class Team, class F, class G>
-STICTION_FN void each_own_quad(const Team& team, float* x, int n, const F& f, const G& of_quad) {
-  const auto beyond = static_cast<int>(reinterpret_cast<std::uintptr_t>(x) / sizeof(float) % 4);
-  const int before = beyond == 0 ? 0 : 4 - beyond;
-  const int quads = n > before ? (n - before) / 4 : 0;
-  Quad* const first = reinterpret_cast<Quad*>(x + before);
-  team.each_own(quads, [&](int i) { of_quad(first[i]); });
-  team.each_own(n - 4 * quads, [&](int i) { f(x[i < before ? i : 4 * quads + i]); });
-}
-
 STICTION_PHYSICS_END

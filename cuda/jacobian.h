@@ -117,18 +117,15 @@ STICTION_FN void contact_impulses(const GroupTeam<Group>& team, const ModelView&
 template <class S>
 STICTION_FN void add_composite_row(const ModelView& m, EnvView<S>& e, int i, const Sym6<S>& g) {
   const int last = m.body_translation[m.dof_bodyid[i]];
-  const int *const col = e.row_num, *const up = m.dof_parentid;
+  const int* const up = m.dof_parentid;
   const S* const cdof = e.cdof;
-  S* const row = e.H + tri(i, 0);
+  S* const row = e.H + tri(i, 0);  // dense
   Vec3<S> l;
   if (i > last) {
     const Spatial<S> f = g * load6(cdof, i);
     l = f.l;
     STICTION_ROLLED
-    for (int j = i; j > last; j = up[j]) {
-      S& h = row[col[j]];
-      h = h + dot(load6(cdof, j), f);
-    }
+    for (int j = i; j > last; j = up[j]) row[j] = row[j] + dot(load6(cdof, j), f);
     if (last < 0) return;
   } else {
     const int k = i - (last - 2);
@@ -136,10 +133,30 @@ STICTION_FN void add_composite_row(const ModelView& m, EnvView<S>& e, int i, con
         : k == 1 ? Vec3<S>{g.ll.xy, g.ll.yy, g.ll.yz}
                  : Vec3<S>{g.ll.xz, g.ll.yz, g.ll.zz};
   }
-  S* const h = row + col[last - 2];
+  S* const h = row + last - 2;
   h[0] = h[0] + l.x;
   if (i > last - 2) h[1] = h[1] + l.y;
   if (i > last - 1) h[2] = h[2] + l.z;
+}
+
+// path_*, falling: a dof moves the body that lies in the subtree of its own.
+template <class Group, class S>
+STICTION_FN void cross_path(const GroupTeam<Group>& team, const ModelView& m, EnvView<S>& e,
+                            int point) {
+  const int body1 = e.point_weld[2 * point], body2 = e.point_weld[2 * point + 1];
+  const auto moves = [&](int dof, int body) {
+    const int b = m.dof_bodyid[dof];
+    return b <= body && body < m.body_end[b];
+  };
+  const int n = team.compact(m.nv, e.path_col, [&](int k) {
+    const int i = m.nv - 1 - k;
+    return moves(i, body1) != moves(i, body2);
+  });
+  team.for_each(n, [&](int k) {
+    const int i = m.nv - 1 - e.path_col[k];
+    e.path_dof[k] = i, e.path_side[k] = moves(i, body2) ? 1 : 0, e.path_col[k] = i;
+  });
+  team.once([&] { e.npath[0] = n; });
 }
 
 // Φᵀ G Φ of the points against what does not move, behind their wrenches.

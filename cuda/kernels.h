@@ -8,6 +8,7 @@
 // wide numbers.
 #pragma once
 
+#include "cuda/anchor_lists.h"
 #include "cuda/arena.h"
 #include "cuda/jacobian.h"
 #include "cuda/linear_algebra.h"

@@ -79,7 +79,7 @@ struct ThreadSizes : physics::SizesView {
   static constexpr int nspatial = 0, ncouple = 0, ncouplepair = 0;
   // always rows in global memory
   static constexpr int nsensordata = 0, nanchor = 0, nfrictionanchor = nv, nanchorlist = 0,
-                       nmoment = 0, nrow = 0, nturn = 0;
+                       nanchorrowlist = 0, nmoment = 0, nrow = 0, nturn = 0;
   static constexpr int nfluidbody = 0, nfluiddof = 0;  // no medium
   static constexpr int neq = 0, nblockdof = 0;
   static constexpr int na = 0, nstateful = 0, nmuscle = 0, nsitedrive = 0, nliftdof = 0,

@@ -28,26 +28,26 @@ STICTION_FN void place_A(const GroupTeam<Group>& team, const ModelView& m, EnvVi
   team.for_each(m.ntri, [&](int k) { e.H[k] = e.A[k]; });
 }
 
-// The structure of H: its entries in levels, whose rows do not need each other, and of column i the last row that
+// The structure of H: its panels in levels, whose rows do not need each other, and of column i the last row that
 // has it. Rows between that one and i without the column have an exact zero there.
 struct Structure {
   int levels;
-  const int *level_adr, *entry, *last;
+  const int *level_adr, *panel, *last;
 };
 // That of the model, or with the points that couple two bodies.
 template <class S>
 STICTION_FN Structure structure_of(const ModelView& m, const EnvView<S>& e) {
-  if (e.nlivecross[0] > 0) return {m.nv, e.run_adr, e.run_first, e.below_adr};
-  return {m.nfactorlevel, m.factor_leveladr, m.factor_entry, m.factor_last};
+  if (e.nlivecross[0] > 0) return {e.nfactorlevel[0], e.run_adr, e.run_first, e.below_adr};
+  return {m.nfactorlevel, m.factor_leveladr, m.factor_panel, m.factor_last};
 }
 
-// The latter, a row to a level; nothing where no point couples.
+// The latter, the panels of the same rows to a level; nothing where no point couples.
 template <class Lanes, class S>
 STICTION_FN void couple_points(const GroupTeam<TileGroup<Lanes>>& team, const ModelView& m,
                                EnvView<S>& e) {
   const auto crosses = [&](int p) { return is_cross(e, p); };
   if (m.nv > cuda::kMostTileOrder || !team.any(e.npoint[0], crosses)) return;
-  int *const parent = e.row_parent, *const last = e.below_adr, *const level = e.run_adr;
+  int *const parent = e.row_parent, *const last = e.below_adr, *const first = e.path_dof;
   team.for_each(m.nv, [&](int i) { parent[i] = m.factor_parent[i], last[i] = i; });
   team.once([&] {
     for (int p = 0; p < e.npoint[0]; ++p) {
@@ -58,72 +58,108 @@ STICTION_FN void couple_points(const GroupTeam<TileGroup<Lanes>>& team, const Mo
     }
     for (int i = m.nv - 1; i >= 0; --i)
       if (const int p = parent[i]; p >= 0 && last[p] < last[i]) last[p] = last[i];
+    int levels = 0;
+    for (int i = 0; i < m.nv; i += panel_rows(last, m.nv, i)) first[levels++] = i;
+    e.nfactorlevel[0] = levels;
   });
+  const int levels = e.nfactorlevel[0];
   const int total = team.allot(
-      m.nv,
+      levels,
       [&](int l) {
         int n = 0;
-        for (int j = m.nv - 1 - l; j >= 0; j = parent[j]) ++n;
+        for (int j = first[levels - 1 - l]; j >= 0; j = parent[j]) ++n;
         return n;
       },
       [&](int l, int begin) {
-        level[l] = begin;
-        const int i = m.nv - 1 - l;
-        for (int j = i; j >= 0; j = parent[j]) e.run_first[begin++] = pack_entry({i, j, last[i]});
+        e.run_adr[l] = begin;
+        const int i = first[levels - 1 - l], rows = panel_rows(last, m.nv, i);
+        for (int j = i; j >= 0; j = parent[j])
+          e.run_first[begin++] = pack_panel({i, rows, j, last[i]});
       });
-  team.once([&] { level[m.nv] = total; });
+  team.once([&] { e.run_adr[levels] = total; });
 }
 
+// What is left of H by factor_by_structure besides W: of rows that go together 1/W_ii, and what lies between them,
+// W of their second row in the first column, then of the third row in both.
+template <class S>
+struct Pivots {
+  S *inverse, *between;
+};
+
 // H = Wᵀ W in place of H, from the last row to the first: W_ij = (H_ij − Σ_k W_ki W_kj)/W_ii over the rows k
-// below i, falling. The right-hand side is a column as well, z = W⁻ᵀ b. A thread has an entry; each computes the
-// pivot of its row by itself, so that a level is over with one barrier. The diagonal stays that of H.
+// below i, falling. The right-hand side is a column as well, z = W⁻ᵀ b. A thread has a panel: W of up to three rows
+// i, i + 1, i + 2 in a column. Each computes the triangle a of these rows by itself, so that a level is over with one
+// barrier; in H that triangle stays.
 template <class Team, class S>
-STICTION_FN void factor_by_structure(const Team& team, const Structure& structure, S* H, S* inverse,
-                                     const S* b, S* x) {
+STICTION_FN void factor_by_structure(const Team& team, const Structure& structure, S* H,
+                                     const Pivots<S>& pivots, const S* b, S* x) {
   STICTION_ROLLED
   for (int l = 0; l < structure.levels; ++l) {
     const int begin = structure.level_adr[l];
     team.for_each(structure.level_adr[l + 1] - begin, [&](int n) {
-      const FactorEntry f = unpack_entry(structure.entry[begin + n]);
+      const FactorPanel f = unpack_panel(structure.panel[begin + n]);
       const bool right = f.row == f.column;
-      const S *const diagonal = H + tri(f.row, f.row), *const row = H + tri(f.last, 0);
-      const S full = *diagonal;
-      S* const own = right ? x + f.row : H + tri(f.row, f.column);
-      S sum = right ? b[f.row] : *own, square = full;
-      const S *of_row = row + f.row, *other = right ? x + f.last : row + f.column;
+      // rows beyond the panel are its last one again, of weight zero
+      const int i = f.row, i1 = i + (f.rows > 1 ? 1 : 0), i2 = i1 + (f.rows > 2 ? 1 : 0);
+      S *const h0 = H + tri(i, 0), *const h1 = h0 + (i1 > i ? i1 : 0),
+               *const h2 = h1 + (i2 > i1 ? i2 : 0);
+      const S full0 = h0[i], full1 = h1[i1], full2 = h2[i2];
+      S a00 = full0, a10 = h1[i], a11 = full1, a20 = h2[i], a21 = h2[i1], a22 = full2;
+      const int own = f.column;
+      S y0 = *(right ? b + i : h0 + own), y1 = *(right ? b + i1 : h1 + own),
+        y2 = *(right ? b + i2 : h2 + own);
       // to the row before: packed rows shorten by one
-      int step = -f.last, other_step = right ? -1 : step;
-      const int shortens = right ? 0 : 1;
+      const S* const row = H + tri(f.last, 0);
+      const S *of0 = row + i, *of1 = row + i1, *of2 = row + i2;
+      const S* other = right ? x + f.last : row + own;
+      std::ptrdiff_t step = -f.last, other_step = right ? -1 : step;
+      const std::ptrdiff_t shortens = right ? 0 : 1;
       STICTION_UNROLLED_BY_4
-      for (int k = f.last; k > f.row; --k) {
-        const S w = *of_row;
-        sum = sum - w * *other;
-        square = square - w * w;
-        of_row += step++, other += other_step;
-        other_step += shortens;
+      for (int k = f.last; k >= i + f.rows; --k) {
+        const S w0 = *of0, w1 = *of1, w2 = *of2, w = *other;
+        y0 = y0 - w0 * w, y1 = y1 - w1 * w, y2 = y2 - w2 * w;
+        a00 = a00 - w0 * w0, a10 = a10 - w1 * w0, a11 = a11 - w1 * w1;
+        a20 = a20 - w2 * w0, a21 = a21 - w2 * w1, a22 = a22 - w2 * w2;
+        of0 += step, of1 += step, of2 += step, other += other_step;
+        ++step, other_step += shortens;
       }
       // a pivot below the round-off of its diagonal is raised to it
-      const S scale = S(1.0) / vsqrt(vmax(square, pivot_floor<S>() * full));
-      *own = scale * sum;
-      if (right) inverse[f.row] = scale;
+      const auto inverse_pivot = [](bool there, S a, S full) {
+        return there ? S(1.0) / vsqrt(vmax(a, pivot_floor<S>() * full)) : S(0.0);
+      };
+      const S s2 = inverse_pivot(f.rows > 2, a22, full2);
+      const S w20 = s2 * a20, w21 = s2 * a21, z2 = s2 * y2;
+      a00 = a00 - w20 * w20, a10 = a10 - w21 * w20, a11 = a11 - w21 * w21;
+      y0 = y0 - w20 * z2, y1 = y1 - w21 * z2;
+      const S s1 = inverse_pivot(f.rows > 1, a11, full1);
+      const S w10 = s1 * a10, z1 = s1 * y1;
+      a00 = a00 - w10 * w10, y0 = y0 - w10 * z1;
+      const S s0 = inverse_pivot(true, a00, full0), z0 = s0 * y0;
+      *(right ? x + i2 : h2 + own) = z2;
+      *(right ? x + i1 : h1 + own) = z1;
+      *(right ? x + i : h0 + own) = z0;
+      if (!right) return;
+      pivots.inverse[i2] = s2, pivots.inverse[i1] = s1, pivots.inverse[i] = s0;
+      S* const between = pivots.between + 3 * i;
+      between[0] = w10, between[1] = w20, between[2] = w21;
     });
   }
 }
 
-// x_j = (z_j − Σ W_ji x_i)/W_jj over the columns i left of the diagonal; z comes in x. Up to three neighbours with the same
-// rows below them at a time: each thread solves these by itself.
+// x_j = (z_j − Σ W_ji x_i)/W_jj over the columns i left of the diagonal; z comes in x. Each thread solves rows that go
+// together by itself.
 template <class Group, class S>
 STICTION_FN void substitute_by_structure(const GroupTeam<Group>& team, const Structure& structure,
-                                         int n, const S* H, const S* inverse, S* x) {
+                                         int n, const S* H, const Pivots<S>& pivots, S* x) {
   STICTION_ROLLED
   for (int i = 0, rows = 1; i < n; i += rows) {
     const int last = structure.last[i];
-    const auto shares = [&](int r) { return i + r <= last && structure.last[i + r] == last; };
-    rows = !shares(1) ? 1 : !shares(2) ? 2 : 3;
-    const S *const h1 = H + tri(i + 1, i), *const h2 = H + tri(i + 2, i), zero = S(0.0);
-    const S x0 = inverse[i] * x[i];
-    const S x1 = rows > 1 ? inverse[i + 1] * (x[i + 1] - h1[0] * x0) : zero;
-    const S x2 = rows > 2 ? inverse[i + 2] * (x[i + 2] - h2[0] * x0 - h2[1] * x1) : zero;
+    rows = panel_rows(structure.last, n, i);
+    const S *const inverse = pivots.inverse + i, *const between = pivots.between + 3 * i;
+    const S zero = S(0.0);
+    const S x0 = inverse[0] * x[i];
+    const S x1 = rows > 1 ? inverse[1] * (x[i + 1] - between[0] * x0) : zero;
+    const S x2 = rows > 2 ? inverse[2] * (x[i + 2] - between[1] * x0 - between[2] * x1) : zero;
     team.sync();
     if (const int r = team.group().rank(); r < rows) x[i + r] = r == 0 ? x0 : r == 1 ? x1 : x2;
     team.for_each(last - i - rows + 1, [&](int t) {
@@ -215,9 +251,10 @@ STICTION_FN void factor_and_solve(const GroupTeam<TileGroup<Lanes>>& team, const
   if (m.nv > cuda::kMostTileOrder)
     return solve_in_memory(team, team.group().size(), m.nv, e.H, b, x);
   const Structure structure = structure_of(m, e);
-  S* const inverse = e.Adv;  // 1/W_ii; A Δv is what comes next
-  factor_by_structure(team, structure, e.H, inverse, b, x);
-  substitute_by_structure(team, structure, m.nv, e.H, inverse, x);
+  // A Δv is what comes next
+  const Pivots<S> pivots = {e.Adv, e.path_J};
+  factor_by_structure(team, structure, e.H, pivots, b, x);
+  substitute_by_structure(team, structure, m.nv, e.H, pivots, x);
 }
 template <class Lanes, class S>
 STICTION_FN void factor_and_solve(const GroupTeam<BlockGroup<Lanes>>& team, const ModelView& m,
@@ -234,22 +271,38 @@ STICTION_FN void factor_and_solve(const GroupTeam<ThreadGroup>& team, const Mode
   solve_in_memory(team, 1, m.nv, e.H, b, x);
 }
 
-// out = A x, a row per index: its columns up to the diagonal, then the rows below that may have that column.
+// f(a, j) for the entries a = A_ij ≠ 0 of row i: its columns up to the diagonal, then the rows below that may have that
+// column.
+template <class S, class F>
+STICTION_FN void for_row_of_A(const ModelView& m, const EnvView<S>& e, int i, const F& f) {
+  const S* a = e.A + tri(i, 0);
+  STICTION_UNROLLED_BY_4
+  for (int j = 0; j <= i; ++j) f(a[j], j);
+  a += i;
+  STICTION_UNROLLED_BY_4
+  for (int k = i + 1, last = m.factor_last[i]; k <= last; ++k) {
+    a += k;
+    f(*a, k);
+  }
+}
+// out = A x, a row per index.
 template <class Group, class S>
 STICTION_FN void multiply_A(const GroupTeam<Group>& team, const ModelView& m, const EnvView<S>& e,
                             const S* x, S* out) {
   team.for_each(m.nv, [&](int i) {
-    const S* a = e.A + tri(i, 0);
     S sum = S(0.0);
-    STICTION_UNROLLED_BY_4
-    for (int j = 0; j <= i; ++j) sum = sum + a[j] * x[j];
-    a += i;
-    STICTION_UNROLLED_BY_4
-    for (int k = i + 1, last = m.factor_last[i]; k <= last; ++k) {
-      a += k;
-      sum = sum + *a * x[k];
-    }
+    for_row_of_A(m, e, i, [&](S a, int j) { sum = sum + a * x[j]; });
     out[i] = sum;
+  });
+}
+// Both products, each entry of A loaded once.
+template <class Group, class S>
+STICTION_FN void multiply_A(const GroupTeam<Group>& team, const ModelView& m, const EnvView<S>& e,
+                            const S* x, S* out, const S* y, S* out_y) {
+  team.for_each(m.nv, [&](int i) {
+    S sum_x = S(0.0), sum_y = S(0.0);
+    for_row_of_A(m, e, i, [&](S a, int j) { sum_x = sum_x + a * x[j], sum_y = sum_y + a * y[j]; });
+    out[i] = sum_x, out_y[i] = sum_y;
   });
 }
 

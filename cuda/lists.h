@@ -3,7 +3,6 @@
 #pragma once
 
 #include "cuda/group_team.h"
-#include "physics/anchors.h"
 #include "physics/collide.h"
 #include "physics/hessian.h"
 
@@ -15,15 +14,15 @@ STICTION_FN int cull(const GroupTeam<Group>& team, const ModelView& m, EnvView<S
   geom_bounds(team, m, e);
   const S reach = reach_of_gravity(m, e);
   const auto by_plane = [&](int pair) { return is_bounded_by_plane(m, m.pair_geom1[pair]); };
+  int *const met = e.cand_slot, *const list = e.near_pair;
+  S* const pair_near = e.pair_near;
   const auto put = [&](int pair, bool near) {
-    e.pair_near[pair] = near ? S(1.0) : S(0.0);
+    pair_near[pair] = near ? S(1.0) : S(0.0);
     return near;
   };
-  int *const met = e.cand_slot, *const list = e.near_pair;
   const int nmet = team.compact(m.npair, met, [&](int pair) {
-    const bool near = by_plane(pair) ? plane_meets(m, e, pair, reach)
-                                     : spheres_meet(m, e, pair, sphere_gap(m, e, pair, reach));
-    return put(pair, near || is_everywhere(m, pair));
+    if (by_plane(pair)) return put(pair, plane_meets(m, e, pair, reach) || is_everywhere(m, pair));
+    return put(pair, spheres_meet(sphere_gap(m, e, pair, reach)));
   });
   const int count = team.compact(nmet, list, [&](int k) {
     const int pair = met[k];
@@ -77,19 +76,6 @@ STICTION_FN void body_lists(const GroupTeam<Group>& team, const ModelView& m, En
         each_point(b, [&](int code) { list[begin++] = code; });
       });
   team.once([&] { adr[m.nbody] = total; });
-}
-
-// All of them, four numbers at a time.
-template <class Group, class S>
-STICTION_FN void clear_anchors(const GroupTeam<Group>& team, const ModelView& m, EnvView<S>& e,
-                               bool moves) {
-  if (moves)
-    each_own_quad(
-        team, e.anchor, 3 * m.nanchor, [](float& x) { x = 0.0f; },
-        [](Quad& q) {
-          q = {0.0f, 0.0f, 0.0f, 0.0f};
-        });
-  team.sync();
 }
 
 STICTION_PHYSICS_END

@@ -60,17 +60,21 @@ class RowLists {
     add_status(t, 0);
     return t;
   }
-  // Rows that a step, or the refresh after it, must write before it reads them.
+  // Rows that a step, or the refresh after it, must write before it reads them: not those that last from one step of a
+  // run to the next (anchor_lists.h).
   Transfers unwritten(bool outputs) const {
     Transfers t;
     for (int f = 0; f < cpu::kFields; ++f)
-      if (fields_[f].first != nullptr && static_cast<cpu::Field>(f) != cpu::Field::active &&
+      if (fields_[f].first != nullptr && !stays(static_cast<cpu::Field>(f)) &&
           (is(f, cpu::FieldKind::scratch) || (outputs && is(f, cpu::FieldKind::output))))
         add(t, f, 0);
     return t;
   }
 
  private:
+  static constexpr bool stays(cpu::Field f) {
+    return f == cpu::Field::active || f == cpu::Field::anchor_row || f == cpu::Field::nanchorrow;
+  }
   static constexpr std::size_t at(int f) { return static_cast<std::size_t>(f); }
   bool is(int f, cpu::FieldKind k) const { return specs_[at(f)].kind == k; }
   void add(Transfers& t, int f, std::size_t begin) const {

@@ -2,7 +2,7 @@
 // step set, are its outputs finite. The counterpart of src/batch/run.cpp, on a team.
 #pragma once
 
-#include "cuda/group_team.h"
+#include "cuda/anchor_lists.h"
 #include "cuda/launch.h"
 #include "physics/env_status.h"
 #include "physics/status.h"
@@ -13,60 +13,42 @@ STICTION_PHYSICS_BEGIN
 
 using cuda::Launch;
 
-// Any of n numbers that is not within the limit; NaN is not.
+// Of this thread's share of n numbers, any that is not within the limit; NaN is not.
 template <class Team, class T>
-STICTION_FN bool any_outside(const Team& team, const T* x, int n, double limit) {
+STICTION_FN bool own_outside(const Team& team, const T* x, int n, double limit) {
   const double largest = static_cast<double>(std::numeric_limits<T>::max());
   const T bound = static_cast<T>(limit < largest ? limit : largest);
-  return team.template max<float>(n, [&](int i) { return vabs(x[i]) <= bound ? 0.0f : 1.0f; }) >
-         0.5f;
-}
-
-// Of this thread's share of n numbers, any that is not finite. 0 · x is 0, or NaN.
-template <class Team>
-STICTION_FN bool any_infinite(const Team& team, float* x, int n) {
-  float sum = 0.0f;
-  each_own_quad(
-      team, x, n, [&](float number) { sum = sum + 0.0f * number; },
-      [&](const Quad& q) {
-        sum = sum + 0.0f * q.x;
-        sum = sum + 0.0f * q.y;
-        sum = sum + 0.0f * q.z;
-        sum = sum + 0.0f * q.w;
-      });
-  return sum != 0.0f;
+  bool outside = false;
+  team.each_own(n, [&](int i) { outside |= !(vabs(x[i]) <= bound); });
+  return outside;
 }
 
 // A pose that kinematics can use, and numbers that the step can square.
 template <Drives can, class Team, class S>
 STICTION_FN bool state_is_good(const Team& team, const ModelView& m, const EnvView<S>& e) {
   constexpr double kAny = std::numeric_limits<double>::max();
-  const bool outside =
-      any_outside(team, e.qpos, m.nq, kStateLimit) ||
-      any_outside(team, e.qvel, m.nv, kVelocityLimit) ||
-      any_outside(team, e.qacc_warmstart, m.nv, 2 * kVelocityLimit / m.opt.timestep) ||
-      any_outside(team, e.time, 1, kAny) || team.any(any_infinite(team, e.anchor, 3 * m.nanchor)) ||
-      any_outside(team, e.friction_anchor, m.nfrictionanchor, kAny) ||
-      any_outside(team, e.body_airtime, m.nbody, kAny);
-  if (outside) return false;
-  if constexpr (can == Drives::states)
-    if (any_outside(team, e.act, m.na, kAny)) return false;
-  return team.template max<float>(m.njnt, [&](int j) {
+  bool bad = list_anchors(team, m, e);
+  bad |= own_outside(team, e.qpos, m.nq, kStateLimit);
+  bad |= own_outside(team, e.qvel, m.nv, kVelocityLimit);
+  bad |= own_outside(team, e.qacc_warmstart, m.nv, 2 * kVelocityLimit / m.opt.timestep);
+  bad |= own_outside(team, e.time, 1, kAny);
+  bad |= own_outside(team, e.friction_anchor, m.nfrictionanchor, kAny);
+  bad |= own_outside(team, e.body_airtime, m.nbody, kAny);
+  if constexpr (can == Drives::states) bad |= own_outside(team, e.act, m.na, kAny);
+  team.each_own(m.njnt, [&](int j) {
     const auto type = static_cast<JointType>(m.jnt_type[j]);
-    if (type != JointType::free && type != JointType::ball) return 0.0f;
-    return has_direction(e.qpos + m.jnt_qposadr[j] + (type == JointType::free ? 3 : 0)) ? 0.0f
-                                                                                        : 1.0f;
-  }) < 0.5f;
+    if (type != JointType::free && type != JointType::ball) return;
+    bad |= !has_direction(e.qpos + m.jnt_qposadr[j] + (type == JointType::free ? 3 : 0));
+  });
+  return !team.any(bad);
 }
 
 template <class Team, class S>
 STICTION_FN bool mocap_is_good(const Team& team, const ModelView& m, const EnvView<S>& e) {
-  if (any_outside(team, e.mocap_pos, 3 * m.nmocap, kStateLimit) ||
-      any_outside(team, e.mocap_quat, 4 * m.nmocap, kStateLimit))
-    return false;
-  return team.template max<float>(m.nmocap, [&](int k) {
-    return has_direction(e.mocap_quat + 4 * k) ? 0.0f : 1.0f;
-  }) < 0.5f;
+  bool bad = own_outside(team, e.mocap_pos, 3 * m.nmocap, kStateLimit) ||
+             own_outside(team, e.mocap_quat, 4 * m.nmocap, kStateLimit);
+  team.each_own(m.nmocap, [&](int k) { bad |= !has_direction(e.mocap_quat + 4 * k); });
+  return !team.any(bad);
 }
 
 // Bad mocap poses are read as the model's; what the user wrote stays.

@@ -6,6 +6,7 @@
 #include "cuda/functions.h"
 #include "cuda/kernel_view.h"
 #include "cuda/kernels.h"
+#include "cuda/solve_warp.cuh"
 
 STICTION_PHYSICS_BEGIN
 namespace {
@@ -75,10 +76,13 @@ __global__ void __launch_bounds__(kWarp, kWarps* blocks)
   extern __shared__ __align__(16) std::byte memory[];
   const int tiles = kWarp / lanes, tile = static_cast<int>(threadIdx.x) / lanes;
   int i = static_cast<int>(blockIdx.x) * tiles + tile;
-  if constexpr (kernel == Kernel::solve)
+  if constexpr (kernel == Kernel::solve) {
     if (tiles > 1) i = by_effort(l, tiles, tile);
-  run_in<kernel, has, can>(GroupTeam(TileGroup(DeviceLanes(lanes))), m, l, arena, i,
-                           memory + tile * (kViewBytes + arena.bytes));
+    solve_in_warp<float>(m, l, arena, lanes, i, memory, kViewBytes);
+  } else {
+    run_in<kernel, has, can>(GroupTeam(TileGroup(DeviceLanes(lanes))), m, l, arena, i,
+                             memory + tile * (kViewBytes + arena.bytes));
+  }
 }
 
 template <Kernel kernel>

@@ -21,7 +21,7 @@
   V(block_impulse) V(v_free) V(rows_act) V(inv_diag) V(ncand) V(point_weld) V(point_r1) V(point_r2) \
   V(point_hess) V(point_couple_hess) V(path_J) V(dv) V(Adv) V(gradient) V(H) V(point_spatial) V(body_pointadr) \
   V(npoint) V(live_cross) V(nlivecross) V(point_next) V(path_dof) V(path_side) V(path_col) V(npath) \
-  V(effort) V(row_num) V(run_adr) V(run_first) V(below_adr) V(flags) V(active)
+  V(effort) V(nfactorlevel) V(anchor_row) V(nanchorrow) V(row_num) V(run_adr) V(run_first) V(below_adr) V(flags) V(active)
 
 #define STICTION_FIELDS_OF_collide(V) \
   V(anchor) V(gravity) V(body_ipos) V(geom_size) V(geom_pos) V(geom_quat) V(geom_dataid) V(geom_friction) \
@@ -44,7 +44,7 @@
   V(point_couple) V(point_couple_hess) V(point_couple_line) V(path_J) V(momentum) V(Av) V(v) V(dv) V(Adv) \
   V(gradient) V(contact_impulse) V(H) V(solver_nsolve) V(inv_A) V(point_spatial) V(body_pointadr) \
   V(body_point) V(npoint) V(live_point) V(nlive) V(live_cross) V(nlivecross) V(point_next) V(line_point) \
-  V(path_dof) V(path_side) V(path_col) V(npath) V(row_parent) V(row_num) V(run_adr) V(run_first) \
+  V(path_dof) V(path_side) V(path_col) V(npath) V(nfactorlevel) V(row_parent) V(row_num) V(run_adr) V(run_first) \
   V(below_adr) V(flags) V(active)
 
 #define STICTION_FIELDS_OF_move(V) \
@@ -57,8 +57,8 @@
   V(row_law) V(block_r) V(block_impulse) V(pair_near) V(cand_gap) V(cand_normal) V(cand_r1) V(cand_r2) \
   V(cand_active) V(cand_slot) V(ncand) V(point_slot) V(point_body) V(point_normal) V(point_r1) V(point_r2) \
   V(point_n0) V(point_eps) V(point_anchor) V(point_couple_law) V(point_vel) V(point_impulse) V(point_omega) \
-  V(body_vel) V(v) V(solver_nsolve) V(body_pointadr) V(body_point) V(npoint) V(anchor_slot) \
-  V(anchor_listed) V(nanchorslot) V(flags) V(active)
+  V(body_vel) V(v) V(solver_nsolve) V(body_pointadr) V(body_point) V(npoint) V(anchor_row) \
+  V(nanchorrow) V(flags) V(active)
 
 #define STICTION_FIELDS_OF_refresh(V) \
   V(qpos) V(qvel) V(time) V(mocap_pos) V(mocap_quat) V(gravity) V(body_pos) V(body_quat) V(body_mass) \

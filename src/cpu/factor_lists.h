@@ -1,4 +1,4 @@
-// The entries of the factor in the order in which many threads make them: lists of cuda/linear_algebra.h.
+// The panels of the factor in the order in which many threads make them: lists of cuda/linear_algebra.h.
 #pragma once
 
 #include <algorithm>
@@ -10,33 +10,43 @@
 namespace stiction::cpu {
 
 struct FactorLists {
-  std::vector<int> last, level_adr, entry;
+  std::vector<int> last, level_adr, panel;
 };
 
-// Of an elimination tree. A row is in the first level in which all rows up to its last one are done: those between
-// that lack its column, where dofs of two branches are linked, are read with a weight of zero.
+// Of an elimination tree. Rows are in the first level in which all rows up to their last one are done: those between
+// that lack a column of theirs, where dofs of two branches are linked, are read with a weight of zero.
 inline FactorLists factor_lists(const std::vector<int>& parent) {
-  const std::size_t n = parent.size();
+  const auto n = static_cast<int>(parent.size());
+  const auto at = [](int i) { return static_cast<std::size_t>(i); };
   FactorLists lists;
-  std::vector<int> level(n, 0);
-  for (std::size_t i = 0; i < n; ++i) lists.last.push_back(static_cast<int>(i));
-  for (std::size_t i = n; i-- > 0;) {
-    if (parent[i] < 0) continue;
-    const auto p = static_cast<std::size_t>(parent[i]);
-    lists.last[p] = std::max(lists.last[p], lists.last[i]);
+  std::vector<int>& last = lists.last;
+  for (int i = 0; i < n; ++i) last.push_back(i);
+  for (int i = n - 1; i >= 0; --i)
+    if (const int p = parent[at(i)]; p >= 0) last[at(p)] = std::max(last[at(p)], last[at(i)]);
+
+  struct Rows {
+    int first, count, level;
+  };
+  std::vector<Rows> blocks;
+  for (int i = 0; i < n; i += blocks.back().count)
+    blocks.push_back({i, physics::panel_rows(last.data(), n, i), 0});
+  int levels = 0;
+  for (std::size_t k = blocks.size(); k-- > 0;) {
+    Rows& rows = blocks[k];
+    for (std::size_t below = k + 1; below < blocks.size(); ++below)
+      if (blocks[below].first <= last[at(rows.first)])
+        rows.level = std::max(rows.level, blocks[below].level + 1);
+    levels = std::max(levels, rows.level + 1);
   }
-  for (std::size_t i = n; i-- > 0;)
-    for (auto k = static_cast<std::size_t>(lists.last[i]); k > i; --k)
-      level[i] = std::max(level[i], level[k] + 1);
-  const int levels = n == 0 ? 0 : *std::max_element(level.begin(), level.end()) + 1;
   lists.level_adr.push_back(0);
   for (int l = 0; l < levels; ++l) {
-    for (std::size_t i = 0; i < n; ++i) {
-      if (level[i] != l) continue;
-      for (int j = static_cast<int>(i); j >= 0; j = parent[static_cast<std::size_t>(j)])
-        lists.entry.push_back(physics::pack_entry({static_cast<int>(i), j, lists.last[i]}));
+    for (const Rows& rows : blocks) {
+      if (rows.level != l) continue;
+      for (int j = rows.first; j >= 0; j = parent[at(j)])
+        lists.panel.push_back(
+            physics::pack_panel({rows.first, rows.count, j, last[at(rows.first)]}));
     }
-    lists.level_adr.push_back(static_cast<int>(lists.entry.size()));
+    lists.level_adr.push_back(static_cast<int>(lists.panel.size()));
   }
   return lists;
 }

@@ -69,6 +69,9 @@ HostModel::HostModel(const Model& m, const Options& o, bool dense) : dense_(dens
   w.nanchor = w.opt.anchored ? m.nanchor : 0;
   w.nfrictionanchor = w.opt.anchored ? m.nv + m.ntendon : 0;
   w.nanchorlist = w.opt.anchored && !dense ? m.nslot : 0;
+  // many threads are through with few slots before they have listed them
+  constexpr int kListed = 64;
+  w.nanchorrowlist = w.opt.anchored && dense && m.nslot >= kListed ? m.nslot : 0;
   w.ncouple = m.nanchor - m.nslot, w.ncouplepair = w.ncouple > 0 ? m.npair : 0;
   w.nspatial = dense ? m.nslot : 0;
   w.ntri = m.nv * (m.nv + 1) / 2;

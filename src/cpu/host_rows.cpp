@@ -114,7 +114,7 @@ void HostModel::structure() {
   w.nfactorlevel = static_cast<int>(lists.level_adr.size()) - 1;
   w.factor_parent = keep_structure(parent), w.factor_last = keep_structure(lists.last);
   w.factor_leveladr = keep_structure(lists.level_adr);
-  w.factor_entry = keep_structure(lists.entry);
+  w.factor_panel = keep_structure(lists.panel);
   turning_by_dof(parent);
   for (int i = 0; i < w.nv && dense_; ++i) parent[at(i)] = i - 1;
   std::vector<int> num(at(w.nv)), run_adr(at(w.nv1)), run_first(at(w.ntri)), run_end(at(w.ntri)),

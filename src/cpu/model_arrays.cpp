@@ -28,7 +28,7 @@ void for_arrays(physics::ModelView& w, const F& f) {
   each(w.block_dof, w.block_side, w.block_of, w.block_moment, w.dof_blockadr, w.dof_blockentry);
   each(w.row_parent, w.row_num, w.run_adr, w.run_first, w.run_end);
   each(w.below_adr, w.below_row, w.below_place);
-  each(w.factor_parent, w.factor_last, w.factor_leveladr, w.factor_entry);
+  each(w.factor_parent, w.factor_last, w.factor_leveladr, w.factor_panel);
   each(w.geom_type, w.geom_bodyid, w.geom_priority, w.geom_rbound, w.geom_dataid, w.geom_raymask);
   each(w.mesh_vertadr, w.mesh_vertnum, w.mesh_vert, w.mesh_edgeadr, w.mesh_edge, w.mesh_start);
   each(w.mesh_polyadr, w.mesh_polynum, w.mesh_polynormal, w.mesh_polyvertadr, w.mesh_polyvert);

@@ -7,17 +7,18 @@
 STICTION_PHYSICS_BEGIN
 
 // path_*: the paths from the two bodies of a point to the root, below their meeting.
-template <class S>
-STICTION_FN void cross_path(const ModelView& m, EnvView<S>& e, int point) {
-  const int* const body = e.point_weld + 2 * point;
-  int dof[2] = {m.body_lastdof[body[0]], m.body_lastdof[body[1]]}, n = 0;
-  STICTION_ROLLED
-  for (; dof[0] != dof[1]; ++n) {
-    const int side = dof[1] > dof[0] ? 1 : 0, i = dof[side];
-    e.path_dof[n] = i, e.path_side[n] = side, e.path_col[n] = e.row_num[i];
-    dof[side] = m.dof_parentid[i];
-  }
-  e.npath[0] = n;
+template <SerialTeam Team, class S>
+STICTION_FN void cross_path(const Team& team, const ModelView& m, EnvView<S>& e, int point) {
+  team.once([&] {
+    const int* const body = e.point_weld + 2 * point;
+    int dof[2] = {m.body_lastdof[body[0]], m.body_lastdof[body[1]]}, n = 0;
+    for (; dof[0] != dof[1]; ++n) {
+      const int side = dof[1] > dof[0] ? 1 : 0, i = dof[side];
+      e.path_dof[n] = i, e.path_side[n] = side, e.path_col[n] = e.row_num[i];
+      dof[side] = m.dof_parentid[i];
+    }
+    e.npath[0] = n;
+  });
 }
 
 // H_ij += a_i · Gω a_j of one cross point, a_i = ±(angular velocity of dof i's axis).
@@ -72,8 +73,7 @@ STICTION_FN void add_cross_points(const Team& team, const ModelView& m, EnvView<
     const int point = e.live_cross[k];
     const int* const body = e.point_weld + 2 * point;
     const int* const last = e.point_weld + 2 * e.live_cross[k > 0 ? k - 1 : 0];
-    if (k == 0 || body[0] != last[0] || body[1] != last[1])
-      team.once([&] { cross_path(m, e, point); });
+    if (k == 0 || body[0] != last[0] || body[1] != last[1]) cross_path(team, m, e, point);
     add_cross_point(team, m, e, point);
   }
 }

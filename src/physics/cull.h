@@ -227,6 +227,7 @@ STICTION_FN S search_reach(const ModelView& m, const EnvView<S>& e, int pair) {
 template <class S>
 struct SphereGap {
   Vec3<S> d;  // between the centres
+  S radii;    // the sum of both
   S reach;    // within which the pair may act
 };
 template <class S>
@@ -234,14 +235,12 @@ STICTION_FN SphereGap<S> sphere_gap(const ModelView& m, const EnvView<S>& e, int
                                     S gravity_reach) {
   const int g1 = m.pair_geom1[pair], g2 = m.pair_geom2[pair];
   const S *bound1 = e.geom_bound + 4 * g1, *bound2 = e.geom_bound + 4 * g2;
-  return {load3(e.geom_off, g2) - load3(e.geom_off, g1),
+  return {load3(e.geom_off, g2) - load3(e.geom_off, g1), bound1[0] + bound2[0],
           pair_reach(m, e, pair, bound1[1] + bound2[1], vmax(bound1[2], bound2[2]), gravity_reach)};
 }
 template <class S>
-STICTION_FN Mask<S> spheres_meet(const ModelView& m, const EnvView<S>& e, int pair,
-                                 const SphereGap<S>& gap) {
-  const S spheres =
-      e.geom_bound[4 * m.pair_geom1[pair]] + e.geom_bound[4 * m.pair_geom2[pair]] + gap.reach;
+STICTION_FN Mask<S> spheres_meet(const SphereGap<S>& gap) {
+  const S spheres = gap.radii + gap.reach;
   return norm2(gap.d) <= S(1.0 + kSlack * epsilon<S>()) * (spheres * spheres);
 }
 template <class S>
@@ -264,7 +263,7 @@ STICTION_FN Mask<S> hulls_meet(const ModelView& m, const EnvView<S>& e, int pair
   const int tree1 = m.body_treeid[b.body1], tree2 = m.body_treeid[b.body2];
   if (tree1 == tree2 || tree1 < 0 || tree2 < 0) {
     gap.reach = vmin(gap.reach, relative_reach(m, e, pair, gravity_reach));
-    near = near && spheres_meet(m, e, pair, gap);
+    near = near && spheres_meet(gap);
     if (!any_lane(near)) return near;
   }
   S reach = gap.reach;
@@ -280,7 +279,7 @@ template <class S>
 STICTION_FN Mask<S> may_touch(const ModelView& m, const EnvView<S>& e, int pair, S gravity_reach) {
   if (is_bounded_by_plane(m, m.pair_geom1[pair])) return plane_meets(m, e, pair, gravity_reach);
   const SphereGap<S> gap = sphere_gap(m, e, pair, gravity_reach);
-  const Mask<S> near = spheres_meet(m, e, pair, gap);
+  const Mask<S> near = spheres_meet(gap);
   return any_lane(near) ? hulls_meet(m, e, pair, gap, near, gravity_reach) : near;
 }
 

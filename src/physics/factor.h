@@ -222,4 +222,11 @@ STICTION_FN void multiply_A(const Team& team, const ModelView& m, const EnvView<
   });
 }
 
+// Both products.
+template <SerialTeam Team, class S>
+STICTION_FN void multiply_A(const Team& team, const ModelView& m, const EnvView<S>& e, const S* x,
+                            S* out, const S* y, S* out_y) {
+  multiply_A(team, m, e, x, out), multiply_A(team, m, e, y, out_y);
+}
+
 STICTION_PHYSICS_END

@@ -166,10 +166,9 @@ STICTION_FN void start(const Team& team, const ModelView& m, EnvView<S>& e, Solv
     e.dv[i] = select(s.active, e.dv[i], zero);
     e.v[i] = select(free, e.v_free[i], e.qvel[i] + e.dv[i]);
   });
-  multiply_A(team, m, e, e.dv, e.Adv);
+  multiply_A(team, m, e, e.dv, e.Adv, e.v, e.Av);
   team.for_each(
       m.nv, [&](int i) { e.momentum[i] = select(free, zero, e.Adv[i] - dt * e.qfrc_smooth[i]); });
-  multiply_A(team, m, e, e.v, e.Av);
   live_points(team, m, e, all, LivePoints::all);
   point_velocities(team, m, e, e.v, e.point_vel, e.point_omega);
   shift_velocities(team, e, -1);

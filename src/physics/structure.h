@@ -20,16 +20,29 @@ STICTION_FN int place(const EnvView<S>& e, int i, int j) {
   return tri(i, 0) + e.row_num[j];
 }
 
-// An entry of the factor, left of the diagonal of a row, or, with its own row as column, that of the right-hand
-// side; the last row that has its row as a column. In a word.
-struct FactorEntry {
-  int row, column, last;
+// Rows beside each other with the same last row below them, which has them as columns, are eliminated together: as many as
+// `rows` of a panel, at most kPanelRows, from `row` on, in one column left of them, or, with its own row as column, in
+// the right-hand side. In a word.
+inline constexpr int kPanelRows = 3;
+struct FactorPanel {
+  int row, rows, column, last;
 };
-STICTION_FN constexpr int pack_entry(const FactorEntry& f) {
-  return f.row | f.column << 10 | f.last << 20;
+STICTION_FN constexpr int pack_panel(const FactorPanel& f) {
+  const unsigned word = static_cast<unsigned>(f.row) | static_cast<unsigned>(f.column) << 10 |
+                        static_cast<unsigned>(f.last) << 20 | static_cast<unsigned>(f.rows) << 30;
+  return static_cast<int>(word);
 }
-STICTION_FN constexpr FactorEntry unpack_entry(int word) {
-  return {word & 1023, word >> 10 & 1023, word >> 20};
+STICTION_FN constexpr FactorPanel unpack_panel(int packed) {
+  const auto word = static_cast<unsigned>(packed);
+  return {static_cast<int>(word & 1023), static_cast<int>(word >> 30),
+          static_cast<int>(word >> 10 & 1023), static_cast<int>(word >> 20 & 1023)};
+}
+// How many rows from i on are eliminated together, counted from row 0 on; last: of each of n rows, or itself.
+STICTION_FN int panel_rows(const int* last, int n, int i) {
+  const int end = last[i];
+  int rows = 1;
+  while (rows < kPanelRows && i + rows < n && i + rows <= end && last[i + rows] == end) ++rows;
+  return rows;
 }
 
 // Makes j < i an ancestor of i: H(i, j) is then part of the structure. Eliminating i couples what

@@ -14,7 +14,8 @@ struct SizesView {
   int nq, nv, nu, nbody, njnt, ngeom, nsite, nmocap, ntendon, nwrap, npair, nslot, nsensordata;
   int nanchor;          // where stiction is anchored nslot + ncouple, else 0
   int nfrictionanchor;  // nv + ntendon where stiction is anchored, else 0
-  int nanchorlist;  // nslot where stiction is anchored and a team is one thread of a CPU, else 0: a list of the slots with an anchor
+  int nanchorlist;      // nslot where stiction is anchored and a team is one thread of a CPU, else 0: a list of the slots with an anchor
+  int nanchorrowlist;   // nslot where many threads list the rows of anchor, else 0
   int ncouple;      // nslot where a pair has torsional or rolling friction (condim 4, 6), else 0
   int ncouplepair;  // npair, likewise
   int nturn;        // free and ball joints with the midpoint law of the gyroscopic torque
@@ -183,8 +184,8 @@ struct ModelView : SizesView, MeshArrays, HfieldArrays {
   // the same for many threads: rows and columns lie dense
   int nfactorlevel;
   const int *factor_parent, *factor_last;  // (nv)  elimination tree; last row that has dof i as a column, or i
-  const int *factor_leveladr;  // (nfactorlevel+1)  entries of rows that do not need each other
-  const int *factor_entry;     // (entries)  FactorEntry in a word
+  const int *factor_leveladr;  // (nfactorlevel+1)  panels of rows that do not need each other
+  const int *factor_panel;     // (panels)  FactorPanel in a word
 
   const int *geom_type, *geom_bodyid, *geom_priority;
   const int *geom_dataid;     // (ngeom)  mesh of the file or height field, or -1

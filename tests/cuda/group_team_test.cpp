@@ -82,24 +82,6 @@ TEST(GroupTeam, AnyIndexIsFoundByAll) {
   });
 }
 
-// Wherever they begin.
-TEST(GroupTeam, QuadsAndWhatIsLeftAreEachNumberOnce) {
-  on_every_group([](const auto& run, int) {
-    for (const int n : {0, 1, 3, 4, 7, 33, 300})
-      for (std::size_t begin = 0; begin < 4; ++begin) {
-        std::vector<physics::Quad> memory(80);
-        float* const x = &memory[0].x + begin;
-        run([&](const auto& team) {
-          physics::each_own_quad(
-              team, x, n, [](float& number) { number += 1.0f; },
-              [](physics::Quad& q) { q.x += 1.0f, q.y += 1.0f, q.z += 1.0f, q.w += 1.0f; });
-        });
-        for (int i = -static_cast<int>(begin); i < n + 8; ++i)
-          EXPECT_EQ(x[i], i >= 0 && i < n ? 1.0f : 0.0f) << n << " " << i;
-      }
-  });
-}
-
 // So that the number of lanes may follow the model and the number of environments.
 TEST(GroupTeam, TheLanesOfATileChangeNoBitOfASum) {
   for (const int n : kSizes) {

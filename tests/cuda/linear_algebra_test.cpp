@@ -33,7 +33,7 @@ struct System {
   void set_structure(const std::vector<int>& parent) {
     lists = cpu::factor_lists(parent);
     m.nfactorlevel = static_cast<int>(lists.level_adr.size()) - 1;
-    m.factor_leveladr = lists.level_adr.data(), m.factor_entry = lists.entry.data();
+    m.factor_leveladr = lists.level_adr.data(), m.factor_panel = lists.panel.data();
     m.factor_last = lists.last.data();
   }
   System(const System&) = delete;
@@ -50,10 +50,12 @@ struct System {
   VectorXd solve(LanesShared& shared) {
     std::vector<S> H = A;
     std::vector<S> solution(x.size(), std::numeric_limits<S>::quiet_NaN()), scratch = solution;
+    std::vector<S> between(3 * x.size(), std::numeric_limits<S>::quiet_NaN());
     on_lanes<Group>(shared, [&](const auto& team) {
       physics::EnvView<S> e{};
       int coupled = 0;
-      e.H = H.data(), e.Adv = scratch.data(), e.nlivecross = &coupled;
+      e.H = H.data(), e.Adv = scratch.data(), e.path_J = between.data();
+      e.nlivecross = &coupled;
       factor_and_solve(team, m, e, right.data(), solution.data());
     });
     return vector(solution);

@@ -1,0 +1,95 @@
+// The solve of the environments of a warp, a tile for each. Where one has converged its lanes do not wait: as soon as
+// fewer are left than there is room for, the lanes of the warp share them out again, 16 or 32 for each. No bit
+// depends on it (kLeaves in group_team.h), and the environments that take most iterations, on which the kernel
+// waits, take their last ones by more lanes.
+#pragma once
+
+#include "cuda/device_lanes.h"
+#include "cuda/kernels.h"
+
+STICTION_PHYSICS_BEGIN
+namespace {
+
+inline constexpr std::uint32_t kAllLanes = 0xffffffffu;
+
+// A value of whole words that lane `from` of the warp has.
+template <class T>
+__device__ __forceinline__ T of_lane(const T& value, int from) {
+  static_assert(sizeof(T) % 4 == 0 && std::is_trivially_copyable_v<T>);
+  struct Words {
+    std::uint32_t w[sizeof(T) / 4];
+  };
+  Words words = __builtin_bit_cast(Words, value);
+  STICTION_UNROLLED
+  for (std::uint32_t& w : words.w) w = __shfl_sync(kAllLanes, w, from);
+  return __builtin_bit_cast(T, words);
+}
+
+// Number of the n-th bit that is set, counted from 0; 0 where there is none.
+__device__ __forceinline__ int set_bit(std::uint32_t bits, int n) {
+  for (; n > 0; --n) bits &= bits - 1;
+  return bits != 0 ? __ffs(static_cast<int>(bits)) - 1 : 0;
+}
+
+// Environment i is that of the tile of so many lanes that this one belongs to; `memory`: of each tile a view, then the
+// fast memory of its environment.
+template <class S>
+__device__ __forceinline__ void solve_in_warp(const ModelView& m, const Launch& l,
+                                              const Arena& arena, int lanes, int i,
+                                              std::byte* memory, int view_bytes) {
+  const int stride = view_bytes + arena.bytes;
+  const auto view_of = [&](int tile) -> EnvView<S>& {
+    return *reinterpret_cast<EnvView<S>*>(memory + tile * stride);
+  };
+  const int lane = static_cast<int>(threadIdx.x) % kWarp, tile = lane / lanes;
+  const GroupTeam own(TileGroup(DeviceLanes(lanes)));
+  const int env = i >= l.count ? -1 : l.envs != nullptr ? l.envs[i] : i;
+  const bool mine = env >= 0 && l.records.store[env] != 0;
+  SolveState<S> s{};
+  int npoint = 0;
+  if (mine) {
+    EnvView<S>& e = view_of(tile);
+    bind_rows(own, l, env, arena.view, e);
+    npoint = e.npoint[0];
+    enter_arena(own, l, env, arena, memory + tile * stride + view_bytes, npoint, e);
+    bind_structure(own, m, e);
+    no_rows(own, m, e);
+    start_solve(own, m, e, s);
+  }
+  int size = lanes, of = tile;  // of the tile that this lane works in; whose view that has
+  bool open = mine;
+  while (true) {
+    if (open) {
+      const GroupTeam team(TileGroup(DeviceLanes(size)));
+      EnvView<S>& e = view_of(of);
+      judge(team, m, e, s, 0);
+      open = s.active;
+      if (!open) solver_report(team, e, s);
+    }
+    const std::uint32_t left = __ballot_sync(kAllLanes, open && (lane & (size - 1)) == 0);
+    const int count = __popc(left);
+    if (count == 0) break;
+    if (2 * size * count <= kWarp) {
+      do size *= 2;
+      while (2 * size * count <= kWarp);
+      const int from = set_bit(left, lane / size);
+      s = of_lane(s, from), of = of_lane(of, from);
+      open = lane / size < count;
+      __syncwarp();
+    }
+    if (!open) continue;
+    const GroupTeam team(TileGroup(DeviceLanes(size)));
+    EnvView<S>& e = view_of(of);
+    assemble(team, m, e, s);
+    factor_and_solve(team, m, e, e.gradient, e.dv);
+    move_iterate(team, m, e, s);
+  }
+  __syncwarp();
+  if (!mine) return;
+  EnvView<S>& e = view_of(tile);
+  solve_outputs(own, m, e);
+  leave_arena(own, l, env, arena, npoint, e);
+}
+
+}  // namespace
+STICTION_PHYSICS_END
