@@ -11,10 +11,6 @@
 
 STICTION_PHYSICS_BEGIN
 
-// Four numbers that are loaded at a time.
-struct alignas(16) Quad {
-  float x, y, z, w;
-};
 STICTION_FN bool has_bits(float x) {
   return __builtin_bit_cast(std::uint32_t, x) != 0;  // -0 is something, too
 }

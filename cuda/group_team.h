@@ -277,4 +277,9 @@ class GroupTeam {
   Group group_;
 };
 
+// Four numbers that are loaded or stored at a time.
+struct alignas(16) Quad {
+  float x, y, z, w;
+};
+
 STICTION_PHYSICS_END

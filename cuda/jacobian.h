@@ -38,7 +38,8 @@ STICTION_FN Spatial<S> path_velocity(const ModelView& m, const EnvView<S>& e, co
   const int last = m.body_translation[b];
   Spatial<S> u = zero6<S>();
   STICTION_ROLLED
-  for (int i = m.body_lastdof[b]; i > last; i = m.dof_parentid[i]) u = u + v[i] * load6(e.cdof, i);
+  for (int i = m.body_lastdof[b]; i > last; i = m.dof_parentid[i])
+    u = u + v[i] * load6_aligned(e.cdof, i);
   if (last >= 0) u.l = u.l + load3(v + last - 2, 0);
   return u;
 }
@@ -108,7 +109,7 @@ STICTION_FN void contact_impulses(const GroupTeam<Group>& team, const ModelView&
       const int from = entry[n];
       wrench = wrench + load6(spatial + (from ^ (from >> 31)), 0);
     }
-    out[i] = dot(load6(cdof, i), wrench);
+    out[i] = dot(load6_aligned(cdof, i), wrench);
   });
 }
 
@@ -122,10 +123,10 @@ STICTION_FN void add_composite_row(const ModelView& m, EnvView<S>& e, int i, con
   S* const row = e.H + tri(i, 0);  // dense
   Vec3<S> l;
   if (i > last) {
-    const Spatial<S> f = g * load6(cdof, i);
+    const Spatial<S> f = g * load6_aligned(cdof, i);
     l = f.l;
     STICTION_ROLLED
-    for (int j = i; j > last; j = up[j]) row[j] = row[j] + dot(load6(cdof, j), f);
+    for (int j = i; j > last; j = up[j]) row[j] = row[j] + dot(load6_aligned(cdof, j), f);
     if (last < 0) return;
   } else {
     const int k = i - (last - 2);

@@ -25,7 +25,12 @@ template <class Group, class S>
 STICTION_FN void couple_points(const GroupTeam<Group>&, const ModelView&, EnvView<S>&) {}
 template <class Group, class S>
 STICTION_FN void place_A(const GroupTeam<Group>& team, const ModelView& m, EnvView<S>& e) {
-  team.for_each(m.ntri, [&](int k) { e.H[k] = e.A[k]; });
+  // the scratch of a team begins where four numbers may be loaded at a time, that of threads side by side does not
+  const int quads = std::is_same_v<Group, ThreadGroup> ? 0 : m.ntri / 4;
+  const auto* const from = reinterpret_cast<const Quad*>(e.A);
+  auto* const to = reinterpret_cast<Quad*>(e.H);
+  team.each_own(quads, [&](int k) { to[k] = from[k]; });
+  team.for_each(m.ntri - 4 * quads, [&](int k) { e.H[4 * quads + k] = e.A[4 * quads + k]; });
 }
 
 // The structure of H: its panels in levels, whose rows do not need each other, and of column i the last row that

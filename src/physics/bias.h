@@ -76,8 +76,9 @@ STICTION_FN void bias(const Team& team, const ModelView& m, EnvView<S>& e) {
                   [&](int i) { body_bias(m, e, m.level_body[first + i]); });
   }
   gather_forces(team, m, e.cfrc);
-  team.for_each(
-      m.nv, [&](int i) { e.qfrc_bias[i] = dot(load6(e.cdof, i), load6(e.cfrc, m.dof_bodyid[i])); });
+  team.for_each(m.nv, [&](int i) {
+    e.qfrc_bias[i] = dot(load6_aligned(e.cdof, i), load6(e.cfrc, m.dof_bodyid[i]));
+  });
 }
 
 // xvel: (ω, v_O + ω × (x - O)), the linear velocity of the frame's origin.

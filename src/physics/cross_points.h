@@ -27,7 +27,7 @@ STICTION_FN void add_cross_couple(const Team& team, EnvView<S>& e, int point) {
   const int n = e.npath[0];
   const Sym3<S> g = load_sym3(e.point_couple_hess, point);
   const auto axis = [&](int k) {
-    const Vec3<S> a = load6(e.cdof, e.path_dof[k]).a;
+    const Vec3<S> a = load6_aligned(e.cdof, e.path_dof[k]).a;
     return e.path_side[k] == 1 ? a : -a;
   };
   team.for_each(n, [&](int k) {
@@ -46,7 +46,7 @@ template <class Team, class S>
 STICTION_FN void add_cross_point(const Team& team, const ModelView& m, EnvView<S>& e, int point) {
   const int n = e.npath[0];
   team.for_each(n, [&](int k) {
-    const Spatial<S> axis = load6(e.cdof, e.path_dof[k]);
+    const Spatial<S> axis = load6_aligned(e.cdof, e.path_dof[k]);
     if (e.path_side[k] == 1)
       store3(e.path_J, k, velocity_at(axis, load3(e.point_r2, point)));
     else

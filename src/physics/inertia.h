@@ -76,12 +76,12 @@ STICTION_FN void body_inertia(const ModelView& m, EnvView<S>& e, int b) {
 // Row i of A: all columns up to the diagonal.
 template <class S>
 STICTION_FN void inertia_row(const ModelView& m, EnvView<S>& e, int i) {
-  const Spatial<S> force = load_inertia(e.crb, m.dof_bodyid[i]) * load6(e.cdof, i);
+  const Spatial<S> force = load_inertia(e.crb, m.dof_bodyid[i]) * load6_aligned(e.cdof, i);
   S* row = e.A + tri(i, 0);
   for (int j = 0; j < i; ++j) row[j] = S(0.0);
   const int* parent = m.dof_parentid;
   const S* cdof = e.cdof;
-  for (int j = i; j >= 0; j = parent[j]) row[j] = dot(load6(cdof, j), force);
+  for (int j = i; j >= 0; j = parent[j]) row[j] = dot(load6_aligned(cdof, j), force);
   row[i] = row[i] + e.dof_armature[i] + implicit_resistance(m, e, i);
 }
 

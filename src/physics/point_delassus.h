@@ -11,7 +11,7 @@ STICTION_PHYSICS_BEGIN
 template <class S>
 STICTION_FN Vec3<S> dof_velocity(const ModelView& m, const EnvView<S>& e, int i, const Vec3<S>& r) {
   const int first = m.dof_freerot[i];
-  if (first < 0) return velocity_at(load6(e.cdof, i), r);
+  if (first < 0) return velocity_at(load6_aligned(e.cdof, i), r);
   return cross(unit3<S>(i - first), r - load3(e.xoff, m.dof_bodyid[i]));
 }
 
@@ -60,7 +60,7 @@ template <class S>
 STICTION_FN S angular_delassus(const ModelView& m, const EnvView<S>& e, const PairBodies& b) {
   return mean_scale(delassus_matrix(m, e, b, [&](int dof, bool) {
     const int first = m.dof_freerot[dof];
-    return first < 0 ? load6(e.cdof, dof).a : unit3<S>(dof - first);
+    return first < 0 ? load6_aligned(e.cdof, dof).a : unit3<S>(dof - first);
   }));
 }
 

@@ -72,13 +72,13 @@ STICTION_FN S advance_friction(const ModelView& m, const BoundedLaw<S>& law, S z
 
 template <class S>
 STICTION_FN BoundedLaw<S> load_bounded(const EnvView<S>& e, int row) {
-  const S* const c = e.row_law + 4 * row;
-  return {c[0], c[1], c[2], c[3]};
+  const Four<S> c = load4_aligned(e.row_law, row);
+  return {c.x, c.y, c.z, c.w};
 }
 template <class S>
 STICTION_FN LimitLaw<S> load_limits(const EnvView<S>& e, int row) {
-  const S* const c = e.row_law + 4 * row;
-  return {c[0], c[1], c[2]};
+  const Four<S> c = load4_aligned(e.row_law, row);
+  return {c.x, c.y, c.z};
 }
 template <class S>
 STICTION_FN void store_row(EnvView<S>& e, int row, const BoundedLaw<S>& law) {

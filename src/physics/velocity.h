@@ -19,7 +19,7 @@ STICTION_FN Spatial<S> dof_motion(const ModelView& m, const EnvView<S>& e, const
   const int end = dof + n;
   if (n == 6 && is_free(m, m.dof_jntid[dof])) u.l = load3(v + dof, 0), dof += 3;
   STICTION_ROLLED
-  for (int i = dof; i < end; ++i) u = u + v[i] * load6(e.cdof, i);
+  for (int i = dof; i < end; ++i) u = u + v[i] * load6_aligned(e.cdof, i);
   return u;
 }
 
