@@ -14,6 +14,7 @@
 
 #include "physics/adhesion.h"
 #include "physics/cull.h"
+#include "physics/gather_boxes.h"
 #include "physics/points.h"
 #include "physics/status.h"
 
@@ -34,18 +35,56 @@ STICTION_FN void list_candidates(const Team& team, const ModelView& m, EnvView<S
   });
 }
 
+template <Colliders has, class S>
+STICTION_FN S reach_of(const ModelView& m, const EnvView<S>& e, int pair) {
+  if constexpr (has >= Colliders::boxes)
+    if (is_searched(m, pair)) return search_reach(m, e, pair);
+  return S(std::numeric_limits<double>::infinity());
+}
+
+template <Colliders has, class Team, class S>
+STICTION_FN void narrow_pairs(const Team& team, const ModelView& m, EnvView<S>& e, int nnear) {
+  team.for_each(nnear, [&](int i) {
+    const int pair = e.near_pair[i];
+    narrow_phase<has>(m, e, pair, reach_of<has>(m, e, pair));
+    if (any_near(e, pair)) activate(m, e, pair);
+  });
+}
+
+// Of packs.
+template <Colliders has, SerialTeam Team, class S>
+requires(kLanes<S> > 1 && has >= Colliders::boxes) STICTION_FN
+    void narrow_pairs(const Team& team, const ModelView& m, EnvView<S>& e, int nnear) {
+  GatheredBoxes<S> boxes;
+  team.once([&] {
+    for (int i = 0; i < nnear; ++i) {
+      const int pair = e.near_pair[i];
+      const S reach = reach_of<has>(m, e, pair);
+      const Mask<S> near = e.pair_near[pair] > S(0.5);
+      if (!is_of_boxes(m, pair) || count_lanes(near) > kFewLanes<S>) {
+        narrow_phase<has>(m, e, pair, reach);
+        continue;
+      }
+      PlacedPair<S> placed;
+      place_pair(m, e, pair, placed);
+      clear_candidates(m, e, pair);
+      per_lane<S>([&](int lane) {
+        if (!get_lane(near, lane)) return;
+        boxes.add(e, placed, widen(reach), pair, lane);
+        if (boxes.count == kLanes<S>) boxes.collide(m, e);
+      });
+    }
+    boxes.collide(m, e);
+    for (int i = 0; i < nnear; ++i)
+      if (any_near(e, e.near_pair[i])) activate(m, e, e.near_pair[i]);
+  });
+}
+
 template <Colliders has, class Team, class S>
 STICTION_FN void collide_with(const Team& team, const ModelView& m, EnvView<S>& e) {
   body_velocities(team, m, e, e.v_free, e.cvel_free);
   const int nnear = cull(team, m, e);
-  team.for_each(nnear, [&](int i) {
-    const int pair = e.near_pair[i];
-    S reach = S(std::numeric_limits<double>::infinity());
-    if constexpr (has >= Colliders::boxes)
-      if (is_searched(m, pair)) reach = search_reach(m, e, pair);
-    narrow_phase<has>(m, e, pair, reach);
-    if (any_near(e, pair)) activate(m, e, pair);
-  });
+  narrow_pairs<has>(team, m, e, nnear);
   if constexpr (has >= Colliders::hfields) {
     const S most = team.template max<S>(nnear, [&](int i) { return e.pair_near[e.near_pair[i]]; });
     team.once([&] { raise_flag(e, Status::contact_overflow, most >= S(kOverflows)); });

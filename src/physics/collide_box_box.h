@@ -157,10 +157,10 @@ STICTION_FN Vec3<W> box_box_slots(const BoxPair<W>& p, const Mask<W>& near, Sear
 // eight each, the unit normal they share (from the first to the second), and signed distances.
 // W is Wide<S>; lanes do not see each other. Where not `near`, and beyond the limit, a gap between the centres.
 template <class W>
-STICTION_FN void collide_box_box(const Vec3<W>& pos1, const Mat3<W>& rot1, const Vec3<W>& size1,
-                                 const Vec3<W>& pos2, const Mat3<W>& rot2, const Vec3<W>& size2,
-                                 const Mask<W>& near, SearchLimit<W>& limit, Vec3<W>* point1,
-                                 Vec3<W>* point2, Vec3<W>& normal, W* distance) {
+STICTION_SINGLE void collide_box_box(const Vec3<W>& pos1, const Mat3<W>& rot1, const Vec3<W>& size1,
+                                     const Vec3<W>& pos2, const Mat3<W>& rot2, const Vec3<W>& size2,
+                                     const Mask<W>& near, SearchLimit<W>& limit, Vec3<W>* point1,
+                                     Vec3<W>* point2, Vec3<W>& normal, W* distance) {
   const BoxPair<W> pair{
       size1,
       size2,

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "physics/hfield_faces.h"
+#include "physics/hfield_filter.h"
 #include "physics/hfield_ridges.h"
 
 STICTION_PHYSICS_BEGIN
@@ -11,6 +12,8 @@ inline constexpr double kIdle = 1e6;  // m, least distance of an empty slot wher
 // The cells over which the shape is or comes within reach.
 struct HfieldWindow {
   int i0, i1, j0, j1;
+  int i_end,
+      j_end;  // last nodes: those on the upper sides of the last cells where the field ends there
   double lowest;  // of the shape
   bool empty;
 };
@@ -21,59 +24,50 @@ STICTION_FN HfieldWindow window_of(const Hfield& h, const HullShape& b, double r
   };
   const double x0 = b.centre.x + most(0, -1) - room, x1 = b.centre.x + most(0, 1) + room;
   const double y0 = b.centre.y + most(1, -1) - room, y1 = b.centre.y + most(1, 1) + room;
+  const int i1 = h.column(x1), j1 = h.row(y1);
+  const double round_off = 1e-9 * (h.dx + h.dy);
   return {h.column(x0),
-          h.column(x1),
+          i1,
           h.row(y0),
-          h.row(y1),
+          j1,
+          (i1 + 1) * h.dx - h.half_x <= x1 + round_off ? i1 + 1 : i1,
+          (j1 + 1) * h.dy - h.half_y <= y1 + round_off ? j1 + 1 : j1,
           b.centre.z + most(2, -1) - room,
           x0 > h.half_x || x1 < -h.half_x || y0 > h.half_y || y1 < -h.half_y};
 }
 
-// At least how far the shape is from a box of these half sizes about p, with the axes of the field: along the axes of the
-// shape, of round ones also towards p.
-STICTION_FN double away_from(const HullShape& b, const Vec3<double>& p, const Vec3<double>& half) {
-  const Vec3<double> q = b.local(p - b.centre);
-  const auto reach_of = [&](const Vec3<double>& n) { return dot(abs3(n), half); };
-  switch (b.type) {
-    case GeomType::sphere: return norm(away_from_box(p - b.centre, half)) - b.size.x;
-    case GeomType::capsule:
-    case GeomType::cylinder: {
-      const double cap = b.size.y + b.radius(), beyond = vabs(q.z) - cap - reach_of(b.z);
-      const double aside = vsqrt(q.x * q.x + q.y * q.y);
-      if (!(aside > b.size.x)) return beyond;
-      const Vec3<double> n = (q.x / aside) * b.x + (q.y / aside) * b.y;
-      return vmax(beyond, aside - b.size.x - reach_of(n));
-    }
-    default:
-      return vmax(vmax(vabs(q.x) - b.size.x - reach_of(b.x), vabs(q.y) - b.size.y - reach_of(b.y)),
-                  vabs(q.z) - b.size.z - reach_of(b.z));
-  }
-}
-
-// Half a cell: a shape is deep if its lowest point is so far below the surface.
-STICTION_FN double shallow(const Hfield& h) {
-  return 0.5 * vmin(h.dx, h.dy);
-}
+// A shape is deep if its lowest point is farther below the surface than `shallow`.
 STICTION_FN bool is_deep(const Hfield& h, const HullShape& b) {
   const Vec3<double> p = b.centre + core_support(b, -unit3<double>(2));
   return p.z - b.radius() < h.height(p.x, p.y) - shallow(h);
 }
 
-// Whether a shape that is not deep is within reach of the box around the four corners of a cell, which is wider and lower
-// by what such a shape may be in the ground.
-STICTION_FN bool may_touch_cell(const Hfield& h, int i, int j, const HullShape& b,
-                                const HfieldWindow& w, double reach) {
-  const Vec3<double> p = h.node(i, j), q = h.node(i + 1, j + 1);
-  const double r = h.node(i + 1, j).z, s = h.node(i, j + 1).z;
-  const double top = vmax(vmax(p.z, q.z), vmax(r, s)), low = vmin(vmin(p.z, q.z), vmin(r, s));
-  if (top < w.lowest) return false;
-  const double more = vmax(shallow(h) - reach, 0.0);
-  const Vec3<double> centre = {0.5 * (p.x + q.x), 0.5 * (p.y + q.y), 0.5 * (low - more + top)};
-  const Vec3<double> half = {0.5 * h.dx + more, 0.5 * h.dy + more, 0.5 * (top - low + more)};
-  return away_from(b, centre, half) <= reach;
+// What the filter has let through.
+template <class W>
+STICTION_FN void node_points(const Hfield& h, const HfieldWindow& w, const HullShape& b,
+                             const HfieldFilter<W>& filter, const HfieldNodes<W>& nodes,
+                             HfieldPoints& points) {
+  const W found = filter.bits(h, nodes);
+  for (int lane = 0; lane < nodes.count; ++lane) {
+    const int bits = static_cast<int>(get_lane(found, lane));
+    if (bits == 0) continue;
+    const int i = nodes.i[lane], j = nodes.j[lane];
+    for (int k = 0; k < 3; ++k) {
+      int di, dj;
+      neighbour(k, di, dj);
+      if ((bits & 1 << k) == 0 || i + di > w.i1 + 1 || j + dj > w.j1 + 1) continue;
+      const HfieldEdge e = edge_of(h, i, j, k);
+      if (is_ridge(e)) ridge_points(e, b, points);
+    }
+    if ((bits & kNodeBit) != 0) peak_points(h, i, j, b, points);
+    if (bits >= kFaceBit && !points.placed) place_corners(h, b, points);
+    for (int which = 0; which < 2; ++which)
+      if ((bits & kFaceBit << which) != 0) face_points(h, face_of(h, i, j, which), b, points);
+  }
 }
 
 // The points of the pair; false: none is within reach.
+template <class W>
 STICTION_OUTLINE inline bool hfield_points(const Hfield& h, const HullShape& b,
                                            HfieldPoints& points) {
   points.own = contact_points(GeomType::plane, b.type);
@@ -83,23 +77,17 @@ STICTION_OUTLINE inline bool hfield_points(const Hfield& h, const HullShape& b,
   const HfieldWindow w = window_of(h, b, points.reach);
   if (w.empty) return false;
   const bool deep = is_deep(h, b);
-  // edges on the upper sides of the last cells belong to nodes beyond them
-  for (int j = w.j0; j <= w.j1 + 1; ++j) {
-    for (int i = w.i0; i <= w.i1 + 1; ++i) {
-      const int ci = i < w.i1 ? i : w.i1, cj = j < w.j1 ? j : w.j1;
-      if (!deep && !may_touch_cell(h, ci, cj, b, w, points.reach)) continue;
-      for (int k = 0; k < 3; ++k) {
-        int di, dj;
-        neighbour(k, di, dj);
-        if (i + di > w.i1 + 1 || j + dj > w.j1 + 1) continue;
-        const HfieldEdge e = edge_of(h, i, j, k);
-        if (vmax(e.from.z, e.to.z) >= w.lowest && is_ridge(e)) ridge_points(e, b, points);
-      }
-      if (h.node(i, j).z >= w.lowest) peak_points(h, i, j, b, points);
-      if (i > w.i1 || j > w.j1) continue;
-      for (int which = 0; which < 2; ++which) face_points(h, face_of(h, i, j, which), b, points);
+  points.placed = false;
+  const HfieldFilter<W> filter(h, b, points, w.lowest, deep);
+  HfieldNodes<W> nodes;
+  for (int j = w.j0; j <= w.j_end; ++j)
+    for (int i = w.i0; i <= w.i_end; ++i) {
+      nodes.add(h, i, j, i <= w.i1 && j <= w.j1);
+      const bool last = i == w.i_end && j == w.j_end;
+      if (nodes.count < kLanes<W> && !last) continue;
+      node_points(h, w, b, filter, nodes, points);
+      nodes.count = 0;
     }
-  }
   drop_known(points);
   choose_points(points);
   bool any = false;
@@ -140,7 +128,7 @@ STICTION_RARE void collide_hfield(const ShapeKind<W>& kind_a, const ShapeKind<W>
     // the choice among points within the band depends on no others
     const double reach = get_lane(limit.reach, lane);
     points.reach = reach + points.band();
-    if (!hfield_points(hfield_of(kind_a.field), shape, points)) {
+    if (!hfield_points<W>(hfield_of(kind_a.field), shape, points)) {
       set_lane(limit.beyond, lane, 1.0);
       return;
     }

@@ -69,14 +69,20 @@ STICTION_FN void collide_plane_cylinder(const Shape<W>& plane, const Shape<W>& c
   }
 }
 
-// The vertices; bit k of the index is set where coordinate k is positive.
-template <class W, class Out>
-STICTION_FN void collide_plane_box(const Shape<W>& plane, const Shape<W>& box, const Out& out) {
+// The vertices that are wanted; bit k of the index is set where coordinate k is positive.
+template <class W, class Out, class Wanted>
+STICTION_FN void collide_plane_box(const Shape<W>& plane, const Shape<W>& box, const Out& out,
+                                   const Wanted& wanted) {
   const Vec3<W> x = box.size.x * box.rot.x, y = box.size.y * box.rot.y, z = box.size.z * box.rot.z;
   for (int i = 0; i < 8; ++i) {
+    if (!wanted(i)) continue;
     const Vec3<W> xy = ((i & 1) != 0 ? x : -x) + ((i & 2) != 0 ? y : -y);
     out(i, point_on_plane<W>(plane, box, xy + ((i & 4) != 0 ? z : -z)));
   }
+}
+template <class W, class Out>
+STICTION_FN void collide_plane_box(const Shape<W>& plane, const Shape<W>& box, const Out& out) {
+  collide_plane_box(plane, box, out, [](int) { return true; });
 }
 
 STICTION_PHYSICS_END

@@ -67,6 +67,11 @@ STICTION_FN Hfield hfield_of(const HfieldRef& ref) {
       2 * size[1] / (nrow - 1),         size[2]};
 }
 
+// Half a cell.
+STICTION_FN double shallow(const Hfield& h) {
+  return 0.5 * vmin(h.dx, h.dy);
+}
+
 // One of the two triangles of a cell.
 struct HfieldFace {
   Vec3<double> corner[3], normal;
@@ -117,6 +122,7 @@ STICTION_FN HfieldEdge edge_of(const Hfield& h, int i, int j, int k) {
 STICTION_FN bool is_ridge(const HfieldEdge& e) {
   const Vec3<double> along = e.to - e.from, up = cross(along, e.beside[0]);
   const double bend = dot(up, e.beside[1]);
+  if (!(bend < 0)) return false;
   return bend < -1e-9 * norm(up) * norm(e.beside[1]);
 }
 

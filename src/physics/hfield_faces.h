@@ -16,6 +16,12 @@ inline constexpr double kLongWay = 3;  // over the shortest way out of the groun
 STICTION_FN bool is_over(const Hfield& h, const HfieldFace& f, const Vec3<double>& p,
                          double valley) {
   const double round_off = 1e-9 * (h.dx + h.dy);
+  // seen from above it is beside a side no farther than it is
+  for (int c = 0; c < 3; ++c) {
+    const Vec3<double> from = f.corner[c], side = f.corner[(c + 1) % 3] - from;
+    const double beside = side.y * (p.x - from.x) - side.x * (p.y - from.y);
+    if (beside > (valley + 2 * round_off) * (vabs(side.x) + vabs(side.y))) return false;
+  }
   for (int c = 0; c < 3; ++c) {
     const Vec3<double> from = f.corner[c], side = f.corner[(c + 1) % 3] - from;
     const double inside = dot(f.normal, cross(side, p - from)) / norm(side);
@@ -45,12 +51,34 @@ STICTION_OUTLINE inline bool is_near_surface(const Hfield& h, const Vec3<double>
   return false;
 }
 
+// Where the corners of a box may have faces: from one above the ground the foot is within reach, in the face. One that is V
+// below it is at most kLongWay V from the plane and its foot as far beside the sides of the face, which is 1 + (l + d)/s as
+// far beside the cell, s and l its sides, d the diagonal.
+STICTION_FN void place_corners(const Hfield& h, const HullShape& b, HfieldPoints& points) {
+  points.placed = true;
+  if (b.type != GeomType::box) return;
+  const double wide = vmax(h.dx, h.dy) + vsqrt(h.dx * h.dx + h.dy * h.dy);
+  const double beside = kLongWay * (2 + wide / vmin(h.dx, h.dy));
+  for (int k = 0; k < 8; ++k) {
+    const Vec3<double> p = b.centre + b.global({(k & 1) != 0 ? b.size.x : -b.size.x,
+                                                (k & 2) != 0 ? b.size.y : -b.size.y,
+                                                (k & 4) != 0 ? b.size.z : -b.size.z});
+    const double low = h.height(p.x, p.y) - p.z;
+    const double room = (1 + 1e-6) * vmax(points.reach, beside * low);
+    points.corner[k] = {h.column(p.x - room), h.column(p.x + room), h.row(p.y - room),
+                        h.row(p.y + room)};
+  }
+}
+
 // The points with which the shape would touch the plane of the face, where they are over it.
 STICTION_OUTLINE inline void face_points(const Hfield& h, const HfieldFace& f, const HullShape& b,
                                          HfieldPoints& points) {
+  if (b.type == GeomType::box) {
+    bool any = false;
+    for (int k = 0; k < 8; ++k) any = any || points.corner[k].has(f.node[0][0], f.node[0][1]);
+    if (!any) return;
+  }
   const Vec3<double> n = f.normal;
-  const double lowest = dot(n, b.centre + core_support(b, -n) - f.corner[0]) - b.radius();
-  if (lowest > points.reach) return;
   // k of the shape's own points, or -1
   const auto offer = [&](int k, const Vec3<double>& p, double distance) {
     if (distance > points.reach) return;
@@ -68,6 +96,7 @@ STICTION_OUTLINE inline void face_points(const Hfield& h, const HfieldFace& f, c
       points.add_own(k, found);
   };
   if (b.type == GeomType::mesh) {
+    if (dot(n, b.centre + core_support(b, -n) - f.corner[0]) > points.reach) return;
     HullShape plane{};
     plane.type = GeomType::plane, plane.centre = f.corner[0], plane.z = n;
     LaneContact slot[4];
@@ -86,7 +115,11 @@ STICTION_OUTLINE inline void face_points(const Hfield& h, const HfieldFace& f, c
     case GeomType::capsule: return collide_plane_capsule(plane, shape, out);
     case GeomType::ellipsoid: return collide_plane_ellipsoid(plane, shape, out);
     case GeomType::cylinder: return collide_plane_cylinder(plane, shape, out);
-    default: return collide_plane_box(plane, shape, out);
+    default: {
+      const int i = f.node[0][0], j = f.node[0][1];
+      return collide_plane_box(plane, shape, out,
+                               [&](int k) { return points.corner[k].has(i, j); });
+    }
   }
 }
 

@@ -12,11 +12,12 @@
 STICTION_PHYSICS_BEGIN
 
 // A segment {t u, |t| <= half} and a box, whose centre is at c: how far apart they are along one of the six axes at least;
-// negative in overlap (Gottschalk, Lin and Manocha, OBBTree, 1996).
+// negative in overlap (Gottschalk, Lin and Manocha, OBBTree, 1996). Beyond `reach` along any of them.
 STICTION_FN double segment_box_gap(const Vec3<double>& u, double half, const Vec3<double>& c,
-                                   const HullShape& b) {
+                                   const HullShape& b, double reach) {
   const Vec3<double> q = abs3(b.local(c)), d = abs3(b.local(u)), s = b.size;
   double gap = vmax(vmax(q.x - half * d.x - s.x, q.y - half * d.y - s.y), q.z - half * d.z - s.z);
+  if (gap > reach) return gap;
   const auto across = [&](const Vec3<double>& e, double s1, double d1, double s2, double d2) {
     const Vec3<double> m = cross(u, e);
     const double length = norm(m);

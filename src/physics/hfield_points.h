@@ -15,11 +15,19 @@ struct HfieldPoint {
   Vec3<double> normal;
 };
 
+// The cells whose faces may be near a corner of a box.
+struct CornerCells {
+  int i0, i1, j0, j1;
+  STICTION_FN bool has(int i, int j) const { return i >= i0 && i <= i1 && j >= j0 && j <= j1; }
+};
+
 // The points of one pair while they are gathered.
 struct HfieldPoints {
   double extent, radius;  // of the shape, of the ball around its core
   double reach;           // points as far are gathered
   int own;                // slots of the shape's own points
+  bool placed;            // corner[]
+  CornerCells corner[8];  // of a box
   HfieldPoint slot[kHfieldPoints];
   bool filled[kHfieldPoints];
   HfieldPoint more[kHfieldGathered];

@@ -102,7 +102,7 @@ STICTION_FN ConvexDistance ridge_distance(HullShape& bar, const HullShape& b, do
   const double half = bar.size.y;
   ConvexDistance d{u, reach + extent, zero3<double>(), zero3<double>()};
   if (b.type == GeomType::box) {
-    const double gap = segment_box_gap(u, half, between, b);
+    const double gap = segment_box_gap(u, half, between, b, reach);
     if (gap > reach) return d;
     d = line_box_distance(u, between, b);
     overlaps = gap < 0;

@@ -117,30 +117,59 @@ STICTION_FN bool any_near(const EnvView<S>& e, int pair) {
   return any_lane(e.pair_near[pair] > S(0.5));
 }
 
+// A pair in place, and the O of its bodies' trees.
+template <class S>
+struct PlacedPair {
+  Vec3<Wide<S>> origin1, origin2;
+  Shape<Wide<S>> shape1, shape2;
+};
+template <class S>
+STICTION_SINGLE void place_pair(const ModelView& m, const EnvView<S>& e, int pair,
+                                PlacedPair<S>& p) {
+  const PairBodies b = pair_bodies(m, pair);
+  p.origin1 = tree_origin(m, e, b.body1), p.origin2 = tree_origin(m, e, b.body2);
+  p.shape1 = placed_shape(m, e, m.pair_geom1[pair]);
+  p.shape2 = placed_shape(m, e, m.pair_geom2[pair]);
+}
+
+// gap = distance - margin; contact point (1 - w) p1 + w p2.
+template <class S>
+struct Candidate {
+  S gap;
+  Vec3<S> normal, r1, r2;
+};
+template <class S>
+STICTION_FN Candidate<S> candidate(const PlacedPair<S>& p, const Wide<S>& weight,
+                                   const Wide<S>& margin, const Witness<Wide<S>>& w) {
+  const Vec3<Wide<S>> point = w.point1 + weight * (w.point2 - w.point1);
+  return {narrow<S>(w.distance - margin), narrow3<S>(w.normal), narrow3<S>(point - p.origin1),
+          narrow3<S>(point - p.origin2)};
+}
+template <class S>
+STICTION_FN void store_candidate(EnvView<S>& e, int slot, const Candidate<S>& c) {
+  e.cand_gap[slot] = c.gap;
+  store3(e.cand_normal, slot, c.normal);
+  store3(e.cand_r1, slot, c.r1), store3(e.cand_r2, slot, c.r2);
+}
+
 // pair_near where more points touch than the pair has slots.
 inline constexpr double kOverflows = 2;
 
-// gap = distance - margin; contact point (1 - w) p1 + w p2. A lane in which a search finds the shapes farther
-// apart than `reach` is near no longer.
+// A lane in which a search finds the shapes farther apart than `reach` is near no longer.
 template <Colliders has, class S>
 STICTION_FN void narrow_phase(const ModelView& m, EnvView<S>& e, int pair,
                               S reach = S(std::numeric_limits<double>::infinity())) {
   using W = Wide<S>;
   LimitOf<has, W> limit{};
   limit.reach = widen(reach);
-  const int g1 = m.pair_geom1[pair], g2 = m.pair_geom2[pair];
-  const PairBodies b = pair_bodies(m, pair);
-  const Vec3<W> origin1 = tree_origin(m, e, b.body1), origin2 = tree_origin(m, e, b.body2);
+  PlacedPair<S> p;
+  place_pair(m, e, pair, p);
   collide_shapes<W, has>(
-      shape_kind<has>(m, e, g1), shape_kind<has>(m, e, g2), placed_shape(m, e, g1),
-      placed_shape(m, e, g2), widen_mask<S>(e.pair_near[pair] > S(0.5)), limit,
+      shape_kind<has>(m, e, m.pair_geom1[pair]), shape_kind<has>(m, e, m.pair_geom2[pair]),
+      p.shape1, p.shape2, widen_mask<S>(e.pair_near[pair] > S(0.5)), limit,
       [&](int k, const Witness<W>& w) {
-        const int slot = m.pair_slotadr[pair] + k;
-        const Vec3<W> point = w.point1 + e.pair_weight[pair] * (w.point2 - w.point1);
-        e.cand_gap[slot] = narrow<S>(w.distance - e.pair_margin[pair]);
-        store3(e.cand_normal, slot, narrow3<S>(w.normal));
-        store3(e.cand_r1, slot, narrow3<S>(point - origin1));
-        store3(e.cand_r2, slot, narrow3<S>(point - origin2));
+        store_candidate(e, m.pair_slotadr[pair] + k,
+                        candidate(p, e.pair_weight[pair], e.pair_margin[pair], w));
       });
   if constexpr (has >= Colliders::boxes)
     e.pair_near[pair] = select(narrow_mask<S>(limit.beyond > W(0.5)), S(0.0), e.pair_near[pair]);

@@ -4,6 +4,7 @@ from breaks import Break
 
 PAGE = "python/test_hfields.py::"
 SURFACE, POINTS = "src/physics/hfield.h", "src/physics/hfield_points.h"
+FILTER = "src/physics/hfield_filter.h"
 FACES, LINE, RIDGES = "src/physics/hfield_faces.h", "src/physics/hfield_line.h", "src/physics/hfield_ridges.h"
 
 HFIELDS = [
@@ -52,6 +53,15 @@ HFIELDS = [
     Break("hfield: points that find no slot are not said", POINTS,
           "points.overflow || (!chosen[i] && points.more[i].at.distance < 0);", "points.overflow;",
           gtests=("Hfield.MorePointsThanSlotsAreReported",)),
+    Break("hfield: the filter of edges forgets the reach", FILTER,
+          "range = W(1 + 1e-9) * (size.x + reach)", "range = W(1 + 1e-9) * size.x",
+          gtests=("Hfield.TheFilterLosesNothing",)),
+    Break("hfield: a cell is as high as its lowest corner", FILTER,
+          "const Mask<W> high = top >= lowest;", "const Mask<W> high = low >= lowest;",
+          gtests=("Hfield.AgreesWithTheReference",)),
+    Break("hfield: a corner has the faces below it alone", FACES,
+          "const double room = (1 + 1e-6) * vmax(points.reach, beside * low);", "const double room = 0 * beside * low;",
+          gtests=("Hfield.TheFilterLosesNothing",)),
     Break("hfield: culled at its mean height", "src/physics/cull.h",
           "? m.hfield_top[m.geom_dataid[g]]", "? 0.0 * m.hfield_top[m.geom_dataid[g]]",
           pytests=(PAGE + "test_nothing_falls_through",)),

@@ -68,7 +68,30 @@ TEST(CollideTeams, OrderAndThreadsDoNotMatter) {
   }
 }
 
-// A lane of a mixed pack against a pack of copies: the same bits of every slot that acts.
+// Every lane of a mixed pack against a pack of its copies: the same bits of every slot that acts.
+void expect_as_alone(const Model& m, const Env<TestPack>& mixed,
+                     const std::vector<CollideState>& states) {
+  for (int lane = 0; lane < mixed.lanes(); ++lane) {
+    Env<TestPack> copies(m, anchored());
+    for (int k = 0; k < mixed.lanes(); ++k) put_state(copies, k, states[at(lane)]);
+    run_collide(physics::TeamOfOne(), copies);
+    int active = 0;
+    for (int p = 0, q = 0; p < mixed.e.npoint[0]; ++p) {
+      const int slot = mixed.e.point_slot[p];
+      if (mixed.number(Field::cand_active, slot, lane) < 0.5) continue;
+      while (q < copies.e.npoint[0] && copies.e.point_slot[q] != slot) ++q;
+      ASSERT_LT(q, copies.e.npoint[0]);
+      ++active;
+      for (const Field f : point_fields())
+        for (int k = 0; k < mixed.spec(f).columns; ++k)
+          EXPECT_EQ(mixed.number(f, mixed.spec(f).columns * p + k, lane),
+                    copies.number(f, mixed.spec(f).columns * q + k, lane));
+    }
+    EXPECT_EQ(active, copies.e.npoint[0]);
+    EXPECT_EQ(mixed.number(Field::ncon, 0, lane), active);
+  }
+}
+
 TEST(CollideLanes, DoNotSeeEachOther) {
   for (const ModelPtr& m : {load_model_from_string(kShapes), robot_on_plane("g1")}) {
     Rng rng(4);
@@ -79,26 +102,41 @@ TEST(CollideLanes, DoNotSeeEachOther) {
       put_state(mixed, lane, states.back());
     }
     run_collide(physics::TeamOfOne(), mixed);
-    for (int lane = 0; lane < mixed.lanes(); ++lane) {
-      Env<TestPack> copies(*m, anchored());
-      for (int k = 0; k < mixed.lanes(); ++k) put_state(copies, k, states[at(lane)]);
-      run_collide(physics::TeamOfOne(), copies);
-      int active = 0;
-      for (int p = 0, q = 0; p < mixed.e.npoint[0]; ++p) {
-        const int slot = mixed.e.point_slot[p];
-        if (mixed.number(Field::cand_active, slot, lane) < 0.5) continue;
-        while (q < copies.e.npoint[0] && copies.e.point_slot[q] != slot) ++q;
-        ASSERT_LT(q, copies.e.npoint[0]);
-        ++active;
-        for (const Field f : point_fields())
-          for (int k = 0; k < mixed.spec(f).columns; ++k)
-            EXPECT_EQ(mixed.number(f, mixed.spec(f).columns * p + k, lane),
-                      copies.number(f, mixed.spec(f).columns * q + k, lane));
-      }
-      EXPECT_EQ(active, copies.e.npoint[0]);
-      EXPECT_EQ(mixed.number(Field::ncon, 0, lane), active);
-    }
+    expect_as_alone(*m, mixed, states);
   }
+}
+
+// Ten boxes of which other ones touch in each lane: their pairs share packs, and fill several.
+TEST(CollideLanes, BoxesOfFewLanesArePacked) {
+  std::string bodies;
+  for (int i = 0; i < 10; ++i)
+    bodies += R"(<body><freejoint/><geom type="box" size=".06 .04 .05"/></body>)";
+  const ModelPtr m =
+      load_model_from_string("<mujoco><worldbody>" + bodies + "</worldbody></mujoco>");
+  Rng rng(9);
+  int gathered = 0, shared = 0, points = 0;
+  for (int round = 0; round < 5; ++round) {
+    Env<TestPack> mixed(*m, anchored());
+    std::vector<CollideState> states;
+    for (int lane = 0; lane < mixed.lanes(); ++lane) {
+      CollideState s = random_state(*m, rng);
+      for (int b = 0; b < 10; ++b)
+        for (int k = 0; k < 3; ++k) s.qpos[at(7 * b + k)] = uniform(rng, -0.2, 0.2);
+      states.push_back(s);
+      put_state(mixed, lane, s);
+    }
+    run_collide(physics::TeamOfOne(), mixed);
+    for (int pair = 0; pair < mixed.m().npair; ++pair) {
+      const int near = physics::count_lanes(mixed.e.pair_near[pair] > TestPack(0.5));
+      const bool few = near <= physics::kFewLanes<TestPack>;
+      gathered += few ? near : 0, shared += few ? 0 : 1;
+    }
+    points += mixed.e.npoint[0];
+    expect_as_alone(*m, mixed, states);
+  }
+  EXPECT_GT(gathered, 10 * physics::kLanes<TestPack>);
+  EXPECT_GT(shared, 10);
+  EXPECT_GT(points, 100);
 }
 
 TEST(CollideLists, NameEveryPointOfEveryBody) {

@@ -198,6 +198,73 @@ TEST(Hfield, ClosedFormsAreWhatASearchFinds) {
   EXPECT_GT(apart, 1000);
 }
 
+// Every edge, node and face of the field that gives a shape a point is among those that the filter lets through, wherever
+// its cell is; so are the corners of a box that a face has points of.
+TEST(Hfield, TheFilterLosesNothing) {
+  constexpr double kReach = 0.02;
+  int touching = 0, through = 0, all = 0;
+  for (const Field& field : {hills(3, 0.1), hills(5, 0.4), stairs()}) {
+    const physics::HfieldArrays arrays = field.arrays();
+    const physics::Hfield h = physics::hfield_of({&arrays, 0});
+    Rng rng(6);
+    for (const G type : kShapes) {
+      for (int round = 0; round < 100; ++round) {
+        ref::Shape s = small_shape(rng, type);
+        s.pos = {ref::test::uniform(rng, -1.1, 1.1), ref::test::uniform(rng, -0.8, 0.8), 0};
+        s.pos.z() = field.height(s.pos.x(), s.pos.y()) + ref::test::uniform(rng, -0.1, 0.3);
+        const physics::HullShape b{lane_shape(s), kind(s).hull(0)};
+        const auto found = [&](const auto& offer, bool corners) {
+          physics::HfieldPoints points{};
+          points.own = contact_points(G::plane, type);
+          points.radius = b.radius();
+          points.extent = physics::core_extent(b) + points.radius, points.reach = kReach;
+          for (physics::CornerCells& c : points.corner) c = {0, h.ncol, 0, h.nrow};
+          if (corners) physics::place_corners(h, b, points);
+          offer(points);
+          return points.count + static_cast<int>(std::count(std::begin(points.filled),
+                                                            std::end(points.filled), true));
+        };
+        physics::HfieldPoints points{};
+        points.reach = kReach;
+        const physics::HfieldFilter<Pack> filter(h, b, points,
+                                                 physics::window_of(h, b, kReach).lowest, true);
+        physics::HfieldNodes<Pack> nodes;
+        for (int node = 0; node < h.ncol * h.nrow; ++node) {
+          const int i = node % h.ncol, j = node / h.ncol;
+          nodes.count = node % kW;  // the others are what they were
+          nodes.add(h, i, j, h.has_node(i + 1, j + 1));
+          const auto bits = static_cast<int>(physics::get_lane(filter.bits(h, nodes), node % kW));
+          const auto check = [&](int bit, const auto& offer) {
+            const bool touches = found(offer, false) > 0;
+            EXPECT_TRUE(!touches || (bits & bit) != 0) << static_cast<int>(type) << " bit " << bit;
+            if (bit >= physics::kFaceBit)
+              return;  // here of a shape that is deep: all that it is not above
+            touching += touches, through += (bits & bit) != 0, ++all;
+          };
+          for (int k = 0; k < 3; ++k) {
+            int di, dj;
+            physics::neighbour(k, di, dj);
+            if (!h.has_node(i + di, j + dj)) continue;
+            const physics::HfieldEdge e = physics::edge_of(h, i, j, k);
+            if (physics::is_ridge(e))
+              check(1 << k, [&](auto& p) { physics::ridge_points(e, b, p); });
+          }
+          check(physics::kNodeBit, [&](auto& p) { physics::peak_points(h, i, j, b, p); });
+          for (int which = 0; which < 2 && h.has_node(i + 1, j + 1); ++which) {
+            const auto offer = [&](auto& p) {
+              physics::face_points(h, physics::face_of(h, i, j, which), b, p);
+            };
+            check(physics::kFaceBit << which, offer);
+            EXPECT_EQ(found(offer, true), found(offer, false));
+          }
+        }
+      }
+    }
+  }
+  EXPECT_GT(touching, 400);
+  EXPECT_LT(through, all / 20);  // of edges and nodes
+}
+
 TEST(Hfield, IsAPlaneWhereItIsFlat) {
   const Field field = flat();
   at_random_poses(field, 30, {0.3, 0.2}, [&](const ref::Shape& place, const ref::Shape& s) {
