@@ -14,6 +14,12 @@ LOC = re.compile(r"\.loc\s+(\d+) (\d+) (\d+)(?:, function_name \S+, inlined_at (
 FILE = re.compile(r'\.file\s+(\d+) "([^"]+)"')
 
 
+def source(name: str) -> Path:
+    """A file's place here: ccache may give what another clone compiled, in its build/lines/."""
+    inside = name.partition("/build/lines/../../")[2]
+    return (ROOT / inside if inside else Path(name)).resolve()
+
+
 def count_lines(counted: str):
     """From PTX with numbers before each line, instructions and cycles: of each with calls, and alone, by (number of the
     file, line)."""
@@ -42,7 +48,7 @@ def table_of_lines(folder: Path, per: int, least: float):
         total, time = sum(alone.values()), sum(alone_cycles.values())
         if not total or not time:
             continue
-        names = {number: Path(name).resolve() for number, name in FILE.findall(counted)}
+        names = {number: source(name) for number, name in FILE.findall(counted)}
         print(f"\n{total / per:.0f} instructions of a warp: with calls, alone; time, %: with calls, alone; line")
         for (number, line), n in sorted(whole.items(), key=lambda e: (str(names[e[0][0]]), int(e[0][1]))):
             at = (number, line)
