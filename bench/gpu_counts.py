@@ -14,6 +14,11 @@ cache (5.5 TB/s, as measured by others) and memory (3.35 TB/s). Of the caches te
 says how they are modelled. An instruction is one of PTX: ptxas removes some and adds others; a
 branch has the lanes that take it. Nothing here is a measurement of time.
 
+Microseconds are predicted for 8192 environments on an H100, by a replay of what the warps executed on one
+multiprocessor (tests/cuda/ptx/multiprocessor.h; cuda/README.md says how far that is from what a card took). A kernel
+lasts as long as its slowest warp, so `solve` is that of a step with an environment that needs as many iterations as
+the most of 8192: of those after the first third, the step that has it is repeated.
+
 Environments that share a warp in `solve` need different numbers of Newton iterations. In which share of the slowest
 one's an environment has ended, so that its lanes join the others (cuda/solve_warp.cuh), is counted from the iterations of
 each, side by side as the kernel puts them, by the iterations of the step before, and as they are numbered.
@@ -50,29 +55,65 @@ L2 = 5.5e12  # bytes per second
 OPTIONS = ("contact_model", "stiction", "stiction_tolerance", "regularization", "near_rigid", "friction_iterations")
 COUNTED = ("warp_instructions", "lane_instructions", "divergent", "global_requests", "global_sectors", "local_requests",
            "local_sectors", "shared_requests", "shared_waves", "l2_sectors", "hbm_sectors")  # fmt: skip
+ALL = 8192  # environments of the predicted times
+# What warps do with their cycles (Spent in tests/cuda/ptx/multiprocessor.h), as tables have it.
+SPENT = {"issued": "issue", "arithmetic": "arithmetic", "special": "roots, conversions", "shuffle": "shuffles",
+         "shared": "shared memory", "first_cache": "first cache", "second_cache": "second cache", "memory": "memory",
+         "unit": "a unit is taken", "slot": "another warp issues", "branch": "branches", "fetch": "first instructions",
+         "barrier": "barriers"}  # fmt: skip
+
+
+def moved(scene, model, options, envs, settle, save_at=None, file=None):
+    """The batch after so many steps, and the iterations of each: (settle, envs); saves it before step `save_at`."""
+    batch, iterations = scenes.started(model, envs, options=options), []
+    for ctrl in scenes.controls(scene, model, envs, settle):
+        batch.ctrl[:] = ctrl
+        for _ in range(scenes.HOLD):
+            if len(iterations) == save_at:
+                batch.save(str(file))
+            batch.step()
+            iterations.append(np.array(batch.solver_niter).reshape(envs))
+    return batch, np.array(iterations)
+
+
+def heavy_step(iterations):
+    """A step with an environment that needs as many iterations as the most of ALL, and not the first with its controls:
+    the one before has the same."""
+    begin = len(iterations) // 3
+    steps = np.array([k for k in range(begin, len(iterations)) if k % scenes.HOLD])
+    found = iterations[steps]
+    rank = int(0.75 * found.size / ALL)
+    return steps[np.argsort(-found, axis=None, kind="stable")[rank] // found.shape[1]]
 
 
 def count(scene, envs, settle, steps, lines=0):
-    """Of one scene: what ptx_counts prints, with the model. lines: prints source lines with that share of a kernel."""
+    """Of one scene: what ptx_counts prints, with the model; the slowest times of kernels in a heavy step.
+    lines: prints source lines with that share of a kernel."""
     model, options = scene.load(), scenes.options(scene)
-    batch = scenes.started(model, envs, options=options)
-    scenes.run(batch, scenes.controls(scene, model, envs, settle))
+    batch, iterations = moved(scene, model, options, envs, settle)
     with tempfile.TemporaryDirectory() as folder:
-        file, state = Path(folder) / "model.xml", Path(folder) / "state"
+        file, state, heavy = Path(folder) / "model.xml", Path(folder) / "state", Path(folder) / "heavy"
         file.write_text(scene.xml())
         batch.save(str(state))
+        moved(scene, model, options, envs, settle, heavy_step(iterations) - 1, heavy)
         chosen = json.dumps({name: getattr(options, name) for name in OPTIONS})
-        arguments = [file, state, str(envs), chosen, str(steps)]
+
+        def run(program, state, steps, *more):
+            arguments = [program, file, state, str(envs), chosen, str(steps), *more]
+            done = subprocess.run(arguments, capture_output=True, text=True)
+            if done.returncode != 0:
+                sys.exit(done.stderr)
+            return json.loads(done.stdout)
+
         if lines:
             (kernels := Path(folder) / "kernels").mkdir()
-            run = subprocess.run([PROGRAM_OF_LINES, *arguments, kernels], capture_output=True, text=True)
-        else:
-            run = subprocess.run([PROGRAM, *arguments], capture_output=True, text=True)
-        if run.returncode != 0:
-            sys.exit(run.stderr)
-        if lines:
+            found = run(PROGRAM_OF_LINES, state, steps, kernels)
             table_of_lines(kernels, envs * steps, lines)
-    return json.loads(run.stdout), model
+        else:
+            found = run(PROGRAM, state, steps)
+        # the first step fills the second cache
+        found["heavy"] = run(PROGRAM_OF_LINES if lines else PROGRAM, heavy, 2)["times"]
+    return found, model
 
 
 def rows_of(scene, found, model):
@@ -86,9 +127,10 @@ def rows_of(scene, found, model):
         group = GROUPS.get(threads := found["threads"][kernel], str(threads))
         rows[kernel] = {"model": scene.name, "kernel": kernel, "group": group} | {
             k: counts[k] / per for k in COUNTED}  # fmt: skip
+        rows[kernel] |= time_of(kernel, found["times"][symbol], found["heavy"][symbol])
         # of a warp, one after the other
         rows[kernel]["chain"] = rows[kernel]["warp_instructions"] * 32 / threads
-    step = {k: sum(rows[name][k] for name in STEP if name in rows) for k in (*COUNTED, "chain")}
+    step = {k: sum(rows[name][k] for name in STEP if name in rows) for k in (*COUNTED, "us", "us_typical", "chain")}
     groups = [rows[name]["group"] for name in STEP if name in rows]
     group = groups[0] if len(set(groups)) == 1 else " ".join(groups)
     rows["step"] = {"model": scene.name, "kernel": "step", "group": group} | step
@@ -97,6 +139,17 @@ def rows_of(scene, found, model):
         row["points"], row["iterations"] = found["points"], found["iterations"]
         row |= ceilings(row)
     return rows
+
+
+def time_of(kernel, typical, heavy):
+    """Predicted microseconds, and percents of the cycles of all warps and of the one that leaves last."""
+    slow = heavy if kernel == "solve" and heavy["us_most"] > typical["us"] else typical
+    row = {"us": slow["us_most"] if slow is heavy else slow["us"], "us_typical": typical["us"],
+           "issue_slots": 100 * typical["issue_share"], "code_kB": typical["code_bytes"] / 1024}  # fmt: skip
+    for name, of, spent in (("warps", typical, "spent"), ("last", slow, "last")):
+        cycles = sum(of[spent].values())
+        row |= {f"{name}_{what}": 100 * n / cycles for what, n in of[spent].items()}
+    return row
 
 
 def ceilings(row, gpu=GPUS["h100"]):
@@ -139,7 +192,7 @@ def main():
     p.add_argument("--lines", nargs="?", type=float, const=0.01, default=0,
                    help="print which source lines of each kernel have at least this share, 0.01, of it")  # fmt: skip
     a = p.parse_args()
-    everything, counts, chains, roofline, waits = [], [], [], [], []
+    everything, counts, chains, roofline, waits, times, spent = [], [], [], [], [], [], []
     for scene in scenes.scenes(SHAPES if a.shapes else a.models):
         found, model = count(scene, a.envs, a.settle, a.steps, a.lines)
         if found["frozen"]:
@@ -158,6 +211,11 @@ def main():
                          *(f"{32e-3 * n:.1f}" for n in (step["global_sectors"], step["local_sectors"],
                                                        step["l2_sectors"], step["hbm_sectors"])),
                          f"{step['shared_waves']:.0f}", f"{step['divergent']:.0f}"])  # fmt: skip
+        times.append([scene.name, step["group"], *(f"{rows[k]['us']:.0f}" if k in rows else "–" for k in (*STEP, "refresh")),
+                      f"{step['us']:.0f}", f"{ALL / step['us']:.1f}", f"{rows['solve']['us_typical']:.0f}"])  # fmt: skip
+        for kernel in (k for k in (*STEP, "refresh") if k in rows):
+            parts = [f"{rows[kernel][f'warps_{what}']:.0f}, {rows[kernel][f'last_{what}']:.0f}" for what in SPENT]
+            spent.append([scene.name, kernel, f"{rows[kernel]['issue_slots']:.0f}", f"{rows[kernel]['code_kB']:.0f}", *parts])
         if 1 < (lanes := found["threads"]["solve"]) < 32 and a.steps > 1:
             shares = waiting(found["iterations_of_steps"], 32 // lanes)
             waits.append([scene.name, str(32 // lanes), *(f"{100 * share:.1f} %" for share in shares)])
@@ -170,6 +228,10 @@ def main():
            "memory, kB", "waves of shared memory", "divergent branches"], roofline)  # fmt: skip
     table("Iterations in `solve` of the slowest environment of a warp for which others have ended:",
           ["model", "environments of a warp", "as numbered", "ordered", "if known"], waits)  # fmt: skip
+    table(f"Predicted microseconds of {ALL} environments on an H100, and million steps per second without refresh:",
+          ["model", "group", *STEP, "refresh", "step without", "steps/s", "`solve` without its slowest environment"], times)  # fmt: skip
+    table("Percent of issue slots used, kB of code, and percent of the cycles of all warps, of the one that leaves last:",
+          ["model", "kernel", "slots", "code", *SPENT.values()], spent)  # fmt: skip
     if not a.models:
         RESULTS.mkdir(parents=True, exist_ok=True)
         result = RESULTS / ("counts_shapes.csv" if a.shapes else "counts.csv")

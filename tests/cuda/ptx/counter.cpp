@@ -71,6 +71,7 @@ void Counter::shared(const std::uint64_t* address, int n, int bytes) {
   int of_bank[kBanks] = {}, most = 1;
   for (const std::uint64_t word : words) most = std::max(most, ++of_bank[word % kBanks]);
   ++counts.shared_requests, counts.shared_waves += static_cast<unsigned>(most);
+  if (trace != nullptr) tracing_->waves = static_cast<std::uint16_t>(most);
 }
 
 void Counter::access(Warp& w, const Instruction& i, int bytes, bool store) {
@@ -105,6 +106,16 @@ void Counter::access(Warp& w, const Instruction& i, int bytes, bool store) {
   counts.global_requests += global.empty() ? 0 : 1, counts.global_sectors += global.size();
   counts.local_requests += local.empty() ? 0 : 1, counts.local_sectors += local.size();
   cached(global, store), cached(local, store);
+  if (trace == nullptr) return;
+  tracing_->sectors = static_cast<std::uint32_t>(trace->sectors.size());
+  tracing_->count = static_cast<std::uint16_t>(global.size() + local.size());
+  const auto first = reinterpret_cast<std::uint64_t>(w.block->global.data) / kSector;
+  for (const std::uint64_t s : global)
+    trace->sectors.push_back(static_cast<std::uint32_t>(s - first));
+  // a warp has fewer than 2^16 sectors of local memory
+  for (const std::uint64_t s : local)
+    trace->sectors.push_back(Executed::kLocal |
+                             static_cast<std::uint32_t>((s >> 32 & 0x7fff) << 16 | (s & 0xffff)));
 }
 
 }  // namespace stiction::ptx

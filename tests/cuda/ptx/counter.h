@@ -7,6 +7,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "cuda/ptx/trace.h"
 #include "cuda/ptx/warp.h"
 
 namespace stiction::ptx {
@@ -59,12 +60,22 @@ class Counter {
   void access(Warp& w, const Instruction& i, int bytes, bool store);
   Counts counts;
 
+  // What warps execute is kept here, where it is given, instruction by instruction.
+  Trace* trace = nullptr;
+  WarpTrace* trace_warp(unsigned block) {
+    if (trace == nullptr) return nullptr;
+    return &trace->warps.emplace_back(WarpTrace{static_cast<int>(block), {}});
+  }
+  // The next access is that of this instruction.
+  void trace_access_of(Executed& e) { tracing_ = &e; }
+
  private:
   void shared(const std::uint64_t* address, int n, int bytes);
   void cached(std::vector<std::uint64_t>& sectors, bool store);
 
   Cache first_, second_;
   std::vector<std::uint64_t> sectors_;
+  Executed* tracing_ = nullptr;
   std::map<const Module*, std::vector<std::uint64_t>> executed_;
 };
 

@@ -3,7 +3,8 @@
 //
 //   ptx_counts MODEL.xml STATE ENVS OPTIONS STEPS [LINES]
 //
-// LINES: a folder for the PTX of the kernels, before each line how many warps have executed it.
+// LINES: a folder for the PTX of the kernels, before each line how many warps have executed it, and cycles that
+// they spent there.
 // The groups are what the rule gives for kAllEnvs, or STICTION_CUDA_GROUP.
 // STATE: a file of Batch::save of so many environments. OPTIONS: JSON, names and
 // words as in Python. Each step is counted with the refresh that follows it.
@@ -21,6 +22,7 @@
 
 #include "cpu/host_model.h"
 #include "cuda/ptx/card.h"
+#include "cuda/ptx/kernel_times.h"
 #include "cuda/switches.h"
 #include "stiction/batch.h"
 #include "stiction/error.h"
@@ -30,14 +32,8 @@ namespace {
 
 using nlohmann::json;
 
-constexpr std::uint64_t kFirstCache = 256 << 10, kSecondCache = 50 << 20, kAllEnvs = 8192;
-
-// The shared memory of a multiprocessor comes in these sizes; the rest is first cache.
-std::uint64_t first_cache(std::size_t shared) {
-  for (const std::uint64_t kib : {0, 8, 16, 32, 64, 100, 132, 164, 196, 228})
-    if (shared <= kib << 10) return kFirstCache - (kib << 10);
-  return kFirstCache - (228 << 10);
-}
+using ptx::first_cache, ptx::kSecondCache;
+constexpr std::uint64_t kAllEnvs = 8192;
 
 template <class T, class... Words>
 T word_of(const std::string& word, T first, const Words&... words) {
@@ -95,6 +91,47 @@ void choose_groups(const Model& model, const Options& given) {
   setenv("STICTION_CUDA_GROUP", names.c_str(), 1);
 }
 
+// STICTION_PTX_LATENCIES: JSON, names as in Latencies; what is not named is as there.
+ptx::Latencies latencies() {
+  ptx::Latencies l;
+  const std::map<std::string, double*> names = {{"ghz", &l.ghz},
+                                                {"arithmetic", &l.arithmetic},
+                                                {"shared", &l.shared},
+                                                {"first_cache", &l.first_cache},
+                                                {"second_cache", &l.second_cache},
+                                                {"memory", &l.memory},
+                                                {"taken", &l.taken},
+                                                {"fetch", &l.fetch},
+                                                {"more", &l.more},
+                                                {"second_cache_tb", &l.second_cache_tb},
+                                                {"memory_tb", &l.memory_tb},
+                                                {"launch", &l.launch}};
+  const char* const text = std::getenv("STICTION_PTX_LATENCIES");
+  if (text == nullptr) return l;
+  const json given = json::parse(text);
+  for (const auto& [name, value] : given.items()) {
+    const auto known = names.find(name);
+    if (known == names.end()) throw ArgumentError("unknown latency " + name);
+    *known->second = value.get<double>();
+  }
+  return l;
+}
+
+json to_json(const ptx::KernelTimes::Kernel& k) {
+  const double n = std::max(1, k.multiprocessors);
+  json found = {{"us", k.us / std::max(1, k.launches)},
+                {"us_most", k.us_most / std::max(1, k.launches)},
+                {"cycles", k.timed.cycles / n},
+                {"issued", k.timed.issued / n},
+                {"issue_share", k.timed.issued / k.timed.slots},
+                {"code_bytes", k.code}};
+  for (std::size_t what = 0; what < k.timed.spent.size(); ++what) {
+    found["spent"][ptx::kSpentNames[what]] = k.timed.spent[what] / n;
+    found["last"][ptx::kSpentNames[what]] = k.timed.last[what];
+  }
+  return found;
+}
+
 json to_json(const ptx::Counts& c) {
   return {{"launches", c.launches},
           {"warp_instructions", c.warp_instructions},
@@ -110,15 +147,33 @@ json to_json(const ptx::Counts& c) {
           {"hbm_sectors", c.hbm_sectors}};
 }
 
-void write_lines(const ptx::Counter& counter, const std::string& folder) {
+// Sums over the instructions of each line.
+template <class T>
+std::map<int, T> of_lines(const ptx::Module& module, const std::vector<T>& by_instruction) {
+  std::map<int, T> sums;
+  for (std::size_t k = 0; k < by_instruction.size(); ++k)
+    sums[module.code()[k].line] += by_instruction[k];
+  return sums;
+}
+
+void write_lines(const ptx::Counter& counter, const ptx::KernelTimes& times,
+                 const std::string& folder) {
+  std::map<const ptx::Module*, std::vector<double>> cycles;
+  for (const auto& [name, kernel] : times.kernels())
+    for (const auto& [module, spent] : kernel.cycles) {
+      std::vector<double>& sum = cycles[module];
+      sum.resize(module->code().size());
+      for (std::size_t k = 0; k < spent.size(); ++k) sum[k] += spent[k] / kernel.launches;
+    }
   int number = 0;
-  for (const auto& [module, times] : counter.executed()) {
-    std::map<int, std::uint64_t> of_line;
-    for (std::size_t k = 0; k < times.size(); ++k) of_line[module->code()[k].line] += times[k];
+  for (const auto& [module, executed] : counter.executed()) {
+    auto times_of = of_lines(*module, executed);
+    auto cycles_of = of_lines(*module, cycles[module]);
     std::ofstream out(folder + "/" + std::to_string(number++) + ".ptx");
     std::istringstream text(module->text());
     std::string line;
-    for (int k = 1; std::getline(text, line); ++k) out << of_line[k] << '\t' << line << '\n';
+    for (int k = 1; std::getline(text, line); ++k)
+      out << times_of[k] << '\t' << cycles_of[k] << '\t' << line << '\n';
   }
 }
 
@@ -142,24 +197,35 @@ int run(const char* file, const char* state, int num_envs, const char* options, 
   const auto keep = [&] {
     if (!running.empty()) kernels[running] = counter.counts;
   };
+  ptx::Trace trace;
+  ptx::KernelTimes times(latencies(), num_envs, static_cast<int>(kAllEnvs));
+  ptx::Launching how;
+  bool warm = false;  // the second cache has what steps use
   ptx::watch_launches([&](const ptx::Launching& l) {
     keep();
+    how = l;
+    trace.clear();
     running = l.kernel, counter.counts = kernels[running];
     const auto blocks = static_cast<std::uint64_t>(std::max(1, l.resident_blocks));
     counter.resize(first_cache(l.shared_bytes) / blocks, kSecondCache * envs / kAllEnvs);
   });
   card.counter = &counter;
+  counter.trace = &trace;
+  card.launched = [&](const ptx::Module& m, const ptx::Function& f, const ptx::LaunchSize& size) {
+    times.add(how, m, f, size, trace, warm);
+  };
   json iterations = json::array();
   for (int k = 0; k < steps; ++k) {
+    warm = k > 0 || steps == 1;
     b.step();
     const ArrayView niter = b.field("solver_niter");
     const float* const of_env = static_cast<const float*>(niter.data);
     iterations.push_back(std::vector<float>(of_env, of_env + num_envs));
   }
-  card.counter = nullptr;
+  card.counter = nullptr, card.launched = nullptr;
   ptx::watch_launches(nullptr);
   keep();
-  if (lines != nullptr) write_lines(counter, lines);
+  if (lines != nullptr) write_lines(counter, times, lines);
 
   const SolverCounts c = b.counts();
   json result = {
@@ -173,6 +239,7 @@ int run(const char* file, const char* state, int num_envs, const char* options, 
       {"threads", json::object()},
       {"kernels", json::object()}};
   for (const auto& [name, counts] : kernels) result["kernels"][name] = to_json(counts);
+  for (const auto& [name, kernel] : times.kernels()) result["times"][name] = to_json(kernel);
   for (const KernelInfo& k : b.kernels()) result["threads"][k.name] = k.threads_per_env;
   std::printf("%s\n", result.dump().c_str());
   return 0;

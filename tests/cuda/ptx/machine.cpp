@@ -132,10 +132,12 @@ void Machine::launch(const std::string& kernel, const LaunchSize& size,
   work(*workers_[0]);
   for (std::thread& t : others) t.join();
   if (failure) std::rethrow_exception(failure);
-  if (counter == nullptr) return;
-  Counts& c = counter->counts;
-  ++c.launches, c.warp_instructions += workers_[0]->instructions;
-  c.lane_instructions += workers_[0]->lane_instructions, c.divergent += workers_[0]->splits;
+  if (counter != nullptr) {
+    Counts& c = counter->counts;
+    ++c.launches, c.warp_instructions += workers_[0]->instructions;
+    c.lane_instructions += workers_[0]->lane_instructions, c.divergent += workers_[0]->splits;
+  }
+  if (launched) launched(*module, *entry, size);
 }
 
 }  // namespace stiction::ptx

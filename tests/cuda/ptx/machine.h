@@ -1,6 +1,7 @@
 // A card: its memory, the modules that it was given, and launches, whose blocks threads share out.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -28,6 +29,8 @@ class Machine {
   bool races = false;
   // Counts memory while set: one thread runs all blocks then.
   Counter* counter = nullptr;
+  // Called after each launch, where it is given.
+  std::function<void(const Module&, const Function&, const LaunchSize&)> launched;
   int threads = 1;
 
   void load(std::string ptx) { modules_.push_back(std::make_unique<Module>(std::move(ptx))); }

@@ -33,7 +33,10 @@ Warp::Warp(const Block& of, int n, std::uint32_t* rows, Lanes* unwritten_rows, s
       alive_(lanes) {
   for (std::uint32_t l = 0; l < kLanes; ++l)
     local[l] = {memory + l * local_bytes, marks + l * (local_bytes / 4), local_bytes};
-  if (of.counter != nullptr) executed_ = of.counter->executed(*of.module).data();
+  if (of.counter != nullptr) {
+    executed_ = of.counter->executed(*of.module).data();
+    trace_ = of.counter->trace_warp(of.index[0]);
+  }
   go(0, of.entry->begin, lanes);
 }
 
@@ -163,6 +166,10 @@ void Warp::run_group() {
     }
     ++instructions, lane_instructions += static_cast<unsigned>(std::popcount(act));
     if (executed_ != nullptr) ++executed_[now_.pc];
+    if (trace_ != nullptr) {
+      trace_->executed.push_back({now_.pc});
+      block->counter->trace_access_of(trace_->executed.back());
+    }
     switch (i.kind) {
       case Kind::plain:
       case Kind::load:

@@ -13,6 +13,7 @@ namespace stiction::ptx {
 
 class Races;
 class Counter;
+struct WarpTrace;
 
 // What the warps of a block share.
 struct Block {
@@ -91,6 +92,7 @@ struct Warp {
 
   const std::vector<Instruction>& code_;
   std::uint64_t* executed_ = nullptr;  // of the counter, by instruction
+  WarpTrace* trace_ = nullptr;         // of the counter, where it keeps one
   std::vector<Group> groups_;
   Group now_{};
   int limit_ = 0;  // of now_: where the next group is
