@@ -64,7 +64,7 @@ STICTION_FN void couple_points(const GroupTeam<TileGroup<Lanes>>& team, const Mo
     for (int i = m.nv - 1; i >= 0; --i)
       if (const int p = parent[i]; p >= 0 && last[p] < last[i]) last[p] = last[i];
     int levels = 0;
-    for (int i = 0; i < m.nv; i += panel_rows(last, m.nv, i)) first[levels++] = i;
+    for (int i = 0; i < m.nv; i += panel_rows(last, i)) first[levels++] = i;
     e.nfactorlevel[0] = levels;
   });
   const int levels = e.nfactorlevel[0];
@@ -77,7 +77,7 @@ STICTION_FN void couple_points(const GroupTeam<TileGroup<Lanes>>& team, const Mo
       },
       [&](int l, int begin) {
         e.run_adr[l] = begin;
-        const int i = first[levels - 1 - l], rows = panel_rows(last, m.nv, i);
+        const int i = first[levels - 1 - l], rows = panel_rows(last, i);
         for (int j = i; j >= 0; j = parent[j])
           e.run_first[begin++] = pack_panel({i, rows, j, last[i]});
       });
@@ -117,16 +117,13 @@ STICTION_FN void factor_by_structure(const Team& team, const Structure& structur
       const S* const row = H + tri(f.last, 0);
       const S *of0 = row + i, *of1 = row + i1, *of2 = row + i2;
       const S* other = right ? x + f.last : row + own;
-      std::ptrdiff_t step = -f.last, other_step = right ? -1 : step;
-      const std::ptrdiff_t shortens = right ? 0 : 1;
-      STICTION_UNROLLED_BY_4
-      for (int k = f.last; k >= i + f.rows; --k) {
+      STICTION_ROLLED
+      for (std::ptrdiff_t step = -f.last; step <= -(i + f.rows); ++step) {
         const S w0 = *of0, w1 = *of1, w2 = *of2, w = *other;
         y0 = y0 - w0 * w, y1 = y1 - w1 * w, y2 = y2 - w2 * w;
         a00 = a00 - w0 * w0, a10 = a10 - w1 * w0, a11 = a11 - w1 * w1;
         a20 = a20 - w2 * w0, a21 = a21 - w2 * w1, a22 = a22 - w2 * w2;
-        of0 += step, of1 += step, of2 += step, other += other_step;
-        ++step, other_step += shortens;
+        of0 += step, of1 += step, of2 += step, other += right ? -1 : step;
       }
       // a pivot below the round-off of its diagonal is raised to it
       const auto inverse_pivot = [](bool there, S a, S full) {
@@ -159,7 +156,7 @@ STICTION_FN void substitute_by_structure(const GroupTeam<Group>& team, const Str
   STICTION_ROLLED
   for (int i = 0, rows = 1; i < n; i += rows) {
     const int last = structure.last[i];
-    rows = panel_rows(structure.last, n, i);
+    rows = panel_rows(structure.last, i);
     const S *const inverse = pivots.inverse + i, *const between = pivots.between + 3 * i;
     const S zero = S(0.0);
     const S x0 = inverse[0] * x[i];

@@ -41,23 +41,22 @@ __device__ __forceinline__ void solve_in_warp(const ModelView& m, const Launch& 
   const auto view_of = [&](int tile) -> EnvView<S>& {
     return *reinterpret_cast<EnvView<S>*>(memory + tile * stride);
   };
-  const int lane = static_cast<int>(threadIdx.x) % kWarp, tile = lane / lanes;
+  const auto lane = [] { return static_cast<int>(threadIdx.x) % kWarp; };
   const GroupTeam own(TileGroup(DeviceLanes(lanes)));
   const int env = i >= l.count ? -1 : l.envs != nullptr ? l.envs[i] : i;
-  const bool mine = env >= 0 && l.records.store[env] != 0;
+  const auto mine = [&] { return env >= 0 && l.records.store[env] != 0; };
   SolveState<S> s{};
-  int npoint = 0;
-  if (mine) {
-    EnvView<S>& e = view_of(tile);
+  int size = lanes,
+      of = lane() / lanes;  // of the tile that this lane works in; whose view that has
+  bool open = mine();
+  if (open) {
+    EnvView<S>& e = view_of(of);
     bind_rows(own, l, env, arena.view, e);
-    npoint = e.npoint[0];
-    enter_arena(own, l, env, arena, memory + tile * stride + view_bytes, npoint, e);
+    enter_arena(own, l, env, arena, memory + of * stride + view_bytes, e.npoint[0], e);
     bind_structure(own, m, e);
     no_rows(own, m, e);
     start_solve(own, m, e, s);
   }
-  int size = lanes, of = tile;  // of the tile that this lane works in; whose view that has
-  bool open = mine;
   while (true) {
     if (open) {
       const GroupTeam team(TileGroup(DeviceLanes(size)));
@@ -66,15 +65,15 @@ __device__ __forceinline__ void solve_in_warp(const ModelView& m, const Launch& 
       open = s.active;
       if (!open) solver_report(team, e, s);
     }
-    const std::uint32_t left = __ballot_sync(kAllLanes, open && (lane & (size - 1)) == 0);
+    const std::uint32_t left = __ballot_sync(kAllLanes, open && (lane() & (size - 1)) == 0);
     const int count = __popc(left);
     if (count == 0) break;
     if (2 * size * count <= kWarp) {
       do size *= 2;
       while (2 * size * count <= kWarp);
-      const int from = set_bit(left, lane / size);
+      const int from = set_bit(left, lane() / size);
       s = of_lane(s, from), of = of_lane(of, from);
-      open = lane / size < count;
+      open = lane() / size < count;
       __syncwarp();
     }
     if (!open) continue;
@@ -85,10 +84,10 @@ __device__ __forceinline__ void solve_in_warp(const ModelView& m, const Launch& 
     move_iterate(team, m, e, s);
   }
   __syncwarp();
-  if (!mine) return;
-  EnvView<S>& e = view_of(tile);
+  if (!mine()) return;
+  EnvView<S>& e = view_of(lane() / lanes);
   solve_outputs(own, m, e);
-  leave_arena(own, l, env, arena, npoint, e);
+  leave_arena(own, l, env, arena, e.npoint[0], e);
 }
 
 }  // namespace

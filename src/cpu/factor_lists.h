@@ -29,7 +29,7 @@ inline FactorLists factor_lists(const std::vector<int>& parent) {
   };
   std::vector<Rows> blocks;
   for (int i = 0; i < n; i += blocks.back().count)
-    blocks.push_back({i, physics::panel_rows(last.data(), n, i), 0});
+    blocks.push_back({i, physics::panel_rows(last.data(), i), 0});
   int levels = 0;
   for (std::size_t k = blocks.size(); k-- > 0;) {
     Rows& rows = blocks[k];

@@ -59,9 +59,7 @@ template <class Team, class S>
 STICTION_FN void advance(const Team& team, const ModelView& m, EnvView<S>& e, SolveState<S>& s,
                          S slope, S alpha) {
   const Mask<S> active = s.active;
-  const auto move = [&](int n, S* x, const S* dx) {
-    team.for_each(n, [&](int i) { x[i] = select(active, x[i] + alpha * dx[i], x[i]); });
-  };
+  const auto moved = [&](S x, S dx) { return select(active, x + alpha * dx, x); };
   const S zero = S(0.0), one = S(1.0);
   const auto norms2 = team.template sum<Sums<S, 2>>(m.nv, [&](int i) {
     const S dv = e.dv[i], v = e.v[i], diagonal = e.A[tri(i, i)];
@@ -78,13 +76,15 @@ STICTION_FN void advance(const Team& team, const ModelView& m, EnvView<S>& e, So
   s.moved = active;
   s.iterations = s.iterations + select(active, one, zero);
   s.round = s.round + select(active, one, zero);
-  move(m.nv, e.v, e.dv);
+  team.for_each(m.nv, [&](int i) {
+    const S Adv = e.Adv[i];
+    e.v[i] = moved(e.v[i], e.dv[i]);
+    e.momentum[i] = moved(e.momentum[i], Adv), e.Av[i] = moved(e.Av[i], Adv);
+  });
   team.for_each(m.nrowlength, [&](int k) {
     const int c = m.row_length[k];
-    e.v[c] = select(active, e.v[c] + alpha * e.dv[c], e.v[c]);
+    e.v[c] = moved(e.v[c], e.dv[c]);
   });
-  move(m.nv, e.momentum, e.Adv);
-  move(m.nv, e.Av, e.Adv);
   team.for_each(e.nlive[0], [&](int k) {
     const int p = e.live_point[k];
     const Vec3<S> old = load3(e.point_vel, p);

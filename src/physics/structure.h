@@ -37,11 +37,11 @@ STICTION_FN constexpr FactorPanel unpack_panel(int packed) {
   return {static_cast<int>(word & 1023), static_cast<int>(word >> 30),
           static_cast<int>(word >> 10 & 1023), static_cast<int>(word >> 20 & 1023)};
 }
-// How many rows from i on are eliminated together, counted from row 0 on; last: of each of n rows, or itself.
-STICTION_FN int panel_rows(const int* last, int n, int i) {
+// How many rows from i on are eliminated together, counted from row 0 on; last: of each row, or itself.
+STICTION_FN int panel_rows(const int* last, int i) {
   const int end = last[i];
   int rows = 1;
-  while (rows < kPanelRows && i + rows < n && i + rows <= end && last[i + rows] == end) ++rows;
+  while (rows < kPanelRows && i + rows <= end && last[i + rows] == end) ++rows;
   return rows;
 }
 
