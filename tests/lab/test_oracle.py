@@ -89,12 +89,15 @@ def test_sap_tends_to_the_rigid_convex_cone():
 def test_coulomb_solvers_agree(seed):
     """With moderate friction and coupling Coulomb's problem has one solution; all find it."""
     problem = random_problem(np.random.default_rng(seed), contacts=3, bodies=6)
-    answers = [solved(problem, name, tolerance=1e-10) for name in COULOMB]
+    tolerance = 1e-10
+    answers = [solved(problem, name, tolerance=tolerance) for name in COULOMB]
     for s in answers[1:]:
         assert np.abs(s.v - answers[0].v).max() < 1e-7 * np.abs(problem.v_star).max()
-    for s in answers:  # Signorini, Coulomb, maximum dissipation; forces of 1e3 N here
+    for name, s in zip(COULOMB, answers, strict=True):  # Signorini, Coulomb, maximum dissipation
         force = np.abs(s.impulse).max() / DT
-        assert max(s.signorini, s.coulomb, s.dissipation) < 1e-7 * force
+        # an interior point ends with products impulse · velocity of the tolerance: where both vanish, each is its root
+        bound = np.sqrt(tolerance) if name == "interior" else 1e-7
+        assert max(s.signorini, s.coulomb, s.dissipation) < bound * force
 
 
 def test_compliance_is_the_same_for_all():

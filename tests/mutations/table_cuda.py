@@ -225,7 +225,7 @@ CUDA = [
           "s = of_lane(s, from), of = of_lane(of, from);", "of = of_lane(of, from);",
           ptx=("PtxDeterminism.NeitherLanesNorNeighboursMatter",)),
     Break("solve: lanes join an environment whose numbers may not be there yet", "cuda/solve_warp.cuh",
-          "open = lane / size < count;\n      __syncwarp();", "open = lane / size < count;",
+          "open = lane() / size < count;\n      __syncwarp();", "open = lane() / size < count;",
           ptx=("PtxScenes.HaveNoRaces",)),
     Break("lanes of a card: no barrier", "cuda/device_lanes.h", "{ __syncwarp(mask_); }", "{}",
           ptx=("PtxScenes.HaveNoRaces",)),
