@@ -17,7 +17,7 @@ struct Format {
   std::vector<std::string> words;  // for the fuzzer's dictionary
 };
 
-// Of models: parsed and built. In formats_models.cpp.
+// Of models: parsed and built. In formats_model.cpp.
 const std::vector<Format>& model_formats();
 // Saved state, under a right checksum. In formats_state.cpp; tests/batch/file_fuzz_test.cpp and
 // tests/env/snapshot_test.cpp damage it where no fuzzer is.
