@@ -1,5 +1,6 @@
 // A batch as bytes: a header that says what it belongs to, the numbers, a checksum. And in a file.
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -115,6 +116,26 @@ void for_outputs(Batch::Impl& impl, const F& f) {
   });
 }
 
+// A step leaves none that is not finite, and those of a frozen environment are shown as they are.
+void check_outputs(const Batch::Impl& impl, std::span<const std::byte> saved,
+                   const std::string& source) {
+  const auto is_finite = [&](auto number, std::size_t bytes) {
+    for (std::size_t k = 0; k < bytes; k += sizeof number) {
+      std::memcpy(&number, saved.data() + k, sizeof number);
+      if (!std::isfinite(number)) return false;
+    }
+    return true;
+  };
+  for_fields(impl.host.specs(), {FieldKind::output}, [&](Field, const FieldSpec& s) {
+    const std::size_t bytes = at(impl.num_envs()) * impl.row_bytes(s);
+    const bool finite = s.type == FieldType::index  ? true
+                        : impl.number_bytes(s) == 8 ? is_finite(double{}, bytes)
+                                                    : is_finite(float{}, bytes);
+    if (!finite) refuse(source, std::string("is damaged: ") + s.name + " is not finite");
+    saved = saved.subspan(bytes);
+  });
+}
+
 // Calls f(address, bytes) for every saved array; `own` as own_flags().
 template <class F>
 void for_saved(Batch::Impl& impl, const std::vector<char>& own, const F& f) {
@@ -177,6 +198,7 @@ std::string Batch::Impl::restore(std::span<const std::byte> bytes, const std::st
   expected += computed;
   if (a.left() != expected) refuse(source, "is damaged: its length does not match");
   const std::span<const std::byte> last = a.take(computed);
+  if (outputs) check_outputs(*this, last, source);
   check_status(a.rest().last(3 * sizeof(std::int32_t) * at(num_envs())), source);
   check_saved_params(*this, a.rest(), own_fields, source);
 

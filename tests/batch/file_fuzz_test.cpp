@@ -117,6 +117,21 @@ TEST_P(DamagedFile, AnyBytesUnderARightChecksum) {
   EXPECT_EQ(load(a, good), "");
 }
 
+// Those of a frozen environment are shown as they were saved.
+TEST_P(DamagedFile, OutputsThatAreNotFinite) {
+  Batch a = make();
+  a.step(2);
+  const std::vector<std::byte> good = a.snapshot();
+  const std::uint64_t before = a.state_hash();
+  Raw bytes(good.begin(), good.end());
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  std::memcpy(bytes.data() + kHeader + flags(a.model()), &nan, sizeof nan);
+  const Raw damaged = sealed(bytes);
+  EXPECT_THAT(error_message([&] { a.restore(damaged); }), HasSubstr("is not finite"));
+  EXPECT_EQ(a.state_hash(), before);
+  EXPECT_EQ(error_message([&] { a.restore(good); }), "");
+}
+
 TEST_P(DamagedFile, StatusesThatAreNone) {
   Batch a = make();
   a.step(4);
