@@ -162,8 +162,8 @@ def ceilings(row, gpu=GPUS["h100"]):
 
 
 def waiting(iterations, tiles):
-    """Of steps x environments: the share of a warp's iterations of `tiles` environments that wait; as numbered, by the
-    step before, and if each environment's iterations were known."""
+    """Of steps x environments: the share of a warp's iterations of `tiles` environments in which one has ended; as
+    numbered, by the step before, and if each environment's iterations were known."""
     before, now = np.asarray(iterations[:-1]), np.asarray(iterations[1:])
     shares = []
     for order in (np.zeros_like(before), before, now):

@@ -38,7 +38,6 @@ STICTION_FN bool list_anchors(const GroupTeam<Group>& team, const ModelView& m,
     team.each_own(quads, [&](int i) { infinite |= !finite(first[i]); });
     team.each_own(numbers - 4 * quads,
                   [&](int k) { infinite |= !is_finite(x[k < before ? k : 4 * quads + k]); });
-    team.once([&] { e.nanchorrow[0] = 1; });
     return infinite;
   }
   int* const list = e.anchor_row;
@@ -99,10 +98,10 @@ template <class Group, class S>
 STICTION_FN void clear_anchors(const GroupTeam<Group>& team, const ModelView& m, EnvView<S>& e,
                                bool moves) {
   if (moves && m.nanchor > 0) {
-    const int count = e.nanchorrow[0], npoint = e.npoint[0];
-    const bool all = count > m.nanchorrowlist;
-    team.for_each(all ? m.nanchor : count,
-                  [&](int k) { store3(e.anchor, all ? k : e.anchor_row[k], zero3<S>()); });
+    const int npoint = e.npoint[0];
+    const bool listed = m.nanchorrowlist > 0 && e.nanchorrow[0] <= m.nanchorrowlist;
+    team.for_each(listed ? e.nanchorrow[0] : m.nanchor,
+                  [&](int k) { store3(e.anchor, listed ? e.anchor_row[k] : k, zero3<S>()); });
     if (m.nanchorrowlist == 0) return;
     team.each_own(npoint, [&](int p) {
       const int slot = e.point_slot[p];

