@@ -47,7 +47,7 @@ PROGRAM = ROOT / "build/release/tests/ptx_counts"
 PROGRAM_OF_LINES = ROOT / "build/lines/tests/ptx_counts"
 RESULTS = ROOT / "bench/results/ptx"
 SHAPES = ("panda_box", "leap_cube", "clutter10", "drums8", "g1_mesh_feet", "go2_rough")
-NEIGHBOURS = 32  # among which `solve` puts environments that are alike side by side (by_effort in cuda/tiles.cuh)
+NEIGHBOURS = 32  # among which `solve` puts environments that are alike side by side (by_effort in cuda/step.cuh)
 STEP = ("dynamics", "collide", "solve", "move")  # and refresh after the last one
 GROUPS = {1: "thread", 32: "warp", 128: "block"}  # by the threads of an environment; else a tile of so many
 NEAR_PAIRS = 8  # that survive the cull, as floor.py assumes
@@ -95,7 +95,7 @@ def count(scene, envs, settle, steps, lines=0):
         file, state, heavy = Path(folder) / "model.xml", Path(folder) / "state", Path(folder) / "heavy"
         file.write_text(scene.xml())
         batch.save(str(state))
-        moved(scene, model, options, envs, settle, heavy_step(iterations) - 1, heavy)
+        moved(scene, model, options, envs, settle, heavy_step(iterations), heavy)
         chosen = json.dumps({name: getattr(options, name) for name in OPTIONS})
 
         def run(program, state, steps, *more):
@@ -112,7 +112,7 @@ def count(scene, envs, settle, steps, lines=0):
         else:
             found = run(PROGRAM, state, steps)
         # the first step fills the second cache
-        found["heavy"] = run(PROGRAM_OF_LINES if lines else PROGRAM, heavy, 2)["times"]
+        found["heavy"] = run(PROGRAM_OF_LINES if lines else PROGRAM, heavy, 1)["times"]
     return found, model
 
 
@@ -121,19 +121,17 @@ def rows_of(scene, found, model):
     per = found["envs"] * found["steps"]
     rows = {}
     for symbol, counts in found["kernels"].items():
-        if (name := kernel_of(symbol)) is None:
+        if (kernel := symbol if symbol in (*STEP, "step") else (kernel_of(symbol) or "").split(" ")[0]) == "":
             continue
-        kernel = name.split(" ")[0]
-        group = GROUPS.get(threads := found["threads"][kernel], str(threads))
-        rows[kernel] = {"model": scene.name, "kernel": kernel, "group": group} | {
+        threads = found["threads"]["solve" if kernel == "step" else kernel]
+        rows[kernel] = {"model": scene.name, "kernel": kernel, "group": GROUPS.get(threads, str(threads))} | {
             k: counts[k] / per for k in COUNTED}  # fmt: skip
-        rows[kernel] |= time_of(kernel, found["times"][symbol], found["heavy"][symbol])
+        rows[kernel] |= time_of(kernel, found["times"][symbol], found["heavy"][symbol], found["steps"])
         # of a warp, one after the other
         rows[kernel]["chain"] = rows[kernel]["warp_instructions"] * 32 / threads
-    step = {k: sum(rows[name][k] for name in STEP if name in rows) for k in (*COUNTED, "us", "us_typical", "chain")}
-    groups = [rows[name]["group"] for name in STEP if name in rows]
-    group = groups[0] if len(set(groups)) == 1 else " ".join(groups)
-    rows["step"] = {"model": scene.name, "kernel": "step", "group": group} | step
+    if "step" not in rows:
+        step = {k: sum(rows[name][k] for name in STEP if name in rows) for k in (*COUNTED, "us", "us_typical", "chain")}
+        rows["step"] = {"model": scene.name, "kernel": "step", "group": rows["solve"]["group"]} | step
     for row in rows.values():
         row["lanes"] = row["lane_instructions"] / max(row["warp_instructions"], 1e-9)
         row["points"], row["iterations"] = found["points"], found["iterations"]
@@ -141,10 +139,17 @@ def rows_of(scene, found, model):
     return rows
 
 
-def time_of(kernel, typical, heavy):
-    """Predicted microseconds, and percents of the cycles of all warps and of the one that leaves last."""
+def time_of(kernel, typical, heavy, steps):
+    """Predicted microseconds of a step, and percents of the cycles of all warps and of the one that leaves last. One step
+    of scenes.HOLD is heavy."""
     slow = heavy if kernel == "solve" and heavy["us_most"] > typical["us"] else typical
-    row = {"us": slow["us_most"] if slow is heavy else slow["us"], "us_typical": typical["us"],
+    us = typical["us"]
+    if kernel == "step":
+        us /= steps
+        row = {"us": us + max(0, heavy["us_most"] - us) / scenes.HOLD, "us_typical": us}
+    else:
+        row = {"us": slow["us_most"] if slow is heavy else us, "us_typical": us}
+    row |= {
            "issue_slots": 100 * typical["issue_share"], "code_kB": typical["code_bytes"] / 1024}  # fmt: skip
     for name, of, spent in (("warps", typical, "spent"), ("last", slow, "last")):
         cycles = sum(of[spent].values())

@@ -60,6 +60,11 @@ struct Arena {
   std::uint8_t load[kArenaEntries], store[kArenaEntries];
   ViewFields view;
 };
+// Of the kernels that `step` has, whose view is one.
+inline constexpr int kStepKernels = 4;
+struct StepArenas {
+  Arena of[kStepKernels];
+};
 
 // Fields that have no rows on a device: its factor lies in H, with one list of columns and one of rows, and
 // its sums over subtrees are those of ranges of points (jacobian.h).
@@ -277,6 +282,16 @@ STICTION_FN void leave_arena(const Team& team, const Launch& l, int env, const A
     const ArenaEntry& entry = a.entry[a.store[k]];
     copy_words(team, entry, npoint, pointers[entry.place], row_of(l, entry.field, env));
   }
+}
+
+// Points the view at the rows again, for the next kernel.
+template <class Team, class S>
+STICTION_FN void forget_arena(const Team& team, const Launch& l, int env, const Arena& a,
+                              EnvView<S>& e) {
+  void** const pointers = reinterpret_cast<void**>(&e);
+  team.sync();  // all have what they read through it
+  team.for_each(a.count,
+                [&](int k) { pointers[a.entry[k].place] = row_of(l, a.entry[k].field, env); });
 }
 
 STICTION_PHYSICS_END

@@ -24,10 +24,6 @@ Switches switches_for(const DeviceSpec& spec) {
   const bool rounds = spec.options.linear_solver == LinearSolver::cusolver;
   if (rounds && s.groups[Kernel::solve] == Group::chosen) s.groups = all_in(Group::warp);
   s.groups = groups_of(spec.host.view(), s.groups, spec.given.num_envs);
-  if (!has_blocks(spec.host.view(), s))
-    throw ArgumentError("STICTION_CUDA_COLLIDE_BLOCKS = " + std::to_string(s.collide_blocks) +
-                        ", STICTION_CUDA_SOLVE_BLOCKS = " + std::to_string(s.solve_blocks) +
-                        ": not in this build, configure it with -D STICTION_CUDA_VARIANTS=ON");
   if (s.groups.thread() && !fits_thread(spec.host.view()))
     throw ArgumentError(
         "STICTION_CUDA_GROUP = 'thread': the model has contact pairs, or more than " +
@@ -74,7 +70,7 @@ CudaDevice::CudaDevice(const DeviceSpec& spec, int number)
   static_assert(sizeof(physics::RoundState) <= DeviceLayout::kRoundBytes);
   static_assert(sizeof(FieldRows) == 2 * sizeof(void*));
   const OnDevice here(number_);
-  check_here(make_plan(spec.host.view(), switches_, plan_), ": preparing the kernels");
+  check_here(make_plan(spec.host.view(), switches_, n_, plan_), ": preparing the kernels");
   if (switches_.times) plan_.clock = &clock_;
   require(layout_.bytes + spec.host.array_bytes(), plan_.most_local_bytes(),
           "a batch of " + std::to_string(n_) + " environments");
@@ -242,19 +238,36 @@ Launch CudaDevice::launch() const {
   return l;
 }
 
+KernelSet CudaDevice::step_kernels() const {
+  return has_kernel(model_, Kernel::collide)
+             ? set_of({Kernel::dynamics, Kernel::collide, Kernel::solve, Kernel::move})
+             : set_of({Kernel::dynamics, Kernel::solve, Kernel::move});
+}
+
+// Unless a thread, a block or a library solves.
+bool CudaDevice::launches_whole_steps() const {
+  return switches_.step && plan_.by_tiles(Kernel::solve) && cusolver_ == nullptr;
+}
+
 void CudaDevice::enqueue(const Launch& of, int steps, cudaStream_t stream) {
   Launch l = of;
-  l.moves = steps > 0;
+  l.moves = steps > 0, l.ordered = switches_.ordered;
   const auto launched = [&](Kernel k) {
     if (!has_kernel(model_, k)) return;
     if (const cudaError_t e = cuda::launch(k, l, fields_, model_, plan_, stream); e != cudaSuccess)
       check(e, name() + ": launching " + kernel_name(k));
   };
-  const int launches = std::max(1, steps);
-  for (int k = 0; k < launches; ++k) {
-    l.first = k == 0, l.last = k == launches - 1;
+  const bool whole = launches_whole_steps();
+  const int all = std::max(1, steps);
+  for (int done = 0; done < all; done += l.steps) {
+    l.steps = whole && !poison_ ? std::min(kMostGraphSteps, all - done) : 1;
+    l.first = done == 0, l.last = done + l.steps == all;
     if (poison_)
       check_here(fill_unwritten(lists().unwritten(true), l, false, stream), ": poisoning a step");
+    if (whole) {
+      check_here(cuda::launch(step_kernels(), l, model_, plan_, stream), ": launching steps");
+      continue;
+    }
     launched(Kernel::dynamics), launched(Kernel::collide);
     if (cusolver_ != nullptr)
       enqueue_solve(l, stream);
@@ -409,7 +422,8 @@ std::size_t cuda_local_bytes(const DeviceSpec& spec, int number, int task_kind) 
   const cuda::OnDevice here(number);
   const cuda::Switches switches = cuda::switches_for(spec);
   cuda::Plan plan;
-  cuda::check(cuda::make_plan(spec.host.view(), switches, plan), "preparing the kernels");
+  cuda::check(cuda::make_plan(spec.host.view(), switches, spec.given.num_envs, plan),
+              "preparing the kernels");
   int most = plan.most_local_bytes();
   if (task_kind >= 0) {
     cuda::TaskKernel task = cuda::task_kernel(task_kind, switches.groups.thread());

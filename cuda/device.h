@@ -18,8 +18,8 @@
 
 namespace stiction::cuda {
 
-// Runs and control steps of more physics steps are launched one by one: a graph of them would be
-// large and gain nothing.
+// Runs and control steps of more physics steps have no graph, which would be large and gain nothing, and are several
+// launches, so that none lasts long.
 inline constexpr int kMostGraphSteps = 32;
 
 constexpr std::size_t at(int i) {
@@ -104,6 +104,8 @@ class CudaDevice final : public Device {
   template <class F>
   void in_chunks(std::span<const RowCopy> rows, int n, const F& f);
   void enqueue_solve(const Launch& l, cudaStream_t stream);
+  KernelSet step_kernels() const;
+  bool launches_whole_steps() const;
   cudaGraphExec_t graph(int steps);
 
   DeviceSpec spec_;

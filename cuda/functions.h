@@ -1,4 +1,4 @@
-// The kernels' functions on the device, each in a file of its own: dynamics.cu, collide.cu and so on.
+// The kernels' functions on the device: step*.cu, solve.cu, refresh.cu and threads.cu have them.
 #pragma once
 
 #include "cuda/arena.h"
@@ -6,6 +6,7 @@
 namespace stiction::cuda {
 
 inline constexpr int kBlockThreads = 128;  // of a block that has one environment
+inline constexpr int kStepThreads = 512;   // of `step` on a multiprocessor, by its registers
 
 // A kernel by a tile or a block, and the fields of its view; null: not in this build.
 struct TeamFunction {
@@ -15,14 +16,15 @@ struct TeamFunction {
 constexpr int view_bytes(const ViewFields& view) {
   return (view.count * static_cast<int>(sizeof(void*)) + kArenaAlignment - 1) & -kArenaAlignment;
 }
-// `blocks` per multiprocessor, 0: as many as it is tuned for.
-TeamFunction dynamics_function(physics::Drives can);
-TeamFunction collide_function(physics::Colliders has, int blocks);
-TeamFunction solve_function(int blocks);
+// `step` by tiles (step.cuh), by the colliders that it has, and with strings and states. Compiling one takes half a minute.
+TeamFunction step_of_round();
+TeamFunction step_of_boxes();
+TeamFunction step_of_meshes();
+TeamFunction step_of_hfields();
+TeamFunction step_of_states(bool boxes_at_most);
 TeamFunction solve_by_block();
 TeamFunction solve_begin_function();
 TeamFunction solve_next_function();
-TeamFunction move_function(physics::Drives can);
 TeamFunction refresh_function(physics::Drives can);
 // Null: no thread has this kernel.
 using ThreadFunction = void (*)(Launch, physics::ModelView, RowTable);

@@ -46,16 +46,15 @@ constexpr ViewFields kView = {
     }};
 // clang-format on
 
-// What of its fields may lie in the arena.
-constexpr bool has_arena_fields() {
+// Whether it has what a kernel may put into the arena.
+constexpr bool has_arena_fields(Kernel kernel) {
   bool all = true;
   const auto take = [&](physics::Field f, bool, bool, bool) {
     all = all && place_in(kView, static_cast<int>(f)) >= 0;
   };
-  ArenaLists(Kernel::STICTION_KERNEL, {true, true, true}, take);
+  ArenaLists(kernel, {true, true, true}, take);
   return all;
 }
-static_assert(has_arena_fields());
 
 }  // namespace
 }  // namespace stiction::cuda

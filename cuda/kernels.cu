@@ -9,23 +9,35 @@ namespace {
 
 using physics::ModelView;
 using KernelFunction = void (*)(Launch, ModelView, Arena, int);
+using StepFunction = void (*)(Launch, ModelView, StepArenas, int);
 
-TeamFunction team_function(Kernel k, const ModelView& m, bool block, const Switches& s) {
-  switch (k) {
-    case Kernel::dynamics: return dynamics_function(drives_of(m));
-    case Kernel::collide: return collide_function(m.colliders, s.collide_blocks);
-    case Kernel::solve: return block ? solve_by_block() : solve_function(s.solve_blocks);
-    case Kernel::move: return move_function(drives_of(m));
-    case Kernel::refresh: return refresh_function(drives_of(m));
-    case Kernel::solve_begin: return solve_begin_function();
-    case Kernel::solve_next: return solve_next_function();
+TeamFunction step_function(const ModelView& m) {
+  using physics::Colliders;
+  if (drives_of(m) > physics::Drives::plain) return step_of_states(m.colliders <= Colliders::boxes);
+  switch (m.colliders) {
+    case Colliders::round: return step_of_round();
+    case Colliders::box:
+    case Colliders::boxes: return step_of_boxes();
+    case Colliders::convex:
+    case Colliders::meshes: return step_of_meshes();
+    case Colliders::hfields: return step_of_hfields();
   }
   return {};
 }
 
-TeamFunction function_of(Kernel k, const ModelView& m, int threads, const Switches& s) {
+TeamFunction team_function(Kernel k, const ModelView& m) {
+  switch (k) {
+    case Kernel::solve: return solve_by_block();
+    case Kernel::refresh: return refresh_function(drives_of(m));
+    case Kernel::solve_begin: return solve_begin_function();
+    case Kernel::solve_next: return solve_next_function();
+    default: return {};
+  }
+}
+
+TeamFunction function_of(Kernel k, const ModelView& m, int threads) {
   if (threads == 1) return {reinterpret_cast<const void*>(thread_function(k)), {}};
-  return team_function(k, m, threads > physics::kWarp, s);
+  return is_of_step(k, threads) ? step_function(m) : team_function(k, m);
 }
 
 // All entries with every slot active.
@@ -59,16 +71,37 @@ int spread(int lanes, int view, int bytes) {
   return bytes - (view + bytes - 4 * lanes + kBanks) % kBanks;
 }
 
+// Few environments are spread over all multiprocessors; where lanes of one may join another's, all neighbours that are
+// put in order are of one block.
+int step_threads(int lanes, const Switches& s, const cudaDeviceProp& card, int num_envs) {
+  int warps = kStepThreads / physics::kWarp;
+  if (lanes == physics::kWarp)
+    warps = std::min(warps, (num_envs + card.multiProcessorCount - 1) / card.multiProcessorCount);
+  return physics::kWarp * (s.step_warps > 0 ? s.step_warps : warps);
+}
+
+// The largest arena of the kernels that share a function.
+int arena_room(Kernel kernel, const ModelView& m, bool step) {
+  int most = 0;
+  for (int k = 0; k < kKernels; ++k)
+    if (step ? k < kStepKernels : k == static_cast<int>(kernel))
+      most = std::max(most, most_bytes(make_arena(static_cast<Kernel>(k), m, 0), m));
+  return most;
+}
+
 // The arena gets its percentage of the shared memory that the registers leave to each environment;
 // the rest serves as L1 cache for the model and the rows.
-cudaError_t plan_kernel(Kernel kernel, const ModelView& m, const Switches& s,
+cudaError_t plan_kernel(Kernel kernel, const ModelView& m, const Switches& s, int num_envs,
                         const cudaDeviceProp& card, KernelPlan& p) {
   p.threads_per_env = lanes_of(s.groups[kernel]);
-  const TeamFunction made = function_of(kernel, m, p.threads_per_env, s);
+  const bool step = is_of_step(kernel, p.threads_per_env);
+  const TeamFunction made = function_of(kernel, m, p.threads_per_env);
   const void* const function = p.function = made.function;
   cudaFuncAttributes attributes;
   STICTION_TRY(cudaFuncGetAttributes(&attributes, function));
-  p.threads_per_block = p.threads_per_env <= physics::kWarp ? physics::kWarp : kBlockThreads;
+  p.threads_per_block = step ? step_threads(p.threads_per_env, s, card, num_envs)
+                        : p.threads_per_env <= physics::kWarp ? physics::kWarp
+                                                              : kBlockThreads;
   p.static_bytes = static_cast<int>(attributes.sharedSizeBytes);
   p.registers = attributes.numRegs;
   p.local_bytes = static_cast<int>(attributes.localSizeBytes);
@@ -85,8 +118,8 @@ cudaError_t plan_kernel(Kernel kernel, const ModelView& m, const Switches& s,
                    static_cast<std::size_t>(blocks),
                card.sharedMemPerBlockOptin);
   const int room = (static_cast<int>(of_block) - static_cast<int>(fixed)) / envs - view;
-  const Arena all = make_arena(kernel, m, 0);
-  const int share = spread(p.threads_per_env, view, std::clamp(room, 0, most_bytes(all, m)));
+  const int share =
+      spread(p.threads_per_env, view, std::clamp(room, 0, arena_room(kernel, m, step)));
   p.arena = make_arena(kernel, m, share, made.view);
   p.shared_bytes = envs * (view + share);
   // here and below never less than another batch asked for
@@ -111,6 +144,7 @@ cudaError_t plan_kernel(Kernel kernel, const ModelView& m, const Switches& s,
 
 cudaError_t launch(Kernel kernel, const Launch& l, const RowTable& rows, const ModelView& m,
                    const Plan& plan, cudaStream_t stream) {
+  if (plan.by_tiles(kernel)) return launch(set_of({kernel}), l, m, plan, stream);
   if (l.count == 0) return cudaSuccess;
   const KernelPlan& p = plan[kernel];
   const int envs = p.threads_per_block / p.threads_per_env, blocks = (l.count + envs - 1) / envs;
@@ -127,18 +161,36 @@ cudaError_t launch(Kernel kernel, const Launch& l, const RowTable& rows, const M
   return cudaGetLastError();
 }
 
+cudaError_t launch(KernelSet kernels, const Launch& of, const ModelView& m, const Plan& plan,
+                   cudaStream_t stream) {
+  if (of.count == 0) return cudaSuccess;
+  Launch l = of;
+  l.kernels = kernels;
+  StepArenas arenas;
+  const KernelPlan* planned = nullptr;
+  Kernel first{};
+  for (int k = kStepKernels - 1; k >= 0; --k) {
+    arenas.of[k] = plan.kernel[k].arena;
+    if ((kernels >> k & 1) != 0) first = static_cast<Kernel>(k), planned = &plan.kernel[k];
+  }
+  const KernelPlan& p = *planned;
+  const int envs = p.threads_per_block / p.threads_per_env, blocks = (l.count + envs - 1) / envs;
+  if (plan.clock != nullptr) plan.clock->before(first, stream);
+  reinterpret_cast<StepFunction>(
+      p.function)<<<static_cast<unsigned>(blocks), static_cast<unsigned>(p.threads_per_block),
+                    static_cast<std::size_t>(p.shared_bytes), stream>>>(l, m, arenas,
+                                                                        p.threads_per_env);
+  if (plan.clock != nullptr) plan.clock->after(stream);
+  return cudaGetLastError();
+}
+
 const char* kernel_name(Kernel k) {
   constexpr const char* kNames[] = {"dynamics", "collide",     "solve",     "move",
                                     "refresh",  "solve_begin", "solve_next"};
   return kNames[static_cast<int>(k)];
 }
 
-bool has_blocks(const ModelView& m, const Switches& s) {
-  return collide_function(m.colliders, s.collide_blocks).function != nullptr &&
-         solve_function(s.solve_blocks).function != nullptr;
-}
-
-cudaError_t make_plan(const ModelView& m, const Switches& switches, Plan& plan) {
+cudaError_t make_plan(const ModelView& m, const Switches& switches, int num_envs, Plan& plan) {
   int device = 0;
   cudaDeviceProp card;
   STICTION_TRY(cudaGetDevice(&device));
@@ -146,7 +198,7 @@ cudaError_t make_plan(const ModelView& m, const Switches& switches, Plan& plan) 
   for (int k = 0; k < kKernels; ++k) {
     plan.kernel[k] = {};
     if (!has_kernel(m, static_cast<Kernel>(k))) continue;
-    STICTION_TRY(plan_kernel(static_cast<Kernel>(k), m, switches, card, plan.kernel[k]));
+    STICTION_TRY(plan_kernel(static_cast<Kernel>(k), m, switches, num_envs, card, plan.kernel[k]));
   }
   return cudaSuccess;
 }

@@ -4,7 +4,10 @@
 
 #include <cuda_runtime_api.h>
 
+#include <initializer_list>
+
 #include "cuda/arena.h"
+#include "cuda/group_team.h"
 #include "cuda/kernel_clock.h"
 #include "cuda/launch.h"
 #include "cuda/switches.h"
@@ -25,10 +28,24 @@ struct KernelPlan {
   double occupancy;  // share of a multiprocessor's threads that are resident
   Arena arena;
 };
+// Whether `step` has the kernel: tiles execute it.
+constexpr bool is_of_step(Kernel k, int threads_per_env) {
+  return static_cast<int>(k) < kStepKernels && threads_per_env > 1 &&
+         threads_per_env <= physics::kWarp;
+}
+// Some of these, as Launch::kernels has them.
+enum KernelSet : std::uint32_t {};
+constexpr KernelSet set_of(std::initializer_list<Kernel> kernels) {
+  std::uint32_t bits = 0;
+  for (const Kernel k : kernels) bits |= 1u << static_cast<int>(k);
+  return KernelSet{bits};
+}
+
 struct Plan {
   KernelPlan kernel[kKernels];
   KernelClock* clock = nullptr;  // null: kernels are not timed
   const KernelPlan& operator[](Kernel k) const { return kernel[static_cast<int>(k)]; }
+  bool by_tiles(Kernel k) const { return is_of_step(k, (*this)[k].threads_per_env); }
   int most_local_bytes() const {
     int most = 0;
     for (const KernelPlan& p : kernel) most = p.local_bytes > most ? p.local_bytes : most;
@@ -36,16 +53,18 @@ struct Plan {
   }
 };
 
-// Whether this build has kernels for the model with so many blocks per multiprocessor; 0: it has.
-bool has_blocks(const physics::ModelView& model, const Switches& switches);
-
-// For the current device, with the groups that `switches` says, none of which is `chosen`. Pointers of the model
-// are not read, only its sizes. A thread only where fits_thread (launch.h); a block serves `solve` alone.
-cudaError_t make_plan(const physics::ModelView& model, const Switches& switches, Plan& plan);
+// For the current device and so many environments, with the groups that `switches` says, none of which is `chosen`.
+// Pointers of the model are not read, only its sizes. A thread only where fits_thread (launch.h); a block serves
+// `solve` alone.
+cudaError_t make_plan(const physics::ModelView& model, const Switches& switches, int num_envs,
+                      Plan& plan);
 
 // The model's pointers and those of the launch are to device memory; launch.fields has rows for all
 // fields but those of unused_on_device (arena.h), and `rows` is a copy of it on the host.
 cudaError_t launch(Kernel kernel, const Launch& l, const RowTable& rows,
                    const physics::ModelView& m, const Plan& plan, cudaStream_t stream);
+// Some of those that tiles execute, for launch.steps steps. Timed as the first of them.
+cudaError_t launch(KernelSet kernels, const Launch& l, const physics::ModelView& m,
+                   const Plan& plan, cudaStream_t stream);
 
 }  // namespace stiction::cuda

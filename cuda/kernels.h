@@ -30,9 +30,9 @@ STICTION_FN void no_points(const Team& team, const ModelView& m, EnvView<S>& e) 
 }
 
 template <Drives can, class Team, class S>
-STICTION_FN void dynamics_body(const Team& team, const ModelView& m, const Launch& l, int env,
-                               EnvView<S>& e) {
-  if (!begin_step<can>(team, m, l, env, e)) return;
+STICTION_FN void dynamics_body(const Team& team, const ModelView& m, const Launch& l,
+                               const StepOfRun& step, int env, EnvView<S>& e) {
+  if (!begin_step<can>(team, m, l, step, env, e)) return;
   clear_flags(team, m, e);
   kinematics(team, m, e);
   tendons_up_to<can>(team, m, e);
@@ -62,11 +62,11 @@ STICTION_FN void solve_body(const Team& team, const ModelView& m, const Launch& 
 
 // Sensors of the interval, the new state, its status and counters.
 template <Drives can, class Team, class S>
-STICTION_FN void move_body(const Team& team, const ModelView& m, const Launch& l, int env,
-                           EnvView<S>& e) {
+STICTION_FN void move_body(const Team& team, const ModelView& m, const Launch& l,
+                           const StepOfRun& step, int env, EnvView<S>& e) {
   if (l.records.store[env] == 0) return;
   gyroscopic_end(team, m, e);
-  if (l.last) interval_sensors(team, m, e);
+  if (step.last) interval_sensors(team, m, e);
   if (!l.moves) return;
   integrate_up_to<can>(team, m, e);
   count_step(team, m, l, env, e);
@@ -83,13 +83,13 @@ STICTION_FN void refresh_body(const Team& team, const ModelView& m, const Launch
 
 template <cuda::Kernel kernel, Colliders has = Colliders::boxes, Drives can = Drives::plain,
           class Team, class S>
-STICTION_FN void kernel_body(const Team& team, const ModelView& m, const Launch& l, int env,
-                             EnvView<S>& e) {
+STICTION_FN void kernel_body(const Team& team, const ModelView& m, const Launch& l,
+                             const StepOfRun& step, int env, EnvView<S>& e) {
   using cuda::Kernel;
-  if constexpr (kernel == Kernel::dynamics) dynamics_body<can>(team, m, l, env, e);
+  if constexpr (kernel == Kernel::dynamics) dynamics_body<can>(team, m, l, step, env, e);
   if constexpr (kernel == Kernel::collide) collide_body<has>(team, m, l, env, e);
   if constexpr (kernel == Kernel::solve) solve_body(team, m, l, env, e);
-  if constexpr (kernel == Kernel::move) move_body<can>(team, m, l, env, e);
+  if constexpr (kernel == Kernel::move) move_body<can>(team, m, l, step, env, e);
   if constexpr (kernel == Kernel::refresh) refresh_body<can>(team, m, l, env, e);
   if constexpr (kernel == Kernel::solve_begin) solve_begin_body(team, m, l, env, e);
   if constexpr (kernel == Kernel::solve_next) solve_next_body(team, m, l, env, e);
@@ -106,24 +106,42 @@ STICTION_FN void bind_structure(const GroupTeam<Group>& team, const ModelView& m
 
 // The first kernel decides whether the environment is computed.
 template <cuda::Kernel kernel, class Team>
-STICTION_FN bool takes_part(const Team& team, const Launch& l, int env) {
-  if constexpr (kernel == cuda::Kernel::dynamics) return is_chosen(team, l, env);
+STICTION_FN bool takes_part(const Team& team, const Launch& l, const StepOfRun& step, int env) {
+  if constexpr (kernel == cuda::Kernel::dynamics) return is_chosen(team, l, step, env);
   return l.records.store[env] != 0;
 }
 
-// A kernel for one environment; `share` is the group's fast memory, `e` lies there too.
+// A view of the rows of an environment, for any of the kernels.
+template <class Team, class S>
+STICTION_FN void bind(const Team& team, const ModelView& m, const Launch& l, int env,
+                      const ViewFields& view, EnvView<S>& e) {
+  bind_rows(team, l, env, view, e);
+  bind_structure(team, m, e);
+}
+
+// A kernel for one environment whose rows `e` has; `share` is the group's fast memory.
+template <cuda::Kernel kernel, Colliders has = Colliders::boxes, Drives can = Drives::plain,
+          class Team, class S>
+STICTION_FN void run_bound(const Team& team, const ModelView& m, const Launch& l,
+                           const StepOfRun& step, int env, const Arena& arena, std::byte* share,
+                           EnvView<S>& e) {
+  if (!takes_part<kernel>(team, l, step, env)) return;
+  int npoint = 0;
+  if constexpr (kernel == cuda::Kernel::solve) npoint = e.npoint[0];
+  enter_arena(team, l, env, arena, share, npoint, e);
+  kernel_body<kernel, has, can>(team, m, l, step, env, e);
+  leave_arena(team, l, env, arena, npoint, e);
+}
+
+// The same by itself; `e` lies in memory that all threads of the team share.
 template <cuda::Kernel kernel, Colliders has = Colliders::boxes, Drives can = Drives::plain,
           class Team, class S>
 STICTION_FN void run_kernel(const Team& team, const ModelView& m, const Launch& l, int env,
                             const Arena& arena, std::byte* share, EnvView<S>& e) {
-  if (!takes_part<kernel>(team, l, env)) return;
-  bind_rows(team, l, env, arena.view, e);
-  int npoint = 0;
-  if constexpr (kernel == cuda::Kernel::solve) npoint = e.npoint[0];
-  enter_arena(team, l, env, arena, share, npoint, e);
-  bind_structure(team, m, e);
-  kernel_body<kernel, has, can>(team, m, l, env, e);
-  leave_arena(team, l, env, arena, npoint, e);
+  const StepOfRun step = {l.first, l.last};
+  if (!takes_part<kernel>(team, l, step, env)) return;
+  bind(team, m, l, env, arena.view, e);
+  run_bound<kernel, has, can>(team, m, l, step, env, arena, share, e);
 }
 
 STICTION_PHYSICS_END

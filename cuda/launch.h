@@ -59,9 +59,17 @@ struct Launch {
   int count;
   const std::uint8_t* chosen;  // (num_envs) 0: not computed, not written; null: all are
   bool store_frozen;           // outputs of frozen environments, too
-  bool first, last;            // step of a run
+  bool first, last;            // whether it has the first, the last step of a run
   bool moves;                  // false: forces at a state that stays
+  bool ordered;                // environments of like effort side by side
+  int steps;                   // one after the other
+  std::uint32_t kernels;       // of `step`: bit k, the kernel of that number
   Rounds rounds;
+};
+
+// Whether a step is the first, the last of its run.
+struct StepOfRun {
+  bool first, last;
 };
 
 // The most dofs whose matrix a tile factors along its structure; beyond, the matrix is taken as full, and a

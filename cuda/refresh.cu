@@ -5,15 +5,13 @@
 
 namespace stiction::cuda {
 
-// As dynamics.cu has it.
+// With strings over sites the string's geometry is in the kernel, and many registers.
 TeamFunction refresh_function(Drives can) {
   using physics::tile_per_env;
   switch (can) {
     case Drives::plain: return with_view(tile_per_env<Kernel::refresh>);
-    case Drives::strings:
-      return with_view(tile_per_env<Kernel::refresh, Colliders::boxes, 2, Drives::strings>);
-    case Drives::states:
-      return with_view(tile_per_env<Kernel::refresh, Colliders::boxes, 2, Drives::states>);
+    case Drives::strings: return with_view(tile_per_env<Kernel::refresh, 2, Drives::strings>);
+    case Drives::states: return with_view(tile_per_env<Kernel::refresh, 2, Drives::states>);
   }
   return {};
 }

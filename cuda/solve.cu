@@ -1,3 +1,4 @@
+// The solve by a block, and in rounds.
 #define STICTION_KERNEL solve
 #undef STICTION_ISA
 #define STICTION_ISA sm_solve
@@ -6,17 +7,6 @@
 
 namespace stiction::cuda {
 
-TeamFunction solve_function(int blocks) {
-  using physics::tile_per_env;
-  switch (blocks) {
-    case 0: return with_view(tile_per_env<Kernel::solve>);
-#ifdef STICTION_CUDA_VARIANTS
-    case 6: return with_view(tile_per_env<Kernel::solve, Colliders::boxes, 6>);
-    case 8: return with_view(tile_per_env<Kernel::solve, Colliders::boxes, 8>);
-#endif
-    default: return {};
-  }
-}
 TeamFunction solve_by_block() {
   return with_view(physics::block_per_env<Kernel::solve>);
 }

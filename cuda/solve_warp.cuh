@@ -31,29 +31,25 @@ __device__ __forceinline__ int set_bit(std::uint32_t bits, int n) {
   return bits != 0 ? __ffs(static_cast<int>(bits)) - 1 : 0;
 }
 
-// Environment i is that of the tile of so many lanes that this one belongs to; `memory`: of each tile a view, then the
-// fast memory of its environment.
+// An environment for each tile of so many lanes, -1 for none. `memory` has of each environment of the block a view, then
+// its fast memory; it is the one in this slot.
 template <class S>
 __device__ __forceinline__ void solve_in_warp(const ModelView& m, const Launch& l,
-                                              const Arena& arena, int lanes, int i,
+                                              const Arena& arena, int lanes, int env, int slot,
                                               std::byte* memory, int view_bytes) {
   const int stride = view_bytes + arena.bytes;
-  const auto view_of = [&](int tile) -> EnvView<S>& {
-    return *reinterpret_cast<EnvView<S>*>(memory + tile * stride);
+  const auto view_of = [&](int at) -> EnvView<S>& {
+    return *reinterpret_cast<EnvView<S>*>(memory + at * stride);
   };
   const auto lane = [] { return static_cast<int>(threadIdx.x) % kWarp; };
   const GroupTeam own(TileGroup(DeviceLanes(lanes)));
-  const int env = i >= l.count ? -1 : l.envs != nullptr ? l.envs[i] : i;
   const auto mine = [&] { return env >= 0 && l.records.store[env] != 0; };
   SolveState<S> s{};
-  int size = lanes,
-      of = lane() / lanes;  // of the tile that this lane works in; whose view that has
+  int size = lanes, of = slot;  // of the tile that this lane works in
   bool open = mine();
   if (open) {
     EnvView<S>& e = view_of(of);
-    bind_rows(own, l, env, arena.view, e);
     enter_arena(own, l, env, arena, memory + of * stride + view_bytes, e.npoint[0], e);
-    bind_structure(own, m, e);
     no_rows(own, m, e);
     start_solve(own, m, e, s);
   }
@@ -85,9 +81,10 @@ __device__ __forceinline__ void solve_in_warp(const ModelView& m, const Launch& 
   }
   __syncwarp();
   if (!mine()) return;
-  EnvView<S>& e = view_of(lane() / lanes);
+  EnvView<S>& e = view_of(slot);
   solve_outputs(own, m, e);
   leave_arena(own, l, env, arena, e.npoint[0], e);
+  forget_arena(own, l, env, arena, e);
 }
 
 }  // namespace

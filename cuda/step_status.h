@@ -12,6 +12,7 @@
 STICTION_PHYSICS_BEGIN
 
 using cuda::Launch;
+using cuda::StepOfRun;
 
 // Of this thread's share of n numbers, any that is not within the limit; NaN is not.
 template <class Team, class T>
@@ -95,8 +96,8 @@ STICTION_FN void reset_environment(const Team& team, const ModelView& m, const L
 // Whether this launch is for the environment. Decided by the first kernel of a run; the others see
 // that nothing of it is stored.
 template <class Team>
-STICTION_FN bool is_chosen(const Team& team, const Launch& l, int env) {
-  if (!l.first || l.chosen == nullptr || l.chosen[env] != 0) return true;
+STICTION_FN bool is_chosen(const Team& team, const Launch& l, const StepOfRun& step, int env) {
+  if (!step.first || l.chosen == nullptr || l.chosen[env] != 0) return true;
   team.once([&] { l.records.store[env] = 0; });
   return false;
 }
@@ -104,11 +105,11 @@ STICTION_FN bool is_chosen(const Team& team, const Launch& l, int env) {
 // Before the first stage of a step: replaces a bad state or mocap pose that the user wrote, and
 // decides whether the environment moves. Returns whether anything of it is to be computed.
 template <Drives can, class Team, class S>
-STICTION_FN bool begin_step(const Team& team, const ModelView& m, const Launch& l, int env,
-                            EnvView<S>& e) {
+STICTION_FN bool begin_step(const Team& team, const ModelView& m, const Launch& l,
+                            const StepOfRun& step, int env, EnvView<S>& e) {
   const cuda::Records& r = l.records;
-  if (!is_chosen(team, l, env)) return false;
-  if (l.first) {
+  if (!is_chosen(team, l, step, env)) return false;
+  if (step.first) {
     team.once([&] { r.store[env] = l.store_frozen || !is_frozen(r, env) ? 1 : 0; });
     if (!state_is_good<can>(team, m, e)) {
       team.sync();  // everybody has looked
@@ -118,7 +119,7 @@ STICTION_FN bool begin_step(const Team& team, const ModelView& m, const Launch& 
   }
   const bool bad_mocap = replace_bad_mocap(team, m, l, e);
   team.once([&] {
-    if (l.first && bad_mocap && !is_frozen(r, env)) record_status(r, env, Status::bad_control);
+    if (step.first && bad_mocap && !is_frozen(r, env)) record_status(r, env, Status::bad_control);
     e.active[0] = is_frozen(r, env) ? 0.0f : 1.0f;
     // solve itself overwrites solver_niter, while warps that start later read this; NaN: 0
     e.effort[0] = e.solver_niter[0] > 0.0f ? static_cast<int>(e.solver_niter[0]) : 0;

@@ -31,7 +31,7 @@ constexpr int lanes_of(Group group) {
   return 0;
 }
 
-// The kernels of a step and refresh may have groups of their own.
+// A step and refresh may have groups of their own, a block is one for `solve` alone.
 inline constexpr int kGroupedKernels = 5;
 static_assert(static_cast<int>(Kernel::refresh) + 1 == kGroupedKernels);
 struct Groups {
@@ -47,48 +47,39 @@ constexpr Groups all_in(Group g) {
 }
 
 // Warps of a kernel that an H100 holds at a time, by its registers.
-constexpr int resident_warps(const physics::SizesView& m, physics::Colliders colliders, Kernel k) {
+constexpr int resident_warps(const physics::SizesView& m, Kernel k) {
   constexpr int kMultiprocessors = 132;
-  int warps = 20;
-  if (k == Kernel::collide && colliders > physics::Colliders::round)
-    warps = colliders == physics::Colliders::box ? 16 : 12;
-  if ((k == Kernel::dynamics || k == Kernel::refresh) &&
-      physics::drives_of(m) > physics::Drives::plain)
-    warps = 8;
-  return kMultiprocessors * warps;
+  if (k != Kernel::refresh) return kMultiprocessors * 16;
+  return kMultiprocessors * (physics::drives_of(m) > physics::Drives::plain ? 8 : 20);
 }
 
 // A warp waits for each of its instructions, so that a kernel lasts as long as their chain: more lanes shorten
-// it as long as all warps are resident at a time. Of a larger model `solve` executes hardly less by four lanes
-// than by eight, and moves twice the bytes.
-inline constexpr int kFewDofs = 9;
-constexpr Group group_of(const physics::SizesView& m, physics::Colliders colliders, Kernel k,
-                         Group wanted, int num_envs) {
-  const bool solves = k == Kernel::solve;
+// it as long as all warps are resident at a time. By four lanes a step executes a fifth to a third less than by eight,
+// but moves half as many bytes again, and the views of 128 environments leave nothing to the first cache.
+constexpr Group group_of(const physics::SizesView& m, Kernel k, Group wanted, int num_envs) {
   if (wanted == Group::chosen && fits_thread(m)) return Group::thread;
   if (wanted == Group::block || (wanted == Group::chosen && m.nv > kMostTileOrder))
-    return solves ? Group::block : Group::warp;
+    return k == Kernel::solve ? Group::block : Group::warp;
   if (wanted != Group::chosen) return wanted;
-  const int warps = resident_warps(m, colliders, k);
-  if (num_envs <= warps) return Group::warp;
-  if (num_envs <= 2 * warps) return Group::tile16;
-  const bool eight = num_envs <= 4 * warps || (solves && m.nv > kFewDofs);
-  return eight ? Group::tile8 : Group::tile4;
+  const int warps = resident_warps(m, k);
+  return num_envs <= warps ? Group::warp : num_envs <= 2 * warps ? Group::tile16 : Group::tile8;
 }
 constexpr Groups groups_of(const physics::ModelView& m, const Groups& wanted, int num_envs) {
   Groups found = wanted;
   for (int k = 0; k < kGroupedKernels; ++k)
-    found.of[k] = group_of(m, m.colliders, static_cast<Kernel>(k), wanted.of[k], num_envs);
+    found.of[k] = group_of(m, static_cast<Kernel>(k), wanted.of[k], num_envs);
   return found;
 }
 
 struct Switches {
-  Groups groups;       // STICTION_CUDA_GROUP
-  bool graphs;         // STICTION_CUDA_GRAPHS, 1
-  bool times;          // STICTION_CUDA_TIMES, 0: events around each kernel, which rules out graphs
-  int arena_percent;   // STICTION_CUDA_ARENA: of the shared memory that registers leave
-  int collide_blocks;  // STICTION_CUDA_COLLIDE_BLOCKS: per multiprocessor, by registers; 0: as tuned
-  int solve_blocks;    // STICTION_CUDA_SOLVE_BLOCKS: the same of `solve` by a warp
+  Groups groups;  // STICTION_CUDA_GROUP
+  bool graphs;    // STICTION_CUDA_GRAPHS, 1
+  bool
+      times;  // STICTION_CUDA_TIMES, 0: events around each kernel, which rules out graphs and one launch
+  int arena_percent;  // STICTION_CUDA_ARENA: of the shared memory that registers leave
+  bool step;          // STICTION_CUDA_STEP, 1: the kernels of steps in one launch
+  bool ordered;       // STICTION_CUDA_ORDER, 1: environments of like effort side by side
+  int step_warps;     // STICTION_CUDA_STEP_WARPS: of a block of `step`; 0: as tuned
 };
 
 // Shared memory and first cache are one: of the 228 KiB of an H100 71 % fit into the step of 164, which
@@ -107,7 +98,7 @@ inline int switch_value(const char* name, int otherwise, int low, int high) {
   return static_cast<int>(value);
 }
 
-// One group for all kernels, or tiles with commas between them, of dynamics, collide, solve, move and refresh.
+// One group for all kernels, or two tiles with a comma between: of the kernels of a step, of refresh.
 inline Groups group_switch() {
   const char* const text = std::getenv("STICTION_CUDA_GROUP");
   const std::string names = text == nullptr ? "" : text;
@@ -117,16 +108,14 @@ inline Groups group_switch() {
   for (std::string name; std::getline(parts, name, ',');)
     for (const GroupName& g : kGroups)
       if (name == g.name) groups.push_back(g.group);
-  const auto commas = std::count(names.begin(), names.end(), ',');
-  if (commas == 0 && groups.size() == 1) return all_in(groups[0]);
+  const auto commas = static_cast<std::size_t>(std::count(names.begin(), names.end(), ','));
   const bool tiles = std::all_of(groups.begin(), groups.end(),
                                  [](Group g) { return g != Group::thread && g != Group::block; });
-  if (commas != kGroupedKernels - 1 || groups.size() != kGroupedKernels || !tiles)
-    throw ArgumentError(
-        "STICTION_CUDA_GROUP = '" + names +
-        "': must be thread, 4, 8, 16, warp or block, or five tiles, as 8,4,16,8,warp");
-  Groups each{};
-  std::copy(groups.begin(), groups.end(), each.of);
+  if (groups.size() != commas + 1 || commas > 1 || (commas == 1 && !tiles))
+    throw ArgumentError("STICTION_CUDA_GROUP = '" + names +
+                        "': must be thread, 4, 8, 16, warp or block, or two tiles, as 8,warp");
+  Groups each = all_in(groups.front());
+  each.of[static_cast<int>(Kernel::refresh)] = groups.back();
   return each;
 }
 
@@ -136,8 +125,9 @@ inline Switches read_switches() {
   s.times = switch_value("STICTION_CUDA_TIMES", 0, 0, 1) != 0;
   s.graphs = switch_value("STICTION_CUDA_GRAPHS", 1, 0, 1) != 0 && !s.times;
   s.arena_percent = switch_value("STICTION_CUDA_ARENA", kArenaPercent, 0, 100);
-  s.solve_blocks = switch_value("STICTION_CUDA_SOLVE_BLOCKS", 0, 0, 16);
-  s.collide_blocks = switch_value("STICTION_CUDA_COLLIDE_BLOCKS", 0, 0, 16);
+  s.step = switch_value("STICTION_CUDA_STEP", 1, 0, 1) != 0 && !s.times;
+  s.ordered = switch_value("STICTION_CUDA_ORDER", 1, 0, 1) != 0;
+  s.step_warps = switch_value("STICTION_CUDA_STEP_WARPS", 0, 0, 16);
   return s;
 }
 

@@ -25,7 +25,7 @@ gpu_bundle() {
   need build "${build_packages[@]}" || exit 1
   setup_python
   configure release
-  logged configure-variants cmake build/release -D STICTION_CUDA_VARIANTS=ON
+  logged configure-bundle cmake build/release -D STICTION_BUNDLE=ON
   build release stiction_tests bench_device python/all
   rm -rf $bundle
   mkdir -p $bundle/bin $bundle/robots

@@ -15,7 +15,7 @@
 #   sweep      150, 280  256 to 131072 environments
 #   python      30, 150  tensors of torch, where that machine's Python has it and the bundle its module
 #   groups      40, 150  a warp and a thread per environment, of small models
-#   switches    60, 150  share of fast memory, registers of `solve` and `collide`
+#   switches    60, 150  share of fast memory, lanes and order of environments, size of blocks
 #   cusolver    30, 150  its factorization against ours, where the library is
 #   ncu         60, 150  occupancy, issue slots, stalls; where there is ncu
 #   sanitizer  180, 300  memcheck, racecheck (of a block, too), synccheck; where there is compute-sanitizer

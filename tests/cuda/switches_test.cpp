@@ -24,18 +24,17 @@ TEST(Switches, AreWhatTheKernelsWereTunedForUnlessTheEnvironmentSaysOtherwise) {
   EXPECT_TRUE(s.graphs);
   EXPECT_FALSE(s.times);
   EXPECT_EQ(s.arena_percent, kArenaPercent);
-  EXPECT_EQ(s.collide_blocks, 0);
-  EXPECT_EQ(s.solve_blocks, 0);
+  EXPECT_TRUE(s.step);
+  EXPECT_TRUE(s.ordered);
+  EXPECT_EQ(s.step_warps, 0);
 
-  const Switch arena("STICTION_CUDA_ARENA", "40"), blocks("STICTION_CUDA_COLLIDE_BLOCKS", "3"),
-      solve("STICTION_CUDA_SOLVE_BLOCKS", "6");
+  const Switch arena("STICTION_CUDA_ARENA", "40"), warps("STICTION_CUDA_STEP_WARPS", "8");
   const Switch graphs("STICTION_CUDA_GRAPHS", "0"), empty("STICTION_CUDA_TIMES", "");
   const Switches other = read_switches();
   EXPECT_FALSE(other.graphs);
   EXPECT_FALSE(other.times);
   EXPECT_EQ(other.arena_percent, 40);
-  EXPECT_EQ(other.collide_blocks, 3);
-  EXPECT_EQ(other.solve_blocks, 6);
+  EXPECT_EQ(other.step_warps, 8);
 }
 
 // Of its sizes, of the number of environments, and of what the caller wants.
@@ -51,20 +50,17 @@ TEST(Switches, TheGroupsAreTheModelsUnlessTheCallerSays) {
   for (const int nv : {8, 64}) {
     m.nv = nv;
     for (const Kernel k : {Kernel::dynamics, Kernel::collide, Kernel::solve, Kernel::move}) {
-      EXPECT_EQ(group(k, Group::chosen, 2640), Group::warp);
-      EXPECT_EQ(group(k, Group::chosen, 5280), Group::tile16);
-      EXPECT_EQ(group(k, Group::chosen, 10560), Group::tile8);
-      const bool large = k == Kernel::solve && nv > 9;
-      EXPECT_EQ(group(k, Group::chosen, 10561), large ? Group::tile8 : Group::tile4);
+      EXPECT_EQ(group(k, Group::chosen, 2112), Group::warp);
+      EXPECT_EQ(group(k, Group::chosen, 4224), Group::tile16);
+      EXPECT_EQ(group(k, Group::chosen, 4225), Group::tile8);
+      EXPECT_EQ(group(k, Group::chosen, 100000), Group::tile8);
     }
   }
+  EXPECT_EQ(group(Kernel::refresh, Group::chosen, 2640), Group::warp);
   // fewer warps of a kernel with more registers are resident
-  m.colliders = physics::Colliders::boxes;
-  EXPECT_EQ(group(Kernel::collide, Group::chosen, 8192), Group::tile4);
-  EXPECT_EQ(group(Kernel::dynamics, Group::chosen, 8192), Group::tile8);
   m.na = 1;
-  EXPECT_EQ(group(Kernel::dynamics, Group::chosen, 8192), Group::tile4);
-  EXPECT_EQ(group(Kernel::solve, Group::chosen, 8192), Group::tile8);
+  EXPECT_EQ(group(Kernel::refresh, Group::chosen, 2640), Group::tile8);
+  EXPECT_EQ(group(Kernel::dynamics, Group::chosen, 2112), Group::warp);
   EXPECT_EQ(group(Kernel::dynamics, Group::tile16, 1024), Group::tile16);
   m.nv = 65;
   EXPECT_EQ(group(Kernel::solve, Group::chosen, 8192), Group::block);
@@ -72,30 +68,28 @@ TEST(Switches, TheGroupsAreTheModelsUnlessTheCallerSays) {
   EXPECT_EQ(group(Kernel::solve, Group::warp, 8192), Group::warp);
 }
 
-TEST(Switches, AGroupIsOfAllKernelsOrOfEach) {
+TEST(Switches, AGroupIsOfAllKernelsOrOfAStepAndOfRefresh) {
   {
     const Switch all("STICTION_CUDA_GROUP", "16");
     for (const Group g : group_switch().of) EXPECT_EQ(g, Group::tile16);
   }
-  const Switch each("STICTION_CUDA_GROUP", "8,4,16,warp,4");
+  const Switch each("STICTION_CUDA_GROUP", "8,warp");
   const Groups groups = group_switch();
-  EXPECT_EQ(groups[Kernel::dynamics], Group::tile8);
-  EXPECT_EQ(groups[Kernel::collide], Group::tile4);
-  EXPECT_EQ(groups[Kernel::solve], Group::tile16);
-  EXPECT_EQ(groups[Kernel::move], Group::warp);
-  EXPECT_EQ(groups[Kernel::refresh], Group::tile4);
-  for (const char* wrong :
-       {"2", "8,8", "8,8,8,8,8,8", "8,8,8,8,thread", "8,8,block,8,8", "8,,8,8,8"}) {
+  for (const Kernel k : {Kernel::dynamics, Kernel::collide, Kernel::solve, Kernel::move})
+    EXPECT_EQ(groups[k], Group::tile8);
+  EXPECT_EQ(groups[Kernel::refresh], Group::warp);
+  for (const char* wrong : {"2", "8,8,8", "8,thread", "block,8", "8,,8", "8,"}) {
     const Switch group("STICTION_CUDA_GROUP", wrong);
     EXPECT_THROW((void)group_switch(), ArgumentError) << wrong;
   }
 }
 
-TEST(Switches, TimesNeedPlainLaunches) {
+TEST(Switches, TimesNeedPlainLaunchesOfEachKernel) {
   const Switch times("STICTION_CUDA_TIMES", "1"), graphs("STICTION_CUDA_GRAPHS", "1");
   const Switches s = read_switches();
   EXPECT_TRUE(s.times);
   EXPECT_FALSE(s.graphs);
+  EXPECT_FALSE(s.step);
 }
 
 TEST(Switches, RefuseWhatIsNoNumberInRange) {

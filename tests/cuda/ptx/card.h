@@ -16,6 +16,7 @@ struct Launching {
   std::string kernel;
   int resident_blocks;
   std::size_t shared_bytes;  // of all of them
+  const void* const* arguments;
 };
 // Called before each kernel runs.
 void watch_launches(std::function<void(const Launching&)> watch);

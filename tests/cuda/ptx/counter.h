@@ -57,6 +57,7 @@ class Counter {
     return times;
   }
   const auto& executed() const { return executed_; }
+  void clear_executed() { executed_.clear(); }
   void access(Warp& w, const Instruction& i, int bytes, bool store);
   Counts counts;
 

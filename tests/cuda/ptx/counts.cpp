@@ -81,13 +81,14 @@ void choose_groups(const Model& model, const Options& given) {
   const cuda::Groups groups =
       cuda::groups_of(host.view(), cuda::group_switch(), static_cast<int>(kAllEnvs));
   const cuda::Group solves = groups[cuda::Kernel::solve];
-  std::string names;
-  for (const cuda::Group group : groups.of)
+  const auto name = [](cuda::Group group) {
     for (const cuda::GroupName& g : cuda::kGroups)
-      if (g.group == group) names += (names.empty() ? "" : ",") + std::string(g.name);
-  // a thread and a block are those of the whole step
-  if (solves == cuda::Group::thread) names = "thread";
-  if (solves == cuda::Group::block) names = "block";
+      if (g.group == group) return std::string(g.name);
+    return std::string();
+  };
+  std::string names = name(solves);
+  if (solves != cuda::Group::thread && solves != cuda::Group::block)
+    names += "," + name(groups[cuda::Kernel::refresh]);
   setenv("STICTION_CUDA_GROUP", names.c_str(), 1);
 }
 
@@ -177,6 +178,68 @@ void write_lines(const ptx::Counter& counter, const ptx::KernelTimes& times,
   }
 }
 
+// Of a kernel; of those that `step` has the one that a launch has alone, else `step`.
+std::string name_of(const ptx::Launching& l) {
+  if (l.kernel.find("step_by_tiles") == std::string::npos) return l.kernel;
+  const auto kernels = static_cast<const cuda::Launch*>(l.arguments[0])->kernels;
+  constexpr const char* kNames[] = {"dynamics", "collide", "solve", "move"};
+  for (int k = 0; k < cuda::kStepKernels; ++k)
+    if (kernels == 1u << k) return kNames[k];
+  return "step";
+}
+
+// What steps execute, by kernels.
+struct Counted {
+  std::map<std::string, ptx::Counts> kernels;
+  ptx::KernelTimes times;
+};
+
+// Of calls of so many steps each, from a state; a step from there fills the second cache before.
+template <class F>
+Counted count(Batch& b, const char* state, int num_envs, int calls, int steps, const char* lines,
+              const F& after) {
+  ptx::Machine& card = ptx::machine();
+  ptx::Counter counter;
+  ptx::Trace trace;
+  Counted c{{}, {latencies(), num_envs, static_cast<int>(kAllEnvs)}};
+  std::string running;
+  const auto keep = [&] {
+    if (!running.empty()) c.kernels[running] = counter.counts;
+  };
+  ptx::Launching how;
+  bool warm = false;
+  ptx::watch_launches([&](const ptx::Launching& l) {
+    if (warm) keep();
+    how = l, how.kernel = name_of(l);
+    trace.clear();
+    running = how.kernel, counter.counts = warm ? c.kernels[running] : ptx::Counts{};
+    const auto blocks = static_cast<std::uint64_t>(std::max(1, l.resident_blocks));
+    counter.resize(first_cache(l.shared_bytes) / blocks,
+                   kSecondCache * static_cast<std::uint64_t>(num_envs) / kAllEnvs);
+  });
+  card.counter = &counter;
+  counter.trace = &trace;
+  card.launched = [&](const ptx::Module& m, const ptx::Function& f, const ptx::LaunchSize& size) {
+    c.times.add(how, m, f, size, trace, warm);
+  };
+  b.load(state);
+  b.step();
+  b.load(state);
+  b.clear_counts();
+  counter.clear_executed();
+  warm = true;
+  for (int k = 0; k < calls; ++k) {
+    b.step(steps);
+    after();
+  }
+  card.counter = nullptr, card.launched = nullptr;
+  ptx::watch_launches(nullptr);
+  keep();
+  if (lines != nullptr) write_lines(counter, c.times, lines);
+  return c;
+}
+
+// The kernels of each step launched one by one, then of all steps at once.
 int run(const char* file, const char* state, int num_envs, const char* options, int steps,
         const char* lines) {
   const ModelPtr model = load_model(file);
@@ -185,62 +248,40 @@ int run(const char* file, const char* state, int num_envs, const char* options, 
   o.device = "cuda";
   o.num_envs = num_envs;
   choose_groups(*model, o.options);
-  Batch b(model, o);
-  b.load(state);
-  b.clear_counts();
+  const auto batch = [&](const char* whole_steps) {
+    setenv("STICTION_CUDA_STEP", whole_steps, 1);
+    return Batch(model, o);
+  };
 
-  ptx::Machine& card = ptx::machine();
-  ptx::Counter counter;
-  const auto envs = static_cast<std::uint64_t>(o.num_envs);
-  std::map<std::string, ptx::Counts> kernels;
-  std::string running;
-  const auto keep = [&] {
-    if (!running.empty()) kernels[running] = counter.counts;
-  };
-  ptx::Trace trace;
-  ptx::KernelTimes times(latencies(), num_envs, static_cast<int>(kAllEnvs));
-  ptx::Launching how;
-  bool warm = false;  // the second cache has what steps use
-  ptx::watch_launches([&](const ptx::Launching& l) {
-    keep();
-    how = l;
-    trace.clear();
-    running = l.kernel, counter.counts = kernels[running];
-    const auto blocks = static_cast<std::uint64_t>(std::max(1, l.resident_blocks));
-    counter.resize(first_cache(l.shared_bytes) / blocks, kSecondCache * envs / kAllEnvs);
-  });
-  card.counter = &counter;
-  counter.trace = &trace;
-  card.launched = [&](const ptx::Module& m, const ptx::Function& f, const ptx::LaunchSize& size) {
-    times.add(how, m, f, size, trace, warm);
-  };
+  Batch single = batch("0");
   json iterations = json::array();
-  for (int k = 0; k < steps; ++k) {
-    warm = k > 0 || steps == 1;
-    b.step();
-    const ArrayView niter = b.field("solver_niter");
+  const Counted each = count(single, state, num_envs, steps, 1, nullptr, [&] {
+    const ArrayView niter = single.field("solver_niter");
     const float* const of_env = static_cast<const float*>(niter.data);
     iterations.push_back(std::vector<float>(of_env, of_env + num_envs));
-  }
-  card.counter = nullptr, card.launched = nullptr;
-  ptx::watch_launches(nullptr);
-  keep();
-  if (lines != nullptr) write_lines(counter, times, lines);
-
-  const SolverCounts c = b.counts();
+  });
+  const SolverCounts c = single.counts();
   json result = {
-      {"envs", envs},
+      {"envs", num_envs},
       {"steps", steps},
       {"points", static_cast<double>(c.contacts) / static_cast<double>(c.env_steps)},
       {"iterations", static_cast<double>(c.iterations) / static_cast<double>(c.env_steps)},
       {"iterations_of_steps", iterations},  // of each environment
-      {"frozen", b.status_count()},
-      {"state_hash", std::to_string(b.state_hash())},
+      {"frozen", single.status_count()},
+      {"state_hash", std::to_string(single.state_hash())},
       {"threads", json::object()},
       {"kernels", json::object()}};
-  for (const auto& [name, counts] : kernels) result["kernels"][name] = to_json(counts);
-  for (const auto& [name, kernel] : times.kernels()) result["times"][name] = to_json(kernel);
-  for (const KernelInfo& k : b.kernels()) result["threads"][k.name] = k.threads_per_env;
+  for (const KernelInfo& k : single.kernels()) result["threads"][k.name] = k.threads_per_env;
+  const auto write = [&](const Counted& counted) {
+    for (const auto& [name, counts] : counted.kernels) result["kernels"][name] = to_json(counts);
+    for (const auto& [name, kernel] : counted.times.kernels())
+      result["times"][name] = to_json(kernel);
+  };
+  Batch whole = batch("1");
+  write(count(whole, state, num_envs, 1, steps, lines, [] {}));
+  if (whole.state_hash() != single.state_hash())
+    throw Error("other bits by kernels one by one than by whole steps");
+  write(each);
   std::printf("%s\n", result.dump().c_str());
   return 0;
 }

@@ -11,8 +11,8 @@ struct Lanes {
   std::string scene;
   std::vector<const char*> groups;  // of which all give the same bits
 };
-// the last one of each kernel, as group_of (switches.h) may have it
-const std::vector<const char*> kTiles = {"4", "8", "16", "warp", "8,4,16,warp,4"};
+// the last one of a step and of refresh
+const std::vector<const char*> kTiles = {"4", "8", "16", "warp", "8,4"};
 
 class PtxDeterminism : public testing::TestWithParam<Lanes> {
  protected:
@@ -76,6 +76,39 @@ TEST_P(PtxDeterminism, AStateGoesOnWhereItIsSetDown) {
     }
     advance(whole, 3), advance(other, 3);
     EXPECT_EQ(bytes(whole, 2), bytes(other, 3)) << group;
+  }
+}
+
+class Switch {
+ public:
+  Switch(const char* name, const char* value) : name_(name) { setenv(name, value, 1); }
+  ~Switch() { unsetenv(name_); }
+  Switch(const Switch&) = delete;
+  Switch& operator=(const Switch&) = delete;
+
+ private:
+  const char* name_;
+};
+
+// All kernels of several steps by one launch or each by its own, many environments in a block or few, those of like
+// effort side by side or not.
+TEST_P(PtxDeterminism, HowStepsAreLaunchedChangesNoBit) {
+  if (GetParam().groups.size() == 1) GTEST_SKIP() << "a thread has but one way";
+  for (const char* group : {"8", "4"}) {
+    Batch whole = make(group, up_to(33));
+    advance(whole, 1, 12);
+    for (const auto& [name, value] :
+         {std::pair("STICTION_CUDA_STEP", "0"), std::pair("STICTION_CUDA_STEP_WARPS", "1"),
+          std::pair("STICTION_CUDA_STEP_WARPS", "8"), std::pair("STICTION_CUDA_ORDER", "0")}) {
+      const Switch other(name, value);
+      Batch b = make(group, up_to(33));
+      advance(b, 1, 12);
+      EXPECT_EQ(b.state_hash(), whole.state_hash()) << name << '=' << value;
+    }
+    Batch single = make(group, up_to(33));
+    advance(single, 1, 1);
+    for (int k = 1; k < 12; ++k) single.step();
+    EXPECT_EQ(single.state_hash(), whole.state_hash()) << "step by step";
   }
 }
 

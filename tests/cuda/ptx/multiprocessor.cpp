@@ -10,8 +10,9 @@ namespace {
 
 constexpr double kNever = std::numeric_limits<double>::infinity();
 constexpr std::uint32_t kFetchLine = 8;  // instructions of 16 bytes in 128
-constexpr double kQueue = 24;            // cycles of requests that wait in front of the first cache
-constexpr double kWave = 2;              // more for each further wave of shared memory
+constexpr std::size_t kFetched = (128 << 10) / 128;
+constexpr double kQueue = 24;  // cycles of requests that wait in front of the first cache
+constexpr double kWave = 2;    // more for each further wave of shared memory
 
 Spent waited_for(Unit u) {
   switch (u) {
@@ -94,6 +95,22 @@ std::vector<int> machine_order(const MachineCode& code, const std::vector<Execut
 
 }  // namespace
 
+double& Multiprocessor::line_of_code(std::uint32_t line) {
+  auto found = find_code_.find(line);
+  if (found == find_code_.end()) {
+    if (fetched_.size() >= kFetched) {
+      find_code_.erase(fetched_.back().number);
+      fetched_.pop_back();
+    }
+    fetched_.push_front({line});
+    found = find_code_.emplace(line, fetched_.begin()).first;
+    code_lines_.insert(line);
+  } else {
+    fetched_.splice(fetched_.begin(), fetched_, found->second);
+  }
+  return found->second->at;
+}
+
 // To the next instruction of the machine, and when it may issue. False: the warp has left.
 bool Multiprocessor::advance(Running& w) {
   const auto& all = code_->module().code();
@@ -115,9 +132,9 @@ bool Multiprocessor::advance(Running& w) {
     }
     w.next = w.last, w.why = by;
     if (w.free_from > w.next) w.next = w.free_from, w.why = w.after;
-    const auto [line, is_new] = fetched_.try_emplace(c.address / kFetchLine, 0);
-    if (is_new) line->second = w.next + l_.fetch;
-    if (line->second > w.next) w.next = line->second, w.why = Spent::fetch;
+    double& there = line_of_code(c.address / kFetchLine);
+    if (there < 0) there = w.next + l_.fetch;
+    if (there > w.next) w.next = there, w.why = Spent::fetch;
     if (ready > w.next) w.next = ready, w.why = by;
     return true;
   }
@@ -226,7 +243,8 @@ Timed Multiprocessor::run(const MachineCode& code, const Share& share, int resid
                           std::uint64_t first_cache, std::vector<double>* cycles) {
   code_ = &code, share_ = &share;
   first_.clear(), first_.resize(first_cache), second_.restart();
-  fetched_.clear(), schedulers_ = {}, way_ = second_way_ = memory_way_ = 0;
+  fetched_.clear(), find_code_.clear(), code_lines_.clear(), schedulers_ = {},
+                                                             way_ = second_way_ = memory_way_ = 0;
   std::vector<Running> running;
   std::vector<int> residents(4, 0);
   std::size_t next_warp = 0;

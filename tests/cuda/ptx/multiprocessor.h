@@ -4,9 +4,9 @@
 //
 // What it knows: latencies and throughputs of units (costs.h), the first cache, which all warps of the
 // multiprocessor share, this one's share of the second cache and of the bandwidth of both and of memory,
-// and that each line of instructions must be fetched once. What it does not: which registers ptxas
-// spills, what it makes predicates of, conflicts between the banks of registers, caches of instructions
-// that are too small, how long requests of other multiprocessors are in the way.
+// and a cache of instructions, of 128 KiB as on cards before. What it does not: which registers ptxas
+// spills, what it makes predicates of, conflicts between the banks of registers, the smaller caches of
+// instructions, how long requests of other multiprocessors are in the way.
 #pragma once
 
 #include <array>
@@ -93,7 +93,7 @@ class Multiprocessor {
   Timed run(const MachineCode& code, const Share& share, int resident_blocks,
             std::uint64_t first_cache, std::vector<double>* cycles);
   // 128 bytes each, that were fetched in the last run.
-  std::size_t lines_of_code() const { return fetched_.size(); }
+  std::size_t lines_of_code() const { return code_lines_.size(); }
 
  private:
   struct Running;
@@ -117,7 +117,15 @@ class Multiprocessor {
   TimedCache first_;
   const MachineCode* code_ = nullptr;
   const Share* share_ = nullptr;
-  std::unordered_map<std::uint32_t, double> fetched_;  // lines of instructions
+  // Lines of instructions, the one that was not used for longest goes first; when each is there.
+  double& line_of_code(std::uint32_t line);
+  struct CodeLine {
+    std::uint32_t number;
+    double at = -1;  // nobody has asked for it
+  };
+  std::list<CodeLine> fetched_;
+  std::unordered_map<std::uint32_t, std::list<CodeLine>::iterator> find_code_;
+  std::unordered_set<std::uint32_t> code_lines_;
   struct Scheduler {
     double slot = 0, integer = 0, single = 0, wide = 0, special = 0;  // free from this cycle on
   };

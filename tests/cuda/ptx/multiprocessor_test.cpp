@@ -218,6 +218,25 @@ TEST_F(Replay, BranchesAndInstructionsTakeTime) {
   EXPECT_NEAR(cycles(chain(160), 4) - cycles(chain(80), 4), more, 10 * 4);
 }
 
+// 8192 instructions are in the cache: a second turn of a shorter loop finds all of them, of a longer one none.
+TEST_F(Replay, CodeBeyondItsCacheIsFetchedEachTime) {
+  const auto turns = [](int n, int length) {
+    const std::string end = "$L_turns" + std::to_string(n) + "_" + std::to_string(length);
+    return "mov.u32 %r3, 0;\n" + end + ":\n" + chain(length) +
+           "add.s32 %r3, %r3, 1;\nsetp.lt.s32 %p1, %r3, " + std::to_string(n) + ";\n@%p1 bra " +
+           end + ";\n";
+  };
+  for (const auto& [length, again] : {std::pair(6000, 0), std::pair(9000, 1)}) {
+    latencies.fetch = 0;
+    const double one = cycles(turns(1, length)), two = cycles(turns(2, length));
+    latencies.fetch = 250;
+    const double fetched = cycles(turns(1, length)) - one,
+                 refetched = cycles(turns(2, length)) - two;
+    EXPECT_NEAR(fetched, length / 8 * 250, 500);
+    EXPECT_NEAR(refetched, (1 + again) * fetched, 1000) << length;
+  }
+}
+
 TEST_F(Replay, ABlockWaitsForItsSlowestWarp) {
   const std::string slow =
       "setp.gt.u32 %p1, %r1, 31;\n@%p1 bra $L_fast;\n" + chain(200) + "$L_fast:\nbar.sync 0;\n";
@@ -242,7 +261,7 @@ TEST_F(Replay, KernelsLastAsLongAsAMultiprocessorNeedsForItsShare) {
     KernelTimes times(latencies, 2,
                       2 * 132 * 2);  // two blocks stand for four of each multiprocessor
     card.launched = [&](const Module& m, const Function& f, const LaunchSize& size) {
-      times.add({name, resident, 0}, m, f, size, trace, true);
+      times.add({name, resident, 0, nullptr}, m, f, size, trace, true);
     };
     cycles(longer, 2);
     const KernelTimes::Kernel& k = times.kernels().begin()->second;

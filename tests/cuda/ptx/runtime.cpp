@@ -163,7 +163,8 @@ cudaError_t __cudaLaunchKernel(cudaKernel_t kernel, dim3 grid, dim3 block, void*
     if (card().before_launch) {
       const int blocks = stiction::ptx::resident_blocks(k, static_cast<int>(block.x), shared);
       const std::size_t of_block = card().machine.shared_bytes(k.name) + shared + Card::kReserved;
-      card().before_launch({k.name, blocks, static_cast<std::size_t>(blocks) * of_block});
+      card().before_launch(
+          {k.name, blocks, static_cast<std::size_t>(blocks) * of_block, arguments});
     }
     card().machine.launch(k.name, {{grid.x, grid.y}, block.x, static_cast<unsigned>(shared)},
                           arguments);

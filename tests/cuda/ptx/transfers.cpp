@@ -116,7 +116,7 @@ void add(Operations& all, const std::string& type) {
 
 void add_transfers(Operations& all) {
   add<std::uint8_t>(all, "u8"), add<std::uint8_t>(all, "b8");
-  add<std::uint16_t>(all, "u16"), add<std::uint16_t>(all, "b16");
+  add<std::uint16_t>(all, "u16"), add<std::uint16_t>(all, "b16"), add<std::int16_t>(all, "s16");
   add<std::uint32_t>(all, "u32"), add<std::uint32_t>(all, "b32"), add<std::int32_t>(all, "s32");
   add<std::uint64_t>(all, "u64"), add<std::uint64_t>(all, "b64"), add<std::int64_t>(all, "s64");
   add<float>(all, "f32"), add<double>(all, "f64");

@@ -1,0 +1,21 @@
+#define STICTION_KERNEL step
+#undef STICTION_ISA
+#define STICTION_ISA sm_step
+#include "cuda/step.cuh"
+
+namespace stiction::cuda {
+
+using physics::Colliders;
+using physics::Drives;
+
+TeamFunction step_of_round() {
+  return step_with<Colliders::round, Drives::plain>();
+}
+TeamFunction step_of_boxes() {
+  return step_with<Colliders::boxes, Drives::plain>();
+}
+TeamFunction step_of_meshes() {
+  return step_with<Colliders::meshes, Drives::plain>();
+}
+
+}  // namespace stiction::cuda

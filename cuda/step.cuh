@@ -1,0 +1,118 @@
+// `step`: the kernels dynamics, collide, solve and move one after the other, for as many steps as a launch has, by a
+// tile per environment. Nothing waits for other blocks between them, so that the environment that takes most
+// iterations holds up its own block alone, and what a kernel leaves in the first cache the next one finds there.
+// Within a block all warps are in the same kernel: the caches of instructions hold one of them at a time.
+#pragma once
+
+#include "cuda/one_lane.h"
+// the text above has overloads of what follows
+#include "cuda/device_lanes.h"
+#include "cuda/functions.h"
+#include "cuda/kernel_view.h"
+#include "cuda/kernels.h"
+#include "cuda/solve_warp.cuh"
+
+STICTION_PHYSICS_BEGIN
+namespace {
+
+using cuda::Kernel;
+using cuda::StepArenas;
+
+constexpr int kViewBytes = cuda::view_bytes(cuda::kView);
+static_assert(sizeof(EnvView<float>) == cuda::kView.count * sizeof(void*));
+static_assert(cuda::has_arena_fields(Kernel::dynamics) && cuda::has_arena_fields(Kernel::collide) &&
+              cuda::has_arena_fields(Kernel::solve) && cuda::has_arena_fields(Kernel::move));
+
+// Lanes of an environment that has converged find work only once half of those of the warp are free (solve_warp.cuh),
+// so environments that took as many iterations in their last step go side by side: the number of this tile's among each
+// kWarp neighbours in that order, `first` being that of the warp's first tile. Changes no bit.
+__device__ __forceinline__ int by_effort(const Launch& l, int first, int tiles, int tile) {
+  constexpr int kBits = 5;
+  const int lane = static_cast<int>(threadIdx.x) % kWarp;
+  const int neighbours = first / kWarp * kWarp, i = neighbours + lane;
+  constexpr int kMost = (1 << kBits) - 1;
+  int effort = kMost;
+  if (i < l.count) {
+    const auto* row = row_of(l, static_cast<int>(Field::effort), l.envs != nullptr ? l.envs[i] : i);
+    effort = max(0, min(*reinterpret_cast<const int*>(row), kMost - 1));
+  }
+  // those with less, and of the same those before it
+  std::uint32_t same = kAllLanes;
+  int rank = 0;
+  for (int bit = kBits - 1; bit >= 0; --bit) {
+    const bool mine = (effort >> bit & 1) != 0;
+    const std::uint32_t set = __ballot_sync(kAllLanes, mine);
+    if (mine) rank += __popc(same & ~set);
+    same &= mine ? set : ~set;
+  }
+  rank += __popc(same & ((1u << lane) - 1u));
+  int chosen = 0;
+  for (int k = 0; k < tiles; ++k) {
+    const std::uint32_t found = __ballot_sync(kAllLanes, rank == first - neighbours + k);
+    if (k == tile) chosen = __ffs(static_cast<int>(found)) - 1;
+  }
+  return neighbours + chosen;
+}
+
+// One of the kernels of a step, for the environment of this tile.
+template <Kernel kernel, Colliders has, Drives can>
+__device__ __forceinline__ void run_in_step(const ModelView& m, const Launch& l,
+                                            const StepOfRun& step, const Arena& arena, int lanes,
+                                            int env, std::byte* memory) {
+  if ((l.kernels >> static_cast<int>(kernel) & 1) == 0) return;
+  if (env >= 0) {
+    const GroupTeam team(TileGroup(DeviceLanes(lanes)));
+    auto& e = *reinterpret_cast<EnvView<float>*>(memory);
+    run_bound<kernel, has, can>(team, m, l, step, env, arena, memory + kViewBytes, e);
+    forget_arena(team, l, env, arena, e);
+  }
+  __syncthreads();
+}
+
+template <Colliders has, Drives can>
+__global__ void __launch_bounds__(cuda::kStepThreads, 1)
+    step_by_tiles(const __grid_constant__ Launch l, const __grid_constant__ ModelView m,
+                  const __grid_constant__ StepArenas arenas, int lanes) {
+  extern __shared__ __align__(16) std::byte memory[];
+  const int stride = kViewBytes + arenas.of[0].bytes;
+  const int envs = static_cast<int>(blockDim.x) / lanes, tiles = kWarp / lanes;
+  const int first = static_cast<int>(blockIdx.x) * envs,
+            slot = static_cast<int>(threadIdx.x) / lanes;
+  const auto env_of = [&](int i) { return i >= l.count ? -1 : l.envs != nullptr ? l.envs[i] : i; };
+  const int env = env_of(first + slot);
+  if (env >= 0)
+    bind(GroupTeam(TileGroup(DeviceLanes(lanes))), m, l, env, arenas.of[0].view,
+         *reinterpret_cast<EnvView<float>*>(memory + slot * stride));
+  __syncthreads();
+  STICTION_ROLLED
+  for (int s = 0; s < l.steps; ++s) {
+    const StepOfRun step = {l.first && s == 0, l.last && s == l.steps - 1};
+    run_in_step<Kernel::dynamics, has, can>(m, l, step, arenas.of[0], lanes, env,
+                                            memory + slot * stride);
+    run_in_step<Kernel::collide, has, can>(m, l, step, arenas.of[1], lanes, env,
+                                           memory + slot * stride);
+    if ((l.kernels >> static_cast<int>(Kernel::solve) & 1) != 0) {
+      int i = first + slot;
+      if (l.ordered && tiles > 1 && envs % kWarp == 0)
+        i = by_effort(l, i / tiles * tiles, tiles, slot % tiles);
+      solve_in_warp<float>(m, l, arenas.of[2], lanes, env_of(i), i - first, memory, kViewBytes);
+      __syncthreads();
+    }
+    run_in_step<Kernel::move, has, can>(m, l, step, arenas.of[3], lanes, env,
+                                        memory + slot * stride);
+  }
+}
+
+}  // namespace
+STICTION_PHYSICS_END
+
+namespace stiction::cuda {
+namespace {
+
+template <physics::Colliders has, physics::Drives can>
+TeamFunction step_with() {
+  return {reinterpret_cast<const void*>(physics::step_by_tiles<has, can>), kView};
+}
+
+}  // namespace
+}  // namespace stiction::cuda
