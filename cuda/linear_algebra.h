@@ -33,8 +33,8 @@ STICTION_FN void place_A(const GroupTeam<Group>& team, const ModelView& m, EnvVi
   team.for_each(m.ntri - 4 * quads, [&](int k) { e.H[4 * quads + k] = e.A[4 * quads + k]; });
 }
 
-// The structure of H: its panels in levels, whose rows do not need each other, and of column i the last row that
-// has it. Rows between that one and i without the column have an exact zero there.
+// The structure of H: its panels in levels, whose rows do not need each other, and of column i pack_last of the last row
+// that has it. Rows between that one and i without the column have an exact zero there.
 struct Structure {
   int levels;
   const int *level_adr, *panel, *last;
@@ -64,7 +64,11 @@ STICTION_FN void couple_points(const GroupTeam<TileGroup<Lanes>>& team, const Mo
     for (int i = m.nv - 1; i >= 0; --i)
       if (const int p = parent[i]; p >= 0 && last[p] < last[i]) last[p] = last[i];
     int levels = 0;
-    for (int i = 0; i < m.nv; i += panel_rows(last, i)) first[levels++] = i;
+    for (int i = 0, rows = 0; i < m.nv; i += rows) {
+      rows = panel_rows(last, i);
+      last[i] = pack_last(last[i], rows);
+      first[levels++] = i;
+    }
     e.nfactorlevel[0] = levels;
   });
   const int levels = e.nfactorlevel[0];
@@ -77,9 +81,9 @@ STICTION_FN void couple_points(const GroupTeam<TileGroup<Lanes>>& team, const Mo
       },
       [&](int l, int begin) {
         e.run_adr[l] = begin;
-        const int i = first[levels - 1 - l], rows = panel_rows(last, i);
+        const int i = first[levels - 1 - l], rows = rows_of_panel(last[i]);
         for (int j = i; j >= 0; j = parent[j])
-          e.run_first[begin++] = pack_panel({i, rows, j, last[i]});
+          e.run_first[begin++] = pack_panel({i, rows, j, last_row(last[i])});
       });
   team.once([&] { e.run_adr[levels] = total; });
 }
@@ -155,8 +159,8 @@ STICTION_FN void substitute_by_structure(const GroupTeam<Group>& team, const Str
                                          int n, const S* H, const Pivots<S>& pivots, S* x) {
   STICTION_ROLLED
   for (int i = 0, rows = 1; i < n; i += rows) {
-    const int last = structure.last[i];
-    rows = panel_rows(structure.last, i);
+    const int last = last_row(structure.last[i]);
+    rows = rows_of_panel(structure.last[i]);
     const S *const inverse = pivots.inverse + i, *const between = pivots.between + 3 * i;
     const S zero = S(0.0);
     const S x0 = inverse[0] * x[i];
@@ -282,7 +286,7 @@ STICTION_FN void for_row_of_A(const ModelView& m, const EnvView<S>& e, int i, co
   for (int j = 0; j <= i; ++j) f(a[j], j);
   a += i;
   STICTION_UNROLLED_BY_4
-  for (int k = i + 1, last = m.factor_last[i]; k <= last; ++k) {
+  for (int k = i + 1, last = last_row(m.factor_last[i]); k <= last; ++k) {
     a += k;
     f(*a, k);
   }

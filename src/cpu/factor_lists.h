@@ -38,6 +38,9 @@ inline FactorLists factor_lists(const std::vector<int>& parent) {
         rows.level = std::max(rows.level, blocks[below].level + 1);
     levels = std::max(levels, rows.level + 1);
   }
+  std::vector<int> packed = last;
+  for (const Rows& rows : blocks)
+    packed[at(rows.first)] = physics::pack_last(last[at(rows.first)], rows.count);
   lists.level_adr.push_back(0);
   for (int l = 0; l < levels; ++l) {
     for (const Rows& rows : blocks) {
@@ -48,6 +51,7 @@ inline FactorLists factor_lists(const std::vector<int>& parent) {
     }
     lists.level_adr.push_back(static_cast<int>(lists.panel.size()));
   }
+  last = packed;
   return lists;
 }
 

@@ -45,6 +45,17 @@ STICTION_FN int panel_rows(const int* last, int i) {
   return rows;
 }
 
+// Of a row its last one below and, of the first of rows that go together, how many they are; in a word.
+STICTION_FN constexpr int pack_last(int last, int rows) {
+  return last | rows << 10;
+}
+STICTION_FN constexpr int last_row(int packed) {
+  return packed & 1023;
+}
+STICTION_FN constexpr int rows_of_panel(int packed) {
+  return packed >> 10;
+}
+
 // Makes j < i an ancestor of i: H(i, j) is then part of the structure. Eliminating i couples what
 // was above it with j, so the two paths merge.
 STICTION_FN void link(int* parent, int i, int j) {

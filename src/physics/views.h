@@ -183,7 +183,7 @@ struct ModelView : SizesView, MeshArrays, HfieldArrays {
   const int *row_parent, *row_num, *run_adr, *run_first, *run_end, *below_adr, *below_row, *below_place;
   // the same for many threads: rows and columns lie dense
   int nfactorlevel;
-  const int *factor_parent, *factor_last;  // (nv)  elimination tree; last row that has dof i as a column, or i
+  const int *factor_parent, *factor_last;  // (nv)  elimination tree; pack_last of the last row that has dof i, or i
   const int *factor_leveladr;  // (nfactorlevel+1)  panels of rows that do not need each other
   const int *factor_panel;     // (panels)  FactorPanel in a word
 
