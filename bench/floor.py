@@ -159,8 +159,8 @@ def thread_operations(model):
     return once, newton
 
 
-# Resident on a multiprocessor by the registers of dynamics and solve (tests/cuda/kernel_budget.json).
-WARPS, THREADS = 20, 512
+# Resident on a multiprocessor by the registers of step, and of dynamics and solve by a thread (tests/cuda/kernel_budget.json).
+WARPS, THREADS = 16, 512
 
 
 def thread_bytes(model):
