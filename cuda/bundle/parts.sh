@@ -127,18 +127,23 @@ case $part in
     bench "$json" 4096 --rounds 1 --linear-solver cusolver "$here"/models/*.xml
     ;;
 
-  # The launches of a call of each robot after it has landed: the rows of ncu's tables, as lines.
+  # The launches of a call of each robot after it has landed, of each kernel alone and of all steps at once: the rows
+  # of ncu's tables, as lines.
   ncu)
     command -v ncu >/dev/null || { echo '"absent"' >"$json"; exit 0; }
-    for robot in $robots; do
-      STICTION_CUDA_GRAPHS=0 ncu --csv --page raw --kill yes --clock-control none \
-        --kernel-name regex:per_env --launch-skip 3000 --launch-count 17 \
-        --section SpeedOfLight --section Occupancy --section SchedulerStats \
+    launches() { # TOGETHER SKIP COUNT
+      STICTION_CUDA_GRAPHS=0 STICTION_CUDA_STEP=$1 ncu --csv --page raw --kill yes \
+        --clock-control none --kernel-name 'regex:per_env|step_by_tiles' --launch-skip "$2" \
+        --launch-count "$3" --section SpeedOfLight --section Occupancy --section SchedulerStats \
         --section WarpStateStats --section MemoryWorkloadAnalysis \
         "$here/bin/bench_device" --device "$device" --envs "$envs" --settle 0 --calls 400 \
         --rounds 1 "$robot" >"$work/csv"
       echo "$robot: $?"
       grep '^"' "$work/csv" >>"$work/lines"
+    }
+    for robot in $robots; do
+      launches 0 3000 17
+      launches 1 500 2
       { echo '[' && sed 's/\\/\\\\/g; s/"/\\"/g; s/^/"/; s/$/"/; $!s/$/,/' "$work/lines"; } \
         >"$open"
       close_json ']'
