@@ -8,7 +8,8 @@
 //
 // All models at one number of environments come before the next number. The file is written after
 // every row, and one that fails has an "error"; none begins after the limit. With
-// STICTION_CUDA_TIMES=1 a row has the time of each kernel, and its speed is that of plain launches.
+// STICTION_CUDA_TIMES=1 a row has the time of each kernel, and its speed is that of plain launches, one for each kernel of each
+// step.
 #include <algorithm>
 #include <chrono>
 #include <cmath>

@@ -3,7 +3,8 @@
     python bench/gpu_counts.py [--models ant go2 | --shapes] [--envs 64] [--settle 300] [--steps 4] [--lines [0.01]]
 
 The environments move for `--settle` steps on the CPU under smooth controls and the laws of their tasks
-(scenes.py), then their next steps are counted. The group of lanes is what the rule gives each kernel. Written:
+(scenes.py), then their next steps are counted. The group of lanes is what the rule gives a step and refresh; each kernel
+of a step is launched alone, and then all steps at once, which is what the step has. Written:
 bench/results/ptx/counts.csv (counts_shapes.csv of `--shapes`: scenes with boxes, cylinders, meshes, a height field), a row
 per kernel and one of the step without refresh, all per environment and step. The CPU uses its baseline instructions, so
 that the states do not depend on the machine's.
@@ -17,7 +18,8 @@ branch has the lanes that take it. Nothing here is a measurement of time.
 Microseconds are predicted for 8192 environments on an H100, by a replay of what the warps executed on one
 multiprocessor (tests/cuda/ptx/multiprocessor.h; cuda/README.md says how far that is from what a card took). A kernel
 lasts as long as its slowest warp, so `solve` is that of a step with an environment that needs as many iterations as
-the most of 8192: of those after the first third, the step that has it is repeated.
+the most of 8192: of those after the first third, the step that has it is repeated. Of scenes.HOLD steps at once one is
+such a step.
 
 Environments that share a warp in `solve` need different numbers of Newton iterations. In which share of the slowest
 one's an environment has ended, so that its lanes join the others (cuda/solve_warp.cuh), is counted from the iterations of
@@ -77,8 +79,7 @@ def moved(scene, model, options, envs, settle, save_at=None, file=None):
 
 
 def heavy_step(iterations):
-    """A step with an environment that needs as many iterations as the most of ALL, and not the first with its controls:
-    the one before has the same."""
+    """A step with an environment that needs as many iterations as the most of ALL; it is not the first with its controls."""
     begin = len(iterations) // 3
     steps = np.array([k for k in range(begin, len(iterations)) if k % scenes.HOLD])
     found = iterations[steps]
@@ -111,7 +112,6 @@ def count(scene, envs, settle, steps, lines=0):
             table_of_lines(kernels, envs * steps, lines)
         else:
             found = run(PROGRAM, state, steps)
-        # the first step fills the second cache
         found["heavy"] = run(PROGRAM_OF_LINES if lines else PROGRAM, heavy, 1)["times"]
     return found, model
 

@@ -60,7 +60,9 @@ struct Arena {
   std::uint8_t load[kArenaEntries], store[kArenaEntries];
   ViewFields view;
 };
-// Of the kernels that `step` has, whose view is one.
+// Warps of `step` that a multiprocessor holds, by its registers.
+inline constexpr int kStepWarps = 16;
+// Arenas of the kernels within `step`, which share one view.
 inline constexpr int kStepKernels = 4;
 struct StepArenas {
   Arena of[kStepKernels];

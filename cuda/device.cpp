@@ -260,7 +260,7 @@ void CudaDevice::enqueue(const Launch& of, int steps, cudaStream_t stream) {
   const bool whole = launches_whole_steps();
   const int all = std::max(1, steps);
   for (int done = 0; done < all; done += l.steps) {
-    l.steps = whole && !poison_ ? std::min(kMostGraphSteps, all - done) : 1;
+    l.steps = whole && !poison_ ? std::min(kMostStepsAtOnce, all - done) : 1;
     l.first = done == 0, l.last = done + l.steps == all;
     if (poison_)
       check_here(fill_unwritten(lists().unwritten(true), l, false, stream), ": poisoning a step");
@@ -331,7 +331,7 @@ void CudaDevice::refuse_capture(const char* what) const {
 }
 
 cudaGraphExec_t CudaDevice::graph(int steps) {
-  if (!uses_graphs() || steps > kMostGraphSteps) return nullptr;
+  if (!uses_graphs() || steps > kMostStepsAtOnce) return nullptr;
   const auto found = graphs_.find(steps);
   if (found != graphs_.end()) return found->second.get();
   const auto work = [&](cudaStream_t stream) { enqueue(launch(), steps, stream); };

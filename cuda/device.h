@@ -18,9 +18,8 @@
 
 namespace stiction::cuda {
 
-// Runs and control steps of more physics steps have no graph, which would be large and gain nothing, and are several
-// launches, so that none lasts long.
-inline constexpr int kMostGraphSteps = 32;
+// Of a launch and of a graph: runs of more are several launches, so that none lasts long, and need no graph.
+inline constexpr int kMostStepsAtOnce = 32;
 
 constexpr std::size_t at(int i) {
   return static_cast<std::size_t>(i);

@@ -133,7 +133,7 @@ class CudaEpisodes final : public DeviceEpisodes {
   }
 
   cudaGraphExec_t graph(int set) {
-    if (!device_.uses_graphs() || spec_.frame_skip > kMostGraphSteps) return nullptr;
+    if (!device_.uses_graphs() || spec_.frame_skip > kMostStepsAtOnce) return nullptr;
     if (version_ != device_.model_version()) {
       for (Executable& g : graphs_) g = {};
       version_ = device_.model_version();

@@ -6,9 +6,8 @@
 namespace stiction::cuda {
 
 inline constexpr int kBlockThreads = 128;  // of a block that has one environment
-inline constexpr int kStepThreads = 512;   // of `step` on a multiprocessor, by its registers
 
-// A kernel by a tile or a block, and the fields of its view; null: not in this build.
+// A kernel by a tile or a block, and the fields of its view; null: no tile or block has it.
 struct TeamFunction {
   const void* function;
   ViewFields view;

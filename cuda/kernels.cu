@@ -71,15 +71,6 @@ int spread(int lanes, int view, int bytes) {
   return bytes - (view + bytes - 4 * lanes + kBanks) % kBanks;
 }
 
-// Few environments are spread over all multiprocessors; where lanes of one may join another's, all neighbours that are
-// put in order are of one block.
-int step_threads(int lanes, const Switches& s, const cudaDeviceProp& card, int num_envs) {
-  int warps = kStepThreads / physics::kWarp;
-  if (lanes == physics::kWarp)
-    warps = std::min(warps, (num_envs + card.multiProcessorCount - 1) / card.multiProcessorCount);
-  return physics::kWarp * (s.step_warps > 0 ? s.step_warps : warps);
-}
-
 // The largest arena of the kernels that share a function.
 int arena_room(Kernel kernel, const ModelView& m, bool step) {
   int most = 0;
@@ -87,6 +78,18 @@ int arena_room(Kernel kernel, const ModelView& m, bool step) {
     if (step ? k < kStepKernels : k == static_cast<int>(kernel))
       most = std::max(most, most_bytes(make_arena(static_cast<Kernel>(k), m, 0), m));
   return most;
+}
+
+// How many blocks a multiprocessor holds whose environments have views and nothing else in shared memory. Where that is small, a
+// block of `step` is halved until one fits.
+cudaError_t find_block(int view, bool step, KernelPlan& p, int& blocks) {
+  for (;;) {
+    const int bytes = p.threads_per_block / p.threads_per_env * view;
+    STICTION_TRY(cudaOccupancyMaxActiveBlocksPerMultiprocessor(
+        &blocks, p.function, p.threads_per_block, static_cast<std::size_t>(bytes)));
+    if (blocks > 0 || !step || p.threads_per_block % (2 * physics::kWarp) != 0) return cudaSuccess;
+    p.threads_per_block /= 2;
+  }
 }
 
 // The arena gets its percentage of the shared memory that the registers leave to each environment;
@@ -99,19 +102,25 @@ cudaError_t plan_kernel(Kernel kernel, const ModelView& m, const Switches& s, in
   const void* const function = p.function = made.function;
   cudaFuncAttributes attributes;
   STICTION_TRY(cudaFuncGetAttributes(&attributes, function));
-  p.threads_per_block = step ? step_threads(p.threads_per_env, s, card, num_envs)
-                        : p.threads_per_env <= physics::kWarp ? physics::kWarp
-                                                              : kBlockThreads;
+  p.threads_per_block = p.threads_per_env <= physics::kWarp ? physics::kWarp : kBlockThreads;
+  if (step)
+    p.threads_per_block *=
+        s.step_warps > 0 ? s.step_warps
+                         : step_warps_of(p.threads_per_env, num_envs, card.multiProcessorCount);
   p.static_bytes = static_cast<int>(attributes.sharedSizeBytes);
   p.registers = attributes.numRegs;
   p.local_bytes = static_cast<int>(attributes.localSizeBytes);
   if (p.threads_per_env == 1) return plan_thread(card, p);
 
-  const int envs = p.threads_per_block / p.threads_per_env, view = view_bytes(made.view);
+  // beyond 48 KiB a function must be allowed to have it
+  STICTION_TRY(cudaFuncSetAttribute(
+      function, cudaFuncAttributeMaxDynamicSharedMemorySize,
+      static_cast<int>(card.sharedMemPerBlockOptin - attributes.sharedSizeBytes)));
+  const int view = view_bytes(made.view);
   int blocks = 0;
-  STICTION_TRY(cudaOccupancyMaxActiveBlocksPerMultiprocessor(
-      &blocks, function, p.threads_per_block, static_cast<std::size_t>(envs * view)));
+  STICTION_TRY(find_block(view, step, p, blocks));
   if (blocks < 1) return cudaErrorLaunchOutOfResources;
+  const int envs = p.threads_per_block / p.threads_per_env;
   const auto fixed = card.reservedSharedMemPerBlock + attributes.sharedSizeBytes;
   const auto of_block =
       std::min(card.sharedMemPerMultiprocessor * static_cast<std::size_t>(s.arena_percent) / 100 /
@@ -122,10 +131,6 @@ cudaError_t plan_kernel(Kernel kernel, const ModelView& m, const Switches& s, in
       spread(p.threads_per_env, view, std::clamp(room, 0, arena_room(kernel, m, step)));
   p.arena = make_arena(kernel, m, share, made.view);
   p.shared_bytes = envs * (view + share);
-  // here and below never less than another batch asked for
-  STICTION_TRY(
-      cudaFuncSetAttribute(function, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                           std::max(attributes.maxDynamicSharedSizeBytes, p.shared_bytes)));
   STICTION_TRY(cudaOccupancyMaxActiveBlocksPerMultiprocessor(
       &blocks, function, p.threads_per_block, static_cast<std::size_t>(p.shared_bytes)));
   p.envs_per_sm = envs * blocks;
@@ -134,6 +139,7 @@ cudaError_t plan_kernel(Kernel kernel, const ModelView& m, const Switches& s, in
   const auto used =
       static_cast<std::size_t>(blocks) * (static_cast<std::size_t>(p.shared_bytes) + fixed);
   const int percent = static_cast<int>(100 * used / card.sharedMemPerMultiprocessor) + 1;
+  // never less than another batch asked for
   STICTION_TRY(
       cudaFuncSetAttribute(function, cudaFuncAttributePreferredSharedMemoryCarveout,
                            std::max(attributes.preferredShmemCarveout, std::min(percent, 100))));

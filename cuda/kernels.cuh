@@ -33,7 +33,7 @@ constexpr bool is_of_step(Kernel k, int threads_per_env) {
   return static_cast<int>(k) < kStepKernels && threads_per_env > 1 &&
          threads_per_env <= physics::kWarp;
 }
-// Some of these, as Launch::kernels has them.
+// Of them, as Launch::kernels has them: bit k is kernel k.
 enum KernelSet : std::uint32_t {};
 constexpr KernelSet set_of(std::initializer_list<Kernel> kernels) {
   std::uint32_t bits = 0;

@@ -111,7 +111,7 @@ STICTION_FN bool takes_part(const Team& team, const Launch& l, const StepOfRun& 
   return l.records.store[env] != 0;
 }
 
-// A view of the rows of an environment, for any of the kernels.
+// A view of the rows of an environment.
 template <class Team, class S>
 STICTION_FN void bind(const Team& team, const ModelView& m, const Launch& l, int env,
                       const ViewFields& view, EnvView<S>& e) {
@@ -133,7 +133,8 @@ STICTION_FN void run_bound(const Team& team, const ModelView& m, const Launch& l
   leave_arena(team, l, env, arena, npoint, e);
 }
 
-// The same by itself; `e` lies in memory that all threads of the team share.
+// A kernel that is a launch of its own, or a team's by itself: binds the view, which lies in memory that all threads of the
+// team share, first.
 template <cuda::Kernel kernel, Colliders has = Colliders::boxes, Drives can = Drives::plain,
           class Team, class S>
 STICTION_FN void run_kernel(const Team& team, const ModelView& m, const Launch& l, int env,

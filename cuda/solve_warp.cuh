@@ -31,8 +31,8 @@ __device__ __forceinline__ int set_bit(std::uint32_t bits, int n) {
   return bits != 0 ? __ffs(static_cast<int>(bits)) - 1 : 0;
 }
 
-// An environment for each tile of so many lanes, -1 for none. `memory` has of each environment of the block a view, then
-// its fast memory; it is the one in this slot.
+// All tiles of a warp call it together. env: the environment of this one, -1: none; slot: its place in the block's
+// `memory`, where each has a view and then its fast memory.
 template <class S>
 __device__ __forceinline__ void solve_in_warp(const ModelView& m, const Launch& l,
                                               const Arena& arena, int lanes, int env, int slot,

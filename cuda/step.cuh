@@ -5,7 +5,7 @@
 #pragma once
 
 #include "cuda/one_lane.h"
-// the text above has overloads of what follows
+// its `judge` is to be found by what follows
 #include "cuda/device_lanes.h"
 #include "cuda/functions.h"
 #include "cuda/kernel_view.h"
@@ -24,8 +24,9 @@ static_assert(cuda::has_arena_fields(Kernel::dynamics) && cuda::has_arena_fields
               cuda::has_arena_fields(Kernel::solve) && cuda::has_arena_fields(Kernel::move));
 
 // Lanes of an environment that has converged find work only once half of those of the warp are free (solve_warp.cuh),
-// so environments that took as many iterations in their last step go side by side: the number of this tile's among each
-// kWarp neighbours in that order, `first` being that of the warp's first tile. Changes no bit.
+// so environments that took as many iterations in their last step go side by side. Returns which one of the launch this
+// tile solves: the `tile`-th of a warp whose first has the place `first`, in that order of each kWarp neighbours. Changes no
+// bit.
 __device__ __forceinline__ int by_effort(const Launch& l, int first, int tiles, int tile) {
   constexpr int kBits = 5;
   const int lane = static_cast<int>(threadIdx.x) % kWarp;
@@ -70,7 +71,7 @@ __device__ __forceinline__ void run_in_step(const ModelView& m, const Launch& l,
 }
 
 template <Colliders has, Drives can>
-__global__ void __launch_bounds__(cuda::kStepThreads, 1)
+__global__ void __launch_bounds__(cuda::kStepWarps* kWarp, 1)
     step_by_tiles(const __grid_constant__ Launch l, const __grid_constant__ ModelView m,
                   const __grid_constant__ StepArenas arenas, int lanes) {
   extern __shared__ __align__(16) std::byte memory[];

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "cuda/arena.h"
+#include "cuda/group_team.h"
 #include "cuda/launch.h"
 #include "stiction/error.h"
 
@@ -71,6 +72,14 @@ constexpr Groups groups_of(const physics::ModelView& m, const Groups& wanted, in
   return found;
 }
 
+// Warps of a block of `step`: all that a multiprocessor holds by registers, or, of fewer environments than fill the
+// card, its share. Tiles of which a block may have 32, the neighbours that `solve` puts in order, have them in one.
+constexpr int step_warps_of(int lanes, int num_envs, int multiprocessors) {
+  const int per_warp = physics::kWarp / lanes, all = (num_envs + per_warp - 1) / per_warp;
+  const int share = std::min(kStepWarps, (all + multiprocessors - 1) / multiprocessors);
+  return lanes > kStepWarps / 2 ? share : std::max(lanes, share / lanes * lanes);
+}
+
 struct Switches {
   Groups groups;  // STICTION_CUDA_GROUP
   bool graphs;    // STICTION_CUDA_GRAPHS, 1
@@ -82,8 +91,8 @@ struct Switches {
   int step_warps;     // STICTION_CUDA_STEP_WARPS: of a block of `step`; 0: as tuned
 };
 
-// Shared memory and first cache are one: of the 228 KiB of an H100 71 % fit into the step of 164, which
-// leaves 92 KiB to the cache; a little more takes the step of 196.
+// Shared memory and first cache are one: of the 228 KiB of an H100 71 % fit into a carve-out of 164, which
+// leaves 92 KiB to the cache; a little more takes one of 196.
 inline constexpr int kArenaPercent = 71;
 
 // Throws ArgumentError on anything but a whole number from low to high.

@@ -14,7 +14,7 @@ copy_libraries() {  # TO FILE...
     done
 }
 
-# Programs, models and data; needs nvcc. All variants of the kernels, to be compared on a card.
+# Programs, models and data; needs nvcc.
 gpu_bundle() {
   local bundle=build/gpu-bundle
   case ${1:-} in

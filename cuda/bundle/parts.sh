@@ -81,7 +81,7 @@ case $part in
     bench "$json" "${STICTION_BENCH_SPEED:-8192,1,32768}" --motion both "$here"/models/*.xml
     ;;
   sweep)
-    bench "$json" "${STICTION_BENCH_SWEEP:-256,131072,1024,65536,4096,16384}" --rounds 3 --settle 1 \
+    bench "$json" "${STICTION_BENCH_SWEEP:-256,131072,1024,65536,4096,16384,2500,12000}" --rounds 3 --settle 1 \
       "$here"/models/*.xml
     ;;
   times) STICTION_CUDA_TIMES=1 bench "$json" "$envs" --rounds 1 "$here"/models/*.xml ;;
@@ -128,7 +128,8 @@ case $part in
     ;;
 
   # The launches of a call of each robot after it has landed, of each kernel alone and of all steps at once: the rows
-  # of ncu's tables, as lines.
+  # of ncu's tables, as lines. The kernels of a step have one name: they follow each other as in a step, and
+  # refresh is the last one.
   ncu)
     command -v ncu >/dev/null || { echo '"absent"' >"$json"; exit 0; }
     launches() { # TOGETHER SKIP COUNT

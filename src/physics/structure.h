@@ -47,13 +47,13 @@ STICTION_FN int panel_rows(const int* last, int i) {
 
 // Of a row its last one below and, of the first of rows that go together, how many they are; in a word.
 STICTION_FN constexpr int pack_last(int last, int rows) {
-  return last | rows << 10;
+  return last | rows << 16;
 }
 STICTION_FN constexpr int last_row(int packed) {
-  return packed & 1023;
+  return packed & 0xffff;
 }
 STICTION_FN constexpr int rows_of_panel(int packed) {
-  return packed >> 10;
+  return packed >> 16;
 }
 
 // Makes j < i an ancestor of i: H(i, j) is then part of the structure. Eliminating i couples what

@@ -3,8 +3,8 @@
     check_kernels.py [--write] COMPILER...        e.g. ccache nvcc
 
 `task Ant by a warp` is the kernel of a task around its physics. A kernel with more registers, spills, stack or
-static shared memory than its budget fails, and so does a wide number in the arithmetic of `solve`, whose text is that
-of the solve in `step`: there PTX may only load and round options.
+static shared memory than its budget fails, and so do a spill and a wide number in the arithmetic of `solve`, which of
+`step` is compiled alone for that: there PTX may only load and round options.
 """
 
 import json
@@ -23,7 +23,8 @@ FLAGS = ["-std=c++20", "-arch=sm_90", "--extended-lambda", "--expt-relaxed-const
          "-DSTICTION_ISA=sm", "-Werror=all-warnings", "-Iinclude",
          "-Xcompiler=-iquote,src,-iquote,."]
 PHYSICS = tuple(f"cuda/{name}.cu" for name in ("step", "step_hfields", "step_drives", "solve", "refresh", "threads"))
-SOLVES = ("cuda/solve.cu", "cuda/threads.cu")  # kernels that do nothing but solve
+ALONE = "tests/cuda/solve_alone.cu"  # `solve` of `step`
+SOLVES = (ALONE, "cuda/solve.cu", "cuda/threads.cu")
 TASKS = "cuda/episodes.cu"
 KERNELS = ("dynamics", "collide", "solve", "move", "refresh", "solve_begin", "solve_next")
 COLLIDERS = ("round", "box", "boxes", "convex", "meshes", "hfields")
@@ -38,6 +39,8 @@ def kernel_of(symbol: str) -> str | None:
     of = {"1": " of strings", "2": " of states"}[drives[1]] if drives else ""
     if step := re.search(r"step_by_tiles\w*?CollidersE(\d)E", symbol):
         return f"step {COLLIDERS[int(step[1])]}{of} by a tile"
+    if "solve_by_tiles" in symbol:
+        return "solve alone by a tile"
     if group := re.search(r"(thread|tile|block)_per_env\w*?KernelE(\d)E", symbol):
         return f"{KERNELS[int(group[2])]}{of} by a {group[1]}"
     return None
@@ -82,7 +85,7 @@ def wide_instructions(ptx: str) -> dict[str, Counter]:
 def check(compiler: list[str], write: bool) -> list[str]:
     measured, wide = {}, {}
     with ThreadPoolExecutor(os.cpu_count()) as pool:  # each runs a compiler
-        binaries = pool.map(lambda source: compile_to(compiler, source, "-cubin", "-Xptxas", "-v"), (*PHYSICS, TASKS))
+        binaries = pool.map(lambda source: compile_to(compiler, source, "-cubin", "-Xptxas", "-v"), (*PHYSICS, ALONE, TASKS))
         texts = pool.map(lambda source: compile_to(compiler, source, "-ptx"), SOLVES)
         for _, log in binaries:
             measured |= resources(log)

@@ -167,6 +167,18 @@ TEST(LinearAlgebra, OfATreeIsBackwardStable) {
   }
 }
 
+// The most dofs that a model may have, of which the lists of A know the last rows.
+TEST(LinearAlgebra, OfManyDofsAProductHasAllRows) {
+  constexpr int kMost = 2048;
+  const MatrixXd half = MatrixXd::Random(kMost, kMost);
+  System<float> s(half + half.transpose(), VectorXd::Random(kMost));
+  const VectorXd right = System<float>::vector(s.right);
+  const MatrixXd A = s.rounded();
+  LanesShared block(1);
+  const VectorXd error = s.product<EmulatedBlock>(block) - A * right;
+  EXPECT_LT(error.norm(), 1e-5 * (A * right).norm());
+}
+
 TEST(LinearAlgebra, OfABlockIsBackwardStable) {
   std::mt19937 random(2);
   for (const int warps : {1, 4}) {

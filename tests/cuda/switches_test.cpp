@@ -84,6 +84,24 @@ TEST(Switches, AGroupIsOfAllKernelsOrOfAStepAndOfRefresh) {
   }
 }
 
+// All of a multiprocessor where the card is full, and spread over all of them where not; 32 environments in a block where
+// they are put in order.
+TEST(Switches, BlocksFillTheMultiprocessors) {
+  const auto warps = [](int lanes, int num_envs) { return step_warps_of(lanes, num_envs, 132); };
+  EXPECT_EQ(warps(32, 1), 1);
+  EXPECT_EQ(warps(32, 133), 2);
+  EXPECT_EQ(warps(32, 2112), 16);
+  EXPECT_EQ(warps(32, 100000), 16);
+  EXPECT_EQ(warps(16, 2113), 9);
+  EXPECT_EQ(warps(16, 4224), 16);
+  EXPECT_EQ(warps(8, 33), 8);
+  EXPECT_EQ(warps(8, 4225), 8);
+  EXPECT_EQ(warps(8, 8192), 16);
+  EXPECT_EQ(warps(4, 33), 4);
+  EXPECT_EQ(warps(4, 8192), 8);
+  EXPECT_EQ(warps(4, 16384), 16);
+}
+
 TEST(Switches, TimesNeedPlainLaunchesOfEachKernel) {
   const Switch times("STICTION_CUDA_TIMES", "1"), graphs("STICTION_CUDA_GRAPHS", "1");
   const Switches s = read_switches();

@@ -90,6 +90,12 @@ void choose_groups(const Model& model, const Options& given) {
   if (solves != cuda::Group::thread && solves != cuda::Group::block)
     names += "," + name(groups[cuda::Kernel::refresh]);
   setenv("STICTION_CUDA_GROUP", names.c_str(), 1);
+  constexpr int kMultiprocessors = 132;
+  const int lanes = cuda::lanes_of(solves);
+  if (lanes > 1 && lanes <= physics::kWarp) {
+    const int warps = cuda::step_warps_of(lanes, static_cast<int>(kAllEnvs), kMultiprocessors);
+    setenv("STICTION_CUDA_STEP_WARPS", std::to_string(warps).c_str(), 0);
+  }
 }
 
 // STICTION_PTX_LATENCIES: JSON, names as in Latencies; what is not named is as there.

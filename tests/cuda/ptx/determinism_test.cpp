@@ -90,8 +90,8 @@ class Switch {
   const char* name_;
 };
 
-// All kernels of several steps by one launch or each by its own, many environments in a block or few, those of like
-// effort side by side or not.
+// All kernels of several steps by one launch or each by its own, many environments in a block or few, also since the
+// card has but 100 KiB of shared memory, those of like effort side by side or not.
 TEST_P(PtxDeterminism, HowStepsAreLaunchedChangesNoBit) {
   if (GetParam().groups.size() == 1) GTEST_SKIP() << "a thread has but one way";
   for (const char* group : {"8", "4"}) {
@@ -99,11 +99,15 @@ TEST_P(PtxDeterminism, HowStepsAreLaunchedChangesNoBit) {
     advance(whole, 1, 12);
     for (const auto& [name, value] :
          {std::pair("STICTION_CUDA_STEP", "0"), std::pair("STICTION_CUDA_STEP_WARPS", "1"),
-          std::pair("STICTION_CUDA_STEP_WARPS", "8"), std::pair("STICTION_CUDA_ORDER", "0")}) {
+          std::pair("STICTION_CUDA_STEP_WARPS", "16"), std::pair("STICTION_CUDA_ORDER", "0"),
+          std::pair("STICTION_PTX_SHARED", "100"), std::pair("STICTION_CUDA_ARENA", "0")}) {
       const Switch other(name, value);
       Batch b = make(group, up_to(33));
       advance(b, 1, 12);
       EXPECT_EQ(b.state_hash(), whole.state_hash()) << name << '=' << value;
+      if (std::string(name) == "STICTION_PTX_SHARED") {
+        EXPECT_LT(b.kernels()[0].envs_per_sm, whole.kernels()[0].envs_per_sm) << group;
+      }
     }
     Batch single = make(group, up_to(33));
     advance(single, 1, 1);

@@ -30,7 +30,12 @@ struct Configuration {
 // An H100 SXM, as its data sheet and deviceQuery have it; see counts.cpp for its speeds.
 struct Card {
   static constexpr int kMultiprocessors = 132, kThreads = 2048, kBlocks = 32, kRegisters = 65536;
-  static constexpr std::size_t kShared = 228 << 10, kSharedOfBlock = 227 << 10, kReserved = 1 << 10;
+  static constexpr std::size_t kReserved = 1 << 10;
+  // of a multiprocessor; STICTION_PTX_SHARED: KiB of a smaller card
+  static std::size_t shared() {
+    const char* const text = std::getenv("STICTION_PTX_SHARED");
+    return static_cast<std::size_t>(text != nullptr ? std::atoi(text) : 228) << 10;
+  }
 
   Machine machine;
   std::map<std::string, Resources> resources;
@@ -78,7 +83,7 @@ int resident_blocks(const Kernel& k, int threads, std::size_t dynamic_shared) {
   // each of four schedulers has a quarter of the registers
   const int by_registers = Card::kRegisters / 4 / std::max(of_warp, 1) * 4 / warps;
   const std::size_t shared = card().machine.shared_bytes(k.name) + dynamic_shared + Card::kReserved;
-  const int by_shared = static_cast<int>(Card::kShared / ((shared + 127) / 128 * 128));
+  const int by_shared = static_cast<int>(Card::shared() / ((shared + 127) / 128 * 128));
   return std::min({by_registers, by_shared, Card::kThreads / kLanes / warps, Card::kBlocks});
 }
 
@@ -88,7 +93,8 @@ void fill_properties(cudaDeviceProp& p) {
   p.major = 9, p.minor = 0;
   p.multiProcessorCount = Card::kMultiprocessors;
   p.maxThreadsPerMultiProcessor = Card::kThreads, p.maxThreadsPerBlock = 1024;
-  p.sharedMemPerMultiprocessor = Card::kShared, p.sharedMemPerBlockOptin = Card::kSharedOfBlock;
+  p.sharedMemPerMultiprocessor = Card::shared();
+  p.sharedMemPerBlockOptin = Card::shared() - Card::kReserved;
   p.sharedMemPerBlock = 48 << 10, p.reservedSharedMemPerBlock = Card::kReserved;
   p.regsPerBlock = p.regsPerMultiprocessor = Card::kRegisters;
   p.warpSize = kLanes;
@@ -269,7 +275,9 @@ cudaError_t cudaFuncSetAttribute(const void* function, cudaFuncAttribute what, i
 cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, const void* function,
                                                           int threads, std::size_t shared) {
   return guarded([&] {
-    *blocks = stiction::ptx::resident_blocks(card().kernels.at(function), threads, shared);
+    const auto& k = card().kernels.at(function);
+    const bool allowed = shared <= static_cast<std::size_t>(k.most_shared);
+    *blocks = allowed ? stiction::ptx::resident_blocks(k, threads, shared) : 0;
   });
 }
 
