@@ -25,9 +25,12 @@ std::string why_none(int& count) {
            " or later";
   const cudaError_t e = cudaGetDeviceCount(&count);
   (void)cudaGetLastError();
-  if (e == cudaErrorInsufficientDriver)
+  // within a major version the runtime takes any driver, but the arguments of `step` are more than 4 KB
+  constexpr int kLargeArguments = 12010;
+  if (e == cudaErrorInsufficientDriver || driver < kLargeArguments)
     return "the NVIDIA driver is for CUDA " + version_text(driver) + ", this build needs one for " +
-           version_text(CUDART_VERSION) + "; update the driver";
+           version_text(e == cudaSuccess ? kLargeArguments : CUDART_VERSION) +
+           "; update the driver";
   if (e == cudaErrorNoDevice || (e == cudaSuccess && count == 0))
     return "the NVIDIA driver sees no card; is CUDA_VISIBLE_DEVICES empty, is the card passed into "
            "this container?";
