@@ -232,7 +232,7 @@ CUDA = [
           ptx=("PtxScenes.HaveNoRaces",)),
     Break("step: the next kernel finds what this one had in fast memory", "cuda/step.cuh",
           "    forget_arena(team, l, env, arena, e);\n", "",
-          ptx=("PtxDeterminism.HowStepsAreLaunchedChangesNoBit", "DeviceScenes.AStepIsThatOfTheCpu")),
+          ptx=("PtxDeterminism.HowStepsAreLaunchedChangesNoBit",)),
     Break("step: no barrier before environments change their warps", "cuda/step.cuh",
           "    forget_arena(team, l, env, arena, e);\n  }\n  __syncthreads();\n",
           "    forget_arena(team, l, env, arena, e);\n  }\n", ptx=("PtxScenes.HaveNoRaces",)),
