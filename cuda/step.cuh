@@ -4,6 +4,9 @@
 // Within a block all warps are in the same kernel: the caches of instructions hold one of them at a time.
 #pragma once
 
+#define STICTION_KERNEL step
+#undef STICTION_ISA
+#define STICTION_ISA sm_step
 #include "cuda/one_lane.h"
 // its `judge` is to be found by what follows
 #include "cuda/device_lanes.h"
@@ -110,7 +113,10 @@ STICTION_PHYSICS_END
 namespace stiction::cuda {
 namespace {
 
-template <physics::Colliders has, physics::Drives can>
+using physics::Colliders;
+using physics::Drives;
+
+template <Colliders has, Drives can>
 TeamFunction step_with() {
   return {reinterpret_cast<const void*>(physics::step_by_tiles<has, can>), kView};
 }

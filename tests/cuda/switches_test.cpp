@@ -3,21 +3,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "cuda/switch.h"
 #include "stiction/error.h"
 
 namespace stiction::cuda {
 namespace {
 
-class Switch {
- public:
-  Switch(const char* name, const char* value) : name_(name) { setenv(name, value, 1); }
-  ~Switch() { unsetenv(name_); }
-  Switch(const Switch&) = delete;
-  Switch& operator=(const Switch&) = delete;
-
- private:
-  const char* name_;
-};
+using test::Switch;
 
 TEST(Switches, AreWhatTheKernelsWereTunedForUnlessTheEnvironmentSaysOtherwise) {
   const Switches s = read_switches();

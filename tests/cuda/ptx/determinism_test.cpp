@@ -3,6 +3,7 @@
 #include <cstdlib>
 
 #include "batch/scenes.h"
+#include "cuda/switch.h"
 
 namespace stiction::test {
 namespace {
@@ -78,17 +79,6 @@ TEST_P(PtxDeterminism, AStateGoesOnWhereItIsSetDown) {
     EXPECT_EQ(bytes(whole, 2), bytes(other, 3)) << group;
   }
 }
-
-class Switch {
- public:
-  Switch(const char* name, const char* value) : name_(name) { setenv(name, value, 1); }
-  ~Switch() { unsetenv(name_); }
-  Switch(const Switch&) = delete;
-  Switch& operator=(const Switch&) = delete;
-
- private:
-  const char* name_;
-};
 
 // All kernels of several steps by one launch or each by its own, many environments in a block or few, also since the
 // card has but 100 KiB of shared memory, those of like effort side by side or not.

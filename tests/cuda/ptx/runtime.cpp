@@ -31,7 +31,7 @@ struct Configuration {
 struct Card {
   static constexpr int kMultiprocessors = 132, kThreads = 2048, kBlocks = 32, kRegisters = 65536;
   static constexpr std::size_t kReserved = 1 << 10;
-  // of a multiprocessor; STICTION_PTX_SHARED: KiB of a smaller card
+  // of a multiprocessor; STICTION_PTX_SHARED: those of a smaller card in KiB
   static std::size_t shared() {
     const char* const text = std::getenv("STICTION_PTX_SHARED");
     return static_cast<std::size_t>(text != nullptr ? std::atoi(text) : 228) << 10;
