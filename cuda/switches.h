@@ -50,7 +50,7 @@ constexpr Groups all_in(Group g) {
 // Warps of a kernel that an H100 holds at a time, by its registers.
 constexpr int resident_warps(const physics::SizesView& m, Kernel k) {
   constexpr int kMultiprocessors = 132;
-  if (k != Kernel::refresh) return kMultiprocessors * 16;
+  if (k != Kernel::refresh) return kMultiprocessors * kStepWarps;
   return kMultiprocessors * (physics::drives_of(m) > physics::Drives::plain ? 8 : 20);
 }
 
@@ -83,8 +83,7 @@ constexpr int step_warps_of(int lanes, int num_envs, int multiprocessors) {
 struct Switches {
   Groups groups;  // STICTION_CUDA_GROUP
   bool graphs;    // STICTION_CUDA_GRAPHS, 1
-  bool
-      times;  // STICTION_CUDA_TIMES, 0: events around each kernel, which rules out graphs and one launch
+  bool times;  // STICTION_CUDA_TIMES, 0: events around each kernel; neither graphs nor whole steps
   int arena_percent;  // STICTION_CUDA_ARENA: of the shared memory that registers leave
   bool step;          // STICTION_CUDA_STEP, 1: the kernels of steps in one launch
   bool ordered;       // STICTION_CUDA_ORDER, 1: environments of like effort side by side
