@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "cpu/host_model.h"
-#include "physics/height_scan.h"
-#include "physics/team.h"
+#include "physics/base/team.h"
+#include "physics/rays/height_scan.h"
 #include "stiction/batch.h"
 
 namespace stiction {

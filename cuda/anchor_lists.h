@@ -7,7 +7,7 @@
 #pragma once
 
 #include "cuda/group_team.h"
-#include "physics/anchors.h"
+#include "physics/contact/anchors.h"
 
 STICTION_PHYSICS_BEGIN
 

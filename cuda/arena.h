@@ -10,7 +10,7 @@
 
 #include "cpu/layout.h"
 #include "cuda/launch.h"
-#include "physics/team.h"
+#include "physics/base/team.h"
 
 namespace stiction::cuda {
 

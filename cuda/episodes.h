@@ -45,7 +45,7 @@ STICTION_FN envs::TaskEnv<float> task_env(const Launch& l, const EpisodeLaunch& 
   if constexpr (FieldKind::kind != FieldKind::scratch)                \
     e.fields.name = reinterpret_cast<decltype(EnvView<float>::name)>( \
         row_of(l, static_cast<int>(Field::name), env));
-#include "physics/fields.def"
+#include "physics/base/fields.def"
 #undef X
   envs::bind_episode(task, k.arrays, env, e);
   return e;

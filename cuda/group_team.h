@@ -18,7 +18,7 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "physics/team.h"
+#include "physics/base/team.h"
 
 STICTION_PHYSICS_BEGIN
 

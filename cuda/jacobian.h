@@ -1,11 +1,11 @@
-// Products with the contact Jacobian by all threads of a group; the sums of physics/hessian.h. A
+// Products with the contact Jacobian by all threads of a group; the sums of physics/solver/hessian.h. A
 // thread has a point or a dof and goes its way alone: up the path of the point's bodies, or through
 // the points of the dof's subtree, which lie side by side in body_point since bodies are listed depth
 // first. So no thread waits for another.
 #pragma once
 
 #include "cuda/group_team.h"
-#include "physics/hessian.h"
+#include "physics/solver/hessian.h"
 
 STICTION_PHYSICS_BEGIN
 

@@ -16,7 +16,7 @@ struct AllFields {
   using real = float;
   using index = int;
 #define X(kind, type, name, rows, columns, producer, meaning) type* name;
-#include "physics/fields.def"
+#include "physics/base/fields.def"
 #undef X
 };
 // clang-format off

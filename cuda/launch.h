@@ -5,8 +5,8 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "physics/env_status.h"
-#include "physics/views.h"
+#include "physics/base/env_status.h"
+#include "physics/base/views.h"
 
 namespace stiction::cuda {
 

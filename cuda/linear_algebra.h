@@ -1,11 +1,11 @@
 // H x = b and A x by the threads of a group, on dense matrices: H = Wᵀ W or Lᵀ D L from the last dof to
-// the first, as physics/factor.h has it, where row_num[j] = j. Overloads for a GroupTeam, which the
+// the first, as physics/solver/factor.h has it, where row_num[j] = j. Overloads for a GroupTeam, which the
 // stages in src/physics call in place of the serial loops there.
 #pragma once
 
 #include "cuda/group_team.h"
 #include "cuda/launch.h"
-#include "physics/factor.h"
+#include "physics/solver/factor.h"
 
 // Loads that need not wait for each other, where time is spent.
 #ifdef __CUDACC__

@@ -3,8 +3,8 @@
 #pragma once
 
 #include "cuda/group_team.h"
-#include "physics/collide.h"
-#include "physics/hessian.h"
+#include "physics/contact/collide.h"
+#include "physics/solver/hessian.h"
 
 STICTION_PHYSICS_BEGIN
 

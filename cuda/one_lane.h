@@ -1,10 +1,10 @@
-// What physics/solve.h decides for the lanes of a pack, where an environment is by itself: nobody waits for others,
+// What physics/solver/solve.h decides for the lanes of a pack, where an environment is by itself: nobody waits for others,
 // and the iterate has moved since the last time whenever the solve has had an iteration. So neither is kept in a
 // register.
 #pragma once
 
 #include "cuda/group_team.h"
-#include "physics/solve.h"
+#include "physics/solver/solve.h"
 
 STICTION_PHYSICS_BEGIN
 

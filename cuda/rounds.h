@@ -1,5 +1,5 @@
 // The solve in rounds, where a library factors the matrices of all environments at once: the parts
-// of physics/solve.h before and after a linear system, and what an environment keeps between them.
+// of physics/solver/solve.h before and after a linear system, and what an environment keeps between them.
 //
 //   solve_begin | as long as an environment waits for a solution: the library, solve_next
 #pragma once
@@ -7,7 +7,7 @@
 #include <type_traits>
 
 #include "cuda/launch.h"
-#include "physics/solve.h"
+#include "physics/solver/solve.h"
 
 STICTION_PHYSICS_BEGIN
 

@@ -42,7 +42,7 @@ class RowLists {
            std::byte* memory)
       : specs_(specs), layout_(layout), fields_(fields), memory_(memory) {}
 
-  // What a reset writes (physics/env_status.h); `begin` counts from layout.reference_begin.
+  // What a reset writes (physics/base/env_status.h); `begin` counts from layout.reference_begin.
   Transfers reset() const {
     Transfers t;
     physics::for_reset_kinds([&](cpu::FieldKind kind) {

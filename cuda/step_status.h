@@ -4,10 +4,10 @@
 
 #include "cuda/anchor_lists.h"
 #include "cuda/launch.h"
-#include "physics/env_status.h"
-#include "physics/status.h"
-#include "physics/team.h"
-#include "physics/vec.h"
+#include "physics/base/env_status.h"
+#include "physics/base/status.h"
+#include "physics/base/team.h"
+#include "physics/base/vec.h"
 
 STICTION_PHYSICS_BEGIN
 
@@ -81,11 +81,11 @@ STICTION_FN void write_reference(const Team& team, const ModelView& m, const Lau
 #define X(kind, type, name, rows, columns, producer, meaning)                                      \
   if constexpr (FieldKind::kind == wanted && (Field::name != Field::act || can == Drives::states)) \
     copy_reference(team, l, Field::name, e.name, m.rows* m.columns);
-#include "physics/fields.def"
+#include "physics/base/fields.def"
 #undef X
 }
 
-// A reset of one environment (physics/env_status.h).
+// A reset of one environment (physics/base/env_status.h).
 template <Drives can, class Team, class S>
 STICTION_FN void reset_environment(const Team& team, const ModelView& m, const Launch& l, int env,
                                    EnvView<S>& e) {
@@ -172,7 +172,7 @@ STICTION_FN void clean_outputs(const Team& team, const ModelView& m, const Launc
 #define STICTION_CLEAN_scratch(name, rows, columns)
 #define X(kind, type, name, rows, columns, producer, meaning) \
   STICTION_CLEAN_##kind(name, rows, columns)
-#include "physics/fields.def"
+#include "physics/base/fields.def"
 #undef X
 #undef STICTION_CLEAN_state
 #undef STICTION_CLEAN_input

@@ -93,7 +93,7 @@ STICTION_FN void run_by_thread(const ModelView& m, const Launch& l, const RowTab
   ThreadField<type, Most::rows * Most::columns, cuda::is_own(kernel, Field::name)> name; \
   /* NOLINTNEXTLINE(bugprone-macro-parentheses) */                                       \
   e.name = name.place(row_in(table, Field::name, env));
-#include "physics/fields.def"
+#include "physics/base/fields.def"
 #undef X
   int none = 0;
   e.ncand = e.npoint = &none;

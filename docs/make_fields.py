@@ -4,7 +4,7 @@ import re
 import sys
 from pathlib import Path
 
-SOURCE = Path(__file__).parents[1] / "src/physics/fields.def"
+SOURCE = Path(__file__).parents[1] / "src/physics/base/fields.def"
 COMPUTED = SOURCE.with_name("quantities.def")
 QUANTITY = re.compile(r'^X\((\w+),\s*(\w+),\s*(\w+),\s*"(.*)"\)$')
 ENTRY = re.compile(r'^X\((\w+),\s*(\w+),\s*(\w+),\s*(\w+),\s*(\w+),\s*(\w+),\s*"(.*)"\)$')
@@ -12,7 +12,7 @@ ENTRY = re.compile(r'^X\((\w+),\s*(\w+),\s*(\w+),\s*(\w+),\s*(\w+),\s*(\w+),\s*"
 INTRODUCTION = """\
 # Fields
 
-Every number of an environment, from the lists `src/physics/fields.def` and `quantities.def`; made by
+Every number of an environment, from the lists `src/physics/base/fields.def` and `quantities.def`; made by
 `docs/make_fields.py`. States, inputs and outputs are attributes of a batch (`batch.qpos`), and so is what
 it computes on request (`batch.geom_xpos`); parameters come from `batch.param(name)`. Arrays have the environments first: `batch.xpos` is
 (num_envs, nbody, 3). SI units, radians, quaternions w x y z, z up.

@@ -7,8 +7,8 @@
 #include <limits>
 
 #include "envs/task.h"
-#include "physics/env_status.h"
-#include "physics/functions.h"
+#include "physics/base/env_status.h"
+#include "physics/base/functions.h"
 
 namespace stiction::envs {
 

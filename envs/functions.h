@@ -2,7 +2,7 @@
 // machine and device where multiply and add are not fused, to 3 ulp. physics::sincos is the fifth.
 #pragma once
 
-#include "physics/functions.h"
+#include "physics/base/functions.h"
 
 namespace stiction::envs {
 

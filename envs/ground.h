@@ -2,7 +2,7 @@
 #pragma once
 
 #include "envs/locomotion.h"
-#include "physics/height_scan.h"
+#include "physics/rays/height_scan.h"
 
 namespace stiction::envs {
 

@@ -4,7 +4,7 @@
 #include <limits>
 
 #include "envs/task.h"
-#include "physics/functions.h"
+#include "physics/base/functions.h"
 
 namespace stiction::envs {
 

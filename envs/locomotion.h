@@ -3,7 +3,7 @@
 #pragma once
 
 #include "envs/gymnasium.h"
-#include "physics/vec.h"
+#include "physics/base/vec.h"
 
 namespace stiction::envs {
 

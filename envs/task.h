@@ -18,11 +18,11 @@
 // is the task's entry in src/env/registry_*.cpp.
 //
 // Members of TaskEnv are each thread's own: all threads of a team assign reward and terminated. The
-// arrays that it points to are shared: write them in for_each or once (physics/team.h).
+// arrays that it points to are shared: write them in for_each or once (physics/base/team.h).
 #pragma once
 
 #include "envs/philox.h"
-#include "physics/views.h"
+#include "physics/base/views.h"
 
 namespace stiction::envs {
 

@@ -1,5 +1,5 @@
 // The path of a spatial tendon in a pose, and its length: as MuJoCo defines it. Of the model compiler and of
-// the reference engine; the text of the batch is physics/wrapping.h.
+// the reference engine; the text of the batch is physics/actuation/wrapping.h.
 #pragma once
 
 #include <cmath>

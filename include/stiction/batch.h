@@ -35,9 +35,10 @@ struct BatchOptions {
 
 // The memory of a batch, in bytes; known before anything is allocated.
 struct BatchMemory {
-  std::size_t per_env = 0;     // dense fields of one environment
-  std::size_t per_thread = 0;  // blocked working set of one thread: of three packs, where two step side by side
-  std::size_t total = 0;       // on the host
+  std::size_t per_env = 0;  // dense fields of one environment
+  std::size_t per_thread =
+      0;  // blocked working set of one thread: of three packs, where two step side by side
+  std::size_t total = 0;  // on the host
   // Of a batch on a device, in addition: memory of the device, and addresses on the host for copies
   // of the dense fields, whose pages take memory once they are fetched or written there.
   std::size_t device = 0, mirror = 0;
@@ -63,8 +64,8 @@ struct KernelInfo {
   double seconds = 0;
 };
 
-// One field or parameter of a batch, from the list src/physics/fields.def; or what it computes on
-// request, from src/physics/quantities.def.
+// One field or parameter of a batch, from the list src/physics/base/fields.def; or what it computes on
+// request, from src/physics/base/quantities.def.
 struct FieldInfo {
   std::string name, kind, producer, meaning;  // kind: state, input, param, output, computed
   int rows = 0, columns = 0;                  // numbers per environment
@@ -171,7 +172,7 @@ class Batch {
   void copy(std::span<const int> src, std::span<const int> dst);
 
   // Views of the batch's memory on its device, valid as long as the batch; outputs are read-only.
-  // The shape is (num_envs, rows, columns) without what the list src/physics/fields.def calls
+  // The shape is (num_envs, rows, columns) without what the list src/physics/base/fields.def calls
   // `one`: qpos (num_envs, nq), time (num_envs), gravity (num_envs, 3). Throw ArgumentError with
   // the nearest names.
   ArrayView field(const std::string& name);
@@ -199,7 +200,7 @@ class Batch {
   // ---- computed when asked for, by the CPU, from the present state, inputs and parameters; for all
   // environments, row-major, NaN where the state is out of bounds.
 
-  // What src/physics/quantities.def lists: "geom_xpos", "M", "energy_kinetic"; the shape as of a field.
+  // What src/physics/base/quantities.def lists: "geom_xpos", "M", "energy_kinetic"; the shape as of a field.
   // Throws ArgumentError with the nearest names.
   Computed compute(const std::string& name) const;
   // Of the origin of an object: a body's centre of mass (body) or frame (xbody), a geom, a site.

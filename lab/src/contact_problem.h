@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "math.h"
-#include "reference/problem.h"
+#include "reference/solver/problem.h"
 
 namespace stiction::lab {
 

@@ -1,8 +1,8 @@
-// The stages of a step before its contacts are solved, in the order of src/reference/step.cpp.
+// The stages of a step before its contacts are solved, in the order of src/reference/step/step.cpp.
 #pragma once
 
 #include "lab/src/scene.h"
-#include "reference/step.h"
+#include "reference/step/step.h"
 
 namespace stiction::lab {
 

@@ -17,7 +17,7 @@ constexpr RowGroups kGivenRows = kStateRows | kInputRows | kParamRows;
 
 constexpr Shape kShapes[] = {
 #define X(name, rows, columns, meaning) shape_of(#rows, #columns),
-#include "physics/quantities.def"
+#include "physics/base/quantities.def"
 #undef X
 };
 

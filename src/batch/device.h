@@ -14,7 +14,7 @@
 
 #include "batch/device_episodes.h"
 #include "cpu/host_model.h"
-#include "physics/env_status.h"
+#include "physics/base/env_status.h"
 #include "stiction/batch.h"
 #include "stiction/devices.h"
 
@@ -58,7 +58,7 @@ class Device {
   // Called when HostModel::view has changed.
   virtual void model_changed() = 0;
 
-  // A reset (physics/env_status.h) of n environments `ids` (null: of all). Nothing crosses but the
+  // A reset (physics/base/env_status.h) of n environments `ids` (null: of all). Nothing crosses but the
   // ids, and nobody waits for the work before.
   virtual void reset(const int* ids, int n) = 0;
   // All that belongs to environment src[k] between two steps goes to dst[k], outputs and own

@@ -12,7 +12,7 @@ namespace {
 
 constexpr Shape kShapes[] = {
 #define X(kind, type, name, rows, columns, producer, meaning) shape_of(#rows, #columns),
-#include "physics/fields.def"
+#include "physics/base/fields.def"
 #undef X
 };
 
@@ -26,7 +26,7 @@ const std::unordered_map<std::string_view, Field>& public_fields() {
     std::unordered_map<std::string_view, Field> by_name;
 #define X(kind, type, name, rows, columns, producer, meaning) \
   if constexpr (FieldKind::kind != FieldKind::scratch) by_name.emplace(#name, Field::name);
-#include "physics/fields.def"
+#include "physics/base/fields.def"
 #undef X
     return by_name;
   }();

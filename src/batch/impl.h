@@ -21,8 +21,8 @@
 #include "cpu/kernels.h"
 #include "cpu/pace.h"
 #include "cpu/thread_pool.h"
-#include "physics/env_status.h"
-#include "physics/team.h"
+#include "physics/base/env_status.h"
+#include "physics/base/team.h"
 #include "stiction/batch.h"
 #include "stiction/error.h"
 

@@ -9,7 +9,7 @@ namespace {
 constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
 constexpr RowGroups kGivenRows = kStateRows | kInputRows | kParamRows;
 
-constexpr int kRay = 6, kHit = 5;  // numbers, physics/rays.h
+constexpr int kRay = 6, kHit = 5;  // numbers, physics/rays/rays.h
 constexpr int kTogether = 256;     // rays whose numbers stay in the caches
 
 // Wide numbers of one pack: a block, and rows in whose place the caller's are of other types.

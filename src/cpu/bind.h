@@ -1,7 +1,7 @@
 // Views of blocked fields.
 #pragma once
 
-#include "physics/views.h"
+#include "physics/base/views.h"
 
 STICTION_PHYSICS_BEGIN
 
@@ -12,7 +12,7 @@ inline EnvView<S> bind(void* const* address) {
   int i = 0;
 #define X(kind, type, name, rows, columns, producer, meaning) \
   e.name = static_cast<typename EnvView<S>::type*>(address[i++]);
-#include "physics/fields.def"
+#include "physics/base/fields.def"
 #undef X
   return e;
 }

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "physics/structure.h"
+#include "physics/solver/structure.h"
 
 namespace stiction::cpu {
 

@@ -1,4 +1,4 @@
-// The blocks of a model, its equality constraints: physics/equalities.h.
+// The blocks of a model, its equality constraints: physics/constraint/equalities.h.
 #include <map>
 
 #include "cpu/host_model.h"

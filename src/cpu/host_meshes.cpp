@@ -3,7 +3,7 @@
 #include <set>
 
 #include "cpu/host_model.h"
-#include "physics/convex_hull.h"
+#include "physics/collision/convex/convex_hull.h"
 
 namespace stiction::cpu {
 namespace {

@@ -4,7 +4,7 @@
 
 #include "cpu/factor_lists.h"
 #include "cpu/host_model.h"
-#include "physics/factor.h"
+#include "physics/solver/factor.h"
 
 namespace stiction::cpu {
 namespace {

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "physics/views.h"
+#include "physics/base/views.h"
 
 namespace stiction::cpu {
 
@@ -34,14 +34,14 @@ struct Kernels {
                    void* out);
   void (*jacobian)(const physics::ModelView& m, void* const* fields, int objtype, int id,
                    const void* point, void* out);
-  // n rays of six wide numbers, in the frame of a body, to n hits of five: physics/rays.h. Heights of the
-  // ground, wide: physics/height_scan.h. Both after `dynamics`.
+  // n rays of six wide numbers, in the frame of a body, to n hits of five: physics/rays/rays.h. Heights of the
+  // ground, wide: physics/rays/height_scan.h. Both after `dynamics`.
   void (*rays)(const physics::ModelView& m, void* const* fields, const RayOptions& options,
                int frame, int n, const void* rays, void* hits);
   void (*scan)(const physics::ModelView& m, void* const* fields, const HeightScan& scan, int body,
                void* out);
   // qfrc_applied becomes what makes a step end with the acceleration in qacc, beside the inputs and
-  // actuators as they are; qfrc_applied at first counts as one of its parts (physics/inverse.h).
+  // actuators as they are; qfrc_applied at first counts as one of its parts (physics/solver/inverse.h).
   void (*inverse)(const physics::ModelView& m, void* const* fields);
   void (*set_active)(void* const* fields, const bool* active);  // (lanes)
   void (*report)(void* const* fields, LaneReport* lanes);       // (lanes)

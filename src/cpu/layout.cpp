@@ -6,7 +6,7 @@ FieldSpecs field_specs(const physics::SizesView& s) {
   return {{
 #define X(kind, type, name, rows, columns, producer, meaning) \
   {#name, FieldKind::kind, FieldType::type, s.rows, s.columns, #producer, meaning},
-#include "physics/fields.def"
+#include "physics/base/fields.def"
 #undef X
   }};
 }
@@ -14,7 +14,7 @@ FieldSpecs field_specs(const physics::SizesView& s) {
 QuantitySpecs quantity_specs(const physics::SizesView& s) {
   return {{
 #define X(name, rows, columns, meaning) {#name, s.rows, s.columns, meaning},
-#include "physics/quantities.def"
+#include "physics/base/quantities.def"
 #undef X
   }};
 }

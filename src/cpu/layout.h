@@ -1,4 +1,4 @@
-// Names, kinds and sizes of the fields, from physics/fields.def, for code that handles all of them.
+// Names, kinds and sizes of the fields, from physics/base/fields.def, for code that handles all of them.
 #pragma once
 
 #include <algorithm>
@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "physics/views.h"
+#include "physics/base/views.h"
 
 namespace stiction::cpu {
 
@@ -28,7 +28,7 @@ using FieldSpecs = std::array<FieldSpec, kFields>;
 
 FieldSpecs field_specs(const physics::SizesView& sizes);
 
-// Of physics/quantities.def.
+// Of physics/base/quantities.def.
 struct QuantitySpec {
   const char* name;
   int rows, columns;

@@ -1,5 +1,5 @@
 // Pack<T, W>: W environments side by side, one per lane, as native vectors of the instruction set.
-// Provides the vocabulary of physics/scalar.h. Never seen by nvcc, which rejects vector types.
+// Provides the vocabulary of physics/base/scalar.h. Never seen by nvcc, which rejects vector types.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 #include <immintrin.h>
 #endif
 
-#include "physics/scalar.h"
+#include "physics/base/scalar.h"
 
 STICTION_PHYSICS_BEGIN
 

@@ -9,7 +9,7 @@
 #include <limits>
 
 #include "cpu/pack.h"
-#include "physics/solve.h"
+#include "physics/solver/solve.h"
 
 STICTION_PHYSICS_BEGIN
 

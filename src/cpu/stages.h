@@ -7,8 +7,8 @@
 #pragma once
 
 #include "cpu/pack.h"
-#include "physics/team.h"
-#include "physics/views.h"
+#include "physics/base/team.h"
+#include "physics/base/views.h"
 
 STICTION_PHYSICS_BEGIN
 

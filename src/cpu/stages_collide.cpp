@@ -1,5 +1,5 @@
 #include "cpu/stages.h"
-#include "physics/collide.h"
+#include "physics/contact/collide.h"
 
 STICTION_PHYSICS_BEGIN
 STICTION_DEFINE_STAGE(collide)

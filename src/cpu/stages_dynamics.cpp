@@ -1,12 +1,12 @@
 #include "cpu/stages.h"
-#include "physics/actuation.h"
-#include "physics/bias.h"
-#include "physics/fluid.h"
-#include "physics/gyroscopic.h"
-#include "physics/inertia.h"
+#include "physics/actuation/actuation.h"
+#include "physics/actuation/tendons.h"
 #include "physics/integrate.h"
-#include "physics/kinematics.h"
-#include "physics/tendons.h"
+#include "physics/tree/bias.h"
+#include "physics/tree/fluid.h"
+#include "physics/tree/gyroscopic.h"
+#include "physics/tree/inertia.h"
+#include "physics/tree/kinematics.h"
 
 STICTION_PHYSICS_BEGIN
 STICTION_DEFINE_STAGE(kinematics)

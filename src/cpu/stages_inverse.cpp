@@ -1,5 +1,5 @@
 #include "cpu/stages.h"
-#include "physics/inverse.h"
+#include "physics/solver/inverse.h"
 
 STICTION_PHYSICS_BEGIN
 STICTION_DEFINE_STAGE(inverse)

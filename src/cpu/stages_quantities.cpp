@@ -1,5 +1,5 @@
 #include "cpu/stages.h"
-#include "physics/quantities.h"
+#include "physics/sensor/quantities.h"
 
 STICTION_PHYSICS_BEGIN
 

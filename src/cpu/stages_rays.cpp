@@ -1,5 +1,5 @@
 #include "cpu/stages.h"
-#include "physics/height_scan.h"
+#include "physics/rays/height_scan.h"
 
 STICTION_PHYSICS_BEGIN
 

@@ -1,5 +1,5 @@
 #include "cpu/stages.h"
-#include "physics/sensors.h"
+#include "physics/sensor/sensors.h"
 
 STICTION_PHYSICS_BEGIN
 STICTION_DEFINE_STAGE(interval_sensors)

@@ -1,7 +1,7 @@
 #include "cpu/solve_two.h"
 #include "cpu/stages.h"
-#include "physics/rows.h"
-#include "physics/solve.h"
+#include "physics/solver/rows.h"
+#include "physics/solver/solve.h"
 
 STICTION_PHYSICS_BEGIN
 STICTION_DEFINE_STAGE(rows)

@@ -13,7 +13,7 @@
 #include "cpu/layout.h"
 #include "envs/all.h"
 #include "envs/episode.h"
-#include "physics/team.h"
+#include "physics/base/team.h"
 #include "stiction/batch.h"
 
 namespace stiction::env {
@@ -49,7 +49,7 @@ envs::TaskEnv<S> task_env(const Task& task, const Places& p, int i) {
     e.fields.name = reinterpret_cast<typename physics::EnvView<S>::type*>( \
         p.base[f] + static_cast<std::size_t>(i) * p.stride[f]);            \
   ++f;
-#include "physics/fields.def"
+#include "physics/base/fields.def"
 #undef X
   envs::bind_episode(task, p, i, e);
   return e;

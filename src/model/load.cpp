@@ -2,13 +2,13 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "model/assemble.h"
-#include "model/build.h"
-#include "model/hfields.h"
-#include "model/meshes.h"
-#include "model/read.h"
-#include "model/schema.h"
-#include "model/urdf.h"
+#include "model/attach/assemble.h"
+#include "model/build/build.h"
+#include "model/build/hfields.h"
+#include "model/build/meshes.h"
+#include "model/read/read.h"
+#include "model/urdf/urdf.h"
+#include "model/xml/schema.h"
 #include "stiction/error.h"
 #include "stiction/text.h"
 

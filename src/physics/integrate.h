@@ -9,12 +9,12 @@
 // A lane that is not active, or whose step is bad, keeps its state.
 #pragma once
 
-#include "physics/anchors.h"
-#include "physics/functions.h"
-#include "physics/gyroscopic.h"
-#include "physics/late_contact.h"
-#include "physics/sensor_contact.h"
-#include "physics/status.h"
+#include "physics/base/functions.h"
+#include "physics/base/status.h"
+#include "physics/contact/anchors.h"
+#include "physics/contact/late_contact.h"
+#include "physics/sensor/sensor_contact.h"
+#include "physics/tree/gyroscopic.h"
 
 STICTION_PHYSICS_BEGIN
 

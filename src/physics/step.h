@@ -1,18 +1,18 @@
 // One time step and the refresh after it: the list of the stages.
 #pragma once
 
-#include "physics/actuation.h"
-#include "physics/bias.h"
-#include "physics/collide.h"
-#include "physics/fluid.h"
-#include "physics/gyroscopic.h"
-#include "physics/inertia.h"
+#include "physics/actuation/actuation.h"
+#include "physics/actuation/tendons.h"
+#include "physics/contact/collide.h"
 #include "physics/integrate.h"
-#include "physics/kinematics.h"
-#include "physics/rows.h"
-#include "physics/sensors.h"
-#include "physics/solve.h"
-#include "physics/tendons.h"
+#include "physics/sensor/sensors.h"
+#include "physics/solver/rows.h"
+#include "physics/solver/solve.h"
+#include "physics/tree/bias.h"
+#include "physics/tree/fluid.h"
+#include "physics/tree/gyroscopic.h"
+#include "physics/tree/inertia.h"
+#include "physics/tree/kinematics.h"
 
 STICTION_PHYSICS_BEGIN
 

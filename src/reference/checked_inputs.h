@@ -4,7 +4,7 @@
 #include <span>
 #include <vector>
 
-#include "reference/step.h"
+#include "reference/step/step.h"
 #include "stiction/reference.h"
 
 namespace stiction::reference {

@@ -2,14 +2,17 @@
 
 #include <algorithm>
 
-#include "reference/adhesion.h"
+#include "reference/actuation/energies.h"
+#include "reference/actuation/muscle.h"
 #include "reference/checked_inputs.h"
-#include "reference/equalities.h"
-#include "reference/fluid.h"
-#include "reference/jacobian.h"
-#include "reference/muscle.h"
-#include "reference/rays.h"
-#include "reference/sensors.h"
+#include "reference/constraint/equalities.h"
+#include "reference/contact/adhesion.h"
+#include "reference/rays/rays.h"
+#include "reference/sensor/sensors.h"
+#include "reference/step/jacobian.h"
+#include "reference/tree/dynamics.h"
+#include "reference/tree/fluid.h"
+#include "reference/tree/springs.h"
 #include "stiction/error.h"
 
 namespace stiction {

@@ -41,8 +41,8 @@ RULES = (
          (NO_CONTAINERS, NO_ALLOCATION)),
     Rule("src/cpu/", ("include/stiction/", "src/physics/", "src/cpu/"),
          (STD, POSIX, re.compile(r"immintrin\.h"))),
-    Rule("src/batch/", ("include/stiction/", "src/files.h", "src/names.h", "src/physics/fields.def",
-                        "src/physics/quantities.def", "src/physics/env_status.h", "src/physics/team.h", "src/cpu/",
+    Rule("src/batch/", ("include/stiction/", "src/files.h", "src/names.h", "src/physics/base/fields.def",
+                        "src/physics/base/quantities.def", "src/physics/base/env_status.h", "src/physics/base/team.h", "src/cpu/",
                         "src/batch/"),
          (STD, POSIX, re.compile(r"nlohmann/json\.hpp"))),
     Rule("src/env/", ("include/stiction/", "src/names.h", "src/physics/", "src/cpu/", "src/batch/",
@@ -61,6 +61,16 @@ RULES = (
          (STD, EIGEN, re.compile(r"nanobind/.+"))),
     Rule("examples/", ("include/stiction/",), (STD,)),
 )
+
+# Folders in which arrows only go up this list: a room includes itself and what stands before it. Files beside the rooms,
+# like src/physics/step.h, are above all of them.
+ROOMS = {
+    "src/physics/": ("base", "tree", "actuation", "collision", "collision/convex", "collision/hfield", "rays", "law",
+                     "constraint", "contact", "solver", "sensor"),
+    "src/reference/": ("base", "tree", "collision", "rays", "law", "solver", "actuation", "constraint", "contact", "step",
+                       "sensor"),
+    "src/model/": ("xml", "mesh", "spec", "read", "attach", "urdf", "build"),
+}
 
 CODE = {".h", ".hpp", ".cpp", ".cu", ".cuh"}
 TEXT = CODE | {".py", ".cmake", ".md", ".txt", ".xml", ".toml", ".json", ".sh", ".pyi", ""}
@@ -88,6 +98,26 @@ def resolve(root: Path, file: str, quoted: bool, name: str) -> str | None:
     return None
 
 
+def room(top: str, file: str) -> int | None:
+    """Place of a file's room in ROOMS[top], len(ROOMS[top]) beside the rooms; None for an unknown room."""
+    folder = file[len(top):].rpartition("/")[0]
+    if not folder:
+        return len(ROOMS[top])
+    return ROOMS[top].index(folder) if folder in ROOMS[top] else None
+
+
+def check_room(file: str, target: str) -> str | None:
+    """What is wrong with an include within one of the folders that have rooms."""
+    top = next((top for top in ROOMS if file.startswith(top)), None)
+    if top is None or not target.startswith(top):
+        return None
+    own, other = room(top, file), room(top, target)
+    if own is None or other is None:
+        unknown = file if own is None else target
+        return f"{unknown} is in no room of {top}: {', '.join(ROOMS[top])}"
+    return f"arrows of {top} only go down: {target} is above this file" if other > own else None
+
+
 def check_includes(root: Path, file: str, lines: list[str]) -> list[str]:
     rule = next((r for r in RULES if file.startswith(r.folder)), None)
     if rule is None:
@@ -100,6 +130,8 @@ def check_includes(root: Path, file: str, lines: list[str]) -> list[str]:
             if target is not None:
                 if not target.startswith(rule.project):
                     found.append(f"{file}:{number}: {rule.folder} must not include {target}")
+                elif wrong := check_room(file, target):
+                    found.append(f"{file}:{number}: {wrong}")
             elif not any(p.fullmatch(name) for p in rule.external):
                 found.append(f"{file}:{number}: {rule.folder} must not include <{name}>")
         code = COMMENT.sub("", line)

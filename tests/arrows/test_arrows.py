@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from check_arrows import MAX_LINES, MAX_LINES_PHYSICS, RULES, check, files
+from check_arrows import MAX_LINES, MAX_LINES_PHYSICS, ROOMS, RULES, check, files
 
 ROOT = Path(__file__).parents[2]
 
@@ -88,6 +88,32 @@ def test_forbidden(tree, folder, include):
     plant(tree, place(folder), f"// first line\n#  include {include}\n")
     violations = check(tree)
     assert violations and all(v.startswith(f"{place(folder)}:2:") for v in violations)
+
+
+@pytest.mark.parametrize("top", ROOMS)
+def test_arrows_between_rooms_go_down(tree, top):
+    own = top.removeprefix("src/")
+    for room in ROOMS[top]:
+        plant(tree, f"{top}{room}/part.h", "#pragma once\n")
+    for i, room in enumerate(ROOMS[top]):
+        allowed = "".join(f'#include "{own}{other}/part.h"\n' for other in ROOMS[top][: i + 1])
+        plant(tree, f"{top}{room}/planted.h", allowed)
+        assert check(tree) == []
+        for other in (*(f"{other}/part.h" for other in ROOMS[top][i + 1:]), "part.h"):
+            plant(tree, f"{top}{room}/planted.h", f'#include "{own}{other}"\n')
+            assert [v for v in check(tree) if v.startswith(f"{top}{room}/planted.h:1: arrows of {top}")]
+        plant(tree, f"{top}{room}/planted.h", "#pragma once\n")
+
+
+def test_a_folder_that_is_no_room_is_named(tree):
+    plant(tree, "src/physics/attic/planted.h", '#include "physics/part.h"\n')
+    assert ["src/physics/attic/planted.h is in no room" in v for v in check(tree)] == [True]
+
+
+def test_rooms_are_the_folders():
+    for top, rooms in ROOMS.items():
+        folders = {p.parent.relative_to(ROOT / top).as_posix() for p in (ROOT / top).rglob("*.*")} - {"."}
+        assert folders == set(rooms)
 
 
 @pytest.mark.parametrize("code", ["std::vector<int> v;", "auto p = new int;", "throw 1;",

@@ -10,8 +10,8 @@
 
 #include "batch/batches.h"
 #include "batch/law_scenes.h"
-#include "physics/actuator_models.h"
-#include "physics/solve_models.h"
+#include "physics/actuation/actuator_models.h"
+#include "physics/solver/solve_models.h"
 
 namespace stiction::test {
 

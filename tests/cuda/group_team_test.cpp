@@ -5,7 +5,7 @@
 #include <cstring>
 
 #include "cuda/emulated_lanes.h"
-#include "physics/contact_law.h"
+#include "physics/law/contact_law.h"
 
 namespace stiction::test {
 namespace {

@@ -8,7 +8,7 @@
 #include "cuda/emulated_lanes.h"
 #include "cuda/jacobian.h"
 #include "physics/env.h"
-#include "physics/solve_models.h"
+#include "physics/solver/solve_models.h"
 
 namespace stiction::test {
 namespace {

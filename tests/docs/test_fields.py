@@ -1,4 +1,4 @@
-"""docs/fields.md says what src/physics/fields.def says."""
+"""docs/fields.md says what src/physics/base/fields.def says."""
 
 import subprocess
 import sys

@@ -5,19 +5,19 @@ from breaks import Break
 PAGE = "python/test_anchored_joints.py::"
 
 JOINT_ANCHORS = [
-    Break("anchored dry friction: pulls onwards", "src/reference/tendons.cpp",
+    Break("anchored dry friction: pulls onwards", "src/reference/actuation/tendons.cpp",
           "? -anchors[at(k)] /", "? anchors[at(k)] /", pytests=(PAGE + "test_a_load_below_is_held",)),
-    Break("anchored dry friction: no end of the anchor", "src/reference/row_laws.cpp",
+    Break("anchored dry friction: no end of the anchor", "src/reference/law/row_laws.cpp",
           "std::clamp<Real>(z + dt * v, -reach, reach)", "z + dt * v + 0 * reach",
           pytests=(PAGE + "test_what_was_dragged_stays_where_it_stops",)),
-    Break("packs: anchored dry friction follows the old velocity", "src/physics/anchors.h",
+    Break("packs: anchored dry friction follows the old velocity", "src/physics/contact/anchors.h",
           "z, e.v[i])", "z, e.qvel[i])", pytests=(PAGE + "test_of_a_batch",)),
-    Break("packs: a tendon's anchor is that of a dof", "src/physics/tendon_rows.h",
+    Break("packs: a tendon's anchor is that of a dof", "src/physics/constraint/tendon_rows.h",
           "friction_law(m, e, m.nv + t,", "friction_law(m, e, t,", pytests=(PAGE + "test_of_a_batch",)),
     Break("set_state keeps the anchors of dry friction", "src/batch/state.cpp",
           "{&BatchState::friction_anchor, Field::friction_anchor, true}", "{&BatchState::friction_anchor, Field::friction_anchor, false}",
           pytests=(PAGE + "test_anchors_are_state",)),
-    Break("the Jacobian forgets the anchors of dry friction", "src/reference/jacobian.cpp",
+    Break("the Jacobian forgets the anchors of dry friction", "src/reference/step/jacobian.cpp",
           "in.anchor, in.friction_anchor, in.time,", "in.anchor, std::vector<double>(in.friction_anchor.size()), in.time,",
           pytests=(PAGE + "test_derivative",)),
 ]

@@ -3,7 +3,7 @@
 from breaks import Break
 
 CUDA = [
-    Break("views: boxes against boxes count as a box against round shapes", "src/physics/views.h",
+    Break("views: boxes against boxes count as a box against round shapes", "src/physics/base/views.h",
           "return type1 == GeomType::box ? Colliders::boxes : Colliders::box;",
           "return Colliders::box;", gtests=("Colliders.AgreeWithTheReferenceAtRandomPoses",)),
     Break("host model: the kernel knows the least of the pairs", "src/cpu/host_model.cpp",

@@ -3,18 +3,18 @@
 from breaks import Break
 
 PAGE = "python/test_hfields.py::"
-SURFACE, POINTS = "src/physics/hfield.h", "src/physics/hfield_points.h"
-FILTER = "src/physics/hfield_filter.h"
-FACES, LINE, RIDGES = "src/physics/hfield_faces.h", "src/physics/hfield_line.h", "src/physics/hfield_ridges.h"
+SURFACE, POINTS = "src/physics/collision/hfield.h", "src/physics/collision/hfield/hfield_points.h"
+FILTER = "src/physics/collision/hfield/hfield_filter.h"
+FACES, LINE, RIDGES = "src/physics/collision/hfield/hfield_faces.h", "src/physics/collision/hfield/hfield_line.h", "src/physics/collision/hfield/hfield_ridges.h"
 
 HFIELDS = [
-    Break("hfield: rows as they are written", "src/model/hfields.cpp",
+    Break("hfield: rows as they are written", "src/model/build/hfields.cpp",
           "std::swap_ranges(", "if (false) std::swap_ranges(",
           pytests=(PAGE + "test_elevations_are_mujocos",)),
-    Break("hfield: 16 bits of an image are 8", "src/model/hfield_files.cpp",
+    Break("hfield: 16 bits of an image are 8", "src/model/mesh/hfield_files.cpp",
           "const bool wide = (image.state.format & PNG_FORMAT_FLAG_LINEAR) != 0;", "const bool wide = false;",
           pytests=(PAGE + "test_sixteen_bits_of_an_image_count",)),
-    Break("hfield: an image is light", "src/model/hfield_files.cpp",
+    Break("hfield: an image is light", "src/model/mesh/hfield_files.cpp",
           "const std::string plain = without_colours(content);", "const std::string& plain = content;",
           pytests=(PAGE + "test_images_are_numbers",)),
     Break("hfield: the other diagonal", SURFACE,
@@ -62,7 +62,7 @@ HFIELDS = [
     Break("hfield: a corner has the faces below it alone", FACES,
           "const double room = (1 + 1e-6) * vmax(points.reach, beside * low);", "const double room = 0 * beside * low;",
           gtests=("Hfield.TheFilterLosesNothing",)),
-    Break("hfield: culled at its mean height", "src/physics/cull.h",
+    Break("hfield: culled at its mean height", "src/physics/contact/cull.h",
           "? m.hfield_top[m.geom_dataid[g]]", "? 0.0 * m.hfield_top[m.geom_dataid[g]]",
           pytests=(PAGE + "test_nothing_falls_through",)),
 ]

@@ -3,8 +3,8 @@
 from breaks import Break
 
 PAGE = "python/test_rays.py::"
-RAY, FIELD, SCAN = "src/physics/ray.h", "src/physics/ray_hfield.h", "src/physics/height_scan.h"
-RAYS, REFERENCE = "src/physics/rays.h", "src/reference/rays.cpp"
+RAY, FIELD, SCAN = "src/physics/rays/ray.h", "src/physics/rays/ray_hfield.h", "src/physics/rays/height_scan.h"
+RAYS, REFERENCE = "src/physics/rays/rays.h", "src/reference/rays/rays.cpp"
 
 RAY_BREAKS = [
     Break("rays: from inside nothing is seen", RAY,
@@ -16,7 +16,7 @@ RAY_BREAKS = [
     Break("rays: a capsule has no caps", RAY,
           "return joined(side, joined(cap(size.y), cap(-size.y)));", "return side;",
           pytests=(PAGE + "test_batch",)),
-    Break("rays: an empty part of a capsule counts", "src/physics/stretch.h",
+    Break("rays: an empty part of a capsule counts", "src/physics/rays/stretch.h",
           "const Mask<S> some_a = a.lower <= a.upper,", "const Mask<S> some_a = a.lower == a.lower,",
           pytests=(PAGE + "test_batch",)),
     Break("rays: a field has no walls", FIELD,
@@ -42,7 +42,7 @@ RAY_BREAKS = [
     Break("rays: the reference sees tubes without end", REFERENCE,
           "[&](const Vec3& q) { return std::abs(q.z()) <= half; });", "kEverywhere);",
           pytests=(PAGE + "test_reference",)),
-    Break("rays: a rangefinder sees its own body", "src/physics/sensors.h",
+    Break("rays: a rangefinder sees its own body", "src/physics/sensor/sensors.h",
           "const RayOptions others{kAllGeomGroups, true, f.body};", "const RayOptions others{};",
           pytests=(PAGE + "test_rangefinder",)),
     Break("scan: in the world's axes", SCAN,
@@ -59,7 +59,7 @@ RAY_BREAKS = [
     Break("depth: along the ray", "src/rays.cpp",
           "const Vec3 d = axes * Vec3(", "const Vec3 d = axes * Vec3::Ones().norm() / 1.7 * Vec3(",
           pytests=(PAGE + "test_depth",)),
-    Break("cameras stay behind when a free body is aligned", "src/model/build_tree.cpp",
+    Break("cameras stay behind when a free body is aligned", "src/model/build/build_tree.cpp",
           "    for (auto& c : b.cameras) move(c.pos, c.quat);", "",
           pytests=(PAGE + "test_cameras_are_mujocos",)),
 ]

@@ -6,18 +6,18 @@ KEPT = "Gyroscopic.ATumblingBodyKeepsEnergyAndMomentum"
 TOPS = "GyroscopicTops."
 
 TURNING = [
-    Break("the second half of the torque is left out", "src/physics/gyroscopic.h",
+    Break("the second half of the torque is left out", "src/physics/tree/gyroscopic.h",
           "omega - respond(t, half_turn(dt, omega).s * torque)", "omega",
           gtests=(KEPT, "Gyroscopic.AgreesWithTheReference")),
-    Break("the centre of mass follows its velocity, not its way", "src/physics/gyroscopic.h",
+    Break("the centre of mass follows its velocity, not its way", "src/physics/tree/gyroscopic.h",
           "turn.secant(t.arm) - turn.forward", "cross(omega, t.arm) - turn.forward",
           gtests=(KEPT,)),
-    Break("the slope of the turn is left out", "src/physics/gyroscopic.h",
+    Break("the slope of the turn is left out", "src/physics/tree/gyroscopic.h",
           "polynomial(d, near)", "S(0.0) * near", gtests=("Gyroscopic.HalfTurnIsATangent",)),
-    Break("a carrier's spin is not seen", "src/reference/gyroscopic.cpp",
+    Break("a carrier's spin is not seen", "src/reference/tree/gyroscopic.cpp",
           "P = t.carrier * v0, omega0", "P = 0 * t.carrier * v0, omega0",
           gtests=(TOPS + "ARoundBodyDoesNotFeelItsCarrier",)),
-    Break("the explicit torque stays in the first half", "src/reference/gyroscopic.cpp",
+    Break("the explicit torque stays in the first half", "src/reference/tree/gyroscopic.cpp",
           "explicit_torque + omega0.cross(t.inertia * omega0)", "explicit_torque",
           gtests=(TOPS + "ASymmetricTopPrecessesAsItShould", TOPS + "ConvergesAtSecondOrder")),
     Break("what a turning joint carries does not feel it", "src/cpu/host_rows.cpp",

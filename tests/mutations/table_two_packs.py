@@ -26,9 +26,9 @@ TWO_PACKS = [
           "    couple_points(one, m_, to_);\n", "", gtests=SIDE_BY_SIDE),
     Break("the third pack is that of another thread", "src/batch/run.cpp",
           "worker + 2 * pool->size()", "2 * pool->size()", gtests=("DeterminismOfThreads.ThreadsDoNotMatter",)),
-    Break("round-off is counted anew in lanes that others made wait", "src/physics/solve.h",
+    Break("round-off is counted anew in lanes that others made wait", "src/physics/solver/solve.h",
           "select(s.moved, select(flat, s.flat_steps + S(1.0), S(0.0)), s.flat_steps)",
           "select(flat, s.flat_steps + S(1.0), S(0.0))", gtests=SIDE_BY_SIDE),
-    Break("friction is solved once where a lane ends before half of its pack", "src/physics/solve.h",
+    Break("friction is solved once where a lane ends before half of its pack", "src/physics/solver/solve.h",
           "  s.open = s.active;\n", "  s.open = s.active && s.open && s.moved;\n", gtests=SIDE_BY_SIDE),
 ]

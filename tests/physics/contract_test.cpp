@@ -6,9 +6,9 @@
 #include <map>
 #include <set>
 
-#include "physics/actuator_models.h"
-#include "physics/sensor_zoo.h"
-#include "physics/solve_models.h"
+#include "physics/actuation/actuator_models.h"
+#include "physics/sensor/sensor_zoo.h"
+#include "physics/solver/solve_models.h"
 #include "physics/states.h"
 #include "physics/step.h"
 

@@ -13,7 +13,7 @@
 #include "cpu/block.h"
 #include "cpu/host_model.h"
 #include "cpu/pack.h"
-#include "physics/team.h"
+#include "physics/base/team.h"
 #include "stiction/reference.h"
 
 namespace stiction::test {

@@ -11,7 +11,7 @@
 
 #include "data.h"
 #include "physics/env.h"
-#include "physics/solve_models.h"
+#include "physics/solver/solve_models.h"
 #include "physics/teams.h"
 
 namespace stiction::test {

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "physics/team.h"
+#include "physics/base/team.h"
 
 namespace stiction::test {
 

@@ -206,7 +206,7 @@ def test_free_motion(case):
         M = np.zeros((m.nv, m.nv))
         mujoco.mj_fullM(m, d, M)
         A = M + np.diag(dt * m.dof_damping + dt * dt * stiffness)
-        if m.opt.density or m.opt.viscosity:  # and the medium's drag: physics/fluid_test.cpp
+        if m.opt.density or m.opt.viscosity:  # and the medium's drag: physics/tree/fluid_test.cpp
             drag = np.linalg.eigvalsh(result.A - A)
             assert drag.max() > 0 and drag.min() > -1e-12 * drag.max()
             np.testing.assert_allclose(result.A, result.A.T, rtol=0, atol=1e-13 * abs(A).max())

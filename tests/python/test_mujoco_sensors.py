@@ -16,7 +16,7 @@ import stiction
 from mujoco_oracle import FILES, Worst, mujoco
 from test_mujoco_dynamics import random_ctrl, random_qpos
 
-ZOO = pathlib.Path(__file__).parents[1] / "physics" / "sensor_zoo.h"
+ZOO = pathlib.Path(__file__).parents[1] / "physics/sensor/sensor_zoo.h"
 STATES = 20
 
 # Sums in another order along at most 12 bodies. Of the largest reading of the interval: an

@@ -1,5 +1,5 @@
 // Newton's method on  min ½ |v − v*|²_A + Σ ℓ_i(J_i v)  with the laws of the reference engine: SAP's compliant
-// cone, Lagged and Similar. The loop is that of src/reference/newton.cpp, with its history.
+// cone, Lagged and Similar. The loop is that of src/reference/solver/newton.cpp, with its history.
 #include <Eigen/Cholesky>
 #include <Eigen/Eigenvalues>
 #include <algorithm>

@@ -1,0 +1,11 @@
+// Meshes that environments may choose for a geom, as arrays of the Model.
+#pragma once
+
+#include "model/spec/specs.h"
+
+namespace stiction::model {
+
+// Model::geom_mesh of one geom, in the order of the model. Throws ModelError where a mesh was not there.
+void add_mesh_choice(const Spec& spec, const GeomSpec& g, Model& m);
+
+}  // namespace stiction::model

@@ -1,0 +1,36 @@
+// Parameters of a contact pair from those of its two geoms.
+#pragma once
+
+#include <string>
+
+#include "model/spec/contact_mapping.h"
+#include "stiction/model.h"
+
+namespace stiction::model {
+
+inline constexpr double kRigid = 1e40;  // N/m: this stiffness and more means rigid
+
+// MuJoCo's combination of two geoms: the greater priority decides; at equal priority the larger
+// condim and friction, and solref and solimp averaged by solmix (a direct solref: the smaller).
+struct CombinedGeoms {
+  int condim;
+  double friction;          // sliding
+  double torsion, rolling;  // m
+  SolverParams params;
+};
+CombinedGeoms combine_geoms(const Model& m, int g1, int g2);
+
+// The native materials decide the pair: both geoms have one, or one has a compliant one. A rigid
+// material says nothing about the compliance of a geom without one: solref and solimp do.
+bool is_native(const Model& m, int g1, int g2);
+
+// Series of the native materials, written to a native pair p; a geom without one counts as rigid:
+//   k = k1 k2/(k1 + k2), d = w d1 + (1 - w) d2, τ = τ1 + τ2, w = k2/(k1 + k2).
+// Both rigid: returns the sentence that says so and changes nothing. Else "".
+std::string set_native_pair(Model& m, int p);
+
+// "'name'", or "12 (sphere of body 'torso')" where unnamed.
+std::string geom_label(const Model& m, int g);
+const char* type_name(GeomType type);
+
+}  // namespace stiction::model

@@ -1,0 +1,38 @@
+// Meshes of a URDF: where their files are.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "model/urdf/urdf.h"
+
+namespace stiction::model {
+
+class MeshFinder {
+ public:
+  // Looks in the folders of `search_path`, else in `directory`, and nowhere outside them; for
+  // package://NAME/ in a folder NAME of theirs, or in the one around `directory`.
+  MeshFinder(const std::vector<std::string>& search_path, const std::string& directory,
+             FindFile find);
+
+  // <mujoco><compiler>: with `strippath`, which is its default there, meshes are in `meshdir` by
+  // their bare names.
+  void compiler(const std::optional<std::string>& meshdir, std::optional<bool> strippath);
+
+  // Adds a <mesh> for this element of URDF, one for each file and scale, and returns its name.
+  std::string add(Element& e, Element& assets);
+
+ private:
+  std::filesystem::path find(Element& e, const std::string& filename) const;
+
+  std::vector<std::filesystem::path> folders_;
+  std::filesystem::path directory_;
+  FindFile there_;
+  std::optional<std::string> meshdir_;
+  bool strippath_ = true;
+  std::vector<std::pair<std::string, std::string>> known_;  // file and scale -> name
+};
+
+}  // namespace stiction::model

@@ -1,0 +1,38 @@
+// Walks over the elements of a tree.
+#pragma once
+
+#include "model/xml/xml.h"
+
+namespace stiction::model {
+
+// With those inside it.
+inline int count(const Element& e) {
+  int n = 1;
+  for (const Element& child : e.children) n += count(child);
+  return n;
+}
+
+template <class F>
+void each(Element& e, const F& use) {
+  use(e);
+  for (Element& child : e.children) each(child, use);
+}
+
+// Where a body or frame of a tree is, and the class of elements that name none there.
+struct Found {
+  Element* element = nullptr;
+  std::string childclass = "main";
+};
+
+inline Found find_part(Element& parent, std::string_view kind, const std::string& name,
+                       std::string childclass) {
+  if (const Attribute* own = parent.find("childclass")) childclass = own->value;
+  for (Element& e : parent.children) {
+    const Attribute* called = e.find("name");
+    if (e.name == kind && called && called->value == name) return {&e, childclass};
+    if (const Found inner = find_part(e, kind, name, childclass); inner.element) return inner;
+  }
+  return {};
+}
+
+}  // namespace stiction::model

@@ -1,0 +1,143 @@
+// Cores that are apart: the nearest point of D to the origin, by the algorithm of Gilbert, Johnson and Keerthi.
+#pragma once
+
+#include "physics/collision/convex/convex_pair.h"
+
+STICTION_PHYSICS_BEGIN
+
+// Nearest point of a simplex of D to the origin, as weights of its points.
+struct Simplex {
+  int count;
+  Difference point[4];
+  double weight[4];
+};
+
+// Of a segment; weights of its ends.
+STICTION_FN double segment_foot(const Vec3<double>& p, const Vec3<double>& q) {
+  const Vec3<double> d = q - p;
+  const double length2 = norm2(d);
+  return length2 > 0 ? clamp(-dot(p, d) / length2, 0.0, 1.0) : 0.0;
+}
+
+// Nearest point of the triangle p, q, r to the origin: weights of its corners. Foot on the plane or on an
+// edge: all are points of the triangle, so the nearest is the answer, also of a sliver.
+STICTION_FN void triangle_foot(const Vec3<double>& p, const Vec3<double>& q, const Vec3<double>& r,
+                               double* weight) {
+  double least = std::numeric_limits<double>::infinity();
+  const auto consider = [&](double u, double v, double w) {
+    const double d = norm2(u * p + (v * q + w * r));
+    if (d < least) least = d, weight[0] = u, weight[1] = v, weight[2] = w;
+  };
+  const double a = segment_foot(p, q), b = segment_foot(q, r), c = segment_foot(r, p);
+  consider(1 - a, a, 0), consider(0, 1 - b, b), consider(c, 0, 1 - c);
+  // the cross product of the two shorter edges is the most exact
+  const Vec3<double> pq = q - p, qr = r - q, rp = p - r;
+  const double x = norm2(pq), y = norm2(qr), z = norm2(rp);
+  const Vec3<double> n = x >= y && x >= z ? cross(qr, rp) : y >= z ? cross(rp, pq) : cross(pq, qr);
+  if (!(norm2(n) > 0)) return;
+  const double u = dot(n, cross(q, r)), v = dot(n, cross(r, p)), w = dot(n, cross(p, q));
+  if (!(u >= 0 && v >= 0 && w >= 0)) return;
+  const double inverse = 1 / (u + v + w);
+  consider(inverse * u, inverse * v, inverse * w);
+}
+
+// Drops the points without weight.
+STICTION_FN void drop_idle(Simplex& s) {
+  int count = 0;
+  for (int i = 0; i < s.count; ++i) {
+    if (!(s.weight[i] > 0)) continue;
+    s.point[count] = s.point[i], s.weight[count] = s.weight[i];
+    ++count;
+  }
+  s.count = count;
+}
+
+// Reduces the simplex to the face that carries its nearest point; false: it contains the origin.
+STICTION_FN bool reduce(Simplex& s) {
+  const Difference* p = s.point;
+  if (s.count == 1) {
+    s.weight[0] = 1;
+  } else if (s.count == 2) {
+    s.weight[1] = segment_foot(p[0].w, p[1].w);
+    s.weight[0] = 1 - s.weight[1];
+  } else if (s.count == 3) {
+    triangle_foot(p[0].w, p[1].w, p[2].w, s.weight);
+  } else {
+    // the nearest of all faces: which of them look at the origin round-off may hide
+    double least = std::numeric_limits<double>::infinity(), best[4] = {0, 0, 0, 0};
+    bool inside = true;
+    for (int out = 0; out < 4; ++out) {
+      const int i = out == 0 ? 1 : 0, j = out <= 1 ? 2 : 1, k = out == 3 ? 2 : 3;
+      const Vec3<double> n = cross(p[j].w - p[i].w, p[k].w - p[i].w);
+      const double opposite = dot(n, p[out].w - p[i].w), origin = -dot(n, p[i].w);
+      inside = inside && (opposite > 0 ? origin > 0 : opposite < 0 && origin < 0);
+      double weight[3];
+      triangle_foot(p[i].w, p[j].w, p[k].w, weight);
+      const double d = norm2(weight[0] * p[i].w + weight[1] * p[j].w + weight[2] * p[k].w);
+      if (d >= least) continue;
+      least = d;
+      best[i] = weight[0], best[j] = weight[1], best[k] = weight[2], best[out] = 0;
+    }
+    if (inside) return false;
+    for (int i = 0; i < 4; ++i) s.weight[i] = best[i];
+  }
+  drop_idle(s);
+  return true;
+}
+
+STICTION_FN Vec3<double> nearest_of(const Simplex& s) {
+  Vec3<double> v = zero3<double>();
+  for (int i = 0; i < s.count; ++i) v = v + s.weight[i] * s.point[i].w;
+  return v;
+}
+
+// Nearest points of cores that are apart; distance 0: they are not. Ends where they are farther than `reach`
+// along a normal: what it returns then is farther, too, and its points are any.
+template <class L>
+STICTION_RARE ConvexDistance nearest_points_apart(const ConvexPair<L>& pair, double reach) {
+  Simplex s;
+  s.count = 1;
+  Vec3<double> v = pair.between;
+  if (norm2(v) == 0) v = unit3<double>(0);
+  s.point[0] = pair.support(-v);
+  s.weight[0] = 1;
+  v = s.point[0].w;
+  ConvexDistance best{unit3<double>(0), 0, zero3<double>(), zero3<double>()};
+  double least = 0;
+  for (int round = 0; round < kMostSupports; ++round) {
+    const double length = norm(v);
+    if (length <= kTouching * pair.extent) break;
+    const Vec3<double> n = (1 / length) * v;
+    const Difference next = pair.support(-n);
+    const double along = dot(n, next.w);
+    const bool farther = along > best.distance;
+    if (farther) best.distance = along, best.normal = n;
+    // the points whose difference is nearest to s n: v gets shorter also behind the best normal
+    const double off = norm(v - best.distance * best.normal);
+    if (farther || off < least) {
+      least = off;
+      best.point_a = best.point_b = zero3<double>();
+      for (int i = 0; i < s.count; ++i) {
+        best.point_a = best.point_a + s.weight[i] * s.point[i].a;
+        best.point_b = best.point_b + s.weight[i] * s.point[i].b;
+      }
+    }
+    if (length - along <= kSettled * pair.extent || along > reach) break;
+    bool known = false;
+    for (int i = 0; i < s.count; ++i) known = known || norm2(next.w - s.point[i].w) == 0;
+    if (known) break;
+    s.point[s.count++] = next;
+    if (!reduce(s)) {
+      if (best.distance > 0) break;  // round-off: an axis separates them
+      return {n, 0, zero3<double>(), zero3<double>()};
+    }
+    const Vec3<double> w = nearest_of(s);
+    if (norm2(w) >= norm2(v)) break;  // round-off
+    v = w;
+  }
+  return best.distance > kTouching * pair.extent
+             ? best
+             : ConvexDistance{best.normal, 0, zero3<double>(), zero3<double>()};
+}
+
+STICTION_PHYSICS_END

@@ -1,0 +1,130 @@
+// Cores that overlap: rays from the origin, each along the normal of the facet that the ray before has hit: no
+// facet that is hit is farther than the one before, so this ends on a facet on which the origin has its foot, a way out
+// that is shorter than those beside it. A polytope then finds a shorter one, or that there is none. A ray is followed
+// by a portal of three points (Snethen, XenoCollide).
+#pragma once
+
+#include "physics/collision/convex/convex_polytope.h"
+
+STICTION_PHYSICS_BEGIN
+
+// The facet of D that a ray meets: its outward unit normal, how far it is from the origin.
+struct Facet {
+  Vec3<double> normal;
+  double offset;
+  Vec3<double> point_a, point_b;
+};
+
+template <class L>
+STICTION_FN Facet facet_along(const ConvexPair<L>& pair, const Vec3<double>& m) {
+  const Difference d = pair.support(m);
+  return {m, dot(m, d.w), d.a, d.b};
+}
+
+// Where p is near a wide facet, the corners that are found along the normal of a plane through p may lead round and round
+// the ray; after so many they are looked for across it.
+inline constexpr int kMostTurns = 24;
+
+// The facet that the ray from p along m meets; p inside of D.
+template <class L>
+STICTION_RARE Facet cast(const ConvexPair<L>& pair, const Vec3<double>& p, const Vec3<double>& m) {
+  Difference s1 = pair.support(m), s2, s3;
+  Vec3<double> v1 = s1.w - p, v2, v3;
+  Vec3<double> side = cross(v1, m);
+  if (norm(side) <= 1e-14 * pair.extent) {
+    side = cross(m, least_axis(m));
+  }
+  s2 = pair.support((1 / norm(side)) * side), v2 = s2.w - p;
+  for (int round = 0;; ++round) {
+    Vec3<double> n = cross(v1, v2);
+    if (dot(n, m) < 0) {
+      const Difference t = s1;
+      const Vec3<double> v = v1;
+      s1 = s2, v1 = v2, s2 = t, v2 = v, n = -n;
+    }
+    if (round >= kMostTurns) n = cross(m, v2 - v1);
+    const double length = norm(n);
+    if (!(length > 0)) return facet_along(pair, m);
+    s3 = pair.support((1 / length) * n), v3 = s3.w - p;
+    if (round >= kMostSupports) return facet_along(pair, m);
+    if (dot(cross(v3, v1), m) < 0) {
+      s2 = s3, v2 = v3;
+      continue;
+    }
+    if (dot(cross(v2, v3), m) < 0) {
+      s1 = s3, v1 = v3;
+      continue;
+    }
+    break;
+  }
+  Vec3<double> normal = m;
+  double offset = std::numeric_limits<double>::infinity();
+  for (int round = 0; round < kMostSupports; ++round) {
+    const Vec3<double> n = cross(v2 - v1, v3 - v1);
+    const double length = norm(n);
+    if (!(length > 1e-28 * pair.extent * pair.extent)) break;
+    const Vec3<double> u = (dot(n, m) < 0 ? -1 / length : 1 / length) * n;
+    const Difference s4 = pair.support(u);
+    const Vec3<double> v4 = s4.w - p;
+    normal = u, offset = dot(u, s4.w);
+    if (dot(u, v4 - v1) <= kSettled * pair.extent) break;
+    const double d1 = dot(cross(v4, v1), m), d2 = dot(cross(v4, v2), m), d3 = dot(cross(v4, v3), m);
+    if (d1 >= 0 && d2 <= 0)
+      s3 = s4, v3 = v4;
+    else if (d3 >= 0 && d1 <= 0)
+      s2 = s4, v2 = v4;
+    else
+      s1 = s4, v1 = v4;
+  }
+  if (offset > pair.extent * 4) return facet_along(pair, m);
+  // where the ray meets the portal: weights of its corners
+  const double w1 = vabs(dot(cross(v2, v3), m)), w2 = vabs(dot(cross(v3, v1), m)),
+               w3 = vabs(dot(cross(v1, v2), m)), sum = w1 + w2 + w3;
+  if (!(sum > 0)) return {normal, offset, s1.a, s1.b};
+  const double i = 1 / sum;
+  return {normal, offset, (i * w1) * s1.a + ((i * w2) * s2.a + (i * w3) * s3.a),
+          (i * w1) * s1.b + ((i * w2) * s2.b + (i * w3) * s3.b)};
+}
+
+// Rays from the origin until they stay.
+template <class L>
+STICTION_FN Facet descend(const ConvexPair<L>& pair, Facet facet) {
+  if (facet.offset <= kTouching * pair.extent) return facet;
+  for (int round = 0;; ++round) {
+    const Facet next = cast(pair, zero3<double>(), facet.normal);
+    if (round == kMostRays || next.offset > facet.offset + kSettled * pair.extent) {
+      facet.point_a = next.point_a, facet.point_b = next.point_b;  // met along its normal
+      break;
+    }
+    const bool settled = next.offset >= facet.offset - kSettled * pair.extent;
+    facet = next;
+    if (settled) break;
+  }
+  return facet;
+}
+
+// A ball of this radius rolls about inside of the core along all of its surface: the least radius of curvature of an
+// ellipsoid.
+STICTION_FN double rolling_radius(const LaneShape& s) {
+  if (s.type != GeomType::ellipsoid) return 0.0;
+  const double least = vmin(vmin(s.size.x, s.size.y), s.size.z);
+  return least * least / largest(s.size);
+}
+
+// The shortest translation of cores that overlap. No point is deeper in a ball than from where it touches, so a way out that
+// is no longer than the radius of a ball that rolls inside of D is the shortest.
+template <class L>
+STICTION_RARE ConvexDistance least_depth(const ConvexPair<L>& pair) {
+  const double length = norm(pair.between);
+  const bool apart = length > 1e-9 * pair.extent;
+  const Vec3<double> m = apart ? (-1 / length) * pair.between : -pair.a.x;
+  Facet best = descend(pair, apart ? cast(pair, pair.between, m) : facet_along(pair, m));
+  if (best.offset > rolling_radius(pair.a) + rolling_radius(pair.b)) {
+    const WayOut way = shortest_way_out(pair, {best.normal, best.offset});
+    if (way.length < best.offset - 10 * kSettled * pair.extent)
+      best = descend(pair, facet_along(pair, way.m));
+  }
+  return {-best.normal, -best.offset, best.point_a, best.point_b};
+}
+
+STICTION_PHYSICS_END

@@ -1,0 +1,125 @@
+// The convex hull of a mesh: its farthest vertex in a direction, and the face that looks there.
+// Everything in the frame of the mesh, scalar, in double.
+#pragma once
+
+#include "physics/base/views.h"
+#include "physics/collision/colliders.h"
+
+STICTION_PHYSICS_BEGIN
+
+// Up to so many vertices are looked at one by one.
+inline constexpr int kFewVertices = 32;
+// Vertices and normals that differ by less than this share count as equal.
+inline constexpr double kAsFar = 1e-9;
+
+// A hull of the model.
+struct HullRef {
+  const MeshArrays* arrays = nullptr;
+  int mesh = 0;
+
+  STICTION_FN int first() const { return arrays->mesh_vertadr[mesh]; }
+  STICTION_FN Vec3<double> vertex(int i) const {
+    const double* const p = arrays->mesh_vert + 3 * (first() + i);
+    return {p[0], p[1], p[2]};
+  }
+  STICTION_FN Vec3<double> normal(int face) const {
+    const double* const n = arrays->mesh_polynormal + 3 * (arrays->mesh_polyadr[mesh] + face);
+    return {n[0], n[1], n[2]};
+  }
+  STICTION_FN Vec3<double> corner(int face) const {  // the first of a face
+    const int f = arrays->mesh_polyadr[mesh] + face;
+    return vertex(arrays->mesh_polyvert[arrays->mesh_polyvertadr[f]]);
+  }
+  STICTION_FN int face_count() const { return arrays->mesh_polynum[mesh]; }
+  // f of every vertex beside i, of every face at i.
+  template <class F>
+  STICTION_FN void beside(int i, const F& f) const {
+    const int* const adr = arrays->mesh_edgeadr + first() + i;
+    for (int k = adr[0]; k < adr[1]; ++k) f(arrays->mesh_edge[k]);
+  }
+  template <class F>
+  STICTION_FN void faces_at(int i, const F& f) const {
+    const int* const adr = arrays->mesh_polymapadr + first() + i;
+    for (int k = adr[0]; k < adr[1]; ++k) f(arrays->mesh_polymap[k]);
+  }
+};
+
+// The mesh that an environment has chosen for a geom whose own is `file`. A step on a device does not look at the
+// parameters first: what is no hull counts as the file's.
+STICTION_FN HullRef chosen_hull(const MeshArrays& a, double mesh, int file) {
+  const bool there = mesh >= 0 && mesh < a.nmesh;
+  const int id = there ? static_cast<int>(mesh) : file;
+  return {&a, a.mesh_vertnum[id] > 0 ? id : file};
+}
+
+// Directions by the cell in which they leave a cube around the origin: kMeshCells² on each of its six sides.
+inline constexpr int kMeshCells = 8;
+inline constexpr int kMeshStarts = 6 * kMeshCells * kMeshCells;
+STICTION_FN int start_cell(const Vec3<double>& m) {
+  const Vec3<double> size = abs3(m);
+  const int axis = size.x >= size.y && size.x >= size.z ? 0 : size.y >= size.z ? 1 : 2;
+  const double along = coordinate(m, axis),
+               to_cell = along != 0 ? 0.5 * kMeshCells / vabs(along) : 0.0;
+  const auto cell = [&](int k) {
+    const double x = to_cell * coordinate(m, k % 3) + 0.5 * kMeshCells;
+    return x >= kMeshCells ? kMeshCells - 1
+           : x > 0         ? static_cast<int>(x)
+                           : 0;  // 0 of what is no number
+  };
+  const int side = 2 * axis + (along < 0 ? 1 : 0);
+  return (side * kMeshCells + cell(axis + 1)) * kMeshCells + cell(axis + 2);
+}
+// The middle of a cell.
+STICTION_FN Vec3<double> start_direction(int cell) {
+  const int side = cell / (kMeshCells * kMeshCells), axis = side / 2;
+  const auto middle = [](int k) { return (2 * k + 1) / static_cast<double>(kMeshCells) - 1; };
+  const double first = middle(cell / kMeshCells % kMeshCells), second = middle(cell % kMeshCells);
+  const double along = side % 2 == 0 ? 1 : -1;
+  return along * unit3<double>(axis) + first * unit3<double>((axis + 1) % 3) +
+         second * unit3<double>((axis + 2) % 3);
+}
+
+// The vertex that is farthest along m. Of many vertices: uphill over the edges, from the one that is farthest in
+// a direction near m; on a convex hull no other vertex is a top. Depends on nothing but m.
+STICTION_OUTLINE inline int farthest_vertex(const HullRef& hull, const Vec3<double>& m) {
+  const int count = hull.arrays->mesh_vertnum[hull.mesh];
+  int best = 0;
+  if (count <= kFewVertices) {
+    double most = dot(m, hull.vertex(0));
+    for (int i = 1; i < count; ++i) {
+      const double along = dot(m, hull.vertex(i));
+      if (along > most) most = along, best = i;
+    }
+    return best;
+  }
+  best = hull.arrays->mesh_start[kMeshStarts * hull.mesh + start_cell(m)];
+  double most = dot(m, hull.vertex(best));
+  for (int last = -1; last != best;) {
+    last = best;
+    hull.beside(last, [&](int i) {
+      const double along = dot(m, hull.vertex(i));
+      if (along > most) most = along, best = i;
+    });
+  }
+  return best;
+}
+
+// Of the faces with a corner as far along m as any vertex, that whose normal is closest to m, the first
+// of equals. `extent` of the hull.
+STICTION_OUTLINE inline int facing_face(const HullRef& hull, const Vec3<double>& m, double extent) {
+  const int top = farthest_vertex(hull, m);
+  const double tie = kAsFar, least = dot(m, hull.vertex(top)) - tie * extent;
+  double closest = -2;
+  int face = 0;
+  const auto consider = [&](int f) {
+    const double c = dot(m, hull.normal(f));
+    if (c > closest + tie || (c >= closest - tie && f < face)) closest = c, face = f;
+  };
+  hull.faces_at(top, consider);
+  hull.beside(top, [&](int i) {
+    if (dot(m, hull.vertex(i)) >= least) hull.faces_at(i, consider);
+  });
+  return face;
+}
+
+STICTION_PHYSICS_END

@@ -1,0 +1,30 @@
+// The velocity without impulses of constraints, by the scheme of the options.
+#pragma once
+
+#include <vector>
+
+#include "reference/base/step_inputs.h"
+#include "reference/tree/gyroscopic.h"
+#include "stiction/options.h"
+
+namespace stiction::reference::inline STICTION_REAL {
+
+// Where in a step its forces are taken, as shares of its end: the θ-method of the SAP paper, (7)-(12).
+struct Theta {
+  double force = 1;     // θ: q and v of the forces
+  double position = 1;  // θ_qv: v that moves q
+};
+Theta theta(Scheme scheme);
+
+// Free motion: A (v* − v0) = δt k with A = M + δt D + δt² K.
+struct FreeMotion {
+  MatX A;
+  VecX v_star;
+  std::vector<Turning> turning;  // with Gyroscopic::midpoint; its first half is in v_star
+  bool solved = false;           // false: A is not positive definite, v_star is v0
+  bool converged = true;         // false: of the midpoint rule's implicit equation
+};
+FreeMotion free_motion(const Model& m, const Options& o, const Kinematics& kin,
+                       const StepInputs& in);
+
+}  // namespace stiction::reference::inline STICTION_REAL

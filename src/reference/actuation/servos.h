@@ -1,0 +1,26 @@
+// Actuators as servos: their implicit laws, and the explicit part of actuation.
+#pragma once
+
+#include <utility>
+#include <vector>
+
+#include "reference/actuation/forces.h"
+#include "reference/base/step_inputs.h"
+
+namespace stiction::reference::inline STICTION_REAL {
+
+// For some control.
+bool may_be_servo(const Model& m, int a);
+
+// The actuators whose feedback is implicit, with their laws.
+std::vector<std::pair<int, ServoLaw>> servo_laws(const Model& m, double dt, const StepInputs& in,
+                                                 const DelassusScale& delassus,
+                                                 const Kinematics& kin,
+                                                 const std::vector<Tendon>& tendons);
+
+// Generalized force of the actuators without feedback that pulls back; servos are rows.
+VecX explicit_actuation(const Model& m, const Kinematics& kin, const std::vector<Tendon>& tendons,
+                        std::span<const Real> qpos, std::span<const Real> qvel,
+                        std::span<const Real> ctrl, std::span<const double> act);
+
+}  // namespace stiction::reference::inline STICTION_REAL

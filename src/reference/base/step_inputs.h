@@ -1,0 +1,21 @@
+// What one step of one environment is a function of, besides its model and options.
+#pragma once
+
+#include <span>
+
+#include "reference/base/real.h"
+
+namespace stiction::reference::inline STICTION_REAL {
+
+// Inputs with defaults filled in: all spans have their full size and finite numbers.
+struct StepInputs {
+  std::span<const Real> qpos, qvel, ctrl;
+  std::span<const double> qfrc_applied, xfrc_applied, mocap_pos, mocap_quat, anchor,
+      friction_anchor;
+  double time = 0;
+  std::span<const Real> more_friction = {};  // (npair) added to the coefficients; empty: zero
+  std::span<const double> eq_active = {};    // (neq)
+  std::span<const double> act = {};          // (na)
+};
+
+}  // namespace stiction::reference::inline STICTION_REAL

@@ -1,0 +1,201 @@
+// Contact geometry: witness points, normals and signed distances between primitives.
+#pragma once
+
+#include <array>
+#include <span>
+
+#include "reference/base/real.h"
+#include "stiction/types.h"
+
+namespace stiction::reference::inline STICTION_REAL {
+
+// The convex hull of a mesh: vertices and flat faces, as in the model.
+struct Hull {
+  std::span<const double> vert, normal;       // (n,3) (faces,3)
+  std::span<const int> corneradr, cornernum;  // (faces)
+  std::span<const int> corner;                // from the first of the mesh on
+  Vec3 vertex(int i) const { return Eigen::Vector3d(&vert[3 * at(i)]).template cast<Real>(); }
+  int vertices() const { return static_cast<int>(vert.size() / 3); }
+  int faces() const { return static_cast<int>(cornernum.size()); }
+  Vec3 face_normal(int f) const {
+    return Eigen::Vector3d(&normal[3 * at(f)]).template cast<Real>();
+  }
+  std::span<const int> corners(int f) const {
+    return corner.subspan(at(corneradr[at(f)] - corneradr[0]), at(cornernum[at(f)]));
+  }
+};
+
+// A height field: rows along y, columns along x; elevation size[2] data.
+struct HeightField {
+  int nrow = 0, ncol = 0;
+  std::array<double, 3> size{};  // half sizes in x and y
+  std::span<const double> data;
+};
+
+// A placed primitive, sized as in MuJoCo: sphere (radius), capsule and cylinder (radius, half
+// length along z), box and ellipsoid (half sizes), plane (infinite, z is its outward normal); or a mesh,
+// within the box of these half sizes; or a height field.
+struct Shape {
+  GeomType type;
+  Vec3 size;
+  Vec3 pos;
+  Mat3 rot;
+  Hull hull{};
+  HeightField field{};
+};
+
+// One contact point. point2 - point1 = distance * normal, also when the shapes are apart.
+struct Witness {
+  Vec3 point1, point2;  // on the surfaces of shape 1 and shape 2
+  Vec3 normal;          // unit, from 1 into 2
+  Real distance;        // signed, < 0: overlap
+};
+
+// Writes exactly contact_points(a.type, b.type) witnesses and returns their number; 0: no collider.
+// The least distance is the signed distance of the two shapes: overlap is the length of the
+// shortest translation that separates them. Swapped arguments give swapped points and the opposite
+// normal, in the same order (box-box: the same least distance and normal, other names; capsules whose axes
+// look in opposite directions: the other end first).
+//
+// Order of the points (the index names the same feature at every pose):
+//   plane-capsule     the end spheres at -z and +z of the capsule
+//   plane-box         the vertices; bit k of the index is set where coordinate k is positive
+//   plane-cylinder    4 * cap + quarter. Caps: -z, +z. Quarter 0 is the direction of the deepest
+//                     rim point, 1 to 3 follow at 90 degrees about +z
+//   capsule-capsule   the overlap's end at -z of the first, then that at +z
+//   capsule-box       the point nearer to the capsule's -z end first
+//   box-box           the sides of the first box's facing face, then those of the second's. With
+//                     the face's normal along axis k and u, v the axes k + 1, k + 2 (cyclic):
+//                     -v, +u, +v, -u
+//   capsule-cylinder  the point nearer to the -z end of the line first
+//   cylinder-cylinder cap on cap: quarters of the first's rim, of the second's, the two crossings of
+//                     the rims. Else 0 and 1: the ends of the line, -z first; the others are idle
+//   plane-mesh, cylinder-mesh (cap), box-mesh, mesh-mesh
+//                     the corner that is farthest along d_k. d_0 is 52.5 degrees from the face's x axis,
+//                     d_1 to d_3 follow at 90 degrees
+//   capsule-mesh, cylinder-mesh (side)   as cylinder-box
+//   cylinder-box      a cap: 4 quarters of its rim, where the 4 edges of the facing face enter the
+//                     cap, where they leave it. Else as above
+//
+// Capsule against capsule. A and B are the axes, segments, r the sum of the radii.
+//   1. The nearest points of A and B, D apart along the normal n, which both contacts share.
+//   2. The overlap of A and B seen along n, of length L along the middle of their directions: at each end a point of A
+//      and one of B. With the angle φ by which the axes are turned, seen along n, and α, β from n,
+//        u = kTurned (sin φ sin α sin β)² (1 + L/r) + (kTilted (1 - sin²α sin²β))² + max(0, r/L - kShort)
+//      is 0 where they touch as a line. Both contacts move from the end to the nearest points by the share min(1, u).
+//   3. The distance is that along n, no less than D; the least is D. What is left of the way between the two
+//      points, across n, is halved: at most L/340 of distance are neglected there. Where u > 1 both slots would
+//      have the nearest points: the spheres of contact 1 shrink by the share min(1, u - 1).
+//   So there are two where a capsule lies along another one, one where they cross or one stands on the other, which
+//   is exact, and distances and points are continuous wherever n is and L > r/kShort.
+//
+// Capsule against box. Two points of the capsule's axis, a segment, carry the contact:
+//   1. The nearest point t* of the segment: least distance to the box, in direction n. If the
+//      segment enters the box, n is instead the shortest translation that takes it out (one of
+//      the faces' normals, or of the common perpendiculars of the segment and an edge), and t* is
+//      the last point to leave.
+//   2. The part [a, b] of the segment that faces the box: clipped, in the box's frame, to
+//        |x_k| <= max(h_k, |x_k(t*)|) + L n_k² / (1 - n_k²),   k = 1..3,  L half the length.
+//      Over a face (n = e_k) these are the four planes through the face's edges. Across an edge or
+//      a vertex the planes move outwards as n turns away from the face, so nothing jumps.
+//   3. Beside t*, the one of a and b that is farther from the box. Distance is convex along
+//      the segment, so the two contacts are the nearest and the farthest point of the facing
+//      part, and both distances are continuous wherever n is. If a or b is as near as t*, it takes
+//      the place of t*: a capsule lying on a face touches at the two ends of the facing part.
+//   Distances are those of the sphere at the point; while the segment is inside the box and leaves
+//   it through a face, the heights above that face.
+//
+// Box against box.
+//   1. The normal n: the shortest translation that separates, along one of the faces' normals or of
+//      the common perpendiculars of two edges (an edge only where it is shallower than every face
+//      by more than round-off); of boxes that are apart, the line between their nearest points.
+//   2. The overlap of the two facing faces (those whose normals are closest to n and -n), seen
+//      along n: a convex polygon of up to eight corners. The height of a corner is the distance of
+//      the two faces along n there, and at least the distance of the boxes.
+//   3. Every corner is the beginning of one edge, every edge lies on one of the eight sides of the
+//      two faces, and a side carries at most one edge: slot = side. So a corner keeps its slot
+//      while the boxes slide and turn, also when it leaves one face and becomes a crossing of two
+//      sides.
+//      Its distance is max(height, -length of the edge): edges appear and vanish with length 0,
+//      so a corner comes and goes without a jump. The end of an edge shorter than the depth counts
+//      as deep as its beginning, if it is to a tenth of the depth. Where all of the deepest corners
+//      would be shortened, depths are limited in proportion to the edges, and the deepest keep
+//      theirs.
+//   4. A side without an edge repeats the polygon's corner nearest to it, at the distance
+//      max(0, height) + how far the corner is away from the side: never in overlap. Of two that are
+//      as near, the beginning of the edge between them; where all are, that of the first side with
+//      an edge, the second face's before the first's.
+//   Flush boxes: seen along n, the first box's face is larger by half the depth (less its variation
+//   over the faces), so that round-off doesn't decide which of two sides is the outer one, and a
+//   point may lie that far outside of the first box. Points are in the middle between the faces,
+//   point1 and point2 half the distance before and behind it.
+//
+// Cylinder against capsule, cylinder, box. Along the normal n of least distance a cylinder shows a cap
+// if its axis is within 45 degrees of n, else the line of its side that looks along n; a capsule shows
+// a line, a box the face closest to n. Points are features of the one seen along n over the other:
+//   rim      four points of a cap's rim, quarter 0 in the direction of the deepest; their height over the
+//            other plane, and as much more as they are outside of its feature
+//   edge     where an edge of a face enters and leaves a cap. Depth at most the length of the part
+//            over the cap, where it leaves also what is left of the edge: points come and go at
+//            depth 0, and a corner over the cap is the beginning of one edge only
+//   crossing where the rims of two caps cross; depth at most half the length of their common chord
+//   line     the two ends of the part of a line that is over a face or a cap; the farther no deeper
+//            than the part is long. Of two lines, round as the shapes are: the nearest point and
+//            the farther end; both ends where the nearer end is as near
+// Every height is at least the signed distance. If none of the points is as near as the shapes are, the
+// nearest of them becomes the point that touches. A slot without a feature repeats slot 0, out of reach.
+//
+// Mesh against a plane and against what shows a face: box, mesh, cap of a cylinder.
+//   1. The normal n is that of the plane, or of least distance; the mesh is its convex hull.
+//   2. The face that looks along m (n or -n): of the hull's flat faces with a corner as far along m as any
+//      of its vertices, that whose normal is closest to m; the first of equals. Its plane goes through
+//      its outermost corner. Sides of boxes and caps are as above.
+//   3. The overlap of the two faces, seen along n; on a plane all of the face. Slot k takes the point of
+//      the overlap that is farthest along d_k, the first of equals: four directions that turn with
+//      the face of the mesh, of two polygons with the smaller one. x is the longest edge of a mesh's face,
+//      the axis k + 1 of a box whose face has axis k. 52.5 degrees are away from the normals of the edges
+//      of squares, hexagons and octagons in any of their symmetric positions on each other, so round-off
+//      doesn't choose between two corners there.
+//   4. Its distance is that of the two planes there along n, at least the signed distance; on a plane the
+//      vertex' own. A corner that would take two slots, or is within 1e-6 of the extent from that of a slot
+//      before, has the first of them. Points are in the middle between the faces.
+//   5. If the shapes are nearer than the nearest of these, at a point x, that one takes the signed distance and goes
+//      towards x: by 1000 times the difference, at most to x. So corners stay where they are as long as faces are
+//      parallel to 1e-6.
+//   So an overlap with more than four corners rests on four of them, and a slot jumps to another corner where
+//   two are equally far along d_k, where another face takes over (n midway between two normals), and where the
+//   smaller of the faces becomes the larger. A capsule or the side of a cylinder has a line over the face, as
+//   over a box; spheres and ellipsoids touch at one point.
+//
+// Height field. Two triangles a cell, parted by the diagonal from the corner with the least x and y; solid below
+// them, nothing beside. A shape has the points with which it would touch a plane, and kHfieldMore others.
+//   1. Own point k: of each triangle, point k of the shape against the plane of the triangle, where its foot is in the
+//      triangle; of a mesh the corners of its face, and the vertex that is deepest is one of the others. Let d be
+//      how far the point is from the plane, of a sphere or capsule the centre of the ball around it. That point must
+//      be in the solid if d < 0 and outside if d > 0: else the plane belongs to the far side of a ridge. Where it is
+//      in the solid, its foot may be beside the triangle by at most -d, if the surface bends up there, and -d may
+//      not exceed kLongWay times the distance of the point from the surface. The triangle with the least |d| has
+//      slot k.
+//   2. A ridge is an edge at which the surface bends down, also the border, which is a cliff. It touches as a capsule
+//      of radius 0, shapes that show a face or a side at two points, if its normal is perpendicular to it and both
+//      triangles fall away from it. In overlap the normal is that of a longer edge, since there is no way out along
+//      it, and the points are those in the edge. A node of a ridge touches as a point, if its normal looks up and all
+//      six neighbours fall away.
+//   3. The others are the points of ridges and nodes, and of triangles that lost their slot to another one; equal ones count
+//      once. Of the nearest 16 four are chosen: the nearest, then always the one that is farthest from those chosen,
+//      in position and extent times normal, less kSlope times what it is higher; of those higher than kBand of the
+//      extent the nearest, after all others.
+//   On what is flat these are the points on a plane, with the same gaps and normals.
+//
+// Where points jump although the distances don't: a cylinder standing on a plane, a capsule parallel to
+// a face or an edge of a box, a capsule across an edge whose two ends are equally far (item 3 changes
+// ends), and sides of two boxes that are parallel and pass each other (the corner runs along the side).
+//
+// Where the direction of least translation is not unique, the choice is fixed: a point inside a box
+// leaves by the first of the nearest faces in the order x, y, z; crossing axes are pushed along
+// their common perpendicular; a sphere centred on a capsule's axis along the capsule's x axis;
+// coincident spheres and coinciding capsule axes along the x axis of the first argument (the only
+// case that doesn't swap).
+int collide(const Shape& a, const Shape& b, std::span<Witness> out);
+
+}  // namespace stiction::reference::inline STICTION_REAL

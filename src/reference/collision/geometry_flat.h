@@ -1,0 +1,159 @@
+// What of a shape looks at another one: a cap, a side of a box, a face of a mesh; and what lies over it.
+#pragma once
+
+#include <limits>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "reference/collision/geometry_colliders.h"
+
+namespace stiction::reference::inline STICTION_REAL {
+
+// Vertices and normals of a mesh that differ by less than this share count as equal.
+inline constexpr double kAsFar = 1e-9;
+
+inline bool has_faces(const Shape& s) {
+  return s.type == GeomType::box || s.type == GeomType::mesh;
+}
+inline bool shows_cap(const Shape& s, const Vec3& n) {
+  return s.type == GeomType::cylinder && abs(s.rot.col(2).dot(n)) >= sqrt(0.5);
+}
+
+// The flat part of a shape that looks along m: a disc of radius half[0], a rectangle, or a polygon.
+struct Flat {
+  bool disc;
+  Vec3 centre, normal, x, y;
+  Vec2 half;
+  std::vector<Vec2> polygon;     // of a mesh: its corners about centre, counterclockwise
+  std::span<const int> corners;  // their vertices
+  Vec3 m;
+
+  Flat(const Shape& s, const Vec3& along) : disc(s.type == GeomType::cylinder), m(along) {
+    const Vec3 c = s.rot.transpose() * m;
+    if (s.type == GeomType::mesh) {
+      take_face(s, c);
+      return;
+    }
+    int k = 2;
+    if (!disc) {  // the first of the faces that are as close to m
+      k = 0;
+      for (int i = 1; i < 3; ++i)
+        if (abs(c[i]) > abs(c[k]) + 1e-9) k = i;
+    }
+    normal = (c[k] < 0 ? -1 : 1) * s.rot.col(k);
+    centre = s.pos + s.size[disc ? 1 : k] * normal;
+    if (disc) {
+      const Real sine = hypot(c[0], c[1]);
+      const Vec3 deepest = sine > 1e-12 ? Vec3(c[0] / sine, c[1] / sine, 0) : Vec3::UnitX();
+      x = s.rot * deepest, y = s.rot.col(2).cross(x);
+      half = {s.size[0], s.size[0]};
+    } else {
+      x = s.rot.col((k + 1) % 3), y = s.rot.col((k + 2) % 3);
+      half = {s.size[(k + 1) % 3], s.size[(k + 2) % 3]};
+    }
+  }
+  // Above the plane, measured along m.
+  Real height(const Vec3& p) const { return normal.dot(p - centre) / normal.dot(m); }
+  // In the plane, seen along m.
+  Vec2 flattened(const Vec3& p) const {
+    const Vec3 q = p - height(p) * m - centre;
+    return {x.dot(q), y.dot(q)};
+  }
+  Real away(const Vec3& p) const {
+    const Vec2 q = flattened(p);
+    if (disc) return std::max<Real>(0, q.norm() - half[0]);
+    return (q - q.cwiseMax(-half).cwiseMin(half)).norm();
+  }
+  // Part of p + t u, low <= t <= high, seen over the flat part.
+  using Part = std::pair<Real, Real>;
+  std::optional<Part> over(const Vec3& p, const Vec3& u, Real low, Real high) const {
+    if (steep()) return std::nullopt;
+    const Vec2 q = flattened(p), d = flattened(p + u) - q;
+    if (!polygon.empty()) {
+      for (std::size_t i = 0; i < polygon.size(); ++i) {
+        const Vec2 edge = polygon[(i + 1) % polygon.size()] - polygon[i];
+        const Real at_p = cross(edge, q - polygon[i]), slope = cross(edge, d);  // left of it: >= 0
+        if (slope == 0 && at_p < 0) return std::nullopt;
+        if (slope > 0) low = std::max(low, -at_p / slope);
+        if (slope < 0) high = std::min(high, -at_p / slope);
+      }
+    } else if (disc) {
+      const Real a = d.squaredNorm(), b = q.dot(d), c = q.squaredNorm() - half[0] * half[0];
+      if (a == 0) return c <= 0 ? std::optional(Part{low, high}) : std::nullopt;
+      if (b * b < a * c) return std::nullopt;
+      const Real root = sqrt(b * b - a * c);
+      low = std::max(low, (-b - root) / a), high = std::min(high, (-b + root) / a);
+    } else {
+      for (int k = 0; k < 2; ++k) {
+        if (d[k] == 0) {
+          if (abs(q[k]) > half[k]) return std::nullopt;
+          continue;
+        }
+        const Real side = copysign(half[k], d[k]);
+        low = std::max(low, (-side - q[k]) / d[k]), high = std::min(high, (side - q[k]) / d[k]);
+      }
+    }
+    return low <= high ? std::optional(Part{low, high}) : std::nullopt;
+  }
+  // Seen from the side, a plane says nothing of heights.
+  bool steep() const { return normal.dot(m) < 1e-3; }
+  static Real cross(const Vec2& a, const Vec2& b) { return a[0] * b[1] - a[1] * b[0]; }
+  Vec3 placed(const Vec2& q) const { return centre + q[0] * x + q[1] * y; }
+  Vec3 rim(int quarter) const {
+    return centre + (quarter < 2 ? 1 : -1) * half[0] * (quarter % 2 == 0 ? x : y);
+  }
+  Vec3 vertex(int i) const {
+    return centre + (i == 1 || i == 2 ? half[0] : -half[0]) * x + (i >= 2 ? half[1] : -half[1]) * y;
+  }
+  // Corners of the rectangle or polygon, counterclockwise about x × y.
+  std::vector<Vec2> outline() const {
+    if (!polygon.empty()) return polygon;
+    return {{-half[0], -half[1]}, {half[0], -half[1]}, half, {-half[0], half[1]}};
+  }
+  Real area() const {
+    const std::vector<Vec2> line = outline();
+    Real twice = 0;
+    for (std::size_t i = 0; i < line.size(); ++i)
+      twice += cross(line[i], line[(i + 1) % line.size()]);
+    return abs(twice) / 2;
+  }
+
+ private:
+  // c: m in the mesh's frame.
+  void take_face(const Shape& s, const Vec3& c) {
+    const Hull& hull = s.hull;
+    Real highest = -std::numeric_limits<double>::infinity();
+    for (int i = 0; i < hull.vertices(); ++i) highest = std::max(highest, c.dot(hull.vertex(i)));
+    const auto touches = [&](int i) {
+      return c.dot(hull.vertex(i)) >= highest - kAsFar * s.size.sum();
+    };
+    Real closest = -2;
+    int face = 0;
+    for (int f = 0; f < hull.faces(); ++f) {
+      if (c.dot(hull.face_normal(f)) <= closest + kAsFar) continue;
+      const auto of_face = hull.corners(f);
+      if (std::none_of(of_face.begin(), of_face.end(), touches)) continue;
+      closest = c.dot(hull.face_normal(f)), face = f;
+    }
+    corners = hull.corners(face);
+    const Vec3 n = hull.face_normal(face), first = hull.vertex(corners[0]);
+    const Vec3 edge = hull.vertex(corners[1]) - first;
+    const Vec3 along = (edge - n.dot(edge) * n).normalized(), beside = n.cross(along);
+    Real outermost = n.dot(first);
+    for (const int i : corners) {
+      const Vec3 p = hull.vertex(i);
+      polygon.emplace_back(along.dot(p - first), beside.dot(p - first));
+      outermost = std::max(outermost, n.dot(p));
+    }
+    normal = s.rot * n, x = s.rot * along, y = s.rot * beside;
+    centre = s.pos + s.rot * (first + (outermost - n.dot(first)) * n);
+    half.setZero();
+  }
+};
+
+// geometry_mesh.cpp: four points of the overlap of two faces, the second of a mesh.
+void overlap_points(const Flat& a, const Flat& b, Real extent, const Witness& touch,
+                    std::span<Witness> out);
+
+}  // namespace stiction::reference::inline STICTION_REAL

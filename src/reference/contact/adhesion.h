@@ -1,0 +1,18 @@
+// Adhesion: actuators that press the contacts of a body together.
+#pragma once
+
+#include "reference/actuation/forces.h"
+#include "reference/contact/contacts.h"
+
+namespace stiction::reference::inline STICTION_REAL {
+
+// Moment arm of adhesion actuator a, −Σ J_n / N over the N points of its body whose gap is not positive; zero
+// without any. As in MuJoCo gear does not count.
+VecX adhesion_moment(const Model& m, const Kinematics& kin, const std::vector<ContactPoint>& points,
+                     int a);
+
+// Generalized force of all of them.
+VecX adhesion_force(const Model& m, const Kinematics& kin, const std::vector<ContactPoint>& points,
+                    const std::vector<Actuation>& actuators);
+
+}  // namespace stiction::reference::inline STICTION_REAL

@@ -1,0 +1,68 @@
+// Convex potentials of rows with one constraint velocity: joint limits, servos, dry friction.
+// γ = −ℓ', G = ℓ''; impulses over one step. Formulas: docs/method.md, "rows".
+#pragma once
+
+#include <array>
+#include <variant>
+
+#include "reference/law/contact_law.h"
+
+namespace stiction::reference::inline STICTION_REAL {
+
+// β of every row that is not a contact, and its near-rigid factor β²/4π².
+inline constexpr double kRowNearRigid = 0.1;
+double near_rigid_factor(double beta);
+
+// Unilateral compliant row on g >= 0 with g' = v: γ = ((v̂ − v)/R)₊, ℓ = ½ R γ²
+struct LimitLaw {
+  Real R, v_hat;
+  Scalar at(Real v) const;
+};
+// The joint limit with gap g0: near-rigid R = β²/4π² w, v̂ = −g0/(2 δt)
+LimitLaw limit_law(double dt, Real w, Real g0);
+
+// Time constant T with which a violated limit returns, at least 2 δt; solref: (T, damping ratio), or
+// (−k, −b) with T = b/k.
+double recovery_time(double dt, const std::array<double, 2>& solref);
+
+// Both limits of a joint with the gaps `lower` and `upper`, that would move at v without them:
+// v̂ = −g/δt while g >= 0, else −g/T. R gives way by a share of the change of velocity that the
+// limits demand, and under a constant force to no more than `depth`; R/w =
+// min(0.02, depth/(T demand)), at least near-rigid.
+inline constexpr double kLimitYield = 0.02, kLimitDepth = 0.01;
+struct JointLimits {
+  LimitLaw lower, upper;
+};
+JointLimits solref_limits(double dt, Real w, double T, double depth, Real lower, Real upper,
+                          Real v);
+
+// Implicit servo: force ũ(v) = force0 − κ v clamped to [lower, upper]; γ = δt clamp(ũ),
+// ℓ = (δt/κ) C(ũ) with C' = clamp
+struct ServoLaw {
+  double dt;
+  Real force0, kappa;
+  Real lower, upper;
+  Scalar at(Real v) const;
+};
+// Stiffness and damping of a servo, softened to 1/(δt κ) >= β²/4π² w keeping Kd/Kp.
+struct ServoGains {
+  Real kp, kd;
+};
+ServoGains near_rigid_gains(ServoGains gains, double dt, Real w);
+
+// Joint dry friction, Huber: R = σ w, γ = clamp((v̂ − v)/R, ±δt τ_c); v̂ = −z/τ of anchored friction
+// Of anchored friction z ← z + δt v, within the τ R δt τ_c with which all of the friction is used.
+struct DryFrictionLaw {
+  Real R, bound, v_hat = 0;
+  Scalar at(Real v) const;
+};
+
+inline constexpr double kAnchorTime = 5;  // τ / δt of anchored stiction and dry friction
+Real advance_friction(const DryFrictionLaw& law, double dt, Real z, Real v);
+
+using RowLaw = std::variant<LimitLaw, ServoLaw, DryFrictionLaw>;
+inline Scalar evaluate(const RowLaw& law, Real v) {
+  return std::visit([v](const auto& l) { return l.at(v); }, law);
+}
+
+}  // namespace stiction::reference::inline STICTION_REAL

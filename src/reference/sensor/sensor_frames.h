@@ -1,0 +1,21 @@
+// What sensors are attached to: poses of bodies, geoms, sites and cameras.
+#pragma once
+
+#include "reference/tree/kinematics.h"
+
+namespace stiction::reference {
+
+struct Frame {
+  Vec3 pos = Vec3::Zero();
+  Quat quat = Quat::Identity();
+  int body = 0;
+};
+
+// No object: the world.
+Frame frame_of(const Model& m, const Kinematics& kin, ObjectType type, int id);
+
+// Where camera sees site, in pixels from the upper left corner; it looks along -z, y is up:
+//   W/2 - f_x x/z,   H/2 + f_y y/z
+Vec2 projection(const Model& m, const Kinematics& kin, int site, int camera);
+
+}  // namespace stiction::reference

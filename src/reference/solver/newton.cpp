@@ -1,0 +1,130 @@
+#include "reference/solver/newton.h"
+
+#include <Eigen/Cholesky>
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace stiction::reference::inline STICTION_REAL {
+namespace {
+
+constexpr double kEps = std::numeric_limits<double>::epsilon();
+// Round-off of the gradient relative to the impulses that it is the sum of. Those of a servo that presses
+// a joint at rest against its limit cancel, and leave nothing else to be relative to.
+constexpr double kRoundOff = 8 * kEps;
+
+// Progress of the iteration, to see when only round-off is left.
+class StallTest {
+ public:
+  // Cost no longer falls beyond its round-off while the residual no longer halves, or two steps in
+  // a row too small to change v.
+  bool stalled(const Evaluation& now, Real residual, Real alpha, Real step, Real scale) {
+    const bool flat = last_cost_ - now.cost <= kEps * now.magnitude && alpha > 0.5 &&
+                      residual > 0.5 * last_residual_;
+    tiny_steps_ = step < 4 * kEps * scale ? tiny_steps_ + 1 : 0;
+    start(now, residual);
+    return flat || tiny_steps_ >= 2;
+  }
+  void start(const Evaluation& now, Real residual) {
+    last_cost_ = now.cost;
+    last_residual_ = residual;
+  }
+
+ private:
+  Real last_cost_ = 0, last_residual_ = 0;
+  int tiny_steps_ = 0;
+};
+
+}  // namespace
+
+Solution solve(const Problem& problem, const VecX& v0, double tolerance, int max_iterations) {
+  Solution s;
+  if (problem.unconstrained()) {
+    s.v = problem.v_star;
+    return s;
+  }
+  s.v = v0;
+  const VecX D = problem.A.diagonal().cwiseSqrt().cwiseInverse();
+  Evaluation e = evaluate(problem, s.v);
+  const double rho = kRoundOff / std::max(tolerance, kRoundOff);
+  const auto relative_residual = [&]() -> Real {
+    const Real scale =
+        std::max({D.cwiseProduct(problem.A * s.v).norm(), D.cwiseProduct(e.impulse).norm(),
+                  rho * D.cwiseProduct(e.load).norm()});
+    const Real r = D.cwiseProduct(e.gradient()).norm();
+    if (r == 0) return 0;
+    return scale > 0 ? r / scale : Real(1);
+  };
+  s.residual = relative_residual();
+  StallTest progress;
+  progress.start(e, s.residual);
+
+  while (!(s.residual <= tolerance)) {
+    if (!isfinite(s.residual) || !isfinite(e.cost)) {
+      s.status |= Status::bad_state;
+      break;
+    }
+    if (s.iterations == max_iterations) {
+      s.status |= Status::not_converged;
+      break;
+    }
+
+    // D H D x = −D r, Δv = D x
+    const Eigen::LLT<MatX> factor(D.asDiagonal() * e.hessian * D.asDiagonal());
+    const VecX r = e.gradient();
+    const VecX x = factor.solve(-D.cwiseProduct(r));
+    const VecX dv = D.cwiseProduct(x);
+    const Real slope = r.dot(dv);
+    if (factor.info() != Eigen::Success || !isfinite(slope)) {  // overflow passes LLT unseen
+      s.status |= Status::cholesky_failed;
+      break;
+    }
+    if (!(slope < 0)) {  // a descent direction unless only round-off is left
+      s.status |= Status::stalled;
+      break;
+    }
+
+    // v ← v + α Δv
+    const Line line(problem, s.v, dv);
+    const LineSearch search = exact_line_search([&line](Real alpha) { return line.at(alpha); },
+                                                {e.cost, slope, 0}, kEps * e.magnitude);
+    s.v += search.alpha * dv;
+    s.linesearch_evaluations += search.evaluations;
+    ++s.iterations;
+
+    e = evaluate(problem, s.v);
+    s.residual = relative_residual();
+    const Real step = search.alpha * x.norm(), scale = s.v.cwiseQuotient(D).norm();
+    if (progress.stalled(e, s.residual, search.alpha, step, scale) && s.residual > tolerance) {
+      s.status |= Status::stalled;
+      break;
+    }
+  }
+  s.v = differentiated(problem, s.v);
+  if (any(s.status, Status::stalled) && !(s.residual <= kStalledResidual))
+    s.status |= Status::inaccurate;
+  s.cost = e.cost;
+  return s;
+}
+
+#ifdef STICTION_DUAL
+VecX differentiated(const Problem& problem, const VecX& v) {
+  const VecX at_minimum = v.unaryExpr([](const Real& x) { return Real(x.value); });
+  const Evaluation e = evaluate(problem, at_minimum);
+  const VecX gradient = e.gradient();
+  const Eigen::LLT<Eigen::MatrixXd> H(e.hessian.unaryExpr([](const Real& x) { return x.value; }));
+  VecX result = at_minimum;
+  for (int k = 0; k < Real::kDirections; ++k) {
+    const Eigen::VectorXd dv =
+        H.solve(-gradient.unaryExpr([k](const Real& x) { return x.tangent[k]; }));
+    for (int i = 0; i < v.size(); ++i) result[i].tangent[k] = dv[i];
+  }
+  return result;
+}
+#else
+VecX differentiated(const Problem&, const VecX& v) {
+  return v;
+}
+#endif
+
+}  // namespace stiction::reference::inline STICTION_REAL

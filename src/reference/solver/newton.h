@@ -1,0 +1,25 @@
+// Newton's method with dense Cholesky and exact line search on the convex problem of a step.
+#pragma once
+
+#include "reference/solver/problem.h"
+#include "stiction/types.h"
+
+namespace stiction::reference::inline STICTION_REAL {
+
+struct Solution {
+  VecX v;
+  Status status = Status::ok;
+  int iterations = 0, linesearch_evaluations = 0;
+  Real residual = 0;  // ‖D r‖ / max(‖D A v‖, ‖D Jᵀγ‖), D = diag(A)^-1/2
+  Real cost = 0;
+};
+
+// Starts at v0. Stops at residual <= tolerance, at the round-off floor (`stalled` if above the
+// tolerance) or after max_iterations (`not_converged`).
+Solution solve(const Problem& problem, const VecX& v0, double tolerance, int max_iterations);
+
+// v, the minimum of a problem, as a function of what the problem depends on: at the minimum
+// 0 = d∇ℓ_p = ∂∇ℓ_p|_v + H dv, so dv = −H⁻¹ ∂∇ℓ_p|_v, with one factorization of H. In doubles: v.
+VecX differentiated(const Problem& problem, const VecX& v);
+
+}  // namespace stiction::reference::inline STICTION_REAL

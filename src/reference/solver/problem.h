@@ -1,0 +1,72 @@
+// The convex problem of one step:
+//   min over v of ℓ_p(v) = ½ (v − v*)ᵀ A (v − v*) + Σ_i ℓ_i(J_i v)
+#pragma once
+
+#include <vector>
+
+#include "reference/law/couple_law.h"
+#include "reference/law/row_laws.h"
+#include "reference/solver/line_search.h"
+
+namespace stiction::reference::inline STICTION_REAL {
+
+struct PointConstraint {
+  Mat3X J;  // (3,nv): rows t1, t2, n
+  ContactLaw law;
+  Mat3X J_turning =
+      {};  // likewise of the angular velocity; empty without torsional or rolling friction
+  CoupleLaw couple = {};
+
+  bool turns() const { return J_turning.cols() > 0; }
+  Vec3 turning(const VecX& v) const { return turns() ? Vec3(J_turning * v) : Vec3(Vec3::Zero()); }
+};
+struct RowConstraint {
+  VecX J;  // (nv)
+  RowLaw law;
+  int friction = -1;  // dry friction of a dof, or of tendon friction - nv
+};
+// A linear law of several rows: γ = (v̂ − J v)/R, ℓ = ½ γᵀ R γ.
+struct BlockConstraint {
+  int equality;
+  MatX J;          // (n,nv)
+  VecX v_hat;      // (n)
+  VecX inverse_R;  // (n)
+  VecX impulse(const VecX& v) const { return inverse_R.cwiseProduct(v_hat - J * v); }
+};
+
+struct Problem {
+  MatX A;       // (nv,nv) SPD
+  VecX v_star;  // (nv)
+  std::vector<PointConstraint> points;
+  std::vector<RowConstraint> rows;
+  std::vector<BlockConstraint> blocks;
+
+  bool unconstrained() const { return points.empty() && rows.empty() && blocks.empty(); }
+};
+
+// Cost, gradient and Hessian at v. `magnitude` is the sum of the absolute terms of the cost, the
+// measure of its round-off.
+struct Evaluation {
+  Real cost = 0, magnitude = 0;
+  VecX momentum;  // A (v − v*)
+  VecX impulse;   // Σ Jᵀ γ
+  VecX load;      // Σ |Jᵀ γ|, each constraint by itself
+  MatX hessian;   // A + Σ Jᵀ G J
+  VecX gradient() const { return momentum - impulse; }
+};
+Evaluation evaluate(const Problem& problem, const VecX& v);
+
+// The same problem along v + α dv, without products with J or A per evaluation.
+class Line {
+ public:
+  Line(const Problem& problem, const VecX& v, const VecX& dv);
+  LineValue at(Real alpha) const;
+
+ private:
+  const Problem& problem_;
+  Real quadratic0_, slope0_, curvature0_;  // of ½ (v − v*)ᵀ A (v − v*) and the blocks
+  std::vector<Vec3> point_v_, point_dv_, point_omega_, point_domega_;
+  std::vector<Real> row_v_, row_dv_;
+};
+
+}  // namespace stiction::reference::inline STICTION_REAL

@@ -1,0 +1,38 @@
+// One time step: free motion, constraints, solve, integrate, results.
+#pragma once
+
+#include "reference/actuation/free_motion.h"
+#include "reference/constraint/rows.h"
+#include "reference/contact/contacts.h"
+#include "reference/solver/newton.h"
+
+namespace stiction::reference::inline STICTION_REAL {
+
+// Throws ArgumentError where a model asks for something the step can't compute.
+void check_model(const Model& m, const Options& o);
+
+struct LeftOut {
+  Mat3X J;
+  Reach reach;
+  Real gap;
+};
+
+// Contact points in the problem, and those without an impulse in this step.
+struct Contacts {
+  std::vector<ContactPoint> points;
+  std::vector<LeftOut> left_out;
+};
+
+// All that a step computes. Where the status froze it, what comes after the reason is empty.
+struct Step {
+  Status status = Status::ok;
+  Kinematics kin;
+  FreeMotion free;
+  Problem problem;
+  Contacts contacts;
+  Solution solution;
+  VecX q, v, v_end;  // next position, minimum of the problem, next velocity
+};
+Step take_step(const Model& m, const Options& o, const StepInputs& in);
+
+}  // namespace stiction::reference::inline STICTION_REAL
