@@ -1,7 +1,7 @@
 // Shapes of the reference as those of the colliders, alone or as a lane of a pack.
 #pragma once
 
-#include "../reference/collision/geometry_oracle.h"
+#include "reference/collision/geometry_oracle.h"
 #include "cpu/pack.h"
 #include "physics/contact/narrow.h"
 #include "physics/env.h"

@@ -5,7 +5,7 @@
 #include <array>
 #include <optional>
 
-#include "../reference/collision/geometry_capsules.h"
+#include "reference/collision/geometry_capsules.h"
 #include "physics/collision/collider_shapes.h"
 
 namespace stiction::test {
