@@ -155,7 +155,7 @@ CudaReport cuda_devices() {
 namespace {
 constexpr const char* kNotBuilt =
     "this build has no CUDA back end; install the CUDA toolkit (nvcc, 12.8 or later), build again "
-    "with cmake -D STICTION_CUDA=ON, or use device = 'cpu'";
+    "by ./dev setup --cuda or with cmake -D STICTION_CUDA=ON, or use device = 'cpu'";
 }
 
 std::size_t cuda_device_bytes(const DeviceSpec& spec) {
