@@ -8,6 +8,10 @@
 
 #include "lab/src/scene.h"
 #include "lab/src/stages.h"
+#include "reference/actuation/forces.h"
+#include "reference/actuation/servos.h"
+#include "reference/tree/dynamics.h"
+#include "reference/tree/springs.h"
 #include "stiction/error.h"
 
 namespace stiction::lab {

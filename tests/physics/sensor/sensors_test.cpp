@@ -14,6 +14,8 @@
 #include "physics/env.h"
 #include "physics/sensor/sensor_zoo.h"
 #include "physics/teams.h"
+#include "reference/actuation/forces.h"
+#include "reference/actuation/servos.h"
 #include "reference/sensor/sensors.h"
 
 namespace stiction::test {

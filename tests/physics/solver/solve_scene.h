@@ -5,6 +5,7 @@
 
 #include "physics/contact/points.h"
 #include "physics/env.h"
+#include "reference/actuation/forces.h"
 #include "reference/step/step.h"
 
 namespace stiction::test {
