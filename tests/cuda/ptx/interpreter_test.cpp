@@ -114,9 +114,9 @@ TEST_F(Ptx, NumbersAreThoseOfThePtxManual) {
 
 TEST_F(Ptx, BlocksAreSharedOutToThreads) {
   card.threads = 4;
-  float* const p = upload(std::vector<float>(32, -1.0f));
-  launch("calls", 32, 32, p);
-  for (int i = 0; i < 32; ++i) EXPECT_EQ(std::fabs(p[i]), std::fabs(p[0]));
+  std::uint32_t* const p = upload(std::vector<std::uint32_t>(32 * 32, ~0u));
+  launch("places", 32, 32, p);
+  for (unsigned i = 0; i < 32 * 32; ++i) EXPECT_EQ(p[i], i);
 }
 
 TEST_F(Ptx, AccessesBeyondAnAllocationAreRefused) {
