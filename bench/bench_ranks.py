@@ -20,7 +20,7 @@ from pathlib import Path
 
 from tables import processor, write
 
-from stiction.doctor import usable_cores
+from stiction._util.machine import usable_cores
 
 # name -> (ranks, threads of each)
 KINDS = {"1 process, 1 thread": (1, 1), "1 process, 2 threads": (1, 2), "2 ranks, 1 thread each": (2, 1)}

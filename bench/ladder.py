@@ -16,7 +16,7 @@ import numpy as np
 from tables import RESULTS, processor, table, write
 
 import stiction
-from stiction.files import FolderLock
+from stiction._util.files import FolderLock
 from stiction.learning.evaluate import evaluate
 from stiction.learning.ppo import Ppo
 from stiction.learning.tasks import SETTINGS, Settings

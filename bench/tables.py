@@ -18,7 +18,7 @@ def processor() -> str:
 
 def write(rows: list[dict], name: str, machine: str = "") -> None:
     """bench/results/<machine>/<name>.csv; no machine where the numbers depend on the engine only."""
-    from stiction.files import replacing  # reading tables takes no built module
+    from stiction._util.files import replacing  # reading tables takes no built module
 
     path = RESULTS / machine / f"{name}.csv"
     path.parent.mkdir(parents=True, exist_ok=True)

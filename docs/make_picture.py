@@ -12,7 +12,7 @@ from PIL import Image
 from stiction.demo.film import Scene
 from stiction.learning.play import load_policy
 from stiction.learning.tasks import make_env
-from stiction.rendering import choose_backend
+from stiction.view.rendering import choose_backend
 
 TARGET = Path(__file__).parent / "images/ant.webp"
 SIZE, RATE = (720, 405), 20  # pixels, pictures a second

@@ -59,7 +59,7 @@ bundle_python() {  # BUNDLE
   strip "$1"/python/stiction/_core*.so
   copy_libraries "$1/python/lib" "$1"/python/stiction/_core*.so
   rm -f "$1"/python/lib/lib{stdc++,gcc_s}.so*  # that Python has newer ones
-  cp tests/python/test_device_array.py "$1/tests"
+  cp tests/python/batch/test_device_array.py "$1/tests"
 }
 
 # The interpreter, mujoco_warp and what it needs, our module, the script and the robots, packed and cut:

@@ -3,8 +3,8 @@
 import argparse
 from pathlib import Path
 
-from stiction.arguments import Parser
-from stiction.text import say
+from stiction.cli.arguments import Parser
+from stiction._util.text import say
 
 from . import mujoco_solver, solvers
 

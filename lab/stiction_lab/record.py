@@ -8,7 +8,7 @@ from functools import cache
 from pathlib import Path
 
 import stiction
-from stiction.files import replacing
+from stiction._util.files import replacing
 
 from . import _lab
 from .experiment import Gate, Result, Row

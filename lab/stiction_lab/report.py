@@ -10,8 +10,8 @@ from . import record, tables
 from .experiments import experiments
 from .html_text import INDEX, PAGE, bounds, gate_table, row_table
 
-from stiction.doctor import cpu_name
-from stiction.files import replacing
+from stiction._util.machine import cpu_name
+from stiction._util.files import replacing
 
 
 def write(path, text):

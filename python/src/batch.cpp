@@ -61,7 +61,7 @@ void init(BoundBatch* self, std::shared_ptr<LoadedModel> model, int num_envs,
                        .threads = threads,
                        .stream = parse_stream(stream)};
   if (o.options.linear_solver == LinearSolver::cusolver)
-    nb::module_::import_("stiction.cusolver").attr("tell_engine")();
+    nb::module_::import_("stiction._util.cusolver").attr("tell_engine")();
   const nb::gil_scoped_release release;
   model = at_timestep(std::move(model), o.options);
   const auto engine = std::make_shared<Batch>(model->model, o);
@@ -243,7 +243,7 @@ void bind_batch(nb::module_& m) {
   c.def(
       "render",
       [](const nb::object& self, int env, int width, int height, const nb::object& camera) {
-        return nb::module_::import_("stiction.rendering")
+        return nb::module_::import_("stiction.view.rendering")
             .attr("render_batch")(self, env, width, height, camera);
       },
       nb::arg("env") = 0, nb::arg("width") = 640, nb::arg("height") = 480,

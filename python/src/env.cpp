@@ -106,7 +106,7 @@ void init(BoundEnv* self, const std::string& id, int num_envs, std::optional<int
   o.device = device;
   o.stream = parse_stream(stream);
   if (options && options->linear_solver == LinearSolver::cusolver)
-    nb::module_::import_("stiction.cusolver").attr("tell_engine")();
+    nb::module_::import_("stiction._util.cusolver").attr("tell_engine")();
   for (const auto& [name, value] : task_options) {
     const std::string n = nb::cast<std::string>(name);
     o.task.emplace(n, parse_option_of(id, n, value));

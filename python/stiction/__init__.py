@@ -57,11 +57,11 @@ from ._core import (
     terrain,
 )
 
-from .philox import Draw, Purpose
+from .tasks.philox import Draw, Purpose
 from .randomization import Param, Randomization, RandomizedEnv
-from .registration import make, register_lazily
-from .task import Task, TaskEnv
-from .task_names import register
+from .adapters.registration import make, register_lazily
+from .tasks.task import Task, TaskEnv
+from .tasks.names import register
 
 __all__ = [
     "ArgumentError",

@@ -12,8 +12,8 @@ import sys
 import numpy as np
 
 from ._core import ArgumentError, Batch, DeviceArray
-from .extras import remedy
-from .statistics import FROZEN
+from ._util.extras import remedy
+from ._util.statistics import FROZEN
 
 
 def is_tensor(x) -> bool:

@@ -1,7 +1,7 @@
 """`import stiction.gymnasium` imports Gymnasium and registers the ids "stiction/..." with it."""
 
 from .adapters.gymnasium import SingleEnv, VectorEnv
-from .registration import register_all
+from .adapters.registration import register_all
 
 register_all()
 

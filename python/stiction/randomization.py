@@ -14,8 +14,8 @@ import numpy as np
 
 from ._core import ArgumentError
 from .arrays import host, namespace, on_tensors
-from .episodes import EpisodeLoop
-from .philox import Draw, Purpose
+from .tasks.episodes import EpisodeLoop
+from .tasks.philox import Draw, Purpose
 
 
 @dataclass(frozen=True)

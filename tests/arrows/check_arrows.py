@@ -3,6 +3,7 @@
 Run as a script it prints every violation as `file:line: what` and exits 1 when there is one.
 """
 
+import ast
 import re
 import subprocess
 import sys
@@ -71,6 +72,12 @@ ROOMS = {
                        "sensor"),
     "src/model/": ("xml", "mesh", "spec", "read", "attach", "urdf", "build"),
 }
+
+# The same for the package: modules and folders of python/stiction, each above those before it. Imports inside of functions
+# count, too, and no two modules import each other, in however long a circle. Whatever is not named here is above all.
+PACKAGE = "python/stiction/"
+PACKAGE_ROOMS = ("_core", "_util", "arrays", "assets", "control", "tasks", "randomization", "view", "adapters", "learning",
+                 "cli", "demo")
 
 CODE = {".h", ".hpp", ".cpp", ".cu", ".cuh"}
 TEXT = CODE | {".py", ".cmake", ".md", ".txt", ".xml", ".toml", ".json", ".sh", ".pyi", ""}
@@ -141,6 +148,49 @@ def check_includes(root: Path, file: str, lines: list[str]) -> list[str]:
     return found
 
 
+def imports(file: str, text: str) -> list[tuple[int, str]]:
+    """(line, path below PACKAGE without suffix) of what a module of the package imports of it."""
+    found = []
+    folder = file[len(PACKAGE):].split("/")[:-1]
+    for node in ast.walk(ast.parse(text)):
+        if not isinstance(node, ast.ImportFrom) or not node.level:
+            continue
+        base = folder[: len(folder) - node.level + 1] + (node.module or "").split(".")
+        base = [part for part in base if part]
+        # what `from . import x` names may be a module or a name in the package's __init__
+        found += [(node.lineno, "/".join([*base, alias.name])) for alias in node.names]
+    return found
+
+
+def check_package(sources: dict[str, str]) -> list[str]:
+    """Arrows between the rooms of the package and circles of its modules; `sources`: text by path."""
+    modules = {name[len(PACKAGE):].removesuffix(".py"): name for name in sources}
+    level = lambda module: next((i for i, room in enumerate(PACKAGE_ROOMS) if module.split("/")[0] == room), len(PACKAGE_ROOMS))
+    found, arrows = [], {module: {} for module in modules}
+    for module, file in modules.items():
+        for line, target in imports(file, sources[file]):
+            if level(target) > level(module):
+                found.append(f"{file}:{line}: arrows of {PACKAGE} only go down: {target} is above this module")
+            for name in (target, target.rpartition("/")[0], target + "/__init__", target.rpartition("/")[0] + "/__init__"):
+                if name in modules:
+                    arrows[module].setdefault(name, line)
+                    break
+    done = set()
+
+    def visit(module, path):
+        if module in path:
+            circle = [*path[path.index(module):], module]
+            found.append(f"{modules[module]}:{arrows[module][circle[1]]}: a circle of imports: {' -> '.join(circle)}")
+        elif module not in done:
+            for target in arrows[module]:
+                visit(target, [*path, module])
+            done.add(module)
+
+    for module in modules:
+        visit(module, [])
+    return found
+
+
 def check_text(file: str, lines: list[str]) -> list[str]:
     found = []
     limit = MAX_LINES_PHYSICS if file.startswith(PHYSICS) else MAX_LINES
@@ -170,7 +220,10 @@ def files(root: Path) -> list[str]:
 def check(root: Path) -> list[str]:
     root = root.resolve()
     found = []
-    for file in files(root):
+    names = files(root)
+    found += check_package({n: (root / n).read_text(encoding="utf-8") for n in names
+                            if n.startswith(PACKAGE) and n.endswith(".py")})
+    for file in names:
         if Path(file).suffix not in TEXT or file == "LICENSE":
             continue
         lines = (root / file).read_text(encoding="utf-8").splitlines()

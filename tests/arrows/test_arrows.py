@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from check_arrows import MAX_LINES, MAX_LINES_PHYSICS, ROOMS, RULES, check, files
+from check_arrows import MAX_LINES, MAX_LINES_PHYSICS, PACKAGE, PACKAGE_ROOMS, ROOMS, RULES, check, files
 
 ROOT = Path(__file__).parents[2]
 
@@ -114,6 +114,35 @@ def test_rooms_are_the_folders():
     for top, rooms in ROOMS.items():
         folders = {p.parent.relative_to(ROOT / top).as_posix() for p in (ROOT / top).rglob("*.*")} - {"."}
         assert folders == set(rooms)
+
+
+@pytest.mark.parametrize("line", ["from ..cli import main", "def f():\n    from ..learning.ppo import Ppo", "from .. import Batch",
+                                  "from .. import cli", "from ..view.film import write_mp4"])
+def test_arrows_of_the_package_go_down(tree, line):
+    plant(tree, f"{PACKAGE}tasks/task.py", f"{line}\n")
+    assert ["arrows of python/stiction/ only go down" in v for v in check(tree)] == [True]
+
+
+@pytest.mark.parametrize("line", ["from .._core import Error", "from .._util.text import say", "from .names import find_task",
+                                  "from . import names", "import numpy as np", "from ..arrays import host"])
+def test_what_a_module_may_import(tree, line):
+    plant(tree, f"{PACKAGE}tasks/task.py", f"{line}\n")
+    plant(tree, f"{PACKAGE}tasks/names.py", "")
+    assert check(tree) == []
+
+
+def test_no_circle_of_imports(tree):
+    plant(tree, f"{PACKAGE}view/show.py", "def f():\n    from .window import WindowView\n")
+    plant(tree, f"{PACKAGE}view/window.py", "from .panel import Panel\n")
+    assert check(tree) == []
+    plant(tree, f"{PACKAGE}view/panel.py", "from . import show\n")
+    (found,) = check(tree)
+    assert "a circle of imports: " in found and found.count("view/") >= 4
+
+
+def test_rooms_of_the_package_exist():
+    names = {p.stem for p in (ROOT / PACKAGE).iterdir()}
+    assert set(PACKAGE_ROOMS) - {"_core"} <= names
 
 
 @pytest.mark.parametrize("code", ["std::vector<int> v;", "auto p = new int;", "throw 1;",

@@ -223,9 +223,9 @@ def test_command_line(tmp_path):
 
 
 def test_the_wheel_says_where_it_is(monkeypatch, capsys):
-    import stiction.lab
+    import stiction.cli.lab
 
-    monkeypatch.setattr(stiction.lab, "ROOT", Path("nowhere"))
+    monkeypatch.setattr(stiction.cli.lab, "ROOT", Path("nowhere"))
     from stiction.cli import main
 
     assert main(["lab", "list"]) == 1

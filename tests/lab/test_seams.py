@@ -6,7 +6,6 @@ import pytest
 import stiction
 import stiction_lab as lab
 from lab_scenes import cube
-from stiction.doctor import demo_model
 from stiction_lab import mujoco_solver
 from stiction_lab.scenes import box, cube_xml, world
 
@@ -114,7 +113,7 @@ def test_pendulum_in_maximal_coordinates():
 
 
 def test_quadruped_stands_in_maximal_coordinates():
-    text = demo_model().read_text()
+    text = stiction.assets.path("quadruped").read_text()
     with pytest.raises(stiction.ArgumentError, match="dry friction of joints"):
         lab.Scene(text, 1e-3).maximal(lab.Scene(text, 1e-3).qpos0, np.zeros(18))
     text = text.replace('frictionloss="0.1"', "")

@@ -38,22 +38,22 @@ from table_turning import TURNING
 from table_two_packs import TWO_PACKS
 from table_urdf import URDF
 
-FREEBODY = "python/test_acceptance_freebody.py::"
-IMPACT = "python/test_acceptance_impact.py::"
-JOINTS = "python/test_acceptance_joints.py::"
-ROLLING = "python/test_acceptance_rolling.py::"
-SLIDING = "python/test_acceptance_sliding.py::"
-STATICS = "python/test_acceptance_statics.py::"
-METAMORPHIC = "python/test_metamorphic.py::"
-ANCHORED = "python/test_anchored.py::"
-API = "python/test_api.py::"
-DRAKE = "python/test_golden_drake.py::"
-MAPPING = "python/test_contact_mapping.py::"
-BALANCE = "python/test_impulse_balance.py::"
-MUJOCO = "python/test_mujoco_dynamics.py::"
-PRECISION = "python/test_batch_precision.py::"
-UNITS = "python/test_batch_units.py::"
-ODD = "python/test_odd_robot.py::"
+FREEBODY = "python/step/test_acceptance_freebody.py::"
+IMPACT = "python/step/test_acceptance_impact.py::"
+JOINTS = "python/step/test_acceptance_joints.py::"
+ROLLING = "python/step/test_acceptance_rolling.py::"
+SLIDING = "python/step/test_acceptance_sliding.py::"
+STATICS = "python/step/test_acceptance_statics.py::"
+METAMORPHIC = "python/step/test_metamorphic.py::"
+ANCHORED = "python/contact/test_anchored.py::"
+API = "python/step/test_api.py::"
+DRAKE = "python/step/test_golden_drake.py::"
+MAPPING = "python/model/test_contact_mapping.py::"
+BALANCE = "python/step/test_impulse_balance.py::"
+MUJOCO = "python/tree/test_mujoco_dynamics.py::"
+PRECISION = "python/batch/test_batch_precision.py::"
+UNITS = "python/batch/test_batch_units.py::"
+ODD = "python/model/test_odd_robot.py::"
 
 DYNAMICS = [
     Break("bias: gyroscopic torque with the wrong sign", "src/reference/tree/dynamics.cpp",
@@ -442,7 +442,7 @@ TEXT = [
           gtests=("Step.OrderOfIndicesDoesNotMatter",)),
     Break("inverse weights: the armature of a tendon stays in one tree", "src/model/spec/rest_inertia.cpp",
           "if (coupled.count(r) != 0) r = *coupled.begin();", "r = r;",
-          pytests=("python/test_tendons.py::test_inverse_weights_with_armature_between_trees",)),
+          pytests=("python/actuation/test_tendons.py::test_inverse_weights_with_armature_between_trees",)),
     Break("NaN in a control is called a bad state", "src/physics/actuation/actuation.h",
           "raise_flag(e, Status::bad_control, faults != S(0.0));",
           "raise_flag(e, Status::bad_state, faults != S(0.0));",
@@ -464,7 +464,7 @@ BATCH = [
           gtests=("BatchOnDevice.OwnParametersStartFromTheModelAndActOnTheirEnvironmentAlone",)),
     Break("an own orientation of a body is skipped", "src/cpu/host_model.cpp",
           "if (f == Field::body_quat) view_.own_body_quat", "if (false) view_.own_body_quat",
-          pytests=("python/test_batch_api.py::"
+          pytests=("python/batch/test_batch_api.py::"
                    "test_own_orientation_of_a_body_that_the_model_aligns",)),
     Break("a bad mocap pose goes into the step", "src/batch/run.cpp",
           "mocap && !mocap_is_good(env[lane])", "mocap && env[lane] < 0",

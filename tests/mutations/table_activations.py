@@ -2,7 +2,7 @@
 
 from breaks import Break
 
-PAGE = "python/test_activations.py::"
+PAGE = "python/actuation/test_activations.py::"
 REFERENCE = ("ActivationDynamics.AgreesWithTheReference",)
 FORCES = (PAGE + "test_rates_and_forces_are_mujocos",)
 

@@ -2,7 +2,7 @@
 
 from breaks import Break
 
-PAGE = "python/test_anchored_joints.py::"
+PAGE = "python/constraint/test_anchored_joints.py::"
 
 JOINT_ANCHORS = [
     Break("anchored dry friction: pulls onwards", "src/reference/actuation/tendons.cpp",

@@ -2,9 +2,9 @@
 
 from breaks import Break
 
-COMPUTE = "python/test_compute.py::"
-BATCH = "python/test_batch_api.py::"
-PICKLE = "python/test_model_pickle.py::"
+COMPUTE = "python/batch/test_compute.py::"
+BATCH = "python/batch/test_batch_api.py::"
+PICKLE = "python/model/test_model_pickle.py::"
 
 API_DOOR = [
     Break("quantities: mass matrix without armature", "src/physics/sensor/quantities.h",

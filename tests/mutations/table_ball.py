@@ -2,7 +2,7 @@
 
 from breaks import Break
 
-PAGE = "python/test_ball_limits.py::"
+PAGE = "python/constraint/test_ball_limits.py::"
 
 BALL = [
     Break("ball limit: half the angle", "src/physics/constraint/ball_limits.h", "const S angle = norm(turn);",

@@ -2,7 +2,7 @@
 
 from breaks import Break
 
-LIE = "python/test_acceptance_capsules.py::"
+LIE = "python/step/test_acceptance_capsules.py::"
 TEXTS = ("Colliders.AgreeWithTheReferenceWhereCapsulesAreNearlyParallel",)
 
 CAPSULES = [

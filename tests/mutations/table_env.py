@@ -2,8 +2,8 @@
 
 from breaks import Break
 
-API = "python/test_env_api.py::"
-GYMNASIUM = "python/test_env_gymnasium.py::"
+API = "python/tasks/test_env_api.py::"
+GYMNASIUM = "python/tasks/test_env_gymnasium.py::"
 
 ENV = [
     Break("env: a frozen environment goes on", "envs/episode.h",
@@ -83,7 +83,7 @@ ENV = [
     Break("philox: keys that do not move", "envs/philox.h", "key0 += 0x9E3779B9u,", "key0 += 0,",
           gtests=("Philox.PublishedVectors",)),
     Break("philox: nine rounds", "envs/philox.h", "round < 10", "round < 9",
-          gtests=("Philox.PublishedVectors",), pytests=("rl/test_philox.py::test_known_answer",)),
+          gtests=("Philox.PublishedVectors",), pytests=("python/tasks/test_philox.py::test_known_answer",)),
     Break("draw: a row begins at a whole block", "envs/philox.h", "k < first % 4", "k + 1 < first % 4",
           gtests=("Draw.RowsFromAnyWordOn",)),
     Break("functions: one bit of ln 2 less", "envs/functions.h", "kLn2Low = 0x1.a39ef35793c76p-33",

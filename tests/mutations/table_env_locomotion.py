@@ -2,12 +2,12 @@
 
 from breaks import Break
 
-GYMNASIUM = "python/test_env_gymnasium_locomotion.py::"
-ISAAC = "python/test_env_isaac.py::"
-GO2 = "python/test_env_go2.py::"
-ROUGH = "python/test_env_go2_rough.py::"
-PANDA = "python/test_env_panda.py::test_definition"
-LEAP = "python/test_env_leap.py::"
+GYMNASIUM = "python/tasks/test_env_gymnasium_locomotion.py::"
+ISAAC = "python/tasks/test_env_isaac.py::"
+GO2 = "python/tasks/test_env_go2.py::"
+ROUGH = "python/tasks/test_env_go2_rough.py::"
+PANDA = "python/tasks/test_env_panda.py::test_definition"
+LEAP = "python/tasks/test_env_leap.py::"
 DEFAULTS = (GYMNASIUM + "test_defaults",)
 WALKERS = (ISAAC + "test_walkers",)
 DEFINITION = (GO2 + "test_definition",)
@@ -97,7 +97,7 @@ ENV_LOCOMOTION = [
           "return lowest + physics::hfield_of({&m, 0}).height(x, y);", "return 0 * (x + y + lowest) * m.ngeom;",
           pytests=(ROUGH + "test_definition",)),
     Break("terrain: one stair less", "src/env/terrain.cpp", "std::ceil(room / (2 * tread) - 1e-9)",
-          "std::floor(room / (2 * tread))", pytests=("python/test_terrain.py::test_stairs",)),
+          "std::floor(room / (2 * tread))", pytests=("python/model/test_terrain.py::test_stairs",)),
     Break("panda: the cube need not be reached", "envs/panda_pick_cube.h", "reached ? nearness(", "true ? nearness(",
           pytests=(PANDA,)),
     Break("panda: targets do not add up", "envs/panda_pick_cube.h",

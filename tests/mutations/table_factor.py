@@ -13,5 +13,5 @@ FACTOR = [
           gtests=("Factor.AgreesWithDenseOnTreesAndCouplings",)),
     Break("an absolute floor under the pivots", "src/physics/solver/factor.h",
           "vmax(h[r][r], pivot_floor<S>() * full[r])", "vmax(h[r][r], S(1e-3))",
-          pytests=("python/test_batch_units.py::test_other_units_same_bits",)),
+          pytests=("python/batch/test_batch_units.py::test_other_units_same_bits",)),
 ]

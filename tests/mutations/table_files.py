@@ -2,9 +2,9 @@
 
 from breaks import Break
 
-FILES = "python/test_files.py::"
-TERMINAL = "python/test_terminal.py::"
-FILES_PY = "python/stiction/files.py"
+FILES = "python/util/test_files.py::"
+TERMINAL = "python/cli/test_terminal.py::"
+FILES_PY = "python/stiction/_util/files.py"
 
 OUTPUT = [
     Break("files: written in place", FILES_PY, "    part = _make_part(target)\n    try:\n        yield part",
@@ -35,7 +35,7 @@ OUTPUT = [
     Break("train: no lock", "python/stiction/learning/run.py",
           "with FolderLock(out, \"wait for its end, or give another --out\"):", "if True:",
           pytests=(FILES + "test_a_second_run_is_refused",)),
-    Break("replay: names as they are", "python/stiction/replay.py",
+    Break("replay: names as they are", "python/stiction/cli/replay.py",
           '", ".join(map(visible, own))', '", ".join(own)',
           pytests=(TERMINAL + "test_replay",)),
     Break("batch files: the mode is that of a new file", "src/files.cpp",

@@ -3,7 +3,7 @@
 from breaks import Break
 
 REFERENCE = ("Fluid.AgreesWithTheReference",)
-MEDIUM = "python/test_mujoco_dynamics.py::test_passive_forces"
+MEDIUM = "python/tree/test_mujoco_dynamics.py::test_passive_forces"
 
 FLUID = [
     Break("fluid: wind does not blow", "src/physics/tree/fluid.h", "velocity_at(V, c) - wind)",
@@ -22,8 +22,8 @@ FLUID = [
           "f.force = 0 * p.cross(w);", gtests=REFERENCE, pytests=(MEDIUM,)),
     Break("fluid: virtual masses of a sphere", "src/model/build/fluid.cpp",
           "volume * k[i] / std::max(", "volume * k[0] / std::max(",
-          pytests=("python/test_mujoco_model.py::test_reals",)),
+          pytests=("python/model/test_mujoco_model.py::test_reals",)),
     Break("env: a swimmer is paid for its way to the side", "envs/swimmer.h",
           "S(forward_weight) * vx;", "S(forward_weight) * vy;",
-          pytests=("python/test_env_gymnasium.py::test_reward_end_and_metrics",)),
+          pytests=("python/tasks/test_env_gymnasium.py::test_reward_end_and_metrics",)),
 ]

@@ -2,7 +2,7 @@
 
 from breaks import Break
 
-PAGE = "python/test_hfields.py::"
+PAGE = "python/collision/test_hfields.py::"
 SURFACE, POINTS = "src/physics/collision/hfield.h", "src/physics/collision/hfield/hfield_points.h"
 FILTER = "src/physics/collision/hfield/hfield_filter.h"
 FACES, LINE, RIDGES = "src/physics/collision/hfield/hfield_faces.h", "src/physics/collision/hfield/hfield_line.h", "src/physics/collision/hfield/hfield_ridges.h"

@@ -2,8 +2,8 @@
 
 from breaks import Break
 
-JACOBIAN = "python/test_jacobian.py::"
-SCHEMES = "python/test_schemes.py::"
+JACOBIAN = "python/step/test_jacobian.py::"
+SCHEMES = "python/step/test_schemes.py::"
 
 DERIVATIVE = [
     Break("derivative of the solve at the wrong sign", "src/reference/solver/newton.cpp",

@@ -2,19 +2,19 @@
 
 from breaks import Break
 
-PPO_TEST = "python/test_ppo.py::"
-LEARNING = "python/test_learning.py::"
+PPO_TEST = "python/learning/test_ppo.py::"
+LEARNING = "python/learning/test_learning.py::"
 PPO = "python/stiction/learning/ppo.py"
 NETWORKS = "python/stiction/learning/networks.py"
-PIXELS = "python/test_pictures.py::"
+PIXELS = "python/view/test_pictures.py::"
 
 TRAINING = [
     Break("ranks: all step the first environments", "python/stiction/learning/ranks.py",
           "return self.rank * count, count", "return 0, count",
-          pytests=("rl/test_distributed.py::test_ranks_share_environments_alike",)),
+          pytests=("python/learning/test_distributed.py::test_ranks_share_environments_alike",)),
     Break("sweep: every trial draws the same settings", "python/stiction/learning/sweep.py",
           "default_rng([seed, k, i])", "default_rng([seed, i])",
-          pytests=("rl/test_ray.py::test_settings_of_trials_depend_on_the_seed_alone",)),
+          pytests=("python/adapters/test_ray.py::test_settings_of_trials_depend_on_the_seed_alone",)),
     Break("ppo: the clipped side of the surrogate has a gradient", PPO,
           "ratio <= 1 + clip, ratio >= 1 - clip)", "ratio <= 1 + clip, ratio <= 1 + clip)",
           pytests=(PPO_TEST + "test_actor_gradient",)),
@@ -57,24 +57,24 @@ TRAINING = [
           pytests=(LEARNING + "test_evaluation_counts_one_episode_of_each",)),
     Break("mujoco: its state does not come back", "python/stiction/learning/mujoco_engine.py",
           "        batch.qvel[:] = np.stack([d.qvel for d in self._data])\n", "",
-          pytests=("python/test_mujoco_engine.py::test_mujoco_moves_the_robots",)),
+          pytests=("python/learning/test_mujoco_engine.py::test_mujoco_moves_the_robots",)),
     Break("seeds: run 2 has the environments of run 1 but one", "python/stiction/learning/ppo.py",
           "return (seed << 32) % 2**64", "return seed",
-          pytests=("rl/test_learning_runs.py::test_no_two_runs_share_a_stream",
-                   "rl/test_learning_runs.py::test_a_run_draws_with_the_seeds_of_its_own")),
+          pytests=("python/learning/test_learning_runs.py::test_no_two_runs_share_a_stream",
+                   "python/learning/test_learning_runs.py::test_a_run_draws_with_the_seeds_of_its_own")),
     Break("train: an empty folder stays after an error", "python/stiction/learning/run.py",
           "                folder.rmdir()\n", "                pass\n",
           pytests=("user/test_wrong_calls.py::test_a_wrong_call_prints_one_line_and_leaves_nothing",)),
     Break("train: a resumed run takes another seed", "python/stiction/learning/run.py",
           "seed is not None and args.seed != seed", "seed is None",
           pytests=("user/test_wrong_calls.py::test_a_wrong_call_prints_one_line_and_leaves_nothing",)),
-    Break("picture: the light casts no shadow", "python/stiction/scenery.py", "castshadow=shadow,",
+    Break("picture: the light casts no shadow", "python/stiction/view/scenery.py", "castshadow=shadow,",
           "castshadow=False,",
           pytests=(PIXELS + "test_its_shadow_lies_beside_it_and_nowhere_else",)),
-    Break("picture: the floor stays where the camera was", "python/stiction/rendering.py",
+    Break("picture: the floor stays where the camera was", "python/stiction/view/rendering.py",
           "for _ in range(2):", "for _ in range(1):",
           pytests=(PIXELS + "test_camera_and_light_go_along",)),
-    Break("robots: a name wins over a file", "python/stiction/arguments.py",
+    Break("robots: a name wins over a file", "python/stiction/cli/arguments.py",
           "if text in assets.names() and not Path(text).is_file():", "if text in assets.names():",
-          pytests=("python/test_assets.py::test_a_file_of_that_name_wins",)),
+          pytests=("python/model/test_assets.py::test_a_file_of_that_name_wins",)),
 ]

@@ -2,7 +2,7 @@
 
 from breaks import Break
 
-ACCEPTANCE = "python/test_acceptance_limits.py::"
+ACCEPTANCE = "python/step/test_acceptance_limits.py::"
 
 LIMITS = [
     Break("violated limit: returns within a step", "src/reference/law/row_laws.cpp",

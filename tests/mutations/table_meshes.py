@@ -2,8 +2,8 @@
 
 from breaks import Break
 
-PAGE = "python/test_meshes.py::"
-CHOICE = "python/test_mesh_choices.py::"
+PAGE = "python/model/test_meshes.py::"
+CHOICE = "python/batch/test_mesh_choices.py::"
 
 MESHES = [
     Break("mesh: legacy volumes have signs", "src/model/mesh/mesh.cpp",

@@ -2,10 +2,10 @@
 
 from breaks import Break
 
-API = "python/test_api.py::"
-METAMORPHIC = "python/test_metamorphic.py::"
-ACCURACY = "python/test_batch_accuracy.py::"
-LIMITS = "python/test_acceptance_limits.py::"
+API = "python/step/test_api.py::"
+METAMORPHIC = "python/step/test_metamorphic.py::"
+ACCURACY = "python/batch/test_batch_accuracy.py::"
+LIMITS = "python/step/test_acceptance_limits.py::"
 
 SOLVER = [
     Break("an absolute constant in the stopping rule", "src/reference/solver/newton.cpp",

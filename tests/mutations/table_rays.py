@@ -2,7 +2,7 @@
 
 from breaks import Break
 
-PAGE = "python/test_rays.py::"
+PAGE = "python/rays/test_rays.py::"
 RAY, FIELD, SCAN = "src/physics/rays/ray.h", "src/physics/rays/ray_hfield.h", "src/physics/rays/height_scan.h"
 RAYS, REFERENCE = "src/physics/rays/rays.h", "src/reference/rays/rays.cpp"
 

@@ -2,18 +2,18 @@
 
 from breaks import Break
 
-ENVIRONMENTS = "rl/test_environments.py::"
-GYMNASIUM = "rl/test_gymnasium.py::"
-PHILOX = "rl/test_philox.py::"
-RANDOM = "rl/test_randomization.py::"
-TASK = "rl/test_task.py::"
-WHOLE = "rl/test_whole_steps.py::"
+ENVIRONMENTS = "python/tasks/test_environments.py::"
+GYMNASIUM = "python/adapters/test_gymnasium.py::"
+PHILOX = "python/tasks/test_philox.py::"
+RANDOM = "python/tasks/test_randomization.py::"
+TASK = "python/tasks/test_task.py::"
+WHOLE = "python/tasks/test_whole_steps.py::"
 
-ON_DEVICE = ("rl/test_on_device.py::test_on_the_emulated_device",)
+ON_DEVICE = ("python/tasks/test_on_device.py::test_on_the_emulated_device",)
 
 ARRAYS = "python/stiction/arrays.py"
-EPISODES = "python/stiction/episodes.py"
-MEMORY = "python/stiction/memory.py"
+EPISODES = "python/stiction/tasks/episodes.py"
+MEMORY = "python/stiction/tasks/memory.py"
 RANDOMIZATION = "python/stiction/randomization.py"
 ADAPTER = "python/stiction/adapters/gymnasium.py"
 
@@ -37,20 +37,20 @@ RL = [
           "np.uint64(seed) + np.zeros(self.num_envs, dtype=np.uint64)",
           pytests=(ENVIRONMENTS + "test_seeds",
                    ENVIRONMENTS + "test_an_environment_alone_is_the_same_as_among_many")),
-    Break("task: a time limit beside a termination", "python/stiction/task.py",
+    Break("task: a time limit beside a termination", "python/stiction/tasks/task.py",
           "(self._length >= self.max_episode_steps) & ~b.terminated",
           "(self._length >= self.max_episode_steps)",
           pytests=(ENVIRONMENTS + "test_time_limit_truncates_and_termination_wins",)),
-    Break("task: a frozen environment goes on", "python/stiction/task.py",
+    Break("task: a frozen environment goes on", "python/stiction/tasks/task.py",
           "task.terminated(), (n,)) | frozen", "task.terminated(), (n,))",
           pytests=(ENVIRONMENTS + "test_a_frozen_environment_ends_its_episode",)),
-    Break("task: every episode draws the same", "python/stiction/task.py",
+    Break("task: every episode draws the same", "python/stiction/tasks/task.py",
           "        self._next_episode(ids)\n", "",
           pytests=(TASK + "test_compiled_and_python_versions_give_identical_numbers",)),
-    Break("draw: every call begins at the front of the row", "python/stiction/philox.py",
+    Break("draw: every call begins at the front of the row", "python/stiction/tasks/philox.py",
           "self._next += count * words", "pass",
           pytests=(PHILOX + "test_draws_follow_each_other",)),
-    Break("draw: normal numbers overlap", "python/stiction/philox.py", "count, words=2)", "count)",
+    Break("draw: normal numbers overlap", "python/stiction/tasks/philox.py", "count, words=2)", "count)",
           pytests=(PHILOX + "test_numbers_are_those_of_the_words",)),
     Break("noise: the same in every step", RANDOMIZATION,
           "Purpose.outer_noise, self._length[ids])", "Purpose.outer_noise, 0)",
@@ -82,7 +82,7 @@ RL = [
           "xp.copyto(self._final_length, self.episode_length)",
           pytests=(ENVIRONMENTS + "test_returns_and_lengths",)),
     Break("philox in torch: the upper word of a product keeps its sign",
-          "python/stiction/philox_torch.py", "(product >> 32) & _WORD", "product >> 32",
+          "python/stiction/tasks/philox_torch.py", "(product >> 32) & _WORD", "product >> 32",
           pytests=ON_DEVICE),
     Break("device: outputs after a reset are of another state", ARRAYS,
           "        self.inner.refresh(ids)\n", "", pytests=ON_DEVICE),
@@ -97,7 +97,7 @@ RL = [
     Break("episodes: half a step stays where a hook raised", EPISODES,
           "            if undo is not None:\n                undo()\n            elif", "            if",
           pytests=(WHOLE + "test_a_step_of_which_a_hook_raises_has_not_happened",)),
-    Break("task: the physics of a step whose hook raised stay", "python/stiction/task.py",
+    Break("task: the physics of a step whose hook raised stay", "python/stiction/tasks/task.py",
           "        return self.batch._put_back\n", "        return lambda: None\n",
           pytests=(WHOLE + "test_a_step_of_which_a_hook_raises_has_not_happened",)),
     Break("memory: a random generator goes on where a step did not", MEMORY,
@@ -106,7 +106,7 @@ RL = [
     Break("memory: lists of a task are not in its snapshot", MEMORY,
           "        _put_list(x, new)\n        return x", "        return x",
           pytests=(WHOLE + "test_a_snapshot_goes_on_with_the_same_bits",)),
-    Break("task: NaN of a hook goes on to the trainer", "python/stiction/task.py",
+    Break("task: NaN of a hook goes on to the trainer", "python/stiction/tasks/task.py",
           "if self._waits and not", "if False and not",
           pytests=(WHOLE + "test_what_is_no_number_raises_with_hook_and_environment",)),
     Break("batch: a snapshot keeps no outputs", "src/batch/file.cpp",

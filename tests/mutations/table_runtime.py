@@ -2,8 +2,8 @@
 
 from breaks import Break
 
-USE = "python/test_use.py::"
-POLICY_FILES = "python/test_policy_files.py::"
+USE = "python/batch/test_use.py::"
+POLICY_FILES = "python/learning/test_policy_files.py::"
 
 RUNTIME = [
     Break("threads: the last item is left to nobody", "src/cpu/thread_pool.cpp",
@@ -84,9 +84,9 @@ RUNTIME = [
           "          envs::make_finite(team, e.obs, task_.num_obs);\n",
           "          task_.observe(team, m, e, false);\n",
           gtests=("Episodes.ObservationsAreFiniteWhateverTheOptions",)),
-    Break("task: a cycle", "python/stiction/task.py", "task._env = weakref.proxy(self)",
+    Break("task: a cycle", "python/stiction/tasks/task.py", "task._env = weakref.proxy(self)",
           "task._env = self", pytests=(USE + "test_threads_and_memory_go_with_the_last_reference",)),
-    Break("episodes: two threads at a time", "python/stiction/episodes.py",
+    Break("episodes: two threads at a time", "python/stiction/tasks/episodes.py",
           "if not self._turn.acquire(blocking=False):", "if self._turn.acquire(blocking=False) is None:",
           pytests=(USE + "test_tasks_in_python_are_for_one_thread_too",)),
     Break("policy: a header may promise anything", "python/stiction/learning/policy.py",

@@ -2,10 +2,10 @@
 
 from breaks import Break
 
-LIMITS = "python/test_limit_sensors.py::"
-ZOO = ("python/test_mujoco_sensors.py::test_readings",)
-DISTANCE = "python/test_distance_sensors.py::"
-POLYNOMIALS = "python/test_polynomial_springs.py::"
+LIMITS = "python/sensor/test_limit_sensors.py::"
+ZOO = ("python/sensor/test_mujoco_sensors.py::test_readings",)
+DISTANCE = "python/sensor/test_distance_sensors.py::"
+POLYNOMIALS = "python/tree/test_polynomial_springs.py::"
 PACKS = ("Sensors.DoubleEqualsReference",)
 
 SENSORS = [

@@ -2,7 +2,7 @@
 
 from breaks import Break
 
-PAGE = "python/test_torsion.py::"
+PAGE = "python/contact/test_torsion.py::"
 
 TORSION = [
     Break("torsion: the bound is twice μ_t n0", "src/physics/law/couple_law.h",

@@ -2,10 +2,10 @@
 
 from breaks import Break
 
-LENGTHS = ("python/test_transmissions.py::test_lengths_and_arms_are_mujocos",)
+LENGTHS = ("python/actuation/test_transmissions.py::test_lengths_and_arms_are_mujocos",)
 
-ADHESION = "python/test_adhesion.py::"
-GRAVITY = "python/test_actuatorgravcomp.py::"
+ADHESION = "python/contact/test_adhesion.py::"
+GRAVITY = "python/actuation/test_actuatorgravcomp.py::"
 
 TRANSMISSIONS = [
     Break("site: its reference feels nothing", "src/physics/actuation/site_drives.h",
@@ -29,7 +29,7 @@ TRANSMISSIONS = [
                    GRAVITY + "test_a_servo_too_weak_for_the_weight_sinks")),
     Break("actuatorfrcrange: a servo and what it does not give are bounded", "src/physics/actuation/gravity_lift.h",
           "return select(is_bounded_by_row(m, e, i), f,", "return select(no_lanes<S>(), f,",
-          pytests=("python/test_actuatorgravcomp.py::test_a_range_without_zero_pushes_once",)),
+          pytests=("python/actuation/test_actuatorgravcomp.py::test_a_range_without_zero_pushes_once",)),
     Break("actuatorgravcomp: the range bounds the actuators alone", "src/physics/actuation/gravity_lift.h",
           "return within_range(m, e, i, f + e.qfrc_lift[i]);", "return within_range(m, e, i, f) + e.qfrc_lift[i];",
           pytests=(GRAVITY + "test_motion_is_mujocos",)),

@@ -2,7 +2,7 @@
 
 from breaks import Break
 
-PAGE = "python/test_urdf.py::"
+PAGE = "python/model/test_urdf.py::"
 
 URDF = [
     Break("urdf: turns about the axes of the body", "src/model/urdf/urdf_robot.cpp",
@@ -13,7 +13,7 @@ URDF = [
           pytests=(PAGE + "test_masses_of_a_rigid_group",)),
     Break("urdf: a moving mesh weighs nothing beside an inertial", "src/model/urdf/urdf.cpp",
           "weighs_by_meshes(l) ? Mass::shapes : Mass::sum", "Mass::sum",
-          pytests=(PAGE + "test_meshes_weigh_beside_inertials", "python/test_urdf_robots.py::test_a_robot_of_meshes_is_mujocos")),
+          pytests=(PAGE + "test_meshes_weigh_beside_inertials", "python/model/test_urdf_robots.py::test_a_robot_of_meshes_is_mujocos")),
     Break("urdf: a mesh may lie anywhere", "src/model/urdf/urdf_meshes.cpp",
           "return end == b.end();", "return end == b.end() || true;",
           pytests=(PAGE + "test_meshes_that_are_not_read",)),

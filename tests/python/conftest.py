@@ -1,20 +1,24 @@
-"""What the Python tests share: robots and the command line."""
+"""What the Python tests share: robots, the command line, and helpers. Those of one room are in it; tests import them, and
+models of each other's, by name, so that every room is on the path."""
 
+import importlib.util
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 import engines
 import stiction
-from robots import PENDULUM, SPHERE
-from stiction.doctor import demo_model
+from robots import PENDULUM, QUADRUPED, SPHERE
+
+sys.path += [str(room) for room in Path(__file__).parent.iterdir() if room.is_dir() and room.name != "__pycache__"]
 
 
 @pytest.fixture(scope="session")
 def quadruped():
-    return stiction.Model.from_file(demo_model())
+    return stiction.Model.from_file(QUADRUPED)
 
 
 @pytest.fixture(scope="session")
@@ -87,6 +91,14 @@ def pytest_generate_tests(metafunc):
         if module in ("test_acceptance_limits", "test_torsion"):
             batch.append(engines.FLOAT32)
         metafunc.parametrize("engine", [engines.REFERENCE, *batch], indirect=True)
+
+
+def pytest_runtest_setup(item):
+    """@pytest.mark.train("torch", ...): skipped, and counted, where that is not installed."""
+    marker = item.get_closest_marker("train")
+    missing = [m for m in (marker.args if marker else ()) if importlib.util.find_spec(m) is None]
+    if missing:
+        pytest.skip(f"{', '.join(missing)} not installed: ./dev setup --train")
 
 
 def pytest_collection_modifyitems(items):

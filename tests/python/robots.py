@@ -1,5 +1,9 @@
 """Small models for the Python tests."""
 
+import stiction
+
+QUADRUPED = stiction.assets.path("quadruped")  # MJCF of the robot that comes with the package
+
 SPHERE = """
 <mujoco model="sphere">
   <worldbody>

@@ -9,7 +9,7 @@ import pytest
 
 import stiction
 from stiction.cli import main
-from stiction.rendering import find_backend
+from stiction.view.rendering import find_backend
 
 TASK = "InvertedPendulum-v5"
 

@@ -137,7 +137,7 @@ CALLS = {
 @pytest.mark.parametrize("call", CALLS)
 def test_a_wrong_call_prints_one_line_and_leaves_nothing(call, folder, monkeypatch, capsys):
     monkeypatch.chdir(folder)
-    monkeypatch.setattr("stiction.task_names._files", {})
+    monkeypatch.setattr("stiction.tasks.names._files", {})
     before = sorted(folder.rglob("*"))
     try:
         code = main(call.split())

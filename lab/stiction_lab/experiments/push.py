@@ -4,7 +4,6 @@ solver, cold and warm."""
 import numpy as np
 
 import stiction
-from stiction.doctor import demo_model
 
 from .. import Scene, robots, solve, solvers
 from ..experiment import COLOURS, Experiment, Result, axes, legends
@@ -22,7 +21,7 @@ UNSOLVED = {"lagged": 0, "similar": 0, "sap": 0, "interior": 0, "staggered": 0, 
 def standing(name):
     """Text of a robot, its model, its state when it stands, and its controls."""
     if name == "demo quadruped":
-        text = demo_model().read_text().replace('frictionloss="0.1"', "")  # the dual solvers take none
+        text = stiction.assets.path("quadruped").read_text().replace('frictionloss="0.1"', "")  # the dual solvers take none
         model = stiction.Model.from_xml(text)
         k = model.key("home")
         qpos, ctrl = model.key_qpos[k], model.key_ctrl[k]

@@ -4,10 +4,10 @@ Each module imports its library and is imported by name only. All of them stand 
 `stiction.Env` and `stiction.TaskEnv` have in common (docs/environments.md).
 """
 
-from ..extras import remedy
+from .._util.extras import remedy
 from ..arrays import on_tensors
-from ..task import Task, TaskEnv
-from ..task_names import find_task
+from ..tasks.names import find_task
+from ..tasks.task import Task, TaskEnv
 
 
 def not_installed(error: ModuleNotFoundError, extra: str) -> ModuleNotFoundError:

@@ -11,7 +11,7 @@ import numpy as np
 
 from .._core import ArgumentError
 from ..arrays import host, namespace
-from ..rendering import Renderer
+from ..view.rendering import Renderer
 from . import is_open, not_installed, open_env
 
 try:
@@ -84,7 +84,7 @@ def _places(env) -> dict:
 
 
 class _Motion:
-    """An environment as `stiction.learning.view` shows it: the first robot of a batch."""
+    """An environment as `stiction.view.show` shows it: the first robot of a batch."""
 
     def __init__(self, env):
         self.batch, self.model, self.model_xml = env.batch, env.batch.model, env.model_xml
@@ -106,7 +106,7 @@ class _Pictures:
         """In mode "human": the first robot as it is now, not before its time."""
         if not self._human:
             return
-        from ..learning.view import open_view
+        from ..view.show import open_view
 
         self._window = self._window or open_view(_Motion(self._env))
         time.sleep(max(0.0, self._shown + self._env.dt - time.monotonic()))

@@ -37,7 +37,7 @@ class Worker:
     """The environments first, ..., first + count - 1 of a pool, in a process of Ray."""
 
     def __init__(self, task, first, count, seed, generation, threads, options):
-        from ..philox import Draw
+        from ..tasks.philox import Draw
 
         self._draw, self._step = Draw, 0
         begin = seed + first + generation * ANEW
@@ -45,7 +45,7 @@ class Worker:
         self.env = open_env(task, count, seed=begin, threads=threads, **options)
 
     def noise(self, deviation):
-        from ..philox import Purpose
+        from ..tasks.philox import Purpose
 
         draw = self._draw(self._seeds, 2**31, Purpose.outer_noise, self._step)  # an episode that no environment has
         return deviation * draw.normal(self.env.num_actions).astype(np.float32)

@@ -10,7 +10,7 @@ import numpy as np
 
 from .._core import ArgumentError
 from ..arrays import host
-from ..rendering import Renderer
+from ..view.rendering import Renderer
 from . import not_installed, open_env
 
 try:

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from .._core import ArgumentError, Model
-from ..names import hint
-from ..text import visible
+from .._util.nearest import hint
+from .._util.text import visible
 
 _HERE = Path(__file__).parent
 _PLAYGROUND = "Apache-2.0, BSD-3-Clause"

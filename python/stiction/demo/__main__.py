@@ -11,14 +11,15 @@ import shutil
 import sys
 from pathlib import Path
 
-from .. import Error, Model, Options
-from ..arguments import ROBOT, Parser, model_file
-from ..doctor import demo_model, usable_cores
-from ..files import FolderLock
-from ..rendering import find_backend
-from ..text import say, visible
+from .. import assets
+from .._core import Error, Model, Options
+from .._util.files import FolderLock
+from .._util.interrupt import CtrlC
+from .._util.machine import usable_cores
+from .._util.text import say, visible
+from ..cli.arguments import ROBOT, Parser, model_file
+from ..view.rendering import find_backend
 from .film import write_film
-from ..interrupt import CtrlC
 from .plots import write_plots
 from .simulate import simulate
 from .summary import summarize, table, write_summary
@@ -31,7 +32,7 @@ def _parser():
         prog="python -m stiction.demo",
         description="Simulates many copies of a robot under random controls and films them.",
     )
-    parser.add_argument("--model", type=model_file, default=str(demo_model()), metavar="FILE|ROBOT", help=f"MJCF, {ROBOT}")
+    parser.add_argument("--model", type=model_file, default=str(assets.path("quadruped")), metavar="FILE|ROBOT", help=f"MJCF, {ROBOT}")
     parser.add_argument("--num-envs", type=int, metavar="N", help="copies of the robot; 2048")
     parser.add_argument("--seconds", type=float, metavar="T", help="simulated time of each; 3")
     parser.add_argument("--seed", type=int, default=0)

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import numpy as np
 
-from ..files import replacing
-from ..learning.film import write_mp4
-from ..scenery import look, scenery
+from .._util.files import replacing
+from ..view.film import write_mp4
+from ..view.scenery import look, scenery
 from .progress import Progress
 
 GAP = 1.25  # distance of neighbouring robots, in diameters of one

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ..files import replacing
+from .._util.files import replacing
 
 
 def _panels(result):

@@ -4,7 +4,7 @@ import sys
 import threading
 import time
 
-from ..text import say
+from .._util.text import say
 
 
 class Progress:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from .. import Batch, Model, Reference, SolverCounts
+from .._core import Batch, Model, Reference, SolverCounts
 from ..control import SmoothControls, start_state
 from .progress import Progress
 

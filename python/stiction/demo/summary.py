@@ -4,11 +4,11 @@ import json
 
 import numpy as np
 
-from ..text import visible
-from .. import __version__
-from ..doctor import cpu_name
-from ..files import write_text
-from ..statistics import status_counts
+from .._core import __version__
+from .._util.files import write_text
+from .._util.machine import cpu_name
+from .._util.statistics import status_counts
+from .._util.text import visible
 
 
 def _iterations(counts) -> dict:

@@ -6,7 +6,7 @@ import numpy as np
 
 from .._core import Env
 from ..arrays import namespace, on_tensors
-from ..task_names import open_task
+from ..tasks.names import open_task
 
 WARM_UP = 100  # control steps in which robots fall and episodes spread
 

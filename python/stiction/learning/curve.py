@@ -8,7 +8,7 @@ import sys
 import time
 from dataclasses import asdict
 
-from ..files import write_atomically
+from .._util.files import write_atomically
 
 # Dots of a Braille character (Unicode block 2800), by row and column.
 _DOTS = ((0x01, 0x08), (0x02, 0x10), (0x04, 0x20), (0x40, 0x80))

@@ -12,11 +12,10 @@ from pathlib import Path
 
 import numpy as np
 
-from .. import __version__
-from .._core import Error
-from ..extras import remedy
-from ..files import write_atomically
-from ..text import say, visible
+from .._core import Error, __version__
+from .._util.extras import remedy
+from .._util.files import write_atomically
+from .._util.text import say, visible
 from .play import load_policy
 from .policy import Policy
 

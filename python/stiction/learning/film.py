@@ -1,46 +1,13 @@
-"""Films of a policy: MuJoCo's renderer fed with our poses."""
+"""Films of a policy."""
 
-import importlib.util
 import math
 
 import numpy as np
 
-from ..extras import remedy
-from ..files import replacing
-from ..rendering import Renderer, choose_backend
-from ..text import visible
+from ..view.film import RATE, SIZE, write_mp4
+from ..view.rendering import Renderer
 from .evaluate import evaluate
 from .tasks import make_env
-
-SIZE = (1280, 720)
-RATE = 30  # pictures a second, at most
-
-
-def missing() -> str | None:
-    """Why no film can be made here; None where it can."""
-    for module, name in (("mujoco", "mujoco"), ("imageio_ffmpeg", "imageio-ffmpeg")):
-        if importlib.util.find_spec(module) is None:
-            return f"{name} is not installed: {remedy('demo')}"
-    return choose_backend()
-
-
-def write_mp4(path, frames, fps, size=SIZE):
-    """Encodes an iterable of (height, width, 3) uint8 pictures."""
-    import imageio_ffmpeg
-
-    with replacing(path) as part:
-        writer = imageio_ffmpeg.write_frames(
-            str(part), size, fps=fps, macro_block_size=2, ffmpeg_log_level="fatal",
-            output_params=["-movflags", "+faststart"],
-        )  # fmt: skip
-        writer.send(None)
-        try:
-            for frame in frames:
-                writer.send(np.ascontiguousarray(frame))
-        finally:
-            writer.close()
-        if not part.stat().st_size:
-            raise OSError(f"the film could not be written to {visible(path)}")
 
 
 def film(env, policy, path, seconds=None):
@@ -53,26 +20,6 @@ def film(env, policy, path, seconds=None):
     camera = Renderer(env, *SIZE)
     try:
         write_mp4(path, (camera.draw(q) for q in poses[::every]), 1 / (env.dt * every))
-    finally:
-        camera.close()
-
-
-def film_motion(motion, path, seconds, panel, arrow_scale):
-    """A motion of view.py, with the arrows, names and speed that its panel says."""
-    from .view import contact_arrows
-
-    every = math.ceil(panel.speed / (RATE * motion.dt) - 1e-9)
-    camera = Renderer(motion, *SIZE, names=panel.names)
-
-    def pictures():
-        for k in range(max(1, round(seconds / motion.dt))):
-            if k % every == 0:
-                arrows = contact_arrows(motion.batch, panel.env, arrow_scale) if panel.forces else ()
-                yield camera.draw_env(motion.batch, panel.env, arrows)
-            motion.advance()
-
-    try:
-        write_mp4(path, pictures(), panel.speed / (motion.dt * every))
     finally:
         camera.close()
 

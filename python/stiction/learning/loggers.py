@@ -6,8 +6,8 @@ import math
 from dataclasses import asdict
 
 from .._core import Error
-from ..extras import remedy
-from ..text import visible
+from .._util.extras import remedy
+from .._util.text import visible
 
 # what --logger takes -> the extra that has its library
 LOGGERS = {"tensorboard": "train", "wandb": "log"}

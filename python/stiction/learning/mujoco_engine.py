@@ -3,7 +3,7 @@
 import numpy as np
 
 from .._core import Error
-from ..extras import remedy
+from .._util.extras import remedy
 
 # Parameters of a batch that are arrays of MjModel under the same name: columns there, None: all.
 SHARED_NAMES = {

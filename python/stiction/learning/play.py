@@ -4,8 +4,8 @@ import importlib.util
 from pathlib import Path
 
 from .._core import Error
-from ..extras import remedy
-from ..text import say, visible
+from .._util.extras import remedy
+from .._util.text import say, visible
 from .evaluate import evaluate
 from .policy import Policy
 from .pretrained import available, pretrained
@@ -90,13 +90,14 @@ def play(args) -> int:
     env = make_env(policy.task, args.episodes, device=args.device, **more)
     _check_sizes(env, policy, args.file)
     if args.view:
-        from .view import view_policy
+        from ..view.show import view_policy
 
         return view_policy(policy, _engine(args.engine, make_env(policy.task, 1, **more)))
     say(f"{visible(policy.task['id'])}, {args.engine}: {evaluate(_engine(args.engine, env), policy).text()}")
     if not args.video:
         return 0
-    from .film import film, missing
+    from ..view.film import missing
+    from .film import film
 
     if why := missing():
         raise Error(f"no film: {why}")

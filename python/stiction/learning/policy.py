@@ -8,8 +8,8 @@ import zipfile
 import numpy as np
 
 from .._core import Error
-from ..files import write_atomically
-from ..text import visible
+from .._util.files import write_atomically
+from .._util.text import visible
 from .networks import Mlp, RunningMoments
 
 FORMAT = "stiction policy 1"

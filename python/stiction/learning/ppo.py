@@ -18,10 +18,10 @@ from dataclasses import asdict, dataclass, fields
 import numpy as np
 
 from .._core import ArgumentError, Error
-from ..files import write_atomically
-from ..memory import CannotBeWritten
-from ..task_names import describe
-from ..text import visible
+from .._util.files import write_atomically
+from .._util.text import visible
+from ..tasks.memory import CannotBeWritten
+from ..tasks.names import describe
 from .blas import use_one_blas_thread
 from .networks import Adam, Mlp, RunningMoments
 from .policy import Policy, damage_is_an_error, fits_float32, read_arrays

@@ -3,8 +3,8 @@
 from pathlib import Path
 
 from .._core import ArgumentError
-from ..names import hint
-from ..text import visible
+from .._util.nearest import hint
+from .._util.text import visible
 from .policy import Policy
 
 FOLDER = Path(__file__).resolve().parents[1] / "pretrained"

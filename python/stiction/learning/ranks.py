@@ -11,8 +11,8 @@ import sys
 from dataclasses import dataclass
 
 from .._core import ArgumentError, Error
-from ..doctor import usable_cores
-from ..text import visible
+from .._util.machine import usable_cores
+from .._util.text import visible
 
 _LOST = ("gloo", "connection closed", "connection reset", "connection refused", "broken pipe", "socket")
 

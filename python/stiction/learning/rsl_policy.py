@@ -7,7 +7,7 @@ import torch
 from tensordict import TensorDict
 
 from .._core import Error
-from ..text import visible
+from .._util.text import visible
 
 FORMAT = "stiction rsl_rl 1"
 

@@ -14,11 +14,11 @@ import torch
 from rsl_rl.runners import OnPolicyRunner
 
 from .._core import Error
+from .._util.files import replacing, write_text
+from .._util.interrupt import CtrlC
+from .._util.text import say, visible, wrapped
 from ..adapters.rsl_rl import VecEnv
-from ..files import replacing, write_text
-from ..interrupt import CtrlC
-from ..memory import CannotBeWritten
-from ..text import say, visible, wrapped
+from ..tasks.memory import CannotBeWritten
 from .curve import LearningCurve, begin_anew
 from .evaluate import evaluate
 from .loggers import Loggers

@@ -5,8 +5,8 @@ import errno
 import json
 
 from .._core import Error
-from ..files import FolderLock
-from ..text import visible
+from .._util.files import FolderLock
+from .._util.text import visible
 
 ANEW = "leave it out, or begin anew with --overwrite or in another --out"
 

@@ -6,8 +6,8 @@ import json
 import numpy as np
 
 from .._core import Error
-from ..files import replacing, write_text
-from ..text import say, visible
+from .._util.files import replacing, write_text
+from .._util.text import say, visible
 from .curve import read_rows
 from .run import folder_of
 

@@ -6,12 +6,12 @@ import os
 import time
 from dataclasses import asdict
 
-from .. import __version__
-from ..doctor import cpu_name
-from ..extras import remedy
-from ..files import replacing, write_text
-from ..interrupt import CtrlC
-from ..text import say, visible, wrapped
+from .._core import __version__
+from .._util.extras import remedy
+from .._util.files import replacing, write_text
+from .._util.interrupt import CtrlC
+from .._util.machine import cpu_name
+from .._util.text import say, visible, wrapped
 from .curve import LearningCurve, begin_anew, read_rows, write_picture
 from .evaluate import evaluate
 from .loggers import Loggers
@@ -132,7 +132,8 @@ def draw_pictures(args, policy, task, ctrl_c, trainer, seed):
                 write_picture(read_rows(args.out / "progress.csv"), f"{task['id']}, {trainer}", part)
             files.append(path)
     if args.video and not ctrl_c.pressed:
-        from .film import film_policy, missing
+        from ..view.film import missing
+        from .film import film_policy
 
         if why := missing():
             say(f"no film: {why}")

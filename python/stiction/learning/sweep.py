@@ -21,9 +21,9 @@ from pathlib import Path
 import numpy as np
 
 from .._core import ArgumentError, Error
-from ..extras import remedy
-from ..files import write_text
-from ..text import say, visible, wrapped
+from .._util.extras import remedy
+from .._util.files import write_text
+from .._util.text import say, visible, wrapped
 from .run import folder_of
 
 RETRIES = 3  # of a trial whose process ended
@@ -105,10 +105,8 @@ def arguments(args, params, trial) -> list[str]:
     return found
 
 
-def run_trial(argv) -> dict:
-    """Trains in this process: {"files": {name: bytes}}, or {"error": line}."""
-    from ..cli import main
-
+def run_trial(argv, main) -> dict:
+    """Trains in this process, by the program's `main`: {"files": {name: bytes}}, or {"error": line}."""
     text, nowhere = io.StringIO(), contextlib.redirect_stdout(io.StringIO())
     with tempfile.TemporaryDirectory() as out, nowhere, contextlib.redirect_stderr(text):
         if main([*argv, "--out", out]):
@@ -129,12 +127,12 @@ class _Collector:
         return self._found.pop(trial, None)
 
 
-def _trainable(config, commands, collector, folder):
+def _trainable(config, commands, collector, folder, main):
     """What Ray Tune calls in a worker; names of files are those of the folder in which the sweep began."""
     import ray
 
     with contextlib.chdir(folder) if os.path.isdir(folder) else contextlib.nullcontext():
-        found = run_trial(commands[config["trial"]])
+        found = run_trial(commands[config["trial"]], main)
     ray.get(collector.keep.remote(config["trial"], found))
     score = json.loads(found["files"]["summary.json"])["return_mean"] if "files" in found else float("nan")
     return {"return_mean": score}
@@ -213,7 +211,8 @@ def settings_names(args):
     return [k for k in Settings.__dataclass_fields__ if k != "num_envs" and hasattr(args, k)]
 
 
-def sweep(args, build_parser) -> int:
+def sweep(args, build_parser, main) -> int:
+    """`stiction sweep`; `build_parser` and `main` are those of the program, whose `train` runs a trial."""
     try:
         from ray import tune
 
@@ -232,11 +231,11 @@ def sweep(args, build_parser) -> int:
             results.add_done()
         todo = [k for k in range(len(trials)) if k not in results.rows]
         if todo:
-            _run(args, tune, cluster, commands, todo, results)
+            _run(args, tune, cluster, commands, todo, results, main)
         return _report(args, results, len(trials))
 
 
-def _run(args, tune, cluster, commands, todo, results):
+def _run(args, tune, cluster, commands, todo, results, main):
     import ray
 
     # one table and one line per trial are ours
@@ -262,7 +261,7 @@ def _run(args, tune, cluster, commands, todo, results):
             if (found := ray.get(collector.take.remote(number))) is not None:
                 results.add(number, found)
 
-    train = functools.partial(_trainable, commands=commands, collector=collector, folder=os.getcwd())
+    train = functools.partial(_trainable, commands=commands, collector=collector, folder=os.getcwd(), main=main)
     with tempfile.TemporaryDirectory() as storage:
         tuner = tune.Tuner(
             tune.with_resources(train, {"cpu": args.threads}),

@@ -7,9 +7,9 @@ import shutil
 from dataclasses import replace
 
 from .._core import ArgumentError, Options
-from ..names import hint
-from ..task_names import engine_of, find_task, open_task
-from ..text import visible
+from .._util.nearest import hint
+from .._util.text import visible
+from ..tasks.names import engine_of, find_task, open_task
 from .ppo import Settings
 
 # Where the defaults of Settings were not the best (docs/training.md).

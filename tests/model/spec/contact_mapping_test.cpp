@@ -46,7 +46,7 @@ struct SphereOnPlane {
 };
 
 // Stiffness of MuJoCo 4.0.0 is the weight over the depth at which the sphere has come to rest
-// (|v| < 1e-12 m/s, so the depth is good to 5e-9; tests/python/test_contact_mapping.py runs it).
+// (|v| < 1e-12 m/s, so the depth is good to 5e-9; tests/python/model/test_contact_mapping.py runs it).
 constexpr double kSettled = 1e-8;
 
 void expect_stiffness(SphereOnPlane scene, double mujoco) {

@@ -1,0 +1,146 @@
+"""Values of the command line: what argparse turns into a line that says what is wrong."""
+
+import argparse
+import math
+import os
+from pathlib import Path
+
+from .. import _core, assets
+from .._util.nearest import hint
+from .._util.text import visible
+
+MOST = 2**31 - 1  # of whole numbers
+SEEDS = 2**32  # whole numbers below
+ROBOT = "or a robot of `stiction list-robots`"
+TASK = "its id, like Ant-v5, or a class of your own: FILE.py:CLASS"
+
+
+def _number(text: str, kind):
+    try:
+        return kind(text)
+    except ValueError:
+        what = "whole number" if kind is int else "number"
+        raise argparse.ArgumentTypeError(f"{text}: must be a {what}") from None
+
+
+def positive(kind):
+    """A finite number > 0, whole ones up to 2³¹ - 1."""
+
+    def parse(text: str):
+        value = _number(text, kind)
+        if not value > 0 or not math.isfinite(value):
+            raise argparse.ArgumentTypeError(f"{text}: must be > 0 and finite")
+        if kind is int and value > MOST:
+            raise argparse.ArgumentTypeError(f"{text}: must be at most {MOST}")
+        return value
+
+    return parse
+
+
+def non_negative(text: str) -> float:
+    value = _number(text, float)
+    if not 0 <= value < math.inf:
+        raise argparse.ArgumentTypeError(f"{text}: must be >= 0 and finite")
+    return value
+
+
+def share(text: str) -> float:
+    value = _number(text, float)
+    if not 0 <= value <= 1:
+        raise argparse.ArgumentTypeError(f"{text}: must be in [0, 1]")
+    return value
+
+
+def seed(text: str) -> int:
+    value = _number(text, int)
+    if not 0 <= value < SEEDS:
+        raise argparse.ArgumentTypeError(f"{text}: must be in [0, 2^32)")
+    return value
+
+
+def widths(text: str) -> tuple[int, ...]:
+    """Of hidden layers: "64,64"."""
+    return tuple(positive(int)(part) for part in text.split(","))
+
+
+def existing_file(text: str, others=()) -> Path:
+    """`others`: names that the user may have meant beside those of files."""
+    path = Path(text)
+    if path.is_dir():
+        raise argparse.ArgumentTypeError(f"{text}: is a folder, expected a file")
+    if not path.exists():
+        folder = path.parent if path.parent.is_dir() else Path()
+        files = [p.name for p in folder.iterdir() if p.suffix == path.suffix]
+        near = hint(path.name, [*files, *others])
+        raise argparse.ArgumentTypeError(f"no such file: {text}{near}")
+    if not path.is_file():
+        raise argparse.ArgumentTypeError(f"{text}: is not a file")
+    return path
+
+
+def model_file(text: str) -> Path:
+    """A file, or else a robot of stiction.assets, on a floor."""
+    if text in assets.names() and not Path(text).is_file():
+        return assets.path(text)
+    return existing_file(text, assets.names())
+
+
+def new_file(*suffixes):
+    """A file that can be written: it has one of the suffixes, its folder exists."""
+
+    def parse(text: str) -> Path:
+        path = Path(text)
+        if path.is_dir():
+            raise argparse.ArgumentTypeError(f"{text}: is a folder, expected a file")
+        if path.suffix not in suffixes:
+            raise argparse.ArgumentTypeError(f"{text}: must end in {' or '.join(suffixes)}")
+        if not path.parent.is_dir():
+            raise argparse.ArgumentTypeError(f"{text}: there is no folder {path.parent}")
+        if not os.access(path if path.exists() else path.parent, os.W_OK):
+            raise argparse.ArgumentTypeError(f"{text}: no permission to write there")
+        return path
+
+    return parse
+
+
+def task_option(command):
+    command.add_argument(
+        "--option", action="append", default=[], metavar="NAME=VALUE",
+        help="option of the task, again for another; `stiction list-envs TASK` lists them",
+    )  # fmt: skip
+
+
+class Parser(argparse.ArgumentParser):
+    """Its messages are one line, with the nearest names. They repeat arguments, which a shell makes of the
+    names of files."""
+
+    def error(self, message):
+        message = message.removeprefix("argument ")
+        self.exit(2, f"{self.prog}: {visible(message)} (see {self.prog} --help)\n")
+
+    def parse_args(self, args=None, namespace=None):
+        found, rest = self.parse_known_args(args, namespace)
+        if rest:
+            parser = self._of_command(getattr(found, "command", None))
+            unknown = rest[0].partition("=")[0]
+            if not unknown.startswith("-"):
+                parser.error(f"'{unknown}' is one argument too many")
+            parser.error(f"no option {unknown}{hint(unknown, parser._option_string_actions)}")
+        return found
+
+    def _of_command(self, name):
+        for action in self._actions:
+            if isinstance(action, argparse._SubParsersAction) and name in action.choices:
+                return action.choices[name]
+        return self
+
+    def _check_value(self, action, value):
+        if action.choices is None or value in action.choices:
+            return
+        names = [str(c) for c in action.choices]
+        if isinstance(action, argparse._SubParsersAction):
+            self.error(f"no command '{value}'{hint(value, names) or '; there are ' + ', '.join(names)}")
+        raise argparse.ArgumentError(action, f"'{value}': must be one of {', '.join(names)}")
+
+    def _print_message(self, message, file=None):
+        super()._print_message(_core.visible((message or "").encode("utf-8", "surrogatepass"), lines=True), file)

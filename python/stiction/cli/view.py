@@ -1,0 +1,69 @@
+"""`stiction view`."""
+
+from pathlib import Path
+
+from .. import assets
+from .._core import Error
+from .._util.text import say, visible
+from ..tasks.names import open_task
+from .arguments import ROBOT, TASK, new_file, positive, seed, task_option
+
+
+def add_command(commands):
+    view = commands.add_parser(
+        "view",
+        help="show a model moving, with its contacts and forces",
+        description="Simulates a model from its start state and shows it with contact forces as "
+        "arrows, in the colours of its file or in ours: in a browser where viser is installed, else in "
+        "MuJoCo's window, or as a film. Pause, speed, environment, names and forces are chosen there.",
+    )
+    view.add_argument("file", metavar="FILE|ROBOT|TASK", help=f"MJCF, {ROBOT}, or a task: {TASK}")
+    task_option(view)
+    view.add_argument("--video", type=new_file(".mp4"), metavar="FILE", help="write *.mp4 and open nothing")
+    view.add_argument("--seconds", type=positive(float), default=5.0, metavar="T", help="of the film")
+    view.add_argument("--controls", default="hold", choices=("hold", "zero", "random"),
+                      help="of a file: hold the start pose, zero, or smooth random ones")  # fmt: skip
+    view.add_argument("--num-envs", type=positive(int), default=1, metavar="N", help="to choose from, in the view")
+    view.add_argument("--speed", type=positive(float), default=1.0, metavar="X", help="times real time")
+    view.add_argument("--force-scale", type=positive(float), default=1.0, metavar="X",
+                      help="of the arrows; at 1 a robot's weight is as long as the robot is wide")  # fmt: skip
+    view.add_argument("--names", action="store_true", help="write the names of bodies beside them")
+    view.add_argument("--keyframe", metavar="NAME", help="start state; 'home', else the first")
+    view.add_argument("--seed", type=seed, default=0)
+    view.set_defaults(run=_view)
+
+
+def _motion(args):
+    """The robots of a file or of a name, or those of a task under actions that drift."""
+    from ..learning.tasks import parse_options
+    from ..view.motion import ModelMotion, PolicyMotion, Wandering
+
+    is_file = Path(args.file).is_file() and Path(args.file).suffix != ".py"
+    if is_file or args.file in assets.names():
+        file = Path(args.file) if is_file else assets.path(args.file)
+        return ModelMotion(file, args.keyframe, args.controls, args.seed, args.num_envs)
+    if Path(args.file).suffix in (".xml", ".mjcf", ".urdf"):
+        raise Error(f"no such file: {visible(args.file)}")
+    options = {"autoreset": "disabled", "seed": args.seed, "threads": 1}
+    env = open_task(args.file, args.num_envs, **options, **parse_options(args.option))
+    return PolicyMotion(env, Wandering(env, args.seed))
+
+
+def _view(args) -> int:
+    from ..view.film import film_motion, missing
+    from ..view.motion import falls_for_ever
+    from ..view.panel import Panel, extent, robot_weight
+    from ..view.show import show
+
+    motion = _motion(args)
+    if falls_for_ever(motion.model):
+        say(f"{visible(args.file)} has no floor, it falls: show a file with a floor that includes it")
+    panel = Panel(names=args.names, force_scale=args.force_scale, speed=args.speed)
+    if not args.video:
+        return show(motion, panel)
+    if why := missing():
+        raise Error(f"no film: {why}")
+    scale = 2 * extent(motion)[1] * panel.force_scale
+    film_motion(motion, args.video, args.seconds, panel, scale)
+    say(f"written: {visible(args.video)}; contact forces: 1 m is {robot_weight(motion.model) / scale:.4g} N")
+    return 0

@@ -1,0 +1,288 @@
+"""Tasks of your own: observation, reward and reset in NumPy or torch on a `stiction.Batch`.
+
+A `Task` says what an episode is and never steps the physics; a `TaskEnv` steps it and looks like a
+`stiction.Env`, so that every adapter takes it. docs/tasks.md has a complete example.
+"""
+
+import inspect
+import os
+import weakref
+
+import numpy as np
+
+from .._core import ArgumentError, Batch, Error, Model, Options
+from .._util.nearest import hint
+from .._util.statistics import FROZEN
+from ..arrays import host, is_tensor, namespace, on_tensors
+from .episodes import EpisodeLoop
+from .philox import Draw, Purpose
+
+
+class Task:
+    """Base class of tasks. All arrays have one row for each environment: NumPy's on the CPU, torch
+    tensors on a device; `self.xp` has the functions for either, by NumPy's names.
+
+    Class attributes (or set in `__init__`, whose keyword arguments are the options of the task):
+    model: Model, or MJCF text, or the path of a file; max_episode_steps: 0 for no limit;
+    frame_skip: physics steps per control step; options: how the physics step, unless TaskEnv gets
+    others; metric_names: keys of what `metrics` returns; reward_threshold: return that solves the task;
+    num_actions, action_low, action_high: None for one action per actuator in its control range;
+    ppo_settings: what `stiction train --trainer numpy` should have other than its defaults, by the
+    names of stiction.learning.ppo.Settings.
+
+    In the hooks: self.batch, self.xp, self.num_envs, self.dt (s, of a control step), self.action (as given,
+    (num_envs, num_actions) float32), self.episode_length, self.draw(ids).
+    """
+
+    id: str | None = None  # None: the name of the class
+    summary: str = ""
+    model: Model | str | os.PathLike | None = None
+    frame_skip: int = 1
+    max_episode_steps: int = 1000
+    options: Options | None = None
+    num_actions: int | None = None
+    action_low = action_high = None
+    ppo_settings: dict = {}
+    reward_threshold: float | None = None
+    metric_names: tuple[str, ...] = ()
+
+    # ---- hooks
+
+    def setup(self):
+        """Once, when the batch exists: look up indices, make memory of (num_envs, ...)."""
+
+    def reset(self, ids):
+        """Start states (qpos, qvel) of the environments `ids`, or None for the reference pose.
+
+        Write own parameters (`batch.param`) and own memory of these rows here: the batch is reset,
+        and the parameters are checked, right after.
+        """
+
+    def act(self, action):
+        """Before the physics of a control step: the action becomes ctrl or other inputs."""
+        self.batch.ctrl[:] = action
+
+    def observe(self):
+        """(num_envs, num_obs) at the present state. Called again after resets: change nothing."""
+        raise NotImplementedError(f"{type(self).__name__}.observe")
+
+    def observe_critic(self):
+        """(num_envs, n) what only the critic of a trainer sees, as `observe`; None: the same."""
+
+    def reward(self):
+        """(num_envs,) of the step just done."""
+        raise NotImplementedError(f"{type(self).__name__}.reward")
+
+    def terminated(self):
+        """(num_envs,) bool: where the episode ended by its own doing, not by the time limit."""
+        return self.xp.zeros(self.num_envs, dtype=bool)
+
+    def metrics(self):
+        """dict of (num_envs,) with the keys `metric_names`: what is worth logging of the step."""
+        return {}
+
+    # ---- what hooks may use
+
+    def draw(self, ids, purpose: Purpose = Purpose.reset) -> Draw:
+        """Random numbers of the environments `ids` at their episode and step."""
+        env = self._env
+        step = 0 if purpose == Purpose.reset else env.episode_length[ids]
+        return Draw(env._seed[ids], env._episode[ids], purpose, step)
+
+    xp = property(lambda self: self._env.xp)
+    batch = property(lambda self: self._env.batch)
+    num_envs = property(lambda self: self._env.num_envs)
+    dt = property(lambda self: self._env.dt)
+    action = property(lambda self: self._env._action)
+    episode_length = property(lambda self: self._env.episode_length)
+
+
+def _load(model) -> tuple[Model, str | None]:
+    """The model, and its MJCF where that stands for itself."""
+    if isinstance(model, Model):
+        return model, None
+    if isinstance(model, str) and model.lstrip().startswith("<"):
+        return Model.from_xml(model), model
+    return Model.from_file(model), None
+
+
+def _check_options(task, given):
+    """Refuses names that the constructor of a class of tasks does not know, naming the nearest."""
+    known = inspect.signature(task).parameters
+    if any(p.kind is p.VAR_KEYWORD for p in known.values()):
+        return
+    own = inspect.signature(TaskEnv).parameters
+    for name in given:
+        if name not in known:
+            raise ArgumentError(f"{task.__name__} has no option {name!r}{hint(name, [*known, *own])}")
+
+
+class TaskEnv(EpisodeLoop):
+    """Environments of a `Task`, with the attributes and methods of `stiction.Env`.
+
+    env = stiction.TaskEnv(MyTask, num_envs=4096)
+    obs, reward, terminated, truncated = env.step(actions)
+
+    task: a Task, or a class of tasks that gets `task_options`. What a step returns stays untouched
+    during the next one; two buffers alternate. An environment that froze (Batch.status) ends its
+    episode as terminated with reward 0. Observations and rewards of the others must be finite (Error that
+    names hook and environment). A step or reset of which a hook raises has not happened: state,
+    parameters, results and memory of the task are as before. On a device it is left half done, and all
+    environments must be reset.
+
+    `snapshot` and `restore` go on with the same bits; memory of the task are its attributes: arrays, numbers,
+    text, lists, dicts, random generators, objects with such attributes. Read-only arrays are left alone.
+
+    device: "cpu", or "cuda:0": everything is there, in torch tensors, in the order of torch's
+    current stream; only which episodes ended comes to the host.
+    """
+
+    def __init__(self, task, num_envs=1, *, device="cpu", threads=None, seed=0, precision="float32",
+                 autoreset="same_step", max_episode_steps=None, options=None, **task_options):  # fmt: skip
+        self.task_options = task_options
+        if isinstance(task, type):
+            _check_options(task, task_options)
+            task = task(**task_options)
+        elif task_options:
+            raise ArgumentError(
+                f"{sorted(task_options)}: options belong to a class, not to an instance"
+            )
+        if task.model is None:
+            raise ArgumentError(
+                f"{type(task).__name__}.model: not set; a Model, MJCF text or a path"
+            )
+        model, self.model_xml = _load(task.model)
+        self.model_timestep = model.timestep  # of the file, whatever the options
+        self.task = task
+        self.id = task.id or type(task).__name__
+        self.batch = on_tensors(
+            Batch(model, num_envs, options or task.options, device, precision, threads)
+        )
+        self.frame_skip = int(task.frame_skip)
+        self.physics_dt = self.batch.options.timestep
+        self.dt = self.frame_skip * self.physics_dt
+        self._set_actions(task, model)
+        if max_episode_steps is None:
+            max_episode_steps = task.max_episode_steps
+        super().__init__(num_envs, 0, task.metric_names, seed=seed, autoreset=autoreset,
+                         max_episode_steps=max_episode_steps, device=self.batch.device)  # fmt: skip
+        self._action = self.xp.zeros((num_envs, self.num_actions), dtype=self.xp.float32)
+        # not a cycle, which would keep threads and memory until the garbage collector comes by
+        task._env = weakref.proxy(self)
+        with self.xp.quiet:
+            task.setup()
+            self._start(self.xp.arange(num_envs))
+            self._size_observation()
+
+    def _set_actions(self, task, model):
+        limited = model.actuator_ctrllimited != 0
+        low = np.where(limited, model.actuator_ctrlrange[:, 0], -np.inf)
+        high = np.where(limited, model.actuator_ctrlrange[:, 1], np.inf)
+        self.num_actions = n = model.nu if task.num_actions is None else task.num_actions
+        if n != model.nu:
+            low, high = np.full(n, -np.inf), np.full(n, np.inf)
+        low = low if task.action_low is None else np.broadcast_to(task.action_low, n)
+        high = high if task.action_high is None else np.broadcast_to(task.action_high, n)
+        self.action_low, self.action_high = low.astype(np.float32), high.astype(np.float32)
+
+    def _size_observation(self):
+        """num_obs is the width of what the task observes."""
+        xp = self.xp
+        obs = xp.asarray(self.task.observe())
+        if obs.ndim != 2 or len(obs) != self.num_envs:
+            raise ArgumentError(
+                f"{self.id}.observe: gave shape {tuple(obs.shape)}; expected ({self.num_envs}, n)"
+            )
+        self.num_obs = obs.shape[1]
+        critic = self.task.observe_critic()
+        for b in self._buffers:
+            b.obs, b.final_obs = xp.zeros((2, *obs.shape), dtype=xp.float32)
+            if critic is not None:
+                shape = self.num_envs, xp.asarray(critic).shape[-1]
+                b.critic_obs = xp.zeros(shape, dtype=xp.float32)
+            self._look(b)
+            b.final_obs[:] = b.obs
+
+    def _look(self, b, rows=slice(None)):
+        xp = self.xp
+        xp.follow(self.batch)
+        seen = self._checked("observe", self.task.observe(), b.obs.shape, rows)
+        xp.put(b.obs, rows, seen[rows])
+        if b.critic_obs is not None:
+            critic = self.task.observe_critic()
+            seen = self._checked("observe_critic", critic, b.critic_obs.shape, rows)
+            xp.put(b.critic_obs, rows, seen[rows])
+
+    def _checked(self, hook, value, shape, rows=slice(None)):
+        """What a hook gave; its `rows` are numbers, but of environments that froze."""
+        xp, value = self.xp, self.xp.asarray(value)
+        if value.shape != shape:
+            given, shape = tuple(value.shape), tuple(shape)
+            raise ArgumentError(f"{self.id}.{hook}: gave shape {given}; expected {shape}")
+        if self._waits and not xp.isfinite(value).all():
+            wrong = host(~xp.isfinite(value) & self._moves(value.ndim))
+            chosen = np.zeros_like(wrong)
+            chosen[host(rows) if is_tensor(rows) else rows] = True
+            for env, *column in np.argwhere(wrong & chosen):
+                where = f", number {column[0]}" if column else ""
+                raise Error(
+                    f"{self.id}.{hook}: environment {env}{where}: {float(value[(env, *column)])} after "
+                    f"{int(self._length[env])} steps of its episode {int(self._episode[env])}"
+                )
+        return value
+
+    @property
+    def _waits(self):
+        """Whether the host looks at what hooks gave: on a device that takes a wait, which a step without
+        autoreset does not have."""
+        return self.xp is namespace() or self.autoreset != "disabled"
+
+    def _moves(self, ndim):
+        """The environments that did not freeze, as a column for an array of `ndim` axes."""
+        moves = (self.batch.status & FROZEN) == 0
+        return moves[:, None] if ndim > 1 else moves
+
+    def _advance(self, actions, b):
+        task, n, xp = self.task, self.num_envs, self.xp
+        xp.follow(self.batch)
+        self._action = actions
+        task.act(actions)
+        self.batch.step(self.frame_skip)
+        self._length += 1
+        frozen = (self.batch.status & FROZEN) != 0
+        b.terminated[:] = self._checked("terminated", task.terminated(), (n,)) | frozen
+        b.reward[:] = xp.where(frozen, 0, self._checked("reward", task.reward(), (n,)))
+        self._look(b)
+        if self.max_episode_steps:
+            b.truncated[:] = (self._length >= self.max_episode_steps) & ~b.terminated
+        if self.metric_names:
+            metrics = task.metrics()
+            for k, name in enumerate(self.metric_names):
+                b.metrics[:, k] = self._checked(f"metrics[{name!r}]", metrics[name], (n,))
+
+    def _start(self, ids):
+        self._next_episode(ids)
+        self.xp.follow(self.batch)
+        start = self.task.reset(ids)
+        if start is None:
+            self.batch.reset(ids)
+        else:
+            qpos, qvel = start
+            self.batch.reset(ids, qpos=qpos, qvel=qvel)
+
+    def _begin(self, ids, b):
+        self._start(ids)
+        self._look(b, ids)
+
+    def _memory(self):
+        return super()._memory() | {"_action": self._action, "task": self.task}
+
+    def _keep_batch(self):
+        self.batch._remember()
+        return self.batch._put_back
+
+    def _snapshot_batch(self):
+        return self.batch.snapshot()
+
+    def _restore_batch(self, snapshot):
+        self.batch.restore(snapshot)
