@@ -9,9 +9,9 @@ from pathlib import Path
 
 import numpy as np
 from PIL import Image
-from stiction.demo.film import Scene
 from stiction.learning.play import load_policy
 from stiction.learning.tasks import make_env
+from stiction.view.grid import Grid
 from stiction.view.rendering import choose_backend
 
 TARGET = Path(__file__).parent / "images/ant.webp"
@@ -22,7 +22,7 @@ LIMIT = 3_000_000  # bytes
 
 def pictures(policy):
     env = make_env(policy.task, ANTS, seed=0, autoreset="disabled")
-    scene = Scene(env.batch.model, ANTS, *SIZE, text=env.model_xml)
+    scene = Grid(env, ANTS, *SIZE)
     scene.camera.azimuth, scene.camera.elevation, scene.camera.distance = 62, -22, 0.75 * scene.camera.distance
     obs, fallen, place = env.reset(), np.zeros(ANTS, bool), np.zeros(3)
     for k in range(round((BEGIN + SECONDS) / env.dt)):

@@ -77,7 +77,7 @@ ROOMS = {
 # count, too, and no two modules import each other, in however long a circle. Whatever is not named here is above all.
 PACKAGE = "python/stiction/"
 PACKAGE_ROOMS = ("_core", "_util", "arrays", "assets", "control", "tasks", "randomization", "view", "adapters", "learning",
-                 "cli", "demo")
+                 "cli")
 
 CODE = {".h", ".hpp", ".cpp", ".cu", ".cuh"}
 TEXT = CODE | {".py", ".cmake", ".md", ".txt", ".xml", ".toml", ".json", ".sh", ".pyi", ""}

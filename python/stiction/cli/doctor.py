@@ -16,8 +16,7 @@ from .._util.text import say, wrapped
 _OPTIONAL = {
     "mujoco": ("films, views, replay in another engine", "demo"),
     "imageio-ffmpeg": ("writes films", "demo"),
-    "matplotlib": ("plots", "demo"),
-    "tqdm": ("progress bar", "demo"),
+    "matplotlib": ("learning curves", "demo"),
     "gymnasium": ("stiction.make", "gymnasium"),
     "torch": ("trainers", "train"),
     "rsl-rl-lib": ("stiction.adapters.rsl_rl", "train"),
@@ -134,7 +133,7 @@ def run() -> int:
             name: _version(name) or f"not installed ({purpose}): {remedy(extra)}"
             for name, (purpose, extra) in _OPTIONAL.items()
         },
-        "renderer": reason if backend else f"none, the demo draws plots: {reason}",
+        "renderer": reason if backend else f"none, no films: {reason}",
         "instructions": _built_isas(),
         "engine": engine if engine_works else f"FAILED: {engine}",
         **_gpus(),

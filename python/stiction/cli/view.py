@@ -1,10 +1,11 @@
 """`stiction view`."""
 
+import time
 from pathlib import Path
 
 from .. import assets
 from .._core import Error
-from .._util.text import say, visible
+from .._util.text import say, visible, wrapped
 from ..tasks.names import open_task
 from .arguments import ROBOT, TASK, new_file, positive, seed, task_option
 
@@ -23,7 +24,8 @@ def add_command(commands):
     view.add_argument("--seconds", type=positive(float), default=5.0, metavar="T", help="of the film")
     view.add_argument("--controls", default="hold", choices=("hold", "zero", "random"),
                       help="of a file: hold the start pose, zero, or smooth random ones")  # fmt: skip
-    view.add_argument("--num-envs", type=positive(int), default=1, metavar="N", help="to choose from, in the view")
+    view.add_argument("--num-envs", type=positive(int), default=1, metavar="N",
+                      help="robots to choose from in the view; a film shows the first 256 side by side")  # fmt: skip
     view.add_argument("--speed", type=positive(float), default=1.0, metavar="X", help="times real time")
     view.add_argument("--force-scale", type=positive(float), default=1.0, metavar="X",
                       help="of the arrows; at 1 a robot's weight is as long as the robot is wide")  # fmt: skip
@@ -44,7 +46,7 @@ def _motion(args):
         return ModelMotion(file, args.keyframe, args.controls, args.seed, args.num_envs)
     if Path(args.file).suffix in (".xml", ".mjcf", ".urdf"):
         raise Error(f"no such file: {visible(args.file)}")
-    options = {"autoreset": "disabled", "seed": args.seed, "threads": 1}
+    options = {"autoreset": "disabled", "seed": args.seed, "threads": 1 if args.num_envs == 1 else None}
     env = open_task(args.file, args.num_envs, **options, **parse_options(args.option))
     return PolicyMotion(env, Wandering(env, args.seed))
 
@@ -64,6 +66,22 @@ def _view(args) -> int:
     if why := missing():
         raise Error(f"no film: {why}")
     scale = 2 * extent(motion)[1] * panel.force_scale
-    film_motion(motion, args.video, args.seconds, panel, scale)
-    say(f"written: {visible(args.video)}; contact forces: 1 m is {robot_weight(motion.model) / scale:.4g} N")
-    return 0
+    begin = time.perf_counter()
+    seconds = film_motion(motion, args.video, args.seconds, panel, scale)
+    if args.num_envs > 1:
+        say(wrapped(_numbers(motion.batch, seconds, time.perf_counter() - begin), 2))
+        say(f"written: {visible(args.video)}")
+    else:
+        say(f"written: {visible(args.video)}; contact forces: 1 m is {robot_weight(motion.model) / scale:.4g} N")
+    return 0 if seconds >= args.seconds - motion.dt else 130  # Ctrl-C
+
+
+def _numbers(batch, seconds, wall) -> str:
+    """What many robots did during a film."""
+    counts = batch.counts
+    steps, histogram = max(counts.env_steps, 1), counts.iteration_histogram
+    iterations = sum(k * n for k, n in enumerate(histogram)) / steps
+    froze = f"; {batch.status_count} froze" if batch.status_count else ""
+    return (f"{batch.num_envs} robots for {seconds:g} s on {batch.threads} threads: {counts.env_steps} steps of physics in "
+            f"{wall:.1f} s with the film, each with {counts.contacts / steps:.1f} contacts and {iterations:.1f} Newton "
+            f"iterations on average{froze}")  # fmt: skip

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from .._util.progress import Progress
 from ..arrays import host
-from .progress import Progress
 
 NO_LIMIT = 1000  # steps that are looked at where the task has no end
 SPEED = ("x_velocity", "forward_velocity")  # metrics in m/s, the first that a task has

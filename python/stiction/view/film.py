@@ -7,12 +7,16 @@ import numpy as np
 
 from .._util.extras import remedy
 from .._util.files import replacing
+from .._util.interrupt import CtrlC
+from .._util.progress import Progress
 from .._util.text import visible
+from .grid import Grid
 from .panel import contact_arrows
 from .rendering import Renderer, choose_backend
 
 SIZE = (1280, 720)
 RATE = 30  # pictures a second, at most
+DRAWN = 256  # robots in one picture, at most
 
 
 def missing() -> str | None:
@@ -43,18 +47,31 @@ def write_mp4(path, frames, fps, size=SIZE):
 
 
 def film_motion(motion, path, seconds, panel, arrow_scale):
-    """A motion of motion.py, with the arrows, names and speed that its panel says."""
+    """A motion of motion.py, with the arrows, names and speed that its panel says; of several robots DRAWN side by side, without
+    arrows and names. Ctrl-C ends the film early. Returns the simulated seconds that it has."""
     every = math.ceil(panel.speed / (RATE * motion.dt) - 1e-9)
-    camera = Renderer(motion, *SIZE, names=panel.names)
+    steps, done, count = max(1, round(seconds / motion.dt)), 0, min(DRAWN, motion.batch.num_envs)
+    camera = Grid(motion, count, *SIZE) if count > 1 else Renderer(motion, *SIZE, names=panel.names)
+
+    def draw():
+        if count > 1:
+            return camera.draw(motion.batch.qpos[:count])
+        arrows = contact_arrows(motion.batch, panel.env, arrow_scale) if panel.forces else ()
+        return camera.draw_env(motion.batch, panel.env, arrows)
 
     def pictures():
-        for k in range(max(1, round(seconds / motion.dt))):
-            if k % every == 0:
-                arrows = contact_arrows(motion.batch, panel.env, arrow_scale) if panel.forces else ()
-                yield camera.draw_env(motion.batch, panel.env, arrows)
-            motion.advance()
+        nonlocal done
+        with Progress() as progress:
+            while done < steps and not ctrl_c.pressed:
+                if done % every == 0:
+                    yield draw()
+                motion.advance()
+                done += 1
+                progress.show(done, steps, "film: step")
 
     try:
-        write_mp4(path, pictures(), panel.speed / (motion.dt * every))
+        with CtrlC() as ctrl_c:
+            write_mp4(path, pictures(), panel.speed / (motion.dt * every))
     finally:
         camera.close()
+    return done * motion.dt

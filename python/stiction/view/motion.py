@@ -21,7 +21,7 @@ class ModelMotion:
     def __init__(self, file, keyframe, controls, seed, num_envs=1):
         self.model = Model.from_file(file)
         self.model_xml = None  # included files and meshes are beside the file
-        self.batch = Batch(self.model, num_envs=num_envs, threads=1)
+        self.batch = Batch(self.model, num_envs=num_envs, threads=1 if num_envs == 1 else None)
         self._start, self._key = start_state(self.model, keyframe), start_key(self.model, keyframe)
         self._kind, self._seed = controls, seed
         self.steps = max(1, round(FRAME / self.batch.options.timestep))

@@ -365,12 +365,6 @@ def test_a_checkpoint_elsewhere_stays_there(tmp_path):
     assert {p.name for p in disk.iterdir()} == {"policy.npz", "progress.csv", "summary.json"}
 
 
-def test_a_demo_does_not_write_where_a_run_does(running):
-    demo = [sys.executable, "-m", "stiction.demo", "--quick", "--out", str(running[1])]
-    done = subprocess.run(demo, capture_output=True, text=True, timeout=300)
-    assert done.returncode == 1 and "is in use by process" in done.stderr
-
-
 def test_readers_meanwhile_see_whole_files(tmp_path):
     file, bad = tmp_path / "a.npz", []
     write = lambda k: write_atomically(file, lambda out: np.savez(out, x=np.full(50_000, k)))

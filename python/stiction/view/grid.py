@@ -1,13 +1,9 @@
-"""A film of hundreds of robots: MuJoCo's renderer fed with our poses."""
-
-from pathlib import Path
+"""Hundreds of robots in one picture, in a grid: MuJoCo's renderer fed with our poses."""
 
 import numpy as np
 
-from .._util.files import replacing
-from ..view.film import write_mp4
-from ..view.scenery import look, scenery
-from .progress import Progress
+from .._core import Error, JointType, Model
+from .scenery import look, scenery, source_of
 
 GAP = 1.25  # distance of neighbouring robots, in diameters of one
 WIDE = 16 / 9
@@ -15,19 +11,26 @@ WIDE = 16 / 9
 
 def _free_roots(model):
     """Address in qpos of every free joint: these are moved to the robot's place in the grid."""
-    return [int(a) for a, t in zip(model.jnt_qposadr, model.jnt_type) if t == 0]
+    return [int(a) for a, t in zip(model.jnt_qposadr, model.jnt_type) if t == JointType.free]
 
 
-class Scene:
-    """Draws the poses of many copies of one model, or of a task's robot from its text, into one picture."""
+class Grid:
+    """Draws the first `count` robots of a batch side by side into one picture: those of an environment, or of a motion.
 
-    def __init__(self, model, count, width, height, text=None):
+    env: what has `batch` and `model_xml`. A robot that is fixed to the world can't be moved aside: only the first is drawn.
+    Error where the model has neither file nor text.
+    """
+
+    def __init__(self, env, count: int, width: int, height: int):
         import mujoco
 
-        self.mujoco, self.model = mujoco, scenery(text or Path(model.file))
+        source = source_of(env)
+        if isinstance(source, Model):
+            raise Error("robots side by side are drawn from the file of their model, and this one has none")
+        self.mujoco, self.model = mujoco, scenery(source)
         self.data, self.option = mujoco.MjData(self.model), mujoco.MjvOption()
-        self.perturb, self.roots = mujoco.MjvPerturb(), _free_roots(model)
-        self.count = count if self.roots else 1  # one that is fixed to the world can't be moved aside
+        self.perturb, self.roots = mujoco.MjvPerturb(), _free_roots(env.batch.model)
+        self.count = min(count, env.batch.num_envs) if self.roots else 1
         self._arrange()
         visual = self.model.vis
         visual.global_.offwidth = max(width, visual.global_.offwidth)
@@ -85,36 +88,3 @@ class Scene:
 
     def close(self):
         self.renderer.close()
-
-
-def write_film(result, ctrl_c, film_path, picture_path, width, height):
-    """Writes the film and one picture of it; returns the files. Ctrl-C ends the film early."""
-    from matplotlib import image
-
-    count = len(result.frames)
-    if not count:
-        return []
-    scene = Scene(result.model, len(result.frames[0]), width, height)
-    middle = None
-
-    def pictures():
-        nonlocal middle
-        with Progress(count, "film", "frame") as progress:
-            for k in range(count):
-                pixels = scene.draw(result.frames[k])
-                yield pixels
-                if k <= count // 2:
-                    middle = pixels.copy()
-                progress.advance()
-                progress.show()
-                if ctrl_c.pressed and not result.interrupted:
-                    break
-
-    try:
-        # One film second per simulated second, whatever the timestep.
-        write_mp4(film_path, pictures(), 1 / result.frame_time, (width, height))
-    finally:
-        scene.close()
-    with replacing(picture_path) as part:
-        image.imsave(part, middle)
-    return [film_path, picture_path]
