@@ -42,8 +42,20 @@ def write_mp4(path, frames, fps, size=SIZE):
                 writer.send(np.ascontiguousarray(frame))
         finally:
             writer.close()
-        if not part.stat().st_size:
-            raise OSError(f"the film could not be written to {visible(path)}")
+        if not _is_whole(part):
+            raise OSError(f"the film could not be written to {visible(path)}: is its disk full?")
+
+
+def _is_whole(path) -> bool:
+    """Whether the boxes of an MP4, each with its size at its front, end where the file does, and one of them is the index."""
+    data, at, kinds = path.read_bytes(), 0, set()
+    while 0 < len(data) - at >= 8:
+        size = int.from_bytes(data[at : at + 4], "big")
+        if size == 1:  # 64 bits behind the kind
+            size = int.from_bytes(data[at + 8 : at + 16], "big")
+        kinds.add(data[at + 4 : at + 8])
+        at += max(size, 8)
+    return at == len(data) and b"moov" in kinds
 
 
 def film_motion(motion, path, seconds, panel, arrow_scale):
