@@ -10,7 +10,7 @@
 `Reference` one environment in double precision, slow and obvious. Importing needs NumPy only.
 """
 
-from . import _core, assets
+from . import _core, assets, rotations, sensors, terms
 from ._core import (
     ArgumentError,
     Batch,
@@ -62,6 +62,8 @@ from .randomization import Param, Randomization, RandomizedEnv
 from .adapters.registration import make, register_lazily
 from .tasks.task import Task, TaskEnv
 from .tasks.names import register
+from .terms.task import TermTask
+from . import library
 
 __all__ = [
     "ArgumentError",
@@ -106,6 +108,7 @@ __all__ = [
     "TaskEnv",
     "TaskInfo",
     "TaskOption",
+    "TermTask",
     "Terrain",
     "TerrainPatch",
     "Transmission",
@@ -116,6 +119,9 @@ __all__ = [
     "cuda_devices",
     "make",
     "register",
+    "rotations",
+    "sensors",
+    "terms",
     "terrain",
 ]
 

@@ -125,10 +125,12 @@ def set_param(batch, name, values, ids=None):
         raise
 
 
-class _Term:
+class BoundParam:
     """A Param bound to a batch: which numbers it draws and writes."""
 
-    def __init__(self, param: Param, batch, dt, skip):
+    _no_memory = True
+
+    def __init__(self, param: Param, batch, dt, skip=0):
         self.param, self.batch, self.skip = param, batch, skip
         names = (param.name,) if isinstance(param.name, str) else tuple(param.name)
         if param.operation not in ("scale", "add", "set"):
@@ -193,7 +195,10 @@ class _Term:
 
     def draw(self, ids, seed, episode, step):
         """New values for the environments `ids`; control steps until the next ones, or None."""
-        d = Draw(seed, episode, Purpose.outer_param, step, self.skip)
+        return self.write(ids, Draw(seed, episode, Purpose.outer_param, step, self.skip))
+
+    def write(self, ids, d):
+        """The same by the next numbers of a draw."""
         u, xp = d.uniform(count=self.count + 1), self.xp
         low, high = (
             (xp.log(self.low), xp.log(self.high)) if self.param.log else (self.low, self.high)
@@ -334,7 +339,7 @@ class RandomizedEnv(EpisodeLoop):
         own = {f.name for f in batch.fields() if f.kind == "param" and batch.param_is_own(f.name)}
         params = self.randomization.params
         for param in (p for item in params for p in (item if isinstance(item, list) else [item])):
-            term = _Term(param, batch, self.env.dt, skip)
+            term = BoundParam(param, batch, self.env.dt, skip)
             if clash := own.intersection(term.nominal):
                 raise ArgumentError(f"{', '.join(clash)}: the task sets it itself")
             entries = set(term.entries())

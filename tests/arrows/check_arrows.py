@@ -76,8 +76,8 @@ ROOMS = {
 # The same for the package: modules and folders of python/stiction, each above those before it. Imports inside of functions
 # count, too, and no two modules import each other, in however long a circle. Whatever is not named here is above all.
 PACKAGE = "python/stiction/"
-PACKAGE_ROOMS = ("_core", "_util", "arrays", "assets", "control", "tasks", "randomization", "view", "adapters", "learning",
-                 "cli")
+PACKAGE_ROOMS = ("_core", "_util", "arrays", "rotations", "assets", "control", "tasks", "randomization", "terms", "sensors", "library",
+                 "view", "adapters", "learning", "cli")
 
 CODE = {".h", ".hpp", ".cpp", ".cu", ".cuh"}
 TEXT = CODE | {".py", ".cmake", ".md", ".txt", ".xml", ".toml", ".json", ".sh", ".pyi", ""}

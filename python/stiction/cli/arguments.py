@@ -103,10 +103,22 @@ def new_file(*suffixes):
     return parse
 
 
+class _Set(argparse.Action):
+    """A number of a term is the option set.PATH of the task."""
+
+    def __call__(self, parser, namespace, value, option=None):
+        namespace.option = [*namespace.option, f"set.{value}"]
+
+
 def task_option(command):
     command.add_argument(
         "--option", action="append", default=[], metavar="NAME=VALUE",
         help="option of the task, again for another; `stiction list-envs TASK` lists them",
+    )  # fmt: skip
+    command.add_argument(
+        "--set", action=_Set, metavar="TERM=VALUE",
+        help="of a task made of terms another number, again for more: rewards.slip=-0.2, rewards.track.std=0.4, "
+        "commands.velocity.x=[0,1], events.push=null (docs/terms.md)",
     )  # fmt: skip
 
 

@@ -111,6 +111,7 @@ def add_commands(commands, build_parser, main):
     play.add_argument("--video", type=new_file(".mp4"), metavar="FILE", help="write one episode as *.mp4")
     play.add_argument("--seconds", type=positive(float), metavar="T", help="of the film; the episode")
     play.add_argument("--view", action="store_true", help="in a browser (viser) or MuJoCo's window")
+    task_option(play)
     play.set_defaults(run=_play)
 
     export = commands.add_parser(

@@ -9,7 +9,7 @@ from dataclasses import asdict
 from .. import _core, assets
 from .._util.text import say, visible, wrapped
 from ..tasks.names import find_task, open_task
-from .arguments import TASK, positive
+from .arguments import TASK, positive, task_option
 
 
 def add_commands(commands):
@@ -44,6 +44,7 @@ def add_commands(commands):
     bench.add_argument("--threads", type=positive(int), metavar="N", help="all")
     bench.add_argument("--seconds", type=positive(float), default=1.0, metavar="T", help="of each")
     bench.add_argument("--json", action="store_true", help="machine-readable")
+    task_option(bench)
     bench.set_defaults(run=_bench)
 
 
@@ -138,11 +139,13 @@ def _list_robots(args) -> int:
 
 def _bench(args) -> int:
     from ..learning.bench import measure
+    from ..learning.tasks import parse_options
 
+    options = parse_options(args.option)
     known = [info.id for info in _core.Env.tasks()]
     rows = []
     for id in args.ids or known:
-        rows.append(measure(id, args.num_envs, args.threads, args.seconds, args.device))
+        rows.append(measure(id, args.num_envs, args.threads, args.seconds, args.device, options))
         if args.json:
             continue
         if len(rows) == 1:

@@ -11,13 +11,13 @@ from ..tasks.names import open_task
 WARM_UP = 100  # control steps in which robots fall and episodes spread
 
 
-def measure(id, num_envs, threads, seconds, device="cpu") -> dict:
+def measure(id, num_envs, threads, seconds, device="cpu", options={}) -> dict:
     """Rates over `seconds`, and the share of that time that the physics took.
 
     On a device, and of a task in Python: the share of as many steps of physics alone, from where the
     robots are.
     """
-    env = on_tensors(open_task(id, num_envs, threads=threads, device=device))
+    env = on_tensors(open_task(id, num_envs, threads=threads, device=device, **options))
     batch, xp = env.batch, namespace(env.batch.device)
     rng = np.random.default_rng(0)
     low, high = np.maximum(env.action_low, -1), np.minimum(env.action_high, 1)

@@ -35,6 +35,13 @@ def braille_plot(points, columns=COLUMNS, rows=ROWS) -> list[str]:
     return lines
 
 
+def numbers_of(iteration) -> dict:
+    """The row of an iteration: its fields, and each metric of the task as metrics/NAME."""
+    row = asdict(iteration)
+    metrics = row.pop("metrics", {})
+    return row | {f"metrics/{name}": value for name, value in metrics.items()}
+
+
 class LearningCurve:
     """Shows and keeps what the iterations report.
 
@@ -56,12 +63,13 @@ class LearningCurve:
 
     def add(self, iteration):
         seconds = time.perf_counter() - self._begin
-        row = {"seconds": round(seconds, 3), **asdict(iteration)}
+        row = {"seconds": round(seconds, 3), **numbers_of(iteration)}
         self.rows.append(row)
         if self._file is None:
             new = not self.path.exists() or not self.path.stat().st_size
             self._file = open(self.path, "a", newline="")
-            self._writer = csv.DictWriter(self._file, list(row))
+            columns = list(row) if new else _header(self.path)  # a file goes on with the columns that it has
+            self._writer = csv.DictWriter(self._file, columns, extrasaction="ignore")
             if new:
                 self._writer.writeheader()
         self._writer.writerow(row)
@@ -118,6 +126,11 @@ class LearningCurve:
         self.show()
         if self._file is not None:
             self._file.close()
+
+
+def _header(path) -> list[str]:
+    with open(path, newline="") as file:
+        return next(csv.reader(file))
 
 
 def begin_anew(path):

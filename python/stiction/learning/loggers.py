@@ -3,11 +3,10 @@
 import importlib.util
 import json
 import math
-from dataclasses import asdict
-
 from .._core import Error
 from .._util.extras import remedy
 from .._util.text import visible
+from .curve import numbers_of
 
 # what --logger takes -> the extra that has its library
 LOGGERS = {"tensorboard": "train", "wandb": "log"}
@@ -24,7 +23,8 @@ def require(names):
 def scalars(row: dict) -> dict:
     """Tags and numbers of an iteration; what is not known yet is left out."""
     skipped = ("number", "steps")
-    found = {_GROUPS.get(k, f"train/{k}"): float(v) for k, v in row.items() if k not in skipped}
+    tag = lambda name: name if "/" in name else _GROUPS.get(name, f"train/{name}")
+    found = {tag(k): float(v) for k, v in row.items() if k not in skipped}
     return {tag: x for tag, x in found.items() if math.isfinite(x)}
 
 
@@ -88,7 +88,7 @@ class Loggers:
         self._all = [_KINDS[name](folder, plain) for name in dict.fromkeys(names)]
 
     def add(self, iteration):
-        row = asdict(iteration)
+        row = numbers_of(iteration)
         for logger in self._all:
             logger.add(int(row["steps"]), scalars(row))
 

@@ -9,7 +9,7 @@ from .._util.text import say, visible
 from .evaluate import evaluate
 from .policy import Policy
 from .pretrained import available, pretrained
-from .tasks import make_env
+from .tasks import make_env, parse_options, with_options
 
 
 def load_policy(path):
@@ -82,6 +82,7 @@ def play(args) -> int:
         return _list_pretrained()
     policy = _policy(args)
     policy.task["id"] = _task_name(policy, args)
+    policy.task["options"] = with_options(policy.task.get("options", {}), parse_options(args.option))
     mujoco = args.engine == "mujoco"
     if mujoco and args.device != "cpu":
         raise Error(f"--device {args.device}: MuJoCo is played on the CPU")

@@ -13,7 +13,7 @@ import json
 import time
 from collections import deque
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, field, fields
 
 import numpy as np
 
@@ -70,6 +70,7 @@ class Iteration:
     step_seconds: float  # within env.step
     collect_seconds: float  # with it
     learn_seconds: float
+    metrics: dict = field(default_factory=dict)  # means of a step, by the names of env.metric_names
 
 
 def env_seed(seed: int) -> int:
@@ -178,6 +179,7 @@ class Ppo:
             "done": np.empty((t_max, n), bool),
             "step_seconds": 0.0,
             "timeouts": [],  # (t, environments, their last observations)
+            "metrics": np.zeros(len(env.metric_names)),
         }
         std = np.exp(policy.log_std)
         for t in range(t_max):
@@ -188,6 +190,7 @@ class Ppo:
             self.obs, data["reward"][t], terminated, truncated = env.step(action)
             data["step_seconds"] += time.perf_counter() - before
             data["done"][t] = done = terminated | truncated
+            data["metrics"] += env.metrics.mean(axis=0, dtype=float) / t_max
             if done.any():
                 ended = np.flatnonzero(truncated & ~terminated)
                 data["timeouts"].append((t, ended, env.final_obs[ended].copy()))
@@ -272,6 +275,7 @@ class Ppo:
             self.iterations, self.steps, float(episode[0]), float(episode[1]),
             float(data["reward"].mean()), kl, self.rate, float(np.exp(self.policy.log_std).mean()),
             data["step_seconds"], collected - begin, time.perf_counter() - collected,
+            dict(zip(self.env.metric_names, data["metrics"].tolist())),
         )  # fmt: skip
 
     def save(self, path):

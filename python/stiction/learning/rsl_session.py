@@ -8,7 +8,7 @@ import json
 import os
 import statistics
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import torch
 from rsl_rl.runners import OnPolicyRunner
@@ -100,6 +100,7 @@ class Iteration:
     step_seconds: float  # within the environment
     collect_seconds: float
     learn_seconds: float
+    metrics: dict = field(default_factory=dict)  # means of a step, of this rank's environments
 
 
 class _Stop(Exception):
@@ -107,9 +108,22 @@ class _Stop(Exception):
 
 
 class TimedEnv(VecEnv):
-    """Counts the seconds within the environment; a card works on after its step has returned."""
+    """Counts the seconds within the environment; a card works on after its step has returned. Adds up its metrics."""
 
     seconds = 0.0
+    steps = 0
+
+    def _log(self):
+        log = super()._log()
+        before = self.totals if self.steps else dict.fromkeys(log, 0.0)
+        self.totals, self.steps = {name: before[name] + x for name, x in log.items()}, self.steps + 1
+        return log
+
+    def take_metrics(self) -> dict:
+        """Means of the steps since the last call."""
+        found = {k.removeprefix("/metrics/"): float(x) / self.steps for k, x in self.totals.items()} if self.steps else {}
+        self.steps = 0
+        return found
 
     def step(self, actions):
         begin = time.perf_counter()
@@ -171,7 +185,7 @@ def _watch(runner, env, args, curve, loggers, ctrl_c, task, path, steps, goal):
         iteration = Iteration(
             it + 1, steps, mean(runner.logger.rewbuffer), mean(runner.logger.lenbuffer),
             float(more["learning_rate"]), float(more["action_std"].detach().mean()),
-            env.seconds, collect_time, learn_time,
+            env.seconds, collect_time, learn_time, env.take_metrics(),
         )  # fmt: skip
         curve.add(iteration)
         loggers.add(iteration)

@@ -46,17 +46,27 @@ SETTINGS = {
 
 
 def parse_options(texts) -> dict:
-    """Task options from "name=value"; a value is JSON or a plain string."""
+    """Task options from "name=value"; a value is JSON or a plain string. "set.rewards.slip=-0.2" is of the option `set`,
+    a dict: {"set": {"rewards.slip": -0.2}}."""
     options = {}
     for text in texts or ():
         name, equals, value = text.partition("=")
-        if not equals or not name.isidentifier():
+        to = options
+        if name.startswith("set."):
+            name, to = name.removeprefix("set."), options.setdefault("set", {})
+        if not equals or not all(part.isidentifier() for part in name.split(".")) or (to is options and "." in name):
             raise ArgumentError(f"{visible(text)}: expected NAME=VALUE")
         try:
-            options[name] = json.loads(value)
+            to[name] = json.loads(value)
         except ValueError:
-            options[name] = value
+            to[name] = value
     return options
+
+
+def with_options(options: dict, given: dict) -> dict:
+    """Options of a task with others in the place of some; numbers of terms one by one."""
+    changes = options.get("set", {}) | given.get("set", {})
+    return options | given | ({"set": changes} if changes else {})
 
 
 # keywords of an environment that are no options of its task -> what gives them on the command line

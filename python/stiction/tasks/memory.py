@@ -2,7 +2,7 @@
 
 Memory is arrays, numbers, text, lists, dicts, sets and deques of them, random generators, and objects of
 classes in Python, whose attributes are memory in turn. Models, options, classes, functions, modules and views
-that can't be written are none: nobody changes them.
+that can't be written are none: nobody changes them; nor are objects of a class with `_no_memory`, which says so.
 """
 
 import enum
@@ -23,7 +23,7 @@ from ..arrays import host, is_tensor
 _SCALARS = {bool, int, float, str, bytes, complex, type(None), np.float32, np.float64, np.int64}
 _CODE = (
     type, types.ModuleType, types.FunctionType, types.BuiltinFunctionType, types.MethodType,
-    *weakref.ProxyTypes, weakref.ref, enum.Enum, os.PathLike, np.dtype, np.ufunc,
+    *weakref.ProxyTypes, weakref.ref, enum.Enum, os.PathLike, np.dtype, np.ufunc, slice,
 )  # fmt: skip
 
 _OURS = ("stiction", "stiction._core", "stiction.arrays")  # models, options, batches, namespaces
@@ -31,7 +31,7 @@ _OURS = ("stiction", "stiction._core", "stiction.arrays")  # models, options, ba
 
 def _is_constant(x) -> bool:
     """What neither changes nor has to be kept."""
-    return isinstance(x, _CODE) or type(x).__module__ in _OURS
+    return isinstance(x, _CODE) or type(x).__module__ in _OURS or getattr(type(x), "_no_memory", False)
 
 
 def _attributes(x) -> dict | None:

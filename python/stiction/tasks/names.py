@@ -78,6 +78,9 @@ def find_task(name: str) -> str | type[Task]:
 def open_task(name: str, num_envs=1, **options):
     """`stiction.Env` or `stiction.TaskEnv` of a name that `find_task` knows."""
     task = find_task(name)
+    if isinstance(task, str) and options.get("set"):
+        raise ArgumentError(f"set {next(iter(options['set']))}: {visible(name)} is compiled, not made of terms; what can be "
+                            f"changed are its options: stiction list-envs {visible(name)}")  # fmt: skip
     return (Env if isinstance(task, str) else TaskEnv)(task, num_envs, **options)
 
 
@@ -205,4 +208,5 @@ def _failed(source, error) -> Error:
     frames = [f for f in traceback.extract_tb(error.__traceback__) if "importlib" not in f.filename]
     line = frames[-1].lineno if frames else 0
     where = os.path.relpath(frames[-1].filename) if frames else source
-    return Error(f"{visible(where)}:{line}: {type(error).__name__}: {visible(error)}")
+    notes = "".join(f", {visible(note)}" for note in getattr(error, "__notes__", ()))  # which term it was in
+    return Error(f"{visible(where)}:{line}: {type(error).__name__}: {visible(error)}{notes}")

@@ -48,6 +48,9 @@ class Task:
 
     # ---- hooks
 
+    def prepare(self, model):
+        """Once, before the batch exists: what depends on the model alone, like num_actions and metric_names."""
+
     def setup(self):
         """Once, when the batch exists: look up indices, make memory of (num_envs, ...)."""
 
@@ -58,9 +61,18 @@ class Task:
         and the parameters are checked, right after.
         """
 
+    def begin(self, ids):
+        """Episodes of the environments `ids` have begun: the batch is at their first states."""
+
     def act(self, action):
         """Before the physics of a control step: the action becomes ctrl or other inputs."""
         self.batch.ctrl[:] = action
+
+    def measure(self):
+        """After the physics of a control step, before ends and rewards: what is remembered of it, like times in the air."""
+
+    def command(self):
+        """After the reward, before the observation: what is asked for next."""
 
     def observe(self):
         """(num_envs, num_obs) at the present state. Called again after resets: change nothing."""
@@ -77,9 +89,23 @@ class Task:
         """(num_envs,) bool: where the episode ended by its own doing, not by the time limit."""
         return self.xp.zeros(self.num_envs, dtype=bool)
 
+    def truncated(self):
+        """(num_envs,) bool: where the episode ended as by a time limit, which TaskEnv has besides."""
+        return self.xp.zeros(self.num_envs, dtype=bool)
+
     def metrics(self):
         """dict of (num_envs,) with the keys `metric_names`: what is worth logging of the step."""
         return {}
+
+    def override(self, changes):
+        """Other numbers for terms, by their paths: what `--set` gives. Only tasks that are made of terms have any."""
+        raise ArgumentError(
+            f"set {next(iter(changes))}: {type(self).__name__} is not made of terms (stiction.TermTask)"
+        )
+
+    def column_name(self, hook, column):
+        """What a column of `observe` is, for messages."""
+        return ""
 
     # ---- what hooks may use
 
@@ -113,7 +139,7 @@ def _check_options(task, given):
         return
     own = inspect.signature(TaskEnv).parameters
     for name in given:
-        if name not in known:
+        if name not in known and name != "set":
             raise ArgumentError(f"{task.__name__} has no option {name!r}{hint(name, [*known, *own])}")
 
 
@@ -123,7 +149,8 @@ class TaskEnv(EpisodeLoop):
     env = stiction.TaskEnv(MyTask, num_envs=4096)
     obs, reward, terminated, truncated = env.step(actions)
 
-    task: a Task, or a class of tasks that gets `task_options`. What a step returns stays untouched
+    task: a Task, or a class of tasks that gets `task_options`; the option `set` is a dict that gives terms of a
+    `stiction.TermTask` other numbers, {"rewards.slip": -0.2}. What a step returns stays untouched
     during the next one; two buffers alternate. An environment that froze (Batch.status) ends its
     episode as terminated with reward 0. Observations and rewards of the others must be finite (Error that
     names hook and environment). A step or reset of which a hook raises has not happened: state,
@@ -142,7 +169,11 @@ class TaskEnv(EpisodeLoop):
         self.task_options = task_options
         if isinstance(task, type):
             _check_options(task, task_options)
+            task_options = dict(task_options)
+            changes = task_options.pop("set", None)
             task = task(**task_options)
+            if changes:
+                task.override(changes)
         elif task_options:
             raise ArgumentError(
                 f"{sorted(task_options)}: options belong to a class, not to an instance"
@@ -155,6 +186,7 @@ class TaskEnv(EpisodeLoop):
         self.model_timestep = model.timestep  # of the file, whatever the options
         self.task = task
         self.id = task.id or type(task).__name__
+        task.prepare(model)
         self.batch = on_tensors(
             Batch(model, num_envs, options or task.options, device, precision, threads)
         )
@@ -225,6 +257,8 @@ class TaskEnv(EpisodeLoop):
             chosen[host(rows) if is_tensor(rows) else rows] = True
             for env, *column in np.argwhere(wrong & chosen):
                 where = f", number {column[0]}" if column else ""
+                if column and (name := self.task.column_name(hook, column[0])):
+                    where += f" ({name})"
                 raise Error(
                     f"{self.id}.{hook}: environment {env}{where}: {float(value[(env, *column)])} after "
                     f"{int(self._length[env])} steps of its episode {int(self._episode[env])}"
@@ -249,12 +283,16 @@ class TaskEnv(EpisodeLoop):
         task.act(actions)
         self.batch.step(self.frame_skip)
         self._length += 1
+        task.measure()
         frozen = (self.batch.status & FROZEN) != 0
         b.terminated[:] = self._checked("terminated", task.terminated(), (n,)) | frozen
         b.reward[:] = xp.where(frozen, 0, self._checked("reward", task.reward(), (n,)))
-        self._look(b)
+        ended = self._checked("truncated", task.truncated(), (n,))
         if self.max_episode_steps:
-            b.truncated[:] = (self._length >= self.max_episode_steps) & ~b.terminated
+            ended = ended | (self._length >= self.max_episode_steps)
+        b.truncated[:] = ended & ~b.terminated
+        task.command()
+        self._look(b)
         if self.metric_names:
             metrics = task.metrics()
             for k, name in enumerate(self.metric_names):
@@ -269,6 +307,7 @@ class TaskEnv(EpisodeLoop):
         else:
             qpos, qvel = start
             self.batch.reset(ids, qpos=qpos, qvel=qvel)
+        self.task.begin(ids)
 
     def _begin(self, ids, b):
         self._start(ids)

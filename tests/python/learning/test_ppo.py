@@ -131,9 +131,11 @@ class Line:
 
     num_obs, num_actions, max_episode_steps = 1, 1, 20
     action_low, action_high = np.float32([-3]), np.float32([1])
+    metric_names = ("twice",)
 
     def __init__(self, num_envs=16):
         self.num_envs = num_envs
+        self.metrics = np.full((num_envs, 1), 2, np.float32)
         self.episode_length = np.zeros(num_envs, np.int32)
 
     def reset(self, seed=None):
@@ -167,6 +169,10 @@ def test_learns_a_point_on_a_line():
     # from |x| = 0.5 at 0.4 per step: about -0.6 is the best there is
     assert first.reward < -0.2 and last.episode_return > -2.5 and last.steps == 42 * 16 * 32
     assert last.episode_length == 20
+
+
+def test_metrics_are_means_of_a_step():
+    assert Ppo(Line(), seed=0).iterate().metrics == {"twice": pytest.approx(2)}
 
 
 def test_same_seed_same_policy():
