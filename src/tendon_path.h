@@ -33,6 +33,9 @@ struct Detour {
 };
 
 inline constexpr double kLeastSine = 1e-15;  // of lines that meet
+// What lies in a circle by no more than this share of its squared radius lies on it: where round-off let a tangent
+// dip into it, the string would go all the way around.
+inline constexpr double kTangential = 1e-12;
 
 template <class T>
 bool segments_meet(const Point2<T>& p1, const Point2<T>& p2, const Point2<T>& p3,
@@ -50,7 +53,8 @@ template <class T>
 std::optional<Detour<T>> tangent_way(const Point2<T>& p0, const Point2<T>& p1, T r, int sign) {
   using std::atan2, std::sqrt;
   const auto touch = [&](const Point2<T>& p, int s) {
-    const T c = r / p.norm(), along = r * c, across = r * sqrt(1 - c * c);
+    const T c = p.norm() > r ? T(r / p.norm()) : T(1);
+    const T along = r * c, across = r * (c < 1 ? T(sqrt(1 - c * c)) : T(0));
     const Point2<T> x = p.normalized();
     return Point2<T>(along * x + T(s) * across * Point2<T>(x.y(), -x.x()));
   };
@@ -67,12 +71,13 @@ template <class T>
 std::optional<Detour<T>> detour_outside(const Point2<T>& p0, const Point2<T>& p1,
                                         const std::optional<Point2<T>>& side, T r) {
   using std::atan2;
-  if (p0.norm() < r || p1.norm() < r || p0 == p1) return {};
+  const T surface = (1 - kTangential) * r * r;
+  if (p0.squaredNorm() < surface || p1.squaredNorm() < surface || p0 == p1) return {};
   const Point2<T> d = p1 - p0;
   T a = -d.dot(p0) / d.squaredNorm();
   a = a < 0 ? T(0) : a > 1 ? T(1) : a;
   const Point2<T> nearest = p0 + a * d;
-  if (nearest.norm() > r) {
+  if (nearest.squaredNorm() > surface) {
     if (!side) return {};
     const T c0 = cross2<T>(*side, p0), c1 = cross2<T>(*side, p1);
     if (!(c0 * c1 < 0) || !(side->dot(p0 + c0 / (c0 - c1) * d) < 0)) return {};

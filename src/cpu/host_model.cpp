@@ -202,7 +202,8 @@ void HostModel::joints(const Model& m) {
     if (type == JointType::free || type == JointType::ball) {
       if (limited[at(j)] != 0 && type == JointType::ball) balls.push_back(j);
       limited[at(j)] = 0;
-      if (w.opt.gyroscopic_midpoint) turning.push_back(j);
+      const bool carried = m.dof_parentid[at(dof)] >= 0;
+      if (w.opt.gyroscopic_midpoint && !carried) turning.push_back(j);
     }
     for (int k = 0; k < 3 && type == JointType::free; ++k) freerot[at(dof + 3 + k)] = dof + 3;
     if (limited[at(j)] != 0) dof_limited_[at(dof)] = 1;

@@ -68,19 +68,18 @@ void HostModel::rows() {
   structure();
 }
 
-// Free and ball joints whose change of velocity acts on a dof: `parent` is the elimination tree of all that A couples.
+// Joints of turn_jnt whose change of velocity acts on a dof: `parent` is the elimination tree of all that A couples.
 void HostModel::turning_by_dof(const std::vector<int>& parent) {
   physics::ModelView& w = view_;
   std::vector<std::set<int>> turns(at(w.nv));
   for (int n = 0; n < w.nturn; ++n) {
     const int joint = w.turn_jnt[n], first = w.jnt_dofadr[joint];
-    const bool carried = w.dof_parentid[first] >= 0;
     for (int i = first; i < w.nv && w.dof_jntid[i] == joint; ++i) {
       turns[at(i)].insert(n);
-      for (int above = parent[at(i)]; above >= 0 && !carried; above = parent[at(above)])
+      for (int above = parent[at(i)]; above >= 0; above = parent[at(above)])
         turns[at(above)].insert(n);
     }
-    for (int i = first + 1; i < w.nv && !carried; ++i) {
+    for (int i = first + 1; i < w.nv; ++i) {
       int above = i;
       while (above >= first && w.dof_jntid[above] != joint) above = parent[at(above)];
       if (above >= first) turns[at(i)].insert(n);

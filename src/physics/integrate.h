@@ -67,7 +67,7 @@ STICTION_FN void check_step(const Team& team, const ModelView& m, EnvView<S>& e)
       m.nv, [&](int i) { return vmax(velocity_fault(e.v[i]), velocity_fault(e.qvel[i])); });
   const S turn_fault = team.template max<S>(m.nturn, [&](int n) {
     S fault = S(0.0);
-    for_end_dofs(m, e, n, [&](int, const S& v) { fault = vmax(fault, velocity_fault(v)); });
+    for_turning_dofs(m, e, n, [&](int, const S& v) { fault = vmax(fault, velocity_fault(v)); });
     return fault;
   });
   team.once([&] {
@@ -138,8 +138,8 @@ STICTION_FN void integrate_up_to(const Team& team, const ModelView& m, EnvView<S
   if constexpr (can == Drives::states)
     team.for_each(m.na, [&](int i) { e.act[i] = select(wide, e.act_next[i], e.act[i]); });
   team.for_each(m.nturn, [&](int n) {
-    for_end_dofs(m, e, n,
-                 [&](int i, const S& v) { e.qvel[i] = select(moves, v + S(0.0), e.qvel[i]); });
+    for_turning_dofs(m, e, n,
+                     [&](int i, const S& v) { e.qvel[i] = select(moves, v + S(0.0), e.qvel[i]); });
   });
   team.once([&] {
     e.time[0] = select(wide, e.time[0] + Wide<S>(m.opt.timestep), e.time[0]);

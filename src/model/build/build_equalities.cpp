@@ -71,6 +71,55 @@ std::array<double, 2> inverse_weights(const Model& m, int i) {
   return sum;
 }
 
+// The gap in which the friction of what an equality drives may hold it, rad or m.
+constexpr double kFrictionGap = 1e-3;
+
+// Dry friction against the residual of constraint i, N or N m: what holds its gap open. Of a coupling x1 = P(x2) of
+// joints its impulse is γ on x1 and −P'(x2) γ on x2; a tendon pulls on a dof by its coefficient. Of bodies the share of
+// the dof's inverse mass in that of the residual stands for the square of its arm.
+double friction_load(const Model& m, int i) {
+  const auto of_dof = [&](int dof) { return m.dof_frictionloss[at(dof)]; };
+  const double slope = std::abs(m.eq_data[at(kEqualityData * i + 1)]);
+  const int ids[2] = {m.eq_obj1id[at(i)], m.eq_obj2id[at(i)]};
+  double load = 0;
+  const auto count = [&](double friction, double arm) {
+    if (arm > 0) load = std::max(load, friction / arm);
+  };
+  switch (m.eq_type[at(i)]) {
+    case EqualityType::joint:
+      for (const int side : {0, 1})
+        if (ids[side] >= 0) count(of_dof(m.jnt_dofadr[at(ids[side])]), side == 0 ? 1 : slope);
+      break;
+    case EqualityType::tendon:
+      for (const int side : {0, 1}) {
+        const int t = ids[side];
+        if (t < 0) continue;
+        const double arm = side == 0 ? 1 : slope;
+        count(m.tendon_frictionloss[at(t)], arm);
+        for (int w = m.tendon_adr[at(t)]; w < m.tendon_adr[at(t)] + m.tendon_num[at(t)]; ++w)
+          if (m.wrap_type[at(w)] == WrapType::joint)
+            count(of_dof(m.jnt_dofadr[at(m.wrap_objid[at(w)])]),
+                  arm * std::abs(m.wrap_coef[at(w)]));
+      }
+      break;
+    case EqualityType::connect:
+    case EqualityType::weld: {
+      const double w = inverse_weights(m, i)[0];
+      for (const int id : ids) {
+        if (id < 0 || w <= 0) continue;
+        int b = m.eq_objtype[at(i)] == ObjectType::site ? m.site_bodyid[at(id)] : id;
+        for (; b > 0; b = m.body_parentid[at(b)])
+          for (int k = 0; k < m.body_dofnum[at(b)]; ++k) {
+            const int dof = m.body_dofadr[at(b)] + k;
+            load = std::max(load, of_dof(dof) * m.dof_invweight0[at(dof)] / w);
+          }
+      }
+      break;
+    }
+  }
+  return load;
+}
+
 // N/m, or N m/rad of a coupling that pulls on a hinge.
 const char* unit(const Model& m, int i) {
   const bool hinge = m.eq_type[at(i)] == EqualityType::joint &&
@@ -112,7 +161,8 @@ void map_equality(Model& m, int i) {
   const std::array<double, 2> w = inverse_weights(m, i);
   // the residual of a rotation is torquescale times the angle, and so is its torque
   const double scale = m.eq_data[at(kEqualityData * i + 10)];
-  m.eq_stiffness[at(2 * i)] = w[0] > 0 ? mapped.stiffness / w[0] : 0;
+  m.eq_stiffness[at(2 * i)] =
+      w[0] > 0 ? std::max(mapped.stiffness / w[0], friction_load(m, i) / kFrictionGap) : 0;
   const bool turns = m.eq_type[at(i)] == EqualityType::weld && w[1] > 0;
   m.eq_stiffness[at(2 * i + 1)] = turns ? scale * scale * mapped.stiffness / w[1] : 0;
   m.eq_relaxation_time[at(i)] = mapped.relaxation_time;

@@ -138,6 +138,14 @@ double resting_weight(const Model& m, int g1, int g2) {
   return (g > 0 ? g : kEarth) * std::min(tree_mass(g1), tree_mass(g2));
 }
 
+// What 20 s/m is in the model's units. They are told from gravity: nowhere that robots go is it above 50 m/s², so
+// a model with more counts lengths in cm or mm. Its d u, with u the speed, is that of the same model in metres.
+double unit_dissipation(const Model& m) {
+  constexpr double kEarth = 9.81, kMostGravity = 50;  // m/s²
+  const double g = Vec3(m.gravity[0], m.gravity[1], m.gravity[2]).norm();
+  return g > kMostGravity ? kEarth / g : 1;
+}
+
 // Contact law of the pair from solref and solimp, MuJoCo's depth at rest.
 void set_mapped_pair(Model& m, const MappedPair& mapped) {
   const int p = mapped.pair;
@@ -156,7 +164,7 @@ void set_mapped_pair(Model& m, const MappedPair& mapped) {
                      geom_label(m, g2) +
                      ": solref gives no stiffness; its first number must not be 0");
   m.pair_stiffness[at(p)] = contact.stiffness;
-  m.pair_dissipation[at(p)] = contact.dissipation;
+  m.pair_dissipation[at(p)] = unit_dissipation(m) * contact.dissipation;
   m.pair_relaxation_time[at(p)] = m.timestep;
   m.pair_weight[at(p)] = 0.5;
 }

@@ -72,6 +72,9 @@ struct CircleWrap {
 };
 
 inline constexpr double kParallel = 1e-15;  // sine of the angle between lines that do not meet
+// Of squared distances: what lies no deeper in a circle lies on it. A tangent that round-off lets dip into the circle
+// would have its touching points in the wrong order, and go all the way around.
+inline constexpr double kTangential = 1e-12;
 
 template <class W>
 STICTION_FN Mask<W> segments_meet(const Vec2<W>& p1, const Vec2<W>& p2, const Vec2<W>& p3,
@@ -106,7 +109,7 @@ STICTION_FN Tangents<W> tangents(const Vec2<W>& p0, const Vec2<W>& p1, const W& 
 template <class W>
 STICTION_FN CircleWrap<W> wrap_outside(const Vec2<W>& p0, const Vec2<W>& p1, bool sided,
                                        const Vec2<W>& side, const W& radius) {
-  const W r2 = radius * radius, zero = W(0.0), one = W(1.0);
+  const W zero = W(0.0), one = W(1.0), r2 = W(1 - kTangential) * (radius * radius);
   const Vec2<W> dif = p1 - p0;
   const W d2 = dot(dif, dif);
   const Mask<W> apart = d2 > zero;

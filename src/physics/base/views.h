@@ -18,8 +18,8 @@ struct SizesView {
   int nanchorrowlist;  // nslot where many threads list the rows of anchor, else 0
   int ncouple;         // nslot where a pair has torsional or rolling friction (condim 4, 6), else 0
   int ncouplepair;     // npair, likewise
-  int nturn;           // free and ball joints with the midpoint law of the gyroscopic torque
-  int nspatial;        // nslot where a team has many threads, else 0
+  int nturn;  // free joints and balls on the world, with the midpoint law of the gyroscopic torque
+  int nspatial;  // nslot where a team has many threads, else 0
   int ncoord;  // coordinates of rows: the dofs, then the lengths of the actuators and of the tendons, the angles of limited balls
   int nrow;    // most rows
   int na;      // activations
@@ -149,7 +149,7 @@ struct ModelView : SizesView, MeshArrays, HfieldArrays {
 
   const int *jnt_type, *jnt_qposadr, *jnt_dofadr, *jnt_actfrclimited, *jnt_actgravcomp;
   const int *turn_jnt;        // (nturn)
-  const int *dof_turnadr;     // (nv+1)  those of turn_jnt that A couples with the dof, or the carried one that has it
+  const int *dof_turnadr;     // (nv+1)  those of turn_jnt that A couples with the dof
   const int *dof_turn;
   int nball;                  // ball joints with a limit
   const int *ball_jnt;        // (nball)

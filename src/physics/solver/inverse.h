@@ -28,9 +28,9 @@ template <class Team, class S>
 STICTION_FN void before_second_half(const Team& team, const ModelView& m, EnvView<S>& e) {
   const S dt = S(m.opt.timestep);
   team.for_each(m.nturn, [&](int n) {
-    for (int k = 0; k < kMiddleIterations && !is_carried(m, n); ++k) {
+    for (int k = 0; k < kMiddleIterations; ++k) {
       turn_after(m, e, n);
-      for_end_dofs(m, e, n, [&](int i, const S& end) {
+      for_turning_dofs(m, e, n, [&](int i, const S& end) {
         e.v[i] = e.v[i] + (e.qvel[i] + dt * e.qacc[i] - end);
       });
     }

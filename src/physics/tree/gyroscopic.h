@@ -1,4 +1,5 @@
-// Gyroscopic torque of the free and ball joints of turn_jnt, by halves: before the solve and after it.
+// Gyroscopic torque of the free joints and of the ball joints on the world (turn_jnt), by halves: before the solve and
+// after it.
 //
 // reads   A, crb, cdof, xoff, qvel, qfrc_bodies, v; joint parameters
 // writes  gyroscopic_start: turn_body, turn_v (scratch), qfrc_smooth; gyroscopic_end: turn_v, qacc
@@ -17,10 +18,8 @@
 // The common centre of mass of a free joint goes straight on: v_o + (exp(δt Ω) - 1) r/δt, r its place, is
 // the same before and after.
 //
-// A ball joint on bodies that move turns by w against a carrier that turns by P: exp(δt P) exp(δt w) =
-// exp(δt Ω) with Ω = w + P + ½ δt P × w to second order. There both halves are before the solve, with Ω
-// the mean, as an impulse between the two bodies: a second half without its reaction would change the
-// momentum of the tree.
+// A ball joint on bodies that move has its torque in k, at the start of the step, as hinges have theirs: an implicit one
+// would have to know how its carrier gives way.
 #pragma once
 
 #include "physics/base/functions.h"
@@ -53,9 +52,6 @@ STICTION_FN void store_turning(EnvView<S>& e, int n, const Turning<S>& t) {
 
 STICTION_FN bool turns_freely(const ModelView& m, int n) {
   return is_free(m, m.turn_jnt[n]);
-}
-STICTION_FN bool is_carried(const ModelView& m, int n) {
-  return m.dof_parentid[m.jnt_dofadr[m.turn_jnt[n]]] >= 0;
 }
 // The first of its three rotations.
 STICTION_FN int first_rotation(const ModelView& m, int n) {
@@ -149,31 +145,23 @@ STICTION_FN Vec3<S> respond(const Turning<S>& t, const Vec3<S>& b) {
                    b);
 }
 
+// Ω of the middle: I (Ω - Ω0) + J (Ω - Ω0) + s Ω × I Ω = impulse, by Newton's method from Ω0.
 template <class S>
-STICTION_FN Vec3<S> joined(const S& dt, const Vec3<S>& P, const Vec3<S>& w) {
-  return w + P + (S(0.5) * dt) * cross(P, w);
-}
-
-// w of the middle: I (Ω - Ω0) + J (w - w0) + s Ω × I Ω = impulse, by Newton's method from w0.
-template <class S>
-STICTION_RARE Vec3<S> middle_velocity(const Turning<S>& t, const S& dt, const Vec3<S>& w0,
-                                      const Vec3<S>& P, const Vec3<S>& impulse) {
-  const S half = S(0.5) * dt;
-  Vec3<S> w = w0;
+STICTION_RARE Vec3<S> middle_velocity(const Turning<S>& t, const S& dt, const Vec3<S>& omega0,
+                                      const Vec3<S>& impulse) {
+  Vec3<S> omega = omega0;
   for (int k = 0; k < kTurnIterations; ++k) {
-    const Vec3<S> omega = joined(dt, P, w), L = t.inertia * omega, torque = cross(omega, L);
+    const Vec3<S> L = t.inertia * omega, torque = cross(omega, L), turned = omega - omega0;
     const HalfTurn<S> h = half_turn(dt, omega);
-    const Vec3<S> turned = w - w0 + half * cross(P, w);
-    const Vec3<S> f = t.inertia * turned + times(t.extra, w - w0) + h.s * torque - impulse;
+    const Vec3<S> f = t.inertia * turned + times(t.extra, turned) + h.s * torque - impulse;
     const auto column = [&](int i) {
-      const Vec3<S> unit = unit3<S>(i), q = unit + half * cross(P, unit);
-      const Vec3<S> I = t.inertia * q;
-      return I + h.s * (cross(omega, I) + cross(q, L)) +
-             (S(2.0) * h.slope * dot(omega, q)) * torque + times(t.extra, unit);
+      const Vec3<S> unit = unit3<S>(i), I = t.inertia * unit;
+      return I + h.s * (cross(omega, I) + cross(unit, L)) +
+             (S(2.0) * h.slope * dot(omega, unit)) * torque + times(t.extra, unit);
     };
-    w = w - solve3<S>({column(0), column(1), column(2)}, f);
+    omega = omega - solve3<S>({column(0), column(1), column(2)}, f);
   }
-  return w;
+  return omega;
 }
 
 // exp(δt Ω) x and the way of the point at r over the step, per unit of time: (exp(δt Ω) - 1) r/δt.
@@ -196,19 +184,9 @@ STICTION_FN StepTurn<S> step_turn(const S& dt, const Vec3<S>& omega) {
   return {omega, dt, S(2.0) * sinc * half.cos, S(2.0) * sinc * sinc};
 }
 
-// Angular velocity at v0 of what carries the joint, in the axes of the body.
-template <class S>
-STICTION_FN Vec3<S> carrier_spin(const ModelView& m, const EnvView<S>& e, int dof) {
-  Vec3<S> spin = zero3<S>();
-  for (int i = m.dof_parentid[dof]; i >= 0; i = m.dof_parentid[i])
-    spin = spin + e.qvel[i] * load3(e.cdof, 2 * i);
-  return transposed(turning_axes(e, dof), spin);
-}
-
 // ---- the two halves
 
-// turn_v: what the implicit torque moves v* by, against the explicit one that is in k; of a carried
-// joint the impulse instead.
+// turn_v: what the implicit torque moves v* by, against the explicit one that is in k.
 template <class S>
 STICTION_FN void turn_before(const ModelView& m, EnvView<S>& e, int n) {
   const bool free = turns_freely(m, n);
@@ -222,16 +200,8 @@ STICTION_FN void turn_before(const ModelView& m, EnvView<S>& e, int n) {
     const Vec3<S> f = load3(e.qfrc_bodies + dof - 3, 0);
     explicit_torque = explicit_torque - cross(t.arm, transposed(turning_axes(e, dof), f));
   }
-  const Vec3<S> P = is_carried(m, n) ? carrier_spin(m, e, dof) : zero3<S>(), omega0 = w0 + P;
-  const Vec3<S> torque =
-      explicit_torque + cross(omega0, t.inertia * omega0) + t.inertia * cross(P, w0);
-  const S part = is_carried(m, n) ? S(0.5) * dt : dt;
-  const Vec3<S> w = middle_velocity(t, dt, w0, P, part * torque);
-  if (is_carried(m, n)) {
-    // w0 + 2 (w - w0) at the end
-    const Vec3<S> d = S(2.0) * (w - w0);
-    return store3(e.turn_v, 2 * n, t.inertia * d + times(t.extra, d) - dt * explicit_torque);
-  }
+  const Vec3<S> torque = explicit_torque + cross(w0, t.inertia * w0);
+  const Vec3<S> w = middle_velocity(t, dt, w0, dt * torque);
   const Vec3<S> euler = w0 + respond(t, dt * explicit_torque);
   if (!free) return store3(e.turn_v, 2 * n, w - euler);
   const Vec3<S> linear =
@@ -261,12 +231,6 @@ STICTION_FN void for_turning_dofs(const ModelView& m, const EnvView<S>& e, int n
   const int dof = m.jnt_dofadr[m.turn_jnt[n]], count = turns_freely(m, n) ? 6 : 3;
   for (int k = 0; k < count; ++k) f(dof + k, e.turn_v[6 * n + k]);
 }
-// The same of the joints that have a velocity of their own at the end of the step.
-template <class S, class F>
-STICTION_FN void for_end_dofs(const ModelView& m, const EnvView<S>& e, int n, const F& f) {
-  if (!is_carried(m, n)) for_turning_dofs(m, e, n, f);
-}
-
 template <class Team, class S>
 STICTION_FN void gyroscopic_start(const Team& team, const ModelView& m, EnvView<S>& e) {
   if (m.nturn == 0) return;
@@ -277,10 +241,7 @@ STICTION_FN void gyroscopic_start(const Team& team, const ModelView& m, EnvView<
     for (int k = m.dof_turnadr[i]; k < m.dof_turnadr[i + 1]; ++k) {
       const int n = m.dof_turn[k];
       for_turning_dofs(m, e, n, [&](int j, const S& x) {
-        if (!is_carried(m, n))
-          impulse = impulse + e.A[j <= i ? tri(i, j) : tri(j, i)] * x;
-        else if (i == j)
-          impulse = impulse + x;
+        impulse = impulse + e.A[j <= i ? tri(i, j) : tri(j, i)] * x;
       });
     }
     e.qfrc_smooth[i] = e.qfrc_smooth[i] + rate * impulse;
@@ -291,9 +252,9 @@ STICTION_FN void gyroscopic_start(const Team& team, const ModelView& m, EnvView<
 template <class Team, class S>
 STICTION_FN void gyroscopic_end(const Team& team, const ModelView& m, EnvView<S>& e) {
   team.for_each(m.nturn, [&](int n) {
-    if (!is_carried(m, n)) turn_after(m, e, n);
-    for_end_dofs(m, e, n,
-                 [&](int i, const S& v) { e.qacc[i] = S(m.opt.step_rate) * (v - e.qvel[i]); });
+    turn_after(m, e, n);
+    for_turning_dofs(m, e, n,
+                     [&](int i, const S& v) { e.qacc[i] = S(m.opt.step_rate) * (v - e.qvel[i]); });
   });
 }
 

@@ -99,8 +99,7 @@ FreeMotion free_motion(const Model& m, const Options& o, const Kinematics& kin,
   free.v_star = v0 + factor.solve(dt * k);
   if (gyroscopic_law(o) == Gyroscopic::midpoint) {
     free.turning = turning(m, kin, dt * (implicit_part(damping) + dt * stiffness));
-    const FirstHalf change = first_half(free.turning, dt, v0, on_bodies);
-    free.v_star += change.velocity + factor.solve(change.impulse);
+    free.v_star += first_half(free.turning, dt, v0, on_bodies);
   }
   return free;
 }

@@ -119,10 +119,11 @@ std::vector<RowConstraint> tendon_limits(const Model& m, const Options& o, doubl
   const Real lower = tendon.length - low - margin, upper = high - margin - tendon.length;
   JointLimits limits = {limit_law(dt, w, lower), limit_law(dt, w, upper)};
   if (limit_law(o) == Limits::solref) {
-    const double T =
-        recovery_time(dt, {m.tendon_solref[at(2 * t)], m.tendon_solref[at(2 * t + 1)]});
-    limits = solref_limits(dt, w, T, kLimitDepth * (high - low), lower, upper,
-                           J.dot(v0) + delassus(J, push));
+    const Recovery back =
+        recovery(dt, {m.tendon_solref[at(2 * t)], m.tendon_solref[at(2 * t + 1)]});
+    const Real v = J.dot(v0);
+    limits = solref_limits(dt, w, back, kLimitDepth * (high - low), lower, upper, v,
+                           v + delassus(J, push));
   }
   return {{J, limits.lower}, {-J, limits.upper}};
 }

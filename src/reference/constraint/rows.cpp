@@ -57,9 +57,10 @@ std::vector<RowConstraint> joint_limits(const Model& m, const Options& o, double
   const Real upper = high - margin - q;
   JointLimits limits = {limit_law(dt, w, lower), limit_law(dt, w, upper)};
   if (limit_law(o) == Limits::solref) {
-    const double T = recovery_time(dt, {m.jnt_solref[at(2 * j)], m.jnt_solref[at(2 * j + 1)]});
+    const Recovery back = recovery(dt, {m.jnt_solref[at(2 * j)], m.jnt_solref[at(2 * j + 1)]});
     const double depth = kLimitDepth * (type == JointType::slide ? high - low : 1);
-    limits = solref_limits(dt, w, T, depth, lower, upper, e.dot(v0) + delassus(e, push));
+    const Real v = e.dot(v0);
+    limits = solref_limits(dt, w, back, depth, lower, upper, v, v + delassus(e, push));
   }
   if (type == JointType::ball) return {{-e, limits.upper}};
   return {{e, limits.lower}, {-e, limits.upper}};

@@ -1,7 +1,6 @@
 #include "reference/law/row_laws.h"
 
 #include <algorithm>
-#include <limits>
 #include <numbers>
 
 namespace stiction::reference::inline STICTION_REAL {
@@ -20,19 +19,29 @@ LimitLaw limit_law(double dt, Real w, Real g0) {
   return {near_rigid_factor(kRowNearRigid) * w, -g0 / (2 * dt)};
 }
 
-double recovery_time(double dt, const std::array<double, 2>& solref) {
-  if (solref[0] > 0) return std::max(solref[0], 2 * dt);
-  const double k = -solref[0], b = -solref[1];
-  return k > 0 ? std::max(b / k, 2 * dt) : std::numeric_limits<double>::infinity();
+Recovery recovery(double dt, const std::array<double, 2>& solref) {
+  const auto [first, second] = solref;
+  if (first <= 0) return {std::min(-first, 1 / (4 * dt * dt)), -second};
+  const double T = std::max(first * second, 2 * dt);
+  return {1 / (T * T), 2 * second / T};
 }
 
-JointLimits solref_limits(double dt, Real w, double T, double depth, Real lower, Real upper,
-                          Real v) {
-  const auto target = [&](Real g) { return g < 0 ? -g / T : -g / dt; };
-  const Real demand = std::max({target(lower) - v, target(upper) + v, Real(0)});
-  const Real share = demand > 0 ? std::min<Real>(kLimitYield, depth / T / demand) : kLimitYield;
-  const Real R = w * std::max<Real>(share, near_rigid_factor(kRowNearRigid));
-  return {{R, target(lower)}, {R, target(upper)}};
+Real return_speed(const Recovery& r, double dt, Real depth, Real u0) {
+  return (u0 + dt * r.k * depth) / (1 + dt * r.b + dt * dt * r.k);
+}
+
+JointLimits solref_limits(double dt, Real w, const Recovery& back, double depth, Real lower,
+                          Real upper, Real v0, Real v) {
+  const auto target = [&](Real g, Real returning) -> Real {
+    if (!(g < 0)) return -g / dt;
+    return std::min<Real>(return_speed(back, dt, -g, std::max<Real>(returning, 0)), -g / dt);
+  };
+  const Real below = target(lower, v0), above = target(upper, -v0);
+  const Real demand = std::max({below - v, above + v, Real(0)});
+  const Real yield = return_speed(back, dt, depth, 0);
+  const Real share = demand > 0 ? std::min<Real>(kLimitYield, yield / demand) : kLimitYield;
+  const Real R = w * std::max<Real>(share, kLimitRigid);
+  return {{R, below}, {R, above}};
 }
 
 Scalar ServoLaw::at(Real v) const {

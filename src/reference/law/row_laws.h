@@ -21,20 +21,26 @@ struct LimitLaw {
 // The joint limit with gap g0: near-rigid R = β²/4π² w, v̂ = −g0/(2 δt)
 LimitLaw limit_law(double dt, Real w, Real g0);
 
-// Time constant T with which a violated limit returns, at least 2 δt; solref: (T, damping ratio), or
-// (−k, −b) with T = b/k.
-double recovery_time(double dt, const std::array<double, 2>& solref);
+// The damped oscillator ü = −b u̇ − k u by which what is violated returns; solref: (τ, ζ) with T = ζ τ,
+// k = 1/T², b = 2 ζ/T, or (−k, −b). T, or 1/√k, is at least 2 δt.
+struct Recovery {
+  double k, b;
+};
+Recovery recovery(double dt, const std::array<double, 2>& solref);
+// One implicit step of it from rest at `depth`, or returning at u0 >= 0:
+//   û = (u0 + δt k depth)/(1 + δt b + δt² k)
+Real return_speed(const Recovery& r, double dt, Real depth, Real u0);
 
-// Both limits of a joint with the gaps `lower` and `upper`, that would move at v without them:
-// v̂ = −g/δt while g >= 0, else −g/T. R gives way by a share of the change of velocity that the
-// limits demand, and under a constant force to no more than `depth`; R/w =
-// min(0.02, depth/(T demand)), at least near-rigid.
-inline constexpr double kLimitYield = 0.02, kLimitDepth = 0.01;
+// Both limits of a joint with the gaps `lower` and `upper`, that moves at v0 and would at v without them:
+// v̂ = −g/δt while g >= 0, else û of the depth −g, at most −g/δt. R gives way by a share of the change of
+// velocity that the limits demand, and under a constant force to no more than `depth`; R/w =
+// min(0.02, û(depth, 0)/demand), at least kLimitRigid.
+inline constexpr double kLimitYield = 0.02, kLimitDepth = 0.01, kLimitRigid = 1.0 / 16384;
 struct JointLimits {
   LimitLaw lower, upper;
 };
-JointLimits solref_limits(double dt, Real w, double T, double depth, Real lower, Real upper,
-                          Real v);
+JointLimits solref_limits(double dt, Real w, const Recovery& back, double depth, Real lower,
+                          Real upper, Real v0, Real v);
 
 // Implicit servo: force ũ(v) = force0 − κ v clamped to [lower, upper]; γ = δt clamp(ũ),
 // ℓ = (δt/κ) C(ũ) with C' = clamp

@@ -35,23 +35,22 @@ Mat3 composite(const Model& m, const Kinematics& kin, const std::vector<bool>& b
   return sum;
 }
 
-// w of the middle: I (Ω − Ω0) + J (w − w0) + s Ω × I Ω = impulse, where w turns against a carrier that
-// turns by P: exp(δt P) exp(δt w) = exp(δt Ω) with Ω = w + P + ½ δt P × w to second order.
-Vec3 middle(const Turning& t, double dt, const Vec3& w0, const Vec3& P, const Vec3& impulse) {
-  const Mat3 Q = Mat3::Identity() + 0.5 * dt * skew(P), J = t.extra.asDiagonal();
+// Ω of the middle: (I + J) (Ω − Ω0) + s Ω × I Ω = impulse
+Vec3 middle(const Turning& t, double dt, const Vec3& omega0, const Vec3& impulse) {
+  const Mat3 J = t.extra.asDiagonal();
   const Mat3& I = t.inertia;
-  Vec3 w = w0;
+  Vec3 omega = omega0;
   for (int k = 0; k < 50; ++k) {
-    const Vec3 omega = Q * w + P, L = I * omega, torque = omega.cross(L);
+    const Vec3 L = I * omega, torque = omega.cross(L);
     const Half h = half(dt, omega);
-    const Vec3 f = I * (Q * w - w0) + J * (w - w0) + h.s * torque - impulse;
+    const Vec3 f = (I + J) * (omega - omega0) + h.s * torque - impulse;
     const Mat3 slope =
-        I + h.s * (skew(omega) * I - skew(L)) + 2 * h.slope * torque * omega.transpose();
-    const Vec3 step = (slope * Q + J).partialPivLu().solve(f);
-    w -= step;
-    if (!(step.norm() > 1e-15 * w.norm())) break;
+        I + J + h.s * (skew(omega) * I - skew(L)) + 2 * h.slope * torque * omega.transpose();
+    const Vec3 step = slope.partialPivLu().solve(f);
+    omega -= step;
+    if (!(step.norm() > 1e-15 * omega.norm())) break;
   }
-  return w;
+  return omega;
 }
 
 }  // namespace
@@ -61,6 +60,7 @@ std::vector<Turning> turning(const Model& m, const Kinematics& kin, const VecX& 
   for (int j = 0; j < m.njnt; ++j) {
     const JointType type = m.jnt_type[at(j)];
     if (type != JointType::free && type != JointType::ball) continue;
+    if (m.dof_parentid[at(m.jnt_dofadr[at(j)])] >= 0) continue;  // on bodies that move: in k
     Turning t;
     t.free = type == JointType::free;
     t.dof = m.jnt_dofadr[at(j)] + (t.free ? 3 : 0);
@@ -80,37 +80,26 @@ std::vector<Turning> turning(const Model& m, const Kinematics& kin, const VecX& 
     t.inertia = t.axes.transpose() * composite(m, kin, below, pivot) * t.axes;
     t.arm = t.axes.transpose() * (pivot - kin.dof_anchor[at(t.dof)]);
     for (int k = 0; k < 3; ++k) t.extra[k] = m.dof_armature[at(t.dof + k)] + resistance[t.dof + k];
-    t.carried = m.dof_parentid[at(t.dof)] >= 0 && !t.free;
-    t.carrier = Mat3X::Zero(3, m.nv);
-    for (int i = m.dof_parentid[at(t.dof)]; i >= 0 && t.carried; i = m.dof_parentid[at(i)])
-      if (kin.dof_rotates[at(i)]) t.carrier.col(i) = t.axes.transpose() * kin.dof_axis[at(i)];
     all.push_back(t);
   }
   return all;
 }
 
-FirstHalf first_half(const std::vector<Turning>& joints, double dt, const VecX& v0,
-                     const VecX& force) {
-  FirstHalf change{VecX::Zero(v0.size()), VecX::Zero(v0.size())};
+VecX first_half(const std::vector<Turning>& joints, double dt, const VecX& v0, const VecX& force) {
+  VecX change = VecX::Zero(v0.size());
   for (const Turning& t : joints) {
-    const Vec3 w0 = v0.segment<3>(t.dof), P = t.carrier * v0, omega0 = w0 + P;
+    const Vec3 w0 = v0.segment<3>(t.dof);
     const Mat3 H = t.inertia + Mat3(t.extra.asDiagonal());
     Vec3 explicit_torque = force.segment<3>(t.dof);
     if (t.free)  // about the centre of mass
       explicit_torque -= t.arm.cross(t.axes.transpose() * force.segment<3>(t.dof - 3));
-    const Vec3 torque =
-        explicit_torque + omega0.cross(t.inertia * omega0) + t.inertia * P.cross(w0);
+    const Vec3 torque = explicit_torque + w0.cross(t.inertia * w0);
     const Vec3 euler = w0 + H.llt().solve(dt * explicit_torque);
-    if (t.carried) {  // both halves: w0 + 2 (w − w0), without the torque that k has all of
-      const Vec3 w = middle(t, dt, w0, P, 0.5 * dt * torque);
-      change.impulse.segment<3>(t.dof) = H * (2 * w - w0 - euler);
-      continue;
-    }
-    const Vec3 w = middle(t, dt, w0, P, dt * torque);
-    change.velocity.segment<3>(t.dof) = w - euler;
+    const Vec3 w = middle(t, dt, w0, dt * torque);
+    change.segment<3>(t.dof) = w - euler;
     // the centre of mass goes straight on: so does v_o + (exp(δt Ω) − 1) r / δt
     if (t.free)
-      change.velocity.segment<3>(t.dof - 3) =
+      change.segment<3>(t.dof - 3) =
           t.axes * (euler.cross(t.arm) + dt * w0.cross(w0.cross(t.arm)) - secant(dt, w, t.arm));
   }
   return change;
@@ -119,7 +108,6 @@ FirstHalf first_half(const std::vector<Turning>& joints, double dt, const VecX& 
 VecX second_half(const std::vector<Turning>& joints, double dt, const VecX& v) {
   VecX end = v;
   for (const Turning& t : joints) {
-    if (t.carried) continue;
     const Vec3 omega = v.segment<3>(t.dof), L = t.inertia * omega;
     const Mat3 H = t.inertia + Mat3(t.extra.asDiagonal());
     const Vec3 omega_end = omega - H.llt().solve(half(dt, omega).s * omega.cross(L));

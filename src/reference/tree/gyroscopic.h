@@ -1,5 +1,5 @@
-// Gyroscopic torque of free and ball joints by the implicit midpoint rule: half of it before the
-// solve, half after it (docs/method.md, 1).
+// Gyroscopic torque of free joints and of ball joints on the world by the implicit midpoint rule: half of it before
+// the solve, half after it (docs/method.md, 1).
 #pragma once
 
 #include "reference/tree/kinematics.h"
@@ -11,22 +11,16 @@ namespace stiction::reference::inline STICTION_REAL {
 struct Turning {
   int dof;  // the first of the joint's three rotations
   bool free;
-  bool carried;   // a ball joint on bodies that move
-  Mat3 axes;      // R: of the body, in the world
-  Mat3 inertia;   // I, body axes; free: about the common centre of mass, ball: about the anchor
-  Vec3 extra;     // J: armature + δt D + δt² K of the three dofs
-  Vec3 arm;       // r: free: from the body's origin to the common centre of mass, body axes
-  Mat3X carrier;  // carried: angular velocity of the carrier per unit of each dof, body axes
+  Mat3 axes;     // R: of the body, in the world
+  Mat3 inertia;  // I, body axes; free: about the common centre of mass, ball: about the anchor
+  Vec3 extra;    // J: armature + δt D + δt² K of the three dofs
+  Vec3 arm;      // r: free: from the body's origin to the common centre of mass, body axes
 };
 std::vector<Turning> turning(const Model& m, const Kinematics& kin, const VecX& resistance);
 
-// What the implicit torque adds to v* = v0 + A⁻¹ δt k with the explicit torque: a change of v* itself,
-// and a generalized impulse. `force`: −bias + wrenches on the bodies, at v0.
-struct FirstHalf {
-  VecX velocity, impulse;
-};
-FirstHalf first_half(const std::vector<Turning>& joints, double dt, const VecX& v0,
-                     const VecX& force);
+// What the implicit torque adds to v* = v0 + A⁻¹ δt k with the explicit torque. `force`: −bias + wrenches on the bodies,
+// at v0.
+VecX first_half(const std::vector<Turning>& joints, double dt, const VecX& v0, const VecX& force);
 
 // Velocity at the end of the step whose problem has the solution v.
 VecX second_half(const std::vector<Turning>& joints, double dt, const VecX& v);

@@ -258,5 +258,20 @@ TEST(Pairs, FixedGeomsAreNotComparedWithEachOther) {
   EXPECT_EQ(b.m.pair_geom2.back(), 200000);
 }
 
+// 20 s/m whatever the unit of length, which gravity tells.
+TEST(Pairs, DissipationKnowsTheUnitOfLength) {
+  const auto dissipation = [](double gravity) {
+    ModelBuilder b;
+    hinged(b, 0);
+    b.geom(0, G::plane, Vec3(0, 0, 1)), b.geom(1, G::sphere, Vec3(.1, 0, 0));
+    b.m.gravity = {0, 0, gravity};
+    build(b.m);
+    return b.m.pair_dissipation.at(0);
+  };
+  for (const double metres : {0., -9.81, -1.62, -24.8, -50.}) EXPECT_EQ(dissipation(metres), 20);
+  EXPECT_DOUBLE_EQ(dissipation(-981), .2);
+  EXPECT_DOUBLE_EQ(dissipation(-9810), .02);
+}
+
 }  // namespace
 }  // namespace stiction::model

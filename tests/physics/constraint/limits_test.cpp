@@ -10,30 +10,35 @@
 namespace stiction::test {
 namespace {
 
-using physics::kRowNearRigid;
+using physics::kLimitRigid;
 using physics::limit_stiffness;
-using physics::recovery_rate;
 
-TEST(Limits, RecoveryRate) {
-  const double cases[][3] = {// solref, 1/T
-                             {.02, 1, 50},    {.05, .3, 20},   {1e-3, 1, 250},
-                             {-400, -16, 25}, {-100, 0, 250},  {0, -5, 0},
-                             {0, 0, 0},       {-1e6, -1, 250}, {-1, -1e3, 1e-3}};
+TEST(Recovery, AgreesWithTheReference) {
+  const double cases[][2] = {{.02, 1}, {.05, .3}, {1e-3, 1},  {-400, -16}, {-100, 0},
+                             {0, -5},  {0, 0},    {-1e6, -1}, {-1, -1e3},  {.02, 0}};
   const double dt = .002;
   for (const auto& c : cases) {
     const float single[2] = {static_cast<float>(c[0]), static_cast<float>(c[1])};
-    EXPECT_NEAR(recovery_rate(c, 1 / (2 * dt)), c[2], 1e-13 * c[2]) << c[0] << " " << c[1];
-    EXPECT_NEAR(recovery_rate(single, 250.F), c[2], 1e-6 * c[2]) << c[0] << " " << c[1];
-    EXPECT_NEAR(1 / reference::recovery_time(dt, {c[0], c[1]}), c[2], 1e-13 * c[2]);
+    const reference::Recovery want = reference::recovery(dt, {c[0], c[1]});
+    const physics::Recovery<double> wide = physics::recovery(c, dt);
+    const physics::Recovery<float> narrow = physics::recovery(single, dt);
+    EXPECT_NEAR(wide.k, want.k, 1e-14 * want.k) << c[0] << " " << c[1];
+    EXPECT_NEAR(wide.b, want.b, 1e-14 * want.b) << c[0] << " " << c[1];
+    EXPECT_NEAR(narrow.k, want.k, 1e-6 * want.k) << c[0] << " " << c[1];
+    EXPECT_NEAR(narrow.b, want.b, 1e-6 * want.b) << c[0] << " " << c[1];
+    for (const double u0 : {0., 3.}) {
+      const double speed = reference::return_speed(want, dt, .1, u0);
+      EXPECT_NEAR(physics::return_speed(wide, dt, .1, u0), speed, 1e-14 * speed);
+    }
   }
 }
 
-// R/w at the bounds of the law: 0.02, near-rigid, and nothing that is not a number between.
+// R/w at the bounds of the law: 0.02, kLimitRigid, and nothing that is not a number between.
 TEST(Limits, Stiffness) {
   EXPECT_DOUBLE_EQ(limit_stiffness(0., 1.), 50);
   EXPECT_DOUBLE_EQ(limit_stiffness(49.9, 1.), 50);
   EXPECT_DOUBLE_EQ(limit_stiffness(80., 1.), 80);
-  const double rigid = 1 / kRowNearRigid;
+  const double rigid = 1 / kLimitRigid;
   EXPECT_DOUBLE_EQ(limit_stiffness(1e8, 1.), rigid);
   EXPECT_DOUBLE_EQ(limit_stiffness(1., 0.), rigid);
   EXPECT_DOUBLE_EQ(limit_stiffness(0., 0.), rigid);
@@ -43,25 +48,25 @@ TEST(Limits, Stiffness) {
 TEST(Limits, AgreeWithTheReference) {
   std::mt19937 random(3);
   std::uniform_real_distribution<double> unit(-1, 1);
+  physics::ModelView m{};
   int soft = 0, between = 0, stiff = 0;
   for (int i = 0; i < 3000; ++i) {
-    const double dt = std::pow(10, -3 + unit(random)), w = std::pow(10, 3 * unit(random));
-    const double T = reference::recovery_time(dt, {.03 * (1.01 + unit(random)), 1});
+    const double dt = m.opt.timestep = std::pow(10, -3 + unit(random)),
+                 w = std::pow(10, 3 * unit(random));
+    const double solref[2] = {.03 * (1.01 + unit(random)), 1};
+    const reference::Recovery back = reference::recovery(dt, {solref[0], solref[1]});
     const double depth = .01 * std::pow(10, unit(random));
     const double lower = .1 * unit(random), upper = .1 * unit(random);
-    const double v = std::pow(10, 2 + 3 * unit(random)) * unit(random);
-    const auto [l, u] = reference::solref_limits(dt, w, T, depth, lower, upper, v);
-    const double demand = std::max({l.v_hat - v, u.v_hat + v, 0.});
-    const double stiffness = limit_stiffness(demand, depth / T);
-    EXPECT_NEAR(w / l.R, stiffness, 1e-13 * stiffness);
+    const double v0 = 10 * unit(random), v = std::pow(10, 2 + 3 * unit(random)) * unit(random);
+    const auto [l, u] = reference::solref_limits(dt, w, back, depth, lower, upper, v0, v);
+    const physics::LimitLaw<double> law =
+        physics::limit_law<double>(m, lower, upper, solref, w, v0, v, depth);
+    const double stiffness = w / l.R;
+    EXPECT_NEAR(w * law.inv_R, stiffness, 1e-12 * stiffness);
     EXPECT_EQ(l.R, u.R);
-    EXPECT_DOUBLE_EQ(l.v_hat, lower < 0 ? -lower / T : -lower / dt);
-    EXPECT_DOUBLE_EQ(u.v_hat, upper < 0 ? -upper / T : -upper / dt);
-    // where nothing but near-rigidity bounds it, it gives way to no more than `depth` in T
-    if (stiffness < .999 / kRowNearRigid) {
-      EXPECT_LE(demand * T / (1 + stiffness), depth * (1 + 1e-12));
-    }
-    ++(stiffness <= 50 ? soft : stiffness < .999 / kRowNearRigid ? between : stiff);
+    EXPECT_NEAR(law.lower, l.v_hat, 1e-13 * std::abs(l.v_hat));
+    EXPECT_NEAR(law.upper, u.v_hat, 1e-13 * std::abs(u.v_hat));
+    ++(stiffness <= 50 ? soft : stiffness < .999 / kLimitRigid ? between : stiff);
   }
   EXPECT_GT(soft, 100);
   EXPECT_GT(between, 100);

@@ -130,6 +130,50 @@ SPRING = """<mujoco><option timestep="0.001" gravity="0 0 0"/><worldbody>
  <tendon><fixed {}><joint joint="x" coef="2"/></fixed></tendon></mujoco>"""
 
 
+TANGENT = """<mujoco><worldbody>
+ <body name="a" euler="0 0 {turn!r}"><joint axis="0 0 1"/><geom size="0.001"/>
+  <geom name="c" type="{kind}" size="0.0025 0.01" contype="0" conaffinity="0"/><site name="side" pos="{x} -0.0025 0"/></body>
+ <body euler="0 0 {turn!r}"><joint name="x" type="slide" axis="1 0 0"/><geom size="0.001" contype="0" conaffinity="0"/>
+  <site name="p" pos="0.015 -0.0025 0"/></body></worldbody>
+ <tendon><spatial name="t"><site site="p"/><geom geom="c"{side}/><site site="side"/></spatial></tendon>
+ <sensor><tendonpos tendon="t"/></sensor></mujoco>"""
+
+
+@pytest.mark.parametrize("kind", ("cylinder", "sphere"))
+@pytest.mark.parametrize("side", ("", ' sidesite="side"'))
+@pytest.mark.parametrize("x", (-0.002, 0.0, 0.001))
+def test_a_tangential_string_is_straight(kind, side, x):
+    """Round-off puts it into the circle, with its touching points in the wrong order: no way around, 2 pi r longer."""
+    for turn in np.degrees(np.linspace(-1, 1, 21)):
+        model = stiction.Model.from_xml(TANGENT.format(kind=kind, side=side, x=x, turn=float(turn)))
+        ways = np.linspace(0, 0.01, 41)
+        batch = stiction.Batch(model, len(ways), precision="float64")
+        batch.reset(qpos=np.stack([0 * ways, ways], axis=1))
+        np.testing.assert_allclose(batch.ten_length[:, 0], 0.015 - x + ways, rtol=0, atol=1e-8)
+        reference = stiction.Reference(model)
+        for way in ways[::8]:
+            length = reference.step([0, way], [0, 0]).sensordata[0]
+            assert length == pytest.approx(0.015 - x + way, abs=1e-8)
+
+
+def test_a_string_from_the_surface_goes_around():
+    """A site that round-off puts into the cylinder is on it: from one side to the other half around."""
+    for turn in np.linspace(0, 90, 13):
+        model = stiction.Model.from_xml(f"""<mujoco><worldbody><body euler="0 0 {turn}"><joint/>
+          <geom size=".1 .1" type="cylinder" name="c"/><site name="on" pos="-.1 0 0"/><site name="off" pos=".1 -.3 0"/>
+          </body></worldbody><tendon><spatial><site site="on"/><geom geom="c"/><site site="off"/></spatial></tendon></mujoco>""")
+        batch = stiction.Batch(model, 1, precision="float64")
+        batch.reset()
+        assert batch.ten_length[0, 0] == pytest.approx(around_from(), abs=1e-6)
+
+
+def around_from():
+    """The shorter way: tangent from (.1, -.3) to the lower side, then the arc to (-.1, 0)."""
+    distance = np.hypot(0.1, 0.3)
+    touch = np.arctan2(-0.3, 0.1) - np.arccos(0.1 / distance)
+    return np.sqrt(distance**2 - 0.01) + 0.1 * (touch + np.pi)
+
+
 def test_armature_is_inertia():
     """m + a coef² = 2 + 0.5 · 4."""
     xml = SPRING.format('armature=".5"')

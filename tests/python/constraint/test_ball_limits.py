@@ -40,7 +40,9 @@ def test_ball_is_a_hinge_about_the_axis(start, rate, options):
         np.testing.assert_allclose(b.qvel[0], expected.qvel, atol=1e-9)
         np.testing.assert_allclose(b.qvel[0], a.qvel[0, 0] * AXIS, atol=1e-8)
         touched |= bool(np.abs(b.qfrc_constraint[0]).max() > 0)
-    assert touched and abs(a.qpos[0, 0]) < 0.83
+    # a fast return is let go
+    assert touched or start * rate < 0
+    assert abs(a.qpos[0, 0]) < 0.83
 
 
 @pytest.mark.parametrize("engine", ["reference", "batch"])

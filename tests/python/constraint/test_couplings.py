@@ -160,6 +160,26 @@ def test_two_ends_of_a_string_keep_their_distance():
     assert batch.ten_length[0, 0] == pytest.approx(0.5, abs=2e-4)
 
 
+@pytest.mark.parametrize("friction", (0, 0.2, 1, 20))
+@pytest.mark.parametrize("driven, polynomial", ((1, "0 1"), (2, "0 1"), (1, "0 0.5"), (2, "0 0.2")))
+def test_friction_does_not_hold_a_coupling_open(driven, polynomial, friction):
+    """A follower with dry friction follows to 1e-3 rad; MuJoCo, whose dry friction slides, to 2e-4."""
+    model = stiction.Model.from_xml(f"""<mujoco><option timestep="0.002"/><worldbody>
+      <body><joint name="a" axis="0 0 1" frictionloss="{friction}" damping="0.1"/>
+        <geom size="0.02" pos="0.03 0 0" mass="0.05" contype="0" conaffinity="0"/></body>
+      <body pos="0 0.2 0"><joint name="b" axis="0 0 1" frictionloss="{friction}" damping="0.1"/>
+        <geom size="0.02" pos="0.03 0 0" mass="0.05" contype="0" conaffinity="0"/></body></worldbody>
+      <equality><joint joint1="a" joint2="b" polycoef="{polynomial}" solref="0.01 1"/></equality>
+      <actuator><position joint="{'ab'[driven - 1]}" kp="500" kv="1"/></actuator></mujoco>""")
+    batch = stiction.Batch(model, 1, precision="float64")
+    batch.ctrl[:] = 1.0
+    batch.step(1500)
+    assert batch.status[0] == 0
+    slope = float(polynomial.split()[1])
+    assert abs(batch.qpos[0, 0] - slope * batch.qpos[0, 1]) < 1.05e-3
+    assert batch.qpos[0, driven - 1] > 0.8
+
+
 def test_own_parameters():
     model = stiction.Model.from_xml("""<mujoco><option gravity="0 0 0"/><worldbody>
       <body><joint name="a" type="slide"/><geom size=".1" mass="1"/></body></worldbody>

@@ -33,7 +33,8 @@ TEST(RowLaws, DerivativesAtRandomParameters) {
     expect_derivatives(limit, v, 1);
     active[0] += limit.at(v).impulse > 0;
     const auto [lower, upper] =
-        solref_limits(dt, w, .02, .01, .01 * unit(random), .01 * unit(random), 10 * unit(random));
+        solref_limits(dt, w, recovery(dt, {.02, 1}), .01, .01 * unit(random), .01 * unit(random),
+                      unit(random), 10 * unit(random));
     expect_derivatives(lower, v, 1);
     expect_derivatives(upper, v, 1);
     active[3] += upper.at(v).impulse > 0;
@@ -73,16 +74,39 @@ TEST(RowLaws, LimitConstants) {  // β²/4π² = 2.533029591058444e-4
   EXPECT_DOUBLE_EQ(limit_law(1e-6, 1e-12, -1e-6).R, 1e-12 * limit.R);
 }
 
+TEST(RowLaws, RecoveryOfASolref) {
+  const double dt = .01;
+  const auto expect = [&](const std::array<double, 2>& solref, double k, double b) {
+    const Recovery r = recovery(dt, solref);
+    EXPECT_DOUBLE_EQ(r.k, k) << solref[0] << " " << solref[1];
+    EXPECT_DOUBLE_EQ(r.b, b) << solref[0] << " " << solref[1];
+  };
+  expect({.1, 1}, 100, 20);       // T = .1: 1/T², 2/T
+  expect({.1, .5}, 400, 20);      // T = .05, 2 ζ/T
+  expect({.001, 1}, 2500, 100);   // T = 2 δt
+  expect({-100, -40}, 100, 40);   // direct
+  expect({-1e6, -40}, 2500, 40);  // 1/√k = 2 δt
+  expect({0, -40}, 0, 40);        // a damper alone never returns
+  EXPECT_DOUBLE_EQ(return_speed({100, 20}, dt, .2, 0), .2 / 1.21);
+  EXPECT_DOUBLE_EQ(return_speed({100, 20}, dt, .2, 1), 1.2 / 1.21);
+  EXPECT_EQ(return_speed({0, 40}, dt, .2, 0), 0);
+}
+
 TEST(RowLaws, LimitsThatReturnInTheirOwnTime) {
-  const double dt = .01, w = .5, T = recovery_time(dt, {.1, 1});
-  EXPECT_EQ(T, .1);
-  EXPECT_EQ(recovery_time(dt, {.001, 1}), 2 * dt);
-  EXPECT_EQ(recovery_time(dt, {-100, -40}), .4);  // damping/stiffness
-  const auto [lower, upper] = solref_limits(dt, w, T, .01, -.2, .3, 1.9);
-  EXPECT_DOUBLE_EQ(lower.v_hat, 2);    // violated: returns with T
+  const double dt = .01, w = .5;
+  const Recovery back = recovery(dt, {.1, 1});
+  const double u = .2 / 1.21;
+  const auto [lower, upper] = solref_limits(dt, w, back, .01, -.2, .3, 0, u - .1);
+  EXPECT_DOUBLE_EQ(lower.v_hat, u);    // violated: returns as the oscillator
   EXPECT_DOUBLE_EQ(upper.v_hat, -30);  // approached: reached in this step, not passed
-  EXPECT_DOUBLE_EQ(lower.R, .02 * w);  // the demand of 0.1 rad/s times T 0.02 is less than 0.01 rad
-  EXPECT_DOUBLE_EQ(solref_limits(dt, w, T, .01, -.2, .3, -8).lower.R, w * .01 / (T * 10));
+  EXPECT_DOUBLE_EQ(lower.R, .02 * w);  // it may miss the demand of 0.1 rad/s by .01/1.21 rad/s
+  EXPECT_DOUBLE_EQ(solref_limits(dt, w, back, .01, -.2, .3, 0, u - 8).lower.R, w * .01 / 1.21 / 8);
+  // what returns goes on, what still comes in is stopped
+  EXPECT_DOUBLE_EQ(solref_limits(dt, w, back, .01, -.2, .3, 1, 0).lower.v_hat, 1.2 / 1.21);
+  EXPECT_DOUBLE_EQ(solref_limits(dt, w, back, .01, -.2, .3, -1, 0).lower.v_hat, u);
+  EXPECT_DOUBLE_EQ(solref_limits(dt, w, back, .01, .3, -.2, -1, 0).upper.v_hat, 1.2 / 1.21);
+  // and no further than to the limit in a step
+  EXPECT_DOUBLE_EQ(solref_limits(dt, w, back, .01, -.2, .3, 50, 0).lower.v_hat, 20);
 }
 
 TEST(RowLaws, ServoOfT44) {  // Kp = 100, Kd = 10, dt = .01: 1/G = 1/(dt κ) = 9.0909…
