@@ -11,7 +11,7 @@ _KEY_STEPS = 0x9E3779B9, 0xBB67AE85
 def draw_bits(seed, episode, purpose, step, first, count):
     """(n, count) int64 in [0, 2^32). seed: int64, the bits of uint64; episode, step: (n,) or a number."""
     begin, end = first // 4, (first + count + 3) // 4
-    column = lambda x: x[:, None] & _WORD if isinstance(x, torch.Tensor) else x & _WORD
+    column = lambda x: x[:, None].long() & _WORD if isinstance(x, torch.Tensor) else x & _WORD
     x = [torch.arange(begin, end, device=seed.device) & _WORD, column(step), purpose, column(episode)]
     high = lambda product: (product >> 32) & _WORD
     key0, key1 = seed[:, None] & _WORD, (seed[:, None] >> 32) & _WORD

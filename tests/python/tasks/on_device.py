@@ -51,11 +51,16 @@ def same(there, here, names=RESULTS, tolerance=TOLERANCE):
 KEYS = np.array([0, 7, 2**31, 2**40 + 3, 2**63, 2**64 - 1], np.uint64)
 
 
-def draws(skip=0):
+def draws(skip=0, purpose=Purpose.noise):
     episode, step = np.array([0, 1, 2, 3, 2**31, 2**32 - 1], np.uint32), np.arange(6, dtype=np.int32)
     xp = namespace("torch")
-    there = [xp.seeds(KEYS), xp.asarray(episode.astype(np.int64)), Purpose.noise, xp.asarray(step)]
-    return Draw(*there, skip), Draw(KEYS, episode, Purpose.noise, step, skip)
+    there = [xp.seeds(KEYS), xp.asarray(episode.astype(np.int64)), purpose, xp.asarray(step)]
+    return Draw(*there, skip), Draw(KEYS, episode, purpose, step, skip)
+
+
+def test_words_of_a_term_have_purposes_of_32_bits():
+    there, here = draws(purpose=2**32 - 5)
+    np.testing.assert_array_equal(there.bits(8).numpy(), here.bits(8))
 
 
 @pytest.mark.parametrize("skip", [0, 1, 3, 4, 6])

@@ -10,6 +10,8 @@ import pytest
 import stiction
 from stiction import rotations, sensors, terms
 
+sys.path.append(str(Path(__file__).parents[3] / "bench"))
+
 GUIDE = (Path(__file__).parents[3] / "docs" / "terms.md").read_text()
 
 
@@ -34,6 +36,12 @@ def test_the_tables_have_every_term_and_sensor():
                       "joint_torques", "clock", "time_left", "far_away", "Sensor"}  # fmt: skip
     assert set(terms.__all__) - told_elsewhere <= words
     assert set(sensors.__all__) <= words
+
+
+def test_g1_in_terms_and_in_hooks_give_the_same_bits():
+    import bench_terms
+
+    assert bench_terms.compare(num_envs=24, steps=80) > 5
 
 
 def test_g1_is_what_the_guide_says():

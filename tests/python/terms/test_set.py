@@ -47,6 +47,18 @@ def test_training_keeps_them_and_logs_every_term(folder, capsys):
     assert "the checkpoint has" in capsys.readouterr().err
 
 
+@pytest.mark.train("torch", "rsl_rl")
+def test_rsl_rl_logs_every_term(folder):
+    small = ["--trainer", "rsl_rl", "--iterations", "2", "--no-plot", "--num-envs", "8"]
+    assert main(["train", "walk.py:Walk", *small, "--set", "rewards.alive=null", "--set", "rewards.slip=0"]) == 1
+    assert main(["train", "walk.py:Walk", *small, "--set", "rewards.slip=0"]) == 0
+    rows = (folder / "runs/Walk/progress.csv").read_text().splitlines()
+    header, last = rows[0].split(","), [float(x) for x in rows[-1].split(",")]
+    values = dict(zip(header, last, strict=True))
+    assert values["metrics/rewards/slip"] == 0 and 0 < values["metrics/rewards/posture"] <= 0.5 * 0.02
+    assert values["metrics/commands/velocity/error_linear"] > 0
+
+
 def test_what_can_not_be_set_is_one_line(folder, capsys):
     for command in (["train", "walk.py:Walk", *SMALL], ["bench", "walk.py:Walk", "--num-envs", "2", "--seconds", "0.01"]):
         assert main([*command, "--set", "rewards.slp=1"]) == 1
