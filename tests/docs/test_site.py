@@ -1,0 +1,91 @@
+"""The documentation site: every page is in its index, every public name in the API, what the pages show is what happens."""
+
+import importlib.util
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import stiction
+
+ROOT = Path(__file__).parents[2]
+DOCS = ROOT / "docs"
+API = "\n".join(page.read_text() for page in DOCS.glob("site/api/*.md"))
+START = (DOCS / "site/start.md").read_text()
+
+
+def in_toctrees(page: Path) -> set[Path]:
+    """Pages that the toctrees of a page name."""
+    entries = [line for tree in re.findall(r"```\{toctree\}\n(.*?)```", page.read_text(), re.DOTALL)
+               for line in tree.splitlines() if line and not line.startswith(":")]  # fmt: skip
+    return {(page.parent / f"{entry}.md").resolve() for entry in entries}
+
+
+def test_every_page_is_in_the_index():
+    reached, waiting = set(), [DOCS / "index.md"]
+    while waiting:
+        page = waiting.pop()
+        assert page.is_file(), page
+        reached.add(page)
+        waiting += in_toctrees(page) - reached
+    there = {p for p in [*DOCS.glob("*.md"), *DOCS.glob("site/**/*.md")]}
+    assert there == reached
+
+
+@pytest.mark.parametrize("name", stiction.__all__)
+def test_every_public_name_is_in_the_api(name):
+    shown = set(re.findall(r"^\.\. auto(?:class|function|exception|module):: (?:stiction\.)?([\w.]+)$", API, re.MULTILINE))
+    told = set(re.findall(r"`stiction\.(\w+)`", API))
+    assert name in shown | told
+
+
+def test_nothing_is_shown_that_is_not_there():
+    for path in re.findall(r"^\.\. auto(?:class|function|exception):: ([\w.]+)$", API, re.MULTILINE):
+        thing = stiction
+        for part in path.removeprefix("stiction.").split("."):
+            thing = getattr(thing, part)
+    for name in re.findall(r"^\.\. automodule:: ([\w.]+)$", API, re.MULTILINE):
+        assert importlib.util.find_spec(name), name
+
+
+def examples(language):
+    return re.findall(rf"^```{language}\n(.*?)^```$", START, re.MULTILINE | re.DOTALL)
+
+
+@pytest.mark.parametrize("code, shown", list(zip(examples("python"), examples("text"), strict=True)), ids=["batch", "task"])
+def test_the_first_five_minutes_run_and_print_what_is_shown(code, shown):
+    run = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
+    assert run.returncode == 0, run.stderr
+    assert run.stdout == shown
+
+
+def test_names_of_elsewhere_lead_to_names_that_are_here():
+    page = (DOCS / "site/coming-from.md").read_text()
+    for name in re.findall(r"`stiction\.([a-z]\w*)", page):
+        assert hasattr(stiction, name) or importlib.util.find_spec(f"stiction.{name}"), name
+    batch = stiction.Batch(stiction.assets.load("go1_feetonly"), 1)
+    for name in re.findall(r"`batch\.(\w+)", page):
+        assert hasattr(batch, name), name
+    for name in re.findall(r"`stiction\.rotations\.(\w+)`", page):
+        assert hasattr(stiction.rotations, name), name
+
+
+def test_requirements_are_pinned():
+    lines = (DOCS / "site/requirements.txt").read_text().splitlines()
+    assert all(line.startswith("#") or re.fullmatch(r"[\w-]+==[\w.]+", line) for line in lines)
+
+
+@pytest.mark.skipif(importlib.util.find_spec("sphinx") is None, reason="sphinx not installed: ./dev docs builds the site")
+def test_the_site_builds_without_a_warning(tmp_path):
+    command = [sys.executable, "-m", "sphinx", "-W", "--keep-going", "-q", "-b", "html", "-c", DOCS / "site",
+               "-d", tmp_path / "doctrees", DOCS, tmp_path / "html"]  # fmt: skip
+    run = subprocess.run(command, capture_output=True, text=True, env=os.environ)
+    assert run.returncode == 0, run.stderr
+    html = tmp_path / "html"
+    assert "track_linear_velocity" in (html / "site/api/terms.html").read_text()
+    assert "G1Flat" in (html / "site/tasks.html").read_text()
+    assert "--set" in (html / "site/command-line.html").read_text()
+    assert (html / "llms.txt").read_text().startswith("# stiction")
