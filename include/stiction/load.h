@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -53,6 +54,29 @@ struct ModelSource {
 ModelPtr load_model(ModelSource& source, LoadReport* report = nullptr);
 // The same model from a source that was filled, without a look at the disk.
 ModelPtr load_model_again(const ModelSource& source, LoadReport* report = nullptr);
+
+// What became of a model after it was loaded: of with_timestep, with_contact_material (by the geom's name; "": all geoms),
+// with_mesh (geom -> mesh) and with_hfield_data.
+struct ModelEdits {
+  std::optional<double> timestep;
+  std::map<std::string, ContactMaterial> materials;
+  std::map<std::string, std::string> meshes;
+  struct Elevations {
+    int nrow = 0, ncol = 0;
+    std::vector<double> data;
+  };
+  std::map<std::string, Elevations> hfields;
+};
+struct SavedModel {
+  std::string xml;
+  Assets files;  // that it names, by bare names
+};
+// One MJCF text without includes and the files that it names; read back they are the same model, and MuJoCo reads them.
+// A URDF becomes the MJCF that means the same. Files that the reader did not open (textures, meshes that only show) are taken
+// from the disk. placeholders: a tiny mesh, a flat field or a grey texture stands for a file that is not there, for a model that
+// is to be drawn; else ModelError names it. ArgumentError where MJCF cannot say an edit.
+SavedModel save_model(const ModelSource& source, const ModelEdits& edits = {},
+                      bool placeholders = false);
 
 // What is not computed, in at most four lines: pairs without a collider, then elements, then
 // attributes, the most frequent first. Empty if the report is complete.

@@ -37,6 +37,21 @@ std::uintptr_t parse_stream(const nb::object& stream) {
   return nb::cast<std::uintptr_t>(stream);
 }
 
+std::shared_ptr<LoadedModel> model_argument(nb::handle given, const char* what) {
+  if (nb::isinstance<LoadedModel>(given)) return nb::cast<std::shared_ptr<LoadedModel>>(given);
+  const std::string shown = visible(text(nb::repr(given))).substr(0, 100);
+  throw ArgumentError("model: given " + shown + "; " + what +
+                      " takes a stiction.Model: stiction.assets.load(\"go2\") or "
+                      "stiction.Model.from_file(\"robot.xml\")");
+}
+
+std::optional<Options> options_argument(nb::handle given) {
+  if (given.is_none()) return {};
+  if (nb::isinstance<Options>(given)) return nb::cast<Options>(given);
+  throw ArgumentError("options: given " + visible(text(nb::repr(given))).substr(0, 100) +
+                      "; expected stiction.Options(...), or None");
+}
+
 void check_signals() {
   const nb::gil_scoped_acquire acquire;
   if (PyErr_CheckSignals() != 0) throw nb::python_error();
@@ -51,11 +66,12 @@ namespace {
 
 using Path = std::filesystem::path;
 
-void init(BoundBatch* self, std::shared_ptr<LoadedModel> model, int num_envs,
-          const std::optional<Options>& options, const std::string& device,
-          const std::string& precision, std::optional<int> threads, const nb::object& stream) {
+void init(BoundBatch* self, const nb::object& given, int num_envs, const nb::object& options,
+          const std::string& device, const std::string& precision, std::optional<int> threads,
+          const nb::object& stream) {
+  std::shared_ptr<LoadedModel> model = model_argument(given, "Batch");
   const BatchOptions o{.num_envs = num_envs,
-                       .options = options.value_or(Options{}),
+                       .options = options_argument(options).value_or(Options{}),
                        .device = device,
                        .precision = parse_precision(precision),
                        .threads = threads,
@@ -269,6 +285,9 @@ void bind_batch(nb::module_& m) {
   bind_files(c);
   c.def("__len__", [](const BoundBatch& b) { return b.engine.num_envs(); });
   c.def("__repr__", &repr);
+  refuse_pickle(c,
+                "a Batch does not pickle: send its model and options and make another one there; "
+                "its state goes by snapshot() and restore()");
 }
 
 }  // namespace stiction::python

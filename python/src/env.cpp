@@ -88,8 +88,9 @@ TaskOption parse_option_of(const std::string& id, const std::string& name, nb::h
 
 void init(BoundEnv* self, const std::string& id, int num_envs, std::optional<int> threads,
           std::uint64_t seed, const std::string& precision, const std::string& autoreset,
-          std::optional<int> max_episode_steps, const std::optional<Options>& options,
+          std::optional<int> max_episode_steps, const nb::object& given_options,
           const std::string& device, const nb::object& stream, const nb::kwargs& task_options) {
+  const std::optional<Options> options = options_argument(given_options);
   EnvOptions o;
   o.num_envs = num_envs;
   if (threads && *threads < 1)
@@ -460,6 +461,9 @@ void bind_env(nb::module_& m) {
   bind_info(c);
   bind_results(c);
   c.def("__len__", [](const BoundEnv& b) { return b.engine->num_envs(); });
+  refuse_pickle(c,
+                "an Env does not pickle: send its id and options and make another one there; its "
+                "state goes by snapshot() and restore()");
   c.def("__repr__", [](const BoundEnv& b) {
     return "<stiction.Env '" + b.engine->info().id +
            "' num_envs=" + std::to_string(b.engine->num_envs()) + ">";

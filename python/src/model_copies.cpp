@@ -1,12 +1,15 @@
 // A Model that travels: pickled as what it was loaded from and what was changed since.
+#include <nanobind/stl/filesystem.h>
 #include <nanobind/stl/map.h>
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
 #include <cstring>
+#include <filesystem>
 #include <map>
 #include <optional>
 #include <string>
@@ -120,7 +123,85 @@ std::shared_ptr<LoadedModel> changed(const LoadedModel& m, const Change& change)
   return result;
 }
 
+namespace {
+
+std::string name_of(const Names& names, int i, const char* what) {
+  const std::string& name = names[static_cast<std::size_t>(i)];
+  if (name.empty())
+    throw ArgumentError(std::string(what) + " of geom " + std::to_string(i) +
+                        ", which has no name, can't be written as MJCF: give it one");
+  return name;
+}
+
+// Later changes in the place of earlier ones; of those of a drawing what shows.
+ModelEdits edits(const LoadedModel& m, bool drawing) {
+  ModelEdits e;
+  const Model& model = *m.model;
+  for (const Change& change : m.changes) {
+    if (const auto* t = std::get_if<NewTimestep>(&change)) {
+      e.timestep = t->timestep;
+    } else if (const auto* c = std::get_if<NewMesh>(&change)) {
+      e.meshes[name_of(model.geom_names, c->geom, "the mesh")] =
+          model.meshes[static_cast<std::size_t>(c->mesh)].name;
+    } else if (drawing) {
+      continue;
+    } else if (const auto* h = std::get_if<NewHfieldData>(&change)) {
+      e.hfields[h->name] = {h->nrow, h->ncol, h->data};
+    } else {
+      const auto& [geom, material] = std::get<NewMaterial>(change);
+      if (geom < 0) e.materials.clear();
+      const char* what = "the contact material";
+      e.materials[geom < 0 ? "" : name_of(model.geom_names, geom, what)] = material;
+    }
+  }
+  return e;
+}
+
+SavedModel saved(const LoadedModel& m, bool drawing = false) {
+  const ModelEdits e = edits(m, drawing);
+  const nb::gil_scoped_release release;
+  return save_model(*m.source, e, drawing);
+}
+
+}  // namespace
+
 void bind_model_copies(nb::class_<LoadedModel>& c) {
+  c.def(
+      "to_xml", [](const LoadedModel& self) { return saved(self).xml; },
+      "The model as one MJCF text: includes are spliced in, a URDF is the MJCF that means the "
+      "same,\n"
+      "with_timestep and its kin are in it. `Model.from_xml(m.to_xml(), assets=m.assets())` is the "
+      "same\n"
+      "model, and MuJoCo reads both. Files have bare names.\n\n"
+      "Raises ModelError where a file is missing, with the line that names it, and ArgumentError "
+      "where\n"
+      "MJCF can't say what the model became after it was loaded.");
+  c.def(
+      "assets", [](const LoadedModel& self) { return to_bytes(saved(self).files); },
+      nb::sig("def assets(self) -> dict[str, bytes]"),
+      "Content of the files that `to_xml` names, by name. Raises as it does.");
+  c.def(
+      "save",
+      [](const LoadedModel& self, const std::filesystem::path& folder) {
+        SavedModel s = saved(self);
+        s.files["model.xml"] = s.xml;  // no asset has that name
+        nb::module_::import_("stiction._util.files")
+            .attr("write_folder")(folder, to_bytes(s.files));
+      },
+      nb::arg("folder"),
+      "Writes folder/model.xml, which is `to_xml`, and the files that it names.\n\n"
+      "Raises as `to_xml` does, and Error where the folder is there already: nothing is "
+      "overwritten.");
+  c.def(
+      "_drawing",
+      [](const LoadedModel& self) {
+        const SavedModel s = saved(self, true);
+        return std::pair{s.xml, to_bytes(s.files)};
+      },
+      nb::sig("def _drawing(self) -> tuple[str, dict[str, bytes]]"),
+      "`to_xml` and `assets` for a picture: what stands for a file that is not there is a mesh of "
+      "a\n"
+      "millimetre, a flat field, a grey texture; elevations are those of the file.");
   c.def("__getstate__", &state_of, nb::sig("def __getstate__(self) -> object"));
   c.def("__setstate__", &restore, nb::sig("def __setstate__(self, state: object, /) -> None"));
   // it never changes

@@ -10,6 +10,7 @@
 #include <variant>
 #include <vector>
 
+#include "stiction/error.h"
 #include "stiction/load.h"
 #include "stiction/model.h"
 #include "stiction/options.h"
@@ -58,6 +59,18 @@ std::shared_ptr<LoadedModel> changed(const LoadedModel& m, const Change& change)
 inline std::shared_ptr<LoadedModel> at_timestep(std::shared_ptr<LoadedModel> m, const Options& o) {
   if (!o.timestep || *o.timestep == m->model->timestep) return m;
   return changed(*m, NewTimestep{*o.timestep});
+}
+
+// Arguments of constructors that are easily something else: ArgumentError says what to give.
+std::shared_ptr<LoadedModel> model_argument(nb::handle given, const char* what);
+std::optional<Options> options_argument(nb::handle given);
+
+// Pickling and copying say what to do in their place.
+template <class Class>
+void refuse_pickle(Class& c, const char* remedy) {
+  c.def(
+      "__reduce__", [remedy](const nb::object&) -> nb::object { throw Error(remedy); },
+      nb::sig("def __reduce__(self) -> typing.NoReturn"));
 }
 
 void bind_types(nb::module_& m);

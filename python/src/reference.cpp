@@ -93,14 +93,15 @@ void bind_reference(nb::module_& m) {
                                "while it computes.");
   c.def(
       "__init__",
-      [](BoundReference* self, std::shared_ptr<LoadedModel> model,
-         const std::optional<Options>& options) {
-        const Options o = options.value_or(Options{});
+      [](BoundReference* self, const nb::object& given, const nb::object& options) {
+        std::shared_ptr<LoadedModel> model = model_argument(given, "Reference");
+        const Options o = options_argument(options).value_or(Options{});
         model = at_timestep(std::move(model), o);
         Reference engine(model->model, o);
         new (self) BoundReference{std::move(model), std::move(engine)};
       },
-      nb::arg("model"), nb::arg("options") = nb::none());
+      nb::arg("model"), nb::arg("options") = nb::none(),
+      nb::sig("def __init__(self, model: Model, options: Options | None = None) -> None"));
   c.def_prop_ro(
       "model", [](const BoundReference& r) { return r.model; },
       "as it is used: Model.with_timestep where the options have another timestep");

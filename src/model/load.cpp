@@ -7,6 +7,7 @@
 #include "model/build/hfields.h"
 #include "model/build/meshes.h"
 #include "model/read/read.h"
+#include "model/save/save.h"
 #include "model/urdf/urdf.h"
 #include "model/xml/schema.h"
 #include "stiction/error.h"
@@ -80,31 +81,41 @@ void limit_trees(const model::Spec& spec) {
 // Assets by their names in the model: given as bytes, else on the disk.
 model::AssetFiles asset_files(const model::Spec& spec, const ModelSource& s,
                               const std::string& directory, const model::Disk& disk) {
-  const auto relative = [&spec](const model::Element& e, const std::string& name) {
+  const auto places = [&spec, directory](const model::Element& e, const std::string& name) {
     const model::Compiler& c = spec.compiler_of(e);
-    std::filesystem::path file(name);
-    if (c.strippath) file = file.filename();
-    return std::filesystem::path(c.meshdir) / file;
+    return model::asset_paths(e, name,
+                              {e.scope == 0 ? directory : c.directory, c.meshdir, c.strippath});
   };
-  const auto beside = [&spec, &directory](const model::Element& e) {
-    return e.scope == 0 ? directory : spec.compiler_of(e).directory;
-  };
-  const auto given = [&s, beside, relative](const model::Element& e, const std::string& name) {
-    return model::find_asset(s.assets, beside(e), relative(e, name).generic_string());
+  const auto given = [&s](const model::AssetPath& place) {
+    return model::find_asset(s.assets, place.directory.string(), place.relative.generic_string());
   };
   return {[=, &disk](const model::Element& e, const std::string& name) {
-            return given(e, name) || disk.has(beside(e) / relative(e, name));
+            for (const model::AssetPath& place : places(e, name))
+              if (given(place) || disk.has(place.path())) return true;
+            return false;
           },
           [=, &disk](const model::Element& e, const std::string& name) {
-            if (const auto* asset = given(e, name)) {
+            const auto all = places(e, name);
+            for (const model::AssetPath& place : all) {
+              const auto* asset = given(place);
+              if (!asset) continue;
               const std::size_t bytes = asset->second.size();
               if (bytes > model::kMaxFileBytes)
                 throw ModelError(std::to_string(bytes) + " bytes; the limit is " +
                                  std::to_string(model::kMaxFileBytes));
               return asset->second;
             }
-            const auto path = beside(e) / relative(e, name);
+            const auto there =
+                std::find_if(all.begin(), all.end(),
+                             [&](const model::AssetPath& place) { return disk.has(place.path()); });
+            const auto path = (there == all.end() ? all.front() : *there).path();
             return disk.read(path, path.string());
+          },
+          [=](const model::Element& e, const std::string& name) {
+            std::string paths;
+            for (const model::AssetPath& place : places(e, name))
+              paths += (paths.empty() ? "" : ", ") + visible(place.path().string());
+            return paths;
           }};
 }
 
@@ -117,6 +128,7 @@ struct Source {
   model::Element& root() { return mjcf ? *mjcf : document.root; }
 };
 
+// With includes spliced in, a URDF as MJCF; nothing is attached or repeated yet.
 Source parse(const ModelSource& s, const std::string& directory, const model::Disk& disk) {
   Source found{s.path.empty() ? model::parse_string(s.xml, s.directory, s.assets, disk)
                               : model::parse_file(s.path, s.assets, disk),
@@ -128,7 +140,6 @@ Source parse(const ModelSource& s, const std::string& directory, const model::Di
                        ": options of URDF are given, but its first element is <" +
                        model::shown(found.document.root.name) + ">, not <robot>");
     model::check_schema(found.document.root);
-    found.assembly = model::assemble(found.document.root, directory, s.assets, disk);
     return found;
   }
   const auto there = [&](const std::filesystem::path& path) {
@@ -155,10 +166,15 @@ LoadReport reported(Source& source, const LoadReport& of_building, bool strict) 
   return report;
 }
 
+std::string directory_of(const ModelSource& s) {
+  return s.path.empty() ? s.directory : std::filesystem::path(s.path).parent_path().string();
+}
+
 ModelPtr load(const ModelSource& s, LoadReport* out, const model::Disk& disk) {
-  const std::string directory =
-      s.path.empty() ? s.directory : std::filesystem::path(s.path).parent_path().string();
+  const std::string directory = directory_of(s);
   Source source = parse(s, directory, disk);
+  if (!source.mjcf)
+    source.assembly = model::assemble(source.document.root, directory, s.assets, disk);
   const std::string file = visible(source.document.files.front());
   model::Spec spec = model::read_mjcf(source.root(), source.assembly.directories);
   model::add_attached_keys(source.assembly, spec);
@@ -204,6 +220,36 @@ ModelPtr load_model(ModelSource& source, LoadReport* report) {
 }
 ModelPtr load_model_again(const ModelSource& source, LoadReport* report) {
   return load(source, report, model::Disk(source.files));
+}
+
+SavedModel save_model(const ModelSource& s, const ModelEdits& edits, bool placeholders) {
+  // what was read when it was loaded, and what nobody needed then
+  const model::Disk known(s.files), disk;
+  const model::Disk& first = s.files.empty() ? disk : known;
+  const std::string directory = directory_of(s);
+  const auto read = [&](const model::AssetPath& place) -> std::optional<std::string> {
+    const std::string path = place.path().string();
+    if (const auto* asset =
+            model::find_asset(s.assets, place.directory.string(), place.relative.generic_string()))
+      return asset->second;
+    if (const auto it = s.files.find(path); it != s.files.end() && !it->second.empty())
+      return it->second;
+    if (!disk.has(path)) return {};
+    return disk.read(path, path);
+  };
+  const auto open = [&](const model::Element& e, const std::string& name,
+                        const std::string& below) {
+    const model::FoundFile file = model::find_file(e, name, below, below, s.assets, first);
+    return std::pair{
+        model::parse_found(file, s.assets, first),
+        (file.asset ? std::filesystem::path(file.asset->first) : file.path).parent_path().string()};
+  };
+  Source source = parse(s, directory, first);
+  model::apply(edits, source.root());
+  model::Saver saver(read, open, placeholders);
+  SavedModel saved{saver.text(source.root(), directory), {}};
+  saved.files = std::move(saver).files();
+  return saved;
 }
 
 ModelPtr load_model(const std::string& path, const Assets& assets, LoadReport* report,

@@ -70,7 +70,7 @@ ROOMS = {
                      "constraint", "contact", "solver", "sensor"),
     "src/reference/": ("base", "tree", "collision", "rays", "law", "solver", "actuation", "constraint", "contact", "step",
                        "sensor"),
-    "src/model/": ("xml", "mesh", "spec", "read", "attach", "urdf", "build"),
+    "src/model/": ("xml", "mesh", "spec", "read", "attach", "urdf", "build", "save"),
 }
 
 # The same for the package: modules and folders of python/stiction, each above those before it. Imports inside of functions

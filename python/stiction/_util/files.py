@@ -5,6 +5,7 @@ import errno
 import fcntl
 import os
 import secrets
+import shutil
 import socket
 import stat
 import time
@@ -83,6 +84,24 @@ def write_atomically(path, write):
 
 def write_text(path, text: str):
     write_atomically(path, lambda file: file.write(text.encode()))
+
+
+def write_folder(folder, files: dict[str, bytes]):
+    """A new folder with these files, all of them or none. Error where something of that name is there."""
+    folder = Path(folder)
+    if os.path.lexists(folder):
+        raise Error(f"{visible(folder)} is there already: give the name of a new folder")
+    part = folder.with_name(f"{PART}{os.getpid()}-{secrets.token_hex(4)}-{folder.name}")
+    try:
+        part.mkdir()
+        for name, content in files.items():
+            (part / name).write_bytes(content)
+            _sync(part / name)
+        part.rename(folder)
+    except OSError as e:
+        raise type(e)(e.errno, e.strerror, str(folder)) from None  # the name that the user knows
+    finally:
+        shutil.rmtree(part, ignore_errors=True)
 
 
 def _is_running(pid: int) -> bool:

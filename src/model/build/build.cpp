@@ -147,6 +147,26 @@ Index index_of(const Names& names) {
   return index;
 }
 
+namespace {
+
+// A mesh without a shape, and why: the note on its file has the paths that were looked at.
+std::string lost(const Spec& spec, const std::string& mesh) {
+  const std::string name = "mesh \"" + shown(mesh) + "\", ";
+  for (std::size_t i = 0; i < spec.meshes.size(); ++i) {
+    if (spec.meshes[i].name != mesh) continue;
+    const Attribute* file = spec.mesh_sources[i].element->find("file");
+    if (!file || !file->verdict) break;
+    constexpr std::string_view kNotFound = "file not found: ";
+    const std::string& note = file->verdict->note;
+    if (!note.starts_with(kNotFound)) break;
+    return name + "whose file is not there: " +
+           note.substr(kNotFound.size(), note.find(';') - kNotFound.size());
+  }
+  return name + "which only MuJoCo can build";
+}
+
+}  // namespace
+
 void mark_unsupported(Spec& spec) {
   std::vector<char> moves(spec.bodies.size());
   for (std::size_t i = 1; i < spec.bodies.size(); ++i) {
@@ -157,10 +177,9 @@ void mark_unsupported(Spec& spec) {
         continue;
       const bool counts = moves[i] || spec.compiler.settotalmass > 0;
       mark(*g->element, counts ? Use::refused : Use::ignored, counts,
-           counts
-               ? "the mass of its body follows from a mesh that is not there; add <inertial>, or "
-                 "mass=\"0\" on the geom"
-               : "mass of a mesh that can't move");
+           counts ? "the mass of its body follows from " + lost(spec, g->mesh) +
+                        "; add <inertial>, or mass=\"0\" on the geom"
+                  : std::string("mass of a mesh that can't move"));
     }
   }
 }

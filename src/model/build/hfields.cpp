@@ -34,7 +34,8 @@ void load_hfields(Spec& spec, const AssetFiles& files) {
     HfieldSource& s = spec.hfield_sources[i];
     if (!h.file.empty() && !files.there(*s.element, h.file)) {
       mark(*s.element, "file", Use::ignored, false,
-           "file not found: " + h.file + "; MuJoCo does not load the model");
+           "file not found: " + files.looked(*s.element, h.file) +
+               "; MuJoCo does not load the model");
       continue;
     }
     const char* attribute = h.file.empty() ? s.elevation.empty() ? "nrow" : "elevation" : "file";

@@ -78,9 +78,9 @@ Triangles triangles_of(const MeshSpec& m, const MeshSource& s,
   return t;
 }
 
-void missing(const MeshSpec& m, MeshSource& s) {
+void missing(const MeshSpec& m, MeshSource& s, const AssetFiles& files) {
   mark(*s.element, "file", Use::ignored, false,
-       "file not found: " + m.file + "; MuJoCo does not load the model");
+       "file not found: " + files.looked(*s.element, m.file) + "; MuJoCo does not load the model");
 }
 
 Vec3 half_sizes(const MeshShape& mesh) {
@@ -90,7 +90,7 @@ Vec3 half_sizes(const MeshShape& mesh) {
 void load(const MeshSpec& m, MeshSource& s, bool needs_hull, const AssetFiles& files) {
   Element& e = *s.element;
   const char* attribute = m.file.empty() ? "vertex" : "file";
-  if (!m.file.empty() && !files.there(e, m.file)) return missing(m, s);
+  if (!m.file.empty() && !files.there(e, m.file)) return missing(m, s, files);
   if (m.file.empty() && s.vertices.empty()) return;  // a shape that MuJoCo builds
   try {
     std::optional<std::string> content;
@@ -128,10 +128,11 @@ void place(const Compiler& compiler, const MeshShape& mesh, GeomSpec& g) {
 // The frame of a geom whose mesh is not there is not known.
 void drop_sensors_without_frame(
     Spec& spec, const std::map<std::string, const MeshShape*, std::less<>>& shapes) {
-  std::set<std::string, std::less<>> unknown;
+  std::map<std::string, std::string, std::less<>> unknown;  // geom -> its mesh
   for (const BodySpec& b : spec.bodies)
     for (const GeomSpec& g : b.geoms)
-      if (!g.mesh.empty() && !g.name.empty() && !shapes.contains(g.mesh)) unknown.insert(g.name);
+      if (!g.mesh.empty() && !g.name.empty() && !shapes.contains(g.mesh))
+        unknown.emplace(g.name, g.mesh);
   for (SensorSource& source : spec.sensors) {
     SensorSpec& s = source.spec;
     if (s.dim == 0 || s.type == "contact" || measures_distance(s)) continue;
@@ -139,7 +140,8 @@ void drop_sensors_without_frame(
       if (type != "geom" || !unknown.contains(name)) continue;
       s.dim = 0;
       mark(*source.element, Use::ignored, false,
-           "the frame of geom \"" + shown(name) + "\" follows from a mesh that is not there");
+           "the frame of geom \"" + shown(name) + "\" follows from mesh \"" +
+               shown(unknown.at(name)) + "\", whose file is not there");
       break;
     }
   }
@@ -154,7 +156,7 @@ void load_meshes(Spec& spec, const AssetFiles& files) {
       load(spec.meshes[i], spec.mesh_sources[i], n.hull[i] != 0, files);
     else if (!spec.meshes[i].file.empty() &&
              !files.there(*spec.mesh_sources[i].element, spec.meshes[i].file))
-      missing(spec.meshes[i], spec.mesh_sources[i]);
+      missing(spec.meshes[i], spec.mesh_sources[i], files);
     else
       mark(*spec.mesh_sources[i].element, "file", Use::ignored, false,
            "not opened: nothing touches it, weighs by it or has a sensor on it");

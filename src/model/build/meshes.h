@@ -11,6 +11,7 @@ namespace stiction::model {
 struct AssetFiles {
   std::function<bool(const Element&, const std::string&)> there;
   std::function<std::string(const Element&, const std::string&)> read;
+  std::function<std::string(const Element&, const std::string&)> looked;  // paths, for messages
 };
 
 // Opens them, gives their geoms the frame of the mesh and fitted ones their sizes. A file that is not

@@ -1,16 +1,10 @@
 // <asset>, <contact>: what ties named elements together.
 #include "model/read/read.h"
+#include "model/xml/asset_paths.h"
 #include "model/xml/bounds.h"
 
 namespace stiction::model {
 namespace {
-
-// "dir/chair.stl" names a mesh "chair" when it has no name of its own.
-std::string stem(const std::string& path) {
-  const std::size_t slash = path.find_last_of("/\\");
-  const std::string file = slash == path.npos ? path : path.substr(slash + 1);
-  return file.substr(0, file.rfind('.'));
-}
 
 std::string asset_name(Spec& spec, std::string_view kind, Element& e, const std::string& file) {
   if (e.has("name")) return claim_name(spec, kind, e);

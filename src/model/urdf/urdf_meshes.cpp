@@ -29,7 +29,8 @@ MeshFinder::MeshFinder(const std::vector<std::string>& search_path, const std::s
     : folders_(search_path.begin(), search_path.end()),
       directory_(directory),
       there_(std::move(find)) {
-  if (folders_.empty()) folders_.push_back(directory_);
+  given_ = !folders_.empty();
+  if (!given_) folders_.push_back(directory_);
 }
 
 void MeshFinder::compiler(const std::optional<std::string>& meshdir,
@@ -61,6 +62,11 @@ fs::path MeshFinder::find(Element& e, const std::string& filename) const {
         places.emplace_back(around / rest.lexically_relative(package), around);
   } else {
     for (const fs::path& f : folders_) places.emplace_back(f / name, f);
+    // robot/urdf/arm.urdf may name ../meshes/arm.stl
+    std::error_code ec;
+    if (!given_ && name.starts_with("../"))
+      places.emplace_back(directory_ / name,
+                          fs::absolute(directory_, ec).lexically_normal().parent_path());
   }
   places.emplace_back(directory_ / fs::path(name).filename(), directory_);  // as MuJoCo
   bool left = false;

@@ -12,8 +12,8 @@ namespace stiction::model {
 
 class MeshFinder {
  public:
-  // Looks in the folders of `search_path`, else in `directory`, and nowhere outside them; for
-  // package://NAME/ in a folder NAME of theirs, or in the one around `directory`.
+  // Looks in the folders of `search_path`, else in `directory` and, for ../NAME, in the folder around it, and nowhere
+  // outside them; for package://NAME/ in a folder NAME of theirs, or in the one around `directory`.
   MeshFinder(const std::vector<std::string>& search_path, const std::string& directory,
              FindFile find);
 
@@ -30,6 +30,7 @@ class MeshFinder {
   std::vector<std::filesystem::path> folders_;
   std::filesystem::path directory_;
   FindFile there_;
+  bool given_ = false;  // a search_path
   std::optional<std::string> meshdir_;
   bool strippath_ = true;
   std::vector<std::pair<std::string, std::string>> known_;  // file and scale -> name

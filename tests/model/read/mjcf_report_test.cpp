@@ -282,10 +282,10 @@ TEST(MjcfReport, SensorsThatAreNotEvaluatedSayWhy) {
            {"<rangefinder camera='c'/>", "depth"},
            {"<framepos objtype='camera' objname='c'/>", "follow"},
            {"<framepos objtype='geom' objname='m'/>",
-            "\"m\" follows from a mesh that is not there"},
+            "\"m\" follows from mesh \""},
            {"<framequat objtype='site' objname='s' reftype='geom' refname='m'/>",
-            "mesh that is not there"},
-           {"<insidesite site='s' objtype='geom' objname='m'/>", "mesh that is not there"}}) {
+            "whose file is not there"},
+           {"<insidesite site='s' objtype='geom' objname='m'/>", "whose file is not there"}}) {
     LoadReport r;
     const auto m = mjcf(body + "<sensor>" + sensor + "<clock/></sensor>", &r);
     EXPECT_EQ(m->nsensor, 1) << sensor;

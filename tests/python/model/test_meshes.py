@@ -189,7 +189,7 @@ def test_the_report_says_where_a_hull_is_more_than_the_mesh(shape):
 
 def test_a_missing_file():
     xml = scene('<mesh name="m" file="lost.stl"/>')
-    with pytest.raises(stiction.ModelError, match="follows from a mesh that is not there"):
+    with pytest.raises(stiction.ModelError, match='follows from mesh "m", whose file is not there: lost.stl; add <inertial>'):
         model_of(xml)
     m = model_of(xml.replace('<geom type="mesh"', '<inertial pos="0 0 0" mass="1" diaginertia="1 1 1"/><geom type="mesh"'))
     assert "file not found: lost.stl" in str(m.report)

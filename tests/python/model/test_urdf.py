@@ -159,7 +159,7 @@ def package(tmp_path):
 
 @pytest.mark.parametrize("filename, search", [
     ("package://arm/meshes/a.stl", None), ("package://arm/meshes/a.stl", ""), ("package://arm/meshes/a.stl", "arm"),
-    ("meshes/a.stl", "arm"), ("file://a.stl", "arm/meshes"),
+    ("meshes/a.stl", "arm"), ("file://a.stl", "arm/meshes"), ("../meshes/a.stl", None), ("file://../meshes/a.stl", None),
 ])  # fmt: skip
 def test_meshes_are_found(package, filename, search):
     path = package / "arm/urdf/arm.urdf"
@@ -199,7 +199,7 @@ def test_meshes_weigh_beside_inertials(package):
 
 @pytest.mark.parametrize("filename, message", [
     ("meshes/b.stl", "file not found; looked in"),
-    ("../meshes/a.stl", "outside of the search path is not read"),
+    ("../../arm/../meshes/a.stl", "outside of the search path is not read"),
     ("/etc/hostname", "outside of the search path is not read"),
     ("package://../../etc/hostname", "not found"),
     ("", "filename"),
