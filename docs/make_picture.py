@@ -31,7 +31,7 @@ def pictures(policy):
         middle = np.median(env.batch.qpos[:, 0])
         place[0] = middle if k == 0 else place[0] + 0.15 * (middle - place[0])  # does not jerk
         if k * env.dt >= BEGIN and k % max(1, round(1 / (RATE * env.dt))) == 0:
-            yield scene.draw(np.array(env.batch.qpos), place).copy()
+            yield scene.draw(env.batch, place).copy()
     print(f"{int(fallen.sum())} of {ANTS} fell, {middle / (BEGIN + SECONDS):.1f} m/s")
     scene.close()
 

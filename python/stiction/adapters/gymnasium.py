@@ -87,8 +87,7 @@ class _Motion:
     """An environment as `stiction.view.show` shows it: the first robot of a batch."""
 
     def __init__(self, env):
-        self.batch, self.model, self.model_xml = env.batch, env.batch.model, env.model_xml
-        self.model_assets = getattr(env, "model_assets", {})
+        self.batch, self.model = env.batch, env.batch.model
 
 
 class _Pictures:

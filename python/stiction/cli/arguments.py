@@ -122,6 +122,24 @@ def task_option(command):
     )  # fmt: skip
 
 
+def urdf_options(command):
+    """How a URDF becomes a model, as of stiction.Urdf."""
+    group = command.add_argument_group("of a URDF")
+    group.add_argument("--floor", action="store_true", help="a plane at z = 0")
+    group.add_argument("--free-root", action="store_true", help="the root link moves freely")
+    group.add_argument("--actuators", choices=("position", "velocity", "effort", "none"), default="none",
+                       help="of all joints; none")  # fmt: skip
+    group.add_argument("--search-path", action="append", default=[], type=Path, metavar="DIR",
+                       help="folder of meshes and ROS packages; again for another; the file's")  # fmt: skip
+
+
+def load_model(args, strict=False) -> _core.Model:
+    """The model of `args.file` and the options of `urdf_options`."""
+    given = {"floor": args.floor, "free_root": args.free_root, "actuators": args.actuators, "search_path": args.search_path}
+    urdf = any(given[k] for k in ("floor", "free_root", "search_path")) or args.actuators != "none"
+    return _core.Model.from_file(args.file, strict=strict, urdf=_core.Urdf(**given) if urdf else None)
+
+
 class Parser(argparse.ArgumentParser):
     """Its messages are one line, with the nearest names. They repeat arguments, which a shell makes of the
     names of files."""

@@ -9,7 +9,7 @@ from pathlib import Path
 from .. import _core
 from .._util.files import replacing
 from .._util.text import say, visible, wrapped
-from .arguments import ROBOT, existing_file, model_file, new_file, positive, seed
+from .arguments import ROBOT, existing_file, load_model, model_file, new_file, positive, seed, urdf_options
 
 
 def add_commands(commands):
@@ -18,10 +18,11 @@ def add_commands(commands):
         help="say how every element of a model file is read",
         description="Reads an MJCF file and prints what was used, mapped, ignored or refused.",
     )
-    check.add_argument("file", type=model_file, metavar="FILE|ROBOT", help=f"MJCF, {ROBOT}")
+    check.add_argument("file", type=model_file, metavar="FILE|ROBOT", help=f"MJCF or URDF, {ROBOT}")
     check.add_argument("--strict", action="store_true", help="refuse physics that would be ignored")
     check.add_argument("--all", action="store_true", help="list also what was used as it is")
     check.add_argument("--json", action="store_true", help="machine-readable")
+    urdf_options(check)
     check.set_defaults(run=_check_model)
 
     info = commands.add_parser(
@@ -29,8 +30,9 @@ def add_commands(commands):
         help="say how large a model is and what a batch of it takes",
         description="Prints sizes, memory per environment and how many environments fit.",
     )
-    info.add_argument("file", type=model_file, metavar="FILE|ROBOT", help=f"MJCF, {ROBOT}")
+    info.add_argument("file", type=model_file, metavar="FILE|ROBOT", help=f"MJCF or URDF, {ROBOT}")
     info.add_argument("--num-envs", type=positive(int), default=4096, metavar="N")
+    urdf_options(info)
     info.set_defaults(run=_info)
 
     roll = commands.add_parser(
@@ -38,7 +40,7 @@ def add_commands(commands):
         help="simulate one robot and write its trajectory",
         description="Steps one robot with the reference engine in double precision.",
     )
-    roll.add_argument("file", type=model_file, metavar="FILE|ROBOT", help=f"MJCF, {ROBOT}")
+    roll.add_argument("file", type=model_file, metavar="FILE|ROBOT", help=f"MJCF or URDF, {ROBOT}")
     roll.add_argument("--steps", type=positive(int), default=1000, metavar="N")
     roll.add_argument("--dt", type=positive(float), metavar="S", help="timestep; the model's")
     roll.add_argument("--seed", type=seed, default=0)
@@ -106,7 +108,7 @@ def _check_model(args) -> int:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", _core.ModelWarning)  # the table below says it
-            model = _core.Model.from_file(args.file, strict=args.strict)
+            model = load_model(args, strict=args.strict)
         report = model.report
     except _core.ModelError as e:
         error, report = str(e), e.report
@@ -211,7 +213,7 @@ def _rollout(args) -> int:
 def _info(args) -> int:
     from .._util.machine import available_memory
 
-    model = _core.Model.from_file(args.file)
+    model = load_model(args)
     batch = _core.Batch(model, num_envs=1)
     memory, available = batch.memory, available_memory()
     need = args.num_envs * memory.per_env + batch.threads * memory.per_thread

@@ -7,7 +7,7 @@ from .. import assets
 from .._core import Error
 from .._util.text import say, visible, wrapped
 from ..tasks.names import open_task
-from .arguments import ROBOT, TASK, new_file, positive, seed, task_option
+from .arguments import ROBOT, TASK, load_model, new_file, positive, seed, task_option, urdf_options
 
 
 def add_command(commands):
@@ -18,8 +18,9 @@ def add_command(commands):
         "arrows, in the colours of its file or in ours: in a browser where viser is installed, else in "
         "MuJoCo's window, or as a film. Pause, speed, environment, names and forces are chosen there.",
     )
-    view.add_argument("file", metavar="FILE|ROBOT|TASK", help=f"MJCF, {ROBOT}, or a task: {TASK}")
+    view.add_argument("file", metavar="FILE|ROBOT|TASK", help=f"MJCF or URDF, {ROBOT}, or a task: {TASK}")
     task_option(view)
+    urdf_options(view)
     view.add_argument("--video", type=new_file(".mp4"), metavar="FILE", help="write *.mp4 and open nothing")
     view.add_argument("--seconds", type=positive(float), default=5.0, metavar="T", help="of the film")
     view.add_argument("--controls", default="hold", choices=("hold", "zero", "random"),
@@ -42,8 +43,8 @@ def _motion(args):
 
     is_file = Path(args.file).is_file() and Path(args.file).suffix != ".py"
     if is_file or args.file in assets.names():
-        file = Path(args.file) if is_file else assets.path(args.file)
-        return ModelMotion(file, args.keyframe, args.controls, args.seed, args.num_envs)
+        args.file = Path(args.file) if is_file else assets.path(args.file)
+        return ModelMotion(load_model(args), args.keyframe, args.controls, args.seed, args.num_envs)
     if Path(args.file).suffix in (".xml", ".mjcf", ".urdf"):
         raise Error(f"no such file: {visible(args.file)}")
     options = {"autoreset": "disabled", "seed": args.seed, "threads": 1 if args.num_envs == 1 else None}

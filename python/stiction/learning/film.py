@@ -13,13 +13,19 @@ from .tasks import make_env
 def film(env, policy, path, seconds=None):
     """One deterministic episode of the first environment, at most `seconds`, in real time."""
     poses = []
-    evaluate(env, policy, each_step=lambda e, _: poses.append(np.array(e.batch.qpos[0])))
+
+    def keep(e, alive):
+        batch = e.batch
+        mocap = (np.array(batch.mocap_pos[0]), np.array(batch.mocap_quat[0])) if batch.model.nmocap else None
+        poses.append((np.array(batch.qpos[0]), mocap))
+
+    evaluate(env, policy, each_step=keep)
     if seconds:
         poses = poses[: max(1, round(seconds / env.dt))]
     every = math.ceil(1 / (RATE * env.dt) - 1e-9)
     camera = Renderer(env, *SIZE)
     try:
-        write_mp4(path, (camera.draw(q) for q in poses[::every]), 1 / (env.dt * every))
+        write_mp4(path, (camera.draw(qpos, mocap=mocap) for qpos, mocap in poses[::every]), 1 / (env.dt * every))
     finally:
         camera.close()
 

@@ -1,12 +1,10 @@
 """A view in a browser, by viser."""
 
-import importlib.util
-
 import numpy as np
 
 from .._util.text import say, visible
 from .panel import SPEEDS, contact_arrows, extent, robot_weight
-from .scenery import shapes, source_of
+from .scenery import shapes
 
 ROOT = "/robot"  # moves against the robot where the view follows it
 
@@ -30,8 +28,7 @@ class BrowserView:
             scene.add_label(f"{ROOT}/body{b}/name", visible(name), visible=panel.names)
             for b, name in enumerate(model.body_names) if b and name
         ]  # fmt: skip
-        source = source_of(motion)
-        for k, shape in enumerate(shapes(source if importlib.util.find_spec("mujoco") else model)):
+        for k, shape in enumerate(shapes(model)):
             self._add(f"{ROOT}/body{shape.body}/shape{k}", shape)
         self.server.initial_camera.look_at = centre * (0, 0, 1)
         self.server.initial_camera.position = centre * (0, 0, 1) + radius * np.array([3.0, -3.0, 1.2])

@@ -67,7 +67,7 @@ def film_motion(motion, path, seconds, panel, arrow_scale):
 
     def draw():
         if count > 1:
-            return camera.draw(motion.batch.qpos[:count])
+            return camera.draw(motion.batch)
         arrows = contact_arrows(motion.batch, panel.env, arrow_scale) if panel.forces else ()
         return camera.draw_env(motion.batch, panel.env, arrows)
 

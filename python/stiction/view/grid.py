@@ -2,8 +2,9 @@
 
 import numpy as np
 
-from .._core import Error, JointType, Model
-from .scenery import look, scenery, source_of
+from .._core import JointType
+from ..arrays import host
+from .scenery import look, scenery
 
 GAP = 1.25  # distance of neighbouring robots, in diameters of one
 WIDE = 16 / 9
@@ -17,17 +18,13 @@ def _free_roots(model):
 class Grid:
     """Draws the first `count` robots of a batch side by side into one picture: those of an environment, or of a motion.
 
-    env: what has `batch` and `model_xml`. A robot that is fixed to the world can't be moved aside: only the first is drawn.
-    Error where the model has neither file nor text.
+    env: what has a `batch`. A robot that is fixed to the world can't be moved aside: only the first is drawn.
     """
 
     def __init__(self, env, count: int, width: int, height: int):
         import mujoco
 
-        source = source_of(env)
-        if isinstance(source, Model):
-            raise Error("robots side by side are drawn from the file of their model, and this one has none")
-        self.mujoco, self.model = mujoco, scenery(source)
+        self.mujoco, self.model = mujoco, scenery(env.batch.model)
         self.data, self.option = mujoco.MjData(self.model), mujoco.MjvOption()
         self.perturb, self.roots = mujoco.MjvPerturb(), _free_roots(env.batch.model)
         self.count = min(count, env.batch.num_envs) if self.roots else 1
@@ -59,24 +56,29 @@ class Grid:
         self.camera.azimuth, self.camera.elevation = (125, -18) if self.count == 1 else (104, -26)
         self.light_at = self.model.light("stiction_key").id
 
-    def _pose(self, qpos, k: int):
+    def _pose(self, rows, k: int):
         row, column = divmod(k, self.columns)
         shift = (np.array([column, row]) - np.array([self.columns - 1, self.rows - 1]) / 2) * self.spacing
-        self.data.qpos[:] = qpos
+        for name, values in rows.items():
+            getattr(self.data, name)[:] = values[k]
         for a in self.roots:
             self.data.qpos[a : a + 2] += shift
+        if self.model.nmocap and self.roots:
+            self.data.mocap_pos[:, :2] += shift
         look(self.model, self.data)
         # one shadow for all: from the middle
         far = 0.8 * self.model.stat.extent * self.model.light_dir[self.light_at]
         self.data.light_xpos[self.light_at] = self.middle - far
 
-    def draw(self, poses, middle=(0.0, 0.0, 0.0)):
-        """(height, width, 3) uint8 picture of the (n, nq) poses; the camera looks at the grid around `middle`."""
+    def draw(self, batch, middle=(0.0, 0.0, 0.0)):
+        """(height, width, 3) uint8 picture of a batch as it is; the camera looks at the grid around `middle`."""
         mj, scene = self.mujoco, self.renderer.scene
         self.middle = np.array(middle)
         self.camera.lookat[:] = self.looks_at + self.middle
-        for k, qpos in enumerate(poses[: self.count]):
-            self._pose(qpos, k)
+        names = ("qpos", "mocap_pos", "mocap_quat") if self.model.nmocap else ("qpos",)
+        rows = {name: host(getattr(batch, name)[: self.count]) for name in names}
+        for k in range(self.count):
+            self._pose(rows, k)
             if k == 0:
                 self.renderer.update_scene(self.data, self.camera, self.option)
             else:

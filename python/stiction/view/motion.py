@@ -18,9 +18,9 @@ def falls_for_ever(model):
 class ModelMotion:
     """Robots from their start state: motors and servos hold it, or nothing does, or they wander."""
 
-    def __init__(self, file, keyframe, controls, seed, num_envs=1):
-        self.model = Model.from_file(file)
-        self.model_xml = None  # included files and meshes are beside the file
+    def __init__(self, model, keyframe, controls, seed, num_envs=1):
+        """model: a Model or the path of its file."""
+        self.model = model if isinstance(model, Model) else Model.from_file(model)
         self.batch = Batch(self.model, num_envs=num_envs, threads=1 if num_envs == 1 else None)
         self._start, self._key = start_state(self.model, keyframe), start_key(self.model, keyframe)
         self._kind, self._seed = controls, seed
@@ -59,7 +59,6 @@ class PolicyMotion:
 
     def __init__(self, env, policy):
         self.env, self.policy, self.batch, self.model = env, policy, env.batch, env.batch.model
-        self.model_xml, self.model_assets = env.model_xml, getattr(env, "model_assets", {})
         self.steps = max(1, round(FRAME / env.dt))
         self.dt = self.steps * env.dt
         self.reset()

@@ -5,9 +5,9 @@ import os
 import subprocess
 import sys
 
-from .._core import ArgumentError, Error, Model
+from .._core import ArgumentError, Error
 from ..arrays import host
-from .scenery import draw_arrows, first_moving, look, scenery, source_of
+from .scenery import draw_arrows, draw_names, first_moving, look, scenery
 
 # Rendering in a child process: a broken driver may end the process, and MuJoCo chooses its
 # platform once, at import.
@@ -72,15 +72,14 @@ def _load_triton_first():
 class Renderer:
     """Pictures of an environment's robot through MuJoCo, in the colours of its file or in ours.
 
-    env: Env, TaskEnv or whatever has `batch`, and `model_xml`, None for the model's file. A model that came
-    from text without it is drawn from its arrays: no meshes.
+    env: Env, TaskEnv or whatever has a `batch`.
     camera: the name of a camera of the file; None: one that follows the first moving body.
     names: whether the names of bodies are written beside them. Nothing is loaded before the first picture;
     Error, with the remedy, where MuJoCo or a platform of OpenGL is missing.
     """
 
     def __init__(self, env, width: int = 480, height: int = 480, camera: str | None = None, names: bool = False):
-        self._source = source_of(env)
+        self._model = env.batch.model
         self._size, self._camera, self._names = (height, width), camera, names
         self._renderer = None
 
@@ -90,39 +89,40 @@ class Renderer:
         import mujoco
 
         _load_triton_first()
-        m = scenery(self._source)
+        m = scenery(self._model)
         height, width = self._size
         m.vis.global_.offwidth = max(width, m.vis.global_.offwidth)
         m.vis.global_.offheight = max(height, m.vis.global_.offheight)
         m.vis.quality.shadowsize = 4096 if width * height > 400_000 else 2048
         self._camera = self._camera or follow(m)
-        self._model, self._data = m, mujoco.MjData(m)
+        self._drawn, self._data = m, mujoco.MjData(m)
         self._option = mujoco.MjvOption()
-        if self._names:
-            self._option.label = mujoco.mjtLabel.mjLABEL_BODY
         self._renderer = mujoco.Renderer(m, height, width)
 
-    def draw(self, qpos, arrows=()):
-        """(height, width, 3) uint8 at qpos (nq,); arrows: (n, 2, 3) starts and ends."""
+    def draw(self, qpos, arrows=(), mocap=None):
+        """(height, width, 3) uint8 at qpos (nq,); arrows: (n, 2, 3) starts and ends; mocap: positions (nmocap, 3) and
+        orientations (nmocap, 4) of mocap bodies, where they are not the model's."""
         if self._renderer is None:
             self._open()
-        if isinstance(self._source, Model):
-            raise Error("a Model without its text or file is drawn by draw_env")
         self._data.qpos[:] = qpos
+        if mocap is not None:
+            self._data.mocap_pos[:], self._data.mocap_quat[:] = mocap
         return self._draw(arrows)
 
     def draw_env(self, batch, env: int = 0, arrows=()):
         """As `draw`, of environment `env` of a batch as it is: mocap bodies, too."""
         if self._renderer is None:
             self._open()
-        place(self._model, self._data, batch, env, isinstance(self._source, Model))
+        place(self._drawn, self._data, batch, env)
         return self._draw(arrows)
 
     def _draw(self, arrows):
-        look(self._model, self._data)
+        look(self._drawn, self._data)
         for _ in range(2):  # MuJoCo lays the floor around where the camera was
             self._renderer.update_scene(self._data, self._camera, self._option)
-        draw_arrows(self._renderer.scene, arrows, 0.012 * self._model.stat.extent)
+        draw_arrows(self._renderer.scene, arrows, 0.012 * self._drawn.stat.extent)
+        if self._names:
+            draw_names(self._renderer.scene, self._model.body_names, self._data.xpos)
         return self._renderer.render()
 
     def close(self):
@@ -145,15 +145,12 @@ def follow(m):
     return camera
 
 
-def place(m, data, batch, env, without_file):
+def place(m, data, batch, env):
     """Puts MuJoCo's bodies where those of an environment are."""
 
     def row(field):
         return host(field[env : env + 1])[0]
 
-    if without_file:
-        data.mocap_pos[:], data.mocap_quat[:] = row(batch.xpos)[1:], row(batch.xquat)[1:]
-        return
     data.qpos[:] = row(batch.qpos)
     if m.nmocap:
         data.mocap_pos[:], data.mocap_quat[:] = row(batch.mocap_pos), row(batch.mocap_quat)
@@ -179,4 +176,4 @@ def render_batch(batch, env: int = 0, width: int = 640, height: int = 480, camer
 
 class _View:
     def __init__(self, batch):
-        self.batch, self.model_xml = batch, None
+        self.batch = batch

@@ -1,11 +1,11 @@
-"""What MuJoCo draws: a robot file dressed with light, floor and colours, or a model without its file."""
+"""What is drawn: a robot dressed with light, floor and colours."""
 
+import importlib.util
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 
-from .._core import Error, GeomType, Model, Reference
+from .._core import Error, GeomType, Model
 from .._util.text import visible
 
 SKY, HORIZON = (0.44, 0.58, 0.74), (0.87, 0.90, 0.93)
@@ -17,55 +17,44 @@ GREY = (0.5, 0.5, 0.5, 1)  # MuJoCo's colour of a geom that has none
 LIGHT = (0.35, 0.55, -1)  # direction of the one that casts shadows
 
 
-def source_of(env):
-    """What `scenery` makes of what has `batch` and `model_xml`: its text with the files that it names, its file or its Model."""
-    model, file = env.batch.model, env.batch.model.file
-    if env.model_xml:
-        return env.model_xml, getattr(env, "model_assets", {})
-    return Path(file) if file and Path(file).is_file() else model
-
-
-def scenery(source):
-    """MuJoCo's model of an MJCF text (or a pair of it and its files by name), a Path or a Model: with sky, floor, lights
-    and colours.
-
-    A Model is drawn without its file: a mocap body for each of its bodies, to be put where it is. Raises Error
-    where MuJoCo cannot read it.
+def scenery(model: Model):
+    """MuJoCo's model of a Model, from what that was loaded from: with sky, floor, lights and colours. What stands for a file
+    that is missing is tiny. Error where MuJoCo cannot read it.
     """
     import mujoco
 
     try:
-        if isinstance(source, Model):
-            spec = mujoco.MjSpec.from_string(_without_file(source))
-        elif isinstance(source, Path):
-            spec = mujoco.MjSpec.from_file(str(source))
-        else:
-            text, assets = source if isinstance(source, tuple) else (source, {})
-            spec = mujoco.MjSpec.from_string(text, assets=assets)
-        return _dressed(spec)
+        text, assets = model._drawing()
+        m = _dressed(mujoco.MjSpec.from_string(text, assets=assets), model)
     except ValueError as e:
         raise Error(f"MuJoCo, which draws, can't read the model: {visible(e)}") from None
+    _raise_fields(m, model)
+    return m
 
 
-def _dressed(spec):
+def _dressed(spec, model):
     import mujoco
 
     _add_bones(spec, mujoco)
     _paint(spec, mujoco)
+    fields = _cover_fields(spec, mujoco, model)
     size = _size(spec.copy().compile())
     _lay_floor(spec, mujoco, size)
     _light(spec, mujoco)
-    model = spec.compile()
+    m = spec.compile()
+    for texture, pixels in fields.items():
+        first = m.tex_adr[m.texture(texture).id]
+        m.tex_data[first : first + pixels.size] = pixels.ravel()
     # shadows, the nearest and the farthest that is drawn are made for what moves, not for the floor
-    model.stat.extent = size
-    model.vis.map.znear, model.vis.map.zfar = 0.02, 60.0
-    model.vis.map.shadowclip = 3.0
-    model.vis.map.fogstart, model.vis.map.fogend = 8.0, 40.0
-    model.vis.map.haze = 0.4
-    model.vis.quality.shadowsize, model.vis.quality.offsamples = 4096, 4
+    m.stat.extent = size
+    m.vis.map.znear, m.vis.map.zfar = 0.02, 60.0
+    m.vis.map.shadowclip = 3.0
+    m.vis.map.fogstart, m.vis.map.fogend = 8.0, 40.0
+    m.vis.map.haze = 0.4
+    m.vis.quality.shadowsize, m.vis.quality.offsamples = 4096, 4
     for name, (r, g, b) in (("haze", HORIZON), ("fog", HORIZON)):
-        getattr(model.vis.rgba, name)[:] = (r, g, b, 1)
-    return model
+        getattr(m.vis.rgba, name)[:] = (r, g, b, 1)
+    return m
 
 
 def _size(m) -> float:
@@ -197,43 +186,74 @@ def _light(spec, mujoco):
         )  # fmt: skip
 
 
-# ------------------------------------------------------------------------------- without a file
+# ------------------------------------------------------------------------------- height fields
+
+LOW, HIGH = (0.36, 0.40, 0.45), (0.86, 0.87, 0.86)  # colours of the lowest and the highest ground
+LINE = 0.82  # brightness of the lines of the grid
+TEXELS = 1024  # along a side of a texture, at most
+
+
+def _shade(elevation, size) -> np.ndarray:
+    """(height, width, 3) uint8 of a field: the higher the brighter, with lines every metre, or whatever power of two makes
+    about 16 squares.
+
+    elevation: (nrow, ncol), rows along y. size: half sizes in x and y, m.
+    """
+    ncol, nrow = (min(TEXELS, 8 * n) for n in reversed(elevation.shape))
+    at = lambda n, count: np.minimum((np.arange(n) * count / n).astype(int), count - 1)
+    h = elevation[at(nrow, elevation.shape[0])[:, None], at(ncol, elevation.shape[1])]
+    low, high = float(h.min()), float(h.max())
+    share = (h - low) / (high - low) if high > low else np.zeros(h.shape)
+    colour = np.array(LOW) + share[..., None] * (np.array(HIGH) - np.array(LOW))
+    square = max(2.0 ** round(np.log2(max(size[0], size[1]) / 8)), 1e-6)  # m
+    for axis, n in ((1, ncol), (0, nrow)):
+        place = (np.arange(n) + 0.5) / n * 2 * size[1 - axis] / square
+        line = np.mod(place, 1) < max(2 * size[1 - axis] / square / n, 0.03)
+        np.moveaxis(colour, axis, 0)[line] *= LINE
+    return np.uint8(np.round(255 * colour[::-1]))  # the first row of a texture is where y is largest
+
+
+def _cover_fields(spec, mujoco, model) -> dict:
+    """A texture for each height field whose geoms have no material; pixels by its name."""
+    pixels, known = {}, {h.name: k for k, h in enumerate(model.hfields)}
+    for geom in spec.geoms:
+        k = known.get(geom.hfieldname)
+        if geom.type != mujoco.mjtGeom.mjGEOM_HFIELD or geom.material or k is None or not model.hfield_nrow[k]:
+            continue
+        name = f"stiction_field{k}"
+        if name not in pixels:
+            pixels[name] = _shade(elevation_of(model, k), model.hfield_size[k])
+            height, width = pixels[name].shape[:2]
+            spec.add_texture(name=name, type=mujoco.mjtTexture.mjTEXTURE_2D, width=width, height=height,
+                             builtin=mujoco.mjtBuiltin.mjBUILTIN_FLAT)  # fmt: skip
+            spec.add_material(name=name, specular=0.1, shininess=0.1).textures[
+                mujoco.mjtTextureRole.mjTEXROLE_RGB
+            ] = name
+        geom.material, geom.rgba = name, (1, 1, 1, 1)
+    return pixels
+
+
+def elevation_of(model, k) -> np.ndarray:
+    """(nrow, ncol) of height field k, in units of its hfield_size[2]."""
+    first, shape = model.hfield_adr[k], (model.hfield_nrow[k], model.hfield_ncol[k])
+    return model.hfield_data[first : first + shape[0] * shape[1]].reshape(shape)
+
+
+def _raise_fields(m, model):
+    """Elevations as a model has them now, where they have the resolution of its file."""
+    for k in range(min(m.nhfield, model.nhfield)):
+        ours = elevation_of(model, k) if model.hfield_nrow[k] else np.zeros((0, 0))
+        if ours.shape == (m.hfield_nrow[k], m.hfield_ncol[k]):
+            first = m.hfield_adr[k]
+            m.hfield_data[first : first + ours.size] = ours.ravel()
+
+
+# ------------------------------------------------------------------------------- shapes
 
 _SHAPES = {
     GeomType.plane: "plane", GeomType.sphere: "sphere", GeomType.capsule: "capsule",
     GeomType.ellipsoid: "ellipsoid", GeomType.cylinder: "cylinder", GeomType.box: "box",
 }  # fmt: skip
-
-
-def _numbers(x) -> str:
-    return " ".join(f"{v:.9g}" for v in np.ravel(x))
-
-
-def _geom(model, g, colour) -> str:
-    kind = GeomType(int(model.geom_type[g]))
-    if kind not in _SHAPES:
-        return ""  # a mesh or height field is in its file
-    size = np.maximum(model.geom_size[g], 1e-6) if kind != GeomType.plane else (0, 0, 1)
-    return (f'<geom type="{_SHAPES[kind]}" size="{_numbers(size)}" pos="{_numbers(model.geom_pos[g])}" '
-            f'quat="{_numbers(model.geom_quat[g])}"{colour}/>')  # fmt: skip
-
-
-def _without_file(model: Model) -> str:
-    """MJCF of what a model looks like: body b is the mocap body b - 1, in MuJoCo body b."""
-    bodies, colours = [""] * model.nbody, _colours(model)
-    for g in range(model.ngeom):
-        b = model.geom_bodyid[g]
-        bodies[b] += _geom(model, g, f' rgba="{_numbers(colours[b])}"' if colours[b] else "")
-    at = Reference(model).forward(model.qpos0, np.zeros(model.nv))
-    moving = "".join(
-        f'<body mocap="true" pos="{_numbers(at.xpos[b])}" quat="{_numbers(at.xquat[b])}">{bodies[b]}</body>'
-        for b in range(1, model.nbody)
-    )
-    return f"<mujoco><worldbody>{bodies[0]}{moving}</worldbody></mujoco>"
-
-
-# ------------------------------------------------------------------------------- shapes
-
 
 @dataclass(frozen=True)
 class Shape:
@@ -267,11 +287,11 @@ class Shape:
         return mesh.vertices, mesh.faces
 
 
-def shapes(source) -> list[Shape]:
-    """What there is to be seen of a text, a Path or a Model; of a Model, which needs no MuJoCo, no meshes."""
-    if isinstance(source, Model):
-        return _shapes_of_model(source)
-    m = scenery(source)
+def shapes(model) -> list[Shape]:
+    """What there is to be seen of a Model: as MuJoCo reads it, else what it collides with."""
+    if importlib.util.find_spec("mujoco") is None:
+        return shapes_of_arrays(model)
+    m = scenery(model)
     return [shape for g in range(m.ngeom) if (shape := _shape_of(m, g)) is not None]
 
 
@@ -285,6 +305,11 @@ def _shape_of(m, g) -> Shape | None:
         first, face = m.mesh_vertadr[k], m.mesh_faceadr[k]
         corners = (m.mesh_vert[first : first + m.mesh_vertnum[k]].copy(),
                    m.mesh_face[face : face + m.mesh_facenum[k]].copy())  # fmt: skip
+    elif kind == "hfield":
+        k = m.geom_dataid[g]
+        first, shape = m.hfield_adr[k], (m.hfield_nrow[k], m.hfield_ncol[k])
+        kind = "mesh"
+        corners = field_mesh(m.hfield_data[first : first + shape[0] * shape[1]].reshape(shape), m.hfield_size[k])
     elif kind not in _SHAPES.values():
         return None
     # rgba is drawn as MuJoCo does: that of the geom where it has one, else the material's
@@ -294,14 +319,39 @@ def _shape_of(m, g) -> Shape | None:
                  m.geom_quat[g].copy(), rgba.copy(), corners)  # fmt: skip
 
 
-def _shapes_of_model(model) -> list[Shape]:
+def shapes_of_arrays(model) -> list[Shape]:
+    """What a Model collides with: needs no MuJoCo."""
     found, colours = [], _colours(model)
     for g in range(model.ngeom):
-        kind, body = _SHAPES.get(GeomType(int(model.geom_type[g]))), int(model.geom_bodyid[g])
-        if kind:
-            found.append(Shape(body, kind, model.geom_size[g], model.geom_pos[g], model.geom_quat[g],
-                               np.array(colours[body] or GREY)))  # fmt: skip
+        kind, body = GeomType(int(model.geom_type[g])), int(model.geom_bodyid[g])
+        pose, colour = (model.geom_pos[g], model.geom_quat[g]), np.array(colours[body] or GREY)
+        if kind in _SHAPES:
+            found.append(Shape(body, _SHAPES[kind], model.geom_size[g], *pose, colour))
+        elif corners := _corners(model, kind, model.geom_dataid[g]):
+            found.append(Shape(body, "mesh", model.geom_size[g], *pose, colour, corners))
     return found
+
+
+def _corners(model, kind, k):
+    """Vertices and triangles of the hull of mesh k, or of height field k; None where its file is missing."""
+    if kind == GeomType.mesh and k >= 0 and model.mesh_vertnum[k]:
+        first, face = model.mesh_vertadr[k], model.mesh_faceadr[k]
+        return (model.mesh_vert[first : first + model.mesh_vertnum[k]].copy(),
+                model.mesh_face[face : face + model.mesh_facenum[k]].copy())  # fmt: skip
+    if kind == GeomType.hfield and k >= 0 and model.hfield_nrow[k]:
+        return field_mesh(elevation_of(model, k), model.hfield_size[k])
+    return None
+
+
+def field_mesh(elevation, size):
+    """Vertices and triangles of the upper side of a height field; size: hfield_size."""
+    nrow, ncol = elevation.shape
+    y, x = np.meshgrid(np.linspace(-size[1], size[1], nrow), np.linspace(-size[0], size[0], ncol), indexing="ij")
+    vertices = np.stack([x, y, size[2] * elevation], axis=2).reshape(-1, 3)
+    node = np.arange(nrow * ncol).reshape(nrow, ncol)
+    a, b, c, d = (node[:-1, :-1], node[:-1, 1:], node[1:, :-1], node[1:, 1:])
+    faces = np.stack([a, b, d, a, d, c], axis=2).reshape(-1, 3)
+    return vertices, faces
 
 
 def _colours(model) -> list:
@@ -336,6 +386,38 @@ def look(m, data):
 
 
 # ------------------------------------------------------------------------------- on top
+
+
+LINE_HEIGHT, LETTER = 0.035, 0.019  # of a written name, in heights of the picture
+
+
+def draw_names(scene, names, places):
+    """Writes the names of bodies beside them; where two would lie on each other, the lower one moves down a line."""
+    import mujoco
+
+    camera = scene.camera[0]
+    eye, forward, up = (np.array(x, float) for x in (camera.pos, camera.forward, camera.up))
+    right = np.cross(forward, up)
+    view = (camera.frustum_top - camera.frustum_bottom) / camera.frustum_near  # height of the picture per distance
+    lines = []  # place, name, distance, row and column of its beginning in heights of the picture
+    for name, place in zip(names[1:], places[1:]):
+        distance = float((place - eye) @ forward)
+        if name and distance > camera.frustum_near:
+            row, column = -((place - eye) @ up) / (distance * view), (place - eye) @ right / (distance * view)
+            lines.append((place, visible(name)[:99], distance, row, column))
+    written = []  # row, first and last column
+    for place, name, distance, row, column in sorted(lines, key=lambda line: line[3])[: scene.maxgeom - scene.ngeom]:
+        end, lowered = column + LETTER * len(name), row
+        for other, first, last in written:  # from the top down
+            if abs(other - lowered) < LINE_HEIGHT and first < end and column < last:
+                lowered = other + LINE_HEIGHT
+        written.append((lowered, column, end))
+        written.sort()
+        geom = scene.geoms[scene.ngeom]
+        at = place - up * (lowered - row) * distance * view
+        mujoco.mjv_initGeom(geom, mujoco.mjtGeom.mjGEOM_LABEL, np.zeros(3), at, np.eye(3).ravel(), np.ones(4, np.float32))
+        geom.label = name
+        scene.ngeom += 1
 
 
 def draw_arrows(scene, arrows, width=0.02):

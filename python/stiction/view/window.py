@@ -5,7 +5,7 @@ import threading
 from .._util.text import say
 from .panel import SPEEDS, contact_arrows, extent
 from .rendering import follow, place
-from .scenery import draw_arrows, look, scenery, source_of
+from .scenery import draw_arrows, look, scenery
 
 KEYS = """keys: space pause, backspace begin anew, up and down speed, left and right environment,
 page up and page down length of the forces, end forces or none, home follow or not, insert names"""
@@ -44,9 +44,7 @@ class WindowView:
 
         self.motion, self.panel, self.mujoco = motion, panel, mujoco
         self.length = 2 * extent(motion)[1]
-        source = source_of(motion)
-        self.without_file = source is motion.model
-        self.model = scenery(source)
+        self.model = scenery(motion.model)
         self.data = mujoco.MjData(self.model)
         # its panels command MuJoCo's simulation, which does not run here
         others = threading.enumerate()
@@ -77,7 +75,7 @@ class WindowView:
             return False
         panel, batch, labels = self.panel, self.motion.batch, self.mujoco.mjtLabel
         with self.viewer.lock():
-            place(self.model, self.data, batch, panel.env, self.without_file)
+            place(self.model, self.data, batch, panel.env)
             look(self.model, self.data)
             self._aim()
             self.viewer.opt.label = labels.mjLABEL_BODY if panel.names else labels.mjLABEL_NONE

@@ -9,6 +9,7 @@ import time
 import numpy as np
 import pytest
 
+import stiction
 from robots import PENDULUM, SPHERE
 from stiction.view.grid import Grid
 from stiction.view.motion import ModelMotion
@@ -36,11 +37,11 @@ def test_each_robot_has_its_place_in_the_grid(red_balls):
     try:
         assert (grid.rows, grid.columns) == (2, 4)  # as wide as 16:9
         home, seen = np.array(batch.qpos), []
-        before = grid.draw(home).copy()
+        before = grid.draw(batch).copy()
         for k in range(6):
-            poses = home.copy()
-            poses[k, 2] -= 50  # below the floor
-            seen.append(centre_of_change(before, grid.draw(poses)))
+            batch.qpos[:] = home
+            batch.qpos[k, 2] -= 50  # below the floor
+            seen.append(centre_of_change(before, grid.draw(batch)))
     finally:
         grid.close()
     rows, columns = np.array(seen).T
@@ -55,6 +56,21 @@ def test_a_robot_that_is_fixed_is_drawn_alone(tmp_path):
     grid = Grid(ModelMotion(file, None, "hold", 0, num_envs=3), 3, 64, 36)
     assert grid.count == 1
     grid.close()
+
+
+def test_mocap_bodies_are_where_they_are():
+    xml = """<mujoco><worldbody><geom type="plane" size="1 1 1"/><body><freejoint/><geom size="0.01"/></body>
+      <body mocap="true" pos="0 0 0.3"><geom type="box" size="0.2 0.2 0.2" rgba="0 0 1 1"/></body></worldbody></mujoco>"""
+
+    class Env:
+        batch = stiction.Batch(stiction.Model.from_xml(xml), 2)
+
+    grid = Grid(Env, 2, 320, 180)
+    before = grid.draw(Env.batch).copy()
+    Env.batch.mocap_pos[1, 0, 2] = -5  # below the floor
+    after = grid.draw(Env.batch)
+    grid.close()
+    assert (np.abs(before.astype(int) - after).max(axis=2) > 60).mean() > 0.005
 
 
 def test_film_of_many_robots(cli, tmp_path):

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import stiction
+from mesh_files import cup, stl
 from robots import SPHERE
 from stiction.view import scenery, show
 from stiction.view.motion import ModelMotion
@@ -40,7 +41,7 @@ def picture(motion, change=None, **more):
     try:
         renderer._open()
         if change:
-            change(renderer._model)
+            change(renderer._drawn)
         return renderer.draw_env(motion.batch).astype(int)
     finally:
         renderer.close()
@@ -60,8 +61,8 @@ def share(mask):
 
 
 class Seen:
-    def __init__(self, batch, model_xml=None):
-        self.batch, self.model, self.model_xml = batch, batch.model, model_xml
+    def __init__(self, batch):
+        self.batch, self.model = batch, batch.model
 
 
 @drawn
@@ -101,11 +102,11 @@ def test_camera_and_light_go_along(go1):
 
 @drawn
 def test_colours_of_the_file_stay():
-    batch = stiction.Batch(stiction.Model.from_xml(RED), 1)
-    pixels = picture(Seen(batch, RED))
+    red, plain = (Seen(stiction.Batch(stiction.Model.from_xml(xml), 1)) for xml in (RED, SPHERE))
+    pixels = picture(red)
     r, g, b = np.moveaxis(pixels, 2, 0)
     assert share((r > 80) & (r > 3 * g) & (r > 3 * b)) > 0.02
-    assert share(is_orange(picture(Seen(batch, SPHERE)))) == 0
+    assert share(is_orange(picture(plain))) == 0
 
 
 @drawn
@@ -138,22 +139,15 @@ def test_each_environment():
 
 
 @drawn
-def test_a_model_that_came_from_text_is_drawn_from_its_arrays():
+def test_a_model_that_came_from_text_is_drawn_as_its_file():
     path = stiction.assets.path("quadruped")
-    file, text = stiction.Model.from_file(path), stiction.Model.from_xml(path.read_text())
-    assert text.file == ""
     shown = []
-    for model in (text, file):
+    for model in (stiction.Model.from_file(path), stiction.Model.from_xml(path.read_text())):
         batch = stiction.Batch(model, 1)
         batch.reset(qpos=model.key_qpos[0])
-        renderer = Renderer(Seen(batch), *SIZE)
-        pixels = renderer.draw_env(batch).astype(int)
-        assert share(is_orange(pixels)) > 5e-4
-        shown.append((renderer._data.geom_xpos.copy(), renderer._data.geom_xmat.copy()))
+        shown.append(picture(Seen(batch)))
         assert batch.render(0, 32, 32).shape == (32, 32, 3)
-        renderer.close()
-    for ours, theirs in zip(*shown):
-        np.testing.assert_allclose(ours, theirs, atol=1e-6)
+    np.testing.assert_array_equal(*shown)
 
 
 @drawn
@@ -162,7 +156,7 @@ def test_bodies_that_mocap_moves():
       <geom type="sphere" size=".1"/></body><body mocap="true" pos="0.5 0 .2">
       <geom type="box" size=".1 .1 .1" rgba="0 0 1 1"/></body></worldbody></mujoco>"""
     batch = stiction.Batch(stiction.Model.from_xml(xml), 1)
-    seen = Seen(batch, xml)
+    seen = Seen(batch)
     before = picture(seen)
     batch.mocap_pos[:, 0] = (0.2, 0.5, 0.2)
     assert share(np.abs(picture(seen) - before).max(axis=2) > 40) > 0.01
@@ -193,8 +187,8 @@ def test_without_mujoco_the_remedy_is_named(monkeypatch):
 
 def test_shapes_have_the_colours_and_sizes_of_both_sources():
     pytest.importorskip("mujoco")
-    path = stiction.assets.path("go1")
-    drawn, plain = scenery.shapes(path), scenery.shapes(stiction.Model.from_file(path))
+    model = stiction.assets.load("go1")
+    drawn, plain = scenery.shapes(model), scenery.shapes_of_arrays(model)
     assert len(drawn) == len(plain) == 43
     for a, b in zip(drawn, plain):
         assert (a.body, a.kind) == (b.body, b.kind)
@@ -208,10 +202,138 @@ def test_shapes_have_the_colours_and_sizes_of_both_sources():
 
 def test_links_without_geoms_get_bones():
     mujoco = pytest.importorskip("mujoco")
-    m = scenery.scenery(stiction.assets.path("panda"))
+    m = scenery.scenery(stiction.assets.load("panda"))
     assert m.ngeom > stiction.assets.load("panda").ngeom + 5
     floor = np.flatnonzero(m.geom_type == mujoco.mjtGeom.mjGEOM_PLANE)
     assert floor.size == 1 and m.geom_pos[floor[0], 2] == 0, "the floor is where the arm stands"
+
+
+WALKER = """<robot name="walker">
+  <link name="trunk"><inertial><mass value="2"/><inertia ixx="0.1" iyy="0.1" izz="0.1" ixy="0" ixz="0" iyz="0"/></inertial>
+    <collision><geometry><mesh filename="package://walker/meshes/trunk.stl"/></geometry></collision></link>
+  <link name="leg"><inertial><mass value="1"/><inertia ixx="0.1" iyy="0.1" izz="0.1" ixy="0" ixz="0" iyz="0"/></inertial>
+    <collision><origin xyz="0 0 -0.2"/><geometry><box size="0.05 0.05 0.4"/></geometry></collision></link>
+  <joint name="hip" type="revolute"><parent link="trunk"/><child link="leg"/><axis xyz="0 1 0"/>
+    <limit lower="-1" upper="1" effort="10" velocity="5"/></joint></robot>"""
+
+
+@pytest.fixture
+def walker(tmp_path):
+    """A URDF whose mesh is found by its search path alone."""
+    (tmp_path / "robots/walker/meshes").mkdir(parents=True)
+    (tmp_path / "robots/walker/meshes/trunk.stl").write_bytes(stl(*cup()))
+    (tmp_path / "urdf").mkdir()
+    (tmp_path / "urdf/walker.urdf").write_text(WALKER)
+    return tmp_path / "urdf/walker.urdf", tmp_path / "robots"
+
+
+@drawn
+def test_a_urdf_with_meshes_is_drawn(walker):
+    file, folder = walker
+    urdf = stiction.Urdf(floor=True, free_root=True, search_path=[folder])
+    batch = stiction.Batch(stiction.Model.from_file(file, urdf=urdf), 2)
+    batch.qpos[:, 2] = 0.5
+    batch.refresh()
+    with_mesh = batch.render(1, 160, 120).astype(int)
+    kinds = [s.kind for s in scenery.shapes(batch.model)]
+    assert sorted(kinds) == ["box", "mesh", "plane"] == sorted(s.kind for s in scenery.shapes_of_arrays(batch.model))
+    batch.qpos[1, 2] = 50
+    batch.refresh()
+    assert share(np.abs(batch.render(1, 160, 120) - with_mesh).max(axis=2) > 20) > 0.02
+
+
+def test_urdf_options_of_the_command_line(cli, walker, tmp_path):
+    file, folder = walker
+    options = ("--floor", "--free-root", "--actuators", "position", "--search-path", folder)
+    for command in (("info", file), ("check-model", file)):
+        refused = cli(*command)
+        assert refused.returncode == 1 and "search_path" in refused.stderr
+        done = cli(*command, *options)
+        assert done.returncode == 0, done.stderr
+        text = " ".join(done.stdout.split())
+        assert "nq 8, nv 7, nu 1" in text
+    film = tmp_path / "film.mp4"
+    done = cli("view", file, *options, "--video", film, "--seconds", 0.1)
+    assert (done.returncode, film.exists()) in ((0, True), (1, False)), done.stderr
+    assert done.returncode == 0 or "no film" in done.stderr
+    done = cli("info", "go2", "--floor")
+    assert done.returncode == 1 and "options of URDF" in done.stderr
+
+
+@drawn
+def test_terrain_shows_its_steps_from_text_and_assets():
+    ground = stiction.terrain([stiction.TerrainPatch("stairs", height=(0.1, 0.1))], levels=1, columns=1, border=1)
+    xml = f"""<mujoco><asset>{ground.hfield_element("ground")}</asset><worldbody>
+      <geom type="hfield" hfield="ground" pos="0 0 {ground.lowest}"/><body pos="0 0 3"><freejoint/><geom size="0.2"/></body>
+      </worldbody></mujoco>"""
+
+    class Walks(stiction.Task):
+        model = (xml, {"terrain.bin": ground.hfield_file()})
+
+        def observe(self):
+            return self.batch.qpos
+
+        def reward(self):
+            return self.batch.qpos[:, 2]
+
+    env = stiction.TaskEnv(Walks, 2)
+    pixels = picture(env)
+    floor = pixels[SIZE[1] // 2 :].mean(axis=2)
+    assert len(np.unique(floor.round(-1))) >= 5, "steps of several heights have several shades"
+
+
+@drawn
+def test_the_shade_of_a_field_lies_on_its_heights():
+    import mujoco
+
+    heights = np.zeros((21, 31))
+    heights[15:18, 22:26] = 0.1  # x and y above 0, hardly higher than the rest
+    heights[3:6, 3:6] = -0.1
+    xml = """<mujoco><asset><hfield name="h" size="3 2 0.5 .1" nrow="21" ncol="31"/></asset><worldbody>
+      <geom type="hfield" hfield="h"/><body pos="0 0 -5"><freejoint/><geom size="0.01"/></body></worldbody></mujoco>"""
+    m = scenery.scenery(stiction.Model.from_xml(xml).with_hfield_data("h", heights))
+    data = mujoco.MjData(m)
+    scenery.look(m, data)
+    camera = mujoco.MjvCamera()
+    camera.distance, camera.azimuth, camera.elevation = 7, 90, -90  # x to the right, y up
+    renderer = mujoco.Renderer(m, 150, 200)
+    renderer.update_scene(data, camera)
+    pixels = renderer.render().mean(axis=2)
+    renderer.close()
+    field = pixels[24:126, 24:176]
+    (top, right), (bottom, left) = (np.median(np.nonzero(x), axis=1) for x in (field > 1.2 * np.median(field), field < 0.75 * np.median(field)))
+    assert top < 45 and right > 85 and bottom > 55 and left < 60
+
+
+@drawn
+def test_elevations_that_changed_are_drawn():
+    xml = """<mujoco><asset><hfield name="h" size="1 1 1 .1" nrow="3" ncol="3"/></asset><worldbody>
+      <geom type="hfield" hfield="h"/><body pos="0 0 .5"><freejoint/><geom size=".1"/></body></worldbody></mujoco>"""
+    flat = stiction.Model.from_xml(xml)
+    hill = flat.with_hfield_data("h", [[0, 0, 0], [0, -0.7, 0], [0, 0, 0]])
+    a, b = (picture(Seen(stiction.Batch(m, 1))) for m in (flat, hill))
+    assert share(np.abs(a - b).max(axis=2) > 10) > 0.02
+    corners = scenery.field_mesh(np.array([[0, 1, 0], [0, 0, 2]]), (2, 3, 0.5, 1))
+    assert corners[0][1].tolist() == [0, -3, 0.5] and corners[0][5].tolist() == [2, 3, 1]
+    assert len(corners[1]) == 4 and (np.cross(*np.diff(corners[0][corners[1][0]], axis=0))[2] > 0)
+
+
+@drawn
+def test_names_of_close_bodies_do_not_lie_on_each_other():
+    xml = """<mujoco><worldbody><body name="hip"><joint/><geom size=".1"/><body name="thigh"><joint axis="1 0 0"/>
+      <geom size=".1"/><body name="foot" pos="0 0 -1"><joint/><geom size=".1"/></body></body></body></worldbody></mujoco>"""
+    seen = Seen(stiction.Batch(stiction.Model.from_xml(xml), 1))
+    renderer = Renderer(seen, *SIZE, names=True)
+    renderer.draw_env(seen.batch)
+    scene = renderer._renderer.scene
+    at = {g.label: g.pos.copy() for g in scene.geoms[: scene.ngeom] if g.label}
+    renderer.close()
+    assert set(at) == {"hip", "thigh", "foot"}
+    np.testing.assert_allclose(at["hip"], 0, atol=1e-6)
+    np.testing.assert_allclose(at["foot"], (0, 0, -1), atol=1e-6)  # has room
+    camera = scene.camera[0]
+    view = (camera.frustum_top - camera.frustum_bottom) / camera.frustum_near * (-camera.pos @ camera.forward)
+    assert -(at["thigh"] @ camera.up) / view == pytest.approx(scenery.LINE_HEIGHT, rel=1e-3)
 
 
 # ------------------------------------------------------------------------------- choices

@@ -9,7 +9,7 @@ import pytest
 
 import stiction
 from kinds import Pendulum
-from stiction.view.rendering import Renderer, find_backend
+from stiction.view.rendering import find_backend
 
 gymnasium = pytest.importorskip("gymnasium")
 
@@ -96,17 +96,13 @@ def test_single_environment_passes_the_render_check():
     env.close()
 
 
-def test_a_model_without_text_is_drawn_from_its_arrays():
+def test_a_task_with_a_model_is_drawn():
     envs = stiction.make(Pendulum(model=stiction.Model.from_xml(Pendulum.model)), 2, render_mode="rgb_array",
                          width=64, height=48)  # fmt: skip
     envs.reset(seed=1)
     first, second = envs.render()
     assert np.ptp(first) > 50 and (first != second).any()
     envs.close()
-    renderer = Renderer(envs.env)
-    with pytest.raises(stiction.Error, match="draw_env"):
-        renderer.draw(np.zeros(1))
-    renderer.close()
 
 
 @pytest.mark.train("torch", "rsl_rl")
