@@ -14,7 +14,7 @@ import numpy as np
 
 from ._core import ArgumentError
 from .arrays import host, namespace, on_tensors
-from .tasks.episodes import EpisodeLoop
+from .tasks.around import Around
 from .tasks.philox import Draw, Purpose
 
 
@@ -260,7 +260,7 @@ class _Delay:
         return self.ring[(self.now - self.lag) % len(self.ring), self.everyone]
 
 
-class RandomizedEnv(EpisodeLoop):
+class RandomizedEnv(Around):
     """An environment with a `Randomization` around it, with the attributes and methods of one.
 
     Observations: measured with noise, then delayed; `critic_obs` is without both. Actions: the
@@ -269,17 +269,10 @@ class RandomizedEnv(EpisodeLoop):
     """
 
     def __init__(self, env, randomization: Randomization, *, seed=0, autoreset="same_step"):
-        if env.autoreset != "disabled":
-            raise ArgumentError(f"autoreset = {env.autoreset!r} inside: must be 'disabled'")
-        self.env = env = on_tensors(env)
+        super().__init__(env, None, seed=seed, autoreset=autoreset)
         self.randomization = r = randomization
-        if isinstance(env, EpisodeLoop):
-            env._outside = True
-        super().__init__(env.num_envs, env.num_obs, env.metric_names, seed=seed, autoreset=autoreset,
-                         max_episode_steps=env.max_episode_steps, device=env.batch.device)  # fmt: skip
-        n, xp = self.num_envs, self.xp
+        env, n, xp = self.env, self.num_envs, self.xp
         with xp.quiet:
-            self._length = env.episode_length  # the same memory
             for b in self._buffers:
                 b.critic_obs = xp.zeros_like(self._truth())
             self._bind_noise()
@@ -297,26 +290,9 @@ class RandomizedEnv(EpisodeLoop):
         inside = create(env, num_envs, seed=seed, autoreset="disabled", **options)
         return cls(inside, randomization, seed=seed, autoreset=autoreset)
 
-    def __getattr__(self, name):
-        if name.startswith("_") or name == "env":
-            raise AttributeError(name)
-        return getattr(self.env, name)
-
     def _memory(self):
         more = ("_actions", "_observations", "_due")
         return super()._memory() | {name: getattr(self, name) for name in more}
-
-    def _keep_batch(self):
-        return self.env._keep() if isinstance(self.env, EpisodeLoop) else None
-
-    def _snapshot_batch(self):
-        return self.env.snapshot()
-
-    def _restore_batch(self, snapshot):
-        self.env.restore(snapshot)
-
-    def _truth(self):
-        return getattr(self.env, "critic_obs", self.env.obs)
 
     def _bind_noise(self):
         self._noise = noise = self.randomization.observation_noise
@@ -358,11 +334,9 @@ class RandomizedEnv(EpisodeLoop):
         draw = Draw(self._seed[ids], self._episode[ids], Purpose.outer_noise, self._length[ids])
         return obs + noise.sample(draw, self.num_obs)
 
-    def _advance(self, actions, b):
-        env, xp, everyone = self.env, self.xp, self._actions.everyone
-        _, reward, terminated, truncated = env.step(self._actions.push(actions))
-        b.reward[:], b.terminated[:], b.truncated[:] = reward, terminated, truncated
-        b.metrics[:] = env.metrics
+    def _advance(self, actions, b, physics):
+        xp, everyone = self.xp, self._actions.everyone
+        self._step_inside(self._actions.push(actions), b, physics)
         b.critic_obs[:] = self._truth()
         b.obs[:] = self._observations.push(self._measure(everyone))
         for term, due in zip(self._terms, self._due):
@@ -385,11 +359,7 @@ class RandomizedEnv(EpisodeLoop):
             steps = term.draw(ids, seed, episode, 0)
             if steps is not None:
                 due[ids] = steps
-        first = self._episode[ids] == 0
-        if not first.all():
-            self.env.reset(ids[~first])
-        if first.any():
-            self.env.reset(ids[first], host(self._seed).view(np.uint64))
+        self._reset_inside(ids)
         delay = Draw(seed, episode, Purpose.outer_delay)
         first = self._measure(ids)
         self._actions.begin(ids, delay, 0)

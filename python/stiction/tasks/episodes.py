@@ -76,6 +76,24 @@ class Buffer:
                 getattr(self, name)[:] = array
 
 
+class Ended:
+    """How the last episode of each environment ended; zeros before the first has."""
+
+    def __init__(self, n: int, metric_names, xp):
+        self.length = xp.zeros(n, dtype=xp.int32)
+        self.terminated = xp.zeros(n, dtype=bool)
+        self.truncated = xp.zeros(n, dtype=bool)  # neither: somebody called reset
+        self.metrics = {name: xp.zeros(n, dtype=xp.float32) for name in metric_names}  # of its last step
+
+    def note(self, xp, where, length, b, whole=True):
+        """Of the environments in the mask `where`; `whole`: the episode came to its own end."""
+        xp.copyto(self.length, length, where=where)
+        xp.copyto(self.terminated, b.terminated & whole, where=where)
+        xp.copyto(self.truncated, b.truncated & whole, where=where)
+        for k, values in enumerate(self.metrics.values()):
+            xp.copyto(values, b.metrics[:, k], where=where)
+
+
 def environment_ids(ids, n: int):
     """Sorted, distinct indices of environments from indices, a mask of all, or None: all."""
     if ids is None:
@@ -105,7 +123,7 @@ def environment_ids(ids, n: int):
 class EpisodeLoop:
     """Steps `num_envs` environments through episodes.
 
-    A derived class says what a control step and a reset do: `_advance(actions, buffer)` fills
+    A derived class says what a control step and a reset do: `_advance(actions, buffer, physics)` fills
     obs, reward, terminated, truncated and metrics of all environments and counts episode_length;
     `_begin(ids, buffer)` begins episodes and fills the rows `ids` of obs; `_look(buffer)` fills obs.
 
@@ -145,6 +163,8 @@ class EpisodeLoop:
         self._episode = xp.zeros(num_envs, dtype=xp.word)
         self._seed = xp.zeros(num_envs, dtype=xp.seed_word)
         self._begun = False  # a reset or step after construction
+        self._last = Ended(num_envs, self.metric_names, xp)
+        self._over = xp.zeros(num_envs, dtype=bool)  # its episode has ended and no other has begun
         self._set_seed(slice(None), seed)
 
     # ---- views
@@ -178,10 +198,11 @@ class EpisodeLoop:
 
     @_alone
     @_whole
-    def step(self, actions):
+    def step(self, actions, physics=None):
         """One control step of all environments: (obs, reward, terminated, truncated).
 
         Numbers of `actions` that are not finite count as 0.
+        physics: called in the place of batch.step(frame_skip); it writes the state that follows.
         """
         xp = self.xp
         with xp.quiet:
@@ -191,7 +212,7 @@ class EpisodeLoop:
             self._buffers.reverse()
             b = self._buffers[0]
             late = xp.flatnonzero(self._ended) if self.autoreset == "next_step" else ()
-            self._advance(actions, b)
+            self._advance(actions, b, physics)
             self._sum += b.reward
             self._return[:] = self._sum
             self.steps += 1
@@ -205,6 +226,8 @@ class EpisodeLoop:
             if xp.may_be_any(ended):
                 xp.copyto(self._final_length, self.episode_length, where=ended)
                 xp.copyto(self._final_return, self._return, where=ended)
+                self._last.note(xp, ended, self.episode_length, b)
+                self._over |= ended
                 if self.autoreset == "same_step":
                     self._restart(xp.flatnonzero(ended), b)
             if self.autoreset == "next_step":
@@ -228,6 +251,7 @@ class EpisodeLoop:
                 self._episode[ids] = BEFORE_FIRST
             self._begun = self._changing = True
             b = self._flip_and_copy()
+            self._note_cut(ids, b)
             self._restart(ids, b)
             b.reward[ids] = 0
             b.metrics[ids] = 0
@@ -251,7 +275,7 @@ class EpisodeLoop:
         """Attributes by name, which with all that hangs on them are what a call may change, but the
         batch and the results."""
         names = ("_length", "_sum", "_return", "_final_length", "_final_return", "_ended", "_episode",
-                 "_seed", "steps", "_begun")  # fmt: skip
+                 "_seed", "steps", "_begun", "_last", "_over")  # fmt: skip
         return {name: getattr(self, name) for name in names}
 
     def _keep_batch(self):
@@ -326,10 +350,17 @@ class EpisodeLoop:
         self._buffers[0].copy(self._buffers[1])
         return self._buffers[0]
 
+    def _note_cut(self, ids, b):
+        """Episodes that a reset cuts off."""
+        cut = self.xp.zeros(self.num_envs, dtype=bool)
+        cut[ids] = True
+        cut &= ~self._over & (self.episode_length > 0)
+        self._last.note(self.xp, cut, self.episode_length, b, whole=False)
+
     def _restart(self, ids, b):
         if not len(ids):
             return
-        self._ended[ids] = False
+        self._ended[ids] = self._over[ids] = False
         self.episode_length[ids] = 0
         self._sum[ids] = self._return[ids] = 0
         self._begin(ids, b)

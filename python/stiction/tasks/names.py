@@ -111,6 +111,17 @@ def _own_timestep(env) -> float:
     return Model.from_xml(env.model_xml, assets=getattr(env, "model_assets", {})).timestep
 
 
+def find_object(name: str, kind: type, what: str):
+    """What a file or module calls by a name, "FILE.py:NAME": of class `kind`, or ArgumentError, which says `what` it should be."""
+    source, colon, attribute = name.rpartition(":")
+    if not colon:
+        raise ArgumentError(f"{visible(name)}: give FILE.py:NAME of {what}")
+    found = getattr(_load(source), attribute, None)
+    if not isinstance(found, kind):
+        raise ArgumentError(f"{visible(source)}: {visible(attribute)} is no {what}: {found!r:.100}")
+    return found
+
+
 def describe(env) -> dict:
     """What opens an environment again: name and options of its task, and what of the engine is not the
     task's own choice."""

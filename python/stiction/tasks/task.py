@@ -11,8 +11,9 @@ import weakref
 import numpy as np
 
 from .._core import ArgumentError, Batch, Error, Model, Options
-from .._util.nearest import hint
+from .._util.nearest import hint, misspelt
 from .._util.statistics import FROZEN
+from .._util.text import visible
 from ..arrays import host, is_tensor, namespace, on_tensors
 from .episodes import EpisodeLoop
 from .philox import Draw, Purpose
@@ -23,26 +24,27 @@ class Task:
     tensors on a device; `self.xp` has the functions for either, by NumPy's names.
 
     Class attributes (or set in `__init__`, whose keyword arguments are the options of the task):
-    model: Model, or MJCF text, or the path of a file; max_episode_steps: 0 for no limit;
+    model: Model, or MJCF text, or the path of a file, or (MJCF text, its files by name); max_episode_steps: 0 for no limit;
     frame_skip: physics steps per control step; options: how the physics step, unless TaskEnv gets
     others; metric_names: keys of what `metrics` returns; reward_threshold: return that solves the task;
     num_actions, action_low, action_high: None for one action per actuator in its control range;
     ppo_settings: what `stiction train --trainer numpy` should have other than its defaults, by the
-    names of stiction.learning.ppo.Settings.
+    names of stiction.learning.ppo.Settings; randomization: a stiction.Randomization that `stiction train` puts around it.
 
     In the hooks: self.batch, self.xp, self.num_envs, self.dt (s, of a control step), self.action (as given,
-    (num_envs, num_actions) float32), self.episode_length, self.draw(ids).
+    (num_envs, num_actions) float32), self.episode_length, self.ended, self.draw(ids).
     """
 
     id: str | None = None  # None: the name of the class
     summary: str = ""
-    model: Model | str | os.PathLike | None = None
+    model: Model | str | os.PathLike | tuple | None = None
     frame_skip: int = 1
     max_episode_steps: int = 1000
     options: Options | None = None
     num_actions: int | None = None
     action_low = action_high = None
     ppo_settings: dict = {}
+    randomization = None
     reward_threshold: float | None = None
     metric_names: tuple[str, ...] = ()
 
@@ -58,7 +60,7 @@ class Task:
         """Start states (qpos, qvel) of the environments `ids`, or None for the reference pose.
 
         Write own parameters (`batch.param`) and own memory of these rows here: the batch is reset,
-        and the parameters are checked, right after.
+        and the parameters are checked, right after. `self.ended` says how their last episodes ended.
         """
 
     def begin(self, ids):
@@ -115,18 +117,42 @@ class Task:
         step = 0 if purpose == Purpose.reset else env.episode_length[ids]
         return Draw(env._seed[ids], env._episode[ids], purpose, step)
 
-    xp = property(lambda self: self._env.xp)
-    batch = property(lambda self: self._env.batch)
-    num_envs = property(lambda self: self._env.num_envs)
-    dt = property(lambda self: self._env.dt)
-    action = property(lambda self: self._env._action)
-    episode_length = property(lambda self: self._env.episode_length)
+    def _of_env(name, of=None):
+        def get(self):
+            if "_env" not in vars(self):
+                raise Error(f"{type(self).__name__}.{name}: not there before setup(): look things up there; "
+                            "__init__ has the options of the task alone")  # fmt: skip
+            return getattr(self._env, of or name)
+
+        return property(get)
+
+    xp, batch, num_envs, dt = map(_of_env, ("xp", "batch", "num_envs", "dt"))
+    action, episode_length, ended = _of_env("action", "_action"), _of_env("episode_length"), _of_env("ended", "_last")
+    del _of_env
+
+
+def _check_class(task):
+    """Refuses a misspelt attribute or hook, and metrics without their names."""
+    classes = type(task).__mro__[: type(task).__mro__.index(Task) + 1]
+    ours = [cls for cls in classes if cls.__module__.partition(".")[0] == "stiction"]
+    known = dict.fromkeys(name for cls in ours for name in vars(cls) if not name.startswith("_"))
+    for cls in classes:
+        for name in () if cls in ours else vars(cls):
+            meant = None if name.startswith("_") or name in known else misspelt(name, known)
+            if meant and meant not in vars(cls):
+                raise ArgumentError(f"{cls.__name__}.{name}: a task has no such attribute or hook; meant is {meant!r}? "
+                                    f"A name of your own should differ more from it")  # fmt: skip
+    if next(cls for cls in classes if "metrics" in vars(cls)) not in ours and not task.metric_names:
+        raise ArgumentError(f"{type(task).__name__}.metrics: metric_names is empty: name there what it returns")
 
 
 def _load(model) -> tuple[Model, str | None]:
     """The model, and its MJCF where that stands for itself."""
     if isinstance(model, Model):
         return model, None
+    if isinstance(model, tuple):
+        text, assets = model
+        return Model.from_xml(text, assets=assets), text
     if isinstance(model, str) and model.lstrip().startswith("<"):
         return Model.from_xml(model), model
     return Model.from_file(model), None
@@ -178,6 +204,8 @@ class TaskEnv(EpisodeLoop):
             raise ArgumentError(
                 f"{sorted(task_options)}: options belong to a class, not to an instance"
             )
+        if options is not None and not isinstance(options, Options):
+            raise ArgumentError(f"options: given {options!r}; expected stiction.Options(...), or None: the task's")
         if task.model is None:
             raise ArgumentError(
                 f"{type(task).__name__}.model: not set; a Model, MJCF text or a path"
@@ -187,6 +215,7 @@ class TaskEnv(EpisodeLoop):
         self.task = task
         self.id = task.id or type(task).__name__
         task.prepare(model)
+        _check_class(task)
         self.batch = on_tensors(
             Batch(model, num_envs, options or task.options, device, precision, threads)
         )
@@ -205,6 +234,13 @@ class TaskEnv(EpisodeLoop):
             task.setup()
             self._start(self.xp.arange(num_envs))
             self._size_observation()
+
+    def __repr__(self):
+        return f"<stiction.TaskEnv '{visible(self.id)}' num_envs={self.num_envs}>"
+
+    def __reduce__(self):
+        raise Error("a TaskEnv does not pickle: send its task and options and make another one there; its state goes by "
+                    "snapshot() and restore()")  # fmt: skip
 
     def _set_actions(self, task, model):
         limited = model.actuator_ctrllimited != 0
@@ -236,7 +272,7 @@ class TaskEnv(EpisodeLoop):
             b.final_obs[:] = b.obs
 
     def _look(self, b, rows=slice(None)):
-        xp = self.xp
+        xp, self._stepped = self.xp, self._count()
         xp.follow(self.batch)
         seen = self._checked("observe", self.task.observe(), b.obs.shape, rows)
         xp.put(b.obs, rows, seen[rows])
@@ -247,6 +283,7 @@ class TaskEnv(EpisodeLoop):
 
     def _checked(self, hook, value, shape, rows=slice(None)):
         """What a hook gave; its `rows` are numbers, but of environments that froze."""
+        self._no_steps_in(hook)
         xp, value = self.xp, self.xp.asarray(value)
         if value.shape != shape:
             given, shape = tuple(value.shape), tuple(shape)
@@ -265,6 +302,14 @@ class TaskEnv(EpisodeLoop):
                 )
         return value
 
+    def _count(self):
+        """Steps that the batch has done; on a device, which would be waited for, None."""
+        return self.batch.counts.env_steps if self.xp is namespace() else None
+
+    def _no_steps_in(self, hook):
+        if self._count() != self._stepped:
+            raise Error(f"{self.id}.{hook}: stepped the physics, which TaskEnv does: frame_skip steps between act() and reward()")
+
     @property
     def _waits(self):
         """Whether the host looks at what hooks gave: on a device that takes a wait, which a step without
@@ -276,12 +321,14 @@ class TaskEnv(EpisodeLoop):
         moves = (self.batch.status & FROZEN) == 0
         return moves[:, None] if ndim > 1 else moves
 
-    def _advance(self, actions, b):
+    def _advance(self, actions, b, physics):
         task, n, xp = self.task, self.num_envs, self.xp
         xp.follow(self.batch)
-        self._action = actions
+        self._action, self._stepped = actions, self._count()
         task.act(actions)
-        self.batch.step(self.frame_skip)
+        self._no_steps_in("act")
+        self.batch.step(self.frame_skip) if physics is None else physics()
+        self._stepped = self._count()
         self._length += 1
         task.measure()
         frozen = (self.batch.status & FROZEN) != 0
@@ -295,18 +342,25 @@ class TaskEnv(EpisodeLoop):
         self._look(b)
         if self.metric_names:
             metrics = task.metrics()
+            if not isinstance(metrics, dict) or set(metrics) != set(self.metric_names):
+                given = sorted(map(str, metrics)) if isinstance(metrics, dict) else repr(metrics)
+                raise ArgumentError(f"{self.id}.metrics: gave {given!s:.200}; metric_names says {sorted(self.metric_names)}")
             for k, name in enumerate(self.metric_names):
                 b.metrics[:, k] = self._checked(f"metrics[{name!r}]", metrics[name], (n,))
 
     def _start(self, ids):
         self._next_episode(ids)
         self.xp.follow(self.batch)
+        self._stepped = self._count()
         start = self.task.reset(ids)
+        self._no_steps_in("reset")
         if start is None:
             self.batch.reset(ids)
+        elif isinstance(start, (tuple, list)) and len(start) == 2:
+            self.batch.reset(ids, qpos=start[0], qvel=start[1])
         else:
-            qpos, qvel = start
-            self.batch.reset(ids, qpos=qpos, qvel=qvel)
+            given = f"{type(start).__name__} of shape {tuple(np.shape(start))}" if hasattr(start, "shape") else " ".join(repr(start).split())
+            raise ArgumentError(f"{self.id}.reset: gave {given:.200}; expected (qpos, qvel), or None: the reference pose")
         self.task.begin(ids)
 
     def _begin(self, ids, b):

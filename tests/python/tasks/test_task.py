@@ -209,3 +209,44 @@ def test_the_snippets_of_the_guide_to_environments_run():
     assert names["reward"].shape == (8,) and names["envs"].num_envs == 8
     exec(last, names)
     assert names["env"].batch.param_is_own("dof_damping") and names["envs"].env.id == "Ant-v5"
+
+
+# ------------------------------------------------------------------------------- how episodes ended
+
+
+class Ends(Pendulum):
+    max_episode_steps, metric_names = 5, ("count",)
+
+    def setup(self):
+        self.seen = []
+
+    def reset(self, ids):
+        e = self.ended
+        self.seen.append((list(ids), e.length[ids].tolist(), e.terminated[ids].tolist(), e.truncated[ids].tolist(),
+                          e.metrics["count"][ids].tolist()))  # fmt: skip
+        return super().reset(ids)
+
+    def terminated(self):
+        return (self.episode_length == 3) & (self.xp.arange(self.num_envs) == 1)
+
+    def metrics(self):
+        return {"count": self.xp.astype(self.episode_length, self.xp.float32) * 10}
+
+
+@pytest.mark.parametrize("autoreset", ["same_step", "next_step"])
+def test_a_reset_knows_how_the_episode_ended(autoreset):
+    env = stiction.TaskEnv(Ends, 3, autoreset=autoreset)
+    env.reset()
+    del env.task.seen[:]
+    for _ in range(4):
+        env.step(np.zeros((3, env.num_actions)))
+    assert env.task.seen == [([1], [3], [True], [False], [30])]
+    del env.task.seen[:]
+    env.reset([0])  # 4 steps of its episode are over, and nothing ended it
+    assert env.task.seen == [([0], [4], [False], [False], [40])]
+    for _ in range(2):
+        env.step(np.zeros((3, env.num_actions)))
+    assert env.task.seen[1] == ([2], [5], [False], [True], [50])
+    again = stiction.TaskEnv(Ends, 3, autoreset=autoreset)
+    again.restore(env.snapshot())
+    assert again.task.ended.length.tolist() == env.task.ended.length.tolist()
