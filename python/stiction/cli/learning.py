@@ -57,6 +57,11 @@ def add_commands(commands, build_parser, main):
                        help="numbers of every iteration, besides progress.csv; again for both")  # fmt: skip
     train.add_argument("--video", action="store_true", help="film the trained policy")
     train.add_argument("--no-plot", dest="plot", action="store_false", help="no PNG of the curve")
+    train.add_argument("--init-from", type=existing_file, metavar="FILE",
+                       help="begin with the networks of a policy.npz or model.pt, trained with other options")  # fmt: skip
+    train.add_argument("--randomize", metavar="FILE.py:NAME",
+                       help="a stiction.Randomization; the task's own, its class attribute `randomization`")  # fmt: skip
+    train.add_argument("--history", type=positive(int), metavar="N", help="observe the last N steps side by side; 1")
     task_option(train)
     train.add_argument(
         "--engine-option", action="append", default=[], metavar="NAME=VALUE",
@@ -81,7 +86,9 @@ def add_commands(commands, build_parser, main):
     sweep.add_argument("--address", metavar="ADDRESS", help="of a Ray cluster, or auto; a new one on this machine")
     sweep.add_argument("--trainer", choices=("numpy", "rsl_rl"), default="numpy", help="numpy")
     sweep.add_argument("--num-envs", type=positive(int), metavar="N", help="of a trial; what suits the task")
-    sweep.add_argument("--iterations", type=positive(int), default=100, metavar="N", help="of a trial; 100")
+    sweep.add_argument("--iterations", type=positive(int), metavar="N", help="of a trial; 100")
+    sweep.add_argument("--seconds", type=positive(float), metavar="T",
+                       help="of a trial, in the place of iterations: then results depend on the machine")  # fmt: skip
     sweep.add_argument("--threads", type=positive(int), default=1, metavar="N", help="cores of a trial; 1")
     sweep.add_argument("--seed", type=seed, default=1, metavar="N", help="of trainings and draws; 1")
     sweep.add_argument("--out", type=Path, metavar="DIR", help="runs/TASK-sweep")
@@ -163,7 +170,12 @@ def _train(args) -> int:
         "options": tasks.parse_options(args.option),
         "engine": tasks.parse_options(args.engine_option),
     }
+    if args.history and args.history > 1:
+        args.task["history"] = args.history
+    if args.randomize:
+        args.task["randomization"] = args.randomize
     find_task(args.id)  # refuses before anything is written
+    tasks.nested_options(args.task), tasks.randomization_of(args.task)
     require(args.logger)
     check_seeds(args, SEEDS)
     args.settings = {name: getattr(args, name) for name in _SETTINGS if getattr(args, name) is not None}

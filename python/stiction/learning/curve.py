@@ -9,6 +9,7 @@ import time
 from dataclasses import asdict
 
 from .._util.files import write_atomically
+from .._util.text import visible
 
 # Dots of a Braille character (Unicode block 2800), by row and column.
 _DOTS = ((0x01, 0x08), (0x02, 0x10), (0x04, 0x20), (0x40, 0x80))
@@ -35,11 +36,22 @@ def braille_plot(points, columns=COLUMNS, rows=ROWS) -> list[str]:
     return lines
 
 
+METRIC = "metrics/"  # begins the name of a column, and the tag of a logger
+
+
 def numbers_of(iteration) -> dict:
     """The row of an iteration: its fields, and each metric of the task as metrics/NAME."""
     row = asdict(iteration)
     metrics = row.pop("metrics", {})
-    return row | {f"metrics/{name}": value for name, value in metrics.items()}
+    return row | {METRIC + name: value for name, value in metrics.items()}
+
+
+def foremost(metrics: dict) -> str:
+    """", success 0.53": the metric that says most in a line; nothing where there is none."""
+    for name in ("success", "x_velocity", "forward_velocity", *metrics):
+        if name in metrics:
+            return f", {visible(name)} {metrics[name]:.3g}"
+    return ""
 
 
 class LearningCurve:
@@ -66,11 +78,11 @@ class LearningCurve:
         row = {"seconds": round(seconds, 3), **numbers_of(iteration)}
         self.rows.append(row)
         if self._file is None:
-            new = not self.path.exists() or not self.path.stat().st_size
+            columns = _columns(self.path)
             self._file = open(self.path, "a", newline="")
-            columns = list(row) if new else _header(self.path)  # a file goes on with the columns that it has
-            self._writer = csv.DictWriter(self._file, columns, extrasaction="ignore")
-            if new:
+            # a file goes on with the columns that it has
+            self._writer = csv.DictWriter(self._file, columns or list(row), restval="nan", extrasaction="ignore")
+            if not columns:
                 self._writer.writeheader()
         self._writer.writerow(row)
         self._file.flush()
@@ -92,13 +104,14 @@ class LearningCurve:
         rate = (row["steps"] - self.rows[0]["steps"]) / max(
             row["seconds"] - self.rows[0]["seconds"], 1e-9
         )
+        metrics = {k.removeprefix(METRIC): v for k, v in row.items() if k.startswith(METRIC)}
         episode = (
             f"return {row['episode_return']:7.1f}, {row['episode_length']:4.0f} steps long"
             if math.isfinite(row["episode_return"])
             else "no whole episode yet"
         )
         return (
-            f"{row['seconds']:5.1f} s: {episode}; iteration {row['number']}, "
+            f"{row['seconds']:5.1f} s: {episode}{foremost(metrics)}; iteration {row['number']}, "
             f"{row['steps'] / 1000:.0f} k env steps, {rate / 1000:.1f} k/s{self._left(row)}"
         )
 
@@ -128,9 +141,12 @@ class LearningCurve:
             self._file.close()
 
 
-def _header(path) -> list[str]:
+def _columns(path) -> list[str]:
+    """Of a file that is there; none of one that is not, or empty."""
+    if not path.exists():
+        return []
     with open(path, newline="") as file:
-        return next(csv.reader(file))
+        return next(csv.reader(file), [])
 
 
 def begin_anew(path):

@@ -1,10 +1,11 @@
 """Deterministic episodes of a policy: returns, lengths, speed."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from .._util.progress import Progress
+from .._util.text import visible
 from ..arrays import host
 
 NO_LIMIT = 1000  # steps that are looked at where the task has no end
@@ -17,6 +18,8 @@ class Evaluation:
     lengths: np.ndarray
     speed: float | None  # mean over all steps, m/s
     limit: int  # steps of the longest possible episode
+    metrics: dict = field(default_factory=dict)  # means over all steps
+    success: int | None = None  # episodes in which the metric `success` was there; None: the task has none
 
     def text(self) -> str:
         whole = int((self.lengths >= self.limit).sum())
@@ -25,7 +28,12 @@ class Evaluation:
             + ("" if self.speed is None else f", {self.speed:.2f} m/s")
             + f", {self.lengths.mean():.0f} steps"
         )
-        return f"{text} ({whole} of {len(self.lengths)} to the limit of {self.limit})"
+        text = f"{text} ({whole} of {len(self.lengths)} to the limit of {self.limit})"
+        return text if self.success is None else f"{text}, success in {self.success} of {len(self.lengths)}"
+
+    def metrics_text(self) -> str:
+        """Of all metrics: "height 0.53, effort 0.1"."""
+        return ", ".join(f"{visible(name)} {x:.3g}" for name, x in self.metrics.items())
 
 
 def evaluate(env, policy, *, seed=None, each_step=None) -> Evaluation:
@@ -40,19 +48,24 @@ def _evaluate(env, policy, seed, each_step, progress):
     limit = env.max_episode_steps or NO_LIMIT
     alive = np.ones(env.num_envs, bool)
     returns, lengths = np.zeros(env.num_envs), np.zeros(env.num_envs, int)
-    speed = next((env.metric_names.index(n) for n in SPEED if n in env.metric_names), None)
-    travelled = 0.0
+    names = tuple(env.metric_names)
+    totals, succeeded = np.zeros(len(names)), np.zeros(env.num_envs, bool)
     for step in range(limit):
         progress.show(step, limit, f"{int(alive.sum())} of {env.num_envs} episodes go on; step")
         obs, reward, terminated, truncated = map(host, env.step(policy(obs)))
         returns += np.where(alive, reward, 0)
         lengths += alive
-        if speed is not None:
-            travelled += float(host(env.metrics)[alive, speed].sum())
+        if names:
+            metrics = host(env.metrics)
+            totals += metrics[alive].sum(axis=0, dtype=float)
+            if "success" in names:
+                succeeded |= alive & (metrics[:, names.index("success")] >= 0.5)
         if each_step:
             each_step(env, alive)
         alive &= ~(terminated | truncated)
         if not alive.any():
             break
-    mean_speed = None if speed is None else travelled / lengths.sum()
-    return Evaluation(returns, lengths, mean_speed, limit)
+    means = dict(zip(names, (totals / lengths.sum()).tolist()))
+    speed = next((means[name] for name in SPEED if name in means), None)
+    success = int(succeeded.sum()) if "success" in names else None
+    return Evaluation(returns, lengths, speed, limit, means, success)

@@ -57,7 +57,7 @@ def _from_numpy(policy: Policy) -> Graph:
 
 
 def _from_rsl(policy) -> Graph:
-    """Of rsl_rl's MLPModel: its empirical normaliser (x − mean)/(std + eps), its layers, raw actions."""
+    """Of rsl_rl's MLPModel: its empirical normaliser (x − mean)/(std + eps), its layers, actions within their range."""
     model = policy.model
     state = {k: v.double().numpy() for k, v in model.state_dict().items()}
     mean, scale = np.zeros(policy.num_obs), np.ones(policy.num_obs)
@@ -70,8 +70,7 @@ def _from_rsl(policy) -> Graph:
     if len(kinds) != 1 or not kinds <= set(ACTIVATIONS):
         raise Error(f"activation {', '.join(sorted(kinds))}: can be exported: {', '.join(ACTIVATIONS)}")
     n = policy.num_actions
-    return Graph(mean, scale, np.inf, layers, kinds.pop(), np.zeros(n), np.ones(n), np.full(n, -np.inf),
-                 np.full(n, np.inf), policy.task)  # fmt: skip
+    return Graph(mean, scale, np.inf, layers, kinds.pop(), np.zeros(n), np.ones(n), policy.low, policy.high, policy.task)
 
 
 def graph_of(policy) -> Graph:

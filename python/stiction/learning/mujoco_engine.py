@@ -4,31 +4,50 @@ import numpy as np
 
 from .._core import Error
 from .._util.extras import remedy
+from .._util.text import visible
 
-# Parameters of a batch that are arrays of MjModel under the same name: columns there, None: all.
-SHARED_NAMES = {
-    "body_mass": None,
-    "body_ipos": None,
-    "body_iquat": None,
-    "body_inertia": None,
-    "body_gravcomp": None,
-    "dof_armature": None,
-    "dof_damping": None,
-    "dof_frictionloss": None,
-    "jnt_range": None,
-    "jnt_margin": None,
-    "jnt_solref": None,
-    "geom_friction": 0,
+# Parameters of a batch that MjModel has in arrays of the same name,
+SHARED_NAMES = (
+    "body_pos", "body_quat", "body_mass", "body_ipos", "body_iquat", "body_inertia", "body_gravcomp", "jnt_pos",
+    "jnt_axis", "jnt_range", "jnt_margin", "jnt_solref", "jnt_stiffness", "jnt_actfrcrange", "qpos0", "qpos_spring",
+    "dof_armature", "dof_damping", "dof_frictionloss", "geom_size", "geom_pos", "geom_quat", "site_pos", "site_quat",
+    "site_size", "actuator_gear", "actuator_ctrlrange", "actuator_forcerange", "tendon_range", "tendon_margin",
+    "tendon_stiffness", "tendon_lengthspring", "tendon_damping", "tendon_armature", "tendon_frictionloss",
+    "tendon_actfrcrange",
+)  # fmt: skip
+# and in those of another name, or in some of its columns: array of MjModel by name, and its columns.
+ELSEWHERE = {
+    "geom_friction": ("geom_friction", np.s_[:, 0]),
+    "tendon_solref": ("tendon_solref_lim", np.s_[:]),
+    "actuator_gain": ("actuator_gainprm", np.s_[:, :3]),
+    "actuator_bias": ("actuator_biasprm", np.s_[:, :3]),
+    "eq_data": ("eq_data", np.s_[:, :11]),
+    "wrap_coef": ("wrap_prm", np.s_[:]),
 }
+STATE = ("qpos", "qvel", "act")
+INPUTS = ("ctrl", "qfrc_applied", "xfrc_applied", "mocap_pos", "mocap_quat", "eq_active")
+
+
+def _of_mujoco(m, name):
+    """The array of an MjModel that a parameter is; None where it has none."""
+    if name == "gravity":
+        return m.opt.gravity
+    if name in SHARED_NAMES:
+        return getattr(m, name)
+    if name in ELSEWHERE:
+        array, columns = ELSEWHERE[name]
+        return getattr(m, array)[columns]
+    return None
 
 
 class MujocoEnv:
     """An Env whose robots MuJoCo moves, by its own integrator, solver and contacts.
 
     Actions, observations, rewards, ends of episodes and resets are the task's own. Contact forces
-    that a task reads are stiction's at MuJoCo's states. Parameters of SHARED_NAMES that the environments
-    have of their own are MuJoCo's, too; others raise an Error. Make `env` with precision="float64":
-    then the state loses nothing on its way. Everything else is asked of `env`.
+    that a task reads are stiction's at MuJoCo's states. Parameters that the environments have of their own
+    are MuJoCo's, too, where it has such; others raise an Error. Make `env` with precision="float64":
+    then the state loses nothing on its way. Everything else is asked of `env`, a `stiction.Env`, TaskEnv or
+    RandomizedEnv on the CPU.
     """
 
     def __init__(self, env):
@@ -45,6 +64,7 @@ class MujocoEnv:
         if ours != theirs:
             raise Error(f"MuJoCo reads the model with {names} = {theirs}, stiction with {ours}")
         self._steps = env.frame_skip
+        self._names = [name for name in (*STATE, *INPUTS) if getattr(batch, name).size]
         self._models = [self._model] * env.num_envs
         self._data = [mujoco.MjData(self._model) for _ in range(env.num_envs)]
         self._own = {}  # parameters as the models of MuJoCo have them
@@ -54,7 +74,11 @@ class MujocoEnv:
         return getattr(self._env, name)
 
     def _read(self):
-        return self._mujoco.MjModel.from_xml_string(self._env.model_xml, getattr(self._env, "model_assets", {}))
+        model = self._env.batch.model
+        try:
+            return self._mujoco.MjModel.from_xml_string(model.to_xml(), model.assets())
+        except ValueError as e:
+            raise Error(f"MuJoCo can't read the model: {visible(e)}") from None
 
     def step(self, actions):
         return self._env.step(actions, physics=self._physics)
@@ -63,7 +87,7 @@ class MujocoEnv:
         """Each environment's own parameters, into a model of its own."""
         batch, mj = self._env.batch, self._mujoco
         own = [f.name for f in batch.fields() if f.kind == "param" and batch.param_is_own(f.name)]
-        if unknown := [name for name in own if name not in SHARED_NAMES]:
+        if unknown := [name for name in own if _of_mujoco(self._model, name) is None]:
             raise Error(
                 "MuJoCo would not have what differs between the environments: " + ", ".join(unknown)
             )
@@ -78,10 +102,7 @@ class MujocoEnv:
             self._models = models
         for i, (m, data) in enumerate(zip(self._models, self._data, strict=True)):
             for name, x in values.items():
-                column = SHARED_NAMES[name]
-                rows = getattr(m, name)
-                if column is not None:
-                    rows = rows[:, column]
+                rows = _of_mujoco(m, name)
                 rows[...] = x[i].reshape(rows.shape)
             mj.mj_setConst(m, data)  # masses of subtrees, inverse weights
 
@@ -89,9 +110,11 @@ class MujocoEnv:
         batch, mj = self._env.batch, self._mujoco
         self._set_parameters()
         for i, (m, data) in enumerate(zip(self._models, self._data, strict=True)):
-            data.qpos[:], data.qvel[:], data.ctrl[:] = batch.qpos[i], batch.qvel[i], batch.ctrl[i]
-            data.qfrc_applied[:], data.xfrc_applied[:] = batch.qfrc_applied[i], batch.xfrc_applied[i]
+            for name in self._names:
+                there = getattr(data, name)
+                there[:] = getattr(batch, name)[i].reshape(there.shape)
             mj.mj_step(m, data, self._steps)
-        batch.qpos[:] = np.stack([d.qpos for d in self._data])
-        batch.qvel[:] = np.stack([d.qvel for d in self._data])
+        for name in STATE:
+            if name in self._names:
+                getattr(batch, name)[:] = np.stack([getattr(d, name) for d in self._data])
         batch.refresh()

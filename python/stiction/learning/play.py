@@ -5,7 +5,7 @@ from pathlib import Path
 
 from .._core import Error
 from .._util.extras import remedy
-from .._util.text import say, visible
+from .._util.text import say, visible, wrapped
 from .evaluate import evaluate
 from .policy import Policy
 from .pretrained import available, pretrained
@@ -94,7 +94,10 @@ def play(args) -> int:
         from ..view.show import view_policy
 
         return view_policy(policy, _engine(args.engine, make_env(policy.task, 1, **more)))
-    say(f"{visible(policy.task['id'])}, {args.engine}: {evaluate(_engine(args.engine, env), policy).text()}")
+    found = evaluate(_engine(args.engine, env), policy)
+    say(f"{visible(policy.task['id'])}, {args.engine}: {found.text()}")
+    if found.metrics:
+        say(wrapped(f"  metrics: {found.metrics_text()}", 11))
     if not args.video:
         return 0
     from ..view.film import missing

@@ -49,10 +49,10 @@ class Settings:
             value, most = getattr(self, name), 10**9 if name == "num_envs" else 10**5
             if not isinstance(value, int) or not 1 <= value <= most:
                 raise ValueError(f"{name} = {value!r}: must be in [1, {most}]")
-        for field in fields(self):
-            value = getattr(self, field.name)
-            if field.type is float and not (isinstance(value, (int, float)) and np.isfinite(value)):
-                raise ValueError(f"{field.name} = {value!r}: must be finite")
+        for f in fields(self):
+            value = getattr(self, f.name)
+            if f.type is float and not (isinstance(value, (int, float)) and np.isfinite(value)):
+                raise ValueError(f"{f.name} = {value!r}: must be finite")
 
 
 @dataclass(frozen=True)
@@ -301,6 +301,19 @@ class Ppo:
                 state["without_environments"] = str(e)
         arrays["trainer"] = np.array(json.dumps(state))
         write_atomically(path, lambda file: np.savez(file, **arrays))
+
+    def begin_with(self, path):
+        """Networks and normaliser of a policy or checkpoint, of whatever options and settings, but of the same sizes."""
+        data = read_arrays(path)
+        with damage_is_an_error(path):
+            sizes = tuple(map(int, data["sizes"]))
+            if sizes != tuple(self.policy.actor.sizes):
+                raise Error(f"{visible(path)}: network {sizes}, needed here is {tuple(self.policy.actor.sizes)}")
+            self.policy.set_arrays(data)
+            if "critic" in data:
+                if data["critic"].shape != self.critic.parameters.shape or not fits_float32(data["critic"]):
+                    raise ValueError(f"critic: shape {data['critic'].shape}, or numbers beyond float32")
+                self.critic.parameters[:] = data["critic"]
 
     @classmethod
     def load(cls, path, env):

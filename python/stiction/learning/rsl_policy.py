@@ -27,7 +27,8 @@ def load_checkpoint(path) -> dict:
 
 
 class RslPolicy:
-    """Deterministic actions of a checkpoint's actor, on the CPU."""
+    """Deterministic actions of a checkpoint's actor within the range of the task's actions, on the CPU. In training that
+    range bounds what the robot does, not what the actor gives."""
 
     def __init__(self, checkpoint: dict):
         from rsl_rl.models import MLPModel
@@ -37,6 +38,9 @@ class RslPolicy:
         state = checkpoint["actor_state_dict"]
         weights = [v for k, v in state.items() if k.startswith("mlp.") and k.endswith("weight")]
         self.num_obs, self.num_actions = weights[0].shape[1], weights[-1].shape[0]
+        free = np.full(self.num_actions, np.inf, np.float32)
+        low, high = infos.get("action_range", (-free, free))  # checkpoints of before have none
+        self.low, self.high = np.array(low, np.float32), np.array(high, np.float32)
         obs = TensorDict({"policy": torch.zeros(1, self.num_obs)}, batch_size=[1])
         given = {k: v for k, v in infos["config"]["actor"].items() if k != "class_name"}
         self.model = MLPModel(obs, {"actor": ["policy"]}, "actor", self.num_actions, **given)
@@ -50,4 +54,5 @@ class RslPolicy:
     def __call__(self, obs):
         with torch.inference_mode():
             x = torch.from_numpy(np.array(obs, np.float32))
-            return self.model(TensorDict({"policy": x}, batch_size=[len(x)])).numpy()
+            actions = self.model(TensorDict({"policy": x}, batch_size=[len(x)])).numpy()
+        return np.clip(actions, self.low, self.high)

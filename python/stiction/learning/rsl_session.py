@@ -194,6 +194,7 @@ def _watch(runner, env, args, curve, loggers, ctrl_c, task, path, steps, goal):
             "rng": torch.get_rng_state(), "episodes": list(runner.logger.rewbuffer),
             "lengths": list(runner.logger.lenbuffer), "num_envs": env.num_envs * ranks.size,
             "ranks": ranks.size, "seed": args.seed, "goal": goal,
+            "action_range": [env.env.action_low.tolist(), env.env.action_high.tolist()],
         }  # fmt: skip
         runner.save(str(path), runner.infos | running)
 
@@ -240,6 +241,14 @@ def _go_on(runner, env, checkpoint: bytes):
     return infos["steps"], False
 
 
+def _begin_with(runner, checkpoint: bytes, path):
+    """Networks and normalisers of a checkpoint of other options, but of the same sizes."""
+    try:
+        runner.load(io.BytesIO(checkpoint), {"actor": True, "critic": True}, map_location=runner.device)
+    except RuntimeError as e:  # how torch says that sizes differ
+        raise Error(f"{visible(path)}: its networks are not those of this training: {visible(str(e).splitlines()[-1].strip())}") from None
+
+
 def _begin_at_random_times(env, ranks):
     """Episodes of all ranks, so that they do not end together; of each environment the same in any rank."""
     first, count = ranks.share(env.num_envs * ranks.size)
@@ -253,7 +262,7 @@ def _make_runner(args, task):
     first, count = ranks.share(args.num_envs)
     threads = ranks.threads(args.threads)
     place = {"device": args.sim_device or args.device}
-    simulation = make_env(task, count, threads=threads, seed=env_seed(args.seed) + first, **place)
+    simulation = make_env(task, count, training=True, threads=threads, seed=env_seed(args.seed) + first, **place)
     env = TimedEnv(simulation, device=args.device)
     cfg = config(args.id, args.save_interval, args.settings)
     minibatch = cfg["num_steps_per_env"] * count / 4
@@ -279,6 +288,9 @@ def _prepare(args, path, folder) -> dict:
     else:
         check_path(args, path)
     found = {"task": args.task, "seed": args.seed, "num_envs": args.num_envs, "checkpoint": None}
+    if args.init_from:
+        load_checkpoint(args.init_from)  # refuses what is none
+        found["init"] = args.init_from.read_bytes()
     if args.resume:
         infos = load_checkpoint(path)["infos"]
         check_resume(args, path, infos["task"], infos.get("seed"))
@@ -315,6 +327,8 @@ def _learn(args, begins_with, path, ctrl_c):
         if ranks.first:
             many = f" in {ranks.size} ranks" if ranks.size > 1 else ""
             say(first_line(env.env, task, args.num_envs) + f"{many}; learning on {env.device}", flush=True)
+        if begins_with.get("init"):
+            _begin_with(runner, begins_with["init"], args.init_from)
         steps, begins = _go_on(runner, env, checkpoint) if checkpoint else (0, True)
         if begins:
             _begin_at_random_times(env, ranks)
@@ -352,12 +366,15 @@ def _train(args, begins_with, path, ctrl_c) -> int:
     test = make_env(task, EVALUATED, threads=args.threads, seed=evaluation_seed(args.seed))
     found = evaluate(test, policy)
     say(f"  deterministic: {found.text()}", flush=True)
+    if found.metrics:
+        say(wrapped(f"  metrics: {found.metrics_text()}", 11), flush=True)
     summary = {
         "task": task, "seed": args.seed, "envs": args.num_envs, "ranks": ranks.size,
         "iterations": runner.current_learning_iteration + bool(rows),
         "env_steps": rows[-1]["steps"] if rows else steps, "train_seconds": rows[-1]["seconds"] if rows else 0.0,
         "return_mean": float(found.returns.mean()), "return_std": float(found.returns.std()),
-        "length_mean": float(found.lengths.mean()), "speed_m_per_s": found.speed,
+        "length_mean": float(found.lengths.mean()), "speed_m_per_s": found.speed, "metrics": found.metrics,
+        "success": found.success,
     }  # fmt: skip
     write_text(args.out / "summary.json", json.dumps(summary, indent=2) + "\n")
     files = [path, args.out / "progress.csv", args.out / "summary.json"]

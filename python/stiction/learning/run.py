@@ -56,6 +56,11 @@ def check_resume(args, path, task, seed):
             if there.get(name, there) != value:
                 was = visible(json.dumps(there[name])) if name in there else "its default"
                 raise Error(f"--resume with {flag} {name}={visible(json.dumps(value))}: the checkpoint has {was}; {ANEW}")
+    for key in ("history", "randomization"):
+        if key in args.task and task.get(key) != args.task[key]:
+            raise Error(f"--resume with another {key} than the checkpoint's {visible(json.dumps(task.get(key)))}; {ANEW}")
+    if args.init_from:
+        raise Error(f"--resume with --init-from: the checkpoint has its own networks; {ANEW}")
     if args.seed is not None and seed is not None and args.seed != seed:
         raise Error(f"--resume with --seed {args.seed}: the checkpoint goes on with seed {seed}; {ANEW}")
     for name in args.settings:

@@ -33,7 +33,7 @@ def _begin(args, path):
         num_envs, seed = trained_with(path)
         check_resume(args, path, task, seed)
         num_envs = args.num_envs or num_envs or Settings.num_envs
-        env = make_env(task, num_envs, threads=args.threads, seed=env_seed(seed or 0))
+        env = make_env(task, num_envs, training=True, threads=args.threads, seed=env_seed(seed or 0))
         ppo = Ppo.load(path, env)
         if ppo.begins:
             say(f"new episodes begin: {visible(ppo.begins)}")
@@ -41,8 +41,10 @@ def _begin(args, path):
     task, seed = args.task, 1 if args.seed is None else args.seed
     settings = settings_of(args.id, args.settings)
     num_envs = args.num_envs or settings.num_envs
-    env = make_env(task, num_envs, threads=args.threads, seed=env_seed(seed))
+    env = make_env(task, num_envs, training=True, threads=args.threads, seed=env_seed(seed))
     ppo = Ppo(env, settings, seed=seed, task=task)
+    if args.init_from:
+        ppo.begin_with(args.init_from)
     begin_anew(path.parent / "progress.csv")
     return ppo, task
 
@@ -94,6 +96,8 @@ def _summary(env, ppo, task, rows, evaluation) -> dict:
         "return_std": float(evaluation.returns.std()),
         "length_mean": float(evaluation.lengths.mean()),
         "speed_m_per_s": evaluation.speed,
+        "metrics": evaluation.metrics,
+        "success": evaluation.success,
     }
 
 
@@ -161,6 +165,8 @@ def train(args) -> int:
         summary = _summary(env, ppo, task, rows, evaluation)
         say(table(summary))
         say(f"  {'deterministic':<16} {evaluation.text()}", flush=True)
+        if evaluation.metrics:
+            say(wrapped(f"  {'metrics':<16} {evaluation.metrics_text()}", 19), flush=True)
         write_text(args.out / "summary.json", json.dumps(summary, indent=2) + "\n")
         files = [path, args.out / "progress.csv", args.out / "summary.json"]
         files += draw_pictures(args, ppo.policy, task, ctrl_c, "PPO in NumPy", evaluation_seed(ppo.seed))

@@ -28,6 +28,7 @@ from .run import folder_of
 
 RETRIES = 3  # of a trial whose process ended
 MOST = 10_000  # trials
+ITERATIONS = 100  # of a trial, where neither a number nor a time is given
 _FILES = ("policy.npz", "model.pt", "progress.csv", "summary.json")
 _RANGE = re.compile(r"([-+.\deE]+)\.\.([-+.\deE]+)(:log)?")
 # what a parameter may be besides a setting of `stiction train`
@@ -93,8 +94,10 @@ def trials_of(params, count, seed) -> list[dict]:
 
 def arguments(args, params, trial) -> list[str]:
     """Of `stiction` for a trial."""
-    found = ["train", args.id, "--trainer", args.trainer, "--threads", str(args.threads), "--no-plot",
-             "--iterations", str(args.iterations)]  # fmt: skip
+    found = ["train", args.id, "--trainer", args.trainer, "--threads", str(args.threads), "--no-plot"]
+    if args.iterations or not args.seconds:
+        found += ["--iterations", str(args.iterations or ITERATIONS)]
+    found += ["--seconds", str(args.seconds)] if args.seconds else []
     found += ["--num-envs", str(args.num_envs)] if args.num_envs and "num-envs" not in trial else []
     found += ["--seed", str(args.seed)] if "seed" not in trial else []
     for flag, texts in (("--option", args.option), ("--engine-option", args.engine_option)):

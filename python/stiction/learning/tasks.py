@@ -1,15 +1,18 @@
 """Tasks by id: environments, the settings that train them, and what a run writes where."""
 
 import errno
+import inspect
 import json
 import re
 import shutil
-from dataclasses import replace
+from dataclasses import fields, is_dataclass, replace
 
 from .._core import ArgumentError, Options
 from .._util.nearest import hint
 from .._util.text import visible
-from ..tasks.names import engine_of, find_task, open_task
+from ..randomization import RandomizedEnv, Randomization
+from ..tasks.history import HistoryEnv
+from ..tasks.names import engine_of, find_object, find_task, open_task
 from .ppo import Settings
 
 # Where the defaults of Settings were not the best (docs/training.md).
@@ -54,7 +57,7 @@ def parse_options(texts) -> dict:
         to = options
         if name.startswith("set."):
             name, to = name.removeprefix("set."), options.setdefault("set", {})
-        if not equals or not all(part.isidentifier() for part in name.split(".")) or (to is options and "." in name):
+        if not equals or not all(part.isidentifier() for part in name.split(".")):
             raise ArgumentError(f"{visible(text)}: expected NAME=VALUE")
         try:
             to[name] = json.loads(value)
@@ -129,12 +132,64 @@ def _settings_of_class(task) -> Settings:
         ) from None
 
 
-def make_env(task: dict, num_envs, **more):
-    """Environments of {"id": name, "options": {...}, "engine": {...}}; the latter changes the task's own."""
+def randomization_of(task: dict) -> Randomization | None:
+    """What a task is trained with: named by "randomization", else the class attribute of that name."""
+    if name := task.get("randomization"):
+        return find_object(name, Randomization, "stiction.Randomization")
+    found = getattr(find_task(task["id"]), "randomization", None)
+    if found is not None and not isinstance(found, Randomization):
+        raise ArgumentError(f"{visible(task['id'])}.randomization: given {found!r:.100}; expected a stiction.Randomization")
+    return found
+
+
+def make_env(task: dict, num_envs, *, training=False, seed=0, autoreset="same_step", **more):
+    """Environments of {"id": name, "options": {...}, "engine": {...}}; the latter changes the task's own. "history": steps
+    that are observed side by side. Only in training they have their randomization."""
     engine = engine_options(engine_of(find_task(task["id"])), task.get("engine", {}))
-    options = task.get("options", {})
+    options, history = nested_options(task), task.get("history", 1)
     check_options(options)
-    return open_task(task["id"], num_envs, options=engine, **more, **options)
+    around = []  # inside out
+    if training and (randomization := randomization_of(task)) is not None:
+        around.append(lambda env, **how: RandomizedEnv(env, randomization, **how))
+    if history > 1:
+        around.append(lambda env, **how: HistoryEnv(env, history, **how))
+    env = open_task(task["id"], num_envs, options=engine, seed=seed, autoreset="disabled" if around else autoreset, **more,
+                    **options)  # fmt: skip
+    for k, wrap in enumerate(around):
+        env = wrap(env, seed=seed, autoreset=autoreset if k == len(around) - 1 else "disabled")
+    return env
+
+
+def nested_options(task: dict) -> dict:
+    """Options of a task; "weights.slip" changes an entry of what the constructor of a class has for `weights`, a dict or
+    a dataclass."""
+    found = {}
+    for name, value in task.get("options", {}).items():
+        outer, *inner = name.split(".")
+        if not inner:
+            found[outer] = value
+            continue
+        if outer not in found:
+            cls = find_task(task["id"])
+            parameter = None if isinstance(cls, str) else inspect.signature(cls).parameters.get(outer)
+            if parameter is None or parameter.default in (parameter.empty, None):
+                raise ArgumentError(f"--option {visible(name)}: {visible(task['id'])} has no option {visible(outer)!r} with a "
+                                    "default that has entries")  # fmt: skip
+            found[outer] = parameter.default
+        found[outer] = _with_entry(found[outer], inner, value, name)
+    return found
+
+
+def _with_entry(whole, path, value, name):
+    """A copy of a dict or dataclass with another value at `path`."""
+    first, *rest = path
+    is_dict = isinstance(whole, dict)
+    known = list(whole) if is_dict else [f.name for f in fields(whole)] if is_dataclass(whole) else []
+    if first not in known:
+        raise ArgumentError(f"--option {visible(name)}: no entry {visible(first)!r}"
+                            f"{hint(first, known) or '; there are ' + ', '.join(map(str, known)) if known else ''}")  # fmt: skip
+    new = _with_entry(whole[first] if is_dict else getattr(whole, first), rest, value, name) if rest else value
+    return {**whole, first: new} if is_dict else replace(whole, **{first: new})
 
 
 def disk_is_full(error: OSError, directory) -> bool:

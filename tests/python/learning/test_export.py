@@ -55,19 +55,40 @@ def test_torchscript(policy, observations, tmp_path):
     np.testing.assert_allclose(actions.detach().numpy(), policy(observations), rtol=1e-5, atol=1e-5)
 
 
-@pytest.mark.train("torch", "rsl_rl")
-def test_policies_of_rsl_rl(tmp_path):
+def actions_of(path, obs):
+    """Of an exported file."""
+    if path.suffix == ".ts":
+        import torch
+
+        return torch.jit.load(path)(torch.from_numpy(obs)).detach().numpy()
     runtime = pytest.importorskip("onnxruntime")
+    session = runtime.InferenceSession(path, providers=["CPUExecutionProvider"])
+    return session.run(["actions"], {"obs": obs})[0]
+
+
+TRAINERS = [
+    pytest.param("numpy", "policy.npz", id="numpy"),
+    pytest.param("rsl_rl", "model.pt", id="rsl_rl", marks=pytest.mark.train("torch", "rsl_rl")),
+]
+
+
+@pytest.mark.parametrize("trainer, checkpoint", TRAINERS)
+@pytest.mark.parametrize("suffix", [".onnx", pytest.param(".ts", marks=pytest.mark.train("torch"))])
+def test_every_trainer_and_format_keeps_the_range_of_actions(tmp_path, trainer, checkpoint, suffix):
     from stiction.learning.play import load_policy
 
-    train = ["train", "InvertedPendulum-v5", "--num-envs", "64", "--iterations", "3", "--no-plot"]
-    assert main([*train, "--trainer", "rsl_rl", "--out", str(tmp_path)]) == 0
-    policy = load_policy(tmp_path / "model.pt")
-    export(policy, tmp_path / "policy.onnx")
-    session = runtime.InferenceSession(tmp_path / "policy.onnx", providers=["CPUExecutionProvider"])
-    obs = np.random.default_rng(0).normal(size=(32, policy.num_obs)).astype(np.float32)
-    (actions,) = session.run(["actions"], {"obs": obs})
+    train = ["train", "InvertedPendulum-v5", "--num-envs", "64", "--iterations", "2", "--no-plot"]
+    assert main([*train, "--trainer", trainer, "--out", str(tmp_path)]) == 0
+    policy = load_policy(tmp_path / checkpoint)
+    env = stiction.Env("InvertedPendulum-v5")
+    np.testing.assert_array_equal((policy.low, policy.high), (env.action_low, env.action_high))
+    export(policy, tmp_path / f"policy{suffix}")
+    obs = np.random.default_rng(0).normal(scale=200, size=(64, policy.num_obs)).astype(np.float32)
+    actions = actions_of(tmp_path / f"policy{suffix}", obs)
     np.testing.assert_allclose(actions, policy(obs), rtol=1e-5, atol=1e-5)
+    assert (actions >= env.action_low).all() and (actions <= env.action_high).all()
+    if trainer == "rsl_rl":  # whose observations are not clipped
+        assert ((actions == env.action_low) | (actions == env.action_high)).any()
 
 
 def test_the_same_episode_as_the_policy(tmp_path):

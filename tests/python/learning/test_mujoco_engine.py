@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import stiction
+from mesh_files import cup, stl
 
 
 def test_mujoco_moves_the_robots():
@@ -58,6 +59,86 @@ def test_mujoco_has_the_parameters_of_each_environment():
         # its solver starts warm
         np.testing.assert_allclose(batch.qvel[2], data.qvel, atol=1e-3)
     assert np.abs(batch.qvel[2] - pairs[1][1].qvel).max() > 1e-2
+
+
+class Swing(stiction.Task):
+    """An arm of one's own, with gains of its own in each environment."""
+
+    model = """<mujoco><option timestep="0.0005"/><worldbody><body><joint name="a" axis="0 1 0"/><geom size="0.05" pos="0.2 0 0"/>
+      </body></worldbody><actuator><position joint="a" kp="5" kv="0.2" ctrlrange="-1 1"/></actuator></mujoco>"""
+    frame_skip, max_episode_steps = 40, 30
+
+    def reset(self, ids):
+        return self.draw(ids).uniform(-0.5, 0.5), self.xp.zeros((len(ids), 1))
+
+    def observe(self):
+        return self.xp.concatenate([self.batch.qpos, self.batch.qvel], axis=1)
+
+    def reward(self):
+        return -self.batch.qpos[:, 0] ** 2
+
+
+URDF = """<robot name="arm"><link name="base"/><link name="arm"><inertial><origin xyz="0.2 0 0"/><mass value="1"/>
+  <inertia ixx="0.01" iyy="0.01" izz="0.01" ixy="0" ixz="0" iyz="0"/></inertial>
+  <collision><geometry><mesh filename="package://arm/arm.stl"/></geometry></collision></link>
+  <joint name="a" type="revolute"><parent link="base"/><child link="arm"/><axis xyz="0 1 0"/>
+  <limit lower="-2" upper="2" effort="50" velocity="5"/></joint></robot>"""
+
+
+def models(folder):
+    """The same kinds of models that a task may have."""
+    (folder / "arm").mkdir()
+    (folder / "arm/arm.stl").write_bytes(stl(*cup()))
+    (folder / "arm.urdf").write_text(URDF)
+    (folder / "swing.xml").write_text(Swing.model)
+    urdf = stiction.Urdf(actuators="position", kp=5.0, search_path=[folder])
+    return {
+        "text": Swing.model, "path": folder / "swing.xml", "model": stiction.Model.from_xml(Swing.model),
+        "text and assets": ('<mujoco><include file="swing.xml"/></mujoco>', {"swing.xml": Swing.model}),
+        "urdf": stiction.Model.from_file(folder / "arm.urdf", urdf=urdf).with_timestep(0.0005),
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", ["text", "path", "model", "text and assets", "urdf"])
+def test_tasks_of_ones_own(tmp_path, kind):
+    pytest.importorskip("mujoco")
+    from stiction.learning.mujoco_engine import MujocoEnv
+
+    task = type("Own", (Swing,), {"model": models(tmp_path)[kind]})
+    make = lambda: stiction.TaskEnv(task, 3, precision="float64", autoreset="disabled", seed=2)
+    ours, theirs = make(), MujocoEnv(make())
+    ours.reset(seed=4), theirs.reset(seed=4)
+    start = np.array(ours.obs)
+    for _ in range(10):
+        a, b = (env.step(np.full((3, 1), 0.3, np.float32)) for env in (ours, theirs))
+    # a servo without contacts: both integrate it to the first order of their timestep
+    np.testing.assert_allclose(a[0], b[0], atol=0.1)
+    assert np.abs(a[0] - start).max() > 0.2 and np.abs(a[0] - b[0]).max() > 0
+    assert theirs.episode_length[0] == 10
+
+
+def test_gains_of_each_environment():
+    mujoco = pytest.importorskip("mujoco")
+    from stiction.learning.mujoco_engine import MujocoEnv
+    from stiction.randomization import Param, actuator_strength
+
+    params = [actuator_strength(0.5, 2), Param("jnt_stiffness", 1, 2, "set"), Param("actuator_gear", 1, 1.5, "scale", columns=(0,))]
+    inside = stiction.TaskEnv(Swing, 3, precision="float64", autoreset="disabled", seed=2)
+    env = MujocoEnv(stiction.RandomizedEnv(inside, stiction.Randomization(params=params), seed=2, autoreset="disabled"))
+    env.reset(seed=3)
+    batch, action = env.batch, np.full((3, 1), 0.4, np.float32)
+    assert len(np.unique(batch.param("actuator_gain")[:, 0, 0])) == 3
+    m = mujoco.MjModel.from_xml_string(Swing.model)
+    data = mujoco.MjData(m)
+    m.actuator_gainprm[0, :3], m.actuator_biasprm[0, :3] = batch.param("actuator_gain")[2], batch.param("actuator_bias")[2]
+    m.jnt_stiffness[:], m.actuator_gear[0] = np.ravel(batch.param("jnt_stiffness")[2]), batch.param("actuator_gear")[2, 0]
+    mujoco.mj_setConst(m, data)
+    data.qpos[:], data.qvel[:] = batch.qpos[2], batch.qvel[2]
+    data.ctrl[:] = 0.4
+    mujoco.mj_step(m, data, 40)
+    env.step(action)
+    np.testing.assert_allclose(batch.qpos[2], data.qpos, atol=1e-12)
+    np.testing.assert_allclose(batch.qvel[2], data.qvel, atol=1e-12)
 
 
 def test_mujoco_refuses_parameters_that_it_would_not_have():

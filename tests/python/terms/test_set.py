@@ -27,7 +27,8 @@ def test_numbers_of_terms_are_an_option_of_the_task():
     both = with_options({"a": 2, "set": {"rewards.slip": 1, "rewards.track": 3}}, given)
     assert both == {"a": 1, "set": {**given["set"], "rewards.track": 3}}
     assert with_options({"a": 2}, {}) == {"a": 2}
-    for wrong in ("set.=1", "a.b=1", "set.rewards.slip", "set.a..b=1"):
+    assert parse_options(["weights.slip=-1"]) == {"weights.slip": -1}  # an entry of an option: nested_options
+    for wrong in ("set.=1", "a..b=1", "set.rewards.slip", "set.a..b=1"):
         with pytest.raises(stiction.ArgumentError, match="expected NAME=VALUE"):
             parse_options([wrong])
 
