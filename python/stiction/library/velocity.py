@@ -1,14 +1,14 @@
 """Robots that follow a commanded velocity, as tasks made of terms.
 
-G1Flat has the definition of mjlab's flat G1 velocity task (src/mjlab/tasks/velocity of its commit of 2025-10-18): terms,
-weights, ranges and noise are its numbers.
+G1Flat and G1Rough have the definition of mjlab's G1 velocity tasks (src/mjlab/tasks/velocity of its commit of 2025-10-18):
+terms, weights, ranges and noise are its numbers. On rough ground the policy sees Isaac Lab's height scan besides.
 """
 
 from .. import assets, terms
-from .._core import Options
+from .._core import Model, Options, terrain
 from ..randomization import friction
-from ..sensors import ContactSensor
-from ..terms import Action, Event, Observation, Reward, TermTask, Termination, VelocityCommand
+from ..sensors import ContactSensor, HeightScan
+from ..terms import Action, Curriculum, Event, Observation, Reward, TermTask, Termination, VelocityCommand
 
 _FEET = tuple(f"{side}_foot{k}_collision" for side in ("left", "right") for k in range(1, 8))
 
@@ -61,3 +61,30 @@ class G1Flat(TermTask):
         "push": Event(terms.push, interval=(1, 3), linear=((-0.5, 0.5), (-0.5, 0.5), (0, 0))),
         "foot_friction": Event(terms.randomize, mode="startup", param=friction(0.3, 1.2, _FEET)),
     }
+
+
+class G1Rough(G1Flat):
+    """G1Flat over terrain that gets harder: ten levels of slopes, stairs, obstacles, noise and waves."""
+
+    id = "G1Rough"
+    summary = "a G1 humanoid follows a commanded velocity over terrain by levels"
+    first_levels = 5
+    sensors = G1Flat.sensors | {"scan": HeightScan(clip=(-5, 5))}
+    observations = G1Flat.observations | {
+        "heights": Observation(terms.heights, offset=0.5, noise=0.1, clip=(-1, 1)),
+    }
+    events = G1Flat.events | {
+        "push": Event(terms.push, interval=(1, 3), linear=((-1, 1), (-1, 1), (0, 0))),
+    }
+    curricula = {"level": Curriculum(terms.terrain_levels)}
+
+    def __init__(self, preset="mjlab", levels=10, columns=20, terrain_seed=0):
+        self.terrain = terrain(preset, levels=levels, columns=columns, seed=terrain_seed)
+        self.model = Model.from_xml(
+            f"""<mujoco model="g1_rough">
+              <include file="{assets.path("g1", floor=False)}"/>
+              <asset>{self.terrain.hfield_element("ground")}</asset>
+              <worldbody><geom name="ground" type="hfield" hfield="ground" pos="0 0 {self.terrain.lowest}"/></worldbody>
+            </mujoco>""",
+            assets={"terrain.bin": self.terrain.hfield_file()},
+        )

@@ -10,7 +10,8 @@ docs/terms.md has a complete task, and a table from Isaac Lab's and mjlab's name
 from .actions import Action, effort_scale
 from .commands import Command, UniformCommand, VelocityCommand
 from .config import Curriculum, Event, Memory, Observation, Reward, Termination
-from .curricula import scheduled
+from .curricula import *  # noqa: F403
+from .curricula import __all__ as _curricula
 from .events import *  # noqa: F403
 from .events import __all__ as _events
 from .observations import *  # noqa: F403
@@ -24,5 +25,5 @@ from .terminations import __all__ as _terminations
 
 __all__ = [
     "Action", "Command", "Curriculum", "Event", "Memory", "Observation", "Reward", "Robot", "TermTask", "Termination",
-    "UniformCommand", "VelocityCommand", "effort_scale", "scheduled", *_events, *_observations, *_rewards, *_terminations,
+    "UniformCommand", "VelocityCommand", "effort_scale", *_curricula, *_events, *_observations, *_rewards, *_terminations,
 ]  # fmt: skip

@@ -170,7 +170,7 @@ class Event(Term):
 
 @dataclass(frozen=True, init=False)
 class Curriculum(Term):
-    """f(task, ids) makes the task harder or easier for environments whose episode has ended, before the next one
-    begins. What it returns, a number or (num_envs,), is logged."""
+    """f(task, ids, draw) makes the task harder or easier for environments whose episode has ended, before the next one
+    begins, by the random numbers of `draw` if need be. What it returns, a number or one for each of `ids`, is logged."""
 
-    given = 2
+    given = 3

@@ -9,14 +9,15 @@ __all__ = ["push", "randomize", "start_base", "start_joints"]
 
 
 def start_base(task, ids, draw, x=(0, 0), y=(0, 0), z=(0, 0), yaw=(0, 0), roll=(0, 0), pitch=(0, 0), linear=(0, 0), angular=(0, 0)):
-    """The base's start: its pose in the start pose is shifted in the world by x, y, z (m), turned by roll, pitch and yaw
+    """The base's start: its pose in the start pose is set down at the origin of its patch of the terrain, if there is one,
+    shifted in the world by x, y, z (m), turned by roll, pitch and yaw
     (rad), and moves with velocities uniform in `linear` (m/s) and `angular` (rad/s), each axis for itself."""
     _needs_floating_base(task)
     ranges = [x, y, z, roll, pitch, yaw, *[linear] * 3, *[angular] * 3]
     low, high = zip(*ranges)
     u, xp = draw.uniform(list(low), list(high), 12), task.xp
     qpos = task.start_qpos[ids]
-    qpos[:, :3] = qpos[:, :3] + u[:, :3]
+    qpos[:, :3] = qpos[:, :3] + u[:, :3] + task.origin[ids]
     turn = rotations.from_euler(u[:, 3], u[:, 4], u[:, 5])
     qpos[:, 3:7] = rotations.multiply(turn, qpos[:, 3:7])
     task.start_qpos[ids] = qpos

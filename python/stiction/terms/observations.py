@@ -2,7 +2,7 @@
 
 __all__ = [
     "base_angular_velocity", "base_height", "base_linear_velocity", "base_orientation", "body_positions", "clock",
-    "command", "joint_positions", "joint_torques", "joint_velocities", "last_action", "projected_gravity",
+    "command", "heights", "joint_positions", "joint_torques", "joint_velocities", "last_action", "projected_gravity",
     "sensor", "time_left",
 ]  # fmt: skip
 
@@ -90,6 +90,11 @@ def sensor(task, name, reading="value"):
         k = m.sensor_names.index(name)
         return task.batch.sensordata[:, m.sensor_adr[k] : m.sensor_adr[k] + m.sensor_dim[k]]
     raise ArgumentError(f"no sensor {name!r}{hint(name, [*task.sensors, *m.sensor_names])}")
+
+
+def heights(task, sensor="scan", offset=0.0):
+    """(n, k) how far the body of a HeightScan is over the ground, less `offset`, m."""
+    return part(task.sensors, sensor, "sensor").value - offset
 
 
 def part(parts, name, what):

@@ -45,12 +45,14 @@ class TermTask(Task):
     observations, critic_observations: {name: Observation}, side by side in this order; without the second the critic
     sees the first without noise and delay. rewards: {name: Reward}. terminations: {name: Termination}.
     commands: {name: Command}. events: {name: Event}. curricula: {name: Curriculum}. sensors: {name: Sensor}.
+    terrain: stiction.Terrain that the model's ground is made of, or None; first_levels: episodes begin at levels up to this.
     keyframe: the start pose; None: "home", else the first keyframe, else the reference pose.
     base: body that is the robot's base; None: the first with a free joint.
 
     In terms besides what a Task has: self.robot (base and joints), self.commands and self.sensors by name,
     self.last_action and self.action_before (zeros before the first), self.start_qpos and start_qvel (of the next
-    episode, for events), self.weights (of rewards, by name).
+    episode, for events), self.weights (of rewards, by name), self.origin (num_envs, 3), level and column of each one's
+    patch of the terrain, self.seconds of a whole episode.
 
     Metrics, in each step: rewards/NAME (weight times term times dt), terminations/NAME (1 where it ended the episode),
     curricula/NAME, and what commands measure as commands/NAME/...
@@ -67,6 +69,8 @@ class TermTask(Task):
     sensors: dict = {}
     keyframe: str | None = None
     base: str | None = None
+    terrain = None
+    first_levels: int = 0
 
     # ---- before the batch exists
 
@@ -151,6 +155,7 @@ class TermTask(Task):
         self.last_action = xp.zeros((n, self.batch.model.nu if self.num_actions is None else self.num_actions),
                                     dtype=xp.float32)  # fmt: skip
         self.action_before = xp.zeros_like(self.last_action)
+        self._set_down()
         self.weights = {name: float(term.weight) for name, term in self.rewards.items()}
         self.logged = {}  # (num_envs,) of the step, by metric
         for name in self.metric_names:
@@ -172,6 +177,35 @@ class TermTask(Task):
         self._due = {
             name: xp.zeros(n, dtype=xp.int64) for name, e in self.events.items() if e.mode == "interval"
         }
+
+    def _set_down(self):
+        """Memory of the places on the terrain; without one all are at the origin of the world."""
+        xp, n = self.xp, self.num_envs
+        self.origin = xp.zeros((n, 3), dtype=xp.float64)
+        self.level, self.column = (xp.zeros(n, dtype=xp.int64) for _ in range(2))
+        self._register("terrain")
+        self._register("terrain lasting")
+        if self.terrain is not None:
+            if not 0 <= self.first_levels < self.terrain.levels:
+                raise ArgumentError(f"{self.title}.first_levels = {self.first_levels}: must be in [0, {self.terrain.levels})")
+            origins = np.array(self.terrain.origins)
+            origins.setflags(write=False)
+            self._origins = xp.asarray(origins)
+
+    def _place(self, ids):
+        """Origins of the next episodes: column and first level are lasting numbers of each environment."""
+        if self.terrain is None:
+            return
+        xp, first = self.xp, self._env._episode[ids] == 0
+        draw = self.draw_lasting("terrain", ids)
+        self.column[ids] = draw.integer(0, self.terrain.columns - 1)[:, 0]
+        self.level[ids] = xp.where(first, draw.integer(0, self.first_levels)[:, 0], self.level[ids])
+        self.origin[ids] = self._origins[self.level[ids], self.column[ids]]
+
+    @property
+    def seconds(self):
+        """Of a whole episode."""
+        return self._env.max_episode_steps * self.dt
 
     def _register(self, path):
         """A term draws for a purpose of its own, that of its name: others may come and go."""
@@ -269,7 +303,9 @@ class TermTask(Task):
         ended = self._env.steps > 0
         for name in self.curricula:
             if ended:
-                self.logged[f"curricula/{name}"][ids] = xp.astype(xp.asarray(self._call("curricula", name, ids)), xp.float32)
+                value = self._call("curricula", name, ids, self.draw_for(f"curricula.{name}", ids, 0))
+                self.logged[f"curricula/{name}"][ids] = xp.astype(xp.asarray(value), xp.float32)
+        self._place(ids)
         for to, start in zip((self.start_qpos, self.start_qvel), self._start):
             to[ids] = start
         for mode in ("startup", "reset"):

@@ -23,8 +23,8 @@ def illegal_contact(task, sensor):
 
 
 def far_away(task, distance):
-    """The base is further than that from the world's origin in the plane, m; mostly a time-out."""
-    p = task.robot.position[:, :2]
+    """The base is further than that from its origin in the plane, m; mostly a time-out."""
+    p = task.robot.position[:, :2] - task.origin[:, :2]
     return (p * p).sum(1) > distance**2
 
 

@@ -348,6 +348,15 @@ def test_pushes_and_starts_are_what_they_say():
     assert (world[:, 2] > 0.99).all() and (world[:, 2] < 2.01).all()
 
 
+def test_a_start_turns_the_pose_that_the_keyframe_has():
+    lying = '<key name="lying" qpos="0 0 0.3 0.5 0.5 0.5 0.5 0 0 0 0"/></keyframe>'
+    Lying = task_of(model=WALKER.replace("</keyframe>", lying), keyframe="lying",
+                    events={"start": Event(terms.start_base, yaw=(0.4, 0.4))})  # fmt: skip
+    q = stiction.TaskEnv(Lying, 1).batch.qpos[0, 3:7]
+    wanted = stiction.rotations.multiply(np.array([math.cos(0.2), 0, 0, math.sin(0.2)]), np.full(4, 0.5))
+    np.testing.assert_allclose(q, wanted, atol=1e-12)
+
+
 def test_randomized_parameters_are_own_and_startup_ones_last():
     env = stiction.TaskEnv(Walk, 6, seed=1)
     mass, slide = env.batch.param("body_mass").copy(), env.batch.param("geom_friction").copy()
@@ -374,7 +383,7 @@ def test_curricula_change_weights_and_are_logged():
     assert rewards == [1] * 10 + [2] * 5 + [3] * 2
     assert env.metrics[0, env.metric_names.index("curricula/weight")] == 3
     with pytest.raises(stiction.ArgumentError, match="no reward 'upp'; nearest: 'up'"):
-        terms.scheduled(env.task, None, "upp", [])
+        terms.scheduled(env.task, None, None, "upp", [])
 
 
 def test_terms_with_memory_begin_anew():
@@ -417,5 +426,8 @@ def test_actions_are_scaled_offset_clipped_and_delayed():
     np.testing.assert_allclose([c[1] for c in ctrl], [0.2, 0.4, 0.5, 0.5], rtol=1e-6)  # knees, clipped
     np.testing.assert_allclose([c[0] for c in ctrl], [0.3, 0.3, 0.35, 0.4], rtol=1e-6)  # left hip, two steps late
     np.testing.assert_allclose([c[2] for c in ctrl], [0.3, 0.3, 0.4, 0.5], rtol=1e-6)
+    env.reset([0])
+    env.step(np.full((2, 4), 0.5))
+    np.testing.assert_allclose(env.batch.ctrl[:, 0], [0.3, 0.45], rtol=1e-6)  # nothing of the last episode
     scale = terms.effort_scale(0.25)(env.batch.model, np.arange(4))
     np.testing.assert_allclose(scale, 0.25 * 15 / 30)
