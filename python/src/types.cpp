@@ -58,55 +58,12 @@ void bind_types(nb::module_& m) {
       .value("tendon", ObjectType::tendon)
       .value("actuator", ObjectType::actuator);
 
-  nb::enum_<SensorType>(m, "SensorType", nb::is_arithmetic(),
-                        "Values of Model.sensor_type: the sensors that are evaluated; MuJoCo's "
-                        "numbers.")
-      .value("touch", SensorType::touch)
-      .value("accelerometer", SensorType::accelerometer)
-      .value("velocimeter", SensorType::velocimeter)
-      .value("gyro", SensorType::gyro)
-      .value("force", SensorType::force)
-      .value("torque", SensorType::torque)
-      .value("magnetometer", SensorType::magnetometer)
-      .value("rangefinder", SensorType::rangefinder)
-      .value("camprojection", SensorType::camprojection)
-      .value("jointpos", SensorType::jointpos)
-      .value("jointvel", SensorType::jointvel)
-      .value("tendonpos", SensorType::tendonpos)
-      .value("tendonvel", SensorType::tendonvel)
-      .value("actuatorpos", SensorType::actuatorpos)
-      .value("actuatorvel", SensorType::actuatorvel)
-      .value("actuatorfrc", SensorType::actuatorfrc)
-      .value("jointactuatorfrc", SensorType::jointactuatorfrc)
-      .value("tendonactuatorfrc", SensorType::tendonactuatorfrc)
-      .value("tendonlimitpos", SensorType::tendonlimitpos)
-      .value("tendonlimitvel", SensorType::tendonlimitvel)
-      .value("tendonlimitfrc", SensorType::tendonlimitfrc)
-      .value("ballquat", SensorType::ballquat)
-      .value("ballangvel", SensorType::ballangvel)
-      .value("jointlimitpos", SensorType::jointlimitpos)
-      .value("jointlimitvel", SensorType::jointlimitvel)
-      .value("jointlimitfrc", SensorType::jointlimitfrc)
-      .value("framepos", SensorType::framepos)
-      .value("framequat", SensorType::framequat)
-      .value("framexaxis", SensorType::framexaxis)
-      .value("frameyaxis", SensorType::frameyaxis)
-      .value("framezaxis", SensorType::framezaxis)
-      .value("framelinvel", SensorType::framelinvel)
-      .value("frameangvel", SensorType::frameangvel)
-      .value("framelinacc", SensorType::framelinacc)
-      .value("frameangacc", SensorType::frameangacc)
-      .value("subtreecom", SensorType::subtreecom)
-      .value("subtreelinvel", SensorType::subtreelinvel)
-      .value("subtreeangmom", SensorType::subtreeangmom)
-      .value("insidesite", SensorType::insidesite)
-      .value("distance", SensorType::distance)
-      .value("normal", SensorType::normal)
-      .value("fromto", SensorType::fromto)
-      .value("e_potential", SensorType::e_potential)
-      .value("e_kinetic", SensorType::e_kinetic)
-      .value("contact", SensorType::contact)
-      .value("clock", SensorType::clock);
+  nb::enum_<SensorType> sensors(m, "SensorType", nb::is_arithmetic(),
+                                "Values of Model.sensor_type: the sensors that are evaluated; "
+                                "MuJoCo's numbers.");
+#define X(name, number, dim, of, bounds) sensors.value(#name, SensorType::name);
+#include "stiction/sensors.def"
+#undef X
 
   nb::enum_<Status>(m, "Status", nb::is_arithmetic(), nb::is_flag(),
                     "Bits of the status of a step. bad_state, cholesky_failed and velocity_limit "

@@ -146,10 +146,13 @@ int read_dim(const Spec& spec, Element& e, const SensorSpec& s, std::string& why
                            *type == T::framexaxis || *type == T::frameyaxis ||
                            *type == T::framezaxis;
   if (unit_length && s.cutoff > 0) fail(e, "cutoff", "has no meaning for axes and quaternions");
+  const int dim = sensor_dim(*type);
   switch (*type) {
     case T::jointpos:
     case T::jointvel:
-    case T::jointactuatorfrc: require_joint(spec, e, s, false); return 1;
+    case T::jointactuatorfrc: require_joint(spec, e, s, false); return dim;
+    case T::ballquat:
+    case T::ballangvel: require_joint(spec, e, s, true); return dim;
     case T::touch:
     case T::tendonpos:
     case T::tendonvel:
@@ -162,20 +165,18 @@ int read_dim(const Spec& spec, Element& e, const SensorSpec& s, std::string& why
     case T::actuatorfrc:
     case T::clock:
     case T::e_potential:
-    case T::e_kinetic: return 1;
+    case T::e_kinetic: return dim;
     case T::jointlimitpos:
     case T::jointlimitvel:
-    case T::jointlimitfrc: require_limit(spec, e, s); return 1;
-    case T::distance: return read_distance(spec, e, s, why, 1);
-    case T::normal: return read_distance(spec, e, s, why, 3);
-    case T::fromto: return read_distance(spec, e, s, why, 6);
+    case T::jointlimitfrc: require_limit(spec, e, s); return dim;
+    case T::distance:
+    case T::normal:
+    case T::fromto: return read_distance(spec, e, s, why, dim);
     case T::camprojection:
       if (s.objtype != "site" || s.reference.empty()) fail(e, "must name a site and a camera");
       why = frame_problem(spec, s.reftype, s.reference);
-      return why.empty() ? 2 : 0;
+      return why.empty() ? dim : 0;
     case T::insidesite: return read_inside(spec, e, s, why);
-    case T::ballquat: require_joint(spec, e, s, true); return 4;
-    case T::ballangvel: require_joint(spec, e, s, true); return 3;
     case T::contact: return read_contact(e);
     case T::rangefinder:
       if (s.objtype != "site") {
@@ -184,13 +185,13 @@ int read_dim(const Spec& spec, Element& e, const SensorSpec& s, std::string& why
       }
       if (text(e, "data").value_or("dist") != "dist")
         mark(e, "data", Use::refused, false, "must be dist: one distance a sensor");
-      return 1;
+      return dim;
     default: break;
   }
   why = frame_problem(spec, s.objtype, s.object);
   if (why.empty()) why = frame_problem(spec, s.reftype, s.reference);
   if (!why.empty()) return 0;
-  return *type == T::framequat ? 4 : 3;
+  return dim;
 }
 
 }  // namespace

@@ -3,65 +3,41 @@
 namespace stiction::model {
 namespace {
 
-struct Named {
+struct Row {
   std::string_view name;
   SensorType type;
+  int number, dim;
+  bool interval, cutoff;
 };
-constexpr Named kTypes[] = {
-    {"touch", SensorType::touch},
-    {"accelerometer", SensorType::accelerometer},
-    {"velocimeter", SensorType::velocimeter},
-    {"gyro", SensorType::gyro},
-    {"force", SensorType::force},
-    {"torque", SensorType::torque},
-    {"magnetometer", SensorType::magnetometer},
-    {"rangefinder", SensorType::rangefinder},
-    {"camprojection", SensorType::camprojection},
-    {"jointpos", SensorType::jointpos},
-    {"jointvel", SensorType::jointvel},
-    {"tendonpos", SensorType::tendonpos},
-    {"tendonvel", SensorType::tendonvel},
-    {"actuatorpos", SensorType::actuatorpos},
-    {"actuatorvel", SensorType::actuatorvel},
-    {"actuatorfrc", SensorType::actuatorfrc},
-    {"jointactuatorfrc", SensorType::jointactuatorfrc},
-    {"tendonactuatorfrc", SensorType::tendonactuatorfrc},
-    {"tendonlimitpos", SensorType::tendonlimitpos},
-    {"tendonlimitvel", SensorType::tendonlimitvel},
-    {"tendonlimitfrc", SensorType::tendonlimitfrc},
-    {"ballquat", SensorType::ballquat},
-    {"ballangvel", SensorType::ballangvel},
-    {"jointlimitpos", SensorType::jointlimitpos},
-    {"jointlimitvel", SensorType::jointlimitvel},
-    {"jointlimitfrc", SensorType::jointlimitfrc},
-    {"framepos", SensorType::framepos},
-    {"framequat", SensorType::framequat},
-    {"framexaxis", SensorType::framexaxis},
-    {"frameyaxis", SensorType::frameyaxis},
-    {"framezaxis", SensorType::framezaxis},
-    {"framelinvel", SensorType::framelinvel},
-    {"frameangvel", SensorType::frameangvel},
-    {"framelinacc", SensorType::framelinacc},
-    {"frameangacc", SensorType::frameangacc},
-    {"subtreecom", SensorType::subtreecom},
-    {"subtreelinvel", SensorType::subtreelinvel},
-    {"subtreeangmom", SensorType::subtreeangmom},
-    {"insidesite", SensorType::insidesite},
-    {"distance", SensorType::distance},
-    {"normal", SensorType::normal},
-    {"fromto", SensorType::fromto},
-    {"e_potential", SensorType::e_potential},
-    {"e_kinetic", SensorType::e_kinetic},
-    {"contact", SensorType::contact},
-    {"clock", SensorType::clock},
+constexpr bool interval = true, state = false, cutoff = true, unbounded = false;
+constexpr Row kRows[] = {
+#define X(name, number, dim, of, bounds) {#name, SensorType::name, number, dim, of, bounds},
+#include "stiction/sensors.def"
+#undef X
 };
+
+// stiction/types.h says the same, for programs that read no list.
+constexpr bool types_agree() {
+  for (const Row& r : kRows)
+    if (static_cast<int>(r.type) != r.number || of_interval(r.type) != r.interval ||
+        has_cutoff(r.type) != r.cutoff)
+      return false;
+  return true;
+}
+static_assert(types_agree(), "stiction/types.h and stiction/sensors.def differ");
 
 }  // namespace
 
 std::optional<SensorType> sensor_type(std::string_view name) {
-  for (const Named& n : kTypes)
-    if (n.name == name) return n.type;
+  for (const Row& r : kRows)
+    if (r.name == name) return r.type;
   return {};
+}
+
+int sensor_dim(SensorType type) {
+  for (const Row& r : kRows)
+    if (r.type == type) return r.dim;
+  return 0;
 }
 
 }  // namespace stiction::model
