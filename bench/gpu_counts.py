@@ -49,7 +49,6 @@ PROGRAM = ROOT / "build/release/tests/ptx_counts"
 PROGRAM_OF_LINES = ROOT / "build/lines/tests/ptx_counts"
 RESULTS = ROOT / "bench/results/ptx"
 SHAPES = ("panda_box", "leap_cube", "clutter10", "drums8", "g1_mesh_feet", "go2_rough")
-NEIGHBOURS = 32  # among which `solve` puts environments that are alike side by side (by_effort in cuda/step.cuh)
 STEP = ("dynamics", "collide", "solve", "move")  # and refresh after the last one
 GROUPS = {1: "thread", 32: "warp", 128: "block"}  # by the threads of an environment; else a tile of so many
 NEAR_PAIRS = 8  # that survive the cull, as floor.py assumes
@@ -167,18 +166,10 @@ def ceilings(row, gpu=GPUS["h100"]):
 
 
 def waiting(iterations, tiles):
-    """Of steps x environments: the share of a warp's iterations of `tiles` environments in which one has ended; as
-    numbered, by the step before, and if each environment's iterations were known."""
-    before, now = np.asarray(iterations[:-1]), np.asarray(iterations[1:])
-    shares = []
-    for order in (np.zeros_like(before), before, now):
-        spent = 0
-        for effort, n in zip(order, now, strict=True):
-            for k in range(0, len(n), NEIGHBOURS):
-                ordered = n[k : k + NEIGHBOURS][np.argsort(effort[k : k + NEIGHBOURS], kind="stable")]
-                spent += sum(len(w) * w.max() for w in np.split(ordered, range(tiles, len(ordered), tiles)))
-        shares.append(1 - now.sum() / spent)
-    return shares
+    """Of steps x environments: the share of a warp's iterations of `tiles` environments in which one has ended."""
+    n = np.asarray(iterations)
+    warps = np.split(n, range(tiles, n.shape[1], tiles), axis=1)
+    return 1 - n.sum() / sum(w.shape[1] * w.max(axis=1).sum() for w in warps)
 
 
 def table(title, names, lines):
@@ -221,9 +212,9 @@ def main():
         for kernel in (k for k in (*STEP, "refresh") if k in rows):
             parts = [f"{rows[kernel][f'warps_{what}']:.0f}, {rows[kernel][f'last_{what}']:.0f}" for what in SPENT]
             spent.append([scene.name, kernel, f"{rows[kernel]['issue_slots']:.0f}", f"{rows[kernel]['code_kB']:.0f}", *parts])
-        if 1 < (lanes := found["threads"]["solve"]) < 32 and a.steps > 1:
-            shares = waiting(found["iterations_of_steps"], 32 // lanes)
-            waits.append([scene.name, str(32 // lanes), *(f"{100 * share:.1f} %" for share in shares)])
+        if 1 < (lanes := found["threads"]["solve"]) < 32:
+            share = waiting(found["iterations_of_steps"], 32 // lanes)
+            waits.append([scene.name, str(32 // lanes), f"{100 * share:.1f} %"])
     table("Instructions of a warp per environment and step, in brackets the lanes that take part:",
           ["model", "group", "points, iterations", *STEP, "refresh", "step without", "on paper"], counts)
     table("Instructions that a warp executes one after the other, for all of its environments:",
@@ -232,7 +223,7 @@ def main():
           ["model", "issue", "first cache", "second cache", "memory", "global, kB", "local, kB", "second cache, kB",
            "memory, kB", "waves of shared memory", "divergent branches"], roofline)  # fmt: skip
     table("Iterations in `solve` of the slowest environment of a warp for which others have ended:",
-          ["model", "environments of a warp", "as numbered", "ordered", "if known"], waits)  # fmt: skip
+          ["model", "environments of a warp", "share"], waits)
     table(f"Predicted microseconds of {ALL} environments on an H100, and million steps per second without refresh:",
           ["model", "group", *STEP, "refresh", "step without", "steps/s", "`solve` without its slowest environment"], times)  # fmt: skip
     table("Percent of issue slots used, kB of code, and percent of the cycles of all warps, of the one that leaves last:",

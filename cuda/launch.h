@@ -61,7 +61,6 @@ struct Launch {
   bool store_frozen;           // outputs of frozen environments, too
   bool first, last;            // whether it has the first, the last step of a run
   bool moves;                  // false: forces at a state that stays
-  bool ordered;                // environments of like effort side by side
   int steps;                   // one after the other
   std::uint32_t kernels;       // of `step`: bit k, the kernel of that number
   Rounds rounds;

@@ -26,38 +26,6 @@ static_assert(sizeof(EnvView<float>) == cuda::kView.count * sizeof(void*));
 static_assert(cuda::has_arena_fields(Kernel::dynamics) && cuda::has_arena_fields(Kernel::collide) &&
               cuda::has_arena_fields(Kernel::solve) && cuda::has_arena_fields(Kernel::move));
 
-// Lanes of an environment that has converged find work only once half of those of the warp are free (solve_warp.cuh),
-// so environments that took as many iterations in their last step go side by side. Returns which one of the launch this
-// tile solves: the `tile`-th of a warp whose first has the place `first`, in that order of each kWarp neighbours. Changes no
-// bit.
-__device__ __forceinline__ int by_effort(const Launch& l, int first, int tiles, int tile) {
-  constexpr int kBits = 5;
-  const int lane = static_cast<int>(threadIdx.x) % kWarp;
-  const int neighbours = first / kWarp * kWarp, i = neighbours + lane;
-  constexpr int kMost = (1 << kBits) - 1;
-  int effort = kMost;
-  if (i < l.count) {
-    const auto* row = row_of(l, static_cast<int>(Field::effort), l.envs != nullptr ? l.envs[i] : i);
-    effort = max(0, min(*reinterpret_cast<const int*>(row), kMost - 1));
-  }
-  // those with less, and of the same those before it
-  std::uint32_t same = kAllLanes;
-  int rank = 0;
-  for (int bit = kBits - 1; bit >= 0; --bit) {
-    const bool mine = (effort >> bit & 1) != 0;
-    const std::uint32_t set = __ballot_sync(kAllLanes, mine);
-    if (mine) rank += __popc(same & ~set);
-    same &= mine ? set : ~set;
-  }
-  rank += __popc(same & ((1u << lane) - 1u));
-  int chosen = 0;
-  for (int k = 0; k < tiles; ++k) {
-    const std::uint32_t found = __ballot_sync(kAllLanes, rank == first - neighbours + k);
-    if (k == tile) chosen = __ffs(static_cast<int>(found)) - 1;
-  }
-  return neighbours + chosen;
-}
-
 // One of the kernels of a step, for the environment of this tile.
 template <Kernel kernel, Colliders has, Drives can>
 __device__ __forceinline__ void run_in_step(const ModelView& m, const Launch& l,
@@ -79,11 +47,10 @@ __global__ void __launch_bounds__(cuda::kStepWarps* kWarp, 1)
                   const __grid_constant__ StepArenas arenas, int lanes) {
   extern __shared__ __align__(16) std::byte memory[];
   const int stride = kViewBytes + arenas.of[0].bytes;
-  const int envs = static_cast<int>(blockDim.x) / lanes, tiles = kWarp / lanes;
-  const int first = static_cast<int>(blockIdx.x) * envs,
-            slot = static_cast<int>(threadIdx.x) / lanes;
-  const auto env_of = [&](int i) { return i >= l.count ? -1 : l.envs != nullptr ? l.envs[i] : i; };
-  const int env = env_of(first + slot);
+  const int envs = static_cast<int>(blockDim.x) / lanes;
+  const int slot = static_cast<int>(threadIdx.x) / lanes;
+  const int i = static_cast<int>(blockIdx.x) * envs + slot;
+  const int env = i >= l.count ? -1 : l.envs != nullptr ? l.envs[i] : i;
   if (env >= 0)
     bind(GroupTeam(TileGroup(DeviceLanes(lanes))), m, l, env, arenas.of[0].view,
          *reinterpret_cast<EnvView<float>*>(memory + slot * stride));
@@ -96,10 +63,7 @@ __global__ void __launch_bounds__(cuda::kStepWarps* kWarp, 1)
     run_in_step<Kernel::collide, has, can>(m, l, step, arenas.of[1], lanes, env,
                                            memory + slot * stride);
     if ((l.kernels >> static_cast<int>(Kernel::solve) & 1) != 0) {
-      int i = first + slot;
-      if (l.ordered && tiles > 1 && envs % kWarp == 0)
-        i = by_effort(l, i / tiles * tiles, tiles, slot % tiles);
-      solve_in_warp<float>(m, l, arenas.of[2], lanes, env_of(i), i - first, memory, kViewBytes);
+      solve_in_warp<float>(m, l, arenas.of[2], lanes, env, slot, memory, kViewBytes);
       __syncthreads();
     }
     run_in_step<Kernel::move, has, can>(m, l, step, arenas.of[3], lanes, env,

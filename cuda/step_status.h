@@ -121,8 +121,6 @@ STICTION_FN bool begin_step(const Team& team, const ModelView& m, const Launch& 
   team.once([&] {
     if (step.first && bad_mocap && !is_frozen(r, env)) record_status(r, env, Status::bad_control);
     e.active[0] = is_frozen(r, env) ? 0.0f : 1.0f;
-    // solve itself overwrites solver_niter, while warps that start later read this; NaN: 0
-    e.effort[0] = e.solver_niter[0] > 0.0f ? static_cast<int>(e.solver_niter[0]) : 0;
   });
   return r.store[env] != 0;
 }

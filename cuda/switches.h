@@ -73,11 +73,10 @@ constexpr Groups groups_of(const physics::ModelView& m, const Groups& wanted, in
 }
 
 // Warps of a block of `step`: all that a multiprocessor holds by registers, or, of fewer environments than fill the
-// card, its share. Tiles of which a block may have 32, the neighbours that `solve` puts in order, have them in one.
+// card, its share.
 constexpr int step_warps_of(int lanes, int num_envs, int multiprocessors) {
   const int per_warp = physics::kWarp / lanes, all = (num_envs + per_warp - 1) / per_warp;
-  const int share = std::min(kStepWarps, (all + multiprocessors - 1) / multiprocessors);
-  return lanes > kStepWarps / 2 ? share : std::max(lanes, share / lanes * lanes);
+  return std::min(kStepWarps, (all + multiprocessors - 1) / multiprocessors);
 }
 
 struct Switches {
@@ -86,7 +85,6 @@ struct Switches {
   bool times;  // STICTION_CUDA_TIMES, 0: events around each kernel; neither graphs nor whole steps
   int arena_percent;  // STICTION_CUDA_ARENA: of the shared memory that registers leave
   bool step;          // STICTION_CUDA_STEP, 1: the kernels of steps in one launch
-  bool ordered;       // STICTION_CUDA_ORDER, 1: environments of like effort side by side
   int step_warps;     // STICTION_CUDA_STEP_WARPS: of a block of `step`; 0: as tuned
 };
 
@@ -134,7 +132,6 @@ inline Switches read_switches() {
   s.graphs = switch_value("STICTION_CUDA_GRAPHS", 1, 0, 1) != 0 && !s.times;
   s.arena_percent = switch_value("STICTION_CUDA_ARENA", kArenaPercent, 0, 100);
   s.step = switch_value("STICTION_CUDA_STEP", 1, 0, 1) != 0 && !s.times;
-  s.ordered = switch_value("STICTION_CUDA_ORDER", 1, 0, 1) != 0;
   s.step_warps = switch_value("STICTION_CUDA_STEP_WARPS", 0, 0, 16);
   return s;
 }

@@ -30,7 +30,7 @@
   V(point_couple_hess) V(point_couple_line) V(body_vel) V(path_J) V(momentum) V(Av) V(v) V(dv) V(Adv) \
   V(gradient) V(contact_impulse) V(H) V(solver_nsolve) V(inv_A) V(point_spatial) V(body_pointadr) \
   V(body_point) V(npoint) V(live_point) V(nlive) V(live_cross) V(nlivecross) V(point_next) V(line_point) \
-  V(path_dof) V(path_side) V(path_col) V(npath) V(effort) V(nfactorlevel) V(anchor_row) V(nanchorrow) \
+  V(path_dof) V(path_side) V(path_col) V(npath) V(nfactorlevel) V(anchor_row) V(nanchorrow) \
   V(row_parent) V(row_num) V(run_adr) V(run_first) V(below_adr) V(flags) V(active)
 
 #define STICTION_FIELDS_OF_solve(V) \

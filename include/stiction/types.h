@@ -212,21 +212,24 @@ inline constexpr int kHfieldMore = 4;
 
 // Geom pairs that have a collider, and the number of contact points (slots) of each: the closed
 // forms always return this many points, so a slot is a lasting name of a point. 0: no collider.
-constexpr int contact_points(GeomType a, GeomType b) {
-  if (a > b) return contact_points(b, a);
+constexpr int plane_contact_points(GeomType b) {
   using G = GeomType;
-  if (a == G::plane) {
-    switch (b) {
-      case G::sphere: return 1;     // nearest point
-      case G::capsule: return 2;    // both end spheres
-      case G::ellipsoid: return 1;  // support point
-      case G::cylinder: return 8;   // four rim points on each cap
-      case G::box: return 8;        // the vertices
-      case G::mesh: return 4;       // corners of the face that looks at the plane
-      default: return 0;
-    }
+  switch (b) {
+    case G::sphere: return 1;     // nearest point
+    case G::capsule: return 2;    // both end spheres
+    case G::ellipsoid: return 1;  // support point
+    case G::cylinder: return 8;   // four rim points on each cap
+    case G::box: return 8;        // the vertices
+    case G::mesh: return 4;       // corners of the face that looks at the plane
+    default: return 0;
   }
-  if (a == G::hfield) return b == G::hfield ? 0 : contact_points(G::plane, b) + kHfieldMore;
+}
+// Does not call itself, with the types in order: ptxas, which counts the stack of a kernel, counts no recursion.
+constexpr int contact_points(GeomType type1, GeomType type2) {
+  using G = GeomType;
+  const G a = type1 < type2 ? type1 : type2, b = type1 < type2 ? type2 : type1;
+  if (a == G::plane) return plane_contact_points(b);
+  if (a == G::hfield) return b == G::hfield ? 0 : plane_contact_points(b) + kHfieldMore;
   if (a == G::sphere && (b == G::sphere || b == G::capsule || b == G::box)) return 1;
   if (a == G::capsule && (b == G::capsule || b == G::box)) return 2;  // ends of the part that faces
   if (a == G::box && b == G::box) return 8;  // the sides of the two facing faces

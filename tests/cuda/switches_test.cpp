@@ -17,7 +17,6 @@ TEST(Switches, AreWhatTheKernelsWereTunedForUnlessTheEnvironmentSaysOtherwise) {
   EXPECT_FALSE(s.times);
   EXPECT_EQ(s.arena_percent, kArenaPercent);
   EXPECT_TRUE(s.step);
-  EXPECT_TRUE(s.ordered);
   EXPECT_EQ(s.step_warps, 0);
 
   const Switch arena("STICTION_CUDA_ARENA", "40"), warps("STICTION_CUDA_STEP_WARPS", "8");
@@ -76,8 +75,7 @@ TEST(Switches, AGroupIsOfAllKernelsOrOfAStepAndOfRefresh) {
   }
 }
 
-// All of a multiprocessor where the card is full, and spread over all of them where not; 32 environments in a block where
-// they are put in order.
+// All of a multiprocessor where the card is full, and spread over all of them where not.
 TEST(Switches, BlocksFillTheMultiprocessors) {
   const auto warps = [](int lanes, int num_envs) { return step_warps_of(lanes, num_envs, 132); };
   EXPECT_EQ(warps(32, 1), 1);
@@ -86,10 +84,10 @@ TEST(Switches, BlocksFillTheMultiprocessors) {
   EXPECT_EQ(warps(32, 100000), 16);
   EXPECT_EQ(warps(16, 2113), 9);
   EXPECT_EQ(warps(16, 4224), 16);
-  EXPECT_EQ(warps(8, 33), 8);
-  EXPECT_EQ(warps(8, 4225), 8);
+  EXPECT_EQ(warps(8, 33), 1);
+  EXPECT_EQ(warps(8, 4225), 9);
   EXPECT_EQ(warps(8, 8192), 16);
-  EXPECT_EQ(warps(4, 33), 4);
+  EXPECT_EQ(warps(4, 33), 1);
   EXPECT_EQ(warps(4, 8192), 8);
   EXPECT_EQ(warps(4, 16384), 16);
 }

@@ -81,7 +81,7 @@ TEST_P(PtxDeterminism, AStateGoesOnWhereItIsSetDown) {
 }
 
 // All kernels of several steps by one launch or each by its own, many environments in a block or few, also since the
-// card has but 100 KiB of shared memory, those of like effort side by side or not.
+// card has but 100 KiB of shared memory.
 TEST_P(PtxDeterminism, HowStepsAreLaunchedChangesNoBit) {
   if (GetParam().groups.size() == 1) GTEST_SKIP() << "a thread has but one way";
   for (const char* group : {"8", "4"}) {
@@ -89,8 +89,8 @@ TEST_P(PtxDeterminism, HowStepsAreLaunchedChangesNoBit) {
     advance(whole, 1, 12);
     for (const auto& [name, value] :
          {std::pair("STICTION_CUDA_STEP", "0"), std::pair("STICTION_CUDA_STEP_WARPS", "1"),
-          std::pair("STICTION_CUDA_STEP_WARPS", "16"), std::pair("STICTION_CUDA_ORDER", "0"),
-          std::pair("STICTION_PTX_SHARED", "100"), std::pair("STICTION_CUDA_ARENA", "0")}) {
+          std::pair("STICTION_CUDA_STEP_WARPS", "16"), std::pair("STICTION_PTX_SHARED", "100"),
+          std::pair("STICTION_CUDA_ARENA", "0")}) {
       const Switch other(name, value);
       Batch b = make(group, up_to(33));
       advance(b, 1, 12);

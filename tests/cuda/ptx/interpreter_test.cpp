@@ -55,6 +55,20 @@ TEST_F(Ptx, SomeLanesCallAFunction) {
   for (std::size_t i = 0; i < 32; ++i) EXPECT_EQ(p[i], x[i] < 0 ? -x[i] : 2 * x[i]) << i;
 }
 
+// Whether at once or through another function.
+TEST_F(Ptx, AFunctionThatCallsItselfIsRefused) {
+  const auto calling = [](const std::string& name, const std::string& callee) {
+    return ".func " + name + "()\n{\n\tcall.uni\n\t" + callee + ";\n\tret;\n}\n";
+  };
+  const auto refused = [](const std::string& text) {
+    return fault([&] { ptx::Module module(text); });
+  };
+  EXPECT_THAT(refused(calling("once", "once")), HasSubstr("once calls itself"));
+  EXPECT_THAT(refused(calling("first", "second") + calling("second", "first")),
+              HasSubstr("first calls itself"));
+  EXPECT_EQ(refused(calling("first", "second") + ".func second()\n{\n\tret;\n}\n"), "");
+}
+
 TEST_F(Ptx, LanesMeetAfterLoopsOfTheirOwnLengths) {
   std::uint32_t* const p = upload(std::vector<std::uint32_t>(96));
   launch("loops", 1, 96, p);

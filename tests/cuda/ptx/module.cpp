@@ -16,6 +16,22 @@ std::size_t closing_brace(const std::string& text, std::size_t open) {
   throw Fault("PTX: a function without an end");
 }
 
+// A card gives a kernel the stack that ptxas has counted along its calls. A function that calls itself is
+// counted once, and a second call of it writes beyond the stack.
+enum class Visit : std::uint8_t { none, open, done };
+void refuse_recursion(const Module& m, int k, std::vector<Visit>& visits) {
+  Visit& visit = visits[static_cast<std::size_t>(k)];
+  if (visit == Visit::done) return;
+  const Function& f = m.function(k);
+  if (visit == Visit::open)
+    throw Fault("PTX: " + f.name + " calls itself; ptxas counts its stack once");
+  visit = Visit::open;
+  for (int i = f.begin; i < f.end; ++i)
+    if (const Instruction& one = m.code()[static_cast<std::size_t>(i)]; one.kind == Kind::call)
+      refuse_recursion(m, one.target, visits);
+  visit = Visit::done;
+}
+
 }  // namespace
 
 // Heads of functions are at the beginnings of lines.
@@ -65,6 +81,9 @@ Module::Module(std::string text) : text_(std::move(text)) {
     callee_rows_ = f.end_row, callee_local_ = f.local_end = (f.local_end + 15) / 16 * 16;
     callees_.push_back(&f);
   }
+  std::vector<Visit> visits(functions_.size(), Visit::none);
+  for (std::size_t k = 0; k < functions_.size(); ++k)
+    if (!functions_[k].entry) refuse_recursion(*this, static_cast<int>(k), visits);
 }
 
 const Function* Module::entry(const std::string& name) {
