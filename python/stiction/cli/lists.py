@@ -8,7 +8,9 @@ from dataclasses import asdict
 
 from .. import _core, assets
 from .._util.text import say, visible, wrapped
-from ..tasks.names import find_task, open_task
+from ..tasks.names import find_task, open_task, registered
+from ..terms.overrides import summary
+from ..terms.task import KINDS, TermTask
 from .arguments import TASK, positive, task_option
 
 
@@ -70,14 +72,27 @@ def _class_row(name, task) -> dict:
         "id": name, "summary": env.task.summary or (inspect.getdoc(task) or "").partition("\n")[0],
         "num_obs": env.num_obs, "num_actions": env.num_actions,
         "max_episode_steps": env.max_episode_steps, "frame_skip": env.frame_skip,
-        "metrics": list(env.metric_names), "options": options,
+        "metrics": list(env.metric_names), "options": options, "terms": _terms(task),
     }  # fmt: skip
+
+
+def _terms(task) -> list[dict]:
+    """What a class of tasks is made of, with the paths that --set takes."""
+    if not issubclass(task, TermTask):
+        return []
+    task = task()
+    return [
+        {"path": f"{kind}.{name}", "term": summary(term)}
+        for kind in KINDS for name, term in (getattr(task, kind) or {}).items()
+    ]  # fmt: skip
 
 
 def _list_envs(args) -> int:
     from ..learning.tasks import settings_of
 
     tasks = {info.id: _task_row(info) for info in _core.Env.tasks()}
+    if args.id is None:
+        tasks |= {name: _class_row(name, task) for name, task in registered().items()}
     if args.id is not None:
         task = find_task(args.id)
         tasks = {args.id: tasks[task] if isinstance(task, str) else _class_row(args.id, task)}
@@ -96,6 +111,10 @@ def _list_envs(args) -> int:
             say(wrapped(f"  {o['name']} = {json.dumps(o['default'], default=str)}", 6))
             if o["meaning"]:
                 say(wrapped(f"      {o['meaning']}", 6))
+        if t.get("terms"):
+            say("terms, of which --set PATH.NAME=VALUE changes numbers:")
+        for term in t.get("terms", ()):
+            say(wrapped(f"  {term['path']} = {visible(term['term'])}", 6))
         settings = ", ".join(f"{k}={v}" for k, v in asdict(settings_of(args.id)).items())
         say(wrapped(f"settings of the PPO in NumPy: {settings}", 2))
     return 0

@@ -33,6 +33,29 @@ def override(task, changes, kinds):
         terms[name] = _changed(terms[name], what, value, path)
 
 
+def summary(term) -> str:
+    """A term as it would be written, without what it has by default."""
+    said = []
+    for f in dataclasses.fields(term):
+        value = getattr(term, f.name)
+        if f.name == "function":
+            said.insert(0, getattr(value, "__name__", str(value)))
+        elif f.name == "params":
+            said += [f"{name}={_short(x)}" for name, x in value.items()]
+        elif f.name == "weight" or not _is_default(f, value):
+            said.append(f"{f.name}={_short(value)}")
+    return f"{type(term).__name__}({', '.join(said)})"
+
+
+def _is_default(field, value):
+    return value is field.default or (type(value) is type(field.default) and repr(value) == repr(field.default))
+
+
+def _short(value):
+    text = getattr(value, "__qualname__", None) or repr(value)
+    return text if len(text) <= 60 else text[:57] + "..."
+
+
 def _there_are(names):
     return f"; there are {', '.join(names) or 'none'}"
 

@@ -48,6 +48,19 @@ def test_training_keeps_them_and_logs_every_term(folder, capsys):
     assert "the checkpoint has" in capsys.readouterr().err
 
 
+def test_what_can_be_set_is_listed(folder, capsys):
+    assert main(["list-envs", "walk.py:Walk"]) == 0
+    listed = " ".join(capsys.readouterr().out.split())
+    for line in ("rewards.slip = Reward(foot_slip, sensor='feet', weight=-0.1)", "commands.velocity = VelocityCommand(interval=(0.2, 0.6)",
+                 "observations.gravity = Observation(projected_gravity, noise=0.05, delay=(0, 3))", "sensors.feet = ContactSensor(bodies='.*_foot'"):  # fmt: skip
+        assert line in listed, listed
+    assert main(["list-envs"]) == 0
+    assert "G1Flat" in capsys.readouterr().out
+    assert main(["list-envs", "walk.py:Walk", "--json"]) == 0
+    (row,) = json.loads(capsys.readouterr().out)
+    assert {"path": "terminations.fell", "term": "Termination(tilted, degrees=60)"} in row["terms"]
+
+
 @pytest.mark.train("torch", "rsl_rl")
 def test_rsl_rl_logs_every_term(folder):
     small = ["--trainer", "rsl_rl", "--iterations", "2", "--no-plot", "--num-envs", "8"]
