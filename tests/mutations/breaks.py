@@ -16,3 +16,7 @@ class Break:
     gtests: tuple[str, ...] = ()
     pytests: tuple[str, ...] = ()
     ptx: tuple[str, ...] = ()
+
+    def apply(self, text: str) -> str | None:
+        """The text of the file with the break; None: it does not fit."""
+        return text.replace(self.old, self.new) if text.count(self.old) == 1 else None

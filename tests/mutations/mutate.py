@@ -7,6 +7,8 @@
     tests/mutations/mutate.py --all          those that have no result of this commit: hours, but what is
                                              done is kept, and another call goes on
     tests/mutations/mutate.py --list         their names, and how many were noticed when last made
+    tests/mutations/mutate.py --changed REV  mutants of the lines that changed since a commit (mutants.py makes them),
+                                             as many as --minutes allow; what survives is for somebody to look at
 
 --all writes results.csv, to be committed; --record does so for any choice. Both take a tree without
 changes that are not committed.
@@ -28,12 +30,14 @@ import tempfile
 import time
 from pathlib import Path
 
+import mutants
 import results
 from table import BREAKS, Break
 
 ROOT = Path(__file__).resolve().parents[2]
 SAMPLE = 12  # breaks, some 15 minutes on two cores
 LIMIT = 900  # s for the tests of a break; a break that hangs a test has been noticed
+MINUTES = 15  # of mutants of what changed
 
 
 GTEST = re.compile(r"^TEST(?:_[FP])?\((\w+), (\w+)\)", re.MULTILINE)
@@ -53,7 +57,7 @@ class Tree:
 
     def __init__(self, path: Path, jobs: int, isas: str = "native;baseline"):
         self.path, self.jobs, self.isas = path, jobs, isas
-        self.build = path / "build/mutations"
+        self.build, self.compiles = path / "build/mutations", True
         # ccache finds objects of other builds, whatever the copy is called
         self.env = os.environ | {"CCACHE_BASEDIR": str(path), "CCACHE_NOHASHDIR": "1",
                                  "PYTHONPATH": str(self.build / "python"),
@@ -87,7 +91,23 @@ class Tree:
         if done.returncode:
             raise Refused("cmake failed:\n" + done.stdout[-3000:])
 
+    def borrow_module(self) -> bool:
+        """For breaks of Python alone: the module of this tree's own build beside the Python files of the copy."""
+        compiled = list((ROOT / "build/release/python/stiction").glob("_core*"))
+        package = self.build / "python/stiction"
+        if not any(p.suffix == ".so" for p in compiled):
+            return False
+        package.mkdir(parents=True, exist_ok=True)
+        for source in [*compiled, *(self.path / "python/stiction").iterdir()]:
+            link = package / source.name
+            link.unlink(missing_ok=True)
+            link.symlink_to(source)
+        self.compiles = False
+        return True
+
     def compile(self, breaks: list[Break], **env) -> None:
+        if not self.compiles:
+            return
         targets = ["stiction_ptx_tests"] if any(b.ptx for b in breaks) else []
         targets += ["stiction_python"] if any(b.pytests for b in breaks) else []
         if any(t.startswith("lab/") for b in breaks for t in b.pytests):
@@ -166,9 +186,10 @@ class Tree:
         return sorted(set(names))
 
     def failed_pytests(self, tests: list[str]) -> list[str]:
+        fast = () if any("::" in t for t in tests) else ("-x",)  # of whole files the first failure will do
         try:
             done = self.run(sys.executable, "-m", "pytest", "-q", "--tb=no", "-p",
-                            "no:cacheprovider", *[f"tests/{t}" for t in tests], limit=LIMIT)
+                            "no:cacheprovider", *fast, *[f"tests/{t}" for t in tests], limit=LIMIT)
         except subprocess.TimeoutExpired:
             return ["(hangs)"]
         if done.returncode < 0:
@@ -183,10 +204,10 @@ def verdict(tree: Tree, b: Break) -> tuple[bool, str]:
     """Breaks the copy, asks the tests, and mends it again."""
     file = tree.path / b.file
     text = file.read_text()
-    if text.count(b.old) != 1:
+    if (broken := b.apply(text)) is None:
         return False, f"old text occurs {text.count(b.old)} times"
     try:
-        file.write_text(text.replace(b.old, b.new))
+        file.write_text(broken)
         tree.compile([b], STICTION_BROKEN="1")
         failed = tree.failures([b])
     except Refused as reason:
@@ -199,7 +220,15 @@ def verdict(tree: Tree, b: Break) -> tuple[bool, str]:
     return True, failed[0] + more
 
 
+def only_python(breaks) -> bool:
+    return all(b.file.endswith(".py") and not b.gtests and not b.ptx for b in breaks)
+
+
 def choose(arguments, commit: str) -> list[Break]:
+    if arguments.changed:
+        found = mutants.of_changes(ROOT, arguments.changed, commit or "no commit")
+        print(f"{len(found)} mutants of what changed since {arguments.changed}")
+        return [m for m in found if m.file.endswith(".py")] if arguments.python else found
     rows = results.read()
     if arguments.all:
         return [b for b in BREAKS if rows.get(b.name, {}).get("commit") != commit]
@@ -229,15 +258,44 @@ def parse_arguments() -> argparse.Namespace:
                         help=f"N breaks drawn by the commit, {SAMPLE}")  # fmt: skip
     parser.add_argument("--all", action="store_true", help="all that have no result of this commit")
     parser.add_argument("--record", action="store_true", help="write results.csv")
+    parser.add_argument("--changed", metavar="REV", help="mutants of the lines that changed since REV")
+    parser.add_argument("--minutes", type=float, default=MINUTES, metavar="T", help=f"for --changed, {MINUTES}")
+    parser.add_argument("--python", action="store_true", help="for --changed: of Python alone")
     parser.add_argument("--list", action="store_true", help="print the names and stop")
     parser.add_argument("--tree", type=Path, help="where to keep the copy; default: nowhere")
     parser.add_argument("--isas", default="native;baseline",
                         help="STICTION_ISAS of the copy's build; baseline compiles fastest")  # fmt: skip
     parser.add_argument("-j", "--jobs", type=int, default=os.cpu_count())
     arguments = parser.parse_args()
-    if not arguments.list and (bool(arguments.words) + bool(arguments.sample) + arguments.all) != 1:
-        parser.error("give WORDS, --sample or --all")
+    if not arguments.list and (bool(arguments.words) + bool(arguments.sample) + arguments.all
+                               + bool(arguments.changed)) != 1:  # fmt: skip
+        parser.error("give WORDS, --sample, --all or --changed")
     return arguments
+
+
+def of_changes(tree: Tree, chosen: list[Break], seconds: float) -> int:
+    """Mutants until the time is over; tests that fail without one are left out. 1 where nothing was caught."""
+    begin, caught, made, sound = time.monotonic(), 0, 0, {}
+    for m in chosen:
+        if time.monotonic() - begin > seconds:
+            break
+        key = m.gtests, m.pytests
+        if key not in sound:
+            tree.compile([m])
+            sound[key] = not (failed := tree.failures([m]))
+            if failed:
+                print(f"left out, fail without any mutant: {', '.join(failed[:3])}")
+        if not sound[key]:
+            continue
+        start = time.monotonic()
+        noticed, detail = verdict(tree, m)
+        if detail.startswith("does not compile"):
+            continue
+        made, caught = made + 1, caught + noticed
+        say = "caught" if noticed else "LIVES"
+        print(f"{say:7} {m.name:70} {time.monotonic() - start:3.0f} s  {detail if noticed else m.new.strip()}", flush=True)
+    print(f"{caught} of {made} mutants caught; {len(chosen)} there are")
+    return int(made > 0 and not caught)
 
 
 def main() -> int:
@@ -266,7 +324,10 @@ def main() -> int:
         tree = Tree(Path(folder).resolve(), arguments.jobs, arguments.isas)
         try:
             tree.copy_sources()
-            tree.configure(cuda=any(b.ptx for b in chosen))
+            if not (only_python(chosen) and tree.borrow_module()):
+                tree.configure(cuda=any(b.ptx for b in chosen))
+            if arguments.changed:
+                return of_changes(tree, chosen, 60 * arguments.minutes)
             tree.compile(chosen)
             if failed := tree.failures(chosen):
                 raise Refused("fail without any break: " + ", ".join(failed))
