@@ -27,7 +27,8 @@ def host(x):
 
 
 def namespace(device: str = "cpu"):
-    """Of a device of `Batch`, or of torch: "cuda" and "torch" too give torch tensors. One object for each."""
+    """The array functions for a device, named as by `Batch` or by torch; "cuda" and "torch" too give torch tensors. The same
+    object is returned for the same device."""
     return _namespace(device)
 
 

@@ -1,4 +1,4 @@
-"""Values of the command line: what argparse turns into a line that says what is wrong."""
+"""Types of command-line arguments. A value that does not fit becomes one line that says what is wrong."""
 
 import argparse
 import math
@@ -59,12 +59,12 @@ def seed(text: str) -> int:
 
 
 def widths(text: str) -> tuple[int, ...]:
-    """Of hidden layers: "64,64"."""
+    """Widths of hidden layers, written as "64,64"."""
     return tuple(positive(int)(part) for part in text.split(","))
 
 
 def existing_file(text: str, others=()) -> Path:
-    """`others`: names that the user may have meant beside those of files."""
+    """The path of a file that is there. `others`: further names to suggest beside those of files."""
     path = Path(text)
     if path.is_dir():
         raise argparse.ArgumentTypeError(f"{text}: is a folder, expected a file")
@@ -86,7 +86,7 @@ def model_file(text: str) -> Path:
 
 
 def new_file(*suffixes):
-    """A file that can be written: it has one of the suffixes, its folder exists."""
+    """A parser of paths that can be written: with one of the suffixes, in a folder that exists."""
 
     def parse(text: str) -> Path:
         path = Path(text)

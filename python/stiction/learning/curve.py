@@ -142,7 +142,7 @@ class LearningCurve:
 
 
 def _columns(path) -> list[str]:
-    """Of a file that is there; none of one that is not, or empty."""
+    """The columns of the file; an empty list where there is no file or nothing in it."""
     if not path.exists():
         return []
     with open(path, newline="") as file:

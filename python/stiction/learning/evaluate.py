@@ -32,7 +32,7 @@ class Evaluation:
         return text if self.success is None else f"{text}, success in {self.success} of {len(self.lengths)}"
 
     def metrics_text(self) -> str:
-        """Of all metrics: "height 0.53, effort 0.1"."""
+        """All metrics in one line: "height 0.53, effort 0.1"."""
         return ", ".join(f"{visible(name)} {x:.3g}" for name, x in self.metrics.items())
 
 

@@ -57,7 +57,7 @@ def _from_numpy(policy: Policy) -> Graph:
 
 
 def _from_rsl(policy) -> Graph:
-    """Of rsl_rl's MLPModel: its empirical normaliser (x − mean)/(std + eps), its layers, actions within their range."""
+    """The graph of rsl_rl's MLPModel: empirical normaliser (x − mean)/(std + eps), layers, actions clipped to their range."""
     model = policy.model
     state = {k: v.double().numpy() for k, v in model.state_dict().items()}
     mean, scale = np.zeros(policy.num_obs), np.ones(policy.num_obs)
@@ -74,7 +74,7 @@ def _from_rsl(policy) -> Graph:
 
 
 def graph_of(policy) -> Graph:
-    """Of a policy of either trainer."""
+    """The graph of a policy of either trainer."""
     return _from_numpy(policy) if isinstance(policy, Policy) else _from_rsl(policy)
 
 

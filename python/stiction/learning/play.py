@@ -43,7 +43,7 @@ def _check_sizes(env, policy, path):
 
 
 def _task_name(policy, args) -> str:
-    """Of the task, given or as it was in training. A file that a policy names is run only where it lies
+    """The name of the task, as given or as it was in training. A file that a policy names is run only where it lies
     below the folder that the user is in."""
     if args.task:
         return args.task

@@ -74,18 +74,18 @@ class Iteration:
 
 
 def env_seed(seed: int) -> int:
-    """Of the first environment of a run: environment i draws with seed + i, so that the seeds of runs
+    """The seed of the first environment of a run. Environment i draws with seed + i, so the seeds of runs
     lie 2³² apart and no two of them share a stream. The upper half of it is for evaluations."""
     return (seed << 32) % 2**64
 
 
 def evaluation_seed(seed: int) -> int:
-    """Of the first environment in which a run's policy is evaluated: none of those it was trained in."""
+    """The seed of the first environment that evaluates a run's policy; no training environment has it."""
     return env_seed(seed) + 2**31
 
 
 def log_prob(log_std, z):
-    """Of a normal distribution, summed over actions; z = (action - mean) / deviation."""
+    """Log-density of a diagonal normal distribution, summed over actions; z = (action - mean) / deviation."""
     return -0.5 * np.square(z).sum(axis=1) - (log_std + 0.5 * np.log(2 * np.pi)).sum()
 
 
@@ -128,7 +128,7 @@ def advantages(reward, value, last_value, done, gamma, lam):
 
 
 def _description(env) -> dict:
-    """Of an environment of stiction; nothing of another that merely has the methods above."""
+    """The description of a stiction environment; empty for any other object with the methods above."""
     return describe(env) if hasattr(env, "batch") else {}
 
 

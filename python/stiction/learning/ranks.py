@@ -63,7 +63,7 @@ class Ranks:
         return self.rank * count, count
 
     def threads(self, given: int | None) -> int | None:
-        """Of the simulator: those given, else this rank's part of the cores; None: all."""
+        """Threads of this rank's simulator: the given number, else its share of the cores; None means all of them."""
         if given or self.local_size == 1:
             return given
         return max(1, usable_cores() // self.local_size)

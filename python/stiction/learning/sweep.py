@@ -69,7 +69,7 @@ class Param:
         return f"{x:.6g}"
 
     def flags(self, value: str) -> list[str]:
-        """Of `stiction train`."""
+        """The arguments of `stiction train` that set this parameter."""
         group, dot, name = self.name.partition(".")
         if dot and group in _GROUPS:
             return [_GROUPS[group], f"{name}={value}"]
@@ -93,7 +93,7 @@ def trials_of(params, count, seed) -> list[dict]:
 
 
 def arguments(args, params, trial) -> list[str]:
-    """Of `stiction` for a trial."""
+    """The command line of `stiction` for a trial."""
     found = ["train", args.id, "--trainer", args.trainer, "--threads", str(args.threads), "--no-plot"]
     if args.iterations or not args.seconds:
         found += ["--iterations", str(args.iterations or ITERATIONS)]

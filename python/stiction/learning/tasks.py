@@ -110,7 +110,7 @@ def engine_options(own: Options, given: dict) -> Options:
 
 
 def settings_of(name: str, given: dict = {}) -> Settings:
-    """Of a task by its name, with some that are given; those of a class in Python are its `ppo_settings`."""
+    """The settings of a task by its name, changed by those given. A task in Python has its own in `ppo_settings`."""
     task = find_task(name)
     preset = SETTINGS.get(task, Settings()) if isinstance(task, str) else _settings_of_class(task)
     try:

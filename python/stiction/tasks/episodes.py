@@ -86,7 +86,7 @@ class Ended:
         self.metrics = {name: xp.zeros(n, dtype=xp.float32) for name in metric_names}  # of its last step
 
     def note(self, xp, where, length, b, whole=True):
-        """Of the environments in the mask `where`; `whole`: the episode came to its own end."""
+        """Notes the ends of the environments in the mask `where`; `whole` is false where a reset cut the episode off."""
         xp.copyto(self.length, length, where=where)
         xp.copyto(self.terminated, b.terminated & whole, where=where)
         xp.copyto(self.truncated, b.truncated & whole, where=where)

@@ -123,8 +123,8 @@ def find_object(name: str, kind: type, what: str):
 
 
 def describe(env) -> dict:
-    """What opens an environment again: name and options of its task, and what of the engine is not the
-    task's own choice."""
+    """A dict that opens the environment again: the name and options of its task, and those engine options that differ
+    from the task's own."""
     own = engine_of(env.id if getattr(env, "task", None) is None else env.task)
     usual, chosen = own.__getstate__(), env.batch.options.__getstate__()
     engine = {name: value for name, value in chosen.items() if value != usual[name]}
@@ -140,7 +140,7 @@ def describe(env) -> dict:
 
 
 def short_name(name: str) -> str:
-    """Of files and titles: the class or id without what it is in."""
+    """The name of files and titles: the class or id, without the file or module that holds it."""
     return name.rpartition(":")[2].replace("/", "-")
 
 
@@ -202,7 +202,7 @@ def _load(source: str):
 
 
 def error_of_own_file(error) -> Error | None:
-    """What went wrong in a hook, with the line, of a task that the command line opened from a file."""
+    """The Error for a failure in a hook of a task that the command line opened from a file, with its line; None for any other failure."""
     if not _files:
         return None
     frames = traceback.extract_tb(error.__traceback__)
@@ -213,7 +213,7 @@ def error_of_own_file(error) -> Error | None:
 
 
 def _failed(source, error) -> Error:
-    """What went wrong in somebody's file, with the line there."""
+    """The Error for a failure inside somebody's file, with its line there."""
     if isinstance(error, SyntaxError):
         return Error(f"{visible(source)}:{error.lineno}: {visible(error.msg)}")
     frames = [f for f in traceback.extract_tb(error.__traceback__) if "importlib" not in f.filename]

@@ -86,7 +86,7 @@ def _moving(body, depth):
 
 
 def _colour(depth: int, children: int):
-    """Of a body, `depth` moving bodies from the world: limbs branch off from a trunk and come to an end."""
+    """The colour of a body that is `depth` moving bodies away from the world: limbs branch off from a trunk and come to an end."""
     if depth == 1 or children > 1:
         return TRUNK
     return END if children == 0 else LINK if depth % 2 == 0 else OTHER_LINK
@@ -355,7 +355,7 @@ def field_mesh(elevation, size):
 
 
 def _colours(model) -> list:
-    """Of the bodies of a Model; None: it does not move."""
+    """The colour of each body of a Model; None for a body that does not move."""
     depth = [0] * model.nbody
     for b in range(1, model.nbody):
         depth[b] = depth[model.body_parentid[b]] + int(model.body_weldid[b] == b)
