@@ -230,3 +230,8 @@ def test_the_wheel_says_where_it_is(monkeypatch, capsys):
 
     assert main(["lab", "list"]) == 1
     assert "not in the wheel: clone the repository" in capsys.readouterr().err
+    from stiction.cli import build_parser
+
+    assert "experiments of the papers" not in build_parser().format_help()
+    monkeypatch.undo()
+    assert "experiments of the papers" in build_parser().format_help()

@@ -9,18 +9,20 @@ from .._util.text import say
 BUILD = ROOT / "build" / "release"
 
 
+def _is_here() -> bool:
+    return (ROOT / "lab" / "CMakeLists.txt").is_file()
+
+
 def add_command(commands):
-    lab = commands.add_parser(
-        "lab",
-        help="contact solvers and experiments of the papers (in a checkout)",
-        description="Contact solvers of the literature and the papers' experiments.",
-    )
+    """The help lists it in a checkout alone: a wheel has no laboratory."""
+    listed = {"help": "contact solvers and experiments of the papers"} if _is_here() else {}
+    lab = commands.add_parser("lab", description="Contact solvers of the literature and the papers' experiments.", **listed)
     lab.set_defaults(run=_lab)
 
 
 def _problem():
     """Why there is no laboratory here, or None once its module is built and current."""
-    if not (ROOT / "lab" / "CMakeLists.txt").is_file():
+    if not _is_here():
         return "the contact laboratory is not in the wheel: clone the repository and call ./dev setup there"
     if not (BUILD / "build.ninja").is_file():
         return "the contact laboratory is built in build/release: ./dev setup first"
