@@ -7,6 +7,7 @@ import torch
 import stiction
 from stiction import sensors, terms
 from stiction.arrays import host
+from test_terrain_terms import Climb
 from walker import Walk, actions
 
 RESULTS = ("obs", "final_obs", "reward", "terminated", "truncated", "metrics", "critic_obs", "episode_length")
@@ -73,6 +74,18 @@ def test_snapshots_of_a_device_go_on():
             env.step(torch.from_numpy(actions(env, step)))
         for name in RESULTS:
             assert torch.equal(getattr(there, name), getattr(again, name)), name
+
+
+def test_levels_of_terrain_are_those_of_the_cpu():
+    there, here = (stiction.TaskEnv(Climb, 40, seed=1, device=device) for device in ("emulated", "cpu"))
+    for step in range(9):
+        for env in (there, here):
+            env.batch.qpos[:, 0] = env.batch.qpos[:, 0] + 0.8 * (env.xp.arange(40) % 4)  # some walk far
+        a = actions(here, step)
+        there.step(torch.from_numpy(a)), here.step(a)
+        for name in ("level", "column"):
+            np.testing.assert_array_equal(host(getattr(there.task, name)), getattr(here.task, name))
+    assert len(set(here.task.level)) > 2
 
 
 def test_contacts_against_bodies_are_refused_there():

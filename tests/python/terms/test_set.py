@@ -44,6 +44,7 @@ def test_training_keeps_them_and_logs_every_term(folder, capsys):
     assert "metrics/terminations/fell" in header and "commands/velocity/error_yaw" in header
     capsys.readouterr()
     assert main(["play", str(out / "policy.npz"), "--episodes", "2", "--set", "events.push=null"]) == 0
+    assert main(["play", str(out / "policy.npz"), "--episodes", "2", "--engine", "mujoco"]) == 0
     assert main(["train", "walk.py:Walk", *SMALL[:5], "--resume", "--set", "rewards.slip=-0.1"]) == 1
     assert "the checkpoint has" in capsys.readouterr().err
 
