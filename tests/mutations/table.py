@@ -32,6 +32,7 @@ from table_rl import RL
 from table_runtime import RUNTIME
 from table_sensors import SENSORS
 from table_tendons import TENDONS
+from table_terms import TERM_BREAKS
 from table_torsion import TORSION
 from table_transmissions import TRANSMISSIONS
 from table_turning import TURNING
@@ -492,4 +493,4 @@ BATCH = [
 BREAKS = (DYNAMICS + CONTACT + STICTION + JOINT_ANCHORS + ROWS + ACTIVATIONS + LIMITS + BALL + EQUALITIES + FACTOR + TORSION + TENDONS + TRANSMISSIONS
           + SAFEGUARDS + SOLVER + NEWTON + GEOMETRY + CAPSULES + MODEL
           + READER + READER_DOOR + TEXT + TURNING + URDF + FORMATS + HFIELDS + RAY_BREAKS + MESHES + FLUID + BATCH + TWO_PACKS + CHOICES + CONVEX + RUNTIME + API_DOOR + CUDA + ENV
-          + ENV_LOCOMOTION + SENSORS + RL + TRAINING + OUTPUT + LAB + DERIVATIVE + LAWS)
+          + ENV_LOCOMOTION + SENSORS + RL + TRAINING + OUTPUT + LAB + DERIVATIVE + LAWS + TERM_BREAKS)

@@ -1,0 +1,78 @@
+"""Deliberate breaks of tasks made of terms, of sensors and of rotations; see table.py."""
+
+from breaks import Break
+
+TASK_TEST = "python/terms/test_term_task.py::"
+TERM_TEST = "python/terms/test_terms.py::"
+TERRAIN_TEST = "python/terms/test_terrain_terms.py::"
+SENSOR_TEST = "python/sensors/test_sensor_objects.py::"
+ROTATION_TEST = "python/util/test_rotations.py::"
+TERMS = "python/stiction/terms/"
+SENSORS = "python/stiction/sensors/"
+
+TERM_BREAKS = [
+    Break("terms: the second step of an episode still shows its first", TERMS + "history.py",
+          "        self.new[:] = False\n", "",
+          pytests=(TASK_TEST + "test_histories_show_the_oldest_first_and_begin_with_the_first",)),
+    Break("terms: a delay looks into the future", TERMS + "history.py",
+          "at = (self.now - steps) % self.depth", "at = (self.now + steps) % self.depth",
+          pytests=(TASK_TEST + "test_delays_are_drawn_once_for_an_episode_in_steps",)),
+    Break("terms: draws depend on the order of the terms", TERMS + "task.py",
+          "purpose = 1 << 31 | zlib.crc32(path.encode()) & 0x7FFFFFFF", "purpose = 1 << 31 | len(self._purposes)",
+          pytests=(TASK_TEST + "test_what_a_term_draws_does_not_depend_on_the_others",)),
+    Break("terms: the first action of an episode has the last one's before it", TERMS + "task.py",
+          "        self.last_action[ids] = self.action_before[ids] = 0\n", "",
+          pytests=(TASK_TEST + "test_terms_give_the_same_bits_as_hooks",)),
+    Break("terms: a weight is per step", TERMS + "task.py",
+          "(weight * self.dt) * self._column", "weight * self._column",
+          pytests=(TASK_TEST + "test_a_term_has_weight_times_dt_and_a_weight_of_zero_is_not_computed",)),
+    Break("terms: a command is never drawn again", TERMS + "task.py",
+          "            command.step()\n", "            pass\n",
+          pytests=(TASK_TEST + "test_velocity_commands_keep_their_shares_ranges_and_times",)),
+    Break("terms: the base is where it was in the last step", TERMS + "robot.py",
+          "        self.known.clear()\n", "        pass\n",
+          pytests=(TERM_TEST + "test_rewards_are_what_they_say",)),
+    Break("terms: a push turns about the world's axes", TERMS + "events.py",
+          "turn = rotations.rotate_back(batch.qpos[ids, 3:7], u[:, 3:])", "turn = u[:, 3:]",
+          pytests=(TASK_TEST + "test_pushes_and_starts_are_what_they_say",)),
+    Break("terms: a start forgets the pose of its keyframe", TERMS + "events.py",
+          "qpos[:, 3:7] = rotations.multiply(turn, qpos[:, 3:7])", "qpos[:, 3:7] = turn",
+          pytests=(TASK_TEST + "test_a_start_turns_the_pose_that_the_keyframe_has",)),
+    Break("terms: a delayed action is of the last episode", TERMS + "actions.py",
+          "            self._past.ring[:, ids] = 0\n", "            pass\n",
+          pytests=(TASK_TEST + "test_actions_are_scaled_offset_clipped_and_delayed",)),
+    Break("terms: a foot's peak is that of all its swings", TERMS + "rewards.py",
+          "        xp.copyto(self.peak, xp.zeros_like(self.peak), where=feet.touching)\n", "",
+          pytests=(TERM_TEST + "test_swing_height_takes_the_peak_of_each_flight_and_jerk_three_actions",)),
+    Break("terms: everybody climbs", TERMS + "curricula.py",
+          "up = distance > 0.5 * terrain.patch", "up = distance > 0 * terrain.patch",
+          pytests=(TERRAIN_TEST + "test_levels_rise_and_fall_by_merit",)),
+    Break("tasks: no hook after a reset", "python/stiction/tasks/task.py",
+          "        self.task.begin(ids)\n", "        pass\n",
+          pytests=(TASK_TEST + "test_terms_with_memory_begin_anew",)),
+    Break("sensors: the step of a landing is no flight", SENSORS + "contact.py",
+          "xp.copyto(self.last_air_time, self.air_time + dt, where=self.landed)",
+          "xp.copyto(self.last_air_time, self.air_time, where=self.landed)",
+          pytests=(SENSOR_TEST + "test_contacts_have_forces_and_times_of_flight_and_stand",)),
+    Break("sensors: action is not reaction", SENSORS + "contact.py",
+          "(c.body1, c.body2, -1.0)", "(c.body1, c.body2, 1.0)",
+          pytests=(SENSOR_TEST + "test_contacts_are_counted_against_some_bodies",)),
+    Break("sensors: an accelerometer falls at first", SENSORS + "imu.py",
+          "            true[:, 3:] = rotations.rotate_back(q, -xp.astype(g, xp.float64))\n", "            true[:, 3:] = 0\n",
+          pytests=(SENSOR_TEST + "test_an_exact_imu_reads_what_the_models_sensors_do",)),
+    Break("sensors: a bias walks with the time, not its root", SENSORS + "imu.py",
+          "* self._walk * math.sqrt(self.task.dt)", "* self._walk * self.task.dt",
+          pytests=(SENSOR_TEST + "test_errors_of_an_imu_have_their_sizes",)),
+    Break("sensors: an encoder's velocity has the first position", SENSORS + "encoder.py",
+          "        self._before[:] = self._past.back(0)[:, 0]\n", "",
+          pytests=(SENSOR_TEST + "test_encoders_count_and_differ",)),
+    Break("sensors: a scan after a reset is of the last episode", SENSORS + "ray.py",
+          "        self.heights[ids] = self._read(self.xp.host(ids))\n", "        pass\n",
+          pytests=(SENSOR_TEST + "test_scans_and_rays_are_those_of_the_batch_and_fresh",)),
+    Break("rotations: a logarithm goes the long way", "python/stiction/rotations.py",
+          "q = xp.where(q[..., :1] < 0, -q, q)\n    sine", "sine",
+          pytests=(ROTATION_TEST + "test_exponentials_and_logarithms",)),
+    Break("rotations: rotate_back is rotate", "python/stiction/rotations.py",
+          "_cross(xp, u, v) - w * v)", "_cross(xp, u, v) + w * v)",
+          pytests=(ROTATION_TEST + "test_matrices_products_and_turned_vectors",)),
+]
