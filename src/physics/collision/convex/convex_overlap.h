@@ -1,8 +1,9 @@
-// Faces with corners, of meshes and boxes, and the points of two shapes that show faces to each other,
-// one of them a mesh's: src/reference/collision/geometry.h, "Mesh against a plane".
+// Points of two shapes that show faces to each other, one of them a mesh's, and of a mesh on a plane:
+// src/reference/collision/geometry.h, "Mesh against a plane".
 #pragma once
 
 #include "physics/collision/convex/convex_points.h"
+#include "physics/collision/convex/convex_polygon.h"
 
 STICTION_PHYSICS_BEGIN
 
@@ -12,104 +13,97 @@ inline constexpr double kTilt = 1e-3;  // a slope, rad
 // d_0 is so far from the x axis of the face: 52.5 degrees.
 inline constexpr double kSlotCosine = 0.6087614290087207, kSlotSine = 0.7933533402912352;
 
-// The face of a box or mesh that looks along m. Corners about the same origin as `centre`, the shape's.
-struct Polygon {
-  const HullShape* shape;
-  Vec3<double> centre;
-  Region plane;       // outward, a point and two axes; of a box its rectangle
-  const int* corner;  // of a mesh
-  int count;
-
-  STICTION_FN Vec3<double> vertex(int i) const {
-    if (corner == nullptr) return plane.vertex(i);
-    return centre + shape->global(shape->hull.vertex(corner[i]));
+// d_k = u, v, -u, -v, and how far something is along them, by how far it is along u and v.
+struct FourWays {
+  Vec3<double> u, v;
+  STICTION_FN static double along(int k, double a, double b) {
+    return k == 0 ? a : k == 1 ? b : k == 2 ? -a : -b;
   }
-  STICTION_FN double height(const Vec3<double>& p, const Vec3<double>& m) const {
-    return plane.height(p, m);
-  }
-  // Seen from the side, a plane says nothing of heights.
-  STICTION_FN bool steep(const Vec3<double>& m) const { return dot(plane.outward, m) < 1e-3; }
-  STICTION_FN double area() const {
-    if (corner == nullptr) return 4 * plane.half_x * plane.half_y;
-    const Vec3<double> origin = vertex(0);
-    Vec3<double> sum = zero3<double>(), last = vertex(1) - origin;
-    for (int i = 2; i < count; ++i) {
-      const Vec3<double> next = vertex(i) - origin;
-      sum = sum + cross(last, next), last = next;
-    }
-    return 0.5 * norm(sum);
-  }
+  STICTION_FN Vec3<double> way(int k) const { return k == 0 ? u : k == 1 ? v : k == 2 ? -u : -v; }
 };
-
-STICTION_OUTLINE inline Polygon polygon_of(const HullShape& s, const Vec3<double>& centre,
-                                           const Vec3<double>& m) {
-  Polygon p{&s, centre, {}, nullptr, 4};
-  if (s.type == GeomType::box) {
-    p.plane = face_of(s, centre, m);
-    return p;
-  }
-  const MeshArrays& a = *s.hull.arrays;
-  const int face = facing_face(s.hull, s.local(m), core_extent(s));
-  const int* const adr = a.mesh_polyvertadr + a.mesh_polyadr[s.hull.mesh] + face;
-  p.corner = a.mesh_polyvert + adr[0], p.count = adr[1] - adr[0];
-  const Vec3<double> n = s.hull.normal(face), first = s.hull.vertex(p.corner[0]);
-  const Vec3<double> edge = s.hull.vertex(p.corner[1]) - first, flat = edge - dot(n, edge) * n;
-  const Vec3<double> x = (1 / norm(flat)) * flat;
-  double outermost = dot(n, first);
-  for (int i = 1; i < p.count; ++i) outermost = vmax(outermost, dot(n, s.hull.vertex(p.corner[i])));
-  p.plane.outward = s.global(n);
-  p.plane.x = s.global(x), p.plane.y = s.global(cross(n, x));
-  p.plane.centre = centre + s.global(first + (outermost - dot(n, first)) * n);
-  p.plane.half_x = p.plane.half_y = 0, p.plane.disc = false;
-  return p;
-}
-
-// The part of p + t u that lies over the polygon, or `slack` beside it, seen along m, which looks away from it.
-STICTION_OUTLINE inline LanePart over(const Polygon& polygon, const Vec3<double>& p,
-                                      const Vec3<double>& u, LanePart part, const Vec3<double>& m,
-                                      double slack = 0) {
-  if (polygon.steep(m)) return {1, 0};
-  const Region& r = polygon.plane;
-  const bool turned = dot(cross(r.x, r.y), r.outward) < 0;  // corners run clockwise
-  const Vec3<double> up = turned ? -m : m;
-  Vec3<double> from = polygon.vertex(polygon.count - 1);
-  for (int i = 0; i < polygon.count; ++i) {
-    const Vec3<double> to = polygon.vertex(i), inward = cross(up, to - from);
-    const double at = dot(inward, p - from) + slack * norm(inward), slope = dot(inward, u);
-    if (slope == 0 && at < 0) return {1, 0};
-    if (slope > 0) part.low = vmax(part.low, -at / slope);
-    if (slope < 0) part.high = vmin(part.high, -at / slope);
-    from = to;
-  }
-  return part;
+STICTION_FN FourWays four_ways(const Vec3<double>& n, const Vec3<double>& x,
+                               const Vec3<double>& y) {
+  const double cosine = kSlotCosine, sine = kSlotSine;
+  const Vec3<double> u = cosine * x + sine * y, v = cosine * y - sine * x;
+  return {u - dot(n, u) * n, v - dot(n, v) * n};
 }
 
 // The corners of an overlap that are farthest along four directions, while they are offered.
 struct FarthestCorners {
-  Vec3<double> n, u, v;  // d_k = u, v, -u, -v
+  FourWays ways;
   double tie;
-  bool any;
+  bool any = false;
   double along[4], gap[4];
   Vec3<double> middle[4];
 
+  STICTION_FN FarthestCorners(const FourWays& w, double t) : ways(w), tie(t) {
+    for (int k = 0; k < 4; ++k) along[k] = -std::numeric_limits<double>::infinity();
+  }
   STICTION_FN void offer(const Vec3<double>& p, double height) {
-    const double a = dot(u, p), b = dot(v, p);
+    const double a = dot(ways.u, p), b = dot(ways.v, p);
     for (int k = 0; k < 4; ++k) {
-      const double c = k == 0 ? a : k == 1 ? b : k == 2 ? -a : -b;
-      if (any && !(c > along[k] + tie)) continue;
+      const double c = FourWays::along(k, a, b);
+      if (!(c > along[k] + tie)) continue;
       along[k] = c, gap[k] = height, middle[k] = p;
     }
     any = true;
   }
 };
-STICTION_FN FarthestCorners farthest_corners(const Vec3<double>& n, const Vec3<double>& x,
-                                             const Vec3<double>& y, double tie) {
-  FarthestCorners c;
-  const double cosine = kSlotCosine, sine = kSlotSine;
-  const Vec3<double> u = cosine * x + sine * y, v = cosine * y - sine * x;
-  c.n = n, c.u = u - dot(n, u) * n, c.v = v - dot(n, v) * n;
-  c.tie = tie, c.any = false;
-  return c;
+
+// How far the corners of a face are along the four directions.
+struct FaceExtent {
+  const Polygon& face;
+  Vec3<double> u, v;  // in the frame of the face
+  double a, b;        // of its origin along them
+  double most[4];
+  int corner[4];  // the first that is as far
+
+  STICTION_FN FaceExtent(const Polygon& f, const FourWays& w, double tie)
+      : face(f), u(f.local(w.u)), v(f.local(w.v)), a(dot(w.u, f.origin)), b(dot(w.v, f.origin)) {
+    for (int k = 0; k < 4; ++k) most[k] = -std::numeric_limits<double>::infinity(), corner[k] = 0;
+    for (int i = 0; i < face.count; ++i) {
+      const double at_u = along_u(i), at_v = along_v(i);
+      for (int k = 0; k < 4; ++k) {
+        const double c = FourWays::along(k, at_u, at_v);
+        if (c > most[k] + tie) most[k] = c, corner[k] = i;
+      }
+    }
+  }
+  STICTION_FN double along_u(int i) const { return a + dot(u, face.at(i)); }
+  STICTION_FN double along_v(int i) const { return b + dot(v, face.at(i)); }
+};
+
+// Offers the ends of what of the edges of a face lies over the other one.
+template <class Offer>
+STICTION_FN void offer_edge(const Polygon& face, int i, FaceCrossings& other, const Offer& offer) {
+  const Vec3<double> p = face.placed(face.at(i)), u = face.placed(face.at(face.next(i))) - p;
+  const LanePart part = other.over_edge(p, u);
+  if (part.low <= part.high) offer(p + part.low * u), offer(p + part.high * u);
+}
+
+// Of edges which may have one of the four corners. No corner of the overlap is farther than `limit`, how far the corners of
+// both faces are, and none of an edge's than its ends. First come the edges at the corners that are farthest, which mostly leave
+// the others nothing.
+template <class Offer>
+STICTION_OUTLINE void offer_edges(const FaceExtent& extent, FaceCrossings& other,
+                                  const FarthestCorners& found, const double* limit,
+                                  const Offer& offer) {
+  const Polygon& face = extent.face;
+  for (int k = 0; k < 8; ++k) {
+    const int i = extent.corner[k / 2];
+    offer_edge(face, k % 2 == 0 ? i : face.last(i), other, offer);
+  }
+  double a = extent.along_u(0), b = extent.along_v(0);
+  for (int i = 0; i < face.count; ++i) {
+    const int j = face.next(i);
+    const double c = extent.along_u(j), d = extent.along_v(j);
+    bool may = false;
+    for (int k = 0; k < 4; ++k)
+      may = may || (found.along[k] + found.tie < limit[k] &&
+                    vmax(FourWays::along(k, a, b), FourWays::along(k, c, d)) > found.along[k]);
+    if (may) offer_edge(face, i, other, offer);
+    a = c, b = d;
+  }
 }
 
 // A slot without a feature repeats the first, out of reach.
@@ -157,7 +151,7 @@ STICTION_OUTLINE inline void overlap_points(const ContactList& list, const HullS
   }
   const bool by_b = disc || pb.area() < (1 - ties) * pa.area();
   const Region& axes = by_b ? pb.plane : ra;
-  FarthestCorners found = farthest_corners(n, axes.x, axes.y, tie);
+  FarthestCorners found(four_ways(n, axes.x, axes.y), tie);
   const bool steep = dot(ra.outward, n) < 1e-3 || pb.steep(back);
   const auto of_a = [&](const Vec3<double>& p) {
     const double gap = pb.height(p, back);
@@ -169,25 +163,30 @@ STICTION_OUTLINE inline void overlap_points(const ContactList& list, const HullS
   };
   if (!steep && disc) {
     for (int k = 0; k < 4; ++k) {
-      const Vec3<double> d = k == 0 ? found.u : k == 1 ? found.v : k == 2 ? -found.u : -found.v;
+      const Vec3<double> d = found.ways.way(k);
       const double x = dot(ra.x, d), y = dot(ra.y, d), length = vsqrt(x * x + y * y);
       const double share = length > 0 ? ra.half_x / length : 0.0;
       const Vec3<double> rim = ra.centre + (share * x) * ra.x + (share * y) * ra.y;
       const LanePart here = over(pb, rim, zero3<double>(), {0, 0}, back, tie);
       if (here.low <= here.high) of_a(rim);
     }
-  }
-  if (!steep && !disc) {
-    for (int i = 0; i < pa.count; ++i) {
-      const Vec3<double> p = pa.vertex(i), u = pa.vertex(i + 1 < pa.count ? i + 1 : 0) - p;
-      const LanePart part = over(pb, p, u, {0, 1}, back, tie);
-      if (part.low <= part.high) of_a(p + part.low * u), of_a(p + part.high * u);
+    for (int i = 0; i < pb.count; ++i) {
+      const Vec3<double> p = pb.placed(pb.at(i)), u = pb.placed(pb.at(pb.next(i))) - p;
+      const LanePart part = over(ra, p, u, {0, 1}, n);
+      if (part.low <= part.high) of_b(p + part.low * u), of_b(p + part.high * u);
     }
   }
-  for (int i = 0; !steep && i < pb.count; ++i) {
-    const Vec3<double> p = pb.vertex(i), u = pb.vertex(i + 1 < pb.count ? i + 1 : 0) - p;
-    const LanePart part = disc ? over(ra, p, u, {0, 1}, n) : over(pa, p, u, {0, 1}, n, tie);
-    if (part.low <= part.high) of_b(p + part.low * u), of_b(p + part.high * u);
+  if (!steep && !disc) {
+    FaceCrossings over_a(pa, n, tie), over_b(pb, back, tie);
+    if (pa.count <= kFewCorners && pb.count <= kFewCorners) {
+      for (int i = 0; i < pa.count; ++i) offer_edge(pa, i, over_b, of_a);
+      for (int i = 0; i < pb.count; ++i) offer_edge(pb, i, over_a, of_b);
+    } else {
+      const FaceExtent ea(pa, found.ways, tie), eb(pb, found.ways, tie);
+      double limit[4];
+      for (int k = 0; k < 4; ++k) limit[k] = vmin(ea.most[k], eb.most[k]);
+      offer_edges(ea, over_b, found, limit, of_a), offer_edges(eb, over_a, found, limit, of_b);
+    }
   }
   for (int k = 0; k < 4; ++k) {
     bool known = !found.any;
@@ -207,22 +206,20 @@ STICTION_OUTLINE inline void overlap_points(const ContactList& list, const HullS
 STICTION_OUTLINE inline LaneContact plane_corners(const HullShape& a, const HullShape& b,
                                                   LaneContact* slot) {
   const Vec3<double> n = a.z, between = b.centre - a.centre, back = -n;
-  const double ties = kAsFar, tie = ties * core_extent(b);
   const double share_of_one = kSame, same = share_of_one * core_extent(b);
   const auto witness = [&](const Vec3<double>& p) {
     const double distance = dot(n, p);
     return LaneContact{p - distance * n, p, distance};
   };
   const Polygon face = polygon_of(b, between, back);
-  FarthestCorners found = farthest_corners(n, face.plane.x, face.plane.y, tie);
-  for (int i = 0; i < face.count; ++i) {
-    const Vec3<double> p = face.vertex(i);
-    found.offer(p, dot(n, p));
-  }
+  const FaceExtent farthest(face, four_ways(n, face.plane.x, face.plane.y),
+                            kAsFar * core_extent(b));
+  Vec3<double> p[4];
   for (int k = 0; k < 4; ++k) {
+    p[k] = face.placed(face.at(farthest.corner[k]));
     bool known = false;
-    for (int j = 0; j < k; ++j) known = known || norm(found.middle[j] - found.middle[k]) <= same;
-    slot[k] = known ? out_of_reach(slot[0], n, core_extent(b)) : witness(found.middle[k]);
+    for (int j = 0; j < k; ++j) known = known || norm(p[j] - p[k]) <= same;
+    slot[k] = known ? out_of_reach(slot[0], n, core_extent(b)) : witness(p[k]);
   }
   return witness(between + b.global(b.hull.vertex(farthest_vertex(b.hull, b.local(back)))));
 }

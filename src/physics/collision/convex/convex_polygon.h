@@ -1,0 +1,174 @@
+// The face of a box or mesh that looks at the other shape, and what lies over it.
+#pragma once
+
+#include "physics/collision/convex/convex_region.h"
+
+STICTION_PHYSICS_BEGIN
+
+// Corners are numbered counterclockwise from outside, in a frame of the face's own: of a mesh the geom's, of a box
+// that of the rectangle, whose z looks outwards. In it they are as they lie in memory, so nothing is turned but what
+// they are compared with.
+struct Polygon {
+  Vec3<double> origin, x, y,
+      z;         // the frame, which of a box may be left-handed; its cross products are meant here
+  Region plane;  // outward, a point and two axes; of a box its rectangle
+  const double* vertex;  // of a mesh
+  const int* corner;     // of a mesh; null: a box
+  int count;
+
+  STICTION_FN Vec3<double> at(int i) const {
+    if (corner == nullptr)
+      return {i == 1 || i == 2 ? plane.half_x : -plane.half_x,
+              i >= 2 ? plane.half_y : -plane.half_y, 0};
+    const double* const p = vertex + 3 * corner[i];
+    return {p[0], p[1], p[2]};
+  }
+  STICTION_FN Vec3<double> local(const Vec3<double>& v) const {
+    return {dot(x, v), dot(y, v), dot(z, v)};
+  }
+  STICTION_FN Vec3<double> placed(const Vec3<double>& p) const {
+    return origin + (p.x * x + p.y * y + p.z * z);
+  }
+  STICTION_FN int next(int i) const { return i + 1 < count ? i + 1 : 0; }
+  STICTION_FN int last(int i) const { return i > 0 ? i - 1 : count - 1; }
+
+  STICTION_FN double height(const Vec3<double>& p, const Vec3<double>& m) const {
+    return plane.height(p, m);
+  }
+  // Seen from the side, a plane says nothing of heights.
+  STICTION_FN bool steep(const Vec3<double>& m) const { return dot(plane.outward, m) < 1e-3; }
+  STICTION_FN double area() const {
+    if (corner == nullptr) return 4 * plane.half_x * plane.half_y;
+    const Vec3<double> first = at(0);
+    Vec3<double> sum = zero3<double>(), from = at(1) - first;
+    for (int i = 2; i < count; ++i) {
+      const Vec3<double> to = at(i) - first;
+      sum = sum + cross(from, to), from = to;
+    }
+    return 0.5 * norm(sum);
+  }
+};
+
+// Corners about the same origin as `centre`, the shape's.
+STICTION_OUTLINE inline Polygon polygon_of(const HullShape& s, const Vec3<double>& centre,
+                                           const Vec3<double>& m) {
+  Polygon p{centre, s.x, s.y, s.z, {}, nullptr, nullptr, 4};
+  if (s.type == GeomType::box) {
+    p.plane = face_of(s, centre, m);
+    p.origin = p.plane.centre, p.x = p.plane.x, p.y = p.plane.y, p.z = p.plane.outward;
+    return p;
+  }
+  const MeshArrays& a = *s.hull.arrays;
+  const int face = facing_face(s.hull, s.local(m), core_extent(s));
+  const int* const adr = a.mesh_polyvertadr + a.mesh_polyadr[s.hull.mesh] + face;
+  p.vertex = a.mesh_vert + 3 * s.hull.first();
+  p.corner = a.mesh_polyvert + adr[0], p.count = adr[1] - adr[0];
+  const Vec3<double> n = s.hull.normal(face), first = p.at(0);
+  const Vec3<double> edge = p.at(1) - first, flat = edge - dot(n, edge) * n;
+  const Vec3<double> along = (1 / norm(flat)) * flat;
+  double outermost = dot(n, first);
+  for (int i = 1; i < p.count; ++i) outermost = vmax(outermost, dot(n, p.at(i)));
+  p.plane.outward = s.global(n);
+  p.plane.x = s.global(along), p.plane.y = s.global(cross(n, along));
+  p.plane.centre = centre + s.global(first + (outermost - dot(n, first)) * n);
+  p.plane.half_x = p.plane.half_y = 0, p.plane.disc = false;
+  return p;
+}
+
+// A line p + t u and a face, seen along a direction m away from it: in the frame of the face.
+struct LineOverFace {
+  const Polygon& face;
+  Vec3<double> m, p, u;
+  double
+      slack;  // at least so far beside an edge counts as over the face, and less than twice as far
+
+  STICTION_FN LineOverFace(const Polygon& f, const Vec3<double>& away, double beside)
+      : face(f), m(f.local(away)), p(zero3<double>()), u(zero3<double>()), slack(beside) {}
+  STICTION_FN void take(const Vec3<double>& from, const Vec3<double>& along) {
+    p = face.local(from - face.origin), u = face.local(along);
+  }
+
+  // How far p is inside of the edge from corner i, and how much farther with t; in units of the edge's length.
+  struct Inside {
+    double at, slope;
+  };
+  STICTION_FN Inside inside(int i) const {
+    const Vec3<double> from = face.at(i), inward = cross(m, face.at(face.next(i)) - from);
+    double at = dot(inward, p - from);
+    at = at + slack * (vabs(inward.x) + vabs(inward.y) + vabs(inward.z));
+    return {at, dot(inward, u)};
+  }
+};
+
+// The part of p + t u that lies over the face, seen along m.
+STICTION_OUTLINE inline LanePart over(const LineOverFace& line, LanePart part) {
+  for (int i = 0; i < line.face.count; ++i) {
+    const auto [at, slope] = line.inside(i);
+    if (slope == 0 && at < 0) return {1, 0};
+    if (slope > 0) part.low = vmax(part.low, -at / slope);
+    if (slope < 0) part.high = vmin(part.high, -at / slope);
+  }
+  return part;
+}
+STICTION_FN LanePart over(const Polygon& face, const Vec3<double>& p, const Vec3<double>& u,
+                          LanePart part, const Vec3<double>& m, double slack = 0) {
+  if (face.steep(m)) return {1, 0};
+  LineOverFace line(face, m, slack);
+  line.take(p, u);
+  return over(line, part);
+}
+
+// Faces with so many corners are looked through.
+inline constexpr int kFewCorners = 8;
+
+// The same of many lines one after the other, the edges of a face that looks at this one. Lines enter through edges
+// that follow each other around the face, slope >= 0, and
+//
+//   t_i = -at_i / slope_i
+//
+// rises along these to one top, where the line enters: it is where the line meets a tangent of a convex curve, farther out
+// the farther the tangent touches from where the line crosses. So the top is climbed to, from the edge through which the line
+// before has entered; as the lines turn it moves on, one way, and n lines take O(n + count). They leave likewise. A line beside
+// the face enters after it has left.
+struct FaceCrossings {
+  LineOverFace line;
+  int in = 0, out = 0;
+
+  STICTION_FN FaceCrossings(const Polygon& face, const Vec3<double>& m, double slack)
+      : line(face, m, slack) {}
+
+  // At the edge through which the line enters, or leaves: side 1 or -1. Compared without a division; an edge that is
+  // parallel to the line is the top if it keeps the line out, and else below all others.
+  STICTION_OUTLINE LineOverFace::Inside climb(int& i, double side) const {
+    const auto crossing = [&](int k) {
+      const auto [at, slope] = line.inside(k);
+      return LineOverFace::Inside{at, side * slope};
+    };
+    LineOverFace::Inside top = crossing(i);
+    for (int k = 0; !(top.slope >= 0) && k < line.face.count; ++k)
+      i = line.face.last(i), top = crossing(i);
+    bool moved = false;
+    for (int way = 0; way < 2 && !moved; ++way)
+      for (int k = 0; k < line.face.count; ++k) {
+        const int beside = way == 0 ? line.face.last(i) : line.face.next(i);
+        const LineOverFace::Inside c = crossing(beside);
+        if (!(c.slope >= 0) || !(top.at * c.slope > c.at * top.slope)) break;
+        i = beside, top = c, moved = true;
+      }
+    return top;
+  }
+
+  // Of the edge from p to p + u.
+  STICTION_FN LanePart over_edge(const Vec3<double>& p, const Vec3<double>& u) {
+    line.take(p, u);
+    if (line.face.count <= kFewCorners) return over(line, {0, 1});
+    const auto [at_in, in_slope] = climb(in, 1);
+    if (at_in + in_slope < 0) return {1, 0};  // beyond p + u
+    const auto [at_out, out_slope] = climb(out, -1);
+    if (at_out < 0) return {1, 0};  // before p
+    return {in_slope > 0 ? vmax(0.0, -at_in / in_slope) : 0.0,
+            out_slope > 0 ? vmin(1.0, at_out / out_slope) : 1.0};
+  }
+};
+
+STICTION_PHYSICS_END
