@@ -87,7 +87,7 @@ CONVEX = [
           "if (std::none_of(of_face.begin(), of_face.end(), touches)) continue;", "",
           gtests=("Colliders.SearchesAgreeWithTheReference",)),
     Break("mesh: the overlap without the second face's corners", "src/physics/collision/convex/convex_overlap.h",
-          "for (int i = 0; !steep && i < pb.count; ++i) {", "for (int i = 0; !steep && i < 0; ++i) {",
+          "for (int i = 0; i < pb.count; ++i) offer_edge(pb, i, over_a, of_b);", "",
           gtests=("Colliders.SearchesAgreeWithTheReference",)),
     Break("mesh: the deepest point is none of the four", "src/physics/collision/convex/convex_overlap.h",
           "  lean(slot, deepest, a.z);\n", "  static_cast<void>(deepest);\n",

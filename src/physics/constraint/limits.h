@@ -17,13 +17,14 @@ inline constexpr double kLimitDepth = 0.01;
 // ... but it never is stiffer than this, R/w: a float still resolves what it leaves of A.
 inline constexpr double kLimitRigid = 1.0 / 16384;
 
-// w/R = 1/min(0.02, yield/demand), at most 1/kLimitRigid; `demand`: the change of velocity that the
-// limit asks for, `yield`: the speed by which it may miss it.
+// w/R = 1/0.02 + demand/yield, at most 1/kLimitRigid; `demand`: the change of velocity that the limit asks for,
+// `yield`: the speed by which it may miss it, R demand/w < yield. It is missed by more the greater the demand is, so that
+// a velocity still tells the force (inverse.h).
 template <class S>
 STICTION_FN S limit_stiffness(S demand, S yield) {
-  const S rigid = S(1 / kLimitRigid);
-  const Mask<S> yields = demand < rigid * yield;
-  return select(yields, vmax(S(1 / kLimitYield), demand / select(yields, yield, S(1.0))), rigid);
+  const S rigid = S(1 / kLimitRigid), soft = S(1 / kLimitYield);
+  const Mask<S> yields = demand < (rigid - soft) * yield;
+  return select(yields, soft + demand / select(yields, yield, S(1.0)), rigid);
 }
 
 // The limits of a coordinate at the distances `below` and `above`, g; w > 0 its Delassus scale, v0 its velocity,

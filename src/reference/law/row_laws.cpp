@@ -39,7 +39,7 @@ JointLimits solref_limits(double dt, Real w, const Recovery& back, double depth,
   const Real below = target(lower, v0), above = target(upper, -v0);
   const Real demand = std::max({below - v, above + v, Real(0)});
   const Real yield = return_speed(back, dt, depth, 0);
-  const Real share = demand > 0 ? std::min<Real>(kLimitYield, yield / demand) : kLimitYield;
+  const Real share = yield > 0 ? Real(yield / (yield / kLimitYield + demand)) : Real(0);
   const Real R = w * std::max<Real>(share, kLimitRigid);
   return {{R, below}, {R, above}};
 }

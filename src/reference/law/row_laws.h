@@ -33,8 +33,8 @@ Real return_speed(const Recovery& r, double dt, Real depth, Real u0);
 
 // Both limits of a joint with the gaps `lower` and `upper`, that moves at v0 and would at v without them:
 // v̂ = −g/δt while g >= 0, else û of the depth −g, at most −g/δt. R gives way by a share of the change of
-// velocity that the limits demand, and under a constant force to no more than `depth`; R/w =
-// min(0.02, û(depth, 0)/demand), at least kLimitRigid.
+// velocity that the limits demand, and under a constant force to no more than `depth`; w/R = 1/0.02 +
+// demand/û(depth, 0), at most 1/kLimitRigid.
 inline constexpr double kLimitYield = 0.02, kLimitDepth = 0.01, kLimitRigid = 1.0 / 16384;
 struct JointLimits {
   LimitLaw lower, upper;

@@ -36,8 +36,8 @@ TEST(Recovery, AgreesWithTheReference) {
 // R/w at the bounds of the law: 0.02, kLimitRigid, and nothing that is not a number between.
 TEST(Limits, Stiffness) {
   EXPECT_DOUBLE_EQ(limit_stiffness(0., 1.), 50);
-  EXPECT_DOUBLE_EQ(limit_stiffness(49.9, 1.), 50);
-  EXPECT_DOUBLE_EQ(limit_stiffness(80., 1.), 80);
+  EXPECT_DOUBLE_EQ(limit_stiffness(49.9, 1.), 99.9);
+  EXPECT_DOUBLE_EQ(limit_stiffness(80., .5), 210);
   const double rigid = 1 / kLimitRigid;
   EXPECT_DOUBLE_EQ(limit_stiffness(1e8, 1.), rigid);
   EXPECT_DOUBLE_EQ(limit_stiffness(1., 0.), rigid);
@@ -66,7 +66,7 @@ TEST(Limits, AgreeWithTheReference) {
     EXPECT_EQ(l.R, u.R);
     EXPECT_NEAR(law.lower, l.v_hat, 1e-13 * std::abs(l.v_hat));
     EXPECT_NEAR(law.upper, u.v_hat, 1e-13 * std::abs(u.v_hat));
-    ++(stiffness <= 50 ? soft : stiffness < .999 / kLimitRigid ? between : stiff);
+    ++(stiffness <= 60 ? soft : stiffness < .999 / kLimitRigid ? between : stiff);
   }
   EXPECT_GT(soft, 100);
   EXPECT_GT(between, 100);

@@ -367,12 +367,13 @@ def test_a_robot_without_a_floor_is_told(cli, tmp_path):
 
 def test_list_envs(cli):
     lines = cli("list-envs").stdout.splitlines()
-    assert sum(not line.startswith(" ") for line in lines) == 1 + len(stiction.Env.tasks())
+    tasks = json.loads(cli("list-envs", "--json").stdout)
+    assert sum(not line.startswith(" ") for line in lines) == 1 + len(tasks)
+    assert {t.id for t in stiction.Env.tasks()} < {t["id"] for t in tasks}
     assert max(map(len, lines)) <= 80
     assert any(line.split()[:4] == ["HalfCheetah-v5", "17", "6", "1000"] for line in lines)
     text = cli("list-envs", "HalfCheetah-v5").stdout
     assert "x_velocity" in text and "ctrl_cost_weight = 0.1" in text
-    tasks = json.loads(cli("list-envs", "--json").stdout)
     (cheetah,) = [t for t in tasks if t["id"] == "HalfCheetah-v5"]
     assert cheetah["frame_skip"] == 5 and "x_velocity" in cheetah["metrics"]
     result = cli("list-envs", "HalfCheeta")

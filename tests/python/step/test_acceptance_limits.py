@@ -62,7 +62,7 @@ def return_speed(k, b, dt, depth, u0=0.0):
 
 
 def yield_of(demand, k, b, dt):
-    return min(YIELD, return_speed(k, b, dt, DEPTH) / demand) if demand > 0 else YIELD
+    return max(1 / (1 / YIELD + demand / return_speed(k, b, dt, DEPTH)), LEAST)
 
 
 def returning(solref, dt, g, nstep, v=0.0, a=0.0):
@@ -160,9 +160,10 @@ def test_depth_under_a_constant_load(dt, a):
     size = abs(a)
     k, b = oscillator("", dt)
     per_depth = return_speed(k, b, dt, 1.0)  # of the return, 1/s
-    # the demand is dt a (1 + R/w)
-    share = return_speed(k, b, dt, DEPTH) / (dt * size)
-    share = max(min(YIELD, share / (1 + share)), LEAST)
+    # the demand is dt a (1 + R/w), R/w = 1/(1/0.02 + demand/yield)
+    share = YIELD
+    for _ in range(50):
+        share = yield_of(dt * size * (1 + share), k, b, dt)
     expected = share * dt * size / per_depth
     assert expected <= DEPTH
     # it creeps there, with the time constant T^2/dt
@@ -288,7 +289,8 @@ def test_margin_moves_both_limits_inwards():
         out = single(dt, 'range="0 1" margin="0.2"').rollout(
             [0.5], [0.0], nstep=3000, qfrc_applied=[side * INERTIA * a])
         depth = side * (out.qpos[-1, 0] - 0.5) - 0.3
-        assert depth == pytest.approx(YIELD * (T + dt) ** 2 * a, rel=3e-3)
+        share = yield_of(1.02 * dt * a, *oscillator("", dt), dt)
+        assert depth == pytest.approx(share * (T + dt) ** 2 * a, rel=3e-3)
 
 
 def test_papers_law_comes_with_the_papers_contact_pairs():

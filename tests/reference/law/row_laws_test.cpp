@@ -99,8 +99,9 @@ TEST(RowLaws, LimitsThatReturnInTheirOwnTime) {
   const auto [lower, upper] = solref_limits(dt, w, back, .01, -.2, .3, 0, u - .1);
   EXPECT_DOUBLE_EQ(lower.v_hat, u);    // violated: returns as the oscillator
   EXPECT_DOUBLE_EQ(upper.v_hat, -30);  // approached: reached in this step, not passed
-  EXPECT_DOUBLE_EQ(lower.R, .02 * w);  // it may miss the demand of 0.1 rad/s by .01/1.21 rad/s
-  EXPECT_DOUBLE_EQ(solref_limits(dt, w, back, .01, -.2, .3, 0, u - 8).lower.R, w * .01 / 1.21 / 8);
+  // it may miss the demand of 0.1 rad/s by .01/1.21 rad/s
+  EXPECT_DOUBLE_EQ(lower.R, w / (50 + .1 * 121));
+  EXPECT_DOUBLE_EQ(solref_limits(dt, w, back, .01, -.2, .3, 0, u - 8).lower.R, w / (50 + 8 * 121));
   // what returns goes on, what still comes in is stopped
   EXPECT_DOUBLE_EQ(solref_limits(dt, w, back, .01, -.2, .3, 1, 0).lower.v_hat, 1.2 / 1.21);
   EXPECT_DOUBLE_EQ(solref_limits(dt, w, back, .01, -.2, .3, -1, 0).lower.v_hat, u);
