@@ -41,9 +41,10 @@ def test_distance_and_rate():
 
 @pytest.mark.parametrize(("precision", "tolerance"), (("float64", 1e-9), ("float32", 2e-4)))
 def test_of_a_batch(precision, tolerance):
-    """Against the reference from the same state: gaps to float accuracy, forces of the law relative to the largest."""
+    """Against the reference from the same state: gaps to float accuracy, forces of the law relative to the largest; solved
+    closer than by default, 1e-4 of the momentum in single precision, of which a stiff limit makes more."""
     model = stiction.Model.from_xml(XML.format(SENSORS))
-    batch = stiction.Batch(model, 8, precision=precision)
+    batch = stiction.Batch(model, 8, precision=precision, options=stiction.Options(solver_tolerance=1e-6 if precision == "float32" else None))
     reference = stiction.Reference(model, batch.options)
     rng = np.random.default_rng(5)
     for _ in range(20):
