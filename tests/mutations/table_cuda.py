@@ -239,7 +239,7 @@ CUDA = [
     Break("step: every step is the first of its run", "cuda/step.cuh",
           "{l.first && s == 0,", "{l.first,", ptx=("PtxDeterminism.HowStepsAreLaunchedChangesNoBit",)),
     Break("step: an environment is solved in another's memory", "cuda/step.cuh",
-          "env_of(i), i - first,", "env_of(i), slot,", ptx=("PtxScenes.HaveNoRaces",)),
+          "lanes, env, slot, memory, kViewBytes)", "lanes, env, slot ^ 1, memory, kViewBytes)", ptx=("PtxScenes.HaveNoRaces",)),
     Break("replay: code stays in its cache for ever", "tests/cuda/ptx/multiprocessor.cpp",
           "if (fetched_.size() >= kFetched) {", "if (fetched_.size() >= 100 * kFetched) {",
           gtests=("Replay.CodeBeyondItsCacheIsFetchedEachTime",)),
