@@ -63,3 +63,31 @@ def test_what_is_outside_of_the_folder_is_read(folder, way):
     assert load(folder, "mesh", f"{place}/m.stl").mesh_vertnum[0] == 6
     assert load(folder, "include", f"{place}/part.xml").nbody == 2
     assert load(folder, "attach", f"{place}/part.xml").nbody == 2
+
+
+INNER = '<mujoco><asset><mesh name="m" file="m.stl"/></asset><worldbody><body><freejoint/><geom type="mesh" mesh="m"/></body></worldbody></mujoco>'
+
+
+@pytest.mark.parametrize("chain", [["sub/part.xml"], ["sub/part.xml", "deep/inner.xml"]])
+def test_a_mesh_beside_the_included_file_that_names_it(tmp_path, chain):
+    """As in MuJoCo: without meshdir, however deep the include."""
+    mujoco = pytest.importorskip("mujoco")
+    folder, file = tmp_path, tmp_path / "top.xml"
+    for name in chain:
+        file.write_text(f'<mujoco><include file="{name}"/></mujoco>')
+        file = folder / name
+        folder = file.parent
+        folder.mkdir()
+    file.write_text(INNER)
+    (folder / "m.stl").write_bytes(stl(*WEDGE))
+    model = stiction.Model.from_file(tmp_path / "top.xml")
+    theirs = mujoco.MjModel.from_xml_path(str(tmp_path / "top.xml"))
+    assert model.mesh_vertnum[0] == len(WEDGE[0]) and model.body_mass[1] == pytest.approx(theirs.body_mass[1], rel=1e-6)
+
+
+def test_backslashes_are_slashes(tmp_path):
+    (tmp_path / "a/b").mkdir(parents=True)
+    (tmp_path / "a/b/m.stl").write_bytes(stl(*WEDGE))
+    (tmp_path / "top.xml").write_text(INNER.replace("<asset>", '<compiler meshdir="a"/><asset>').replace("m.stl", "b\\m.stl"))
+    model = stiction.Model.from_file(tmp_path / "top.xml")
+    assert model.mesh_vertnum[0] == len(WEDGE[0]) and list(model.assets()) == ["m.stl"]
