@@ -184,9 +184,14 @@ TEST_P(Step, WarmStartDoesNotMoveTheSolution) {
     for (std::size_t i = 0; i < qacc.size(); ++i)
       EXPECT_NEAR(qacc[i], (r.v[i] - s.qvel[i]) / dt, 1e-7 * (1 + std::abs(qacc[i])));
     const double iterations = step_from(qacc);
-    bool carried = false;
-    for (int p = 0; p < env.e.npoint[0]; ++p) carried = carried || env.e.point_n0[p] > 0;
-    if (carried) {
+    bool goes_on = false;
+    for (int p = 0; p < env.e.npoint[0]; ++p) goes_on = goes_on || env.e.point_n0[p] > 0;
+    // a dof whose limit acts at the solution or at v_free, not at both, starts at v_free (first_step)
+    for (int i = 0; i < model->nv; ++i)
+      if (env.m().coord_limited[i] != 0)
+        goes_on = goes_on && limits_at(env.m(), env.e, i, r.v[static_cast<std::size_t>(i)]).hess ==
+                                 limits_at(env.m(), env.e, i, env.e.v_free[i]).hess;
+    if (goes_on) {
       EXPECT_LE(iterations, 1);
     }
   }
