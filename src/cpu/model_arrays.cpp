@@ -14,7 +14,8 @@ template <class F>
 void for_arrays(physics::ModelView& w, const F& f) {
   const auto each = [&](auto&... array) { (f(array), ...); };
   each(w.level_adr, w.level_body, w.child_adr, w.child_body);
-  each(w.body_parentid, w.body_mocapid, w.body_aligned, w.body_jntadr, w.body_jntnum);
+  each(w.body_parentid, w.body_mocapid, w.body_carrier, w.mocap_body, w.body_aligned, w.body_jntadr,
+       w.body_jntnum);
   each(w.body_dofadr, w.body_dofnum, w.body_treeid, w.body_lastdof, w.body_weldid, w.body_end);
   each(w.body_translation, w.tree_body, w.tree_end, w.tree_origin, w.body_late, w.late_body);
   each(w.jnt_type, w.jnt_qposadr, w.jnt_dofadr, w.jnt_actfrclimited, w.jnt_actgravcomp, w.turn_jnt,

@@ -12,6 +12,9 @@ namespace stiction::physics {
 // Counts that fields.def uses, and the constants among them.
 struct SizesView {
   int nq, nv, nu, nbody, njnt, ngeom, nsite, nmocap, ntendon, nwrap, npair, nslot, nsensordata;
+  int nmocapstate;      // nmocap where mocap bodies have a velocity, else 0
+  int nsurface;         // ngeom where surfaces move against their bodies, else 0
+  int ndriftslot;       // nslot where mocap bodies or surfaces have a velocity, else 0
   int nanchor;          // where stiction is anchored nslot + ncouple, else 0
   int nfrictionanchor;  // nv + ntendon where stiction is anchored, else 0
   int nanchorlist;  // nslot where stiction is anchored and a team is one thread of a CPU, else 0: a list of the slots with an anchor
@@ -83,13 +86,18 @@ struct OptionsView {
   double magnetic[3];         // flux, world axes
   int max_iterations;
   int friction_iterations;  // most solves of a step
-  bool friction_auto;       // again only where the bounds of friction have moved
+  bool friction_follows;    // its bounds follow the normal impulses within one solve
+  bool friction_exact;      // and the step ends only where they do no more
+  int friction_renewals;    // most times that they move
+  double friction_share;    // of the step's impulse by which friction may be wrong
   int contact_model;        // kLagged, kSimilar, kSap
   bool anchored;
   bool gyroscopic_midpoint;
   bool penetrating_deepest;
   bool harmonic_friction;
   bool near_rigid_limits;
+  bool mocap_given;  // mocap bodies move at mocap_vel, else to the pose that is written
+  bool shifted;  // the slip of a point is not v_t alone: anchors, mocap bodies, surfaces that move
 };
 
 // clang-format off
@@ -132,6 +140,8 @@ struct ModelView : SizesView, MeshArrays, HfieldArrays {
   int nlevel;
   const int *level_adr, *level_body, *child_adr, *child_body;
   const int *body_parentid, *body_mocapid;
+  const int *body_carrier;    // (nbody)  mocap body at the root of its path, else -1
+  const int *mocap_body;      // (nmocap)
   const int *body_aligned;    // (nbody)  1: the model's body_quat is 1
   const int *body_jntadr, *body_jntnum, *body_dofadr, *body_dofnum;
   const int *body_treeid;     // (nbody)  tree of a body that can move, else -1

@@ -1,6 +1,6 @@
 // Poses of the tree and motion axes of its dofs, root to leaves.
 //
-// reads   qpos, mocap_pos, mocap_quat; body_ and jnt_ placements, qpos0
+// reads   qpos, mocap_pos, mocap_quat, mocap_xpos, mocap_xquat; body_ and jnt_ placements, qpos0
 // writes  xpos, xquat, xmat, late_anchor (wide); xoff, xioff, cdof about O
 //
 //   body     x = x_p + R_p p, q = q_p ∘ quat, then joint by joint:
@@ -149,14 +149,19 @@ STICTION_FN void turn_own(const EnvView<S>& e, int b, Pose<S>& p) {
 template <class S>
 STICTION_FN Pose<S> placed_body(const ModelView& m, const EnvView<S>& e, int b) {
   const int k = m.body_mocapid[b], parent = m.body_parentid[b];
-  const Wide<S>* pos = k >= 0 ? e.mocap_pos + 3 * k : e.body_pos + 3 * b;
+  Vec3<Wide<S>> pos = load3(e.body_pos, b);
+  Quat<Wide<S>> quat = load4(e.body_quat, b);
+  if (k >= 0) {
+    const MocapPose<S> at = mocap_pose(m, e, k);
+    pos = at.pos, quat = at.quat;
+  }
   Pose<S> p;
   p.quat = load4(e.xquat, parent);
   p.mat = load9(e.xmat, parent);
   p.normalized = m.body_aligned[b] != 0;
-  p.pos = load3(e.xpos, parent) + p.mat * load3(pos, 0);
+  p.pos = load3(e.xpos, parent) + p.mat * pos;
   if (!p.normalized)
-    p.quat = p.quat * (k >= 0 ? normalized(load4(e.mocap_quat, k)) : load4(e.body_quat, b));
+    p.quat = p.quat * quat;
   else if (m.own_body_quat)
     turn_own(e, b, p);
   return p;

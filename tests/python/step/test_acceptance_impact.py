@@ -132,7 +132,8 @@ def test_no_impulse_without_touch(frame):
 
 
 @frames
-@pytest.mark.parametrize("solves, delay", [(1, 1), (2, 0), (3, 0), ("auto", 0)])
+@pytest.mark.parametrize("solves, delay", [(1, 1), (2, 0), (3, 0), ("auto", 0),
+                                           ("fixed_point", 0)])
 def test_friction_of_a_sliding_impact(frame, solves, delay):
     """Coulomb's law step by step: friction is mu times the normal impulse of the step before; with
     friction_iterations of the same step, also in the first step that touches and after the last."""
@@ -161,8 +162,9 @@ def test_friction_iterations_are_for_the_lagged_model(law):
             stiction.Options(friction_iterations=wrong)
 
 
+@pytest.mark.parametrize("follows", ("auto", "fixed_point"))
 @pytest.mark.parametrize("options", ({"contact_model": "similar"}, {"contact_model": "sap"},
                                      {"contact_pairs": "penetrating_deepest"}))  # fmt: skip
-def test_auto_is_one_solve_where_the_law_has_no_second(options):
-    scene = faller(Material(1e5), 1e-3, friction_iterations="auto", **options)
+def test_auto_is_one_solve_where_the_law_has_no_second(options, follows):
+    scene = faller(Material(1e5), 1e-3, friction_iterations=follows, **options)
     assert scene.reference.options.friction_iterations == 1
