@@ -271,6 +271,8 @@ void bind_options(nb::module_& m) {
       .def_prop_ro("linear_solver",
                    [](const Options& o) { return name_of(o.linear_solver, kLinearSolver); })
       .def_prop_ro("scheme", [](const Options& o) { return name_of(o.scheme, kScheme); })
+      .def_prop_ro("mocap_velocity",
+                   [](const Options& o) { return name_of(o.mocap_velocity, kMocapVelocity); })
       .def_prop_ro("normal_law", [](const Options& o) { return name_of(o.normal_law, kNormalLaw); })
       .def_ro("barrier", &Options::barrier)
       .def_ro("barrier_distance", &Options::barrier_distance);
