@@ -27,6 +27,7 @@ void for_arrays(physics::ModelView& w, const F& f) {
   each(w.dof_moment, w.dof_rowmomentadr, w.dof_rowmoment, w.row_dof, w.row_length);
   each(w.eq_type, w.eq_body, w.eq_site, w.eq_jnt, w.eq_tendon, w.eq_native, w.block_adr);
   each(w.block_dof, w.block_side, w.block_of, w.block_moment, w.dof_blockadr, w.dof_blockentry);
+  each(w.group_dofadr, w.group_dof, w.body_groupid);
   each(w.row_parent, w.row_num, w.run_adr, w.run_first, w.run_end);
   each(w.below_adr, w.below_row, w.below_place);
   each(w.factor_parent, w.factor_last, w.factor_leveladr, w.factor_panel);

@@ -156,6 +156,9 @@ struct ModelView : SizesView, MeshArrays, HfieldArrays {
   int nlate;
   const int *late_body;       // (nlate)  those bodies
   const int *tree_end;        // (ntree)  last body + 1: a tree's bodies follow each other
+  int ngroup;                 // of trees that tendons and equality constraints couple
+  const int *group_dofadr, *group_dof;  // (ngroup+1) (nv)  dofs of each group, ascending
+  const int *body_groupid;    // (nbody)  group of a body that can move, else -1
 
   const int *jnt_type, *jnt_qposadr, *jnt_dofadr, *jnt_actfrclimited, *jnt_actgravcomp;
   const int *turn_jnt;        // (nturn)

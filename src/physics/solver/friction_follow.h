@@ -4,7 +4,7 @@
 //
 //   Σ w Δγ² > share² max(‖D p‖², ‖D δt k‖²),   p = A (v − v*), δt k: impulses of all constraints, of all other forces
 //
-// of any tree, both the same for an observer who moves along, they become n0 ← (n0 + θ (λ − n0))₊. Friction that presses its own point
+// of any group of trees, both the same for an observer who moves along, they become n0 ← (n0 + θ (λ − n0))₊. Friction that presses its own point
 // down or up makes n0 ← λ swing or creep by a ratio q; with m = λ − n0 and ⟨a, b⟩ = Σ w μ² a b over the points
 //
 //   θ ← −θ ⟨m_last, m − m_last⟩/‖m − m_last‖²   (Irons and Tuck), 1 the first time
@@ -16,8 +16,8 @@
 #pragma once
 
 #include "physics/solver/friction_bounds.h"
+#include "physics/solver/group_scales.h"
 #include "physics/solver/solve_start.h"
-#include "physics/solver/tree_scales.h"
 
 STICTION_PHYSICS_BEGIN
 
@@ -52,17 +52,17 @@ STICTION_FN Sums<S, 2> impulse_summands(const ModelView& m, const EnvView<S>& e,
   return Sums<S, 2>(constraints * constraints * e.inv_A[i], others * others * e.inv_A[i]);
 }
 
-// Whether Σ w Δγ², the sum of change2(k, p) over the live points, is more than friction may be wrong by, in any tree: 1, else 0.
+// Whether Σ w Δγ², the sum of change2(k, p) over the live points, is more than friction may be wrong by, in any group of trees.
 template <class Team, class S, class F>
 STICTION_FN Mask<S> bounds_moved(const Team& team, const ModelView& m, const EnvView<S>& e, S whole,
                                  const F& change2) {
   const S share = S(m.opt.friction_share), share2 = share * share;
-  if (m.ntree > 1) {
-    const S moved = most_of_trees<Team, S>(team, m, [&](int t) {
+  if (m.ngroup > 1) {
+    const S moved = most_of_groups<Team, S>(team, m, [&](int group) {
       const auto norms2 =
-          sum_of_tree<Sums<S, 2>>(m, t, [&](int i) { return impulse_summands(m, e, i); });
-      const S of_tree = sum_on_tree(m, e, t, change2);
-      return select(of_tree > share2 * vmax(norms2.of[0], norms2.of[1]), S(1.0), S(0.0));
+          sum_of_group<Sums<S, 2>>(m, group, [&](int i) { return impulse_summands(m, e, i); });
+      const S of_group = sum_on_group(m, e, group, change2);
+      return select(of_group > share2 * vmax(norms2.of[0], norms2.of[1]), S(1.0), S(0.0));
     });
     return moved > S(0.5);
   }

@@ -59,7 +59,7 @@ STICTION_FN S direction(const Team& team, const ModelView& m, EnvView<S>& e, Sol
   return slope;
 }
 
-// ‖α Δv‖ < 4 ε ‖v‖ in the norm of diag(A), of every tree.
+// ‖α Δv‖ < 4 ε ‖v‖ in the norm of diag(A), of every group of trees.
 template <class Team, class S>
 STICTION_FN Mask<S> is_small_step(const Team& team, const ModelView& m, const EnvView<S>& e,
                                   S alpha) {
@@ -68,9 +68,9 @@ STICTION_FN Mask<S> is_small_step(const Team& team, const ModelView& m, const En
     const S dv = e.dv[i], v = e.v[i], diagonal = e.A[tri(i, i)];
     return Sums<S, 2>(dv * dv * diagonal, v * v * diagonal);
   };
-  if (m.ntree > 1)
-    return most_of_trees<Team, S>(team, m, [&](int t) {
-             const auto norms2 = sum_of_tree<Sums<S, 2>>(m, t, summands);
+  if (m.ngroup > 1)
+    return most_of_groups<Team, S>(team, m, [&](int group) {
+             const auto norms2 = sum_of_group<Sums<S, 2>>(m, group, summands);
              return select(alpha * alpha * norms2.of[0] <= small * small * norms2.of[1], S(0.0),
                            S(1.0));
            }) < S(0.5);

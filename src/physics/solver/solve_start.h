@@ -5,8 +5,8 @@
 #pragma once
 
 #include "physics/solver/dry_friction.h"
+#include "physics/solver/group_scales.h"
 #include "physics/solver/point_iterate.h"
-#include "physics/solver/tree_scales.h"
 
 STICTION_PHYSICS_BEGIN
 
@@ -59,40 +59,40 @@ STICTION_FN S ratio_of(S r, S scale) {
   return select(r == zero, zero, ratio);
 }
 
-// The largest residual of a tree, where there are several; loads_too: with ρ ‖γ‖ of its own.
+// The largest residual of a group of trees, where there are several; loads_too: with ρ ‖γ‖ of its own.
 template <class Team, class S>
-STICTION_FN S tree_residual(const Team& team, const ModelView& m, EnvView<S>& e, S rho2,
-                            bool loads_too) {
-  return most_of_trees<Team, S>(team, m, [&](int t) {
+STICTION_FN S group_residual(const Team& team, const ModelView& m, EnvView<S>& e, S rho2,
+                             bool loads_too) {
+  return most_of_groups<Team, S>(team, m, [&](int group) {
     const auto norms2 =
-        sum_of_tree<Sums<S, 3>>(m, t, [&](int i) { return residual_summands(e, i); });
+        sum_of_group<Sums<S, 3>>(m, group, [&](int i) { return residual_summands(e, i); });
     S scale2 = vmax(norms2.of[1], norms2.of[2]);
     if (loads_too) {
-      const S points = sum_on_tree(m, e, t, [&](int, int p) { return point_load2(m, e, p); });
-      const S rows = sum_of_tree<S>(m, t, [&](int i) { return row_load2(m, e, i); });
+      const S points = sum_on_group(m, e, group, [&](int, int p) { return point_load2(m, e, p); });
+      const S rows = sum_of_group<S>(m, group, [&](int i) { return row_load2(m, e, i); });
       scale2 = vmax(scale2, rho2 * (points + rows));
     }
     return ratio_of(vsqrt(norms2.of[0]), vsqrt(scale2));
   });
 }
 
-// ‖D r‖ / max(‖D A v‖, ‖D Jᵀγ‖, ρ ‖γ‖), D = diag(A)^-1/2; 0/0 = 0; the largest of any tree. Where impulses cancel, as those
+// ‖D r‖ / max(‖D A v‖, ‖D Jᵀγ‖, ρ ‖γ‖), D = diag(A)^-1/2; 0/0 = 0; the largest of any group of trees. Where impulses cancel, as those
 // of a servo that presses a joint at rest against its limit, the first two are round-off of ‖γ‖; with
 // ρ ε_r = 8 ε a residual of that size is within the tolerance. ‖γ‖ is asked for only where the residual
-// is above the tolerance and does not fall. `scale` is that of all trees.
+// is above the tolerance and does not fall. `scale` is that of all groups.
 template <class Team, class S>
 STICTION_FN void residual(const Team& team, const ModelView& m, EnvView<S>& e, SolveState<S>& s) {
   const S zero = S(0.0);
   const auto norms2 =
       team.template sum<Sums<S, 3>>(m.nv, [&](int i) { return residual_summands(e, i); });
   const S r = vsqrt(norms2.of[0]);
-  // the most of any tree does not see what is not finite
-  const bool trees = m.ntree > 1;
-  const auto of_trees = [&](S rho2, bool loads_too) {
-    return select(is_finite(r), tree_residual(team, m, e, rho2, loads_too), r);
+  // the most of any group does not see what is not finite
+  const bool groups = m.ngroup > 1;
+  const auto of_groups = [&](S rho2, bool loads_too) {
+    return select(is_finite(r), group_residual(team, m, e, rho2, loads_too), r);
   };
   s.scale = select(s.active, vsqrt(vmax(norms2.of[1], norms2.of[2])), s.scale);
-  const S first = trees ? of_trees(zero, false) : ratio_of(r, s.scale);
+  const S first = groups ? of_groups(zero, false) : ratio_of(r, s.scale);
   s.residual = select(s.active, first, s.residual);
   const Mask<S> flat =
       s.active && s.residual > S(m.opt.solver_tolerance) && s.residual > S(0.5) * s.last_residual;
@@ -100,7 +100,7 @@ STICTION_FN void residual(const Team& team, const ModelView& m, EnvView<S>& e, S
   const S round_off = S(kRoundOff * epsilon<S>());
   const S rho = round_off / vmax(S(m.opt.solver_tolerance), round_off);
   s.scale = select(flat, vmax(s.scale, rho * vsqrt(loads(team, m, e))), s.scale);
-  const S second = trees ? of_trees(rho * rho, true) : ratio_of(r, s.scale);
+  const S second = groups ? of_groups(rho * rho, true) : ratio_of(r, s.scale);
   s.residual = select(flat, second, s.residual);
 }
 

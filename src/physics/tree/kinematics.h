@@ -16,6 +16,7 @@
 
 #include "physics/base/functions.h"
 #include "physics/base/views.h"
+#include "physics/tree/mocap.h"
 #include "stiction/types.h"
 
 STICTION_PHYSICS_BEGIN
