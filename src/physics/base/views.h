@@ -101,7 +101,9 @@ struct MeshArrays {
   const double *mesh_vert;    // (nmeshvert,3)
   const int *mesh_edgeadr;    // (nmeshvert+1)  vertices that an edge of a triangle joins to it
   const int *mesh_edge;       // (nmeshedge)
-  const int *mesh_start;      // (nmesh,kMeshStarts)  vertex that is farthest along start_direction
+  const int *mesh_cells, *mesh_celladr;  // (nmesh)  of directions: so many squared on a side of a cube; the first
+  const int *mesh_nearadr;    // (cells+1)
+  const int *mesh_near;       // vertices that may be farthest in a direction of the cell, rising; first ~v: some of them, and climb
   const int *mesh_polyadr, *mesh_polynum;  // (nmesh)  faces
   const double *mesh_polynormal;  // (nmeshpoly,3)
   const int *mesh_polyvertadr;  // (nmeshpoly+1)  corners of the face
@@ -197,6 +199,13 @@ struct ModelView : SizesView, MeshArrays, HfieldArrays {
   const int *pair_geom;       // (npairgeom)  geoms that occur in pairs
   int nhullgeom;
   const int *hull_geom;       // (nhullgeom)  geoms in pairs without a plane
+  // links: the geoms of a body, or one of the world, that occur in pairs without a plane or height field; meetings: pairs
+  // that follow each other and are of two links
+  int nlink, nmeeting;
+  const int *link_geomadr, *link_geom;  // (nlink+1)
+  const int *meet_adr, *meet_link;      // (nmeeting+1) (nmeeting,2)
+  const double *meet_margin;   // (nmeeting)  the largest; infinite where every pair is looked at
+  const double *meet_horizon;  // (nmeeting)  the longest
   Colliders colliders;        // of all pairs
 
   // what the medium acts on: elements body_fluidadr[b] .. body_fluidadr[b+1] of body b
