@@ -324,7 +324,7 @@ void HostModel::make_own(Field f) {
     view_.actuator_mayservo = keep(std::vector<int>(at(view_.nu), 1));
   make_tendons_own(f);
   if (f == Field::body_quat) view_.own_body_quat = true;
-  if (f == Field::pair_margin || f == Field::pair_relaxation_time) look_at_all_pairs();
+  if (f == Field::pair_margin || f == Field::pair_relaxation_time) compare_all_pairs();
   if (f == Field::dof_frictionloss) view_.dof_rubs = keep(std::vector<int>(at(view_.nv), 1));
   rows();
 }

@@ -64,7 +64,7 @@ class HostModel {
   void geoms(const Model& m);
   void pairs(const Model& m);
   void links(const Model& m);
-  void look_at_all_pairs();
+  void compare_all_pairs();
   void meshes(const Model& m);
   void hfields(const Model& m);
   void rays(const Model& m);

@@ -12,7 +12,7 @@ constexpr std::size_t at(int i) {
   return static_cast<std::size_t>(i);
 }
 
-// Fewer pairs of two links are looked at without the boxes around these.
+// Fewer pairs of two links are compared without the boxes around these.
 constexpr int kFewPairs = 3;
 
 bool of_plane(const Model& m, int pair) {
@@ -56,7 +56,8 @@ void HostModel::pairs(const Model& m) {
   links(m);
 }
 
-// Pairs of two links follow each other: they are listed by their bodies, those with a geom of the world by that geom.
+// Pairs of the same two links follow each other, since pairs are listed by their bodies, those with a geom of the world by
+// that geom.
 void HostModel::links(const Model& m) {
   physics::ModelView& w = view_;
   Lists geoms;
@@ -87,26 +88,25 @@ void HostModel::links(const Model& m) {
       horizon.push_back(w.opt.timestep);
     }
     last = now;
-    // an explicit pair has a friction of its own
+    // the friction of an explicit pair is its own, not that of its geoms
     margin.back() =
         std::max(margin.back(), m.pair_explicit[at(p)] != 0 ? kInfinite : m.pair_margin[at(p)]);
     if (w.opt.contact_model == physics::kSap)
       horizon.back() = std::max(horizon.back(), w.opt.timestep + m.pair_relaxation_time[at(p)]);
   }
-  w.nmeeting = static_cast<int>(adr.size());
+  w.nlinkpair = static_cast<int>(adr.size());
   adr.push_back(m.npair);
-  // one pair alone is looked at as it is
   for (std::size_t i = 0; i < margin.size(); ++i)
     if (adr[i + 1] - adr[i] < kFewPairs) margin[i] = kInfinite;
-  w.meet_adr = keep(adr);
-  w.meet_link = keep(link);
-  w.meet_margin = keep(margin);
-  w.meet_horizon = keep(horizon);
+  w.linkpair_adr = keep(adr);
+  w.linkpair_link = keep(link);
+  w.linkpair_margin = keep(margin);
+  w.linkpair_horizon = keep(horizon);
 }
 
-void HostModel::look_at_all_pairs() {
-  view_.meet_margin =
-      keep(std::vector<double>(at(view_.nmeeting), std::numeric_limits<double>::infinity()));
+void HostModel::compare_all_pairs() {
+  view_.linkpair_margin =
+      keep(std::vector<double>(at(view_.nlinkpair), std::numeric_limits<double>::infinity()));
 }
 
 }  // namespace stiction::cpu

@@ -38,7 +38,8 @@ void for_arrays(physics::ModelView& w, const F& f) {
        w.hfield_bottom);
   each(w.pair_geom1, w.pair_geom2, w.pair_condim, w.pair_explicit, w.pair_slotadr);
   each(w.pair_slotnum, w.slot_pair, w.pair_geom, w.hull_geom);
-  each(w.link_geomadr, w.link_geom, w.meet_adr, w.meet_link, w.meet_margin, w.meet_horizon);
+  each(w.link_geomadr, w.link_geom, w.linkpair_adr, w.linkpair_link, w.linkpair_margin,
+       w.linkpair_horizon);
   each(w.body_fluidadr, w.fluid_geom, w.fluid_coef);
   each(w.site_bodyid, w.site_type);
   each(w.actuator_trntype, w.actuator_trnid, w.actuator_ctrllimited, w.actuator_forcelimited);

@@ -2,7 +2,7 @@
 // closer one (cull_axes.h) where that passes.
 //
 // reads   xpos, xmat, geom_pos, geom_quat, geom_size, cvel0, cvel_free
-// writes  geom_xpos, geom_off, geom_bar, geom_bound
+// writes  geom_xpos, geom_off, geom_bar, geom_bound; cand_normal of searched pairs: the axis that separates their boxes
 //
 // A point acts only if gap <= 2 h max(0, -z) + 8 |g| δt², z = v_n - μ |v_t| at v0 or v_free
 // (activation.h). With d <= gap + margin a lower bound on the distance of the geoms, s a bound on the
@@ -262,7 +262,8 @@ STICTION_FN Mask<S> plane_meets(const ModelView& m, const EnvView<S>& e, int pai
                        pair_reach(m, e, pair, bound2[1], bound2[2], gravity_reach);
 }
 
-// The closer one of lanes whose spheres meet. A search tries its axis first, left as the normal of the first slot.
+// The closer one of lanes whose spheres meet. A search tries the axis of this first, which is left as the normal of the
+// pair's first slot.
 template <class S>
 STICTION_FN Mask<S> hulls_meet(const ModelView& m, EnvView<S>& e, int pair, SphereGap<S> gap,
                                Mask<S> near, S gravity_reach) {

@@ -1,16 +1,18 @@
-// Links before geoms: the pairs of the geoms of two links are looked at one by one where boxes around the two come near.
+// Links before geoms: the pairs of two links are compared one by one only where boxes around the links come near. Which
+// pairs are found does not depend on it.
 //
-// reads   geom_off, geom_bound; geom_friction
-// writes  link_box, link_pace, near_pair, pair_near of the pairs in it
+// reads   geom_off, geom_bound, geom_friction; what may_touch reads (cull.h)
+// writes  link_box, link_pace, near_pair, pair_near of the pairs listed there; ncand, their number
 //
-// The boxes lie along the world's axes. Links that are d apart have no pair of geoms that are nearer, so there is nothing where d is
-// more than pair_reach (cull.h) of the largest margin, friction, speed and turning of any of them.
+// The boxes lie along the axes of the world. Links a distance d apart have no two geoms that are nearer, so none of their
+// pairs can act where d exceeds reach_of (cull.h) with the largest margin, friction, speed and turning of any of the geoms.
 #pragma once
 
 #include "physics/contact/cull.h"
 
 STICTION_PHYSICS_BEGIN
 
+// link_box and link_pace: what bounds all geoms of the link.
 template <class S>
 STICTION_FN void bound_link(const ModelView& m, EnvView<S>& e, int link) {
   const S inf(std::numeric_limits<double>::infinity());
@@ -31,14 +33,15 @@ STICTION_FN void bound_link(const ModelView& m, EnvView<S>& e, int link) {
   e.link_pace[3 * link + 2] = friction;
 }
 
-// Some pair of the meeting may act.
+// Whether some pair of the two links may act in some lane.
 template <class S>
-STICTION_FN bool links_meet(const ModelView& m, const EnvView<S>& e, int meeting, S gravity_reach) {
-  const double margin = m.meet_margin[meeting];
+STICTION_FN bool links_meet(const ModelView& m, const EnvView<S>& e, int linkpair,
+                            S gravity_reach) {
+  const double margin = m.linkpair_margin[linkpair];
   if (!(margin < std::numeric_limits<double>::infinity())) return true;
-  const int link1 = m.meet_link[2 * meeting], link2 = m.meet_link[2 * meeting + 1];
+  const int link1 = m.linkpair_link[2 * linkpair], link2 = m.linkpair_link[2 * linkpair + 1];
   const S *pace1 = e.link_pace + 3 * link1, *pace2 = e.link_pace + 3 * link2;
-  const S reach = reach_of(m, S(margin), vmax(pace1[2], pace2[2]), S(m.meet_horizon[meeting]),
+  const S reach = reach_of(m, S(margin), vmax(pace1[2], pace2[2]), S(m.linkpair_horizon[linkpair]),
                            pace1[0] + pace2[0], vmax(pace1[1], pace2[1]), gravity_reach);
   const Vec3<S> low1 = load3(e.link_box, 2 * link1), high1 = load3(e.link_box, 2 * link1 + 1);
   const Vec3<S> low2 = load3(e.link_box, 2 * link2), high2 = load3(e.link_box, 2 * link2 + 1);
@@ -59,15 +62,15 @@ STICTION_FN int cull(const Team& team, const ModelView& m, EnvView<S>& e) {
   const S reach = reach_of_gravity(m, e);
   team.once([&] {
     int count = 0;
-    for (int meeting = 0; meeting < m.nmeeting; ++meeting) {
-      if (!links_meet(m, e, meeting, reach)) continue;
-      for (int pair = m.meet_adr[meeting]; pair < m.meet_adr[meeting + 1]; ++pair) {
+    for (int k = 0; k < m.nlinkpair; ++k) {
+      if (!links_meet(m, e, k, reach)) continue;
+      for (int pair = m.linkpair_adr[k]; pair < m.linkpair_adr[k + 1]; ++pair) {
         const Mask<S> near = may_touch(m, e, pair, reach);
         e.pair_near[pair] = is_everywhere(m, pair) ? S(1.0) : select(near, S(1.0), S(0.0));
         if (any_near(e, pair)) e.near_pair[count++] = pair;
       }
     }
-    e.ncand[0] = count;  // until the candidates are counted
+    e.ncand[0] = count;  // tells all threads of the team; list_candidates overwrites it
   });
   return e.ncand[0];
 }

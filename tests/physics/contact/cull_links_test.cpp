@@ -43,7 +43,7 @@ void check(ContactModel law) {
     for (int i = 0; i < env.e.ncand[0]; ++i) ASSERT_EQ(env.e.cand_slot[i], all.e.cand_slot[i]);
     near += env.e.ncand[0];
     const S reach = physics::reach_of_gravity(env.m(), env.e);
-    for (int k = 0; k < env.m().nmeeting; ++k)
+    for (int k = 0; k < env.m().nlinkpair; ++k)
       ++meetings, skipped += physics::links_meet(env.m(), env.e, k, reach) ? 0 : 1;
   }
   EXPECT_GT(near, 1000);
@@ -58,29 +58,29 @@ TEST(CullLinks, LeaveOutNothingThatComesNear) {
   check<TestPack>(ContactModel::lagged);
 }
 
-// Every pair is of one meeting, in order, and its geoms are of the links of that.
+// Every pair is of one linkpair, in order, and its geoms are of the links of that.
 TEST(CullLinks, MeetingsAreThePairs) {
   const ModelPtr m = heap();
   const Env<double> env(*m);
   const auto& w = env.m();
-  ASSERT_EQ(w.meet_adr[0], 0);
-  ASSERT_EQ(w.meet_adr[w.nmeeting], m->npair);
+  ASSERT_EQ(w.linkpair_adr[0], 0);
+  ASSERT_EQ(w.linkpair_adr[w.nlinkpair], m->npair);
   EXPECT_EQ(w.nlink, 8 + 3);
   const auto has = [&](int link, int g) {
     for (int i = w.link_geomadr[link]; i < w.link_geomadr[link + 1]; ++i)
       if (w.link_geom[i] == g) return true;
     return false;
   };
-  for (int k = 0; k < w.nmeeting; ++k)
-    for (int pair = w.meet_adr[k]; pair < w.meet_adr[k + 1]; ++pair) {
+  for (int k = 0; k < w.nlinkpair; ++k)
+    for (int pair = w.linkpair_adr[k]; pair < w.linkpair_adr[k + 1]; ++pair) {
       const int g1 = w.pair_geom1[pair], g2 = w.pair_geom2[pair];
-      const int link1 = w.meet_link[2 * k], link2 = w.meet_link[2 * k + 1];
+      const int link1 = w.linkpair_link[2 * k], link2 = w.linkpair_link[2 * k + 1];
       if (physics::is_bounded_by_plane(w, g1)) {
-        EXPECT_EQ(w.meet_margin[k], std::numeric_limits<double>::infinity());
+        EXPECT_EQ(w.linkpair_margin[k], std::numeric_limits<double>::infinity());
         continue;
       }
       EXPECT_TRUE((has(link1, g1) && has(link2, g2)) || (has(link1, g2) && has(link2, g1)));
-      EXPECT_GE(w.meet_margin[k], m->pair_margin[static_cast<std::size_t>(pair)]);
+      EXPECT_GE(w.linkpair_margin[k], m->pair_margin[static_cast<std::size_t>(pair)]);
     }
 }
 
