@@ -17,9 +17,10 @@ constexpr std::size_t at(int i) {
 
 using V = physics::Vec3<double>;
 
-// In cells with more vertices the nearest of some of them is climbed from: along the axis of a wheel all of its rim is there.
+// The list of a cell with more vertices than kMostNear has kStarts of them, to climb from: along the axis of a wheel all of
+// its rim is in one cell.
 constexpr std::size_t kMostNear = 48, kStarts = 24;
-// A cell is looked at a little wider than it is: round-off decides where a direction at its edge goes.
+// By which a cell is widened: round-off decides which cell a direction at its edge is in.
 constexpr double kWider = 1e-6;
 
 int cells_of(int vertices) {
@@ -27,14 +28,15 @@ int cells_of(int vertices) {
 }
 
 // Which vertices of a hull may be the farthest in the directions of a cell. Every such direction is a sum of those to the
-// cell's corners, none of them taken negatively, so a vertex that another one passes in all four is never it. The vertices
-// that are it are neighbours: edges of the hull part the cell into their shares.
+// cell's corners with weights >= 0, so a vertex that another one passes along all four is never the farthest. The farthest
+// vertices of a cell are joined by edges of the hull, since a direction that wanders through the cell goes from one to a
+// neighbour.
 class NearVertices {
  public:
   NearVertices(const physics::HullRef& hull, int cells)
       : hull_(hull), cells_(cells), seen_(at(hull.arrays->mesh_vertnum[hull.mesh]), -1) {}
 
-  // Rising; where they are too many, some of them, the first of which is ~v.
+  // In rising order; of too many some, the first of which is ~v.
   std::vector<int> of(int cell) {
     constexpr double kEnds[] = {-kWider, 1 + kWider};
     std::array<int, 5> top{};
@@ -59,7 +61,7 @@ class NearVertices {
   }
 
  private:
-  // Spread around the axis m.
+  // Evenly around the axis m.
   std::vector<int> some_of(std::vector<int> found, const V& m) const {
     const V z = (1 / physics::norm(m)) * m,
             x = physics::cross(z, physics::unit3<double>(z.x * z.x < 0.5 ? 0 : 1)),

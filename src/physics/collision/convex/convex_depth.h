@@ -1,7 +1,8 @@
-// Cores that overlap: a polytope finds the shortest way out of D, or shows that one which is known is it, and rays from the
-// origin the points where it is met: each goes along the normal of the facet that the one before has hit: no
-// facet that is hit is farther than the one before, so this ends on a facet on which the origin has its foot. Round shapes begin with
-// rays, since a polytope is slow where D is curved. A ray is followed by a portal of three points (Snethen, XenoCollide).
+// Cores that overlap. A polytope finds the shortest way out of D, or shows that the one which is known is the shortest; rays
+// from the origin find the points that touch. Each ray goes along the normal of the facet that the ray before has hit; no
+// facet that is hit is farther than the one before, so this ends on a facet on which the origin has its foot. Curved shapes
+// begin with rays, since a polytope is slow where D is curved. A ray is followed by a portal of three points (Snethen,
+// XenoCollide).
 #pragma once
 
 #include "physics/collision/convex/convex_polytope.h"
@@ -89,9 +90,10 @@ STICTION_RARE Facet cast(const ConvexPair<L>& pair, const Vec3<double>& p, const
 // A normal that turns by less is settled.
 inline constexpr double kTurns = 1e-9;
 
-// Rays from the origin until they stay. Where D is curved, each of them comes nearer to the last one by about the same share r,
-// the depth over the radius of curvature; from three of them follows where they lead, m + r/(1 - r) (m - m_before), which
-// is taken where it is no farther. A normal is known to the root of what its offset is: rays go on while it turns less and less.
+// Rays from the origin until they stay. Where D is curved, a ray turns by about the same share r of what the one before has
+// turned by, the depth over the radius of curvature; so three of them show where they lead, m + r/(1 - r) (m - m_before),
+// which is taken where D ends sooner along it. A normal is known to the root of what its offset is known to, so rays go on
+// while they turn by a half or less of the turn before.
 template <class L>
 STICTION_FN Facet descend(const ConvexPair<L>& pair, Facet facet) {
   if (facet.offset <= kTouching * pair.extent) return facet;
@@ -104,14 +106,14 @@ STICTION_FN Facet descend(const ConvexPair<L>& pair, Facet facet) {
     }
     const Vec3<double> last = step;
     step = next.normal - facet.normal;
-    const double share = dot(step, last), least = norm2(last), turned = norm2(step);
+    const double share = dot(step, last), last2 = norm2(last), step2 = norm2(step);
     if (next.offset >= facet.offset - kSettled * pair.extent &&
-        (turned <= kTurns * kTurns || (least > 0 && turned > 0.25 * least))) {
+        (step2 <= kTurns * kTurns || (last2 > 0 && step2 > 0.25 * last2))) {
       facet = next;
       break;
     }
-    if (share > 0 && share < 0.99 * least) {
-      const Vec3<double> m = next.normal + (share / (least - share)) * step;
+    if (share > 0 && share < 0.99 * last2) {
+      const Vec3<double> m = next.normal + (share / (last2 - share)) * step;
       const Facet led = facet_along(pair, (1 / norm(m)) * m);
       if (led.offset < next.offset) next = led, step = zero3<double>();
     }
@@ -132,8 +134,7 @@ STICTION_FN double rolling_radius(const LaneShape& s) {
   return least * least / largest(s.size);
 }
 
-// The shortest way out of those along the axes of the shapes and against the way between their centres: near the shortest of
-// all, it saves rays.
+// The shortest way out along the axes of the shapes and against the line between their centres: a first bound.
 template <class L>
 STICTION_FN Facet likely_facet(const ConvexPair<L>& pair) {
   const double length = norm(pair.between);

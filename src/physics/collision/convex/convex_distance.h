@@ -65,15 +65,15 @@ STICTION_RARE void pull_apart(const ConvexPair<L>& pair, ConvexDistance& d) {
   }
 }
 
-// Of two shapes, their radii included; points about the centre of a. Beyond `reach` a lower bound. `axis`: one along
-// which they may be apart.
+// Of two shapes, their radii included; points about the centre of a. Beyond `reach` a lower bound. `axis`, from a towards b:
+// along which they may be apart; none where it is no unit vector.
 template <class L>
 STICTION_RARE ConvexDistance convex_distance(const L& a, const L& b, double reach,
                                              const Vec3<double>& axis = zero3<double>()) {
   ConvexPair<L> pair{a, b, b.centre - a.centre, 0};
   pair.extent = core_extent(a) + core_extent(b) + norm(pair.between);
   const double radii = a.radius() + b.radius();
-  // two supports show of most shapes that are far apart that they are; no search would find them nearer
+  // shows of most shapes that are beyond reach that they are; no search would find them nearer
   const double length2 = norm2(axis);
   if (length2 > 0.9 && length2 < 1.1) {
     const Vec3<double> n = (1 / vsqrt(length2)) * axis;

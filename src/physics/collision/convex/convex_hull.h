@@ -89,8 +89,8 @@ STICTION_OUTLINE inline int climb(const HullRef& hull, const Vec3<double>& m, in
   return best;
 }
 
-// The vertex that is farthest along m: the first of equals among those that may be it in the cell of m; where these are too
-// many to list, climbed to from the farthest of some of them. Depends on nothing but m.
+// The vertex that is farthest along m: the first of equals among those listed for the cell of m; where the list has only
+// some of those that may be it, climbed to from the farthest of them. Depends on nothing but m.
 STICTION_OUTLINE inline int farthest_vertex(const HullRef& hull, const Vec3<double>& m) {
   const MeshArrays& a = *hull.arrays;
   const int* const adr =
