@@ -1,6 +1,9 @@
-// Hulls of meshes for the physics text: adjacency of the vertices, and where searches begin.
+// Hulls of meshes for the physics text: adjacency of the vertices, and which may be farthest where.
 #include <algorithm>
+#include <array>
+#include <cmath>
 #include <set>
+#include <utility>
 
 #include "cpu/host_model.h"
 #include "physics/collision/convex/convex_hull.h"
@@ -12,17 +15,83 @@ constexpr std::size_t at(int i) {
   return static_cast<std::size_t>(i);
 }
 
-// The first of the vertices that are farthest along d.
-int farthest(const Model& m, int mesh, const physics::Vec3<double>& d) {
-  int best = 0;
-  double most = 0;
-  for (int v = 0; v < m.mesh_vertnum[at(mesh)]; ++v) {
-    const double* p = &m.mesh_vert[3 * at(m.mesh_vertadr[at(mesh)] + v)];
-    const double along = d.x * p[0] + d.y * p[1] + d.z * p[2];
-    if (v == 0 || along > most) most = along, best = v;
-  }
-  return best;
+using V = physics::Vec3<double>;
+
+// The list of a cell with more vertices than kMostNear has kStarts of them, to climb from: along the axis of a wheel all of
+// its rim is in one cell.
+constexpr std::size_t kMostNear = 48, kStarts = 24;
+// By which a cell is widened: round-off decides which cell a direction at its edge is in.
+constexpr double kWider = 1e-6;
+
+int cells_of(int vertices) {
+  return vertices <= 24 ? 4 : vertices <= 200 ? 8 : vertices <= 2000 ? 16 : 32;
 }
+
+// Which vertices of a hull may be the farthest in the directions of a cell. Every such direction is a sum of those to the
+// cell's corners with weights >= 0, so a vertex that another one passes along all four is never the farthest. The farthest
+// vertices of a cell are joined by edges of the hull, since a direction that wanders through the cell goes from one to a
+// neighbour.
+class NearVertices {
+ public:
+  NearVertices(const physics::HullRef& hull, int cells)
+      : hull_(hull), cells_(cells), seen_(at(hull.arrays->mesh_vertnum[hull.mesh]), -1) {}
+
+  // In rising order; of too many some, the first of which is ~v.
+  std::vector<int> of(int cell) {
+    constexpr double kEnds[] = {-kWider, 1 + kWider};
+    std::array<int, 5> top{};
+    for (std::size_t k = 0; k < 4; ++k) {
+      corner_[k] = physics::cell_direction(cell, cells_, kEnds[k % 2], kEnds[k / 2]);
+      top[k] = last_ = physics::climb(hull_, corner_[k], last_);
+    }
+    top[4] = last_ = physics::climb(hull_, physics::cell_direction(cell, cells_, 0.5, 0.5), last_);
+    std::vector<int> found;
+    const auto visit = [&](int v) {
+      if (seen_[at(v)] == cell) return;
+      seen_[at(v)] = cell;
+      if (std::none_of(top.begin(), top.end(), [&](int w) { return passes(w, v); }))
+        found.push_back(v);
+    };
+    for (const int v : top) visit(v);
+    for (std::size_t i = 0; i < found.size(); ++i) hull_.beside(found[i], visit);
+    if (found.size() > kMostNear)
+      return some_of(found, physics::cell_direction(cell, cells_, 0.5, 0.5));
+    std::sort(found.begin(), found.end());
+    return found;
+  }
+
+ private:
+  // Evenly around the axis m.
+  std::vector<int> some_of(std::vector<int> found, const V& m) const {
+    const V z = (1 / physics::norm(m)) * m,
+            x = physics::cross(z, physics::unit3<double>(z.x * z.x < 0.5 ? 0 : 1)),
+            y = physics::cross(z, x);
+    V middle = physics::zero3<double>();
+    for (const int v : found)
+      middle = middle + (1 / static_cast<double>(found.size())) * hull_.vertex(v);
+    const auto angle = [&](int v) {
+      const V way = hull_.vertex(v) - middle;
+      return std::atan2(physics::dot(y, way), physics::dot(x, way));
+    };
+    std::sort(found.begin(), found.end(),
+              [&](int v, int w) { return std::pair(angle(v), v) < std::pair(angle(w), w); });
+    std::vector<int> some;
+    for (std::size_t k = 0; k < kStarts; ++k) some.push_back(found[k * found.size() / kStarts]);
+    some.front() = ~some.front();
+    return some;
+  }
+
+  bool passes(int w, int v) const {
+    const V way = hull_.vertex(w) - hull_.vertex(v);
+    return std::all_of(corner_.begin(), corner_.end(),
+                       [&](const V& m) { return physics::dot(m, way) > 0; });
+  }
+
+  physics::HullRef hull_;
+  int cells_, last_ = 0;
+  std::array<V, 4> corner_;
+  std::vector<int> seen_;  // the last cell in which a vertex was looked at
+};
 
 }  // namespace
 
@@ -46,7 +115,6 @@ void HostModel::meshes(const Model& m) {
   w.mesh_polymapadr = keep(with_end(m.mesh_polymapadr, m.mesh_polymap.size()));
   w.mesh_polymap = keep(m.mesh_polymap);
   Lists edges;
-  std::vector<int> starts;
   for (int mesh = 0; mesh < m.nmesh; ++mesh) {
     std::vector<std::set<int>> beside(at(m.mesh_vertnum[at(mesh)]));
     const int first = m.mesh_faceadr[at(mesh)], end = first + m.mesh_facenum[at(mesh)];
@@ -59,12 +127,26 @@ void HostModel::meshes(const Model& m) {
       edges.items.insert(edges.items.end(), vertices.begin(), vertices.end());
       edges.end_list();
     }
-    for (int cell = 0; cell < physics::kMeshStarts; ++cell)
-      starts.push_back(farthest(m, mesh, physics::start_direction(cell)));
   }
   w.mesh_edgeadr = keep(edges.adr);
   w.mesh_edge = keep(edges.items);
-  w.mesh_start = keep(starts);
+  Lists near;
+  std::vector<int> cells, celladr;
+  for (int mesh = 0; mesh < m.nmesh; ++mesh) {
+    const int vertices = m.mesh_vertnum[at(mesh)];
+    cells.push_back(vertices > 0 ? cells_of(vertices) : 0);
+    celladr.push_back(static_cast<int>(near.adr.size()) - 1);
+    NearVertices vertices_of({&w, mesh}, cells.back());
+    for (int cell = 0; cell < physics::cell_count(cells.back()); ++cell) {
+      const std::vector<int> found = vertices_of.of(cell);
+      near.items.insert(near.items.end(), found.begin(), found.end());
+      near.end_list();
+    }
+  }
+  w.mesh_cells = keep(cells);
+  w.mesh_celladr = keep(celladr);
+  w.mesh_nearadr = keep(near.adr);
+  w.mesh_near = keep(near.items);
 }
 
 }  // namespace stiction::cpu

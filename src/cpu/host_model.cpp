@@ -250,36 +250,7 @@ void HostModel::geoms(const Model& m) {
   std::vector<float> rbound;
   for (const double r : m.geom_rbound) rbound.push_back(static_cast<float>(r * (1 + 1e-6)));
   w.geom_rbound = keep(rbound);
-  w.pair_geom1 = keep(m.pair_geom1);
-  w.pair_geom2 = keep(m.pair_geom2);
-  w.pair_condim = keep(m.pair_condim);
-  w.pair_explicit = keep(m.pair_explicit);
-  w.pair_slotadr = keep(m.pair_slotadr);
-  w.pair_slotnum = keep(m.pair_slotnum);
-  std::vector<int> slot_pair;
-  for (int p = 0; p < m.npair; ++p) slot_pair.insert(slot_pair.end(), at(m.pair_slotnum[at(p)]), p);
-  w.slot_pair = keep(slot_pair);
-  // adhesion is where all colliders are
-  w.colliders = w.nadhesion > 0 ? physics::Colliders::hfields : physics::Colliders::round;
-  for (int p = 0; p < m.npair; ++p)
-    w.colliders =
-        std::max(w.colliders, physics::colliders_of(m.geom_type[at(m.pair_geom1[at(p)])],
-                                                    m.geom_type[at(m.pair_geom2[at(p)])]));
-  std::vector<int> paired, hulls;
-  for (int g = 0; g < m.ngeom; ++g) {
-    bool meets = false, meets_shape = false;
-    for (int p = 0; p < m.npair; ++p) {
-      if (m.pair_geom1[at(p)] != g && m.pair_geom2[at(p)] != g) continue;
-      meets = true;
-      meets_shape |= m.geom_type[at(m.pair_geom1[at(p)])] > GeomType::hfield;
-    }
-    if (meets) paired.push_back(g);
-    if (meets_shape) hulls.push_back(g);
-  }
-  w.npairgeom = static_cast<int>(paired.size());
-  w.pair_geom = keep(paired);
-  w.nhullgeom = static_cast<int>(hulls.size());
-  w.hull_geom = keep(hulls);
+  pairs(m);
   w.site_bodyid = keep(m.site_bodyid);
   w.site_type = keep(to_ints(m.site_type));
 }
@@ -372,6 +343,7 @@ void HostModel::make_own(Field f) {
     view_.actuator_mayservo = keep(std::vector<int>(at(view_.nu), 1));
   make_tendons_own(f);
   if (f == Field::body_quat) view_.own_body_quat = true;
+  if (f == Field::pair_margin || f == Field::pair_relaxation_time) compare_all_pairs();
   if (f == Field::dof_frictionloss) view_.dof_rubs = keep(std::vector<int>(at(view_.nv), 1));
   rows();
 }

@@ -62,6 +62,9 @@ class HostModel {
   void origins(const Model& m);
   void joints(const Model& m);
   void geoms(const Model& m);
+  void pairs(const Model& m);
+  void links(const Model& m);
+  void compare_all_pairs();
   void meshes(const Model& m);
   void hfields(const Model& m);
   void rays(const Model& m);

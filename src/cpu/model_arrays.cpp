@@ -32,13 +32,16 @@ void for_arrays(physics::ModelView& w, const F& f) {
   each(w.below_adr, w.below_row, w.below_place);
   each(w.factor_parent, w.factor_last, w.factor_leveladr, w.factor_panel);
   each(w.geom_type, w.geom_bodyid, w.geom_priority, w.geom_rbound, w.geom_dataid, w.geom_raymask);
-  each(w.mesh_vertadr, w.mesh_vertnum, w.mesh_vert, w.mesh_edgeadr, w.mesh_edge, w.mesh_start);
+  each(w.mesh_vertadr, w.mesh_vertnum, w.mesh_vert, w.mesh_edgeadr, w.mesh_edge);
+  each(w.mesh_cells, w.mesh_celladr, w.mesh_nearadr, w.mesh_near);
   each(w.mesh_polyadr, w.mesh_polynum, w.mesh_polynormal, w.mesh_polyvertadr, w.mesh_polyvert);
   each(w.mesh_polymapadr, w.mesh_polymap);
   each(w.hfield_nrow, w.hfield_ncol, w.hfield_adr, w.hfield_size, w.hfield_data, w.hfield_top,
        w.hfield_bottom);
   each(w.pair_geom1, w.pair_geom2, w.pair_condim, w.pair_explicit, w.pair_slotadr);
   each(w.pair_slotnum, w.slot_pair, w.pair_geom, w.hull_geom);
+  each(w.link_geomadr, w.link_geom, w.linkpair_adr, w.linkpair_link, w.linkpair_margin,
+       w.linkpair_horizon);
   each(w.body_fluidadr, w.fluid_geom, w.fluid_coef);
   each(w.site_bodyid, w.site_type);
   each(w.actuator_trntype, w.actuator_trnid, w.actuator_ctrllimited, w.actuator_forcelimited);

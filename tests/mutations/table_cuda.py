@@ -6,7 +6,7 @@ CUDA = [
     Break("views: boxes against boxes count as a box against round shapes", "src/physics/base/views.h",
           "return type1 == GeomType::box ? Colliders::boxes : Colliders::box;",
           "return Colliders::box;", gtests=("Colliders.AgreeWithTheReferenceAtRandomPoses",)),
-    Break("host model: the kernel knows the least of the pairs", "src/cpu/host_model.cpp",
+    Break("host model: the kernel knows the least of the pairs", "src/cpu/host_pairs.cpp",
           "std::max(w.colliders, physics", "std::min(w.colliders, physics",
           gtests=("Bodies.AStepOnLanesIsTheConvergedStep",)),
     Break("without pairs nobody says that there are no candidates", "cuda/kernels.h",

@@ -109,7 +109,10 @@ struct MeshArrays {
   const double *mesh_vert;    // (nmeshvert,3)
   const int *mesh_edgeadr;    // (nmeshvert+1)  vertices that an edge of a triangle joins to it
   const int *mesh_edge;       // (nmeshedge)
-  const int *mesh_start;      // (nmesh,kMeshStarts)  vertex that is farthest along start_direction
+  // (nmesh)  each side of a cube has mesh_cells² cells of directions; where their lists begin in mesh_nearadr
+  const int *mesh_cells, *mesh_celladr;
+  const int *mesh_nearadr;    // (cells of all meshes + 1)
+  const int *mesh_near;       // vertices that may be farthest in a direction of the cell, rising; first ~v: some of them, climb
   const int *mesh_polyadr, *mesh_polynum;  // (nmesh)  faces
   const double *mesh_polynormal;  // (nmeshpoly,3)
   const int *mesh_polyvertadr;  // (nmeshpoly+1)  corners of the face
@@ -210,6 +213,14 @@ struct ModelView : SizesView, MeshArrays, HfieldArrays {
   const int *pair_geom;       // (npairgeom)  geoms that occur in pairs
   int nhullgeom;
   const int *hull_geom;       // (nhullgeom)  geoms in pairs without a plane
+  // links: the geoms of a body, or one of the world's, that occur in pairs without a plane or height field; linkpair: pairs
+  // of the same two links that follow each other in the list
+  int nlink, nlinkpair;
+  const int *link_geomadr, *link_geom;  // (nlink+1)
+  const int *linkpair_adr;         // (nlinkpair+1)  the first of its pairs
+  const int *linkpair_link;        // (nlinkpair,2)
+  const double *linkpair_margin;   // (nlinkpair)  the largest; infinite: its pairs are compared without the links
+  const double *linkpair_horizon;  // (nlinkpair)  the longest
   Colliders colliders;        // of all pairs
 
   // what the medium acts on: elements body_fluidadr[b] .. body_fluidadr[b+1] of body b

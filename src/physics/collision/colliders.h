@@ -23,10 +23,12 @@ struct Witness {
   W distance;              // signed, < 0: overlap
 };
 
-// How far apart shapes may be for their points to matter; 1 where a lane's are farther.
+// How far apart shapes may be for their points to matter; 1 where a lane's are farther; a unit axis from the first
+// shape towards the second along which they may be apart, or what is no unit vector: none is known.
 template <class W>
 struct SearchLimit {
   W reach, beyond;
+  Vec3<W> axis{};
 };
 
 // Lengths that differ by less than this share of the shapes' extent count as equal.

@@ -1,20 +1,20 @@
 // Contacts: from the candidate pairs of the model to the active points of this step and the
 // constants of their laws.
 //
-//   cull             pairs near enough: bounding spheres, then separating axes (cull.h)
+//   cull             pairs near enough: boxes around links (cull_links.h), bounding spheres, then separating axes (cull.h)
 //   narrow_phase     witness points of the survivors, in Wide (narrow.h)
 //   activate         which of them are in the problem, per lane (activation.h)
 //   gather_points    one list of points, laws, lists by body (points.h)
 //   adhesion         actuators that press contacts together (adhesion.h)
 //
 // reads   poses, cdof, cvel0, v_free, inv_diag, anchor, act_law; geom_ and pair_ parameters
-// writes  cvel_free, geom_xpos, geom_off, geom_bar, geom_bound, near_pair, cand_*, point_*, body_point, ncon;
+// writes  cvel_free, geom_xpos, geom_off, geom_bar, geom_bound, link_*, near_pair, cand_*, point_*, body_point, ncon;
 //         act_pull, cfrc_adhesion; adds to qfrc_smooth and qfrc_actuator
 #pragma once
 
 #include "physics/base/status.h"
 #include "physics/contact/adhesion.h"
-#include "physics/contact/cull.h"
+#include "physics/contact/cull_links.h"
 #include "physics/contact/gather_boxes.h"
 #include "physics/contact/points.h"
 
@@ -36,7 +36,7 @@ STICTION_FN void list_candidates(const Team& team, const ModelView& m, EnvView<S
 }
 
 template <Colliders has, class S>
-STICTION_FN S reach_of(const ModelView& m, const EnvView<S>& e, int pair) {
+STICTION_FN S searched_reach(const ModelView& m, const EnvView<S>& e, int pair) {
   if constexpr (has >= Colliders::boxes)
     if (is_searched(m, pair)) return search_reach(m, e, pair);
   return S(std::numeric_limits<double>::infinity());
@@ -46,7 +46,7 @@ template <Colliders has, class Team, class S>
 STICTION_FN void narrow_pairs(const Team& team, const ModelView& m, EnvView<S>& e, int nnear) {
   team.for_each(nnear, [&](int i) {
     const int pair = e.near_pair[i];
-    narrow_phase<has>(m, e, pair, reach_of<has>(m, e, pair));
+    narrow_phase<has>(m, e, pair, searched_reach<has>(m, e, pair));
     if (any_near(e, pair)) activate(m, e, pair);
   });
 }
@@ -59,7 +59,7 @@ requires(kLanes<S> > 1 && has >= Colliders::boxes) STICTION_FN
   team.once([&] {
     for (int i = 0; i < nnear; ++i) {
       const int pair = e.near_pair[i];
-      const S reach = reach_of<has>(m, e, pair);
+      const S reach = searched_reach<has>(m, e, pair);
       const Mask<S> near = e.pair_near[pair] > S(0.5);
       if (!is_of_boxes(m, pair) || count_lanes(near) > kFewLanes<S>) {
         narrow_phase<has>(m, e, pair, reach);

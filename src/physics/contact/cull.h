@@ -1,8 +1,8 @@
-// Pairs that may touch in this step: a bound per geom, one comparison per pair, and a closer one
-// (cull_axes.h) where that passes.
+// Pairs that may touch in this step: a bound per geom, one comparison per pair of links that are near (cull_links.h), and a
+// closer one (cull_axes.h) where that passes.
 //
 // reads   xpos, xmat, geom_pos, geom_quat, geom_size, cvel0, cvel_free
-// writes  geom_xpos, geom_off, geom_bar, geom_bound, near_pair, pair_near
+// writes  geom_xpos, geom_off, geom_bar, geom_bound; cand_normal of searched pairs: the axis that separates their boxes
 //
 // A point acts only if gap <= 2 h max(0, -z) + 8 |g| δt², z = v_n - μ |v_t| at v0 or v_free
 // (activation.h). With d <= gap + margin a lower bound on the distance of the geoms, s a bound on the
@@ -113,20 +113,28 @@ STICTION_FN void geom_bounds(const Team& team, const ModelView& m, EnvView<S>& e
   team.for_each(m.nhullgeom, [&](int i) { place_bars(m, e, m.hull_geom[i]); });
 }
 
-// The largest lower bound on the distance at which the pair may act.
+// The largest lower bound on the distance at which a pair may act, with the horizon h.
 template <class S>
-STICTION_FN S pair_reach(const ModelView& m, const EnvView<S>& e, int pair, S speed, S turning,
-                         S gravity_reach) {
-  const S margin = narrow<S>(e.pair_margin[pair]);
+STICTION_FN S reach_of(const ModelView& m, S margin, S mu, S h, S speed, S turning,
+                       S gravity_reach) {
   if (m.opt.contact_model == kLagged)
     return vmax(margin + gravity_reach + S(2 * m.opt.timestep) * speed, S(0.0));
-  const S mu = sliding_friction(m, e, pair), h2 = S(2.0) * horizon(m, e, pair);
+  const S h2 = S(2.0) * h;
   const S reach = vmax(margin + gravity_reach + h2 * ((S(1.0) + mu) * speed), S(0.0));
   // d (1 - 2 h μ ω) <= reach
   const S share = S(1.0 - kSlack * epsilon<S>()) - h2 * mu * turning;
   const Mask<S> bounded = share > S(0.0);
   return select(bounded, reach / select(bounded, share, S(1.0)),
                 S(std::numeric_limits<double>::infinity()));
+}
+template <class S>
+STICTION_FN S pair_reach(const ModelView& m, const EnvView<S>& e, int pair, S speed, S turning,
+                         S gravity_reach) {
+  const S margin = narrow<S>(e.pair_margin[pair]);
+  if (m.opt.contact_model == kLagged)
+    return reach_of(m, margin, S(0.0), S(0.0), speed, turning, gravity_reach);
+  return reach_of(m, margin, sliding_friction(m, e, pair), horizon(m, e, pair), speed, turning,
+                  gravity_reach);
 }
 
 // pair_reach with the velocity of one body against the other; not of bodies of two trees.
@@ -253,9 +261,10 @@ STICTION_FN Mask<S> plane_meets(const ModelView& m, const EnvView<S>& e, int pai
                        pair_reach(m, e, pair, bound2[1], bound2[2], gravity_reach);
 }
 
-// The closer one of lanes whose spheres meet.
+// The closer one of lanes whose spheres meet. A search tries the axis of this first, which is left as the normal of the
+// pair's first slot.
 template <class S>
-STICTION_FN Mask<S> hulls_meet(const ModelView& m, const EnvView<S>& e, int pair, SphereGap<S> gap,
+STICTION_FN Mask<S> hulls_meet(const ModelView& m, EnvView<S>& e, int pair, SphereGap<S> gap,
                                Mask<S> near, S gravity_reach) {
   const int g1 = m.pair_geom1[pair], g2 = m.pair_geom2[pair];
   const S *bound1 = e.geom_bound + 4 * g1, *bound2 = e.geom_bound + 4 * g2;
@@ -266,6 +275,7 @@ STICTION_FN Mask<S> hulls_meet(const ModelView& m, const EnvView<S>& e, int pair
   }
   S reach = gap.reach;
   const Separation<S> apart = separation(geom_hull(m, e, g1), geom_hull(m, e, g2), gap.d);
+  if (is_searched(m, pair)) store3(e.cand_normal, m.pair_slotadr[pair], apart.axis);
   const S room = bound1[0] + bound2[0] + norm(load3(e.geom_off, g1)) + norm(load3(e.geom_off, g2));
   if (m.opt.contact_model == kLagged)
     for (int k = 0; k < kClosingRounds; ++k)
@@ -274,23 +284,11 @@ STICTION_FN Mask<S> hulls_meet(const ModelView& m, const EnvView<S>& e, int pair
 }
 
 template <class S>
-STICTION_FN Mask<S> may_touch(const ModelView& m, const EnvView<S>& e, int pair, S gravity_reach) {
+STICTION_FN Mask<S> may_touch(const ModelView& m, EnvView<S>& e, int pair, S gravity_reach) {
   if (is_bounded_by_plane(m, m.pair_geom1[pair])) return plane_meets(m, e, pair, gravity_reach);
   const SphereGap<S> gap = sphere_gap(m, e, pair, gravity_reach);
   const Mask<S> near = spheres_meet(gap);
   return any_lane(near) ? hulls_meet(m, e, pair, gap, near, gravity_reach) : near;
-}
-
-// near_pair; returns their number.
-template <SerialTeam Team, class S>
-STICTION_FN int cull(const Team& team, const ModelView& m, EnvView<S>& e) {
-  geom_bounds(team, m, e);
-  const S reach = reach_of_gravity(m, e);
-  team.for_each(m.npair, [&](int pair) {
-    const Mask<S> near = may_touch(m, e, pair, reach);
-    e.pair_near[pair] = is_everywhere(m, pair) ? S(1.0) : select(near, S(1.0), S(0.0));
-  });
-  return team.compact(m.npair, e.near_pair, [&](int pair) { return any_near(e, pair); });
 }
 
 STICTION_PHYSICS_END

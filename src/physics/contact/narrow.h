@@ -1,7 +1,8 @@
 // The narrow phase of a pair: its witness points, in Wide, as the cand_ fields of its slots.
 //
 // reads   pair_near, geom_xpos, xmat, geom_quat, geom_size, xpos of the trees' roots
-// writes  cand_gap, cand_normal, cand_r1, cand_r2; pair_near of searched pairs
+// writes  cand_gap, cand_normal, cand_r1, cand_r2; pair_near of searched pairs. Of these it reads the axis that the cull
+//         has left as the normal of their first slot.
 #pragma once
 
 #include <type_traits>
@@ -148,6 +149,11 @@ STICTION_FN void narrow_phase(const ModelView& m, EnvView<S>& e, int pair,
   using W = Wide<S>;
   LimitOf<has, W> limit{};
   limit.reach = widen(reach);
+  if constexpr (has >= Colliders::convex)
+    if (is_searched(m, pair)) {
+      const Vec3<S> axis = load3(e.cand_normal, m.pair_slotadr[pair]);
+      limit.axis = {widen(axis.x), widen(axis.y), widen(axis.z)};
+    }
   PlacedPair<S> p;
   place_pair(m, e, pair, p);
   collide_shapes<W, has>(

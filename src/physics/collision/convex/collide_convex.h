@@ -63,7 +63,8 @@ STICTION_FN int feature_points(const ContactList& list, const HullShape& a, cons
 // `reach`, no point is written.
 template <class L>
 STICTION_RARE Vec3<double> convex_points(const L& a, const L& b, int count, double reach,
-                                         bool& beyond, LaneContact* slot) {
+                                         const Vec3<double>& axis, bool& beyond,
+                                         LaneContact* slot) {
   constexpr bool kMeshes = std::is_same_v<L, HullShape>;
   beyond = false;
   if constexpr (kMeshes) {
@@ -72,7 +73,7 @@ STICTION_RARE Vec3<double> convex_points(const L& a, const L& b, int count, doub
       return a.z;
     }
   }
-  const ConvexDistance d = convex_distance(a, b, reach);
+  const ConvexDistance d = convex_distance(a, b, reach, axis);
   beyond = d.distance > reach;
   if (beyond) return d.normal;
   const Vec3<double> n = d.normal, between = b.centre - a.centre;
@@ -140,7 +141,7 @@ STICTION_RARE void collide_convex(const ShapeKind<W>& kind_a, const ShapeKind<W>
     bool beyond;
     const Vec3<double> n =
         convex_points<L>(lane_shape<L>(kind_a, a, lane), lane_shape<L>(kind_b, b, lane), count,
-                         get_lane(limit.reach, lane), beyond, slot);
+                         get_lane(limit.reach, lane), get_lane(limit.axis, lane), beyond, slot);
     if (beyond) {
       set_lane(limit.beyond, lane, 1.0);
       return;

@@ -12,6 +12,9 @@ struct Simplex {
   double weight[4];
 };
 
+// Squared sine of the angle between its edges below which a triangle is a sliver.
+inline constexpr double kSliver = 1e-16;
+
 // Of a segment; weights of its ends.
 STICTION_FN double segment_foot(const Vec3<double>& p, const Vec3<double>& q) {
   const Vec3<double> d = q - p;
@@ -19,26 +22,44 @@ STICTION_FN double segment_foot(const Vec3<double>& p, const Vec3<double>& q) {
   return length2 > 0 ? clamp(-dot(p, d) / length2, 0.0, 1.0) : 0.0;
 }
 
-// Nearest point of the triangle p, q, r to the origin: weights of its corners. Foot on the plane or on an
-// edge: all are points of the triangle, so the nearest is the answer, also of a sliver.
+// Nearest point of the triangle p, q, r to the origin: weights of its corners. Where the foot on the plane is inside of the
+// triangle it is that, else on one of the edges beyond which it lies. Of a sliver, whose normal is round-off, all are looked
+// at: feet are points of the triangle, so the nearest is the answer.
 STICTION_FN void triangle_foot(const Vec3<double>& p, const Vec3<double>& q, const Vec3<double>& r,
                                double* weight) {
-  double least = std::numeric_limits<double>::infinity();
-  const auto consider = [&](double u, double v, double w) {
-    const double d = norm2(u * p + (v * q + w * r));
-    if (d < least) least = d, weight[0] = u, weight[1] = v, weight[2] = w;
-  };
-  const double a = segment_foot(p, q), b = segment_foot(q, r), c = segment_foot(r, p);
-  consider(1 - a, a, 0), consider(0, 1 - b, b), consider(c, 0, 1 - c);
   // the cross product of the two shorter edges is the most exact
   const Vec3<double> pq = q - p, qr = r - q, rp = p - r;
-  const double x = norm2(pq), y = norm2(qr), z = norm2(rp);
+  const double x = norm2(pq), y = norm2(qr), z = norm2(rp), longest = vmax(vmax(x, y), z);
   const Vec3<double> n = x >= y && x >= z ? cross(qr, rp) : y >= z ? cross(rp, pq) : cross(pq, qr);
-  if (!(norm2(n) > 0)) return;
+  const double twice = norm2(n);
   const double u = dot(n, cross(q, r)), v = dot(n, cross(r, p)), w = dot(n, cross(p, q));
-  if (!(u >= 0 && v >= 0 && w >= 0)) return;
-  const double inverse = 1 / (u + v + w);
-  consider(inverse * u, inverse * v, inverse * w);
+  const double sum = u + v + w;
+  const bool sliver = !(twice > kSliver * (longest * longest));
+  const bool inside = u >= 0 && v >= 0 && w >= 0 && twice > 0;
+  double least = std::numeric_limits<double>::infinity();
+  if (inside) {
+    weight[0] = u / sum, weight[1] = v / sum, weight[2] = w / sum;
+    if (!sliver) return;
+    least = norm2(weight[0] * p + (weight[1] * q + weight[2] * r));
+  }
+  const auto consider = [&](double a, double b, double c) {
+    const double d = norm2(a * p + (b * q + c * r));
+    if (d < least) least = d, weight[0] = a, weight[1] = b, weight[2] = c;
+  };
+  // beyond an edge, or as near to it as round-off
+  const double round = 1e-9 * twice;
+  if (sliver || w <= round) {
+    const double a = segment_foot(p, q);
+    consider(1 - a, a, 0);
+  }
+  if (sliver || u <= round) {
+    const double b = segment_foot(q, r);
+    consider(0, 1 - b, b);
+  }
+  if (sliver || v <= round) {
+    const double c = segment_foot(r, p);
+    consider(c, 0, 1 - c);
+  }
 }
 
 // Drops the points without weight.
@@ -52,6 +73,9 @@ STICTION_FN void drop_idle(Simplex& s) {
   s.count = count;
 }
 
+// A face looks away from the origin if that is behind it by more than this share of how far a corner is.
+inline constexpr double kLooksAway = 1e-10;
+
 // Reduces the simplex to the face that carries its nearest point; false: it contains the origin.
 STICTION_FN bool reduce(Simplex& s) {
   const Difference* p = s.point;
@@ -63,7 +87,7 @@ STICTION_FN bool reduce(Simplex& s) {
   } else if (s.count == 3) {
     triangle_foot(p[0].w, p[1].w, p[2].w, s.weight);
   } else {
-    // the nearest of all faces: which of them look at the origin round-off may hide
+    // the nearest of the faces that look at the origin, or may do so but for round-off
     double least = std::numeric_limits<double>::infinity(), best[4] = {0, 0, 0, 0};
     bool inside = true;
     for (int out = 0; out < 4; ++out) {
@@ -71,6 +95,8 @@ STICTION_FN bool reduce(Simplex& s) {
       const Vec3<double> n = cross(p[j].w - p[i].w, p[k].w - p[i].w);
       const double opposite = dot(n, p[out].w - p[i].w), origin = -dot(n, p[i].w);
       inside = inside && (opposite > 0 ? origin > 0 : opposite < 0 && origin < 0);
+      const double turned = opposite > 0 ? origin : -origin;
+      if (turned > kLooksAway * norm(n) * norm(p[i].w) && opposite != 0) continue;
       double weight[3];
       triangle_foot(p[i].w, p[j].w, p[k].w, weight);
       const double d = norm2(weight[0] * p[i].w + weight[1] * p[j].w + weight[2] * p[k].w);
@@ -123,9 +149,9 @@ STICTION_RARE ConvexDistance nearest_points_apart(const ConvexPair<L>& pair, dou
       }
     }
     if (length - along <= kSettled * pair.extent || along > reach) break;
-    bool known = false;
-    for (int i = 0; i < s.count; ++i) known = known || norm2(next.w - s.point[i].w) == 0;
-    if (known) break;
+    bool again = false;
+    for (int i = 0; i < s.count; ++i) again = again || norm2(next.w - s.point[i].w) == 0;
+    if (again) break;
     s.point[s.count++] = next;
     if (!reduce(s)) {
       if (best.distance > 0) break;  // round-off: an axis separates them

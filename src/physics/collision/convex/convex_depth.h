@@ -1,7 +1,8 @@
-// Cores that overlap: rays from the origin, each along the normal of the facet that the ray before has hit: no
-// facet that is hit is farther than the one before, so this ends on a facet on which the origin has its foot, a way out
-// that is shorter than those beside it. A polytope then finds a shorter one, or that there is none. A ray is followed
-// by a portal of three points (Snethen, XenoCollide).
+// Cores that overlap. A polytope finds the shortest way out of D, or shows that the one which is known is the shortest; rays
+// from the origin find the points that touch. Each ray goes along the normal of the facet that the ray before has hit; no
+// facet that is hit is farther than the one before, so this ends on a facet on which the origin has its foot. Curved shapes
+// begin with rays, since a polytope is slow where D is curved. A ray is followed by a portal of three points (Snethen,
+// XenoCollide).
 #pragma once
 
 #include "physics/collision/convex/convex_polytope.h"
@@ -86,21 +87,43 @@ STICTION_RARE Facet cast(const ConvexPair<L>& pair, const Vec3<double>& p, const
           (i * w1) * s1.b + ((i * w2) * s2.b + (i * w3) * s3.b)};
 }
 
-// Rays from the origin until they stay.
+// A normal that turns by less is settled.
+inline constexpr double kTurns = 1e-9;
+
+// Rays from the origin until they stay. Where D is curved, a ray turns by about the same share r of what the one before has
+// turned by, the depth over the radius of curvature; so three of them show where they lead, m + r/(1 - r) (m - m_before),
+// which is taken where D ends sooner along it. A normal is known to the root of what its offset is known to, so rays go on
+// while they turn by a half or less of the turn before.
 template <class L>
 STICTION_FN Facet descend(const ConvexPair<L>& pair, Facet facet) {
   if (facet.offset <= kTouching * pair.extent) return facet;
+  Vec3<double> step = zero3<double>();
   for (int round = 0;; ++round) {
-    const Facet next = cast(pair, zero3<double>(), facet.normal);
+    Facet next = cast(pair, zero3<double>(), facet.normal);
     if (round == kMostRays || next.offset > facet.offset + kSettled * pair.extent) {
       facet.point_a = next.point_a, facet.point_b = next.point_b;  // met along its normal
       break;
     }
-    const bool settled = next.offset >= facet.offset - kSettled * pair.extent;
+    const Vec3<double> last = step;
+    step = next.normal - facet.normal;
+    const double share = dot(step, last), last2 = norm2(last), step2 = norm2(step);
+    if (next.offset >= facet.offset - kSettled * pair.extent &&
+        (step2 <= kTurns * kTurns || (last2 > 0 && step2 > 0.25 * last2))) {
+      facet = next;
+      break;
+    }
+    if (share > 0 && share < 0.99 * last2) {
+      const Vec3<double> m = next.normal + (share / (last2 - share)) * step;
+      const Facet led = facet_along(pair, (1 / norm(m)) * m);
+      if (led.offset < next.offset) next = led, step = zero3<double>();
+    }
     facet = next;
-    if (settled) break;
   }
   return facet;
+}
+
+STICTION_FN bool has_corners(const LaneShape& s) {
+  return s.type == GeomType::box || s.type == GeomType::mesh;
 }
 
 // A ball of this radius rolls about inside of the core along all of its surface: the least radius of curvature of an
@@ -111,17 +134,36 @@ STICTION_FN double rolling_radius(const LaneShape& s) {
   return least * least / largest(s.size);
 }
 
+// The shortest way out along the axes of the shapes and against the line between their centres: a first bound.
+template <class L>
+STICTION_FN Facet likely_facet(const ConvexPair<L>& pair) {
+  const double length = norm(pair.between);
+  const bool apart = length > 1e-9 * pair.extent;
+  Facet best = facet_along(pair, apart ? (-1 / length) * pair.between : -pair.a.x);
+  const auto consider = [&](const Vec3<double>& axis) {
+    const Facet f = facet_along(pair, dot(axis, pair.between) > 0 ? -axis : axis);
+    if (f.offset < best.offset) best = f;
+  };
+  for (int k = 0; k < 2; ++k) {
+    const L& s = k == 0 ? pair.a : pair.b;
+    if (s.type == GeomType::sphere) continue;
+    consider(s.z);
+    if (s.type == GeomType::capsule) continue;
+    consider(s.x), consider(s.y);
+  }
+  return best;
+}
+
 // The shortest translation of cores that overlap. No point is deeper in a ball than from where it touches, so a way out that
 // is no longer than the radius of a ball that rolls inside of D is the shortest.
 template <class L>
 STICTION_RARE ConvexDistance least_depth(const ConvexPair<L>& pair) {
-  const double length = norm(pair.between);
-  const bool apart = length > 1e-9 * pair.extent;
-  const Vec3<double> m = apart ? (-1 / length) * pair.between : -pair.a.x;
-  Facet best = descend(pair, apart ? cast(pair, pair.between, m) : facet_along(pair, m));
-  if (best.offset > rolling_radius(pair.a) + rolling_radius(pair.b)) {
+  Facet best = likely_facet(pair);
+  const bool flat = has_corners(pair.a) && has_corners(pair.b);
+  if (!flat) best = descend(pair, best);
+  if (flat || best.offset > rolling_radius(pair.a) + rolling_radius(pair.b)) {
     const WayOut way = shortest_way_out(pair, {best.normal, best.offset});
-    if (way.length < best.offset - 10 * kSettled * pair.extent)
+    if (flat || way.length < best.offset - 10 * kSettled * pair.extent)
       best = descend(pair, facet_along(pair, way.m));
   }
   return {-best.normal, -best.offset, best.point_a, best.point_b};

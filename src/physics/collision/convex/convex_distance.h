@@ -10,6 +10,7 @@
 #include <type_traits>
 
 #include "physics/collision/convex/convex_apart.h"
+#include "physics/collision/convex/convex_cylinder.h"
 #include "physics/collision/convex/convex_depth.h"
 
 STICTION_PHYSICS_BEGIN
@@ -64,13 +65,24 @@ STICTION_RARE void pull_apart(const ConvexPair<L>& pair, ConvexDistance& d) {
   }
 }
 
-// Of two shapes, their radii included; points about the centre of a. Beyond `reach` a lower bound.
+// Of two shapes, their radii included; points about the centre of a. Beyond `reach` a lower bound. `axis`, from a towards b:
+// along which they may be apart; none where it is no unit vector.
 template <class L>
-STICTION_RARE ConvexDistance convex_distance(const L& a, const L& b, double reach) {
+STICTION_RARE ConvexDistance convex_distance(const L& a, const L& b, double reach,
+                                             const Vec3<double>& axis = zero3<double>()) {
   ConvexPair<L> pair{a, b, b.centre - a.centre, 0};
   pair.extent = core_extent(a) + core_extent(b) + norm(pair.between);
   const double radii = a.radius() + b.radius();
-  ConvexDistance d = nearest_points_apart(pair, reach + radii);
+  // shows of most shapes that are beyond reach that they are; no search would find them nearer
+  const double length2 = norm2(axis);
+  if (length2 > 0.9 && length2 < 1.1) {
+    const Vec3<double> n = (1 / vsqrt(length2)) * axis;
+    const double along = dot(n, pair.support(-n).w);
+    if (along > reach + radii + kTouching * pair.extent)
+      return {n, along - radii, zero3<double>(), zero3<double>()};
+  }
+  ConvexDistance d =
+      is_rod_and_cylinder(a, b) ? cylinder_apart(pair) : nearest_points_apart(pair, reach + radii);
   if (d.distance > reach + radii) {
     d.distance = d.distance - radii;
     return d;

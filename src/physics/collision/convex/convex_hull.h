@@ -7,8 +7,6 @@
 
 STICTION_PHYSICS_BEGIN
 
-// Up to so many vertices are looked at one by one.
-inline constexpr int kFewVertices = 32;
 // Vertices and normals that differ by less than this share count as equal.
 inline constexpr double kAsFar = 1e-9;
 
@@ -52,47 +50,34 @@ STICTION_FN HullRef chosen_hull(const MeshArrays& a, double mesh, int file) {
   return {&a, a.mesh_vertnum[id] > 0 ? id : file};
 }
 
-// Directions by the cell in which they leave a cube around the origin: kMeshCells² on each of its six sides.
-inline constexpr int kMeshCells = 8;
-inline constexpr int kMeshStarts = 6 * kMeshCells * kMeshCells;
-STICTION_FN int start_cell(const Vec3<double>& m) {
+// Directions by the cell in which they leave a cube around the origin, `cells` squared on each of its six sides.
+STICTION_FN int cell_count(int cells) {
+  return 6 * cells * cells;
+}
+STICTION_FN int direction_cell(const Vec3<double>& m, int cells) {
   const Vec3<double> size = abs3(m);
   const int axis = size.x >= size.y && size.x >= size.z ? 0 : size.y >= size.z ? 1 : 2;
-  const double along = coordinate(m, axis),
-               to_cell = along != 0 ? 0.5 * kMeshCells / vabs(along) : 0.0;
+  const double along = coordinate(m, axis), half = 0.5 * cells,
+               to_cell = along != 0 ? half / vabs(along) : 0.0;
   const auto cell = [&](int k) {
-    const double x = to_cell * coordinate(m, k % 3) + 0.5 * kMeshCells;
-    return x >= kMeshCells ? kMeshCells - 1
-           : x > 0         ? static_cast<int>(x)
-                           : 0;  // 0 of what is no number
+    const double x = to_cell * coordinate(m, k % 3) + half;
+    return x >= cells ? cells - 1 : x > 0 ? static_cast<int>(x) : 0;  // 0 of what is no number
   };
   const int side = 2 * axis + (along < 0 ? 1 : 0);
-  return (side * kMeshCells + cell(axis + 1)) * kMeshCells + cell(axis + 2);
+  return (side * cells + cell(axis + 1)) * cells + cell(axis + 2);
 }
-// The middle of a cell.
-STICTION_FN Vec3<double> start_direction(int cell) {
-  const int side = cell / (kMeshCells * kMeshCells), axis = side / 2;
-  const auto middle = [](int k) { return (2 * k + 1) / static_cast<double>(kMeshCells) - 1; };
-  const double first = middle(cell / kMeshCells % kMeshCells), second = middle(cell % kMeshCells);
-  const double along = side % 2 == 0 ? 1 : -1;
-  return along * unit3<double>(axis) + first * unit3<double>((axis + 1) % 3) +
-         second * unit3<double>((axis + 2) % 3);
+// At the place (u, v) of a cell, both from 0 to 1.
+STICTION_FN Vec3<double> cell_direction(int cell, int cells, double u, double v) {
+  const int side = cell / (cells * cells), axis = side / 2;
+  const double first = 2 * (cell / cells % cells + u) / cells - 1,
+               second = 2 * (cell % cells + v) / cells - 1;
+  return (side % 2 == 0 ? 1.0 : -1.0) * unit3<double>(axis) +
+         (first * unit3<double>((axis + 1) % 3) + second * unit3<double>((axis + 2) % 3));
 }
 
-// The vertex that is farthest along m. Of many vertices: uphill over the edges, from the one that is farthest in
-// a direction near m; on a convex hull no other vertex is a top. Depends on nothing but m.
-STICTION_OUTLINE inline int farthest_vertex(const HullRef& hull, const Vec3<double>& m) {
-  const int count = hull.arrays->mesh_vertnum[hull.mesh];
-  int best = 0;
-  if (count <= kFewVertices) {
-    double most = dot(m, hull.vertex(0));
-    for (int i = 1; i < count; ++i) {
-      const double along = dot(m, hull.vertex(i));
-      if (along > most) most = along, best = i;
-    }
-    return best;
-  }
-  best = hull.arrays->mesh_start[kMeshStarts * hull.mesh + start_cell(m)];
+// Uphill over the edges; on a convex hull no other vertex is a top.
+STICTION_OUTLINE inline int climb(const HullRef& hull, const Vec3<double>& m, int from) {
+  int best = from;
   double most = dot(m, hull.vertex(best));
   for (int last = -1; last != best;) {
     last = best;
@@ -102,6 +87,26 @@ STICTION_OUTLINE inline int farthest_vertex(const HullRef& hull, const Vec3<doub
     });
   }
   return best;
+}
+
+// The vertex that is farthest along m: the first of equals among those listed for the cell of m; where the list has only
+// some of those that may be it, climbed to from the farthest of them. Depends on nothing but m.
+STICTION_OUTLINE inline int farthest_vertex(const HullRef& hull, const Vec3<double>& m) {
+  const MeshArrays& a = *hull.arrays;
+  const int* const adr =
+      a.mesh_nearadr + a.mesh_celladr[hull.mesh] + direction_cell(m, a.mesh_cells[hull.mesh]);
+  const int end = adr[1];
+  int k = adr[0], best = a.mesh_near[k];
+  const bool climbs = best < 0;
+  if (climbs) best = ~best;
+  double most = dot(m, hull.vertex(best));
+  for (++k; k < end; ++k) {
+    const int i = a.mesh_near[k];
+    const double along = dot(m, hull.vertex(i));
+    const bool farther = along > most;
+    most = farther ? along : most, best = farther ? i : best;
+  }
+  return climbs ? climb(hull, m, best) : best;
 }
 
 // Of the faces with a corner as far along m as any vertex, that whose normal is closest to m, the first

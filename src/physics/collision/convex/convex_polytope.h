@@ -36,6 +36,7 @@ struct Polytope {
   bool inside;   // the origin
   int cuts, count;
   double offset[kMostTriangles];              // of the plane from the origin
+  Vec3<double> normal[kMostTriangles];        // unit, outwards
   unsigned char triangle[kMostTriangles][3];  // corners, counterclockwise from outside
   Vec3<double> corner[kMostCorners];
 
@@ -74,12 +75,6 @@ struct Polytope {
     return true;
   }
 
-  STICTION_FN Vec3<double> normal(int t) const {
-    const Vec3<double>& p = corner[triangle[t][0]];
-    const Vec3<double> n = cross(corner[triangle[t][1]] - p, corner[triangle[t][2]] - p);
-    return (1 / norm(n)) * n;
-  }
-
   // Keeps a triangle if a shorter way out may be seen through it. One that is no wider than the slack is an edge
   // of its neighbours. From the origin inside of D all are seen from within; those that are not lie double.
   STICTION_OUTLINE void add(int i, int j, int k) {
@@ -101,7 +96,7 @@ struct Polytope {
       if (offset[farthest] <= along) return;
       move(--count, farthest);
     }
-    offset[count] = along;
+    offset[count] = along, normal[count] = (1 / length) * n;
     triangle[count][0] = static_cast<unsigned char>(i);
     triangle[count][1] = static_cast<unsigned char>(j);
     triangle[count][2] = static_cast<unsigned char>(k);
@@ -109,7 +104,7 @@ struct Polytope {
   }
 
   STICTION_FN void move(int from, int to) {
-    offset[to] = offset[from];
+    offset[to] = offset[from], normal[to] = normal[from];
     for (int k = 0; k < 3; ++k) triangle[to][k] = triangle[from][k];
   }
 
@@ -127,7 +122,7 @@ struct Polytope {
     const double far = best.length - slack;
     for (int t = 0; t < count; ++t) {
       if (offset[t] >= far) continue;
-      if (t != nearest && dot(normal(t), w) - offset[t] <= kSettled * pair->extent) {
+      if (t != nearest && dot(normal[t], w) - offset[t] <= kSettled * pair->extent) {
         move(t, kept++);
         continue;
       }
@@ -176,7 +171,7 @@ STICTION_RARE WayOut shortest_way_out(const ConvexPair<L>& pair, const WayOut& k
     const double offset = polytope.offset[nearest];
     polytope.inside = polytope.inside || offset >= -kSettled * pair.extent;
     if (offset >= polytope.best.length - polytope.slack) break;
-    const Vec3<double> m = polytope.normal(nearest), w = polytope.cut(m);
+    const Vec3<double> m = polytope.normal[nearest], w = polytope.cut(m);
     if (dot(m, w) - offset <= polytope.slack)
       polytope.move(--polytope.count, nearest);
     else if (!polytope.grow(w, nearest))
