@@ -149,19 +149,12 @@ Index index_of(const Names& names) {
 
 namespace {
 
-// A mesh without a shape, and why: the note on its file has the paths that were looked at.
+// A mesh without a shape, and why.
 std::string lost(const Spec& spec, const std::string& mesh) {
   const std::string name = "mesh \"" + shown(mesh) + "\", ";
-  for (std::size_t i = 0; i < spec.meshes.size(); ++i) {
-    if (spec.meshes[i].name != mesh) continue;
-    const Attribute* file = spec.mesh_sources[i].element->find("file");
-    if (!file || !file->verdict) break;
-    constexpr std::string_view kNotFound = "file not found: ";
-    const std::string& note = file->verdict->note;
-    if (!note.starts_with(kNotFound)) break;
-    return name + "whose file is not there: " +
-           note.substr(kNotFound.size(), note.find(';') - kNotFound.size());
-  }
+  for (std::size_t i = 0; i < spec.meshes.size(); ++i)
+    if (spec.meshes[i].name == mesh && !spec.mesh_sources[i].looked.empty())
+      return name + "whose file is not there: " + spec.mesh_sources[i].looked;
   return name + "which only MuJoCo can build";
 }
 

@@ -8,7 +8,7 @@ import pytest
 import torch
 
 import stiction
-from kinds import KINDS, NOISY, Pendulum, actions
+from kinds import KINDS, Pendulum, actions
 from stiction.arrays import host, namespace, on_tensors
 from stiction.cli import main
 from stiction.tasks.philox import Draw, Purpose
