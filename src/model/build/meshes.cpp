@@ -79,9 +79,8 @@ Triangles triangles_of(const MeshSpec& m, const MeshSource& s,
 }
 
 void missing(const MeshSpec& m, MeshSource& s, const AssetFiles& files) {
-  s.looked = files.looked(*s.element, m.file);
   mark(*s.element, "file", Use::ignored, false,
-       "file not found: " + s.looked + "; MuJoCo does not load the model");
+       "file not found: " + files.looked(*s.element, m.file) + "; MuJoCo does not load the model");
 }
 
 Vec3 half_sizes(const MeshShape& mesh) {

@@ -275,7 +275,6 @@ struct MeshSource {
   std::vector<double> vertices;  // written in the file
   std::vector<int> faces;
   std::optional<MeshShape> shape;  // where it was opened
-  std::string looked;              // paths of a file that is not there, for messages
 };
 
 // One <default> class: the state in which elements of the class begin.
