@@ -1,7 +1,7 @@
 """TorchRL's `EnvBase` over a stiction environment.
 
 env = stiction.adapters.torchrl.Env("Ant-v5", num_envs=1024, seed=1)
-SyncDataCollector(env, policy, frames_per_batch=1024 * 32, total_frames=-1)
+Collector(env, policy, frames_per_batch=1024 * 32, total_frames=-1)
 """
 
 from .._core import ArgumentError

@@ -64,7 +64,7 @@ def test_a_rollout_has_the_episodes_of_the_environment():
 def test_a_collector_and_a_step_of_ppo():
     import torch
     from tensordict.nn import TensorDictModule
-    from torchrl.collectors import SyncDataCollector
+    from torchrl.collectors import Collector
     from torchrl.modules import NormalParamExtractor, ProbabilisticActor, TanhNormal, ValueOperator
     from torchrl.objectives import ClipPPOLoss
     from torchrl.objectives.value import GAE
@@ -77,7 +77,7 @@ def test_a_collector_and_a_step_of_ppo():
         distribution_class=TanhNormal, distribution_kwargs={"low": -3.0, "high": 3.0}, return_log_prob=True,
     )  # fmt: skip
     critic = ValueOperator(torch.nn.Linear(4, 1), in_keys=["observation"])
-    collector = SyncDataCollector(env, actor, frames_per_batch=16 * 20, total_frames=2 * 16 * 20)
+    collector = Collector(env, actor, frames_per_batch=16 * 20, total_frames=2 * 16 * 20)
     loss_of, advantage = ClipPPOLoss(actor, critic), GAE(gamma=0.99, lmbda=0.95, value_network=critic)
     for data in collector:
         assert data.shape == (16, 20)
