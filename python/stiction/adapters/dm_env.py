@@ -16,7 +16,7 @@ try:
     import dm_env
     from dm_env import specs
 except ModuleNotFoundError as e:
-    raise not_installed(e, "dm_env") from None
+    raise not_installed(e, "dm-env") from None
 
 
 class Environment(dm_env.Environment):
