@@ -70,6 +70,7 @@ STICTION_FN void move_body(const Team& team, const ModelView& m, const Launch& l
   if (step.last) interval_sensors(team, m, e);
   if (!l.moves) return;
   integrate_up_to<can>(team, m, e);
+  replace_bad_mocap(team, m, l, e);
   move_mocap(team, m, e, step.left);
   count_step(team, m, l, env, e);
 }

@@ -196,11 +196,17 @@ def scale_of(batch, force):
 # pressed deeper than û(c, 0) δt, so that an acceleration has several forces or none (docs/method.md 5). At the fixed point:
 # where the bounds of friction had not settled after the most renewals, and n(v_n) is not the bound that the step had.
 OTHERS = {
-    ("models/go1_feetonly.xml", 1): (2, 0),
+    ("models/go1_feetonly.xml", 1): (0, 1),
     ("gymnasium/ant.xml", 1): (0, 1),
+    ("models/go1_feetonly.xml", "fixed_point"): (1, 0),
+    ("models/g1_feetonly.xml", "fixed_point"): (1, 1),
+    ("gymnasium/ant.xml", "fixed_point"): (0, 1),
 }
 # of accelerations that are drawn
-NONE_OF_DRAWN = {("gymnasium/humanoid.xml", "regularized"): 1}
+NONE_OF_DRAWN = {
+    ("gymnasium/humanoid.xml", "regularized"): 1,
+    ("gymnasium/humanoid.xml", "anchored"): 1,
+}
 
 
 def with_forces_alone(batch, force):
@@ -268,9 +274,13 @@ def test_inverse_in_single_precision():
     batch.set_state(**before)
     force = batch.inverse(qacc)
     found = np.isfinite(force).all(axis=1)
-    assert found.sum() == STATES - 1
+    error = np.abs(force - acted).max(axis=1) / scale_of(batch, acted)
     # the solver's tolerance of 1e-4, of the momentum of a step
-    assert np.abs(force - acted)[found].max() < 0.02 * scale_of(batch, acted)
+    others = found & (error >= 0.02)
+    assert (others.sum(), STATES - found.sum()) == (1, 1)
+    # the other has the acceleration, too
+    again = with_forces_alone(batch, np.where(found[:, None], force, acted))
+    assert np.abs(again - qacc)[found].max() < 1e-3 * np.abs(qacc).max()
 
 
 def test_inverse_refuses_what_is_no_acceleration(quadruped):
