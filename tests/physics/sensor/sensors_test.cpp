@@ -131,6 +131,10 @@ class Filled : public Env<S> {
     fill_kinematics(lane, s.qpos, s.qvel);
     this->poison(Field::xvel);
 
+    // mocap bodies stand
+    this->set(Field::mocap_twist, lane,
+              Numbers(at(static_cast<int>(this->spec(Field::mocap_twist).size()))));
+
     // motion axes, velocities and accelerations about O
     const reference::Kinematics kin = kinematics(s.qpos);
     const std::vector<reference::Motion> motion = reference::motion(m, kin, s.qvel, {});
