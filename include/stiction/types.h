@@ -210,8 +210,8 @@ struct HeightScan {
 // Slots of a shape on a height field beside those of its own points: edges and corners of the field, second faces.
 inline constexpr int kHfieldMore = 4;
 
-// Geom pairs that have a collider, and the number of contact points (slots) of each: the closed
-// forms always return this many points, so a slot is a lasting name of a point. 0: no collider.
+// The number of contact points (slots) of a plane and a geom of type b, 0 where no collider has that pair. A collider
+// returns as many points for every pose, so that a slot is a lasting name of a point.
 constexpr int plane_contact_points(GeomType b) {
   using G = GeomType;
   switch (b) {
@@ -224,7 +224,7 @@ constexpr int plane_contact_points(GeomType b) {
     default: return 0;
   }
 }
-// Does not call itself, with the types in order: ptxas, which counts the stack of a kernel, counts no recursion.
+// The same of two geoms, in either order. Not recursive: ptxas reserves the stack of one call alone, and a kernel overruns it.
 constexpr int contact_points(GeomType type1, GeomType type2) {
   using G = GeomType;
   const G a = type1 < type2 ? type1 : type2, b = type1 < type2 ? type2 : type1;

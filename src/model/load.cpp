@@ -181,7 +181,7 @@ ModelPtr load(const ModelSource& s, LoadReport* out, const model::Disk& disk) {
   const model::AssetFiles files = asset_files(spec, s, directory, disk);
   model::load_meshes(spec, files);
   model::load_hfields(spec, files);
-  model::mark_unsupported(spec);
+  model::mark_unsupported(spec, files);
 
   // what is refused whatever touches what; with it, all that strict refuses so far
   LoadReport report = reported(source, {}, false);

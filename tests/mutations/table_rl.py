@@ -111,4 +111,10 @@ RL = [
     Break("batch: a snapshot keeps no outputs", "src/batch/file.cpp",
           "      if (n > 0) std::memcpy(data, from, n);\n      from += n;", "      from += n;",
           pytests=(WHOLE + "test_a_snapshot_of_a_batch_has_the_outputs_of_the_last_step",)),
+    Break("torchrl: a reset of some begins all", "python/stiction/adapters/torchrl.py",
+          "self.env.reset(mask, self._seed)", "self.env.reset(None, self._seed)",
+          pytests=("python/adapters/test_torchrl.py::test_a_rollout_has_the_episodes_of_the_environment",)),
+    Break("dm_env: a time limit ends the return", "python/stiction/adapters/dm_env.py",
+          "np.float32(not terminated[0])", "np.float32(not self._ended)",
+          pytests=("python/adapters/test_dm_env.py::test_a_limit_is_no_end_of_the_return",)),
 ]

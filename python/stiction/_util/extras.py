@@ -5,6 +5,8 @@ from pathlib import Path
 # extra of the package -> what installs it in a checkout: ./dev setup does with all but these
 _IN_A_CHECKOUT = {
     "train": "./dev setup --train",
+    "torchrl": "./dev setup --train",
+    "dm-env": "./dev setup --train",
     "ray": "./dev setup --train",
     "view": ".venv/bin/pip install viser",
     "log": ".venv/bin/pip install wandb",

@@ -1,4 +1,4 @@
-"""Environments in the shapes of training libraries: `gymnasium`, `rsl_rl` and `sb3`.
+"""Environments in the shapes of training libraries: `gymnasium`, `rsl_rl`, `sb3`, `torchrl`, `dm_env`, `ray` and `rllib`.
 
 Each module imports its library and is imported by name only. All of them stand on what
 `stiction.Env` and `stiction.TaskEnv` have in common (docs/environments.md).

@@ -110,6 +110,17 @@ class _Set(argparse.Action):
         namespace.option = [*namespace.option, f"set.{value}"]
 
 
+def add_command(commands, name, run, help, description) -> argparse.ArgumentParser:
+    """The parser of a command, which `run` of its arguments does."""
+    command = commands.add_parser(name, help=help, description=description)
+    command.set_defaults(run=run)
+    return command
+
+
+def json_option(command):
+    command.add_argument("--json", action="store_true", help="machine-readable")
+
+
 def task_option(command):
     command.add_argument(
         "--option", action="append", default=[], metavar="NAME=VALUE",
@@ -120,6 +131,15 @@ def task_option(command):
         help="of a task made of terms another number, again for more: rewards.slip=-0.2, rewards.track.std=0.4, "
         "commands.velocity.x=[0,1], events.push=null (docs/terms.md)",
     )  # fmt: skip
+
+
+def engine_options(command):
+    command.add_argument("--engine-option", action="append", default=[], metavar="NAME=VALUE",
+                         help="of stiction.Options, like contact_model=similar or timestep=0.002")  # fmt: skip
+
+
+def model_argument(command):
+    command.add_argument("file", type=model_file, metavar="FILE|ROBOT", help=f"MJCF or URDF, {ROBOT}")
 
 
 def urdf_options(command):

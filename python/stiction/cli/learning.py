@@ -8,7 +8,9 @@ from .. import _core
 from .._util.extras import remedy
 from .._util.text import say, visible
 from ..tasks.names import find_task, short_name
-from .arguments import SEEDS, TASK, existing_file, new_file, non_negative, positive, seed, share, task_option, widths
+from .arguments import (
+    SEEDS, TASK, add_command, engine_options, existing_file, new_file, non_negative, positive, seed, share, task_option, widths,
+)  # fmt: skip
 
 # of PPO, by the names of stiction.learning.ppo.Settings
 _SETTINGS = {
@@ -29,13 +31,13 @@ _SETTINGS = {
 
 def add_commands(commands, build_parser, main):
     """`build_parser` and `main` are those of the program: trials of a sweep are trainings."""
-    train = commands.add_parser(
-        "train",
+    train = add_command(
+        commands, "train", _train,
         help="train a policy",
         description="Trains with rsl_rl's PPO, or with the one in NumPy that needs no deep-learning "
         "framework. Writes a checkpoint at every iteration; Ctrl-C keeps what was learnt. Under torchrun "
         "rsl_rl's ranks share the environments.",
-    )
+    )  # fmt: skip
     train.add_argument("id", metavar="TASK", help=TASK)
     train.add_argument("--trainer", choices=("rsl_rl", "numpy"), help="rsl_rl where it is installed")
     train.add_argument("--num-envs", type=positive(int), metavar="N", help="of all ranks together; rsl_rl 4096, numpy what suits the task, mostly 128")
@@ -63,21 +65,17 @@ def add_commands(commands, build_parser, main):
                        help="a stiction.Randomization; the task's own, its class attribute `randomization`")  # fmt: skip
     train.add_argument("--history", type=positive(int), metavar="N", help="observe the last N steps side by side; 1")
     task_option(train)
-    train.add_argument(
-        "--engine-option", action="append", default=[], metavar="NAME=VALUE",
-        help="of stiction.Options, like contact_model=similar or timestep=0.002",
-    )  # fmt: skip
+    engine_options(train)
     settings = train.add_argument_group("hyperparameters", "as given, else the preset of the task")
     for name, (kind, meaning) in _SETTINGS.items():
         settings.add_argument("--" + name.replace("_", "-"), type=kind, metavar="X", help=meaning)
-    train.set_defaults(run=_train)
 
-    sweep = commands.add_parser(
-        "sweep",
+    sweep = add_command(
+        commands, "sweep", lambda args: _sweep(args, build_parser, main),
         help="train with many settings, on a Ray cluster or here",
         description="Trains once for each of many settings, as trials of Ray Tune: on the cores of this machine, or on "
         "a cluster. Results do not depend on how many machines there are. Writes a folder per trial and sweep.csv.",
-    )
+    )  # fmt: skip
     sweep.add_argument("id", metavar="TASK", help=TASK)
     sweep.add_argument("--param", action="append", required=True, metavar="NAME=VALUES",
                        help="of `stiction train`: gamma=0.98,0.99 or learning-rate=1e-4..1e-2:log or seed=1,2,3 or "
@@ -96,16 +94,14 @@ def add_commands(commands, build_parser, main):
     again.add_argument("--resume", action="store_true", help="only trials that have no result in --out")
     again.add_argument("--overwrite", action="store_true", help="all, over those in --out")
     task_option(sweep)
-    sweep.add_argument("--engine-option", action="append", default=[], metavar="NAME=VALUE",
-                       help="of stiction.Options")  # fmt: skip
-    sweep.set_defaults(run=lambda args: _sweep(args, build_parser, main))
+    engine_options(sweep)
 
-    play = commands.add_parser(
-        "play",
+    play = add_command(
+        commands, "play", _play,
         help="play a policy: numbers, a film, or a window",
         description="Plays a policy of `stiction train` deterministically. --engine mujoco steps the "
         "same model with MuJoCo, with the same observations, rewards and ends of episodes.",
-    )
+    )  # fmt: skip
     play.add_argument("file", type=existing_file, nargs="?", metavar="FILE", help="policy.npz or model_*.pt")
     play.add_argument("--pretrained", nargs="?", const="", metavar="TASK",
                       help="one that comes with the package; without TASK: list them")  # fmt: skip
@@ -119,17 +115,15 @@ def add_commands(commands, build_parser, main):
     play.add_argument("--seconds", type=positive(float), metavar="T", help="of the film; the episode")
     play.add_argument("--view", action="store_true", help="in a browser (viser) or MuJoCo's window")
     task_option(play)
-    play.set_defaults(run=_play)
 
-    export = commands.add_parser(
-        "export",
+    export = add_command(
+        commands, "export", _export,
         help="write a policy as ONNX or TorchScript",
         description="Writes a policy of `stiction train` as a graph from observations to actions, "
         "normaliser and clipping inside, that runs without stiction.",
-    )
+    )  # fmt: skip
     export.add_argument("file", type=existing_file, metavar="FILE", help="policy.npz or model_*.pt")
     export.add_argument("output", type=new_file(".onnx", ".ts"), metavar="OUTPUT", help="*.onnx, or *.ts for TorchScript")
-    export.set_defaults(run=_export)
 
 
 def _missing(*modules) -> str | None:

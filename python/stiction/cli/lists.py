@@ -11,43 +11,39 @@ from .._util.text import say, visible, wrapped
 from ..tasks.names import find_task, open_task, registered
 from ..terms.overrides import summary
 from ..terms.task import KINDS, TermTask
-from .arguments import TASK, positive, task_option
+from .arguments import TASK, add_command, json_option, positive, task_option
 
 
 def add_commands(commands):
-    envs = commands.add_parser(
-        "list-envs",
+    envs = add_command(
+        commands, "list-envs", _list_envs,
         help="list the tasks",
         description="Lists the tasks; of one also its options, their defaults and its metrics.",
-    )
+    )  # fmt: skip
     envs.add_argument("id", nargs="?", metavar="TASK")
-    envs.add_argument("--json", action="store_true", help="machine-readable")
-    envs.set_defaults(run=_list_envs)
+    json_option(envs)
 
-    robots = commands.add_parser(
-        "list-robots",
+    robots = add_command(
+        commands, "list-robots", _list_robots,
         help="list the robots that come with the package",
-        description="Lists the robots whose names are taken where a model file is, "
-        "and what of each is not computed.",
-    )
-    robots.add_argument("--json", action="store_true", help="machine-readable")
-    robots.set_defaults(run=_list_robots)
+        description="Lists the robots whose names are taken where a model file is, and what of each is not computed.",
+    )  # fmt: skip
+    json_option(robots)
 
-    bench = commands.add_parser(
-        "bench",
+    bench = add_command(
+        commands, "bench", _bench,
         help="measure whole environment steps",
         description="Environment steps per second with random actions: physics, observations, "
         "rewards, resets and the hand-over to NumPy; and the share of physics in that time. On a "
         "device actions and results stay there.",
-    )
+    )  # fmt: skip
     bench.add_argument("ids", nargs="*", metavar="TASK", help=TASK + "; all compiled ones")
     bench.add_argument("--num-envs", type=positive(int), default=1024, metavar="N")
     bench.add_argument("--device", default="cpu", help="cpu, cuda:0")
     bench.add_argument("--threads", type=positive(int), metavar="N", help="all")
     bench.add_argument("--seconds", type=positive(float), default=1.0, metavar="T", help="of each")
-    bench.add_argument("--json", action="store_true", help="machine-readable")
+    json_option(bench)
     task_option(bench)
-    bench.set_defaults(run=_bench)
 
 
 def _option_row(option) -> dict:

@@ -9,70 +9,58 @@ from pathlib import Path
 from .. import _core
 from .._util.files import replacing
 from .._util.text import say, visible, wrapped
-from .arguments import ROBOT, existing_file, load_model, model_file, new_file, positive, seed, urdf_options
+from .arguments import (
+    add_command, existing_file, json_option, load_model, model_argument, model_file, new_file, positive, seed, urdf_options,
+)  # fmt: skip
 
 
 def add_commands(commands):
-    check = commands.add_parser(
-        "check-model",
+    check = add_command(
+        commands, "check-model", _check_model,
         help="say how every element of a model file is read",
         description="Reads an MJCF file and prints what was used, mapped, ignored or refused.",
-    )
-    check.add_argument("file", type=model_file, metavar="FILE|ROBOT", help=f"MJCF or URDF, {ROBOT}")
+    )  # fmt: skip
+    model_argument(check)
     check.add_argument("--strict", action="store_true", help="refuse physics that would be ignored")
     check.add_argument("--all", action="store_true", help="list also what was used as it is")
-    check.add_argument("--json", action="store_true", help="machine-readable")
+    json_option(check)
     urdf_options(check)
-    check.set_defaults(run=_check_model)
 
-    info = commands.add_parser(
-        "info",
+    info = add_command(
+        commands, "info", _info,
         help="say how large a model is and what a batch of it takes",
         description="Prints sizes, memory per environment and how many environments fit.",
-    )
-    info.add_argument("file", type=model_file, metavar="FILE|ROBOT", help=f"MJCF or URDF, {ROBOT}")
+    )  # fmt: skip
+    model_argument(info)
     info.add_argument("--num-envs", type=positive(int), default=4096, metavar="N")
     urdf_options(info)
-    info.set_defaults(run=_info)
 
-    roll = commands.add_parser(
-        "rollout",
+    roll = add_command(
+        commands, "rollout", _rollout,
         help="simulate one robot and write its trajectory",
         description="Steps one robot with the reference engine in double precision.",
-    )
-    roll.add_argument("file", type=model_file, metavar="FILE|ROBOT", help=f"MJCF or URDF, {ROBOT}")
+    )  # fmt: skip
+    model_argument(roll)
     roll.add_argument("--steps", type=positive(int), default=1000, metavar="N")
     roll.add_argument("--dt", type=positive(float), metavar="S", help="timestep; the model's")
     roll.add_argument("--seed", type=seed, default=0)
-    roll.add_argument(
-        "--controls",
-        default="zero",
-        metavar="zero|random|KEY",
-        help="zero, random but smooth, or held at those of keyframe KEY",
-    )
-    roll.add_argument(
-        "--keyframe", metavar="NAME", help="start state; 'home', else the first, else qpos0"
-    )
-    roll.add_argument(
-        "--contact-model", choices=("lagged", "similar", "sap"), default="lagged"
-    )
+    roll.add_argument("--controls", default="zero", metavar="zero|random|KEY",
+                      help="zero, random but smooth, or held at those of keyframe KEY")  # fmt: skip
+    roll.add_argument("--keyframe", metavar="NAME", help="start state; 'home', else the first, else qpos0")
+    roll.add_argument("--contact-model", choices=("lagged", "similar", "sap"), default="lagged")
     roll.add_argument("--stiction", choices=("regularized", "anchored"), default="regularized")
     roll.add_argument("--output", type=new_file(".npz", ".csv"), metavar="FILE", help="*.npz or *.csv")
-    roll.set_defaults(run=_rollout)
 
-    replay = commands.add_parser(
-        "replay",
+    replay = add_command(
+        commands, "replay", _replay,
         help="step a dumped environment in double precision, with a trace",
         description="Steps what Batch.dump wrote with the reference engine: iterations, residual, "
         "contacts, status. Exit code 1 when a step froze the state.",
-    )
+    )  # fmt: skip
     replay.add_argument("file", type=existing_file, metavar="FILE", help="JSON of Batch.dump")
     replay.add_argument("--steps", type=positive(int), default=1, metavar="N")
     replay.add_argument("--model", type=model_file, metavar="FILE|ROBOT", help="the dump's")
-    replay.add_argument(
-        "--double-tolerance", action="store_true", help="solve to 1e-6 instead of the dump's"
-    )
-    replay.set_defaults(run=_replay)
+    replay.add_argument("--double-tolerance", action="store_true", help="solve to 1e-6 instead of the dump's")
 
 
 # ------------------------------------------------------------------------------- check-model

@@ -6,7 +6,7 @@ import weakref
 import numpy as np
 
 from .. import rotations
-from .._core import JointType
+from .._core import ArgumentError, JointType
 from ..control import start_state
 from .select import as_slice, select
 
@@ -22,6 +22,15 @@ def once(compute):
         return self.known[name]
 
     return property(value)
+
+
+def _of_joints(field, meaning):
+    """A property: the columns of a field of the batch that are those of the joints."""
+
+    def value(self):
+        return getattr(self.batch, field)[:, self._qpos if field == "qpos" else self._qvel]
+
+    return property(value, doc=f"(num_envs, njoint) {meaning}")
 
 
 class Robot:
@@ -84,8 +93,6 @@ class Robot:
 
     def only(self, kind, name, where=""):
         """The index of the one that the name or pattern fits."""
-        from .._core import ArgumentError
-
         names = getattr(self.model, f"{kind}_names")
         found = select(names, name, kind, where or self._task.title)
         if len(found) != 1:
@@ -132,22 +139,7 @@ class Robot:
 
     # ---- joints
 
-    @property
-    def joint_positions(self):
-        """(num_envs, njoint) rad or m, of hinges and slides."""
-        return self.batch.qpos[:, self._qpos]
-
-    @property
-    def joint_velocities(self):
-        """(num_envs, njoint) rad/s or m/s."""
-        return self.batch.qvel[:, self._qvel]
-
-    @property
-    def joint_accelerations(self):
-        """(num_envs, njoint) rad/s² or m/s², of the last physics step."""
-        return self.batch.qacc[:, self._qvel]
-
-    @property
-    def joint_torques(self):
-        """(num_envs, njoint) N m or N, of the actuators in the last physics step."""
-        return self.batch.qfrc_actuator[:, self._qvel]
+    joint_positions = _of_joints("qpos", "rad or m, of hinges and slides.")
+    joint_velocities = _of_joints("qvel", "rad/s or m/s.")
+    joint_accelerations = _of_joints("qacc", "rad/s² or m/s², of the last physics step.")
+    joint_torques = _of_joints("qfrc_actuator", "N m or N, of the actuators in the last physics step.")

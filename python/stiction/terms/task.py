@@ -11,9 +11,8 @@ import zlib
 import numpy as np
 
 from .._core import ArgumentError, Error
-from .._util.nearest import hint
 from .._util.statistics import FROZEN
-from ..arrays import host, namespace
+from ..arrays import namespace
 from ..control import start_state
 from ..randomization import UniformNoise
 from ..tasks.philox import Draw

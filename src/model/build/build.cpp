@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include "model/build/meshes.h"
 #include "model/spec/key_numbers.h"
 #include "model/xml/bounds.h"
 
@@ -149,25 +150,21 @@ Index index_of(const Names& names) {
 
 namespace {
 
-// A mesh without a shape, and why: the note on its file has the paths that were looked at.
-std::string lost(const Spec& spec, const std::string& mesh) {
+// A mesh without a shape, and why.
+std::string lost(const Spec& spec, const AssetFiles& files, const std::string& mesh) {
   const std::string name = "mesh \"" + shown(mesh) + "\", ";
   for (std::size_t i = 0; i < spec.meshes.size(); ++i) {
-    if (spec.meshes[i].name != mesh) continue;
-    const Attribute* file = spec.mesh_sources[i].element->find("file");
-    if (!file || !file->verdict) break;
-    constexpr std::string_view kNotFound = "file not found: ";
-    const std::string& note = file->verdict->note;
-    if (!note.starts_with(kNotFound)) break;
-    return name + "whose file is not there: " +
-           note.substr(kNotFound.size(), note.find(';') - kNotFound.size());
+    const MeshSpec& m = spec.meshes[i];
+    const Element& e = *spec.mesh_sources[i].element;
+    if (m.name == mesh && !m.file.empty() && !files.there(e, m.file))
+      return name + "whose file is not there: " + files.looked(e, m.file);
   }
   return name + "which only MuJoCo can build";
 }
 
 }  // namespace
 
-void mark_unsupported(Spec& spec) {
+void mark_unsupported(Spec& spec, const AssetFiles& files) {
   std::vector<char> moves(spec.bodies.size());
   for (std::size_t i = 1; i < spec.bodies.size(); ++i) {
     const BodySpec& b = spec.bodies[i];
@@ -177,7 +174,7 @@ void mark_unsupported(Spec& spec) {
         continue;
       const bool counts = moves[i] || spec.compiler.settotalmass > 0;
       mark(*g->element, counts ? Use::refused : Use::ignored, counts,
-           counts ? "the mass of its body follows from " + lost(spec, g->mesh) +
+           counts ? "the mass of its body follows from " + lost(spec, files, g->mesh) +
                         "; add <inertial>, or mass=\"0\" on the geom"
                   : std::string("mass of a mesh that can't move"));
     }

@@ -10,8 +10,10 @@
 
 namespace stiction::model {
 
+struct AssetFiles;
+
 // Refuses what can only be told once the whole file is read: masses of meshes.
-void mark_unsupported(Spec& spec);
+void mark_unsupported(Spec& spec, const AssetFiles& files);
 
 // Index of a mesh or height field by its name; -1: there is none.
 template <class S>

@@ -8,7 +8,7 @@ import pytest
 
 import engines
 import stiction
-from scenes import FRAMES, GRAVITY, Material, Scene, particle_xml
+from scenes import GRAVITY, Material, Scene, particle_xml
 
 GATE = 1e-3  # of the friction bound
 PLACES = [(0, 0)] + [(s, 0) for s in (1, 10, 100, 1000)] + [(0, s) for s in (1, 10, 100, 1000)]

@@ -192,10 +192,22 @@ def scale_of(batch, force):
     return np.abs(force).max() + np.abs(batch.qfrc_bias).max()
 
 
-def most_of(differences):
-    """The largest but of two states: a joint that a contact presses into its soft limit may have more than one force."""
-    each = np.nan_to_num(np.abs(differences).max(axis=1), nan=np.inf)
-    return np.sort(each)[:-2].max()
+# States in which a limit is pressed deeper than û(c, 0) δt, so that an acceleration has several forces or none
+# (docs/method.md 5): how many of STATES have another force than the one that acted, and for how many none is found.
+OTHERS = {"models/go1_feetonly.xml": 2}
+NONE = {"gymnasium/ant.xml": 1}
+# of accelerations that are drawn
+NONE_OF_DRAWN = {("gymnasium/humanoid.xml", "regularized"): 1}
+
+
+def with_forces_alone(batch, force):
+    """The acceleration of a step with these generalized forces, and no actuators."""
+    batch.param("actuator_gain")[:] = 0
+    batch.param("actuator_bias")[:] = 0
+    batch.qfrc_applied[:] = force
+    batch.step()
+    assert not batch.frozen.any()
+    return batch.qacc
 
 
 @pytest.mark.parametrize("gyroscopic", ["midpoint", "explicit_euler"])
@@ -205,17 +217,15 @@ def test_a_step_with_the_inverse_has_its_acceleration(name_, stiction_law, gyros
     rng = np.random.default_rng(4)
     batch = on_the_ground(name_, rng, stiction=stiction_law, gyroscopic=gyroscopic)
     nv = batch.model.nv
-    batch.param("actuator_gain")[:] = 0
+    batch.param("actuator_gain")[:] = 0  # no servo acts on the motion that decides which limits do
     batch.param("actuator_bias")[:] = 0
     # of the last step, with its impacts: also into limits and the ground
     wanted = batch.qacc + 5 * rng.normal(size=(STATES, nv))
     force = batch.inverse(wanted)
     found = np.isfinite(force).all(axis=1)
-    assert found.sum() >= STATES - 2
-    batch.qfrc_applied[:] = np.nan_to_num(force)
-    batch.step()
-    assert not batch.frozen.any()
-    error = np.abs(batch.qacc - wanted)[found].max() / np.abs(wanted).max()
+    assert STATES - found.sum() == NONE_OF_DRAWN.get((name_, stiction_law), 0)
+    qacc = with_forces_alone(batch, np.nan_to_num(force))
+    error = np.abs(qacc - wanted)[found].max() / np.abs(wanted).max()
     worst.add("qacc of the step", error, name_)
     # the solver's tolerance, over the smallest inertia
     assert error < 1e-7
@@ -233,9 +243,16 @@ def test_inverse_finds_what_the_actuators_did(name_):
     acted = batch.qfrc_actuator + batch.qfrc_applied
     qacc = batch.qacc.copy()
     batch.set_state(**before)
-    error = most_of(batch.inverse(qacc) - acted) / scale_of(batch, acted)
-    worst.add("actuators found", error, name_)
-    assert error < 1e-7
+    force = batch.inverse(qacc)
+    found = np.isfinite(force).all(axis=1)
+    assert STATES - found.sum() == NONE.get(name_, 0)
+    error = np.abs(force - acted).max(axis=1) / scale_of(batch, acted)
+    others = found & (error >= 1e-7)
+    assert others.sum() == OTHERS.get(name_, 0)
+    worst.add("actuators found", error[found & ~others].max(), name_)
+    # the others have the acceleration, too
+    again = with_forces_alone(batch, np.where(found[:, None], force, acted))
+    assert np.abs(again - qacc)[found].max() < 1e-7 * np.abs(qacc).max()
 
 
 def test_inverse_in_single_precision():
@@ -245,9 +262,11 @@ def test_inverse_in_single_precision():
     batch.step()
     acted, qacc = batch.qfrc_actuator.copy(), batch.qacc.copy()
     batch.set_state(**before)
-    error = most_of(batch.inverse(qacc) - acted) / scale_of(batch, acted)
+    force = batch.inverse(qacc)
+    found = np.isfinite(force).all(axis=1)
+    assert found.sum() == STATES - 1
     # the solver's tolerance of 1e-4, of the momentum of a step
-    assert error < 0.02
+    assert np.abs(force - acted)[found].max() < 0.02 * scale_of(batch, acted)
 
 
 def test_inverse_refuses_what_is_no_acceleration(quadruped):

@@ -12,7 +12,6 @@ import numpy as np
 import pytest
 
 import stiction
-from stiction.learning.policy import Policy
 from stiction.view.rendering import find_backend
 from stiction._util.text import say, visible
 

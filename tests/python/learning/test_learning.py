@@ -5,7 +5,6 @@ import importlib.util
 import io
 import json
 import os
-import re
 import resource
 import shutil
 import signal

@@ -1,7 +1,5 @@
 """Model.to_xml, assets and save: one MJCF text and its files, which are the same model here, and in MuJoCo."""
 
-import warnings
-
 import numpy as np
 import pytest
 

@@ -65,6 +65,20 @@ def yield_of(demand, k, b, dt):
     return max(1 / (1 / YIELD + demand / return_speed(k, b, dt, DEPTH)), LEAST)
 
 
+def share_of_load(a, dt):
+    """A limit's share of compliance at rest under an acceleration a outwards: its demand is dt a (1 + share)."""
+    share = YIELD
+    for _ in range(50):
+        share = yield_of(dt * a * (1 + share), *oscillator("", dt), dt)
+    return share
+
+
+def pushed(aim, free, k, b, dt):
+    """The velocity between the aim of a limit and that without it."""
+    share = yield_of(aim - free, k, b, dt)
+    return (aim + share * free) / (1 + share)
+
+
 def returning(solref, dt, g, nstep, v=0.0, a=0.0):
     """Depths and speeds of a joint at the depth g that an acceleration a presses outwards, step by step."""
     k, b = oscillator(solref, dt)
@@ -72,11 +86,7 @@ def returning(solref, dt, g, nstep, v=0.0, a=0.0):
     for _ in range(nstep):
         free = v - dt * a
         aim = min(return_speed(k, b, dt, g, v), g / dt) if g > 0 else -abs(g) / dt
-        if aim > free:
-            share = yield_of(aim - free, k, b, dt)
-            v = (aim + share * free) / (1 + share)
-        else:
-            v = free
+        v = pushed(aim, free, k, b, dt) if aim > free else free
         g -= dt * v
         depths.append(g), speeds.append(v)
     return np.array(depths), np.array(speeds)
@@ -124,9 +134,7 @@ def test_what_comes_in_is_stopped_at_once(dt):
     """At depth g with 30 rad/s outwards the next velocity is that of a return from rest."""
     out = single(dt, 'range="0 100"').rollout([-0.5], [-30.0], nstep=1)
     k, b = oscillator("", dt)
-    aim = return_speed(k, b, dt, 0.5)
-    share = yield_of(aim + 30, k, b, dt)
-    assert out.qvel[1, 0] == pytest.approx((aim - 30 * share) / (1 + share), rel=1e-3)
+    assert out.qvel[1, 0] == pytest.approx(pushed(return_speed(k, b, dt, 0.5), -30, k, b, dt), rel=1e-3)
 
 
 def test_upper_limit_mirrors_the_lower():
@@ -158,13 +166,8 @@ def test_recovery_under_a_load(dt, contact_model):
 def test_depth_under_a_constant_load(dt, a):
     """At rest R F = the return speed of the depth: 0.02 T^2 (1 + dt/T)^2 a, and never more than 0.01 rad."""
     size = abs(a)
-    k, b = oscillator("", dt)
-    per_depth = return_speed(k, b, dt, 1.0)  # of the return, 1/s
-    # the demand is dt a (1 + R/w), R/w = 1/(1/0.02 + demand/yield)
-    share = YIELD
-    for _ in range(50):
-        share = yield_of(dt * size * (1 + share), k, b, dt)
-    expected = share * dt * size / per_depth
+    per_depth = return_speed(*oscillator("", dt), dt, 1.0)  # of the return, 1/s
+    expected = share_of_load(size, dt) * dt * size / per_depth
     assert expected <= DEPTH
     # it creeps there, with the time constant T^2/dt
     for start in (expected, 0.0):
@@ -289,8 +292,7 @@ def test_margin_moves_both_limits_inwards():
         out = single(dt, 'range="0 1" margin="0.2"').rollout(
             [0.5], [0.0], nstep=3000, qfrc_applied=[side * INERTIA * a])
         depth = side * (out.qpos[-1, 0] - 0.5) - 0.3
-        share = yield_of(1.02 * dt * a, *oscillator("", dt), dt)
-        assert depth == pytest.approx(share * (T + dt) ** 2 * a, rel=3e-3)
+        assert depth == pytest.approx(share_of_load(a, dt) * (T + dt) ** 2 * a, rel=3e-3)
 
 
 def test_papers_law_comes_with_the_papers_contact_pairs():

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 import engines
-import stiction
 from scenes import FRAMES, GRAVITY, MODELS, Material, Scene, sphere_xml
 
 models = pytest.mark.parametrize("model", MODELS)

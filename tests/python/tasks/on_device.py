@@ -8,7 +8,7 @@ import pytest
 import torch
 
 import stiction
-from kinds import KINDS, NOISY, Pendulum, actions
+from kinds import KINDS, Pendulum, actions
 from stiction.arrays import host, namespace, on_tensors
 from stiction.cli import main
 from stiction.tasks.philox import Draw, Purpose
@@ -192,7 +192,7 @@ def test_the_example_of_the_guide_prints_the_same(capsys):
     code = re.search(r"^```python\n(.*?)^```$", guide, re.MULTILINE | re.DOTALL)[1]
     shown = re.search(r"^```text\n(.*?)^```$", guide, re.MULTILINE | re.DOTALL)[1]
     assert code.count('device="cpu"') == 1
-    names = {}
+    names = {"__name__": "__main__"}
     exec(code.replace('device="cpu"', f'device="{DEVICE}"'), names)
     assert capsys.readouterr().out == shown and isinstance(names["obs"], torch.Tensor)
 

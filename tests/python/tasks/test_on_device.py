@@ -1,4 +1,4 @@
-"""The Python side of environments on a device: the tests of on_device.py, on the emulated one."""
+"""The Python side of environments on a device: tests that want torch, on the emulated one."""
 
 import os
 import re
@@ -13,25 +13,29 @@ import stiction
 from stiction.adapters import open_env
 from stiction.cli import main
 
-HERE = Path(__file__).parent
+ROOM = Path(__file__).parent
+EMULATED = Path(stiction._core.__file__).parents[1] / "emulated"
+
+
+def run_emulated(*arguments):
+    """Python with a module that has an emulated device, and with the tests' folder on its path."""
+    env = {**os.environ, "PYTHONPATH": f"{EMULATED}:{ROOM.parent}", "OMP_NUM_THREADS": "1"}
+    return subprocess.run([sys.executable, *arguments], cwd=ROOM, env=env, text=True, capture_output=True)
 
 
 def without_torch(code):
-    block = "import sys; sys.modules['torch'] = None\n"
-    emulated = Path(stiction._core.__file__).parents[1] / "emulated"
-    return subprocess.run([sys.executable, "-c", block + code], cwd=HERE, text=True, capture_output=True,
-                          env={**os.environ, "PYTHONPATH": f"{emulated}:{HERE.parent}"})  # fmt: skip
+    return run_emulated("-c", "import sys; sys.modules['torch'] = None\n" + code)
 
 
-@pytest.mark.train("torch", "tensordict", "rsl_rl", "stable_baselines3")
-def test_on_the_emulated_device():
-    emulated = Path(stiction._core.__file__).parents[1] / "emulated"
-    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-rs", HERE / "on_device.py"]
-    env = {**os.environ, "PYTHONPATH": f"{emulated}:{HERE.parent}", "OMP_NUM_THREADS": "1"}
-    done = subprocess.run(command, env=env, capture_output=True, text=True)
+@pytest.mark.parametrize("tests, least", [
+    pytest.param("tasks/on_device.py", 30, marks=pytest.mark.train("torch", "tensordict", "rsl_rl", "stable_baselines3")),
+    pytest.param("terms/on_device_terms.py", 7, marks=pytest.mark.train("torch")),
+])  # fmt: skip
+def test_on_the_emulated_device(tests, least):
+    done = run_emulated("-m", "pytest", "-p", "no:cacheprovider", "-rs", ROOM.parent / tests)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "skipped" not in done.stdout, done.stdout
-    assert int(re.search(r"(\d+) passed", done.stdout)[1]) >= 30
+    assert int(re.search(r"(\d+) passed", done.stdout)[1]) >= least
 
 
 def test_without_torch_a_sentence_says_what_is_missing():

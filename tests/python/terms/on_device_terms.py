@@ -1,4 +1,4 @@
-"""Tasks made of terms on a device, in torch; test_terms_on_device.py runs this with a module that has an emulated one."""
+"""Tasks made of terms on a device, in torch; tasks/test_on_device.py runs this with a module that has an emulated one."""
 
 import numpy as np
 import pytest

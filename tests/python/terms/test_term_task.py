@@ -327,6 +327,37 @@ def test_events_come_in_their_modes():
     assert len(np.unique(values)) == len(values)
 
 
+def test_what_an_episode_begins_with_is_drawn_for_its_step_0():
+    kicks = {}
+
+    def kick(task, ids, draw):
+        for i in ids:
+            kicks.setdefault(int(i), task._env.steps)
+
+    Late = task_of(
+        actions={"legs": Action(delay=(0, 9))},
+        observations={"time": Observation(lambda task: task.episode_length + 0, delay=(0, 9))},
+        events={"kick": Event(kick, interval=(0.04, 0.4))},
+    )
+    env = stiction.TaskEnv(Late, 40, seed=5)
+    task = env.task
+    drawn = {path: task.draw_for(path, None, 0) for path in ("actions.legs delay", "observations.time delay", "events.kick")}
+    waits = np.round(drawn["events.kick"].uniform(0.04, 0.4)[:, 0] / task.dt)
+    late = [drawn[path].integer(0, 9)[:, 0] for path in ("actions.legs delay", "observations.time delay")]
+    moved = np.full(40, -1)
+    rest = np.array(env.batch.ctrl)
+    for step in range(20):
+        env.step(np.full((40, 4), 0.1))
+        acts = (env.batch.ctrl != rest).any(1)
+        moved[(moved < 0) & acts] = step
+        if step == 9:
+            np.testing.assert_array_equal(10 - env.obs[:, 0], late[1])
+    np.testing.assert_array_equal(moved, late[0])
+    first = np.array([kicks[i] for i in range(40)])
+    np.testing.assert_array_equal(first - first.min(), waits - waits.min())
+    assert len(set(waits)) > 5
+
+
 def test_pushes_and_starts_are_what_they_say():
     Pushed = task_of(events={
         "start": Event(terms.start_base, x=(1, 2), z=(0.1, 0.2), yaw=(-1, 1), roll=(-0.2, 0.2), linear=(-1, 1)),

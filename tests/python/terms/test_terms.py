@@ -7,7 +7,7 @@ import pytest
 
 import stiction
 from stiction import terms
-from stiction.sensors import ContactSensor
+from stiction.sensors import ContactSensor, HeightScan
 from stiction.terms import Observation, Reward
 from walker import WALKER, actions, task_of
 
@@ -189,7 +189,7 @@ def test_swing_height_takes_the_peak_of_each_flight_and_jerk_three_actions():
 
 def test_observations_are_what_they_say():
     Seen = task_of(
-        sensors={"feet": ContactSensor(".*_foot")}, max_episode_steps=20,
+        sensors={"feet": ContactSensor(".*_foot"), "scan": HeightScan(nx=3, ny=2)}, max_episode_steps=20,
         observations={
             "v": Observation(terms.base_linear_velocity), "w": Observation(terms.base_angular_velocity),
             "g": Observation(terms.projected_gravity), "z": Observation(terms.base_height),
@@ -199,6 +199,7 @@ def test_observations_are_what_they_say():
             "a": Observation(terms.last_action), "clock": Observation(terms.clock, period=0.5),
             "left": Observation(terms.time_left), "touch": Observation(terms.sensor, name="feet"),
             "rate": Observation(terms.sensor, name="rate"),
+            "over": Observation(terms.heights), "over0.3": Observation(terms.heights, offset=0.3),
         },
         events={"start": terms.Event(terms.start_base, z=(0, 0.1), roll=(-0.3, 0.3), linear=(-1, 1), angular=(-1, 1))},
     )  # fmt: skip
@@ -217,6 +218,7 @@ def test_observations_are_what_they_say():
                 v, w, g, [s["xpos"][i, 1, 2]], m[:, 0], m[:, 1], s["qpos"][i, [8, 10]] + 0.6, s["qpos"][i, 7:],
                 s["qvel"][i, 6:], s["qfrc_actuator"][i, 6:], *feet, a[i], [math.sin(t), math.cos(t)],
                 [1 - (step + 1) / 20], env.task.sensors["feet"].touching[i], site.T @ s["xvel"][i, 1, :3],
+                np.full(6, s["xpos"][i, 1, 2]), np.full(6, s["xpos"][i, 1, 2] - 0.3),
             ])  # fmt: skip
             np.testing.assert_allclose(env.obs[i], wanted, rtol=2e-5, atol=2e-5)
 

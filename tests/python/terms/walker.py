@@ -7,6 +7,16 @@ from stiction import terms
 from stiction.sensors import ContactSensor
 from stiction.terms import Action, Event, Observation, Reward, Termination, VelocityCommand
 
+LEG = """
+      <body name="{side}_leg" pos="0 {y} -0.05">
+        <joint name="{side}_hip" axis="0 1 0" range="-1 1.5" damping="0.2"/>
+        <geom type="capsule" fromto="0 0 -0.05 0 0 -0.15" size="0.03" mass="0.3"/>
+        <body name="{side}_foot" pos="0 0 -0.2">
+          <joint name="{side}_knee" axis="0 1 0" range="-2 0.5" damping="0.2"/>
+          <geom name="{side}_foot" type="capsule" fromto="0 0 0 0 0 -0.15" size="0.025" mass="0.2"/>
+        </body>
+      </body>"""
+SERVO = '<position name="{0}" joint="{0}" kp="30" kv="1" forcerange="-15 15" inheritrange="1"/>'
 WALKER = """
 <mujoco model="walker">
   <compiler angle="radian" autolimits="true"/>
@@ -17,36 +27,21 @@ WALKER = """
       <freejoint name="root"/>
       <geom name="trunk" type="box" size="0.1 0.15 0.05" mass="3"/>
       <site name="imu" pos="0.05 0 0" quat="0.9238795 0 0 0.3826834"/>
-      <body name="left_leg" pos="0 0.1 -0.05">
-        <joint name="left_hip" axis="0 1 0" range="-1 1.5" damping="0.2"/>
-        <geom type="capsule" fromto="0 0 -0.05 0 0 -0.15" size="0.03" mass="0.3"/>
-        <body name="left_foot" pos="0 0 -0.2">
-          <joint name="left_knee" axis="0 1 0" range="-2 0.5" damping="0.2"/>
-          <geom name="left_foot" type="capsule" fromto="0 0 0 0 0 -0.15" size="0.025" mass="0.2"/>
-        </body>
-      </body>
-      <body name="right_leg" pos="0 -0.1 -0.05">
-        <joint name="right_hip" axis="0 1 0" range="-1 1.5" damping="0.2"/>
-        <geom type="capsule" fromto="0 0 -0.05 0 0 -0.15" size="0.03" mass="0.3"/>
-        <body name="right_foot" pos="0 0 -0.2">
-          <joint name="right_knee" axis="0 1 0" range="-2 0.5" damping="0.2"/>
-          <geom name="right_foot" type="capsule" fromto="0 0 0 0 0 -0.15" size="0.025" mass="0.2"/>
-        </body>
-      </body>
+      {legs}
     </body>
   </worldbody>
   <actuator>
-    <position name="left_hip" joint="left_hip" kp="30" kv="1" forcerange="-15 15" inheritrange="1"/>
-    <position name="left_knee" joint="left_knee" kp="30" kv="1" forcerange="-15 15" inheritrange="1"/>
-    <position name="right_hip" joint="right_hip" kp="30" kv="1" forcerange="-15 15" inheritrange="1"/>
-    <position name="right_knee" joint="right_knee" kp="30" kv="1" forcerange="-15 15" inheritrange="1"/>
+    {servos}
   </actuator>
   <sensor>
     <accelerometer name="acceleration" site="imu"/>
     <gyro name="rate" site="imu"/>
   </sensor>
   <keyframe><key name="home" qpos="0 0 0.46 1 0 0 0 0.3 -0.6 0.3 -0.6" ctrl="0.3 -0.6 0.3 -0.6"/></keyframe>
-</mujoco>"""
+</mujoco>""".format(
+    legs=LEG.format(side="left", y=0.1) + LEG.format(side="right", y=-0.1),
+    servos="".join(SERVO.format(f"{side}_{joint}") for side in ("left", "right") for joint in ("hip", "knee")),
+)
 
 
 class Walk(stiction.TermTask):
