@@ -200,10 +200,13 @@ NONE = {"gymnasium/ant.xml": 1}
 NONE_OF_DRAWN = {("gymnasium/humanoid.xml", "regularized"): 1}
 
 
-def with_forces_alone(batch, force):
-    """The acceleration of a step with these generalized forces, and no actuators."""
+def without_actuators(batch):
     batch.param("actuator_gain")[:] = 0
     batch.param("actuator_bias")[:] = 0
+
+
+def acceleration_by(batch, force):
+    """That of a step with these generalized forces."""
     batch.qfrc_applied[:] = force
     batch.step()
     assert not batch.frozen.any()
@@ -217,14 +220,13 @@ def test_a_step_with_the_inverse_has_its_acceleration(name_, stiction_law, gyros
     rng = np.random.default_rng(4)
     batch = on_the_ground(name_, rng, stiction=stiction_law, gyroscopic=gyroscopic)
     nv = batch.model.nv
-    batch.param("actuator_gain")[:] = 0  # no servo acts on the motion that decides which limits do
-    batch.param("actuator_bias")[:] = 0
+    without_actuators(batch)  # no servo acts on the motion that decides which limits do
     # of the last step, with its impacts: also into limits and the ground
     wanted = batch.qacc + 5 * rng.normal(size=(STATES, nv))
     force = batch.inverse(wanted)
     found = np.isfinite(force).all(axis=1)
     assert STATES - found.sum() == NONE_OF_DRAWN.get((name_, stiction_law), 0)
-    qacc = with_forces_alone(batch, np.nan_to_num(force))
+    qacc = acceleration_by(batch, np.nan_to_num(force))
     error = np.abs(qacc - wanted)[found].max() / np.abs(wanted).max()
     worst.add("qacc of the step", error, name_)
     # the solver's tolerance, over the smallest inertia
@@ -251,7 +253,8 @@ def test_inverse_finds_what_the_actuators_did(name_):
     assert others.sum() == OTHERS.get(name_, 0)
     worst.add("actuators found", error[found & ~others].max(), name_)
     # the others have the acceleration, too
-    again = with_forces_alone(batch, np.where(found[:, None], force, acted))
+    without_actuators(batch)
+    again = acceleration_by(batch, np.where(found[:, None], force, acted))
     assert np.abs(again - qacc)[found].max() < 1e-7 * np.abs(qacc).max()
 
 
