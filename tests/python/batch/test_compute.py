@@ -209,10 +209,13 @@ NONE_OF_DRAWN = {
 }
 
 
-def with_forces_alone(batch, force):
-    """The acceleration of a step with these generalized forces, and no actuators."""
+def without_actuators(batch):
     batch.param("actuator_gain")[:] = 0
     batch.param("actuator_bias")[:] = 0
+
+
+def acceleration_by(batch, force):
+    """That of a step with these generalized forces."""
     batch.qfrc_applied[:] = force
     batch.step()
     assert not batch.frozen.any()
@@ -226,14 +229,13 @@ def test_a_step_with_the_inverse_has_its_acceleration(name_, stiction_law, gyros
     rng = np.random.default_rng(4)
     batch = on_the_ground(name_, rng, stiction=stiction_law, gyroscopic=gyroscopic)
     nv = batch.model.nv
-    batch.param("actuator_gain")[:] = 0  # no servo acts on the motion that decides which limits do
-    batch.param("actuator_bias")[:] = 0
+    without_actuators(batch)  # no servo acts on the motion that decides which limits do
     # of the last step, with its impacts: also into limits and the ground
     wanted = batch.qacc + 5 * rng.normal(size=(STATES, nv))
     force = batch.inverse(wanted)
     found = np.isfinite(force).all(axis=1)
     assert STATES - found.sum() == NONE_OF_DRAWN.get((name_, stiction_law), 0)
-    qacc = with_forces_alone(batch, np.nan_to_num(force))
+    qacc = acceleration_by(batch, np.nan_to_num(force))
     error = np.abs(qacc - wanted)[found].max() / np.abs(wanted).max()
     worst.add("qacc of the step", error, name_)
     # the solver's tolerance, over the smallest inertia
@@ -261,7 +263,8 @@ def test_inverse_finds_what_the_actuators_did(name_, friction):
     assert (others.sum(), STATES - found.sum()) == OTHERS.get((name_, friction), (0, 0))
     worst.add("actuators found", error[found & ~others].max(), name_)
     if friction == 1:  # the others have the acceleration, too
-        again = with_forces_alone(batch, np.where(found[:, None], force, acted))
+        without_actuators(batch)
+        again = acceleration_by(batch, np.where(found[:, None], force, acted))
         assert np.abs(again - qacc)[found].max() < 1e-7 * np.abs(qacc).max()
 
 
@@ -279,7 +282,8 @@ def test_inverse_in_single_precision():
     others = found & (error >= 0.02)
     assert (others.sum(), STATES - found.sum()) == (1, 1)
     # the other has the acceleration, too
-    again = with_forces_alone(batch, np.where(found[:, None], force, acted))
+    without_actuators(batch)
+    again = acceleration_by(batch, np.where(found[:, None], force, acted))
     assert np.abs(again - qacc)[found].max() < 1e-3 * np.abs(qacc).max()
 
 
