@@ -13,7 +13,7 @@ CHOICES = [
           "select(known, bounded, one)", "S(-1.0) * one",
           gtests=("FrictionFollow.AutoIsNearTheFixedPoint",)),
     Break("the first look at the bounds is left out", "src/physics/solver/solve.h",
-          "if (any_lane(at_once)) follow_at_once(", "if (false) follow_at_once(",
+          "if (any_lane(at_once)) {", "if (false) {",
           gtests=("FrictionFollow.BoundsFollowWhereTheStartIsTheSolution",)),
     Break("reference: the fixed point keeps the bounds", "src/reference/step/friction.cpp",
           "set_bound(o_, n, p.w, c.law);", "(void)n;",

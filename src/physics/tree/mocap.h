@@ -42,6 +42,15 @@ template <class S>
 STICTION_FN Quat<S> select4(const Mask<S>& m, const Quat<S>& a, const Quat<S>& b) {
   return {select(m, a.w, b.w), select(m, a.x, b.x), select(m, a.y, b.y), select(m, a.z, b.z)};
 }
+// The user may have written it, of any length; a unit one keeps its bits.
+template <class S>
+STICTION_FN Quat<Wide<S>> placed_quat(const EnvView<S>& e, int k) {
+  using W = Wide<S>;
+  const Quat<W> q = load4(e.mocap_xquat, k);
+  const Mask<W> unit =
+      vabs(q.w * q.w + q.x * q.x + q.y * q.y + q.z * q.z - W(1.0)) <= W(kUnitQuat2);
+  return select4<W>(unit, q, normalized(q));
+}
 // Where mocap body k is.
 template <class S>
 STICTION_FN MocapPose<S> mocap_pose(const ModelView& m, const EnvView<S>& e, int k) {
@@ -49,7 +58,7 @@ STICTION_FN MocapPose<S> mocap_pose(const ModelView& m, const EnvView<S>& e, int
   if (m.nmocapstate == 0) return written;
   const Mask<Wide<S>> placed = is_placed(e, k);
   return {select<Wide<S>>(placed, load3(e.mocap_xpos, k), written.pos),
-          select4<Wide<S>>(placed, load4(e.mocap_xquat, k), written.quat)};
+          select4<Wide<S>>(placed, placed_quat(e, k), written.quat)};
 }
 
 // The twist of each over the step; `left`: steps of the call, with this one.
@@ -86,9 +95,12 @@ STICTION_FN void advance_mocap(const Team& team, const ModelView& m, EnvView<S>&
     const MocapPose<S> from = mocap_pose(m, e, k), to = written_pose(e, k);
     const Spatial<S> twist = load6(e.mocap_twist, k);
     MocapPose<S> next = to;
-    if (m.opt.mocap_given || left > 1)
+    if (m.opt.mocap_given || left > 1) {
+      const Vec3<W> r = dt * widen3(twist.a);
+      const Mask<W> turns = r.x != W(0.0) || r.y != W(0.0) || r.z != W(0.0);
       next = {from.pos + dt * widen3(twist.l),
-              normalized(exp_quat(dt * widen3(twist.a)) * from.quat)};
+              select4<W>(turns, normalized(exp_quat(r) * from.quat), from.quat)};
+    }
     store3(e.mocap_xpos, k, select<W>(wide, next.pos, load3(e.mocap_xpos, k)));
     store4(e.mocap_xquat, k, select4<W>(wide, next.quat, load4(e.mocap_xquat, k)));
     const Spatial<S> last = load6(e.mocap_xvel, k);

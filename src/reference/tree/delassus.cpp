@@ -14,7 +14,11 @@ DelassusScale::DelassusScale(const Model& m, const Kinematics& kin, const MatX& 
 
 Real DelassusScale::operator()(const MatX& J) const {
   const MatX j = J * to_world_.transpose();
-  return (j * inverse_diag_.asDiagonal() * j.transpose()).norm() / static_cast<double>(J.rows());
+  // dof by dof: those that J leaves alone add zeros, and no bit depends on how many they are
+  MatX sum = MatX::Zero(J.rows(), J.rows());
+  for (Eigen::Index k = 0; k < j.cols(); ++k)
+    sum += inverse_diag_[k] * j.col(k) * j.col(k).transpose();
+  return sum.norm() / static_cast<double>(J.rows());
 }
 
 Real DelassusScale::operator()(const VecX& a, const VecX& b) const {

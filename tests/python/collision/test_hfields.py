@@ -249,3 +249,16 @@ def test_cells_far_away_are_not_felt(precision, round_off):
         alone.step(30)
         np.testing.assert_allclose(whole.qpos, alone.qpos, atol=round_off, rtol=0)
     assert whole.ncon[0] >= 4 and (whole.qpos[0, [2, 9]] > 0.05).all()
+
+
+@pytest.mark.parametrize("moves", ("mocap='true'", ""), ids=("mocap", "slide"))
+def test_a_field_that_moves_is_looked_at_whole(moves):
+    """No bound says how fast a point of it may come, and none is needed: no contact is late."""
+    joint = "" if moves else '<joint type="slide" axis="1 0 0" damping="1e3"/><inertial pos="0 0 0" mass="1e3" diaginertia="9 9 9"/>'
+    batch = stiction.Batch(stiction.Model.from_xml(f"""<mujoco><option timestep="0.002"/>
+      <asset><hfield name="f" nrow="3" ncol="3" size="2 2 .1 .1" elevation="0 0 0 0 0 0 0 0 0"/></asset><worldbody>
+      <body {moves}>{joint}<geom type="hfield" hfield="f"/></body>
+      <body pos="0 0 .099"><freejoint/><geom size=".1" mass="1"/></body></worldbody></mujoco>"""), 1)
+    batch.step(100)
+    assert batch.status[0] == 0
+    assert batch.qpos[0, -5] == pytest.approx(0.1, abs=2e-3)

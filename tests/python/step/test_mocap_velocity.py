@@ -1,9 +1,12 @@
 """Mocap bodies that move: they push, carry, drag and turn with a velocity; closed forms and the reference."""
 
+import re
+
 import numpy as np
 import pytest
 
 import stiction
+from stiction.cli.replay import replay
 
 DT = 0.002
 
@@ -224,3 +227,32 @@ def test_bad_velocities_are_refused():
     np.testing.assert_array_equal(batch.xpos[0, 1], 0)
     with pytest.raises(stiction.ArgumentError, match="mocap_velocity"):
         stiction.Options(mocap_velocity="always")
+
+
+def test_a_placed_body_has_a_rotation():
+    batch = batch_of(LIFT)
+    with pytest.raises(stiction.ArgumentError, match=r"mocap_xquat\[0, 0\] begins a quaternion that must have length 1, or be 0"):
+        batch.set_state(mocap_xquat=np.array([[2.0, 0, 0, 0]]))
+    batch.set_state(mocap_xpos=np.zeros((1, 3)), mocap_xquat=np.array([[1.0, 0, 0, 0]]))
+    batch.mocap_xquat[0, 0] = [2, 0, 0, 0]  # into the view, unasked
+    batch.refresh()
+    np.testing.assert_allclose(batch.xquat[0, 1], [1, 0, 0, 0])
+
+
+def test_a_dump_is_replayed_with_the_velocity_of_its_mocap_bodies(tmp_path):
+    """What lies on a lift that goes sideways does not slip, in the dump's next step and the one after."""
+    file = tmp_path / "lift.xml"
+    file.write_text(LIFT)
+    model = stiction.Model.from_file(file)
+    for how in ("difference", "given"):
+        batch = stiction.Batch(model, 1, options=option(mocap_velocity=how), precision="float64")
+        batch.mocap_vel[0, 0, 3] = 0.3
+        for i in range(300):
+            batch.mocap_pos[0, 0, 0] = 0.3 * (i + 1) * DT
+            batch.step()
+        batch.mocap_pos[0, 0, 0] += 0.3 * DT
+        batch.dump(0, tmp_path / "lift.json")
+        lines = []
+        assert replay(tmp_path / "lift.json", steps=1, out=lines.append) == 0
+        slips = [float(s) for s in re.findall(r"slip (\S+) m/s", "\n".join(lines))]
+        assert len(slips) == 4 and max(slips) < 1e-3, how
