@@ -1,0 +1,29 @@
+// Tangents of a step: the physics text in dual numbers (dual.h), at solutions that are known.
+#pragma once
+
+#include <cstddef>
+
+#include "physics/base/views.h"
+
+namespace stiction::cpu {
+
+// A dual number in memory: its value, then its derivative in each direction.
+inline constexpr int kDirections = 8;
+inline constexpr std::size_t kDualBytes = (1 + kDirections) * sizeof(double);
+
+// Numbers for the factors of H: of each solve H and L, and a right-hand side that nobody asks for.
+inline std::size_t factor_numbers(const physics::SizesView& m, int solves) {
+  return static_cast<std::size_t>(2 * m.ntri + m.nv) * static_cast<std::size_t>(solves);
+}
+
+struct TangentKernels {
+  const char* name;
+  // A step of the environment in `fields`, blocks of dual numbers, in the directions in which state, inputs and
+  // parameters are seeded. What it moves then has the tangents at its end; `sensors`: sensordata, too. solutions: v
+  // of each solve, (solves, nv). The factors of H are made where `first`, and used again in other directions
+  // from the same numbers.
+  void (*step)(const physics::ModelView& m, void* const* fields, const double* solutions,
+               int solves, bool first, bool sensors, double* factors);
+};
+
+}  // namespace stiction::cpu
