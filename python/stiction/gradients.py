@@ -13,7 +13,7 @@ from ._core import ArgumentError, Batch, JointType, Model, StepDerivative
 
 # what a step moves, in the order of a state
 _STATE = ("qpos", "qvel", "act")
-_INPUTS = ("ctrl", "qfrc_applied", "xfrc_applied", "mocap_pos", "mocap_quat")
+INPUTS = ("ctrl", "qfrc_applied", "xfrc_applied", "mocap_pos", "mocap_quat")
 
 
 def _times(p, q):
@@ -83,6 +83,7 @@ class PureStep:
             )
         self.batch, self.params = batch, tuple(params)
         self.state = _STATE if batch.model.na > 0 else _STATE[:2]
+        self.status = np.zeros(batch.num_envs, np.uint32)  # of the last pull
         self._derivatives: dict[tuple[str, ...], StepDerivative] = {}
         # refuses what has no exact derivative, and makes the parameters own
         self._derivative((*self.state, *self.params))
@@ -93,7 +94,7 @@ class PureStep:
         return self._derivatives[wanted]
 
     def _write(self, values):
-        known = (*self.state, *_INPUTS, *self.params)
+        known = (*self.state, *INPUTS, *self.params)
         if unknown := [name for name in values if name not in known]:
             raise ArgumentError(f"PureStep: given {unknown}; known are {list(known)}")
         for name, x in values.items():
@@ -129,6 +130,7 @@ class PureStep:
                 g = tangent_gradient(self.batch.model, after["qpos"], g) if "qpos" in after else 0.0
             weights[:, rows] = g
         product = derivative.product(weights)
+        self.status = np.array(derivative.status)
         result = {}
         for name, columns in derivative.wrt.items():
             g = product[:, columns]
