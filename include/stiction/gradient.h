@@ -32,8 +32,8 @@ struct DerivativeBlock {
 // For one thread at a time, as the batch, which must live longer. Other batches pay nothing.
 class StepDerivative {
  public:
-  // Throws ArgumentError on an unknown or repeated name, and where a derivative would not be exact: of a device,
-  // friction_iterations = "auto", pairs whose points are searched, sensors that cast rays or search.
+  // Throws ArgumentError on an unknown or repeated name, on a device, with friction_iterations = "auto", which has no
+  // derivative at its threshold, and on sensordata of sensors that cast rays or search.
   StepDerivative(Batch& batch, const std::vector<std::string>& of,
                  const std::vector<std::string>& wrt);
   ~StepDerivative();
@@ -54,6 +54,12 @@ class StepDerivative {
   // Of the last call, (num_envs): bits of Status of the steps that were differentiated. A derivative is not to be
   // trusted where not_converged or inaccurate is set, and where the step froze it is that of no motion.
   const std::vector<std::uint32_t>& status() const;
+  // Of the last call, (num_envs), 0 or 1: whether all of it is exact. Points of boxes against boxes, and of cylinders,
+  // ellipsoids, meshes and height fields against others than planes, are searched for in numbers without tangents. Where
+  // one acts, the columns of qpos in the rows of qpos and qvel are those of Reference::step_jacobian, which takes
+  // longer; 0 where another row or column moves such a point, or own parameters differ from the model's, which the
+  // reference does not know: then these points are held in place.
+  const std::vector<std::uint8_t>& exact() const;
 
  private:
   struct Impl;

@@ -60,10 +60,9 @@ void bind_gradient(nb::module_& m) {
       "field of the state or the inputs, or a parameter, which becomes own to each environment.\n\n"
       "Rows and columns of qpos are tangents, nv of them: an increment of a rotation is a rotation\n"
       "vector in the axes of the body. All others are the numbers of the field, row-major.\n\n"
-      "Raises ArgumentError on an unknown or repeated name, and where a derivative would not be\n"
-      "exact: on a device, with friction_iterations = 'auto', for pairs whose points are searched\n"
-      "for (boxes, cylinders, ellipsoids, meshes against other than planes), for sensors that cast\n"
-      "rays or search.");
+      "Raises ArgumentError on an unknown or repeated name, on a device, with friction_iterations =\n"
+      "'auto', which has no derivative at its threshold, and on sensordata of sensors that cast rays\n"
+      "or search.");
   c.def(
       "__init__",
       [](BoundDerivative* self, const BoundBatch& b, const std::vector<std::string>& of,
@@ -107,6 +106,19 @@ void bind_gradient(nb::module_& m) {
       nb::sig("def status(self) -> numpy.typing.NDArray[numpy.uint32]"),
       "(num_envs) bits of Status of the steps that the last call differentiated: do not trust a\n"
       "derivative where not_converged or inaccurate is set");
+  c.def_prop_ro(
+      "exact",
+      [](nb::handle_t<BoundDerivative> self) {
+        const std::vector<std::uint8_t>& s = nb::cast<const BoundDerivative&>(self).engine.exact();
+        return view(s.data(), s.size(), self).cast().attr("astype")("bool");
+      },
+      nb::sig("def exact(self) -> numpy.typing.NDArray[numpy.bool_]"),
+      "(num_envs) whether all of the last call is exact. Points of boxes against boxes, and of\n"
+      "cylinders, ellipsoids, meshes and height fields against others than planes, are searched for\n"
+      "in numbers without tangents. Where one acts, the columns of qpos in the rows of qpos and qvel\n"
+      "are those of Reference.step_jacobian, which takes longer; False where another row or column\n"
+      "moves such a point, or own parameters differ from the model's, which the reference does not\n"
+      "know: then these points are held in place.");
   refuse_pickle(c, "a StepDerivative belongs to its batch; make another one");
 }
 

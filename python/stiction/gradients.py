@@ -93,6 +93,9 @@ class PureStep:
             self._derivatives[wanted] = StepDerivative(self.batch, of=self.state, wrt=wanted)
         return self._derivatives[wanted]
 
+    def _view(self, name):
+        return self.batch.param(name) if name in self.params else getattr(self.batch, name)
+
     def _write(self, values):
         known = (*self.state, *INPUTS, *self.params)
         if unknown := [name for name in values if name not in known]:
@@ -100,8 +103,7 @@ class PureStep:
         for name, x in values.items():
             if name in self.state:
                 continue
-            view = self.batch.param(name) if name in self.params else getattr(self.batch, name)
-            view[...] = x
+            self._view(name)[...] = x
         self.batch.set_state(**{name: values[name] for name in self.state if name in values})
 
     def __call__(self, values):
@@ -136,7 +138,7 @@ class PureStep:
             g = product[:, columns]
             if name == "qpos":
                 g = number_gradient(self.batch.model, np.array(self.batch.qpos), g)
-            result[name] = g.reshape(np.shape(getattr(self.batch, name)))
+            result[name] = g.reshape(np.shape(self._view(name)))
         return result
 
     def rollout(self, state, ctrl, **others):
@@ -153,7 +155,7 @@ class PureStep:
         gradients to `states`, what rollout returned: from the last step to the first, each from its stored state."""
         wanted = tuple(wanted)
         kept = tuple(name for name in wanted if name not in self.state)
-        total = {name: np.zeros(np.shape(getattr(self.batch, name))) for name in kept if name != "ctrl"}
+        total = {name: np.zeros(np.shape(self._view(name))) for name in kept if name != "ctrl"}
         to_ctrl = np.zeros(np.shape(ctrl))
         now = {name: np.array(gradients[name][-1], dtype=np.float64) for name in self.state if name in gradients}
         for t in reversed(range(len(ctrl))):

@@ -11,6 +11,7 @@
 #include "batch/compute.h"
 #include "cpu/dispatch.h"
 #include "cpu/tangents.h"
+#include "stiction/reference.h"
 
 namespace stiction {
 namespace {
@@ -87,25 +88,22 @@ PositionTangent position_tangent(const Model& m, int dof) {
   return {adr + part, 1, 0};
 }
 
-std::string pair_name(const Model& m, int pair) {
-  const auto name = [&](int g) {
-    const std::string given = m.geom_names[at(g)];
-    return given.empty() ? "geom " + std::to_string(g) : "'" + given + "'";
-  };
-  return name(m.pair_geom1[at(pair)]) + " and " + name(m.pair_geom2[at(pair)]);
-}
-
-// Points of these pairs are searched for in plain numbers: they have no tangents yet.
-void require_closed_form(const Model& m) {
-  for (int p = 0; p < m.npair; ++p) {
-    const GeomType type1 = m.geom_type[at(m.pair_geom1[at(p)])],
-                   type2 = m.geom_type[at(m.pair_geom2[at(p)])];
-    if (physics::colliders_of(type1, type2) < physics::Colliders::boxes) continue;
-    throw ArgumentError(
-        "StepDerivative: the contact points of " + pair_name(m, p) +
-        " are searched for, and have no derivative here: of boxes against boxes, cylinders, "
-        "ellipsoids, meshes and height fields only those against planes have one; "
-        "Reference.step_jacobian has all");
+// What moves points on bodies without the state doing it.
+bool is_geometric(Field f) {
+  switch (f) {
+    case Field::mocap_pos:
+    case Field::mocap_quat:
+    case Field::body_pos:
+    case Field::body_quat:
+    case Field::jnt_pos:
+    case Field::jnt_axis:
+    case Field::qpos0:
+    case Field::geom_size:
+    case Field::geom_pos:
+    case Field::geom_quat:
+    case Field::pair_margin:
+    case Field::pair_weight: return true;
+    default: return false;
   }
 }
 
@@ -138,7 +136,6 @@ struct StepDerivative::Impl {
       throw ArgumentError(
           "StepDerivative: friction_iterations = 'auto' solves again where friction is wrong by "
           "more than a threshold, and jumps there; a whole number of solves has a derivative");
-    require_closed_form(*batch.model);
     rows = parts(of_names, {FieldKind::state}, "of", of);
     columns = parts(wrt_names, {FieldKind::state, FieldKind::input, FieldKind::param}, "wrt", wrt);
     for (const Part& p : columns)
@@ -152,6 +149,11 @@ struct StepDerivative::Impl {
         to_dual(w, f);
       });
     status.resize(at(batch.num_envs()));
+    exact.assign(at(batch.num_envs()), 1);
+    const Model& m = *batch.model;
+    for (int p = 0; p < m.npair && reference == nullptr; ++p)
+      if (cpu::is_lifted(m.geom_type[at(m.pair_geom1[at(p)])], m.geom_type[at(m.pair_geom2[at(p)])]))
+        reference = std::make_unique<Reference>(batch.model, batch.options);
   }
 
   int solves() const { return most_solves(batch.options); }
@@ -226,12 +228,71 @@ struct StepDerivative::Impl {
                [&](Field f, const FieldSpec&) { to_dual(w, f); });
   }
 
+  bool has_own_numbers(int env) const {
+    for (int f = 0; f < kFields; ++f) {
+      const Field field = static_cast<Field>(f);
+      if (batch.owns(field) && std::memcmp(batch.row(field, env), batch.reference_row[at(f)],
+                                           batch.row_bytes(batch.spec(field))) != 0)
+        return true;
+    }
+    return false;
+  }
+
+  // The columns of qpos in the rows of qpos and qvel, by the reference: (2 nv, 2 nv).
+  std::vector<double> by_reference(const Worker& w) const {
+    const auto span = [&](Field f) {
+      return std::span<const double>(w.plain.numbers(f), at(batch.spec(f).size()));
+    };
+    const Inputs in{.ctrl = span(Field::ctrl),
+                    .qfrc_applied = span(Field::qfrc_applied),
+                    .xfrc_applied = span(Field::xfrc_applied),
+                    .mocap_pos = span(Field::mocap_pos),
+                    .mocap_quat = span(Field::mocap_quat),
+                    .anchor = span(Field::anchor),
+                    .friction_anchor = span(Field::friction_anchor),
+                    .eq_active = span(Field::eq_active),
+                    .act = span(Field::act),
+                    .time = w.plain.numbers(Field::time)[0]};
+    return reference->step_jacobian(span(Field::qpos), span(Field::qvel), in).state;
+  }
+
+  // Puts them in the place of what the tangents have of column c in direction d.
+  void replace(Worker& w, const std::vector<double>& state, int c, int d) const {
+    const auto [part, i] = column(c);
+    if (part->field != Field::qpos) return;
+    const int nv = batch.model->nv;
+    for (const Part& row : rows) {
+      if (row.field != Field::qpos && row.field != Field::qvel) continue;
+      const int first = row.field == Field::qvel ? nv : 0;
+      for (int r = 0; r < nv; ++r)
+        w.tangents[at(row.first + r) * at(kDirections) + at(d)] =
+            state[at(first + r) * at(2 * nv) + at(i)];
+    }
+  }
+
+  bool has_positions() const {
+    return std::any_of(columns.begin(), columns.end(),
+                       [](const Part& p) { return p.field == Field::qpos; });
+  }
+  // Whether a point without tangents may move other numbers than those that the reference has.
+  bool moves_more() const {
+    const auto other = [](const Part& p) {
+      return p.field != Field::qpos && p.field != Field::qvel && p.field != Field::act;
+    };
+    return std::any_of(columns.begin(), columns.end(),
+                       [](const Part& p) { return is_geometric(p.field); }) ||
+           (std::any_of(rows.begin(), rows.end(), other) &&
+            has_positions());
+  }
+
   // v of each solve; the bits of Status.
   std::uint32_t solve(Worker& w) const {
     const cpu::Kernels& k = cpu::float64_kernels();
     physics::ModelView m = batch.host.view();
     m.opt.solver_tolerance = kTightest;
     cpu::LaneReport report{};
+    // of pairs that the cull leaves out nobody writes it
+    std::fill_n(w.plain.numbers(Field::pair_near), m.npair, 0.0);
     for (int n = 1; n <= solves(); ++n) {
       m.opt.friction_iterations = n;
       k.forces(m, w.plain.fields.data());
@@ -314,6 +375,8 @@ struct StepDerivative::Impl {
       }
     }
     const bool frozen = any(static_cast<Status>(status[at(env)]), kFrozen);
+    exact[at(env)] = 1;
+    std::vector<double> state;  // of the reference, where it is asked
     for (int first = 0; first < n; first += kDirections) {
       const int count = std::min(kDirections, n - first);
       if (frozen) {
@@ -324,9 +387,15 @@ struct StepDerivative::Impl {
       load_state(w);
       for (int d = 0; d < count; ++d)
         for_seeds(w, first + d, [&](double* x, double rate) { x[1 + d] = rate; });
-      cpu::tangent_kernels().step(batch.host.view(), w.dual.fields.data(), w.solutions.data(),
-                                  solves(), first == 0, sensors, w.factors.data());
+      const bool lifted = cpu::tangent_kernels().step(
+          batch.host.view(), w.dual.fields.data(), w.plain.fields.data(), w.solutions.data(),
+          solves(), first == 0, sensors, w.factors.data());
+      if (lifted && first == 0) {
+        exact[at(env)] = moves_more() || has_own_numbers(env) ? 0 : 1;
+        if (exact[at(env)] != 0 && has_positions()) state = by_reference(w);
+      }
       for (const Part& part : rows) read(w, part);
+      for (int d = 0; d < count && !state.empty(); ++d) replace(w, state, first + d, d);
       use(first, count);
       for (int d = 0; d < count; ++d)
         for_seeds(w, first + d, [&](double* x, double) { x[1 + d] = 0; });
@@ -347,6 +416,8 @@ struct StepDerivative::Impl {
   std::vector<DerivativeBlock> of, wrt;
   std::vector<Worker> workers;
   std::vector<std::uint32_t> status;
+  std::vector<std::uint8_t> exact;
+  std::unique_ptr<Reference> reference;  // where points of a pair are searched for
 };
 
 StepDerivative::StepDerivative(Batch& batch, const std::vector<std::string>& of,
@@ -375,6 +446,10 @@ std::size_t StepDerivative::memory() const {
 }
 const std::vector<std::uint32_t>& StepDerivative::status() const {
   return impl_->status;
+}
+
+const std::vector<std::uint8_t>& StepDerivative::exact() const {
+  return impl_->exact;
 }
 
 std::vector<double> StepDerivative::jacobian() {

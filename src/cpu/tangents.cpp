@@ -20,7 +20,53 @@ Reading<Dual> distance_reading(const ModelView&, const EnvView<Dual>&, int) {
   return {};
 }
 
+// The environment in dual numbers, and the same step in plain ones.
+struct TangentView : EnvView<Dual> {
+  EnvView<double> plain;
+};
+
+bool is_lifted(const ModelView& m, int pair) {
+  return cpu::is_lifted(static_cast<GeomType>(m.geom_type[m.pair_geom1[pair]]),
+                        static_cast<GeomType>(m.geom_type[m.pair_geom2[pair]]));
+}
+
+void lift_candidates(const ModelView& m, TangentView& e, int pair) {
+  const EnvView<double>& from = e.plain;
+  e.pair_near[pair] = Dual(from.pair_near[pair]);
+  const int first = m.pair_slotadr[pair], last = first + m.pair_slotnum[pair];
+  for (int slot = first; slot < last; ++slot) e.cand_gap[slot] = Dual(from.cand_gap[slot]);
+  for (int i = 3 * first; i < 3 * last; ++i) {
+    e.cand_normal[i] = Dual(from.cand_normal[i]);
+    e.cand_r1[i] = Dual(from.cand_r1[i]), e.cand_r2[i] = Dual(from.cand_r2[i]);
+  }
+}
+
+// The narrow phase of the pairs that the cull let through, here in the place of that of collide.h.
+template <Colliders, class Team>
+void narrow_pairs(const Team&, const ModelView& m, EnvView<Dual>& e, int nnear) {
+  for (int i = 0; i < nnear; ++i) {
+    const int pair = e.near_pair[i];
+    if (is_lifted(m, pair))
+      lift_candidates(m, static_cast<TangentView&>(e), pair);
+    else
+      narrow_phase<Colliders::box>(m, e, pair);
+    if (any_near(e, pair)) activate(m, e, pair);
+  }
+}
+
 namespace {
+
+// Whether a point of these pairs has an impulse, or would have one.
+bool any_lifted_acts(const ModelView& m, const EnvView<Dual>& e) {
+  for (int p = 0; p < e.npoint[0]; ++p) {
+    if (!is_lifted(m, m.slot_pair[e.point_slot[p]])) continue;
+    for (int k = 0; k < 6; ++k)
+      if (e.point_hess[6 * p + k].value != 0) return true;
+    for (int k = 0; k < 3; ++k)
+      if (e.point_impulse[3 * p + k].value != 0) return true;
+  }
+  return false;
+}
 
 // One step of Newton's method at a solution v: in dual numbers v − H⁻¹ r(v) has the value v and the tangents −H⁻¹ ∂r.
 // Then the laws there. factor: H, L, and a right-hand side.
@@ -40,9 +86,9 @@ void move_solution(const TeamOfOne& one, const ModelView& m, EnvView<Dual>& e, S
   start_at(one, m, e, s, [&](int i) { return e.v[i]; });
 }
 
-void run_step(const ModelView& m, void* const* fields, const double* solutions, int solves,
-              bool first, bool sensors, double* factors) {
-  EnvView<Dual> e = bind<Dual>(fields);
+bool run_step(const ModelView& m, void* const* fields, void* const* plain, const double* solutions,
+              int solves, bool first, bool sensors, double* factors) {
+  TangentView e{bind<Dual>(fields), bind<double>(plain)};
   const TeamOfOne one;
   clear_flags(one, m, e);
   kinematics(one, m, e);
@@ -54,7 +100,7 @@ void run_step(const ModelView& m, void* const* fields, const double* solutions, 
   actuation(one, m, e);
   gyroscopic_start(one, m, e);
   rows(one, m, e);
-  collide_with<Colliders::box>(one, m, e);
+  collide(one, m, e);
   couple_points(one, m, e);
   SolveState<Dual> s;
   for (int k = 0; k < solves; ++k) {
@@ -65,7 +111,9 @@ void run_step(const ModelView& m, void* const* fields, const double* solutions, 
   gyroscopic_end(one, m, e);
   if (sensors) interval_sensors(one, m, e);
   integrate(one, m, e);
+  const bool lifted = any_lifted_acts(m, e);
   if (sensors) refresh(one, m, e);
+  return lifted;
 }
 
 }  // namespace

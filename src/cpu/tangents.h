@@ -19,11 +19,17 @@ inline std::size_t factor_numbers(const physics::SizesView& m, int solves) {
 struct TangentKernels {
   const char* name;
   // A step of the environment in `fields`, blocks of dual numbers, in the directions in which state, inputs and
-  // parameters are seeded. What it moves then has the tangents at its end; `sensors`: sensordata, too. solutions: v
-  // of each solve, (solves, nv). The factors of H are made where `first`, and used again in other directions
-  // from the same numbers.
-  void (*step)(const physics::ModelView& m, void* const* fields, const double* solutions,
-               int solves, bool first, bool sensors, double* factors);
+  // parameters are seeded. What it moves then has the tangents at its end; `sensors`: sensordata, too. plain: the
+  // same step in doubles, as Kernels::forces left it; solutions: v of each of its solves, (solves, nv). The factors
+  // of H are made where `first`, and used again in other directions from the same numbers.
+  // true: a point acts that was searched for (is_lifted). Where it is was taken from `plain` and has no tangents.
+  bool (*step)(const physics::ModelView& m, void* const* fields, void* const* plain,
+               const double* solutions, int solves, bool first, bool sensors, double* factors);
 };
+
+// Points of these pairs are searched for lane by lane, in plain doubles.
+constexpr bool is_lifted(GeomType type1, GeomType type2) {
+  return physics::colliders_of(type1, type2) >= physics::Colliders::boxes;
+}
 
 }  // namespace stiction::cpu
