@@ -102,7 +102,7 @@ constexpr auto unused_fields(const physics::SizesView& m) {
 
 // What of a kernel's lists depends on the options.
 struct ArenaOptions {
-  bool anchored;         // stiction is anchored: the solve reads point_shift
+  bool shifted;          // by anchors or mocap bodies: the solve reads point_shift
   bool renews_friction;  // a step may solve more than once: the solve writes point_n0, point_eps
   bool couples;          // torsional or rolling friction
 };
@@ -148,7 +148,7 @@ class ArenaLists {
   constexpr void solve(const ArenaOptions& options) {
     own({Field::nlive, Field::nlivecross, Field::npath, Field::nfactorlevel, Field::dv, Field::Adv,
          Field::momentum, Field::gradient, Field::Av, Field::contact_impulse, Field::inv_A,
-         Field::row_impulse, Field::row_hess});
+         Field::row_impulse, Field::row_hess, Field::row_dual});
     out({Field::v});
     in({Field::body_pointadr});
     own({Field::path_dof, Field::path_side, Field::path_col, Field::H});
@@ -162,7 +162,8 @@ class ArenaLists {
     else
       points_in({Field::point_n0, Field::point_eps});
     points_in({Field::point_d, Field::point_weld, Field::point_r1, Field::point_r2});
-    if (options.anchored) points_in({Field::point_shift});
+    if (options.shifted) points_in({Field::point_shift});
+    points_own({Field::point_dual, Field::point_push, Field::point_r, Field::point_miss});
     points_own({Field::point_spatial, Field::point_line});
     if (options.couples) couples(options);
     own({Field::path_J});
@@ -175,7 +176,7 @@ class ArenaLists {
       points_inout({Field::point_couple_law});
     else
       points_in({Field::point_couple_law});
-    if (options.anchored) points_in({Field::point_couple_shift});
+    if (options.shifted) points_in({Field::point_couple_shift});
     points_own({Field::point_couple_line});
   }
 
@@ -216,7 +217,10 @@ inline Arena make_arena(Kernel kernel, const physics::ModelView& m, int bytes,
     if (loaded) arena.load[arena.nload++] = number;
     if (stored) arena.store[arena.nstore++] = number;
   };
-  ArenaLists(kernel, {m.opt.anchored, m.opt.friction_iterations > 1, m.ncouple > 0}, take);
+  ArenaLists(
+      kernel,
+      {m.opt.shifted, m.opt.friction_iterations > 1 || m.opt.friction_follows, m.ncouple > 0},
+      take);
   return arena;
 }
 

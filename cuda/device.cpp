@@ -261,7 +261,7 @@ void CudaDevice::enqueue(const Launch& of, int steps, cudaStream_t stream) {
   const int all = std::max(1, steps);
   for (int done = 0; done < all; done += l.steps) {
     l.steps = whole && !poison_ ? std::min(kMostStepsAtOnce, all - done) : 1;
-    l.first = done == 0, l.last = done + l.steps == all;
+    l.first = done == 0, l.last = done + l.steps == all, l.left = all - done + l.after;
     if (poison_)
       check_here(fill_unwritten(lists().unwritten(true), l, false, stream), ": poisoning a step");
     if (whole) {
@@ -338,15 +338,15 @@ cudaGraphExec_t CudaDevice::graph(int steps) {
   return graphs_.emplace(steps, captured(work)).first->second.get();
 }
 
-void CudaDevice::run(const int* ids, int n, int steps, bool store_frozen) {
+void CudaDevice::run(const int* ids, int n, int steps, bool store_frozen, int after) {
   const OnDevice here(number_);
-  if (ids == nullptr && !store_frozen && !capturing())
+  if (ids == nullptr && !store_frozen && after == 0 && !capturing())
     if (const cudaGraphExec_t g = graph(steps); g != nullptr) {
       check_here(cudaGraphLaunch(g, stream_), ": launching steps");
       return;
     }
   Launch l = launch();
-  l.envs = upload_ids(ids, n), l.count = n, l.store_frozen = store_frozen;
+  l.envs = upload_ids(ids, n), l.count = n, l.store_frozen = store_frozen, l.after = after;
   enqueue(l, steps, stream_);
 }
 

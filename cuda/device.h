@@ -54,7 +54,7 @@ class CudaDevice final : public Device {
   void fetch(std::span<const RowCopy> rows, const int* ids, int n) override;
   void send(std::span<const RowCopy> rows, const int* ids, int n) override;
 
-  void run(const int* ids, int n, int steps, bool store_frozen) override;
+  void run(const int* ids, int n, int steps, bool store_frozen, int after) override;
   void take_counts(SolverCounts& counts) override;
 
   void set_stream(std::uintptr_t stream) override;

@@ -34,6 +34,7 @@ STICTION_FN void dynamics_body(const Team& team, const ModelView& m, const Launc
                                const StepOfRun& step, int env, EnvView<S>& e) {
   if (!begin_step<can>(team, m, l, step, env, e)) return;
   clear_flags(team, m, e);
+  mocap(team, m, e, step.left);
   kinematics(team, m, e);
   tendons_up_to<can>(team, m, e);
   inertia(team, m, e);
@@ -69,6 +70,8 @@ STICTION_FN void move_body(const Team& team, const ModelView& m, const Launch& l
   if (step.last) interval_sensors(team, m, e);
   if (!l.moves) return;
   integrate_up_to<can>(team, m, e);
+  replace_bad_mocap(team, m, l, e);
+  move_mocap(team, m, e, step.left);
   count_step(team, m, l, env, e);
 }
 
@@ -139,7 +142,7 @@ template <cuda::Kernel kernel, Colliders has = Colliders::boxes, Drives can = Dr
           class Team, class S>
 STICTION_FN void run_kernel(const Team& team, const ModelView& m, const Launch& l, int env,
                             const Arena& arena, std::byte* share, EnvView<S>& e) {
-  const StepOfRun step = {l.first, l.last};
+  const StepOfRun step = {l.first, l.last, l.left};
   if (!takes_part<kernel>(team, l, step, env)) return;
   bind(team, m, l, env, arena.view, e);
   run_bound<kernel, has, can>(team, m, l, step, env, arena, share, e);

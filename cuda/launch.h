@@ -62,13 +62,16 @@ struct Launch {
   bool first, last;            // whether it has the first, the last step of a run
   bool moves;                  // false: forces at a state that stays
   int steps;                   // one after the other
+  int after;                   // steps of the same call that other runs will take
+  int left;                    // steps of the call from its first one on
   std::uint32_t kernels;       // of `step`: bit k, the kernel of that number
   Rounds rounds;
 };
 
-// Whether a step is the first, the last of its run.
+// Whether a step is the first, the last of its run; steps of the call from it on.
 struct StepOfRun {
   bool first, last;
+  int left;
 };
 
 // The most dofs whose matrix a tile factors along its structure; beyond, the matrix is taken as full, and a
@@ -83,6 +86,7 @@ struct ThreadSizes : physics::SizesView {
   static constexpr int ntri = nv * (nv + 1) / 2, nv1 = nv + 1, nbody1 = nbody + 1, ncoord = nv + nu;
   static constexpr int ngeom = 0, nsite = 0, nmocap = 0, ntendon = 0, nwrap = 0, npair = 0,
                        nslot = 0;
+  static constexpr int nmocapstate = 0, nsurface = 0, ndriftslot = 0;
   static constexpr int nspatial = 0, ncouple = 0, ncouplepair = 0;
   // always rows in global memory
   static constexpr int nsensordata = 0, nanchor = 0, nfrictionanchor = nv, nanchorlist = 0,

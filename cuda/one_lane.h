@@ -14,7 +14,9 @@ STICTION_FN void judge(const GroupTeam<Group>& team, const ModelView& m, EnvView
   do {
     residual(team, m, e, s);
     s.moved = s.round > S(0.0);
+    const bool first = s.active && is_first_look(m, e, s);
     leave(m, s);
+    if (first && !s.active && !s.bad) follow_at_once(team, m, e, s, true);
   } while (!s.active && solve_again(team, m, e, s));
 }
 

@@ -57,7 +57,7 @@ __global__ void __launch_bounds__(cuda::kStepWarps* kWarp, 1)
   __syncthreads();
   STICTION_ROLLED
   for (int s = 0; s < l.steps; ++s) {
-    const StepOfRun step = {l.first && s == 0, l.last && s == l.steps - 1};
+    const StepOfRun step = {l.first && s == 0, l.last && s == l.steps - 1, l.left - s};
     run_in_step<Kernel::dynamics, has, can>(m, l, step, arenas.of[0], lanes, env,
                                             memory + slot * stride);
     run_in_step<Kernel::collide, has, can>(m, l, step, arenas.of[1], lanes, env,

@@ -35,6 +35,9 @@ STICTION_FN bool state_is_good(const Team& team, const ModelView& m, const EnvVi
   bad |= own_outside(team, e.time, 1, kAny);
   bad |= own_outside(team, e.friction_anchor, m.nfrictionanchor, kAny);
   bad |= own_outside(team, e.body_airtime, m.nbody, kAny);
+  bad |= own_outside(team, e.mocap_xpos, 3 * m.nmocapstate, kStateLimit);
+  bad |= own_outside(team, e.mocap_xquat, 4 * m.nmocapstate, kStateLimit);
+  bad |= own_outside(team, e.mocap_xvel, 6 * m.nmocapstate, kVelocityLimit);
   if constexpr (can == Drives::states) bad |= own_outside(team, e.act, m.na, kAny);
   team.each_own(m.njnt, [&](int j) {
     const auto type = static_cast<JointType>(m.jnt_type[j]);
@@ -48,6 +51,8 @@ template <class Team, class S>
 STICTION_FN bool mocap_is_good(const Team& team, const ModelView& m, const EnvView<S>& e) {
   bool bad = own_outside(team, e.mocap_pos, 3 * m.nmocap, kStateLimit) ||
              own_outside(team, e.mocap_quat, 4 * m.nmocap, kStateLimit);
+  if constexpr (requires { e.mocap_vel; })  // a refresh does not read it
+    bad |= own_outside(team, e.mocap_vel, 6 * m.nmocap, kVelocityLimit);
   team.each_own(m.nmocap, [&](int k) { bad |= !has_direction(e.mocap_quat + 4 * k); });
   return !team.any(bad);
 }
@@ -63,6 +68,9 @@ STICTION_FN bool replace_bad_mocap(const Team& team, const ModelView& m, const L
   team.once([&] {
     e.mocap_pos = reference(Field::mocap_pos);
     e.mocap_quat = reference(Field::mocap_quat);
+    if constexpr (requires { e.mocap_vel; })
+      e.mocap_vel = const_cast<float*>(
+          reinterpret_cast<const float*>(l.reference[static_cast<int>(Field::mocap_vel)]));
   });
   return true;
 }

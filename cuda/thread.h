@@ -98,7 +98,7 @@ STICTION_FN void run_by_thread(const ModelView& m, const Launch& l, const RowTab
   int none = 0;
   e.ncand = e.npoint = &none;
   bind_structure(team, m, e);
-  kernel_body<kernel>(team, m, l, StepOfRun{l.first, l.last}, env, e);
+  kernel_body<kernel>(team, m, l, StepOfRun{l.first, l.last, l.left}, env, e);
 }
 
 STICTION_PHYSICS_END

@@ -36,8 +36,12 @@ void validate(const Options& o) {
           "finite and > 0 (m)");
   require(o.max_iterations >= 0 && o.max_iterations <= 10000, "max_iterations", o.max_iterations,
           "in [0, 10000]");
-  require(o.friction_iterations >= 0 && o.friction_iterations <= 100, "friction_iterations",
-          o.friction_iterations, "in [1, 100], or kAutoFriction");
+  require(o.friction_iterations >= kFixedPointFriction && o.friction_iterations <= 100,
+          "friction_iterations", o.friction_iterations,
+          "in [1, 100], kAutoFriction or kFixedPointFriction");
+  if (o.friction_tolerance)
+    require(*o.friction_tolerance > 0 && *o.friction_tolerance < 1, "friction_tolerance",
+            *o.friction_tolerance, "in (0, 1)");
 }
 
 void require_batch_options(const Options& o) {
@@ -49,11 +53,20 @@ void require_batch_options(const Options& o) {
         "Options.normal_law: only Reference computes other laws than 'hunt_crossley'");
 }
 
-int most_solves(const Options& o) {
-  if (o.friction_iterations != kAutoFriction) return o.friction_iterations;
-  const bool renews =
-      o.contact_model == ContactModel::lagged && o.contact_pairs == ContactPairs::speculative;
-  return renews ? 3 : 1;
+bool friction_follows(const Options& o) {
+  return o.friction_iterations <= 0 && o.contact_model == ContactModel::lagged &&
+         o.contact_pairs == ContactPairs::speculative;
+}
+
+void resolve(Options& o, double timestep, double solver_tolerance, double friction_tolerance) {
+  if (!o.timestep) o.timestep = timestep;
+  if (!o.solver_tolerance) o.solver_tolerance = solver_tolerance;
+  if (!o.friction_tolerance)
+    o.friction_tolerance =
+        o.friction_iterations == kFixedPointFriction ? friction_tolerance : kFrictionShare;
+  o.limits = limit_law(o);
+  o.gyroscopic = gyroscopic_law(o);
+  if (o.friction_iterations <= 0 && !friction_follows(o)) o.friction_iterations = 1;
 }
 
 Limits limit_law(const Options& o) {

@@ -77,6 +77,7 @@ struct FieldInfo {
 // Empty vectors in set_state: qpos, qvel, act, time stay; the others become zero.
 struct BatchState {
   std::vector<double> qpos, qvel, act, time, anchor, friction_anchor, body_airtime, qacc_warmstart;
+  std::vector<double> mocap_xpos, mocap_xquat, mocap_xvel;
 };
 
 // Numbers that were asked for; row-major.
@@ -168,6 +169,10 @@ class Batch {
   // Throws ArgumentError on wrong sizes, non-finite numbers or zero quaternions, naming environment
   // and index. Clears the status of these environments and refreshes them.
   void set_state(std::span<const int> ids, const BatchState& state);
+  // Mocap bodies of these environments are at once where mocap_pos and mocap_quat say when the next step begins, and
+  // do not move in it with mocap_velocity = difference: as in the first step after a reset. Throws ArgumentError on an
+  // index out of range or twice.
+  void teleport(std::span<const int> ids);
   // Copies state, inputs, own parameters, outputs and status of environment src[i] to dst[i], for
   // all i at once: an environment may be a source and a target.
   void copy(std::span<const int> src, std::span<const int> dst);

@@ -35,11 +35,13 @@ enum class LinearSolver : std::uint8_t { cholesky, cusolver };
 // (of the scheme midpoint it is half-way, with all other forces), else midpoint.
 enum class Gyroscopic : std::uint8_t { automatic, midpoint, explicit_euler };
 
-// Options::friction_iterations: up to 3 solves of a step, each again only in environments where the solve
-// before showed that friction is wrong by more than 2 % of the step's impulse, since the normal impulse
-// of a point that slides, lands or leaves is not the one that bounded its friction. 1 where the law is not
-// the lagged one and where contact_pairs is penetrating_deepest.
-inline constexpr int kAutoFriction = 0;
+// Options::friction_iterations: the bounds of friction follow the normal impulses within the solve, until friction is
+// right within friction_tolerance of the step's impulse. auto: at most kAutoRenewals times. fixed_point: within a tolerance
+// of round-off, so that friction is a function of the problem alone. 1 where the law is not the lagged one and where
+// contact_pairs is penetrating_deepest.
+inline constexpr int kAutoFriction = 0, kFixedPointFriction = -1;
+inline constexpr int kAutoRenewals = 8, kMostRenewals = 100;
+inline constexpr double kFrictionShare = 0.02;  // friction_tolerance of auto
 
 // How a step advances, in the words of the SAP paper's θ-method. implicit_euler: springs and dampers of
 // the joints at the end of the step, all other forces at its start; the only one of a Batch.
@@ -53,6 +55,12 @@ enum class Scheme : std::uint8_t { implicit_euler, symplectic_euler, explicit_eu
 // distance d̂ only. Barriers never touch; the only law of a Batch is hunt_crossley.
 enum class NormalLaw : std::uint8_t { hunt_crossley, log_barrier, ipc_barrier };
 
+// How mocap bodies move. difference: over the steps of a call, from where they are to the pose that was written before
+// it, in equal parts (of the rotation by its logarithm); they stand in the first step after a reset, a set state or
+// Batch::teleport, and are where the pose says. given: from where they are then on at mocap_vel. none: at the start of a
+// step they are where the pose says, and have no velocity: they push and carry at 1/d, the speed at which overlaps part.
+enum class MocapVelocity : std::uint8_t { difference, given, none };
+
 struct Options {
   std::optional<double> timestep;  // δt, s; default: the model's
   ContactModel contact_model = ContactModel::lagged;
@@ -63,8 +71,11 @@ struct Options {
   std::optional<double>
       solver_tolerance;     // ε_r, relative momentum residual; default 1e-6 in double
   int max_iterations = 32;  // Newton iterations of a solve before `not_converged`
-  // Solves of a step, or kAutoFriction; from the second on n0 is the last one's impulse.
+  // Solves of a step, from the second on n0 is the last one's impulse; or kAutoFriction, kFixedPointFriction.
   int friction_iterations = 1;
+  // Share of the step's impulse that friction may be wrong by where its bounds follow; default 2 % of auto, of
+  // fixed_point 1e-10 in double, 1e-5 in float.
+  std::optional<double> friction_tolerance;
   ContactPairs contact_pairs = ContactPairs::speculative;
   Limits limits = Limits::automatic;
   FrictionCombination friction_combination = FrictionCombination::mujoco;
@@ -75,6 +86,8 @@ struct Options {
   // κ of a barrier: J of log_barrier (default 1e-3), N/m of ipc_barrier (default 1e4)
   std::optional<double> barrier;
   double barrier_distance = 1e-3;  // d̂ of ipc_barrier, m
+  MocapVelocity mocap_velocity =
+      MocapVelocity::difference;  // of a Batch; Reference takes its velocities
 };
 
 // Throws ArgumentError naming the field, its value and its range.
@@ -85,7 +98,9 @@ void require_batch_options(const Options& options);
 // The laws that options name, or that `automatic` stands for: those of the papers with their contact pairs.
 Limits limit_law(const Options& options);
 Gyroscopic gyroscopic_law(const Options& options);
-// The most solves of a step: friction_iterations, or what kAutoFriction allows.
-int most_solves(const Options& options);
+// Whether the bounds of friction follow: auto, fixed_point of a law that renews them.
+bool friction_follows(const Options& options);
+// timestep, tolerances and laws that `options` leave to the precision and to others of them.
+void resolve(Options& options, double timestep, double solver_tolerance, double friction_tolerance);
 
 }  // namespace stiction

@@ -22,6 +22,8 @@ struct Inputs {
       {};                                   // (nbody,6)  force, torque at the centre of mass, world
   std::span<const double> mocap_pos = {};   // (nmocap,3)
   std::span<const double> mocap_quat = {};  // (nmocap,4)
+  std::span<const double> mocap_vel =
+      {};  // (nmocap,6)  angular velocity, linear velocity of the frame's origin, world axes; held in a step
   std::span<const double> anchor =
       {};  // (nanchor,3)  state of anchored stiction, m or rad, world axes
   std::span<const double> friction_anchor = {};  // (nv+ntendon)  of anchored dry friction, m or rad
@@ -81,8 +83,10 @@ struct StepResult {
   std::vector<double> qpos, qvel;  // (nq) (nv)  next state
   // minimum of the convex problem: qpos moves by δt v. qvel but in free and ball joints with
   // Gyroscopic::midpoint
-  std::vector<double> v;       // (nv)
-  std::vector<double> act;     // (na)         next activations
+  std::vector<double> v;    // (nv)
+  std::vector<double> act;  // (na)         next activations
+  std::vector<double> mocap_pos,
+      mocap_quat;              // (nmocap,3) (nmocap,4)  where mocap_vel takes mocap bodies
   std::vector<double> anchor;  // (nanchor,3)  next anchors; zero unless stiction = anchored
   std::vector<double> friction_anchor;  // (nv+ntendon)  those of dry friction, likewise
   std::vector<double> v_star;           // (nv)       free-motion velocity

@@ -113,7 +113,7 @@ ConicProblem Scene::maximal(const State& state, const Actions& actions, double n
 
   // M and momentum: bodies
   const Vec3 gravity(m.gravity[0], m.gravity[1], m.gravity[2]);
-  const std::vector<Motion> motions = motion(m, s.kin, s.in.qvel);
+  const std::vector<Motion> motions = motion(m, s.kin, s.in.qvel, {});
   ConicProblem p;
   p.M = MatX::Zero(bodies.size(), bodies.size());
   VecX momentum = VecX::Zero(bodies.size());

@@ -69,6 +69,7 @@ struct Part {
 std::vector<Part> parts(const Batch& b) {
   const Model& m = b.model();
   const bool anchored = b.options().stiction == Stiction::anchored;
+  const int mocap = b.options().mocap_velocity == MocapVelocity::none ? 0 : m.nmocap;
   return {{"qpos", &BatchState::qpos, {m.nq}, "nq"},
           {"qvel", &BatchState::qvel, {m.nv}, "nv"},
           {"act", &BatchState::act, {m.na}, "na"},
@@ -79,7 +80,10 @@ std::vector<Part> parts(const Batch& b) {
            {anchored ? m.nv + m.ntendon : 0},
            "nv + ntendon"},
           {"body_airtime", &BatchState::body_airtime, {m.nbody}, "nbody"},
-          {"qacc_warmstart", &BatchState::qacc_warmstart, {m.nv}, "nv"}};
+          {"qacc_warmstart", &BatchState::qacc_warmstart, {m.nv}, "nv"},
+          {"mocap_xpos", &BatchState::mocap_xpos, {mocap, 3}, "nmocap, 3"},
+          {"mocap_xquat", &BatchState::mocap_xquat, {mocap, 4}, "nmocap, 4"},
+          {"mocap_xvel", &BatchState::mocap_xvel, {mocap, 6}, "nmocap, 6"}};
 }
 
 // One row for each of n environments, or one row for all.
@@ -165,7 +169,10 @@ void copy(BoundBatch& b, const ArrayLike& src, const ArrayLike& dst) {
   "anchor: numpy.typing.ArrayLike | None = None, "          \
   "friction_anchor: numpy.typing.ArrayLike | None = None, " \
   "body_airtime: numpy.typing.ArrayLike | None = None, "    \
-  "qacc_warmstart: numpy.typing.ArrayLike | None = None) -> None"
+  "qacc_warmstart: numpy.typing.ArrayLike | None = None, "  \
+  "mocap_xpos: numpy.typing.ArrayLike | None = None, "      \
+  "mocap_xquat: numpy.typing.ArrayLike | None = None, "     \
+  "mocap_xvel: numpy.typing.ArrayLike | None = None) -> None"
 
 }  // namespace
 
@@ -176,8 +183,8 @@ void bind_batch_state(nb::class_<BoundBatch>& c) {
         "The model's reference pose, or the given state; the rest of the state, inputs and\n"
         "status zero; outputs refreshed. Of all environments, or of those in `ids` (indices or a "
         "mask).\n\n"
-        "state: qpos, qvel, act, time, anchor, friction_anchor, body_airtime, qacc_warmstart; one "
-        "row for each "
+        "state: qpos, qvel, act, time, anchor, friction_anchor, body_airtime, qacc_warmstart, "
+        "mocap_xpos, mocap_xquat, mocap_xvel; one row for each "
         "chosen\n"
         "environment, or one for all. Raises ArgumentError on a bad index, shape or number.");
   c.def(
@@ -192,6 +199,19 @@ void bind_batch_state(nb::class_<BoundBatch>& c) {
         nb::sig("def get_state(self, ids: numpy.typing.ArrayLike | None = None) "
                 "-> dict[str, numpy.typing.NDArray[numpy.float64]]"),
         "Copies of the state; batch.set_state(**batch.get_state()) changes nothing.");
+  c.def(
+      "teleport",
+      [](BoundBatch& b, const MaybeArray& given) {
+        const Ids ids = ids_or_all(b.engine, given);
+        const nb::gil_scoped_release release;
+        b.engine.teleport(ids);
+      },
+      nb::arg("ids") = nb::none(),
+      nb::sig("def teleport(self, ids: numpy.typing.ArrayLike | None = None) -> None"),
+      "Mocap bodies are at once where mocap_pos and mocap_quat say when the next step begins.\n\n"
+      "Of all environments, or of those in `ids` (indices or a mask). With mocap_velocity =\n"
+      "'difference' they stand in that step, as in the first one after a reset; with 'given' they\n"
+      "move on from there. Raises ArgumentError on a bad index.");
   c.def("copy", &copy, nb::arg("src"), nb::arg("dst"),
         "State, inputs, own parameters and status of environment src[i] to dst[i].");
 }

@@ -48,14 +48,14 @@ class Interrupt {
 Rollout rollout(const BoundReference& self, const ArrayLike& qpos, const ArrayLike& qvel,
                 const MaybeArray& ctrl, std::optional<int> nstep, const MaybeArray& qfrc_applied,
                 const MaybeArray& xfrc_applied, const MaybeArray& mocap_pos,
-                const MaybeArray& mocap_quat, const MaybeArray& anchor,
+                const MaybeArray& mocap_quat, const MaybeArray& mocap_vel, const MaybeArray& anchor,
                 const MaybeArray& friction_anchor, const MaybeArray& eq_active,
                 const MaybeArray& act, bool energy) {
   const Model& m = *self.model->model;
   const Input q(qpos, "qpos", {m.nq}, "(nq,)");
   const Input v(qvel, "qvel", {m.nv}, "(nv,)");
-  InputArrays arrays(m, qfrc_applied, xfrc_applied, mocap_pos, mocap_quat, anchor, friction_anchor,
-                     eq_active, act);
+  InputArrays arrays(m, qfrc_applied, xfrc_applied, mocap_pos, mocap_quat, mocap_vel, anchor,
+                     friction_anchor, eq_active, act);
 
   const nb::object controls =
       ctrl ? nb::module_::import_("numpy").attr("asarray")(*ctrl) : nb::none();
@@ -112,12 +112,12 @@ void bind_rollout(nb::module_& m) {
       "rollout", &rollout, nb::arg("qpos"), nb::arg("qvel"), nb::arg("ctrl") = nb::none(),
       nb::arg("nstep") = nb::none(), nb::kw_only(), nb::arg("qfrc_applied") = nb::none(),
       nb::arg("xfrc_applied") = nb::none(), nb::arg("mocap_pos") = nb::none(),
-      nb::arg("mocap_quat") = nb::none(), nb::arg("anchor") = nb::none(),
-      nb::arg("friction_anchor") = nb::none(), nb::arg("eq_active") = nb::none(),
-      nb::arg("act") = nb::none(), nb::arg("energy") = false,
+      nb::arg("mocap_quat") = nb::none(), nb::arg("mocap_vel") = nb::none(),
+      nb::arg("anchor") = nb::none(), nb::arg("friction_anchor") = nb::none(),
+      nb::arg("eq_active") = nb::none(), nb::arg("act") = nb::none(), nb::arg("energy") = false,
       "Steps `nstep` times; the same bits as a loop over `step`.\n\n"
-      "ctrl: (nstep, nu), one row per step, or (nu,), held. Applied forces and mocap poses are "
-      "held.\n"
+      "ctrl: (nstep, nu), one row per step, or (nu,), held. Applied forces are held, and so are\n"
+      "mocap poses where mocap_vel does not move them.\n"
       "energy: also compute kinetic and potential energy of every state (one `forward` each).\n\n"
       "After a step that left the state as it was (bad_state, cholesky_failed, velocity_limit) "
       "the rest of the trajectory repeats that state and status.\n\n"

@@ -21,8 +21,7 @@ struct BoundDerivative {
 nb::dict slices(const std::vector<DerivativeBlock>& blocks) {
   const nb::object slice = nb::module_::import_("builtins").attr("slice");
   nb::dict result;
-  for (const DerivativeBlock& b : blocks)
-    result[b.name.c_str()] = slice(b.first, b.first + b.size);
+  for (const DerivativeBlock& b : blocks) result[b.name.c_str()] = slice(b.first, b.first + b.size);
   return result;
 }
 
@@ -36,8 +35,7 @@ nb::object jacobian(BoundDerivative& d) {
 }
 
 nb::object product(BoundDerivative& d, const nb::object& weights) {
-  const Input given(weights, "weights", {d.batch.num_envs(), d.engine.rows()},
-                    "(num_envs, rows)");
+  const Input given(weights, "weights", {d.batch.num_envs(), d.engine.rows()}, "(num_envs, rows)");
   std::vector<double> x;
   {
     const nb::gil_scoped_release release;
@@ -51,17 +49,23 @@ nb::object product(BoundDerivative& d, const nb::object& weights) {
 void bind_gradient(nb::module_& m) {
   nb::class_<BoundDerivative> c(
       m, "StepDerivative",
-      "The derivative of the step that a batch would take next, in every environment: docs/gradients.md.\n\n"
+      "The derivative of the step that a batch would take next, in every environment: "
+      "docs/gradients.md.\n\n"
       "By the implicit function theorem at the minimum of the convex problem, which is solved to\n"
-      "round-off for it, in double, whatever the batch's precision and solver_tolerance. The batch\n"
+      "round-off for it, in double, whatever the batch's precision and solver_tolerance. The "
+      "batch\n"
       "does not move, and a batch without it pays nothing.\n\n"
-      "of: rows, the state at the end of the step: \"qpos\", \"qvel\", \"act\", \"sensordata\", ...\n"
+      "of: rows, the state at the end of the step: \"qpos\", \"qvel\", \"act\", \"sensordata\", "
+      "...\n"
       "wrt: columns, what it starts from: \"qpos\", \"qvel\", \"ctrl\", \"qfrc_applied\", another\n"
       "field of the state or the inputs, or a parameter, which becomes own to each environment.\n\n"
-      "Rows and columns of qpos are tangents, nv of them: an increment of a rotation is a rotation\n"
+      "Rows and columns of qpos are tangents, nv of them: an increment of a rotation is a "
+      "rotation\n"
       "vector in the axes of the body. All others are the numbers of the field, row-major.\n\n"
-      "Raises ArgumentError on an unknown or repeated name, on a device, with friction_iterations =\n"
-      "'auto', which has no derivative at its threshold, and on sensordata of sensors that cast rays\n"
+      "Raises ArgumentError on an unknown or repeated name, on a device, with friction_iterations "
+      "=\n"
+      "'auto', which has no derivative at its threshold, and on sensordata of sensors that cast "
+      "rays\n"
       "or search.");
   c.def(
       "__init__",
@@ -87,10 +91,10 @@ void bind_gradient(nb::module_& m) {
   c.def_prop_ro(
       "memory", [](const BoundDerivative& d) { return d.engine.memory(); },
       "bytes, of all threads");
-  c.def("jacobian", &jacobian,
-        nb::sig("def jacobian(self) -> numpy.typing.NDArray[numpy.float64]"),
-        "(num_envs, rows, columns) at the present state, inputs and parameters. Always finite; of a\n"
-        "step that freezes its environment, whose state stays, it is 1 and 0. See `status`.");
+  c.def(
+      "jacobian", &jacobian, nb::sig("def jacobian(self) -> numpy.typing.NDArray[numpy.float64]"),
+      "(num_envs, rows, columns) at the present state, inputs and parameters. Always finite; of a\n"
+      "step that freezes its environment, whose state stays, it is 1 and 0. See `status`.");
   c.def("product", &product, nb::arg("weights"),
         nb::sig("def product(self, weights: numpy.typing.ArrayLike) -> "
                 "numpy.typing.NDArray[numpy.float64]"),
@@ -100,7 +104,8 @@ void bind_gradient(nb::module_& m) {
   c.def_prop_ro(
       "status",
       [](nb::handle_t<BoundDerivative> self) {
-        const std::vector<std::uint32_t>& s = nb::cast<const BoundDerivative&>(self).engine.status();
+        const std::vector<std::uint32_t>& s =
+            nb::cast<const BoundDerivative&>(self).engine.status();
         return view(s.data(), s.size(), self);
       },
       nb::sig("def status(self) -> numpy.typing.NDArray[numpy.uint32]"),
@@ -114,10 +119,14 @@ void bind_gradient(nb::module_& m) {
       },
       nb::sig("def exact(self) -> numpy.typing.NDArray[numpy.bool_]"),
       "(num_envs) whether all of the last call is exact. Points of boxes against boxes, and of\n"
-      "cylinders, ellipsoids, meshes and height fields against others than planes, are searched for\n"
-      "in numbers without tangents. Where one acts, the columns of qpos in the rows of qpos and qvel\n"
-      "are those of Reference.step_jacobian, which takes longer; False where another row or column\n"
-      "moves such a point, or own parameters differ from the model's, which the reference does not\n"
+      "cylinders, ellipsoids, meshes and height fields against others than planes, are searched "
+      "for\n"
+      "in numbers without tangents. Where one acts, the columns of qpos in the rows of qpos and "
+      "qvel\n"
+      "are those of Reference.step_jacobian, which takes longer; False where another row or "
+      "column\n"
+      "moves such a point, or own parameters differ from the model's, which the reference does "
+      "not\n"
       "know: then these points are held in place.");
   refuse_pickle(c, "a StepDerivative belongs to its batch; make another one");
 }

@@ -127,6 +127,8 @@ void geoms(nb::class_<LoadedModel>& c) {
   def(c, "geom_stiffness", &Model::geom_stiffness, "(ngeom,) N/m");
   def(c, "geom_dissipation", &Model::geom_dissipation, "(ngeom,) Hunt-Crossley d, s/m");
   def(c, "geom_relaxation_time", &Model::geom_relaxation_time, "(ngeom,) SAP tau, s");
+  def<6>(c, "geom_surfacevel", &Model::geom_surfacevel,
+         "(ngeom, 6) velocity of the surface against its body, geom frame: linear, m/s, angular");
   def<12>(c, "geom_fluid", &Model::geom_fluid, "(ngeom, 12) of ellipsoids in the medium");
   def(c, "geom_group", &Model::geom_group, "(ngeom,) for rays and views");
   def(c, "geom_alpha", &Model::geom_alpha,

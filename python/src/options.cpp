@@ -48,6 +48,10 @@ constexpr Choices<NormalLaw, 3> kNormalLaw{{{NormalLaw::hunt_crossley, "hunt_cro
                                             {NormalLaw::log_barrier, "log_barrier"},
                                             {NormalLaw::ipc_barrier, "ipc_barrier"}}};
 
+constexpr Choices<MocapVelocity, 3> kMocapVelocity{{{MocapVelocity::difference, "difference"},
+                                                    {MocapVelocity::given, "given"},
+                                                    {MocapVelocity::none, "none"}}};
+
 template <class E, std::size_t N>
 E parse(const char* field, const std::string& value, const Choices<E, N>& choices) {
   std::string list;
@@ -64,22 +68,24 @@ std::string name_of(E value, const Choices<E, N>& choices) {
   return std::string(choices[static_cast<std::size_t>(value)].second);
 }
 
-constexpr const char* kAuto = "auto";
+constexpr const char *kAuto = "auto", *kFixedPoint = "fixed_point";
 using Solves = std::variant<int, std::string>;
 
 int parse_solves(const Solves& given) {
   if (const auto* n = std::get_if<int>(&given)) {
     if (*n >= 1) return *n;
     throw ArgumentError("Options.friction_iterations = " + std::to_string(*n) +
-                        ": must be in [1, 100], or 'auto'");
+                        ": must be in [1, 100], 'auto' or 'fixed_point'");
   }
   const std::string& name = std::get<std::string>(given);
   if (name == kAuto) return kAutoFriction;
+  if (name == kFixedPoint) return kFixedPointFriction;
   throw ArgumentError("Options.friction_iterations = '" + name +
-                      "': must be in [1, 100], or 'auto'");
+                      "': must be in [1, 100], 'auto' or 'fixed_point'");
 }
 Solves solves_of(const Options& o) {
   if (o.friction_iterations == kAutoFriction) return std::string(kAuto);
+  if (o.friction_iterations == kFixedPointFriction) return std::string(kFixedPoint);
   return o.friction_iterations;
 }
 
@@ -88,11 +94,12 @@ bool equal(const Options& a, const Options& b) {
          a.stiction == b.stiction && a.stiction_tolerance == b.stiction_tolerance &&
          a.regularization == b.regularization && a.near_rigid == b.near_rigid &&
          a.solver_tolerance == b.solver_tolerance && a.max_iterations == b.max_iterations &&
-         a.friction_iterations == b.friction_iterations && a.contact_pairs == b.contact_pairs &&
+         a.friction_iterations == b.friction_iterations &&
+         a.friction_tolerance == b.friction_tolerance && a.contact_pairs == b.contact_pairs &&
          a.limits == b.limits && a.friction_combination == b.friction_combination &&
          a.gyroscopic == b.gyroscopic && a.linear_solver == b.linear_solver &&
          a.scheme == b.scheme && a.normal_law == b.normal_law && a.barrier == b.barrier &&
-         a.barrier_distance == b.barrier_distance;
+         a.barrier_distance == b.barrier_distance && a.mocap_velocity == b.mocap_velocity;
 }
 
 // All fields as Python values, in the order of the constructor.
@@ -107,6 +114,7 @@ nb::dict fields(const Options& o) {
   d["solver_tolerance"] = o.solver_tolerance;
   d["max_iterations"] = o.max_iterations;
   d["friction_iterations"] = solves_of(o);
+  d["friction_tolerance"] = o.friction_tolerance;
   d["contact_pairs"] = name_of(o.contact_pairs, kContactPairs);
   d["limits"] = name_of(o.limits, kLimits);
   d["friction_combination"] = name_of(o.friction_combination, kFrictionCombination);
@@ -116,17 +124,19 @@ nb::dict fields(const Options& o) {
   d["normal_law"] = name_of(o.normal_law, kNormalLaw);
   d["barrier"] = o.barrier;
   d["barrier_distance"] = o.barrier_distance;
+  d["mocap_velocity"] = name_of(o.mocap_velocity, kMocapVelocity);
   return d;
 }
 
 void init(Options* self, std::optional<double> timestep, const std::string& contact_model,
           const std::string& stiction, double stiction_tolerance, double regularization,
           double near_rigid, std::optional<double> solver_tolerance, int max_iterations,
-          const Solves& friction_iterations, const std::string& contact_pairs,
-          const std::string& limits, const std::string& friction_combination,
-          const std::string& gyroscopic, const std::string& linear_solver,
-          const std::string& scheme, const std::string& normal_law, std::optional<double> barrier,
-          double barrier_distance) {
+          const Solves& friction_iterations, std::optional<double> friction_tolerance,
+          const std::string& contact_pairs, const std::string& limits,
+          const std::string& friction_combination, const std::string& gyroscopic,
+          const std::string& linear_solver, const std::string& scheme,
+          const std::string& normal_law, std::optional<double> barrier, double barrier_distance,
+          const std::string& mocap_velocity) {
   const Options o{.timestep = timestep,
                   .contact_model = parse("contact_model", contact_model, kContactModel),
                   .stiction = parse("stiction", stiction, kStiction),
@@ -136,6 +146,7 @@ void init(Options* self, std::optional<double> timestep, const std::string& cont
                   .solver_tolerance = solver_tolerance,
                   .max_iterations = max_iterations,
                   .friction_iterations = parse_solves(friction_iterations),
+                  .friction_tolerance = friction_tolerance,
                   .contact_pairs = parse("contact_pairs", contact_pairs, kContactPairs),
                   .limits = parse("limits", limits, kLimits),
                   .friction_combination =
@@ -145,7 +156,8 @@ void init(Options* self, std::optional<double> timestep, const std::string& cont
                   .scheme = parse("scheme", scheme, kScheme),
                   .normal_law = parse("normal_law", normal_law, kNormalLaw),
                   .barrier = barrier,
-                  .barrier_distance = barrier_distance};
+                  .barrier_distance = barrier_distance,
+                  .mocap_velocity = parse("mocap_velocity", mocap_velocity, kMocapVelocity)};
   validate(o);
   new (self) Options(o);
 }
@@ -165,9 +177,15 @@ constexpr const char* kDoc =
     "max_iterations: Newton iterations of a solve before Status.not_converged.\n"
     "friction_iterations: solves of a step; from the second on friction is bounded by the normal\n"
     "    impulse of the solve before, in the first by that of the last step. 'lagged' only.\n"
-    "    'auto': at most 3, again only where friction is wrong by more than 2 % of the step's\n"
-    "    impulse; 1 where contact_model is not 'lagged' or contact_pairs is "
-    "'penetrating_deepest'.\n"
+    "    'auto': the bounds follow the normal impulses within one solve, at most 8 times, until\n"
+    "    friction is right within friction_tolerance. 'fixed_point': the same to round-off, so "
+    "that\n"
+    "    a step is a function of the state alone. Both are 1 where contact_model is not 'lagged' "
+    "or\n"
+    "    contact_pairs is 'penetrating_deepest'.\n"
+    "friction_tolerance: share of the step's impulse by which friction may be wrong; None: 0.02 "
+    "of\n"
+    "    'auto', of 'fixed_point' 1e-10 in double precision, 1e-5 in single.\n"
     "contact_pairs: 'speculative', or 'penetrating_deepest' (Drake's point contact, to compare).\n"
     "limits: of joints. 'solref': a violated limit returns with the time constant of solreflimit;\n"
     "    'near_rigid': half of the way in each step, as in Drake; 'auto': 'near_rigid' with\n"
@@ -189,7 +207,13 @@ constexpr const char* kDoc =
     "    barrier / gap at any distance; 'ipc_barrier', below barrier_distance (\"Irrotational\n"
     "    Contact Fields\", IX). Not with 'sap'.\n"
     "barrier: kappa; J of 'log_barrier' (None: 1e-3), N/m of 'ipc_barrier' (None: 1e4).\n"
-    "barrier_distance: d of 'ipc_barrier', m.";
+    "barrier_distance: d of 'ipc_barrier', m.\n"
+    "mocap_velocity: how mocap bodies of a Batch move. 'difference': over the steps of a call to\n"
+    "    the pose written before it, in equal parts; they stand in the first step after a reset, "
+    "a\n"
+    "    set state or Batch.teleport. 'given': at Batch.mocap_vel, from where they are. 'none': "
+    "to\n"
+    "    the pose at once, without a velocity.";
 
 constexpr const char* kInitSignature =
     "def __init__(self, *, timestep: float | None = None, "
@@ -197,7 +221,8 @@ constexpr const char* kInitSignature =
     "stiction: typing.Literal['regularized', 'anchored'] = 'regularized', "
     "stiction_tolerance: float = 1e-4, regularization: float = 1e-3, near_rigid: float = 1.0, "
     "solver_tolerance: float | None = None, max_iterations: int = 32, "
-    "friction_iterations: int | typing.Literal['auto'] = 1, "
+    "friction_iterations: int | typing.Literal['auto', 'fixed_point'] = 1, "
+    "friction_tolerance: float | None = None, "
     "contact_pairs: typing.Literal['speculative', 'penetrating_deepest'] = 'speculative', "
     "limits: typing.Literal['auto', 'solref', 'near_rigid'] = 'auto', "
     "friction_combination: typing.Literal['mujoco', 'harmonic'] = 'mujoco', "
@@ -206,7 +231,8 @@ constexpr const char* kInitSignature =
     "scheme: typing.Literal['implicit_euler', 'symplectic_euler', 'explicit_euler', 'midpoint'] = "
     "'implicit_euler', "
     "normal_law: typing.Literal['hunt_crossley', 'log_barrier', 'ipc_barrier'] = 'hunt_crossley', "
-    "barrier: float | None = None, barrier_distance: float = 1e-3) -> None";
+    "barrier: float | None = None, barrier_distance: float = 1e-3, "
+    "mocap_velocity: typing.Literal['difference', 'given', 'none'] = 'difference') -> None";
 
 }  // namespace
 
@@ -217,11 +243,12 @@ void bind_options(nb::module_& m) {
         nb::arg("stiction_tolerance") = 1e-4, nb::arg("regularization") = 1e-3,
         nb::arg("near_rigid") = 1.0, nb::arg("solver_tolerance") = nb::none(),
         nb::arg("max_iterations") = 32, nb::arg("friction_iterations") = 1,
-        nb::arg("contact_pairs") = "speculative", nb::arg("limits") = kAuto,
-        nb::arg("friction_combination") = "mujoco", nb::arg("gyroscopic") = kAuto,
-        nb::arg("linear_solver") = "cholesky", nb::arg("scheme") = "implicit_euler",
-        nb::arg("normal_law") = "hunt_crossley", nb::arg("barrier") = nb::none(),
-        nb::arg("barrier_distance") = 1e-3, nb::sig(kInitSignature));
+        nb::arg("friction_tolerance") = nb::none(), nb::arg("contact_pairs") = "speculative",
+        nb::arg("limits") = kAuto, nb::arg("friction_combination") = "mujoco",
+        nb::arg("gyroscopic") = kAuto, nb::arg("linear_solver") = "cholesky",
+        nb::arg("scheme") = "implicit_euler", nb::arg("normal_law") = "hunt_crossley",
+        nb::arg("barrier") = nb::none(), nb::arg("barrier_distance") = 1e-3,
+        nb::arg("mocap_velocity") = "difference", nb::sig(kInitSignature));
   c.def_ro("timestep", &Options::timestep)
       .def_prop_ro("contact_model",
                    [](const Options& o) { return name_of(o.contact_model, kContactModel); })
@@ -232,6 +259,7 @@ void bind_options(nb::module_& m) {
       .def_ro("solver_tolerance", &Options::solver_tolerance)
       .def_ro("max_iterations", &Options::max_iterations)
       .def_prop_ro("friction_iterations", &solves_of)
+      .def_ro("friction_tolerance", &Options::friction_tolerance)
       .def_prop_ro("contact_pairs",
                    [](const Options& o) { return name_of(o.contact_pairs, kContactPairs); })
       .def_prop_ro("limits", [](const Options& o) { return name_of(o.limits, kLimits); })
@@ -243,6 +271,8 @@ void bind_options(nb::module_& m) {
       .def_prop_ro("linear_solver",
                    [](const Options& o) { return name_of(o.linear_solver, kLinearSolver); })
       .def_prop_ro("scheme", [](const Options& o) { return name_of(o.scheme, kScheme); })
+      .def_prop_ro("mocap_velocity",
+                   [](const Options& o) { return name_of(o.mocap_velocity, kMocapVelocity); })
       .def_prop_ro("normal_law", [](const Options& o) { return name_of(o.normal_law, kNormalLaw); })
       .def_ro("barrier", &Options::barrier)
       .def_ro("barrier_distance", &Options::barrier_distance);

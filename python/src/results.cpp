@@ -141,6 +141,8 @@ void bind_step(nb::module_& m) {
   def_array(c, "qpos", &R::qpos, "(nq,) next positions");
   def_array(c, "qvel", &R::qvel, "(nv,) next velocities");
   def_array(c, "act", &R::act, "(na,) next activations");
+  def_array<3>(c, "mocap_pos", &R::mocap_pos, "(nmocap, 3) where mocap_vel takes mocap bodies, m");
+  def_array<4>(c, "mocap_quat", &R::mocap_quat, "(nmocap, 4) the same, w x y z");
   def_array<3>(c, "anchor", &R::anchor,
                "(nanchor, 3) next anchors, m or rad; zero unless stiction = 'anchored'");
   def_array(c, "friction_anchor", &R::friction_anchor,

@@ -40,6 +40,7 @@ Rollout roll_out(const Reference& reference, std::span<const double> qpos,
   std::vector<double> q(r.qpos), v(r.qvel);
   Inputs in = inputs;
   in.anchor = r.anchor, in.friction_anchor = r.friction_anchor, in.act = r.act;
+  std::vector<double> mocap_pos, mocap_quat;  // where mocap_vel has taken the bodies
 
   const auto add_energy = [&] {
     if (!energy) return;
@@ -61,6 +62,8 @@ Rollout roll_out(const Reference& reference, std::span<const double> qpos,
       std::copy(s.anchor.begin(), s.anchor.end(), r.anchor.begin());
       std::copy(s.friction_anchor.begin(), s.friction_anchor.end(), r.friction_anchor.begin());
       std::copy(s.act.begin(), s.act.end(), r.act.begin());
+      mocap_pos = s.mocap_pos, mocap_quat = s.mocap_quat;
+      if (!in.mocap_vel.empty()) in.mocap_pos = mocap_pos, in.mocap_quat = mocap_quat;
     }
 
     append(r.qpos, q);

@@ -124,11 +124,8 @@ ModelPtr model_of(const ModelPtr& m, const BatchOptions& o) {
 Options resolved(const Model& model, const BatchOptions& given) {
   validate(given);
   Options o = given.options;
-  if (!o.timestep) o.timestep = model.timestep;
-  if (!o.solver_tolerance) o.solver_tolerance = given.precision == Precision::float64 ? 1e-6 : 1e-4;
-  o.limits = limit_law(o);
-  o.gyroscopic = gyroscopic_law(o);
-  if (most_solves(o) == 1) o.friction_iterations = 1;
+  const bool wide = given.precision == Precision::float64;
+  resolve(o, model.timestep, wide ? 1e-6 : 1e-4, wide ? 1e-10 : 1e-5);
   return o;
 }
 

@@ -72,7 +72,9 @@ Contact contact(const Batch::Impl& impl, const LaneReader& lane, int env, int i)
   const Vector r = lane.vector(second ? Field::point_r2 : Field::point_r1, i);
   for (std::size_t k = 0; k < 3; ++k) c.pos[k] = origin[k] + r[k];
 
-  const Vector velocity = lane.vector(Field::point_vel, i);
+  Vector velocity = lane.vector(Field::point_vel, i);
+  for (std::size_t k = 0; k < 3 && view.ndriftslot > 0; ++k)  // of mocap bodies and surfaces
+    velocity[k] += lane.number(Field::point_drift, 6 * i + 3 + static_cast<int>(k));
   c.separation_velocity = dot(c.normal, velocity);
   for (std::size_t k = 0; k < 3; ++k) c.slip[k] = velocity[k] - c.separation_velocity * c.normal[k];
   return c;

@@ -25,9 +25,11 @@ ordered_json to_json(const Options& o) {
           {"near_rigid", o.near_rigid},
           {"solver_tolerance", *o.solver_tolerance},
           {"max_iterations", o.max_iterations},
-          {"friction_iterations", o.friction_iterations == kAutoFriction
+          {"friction_iterations", o.friction_iterations > 0 ? ordered_json(o.friction_iterations)
+                                  : o.friction_iterations == kAutoFriction
                                       ? ordered_json("auto")
-                                      : ordered_json(o.friction_iterations)},
+                                      : ordered_json("fixed_point")},
+          {"friction_tolerance", *o.friction_tolerance},
           {"contact_pairs", kContactPairs[static_cast<int>(o.contact_pairs)]},
           {"limits", kLimits[static_cast<int>(o.limits)]},
           {"friction_combination", kCombinations[static_cast<int>(o.friction_combination)]},

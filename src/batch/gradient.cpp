@@ -2,6 +2,7 @@
 // cpu/tangents.cpp and physics/solver/tangent.h.
 #include "stiction/gradient.h"
 
+#include <Eigen/LU>
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -20,10 +21,10 @@ using cpu::kDirections;
 constexpr std::size_t kDual = cpu::kDualBytes / sizeof(double);  // numbers of a dual
 // Newton's method goes on until round-off stops it.
 constexpr double kTightest = 1e-14;
+constexpr double kFixedPoint = 1e-12;  // of the bounds of friction
 
-constexpr std::initializer_list<FieldKind> kAll = {FieldKind::state, FieldKind::input,
-                                                   FieldKind::param, FieldKind::output,
-                                                   FieldKind::scratch};
+constexpr std::initializer_list<FieldKind> kAll = {
+    FieldKind::state, FieldKind::input, FieldKind::param, FieldKind::output, FieldKind::scratch};
 constexpr std::initializer_list<FieldKind> kGiven = {FieldKind::state, FieldKind::input,
                                                      FieldKind::param};
 
@@ -50,10 +51,26 @@ struct Blocks {
   int* ints(Field f) const { return static_cast<int*>(fields[at(f)]); }
 };
 
+class GeneralSystem : public cpu::LinearSystem {
+ public:
+  using Columns = Eigen::Matrix<double, Eigen::Dynamic, kDirections, Eigen::RowMajor>;
+  using Square = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+
+  void factor(const double* M, int n) override { lu_.compute(Eigen::Map<const Square>(M, n, n)); }
+  void solve(double* x) const override {
+    Eigen::Map<Columns> columns(x, lu_.rows(), kDirections);
+    columns = lu_.solve(columns).eval();
+  }
+
+ private:
+  Eigen::PartialPivLU<Square> lu_;
+};
+
 // Of one thread: the environment in plain numbers, for the solve, and in dual ones; what is found there.
 struct Worker {
   Blocks plain, dual;
   std::vector<double> solutions, factors, tangents;
+  GeneralSystem following;
 
   Worker(const cpu::HostModel& host, int solves, int rows)
       : plain(host.specs(), sizeof(double)),
@@ -130,12 +147,7 @@ struct StepDerivative::Impl {
        const std::vector<std::string>& wrt_names)
       : batch(*b.impl_) {
     const Visit visit(batch.guard);
-    if (batch.device != nullptr)
-      throw ArgumentError("StepDerivative: runs on device = 'cpu' only");
-    if (batch.options.friction_iterations == kAutoFriction)
-      throw ArgumentError(
-          "StepDerivative: friction_iterations = 'auto' solves again where friction is wrong by "
-          "more than a threshold, and jumps there; a whole number of solves has a derivative");
+    if (batch.device != nullptr) throw ArgumentError("StepDerivative: runs on device = 'cpu' only");
     rows = parts(of_names, {FieldKind::state}, "of", of);
     columns = parts(wrt_names, {FieldKind::state, FieldKind::input, FieldKind::param}, "wrt", wrt);
     for (const Part& p : columns)
@@ -152,11 +164,13 @@ struct StepDerivative::Impl {
     exact.assign(at(batch.num_envs()), 1);
     const Model& m = *batch.model;
     for (int p = 0; p < m.npair && reference == nullptr; ++p)
-      if (cpu::is_lifted(m.geom_type[at(m.pair_geom1[at(p)])], m.geom_type[at(m.pair_geom2[at(p)])]))
+      if (cpu::is_lifted(m.geom_type[at(m.pair_geom1[at(p)])],
+                         m.geom_type[at(m.pair_geom2[at(p)])]))
         reference = std::make_unique<Reference>(batch.model, batch.options);
   }
 
-  int solves() const { return most_solves(batch.options); }
+  // Where the bounds of friction follow, all of them are in one.
+  int solves() const { return std::max(1, batch.options.friction_iterations); }
   int nrows() const { return of.empty() ? 0 : of.back().first + of.back().size; }
   int ncolumns() const { return wrt.empty() ? 0 : wrt.back().first + wrt.back().size; }
 
@@ -206,8 +220,8 @@ struct StepDerivative::Impl {
     for_fields(batch.host.specs(), kGiven, [&](Field f, const FieldSpec& s) {
       if (batch.rows[at(f)] == nullptr) return;
       const bool mocap = f == Field::mocap_pos || f == Field::mocap_quat;
-      const std::byte* row = mocap && !batch.mocap_is_good(env) ? batch.reference_row[at(f)]
-                                                                : batch.row(f, env);
+      const std::byte* row =
+          mocap && !batch.mocap_is_good(env) ? batch.reference_row[at(f)] : batch.row(f, env);
       for (int i = 0; i < s.size(); ++i) {
         const double x = batch.get(row, s, i);
         // as the step has them
@@ -281,8 +295,7 @@ struct StepDerivative::Impl {
     };
     return std::any_of(columns.begin(), columns.end(),
                        [](const Part& p) { return is_geometric(p.field); }) ||
-           (std::any_of(rows.begin(), rows.end(), other) &&
-            has_positions());
+           (std::any_of(rows.begin(), rows.end(), other) && has_positions());
   }
 
   // v of each solve; the bits of Status.
@@ -290,11 +303,16 @@ struct StepDerivative::Impl {
     const cpu::Kernels& k = cpu::float64_kernels();
     physics::ModelView m = batch.host.view();
     m.opt.solver_tolerance = kTightest;
+    if (m.opt.friction_follows) {
+      m.opt.friction_exact = true;
+      m.opt.friction_renewals = kMostRenewals;
+      m.opt.friction_share = kFixedPoint;
+    }
     cpu::LaneReport report{};
     // of pairs that the cull leaves out nobody writes it
     std::fill_n(w.plain.numbers(Field::pair_near), m.npair, 0.0);
     for (int n = 1; n <= solves(); ++n) {
-      m.opt.friction_iterations = n;
+      if (!m.opt.friction_follows) m.opt.friction_iterations = n;
       k.forces(m, w.plain.fields.data());
       std::copy_n(w.plain.numbers(Field::v), m.nv, &w.solutions[at((n - 1) * m.nv)]);
     }
@@ -361,9 +379,8 @@ struct StepDerivative::Impl {
   // use(first column, count): after each chunk of directions, with their tangents in the worker.
   template <class Use>
   void differentiate(Worker& w, int env, const Use& use) {
-    const bool sensors = std::any_of(rows.begin(), rows.end(), [](const Part& p) {
-      return p.field == Field::sensordata;
-    });
+    const bool sensors = std::any_of(rows.begin(), rows.end(),
+                                     [](const Part& p) { return p.field == Field::sensordata; });
     const int n = ncolumns();
     status[at(env)] = batch.status[at(env)] & static_cast<std::uint32_t>(kFrozen);
     if (status[at(env)] == 0) {
@@ -389,7 +406,7 @@ struct StepDerivative::Impl {
         for_seeds(w, first + d, [&](double* x, double rate) { x[1 + d] = rate; });
       const bool lifted = cpu::tangent_kernels().step(
           batch.host.view(), w.dual.fields.data(), w.plain.fields.data(), w.solutions.data(),
-          solves(), first == 0, sensors, w.factors.data());
+          solves(), first == 0, sensors, w.factors.data(), w.following);
       if (lifted && first == 0) {
         exact[at(env)] = moves_more() || has_own_numbers(env) ? 0 : 1;
         if (exact[at(env)] != 0 && has_positions()) state = by_reference(w);
@@ -480,7 +497,8 @@ std::vector<double> StepDerivative::product(std::span<const double> weights) {
     impl_->differentiate(w, env, [&](int first, int count) {
       for (int d = 0; d < count; ++d) {
         double sum = 0;
-        for (std::size_t r = 0; r < nrows; ++r) sum += weight[r] * w.tangents[r * at(kDirections) + at(d)];
+        for (std::size_t r = 0; r < nrows; ++r)
+          sum += weight[r] * w.tangents[r * at(kDirections) + at(d)];
         row[at(first + d)] = sum;
       }
     });

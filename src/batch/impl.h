@@ -198,6 +198,7 @@ struct Batch::Impl {
     int steps;             // 0: forces that move nothing
     bool store_frozen;     // also where the status says that an environment is frozen
     bool goes_on = false;  // with the groups of the run before
+    int after = 0;         // steps of the same call that other runs will take
   };
   void run(const Run& r);
   void step(int n);

@@ -94,6 +94,12 @@ bool Batch::Impl::mocap_is_good(int env) const {
   if (!all_within<double>(row(Field::mocap_pos, env), 3 * model->nmocap, kStateLimit) ||
       !all_within<double>(row(Field::mocap_quat, env), 4 * model->nmocap, kStateLimit))
     return false;
+  const std::byte* const velocities = row(Field::mocap_vel, env);
+  const int numbers = spec(Field::mocap_vel).size();
+  if (!(given.precision == Precision::float64
+            ? all_within<double>(velocities, numbers, kVelocityLimit)
+            : all_within<float>(velocities, numbers, kVelocityLimit)))
+    return false;
   const auto* quat = reinterpret_cast<const double*>(row(Field::mocap_quat, env));
   for (int k = 0; k < model->nmocap; ++k)
     if (!has_direction(quat + 4 * k)) return false;
@@ -102,7 +108,7 @@ bool Batch::Impl::mocap_is_good(int env) const {
 
 void Batch::Impl::run(const Run& r) {
   if (device != nullptr) {
-    if (r.count > 0) device->run(r.envs, r.count, r.steps, r.store_frozen);
+    if (r.count > 0) device->run(r.envs, r.count, r.steps, r.store_frozen, r.after);
     return;
   }
   const auto begin = Clock::now();
@@ -129,7 +135,8 @@ void Batch::Impl::load(Workspace& w, const int* env) {
       load_anchors(w, env);
       continue;
     }
-    const bool mocap = r.field == Field::mocap_pos || r.field == Field::mocap_quat;
+    const bool mocap =
+        r.field == Field::mocap_pos || r.field == Field::mocap_quat || r.field == Field::mocap_vel;
     for (int lane = 0; lane < kernels.lanes; ++lane)
       from[lane] = mocap && !mocap_is_good(env[lane]) ? reference_row[at(r.field)]
                                                       : first + r.bytes * at(env[lane]);
@@ -205,14 +212,15 @@ void Batch::Impl::run_packs(int worker, const Run& r, int first, int packs) {
   if (r.steps == 0) kernels.forces(host.view(), w[0]->fields.data());
   for (int k = 0; k < r.steps; ++k) {
     const bool last = k == r.steps - 1;
+    const int left = r.steps - k + r.after;
     for (int pack = 0; poison && k > 0 && pack < n; ++pack) fill_unwritten(*w[pack], true);
     if (n == 1) {
-      kernels.step(host.view(), w[0]->fields.data(), last);
+      kernels.step(host.view(), w[0]->fields.data(), last, left);
     } else {
       Workspace& shared_pack = workspaces[at(worker + 2 * pool->size())];
       if (poison) fill_unwritten(shared_pack, true);
       kernels.step_two(host.view(), w[0]->fields.data(), w[1]->fields.data(),
-                       shared_pack.fields.data(), last);
+                       shared_pack.fields.data(), last, left);
     }
     for (int pack = 0; pack < n; ++pack)
       count_step(*w[pack], lanes[pack].env, lanes[pack].active, lanes[pack].used);
@@ -258,7 +266,7 @@ void Batch::Impl::step(int n) {
       now = static_cast<int>(std::clamp(step_seconds > 0 ? kPollSeconds / step_seconds : 1.0, 1.0,
                                         static_cast<double>(now)));
     const auto begin = Clock::now();
-    run({nullptr, num_envs(), now, false, done > 0});
+    run({nullptr, num_envs(), now, false, done > 0, n - done - now});
     const double seconds = seconds_since(begin) / now;
     // a pause of the whole process is no reason to go on in tiny runs
     step_seconds = step_seconds > 0 ? std::min(seconds, 1.5 * step_seconds) : seconds;

@@ -21,7 +21,10 @@ constexpr StateField kState[] = {{&BatchState::qpos, Field::qpos, false},
                                  {&BatchState::anchor, Field::anchor, true},
                                  {&BatchState::friction_anchor, Field::friction_anchor, true},
                                  {&BatchState::body_airtime, Field::body_airtime, true},
-                                 {&BatchState::qacc_warmstart, Field::qacc_warmstart, true}};
+                                 {&BatchState::qacc_warmstart, Field::qacc_warmstart, true},
+                                 {&BatchState::mocap_xpos, Field::mocap_xpos, true},
+                                 {&BatchState::mocap_xquat, Field::mocap_xquat, true},
+                                 {&BatchState::mocap_xvel, Field::mocap_xvel, true}};
 
 std::vector<int> ids_of(std::span<const bool> mask) {
   std::vector<int> ids;
@@ -41,7 +44,8 @@ std::vector<int> all_ids(int n) {
 // Bound of the numbers of a state.
 double Batch::Impl::limit(Field f) const {
   if (f == Field::qpos) return kStateLimit;
-  if (f == Field::qvel) return kVelocityLimit;
+  if (f == Field::mocap_xpos || f == Field::mocap_xquat) return kStateLimit;
+  if (f == Field::qvel || f == Field::mocap_xvel) return kVelocityLimit;
   if (f == Field::qacc_warmstart) return 2 * kVelocityLimit / *options.timestep;
   return std::numeric_limits<double>::max();
 }
@@ -172,6 +176,21 @@ void Batch::set_state(std::span<const int> ids, const BatchState& state) {
   impl_->check_state(ids, state);
   impl_->write_state(ids, state, false);
   impl_->run({ids.data(), static_cast<int>(ids.size()), 0, true});
+}
+
+void Batch::teleport(std::span<const int> ids) {
+  const Visit visit(impl_->guard);
+  impl_->check_ids(ids, true);
+  std::vector<RowCopy> written;
+  for (const Field f : {Field::mocap_xquat, Field::mocap_xvel}) {
+    const FieldSpec& s = impl_->spec(f);
+    if (s.size() == 0) continue;
+    if (impl_->device != nullptr) written.push_back(impl_->row_copy(f));
+    for (const int env : ids)
+      for (int k = 0; k < s.size(); ++k) impl_->set(impl_->row(f, env), s, k, 0);
+  }
+  if (!written.empty() && !ids.empty())
+    impl_->device->send(written, ids.data(), static_cast<int>(ids.size()));
 }
 
 void Batch::copy(std::span<const int> src, std::span<const int> dst) {

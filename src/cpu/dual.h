@@ -4,7 +4,7 @@
 //
 // Provides the vocabulary of physics/base/scalar.h, so that the physics text, instantiated with it, is its own
 // derivative. Order, and so every mask and branch, is that of the values: at a kink the derivative is that of the
-// side on which the value is. That of √0, the length of no vector, counts as 0. A lane of a Dual is the Dual itself:
+// side on which the value is; at a tie of min and max the mean. That of √0, the length of no vector, counts as 0. A lane of a Dual is the Dual itself:
 // text that goes through lanes in plain doubles does not compile, so that no tangent gets lost. Never seen by nvcc.
 #pragma once
 
@@ -72,13 +72,26 @@ STICTION_FN bool operator!=(const Dual& a, const Dual& b) {
   return a.value != b.value;
 }
 
+STICTION_FN bool differs(const Dual& a, const Dual& b) {
+  if (a.value != b.value) return true;
+  for (int d = 0; d < Dual::kDirections; ++d)
+    if (a.tangent[d] != b.tangent[d]) return true;
+  return false;
+}
+
 STICTION_FN Dual select(bool m, const Dual& a, const Dual& b) {
   return m ? a : b;
 }
+// Of two that are equal the mean, as central differences have it: two geoms with the same friction share it.
+STICTION_FN Dual mean(const Dual& a, const Dual& b) {
+  return {a.value, 0.5 * (a.tangent + b.tangent)};
+}
 STICTION_FN Dual vmin(const Dual& a, const Dual& b) {
+  if (a.value == b.value) return mean(a, b);
   return a < b ? a : b;
 }
 STICTION_FN Dual vmax(const Dual& a, const Dual& b) {
+  if (a.value == b.value) return mean(a, b);
   return a > b ? a : b;
 }
 STICTION_FN Dual vsqrt(const Dual& a) {

@@ -43,8 +43,11 @@ HostModel::HostModel(const Model& m, const Options& o, bool dense) : dense_(dens
   std::copy_n(m.wind.begin(), 3, w.opt.wind);
   std::copy_n(m.magnetic.begin(), 3, w.opt.magnetic);
   w.opt.max_iterations = o.max_iterations;
-  w.opt.friction_iterations = most_solves(o);
-  w.opt.friction_auto = o.friction_iterations == kAutoFriction;
+  w.opt.friction_iterations = std::max(o.friction_iterations, 1);  // of those that follow one
+  w.opt.friction_follows = friction_follows(o);
+  w.opt.friction_exact = o.friction_iterations == kFixedPointFriction;
+  w.opt.friction_renewals = w.opt.friction_exact ? kMostRenewals : kAutoRenewals;
+  w.opt.friction_share = o.friction_tolerance.value_or(kFrictionShare);
   w.opt.contact_model = static_cast<int>(o.contact_model);
   w.opt.anchored = o.stiction == Stiction::anchored;
   w.opt.gyroscopic_midpoint = gyroscopic_law(o) == Gyroscopic::midpoint;
@@ -64,6 +67,13 @@ HostModel::HostModel(const Model& m, const Options& o, bool dense) : dense_(dens
   w.nmuscle = any(m.actuator_gainmuscle) || any(m.actuator_biasmuscle) ? m.nu : 0;
   w.nbody = m.nbody, w.njnt = m.njnt, w.ngeom = m.ngeom, w.nsite = m.nsite, w.nmocap = m.nmocap;
   w.npair = m.npair, w.nslot = m.nslot;
+  const bool moving = o.mocap_velocity != MocapVelocity::none && m.nmocap > 0;
+  const bool surfaces = std::any_of(m.geom_surfacevel.begin(), m.geom_surfacevel.end(),
+                                    [](double v) { return v != 0; });
+  w.nmocapstate = moving ? m.nmocap : 0, w.nsurface = surfaces ? m.ngeom : 0;
+  w.ndriftslot = moving || surfaces ? m.nslot : 0;
+  w.opt.mocap_given = o.mocap_velocity == MocapVelocity::given;
+  w.opt.shifted = w.ndriftslot > 0 || (w.opt.anchored && o.contact_model != ContactModel::sap);
   w.ntendon = m.ntendon, w.nwrap = static_cast<int>(m.wrap_objid.size());
   w.neq = m.neq;
   w.nanchor = w.opt.anchored ? m.nanchor : 0;
@@ -98,6 +108,13 @@ void HostModel::bodies(const Model& m) {
   physics::ModelView& w = view_;
   w.body_parentid = keep(m.body_parentid);
   w.body_mocapid = keep(m.body_mocapid);
+  std::vector<int> carrier(at(m.nbody), -1), mocap;
+  for (int b = 1; b < m.nbody; ++b) {
+    const int k = m.body_mocapid[at(b)];
+    carrier[at(b)] = k >= 0 ? k : carrier[at(m.body_parentid[at(b)])];
+    if (k >= 0) mocap.push_back(b);
+  }
+  w.body_carrier = keep(carrier), w.mocap_body = keep(mocap);
   w.body_jntadr = keep(m.body_jntadr);
   w.body_jntnum = keep(m.body_jntnum);
   w.body_dofadr = keep(m.body_dofadr);
@@ -202,7 +219,9 @@ void HostModel::joints(const Model& m) {
     if (type == JointType::free || type == JointType::ball) {
       if (limited[at(j)] != 0 && type == JointType::ball) balls.push_back(j);
       limited[at(j)] = 0;
-      const bool carried = m.dof_parentid[at(dof)] >= 0;
+      const bool carried = m.dof_parentid[at(dof)] >= 0 ||
+                           (w.nmocapstate > 0 && w.body_carrier[m.jnt_bodyid[at(j)]] >= 0 &&
+                            type == JointType::ball);
       if (w.opt.gyroscopic_midpoint && !carried) turning.push_back(j);
     }
     for (int k = 0; k < 3 && type == JointType::free; ++k) freerot[at(dof + 3 + k)] = dof + 3;
@@ -353,6 +372,7 @@ void HostModel::parameters(const Model& m) {
   if (view_.nmuscle > 0)
     set(Field::actuator_muscle, m.actuator_muscle),
         set(Field::actuator_lengthrange, m.actuator_lengthrange);
+  if (view_.nsurface > 0) set(Field::geom_surfacevel, m.geom_surfacevel);
   if (view_.ncouple > 0)
     set(Field::pair_torsion, m.pair_torsion), set(Field::pair_rolling, m.pair_rolling);
 #define STICTION_PARAM(name) set(Field::name, m.name);
@@ -416,13 +436,22 @@ std::uint64_t HostModel::hash() const {
   };
   const physics::OptionsView& o = view_.opt;
   const double reals[] = {
-      o.timestep,    o.stiction_tolerance, o.regularization, o.near_rigid, o.solver_tolerance,
-      o.density,     o.viscosity,          o.wind[0],        o.wind[1],    o.wind[2],
-      o.magnetic[0], o.magnetic[1],        o.magnetic[2]};
-  const int ints[] = {
-      o.max_iterations,     o.friction_iterations, o.friction_auto,     o.contact_model,
-      o.anchored,           o.penetrating_deepest, o.near_rigid_limits, o.harmonic_friction,
-      o.gyroscopic_midpoint};
+      o.timestep,    o.stiction_tolerance, o.regularization, o.near_rigid,    o.solver_tolerance,
+      o.density,     o.viscosity,          o.wind[0],        o.wind[1],       o.wind[2],
+      o.magnetic[0], o.magnetic[1],        o.magnetic[2],    o.friction_share};
+  const int ints[] = {o.max_iterations,
+                      o.friction_iterations,
+                      o.friction_follows,
+                      o.contact_model,
+                      o.anchored,
+                      o.penetrating_deepest,
+                      o.near_rigid_limits,
+                      o.harmonic_friction,
+                      o.gyroscopic_midpoint,
+                      o.friction_exact,
+                      o.friction_renewals,
+                      o.mocap_given,
+                      view_.nmocapstate};
   add(reals, sizeof reals);
   add(ints, sizeof ints);
   for (const auto& v : ints_) add(v.data(), v.size() * sizeof v[0]);

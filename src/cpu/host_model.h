@@ -81,6 +81,7 @@ class HostModel {
   void moments_by_dof();
   void rows();
   void structure();
+  void groups(const std::vector<int>& parent);
   void turning_by_dof(const std::vector<int>& parent);
   void parameters(const Model& m);
 

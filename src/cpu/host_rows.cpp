@@ -93,6 +93,24 @@ void HostModel::turning_by_dof(const std::vector<int>& parent) {
   w.dof_turnadr = keep_structure(lists.adr), w.dof_turn = keep_structure(lists.items);
 }
 
+// Groups of trees: `parent` is the forest that the structure of the factor makes of them.
+void HostModel::groups(const std::vector<int>& parent) {
+  physics::ModelView& w = view_;
+  std::vector<int> of_dof(at(w.nv)), adr{0}, dofs, of_body(at(w.nbody), -1);
+  w.ngroup = 0;
+  for (int i = 0; i < w.nv; ++i)
+    of_dof[at(i)] = parent[at(i)] < 0 ? w.ngroup++ : of_dof[at(parent[at(i)])];
+  for (int g = 0; g < w.ngroup; ++g) {
+    for (int i = 0; i < w.nv; ++i)
+      if (of_dof[at(i)] == g) dofs.push_back(i);
+    adr.push_back(static_cast<int>(dofs.size()));
+  }
+  for (int b = 0; b < w.nbody; ++b)
+    if (w.body_lastdof[b] >= 0) of_body[at(b)] = of_dof[at(w.body_lastdof[b])];
+  w.group_dofadr = keep_structure(adr), w.group_dof = keep_structure(dofs);
+  w.body_groupid = keep_structure(of_body);
+}
+
 // The structure of the factor that tree, rows and body blocks make, or of a dense one.
 void HostModel::structure() {
   physics::ModelView& w = view_;
@@ -109,6 +127,7 @@ void HostModel::structure() {
     for (int x = w.block_adr[k]; x < w.block_adr[k + 1]; ++x)
       for (int y = w.block_adr[k]; y < x; ++y)
         physics::link(parent.data(), w.block_dof[x], w.block_dof[y]);
+  groups(parent);
   FactorLists lists = factor_lists(parent);
   w.nfactorlevel = static_cast<int>(lists.level_adr.size()) - 1;
   w.factor_parent = keep_structure(parent), w.factor_last = keep_structure(lists.last);

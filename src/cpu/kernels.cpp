@@ -13,21 +13,21 @@ namespace {
 using WideNumber = Wide<Number>;
 constexpr int kW = kLanes<Number>;
 
-void run_step(const ModelView& m, void* const* fields, bool last) {
+void run_step(const ModelView& m, void* const* fields, bool last, int left) {
   EnvView<Number> e = bind<Number>(fields);
-  step(TeamOfOne(), m, e, last);
+  step(TeamOfOne(), m, e, last, left);
 }
 #if !defined(STICTION_PLAIN_FLOAT) && !defined(STICTION_PLAIN_DOUBLE)
 void run_step_two(const ModelView& m, void* const* first, void* const* second, void* const* shared,
-                  bool last) {
+                  bool last, int left) {
   EnvView<Number> e[2] = {bind<Number>(first), bind<Number>(second)};
   EnvView<Number> third = bind<Number>(shared);
   const TeamOfOne one;
-  for (EnvView<Number>& pack : e) before_solve(one, m, pack);
+  for (EnvView<Number>& pack : e) before_solve(one, m, pack, left);
   solve_two(m, e[0], e[1], third);
   for (EnvView<Number>& pack : e) {
     gyroscopic_end(one, m, pack);
-    end_step(one, m, pack, last);
+    end_step(one, m, pack, last, left);
   }
 }
 #else
@@ -50,6 +50,7 @@ void run_dynamics(const ModelView& m, void* const* fields) {
   velocities(one, m, e);
   tendons(one, m, e);
   inertia(one, m, e);
+  present_mocap(one, m, e);
   bias(one, m, e);
 }
 void run_quantity(const ModelView& m, void* const* fields, Quantity which, void* out) {
@@ -78,6 +79,7 @@ void run_inverse(const ModelView& m, void* const* fields) {
   EnvView<Number> e = bind<Number>(fields);
   const TeamOfOne one;
   clear_flags(one, m, e);
+  mocap(one, m, e, 1);
   kinematics(one, m, e);
   tendons(one, m, e);
   inertia(one, m, e);
@@ -94,8 +96,14 @@ void run_inverse(const ModelView& m, void* const* fields) {
     rows(one, m, e);
     collide(one, m, e);
     inverse(one, m, e);
-    for (int i = 0; i < m.nv; ++i)
-      e.qfrc_applied[i] = e.qfrc_applied[i] + Number(m.opt.step_rate) * e.gradient[i];
+    for (int i = 0; i < m.nv; ++i) {
+      // what is missing changes its sign where a limit that grows stiffer by the force answers all of it: half of it
+      // is right then; no stage here writes qfrc_constraint
+      const Number missing = e.gradient[i], before = k > 0 ? e.qfrc_constraint[i] : Number(0.0);
+      const Number share = select(missing * before < Number(0.0), Number(0.5), Number(1.0));
+      e.qfrc_constraint[i] = missing;
+      e.qfrc_applied[i] = e.qfrc_applied[i] + Number(m.opt.step_rate) * (share * missing);
+    }
     if (!any_lane(e.solver_residual[0] > Number(64 * epsilon<Number>()))) break;
   }
   const auto found = e.solver_residual[0] <= Number(m.opt.solver_tolerance);

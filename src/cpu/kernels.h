@@ -21,10 +21,10 @@ struct Kernels {
   std::size_t real_bytes, wide_bytes;  // of one number of all lanes
 
   // physics/step.h
-  void (*step)(const physics::ModelView& m, void* const* fields, bool last);
+  void (*step)(const physics::ModelView& m, void* const* fields, bool last, int left);
   // The same of two packs, side by side; a block of all fields besides. nullptr where lanes is 1.
   void (*step_two)(const physics::ModelView& m, void* const* first, void* const* second,
-                   void* const* shared, bool last);
+                   void* const* shared, bool last, int left);
   void (*forces)(const physics::ModelView& m, void* const* fields);  // and interval sensors
   void (*refresh)(const physics::ModelView& m, void* const* fields);
   // kinematics, velocities, inertia and bias of the present state; then what quantities.h makes of

@@ -14,7 +14,8 @@ template <class F>
 void for_arrays(physics::ModelView& w, const F& f) {
   const auto each = [&](auto&... array) { (f(array), ...); };
   each(w.level_adr, w.level_body, w.child_adr, w.child_body);
-  each(w.body_parentid, w.body_mocapid, w.body_aligned, w.body_jntadr, w.body_jntnum);
+  each(w.body_parentid, w.body_mocapid, w.body_carrier, w.mocap_body, w.body_aligned, w.body_jntadr,
+       w.body_jntnum);
   each(w.body_dofadr, w.body_dofnum, w.body_treeid, w.body_lastdof, w.body_weldid, w.body_end);
   each(w.body_translation, w.tree_body, w.tree_end, w.tree_origin, w.body_late, w.late_body);
   each(w.jnt_type, w.jnt_qposadr, w.jnt_dofadr, w.jnt_actfrclimited, w.jnt_actgravcomp, w.turn_jnt,
@@ -26,6 +27,7 @@ void for_arrays(physics::ModelView& w, const F& f) {
   each(w.dof_moment, w.dof_rowmomentadr, w.dof_rowmoment, w.row_dof, w.row_length);
   each(w.eq_type, w.eq_body, w.eq_site, w.eq_jnt, w.eq_tendon, w.eq_native, w.block_adr);
   each(w.block_dof, w.block_side, w.block_of, w.block_moment, w.dof_blockadr, w.dof_blockentry);
+  each(w.group_dofadr, w.group_dof, w.body_groupid);
   each(w.row_parent, w.row_num, w.run_adr, w.run_first, w.run_end);
   each(w.below_adr, w.below_row, w.below_place);
   each(w.factor_parent, w.factor_last, w.factor_leveladr, w.factor_panel);

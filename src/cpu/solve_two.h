@@ -53,6 +53,7 @@ STICTION_FN void for_iterate(const ModelView& m, const F& f) {
   using E = EnvView<S>;
   f(&E::v, m.ncoord), f(&E::momentum, m.nv), f(&E::Av, m.nv), f(&E::gradient, m.nv);
   f(&E::contact_impulse, m.nv), f(&E::row_impulse, m.ncoord), f(&E::row_hess, m.ncoord);
+  f(&E::row_dual, m.nv);
 }
 // n numbers of each point: constants that may be any finite number where the point does not act, ...
 template <class S, class F>
@@ -65,8 +66,8 @@ template <class S, class F>
 STICTION_FN void for_laws(const ModelView& m, const F& f) {
   using E = EnvView<S>;
   f(&E::point_mu, 1), f(&E::point_d, 1), f(&E::point_law, 4);
-  if (m.opt.anchored) f(&E::point_shift, 3);
-  if (m.opt.anchored && m.ncouple > 0) f(&E::point_couple_shift, 3);
+  if (m.opt.shifted) f(&E::point_shift, 3);
+  if (m.opt.shifted && m.ncouple > 0) f(&E::point_couple_shift, 3);
 }
 // What changes: speeds of soft norms, above zero in every lane, with the coefficients of turning beside them, ...
 template <class S, class F>
@@ -79,6 +80,7 @@ template <class S, class F>
 STICTION_FN void for_impulses(const ModelView& m, const F& f) {
   using E = EnvView<S>;
   f(&E::point_n0, 1), f(&E::point_vel, 3), f(&E::point_impulse, 3), f(&E::point_hess, 6);
+  f(&E::point_dual, 3), f(&E::point_r, 1), f(&E::point_push, 1), f(&E::point_miss, 1);
   if (m.ncouple == 0) return;
   f(&E::point_omega, 3), f(&E::point_couple, 3), f(&E::point_couple_hess, 6);
 }
@@ -86,10 +88,11 @@ template <class S, class F>
 STICTION_FN void for_state(const F& f) {
   using T = SolveState<S>;
   for (Mask<S> T::*x : {&T::active, &T::bad, &T::failed, &T::stalled, &T::not_converged,
-                        &T::full_step, &T::moved, &T::open, &T::bounded})
+                        &T::full_step, &T::moved, &T::open, &T::bounded, &T::follows})
     f(x);
-  for (S T::*x : {&T::residual, &T::scale, &T::last_residual, &T::decrease, &T::small_steps,
-                  &T::flat_steps, &T::iterations, &T::evaluations, &T::solves, &T::round})
+  for (S T::*x :
+       {&T::residual, &T::scale, &T::last_residual, &T::decrease, &T::small_steps, &T::flat_steps,
+        &T::iterations, &T::evaluations, &T::solves, &T::renewals, &T::relaxation, &T::round})
     f(x);
 }
 

@@ -1,6 +1,8 @@
 // The stages of a step in dual numbers.
 #include "cpu/tangents.h"
 
+#include <vector>
+
 #include "cpu/bind.h"
 #include "cpu/dual.h"
 #include "physics/base/team.h"
@@ -86,24 +88,55 @@ void move_solution(const TeamOfOne& one, const ModelView& m, EnvView<Dual>& e, S
   start_at(one, m, e, s, [&](int i) { return e.v[i]; });
 }
 
+// The root v of r(v; n0 = n(v_n)) where the bounds of friction are those of v itself: dv = −M⁻¹ ∂r with
+// M = H − Jᵀ ∂γ/∂n0 n' J_n, whose columns are the tangents of r along the dofs.
+template <class V>
+void start_following(const TeamOfOne& one, const ModelView& m, EnvView<Dual>& e,
+                     SolveState<Dual>& s, const V& v) {
+  start_at(one, m, e, s, v);
+  set_bounds(one, m, e, true);
+  start_at(one, m, e, s, v);
+}
+void move_root(const TeamOfOne& one, const ModelView& m, EnvView<Dual>& e, SolveState<Dual>& s,
+               const double* v, bool first, cpu::LinearSystem& system) {
+  constexpr int kDirections = Dual::kDirections;
+  start_following(one, m, e, s, [&](int i) { return Dual(v[i]); });
+  std::vector<double> x(static_cast<std::size_t>(m.nv * kDirections));
+  const auto moved = [&](int i) { return x.begin() + i * kDirections; };
+  for (int i = 0; i < m.nv; ++i)
+    for (int d = 0; d < kDirections; ++d) moved(i)[d] = e.gradient[i].tangent[d];
+  if (first) {
+    std::vector<double> M(static_cast<std::size_t>(m.nv * m.nv));
+    for (int dof = 0; dof < m.nv; dof += kDirections) {
+      start_following(one, m, e, s, [&](int i) {
+        Dual along(v[i]);
+        if (i >= dof && i < dof + kDirections) along.tangent[i - dof] = 1;
+        return along;
+      });
+      for (int i = 0; i < m.nv; ++i)
+        for (int d = 0; d < kDirections && dof + d < m.nv; ++d)
+          M[static_cast<std::size_t>(i * m.nv + dof + d)] = e.gradient[i].tangent[d] - moved(i)[d];
+    }
+    system.factor(M.data(), m.nv);
+  }
+  system.solve(x.data());
+  start_following(one, m, e, s, [&](int i) {
+    Dual root(v[i]);
+    for (int d = 0; d < kDirections; ++d) root.tangent[d] = -moved(i)[d];
+    return root;
+  });
+}
+
 bool run_step(const ModelView& m, void* const* fields, void* const* plain, const double* solutions,
-              int solves, bool first, bool sensors, double* factors) {
+              int solves, bool first, bool sensors, double* factors, cpu::LinearSystem& following) {
   TangentView e{bind<Dual>(fields), bind<double>(plain)};
   const TeamOfOne one;
-  clear_flags(one, m, e);
-  kinematics(one, m, e);
-  tendons(one, m, e);
-  inertia(one, m, e);
-  bias(one, m, e);
-  fluid(one, m, e);
-  activation_dynamics(one, m, e);
-  actuation(one, m, e);
-  gyroscopic_start(one, m, e);
-  rows(one, m, e);
-  collide(one, m, e);
+  before_solve(one, m, e);
   couple_points(one, m, e);
   SolveState<Dual> s;
-  for (int k = 0; k < solves; ++k) {
+  const bool follows = m.opt.friction_follows && e.ncon[0].value > 0;
+  if (follows) move_root(one, m, e, s, solutions, first, following);
+  for (int k = 0; k < solves && !follows; ++k) {
     if (k > 0) set_bounds(one, m, e, true);
     move_solution(one, m, e, s, solutions + k * m.nv, first, factors + k * (2 * m.ntri + m.nv));
   }
@@ -111,6 +144,7 @@ bool run_step(const ModelView& m, void* const* fields, void* const* plain, const
   gyroscopic_end(one, m, e);
   if (sensors) interval_sensors(one, m, e);
   integrate(one, m, e);
+  move_mocap(one, m, e, 1);
   const bool lifted = any_lifted_acts(m, e);
   if (sensors) refresh(one, m, e);
   return lifted;

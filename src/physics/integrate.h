@@ -1,7 +1,8 @@
 // The only stage that writes the state: v = v_new, q ⊕ δt v, activations, time, anchors, air time.
 //
-// reads   v, turn_v, qpos, qvel, act_next, time, active, flags
-// writes  qpos, qvel, act, time, anchor, friction_anchor, body_airtime, qacc_warmstart, flags
+// reads   v, turn_v, qpos, qvel, act_next, mocap_twist, time, active, flags
+// writes  qpos, qvel, act, time, anchor, friction_anchor, body_airtime, qacc_warmstart, flags; move_mocap: mocap_xpos,
+//         mocap_xquat, mocap_xvel
 //
 //   free, slide, hinge   q + δt v
 //   free, ball           q ∘ exp(δt ω), normalized
@@ -115,13 +116,18 @@ STICTION_FN void advance_joint(const ModelView& m, EnvView<S>& e, int j,
   }
 }
 
+// Lanes whose step is taken, once it was checked.
+template <class S>
+STICTION_FN Mask<S> has_moved(const EnvView<S>& e) {
+  return e.active[0] > S(0.5) && !has_flag(e, Status::bad_state) &&
+         !has_flag(e, Status::cholesky_failed) && !has_flag(e, Status::velocity_limit);
+}
+
 template <Drives can, class Team, class S>
 STICTION_FN void integrate_up_to(const Team& team, const ModelView& m, EnvView<S>& e) {
   late_contacts(team, m, e);
   check_step(team, m, e);
-  const Mask<S> moves = e.active[0] > S(0.5) && !has_flag(e, Status::bad_state) &&
-                        !has_flag(e, Status::cholesky_failed) &&
-                        !has_flag(e, Status::velocity_limit);
+  const Mask<S> moves = has_moved(e);
   if (m.opt.anchored) {
     advance_anchors(team, m, e, moves);
     advance_friction_anchors(team, m, e, moves);
@@ -147,6 +153,12 @@ STICTION_FN void integrate_up_to(const Team& team, const ModelView& m, EnvView<S
     S& late = e.flags[flag_index(Status::late_contact)];
     late = select(moves, late, S(0.0));
   });
+}
+
+// After it: mocap bodies, `left` steps before the end of the call.
+template <class Team, class S>
+STICTION_SINGLE void move_mocap(const Team& team, const ModelView& m, EnvView<S>& e, int left) {
+  advance_mocap(team, m, e, left, has_moved(e));
 }
 
 template <class Team, class S>

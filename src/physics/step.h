@@ -16,10 +16,17 @@
 
 STICTION_PHYSICS_BEGIN
 
-// Everything up to the problem of the step.
 template <class Team, class S>
-STICTION_FN void before_solve(const Team& team, const ModelView& m, EnvView<S>& e) {
+STICTION_SINGLE void start_mocap(const Team& team, const ModelView& m, EnvView<S>& e, int left) {
+  mocap(team, m, e, left);
+}
+
+// Everything up to the problem of the step.
+// `left`: steps of the call, with this one.
+template <class Team, class S>
+STICTION_FN void before_solve(const Team& team, const ModelView& m, EnvView<S>& e, int left = 1) {
   clear_flags(team, m, e);
+  start_mocap(team, m, e, left);    // poses written -> twists of mocap bodies
   kinematics(team, m, e);           // q -> poses, motion axes
   tendons(team, m, e);              // lengths and moment arms of the tendons
   inertia(team, m, e);              // A = M + δt D + δt² K
@@ -34,23 +41,26 @@ STICTION_FN void before_solve(const Team& team, const ModelView& m, EnvView<S>& 
 
 // Up to the new velocity, which stays in e.v: forces and accelerations without a move.
 template <class Team, class S>
-STICTION_FN void forces(const Team& team, const ModelView& m, EnvView<S>& e) {
-  before_solve(team, m, e);
+STICTION_FN void forces(const Team& team, const ModelView& m, EnvView<S>& e, int left = 1) {
+  before_solve(team, m, e, left);
   solve(team, m, e);           // min ½ (v − v*)ᵀ A (v − v*) + Σ ℓ(J v)
   gyroscopic_end(team, m, e);  // the other half of the torque -> velocity at the end of the step
 }
 
 // From the velocity on; `last`: the step after which the user looks.
 template <class Team, class S>
-STICTION_FN void end_step(const Team& team, const ModelView& m, EnvView<S>& e, bool last) {
+STICTION_FN void end_step(const Team& team, const ModelView& m, EnvView<S>& e, bool last,
+                          int left) {
   if (last) interval_sensors(team, m, e);
-  integrate(team, m, e);  // v, q ⊕ δt v, anchors, freeze
+  integrate(team, m, e);         // v, q ⊕ δt v, anchors, freeze
+  move_mocap(team, m, e, left);  // poses of mocap bodies
 }
 
 template <class Team, class S>
-STICTION_FN void step(const Team& team, const ModelView& m, EnvView<S>& e, bool last) {
-  forces(team, m, e);
-  end_step(team, m, e, last);
+STICTION_FN void step(const Team& team, const ModelView& m, EnvView<S>& e, bool last,
+                      int left = 1) {
+  forces(team, m, e, left);
+  end_step(team, m, e, last, left);
 }
 
 // Outputs at the new state; forces and accelerations stay those of the last interval.

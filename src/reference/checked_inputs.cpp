@@ -76,6 +76,7 @@ CheckedInputs::CheckedInputs(const Model& m, std::span<const double> qpos,
   step.act = finite(in.act, m.na, "act");
   step.mocap_pos = finite(in.mocap_pos, 3 * m.nmocap, "mocap_pos");
   step.mocap_quat = finite(in.mocap_quat, 4 * m.nmocap, "mocap_quat");
+  step.mocap_vel = finite(in.mocap_vel, 6 * m.nmocap, "mocap_vel");
   step.eq_active = cleaned(in.eq_active, m.neq, "eq_active", active_);
   if (in.eq_active.empty()) std::copy(m.eq_active0.begin(), m.eq_active0.end(), active_.begin());
   for (std::size_t i = 0; i < step.mocap_quat.size(); i += 4)

@@ -59,13 +59,9 @@ Reference::Reference(ModelPtr model, const Options& options) {
   if (options.timestep) model = with_timestep(model, *options.timestep);
   impl_ = std::make_unique<Impl>(Impl{std::move(model), options});
   Options& o = impl_->options;
-  if (!o.timestep) o.timestep = impl_->model->timestep;
-  if (!o.solver_tolerance) o.solver_tolerance = 1e-6;
-  o.limits = limit_law(o);
-  o.gyroscopic = gyroscopic_law(o);
+  resolve(o, impl_->model->timestep, 1e-6, 1e-10);
   if (!o.barrier && o.normal_law == NormalLaw::log_barrier) o.barrier = kLogBarrier;
   if (!o.barrier && o.normal_law == NormalLaw::ipc_barrier) o.barrier = kIpcBarrier;
-  if (most_solves(o) == 1) o.friction_iterations = 1;
 }
 Reference::~Reference() = default;
 Reference::Reference(Reference&&) noexcept = default;
@@ -96,10 +92,10 @@ StepJacobian Reference::step_jacobian(std::span<const double> qpos, std::span<co
   jacobian.step = reference::step(model(), exact, in.step);
   jacobian.step.status |= in.status;
   jacobian.step.sensordata = sensors(model(), exact, in.step, jacobian.step);
-  const Inputs checked{
-      in.step.ctrl,       in.step.qfrc_applied, in.step.xfrc_applied,    in.step.mocap_pos,
-      in.step.mocap_quat, in.step.anchor,       in.step.friction_anchor, in.step.eq_active,
-      in.step.act};
+  const Inputs checked{in.step.ctrl,      in.step.qfrc_applied,    in.step.xfrc_applied,
+                       in.step.mocap_pos, in.step.mocap_quat,      in.step.mocap_vel,
+                       in.step.anchor,    in.step.friction_anchor, in.step.eq_active,
+                       in.step.act};
   differentiate(model(), exact, qpos, qvel, checked, jacobian);
   return jacobian;
 }
@@ -128,7 +124,7 @@ ForwardResult Reference::forward(std::span<const double> qpos, std::span<const d
   const CheckedInputs checked(m, qpos, qvel, inputs);
   const StepInputs& in = checked.step;
   const Kinematics kin = kinematics(m, in.qpos, in.mocap_pos, in.mocap_quat);
-  const std::vector<Motion> bodies = motion(m, kin, in.qvel);
+  const std::vector<Motion> bodies = motion(m, kin, in.qvel, in.mocap_vel);
   ForwardResult f;
 
   // poses

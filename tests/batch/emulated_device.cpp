@@ -128,9 +128,9 @@ class EmulatedDevice final : public Device {
       }
   }
 
-  void run(const int* ids, int n, int steps, bool store_frozen) override {
+  void run(const int* ids, int n, int steps, bool store_frozen, int after) override {
     cuda::Launch l = all();
-    l.envs = ids, l.count = n, l.store_frozen = store_frozen;
+    l.envs = ids, l.count = n, l.store_frozen = store_frozen, l.after = after;
     run(l, steps);
   }
   std::unique_ptr<DeviceEpisodes> episodes(const EpisodesSpec& spec) override {
@@ -193,7 +193,7 @@ class EmulatedDevice final : public Device {
     l.moves = steps > 0;
     const int launches = std::max(1, steps);
     for (int k = 0; k < launches; ++k) {
-      l.first = k == 0, l.last = k == launches - 1;
+      l.first = k == 0, l.last = k == launches - 1, l.left = launches - k + l.after;
       if (poison_)
         for_words(lists().unwritten(true), l.envs, l.count, physics::FillUnwritten{l, false});
       launch(Kernel::dynamics, l);

@@ -29,8 +29,8 @@ std::string with_hfield(const std::string& file) {
 
 void expect_refused(const std::string& xml, const std::string& file, const std::string& content,
                     const char* mentioned) {
-  expect_quick_error(xml, mentioned, {{file, content}}, 2);
-  expect_quick_error(xml, ("file=\"" + file + "\"").c_str(), {{file, content}}, 2);
+  expect_quick_error(xml, mentioned, {{file, content}});
+  expect_quick_error(xml, ("file=\"" + file + "\"").c_str(), {{file, content}});
 }
 
 TEST(HostileFiles, TenMillionTrianglesThatAreNotThere) {
@@ -113,7 +113,7 @@ TEST(HostileInput, NumbersOfKeyframes) {
   expect_quick_error("<mujoco><worldbody>" + std::string(kJoint) + "</worldbody><actuator>" +
                          repeated("<motor joint='j'/>", 10'000) + "</actuator>\n<keyframe>" +
                          repeated("<key/>", 50'000) + "</keyframe></mujoco>",
-                     "500100000 numbers in the keyframes", {}, 3);
+                     "500100000 numbers in the keyframes");
 }
 
 TEST(HostileInput, PairsOfTwoBodies) {
@@ -129,7 +129,7 @@ TEST(HostileInput, BodiesInATreeOfManyDofs) {
   for (int i = 0; i < 90; ++i) open += "<body>" + joints, close += "</body>";
   expect_quick_error(
       "<mujoco><worldbody>" + open + repeated("<body/>", 100'000) + close + "</worldbody></mujoco>",
-      "100090 bodies in a tree of 270 degrees of freedom", {}, 3);
+      "100090 bodies in a tree of 270 degrees of freedom");
 }
 
 TEST(HostileInput, TendonsOfManyTrees) {

@@ -18,6 +18,7 @@ JOINT_ANCHORS = [
           "{&BatchState::friction_anchor, Field::friction_anchor, true}", "{&BatchState::friction_anchor, Field::friction_anchor, false}",
           pytests=(PAGE + "test_anchors_are_state",)),
     Break("the Jacobian forgets the anchors of dry friction", "src/reference/step/jacobian.cpp",
-          "in.anchor, in.friction_anchor, in.time,", "in.anchor, std::vector<double>(in.friction_anchor.size()), in.time,",
+          "in.mocap_vel, in.anchor, in.friction_anchor,",
+          "in.mocap_vel, in.anchor, std::vector<double>(in.friction_anchor.size()),",
           pytests=(PAGE + "test_derivative",)),
 ]

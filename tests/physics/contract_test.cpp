@@ -51,25 +51,26 @@ struct Stage {
 };
 std::vector<Stage> stages() {
   const TeamOfOne team;
-  return {{"step", [=](auto& m, auto& e) { clear_flags(team, m, e); }},
-          {"kinematics", [=](auto& m, auto& e) { kinematics(team, m, e); }},
-          {"tendons", [=](auto& m, auto& e) { tendons(team, m, e); }},
-          {"inertia", [=](auto& m, auto& e) { inertia(team, m, e); }},
-          {"bias", [=](auto& m, auto& e) { bias(team, m, e); }},
-          {"fluid", [=](auto& m, auto& e) { fluid(team, m, e); }},
-          {"activation_dynamics", [=](auto& m, auto& e) { activation_dynamics(team, m, e); }},
-          {"actuation", [=](auto& m, auto& e) { actuation(team, m, e); }},
-          {"gyroscopic", [=](auto& m, auto& e) { gyroscopic_start(team, m, e); }},
-          {"rows", [=](auto& m, auto& e) { rows(team, m, e); }},
-          {"collide", [=](auto& m, auto& e) { collide(team, m, e); }},
-          {"solve", [=](auto& m, auto& e) { solve(team, m, e); }},
-          {"gyroscopic", [=](auto& m, auto& e) { gyroscopic_end(team, m, e); }},
-          {"sensors", [=](auto& m, auto& e) { interval_sensors(team, m, e); }},
-          {"integrate", [=](auto& m, auto& e) { integrate(team, m, e); }},
-          {"kinematics", [=](auto& m, auto& e) { kinematics(team, m, e); }},
-          {"bias", [=](auto& m, auto& e) { velocities(team, m, e); }},
-          {"tendons", [=](auto& m, auto& e) { tendons(team, m, e); }},
-          {"sensors", [=](auto& m, auto& e) { state_sensors(team, m, e); }}};
+  return {
+      {"step", [=](auto& m, auto& e) { clear_flags(team, m, e); }},
+      {"kinematics", [=](auto& m, auto& e) { mocap(team, m, e, 1), kinematics(team, m, e); }},
+      {"tendons", [=](auto& m, auto& e) { tendons(team, m, e); }},
+      {"inertia", [=](auto& m, auto& e) { inertia(team, m, e); }},
+      {"bias", [=](auto& m, auto& e) { bias(team, m, e); }},
+      {"fluid", [=](auto& m, auto& e) { fluid(team, m, e); }},
+      {"activation_dynamics", [=](auto& m, auto& e) { activation_dynamics(team, m, e); }},
+      {"actuation", [=](auto& m, auto& e) { actuation(team, m, e); }},
+      {"gyroscopic", [=](auto& m, auto& e) { gyroscopic_start(team, m, e); }},
+      {"rows", [=](auto& m, auto& e) { rows(team, m, e); }},
+      {"collide", [=](auto& m, auto& e) { collide(team, m, e); }},
+      {"solve", [=](auto& m, auto& e) { solve(team, m, e); }},
+      {"gyroscopic", [=](auto& m, auto& e) { gyroscopic_end(team, m, e); }},
+      {"sensors", [=](auto& m, auto& e) { interval_sensors(team, m, e); }},
+      {"integrate", [=](auto& m, auto& e) { integrate(team, m, e), move_mocap(team, m, e, 1); }},
+      {"kinematics", [=](auto& m, auto& e) { kinematics(team, m, e); }},
+      {"bias", [=](auto& m, auto& e) { velocities(team, m, e); }},
+      {"tendons", [=](auto& m, auto& e) { tendons(team, m, e); }},
+      {"sensors", [=](auto& m, auto& e) { state_sensors(team, m, e); }}};
 }
 
 using Bits = std::vector<std::string>;  // of every field

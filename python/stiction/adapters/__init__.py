@@ -4,6 +4,7 @@ Each module imports its library and is imported by name only. All of them stand 
 `stiction.Env` and `stiction.TaskEnv` have in common (docs/environments.md).
 """
 
+from .. import _core
 from .._util.extras import remedy
 from ..arrays import on_tensors
 from ..tasks.names import find_task
@@ -31,8 +32,6 @@ def open_env(env, num_envs=1, *, device="cpu", randomization=None, **options):
     device: where it lives; on any but "cpu" its arrays are torch tensors.
     randomization: a stiction.Randomization, applied around the environment.
     """
-    from .. import _core
-
     if device != "cpu":
         options["device"] = device
     if is_open(env):
@@ -48,3 +47,13 @@ def open_env(env, num_envs=1, *, device="cpu", randomization=None, **options):
     from ..randomization import RandomizedEnv
 
     return RandomizedEnv.open(create, env, num_envs, randomization, **options)
+
+
+def open_env_for(library, needed, env, num_envs=1, /, **options):
+    """`open_env` for a library that works with one autoreset alone, the default. ArgumentError: the environment has another."""
+    if not is_open(env):
+        options.setdefault("autoreset", needed)
+    env = open_env(env, num_envs, **options)
+    if env.autoreset != needed:
+        raise _core.ArgumentError(f"autoreset = {env.autoreset!r}: {library} needs {needed!r}")
+    return env

@@ -10,7 +10,7 @@ import numpy as np
 
 from .._core import ArgumentError
 from ..arrays import host
-from . import is_open, not_installed, open_env
+from . import not_installed, open_env_for
 
 try:
     import dm_env
@@ -28,11 +28,9 @@ class Environment(dm_env.Environment):
     """
 
     def __init__(self, env, **options):
-        self.env = open_env(env, 1, **options) if is_open(env) else open_env(env, 1, autoreset="disabled", **options)
+        self.env = open_env_for("dm_env", "disabled", env, **options)
         if self.env.num_envs != 1:
             raise ArgumentError(f"num_envs = {self.env.num_envs}: dm_env has one environment")
-        if self.env.autoreset != "disabled":
-            raise ArgumentError(f"autoreset = {self.env.autoreset!r}: dm_env needs 'disabled'")
         self._ended = True
 
     def reset(self):

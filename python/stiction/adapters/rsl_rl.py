@@ -6,7 +6,7 @@ OnPolicyRunner(env, train_cfg, log_dir).learn(500, init_at_random_ep_len=True)
 
 from .._core import ArgumentError
 from ..arrays import namespace
-from . import is_open, not_installed, open_env
+from . import is_open, not_installed, open_env_for
 
 try:
     import rsl_rl.env
@@ -42,9 +42,7 @@ class VecEnv(rsl_rl.env.VecEnv):
             options["device"] = sim_device = str(sim_device or device or "cpu")
         elif sim_device is not None:
             raise ArgumentError(f"sim_device = {sim_device!r}: the environment is open already")
-        self.env = open_env(env, num_envs, **options)
-        if self.env.autoreset != "same_step":
-            raise ArgumentError(f"autoreset = {self.env.autoreset!r}: rsl_rl needs 'same_step'")
+        self.env = open_env_for("rsl_rl", "same_step", env, num_envs, **options)
         self.num_envs = self.env.num_envs
         self.num_actions = self.env.num_actions
         here = self.env.batch.device

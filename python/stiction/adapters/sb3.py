@@ -11,7 +11,7 @@ import numpy as np
 from .._core import ArgumentError
 from ..arrays import host
 from ..view.rendering import Renderer
-from . import not_installed, open_env
+from . import not_installed, open_env_for
 
 try:
     from gymnasium import spaces
@@ -33,9 +33,7 @@ class VecEnv(BaseVecEnv):
 
     def __init__(self, env, num_envs=1, *, render_mode=None, render_envs=None, width=480, height=480,
                  camera=None, **options):  # fmt: skip
-        self.env = open_env(env, num_envs, **options)
-        if self.env.autoreset != "same_step":
-            raise ArgumentError(f"autoreset = {self.env.autoreset!r}: SB3 needs 'same_step'")
+        self.env = open_env_for("SB3", "same_step", env, num_envs, **options)
         if render_mode not in (None, "rgb_array"):
             raise ArgumentError(f"render_mode = {render_mode!r}: must be None or 'rgb_array'")
         self.render_mode = render_mode

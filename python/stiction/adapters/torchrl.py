@@ -4,8 +4,8 @@ env = stiction.adapters.torchrl.Env("Ant-v5", num_envs=1024, seed=1)
 Collector(env, policy, frames_per_batch=1024 * 32, total_frames=-1)
 """
 
-from .._core import ArgumentError
-from . import is_open, not_installed, open_env
+from ..arrays import host
+from . import not_installed, open_env_for
 
 try:
     import torch
@@ -23,15 +23,12 @@ class Env(EnvBase):
     episodes that ended itself, by `reset` with a mask "_reset". Keys: "observation"; "critic", where an environment has
     a `critic_obs` of its own; "action"; "reward"; "terminated", "truncated", "done".
 
-    device: where the simulation is, and its tensors are. What a step returns is the caller's.
+    device: where the simulation of an environment that is opened here is; the tensors are where the simulation is. What a
+    step returns is the caller's.
     """
 
     def __init__(self, env, num_envs=1, *, device="cpu", **options):
-        if not is_open(env):
-            options = {"device": str(device), "autoreset": "disabled", **options}
-        env = open_env(env, num_envs, **options)
-        if env.autoreset != "disabled":
-            raise ArgumentError(f"autoreset = {env.autoreset!r}: TorchRL needs 'disabled'")
+        env = open_env_for("TorchRL", "disabled", env, num_envs, device=str(device), **options)
         here = env.batch.device
         super().__init__(device=torch.device(here), batch_size=[env.num_envs])
         self.env, self._seed = env, None
@@ -60,9 +57,12 @@ class Env(EnvBase):
         tensors = {key: torch.as_tensor(x, device=self.device).clone() for key, x in arrays.items()}
         return {key: x[:, None] for key, x in tensors.items()} if column else tensors
 
+    def _given(self, tensor):
+        """As the environment takes it."""
+        return host(tensor) if self.env.batch.device == "cpu" else tensor
+
     def _step(self, tensordict):
-        action = tensordict["action"]
-        _, reward, terminated, truncated = self.env.step(action.numpy() if self.env.batch.device == "cpu" else action)
+        _, reward, terminated, truncated = self.env.step(self._given(tensordict["action"]))
         ends = self._of(column=True, reward=reward, terminated=terminated, truncated=truncated)
         ends["done"] = ends["terminated"] | ends["truncated"]
         return TensorDict(self._of(**self._seen()) | ends, self.batch_size, device=self.device)
@@ -70,8 +70,7 @@ class Env(EnvBase):
     def _reset(self, tensordict, **kwargs):
         mask = None if tensordict is None else tensordict.get("_reset", None)
         if mask is not None:
-            mask = mask.reshape(self.batch_size)
-            mask = mask.numpy() if self.env.batch.device == "cpu" else mask
+            mask = self._given(mask.reshape(self.batch_size))
         self.env.reset(mask, self._seed)
         self._seed = None
         begun = torch.zeros((*self.batch_size, 1), dtype=torch.bool, device=self.device)

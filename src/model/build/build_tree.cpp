@@ -89,6 +89,7 @@ void add_geom(const Spec& spec, int body, const GeomSpec& g, Model& m) {
   m.geom_margin.push_back(g.margin);
   m.geom_gap.push_back(g.gap);
   append(m.geom_fluid, fluid_coefficients(g));
+  append(m.geom_surfacevel, g.surfacevel);
   m.geom_native.push_back(0);
   m.geom_stiffness.push_back(0);
   m.geom_dissipation.push_back(0);

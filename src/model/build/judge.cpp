@@ -72,9 +72,6 @@ void judge_geom(const Spec& spec, GeomSpec& g, bool touches, bool lacks) {
   if (g.fluid_ellipsoid && is_mesh(g) && spec.has_medium())
     mark(w, "fluidshape", Use::ignored, true,
          "no ellipsoid is fitted to a mesh: the body's box is taken");
-  if (Element* e = w.find("surfacevel"))
-    mark(*e, "surfacevel", Use::ignored, touches && any_nonzero(written_numbers(w, "surfacevel")),
-         "surfaces do not move against their body");
   if (Element* e = w.find("adhesion"))
     mark(*e, "adhesion", Use::ignored, touches && any_nonzero(written_numbers(w, "adhesion")),
          "contacts only push");

@@ -142,8 +142,8 @@ void read_geom(const Compiler& c, Element& e, GeomSpec& g) {
   if (const auto i = choice(e, "fluidshape", {"none", "ellipsoid"})) g.fluid_ellipsoid = *i == 1;
   numbers_into(e, "fluidcoef", g.fluidcoef, 1);
   require_within(e, "fluidcoef", g.fluidcoef, kRatioBound);
-  std::array<double, 6> velocity{};
-  numbers_into(e, "surfacevel", velocity, 1);
+  numbers_into(e, "surfacevel", g.surfacevel, 1);
+  require_within(e, "surfacevel", g.surfacevel, kVelocityBound);
 }
 
 void read_site(const Compiler& c, Element& e, SiteSpec& s) {

@@ -110,6 +110,7 @@ struct GeomSpec {
   std::array<double, 5> solimp{0.9, 0.95, 0.001, 0.5, 2};
   bool fluid_ellipsoid = false;
   std::array<double, 5> fluidcoef{0.5, 0.25, 1.5, 1, 1};
+  std::array<double, 6> surfacevel{};  // linear, angular, in the frame of the geom
   double solmix = 1, margin = 0, gap = 0, density = 1000;
   std::optional<double> mass;
 };

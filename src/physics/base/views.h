@@ -1,10 +1,11 @@
-// The three things that flow through the stages: ModelView (what all environments share, uniform
-// integers and options), EnvView (the fields of one team's environments), and nothing else.
+// The two things that flow through the stages: ModelView (what all environments share, uniform
+// integers and options) and EnvView (the fields of one team's environments).
 #pragma once
 
 #include <cstdint>
 
 #include "physics/base/scalar.h"
+#include "physics/base/shape_views.h"
 #include "stiction/types.h"
 
 namespace stiction::physics {
@@ -12,6 +13,9 @@ namespace stiction::physics {
 // Counts that fields.def uses, and the constants among them.
 struct SizesView {
   int nq, nv, nu, nbody, njnt, ngeom, nsite, nmocap, ntendon, nwrap, npair, nslot, nsensordata;
+  int nmocapstate;      // nmocap where mocap bodies have a velocity, else 0
+  int nsurface;         // ngeom where surfaces move against their bodies, else 0
+  int ndriftslot;       // nslot where mocap bodies or surfaces have a velocity, else 0
   int nanchor;          // where stiction is anchored nslot + ncouple, else 0
   int nfrictionanchor;  // nv + ntendon where stiction is anchored, else 0
   int nanchorlist;  // nslot where stiction is anchored and a team is one thread of a CPU, else 0: a list of the slots with an anchor
@@ -83,47 +87,23 @@ struct OptionsView {
   double magnetic[3];         // flux, world axes
   int max_iterations;
   int friction_iterations;  // most solves of a step
-  bool friction_auto;       // again only where the bounds of friction have moved
+  bool friction_follows;    // its bounds follow the normal impulses within one solve
+  bool friction_exact;      // and the step ends only where they do no more
+  int friction_renewals;    // most times that they move
+  double friction_share;    // of the step's impulse by which friction may be wrong
   int contact_model;        // kLagged, kSimilar, kSap
   bool anchored;
   bool gyroscopic_midpoint;
   bool penetrating_deepest;
   bool harmonic_friction;
   bool near_rigid_limits;
+  bool mocap_given;  // mocap bodies move at mocap_vel, else to the pose that is written
+  bool shifted;  // the slip of a point is not v_t alone: anchors, mocap bodies, surfaces that move
 };
 
 // clang-format off
-// Convex hulls of meshes in the frames of their geoms; README.md, "Hulls". Vertices and faces are
-// counted from the first of their mesh.
-struct MeshArrays {
-  int nmesh;
-  const int *mesh_vertadr, *mesh_vertnum;  // (nmesh)
-  const double *mesh_vert;    // (nmeshvert,3)
-  const int *mesh_edgeadr;    // (nmeshvert+1)  vertices that an edge of a triangle joins to it
-  const int *mesh_edge;       // (nmeshedge)
-  // (nmesh)  each side of a cube has mesh_cells² cells of directions; where their lists begin in mesh_nearadr
-  const int *mesh_cells, *mesh_celladr;
-  const int *mesh_nearadr;    // (cells of all meshes + 1)
-  const int *mesh_near;       // vertices that may be farthest in a direction of the cell, rising; first ~v: some of them, climb
-  const int *mesh_polyadr, *mesh_polynum;  // (nmesh)  faces
-  const double *mesh_polynormal;  // (nmeshpoly,3)
-  const int *mesh_polyvertadr;  // (nmeshpoly+1)  corners of the face
-  const int *mesh_polyvert;   // (nmeshpolyvert)
-  const int *mesh_polymapadr;  // (nmeshvert+1)  faces at the vertex
-  const int *mesh_polymap;    // (nmeshpolymap)
-};
-
 // Of geom_raymask, beside the bits of the six groups: what neither joints nor mocap poses move.
 inline constexpr int kRayStatic = 1 << kGeomGroups;
-
-// Height fields: hfield.h.
-struct HfieldArrays {
-  const int *hfield_nrow, *hfield_ncol, *hfield_adr;  // (nhfield)
-  const double *hfield_size;  // (nhfield,4)
-  const double *hfield_data;  // elevation in units of hfield_size[2], row by row
-  const double *hfield_top;   // (nhfield)  highest elevation, m
-  const double *hfield_bottom;  // (nhfield)  where the solid ends for rays, m
-};
 
 // Integers of the model, the same for all environments. Arrays as in stiction/model.h where the
 // names agree; the others:
@@ -135,6 +115,8 @@ struct ModelView : SizesView, MeshArrays, HfieldArrays {
   int nlevel;
   const int *level_adr, *level_body, *child_adr, *child_body;
   const int *body_parentid, *body_mocapid;
+  const int *body_carrier;    // (nbody)  mocap body at the root of its path, else -1
+  const int *mocap_body;      // (nmocap)
   const int *body_aligned;    // (nbody)  1: the model's body_quat is 1
   const int *body_jntadr, *body_jntnum, *body_dofadr, *body_dofnum;
   const int *body_treeid;     // (nbody)  tree of a body that can move, else -1
@@ -149,6 +131,9 @@ struct ModelView : SizesView, MeshArrays, HfieldArrays {
   int nlate;
   const int *late_body;       // (nlate)  those bodies
   const int *tree_end;        // (ntree)  last body + 1: a tree's bodies follow each other
+  int ngroup;                 // of trees that tendons and equality constraints couple
+  const int *group_dofadr, *group_dof;  // (ngroup+1) (nv)  dofs of each group, ascending
+  const int *body_groupid;    // (nbody)  group of a body that can move, else -1
 
   const int *jnt_type, *jnt_qposadr, *jnt_dofadr, *jnt_actfrclimited, *jnt_actgravcomp;
   const int *turn_jnt;        // (nturn)

@@ -24,6 +24,7 @@
 #include "physics/constraint/couplings.h"
 #include "physics/law/row_law.h"
 #include "physics/tree/delassus.h"
+#include "physics/tree/mocap.h"
 #include "physics/tree/point_delassus.h"
 
 STICTION_PHYSICS_BEGIN
@@ -133,6 +134,23 @@ STICTION_FN S block_stiffness(S dt, S time, S k, S w) {
                 S(0.0));
 }
 
+// What mocap bodies that carry the two add to v_c: it counts from v̂.
+template <class S>
+STICTION_FN void drift_block(const ModelView& m, EnvView<S>& e, int k, const Vec3<Wide<S>>& at1,
+                             const Vec3<Wide<S>>& at2) {
+  const auto carried = [&](int b, const Vec3<Wide<S>>& at) {
+    if (!is_carried(m, b)) return zero6<S>();
+    const int i = m.body_carrier[b];
+    const Spatial<S> V = load6(e.mocap_twist, i);
+    const Vec3<S> r = narrow3<S>(at - load3(e.xpos, m.mocap_body[i]));
+    return Spatial<S>{V.a, velocity_at(V, r)};
+  };
+  const Spatial<S> V1 = carried(m.eq_body[2 * k], at1), V2 = carried(m.eq_body[2 * k + 1], at2);
+  S* const law = e.block_law + 8 * k;
+  store3(law, 0, load3(law, 0) - (V2.a - V1.a));
+  store3(law, 1, load3(law, 1) - (V2.l - V1.l));
+}
+
 // block_law: v̂ angular, linear; 1/R angular, linear. Of gaps, and w of both.
 template <class S>
 STICTION_FN void store_block(const ModelView& m, EnvView<S>& e, int k, const Spatial<S>& gap,
@@ -163,6 +181,7 @@ STICTION_FN void connection_law(const ModelView& m, EnvView<S>& e, int k) {
   const bool together = weld && m.eq_native[k] != 0;
   const Spatial<S> gap = {pose.turn, narrow3<S>(pose.q - pose.p)};
   store_block(m, e, k, gap, weld ? (together ? w.all : w.turn) : S(0.0), together ? w.all : w.move);
+  if (m.nmocapstate > 0) drift_block(m, e, k, weld ? middle : pose.p, weld ? middle : pose.q);
 }
 
 template <class S>

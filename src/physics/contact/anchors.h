@@ -5,7 +5,7 @@
 // Where the model has torsional or rolling friction, another one turns: an angle about the normal and one
 // across it, which follow the angular velocity. It is nslot rows behind that of the slot.
 //
-// writes  point_anchor, point_shift, point_couple_shift; anchor, friction_anchor
+// writes  point_anchor, point_shift, point_couple_shift, point_drift, point_law; anchor, friction_anchor
 #pragma once
 
 #include "physics/base/functions.h"
@@ -62,10 +62,63 @@ STICTION_FN void turn_anchor(const ModelView& m, EnvView<S>& e, int p, const Pai
   store3(e.point_couple_shift, p, S(1 / (kAnchorTime * dt)) * held);
 }
 
+// Angular and linear velocity at point p of the surface of geom g against its body; r: the point - O of the body's tree.
+template <class S>
+STICTION_FN Spatial<S> surface_velocity(const ModelView& m, const EnvView<S>& e, int g,
+                                        const Vec3<S>& r) {
+  if (m.nsurface == 0) return zero6<S>();
+  const int b = m.geom_bodyid[g];
+  const Mat3<Wide<S>> body = load9(e.xmat, b), local = matrix(load4(e.geom_quat, g));
+  const Mat3<S> axes = {narrow3<S>(body * local.x), narrow3<S>(body * local.y),
+                        narrow3<S>(body * local.z)};
+  const Vec3<S> c = narrow3<S>(load3(e.geom_xpos, g) - tree_origin(m, e, b));
+  const Vec3<S> v = axes * load3(e.geom_surfacevel, 2 * g);
+  const Vec3<S> w = axes * load3(e.geom_surfacevel, 2 * g + 1);
+  return {w, v + cross(w, r - c)};
+}
+
+// Velocity of body 2 against body 1 at the point that is no J v: mocap bodies carry them, their surfaces slide. The law is
+// that of all of v_c, ℓ(J v + drift): its root moves by the normal part, its slip by the tangential one. A surface has no
+// normal part.
+template <class S>
+STICTION_FN void drift_point(const ModelView& m, EnvView<S>& e, int p, const PairBodies& b,
+                             const Mask<S>& active) {
+  const int pair = m.slot_pair[e.point_slot[p]];
+  const Vec3<S> r1 = load3(e.point_r1, p), r2 = load3(e.point_r2, p), n = load3(e.point_normal, p);
+  const Spatial<S> V1 = carrier_velocity(m, e, e.mocap_twist, b.body1),
+                   V2 = carrier_velocity(m, e, e.mocap_twist, b.body2);
+  const Spatial<S> u1 = surface_velocity(m, e, m.pair_geom1[pair], r1),
+                   u2 = surface_velocity(m, e, m.pair_geom2[pair], r2);
+  const Vec3<S> u = u2.l - u1.l;
+  const Vec3<S> drift = velocity_at(V2, r2) - velocity_at(V1, r1) + tangential(n, dot(n, u), u);
+  const Vec3<S> v = select<S>(active, drift, zero3<S>());
+  const Vec3<S> omega = select<S>(active, V2.a - V1.a + (u2.a - u1.a), zero3<S>());
+  store6(e.point_drift, p, Spatial<S>{omega, v});
+  const bool anchored = m.opt.anchored && m.opt.contact_model != kSap;
+  const S v_n = dot(n, v);
+  e.point_law[4 * p] = e.point_law[4 * p] - v_n;
+  const Vec3<S> shift = anchored ? load3(e.point_shift, p) : zero3<S>();
+  store3(e.point_shift, p, shift + tangential(n, v_n, v));
+  if (m.ncouple == 0) return;
+  const Vec3<S> turn = m.opt.anchored ? load3(e.point_couple_shift, p) : zero3<S>();
+  store3(e.point_couple_shift, p, turn + omega);
+}
+// v_c and ω at the solution.
+template <class S>
+STICTION_FN Vec3<S> contact_velocity(const ModelView& m, const EnvView<S>& e, int p) {
+  const Vec3<S> v = load3(e.point_vel, p);
+  return m.ndriftslot > 0 ? v + load6(e.point_drift, p).l : v;
+}
+template <class S>
+STICTION_FN Vec3<S> contact_spin(const ModelView& m, const EnvView<S>& e, int p) {
+  const Vec3<S> omega = load3(e.point_omega, p);
+  return m.ndriftslot > 0 ? omega + load6(e.point_drift, p).a : omega;
+}
+
 // The next angles: those about and across the normal, each within its own reach.
 template <class S>
 STICTION_FN Vec3<S> advance_turned(const ModelView& m, const EnvView<S>& e, int p) {
-  const Vec3<S> n = load3(e.point_normal, p), omega = load3(e.point_omega, p);
+  const Vec3<S> n = load3(e.point_normal, p), omega = contact_spin(m, e, p);
   const Vec3<S> z = load3(e.point_anchor, m.nslot + p);
   const S* const law = e.point_couple_law + 5 * p;
   const S z_n = dot(n, z), omega_n = dot(n, omega), zero = S(0.0);
@@ -109,7 +162,7 @@ STICTION_FN void advance_anchors(const Team& team, const ModelView& m, EnvView<S
   clear_anchors(team, m, e, moves);
   team.for_each(e.npoint[0], [&](int p) {
     const int slot = e.point_slot[p];
-    const Vec3<S> n = load3(e.point_normal, p), v = load3(e.point_vel, p);
+    const Vec3<S> n = load3(e.point_normal, p), v = contact_velocity(m, e, p);
     const Vec3<S> next =
         advance_anchor(m, load3(e.point_anchor, p), v - dot(n, v) * n, e.point_eps[p]);
     const Mask<S> follows = moves && e.point_n0[p] > S(0.0);

@@ -82,12 +82,21 @@ requires(kLanes<S> > 1 && has >= Colliders::boxes) STICTION_FN
 
 template <Colliders has, class Team, class S>
 STICTION_FN void collide_with(const Team& team, const ModelView& m, EnvView<S>& e) {
-  body_velocities(team, m, e, e.v_free, e.cvel_free);
+  body_velocities(team, m, e, e.mocap_twist, e.v_free, e.cvel_free);
   const int nnear = cull(team, m, e);
   narrow_pairs<has>(team, m, e, nnear);
   if constexpr (has >= Colliders::hfields) {
-    const S most = team.template max<S>(nnear, [&](int i) { return e.pair_near[e.near_pair[i]]; });
-    team.once([&] { raise_flag(e, Status::contact_overflow, most >= S(kOverflows)); });
+    const auto any = [&](double bit) {
+      return team.template max<S>(nnear, [&](int i) {
+        const S near = e.pair_near[e.near_pair[i]], both = S(1 + kOverflows + kIsCut);
+        return select(near == S(1 + bit) || near == both, S(1.0), S(0.0));
+      });
+    };
+    const S overflows = any(kOverflows), cut = any(kIsCut);
+    team.once([&] {
+      raise_flag(e, Status::contact_overflow, overflows > S(0.5));
+      raise_flag(e, Status::late_contact, cut > S(0.5));
+    });
   }
   list_candidates(team, m, e, nnear);
   gather_points(team, m, e);

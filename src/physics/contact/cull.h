@@ -16,6 +16,7 @@
 #include "physics/base/team.h"
 #include "physics/contact/activation.h"
 #include "physics/contact/cull_axes.h"
+#include "physics/tree/mocap.h"
 #include "physics/tree/pair_bodies.h"
 
 STICTION_PHYSICS_BEGIN
@@ -50,13 +51,13 @@ STICTION_FN Vec3<S> bound_centre(const ModelView& m, const EnvView<S>& e, int g)
 
 template <class S>
 STICTION_FN void sphere_bound(const ModelView& m, EnvView<S>& e, int g) {
-  const int body = m.geom_bodyid[g], tree = m.body_treeid[body];
+  const int body = m.geom_bodyid[g];
   const Vec3<S> off = load3(e.geom_off, g);
   S* bound = e.geom_bound + 4 * g;
   const S radius = S(static_cast<double>(m.geom_rbound[g]));
   bound[0] = radius + S(kSlack * epsilon<S>()) * (radius + norm(off));
   bound[1] = bound[2] = bound[3] = S(0.0);
-  if (tree < 0) return;
+  if (!can_move(m, body)) return;
   const Vec3<S> centre = bound_centre(m, e, g);
   const GeomBound<S> start = moving_bound(e.cvel0, body, centre, bound[0]);
   const GeomBound<S> free = moving_bound(e.cvel_free, body, centre, bound[0]);
@@ -73,7 +74,7 @@ STICTION_FN bool is_bounded_by_plane(const ModelView& m, int g) {
 // Its geoms may be near whatever their bounds say: a plane that moves is everywhere.
 STICTION_FN bool is_everywhere(const ModelView& m, int pair) {
   const int g1 = m.pair_geom1[pair];
-  return is_bounded_by_plane(m, g1) && m.body_treeid[m.geom_bodyid[g1]] >= 0;
+  return is_bounded_by_plane(m, g1) && can_move(m, m.geom_bodyid[g1]);
 }
 
 template <class S>
@@ -142,7 +143,7 @@ STICTION_FN S relative_reach(const ModelView& m, const EnvView<S>& e, int pair, 
   const int g1 = m.pair_geom1[pair], g2 = m.pair_geom2[pair];
   const PairBodies b = pair_bodies(m, pair);
   const S *bound1 = e.geom_bound + 4 * g1, *bound2 = e.geom_bound + 4 * g2;
-  const int g = m.body_treeid[b.body2] >= 0 ? g2 : g1;
+  const int g = can_move(m, b.body2) ? g2 : g1;
   const S radius = e.geom_bound[4 * g];
   const Vec3<S> c = bound_centre(m, e, g);
   const S extent = norm(c) + S(2.0) * (bound1[0] + bound2[0]) +
@@ -180,7 +181,7 @@ STICTION_FN S closing_reach(const ModelView& m, const EnvView<S>& e, int pair, c
   const int g1 = m.pair_geom1[pair], g2 = m.pair_geom2[pair];
   const PairBodies b = pair_bodies(m, pair);
   const S *bound1 = e.geom_bound + 4 * g1, *bound2 = e.geom_bound + 4 * g2;
-  const bool second = m.body_treeid[b.body2] >= 0;
+  const bool second = can_move(m, b.body2);
   const S radius = second ? bound2[0] : bound1[0];
   // the centre of g about the O of either tree
   const Vec3<S> c1 = second ? bound_centre(m, e, g1) + d : bound_centre(m, e, g1);
@@ -221,11 +222,9 @@ STICTION_FN S search_reach(const ModelView& m, const EnvView<S>& e, int pair) {
     const S room = bound2[0] + norm(load3(e.geom_off, m.pair_geom2[pair]));
     return reach + S(kSlack * epsilon<S>()) * (room + reach);
   }
-  const PairBodies b = pair_bodies(m, pair);
-  const int tree1 = m.body_treeid[b.body1], tree2 = m.body_treeid[b.body2];
   S reach =
       pair_reach(m, e, pair, bound1[1] + bound2[1], vmax(bound1[2], bound2[2]), gravity_reach);
-  if (tree1 == tree2 || tree1 < 0 || tree2 < 0)
+  if (have_one_motion(m, pair_bodies(m, pair)))
     reach = vmin(reach, relative_reach(m, e, pair, gravity_reach));
   const S room = bound1[0] + bound2[0] + norm(load3(e.geom_off, m.pair_geom1[pair])) +
                  norm(load3(e.geom_off, m.pair_geom2[pair]));
@@ -269,9 +268,7 @@ STICTION_FN Mask<S> hulls_meet(const ModelView& m, EnvView<S>& e, int pair, Sphe
                                Mask<S> near, S gravity_reach) {
   const int g1 = m.pair_geom1[pair], g2 = m.pair_geom2[pair];
   const S *bound1 = e.geom_bound + 4 * g1, *bound2 = e.geom_bound + 4 * g2;
-  const PairBodies b = pair_bodies(m, pair);
-  const int tree1 = m.body_treeid[b.body1], tree2 = m.body_treeid[b.body2];
-  if (tree1 == tree2 || tree1 < 0 || tree2 < 0) {
+  if (have_one_motion(m, pair_bodies(m, pair))) {
     gap.reach = vmin(gap.reach, relative_reach(m, e, pair, gravity_reach));
     near = near && spheres_meet(gap);
     if (!any_lane(near)) return near;

@@ -15,7 +15,7 @@ STICTION_PHYSICS_BEGIN
 template <class Team, class S>
 STICTION_FN void late_contacts(const Team& team, const ModelView& m, EnvView<S>& e) {
   if (m.opt.penetrating_deepest) return;
-  body_velocities(team, m, e, e.v, e.body_vel);
+  body_velocities(team, m, e, e.mocap_twist, e.v, e.body_vel);
   const S late = team.template max<S>(e.ncand[0], [&](int i) {
     const int slot = e.cand_slot[i], pair = m.slot_pair[slot];
     const Vec3<S> v = candidate_velocity(e, e.body_vel, pair_bodies(m, pair), slot);

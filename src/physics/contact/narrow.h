@@ -139,8 +139,8 @@ STICTION_FN void store_candidate(EnvView<S>& e, int slot, const Candidate<S>& c)
   store3(e.cand_r1, slot, c.r1), store3(e.cand_r2, slot, c.r2);
 }
 
-// pair_near where more points touch than the pair has slots.
-inline constexpr double kOverflows = 2;
+// pair_near is 1 and these: more points touch than the pair has slots; it may touch farther away than is looked.
+inline constexpr double kOverflows = 1, kIsCut = 2;
 
 // A lane in which a search finds the shapes farther apart than `reach` is near no longer.
 template <Colliders has, class S>
@@ -167,7 +167,7 @@ STICTION_FN void narrow_phase(const ModelView& m, EnvView<S>& e, int pair,
     e.pair_near[pair] = select(narrow_mask<S>(limit.beyond > W(0.5)), S(0.0), e.pair_near[pair]);
   if constexpr (has >= Colliders::hfields)
     e.pair_near[pair] =
-        select(narrow_mask<S>(limit.overflow > W(0.5)), S(kOverflows), e.pair_near[pair]);
+        e.pair_near[pair] + narrow<S>(W(kOverflows) * limit.overflow + W(kIsCut) * limit.cut);
 }
 
 STICTION_PHYSICS_END

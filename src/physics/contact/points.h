@@ -10,6 +10,7 @@
 
 #include "physics/contact/anchors.h"
 #include "physics/law/couple_law.h"
+#include "physics/law/recovery.h"
 #include "physics/tree/pair_bodies.h"
 #include "physics/tree/point_delassus.h"
 
@@ -31,6 +32,23 @@ STICTION_FN void hunt_crossley_constants(const ModelView& m, EnvView<S>& e, int 
   law[1] = select(acts, a, zero);
   law[2] = select(acts && !elastic, f_e0 - a * open, zero);
   law[3] = select(acts && elastic, one - d * v_hat, zero);
+}
+
+// By how much the root of the law moves where the overlap is deeper than any load explains: at 1/d, which bounds the speed
+// of parting, the point would take as many seconds as it is 5 cm deep. What is beyond the depth of kDeepLoads weights
+// returns as a critically damped oscillator, at most kDeepSpeed times as fast: T = kDeepSpeed/(d |g|), 20 ms at 20 s/m.
+inline constexpr double kDeepLoads = 16, kDeepSpeed = 4;
+template <class S>
+STICTION_FN S deep_shift(const ModelView& m, const EnvView<S>& e, S gap, S k, S d, S w, S v_n0) {
+  const double dt = m.opt.timestep;
+  const S zero = S(0.0), one = S(1.0), g = norm(load3(e.gravity, 0)), stiff = k * w;
+  const S depth = S(kDeepLoads) * (g / select(stiff > zero, stiff, one));
+  const S excess = -gap - depth, speed = one / select(d > zero, d, one);
+  const Mask<S> deep = stiff > zero && d * g > zero && excess > zero && -gap > S(dt) * speed;
+  const S rate = vmin(S(1 / kDeepSpeed) * (d * g), S(1 / (2 * dt)));
+  const S aim = return_speed(Recovery<S>{rate * rate, S(2.0) * rate}, dt, vmax(excess, zero),
+                             vmax(v_n0, zero));
+  return select(deep, vmax(vmin(aim, S(kDeepSpeed) * speed) - speed, zero), zero);
 }
 
 // k of a Hunt–Crossley law whose curvature at the root, δt k |δt + d φ0|, is within `stiffest`. What is
@@ -76,7 +94,10 @@ STICTION_FN void point_constants(const ModelView& m, EnvView<S>& e, int p) {
 
   const S d = e.pair_dissipation[pair];
   const S k = resolved_stiffness(m, e.pair_stiffness[pair], d, gap, w);
-  const S v_n0 = dot(n, candidate_velocity(e, e.cvel0, b, slot));
+  S v_n0 = dot(n, candidate_velocity(e, e.cvel0, b, slot)), deep = zero;
+  if (m.opt.contact_model != kSap && !m.opt.penetrating_deepest)
+    deep = select(active, deep_shift(m, e, gap, e.pair_stiffness[pair], d, w, v_n0), zero);
+  v_n0 = v_n0 - deep;
   const S force = vmax(-(k * gap), zero), damped = vmax(S(1.0) - d * v_n0, zero);
   const S n0 = select(active, dt * force * damped, zero);
   const S mu = select(active, sliding_friction(m, e, pair), zero);
@@ -88,7 +109,9 @@ STICTION_FN void point_constants(const ModelView& m, EnvView<S>& e, int p) {
     sap_constants(m, e, p, gap, e.pair_stiffness[pair], w, horizon(m, e, pair), active);
   else
     hunt_crossley_constants(m, e, p, gap, k, d, active);
+  e.point_law[4 * p] = e.point_law[4 * p] + deep;
   if (m.opt.anchored) turn_anchor(m, e, p, b, active);
+  if (m.ndriftslot > 0) drift_point(m, e, p, b, active);
   if (m.ncouple > 0) couple_constants(m, e, p, b, active);
 }
 

@@ -30,7 +30,7 @@ struct SlipLaw {
 };
 template <class S>
 struct ContactLaw {
-  Vec3<S> normal, shift;  // shift: b_t of anchored stiction
+  Vec3<S> normal, shift;  // shift: b_t of anchored stiction and of what mocap bodies carry
   SlipLaw<S> slip;
 };
 
@@ -156,6 +156,15 @@ STICTION_FN ContactValue<S> evaluate(int model, const ContactLaw<S>& c, const Ve
   return {impulse, outer(s.oblique, c.normal - s.tilt * t) + hess};
 }
 
+// The impulse alone.
+template <class S>
+STICTION_FN Vec3<S> impulse_at(int model, const ContactLaw<S>& c, const Vec3<S>& v) {
+  const S v_n = dot(c.normal, v);
+  const Vec3<S> x = slip(c, v_n, v);
+  const SlipValue<S> s = slip_law(model, c.slip, v_n, norm2(x));
+  return s.impulse * c.normal - s.drag * x;
+}
+
 // Along v + α d only v_n = v_n0 + α d_n and the part y = y0 + α s of x along its change d_t = s t̂
 // move; the rest of x stays.
 template <class S>
@@ -207,8 +216,7 @@ STICTION_FN SlipLaw<S> load_slip_law(const ModelView& m, const EnvView<S>& e, in
 }
 template <class S>
 STICTION_FN ContactLaw<S> load_law(const ModelView& m, const EnvView<S>& e, int point) {
-  const bool shifted = m.opt.anchored && m.opt.contact_model != kSap;
-  return {load3(e.point_normal, point), shifted ? load3(e.point_shift, point) : zero3<S>(),
+  return {load3(e.point_normal, point), m.opt.shifted ? load3(e.point_shift, point) : zero3<S>(),
           load_slip_law(m, e, point)};
 }
 

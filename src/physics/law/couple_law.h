@@ -30,7 +30,7 @@ STICTION_FN SoftValue<S> soft_law(const SoftLaw<S>& c, S x2) {
 
 template <class S>
 struct CoupleLaw {
-  Vec3<S> normal, shift;  // shift: of ω by anchored stiction
+  Vec3<S> normal, shift;  // shift: of ω by anchored stiction and mocap bodies
   SoftLaw<S> torsion, rolling;
 };
 
@@ -75,7 +75,7 @@ STICTION_FN SoftLaw<S> load_rolling(const EnvView<S>& e, int point) {
 template <class S>
 STICTION_FN CoupleLaw<S> load_couple(const ModelView& m, const EnvView<S>& e, int point) {
   return {load3(e.point_normal, point),
-          m.opt.anchored ? load3(e.point_couple_shift, point) : zero3<S>(), load_torsion(e, point),
+          m.opt.shifted ? load3(e.point_couple_shift, point) : zero3<S>(), load_torsion(e, point),
           load_rolling(e, point)};
 }
 

@@ -95,6 +95,7 @@ STICTION_FN Wide<S> kinetic_energy(const ModelView& m, const EnvView<S>& e) {
   using W = Wide<S>;
   W twice = W(0.0);
   for (int b = 1; b < m.nbody; ++b) {
+    if (m.body_treeid[b] < 0) continue;
     const Spatial<S> v = load6(e.cvel0, b);
     twice = twice + widen(dot(v, load_inertia(e.cinert, b) * v));
   }

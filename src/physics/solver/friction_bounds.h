@@ -1,17 +1,12 @@
-// Friction iterations of the lagged model: the bound n0 of friction becomes the normal impulse n of the
-// solve before; and which environments need that.
+// The bounds of friction of the lagged model, n0: how they become the normal impulse n, and what friction changes by that.
 //
-// reads   point_vel, point_omega, momentum, qfrc_smooth, inv_A
+// reads   point_vel, point_omega, point_law, point_mu, point_w
 // writes  point_n0, point_eps, point_couple_law
 #pragma once
 
 #include "physics/law/couple_law.h"
 
 STICTION_PHYSICS_BEGIN
-
-// Error of friction in a step, as a share of the step's impulse, beyond which friction_iterations =
-// "auto" solves again.
-inline constexpr double kFrictionShare = 0.02;
 
 // n0 = n(v_n), ε = max(v_s, σ w μ n0)
 template <class Team, class S>
@@ -42,11 +37,10 @@ struct Bound {
 };
 template <class S>
 STICTION_FN S friction_change(const Bound<S>& b, S x2) {
-  const S x = vsqrt(x2);
-  const S beyond = b.mu * (b.n0 * (x / vsqrt(x2 + b.eps * b.eps)) - b.n);
-  const S added =
-      b.mu * (b.n - b.n0) * (x / (vsqrt(x2 + b.next_eps * b.next_eps) + b.w * b.mu * b.n));
-  return vmax(vmax(beyond, added), S(0.0));
+  const Mask<S> falls = b.n < b.n0;
+  const S eps = select(falls, b.eps, b.next_eps), stops = select(falls, S(0.0), b.w * b.mu * b.n);
+  const S share = vsqrt(x2) / (vsqrt(x2 + eps * eps) + stops);
+  return vmax(b.mu * select(falls, b.n0 * share - b.n, (b.n - b.n0) * share), S(0.0));
 }
 
 // w_ω Δ² of torsion and rolling, where the normal impulse is n.
@@ -64,32 +58,18 @@ STICTION_FN S turning_change2(const ModelView& m, const EnvView<S>& e, int p, S 
   return w * (torsion * torsion + rolling * rolling);
 }
 
-// w Δγ² of a point.
+// w Δγ² of a point with the slip x where its normal impulse is n; at the fixed point the bound itself has to be right.
 template <class S>
-STICTION_FN S friction_change2(const ModelView& m, const EnvView<S>& e, int p) {
-  const ContactLaw<S> law = load_law(m, e, p);
-  const SlipLaw<S>& c = law.slip;
-  const Vec3<S> v = load3(e.point_vel, p);
-  const S v_n = dot(law.normal, v), n = hunt_crossley(c, v_n).impulse, w = e.point_w[p];
-  const S change = friction_change<S>({c.mu, c.n0, n, w, c.eps, slip_scale(m, w, c.mu, n)},
-                                      norm2(slip(law, v_n, v)));
+STICTION_FN S friction_change2(const ModelView& m, const EnvView<S>& e, int p, S x2, S n) {
+  const S mu = e.point_mu[p], w = e.point_w[p];
+  if (m.opt.friction_exact) {
+    const S miss = mu * (n - e.point_n0[p]);
+    return w * miss * miss;
+  }
+  const S change =
+      friction_change<S>({mu, e.point_n0[p], n, w, e.point_eps[p], slip_scale(m, w, mu, n)}, x2);
   const S change2 = w * change * change;
   return m.ncouple > 0 ? change2 + turning_change2(m, e, p, n) : change2;
-}
-
-// Lanes in which friction is wrong by more than a share of the step's impulse, in the norm of the
-// residual: Σ w Δγ² > share² max(‖D p‖², ‖D δt k‖²), p = A (v − v*) the impulse of all constraints and
-// δt k that of all other forces. Both are the same for an observer who moves along.
-template <class Team, class S>
-STICTION_FN Mask<S> bounds_moved(const Team& team, const ModelView& m, const EnvView<S>& e) {
-  const S change2 =
-      team.template sum<S>(e.npoint[0], [&](int p) { return friction_change2(m, e, p); });
-  const S dt = S(m.opt.timestep);
-  const auto norms2 = team.template sum<Sums<S, 2>>(m.nv, [&](int i) {
-    const S constraints = e.momentum[i], others = dt * e.qfrc_smooth[i], inv_A = e.inv_A[i];
-    return Sums<S, 2>(constraints * constraints * inv_A, others * others * inv_A);
-  });
-  return change2 > S(kFrictionShare * kFrictionShare) * vmax(norms2.of[0], norms2.of[1]);
 }
 
 STICTION_PHYSICS_END

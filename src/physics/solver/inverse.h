@@ -10,11 +10,12 @@
 //
 // is the generalized impulse that is missing: with r/δt in qfrc_applied v* moves by A⁻¹ r and v is the
 // minimum, as far as constraints do not know of applied forces. Which points are in the problem, and how
-// stiff a limit is, follows from the motion without them: whoever adds r/δt asks again until r is 0. With
-// friction_iterations the bounds of friction are those of the first solve.
+// stiff a limit is, follows from the motion without them: whoever adds r/δt asks again until r is 0. Where the
+// bounds of friction follow the normal impulses they are n(v_n) of this v: the fixed point, without an iteration. With a number
+// of friction_iterations they are those of the first solve.
 #pragma once
 
-#include "physics/solver/solve_start.h"
+#include "physics/solver/friction_follow.h"
 #include "physics/tree/gyroscopic.h"
 
 STICTION_PHYSICS_BEGIN
@@ -50,6 +51,10 @@ STICTION_FN void inverse(const Team& team, const ModelView& m, EnvView<S>& e) {
   team.once([&] { e.rows_act[0] = S(1.0); });
   SolveState<S> s;
   start(team, m, e, s);
+  if (m.opt.friction_follows) {
+    set_bounds(team, m, e, all_lanes<S>());
+    begin_again(team, m, e, s, all_lanes<S>());
+  }
   residual(team, m, e, s);
   team.once([&] { e.solver_residual[0] = s.residual; });
 }

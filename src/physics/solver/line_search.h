@@ -54,15 +54,19 @@ STICTION_FN void laws_at(const Team& team, const ModelView& m, EnvView<S>& e, S 
   row_laws(team, m, e, alpha);
 }
 
-// ℓ'(1), with the laws there.
+// ℓ'(1), with the laws of the rows there.
 template <class Team, class S>
 STICTION_FN S slope_at_one(const Team& team, const ModelView& m, EnvView<S>& e,
                            const Line<S>& line) {
   const S points = team.template sum<S>(e.nlive[0], [&](int k) {
     const int p = e.live_point[k];
-    const S power = dot(load3(e.point_dvel, p), load3(e.point_impulse, p));
+    const Vec3<S> d = load3(e.point_dvel, p);
+    const S power =
+        dot(d, impulse_at(m.opt.contact_model, load_law(m, e, p), load3(e.point_vel, p) + d));
     if (m.ncouple == 0) return power;
-    return power + dot(load3(e.point_domega, p), load3(e.point_couple, p));
+    const Vec3<S> turn = load3(e.point_domega, p);
+    return power +
+           dot(turn, evaluate(load_couple(m, e, p), load3(e.point_omega, p) + turn).impulse);
   });
   // over all dofs, as line_at over all coordinates
   const S rows = team.template sum<S>(m.nv, [&](int i) { return e.dv[i] * e.row_impulse[i]; });
@@ -123,15 +127,15 @@ STICTION_FN LineValue<S> line_at(const Team& team, const ModelView& m, EnvView<S
   });
 }
 
-inline constexpr double kLineTolerance = 0.05;  // of ℓ' relative to ℓ'(0)
-inline constexpr int kLineEvaluations = 12;     // beyond α = 1
+inline constexpr double kLineTolerance = 0.1;  // of ℓ' relative to ℓ'(0)
+inline constexpr int kLineEvaluations = 12;    // beyond α = 1
 // Newton's step goes half of the way to a double root, which u² of Hunt–Crossley has.
 inline constexpr double kFarthest = 2;
 
 // α in (0, kFarthest] with ℓ'(α) ≈ 0, or kFarthest where the cost still falls there. α = 1 is tried
 // first; then Newton's method from the secant, with bisection where it leaves the bracket or is
 // slow. `slope0` is ℓ'(0) < 0; lanes outside `active` get 1. Adds the evaluations beyond α = 1 to
-// `evaluations`. Leaves the laws at v + α Δv.
+// `evaluations`. Leaves the laws of the rows at v + α Δv.
 template <class Team, class S>
 STICTION_FN S line_search(const Team& team, const ModelView& m, EnvView<S>& e, S slope0,
                           const Mask<S>& active, S& evaluations) {
@@ -141,7 +145,7 @@ STICTION_FN S line_search(const Team& team, const ModelView& m, EnvView<S>& e, S
   });
   const Line<S> line = {products.of[0], products.of[1]};
   const S bound = S(kLineTolerance) * vabs(slope0), half = S(0.5), zero = S(0.0), one = S(1.0);
-  laws_at(team, m, e, one);
+  row_laws(team, m, e, one);
   const S full = slope_at_one(team, m, e, line);
   Mask<S> open = active && vabs(full) > bound;
   if (!any_lane(open)) return one;
@@ -171,8 +175,6 @@ STICTION_FN S line_search(const Team& team, const ModelView& m, EnvView<S>& e, S
   }
   // out of evaluations: the end of the bracket where the cost is certainly lower than at 0
   alpha = select(open && lower > zero, lower, alpha);
-  // α = 1 stands where no lane searched
-  point_laws(team, m, e, n, e.line_point, alpha);
   row_laws(team, m, e, alpha);
   return alpha;
 }

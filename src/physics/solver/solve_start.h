@@ -4,51 +4,11 @@
 //          out  v, momentum, Av, and the laws at v
 #pragma once
 
-#include "physics/solver/line_search.h"
+#include "physics/solver/dry_friction.h"
+#include "physics/solver/group_scales.h"
+#include "physics/solver/point_iterate.h"
 
 STICTION_PHYSICS_BEGIN
-
-// Masks of lanes and counters during the iteration; the same bits in all threads of a team.
-template <class S>
-struct SolveState {
-  Mask<S> active;
-  Mask<S> bad, failed, stalled, not_converged;
-  S residual, scale;          // ‖D r‖/scale, scale = max(‖D A v‖, ‖D Jᵀγ‖)
-  S last_residual, decrease;  // of the step before; ½ |r·Δv| of it
-  Mask<S> full_step;          // α > ½ in it
-  S small_steps, flat_steps;  // in a row
-  S iterations, evaluations;
-  S solves;
-  S round;          // iterations of this solve
-  Mask<S> moved;    // the iterate, since judge()
-  Mask<S> open;     // the end of the solve has not been looked at
-  Mask<S> bounded;  // the last iteration had bounding curvatures
-  int lanes;        // that iterated when ends of solves were last looked at
-};
-
-// The first iterations of a step may be far from the kinks of friction, where ∂²ℓ/∂v_c² says nothing
-// of the other side: an exact step would slip through zero again and again. Bounding curvatures bring
-// the points that will stick to rest together. Near the solution the exact ones are better.
-inline constexpr int kBoundedIterations = 2;
-inline constexpr double kFarResidual = 0.01;
-template <class Team, class S>
-STICTION_FN void bound_curvatures(const Team& team, const ModelView& m, EnvView<S>& e,
-                                  SolveState<S>& s) {
-  s.bounded = s.active && s.solves < S(1.5) && s.round < S(kBoundedIterations) &&
-              s.residual > S(kFarResidual);
-  if (!any_lane(s.bounded)) return;
-  team.for_each(e.nlive[0], [&](int k) {
-    const int p = e.live_point[k];
-    const ContactValue<S> c = evaluate(m.opt.contact_model, load_law(m, e, p),
-                                       load3(e.point_vel, p), Curvature::bounding);
-    store_sym3(e.point_hess, p, select_sym3(s.bounded, c.hess, load_sym3(e.point_hess, p)));
-    if (m.ncouple == 0) return;
-    const ContactValue<S> turning =
-        evaluate(load_couple(m, e, p), load3(e.point_omega, p), Curvature::bounding);
-    store_sym3(e.point_couple_hess, p,
-               select_sym3(s.bounded, turning.hess, load_sym3(e.point_couple_hess, p)));
-  });
-}
 
 // Gradient r = p − Jᵀγ − rows at the iterate, from the laws there; Jᵀγ of other lanes stays.
 template <class Team, class S>
@@ -66,48 +26,82 @@ inline constexpr double kRoundOff = 8;
 
 // ‖γ‖², each impulse by itself: Σ w |γ_c|² of the contacts with their Delassus scales, of couples with
 // w_ω, and the rows by D.
+template <class S>
+STICTION_FN S point_load2(const ModelView& m, const EnvView<S>& e, int p) {
+  const S load = e.point_w[p] * norm2(load3(e.point_impulse, p));
+  if (m.ncouple == 0) return load;
+  return load + e.point_couple_law[5 * p + 4] * norm2(load3(e.point_couple, p));
+}
+template <class S>
+STICTION_FN S row_load2(const ModelView& m, const EnvView<S>& e, int i) {
+  const S load = rows_load(m, e, i, e.v);
+  return load * load * e.inv_A[i];
+}
 template <class Team, class S>
 STICTION_FN S loads(const Team& team, const ModelView& m, const EnvView<S>& e) {
-  const S points = team.template sum<S>(e.nlive[0], [&](int k) {
-    const int p = e.live_point[k];
-    const S load = e.point_w[p] * norm2(load3(e.point_impulse, p));
-    if (m.ncouple == 0) return load;
-    return load + e.point_couple_law[5 * p + 4] * norm2(load3(e.point_couple, p));
-  });
-  const S rows = team.template sum<S>(m.nv, [&](int i) {
-    const S load = rows_load(m, e, i, e.v);
-    return load * load * e.inv_A[i];
-  });
-  return points + rows;
+  const S points =
+      team.template sum<S>(e.nlive[0], [&](int k) { return point_load2(m, e, e.live_point[k]); });
+  return points + team.template sum<S>(m.nv, [&](int i) { return row_load2(m, e, i); });
 }
 
-// ‖D r‖ / max(‖D A v‖, ‖D Jᵀγ‖, ρ ‖γ‖), D = diag(A)^-1/2; 0/0 = 0. Where impulses cancel, as those of a
-// servo that presses a joint at rest against its limit, the first two are round-off of ‖γ‖; with
+// ‖D r‖²; ‖D A v‖²; ‖D Jᵀγ‖²: what dof i adds.
+template <class S>
+STICTION_FN Sums<S, 3> residual_summands(const EnvView<S>& e, int i) {
+  const S of_r = e.gradient[i], of_v = e.Av[i], inv_A = e.inv_A[i];
+  const S impulses = e.contact_impulse[i] + e.row_impulse[i];
+  return Sums<S, 3>(of_r * of_r * inv_A, of_v * of_v * inv_A, impulses * impulses * inv_A);
+}
+template <class S>
+STICTION_FN S ratio_of(S r, S scale) {
+  const S zero = S(0.0), one = S(1.0);
+  const Mask<S> scaled = scale > zero;
+  const S ratio = select(scaled, r / select(scaled, scale, one), one);
+  return select(r == zero, zero, ratio);
+}
+
+// The largest residual of a group of trees, where there are several; loads_too: with ρ ‖γ‖ of its own.
+template <class Team, class S>
+STICTION_FN S group_residual(const Team& team, const ModelView& m, EnvView<S>& e, S rho2,
+                             bool loads_too) {
+  return most_of_groups<Team, S>(team, m, [&](int group) {
+    const auto norms2 =
+        sum_of_group<Sums<S, 3>>(m, group, [&](int i) { return residual_summands(e, i); });
+    S scale2 = vmax(norms2.of[1], norms2.of[2]);
+    if (loads_too) {
+      const S points = sum_on_group(m, e, group, [&](int, int p) { return point_load2(m, e, p); });
+      const S rows = sum_of_group<S>(m, group, [&](int i) { return row_load2(m, e, i); });
+      scale2 = vmax(scale2, rho2 * (points + rows));
+    }
+    return ratio_of(vsqrt(norms2.of[0]), vsqrt(scale2));
+  });
+}
+
+// ‖D r‖ / max(‖D A v‖, ‖D Jᵀγ‖, ρ ‖γ‖), D = diag(A)^-1/2; 0/0 = 0; the largest of any group of trees. Where impulses cancel, as those
+// of a servo that presses a joint at rest against its limit, the first two are round-off of ‖γ‖; with
 // ρ ε_r = 8 ε a residual of that size is within the tolerance. ‖γ‖ is asked for only where the residual
-// is above the tolerance and does not fall.
+// is above the tolerance and does not fall. `scale` is that of all groups.
 template <class Team, class S>
 STICTION_FN void residual(const Team& team, const ModelView& m, EnvView<S>& e, SolveState<S>& s) {
-  const S zero = S(0.0), one = S(1.0);
-  const auto norms2 = team.template sum<Sums<S, 3>>(m.nv, [&](int i) {
-    const S of_r = e.gradient[i], of_v = e.Av[i], inv_A = e.inv_A[i];
-    const S impulses = e.contact_impulse[i] + e.row_impulse[i];
-    return Sums<S, 3>(of_r * of_r * inv_A, of_v * of_v * inv_A, impulses * impulses * inv_A);
-  });
-  const S r2 = norms2.of[0], r = vsqrt(r2), momentum = norms2.of[1], impulse = norms2.of[2];
-  const auto relative = [&] {
-    const Mask<S> scaled = s.scale > zero;
-    const S ratio = select(scaled, r / select(scaled, s.scale, one), one);
-    return select(r2 == zero, zero, ratio);
+  const S zero = S(0.0);
+  const auto norms2 =
+      team.template sum<Sums<S, 3>>(m.nv, [&](int i) { return residual_summands(e, i); });
+  const S r = vsqrt(norms2.of[0]);
+  // the most of any group does not see what is not finite
+  const bool groups = m.ngroup > 1;
+  const auto of_groups = [&](S rho2, bool loads_too) {
+    return select(is_finite(r), group_residual(team, m, e, rho2, loads_too), r);
   };
-  s.scale = select(s.active, vsqrt(vmax(momentum, impulse)), s.scale);
-  s.residual = select(s.active, relative(), s.residual);
+  s.scale = select(s.active, vsqrt(vmax(norms2.of[1], norms2.of[2])), s.scale);
+  const S first = groups ? of_groups(zero, false) : ratio_of(r, s.scale);
+  s.residual = select(s.active, first, s.residual);
   const Mask<S> flat =
       s.active && s.residual > S(m.opt.solver_tolerance) && s.residual > S(0.5) * s.last_residual;
   if (!any_lane(flat)) return;
   const S round_off = S(kRoundOff * epsilon<S>());
   const S rho = round_off / vmax(S(m.opt.solver_tolerance), round_off);
   s.scale = select(flat, vmax(s.scale, rho * vsqrt(loads(team, m, e))), s.scale);
-  s.residual = select(flat, relative(), s.residual);
+  const S second = groups ? of_groups(rho * rho, true) : ratio_of(r, s.scale);
+  s.residual = select(flat, second, s.residual);
 }
 
 // Δv of the first iterate from v0. Where a point carries already (n0 > 0) the last step's acceleration
@@ -154,18 +148,21 @@ STICTION_FN Mask<S> moves_freely(const Team& team, const ModelView& m, EnvView<S
 template <class Team, class S>
 STICTION_FN void start(const Team& team, const ModelView& m, EnvView<S>& e, SolveState<S>& s) {
   const S zero = S(0.0), dt = S(m.opt.timestep);
-  const Mask<S> all = all_lanes<S>(), none = no_lanes<S>();
+  const Mask<S> all = all_lanes<S>();
   const Mask<S> steps = e.active[0] > S(0.5);
   const Mask<S> free = steps && moves_freely(team, m, e);
   const Mask<S> iterates = steps && !free;
-  s = {iterates, none, none, none, none,   zero, zero,     zero,     zero, none,
-       zero,     zero, zero, zero, S(1.0), zero, iterates, iterates, none, kLanes<S>};
+  s = {};
+  s.active = s.moved = s.open = iterates;
+  s.solves = s.relaxation = S(1.0);
+  s.lanes = kLanes<S>;
   first_step(team, m, e);
   team.for_each(m.nv, [&](int i) {
     e.inv_A[i] = S(1.0) / e.A[tri(i, i)];
     e.dv[i] = select(s.active, e.dv[i], zero);
     e.v[i] = select(free, e.v_free[i], e.qvel[i] + e.dv[i]);
   });
+  first_dry_duals(team, m, e);
   multiply_A(team, m, e, e.dv, e.Adv, e.v, e.Av);
   team.for_each(
       m.nv, [&](int i) { e.momentum[i] = select(free, zero, e.Adv[i] - dt * e.qfrc_smooth[i]); });
@@ -176,6 +173,7 @@ STICTION_FN void start(const Team& team, const ModelView& m, EnvView<S>& e, Solv
   team.for_each(3 * e.npoint[0], [&](int i) { e.point_dvel[i] = zero; });
   if (m.ncouple > 0) team.for_each(3 * e.npoint[0], [&](int i) { e.point_domega[i] = zero; });
   team.for_each(m.ncoord, [&](int c) { e.dv[c] = zero; });
+  forget_points(team, e);
   laws_at(team, m, e, zero);
   gradient(team, m, e, all);
 }

@@ -1,6 +1,6 @@
 // Velocities of the bodies, and the forces that hold the tree at qacc = 0.
 //
-// reads   cdof, cinert, xoff, qvel, gravity
+// reads   cdof, cinert, xoff, qvel, gravity, mocap_twist; xpos, mocap_xvel
 // writes  bias: cvel0, cacc, cfrc, qfrc_bias; velocities: xvel
 //
 //   V_b = V_parent + Σ S_i v_i
@@ -37,7 +37,12 @@ STICTION_FN void joint_acceleration(const ModelView& m, const EnvView<S>& e, int
 template <class S>
 STICTION_FN void body_bias(const ModelView& m, EnvView<S>& e, int b) {
   const int parent = m.body_parentid[b];
-  Spatial<S> v = load6(e.cvel0, parent), c = load6(e.cacc, parent);
+  Spatial<S> v = parent_velocity(m, e, e.mocap_twist, e.cvel0, b), c = load6(e.cacc, parent);
+  // a frame whose origin goes straight on: a = −ω × v
+  if (m.nmocapstate > 0 && m.body_mocapid[b] >= 0) {
+    const Spatial<S> twist = load6(e.mocap_twist, m.body_mocapid[b]);
+    c.l = -cross(twist.a, twist.l);
+  }
   for (int k = 0; k < m.body_jntnum[b]; ++k) joint_acceleration(m, e, m.body_jntadr[b] + k, v, c);
   store6(e.cvel0, b, v);
   store6(e.cacc, b, c);
@@ -84,10 +89,13 @@ STICTION_FN void bias(const Team& team, const ModelView& m, EnvView<S>& e) {
 // xvel: (ω, v_O + ω × (x - O)), the linear velocity of the frame's origin.
 template <class Team, class S>
 STICTION_FN void velocities(const Team& team, const ModelView& m, EnvView<S>& e) {
-  body_velocities(team, m, e, e.qvel, e.xvel);
+  body_velocities(team, m, e, e.mocap_xvel, e.qvel, e.xvel);
   team.for_each(m.nbody, [&](int b) {
     const Spatial<S> v = load6(e.xvel, b);
-    store6(e.xvel, b, Spatial<S>{v.a, velocity_at(v, load3(e.xoff, b))});
+    Vec3<S> r = load3(e.xoff, b);
+    if (is_carried(m, b) && m.body_treeid[b] < 0)
+      r = narrow3<S>(load3(e.xpos, b) - tree_origin(m, e, b));
+    store6(e.xvel, b, Spatial<S>{v.a, velocity_at(v, r)});
   });
 }
 

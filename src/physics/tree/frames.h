@@ -3,6 +3,7 @@
 
 #include "physics/base/vec.h"
 #include "physics/base/views.h"
+#include "physics/tree/mocap.h"
 
 STICTION_PHYSICS_BEGIN
 
@@ -74,7 +75,13 @@ struct PointMotion {
 template <class S>
 STICTION_FN PointMotion<S> point_motion(const ModelView& m, const EnvView<S>& e, int b,
                                         const Vec3<Wide<S>>& pos) {
-  if (m.body_treeid[b] < 0) return {zero3<S>(), zero3<S>(), zero3<S>()};
+  if (m.body_treeid[b] < 0) {
+    if (!is_carried(m, b)) return {zero3<S>(), zero3<S>(), zero3<S>()};
+    const int k = m.body_carrier[b];
+    const Vec3<S> w = load6(e.mocap_twist, k).a;
+    const Vec3<S> r = narrow3<S>(pos - load3(e.xpos, m.mocap_body[k]));
+    return {w, zero3<S>(), cross(w, cross(w, r))};
+  }
   Spatial<S> a = load6(e.cacc, b);
   for (int i = m.body_lastdof[b]; i >= 0; i = m.dof_parentid[i])
     a = a + e.qacc[i] * load6(e.cdof, i);

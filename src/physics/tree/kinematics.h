@@ -1,6 +1,6 @@
 // Poses of the tree and motion axes of its dofs, root to leaves.
 //
-// reads   qpos, mocap_pos, mocap_quat; body_ and jnt_ placements, qpos0
+// reads   qpos, mocap_pos, mocap_quat, mocap_xpos, mocap_xquat; body_ and jnt_ placements, qpos0
 // writes  xpos, xquat, xmat, late_anchor (wide); xoff, xioff, cdof about O
 //
 //   body     x = x_p + R_p p, q = q_p ∘ quat, then joint by joint:
@@ -16,6 +16,7 @@
 
 #include "physics/base/functions.h"
 #include "physics/base/views.h"
+#include "physics/tree/mocap.h"
 #include "stiction/types.h"
 
 STICTION_PHYSICS_BEGIN
@@ -48,7 +49,8 @@ STICTION_FN void normalize(Pose<S>& p) {
 template <class S>
 STICTION_FN Vec3<Wide<S>> turn(Pose<S>& p, const Vec3<Wide<S>>& offset, const Quat<Wide<S>>& by) {
   using W = Wide<S>;
-  const Mask<W> off = offset.x != W(0.0) || offset.y != W(0.0) || offset.z != W(0.0);
+  const W zero = W(0.0);
+  const Mask<W> off = differs(offset.x, zero) || differs(offset.y, zero) || differs(offset.z, zero);
   const bool any_off = any_lane(off);
   Vec3<W> anchor = p.pos;
   if (any_off) {
@@ -133,7 +135,9 @@ template <class S>
 STICTION_FN void turn_own(const EnvView<S>& e, int b, Pose<S>& p) {
   using W = Wide<S>;
   const Quat<W> own = load4(e.body_quat, b);
-  const Mask<W> turned = own.w != W(1.0) || own.x != W(0.0) || own.y != W(0.0) || own.z != W(0.0);
+  const W zero = W(0.0);
+  const Mask<W> turned = differs(own.w, W(1.0)) || differs(own.x, zero) || differs(own.y, zero) ||
+                         differs(own.z, zero);
   if (!any_lane(turned)) return;
   Pose<S> to = p;
   to.quat = p.quat * own;
@@ -149,14 +153,19 @@ STICTION_FN void turn_own(const EnvView<S>& e, int b, Pose<S>& p) {
 template <class S>
 STICTION_FN Pose<S> placed_body(const ModelView& m, const EnvView<S>& e, int b) {
   const int k = m.body_mocapid[b], parent = m.body_parentid[b];
-  const Wide<S>* pos = k >= 0 ? e.mocap_pos + 3 * k : e.body_pos + 3 * b;
+  Vec3<Wide<S>> pos = load3(e.body_pos, b);
+  Quat<Wide<S>> quat = load4(e.body_quat, b);
+  if (k >= 0) {
+    const MocapPose<S> at = mocap_pose(m, e, k);
+    pos = at.pos, quat = at.quat;
+  }
   Pose<S> p;
   p.quat = load4(e.xquat, parent);
   p.mat = load9(e.xmat, parent);
   p.normalized = m.body_aligned[b] != 0;
-  p.pos = load3(e.xpos, parent) + p.mat * load3(pos, 0);
+  p.pos = load3(e.xpos, parent) + p.mat * pos;
   if (!p.normalized)
-    p.quat = p.quat * (k >= 0 ? normalized(load4(e.mocap_quat, k)) : load4(e.body_quat, b));
+    p.quat = p.quat * quat;
   else if (m.own_body_quat)
     turn_own(e, b, p);
   return p;

@@ -3,6 +3,7 @@
 
 #include "physics/base/vec.h"
 #include "physics/base/views.h"
+#include "physics/tree/mocap.h"
 #include "stiction/types.h"
 
 STICTION_PHYSICS_BEGIN
@@ -23,16 +24,17 @@ STICTION_FN Spatial<S> dof_motion(const ModelView& m, const EnvView<S>& e, const
   return u;
 }
 
-// out (nbody,6): velocity about O of every body, V_b = V_parent + Σ S_i v_i; 0 of what can't move.
+// out (nbody,6): velocity about O of every body, V_b = V_parent + Σ S_i v_i; 0 of what can't move. `twist`: of the mocap
+// bodies.
 template <class Team, class S>
 STICTION_FN void body_velocities(const Team& team, const ModelView& m, const EnvView<S>& e,
-                                 const S* v, S* out) {
+                                 const S* twist, const S* v, S* out) {
   team.once([&] { store6(out, 0, zero6<S>()); });
   for (int l = 1; l < m.nlevel; ++l) {
     const int first = m.level_adr[l];
     team.for_each(m.level_adr[l + 1] - first, [&](int i) {
       const int b = m.level_body[first + i];
-      const Spatial<S> parent = load6(out, m.body_parentid[b]);
+      const Spatial<S> parent = parent_velocity(m, e, twist, out, b);
       store6(out, b, parent + dof_motion(m, e, v, m.body_dofadr[b], m.body_dofnum[b]));
     });
   }

@@ -34,7 +34,7 @@ FreeMotion midpoint(const Model& m, double dt, const StepInputs& in) {
     const VecX q = integrate_position(m, in.qpos, v, 0.5 * dt);
     const std::span<const Real> qpos(q.data(), at(m.nq)), qvel(v.data(), at(m.nv));
     const Kinematics kin = kinematics(m, qpos, in.mocap_pos, in.mocap_quat);
-    const std::vector<Motion> bodies = motion(m, kin, qvel);
+    const std::vector<Motion> bodies = motion(m, kin, qvel, in.mocap_vel);
     const FluidForces medium = fluid_forces(m, kin, bodies);
     const MatX M = mass_matrix(m, kin);
     const VecX damping = damper_coefficients(m, v), stiffness = spring_coefficients(m, qpos);
@@ -78,7 +78,7 @@ FreeMotion free_motion(const Model& m, const Options& o, const Kinematics& kin,
   const VecX stiffness = implicit_part(spring_coefficients(m, in.qpos));
 
   // A = M + θ δt D + θ θ_qv δt² K, D with the drag of the medium
-  const std::vector<Motion> bodies = motion(m, kin, in.qvel);
+  const std::vector<Motion> bodies = motion(m, kin, in.qvel, in.mocap_vel);
   const FluidForces medium = fluid_forces(m, kin, bodies);
   const Theta share = theta(o.scheme);
   FreeMotion free{mass_matrix(m, kin), v0, {}};
@@ -98,7 +98,8 @@ FreeMotion free_motion(const Model& m, const Options& o, const Kinematics& kin,
   if (!free.solved) return free;
   free.v_star = v0 + factor.solve(dt * k);
   if (gyroscopic_law(o) == Gyroscopic::midpoint) {
-    free.turning = turning(m, kin, dt * (implicit_part(damping) + dt * stiffness));
+    const bool moving = o.mocap_velocity != MocapVelocity::none;
+    free.turning = turning(m, kin, moving, dt * (implicit_part(damping) + dt * stiffness));
     free.v_star += first_half(free.turning, dt, v0, on_bodies);
   }
   return free;

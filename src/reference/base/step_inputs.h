@@ -10,7 +10,7 @@ namespace stiction::reference::inline STICTION_REAL {
 // Inputs with defaults filled in: all spans have their full size and finite numbers.
 struct StepInputs {
   std::span<const Real> qpos, qvel, ctrl;
-  std::span<const double> qfrc_applied, xfrc_applied, mocap_pos, mocap_quat, anchor,
+  std::span<const double> qfrc_applied, xfrc_applied, mocap_pos, mocap_quat, mocap_vel, anchor,
       friction_anchor;
   double time = 0;
   std::span<const Real> more_friction = {};  // (npair) added to the coefficients; empty: zero

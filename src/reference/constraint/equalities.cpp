@@ -98,6 +98,8 @@ std::vector<BlockConstraint> equality_blocks(const Model& m, double dt, const Ki
                                              const std::vector<Tendon>& tendons,
                                              const StepInputs& in, const DelassusScale& delassus) {
   std::vector<BlockConstraint> blocks;
+  const std::vector<Real> rest(at(m.nv), Real(0));
+  const std::vector<Motion> carried = motion(m, kin, rest, in.mocap_vel);
   for (int i = 0; i < m.neq; ++i) {
     if (in.eq_active[at(i)] == 0) continue;
     const double k = m.eq_stiffness[at(2 * i)], rotational = m.eq_stiffness[at(2 * i + 1)];
@@ -114,15 +116,19 @@ std::vector<BlockConstraint> equality_blocks(const Model& m, double dt, const Ki
     const Connection c = connection(m, kin, i);
     const MatX J = jacobian(m, kin, c);
     const MatX turn = J.topRows(3), move = J.bottomRows(3);
+    // v_c counts what mocap bodies add to it
+    const Motion &V1 = carried[at(c.body1)], &V2 = carried[at(c.body2)];
+    const Vec3 drift = V2.velocity_at(c.at2 - kin.xpos[at(c.body2)]) -
+                       V1.velocity_at(c.at1 - kin.xpos[at(c.body1)]);
     if (m.eq_type[at(i)] == EqualityType::connect) {
       const Real inverse = inverse_compliance(dt, time, k, delassus(move));
-      blocks.push_back({i, move, -(c.q - c.p) / time, Vec3::Constant(inverse)});
+      blocks.push_back({i, move, -(c.q - c.p) / time - drift, Vec3::Constant(inverse)});
       continue;
     }
     // Drake's w of a weld is that of all six rows, whatever their units
     const bool together = m.eq_native[at(i)] != 0;
     VecX v_hat(6), inverse(6);
-    v_hat << -c.turn / time, -(c.q - c.p) / time;
+    v_hat << -c.turn / time - (V2.omega - V1.omega), -(c.q - c.p) / time - drift;
     inverse << Vec3::Constant(
         inverse_compliance(dt, time, rotational, delassus(together ? J : turn))),
         Vec3::Constant(inverse_compliance(dt, time, k, delassus(together ? J : move)));

@@ -17,7 +17,7 @@ std::vector<RowConstraint> force_rows(const Model& m, double dt, const StepInput
                                       const std::vector<Tendon>& tendons) {
   const Eigen::Map<const VecX> v0(in.qvel.data(), m.nv);
   std::vector<RowConstraint> rows =
-      tendon_forces(m, dt, tendons, tendon_bias(m, kin, motion(m, kin, in.qvel)), v0);
+      tendon_forces(m, dt, tendons, tendon_bias(m, kin, motion(m, kin, in.qvel, in.mocap_vel)), v0);
   const std::vector<Actuation> actuators =
       actuation(m, kin, tendons, in.qpos, in.qvel, in.ctrl, in.act);
   for (const auto& [a, law] : servo_laws(m, dt, in, delassus, kin, tendons))

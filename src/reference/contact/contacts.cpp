@@ -150,6 +150,17 @@ bool may_act(const Model& m, double dt, const Reach& reach, const Real& gap,
   return gap <= reach.distance + 2 * reach.horizon * closing + 8 * g * dt * dt;
 }
 
+Real deep_shift(const Model& m, double dt, const ContactPoint& p, const Real& v_n0) {
+  const double g = Eigen::Vector3d(m.gravity[0], m.gravity[1], m.gravity[2]).norm();
+  const double d = p.dissipation;
+  if (!(d * g > 0)) return 0;
+  const Real excess = -p.gap - kDeepLoads * g / (p.stiffness * p.w);
+  if (!(excess > 0) || !(-p.gap > dt / d)) return 0;
+  const double T = std::max(kDeepSpeed / (d * g), 2 * dt);
+  const Real aim = return_speed({1 / (T * T), 2 / T}, dt, excess, std::max<Real>(v_n0, 0));
+  return std::max<Real>(std::min<Real>(aim, kDeepSpeed / d) - 1 / d, 0);
+}
+
 ContactLaw contact_law(const Model& m, const Options& o, double dt, const Vec3& v_c0,
                        const ContactPoint& p) {
   ContactLaw law;
@@ -158,6 +169,9 @@ ContactLaw contact_law(const Model& m, const Options& o, double dt, const Vec3& 
   if (law.mu > 0) law.along = p.friction / law.mu;
   law.shift = (p.frame.transpose() * p.anchor).head<2>() / (kAnchorTime * dt);
   const Real k = resolved_stiffness(p.stiffness, p.dissipation, dt, p.gap, p.w);
+  const bool papers =
+      law.model == ContactModel::sap || o.contact_pairs == ContactPairs::penetrating_deepest;
+  const Real deep = papers ? Real(0) : deep_shift(m, dt, p, v_c0.z());
   switch (o.normal_law) {
     case NormalLaw::log_barrier:
       law.normal = BarrierLaw<LogBarrier>(dt, {*o.barrier}, p.gap, p.w);
@@ -166,8 +180,8 @@ ContactLaw contact_law(const Model& m, const Options& o, double dt, const Vec3& 
       law.normal = BarrierLaw<IpcBarrier>(dt, {*o.barrier, o.barrier_distance}, p.gap, p.w);
       break;
     case NormalLaw::hunt_crossley:
-      law.normal = HuntCrossley(dt, k, p.dissipation, -k * p.gap);
-      set_bound(o, lagged_impulse(dt, p.dissipation, -k * p.gap, v_c0.z()), p.w, law);
+      law.normal = HuntCrossley(dt, k, p.dissipation, -k * p.gap, deep);
+      set_bound(o, lagged_impulse(dt, p.dissipation, -k * p.gap, v_c0.z() - deep), p.w, law);
       break;
   }
   if (o.normal_law != NormalLaw::hunt_crossley)  // no dissipation: the impulse of the gap alone

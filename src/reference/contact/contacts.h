@@ -57,6 +57,11 @@ Reach reach(const Model& m, const Options& o, double dt, const ContactPoint& p);
 bool may_act(const Model& m, double dt, const Reach& reach, const Real& gap,
              std::initializer_list<Vec3> v_c);
 
+// Where the overlap is deeper than kDeepLoads weights would press it, the normal law is that of v_n − s, and parts at up
+// to kDeepSpeed/d: max(û, 1/d) of the depth beyond, T = kDeepSpeed/(d |g|).
+inline constexpr double kDeepLoads = 16, kDeepSpeed = 4;
+Real deep_shift(const Model& m, double dt, const ContactPoint& p, const Real& v_n0);
+
 // Law of a point with the start velocity v0 in its frame.
 ContactLaw contact_law(const Model& m, const Options& o, double dt, const Vec3& v_c0,
                        const ContactPoint& p);

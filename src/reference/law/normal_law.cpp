@@ -4,7 +4,8 @@
 
 namespace stiction::reference::inline STICTION_REAL {
 
-HuntCrossley::HuntCrossley(double dt, Real k, double d, Real f_e0) : dt_(dt), d_(d), a_(dt * k) {
+HuntCrossley::HuntCrossley(double dt, Real k, double d, Real f_e0, Real shift)
+    : dt_(dt), d_(d), a_(dt * k) {
   if (a_ == 0 && f_e0 <= 0) return;
   kind_ = Kind::product;
   if (a_ == 0 && d == 0) {  // constant force
@@ -17,6 +18,7 @@ HuntCrossley::HuntCrossley(double dt, Real k, double d, Real f_e0) : dt_(dt), d_
     v_hat_ = 1 / d;
     F_ = f_e0 - a_ / d;
   }
+  v_hat_ += shift;
 }
 
 Scalar HuntCrossley::at(Real v_n) const {

@@ -19,7 +19,8 @@ class HuntCrossley {
  public:
   HuntCrossley() = default;
   // k N/m, d s/m, f_e0 = −k φ0 in N (negative while separated)
-  HuntCrossley(double dt, Real k, double d, Real f_e0);
+  // shift: of the velocity, n(v − shift)
+  HuntCrossley(double dt, Real k, double d, Real f_e0, Real shift = 0);
   Scalar at(Real v_n) const;
 
  private:

@@ -28,7 +28,7 @@ struct World {
 World world(const Model& m, const StepInputs& in, std::span<const double> qpos,
             std::span<const double> qvel, const VecX& qacc) {
   World w{kinematics(m, qpos, in.mocap_pos, in.mocap_quat), {}};
-  w.bodies = motion(m, w.kin, qvel);
+  w.bodies = motion(m, w.kin, qvel, in.mocap_vel);
   for (int b = 1; b < m.nbody; ++b) {
     w.bodies[at(b)].acceleration += point_jacobian(m, w.kin, b, w.kin.xpos[at(b)]) * qacc;
     w.bodies[at(b)].alpha += rotation_jacobian(m, w.kin, b) * qacc;
@@ -47,8 +47,6 @@ VecX to_vec(const Quat& q) {
 VecX to_vec(double x) {
   return VecX::Constant(1, x);
 }
-
-// ---- sensors of a state
 
 VecX frame_sensor(const Model& m, const World& w, int i) {
   using T = SensorType;
@@ -279,17 +277,18 @@ VecX interval_sensor(const Model& m, const Options& o, const StepInputs& in, con
 
 std::vector<double> sensors(const Model& m, const Options& o, const StepInputs& in,
                             const StepResult& s) {
-  const VecX none = VecX::Zero(m.nv);
   std::vector<double> data(at(m.nsensordata), 0.0);
   if (m.nsensor == 0) return data;
   const Eigen::Map<const VecX> v0(in.qvel.data(), m.nv), v(s.qvel.data(), m.nv);
   const World start = world(m, in, in.qpos, in.qvel, (v - v0) / *o.timestep);
-  const World end = world(m, in, s.qpos, s.qvel, none);
+  StepInputs next = in;
+  next.mocap_pos = s.mocap_pos, next.mocap_quat = s.mocap_quat;
+  const World end = world(m, next, s.qpos, s.qvel, VecX::Zero(m.nv));
   for (int i = 0; i < m.nsensor; ++i) {
     const bool interval = of_interval(m.sensor_type[at(i)]);
     if (interval && any(s.status, kFrozen)) continue;
     const VecX x =
-        interval ? interval_sensor(m, o, in, s, start, i) : state_sensor(m, o, in, s, end, i);
+        interval ? interval_sensor(m, o, in, s, start, i) : state_sensor(m, o, next, s, end, i);
     const double cutoff = has_cutoff(m.sensor_type[at(i)]) ? m.sensor_cutoff[at(i)] : 0;
     for (int k = 0; k < m.sensor_dim[at(i)]; ++k)
       data[at(m.sensor_adr[at(i)] + k)] = cutoff > 0 ? std::clamp(x[k], -cutoff, cutoff) : x[k];

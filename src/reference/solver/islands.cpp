@@ -69,10 +69,13 @@ std::vector<std::vector<int>> islands(const Problem& problem) {
 
 Problem on_island(const Problem& problem, const std::vector<int>& dofs) {
   Problem part = {problem.A(dofs, dofs), problem.v_star(dofs), {}, {}, {}};
+  if (!problem.tree.empty())
+    for (const int i : dofs) part.tree.push_back(problem.tree[static_cast<std::size_t>(i)]);
   for (const PointConstraint& c : problem.points) {
     const Mat3X J = c.J(Eigen::all, dofs);
     const Mat3X turning = c.turns() ? Mat3X(c.J_turning(Eigen::all, dofs)) : Mat3X();
-    if (!is_zero(J) || !is_zero(turning)) part.points.push_back({J, c.law, turning, c.couple});
+    if (!is_zero(J) || !is_zero(turning))
+      part.points.push_back({J, c.law, turning, c.couple, c.contact, c.drift, c.drift_turning});
   }
   for (const RowConstraint& c : problem.rows)
     if (const VecX J = c.J(dofs); !is_zero(J)) part.rows.push_back({J, c.law});
@@ -82,14 +85,13 @@ Problem on_island(const Problem& problem, const std::vector<int>& dofs) {
   return part;
 }
 
-Solution solve_by_islands(const Problem& problem, const VecX& v0, double tolerance,
-                          int max_iterations) {
+Solution by_islands(const Problem& problem, const VecX& v0, const SolveIsland& solve_island) {
   const std::vector<std::vector<int>> all = islands(problem);
-  if (all.size() <= 1) return solve(problem, v0, tolerance, max_iterations);
+  if (all.size() <= 1) return solve_island(problem, v0);
   Solution whole;
   whole.v = v0;
   for (const std::vector<int>& dofs : all) {
-    const Solution part = solve(on_island(problem, dofs), v0(dofs), tolerance, max_iterations);
+    const Solution part = solve_island(on_island(problem, dofs), v0(dofs));
     whole.v(dofs) = part.v;
     whole.status |= part.status;
     whole.iterations = std::max(whole.iterations, part.iterations);
@@ -99,6 +101,13 @@ Solution solve_by_islands(const Problem& problem, const VecX& v0, double toleran
     whole.cost += part.cost;
   }
   return whole;
+}
+
+Solution solve_by_islands(const Problem& problem, const VecX& v0, double tolerance,
+                          int max_iterations) {
+  return by_islands(problem, v0, [&](const Problem& part, const VecX& start) {
+    return solve(part, start, tolerance, max_iterations);
+  });
 }
 
 }  // namespace stiction::reference::inline STICTION_REAL

@@ -1,6 +1,7 @@
 #include "reference/solver/newton.h"
 
 #include <Eigen/Cholesky>
+#include <Eigen/LU>
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -37,6 +38,27 @@ class StallTest {
 
 }  // namespace
 
+Real relative_residual(const Problem& problem, const Evaluation& e, const VecX& v,
+                       double tolerance) {
+  const VecX D = problem.A.diagonal().cwiseSqrt().cwiseInverse();
+  const double rho = kRoundOff / std::max(tolerance, kRoundOff);
+  const VecX Av = D.cwiseProduct(problem.A * v), impulse = D.cwiseProduct(e.impulse);
+  const VecX load = rho * D.cwiseProduct(e.load), gradient = D.cwiseProduct(e.gradient());
+  const int nv = static_cast<int>(v.size());
+  const auto tree = [&](int i) {
+    return problem.tree.empty() ? 0 : problem.tree[static_cast<std::size_t>(i)];
+  };
+  Real most = 0;
+  for (int first = 0, end = 0; first < nv; first = end) {
+    while (end < nv && tree(end) == tree(first)) ++end;
+    const auto norm = [&](const VecX& x) { return x.segment(first, end - first).norm(); };
+    const Real r = norm(gradient), scale = std::max({norm(Av), norm(impulse), norm(load)});
+    if (!isfinite(r)) return r;
+    if (r != 0) most = std::max<Real>(most, scale > 0 ? r / scale : Real(1));
+  }
+  return most;
+}
+
 Solution solve(const Problem& problem, const VecX& v0, double tolerance, int max_iterations) {
   Solution s;
   if (problem.unconstrained()) {
@@ -46,16 +68,7 @@ Solution solve(const Problem& problem, const VecX& v0, double tolerance, int max
   s.v = v0;
   const VecX D = problem.A.diagonal().cwiseSqrt().cwiseInverse();
   Evaluation e = evaluate(problem, s.v);
-  const double rho = kRoundOff / std::max(tolerance, kRoundOff);
-  const auto relative_residual = [&]() -> Real {
-    const Real scale =
-        std::max({D.cwiseProduct(problem.A * s.v).norm(), D.cwiseProduct(e.impulse).norm(),
-                  rho * D.cwiseProduct(e.load).norm()});
-    const Real r = D.cwiseProduct(e.gradient()).norm();
-    if (r == 0) return 0;
-    return scale > 0 ? r / scale : Real(1);
-  };
-  s.residual = relative_residual();
+  s.residual = relative_residual(problem, e, s.v, tolerance);
   StallTest progress;
   progress.start(e, s.residual);
 
@@ -93,7 +106,7 @@ Solution solve(const Problem& problem, const VecX& v0, double tolerance, int max
     ++s.iterations;
 
     e = evaluate(problem, s.v);
-    s.residual = relative_residual();
+    s.residual = relative_residual(problem, e, s.v, tolerance);
     const Real step = search.alpha * x.norm(), scale = s.v.cwiseQuotient(D).norm();
     if (progress.stalled(e, s.residual, search.alpha, step, scale) && s.residual > tolerance) {
       s.status |= Status::stalled;
@@ -121,8 +134,21 @@ VecX differentiated(const Problem& problem, const VecX& v) {
   }
   return result;
 }
+VecX differentiated(const VecX& gradient, const Eigen::MatrixXd& slope, const VecX& v) {
+  const Eigen::PartialPivLU<Eigen::MatrixXd> factor(slope);
+  VecX result = v.unaryExpr([](const Real& x) { return Real(x.value); });
+  for (int k = 0; k < Real::kDirections; ++k) {
+    const Eigen::VectorXd dv =
+        factor.solve(-gradient.unaryExpr([k](const Real& x) { return x.tangent[k]; }));
+    for (int i = 0; i < v.size(); ++i) result[i].tangent[k] = dv[i];
+  }
+  return result;
+}
 #else
 VecX differentiated(const Problem&, const VecX& v) {
+  return v;
+}
+VecX differentiated(const VecX&, const Eigen::MatrixXd&, const VecX& v) {
   return v;
 }
 #endif

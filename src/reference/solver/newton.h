@@ -10,9 +10,14 @@ struct Solution {
   VecX v;
   Status status = Status::ok;
   int iterations = 0, linesearch_evaluations = 0;
-  Real residual = 0;  // ‖D r‖ / max(‖D A v‖, ‖D Jᵀγ‖), D = diag(A)^-1/2
+  Real residual = 0;  // ‖D r‖ / max(‖D A v‖, ‖D Jᵀγ‖) of a tree, D = diag(A)^-1/2
   Real cost = 0;
 };
+
+// ‖D r‖ over the largest of ‖D A v‖, ‖D Jᵀγ‖ and what round-off of the impulses is to the tolerance; 0/0 = 0. The
+// most of any tree: what is small beside a heavy one need not be for a light one.
+Real relative_residual(const Problem& problem, const Evaluation& e, const VecX& v,
+                       double tolerance);
 
 // Starts at v0. Stops at residual <= tolerance, at the round-off floor (`stalled` if above the
 // tolerance) or after max_iterations (`not_converged`).
@@ -21,5 +26,8 @@ Solution solve(const Problem& problem, const VecX& v0, double tolerance, int max
 // v, the minimum of a problem, as a function of what the problem depends on: at the minimum
 // 0 = d∇ℓ_p = ∂∇ℓ_p|_v + H dv, so dv = −H⁻¹ ∂∇ℓ_p|_v, with one factorization of H. In doubles: v.
 VecX differentiated(const Problem& problem, const VecX& v);
+
+// The same of any root v of `gradient`, whose derivative to v is `slope`.
+VecX differentiated(const VecX& gradient, const Eigen::MatrixXd& slope, const VecX& v);
 
 }  // namespace stiction::reference::inline STICTION_REAL

@@ -35,7 +35,7 @@ Evaluation evaluate(const Problem& problem, const VecX& v) {
     add_outer(e.hessian, J, value.hessian);
   };
   for (const PointConstraint& c : problem.points) {
-    add_point(c.J, evaluate(c.law, c.J * v));
+    add_point(c.J, evaluate(c.law, c.velocity(v)));
     if (c.turns()) add_point(c.J_turning, evaluate(c.couple, c.turning(v)));
   }
   for (const RowConstraint& c : problem.rows) {
@@ -68,10 +68,10 @@ Line::Line(const Problem& problem, const VecX& v, const VecX& dv) : problem_(pro
     curvature0_ += J_dv.dot(c.inverse_R.cwiseProduct(J_dv));
   }
   for (const PointConstraint& c : problem.points) {
-    point_v_.emplace_back(c.J * v);
+    point_v_.emplace_back(c.velocity(v));
     point_dv_.emplace_back(c.J * dv);
     point_omega_.push_back(c.turning(v));
-    point_domega_.push_back(c.turning(dv));
+    point_domega_.push_back(c.turning_change(dv));
   }
   for (const RowConstraint& c : problem.rows) {
     row_v_.push_back(c.J.dot(v));

@@ -16,9 +16,17 @@ struct PointConstraint {
   Mat3X J_turning =
       {};  // likewise of the angular velocity; empty without torsional or rolling friction
   CoupleLaw couple = {};
+  int contact = -1;  // of the step
+  // What mocap bodies add to v_c and ω: the law is that of J v + drift.
+  Vec3 drift = Vec3::Zero(), drift_turning = Vec3::Zero();
 
   bool turns() const { return J_turning.cols() > 0; }
-  Vec3 turning(const VecX& v) const { return turns() ? Vec3(J_turning * v) : Vec3(Vec3::Zero()); }
+  Vec3 velocity(const VecX& v) const { return J * v + drift; }
+  // J_turning dv: how ω changes
+  Vec3 turning_change(const VecX& dv) const {
+    return turns() ? Vec3(J_turning * dv) : Vec3(Vec3::Zero());
+  }
+  Vec3 turning(const VecX& v) const { return turning_change(v) + drift_turning; }
 };
 struct RowConstraint {
   VecX J;  // (nv)
@@ -40,6 +48,8 @@ struct Problem {
   std::vector<PointConstraint> points;
   std::vector<RowConstraint> rows;
   std::vector<BlockConstraint> blocks;
+  std::vector<int> tree =
+      {};  // (nv)  of each dof, the dofs of one following each other; empty: one for all
 
   bool unconstrained() const { return points.empty() && rows.empty() && blocks.empty(); }
 };

@@ -32,6 +32,12 @@ void check_model(const Model& m, const Options& o) {
         ": torsional and rolling friction are for the lagged model; write condim=\"3\"");
   }
 
+  for (int g = 0; g < m.ngeom && o.contact_model != ContactModel::lagged; ++g)
+    for (std::size_t k = 0; k < 6 && !m.geom_surfacevel.empty(); ++k)
+      if (m.geom_surfacevel[6 * at(g) + k] != 0)
+        throw ArgumentError("geom " + std::to_string(g) +
+                            " has surfacevel: surfaces that move are for the lagged model");
+
   if (o.normal_law != NormalLaw::hunt_crossley && o.contact_model == ContactModel::sap)
     throw ArgumentError(
         "Options: normal_law is for the lagged and similar models; sap has a law of its own");

@@ -119,8 +119,8 @@ void differentiate(const Model& m, const Options& o, std::span<const double> qpo
     const Step step =
         take_step(m, o,
                   {seeds.qpos, seeds.qvel, seeds.ctrl, in.qfrc_applied, in.xfrc_applied,
-                   in.mocap_pos, in.mocap_quat, in.anchor, in.friction_anchor, in.time,
-                   seeds.friction, in.eq_active, in.act});
+                   in.mocap_pos, in.mocap_quat, in.mocap_vel, in.anchor, in.friction_anchor,
+                   in.time, seeds.friction, in.eq_active, in.act});
 
     for (std::size_t c = 0; c < chunk.size(); ++c) {
       const auto [of, index] = chunk[c];

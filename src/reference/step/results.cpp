@@ -22,7 +22,7 @@ void contact_results(const Model& m, const Options& o, const Step& step, StepRes
     const ContactPoint& p = step.contacts.points[i];
     const PointConstraint& constraint = step.problem.points[i];
     const ContactLaw& law = constraint.law;
-    const Vec3 v_c = constraint.J * step.v, omega = constraint.turning(step.v);
+    const Vec3 v_c = constraint.velocity(step.v), omega = constraint.turning(step.v);
     const Vec3 couple = constraint.turns()
                             ? Vec3(p.frame * evaluate(constraint.couple, omega).impulse)
                             : Vec3(Vec3::Zero());
@@ -56,7 +56,7 @@ void contact_results(const Model& m, const Options& o, const Step& step, StepRes
                advance_turned(p, constraint.couple, p.frame * omega, dt));
   }
   for (const LeftOut& p : step.contacts.left_out)
-    if (p.gap + p.reach.horizon * p.reach.opening(p.J * step.v) < p.reach.distance)
+    if (p.gap + p.reach.horizon * p.reach.opening(p.J * step.v + p.drift) < p.reach.distance)
       s.status |= Status::late_contact;
 }
 
@@ -70,6 +70,30 @@ void equality_results(double dt, const Step& step, StepResult& s) {
   }
 }
 
+// Where mocap_vel takes the mocap bodies in a step: p + δt v, exp(δt ω) R.
+struct MocapPoses {
+  std::vector<double> pos, quat;  // (nmocap,3) (nmocap,4)
+};
+MocapPoses advance_mocap(const Model& m, double dt, std::span<const double> pos,
+                         std::span<const double> quat, std::span<const double> vel) {
+  MocapPoses next;
+  next.pos.resize(at(3 * m.nmocap)), next.quat.resize(at(4 * m.nmocap));
+  for (int b = 1; b < m.nbody; ++b) {
+    const int k = m.body_mocapid[at(b)];
+    if (k < 0) continue;
+    Vec3 p = pos.empty() ? row3(m.body_pos, b) : row3(pos, k);
+    Quat q = quat.empty() ? row4(m.body_quat, b) : row4(quat, k).normalized();
+    if (!vel.empty()) {
+      const Vec3 turn = dt * row3(vel, 2 * k);
+      const double angle = turn.norm();
+      p += dt * row3(vel, 2 * k + 1);
+      if (angle > 0) q = (Quat(Eigen::AngleAxisd(angle, turn / angle)) * q).normalized();
+    }
+    set_row3(next.pos, k, p), set_row4(next.quat, k, q);
+  }
+  return next;
+}
+
 // What a step that can't be taken returns: the state as it was, zeros elsewhere.
 StepResult unchanged(const Model& m, const StepInputs& in) {
   StepResult s;
@@ -79,6 +103,8 @@ StepResult unchanged(const Model& m, const StepInputs& in) {
   s.friction_anchor.assign(in.friction_anchor.begin(), in.friction_anchor.end());
   s.act.assign(in.act.begin(), in.act.end());
   s.act.resize(at(m.na));
+  const MocapPoses still = advance_mocap(m, 0, in.mocap_pos, in.mocap_quat, {});
+  s.mocap_pos = still.pos, s.mocap_quat = still.quat;
   s.v.assign(in.qvel.begin(), in.qvel.end());
   s.v_star.assign(at(m.nv), 0.0);
   s.gen_impulse.assign(at(m.nv), 0.0);
@@ -114,6 +140,8 @@ StepResult step(const Model& m, const Options& o, const StepInputs& in) {
   s.qpos = to_vector(taken.q);
   s.qvel = to_vector(taken.v_end);
   s.act = next_activations(m, in.ctrl, in.act);
+  const MocapPoses moved = advance_mocap(m, *o.timestep, in.mocap_pos, in.mocap_quat, in.mocap_vel);
+  s.mocap_pos = moved.pos, s.mocap_quat = moved.quat;
   s.v = to_vector(taken.v);
   s.residual = taken.solution.residual;
   s.cost = taken.solution.cost;

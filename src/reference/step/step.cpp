@@ -6,7 +6,7 @@
 
 #include "reference/constraint/equalities.h"
 #include "reference/contact/adhesion.h"
-#include "reference/solver/islands.h"
+#include "reference/step/friction.h"
 
 namespace stiction::reference::inline STICTION_REAL {
 namespace {
@@ -18,6 +18,29 @@ VecX motion_with_rows(const Problem& rows_only, const VecX& v0) {
   return v0 - e.hessian.llt().solve(e.gradient());
 }
 
+// What mocap bodies and surfaces add to the velocities of body 2 against body 1 at a point, in its frame; `carried`: the
+// motion of the bodies at rest in their joints. A surface moves along itself, so it has no normal part.
+struct Drift {
+  Vec3 velocity, omega;
+};
+Drift drift_at(const Model& m, const Kinematics& kin, const std::vector<Motion>& carried,
+               const ContactPoint& p) {
+  const auto of_geom = [&](int g, const Vec3& normal) {
+    const auto b = at(m.geom_bodyid[at(g)]);
+    Drift drift = {carried[b].velocity_at(p.pos - kin.xpos[b]), carried[b].omega};
+    if (m.geom_surfacevel.empty()) return drift;
+    const Vec3 v = kin.geom_xmat[at(g)] * row3(m.geom_surfacevel, 2 * g);
+    const Vec3 w = kin.geom_xmat[at(g)] * row3(m.geom_surfacevel, 2 * g + 1);
+    const Vec3 u = v + w.cross(p.pos - kin.geom_xpos[at(g)]);
+    drift.velocity += u - normal.dot(u) * normal, drift.omega += w;
+    return drift;
+  };
+  const Vec3 n = p.frame.col(2);
+  const Drift d1 = of_geom(p.geom1, n), d2 = of_geom(p.geom2, n);
+  return {p.frame.transpose() * (d2.velocity - d1.velocity),
+          p.frame.transpose() * (d2.omega - d1.omega)};
+}
+
 Contacts contact_constraints(const Model& m, const Options& o, double dt, const Kinematics& kin,
                              const StepInputs& in, const VecX& v0, const DelassusScale& delassus,
                              Problem& problem) {
@@ -25,15 +48,18 @@ Contacts contact_constraints(const Model& m, const Options& o, double dt, const 
   std::vector<ContactPoint> candidates = candidate_points(m, o, kin, in.more_friction);
   const bool speculative = o.contact_pairs == ContactPairs::speculative;
   if (!speculative) candidates = penetrating_deepest(candidates);
-  const std::vector<Motion> bodies = motion(m, kin, in.qvel);
+  const std::vector<Motion> bodies = motion(m, kin, in.qvel, in.mocap_vel);
+  const std::vector<Real> rest(at(m.nv), Real(0));
+  const std::vector<Motion> carried = motion(m, kin, rest, in.mocap_vel);
   const VecX v_rows = motion_with_rows(problem, v0);
 
   for (ContactPoint& p : candidates) {
     const Mat3X J = contact_jacobian(m, kin, p);
-    const Vec3 v_c0 = J * v0;
+    const Drift drift = drift_at(m, kin, carried, p);
+    const Vec3 v_c0 = J * v0 + drift.velocity;
     const Reach r = reach(m, o, dt, p);
-    if (speculative && !may_act(m, dt, r, p.gap, {v_c0, J * v_rows})) {
-      contacts.left_out.push_back({J, r, p.gap});
+    if (speculative && !may_act(m, dt, r, p.gap, {v_c0, J * v_rows + drift.velocity})) {
+      contacts.left_out.push_back({J, r, p.gap, drift.velocity});
       continue;
     }
     if (o.stiction == Stiction::anchored) {
@@ -50,6 +76,8 @@ Contacts contact_constraints(const Model& m, const Options& o, double dt, const 
     p.w = delassus(J);
     if (p.w == 0) continue;  // nothing can move at this point
     problem.points.push_back({J, contact_law(m, o, dt, v_c0, p)});
+    problem.points.back().contact = static_cast<int>(contacts.points.size());
+    problem.points.back().drift = drift.velocity, problem.points.back().drift_turning = drift.omega;
     if (m.pair_torsion[at(p.pair)] > 0 || m.pair_rolling[at(p.pair)] > 0) {
       PointConstraint& c = problem.points.back();
       c.J_turning = turning_jacobian(m, kin, p);
@@ -61,57 +89,15 @@ Contacts contact_constraints(const Model& m, const Options& o, double dt, const 
   return contacts;
 }
 
-constexpr double kFrictionShare = 0.02;
-
-// The bound μ n0 of one kind of friction, and its soft norm's speeds with n0 and with n.
-struct Bound {
-  Real mu, w, n0, n, eps, next_eps;
-};
-
-// By what friction would change if μ n bounded it instead of μ n0: what of it is beyond the new bound, or
-// what the new bound adds to it, at most what stops the slip.
-Real friction_change(const Bound& b, const Real& slip) {
-  const Real now = b.mu * b.n0 * slip / hypot(slip, b.eps);
-  if (b.n < b.n0) return std::max<Real>(0, now - b.mu * b.n);
-  return b.mu * (b.n - b.n0) * slip / (hypot(slip, b.next_eps) + b.w * b.mu * b.n);
-}
-
-// Σ w Δγ² of a point: sliding, torsion and rolling.
-Real friction_change2(const Options& o, const ContactPoint& p, const PointConstraint& c,
-                      const VecX& v) {
-  const Vec3 v_c = c.J * v;
-  const Real n = evaluate(c.law, v_c).impulse.z();
-  ContactLaw next = c.law;
-  set_bound(o, n, p.w, next);
-  const Real slide = friction_change({c.law.mu, p.w, c.law.n0, n, c.law.eps, next.eps},
-                                     c.law.along.cwiseProduct(v_c.head<2>() + c.law.shift).norm());
-  if (!c.turns()) return p.w * slide * slide;
-
-  const Vec3 omega = c.turning(v) + c.couple.shift;
-  CoupleLaw couple = c.couple;
-  set_bound(o, n, p, couple);
-  const Real w = p.w_turning, n0 = c.law.n0;
-  const Real torsion = friction_change(
-      {couple.torsion, w, n0, n, c.couple.eps_torsion, couple.eps_torsion}, abs(omega.z()));
-  const Real rolling = friction_change(
-      {couple.rolling, w, n0, n, c.couple.eps_rolling, couple.eps_rolling}, omega.head<2>().norm());
-  return p.w * slide * slide + w * (torsion * torsion + rolling * rolling);
-}
-
-// Whether friction is wrong by more than a share of the impulses of the step: the larger of those of the
-// constraints, A (v − v*), and of all other forces, A (v* − v0); in the norm of diag(A)⁻¹.
-bool bounds_moved(const Options& o, const Problem& problem, const std::vector<ContactPoint>& points,
-                  const VecX& v0, const VecX& v) {
-  Real change2 = 0;
-  for (std::size_t i = 0; i < points.size(); ++i)
-    change2 += friction_change2(o, points[i], problem.points[i], v);
-  const VecX inverse = problem.A.diagonal().cwiseInverse();
-  const auto norm2 = [&](const VecX& dv) {
-    const VecX p = problem.A * dv;
-    return p.dot(inverse.cwiseProduct(p));
-  };
-  return change2 > kFrictionShare * kFrictionShare *
-                       std::max(norm2(v - problem.v_star), norm2(problem.v_star - v0));
+// The tree of each dof: the first body on its path to the root that has joints.
+std::vector<int> trees(const Model& m) {
+  std::vector<int> of_body(at(m.nbody), -1), tree;
+  for (int b = 1; b < m.nbody; ++b) {
+    const int parent = of_body[at(m.body_parentid[at(b)])];
+    of_body[at(b)] = parent >= 0 || m.body_dofnum[at(b)] == 0 ? parent : b;
+  }
+  for (int i = 0; i < m.nv; ++i) tree.push_back(of_body[at(m.dof_bodyid[at(i)])]);
+  return tree;
 }
 
 // Where Newton's method starts: at v0, or slower where a barrier would be passed, so that every gap keeps
@@ -125,28 +111,6 @@ VecX start(const Options& o, const VecX& v0, const Problem& problem,
       share = 0.5 * points[i].gap / closing;
   }
   return share == 1 ? v0 : VecX(share * v0);
-}
-
-// From the second solve on friction is bounded by the normal impulse of the one before.
-Solution solve_contacts(const Options& o, const VecX& v0, Problem& problem,
-                        const std::vector<ContactPoint>& points) {
-  Solution s = solve_by_islands(problem, start(o, v0, problem, points), *o.solver_tolerance,
-                                o.max_iterations);
-  for (int k = 1; k < most_solves(o) && !points.empty() && !any(s.status, kFrozen); ++k) {
-    if (o.friction_iterations == kAutoFriction && !bounds_moved(o, problem, points, v0, s.v)) break;
-    for (std::size_t i = 0; i < points.size(); ++i) {
-      PointConstraint& c = problem.points[i];
-      const Real n = evaluate(c.law, c.J * s.v).impulse.z();
-      set_bound(o, n, points[i].w, c.law);
-      if (c.turns()) set_bound(o, n, points[i], c.couple);
-    }
-    Solution next = solve_by_islands(problem, s.v, *o.solver_tolerance, o.max_iterations);
-    next.status |= s.status;
-    next.iterations += s.iterations;
-    next.linesearch_evaluations += s.linesearch_evaluations;
-    s = next;
-  }
-  return s;
 }
 
 bool in_range(std::span<const Real> qpos, const VecX& v, Status& status) {
@@ -175,7 +139,7 @@ Step take_step(const Model& m, const Options& o, const StepInputs& in) {
   if (!in_range(in.qpos, s.free.v_star, s.status)) return s;
 
   // constraints
-  s.problem = {s.free.A, s.free.v_star, {}, {}, {}};
+  s.problem = {s.free.A, s.free.v_star, {}, {}, {}, trees(m)};
   const DelassusScale delassus(m, s.kin, s.free.A);
   const std::vector<Tendon> lengths = tendons(m, s.kin, in.qpos);
   s.problem.rows = joint_rows(m, o, dt, s.free, in, delassus, s.kin, lengths);
@@ -189,7 +153,8 @@ Step take_step(const Model& m, const Options& o, const StepInputs& in) {
                             actuation(m, s.kin, lengths, in.qpos, in.qvel, in.ctrl, in.act)));
 
   // solve
-  s.solution = solve_contacts(o, v0, s.problem, s.contacts.points);
+  s.solution =
+      solve_contacts(o, start(o, v0, s.problem, s.contacts.points), s.contacts.points, s.problem);
   s.status |= s.solution.status;
   if (!in_range(in.qpos, s.solution.v, s.status)) return s;
 

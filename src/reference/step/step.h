@@ -15,6 +15,7 @@ struct LeftOut {
   Mat3X J;
   Reach reach;
   Real gap;
+  Vec3 drift;  // of J v
 };
 
 // Contact points in the problem, and those without an impulse in this step.

@@ -55,12 +55,15 @@ Vec3 middle(const Turning& t, double dt, const Vec3& omega0, const Vec3& impulse
 
 }  // namespace
 
-std::vector<Turning> turning(const Model& m, const Kinematics& kin, const VecX& resistance) {
+std::vector<Turning> turning(const Model& m, const Kinematics& kin, bool moving,
+                             const VecX& resistance) {
   std::vector<Turning> all;
   for (int j = 0; j < m.njnt; ++j) {
     const JointType type = m.jnt_type[at(j)];
     if (type != JointType::free && type != JointType::ball) continue;
-    if (m.dof_parentid[at(m.jnt_dofadr[at(j)])] >= 0) continue;  // on bodies that move: in k
+    // on bodies that move: in k
+    const bool carried = moving && type == JointType::ball && is_carried(m, m.jnt_bodyid[at(j)]);
+    if (carried || m.dof_parentid[at(m.jnt_dofadr[at(j)])] >= 0) continue;
     Turning t;
     t.free = type == JointType::free;
     t.dof = m.jnt_dofadr[at(j)] + (t.free ? 3 : 0);

@@ -16,7 +16,9 @@ struct Turning {
   Vec3 extra;    // J: armature + δt D + δt² K of the three dofs
   Vec3 arm;      // r: free: from the body's origin to the common centre of mass, body axes
 };
-std::vector<Turning> turning(const Model& m, const Kinematics& kin, const VecX& resistance);
+// `moving`: mocap bodies may move.
+std::vector<Turning> turning(const Model& m, const Kinematics& kin, bool moving,
+                             const VecX& resistance);
 
 // What the implicit torque adds to v* = v0 + A⁻¹ δt k with the explicit torque. `force`: −bias + wrenches on the bodies,
 // at v0.

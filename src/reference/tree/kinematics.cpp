@@ -131,7 +131,13 @@ Mat3X rotation_jacobian(const Model& m, const Kinematics& kin, int b) {
   return jac;
 }
 
-std::vector<Motion> motion(const Model& m, const Kinematics& kin, std::span<const Real> qvel) {
+bool is_carried(const Model& m, int b) {
+  while (b > 0 && m.body_mocapid[at(b)] < 0) b = m.body_parentid[at(b)];
+  return b > 0;
+}
+
+std::vector<Motion> motion(const Model& m, const Kinematics& kin, std::span<const Real> qvel,
+                           std::span<const double> mocap_vel) {
   std::vector<Motion> result(at(m.nbody));
   for (int b = 1; b < m.nbody; ++b) {
     // start as a part of the parent, seen at the parent's origin
@@ -171,6 +177,8 @@ std::vector<Motion> motion(const Model& m, const Kinematics& kin, std::span<cons
       }
     }
     move_to(kin.xpos[at(b)]);
+    if (const int k = m.body_mocapid[at(b)]; k >= 0 && !mocap_vel.empty())
+      s.omega = row3(mocap_vel, 2 * k), s.velocity = row3(mocap_vel, 2 * k + 1);
     result[at(b)] = s;
   }
   return result;

@@ -42,7 +42,12 @@ struct Motion {
     return acceleration + alpha.cross(r) + omega.cross(omega.cross(r));
   }
 };
-std::vector<Motion> motion(const Model& m, const Kinematics& kin, std::span<const Real> qvel);
+// mocap_vel (nmocap,6): angular, linear; empty: mocap bodies stand.
+std::vector<Motion> motion(const Model& m, const Kinematics& kin, std::span<const Real> qvel,
+                           std::span<const double> mocap_vel);
+
+// Whether a mocap body carries body b.
+bool is_carried(const Model& m, int b);
 
 // Centre of mass of the subtree of each body (the body's own position where the subtree is massless).
 std::vector<Vec3> subtree_com(const Model& m, const Kinematics& kin);

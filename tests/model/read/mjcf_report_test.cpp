@@ -70,9 +70,9 @@ TEST(MjcfReport, PhysicsThatIsNotComputedIsNamed) {
        "<freejoint/><inertial pos='0 0 0' mass='1' diaginertia='1 1 1'/>"
        "<geom type='mesh' mesh='m' fluidshape='ellipsoid'/></body></worldbody>",
        "geom", "fluidshape"},
-      {"<worldbody><geom name='a' size='1' surfacevel='0 0 0 1'/><body><freejoint/><geom name='b' "
+      {"<worldbody><geom name='a' size='1' adhesion='1'/><body><freejoint/><geom name='b' "
        "size='1'/></body></worldbody>",
-       "geom", "surfacevel"},
+       "geom", "adhesion"},
       {robot("",
              "<worldbody><site name='s'/><site name='u'/></worldbody><tendon><spatial "
              "stiffness='1' springyield='3'><site site='s'/><site site='u'/></spatial></tendon>"),
@@ -141,10 +141,10 @@ TEST(MjcfReport, WhatHasNoEffectIsNoAlarm) {
 TEST(MjcfReport, ADefaultIsToldWhereAnElementTakesIt) {
   LoadReport r;
   mjcf(
-      "<default>\n<geom surfacevel='1'/></default><worldbody><geom size='1'/><body><freejoint/>"
+      "<default>\n<geom adhesion='1'/></default><worldbody><geom size='1'/><body><freejoint/>"
       "<geom size='1'/></body></worldbody>",
       &r);
-  const ReportEntry* e = entry(r, "geom", "surfacevel");
+  const ReportEntry* e = entry(r, "geom", "adhesion");
   ASSERT_NE(e, nullptr);
   EXPECT_TRUE(e->physics);
   EXPECT_EQ(e->line, 2);
@@ -161,7 +161,7 @@ TEST(MjcfReport, SummaryNamesTheGravestThree) {
   EXPECT_EQ(summary(r), "");
   mjcf(
       "<asset><hfield name='h' file='h.png' size='1 1 1 1'/></asset>"
-      "<worldbody><geom type='hfield' hfield='h' surfacevel='1' adhesion='1'/><body>"
+      "<worldbody><geom type='hfield' hfield='h' adhesion='1'/><body>"
       "<joint name='j' stiffness='1' springyield='3'/>"
       "<geom type='cylinder' size='1 1'/></body>"
       "</worldbody>",
@@ -169,7 +169,7 @@ TEST(MjcfReport, SummaryNamesTheGravestThree) {
   const std::string s = summary(r);
   EXPECT_EQ(std::count(s.begin(), s.end(), '\n'), 3) << s;
   EXPECT_LT(s.find("no collider: 1 pair hfield-cylinder"), s.find("adhesion")) << s;
-  EXPECT_THAT(s, HasSubstr("and 2 more"));
+  EXPECT_THAT(s, HasSubstr("and 1 more"));
 }
 
 TEST(MjcfReport, CompleteModelsPassStrict) {

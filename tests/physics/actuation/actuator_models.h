@@ -10,6 +10,7 @@ namespace stiction::test {
 inline constexpr auto kActuate = [](const auto& team, const physics::ModelView& m, auto& e) {
   using S = std::remove_reference_t<decltype(e.flags[0])>;
   team.for_each(m.nstatus, [&](int i) { e.flags[i] = S(0.0); });
+  physics::mocap(team, m, e, 1);
   physics::kinematics(team, m, e);
   physics::tendons(team, m, e);
   physics::inertia(team, m, e);

@@ -115,8 +115,9 @@ void put_state(Env<S>& env, int lane, const CollideState& s) {
 
 template <class S, class Team>
 void run_collide(const Team& team, Env<S>& env) {
+  physics::mocap(team, env.m(), env.e, 1);
   physics::kinematics(team, env.m(), env.e);
-  physics::body_velocities(team, env.m(), env.e, env.e.qvel, env.e.cvel0);
+  physics::body_velocities(team, env.m(), env.e, env.e.mocap_twist, env.e.qvel, env.e.cvel0);
   physics::inverse_diagonal(team, env.m(), env.e);
   physics::collide(team, env.m(), env.e);
 }

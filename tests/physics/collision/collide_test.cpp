@@ -23,7 +23,7 @@ struct Oracle {
 Oracle oracle(const Model& m, const Options& o, const CollideState& s, double roundoff) {
   const double dt = *o.timestep;
   const ref::Kinematics kin = ref::kinematics(m, s.qpos, {}, {});
-  const auto bodies = ref::motion(m, kin, s.qvel);
+  const auto bodies = ref::motion(m, kin, s.qvel, {});
   MatX A(m.nv, m.nv);
   for (int i = 0, n = 0; i < m.nv; ++i)
     for (int j = 0; j <= i; ++j) A(i, j) = A(j, i) = s.A[at(n++)];

@@ -58,7 +58,7 @@ TEST(CullLinks, LeaveOutNothingThatComesNear) {
 }
 
 // Every pair belongs to one linkpair, in order, and its geoms to the two links of that.
-TEST(CullLinks, MeetingsAreThePairs) {
+TEST(CullLinks, LinkPairsHaveAllPairs) {
   const ModelPtr m = heap();
   const Env<double> env(*m);
   const auto& w = env.m();

@@ -30,7 +30,7 @@ struct Sample {
   double time = 0;
   StepResult result;
   reference::StepInputs inputs() const {
-    return {qpos, qvel, ctrl, {}, xfrc, {}, {}, {}, {}, time};
+    return {qpos, qvel, ctrl, {}, xfrc, {}, {}, {}, {}, {}, time};
   }
 };
 
@@ -131,9 +131,13 @@ class Filled : public Env<S> {
     fill_kinematics(lane, s.qpos, s.qvel);
     this->poison(Field::xvel);
 
+    // mocap bodies stand
+    this->set(Field::mocap_twist, lane,
+              Numbers(at(static_cast<int>(this->spec(Field::mocap_twist).size()))));
+
     // motion axes, velocities and accelerations about O
     const reference::Kinematics kin = kinematics(s.qpos);
-    const std::vector<reference::Motion> motion = reference::motion(m, kin, s.qvel);
+    const std::vector<reference::Motion> motion = reference::motion(m, kin, s.qvel, {});
     for (int i = 0; i < m.nv; ++i) {
       const Vec3 axis = kin.dof_axis[at(i)];
       const Vec3 arm = origin(kin, m.dof_bodyid[at(i)]) - kin.dof_anchor[at(i)];

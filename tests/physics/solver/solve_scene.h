@@ -87,12 +87,12 @@ inline Case make_case(const ModelPtr& model, const Options& o, const SolveCase& 
   c.contacts =
       Reference(model, once).step(s.qpos, s.qvel, {.ctrl = s.ctrl, .anchor = s.anchor}).contacts;
   const std::vector<double> zeros(at(m.nv)), wrenches(at(6 * m.nbody));
-  const reference::StepInputs in{s.qpos, s.qvel, s.ctrl, zeros, wrenches, {}, {}, s.anchor, {}};
+  const reference::StepInputs in{s.qpos, s.qvel, s.ctrl, zeros, wrenches, {}, {}, {}, s.anchor, {}};
   c.kin = reference::kinematics(m, s.qpos, {}, {});
   c.free = reference::free_motion(m, o, c.kin, in);
   const auto tendons = reference::tendons(m, c.kin, s.qpos);
   c.actuation = reference::actuation(m, c.kin, tendons, s.qpos, s.qvel, s.ctrl, {});
-  const auto bodies = reference::motion(m, c.kin, s.qvel);
+  const auto bodies = reference::motion(m, c.kin, s.qvel, {});
   const reference::DelassusScale scale(m, c.kin, c.free.A);
   for (const Contact& p : c.contacts) {
     const Vec3 n(p.normal[0], p.normal[1], p.normal[2]);

@@ -8,6 +8,7 @@ namespace stiction::test {
 namespace {
 
 constexpr auto kRun = [](const auto& team, const physics::ModelView& m, auto& e) {
+  physics::mocap(team, m, e, 1);
   physics::kinematics(team, m, e);
   physics::inertia(team, m, e);
   physics::bias(team, m, e);
@@ -42,7 +43,8 @@ TEST(Bias, BodyVelocitiesOfQvelAreCvel0) {
     Env<double> env(*model.model);
     set_state(env, RandomStates()(*model.model));
     kRun(physics::TeamOfOne(), env.m(), env.e);
-    physics::body_velocities(physics::TeamOfOne(), env.m(), env.e, env.e.qvel, env.e.body_vel);
+    physics::body_velocities(physics::TeamOfOne(), env.m(), env.e, env.e.mocap_twist, env.e.qvel,
+                             env.e.body_vel);
     expect_near(env.get(Field::body_vel), env.get(Field::cvel0), 1e-14, model.name);
   }
 }

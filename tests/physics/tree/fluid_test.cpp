@@ -10,6 +10,7 @@ namespace stiction::test {
 namespace {
 
 constexpr auto kRun = [](const auto& team, const physics::ModelView& m, auto& e) {
+  physics::mocap(team, m, e, 1);
   physics::kinematics(team, m, e);
   physics::inertia(team, m, e);
   physics::bias(team, m, e);

@@ -75,5 +75,6 @@ def test_open_environments(kind):
     assert env.reset().observation.shape == (4,) and env.action_spec().maximum == 3
     with pytest.raises(stiction.ArgumentError, match="num_envs = 2: dm_env has one environment"):
         environment(KINDS[kind](2, autoreset="disabled"))
-    with pytest.raises(stiction.ArgumentError, match="autoreset = 'same_step': dm_env needs 'disabled'"):
-        environment(KINDS[kind](1))
+    for task, options in ((KINDS[kind](1), {}), (Pendulum, {"autoreset": "same_step"})):
+        with pytest.raises(stiction.ArgumentError, match="autoreset = 'same_step': dm_env needs 'disabled'"):
+            environment(task, **options)

@@ -24,9 +24,12 @@ def test_specs(kind):
     assert ("critic" in env.observation_spec.keys()) == ("randomized" in kind)
 
 
-def test_a_device_of_its_own_is_said_once():
-    with pytest.raises(stiction.ArgumentError, match="autoreset = 'same_step': TorchRL needs 'disabled'"):
-        environment(stiction.TaskEnv(Pendulum, 2))
+def test_what_is_no_environment_for_it_is_refused():
+    for wrong in (environment, lambda env: environment(Pendulum, autoreset="same_step")):
+        with pytest.raises(stiction.ArgumentError, match="autoreset = 'same_step': TorchRL needs 'disabled'"):
+            wrong(stiction.TaskEnv(Pendulum, 2))
+    with pytest.raises(stiction.ArgumentError, match="device: the environment is open already"):
+        environment(stiction.TaskEnv(Pendulum, 2, autoreset="disabled"), device="cuda:0")
 
 
 def test_a_rollout_has_the_episodes_of_the_environment():

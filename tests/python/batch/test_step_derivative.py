@@ -17,6 +17,7 @@ VARIANTS = {
     "similar": {"contact_model": "similar"},
     "sap": {"contact_model": "sap"},
     "three solves": {"friction_iterations": 3},
+    "bounds that follow": {"friction_iterations": "fixed_point"},
     "deepest": {"contact_pairs": "penetrating_deepest"},
     "explicit gyroscopic torque": {"gyroscopic": "explicit_euler"},
 }
@@ -83,7 +84,7 @@ PARAMS = {
     "box on its edge": ("geom_friction", "body_mass", "body_ipos", "geom_size", "pair_stiffness"),
     "capsule on box": ("geom_friction", "body_mass", "geom_size", "geom_pos", "pair_stiffness"),
 }  # fmt: skip
-POSITIVE = {"body_mass", "body_inertia", "pair_stiffness", "geom_friction", "dof_armature", "dof_damping"}
+POSITIVE = {"jnt_stiffness", "jnt_margin", "body_mass", "body_inertia", "pair_stiffness", "geom_friction", "dof_armature", "dof_damping"}
 
 
 def end_of_step(batch, scene):

@@ -11,7 +11,7 @@ import pytest
 import stiction
 from robots import QUADRUPED, SPHERE
 
-MOVING_FLOOR = SPHERE.replace('name="floor"', 'name="floor" surfacevel="1"', 1)
+MOVING_FLOOR = SPHERE.replace('name="floor"', 'name="floor" adhesion="1"', 1)
 # six drums meet hills only, whose file is not there
 HILLS = (
     '<asset><hfield name="h" file="h.png" size="9 9 1 1"/></asset>'
@@ -86,7 +86,7 @@ def test_check_model_strict(cli, tmp_path):
     path = write(tmp_path, MOVING_FLOOR)
     relaxed, strict = cli("check-model", path), cli("check-model", path, "--strict")
     assert (relaxed.returncode, strict.returncode) == (0, 1)
-    assert "surfacevel" in relaxed.stdout and "surfacevel" in strict.stderr
+    assert "adhesion" in relaxed.stdout and "adhesion" in strict.stderr
 
 
 def test_check_model_json(cli, tmp_path):
@@ -95,12 +95,12 @@ def test_check_model_json(cli, tmp_path):
     told = json.loads(result.stdout)
     assert result.returncode == 0 and told["accepted"] and not told["complete"]
     assert told["sizes"]["ngeom"] == 2 and told["error"] is None
-    (velocity,) = [e for e in told["entries"] if e["attribute"] == "surfacevel"]
+    (velocity,) = [e for e in told["entries"] if e["attribute"] == "adhesion"]
     assert velocity["use"] == "ignored" and velocity["physics"] and velocity["line"] == 4
 
     result = cli("check-model", path, "--json", "--strict")
     told = json.loads(result.stdout)
-    assert result.returncode == 1 and not told["accepted"] and "surfacevel" in told["error"]
+    assert result.returncode == 1 and not told["accepted"] and "adhesion" in told["error"]
 
 
 def test_check_model_groups_pairs_without_collider(cli, tmp_path):

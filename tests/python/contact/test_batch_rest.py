@@ -21,7 +21,7 @@ SCENES = {
     "quadruped 15 deg": (lambda: scenes.quadruped_scene(15), 4000),
 }
 # A joint that uses all of its dry friction to stand is at the kink of its law: some steps (4 %) take a second iteration.
-AT_A_KINK = ("go2 15 deg", "go2 15 deg, mesh feet")
+AT_A_KINK = ("go2 flat", "go2 15 deg", "go2 15 deg, mesh feet")
 
 
 def batch_of(scene, precision, **options):

@@ -163,15 +163,15 @@ def test_bad_model_names_place_and_value():
 
 @pytest.mark.filterwarnings("ignore::stiction.ModelWarning")
 def test_strict_refuses_ignored_physics_and_keeps_the_report():
-    belt = SPHERE.replace('name="floor"', 'name="floor" surfacevel="1.2"', 1)
+    belt = SPHERE.replace('name="floor"', 'name="floor" adhesion="1.2"', 1)
     report = stiction.Model.from_xml(belt).report
     ignored = [e for e in report.entries if e.use == "ignored" and e.physics]
-    assert any(e.attribute == "surfacevel" and e.value == "1.2" and e.line == 4 for e in ignored)
+    assert any(e.attribute == "adhesion" and e.value == "1.2" and e.line == 4 for e in ignored)
     assert report.count("ignored") >= 1 and not report.complete
-    assert "surfacevel" in report.table() and str(report) == report.table()
+    assert "adhesion" in report.table() and str(report) == report.table()
     with pytest.raises(stiction.ModelError) as caught:
         stiction.Model.from_xml(belt, strict=True)
-    assert any(e.attribute == "surfacevel" for e in caught.value.report.entries)
+    assert any(e.attribute == "adhesion" for e in caught.value.report.entries)
     with pytest.raises(stiction.ArgumentError, match="'mapped'"):
         report.count("nonsense")
 
@@ -223,7 +223,7 @@ DEFAULTS = {
     "stiction": "regularized", "stiction_tolerance": 1e-4,  # fmt: skip
     "regularization": 1e-3, "near_rigid": 1.0,  # fmt: skip
     "solver_tolerance": None,
-    "max_iterations": 32, "friction_iterations": 1,  # fmt: skip
+    "max_iterations": 32, "friction_iterations": 1, "friction_tolerance": None,  # fmt: skip
     "contact_pairs": "speculative", "limits": "auto", "gyroscopic": "auto",  # fmt: skip
     "friction_combination": "mujoco", "linear_solver": "cholesky",  # fmt: skip
     "scheme": "implicit_euler", "normal_law": "hunt_crossley", "barrier": None, "barrier_distance": 1e-3,  # fmt: skip
@@ -235,7 +235,7 @@ OTHERS = {
     "regularization": 2e-3,
     "near_rigid": 0.0,
     "solver_tolerance": 1e-8,
-    "max_iterations": 7, "friction_iterations": "auto",  # fmt: skip
+    "max_iterations": 7, "friction_iterations": "fixed_point", "friction_tolerance": 1e-3,  # fmt: skip
     "contact_pairs": "penetrating_deepest", "limits": "near_rigid", "gyroscopic": "midpoint",  # fmt: skip
     "friction_combination": "harmonic", "linear_solver": "cusolver",  # fmt: skip
     "scheme": "midpoint", "normal_law": "ipc_barrier", "barrier": 5e3, "barrier_distance": 2e-4,  # fmt: skip
@@ -283,6 +283,7 @@ def test_options_are_immutable():
         ("stiction_tolerance", -1.0, "> 0"),
         ("solver_tolerance", 2.0, r"\[0, 1\)"),
         ("max_iterations", -1, "max_iterations = -1"),
+        ("friction_tolerance", 0.0, r"\(0, 1\)"),
     ],
 )
 def test_option_out_of_range(name, value, said):

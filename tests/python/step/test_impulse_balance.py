@@ -97,15 +97,9 @@ def scaled(result, vector):
     return np.linalg.norm(vector / np.sqrt(np.diag(result.A)))
 
 
-def islands(model, step):
-    """The dofs of trees that the points of the problem couple, for each of them; their residuals are relative by themselves."""
-    name = np.arange(model.nbody)
-    for c in step.contacts:
-        first, second = (model.geom_bodyid[g] for g in (c.geom1, c.geom2))
-        if model.body_weldid[first] and model.body_weldid[second]:
-            first, second = (name[model.body_rootid[b]] for b in (first, second))
-            name[name == second] = first
-    of_dof = name[model.body_rootid[model.dof_bodyid]]
+def trees(model):
+    """The dofs of each tree; their residuals are relative by themselves."""
+    of_dof = model.body_rootid[model.dof_bodyid]
     return [of_dof == i for i in np.unique(of_dof)]
 
 
@@ -114,7 +108,7 @@ def check_momentum(trajectory, least_contacts):
     for _, v0, _, s in trajectory.steps:
         momentum = s.A @ (s.v - s.v_star)
         error = 0.0
-        for dofs in islands(trajectory.model, s):
+        for dofs in trees(trajectory.model):
             scale = max(scaled(s, dofs * (s.A @ s.v)), scaled(s, dofs * s.gen_impulse))
             error = max(error, scaled(s, dofs * (momentum - s.gen_impulse)) / scale if scale > 0 else 0.0)
         # at tolerance 0 the residual is relative to the impulses one by one, which is more where they cancel

@@ -38,7 +38,7 @@ def test_attributes():
 
 def test_a_task_says_how_its_physics_step():
     """Options that are given count as they are; without them those of the task do."""
-    open_choices = ("timestep", "solver_tolerance", "limits", "gyroscopic")
+    open_choices = ("timestep", "solver_tolerance", "friction_tolerance", "limits", "gyroscopic")
     resolve = lambda o, like: o.replace(**{name: getattr(like, name) for name in open_choices})
     for info in stiction.Env.tasks():
         env = stiction.Env(info.id)
