@@ -19,8 +19,8 @@ struct DerivativeBlock {
 
 // The derivative of the step that a batch would take next, in every environment, by the implicit function theorem:
 // that of the minimum of the convex problem, which is solved to round-off for it, in double, whatever the batch's
-// precision and solver_tolerance. The batch does not move. Where the bounds of friction follow (friction_iterations =
-// "auto", "fixed_point") it is that of the fixed point, which "auto" is near to. Kinks: the derivative of the side on which the
+// precision and solver_tolerance. The batch does not move. With friction_iterations =
+// "fixed_point" the bounds of friction are those of the solution, and move with it. Kinks: the derivative of the side on which the
 // step is.
 //
 //   of    rows: "qpos", "qvel", "act", "sensordata", or another field of the state: at the end of the step
@@ -33,7 +33,8 @@ struct DerivativeBlock {
 // For one thread at a time, as the batch, which must live longer. Other batches pay nothing.
 class StepDerivative {
  public:
-  // Throws ArgumentError on an unknown or repeated name, on a device, and on sensordata of sensors that cast rays or search.
+  // Throws ArgumentError on an unknown or repeated name, on a device, with friction_iterations = "auto", which
+  // jumps where its bounds stop, and on sensordata of sensors that cast rays or search.
   StepDerivative(Batch& batch, const std::vector<std::string>& of,
                  const std::vector<std::string>& wrt);
   ~StepDerivative();

@@ -148,6 +148,10 @@ struct StepDerivative::Impl {
       : batch(*b.impl_) {
     const Visit visit(batch.guard);
     if (batch.device != nullptr) throw ArgumentError("StepDerivative: runs on device = 'cpu' only");
+    if (batch.options.friction_iterations == kAutoFriction)
+      throw ArgumentError(
+          "StepDerivative: with friction_iterations = 'auto' friction is right within a share, and "
+          "jumps where its bounds stop; take 'fixed_point', or a whole number of solves");
     rows = parts(of_names, {FieldKind::state}, "of", of);
     columns = parts(wrt_names, {FieldKind::state, FieldKind::input, FieldKind::param}, "wrt", wrt);
     for (const Part& p : columns)
