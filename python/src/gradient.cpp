@@ -64,9 +64,9 @@ void bind_gradient(nb::module_& m) {
       "vector in the axes of the body. All others are the numbers of the field, row-major.\n\n"
       "Raises ArgumentError on an unknown or repeated name, on a device, with friction_iterations "
       "=\n"
-      "'auto', which has no derivative at its threshold, and on sensordata of sensors that cast "
-      "rays\n"
-      "or search.");
+      "'auto', which jumps where its bounds stop (take 'fixed_point'), and on sensordata of "
+      "sensors\n"
+      "that cast rays or search.");
   c.def(
       "__init__",
       [](BoundDerivative* self, const BoundBatch& b, const std::vector<std::string>& of,
