@@ -18,7 +18,8 @@
 
 namespace stiction {
 
-class Env;  // env.h
+class Env;             // env.h
+class StepDerivative;  // gradient.h
 
 enum class Precision : std::uint8_t { float32, float64 };
 
@@ -282,6 +283,7 @@ class Batch {
 
  private:
   friend class Env;  // episodes: resets rows without an allocation
+  friend class StepDerivative;
   std::unique_ptr<Impl> impl_;
 };
 

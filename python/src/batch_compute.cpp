@@ -17,19 +17,6 @@
 namespace stiction::python {
 namespace {
 
-// An array of its own. T: const double where writing into it would change nothing.
-template <class T = double>
-nb::object array_of(std::vector<double> numbers, const std::vector<int>& shape) {
-  auto* kept = new std::vector<double>(std::move(numbers));
-  const nb::capsule owner(kept,
-                          [](void* p) noexcept { delete static_cast<std::vector<double>*>(p); });
-  const std::vector<std::size_t> sizes(shape.begin(), shape.end());
-  static constinit double nothing{};
-  return nb::ndarray<nb::numpy, T>(kept->empty() ? &nothing : kept->data(), sizes.size(),
-                                   sizes.data(), owner)
-      .cast();
-}
-
 void def_quantity(nb::class_<BoundBatch>& c, const FieldInfo& f) {
   const std::string sig = "def " + f.name + "(self) -> numpy.typing.NDArray[numpy.float64]";
   const std::string doc = "computed: " + f.meaning;

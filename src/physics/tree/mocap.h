@@ -69,10 +69,11 @@ STICTION_FN void mocap(const Team& team, const ModelView& m, EnvView<S>& e, int 
     if (m.opt.mocap_given) return store6(e.mocap_twist, k, load6(e.mocap_vel, k));
     const MocapPose<S> from = mocap_pose(m, e, k), to = written_pose(e, k);
     const W rate = W(m.opt.step_rate / left);
-    const Mask<W> still = from.quat.w == to.quat.w && from.quat.x == to.quat.x &&
-                          from.quat.y == to.quat.y && from.quat.z == to.quat.z;
-    const Vec3<W> turn = log_quat(normalized(to.quat * conjugate(from.quat)));
-    const Vec3<S> omega = narrow3<S>(rate * select<W>(still, zero3<W>(), turn)),
+    const Quat<W>&q0 = from.quat, &q1 = to.quat;
+    const Mask<W> turns =
+        differs(q0.w, q1.w) || differs(q0.x, q1.x) || differs(q0.y, q1.y) || differs(q0.z, q1.z);
+    const Vec3<W> turn = log_quat(normalized(q1 * conjugate(q0)));
+    const Vec3<S> omega = narrow3<S>(rate * select<W>(turns, turn, zero3<W>())),
                   v = narrow3<S>(rate * (to.pos - from.pos));
     store6(e.mocap_twist, k, Spatial<S>{omega, v});
   });

@@ -1,0 +1,51 @@
+"""Breaks of StepDerivative: the terms of ∂r, the solve behind it, and the way between numbers and tangents."""
+
+from breaks import Break
+
+STEP = "python/batch/test_step_derivative.py::"
+PURE = "python/batch/test_pure_step.py::"
+
+GRADIENT = [
+    Break("dual quotient without the second term", "src/cpu/dual.h",
+          "(a.tangent - ratio * b.tangent) * inverse", "a.tangent * inverse",
+          pytests=(STEP + "test_against_the_reference",)),
+    Break("dual product without the second term", "src/cpu/dual.h",
+          "a.tangent * b.value + a.value * b.tangent", "a.tangent * b.value",
+          pytests=(STEP + "test_against_the_reference",)),
+    Break("absolute value with the slope of the other side", "src/cpu/dual.h",
+          "std::signbit(a.value) ? -a : a;\n}\n// A step", "std::signbit(a.value) ? Dual(-a.value, a.tangent) : a;\n}\n// A step",
+          pytests=(STEP + "test_against_the_reference",)),
+    Break("the solution moves the wrong way", "src/cpu/tangents.cpp",
+          "Dual(v[i], -e.dv[i].tangent)", "Dual(v[i], e.dv[i].tangent)",
+          pytests=(STEP + "test_against_the_reference",)),
+    Break("H without the contacts", "src/cpu/tangents.cpp",
+          "hessian(one, m, e, true);", "hessian(one, m, e, false);",
+          pytests=(STEP + "test_against_the_reference",)),
+    Break("the warm start keeps its tangents", "src/cpu/tangents.cpp",
+          "[&](int i) { return Dual(v[i]); }", "[&](int i) { return Dual(v[i]) + (e.qvel[i] - Dual(e.qvel[i].value)); }",
+          pytests=(STEP + "test_against_the_reference",)),
+    Break("bounds of friction do not follow from solve to solve", "src/cpu/tangents.cpp",
+          "if (k > 0) set_bounds(one, m, e, true);", "",
+          pytests=(STEP + "test_against_the_reference",)),
+    Break("the second half of the gyroscopic torque is left out", "src/cpu/tangents.cpp",
+          "  gyroscopic_end(one, m, e);\n", "  for (int i = 0; i < 6 * m.nturn; ++i) e.turn_v[i] = e.v[m.jnt_dofadr[m.turn_jnt[i / 6]] + i % 6];\n",
+          pytests=(STEP + "test_against_the_reference",)),
+    Break("tangent of a rotation in the world's axes", "src/batch/gradient.cpp",
+          "if (i == 0) return {-x, w, z, -y};", "if (i == 0) return {-x, w, -z, y};",
+          pytests=(STEP + "test_against_the_reference",)),
+    Break("a rotation's tangent at the end is half as long", "src/batch/gradient.cpp",
+          "to[d] = 4 / norm2 * sum;", "to[d] = 2 / norm2 * sum;",
+          pytests=(STEP + "test_against_the_reference",)),
+    Break("directions stay seeded", "src/batch/gradient.cpp",
+          "[&](double* x, double) { x[1 + d] = 0; }", "[&](double*, double) {}",
+          pytests=(STEP + "test_parameters",)),
+    Break("the step is solved to the batch's tolerance", "src/batch/gradient.cpp",
+          "m.opt.solver_tolerance = kTightest;", "",
+          pytests=(STEP + "test_against_the_reference",)),
+    Break("a quaternion's gradient without its length", "python/stiction/gradients.py",
+          "2 / np.sum(q * q, axis=-1, keepdims=True)", "1",
+          pytests=(PURE + "test_gradient_of_a_step",)),
+    Break("a rollout forgets the gradients on the way", "python/stiction/gradients.py",
+          "g[name] + (gradients[name][t] if name in gradients else 0.0)", "g[name]",
+          pytests=(PURE + "test_gradient_of_a_rollout",)),
+]  # fmt: skip
