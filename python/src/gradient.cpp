@@ -55,18 +55,14 @@ void bind_gradient(nb::module_& m) {
       "round-off for it, in double, whatever the batch's precision and solver_tolerance. The "
       "batch\n"
       "does not move, and a batch without it pays nothing.\n\n"
-      "of: rows, the state at the end of the step: \"qpos\", \"qvel\", \"act\", \"sensordata\", "
-      "...\n"
+      "of: rows, what a step moves: \"qpos\", \"qvel\", \"act\", \"sensordata\", ...\n"
       "wrt: columns, what it starts from: \"qpos\", \"qvel\", \"ctrl\", \"qfrc_applied\", another\n"
       "field of the state or the inputs, or a parameter, which becomes own to each environment.\n\n"
-      "Rows and columns of qpos are tangents, nv of them: an increment of a rotation is a "
-      "rotation\n"
-      "vector in the axes of the body. All others are the numbers of the field, row-major.\n\n"
-      "Raises ArgumentError on an unknown or repeated name, on a device, with friction_iterations "
-      "=\n"
-      "'auto', which jumps where its bounds stop (take 'fixed_point'), and on sensordata of "
-      "sensors\n"
-      "that cast rays or search.");
+      "Rows and columns of qpos are tangents, nv of them: an increment of a rotation is a vector\n"
+      "in the axes of the body. All others are the numbers of the field, row-major.\n\n"
+      "Raises ArgumentError on an unknown or repeated name, on a device, with\n"
+      "friction_iterations = 'auto', which jumps where its bounds stop (take 'fixed_point'), and\n"
+      "on sensordata of sensors that cast rays or search.");
   c.def(
       "__init__",
       [](BoundDerivative* self, const BoundBatch& b, const std::vector<std::string>& of,

@@ -2,114 +2,34 @@
 // cpu/tangents.cpp and physics/solver/tangent.h.
 #include "stiction/gradient.h"
 
-#include <Eigen/LU>
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <cstring>
 #include <utility>
 
 #include "batch/compute.h"
+#include "batch/gradient_worker.h"
 #include "cpu/dispatch.h"
-#include "cpu/tangents.h"
 #include "stiction/reference.h"
 
 namespace stiction {
 namespace {
 
-using cpu::kDirections;
-constexpr std::size_t kDual = cpu::kDualBytes / sizeof(double);  // numbers of a dual
+using namespace gradient;
+
 // Newton's method goes on until round-off stops it.
 constexpr double kTightest = 1e-14;
 constexpr double kFixedPoint = 1e-12;  // of the bounds of friction
 
-constexpr std::initializer_list<FieldKind> kAll = {
-    FieldKind::state, FieldKind::input, FieldKind::param, FieldKind::output, FieldKind::scratch};
 constexpr std::initializer_list<FieldKind> kGiven = {FieldKind::state, FieldKind::input,
                                                      FieldKind::param};
-
-// All fields of one environment, of numbers of so many bytes.
-struct Blocks {
-  cpu::Buffer memory;
-  std::array<void*, kFields> fields{};
-  std::size_t bytes = 0;
-
-  Blocks(const cpu::FieldSpecs& specs, std::size_t number_bytes) {
-    const auto size = [&](const FieldSpec& s) {
-      return cpu::whole_lines((s.type == FieldType::index ? sizeof(int) : number_bytes) *
-                              at(s.size()));
-    };
-    for_fields(specs, kAll, [&](Field, const FieldSpec& s) { bytes += size(s); });
-    memory = cpu::Buffer(bytes);
-    std::byte* p = memory.data();
-    for_fields(specs, kAll, [&](Field f, const FieldSpec& s) {
-      fields[at(f)] = p;
-      p += size(s);
-    });
-  }
-  double* numbers(Field f) const { return static_cast<double*>(fields[at(f)]); }
-  int* ints(Field f) const { return static_cast<int*>(fields[at(f)]); }
-};
-
-class GeneralSystem : public cpu::LinearSystem {
- public:
-  using Columns = Eigen::Matrix<double, Eigen::Dynamic, kDirections, Eigen::RowMajor>;
-  using Square = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
-
-  void factor(const double* M, int n) override { lu_.compute(Eigen::Map<const Square>(M, n, n)); }
-  void solve(double* x) const override {
-    Eigen::Map<Columns> columns(x, lu_.rows(), kDirections);
-    columns = lu_.solve(columns).eval();
-  }
-
- private:
-  Eigen::PartialPivLU<Square> lu_;
-};
-
-// Of one thread: the environment in plain numbers, for the solve, and in dual ones; what is found there.
-struct Worker {
-  Blocks plain, dual;
-  std::vector<double> solutions, factors, tangents;
-  GeneralSystem following;
-
-  Worker(const cpu::HostModel& host, int solves, int rows)
-      : plain(host.specs(), sizeof(double)),
-        dual(host.specs(), cpu::kDualBytes),
-        solutions(at(solves * host.view().nv)),
-        factors(cpu::factor_numbers(host.view(), solves)),
-        tangents(at(rows) * at(kDirections)) {}
-  std::size_t bytes() const {
-    return plain.bytes + dual.bytes +
-           sizeof(double) * (solutions.size() + factors.size() + tangents.size());
-  }
-};
-
-// The rotation q moves at this rate where its tangent is e_i: q̇ = ½ q (0, e_i).
-std::array<double, 4> quaternion_rate(const double* q, int i) {
-  const double w = 0.5 * q[0], x = 0.5 * q[1], y = 0.5 * q[2], z = 0.5 * q[3];
-  if (i == 0) return {-x, w, z, -y};
-  if (i == 1) return {-y, -z, w, x};
-  return {-z, y, -x, w};
-}
-
-// How qpos moves with dof i of its tangent, and back: qpos[first + k] at the rate[k]. Of a rotation four numbers.
-struct PositionTangent {
-  int first, count;
-  int axis;  // of a rotation
-};
-PositionTangent position_tangent(const Model& m, int dof) {
-  const int j = m.dof_jntid[at(dof)], adr = m.jnt_qposadr[at(j)], part = dof - m.jnt_dofadr[at(j)];
-  const JointType type = m.jnt_type[at(j)];
-  if (type == JointType::free && part >= 3) return {adr + 3, 4, part - 3};
-  if (type == JointType::ball) return {adr, 4, part};
-  return {adr + part, 1, 0};
-}
 
 // What moves points on bodies without the state doing it.
 bool is_geometric(Field f) {
   switch (f) {
     case Field::mocap_pos:
     case Field::mocap_quat:
+    case Field::mocap_vel:
     case Field::body_pos:
     case Field::body_quat:
     case Field::jnt_pos:
@@ -261,16 +181,29 @@ struct StepDerivative::Impl {
     const auto span = [&](Field f) {
       return std::span<const double>(w.plain.numbers(f), at(batch.spec(f).size()));
     };
-    const Inputs in{.ctrl = span(Field::ctrl),
-                    .qfrc_applied = span(Field::qfrc_applied),
-                    .xfrc_applied = span(Field::xfrc_applied),
-                    .mocap_pos = span(Field::mocap_pos),
-                    .mocap_quat = span(Field::mocap_quat),
-                    .anchor = span(Field::anchor),
-                    .friction_anchor = span(Field::friction_anchor),
-                    .eq_active = span(Field::eq_active),
-                    .act = span(Field::act),
-                    .time = w.plain.numbers(Field::time)[0]};
+    Inputs in{.ctrl = span(Field::ctrl),
+              .qfrc_applied = span(Field::qfrc_applied),
+              .xfrc_applied = span(Field::xfrc_applied),
+              .mocap_pos = span(Field::mocap_pos),
+              .mocap_quat = span(Field::mocap_quat),
+              .anchor = span(Field::anchor),
+              .friction_anchor = span(Field::friction_anchor),
+              .eq_active = span(Field::eq_active),
+              .act = span(Field::act),
+              .time = w.plain.numbers(Field::time)[0]};
+    // where the mocap bodies are, and as fast as the step has them
+    std::vector<double> pos, quat;
+    if (batch.host.view().nmocapstate > 0) {
+      pos.assign(in.mocap_pos.begin(), in.mocap_pos.end());
+      quat.assign(in.mocap_quat.begin(), in.mocap_quat.end());
+      for (int k = 0; k < batch.model->nmocap; ++k) {
+        const double* const q = w.plain.numbers(Field::mocap_xquat) + 4 * k;
+        if (!physics::has_direction(q)) continue;
+        std::copy_n(q, 4, &quat[at(4 * k)]);
+        std::copy_n(w.plain.numbers(Field::mocap_xpos) + 3 * k, 3, &pos[at(3 * k)]);
+      }
+      in.mocap_pos = pos, in.mocap_quat = quat, in.mocap_vel = span(Field::mocap_twist);
+    }
     return reference->step_jacobian(span(Field::qpos), span(Field::qvel), in).state;
   }
 
