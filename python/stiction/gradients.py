@@ -4,7 +4,7 @@
     after = f({"qpos": qpos, "qvel": qvel, "ctrl": ctrl, "body_mass": mass})
     grads = f.pull(before, {"qpos": g, "qvel": h}, wanted=("qvel", "body_mass"))
 
-`stiction.torch` and `stiction.jax` are this as functions that their libraries differentiate.
+`stiction.torch` is this as functions that torch differentiates.
 """
 
 import numpy as np
@@ -13,7 +13,7 @@ from ._core import ArgumentError, Batch, JointType, Model, StepDerivative
 
 # what a step moves, in the order of a state
 _STATE = ("qpos", "qvel", "act")
-INPUTS = ("ctrl", "qfrc_applied", "xfrc_applied", "mocap_pos", "mocap_quat")
+INPUTS = ("ctrl", "qfrc_applied", "xfrc_applied", "mocap_pos", "mocap_quat", "mocap_vel")
 
 
 def _times(p, q):
@@ -72,7 +72,8 @@ class PureStep:
 
     The solver starts as after a reset, so that the result depends on the arguments alone: the same bits for the same
     numbers. What is not given keeps the batch's numbers. The batch is scratch: each call overwrites its state,
-    and the inputs and parameters that are given.
+    and the inputs and parameters that are given. Mocap bodies stand where they are written, or move by mocap_vel
+    with Options(mocap_velocity="given").
     """
 
     def __init__(self, batch: Batch, params=()):
