@@ -137,9 +137,11 @@ void bind_batch_compute(nb::class_<BoundBatch>& c) {
       "qvel + timestep * qacc. qacc: (num_envs, nv).\n\n"
       "Contacts, joint limits, dry friction, springs and dampers act besides, as they do in that\n"
       "step: MuJoCo's qfrc_inverse, of this engine's laws and in discrete time. ctrl,\n"
-      "qfrc_applied and xfrc_applied are not read. To round-off for one solve per step\n"
-      "(friction_iterations = 1, the default). NaN where the state is out of bounds, or no force\n"
-      "was found to the solver's tolerance. Raises\n"
+      "qfrc_applied and xfrc_applied are not read. To round-off with one solve per step\n"
+      "(friction_iterations = 1, the default) and at the fixed point ('fixed_point'); within\n"
+      "friction_tolerance with 'auto'. NaN where the state is out of bounds, or no force was "
+      "found\n"
+      "to the solver's tolerance. Raises\n"
       "ArgumentError on another shape or a number that is not finite.");
   c.def(
       "contacts",

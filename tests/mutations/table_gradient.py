@@ -22,7 +22,7 @@ GRADIENT = [
           "hessian(one, m, e, true);", "hessian(one, m, e, false);",
           pytests=(STEP + "test_against_the_reference",)),
     Break("the warm start keeps its tangents", "src/cpu/tangents.cpp",
-          "[&](int i) { return Dual(v[i]); }", "[&](int i) { return Dual(v[i]) + (e.qvel[i] - Dual(e.qvel[i].value)); }",
+          "start_at(one, m, e, s, [&](int i) { return Dual(v[i]); }", "start_at(one, m, e, s, [&](int i) { return Dual(v[i]) + (e.qvel[i] - Dual(e.qvel[i].value)); }",
           pytests=(STEP + "test_against_the_reference",)),
     Break("bounds of friction do not follow from solve to solve", "src/cpu/tangents.cpp",
           "if (k > 0) set_bounds(one, m, e, true);", "",

@@ -9,9 +9,7 @@ from jacobian_scenes import MATERIAL, SCENES, Scene, free, quat, world
 
 EXACT = {"solver_tolerance": 1e-14, "max_iterations": 100}
 ROUND_OFF = 1e-9  # of the largest entry of each block of units
-# points of these pairs are searched for
-SEARCHED = {"box on box"}
-CLOSED = sorted(set(SCENES) - SEARCHED)
+CLOSED = sorted(set(SCENES) - {"box on box"})  # whose points are searched for
 VARIANTS = {
     "lagged": {},
     "similar": {"contact_model": "similar"},
@@ -203,20 +201,11 @@ def test_anchors():
 ROBOTS = ("half_cheetah", "hopper", "ant", "humanoid", "go1", "quadruped")
 
 
-def close_robot(name):
-    try:
-        model = stiction.Model.from_file(stiction.assets.path(name))
-        stiction.StepDerivative(stiction.Batch(model, 1, precision="float64"))
-    except stiction.Error as e:
-        pytest.skip(str(e))
-    return model
-
-
 @pytest.mark.parametrize("name", ROBOTS)
 def test_robots_at_random_states(name):
     """Against the reference at states that noise led to. A state counts as a kink where the reference's own derivative
     jumps by more than 1e-6 within 1e-11 of it: a step apart, far beyond what a smooth one changes by."""
-    model = close_robot(name)
+    model = stiction.Model.from_file(stiction.assets.path(name))
     rng = np.random.default_rng(7)
     batch = stiction.Batch(model, 8, options=stiction.Options(**EXACT), precision="float64")
     reference = stiction.Reference(model, stiction.Options(**EXACT))
@@ -298,7 +287,6 @@ def test_what_is_not_exact_is_refused_by_name():
 
     ball = batch_of(SCENES["sliding"])
     refused("'auto'", batch_of(SCENES["sliding"], friction_iterations="auto"))
-    refused("searched for", batch_of(SCENES["box on box"]))
     refused("'body_masss'.*body_mass", ball, wrt=("body_masss",))
     refused("twice", ball, wrt=("qpos", "qpos"))
     refused("not a number that a step moves", ball, of=("ctrl",))
@@ -306,3 +294,40 @@ def test_what_is_not_exact_is_refused_by_name():
     sees = world(free('type="sphere" size="0.05"').replace("</body>", '<site name="s"/></body>'),
                  '<sensor><rangefinder name="eye" site="s"/></sensor>')
     refused("'eye' casts a ray", batch_of(Scene(sees, [0, 0, 1, *quat(0, 0, 0)], [0] * 6)), of=("sensordata",))
+
+
+def test_points_that_are_searched_for():
+    """Columns of qpos are the reference's; another column that moves such a point says that it is not exact."""
+    scene = SCENES["box on box"]
+    batch = batch_of(scene)
+    d = stiction.StepDerivative(batch)
+    found, nv = d.jacobian()[0], batch.model.nv
+    expected = stiction.Reference(scene.model(), stiction.Options(**EXACT)).step_jacobian(scene.qpos, scene.qvel)
+    assert d.exact[0]
+    assert error_of(found[:, : 2 * nv], expected.state, nv) <= ROUND_OFF
+    sized = stiction.StepDerivative(batch, wrt=("qpos", "geom_size"))
+    sized.jacobian()
+    assert not sized.exact[0]
+    closed = stiction.StepDerivative(batch_of(SCENES["sliding"]))
+    closed.jacobian()
+    assert closed.exact[0]
+
+
+def test_searched_points_on_a_mocap_body():
+    """The reference gets the body where it is, as fast as the step has it."""
+    model = stiction.Model.from_xml("""<mujoco><option timestep="0.004"/><worldbody>
+      <body mocap="true"><geom type="box" size=".3 .3 .05"/></body>
+      <body pos="0 0 .1499"><freejoint/><geom type="box" size=".1 .08 .1" mass="1"/></body></worldbody></mujoco>""")
+    batch = stiction.Batch(model, 1, options=stiction.Options(**EXACT), precision="float64")
+    for k in range(3):
+        batch.mocap_pos[0, 0] = [0.002 * k, 0, 0.001 * k]
+        batch.step()
+    batch.mocap_pos[0, 0] += [0.002, 0, 0.001]
+    reference = stiction.Reference(model, stiction.Options(**EXACT))
+    expected = reference.step_jacobian(
+        batch.qpos[0], batch.qvel[0], mocap_pos=batch.mocap_xpos[0], mocap_quat=batch.mocap_xquat[0],
+        mocap_vel=[[0, 0, 0, 0.5, 0, 0.25]],
+    )  # fmt: skip
+    d = stiction.StepDerivative(batch)
+    assert error_of(d.jacobian()[0][:, : 2 * model.nv], expected.state, model.nv) <= ROUND_OFF
+    assert d.exact[0]

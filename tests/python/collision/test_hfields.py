@@ -3,6 +3,7 @@
 import pickle
 import resource
 import struct
+import time
 import zlib
 
 import numpy as np
@@ -262,3 +263,23 @@ def test_a_field_that_moves_is_looked_at_whole(moves):
     batch.step(100)
     assert batch.status[0] == 0
     assert batch.qpos[0, -5] == pytest.approx(0.1, abs=2e-3)
+
+
+def test_speed_over_a_height_field_costs_little():
+    """A reach of more cells than are looked at is cut, which the status says: late_contact."""
+    n = 200
+    heights = " ".join(["0"] * (n * n))
+    model = stiction.Model.from_xml(f"""<mujoco><asset><hfield name="h" nrow="{n}" ncol="{n}" size="10 10 1 .1"
+      elevation="{heights}"/></asset><worldbody><geom type="hfield" hfield="h"/>
+      <body pos="0 0 .5"><freejoint/><geom size=".1" mass="1"/></body></worldbody></mujoco>""")
+    batch = stiction.Batch(model, 1)
+    batch.reset(qvel=[2e3, 0, 0, 0, 0, 0])
+    begin = time.process_time()
+    batch.step(1)
+    assert time.process_time() - begin < 0.2
+    assert batch.status[0] == stiction.Status.late_contact
+    # 64 cells of 10 cm in two steps of 2 ms: 1600 m/s
+    for speed, status in ((1500, 0), (1700, stiction.Status.late_contact)):
+        batch.reset(qvel=[speed, 0, 0, 0, 0, 0])
+        batch.step(1)
+        assert batch.status[0] == status

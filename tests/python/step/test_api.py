@@ -227,6 +227,7 @@ DEFAULTS = {
     "contact_pairs": "speculative", "limits": "auto", "gyroscopic": "auto",  # fmt: skip
     "friction_combination": "mujoco", "linear_solver": "cholesky",  # fmt: skip
     "scheme": "implicit_euler", "normal_law": "hunt_crossley", "barrier": None, "barrier_distance": 1e-3,  # fmt: skip
+    "mocap_velocity": "difference",
 }
 OTHERS = {
     "timestep": 0.01,
@@ -239,12 +240,15 @@ OTHERS = {
     "contact_pairs": "penetrating_deepest", "limits": "near_rigid", "gyroscopic": "midpoint",  # fmt: skip
     "friction_combination": "harmonic", "linear_solver": "cusolver",  # fmt: skip
     "scheme": "midpoint", "normal_law": "ipc_barrier", "barrier": 5e3, "barrier_distance": 2e-4,  # fmt: skip
+    "mocap_velocity": "given",
 }
 
 
 def test_option_defaults():
     options = stiction.Options()
     assert {name: getattr(options, name) for name in DEFAULTS} == DEFAULTS
+    fields = {name for name in dir(options) if not name.startswith("_") and not callable(getattr(options, name))}
+    assert fields == set(DEFAULTS) == set(OTHERS)
 
 
 @pytest.mark.parametrize("name", OTHERS)
