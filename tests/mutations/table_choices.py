@@ -24,7 +24,7 @@ CHOICES = [
           "e.ncon[0] == S(0.0) && e.rows_act[0] == S(m.nrowdof == m.nv ? -1.0 : 0.0);",
           gtests=("OwnParams.ReadingThemChangesNoBit",)),
     Break("an own orientation that turns nothing is normalized", "src/physics/tree/kinematics.h",
-          "own.w != W(1.0) ||", "own.w == W(1.0) ||", gtests=("OwnParams.ReadingThemChangesNoBit",)),
+          "differs(own.w, W(1.0)) ||", "!differs(own.w, W(1.0)) ||", gtests=("OwnParams.ReadingThemChangesNoBit",)),
     Break("a model keeps the stiffness of the file's timestep", "src/model/build/pairs.cpp",
           "copy->mapped_pairs) model::set_mapped_pair(*copy, pair);", "copy->mapped_pairs) (void)pair;",
           gtests=("Timestep.OfTheOptionsIsThatOfTheFile",)),
