@@ -45,7 +45,7 @@ RULES = (
     Rule("src/batch/", ("include/stiction/", "src/files.h", "src/names.h", "src/physics/base/fields.def",
                         "src/physics/base/quantities.def", "src/physics/base/env_status.h", "src/physics/base/team.h", "src/cpu/",
                         "src/batch/"),
-         (STD, POSIX, re.compile(r"nlohmann/json\.hpp"))),
+         (STD, POSIX, re.compile(r"nlohmann/json\.hpp|Eigen/LU"))),
     Rule("src/env/", ("include/stiction/", "src/names.h", "src/physics/", "src/cpu/", "src/batch/",
                       "src/env/", "envs/"), (STD, re.compile(r"nlohmann/json\.hpp"))),
     Rule("src/math.h", (), (STD, EIGEN)),

@@ -41,7 +41,7 @@ GRADIENT = [
     Break("the second half of the gyroscopic torque is left out", "src/cpu/tangents.cpp",
           "  gyroscopic_end(one, m, e);\n", "  for (int i = 0; i < 6 * m.nturn; ++i) e.turn_v[i] = e.v[m.jnt_dofadr[m.turn_jnt[i / 6]] + i % 6];\n",
           pytests=(STEP + "test_against_the_reference",)),
-    Break("tangent of a rotation in the world's axes", "src/batch/gradient_worker.h",
+    Break("batch: tangent of a rotation in the world's axes", "src/batch/gradient_worker.h",
           "if (i == 0) return {-x, w, z, -y};", "if (i == 0) return {-x, w, -z, y};",
           pytests=(STEP + "test_against_the_reference",)),
     Break("a rotation's tangent at the end is half as long", "src/batch/gradient.cpp",

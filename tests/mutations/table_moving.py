@@ -46,7 +46,7 @@ MOVING = [
           pytests=(DEEP + "test_landings_and_rests_are_as_they_were", "python/step/test_acceptance_impact.py::test_c9_normal_velocity_of_one_step")),
     Break("a reach that ends too early is not said", "src/physics/collision/hfield/collide_hfield.h",
           "if (cut) set_lane(limit.cut, lane, 1.0);", "",
-          pytests=(DEEP + "test_speed_over_a_height_field_costs_little",)),
+          pytests=(FIELDS + "test_speed_over_a_height_field_costs_little",)),
     Break("a field that moves counts as fast", "src/physics/collision/hfield/collide_hfield.h",
           " && reach < std::numeric_limits<double>::infinity()", "",
           pytests=(FIELDS + "test_a_field_that_moves_is_looked_at_whole",)),

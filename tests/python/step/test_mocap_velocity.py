@@ -340,7 +340,7 @@ def test_bad_velocities_are_refused():
 
 def test_a_placed_body_has_a_rotation():
     batch = batch_of(LIFT)
-    with pytest.raises(stiction.ArgumentError, match=r"mocap_xquat\[0, 0\] begins a quaternion that must have length 1, or be 0"):
+    with pytest.raises(stiction.ArgumentError, match=r"mocap_xquat\[0, 0, 0\] begins a quaternion that must have length 1, or be 0"):
         batch.set_state(mocap_xquat=np.array([[2.0, 0, 0, 0]]))
     batch.set_state(mocap_xpos=np.zeros((1, 3)), mocap_xquat=np.array([[1.0, 0, 0, 0]]))
     batch.mocap_xquat[0, 0] = [2, 0, 0, 0]  # into the view, unasked
