@@ -18,6 +18,7 @@ SAME = 0.05  # relative change of all noises at which another round would change
 CORRECTIONS = 4  # of the start states, for one point of the fit
 SETTLED = 1e-3  # of the sum of squares that a further correction would gain
 FLOOR = 1e-6  # of a column's span: less noise than that is none
+FAINT = 3.0  # prior of every u: where the logs say nothing, a number stays within a factor of e³ of its start
 GRID = 24  # latencies that are tried before the fit
 
 
@@ -73,20 +74,23 @@ class _Problem:
         return point
 
     def _prior(self, u):
-        return (self._priors(u)[0] ** 2).sum()
+        return (self.priors(u)[0] ** 2).sum()
 
-    def _priors(self, u):
-        rows = [(k, *found) for k, b in enumerate(self.replay.bounds) if (found := b.prior_residual(u[k])) is not None]
+    def priors(self, u):
+        """Residuals and derivatives of the faint prior of every u, and after them of those that were given."""
+        bounds = self.replay.bounds
+        rows = [(k, (u[k] - float(b.number(b.start))) / FAINT, 1 / FAINT) for k, b in enumerate(bounds)]
+        rows += [(k, *found) for k, b in enumerate(bounds) if (found := b.prior_residual(u[k])) is not None]
         J = np.zeros((len(rows), len(u)))
         for i, (k, _, slope) in enumerate(rows):
             J[i, k] = slope
         return np.array([r for _, r, _ in rows]), J
 
     def residuals(self, u):
-        return np.concatenate([self.at(u).left.f.reshape(-1), self._priors(u)[0]])
+        return np.concatenate([self.at(u).left.f.reshape(-1), self.priors(u)[0]])
 
     def jacobian(self, u):
-        return np.concatenate([self.at(u).left.J.reshape(-1, len(u)), self._priors(u)[1]])
+        return np.concatenate([self.at(u).left.J.reshape(-1, len(u)), self.priors(u)[1]])
 
     def squares(self, point):
         """(2 nv,) sums of squares of (replayed - measured), and how many there are of each."""

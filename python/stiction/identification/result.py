@@ -6,17 +6,19 @@ from dataclasses import asdict, dataclass, field
 import numpy as np
 
 from .._util.text import visible
+from . import mjcf
 from .logs import column_names
 
 CONFIDENCE = 0.95
 UNKNOWN = 0.5  # standard deviation of a direction, in parts of the value, beyond which the logs do not determine it
-NAMED = 0.2  # share of a direction from which on a parameter is named
+NAMED = 0.05  # share of a direction from which on a parameter is named
 
 
 @dataclass(frozen=True)
 class Estimate:
-    """One number. low, high: its 95 % interval. determined: by the logs alone, to half of its value or better.
-    at_bound: the fit ended at "low" or "high" of its bounds."""
+    """One number. low, high: its 95 % interval. determined: by the logs, to half of its value or better. negligible: the
+    logs say no more than that it is below `high`, less than half of its start. at_bound: the fit ended at "low" or "high"
+    of its bounds."""
 
     name: str
     value: float
@@ -25,6 +27,7 @@ class Estimate:
     unit: str
     start: float
     determined: bool
+    negligible: bool = False
     at_bound: str = ""
 
 
@@ -40,8 +43,8 @@ class Direction:
         names = list(self.shares)
         if len(names) == 1:
             return f"the logs do not determine {names[0]}"
-        terms = " ".join(f"{x:+.2f} {name}" for name, x in self.shares.items())
-        return f"the logs do not tell {' and '.join([', '.join(names[:-1]), names[-1]])} apart: they bear any change along {terms}"
+        terms = " ".join(f"{x:+.3f} {name}" for name, x in self.shares.items())
+        return f"the logs do not tell {' and '.join([', '.join(names[:-1]), names[-1]])} apart: no sample feels a change along {terms}"
 
 
 @dataclass
@@ -75,8 +78,8 @@ class Fit:
         """Values with intervals, what is not determined, and the residuals, for a terminal."""
         rows = [("parameter", "start", "fitted", "95 % interval", "")]
         for e in self.estimates:
-            fitted = f"{e.value:.4g}" if e.determined else "not determined"
-            interval = f"{e.low:.4g} to {e.high:.4g}" if e.determined else "-"
+            fitted = f"{e.value:.4g}" if e.determined else f"below {e.high:.4g}" if e.negligible else "not determined"
+            interval = f"{e.low:.4g} to {e.high:.4g}" if e.determined or e.negligible else "-"
             more = e.unit + (f", at its {e.at_bound} bound" if e.at_bound else "")
             rows.append((e.name, f"{e.start:.4g}", fitted, interval, more))
         lines = _aligned(rows)
@@ -91,6 +94,38 @@ class Fit:
         if self.interrupted:
             lines.append("interrupted: the best that was found until then")
         return "\n".join(lines)
+
+    def snippet(self) -> str:
+        """MJCF of what was fitted: elements with their new attributes, to be copied into a file. What the logs do not
+        determine stays as it is in the model; of those that they only determine together all are there."""
+        notes = []
+        for e, b in zip(self.estimates, self.problem.replay.bounds):
+            if not self.is_written(e):
+                notes.append(f"{visible(e.name)}: not determined, left as it was")
+            elif not (e.determined or e.negligible):
+                notes.append(f"{visible(e.name)}: not determined alone, but with others as they are here")
+            elif b.name == "latency":
+                notes.append(f"{visible(e.name)} {e.value:.4g} s is no part of a model: delay commands, as by action_delay of Randomization")
+        return mjcf.snippet(self.model, mjcf.fitted_values(self), notes)
+
+    def is_written(self, estimate) -> bool:
+        """Whether its value belongs into a model: alone, or as one of several that the logs determine together."""
+        together = any(len(d.shares) > 1 and estimate.name in d.shares for d in self.undetermined)
+        return estimate.determined or estimate.negligible or together
+
+    def fitted_model(self):
+        """The model with the values of `snippet`. Latency is no part of it. Error where MJCF can't say a value."""
+        return mjcf.apply(self.model, mjcf.fitted_values(self))
+
+    def save(self, folder):
+        """`fitted_model` in a new folder, by Model.save: model.xml and the files that it names."""
+        self.fitted_model().save(folder)
+
+    def draw(self, path):
+        """Picture of measured and replayed motion before and after, and of the residuals: PNG, PDF or SVG."""
+        from .figure import draw
+
+        draw(self, path)
 
     def to_dict(self) -> dict:
         """Everything but the model, as JSON has it."""
@@ -113,9 +148,9 @@ def _aligned(rows) -> list[str]:
     return ["  ".join(visible(cell).ljust(w) for cell, w in zip(row, widths)).rstrip() for row in rows]
 
 
-def directions(H, names, scales_known) -> tuple[list[Direction], np.ndarray]:
+def directions(H, names) -> tuple[list[Direction], np.ndarray]:
     """Eigenvectors of a Gauss-Newton matrix whose standard deviation is above UNKNOWN, and the (p,) variances of all
-    numbers, infinite where such a direction has a part of them."""
+    numbers without a prior."""
     values, vectors = np.linalg.eigh(H)
     std = 1 / np.sqrt(np.maximum(values, 1e-30))
     found, variance = [], ((vectors * std) ** 2).sum(axis=1)
@@ -140,11 +175,10 @@ def analyse(problem, squares_before, logs, interrupted, reason) -> Fit:
     variance = (point.left.f**2).sum() / freedom
     H = np.einsum("wki,wkj->ij", point.left.J, point.left.J) / variance
     g = np.einsum("wki,wk->wi", point.left.J, point.left.f) / variance
-    undetermined, alone = directions(H, names, bounds)
-    prior = problem._priors(u)[1]
-    full = H + prior.T @ prior
+    undetermined, alone = directions(H, names)
+    prior = problem.priors(u)[1][p:]
     # a direction without information gets a standard deviation of 1e3, not infinity
-    covariance = np.linalg.inv(full + 1e-6 * np.eye(p))
+    covariance = np.linalg.inv(H + prior.T @ prior + 1e-6 * np.eye(p))
     scatter = _scatter(covariance, g - g.mean(axis=0))
     spread = np.sqrt(np.diag(covariance)) * scatter
     edge = student.ppf(0.5 + CONFIDENCE / 2, freedom) * spread
@@ -153,7 +187,12 @@ def analyse(problem, squares_before, logs, interrupted, reason) -> Fit:
         ends = [float(np.clip(b.value(np.clip(u[k] + s * edge[k], -700, 700)), b.low, b.high)) for s in (-1, 1)]
         at = "low" if u[k] - b.number(b.low) < 1e-3 else "high" if b.number(b.high) - u[k] < 1e-3 else ""
         determined = bool(np.sqrt(alone[k]) <= UNKNOWN or (b.prior is not None and spread[k] <= UNKNOWN))
-        estimates.append(Estimate(b.label, float(b.value(u[k])), *ends, b.unit, b.start, determined, at))
+        x = float(b.value(u[k]))
+        most = x * (1 + edge[k])  # x itself, unlike its logarithm, is known well where it does next to nothing
+        negligible = bool(not determined and b.logarithmic and most < b.start / 2)
+        estimates.append(Estimate(b.label, x, *([0.0, most] if negligible else ends), b.unit, b.start, determined, negligible, at))
+    told = {e.name for e in estimates if e.negligible}
+    undetermined = [d for d in undetermined if not set(d.shares) <= told]
     columns = np.array([*column_names(replay.model, "qpos_of_dofs"), *column_names(replay.model, "qvel")])
     by_column = lambda x: {str(columns[k]): float(x[k]) for k in np.flatnonzero(replay.measured)}
     rms = lambda s: by_column(np.sqrt(s / np.maximum(count, 1)))
