@@ -15,7 +15,7 @@ from .result import Fit, analyse
 
 ROUNDS = 4  # of weights: the noise of each column is what its residuals say
 SAME = 0.05  # relative change of all noises at which another round would change nothing
-CORRECTIONS = 4  # of the start states, for one point of the fit
+CORRECTIONS = 6  # of the start states, for one point of the fit
 SETTLED = 1e-3  # of the sum of squares that a further correction would gain
 FLOOR = 1e-6  # of a column's span: less noise than that is none
 FAINT = 3.0  # prior of every u: where the logs say nothing, a number stays within a factor of e³ of its start
@@ -25,9 +25,11 @@ GRID = 24  # latencies that are tried before the fit
 @dataclass
 class _Point:
     u: np.ndarray
-    z: np.ndarray
-    r: np.ndarray
     left: Elimination
+
+    @property
+    def cost(self):
+        return self.left.cost.sum()
 
 
 class _Interrupted(Exception):
@@ -46,31 +48,37 @@ class _Problem:
     def with_noise(self, sigma):
         """The same with other weights. z is in units of σ."""
         old, new = self.replay.z_scale(self.sigma), self.replay.z_scale(sigma)
-        self.z = (self.best.z if self.best else self.z) * old / new
+        self.z = (self.best.left.z if self.best else self.z) * old / new
         self.sigma, self.best, self.last = sigma, None, None
 
     def at(self, u) -> _Point:
         if self.last is not None and np.array_equal(self.last.u, u):
             return self.last
-        z = self.z if self.best is None else self.best.z + self.best.left.slope @ (u - self.best.u)
-        point = None
-        for _ in range(CORRECTIONS):
+        z = self.z if self.best is None else self.best.left.z + self.best.left.slope @ (u - self.best.u)
+        best, share = None, np.ones((len(z), 1))
+        for k in range(CORRECTIONS):
             try:
                 r, J = self.replay.run(u, z, self.sigma)
             except KeyboardInterrupt:
                 raise _Interrupted from None
             self.evaluations += 1
             left = Elimination(r, J, z, len(u), self.replay.measured)
-            if point is not None and not left.cost < point.left.cost:
+            if best is None:
+                best = left
+            else:  # each window for itself: a step that did not help is tried again, shorter
+                better, before = left.cost < best.cost, best.cost.sum()
+                best.take(left, better)
+                share[:, 0] = np.where(better, 1, share[:, 0] / 4)
+                if k > 1 and before - best.cost.sum() < SETTLED * before:
+                    break  # where contacts open and close gains are promised that are not there
+            if best.gain.sum() < SETTLED * best.cost.sum():
                 break
-            point = _Point(np.array(u), z, r, left)
-            if left.gain < SETTLED * left.cost:
-                break
-            z = z + left.step
+            z = best.z + share * best.step
+        point = _Point(np.array(u), best)
         self.last = point
-        if self.best is None or point.left.cost + self._prior(point.u) < self.best.left.cost + self._prior(self.best.u):
+        if self.best is None or point.cost + self._prior(point.u) < self.best.cost + self._prior(self.best.u):
             self.best = point
-            self.progress(self.evaluations, self.replay.bounds, point.u, point.left.cost)
+            self.progress(self.evaluations, self.replay.bounds, point.u, point.cost)
         return point
 
     def _prior(self, u):
@@ -95,7 +103,7 @@ class _Problem:
     def squares(self, point):
         """(2 nv,) sums of squares of (replayed - measured), and how many there are of each."""
         windows = self.replay.windows
-        return ((point.r * self.sigma) ** 2).sum(axis=(0, 1)), windows.valid.sum() * self.replay.measured
+        return ((point.left.r * self.sigma) ** 2).sum(axis=(0, 1)), windows.valid.sum() * self.replay.measured
 
 
 def _noise_of(logs, measured, tangent):
@@ -191,7 +199,7 @@ def _fit(replay, logs, least_squares, max_evaluations, progress) -> Fit:
         before = problem.at(start)
         squares_before = problem.squares(before)[0]
         u = _best_latency(problem, start)
-        for _ in range(ROUNDS):
+        for left in reversed(range(ROUNDS)):
             # SciPy's method wants a beginning inside of the bounds
             inside = np.clip(u, limits[0] + 1e-9, limits[1] - 1e-9)
             found = least_squares(problem.residuals, inside, problem.jacobian, limits, x_scale=1.0, ftol=1e-7, xtol=1e-6, gtol=1e-10,
@@ -199,7 +207,7 @@ def _fit(replay, logs, least_squares, max_evaluations, progress) -> Fit:
             reason = found.message
             kept, u = (problem.sigma, problem.best), problem.best.u
             sigma = _residual_noise(problem, floor)
-            if np.all(abs(np.log(sigma / problem.sigma))[replay.measured] < SAME):
+            if not left or np.all(abs(np.log(sigma / problem.sigma))[replay.measured] < SAME):
                 break
             problem.with_noise(sigma)
     except (_Interrupted, KeyboardInterrupt):

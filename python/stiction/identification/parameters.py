@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .._core import ArgumentError, Batch, JointType
+from .._core import ArgumentError, Batch, JointType, Transmission
 from .._util.nearest import hint
 from .._util.text import visible
 
@@ -25,7 +25,7 @@ WORDS = {
 _UNITS = {
     "dof_damping": "N m s/rad or N s/m", "dof_armature": "kg m^2 or kg", "dof_frictionloss": "N m or N",
     "jnt_stiffness": "N m/rad or N/m", "qpos_spring": "rad or m", "qpos0": "rad or m", "body_mass": "kg", "body_inertia": "kg m^2",
-    "body_ipos": "m", "actuator_dynprm": "s", "actuator_gain": "N m or N per unit", "pair_stiffness": "N/m", "pair_dissipation": "s/m",
+    "body_ipos": "m", "actuator_dynprm": "s", "actuator_gain": "N m per unit or N per unit", "pair_stiffness": "N/m", "pair_dissipation": "s/m",
     "tendon_stiffness": "N/m", "tendon_damping": "N s/m", "tendon_frictionloss": "N", "gravity": "m/s^2",
 }  # fmt: skip
 # fields that are never below zero: their logarithm is fitted
@@ -92,7 +92,8 @@ class Bound:
         self.name, self.rows, self.label, self.prior = parameter.name, np.asarray(rows), label, parameter.prior
         self.kind = kind_of(parameter.name)
         self.column = parameter.column or 0
-        self.unit = WORDS[self.name][1] if self.name in WORDS else _UNITS.get(self.name, "")
+        unit = WORDS[self.name][1] if self.name in WORDS else _UNITS.get(self.name, "")
+        self.unit = _of_joints(unit, _joint_types(batch.model, self.kind, self.rows))
         self.logarithmic = self.name in _POSITIVE or self.name in ("kp", "kv", "strength", "mass") or (
             self.name == "actuator_gain" and self._nominal(batch) > 0)  # fmt: skip
         self.nominal = self._nominal(batch)
@@ -184,6 +185,23 @@ class Bound:
             batch.param(self.name)[at] = x
         else:
             batch.param(self.name)[(*at, self.column)] = x
+
+
+def _joint_types(model, kind, rows) -> set:
+    """Types of the joints that rows belong to; none where they are of no joint."""
+    if kind == "actuator":
+        return {JointType(model.jnt_type[model.actuator_trnid[r]]) if model.actuator_trntype[r] == Transmission.joint else None for r in rows}
+    joints = {"dof": lambda r: model.dof_jntid[r], "jnt": lambda r: r,
+              "qpos": lambda r: np.flatnonzero(model.jnt_qposadr <= r)[-1]}.get(kind)  # fmt: skip
+    return {JointType(model.jnt_type[joints(r)]) for r in rows} if joints else set()
+
+
+def _of_joints(unit, types) -> str:
+    """"N m or N" is "N m" of hinges and "N" of slides."""
+    first, either, second = unit.partition(" or ")
+    if not either or not types <= {JointType.hinge, JointType.slide} or len(types) != 1:
+        return unit
+    return first if types == {JointType.hinge} else second
 
 
 def kind_of(name: str) -> str:

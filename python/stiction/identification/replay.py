@@ -301,10 +301,15 @@ class Elimination:
         stacked = np.concatenate([rows, prior, padding], axis=1)
         order = [*range(p, p + nz), *range(p), p + nz]
         R = np.linalg.qr(stacked[..., order], mode="r")[:, : nz + p + 1]
-        self.J, self.f = R[:, nz:, nz:-1], R[:, nz:, -1]
-        self.gain = (R[:, :nz, -1] ** 2).sum()  # of the sum of squares, by a better z
-        self.cost = (self.f**2).sum() + self.gain
+        self.r, self.z, self.J, self.f = r, z, R[:, nz:, nz:-1], R[:, nz:, -1]
+        self.gain = (R[:, :nz, -1] ** 2).sum(axis=1)  # of a window's sum of squares, by a better z
+        self.cost = (self.f**2).sum(axis=1) + self.gain
         # a direction of z that nothing depends on stays
         lead = R[:, :nz, :nz] + 1e-9 * np.eye(nz)
         self.step = -np.linalg.solve(lead, R[:, :nz, -1:])[..., 0]
         self.slope = -np.linalg.solve(lead, R[:, :nz, nz:-1])
+
+    def take(self, other, windows):
+        """What another one has of some windows."""
+        for name, value in vars(self).items():
+            value[windows] = getattr(other, name)[windows]
