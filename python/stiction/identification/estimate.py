@@ -133,15 +133,14 @@ def _best_latency(problem, u):
     which = [k for k, b in enumerate(bounds) if b.name == "latency" and b.start == 0]
     if not which:
         return u
-    found, best = u, np.inf
-    first = bounds[which[0]]
-    for x in np.linspace(first.low, first.high, GRID):
-        trial = np.array(u)
-        trial[which] = [np.clip(x, bounds[k].low, bounds[k].high) / bounds[k].scale for k in which]
-        r, _ = problem.replay.run(trial, problem.z, problem.sigma, derivatives=False)
-        if (cost := (r**2).sum()) < best:
-            found, best = trial, cost
-    return found
+    trials = np.repeat(u[None], GRID, axis=0)
+    for k in which:
+        trials[:, k] = np.linspace(bounds[k].low, bounds[k].high, GRID) / bounds[k].scale
+    costs = []
+    for some in np.array_split(trials, -(-GRID // problem.replay.columns)):
+        r = problem.replay.compare(some, np.repeat(problem.z[None], len(some), axis=0), problem.sigma)
+        costs += (r**2).sum(axis=(1, 2, 3)).tolist()
+    return trials[int(np.argmin(costs))]
 
 
 def fit(model: Model, logs, parameters, *, options: Options | None = None, window: float = 0.5, columns=None, threads=None,
@@ -157,7 +156,7 @@ def fit(model: Model, logs, parameters, *, options: Options | None = None, windo
     logs: paths of CSV or npz files (docs/fit.md has the columns), `stiction.identification.Log`, or a list of them.
     parameters: texts as of `--param` or `stiction.identification.Parameter`: names of parameters of a batch, or kp, kv,
     strength, latency, mass.
-    options: how to step; the model's timestep, solver_tolerance 1e-10.
+    options: how to step; the model's timestep, solver_tolerance 1e-8.
     window: s. A longer one tells small parameters better, a shorter one forgives what the model lacks.
     columns: headers of CSV files by what they are, as in `read_log`.
     progress: called as progress(evaluations, bounds, u, cost) for each better point.
@@ -178,7 +177,7 @@ def fit(model: Model, logs, parameters, *, options: Options | None = None, windo
     windows = cut(logs, window)
     options = options or Options()
     if options.solver_tolerance is None:
-        options = options.replace(solver_tolerance=1e-10)
+        options = options.replace(solver_tolerance=1e-8)
     bounds = bind(parameters, Batch(model, 1, options, precision="float64", threads=1))
     count = 1 + len(bounds) + 2 * model.nv + model.na
     envs = Replay.envs_for(len(windows), count, windows.time.shape[1], model.nv)

@@ -22,9 +22,8 @@ def draw(fit, path):
     problem, replay = fit.problem, fit.problem.replay
     windows, nv = replay.windows, fit.model.nv
     start = np.array([float(b.number(b.start)) for b in replay.bounds])
-    nothing = np.zeros_like(problem.z)
-    before = replay.run(start, nothing, problem.sigma, derivatives=False)[0] * problem.sigma
-    after = replay.run(problem.best.u, problem.best.left.z, problem.sigma, derivatives=False)[0] * problem.sigma
+    starts = np.stack([np.zeros_like(problem.z), problem.best.left.z])
+    before, after = replay.compare(np.stack([start, problem.best.u]), starts, problem.sigma) * problem.sigma
     shown = np.flatnonzero((windows.log == windows.log[0]) & (windows.begin - windows.begin[0] < SECONDS))
     joints = _worst(before, nv)
     names = column_names(fit.model, "qpos_of_dofs")

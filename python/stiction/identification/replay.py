@@ -181,35 +181,34 @@ class Replay:
         high = np.array([b.number(b.high) for b in self.bounds])
         return np.where(u + h > high, -h, h)
 
-    def run(self, u, z, sigma, derivatives=True, starts=None):
-        """(r, J): residuals (windows, samples, 2 nv) and, per unit of each u and of σ of each z, (columns - 1, ...)."""
-        h = self.differences(u)
-        hz = np.full(self.nz, 0.1)
-        columns = self.columns if derivatives else 1
-        parts = [self._run_part(u, z, sigma, h, hz, columns, np.arange(k, min(k + self.per_run, len(self.windows))))
+    def run(self, u, z, sigma):
+        """(r, J): residuals (windows, samples, 2 nv) and their derivatives by each u and each z, (columns - 1, ...)."""
+        p, h, hz = len(self.bounds), self.differences(u), 0.1
+        us, steps = np.repeat(u[None], self.columns, axis=0), np.zeros((self.columns, self.nz))
+        us[1 + np.arange(p), np.arange(p)] += h
+        steps[1 + p + np.arange(self.nz), np.arange(self.nz)] = hz
+        r = self.compare(us, z + steps[:, None], sigma)
+        moved = np.concatenate([h, np.full(self.nz, hz)])
+        return r[0], (r[1:] - r[0]) / moved[:, None, None, None]
+
+    def compare(self, us, zs, sigma):
+        """(n, windows, samples, 2 nv): residuals of n <= columns numbers u with start corrections z."""
+        parts = [self._run_part(us, zs * self.z_scale(sigma), np.arange(k, min(k + self.per_run, len(self.windows))))
                  for k in range(0, len(self.windows), self.per_run)]  # fmt: skip
         r = np.concatenate(parts, axis=1)
-        weight = self.windows.valid[..., None] * self.measured / sigma
-        r *= weight
-        steps = np.concatenate([h, hz])[: columns - 1]
-        return r[0], (r[1:] - r[0]) / steps[:, None, None, None]
+        r *= self.windows.valid[..., None] * self.measured / sigma
+        return r
 
-    def _run_part(self, u, z, sigma, h, hz, columns, part):
+    def _run_part(self, us, zs, part):
         """Differences replayed ⊖ measured of some windows: (columns, windows, samples, 2 nv)."""
-        n, p, model, w, nv = len(part), len(self.bounds), self.model, self.windows, self.model.nv
-        scale = self.z_scale(sigma)
-        zs = np.repeat(z[None, part] * scale, columns, axis=0)
-        us = np.repeat(u[None], columns, axis=0)
-        if columns > 1:
-            us[1 + np.arange(p), np.arange(p)] += h
-            zs[1 + p + np.arange(self.nz), :, np.arange(self.nz)] += (hz * scale)[:, None]
+        columns, n, model, w, nv = len(us), len(part), self.model, self.windows, self.model.nv
         envs = np.arange(columns * n).reshape(columns, n)
         self._write(us, envs)
         ids = np.arange(self.batch.num_envs)
         window = np.full(self.batch.num_envs, part[0])  # environments without a window follow the first
         window[: columns * n] = np.tile(part, columns)
         own = np.zeros((self.batch.num_envs, self.nz))
-        own[: columns * n] = zs.reshape(columns * n, -1)
+        own[: columns * n] = zs[:, part].reshape(columns * n, -1)
         qpos = self.tangent.add(w.qpos[window, 0], own[:, :nv])
         qvel = self.start_qvel[window] + own[:, nv : 2 * nv]
         state = {"act": self.start_act[window] + own[:, 2 * nv :]} if model.na else {}
@@ -262,18 +261,17 @@ class Replay:
         first = np.stack([w.qvel[part, 0]])
         out[:, :, 0, :nv] = self.tangent.difference(w.qpos[part, 0], before[0])
         out[:, :, 0, nv:] = before[1] - np.nan_to_num(first)
-        order = [np.argwhere((step == k + 1) & w.valid[part]) for k in range(nstep)]
-        for k in range(nstep):
+        order = [np.argwhere((step == k + 1) & w.valid[part] & (np.arange(step.shape[1]) > 0)) for k in range(nstep)]
+        for k, more in self._runs(used, order, fraction, nstep):
             if self.pressed():
                 raise KeyboardInterrupt
-            for c in range(columns if self.model.nu else 0):
-                batch.ctrl[c * n : (c + 1) * n] = used[c][k]
-            batch.step()
+            for c, ctrl in enumerate(used):
+                batch.ctrl[c * n : (c + 1) * n] = ctrl[k]
+            batch.step(more)
             after = view(batch.qpos), view(batch.qvel)
-            for i in {int(s) for _, s in order[k]}:
-                if i == 0:
-                    continue
-                at = order[k][order[k][:, 1] == i, 0]
+            samples = order[k + more - 1]
+            for i in np.unique(samples[:, 1]):
+                at = samples[samples[:, 1] == i, 0]
                 f = fraction[at, i, None]
                 q = self.tangent.add(before[0][:, at], f * self.tangent.difference(before[0][:, at], after[0][:, at]))
                 v = before[1][:, at] + f * (after[1][:, at] - before[1][:, at])
@@ -281,6 +279,21 @@ class Replay:
                 out[:, at, i, nv:] = v - np.nan_to_num(w.qvel[part[at], i])
             before = after
         return out
+
+
+    @staticmethod
+    def _runs(used, order, fraction, nstep):
+        """(first, number) of physics steps that are made by one call: under the same commands, up to a sample. A sample
+        within a step needs the state before it, too."""
+        inside = [any(fraction[i, s] < 1 - 1e-6 for i, s in samples) for samples in order]
+        first = 0
+        while first < nstep:
+            end = first + 1
+            while (end < nstep and not len(order[end - 1]) and not inside[end]
+                   and all(np.array_equal(ctrl[end], ctrl[first]) for ctrl in used)):  # fmt: skip
+                end += 1
+            yield first, end - first
+            first = end
 
 
 class Elimination:

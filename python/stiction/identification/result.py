@@ -164,7 +164,7 @@ def directions(H, names) -> tuple[list[Direction], np.ndarray]:
 def analyse(problem, squares_before, logs, interrupted, reason) -> Fit:
     """The result at the best point. Covariance of u: H⁻¹ s², H = Jᵀ J of the residuals without the start states, s² their
     mean square; where windows contradict each other more than that, by their scatter H⁻¹ (Σ g gᵀ) H⁻¹, g = J_wᵀ r_w."""
-    from scipy.stats import t as student
+    from scipy.special import stdtrit
 
     replay, point = problem.replay, problem.best
     bounds, u = replay.bounds, point.u
@@ -181,7 +181,7 @@ def analyse(problem, squares_before, logs, interrupted, reason) -> Fit:
     covariance = np.linalg.inv(H + prior.T @ prior + 1e-6 * np.eye(p))
     scatter = _scatter(covariance, g - g.mean(axis=0))
     spread = np.sqrt(np.diag(covariance)) * scatter
-    edge = student.ppf(0.5 + CONFIDENCE / 2, freedom) * spread
+    edge = stdtrit(freedom, 0.5 + CONFIDENCE / 2) * spread
     estimates = []
     for k, b in enumerate(bounds):
         ends = [float(np.clip(b.value(np.clip(u[k] + s * edge[k], -700, 700)), b.low, b.high)) for s in (-1, 1)]
