@@ -1,7 +1,7 @@
 """Logs of a robot: when what was commanded and measured, from CSV or npz, in the order of a model.
 
 A column of a CSV is called by what it is and of what: `time`, `qpos[knee]`, `qvel[knee]`, `ctrl[knee]` by the names of
-joints and actuators, `qpos[root,3]` for a number of a joint that has several, or `qpos_7` by index, as `stiction
+joints and actuators, `qpos[root.3]` for a number of a joint that has several, or `qpos_7` by index, as `stiction
 rollout` writes them; `qpos` alone where there is one. A unit may follow: `qpos[knee] (deg)`. Other headers are mapped
 by `columns`.
 """
@@ -34,7 +34,7 @@ _ANGLE_RATE = {"rad/s": 1.0, "deg/s": math.pi / 180, "rpm": 2 * math.pi / 60}
 _LENGTH_RATE = {"m/s": 1.0, "cm/s": 1e-2, "mm/s": 1e-3}
 _FORCE = {"N": 1.0, "N m": 1.0, "Nm": 1.0, "mNm": 1e-3, "V": 1.0, "A": 1.0}
 
-_HEADER = re.compile(r"^(?P<kind>\w+?)(?:\[(?P<name>[^\]]*?)(?:,\s*(?P<k>\d+))?\]|_(?P<index>\d+))?\s*(?:\((?P<unit>[^)]*)\))?$")
+_HEADER = re.compile(r"^(?P<kind>\w+?)(?:\[(?P<name>[^\]]*)\]|_(?P<index>\d+))?\s*(?:\((?P<unit>[^)]*)\))?$")
 
 
 @dataclass
@@ -117,7 +117,7 @@ def column_names(model: Model, kind: str) -> list[str]:
     for j, name in enumerate(model.jnt_names):
         count = _sizes(JointType(model.jnt_type[j]))[of_dofs]
         for k in range(count):
-            by_name = f"{kind}[{name}]" if count == 1 else f"{kind}[{name},{k}]"
+            by_name = f"{kind}[{name}]" if count == 1 else f"{kind}[{name}.{k}]"
             found.append(by_name if name else f"{kind}_{len(found)}")
     return found
 
@@ -151,7 +151,7 @@ def _place(model, header, file):
         if column >= len(known):
             raise ArgumentError(f"{file}: column '{visible(header)}': the model has {len(known)} numbers in {kind}")
     else:
-        wanted = f"{kind}[{match['name']}{'' if match['k'] is None else ',' + match['k']}]"
+        wanted = f"{kind}[{match['name'].strip()}]"
         if wanted not in known:
             raise ArgumentError(f"{file}: column '{visible(header)}': no {visible(wanted)} in the model{hint(wanted, known)}")
         column = known.index(wanted)
@@ -198,7 +198,7 @@ def _places(model, header, columns, file):
     for kind in ("time", "qpos", "ctrl"):
         for column, name in enumerate(column_names(model, kind)):
             if (kind, column) not in places:
-                raise ArgumentError(f"{file}: no column {visible(name)}{hint(name, header)}; columns are mapped by --column "
+                raise ArgumentError(f"{file}: no column {visible(name)}{hint(name, unused)}; columns are mapped by --column "
                                     f"'{visible(name)}=HEADER', columns={{...}} in Python")  # fmt: skip
     return places, tuple(unused)
 

@@ -73,8 +73,9 @@ def _text(x) -> str:
     return " ".join(repr(float(v)) for v in np.atleast_1d(x))
 
 
-def changes(model, values, root):
-    """(element, {attribute: text}) of what makes the model have the values; elements of `root`, which stay as they are."""
+def changes(model, values, root, pinned=()):
+    """(element, {attribute: text}) of what makes the model have the values; elements of `root`, which stay as they are.
+    pinned: actuators whose gains are written although they stay."""
     elements, found, written = _Elements(root), {}, set()
 
     def set_(element, **attributes):
@@ -102,19 +103,20 @@ def changes(model, values, root):
                 element = elements.of("actuator", row, model.actuator_names)
                 set_(element, **_gains(model, row, element, gain, bias))
             elif name == "actuator_dynprm":
-                actuator = int(np.flatnonzero(model.actuator_actadr >= 0)[row])
-                element = elements.of("actuator", actuator, model.actuator_names)
+                element = elements.of("actuator", row, model.actuator_names)
                 set_(element, **{"timeconst" if "timeconst" in element.keys() else "dynprm": _text(value[row][:1])})
             else:
                 raise Error(f"{name} is not written into a model: batch.param('{name}') has it, row {row} = {_text(value[row])}")
+    for row in pinned:
+        element = elements.of("actuator", row, model.actuator_names)
+        gain, bias = (values[n][row] if n in values else getattr(model, n)[row] for n in _GAINS)
+        set_(element, **_gains(model, row, element, gain, bias))
     return list(found.values())
 
 
 def _model_field(model, name):
     value = getattr(model, name)
-    if name == "geom_friction":
-        return value[:, 0]
-    return value[model.actuator_actadr >= 0] if name == "actuator_dynprm" else value
+    return value[:, 0] if name == "geom_friction" else value
 
 
 def _gains(model, row, element, gain, bias) -> dict:
@@ -132,8 +134,22 @@ def _gains(model, row, element, gain, bias) -> dict:
 
 def apply(model: Model, values) -> Model:
     """The model with these values; Error where MJCF can't say them."""
+    expected = {n: values.get(n, getattr(model, n)) for n in _GAINS} | values
+    made = _rewritten(model, values)
+    # gains that follow from masses, by dampratio, stay what they were
+    moved = [a for a in range(model.nu) if not all(np.allclose(getattr(made, n)[a], expected[n][a], rtol=1e-12) for n in _GAINS)]
+    if moved:
+        made = _rewritten(model, values, moved)
+    for name, value in expected.items():
+        now = _model_field(made, name)
+        if now.shape != value.shape or not np.allclose(now, value, rtol=1e-9, atol=1e-15):
+            raise Error(f"{name} can't be written: the file says it otherwise (compiler, replicate or an actuator's own {name.split('_')[-1]})")
+    return made
+
+
+def _rewritten(model, values, pinned=()) -> Model:
     root = ElementTree.fromstring(model.to_xml())
-    for element, attributes in changes(model, values, root):
+    for element, attributes in changes(model, values, root, pinned):
         if (inertial := attributes.pop("inertial", None)) is not None:
             for old in element.findall("inertial"):
                 element.remove(old)
@@ -145,13 +161,7 @@ def apply(model: Model, values) -> Model:
         element.attrib.update(attributes)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ModelWarning)  # the model has said it
-        made = Model.from_xml(ElementTree.tostring(root, encoding="unicode"), assets=model.assets())
-    for name, value in values.items():
-        now = _model_field(made, name)
-        wrong = ~np.isclose(now, value, rtol=1e-9, atol=1e-15) if now.shape == value.shape else np.ones(1, bool)
-        if wrong.any():
-            raise Error(f"{name} can't be written: the file says it otherwise (compiler, replicate or an actuator's own {name.split('_')[-1]})")
-    return made
+        return Model.from_xml(ElementTree.tostring(root, encoding="unicode"), assets=model.assets())
 
 
 def snippet(model: Model, values, notes=()) -> str:

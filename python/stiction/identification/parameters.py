@@ -228,8 +228,11 @@ def _default_rows(parameter, batch, size):
         return [b for b in range(1, size) if model.body_mass[b] > 0]
     if name in ("kp", "kv"):
         return [a for a in range(size) if model.actuator_bias[a, 1 if name == "kp" else 2] < 0]
-    if kind_of(name) == "dof":
-        return [d for d in range(size) if JointType(model.jnt_type[model.dof_jntid[d]]) in (JointType.hinge, JointType.slide)]
+    if name in ("actuator_dynprm", "actuator_actrange"):
+        return [a for a in range(size) if model.actuator_actadr[a] >= 0]
+    if kind_of(name) in ("dof", "jnt"):
+        joints = model.dof_jntid if kind_of(name) == "dof" else range(model.njnt)
+        return [k for k in range(size) if JointType(model.jnt_type[joints[k]]) in (JointType.hinge, JointType.slide)]
     return list(range(size))
 
 
@@ -260,8 +263,6 @@ def _groups(parameter, batch):
     kind = kind_of(name)
     shape = batch.param(name).shape[1:] if name not in WORDS else {"actuator": (model.nu,), "body": (model.nbody,)}[kind]
     size, names = shape[0], _row_names(model, kind)
-    if name in ("actuator_dynprm", "actuator_actrange"):  # rows of those with an activation alone
-        names = [n for n, a in zip(names, model.actuator_actadr) if a >= 0]
     columns = int(np.prod(shape[1:]))
     if parameter.column is not None and not 0 <= parameter.column < columns:
         raise ArgumentError(f"{name}: column {parameter.column}; must be in [0, {columns})")

@@ -17,7 +17,8 @@ from .. import rotations
 from .._core import ArgumentError, Batch, JointType
 
 MOST_NUMBERS = 2**25  # of a run's residuals, 256 MiB
-STEP = 1e-3  # of finite differences: of u, and of σ in z
+STEP = 1e-3  # of finite differences, of u
+Z_STEP = 0.1  # of z: of the noise
 GAP = 5.0  # sample periods: a longer one ends a window
 
 
@@ -183,7 +184,7 @@ class Replay:
 
     def run(self, u, z, sigma):
         """(r, J): residuals (windows, samples, 2 nv) and their derivatives by each u and each z, (columns - 1, ...)."""
-        p, h, hz = len(self.bounds), self.differences(u), 0.1
+        p, h, hz = len(self.bounds), self.differences(u), Z_STEP
         us, steps = np.repeat(u[None], self.columns, axis=0), np.zeros((self.columns, self.nz))
         us[1 + np.arange(p), np.arange(p)] += h
         steps[1 + p + np.arange(self.nz), np.arange(self.nz)] = hz

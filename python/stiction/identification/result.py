@@ -71,8 +71,11 @@ class Fit:
     problem: object = field(repr=False)
 
     def __getitem__(self, name: str) -> Estimate:
-        """The estimate of that name."""
-        return next(e for e in self.estimates if e.name == name)
+        """The estimate of that name; without brackets where there is one of it."""
+        found = [e for e in self.estimates if e.name == name] or [e for e in self.estimates if e.name.partition("[")[0] == name]
+        if len(found) != 1:
+            raise KeyError(f"{name}: estimates are {', '.join(e.name for e in self.estimates)}")
+        return found[0]
 
     def table(self) -> str:
         """Values with intervals, what is not determined, and the residuals, for a terminal."""

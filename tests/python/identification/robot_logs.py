@@ -20,11 +20,12 @@ ARM = """<mujoco><option timestep="0.002"/><worldbody>
   <actuator><position name="shoulder" joint="shoulder" kp="{kp}" kv="1"/>
     <position name="elbow" joint="elbow" kp="{kp}" kv=".5"/></actuator></mujoco>"""
 
-# pushed along x and y by forces at its centre
-BOX = """<mujoco><option timestep="0.002"/><worldbody><geom name="floor" type="plane" size="5 5 .1" friction="0.05"/>
-  <body name="box" pos="0 0 .05"><freejoint name="root"/>
-    <geom name="box" type="box" size=".1 .1 .05" mass="{mass}" friction="{friction}"/><site name="centre"/></body></worldbody>
-  <actuator><motor name="x" site="centre" gear="1 0 0 0 0 0"/><motor name="y" site="centre" gear="0 1 0 0 0 0"/></actuator></mujoco>"""
+# pushed along x by forces at its centre; it may lift off
+BLOCK = """<mujoco><option timestep="0.002"/><worldbody><geom name="floor" type="plane" size="5 5 .1" friction="0.05"/>
+  <body name="block" pos="0 0 .05">{joints}
+    <geom name="block" type="box" size=".1 .1 .05" mass="{mass}" friction="{friction}"/><site name="centre"/></body></worldbody>
+  <actuator><motor name="push" site="centre" gear="1 0 0 0 0 0"/></actuator></mujoco>"""
+SLIDES = '<joint name="x" type="slide" axis="1 0 0"/><joint name="z" type="slide" axis="0 0 1"/>'
 
 
 def pendulum(damping, armature, friction, more=""):
@@ -35,8 +36,8 @@ def arm(damping, armature, mass, kp):
     return ARM.format(damping=damping, armature=armature, mass=mass, kp=kp)
 
 
-def box(mass, friction):
-    return BOX.format(mass=mass, friction=friction)
+def block(mass, friction, joints=SLIDES):
+    return BLOCK.format(mass=mass, friction=friction, joints=joints)
 
 
 def commands(rng, n, nu, hold, amplitude):
@@ -97,10 +98,3 @@ def assert_recovers(found, truth):
         assert e.determined and not e.at_bound, e
         assert abs(e.value / true - 1) < 0.05, e
         assert e.low <= true <= e.high and e.high - e.low < 0.1 * true, (e, true)
-
-
-def column_of(log, ours):
-    """A column of a log by its name, as a list."""
-    kind, _, k = ours.partition("_")
-    values = getattr(log, kind)
-    return (values[:, int(k)] if k else values).tolist()
