@@ -1,8 +1,8 @@
 """Fitting a model to logs of a robot: actuators, latency, friction and masses by least squares on replayed windows.
 
-    found = stiction.fit(model, "arm.csv", ["dof_damping[*]", "kp", "latency"])
-    print(found.table())
-    found.save("fitted")
+found = stiction.fit(model, "arm.csv", ["dof_damping[*]", "kp", "latency"])
+print(found.table())
+found.save("fitted")
 """
 
 from .estimate import fit

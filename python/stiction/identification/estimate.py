@@ -143,8 +143,18 @@ def _best_latency(problem, u):
     return trials[int(np.argmin(costs))]
 
 
-def fit(model: Model, logs, parameters, *, options: Options | None = None, window: float = 0.5, columns=None, threads=None,
-        max_evaluations: int = 200, progress=None) -> Fit:  # fmt: skip
+def fit(
+    model: Model,
+    logs,
+    parameters,
+    *,
+    options: Options | None = None,
+    window: float = 0.5,
+    columns=None,
+    threads=None,
+    max_evaluations: int = 200,
+    progress=None,
+) -> Fit:
     """Parameters with which a model moves as a robot did.
 
         found = stiction.fit(model, "arm.csv", ["dof_damping[*]", "kp", "latency"])
@@ -201,8 +211,17 @@ def _fit(replay, logs, least_squares, max_evaluations, progress) -> Fit:
         for left in reversed(range(ROUNDS)):
             # SciPy's method wants a beginning inside of the bounds
             inside = np.clip(u, limits[0] + 1e-9, limits[1] - 1e-9)
-            found = least_squares(problem.residuals, inside, problem.jacobian, limits, x_scale=1.0, ftol=1e-7, xtol=1e-6, gtol=1e-10,
-                                  max_nfev=max_evaluations)  # fmt: skip
+            found = least_squares(
+                problem.residuals,
+                inside,
+                problem.jacobian,
+                limits,
+                x_scale=1.0,
+                ftol=1e-7,
+                xtol=1e-6,
+                gtol=1e-10,
+                max_nfev=max_evaluations,
+            )
             reason = found.message
             kept, u = (problem.sigma, problem.best), problem.best.u
             sigma = _residual_noise(problem, floor)

@@ -27,12 +27,16 @@ def draw(fit, path):
     shown = np.flatnonzero((windows.log == windows.log[0]) & (windows.begin - windows.begin[0] < SECONDS))
     joints = _worst(before, nv)
     names = column_names(fit.model, "qpos_of_dofs")
-    figure, axes = pyplot.subplots(len(joints), 2, figsize=(12, 0.8 + 2.2 * len(joints)), squeeze=False, sharex=True, layout="constrained")
+    figure, axes = pyplot.subplots(
+        len(joints), 2, figsize=(12, 0.8 + 2.2 * len(joints)), squeeze=False, sharex=True, layout="constrained"
+    )
     for (left, right), v in zip(axes, joints):
         for w in shown:
             valid = windows.valid[w]
             time = windows.begin[w] - windows.begin[0] + windows.time[w][valid]
-            measured = replay.tangent.difference(windows.qpos[windows.log == windows.log[0]][0, :1], windows.qpos[w][valid])[:, v]
+            measured = replay.tangent.difference(
+                windows.qpos[windows.log == windows.log[0]][0, :1], windows.qpos[w][valid]
+            )[:, v]
             label = (lambda text: text) if w == shown[0] else lambda text: None
             left.plot(time, measured, "k.", ms=2, label=label("measured"))
             left.plot(time, measured + before[w, valid, v], "C1-", lw=1, label=label("before"))

@@ -80,19 +80,25 @@ class Log:
                 bad &= ~missing
             if bad.any():
                 row, column = np.argwhere(bad)[0]
-                raise ArgumentError(f"{place(row)}: column '{visible(names[kind][column])}' is {values[row, column]:g}: leave the row "
-                                    "out; a gap in time begins a new window")  # fmt: skip
+                raise ArgumentError(
+                    f"{place(row)}: column '{visible(names[kind][column])}' is {values[row, column]:g}: leave the row "
+                    "out; a gap in time begins a new window"
+                )
         back = np.flatnonzero(np.diff(self.time) <= 0)
         if back.size:
             k = back[0]
-            raise ArgumentError(f"{place(k + 1)}: column 'time' is {self.time[k + 1]:.9g} s after {self.time[k]:.9g} s: "
-                                "time must grow from row to row")  # fmt: skip
+            raise ArgumentError(
+                f"{place(k + 1)}: column 'time' is {self.time[k + 1]:.9g} s after {self.time[k]:.9g} s: "
+                "time must grow from row to row"
+            )
         for adr in _quaternions(model):
             length = np.linalg.norm(self.qpos[:, adr : adr + 4], axis=1)
             bad = np.flatnonzero(abs(length - 1) > 0.01)
             if bad.size:
-                raise ArgumentError(f"{place(bad[0])}: columns '{visible(names['qpos'][adr])}' on are a quaternion of length "
-                                    f"{length[bad[0]]:.3g}, not 1")  # fmt: skip
+                raise ArgumentError(
+                    f"{place(bad[0])}: columns '{visible(names['qpos'][adr])}' on are a quaternion of length "
+                    f"{length[bad[0]]:.3g}, not 1"
+                )
             self.qpos[:, adr : adr + 4] /= length[:, None]
 
 
@@ -136,13 +142,14 @@ def _units(model, kind, place):
 
 
 def _place(model, header, file):
-    """(kind, column, factor) of a header, None of one that is not ours; ArgumentError on a name or unit that is not there."""
+    """(kind, column, factor) of a header, None of one that is not ours; ArgumentError on a name or unit that there is
+    not."""
     match = _HEADER.match(header.strip())
     kind = _KIND.get(match["kind"]) if match else None
     if kind is None:
         return None
     known, bare = column_names(model, kind), match["name"] is None and match["index"] is None
-    if (len(known) != 1 if bare else kind == "time"):
+    if len(known) != 1 if bare else kind == "time":
         return None
     if bare:
         column = 0
@@ -153,14 +160,18 @@ def _place(model, header, file):
     else:
         wanted = f"{kind}[{match['name'].strip()}]"
         if wanted not in known:
-            raise ArgumentError(f"{file}: column '{visible(header)}': no {visible(wanted)} in the model{hint(wanted, known)}")
+            raise ArgumentError(
+                f"{file}: column '{visible(header)}': no {visible(wanted)} in the model{hint(wanted, known)}"
+            )
         column = known.index(wanted)
     if match["unit"] is None:
         return kind, column, 1.0
     units = _units(model, kind, column)
     if match["unit"] not in units:
-        raise ArgumentError(f"{file}: column '{visible(header)}': unit '{visible(match['unit'])}': must be "
-                            f"{', '.join(units) or 'left out'}")  # fmt: skip
+        raise ArgumentError(
+            f"{file}: column '{visible(header)}': unit '{visible(match['unit'])}': must be "
+            f"{', '.join(units) or 'left out'}"
+        )
     return kind, column, units[match["unit"]]
 
 
@@ -187,19 +198,25 @@ def _places(model, header, columns, file):
         place = _place(model, ours.get(name, name), file)
         if place is None:
             if name in ours:
-                raise ArgumentError(f"'{visible(ours[name])}' is no column of a log: time, qpos[JOINT], qvel[JOINT], ctrl[ACTUATOR]")
+                raise ArgumentError(
+                    f"'{visible(ours[name])}' is no column of a log: time, qpos[JOINT], qvel[JOINT], ctrl[ACTUATOR]"
+                )
             unused.append(name)
             continue
         kind, column, factor = place
         if (kind, column) in places:
-            raise ArgumentError(f"{file}: two columns are {visible(column_names(model, kind)[column])}: "
-                                f"'{visible(header[places[kind, column][0]])}' and '{visible(name)}'")  # fmt: skip
+            raise ArgumentError(
+                f"{file}: two columns are {visible(column_names(model, kind)[column])}: "
+                f"'{visible(header[places[kind, column][0]])}' and '{visible(name)}'"
+            )
         places[kind, column] = position, factor
     for kind in ("time", "qpos", "ctrl"):
         for column, name in enumerate(column_names(model, kind)):
             if (kind, column) not in places:
-                raise ArgumentError(f"{file}: no column {visible(name)}{hint(name, unused)}; columns are mapped by --column "
-                                    f"'{visible(name)}=HEADER', columns={{...}} in Python")  # fmt: skip
+                raise ArgumentError(
+                    f"{file}: no column {visible(name)}{hint(name, unused)}; columns are mapped by --column "
+                    f"'{visible(name)}=HEADER', columns={{...}} in Python"
+                )
     return places, tuple(unused)
 
 
@@ -238,7 +255,9 @@ def _numbers(texts, lines, name, file):
             try:
                 float(text)
             except ValueError:
-                raise ArgumentError(f"{file}:{line}: column '{visible(name)}': '{visible(text):.40}' is not a number") from None
+                raise ArgumentError(
+                    f"{file}:{line}: column '{visible(name)}': '{visible(text):.40}' is not a number"
+                ) from None
         raise
 
 
@@ -252,7 +271,9 @@ def _read_npz(path, model) -> Log:
         raise Error(f"{file}: no npz file of numbers: {visible(e)}") from None
     for kind in ("time", "qpos", *(("ctrl",) if model.nu else ())):
         if kind not in arrays:
-            raise ArgumentError(f"{file}: no array '{kind}'; there are {', '.join(map(visible, [*arrays, *unused])) or 'none'}")
+            raise ArgumentError(
+                f"{file}: no array '{kind}'; there are {', '.join(map(visible, [*arrays, *unused])) or 'none'}"
+            )
     ctrl = arrays.get("ctrl")
     if ctrl is not None and ctrl.ndim == 2 and len(ctrl) == len(arrays["time"]) - 1 > 0:
         arrays["ctrl"] = np.concatenate([ctrl, ctrl[-1:]])

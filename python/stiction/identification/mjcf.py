@@ -12,11 +12,27 @@ import numpy as np
 from .._core import Batch, Error, Model, ModelWarning
 from .._util.text import visible
 
-_JOINT = {"dof_damping": "damping", "dof_armature": "armature", "dof_frictionloss": "frictionloss", "jnt_stiffness": "stiffness"}
-_TENDON = {"tendon_damping": "damping", "tendon_armature": "armature", "tendon_frictionloss": "frictionloss", "tendon_stiffness": "stiffness"}
+_JOINT = {
+    "dof_damping": "damping",
+    "dof_armature": "armature",
+    "dof_frictionloss": "frictionloss",
+    "jnt_stiffness": "stiffness",
+}
+_TENDON = {
+    "tendon_damping": "damping",
+    "tendon_armature": "armature",
+    "tendon_frictionloss": "frictionloss",
+    "tendon_stiffness": "stiffness",
+}
 _INERTIAL = ("body_mass", "body_inertia", "body_ipos")
 _GAINS = ("actuator_gain", "actuator_bias")
-_OWN_WAYS = ("kp", "kv", "dampratio", "inheritrange", "timeconst")  # of shortcuts to say what `general` says by gainprm, biasprm
+_OWN_WAYS = (
+    "kp",
+    "kv",
+    "dampratio",
+    "inheritrange",
+    "timeconst",
+)  # of shortcuts to say what `general` says by gainprm, biasprm
 
 
 def values_in(batch, bounds, numbers) -> dict[str, np.ndarray]:
@@ -66,7 +82,9 @@ class _Elements:
             return named[0]
         if len(found) == len(names) and found[row] is not None:
             return found[row]
-        raise Error(f"{kind} {visible(names[row]) or row} can't be found in the file: write it there by hand, stiction's snippet has it")
+        raise Error(
+            f"{kind} {visible(names[row]) or row} can't be found in the file: give it a name, or copy it from the snippet"
+        )
 
 
 def _text(x) -> str:
@@ -90,14 +108,23 @@ def changes(model, values, root, pinned=()):
             elif name in _TENDON:
                 set_(elements.of("tendon", row, model.tendon_names), **{_TENDON[name]: _text(value[row])})
             elif name == "geom_friction":
-                set_(elements.of("geom", row, model.geom_names), friction=_text([value[row], *model.geom_friction[row, 1:]]))
+                set_(
+                    elements.of("geom", row, model.geom_names),
+                    friction=_text([value[row], *model.geom_friction[row, 1:]]),
+                )
             elif name in _INERTIAL:
                 if ("body", row) not in written:
                     written.add(("body", row))
                     pick = lambda n: np.atleast_1d(values[n][row] if n in values else getattr(model, n)[row])
-                    set_(elements.of("body", row, model.body_names), inertial={
-                        "pos": _text(pick("body_ipos")), "quat": _text(model.body_iquat[row]), "mass": _text(pick("body_mass")),
-                        "diaginertia": _text(pick("body_inertia"))})  # fmt: skip
+                    set_(
+                        elements.of("body", row, model.body_names),
+                        inertial={
+                            "pos": _text(pick("body_ipos")),
+                            "quat": _text(model.body_iquat[row]),
+                            "mass": _text(pick("body_mass")),
+                            "diaginertia": _text(pick("body_inertia")),
+                        },
+                    )
             elif name in _GAINS:
                 gain, bias = (values[n][row] if n in values else getattr(model, n)[row] for n in _GAINS)
                 element = elements.of("actuator", row, model.actuator_names)
@@ -106,7 +133,9 @@ def changes(model, values, root, pinned=()):
                 element = elements.of("actuator", row, model.actuator_names)
                 set_(element, **{"timeconst" if "timeconst" in element.keys() else "dynprm": _text(value[row][:1])})
             else:
-                raise Error(f"{name} is not written into a model: batch.param('{name}') has it, row {row} = {_text(value[row])}")
+                raise Error(
+                    f"{name} is not written into a model: batch.param('{name}') has it, row {row} = {_text(value[row])}"
+                )
     for row in pinned:
         element = elements.of("actuator", row, model.actuator_names)
         gain, bias = (values[n][row] if n in values else getattr(model, n)[row] for n in _GAINS)
@@ -127,9 +156,19 @@ def _gains(model, row, element, gain, bias) -> dict:
     if element.tag == "velocity" and plain and not bias[:2].any() and bias[2] == -gain[0]:
         return {"kv": _text(gain[0])}
     if model.actuator_actadr[row] >= 0 and element.tag != "general":
-        raise Error(f"actuator {visible(model.actuator_names[row]) or row}: its gain can't be written into <{visible(element.tag)}>")
+        raise Error(
+            f"actuator {visible(model.actuator_names[row]) or row}: its gain can't be written into "
+            f"<{visible(element.tag)}>"
+        )
     limits = {"ctrlrange": _text(model.actuator_ctrlrange[row])} if model.actuator_ctrllimited[row] else {}
-    return {"tag": "general", "gaintype": "affine", "biastype": "affine", "gainprm": _text(gain), "biasprm": _text(bias), **limits}
+    return {
+        "tag": "general",
+        "gaintype": "affine",
+        "biastype": "affine",
+        "gainprm": _text(gain),
+        "biasprm": _text(bias),
+        **limits,
+    }
 
 
 def apply(model: Model, values) -> Model:
@@ -137,13 +176,20 @@ def apply(model: Model, values) -> Model:
     expected = {n: values.get(n, getattr(model, n)) for n in _GAINS} | values
     made = _rewritten(model, values)
     # gains that follow from masses, by dampratio, stay what they were
-    moved = [a for a in range(model.nu) if not all(np.allclose(getattr(made, n)[a], expected[n][a], rtol=1e-12) for n in _GAINS)]
+    moved = [
+        a
+        for a in range(model.nu)
+        if not all(np.allclose(getattr(made, n)[a], expected[n][a], rtol=1e-12) for n in _GAINS)
+    ]
     if moved:
         made = _rewritten(model, values, moved)
     for name, value in expected.items():
         now = _model_field(made, name)
         if now.shape != value.shape or not np.allclose(now, value, rtol=1e-9, atol=1e-15):
-            raise Error(f"{name} can't be written: the file says it otherwise (compiler, replicate or an actuator's own {name.split('_')[-1]})")
+            raise Error(
+                f"{name} can't be written: the file says it otherwise (compiler, replicate, or an actuator's own "
+                f"{name.split('_')[-1]})"
+            )
     return made
 
 

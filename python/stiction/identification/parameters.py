@@ -23,17 +23,45 @@ WORDS = {
     "mass": ("body", "kg", "with moments of inertia in proportion"),
 }
 _UNITS = {
-    "dof_damping": "N m s/rad or N s/m", "dof_armature": "kg m^2 or kg", "dof_frictionloss": "N m or N",
-    "jnt_stiffness": "N m/rad or N/m", "qpos_spring": "rad or m", "qpos0": "rad or m", "body_mass": "kg", "body_inertia": "kg m^2",
-    "body_ipos": "m", "actuator_dynprm": "s", "actuator_gain": "N m per unit or N per unit", "pair_stiffness": "N/m", "pair_dissipation": "s/m",
-    "tendon_stiffness": "N/m", "tendon_damping": "N s/m", "tendon_frictionloss": "N", "gravity": "m/s^2",
-}  # fmt: skip
+    "dof_damping": "N m s/rad or N s/m",
+    "dof_armature": "kg m^2 or kg",
+    "dof_frictionloss": "N m or N",
+    "jnt_stiffness": "N m/rad or N/m",
+    "qpos_spring": "rad or m",
+    "qpos0": "rad or m",
+    "body_mass": "kg",
+    "body_inertia": "kg m^2",
+    "body_ipos": "m",
+    "actuator_dynprm": "s",
+    "actuator_gain": "N m per unit or N per unit",
+    "pair_stiffness": "N/m",
+    "pair_dissipation": "s/m",
+    "tendon_stiffness": "N/m",
+    "tendon_damping": "N s/m",
+    "tendon_frictionloss": "N",
+    "gravity": "m/s^2",
+}
 # fields that are never below zero: their logarithm is fitted
 _POSITIVE = {
-    "dof_damping", "dof_armature", "dof_frictionloss", "jnt_stiffness", "body_mass", "body_inertia", "geom_friction",
-    "pair_friction", "pair_torsion", "pair_rolling", "pair_stiffness", "pair_dissipation", "actuator_dynprm",
-    "tendon_stiffness", "tendon_damping", "tendon_armature", "tendon_frictionloss", "geom_size",
-}  # fmt: skip
+    "dof_damping",
+    "dof_armature",
+    "dof_frictionloss",
+    "jnt_stiffness",
+    "body_mass",
+    "body_inertia",
+    "geom_friction",
+    "pair_friction",
+    "pair_torsion",
+    "pair_rolling",
+    "pair_stiffness",
+    "pair_dissipation",
+    "actuator_dynprm",
+    "tendon_stiffness",
+    "tendon_damping",
+    "tendon_armature",
+    "tendon_frictionloss",
+    "geom_size",
+}
 _REFUSED = ("_quat", "_iquat", "geom_dataid", "range", "solref")  # not one number that can be moved alone
 FACTOR = 1e4  # a positive one without bounds stays within this of its start
 MOST_LATENCY = 0.1  # s, without a bound
@@ -46,8 +74,8 @@ _TEXT = re.compile(r"^\s*(?P<name>\w+)\s*(?:\[(?P<rows>[^\]]*)\])?\s*(?:=\s*(?P<
 class Parameter:
     """One number to fit, or with `each` one for every row.
 
-    name: a field of the batch, or kp, kv, strength, latency, mass. rows: names or indices; None: all. column: of a field
-    with several numbers in a row. start: where the fit begins; None: the model's value. low, high: bounds. prior:
+    name: a field of the batch, or kp, kv, strength, latency, mass. rows: names or indices; None: all. column: of a
+    field with several numbers in a row. start: where the fit begins; None: the model's value. low, high: bounds. prior:
     standard deviation of what is known about the start value, in its unit; None: nothing.
     """
 
@@ -94,8 +122,11 @@ class Bound:
         self.column = parameter.column or 0
         unit = WORDS[self.name][1] if self.name in WORDS else _UNITS.get(self.name, "")
         self.unit = _of_joints(unit, _joint_types(batch.model, self.kind, self.rows))
-        self.logarithmic = self.name in _POSITIVE or self.name in ("kp", "kv", "strength", "mass") or (
-            self.name == "actuator_gain" and self._nominal(batch) > 0)  # fmt: skip
+        self.logarithmic = (
+            self.name in _POSITIVE
+            or self.name in ("kp", "kv", "strength", "mass")
+            or (self.name == "actuator_gain" and self._nominal(batch) > 0)
+        )
         self.nominal = self._nominal(batch)
         self.start = self.nominal if parameter.start is None else float(parameter.start)
         self._bounds(parameter)
@@ -126,8 +157,10 @@ class Bound:
         low, high = parameter.low, parameter.high
         if self.logarithmic:
             if not self.start > 0:
-                raise ArgumentError(f"{self.label}: it is {self.start:g} in the model, and its logarithm is fitted: give a start, "
-                                    f"{self.label}=0.1")  # fmt: skip
+                raise ArgumentError(
+                    f"{self.label}: it is {self.start:g} in the model, and its logarithm is fitted: give a start, "
+                    f"{self.label}=0.1"
+                )
             low = self.start / FACTOR if low is None else low
             high = self.start * FACTOR if high is None else high
             if low == 0:
@@ -136,7 +169,9 @@ class Bound:
             low, high = 0.0 if low is None else low, MOST_LATENCY if high is None else high
         low, high = -math.inf if low is None else low, math.inf if high is None else high
         if not low <= self.start <= high or not low < high or (self.logarithmic and not low > 0):
-            raise ArgumentError(f"{self.label}: low = {low:g}, start = {self.start:g}, high = {high:g}: must be in this order")
+            raise ArgumentError(
+                f"{self.label}: low = {low:g}, start = {self.start:g}, high = {high:g}: must be in this order"
+            )
         if self.name == "latency" and low < 0:
             raise ArgumentError(f"{self.label}: low = {low:g}: must be >= 0")
         if self.prior is not None and not self.prior > 0:
@@ -190,14 +225,22 @@ class Bound:
 def _joint_types(model, kind, rows) -> set:
     """Types of the joints that rows belong to; none where they are of no joint."""
     if kind == "actuator":
-        return {JointType(model.jnt_type[model.actuator_trnid[r]]) if model.actuator_trntype[r] == Transmission.joint else None for r in rows}
-    joints = {"dof": lambda r: model.dof_jntid[r], "jnt": lambda r: r,
-              "qpos": lambda r: np.flatnonzero(model.jnt_qposadr <= r)[-1]}.get(kind)  # fmt: skip
+        return {
+            JointType(model.jnt_type[model.actuator_trnid[r]])
+            if model.actuator_trntype[r] == Transmission.joint
+            else None
+            for r in rows
+        }
+    joints = {
+        "dof": lambda r: model.dof_jntid[r],
+        "jnt": lambda r: r,
+        "qpos": lambda r: np.flatnonzero(model.jnt_qposadr <= r)[-1],
+    }.get(kind)
     return {JointType(model.jnt_type[joints(r)]) for r in rows} if joints else set()
 
 
 def _of_joints(unit, types) -> str:
-    """"N m or N" is "N m" of hinges and "N" of slides."""
+    """ "N m or N" is "N m" of hinges and "N" of slides."""
     first, either, second = unit.partition(" or ")
     if not either or not types <= {JointType.hinge, JointType.slide} or len(types) != 1:
         return unit
@@ -245,7 +288,9 @@ def bind(parameters, batch: Batch) -> list[Bound]:
             parameter = Parameter.parse(parameter)
         name = parameter.name
         if name not in known:
-            raise ArgumentError(f"no parameter '{visible(name)}'{hint(name, known) or '; stiction has docs/fit.md for a list'}")
+            raise ArgumentError(
+                f"no parameter '{visible(name)}'{hint(name, known) or '; stiction has docs/fit.md for a list'}"
+            )
         if any(name.endswith(end) for end in _REFUSED):
             raise ArgumentError(f"{name}: its numbers are not free of each other, so it can't be fitted")
         for rows, label in _groups(parameter, batch):
@@ -261,7 +306,9 @@ def _groups(parameter, batch):
     """(rows, label) of each number of a parameter."""
     name, model = parameter.name, batch.model
     kind = kind_of(name)
-    shape = batch.param(name).shape[1:] if name not in WORDS else {"actuator": (model.nu,), "body": (model.nbody,)}[kind]
+    shape = (
+        batch.param(name).shape[1:] if name not in WORDS else {"actuator": (model.nu,), "body": (model.nbody,)}[kind]
+    )
     size, names = shape[0], _row_names(model, kind)
     columns = int(np.prod(shape[1:]))
     if parameter.column is not None and not 0 <= parameter.column < columns:
@@ -271,7 +318,11 @@ def _groups(parameter, batch):
     tail = "" if parameter.column is None else f":{parameter.column}"
     if name == "gravity":
         raise ArgumentError("gravity: the accelerations that a log has scale with it; fit masses")
-    rows = _default_rows(parameter, batch, size) if parameter.rows is None else [_row(parameter, r, names, size) for r in parameter.rows]
+    rows = (
+        _default_rows(parameter, batch, size)
+        if parameter.rows is None
+        else [_row(parameter, r, names, size) for r in parameter.rows]
+    )
     if name in ("kp", "kv"):
         for r in rows:
             if not model.actuator_bias[r, 1 if name == "kp" else 2] < 0:
@@ -281,7 +332,9 @@ def _groups(parameter, batch):
     of = lambda r: visible(names[r]) if r < len(names) and names[r] else str(r)
     if parameter.each or len(rows) == 1:
         return [([r], f"{name}[{of(r)}{tail}]") for r in rows]
-    label = name + (f"[*{tail}]" if tail else "") if parameter.rows is None else f"{name}[{','.join(map(of, rows))}{tail}]"
+    label = (
+        name + (f"[*{tail}]" if tail else "") if parameter.rows is None else f"{name}[{','.join(map(of, rows))}{tail}]"
+    )
     return [(rows, label)]
 
 
@@ -293,13 +346,22 @@ def _row(parameter, row, names, size) -> int:
     if row in names and row != "":
         return names.index(row)
     if not re.fullmatch(r"\d+", str(row)):
-        raise ArgumentError(f"{name}: no {_OF.get(kind_of(name), kind_of(name))} '{visible(row)}'{hint(row, filter(None, names))}")
+        raise ArgumentError(
+            f"{name}: no {_OF.get(kind_of(name), kind_of(name))} '{visible(row)}'{hint(row, filter(None, names))}"
+        )
     if int(row) >= size:
         raise ArgumentError(f"{name}: row {row}; must be in [0, {size})")
     return int(row)
 
 
-_SAME = {"mass": "body_mass", "kp": "gains", "kv": "kv", "strength": "gains", "actuator_gain": "gains", "actuator_bias": "gains"}
+_SAME = {
+    "mass": "body_mass",
+    "kp": "gains",
+    "kv": "kv",
+    "strength": "gains",
+    "actuator_gain": "gains",
+    "actuator_bias": "gains",
+}
 
 
 def _refuse_twice(bound, taken):

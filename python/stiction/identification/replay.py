@@ -1,5 +1,5 @@
-"""Logs cut into windows, and all windows replayed at once: a column of environments for the base and for each number that
-is moved, a row for each window, so that residuals and their derivatives come out of one batch.
+"""Logs cut into windows, and all windows replayed at once: a column of environments for the base and for each number
+that is moved, a row for each window, so that residuals and their derivatives come out of one batch.
 
 A window begins at a measured state, corrected by z: what is measured is not exact, and what is not measured (an
 activation, a velocity without a column) is only guessed. Residuals of a window are
@@ -99,12 +99,17 @@ def cut(logs, seconds: float) -> Windows:
     for k, log in enumerate(logs):
         period = np.median(np.diff(log.time))
         if seconds < 2 * period:
-            raise ArgumentError(f"window = {seconds:g} s: {log.name} has a row every {period:g} s; take 3 rows at least")
+            raise ArgumentError(
+                f"window = {seconds:g} s: {log.name} has a row every {period:g} s; take 3 rows at least"
+            )
         first = 0
         while first < len(log.time):
             end = first + 1
-            while end < len(log.time) and log.time[end] - log.time[first] <= seconds * (1 + 1e-9) and (
-                log.time[end] - log.time[end - 1] <= GAP * period):  # fmt: skip
+            while (
+                end < len(log.time)
+                and log.time[end] - log.time[first] <= seconds * (1 + 1e-9)
+                and (log.time[end] - log.time[end - 1] <= GAP * period)
+            ):
                 end += 1
             if end - first >= 3:
                 spans.append((k, first, end))
@@ -194,8 +199,10 @@ class Replay:
 
     def compare(self, us, zs, sigma):
         """(n, windows, samples, 2 nv): residuals of n <= columns numbers u with start corrections z."""
-        parts = [self._run_part(us, zs * self.z_scale(sigma), np.arange(k, min(k + self.per_run, len(self.windows))))
-                 for k in range(0, len(self.windows), self.per_run)]  # fmt: skip
+        parts = [
+            self._run_part(us, zs * self.z_scale(sigma), np.arange(k, min(k + self.per_run, len(self.windows))))
+            for k in range(0, len(self.windows), self.per_run)
+        ]
         r = np.concatenate(parts, axis=1)
         r *= self.windows.valid[..., None] * self.measured / sigma
         return r
@@ -281,7 +288,6 @@ class Replay:
             before = after
         return out
 
-
     @staticmethod
     def _runs(used, order, fraction, nstep):
         """(first, number) of physics steps that are made by one call: under the same commands, up to a sample. A sample
@@ -290,8 +296,12 @@ class Replay:
         first = 0
         while first < nstep:
             end = first + 1
-            while (end < nstep and not len(order[end - 1]) and not inside[end]
-                   and all(np.array_equal(ctrl[end], ctrl[first]) for ctrl in used)):  # fmt: skip
+            while (
+                end < nstep
+                and not len(order[end - 1])
+                and not inside[end]
+                and all(np.array_equal(ctrl[end], ctrl[first]) for ctrl in used)
+            ):
                 end += 1
             yield first, end - first
             first = end

@@ -16,9 +16,9 @@ NAMED = 0.05  # share of a direction from which on a parameter is named
 
 @dataclass(frozen=True)
 class Estimate:
-    """One number. low, high: its 95 % interval. determined: by the logs, to half of its value or better. negligible: the
-    logs say no more than that it is below `high`, less than half of its start. at_bound: the fit ended at "low" or "high"
-    of its bounds."""
+    """One number. low, high: its 95 % interval. determined: by the logs, to half of its value or better. negligible:
+    the logs say no more than that it is below `high`, less than half of its start. at_bound: the fit ended at "low" or
+    "high" of its bounds."""
 
     name: str
     value: float
@@ -33,8 +33,8 @@ class Estimate:
 
 @dataclass(frozen=True)
 class Direction:
-    """A change of several parameters together, of length 1, that the logs do not tell: in logarithms, of parameters that
-    are fitted so, else in units of `scale`. std: how far along it the parameters may be."""
+    """A change of several parameters together, of length 1, that the logs do not tell: in logarithms, of parameters
+    that are fitted so, else in units of `scale`. std: how far along it the parameters may be."""
 
     shares: dict[str, float]
     std: float
@@ -44,7 +44,8 @@ class Direction:
         if len(names) == 1:
             return f"the logs do not determine {names[0]}"
         terms = " ".join(f"{x:+.3f} {name}" for name, x in self.shares.items())
-        return f"the logs do not tell {' and '.join([', '.join(names[:-1]), names[-1]])} apart: no sample feels a change along {terms}"
+        together = f"{', '.join(names[:-1])} and {names[-1]}"
+        return f"the logs do not tell {together} apart: no sample feels a change along {terms}"
 
 
 @dataclass
@@ -72,7 +73,9 @@ class Fit:
 
     def __getitem__(self, name: str) -> Estimate:
         """The estimate of that name; without brackets where there is one of it."""
-        found = [e for e in self.estimates if e.name == name] or [e for e in self.estimates if e.name.partition("[")[0] == name]
+        found = [e for e in self.estimates if e.name == name] or [
+            e for e in self.estimates if e.name.partition("[")[0] == name
+        ]
         if len(found) != 1:
             raise KeyError(f"{name}: estimates are {', '.join(e.name for e in self.estimates)}")
         return found[0]
@@ -88,12 +91,17 @@ class Fit:
         lines = _aligned(rows)
         lines += ["", *map(str, self.undetermined)] if self.undetermined else []
         rows = [("column", "rms before", "rms after", "noise")]
-        rows += [(name, f"{self.rms_before[name]:.3g}", f"{self.rms_after[name]:.3g}", f"{self.noise[name]:.3g}") for name in self.noise]
+        rows += [
+            (name, f"{self.rms_before[name]:.3g}", f"{self.rms_after[name]:.3g}", f"{self.noise[name]:.3g}")
+            for name in self.noise
+        ]
         lines += ["", *_aligned(rows), ""]
         lines.append(f"{self.windows} windows, {self.samples} samples, {self.evaluations} replays")
         if self.scatter > 1.5:
-            lines.append(f"windows contradict each other {self.scatter:.1f} times as much as noise explains: the model lacks "
-                         "something that the robot has; intervals are wider by it")  # fmt: skip
+            lines.append(
+                f"windows contradict each other {self.scatter:.1f} times as much as noise explains: the model lacks "
+                "something that the robot has; intervals are wider by it"
+            )
         if self.interrupted:
             lines.append("interrupted: the best that was found until then")
         return "\n".join(lines)
@@ -108,7 +116,10 @@ class Fit:
             elif not (e.determined or e.negligible):
                 notes.append(f"{visible(e.name)}: not determined alone, but with others as they are here")
             elif b.name == "latency":
-                notes.append(f"{visible(e.name)} {e.value:.4g} s is no part of a model: delay commands, as by action_delay of Randomization")
+                notes.append(
+                    f"{visible(e.name)} {e.value:.4g} s is no part of a model: delay commands, as by action_delay of "
+                    "Randomization"
+                )
         return mjcf.snippet(self.model, mjcf.fitted_values(self), notes)
 
     def is_written(self, estimate) -> bool:
@@ -137,10 +148,16 @@ class Fit:
             "estimates": [asdict(e) for e in self.estimates],
             "undetermined": [{"shares": d.shares, "std": d.std} for d in self.undetermined],
             "correlation": {"names": names, "matrix": np.round(self.correlation, 6).tolist()},
-            "rms_before": self.rms_before, "rms_after": self.rms_after, "noise": self.noise,
-            "windows": self.windows, "samples": self.samples, "evaluations": self.evaluations,
-            "scatter": self.scatter, "interrupted": self.interrupted, "reason": self.reason,
-        }  # fmt: skip
+            "rms_before": self.rms_before,
+            "rms_after": self.rms_after,
+            "noise": self.noise,
+            "windows": self.windows,
+            "samples": self.samples,
+            "evaluations": self.evaluations,
+            "scatter": self.scatter,
+            "interrupted": self.interrupted,
+            "reason": self.reason,
+        }
 
     def to_json(self) -> str:
         return json.dumps(self.to_dict(), indent=2)
@@ -165,8 +182,8 @@ def directions(H, names) -> tuple[list[Direction], np.ndarray]:
 
 
 def analyse(problem, squares_before, logs, interrupted, reason) -> Fit:
-    """The result at the best point. Covariance of u: H⁻¹ s², H = Jᵀ J of the residuals without the start states, s² their
-    mean square; where windows contradict each other more than that, by their scatter H⁻¹ (Σ g gᵀ) H⁻¹, g = J_wᵀ r_w."""
+    """The result at the best point. Covariance of u: H⁻¹ s², H = Jᵀ J of the residuals without the start states, s²
+    their mean square; where windows contradict each other more than that, by their scatter H⁻¹ (Σ g gᵀ) H⁻¹, g = J_wᵀ r_w."""
     from scipy.special import stdtrit
 
     replay, point = problem.replay, problem.best
@@ -193,20 +210,36 @@ def analyse(problem, squares_before, logs, interrupted, reason) -> Fit:
         x = float(b.value(u[k]))
         most = x * (1 + edge[k])  # x itself, unlike its logarithm, is known well where it does next to nothing
         negligible = bool(not determined and b.logarithmic and most < b.start / 2)
-        estimates.append(Estimate(b.label, x, *([0.0, most] if negligible else ends), b.unit, b.start, determined, negligible, at))
+        estimates.append(
+            Estimate(b.label, x, *([0.0, most] if negligible else ends), b.unit, b.start, determined, negligible, at)
+        )
     told = {e.name for e in estimates if e.negligible}
     undetermined = [d for d in undetermined if not set(d.shares) <= told]
     columns = np.array([*column_names(replay.model, "qpos_of_dofs"), *column_names(replay.model, "qvel")])
     by_column = lambda x: {str(columns[k]): float(x[k]) for k in np.flatnonzero(replay.measured)}
     rms = lambda s: by_column(np.sqrt(s / np.maximum(count, 1)))
     deviation = np.sqrt(np.diag(covariance))
-    return Fit(estimates, undetermined, covariance / np.outer(deviation, deviation), rms(squares_before), rms(squares), by_column(problem.sigma),
-               len(replay.windows), int(replay.windows.valid.sum()), problem.evaluations, float(scatter.max()), interrupted, reason,
-               replay.model, problem)  # fmt: skip
+    return Fit(
+        estimates,
+        undetermined,
+        covariance / np.outer(deviation, deviation),
+        rms(squares_before),
+        rms(squares),
+        by_column(problem.sigma),
+        len(replay.windows),
+        int(replay.windows.valid.sum()),
+        problem.evaluations,
+        float(scatter.max()),
+        interrupted,
+        reason,
+        replay.model,
+        problem,
+    )
 
 
 def _scatter(covariance, g):
-    """(p,) how many times wider the windows' own contradictions are than the covariance, at least 1; 1 of too few windows."""
+    """(p,) how many times wider the windows' own contradictions are than the covariance, at least 1; of too few windows
+    1."""
     windows, p = g.shape
     if windows < 10 + 2 * p:
         return np.ones(p)

@@ -20,7 +20,14 @@ def folder(tmp_path, monkeypatch):
     (tmp_path / "pendulum.xml").write_text(pendulum(0.05, 0.01, 0))
     log = log_of(pendulum(0.15, 0.03, 0), 3, noise=(2e-3, 2e-2), hold=20, amplitude=2)
     rows = np.hstack([log.time[:, None], np.degrees(log.qpos), log.qvel, log.ctrl, np.full((len(log.time), 1), 40.0)])
-    np.savetxt("log.csv", rows, delimiter=",", header="time,q[hinge] (deg),qdot[hinge],torque,temperature", comments="", fmt="%.9g")
+    np.savetxt(
+        "log.csv",
+        rows,
+        delimiter=",",
+        header="time,q[hinge] (deg),qdot[hinge],torque,temperature",
+        comments="",
+        fmt="%.9g",
+    )
     return tmp_path
 
 
@@ -39,7 +46,10 @@ def test_everything_it_writes(cli, folder):
         assert e["value"] == pytest.approx(truth, rel=0.05) and f"{e['value']:.4g}" in result.stdout
     assert '<joint name="hinge" damping="' in result.stdout and "95 % interval" in result.stdout
     fitted = stiction.Model.from_file("fitted/model.xml")
-    assert fitted.dof_damping[0] == found["estimates"][0]["value"] and fitted.dof_armature[0] == found["estimates"][1]["value"]
+    assert (
+        fitted.dof_damping[0] == found["estimates"][0]["value"]
+        and fitted.dof_armature[0] == found["estimates"][1]["value"]
+    )
     assert (folder / "fit.png").read_bytes()[:4] == b"\x89PNG"
 
 
@@ -51,29 +61,55 @@ def test_json(cli, folder):
 
 
 def test_a_task_brings_its_robot(cli, folder):
-    """Friction of the joint of a task in terms of its own steps; a log of its robot at rest tells nothing."""
+    """Its model and its steps: the mass of the pole that made the log is found again."""
     model = stiction.Env("InvertedPendulum-v5", 1).batch.model
     names = [name for kind in ("time", "qpos", "qvel", "ctrl") for name in column_names(model, kind)]
     log = log_of(model.to_xml(), 2, every=1, hold=10, amplitude=1)
-    np.savetxt("task.csv", np.hstack([log.time[:, None], log.qpos, log.qvel, log.ctrl]), delimiter=",", header=",".join(names), comments="")
+    np.savetxt(
+        "task.csv",
+        np.hstack([log.time[:, None], log.qpos, log.qvel, log.ctrl]),
+        delimiter=",",
+        header=",".join(names),
+        comments="",
+    )
     result = cli("fit", "task.csv", "--task", "InvertedPendulum-v5", "--param", "mass[pole]", "--json")
     assert result.returncode == 0, result.stderr
     (estimate,) = json.loads(result.stdout)["estimates"]
     assert estimate["value"] == pytest.approx(model.body_mass[model.body("pole")], rel=0.02)
 
 
-@pytest.mark.parametrize("arguments, code, message", [
-    (FIT, 2, "stiction fit: the following arguments are required: --param"),
-    ((*FIT, "--param", "dof_dampng"), 1, "stiction: no parameter 'dof_dampng'; nearest: 'dof_damping'"),
-    ((*FIT, "--param", "dof_damping[knee]"), 1, "stiction: dof_damping: no joint 'knee'"),
-    ((*FIT[:-4], "--param", "dof_damping"), 1, "stiction: log.csv: no column ctrl[motor]; columns are mapped by --column 'ctrl[motor]=HEADER'"),
-    ((*DAMPING, "--column", "torque"), 1, "stiction: --column torque: expected COLUMN=HEADER"),
-    ((*DAMPING, "--window", "0.01"), 1, "stiction: window = 0.01 s: log.csv has a row every 0.01 s; take 3 rows at least"),
-    ((*DAMPING, "--save", "."), 2, "stiction fit: --save: .: is there already; give the name of a new folder"),
-    ((*DAMPING, "--output", "fit.txt"), 2, "stiction fit: --output: fit.txt: must end in .json"),
-    (("fit", "none.csv", "--robot", "pendulum.xml", "--param", "dof_damping"), 2, "stiction fit: LOG: no such file: none.csv"),
-    (("fit", "log.csv", "--param", "dof_damping"), 2, "stiction fit: one of the arguments --robot --task is required"),
-], ids=["no param", "name", "joint", "column", "map", "window", "save", "output", "log", "robot"])  # fmt: skip
+@pytest.mark.parametrize(
+    "arguments, code, message",
+    [
+        (FIT, 2, "stiction fit: the following arguments are required: --param"),
+        ((*FIT, "--param", "dof_dampng"), 1, "stiction: no parameter 'dof_dampng'; nearest: 'dof_damping'"),
+        ((*FIT, "--param", "dof_damping[knee]"), 1, "stiction: dof_damping: no joint 'knee'"),
+        (
+            (*FIT[:-4], "--param", "dof_damping"),
+            1,
+            "stiction: log.csv: no column ctrl[motor]; columns are mapped by --column 'ctrl[motor]=HEADER'",
+        ),
+        ((*DAMPING, "--column", "torque"), 1, "stiction: --column torque: expected COLUMN=HEADER"),
+        (
+            (*DAMPING, "--window", "0.01"),
+            1,
+            "stiction: window = 0.01 s: log.csv has a row every 0.01 s; take 3 rows at least",
+        ),
+        ((*DAMPING, "--save", "."), 2, "stiction fit: --save: .: is there already; give the name of a new folder"),
+        ((*DAMPING, "--output", "fit.txt"), 2, "stiction fit: --output: fit.txt: must end in .json"),
+        (
+            ("fit", "none.csv", "--robot", "pendulum.xml", "--param", "dof_damping"),
+            2,
+            "stiction fit: LOG: no such file: none.csv",
+        ),
+        (
+            ("fit", "log.csv", "--param", "dof_damping"),
+            2,
+            "stiction fit: one of the arguments --robot --task is required",
+        ),
+    ],
+    ids=["no param", "name", "joint", "column", "map", "window", "save", "output", "log", "robot"],
+)
 def test_what_is_refused(cli, folder, arguments, code, message):
     result = cli(*arguments)
     assert (result.returncode, result.stdout) == (code, "")
@@ -82,8 +118,7 @@ def test_what_is_refused(cli, folder, arguments, code, message):
 
 
 def test_ctrl_c_keeps_what_was_found(folder):
-    """The signal is sent once the first file descriptor says that a better point is there: progress goes to a terminal only,
-    so the program is asked from inside."""
+    """The signal comes from inside, after the third better point."""
     code = (
         "import os, signal, sys\nfrom stiction.cli import fit, main\n"
         "class Watch:\n    count = 0\n    def __call__(self, *_):\n        Watch.count += 1\n"

@@ -16,14 +16,16 @@ ARM = """<mujoco><option timestep="0.002"/><worldbody>
     <geom type="capsule" fromto="0 0 0 0 0 -0.3" size="0.03" mass="1"/>
     <body name="lower" pos="0 0 -.3"><joint name="elbow" axis="0 1 0" damping="0.2" armature="{armature}"/>
       <geom type="capsule" fromto="0 0 0 0 0 -0.25" size="0.02" mass="0.5"/>
-      <body name="hand" pos="0 0 -.25"><geom type="box" size=".05 .02 .05" mass="{mass}"/></body></body></body></worldbody>
+      <body name="hand" pos="0 0 -.25"><geom type="box" size=".05 .02 .05" mass="{mass}"/></body></body></body>
+  </worldbody>
   <actuator><position name="shoulder" joint="shoulder" kp="{kp}" kv="1"/>
     <position name="elbow" joint="elbow" kp="{kp}" kv=".5"/></actuator></mujoco>"""
 
 # pushed along x by forces at its centre; it may lift off
 BLOCK = """<mujoco><option timestep="0.002"/><worldbody><geom name="floor" type="plane" size="5 5 .1" friction="0.05"/>
   <body name="block" pos="0 0 .05">{joints}
-    <geom name="block" type="box" size=".1 .1 .05" mass="{mass}" friction="{friction}"/><site name="centre"/></body></worldbody>
+    <geom name="block" type="box" size=".1 .1 .05" mass="{mass}" friction="{friction}"/><site name="centre"/></body>
+  </worldbody>
   <actuator><motor name="push" site="centre" gear="1 0 0 0 0 0"/></actuator></mujoco>"""
 SLIDES = '<joint name="x" type="slide" axis="1 0 0"/><joint name="z" type="slide" axis="0 0 1"/>'
 
@@ -62,7 +64,18 @@ def log_of(xml, seconds, *, every=5, latency=0, seed=0, noise=(1e-3, 1e-2), hold
         batch.ctrl[:] = ctrl
         batch.step()
 
-    return _log(model, step, lambda: (batch.qpos[0].copy(), batch.qvel[0].copy()), seconds, every, latency, seed, noise, hold, amplitude)
+    return _log(
+        model,
+        step,
+        lambda: (batch.qpos[0].copy(), batch.qvel[0].copy()),
+        seconds,
+        every,
+        latency,
+        seed,
+        noise,
+        hold,
+        amplitude,
+    )
 
 
 def mujoco_log(xml, seconds, *, every=5, latency=0, seed=0, noise=(1e-3, 1e-2), hold=15, amplitude=1.0):
@@ -75,7 +88,9 @@ def mujoco_log(xml, seconds, *, every=5, latency=0, seed=0, noise=(1e-3, 1e-2), 
         data.ctrl[:] = ctrl
         mujoco.mj_step(theirs, data)
 
-    return _log(model, step, lambda: (data.qpos.copy(), data.qvel.copy()), seconds, every, latency, seed, noise, hold, amplitude)
+    return _log(
+        model, step, lambda: (data.qpos.copy(), data.qvel.copy()), seconds, every, latency, seed, noise, hold, amplitude
+    )
 
 
 def _log(model, step, state, seconds, every, latency, seed, noise, hold, amplitude):

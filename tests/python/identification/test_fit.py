@@ -1,4 +1,4 @@
-"""stiction.fit finds the parameters that logs were made with, says how sure it is, and names what a log does not tell."""
+"""stiction.fit finds the parameters that logs were made with, says how sure it is, and names what no log tells."""
 
 import os
 import signal
@@ -37,7 +37,9 @@ def swing(**more):
 def test_pendulum():
     found = fit(pendulum(0.05, 0.01, 0.05), swing(), FRICTION)
     assert_recovers(found, PENDULUM)
-    assert found.noise == pytest.approx({"qpos[hinge]": 2e-3, "qvel[hinge]": 2e-2}, rel=0.15)  # 600 numbers: 3 %, three σ
+    assert found.noise == pytest.approx(
+        {"qpos[hinge]": 2e-3, "qvel[hinge]": 2e-2}, rel=0.15
+    )  # 600 numbers: 3 %, three σ
     assert found.rms_before["qpos[hinge]"] > 5 * found.rms_after["qpos[hinge]"]
     assert not found.undetermined and not found.interrupted
 
@@ -46,7 +48,9 @@ def test_arm_with_latency():
     """Armature one for both joints, kp, too; latency is 9 steps of physics, commands come every 5."""
     parameters = ["dof_damping[shoulder]", "dof_armature", "mass[hand]", "kp", "latency"]
     found = fit(arm(0.1, 0.01, 0.2, 25), log_of(arm(**ARM), 4, **REACH), parameters)
-    assert_recovers(found, {"dof_damping[shoulder]": 0.4, "dof_armature": 0.02, "mass[hand]": 0.35, "kp": 40, "latency": 0.018})
+    assert_recovers(
+        found, {"dof_damping[shoulder]": 0.4, "dof_armature": 0.02, "mass[hand]": 0.35, "kp": 40, "latency": 0.018}
+    )
 
 
 def test_latency_is_continuous():
@@ -64,11 +68,13 @@ def test_block_that_slides_on_a_floor():
 
 
 def test_free_body_on_a_floor():
-    """Its intervals are not asked: where contacts open and close a start state has several best values (docs/fit.md)."""
+    """Its intervals are not asked: where contacts open and close a start has several best values (docs/fit.md)."""
     free = '<freejoint name="root"/>'
     log = log_of(block(2, 0.4, free), 3, noise=(1e-4, 1e-3), hold=20, amplitude=15)
     found = fit(block(1.5, 0.6, free), log, ["mass", "geom_friction[block]"])
-    assert found["mass"].value == pytest.approx(2, rel=0.01) and found["geom_friction"].value == pytest.approx(0.4, rel=0.01)
+    assert found["mass"].value == pytest.approx(2, rel=0.01) and found["geom_friction"].value == pytest.approx(
+        0.4, rel=0.01
+    )
 
 
 @pytest.mark.parametrize("velocities", [True, False], ids=["velocities", "positions alone"])
@@ -81,7 +87,9 @@ def test_rows_at_another_rate_than_the_physics(velocities):
     noise = lambda scale: scale * rng.normal(size=(len(rows), 1))
     # a row's command is what was held until the next row: with a constant one over 140 steps, but for one row in 20
     ctrl = np.add.reduceat(fine.ctrl, rows) / np.diff([*rows, len(fine.time)])[:, None]
-    log = Log(fine.time[rows], fine.qpos[rows] + noise(2e-3), fine.qvel[rows] + noise(2e-2) if velocities else None, ctrl)
+    log = Log(
+        fine.time[rows], fine.qpos[rows] + noise(2e-3), fine.qvel[rows] + noise(2e-2) if velocities else None, ctrl
+    )
     found = fit(pendulum(0.05, 0.01, 0.05), log, FRICTION)
     for name, truth in PENDULUM.items():
         assert found[name].value == pytest.approx(truth, rel=0.05)
@@ -118,15 +126,24 @@ def test_arm_of_mujoco():
     log = mujoco_log(arm(**ARM), 4, seed=1, **REACH)
     found = fit(arm(0.1, 0.01, 0.2, 25), log, ["dof_damping[*]", "dof_armature", "mass[hand]", "kp", "latency"])
     less = 0.002 * 40
-    assert_recovers(found, {"dof_damping[shoulder]": 0.4 - less, "dof_damping[elbow]": 0.2 - less, "dof_armature": 0.02, "mass[hand]": 0.35,
-                            "kp": 40, "latency": 0.018})  # fmt: skip
+    assert_recovers(
+        found,
+        {
+            "dof_damping[shoulder]": 0.4 - less,
+            "dof_damping[elbow]": 0.2 - less,
+            "dof_armature": 0.02,
+            "mass[hand]": 0.35,
+            "kp": 40,
+            "latency": 0.018,
+        },
+    )
 
 
 # --------------------------------------------------------------------------------- intervals
 
 
 def test_intervals_hold_what_they_promise():
-    """The errors of 24 fits in units of what the intervals say they are: mean square 1, with a χ² of 24 within 0.4 and 2."""
+    """The errors of 24 fits in units of what the intervals say they are: mean square 1, a χ² of 24 within 0.4 and 2."""
     errors = []
     for seed in range(24):
         log = log_of(pendulum(0.15, 0.03, 0), 1.5, every=10, seed=seed, noise=(5e-3, 5e-2), hold=10, amplitude=2)
@@ -136,7 +153,9 @@ def test_intervals_hold_what_they_promise():
 
 
 def test_intervals_shrink_with_more_data():
-    short, long = (fit(pendulum(0.1, 0.03, 0), log_of(pendulum(0.15, 0.03, 0), s, **SWING), "dof_damping") for s in (2, 8))
+    short, long = (
+        fit(pendulum(0.1, 0.03, 0), log_of(pendulum(0.15, 0.03, 0), s, **SWING), "dof_damping") for s in (2, 8)
+    )
     width = lambda found: np.log(found["dof_damping[hinge]"].high / found["dof_damping[hinge]"].low)
     assert width(short) / width(long) == pytest.approx(2, rel=0.3)
 
@@ -162,9 +181,14 @@ def test_what_only_the_sum_of_is_known_is_named():
     assert sum(e.value for e in pair) == pytest.approx(1.4, rel=0.02)
     # along it the sum stays: shares of the logarithms are as 1/value
     shares = direction.shares
-    assert shares["dof_damping[shoulder]"] * pair[0].value == pytest.approx(-shares["kv[shoulder]"] * pair[1].value, rel=0.05)
+    assert shares["dof_damping[shoulder]"] * pair[0].value == pytest.approx(
+        -shares["kv[shoulder]"] * pair[1].value, rel=0.05
+    )
     table = found.table()
-    assert "the logs do not tell dof_damping[shoulder] and kv[shoulder] apart" in table and table.count("not determined") == 2
+    assert (
+        "the logs do not tell dof_damping[shoulder] and kv[shoulder] apart" in table
+        and table.count("not determined") == 2
+    )
 
 
 def test_what_nothing_depends_on_is_named():
@@ -179,7 +203,9 @@ def test_what_nothing_depends_on_is_named():
 
 
 def test_what_is_not_there_is_said_to_be_small():
-    found = fit(pendulum(0.15, 0.03, 0.1), log_of(pendulum(0.15, 0.03, 0), 6, **SWING), ["dof_frictionloss", "dof_damping"])
+    found = fit(
+        pendulum(0.15, 0.03, 0.1), log_of(pendulum(0.15, 0.03, 0), 6, **SWING), ["dof_frictionloss", "dof_damping"]
+    )
     friction = found["dof_frictionloss[hinge]"]
     assert friction.negligible and friction.low == 0 and friction.high < 0.01 and not found.undetermined
     assert f"below {friction.high:.4g}" in found.table()

@@ -1,4 +1,4 @@
-"""Windows, held commands, differences of positions, and the elimination of start states, each against its definition."""
+"""Windows, held commands, differences of positions, and the elimination of start states, against definitions."""
 
 import numpy as np
 import pytest
@@ -16,12 +16,16 @@ ARM = stiction.Model.from_xml(arm(0.4, 0.02, 0.35, 40))
 def log_at(time, model=ARM):
     n = len(time)
     rng = np.random.default_rng(1)
-    return Log(np.array(time, float), np.zeros((n, model.nq)), np.zeros((n, model.nv)), rng.uniform(-3, 3, (n, model.nu)))
+    return Log(
+        np.array(time, float), np.zeros((n, model.nq)), np.zeros((n, model.nv)), rng.uniform(-3, 3, (n, model.nu))
+    )
 
 
 def test_commands_are_held_late_and_averaged_over_a_step():
-    """The mean of u(t - L) by a sum over many instants. Before the first row its command holds, after the last one its."""
-    limited = stiction.Model.from_xml(arm(0.4, 0.02, 0.35, 40).replace('name="shoulder" joint', 'name="shoulder" ctrlrange="-1 1" joint'))
+    """The mean of u(t - L) by a sum over many instants. Before the first row its command holds, after the last its."""
+    limited = stiction.Model.from_xml(
+        arm(0.4, 0.02, 0.35, 40).replace('name="shoulder" joint', 'name="shoulder" ctrlrange="-1 1" joint')
+    )
     log = log_at(np.cumsum([0.5, 0.01, 0.003, 0.02, 0.007, 0.004]))
     held, rng, instants = HeldCommands(log, limited), np.random.default_rng(2), 20000
     begin, dt = rng.uniform(0.48, 0.56, 50), 0.005
@@ -42,7 +46,9 @@ def test_windows_do_not_cross_gaps():
 
 
 def test_windows_too_short_for_their_rows_are_refused():
-    with pytest.raises(stiction.ArgumentError, match="window = 0.15 s: log has a row every 0.1 s; take 3 rows at least"):
+    with pytest.raises(
+        stiction.ArgumentError, match="window = 0.15 s: log has a row every 0.1 s; take 3 rows at least"
+    ):
         cut([log_at(np.arange(5) / 10)], 0.15)
 
 
@@ -61,8 +67,8 @@ def test_sums_and_differences_of_positions():
 
 
 def test_elimination_is_least_squares_with_all_unknowns():
-    """J_θ and r of 5 windows, in which z is eliminated, have the gradient, the matrix and the least sum of squares of the
-    whole problem in (θ, all z)."""
+    """J_θ and r of 5 windows, in which z is eliminated, have the gradient, the matrix and the least sum of squares of
+    the whole problem in (θ, all z)."""
     rng, p, nz, m, windows = np.random.default_rng(4), 3, 4, 12, 5
     measured = np.array([True, True, True])  # three columns of residuals; the fourth z has none
     r, J = rng.normal(size=(windows, m // 3, 3)), rng.normal(size=(p + nz, windows, m // 3, 3))
@@ -87,7 +93,7 @@ def test_elimination_is_least_squares_with_all_unknowns():
 
 
 def test_the_truth_leaves_no_residuals():
-    """Replayed with what made the log, from its states: round-off and the solver's tolerance, however it is cut into runs."""
+    """Replayed with what made the log, from its states: round-off and the solver's tolerance, in whatever runs."""
     log = log_of(arm(0.4, 0.02, 0.35, 40), 2, latency=3, noise=(0, 0))
     windows, options = cut([log], 0.3), stiction.Options(solver_tolerance=1e-10)
     bounds = bind(["latency=0.006"], stiction.Batch(ARM, 1, options, precision="float64"))
