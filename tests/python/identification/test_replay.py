@@ -38,11 +38,18 @@ def test_commands_are_held_late_and_averaged_over_a_step():
 
 
 def test_windows_do_not_cross_gaps():
-    time = [0, 0.1, 0.2, 0.3, 0.4, 2.0, 2.1, 2.2, 2.3, 9.0, 9.1]
-    w = cut([log_at(time), log_at([0, 0.1, 0.2])], 0.25)
-    found = [(k, *w.time[i][w.valid[i]].round(9) + w.begin[i]) for i, k in enumerate(w.log)]
-    # what has less than three rows is left out: 0.3 and 0.4, 2.3, and both after 9
-    assert [tuple(np.round(f, 9)) for f in found] == [(0, 0, 0.1, 0.2), (0, 2.0, 2.1, 2.2), (1, 0, 0.1, 0.2)]
+    time = [0, 0.1, 0.2, 0.3, 0.4, 1.0, 1.1, 1.2, 1.3, 1.4, 1.5, 1.6, 9.0, 9.1]
+    w = cut([log_at(time), log_at([0, 0.1, 0.2])], 1.5)
+    found = [(int(k), *(w.time[i][w.valid[i]] + w.begin[i]).round(9)) for i, k in enumerate(w.log)]
+    # 0.6 s are more than five periods; 9.0 and 9.1 are too few
+    first, second = (0, 0, 0.1, 0.2, 0.3, 0.4), (0, 1.0, 1.1, 1.2, 1.3, 1.4, 1.5, 1.6)
+    assert found == [first, second, (1, 0, 0.1, 0.2)]
+
+
+def test_windows_are_as_long_as_they_are_told():
+    """0.25 s: three rows each; what is left over at an end, and has not three, is left out."""
+    w = cut([log_at(np.arange(11) / 10)], 0.25)
+    assert w.begin.round(9).tolist() == [0, 0.3, 0.6] and w.valid.all() and w.time.shape == (3, 3)
 
 
 def test_windows_too_short_for_their_rows_are_refused():
@@ -90,6 +97,18 @@ def test_elimination_is_least_squares_with_all_unknowns():
     np.testing.assert_allclose(left.cost, [(r[w] ** 2).sum() + z[w, 3] ** 2 for w in range(windows)])
     matrix = np.linalg.inv(np.linalg.inv(A.T @ A)[:p, :p])
     np.testing.assert_allclose(np.einsum("wki,wkj->ij", left.J, left.J), matrix, rtol=1e-9)
+
+
+def test_velocities_without_a_column_begin_as_slopes():
+    """Of five rows around the first one of a window, of a motion with constant velocity; fewer at an end."""
+    log = log_at(np.arange(9) / 10)
+    log.qpos[:] = log.time[:, None] * [2, -3]
+    log.qvel[:, 1] = np.nan
+    windows = cut([log], 0.4)
+    options = stiction.Options(timestep=0.01)
+    batch = stiction.Batch(ARM, 12, options, precision="float64", threads=1)
+    replay = Replay(ARM, options, [log], bind(["kp"], batch), windows, batch)
+    np.testing.assert_allclose(replay.start_qvel, [[0, -3]] * len(windows), atol=1e-12)
 
 
 def test_the_truth_leaves_no_residuals():
