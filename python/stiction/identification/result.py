@@ -201,7 +201,8 @@ def analyse(problem, squares_before, logs, interrupted, reason) -> Fit:
     covariance = np.linalg.inv(H + prior.T @ prior + 1e-6 * np.eye(p))
     scatter = _scatter(covariance, g - g.mean(axis=0))
     spread = np.sqrt(np.diag(covariance)) * scatter
-    edge = stdtrit(freedom, 0.5 + CONFIDENCE / 2) * spread
+    # windows are what is independent of each other, not their samples
+    edge = stdtrit(max(len(replay.windows) - p, 1), 0.5 + CONFIDENCE / 2) * spread
     estimates = []
     for k, b in enumerate(bounds):
         ends = [float(np.clip(b.value(np.clip(u[k] + s * edge[k], -700, 700)), b.low, b.high)) for s in (-1, 1)]
