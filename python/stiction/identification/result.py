@@ -183,7 +183,8 @@ def directions(H, names) -> tuple[list[Direction], np.ndarray]:
 
 def analyse(problem, squares_before, logs, interrupted, reason) -> Fit:
     """The result at the best point. Covariance of u: H⁻¹ s², H = Jᵀ J of the residuals without the start states, s²
-    their mean square; where windows contradict each other more than that, by their scatter H⁻¹ (Σ g gᵀ) H⁻¹, g = J_wᵀ r_w."""
+    their mean square; where windows contradict each other more than that, by their scatter H⁻¹ (Σ g gᵀ) H⁻¹,
+    g = J_wᵀ r_w."""
     from scipy.special import stdtrit
 
     replay, point = problem.replay, problem.best
