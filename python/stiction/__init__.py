@@ -65,6 +65,7 @@ from .tasks.task import Task, TaskEnv
 from .tasks.names import register
 from .terms.task import TermTask
 from . import library
+from .identification import fit
 
 __all__ = [
     "ArgumentError",
@@ -119,6 +120,7 @@ __all__ = [
     "__version__",
     "assets",
     "cuda_devices",
+    "fit",
     "make",
     "register",
     "rotations",

@@ -77,7 +77,7 @@ ROOMS = {
 # count, too, and no two modules import each other, in however long a circle. Whatever is not named here is above all.
 PACKAGE = "python/stiction/"
 PACKAGE_ROOMS = ("_core", "_util", "arrays", "rotations", "assets", "control", "tasks", "randomization", "terms", "sensors", "library",
-                 "view", "adapters", "learning", "cli")
+                 "identification", "view", "adapters", "learning", "cli")
 
 CODE = {".h", ".hpp", ".cpp", ".cu", ".cuh"}
 TEXT = CODE | {".py", ".cmake", ".md", ".txt", ".xml", ".toml", ".json", ".sh", ".pyi", ""}
