@@ -65,7 +65,6 @@ from .tasks.task import Task, TaskEnv
 from .tasks.names import register
 from .terms.task import TermTask
 from . import library
-from .identification import fit
 
 __all__ = [
     "ArgumentError",
@@ -136,3 +135,12 @@ for _name in __all__:
 del _name
 
 register_lazily()
+
+
+def __getattr__(name):
+    # loads XML, CSV and zip files, which a simulation does without
+    if name == "fit":
+        from .identification import fit
+
+        return fit
+    raise AttributeError(f"module 'stiction' has no attribute '{name}'")

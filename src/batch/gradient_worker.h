@@ -42,17 +42,21 @@ struct Blocks {
 // By an LU factorization with pivots.
 class GeneralSystem : public cpu::LinearSystem {
  public:
-  using Columns = Eigen::Matrix<double, Eigen::Dynamic, kDirections, Eigen::RowMajor>;
-  using Square = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
-
-  void factor(const double* M, int n) override { lu_.compute(Eigen::Map<const Square>(M, n, n)); }
-  void solve(double* x) const override {
-    Eigen::Map<Columns> columns(x, lu_.rows(), kDirections);
-    columns = lu_.solve(columns).eval();
+  double* matrix(int n) override {
+    matrix_.resize(n, n);
+    return matrix_.data();
   }
+  double* columns(int n) override {
+    columns_.resize(n, kDirections);
+    return columns_.data();
+  }
+  void factor() override { lu_.compute(matrix_); }
+  void solve() override { columns_ = lu_.solve(columns_).eval(); }
 
  private:
-  Eigen::PartialPivLU<Square> lu_;
+  Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor> matrix_;
+  Eigen::Matrix<double, Eigen::Dynamic, kDirections, Eigen::RowMajor> columns_;
+  Eigen::PartialPivLU<Eigen::MatrixXd> lu_;
 };
 
 // Of one thread: the environment in plain numbers, for the solve, and in dual ones; what is found there.

@@ -1,8 +1,6 @@
 // The stages of a step in dual numbers.
 #include "cpu/tangents.h"
 
-#include <vector>
-
 #include "cpu/bind.h"
 #include "cpu/dual.h"
 #include "physics/base/team.h"
@@ -101,12 +99,12 @@ void move_root(const TeamOfOne& one, const ModelView& m, EnvView<Dual>& e, Solve
                const double* v, bool first, cpu::LinearSystem& system) {
   constexpr int kDirections = Dual::kDirections;
   start_following(one, m, e, s, [&](int i) { return Dual(v[i]); });
-  std::vector<double> x(static_cast<std::size_t>(m.nv * kDirections));
-  const auto moved = [&](int i) { return x.begin() + i * kDirections; };
+  double* const x = system.columns(m.nv);
+  const auto moved = [&](int i) { return x + i * kDirections; };
   for (int i = 0; i < m.nv; ++i)
     for (int d = 0; d < kDirections; ++d) moved(i)[d] = e.gradient[i].tangent[d];
   if (first) {
-    std::vector<double> M(static_cast<std::size_t>(m.nv * m.nv));
+    double* const M = system.matrix(m.nv);
     for (int dof = 0; dof < m.nv; dof += kDirections) {
       start_following(one, m, e, s, [&](int i) {
         Dual along(v[i]);
@@ -115,11 +113,11 @@ void move_root(const TeamOfOne& one, const ModelView& m, EnvView<Dual>& e, Solve
       });
       for (int i = 0; i < m.nv; ++i)
         for (int d = 0; d < kDirections && dof + d < m.nv; ++d)
-          M[static_cast<std::size_t>(i * m.nv + dof + d)] = e.gradient[i].tangent[d] - moved(i)[d];
+          M[i * m.nv + dof + d] = e.gradient[i].tangent[d] - moved(i)[d];
     }
-    system.factor(M.data(), m.nv);
+    system.factor();
   }
-  system.solve(x.data());
+  system.solve();
   start_following(one, m, e, s, [&](int i) {
     Dual root(v[i]);
     for (int d = 0; d < kDirections; ++d) root.tangent[d] = -moved(i)[d];

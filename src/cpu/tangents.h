@@ -11,11 +11,13 @@ namespace stiction::cpu {
 inline constexpr int kDirections = 8;
 inline constexpr std::size_t kDualBytes = (1 + kDirections) * sizeof(double);
 
-// M x = b of a matrix that is not symmetric, where the bounds of friction follow.
+// M x = b of a matrix that is not symmetric, where the bounds of friction follow; and the memory for it.
 struct LinearSystem {
   virtual ~LinearSystem() = default;
-  virtual void factor(const double* M, int n) = 0;  // (n, n), row by row
-  virtual void solve(double* x) const = 0;          // (n, kDirections): b, then M⁻¹ b
+  virtual double* matrix(int n) = 0;   // M, (n, n), row by row
+  virtual double* columns(int n) = 0;  // b, then x: (n, kDirections)
+  virtual void factor() = 0;
+  virtual void solve() = 0;
 };
 
 // Numbers for the factors of H: of each solve H and L, and a right-hand side that nobody asks for.

@@ -30,10 +30,12 @@ STICTION_FN S sum_on_group(const ModelView& m, const EnvView<S>& e, int group, c
   return sum;
 }
 
-// The most of f(group) over the groups.
+// The most of f(group) over the groups. A thread reads what others own, and may write next.
 template <class Team, class S, class F>
 STICTION_FN S most_of_groups(const Team& team, const ModelView& m, const F& f) {
-  return team.template max<S>(m.ngroup, f);
+  const S most = team.template max<S>(m.ngroup, f);
+  team.sync();
+  return most;
 }
 
 STICTION_PHYSICS_END
