@@ -4,7 +4,7 @@
 //
 //   bench_device [--device cuda] [--motion smooth|noise|both] [--envs 256,1024] [--calls 25]
 //                [--rounds 5] [--settle SECONDS] [--limit SECONDS] [--json FILE]
-//                [--linear-solver cholesky|cusolver] MODEL...
+//                [--linear-solver cholesky|cusolver] [--friction-iterations N|auto] MODEL...
 //
 // All models at one number of environments come before the next number. The file is written after
 // every row, and one that fails has an "error"; none begins after the limit. With
@@ -43,6 +43,7 @@ struct Settings {
   double settle = 2.0;                            // s of motion before the first round
   double limit = 1e9;                             // s
   LinearSolver linear_solver = LinearSolver::cholesky;
+  int friction_iterations = kAutoFriction;  // as tasks have it
   std::vector<std::string> models;
 };
 
@@ -71,6 +72,8 @@ Settings parse(int argc, char** argv) {
       s.json = value;
     else if (word == "--linear-solver" && (value == "cholesky" || value == "cusolver"))
       s.linear_solver = value == "cusolver" ? LinearSolver::cusolver : LinearSolver::cholesky;
+    else if (word == "--friction-iterations")
+      s.friction_iterations = value == "auto" ? kAutoFriction : std::atoi(value.c_str());
     else if (word == "--motion" && (value == "smooth" || value == "noise"))
       s.motions = {value};
     else if (word == "--motion" && value == "both")
@@ -139,6 +142,7 @@ Batch started(const ModelPtr& m, int num_envs, const Settings& s) {
   BatchOptions options;
   options.num_envs = num_envs, options.device = s.device;
   options.options.linear_solver = s.linear_solver;
+  options.options.friction_iterations = s.friction_iterations;
   Batch b(m, options);
   if (m->nkey == 0) return b;
   std::vector<int> ids(static_cast<std::size_t>(num_envs));
@@ -249,6 +253,9 @@ nlohmann::json measure(const ModelPtr& m, const std::string& file, const std::st
       {"envs", num_envs},
       {"device", b.device()},
       {"linear_solver", s.linear_solver == LinearSolver::cusolver ? "cusolver" : "cholesky"},
+      {"friction_iterations", s.friction_iterations == kAutoFriction
+                                  ? nlohmann::json("auto")
+                                  : nlohmann::json(s.friction_iterations)},
       {"description", b.device() == "cpu" ? b.isa() : b.device_description()},
       {"threads", b.threads()},
       {"timestep", dt},

@@ -13,6 +13,7 @@ states of either. `creep` is the fastest foot of a robot that stands by its keyf
 tilted by 5 degrees.
 
     python bench/compare_mjwarp.py --device cuda [--models ant go2] [--envs 1 1024 8192 32768]
+    python bench/compare_mjwarp.py --friction-iterations 1
     python bench/compare_mjwarp.py --compile     # only fills warp's cache of kernels
 
 Every row is written as soon as it is measured: bench/results/<device>/mjwarp.csv and .json. `--device cpu`
@@ -172,9 +173,9 @@ def sampled(n):
 
 
 class Ours:
-    def __init__(self, model, num_envs, device, timestep, start):
-        self.batch = started(model, num_envs, device=device,
-                             options=stiction.Options(timestep=timestep))  # fmt: skip
+    def __init__(self, model, num_envs, device, timestep, friction_iterations):
+        options = stiction.Options(timestep=timestep, friction_iterations=friction_iterations)
+        self.batch = started(model, num_envs, device=device, options=options)
 
     def set_ctrl(self, ctrl):
         self.batch.ctrl[:] = np.ascontiguousarray(ctrl, np.float32)
@@ -242,7 +243,7 @@ def compare(scene, motion, num_envs, room, a) -> dict:
     dt = GPU_TIMESTEPS.get(scene.name, model.timestep)
     start, mj = start_state(model), mujoco_model(scene, dt)
     converged(mj)
-    ours = Ours(model, num_envs, a.device, dt, start)
+    ours = Ours(model, num_envs, a.device, dt, a.friction_iterations)
     theirs = Warp(mj, room, num_envs, a.device, start)
     wave, seconds = waves(scene, model, num_envs, motion), 0.0
     while seconds < a.warm_up:
@@ -276,6 +277,7 @@ def compare(scene, motion, num_envs, room, a) -> dict:
         goal_ms = None
     return {
         "model": scene.name, "motion": motion, "nv": model.nv, "timestep": dt, "envs": num_envs,
+        "friction_iterations": a.friction_iterations,
         "steps_per_s": round(num_envs / ours_s), "mjw_steps_per_s": round(num_envs / theirs_s),
         "ratio": f"{theirs_s / ours_s:.2f}", "goal_ratio": GOAL_RATIO,
         "goal": f"{goal:.0f}" if goal else "",
@@ -339,6 +341,8 @@ def main() -> None:
     parser.add_argument("--device", default="cuda")
     parser.add_argument("--motion", nargs="+", choices=MOTIONS, default=MOTIONS)
     parser.add_argument("--envs", nargs="+", type=int, default=[8192, 1, 1024, 32768])
+    parser.add_argument("--friction-iterations", default="auto", type=lambda x: x if x == "auto" else int(x),
+                        help="of ours")  # fmt: skip
     parser.add_argument("--warm-up", type=float, default=2.0, help="s of motion")
     parser.add_argument("--calls", type=int, default=25, help="of HOLD steps, in a round")
     parser.add_argument("--rounds", type=int, default=5)
