@@ -252,6 +252,7 @@ bool CudaDevice::launches_whole_steps() const {
 void CudaDevice::enqueue(const Launch& of, int steps, cudaStream_t stream) {
   Launch l = of;
   l.moves = steps > 0;
+  l.barriers = static_cast<std::uint32_t>(switches_.barriers);
   const auto launched = [&](Kernel k) {
     if (!has_kernel(model_, k)) return;
     if (const cudaError_t e = cuda::launch(k, l, fields_, model_, plan_, stream); e != cudaSuccess)

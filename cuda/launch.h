@@ -65,6 +65,7 @@ struct Launch {
   int after;                   // steps of the same call that other runs will take
   int left;                    // steps of the call from its first one on
   std::uint32_t kernels;       // of `step`: bit k, the kernel of that number
+  std::uint32_t barriers;      // of `step`: bit k, the warps of a block wait for each other behind it
   Rounds rounds;
 };
 

@@ -1,7 +1,7 @@
 // `step`: the kernels dynamics, collide, solve and move one after the other, for as many steps as a launch has, by a
 // tile per environment. Nothing waits for other blocks between them, so that the environment that takes most
 // iterations holds up its own block alone, and what a kernel leaves in the first cache the next one finds there.
-// Within a block all warps are in the same kernel: the caches of instructions hold one of them at a time.
+// Within a block all warps are in the same kernel (`meet`): the caches of instructions hold one of them at a time.
 #pragma once
 
 #define STICTION_KERNEL step
@@ -26,6 +26,15 @@ static_assert(sizeof(EnvView<float>) == cuda::kView.count * sizeof(void*));
 static_assert(cuda::has_arena_fields(Kernel::dynamics) && cuda::has_arena_fields(Kernel::collide) &&
               cuda::has_arena_fields(Kernel::solve) && cuda::has_arena_fields(Kernel::move));
 
+// Behind a kernel the warps of a block go on together, so that they are in the same code, unless the launch says
+// otherwise; the lanes of a warp in any case.
+__device__ __forceinline__ void meet(const Launch& l, Kernel behind) {
+  if ((l.barriers >> static_cast<int>(behind) & 1) != 0)
+    __syncthreads();
+  else
+    __syncwarp();
+}
+
 // One of the kernels of a step, for the environment of this tile.
 template <Kernel kernel, Colliders has, Drives can>
 __device__ __forceinline__ void run_in_step(const ModelView& m, const Launch& l,
@@ -38,7 +47,7 @@ __device__ __forceinline__ void run_in_step(const ModelView& m, const Launch& l,
     run_bound<kernel, has, can>(team, m, l, step, env, arena, memory + kViewBytes, e);
     forget_arena(team, l, env, arena, e);
   }
-  __syncthreads();
+  meet(l, kernel);
 }
 
 template <Colliders has, Drives can>
@@ -64,7 +73,7 @@ __global__ void __launch_bounds__(cuda::kStepWarps* kWarp, 1)
                                            memory + slot * stride);
     if ((l.kernels >> static_cast<int>(Kernel::solve) & 1) != 0) {
       solve_in_warp<float>(m, l, arenas.of[2], lanes, env, slot, memory, kViewBytes);
-      __syncthreads();
+      meet(l, Kernel::solve);
     }
     run_in_step<Kernel::move, has, can>(m, l, step, arenas.of[3], lanes, env,
                                         memory + slot * stride);

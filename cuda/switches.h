@@ -86,11 +86,14 @@ struct Switches {
   int arena_percent;  // STICTION_CUDA_ARENA: of the shared memory that registers leave
   bool step;          // STICTION_CUDA_STEP, 1: the kernels of steps in one launch
   int step_warps;     // STICTION_CUDA_STEP_WARPS: of a block of `step`; 0: as tuned
+  int barriers;       // STICTION_CUDA_BARRIERS: bit k, behind kernel k of `step`
 };
 
 // Shared memory and first cache are one: of the 228 KiB of an H100 71 % fit into a carve-out of 164, which
 // leaves 92 KiB to the cache; a little more takes one of 196.
 inline constexpr int kArenaPercent = 71;
+
+inline constexpr int kAllBarriers = (1 << kStepKernels) - 1;
 
 // Throws ArgumentError on anything but a whole number from low to high.
 inline int switch_value(const char* name, int otherwise, int low, int high) {
@@ -133,6 +136,7 @@ inline Switches read_switches() {
   s.arena_percent = switch_value("STICTION_CUDA_ARENA", kArenaPercent, 0, 100);
   s.step = switch_value("STICTION_CUDA_STEP", 1, 0, 1) != 0 && !s.times;
   s.step_warps = switch_value("STICTION_CUDA_STEP_WARPS", 0, 0, 16);
+  s.barriers = switch_value("STICTION_CUDA_BARRIERS", kAllBarriers, 0, kAllBarriers);
   return s;
 }
 

@@ -20,6 +20,7 @@ constexpr int kWarps = cuda::kBlockThreads / kWarp;
 
 // Times four warps that share the registers of a multiprocessor: the most without a spill worth mention.
 constexpr int kBlocks = 5;
+constexpr int kWideBlocks = 4;  // of a kernel by a block, whose group takes registers of its own
 
 // Shared memory of an environment: its view, then its share of fast memory.
 template <Kernel kernel, Drives can = Drives::plain, class Team>
@@ -43,7 +44,7 @@ __global__ void __launch_bounds__(kWarp, kWarps* blocks)
 }
 
 template <Kernel kernel>
-__global__ void __launch_bounds__(cuda::kBlockThreads, kBlocks)
+__global__ void __launch_bounds__(cuda::kBlockThreads, kWideBlocks)
     block_per_env(const __grid_constant__ Launch l, const __grid_constant__ ModelView m,
                   const __grid_constant__ Arena arena, int) {
   extern __shared__ __align__(16) std::byte memory[];

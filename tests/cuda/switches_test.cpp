@@ -18,6 +18,7 @@ TEST(Switches, AreWhatTheKernelsWereTunedForUnlessTheEnvironmentSaysOtherwise) {
   EXPECT_EQ(s.arena_percent, kArenaPercent);
   EXPECT_TRUE(s.step);
   EXPECT_EQ(s.step_warps, 0);
+  EXPECT_EQ(s.barriers, kAllBarriers);
 
   const Switch arena("STICTION_CUDA_ARENA", "40"), warps("STICTION_CUDA_STEP_WARPS", "8");
   const Switch graphs("STICTION_CUDA_GRAPHS", "0"), empty("STICTION_CUDA_TIMES", "");

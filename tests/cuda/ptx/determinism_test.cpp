@@ -90,7 +90,8 @@ TEST_P(PtxDeterminism, HowStepsAreLaunchedChangesNoBit) {
     for (const auto& [name, value] :
          {std::pair("STICTION_CUDA_STEP", "0"), std::pair("STICTION_CUDA_STEP_WARPS", "1"),
           std::pair("STICTION_CUDA_STEP_WARPS", "16"), std::pair("STICTION_PTX_SHARED", "100"),
-          std::pair("STICTION_CUDA_ARENA", "0")}) {
+          std::pair("STICTION_CUDA_ARENA", "0"), std::pair("STICTION_CUDA_BARRIERS", "0"),
+          std::pair("STICTION_CUDA_BARRIERS", "4")}) {
       const Switch other(name, value);
       Batch b = make(group, up_to(33));
       advance(b, 1, 12);
