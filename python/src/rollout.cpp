@@ -19,6 +19,8 @@ Rollout start(const Model& m, std::span<const double> qpos, std::span<const doub
   std::copy(in.anchor.begin(), in.anchor.end(), r.anchor.begin());
   r.friction_anchor.assign(static_cast<std::size_t>(m.nv + m.ntendon), 0.0);
   std::copy(in.friction_anchor.begin(), in.friction_anchor.end(), r.friction_anchor.begin());
+  r.rebound.assign(static_cast<std::size_t>(m.nrebound), 0.0);
+  std::copy(in.rebound.begin(), in.rebound.end(), r.rebound.begin());
   r.act.assign(static_cast<std::size_t>(m.na), 0.0);
   std::copy(in.act.begin(), in.act.end(), r.act.begin());
   if (energy) r.energy.reserve(2 * (n + 1));
@@ -40,6 +42,7 @@ Rollout roll_out(const Reference& reference, std::span<const double> qpos,
   std::vector<double> q(r.qpos), v(r.qvel);
   Inputs in = inputs;
   in.anchor = r.anchor, in.friction_anchor = r.friction_anchor, in.act = r.act;
+  in.rebound = r.rebound;
   std::vector<double> mocap_pos, mocap_quat;  // where mocap_vel has taken the bodies
 
   const auto add_energy = [&] {
@@ -61,6 +64,7 @@ Rollout roll_out(const Reference& reference, std::span<const double> qpos,
       q = s.qpos, v = s.qvel;
       std::copy(s.anchor.begin(), s.anchor.end(), r.anchor.begin());
       std::copy(s.friction_anchor.begin(), s.friction_anchor.end(), r.friction_anchor.begin());
+      std::copy(s.rebound.begin(), s.rebound.end(), r.rebound.begin());
       std::copy(s.act.begin(), s.act.end(), r.act.begin());
       mocap_pos = s.mocap_pos, mocap_quat = s.mocap_quat;
       if (!in.mocap_vel.empty()) in.mocap_pos = mocap_pos, in.mocap_quat = mocap_quat;

@@ -14,8 +14,9 @@ namespace stiction::python {
 struct Rollout {
   int nq = 0, nv = 0, nstep = 0;
   std::vector<double> qpos, qvel;       // (nstep+1,nq) (nstep+1,nv)
-  std::vector<double> anchor;           // (nanchor,3)  after the last step, as the next two
+  std::vector<double> anchor;           // (nanchor,3)  after the last step, as the next three
   std::vector<double> friction_anchor;  // (nv+ntendon)
+  std::vector<double> rebound;          // (nrebound)
   std::vector<double> act;              // (na)
   std::vector<double> energy;           // (nstep+1,2)  kinetic, potential; or empty
   std::vector<double> residual;         // (nstep)

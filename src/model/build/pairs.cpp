@@ -165,6 +165,7 @@ void set_mapped_pair(Model& m, const MappedPair& mapped) {
                      ": solref gives no stiffness; its first number must not be 0");
   m.pair_stiffness[at(p)] = contact.stiffness;
   m.pair_dissipation[at(p)] = unit_dissipation(m) * contact.dissipation;
+  m.pair_restitution[at(p)] = contact.restitution;
   m.pair_relaxation_time[at(p)] = m.timestep;
   m.pair_weight[at(p)] = 0.5;
 }
@@ -200,7 +201,8 @@ void append_pair(Model& m, const Candidate& c, const ContactSettings& settings) 
   m.pair_slotnum.push_back(points);
   m.nslot += points;
   for (Reals* field :
-       {&m.pair_stiffness, &m.pair_dissipation, &m.pair_relaxation_time, &m.pair_weight})
+       {&m.pair_stiffness, &m.pair_dissipation, &m.pair_restitution, &m.pair_relaxation_time,
+        &m.pair_weight})
     field->push_back(0);
 
   if (is_native(m, c.geom1, c.geom2)) {
@@ -215,14 +217,15 @@ void append_pair(Model& m, const Candidate& c, const ContactSettings& settings) 
 }
 
 void clear_pairs(Model& m) {
-  m.npair = m.nslot = m.nanchor = 0;
+  m.npair = m.nslot = m.nanchor = m.nrebound = 0;
   m.mapped_pairs.clear();
   for (Ints* field : {&m.pair_geom1, &m.pair_geom2, &m.pair_condim, &m.pair_explicit,
                       &m.pair_slotadr, &m.pair_slotnum})
     field->clear();
   for (Reals* field :
        {&m.pair_friction, &m.pair_friction2, &m.pair_torsion, &m.pair_rolling, &m.pair_margin,
-        &m.pair_stiffness, &m.pair_dissipation, &m.pair_relaxation_time, &m.pair_weight})
+        &m.pair_stiffness, &m.pair_dissipation, &m.pair_restitution, &m.pair_relaxation_time,
+        &m.pair_weight})
     field->clear();
 }
 
@@ -291,6 +294,7 @@ void build_pairs(Model& m, const ContactSettings& settings, LoadReport& report) 
   const auto turns = [](int condim) { return condim > 3; };
   m.nanchor =
       std::any_of(m.pair_condim.begin(), m.pair_condim.end(), turns) ? 2 * m.nslot : m.nslot;
+  count_rebounds(m);
   report_mapping(m, report);
 }
 
