@@ -248,12 +248,17 @@ bool never_collides(GeomType a, GeomType b) {
 // Whoever relies on solref and solimp should see what became of them.
 void report_mapping(const Model& m, LoadReport& report) {
   double least = std::numeric_limits<double>::infinity(), most = 0;
-  int count = 0;
+  double slowest = 1, fastest = 0;
+  int count = 0, bouncing = 0;
   for (int p = 0; p < m.npair; ++p) {
     if (is_native(m, m.pair_geom1[at(p)], m.pair_geom2[at(p)])) continue;
     least = std::min(least, m.pair_stiffness[at(p)]);
     most = std::max(most, m.pair_stiffness[at(p)]);
     ++count;
+    const double e = m.pair_restitution[at(p)];
+    if (!(e > 0)) continue;
+    slowest = std::min(slowest, e), fastest = std::max(fastest, e);
+    ++bouncing;
   }
   if (count == 0) return;
   std::ostringstream note;
@@ -263,6 +268,10 @@ void report_mapping(const Model& m, LoadReport& report) {
        << " from solref and solimp: " << least;
   if (most > least) note << " to " << most;
   note << " N/m, at rest as deep as in MuJoCo";
+  if (bouncing > 0) {
+    note << "; restitution of " << bouncing << ", whose damping ratio is below 1: " << slowest;
+    if (fastest > slowest) note << " to " << fastest;
+  }
   report.entries.push_back({Use::mapped, false, m.file, 0, "contact", "", "", note.str()});
 }
 
