@@ -294,6 +294,34 @@ def test_state_is_saved_copied_and_reset(tmp_path):
         stiction.Reference(model).step(model.qpos0, np.zeros(6), rebound=[1, 2])
 
 
+def test_what_has_met_parts_though_its_gap_is_open():
+    """Without gravity a gap that is closed but for round-off, with no speed left, would be out of reach."""
+    model = dropped(e=0.5, height=1e-6, dt=0.001)
+    for engine in ("reference", "float64", "float32"):
+        still, at = np.zeros(6), np.full(model.nrebound, 2.0)
+        weightless = stiction.Model.from_xml(model.to_xml().replace("<option ", '<option gravity="0 0 0" '))
+        if engine == "reference":
+            v = stiction.Reference(weightless).step(weightless.qpos0, still, rebound=at).qvel
+        else:
+            batch = stiction.Batch(weightless, 1, precision=engine)
+            batch.set_state(rebound=at[None])
+            batch.step()
+            v = batch.qvel[0]
+        # what is left of the gap comes first
+        assert v[2] == pytest.approx(0.5 * 2.0 - 1e-6 / 0.001, rel=3e-3)
+
+
+def test_a_frozen_environment_keeps_its_state():
+    batch = stiction.Batch(dropped(e=0.7), 4)
+    batch.step(453)
+    before = batch.rebound.copy()
+    assert np.all(before[:, 0] > 4)
+    batch.qfrc_applied[1, 0] = 1e30  # beyond the limit of velocities
+    batch.step()
+    assert list(batch.frozen()) == [1]
+    assert batch.rebound[1].tobytes() == before[1].tobytes() and not np.any(batch.rebound[0] == before[0])
+
+
 def test_the_papers_laws_have_none():
     options = stiction.Options(contact_pairs="penetrating_deepest")
     model = dropped(e=1)
