@@ -95,13 +95,18 @@ STICTION_FN void point_constants(const ModelView& m, EnvView<S>& e, int p) {
   e.cand_active[slot] = select(active, S(1.0), zero);
 
   const S v_n0 = dot(n, candidate_velocity(e, e.cvel0, b, slot));
-  NormalLaw<S> law = {gap, e.pair_stiffness[pair], e.pair_dissipation[pair], zero,
-                      no_lanes<S>()};
+  NormalLaw<S> usual = {gap, e.pair_stiffness[pair], e.pair_dissipation[pair], zero,
+                        no_lanes<S>()};
   if (m.opt.contact_model != kSap && !m.opt.penetrating_deepest)
-    law.shift = select(active, deep_shift(m, e, gap, law.k, law.d, w, v_n0), zero);
-  if (m.nrebound > 0) law = rebound_law(m, e, p, pair, law, v_n0, w, active);
-  const S d = law.d, k = resolved_stiffness(m, law.k, d, law.gap, w);
-  const S force = vmax(-(k * gap), zero), damped = vmax(S(1.0) - d * (v_n0 - law.shift), zero);
+    usual.shift = select(active, deep_shift(m, e, gap, usual.k, usual.d, w, v_n0), zero);
+  const S usual_k = resolved_stiffness(m, usual.k, usual.d, gap, w);
+  NormalLaw<S> law = usual;
+  if (m.nrebound > 0) law = rebound_law(m, e, p, pair, usual, v_n0, w, active);
+  const S d = law.d;
+  const S k = m.nrebound > 0 ? resolved_stiffness(m, law.k, d, law.gap, w) : usual_k;
+  // in the step that parts the impulse of the one that stopped
+  const S shift = select(law.parts, usual.shift, law.shift);
+  const S force = vmax(-(usual_k * gap), zero), damped = vmax(S(1.0) - d * (v_n0 - shift), zero);
   const S n0 = select(active, dt * force * damped, zero);
   const S mu = select(active, sliding_friction(m, e, pair), zero);
   e.point_gap[p] = gap, e.point_w[p] = w, e.point_mu[p] = mu, e.point_n0[p] = n0, e.point_d[p] = d;

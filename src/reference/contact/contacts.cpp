@@ -173,11 +173,13 @@ ContactLaw contact_law(const Model& m, const Options& o, double dt, const Vec3& 
   law.shift = (p.frame.transpose() * p.anchor).head<2>() / (kAnchorTime * dt);
   const bool papers =
       law.model == ContactModel::sap || o.contact_pairs == ContactPairs::penetrating_deepest;
-  const NormalConstants n = rebound_law(
-      m, o,
-      {p.gap, p.stiffness, p.dissipation, papers ? Real(0) : deep_shift(m, dt, p, v_c0.z())},
-      v_c0.z(), p);
+  const NormalConstants usual = {p.gap, p.stiffness, p.dissipation,
+                                 papers ? Real(0) : deep_shift(m, dt, p, v_c0.z())};
+  const NormalConstants n = rebound_law(m, o, usual, v_c0.z(), p);
   const Real k = resolved_stiffness(n.k, n.d, dt, n.gap, p.w);
+  // in the step that parts n0 is the impulse of the one that stopped
+  const Real lagged_k = resolved_stiffness(p.stiffness, p.dissipation, dt, p.gap, p.w);
+  const Real& lagged_shift = n.parts ? usual.shift : n.shift;
   switch (o.normal_law) {
     case NormalLaw::log_barrier:
       law.normal = BarrierLaw<LogBarrier>(dt, {*o.barrier}, p.gap, p.w);
@@ -187,7 +189,8 @@ ContactLaw contact_law(const Model& m, const Options& o, double dt, const Vec3& 
       break;
     case NormalLaw::hunt_crossley:
       law.normal = HuntCrossley(dt, k, n.d, -k * n.gap, n.shift);
-      set_bound(o, lagged_impulse(dt, n.d, -k * p.gap, v_c0.z() - n.shift), p.w, law);
+      set_bound(o, lagged_impulse(dt, n.d, -lagged_k * p.gap, v_c0.z() - lagged_shift), p.w,
+                law);
       break;
   }
   if (o.normal_law != NormalLaw::hunt_crossley)  // no dissipation: the impulse of the gap alone
