@@ -64,7 +64,7 @@ STICTION_FN S resolved_stiffness(const ModelView& m, S k, S d, S gap, S w) {
 
 // R_n = max(β²/4π² w, 1/(δt (δt + τ) k)), R_t = σ w, v̂ = −φ0/(δt + τ); time: δt + τ
 template <class S>
-STICTION_FN void sap_constants(const ModelView& m, EnvView<S>& e, int p, const NormalLaw<S>& given,
+STICTION_FN void sap_constants(const ModelView& m, EnvView<S>& e, int p, const NormalConstants<S>& given,
                                S w, S time, const Mask<S>& active) {
   constexpr double kFourPi2 = 39.478417604357434;
   const S dt = S(m.opt.timestep), zero = S(0.0), one = S(1.0);
@@ -95,12 +95,12 @@ STICTION_FN void point_constants(const ModelView& m, EnvView<S>& e, int p) {
   e.cand_active[slot] = select(active, S(1.0), zero);
 
   const S v_n0 = dot(n, candidate_velocity(e, e.cvel0, b, slot));
-  NormalLaw<S> usual = {gap, e.pair_stiffness[pair], e.pair_dissipation[pair], zero,
+  NormalConstants<S> usual = {gap, e.pair_stiffness[pair], e.pair_dissipation[pair], zero,
                         no_lanes<S>()};
   if (m.opt.contact_model != kSap && !m.opt.penetrating_deepest)
     usual.shift = select(active, deep_shift(m, e, gap, usual.k, usual.d, w, v_n0), zero);
   const S usual_k = resolved_stiffness(m, usual.k, usual.d, gap, w);
-  NormalLaw<S> law = usual;
+  NormalConstants<S> law = usual;
   if (m.nrebound > 0) law = rebound_law(m, e, p, pair, usual, v_n0, w, active);
   const S d = law.d;
   const S k = m.nrebound > 0 ? resolved_stiffness(m, law.k, d, law.gap, w) : usual_k;

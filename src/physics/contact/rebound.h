@@ -19,7 +19,7 @@ inline constexpr double kPressed = -1;
 
 // What the Hunt–Crossley law of a point is made of: δt (−k φ0 − δt k (v − s))₊ (1 − d (v − s))₊.
 template <class S>
-struct NormalLaw {
+struct NormalConstants {
   S gap, k, d, shift;
   Mask<S> parts;  // the pair leaves in this step: SAP's law is as stiff as k, too
 };
@@ -41,7 +41,7 @@ STICTION_FN Mask<S> bounces_softly(const ModelView& m, S k, S w) {
 
 // Speed of the smaller root of the law, its shift left out.
 template <class S>
-STICTION_FN S root_speed(const NormalLaw<S>& law, S horizon) {
+STICTION_FN S root_speed(const NormalConstants<S>& law, S horizon) {
   const Mask<S> damped = law.d > S(0.0);
   const S elastic = -law.gap / horizon;
   return select(damped, vmin(elastic, S(1.0) / select(damped, law.d, S(1.0))), elastic);
@@ -52,8 +52,8 @@ STICTION_FN S root_speed(const NormalLaw<S>& law, S horizon) {
 //                           of the start of the step, so that the spring gives back what it took, and a little less
 //   else, once v_a is known: root e v_a, of a law that is stiff enough to reach it
 template <class S>
-STICTION_FN NormalLaw<S> rebound_law(const ModelView& m, EnvView<S>& e, int p, int pair,
-                                     const NormalLaw<S>& usual, S v_n0, S w,
+STICTION_FN NormalConstants<S> rebound_law(const ModelView& m, EnvView<S>& e, int p, int pair,
+                                     const NormalConstants<S>& usual, S v_n0, S w,
                                      const Mask<S>& active) {
   const double dt = m.opt.timestep;
   const S zero = S(0.0), one = S(1.0), share = e.pair_restitution[pair];
