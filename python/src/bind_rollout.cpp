@@ -115,7 +115,8 @@ void bind_rollout(nb::module_& m) {
       nb::arg("xfrc_applied") = nb::none(), nb::arg("mocap_pos") = nb::none(),
       nb::arg("mocap_quat") = nb::none(), nb::arg("mocap_vel") = nb::none(),
       nb::arg("anchor") = nb::none(), nb::arg("friction_anchor") = nb::none(),
-      nb::arg("rebound") = nb::none(), nb::arg("eq_active") = nb::none(), nb::arg("act") = nb::none(), nb::arg("energy") = false,
+      nb::arg("rebound") = nb::none(), nb::arg("eq_active") = nb::none(),
+      nb::arg("act") = nb::none(), nb::arg("energy") = false,
       "Steps `nstep` times; the same bits as a loop over `step`.\n\n"
       "ctrl: (nstep, nu), one row per step, or (nu,), held. Applied forces are held, and so are\n"
       "mocap poses where mocap_vel does not move them.\n"

@@ -86,8 +86,8 @@ Shared with_material(const LoadedModel& self, const std::optional<Key>& geom, do
                      double dissipation, std::optional<double> friction, double relaxation_time,
                      double restitution) {
   const int g = geom ? geom_index(*self.model, *geom) : -1;
-  return changed(
-      self, NewMaterial{g, {stiffness, dissipation, friction, relaxation_time, restitution}});
+  return changed(self,
+                 NewMaterial{g, {stiffness, dissipation, friction, relaxation_time, restitution}});
 }
 
 void def_size(nb::class_<LoadedModel>& c, const char* name, int Model::*field, const char* doc) {

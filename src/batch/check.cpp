@@ -26,10 +26,10 @@ constexpr Rule kRules[] = {
     {0, Field::pair_rolling, false},       {0, Field::pair_stiffness, true},
     {0, Field::pair_dissipation, false},   {0, Field::pair_relaxation_time, false},
     {0, Field::pair_weight, false},        {0, Field::eq_stiffness, false},
-    {0, Field::pair_restitution, false},
-    {0, Field::eq_relaxation_time, false}, {0, Field::tendon_margin, false},
-    {0, Field::tendon_stiffness, false},   {0, Field::tendon_damping, false},
-    {0, Field::tendon_armature, false},    {0, Field::tendon_frictionloss, false}};
+    {0, Field::pair_restitution, false},   {0, Field::eq_relaxation_time, false},
+    {0, Field::tendon_margin, false},      {0, Field::tendon_stiffness, false},
+    {0, Field::tendon_damping, false},     {0, Field::tendon_armature, false},
+    {0, Field::tendon_frictionloss, false}};
 constexpr Field kUnit4[] = {Field::body_quat, Field::body_iquat, Field::geom_quat,
                             Field::site_quat};
 constexpr double kUnitTolerance = 1e-6;

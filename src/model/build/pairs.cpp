@@ -200,9 +200,8 @@ void append_pair(Model& m, const Candidate& c, const ContactSettings& settings) 
   m.pair_slotadr.push_back(m.nslot);
   m.pair_slotnum.push_back(points);
   m.nslot += points;
-  for (Reals* field :
-       {&m.pair_stiffness, &m.pair_dissipation, &m.pair_restitution, &m.pair_relaxation_time,
-        &m.pair_weight})
+  for (Reals* field : {&m.pair_stiffness, &m.pair_dissipation, &m.pair_restitution,
+                       &m.pair_relaxation_time, &m.pair_weight})
     field->push_back(0);
 
   if (is_native(m, c.geom1, c.geom2)) {
@@ -222,10 +221,9 @@ void clear_pairs(Model& m) {
   for (Ints* field : {&m.pair_geom1, &m.pair_geom2, &m.pair_condim, &m.pair_explicit,
                       &m.pair_slotadr, &m.pair_slotnum})
     field->clear();
-  for (Reals* field :
-       {&m.pair_friction, &m.pair_friction2, &m.pair_torsion, &m.pair_rolling, &m.pair_margin,
-        &m.pair_stiffness, &m.pair_dissipation, &m.pair_restitution, &m.pair_relaxation_time,
-        &m.pair_weight})
+  for (Reals* field : {&m.pair_friction, &m.pair_friction2, &m.pair_torsion, &m.pair_rolling,
+                       &m.pair_margin, &m.pair_stiffness, &m.pair_dissipation, &m.pair_restitution,
+                       &m.pair_relaxation_time, &m.pair_weight})
     field->clear();
 }
 

@@ -64,8 +64,9 @@ STICTION_FN S resolved_stiffness(const ModelView& m, S k, S d, S gap, S w) {
 
 // R_n = max(β²/4π² w, 1/(δt (δt + τ) k)), R_t = σ w, v̂ = −φ0/(δt + τ); time: δt + τ
 template <class S>
-STICTION_FN void sap_constants(const ModelView& m, EnvView<S>& e, int p, const NormalConstants<S>& given,
-                               S w, S time, const Mask<S>& active) {
+STICTION_FN void sap_constants(const ModelView& m, EnvView<S>& e, int p,
+                               const NormalConstants<S>& given, S w, S time,
+                               const Mask<S>& active) {
   constexpr double kFourPi2 = 39.478417604357434;
   const S dt = S(m.opt.timestep), zero = S(0.0), one = S(1.0);
   const S stiff = dt * time * given.k;
@@ -96,7 +97,7 @@ STICTION_FN void point_constants(const ModelView& m, EnvView<S>& e, int p) {
 
   const S v_n0 = dot(n, candidate_velocity(e, e.cvel0, b, slot));
   NormalConstants<S> usual = {gap, e.pair_stiffness[pair], e.pair_dissipation[pair], zero,
-                        no_lanes<S>()};
+                              no_lanes<S>()};
   if (m.opt.contact_model != kSap && !m.opt.penetrating_deepest)
     usual.shift = select(active, deep_shift(m, e, gap, usual.k, usual.d, w, v_n0), zero);
   const S usual_k = resolved_stiffness(m, usual.k, usual.d, gap, w);

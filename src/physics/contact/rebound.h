@@ -12,9 +12,10 @@
 
 STICTION_PHYSICS_BEGIN
 
-inline constexpr double kLeastImpact = 4;         // of |g| δt: slower ones do not bounce
-inline constexpr double kSoftBounce = 1.0 / 64;   // δt² k w: below, a bounce lasts 25 steps and more
-inline constexpr double kRigidBounce = 0x1p10;    // least δt² k w of the others in the step that parts them
+inline constexpr double kLeastImpact = 4;        // of |g| δt: slower ones do not bounce
+inline constexpr double kSoftBounce = 1.0 / 64;  // δt² k w: below, a bounce lasts 25 steps and more
+inline constexpr double kRigidBounce =
+    0x1p10;  // least δt² k w of the others in the step that parts them
 inline constexpr double kPressed = -1;
 
 // What the Hunt–Crossley law of a point is made of: δt (−k φ0 − δt k (v − s))₊ (1 − d (v − s))₊.
@@ -53,8 +54,8 @@ STICTION_FN S root_speed(const NormalConstants<S>& law, S horizon) {
 //   else, once v_a is known: root e v_a, of a law that is stiff enough to reach it
 template <class S>
 STICTION_FN NormalConstants<S> rebound_law(const ModelView& m, EnvView<S>& e, int p, int pair,
-                                     const NormalConstants<S>& usual, S v_n0, S w,
-                                     const Mask<S>& active) {
+                                           const NormalConstants<S>& usual, S v_n0, S w,
+                                           const Mask<S>& active) {
   const double dt = m.opt.timestep;
   const S zero = S(0.0), one = S(1.0), share = e.pair_restitution[pair];
   const S met = e.rebound[e.point_slot[p]], approach = -v_n0;
@@ -70,8 +71,8 @@ STICTION_FN NormalConstants<S> rebound_law(const ModelView& m, EnvView<S>& e, in
   const S d = dissipation_of(select(bounces, share, one)) / select(bounces, v_a, one);
   const S s = (one - S(0.125) * vsqrt(vmax(stiff, zero))) * v_n0;
   const S time = horizon(m, e, pair), target = share * v_a, gap = vmax(usual.gap, zero);
-  const Mask<S> rigid = bounces && !soft && known &&
-                        target - gap / time > root_speed(usual, time) + usual.shift;
+  const Mask<S> rigid =
+      bounces && !soft && known && target - gap / time > root_speed(usual, time) + usual.shift;
   const S least_k = S(kRigidBounce / (dt * dt)) / select(bounces, w, one);
   return {select(soft, usual.gap - S(dt) * s, select(rigid, gap, usual.gap)),
           select(rigid, vmax(usual.k, least_k), usual.k), select(soft, d, usual.d),
@@ -87,7 +88,8 @@ STICTION_FN S next_rebound(const ModelView& m, const EnvView<S>& e, int p) {
   const S approach = e.point_approach[p];
   const S least = S(kLeastImpact * m.opt.timestep) * norm(load3(e.gravity, 0));
   const Vec3<S> n = load3(e.point_normal, p);
-  const Mask<S> pushes = dot(n, load3(e.point_impulse, p)) > zero && e.pair_restitution[pair] > zero;
+  const Mask<S> pushes =
+      dot(n, load3(e.point_impulse, p)) > zero && e.pair_restitution[pair] > zero;
   const Mask<S> turns = approach <= zero && dot(n, contact_velocity(m, e, p)) < zero;
   const Mask<S> goes_on = bounces_softly(m, e.pair_stiffness[pair], e.point_w[p]) && !turns;
   const S first = select(approach > least, approach, pressed);

@@ -189,8 +189,7 @@ ContactLaw contact_law(const Model& m, const Options& o, double dt, const Vec3& 
       break;
     case NormalLaw::hunt_crossley:
       law.normal = HuntCrossley(dt, k, n.d, -k * n.gap, n.shift);
-      set_bound(o, lagged_impulse(dt, n.d, -lagged_k * p.gap, v_c0.z() - lagged_shift), p.w,
-                law);
+      set_bound(o, lagged_impulse(dt, n.d, -lagged_k * p.gap, v_c0.z() - lagged_shift), p.w, law);
       break;
   }
   if (o.normal_law != NormalLaw::hunt_crossley)  // no dissipation: the impulse of the gap alone

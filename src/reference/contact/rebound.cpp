@@ -45,8 +45,8 @@ NormalConstants rebound_law(const Model& m, const Options& o, const NormalConsta
   return {gap, std::max<Real>(usual.k, kRigidBounce / (dt * dt * p.w)), usual.d, e * v_a, true};
 }
 
-double next_rebound(const Model& m, const Options& o, const ContactPoint& p, double v_n0, double v_n,
-                    double impulse) {
+double next_rebound(const Model& m, const Options& o, const ContactPoint& p, double v_n0,
+                    double v_n, double impulse) {
   if (!(impulse > 0 && p.restitution > 0)) return 0;
   if (p.rebound == 0) return -v_n0 > least_impact(m, *o.timestep) ? -v_n0 : kPressed;
   const bool turns_back = v_n0 >= 0 && v_n < 0;

@@ -59,7 +59,8 @@ Contacts contact_constraints(const Model& m, const Options& o, double dt, const 
     p.v_c0 = J * v0 + drift.velocity;
     if (p.restitution > 0) p.rebound = in.rebound[at(p.slot)];
     const Reach r = reach(m, o, dt, p);
-    if (speculative && !may_act(m, dt, r, p.gap, {p.v_c0, J * v_rows + drift.velocity}, p.rebound)) {
+    if (speculative &&
+        !may_act(m, dt, r, p.gap, {p.v_c0, J * v_rows + drift.velocity}, p.rebound)) {
       contacts.left_out.push_back({J, r, p.gap, drift.velocity});
       continue;
     }

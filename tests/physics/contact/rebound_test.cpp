@@ -52,7 +52,9 @@ class Ball {
       hunt_crossley_constants(m, v, 0, n.gap, resolved_stiffness(m, n.k, n.d, n.gap, w), n.d, true);
     law[0] += n.shift;
     const SlipLaw<double> slip = {0, 0, 1, law[1], law[2], law[3], n.d, scene.dt};
-    const auto push = [&](double u) { return slip_law(m.opt.contact_model, slip, u - law[0], 0.0).impulse; };
+    const auto push = [&](double u) {
+      return slip_law(m.opt.contact_model, slip, u - law[0], 0.0).impulse;
+    };
 
     // u = free + w push(u) by bisection: push falls with u
     double low = free, high = std::max(free, law[0]);
@@ -86,7 +88,8 @@ class Ball {
   void agrees(const NormalConstants<double>& n) {
     point.gap = z, point.rebound = rebound;
     const reference::NormalConstants usual = {z, scene.k, scene.d, 0};
-    const reference::NormalConstants r = reference::rebound_law(model, options, usual, speed, point);
+    const reference::NormalConstants r =
+        reference::rebound_law(model, options, usual, speed, point);
     EXPECT_DOUBLE_EQ(n.gap, r.gap);
     EXPECT_DOUBLE_EQ(n.k, r.k);
     EXPECT_DOUBLE_EQ(n.d, r.d);
@@ -114,7 +117,8 @@ TEST(Rebound, ComesBackToTheSquareOfE) {
           const std::vector<double> top = Ball({e, k, dt, 20, h}).tops(1);
           ASSERT_EQ(top.size(), 1u);
           // gravity works on the way of a soft bounce, of about v_a/ω
-          EXPECT_NEAR(top[0], e * e * h, std::max(0.03, dt * dt * k / kMass < 1.0 / 64 ? 0.4 * soft : 0.0) * h)
+          EXPECT_NEAR(top[0], e * e * h,
+                      std::max(0.03, dt * dt * k / kMass < 1.0 / 64 ? 0.4 * soft : 0.0) * h)
               << "k " << k << " dt " << dt << " e " << e << " h " << h;
         }
 }
