@@ -71,7 +71,7 @@ STICTION_FN void sap_constants(const ModelView& m, EnvView<S>& e, int p,
   const S dt = S(m.opt.timestep), zero = S(0.0), one = S(1.0);
   const S stiff = dt * time * given.k;
   const double floor = m.opt.near_rigid * m.opt.near_rigid / kFourPi2, least = 1 / stiffest<S>();
-  const S share = select(given.parts, S(1 / kRigidBounce), S(floor > least ? floor : least));
+  const S share = select(given.rigid, S(1 / kRigidBounce), S(floor > least ? floor : least));
   const S near_rigid = share * w;
   const Mask<S> rigid = near_rigid * stiff > one;
   S* law = e.point_law + 4 * p;
@@ -106,7 +106,7 @@ STICTION_FN void point_constants(const ModelView& m, EnvView<S>& e, int p) {
   const S d = law.d;
   const S k = m.nrebound > 0 ? resolved_stiffness(m, law.k, d, law.gap, w) : usual_k;
   // in the step that parts the impulse of the one that stopped
-  const S shift = select(law.parts, usual.shift, law.shift);
+  const S shift = select(law.rigid, usual.shift, law.shift);
   const S force = vmax(-(usual_k * gap), zero), damped = vmax(S(1.0) - d * (v_n0 - shift), zero);
   const S n0 = select(active, dt * force * damped, zero);
   const S mu = select(active, sliding_friction(m, e, pair), zero);

@@ -15,14 +15,14 @@ STICTION_PHYSICS_BEGIN
 inline constexpr double kLeastImpact = 4;        // of |g| δt: slower ones do not bounce
 inline constexpr double kSoftBounce = 1.0 / 64;  // δt² k w: below, a bounce lasts 25 steps and more
 inline constexpr double kRigidBounce =
-    0x1p10;  // least δt² k w of the others in the step that parts them
+    0x1p10;  // least δt² k w of the others in the two steps that stop and part them
 inline constexpr double kPressed = -1;
 
 // What the Hunt–Crossley law of a point is made of: δt (−k φ0 − δt k (v − s))₊ (1 − d (v − s))₊.
 template <class S>
 struct NormalConstants {
   S gap, k, d, shift;
-  Mask<S> parts;  // the pair leaves in this step: SAP's law is as stiff as k, too
+  Mask<S> rigid;  // the pair is stopped or parts in this step: SAP's law is as stiff as k, too
 };
 
 // y = d v_a with which a Hunt–Crossley spring that is met at v_a lets go at e v_a: the root of
@@ -51,7 +51,7 @@ STICTION_FN S root_speed(const NormalConstants<S>& law, S horizon) {
 // The law of a step in which the pair bounces; else `usual`, whose k is that of the pair.
 //   δt² k w < kSoftBounce:  d = y/v_a, and the force of the gap φ0 − δt s, s = (1 − √(δt² k w)/8) v_n0: at v_n0 that
 //                           of the start of the step, so that the spring gives back what it took, and a little less
-//   else, once v_a is known: root e v_a, of a law that is stiff enough to reach it
+//   else:                   of a law that is stiff enough to reach its root, first that of the gap, then e v_a
 template <class S>
 STICTION_FN NormalConstants<S> rebound_law(const ModelView& m, EnvView<S>& e, int p, int pair,
                                            const NormalConstants<S>& usual, S v_n0, S w,
@@ -70,9 +70,11 @@ STICTION_FN NormalConstants<S> rebound_law(const ModelView& m, EnvView<S>& e, in
 
   const S d = dissipation_of(select(bounces, share, one)) / select(bounces, v_a, one);
   const S s = (one - S(0.125) * vsqrt(vmax(stiff, zero))) * v_n0;
-  const S time = horizon(m, e, pair), target = share * v_a, gap = vmax(usual.gap, zero);
-  const Mask<S> rigid =
-      bounces && !soft && known && target - gap / time > root_speed(usual, time) + usual.shift;
+  const S time = horizon(m, e, pair), gap = vmax(usual.gap, zero);
+  const S target = select(known, share * v_a, zero);
+  const Mask<S> stops = !known && usual.gap >= zero;
+  const Mask<S> parts = known && target - gap / time > root_speed(usual, time) + usual.shift;
+  const Mask<S> rigid = bounces && !soft && (stops || parts);
   const S least_k = S(kRigidBounce / (dt * dt)) / select(bounces, w, one);
   return {select(soft, usual.gap - S(dt) * s, select(rigid, gap, usual.gap)),
           select(rigid, vmax(usual.k, least_k), usual.k), select(soft, d, usual.d),

@@ -179,7 +179,7 @@ ContactLaw contact_law(const Model& m, const Options& o, double dt, const Vec3& 
   const Real k = resolved_stiffness(n.k, n.d, dt, n.gap, p.w);
   // in the step that parts n0 is the impulse of the one that stopped
   const Real lagged_k = resolved_stiffness(p.stiffness, p.dissipation, dt, p.gap, p.w);
-  const Real& lagged_shift = n.parts ? usual.shift : n.shift;
+  const Real& lagged_shift = n.rigid ? usual.shift : n.shift;
   switch (o.normal_law) {
     case NormalLaw::log_barrier:
       law.normal = BarrierLaw<LogBarrier>(dt, {*o.barrier}, p.gap, p.w);
@@ -197,7 +197,7 @@ ContactLaw contact_law(const Model& m, const Options& o, double dt, const Vec3& 
   if (o.contact_model == ContactModel::sap)
     set_sap(law, dt, n.k, m.pair_relaxation_time[at(p.pair)], o.near_rigid, o.regularization, p.w,
             n.gap);
-  if (o.contact_model == ContactModel::sap && n.parts)
+  if (o.contact_model == ContactModel::sap && n.rigid)
     law.v_hat += n.shift, law.R_n = std::min<Real>(law.R_n, p.w / kRigidBounce);
   return law;
 }

@@ -35,14 +35,16 @@ NormalConstants rebound_law(const Model& m, const Options& o, const NormalConsta
     const Real s = (1 - sqrt(dt * dt * p.stiffness * p.w) / 8) * v_n0;
     return {usual.gap - dt * s, usual.k, dissipation_of(e) / v_a, 0};
   }
-  if (!(p.rebound > 0)) return usual;
+  const Real stiff = std::max<Real>(usual.k, kRigidBounce / (dt * dt * p.w));
+  if (!(p.rebound > 0))
+    return usual.gap >= 0 ? NormalConstants{usual.gap, stiff, usual.d, 0, true} : usual;
 
   const double time = reach(m, o, dt, p).horizon;
   const Real gap = std::max<Real>(usual.gap, 0), root = e * v_a - gap / time;
   Real usual_root = -usual.gap / time;
   if (usual.d > 0) usual_root = std::min<Real>(usual_root, 1 / usual.d);
   if (!(root > usual_root + usual.shift)) return usual;
-  return {gap, std::max<Real>(usual.k, kRigidBounce / (dt * dt * p.w)), usual.d, e * v_a, true};
+  return {gap, stiff, usual.d, e * v_a, true};
 }
 
 double next_rebound(const Model& m, const Options& o, const ContactPoint& p, double v_n0,

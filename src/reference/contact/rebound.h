@@ -9,13 +9,13 @@ inline constexpr double kLeastImpact = 4;  // of |g| δt: slower ones do not bou
 inline constexpr double kSoftBounce =
     1.0 / 64;  // δt² k w below which the spring itself throws back
 inline constexpr double kRigidBounce =
-    1024;                               // least δt² k w of the others in the step that parts them
+    1024;  // least δt² k w of the others in the two steps that stop and part them
 inline constexpr double kPressed = -1;  // rebound of a slot that presses and does not bounce
 
 // n(v_n) = δt (−k φ0 − δt k (v_n − s))₊ (1 − d (v_n − s))₊
 struct NormalConstants {
   Real gap, k, d, shift;  // φ0, k, d, s
-  bool parts = false;     // in this step, at e v_a
+  bool rigid = false;     // the pair is stopped or parts in this step
 };
 NormalConstants rebound_law(const Model& m, const Options& o, const NormalConstants& usual,
                             const Real& v_n0, const ContactPoint& p);

@@ -94,7 +94,7 @@ class Ball {
     EXPECT_DOUBLE_EQ(n.k, r.k);
     EXPECT_DOUBLE_EQ(n.d, r.d);
     EXPECT_DOUBLE_EQ(n.shift, r.shift);
-    EXPECT_EQ(n.parts, r.parts);
+    EXPECT_EQ(n.rigid, r.rigid);
   }
 
   int zero = 0;
