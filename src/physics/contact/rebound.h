@@ -62,7 +62,7 @@ STICTION_FN NormalConstants<S> rebound_law(const ModelView& m, EnvView<S>& e, in
   const S least = S(kLeastImpact * dt) * norm(load3(e.gravity, 0));
   e.point_approach[p] = approach;
 
-  const Mask<S> known = met > zero, begins = met >= zero && approach > least;
+  const Mask<S> known = met > zero, begins = met == zero && approach > least;
   const S v_a = select(known, met, select(begins, approach, zero));
   const Mask<S> bounces = active && share > zero && v_a > zero;
   const S stiff = S(dt * dt) * (usual.k * w);
@@ -72,7 +72,7 @@ STICTION_FN NormalConstants<S> rebound_law(const ModelView& m, EnvView<S>& e, in
   const S s = (one - S(0.125) * vsqrt(vmax(stiff, zero))) * v_n0;
   const S time = horizon(m, e, pair), gap = vmax(usual.gap, zero);
   const S target = select(known, share * v_a, zero);
-  const Mask<S> stops = !known && usual.gap >= zero;
+  const Mask<S> stops = begins && usual.gap >= zero;
   const Mask<S> parts = known && target - gap / time > root_speed(usual, time) + usual.shift;
   const Mask<S> rigid = bounces && !soft && (stops || parts);
   const S least_k = S(kRigidBounce / (dt * dt)) / select(bounces, w, one);
@@ -96,7 +96,7 @@ STICTION_FN S next_rebound(const ModelView& m, const EnvView<S>& e, int p) {
   const Mask<S> goes_on = bounces_softly(m, e.pair_stiffness[pair], e.point_w[p]) && !turns;
   const S first = select(approach > least, approach, pressed);
   const S later = select(met > zero && goes_on, met, pressed);
-  return select(pushes, select(met >= zero && met <= zero, first, later), zero);
+  return select(pushes, select(met == zero, first, later), zero);
 }
 
 // Lanes outside `moves` keep theirs.
