@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "reference/actuation/muscle.h"
+#include "reference/contact/rebound.h"
 
 namespace stiction::reference {
 namespace {

@@ -351,7 +351,7 @@ def test_materials_of_two_geoms():
 
 @pytest.mark.parametrize("e", (-0.1, 1.1, float("nan")))
 def test_unphysical_numbers_are_refused(e):
-    with pytest.raises(stiction.ModelError, match="restitution"):
+    with pytest.raises(stiction.ModelError, match="restitution" if np.isfinite(e) else "data"):
         dropped(e=e)
     with pytest.raises(stiction.ArgumentError, match="restitution"):
         dropped().with_contact_material(None, stiffness=1e5, restitution=e)
