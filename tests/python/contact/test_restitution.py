@@ -179,17 +179,21 @@ def test_energy_never_rises_without_friction(e, k):
     def energy():
         return 0.5 * np.sum(inertia * batch.qvel.reshape(8, -1, 6) ** 2, axis=(1, 2))
 
-    start = last = energy()
-    for _ in range(60):
-        batch.step(50)
+    # an impact takes two steps: the second gives back e² of what the first took
+    past = [energy()]
+    for _ in range(3000):
+        batch.step()
         now = energy()
-        # of a spring that is loaded what it gives back is not lost
-        assert np.all(now <= (1 + 1e-6 if k == RIGID else 1.02) * (last if k == RIGID else start)), now / last
-        last = now
+        if k == RIGID:
+            assert np.all(now <= (1 + 1e-6) * np.max(past[-5:], axis=0))
+        else:  # and a spring of what it holds
+            assert np.all(now <= 1.02 * past[0])
+        past.append(now)
     assert not np.any(batch.status)
-    assert np.all(last < 0.999 * start) or e == 1
+    end = np.max(past[-5:], axis=0)
+    assert np.all(end < 0.999 * past[0]) or e == 1
     if e == 1:
-        assert np.all(last > 0.5 * start)
+        assert np.all(end > 0.5 * past[0])
 
 
 def random_states(model, rng, n):
