@@ -298,6 +298,45 @@ def test_state_is_saved_copied_and_reset(tmp_path):
         stiction.Reference(model).step(model.qpos0, np.zeros(6), rebound=[1, 2])
 
 
+def coulomb(A, v, target, mu):
+    """Impulse along (normal, tangent) that makes the normal velocity `target`, with Coulomb's friction at the end."""
+    p = np.linalg.solve(A, [target - v[0], -v[1]])
+    if p[0] <= 0 and target <= v[0]:
+        return np.zeros(2)
+    if p[0] > 0 and abs(p[1]) <= mu * p[0]:
+        return p
+    for s in (1, -1):
+        p = (target - v[0]) / (A[0, 0] - s * mu * A[0, 1]) * np.array([1, -s * mu])
+        if p[0] >= 0 and s * (v + A @ p)[1] >= -1e-12:
+            return p
+    raise AssertionError("no solution")
+
+
+@pytest.mark.parametrize("e, mu", ((0.5, 0.0), (0.5, 0.5), (0.7, 0.5), (0.5, 0.7)))
+def test_kanes_pendulum(e, mu):
+    """Newton's law and Coulomb's, one step each: also where they add energy."""
+    first, second, rates = np.deg2rad(20), np.deg2rad(30), np.array([-0.1, -0.2])
+    gap, dt = 1e-6, 1e-5
+    height = np.cos(first) + np.cos(second) + gap
+    rod = f'<inertial pos="0 0 -.5" mass="1" diaginertia="{1 / 12} {1 / 12} 1e-9"/>'
+    model = stiction.Model.from_xml(f"""<mujoco><option timestep="{dt}" gravity="0 0 0"/>
+      <custom><numeric name="stiction_contact" data="1e9 0 {e}"/></custom><worldbody>
+      <geom type="plane" size="9 9 1" friction="{mu}"/><body pos="0 0 {height}"><joint axis="0 -1 0"/>{rod}
+      <body pos="0 0 -1"><joint axis="0 -1 0"/>{rod}<geom size="1e-6" pos="0 0 -1" mass="0" friction="{mu}"/></body>
+      </body></worldbody></mujoco>""")
+    c = np.cos(first - second)
+    M = np.array([[4 / 3, c / 2], [c / 2, 1 / 3]])  # in the rates of both rods against the world
+    J = np.array([[np.sin(first), np.sin(second)], [np.cos(first), np.cos(second)]])
+    A, v = J @ np.linalg.inv(M) @ J.T, J @ rates
+    stop = coulomb(A, v, 0.0, mu)
+    part = coulomb(A, v + A @ stop, -e * v[0], mu)
+    expected = rates + np.linalg.solve(M, J.T @ (stop + part))
+    batch = stiction.Batch(model, 1, precision="float64", options=stiction.Options(friction_iterations="auto"))
+    batch.reset(qpos=[[first, second - first]], qvel=[[rates[0], rates[1] - rates[0]]])
+    batch.step(4)
+    np.testing.assert_allclose(np.cumsum(batch.qvel[0]), expected, atol=0.02 * np.abs(expected).max())
+
+
 def test_what_has_met_parts_though_its_gap_is_open():
     """Without gravity a gap that is closed but for round-off, with no speed left, would be out of reach."""
     model = dropped(e=0.5, height=1e-6, dt=0.001)
