@@ -30,7 +30,7 @@ class Ball {
     m.opt.near_rigid = 1, m.opt.regularization = 1e-3;
     m.nrebound = m.nreboundpair = m.nslot = m.npair = 1;
     m.slot_pair = &zero;
-    v.point_slot = &zero;
+    v.point_slot = &zero, v.npoint = &one;
     v.gravity = gravity.data(), v.rebound = &rebound, v.point_approach = &approach;
     v.pair_restitution = &scene.e, v.pair_stiffness = &scene.k, v.pair_relaxation_time = &tau;
     v.point_law = law.data(), v.point_normal = normal.data(), v.point_w = &w;
@@ -64,9 +64,12 @@ class Ball {
     }
     speed = (low + high) / 2;
     impulse[2] = push(speed), point_vel[2] = speed;
-    const double next = next_rebound(m, v, 0);
-    EXPECT_EQ(next, reference::next_rebound(model, options, point, v_n0, speed, impulse[2]));
-    rebound = next;
+    const double next = reference::next_rebound(model, options, point, v_n0, speed, impulse[2]);
+    advance_rebounds(TeamOfOne(), m, v, false);
+    EXPECT_EQ(rebound, point.rebound);  // a step that is not taken
+    approach = -v_n0;
+    advance_rebounds(TeamOfOne(), m, v, true);
+    EXPECT_EQ(rebound, next);
     z += scene.dt * speed;
   }
 
@@ -97,7 +100,7 @@ class Ball {
     EXPECT_EQ(n.rigid, r.rigid);
   }
 
-  int zero = 0;
+  int zero = 0, one = 1;
   double w = 1 / kMass, tau = 0;
   std::array<double, 3> gravity{0, 0, -kGravity}, normal{0, 0, 1}, impulse{}, point_vel{};
   std::array<double, 4> law{};
