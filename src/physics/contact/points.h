@@ -71,7 +71,9 @@ STICTION_FN void sap_constants(const ModelView& m, EnvView<S>& e, int p,
   const S dt = S(m.opt.timestep), zero = S(0.0), one = S(1.0);
   const S stiff = dt * time * given.k;
   const double floor = m.opt.near_rigid * m.opt.near_rigid / kFourPi2, least = 1 / stiffest<S>();
-  const S share = select(given.rigid, S(1 / kRigidBounce), S(floor > least ? floor : least));
+  const double usual = floor > least ? floor : least;
+  const double bounce = usual < 1 / kRigidBounce ? usual : 1 / kRigidBounce;
+  const S share = select(given.rigid, S(bounce), S(usual));
   const S near_rigid = share * w;
   const Mask<S> rigid = near_rigid * stiff > one;
   S* law = e.point_law + 4 * p;
