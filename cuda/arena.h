@@ -102,8 +102,8 @@ constexpr auto unused_fields(const physics::SizesView& m) {
 
 // What of a kernel's lists depends on the options.
 struct ArenaOptions {
-  bool shifted;          // by anchors or mocap bodies: the solve reads point_shift
-  bool renews_friction;  // a step may solve more than once: the solve writes point_n0, point_eps
+  bool shifted;          // by anchors, mocap bodies or surfaces: the solve reads point_shift
+  bool renews_friction;  // the bounds of friction may change: the solve writes point_n0, point_eps
   bool couples;          // torsional or rolling friction
 };
 

@@ -340,7 +340,9 @@ cudaGraphExec_t CudaDevice::graph(int steps) {
 
 void CudaDevice::run(const int* ids, int n, int steps, bool store_frozen, int after) {
   const OnDevice here(number_);
-  if (ids == nullptr && !store_frozen && after == 0 && !capturing())
+  // only mocap bodies feel the steps that come after
+  const bool alike = after == 0 || model_.nmocapstate == 0;
+  if (ids == nullptr && !store_frozen && alike && !capturing())
     if (const cudaGraphExec_t g = graph(steps); g != nullptr) {
       check_here(cudaGraphLaunch(g, stream_), ": launching steps");
       return;

@@ -16,7 +16,10 @@ STICTION_FN void judge(const GroupTeam<Group>& team, const ModelView& m, EnvView
     s.moved = s.round > S(0.0);
     const bool first = s.active && is_first_look(m, e, s);
     leave(m, s);
-    if (first && !s.active && !s.bad) follow_at_once(team, m, e, s, true);
+    if (first && !s.active && !s.bad && !s.not_converged) {
+      follow_at_once(team, m, e, s, true);
+      leave(m, s);
+    }
   } while (!s.active && solve_again(team, m, e, s));
 }
 

@@ -53,7 +53,7 @@ STICTION_FN bool mocap_is_good(const Team& team, const ModelView& m, const EnvVi
   bool bad = own_outside(team, e.mocap_pos, 3 * m.nmocap, kStateLimit) ||
              own_outside(team, e.mocap_quat, 4 * m.nmocap, kStateLimit);
   if constexpr (requires { e.mocap_vel; })  // a refresh does not read it
-    bad |= own_outside(team, e.mocap_vel, 6 * m.nmocap, kVelocityLimit);
+    bad |= m.opt.mocap_given && own_outside(team, e.mocap_vel, 6 * m.nmocap, kVelocityLimit);
   team.each_own(m.nmocap, [&](int k) { bad |= !has_direction(e.mocap_quat + 4 * k); });
   return !team.any(bad);
 }

@@ -18,7 +18,8 @@
 
 namespace stiction {
 
-class Env;  // env.h
+class Env;             // env.h
+class StepDerivative;  // gradient.h
 
 enum class Precision : std::uint8_t { float32, float64 };
 
@@ -105,7 +106,7 @@ struct Rays {
 struct SolverCounts {
   std::uint64_t env_steps = 0, iterations = 0, linesearch_evaluations = 0, contacts = 0;
   std::uint64_t not_converged = 0, stalled = 0, inaccurate = 0, late_contact = 0, frozen = 0;
-  std::uint64_t solved_again = 0;  // steps of more than one solve, by friction_iterations
+  std::uint64_t solved_again = 0;  // steps with several solves or renewed bounds of friction
   // Σ over packs of the slowest lane. Which environments share a pack depends on all of them.
   std::uint64_t pack_steps = 0, pack_max_iterations = 0;
   std::vector<std::uint64_t> iteration_histogram;  // (max_iterations + 1)
@@ -169,9 +170,9 @@ class Batch {
   // Throws ArgumentError on wrong sizes, non-finite numbers or zero quaternions, naming environment
   // and index. Clears the status of these environments and refreshes them.
   void set_state(std::span<const int> ids, const BatchState& state);
-  // Mocap bodies of these environments are at once where mocap_pos and mocap_quat say when the next step begins, and
-  // do not move in it with mocap_velocity = difference: as in the first step after a reset. Throws ArgumentError on an
-  // index out of range or twice.
+  // Mocap bodies of these environments are at once where mocap_pos and mocap_quat say when the next step
+  // begins, and do not move in it with mocap_velocity = difference: as in the first step after a reset.
+  // Throws ArgumentError on an index out of range or twice.
   void teleport(std::span<const int> ids);
   // Copies state, inputs, own parameters, outputs and status of environment src[i] to dst[i], for
   // all i at once: an environment may be a source and a target.
@@ -283,6 +284,7 @@ class Batch {
 
  private:
   friend class Env;  // episodes: resets rows without an allocation
+  friend class StepDerivative;
   std::unique_ptr<Impl> impl_;
 };
 

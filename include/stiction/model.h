@@ -120,7 +120,7 @@ struct Model {
   Reals geom_friction;                     // (ngeom,3)  sliding, torsional, rolling
   Reals geom_solref, geom_solimp;          // (ngeom,2) (ngeom,5)
   Reals geom_solmix;                       // (ngeom)
-  Reals geom_surfacevel;                   // (ngeom,6)  of the surface against the body: linear, angular, in the frame of the geom
+  Reals geom_surfacevel;                   // (ngeom,6)  of the surface against the body, geom frame: linear, angular
   Reals geom_margin, geom_gap;             // (ngeom)    m
   Ints geom_native;                        // (ngeom)    1: the three below were given, else mapped per pair
   Reals geom_stiffness;                    // (ngeom)    N/m

@@ -35,10 +35,10 @@ enum class LinearSolver : std::uint8_t { cholesky, cusolver };
 // (of the scheme midpoint it is half-way, with all other forces), else midpoint.
 enum class Gyroscopic : std::uint8_t { automatic, midpoint, explicit_euler };
 
-// Options::friction_iterations: the bounds of friction follow the normal impulses within the solve, until friction is
-// right within friction_tolerance of the step's impulse. auto: at most kAutoRenewals times. fixed_point: within a tolerance
-// of round-off, so that friction is a function of the problem alone. 1 where the law is not the lagged one and where
-// contact_pairs is penetrating_deepest.
+// Options::friction_iterations: the bounds of friction follow the normal impulses within the solve, until
+// friction is right within friction_tolerance of the step's impulse. auto: at most kAutoRenewals times.
+// fixed_point: at most kMostRenewals times, within a tolerance of round-off, so that friction is a function of
+// the problem alone. 1 where the law is not the lagged one and where contact_pairs is penetrating_deepest.
 inline constexpr int kAutoFriction = 0, kFixedPointFriction = -1;
 inline constexpr int kAutoRenewals = 8, kMostRenewals = 100;
 inline constexpr double kFrictionShare = 0.02;  // friction_tolerance of auto
@@ -55,10 +55,11 @@ enum class Scheme : std::uint8_t { implicit_euler, symplectic_euler, explicit_eu
 // distance d̂ only. Barriers never touch; the only law of a Batch is hunt_crossley.
 enum class NormalLaw : std::uint8_t { hunt_crossley, log_barrier, ipc_barrier };
 
-// How mocap bodies move. difference: over the steps of a call, from where they are to the pose that was written before
-// it, in equal parts (of the rotation by its logarithm); they stand in the first step after a reset, a set state or
-// Batch::teleport, and are where the pose says. given: from where they are then on at mocap_vel. none: at the start of a
-// step they are where the pose says, and have no velocity: they push and carry at 1/d, the speed at which overlaps part.
+// How mocap bodies move. difference: over the steps of a call, from where they are to the pose that was written
+// before it, in equal parts (of the rotation by its logarithm); in the first step after a reset, a set state or
+// Batch::teleport they stand where the pose says. given: they start there likewise, and then move at mocap_vel,
+// whatever the pose. none: at the start of a step they are where the pose says, and have no velocity: they push and
+// carry at 1/d, the speed at which overlaps part.
 enum class MocapVelocity : std::uint8_t { difference, given, none };
 
 struct Options {
@@ -87,7 +88,7 @@ struct Options {
   std::optional<double> barrier;
   double barrier_distance = 1e-3;  // d̂ of ipc_barrier, m
   MocapVelocity mocap_velocity =
-      MocapVelocity::difference;  // of a Batch; Reference takes its velocities
+      MocapVelocity::difference;  // of a Batch; a Reference takes Inputs::mocap_vel
 };
 
 // Throws ArgumentError naming the field, its value and its range.

@@ -180,6 +180,7 @@ inline constexpr double kVelocityLimit = 1e8;  // m/s or rad/s; beyond it a step
 inline constexpr double kStateLimit = 1e10;    // |qpos| beyond it counts as a bad state
 
 inline constexpr double kShortestQuat2 = 1e-20;  // |q|² of a quaternion that still has a direction
+inline constexpr double kUnitQuat2 = 1e-6;       // by which |q|² of a unit quaternion may be off 1
 
 // Groups of geoms, as bits; a geom_group beyond them counts as the nearest.
 inline constexpr int kGeomGroups = 6, kAllGeomGroups = (1 << kGeomGroups) - 1;

@@ -226,6 +226,7 @@ constexpr const char* kInitSignature =
 void bind_batch(nb::module_& m) {
   bind_batch_numbers(m);
   bind_contacts(m);
+  bind_gradient(m);
   bind_device_array(m);
   nb::class_<BoundBatch> c(m, "Batch", nb::is_weak_referenceable(), kDoc);
   c.def("__init__", &init, nb::arg("model"), nb::arg("num_envs") = 1,

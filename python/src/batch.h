@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "arrays.h"
@@ -18,6 +19,19 @@ struct BoundBatch {
   std::shared_ptr<void> owner;
   Batch& engine;
 };
+
+// An array of its own. T: const double where writing into it would change nothing.
+template <class T = double>
+nb::object array_of(std::vector<double> numbers, const std::vector<int>& shape) {
+  auto* kept = new std::vector<double>(std::move(numbers));
+  const nb::capsule owner(kept,
+                          [](void* p) noexcept { delete static_cast<std::vector<double>*>(p); });
+  const std::vector<std::size_t> sizes(shape.begin(), shape.end());
+  static constinit double nothing{};
+  return nb::ndarray<nb::numpy, T>(kept->empty() ? &nothing : kept->data(), sizes.size(),
+                                   sizes.data(), owner)
+      .cast();
+}
 
 // Indices of environments, or a mask of all of them, as indices. Throws ArgumentError.
 std::vector<int> parse_ids(const Batch& b, const nb::object& given, const char* name);
@@ -43,5 +57,6 @@ void bind_contacts(nb::module_& m);
 nb::object contacts_of(const Batch& batch, const MaybeArray& ids);
 void bind_batch_compute(nb::class_<BoundBatch>& c);
 void bind_batch_numbers(nb::module_& m);
+void bind_gradient(nb::module_& m);
 
 }  // namespace stiction::python

@@ -17,19 +17,6 @@
 namespace stiction::python {
 namespace {
 
-// An array of its own. T: const double where writing into it would change nothing.
-template <class T = double>
-nb::object array_of(std::vector<double> numbers, const std::vector<int>& shape) {
-  auto* kept = new std::vector<double>(std::move(numbers));
-  const nb::capsule owner(kept,
-                          [](void* p) noexcept { delete static_cast<std::vector<double>*>(p); });
-  const std::vector<std::size_t> sizes(shape.begin(), shape.end());
-  static constinit double nothing{};
-  return nb::ndarray<nb::numpy, T>(kept->empty() ? &nothing : kept->data(), sizes.size(),
-                                   sizes.data(), owner)
-      .cast();
-}
-
 void def_quantity(nb::class_<BoundBatch>& c, const FieldInfo& f) {
   const std::string sig = "def " + f.name + "(self) -> numpy.typing.NDArray[numpy.float64]";
   const std::string doc = "computed: " + f.meaning;
@@ -150,9 +137,11 @@ void bind_batch_compute(nb::class_<BoundBatch>& c) {
       "qvel + timestep * qacc. qacc: (num_envs, nv).\n\n"
       "Contacts, joint limits, dry friction, springs and dampers act besides, as they do in that\n"
       "step: MuJoCo's qfrc_inverse, of this engine's laws and in discrete time. ctrl,\n"
-      "qfrc_applied and xfrc_applied are not read. To round-off for one solve per step\n"
-      "(friction_iterations = 1, the default). NaN where the state is out of bounds, or no force\n"
-      "was found to the solver's tolerance. Raises\n"
+      "qfrc_applied and xfrc_applied are not read. To round-off with one solve per step\n"
+      "(friction_iterations = 1, the default) and at the fixed point ('fixed_point'); within\n"
+      "friction_tolerance with 'auto'. NaN where the state is out of bounds, or no force was "
+      "found\n"
+      "to the solver's tolerance. Raises\n"
       "ArgumentError on another shape or a number that is not finite.");
   c.def(
       "contacts",

@@ -55,8 +55,9 @@ void bind_counts(nb::module_& m) {
       .def_ro("inaccurate", &C::inaccurate, "steps with the bit of Status")
       .def_ro("late_contact", &C::late_contact, "steps with the bit of Status")
       .def_ro("frozen", &C::frozen, "steps of frozen environments")
-      .def_ro("solved_again", &C::solved_again,
-              "steps of more than one solve, by Options.friction_iterations")
+      .def_ro(
+          "solved_again", &C::solved_again,
+          "steps of several solves or renewed bounds of friction, by Options.friction_iterations")
       .def_ro("pack_steps", &C::pack_steps, "steps of packs")
       .def_ro("pack_max_iterations", &C::pack_max_iterations,
               "sum over pack steps of the iterations of the slowest lane");

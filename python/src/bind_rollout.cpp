@@ -99,6 +99,8 @@ void bind_rollout(nb::module_& m) {
             "(nv + ntendon,) after the last step, m or rad");
   def_array(c, "rebound", &Rollout::rebound, "(nrebound,) after the last step, m/s");
   def_array(c, "act", &Rollout::act, "(na,) activations after the last step");
+  def_array<3>(c, "mocap_pos", &Rollout::mocap_pos, "(nmocap, 3) after the last step, m");
+  def_array<4>(c, "mocap_quat", &Rollout::mocap_quat, "(nmocap, 4) the same, w x y z");
   def_array<2>(c, "energy", &Rollout::energy,
                "(nstep+1, 2) kinetic and potential energy, J; no rows unless asked for");
   def_array(c, "residual", &Rollout::residual, "(nstep,) relative momentum residual");

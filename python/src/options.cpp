@@ -209,11 +209,9 @@ constexpr const char* kDoc =
     "barrier: kappa; J of 'log_barrier' (None: 1e-3), N/m of 'ipc_barrier' (None: 1e4).\n"
     "barrier_distance: d of 'ipc_barrier', m.\n"
     "mocap_velocity: how mocap bodies of a Batch move. 'difference': over the steps of a call to\n"
-    "    the pose written before it, in equal parts; they stand in the first step after a reset, "
-    "a\n"
-    "    set state or Batch.teleport. 'given': at Batch.mocap_vel, from where they are. 'none': "
-    "to\n"
-    "    the pose at once, without a velocity.";
+    "    the pose written before it, in equal parts; they stand in the first step after a reset,\n"
+    "    a set state or Batch.teleport. 'given': at Batch.mocap_vel, from where they are. 'none':\n"
+    "    to the pose at once, without a velocity. A Reference takes mocap_vel as an argument.";
 
 constexpr const char* kInitSignature =
     "def __init__(self, *, timestep: float | None = None, "

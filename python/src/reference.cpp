@@ -144,8 +144,8 @@ void bind_reference(nb::module_& m) {
       c, "step_jacobian", &Reference::step_jacobian,
       "Derivative of a step to qpos, qvel, ctrl and friction; arguments as in `forward`.\n\n"
       "By the implicit function theorem at the minimum of the convex problem, which is solved to\n"
-      "round-off whatever solver_tolerance (docs/method.md, 5). Anchors, activations, applied\n"
-      "forces and mocap poses are held.\n\n"
+      "round-off whatever solver_tolerance (docs/method.md, 6). Anchors, activations, applied\n"
+      "forces, mocap poses and velocities are held.\n\n"
       "Kinks: where a contact point just begins to push, a joint just reaches its limit, a "
       "control\n"
       "or a force its range, and where a contact moves on to another edge, it is the derivative "

@@ -23,6 +23,16 @@ Rollout start(const Model& m, std::span<const double> qpos, std::span<const doub
   std::copy(in.rebound.begin(), in.rebound.end(), r.rebound.begin());
   r.act.assign(static_cast<std::size_t>(m.na), 0.0);
   std::copy(in.act.begin(), in.act.end(), r.act.begin());
+  r.mocap_pos.assign(static_cast<std::size_t>(3 * m.nmocap), 0.0);
+  r.mocap_quat.assign(static_cast<std::size_t>(4 * m.nmocap), 0.0);
+  for (std::size_t b = 0; b < m.body_mocapid.size(); ++b) {
+    const int k = m.body_mocapid[b];
+    if (k < 0) continue;
+    std::copy_n(&m.body_pos[3 * b], 3, r.mocap_pos.begin() + 3 * k);
+    std::copy_n(&m.body_quat[4 * b], 4, r.mocap_quat.begin() + 4 * k);
+  }
+  std::copy(in.mocap_pos.begin(), in.mocap_pos.end(), r.mocap_pos.begin());
+  std::copy(in.mocap_quat.begin(), in.mocap_quat.end(), r.mocap_quat.begin());
   if (energy) r.energy.reserve(2 * (n + 1));
   r.residual.reserve(n), r.iterations.reserve(n), r.ncontact.reserve(n), r.status.reserve(n);
   return r;
@@ -43,7 +53,6 @@ Rollout roll_out(const Reference& reference, std::span<const double> qpos,
   Inputs in = inputs;
   in.anchor = r.anchor, in.friction_anchor = r.friction_anchor, in.act = r.act;
   in.rebound = r.rebound;
-  std::vector<double> mocap_pos, mocap_quat;  // where mocap_vel has taken the bodies
 
   const auto add_energy = [&] {
     if (!energy) return;
@@ -66,8 +75,11 @@ Rollout roll_out(const Reference& reference, std::span<const double> qpos,
       std::copy(s.friction_anchor.begin(), s.friction_anchor.end(), r.friction_anchor.begin());
       std::copy(s.rebound.begin(), s.rebound.end(), r.rebound.begin());
       std::copy(s.act.begin(), s.act.end(), r.act.begin());
-      mocap_pos = s.mocap_pos, mocap_quat = s.mocap_quat;
-      if (!in.mocap_vel.empty()) in.mocap_pos = mocap_pos, in.mocap_quat = mocap_quat;
+      if (!in.mocap_vel.empty()) {  // it has taken them there
+        std::copy(s.mocap_pos.begin(), s.mocap_pos.end(), r.mocap_pos.begin());
+        std::copy(s.mocap_quat.begin(), s.mocap_quat.end(), r.mocap_quat.begin());
+        in.mocap_pos = r.mocap_pos, in.mocap_quat = r.mocap_quat;
+      }
     }
 
     append(r.qpos, q);

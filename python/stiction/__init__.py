@@ -43,6 +43,7 @@ from ._core import (
     SensorType,
     SolverCounts,
     Status,
+    StepDerivative,
     StepJacobian,
     StepResult,
     TaskInfo,
@@ -64,6 +65,7 @@ from .tasks.task import Task, TaskEnv
 from .tasks.names import register
 from .terms.task import TermTask
 from . import library
+from .identification import fit
 
 __all__ = [
     "ArgumentError",
@@ -102,6 +104,7 @@ __all__ = [
     "SensorType",
     "SolverCounts",
     "Status",
+    "StepDerivative",
     "StepJacobian",
     "StepResult",
     "Task",
@@ -117,6 +120,7 @@ __all__ = [
     "__version__",
     "assets",
     "cuda_devices",
+    "fit",
     "make",
     "register",
     "rotations",

@@ -280,6 +280,9 @@ class TensorBatch(_OnTensors):
     def copy(self, src, dst):
         self.inner.copy(host(src), host(dst))
 
+    def teleport(self, ids=None):
+        self.inner.teleport(None if ids is None else host(ids))
+
 
 class TensorEnv(_OnTensors):
     """A compiled `Env` on a device, in the order of torch's current stream."""

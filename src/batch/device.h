@@ -71,7 +71,8 @@ class Device {
   virtual void send(std::span<const RowCopy> rows, const int* ids, int n) = 0;
 
   // Batch::step and the runs of reset: n environments `ids` (null: all), `steps` steps (0: forces
-  // that move nothing), then one refresh; `after`: steps of the same call that other runs will take. Returns before the work is done.
+  // that move nothing), then one refresh; `after`: steps of the same call that other runs will take.
+  // Returns before the work is done.
   virtual void run(const int* ids, int n, int steps, bool store_frozen, int after) = 0;
   // Adds the solver's counts since the last call.
   virtual void take_counts(SolverCounts& counts) = 0;

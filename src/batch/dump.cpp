@@ -16,6 +16,8 @@ constexpr const char* kLimits[] = {"auto", "solref", "near_rigid"};
 constexpr const char* kCombinations[] = {"mujoco", "harmonic"};
 constexpr const char* kGyroscopics[] = {"auto", "midpoint", "explicit_euler"};
 
+constexpr const char* kMocapVelocities[] = {"difference", "given", "none"};
+
 ordered_json to_json(const Options& o) {
   return {{"timestep", *o.timestep},
           {"contact_model", kContactModels[static_cast<int>(o.contact_model)]},
@@ -33,7 +35,8 @@ ordered_json to_json(const Options& o) {
           {"contact_pairs", kContactPairs[static_cast<int>(o.contact_pairs)]},
           {"limits", kLimits[static_cast<int>(o.limits)]},
           {"friction_combination", kCombinations[static_cast<int>(o.friction_combination)]},
-          {"gyroscopic", kGyroscopics[static_cast<int>(o.gyroscopic)]}};
+          {"gyroscopic", kGyroscopics[static_cast<int>(o.gyroscopic)]},
+          {"mocap_velocity", kMocapVelocities[static_cast<int>(o.mocap_velocity)]}};
 }
 
 }  // namespace

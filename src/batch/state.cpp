@@ -112,6 +112,14 @@ void Batch::Impl::check_state(std::span<const int> ids, const BatchState& state)
       throw ArgumentError(describe(Field::qpos, ids[i], adr) +
                           " begins a quaternion of length 0; it must have a direction");
     }
+  for (std::size_t i = 0; i < state.mocap_xquat.size(); i += 4) {
+    const double* const q = &state.mocap_xquat[i];
+    const double norm2 = q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3];
+    if (norm2 == 0 || std::fabs(norm2 - 1) <= kUnitQuat2) continue;
+    const std::size_t size = at(spec(Field::mocap_xquat).size());
+    throw ArgumentError(describe(Field::mocap_xquat, ids[i / size], static_cast<int>(i % size)) +
+                        " begins a quaternion that must have length 1, or be 0");
+  }
 }
 
 // What the state has, and only that, crosses to a device; outside a reset the cleared status

@@ -23,6 +23,20 @@ STICTION_DECLARE_KERNELS(scalar)
 STICTION_DECLARE_KERNELS(baseline)
 STICTION_DECLARE_KERNELS(plain64)
 #undef STICTION_DECLARE_KERNELS
+
+// src/cpu/tangents.cpp
+#define STICTION_DECLARE_TANGENTS(isa) \
+  inline namespace isa {               \
+  extern const cpu::TangentKernels kTangentKernels; \
+  }
+#ifdef STICTION_HAVE_dual_avx512
+STICTION_DECLARE_TANGENTS(dual_avx512)
+#endif
+#ifdef STICTION_HAVE_dual_avx2
+STICTION_DECLARE_TANGENTS(dual_avx2)
+#endif
+STICTION_DECLARE_TANGENTS(dual_baseline)
+#undef STICTION_DECLARE_TANGENTS
 }  // namespace stiction::physics
 
 namespace stiction::cpu {
@@ -94,6 +108,17 @@ const Kernels& float32_kernels() {
 
 const Kernels& float64_kernels() {
   return physics::plain64::kKernels;
+}
+
+const TangentKernels& tangent_kernels() {
+  [[maybe_unused]] const std::string wanted = float32_kernels().name;
+#ifdef STICTION_HAVE_dual_avx512
+  if (wanted == "avx512") return physics::dual_avx512::kTangentKernels;
+#endif
+#ifdef STICTION_HAVE_dual_avx2
+  if (wanted == "avx2") return physics::dual_avx2::kTangentKernels;
+#endif
+  return physics::dual_baseline::kTangentKernels;
 }
 
 std::vector<const Kernels*> usable_kernels() {

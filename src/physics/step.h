@@ -21,8 +21,7 @@ STICTION_SINGLE void start_mocap(const Team& team, const ModelView& m, EnvView<S
   mocap(team, m, e, left);
 }
 
-// Everything up to the problem of the step.
-// `left`: steps of the call, with this one.
+// Everything up to the problem of the step; `left`: steps of the call from this one on.
 template <class Team, class S>
 STICTION_FN void before_solve(const Team& team, const ModelView& m, EnvView<S>& e, int left = 1) {
   clear_flags(team, m, e);

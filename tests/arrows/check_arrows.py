@@ -45,7 +45,7 @@ RULES = (
     Rule("src/batch/", ("include/stiction/", "src/files.h", "src/names.h", "src/physics/base/fields.def",
                         "src/physics/base/quantities.def", "src/physics/base/env_status.h", "src/physics/base/team.h", "src/cpu/",
                         "src/batch/"),
-         (STD, POSIX, re.compile(r"nlohmann/json\.hpp"))),
+         (STD, POSIX, re.compile(r"nlohmann/json\.hpp|Eigen/LU"))),
     Rule("src/env/", ("include/stiction/", "src/names.h", "src/physics/", "src/cpu/", "src/batch/",
                       "src/env/", "envs/"), (STD, re.compile(r"nlohmann/json\.hpp"))),
     Rule("src/math.h", (), (STD, EIGEN)),
@@ -77,7 +77,7 @@ ROOMS = {
 # count, too, and no two modules import each other, in however long a circle. Whatever is not named here is above all.
 PACKAGE = "python/stiction/"
 PACKAGE_ROOMS = ("_core", "_util", "arrays", "rotations", "assets", "control", "tasks", "randomization", "terms", "sensors", "library",
-                 "view", "adapters", "learning", "cli")
+                 "identification", "view", "adapters", "learning", "cli")
 
 CODE = {".h", ".hpp", ".cpp", ".cu", ".cuh"}
 TEXT = CODE | {".py", ".cmake", ".md", ".txt", ".xml", ".toml", ".json", ".sh", ".pyi", ""}

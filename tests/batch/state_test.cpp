@@ -69,6 +69,7 @@ TEST_P(BatchStates, AWrittenStateThatIsRefreshedIsAResetWithIt) {
   BatchState s = a.get_state(std::vector<int>{3, 4});
   s.qvel.clear(), s.time.clear(), s.anchor.clear(), s.body_airtime.clear();
   s.qacc_warmstart.clear();
+  s.mocap_xpos.clear(), s.mocap_xquat.clear(), s.mocap_xvel.clear();
   a.reset(ids, &s);
   b.reset(ids);
   const int nq = b.model().nq;

@@ -19,6 +19,8 @@ from table_factor import FACTOR
 from table_files import OUTPUT
 from table_fluid import FLUID
 from table_formats import FORMATS
+from table_gradient import GRADIENT
+from table_moving import MOVING
 from table_lab import LAB
 from table_hfields import HFIELDS
 from table_rays import RAY_BREAKS
@@ -494,4 +496,5 @@ BATCH = [
 BREAKS = (DYNAMICS + CONTACT + STICTION + JOINT_ANCHORS + ROWS + ACTIVATIONS + LIMITS + BALL + EQUALITIES + FACTOR + TORSION + RESTITUTION + TENDONS + TRANSMISSIONS
           + SAFEGUARDS + SOLVER + NEWTON + GEOMETRY + CAPSULES + MODEL
           + READER + READER_DOOR + TEXT + TURNING + URDF + FORMATS + HFIELDS + RAY_BREAKS + MESHES + FLUID + BATCH + TWO_PACKS + CHOICES + CONVEX + RUNTIME + API_DOOR + CUDA + ENV
-          + ENV_LOCOMOTION + SENSORS + RL + TRAINING + OUTPUT + LAB + DERIVATIVE + LAWS + TERM_BREAKS)
+          + ENV_LOCOMOTION + SENSORS + RL + TRAINING + OUTPUT + LAB + DERIVATIVE + LAWS + GRADIENT + MOVING
+          + TERM_BREAKS)

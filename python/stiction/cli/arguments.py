@@ -103,6 +103,16 @@ def new_file(*suffixes):
     return parse
 
 
+def new_folder(text: str) -> Path:
+    """The path of a folder that is not there yet, in one that is."""
+    path = Path(text)
+    if os.path.lexists(path):
+        raise argparse.ArgumentTypeError(f"{text}: is there already; give the name of a new folder")
+    if not path.parent.is_dir():
+        raise argparse.ArgumentTypeError(f"{text}: there is no folder {path.parent}")
+    return path
+
+
 class _Set(argparse.Action):
     """A number of a term is the option set.PATH of the task."""
 

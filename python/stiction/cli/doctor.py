@@ -17,6 +17,7 @@ _OPTIONAL = {
     "mujoco": ("films, views, replay in another engine", "demo"),
     "imageio-ffmpeg": ("writes films", "demo"),
     "matplotlib": ("learning curves", "demo"),
+    "scipy": ("stiction fit", "fit"),
     "gymnasium": ("stiction.make", "gymnasium"),
     "torch": ("trainers", "train"),
     "rsl-rl-lib": ("stiction.adapters.rsl_rl", "train"),

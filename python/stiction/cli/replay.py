@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 
+from .. import rotations
 from .._core import ArgumentError, Error, Model, Options, Reference, Status
 from .._util.statistics import FROZEN
 from .._util.text import say, visible
@@ -44,6 +45,36 @@ def _inputs(dump: dict) -> dict:
     return numbers
 
 
+class _Mocap:
+    """Where the mocap bodies of a dump are, and how they move: what the step makes of the poses that were written."""
+
+    def __init__(self, dump: dict, arguments: dict, options: Options):
+        quat = np.array(dump["state"].get("mocap_xquat", []), float).reshape(-1, 4)
+        if not len(quat) or options.mocap_velocity == "none":
+            self.how = None
+            return
+        self.how = options.mocap_velocity
+        self.written = arguments["mocap_pos"], rotations.normalize(arguments["mocap_quat"])
+        placed = np.any(quat != 0, axis=1)[:, None]
+        pos = np.array(dump["state"]["mocap_xpos"], float).reshape(-1, 3)
+        self.pose = np.where(placed, pos, self.written[0]), np.where(placed, quat, self.written[1])
+        self.given = np.array(dump["inputs"].get("mocap_vel", []), float).reshape(-1, 6)
+
+    def arguments(self, timestep: float) -> dict:
+        if self.how is None:
+            return {}
+        (x0, q0), (x1, q1) = self.pose, self.written
+        velocity = self.given
+        if self.how == "difference":
+            turn = rotations.log(rotations.multiply(q1, rotations.conjugate(q0)))
+            velocity = np.hstack([turn, x1 - x0]) / timestep
+        return {"mocap_pos": x0, "mocap_quat": q0, "mocap_vel": velocity}
+
+    def move(self, result):
+        if self.how is not None:
+            self.pose = self.written if self.how == "difference" else (result.mocap_pos, result.mocap_quat)
+
+
 def _contact_line(model: Model, c) -> str:
     names = " - ".join(visible(model.geom_names[g]) or f"geom {g}" for g in (c.geom1, c.geom2))
     impulse = " ".join(f"{x: .3e}" for x in c.impulse)
@@ -70,7 +101,9 @@ def replay(path, *, model_file=None, steps=1, double_tolerance=False, out=say) -
         qpos, qvel = np.array(state["qpos"], float), np.array(state["qvel"], float)
         if double_tolerance:
             options["solver_tolerance"] = None
-        reference = Reference(model, Options(**options))
+        options = Options(**options)
+        reference, mocap = Reference(model, options), _Mocap(dump, arguments, options)
+        timestep = options.timestep or model.timestep
         anchor = np.array(state.get("anchor", []), float)
         if anchor.size:
             arguments["anchor"] = anchor.reshape(-1, 3)
@@ -92,7 +125,8 @@ def replay(path, *, model_file=None, steps=1, double_tolerance=False, out=say) -
         out("  not replayed: own parameters " + ", ".join(map(visible, own)))
     result = None
     for k in range(steps):
-        result = reference.step(qpos, qvel, **arguments)
+        result = reference.step(qpos, qvel, **arguments | mocap.arguments(timestep))
+        mocap.move(result)
         out("\n".join(_step_lines(k, model, result)))
         if int(result.status) & FROZEN:
             return 1

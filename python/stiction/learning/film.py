@@ -6,6 +6,7 @@ import numpy as np
 
 from ..view.film import RATE, SIZE, write_mp4
 from ..view.rendering import Renderer
+from ..view.scenery import mocap_pose
 from .evaluate import evaluate
 from .tasks import make_env
 
@@ -16,7 +17,7 @@ def film(env, policy, path, seconds=None):
 
     def keep(e, alive):
         batch = e.batch
-        mocap = (np.array(batch.mocap_pos[0]), np.array(batch.mocap_quat[0])) if batch.model.nmocap else None
+        mocap = tuple(np.array(x[0]) for x in mocap_pose(batch, slice(1))) if batch.model.nmocap else None
         poses.append((np.array(batch.qpos[0]), mocap))
 
     evaluate(env, policy, each_step=keep)

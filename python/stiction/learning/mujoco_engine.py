@@ -55,6 +55,8 @@ class MujocoEnv:
             import mujoco
         except ImportError as e:
             raise Error(f"--engine mujoco: mujoco is not installed: {remedy('demo')}") from e
+        if env.batch.options.mocap_velocity == "given":
+            raise Error("--engine mujoco: MuJoCo does not know mocap_vel (Options(mocap_velocity='given'))")
         self._mujoco, self._env = mujoco, env
         self._model = self._read()
         self._model.opt.timestep = env.physics_dt

@@ -4,7 +4,7 @@ import numpy as np
 
 from .._core import JointType
 from ..arrays import host
-from .scenery import look, scenery
+from .scenery import look, mocap_pose, scenery
 
 GAP = 1.25  # distance of neighbouring robots, in diameters of one
 WIDE = 16 / 9
@@ -75,8 +75,9 @@ class Grid:
         mj, scene = self.mujoco, self.renderer.scene
         self.middle = np.array(middle)
         self.camera.lookat[:] = self.looks_at + self.middle
-        names = ("qpos", "mocap_pos", "mocap_quat") if self.model.nmocap else ("qpos",)
-        rows = {name: host(getattr(batch, name)[: self.count]) for name in names}
+        rows = {"qpos": host(batch.qpos[: self.count])}
+        if self.model.nmocap:
+            rows["mocap_pos"], rows["mocap_quat"] = mocap_pose(batch, slice(self.count))
         for k in range(self.count):
             self._pose(rows, k)
             if k == 0:

@@ -7,7 +7,7 @@ import sys
 
 from .._core import ArgumentError, Error
 from ..arrays import host
-from .scenery import draw_arrows, draw_names, first_moving, look, scenery
+from .scenery import draw_arrows, draw_names, first_moving, look, mocap_pose, scenery
 
 # Rendering in a child process: a broken driver may end the process, and MuJoCo chooses its
 # platform once, at import.
@@ -153,7 +153,8 @@ def place(m, data, batch, env):
 
     data.qpos[:] = row(batch.qpos)
     if m.nmocap:
-        data.mocap_pos[:], data.mocap_quat[:] = row(batch.mocap_pos), row(batch.mocap_quat)
+        pos, quat = mocap_pose(batch, slice(env, env + 1))
+        data.mocap_pos[:], data.mocap_quat[:] = pos[0], quat[0]
 
 
 _kept: dict = {}  # of the last picture: a renderer takes a third of a second to make

@@ -7,6 +7,7 @@ import numpy as np
 
 from .._core import Error, GeomType, Model
 from .._util.text import visible
+from ..arrays import host
 
 SKY, HORIZON = (0.44, 0.58, 0.74), (0.87, 0.90, 0.93)
 FLOOR = (0.62, 0.66, 0.71), (0.68, 0.72, 0.77)  # of a chequer
@@ -430,3 +431,14 @@ def draw_arrows(scene, arrows, width=0.02):
         mujoco.mjv_initGeom(geom, mujoco.mjtGeom.mjGEOM_ARROW, nothing, nothing, np.zeros(9), colour)
         mujoco.mjv_connector(geom, mujoco.mjtGeom.mjGEOM_ARROW, width, start, end)
         scene.ngeom += 1
+
+
+def mocap_pose(batch, rows):
+    """Where mocap bodies of environments are: (n, nmocap, 3), (n, nmocap, 4); where the user has written them, unless
+    they move by mocap_vel and have moved since the last reset."""
+    pos, quat = host(batch.mocap_pos[rows]), host(batch.mocap_quat[rows])
+    if batch.options.mocap_velocity != "given":
+        return pos, quat
+    at, turned = host(batch.mocap_xpos[rows]), host(batch.mocap_xquat[rows])
+    placed = np.any(turned != 0, axis=-1, keepdims=True)
+    return np.where(placed, at, pos), np.where(placed, turned, quat)

@@ -185,7 +185,7 @@ STICTION_FN void joint_forces(const ModelView& m, EnvView<S>& e, int j) {
   }
   const auto pull = [&](int first, bool rotation) {
     const S c = spring_coefficient(m, e, j, rotation);
-    const Mask<S> spring = c != S(0.0);
+    const Mask<S> spring = differs(c, S(0.0));
     if (!any_lane(spring)) return;
     const Vec3<S> d = deflection(m, e, j, rotation);
     const auto add = [&](int i, const S& x) {

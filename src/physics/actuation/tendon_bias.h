@@ -5,10 +5,11 @@
 // over the parts between the sites p1, p2. A tendon with armature a has the momentum a m·v, so that a ṁ·v is a
 // part of its bias.
 //
-// reads   xpos, xmat, cvel0, cacc; placements of sites, wrap_coef
+// reads   xpos, xmat, cvel0, cacc, mocap_twist; placements of sites, wrap_coef
 #pragma once
 
 #include "physics/actuation/tendons.h"
+#include "physics/tree/mocap.h"
 
 STICTION_PHYSICS_BEGIN
 
@@ -22,7 +23,13 @@ template <class S>
 STICTION_FN SiteMotion<S> site_motion(const ModelView& m, const EnvView<S>& e, int site) {
   const Vec3<Wide<S>> pos = site_position(m, e, site);
   const int b = m.site_bodyid[site], tree = m.body_treeid[b];
-  if (tree < 0) return {pos, zero3<S>(), zero3<S>()};
+  if (tree < 0 && !is_carried(m, b)) return {pos, zero3<S>(), zero3<S>()};
+  if (tree < 0) {
+    const int k = m.body_carrier[b];
+    const Spatial<S> V = load6(e.mocap_twist, k);
+    const Vec3<S> u = velocity_at(V, narrow3<S>(pos - load3(e.xpos, m.mocap_body[k])));
+    return {pos, u, cross(V.a, u - V.l)};
+  }
   const Spatial<S> v = load6(e.cvel0, b);
   const Vec3<S> r = narrow3<S>(pos - load3(e.xpos, m.tree_origin[tree])),
                 velocity = velocity_at(v, r);

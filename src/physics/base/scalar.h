@@ -62,6 +62,12 @@ STICTION_FN double select(bool m, double a, double b) {
 STICTION_FN bool select(bool m, bool a, bool b) {
   return m ? a : b;
 }
+// a ≠ b, for what is left out where it adds nothing: a number with derivatives differs by those, too.
+template <class S>
+STICTION_FN auto differs(const S& a, const S& b) {
+  return a != b;
+}
+
 STICTION_FN bool any_lane(bool m) {
   return m;
 }

@@ -1,10 +1,10 @@
 // Anchored stiction: the anchor z of a slot turns with the bodies, shifts the slip velocity, and
 // follows the slip.
 //
-// reads   anchor, cvel0; point_vel, point_omega at the solution
 // Where the model has torsional or rolling friction, another one turns: an angle about the normal and one
 // across it, which follow the angular velocity. It is nslot rows behind that of the slot.
 //
+// reads   anchor, cvel0, mocap_twist, geom_surfacevel; point_vel, point_omega at the solution
 // writes  point_anchor, point_shift, point_couple_shift, point_drift, point_law; anchor, friction_anchor
 #pragma once
 
@@ -62,7 +62,8 @@ STICTION_FN void turn_anchor(const ModelView& m, EnvView<S>& e, int p, const Pai
   store3(e.point_couple_shift, p, S(1 / (kAnchorTime * dt)) * held);
 }
 
-// Angular and linear velocity at point p of the surface of geom g against its body; r: the point - O of the body's tree.
+// Angular and linear velocity of the surface of geom g against its body, at a point; r: the point - O of the
+// body's tree.
 template <class S>
 STICTION_FN Spatial<S> surface_velocity(const ModelView& m, const EnvView<S>& e, int g,
                                         const Vec3<S>& r) {
@@ -77,9 +78,9 @@ STICTION_FN Spatial<S> surface_velocity(const ModelView& m, const EnvView<S>& e,
   return {w, v + cross(w, r - c)};
 }
 
-// Velocity of body 2 against body 1 at the point that is no J v: mocap bodies carry them, their surfaces slide. The law is
-// that of all of v_c, ℓ(J v + drift): its root moves by the normal part, its slip by the tangential one. A surface has no
-// normal part.
+// Velocity of body 2 against body 1 at the point that is no J v: mocap bodies carry them, their surfaces slide.
+// The law is that of all of v_c, ℓ(J v + drift): its root moves by the normal part, its slip by the tangential
+// one. A surface has no normal part.
 template <class S>
 STICTION_FN void drift_point(const ModelView& m, EnvView<S>& e, int p, const PairBodies& b,
                              const Mask<S>& active) {

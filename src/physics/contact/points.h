@@ -35,9 +35,9 @@ STICTION_FN void hunt_crossley_constants(const ModelView& m, EnvView<S>& e, int 
   law[3] = select(acts && elastic, one - d * v_hat, zero);
 }
 
-// By how much the root of the law moves where the overlap is deeper than any load explains: at 1/d, which bounds the speed
-// of parting, the point would take as many seconds as it is 5 cm deep. What is beyond the depth of kDeepLoads weights
-// returns as a critically damped oscillator, at most kDeepSpeed times as fast: T = kDeepSpeed/(d |g|), 20 ms at 20 s/m.
+// By how much the root of the law moves where the overlap is deeper than any load explains: the law parts at 1/d
+// at most, 5 cm/s at d = 20 s/m. What is beyond the depth of kDeepLoads weights returns as a critically damped
+// oscillator with the time T = kDeepSpeed/(d |g|), 20 ms there, at no more than kDeepSpeed/d.
 inline constexpr double kDeepLoads = 16, kDeepSpeed = 4;
 template <class S>
 STICTION_FN S deep_shift(const ModelView& m, const EnvView<S>& e, S gap, S k, S d, S w, S v_n0) {

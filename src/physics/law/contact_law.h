@@ -30,7 +30,7 @@ struct SlipLaw {
 };
 template <class S>
 struct ContactLaw {
-  Vec3<S> normal, shift;  // shift: b_t of anchored stiction and of what mocap bodies carry
+  Vec3<S> normal, shift;  // shift of the slip: anchored stiction (b_t), mocap bodies, surfaces
   SlipLaw<S> slip;
 };
 

@@ -30,7 +30,7 @@ STICTION_FN SoftValue<S> soft_law(const SoftLaw<S>& c, S x2) {
 
 template <class S>
 struct CoupleLaw {
-  Vec3<S> normal, shift;  // shift: of ω by anchored stiction and mocap bodies
+  Vec3<S> normal, shift;  // shift of ω: anchored stiction, mocap bodies, surfaces
   SoftLaw<S> torsion, rolling;
 };
 

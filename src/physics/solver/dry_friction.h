@@ -39,8 +39,8 @@ STICTION_FN void first_dry_duals(const Team& team, const ModelView& m, EnvView<S
   });
 }
 
-// Adds the curvature of the duals to row_hess. A first iterate near the solution has the duals of itself: then the curvature
-// is exact.
+// Adds the curvature of the duals to row_hess. At a first iterate near the solution they are those of itself, so
+// that the curvature is exact.
 inline constexpr double kFarRows = 0.001;
 template <class Team, class S>
 STICTION_FN void dry_curvatures(const Team& team, const ModelView& m, EnvView<S>& e,

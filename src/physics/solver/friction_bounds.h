@@ -1,4 +1,5 @@
-// The bounds of friction of the lagged model, n0: how they become the normal impulse n, and what friction changes by that.
+// The bounds of friction of the lagged model, n0: how they become the normal impulse n, and what friction changes
+// by that.
 //
 // reads   point_vel, point_omega, point_law, point_mu, point_w
 // writes  point_n0, point_eps, point_couple_law
@@ -58,7 +59,8 @@ STICTION_FN S turning_change2(const ModelView& m, const EnvView<S>& e, int p, S 
   return w * (torsion * torsion + rolling * rolling);
 }
 
-// w Δγ² of a point with the slip x where its normal impulse is n; at the fixed point the bound itself has to be right.
+// w Δγ² of a point with the slip x, x2 = |x|², where its normal impulse is n; at the fixed point the bound itself
+// has to be right.
 template <class S>
 STICTION_FN S friction_change2(const ModelView& m, const EnvView<S>& e, int p, S x2, S n) {
   const S mu = e.point_mu[p], w = e.point_w[p];

@@ -1,11 +1,12 @@
-// Bounds of friction that follow within one Newton loop (friction_iterations = "auto", "fixed_point"). After a step each
-// point has λ, the normal impulse of the step's linear model (point_iterate.h). Where bounds of λ would change friction
-// by more than a share of the step's impulse,
+// Bounds of friction that follow within one Newton loop (friction_iterations = "auto", "fixed_point"). After a step
+// each point has λ, the normal impulse of the step's linear model (point_iterate.h). Where bounds of λ would change
+// friction by more than a share of the step's impulse in any group of trees,
 //
-//   Σ w Δγ² > share² max(‖D p‖², ‖D δt k‖²),   p = A (v − v*), δt k: impulses of all constraints, of all other forces
+//   Σ w Δγ² > share² max(‖D p‖², ‖D δt k‖²),   D = diag(A)^-1/2
 //
-// of any group of trees, both the same for an observer who moves along, they become n0 ← (n0 + θ (λ − n0))₊. Friction that presses its own point
-// down or up makes n0 ← λ swing or creep by a ratio q; with m = λ − n0 and ⟨a, b⟩ = Σ w μ² a b over the points
+// p = A (v − v*) the impulse of all constraints, δt k that of all other forces, both the same for an observer who
+// moves along, they become n0 ← (n0 + θ (λ − n0))₊. Friction that presses its own point down or up makes n0 ← λ swing
+// or creep by a ratio q; with m = λ − n0 and ⟨a, b⟩ = Σ w μ² a b over the points
 //
 //   θ ← −θ ⟨m_last, m − m_last⟩/‖m − m_last‖²   (Irons and Tuck), 1 the first time
 //
@@ -52,7 +53,8 @@ STICTION_FN Sums<S, 2> impulse_summands(const ModelView& m, const EnvView<S>& e,
   return Sums<S, 2>(constraints * constraints * e.inv_A[i], others * others * e.inv_A[i]);
 }
 
-// Whether Σ w Δγ², the sum of change2(k, p) over the live points, is more than friction may be wrong by, in any group of trees.
+// Whether Σ w Δγ², the sum of change2(k, p) over the live points, is more than friction may be wrong by, in any
+// group of trees; `whole`: the sum over all of them.
 template <class Team, class S, class F>
 STICTION_FN Mask<S> bounds_moved(const Team& team, const ModelView& m, const EnvView<S>& e, S whole,
                                  const F& change2) {
@@ -138,6 +140,12 @@ STICTION_COLD void follow_at_once(const Team& team, const ModelView& m, EnvView<
       team.template sum<S>(e.nlive[0], [&](int k) { return change2(k, e.live_point[k]); });
   const Mask<S> again = lanes && bounds_moved(team, m, e, whole, change2);
   if (!any_lane(again)) return;
+  team.for_each(e.npoint[0], [&](int p) {
+    const SlipLaw<S> law = load_slip_law(m, e, p);
+    const S v_n = dot(load3(e.point_normal, p), load3(e.point_vel, p));
+    const S miss = hunt_crossley(law, v_n).impulse - law.n0;
+    e.point_miss[p] = select(again, miss, e.point_miss[p]);
+  });
   set_bounds(team, m, e, again);
   s.renewals = select(again, S(1.0), s.renewals);
   s.active = s.active || again;

@@ -1,6 +1,7 @@
-// Sums over the groups of trees that tendons and equality constraints of a model couple, each group by itself: what is small
-// beside a heavy robot need not be small for a light one. Within a group A is not block diagonal, and momentum of one tree
-// may be what a coupling gives it. With one group the sums are those of the environment.
+// Sums over the groups of trees that tendons and equality constraints of a model couple, each group by itself: what
+// is small beside a heavy robot need not be small for a light one. Within a group A is not block diagonal, and the
+// momentum of one tree may be nothing but what a coupling gives it. With one group the sums are those of the
+// environment.
 #pragma once
 
 #include "physics/solver/rows.h"

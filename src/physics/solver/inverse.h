@@ -11,8 +11,8 @@
 // is the generalized impulse that is missing: with r/δt in qfrc_applied v* moves by A⁻¹ r and v is the
 // minimum, as far as constraints do not know of applied forces. Which points are in the problem, and how
 // stiff a limit is, follows from the motion without them: whoever adds r/δt asks again until r is 0. Where the
-// bounds of friction follow the normal impulses they are n(v_n) of this v: the fixed point, without an iteration. With a number
-// of friction_iterations they are those of the first solve.
+// bounds of friction follow the normal impulses they are n(v_n) of this v: the fixed point, without an iteration.
+// With a number of friction_iterations they are those of the first solve.
 #pragma once
 
 #include "physics/solver/friction_follow.h"

@@ -1,5 +1,6 @@
-// Points from one iterate of Newton's method to the next: what of them the step moves, and the laws there. With the lagged
-// law a point keeps the dual z of its friction and λ, the normal impulse of the linear model of the step:
+// Points from one iterate of Newton's method to the next: what of them the step moves, and the laws there. With the
+// lagged law a point keeps the dual z of its friction and λ, the normal impulse of the linear model of the step, with
+// G_n the normal curvature that was in H:
 //
 //   λ = (n(v_n) − α G_n n·J Δv)₊
 //
@@ -17,8 +18,8 @@
 
 STICTION_PHYSICS_BEGIN
 
-// The first iterate may be far from the kinks of friction, where ∂²ℓ/∂v_c² says nothing of the other side: an exact step
-// would slip through zero again and again. There the duals begin at 0, else at t.
+// The first iterate may be far from the kinks of friction, where ∂²ℓ/∂v_c² says nothing of the other side: an
+// exact step would slip through zero again and again. There the duals begin at 0, else at t.
 inline constexpr double kFarResidual = 0.01;
 
 // Also of points that act in no lane that iterates: in a shared pack they may be live again.

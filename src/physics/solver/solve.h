@@ -1,7 +1,7 @@
 // The convex problem of a step: min over v of ½ (v − v*)ᵀ A (v − v*) + Σ ℓ(J v), by Newton's method
 // from the first iterate of solve_start.h. The momentum p = A (v − v*) moves with the iterate, so that
-// v* is never formed. With `friction_iterations` the problem is solved again from there with the new
-// bounds of friction.
+// v* is never formed. With `friction_iterations` the bounds of friction follow in the iteration
+// (friction_follow.h), or the problem is solved again from there with the new ones.
 //
 // solve    in   A, qfrc_smooth, qacc_warmstart, row_law, points, cand_active, v_free, rows_act
 //          out  v, qacc, qfrc_constraint, qfrc_actuator (adds servos), xfrc_contact, point_vel,
@@ -169,8 +169,11 @@ STICTION_FN void judge(const Team& team, const ModelView& m, EnvView<S>& e, Solv
     residual(team, m, e, s);
     const Mask<S> first = s.active && is_first_look(m, e, s);
     leave(m, s);
-    const Mask<S> at_once = first && !s.active && !s.bad;
-    if (any_lane(at_once)) follow_at_once(team, m, e, s, at_once);
+    const Mask<S> at_once = first && !s.active && !s.bad && !s.not_converged;
+    if (any_lane(at_once)) {
+      follow_at_once(team, m, e, s, at_once);
+      leave(m, s);  // here, as wherever they would be judged next
+    }
     const int count = count_lanes(s.active);
     if (2 * count > s.lanes && count > rest) return;
     again = solve_again(team, m, e, s);

@@ -76,10 +76,10 @@ STICTION_FN S group_residual(const Team& team, const ModelView& m, EnvView<S>& e
   });
 }
 
-// ‖D r‖ / max(‖D A v‖, ‖D Jᵀγ‖, ρ ‖γ‖), D = diag(A)^-1/2; 0/0 = 0; the largest of any group of trees. Where impulses cancel, as those
-// of a servo that presses a joint at rest against its limit, the first two are round-off of ‖γ‖; with
-// ρ ε_r = 8 ε a residual of that size is within the tolerance. ‖γ‖ is asked for only where the residual
-// is above the tolerance and does not fall. `scale` is that of all groups.
+// ‖D r‖ / max(‖D A v‖, ‖D Jᵀγ‖, ρ ‖γ‖), D = diag(A)^-1/2; 0/0 = 0; the largest of any group of trees. Where
+// impulses cancel, as those of a servo that presses a joint at rest against its limit, the first two are
+// round-off of ‖γ‖; with ρ ε_r = 8 ε a residual of that size is within the tolerance. ‖γ‖ is asked for only
+// where the residual is above the tolerance and does not fall. `scale` is that of the whole environment.
 template <class Team, class S>
 STICTION_FN void residual(const Team& team, const ModelView& m, EnvView<S>& e, SolveState<S>& s) {
   const S zero = S(0.0);

@@ -49,7 +49,8 @@ STICTION_FN void normalize(Pose<S>& p) {
 template <class S>
 STICTION_FN Vec3<Wide<S>> turn(Pose<S>& p, const Vec3<Wide<S>>& offset, const Quat<Wide<S>>& by) {
   using W = Wide<S>;
-  const Mask<W> off = offset.x != W(0.0) || offset.y != W(0.0) || offset.z != W(0.0);
+  const W zero = W(0.0);
+  const Mask<W> off = differs(offset.x, zero) || differs(offset.y, zero) || differs(offset.z, zero);
   const bool any_off = any_lane(off);
   Vec3<W> anchor = p.pos;
   if (any_off) {
@@ -134,7 +135,9 @@ template <class S>
 STICTION_FN void turn_own(const EnvView<S>& e, int b, Pose<S>& p) {
   using W = Wide<S>;
   const Quat<W> own = load4(e.body_quat, b);
-  const Mask<W> turned = own.w != W(1.0) || own.x != W(0.0) || own.y != W(0.0) || own.z != W(0.0);
+  const W zero = W(0.0);
+  const Mask<W> turned = differs(own.w, W(1.0)) || differs(own.x, zero) || differs(own.y, zero) ||
+                         differs(own.z, zero);
   if (!any_lane(turned)) return;
   Pose<S> to = p;
   to.quat = p.quat * own;

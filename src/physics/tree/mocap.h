@@ -42,6 +42,15 @@ template <class S>
 STICTION_FN Quat<S> select4(const Mask<S>& m, const Quat<S>& a, const Quat<S>& b) {
   return {select(m, a.w, b.w), select(m, a.x, b.x), select(m, a.y, b.y), select(m, a.z, b.z)};
 }
+// The user may have written it, of any length; a unit one keeps its bits.
+template <class S>
+STICTION_FN Quat<Wide<S>> placed_quat(const EnvView<S>& e, int k) {
+  using W = Wide<S>;
+  const Quat<W> q = load4(e.mocap_xquat, k);
+  const Mask<W> unit =
+      vabs(q.w * q.w + q.x * q.x + q.y * q.y + q.z * q.z - W(1.0)) <= W(kUnitQuat2);
+  return select4<W>(unit, q, normalized(q));
+}
 // Where mocap body k is.
 template <class S>
 STICTION_FN MocapPose<S> mocap_pose(const ModelView& m, const EnvView<S>& e, int k) {
@@ -49,7 +58,7 @@ STICTION_FN MocapPose<S> mocap_pose(const ModelView& m, const EnvView<S>& e, int
   if (m.nmocapstate == 0) return written;
   const Mask<Wide<S>> placed = is_placed(e, k);
   return {select<Wide<S>>(placed, load3(e.mocap_xpos, k), written.pos),
-          select4<Wide<S>>(placed, load4(e.mocap_xquat, k), written.quat)};
+          select4<Wide<S>>(placed, placed_quat(e, k), written.quat)};
 }
 
 // The twist of each over the step; `left`: steps of the call, with this one.
@@ -60,10 +69,11 @@ STICTION_FN void mocap(const Team& team, const ModelView& m, EnvView<S>& e, int 
     if (m.opt.mocap_given) return store6(e.mocap_twist, k, load6(e.mocap_vel, k));
     const MocapPose<S> from = mocap_pose(m, e, k), to = written_pose(e, k);
     const W rate = W(m.opt.step_rate / left);
-    const Mask<W> still = from.quat.w == to.quat.w && from.quat.x == to.quat.x &&
-                          from.quat.y == to.quat.y && from.quat.z == to.quat.z;
-    const Vec3<W> turn = log_quat(normalized(to.quat * conjugate(from.quat)));
-    const Vec3<S> omega = narrow3<S>(rate * select<W>(still, zero3<W>(), turn)),
+    const Quat<W>&q0 = from.quat, &q1 = to.quat;
+    const Mask<W> turns =
+        differs(q0.w, q1.w) || differs(q0.x, q1.x) || differs(q0.y, q1.y) || differs(q0.z, q1.z);
+    const Vec3<W> turn = log_quat(normalized(q1 * conjugate(q0)));
+    const Vec3<S> omega = narrow3<S>(rate * select<W>(turns, turn, zero3<W>())),
                   v = narrow3<S>(rate * (to.pos - from.pos));
     store6(e.mocap_twist, k, Spatial<S>{omega, v});
   });
@@ -86,9 +96,12 @@ STICTION_FN void advance_mocap(const Team& team, const ModelView& m, EnvView<S>&
     const MocapPose<S> from = mocap_pose(m, e, k), to = written_pose(e, k);
     const Spatial<S> twist = load6(e.mocap_twist, k);
     MocapPose<S> next = to;
-    if (m.opt.mocap_given || left > 1)
+    if (m.opt.mocap_given || left > 1) {
+      const Vec3<W> r = dt * widen3(twist.a);
+      const Mask<W> turns = r.x != W(0.0) || r.y != W(0.0) || r.z != W(0.0);
       next = {from.pos + dt * widen3(twist.l),
-              normalized(exp_quat(dt * widen3(twist.a)) * from.quat)};
+              select4<W>(turns, normalized(exp_quat(r) * from.quat), from.quat)};
+    }
     store3(e.mocap_xpos, k, select<W>(wide, next.pos, load3(e.mocap_xpos, k)));
     store4(e.mocap_xquat, k, select4<W>(wide, next.quat, load4(e.mocap_xquat, k)));
     const Spatial<S> last = load6(e.mocap_xvel, k);

@@ -24,8 +24,8 @@ STICTION_FN Spatial<S> dof_motion(const ModelView& m, const EnvView<S>& e, const
   return u;
 }
 
-// out (nbody,6): velocity about O of every body, V_b = V_parent + Σ S_i v_i; 0 of what can't move. `twist`: of the mocap
-// bodies.
+// out (nbody,6): velocity about O of every body, V_b = V_parent + Σ S_i v_i; 0 of what can't move. `twist`: of
+// the mocap bodies.
 template <class Team, class S>
 STICTION_FN void body_velocities(const Team& team, const ModelView& m, const EnvView<S>& e,
                                  const S* twist, const S* v, S* out) {

@@ -60,8 +60,9 @@ Reach reach(const Model& m, const Options& o, double dt, const ContactPoint& p);
 bool may_act(const Model& m, double dt, const Reach& reach, const Real& gap,
              std::initializer_list<Vec3> v_c, double rebound = 0);
 
-// Where the overlap is deeper than kDeepLoads weights would press it, the normal law is that of v_n − s, and parts at up
-// to kDeepSpeed/d: max(û, 1/d) of the depth beyond, T = kDeepSpeed/(d |g|).
+// s: where the overlap is deeper than kDeepLoads weights would press it, the normal law is that of v_n − s, and
+// parts at max(û, 1/d), at most kDeepSpeed/d; û is the speed of a critically damped return from the depth beyond,
+// T = kDeepSpeed/(d |g|). docs/method.md, 2.
 inline constexpr double kDeepLoads = 16, kDeepSpeed = 4;
 Real deep_shift(const Model& m, double dt, const ContactPoint& p, const Real& v_n0);
 

@@ -18,8 +18,7 @@ struct Scalar {
 class HuntCrossley {
  public:
   HuntCrossley() = default;
-  // k N/m, d s/m, f_e0 = −k φ0 in N (negative while separated)
-  // shift: of the velocity, n(v − shift)
+  // k N/m, d s/m, f_e0 = −k φ0 in N (negative while separated); shift: of the velocity, n(v − shift)
   HuntCrossley(double dt, Real k, Real d, Real f_e0, Real shift = 0);
   Scalar at(Real v_n) const;
 

@@ -16,7 +16,8 @@ std::vector<std::vector<int>> islands(const Problem& problem);
 // What of the problem acts on `dofs`, an island of it.
 Problem on_island(const Problem& problem, const std::vector<int>& dofs);
 
-// `solve_island` of each island from v0 of its dofs. Iterations, evaluations of the line search and residual: the most of any island.
+// `solve_island` of each island from v0 of its dofs. Iterations, evaluations of the line search and residual: the
+// most of any island.
 using SolveIsland = std::function<Solution(const Problem&, const VecX& v0)>;
 Solution by_islands(const Problem& problem, const VecX& v0, const SolveIsland& solve_island);
 

@@ -18,8 +18,9 @@ VecX motion_with_rows(const Problem& rows_only, const VecX& v0) {
   return v0 - e.hessian.llt().solve(e.gradient());
 }
 
-// What mocap bodies and surfaces add to the velocities of body 2 against body 1 at a point, in its frame; `carried`: the
-// motion of the bodies at rest in their joints. A surface moves along itself, so it has no normal part.
+// What mocap bodies and surfaces add to the velocities of body 2 against body 1 at a point, in its frame;
+// `carried`: the motion of the bodies at rest in their joints. A surface moves along itself, so it has no normal
+// part.
 struct Drift {
   Vec3 velocity, omega;
 };

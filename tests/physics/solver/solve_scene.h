@@ -25,6 +25,7 @@ struct Case {
   std::vector<Vec3> shift;                   // b_t of each contact
   std::vector<reference::CoupleLaw> couple;  // of each contact; shift in world axes
   std::vector<double> w_turning;
+  std::vector<double> deep;  // by which the root of the normal law moves
 };
 
 inline Options step_options(const Model& m, Options o, double tolerance) {
@@ -114,6 +115,18 @@ inline Case make_case(const ModelPtr& model, const Options& o, const SolveCase& 
     law.n0 = p.n0;
     c.couple.push_back(couple_law(m, o, *o.timestep, law, point));
     c.w_turning.push_back(point.w_turning);
+
+    const Vec3 pos(p.pos[0], p.pos[1], p.pos[2]);
+    const auto at_point = [&](int geom) {
+      const int body = m.geom_bodyid[at(geom)];
+      return bodies[at(body)].velocity_at(pos - c.kin.xpos[at(body)]);
+    };
+    point.gap = p.gap, point.w = p.w;
+    point.stiffness = p.stiffness, point.dissipation = p.dissipation;
+    const double v_n0 = n.dot(at_point(p.geom2) - at_point(p.geom1));
+    c.deep.push_back(o.contact_model == ContactModel::sap
+                         ? 0
+                         : reference::deep_shift(m, *o.timestep, point, v_n0));
   }
   return c;
 }
@@ -210,7 +223,7 @@ class Scene : public Env<S> {
       for (std::size_t i = 0; i < c.contacts.size(); ++i) {
         const Contact& info = c.contacts[i];
         if (info.slot != this->e.point_slot[p]) continue;
-        point(lane, p, info, c, c.shift[i], m);
+        point(lane, p, info, c, i, m);
         if (m.ncouple > 0) couple(lane, p, c.couple[i], c.w_turning[i]);
       }
     }
@@ -220,14 +233,14 @@ class Scene : public Env<S> {
     for (int k = 0; k < 5; ++k) this->put(Field::point_couple_law, 5 * p + k, lane, numbers[k]);
     put3(Field::point_couple_shift, p, lane, law.shift);
   }
-  void point(int lane, int p, const Contact& info, const Case& c, const Vec3& shift,
+  void point(int lane, int p, const Contact& info, const Case& c, std::size_t i,
              const physics::ModelView& m) {
     const Vec3 pos(info.pos[0], info.pos[1], info.pos[2]);
     this->put(Field::cand_active, info.slot, lane, 1);
     put3(Field::point_normal, p, lane, Vec3(info.normal[0], info.normal[1], info.normal[2]));
     put3(Field::point_r1, p, lane, pos - origin(c, m.geom_bodyid[info.geom1]));
     put3(Field::point_r2, p, lane, pos - origin(c, m.geom_bodyid[info.geom2]));
-    put3(Field::point_shift, p, lane, shift);
+    put3(Field::point_shift, p, lane, c.shift[i]);
     this->put(Field::point_mu, p, lane, info.friction);
     this->put(Field::point_n0, p, lane, info.n0);
     this->put(Field::point_w, p, lane, info.w);
@@ -243,7 +256,8 @@ class Scene : public Env<S> {
                          options_.near_rigid, options_.regularization, info.w, info.gap);
       law[0] = sap.v_hat, law[1] = 1 / sap.R_n, law[2] = 1 / sap.R_t, law[3] = 0;
     }
-    for (int i = 0; i < 4; ++i) this->put(Field::point_law, 4 * p + i, lane, law[i]);
+    law[0] += c.deep[i];
+    for (int k4 = 0; k4 < 4; ++k4) this->put(Field::point_law, 4 * p + k4, lane, law[k4]);
   }
 
   const Model& model_;

@@ -3,6 +3,7 @@
 import pickle
 import resource
 import struct
+import time
 import zlib
 
 import numpy as np
@@ -249,3 +250,36 @@ def test_cells_far_away_are_not_felt(precision, round_off):
         alone.step(30)
         np.testing.assert_allclose(whole.qpos, alone.qpos, atol=round_off, rtol=0)
     assert whole.ncon[0] >= 4 and (whole.qpos[0, [2, 9]] > 0.05).all()
+
+
+@pytest.mark.parametrize("moves", ("mocap='true'", ""), ids=("mocap", "slide"))
+def test_a_field_that_moves_is_looked_at_whole(moves):
+    """No bound says how fast a point of it may come, and none is needed: no contact is late."""
+    joint = "" if moves else '<joint type="slide" axis="1 0 0" damping="1e3"/><inertial pos="0 0 0" mass="1e3" diaginertia="9 9 9"/>'
+    batch = stiction.Batch(stiction.Model.from_xml(f"""<mujoco><option timestep="0.002"/>
+      <asset><hfield name="f" nrow="3" ncol="3" size="2 2 .1 .1" elevation="0 0 0 0 0 0 0 0 0"/></asset><worldbody>
+      <body {moves}>{joint}<geom type="hfield" hfield="f"/></body>
+      <body pos="0 0 .099"><freejoint/><geom size=".1" mass="1"/></body></worldbody></mujoco>"""), 1)
+    batch.step(100)
+    assert batch.status[0] == 0
+    assert batch.qpos[0, -5] == pytest.approx(0.1, abs=2e-3)
+
+
+def test_speed_over_a_height_field_costs_little():
+    """A reach of more cells than are looked at is cut, which the status says: late_contact."""
+    n = 200
+    heights = " ".join(["0"] * (n * n))
+    model = stiction.Model.from_xml(f"""<mujoco><asset><hfield name="h" nrow="{n}" ncol="{n}" size="10 10 1 .1"
+      elevation="{heights}"/></asset><worldbody><geom type="hfield" hfield="h"/>
+      <body pos="0 0 .5"><freejoint/><geom size=".1" mass="1"/></body></worldbody></mujoco>""")
+    batch = stiction.Batch(model, 1)
+    batch.reset(qvel=[2e3, 0, 0, 0, 0, 0])
+    begin = time.process_time()
+    batch.step(1)
+    assert time.process_time() - begin < 0.2
+    assert batch.status[0] == stiction.Status.late_contact
+    # 64 cells of 10 cm in two steps of 2 ms: 1600 m/s
+    for speed, status in ((1500, 0), (1700, stiction.Status.late_contact)):
+        batch.reset(qvel=[speed, 0, 0, 0, 0, 0])
+        batch.step(1)
+        assert batch.status[0] == status

@@ -5,7 +5,6 @@ import pytest
 
 import stiction
 
-mujoco = pytest.importorskip("mujoco")
 DT = 0.002
 
 BELT = """<mujoco><worldbody><geom type="box" size="3 1 .1" pos="0 0 -.1" euler="0 0 {turn}" surfacevel="{surface}"
@@ -55,6 +54,7 @@ def test_a_surface_does_not_push():
 
 def test_as_in_mujoco():
     """A ball on a belt begins to roll against it: 2/7 of its speed."""
+    mujoco = pytest.importorskip("mujoco")
     speed = 0.5
     text = BELT.format(surface=f"{speed} 0 0 0 0 0", x=0, turn=30, condim=3, shape='sphere" size=".1')
     batch = stiction.Batch(stiction.Model.from_xml(text), 1, options=stiction.Options(timestep=DT), precision="float64")
@@ -79,7 +79,7 @@ def test_the_engines_agree(condim):
         found = reference.step(q, v)
         batch.step()
         np.testing.assert_allclose(batch.qvel[0], found.qvel, atol=1e-8)
-        (contacts,) = [[c for c in batch.contacts([0])]]
+        contacts = list(batch.contacts([0]))
         q, v = found.qpos, found.qvel
         batch.set_state(qpos=np.stack([q, q]), qvel=np.stack([v, v]))
     assert len(contacts) == 4

@@ -225,19 +225,18 @@ DEFAULTS = {
     "solver_tolerance": None,
     "max_iterations": 32, "friction_iterations": 1, "friction_tolerance": None,  # fmt: skip
     "contact_pairs": "speculative", "limits": "auto", "gyroscopic": "auto",  # fmt: skip
-    "friction_combination": "mujoco", "linear_solver": "cholesky",  # fmt: skip
+    "friction_combination": "mujoco", "linear_solver": "cholesky", "mocap_velocity": "difference",  # fmt: skip
     "scheme": "implicit_euler", "normal_law": "hunt_crossley", "barrier": None, "barrier_distance": 1e-3,  # fmt: skip
 }
 OTHERS = {
     "timestep": 0.01,
     "contact_model": "sap",
     "stiction": "anchored", "stiction_tolerance": 1e-3,  # fmt: skip
-    "regularization": 2e-3,
-    "near_rigid": 0.0,
+    "regularization": 2e-3, "near_rigid": 0.0,  # fmt: skip
     "solver_tolerance": 1e-8,
     "max_iterations": 7, "friction_iterations": "fixed_point", "friction_tolerance": 1e-3,  # fmt: skip
     "contact_pairs": "penetrating_deepest", "limits": "near_rigid", "gyroscopic": "midpoint",  # fmt: skip
-    "friction_combination": "harmonic", "linear_solver": "cusolver",  # fmt: skip
+    "friction_combination": "harmonic", "linear_solver": "cusolver", "mocap_velocity": "given",  # fmt: skip
     "scheme": "midpoint", "normal_law": "ipc_barrier", "barrier": 5e3, "barrier_distance": 2e-4,  # fmt: skip
 }
 
@@ -245,6 +244,7 @@ OTHERS = {
 def test_option_defaults():
     options = stiction.Options()
     assert {name: getattr(options, name) for name in DEFAULTS} == DEFAULTS
+    assert {n for n in dir(options) if n[0] != "_" and not callable(getattr(options, n))} == set(DEFAULTS) == set(OTHERS)
 
 
 @pytest.mark.parametrize("name", OTHERS)

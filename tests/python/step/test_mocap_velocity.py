@@ -1,9 +1,12 @@
 """Mocap bodies that move: they push, carry, drag and turn with a velocity; closed forms and the reference."""
 
+import re
+
 import numpy as np
 import pytest
 
 import stiction
+from stiction.cli.replay import replay
 
 DT = 0.002
 
@@ -44,6 +47,117 @@ def test_without_velocities_it_is_as_before():
         batch.step()
     assert batch.qpos[0, 2] < 0.4
     np.testing.assert_array_equal(batch.xvel[0, 1], 0)
+
+
+@pytest.mark.parametrize("law", ("lagged", "similar", "sap"))
+def test_a_pusher_pushes(law):
+    """A puck before a ball at 0.3 m/s goes along; in the mean it is as fast."""
+    batch = batch_of("""<mujoco><worldbody><geom type="plane" size="5 5 .1"/>
+      <body mocap="true" pos="-.16 0 .05"><geom size=".05"/></body>
+      <body pos="0 0 .05"><freejoint/><geom type="cylinder" size=".1 .05" mass=".5"/></body></worldbody></mujoco>""",
+                     contact_model=law)
+    for i in range(500):
+        batch.mocap_pos[0, 0, 0] = -0.16 + 0.3 * (i + 1) * DT
+        batch.step()
+    # it starts 1 cm before the puck
+    assert batch.qpos[0, 0] == pytest.approx(0.29, abs=0.01)
+
+
+@pytest.mark.parametrize("stiction_law", ("regularized", "anchored"))
+def test_a_conveyor_carries_by_friction(stiction_law):
+    """A box on a belt that starts slides at mu g until it is as fast: it lags by v^2/(2 mu g)."""
+    batch = batch_of("""<mujoco><worldbody>
+      <body mocap="true"><geom type="box" size="2 .3 .05" friction=".5"/></body>
+      <body pos="0 0 .15"><freejoint/><geom type="box" size=".1 .1 .1" mass="1" friction=".5"/></body></worldbody></mujoco>""",
+                     stiction=stiction_law, friction_iterations="auto")
+    batch.step(50)
+    speed = 0.4
+    for i in range(500):
+        batch.mocap_pos[0, 0, 0] = speed * (i + 1) * DT
+        batch.step()
+    lag = speed**2 / (2 * 0.5 * 9.81)
+    assert batch.qvel[0, 0] == pytest.approx(speed, rel=1e-3)
+    assert batch.qpos[0, 0] == pytest.approx(speed * 500 * DT - lag, abs=2e-3)
+
+
+def test_a_turntable_turns_what_stands_on_it():
+    """Rotation by the logarithm, far from the axis, with torsional friction and anchors."""
+    batch = batch_of("""<mujoco><worldbody>
+      <body mocap="true"><geom type="cylinder" size="1 .05" friction="1" condim="4"/></body>
+      <body pos=".5 0 .15"><freejoint/><geom type="box" size=".1 .1 .1" mass="1" condim="4"/></body></worldbody></mujoco>""",
+                     stiction="anchored")
+    rate = 0.5
+    for i in range(1000):
+        half = 0.5 * rate * (i + 1) * DT
+        batch.mocap_quat[0, 0] = [np.cos(half), 0, 0, np.sin(half)]
+        batch.step()
+    turned = rate * 1000 * DT
+    q = batch.qpos[0, 3:]
+    assert 2 * np.arctan2(q[3], q[0]) == pytest.approx(turned, abs=0.01)
+    np.testing.assert_allclose(batch.qpos[0, :2], [0.5 * np.cos(turned), 0.5 * np.sin(turned)], atol=0.005)
+    np.testing.assert_allclose(batch.xvel[0, 1, :3], [0, 0, rate], atol=1e-9)
+
+
+@pytest.mark.parametrize("equality", ("<weld body1='hand' body2='load'/>", "<connect body1='hand' body2='load' anchor='0 0 0'/>"))
+def test_a_held_load_does_not_lag(equality):
+    """A weld or connect follows at v, without the lag of v tau."""
+    batch = batch_of(f"""<mujoco><option gravity="0 0 0"/><worldbody><body name="hand" mocap="true"/>
+      <body name="load"><freejoint/><geom size=".1" mass="1"/></body></worldbody><equality>{equality}</equality></mujoco>""")
+    for i in range(500):
+        batch.mocap_pos[0, 0, 0] = 0.3 * (i + 1) * DT
+        batch.step()
+    assert batch.qpos[0, 0] == pytest.approx(0.3, abs=1e-5)
+    assert batch.qvel[0, 0] == pytest.approx(0.3, abs=1e-5)
+
+
+def test_first_step_after_a_reset_a_set_state_and_a_teleport():
+    batch = batch_of(LIFT, 3)
+    state = {"qpos": batch.qpos.copy(), "qvel": batch.qvel.copy()}
+    batch.step(5)
+    for jump in (lambda: batch.reset(qpos=[0, 0, 9, 1, 0, 0, 0]), lambda: batch.set_state(**state), lambda: batch.teleport()):
+        jump()
+        batch.mocap_pos[:, 0] = [1.0, 2.0, -3.0]
+        batch.step()
+        np.testing.assert_array_equal(batch.xvel[:, 1], 0)
+        np.testing.assert_array_equal(batch.xpos[:, 1], [[1.0, 2.0, -3.0]] * 3)
+        batch.mocap_pos[:, 0] = [1.0, 2.0, -3.0 + DT]
+        batch.step()
+        np.testing.assert_allclose(batch.xvel[:, 1, 5], 1, rtol=1e-9)
+    batch.teleport([1])
+    batch.mocap_pos[:, 0, 0] += 1
+    batch.step(2)
+    np.testing.assert_allclose(batch.xvel[:, 1, 3], [1 / (2 * DT), 0, 1 / (2 * DT)])
+    with pytest.raises(stiction.ArgumentError, match="ids"):
+        batch.teleport([3])
+
+
+def test_a_state_continues(tmp_path):
+    """get_state, set_state, copy and files keep where mocap bodies are, and their bits go on."""
+
+    def write(batch, angle):
+        batch.mocap_pos[:, 0, 2] = 0.1 * angle
+        batch.mocap_quat[:, 0] = [np.cos(angle / 2), 0, 0, np.sin(angle / 2)]
+
+    batch = batch_of(LIFT, 2)
+    write(batch, 0.1)
+    batch.step(3)
+    write(batch, 0.2)
+    batch.step(3)
+    assert np.all(batch.mocap_xvel[:, 0, 2] > 0)
+    kept = batch.get_state()
+    batch.save(tmp_path / "batch")
+    by_state, by_file, by_copy = (batch_of(LIFT, 2) for _ in range(3))
+    by_state.set_state(**kept)
+    by_file.load(tmp_path / "batch")
+    by_copy.load(tmp_path / "batch")
+    by_copy.reset([1])
+    by_copy.copy([0], [1])
+    for each in (batch, by_state, by_file, by_copy):
+        write(each, 0.3)
+        each.step(2)
+    for other in (by_state, by_file, by_copy):
+        for name, numbers in batch.get_state().items():
+            np.testing.assert_array_equal(other.get_state()[name], numbers, err_msg=name)
 
 
 @pytest.mark.parametrize("law", ("lagged", "similar", "sap"))
@@ -187,7 +301,6 @@ def test_frame_skip_changes_nothing():
     coarse, fine = batch_of(LIFT), batch_of(LIFT)
     for batch in (coarse, fine):
         batch.step(20)
-    from_quat = np.array([1.0, 0, 0, 0])
     for i in range(20):
         angle = 0.02 * (i + 1)
         coarse.mocap_pos[0, 0] = [0.001 * (i + 1), 0, 0.004 * (i + 1)]
@@ -199,7 +312,6 @@ def test_frame_skip_changes_nothing():
             fine.mocap_pos[0, 0] = [0.001 * (i + part), 0, 0.004 * (i + part)]
             fine.mocap_quat[0, 0] = [np.cos(angle / 2), 0, 0, np.sin(angle / 2)]
             fine.step()
-    assert from_quat[0] == 1
     np.testing.assert_allclose(coarse.qpos, fine.qpos, atol=1e-9)
 
 
@@ -224,3 +336,48 @@ def test_bad_velocities_are_refused():
     np.testing.assert_array_equal(batch.xpos[0, 1], 0)
     with pytest.raises(stiction.ArgumentError, match="mocap_velocity"):
         stiction.Options(mocap_velocity="always")
+
+
+def test_a_placed_body_has_a_rotation():
+    batch = batch_of(LIFT)
+    with pytest.raises(stiction.ArgumentError, match=r"mocap_xquat\[0, 0, 0\] begins a quaternion that must have length 1, or be 0"):
+        batch.set_state(mocap_xquat=np.array([[2.0, 0, 0, 0]]))
+    batch.set_state(mocap_xpos=np.zeros((1, 3)), mocap_xquat=np.array([[1.0, 0, 0, 0]]))
+    batch.mocap_xquat[0, 0] = [2, 0, 0, 0]  # into the view, unasked
+    batch.refresh()
+    np.testing.assert_allclose(batch.xquat[0, 1], [1, 0, 0, 0])
+
+
+def test_a_dump_is_replayed_with_the_velocity_of_its_mocap_bodies(tmp_path):
+    """What lies on a lift that goes sideways does not slip, in the dump's next step and the one after."""
+    file = tmp_path / "lift.xml"
+    file.write_text(LIFT)
+    model = stiction.Model.from_file(file)
+    for how in ("difference", "given"):
+        batch = stiction.Batch(model, 1, options=option(mocap_velocity=how), precision="float64")
+        batch.mocap_vel[0, 0, 3] = 0.3
+        for i in range(300):
+            batch.mocap_pos[0, 0, 0] = 0.3 * (i + 1) * DT
+            batch.step()
+        batch.mocap_pos[0, 0, 0] += 0.3 * DT
+        batch.dump(0, tmp_path / "lift.json")
+        lines = []
+        assert replay(tmp_path / "lift.json", steps=1, out=lines.append) == 0
+        slips = [float(s) for s in re.findall(r"slip (\S+) m/s", "\n".join(lines))]
+        assert len(slips) == 4 and max(slips) < 1e-3, how
+
+
+def test_a_rollout_goes_on_where_it_took_its_mocap_bodies():
+    reference = stiction.Reference(stiction.Model.from_xml(LIFT), option())
+    home = reference.model.qpos0, np.zeros(reference.model.nv)
+    vel = np.array([[0, 0, 0.4, 0.1, 0, 0.3]])
+    whole = reference.rollout(*home, nstep=20, mocap_vel=vel)
+    np.testing.assert_allclose(whole.mocap_pos, vel[:, 3:] * 20 * DT, atol=1e-15)
+    first = reference.rollout(*home, nstep=8, mocap_vel=vel)
+    second = reference.rollout(
+        first.qpos[-1], first.qvel[-1], nstep=12, mocap_pos=first.mocap_pos, mocap_quat=first.mocap_quat, mocap_vel=vel
+    )
+    np.testing.assert_array_equal(second.qpos[-1], whole.qpos[-1])
+    np.testing.assert_array_equal(second.mocap_quat, whole.mocap_quat)
+    still = reference.rollout(*home, nstep=2)
+    np.testing.assert_array_equal(still.mocap_pos, reference.model.body_pos[1:2])

@@ -1,6 +1,8 @@
 // Convex shapes against a height field, lane by lane, in the frame of the field, in double.
 #pragma once
 
+#include <limits>
+
 #include "physics/collision/hfield/hfield_faces.h"
 #include "physics/collision/hfield/hfield_filter.h"
 #include "physics/collision/hfield/hfield_ridges.h"
@@ -131,7 +133,8 @@ STICTION_RARE void collide_hfield(const ShapeKind<W>& kind_a, const ShapeKind<W>
     // the choice among points within the band depends on no others
     const Hfield h = hfield_of(kind_a.field);
     const double reach = get_lane(limit.reach, lane), most = kMostCells * vmax(h.dx, h.dy);
-    const bool cut = reach > most;
+    // a field that moves has no bound: all of it is looked at
+    const bool cut = reach > most && reach < std::numeric_limits<double>::infinity();
     points.reach = (cut ? most : reach) + points.band();
     if (!hfield_points<W>(h, shape, points) && !cut) {
       set_lane(limit.beyond, lane, 1.0);

@@ -1,0 +1,13 @@
+"""Fitting a model to logs of a robot: actuators, latency, friction and masses by least squares on replayed windows.
+
+found = stiction.fit(model, "arm.csv", ["dof_damping[*]", "kp", "latency"])
+print(found.table())
+found.save("fitted")
+"""
+
+from .estimate import fit
+from .logs import Log, read_log
+from .parameters import Parameter
+from .result import Direction, Estimate, Fit
+
+__all__ = ["Direction", "Estimate", "Fit", "Log", "Parameter", "fit", "read_log"]
