@@ -88,7 +88,7 @@ struct ThreadSizes : physics::SizesView {
   static constexpr int ngeom = 0, nsite = 0, nmocap = 0, ntendon = 0, nwrap = 0, npair = 0,
                        nslot = 0;
   static constexpr int nmocapstate = 0, nsurface = 0, ndriftslot = 0;
-  static constexpr int nspatial = 0, ncouple = 0, ncouplepair = 0;
+  static constexpr int nspatial = 0, ncouple = 0, ncouplepair = 0, nrebound = 0, nreboundpair = 0;
   // always rows in global memory
   static constexpr int nsensordata = 0, nanchor = 0, nfrictionanchor = nv, nanchorlist = 0,
                        nanchorrowlist = 0, nmoment = 0, nrow = 0, nturn = 0;

@@ -34,6 +34,7 @@ STICTION_FN bool state_is_good(const Team& team, const ModelView& m, const EnvVi
   bad |= own_outside(team, e.qacc_warmstart, m.nv, 2 * kVelocityLimit / m.opt.timestep);
   bad |= own_outside(team, e.time, 1, kAny);
   bad |= own_outside(team, e.friction_anchor, m.nfrictionanchor, kAny);
+  bad |= own_outside(team, e.rebound, m.nrebound, kAny);
   bad |= own_outside(team, e.body_airtime, m.nbody, kAny);
   bad |= own_outside(team, e.mocap_xpos, 3 * m.nmocapstate, kStateLimit);
   bad |= own_outside(team, e.mocap_xquat, 4 * m.nmocapstate, kStateLimit);

@@ -4,13 +4,13 @@
 
 // clang-format off
 #define STICTION_FIELDS_OF_step(V) \
-  V(qpos) V(qvel) V(time) V(act) V(friction_anchor) V(anchor) V(body_airtime) V(mocap_xpos) V(mocap_xquat) V(mocap_xvel) V(qacc_warmstart) V(ctrl) \
+  V(qpos) V(qvel) V(time) V(act) V(friction_anchor) V(anchor) V(rebound) V(body_airtime) V(mocap_xpos) V(mocap_xquat) V(mocap_xvel) V(qacc_warmstart) V(ctrl) \
   V(qfrc_applied) V(xfrc_applied) V(mocap_pos) V(mocap_quat) V(mocap_vel) V(eq_active) V(gravity) V(body_pos) \
   V(body_quat) V(body_mass) V(body_ipos) V(body_iquat) V(body_inertia) V(body_gravcomp) V(jnt_pos) \
   V(jnt_axis) V(jnt_range) V(jnt_margin) V(jnt_solref) V(jnt_stiffness) V(jnt_actfrcrange) V(qpos0) \
   V(qpos_spring) V(dof_armature) V(dof_damping) V(dof_frictionloss) V(geom_size) V(geom_pos) V(geom_quat) \
   V(geom_dataid) V(geom_surfacevel) V(geom_friction) V(pair_friction) V(pair_torsion) V(pair_rolling) V(pair_margin) \
-  V(pair_stiffness) V(pair_dissipation) V(pair_relaxation_time) V(pair_weight) V(site_pos) V(site_quat) \
+  V(pair_stiffness) V(pair_dissipation) V(pair_restitution) V(pair_relaxation_time) V(pair_weight) V(site_pos) V(site_quat) \
   V(site_size) V(actuator_gear) V(actuator_gain) V(actuator_bias) V(actuator_ctrlrange) \
   V(actuator_forcerange) V(actuator_dynprm) V(actuator_actrange) V(actuator_muscle) V(actuator_lengthrange) \
   V(tendon_range) V(tendon_margin) V(tendon_solref) V(tendon_stiffness) V(tendon_lengthspring) \
@@ -25,7 +25,7 @@
   V(geom_bar) V(geom_bound) V(near_pair) V(pair_near) V(cand_gap) V(cand_normal) V(cand_r1) V(cand_r2) \
   V(cand_active) V(cand_slot) V(ncand) V(point_slot) V(point_body) V(point_weld) V(point_normal) V(point_r1) \
   V(point_r2) V(point_gap) V(point_w) V(point_mu) V(point_n0) V(point_eps) V(point_shift) V(point_anchor) V(point_drift) \
-  V(point_couple_law) V(point_couple_shift) V(point_law) V(point_d) V(point_vel) V(point_dvel) \
+  V(point_couple_law) V(point_couple_shift) V(point_law) V(point_d) V(point_approach) V(point_vel) V(point_dvel) \
   V(point_impulse) V(point_hess) V(point_dual) V(point_r) V(point_push) V(point_miss) V(point_line) V(point_omega) V(point_domega) V(point_couple) \
   V(point_couple_hess) V(point_couple_line) V(body_vel) V(path_J) V(momentum) V(Av) V(v) V(dv) V(Adv) \
   V(gradient) V(contact_impulse) V(H) V(solver_nsolve) V(inv_A) V(point_spatial) V(body_pointadr) \

@@ -76,7 +76,8 @@ struct FieldInfo {
 // What a step depends on besides inputs and parameters, of n environments, row-major (n, ...).
 // Empty vectors in set_state: qpos, qvel, act, time stay; the others become zero.
 struct BatchState {
-  std::vector<double> qpos, qvel, act, time, anchor, friction_anchor, body_airtime, qacc_warmstart;
+  std::vector<double> qpos, qvel, act, time, anchor, friction_anchor, rebound, body_airtime,
+      qacc_warmstart;
   std::vector<double> mocap_xpos, mocap_xquat, mocap_xvel;
 };
 

@@ -59,6 +59,7 @@ struct Model {
   int nbody = 0, njnt = 0, ngeom = 0, nsite = 0, nmocap = 0, nkey = 0, ntendon = 0, nmesh = 0, nhfield = 0;
   int npair = 0, nslot = 0;                // candidate geom pairs; contact points of all of them
   int nanchor = 0;                         // anchors of anchored stiction: nslot; 2 nslot where a pair has condim 4 or 6
+  int nrebound = 0;                        // slots that remember an impact: nslot where a pair has restitution, else 0
 
   // from <option>
   double timestep = 0.002;                 // s; what follows from it: with_timestep
@@ -125,6 +126,7 @@ struct Model {
   Reals geom_stiffness;                    // (ngeom)    N/m
   Reals geom_dissipation;                  // (ngeom)    Hunt–Crossley d, s/m
   Reals geom_relaxation_time;              // (ngeom)    SAP τ, s
+  Reals geom_restitution;                  // (ngeom)    e of the native material
   Reals geom_fluid;                        // (ngeom,12)   1, five coefficients of fluidcoef, virtual mass and inertia of an ellipsoid in the medium, kg and kg m² per density; 0: its body's box is there
   Ints geom_dataid;                        // (ngeom)    mesh or hfield index, else -1
   Ints geom_meshadr, geom_meshnum;         // (ngeom)    meshes that an environment may choose for it, its own first; 0: no choice
@@ -164,6 +166,7 @@ struct Model {
   Reals pair_margin;                       // (npair)    subtracted from the distance, m
   Reals pair_stiffness;                    // (npair)    k, N/m
   Reals pair_dissipation;                  // (npair)    d, s/m
+  Reals pair_restitution;                  // (npair)    e in [0, 1]: how fast the pair parts, of how fast it met
   Reals pair_relaxation_time;              // (npair)    SAP τ, s
   Reals pair_weight;                       // (npair)    contact point = (1-w) p1 + w p2; w = k2/(k1+k2)
   Ints pair_slotadr, pair_slotnum;         // (npair)    contact slots of the pair
@@ -301,6 +304,7 @@ struct ContactMaterial {
   double dissipation = 0;               // s/m, >= 0
   std::optional<double> friction = {};  // sliding coefficient; default: the geom's
   double relaxation_time = 0;           // s, SAP only
+  double restitution = 0;               // e in [0, 1]
 };
 
 // A copy of the model with the material of geom `g` (or of all geoms: g = -1) replaced and the

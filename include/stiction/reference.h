@@ -27,6 +27,7 @@ struct Inputs {
   std::span<const double> anchor =
       {};  // (nanchor,3)  state of anchored stiction, m or rad, world axes
   std::span<const double> friction_anchor = {};  // (nv+ntendon)  of anchored dry friction, m or rad
+  std::span<const double> rebound = {};          // (nrebound)  state of restitution, m/s
   std::span<const double> eq_active = {};        // (neq)  0: holds nothing; empty: eq_active0
   std::span<const double> act = {};              // (na)   activations of the actuators
   double time = 0;                               // s, at the start; only the clock reads it
@@ -89,10 +90,12 @@ struct StepResult {
       mocap_quat;              // (nmocap,3) (nmocap,4)  where mocap_vel takes mocap bodies
   std::vector<double> anchor;  // (nanchor,3)  next anchors; zero unless stiction = anchored
   std::vector<double> friction_anchor;  // (nv+ntendon)  those of dry friction, likewise
-  std::vector<double> v_star;           // (nv)       free-motion velocity
-  std::vector<double> A;                // (nv,nv)    M + δt D + δt² K
-  std::vector<double> gen_impulse;      // (nv)       generalized impulse of all constraints
-  std::vector<double> xfrc_contact;     // (nbody,6)  contact force, torque at the centre of mass
+  std::vector<double>
+      rebound;  // (nrebound)  next speeds at which pairs met that bounce, m/s; -1: they rest
+  std::vector<double> v_star;        // (nv)       free-motion velocity
+  std::vector<double> A;             // (nv,nv)    M + δt D + δt² K
+  std::vector<double> gen_impulse;   // (nv)       generalized impulse of all constraints
+  std::vector<double> xfrc_contact;  // (nbody,6)  contact force, torque at the centre of mass
   // Of connects and welds: force, torque on body 2, world; of a coupling the first: along it.
   std::vector<double> eq_force;    // (neq,6)
   std::vector<double> sensordata;  // (nsensordata)  of this interval, or of the next state

@@ -51,6 +51,8 @@ void begin(const Model& m, const Options& o, const State& state, const Actions& 
   s.in.anchor = span(s.zeros_anchor);
   s.zeros_friction = VecX::Zero(m.nv + m.ntendon);
   s.in.friction_anchor = span(s.zeros_friction);
+  s.zeros_rebound = VecX::Zero(m.nrebound);
+  s.in.rebound = span(s.zeros_rebound);
   s.kin = kinematics(m, s.in.qpos, s.in.mocap_pos, s.in.mocap_quat);
   s.free = free_motion(m, o, s.kin, s.in);
   if (!s.free.solved) throw ArgumentError("the mass matrix of this state is not positive definite");

@@ -10,7 +10,7 @@ namespace stiction::lab {
 struct Start {
   Start() = default;
   Start(const Start&) = delete;
-  VecX zeros_nu, zeros_nv, zeros_body, zeros_anchor, zeros_friction;
+  VecX zeros_nu, zeros_nv, zeros_body, zeros_anchor, zeros_friction, zeros_rebound;
   reference::StepInputs in;
   reference::Kinematics kin;
   reference::FreeMotion free;

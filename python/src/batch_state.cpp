@@ -69,6 +69,8 @@ struct Part {
 std::vector<Part> parts(const Batch& b) {
   const Model& m = b.model();
   const bool anchored = b.options().stiction == Stiction::anchored;
+  const bool papers = b.options().contact_pairs == ContactPairs::penetrating_deepest;
+  const int rebounds = papers ? 0 : m.nrebound;
   const int mocap = b.options().mocap_velocity == MocapVelocity::none ? 0 : m.nmocap;
   return {{"qpos", &BatchState::qpos, {m.nq}, "nq"},
           {"qvel", &BatchState::qvel, {m.nv}, "nv"},
@@ -79,6 +81,7 @@ std::vector<Part> parts(const Batch& b) {
            &BatchState::friction_anchor,
            {anchored ? m.nv + m.ntendon : 0},
            "nv + ntendon"},
+          {"rebound", &BatchState::rebound, {rebounds}, "nrebound"},
           {"body_airtime", &BatchState::body_airtime, {m.nbody}, "nbody"},
           {"qacc_warmstart", &BatchState::qacc_warmstart, {m.nv}, "nv"},
           {"mocap_xpos", &BatchState::mocap_xpos, {mocap, 3}, "nmocap, 3"},
@@ -168,6 +171,7 @@ void copy(BoundBatch& b, const ArrayLike& src, const ArrayLike& dst) {
   "time: numpy.typing.ArrayLike | None = None, "            \
   "anchor: numpy.typing.ArrayLike | None = None, "          \
   "friction_anchor: numpy.typing.ArrayLike | None = None, " \
+  "rebound: numpy.typing.ArrayLike | None = None, "         \
   "body_airtime: numpy.typing.ArrayLike | None = None, "    \
   "qacc_warmstart: numpy.typing.ArrayLike | None = None, "  \
   "mocap_xpos: numpy.typing.ArrayLike | None = None, "      \
@@ -183,8 +187,8 @@ void bind_batch_state(nb::class_<BoundBatch>& c) {
         "The model's reference pose, or the given state; the rest of the state, inputs and\n"
         "status zero; outputs refreshed. Of all environments, or of those in `ids` (indices or a "
         "mask).\n\n"
-        "state: qpos, qvel, act, time, anchor, friction_anchor, body_airtime, qacc_warmstart, "
-        "mocap_xpos, mocap_xquat, mocap_xvel; one row for each "
+        "state: qpos, qvel, act, time, anchor, friction_anchor, rebound, body_airtime, "
+        "qacc_warmstart, mocap_xpos, mocap_xquat, mocap_xvel; one row for each "
         "chosen\n"
         "environment, or one for all. Raises ArgumentError on a bad index, shape or number.");
   c.def(

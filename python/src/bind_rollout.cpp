@@ -49,13 +49,13 @@ Rollout rollout(const BoundReference& self, const ArrayLike& qpos, const ArrayLi
                 const MaybeArray& ctrl, std::optional<int> nstep, const MaybeArray& qfrc_applied,
                 const MaybeArray& xfrc_applied, const MaybeArray& mocap_pos,
                 const MaybeArray& mocap_quat, const MaybeArray& mocap_vel, const MaybeArray& anchor,
-                const MaybeArray& friction_anchor, const MaybeArray& eq_active,
-                const MaybeArray& act, bool energy) {
+                const MaybeArray& friction_anchor, const MaybeArray& rebound,
+                const MaybeArray& eq_active, const MaybeArray& act, bool energy) {
   const Model& m = *self.model->model;
   const Input q(qpos, "qpos", {m.nq}, "(nq,)");
   const Input v(qvel, "qvel", {m.nv}, "(nv,)");
   InputArrays arrays(m, qfrc_applied, xfrc_applied, mocap_pos, mocap_quat, mocap_vel, anchor,
-                     friction_anchor, eq_active, act);
+                     friction_anchor, rebound, eq_active, act);
 
   const nb::object controls =
       ctrl ? nb::module_::import_("numpy").attr("asarray")(*ctrl) : nb::none();
@@ -97,6 +97,7 @@ void bind_rollout(nb::module_& m) {
   def_array<3>(c, "anchor", &Rollout::anchor, "(nanchor, 3) after the last step, m or rad");
   def_array(c, "friction_anchor", &Rollout::friction_anchor,
             "(nv + ntendon,) after the last step, m or rad");
+  def_array(c, "rebound", &Rollout::rebound, "(nrebound,) after the last step, m/s");
   def_array(c, "act", &Rollout::act, "(na,) activations after the last step");
   def_array<3>(c, "mocap_pos", &Rollout::mocap_pos, "(nmocap, 3) after the last step, m");
   def_array<4>(c, "mocap_quat", &Rollout::mocap_quat, "(nmocap, 4) the same, w x y z");
@@ -116,7 +117,8 @@ void bind_rollout(nb::module_& m) {
       nb::arg("xfrc_applied") = nb::none(), nb::arg("mocap_pos") = nb::none(),
       nb::arg("mocap_quat") = nb::none(), nb::arg("mocap_vel") = nb::none(),
       nb::arg("anchor") = nb::none(), nb::arg("friction_anchor") = nb::none(),
-      nb::arg("eq_active") = nb::none(), nb::arg("act") = nb::none(), nb::arg("energy") = false,
+      nb::arg("rebound") = nb::none(), nb::arg("eq_active") = nb::none(),
+      nb::arg("act") = nb::none(), nb::arg("energy") = false,
       "Steps `nstep` times; the same bits as a loop over `step`.\n\n"
       "ctrl: (nstep, nu), one row per step, or (nu,), held. Applied forces are held, and so are\n"
       "mocap poses where mocap_vel does not move them.\n"

@@ -83,9 +83,11 @@ int geom_index(const Model& m, const Key& key) {
 }
 
 Shared with_material(const LoadedModel& self, const std::optional<Key>& geom, double stiffness,
-                     double dissipation, std::optional<double> friction, double relaxation_time) {
+                     double dissipation, std::optional<double> friction, double relaxation_time,
+                     double restitution) {
   const int g = geom ? geom_index(*self.model, *geom) : -1;
-  return changed(self, NewMaterial{g, {stiffness, dissipation, friction, relaxation_time}});
+  return changed(self,
+                 NewMaterial{g, {stiffness, dissipation, friction, relaxation_time, restitution}});
 }
 
 void def_size(nb::class_<LoadedModel>& c, const char* name, int Model::*field, const char* doc) {
@@ -292,6 +294,9 @@ void bind_model(nb::module_& m, nb::handle model_error) {
   def_size(c, "nsensordata", &Model::nsensordata, "numbers of all readings");
   def_size(c, "npair", &Model::npair, "number of candidate geom pairs");
   def_size(c, "nslot", &Model::nslot, "number of contact slots of all pairs");
+  def_size(c, "nrebound", &Model::nrebound,
+           "number of contact slots that remember an impact: nslot where a pair has restitution, "
+           "else 0");
   def_size(c, "nanchor", &Model::nanchor,
            "number of anchors of anchored stiction: nslot; where a pair has condim 4 or 6 2 * "
            "nslot, the second\n"
@@ -332,13 +337,14 @@ void bind_model(nb::module_& m, nb::handle model_error) {
 
   c.def("with_contact_material", &with_material, nb::arg("geom").none(), nb::kw_only(),
         nb::arg("stiffness"), nb::arg("dissipation") = 0.0, nb::arg("friction") = nb::none(),
-        nb::arg("relaxation_time") = 0.0,
+        nb::arg("relaxation_time") = 0.0, nb::arg("restitution") = 0.0,
         "A copy of the model with the contact material of one geom (name or index), or of all "
         "geoms (None), replaced.\n\n"
         "stiffness: N/m, > 0; two geoms act as springs in series.\n"
         "dissipation: Hunt-Crossley d, s/m, >= 0.\n"
         "friction: sliding coefficient; None: the geom's own.\n"
-        "relaxation_time: tau of SAP contact, s.\n\n"
+        "relaxation_time: tau of SAP contact, s.\n"
+        "restitution: e in [0, 1]; two geoms share theirs as their dissipation.\n\n"
         "Raises ArgumentError on unphysical values.");
   c.def(
       "with_timestep",

@@ -127,6 +127,7 @@ void geoms(nb::class_<LoadedModel>& c) {
   def(c, "geom_stiffness", &Model::geom_stiffness, "(ngeom,) N/m");
   def(c, "geom_dissipation", &Model::geom_dissipation, "(ngeom,) Hunt-Crossley d, s/m");
   def(c, "geom_relaxation_time", &Model::geom_relaxation_time, "(ngeom,) SAP tau, s");
+  def(c, "geom_restitution", &Model::geom_restitution, "(ngeom,) of the native material");
   def<6>(c, "geom_surfacevel", &Model::geom_surfacevel,
          "(ngeom, 6) velocity of the surface against its body, geom frame: linear, m/s, angular");
   def<12>(c, "geom_fluid", &Model::geom_fluid, "(ngeom, 12) of ellipsoids in the medium");
@@ -196,6 +197,8 @@ void pairs(nb::class_<LoadedModel>& c) {
   def(c, "pair_margin", &Model::pair_margin, "(npair,) subtracted from the distance, m");
   def(c, "pair_stiffness", &Model::pair_stiffness, "(npair,) k, N/m");
   def(c, "pair_dissipation", &Model::pair_dissipation, "(npair,) d, s/m");
+  def(c, "pair_restitution", &Model::pair_restitution,
+      "(npair,) e in [0, 1]: how fast the pair parts, of how fast it met");
   def(c, "pair_relaxation_time", &Model::pair_relaxation_time, "(npair,) SAP tau, s");
   def(c, "pair_weight", &Model::pair_weight,
       "(npair,) contact point = (1-w) p1 + w p2, w = k2/(k1+k2)");

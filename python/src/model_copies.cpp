@@ -37,9 +37,9 @@ Assets to_assets(const Files& files) {
   return assets;
 }
 
-// A change as Python keeps it: geom, stiffness, dissipation, friction, relaxation_time; or name, rows, columns and
+// A change as Python keeps it: geom, stiffness, dissipation, friction, relaxation_time, restitution; or name, rows, columns and
 // elevations as they lie in memory; or geom and mesh; or one number.
-using Material = std::tuple<int, double, double, std::optional<double>, double>;
+using Material = std::tuple<int, double, double, std::optional<double>, double, double>;
 using HfieldData = std::tuple<std::string, int, int, nb::bytes>;
 using MeshOfGeom = std::tuple<int, int>;
 
@@ -50,7 +50,8 @@ nb::object to_python(const Change& change) {
                                nb::bytes(h->data.data(), h->data.size() * sizeof(double))});
   if (const auto* c = std::get_if<NewMesh>(&change)) return nb::cast(MeshOfGeom{c->geom, c->mesh});
   const auto& [geom, m] = std::get<NewMaterial>(change);
-  return nb::cast(Material{geom, m.stiffness, m.dissipation, m.friction, m.relaxation_time});
+  return nb::cast(
+      Material{geom, m.stiffness, m.dissipation, m.friction, m.relaxation_time, m.restitution});
 }
 Change from_python(const nb::object& o) {
   if (nb::isinstance<nb::float_>(o)) return NewTimestep{nb::cast<double>(o)};
@@ -61,11 +62,12 @@ Change from_python(const nb::object& o) {
     return NewHfieldData{name, nrow, ncol, std::move(data)};
   }
   if (MeshOfGeom c; nb::try_cast(o, c)) return NewMesh{std::get<0>(c), std::get<1>(c)};
-  const auto [geom, stiffness, dissipation, friction, relaxation_time] = nb::cast<Material>(o);
-  return NewMaterial{geom, {stiffness, dissipation, friction, relaxation_time}};
+  const auto [geom, stiffness, dissipation, friction, relaxation_time, restitution] =
+      nb::cast<Material>(o);
+  return NewMaterial{geom, {stiffness, dissipation, friction, relaxation_time, restitution}};
 }
 
-constexpr int kVersion = 2;
+constexpr int kVersion = 3;
 // version; path, xml, directory; assets, files; strict, urdf; changes
 using State = std::tuple<int, std::string, nb::bytes, std::string, Files, Files, bool, UrdfOptions,
                          std::vector<nb::object>>;

@@ -13,7 +13,8 @@ namespace stiction::python {
 InputArrays::InputArrays(const Model& m, const MaybeArray& qfrc, const MaybeArray& xfrc,
                          const MaybeArray& pos, const MaybeArray& quat, const MaybeArray& vel,
                          const MaybeArray& anchors, const MaybeArray& friction_anchors,
-                         const MaybeArray& active, const MaybeArray& activations)
+                         const MaybeArray& rebounds, const MaybeArray& active,
+                         const MaybeArray& activations)
     : qfrc_applied(or_none(qfrc), "qfrc_applied", {m.nv}, "(nv,)"),
       xfrc_applied(or_none(xfrc), "xfrc_applied", {m.nbody, 6}, "(nbody, 6)"),
       mocap_pos(or_none(pos), "mocap_pos", {m.nmocap, 3}, "(nmocap, 3)"),
@@ -22,6 +23,7 @@ InputArrays::InputArrays(const Model& m, const MaybeArray& qfrc, const MaybeArra
       anchor(or_none(anchors), "anchor", {m.nanchor, 3}, "(nanchor, 3)"),
       friction_anchor(or_none(friction_anchors), "friction_anchor", {m.nv + m.ntendon},
                       "(nv + ntendon,)"),
+      rebound(or_none(rebounds), "rebound", {m.nrebound}, "(nrebound,)"),
       eq_active(or_none(active), "eq_active", {m.neq}, "(neq,)"),
       act(or_none(activations), "act", {m.na}, "(na,)") {}
 
@@ -34,6 +36,7 @@ Inputs InputArrays::inputs() const {
           .mocap_vel = mocap_vel,
           .anchor = anchor,
           .friction_anchor = friction_anchor,
+          .rebound = rebound,
           .eq_active = eq_active,
           .act = act};
 }
@@ -48,13 +51,13 @@ Result evaluate(Result (Reference::*method)(std::span<const double>, std::span<c
                 const MaybeArray& ctrl, const MaybeArray& qfrc_applied,
                 const MaybeArray& xfrc_applied, const MaybeArray& mocap_pos,
                 const MaybeArray& mocap_quat, const MaybeArray& mocap_vel, const MaybeArray& anchor,
-                const MaybeArray& friction_anchor, const MaybeArray& eq_active,
-                const MaybeArray& act, double time) {
+                const MaybeArray& friction_anchor, const MaybeArray& rebound,
+                const MaybeArray& eq_active, const MaybeArray& act, double time) {
   const Model& m = *self.model->model;
   const Input q(qpos, "qpos", {m.nq}, "(nq,)");
   const Input v(qvel, "qvel", {m.nv}, "(nv,)");
   InputArrays arrays(m, qfrc_applied, xfrc_applied, mocap_pos, mocap_quat, mocap_vel, anchor,
-                     friction_anchor, eq_active, act);
+                     friction_anchor, rebound, eq_active, act);
   arrays.ctrl = Input(or_none(ctrl), "ctrl", {m.nu}, "(nu,)");
   Inputs inputs = arrays.inputs();
   inputs.time = time;
@@ -73,17 +76,18 @@ void def_evaluation(nb::class_<BoundReference>& c, const char* name,
                const MaybeArray& ctrl, const MaybeArray& qfrc_applied,
                const MaybeArray& xfrc_applied, const MaybeArray& mocap_pos,
                const MaybeArray& mocap_quat, const MaybeArray& mocap_vel, const MaybeArray& anchor,
-               const MaybeArray& friction_anchor, const MaybeArray& eq_active,
-               const MaybeArray& act, double time) {
+               const MaybeArray& friction_anchor, const MaybeArray& rebound,
+               const MaybeArray& eq_active, const MaybeArray& act, double time) {
         return evaluate(method, self, qpos, qvel, ctrl, qfrc_applied, xfrc_applied, mocap_pos,
-                        mocap_quat, mocap_vel, anchor, friction_anchor, eq_active, act, time);
+                        mocap_quat, mocap_vel, anchor, friction_anchor, rebound, eq_active, act,
+                        time);
       },
       nb::arg("qpos"), nb::arg("qvel"), nb::arg("ctrl") = nb::none(), nb::kw_only(),
       nb::arg("qfrc_applied") = nb::none(), nb::arg("xfrc_applied") = nb::none(),
       nb::arg("mocap_pos") = nb::none(), nb::arg("mocap_quat") = nb::none(),
       nb::arg("mocap_vel") = nb::none(), nb::arg("anchor") = nb::none(),
-      nb::arg("friction_anchor") = nb::none(), nb::arg("eq_active") = nb::none(),
-      nb::arg("act") = nb::none(), nb::arg("time") = 0.0, doc);
+      nb::arg("friction_anchor") = nb::none(), nb::arg("rebound") = nb::none(),
+      nb::arg("eq_active") = nb::none(), nb::arg("act") = nb::none(), nb::arg("time") = 0.0, doc);
 }
 
 }  // namespace
@@ -119,8 +123,8 @@ void bind_reference(nb::module_& m) {
       "ctrl: (nu,). qfrc_applied: (nv,) N, N m. xfrc_applied: (nbody, 6) force and torque\n"
       "at the centre of mass, world axes. mocap_pos: (nmocap, 3). mocap_quat: (nmocap, 4).\n"
       "mocap_vel: (nmocap, 6), angular velocity and linear of the frame's origin, world axes.\n"
-      "anchor: (nanchor, 3) m or rad. friction_anchor: (nv + ntendon,) m or rad. eq_active: "
-      "(neq,), 0: the equality constraint holds "
+      "anchor: (nanchor, 3) m or rad. friction_anchor: (nv + ntendon,) m or rad. rebound: "
+      "(nrebound,) m/s. eq_active: (neq,), 0: the equality constraint holds "
       "nothing.\n"
       "act: (na,) activations of the actuators.\n"
       "None: zero (mocap: the model's pose, eq_active: the model's eq_active0). time: s, for "

@@ -19,14 +19,14 @@ struct BoundReference {
 // The arguments of a step with their memory; None: zero (mocap: the model's pose).
 struct InputArrays {
   Input ctrl, qfrc_applied, xfrc_applied, mocap_pos, mocap_quat, mocap_vel, anchor, friction_anchor,
-      eq_active, act;
+      rebound, eq_active, act;
 
   // All but ctrl.
   InputArrays(const Model& m, const MaybeArray& qfrc_applied, const MaybeArray& xfrc_applied,
               const MaybeArray& mocap_pos, const MaybeArray& mocap_quat,
               const MaybeArray& mocap_vel, const MaybeArray& anchor,
-              const MaybeArray& friction_anchor, const MaybeArray& eq_active,
-              const MaybeArray& act);
+              const MaybeArray& friction_anchor, const MaybeArray& rebound,
+              const MaybeArray& eq_active, const MaybeArray& act);
   Inputs inputs() const;
 };
 

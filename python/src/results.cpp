@@ -147,6 +147,8 @@ void bind_step(nb::module_& m) {
                "(nanchor, 3) next anchors, m or rad; zero unless stiction = 'anchored'");
   def_array(c, "friction_anchor", &R::friction_anchor,
             "(nv + ntendon,) those of dry friction, m or rad, likewise");
+  def_array(c, "rebound", &R::rebound,
+            "(nrebound,) next speeds at which pairs met that bounce, m/s; -1: they rest");
   def_array(
       c, "v", &R::v,
       "(nv,) minimum of the convex problem: qpos moves by timestep * v; qvel but in free and ball "

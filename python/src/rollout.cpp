@@ -19,6 +19,8 @@ Rollout start(const Model& m, std::span<const double> qpos, std::span<const doub
   std::copy(in.anchor.begin(), in.anchor.end(), r.anchor.begin());
   r.friction_anchor.assign(static_cast<std::size_t>(m.nv + m.ntendon), 0.0);
   std::copy(in.friction_anchor.begin(), in.friction_anchor.end(), r.friction_anchor.begin());
+  r.rebound.assign(static_cast<std::size_t>(m.nrebound), 0.0);
+  std::copy(in.rebound.begin(), in.rebound.end(), r.rebound.begin());
   r.act.assign(static_cast<std::size_t>(m.na), 0.0);
   std::copy(in.act.begin(), in.act.end(), r.act.begin());
   r.mocap_pos.assign(static_cast<std::size_t>(3 * m.nmocap), 0.0);
@@ -50,6 +52,7 @@ Rollout roll_out(const Reference& reference, std::span<const double> qpos,
   std::vector<double> q(r.qpos), v(r.qvel);
   Inputs in = inputs;
   in.anchor = r.anchor, in.friction_anchor = r.friction_anchor, in.act = r.act;
+  in.rebound = r.rebound;
 
   const auto add_energy = [&] {
     if (!energy) return;
@@ -70,6 +73,7 @@ Rollout roll_out(const Reference& reference, std::span<const double> qpos,
       q = s.qpos, v = s.qvel;
       std::copy(s.anchor.begin(), s.anchor.end(), r.anchor.begin());
       std::copy(s.friction_anchor.begin(), s.friction_anchor.end(), r.friction_anchor.begin());
+      std::copy(s.rebound.begin(), s.rebound.end(), r.rebound.begin());
       std::copy(s.act.begin(), s.act.end(), r.act.begin());
       if (!in.mocap_vel.empty()) {  // it has taken them there
         std::copy(s.mocap_pos.begin(), s.mocap_pos.end(), r.mocap_pos.begin());

@@ -14,8 +14,9 @@ namespace stiction::python {
 struct Rollout {
   int nq = 0, nv = 0, nstep = 0;
   std::vector<double> qpos, qvel;             // (nstep+1,nq) (nstep+1,nv)
-  std::vector<double> anchor;                 // (nanchor,3)  after the last step, as the next four
+  std::vector<double> anchor;                 // (nanchor,3)  after the last step, as the next five
   std::vector<double> friction_anchor;        // (nv+ntendon)
+  std::vector<double> rebound;                // (nrebound)
   std::vector<double> act;                    // (na)
   std::vector<double> mocap_pos, mocap_quat;  // (nmocap,3) (nmocap,4)
   std::vector<double> energy;                 // (nstep+1,2)  kinetic, potential; or empty

@@ -26,9 +26,10 @@ constexpr Rule kRules[] = {
     {0, Field::pair_rolling, false},       {0, Field::pair_stiffness, true},
     {0, Field::pair_dissipation, false},   {0, Field::pair_relaxation_time, false},
     {0, Field::pair_weight, false},        {0, Field::eq_stiffness, false},
-    {0, Field::eq_relaxation_time, false}, {0, Field::tendon_margin, false},
-    {0, Field::tendon_stiffness, false},   {0, Field::tendon_damping, false},
-    {0, Field::tendon_armature, false},    {0, Field::tendon_frictionloss, false}};
+    {0, Field::pair_restitution, false},   {0, Field::eq_relaxation_time, false},
+    {0, Field::tendon_margin, false},      {0, Field::tendon_stiffness, false},
+    {0, Field::tendon_damping, false},     {0, Field::tendon_armature, false},
+    {0, Field::tendon_frictionloss, false}};
 constexpr Field kUnit4[] = {Field::body_quat, Field::body_iquat, Field::geom_quat,
                             Field::site_quat};
 constexpr double kUnitTolerance = 1e-6;
@@ -67,7 +68,7 @@ class ParamCheck {
         require(rule.open ? x > rule.lower : x >= rule.lower, rule.field, i,
                 rule.open ? "must be > 0" : "must be >= 0");
       }
-    weights();
+    shares();
     bodies();
     for (const Field f : kUnit4) units(f, 4);
     units(Field::jnt_axis, 3);
@@ -96,9 +97,10 @@ class ParamCheck {
     throw ArgumentError(message.str());
   }
 
-  void weights() const {
-    for (int i = 0; i < model_.npair && owns(Field::pair_weight); ++i)
-      require(value(Field::pair_weight, i) <= 1, Field::pair_weight, i, "must be in [0, 1]");
+  void shares() const {
+    for (const Field f : {Field::pair_weight, Field::pair_restitution})
+      for (int i = 0; i < impl_.spec(f).size() && owns(f); ++i)
+        require(value(f, i) <= 1, f, i, "must be in [0, 1]");
   }
 
   // Where the model has mass and moments, they stay positive; moments belong to some body.

@@ -83,6 +83,8 @@ HostModel::HostModel(const Model& m, const Options& o, bool dense) : dense_(dens
   constexpr int kListed = 64;
   w.nanchorrowlist = w.opt.anchored && dense && m.nslot >= kListed ? m.nslot : 0;
   w.ncouple = m.nanchor - m.nslot, w.ncouplepair = w.ncouple > 0 ? m.npair : 0;
+  w.nrebound = w.opt.penetrating_deepest ? 0 : m.nrebound;
+  w.nreboundpair = w.nrebound > 0 ? m.npair : 0;
   w.nspatial = dense ? m.nslot : 0;
   w.ntri = m.nv * (m.nv + 1) / 2;
   w.nbody1 = m.nbody + 1, w.nv1 = m.nv + 1;
@@ -375,6 +377,7 @@ void HostModel::parameters(const Model& m) {
   if (view_.nsurface > 0) set(Field::geom_surfacevel, m.geom_surfacevel);
   if (view_.ncouple > 0)
     set(Field::pair_torsion, m.pair_torsion), set(Field::pair_rolling, m.pair_rolling);
+  if (view_.nrebound > 0) set(Field::pair_restitution, m.pair_restitution);
 #define STICTION_PARAM(name) set(Field::name, m.name);
   STICTION_PARAM(body_pos)
   STICTION_PARAM(body_quat)

@@ -1,7 +1,7 @@
 // The only stage that writes the state: v = v_new, q ⊕ δt v, activations, time, anchors, air time.
 //
 // reads   v, turn_v, qpos, qvel, act_next, mocap_twist, time, active, flags
-// writes  qpos, qvel, act, time, anchor, friction_anchor, body_airtime, qacc_warmstart, flags; move_mocap: mocap_xpos,
+// writes  qpos, qvel, act, time, anchor, friction_anchor, rebound, body_airtime, qacc_warmstart, flags; move_mocap: mocap_xpos,
 //         mocap_xquat, mocap_xvel
 //
 //   free, slide, hinge   q + δt v
@@ -132,6 +132,7 @@ STICTION_FN void integrate_up_to(const Team& team, const ModelView& m, EnvView<S
     advance_anchors(team, m, e, moves);
     advance_friction_anchors(team, m, e, moves);
   }
+  if (m.nrebound > 0) advance_rebounds(team, m, e, moves);
   advance_airtime(team, m, e, moves);
 
   const Mask<Wide<S>> wide = widen_mask<S>(moves);

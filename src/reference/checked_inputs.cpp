@@ -73,6 +73,7 @@ CheckedInputs::CheckedInputs(const Model& m, std::span<const double> qpos,
   step.anchor = or_zero(in.anchor, 3 * m.nanchor, "anchor", anchor_);
   step.friction_anchor =
       or_zero(in.friction_anchor, m.nv + m.ntendon, "friction_anchor", friction_anchor_);
+  step.rebound = or_zero(in.rebound, m.nrebound, "rebound", rebound_);
   step.act = finite(in.act, m.na, "act");
   step.mocap_pos = finite(in.mocap_pos, 3 * m.nmocap, "mocap_pos");
   step.mocap_quat = finite(in.mocap_quat, 4 * m.nmocap, "mocap_quat");

@@ -27,7 +27,7 @@ class CheckedInputs {
   static std::span<const double> or_zero(std::span<const double> given, int n, const char* name,
                                          std::vector<double>& own);
 
-  std::vector<double> ctrl_, qfrc_, xfrc_, anchor_, friction_anchor_, active_;
+  std::vector<double> ctrl_, qfrc_, xfrc_, anchor_, friction_anchor_, rebound_, active_;
 };
 
 }  // namespace stiction::reference

@@ -92,10 +92,10 @@ StepJacobian Reference::step_jacobian(std::span<const double> qpos, std::span<co
   jacobian.step = reference::step(model(), exact, in.step);
   jacobian.step.status |= in.status;
   jacobian.step.sensordata = sensors(model(), exact, in.step, jacobian.step);
-  const Inputs checked{in.step.ctrl,      in.step.qfrc_applied,    in.step.xfrc_applied,
-                       in.step.mocap_pos, in.step.mocap_quat,      in.step.mocap_vel,
-                       in.step.anchor,    in.step.friction_anchor, in.step.eq_active,
-                       in.step.act};
+  const Inputs checked{
+      in.step.ctrl,       in.step.qfrc_applied, in.step.xfrc_applied, in.step.mocap_pos,
+      in.step.mocap_quat, in.step.mocap_vel,    in.step.anchor,       in.step.friction_anchor,
+      in.step.rebound,    in.step.eq_active,    in.step.act};
   differentiate(model(), exact, qpos, qvel, checked, jacobian);
   return jacobian;
 }

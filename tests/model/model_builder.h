@@ -74,6 +74,7 @@ struct ModelBuilder {
     m.geom_stiffness.push_back(0);
     m.geom_dissipation.push_back(0);
     m.geom_relaxation_time.push_back(0);
+    m.geom_restitution.push_back(0);
     return m.ngeom++;
   }
 

@@ -30,6 +30,7 @@ from table_limits import LIMITS
 from table_meshes import MESHES
 from table_newton import NEWTON, SOLVER
 from table_reader import READER_DOOR
+from table_restitution import RESTITUTION
 from table_rl import RL
 from table_runtime import RUNTIME
 from table_sensors import SENSORS
@@ -492,7 +493,7 @@ BATCH = [
           gtests=("BatchFile.LoadContinuesWithTheSameBits",)),
 ]
 
-BREAKS = (DYNAMICS + CONTACT + STICTION + JOINT_ANCHORS + ROWS + ACTIVATIONS + LIMITS + BALL + EQUALITIES + FACTOR + TORSION + TENDONS + TRANSMISSIONS
+BREAKS = (DYNAMICS + CONTACT + STICTION + JOINT_ANCHORS + ROWS + ACTIVATIONS + LIMITS + BALL + EQUALITIES + FACTOR + TORSION + RESTITUTION + TENDONS + TRANSMISSIONS
           + SAFEGUARDS + SOLVER + NEWTON + GEOMETRY + CAPSULES + MODEL
           + READER + READER_DOOR + TEXT + TURNING + URDF + FORMATS + HFIELDS + RAY_BREAKS + MESHES + FLUID + BATCH + TWO_PACKS + CHOICES + CONVEX + RUNTIME + API_DOOR + CUDA + ENV
           + ENV_LOCOMOTION + SENSORS + RL + TRAINING + OUTPUT + LAB + DERIVATIVE + LAWS + GRADIENT + MOVING

@@ -32,10 +32,11 @@ class BatchEngine:
     def options(self):
         return self.batch.options
 
-    def _set(self, qpos, qvel, anchor=None, friction_anchor=None, qacc_warmstart=None, **inputs):
+    def _set(self, qpos, qvel, anchor=None, friction_anchor=None, rebound=None, qacc_warmstart=None,
+             **inputs):
         b = self.batch
         state = {"qpos": np.reshape(qpos, (1, -1)), "qvel": np.reshape(qvel, (1, -1))}
-        for name, given in (("anchor", anchor), ("friction_anchor", friction_anchor)):
+        for name, given in (("anchor", anchor), ("friction_anchor", friction_anchor), ("rebound", rebound)):
             if given is not None and getattr(b, name).size:
                 state[name] = np.reshape(given, getattr(b, name).shape)
         if qacc_warmstart is not None:
@@ -55,7 +56,7 @@ class BatchEngine:
         return SimpleNamespace(
             qpos=np.array(b.qpos[0]), qvel=np.array(b.qvel[0], float),
             anchor=anchor.reshape(m.nanchor, 3), friction_anchor=np.array(b.friction_anchor[0], float),
-            qacc_warmstart=np.array(b.qacc_warmstart[0], float),
+            rebound=np.array(b.rebound[0], float), qacc_warmstart=np.array(b.qacc_warmstart[0], float),
             status=int(b.status[0]),
             iterations=int(b.solver_niter.ravel()[0]),
             linesearch_evaluations=int(b.solver_nls.ravel()[0]),
@@ -90,7 +91,8 @@ class BatchEngine:
             s = self._result()
             run.qpos.append(s.qpos)
             run.qvel.append(s.qvel)
-            run.anchor, run.friction_anchor, run.qacc_warmstart = s.anchor, s.friction_anchor, s.qacc_warmstart
+            run.anchor, run.friction_anchor, run.rebound = s.anchor, s.friction_anchor, s.rebound
+            run.qacc_warmstart = s.qacc_warmstart
             for name in ("status", "iterations", "residual"):
                 getattr(run, name).append(getattr(s, name))
             run.ncontact.append(int(self.batch.ncon.ravel()[0]))

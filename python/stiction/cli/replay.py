@@ -110,6 +110,9 @@ def replay(path, *, model_file=None, steps=1, double_tolerance=False, out=say) -
         friction = np.array(state.get("friction_anchor", []), float)
         if friction.size:
             arguments["friction_anchor"] = friction
+        rebound = np.array(state.get("rebound", []), float)
+        if rebound.size:
+            arguments["rebound"] = rebound
         head = f"environment {int(dump['env'])} of {model!r}, {visible(dump['precision']):.20}"
         own = sorted(map(str, dump.get("parameters", {})))
     except Error:
@@ -128,7 +131,7 @@ def replay(path, *, model_file=None, steps=1, double_tolerance=False, out=say) -
         if int(result.status) & FROZEN:
             return 1
         qpos, qvel = result.qpos, result.qvel
-        for name in ("anchor", "friction_anchor"):
+        for name in ("anchor", "friction_anchor", "rebound"):
             if name in arguments:
                 arguments[name] = getattr(result, name)
     return 0

@@ -114,6 +114,7 @@ void add_materials(const Spec& spec, Model& m) {
     m.geom_native[g] = 1;
     m.geom_stiffness[g] = s.stiffness;
     m.geom_dissipation[g] = s.dissipation;
+    m.geom_restitution[g] = s.restitution;
   };
   for (const auto& s : spec.materials) {
     if (!s.geom.empty()) continue;

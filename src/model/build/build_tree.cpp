@@ -94,6 +94,7 @@ void add_geom(const Spec& spec, int body, const GeomSpec& g, Model& m) {
   m.geom_stiffness.push_back(0);
   m.geom_dissipation.push_back(0);
   m.geom_relaxation_time.push_back(0);
+  m.geom_restitution.push_back(0);
   m.geom_dataid.push_back(g.type == GeomType::mesh     ? asset_id(spec.meshes, g.mesh)
                           : g.type == GeomType::hfield ? asset_id(spec.hfields, g.hfield)
                                                        : -1);

@@ -165,6 +165,7 @@ void set_mapped_pair(Model& m, const MappedPair& mapped) {
                      ": solref gives no stiffness; its first number must not be 0");
   m.pair_stiffness[at(p)] = contact.stiffness;
   m.pair_dissipation[at(p)] = unit_dissipation(m) * contact.dissipation;
+  m.pair_restitution[at(p)] = contact.restitution;
   m.pair_relaxation_time[at(p)] = m.timestep;
   m.pair_weight[at(p)] = 0.5;
 }
@@ -199,8 +200,8 @@ void append_pair(Model& m, const Candidate& c, const ContactSettings& settings) 
   m.pair_slotadr.push_back(m.nslot);
   m.pair_slotnum.push_back(points);
   m.nslot += points;
-  for (Reals* field :
-       {&m.pair_stiffness, &m.pair_dissipation, &m.pair_relaxation_time, &m.pair_weight})
+  for (Reals* field : {&m.pair_stiffness, &m.pair_dissipation, &m.pair_restitution,
+                       &m.pair_relaxation_time, &m.pair_weight})
     field->push_back(0);
 
   if (is_native(m, c.geom1, c.geom2)) {
@@ -215,14 +216,14 @@ void append_pair(Model& m, const Candidate& c, const ContactSettings& settings) 
 }
 
 void clear_pairs(Model& m) {
-  m.npair = m.nslot = m.nanchor = 0;
+  m.npair = m.nslot = m.nanchor = m.nrebound = 0;
   m.mapped_pairs.clear();
   for (Ints* field : {&m.pair_geom1, &m.pair_geom2, &m.pair_condim, &m.pair_explicit,
                       &m.pair_slotadr, &m.pair_slotnum})
     field->clear();
-  for (Reals* field :
-       {&m.pair_friction, &m.pair_friction2, &m.pair_torsion, &m.pair_rolling, &m.pair_margin,
-        &m.pair_stiffness, &m.pair_dissipation, &m.pair_relaxation_time, &m.pair_weight})
+  for (Reals* field : {&m.pair_friction, &m.pair_friction2, &m.pair_torsion, &m.pair_rolling,
+                       &m.pair_margin, &m.pair_stiffness, &m.pair_dissipation, &m.pair_restitution,
+                       &m.pair_relaxation_time, &m.pair_weight})
     field->clear();
 }
 
@@ -245,12 +246,17 @@ bool never_collides(GeomType a, GeomType b) {
 // Whoever relies on solref and solimp should see what became of them.
 void report_mapping(const Model& m, LoadReport& report) {
   double least = std::numeric_limits<double>::infinity(), most = 0;
-  int count = 0;
+  double slowest = 1, fastest = 0;
+  int count = 0, bouncing = 0;
   for (int p = 0; p < m.npair; ++p) {
     if (is_native(m, m.pair_geom1[at(p)], m.pair_geom2[at(p)])) continue;
     least = std::min(least, m.pair_stiffness[at(p)]);
     most = std::max(most, m.pair_stiffness[at(p)]);
     ++count;
+    const double e = m.pair_restitution[at(p)];
+    if (!(e > 0)) continue;
+    slowest = std::min(slowest, e), fastest = std::max(fastest, e);
+    ++bouncing;
   }
   if (count == 0) return;
   std::ostringstream note;
@@ -260,6 +266,10 @@ void report_mapping(const Model& m, LoadReport& report) {
        << " from solref and solimp: " << least;
   if (most > least) note << " to " << most;
   note << " N/m, at rest as deep as in MuJoCo";
+  if (bouncing > 0) {
+    note << "; restitution of " << bouncing << ", whose damping ratio is below 1: " << slowest;
+    if (fastest > slowest) note << " to " << fastest;
+  }
   report.entries.push_back({Use::mapped, false, m.file, 0, "contact", "", "", note.str()});
 }
 
@@ -291,6 +301,7 @@ void build_pairs(Model& m, const ContactSettings& settings, LoadReport& report) 
   const auto turns = [](int condim) { return condim > 3; };
   m.nanchor =
       std::any_of(m.pair_condim.begin(), m.pair_condim.end(), turns) ? 2 * m.nslot : m.nslot;
+  count_rebounds(m);
   report_mapping(m, report);
 }
 

@@ -157,15 +157,19 @@ void read_custom(Element& e, Spec& spec) {
       mark(n, Use::ignored, false, "user data");
       continue;
     }
-    if (data.size() != 2) {
-      fail(n, "data", "expected 2 numbers: stiffness in N/m and dissipation in s/m");
+    if (data.size() != 2 && data.size() != 3) {
+      fail(n, "data",
+           "expected 2 numbers, stiffness in N/m and dissipation in s/m, or a third: restitution");
     }
     require_positive(n, "data", data[0]);
     if (data[0] < kRigid) require_within(n, "data", data[0], kStiffnessBound);
     require_nonnegative(n, "data", data[1], kDissipationBound);
+    if (data.size() == 3 && !(data[2] >= 0 && data[2] <= 1))
+      fail(n, "data", "the third number, restitution, must be in [0, 1]");
     MaterialSpec m;
     m.element = &n;
     m.stiffness = data[0], m.dissipation = data[1];
+    if (data.size() == 3) m.restitution = data[2];
     m.geom = owner(kKey, "a geom");
     spec.materials.push_back(m);
   }

@@ -56,7 +56,9 @@ void set_material(Element& root, const std::string& geom, const ContactMaterial&
   });
   Element& numeric = add_child(section_of(root, "custom"), "numeric", root);
   set_attribute(numeric, "name", name);
-  set_attribute(numeric, "data", number_text(m.stiffness) + " " + number_text(m.dissipation));
+  set_attribute(numeric, "data",
+                number_text(m.stiffness) + " " + number_text(m.dissipation) +
+                    (m.restitution > 0 ? " " + number_text(m.restitution) : ""));
   if (!m.friction) return;
   if (geom.empty())
     throw ArgumentError(

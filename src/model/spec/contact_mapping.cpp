@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 
 namespace stiction::model {
 namespace {
@@ -80,6 +81,13 @@ double cone_factor(int condim, double friction, bool elliptic, double impratio) 
   return (condim - 1) * impratio / (mu2 * (1 + mu2));
 }
 
+double spring_restitution(double dampratio) {
+  constexpr double kCritical = 1 - 1e-9;  // a mean of ones is 1 to round-off
+  if (!(dampratio < kCritical)) return 0;
+  const double z = std::max(dampratio, 0.0), root = std::sqrt(1 - z * z);
+  return std::exp(-z / root * (std::numbers::pi - std::atan2(2 * z * root, 1 - 2 * z * z)));
+}
+
 MappedEquality map_equality(const SolverParams& params, double timeconst_min) {
   const Reference ref = reference(params, timeconst_min);
   const double d = impedance(params.solimp, std::max(0.0, params.solimp[2]));
@@ -99,7 +107,8 @@ MappedContact map_contact(const SolverParams& params, const MappingContext& cont
   double k = stiffness(width);
   if (k * width > context.weight)
     k = context.weight / resting_depth(stiffness, width, context.weight);
-  return {std::min(k, context.weight / kLeastDepth), kDissipation * dampratio};
+  return {std::min(k, context.weight / kLeastDepth), kDissipation * dampratio,
+          spring_restitution(dampratio)};
 }
 
 }  // namespace stiction::model

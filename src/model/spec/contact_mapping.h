@@ -19,6 +19,7 @@ struct MappingContext {
 
 struct MappedContact {
   double stiffness, dissipation;  // N/m, s/m
+  double restitution;
 };
 
 // MuJoCo's impedance d at penetration r >= 0: from dmin to dmax over `width`, two powers joined.
@@ -32,8 +33,13 @@ double cone_factor(int condim, double friction, bool elliptic, double impratio);
 // The stiffness that rests under `weight` at MuJoCo's depth r: k r = weight,
 //   k = s m_eff d² / ((1 - d) dmax² timeconst² dampratio²),  d = impedance(r).
 // Direct solref (-K, -B): K/dmax² replaces 1/(dmax timeconst dampratio)², dampratio = B/(2 sqrt K).
-// Depths below kLeastDepth count as kLeastDepth. Dissipation: kDissipation times dampratio.
+// Depths below kLeastDepth count as kLeastDepth. Dissipation: kDissipation times dampratio. Restitution: of dampratio.
 MappedContact map_contact(const SolverParams& params, const MappingContext& context);
+
+// How fast a damped spring x'' = −2 ζ x' − x that pushes but does not pull lets go, of how fast it was met: it pulls from
+// x'' = 0 on, at x'/x'(0) = −exp(−ζ/√(1 − ζ²) (π − atan2(2 ζ √(1 − ζ²), 1 − 2 ζ²))). 0 from ζ = 1 on, MuJoCo's default
+// among it, where it would be exp(−2).
+double spring_restitution(double dampratio);
 
 // An equality constraint that holds a load at MuJoCo's gap r, k r = F, and works a gap off in MuJoCo's time:
 //   k w = d² K/(1 − d),  τ = 2 dampratio/√K,  K = 1/(dmax timeconst dampratio)²

@@ -82,8 +82,17 @@ std::string set_native_pair(Model& m, int p) {
   m.pair_stiffness[at(p)] = k;
   m.pair_weight[at(p)] = w;
   m.pair_dissipation[at(p)] = w * d1 + (1 - w) * d2;
+  const double e1 = compliant(m, g1) ? m.geom_restitution[at(g1)] : 0;
+  const double e2 = compliant(m, g2) ? m.geom_restitution[at(g2)] : 0;
+  m.pair_restitution[at(p)] = w * e1 + (1 - w) * e2;
   m.pair_relaxation_time[at(p)] = tau(g1) + tau(g2);
   return "";
+}
+
+void count_rebounds(Model& m) {
+  const bool any = std::any_of(m.pair_restitution.begin(), m.pair_restitution.end(),
+                               [](double e) { return e > 0; });
+  m.nrebound = any ? m.nslot : 0;
 }
 
 const char* type_name(GeomType type) {
@@ -127,6 +136,8 @@ void validate(const ContactMaterial& material) {
   require(
       not_negative(material.relaxation_time) && material.relaxation_time <= model::kTimeBound.most,
       "relaxation_time", material.relaxation_time, "in [0, 1e10] s");
+  require(material.restitution >= 0 && material.restitution <= 1, "restitution",
+          material.restitution, "in [0, 1]");
 }
 
 }  // namespace
@@ -144,6 +155,7 @@ ModelPtr with_contact_material(const Model& model, int g, const ContactMaterial&
     copy->geom_stiffness[k] = material.stiffness;
     copy->geom_dissipation[k] = material.dissipation;
     copy->geom_relaxation_time[k] = material.relaxation_time;
+    copy->geom_restitution[k] = material.restitution;
     if (material.friction) copy->geom_friction[3 * k] = *material.friction;
   }
 
@@ -161,6 +173,7 @@ ModelPtr with_contact_material(const Model& model, int g, const ContactMaterial&
       copy->pair_friction[k] = copy->pair_friction2[k] =
           model::combine_geoms(*copy, g1, g2).friction;
   }
+  model::count_rebounds(*copy);
   return copy;
 }
 

@@ -25,9 +25,12 @@ CombinedGeoms combine_geoms(const Model& m, int g1, int g2);
 bool is_native(const Model& m, int g1, int g2);
 
 // Series of the native materials, written to a native pair p; a geom without one counts as rigid:
-//   k = k1 k2/(k1 + k2), d = w d1 + (1 - w) d2, τ = τ1 + τ2, w = k2/(k1 + k2).
+//   k = k1 k2/(k1 + k2), d = w d1 + (1 - w) d2, e = w e1 + (1 - w) e2, τ = τ1 + τ2, w = k2/(k1 + k2).
 // Both rigid: returns the sentence that says so and changes nothing. Else "".
 std::string set_native_pair(Model& m, int p);
+
+// nrebound, once the pairs have their restitution.
+void count_rebounds(Model& m);
 
 // "'name'", or "12 (sphere of body 'torso')" where unnamed.
 std::string geom_label(const Model& m, int g);

@@ -302,7 +302,7 @@ struct SensorSource {
 struct MaterialSpec {
   Element* element = nullptr;
   std::string geom;
-  double stiffness = 0, dissipation = 0;
+  double stiffness = 0, dissipation = 0, restitution = 0;
 };
 
 // <custom><tuple name="stiction_meshes/GEOM">: meshes that environments may choose for the geom.

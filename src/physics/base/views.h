@@ -22,6 +22,8 @@ struct SizesView {
   int nanchorrowlist;  // nslot where many threads list the rows of anchor, else 0
   int ncouple;         // nslot where a pair has torsional or rolling friction (condim 4, 6), else 0
   int ncouplepair;     // npair, likewise
+  int nrebound;        // nslot where a pair has restitution, else 0
+  int nreboundpair;    // npair, likewise
   int nturn;  // free joints and balls on the world, with the midpoint law of the gyroscopic torque
   int nspatial;  // nslot where a team has many threads, else 0
   int ncoord;  // coordinates of rows: the dofs, then the lengths of the actuators and of the tendons, the angles of limited balls

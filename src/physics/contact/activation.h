@@ -1,6 +1,6 @@
 // When a candidate point is in the problem of a step: the rule of each lane.
 //
-// reads   pair_near, cand_gap, cand_normal, cand_r1, cand_r2, cvel0, cvel_free
+// reads   pair_near, cand_gap, cand_normal, cand_r1, cand_r2, cvel0, cvel_free, rebound
 // writes  cand_active
 //
 // The law of a point gives an impulse where φ0 + h z(v_c) < 0, z = v_n - μ |v_t| (lagged: v_n), with
@@ -54,7 +54,9 @@ STICTION_FN void activate_speculative(const ModelView& m, EnvView<S>& e, int pai
     const Vec3<S> n = load3(e.cand_normal, slot);
     const S start = opening(m, n, candidate_velocity(e, e.cvel0, b, slot), mu);
     const S free = opening(m, n, candidate_velocity(e, e.cvel_free, b, slot), mu);
-    const S closing = vmax(vmax(-start, -free), S(0.0));
+    S closing = vmax(vmax(-start, -free), S(0.0));
+    // what met in the step before parts in this one, however exactly its gap is closed
+    if (m.nrebound > 0) closing = vmax(closing, e.rebound[slot]);
     const Mask<S> acts = near && e.cand_gap[slot] <= h2 * closing + drop;
     e.cand_active[slot] = select(acts, S(1.0), S(0.0));
   }

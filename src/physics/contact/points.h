@@ -1,14 +1,15 @@
 // The contact points of the problem: compaction of the active candidates, constants of their laws,
 // lists by body.
 //
-// reads   cand_*, cvel0, inv_diag, xoff, cdof, anchor; contact parameters
-// writes  point_slot ... point_d, point_couple_law, point_body, point_weld, npoint; body_pointadr, body_point; ncon
+// reads   cand_*, cvel0, inv_diag, xoff, cdof, anchor, rebound; contact parameters
+// writes  point_slot ... point_d, point_approach, point_couple_law, point_body, point_weld, npoint; body_pointadr, body_point; ncon
 //
 // A point is in the list if it acts in any lane; in the others its constants give no impulse, cost
 // or curvature at any velocity.
 #pragma once
 
 #include "physics/contact/anchors.h"
+#include "physics/contact/rebound.h"
 #include "physics/law/couple_law.h"
 #include "physics/law/recovery.h"
 #include "physics/tree/pair_bodies.h"
@@ -63,16 +64,20 @@ STICTION_FN S resolved_stiffness(const ModelView& m, S k, S d, S gap, S w) {
 
 // R_n = max(β²/4π² w, 1/(δt (δt + τ) k)), R_t = σ w, v̂ = −φ0/(δt + τ); time: δt + τ
 template <class S>
-STICTION_FN void sap_constants(const ModelView& m, EnvView<S>& e, int p, S gap, S k, S w, S time,
+STICTION_FN void sap_constants(const ModelView& m, EnvView<S>& e, int p,
+                               const NormalConstants<S>& given, S w, S time,
                                const Mask<S>& active) {
   constexpr double kFourPi2 = 39.478417604357434;
   const S dt = S(m.opt.timestep), zero = S(0.0), one = S(1.0);
-  const S stiff = dt * time * k;
+  const S stiff = dt * time * given.k;
   const double floor = m.opt.near_rigid * m.opt.near_rigid / kFourPi2, least = 1 / stiffest<S>();
-  const S near_rigid = S(floor > least ? floor : least) * w;
+  const double usual = floor > least ? floor : least;
+  const double bounce = usual < 1 / kRigidBounce ? usual : 1 / kRigidBounce;
+  const S share = select(given.rigid, S(bounce), S(usual));
+  const S near_rigid = share * w;
   const Mask<S> rigid = near_rigid * stiff > one;
   S* law = e.point_law + 4 * p;
-  law[0] = select(active, -gap / time, zero);
+  law[0] = select(active, -given.gap / time, zero);
   law[1] = select(active, select(rigid, one / select(rigid, near_rigid, one), stiff), zero);
   law[2] = select(active, one / select(active, regularization<S>(m) * w, one), zero);
   law[3] = zero;
@@ -92,13 +97,19 @@ STICTION_FN void point_constants(const ModelView& m, EnvView<S>& e, int p) {
   const Mask<S> active = e.cand_active[slot] > S(0.5) && w > zero;
   e.cand_active[slot] = select(active, S(1.0), zero);
 
-  const S d = e.pair_dissipation[pair];
-  const S k = resolved_stiffness(m, e.pair_stiffness[pair], d, gap, w);
-  S v_n0 = dot(n, candidate_velocity(e, e.cvel0, b, slot)), deep = zero;
+  const S v_n0 = dot(n, candidate_velocity(e, e.cvel0, b, slot));
+  NormalConstants<S> usual = {gap, e.pair_stiffness[pair], e.pair_dissipation[pair], zero,
+                              no_lanes<S>()};
   if (m.opt.contact_model != kSap && !m.opt.penetrating_deepest)
-    deep = select(active, deep_shift(m, e, gap, e.pair_stiffness[pair], d, w, v_n0), zero);
-  v_n0 = v_n0 - deep;
-  const S force = vmax(-(k * gap), zero), damped = vmax(S(1.0) - d * v_n0, zero);
+    usual.shift = select(active, deep_shift(m, e, gap, usual.k, usual.d, w, v_n0), zero);
+  const S usual_k = resolved_stiffness(m, usual.k, usual.d, gap, w);
+  NormalConstants<S> law = usual;
+  if (m.nrebound > 0) law = rebound_law(m, e, p, pair, usual, v_n0, w, active);
+  const S d = law.d;
+  const S k = m.nrebound > 0 ? resolved_stiffness(m, law.k, d, law.gap, w) : usual_k;
+  // in the step that parts the impulse of the one that stopped
+  const S shift = select(law.rigid, usual.shift, law.shift);
+  const S force = vmax(-(usual_k * gap), zero), damped = vmax(S(1.0) - d * (v_n0 - shift), zero);
   const S n0 = select(active, dt * force * damped, zero);
   const S mu = select(active, sliding_friction(m, e, pair), zero);
   e.point_gap[p] = gap, e.point_w[p] = w, e.point_mu[p] = mu, e.point_n0[p] = n0, e.point_d[p] = d;
@@ -106,10 +117,10 @@ STICTION_FN void point_constants(const ModelView& m, EnvView<S>& e, int p) {
   store3(e.point_normal, p, n);
   store3(e.point_r1, p, r1), store3(e.point_r2, p, r2);
   if (m.opt.contact_model == kSap)
-    sap_constants(m, e, p, gap, e.pair_stiffness[pair], w, horizon(m, e, pair), active);
+    sap_constants(m, e, p, law, w, horizon(m, e, pair), active);
   else
-    hunt_crossley_constants(m, e, p, gap, k, d, active);
-  e.point_law[4 * p] = e.point_law[4 * p] + deep;
+    hunt_crossley_constants(m, e, p, law.gap, k, d, active);
+  e.point_law[4 * p] = e.point_law[4 * p] + law.shift;
   if (m.opt.anchored) turn_anchor(m, e, p, b, active);
   if (m.ndriftslot > 0) drift_point(m, e, p, b, active);
   if (m.ncouple > 0) couple_constants(m, e, p, b, active);

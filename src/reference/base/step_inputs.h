@@ -11,7 +11,7 @@ namespace stiction::reference::inline STICTION_REAL {
 struct StepInputs {
   std::span<const Real> qpos, qvel, ctrl;
   std::span<const double> qfrc_applied, xfrc_applied, mocap_pos, mocap_quat, mocap_vel, anchor,
-      friction_anchor;
+      friction_anchor, rebound;
   double time = 0;
   std::span<const Real> more_friction = {};  // (npair) added to the coefficients; empty: zero
   std::span<const double> eq_active = {};    // (neq)

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "reference/collision/geometry.h"
+#include "reference/contact/rebound.h"
 
 namespace stiction::reference::inline STICTION_REAL {
 namespace {
@@ -106,6 +107,8 @@ std::vector<ContactPoint> candidate_points(const Model& m, const Options& o, con
         p.friction.array() += more_friction[at(pair)];
       p.stiffness = m.pair_stiffness[at(pair)];
       p.dissipation = m.pair_dissipation[at(pair)];
+      if (o.contact_pairs == ContactPairs::speculative)
+        p.restitution = m.pair_restitution[at(pair)];
       points.push_back(p);
     }
   }
@@ -143,9 +146,9 @@ Reach reach(const Model& m, const Options& o, double dt, const ContactPoint& p) 
 }
 
 bool may_act(const Model& m, double dt, const Reach& reach, const Real& gap,
-             std::initializer_list<Vec3> v_c) {
+             std::initializer_list<Vec3> v_c, double rebound) {
   const double g = Eigen::Vector3d(m.gravity[0], m.gravity[1], m.gravity[2]).norm();
-  Real closing = 0;
+  Real closing = std::max(0.0, rebound);
   for (const Vec3& v : v_c) closing = std::max(closing, -reach.opening(v));
   return gap <= reach.distance + 2 * reach.horizon * closing + 8 * g * dt * dt;
 }
@@ -168,10 +171,15 @@ ContactLaw contact_law(const Model& m, const Options& o, double dt, const Vec3& 
   law.mu = p.friction.maxCoeff();
   if (law.mu > 0) law.along = p.friction / law.mu;
   law.shift = (p.frame.transpose() * p.anchor).head<2>() / (kAnchorTime * dt);
-  const Real k = resolved_stiffness(p.stiffness, p.dissipation, dt, p.gap, p.w);
   const bool papers =
       law.model == ContactModel::sap || o.contact_pairs == ContactPairs::penetrating_deepest;
-  const Real deep = papers ? Real(0) : deep_shift(m, dt, p, v_c0.z());
+  const NormalConstants usual = {p.gap, p.stiffness, p.dissipation,
+                                 papers ? Real(0) : deep_shift(m, dt, p, v_c0.z())};
+  const NormalConstants n = rebound_law(m, o, usual, v_c0.z(), p);
+  const Real k = resolved_stiffness(n.k, n.d, dt, n.gap, p.w);
+  // in the step that parts n0 is the impulse of the one that stopped
+  const Real lagged_k = resolved_stiffness(p.stiffness, p.dissipation, dt, p.gap, p.w);
+  const Real& lagged_shift = n.rigid ? usual.shift : n.shift;
   switch (o.normal_law) {
     case NormalLaw::log_barrier:
       law.normal = BarrierLaw<LogBarrier>(dt, {*o.barrier}, p.gap, p.w);
@@ -180,15 +188,17 @@ ContactLaw contact_law(const Model& m, const Options& o, double dt, const Vec3& 
       law.normal = BarrierLaw<IpcBarrier>(dt, {*o.barrier, o.barrier_distance}, p.gap, p.w);
       break;
     case NormalLaw::hunt_crossley:
-      law.normal = HuntCrossley(dt, k, p.dissipation, -k * p.gap, deep);
-      set_bound(o, lagged_impulse(dt, p.dissipation, -k * p.gap, v_c0.z() - deep), p.w, law);
+      law.normal = HuntCrossley(dt, k, n.d, -k * n.gap, n.shift);
+      set_bound(o, lagged_impulse(dt, n.d, -lagged_k * p.gap, v_c0.z() - lagged_shift), p.w, law);
       break;
   }
   if (o.normal_law != NormalLaw::hunt_crossley)  // no dissipation: the impulse of the gap alone
     set_bound(o, evaluate(law.normal, 0).impulse, p.w, law);
   if (o.contact_model == ContactModel::sap)
-    set_sap(law, dt, p.stiffness, m.pair_relaxation_time[at(p.pair)], o.near_rigid,
-            o.regularization, p.w, p.gap);
+    set_sap(law, dt, n.k, m.pair_relaxation_time[at(p.pair)], o.near_rigid, o.regularization, p.w,
+            n.gap);
+  if (o.contact_model == ContactModel::sap && n.rigid)
+    law.v_hat += n.shift, law.R_n = std::min<Real>(law.R_n, p.w / kRigidBounce);
   return law;
 }
 

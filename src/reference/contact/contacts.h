@@ -18,8 +18,11 @@ struct ContactPoint {
   Vec3 pos = Vec3::Zero();
   Mat3 frame = Mat3::Zero();              // columns t1, t2, n
   Real gap = 0;                           // φ0
+  Vec3 v_c0 = Vec3::Zero();               // velocity at the start, in the frame
   Vec2 friction = Vec2::Zero();           // μ1, μ2 along t1 and t2
   double stiffness = 0, dissipation = 0;  // k, d of the pair
+  double restitution = 0;                 // e of the pair
+  double rebound = 0;                     // of the slot
   Real w = 0;                             // Delassus scale
   Vec3 anchor = Vec3::Zero();             // z, world axes, after the spin of the bodies
   Vec3 turned = Vec3::Zero();             // likewise the angles about and across the normal
@@ -52,10 +55,10 @@ struct Reach {
 };
 Reach reach(const Model& m, const Options& o, double dt, const ContactPoint& p);
 
-// φ0 <= distance + 2 horizon max(0, −z(v_c)...) + 8 |g| δt² with the velocities the point may have:
-// there may be an impulse in this step.
+// φ0 <= distance + 2 horizon max(0, −z(v_c)..., rebound) + 8 |g| δt² with the velocities the point may have:
+// there may be an impulse in this step. What met in the step before parts in this one, however exactly its gap is closed.
 bool may_act(const Model& m, double dt, const Reach& reach, const Real& gap,
-             std::initializer_list<Vec3> v_c);
+             std::initializer_list<Vec3> v_c, double rebound = 0);
 
 // s: where the overlap is deeper than kDeepLoads weights would press it, the normal law is that of v_n − s, and
 // parts at max(û, 1/d), at most kDeepSpeed/d; û is the speed of a critically damped return from the depth beyond,

@@ -110,11 +110,11 @@ ContactEvaluation evaluate(const ContactLaw& law, const Vec3& v_c) {
   return e;
 }
 
-Real lagged_impulse(double dt, double d, Real f_e0, Real v_n0) {
+Real lagged_impulse(double dt, Real d, Real f_e0, Real v_n0) {
   return dt * positive_part(f_e0) * positive_part(1 - d * v_n0);
 }
 
-void set_sap(ContactLaw& law, double dt, double k, double tau, double beta, double sigma, Real w,
+void set_sap(ContactLaw& law, double dt, Real k, double tau, double beta, double sigma, Real w,
              Real phi0) {
   const Real near_rigid = beta * beta / (4 * std::numbers::pi * std::numbers::pi) * w;
   law.R_n = std::max<Real>(near_rigid, 1 / (dt * (dt + tau) * k));

@@ -38,10 +38,10 @@ struct ContactEvaluation {
 ContactEvaluation evaluate(const ContactLaw& law, const Vec3& v_c);
 
 // n0 = δt (f_e0)₊ (1 − d v_n0)₊ at the start of the step
-Real lagged_impulse(double dt, double d, Real f_e0, Real v_n0);
+Real lagged_impulse(double dt, Real d, Real f_e0, Real v_n0);
 
 // Regularization of SAP: R_n = max(β²/4π² w, 1/(δt (δt + τ) k)), R_t = σ w, v̂ = −φ0/(δt + τ)
-void set_sap(ContactLaw& law, double dt, double k, double tau, double beta, double sigma, Real w,
+void set_sap(ContactLaw& law, double dt, Real k, double tau, double beta, double sigma, Real w,
              Real phi0);
 
 }  // namespace stiction::reference::inline STICTION_REAL

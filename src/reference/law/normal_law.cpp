@@ -4,7 +4,7 @@
 
 namespace stiction::reference::inline STICTION_REAL {
 
-HuntCrossley::HuntCrossley(double dt, Real k, double d, Real f_e0, Real shift)
+HuntCrossley::HuntCrossley(double dt, Real k, Real d, Real f_e0, Real shift)
     : dt_(dt), d_(d), a_(dt * k) {
   if (a_ == 0 && f_e0 <= 0) return;
   kind_ = Kind::product;
@@ -30,7 +30,7 @@ Scalar HuntCrossley::at(Real v_n) const {
           dt_ * (b + 2 * a_ * d_ * u)};
 }
 
-Real resolved_stiffness(double k, double d, double dt, Real gap, Real w) {
+Real resolved_stiffness(Real k, Real d, double dt, Real gap, Real w) {
   return std::min<Real>(k, kStiffest / (w * dt * (dt + d * abs(gap))));
 }
 

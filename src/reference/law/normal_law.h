@@ -19,12 +19,12 @@ class HuntCrossley {
  public:
   HuntCrossley() = default;
   // k N/m, d s/m, f_e0 = −k φ0 in N (negative while separated); shift: of the velocity, n(v − shift)
-  HuntCrossley(double dt, Real k, double d, Real f_e0, Real shift = 0);
+  HuntCrossley(double dt, Real k, Real d, Real f_e0, Real shift = 0);
   Scalar at(Real v_n) const;
 
  private:
-  double dt_ = 0, d_ = 0;
-  Real a_ = 0;          // δt k
+  double dt_ = 0;
+  Real d_ = 0, a_ = 0;  // a: δt k
   Real v_hat_ = 0;      // the smaller root
   Real F_ = 0, D_ = 0;  // f_e0 − a v̂ and 1 − d v̂; one of them is zero
   enum class Kind { product, constant, none } kind_ = Kind::none;
@@ -33,7 +33,7 @@ class HuntCrossley {
 // The stiffness k of a pair as its Hunt–Crossley law has it: the curvature at the root,
 // δt k |δt + d φ0|, is at most kStiffest/w, so that A stays visible beside Jᵀ G J.
 inline constexpr double kStiffest = 0x1p45;  // 2^-7 of the digits of a double
-Real resolved_stiffness(double k, double d, double dt, Real gap, Real w);
+Real resolved_stiffness(Real k, Real d, double dt, Real gap, Real w);
 
 // Barriers: potentials b of the gap φ > 0, with force f = −b' and stiffness b''. Below 0 they are infinite.
 // b = −κ ln φ, f = κ/φ; κ in J

@@ -120,7 +120,7 @@ void differentiate(const Model& m, const Options& o, std::span<const double> qpo
         take_step(m, o,
                   {seeds.qpos, seeds.qvel, seeds.ctrl, in.qfrc_applied, in.xfrc_applied,
                    in.mocap_pos, in.mocap_quat, in.mocap_vel, in.anchor, in.friction_anchor,
-                   in.time, seeds.friction, in.eq_active, in.act});
+                   in.rebound, in.time, seeds.friction, in.eq_active, in.act});
 
     for (std::size_t c = 0; c < chunk.size(); ++c) {
       const auto [of, index] = chunk[c];

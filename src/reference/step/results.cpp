@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "reference/actuation/muscle.h"
+#include "reference/contact/rebound.h"
 
 namespace stiction::reference {
 namespace {
@@ -15,7 +16,7 @@ std::array<double, 3> array3(const Vec3& v) {
   return {v.x(), v.y(), v.z()};
 }
 
-// Impulses, slip and body wrenches of the solution; next anchors.
+// Impulses, slip and body wrenches of the solution; next anchors and rebounds.
 void contact_results(const Model& m, const Options& o, const Step& step, StepResult& s) {
   const double dt = *o.timestep;
   for (std::size_t i = 0; i < step.contacts.points.size(); ++i) {
@@ -51,6 +52,9 @@ void contact_results(const Model& m, const Options& o, const Step& step, StepRes
 
     if (o.stiction == Stiction::anchored)
       set_row3(s.anchor, p.slot, advance_anchor(p.anchor, slip, dt, law.n0, law.eps));
+    if (m.nrebound > 0)
+      s.rebound[at(p.slot)] =
+          next_rebound(m, o, p, p.v_c0.z(), v_c.z(), evaluate(law, v_c).impulse.z());
     if (o.stiction == Stiction::anchored && constraint.turns())
       set_row3(s.anchor, m.nslot + p.slot,
                advance_turned(p, constraint.couple, p.frame * omega, dt));
@@ -101,6 +105,7 @@ StepResult unchanged(const Model& m, const StepInputs& in) {
   s.qvel.assign(in.qvel.begin(), in.qvel.end());
   s.anchor.assign(in.anchor.begin(), in.anchor.end());
   s.friction_anchor.assign(in.friction_anchor.begin(), in.friction_anchor.end());
+  s.rebound.assign(in.rebound.begin(), in.rebound.end());
   s.act.assign(in.act.begin(), in.act.end());
   s.act.resize(at(m.na));
   const MocapPoses still = advance_mocap(m, 0, in.mocap_pos, in.mocap_quat, {});
@@ -150,6 +155,7 @@ StepResult step(const Model& m, const Options& o, const StepInputs& in) {
   Eigen::Map<RowMatX>(s.A.data(), m.nv, m.nv) = taken.free.A;
   std::fill(s.anchor.begin(), s.anchor.end(), 0.0);
   std::fill(s.friction_anchor.begin(), s.friction_anchor.end(), 0.0);
+  std::fill(s.rebound.begin(), s.rebound.end(), 0.0);
   for (const RowConstraint& row : taken.problem.rows)
     if (row.friction >= 0 && o.stiction == Stiction::anchored)
       s.friction_anchor[at(row.friction)] =

@@ -57,9 +57,11 @@ Contacts contact_constraints(const Model& m, const Options& o, double dt, const 
   for (ContactPoint& p : candidates) {
     const Mat3X J = contact_jacobian(m, kin, p);
     const Drift drift = drift_at(m, kin, carried, p);
-    const Vec3 v_c0 = J * v0 + drift.velocity;
+    p.v_c0 = J * v0 + drift.velocity;
+    if (p.restitution > 0) p.rebound = in.rebound[at(p.slot)];
     const Reach r = reach(m, o, dt, p);
-    if (speculative && !may_act(m, dt, r, p.gap, {v_c0, J * v_rows + drift.velocity})) {
+    if (speculative &&
+        !may_act(m, dt, r, p.gap, {p.v_c0, J * v_rows + drift.velocity}, p.rebound)) {
       contacts.left_out.push_back({J, r, p.gap, drift.velocity});
       continue;
     }
@@ -76,7 +78,7 @@ Contacts contact_constraints(const Model& m, const Options& o, double dt, const 
     }
     p.w = delassus(J);
     if (p.w == 0) continue;  // nothing can move at this point
-    problem.points.push_back({J, contact_law(m, o, dt, v_c0, p)});
+    problem.points.push_back({J, contact_law(m, o, dt, p.v_c0, p)});
     problem.points.back().contact = static_cast<int>(contacts.points.size());
     problem.points.back().drift = drift.velocity, problem.points.back().drift_turning = drift.omega;
     if (m.pair_torsion[at(p.pair)] > 0 || m.pair_rolling[at(p.pair)] > 0) {

@@ -69,6 +69,23 @@ TEST_F(Ptx, AFunctionThatCallsItselfIsRefused) {
   EXPECT_EQ(refused(calling("first", "second") + ".func second()\n{\n\tret;\n}\n"), "");
 }
 
+// In either order of the operands, of either sign; other comparisons and 32 bits are right.
+TEST_F(Ptx, AnExtremeThatIsComparedWithItsConstantIsRefused) {
+  const auto comparing = [&](const std::string& extreme, const std::string& compare,
+                             const std::string& operands, const std::string& type = "16") {
+    return fault([&] {
+      ptx::Module module(".func f()\n{\n\t.reg .pred %p<2>;\n\t.reg .b" + type +
+                         " %r<3>;\n\tmov.u" + type + " %r1, 3;\n\t" + extreme + type +
+                         " %r2, %r1, 1;\n\t" + compare + type + " %p1, " + operands + ";\n\tret;\n}\n");
+    });
+  };
+  EXPECT_THAT(comparing("max.u", "setp.eq.s", "%r2, 1"), HasSubstr("with its own constant"));
+  EXPECT_THAT(comparing("min.s", "setp.eq.u", "1, %r2"), HasSubstr("with its own constant"));
+  EXPECT_EQ(comparing("max.u", "setp.eq.s", "%r2, 2"), "");
+  EXPECT_EQ(comparing("max.u", "setp.ne.s", "%r2, 1"), "");
+  EXPECT_EQ(comparing("max.u", "setp.eq.s", "%r2, 1", "32"), "");
+}
+
 TEST_F(Ptx, LanesMeetAfterLoopsOfTheirOwnLengths) {
   std::uint32_t* const p = upload(std::vector<std::uint32_t>(96));
   launch("loops", 1, 96, p);

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <map>
 
 #include "cuda/ptx/parser.h"
 
@@ -30,6 +31,37 @@ void refuse_recursion(const Module& m, int k, std::vector<Visit>& visits) {
     if (const Instruction& one = m.code()[static_cast<std::size_t>(i)]; one.kind == Kind::call)
       refuse_recursion(m, one.target, visits);
   visit = Visit::done;
+}
+
+// ptxas 12.9 and 13.0 make one instruction of `max(x, C) == C` in 16 bits, VIMNMX.U16x2 of two halves with a
+// predicate, which answers max(x, C) == x or'ed with the idle half's: sm_90 and sm_100 alike, from -O1 on.
+void refuse_extreme_equal_to_its_constant(const Module& m, const Function& f) {
+  const auto opcode = [&](const Instruction& i) -> const std::string& {
+    return m.opcodes()[static_cast<std::size_t>(i.opcode)];
+  };
+  const auto of_16_bits = [](const std::string& name, const char* head) {
+    return name.starts_with(head) && (name.ends_with(".s16") || name.ends_with(".u16"));
+  };
+  const auto is_constant = [&](int row) {
+    return std::any_of(f.constants.begin(), f.constants.end(),
+                       [&](const Constant& c) { return c.row == row; });
+  };
+  std::map<int, int> constant_of;  // by the row of an extreme
+  for (int k = f.begin; k < f.end; ++k) {
+    const Instruction& i = m.code()[static_cast<std::size_t>(k)];
+    if (!of_16_bits(opcode(i), "max.") && !of_16_bits(opcode(i), "min.")) continue;
+    for (const int row : {i.from[0], i.from[1]})
+      if (is_constant(row)) constant_of[i.to] = row;
+  }
+  for (int k = f.begin; k < f.end; ++k) {
+    const Instruction& i = m.code()[static_cast<std::size_t>(k)];
+    if (!of_16_bits(opcode(i), "setp.eq.")) continue;
+    for (const int side : {0, 1})
+      if (const auto found = constant_of.find(i.from[side]);
+          found != constant_of.end() && found->second == i.from[1 - side])
+        throw Fault("PTX: " + f.name + ", '" + m.line(i.line) +
+                    "' compares an extreme of 16 bits with its own constant; ptxas gets it wrong");
+  }
 }
 
 }  // namespace
@@ -78,6 +110,7 @@ Module::Module(std::string text) : text_(std::move(text)) {
     // what its head has lies with all heads; the rest follows
     f.local_end = callee_local_;
     Parser(*this, f).parse();
+    refuse_extreme_equal_to_its_constant(*this, f);
     callee_rows_ = f.end_row, callee_local_ = f.local_end = (f.local_end + 15) / 16 * 16;
     callees_.push_back(&f);
   }
@@ -97,6 +130,7 @@ const Function* Module::entry(const std::string& name) {
     Parser p(*this, f);
     p.parse_head();
     p.parse();
+    refuse_extreme_equal_to_its_constant(*this, f);
   }
   return &f;
 }

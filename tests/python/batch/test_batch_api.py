@@ -138,7 +138,7 @@ def test_state_there_and_back(batch, home):
     batch.ctrl[:] = home[2]
     batch.step(3)
     state, hash_ = batch.get_state(), batch.state_hash()
-    assert set(state) == {"qpos", "qvel", "act", "time", "anchor", "friction_anchor", "body_airtime",
+    assert set(state) == {"qpos", "qvel", "act", "time", "anchor", "friction_anchor", "rebound", "body_airtime",
                           "qacc_warmstart", "mocap_xpos", "mocap_xquat", "mocap_xvel"}
     np.testing.assert_array_equal(state["qpos"], batch.qpos)
     assert state["qvel"].dtype == np.float64 and state["time"].shape == (N,)

@@ -118,7 +118,7 @@ def test_copies_are_itself(on_disk):
 def test_a_pickle_of_another_version_is_refused(on_disk):
     model = stiction.Model.from_file(on_disk / "arm.xml")
     state = model.__getstate__()
-    assert state[0] == 2
+    assert state[0] == 3
     other = stiction.Model.__new__(stiction.Model)
     with pytest.raises(stiction.Error, match="version 99"):
         other.__setstate__((99, *state[1:]))

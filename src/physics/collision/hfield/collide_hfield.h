@@ -106,12 +106,12 @@ struct HfieldLimit : SearchLimit<W> {
   W overflow{}, cut{};
 };
 
-// contact_points(hfield, type) witnesses, each with a normal of its own; a slot without a point is beyond reach.
+// contact_points(hfield, type) witnesses, no field on a field, each with a normal of its own; a slot without a point is beyond reach.
 template <class W, class Out>
 STICTION_RARE void collide_hfield(const ShapeKind<W>& kind_a, const ShapeKind<W>& kind_b,
                                   const Shape<W>& a, const Shape<W>& b, const Mask<W>& near,
                                   HfieldLimit<W>& limit, const Out& out) {
-  const int count = contact_points(GeomType::hfield, kind_b.type);
+  const int count = plane_contact_points(kind_b.type) + kHfieldMore;
   const W apart = norm(b.pos - a.pos) + norm(b.size);
   Vec3<W> point_a[kHfieldPoints], normal[kHfieldPoints];
   W distance[kHfieldPoints];
