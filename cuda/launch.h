@@ -80,8 +80,8 @@ struct StepOfRun {
 inline constexpr int kMostTileOrder = 64;
 
 // The largest model that a single thread steps. Without pairs, all environments of a warp execute
-// the same instructions but for their numbers of iterations. The forces of a medium would take
-// registers from all models that have none.
+// the same instructions but for their numbers of iterations. The forces of a medium and the
+// motion of mocap bodies would take registers from all models that have none.
 struct ThreadSizes : physics::SizesView {
   static constexpr int nv = 8, nq = 2 * nv, njnt = nv, nu = nv, nbody = 10;
   static constexpr int ntri = nv * (nv + 1) / 2, nv1 = nv + 1, nbody1 = nbody + 1, ncoord = nv + nu;
@@ -100,7 +100,7 @@ struct ThreadSizes : physics::SizesView {
 constexpr bool fits_thread(const physics::SizesView& m) {
   return m.npair == 0 && m.nv <= ThreadSizes::nv && m.nu <= ThreadSizes::nu &&
          m.ncoord <= ThreadSizes::ncoord && m.nbody <= ThreadSizes::nbody && m.nfluidbody == 0 &&
-         drives_of(m) == physics::Drives::plain;
+         m.nmocap == 0 && drives_of(m) == physics::Drives::plain;
 }
 
 }  // namespace stiction::cuda
