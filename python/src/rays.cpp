@@ -157,7 +157,7 @@ nb::tuple reference_raycast(const BoundReference& r, const ArrayLike& qpos,
   const int nray = ray_count(o, d, 1);
   const Input from = vectors_of(o, "origins", 1, nray);
   const Input along = vectors_of(d, "directions", 1, nray);
-  const InputArrays inputs(m, {}, {}, mocap_pos, mocap_quat, {}, {}, {}, {}, {});
+  const InputArrays inputs(m, {}, {}, mocap_pos, mocap_quat, {}, {}, {}, {}, {}, {});
   const RayOptions options = options_of(m, geomgroup, flg_static, exclude);
   RayHits<double> hits;
   {

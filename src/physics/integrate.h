@@ -14,6 +14,7 @@
 #include "physics/base/status.h"
 #include "physics/contact/anchors.h"
 #include "physics/contact/late_contact.h"
+#include "physics/contact/rebound.h"
 #include "physics/sensor/sensor_contact.h"
 #include "physics/tree/gyroscopic.h"
 

@@ -30,7 +30,7 @@ struct Sample {
   double time = 0;
   StepResult result;
   reference::StepInputs inputs() const {
-    return {qpos, qvel, ctrl, {}, xfrc, {}, {}, {}, {}, {}, time};
+    return {qpos, qvel, ctrl, {}, xfrc, {}, {}, {}, {}, {}, {}, time};
   }
 };
 
