@@ -57,8 +57,15 @@ class DeviceScenes : public EveryScene {
                               : std::vector<std::string>{""};
   }
   void expect_steps_of_the_cpu(int n, Options o = {}, const std::string& where = device());
+
+ public:
+  static std::vector<std::pair<std::string, std::string>> scenes() {
+    std::vector<std::pair<std::string, std::string>> all = scenes_on_devices(false);
+    for (const std::string& where : device_names(false)) all.emplace_back("bounces", where);
+    return all;
+  }
 };
-INSTANTIATE_TEST_SUITE_P(Scenes, DeviceScenes, testing::ValuesIn(scenes_on_devices(false)),
+INSTANTIATE_TEST_SUITE_P(Scenes, DeviceScenes, testing::ValuesIn(DeviceScenes::scenes()),
                          [](const auto& named) {
                            return named.param.first + "_" + named.param.second;
                          });

@@ -211,6 +211,8 @@ inline ModelPtr scene(const std::string& name) {
     m = load_model_from_string(kRigging);
   else if (name == "stops")
     m = load_model_from_string(kStops);
+  else if (name == "bounces")
+    m = load_model_from_string(kBounces);
   else if (name == "trees66")
     m = load_model_from_string(trees(3, 16));
   else if (name == "trees96")

@@ -39,8 +39,8 @@ const std::map<std::string, Names>& also_written_by() {
        {"flags", "qfrc_actuator", "L", "row_parent", "row_num", "run_adr", "run_first", "run_end",
         "below_adr", "below_row", "below_place", "row_impulse", "row_hess", "point_n0", "point_eps",
         "point_couple_law"}},
-      // late contacts look at velocities at the solution
-      {"integrate", {"flags", "body_vel"}},
+      // late contacts look at velocities at the solution; the next rebounds are found before they are stored
+      {"integrate", {"flags", "body_vel", "point_approach"}},
   };
   return names;
 }
@@ -103,6 +103,10 @@ std::vector<ModelPtr> models() {
   all.push_back(load_model_from_string(kMuscles));
   all.push_back(load_model_from_string(kSites));
   all.push_back(load_model_from_string(kSensorZoo));
+  all.push_back(load_model_from_string(
+      "<mujoco><custom><numeric name='stiction_contact' data='1e6 20 .5'/></custom><worldbody>"
+      "<geom type='plane' size='1 1 1'/><body pos='0 0 .1'><freejoint/><geom size='.1'/></body>"
+      "</worldbody></mujoco>"));
   all.push_back(
       load_model_from_string("<mujoco><option density='1'/><worldbody><body><freejoint/><geom "
                              "size='.1'/></body></worldbody>"

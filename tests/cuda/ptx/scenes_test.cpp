@@ -19,7 +19,7 @@ class PtxScenes : public testing::TestWithParam<std::string> {
 INSTANTIATE_TEST_SUITE_P(Scenes, PtxScenes,
                          testing::Values("go2", "g1_feetonly", "stack", "pile", "drums", "rocks",
                                          "terrain", "pushed", "branches", "loops", "rigging",
-                                         "stops"),
+                                         "stops", "bounces"),
                          [](const auto& named) { return named.param; });
 
 // Of all groups and laws: what a lane writes, no other one touches without a barrier between.
