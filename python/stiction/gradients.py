@@ -105,12 +105,17 @@ class PureStep:
     def _view(self, name):
         return self.batch.param(name) if name in self.params else getattr(self.batch, name)
 
+    def shapes(self, names):
+        """The batch's shape of each of these values, by name. Raises ArgumentError on an unknown one."""
+        names, known = list(names), (*self.state, *INPUTS, *self.params)
+        if unknown := [name for name in names if name not in known]:
+            raise ArgumentError(f"PureStep: given {unknown}; known are {list(known)}")
+        return {name: np.shape(self._view(name)) for name in names}
+
     @contextlib.contextmanager
     def _given(self, values):
         """The batch at these values, for one thread."""
-        known = (*self.state, *INPUTS, *self.params)
-        if unknown := [name for name in values if name not in known]:
-            raise ArgumentError(f"PureStep: given {unknown}; known are {list(known)}")
+        self.shapes(values)
         with self._lock:
             views = {name: self._view(name) for name in values if name not in self.state}
             kept = {name: np.array(view) for name, view in views.items()}
