@@ -101,8 +101,9 @@ class _Rollout(_Function):
     def kept(self, values, results):
         """States, unless they were rounded to fewer digits than the batch has: a rollout does not go on from those, so
         backward makes them again."""
-        exact = np.finfo(self.pure.batch.precision).eps
-        return results if all(jnp.finfo(x.dtype).eps <= exact for x in results.values()) else {}
+        digits = lambda x: jnp.finfo(x.dtype).eps
+        exact = all(digits(x) <= digits(getattr(self.pure.batch, name)) for name, x in results.items())
+        return results if exact else {}
 
     def _others(self, values):
         return {name: x for name, x in values.items() if name not in (*self.pure.state, "ctrl")}
