@@ -75,7 +75,8 @@ class _Function:
         values, results, wanted = residuals
         gradients = {name: g for name, g in outer.items() if not isinstance(g, SymbolicZero)}
         declared = {name: jax.ShapeDtypeStruct(values[name].shape, values[name].dtype) for name in wanted}
-        found = jax.pure_callback(self._backward, declared, values, results, gradients, wanted, vmap_method="sequential")
+        given = (values, results, gradients, wanted)
+        found = jax.pure_callback(self._backward, declared, *given, vmap_method="sequential")
         return ({name: found.get(name) for name in values},)
 
     def _forward(self, values):
@@ -151,8 +152,8 @@ class Step:
         return tuple(after[name] for name in self._pure.state)
 
     def rollout(self, state, ctrl, **given):
-        """States (T + 1, num_envs, ...), `state` the first of them, under controls (T, num_envs, nu). Backward goes from
-        each stored state; nothing else is kept."""
+        """States (T + 1, num_envs, ...), `state` the first of them, under controls (T, num_envs, nu). Backward goes
+        from each of these; with fewer digits than the batch's (qpos has those of a double) it makes them again."""
         states = self._rollout(self._arguments(state, ctrl, given, np.shape(ctrl)[:1]))
         return tuple(states[name] for name in self._pure.state)
 

@@ -1,4 +1,4 @@
-"""stiction.jax: gradients against differences of the batch and products with its Jacobians, under JAX's transformations."""
+"""stiction.jax: gradients against differences of the batch and products with its Jacobian, compiled, too."""
 
 import subprocess
 import sys
