@@ -2,8 +2,8 @@
 
 Both give d(qpos, qvel) after a step to (qpos, qvel, ctrl) before it, c = 2 nv + nu columns, at the same states: those
 of a batch that random controls have moved for `--warm-up` steps. Ours is `StepDerivative.jacobian` of a batch; a time
-is that of an environment. They take turns; times are processor time, so that neighbours on the machine count little, and
-medians of the rounds, as are the ratios of times of a round.
+is that of an environment. They take turns; times are processor time, so that neighbours on the machine count little,
+and medians of the rounds, as are the ratios of times of a round.
 
 The two differentiate different steps. Ours is exact, of the convex problem solved to round-off in double; MuJoCo's is a
 difference (1e-6) of its own step, with Newton's method to the model's tolerance and Euler's integrator, and for columns
