@@ -4,8 +4,12 @@
     after = f({"qpos": qpos, "qvel": qvel, "ctrl": ctrl, "body_mass": mass})
     grads = f.pull(before, {"qpos": g, "qvel": h}, wanted=("qvel", "body_mass"))
 
-`stiction.torch` is this as functions that torch differentiates.
+`stiction.torch` and `stiction.jax` are this as functions that torch and JAX differentiate.
 """
+
+import contextlib
+import threading
+import weakref
 
 import numpy as np
 
@@ -14,6 +18,9 @@ from ._core import ArgumentError, Batch, JointType, Model, StepDerivative
 # what a step moves, in the order of a state
 _STATE = ("qpos", "qvel", "act")
 INPUTS = ("ctrl", "qfrc_applied", "xfrc_applied", "mocap_pos", "mocap_quat", "mocap_vel")
+
+# of each batch, whose scratch memory all functions over it share
+_LOCKS: weakref.WeakKeyDictionary[Batch, threading.Lock] = weakref.WeakKeyDictionary()
 
 
 def _times(p, q):
@@ -71,9 +78,9 @@ class PureStep:
     """State, inputs and own parameters -> the state after one step.
 
     The solver starts as after a reset, so that the result depends on the arguments alone: the same bits for the same
-    numbers. What is not given keeps the batch's numbers. The batch is scratch: each call overwrites its state,
-    and the inputs and parameters that are given. Mocap bodies stand where they are written, or move by mocap_vel
-    with Options(mocap_velocity="given").
+    numbers. What is not given has the batch's numbers. The batch is scratch: each call overwrites its state, and gives
+    inputs and parameters their numbers back, so that no call depends on those before it. Mocap bodies stand where they
+    are written, or move by mocap_vel with Options(mocap_velocity="given"). Calls from several threads take turns.
     """
 
     def __init__(self, batch: Batch, params=()):
@@ -85,6 +92,7 @@ class PureStep:
         self.batch, self.params = batch, tuple(params)
         self.state = _STATE if batch.model.na > 0 else _STATE[:2]
         self.status = np.zeros(batch.num_envs, np.uint32)  # of the last pull
+        self._lock = _LOCKS.setdefault(batch, threading.Lock())
         self._derivatives: dict[tuple[str, ...], StepDerivative] = {}
         # refuses what has no exact derivative, and makes the parameters own
         self._derivative((*self.state, *self.params))
@@ -97,33 +105,52 @@ class PureStep:
     def _view(self, name):
         return self.batch.param(name) if name in self.params else getattr(self.batch, name)
 
-    def _write(self, values):
-        known = (*self.state, *INPUTS, *self.params)
-        if unknown := [name for name in values if name not in known]:
+    def shapes(self, names):
+        """The batch's shape of each of these values, by name. Raises ArgumentError on an unknown one."""
+        names, known = list(names), (*self.state, *INPUTS, *self.params)
+        if unknown := [name for name in names if name not in known]:
             raise ArgumentError(f"PureStep: given {unknown}; known are {list(known)}")
-        for name, x in values.items():
-            if name in self.state:
-                continue
-            self._view(name)[...] = x
+        return {name: np.shape(self._view(name)) for name in names}
+
+    @contextlib.contextmanager
+    def _given(self, values):
+        """The batch at these values, for one thread."""
+        self.shapes(values)
+        with self._lock:
+            views = {name: self._view(name) for name in values if name not in self.state}
+            kept = {name: np.array(view) for name, view in views.items()}
+            try:
+                for name, view in views.items():
+                    view[...] = values[name]
+                self._set_state(values)
+                yield
+            finally:
+                for name, view in views.items():
+                    view[...] = kept[name]
+
+    def _set_state(self, values):
         self.batch.set_state(**{name: values[name] for name in self.state if name in values})
 
     def __call__(self, values):
         """The state after one step from `values`, by name; float64."""
-        self._write(values)
-        self.batch.step()
-        return {name: np.array(getattr(self.batch, name), dtype=np.float64) for name in self.state}
+        with self._given(values):
+            self.batch.step()
+            return {name: np.array(getattr(self.batch, name), dtype=np.float64) for name in self.state}
 
     def pull(self, values, gradients, wanted):
         """Gradients to the values named in `wanted`, of a sum with these gradients to the state after the step from
         `values`. Those to qpos are to its numbers."""
         wanted = tuple(wanted)
+        with self._given(values):
+            return self._pull(values, gradients, wanted)
+
+    def _pull(self, values, gradients, wanted):
         derivative = self._derivative(wanted)
-        self._write(values)
         after = {}
         if "qpos" in gradients and np.any(gradients["qpos"]):
             self.batch.step()
             after["qpos"] = np.array(self.batch.qpos)
-            self._write(values)
+            self._set_state(values)
         weights = np.zeros((self.batch.num_envs, derivative.rows))
         for name, rows in derivative.of.items():
             if name not in gradients:

@@ -59,4 +59,8 @@ GRADIENT = [
     Break("a rollout forgets the gradients on the way", "python/stiction/gradients.py",
           "g[name] + (gradients[name][t] if name in gradients else 0.0)", "g[name]",
           pytests=(PURE + "test_gradient_of_a_rollout",)),
+    Break("inputs of one call stay for the next", "python/stiction/gradients.py", "view[...] = kept[name]", "pass",
+          pytests=(PURE + "test_no_call_depends_on_those_before_it",)),
+    Break("each function over a batch has a lock of its own", "python/stiction/gradients.py",
+          "_LOCKS.setdefault(batch, threading.Lock())", "threading.Lock()", pytests=(PURE + "test_threads_take_turns",)),
 ]  # fmt: skip

@@ -7,6 +7,7 @@ _IN_A_CHECKOUT = {
     "train": "./dev setup --train",
     "torchrl": "./dev setup --train",
     "dm-env": "./dev setup --train",
+    "jax": "./dev setup --train",
     "ray": "./dev setup --train",
     "view": ".venv/bin/pip install viser",
     "log": ".venv/bin/pip install wandb",

@@ -1,5 +1,7 @@
 """Steps as functions of arrays: the same bits for the same numbers, and gradients against differences."""
 
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 import pytest
 
@@ -91,3 +93,36 @@ def test_what_a_pure_step_cannot_be_is_refused():
         PureStep(stiction.Batch(model, 1, options=stiction.Options(stiction="anchored")))
     with pytest.raises(stiction.ArgumentError, match="body_mass"):
         PureStep(stiction.Batch(model, 1))({"body_mass": 1.0})
+
+
+def test_no_call_depends_on_those_before_it():
+    """What a call was given and the next one is not has the batch's numbers there, forward and backward."""
+    batch, values = values_of("arm", 2)
+    f = PureStep(batch, params=("body_mass",))
+    state = {n: values[n] for n in f.state}
+    weights = {"qvel": np.ones_like(values["qvel"])}
+    after, pulled = f(state), f.pull(state, weights, ("qvel",))
+    other = {"ctrl": values["ctrl"] + 1, "qfrc_applied": 3.0, "body_mass": 2 * np.array(batch.param("body_mass"))}
+    assert not np.array_equal(f(state | other)["qvel"], after["qvel"])
+    assert f(state)["qvel"].tobytes() == after["qvel"].tobytes()
+    f.pull(state | other, weights, ("qvel",))
+    assert f.pull(state, weights, ("qvel",))["qvel"].tobytes() == pulled["qvel"].tobytes()
+    with pytest.raises(stiction.ArgumentError):
+        f(state | other | {"body_mass": -1.0})
+    assert f(state)["qvel"].tobytes() == after["qvel"].tobytes()
+
+
+def test_threads_take_turns():
+    """Over one batch, whichever function they call; a batch by itself raises where two threads are in it."""
+    batch, values = values_of("sliding", 64)
+    functions = [PureStep(batch), PureStep(batch)]
+    weights = {"qvel": np.ones_like(values["qvel"])}
+    starts = [values | {"qvel": values["qvel"] + 0.1 * k} for k in range(4)]
+
+    def both(k):
+        f = functions[k % 2]
+        return f(starts[k])["qvel"].tobytes(), f.pull(starts[k], weights, ("qpos",))["qpos"].tobytes()
+
+    alone = [both(k) for k in range(4)]
+    with ThreadPoolExecutor(4) as pool:
+        assert list(pool.map(both, [*range(4)] * 5)) == alone * 5
