@@ -40,10 +40,10 @@ inline constexpr const char* kRigging = R"(<mujoco model="rigging">
 inline constexpr const char* kBounces = R"(<mujoco model="bounces"><option timestep="0.002"/>
 <custom><numeric name="stiction_contact" data="1e6 20 0.7"/><numeric name="stiction_contact/soft" data="2e3 10 0.6"/></custom>
 <worldbody><geom type="plane" size="5 5 1"/>
- <body pos="0 0 .12"><freejoint/><geom size=".1" mass="1"/></body>
- <body pos="0 .4 .12"><freejoint/><geom name="soft" size=".1" mass="1"/></body>
- <body pos=".4 0 .07" euler="10 0 0"><freejoint/><geom type="box" size=".06 .05 .05" mass=".5"/></body>
- <body pos="0 .02 .32"><freejoint/><geom size=".08" mass=".4"/></body>
+ <body pos="0 0 .1002"><freejoint/><geom size=".1" mass="1"/></body>
+ <body pos="0 .4 .1002"><freejoint/><geom name="soft" size=".1" mass="1"/></body>
+ <body pos=".4 0 .06" euler="10 0 0"><freejoint/><geom type="box" size=".06 .05 .05" mass=".5"/></body>
+ <body pos="0 .02 .279"><freejoint/><geom size=".08" mass=".4"/></body>
 </worldbody></mujoco>)";
 
 inline constexpr const char* kStops = R"(<mujoco model="stops">

@@ -58,7 +58,7 @@ ELSEWHERE = {
     # test_activations.py, test_transmissions.py
     "actuator_dynprm", "actuator_gainmuscle", "actuator_biasmuscle", "actuator_muscle",
     "actuator_lengthrange", "actuator_acc0", "actuator_refid",
-    "geom_stiffness", "geom_dissipation", "geom_relaxation_time", "gravity", "wind", "magnetic",
+    "geom_stiffness", "geom_dissipation", "geom_relaxation_time", "geom_restitution", "gravity", "wind", "magnetic",
     "geom_surfacevel",  # test_surfacevel.py
     "cam_intrinsic",  # test_distance_sensors.py
     "geom_meshadr", "geom_meshnum", "geom_mesh",  # test_mesh_choices.py

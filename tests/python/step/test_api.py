@@ -35,7 +35,7 @@ def documented_shape(symbols, sizes):
 
 def sizes_of(model, **more):
     names = ("nq", "nv", "nu", "na", "nbody", "njnt", "ngeom", "nsite", "nmocap", "nkey", "ntendon",
-             "npair", "nslot", "nsensor", "nsensordata", "neq", "nanchor", "nmesh", "nhfield", "ncam")  # fmt: skip
+             "npair", "nslot", "nsensor", "nsensordata", "neq", "nanchor", "nrebound", "nmesh", "nhfield", "ncam")  # fmt: skip
     return {n: getattr(model, n) for n in names} | {"nwrap": model.wrap_coef.size, "6neq": 6 * model.neq, "nv+ntendon": model.nv + model.ntendon,
             "ngeommesh": len(model.geom_mesh), "nmeshvert": len(model.mesh_vert), "nmeshface": len(model.mesh_face), "nmeshpoly": len(model.mesh_polynormal), "nmeshpolyvert": len(model.mesh_polyvert), "nmeshpolymap": len(model.mesh_polymap), "nhfielddata": len(model.hfield_data)} | more  # fmt: skip
 
