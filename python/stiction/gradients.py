@@ -89,6 +89,11 @@ class PureStep:
                 "PureStep: stiction = 'anchored' keeps anchors from step to step, which are no argument here; "
                 "step the batch, and differentiate with StepDerivative"
             )
+        if batch.rebound.size > 0:
+            raise ArgumentError(
+                "PureStep: pairs with restitution keep the speed of an impact from step to step, which is no argument "
+                "here; step the batch, and differentiate with StepDerivative"
+            )
         self.batch, self.params = batch, tuple(params)
         self.state = _STATE if batch.model.na > 0 else _STATE[:2]
         self.status = np.zeros(batch.num_envs, np.uint32)  # of the last pull

@@ -91,6 +91,9 @@ def test_what_a_pure_step_cannot_be_is_refused():
     model = SCENES["sliding"].model()
     with pytest.raises(stiction.ArgumentError, match="anchors"):
         PureStep(stiction.Batch(model, 1, options=stiction.Options(stiction="anchored")))
+    with pytest.raises(stiction.ArgumentError, match="restitution keep the speed of an impact"):
+        bouncing = model.with_contact_material(None, stiffness=1e6, dissipation=20, restitution=0.5)
+        PureStep(stiction.Batch(bouncing, 1))
     with pytest.raises(stiction.ArgumentError, match="body_mass"):
         PureStep(stiction.Batch(model, 1))({"body_mass": 1.0})
 
