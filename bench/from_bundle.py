@@ -10,9 +10,9 @@ from pathlib import Path
 
 from tables import slug, write
 
-COLUMNS = ("model", "motion", "friction_iterations", "nv", "envs", "timestep", "steps_per_s", "ms_per_step", "ms_single_step", "spread",
-           "points", "iter_mean", "iter_p95", "iter_max", "capped", "stalled", "residual", "frozen",
-           "bytes_per_env", "hash", "error")  # fmt: skip
+COLUMNS = ("model", "motion", "friction_iterations", "nv", "envs", "timestep", "steps_per_s", "ms_per_step",
+           "ms_single_step", "spread", "points", "iter_mean", "iter_p95", "iter_max", "capped", "stalled", "residual",
+           "frozen", "bytes_per_env", "hash", "error")  # fmt: skip
 KERNEL = ("kernel", "us", "share", "threads_per_env", "registers", "local_bytes", "shared_bytes", "arena_bytes",
           "envs_per_sm", "occupancy")  # fmt: skip
 

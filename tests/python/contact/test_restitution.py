@@ -58,6 +58,16 @@ def swept(model, restitutions, offsets=(0, 0.0013, 0.0029), precision="float64",
     return batch, cases[:, 0], start[:, 2] - 0.1
 
 
+def off(dt, e, h, k=RIGID):
+    """How far from e² h the top may be, m. Gravity between the start of the touching step and the surface takes 2 δt g/v_a
+    of it, the stiffness of the two steps 0.2 % (1 + e)/e; on the way of a spring of k, about v_a/ω deep, gravity works, and
+    its e is right to 0.006."""
+    v_a = np.sqrt(2 * G * h)
+    if dt * dt * k < 1 / 64:
+        return (1.6 * G / (np.sqrt(k) * v_a) + 0.012 * e) * h
+    return (1.3 * 2 * dt * G / v_a * e**2 + 0.002 * e * (1 + e) + 5e-4) * h
+
+
 COEFFICIENTS = (0.05, 0.2, 0.4, 0.6, 0.8, 0.9, 1.0)
 
 
@@ -66,7 +76,7 @@ COEFFICIENTS = (0.05, 0.2, 0.4, 0.6, 0.8, 0.9, 1.0)
 def test_comes_back_to_the_square_of_e(dt, k):
     batch, e, h = swept(dropped(dt=dt, k=k), COEFFICIENTS)
     top, = heights(batch, 1.1)
-    assert np.all(np.abs(top - e**2 * h) <= 0.05 * h), np.stack([e, top / h])
+    assert np.all(np.abs(top - e**2 * h) <= off(dt, e, h, k)), np.stack([e, top / h])
 
 
 @pytest.mark.parametrize("model", ("lagged", "similar", "sap"))
@@ -74,7 +84,7 @@ def test_comes_back_to_the_square_of_e(dt, k):
 def test_in_all_laws_and_precisions(model, precision):
     batch, e, h = swept(dropped(dt=1e-3), COEFFICIENTS, precision=precision, contact_model=model)
     top, = heights(batch, 1.1)
-    assert np.all(np.abs(top - e**2 * h) <= 0.02 * h), np.stack([e, top / h])
+    assert np.all(np.abs(top - e**2 * h) <= off(1e-3, e, h)), np.stack([e, top / h])
 
 
 @pytest.mark.parametrize("floor", FLOORS)
@@ -82,15 +92,16 @@ def test_in_all_laws_and_precisions(model, precision):
 def test_all_shapes(shape, floor):
     batch, e, h = swept(dropped(shape, floor, height=0.5), (0.3, 0.6, 0.9))
     top, = heights(batch, 0.9)
-    # what meets with several points may turn a little by round-off
-    assert np.all(np.abs(top - e**2 * h) <= 0.05 * h), np.stack([e, top / h])
+    assert np.all(np.abs(top - e**2 * h) <= off(1e-3, e, h)), np.stack([e, top / h])
 
 
 def test_bounces_are_a_geometric_series():
     batch, e, h = swept(dropped(dt=5e-4), (0.5, 0.7))
     tops = heights(batch, 2.2, bounces=3)
-    for n, top in enumerate(tops, 1):
-        np.testing.assert_allclose(top, e ** (2 * n) * h, rtol=0.05)
+    before = h
+    for top in tops:
+        assert np.all(np.abs(top - e**2 * before) <= off(5e-4, e, before)), np.stack([e, top / before])
+        before = top
 
 
 @pytest.mark.parametrize("k", (RIGID, SOFT))
@@ -445,4 +456,5 @@ def test_height_of_a_solref(solref, dt):
     model = from_solref(both, both, dt)
     batch = stiction.Batch(model, 1, precision="float64")
     (top,), = heights(batch, 1.1)
-    assert top == pytest.approx(model.pair_restitution[0] ** 2, abs=0.05)
+    e = model.pair_restitution[0]
+    assert abs(top - e**2) <= off(dt, e, 1.0, model.pair_stiffness[0])
