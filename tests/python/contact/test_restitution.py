@@ -65,7 +65,7 @@ def off(dt, e, h, k=RIGID):
     v_a = np.sqrt(2 * G * h)
     if dt * dt * k < 1 / 64:
         return (1.6 * G / (np.sqrt(k) * v_a) + 0.012 * e) * h
-    return (1.3 * 2 * dt * G / v_a * e**2 + 0.002 * e * (1 + e) + 5e-4) * h
+    return (1.3 * (2 * dt * G / v_a * e**2 + 0.002 * e * (1 + e)) + 5e-4) * h
 
 
 COEFFICIENTS = (0.05, 0.2, 0.4, 0.6, 0.8, 0.9, 1.0)
