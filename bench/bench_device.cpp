@@ -72,7 +72,7 @@ Settings parse(int argc, char** argv) {
       s.json = value;
     else if (word == "--linear-solver" && (value == "cholesky" || value == "cusolver"))
       s.linear_solver = value == "cusolver" ? LinearSolver::cusolver : LinearSolver::cholesky;
-    else if (word == "--friction-iterations")
+    else if (word == "--friction-iterations" && (value == "auto" || std::atoi(value.c_str()) > 0))
       s.friction_iterations = value == "auto" ? kAutoFriction : std::atoi(value.c_str());
     else if (word == "--motion" && (value == "smooth" || value == "noise"))
       s.motions = {value};

@@ -26,7 +26,7 @@ Switches switches_for(const DeviceSpec& spec) {
   s.groups = groups_of(spec.host.view(), s.groups, spec.given.num_envs);
   if (s.groups.thread() && !fits_thread(spec.host.view()))
     throw ArgumentError(
-        "STICTION_CUDA_GROUP = 'thread': the model has contact pairs, a medium or mocap bodies, or more than " +
+        "STICTION_CUDA_GROUP = 'thread': the model has contact pairs or a medium, or more than " +
         std::to_string(ThreadSizes::nv) + " dofs or actuators, or more than " +
         std::to_string(ThreadSizes::nbody) + " bodies");
   return s;

@@ -65,7 +65,7 @@ struct Launch {
   int after;                   // steps of the same call that other runs will take
   int left;                    // steps of the call from its first one on
   std::uint32_t kernels;       // of `step`: bit k, the kernel of that number
-  std::uint32_t barriers;      // of `step`: bit k, the warps of a block wait for each other behind it
+  std::uint32_t barriers;  // of `step`: bit k, the warps of a block wait for each other behind it
   Rounds rounds;
 };
 
@@ -80,8 +80,8 @@ struct StepOfRun {
 inline constexpr int kMostTileOrder = 64;
 
 // The largest model that a single thread steps. Without pairs, all environments of a warp execute
-// the same instructions but for their numbers of iterations. The forces of a medium and the
-// motion of mocap bodies would take registers from all models that have none.
+// the same instructions but for their numbers of iterations. The forces of a medium would take
+// registers from all models that have none.
 struct ThreadSizes : physics::SizesView {
   static constexpr int nv = 8, nq = 2 * nv, njnt = nv, nu = nv, nbody = 10;
   static constexpr int ntri = nv * (nv + 1) / 2, nv1 = nv + 1, nbody1 = nbody + 1, ncoord = nv + nu;
@@ -100,7 +100,7 @@ struct ThreadSizes : physics::SizesView {
 constexpr bool fits_thread(const physics::SizesView& m) {
   return m.npair == 0 && m.nv <= ThreadSizes::nv && m.nu <= ThreadSizes::nu &&
          m.ncoord <= ThreadSizes::ncoord && m.nbody <= ThreadSizes::nbody && m.nfluidbody == 0 &&
-         m.nmocap == 0 && drives_of(m) == physics::Drives::plain;
+         drives_of(m) == physics::Drives::plain;
 }
 
 }  // namespace stiction::cuda

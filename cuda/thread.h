@@ -47,19 +47,10 @@ template <class S>
 STICTION_FN void advance_rebounds(const GroupTeam<ThreadGroup>&, const ModelView&, EnvView<S>&,
                                   const Mask<S>&) {}
 
-// ---- nor is there a medium, nor a mocap body
+// ---- nor is there a medium
 
 template <class S>
 STICTION_FN void fluid(const GroupTeam<ThreadGroup>&, const ModelView&, EnvView<S>&) {}
-template <class S>
-STICTION_FN void mocap(const GroupTeam<ThreadGroup>&, const ModelView&, EnvView<S>&, int) {}
-template <class S>
-STICTION_FN void move_mocap(const GroupTeam<ThreadGroup>&, const ModelView&, EnvView<S>&, int) {}
-template <class S>
-STICTION_FN bool replace_bad_mocap(const GroupTeam<ThreadGroup>&, const ModelView&, const Launch&,
-                                   EnvView<S>&) {
-  return false;
-}
 
 // ---- the thread's own memory
 

@@ -35,7 +35,6 @@ inline constexpr const char* kRigging = R"(<mujoco model="rigging">
 <keyframe><key qpos=".6 0 .098 1 0 0 0 0 .996 .08 .02 .02"/></keyframe>
 </mujoco>)";
 
-// Without pairs, and small enough for a thread: limits of a slide, a ball, a hinge and a tendon over joints.
 // Balls and a box that come back: of a rigid pair, of a soft one, of each other.
 inline constexpr const char* kBounces = R"(<mujoco model="bounces"><option timestep="0.002"/>
 <custom><numeric name="stiction_contact" data="1e6 20 0.7"/><numeric name="stiction_contact/soft" data="2e3 10 0.6"/></custom>
@@ -46,6 +45,7 @@ inline constexpr const char* kBounces = R"(<mujoco model="bounces"><option times
  <body pos="0 .02 .279"><freejoint/><geom size=".08" mass=".4"/></body>
 </worldbody></mujoco>)";
 
+// Without pairs, and small enough for a thread: limits of a slide, a ball, a hinge and a tendon over joints.
 inline constexpr const char* kStops = R"(<mujoco model="stops">
 <option timestep="0.005"/><default><geom contype="0" conaffinity="0"/></default>
 <worldbody><geom name="wall" type="box" size=".05 .3 .3" pos=".5 0 0"/>

@@ -76,7 +76,8 @@ TEST_F(Ptx, AnExtremeThatIsComparedWithItsConstantIsRefused) {
     return fault([&] {
       ptx::Module module(".func f()\n{\n\t.reg .pred %p<2>;\n\t.reg .b" + type +
                          " %r<3>;\n\tmov.u" + type + " %r1, 3;\n\t" + extreme + type +
-                         " %r2, %r1, 1;\n\t" + compare + type + " %p1, " + operands + ";\n\tret;\n}\n");
+                         " %r2, %r1, 1;\n\t" + compare + type + " %p1, " + operands +
+                         ";\n\tret;\n}\n");
     });
   };
   EXPECT_THAT(comparing("max.u", "setp.eq.s", "%r2, 1"), HasSubstr("with its own constant"));

@@ -33,8 +33,8 @@ void refuse_recursion(const Module& m, int k, std::vector<Visit>& visits) {
   visit = Visit::done;
 }
 
-// ptxas 12.9 and 13.0 make one instruction of `max(x, C) == C` in 16 bits, VIMNMX.U16x2 of two halves with a
-// predicate, which answers max(x, C) == x or'ed with the idle half's: sm_90 and sm_100 alike, from -O1 on.
+// ptxas 12.9 and 13.0 make one instruction of `max(x, C) == C` in 16 bits, VIMNMX.U16x2 of two halves, whose
+// predicate is another (cuda/README.md): sm_90 and sm_100 alike, from -O1 on.
 void refuse_extreme_equal_to_its_constant(const Module& m, const Function& f) {
   const auto opcode = [&](const Instruction& i) -> const std::string& {
     return m.opcodes()[static_cast<std::size_t>(i.opcode)];

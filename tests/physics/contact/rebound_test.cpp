@@ -111,6 +111,13 @@ class Ball {
   reference::ContactPoint point;
 };
 
+// Share of the height h by which a rigid bounce may miss e² h: gravity before the surface, and the 0.2 % (1 + e)/e that the
+// stiffness of its two steps leaves.
+double lost(double dt, double e, double h) {
+  const double v_a = std::sqrt(2 * kGravity * h);
+  return 1.3 * (2 * dt * kGravity / v_a * e * e + 0.002 * e * (1 + e)) + 5e-4;
+}
+
 TEST(Rebound, ComesBackToTheSquareOfE) {
   for (const double k : {2e3, 2e4, 2e5, 1e6, 1e9})
     for (const double dt : {1e-4, 5e-4, 1e-3, 2e-3, 5e-3})
@@ -119,9 +126,9 @@ TEST(Rebound, ComesBackToTheSquareOfE) {
           const double h = 1 + more, soft = 4 / std::sqrt(2 * kGravity * k / kMass) * kGravity;
           const std::vector<double> top = Ball({e, k, dt, 20, h}).tops(1);
           ASSERT_EQ(top.size(), 1u);
-          // gravity works on the way of a soft bounce, of about v_a/ω
-          EXPECT_NEAR(top[0], e * e * h,
-                      std::max(0.03, dt * dt * k / kMass < 1.0 / 64 ? 0.4 * soft : 0.0) * h)
+          // gravity works on the way of a soft bounce, of about v_a/ω; else 2 δt g/v_a of the height is lost
+          const bool is_soft = dt * dt * k / kMass < 1.0 / 64;
+          EXPECT_NEAR(top[0], e * e * h, (is_soft ? 0.4 * soft + 0.012 * e : lost(dt, e, h)) * h)
               << "k " << k << " dt " << dt << " e " << e << " h " << h;
         }
 }
@@ -131,7 +138,7 @@ TEST(Rebound, SapComesBackToo) {
     for (const double e : {0.05, 0.5, 1.0}) {
       const std::vector<double> top = Ball({e, 1e6, dt, 0, 1, ContactModel::sap}).tops(1);
       ASSERT_EQ(top.size(), 1u);
-      EXPECT_NEAR(top[0], e * e, 0.03) << "dt " << dt << " e " << e;
+      EXPECT_NEAR(top[0], e * e, lost(dt, e, 1)) << "dt " << dt << " e " << e;
     }
 }
 

@@ -88,8 +88,8 @@ inline Case make_case(const ModelPtr& model, const Options& o, const SolveCase& 
   c.contacts =
       Reference(model, once).step(s.qpos, s.qvel, {.ctrl = s.ctrl, .anchor = s.anchor}).contacts;
   const std::vector<double> zeros(at(m.nv)), wrenches(at(6 * m.nbody));
-  const reference::StepInputs in{s.qpos, s.qvel,   s.ctrl, zeros, wrenches, {}, {},
-                                 {},     s.anchor, {},     {}};
+  const reference::StepInputs in{s.qpos, s.qvel, s.ctrl,   zeros, wrenches, {},
+                                 {},     {},     s.anchor, {},    {}};
   c.kin = reference::kinematics(m, s.qpos, {}, {});
   c.free = reference::free_motion(m, o, c.kin, in);
   const auto tendons = reference::tendons(m, c.kin, s.qpos);

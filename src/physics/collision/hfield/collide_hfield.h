@@ -106,7 +106,8 @@ struct HfieldLimit : SearchLimit<W> {
   W overflow{}, cut{};
 };
 
-// contact_points(hfield, type) witnesses, no field on a field, each with a normal of its own; a slot without a point is beyond reach.
+// contact_points(hfield, type) witnesses, each with a normal of its own; a slot without a point is beyond reach. No field comes
+// here with another, and to ask contact_points would be a comparison that ptxas gets wrong (cuda/README.md).
 template <class W, class Out>
 STICTION_RARE void collide_hfield(const ShapeKind<W>& kind_a, const ShapeKind<W>& kind_b,
                                   const Shape<W>& a, const Shape<W>& b, const Mask<W>& near,
