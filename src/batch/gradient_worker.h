@@ -1,12 +1,14 @@
-// What the derivative of a step works with: an environment in plain and in dual numbers, and the tangents of positions.
+// What the derivative of a step works with: an environment in plain, in dual and in recorded numbers, and the tangents of
+// positions.
 #pragma once
 
 #include <Eigen/LU>
 #include <array>
+#include <memory>
 #include <vector>
 
 #include "batch/impl.h"
-#include "cpu/tangents.h"
+#include "cpu/adjoints.h"
 
 namespace stiction::gradient {
 
@@ -22,6 +24,7 @@ struct Blocks {
   std::array<void*, kFields> fields{};
   std::size_t bytes = 0;
 
+  Blocks() = default;
   Blocks(const cpu::FieldSpecs& specs, std::size_t number_bytes) {
     const auto size = [&](const FieldSpec& s) {
       return cpu::whole_lines((s.type == FieldType::index ? sizeof(int) : number_bytes) *
@@ -36,6 +39,7 @@ struct Blocks {
     });
   }
   double* numbers(Field f) const { return static_cast<double*>(fields[at(f)]); }
+  cpu::Recorded* recorded(Field f) const { return static_cast<cpu::Recorded*>(fields[at(f)]); }
   int* ints(Field f) const { return static_cast<int*>(fields[at(f)]); }
 };
 
@@ -52,6 +56,10 @@ class GeneralSystem : public cpu::LinearSystem {
   }
   void factor() override { lu_.compute(matrix_); }
   void solve() override { columns_ = lu_.solve(columns_).eval(); }
+  void solve_transposed(double* x) override {
+    Eigen::Map<Eigen::VectorXd> b(x, lu_.rows());
+    b = lu_.transpose().solve(b).eval();
+  }
 
  private:
   Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor> matrix_;
@@ -59,20 +67,34 @@ class GeneralSystem : public cpu::LinearSystem {
   Eigen::PartialPivLU<Eigen::MatrixXd> lu_;
 };
 
-// Of one thread: the environment in plain numbers, for the solve, and in dual ones; what is found there.
+// What a product needs: the environment in recorded numbers, and their tape.
+struct Reverse {
+  Blocks fields;
+  cpu::Recording recording;
+  GeneralSystem following;
+
+  Reverse(const cpu::HostModel& host, int solves)
+      : fields(host.specs(), sizeof(cpu::Recorded)), recording(host.view(), solves) {}
+  std::size_t bytes() const { return fields.bytes + recording.bytes(); }
+};
+
+// Of one thread: the environment in plain numbers, for the solve, and what a Jacobian needs, in dual ones. What only
+// Jacobians or only products need is there from the first one on.
 struct Worker {
   Blocks plain, dual;
   std::vector<double> solutions, factors, tangents;
   GeneralSystem following;
+  std::unique_ptr<Reverse> reverse;
 
-  Worker(const cpu::HostModel& host, int solves, int rows)
-      : plain(host.specs(), sizeof(double)),
-        dual(host.specs(), cpu::kDualBytes),
-        solutions(at(solves * host.view().nv)),
-        factors(cpu::factor_numbers(host.view(), solves)),
-        tangents(at(rows) * at(kDirections)) {}
+  Worker(const cpu::HostModel& host, int solves)
+      : plain(host.specs(), sizeof(double)), solutions(at(solves * host.view().nv)) {}
+  void prepare_jacobian(const cpu::HostModel& host, int solves, int rows) {
+    dual = Blocks(host.specs(), cpu::kDualBytes);
+    factors.resize(cpu::factor_numbers(host.view(), solves));
+    tangents.resize(at(rows) * at(kDirections));
+  }
   std::size_t bytes() const {
-    return plain.bytes + dual.bytes +
+    return plain.bytes + dual.bytes + (reverse != nullptr ? reverse->bytes() : 0) +
            sizeof(double) * (solutions.size() + factors.size() + tangents.size());
   }
 };
@@ -83,6 +105,14 @@ inline std::array<double, 4> quaternion_rate(const double* q, int i) {
   if (i == 0) return {-x, w, z, -y};
   if (i == 1) return {-y, -z, w, x};
   return {-z, y, -x, w};
+}
+
+// And back: ω_i = Σ f_k q̇_k with ω = 2 q⁻¹ q̇, so f is 4/|q|² times that rate.
+inline std::array<double, 4> rotation_reading(const double* q, int i) {
+  std::array<double, 4> f = quaternion_rate(q, i);
+  const double norm2 = q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3];
+  for (double& x : f) x *= 4 / norm2;
+  return f;
 }
 
 // How qpos moves with dof i of its tangent, and back: qpos[first + k] at the rate[k]. Of a rotation four numbers.

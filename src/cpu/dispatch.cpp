@@ -25,8 +25,8 @@ STICTION_DECLARE_KERNELS(plain64)
 #undef STICTION_DECLARE_KERNELS
 
 // src/cpu/tangents.cpp
-#define STICTION_DECLARE_TANGENTS(isa) \
-  inline namespace isa {               \
+#define STICTION_DECLARE_TANGENTS(isa)              \
+  inline namespace isa {                            \
   extern const cpu::TangentKernels kTangentKernels; \
   }
 #ifdef STICTION_HAVE_dual_avx512
@@ -37,6 +37,11 @@ STICTION_DECLARE_TANGENTS(dual_avx2)
 #endif
 STICTION_DECLARE_TANGENTS(dual_baseline)
 #undef STICTION_DECLARE_TANGENTS
+
+// src/cpu/adjoints.cpp
+inline namespace adjoint {
+extern const cpu::AdjointKernels kAdjointKernels;
+}
 }  // namespace stiction::physics
 
 namespace stiction::cpu {
@@ -119,6 +124,10 @@ const TangentKernels& tangent_kernels() {
   if (wanted == "avx2") return physics::dual_avx2::kTangentKernels;
 #endif
   return physics::dual_baseline::kTangentKernels;
+}
+
+const AdjointKernels& adjoint_kernels() {
+  return physics::adjoint::kAdjointKernels;
 }
 
 std::vector<const Kernels*> usable_kernels() {

@@ -13,6 +13,7 @@
 STICTION_PHYSICS_BEGIN
 
 struct Dual {
+  static constexpr bool has_derivatives = true;
   static constexpr int kDirections = 8;
   // beside the value without padding: 72 bytes
   typedef double Tangent __attribute__((vector_size(kDirections * sizeof(double)), aligned(8)));

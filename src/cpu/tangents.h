@@ -18,6 +18,7 @@ struct LinearSystem {
   virtual double* columns(int n) = 0;  // b, then x: (n, kDirections)
   virtual void factor() = 0;
   virtual void solve() = 0;
+  virtual void solve_transposed(double* x) = 0;  // b, then Mᵀ⁻¹ b: (n)
 };
 
 // Numbers for the factors of H: of each solve H and L, and a right-hand side that nobody asks for.
