@@ -45,12 +45,13 @@ class StepDerivative {
   const std::vector<DerivativeBlock>& wrt() const;
   int rows() const;
   int columns() const;
-  std::size_t memory() const;  // bytes, of all threads
+  // Bytes, of all threads: what Jacobians need from the first one on, and products from the first one on.
+  std::size_t memory() const;
 
   // (num_envs, rows, columns). Of a step that freezes the environment: the state stays, so 1 and 0. Always finite.
   std::vector<double> jacobian();
-  // weightsᵀ times it, (num_envs, columns), without it: weights (num_envs, rows). Throws ArgumentError on another
-  // size or a number that is not finite.
+  // weightsᵀ times it, (num_envs, columns), without it, by a reverse sweep: weights (num_envs, rows). Throws
+  // ArgumentError on another size or a number that is not finite.
   std::vector<double> product(std::span<const double> weights);
   // Of the last call, (num_envs): bits of Status of the steps that were differentiated. A derivative is not to be
   // trusted where not_converged or inaccurate is set, and where the step froze it is that of no motion.

@@ -1,5 +1,5 @@
-// Derivatives of a step, forward: the plain step, its tangents in dual numbers. The equations are in cpu/tangents.cpp and
-// physics/solver/tangent.h.
+// Derivatives of a step, forward: the plain step, its tangents in dual numbers. The equations are in cpu/tangents.cpp
+// and physics/solver/tangent.h.
 #include <cmath>
 #include <cstring>
 

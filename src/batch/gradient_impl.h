@@ -1,5 +1,5 @@
-// What is behind StepDerivative (stiction/gradient.h): which numbers are seeded and which are read, one environment at a
-// time. Jacobians go forward, gradient.cpp, products backward, gradient_reverse.cpp.
+// What is behind StepDerivative (stiction/gradient.h): which numbers are seeded and which are read, one environment at
+// a time. Jacobians go forward, gradient.cpp, products backward, gradient_reverse.cpp.
 #pragma once
 
 #include <algorithm>
@@ -52,7 +52,8 @@ struct StepDerivative::Impl {
   }
   void list_anchors(const gradient::Blocks& b) const;
   bool has_own_numbers(int env) const;
-  // Where a point acts that was searched for: the columns of qpos in the rows of qpos and qvel, (2 nv, 2 nv), or nothing.
+  // Where a point acts that was searched for: the columns of qpos in the rows of qpos and qvel, (2 nv, 2 nv), or
+  // nothing.
   std::vector<double> ask_reference(const Worker& w, int env);
   std::vector<double> by_reference(const Worker& w) const;
   bool moves_more() const;

@@ -1,9 +1,8 @@
-// Products of weights with the derivative of a step, backward: from what the step moved to what it depends on, on a tape.
-// The equations are in cpu/adjoints.cpp.
+// Products of weights with the derivative of a step, backward: from what the step moved to what it depends on, on a
+// tape. The equations are in cpu/adjoints.cpp.
 #include <cmath>
 
 #include "batch/gradient_impl.h"
-#include "cpu/dispatch.h"
 
 namespace stiction {
 

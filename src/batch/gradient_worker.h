@@ -1,5 +1,5 @@
-// What the derivative of a step works with: an environment in plain, in dual and in recorded numbers, and the tangents of
-// positions.
+// What the derivative of a step works with: an environment in plain, in dual and in recorded numbers, and the tangents
+// of positions.
 #pragma once
 
 #include <Eigen/LU>

@@ -1,7 +1,7 @@
 // The stages of a step on a tape, and the way back.
 //
-// v of each solve is independent on the tape, and r at it has its nodes. With v̄ what the rest of the step asks of v, the
-// implicit function theorem (physics/solver/tangent.h) says
+// v of each solve is independent on the tape, and r at it has its nodes. With v̄ what the rest of the step asks of v,
+// the implicit function theorem (physics/solver/tangent.h) says
 //
 //   λ = H⁻ᵀ v̄,   r̄ = −λ
 //

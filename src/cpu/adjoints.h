@@ -35,8 +35,8 @@ struct Recording {
 };
 
 struct AdjointKernels {
-  // A step of the environment in `fields`, blocks of Recorded whose nodes are leaves of the tape or 0; plain, solutions,
-  // solves, sensors: as of TangentKernels, and so is the result.
+  // A step of the environment in `fields`, blocks of Recorded whose nodes are leaves of the tape or 0. plain,
+  // solutions, solves, sensors: as of TangentKernels, and so is the result.
   bool (*record)(const physics::ModelView& m, void* const* fields, void* const* plain,
                  const double* solutions, int solves, bool sensors, Recording& recording,
                  LinearSystem& following);
@@ -44,5 +44,8 @@ struct AdjointKernels {
   void (*sweep)(const physics::ModelView& m, void* const* fields, Recording& recording, int leaves,
                 LinearSystem& following);
 };
+
+// One number after the other, so that no instruction set does it better.
+const AdjointKernels& adjoint_kernels();
 
 }  // namespace stiction::cpu

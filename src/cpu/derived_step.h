@@ -1,5 +1,5 @@
-// What the stages of a step do otherwise in numbers that carry derivatives, dual (dual.h) or recorded (adjoint.h): points
-// that are searched for are those of the same step in plain doubles.
+// What the stages of a step do otherwise in numbers that carry derivatives, dual (dual.h) or recorded (adjoint.h):
+// points that are searched for are those of the same step in plain doubles.
 #pragma once
 
 #include "cpu/bind.h"

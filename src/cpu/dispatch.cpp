@@ -3,6 +3,7 @@
 #include <cstdlib>
 #include <string>
 
+#include "cpu/adjoints.h"
 #include "stiction/error.h"
 
 // Defined by the units of each instruction set, src/cpu/kernels.cpp.

@@ -3,7 +3,6 @@
 
 #include <vector>
 
-#include "cpu/adjoints.h"
 #include "cpu/kernels.h"
 #include "cpu/tangents.h"
 
@@ -15,8 +14,6 @@ const Kernels& float32_kernels();
 const Kernels& float64_kernels();
 // Of the same set; of the baseline where STICTION_ISA names "scalar".
 const TangentKernels& tangent_kernels();
-// One number after the other, so that no set does it better.
-const AdjointKernels& adjoint_kernels();
 
 // All that are built and run here, best first; tests compare them.
 std::vector<const Kernels*> usable_kernels();

@@ -1,5 +1,5 @@
-"""StepDerivative.product, which goes backward, against weights times StepDerivative.jacobian, which goes forward: two number
-types of one text, whose derivatives agree to round-off."""
+"""StepDerivative.product, which goes backward, against weights times StepDerivative.jacobian, which goes forward: two
+number types of one text, whose derivatives agree to round-off."""
 
 import numpy as np
 import pytest
@@ -104,7 +104,8 @@ LIMB = """<mujoco><option timestep="0.004" density="1.2" viscosity="0.01" wind="
     <general tendon="f" dyntype="filter" dynprm="0.05" gainprm="3"/></actuator>
   <equality><connect site1="s2" site2="s1"/></equality>
   <sensor><accelerometer site="s1"/><gyro site="s2"/><framepos objtype="site" objname="s1"/><touch site="s2"/>
-    <tendonpos tendon="t"/><actuatorfrc actuator="m"/><jointpos joint="a"/><subtreecom body="hand"/></sensor></mujoco>"""
+    <tendonpos tendon="t"/><actuatorfrc actuator="m"/><jointpos joint="a"/><subtreecom body="hand"/></sensor>
+  </mujoco>"""
 
 
 @pytest.mark.parametrize("friction", [1, 3, "fixed_point"])
