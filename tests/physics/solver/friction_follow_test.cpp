@@ -70,7 +70,7 @@ TEST(FrictionFollow, BoundsFollowWhereFrictionChanges) {
       "<mujoco><custom><numeric name='stiction_contact' data='1e5 1'/></custom><worldbody>"
       "<geom type='plane' size='5 5 1'/><body pos='0 0 .1'><freejoint/><geom size='.1' mass='1'/>"
       "</body></worldbody></mujoco>");
-  Options o = step_options(*model, {}, 1e-12);
+  Options o = step_options(*model, one_solve(), 1e-12);
   o.friction_iterations = kAutoFriction;
   const auto renewals = [&](double height, double sliding, double falling) {
     SolveCase s = first_state(*model);
@@ -119,7 +119,7 @@ TEST(FrictionFollow, BoundsFollowWhereTheStartIsTheSolution) {
       "<mujoco><custom><numeric name='stiction_contact' data='1e5 1'/></custom><worldbody>"
       "<geom type='plane' size='5 5 1'/><body pos='0 0 .1'><freejoint/><geom size='.1' mass='1'/>"
       "</body></worldbody></mujoco>");
-  Options once = step_options(*model, {}, 1e-12), o = once;
+  Options once = step_options(*model, one_solve(), 1e-12), o = once;
   o.friction_iterations = kAutoFriction, o.solver_tolerance = 1e-6;
   SolveCase s = first_state(*model);
   s.qpos[2] = 0.1 - 1e-4, s.qvel[0] = 1, s.qvel[2] = .045;

@@ -3,6 +3,7 @@
 
 #include <random>
 
+#include "one_solve.h"
 #include "physics/contact/points.h"
 #include "physics/env.h"
 #include "reference/actuation/forces.h"

@@ -102,7 +102,7 @@ TEST(Solve, AgreesWithTheReferenceInFloat) {
 // Impulses, forces and accelerations that the step reports.
 TEST(Solve, OutputsAgreeWithTheReference) {
   for (const TestModel& t : solve_models()) {
-    const Options o = step_options(*t.model, {}, 1e-12);
+    const Options o = step_options(*t.model, one_solve(), 1e-12);
     const Model& m = *t.model;
     int contacts = 0;
     for (const SolveCase& state : rollout(t.model, o, 10, 20, 3)) {
@@ -151,7 +151,7 @@ std::vector<double> outputs(const Scene<S>& s, int lane) {
 TEST(Solve, OrderOfTheTeamDoesNotMatter) {
   for (const TestModel& t : solve_models())
     for (const int solves : {1, 2, kAutoFriction}) {
-      Options o = step_options(*t.model, {}, 1e-6);
+      Options o = step_options(*t.model, one_solve(), 1e-6);
       o.friction_iterations = solves;
       for (const SolveCase& state : rollout(t.model, o, 3, 30, 5)) {
         const Case c = make_case(t.model, o, state);
@@ -184,7 +184,7 @@ TEST(Solve, RealThreads) {
 // Lanes finish one after the other, and the points that act in no other lane leave the list.
 TEST(Solve, RealThreadsOnAPack) {
   const ModelPtr model = load_model_from_string(kPile);
-  const Options o = step_options(*model, {}, 1e-4);
+  const Options o = step_options(*model, one_solve(), 1e-4);
   bool some_left = false;  // points whose lanes have finished are no longer live
   for (unsigned seed = 12; seed < 16; ++seed) {
     std::vector<Case> cases;
@@ -236,7 +236,7 @@ TEST(Solve, LanesAreIndependent) {
 // Frozen lanes keep v0 whatever is in them; a lane without finite numbers stops alone.
 TEST(Solve, FrozenAndBrokenLanes) {
   const ModelPtr model = load_model_from_string(kPile);
-  const Options o = step_options(*model, {}, 1e-4);
+  const Options o = step_options(*model, one_solve(), 1e-4);
   const Case c = make_case(model, o, rollout(model, o, 1, 60, 8)[0]);
   Scene<TestPack> good(model, o, {c}), bad(model, o, {c});
   bad.put(Field::active, 0, 1, 0);
@@ -259,7 +259,7 @@ constexpr const char* kPendulum = R"(<mujoco><option timestep="0.004"/><worldbod
 // Where nothing touches, the last step's acceleration does not matter: v_free is the solution.
 TEST(Solve, InTheAirItBeginsAtTheEnd) {
   const ModelPtr model = load_model_from_string(kPendulum);
-  const Options o = step_options(*model, {}, 1e-6);
+  const Options o = step_options(*model, one_solve(), 1e-6);
   const Case c = make_case(model, o, first_state(*model));
   ASSERT_TRUE(c.contacts.empty());
   Scene<double> s(model, o, {c});
@@ -272,7 +272,7 @@ TEST(Solve, InTheAirItBeginsAtTheEnd) {
 // The cap keeps the last iterate, which has the lowest cost, and says so.
 TEST(Solve, CapOnIterations) {
   const ModelPtr model = load_model_from_string(kPile);
-  Options o = step_options(*model, {}, 1e-12);
+  Options o = step_options(*model, one_solve(), 1e-12);
   const Case c = make_case(model, o, rollout(model, o, 1, 60, 8)[0]);
   o.max_iterations = 1;
   Scene<double> s(model, o, {c});
