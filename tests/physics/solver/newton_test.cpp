@@ -113,8 +113,8 @@ TEST(Solve, StalledIsHarmlessWhereItIsNotInaccurate) {
   for (const double k : {1e9, 1e10, 1e11, 1e12, 1e13}) {
     const ModelPtr model =
         with_contact_material(*soft, -1, {.stiffness = k, .dissipation = 1, .friction = .8});
-    Env<TestPack> narrow(*model, {});
-    Options tight;
+    Env<TestPack> narrow(*model, one_solve());
+    Options tight = one_solve();
     tight.solver_tolerance = 1e-9, tight.max_iterations = 100;
     Env<double> wide(*model, tight);
     int stalled = 0, inaccurate = 0, steps = 0;
