@@ -93,9 +93,9 @@ def energies(kind, count, layers, dt, duration):
 def run_elastic(full):
     r = Result("With e = 1 and no friction balls that land alone never gain energy; where balls land on balls, contacts that touch a step "
                "apart can, by 5 % at 4 ms.")
-    count, duration = (6, 2.0) if full else (2, 1.0)
-    steps = (1e-2, 4e-3, 1e-3) if full else (4e-3, 1e-3)
-    figure, panels = axes(1, 2, width=9)
+    count, duration = (4, 1.5) if full else (2, 1.0)
+    steps = (4e-3, 2e-3, 1e-3) if full else (4e-3, 1e-3)
+    figure, panels = axes(1, 2, width=9, height=3.0)
     for a, layers in zip(panels, (1, count)):
         for kind in engines():
             ours, told = kind is Ours, []
@@ -108,13 +108,12 @@ def run_elastic(full):
                     bounces = 0.5 + 0.5 * duration * GRAVITY / fall
                     r.gate(f"one layer, {1e3 * dt:g} ms: greatest energy over the first", share.max(), high=1 + 1e-9)
                     r.gate(f"one layer, {1e3 * dt:g} ms: least energy over the first", share.min(), low=1 - 2.5 * bounces * GRAVITY * dt / fall)
-                elif ours and dt == 4e-3:
-                    r.gate(f"{count} layers, {1e3 * dt:g} ms: greatest energy over the first", share.max(), low=1.01, control=True)
                 a.plot(10 * dt * np.arange(len(share)), share, "-" if ours else "--", color=COLOUR[kind.name], lw=0.6 + 100 * dt,
                        label=f"{kind.name}, {1e3 * dt:g} ms")
             r.row(f"energy over the first, {layers} layer{'s' if layers > 1 else ''}" + ("" if ours else ", MuJoCo"), "; ".join(told) if ours else "",
                   "" if ours else "; ".join(told))
-        a.set(xlabel="time [s]", ylabel=f"energy over the first, {layers} × {count * count} balls")
+        a.set(xlabel="time [s]", ylabel=f"energy share, {layers} × {count * count} balls")
+    r.gate("2 × 4 balls, 4 ms: greatest energy over the first", energies(Ours, 2, 2, 4e-3, 1.0).max(), low=1.01, control=True)
     legends(*panels, fontsize=7)
     r.figures.append((figure, f"Balls of {MASS:g} kg from 1 m between walls, e = 1, μ = 0; MuJoCo with undamped springs of 1e5/s²."))
     return r
@@ -137,10 +136,19 @@ def tower_xml(floors):
     return world(bodies, 'friction=".5 0 0"')
 
 
+def settlement(run, floors):
+    """How far the top goes down: the loads over the springs, 8 points on the ground, 16 between two floors."""
+    contacts = stiction.Reference(run.model).forward(run.qpos, run.qvel).contacts
+    ground, = {c.stiffness for c in contacts if run.model.geom_bodyid[c.geom1] == 0}
+    planks, = {c.stiffness for c in contacts if run.model.geom_bodyid[c.geom1] != 0}
+    floor = float(run.model.body_mass.sum()) * GRAVITY / floors
+    return floor * floors / (8 * ground) + sum(floor * n / (16 * planks) for n in range(1, floors))
+
+
 def run_tower(full):
     r = Result("A tower of planks stands where it was built, and does not turn or lean.")
-    floors, duration = (24, 5.0) if full else (6, 2.0)
-    steps = (1e-2, 4e-3, 1e-3) if full else (4e-3,)
+    floors, duration = (12, 3.0) if full else (6, 2.0)
+    steps = (4e-3, 2e-3) if full else (4e-3,)
     figure, (a,) = axes(1)
     kinds = [("auto", Ours, {}), ("anchored", Ours, {"stiction": "anchored"})] + [("MuJoCo", k, {}) for k in engines()[1:]]
     for name, kind, options in kinds:
@@ -159,7 +167,7 @@ def run_tower(full):
             moved = np.linalg.norm(tracks[-1] - built, axis=1).max()
             told.append(f"{1e3 * moved:.2g} mm in all, {1e6 * drift[-1] / (duration - 1):.2g} µm/s at {1e3 * dt:g} ms")
             if kind is Ours:
-                r.gate(f"{name}, {1e3 * dt:g} ms: farthest plank from where it was put, m", moved, high=1e-3)
+                r.near(f"{name}, {1e3 * dt:g} ms: settlement of the top over that of its springs", moved / settlement(run, floors), 1.0, relative=1e-6)
                 r.gate(f"{name}, {1e3 * dt:g} ms: drift after a second, m/s", drift[-1] / (duration - 1), high=1e-6 if name == "anchored" else 1e-4)
             a.plot(1.0 + 0.1 * (duration - 1.0) * np.arange(11), 1e6 * drift, "--" if name == "auto" else "-",
                    color=COLOUR["MuJoCo" if kind is not Ours else "stiction"], label=f"{name}, {1e3 * dt:g} ms")
@@ -172,8 +180,9 @@ def run_tower(full):
 
 
 def run_robots(full):
-    r = Result("A quadruped and a humanoid on their servos: the ground carries what the momentum asks for, and both engines agree where they stand.")
-    figure, panels = axes(1, 2, width=9)
+    r = Result("A quadruped that stands and a humanoid that topples on their servos: the ground gives what the change of momentum asks for, and both "
+               "engines have them at the same height over the deepest point.")
+    figure, panels = axes(1, 2, width=9, height=3.0)
     for a, name, duration in zip(panels, ("anymal_c", "h1"), (2.0, 0.5)):
         source = stiction.assets.info(name).on_floor
         model = stiction.assets.load(name)
@@ -212,7 +221,7 @@ def run_robots(full):
         if len(engines()) > 1:
             far = max(abs(tracks["stiction", dt] - tracks["MuJoCo", dt]) for dt in steps)
             r.gate(f"{name}: height of the trunk over the deepest point, less MuJoCo's, m", far, high=5e-3)
-        a.set(xlabel="time [s]", ylabel=f"height of the trunk of {name} [m]")
+        a.set(xlabel="time [s]", ylabel=f"trunk of {name} [m]")
     legends(*panels, fontsize=7)
     r.figures.append((figure, "Robots of the package on a plane, from their keyframe on their position servos."))
     return r
