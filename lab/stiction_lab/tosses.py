@@ -186,7 +186,7 @@ class Mujoco:
         dt, out = PERIOD / self.substeps, []
         state = np.concatenate([np.zeros((len(tosses), 1)), tosses.pose[:, 0], tosses.start], axis=1)
         for T, zeta, mu, *impedance in candidates:
-            solimp = f'solimp="{impedance[0]!r} {impedance[0]!r}"' if impedance else ""
+            solimp = f'solimp="{float(impedance[0])!r} {float(impedance[0])!r}"' if impedance else ""
             material = f'solref="{float(T)!r} {float(zeta)!r}" {solimp} friction="{float(mu)!r} 0 0" condim="3"'
             m = mujoco.MjModel.from_xml_string(xml(dt, material, f'cone="{self.cone}" integrator="implicitfast"'))
             states, _ = rollout.rollout(m, [mujoco.MjData(m)], state, nstep=(FRAMES - 1) * self.substeps)

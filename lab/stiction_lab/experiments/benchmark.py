@@ -111,7 +111,7 @@ def exact_height(t, e, height=HEIGHT):
 
 def run_bouncing(full):
     r = Result("Balls come back to e² of their height whatever the step, and with e = 1 they never rise above where they began.")
-    steps = (1e-2, 4e-3, 1e-3) if full else (4e-3, 1e-3)
+    steps = (4e-3, 2e-3, 1e-3) if full else (4e-3, 1e-3)
     coefficients, duration = (0.0, 0.5, 0.8, 1.0), 20.0 if full else 4.0
     table, peaks = {}, {}
     for kind in engines():
