@@ -1,0 +1,51 @@
+"""The examples of docs/gradient_examples.md, smaller: each goes where it should, which it does not with a wrong derivative."""
+
+import importlib.util
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import stiction
+
+ROOT = Path(__file__).parents[2]
+
+
+def example(name):
+    spec = importlib.util.spec_from_file_location(f"example_{name}", ROOT / f"examples/{name}.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_an_arm_pushes_a_ball_to_its_target(tmp_path, capsys):
+    pytest.importorskip("matplotlib")
+    ilqr = example("ilqr")
+    found = ilqr.main(["--scene", "push", "--iterations", "16", "--figure", str(tmp_path / "push.png")])["push"]
+    plan = found[-1]
+    start = stiction.Batch(ilqr.push(*ilqr.SCHEDULE[-1]).model, 1)
+    start.reset(qpos=found[0].qpos[0])
+    assert start.ncon[0] == 1  # the ball on the floor
+    assert ilqr.left("push", plan) < 0.05  # of 0.35 m
+    assert plan.cost < 0.05 * found[0].costs[0]
+    assert np.all(np.abs(plan.ctrl) <= [4, 2])
+    assert (tmp_path / "push.png").stat().st_size > 10_000
+    assert "mm from the target" in capsys.readouterr().out
+
+
+def test_without_the_hands_term_nothing_leads_to_the_ball():
+    """At rest without contact the derivative of the ball to each control is exactly zero."""
+    ilqr = example("ilqr")
+    problem = ilqr.push(*ilqr.SCHEDULE[0])
+    from stiction.ilqr import ilqr as solve
+
+    plan = solve(problem, iterations=0)
+    ball = problem.jacobians(plan)["sensordata"][:, 3:, -2:]
+    assert np.all(ball == 0)
+
+
+def test_a_finger_turns_a_cylinder():
+    ilqr = example("ilqr")
+    plan, plans = ilqr.solve("turn", 14)
+    assert ilqr.left("turn", plan) < 0.3  # of 2 rad
+    assert plan.cost < 0.05 * plans[0].costs[0]
