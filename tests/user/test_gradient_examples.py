@@ -49,3 +49,27 @@ def test_a_finger_turns_a_cylinder():
     plan, plans = ilqr.solve("turn", 14)
     assert ilqr.left("turn", plan) < 0.3  # of 2 rad
     assert plan.cost < 0.05 * plans[0].costs[0]
+
+
+def test_each_puck_slides_to_its_own_target(tmp_path, capsys):
+    pytest.importorskip("matplotlib")
+    mpc = example("mpc")
+    arguments = ["--envs", "8", "--iterations", "6", "--seed", "3", "--figure", str(tmp_path / "mpc.png")]
+    history = mpc.main(arguments)
+    assert history[0].mean() > 0.05  # m
+    # Gauss and Newton with an exact derivative: quadratic, to a micrometre and below in six steps
+    assert history[-1].max() < 1e-6
+    assert (tmp_path / "mpc.png").stat().st_size > 10_000
+    assert "8 pucks" in capsys.readouterr().out
+
+
+def test_the_gradient_of_the_pucks_is_that_of_differences():
+    mpc = example("mpc")
+    pucks = mpc.Pucks(4, 1)
+    ctrl = mpc.first_guess(4)
+    direction = np.random.default_rng(0).standard_normal(ctrl.shape)
+    exact = np.sum(pucks.gradient(pucks.rollout(ctrl)[0], ctrl) * direction, axis=(0, 2))
+    h = 1e-5
+    difference = (pucks.rollout(ctrl + h * direction)[1] - pucks.rollout(ctrl - h * direction)[1]) / (2 * h)
+    # steps are solved to 1e-6 of their momentum, which differences divide by h
+    assert exact == pytest.approx(difference, rel=1e-2)
