@@ -3,14 +3,14 @@
     python examples/mpc.py [--envs N] [--iterations N] [--seed S] [--figure out/mpc.png]
 
 A pusher on a rail accelerates a puck and lets it go, and friction stops it. Masses, frictions and targets differ from
-environment to environment, and at the start nothing touches. The miss r = x - target at the end has the gradient g to the
-controls, one call of `PureStep.pull_rollout` for all environments. With one residual the step of Levenberg and
+environment to environment, and at the start nothing touches. The miss r = x - target at the end has the gradient g to
+the controls, one call of `PureStep.pull_rollout` for all environments. With one residual the step of Levenberg and
 Marquardt is
 
     δu = -g r / (g·g + λ)
 
-without a matrix: the least change of the controls that should bring the puck to its target. Each environment has its own
-λ and keeps its best plan.
+without a matrix: the least change of the controls that should bring the puck to its target. Each environment has its
+own λ and keeps its best plan.
 """
 
 import argparse

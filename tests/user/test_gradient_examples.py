@@ -1,4 +1,4 @@
-"""The examples of docs/gradient_examples.md, smaller: each goes where it should, which it does not with a wrong derivative."""
+"""The examples of docs/gradient_examples.md, smaller: each goes where it should, and with a wrong derivative does not."""
 
 import importlib.util
 from pathlib import Path
@@ -73,3 +73,14 @@ def test_the_gradient_of_the_pucks_is_that_of_differences():
     difference = (pucks.rollout(ctrl + h * direction)[1] - pucks.rollout(ctrl - h * direction)[1]) / (2 * h)
     # steps are solved to 1e-6 of their momentum, which differences divide by h
     assert exact == pytest.approx(difference, rel=1e-2)
+
+
+@pytest.mark.parametrize("scene", ["box", "leg"])
+def test_parameters_are_found_from_trajectories_of_mujoco(scene):
+    """Within 5 %, what the two engines' integration and friction differ by; noise alone would leave 0.3 %."""
+    pytest.importorskip("mujoco")
+    pytest.importorskip("scipy")
+    found, true, _ = example("identify_mujoco").solve(scene)
+    assert found.converged
+    assert found.value == pytest.approx(true, rel=0.05)
+    assert np.all(found.deviation < 0.01 * true)

@@ -1,4 +1,4 @@
-"""iLQR: the box-QP against SciPy, a linear problem against least squares, and what a plan promises against what it gets."""
+"""iLQR: the box-QP against SciPy, a linear problem against least squares, what a plan promises and what it gains."""
 
 import numpy as np
 import pytest
