@@ -39,7 +39,8 @@ PUSH_STEPS, TARGET = 60, np.array([0.55, 0.6])  # m
 TURN = f"""<mujoco><option timestep="{DT}"/><worldbody>
   <body name="cylinder" pos="0 0 0"><joint name="cylinder" type="hinge" axis="0 1 0" damping="0.01"/>
     <geom name="cylinder" type="capsule" fromto="0 -0.1 0 0 0.1 0" size="0.1" mass="0.5" friction="0.8"/></body>
-  <body name="finger" pos="-0.2 0 0.32"><joint name="knuckle" type="hinge" axis="0 1 0" damping="0.02" armature="0.002"/>
+  <body name="finger" pos="-0.2 0 0.32">
+    <joint name="knuckle" type="hinge" axis="0 1 0" damping="0.02" armature="0.002"/>
     <geom type="capsule" fromto="0 0 0 0.17 0 0" size="0.02" mass="0.15" contype="0" conaffinity="0"/>
     <body pos="0.17 0 0"><joint name="middle" type="hinge" axis="0 1 0" damping="0.02" armature="0.002"/>
       <geom type="capsule" fromto="0 0 0 0.16 0 0" size="0.02" mass="0.1" contype="0" conaffinity="0"/>
@@ -52,9 +53,10 @@ TURN_POSE = (-0.5, 1.3)
 TURN_STEPS, ANGLE = 60, 2.0  # rad
 
 
-def soft(model, stiffness):
+def with_stiffness(model, stiffness):
     for geom in range(model.ngeom):
-        model = model.with_contact_material(geom, stiffness=2 * stiffness, dissipation=2.0)  # in series with its partner
+        # in series with that of its partner
+        model = model.with_contact_material(geom, stiffness=2 * stiffness, dissipation=2.0)
     return model
 
 
@@ -68,9 +70,9 @@ def running(steps, end, always):
 
 
 def push(stiffness, tolerance):
-    """Terms: the ball at its target at the end, where it rolls on; along the way the hand near the ball, and slow joints.
-    Without the hand's term every derivative of the ball is zero at the start, since nothing touches it."""
-    model = soft(stiction.Model.from_xml(PUSH), stiffness)
+    """Terms: the ball at its target at the end, where it rolls on; along the way the hand near the ball, and slow
+    joints. Without the hand's term every derivative of the ball is zero at the start, since nothing touches it."""
+    model = with_stiffness(stiction.Model.from_xml(PUSH), stiffness)
     towards = np.hstack([np.eye(3), -np.eye(3)])[:2]
     place = np.hstack([np.zeros((2, 3)), np.eye(3)[:2]])
     n = PUSH_STEPS
@@ -88,7 +90,7 @@ def push(stiffness, tolerance):
 
 def turn(stiffness, tolerance):
     """Terms: the cylinder's angle and rest at the end; along the way the tip near the cylinder, and slow joints."""
-    model = soft(stiction.Model.from_xml(TURN), stiffness)
+    model = with_stiffness(stiction.Model.from_xml(TURN), stiffness)
     towards = np.hstack([np.eye(3), -np.eye(3)])[[0, 2]]
     n = TURN_STEPS
     terms = [
