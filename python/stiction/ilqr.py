@@ -195,7 +195,8 @@ def boxqp(H, g, low, high, x=None, iterations=100):
 
 
 def backward(problem, plan, jacobians, mu):
-    """((k, K), (ΔV₁, ΔV₂)) of all steps: the decrease that the quadratic model expects of α k is -α ΔV₁ - α² ΔV₂.
+    """((k, K), (ΔV₁, ΔV₂)) of all steps: the decrease that the quadratic model expects of α k is -α ΔV₁ - α² ΔV₂; where
+    bounds hold that is exact for α = 1 alone.
 
     With A, B the derivatives of a step and Y those of what is weighed after it, r its residual and W the weights,
 
@@ -229,6 +230,22 @@ def backward(problem, plan, jacobians, mu):
         V_xx = Q_xx + K[t].T @ Q_uu @ K[t] + K[t].T @ Q_ux + Q_ux.T @ K[t]
         V_xx = 0.5 * (V_xx + V_xx.T)
     return (k, K), expected
+
+
+def gradient(problem, plan, jacobians=None):
+    """(steps, nu): of the plan's cost to each control, by the adjoint recursion λ = Yᵀ W r + Aᵀ λ', in `backward`'s terms.
+
+    It tests derivatives against differences of `Problem.rollout`: a line search forgives a wrong one in many a step.
+    """
+    jacobians = problem.jacobians(plan) if jacobians is None else jacobians
+    nx, found = 2 * problem.model.nv, np.zeros(plan.ctrl.shape)
+    r_of_steps, costate = problem.residuals(plan.fields, slice(None)), np.zeros(nx)
+    for t in reversed(range(problem.steps)):
+        Q_z = np.concatenate([jacobians["qpos"][t], jacobians["qvel"][t]]).T @ costate
+        for term, (_, weight, matrix), r in zip(problem.terms, problem._terms, r_of_steps):
+            Q_z += (matrix @ jacobians[term.field][t]).T @ (weight[t] * r[t])
+        found[t], costate = Q_z[nx:] + problem.effort * plan.ctrl[t], Q_z[:nx]
+    return found
 
 
 def _plan(problem, rolled, i, **more):

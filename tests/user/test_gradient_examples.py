@@ -51,6 +51,23 @@ def test_a_finger_turns_a_cylinder():
     assert plan.cost < 0.05 * plans[0].costs[0]
 
 
+@pytest.mark.parametrize("scene", ["push", "turn"])
+def test_the_gradient_of_a_plan_in_contact_is_that_of_differences(scene):
+    """The line search forgives a wrong derivative in many a step; this does not."""
+    from stiction.ilqr import gradient
+    from stiction.ilqr import ilqr as solve
+
+    problem = example("ilqr").SCENES[scene](1e3, 1e-2)
+    plan = solve(problem, iterations=7)
+    problem.along.reset(qpos=plan.qpos[:-1], qvel=plan.qvel[:-1])
+    assert problem.along.ncon.max() == {"push": 2, "turn": 1}[scene]  # the hand touches
+    within = (plan.ctrl > problem.low + 0.01) & (plan.ctrl < problem.high - 0.01)
+    direction = np.random.default_rng(0).standard_normal(plan.ctrl.shape) * within
+    cost = [problem.rollout(plan.ctrl + h * direction)[2][0] for h in (1e-6, -1e-6)]
+    # the tip bounces: differences of 1e-4 N m are twice as large
+    assert np.sum(gradient(problem, plan) * direction) == pytest.approx((cost[0] - cost[1]) / 2e-6, rel=1e-3)
+
+
 def test_each_puck_slides_to_its_own_target(tmp_path, capsys):
     pytest.importorskip("matplotlib")
     mpc = example("mpc")
