@@ -116,7 +116,7 @@ def draw(file, results):
         rows = np.arange(len(true))
         share.errorbar(100 * (found.value / true - 1), rows, xerr=200 * found.deviation / true, fmt="o", ms=3)
         share.axvspan(-5, 5, color="0.9", zorder=0)
-        share.set(yticks=rows, yticklabels=found.names, xlabel="found - true, %, and two deviations")
+        share.set(yticks=rows, yticklabels=found.names, xlabel="found - true, %")
     Path(file).parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(file, dpi=120)
     plt.close(figure)

@@ -124,7 +124,7 @@ def draw(file, pucks, before, after, history):
 def main(arguments=None):
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--envs", type=int, default=256)
-    parser.add_argument("--iterations", type=int, default=6)
+    parser.add_argument("--iterations", type=int, default=10)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--figure", default="out/mpc.png")
     args = parser.parse_args(arguments)
