@@ -62,17 +62,6 @@ def test_the_first_five_minutes_run_and_print_what_is_shown(code, shown):
     assert run.stdout == shown
 
 
-def test_names_of_elsewhere_lead_to_names_that_are_here():
-    page = (DOCS / "site/coming-from.md").read_text()
-    for name in re.findall(r"`stiction\.([a-z]\w*)", page):
-        assert hasattr(stiction, name) or importlib.util.find_spec(f"stiction.{name}"), name
-    batch = stiction.Batch(stiction.assets.load("go1_feetonly"), 1)
-    for name in re.findall(r"`batch\.(\w+)", page):
-        assert hasattr(batch, name), name
-    for name in re.findall(r"`stiction\.rotations\.(\w+)`", page):
-        assert hasattr(stiction.rotations, name), name
-
-
 def test_requirements_are_pinned():
     lines = (DOCS / "site/requirements.txt").read_text().splitlines()
     assert all(line.startswith("#") or re.fullmatch(r"[\w-]+==[\w.]+", line) for line in lines)
