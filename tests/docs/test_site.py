@@ -35,6 +35,17 @@ def test_every_page_is_in_the_index():
     assert there == reached
 
 
+def test_llms_txt_has_every_page_by_its_title():
+    text = (ROOT / "llms.txt").read_text()
+    assert text.startswith("# stiction\n\n> ")
+    links = dict((link, title) for title, link in re.findall(r"\[([^\]]+)\]\(([^)]+)\)", text))
+    assert all((ROOT / link).exists() for link in links)
+    generated = ("changelog", "command-line", "contributing", "tasks", "api/")  # from other files and from docstrings
+    for page in [*DOCS.glob("*.md"), *DOCS.glob("site/**/*.md")]:
+        if not str(page.relative_to(DOCS)).startswith(tuple(f"site/{g}" for g in generated)):
+            assert links[str(page.relative_to(ROOT))] == re.search(r"^# (.*)", page.read_text(), re.MULTILINE)[1]
+
+
 @pytest.mark.parametrize("name", stiction.__all__)
 def test_every_public_name_is_in_the_api(name):
     shown = set(re.findall(r"^\.\. auto(?:class|function|exception|module):: (?:stiction\.)?([\w.]+)$", API, re.MULTILINE))
