@@ -218,8 +218,8 @@ class Batch {
   // together must exert so that the next step ends with qvel + timestep * qacc. Contacts, joint limits,
   // dry friction, springs and dampers act besides, as they do in that step: MuJoCo's qfrc_inverse, of
   // this engine's laws and in discrete time. ctrl, qfrc_applied and xfrc_applied are not read. To
-  // round-off for one solve per step (friction_iterations = 1); NaN also where no force was found to
-  // the solver's tolerance.
+  // round-off for one solve per step (friction_iterations = 1) and at the fixed point; within
+  // friction_tolerance of `auto`. NaN also where no force was found to the solver's tolerance.
   std::vector<double> inverse(std::span<const double> qacc) const;
   // The first geoms that rays meet, (environments,n), of all environments or of `ids`; geomid -1 and NaN where the
   // state is out of bounds. Throws ArgumentError as check_rays, and on sizes that do not fit.

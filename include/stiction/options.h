@@ -72,8 +72,8 @@ struct Options {
   std::optional<double>
       solver_tolerance;     // ε_r, relative momentum residual; default 1e-6 in double
   int max_iterations = 32;  // Newton iterations of a solve before `not_converged`
-  // Solves of a step, from the second on n0 is the last one's impulse; or kAutoFriction, kFixedPointFriction.
-  int friction_iterations = 1;
+  // kAutoFriction, kFixedPointFriction; or solves of a step, from the second on n0 is the last one's impulse.
+  int friction_iterations = kAutoFriction;
   // Share of the step's impulse that friction may be wrong by where its bounds follow; default 2 % of auto, of
   // fixed_point 1e-10 in double, 1e-5 in float.
   std::optional<double> friction_tolerance;

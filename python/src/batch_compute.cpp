@@ -138,7 +138,7 @@ void bind_batch_compute(nb::class_<BoundBatch>& c) {
       "Contacts, joint limits, dry friction, springs and dampers act besides, as they do in that\n"
       "step: MuJoCo's qfrc_inverse, of this engine's laws and in discrete time. ctrl,\n"
       "qfrc_applied and xfrc_applied are not read. To round-off with one solve per step\n"
-      "(friction_iterations = 1, the default) and at the fixed point ('fixed_point'); within\n"
+      "(friction_iterations = 1) and at the fixed point ('fixed_point'); within\n"
       "friction_tolerance with 'auto'. NaN where the state is out of bounds, or no force was "
       "found\n"
       "to the solver's tolerance. Raises\n"

@@ -219,7 +219,7 @@ constexpr const char* kInitSignature =
     "stiction: typing.Literal['regularized', 'anchored'] = 'regularized', "
     "stiction_tolerance: float = 1e-4, regularization: float = 1e-3, near_rigid: float = 1.0, "
     "solver_tolerance: float | None = None, max_iterations: int = 32, "
-    "friction_iterations: int | typing.Literal['auto', 'fixed_point'] = 1, "
+    "friction_iterations: int | typing.Literal['auto', 'fixed_point'] = 'auto', "
     "friction_tolerance: float | None = None, "
     "contact_pairs: typing.Literal['speculative', 'penetrating_deepest'] = 'speculative', "
     "limits: typing.Literal['auto', 'solref', 'near_rigid'] = 'auto', "
@@ -240,7 +240,7 @@ void bind_options(nb::module_& m) {
         nb::arg("contact_model") = "lagged", nb::arg("stiction") = "regularized",
         nb::arg("stiction_tolerance") = 1e-4, nb::arg("regularization") = 1e-3,
         nb::arg("near_rigid") = 1.0, nb::arg("solver_tolerance") = nb::none(),
-        nb::arg("max_iterations") = 32, nb::arg("friction_iterations") = 1,
+        nb::arg("max_iterations") = 32, nb::arg("friction_iterations") = kAuto,
         nb::arg("friction_tolerance") = nb::none(), nb::arg("contact_pairs") = "speculative",
         nb::arg("limits") = kAuto, nb::arg("friction_combination") = "mujoco",
         nb::arg("gyroscopic") = kAuto, nb::arg("linear_solver") = "cholesky",

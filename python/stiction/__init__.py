@@ -120,6 +120,7 @@ __all__ = [
     "assets",
     "cuda_devices",
     "fit",
+    "identify",
     "make",
     "register",
     "rotations",
@@ -139,8 +140,8 @@ register_lazily()
 
 def __getattr__(name):
     # loads XML, CSV and zip files, which a simulation does without
-    if name == "fit":
-        from .identification import fit
+    if name in ("fit", "identify"):
+        from . import identification
 
-        return fit
+        return getattr(identification, name)
     raise AttributeError(f"module 'stiction' has no attribute '{name}'")

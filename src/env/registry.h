@@ -63,7 +63,7 @@ struct TaskEntry {
 TaskModel model_of(const TaskEntry& entry, const TaskOptions& options);
 
 // How the physics of robots on feet step: friction without creep and without the lag of its bound,
-// by the laws that take the fewest iterations (docs/performance.md, "Which laws tasks use").
+// by the laws that take the fewest iterations (lab/notes/laws.md).
 Options legged_engine();
 
 // All tasks, sorted as they are listed.

@@ -18,6 +18,7 @@ Pair make(Precision p) {
   BatchOptions o;
   o.num_envs = kEnvs;
   o.precision = p;
+  o.options.friction_iterations = 1;
   o.options.solver_tolerance = p == Precision::float64 ? 1e-12 : 1e-4;
   Options reference = o.options;
   reference.solver_tolerance = 1e-12;

@@ -275,7 +275,7 @@ TEST_P(BatchStates, PoisonSparesWhatIsNotStored) {
 TEST_P(BatchStates, AFailedStepFreezesStateAndOutputsAtOnce) {
   Batch b = make(20);
   b.step(2);
-  put(b.field("qfrc_applied"), 3, 0, 1e12);
+  put(b.field("qfrc_applied"), 3, 0, 1e13);
   const double time = number(b, "time", 3, 0);
   const int three = 3;
   const BatchState before = b.get_state(std::span(&three, 1));

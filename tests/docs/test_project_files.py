@@ -1,6 +1,8 @@
 """Files that say what the project is: one version, forms that their readers take."""
 
+import json
 import re
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -40,3 +42,46 @@ def test_issue_forms_have_what_they_need(form):
     help_text = build_parser().format_help()
     for command in re.findall(r"`stiction ([a-z-]+)", form.read_text()):
         assert re.search(rf"^    {command}\b", help_text, re.MULTILINE), command
+
+
+def commands_of_dev():
+    return set(re.findall(r"^  ([a-z-]+)\b", subprocess.run([ROOT / "dev", "help"], capture_output=True, text=True).stdout,
+                          re.MULTILINE))  # fmt: skip
+
+
+@pytest.mark.parametrize("workflow", sorted((ROOT / ".github/workflows").glob("*.yml")), ids=lambda p: p.stem)
+def test_workflows_run_what_is_there(workflow):
+    yaml = pytest.importorskip("yaml", reason="yaml not installed: ./dev setup --train")
+    read = yaml.safe_load(workflow.read_text())
+    assert read["permissions"] == {"contents": "read"} and True in read  # `on` is YAML's true
+    steps = [step for job in read["jobs"].values() for step in job["steps"]]
+    runs = [step["run"] for step in steps if "run" in step]
+    assert ".ci/run" in runs and "./dev wheel" in runs
+    for command in re.findall(r"\./dev ([a-z-]+)", "\n".join(runs)):
+        assert command in commands_of_dev()
+    assert all(("run" in step) != ("uses" in step) for step in steps)
+    assert all(re.fullmatch(r"actions/[a-z-]+@v\d+", step["uses"]) for step in steps if "uses" in step)
+    assert all(job["timeout-minutes"] <= 360 for job in read["jobs"].values()), "of what a hosted runner allows"
+
+
+def test_the_container_for_development_is_set_up_by_dev():
+    read = json.loads((ROOT / ".devcontainer/devcontainer.json").read_text())
+    assert read["postCreateCommand"] == "./dev setup" and read["image"] == "debian:12"
+
+
+@pytest.mark.parametrize("file", sorted((ROOT / "docker").glob("*ockerfile")), ids=lambda p: p.name)
+def test_images_are_made_of_what_dev_asks_for(file):
+    text = file.read_text()
+    instructions = re.sub(r"\\\n", " ", re.sub(r"^#.*\n", "", text, flags=re.MULTILINE)).splitlines()
+    known = {"FROM", "COPY", "RUN", "ENV", "USER", "WORKDIR", "ENTRYPOINT", "CMD"}
+    assert {line.split()[0] for line in instructions if line} <= known
+    assert all(":latest" not in line and ":" in line for line in instructions if line.startswith("FROM"))
+    for line in instructions:  # each RUN is a shell script
+        if line.startswith("RUN "):
+            subprocess.run(["sh", "-n"], input=line[4:], text=True, check=True)
+    packages = re.search(r"^build_packages=\((.*?)\)", (ROOT / "dev").read_text(), re.MULTILINE | re.DOTALL)[1].split()
+    needed = {p for p in packages if "gtest" not in p and "gmock" not in p}
+    assert "/stiction/dev wheel" in text or needed <= set(re.findall(r"[a-z0-9+.-]+", instructions[1]))
+    extras = re.search(r"\[([a-z,]+)\]\"", text)[1].split(",")
+    declared = (ROOT / "pyproject.toml").read_text()
+    assert all(re.search(rf"^{extra} = \[", declared, re.MULTILINE) for extra in extras)

@@ -9,7 +9,7 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text()
-GUIDES = ["README.md", "CONTRIBUTING.md", *(f"docs/{p.name}" for p in ROOT.glob("docs/*.md"))]
+GUIDES = ["README.md", "CONTRIBUTING.md", *(f"{p.relative_to(ROOT)}" for folder in ("docs", "lab/notes") for p in ROOT.glob(f"{folder}/*.md"))]
 
 
 def blocks(language: str) -> list[str]:

@@ -35,6 +35,17 @@ def test_every_page_is_in_the_index():
     assert there == reached
 
 
+def test_llms_txt_has_every_page_by_its_title():
+    text = (ROOT / "llms.txt").read_text()
+    assert text.startswith("# stiction\n\n> ")
+    links = dict((link, title) for title, link in re.findall(r"\[([^\]]+)\]\(([^)]+)\)", text))
+    assert all((ROOT / link).exists() for link in links)
+    generated = ("changelog", "command-line", "contributing", "tasks", "api/")  # from other files and from docstrings
+    for page in [*DOCS.glob("*.md"), *DOCS.glob("site/**/*.md")]:
+        if not str(page.relative_to(DOCS)).startswith(tuple(f"site/{g}" for g in generated)):
+            assert links[str(page.relative_to(ROOT))] == re.search(r"^# (.*)", page.read_text(), re.MULTILINE)[1]
+
+
 @pytest.mark.parametrize("name", stiction.__all__)
 def test_every_public_name_is_in_the_api(name):
     shown = set(re.findall(r"^\.\. auto(?:class|function|exception|module):: (?:stiction\.)?([\w.]+)$", API, re.MULTILINE))
@@ -60,17 +71,6 @@ def test_the_first_five_minutes_run_and_print_what_is_shown(code, shown):
     run = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
     assert run.returncode == 0, run.stderr
     assert run.stdout == shown
-
-
-def test_names_of_elsewhere_lead_to_names_that_are_here():
-    page = (DOCS / "site/coming-from.md").read_text()
-    for name in re.findall(r"`stiction\.([a-z]\w*)", page):
-        assert hasattr(stiction, name) or importlib.util.find_spec(f"stiction.{name}"), name
-    batch = stiction.Batch(stiction.assets.load("go1_feetonly"), 1)
-    for name in re.findall(r"`batch\.(\w+)", page):
-        assert hasattr(batch, name), name
-    for name in re.findall(r"`stiction\.rotations\.(\w+)`", page):
-        assert hasattr(stiction.rotations, name), name
 
 
 def test_requirements_are_pinned():

@@ -9,6 +9,7 @@
 
 #include "batch/batches.h"
 #include "batch/scenes.h"
+#include "env/registry.h"
 #include "stiction/env.h"
 
 namespace stiction::test {
@@ -81,12 +82,13 @@ inline void set_threads(EnvOptions& o, int threads) {
   if (o.device == "cpu") o.threads = threads;
 }
 
-// A device and the name of a task.
+// A device and the name of a task. Every process of the tests makes these lists when it starts, so they are from the
+// registry: Env::tasks() loads the model of each task.
 using TaskOnDevice = std::pair<std::string, std::string>;
 inline std::vector<TaskOnDevice> tasks_on_devices(bool with_cpu) {
   std::vector<TaskOnDevice> all;
   for (const std::string& where : device_names(with_cpu))
-    for (const TaskInfo& t : Env::tasks()) all.emplace_back(where, t.id);
+    for (const env::TaskEntry& t : env::registry()) all.emplace_back(where, t.id);
   return all;
 }
 inline std::string task_name(const testing::TestParamInfo<TaskOnDevice>& named) {

@@ -85,11 +85,11 @@ def stepped(model, qpos, qvel, ctrl, precision, act=None, **options):
 
 def steps_of_both(model, precision, qpos, qvel, ctrl, act=None):
     """A batch one step after the given states, and the reference's steps from them, each solved as far as it goes.
-    Velocities and controls are rounded to the precision of the batch."""
+    Velocities and controls are rounded to the precision of the batch. One solve: "auto" of a batch is right within 2 %."""
     qvel, ctrl = (np.asarray(x, dtype=precision).astype(float) for x in (qvel, ctrl))
     batch = stepped(model, qpos, qvel, ctrl, precision, act,
-                    solver_tolerance=1e-12 if precision == "float64" else 1e-5)
-    reference = stiction.Reference(model, stiction.Options(solver_tolerance=1e-12))
+                    solver_tolerance=1e-12 if precision == "float64" else 1e-5, friction_iterations=1)
+    reference = stiction.Reference(model, stiction.Options(solver_tolerance=1e-12, friction_iterations=1))
     acts = [None] * len(qpos) if act is None else act
     return batch, [reference.step(q, v, u, **({} if a is None else {"act": a}))
                    for q, v, u, a in zip(qpos, qvel, ctrl, acts)]

@@ -9,5 +9,8 @@ from .estimate import fit
 from .logs import Log, read_log
 from .parameters import Parameter
 from .result import Direction, Estimate, Fit
+from .trajectories import Identified, Trajectory, identify
 
-__all__ = ["Direction", "Estimate", "Fit", "Log", "Parameter", "fit", "read_log"]
+__all__ = [
+    "Direction", "Estimate", "Fit", "Identified", "Log", "Parameter", "Trajectory", "fit", "identify", "read_log",
+]  # fmt: skip

@@ -166,7 +166,8 @@ def fit(
     logs: paths of CSV or npz files (docs/fit.md has the columns), `stiction.identification.Log`, or a list of them.
     parameters: texts as of `--param` or `stiction.identification.Parameter`: names of parameters of a batch, or kp, kv,
     strength, latency, mass.
-    options: how to step; the model's timestep, solver_tolerance 1e-8.
+    options: how to step; the model's timestep, solver_tolerance 1e-8. Differences of replays need a function of the
+        parameters, so friction_iterations "auto" counts as "fixed_point".
     window: s. A longer one tells small parameters better, a shorter one forgives what the model lacks.
     columns: headers of CSV files by what they are, as in `read_log`.
     progress: called as progress(evaluations, bounds, u, cost) for each better point.
@@ -188,6 +189,8 @@ def fit(
     options = options or Options()
     if options.solver_tolerance is None:
         options = options.replace(solver_tolerance=1e-8)
+    if options.friction_iterations == "auto":
+        options = options.replace(friction_iterations="fixed_point")
     bounds = bind(parameters, Batch(model, 1, options, precision="float64", threads=1))
     count = 1 + len(bounds) + 2 * model.nv + model.na
     envs = Replay.envs_for(len(windows), count, windows.time.shape[1], model.nv)

@@ -15,7 +15,7 @@ using namespace physics;
 TEST(Hessian, AgreesWithTheExplicitJacobian) {
   int cross = 0, points = 0, couples = 0;
   for (const TestModel& t : solve_models()) {
-    const Options o = step_options(*t.model, {}, 1e-6);
+    const Options o = step_options(*t.model, one_solve(), 1e-6);
     for (const SolveCase& state : rollout(t.model, o, 8, 30, 4)) {
       const Case c = make_case(t.model, o, state);
       Scene<double> s(t.model, o, {c});

@@ -41,7 +41,7 @@ TEST(Solve, ALandingIsSolvedByItsChord) {
   const double dt = .004, d = 10, k = 1e7;
   const ModelPtr model = with_contact_material(*load_model_from_string(kBall), -1,
                                                {.stiffness = k, .dissipation = d, .friction = 0});
-  const Options o = step_options(*model, {}, 1e-9);
+  const Options o = step_options(*model, one_solve(), 1e-9);
   for (const double depth : {-1e-3, 0., 1e-4, dt / d, 1e-3})
     for (const double falling : {.1, 1., 20.}) {
       SolveCase state = first_state(*model);
@@ -68,7 +68,7 @@ constexpr const char* kRubbing = R"(<mujoco><option timestep="0.004"/>
 </worldbody></mujoco>)";
 TEST(Solve, DryFrictionTurnsInFewIterations) {
   const ModelPtr model = load_model_from_string(kRubbing);
-  const Options o = step_options(*model, {}, 1e-9);
+  const Options o = step_options(*model, one_solve(), 1e-9);
   std::mt19937 random(3);
   double iterations = 0, most = 0;
   constexpr int kStates = 100;
@@ -113,8 +113,8 @@ TEST(Solve, StalledIsHarmlessWhereItIsNotInaccurate) {
   for (const double k : {1e9, 1e10, 1e11, 1e12, 1e13}) {
     const ModelPtr model =
         with_contact_material(*soft, -1, {.stiffness = k, .dissipation = 1, .friction = .8});
-    Env<TestPack> narrow(*model, {});
-    Options tight;
+    Env<TestPack> narrow(*model, one_solve());
+    Options tight = one_solve();
     tight.solver_tolerance = 1e-9, tight.max_iterations = 100;
     Env<double> wide(*model, tight);
     int stalled = 0, inaccurate = 0, steps = 0;
@@ -157,8 +157,8 @@ TEST(Solve, StalledIsHarmlessWhereItIsNotInaccurate) {
 TEST(Solve, InaccurateStepsSaySo) {
   const ModelPtr model = with_contact_material(
       *load_model_from_string(kCapsule), -1, {.stiffness = 1e13, .dissipation = 1, .friction = .8});
-  const Options reference = step_options(*model, {}, 1e-9);
-  Options o = step_options(*model, {}, 1e-4);
+  const Options reference = step_options(*model, one_solve(), 1e-9);
+  Options o = step_options(*model, one_solve(), 1e-4);
   o.max_iterations = 32;
   int wrong = 0;
   std::mt19937 random(6);

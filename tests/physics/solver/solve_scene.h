@@ -3,10 +3,13 @@
 
 #include <random>
 
+#include "one_solve.h"
 #include "physics/contact/points.h"
 #include "physics/env.h"
 #include "reference/actuation/forces.h"
 #include "reference/step/step.h"
+#include "stiction/batch.h"
+#include "stiction/error.h"
 
 namespace stiction::test {
 
@@ -59,18 +62,27 @@ inline SolveCase first_state(const Model& m) {
   return s;
 }
 
-// Every `stride`-th state of a run with new controls now and then.
+// Every `stride`-th state of a run with new controls now and then. The run is a batch's, in double: the reference would
+// take a hundred times as long, and only says what the step from each of these states is.
 inline std::vector<SolveCase> rollout(const ModelPtr& model, const Options& o, int count,
                                       int stride, unsigned seed) {
-  const Reference reference(model, o);
+  Batch batch(model, {.options = o, .precision = Precision::float64, .threads = 1});
+  const ArrayView ctrl = batch.field("ctrl");
+  const int env = 0;
   std::mt19937 random(seed);
   std::vector<SolveCase> states;
   SolveCase s = disturbed(*model, first_state(*model), random, 0.3);
   while (static_cast<int>(states.size()) < count) {
-    for (int k = 0; k < stride; ++k) {
-      const StepResult r = reference.step(s.qpos, s.qvel, {.ctrl = s.ctrl, .anchor = s.anchor});
-      s.qpos = r.qpos, s.qvel = r.qvel, s.anchor = r.anchor;
-    }
+    BatchState state;
+    state.qpos = s.qpos, state.qvel = s.qvel;
+    if (o.stiction == Stiction::anchored) state.anchor = s.anchor;
+    batch.set_state(std::span(&env, 1), state);
+    std::copy(s.ctrl.begin(), s.ctrl.end(), static_cast<double*>(ctrl.data));
+    batch.step(stride);
+    if (!batch.frozen().empty()) throw Error("a run froze, so there are no states");
+    state = batch.get_state(std::span(&env, 1));
+    s.qpos = state.qpos, s.qvel = state.qvel;
+    if (o.stiction == Stiction::anchored) s.anchor = state.anchor;
     s = disturbed(*model, s, random, 0.05);
     states.push_back(s);
   }
@@ -83,10 +95,13 @@ inline Case make_case(const ModelPtr& model, const Options& o, const SolveCase& 
   Case c;
   c.state = s;
   c.result = engine.step(s.qpos, s.qvel, {.ctrl = s.ctrl, .anchor = s.anchor});
-  Options once = o;
-  once.friction_iterations = 1;
-  c.contacts =
-      Reference(model, once).step(s.qpos, s.qvel, {.ctrl = s.ctrl, .anchor = s.anchor}).contacts;
+  c.contacts = c.result.contacts;
+  if (o.friction_iterations != 1) {
+    Options once = o;
+    once.friction_iterations = 1;
+    c.contacts =
+        Reference(model, once).step(s.qpos, s.qvel, {.ctrl = s.ctrl, .anchor = s.anchor}).contacts;
+  }
   const std::vector<double> zeros(at(m.nv)), wrenches(at(6 * m.nbody));
   const reference::StepInputs in{s.qpos, s.qvel, s.ctrl,   zeros, wrenches, {},
                                  {},     {},     s.anchor, {},    {}};

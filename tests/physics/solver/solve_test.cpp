@@ -102,7 +102,7 @@ TEST(Solve, AgreesWithTheReferenceInFloat) {
 // Impulses, forces and accelerations that the step reports.
 TEST(Solve, OutputsAgreeWithTheReference) {
   for (const TestModel& t : solve_models()) {
-    const Options o = step_options(*t.model, {}, 1e-12);
+    const Options o = step_options(*t.model, one_solve(), 1e-12);
     const Model& m = *t.model;
     int contacts = 0;
     for (const SolveCase& state : rollout(t.model, o, 10, 20, 3)) {
@@ -151,7 +151,7 @@ std::vector<double> outputs(const Scene<S>& s, int lane) {
 TEST(Solve, OrderOfTheTeamDoesNotMatter) {
   for (const TestModel& t : solve_models())
     for (const int solves : {1, 2, kAutoFriction}) {
-      Options o = step_options(*t.model, {}, 1e-6);
+      Options o = step_options(*t.model, one_solve(), 1e-6);
       o.friction_iterations = solves;
       for (const SolveCase& state : rollout(t.model, o, 3, 30, 5)) {
         const Case c = make_case(t.model, o, state);
@@ -162,13 +162,14 @@ TEST(Solve, OrderOfTheTeamDoesNotMatter) {
     }
 }
 
+// One state of each: in a solve four threads wait for each other thousands of times, which takes two cores seconds.
 TEST(Solve, RealThreads) {
   for (const char* xml : {kPile, kArm})
     for (const Variant& variant : kVariants) {
       const ModelPtr model = load_model_from_string(xml);
       Options o = step_options(*model, options(variant), 1e-6);
       if (o.contact_model == ContactModel::lagged) o.friction_iterations = 2;
-      for (const SolveCase& state : rollout(model, o, 2, 40, 6)) {
+      for (const SolveCase& state : rollout(model, o, 1, 80, 6)) {
         const Case c = make_case(model, o, state);
         Scene<double> one(model, o, {c}), threads(model, o, {c});
         run(TeamOfOne(), one);
@@ -184,7 +185,7 @@ TEST(Solve, RealThreads) {
 // Lanes finish one after the other, and the points that act in no other lane leave the list.
 TEST(Solve, RealThreadsOnAPack) {
   const ModelPtr model = load_model_from_string(kPile);
-  const Options o = step_options(*model, {}, 1e-4);
+  const Options o = step_options(*model, one_solve(), 1e-4);
   bool some_left = false;  // points whose lanes have finished are no longer live
   for (unsigned seed = 12; seed < 16; ++seed) {
     std::vector<Case> cases;
@@ -236,7 +237,7 @@ TEST(Solve, LanesAreIndependent) {
 // Frozen lanes keep v0 whatever is in them; a lane without finite numbers stops alone.
 TEST(Solve, FrozenAndBrokenLanes) {
   const ModelPtr model = load_model_from_string(kPile);
-  const Options o = step_options(*model, {}, 1e-4);
+  const Options o = step_options(*model, one_solve(), 1e-4);
   const Case c = make_case(model, o, rollout(model, o, 1, 60, 8)[0]);
   Scene<TestPack> good(model, o, {c}), bad(model, o, {c});
   bad.put(Field::active, 0, 1, 0);
@@ -259,7 +260,7 @@ constexpr const char* kPendulum = R"(<mujoco><option timestep="0.004"/><worldbod
 // Where nothing touches, the last step's acceleration does not matter: v_free is the solution.
 TEST(Solve, InTheAirItBeginsAtTheEnd) {
   const ModelPtr model = load_model_from_string(kPendulum);
-  const Options o = step_options(*model, {}, 1e-6);
+  const Options o = step_options(*model, one_solve(), 1e-6);
   const Case c = make_case(model, o, first_state(*model));
   ASSERT_TRUE(c.contacts.empty());
   Scene<double> s(model, o, {c});
@@ -272,7 +273,7 @@ TEST(Solve, InTheAirItBeginsAtTheEnd) {
 // The cap keeps the last iterate, which has the lowest cost, and says so.
 TEST(Solve, CapOnIterations) {
   const ModelPtr model = load_model_from_string(kPile);
-  Options o = step_options(*model, {}, 1e-12);
+  Options o = step_options(*model, one_solve(), 1e-12);
   const Case c = make_case(model, o, rollout(model, o, 1, 60, 8)[0]);
   o.max_iterations = 1;
   Scene<double> s(model, o, {c});

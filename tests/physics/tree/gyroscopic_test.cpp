@@ -234,6 +234,7 @@ TEST(Gyroscopic, AgreesWithTheReference) {
     for (const double dt : {0.002, 0.02}) {
       Options o;
       o.timestep = dt, o.solver_tolerance = 1e-13, o.max_iterations = 100;
+      o.friction_iterations = 1;
       const Reference ref(model.model, o);
       // Points of cylinders that overlap deeply, as in random poses, agree to 2e-7 m: the reference's
       // search ends up to so much deeper. All else is the same to round-off.

@@ -9,7 +9,7 @@ import stiction
 from jacobian_scenes import SCENES
 from stiction.gradients import PureStep
 
-EXACT = stiction.Options(solver_tolerance=1e-14, max_iterations=100)
+EXACT = stiction.Options(solver_tolerance=1e-14, max_iterations=100, friction_iterations="fixed_point")
 
 
 def values_of(name, num_envs, steps=None):
@@ -93,9 +93,11 @@ def test_what_a_pure_step_cannot_be_is_refused():
         PureStep(stiction.Batch(model, 1, options=stiction.Options(stiction="anchored")))
     with pytest.raises(stiction.ArgumentError, match="restitution keep the speed of an impact"):
         bouncing = model.with_contact_material(None, stiffness=1e6, dissipation=20, restitution=0.5)
-        PureStep(stiction.Batch(bouncing, 1))
+        PureStep(stiction.Batch(bouncing, 1, options=EXACT))
     with pytest.raises(stiction.ArgumentError, match="body_mass"):
-        PureStep(stiction.Batch(model, 1))({"body_mass": 1.0})
+        PureStep(stiction.Batch(model, 1, options=EXACT))({"body_mass": 1.0})
+    with pytest.raises(stiction.ArgumentError, match="take 'fixed_point'"):
+        PureStep(stiction.Batch(model, 1))
 
 
 def test_no_call_depends_on_those_before_it():

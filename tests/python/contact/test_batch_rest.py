@@ -20,7 +20,8 @@ SCENES = {
     "g1 2 deg, mesh feet": (lambda: scenes.g1_scene(2), 4000),
     "quadruped 15 deg": (lambda: scenes.quadruped_scene(15), 4000),
 }
-# A joint that uses all of its dry friction to stand is at the kink of its law: some steps (4 %) take a second iteration.
+# A joint that uses all of its dry friction to stand is at the kink of its law: some steps (4 %) take a second iteration; up to
+# 14 % a second or third where the bounds of friction follow.
 AT_A_KINK = ("go2 flat", "go2 15 deg", "go2 15 deg, mesh feet")
 
 
@@ -57,13 +58,13 @@ def creep_bounds(batch):
 
 
 @pytest.mark.parametrize("precision", PRECISIONS)
-@pytest.mark.parametrize("name", SCENES)
-def test_rest(name, precision):
+@pytest.mark.parametrize("name, solves", [(name, "auto") for name in SCENES] + [(name, 1) for name in AT_A_KINK])
+def test_rest(name, solves, precision):
     make, settle = SCENES[name]
     scene = make()
     boxes = scene.model.nbody - 1 if scene.model.nu == 0 else 1
     for law in ("regularized", "anchored"):
-        batch = batch_of(scene, precision, stiction=law)
+        batch = batch_of(scene, precision, stiction=law, friction_iterations=solves)
         height = origins(batch)[:, 2]
         batch.step(settle)
         # it stands: servos give way by millimetres, a stack on a slope leans
@@ -81,7 +82,8 @@ def test_rest(name, precision):
         assert batch.status[0] == 0 and counts.stalled == 0 and counts.not_converged == 0
         more = counts.iteration_histogram[2:]
         if name in AT_A_KINK:
-            assert more[0] < 0.1 * counts.env_steps and not more[1:].any()
+            assert more.sum() < (0.1 if solves == 1 else 0.2) * counts.env_steps
+            assert not more[1 if solves == 1 else 2 :].any()
         else:
             assert not more.any()  # none or one
 

@@ -58,7 +58,7 @@ def measured(model, rng, time, qpos, qvel, ctrl, noise):
 def log_of(xml, seconds, *, every=5, latency=0, seed=0, noise=(1e-3, 1e-2), hold=15, amplitude=1.0):
     """What stiction does. every: physics steps of a row. latency: in physics steps."""
     model = stiction.Model.from_xml(xml)
-    batch = stiction.Batch(model, 1, stiction.Options(solver_tolerance=1e-10), precision="float64", threads=1)
+    batch = stiction.Batch(model, 1, stiction.Options(solver_tolerance=1e-10, friction_iterations="fixed_point"), precision="float64", threads=1)
 
     def step(ctrl):
         batch.ctrl[:] = ctrl

@@ -223,7 +223,7 @@ DEFAULTS = {
     "stiction": "regularized", "stiction_tolerance": 1e-4,  # fmt: skip
     "regularization": 1e-3, "near_rigid": 1.0,  # fmt: skip
     "solver_tolerance": None,
-    "max_iterations": 32, "friction_iterations": 1, "friction_tolerance": None,  # fmt: skip
+    "max_iterations": 32, "friction_iterations": "auto", "friction_tolerance": None,  # fmt: skip
     "contact_pairs": "speculative", "limits": "auto", "gyroscopic": "auto",  # fmt: skip
     "friction_combination": "mujoco", "linear_solver": "cholesky", "mocap_velocity": "difference",  # fmt: skip
     "scheme": "implicit_euler", "normal_law": "hunt_crossley", "barrier": None, "barrier_distance": 1e-3,  # fmt: skip
