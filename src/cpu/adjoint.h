@@ -12,9 +12,8 @@
 
 STICTION_PHYSICS_BEGIN
 
-// Of the thread that records. initial-exec: no call at each operation.
-[[gnu::tls_model("initial-exec")]] inline constinit thread_local cpu::Tape* recording_tape =
-    nullptr;
+// Of the thread that records.
+inline constinit thread_local cpu::Tape* recording_tape = nullptr;
 
 struct Adjoint {
   static constexpr bool has_derivatives = true;

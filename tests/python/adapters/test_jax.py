@@ -16,7 +16,7 @@ import jax.numpy as jnp  # noqa: E402
 
 import stiction.jax  # noqa: E402
 
-EXACT = stiction.Options(solver_tolerance=1e-14, max_iterations=100)
+EXACT = stiction.Options(solver_tolerance=1e-14, max_iterations=100, friction_iterations="fixed_point")
 
 
 @pytest.fixture(autouse=True)
