@@ -15,8 +15,8 @@ Jacobian is at most 3 c of its steps, against 2 c of MuJoCo: `predicted` is 2/3 
 one solve for friction, over MuJoCo's. A product goes backward, on a tape.
 `product` is in steps of the batch, which has float32 as by default, by the same friction.
 
-Options are those of the robot's task, but for friction_iterations: one solve, as by default, and "fixed_point", since
-the "auto" of tasks has no derivative. `contacts` is what MuJoCo's collider finds at the states; `doubtful` and
+Options are those of the robot's task, but for friction_iterations: one solve, and "fixed_point", since "auto", the
+default, has no derivative. `contacts` is what MuJoCo's collider finds at the states; `doubtful` and
 `inexact` count environments by `StepDerivative.status` and `exact`. Writes bench/results/<processor>/gradients.csv.
 """
 

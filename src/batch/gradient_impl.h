@@ -78,7 +78,7 @@ struct StepDerivative::Impl {
   void to_tape(const Worker& w, Field f) const;
   int plant_leaves(const Worker& w) const;
   template <class Rows, class Columns>
-  void sweep(const Worker& w, int leaves, const double* weights, double* out, const Rows& of_rows,
+  void sweep(Worker& w, int leaves, const double* weights, double* out, const Rows& of_rows,
              const Columns& to_columns) const;
   void seed(const Worker& w, const Part& row, const double* weights) const;
   void harvest(const Worker& w, const Part& part, std::uint32_t first_leaf, double* out) const;

@@ -93,13 +93,13 @@ void StepDerivative::Impl::harvest(const Worker& w, const Part& part, std::uint3
 
 // Of those rows to those columns.
 template <class Rows, class Columns>
-void StepDerivative::Impl::sweep(const Worker& w, int leaves, const double* weights, double* out,
+void StepDerivative::Impl::sweep(Worker& w, int leaves, const double* weights, double* out,
                                  const Rows& of_rows, const Columns& to_columns) const {
   Reverse& r = *w.reverse;
   for (const Part& row : rows)
     if (of_rows(row.field)) seed(w, row, weights);
   cpu::adjoint_kernels().sweep(batch.host.view(), r.fields.fields.data(), r.recording, leaves,
-                               r.following);
+                               w.following);
   std::uint32_t first = 1;
   for (const Part& part : columns) {
     if (to_columns(part.field)) harvest(w, part, first, out);
@@ -124,7 +124,7 @@ void StepDerivative::Impl::pull(Worker& w, int env, const double* weights, doubl
   const int leaves = plant_leaves(w);
   const bool lifted = cpu::adjoint_kernels().record(
       batch.host.view(), r.fields.fields.data(), w.plain.fields.data(), w.solutions.data(),
-      solves(), has_rows(Field::sensordata), r.recording, r.following);
+      solves(), has_rows(Field::sensordata), r.recording, w.following);
   const auto all = [](Field) { return true; };
   sweep(w, leaves, weights, out, all, all);
   if (!lifted) return;

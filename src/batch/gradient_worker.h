@@ -71,7 +71,6 @@ class GeneralSystem : public cpu::LinearSystem {
 struct Reverse {
   Blocks fields;
   cpu::Recording recording;
-  GeneralSystem following;
 
   Reverse(const cpu::HostModel& host, int solves)
       : fields(host.specs(), sizeof(cpu::Recorded)), recording(host.view(), solves) {}

@@ -108,7 +108,6 @@ Options legged_engine() {
   o.stiction = Stiction::anchored;
   o.stiction_tolerance = 1e-3;
   o.regularization = 1e-2;
-  o.friction_iterations = kAutoFriction;
   return o;
 }
 
