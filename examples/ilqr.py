@@ -113,11 +113,11 @@ def left(scene, plan):
     return abs(float(plan.qpos[-1, 0]) - ANGLE)
 
 
-def solve(scene, iterations=60, schedule=SCHEDULE, tell=None):
+def solve(scene, iterations):
     """(plan, the plans of the schedule): each begins with the controls of the one before it."""
     plans, ctrl = [], None
-    for stiffness, tolerance in schedule:
-        plans.append(ilqr(SCENES[scene](stiffness, tolerance), ctrl, iterations, tell=tell))
+    for stiffness, tolerance in SCHEDULE:
+        plans.append(ilqr(SCENES[scene](stiffness, tolerance), ctrl, iterations))
         ctrl = plans[-1].ctrl
     return plans[-1], plans
 
@@ -159,7 +159,7 @@ def draw(file, found):
 def main(arguments=None):
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--scene", choices=[*SCENES, "both"], default="both")
-    parser.add_argument("--iterations", type=int, default=60, help="at most, of each problem of the schedule")
+    parser.add_argument("--iterations", type=int, default=40, help="at most, of each problem of the schedule")
     parser.add_argument("--figure", default="out/ilqr.png")
     args = parser.parse_args(arguments)
     begin, found = time.perf_counter(), {}

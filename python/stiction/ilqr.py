@@ -14,7 +14,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from ._core import ArgumentError, Batch, Model, Options, StepDerivative
+from ._core import ArgumentError, Batch, Model, StepDerivative
+from ._util.differentiable import differentiable
 from .identification.replay import Tangent
 
 ALPHAS = 0.5 ** np.arange(10)  # shares of the feedforward that a line search tries
@@ -57,10 +58,9 @@ class Problem:
         self.effort = np.broadcast_to(np.asarray(effort, float), (model.nu,))
         if not np.all(self.effort > 0):
             raise ArgumentError(f"Problem: effort = {effort}: must be > 0, or Q_uu has no inverse")
-        options = Options(friction_iterations="fixed_point") if options is None else options
 
         def batch(n):
-            made = Batch(model, n, options=options, precision="float64", threads=threads)
+            made = Batch(model, n, options=differentiable(options), precision="float64", threads=threads)
             for name, value in (params or {}).items():
                 made.param(name)[...] = value
             return made
@@ -163,18 +163,18 @@ class Plan:
     converged: bool = False
 
 
-def boxqp(H, g, low, high, x=None, iterations=100):
+def boxqp(H, g, low, high):
     """min ½ xᵀH x + gᵀx within low ≤ x ≤ high, by projected Newton steps. (x, free): which numbers are not clamped.
 
     H must be positive definite; raises np.linalg.LinAlgError where a factor of its free block shows that it is not.
     """
-    x = np.clip(np.zeros(len(g)) if x is None else x, low, high)
+    x = np.clip(np.zeros(len(g)), low, high)
     free = np.ones(len(g), bool)
 
     def value(x):
         return 0.5 * x @ H @ x + g @ x
 
-    for _ in range(iterations):
+    for _ in range(100):
         gradient = H @ x + g
         free = ~(((x <= low) & (gradient > 0)) | ((x >= high) & (gradient < 0)))
         if not free.any() or np.abs(gradient[free]).max() < 1e-10 * (1 + np.abs(g).max()):
@@ -232,12 +232,12 @@ def backward(problem, plan, jacobians, mu):
     return (k, K), expected
 
 
-def gradient(problem, plan, jacobians=None):
+def gradient(problem, plan):
     """(steps, nu): of the plan's cost to each control, by the adjoint recursion λ = Yᵀ W r + Aᵀ λ', in `backward`'s terms.
 
     It tests derivatives against differences of `Problem.rollout`: a line search forgives a wrong one in many a step.
     """
-    jacobians = problem.jacobians(plan) if jacobians is None else jacobians
+    jacobians = problem.jacobians(plan)
     nx, found = 2 * problem.model.nv, np.zeros(plan.ctrl.shape)
     r_of_steps, costate = problem.residuals(plan.fields, slice(None)), np.zeros(nx)
     for t in reversed(range(problem.steps)):

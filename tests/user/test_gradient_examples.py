@@ -1,4 +1,4 @@
-"""The examples of docs/gradient_examples.md, smaller: each goes where it should, and with a wrong derivative does not."""
+"""The examples of docs/gradient_examples.md, smaller: each goes where it should, and gradients are those of differences."""
 
 import importlib.util
 from pathlib import Path

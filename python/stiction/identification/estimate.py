@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from .._core import ArgumentError, Batch, Error, Model, Options
+from .._util.differentiable import differentiable
 from .._util.extras import remedy
 from .._util.interrupt import CtrlC
 from .logs import Log, read_log
@@ -186,11 +187,9 @@ def fit(
     if not logs:
         raise ArgumentError("no logs")
     windows = cut(logs, window)
-    options = options or Options()
+    options = differentiable(options)
     if options.solver_tolerance is None:
         options = options.replace(solver_tolerance=1e-8)
-    if options.friction_iterations == "auto":
-        options = options.replace(friction_iterations="fixed_point")
     bounds = bind(parameters, Batch(model, 1, options, precision="float64", threads=1))
     count = 1 + len(bounds) + 2 * model.nv + model.na
     envs = Replay.envs_for(len(windows), count, windows.time.shape[1], model.nv)

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .._core import ArgumentError, Batch, Error, Model, Options, StepDerivative
+from .._core import ArgumentError, Batch, Error, Model, StepDerivative
+from .._util.differentiable import differentiable
 from .._util.extras import remedy
 from .parameters import bind
 from .replay import Tangent
@@ -58,12 +59,14 @@ class _Replay:
             raise ArgumentError("identify: no trajectories")
         if model.na > 0:
             raise ArgumentError(f"identify: the model has {model.na} activations, which are no part of a Trajectory")
-        options = Options(friction_iterations="fixed_point") if options is None else options
-        self.batch = b = Batch(model, len(trajectories), options=options, precision="float64", threads=threads)
+        self.batch = b = Batch(model, len(trajectories), options=differentiable(options), precision="float64", threads=threads)
         self.bounds = bind(parameters, b)
         late = [bound.label for bound in self.bounds if not bound.fields()]
         if late:
             raise ArgumentError(f"identify: {late[0]} is no parameter of a step; `stiction.fit` finds it")
+        known = [bound.label for bound in self.bounds if bound.prior is not None]
+        if known:
+            raise ArgumentError(f"identify: {known[0]} has a prior, which only `stiction.fit` takes")
         self.fields = tuple(dict.fromkeys(name for bound in self.bounds for name in bound.fields()))
         self.base = {name: np.array(b.param(name)) for name in self.fields}
         self.of = tuple(dict.fromkeys(["qpos", "qvel", *(t.field for t in trajectories)]))
@@ -116,6 +119,7 @@ class _Replay:
         every = np.arange(len(self.trajectories))
         for bound, x in zip(self.bounds, u):
             bound.write(self.batch, every, np.full(len(every), bound.value(x)))
+        self.batch.check_params()
 
     def _slopes(self, u):
         """(numbers of all fields, parameters): of the fields, each linear in a parameter alone, to u."""
@@ -174,8 +178,9 @@ def _with(u, k, value):
 def identify(model: Model, parameters, trajectories, *, options=None, threads=None, evaluations=50) -> Identified:
     """Parameters with which the model moves as in `trajectories`, by least squares with exact derivatives.
 
-    parameters: as those of `stiction.fit`, "geom_friction[box]" or a Parameter, but for latency; also contact's
-    "pair_stiffness". evaluations: at most so many. Raises ArgumentError on what does not fit the model, and Error
+    parameters: as those of `stiction.fit`, "geom_friction[box]" or a Parameter, but without a prior, and for latency; also
+    contact's "pair_stiffness". options: how to step; friction_iterations "auto" counts as "fixed_point". evaluations: at
+    most so many. Raises ArgumentError on what does not fit the model, and Error
     where the trajectories do not determine the parameters.
     """
     try:

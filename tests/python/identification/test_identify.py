@@ -60,12 +60,11 @@ def test_the_jacobian_is_that_of_differences():
 def test_what_made_the_trajectories_is_found():
     found = identify(start(), NAMES, trajectories(1e-6), threads=1)
     assert found.converged and found.names == NAMES
-    assert found.value == pytest.approx(ANSWER, rel=1e-3)  # of a noise of 1e-6 m in 0.3 m
-    assert np.all(np.diag(found.correlation) == pytest.approx(1))
+    assert np.all(np.abs(found.value - ANSWER) < 5 * found.deviation) and np.all(found.deviation < 1e-3 * np.abs(ANSWER))
 
 
 def test_deviations_say_how_far_it_is_from_the_truth():
-    """χ² of three numbers is below 12.8 in 99.5 of 100 cases; deviations ten times too small or large are noticed."""
+    """Deviations ten times too small or large are noticed."""
     chi = []
     for seed in range(4):
         found = identify(start(), NAMES, trajectories(1e-3, seed=seed), threads=1)
@@ -114,5 +113,7 @@ def test_wrong_trajectories_are_refused(change, words):
 def test_latency_and_what_nothing_depends_on_are_refused():
     with pytest.raises(stiction.ArgumentError, match="latency"):
         identify(start(), ["latency"], trajectories(1e-3))
+    with pytest.raises(stiction.ArgumentError, match="prior"):
+        identify(start(), ["mass[ball]=1,prior=0.1"], trajectories(1e-3))
     with pytest.raises(stiction.Error, match="do not determine"):
         identify(start(), ["dof_damping[x]", "geom_friction[ball]"], trajectories(1e-3, 10), threads=1)
