@@ -44,12 +44,12 @@ class Law:
 
 
 LAWS = (
-    Law("Lagged", "lagged"),
-    Law(SHARP, "lagged", {"stiction_tolerance": 1e-5, "regularization": 1e-4}),
+    Law("Lagged", "lagged", {"friction_iterations": 1}),
+    Law(SHARP, "lagged", {"friction_iterations": 1, "stiction_tolerance": 1e-5, "regularization": 1e-4}),
     Law("Lagged, auto", "lagged", {"friction_iterations": "auto"}),
     Law("Similar", "similar"),
     Law("SAP", "sap"),
-    Law("anchored", "lagged", {"stiction": "anchored"}),
+    Law("anchored", "lagged", {"stiction": "anchored", "friction_iterations": 1}),
     Law("anchored, auto", "lagged", {"stiction": "anchored", "friction_iterations": "auto"}),
     Law("elliptic, impratio 1", MUJOCO, {"cone": "elliptic", "impratio": 1}),
     Law("elliptic, impratio 10", MUJOCO, {"cone": "elliptic", "impratio": 10}),
