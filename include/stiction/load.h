@@ -32,7 +32,7 @@ struct UrdfOptions {
   std::map<std::string, std::string> actuators;
   double kp = 100;  // of position servos, N m/rad or N/m; critically damped at qpos0
   double kv = 10;   // of velocity servos, N m s/rad or N s/m
-  // Folders of meshes and of ROS packages; empty: the folder of the file. Nothing outside is read.
+  // Folders of meshes and of ROS packages, beside that of the file. Nothing else is read but ../x.
   std::vector<std::string> search_path;
 
   bool operator==(const UrdfOptions&) const = default;

@@ -184,9 +184,9 @@ void bind_urdf(nb::module_& m) {
           "kp: of position servos, N m/rad or N/m; they are critically damped at qpos0. kv: of "
           "velocity "
           "servos, N m s/rad or N s/m.\n\n"
-          "search_path: folders of meshes and of ROS packages (package://NAME/); none: the folder "
-          "of "
-          "the file. Nothing outside of them is read.\n\n"
+          "search_path: folders of meshes and of ROS packages (package://NAME/), beside that of "
+          "the "
+          "file. Nothing outside of them and of the folder around the file's is read.\n\n"
           "Raises ArgumentError on a gain out of range; a name that the robot does not have, when "
           "it is "
           "loaded.")

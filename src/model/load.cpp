@@ -112,10 +112,9 @@ model::AssetFiles asset_files(const model::Spec& spec, const ModelSource& s,
             return disk.read(path, path.string());
           },
           [=](const model::Element& e, const std::string& name) {
-            std::string paths;
-            for (const model::AssetPath& place : places(e, name))
-              paths += (paths.empty() ? "" : ", ") + visible(place.path().string());
-            return paths;
+            std::vector<std::filesystem::path> paths;
+            for (const model::AssetPath& place : places(e, name)) paths.push_back(place.path());
+            return model::whole_paths(paths) + (s.assets.empty() ? "" : ", nor among the assets");
           }};
 }
 

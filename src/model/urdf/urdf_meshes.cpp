@@ -2,24 +2,25 @@
 
 #include <algorithm>
 
-#include "stiction/text.h"
+#include "model/xml/asset_paths.h"
 
 namespace stiction::model {
 namespace {
 
 namespace fs = std::filesystem;
 
+fs::path whole_path(const fs::path& path) {
+  std::error_code ec;
+  return fs::absolute(path.empty() ? "." : path, ec);
+}
+
 // Whether `path` stays below `folder`, links followed.
 bool inside(const fs::path& path, const fs::path& folder) {
   std::error_code ec;
-  const fs::path a = fs::weakly_canonical(path, ec), b = fs::weakly_canonical(folder, ec);
+  const fs::path a = fs::weakly_canonical(whole_path(path), ec);
+  const fs::path b = fs::weakly_canonical(whole_path(folder), ec);
   const auto [end, unused] = std::mismatch(b.begin(), b.end(), a.begin(), a.end());
   return end == b.end();
-}
-
-std::string lower_case(std::string s) {
-  std::transform(s.begin(), s.end(), s.begin(), [](unsigned char c) { return std::tolower(c); });
-  return s;
 }
 
 }  // namespace
@@ -29,8 +30,7 @@ MeshFinder::MeshFinder(const std::vector<std::string>& search_path, const std::s
     : folders_(search_path.begin(), search_path.end()),
       directory_(directory),
       there_(std::move(find)) {
-  given_ = !folders_.empty();
-  if (!given_) folders_.push_back(directory_);
+  if (folders_.empty()) folders_.push_back(directory_);
 }
 
 void MeshFinder::compiler(const std::optional<std::string>& meshdir,
@@ -39,50 +39,68 @@ void MeshFinder::compiler(const std::optional<std::string>& meshdir,
   strippath_ = strippath.value_or(true);
 }
 
-fs::path MeshFinder::find(Element& e, const std::string& filename) const {
-  std::string name = filename;
+// A path that a mesh may have, and the folders that hold what is read.
+struct MeshFinder::Place {
+  fs::path path;
+  std::vector<fs::path> within;
+
+  bool is_read() const {
+    return std::any_of(within.begin(), within.end(),
+                       [&](const fs::path& folder) { return inside(path, folder); });
+  }
+};
+
+std::vector<MeshFinder::Place> MeshFinder::places(const std::string& filename) const {
+  std::string name = with_slashes(filename);
   if (name.starts_with("file://")) name = name.substr(7);
-  std::vector<std::pair<fs::path, fs::path>> places;  // path, and the folder that it may not leave
+  std::vector<Place> found;
   if (meshdir_) {
     const fs::path bare = strippath_ ? fs::path(name).filename() : fs::path(name);
-    places.emplace_back(directory_ / *meshdir_ / bare, directory_);
+    found.push_back({directory_ / *meshdir_ / bare, {directory_}});
   }
+  fs::path own = whole_path(directory_).lexically_normal();
+  if (!own.has_filename()) own = own.parent_path();  // "robots/arm/"
   constexpr std::string_view kPackage = "package://";
   if (name.starts_with(kPackage)) {
     const fs::path rest = name.substr(kPackage.size());
     const fs::path package = *rest.begin();
     for (const fs::path& f : folders_) {
-      places.emplace_back(f / rest, f);
-      places.emplace_back(f / rest.lexically_relative(package), f);
+      found.push_back({f / rest, {f}});
+      found.push_back({f / rest.lexically_relative(package), {f}});
     }
-    std::error_code ec;
-    for (fs::path around = fs::absolute(directory_, ec); around.has_relative_path();
-         around = around.parent_path())
-      if (around.filename() == package)
-        places.emplace_back(around / rest.lexically_relative(package), around);
+    for (fs::path f = own; f.has_relative_path(); f = f.parent_path())
+      if (f.filename() == package) found.push_back({f / rest.lexically_relative(package), {f}});
   } else {
-    for (const fs::path& f : folders_) places.emplace_back(f / name, f);
-    // robot/urdf/arm.urdf may name ../meshes/arm.stl
-    std::error_code ec;
-    if (!given_ && name.starts_with("../"))
-      places.emplace_back(directory_ / name,
-                          fs::absolute(directory_, ec).lexically_normal().parent_path());
+    for (const fs::path& f : folders_) found.push_back({f / name, {f}});
+    // robot/urdf/arm.urdf may name ../meshes/arm.stl, and what else lies in the search path
+    std::vector<fs::path> within = folders_;
+    within.push_back(own.parent_path());
+    found.push_back({directory_ / name, std::move(within)});
   }
-  places.emplace_back(directory_ / fs::path(name).filename(), directory_);  // as MuJoCo
-  bool left = false;
-  for (const auto& [path, folder] : places) {
-    if (!inside(path, folder))
-      left = true;
-    else if (there_(path))
-      return path;
+  found.push_back({directory_ / fs::path(name).filename(), {directory_}});  // as MuJoCo
+  return found;
+}
+
+fs::path MeshFinder::find(Element& e, const std::string& filename) const {
+  std::vector<fs::path> looked, outside;
+  for (const Place& place : places(filename)) {
+    if (!place.is_read())
+      outside.push_back(place.path);
+    else if (there_(place.path))
+      return place.path;
+    else
+      looked.push_back(place.path);
   }
-  std::string looked;
-  for (const fs::path& f : folders_)
-    looked += (looked.empty() ? "\"" : "\", \"") + visible(f.string());
+  std::erase_if(outside, [&](const fs::path& path) {
+    return std::find(looked.begin(), looked.end(), path) != looked.end();
+  });
   fail(e, "filename",
-       "file not found; looked in " + looked + "\"" +
-           (left ? "; what lies outside of the search path is not read" : "") +
-           ". Give the folders of its packages as search_path");
+       "file not found: " + whole_paths(looked) +
+           (outside.empty() ? ""
+                            : "; outside of the search path and the folder around the file's, so "
+                              "not read: " +
+                                  whole_paths(outside)) +
+           "; give the folders of meshes and packages as search_path");
 }
 
 std::string MeshFinder::add(Element& e, Element& assets) {

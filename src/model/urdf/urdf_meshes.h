@@ -12,8 +12,9 @@ namespace stiction::model {
 
 class MeshFinder {
  public:
-  // Looks in the folders of `search_path`, else in `directory` and, for ../NAME, in the folder around it, and nowhere
-  // outside them; for package://NAME/ in a folder NAME of theirs, or in the one around `directory`.
+  // Looks in the folders of `search_path` and from `directory` on, the folder of the file, as MuJoCo; for package://NAME/ in
+  // a folder NAME of these, or in the one around `directory`. What lies outside of them and of the folder around
+  // `directory` is not read.
   MeshFinder(const std::vector<std::string>& search_path, const std::string& directory,
              FindFile find);
 
@@ -25,12 +26,13 @@ class MeshFinder {
   std::string add(Element& e, Element& assets);
 
  private:
+  struct Place;
+  std::vector<Place> places(const std::string& filename) const;
   std::filesystem::path find(Element& e, const std::string& filename) const;
 
   std::vector<std::filesystem::path> folders_;
   std::filesystem::path directory_;
   FindFile there_;
-  bool given_ = false;  // a search_path
   std::optional<std::string> meshdir_;
   bool strippath_ = true;
   std::vector<std::pair<std::string, std::string>> known_;  // file and scale -> name

@@ -1,6 +1,9 @@
 #include "model/xml/asset_paths.h"
 
 #include <algorithm>
+#include <cctype>
+
+#include "stiction/text.h"
 
 namespace stiction::model {
 
@@ -9,6 +12,27 @@ namespace fs = std::filesystem;
 std::string with_slashes(std::string path) {
   std::replace(path.begin(), path.end(), '\\', '/');
   return path;
+}
+
+std::string lower_case(std::string s) {
+  std::transform(s.begin(), s.end(), s.begin(), [](unsigned char c) { return std::tolower(c); });
+  return s;
+}
+
+std::string whole_paths(const std::vector<fs::path>& places) {
+  std::vector<std::string> shown;
+  for (const fs::path& place : places) {
+    std::error_code ec;
+    fs::path whole;
+    for (const fs::path& part : fs::absolute(place, ec))
+      if (part != ".") whole /= part;
+    std::string path = visible((ec ? place : whole).string());
+    if (std::find(shown.begin(), shown.end(), path) == shown.end())
+      shown.push_back(std::move(path));
+  }
+  std::string text;
+  for (const std::string& path : shown) text += (text.empty() ? "" : ", ") + path;
+  return text;
 }
 
 std::vector<AssetPath> asset_paths(const Element& e, const std::string& name,

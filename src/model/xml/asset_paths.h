@@ -17,6 +17,11 @@ struct AssetFolder {
 // A path as it is written, with the slashes of this system.
 std::string with_slashes(std::string path);
 
+std::string lower_case(std::string text);
+
+// Where files were looked for, from the root on, for messages: "/robots/m.stl, /robots/sub/m.stl".
+std::string whole_paths(const std::vector<std::filesystem::path>& places);
+
 // A place of a file: among the assets by `relative`, below `directory` or not; on the disk below `directory`.
 struct AssetPath {
   std::filesystem::path directory, relative;

@@ -7,6 +7,7 @@
 #include <fstream>
 #include <set>
 
+#include "model/xml/asset_paths.h"
 #include "stiction/error.h"
 #include "stiction/text.h"
 
@@ -274,11 +275,13 @@ std::string FoundFile::identity() const {
 
 FoundFile find_file(const Element& at, const std::string& name, const fs::path& directory,
                     const fs::path& main_directory, const Assets& assets, const Disk& disk) {
-  FoundFile found{directory / name, find_asset(assets, directory.string(), name)};
-  if (!found.asset && !disk.has(found.path)) found.path = main_directory / name;
+  const std::string file = with_slashes(name);
+  FoundFile found{directory / file, find_asset(assets, directory.string(), file)};
+  if (!found.asset && !disk.has(found.path)) found.path = main_directory / file;
   if (!found.asset && !disk.has(found.path))
     fail(at, "file",
-         "file not found; looked in \"" + visible(directory.string()) + "\"; check the path");
+         "file not found: " + whole_paths({directory / file, main_directory / file}) +
+             (assets.empty() ? "" : ", nor among the assets") + "; check the path");
   return found;
 }
 

@@ -3,6 +3,7 @@
 import random
 import struct
 import warnings
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -189,10 +190,13 @@ def test_the_report_says_where_a_hull_is_more_than_the_mesh(shape):
 
 def test_a_missing_file():
     xml = scene('<mesh name="m" file="lost.stl"/>')
-    with pytest.raises(stiction.ModelError, match='follows from mesh "m", whose file is not there: lost.stl; add <inertial>'):
+    whole = Path.cwd() / "lost.stl"
+    with pytest.raises(stiction.ModelError, match=f'follows from mesh "m", whose file is not there: {whole}; add <inertial>'):
         model_of(xml)
+    with pytest.raises(stiction.ModelError, match=f"not there: {whole}, nor among the assets; add"):
+        stiction.Model.from_xml(xml, assets={"found.stl": b""})
     m = model_of(xml.replace('<geom type="mesh"', '<inertial pos="0 0 0" mass="1" diaginertia="1 1 1"/><geom type="mesh"'))
-    assert "file not found: lost.stl" in str(m.report)
+    assert f"file not found: {whole}" in str(m.report)
 
 
 FLAT = np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0], [1, 1, 0], [0.5, 0.5, 0]])

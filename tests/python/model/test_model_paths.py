@@ -85,9 +85,34 @@ def test_a_mesh_beside_the_included_file_that_names_it(tmp_path, chain):
     assert model.mesh_vertnum[0] == len(WEDGE[0]) and model.body_mass[1] == pytest.approx(theirs.body_mass[1], rel=1e-6)
 
 
+@pytest.mark.parametrize("given", ["whole", "relative"])
+def test_whole_paths_are_shown(folder, given, monkeypatch):
+    monkeypatch.chdir(folder)
+    (folder / "robot/part.xml").write_text(f"<mujoco>\n{ELEMENTS['mesh'].format('none.stl')}</mujoco>")
+    place, top = folder / "robot", folder / "robot/top.xml"
+    for text, said in (
+        ('<include file="part.xml"/>', f"robot/part.xml:2: <geom>: the mass of its body follows from mesh \"m\", whose file is not there: "
+                                       f"{place}/none.stl; add <inertial>"),
+        ('<include file="sub\\none.xml"/>', f"top.xml:1: <include> file=\"sub\\none.xml\": file not found: {place}/sub/none.xml; check"),
+        (ELEMENTS["attach"].format("none.xml"), f"file not found: {place}/none.xml; check the path"),
+    ):  # fmt: skip
+        top.write_text(f"<mujoco>{text}</mujoco>")
+        with pytest.raises(stiction.ModelError) as error:
+            stiction.Model.from_file(top if given == "whole" else "robot/top.xml")
+        assert said in str(error.value)
+
+
 def test_backslashes_are_slashes(tmp_path):
     (tmp_path / "a/b").mkdir(parents=True)
     (tmp_path / "a/b/m.stl").write_bytes(stl(*WEDGE))
     (tmp_path / "top.xml").write_text(INNER.replace("<asset>", '<compiler meshdir="a"/><asset>').replace("m.stl", "b\\m.stl"))
     model = stiction.Model.from_file(tmp_path / "top.xml")
     assert model.mesh_vertnum[0] == len(WEDGE[0]) and list(model.assets()) == ["m.stl"]
+    part = '<mujoco><worldbody><body name="part"><freejoint/><geom size="1"/></body></worldbody></mujoco>'
+    (tmp_path / "a/b/part.xml").write_text(part)
+    name = "a\\b\\part.xml"
+    for kind in ("include", "attach"):
+        (tmp_path / "top.xml").write_text(f"<mujoco>{ELEMENTS[kind].format(name)}</mujoco>")
+        assert stiction.Model.from_file(tmp_path / "top.xml").nbody == 2
+    xml = f"<mujoco>{ELEMENTS['include'].format(name)}</mujoco>"
+    assert stiction.Model.from_xml(xml, assets={"a/b/part.xml": part}).nbody == 2

@@ -160,6 +160,7 @@ def package(tmp_path):
 @pytest.mark.parametrize("filename, search", [
     ("package://arm/meshes/a.stl", None), ("package://arm/meshes/a.stl", ""), ("package://arm/meshes/a.stl", "arm"),
     ("meshes/a.stl", "arm"), ("file://a.stl", "arm/meshes"), ("../meshes/a.stl", None), ("file://../meshes/a.stl", None),
+    ("../meshes/a.stl", ""), ("../meshes/a.stl", "arm/urdf"), ("../../arm/meshes/a.stl", ""), ("..\\meshes\\a.stl", None),
 ])  # fmt: skip
 def test_meshes_are_found(package, filename, search):
     path = package / "arm/urdf/arm.urdf"
@@ -170,6 +171,9 @@ def test_meshes_are_found(package, filename, search):
         model = stiction.Model.from_file(path, urdf=options)
     assert model.ngeom == 1 and model.meshes[0].scale == [2, 2, 2]
     assert (path.parent / model.meshes[0].file).resolve() == (package / "arm/meshes/a.stl").resolve()
+
+
+NOT_READ = "outside of the search path and the folder around the file's, so not read: "
 
 
 def test_meshes_weigh_beside_inertials(package):
@@ -198,18 +202,22 @@ def test_meshes_weigh_beside_inertials(package):
 
 
 @pytest.mark.parametrize("filename, message", [
-    ("meshes/b.stl", "file not found; looked in"),
-    ("../../arm/../meshes/a.stl", "outside of the search path is not read"),
-    ("/etc/hostname", "outside of the search path is not read"),
+    ("meshes/b.stl", "file not found: {urdf}/meshes/b.stl, {urdf}/b.stl; give the folders of meshes and packages as search_path"),
+    ("../../arm/../meshes/a.stl", "file not found: {urdf}/a.stl; " + NOT_READ + "{urdf}/../../arm/../meshes/a.stl; give"),
+    ("/etc/hostname", "file not found: {urdf}/hostname; " + NOT_READ + "/etc/hostname; give"),
     ("package://../../etc/hostname", "not found"),
     ("", "filename"),
 ])  # fmt: skip
-def test_meshes_that_are_not_read(package, filename, message):
+@pytest.mark.parametrize("given", ["whole", "relative", "bare"])
+def test_meshes_that_are_not_read(package, filename, message, given, monkeypatch):
     path = package / "arm/urdf/arm.urdf"
     path.write_text(meshed(filename))
-    with pytest.raises(stiction.ModelError, match=message) as error:
+    monkeypatch.chdir(path.parent if given == "bare" else package)
+    path = {"whole": path, "relative": path.relative_to(package), "bare": path.name}[given]
+    with pytest.raises(stiction.ModelError) as error:
         stiction.Model.from_file(path)
-    assert "arm.urdf:3" in str(error.value)
+    line = " ".join(str(error.value).split())
+    assert "arm.urdf:3" in line and message.format(urdf=package / "arm/urdf") in line
 
 
 def test_collada_is_refused(package):
