@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "stiction/error.h"
-#include "stiction/text.h"
 
 namespace stiction::model {
 namespace {
@@ -127,10 +126,9 @@ void Saver::keep_file(Element& e, const char* attribute, const AssetFolder& fold
   } else if (placeholders_) {
     replace_missing(e, attribute);
   } else {
-    std::string looked;
-    for (const AssetPath& place : places)
-      looked += (looked.empty() ? "" : ", ") + visible(place.path().string());
-    fail(e, attribute, "file not found: " + looked);
+    std::vector<fs::path> looked;
+    for (const AssetPath& place : places) looked.push_back(place.path());
+    fail(e, attribute, "file not found: " + whole_paths(looked));
   }
 }
 
@@ -153,10 +151,12 @@ void Saver::replace_missing(Element& e, std::string_view attribute) {
 
 std::string Saver::add(const fs::path& name, std::string content) {
   const std::string bare = name.stem().string(), suffix = name.extension().string();
-  for (int i = name == "model.xml" ? 2 : 1;; ++i) {  // that is the name of the text itself
+  const bool is_text = lower_case(name.string()) == "model.xml";  // the name of the text itself
+  for (int i = is_text ? 2 : 1;; ++i) {
     const std::string key = bare + (i == 1 ? "" : "_" + std::to_string(i)) + suffix;
-    const auto [it, is_new] = files_.try_emplace(key, std::move(content));
-    if (is_new || it->second == content) return key;
+    const auto [known, is_new] = names_.try_emplace(lower_case(key), key);
+    if (is_new) files_.emplace(key, std::move(content));
+    if (is_new || files_.at(known->second) == content) return known->second;
   }
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 
 #include "model/xml/asset_paths.h"
 #include "stiction/load.h"
@@ -34,13 +35,15 @@ class Saver {
   void section(Element& asset, const Folders& folders);
   void keep_file(Element& e, const char* attribute, const AssetFolder& folder);
   static void replace_missing(Element& e, std::string_view attribute);
+  // Under a name that differs from the others by more than capital letters, as MuJoCo wants it.
   std::string add(const std::filesystem::path& name, std::string content);
 
   ReadFile read_;
   OpenModel open_;
   bool placeholders_;
   Assets files_;
-  int depth_ = 0;  // of models that attach each other
+  std::map<std::string, std::string> names_;  // of files_, by themselves in small letters
+  int depth_ = 0;                             // of models that attach each other
 };
 
 // The text of a tree, two spaces a level.

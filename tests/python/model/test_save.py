@@ -143,6 +143,17 @@ def test_files_of_the_same_name_get_names_of_their_own(folder):
     the_same(model, read_back(model))
 
 
+def test_names_differ_by_more_than_capital_letters():
+    """MuJoCo takes them for the same file."""
+    xml = """<mujoco><asset><mesh name="a" file="x/Thing.stl"/><mesh name="b" file="y/thing.stl"/><mesh name="c" file="THING.stl"/></asset>
+      <worldbody><body><freejoint/><geom type="mesh" mesh="a"/><geom type="mesh" mesh="b"/><geom type="mesh" mesh="c"/></body></worldbody></mujoco>"""
+    given = {"x/Thing.stl": stl(*WEDGE), "y/thing.stl": stl(*cup()), "THING.stl": stl(*WEDGE)}
+    model = stiction.Model.from_xml(xml, assets=given)
+    assert model.assets() == {"Thing.stl": given["x/Thing.stl"], "thing_2.stl": given["y/thing.stl"]}
+    the_same(model, read_back(model))
+    in_mujoco(model)
+
+
 def test_save_writes_a_new_folder(folder, tmp_path):
     model = stiction.Model.from_file(folder / "top.xml")
     model.save(tmp_path / "saved")
