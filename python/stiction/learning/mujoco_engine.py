@@ -11,7 +11,8 @@ SHARED_NAMES = (
     "body_pos", "body_quat", "body_mass", "body_ipos", "body_iquat", "body_inertia", "body_gravcomp", "jnt_pos",
     "jnt_axis", "jnt_range", "jnt_margin", "jnt_solref", "jnt_stiffness", "jnt_actfrcrange", "qpos0", "qpos_spring",
     "dof_armature", "dof_damping", "dof_frictionloss", "geom_size", "geom_pos", "geom_quat", "site_pos", "site_quat",
-    "site_size", "actuator_gear", "actuator_ctrlrange", "actuator_forcerange", "tendon_range", "tendon_margin",
+    "geom_surfacevel", "geom_dataid", "site_size", "actuator_gear", "actuator_ctrlrange", "actuator_forcerange",
+    "actuator_actrange", "actuator_lengthrange", "tendon_range", "tendon_margin",
     "tendon_stiffness", "tendon_lengthspring", "tendon_damping", "tendon_armature", "tendon_frictionloss",
     "tendon_actfrcrange",
 )  # fmt: skip
@@ -21,6 +22,7 @@ ELSEWHERE = {
     "tendon_solref": ("tendon_solref_lim", np.s_[:]),
     "actuator_gain": ("actuator_gainprm", np.s_[:, :3]),
     "actuator_bias": ("actuator_biasprm", np.s_[:, :3]),
+    "actuator_dynprm": ("actuator_dynprm", np.s_[:, :3]),
     "eq_data": ("eq_data", np.s_[:, :11]),
     "wrap_coef": ("wrap_prm", np.s_[:]),
 }
@@ -28,16 +30,42 @@ STATE = ("qpos", "qvel", "act")
 INPUTS = ("ctrl", "qfrc_applied", "xfrc_applied", "mocap_pos", "mocap_quat", "eq_active")
 
 
+def _known(name) -> bool:
+    return name in SHARED_NAMES or name in ELSEWHERE or name in ("gravity", "actuator_muscle")
+
+
 def _of_mujoco(m, name):
-    """The array of an MjModel that a parameter is; None where it has none."""
+    """The array of an MjModel that a parameter is, of those that are one."""
     if name == "gravity":
         return m.opt.gravity
-    if name in SHARED_NAMES:
-        return getattr(m, name)
-    if name in ELSEWHERE:
-        array, columns = ELSEWHERE[name]
-        return getattr(m, array)[columns]
-    return None
+    array, columns = ELSEWHERE.get(name, (name, np.s_[:]))
+    return getattr(m, array)[columns]
+
+
+def _write(mujoco, m, name, x):
+    """Gives an MjModel the values of a parameter of one environment."""
+    gain = m.actuator_gaintype == mujoco.mjtGain.mjGAIN_MUSCLE
+    bias = m.actuator_biastype == mujoco.mjtBias.mjBIAS_MUSCLE
+    if name == "actuator_muscle":
+        m.actuator_gainprm[gain, :9], m.actuator_biasprm[bias, :9] = x[gain, :9], x[bias, 9:]
+        return
+    rows = _of_mujoco(m, name)
+    x = x.reshape(rows.shape)
+    if name in ("actuator_gain", "actuator_bias"):  # a muscle's lie in the same array
+        x = np.where((gain if name == "actuator_gain" else bias)[:, None], rows, x)
+    rows[...] = x
+    if name == "geom_dataid":
+        _bound_meshes(m, mujoco)
+
+
+def _bound_meshes(m, mujoco):
+    """Boxes and spheres around geoms, of the meshes that they have now."""
+    for g in np.flatnonzero(m.geom_type == mujoco.mjtGeom.mjGEOM_MESH):
+        first = m.mesh_vertadr[m.geom_dataid[g]]
+        corners = m.mesh_vert[first : first + m.mesh_vertnum[m.geom_dataid[g]]]
+        low, high = corners.min(axis=0), corners.max(axis=0)
+        m.geom_aabb[g] = [*(high + low) / 2, *(high - low) / 2]
+        m.geom_rbound[g] = np.linalg.norm(np.maximum(-low, high))
 
 
 class MujocoEnv:
@@ -89,7 +117,7 @@ class MujocoEnv:
         """Each environment's own parameters, into a model of its own."""
         batch, mj = self._env.batch, self._mujoco
         own = [f.name for f in batch.fields() if f.kind == "param" and batch.param_is_own(f.name)]
-        if unknown := [name for name in own if _of_mujoco(self._model, name) is None]:
+        if unknown := [name for name in own if not _known(name)]:
             raise Error(
                 "MuJoCo would not have what differs between the environments: " + ", ".join(unknown)
             )
@@ -104,8 +132,7 @@ class MujocoEnv:
             self._models = models
         for i, (m, data) in enumerate(zip(self._models, self._data, strict=True)):
             for name, x in values.items():
-                rows = _of_mujoco(m, name)
-                rows[...] = x[i].reshape(rows.shape)
+                _write(mj, m, name, x[i])
             mj.mj_setConst(m, data)  # masses of subtrees, inverse weights
 
     def _physics(self):

@@ -141,6 +141,69 @@ def test_gains_of_each_environment():
     np.testing.assert_allclose(batch.qvel[2], data.qvel, atol=1e-12)
 
 
+MUSCLE = """<mujoco><option timestep="0.002"/><asset><mesh name="box" vertex="-.1 -.1 -.1 .1 -.1 -.1 -.1 .1 -.1 .1 .1 -.1 -.1 -.1 .1 .1 -.1 .1 -.1 .1 .1 .1 .1 .1"/>
+  <mesh name="tall" vertex="-.1 -.1 -.3 .1 -.1 -.3 -.1 .1 -.3 .1 .1 -.3 -.1 -.1 .3 .1 -.1 .3 -.1 .3 .3 .1 .3 .3"/></asset>
+  <custom><tuple name="stiction_meshes/thing"><element objtype="mesh" objname="box"/><element objtype="mesh" objname="tall"/></tuple></custom>
+  <worldbody><geom name="belt" type="plane" size="1 1 1" surfacevel="0.5 0 0 0 0 0"/>
+    <body pos="0 0 2"><joint name="a" axis="0 1 0" range="-90 90" damping="1"/><geom size="0.05" pos="0.2 0 0"/></body>
+    <body pos="2 0 1"><freejoint/><inertial pos="0 0 0" mass="1" diaginertia=".01 .01 .01"/><geom name="thing" type="mesh" mesh="box"/></body>
+  </worldbody>
+  <actuator><muscle joint="a" gear="0.1" lengthrange="-0.2 0.2" range="0.75 1.05" force="20"/>
+    <general joint="a" dyntype="filter" dynprm="0.1" gainprm="2" actlimited="true" actrange="-0.01 0.01"/></actuator></mujoco>"""
+
+
+def test_activations_muscles_surfaces_and_meshes_of_each_environment():
+    mujoco = pytest.importorskip("mujoco")
+    from stiction.learning.mujoco_engine import MujocoEnv
+
+    model = stiction.Model.from_xml(MUSCLE)
+
+    class Own(Swing):
+        frame_skip = 3
+
+        def reset(self, ids):
+            qpos = np.tile(model.qpos0, (len(ids), 1))
+            qpos[:, 3] = 0.09  # the lower end of the box is in the ground, that of the taller one deeper
+            return qpos, self.xp.zeros((len(ids), model.nv))
+
+    Own.model = model
+    env = MujocoEnv(stiction.TaskEnv(Own, 3, precision="float64", autoreset="disabled", seed=2))
+    batch, one = env.batch, np.array([[1.0], [1.5], [2.0]])
+    for name in ("actuator_dynprm", "actuator_lengthrange", "actuator_actrange"):
+        batch.param(name)[:] *= one[:, :, None]
+    batch.param("actuator_muscle")[:, 0, 2] *= one[:, 0]  # the peak force
+    batch.param("actuator_muscle")[:, 0, 11] *= one[:, 0]
+    batch.param("actuator_gain")[:] *= one[:, :, None]
+    batch.param("geom_surfacevel")[:] *= one[:, :, None]
+    batch.choose_mesh("thing", ["box", "box", "tall"])
+    m = mujoco.MjModel.from_xml_string(MUSCLE.replace('type="mesh" mesh="box"', 'type="mesh" mesh="tall"'))
+    assert m.mesh(1).name == "tall"
+    m.actuator_dynprm[:, :3], m.actuator_actrange[:], m.actuator_lengthrange[:] = m.actuator_dynprm[:, :3] * 2, m.actuator_actrange * 2, m.actuator_lengthrange * 2
+    m.actuator_gainprm[0, 2] *= 2
+    m.actuator_biasprm[0, 2] *= 2
+    m.actuator_gainprm[1, 0] *= 2
+    m.geom_surfacevel[:] *= 2
+    data = mujoco.MjData(m)
+    mujoco.mj_setConst(m, data)
+    data.qpos[:], data.qvel[:] = batch.qpos[2], batch.qvel[2]
+    data.ctrl[:] = 0.7
+    mujoco.mj_step(m, data, 3)
+    env.step(np.full((3, 2), 0.7, np.float32))
+    for field in ("qpos", "qvel", "act"):
+        np.testing.assert_allclose(getattr(batch, field)[2], getattr(data, field), atol=1e-7)
+        for other in (0, 1):
+            assert np.abs(getattr(batch, field)[other] - getattr(data, field)).max() > 1e-4
+    own = env._models[2]
+    np.testing.assert_allclose(own.geom_rbound, m.geom_rbound, rtol=1e-6)
+    np.testing.assert_allclose(own.geom_aabb, m.geom_aabb, atol=1e-6)
+    env = MujocoEnv(stiction.TaskEnv(Own, 2, precision="float64", autoreset="disabled"))
+    env.batch.param("actuator_gain")[:] *= one[:2, :, None]
+    env.step(np.zeros((2, 2), np.float32))
+    nominal = mujoco.MjModel.from_xml_string(MUSCLE).actuator_gainprm
+    assert env._models[1].actuator_gainprm[0].tolist() == nominal[0].tolist(), "those of a muscle lie in the same array"
+    assert env._models[1].actuator_gainprm[1, 0] == 1.5 * nominal[1, 0]
+
+
 def test_mujoco_refuses_parameters_that_it_would_not_have():
     pytest.importorskip("mujoco")
     from stiction.learning.mujoco_engine import MujocoEnv
