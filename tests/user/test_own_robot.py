@@ -49,6 +49,29 @@ class Hop(stiction.Task):
         return {"height": height, "success": self.xp.astype(height > 0.4, self.xp.float32)}
 """
 
+HILLS = """
+import stiction
+
+GROUND = stiction.terrain([stiction.TerrainPatch("stairs", height=(0.05, 0.2))], levels=2, columns=1, border=1)
+
+
+class Roll(stiction.Task):
+    model = (f'''<mujoco><asset>{GROUND.hfield_element("ground")}</asset><worldbody>
+      <geom type="hfield" hfield="ground" pos="0 0 {GROUND.lowest}"/>
+      <body><freejoint/><geom type="sphere" size="0.2"/></body></worldbody></mujoco>''', {"terrain.bin": GROUND.hfield_file()})
+
+    def reset(self, ids):
+        qpos = self.xp.asarray(self.batch.model.qpos0)[None].repeat(len(ids), 0)
+        qpos[:, :3] = self.xp.asarray(GROUND.origins[0, 0]) + self.xp.asarray([0, 0, 0.2])
+        return qpos, self.xp.zeros((len(ids), 6))
+
+    def observe(self):
+        return self.batch.qpos
+
+    def reward(self):
+        return self.batch.qpos[:, 2]
+"""
+
 
 def block():
     """STL of a box of 0.2 x 0.1 x 0.1 m."""
@@ -67,6 +90,7 @@ def folder(tmp_path_factory):
     (root / "ros/hopper/urdf/hopper.urdf").write_text(ROBOT)
     (root / "ros/hopper/meshes/trunk.stl").write_bytes(block())
     (root / "hop.py").write_text(TASK)
+    (root / "hills.py").write_text(HILLS)
     return root
 
 
@@ -137,3 +161,10 @@ def test_7_the_robot_as_mjcf(folder):
     np.testing.assert_array_equal(again.body_inertia, model.body_inertia)
     with pytest.raises(stiction.Error, match="mjcf is there already"):
         model.save("mjcf")
+
+
+@draws
+@pytest.mark.parametrize("robots", [1, 3])
+def test_8_a_film_on_terrain_of_text_and_assets(capsys, folder, robots):
+    text = run(capsys, "view", "hills.py:Roll", "--video", f"hills{robots}.mp4", "--seconds", 0.1, "--num-envs", robots)
+    assert f"written: hills{robots}.mp4" in text and (folder / f"hills{robots}.mp4").stat().st_size > 1000

@@ -2,32 +2,44 @@
 
 import numpy as np
 
-from .._core import JointType
+from .._core import GeomType, JointType
 from ..arrays import host
+from .rendering import load_triton_first
 from .scenery import look, mocap_pose, scenery
 
 GAP = 1.25  # distance of neighbouring robots, in diameters of one
+AROUND = 8  # how much of a terrain is seen, in diameters of a robot
 WIDE = 16 / 9
 
 
 def _free_roots(model):
-    """Address in qpos of every free joint: these are moved to the robot's place in the grid."""
-    return [int(a) for a, t in zip(model.jnt_qposadr, model.jnt_type) if t == JointType.free]
+    """Address in qpos of every free joint: these are moved to the robot's place in the grid. None where something that
+    moves hangs on the world by another joint, like an arm beside what it grasps."""
+    free = [int(a) for a, t in zip(model.jnt_qposadr, model.jnt_type) if t == JointType.free]
+    on_world = model.body_weldid[model.body_parentid[model.jnt_bodyid]] == 0
+    return free if np.all(model.jnt_type[on_world] == JointType.free) else []
+
+
+def _stands_on_terrain(model):
+    return bool(np.any(model.body_weldid[model.geom_bodyid[model.geom_type == GeomType.hfield]] == 0))
 
 
 class Grid:
     """Draws the first `count` robots of a batch side by side into one picture: those of an environment, or of a motion.
 
-    env: what has a `batch`. A robot that is fixed to the world can't be moved aside: only the first is drawn.
+    env: what has a `batch`. A robot that is fixed to the world can't be moved aside: only the first is drawn. On terrain
+    robots stay where they are, and the camera goes along with the first.
     """
 
     def __init__(self, env, count: int, width: int, height: int):
         import mujoco
 
+        load_triton_first()
         self.mujoco, self.model = mujoco, scenery(env.batch.model)
         self.data, self.option = mujoco.MjData(self.model), mujoco.MjvOption()
         self.perturb, self.roots = mujoco.MjvPerturb(), _free_roots(env.batch.model)
         self.count = min(count, env.batch.num_envs) if self.roots else 1
+        self.in_place = self.count == 1 or _stands_on_terrain(env.batch.model)
         self._arrange()
         visual = self.model.vis
         visual.global_.offwidth = max(width, visual.global_.offwidth)
@@ -42,6 +54,8 @@ class Grid:
         self.rows = -(-self.count // self.columns)
         self.spacing = GAP * size
         width, depth = self.spacing * (self.columns - 1) + size, self.spacing * (self.rows - 1) + size
+        if self.in_place:
+            width = depth = size if self.count == 1 else AROUND * size
         # what shadows, clipping planes and haze are made for
         self.model.stat.extent = side = max(width, depth)
         visual = self.model.vis.map
@@ -59,6 +73,7 @@ class Grid:
     def _pose(self, rows, k: int):
         row, column = divmod(k, self.columns)
         shift = (np.array([column, row]) - np.array([self.columns - 1, self.rows - 1]) / 2) * self.spacing
+        shift *= not self.in_place
         for name, values in rows.items():
             getattr(self.data, name)[:] = values[k]
         for a in self.roots:
@@ -73,9 +88,11 @@ class Grid:
     def draw(self, batch, middle=(0.0, 0.0, 0.0)):
         """(height, width, 3) uint8 picture of a batch as it is; the camera looks at the grid around `middle`."""
         mj, scene = self.mujoco, self.renderer.scene
-        self.middle = np.array(middle)
-        self.camera.lookat[:] = self.looks_at + self.middle
         rows = {"qpos": host(batch.qpos[: self.count])}
+        self.middle = np.array(middle)
+        if self.in_place and self.roots:
+            self.middle = self.middle + rows["qpos"][0, self.roots[0] : self.roots[0] + 3]
+        self.camera.lookat[:] = self.looks_at + self.middle
         if self.model.nmocap:
             rows["mocap_pos"], rows["mocap_quat"] = mocap_pose(batch, slice(self.count))
         for k in range(self.count):

@@ -61,7 +61,7 @@ def choose_backend() -> str | None:
     return None
 
 
-def _load_triton_first():
+def load_triton_first():
     """Torch's compiler and a software OpenGL each bring an LLVM: loaded in the other order, they crash."""
     try:
         importlib.import_module("triton._C.libtriton")
@@ -88,7 +88,7 @@ class Renderer:
             raise Error(f"nothing to render with: {why}")
         import mujoco
 
-        _load_triton_first()
+        load_triton_first()
         m = scenery(self._model)
         height, width = self._size
         m.vis.global_.offwidth = max(width, m.vis.global_.offwidth)

@@ -370,9 +370,11 @@ def _colours(model) -> list:
 
 
 def first_moving(m) -> int:
-    """The body that camera and light go along with; 0 where nothing moves."""
-    moving = np.flatnonzero((m.body_weldid != 0) | (m.body_mocapid >= 0))
-    return int(moving[0]) if moving.size else 0
+    """The body that camera and light go along with: the first with joints, else the first that mocap moves; 0: neither."""
+    for moving in (np.flatnonzero(m.body_dofnum), np.flatnonzero(m.body_mocapid >= 0)):
+        if moving.size:
+            return int(moving[0])
+    return 0
 
 
 def look(m, data):

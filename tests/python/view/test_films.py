@@ -58,6 +58,41 @@ def test_a_robot_that_is_fixed_is_drawn_alone(tmp_path):
     grid.close()
 
 
+ARM_AND_CUBE = """<mujoco><worldbody><geom type="plane" size="1 1 1"/><body mocap="true" pos="2 0 0.5"><geom size="0.02"/></body>
+  <body><joint axis="0 1 0"/><geom type="capsule" fromto="0 0 0 0 0 0.5" size="0.03"/></body>
+  <body pos="0.3 0 0.1"><freejoint/><geom type="box" size="0.02 0.02 0.02"/></body></worldbody></mujoco>"""
+
+
+class Seen:
+    def __init__(self, model, num_envs):
+        self.batch = stiction.Batch(model, num_envs)
+
+
+def test_an_arm_is_not_parted_from_what_it_grasps():
+    seen = Seen(stiction.Model.from_xml(ARM_AND_CUBE), 6)
+    grid = Grid(seen, 6, 64, 36)
+    grid.draw(seen.batch)
+    assert grid.count == 1
+    scene = grid.renderer.scene
+    places = [g.pos for g in scene.geoms[: scene.ngeom]]
+    grid.close()
+    assert any(np.allclose(p, (0.3, 0, 0.1), atol=1e-6) for p in places)
+
+
+def test_robots_stand_on_terrain_where_they_are():
+    xml = """<mujoco><asset><hfield name="h" size="20 20 1 .1" nrow="2" ncol="2"/></asset><worldbody>
+      <geom type="hfield" hfield="h"/><body pos="0 0 1"><freejoint/><geom size=".2"/></body></worldbody></mujoco>"""
+    seen = Seen(stiction.Model.from_xml(xml), 3)
+    seen.batch.qpos[:, 0] = (5, 7, 2)
+    grid = Grid(seen, 3, 64, 36)
+    grid.draw(seen.batch)
+    scene = grid.renderer.scene
+    balls = [tuple(g.pos) for g in scene.geoms[: scene.ngeom] if abs(g.pos[2] - 1) < 1e-6]
+    grid.close()
+    np.testing.assert_allclose(sorted(balls), [(2, 0, 1), (5, 0, 1), (7, 0, 1)], atol=1e-6)
+    assert np.linalg.norm(grid.camera.lookat - (5, 0, 1)) < 1, "the first is seen"
+
+
 def test_mocap_bodies_are_where_they_are():
     xml = """<mujoco><worldbody><geom type="plane" size="1 1 1"/><body><freejoint/><geom size="0.01"/></body>
       <body mocap="true" pos="0 0 0.3"><geom type="box" size="0.2 0.2 0.2" rgba="0 0 1 1"/></body></worldbody></mujoco>"""

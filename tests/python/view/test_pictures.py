@@ -162,6 +162,14 @@ def test_bodies_that_mocap_moves():
     assert share(np.abs(picture(seen) - before).max(axis=2) > 40) > 0.01
 
 
+def test_the_camera_goes_along_with_the_robot_and_not_with_its_target():
+    pytest.importorskip("mujoco")
+    m = scenery.scenery(stiction.Env("PandaPickCube").batch.model)
+    assert [m.body(1).name, m.body(scenery.first_moving(m)).name] == ["target", "link1"]
+    target = '<mujoco><worldbody><body name="target" mocap="true"><geom size=".1"/></body></worldbody></mujoco>'
+    assert scenery.first_moving(scenery.scenery(stiction.Model.from_xml(target))) == 1
+
+
 @drawn
 def test_what_there_is_not():
     batch = stiction.Batch(stiction.Model.from_xml(SPHERE), 2)
