@@ -127,3 +127,9 @@ def test_what_does_not_travel(make, state):
         line = said(lambda: way(thing))
         assert line.startswith(state) and "snapshot() and restore()" in line
     assert repr(thing).startswith("<stiction.") and "num_envs=2" in repr(thing)
+
+
+def test_what_is_around_another():
+    env = stiction.RandomizedEnv.open(stiction.Env, "Ant-v5", 2, stiction.Randomization())
+    assert repr(env) == "<stiction.RandomizedEnv around <stiction.Env 'Ant-v5' num_envs=2>>"
+    assert said(lambda: pickle.dumps(env)).startswith("a RandomizedEnv does not pickle: send its task, options and randomization and")

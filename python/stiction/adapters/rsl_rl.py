@@ -102,7 +102,7 @@ class VecEnv(rsl_rl.env.VecEnv):
         means = xp.mean(self.env.metrics, axis=0, dtype=xp.float64)
         if xp is namespace():
             means = means.tolist()
-        return {f"/metrics/{name}": x for name, x in zip(self.env.metric_names, means)}
+        return {f"metrics/{name}": x for name, x in zip(self.env.metric_names, means)}
 
     def close(self):
         pass

@@ -121,7 +121,7 @@ class TimedEnv(VecEnv):
 
     def take_metrics(self) -> dict:
         """Means of the steps since the last call."""
-        found = {k.removeprefix("/metrics/"): float(x) / self.steps for k, x in self.totals.items()} if self.steps else {}
+        found = {k.removeprefix("metrics/"): float(x) / self.steps for k, x in self.totals.items()} if self.steps else {}
         self.steps = 0
         return found
 

@@ -1,6 +1,6 @@
 """Environments around others: what randomization, histories and the like have in common."""
 
-from .._core import ArgumentError
+from .._core import ArgumentError, Error
 from ..arrays import host, on_tensors
 from .episodes import EpisodeLoop
 
@@ -26,6 +26,13 @@ class Around(EpisodeLoop):
         if name.startswith("_") or name == "env":
             raise AttributeError(name)
         return getattr(self.env, name)
+
+    def __repr__(self):
+        return f"<stiction.{type(self).__name__} around {self.env!r}>"
+
+    def __reduce__(self):
+        raise Error(f"a {type(self).__name__} does not pickle: send its task, options and randomization and make another one "
+                    "there; its state goes by snapshot() and restore()")  # fmt: skip
 
     def _keep_batch(self):
         return self.env._keep() if isinstance(self.env, EpisodeLoop) else None

@@ -55,7 +55,7 @@ def test_is_a_vec_env(kind):
     obs, reward, dones, extras = env.step(torch.zeros(5, 1))
     assert obs["policy"].dtype == reward.dtype == torch.float32 and dones.dtype == torch.bool
     assert reward.shape == dones.shape == extras["time_outs"].shape == (5,)
-    assert "/metrics/reward_survive" in extras["log"]
+    assert "metrics/reward_survive" in extras["log"]
 
 
 def test_training_raises_the_return(tmp_path):
@@ -133,7 +133,7 @@ def test_the_log_is_a_new_dictionary_each_step():
     kept = dict(first)
     second = env.step(torch.ones(3, 1))[3]["log"]
     assert first is not second and first == kept
-    assert second["/metrics/angle"] == pytest.approx(env.env.metrics[:, 1].mean(), rel=1e-6)
+    assert second["metrics/angle"] == pytest.approx(env.env.metrics[:, 1].mean(), rel=1e-6)
 
 
 def test_the_critic_sees_the_truth():

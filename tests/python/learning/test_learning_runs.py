@@ -106,6 +106,19 @@ def test_tensorboard_has_the_numbers_of_every_iteration(tmp_path):
     assert [e.step for e in found] == [4 * 16 * 2, 4 * 16 * 3] and all(np.isfinite(e.value) for e in found)
 
 
+@pytest.mark.parametrize("trainer", ["numpy", pytest.param("rsl_rl", marks=pytest.mark.train("torch", "rsl_rl"))])
+@pytest.mark.train("tensorboard")
+def test_tensorboard_has_the_metrics_of_the_task(tmp_path, trainer):
+    from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+
+    run = ["train", TASK, *SMALL, "--trainer", trainer, "--no-plot", "--logger", "tensorboard", "--out", str(tmp_path)]
+    assert main(run) == 0
+    events = EventAccumulator(str(tmp_path))
+    events.Reload()
+    tags = {tag for tag in events.Tags()["scalars"] if "metrics" in tag}
+    assert tags == {f"metrics/{name}" for name in stiction.Env(TASK).metric_names} != set()
+
+
 @pytest.mark.train("wandb")
 def test_weights_and_biases_gets_them_too(tmp_path, monkeypatch):
     for name, value in {"WANDB_MODE": "offline", "WANDB_SILENT": "true", "WANDB_DIR": str(tmp_path)}.items():
