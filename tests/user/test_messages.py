@@ -73,15 +73,26 @@ def test_the_batch_before_there_is_one():
     )
 
 
-def test_physics_steps_inside_of_a_hook():
-    class Steps(Swing):
-        def reward(self):
-            self.batch.step()
-            return self.batch.qpos[:, 0]
+@pytest.mark.parametrize("hook", [
+    "reset", "begin", "act", "measure", "terminated", "reward", "truncated", "command", "observe", "observe_critic", "metrics",
+])  # fmt: skip
+def test_physics_steps_inside_of_a_hook(hook):
+    class Seen(Swing):
+        metric_names = ("height",)
 
-    env = stiction.TaskEnv(Steps)
-    assert said(lambda: env.step([[0]])) == (
-        "Steps.reward: stepped the physics, which TaskEnv does: frame_skip steps between act() and reward()"
+        def metrics(self):
+            return {"height": self.batch.qpos[:, 0]}
+
+        def observe_critic(self):
+            return self.batch.qpos
+
+    def steps(self, *given):
+        self.batch.step()
+        return getattr(Seen, hook)(self, *given)
+
+    task = type("Steps", (Seen,), {hook: steps})
+    assert said(lambda: stiction.TaskEnv(task).step([[0]])) == (
+        f"Steps.{hook}: stepped the physics, which TaskEnv does: frame_skip steps between act() and reward()"
     )
 
 

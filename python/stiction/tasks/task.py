@@ -331,6 +331,7 @@ class TaskEnv(EpisodeLoop):
         self._stepped = self._count()
         self._length += 1
         task.measure()
+        self._no_steps_in("measure")
         frozen = (self.batch.status & FROZEN) != 0
         b.terminated[:] = self._checked("terminated", task.terminated(), (n,)) | frozen
         b.reward[:] = xp.where(frozen, 0, self._checked("reward", task.reward(), (n,)))
@@ -339,9 +340,11 @@ class TaskEnv(EpisodeLoop):
             ended = ended | (self._length >= self.max_episode_steps)
         b.truncated[:] = ended & ~b.terminated
         task.command()
+        self._no_steps_in("command")
         self._look(b)
         if self.metric_names:
             metrics = task.metrics()
+            self._no_steps_in("metrics")
             if not isinstance(metrics, dict) or set(metrics) != set(self.metric_names):
                 given = sorted(map(str, metrics)) if isinstance(metrics, dict) else repr(metrics)
                 raise ArgumentError(f"{self.id}.metrics: gave {given!s:.200}; metric_names says {sorted(self.metric_names)}")
@@ -362,6 +365,7 @@ class TaskEnv(EpisodeLoop):
             given = f"{type(start).__name__} of shape {tuple(np.shape(start))}" if hasattr(start, "shape") else " ".join(repr(start).split())
             raise ArgumentError(f"{self.id}.reset: gave {given:.200}; expected (qpos, qvel), or None: the reference pose")
         self.task.begin(ids)
+        self._no_steps_in("begin")
 
     def _begin(self, ids, b):
         self._start(ids)
