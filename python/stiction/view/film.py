@@ -10,7 +10,7 @@ from .._util.files import replacing
 from .._util.interrupt import CtrlC
 from .._util.progress import Progress
 from .._util.text import visible
-from .grid import Grid
+from .grid import Grid, side_by_side
 from .panel import contact_arrows
 from .rendering import Renderer, choose_backend
 
@@ -59,10 +59,11 @@ def _is_whole(path) -> bool:
 
 
 def film_motion(motion, path, seconds, panel, arrow_scale):
-    """A motion of motion.py, with the arrows, names and speed that its panel says; of several robots DRAWN side by side, without
-    arrows and names. Ctrl-C ends the film early. Returns the simulated seconds that it has."""
+    """A motion of motion.py, with the arrows, names and speed that its panel says; of several robots that can be moved aside
+    DRAWN side by side, without arrows and names. Ctrl-C ends the film early. Returns the simulated seconds that it has."""
     every = math.ceil(panel.speed / (RATE * motion.dt) - 1e-9)
-    steps, done, count = max(1, round(seconds / motion.dt)), 0, min(DRAWN, motion.batch.num_envs)
+    steps, done = max(1, round(seconds / motion.dt)), 0
+    count = side_by_side(motion.batch.model, min(DRAWN, motion.batch.num_envs))
     camera = Grid(motion, count, *SIZE) if count > 1 else Renderer(motion, *SIZE, names=panel.names)
 
     def draw():

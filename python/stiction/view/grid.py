@@ -20,6 +20,11 @@ def _free_roots(model):
     return free if np.all(model.jnt_type[on_world] == JointType.free) else []
 
 
+def side_by_side(model, count: int) -> int:
+    """How many of `count` robots can be drawn side by side: those that are fixed to the world can't be moved aside."""
+    return count if _free_roots(model) else 1
+
+
 def _stands_on_terrain(model):
     return bool(np.any(model.body_weldid[model.geom_bodyid[model.geom_type == GeomType.hfield]] == 0))
 
@@ -38,7 +43,7 @@ class Grid:
         self.mujoco, self.model = mujoco, scenery(env.batch.model)
         self.data, self.option = mujoco.MjData(self.model), mujoco.MjvOption()
         self.perturb, self.roots = mujoco.MjvPerturb(), _free_roots(env.batch.model)
-        self.count = min(count, env.batch.num_envs) if self.roots else 1
+        self.count = side_by_side(env.batch.model, min(count, env.batch.num_envs))
         self.in_place = self.count == 1 or _stands_on_terrain(env.batch.model)
         self._arrange()
         visual = self.model.vis

@@ -11,8 +11,10 @@ import pytest
 
 import stiction
 from robots import PENDULUM, SPHERE
+from stiction.view import film
 from stiction.view.grid import Grid
 from stiction.view.motion import ModelMotion
+from stiction.view.panel import Panel
 from stiction.view.rendering import choose_backend
 
 pytestmark = pytest.mark.skipif(choose_backend() is not None, reason="MuJoCo renders nothing here")
@@ -66,6 +68,13 @@ ARM_AND_CUBE = """<mujoco><worldbody><geom type="plane" size="1 1 1"/><body moca
 class Seen:
     def __init__(self, model, num_envs):
         self.batch = stiction.Batch(model, num_envs)
+
+
+def test_a_film_of_fixed_robots_is_that_of_one(tmp_path, monkeypatch):
+    monkeypatch.setattr(film, "Grid", None)
+    motion = ModelMotion(stiction.Model.from_xml(ARM_AND_CUBE), None, "hold", 0, num_envs=3)
+    assert film.film_motion(motion, tmp_path / "arm.mp4", 0.06, Panel(names=True), 1) == pytest.approx(0.06)
+    assert (tmp_path / "arm.mp4").stat().st_size > 1000
 
 
 def test_an_arm_is_not_parted_from_what_it_grasps():
