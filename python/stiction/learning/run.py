@@ -42,7 +42,7 @@ def check_path(args, path, is_new):
     """Whether a run may begin, or go on, with the checkpoint `path`; `is_new`: its folder was just made."""
     if args.resume and not path.exists():
         if is_new:
-            raise Error(f"--resume: there is no {visible(path.parent)}")
+            raise Error(f"--resume: there is no {visible(path)}")
         say(f"--resume: there is no {visible(path)}, the run had no checkpoint yet: it begins anew", flush=True)
         args.resume = False
     if path.exists() and not (args.resume or args.overwrite):
