@@ -147,9 +147,9 @@ class Batch {
   // its outputs. A state out of bounds that was written into a view becomes the reference pose, frozen.
   // Allocates nothing. On a device step and refresh return before the work on the stream is done.
   void step(int n = 1);
-  // Called by the thread that steps, between two steps of all environments, some ten times a second
-  // while step(n) or an Env's step goes on, for a look at a signal or a clock. What it throws ends the
-  // call: every environment has then made the same whole number of steps, and the batch goes on from
+  // Called by the thread that steps, between two steps of all environments, some ten times a second while step(n) or an
+  // Env's step goes on, and between pieces of raycast, depth and height_scan, for a look at a signal or a clock. What it
+  // throws ends the call: every environment has then made the same whole number of steps, and the batch goes on from
   // there. It must not use the batch. nullptr: none.
   void set_poll(std::function<void()> poll);
   // Computes the outputs at the present state; forces and accelerations are those of a step from it

@@ -4,12 +4,24 @@
 
 #include <string>
 
+#include "as_array.h"
 #include "stiction/error.h"
 
 namespace stiction::python {
 
 std::string text(nb::handle o) {
   return nb::cast<std::string>(nb::str(o));
+}
+nb::object as_array(const nb::object& given, const std::string& name) {
+  try {
+    return nb::module_::import_("numpy").attr("asarray")(given);
+  } catch (const nb::python_error& e) {
+    if (!e.matches(PyExc_Exception)) throw;
+    const std::string why = text(e.value());
+    const bool ragged = why.find("inhomogeneous") != std::string::npos;
+    throw ArgumentError(name + ": not an array" +
+                        (ragged ? ": lists in it differ in length" : " (" + why + ")"));
+  }
 }
 bool is_real(nb::handle array) {
   const std::string kind = text(array.attr("dtype").attr("kind"));
@@ -40,13 +52,11 @@ bool same_shape(nb::handle array, std::initializer_list<int> shape) {
 
 // Anything NumPy understands, as a contiguous float64 array.
 nb::object convert(const nb::object& given, const std::string& name, const std::string& expected) {
-  const nb::module_ numpy = nb::module_::import_("numpy");
   nb::object array;
   try {
-    array = numpy.attr("asarray")(given);
-  } catch (const nb::python_error& e) {
-    throw ArgumentError(name + ": not an array (" + e.what() +
-                        "); expected real numbers of shape " + expected);
+    array = as_array(given, name);
+  } catch (const ArgumentError& e) {
+    throw ArgumentError(e.what() + ("; expected real numbers of shape " + expected));
   }
   if (!is_real(array) && nb::cast<int>(array.attr("size")) > 0)
     throw ArgumentError(name + ": given dtype " + text(array.attr("dtype")) + " of shape " +

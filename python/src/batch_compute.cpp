@@ -11,6 +11,7 @@
 #include <variant>
 #include <vector>
 
+#include "as_array.h"
 #include "batch.h"
 #include "stiction/error.h"
 
@@ -60,7 +61,7 @@ nb::tuple jacobian(const BoundBatch& b, ObjectType type, const Key& key) {
 nb::tuple point_jacobian(const BoundBatch& b, const Key& key, const nb::object& point) {
   const int n = b.engine.num_envs(), body = index_of(b.engine.model(), key, &Model::body);
   const nb::module_ numpy = nb::module_::import_("numpy");
-  nb::object given = numpy.attr("asarray")(point);
+  nb::object given = as_array(point, "point");
   if (is_real(given) && given.attr("shape").equal(nb::make_tuple(3)))
     given = numpy.attr("broadcast_to")(given, nb::make_tuple(n, 3));
   const Input points(given, "point", {n, 3}, "(num_envs, 3), or (3,) for all");

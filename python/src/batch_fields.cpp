@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "as_array.h"
 #include "batch.h"
 #include "device_array.h"
 #include "stiction/error.h"
@@ -33,7 +34,7 @@ void assign(nb::handle_t<BoundBatch> self, const std::string& name, const nb::ob
   if (!view.writable) throw ArgumentError("batch." + name + ": an output, read-only");
   if (view.device != "cpu") return write({view, batch, nb::borrow(self)}, value, false);
   const nb::object target = batch_array(batch, view, self);
-  const nb::object given = nb::module_::import_("numpy").attr("asarray")(value);
+  const nb::object given = as_array(value, "batch." + name);
   if (!is_real(given) || !given.attr("shape").equal(target.attr("shape")))
     throw ArgumentError("batch." + name + ": given dtype " + text(given.attr("dtype")) +
                         " of shape " + text(given.attr("shape")) +
@@ -66,7 +67,7 @@ void def_field(nb::class_<BoundBatch>& c, const FieldInfo& f) {
 
 // A list of one or more.
 nb::list names_or_indices(const nb::object& given, const char* name) {
-  const nb::object array = nb::module_::import_("numpy").attr("atleast_1d")(given);
+  const nb::object array = nb::module_::import_("numpy").attr("atleast_1d")(as_array(given, name));
   const std::string kind = nb::cast<std::string>(array.attr("dtype").attr("kind"));
   if (nb::cast<int>(array.attr("ndim")) != 1 || (kind != "i" && kind != "u" && kind != "U"))
     throw ArgumentError(std::string(name) + ": given " + text(array.attr("dtype")) + " of shape " +
@@ -125,8 +126,13 @@ void bind_batch_fields(nb::class_<BoundBatch>& c) {
         const Model& m = b.engine.model();
         const int g = index_of(m, geom, &Model::geom);
         std::vector<int> chosen;
-        for (const nb::handle one : names_or_indices(mesh, "mesh"))
-          chosen.push_back(index_of(m, nb::cast<Key>(one), &Model::mesh));
+        for (const nb::handle one : names_or_indices(mesh, "mesh")) {
+          Key key;
+          if (!nb::try_cast(one, key))
+            throw ArgumentError("mesh = " + text(one) + ": must be a name, or an index in [0, " +
+                                std::to_string(m.nmesh) + ")");
+          chosen.push_back(index_of(m, key, &Model::mesh));
+        }
         b.engine.choose_mesh(g, chosen, ids_or_all(b.engine, ids));
       },
       nb::arg("geom"), nb::arg("mesh"), nb::arg("ids") = nb::none(),

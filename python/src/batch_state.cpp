@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "as_array.h"
 #include "batch.h"
 #include "stiction/error.h"
 
@@ -23,7 +24,7 @@ using Ids = std::vector<int>;
 
 std::vector<int> parse_ids(const Batch& b, const nb::object& given, const char* name) {
   const nb::module_ numpy = nb::module_::import_("numpy");
-  nb::object array = numpy.attr("atleast_1d")(given);
+  nb::object array = numpy.attr("atleast_1d")(as_array(given, name));
   const std::string kind = nb::cast<std::string>(array.attr("dtype").attr("kind"));
   const bool masked = nb::isinstance(array, numpy.attr("ma").attr("MaskedArray"));
   const auto size = nb::cast<long long>(array.attr("size"));
@@ -92,7 +93,7 @@ std::vector<Part> parts(const Batch& b) {
 // One row for each of n environments, or one row for all.
 std::vector<double> rows(const nb::object& given, const Part& part, std::size_t n) {
   const nb::module_ numpy = nb::module_::import_("numpy");
-  const nb::object array = numpy.attr("asarray")(given);
+  const nb::object array = as_array(given, part.name);
   nb::list one, each;
   each.append(n);
   for (const int k : part.shape) one.append(k), each.append(k);

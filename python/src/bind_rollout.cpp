@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 
+#include "as_array.h"
 #include "reference.h"
 #include "rollout.h"
 #include "stiction/error.h"
@@ -57,8 +58,7 @@ Rollout rollout(const BoundReference& self, const ArrayLike& qpos, const ArrayLi
   InputArrays arrays(m, qfrc_applied, xfrc_applied, mocap_pos, mocap_quat, mocap_vel, anchor,
                      friction_anchor, rebound, eq_active, act);
 
-  const nb::object controls =
-      ctrl ? nb::module_::import_("numpy").attr("asarray")(*ctrl) : nb::none();
+  const nb::object controls = ctrl ? as_array(*ctrl, "ctrl") : nb::none();
   const int n = steps(nstep, controls);
   const bool held = !controls.is_none() && nb::cast<int>(controls.attr("ndim")) == 1;
   arrays.ctrl = held ? Input(controls, "ctrl", {m.nu}, "(nu,)")

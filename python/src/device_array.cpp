@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 
+#include "as_array.h"
 #include "stiction/error.h"
 
 namespace stiction::python {
@@ -125,7 +126,7 @@ std::optional<Borrowed> borrow_cuda_array(const DeviceArray& a, const nb::object
 }
 
 void write_host(const DeviceArray& a, const nb::object& value, bool broadcast) {
-  nb::object array = numpy().attr("asarray")(value);
+  nb::object array = as_array(nb::borrow(value), "value");
   const nb::object shape = shape_of(a.view);
   const std::string given =
       "dtype " + text(array.attr("dtype")) + " of shape " + text(array.attr("shape"));
@@ -190,7 +191,7 @@ nb::dict cuda_array_interface(const DeviceArray& a) {
   return d;
 }
 
-nb::object as_array(const DeviceArray& a, const nb::object& dtype, const nb::object& copies) {
+nb::object copied(const DeviceArray& a, const nb::object& dtype, const nb::object& copies) {
   if (!copies.is_none() && !nb::cast<bool>(copies))
     throw nb::value_error("a copy is needed: the numbers are on a device");
   const nb::object array = to_numpy(a);
@@ -240,7 +241,7 @@ void bind_device_array(nb::module_& m) {
   c.def_prop_ro("name", [](const DeviceArray& a) { return a.view.name; });
   c.def("numpy", &to_numpy, nb::sig("def numpy(self) -> numpy.typing.NDArray[typing.Any]"),
         "A copy on the host, after the work so far.");
-  c.def("__array__", &as_array, nb::arg("dtype") = nb::none(), nb::arg("copy") = nb::none());
+  c.def("__array__", &copied, nb::arg("dtype") = nb::none(), nb::arg("copy") = nb::none());
   c.def("__setitem__", &set_item);
   c.def("__len__", [](const DeviceArray& a) { return a.view.shape[0]; });
   c.def(

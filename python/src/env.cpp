@@ -19,6 +19,7 @@
 #include <utility>
 #include <vector>
 
+#include "as_array.h"
 #include "batch.h"
 #include "device_array.h"
 #include "stiction/error.h"
@@ -57,8 +58,7 @@ const char* name_of(Autoreset a) {
 TaskOption parse_option(const std::string& name, nb::handle value) {
   if (nb::isinstance<nb::bool_>(value)) return nb::cast<bool>(value);
   if (nb::isinstance<nb::str>(value)) return nb::cast<std::string>(value);
-  const nb::module_ numpy = nb::module_::import_("numpy");
-  const nb::object a = numpy.attr("asarray")(value);
+  const nb::object a = as_array(nb::borrow(value), name);
   const std::string kind = text(a.attr("dtype").attr("kind"));
   const int ndim = nb::cast<int>(a.attr("ndim"));
   if (kind == "b" && ndim == 0) return nb::cast<bool>(a.attr("item")());
@@ -133,7 +133,7 @@ void init(BoundEnv* self, const std::string& id, int num_envs, std::optional<int
 std::vector<std::uint64_t> parse_seeds(const Env& e, const std::vector<int>& ids,
                                        nb::handle given) {
   const nb::module_ numpy = nb::module_::import_("numpy");
-  const nb::object a = numpy.attr("asarray")(given);
+  const nb::object a = as_array(nb::borrow(given), "seed");
   const std::string kind = text(a.attr("dtype").attr("kind"));
   const bool one = nb::cast<int>(a.attr("ndim")) == 0;
   const auto negative = [&] {
@@ -190,8 +190,7 @@ GivenActions parse_actions(const BoundEnv& b, nb::object a) {
     }
     v.device = "cpu";
   }
-  const nb::module_ numpy = nb::module_::import_("numpy");
-  a = numpy.attr("asarray")(a);
+  a = as_array(a, "actions");
   const nb::tuple shape = nb::make_tuple(e.num_envs(), e.info().num_actions);
   if (!is_real(a) || !a.attr("shape").equal(shape))
     throw ArgumentError("actions: given dtype " + text(a.attr("dtype")) + " of shape " +
@@ -264,7 +263,7 @@ void bind_results(nb::class_<BoundEnv>& c) {
         const ArrayView view = b.engine->episode_length();
         if (view.device != "cpu") return write({view, b.engine->batch(), b.batch}, value, false);
         const nb::object target = array(b, view);
-        const nb::object given = nb::module_::import_("numpy").attr("asarray")(value);
+        const nb::object given = as_array(value, "episode_length");
         if (!given.attr("shape").equal(target.attr("shape")))
           throw ArgumentError("episode_length: given shape " + text(given.attr("shape")) +
                               "; expected " + text(target.attr("shape")));

@@ -7,11 +7,14 @@
 #include <nanobind/stl/variant.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
+#include <span>
 #include <string>
 #include <utility>
 #include <variant>
 #include <vector>
 
+#include "as_array.h"
 #include "stiction/error.h"
 
 namespace stiction::python {
@@ -65,7 +68,7 @@ struct Given {
   std::vector<int> shape;
 };
 Given given(const ArrayLike& vectors, const char* name) {
-  Given g{numpy("asarray")(vectors), {}};
+  Given g{as_array(vectors, name), {}};
   if (is_real(g.array)) g.shape = nb::cast<std::vector<int>>(nb::list(g.array.attr("shape")));
   if (g.shape.empty() || g.shape.size() > 3 || g.shape.back() != 3)
     throw ArgumentError(std::string(name) + ": given " + text(g.array.attr("dtype")) +
@@ -147,6 +150,32 @@ nb::object depth(const BoundBatch& b, const Key& camera, int width, int height,
   return array_of(std::move(image), {static_cast<int>(which.size()), height, width});
 }
 
+// In pieces, between which Ctrl-C ends it; each computes the frames of bodies anew. What is refused is told by its place
+// among all rays.
+RayHits<double> cast(const Reference& engine, std::span<const double> qpos,
+                     std::span<const double> origins, std::span<const double> directions,
+                     const RayOptions& options, const Inputs& inputs) {
+  constexpr std::size_t kPiece = 3 * 1024;  // numbers
+  RayHits<double> all = engine.raycast(qpos, {}, {}, options, inputs);
+  const auto append = [](auto& to, const auto& more) {
+    to.insert(to.end(), more.begin(), more.end());
+  };
+  try {
+    for (std::size_t first = 0; first < origins.size(); first += kPiece) {
+      if (first > 0) check_signals();
+      const std::size_t n = std::min(kPiece, origins.size() - first);
+      const RayHits<double> hits = engine.raycast(qpos, origins.subspan(first, n),
+                                                  directions.subspan(first, n), options, inputs);
+      append(all.distance, hits.distance);
+      append(all.geomid, hits.geomid);
+      append(all.normal, hits.normal);
+    }
+  } catch (const ArgumentError&) {
+    all = engine.raycast(qpos, origins, directions, options, inputs);
+  }
+  return all;
+}
+
 nb::tuple reference_raycast(const BoundReference& r, const ArrayLike& qpos,
                             const ArrayLike& origins, const ArrayLike& directions,
                             const MaybeArray& geomgroup, bool flg_static, const Key& exclude,
@@ -162,7 +191,7 @@ nb::tuple reference_raycast(const BoundReference& r, const ArrayLike& qpos,
   RayHits<double> hits;
   {
     const nb::gil_scoped_release release;
-    hits = r.engine.raycast(q, from, along, options, inputs.inputs());
+    hits = cast(r.engine, q, from, along, options, inputs.inputs());
   }
   return hits_of(std::move(hits), {nray});
 }

@@ -11,6 +11,25 @@ constexpr RowGroups kGivenRows = kStateRows | kInputRows | kParamRows;
 
 constexpr int kRay = 6, kHit = 5;  // numbers, physics/rays/rays.h
 constexpr int kTogether = 256;     // rays whose numbers stay in the caches
+// A call is cut into pieces, between which it may be ended (Batch::set_poll): as many rays of an environment, and as
+// many of all together for each thread.
+constexpr int kPieceOfOne = 8192;
+constexpr std::size_t kPieceOfThread = 1 << 17;
+
+// f(ids, place of the first of them, first ray, rays): for each piece of n rays of each environment.
+template <class F>
+void each_piece(Batch::Impl& impl, std::span<const int> ids, int n, int most, const F& f) {
+  const std::size_t threads = at(impl.pool->size());
+  const std::size_t lanes = at(impl.kernels.lanes);
+  const std::size_t rays = at(std::max(1, std::min(n, most)));
+  const std::size_t packs = std::max<std::size_t>(1, kPieceOfThread / (rays * lanes));
+  for (std::size_t place = 0; place < ids.size(); place += packs * lanes * threads)
+    for (int first = 0; first < n; first += most) {
+      if (impl.poll && (place > 0 || first > 0)) impl.poll();
+      const auto some = ids.subspan(place, std::min(packs * lanes * threads, ids.size() - place));
+      f(some, place, first, std::min(most, n - first));
+    }
+}
 
 // Wide numbers of one pack: a block, and rows in whose place the caller's are of other types.
 class Scratch {
@@ -71,33 +90,40 @@ RayHits<float> Batch::Impl::raycast(std::span<const int> ids, const Rays& rays) 
   std::vector<Scratch> in = scratch(*this, kRay * kTogether),
                        out = scratch(*this, kHit * kTogether);
   fetch(kGivenRows, ids);
-  each_pack(*this, ids, [&](int worker, Workspace& w, std::span<const int> places) {
-    kernels.dynamics(host.view(), w.fields.data());
+  const auto cast = [&](Workspace& w, int worker, std::span<const int> places, int first, int n) {
     Scratch &rays_in = in[at(worker)], &found = out[at(worker)];
-    for (int first = 0; first < rays.n; first += kTogether) {
-      const int n = std::min(kTogether, rays.n - first);
-      for (int lane = 0; lane < kernels.lanes; ++lane)
-        for (int k = 0; k < n; ++k) {
-          double* const ray = rays_in.row(lane) + kRay * k;
-          const int place = lane_of(places, lane);
-          std::copy_n(origins.of(place, rays.n, first + k), 3, ray);
-          std::copy_n(directions.of(place, rays.n, first + k), 3, ray + 3);
-        }
-      rays_in.load(kRay * n);
-      kernels.rays(host.view(), w.fields.data(), rays.options, rays.frame, n, rays_in.block(),
-                   found.block());
-      found.store(kHit * n);
-      for (std::size_t lane = 0; lane < places.size(); ++lane)
-        for (int k = 0; k < n; ++k) {
-          const double* const hit = found.row(static_cast<int>(lane)) + kHit * k;
-          const std::size_t i = at(places[lane]) * at(rays.n) + at(first + k);
-          hits.distance[i] = static_cast<float>(hit[0]);
-          hits.geomid[i] = static_cast<int>(hit[1]);
-          for (std::size_t c = 0; c < 3; ++c)
-            hits.normal[3 * i + c] = static_cast<float>(hit[2 + c]);
-        }
-    }
-  });
+    for (int lane = 0; lane < kernels.lanes; ++lane)
+      for (int k = 0; k < n; ++k) {
+        double* const ray = rays_in.row(lane) + kRay * k;
+        const int place = lane_of(places, lane);
+        std::copy_n(origins.of(place, rays.n, first + k), 3, ray);
+        std::copy_n(directions.of(place, rays.n, first + k), 3, ray + 3);
+      }
+    rays_in.load(kRay * n);
+    kernels.rays(host.view(), w.fields.data(), rays.options, rays.frame, n, rays_in.block(),
+                 found.block());
+    found.store(kHit * n);
+    for (std::size_t lane = 0; lane < places.size(); ++lane)
+      for (int k = 0; k < n; ++k) {
+        const double* const hit = found.row(static_cast<int>(lane)) + kHit * k;
+        const std::size_t i = at(places[lane]) * at(rays.n) + at(first + k);
+        hits.distance[i] = static_cast<float>(hit[0]);
+        hits.geomid[i] = static_cast<int>(hit[1]);
+        for (std::size_t c = 0; c < 3; ++c) hits.normal[3 * i + c] = static_cast<float>(hit[2 + c]);
+      }
+  };
+  each_piece(*this, ids, rays.n, kPieceOfOne,
+             [&](std::span<const int> some, std::size_t place, int begin, int count) {
+               each_pack(*this, some, [&](int worker, Workspace& w, std::span<const int> near) {
+                 kernels.dynamics(host.view(), w.fields.data());
+                 int places[kMaxLanes];
+                 std::transform(near.begin(), near.end(), places,
+                                [&](int i) { return static_cast<int>(place) + i; });
+                 for (int first = 0; first < count; first += kTogether)
+                   cast(w, worker, {places, near.size()}, begin + first,
+                        std::min(kTogether, count - first));
+               });
+             });
   return hits;
 }
 
@@ -107,16 +133,19 @@ std::vector<float> Batch::Impl::height_scan(std::span<const int> ids, int body,
   std::vector<float> heights(ids.size() * at(n), kNaN);
   std::vector<Scratch> out = scratch(*this, n);
   fetch(kGivenRows, ids);
-  each_pack(*this, ids, [&](int worker, Workspace& w, std::span<const int> places) {
-    Scratch& found = out[at(worker)];
-    kernels.dynamics(host.view(), w.fields.data());
-    kernels.scan(host.view(), w.fields.data(), scan, body, found.block());
-    found.store(n);
-    for (std::size_t lane = 0; lane < places.size(); ++lane)
-      for (int k = 0; k < n; ++k)
-        heights[at(places[lane]) * at(n) + at(k)] =
-            static_cast<float>(found.row(static_cast<int>(lane))[k]);
-  });
+  each_piece(*this, ids, n, n,
+             [&](std::span<const int> some, std::size_t place, int /*first*/, int) {
+               each_pack(*this, some, [&](int worker, Workspace& w, std::span<const int> places) {
+                 Scratch& found = out[at(worker)];
+                 kernels.dynamics(host.view(), w.fields.data());
+                 kernels.scan(host.view(), w.fields.data(), scan, body, found.block());
+                 found.store(n);
+                 for (std::size_t lane = 0; lane < places.size(); ++lane)
+                   for (int k = 0; k < n; ++k)
+                     heights[(place + at(places[lane])) * at(n) + at(k)] =
+                         static_cast<float>(found.row(static_cast<int>(lane))[k]);
+               });
+             });
   return heights;
 }
 

@@ -47,13 +47,13 @@ def add_commands(commands, build_parser, main):
     train.add_argument("--seed", type=seed, metavar="N", help="1")
     train.add_argument("--seeds", type=positive(int), default=1, metavar="N",
                        help="as many runs, from --seed on, in --out/seed-N, and their band as a curve")  # fmt: skip
-    train.add_argument("--iterations", type=positive(int), metavar="N", help="rsl_rl 300")
-    train.add_argument("--seconds", type=positive(float), metavar="T", help="numpy 60")
+    train.add_argument("--iterations", type=positive(int), metavar="N", help="of this call: with --resume, as many more; rsl_rl 300")
+    train.add_argument("--seconds", type=positive(float), metavar="T", help="of this call; numpy 60")
     train.add_argument("--save-interval", type=positive(int), default=50, metavar="N",
                        help="iterations between the checkpoints of rsl_rl that are kept")  # fmt: skip
     train.add_argument("--out", type=Path, metavar="DIR", help="runs/TASK")
     where = train.add_mutually_exclusive_group()
-    where.add_argument("--resume", action="store_true", help="go on from the checkpoint in --out")
+    where.add_argument("--resume", action="store_true", help="go on from the checkpoint in --out; a run that had none yet begins anew")
     where.add_argument("--overwrite", action="store_true", help="begin anew in --out")
     train.add_argument("--logger", action="append", default=[], choices=("tensorboard", "wandb"),
                        help="numbers of every iteration, besides progress.csv; again for both")  # fmt: skip

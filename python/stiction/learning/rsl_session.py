@@ -26,7 +26,7 @@ from .ppo import env_seed, evaluation_seed
 from .ranks import Ranks
 from .rsl_policy import FORMAT, RslPolicy, load_checkpoint
 from .rsl_ranks import Noise
-from .run import check_path, check_resume, folder_of
+from .run import check_path, check_resume, folder_of, say_goes_on
 from .session import EVALUATED, draw_pictures, first_line
 from .tasks import make_env
 
@@ -282,11 +282,11 @@ def _draw(runner, env, args):
 
 def _prepare(args, path, folder) -> dict:
     """What all ranks begin with, found by the first one, which alone reads and writes files."""
-    folder.enter_context(folder_of(args))
+    is_new = folder.enter_context(folder_of(args))
     if args.ranks.restarts and path.exists():  # torchrun begins anew what it had begun
         args.resume = True
     else:
-        check_path(args, path)
+        check_path(args, path, is_new)
     found = {"task": args.task, "seed": args.seed, "num_envs": args.num_envs, "checkpoint": None}
     if args.init_from:
         load_checkpoint(args.init_from)  # refuses what is none
@@ -337,6 +337,8 @@ def _learn(args, begins_with, path, ctrl_c):
         goal = begins_with.get("goal") or (done + iterations if iterations else None)
         curve = loggers = None
         if ranks.first:
+            if checkpoint:
+                say_goes_on(done, goal and goal - done)
             names = [name for name in args.logger if name != "tensorboard"]  # which rsl_rl writes itself
             description = {"task": task, "seed": args.seed, **runner.cfg}
             loggers = stack.enter_context(Loggers(names, args.out, description))

@@ -6,14 +6,14 @@ import json
 
 from .._core import Error
 from .._util.files import FolderLock
-from .._util.text import visible
+from .._util.text import say, visible
 
 ANEW = "leave it out, or begin anew with --overwrite or in another --out"
 
 
 @contextlib.contextmanager
 def folder_of(args):
-    """--out, made where it is missing, and locked. After an error no empty folder or file of it stays."""
+    """--out, made where it is missing, which is given, and locked. After an error no empty folder or file of it stays."""
     out = args.out
     if out.exists() and not out.is_dir():
         raise Error(f"--out {visible(out)}: is not a folder")
@@ -26,7 +26,7 @@ def folder_of(args):
         raise Error(f"--out {visible(out)}: can't be made: {e.strerror}") from None
     try:
         with FolderLock(out, "wait for its end, or give another --out"):
-            yield
+            yield bool(missing)
     except BaseException:
         for name in ("progress.csv", "rsl_rl.log"):
             with contextlib.suppress(OSError):
@@ -38,12 +38,20 @@ def folder_of(args):
         raise
 
 
-def check_path(args, path):
-    """Whether a run may begin, or go on, with the checkpoint `path`."""
+def check_path(args, path, is_new):
+    """Whether a run may begin, or go on, with the checkpoint `path`; `is_new`: its folder was just made."""
     if args.resume and not path.exists():
-        raise Error(f"--resume: there is no {visible(path)}")
+        if is_new:
+            raise Error(f"--resume: there is no {visible(path)}")
+        say(f"--resume: there is no {visible(path)}, the run had no checkpoint yet: it begins anew", flush=True)
+        args.resume = False
     if path.exists() and not (args.resume or args.overwrite):
         raise Error(f"{visible(path)} exists: give --resume to go on, --overwrite to begin anew, or --out DIR")
+
+
+def say_goes_on(done, iterations):
+    """`iterations`: of this call, after the `done` ones that the checkpoint has; None: as many as there is time for."""
+    say(f"goes on after iteration {done}" + (f", with {iterations} more" if iterations else ""), flush=True)
 
 
 def check_resume(args, path, task, seed):

@@ -58,6 +58,7 @@ def train_seeds(args, train) -> int:
     for seed in range(first, first + args.seeds):
         one = copy.copy(args)
         one.task, one.seed, one.out = copy.deepcopy(args.task), seed, args.out / f"seed-{seed}"
+        one.resume = args.resume and one.out.exists()  # a run that had not begun begins
         if args.ranks.first:
             say(f"seed {seed}, {len(runs) + 1} of {args.seeds}", flush=True)
         if code := train(one):

@@ -17,7 +17,7 @@ from .evaluate import evaluate
 from .loggers import Loggers
 from .policy import Policy
 from .ppo import Ppo, env_seed, evaluation_seed, trained_with
-from .run import check_path, check_resume, folder_of
+from .run import check_path, check_resume, folder_of, say_goes_on
 from .tasks import Settings, make_env, settings_of
 
 EVALUATED = 16  # episodes
@@ -25,9 +25,9 @@ FILMED = 4.0  # s; 120 pictures at most, each of which takes a core a third of a
 SECONDS = 60.0  # of training, where neither a time nor a number of iterations is given
 
 
-def _begin(args, path):
+def _begin(args, path, is_new):
     """(ppo, task): new, or from the checkpoint."""
-    check_path(args, path)
+    check_path(args, path, is_new)
     if args.resume:
         task = Policy.load(path).task
         num_envs, seed = trained_with(path)
@@ -37,6 +37,7 @@ def _begin(args, path):
         ppo = Ppo.load(path, env)
         if ppo.begins:
             say(f"new episodes begin: {visible(ppo.begins)}")
+        say_goes_on(ppo.iterations, args.iterations)
         return ppo, task
     task, seed = args.task, 1 if args.seed is None else args.seed
     settings = settings_of(args.id, args.settings)
@@ -150,8 +151,8 @@ def draw_pictures(args, policy, task, ctrl_c, trainer, seed):
 
 def train(args) -> int:
     path = args.out / "policy.npz"
-    with CtrlC() as ctrl_c, folder_of(args):
-        ppo, task = _begin(args, path)
+    with CtrlC() as ctrl_c, folder_of(args) as is_new:
+        ppo, task = _begin(args, path, is_new)
         env = ppo.env
         say(first_line(env, task), flush=True)
         rows = _train(args, ppo, path, ctrl_c)

@@ -34,12 +34,6 @@ std::string number_of(int i, int count) {
   return std::string(std::to_string(count).size() - digits.size(), '0') + digits;
 }
 
-std::string numbers_text(std::span<const double> values) {
-  std::string s;
-  for (const double v : values) s += (s.empty() ? "" : " ") + shown(v);
-  return s;
-}
-
 // What a model is when it can be attached: read, its own parts assembled.
 struct Attachable {
   Element* root = nullptr;
@@ -115,11 +109,15 @@ class Assembler {
     return e;
   }
 
-  Element copied(const Element& from, const Element& asks, std::string_view attribute) {
-    count_ += count(from);
-    if (count_ > kMaxElements)
+  void check_count(const Element& asks, std::string_view attribute, std::int64_t more) const {
+    if (count_ + more > kMaxElements)
       fail(asks, attribute,
            "makes more than " + std::to_string(kMaxElements) + " elements; ask for less");
+  }
+
+  Element copied(const Element& from, const Element& asks, std::string_view attribute) {
+    check_count(asks, attribute, count(from));
+    count_ += count(from);
     Element e = from;
     each(e, [](Element& x) {
       if (x.origin == Origin::written) x.origin = Origin::copied;
@@ -127,7 +125,7 @@ class Assembler {
     return e;
   }
 
-  void look(const Element& asks, int elements) {
+  void look(const Element& asks, std::int64_t elements) {
     looks_ += elements;
     if (looks_ > kMaxLooks)
       fail(asks, "repeats too much: copies times elements are more than " +
@@ -157,6 +155,9 @@ class Assembler {
     walk(e);
     std::vector<Element> parts = std::move(e.children);
     e.children.clear();
+    for (const Element& part : parts) check_count(e, "count", std::int64_t{*n} * count(part));
+    std::vector<Element*> from = all_of(sections_);
+    look(e, count_ + *n * relations(from));
     e.children.reserve(static_cast<std::size_t>(*n));
     for (int i = 0; i < *n; ++i) {
       const Renaming renaming{"", separator + number_of(i, *n), false};
@@ -173,27 +174,24 @@ class Assembler {
         if (i > 0) each(copy, [](Element& x) { x.owner = -1; });  // keyframes move the first copy
       }
       add_names(frame, names_);
-      copy_relations(sections_, renaming, e, i == 0);
+      copy_relations(from, renaming, e, i == 0);
     }
-    look(e, count_);
     const NameSets before = names_;
     for (const Element& part : parts) remove_names(part, names_);
     drop_relations(before);
   }
 
-  // Those that refer to what was copied, in MuJoCo's order; with new names from then on.
-  template <class Sections>
-  void copy_relations(Sections& from, const Renaming& renaming, const Element& asks, bool owned,
-                      int owner = -1) {
+  // Those that refer to what was copied, or to nothing, in MuJoCo's order; with new names from then on. Of what is made
+  // `from` gets the sections with some that refer to nothing: the next copy doubles them.
+  void copy_relations(std::vector<Element*>& from, const Renaming& renaming, const Element& asks,
+                      bool owned, int owner = -1) {
     std::vector<Element> made;
-    look(asks, static_cast<int>(from.size()));
     for (const char* name : kRelations) {
       Element section;
-      for (Element& source : from) {
-        if (source.name != name) continue;
-        look(asks, static_cast<int>(source.children.size()));
-        for (Element& e : source.children) {
-          if (source.name == "custom" && native_object(e) == std::string::npos) continue;
+      for (Element* source : from) {
+        if (source->name != name) continue;
+        for (Element& e : source->children) {
+          if (source->name == "custom" && native_object(e) == std::string::npos) continue;
           if (!may_refer(e, name, renaming, names_)) continue;
           Element copy = e;
           if (renaming.foreign && !copy.has("class") && takes_class(copy.name, name))
@@ -212,7 +210,13 @@ class Assembler {
       section.origin = Origin::wrapper;
       made.push_back(std::move(section));
     }
-    for (Element& section : made) sections_.push_back(std::move(section));
+    for (Element& section : made) {
+      auto& all = sections_.emplace_back(std::move(section)).children;
+      const auto alone = [&](Element& e) {
+        return may_refer(e, sections_.back().name, renaming, {});
+      };
+      if (std::any_of(all.begin(), all.end(), alone)) from.push_back(&sections_.back());
+    }
   }
 
   static bool takes_class(std::string_view element, std::string_view section) {
@@ -256,6 +260,8 @@ class Assembler {
       return attach_own(e, kind, part, prefix);
     }
     Attachable& other = attachable(e, model);
+    std::vector<Element*> from = all_of(other.root->children);
+    look(e, relations(from));
     merge_options(root_, *other.root, e, made_.remarks);
     const Renaming renaming{prefix, "", true};
     int owner = -1;
@@ -282,7 +288,7 @@ class Assembler {
     frame.scope = other.scope;
     set_attribute(frame, "childclass", renaming(childclass));
     put(frame, parts, renaming, e, owner);
-    copy_relations(other.root->children, renaming, e, true, owner);
+    copy_relations(from, renaming, e, true, owner);
   }
 
   void put(Element& frame, const std::vector<const Element*>& parts, const Renaming& renaming,
@@ -300,7 +306,8 @@ class Assembler {
   void attach_own(Element& e, const char* kind, const std::string& part,
                   const std::string& prefix) {
     if (prefix.empty()) fail(e, "prefix", "is empty: the names are those of the part itself");
-    look(e, count_);
+    std::vector<Element*> from = all_of(sections_);
+    look(e, count_ + relations(from));
     Found found;
     if (names_[kind].contains(part))
       for (Element& section : root_.children)
@@ -316,7 +323,7 @@ class Assembler {
     Element& frame = wrap(e);
     if (found.childclass != "main") set_attribute(frame, "childclass", found.childclass);
     put(frame, {&part_copy}, renaming, e, -1);
-    copy_relations(sections_, renaming, e, false);
+    copy_relations(from, renaming, e, false);
   }
 
   // Classes and assets of an attached model, under its prefix. Its other sections are not taken, as in MuJoCo.

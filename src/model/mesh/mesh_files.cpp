@@ -1,6 +1,7 @@
 #include "model/mesh/mesh_files.h"
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <cstdint>
 #include <cstring>
@@ -20,12 +21,24 @@ namespace {
   throw ModelError(what);
 }
 
+// A coordinate as tinyobj reads one, which takes words for 0. Advances to its end.
+bool finite_number(std::string_view line, std::size_t& at) {
+  at = std::min(line.find_first_not_of(" \t", at), line.size());
+  const std::size_t end = std::min(line.find_first_of(" \t\r\n", at), line.size());
+  const std::size_t sign = at < end && line[at] == '+' ? 1 : 0;
+  double x = 0;
+  const auto [last, error] = std::from_chars(line.data() + at + sign, line.data() + end, x);
+  const bool whole = error == std::errc() && last == line.data() + end && end > at;
+  at = end;
+  return whole && std::isfinite(static_cast<float>(x));
+}
+
 // Cubes of corners of the polygons of a file, summed: tinyobj cuts ears off them one by one.
 constexpr double kMaxEarWork = 2e10;
 
 // Without the lines of tinyobj's own making: t, of subdivision, which takes 3e5 bytes where the file has 20, and vw, of
 // bones, whose numbers are taken as integers.
-// Fails where its faces would take too long.
+// Fails where a coordinate is not a finite number, or its faces would take too long.
 std::string checked_obj(const std::string& content) {
   constexpr const char* kSpace = " \t";
   std::string kept;
@@ -39,6 +52,12 @@ std::string checked_obj(const std::string& content) {
     const std::string_view key = line.substr(at, line.find_first_of(" \t\r\n", at) - at);
     if (key == "t" || key == "vw") continue;
     kept += line;
+    if (key == "v") {
+      at += 1;
+      for (int axis = 0; axis < 3; ++axis)
+        if (!finite_number(line, at))
+          fail("line " + std::to_string(number) + ": a vertex is not three finite numbers");
+    }
     if (key != "f") continue;
     std::size_t corners = 0;
     for (at = line.find_first_of(kSpace, at); at != line.npos;

@@ -12,6 +12,26 @@ inline int count(const Element& e) {
   return n;
 }
 
+template <class Elements>
+std::vector<Element*> all_of(Elements& elements) {
+  std::vector<Element*> all;
+  for (Element& e : elements) all.push_back(&e);
+  return all;
+}
+
+// Sections and what is in them.
+inline std::int64_t relations(const std::vector<Element*>& sections) {
+  std::int64_t n = 0;
+  for (const Element* section : sections) n += 1 + std::ssize(section->children);
+  return n;
+}
+
+inline std::string numbers_text(std::span<const double> values) {
+  std::string s;
+  for (const double v : values) s += (s.empty() ? "" : " ") + shown(v);
+  return s;
+}
+
 template <class F>
 void each(Element& e, const F& use) {
   use(e);

@@ -120,6 +120,26 @@ def test_assignment_of_another_shape_or_type(batch, value):
         batch.ctrl = value
 
 
+def test_lists_whose_rows_differ_in_length(batch):
+    ragged, reference = [[1.0, 2.0], [3.0]], stiction.Reference(batch.model)
+    q, v = batch.model.qpos0, np.zeros(batch.model.nv)
+    for name, call in {
+        "qpos": lambda: batch.reset(qpos=ragged),
+        "qvel": lambda: batch.set_state(qvel=ragged),
+        "batch.ctrl": lambda: setattr(batch, "ctrl", ragged),
+        "ids": lambda: batch.reset(ids=ragged),
+        "origins": lambda: batch.raycast(ragged, [0, 0, 1]),
+        "point": lambda: batch.jac(1, ragged),
+        "qacc": lambda: batch.inverse(ragged),
+        "qpos ": lambda: reference.step(ragged, v),
+        "ctrl": lambda: reference.rollout(q, v, ragged),
+        "seed": lambda: stiction.Env("Ant-v5", 2).reset(seed=ragged),
+        "actions": lambda: stiction.Env("Ant-v5", 2).step(ragged),
+    }.items():
+        with pytest.raises(stiction.ArgumentError, match=f"^{name.strip()}: not an array: lists in it differ in length"):
+            call()
+
+
 def test_outputs_are_read_only(batch):
     with pytest.raises(ValueError):
         batch.xpos[0] = 0

@@ -117,3 +117,20 @@ def test_jointed_bodies_far_from_their_root(name):
     # eight on a processor without them), not by the powers of ten that a far origin costs
     for near, at_1000 in zip(errors[0], errors[1000]):
         assert at_1000 <= 3 * near + 16 * np.finfo(np.float32).eps
+
+
+@pytest.mark.parametrize("body", (
+    '<geom pos="{} 0 0" size=".1" mass="1"/>', '<body pos="0 {} 0"><geom size=".1" mass="1"/></body>',
+))  # fmt: skip
+def test_masses_far_from_their_frame_are_refused(body):
+    """How a free body turns is a difference of moments about its frame there; at 20 m gravity loses up to 1 %."""
+    model = lambda r: stiction.Model.from_xml(
+        f'<mujoco><worldbody><body name="far"><freejoint/>{body.format(r)}</body></worldbody></mujoco>')
+    for r in (100, 400):
+        with pytest.raises(stiction.ArgumentError, match="body 1 \"far\": its mass is too far from its frame for precision 'float32'"):
+            stiction.Batch(model(r), 1)
+    for r, precision, error in ((20, "float32", 0.01), (400, "float64", 1e-6)):
+        batch = stiction.Batch(model(r), 1, precision=precision)
+        batch.step(100)
+        assert batch.status[0] == 0
+        assert batch.qvel[0, 2] == pytest.approx(-GRAVITY * 100 * batch.options.timestep, rel=error)

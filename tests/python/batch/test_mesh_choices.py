@@ -138,6 +138,9 @@ def test_what_cannot_be_chosen(model):
         batch.choose_mesh("thing", ["stone", "wedge"])
     with pytest.raises(ArgumentError, match="expected names or indices"):
         batch.choose_mesh("thing", [0.5])
+    for number in (2**31, -(2**31) - 1, [2**40, 0, 0], np.int64(2**33)):
+        with pytest.raises(ArgumentError, match=r"mesh = -?\d+: must be a name, or an index in \[0, 4\)"):
+            batch.choose_mesh("thing", number)
     with pytest.raises(ArgumentError, match="no mesh named 'ston'; nearest: 'stone'"):
         batch.choose_mesh("thing", "ston")
     with pytest.raises(ArgumentError, match="ids: environment 3"):

@@ -191,7 +191,13 @@ except KeyboardInterrupt:
     ("e = stiction.Env('Ant-v5', 64)",
      "e.step(np.zeros((64, 8)), physics=lambda: [e.batch.step() for _ in range(10**7)])",
      "e.batch.step(); e.reset()"),
-], ids=["batch", "env", "rollout", "callback"])  # fmt: skip
+    ("b = stiction.Batch(stiction.Model.from_file(sys.argv[1]), 64)",
+     "b.raycast(np.zeros((10**6, 3)), np.ones(3))", "b.raycast([0, 0, 9], [0, 0, -1])"),
+    ("b = stiction.Batch(stiction.Model.from_xml('<mujoco><worldbody><camera name=\"c\"/>' + 999 * '<geom size=\".1\" contype=\"0\"/>' "
+     "+ '<body><joint/><geom size=\".1\"/></body></worldbody></mujoco>'), 1)", "b.depth('c', 4096, 4096)", "b.depth('c')"),
+    ("m = stiction.Model.from_file(sys.argv[1]); r = stiction.Reference(m)",
+     "r.raycast(m.qpos0, np.zeros((10**7, 3)), np.ones(3))", "r.raycast(m.qpos0, [0, 0, 9], [0, 0, -1])"),
+], ids=["batch", "env", "rollout", "callback", "raycast", "depth", "reference_raycast"])  # fmt: skip
 def test_ctrl_c_ends_a_long_call(make, call, after):
     code = LONG.format(make=make, call=call, after=after)
     process = subprocess.Popen([sys.executable, "-c", code, GO2], text=True,

@@ -89,6 +89,7 @@ def test_resume_counts_on(cli, tmp_path):
     assert train(cli, tmp_path, "--iterations", 3).returncode == 0
     result = train(cli, tmp_path, "--iterations", 2, "--resume")
     assert result.returncode == 0, result.stderr
+    assert "goes on after iteration 3, with 2 more" in result.stdout
     assert [int(r["number"]) for r in rows_of(tmp_path)] == [1, 2, 3, 4, 5]
     assert [int(r["steps"]) for r in rows_of(tmp_path)] == [512 * k for k in range(2, 7)]
     result = train(cli, tmp_path, "--iterations", 1, "--overwrite")
@@ -124,6 +125,26 @@ def test_resume_after_a_row_without_its_checkpoint(cli, tmp_path):
     assert [int(r["number"]) for r in rows_of(tmp_path)] == [1, 2, 3, 4]
 
 
+def test_resume_of_a_run_without_a_checkpoint(cli, tmp_path):
+    """Killed before its first one, in the middle of a row or before any."""
+    for rows in ("number,steps\n1,5", None):
+        if rows:
+            (tmp_path / "progress.csv").write_text(rows)
+        result = train(cli, tmp_path, "--iterations", 2, "--resume")
+        assert result.returncode == 0, result.stderr
+        assert "had no checkpoint yet: it begins anew" in result.stdout
+        assert [int(r["number"]) for r in rows_of(tmp_path)] == [1, 2]
+        (tmp_path / "policy.npz").unlink()
+
+
+def test_seeds_go_on(cli, tmp_path):
+    """A run of --seeds that had not begun begins."""
+    assert train(cli, tmp_path / "seed-1", "--iterations", 1).returncode == 0
+    result = train(cli, tmp_path, "--iterations", 1, "--seeds", 2, "--resume")
+    assert result.returncode == 0, result.stderr
+    assert [len(rows_of(tmp_path / f"seed-{k}")) for k in (1, 2)] == [2, 1]
+
+
 def test_resume_with_another_number_of_environments(cli, tmp_path):
     assert train(cli, tmp_path, "--iterations", 1).returncode == 0
     result = train(cli, tmp_path, "--resume", "--iterations", 1, "--num-envs", 8)
@@ -131,8 +152,8 @@ def test_resume_with_another_number_of_environments(cli, tmp_path):
 
 
 def test_resume_without_or_with_a_foreign_checkpoint(cli, trained, tmp_path):
-    result = train(cli, tmp_path, "--resume")
-    assert result.returncode == 1 and "there is no" in result.stderr
+    result = train(cli, tmp_path / "nowhere", "--resume")
+    assert result.returncode == 1 and "there is no" in result.stderr and not (tmp_path / "nowhere").exists()
     result = cli("train", "HalfCheetah-v5", "--trainer", "numpy", "--out", trained[1], "--resume")
     assert result.returncode == 1 and f"was trained on {TASK}" in result.stderr
     (tmp_path / "policy.npz").write_text("no")

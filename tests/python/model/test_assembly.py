@@ -1,6 +1,7 @@
 """<replicate> and <attach> against MuJoCo's compiler: the same names in the same order, the same numbers."""
 
 import itertools
+import time
 
 import numpy as np
 import pytest
@@ -118,6 +119,17 @@ def test_inside_a_frame_and_a_body():
 def test_keyframes_are_of_the_whole_model(key):
     tree = f'<replicate count="3">{PART}</replicate>'
     both(world(tree, more=f'<keyframe><key name="k" {key}/></keyframe>'))
+
+
+@pytest.mark.parametrize("count, message", ((100_000, "makes more than 200000 elements"), (3000, "6001 degrees of freedom")))
+def test_many_copies_are_refused_at_once(count, message):
+    xml = f"""<mujoco><worldbody><replicate count="{count}"><body><joint name="a"/><geom size=".1"/>
+      <body><joint name="b"/><geom size=".1"/></body></body></replicate><body><joint/><geom size=".1"/></body></worldbody>
+      <tendon><fixed><joint joint="a" coef="1"/><joint joint="b" coef="1"/></fixed></tendon></mujoco>"""
+    begin = time.process_time()
+    with pytest.raises(stiction.ModelError, match=message):
+        stiction.Model.from_xml(xml)
+    assert time.process_time() - begin < 1  # 0.001 and 0.1 s
 
 
 def test_none():

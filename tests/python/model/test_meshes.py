@@ -211,7 +211,8 @@ FLAT = np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0], [1, 1, 0], [0.5, 0.5, 0]])
     ("m.msh", struct.pack("<4i", -1, 0, 0, 0), "negative"),
     ("m.msh", msh(WEDGE[0], WEDGE[1] + 3), "names vertex"),
     ("m.obj", obj(WEDGE[0], WEDGE[1][:, [0, 0, 0]]), "surface is too small"),
-    ("m.obj", "v nan 0 0\n" * 5, "finite|one place|no vertices"),
+    *(("m.obj", obj(*WEDGE) + f"v 0 {word} 0\n", rf"line {obj(*WEDGE).count(chr(10)) + 1}: a vertex is not three finite numbers")
+      for word in ("nan", "-inf", "1e39", "1e999", ".1x", "--1", "")),
     ("m.obj", obj(FLAT, np.array([[0, 1, 2]])), "in a plane"), ("m.obj", obj(FLAT * [1, 0, 0], np.array([[0, 1, 2]])), "on a line"),
     ("m.obj", obj(FLAT * 0, np.array([[0, 1, 2]])), "in one place"), ("m.obj", "v 0 0 0\nv 1 0 0\nv 0 1 0\n", "less than 4"),
     ("m.dae", b"<COLLADA/>", "none of OBJ, STL and MSH"),
