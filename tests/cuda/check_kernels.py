@@ -1,7 +1,8 @@
 """What ptxas makes of the kernels, against the budget in kernel_budget.json.
 
-    check_kernels.py [--write] COMPILER...        e.g. ccache nvcc
+    check_kernels.py [--write] BUILD        e.g. build/release, made by Ninja
 
+The kernels are compiled as the build has compiled them, so ccache has the answer, with what ptxas said.
 `task Ant by a warp` is the kernel of a task around its physics. A kernel with more registers, spills, stack or
 static shared memory than its budget fails, and so do a spill and a wide number in the arithmetic of `solve`, which of
 `step` is compiled alone for that: there PTX may only load and round options.
@@ -10,6 +11,7 @@ static shared memory than its budget fails, and so do a spill and a wide number 
 import json
 import os
 import re
+import shlex
 import subprocess
 import sys
 import tempfile
@@ -19,9 +21,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 BUDGET = Path(__file__).with_name("kernel_budget.json")
-FLAGS = ["-std=c++20", "-arch=sm_90", "--extended-lambda", "--expt-relaxed-constexpr",
-         "-DSTICTION_ISA=sm", "-Werror=all-warnings", "-Iinclude",
-         "-Xcompiler=-iquote,src,-iquote,."]
+CARD = "sm_90"  # of the budget
 PHYSICS = tuple(f"cuda/{name}.cu" for name in ("step", "step_hfields", "step_drives", "solve", "refresh", "threads"))
 ALONE = "tests/cuda/solve_alone.cu"  # `solve` of `step`
 SOLVES = (ALONE, "cuda/solve.cu", "cuda/threads.cu")
@@ -46,22 +46,53 @@ def kernel_of(symbol: str) -> str | None:
     return None
 
 
-def compile_to(compiler: list[str], source: str, what: str, *flags: str) -> tuple[str, str]:
-    """The output file's text where it is text, and what the compiler said."""
-    with tempfile.TemporaryDirectory() as folder:
-        out = Path(folder) / "kernels"
-        run = subprocess.run([*compiler, *FLAGS, *flags, what, "-o", str(out), source],
-                             cwd=ROOT, capture_output=True, text=True)
-        if run.returncode != 0:
-            sys.exit(run.stdout + run.stderr)
-        return out.read_text(errors="replace"), run.stdout + run.stderr
+class Build:
+    """Compiles again what Ninja has compiled in a folder."""
+
+    def __init__(self, folder: Path):
+        self.folder = folder.resolve()
+
+    def command_of(self, source: str) -> list[str]:
+        target = f"cuda/CMakeFiles/stiction_cuda.dir/{Path(source).name}.o"
+        lines = subprocess.run(["ninja", "-t", "commands", "-s", target], cwd=self.folder, check=True,
+                               capture_output=True, text=True).stdout.splitlines()
+        command = shlex.split(lines[-1])
+        if not any(CARD in word for word in command):
+            sys.exit(f"{self.folder} compiles nothing for {CARD}, which {BUDGET.name} is of")
+        return command
+
+    def compile(self, command: list[str]) -> tuple[bytes, str]:
+        """The object, and what the compiler said."""
+        with tempfile.TemporaryDirectory() as folder:
+            for option in "-o", "-MF":
+                command[command.index(option) + 1] = str(Path(folder) / option[1:])
+            ran = subprocess.run(command, cwd=self.folder, capture_output=True, text=True)
+            if ran.returncode != 0:
+                sys.exit(ran.stdout + ran.stderr)
+            return (Path(folder) / "o").read_bytes(), ran.stdout + ran.stderr
+
+    def report(self, source: str) -> str:
+        """What ptxas said of the kernels of a source, by the very command of the build."""
+        return self.compile(self.command_of(source))[1]
+
+    def text(self, source: str) -> tuple[str, str]:
+        """PTX of a source, and what ptxas said of that of ALONE, which the build does not have."""
+        codes = f"[compute_90,{CARD}]" if source == ALONE else "[compute_90]"
+        command = self.command_of(PHYSICS[0])
+        command[command.index("-c") + 1] = str(ROOT / source)
+        command = [word for word in command if not word.startswith("--generate-code")]
+        binary, said = self.compile([*command, f"--generate-code=arch=compute_90,code={codes}", "--no-compress"])
+        return re.search(rb"\.version \d[^\0]*", binary)[0].decode(), said
 
 
 def resources(log: str) -> dict[str, dict[str, int]]:
     """Of each kernel, with the functions that it calls."""
     found = {}
     for entry in re.split(r"Compiling entry function ", log)[1:]:
-        kernel = kernel_of(entry.split("'")[1])
+        _, symbol, _, card = entry.split("'")[:4]
+        if card != CARD:
+            continue
+        kernel = kernel_of(symbol)
         shared = re.search(r"(\d+) bytes smem", entry)
         found[kernel] = {
             "registers": int(re.search(r"Used (\d+) registers", entry)[1]),
@@ -78,19 +109,20 @@ def wide_instructions(ptx: str) -> dict[str, Counter]:
     for part in re.split(r"(?=\.entry |\.func )", ptx)[1:]:
         if kernel := kernel_of(part.split("(")[0]):
             found[kernel] = Counter(
-                re.findall(r"^\s+(?:@!?%p\d+ )?([a-z0-9_.]*f64[a-z0-9_.]*)", part, re.M))
+                re.findall(r"^\s*(?:@!?%p\d+ )?([a-z0-9_.]*f64[a-z0-9_.]*)", part, re.M))
     return found
 
 
-def check(compiler: list[str], write: bool) -> list[str]:
+def check(build: Build, write: bool) -> list[str]:
     measured, wide = {}, {}
     with ThreadPoolExecutor(os.cpu_count()) as pool:  # each runs a compiler
-        binaries = pool.map(lambda source: compile_to(compiler, source, "-cubin", "-Xptxas", "-v"), (*PHYSICS, ALONE, TASKS))
-        texts = pool.map(lambda source: compile_to(compiler, source, "-ptx"), SOLVES)
-        for _, log in binaries:
-            measured |= resources(log)
-        for ptx, _ in texts:
+        texts = pool.map(build.text, SOLVES)
+        reports = pool.map(build.report, (*PHYSICS, TASKS))
+        for ptx, log in texts:
             wide |= wide_instructions(ptx)
+            measured |= resources(log)
+        for log in reports:
+            measured |= resources(log)
     if write:
         BUDGET.write_text(json.dumps(measured, indent=2) + "\n")
     budget = json.loads(BUDGET.read_text())
@@ -115,6 +147,7 @@ def check(compiler: list[str], write: bool) -> list[str]:
 
 if __name__ == "__main__":
     arguments = sys.argv[1:]
-    found = check([a for a in arguments if a != "--write"], "--write" in arguments)
+    folder, = (a for a in arguments if a != "--write")
+    found = check(Build(Path(folder)), "--write" in arguments)
     print("\n".join(found) or "kernels: ok")
     sys.exit(bool(found))
