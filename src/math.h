@@ -7,6 +7,8 @@
 #include <span>
 #include <type_traits>
 
+#include "index.h"
+
 namespace stiction {
 
 using Vec3 = Eigen::Vector3d;
@@ -19,11 +21,6 @@ using MatX = Eigen::MatrixXd;
 using Mat3X = Eigen::Matrix3Xd;
 using RowMatX = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 using Quat = Eigen::Quaterniond;
-
-// Index of a std::vector or std::span from the int of a model.
-constexpr std::size_t at(int i) {
-  return static_cast<std::size_t>(i);
-}
 
 // A function of vectors takes double unless it is told another number, and converts its arguments.
 template <class T>

@@ -26,7 +26,7 @@ std::vector<int> parse_ids(const Batch& b, const nb::object& given, const char* 
   const nb::module_ numpy = nb::module_::import_("numpy");
   nb::object array = numpy.attr("atleast_1d")(as_array(given, name));
   const std::string kind = nb::cast<std::string>(array.attr("dtype").attr("kind"));
-  const bool masked = nb::isinstance(array, numpy.attr("ma").attr("MaskedArray"));
+  const bool masked = nb::isinstance(given, numpy.attr("ma").attr("MaskedArray"));
   const auto size = nb::cast<long long>(array.attr("size"));
   const bool line = nb::cast<int>(array.attr("ndim")) == 1;
   if (!line || masked || size > std::numeric_limits<int>::max() ||

@@ -13,9 +13,8 @@ namespace stiction {
 namespace {
 
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
-constexpr RowGroups kGivenRows = kStateRows | kInputRows | kParamRows;
 
-constexpr Shape kShapes[] = {
+constexpr Shape kResultShapes[] = {
 #define X(name, rows, columns, meaning) shape_of(#rows, #columns),
 #include "physics/base/quantities.def"
 #undef X
@@ -98,13 +97,15 @@ Computed Batch::Impl::compute(physics::Quantity which) {
   const cpu::QuantitySpec s = cpu::quantity_specs(host.view())[index];
   const int size = s.size();
   Computed result{std::vector<double>(at(num_envs()) * at(size), kNaN), {num_envs()}};
-  if (kShapes[index].rows) result.shape.push_back(s.rows);
-  if (kShapes[index].columns) result.shape.push_back(s.columns);
+  if (kResultShapes[index].rows) result.shape.push_back(s.rows);
+  if (kResultShapes[index].columns) result.shape.push_back(s.columns);
   std::vector<double>& out = result.numbers;
   const Blocks blocks(*this, size);
   fetch_all(kGivenRows);
   each_pack(*this, all_ids(num_envs()), [&](int worker, Workspace& w, std::span<const int> places) {
-    kernels.dynamics(host.view(), w.fields.data());
+    const auto stages =
+        which == physics::Quantity::friction_error ? kernels.forces : kernels.dynamics;
+    stages(host.view(), w.fields.data());
     kernels.quantity(host.view(), w.fields.data(), which, blocks.at_worker(worker));
     blocks.store(worker, places, out.data());
   });

@@ -127,7 +127,7 @@ void StepDerivative::Impl::load(const Worker& w, int env) const {
   list_anchors(w.plain);
 }
 
-void StepDerivative::Impl::list_anchors(const Blocks& b) const {
+void StepDerivative::Impl::list_anchors(const gradient::Blocks& b) const {
   if (batch.anchors.nanchor == 0) return;
   for (int slot = 0; slot < batch.anchors.nslot; ++slot)
     b.ints(Field::anchor_slot)[slot] = slot, b.ints(Field::anchor_listed)[slot] = 1;

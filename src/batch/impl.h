@@ -21,6 +21,7 @@
 #include "cpu/kernels.h"
 #include "cpu/pace.h"
 #include "cpu/thread_pool.h"
+#include "index.h"
 #include "physics/base/env_status.h"
 #include "physics/base/team.h"
 #include "stiction/batch.h"
@@ -34,9 +35,6 @@ using cpu::FieldSpec;
 using cpu::FieldType;
 using cpu::kFields;
 
-constexpr std::size_t at(int i) {
-  return static_cast<std::size_t>(i);
-}
 constexpr std::size_t at(Field f) {
   return static_cast<std::size_t>(f);
 }
@@ -112,6 +110,7 @@ constexpr Shape shape_of(std::string_view rows, std::string_view columns) {
 using RowGroups = unsigned;
 inline constexpr RowGroups kStateRows = 1, kInputRows = 2, kParamRows = 4, kOutputRows = 8,
                            kStatusRows = 16;
+inline constexpr RowGroups kGivenRows = kStateRows | kInputRows | kParamRows;
 
 struct Batch::Impl {
   Impl(ModelPtr m, const BatchOptions& o);

@@ -6,9 +6,7 @@
 namespace stiction {
 namespace {
 
-constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
-constexpr RowGroups kGivenRows = kStateRows | kInputRows | kParamRows;
-
+constexpr float kUnknown = std::numeric_limits<float>::quiet_NaN();
 constexpr int kRay = 6, kHit = 5;  // numbers, physics/rays/rays.h
 constexpr int kTogether = 256;     // rays whose numbers stay in the caches
 // A call is cut into pieces, between which it may be ended (Batch::set_poll): as many rays of an environment, and as
@@ -83,8 +81,8 @@ Vectors vectors(const char* name, std::span<const double> v, std::size_t n, int 
 
 RayHits<float> Batch::Impl::raycast(std::span<const int> ids, const Rays& rays) {
   const std::size_t total = ids.size() * at(rays.n);
-  RayHits<float> hits{std::vector<float>(total, kNaN), std::vector<int>(total, -1),
-                      std::vector<float>(3 * total, kNaN)};
+  RayHits<float> hits{std::vector<float>(total, kUnknown), std::vector<int>(total, -1),
+                      std::vector<float>(3 * total, kUnknown)};
   const Vectors origins = vectors("origins", rays.origins, ids.size(), rays.n);
   const Vectors directions = vectors("directions", rays.directions, ids.size(), rays.n);
   std::vector<Scratch> in = scratch(*this, kRay * kTogether),
@@ -130,7 +128,7 @@ RayHits<float> Batch::Impl::raycast(std::span<const int> ids, const Rays& rays) 
 std::vector<float> Batch::Impl::height_scan(std::span<const int> ids, int body,
                                             const HeightScan& scan) {
   const int n = scan.count();
-  std::vector<float> heights(ids.size() * at(n), kNaN);
+  std::vector<float> heights(ids.size() * at(n), kUnknown);
   std::vector<Scratch> out = scratch(*this, n);
   fetch(kGivenRows, ids);
   each_piece(*this, ids, n, n,

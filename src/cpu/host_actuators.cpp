@@ -1,12 +1,9 @@
 // The actuators, and the moment arms of all lengths.
 #include "cpu/host_model.h"
+#include "index.h"
 
 namespace stiction::cpu {
 namespace {
-
-constexpr std::size_t at(int i) {
-  return static_cast<std::size_t>(i);
-}
 
 bool may_be_servo(const Model& m, int a) {
   const double *gain = &m.actuator_gain[at(3 * a)], *bias = &m.actuator_bias[at(3 * a)];

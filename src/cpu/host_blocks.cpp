@@ -2,13 +2,10 @@
 #include <map>
 
 #include "cpu/host_model.h"
+#include "index.h"
 
 namespace stiction::cpu {
 namespace {
-
-constexpr std::size_t at(int i) {
-  return static_cast<std::size_t>(i);
-}
 
 // A column of J: which of the two its dof moves, and where in the moment arms of both tendons.
 struct Column {

@@ -6,14 +6,11 @@
 #include <utility>
 
 #include "cpu/host_model.h"
+#include "index.h"
 #include "physics/collision/convex/convex_hull.h"
 
 namespace stiction::cpu {
 namespace {
-
-constexpr std::size_t at(int i) {
-  return static_cast<std::size_t>(i);
-}
 
 using V = physics::Vec3<double>;
 

@@ -7,15 +7,12 @@
 #include <numeric>
 
 #include "cpu/tree_origin.h"
+#include "index.h"
 
 namespace stiction::cpu {
 namespace {
 
 constexpr double kRigidStiffness = 1e36;
-
-constexpr std::size_t at(int i) {
-  return static_cast<std::size_t>(i);
-}
 
 }  // namespace
 

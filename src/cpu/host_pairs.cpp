@@ -4,13 +4,10 @@
 #include <utility>
 
 #include "cpu/host_model.h"
+#include "index.h"
 
 namespace stiction::cpu {
 namespace {
-
-constexpr std::size_t at(int i) {
-  return static_cast<std::size_t>(i);
-}
 
 // Fewer pairs of two links are compared without the boxes around these.
 constexpr int kFewPairs = 3;

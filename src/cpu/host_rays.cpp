@@ -2,16 +2,9 @@
 #include <algorithm>
 
 #include "cpu/host_model.h"
+#include "index.h"
 
 namespace stiction::cpu {
-namespace {
-
-constexpr std::size_t at(int i) {
-  return static_cast<std::size_t>(i);
-}
-
-}  // namespace
-
 // As in MuJoCo a group beyond the last counts as the last, and what is wholly transparent is not there.
 void HostModel::rays(const Model& m) {
   std::vector<int> masks;

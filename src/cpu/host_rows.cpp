@@ -4,17 +4,10 @@
 
 #include "cpu/factor_lists.h"
 #include "cpu/host_model.h"
+#include "index.h"
 #include "physics/solver/factor.h"
 
 namespace stiction::cpu {
-namespace {
-
-constexpr std::size_t at(int i) {
-  return static_cast<std::size_t>(i);
-}
-
-}  // namespace
-
 // The entries of all moment arms once more, by dof.
 void HostModel::moments_by_dof() {
   physics::ModelView& w = view_;

@@ -4,13 +4,10 @@
 #include <set>
 
 #include "cpu/host_model.h"
+#include "index.h"
 
 namespace stiction::cpu {
 namespace {
-
-constexpr std::size_t at(int i) {
-  return static_cast<std::size_t>(i);
-}
 
 // Dofs that move two bodies against each other: those of their paths to the root, below their meeting.
 void add_between(const physics::ModelView& w, int body1, int body2, std::set<int>& dofs) {

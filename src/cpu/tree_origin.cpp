@@ -5,6 +5,8 @@
 #include <limits>
 #include <vector>
 
+#include "index.h"
+
 namespace stiction::cpu {
 namespace {
 
@@ -12,9 +14,6 @@ constexpr double kFar =
     8;  // float's 24 bits less twice the 3 of this ratio leave 1e-5 of an inertia
 constexpr double kUnbounded = std::numeric_limits<double>::infinity();
 
-constexpr std::size_t at(int i) {
-  return static_cast<std::size_t>(i);
-}
 double length(const std::vector<double>& a, int i) {
   return std::hypot(a[at(3 * i)], a[at(3 * i + 1)], a[at(3 * i + 2)]);
 }

@@ -8,6 +8,7 @@
 #include <sstream>
 
 #include "envs/philox.h"
+#include "index.h"
 #include "stiction/error.h"
 
 namespace stiction {
@@ -19,10 +20,6 @@ using envs::Purpose;
 constexpr double kNoiseGrid = 0.2;  // m
 constexpr double kSpawn = 1;  // m, half side of the middle whose highest point a robot starts over
 constexpr double kMostNodes = 1e8;
-
-std::size_t at(int i) {
-  return static_cast<std::size_t>(i);
-}
 
 // One patch of n x n cells; nodes (i, j) with 0 <= i, j < n, those beyond belong to the next.
 class Patch {

@@ -38,9 +38,6 @@ std::vector<double> flat(const std::vector<T>& rows) {
 std::vector<double> flat(const VecX& v) {
   return {v.data(), v.data() + v.size()};
 }
-std::array<double, 3> array3(const Vec3& v) {
-  return {v.x(), v.y(), v.z()};
-}
 
 }  // namespace
 

@@ -15,7 +15,8 @@ ALLOWED = {
     "src/physics/": ['"stiction/types.h"', '"physics/part.h"', "<cmath>"],
     "src/cpu/": ['"physics/part.h"', '"cpu/part.h"', "<thread>"],
     "src/batch/": ['"stiction/model.h"', '"cpu/part.h"', '"batch/part.h"', "<nlohmann/json.hpp>"],
-    "src/math.h": ["<Eigen/Dense>", "<cmath>"],
+    "src/index.h": ["<cstddef>"],
+    "src/math.h": ["<Eigen/Dense>", "<cmath>", '"index.h"'],
     "src/env/": ['"stiction/model.h"', '"physics/part.h"', '"cpu/part.h"', '"envs/part.h"'],
     "src/files.": ['"stiction/model.h"', "<fcntl.h>", "<string>"],
     "src/": ['"stiction/model.h"', '"math.h"', "<memory>"],
@@ -32,6 +33,7 @@ FORBIDDEN = {
     "src/physics/": ["<vector>", "<Eigen/Dense>", "<cuda_runtime.h>", '"stiction/model.h"'],
     "src/cpu/": ['"reference/part.h"', "<Eigen/Dense>", "<cuda_runtime.h>"],
     "src/batch/": ['"physics/part.h"', '"reference/part.h"', "<Eigen/Dense>"],
+    "src/index.h": ['"stiction/model.h"', "<Eigen/Dense>"],
     "src/math.h": ['"stiction/model.h"', '"model/part.h"'],
     "src/env/": ['"model/part.h"', '"reference/part.h"', "<Eigen/Dense>"],
     "src/files.": ['"math.h"', '"batch/part.h"', "<Eigen/Dense>"],
@@ -60,6 +62,7 @@ def tree(tmp_path):
     plant(tmp_path, "include/stiction/model.h", "#pragma once\n")
     plant(tmp_path, "include/stiction/types.h", "#pragma once\n")
     plant(tmp_path, "src/math.h", "#pragma once\n")
+    plant(tmp_path, "src/index.h", "#pragma once\n")
     for folder in ("src/model", "src/reference", "src/physics", "src/cpu", "src/batch", "envs"):
         plant(tmp_path, f"{folder}/part.h", "#pragma once\n")
     plant(tmp_path, "src/physics/pack.h", "#pragma once\n")

@@ -25,7 +25,7 @@ FORMATS = [
           "if (pixels / kBits / kRatio > bytes)", "if (false)",
           gtests=("HostileFiles.ElevationsThatAreNotThere",)),
     Break("hfield: any number is an elevation", "src/model/mesh/hfield_files.cpp",
-          "if (!std::isfinite(x)) fail", "if (false) fail",
+          "if (!std::isfinite(x)) refuse", "if (false) refuse",
           gtests=(DAMAGED + "AnyBytes",)),
     Break("bytes that are given have no limit", "src/model/load.cpp",
           "if (bytes > model::kMaxFileBytes)", "if (false)",

@@ -4,9 +4,9 @@ from breaks import Break
 
 STEP = "python/batch/test_step_derivative.py::"
 PURE = "python/batch/test_pure_step.py::"
-BACK = "python/batch/test_products.py::"
 ILQR = "python/batch/test_ilqr.py::"
 IDENTIFY = "python/identification/test_identify.py::"
+BACK = "python/batch/test_products.py::"
 
 GRADIENT = [
     Break("dual quotient without the second term", "src/cpu/dual.h",
@@ -66,6 +66,18 @@ GRADIENT = [
           pytests=(PURE + "test_no_call_depends_on_those_before_it",)),
     Break("each function over a batch has a lock of its own", "python/stiction/gradients.py",
           "_LOCKS.setdefault(batch, threading.Lock())", "threading.Lock()", pytests=(PURE + "test_threads_take_turns",)),
+    Break("the value's slope forgets the controls behind it", "python/stiction/ilqr.py",
+          "V_x = Q_x + K[t].T @ Q_uu @ k[t] + K[t].T @ Q_u + Q_ux.T @ k[t]", "V_x = Q_x",
+          pytests=(ILQR + "test_what_the_quadratic_model_expects_is_what_a_small_step_gains",)),
+    Break("box-QP steps along clamped numbers", "python/stiction/ilqr.py",
+          "~(((x <= low) & (gradient > 0)) | ((x >= high) & (gradient < 0)))", "np.ones(len(g), bool)",
+          pytests=(ILQR + "test_boxqp_finds_what_scipy_finds",)),
+    Break("logarithms of parameters are taken for the parameters", "python/stiction/identification/trajectories.py",
+          "*= x if bound.logarithmic else bound.scale", "*= 1.0",
+          pytests=(IDENTIFY + "test_the_jacobian_is_that_of_differences",)),
+    Break("sensitivities of earlier steps are lost", "python/stiction/identification/trajectories.py",
+          "D[..., : 2 * nv] @ S + D[..., 2 * nv :] @ slopes", "D[..., 2 * nv :] @ slopes",
+          pytests=(IDENTIFY + "test_the_jacobian_is_that_of_differences",)),
     Break("recorded product with the wrong second derivative", "src/cpu/adjoint.h",
           "node_if(a.value != 0, b),\n                  a.value)", "node_if(a.value != 0, b),\n                  b.value)", pytests=(BACK + "test_scenes",)),
     Break("recorded quotient without the second term", "src/cpu/adjoint.h",
@@ -100,16 +112,4 @@ GRADIENT = [
     Break("backward, qpos is asked twice where points are searched for", "src/batch/gradient_reverse.cpp",
           "const auto others = [](Field f) { return !is_motion(f); };", "const auto others = [](Field) { return true; };",
           pytests=(BACK + "test_points_that_are_searched_for",)),
-    Break("the value's slope forgets the controls behind it", "python/stiction/ilqr.py",
-          "V_x = Q_x + K[t].T @ Q_uu @ k[t] + K[t].T @ Q_u + Q_ux.T @ k[t]", "V_x = Q_x",
-          pytests=(ILQR + "test_what_the_quadratic_model_expects_is_what_a_small_step_gains",)),
-    Break("box-QP steps along clamped numbers", "python/stiction/ilqr.py",
-          "~(((x <= low) & (gradient > 0)) | ((x >= high) & (gradient < 0)))", "np.ones(len(g), bool)",
-          pytests=(ILQR + "test_boxqp_finds_what_scipy_finds",)),
-    Break("logarithms of parameters are taken for the parameters", "python/stiction/identification/trajectories.py",
-          "*= x if bound.logarithmic else bound.scale", "*= 1.0",
-          pytests=(IDENTIFY + "test_the_jacobian_is_that_of_differences",)),
-    Break("sensitivities of earlier steps are lost", "python/stiction/identification/trajectories.py",
-          "D[..., : 2 * nv] @ S + D[..., 2 * nv :] @ slopes", "D[..., 2 * nv :] @ slopes",
-          pytests=(IDENTIFY + "test_the_jacobian_is_that_of_differences",)),
 ]  # fmt: skip

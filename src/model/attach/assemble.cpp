@@ -15,7 +15,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int kMaxModels = 64;    // that attach each other in a chain
 constexpr int kMaxOpened = 1000;  // models that are opened in all, some of them again
 // Elements that are looked at again for a copy of others, in all: what refers to them, what has a name.
 constexpr std::int64_t kMaxLooks = 20'000'000;

@@ -19,6 +19,8 @@ struct AttachedKeys {
   std::shared_ptr<const KeySource> source;
 };
 
+inline constexpr int kMaxModels = 64;  // that attach each other in a chain
+
 struct Assembly {
   std::deque<Document> documents;  // of the attached models; the tree keeps pointers into them
   std::vector<std::string> directories;  // of scope 1, 2, ...: where the assets are looked for

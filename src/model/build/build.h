@@ -12,6 +12,17 @@ namespace stiction::model {
 
 struct AssetFiles;
 
+template <class T>
+void append(Reals& to, const T& values) {
+  to.insert(to.end(), values.begin(), values.end());
+}
+inline void append(Reals& to, const Vec3& v) {
+  to.insert(to.end(), v.data(), v.data() + 3);
+}
+inline void append(Reals& to, const Quat& q) {
+  to.insert(to.end(), {q.w(), q.x(), q.y(), q.z()});
+}
+
 // Refuses what can only be told once the whole file is read: masses of meshes.
 void mark_unsupported(Spec& spec, const AssetFiles& files);
 

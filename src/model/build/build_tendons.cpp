@@ -6,11 +6,6 @@
 namespace stiction::model {
 namespace {
 
-template <class T>
-void append(Reals& to, const T& values) {
-  to.insert(to.end(), values.begin(), values.end());
-}
-
 // Frames of the bodies with the joints at q.
 struct Frames {
   std::vector<Vec3> pos;

@@ -8,17 +8,6 @@
 namespace stiction::model {
 namespace {
 
-template <class T>
-void append(Reals& to, const T& values) {
-  to.insert(to.end(), values.begin(), values.end());
-}
-void append(Reals& to, const Vec3& v) {
-  to.insert(to.end(), v.data(), v.data() + 3);
-}
-void append(Reals& to, const Quat& q) {
-  to.insert(to.end(), {q.w(), q.x(), q.y(), q.z()});
-}
-
 void add_joint(const Spec& spec, const BodySpec& b, int body, const JointSpec& j, Model& m) {
   m.jnt_names.push_back(j.name);
   m.jnt_type.push_back(j.type);

@@ -243,6 +243,18 @@ bool never_collides(GeomType a, GeomType b) {
   return a <= GeomType::hfield && b <= GeomType::hfield;
 }
 
+// Radius of the largest geom that moves and touches by solref and solimp.
+double largest_mapped(const Model& m) {
+  double radius = 0;
+  for (int p = 0; p < m.npair; ++p) {
+    if (is_native(m, m.pair_geom1[at(p)], m.pair_geom2[at(p)])) continue;
+    for (const int g : {m.pair_geom1[at(p)], m.pair_geom2[at(p)]})
+      if (m.body_dofnum[at(m.body_weldid[at(m.geom_bodyid[at(g)])])] > 0)
+        radius = std::max(radius, m.geom_rbound[at(g)]);
+  }
+  return radius;
+}
+
 // Whoever relies on solref and solimp should see what became of them.
 void report_mapping(const Model& m, LoadReport& report) {
   double least = std::numeric_limits<double>::infinity(), most = 0;
@@ -270,6 +282,13 @@ void report_mapping(const Model& m, LoadReport& report) {
     note << "; restitution of " << bouncing << ", whose damping ratio is below 1: " << slowest;
     if (fastest > slowest) note << " to " << fastest;
   }
+  // without gravity the unit of length is told by nothing but sizes: few robots have a part of 10 m
+  constexpr double kLargest = 5;
+  const double radius = largest_mapped(m);
+  if (Vec3(m.gravity[0], m.gravity[1], m.gravity[2]).isZero(0) && radius > kLargest)
+    note << "; dissipation of 20 s per unit of length, and a geom that moves is " << 2 * radius
+         << " wide: if that is cm or mm, give gravity, or dissipation=0.2 or 0.02 by "
+            "with_contact_material, for contacts to leave an overlap";
   report.entries.push_back({Use::mapped, false, m.file, 0, "contact", "", "", note.str()});
 }
 

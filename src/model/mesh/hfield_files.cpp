@@ -14,17 +14,17 @@
 namespace stiction::model {
 namespace {
 
-[[noreturn]] void fail(const std::string& what) {
+[[noreturn]] void refuse(const std::string& what) {
   throw ModelError(what);
 }
 
 void check_size(std::int64_t nrow, std::int64_t ncol) {
   if (nrow < 2 || ncol < 2)
-    fail("has " + std::to_string(nrow) + " rows and " + std::to_string(ncol) +
-         " columns; a surface takes at least 2 and 2");
+    refuse("has " + std::to_string(nrow) + " rows and " + std::to_string(ncol) +
+           " columns; a surface takes at least 2 and 2");
   if (nrow > kMaxHfieldNodes / ncol)
-    fail("has " + std::to_string(nrow) + " x " + std::to_string(ncol) +
-         " elevations; the limit is " + std::to_string(kMaxHfieldNodes) + ": take fewer");
+    refuse("has " + std::to_string(nrow) + " x " + std::to_string(ncol) +
+           " elevations; the limit is " + std::to_string(kMaxHfieldNodes) + ": take fewer");
 }
 
 // libpng's simplified interface; the image is freed whatever happens.
@@ -34,7 +34,9 @@ struct Image {
   ~Image() { png_image_free(&state); }
   Image(const Image&) = delete;
   Image& operator=(const Image&) = delete;
-  [[noreturn]] void failed() const { fail(std::string("can't be read as PNG: ") + state.message); }
+  [[noreturn]] void failed() const {
+    refuse(std::string("can't be read as PNG: ") + state.message);
+  }
 };
 
 // Without the chunks that say what colour a number stands for: libpng would convert, and elevations are no light.
@@ -60,9 +62,9 @@ void check_promise(const png_image& image, std::size_t bytes) {
   constexpr std::size_t kRatio = 1032, kBits = 8;
   const std::size_t pixels = std::size_t{image.width} * image.height;
   if (pixels / kBits / kRatio > bytes)
-    fail("can't be read as PNG: its header promises " + std::to_string(image.width) + " x " +
-         std::to_string(image.height) + " pixels, the file has " + std::to_string(bytes) +
-         " bytes: is it truncated?");
+    refuse("can't be read as PNG: its header promises " + std::to_string(image.width) + " x " +
+           std::to_string(image.height) + " pixels, the file has " + std::to_string(bytes) +
+           " bytes: is it truncated?");
 }
 
 // The red values as they are stored, 8 bits or 16: those of a grey image are its grey.
@@ -97,16 +99,16 @@ Elevations read_png(const std::string& content) {
 
 Elevations read_binary(const std::string& content) {
   constexpr std::size_t kHeader = 8;
-  if (content.size() < kHeader) fail("is neither PNG nor counts of rows and columns: too short");
+  if (content.size() < kHeader) refuse("is neither PNG nor counts of rows and columns: too short");
   std::int32_t n[2];
   std::memcpy(n, content.data(), kHeader);
   check_size(n[0], n[1]);
   Elevations e{n[0], n[1], {}};
   const std::size_t count = static_cast<std::size_t>(n[0]) * static_cast<std::size_t>(n[1]);
   if (content.size() != kHeader + 4 * count)
-    fail("has " + std::to_string(content.size()) + " bytes; " + std::to_string(n[0]) + " rows of " +
-         std::to_string(n[1]) + " numbers, as its header says, take " +
-         std::to_string(kHeader + 4 * count) + ": is it truncated?");
+    refuse("has " + std::to_string(content.size()) + " bytes; " + std::to_string(n[0]) +
+           " rows of " + std::to_string(n[1]) + " numbers, as its header says, take " +
+           std::to_string(kHeader + 4 * count) + ": is it truncated?");
   e.data.resize(count);
   for (std::size_t i = 0; i < count; ++i) {
     float value;
@@ -130,10 +132,10 @@ void check_elevations(const Elevations& e) {
   check_size(e.nrow, e.ncol);
   const std::size_t count = static_cast<std::size_t>(e.nrow) * static_cast<std::size_t>(e.ncol);
   if (e.data.size() != count)
-    fail(std::to_string(e.data.size()) + " elevations given; " + std::to_string(e.nrow) +
-         " rows of " + std::to_string(e.ncol) + " take " + std::to_string(count));
+    refuse(std::to_string(e.data.size()) + " elevations given; " + std::to_string(e.nrow) +
+           " rows of " + std::to_string(e.ncol) + " take " + std::to_string(count));
   for (const double x : e.data)
-    if (!std::isfinite(x)) fail("an elevation is not a finite number");
+    if (!std::isfinite(x)) refuse("an elevation is not a finite number");
 }
 
 void normalize(Elevations& e) {

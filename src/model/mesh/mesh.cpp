@@ -13,10 +13,6 @@ namespace {
 
 constexpr double kMinimum = 1e-15;  // MuJoCo's smallest volume and area
 
-const Vec3& at(const std::vector<Vec3>& v, int i) {
-  return v[static_cast<std::size_t>(i)];
-}
-
 struct Face {
   Vec3 a, b, c;
   double area() const { return 0.5 * (b - a).cross(c - a).norm(); }
@@ -36,7 +32,7 @@ void transform(Triangles& t, Hull& hull, const MeshSettings& s) {
 void check_orientation(const Triangles& t) {
   std::set<std::pair<int, int>> edges;
   for (const auto& f : t.faces) {
-    const Face face{at(t.vertices, f[0]), at(t.vertices, f[1]), at(t.vertices, f[2])};
+    const Face face{t.vertices[at(f[0])], t.vertices[at(f[1])], t.vertices[at(f[2])]};
     if (face.area() <= std::sqrt(kMinimum)) continue;
     for (std::size_t k = 0; k < 3; ++k)
       if (!edges.emplace(f[k], f[(k + 1) % 3]).second)
@@ -51,21 +47,21 @@ void check_orientation(const Triangles& t) {
 bool is_hollow(const Triangles& t, const Hull& hull) {
   constexpr std::size_t kMaxWork = 30'000'000;
   if (t.faces.empty() || hull.faces.empty()) return false;
-  Vec3 low = at(t.vertices, hull.vertices.front()), high = low;
+  Vec3 low = t.vertices[at(hull.vertices.front())], high = low;
   for (const int i : hull.vertices)
-    low = low.cwiseMin(at(t.vertices, i)), high = high.cwiseMax(at(t.vertices, i));
+    low = low.cwiseMin(t.vertices[at(i)]), high = high.cwiseMax(t.vertices[at(i)]);
   const double extent = (high - low).maxCoeff(), deep = 1e-3 * extent;
   std::vector<std::pair<Vec3, double>> planes;
   for (const auto& f : hull.faces) {
-    const Vec3& a = at(t.vertices, f[0]);
-    const Vec3 n = (at(t.vertices, f[1]) - a).cross(at(t.vertices, f[2]) - a);
+    const Vec3& a = t.vertices[at(f[0])];
+    const Vec3 n = (t.vertices[at(f[1])] - a).cross(t.vertices[at(f[2])] - a);
     if (n.norm() > 1e-9 * extent * extent)  // slivers have no direction
       planes.emplace_back(n.normalized(), n.normalized().dot(a));
   }
   const std::size_t stride = 1 + t.faces.size() * planes.size() / kMaxWork;
   for (std::size_t k = 0; k < t.faces.size(); k += stride) {
     const auto& f = t.faces[k];
-    const Vec3 middle = (at(t.vertices, f[0]) + at(t.vertices, f[1]) + at(t.vertices, f[2])) / 3;
+    const Vec3 middle = (t.vertices[at(f[0])] + t.vertices[at(f[1])] + t.vertices[at(f[2])]) / 3;
     if (std::all_of(planes.begin(), planes.end(),
                     [&](const auto& p) { return p.second - p.first.dot(middle) > deep; }))
       return true;
@@ -132,7 +128,7 @@ MeshShape mesh_shape(Triangles t, const MeshSettings& s) {
   if (s.inertia == MeshInertia::exact) check_orientation(t);
   std::vector<Face> faces;
   for (const auto& f : t.faces.empty() || s.inertia == MeshInertia::convex ? hull.faces : t.faces)
-    faces.push_back({at(t.vertices, f[0]), at(t.vertices, f[1]), at(t.vertices, f[2])});
+    faces.push_back({t.vertices[at(f[0])], t.vertices[at(f[1])], t.vertices[at(f[2])]});
 
   const Sums sums(std::move(faces), s.inertia);
   MeshShape m;
@@ -154,7 +150,7 @@ MeshShape mesh_shape(Triangles t, const MeshSettings& s) {
   std::vector<int> local(t.vertices.size(), -1);
   for (const int i : hull.vertices) {
     local[static_cast<std::size_t>(i)] = static_cast<int>(m.hull.size());
-    m.hull.push_back(at(t.vertices, i));
+    m.hull.push_back(t.vertices[at(i)]);
   }
   for (auto f : hull.faces) {
     for (int& i : f) i = local[static_cast<std::size_t>(i)];

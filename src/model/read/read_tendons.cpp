@@ -7,7 +7,7 @@
 namespace stiction::model {
 namespace {
 
-const GeomSpec& geom_named(const Spec& spec, const std::string& name) {
+const GeomSpec& wrapped_geom(const Spec& spec, const std::string& name) {
   for (const BodySpec& b : spec.bodies)
     for (const GeomSpec& g : b.geoms)
       if (g.name == name) return g;
@@ -37,7 +37,7 @@ WrapSpec read_wrap(const Spec& spec, Element& e) {
   } else if (e.name == "site") {
     w.type = WrapType::site;
   } else {
-    const GeomType type = geom_named(spec, w.object).type;
+    const GeomType type = wrapped_geom(spec, w.object).type;
     if (type != GeomType::sphere && type != GeomType::cylinder)
       fail(e, "geom", "a tendon runs around spheres and cylinders only");
     w.type = type == GeomType::sphere ? WrapType::sphere : WrapType::cylinder;

@@ -2,14 +2,13 @@
 
 #include <algorithm>
 
+#include "model/attach/assemble.h"
 #include "stiction/error.h"
 
 namespace stiction::model {
 namespace {
 
 namespace fs = std::filesystem;
-
-constexpr int kMaxModels = 64;  // that attach each other in a chain
 
 void escape(const std::string& value, std::string& out) {
   for (const char c : value) {

@@ -25,6 +25,10 @@ struct Hfield {
     return {i * dx - half_x, j * dy - half_y, scale * data[j * ncol + i]};
   }
   STICTION_FN bool has_node(int i, int j) const { return i >= 0 && j >= 0 && i < ncol && j < nrow; }
+  // From a node to one that is so many columns and rows from it, seen from above.
+  STICTION_FN double length(int di, int dj) const {
+    return di == 0 ? dy : dj == 0 ? dx : vsqrt(dx * dx + dy * dy);
+  }
   // From b to the node; where there is none the surface ends in a cliff.
   STICTION_FN Vec3<double> way_to_node(const Vec3<double>& b, int i, int j) const {
     return has_node(i, j) ? node(i, j) - b : -unit3<double>(2);
@@ -126,16 +130,18 @@ STICTION_FN bool is_ridge(const HfieldEdge& e) {
   return bend < -1e-9 * norm(up) * norm(e.beside[1]);
 }
 
-// Along n the surface near a point falls away on this side.
-STICTION_FN bool falls_away(const Vec3<double>& n, const Vec3<double>& way) {
-  return dot(n, way) <= 1e-6 * norm(way);
+// Along n, which points up where there is a `slope`, the surface near a point falls away on this side, or rises by less.
+STICTION_FN bool falls_away(const Vec3<double>& n, const Vec3<double>& way, double slope) {
+  const double rise = dot(n, way);
+  if (rise <= 1e-6 * norm(way)) return true;
+  return slope > 0 && rise <= slope * n.z * vsqrt(way.x * way.x + way.y * way.y);
 }
 
 // Whether the surface bends down at the node and there may be an n along which all of it falls away. Towards opposite
 // neighbours a and b
 //   n·a <= 0, n·b <= 0   and so   (a + b)·e_z <= 0,  as a + b is vertical
-// but for what falls_away() allows. It bends down where one of the sums is negative, and at the border, a cliff.
-STICTION_FN bool may_be_peak(const Hfield& h, int i, int j) {
+// but for what falls_away() and `slope` allow. It bends down where one of the sums is negative, and at the border, a cliff.
+STICTION_FN bool may_be_peak(const Hfield& h, int i, int j, double slope) {
   const double z = h.node(i, j).z, size = h.dx + h.dy;
   bool bends = false;
   for (int k = 0; k < 3; ++k) {
@@ -146,20 +152,20 @@ STICTION_FN bool may_be_peak(const Hfield& h, int i, int j) {
       continue;
     }
     const double lift = h.node(i + di, j + dj).z + h.node(i - di, j - dj).z - 2 * z;
-    if (lift > 1e-4 * size) return false;
+    if (lift > 1e-4 * size + 2 * slope * h.length(di, dj)) return false;
     bends = bends || lift < -1e-9 * size;
   }
   return bends;
 }
 
-// Along n, which points up, all of the surface around the node falls away.
-STICTION_FN bool is_peak(const Hfield& h, int i, int j, const Vec3<double>& n) {
+// Along n, which points up, all of the surface around the node falls away, or rises by less than `slope`.
+STICTION_FN bool is_peak(const Hfield& h, int i, int j, const Vec3<double>& n, double slope) {
   if (!(n.z > 0)) return false;
   const Vec3<double> b = h.node(i, j);
   for (int k = 0; k < 6; ++k) {
     int di, dj;
     neighbour(k, di, dj);
-    if (!falls_away(n, h.way_to_node(b, i + di, j + dj))) return false;
+    if (!falls_away(n, h.way_to_node(b, i + di, j + dj), slope)) return false;
   }
   return true;
 }

@@ -12,6 +12,7 @@
 
 #include "physics/actuation/actuation.h"
 #include "physics/actuation/tendon_bias.h"
+#include "physics/solver/friction_error.h"
 #include "physics/tree/energies.h"
 
 STICTION_PHYSICS_BEGIN
@@ -105,7 +106,7 @@ STICTION_FN Wide<S> kinetic_energy(const ModelView& m, const EnvView<S>& e) {
   return W(0.5) * twice;
 }
 
-// Of kinematics, velocities, inertia and bias at the present state.
+// At the present state, after kinematics, velocities, inertia and bias; friction_error after the solve of a step.
 template <class S>
 STICTION_FN void quantity(const ModelView& m, const EnvView<S>& e, Quantity which, Wide<S>* out) {
   switch (which) {
@@ -143,6 +144,7 @@ STICTION_FN void quantity(const ModelView& m, const EnvView<S>& e, Quantity whic
           out);
     case Quantity::energy_kinetic: out[0] = kinetic_energy(m, e); return;
     case Quantity::energy_potential: out[0] = potential_energy(m, e); return;
+    case Quantity::friction_error: out[0] = widen(friction_error(m, e)); return;
   }
 }
 

@@ -59,19 +59,22 @@ STICTION_FN S turning_change2(const ModelView& m, const EnvView<S>& e, int p, S 
   return w * (torsion * torsion + rolling * rolling);
 }
 
-// w Δγ² of a point with the slip x, x2 = |x|², where its normal impulse is n; at the fixed point the bound itself
-// has to be right.
+// w Δγ² of a point with the slip x, x2 = |x|², where its normal impulse is n.
 template <class S>
-STICTION_FN S friction_change2(const ModelView& m, const EnvView<S>& e, int p, S x2, S n) {
+STICTION_FN S coulomb_change2(const ModelView& m, const EnvView<S>& e, int p, S x2, S n) {
   const S mu = e.point_mu[p], w = e.point_w[p];
-  if (m.opt.friction_exact) {
-    const S miss = mu * (n - e.point_n0[p]);
-    return w * miss * miss;
-  }
   const S change =
       friction_change<S>({mu, e.point_n0[p], n, w, e.point_eps[p], slip_scale(m, w, mu, n)}, x2);
   const S change2 = w * change * change;
   return m.ncouple > 0 ? change2 + turning_change2(m, e, p, n) : change2;
+}
+
+// The same, but at the fixed point the bound itself has to be right.
+template <class S>
+STICTION_FN S friction_change2(const ModelView& m, const EnvView<S>& e, int p, S x2, S n) {
+  if (!m.opt.friction_exact) return coulomb_change2(m, e, p, x2, n);
+  const S miss = e.point_mu[p] * (n - e.point_n0[p]);
+  return e.point_w[p] * miss * miss;
 }
 
 STICTION_PHYSICS_END

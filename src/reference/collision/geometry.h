@@ -14,6 +14,7 @@ struct Hull {
   std::span<const double> vert, normal;       // (n,3) (faces,3)
   std::span<const int> corneradr, cornernum;  // (faces)
   std::span<const int> corner;                // from the first of the mesh on
+  std::span<const int> triangle;              // (triangles,3) of vertices
   Vec3 vertex(int i) const { return Eigen::Vector3d(&vert[3 * at(i)]).template cast<Real>(); }
   int vertices() const { return static_cast<int>(vert.size() / 3); }
   int faces() const { return static_cast<int>(cornernum.size()); }
@@ -71,8 +72,8 @@ struct Witness {
 //   cylinder-cylinder cap on cap: quarters of the first's rim, of the second's, the two crossings of
 //                     the rims. Else 0 and 1: the ends of the line, -z first; the others are idle
 //   plane-mesh, cylinder-mesh (cap), box-mesh, mesh-mesh
-//                     the corner that is farthest along d_k. d_0 is 52.5 degrees from the face's x axis,
-//                     d_1 to d_3 follow at 90 degrees
+//                     the point that is farthest along d_k, d_0 52.5 degrees from the x axis, d_1 to d_3 following at
+//                     90 degrees; slots that would repeat one have points beside these
 //   capsule-mesh, cylinder-mesh (side)   as cylinder-box
 //   cylinder-box      a cap: 4 quarters of its rim, where the 4 edges of the facing face enter the
 //                     cap, where they leave it. Else as above
@@ -147,22 +148,32 @@ struct Witness {
 //
 // Mesh against a plane and against what shows a face: box, mesh, cap of a cylinder.
 //   1. The normal n is that of the plane, or of least distance; the mesh is its convex hull.
-//   2. The face that looks along m (n or -n): of the hull's flat faces with a corner as far along m as any
-//      of its vertices, that whose normal is closest to m; the first of equals. Its plane goes through
-//      its outermost corner. Sides of boxes and caps are as above.
-//   3. The overlap of the two faces, seen along n; on a plane all of the face. Slot k takes the point of
-//      the overlap that is farthest along d_k, the first of equals: four directions that turn with
-//      the face of the mesh, of two polygons with the smaller one. x is the longest edge of a mesh's face,
-//      the axis k + 1 of a box whose face has axis k. 52.5 degrees are away from the normals of the edges
-//      of squares, hexagons and octagons in any of their symmetric positions on each other, so round-off
-//      doesn't choose between two corners there.
-//   4. Its distance is that of the two planes there along n, at least the signed distance; on a plane the
-//      vertex' own. A corner that would take two slots, or is within 1e-6 of the extent from that of a slot
-//      before, has the first of them. Points are in the middle between the faces.
-//   5. If the shapes are nearer than the nearest of these, at a point x, that one takes the signed distance and goes
-//      towards x: by 1000 times the difference, at most to x. So corners stay where they are as long as faces are
-//      parallel to 1e-6.
-//   So an overlap with more than four corners rests on four of them, and a slot jumps to another corner where
+//   2. Directions d_0 to d_3 perpendicular to n turn with the shape, of two with the smaller of the faces in item 5. x and y
+//      are the axes k + 1, k + 2 of the frame whose axis k is closest to n; of a mesh y is reversed where x × y looks against
+//      the side that it is seen from. 52.5 degrees are away from the normals of the edges of squares, hexagons and octagons in
+//      any of their symmetric positions on each other, so round-off doesn't choose between two corners there.
+//   3. The mesh is seen along m (n or -n). Of direction d it shows the vertex that is farthest along m + kPatchSlope d, of all it
+//      has: what is farther out by a length may be higher by that share of it. Those of d_0 to d_3 are the patch; while it
+//      has two or three different ones, the vertex that is farthest along m + kPatchSlope w, w a unit vector away from one
+//      of its edges, kAslant along it, joins it, as far as there is one beyond an edge.
+//   4. On a plane, on a cap or on the face of a box that looks along n exactly, slot k has the vertex of d_k, what several
+//      directions have found that of the one along which it is farthest. Another vertex of the patch has the first free slot. It is moved towards those at the other ends of its edges, e: to their
+//      mean, with weights 1 and (1 - behind/(kBetween kPatchSlope |e|))₊, how far the other is behind along the direction. So
+//      as the mesh rocks points move from one vertex to the next. A slot that is still free gets the point of d_k if that is
+//      another one, or the vertex that is farthest along m + kTiltedSlope d_k. All this where all four are over the cap or face.
+//   5. Else points are of the overlap of two faces, seen along n. That of a mesh is, of the hull's flat faces with a corner as
+//      far along m as any of its vertices, the one whose normal is closest to m, the first of equals; if a vertex of the
+//      patch is none of its corners and there are three, it is the patch instead, in the plane of its diagonals (or edges).
+//      Its plane goes through its outermost point. Sides of boxes and caps are as above. Slot k takes the point of the overlap
+//      that is farthest along d_k, the first of equals; free slots take those beyond an edge, as in item 3. Its distance is
+//      that of the planes there along n, of a corner its own from the other plane, at least the signed distance.
+//   6. Points within 1e-6 of the extent are one. A slot without a point repeats the first that has one, out of reach.
+//      Points of overlaps are in the middle between the faces.
+//   7. If the shapes are nearer than the nearest of these, at a point x, that one takes the signed distance, and the others come
+//      nearer by as much. Where x is lower by more than kPatchSlope of the way to it the nearest goes towards x, and is there
+//      at twice as much, where the others stay.
+//   So what is flat to kPatchSlope rests on the same four points as it tilts by less, whichever of its facets looks down.
+//   An overlap with more than four corners rests on four of them, and a slot of one jumps to another corner where
 //   two are equally far along d_k, where another face takes over (n midway between two normals), and where the
 //   smaller of the faces becomes the larger. A capsule or the side of a cylinder has a line over the face, as
 //   over a box; spheres and ellipsoids touch at one point.
@@ -170,21 +181,28 @@ struct Witness {
 // Height field. Two triangles a cell, parted by the diagonal from the corner with the least x and y; solid below
 // them, nothing beside. A shape has the points with which it would touch a plane, and kHfieldMore others.
 //   1. Own point k: of each triangle, point k of the shape against the plane of the triangle, where its foot is in the
-//      triangle; of a mesh the corners of its face, and the vertex that is deepest is one of the others. Let d be
+//      triangle; of a mesh its points without item 7, and the vertex that is deepest is one of the others. Let d be
 //      how far the point is from the plane, of a sphere or capsule the centre of the ball around it. That point must
 //      be in the solid if d < 0 and outside if d > 0: else the plane belongs to the far side of a ridge. Where it is
 //      in the solid, its foot may be beside the triangle by at most -d, if the surface bends up there, and -d may
 //      not exceed kLongWay times the distance of the point from the surface. The triangle with the least |d| has
-//      slot k.
+//      slot k. A corner of a box, or the centre of a ball, in the solid that no triangle has takes the nearest point of
+//      the surface, the bottom of a valley with steep sides.
 //   2. A ridge is an edge at which the surface bends down, also the border, which is a cliff. It touches as a capsule
 //      of radius 0, shapes that show a face or a side at two points, if its normal is perpendicular to it and both
 //      triangles fall away from it. In overlap the normal is that of a longer edge, since there is no way out along
 //      it, and the points are those in the edge. A node of a ridge touches as a point, if its normal looks up and all
-//      six neighbours fall away.
+//      six neighbours fall away; of what has flat sides they may rise by 0.02 rad, so that a side that rocks keeps its
+//      points.
 //   3. The others are the points of ridges and nodes, and of triangles that lost their slot to another one; equal ones count
-//      once. Of the nearest 16 four are chosen: the nearest, then always the one that is farthest from those chosen,
-//      in position and extent times normal, less kSlope times what it is higher; of those higher than kBand of the
-//      extent the nearest, after all others.
+//      once, and the end of a ridge at a node that touches a flat side by itself along much the same normal does not.
+//      The nearest 24 compete. Of a round shape four are chosen: the nearest, then always the one that is farthest from
+//      those chosen, in position and extent times normal, less kSlope times what it is higher; of those higher than kBand
+//      of the extent the nearest, after all others. Of what has flat sides those that are farthest along the four
+//      directions of a mesh on a plane, less kSteep times what they are higher: small motions change none of it. Further
+//      slots are those of item 1 whose points are higher than kBand: for flat sides between these directions, then with
+//      kLean in the place of kSteep, and what overlaps besides if there are slots for all; of a round shape the nearest of
+//      the rest.
 //   On what is flat these are the points on a plane, with the same gaps and normals.
 //
 // Where points jump although the distances don't: a cylinder standing on a plane, a capsule parallel to

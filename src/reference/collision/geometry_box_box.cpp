@@ -8,8 +8,6 @@
 namespace stiction::reference::inline STICTION_REAL {
 namespace {
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
-
 // Cosines that differ by less count as equal: far above round-off, far below what matters.
 constexpr double kAsClose = 1e-9;
 

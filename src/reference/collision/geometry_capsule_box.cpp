@@ -6,8 +6,6 @@
 namespace stiction::reference::inline STICTION_REAL {
 namespace {
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
-
 // How a point of the segment touches the box. `face`: measured as height above this face, -1 by
 // the distance to the box.
 struct Nearest {

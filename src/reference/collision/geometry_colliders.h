@@ -2,10 +2,13 @@
 #pragma once
 
 #include <algorithm>
+#include <limits>
 
 #include "reference/collision/geometry.h"
 
 namespace stiction::reference::inline STICTION_REAL {
+
+inline constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 // geometry_plane.cpp
 void collide_plane_sphere(const Shape& plane, const Shape& sphere, std::span<Witness> out);

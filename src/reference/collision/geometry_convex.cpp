@@ -152,7 +152,8 @@ void collide_convex(const Shape& a, const Shape& b, std::span<Witness> out) {
   if (flat1 && flat2) {
     const Flat first(a, pair.n()), second(b, -pair.n());
     if (b.type == GeomType::mesh) {
-      overlap_points(first, second, extent_of(a) + extent_of(b), touch, out);
+      if (!points_on_flat(first, b, touch, out))
+        overlap_points(first, second, extent_of(a) + extent_of(b), touch, out);
       return;
     }
     rim_points(pair, first, second, 0, false);

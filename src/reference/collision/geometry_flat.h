@@ -20,14 +20,21 @@ inline bool shows_cap(const Shape& s, const Vec3& n) {
   return s.type == GeomType::cylinder && abs(s.rot.col(2).dot(n)) >= sqrt(0.5);
 }
 
-// The flat part of a shape that looks along m: a disc of radius half[0], a rectangle, or a polygon.
+// The two axes of a mesh's frame that follow the one closest to m, so that their product looks along m.
+std::pair<Vec3, Vec3> slot_axes(const Vec3& m);
+// The vertices of a mesh near a plane that it looks at along m, both in its frame; counterclockwise.
+std::vector<int> vertices_near(const Shape& mesh, const Vec3& m);
+
+// The flat part of a shape that looks along m: a disc of radius half[0], a rectangle, or a polygon, whose corners may be
+// off the plane where it is a patch of a mesh.
 struct Flat {
   bool disc;
   Vec3 centre, normal, x, y;
   Vec2 half;
-  std::vector<Vec2> polygon;     // of a mesh: its corners about centre, counterclockwise
-  std::span<const int> corners;  // their vertices
+  std::vector<Vec2> polygon;  // of a mesh: its corners about centre, seen along m, counterclockwise
+  std::vector<Vec3> corners;  // the same where they are
   Vec3 m;
+  Vec3 slot_x, slot_y;  // the axes with which slots turn
 
   Flat(const Shape& s, const Vec3& along) : disc(s.type == GeomType::cylinder), m(along) {
     const Vec3 c = s.rot.transpose() * m;
@@ -52,6 +59,7 @@ struct Flat {
       x = s.rot.col((k + 1) % 3), y = s.rot.col((k + 2) % 3);
       half = {s.size[(k + 1) % 3], s.size[(k + 2) % 3]};
     }
+    slot_x = x, slot_y = y;
   }
   // Above the plane, measured along m.
   Real height(const Vec3& p) const { return normal.dot(p - centre) / normal.dot(m); }
@@ -106,6 +114,13 @@ struct Flat {
   Vec3 vertex(int i) const {
     return centre + (i == 1 || i == 2 ? half[0] : -half[0]) * x + (i >= 2 ? half[1] : -half[1]) * y;
   }
+  // The corners of the outline where they are.
+  std::vector<Vec3> outline_points() const {
+    if (!corners.empty()) return corners;
+    std::vector<Vec3> points;
+    for (const Vec2& q : outline()) points.push_back(placed(q));
+    return points;
+  }
   // Corners of the rectangle or polygon, counterclockwise about x × y.
   std::vector<Vec2> outline() const {
     if (!polygon.empty()) return polygon;
@@ -136,23 +151,39 @@ struct Flat {
       if (std::none_of(of_face.begin(), of_face.end(), touches)) continue;
       closest = c.dot(hull.face_normal(f)), face = f;
     }
-    corners = hull.corners(face);
-    const Vec3 n = hull.face_normal(face), first = hull.vertex(corners[0]);
-    const Vec3 edge = hull.vertex(corners[1]) - first;
-    const Vec3 along = (edge - n.dot(edge) * n).normalized(), beside = n.cross(along);
-    Real outermost = n.dot(first);
-    for (const int i : corners) {
-      const Vec3 p = hull.vertex(i);
-      polygon.emplace_back(along.dot(p - first), beside.dot(p - first));
-      outermost = std::max(outermost, n.dot(p));
+    const std::span<const int> of_face = hull.corners(face);
+    std::vector<int> around(of_face.begin(), of_face.end());
+    Vec3 n = hull.face_normal(face);
+    const std::vector<int> near = vertices_near(s, c);
+    const bool flat = std::all_of(near.begin(), near.end(), [&](int v) {
+      return std::find(around.begin(), around.end(), v) != around.end();
+    });
+    if (near.size() >= 3 && !flat) {
+      around = near;
+      const auto to = [&](std::size_t i) -> Vec3 {
+        return hull.vertex(near[i]) - hull.vertex(near[0]);
+      };
+      n = near.size() == 4 ? to(2).cross(Vec3(to(3) - to(1))) : to(1).cross(to(2));
+      n.normalize();
     }
-    normal = s.rot * n, x = s.rot * along, y = s.rot * beside;
-    centre = s.pos + s.rot * (first + (outermost - n.dot(first)) * n);
+    const auto [along, beside] = slot_axes(c);
+    Real outermost = -std::numeric_limits<double>::infinity();
+    for (int i = 0; i < hull.vertices(); ++i)
+      outermost = std::max(outermost, n.dot(hull.vertex(i)));
+    normal = s.rot * n, slot_x = s.rot * along, slot_y = s.rot * beside;
+    x = (slot_x - normal.dot(slot_x) * normal).normalized(), y = normal.cross(x);
+    centre = s.pos + s.rot * (outermost * n);
+    for (const int i : around) {
+      corners.push_back(s.pos + s.rot * hull.vertex(i));
+      polygon.push_back(flattened(corners.back()));
+    }
     half.setZero();
   }
 };
 
-// geometry_mesh.cpp: four points of the overlap of two faces, the second of a mesh.
+// geometry_mesh.cpp: four points of a mesh where they are all over a cap or the face of a box; false: they are not.
+bool points_on_flat(const Flat& a, const Shape& mesh, const Witness& touch, std::span<Witness> out);
+// Four points of the overlap of two faces, the second of a mesh.
 void overlap_points(const Flat& a, const Flat& b, Real extent, const Witness& touch,
                     std::span<Witness> out);
 

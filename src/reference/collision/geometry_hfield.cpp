@@ -2,16 +2,17 @@
 #include <optional>
 #include <vector>
 
+#include "reference/collision/geometry_hfield_slots.h"
 #include "reference/collision/geometry_surface.h"
 
 namespace stiction::reference::inline STICTION_REAL {
 namespace {
 
-constexpr double kSameNormal = 1e-5, kSamePoint = 1e-6;    // the second: of the shape's extent
-constexpr double kTurned = 1e-6;                           // rad
-constexpr double kBand = 0.05, kSlope = 20, kLongWay = 3;  // the first: of the shape's extent
-constexpr double kLeastMargin = 0.25;                      // m
-constexpr std::size_t kGathered = 16;
+constexpr double kLeveled = 1e-6;  // rad
+constexpr double kLongWay = 3;
+constexpr double kPeakSlope = 0.02;    // rad
+constexpr double kLeastMargin = 0.25;  // m
+constexpr std::size_t kGathered = 24;
 
 class Gathering {
  public:
@@ -40,8 +41,15 @@ class Gathering {
         face({n, n + Node{1, 0}, far});
         face({n, far, n + Node{0, 1}});
       }
-    std::erase_if(more_, [&](const Witness& w) { return known(w); });
-    choose();
+    const bool fixed = shape_.type == GeomType::box || shape_.type == GeomType::sphere ||
+                       shape_.type == GeomType::capsule;
+    for (std::size_t k = 0; k < own_ && fixed; ++k)
+      if (!slots_[k]) valley(k);
+    std::erase_if(more_, [&](const Witness& w) { return known(w) || repeats_node(w); });
+    std::stable_sort(more_.begin(), more_.end(),
+                     [](const auto& a, const auto& b) { return a.distance < b.distance; });
+    if (more_.size() > kGathered) more_.resize(kGathered);
+    HfieldChoice(shape_, own_, extent_, slots_).choose(more_);
     for (std::size_t k = 0; k < out.size(); ++k) {
       Witness idle{c, c, Vec3::UnitZ(), 2 * margin_ + extent_};
       idle.point2.z() += idle.distance;
@@ -50,10 +58,7 @@ class Gathering {
   }
 
  private:
-  bool same(const Witness& a, const Witness& b) const {
-    return (a.normal - b.normal).norm() <= kSameNormal &&
-           (a.point1 - b.point1).norm() <= kSamePoint * extent_;
-  }
+  bool same(const Witness& a, const Witness& b) const { return same_point(a, b, extent_); }
   void add(const Witness& w) {
     for (Witness& known : more_) {
       if (!same(w, known)) continue;
@@ -90,7 +95,11 @@ class Gathering {
     for (std::size_t k = 0; k < touching.size(); ++k) {
       const Witness& w = touching[k];
       if (w.distance > margin_ || !over(w)) continue;
-      if (k > 0 && shape_.type == GeomType::mesh && w.point1 == touching[0].point1)
+      const auto repeats = [&](std::size_t j) {
+        return w.point1 == touching[j].point1 && touching[j].distance < w.distance;
+      };
+      if (shape_.type == GeomType::mesh && k < own_ &&
+          (repeats(0) || repeats(1) || repeats(2) || repeats(3)))
         continue;  // idle
       const Vec3 core = w.point2 + ball_radius() * n;
       if (abs(away(w)) > kFlat * extent_ && surface_.inside(core) != (away(w) < 0)) continue;
@@ -130,8 +139,8 @@ class Gathering {
     if (overlaps) bar.size[1] += 2 * extent_;  // no way out along the edge
     const Vec3 n = overlaps ? nearest_convex(bar, shape_).normal : nearest.normal;
     for (const std::size_t side : {(k + 1) % 6, (k + 5) % 6})
-      if (!surface_.falls_away(from, n, node + kAround[side], kTurned)) return;
-    if (abs(n.dot(bar.rot.col(2))) > kTurned) return;
+      if (!surface_.falls_away(from, n, node + kAround[side], kLeveled, slope())) return;
+    if (abs(n.dot(bar.rot.col(2))) > kLeveled) return;
     const bool one = shape_.type == GeomType::sphere || shape_.type == GeomType::ellipsoid;
     std::vector<Witness> points(one ? 1 : 2);
     collide_convex(bar, shape_, points);
@@ -150,8 +159,10 @@ class Gathering {
     const SignedDistance d = nearest_convex(point, shape_);
     if (d.distance > margin_ || !(d.normal.z() > 0)) return;
     for (const Node& step : kAround)
-      if (!surface_.falls_away(p, d.normal, node + step, kTurned)) return;
-    add({p, p + d.distance * d.normal, d.normal, d.distance});
+      if (!surface_.falls_away(p, d.normal, node + step, kLeveled, slope())) return;
+    const Witness w{p, p + d.distance * d.normal, d.normal, d.distance};
+    add(w);
+    if (slope() > 0) nodes_.push_back(w);
   }
 
   // What of the points of a bar is within half of its middle, at heights between theirs; false: nothing.
@@ -175,44 +186,52 @@ class Gathering {
     return round ? shape_.size[0] : Real(0);
   }
 
+  // By which the surface may rise from what touches a flat side.
+  double slope() const { return has_flat_sides(shape_.type) ? kPeakSlope : 0; }
+
   bool known(const Witness& w) const {
     for (std::size_t k = 0; k < own_; ++k)
       if (slots_[k] && same(*slots_[k], w)) return true;
     return false;
   }
 
-  // Whether the point of the shape would leave the ground by a far longer way than the shortest.
-  bool is_long_way(const Vec3& core, const Real& away) const {
-    Real nearest = std::numeric_limits<double>::infinity();
-    for (int j = low_[1]; j < high_[1]; ++j)
-      for (int i = low_[0]; i < high_[0]; ++i)
-        nearest = std::min(nearest, surface_.distance_to_cell(core, {i, j}));
-    return nearest < -away / kLongWay;
+  // The end of a ridge at a node that touches a flat side by itself, along much the same normal.
+  bool repeats_node(const Witness& w) const {
+    return std::any_of(nodes_.begin(), nodes_.end(), [&](const Witness& node) {
+      const Real turn = (node.normal - w.normal).norm();
+      return turn > kSameNormal && turn <= 2 * kPeakSlope &&
+             (node.point1 - w.point1).norm() <= kSamePoint * extent_;
+    });
   }
 
-  void choose() {
-    std::stable_sort(more_.begin(), more_.end(),
-                     [](const auto& a, const auto& b) { return a.distance < b.distance; });
-    if (more_.size() > kGathered) more_.resize(kGathered);
-    std::vector<Witness> chosen;
-    const auto score = [&](const Witness& w) -> Real {
-      if (chosen.empty()) return -w.distance;
-      const Real higher = w.distance - std::max<Real>(0, chosen.front().distance);
-      if (higher > kBand * extent_) return -higher;
-      Real apart = std::numeric_limits<double>::infinity();
-      for (const Witness& q : chosen)
-        apart = std::min<Real>(
-            apart, (w.point1 - q.point1).norm() + extent_ * (w.normal - q.normal).norm());
-      return apart - kSlope * higher + 2 * extent_;
-    };
-    while (chosen.size() < kHfieldMore && !more_.empty()) {
-      auto best = more_.begin();
-      for (auto p = more_.begin(); p != more_.end(); ++p)
-        if (score(*p) > score(*best)) best = p;
-      chosen.push_back(*best);
-      more_.erase(best);
-    }
-    for (std::size_t k = 0; k < chosen.size(); ++k) slots_[own_ + k] = chosen[k];
+  // Whether the point of the shape would leave the ground by a far longer way than the shortest.
+  bool is_long_way(const Vec3& core, const Real& away) const {
+    return way_out(core).norm() < -away / kLongWay;
+  }
+  // From a point to the nearest one of the surface.
+  Vec3 way_out(const Vec3& core) const {
+    Vec3 nearest = Vec3::Constant(std::numeric_limits<double>::infinity());
+    for (int j = low_[1]; j < high_[1]; ++j)
+      for (int i = low_[0]; i < high_[0]; ++i)
+        if (const Vec3 way = surface_.way_to_cell(core, {i, j});
+            way.squaredNorm() < nearest.squaredNorm())
+          nearest = way;
+    return nearest;
+  }
+
+  // A corner of a box, or the centre of a ball of a sphere or capsule, that is in the ground and over no triangle.
+  void valley(std::size_t k) {
+    const Vec3 sign(k & 1u ? 1 : -1, k & 2u ? 1 : -1, k & 4u ? 1 : -1);
+    const Vec3 along(0, 0, k == 0 ? -shape_.size[1] : shape_.size[1]);
+    Vec3 core = shape_.pos;
+    if (shape_.type == GeomType::box) core += shape_.rot * sign.cwiseProduct(shape_.size);
+    if (shape_.type == GeomType::capsule) core += shape_.rot * along;
+    if (!surface_.inside(core)) return;
+    const Vec3 way = way_out(core);
+    const Real length = way.norm();
+    if (!(length > kFlat * extent_)) return;
+    const Vec3 n = way / length;
+    slots_[k] = Witness{core + way, core - ball_radius() * n, n, -length - ball_radius()};
   }
 
   Surface surface_;
@@ -220,8 +239,8 @@ class Gathering {
   std::size_t own_;
   Real extent_, margin_;
   Node low_{}, high_{};  // of the cells that are looked at
-  std::array<std::optional<Witness>, 12> slots_;
-  std::vector<Witness> more_;
+  HfieldSlots slots_;
+  std::vector<Witness> more_, nodes_;
 };
 
 }  // namespace

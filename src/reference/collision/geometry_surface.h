@@ -33,9 +33,12 @@ class Surface {
   Vec3 way(const Vec3& p, const Node& n) const {
     return has(n) ? Vec3(at_node(n) - p) : Vec3(-Vec3::UnitZ());
   }
-  // Whether the surface falls away from the plane through p with normal m towards a node.
-  bool falls_away(const Vec3& p, const Vec3& m, const Node& n, double tolerance) const {
-    return m.dot(way(p, n)) <= tolerance * way(p, n).norm();
+  // Whether the surface falls away from the plane through p with normal m towards a node, or rises by less than `slope`.
+  bool falls_away(const Vec3& p, const Vec3& m, const Node& n, double tolerance,
+                  double slope = 0) const {
+    const Real rise = m.dot(way(p, n));
+    if (rise <= tolerance * way(p, n).norm()) return true;
+    return slope > 0 && has(n) && rise <= slope * m.z() * way(p, n).head<2>().norm();
   }
   Real cell() const { return cell_.sum(); }
   // Of the corners of cells around (x, y).
@@ -57,27 +60,27 @@ class Surface {
     return n.dot(p - from) * n.z() <= 0;
   }
 
-  Real distance_to_cell(const Vec3& p, const Node& n) const {
+  // From p to the nearest point of a cell.
+  Vec3 way_to_cell(const Vec3& p, const Node& n) const {
     const Node far = n + Node{1, 1};
-    Real nearest = std::numeric_limits<double>::infinity();
-    for (const Node& third : {n + Node{1, 0}, n + Node{0, 1}})
-      nearest =
-          std::min(nearest, distance_to_triangle(p, {at_node(n), at_node(far), at_node(third)}));
-    return nearest;
+    const Vec3 right = way_to_triangle(p, {at_node(n), at_node(far), at_node(n + Node{1, 0})});
+    const Vec3 left = way_to_triangle(p, {at_node(n), at_node(far), at_node(n + Node{0, 1})});
+    return left.squaredNorm() < right.squaredNorm() ? left : right;
   }
 
  private:
-  static Real distance_to_triangle(const Vec3& p, const std::array<Vec3, 3>& corner) {
+  static Vec3 way_to_triangle(const Vec3& p, const std::array<Vec3, 3>& corner) {
     const Vec3 n = (corner[1] - corner[0]).cross(corner[2] - corner[0]).normalized();
-    Real nearest = std::numeric_limits<double>::infinity();
+    Vec3 nearest = Vec3::Constant(std::numeric_limits<double>::infinity());
     bool over = true;
     for (std::size_t c = 0; c < 3; ++c) {
       const Vec3 from = p - corner[c], side = corner[(c + 1) % 3] - corner[c];
       over = over && n.dot(side.cross(from)) >= 0;
       const Real t = std::clamp<Real>(side.dot(from) / side.squaredNorm(), 0, 1);
-      nearest = std::min<Real>(nearest, (from - t * side).norm());
+      const Vec3 way = t * side - from;
+      if (way.squaredNorm() < nearest.squaredNorm()) nearest = way;
     }
-    return over ? Real(abs(n.dot(p - corner[0]))) : nearest;
+    return over ? Vec3(n.dot(corner[0] - p) * n) : nearest;
   }
 
   const HeightField& f_;

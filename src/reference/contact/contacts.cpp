@@ -62,10 +62,13 @@ Hull hull(const Model& m, int g) {
   const std::size_t vert = at(m.mesh_vertadr[mesh]), face = at(m.mesh_polyadr[mesh]);
   const std::size_t faces = at(m.mesh_polynum[mesh]);
   const std::span polyvertadr(m.mesh_polyvertadr), polyvertnum(m.mesh_polyvertnum);
-  return {std::span(m.mesh_vert).subspan(3 * vert, 3 * at(m.mesh_vertnum[mesh])),
-          std::span(m.mesh_polynormal).subspan(3 * face, 3 * faces),
-          polyvertadr.subspan(face, faces), polyvertnum.subspan(face, faces),
-          std::span(m.mesh_polyvert).subspan(at(m.mesh_polyvertadr[face]))};
+  return {
+      std::span(m.mesh_vert).subspan(3 * vert, 3 * at(m.mesh_vertnum[mesh])),
+      std::span(m.mesh_polynormal).subspan(3 * face, 3 * faces),
+      polyvertadr.subspan(face, faces),
+      polyvertnum.subspan(face, faces),
+      std::span(m.mesh_polyvert).subspan(at(m.mesh_polyvertadr[face])),
+      std::span(m.mesh_face).subspan(3 * at(m.mesh_faceadr[mesh]), 3 * at(m.mesh_facenum[mesh]))};
 }
 
 HeightField height_field(const Model& m, int g) {

@@ -12,9 +12,6 @@ namespace {
 std::vector<double> to_vector(const VecX& v) {
   return {v.data(), v.data() + v.size()};
 }
-std::array<double, 3> array3(const Vec3& v) {
-  return {v.x(), v.y(), v.z()};
-}
 
 // Impulses, slip and body wrenches of the solution; next anchors and rebounds.
 void contact_results(const Model& m, const Options& o, const Step& step, StepResult& s) {

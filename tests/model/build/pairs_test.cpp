@@ -273,5 +273,20 @@ TEST(Pairs, DissipationKnowsTheUnitOfLength) {
   EXPECT_DOUBLE_EQ(dissipation(-9810), .02);
 }
 
+TEST(Pairs, SizesWithoutGravityAreDoubted) {
+  const auto doubted = [](double gravity, double radius) {
+    ModelBuilder b;
+    hinged(b, 0);
+    b.geom(0, G::plane, Vec3(0, 0, 1)), b.geom(1, G::sphere, Vec3(radius, 0, 0));
+    b.m.geom_rbound = {0, radius};
+    b.m.gravity = {0, 0, gravity};
+    const LoadReport report = build(b.m);
+    return report.table(true).find("if that is cm or mm") != std::string::npos;
+  };
+  EXPECT_TRUE(doubted(0, 60));
+  EXPECT_FALSE(doubted(0, 2));
+  EXPECT_FALSE(doubted(-9.81, 60));
+}
+
 }  // namespace
 }  // namespace stiction::model

@@ -195,7 +195,6 @@ def test_nothing_falls_through(shape):
     assert (np.abs(np.array(batch.qvel)[inside, :3]).max() < 3) and not (np.array(batch.status) & 1).any()
 
 
-@pytest.mark.xfail(strict=True, reason="a corner under a face steeper than 60 degrees may belong to no face")
 def test_corners_below_steep_faces_have_points():
     """A box whose lowest corner touches the ground, and another is 4 cm below it."""
     ground = hills()

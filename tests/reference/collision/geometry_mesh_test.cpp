@@ -118,6 +118,101 @@ TEST(MeshContacts, ACapsuleLiesOnTwoPoints) {
   EXPECT_NEAR((points[0] - points[1]).norm(), 0.5, 1e-9);
 }
 
+// A sole of vertices between two heights, 0.1 mm apart, and its corners; or a round one that bulges. Below a smaller top.
+struct Sole {
+  ModelPtr model;
+  explicit Sole(int seed, double bulge = 0) {
+    Rng rng(static_cast<std::uint64_t>(seed));
+    std::vector<Eigen::Vector3d> points;
+    for (const double x : {-1, 1})
+      for (const double y : {-1, 1}) {
+        points.emplace_back(0.07 * x, 0.03 * y, 0.05);
+        if (bulge == 0) points.emplace_back(0.1 * x, 0.04 * y, uniform(rng, 0, 1e-4));
+      }
+    while (points.size() < (bulge == 0 ? 40 : 200)) {
+      const double x = uniform(rng, -1, 1), y = uniform(rng, -1, 1), square = x * x + y * y;
+      if (bulge != 0 && square > 1) continue;
+      points.emplace_back(0.1 * x, 0.04 * y, bulge == 0 ? uniform(rng, 0, 1e-4) : bulge * square);
+    }
+    model = model_of_meshes({points});
+  }
+  // Its frame where the file has it.
+  Shape shape(const Vec3& pos, const Mat3& rot) const {
+    const Eigen::Map<const Eigen::Vector3d> size(&model->geom_size[3]), at(&model->geom_pos[3]);
+    const double* q = &model->geom_quat[4];
+    return {GeomType::mesh, size, pos + rot * Vec3(at),
+            rot * Quat(q[0], q[1], q[2], q[3]).toRotationMatrix(), hull_of(*model, 0)};
+  }
+};
+
+// Of a sole that is flat to 0.1 mm the same vertices touch while it tilts as far, though its facets take turns at being the
+// one that looks down. They are its corners.
+TEST(MeshContacts, AnUnevenSoleKeepsItsPointsWhileItTilts) {
+  const Shape plane{GeomType::plane, {1, 1, 1}, {0, 0, 0}, kUpright};
+  const Shape box{GeomType::box, {1, 1, 0.1}, {0, 0, -0.1}, kUpright};
+  Rng rng(11);
+  for (int seed = 0; seed < 5; ++seed) {
+    const Sole sole(seed);
+    for (int i = 0; i < 50; ++i) {
+      const Mat3 rot = turned(i == 0 ? Vec3(Vec3::Zero()) : random_vector(rng, 1e-3));
+      const Shape mesh = sole.shape({0, 0, -5e-5}, rot);
+      for (const Shape& below : {plane, box}) {
+        const auto points = contacts(below, mesh);
+        for (const Witness& w : points) {
+          const Vec3 p = rot.transpose() * w.point2;
+          EXPECT_NEAR(std::abs(p.x()), 0.1, 1e-3);
+          EXPECT_NEAR(std::abs(p.y()), 0.04, 1e-3);
+          EXPECT_LT(w.distance, 1e-3);
+        }
+        EXPECT_NEAR(nearest(points).distance, -support(mesh, -Vec3::UnitZ()), 1e-9);
+      }
+    }
+  }
+}
+
+// As a sole that bulges rocks, its points move, and do not jump: forces have no steps.
+TEST(MeshContacts, PointsOfARoundSoleMoveAsItRocks) {
+  const Shape plane{GeomType::plane, {1, 1, 1}, {0, 0, 0}, kUpright};
+  const Sole sole(3, 3e-4);
+  constexpr int kSteps = 4000;
+  double fastest = 0;
+  std::vector<Witness> before;
+  for (int i = 0; i < kSteps; ++i) {
+    const double tilt = 6e-3 * (2.0 * i / kSteps - 1);
+    const auto points =
+        contacts(plane, sole.shape({0, 0, 0}, turned(tilt * Vec3(0.6, 0.8, 0).normalized())));
+    for (std::size_t k = 0; k < before.size(); ++k)
+      fastest = std::max(fastest, (points[k].point1 - before[k].point1).norm());
+    before = points;
+  }
+  // from one vertex to the next, 0.1 m at most, in 2 * 0.1 * 0.02 rad
+  EXPECT_LT(fastest, 3 * 0.1 / 4e-3 * 12e-3 / kSteps);
+}
+
+// Corners of a facet that no direction finds have a slot, too: it stands on all three.
+TEST(MeshContacts, ATriangleStandsOnItsThreeCorners) {
+  const Shape plane{GeomType::plane, {1, 1, 1}, {0, 0, 0}, kUpright};
+  const Shape box{GeomType::box, {2, 2, 1}, {0, 0, -1}, kUpright};
+  for (double turn = 0; turn < 6.2; turn += 0.1) {
+    const Mat3 about = turned(turn * Vec3::UnitZ());
+    std::vector<Eigen::Vector3d> points{{-0.5, 0, 0}, {0.5, 0, 0}, {0, 0.15, 0}};
+    for (auto& p : points) p = about * p;
+    const ModelPtr model = model_of_meshes({{points[0], points[1], points[2], {0, 0.02, 0.3}}});
+    const Eigen::Map<const Eigen::Vector3d> size(&model->geom_size[3]), at(&model->geom_pos[3]);
+    const double* q = &model->geom_quat[4];
+    const Shape mesh{GeomType::mesh, size, at - kDepth * Vec3::UnitZ(),
+                     Quat(q[0], q[1], q[2], q[3]).toRotationMatrix(), hull_of(*model, 0)};
+    for (const Shape& below : {plane, box}) {
+      const auto found = touching(below, mesh);
+      for (const auto& corner : points) {
+        double nearest = 1;
+        for (const Vec3& p : found) nearest = std::min(nearest, (p - corner).head<2>().norm());
+        EXPECT_LT(nearest, 1e-6) << turn;
+      }
+    }
+  }
+}
+
 // Shapes that rest on each other move a little: every slot keeps its point.
 TEST(MeshContacts, SlotsKeepTheirPointsWhileShapesMoveALittle) {
   Rng rng(3);

@@ -74,12 +74,15 @@ inline Hull hull_of(const Model& m, int mesh) {
   const auto i = static_cast<std::size_t>(mesh);
   const auto vert = static_cast<std::size_t>(m.mesh_vertadr[i]),
              face = static_cast<std::size_t>(m.mesh_polyadr[i]),
-             faces = static_cast<std::size_t>(m.mesh_polynum[i]);
+             faces = static_cast<std::size_t>(m.mesh_polynum[i]),
+             triangle = static_cast<std::size_t>(m.mesh_faceadr[i]),
+             triangles = static_cast<std::size_t>(m.mesh_facenum[i]);
   return {std::span(m.mesh_vert).subspan(3 * vert, 3 * static_cast<std::size_t>(m.mesh_vertnum[i])),
           std::span(m.mesh_polynormal).subspan(3 * face, 3 * faces),
           std::span(m.mesh_polyvertadr).subspan(face, faces),
           std::span(m.mesh_polyvertnum).subspan(face, faces),
-          std::span(m.mesh_polyvert).subspan(static_cast<std::size_t>(m.mesh_polyvertadr[face]))};
+          std::span(m.mesh_polyvert).subspan(static_cast<std::size_t>(m.mesh_polyvertadr[face])),
+          std::span(m.mesh_face).subspan(3 * triangle, 3 * triangles)};
 }
 // A mesh of the zoo: its frame is at the centre of mass, along the principal axes.
 inline Shape mesh_shape(int mesh, const Eigen::Vector3d& pos = Eigen::Vector3d::Zero(),

@@ -7,27 +7,6 @@
 
 STICTION_PHYSICS_BEGIN
 
-// Corners that are closer than this share of the extent are one.
-inline constexpr double kSame = 1e-6;
-inline constexpr double kTilt = 1e-3;  // a slope, rad
-// d_0 is so far from the x axis of the face: 52.5 degrees.
-inline constexpr double kSlotCosine = 0.6087614290087207, kSlotSine = 0.7933533402912352;
-
-// d_k = u, v, -u, -v, and how far something is along them, by how far it is along u and v.
-struct FourWays {
-  Vec3<double> u, v;
-  STICTION_FN static double along(int k, double a, double b) {
-    return k == 0 ? a : k == 1 ? b : k == 2 ? -a : -b;
-  }
-  STICTION_FN Vec3<double> way(int k) const { return k == 0 ? u : k == 1 ? v : k == 2 ? -u : -v; }
-};
-STICTION_FN FourWays four_ways(const Vec3<double>& n, const Vec3<double>& x,
-                               const Vec3<double>& y) {
-  const double cosine = kSlotCosine, sine = kSlotSine;
-  const Vec3<double> u = cosine * x + sine * y, v = cosine * y - sine * x;
-  return {u - dot(n, u) * n, v - dot(n, v) * n};
-}
-
 // The corners of an overlap that are farthest along four directions, while they are offered.
 struct FarthestCorners {
   FourWays ways;
@@ -106,30 +85,121 @@ STICTION_OUTLINE void offer_edges(const FaceExtent& extent, FaceCrossings& other
   }
 }
 
-// A slot without a feature repeats the first, out of reach.
-STICTION_FN LaneContact out_of_reach(const LaneContact& first, const Vec3<double>& n,
-                                     double extent) {
+// A slot without a point repeats the first that has one, out of reach.
+STICTION_FN void repeat_first(LaneContact* slot, const FourPoints& points, const Vec3<double>& n,
+                              double extent) {
+  const LaneContact first = slot[points.has[0] ? 0 : points.has[1] ? 1 : points.has[2] ? 2 : 3];
   const double distance = vmax(first.distance, 0.0) + extent;
-  return {first.point_a, first.point_a + distance * n, distance};
+  for (int k = 0; k < 4; ++k)
+    if (!points.has[k]) slot[k] = {first.point_a, first.point_a + distance * n, distance};
 }
 
-// The nearest of four points goes towards the one that touches, all the way where it is higher by more than
-// kTilt of the way, and takes the signed distance.
-STICTION_FN void lean(LaneContact* slot, const LaneContact& touch, const Vec3<double>& n) {
+// The nearest of four points gets the signed distance. All come nearer by what it is higher than the point that touches, as
+// long as that is no more than kPatchSlope of the way to it; beyond, the nearest goes there, and is there at twice as much,
+// where the others stay as they are.
+STICTION_FN void settle(LaneContact* slot, const LaneContact& touch, const Vec3<double>& n) {
   int lowest = 0;
   for (int k = 1; k < 4; ++k)
     if (slot[k].distance < slot[lowest].distance) lowest = k;
-  const double excess = slot[lowest].distance - touch.distance, tilt = kTilt;
+  const double excess = slot[lowest].distance - touch.distance, slope = kPatchSlope;
   if (!(excess > 0)) return;
-  const Vec3<double> from = 0.5 * (slot[lowest].point_a + slot[lowest].point_b);
-  const Vec3<double> way = 0.5 * (touch.point_a + touch.point_b) - from;
-  const double length = tilt * norm(way - dot(n, way) * n);
-  if (excess >= length) {
-    slot[lowest] = touch;
+  const Vec3<double> way = touch.point_a - slot[lowest].point_a;
+  const double room = slope * norm(way - dot(n, way) * n);
+  const double share = excess < 2 * room ? vmax(excess / room - 1, 0.0) : 1.0;
+  slot[lowest].point_a = slot[lowest].point_a + share * way;
+  for (int k = 0; k < 4; ++k) {
+    slot[k].distance = k == lowest ? touch.distance : slot[k].distance - (1 - share) * excess;
+    slot[k].point_b = slot[k].point_a + slot[k].distance * n;
+  }
+}
+
+// Offers the points of a cap's rim along four directions that are over a face, and where the edges of the face enter the cap
+// and leave it; n looks from the cap to the face.
+template <class OfA, class OfB>
+STICTION_FN void offer_rim(const Region& cap, const Polygon& face, const Vec3<double>& n,
+                           double tie, const FourWays& ways, const OfA& of_a, const OfB& of_b) {
+  for (int k = 0; k < 4; ++k) {
+    const Vec3<double> d = ways.way(k);
+    const double x = dot(cap.x, d), y = dot(cap.y, d), length = vsqrt(x * x + y * y);
+    const double share = length > 0 ? cap.half_x / length : 0.0;
+    const Vec3<double> rim = cap.centre + (share * x) * cap.x + (share * y) * cap.y;
+    const LanePart here = over(face, rim, zero3<double>(), {0, 0}, -n, tie);
+    if (here.low <= here.high) of_a(rim);
+  }
+  for (int i = 0; i < face.count; ++i) {
+    const Vec3<double> p = face.placed(face.at(i)), u = face.placed(face.at(face.next(i))) - p;
+    const LanePart part = over(cap, p, u, {0, 1}, n);
+    if (part.low <= part.high) of_b(p + part.low * u), of_b(p + part.high * u);
+  }
+}
+
+// Offers corners of the overlap of two faces, among them those that are wanted.
+template <class OfA, class OfB>
+STICTION_FN void offer_faces(const Polygon& a, const Polygon& b, const Vec3<double>& n,
+                             const FarthestCorners& found, const OfA& of_a, const OfB& of_b) {
+  const double tie = found.tie;
+  FaceCrossings over_a(a, n, tie), over_b(b, -n, tie);
+  if (a.count <= kFewCorners && b.count <= kFewCorners) {
+    for (int i = 0; i < a.count; ++i) offer_edge(a, i, over_b, of_a);
+    for (int i = 0; i < b.count; ++i) offer_edge(b, i, over_a, of_b);
     return;
   }
-  const Vec3<double> middle = from + (excess / length) * way, half = (0.5 * touch.distance) * n;
-  slot[lowest] = {middle - half, middle + half, touch.distance};
+  const FaceExtent ea(a, found.ways, tie), eb(b, found.ways, tie);
+  double limit[4];
+  for (int k = 0; k < 4; ++k) limit[k] = vmin(ea.most[k], eb.most[k]);
+  offer_edges(ea, over_b, found, limit, of_a), offer_edges(eb, over_a, found, limit, of_b);
+}
+
+// Four points of a hull that are near a plane, whose normal is a.z; returns the vertex that is deepest. A slot that is free
+// gets the point of its direction, where that lies between vertices and not all of them have slots, or the vertex that is farthest along a steeper one.
+STICTION_OUTLINE inline LaneContact plane_corners(const HullShape& a, const HullShape& b,
+                                                  LaneContact* slot) {
+  const Vec3<double> n = a.z, between = b.centre - a.centre, m = b.local(-n);
+  const double extent = core_extent(b), share_of_one = kSame, same = share_of_one * extent;
+  const double tilted = kTiltedSlope;
+  const auto witness = [&](const Vec3<double>& local) {
+    const Vec3<double> p = between + b.global(local);
+    const double distance = dot(n, p);
+    return LaneContact{p - distance * n, p, distance};
+  };
+  const SlotAxes axes = slot_axes(m);
+  const FourWays ways = four_ways(m, axes.x, axes.y);
+  Vec3<double> along[4];
+  FourPoints points = hull_patch(b.hull, m, ways, extent, along);
+  bool beside[4];
+  for (int k = 0; k < 4; ++k) beside[k] = !points.has[k] && !points.cover(along[k], m, same);
+  for (int k = 0; k < 4; ++k)
+    if (points.has[k]) points.at[k].p = points.at[k].between;
+  for (int k = 0; k < 4; ++k)
+    if (beside[k] && !points.knows(along[k], same)) points.put(k, {along[k]}, points.count);
+  for (int k = 0; k < 4; ++k) {
+    if (points.has[k]) continue;
+    const Vec3<double> p = b.hull.vertex(farthest_vertex(b.hull, m + tilted * ways.way(k)));
+    if (!points.knows(p, same)) points.put(k, {p}, points.count);
+  }
+  for (int k = 0; k < 4; ++k)
+    if (points.has[k]) slot[k] = witness(points.at[k].p);
+  repeat_first(slot, points, n, extent);
+  return witness(b.hull.vertex(farthest_vertex(b.hull, m)));
+}
+
+// The same on a cap or on the face of a box, where all four are over it; false: they are not.
+STICTION_FN bool points_on_flat(const ContactList& list, const Region& flat, const HullShape& a,
+                                const HullShape& b, const LaneContact& touch) {
+  const Vec3<double> n = list.normal;
+  if (dot(flat.outward, n) < 1 - 1e-12) return false;
+  HullShape plane{};
+  plane.centre = a.centre + flat.centre, plane.z = n;
+  LaneContact slot[4];
+  plane_corners(plane, b, slot);
+  for (int k = 0; k < 4; ++k) {
+    slot[k].point_a = flat.centre + slot[k].point_a,
+    slot[k].point_b = flat.centre + slot[k].point_b;
+    if (flat.away(slot[k].point_a, n) > 0) return false;
+  }
+  for (int k = 0; k < 4; ++k) list.slot[k] = slot[k];
+  settle(list.slot, touch, n);
+  return true;
 }
 
 // Four points of the face or cap of the first shape and the face of the second.
@@ -140,95 +210,63 @@ STICTION_OUTLINE inline void overlap_points(const ContactList& list, const HullS
   const double extent = core_extent(a) + core_extent(b), ties = kAsFar, tie = ties * extent;
   const double share_of_one = kSame, same = share_of_one * extent;
   const bool disc = a.type == GeomType::cylinder;
-  const Polygon pb = polygon_of(b, between, back);
   Polygon pa{};
   Region ra;
-  if (disc) {
-    ra = cap_of(a, zero3<double>(), n);
-  } else {
+  if (a.type != GeomType::mesh) {
+    ra = region_of(a, zero3<double>(), n);
+    if (points_on_flat(list, ra, a, b, touch)) return;
+  }
+  const Polygon pb = polygon_of(b, between, back);
+  if (!disc) {
     pa = polygon_of(a, zero3<double>(), n);
     ra = pa.plane;
   }
   const bool by_b = disc || pb.area() < (1 - ties) * pa.area();
   const Region& axes = by_b ? pb.plane : ra;
-  FarthestCorners found(four_ways(n, axes.x, axes.y), tie);
   const bool steep = dot(ra.outward, n) < 1e-3 || pb.steep(back);
-  const auto of_a = [&](const Vec3<double>& p) {
-    const double gap = pb.height(p, back);
-    found.offer(p + (0.5 * gap) * n, gap);
+  const auto farthest = [&](const FourWays& ways) {
+    FarthestCorners found(ways, tie);
+    const auto of_a = [&](const Vec3<double>& p) {
+      const double gap = pb.height(p, back);
+      found.offer(p + (0.5 * gap) * n, gap);
+    };
+    const auto of_b = [&](const Vec3<double>& p) {
+      const double gap = ra.height(p, n);
+      found.offer(p - (0.5 * gap) * n, gap);
+    };
+    if (!steep && disc) offer_rim(ra, pb, n, tie, ways, of_a, of_b);
+    if (!steep && !disc) offer_faces(pa, pb, n, found, of_a, of_b);
+    return found;
   };
-  const auto of_b = [&](const Vec3<double>& p) {
-    const double gap = ra.height(p, n);
-    found.offer(p - (0.5 * gap) * n, gap);
-  };
-  if (!steep && disc) {
-    for (int k = 0; k < 4; ++k) {
-      const Vec3<double> d = found.ways.way(k);
-      const double x = dot(ra.x, d), y = dot(ra.y, d), length = vsqrt(x * x + y * y);
-      const double share = length > 0 ? ra.half_x / length : 0.0;
-      const Vec3<double> rim = ra.centre + (share * x) * ra.x + (share * y) * ra.y;
-      const LanePart here = over(pb, rim, zero3<double>(), {0, 0}, back, tie);
-      if (here.low <= here.high) of_a(rim);
-    }
-    for (int i = 0; i < pb.count; ++i) {
-      const Vec3<double> p = pb.placed(pb.at(i)), u = pb.placed(pb.at(pb.next(i))) - p;
-      const LanePart part = over(ra, p, u, {0, 1}, n);
-      if (part.low <= part.high) of_b(p + part.low * u), of_b(p + part.high * u);
-    }
-  }
-  if (!steep && !disc) {
-    FaceCrossings over_a(pa, n, tie), over_b(pb, back, tie);
-    if (pa.count <= kFewCorners && pb.count <= kFewCorners) {
-      for (int i = 0; i < pa.count; ++i) offer_edge(pa, i, over_b, of_a);
-      for (int i = 0; i < pb.count; ++i) offer_edge(pb, i, over_a, of_b);
-    } else {
-      const FaceExtent ea(pa, found.ways, tie), eb(pb, found.ways, tie);
-      double limit[4];
-      for (int k = 0; k < 4; ++k) limit[k] = vmin(ea.most[k], eb.most[k]);
-      offer_edges(ea, over_b, found, limit, of_a), offer_edges(eb, over_a, found, limit, of_b);
-    }
-  }
+  const FourWays ways = four_ways(n, axes.x, axes.y);
+  const FarthestCorners found = farthest(ways);
+  FourPoints points;
+  for (int k = 0; k < 4 && found.any; ++k)
+    if (!points.knows(found.middle[k], same))
+      points.put(k, {found.middle[k], 0, {}, found.gap[k]}, points.count);
+  fill_beyond_edges(
+      points, dot(cross(ways.u, ways.v), n) < 0 ? back : n, same,
+      [&](const Vec3<double>& out, const Vec3<double>& p, const Vec3<double>& q, SlotPoint& best) {
+        const FarthestCorners beyond = farthest({out, out});
+        best = {beyond.middle[0], 0, {}, beyond.gap[0]};
+        return beyond.along[0] - vmax(dot(out, p), dot(out, q));
+      });
   for (int k = 0; k < 4; ++k) {
-    bool known = !found.any;
-    for (int j = 0; j < k; ++j) known = known || norm(found.middle[j] - found.middle[k]) <= same;
-    if (known) {
-      list.slot[k] = k == 0 ? touch : out_of_reach(list.slot[0], n, extent);
-      continue;
-    }
-    const double distance = vmax(found.gap[k], list.least);
-    const Vec3<double> half = (0.5 * distance) * n;
-    list.slot[k] = {found.middle[k] - half, found.middle[k] + half, distance};
+    if (!points.has[k]) continue;
+    const double distance = vmax(points.at[k].gap, list.least);
+    const Vec3<double> middle = points.at[k].p, half = (0.5 * distance) * n;
+    list.slot[k] = {middle - half, middle + half, distance};
   }
-  lean(list.slot, touch, n);
+  if (points.count == 0) list.slot[0] = touch, points.has[0] = true;
+  repeat_first(list.slot, points, n, extent);
+  settle(list.slot, touch, n);
 }
 
-// Four corners of the face that looks at a plane, whose normal is a.z; returns the vertex that is deepest.
-STICTION_OUTLINE inline LaneContact plane_corners(const HullShape& a, const HullShape& b,
-                                                  LaneContact* slot) {
-  const Vec3<double> n = a.z, between = b.centre - a.centre, back = -n;
-  const double share_of_one = kSame, same = share_of_one * core_extent(b);
-  const auto witness = [&](const Vec3<double>& p) {
-    const double distance = dot(n, p);
-    return LaneContact{p - distance * n, p, distance};
-  };
-  const Polygon face = polygon_of(b, between, back);
-  const FaceExtent farthest(face, four_ways(n, face.plane.x, face.plane.y),
-                            kAsFar * core_extent(b));
-  Vec3<double> p[4];
-  for (int k = 0; k < 4; ++k) {
-    p[k] = face.placed(face.at(farthest.corner[k]));
-    bool known = false;
-    for (int j = 0; j < k; ++j) known = known || norm(p[j] - p[k]) <= same;
-    slot[k] = known ? out_of_reach(slot[0], n, core_extent(b)) : witness(p[k]);
-  }
-  return witness(between + b.global(b.hull.vertex(farthest_vertex(b.hull, b.local(back)))));
-}
-
-// The same, the nearest of them moved to the vertex that is deepest where that is none of them.
+// The same where all points count.
 STICTION_OUTLINE inline void plane_points(const HullShape& a, const HullShape& b,
                                           LaneContact* slot) {
   const LaneContact deepest = plane_corners(a, b, slot);
-  lean(slot, deepest, a.z);
+  settle(slot, deepest, a.z);
 }
 
 STICTION_PHYSICS_END

@@ -1,7 +1,7 @@
-// The face of a box or mesh that looks at the other shape, and what lies over it.
+// The face of a box or mesh that looks at the other shape, or a patch of a mesh, and what lies over it.
 #pragma once
 
-#include "physics/collision/convex/convex_region.h"
+#include "physics/collision/convex/convex_patch.h"
 
 STICTION_PHYSICS_BEGIN
 
@@ -12,15 +12,16 @@ struct Polygon {
   Vec3<double> origin, x, y,
       z;         // the frame, which of a box may be left-handed; its cross products are meant here
   Region plane;  // outward, a point and two axes; of a box its rectangle
-  const double* vertex;  // of a mesh
-  const int* corner;     // of a mesh; null: a box
+  const double* vertex;  // of a mesh; null: a box
+  const int* corner;     // of a face of a mesh
   int count;
+  int patch[4] = {0, 0, 0, 0};  // corners where there is no face
 
   STICTION_FN Vec3<double> at(int i) const {
-    if (corner == nullptr)
+    if (vertex == nullptr)
       return {i == 1 || i == 2 ? plane.half_x : -plane.half_x,
               i >= 2 ? plane.half_y : -plane.half_y, 0};
-    const double* const p = vertex + 3 * corner[i];
+    const double* const p = vertex + 3 * (corner != nullptr ? corner[i] : patch[i]);
     return {p[0], p[1], p[2]};
   }
   STICTION_FN Vec3<double> local(const Vec3<double>& v) const {
@@ -49,6 +50,34 @@ struct Polygon {
   }
 };
 
+// Of the hull that looks along m, both in the frame of the mesh: `facing_face` where it has all points of the patch or
+// there are fewer than three of these, else the patch, in the plane of its diagonals or edges.
+STICTION_OUTLINE inline Vec3<double> take_corners(const HullRef& hull, const Vec3<double>& m,
+                                                  const SlotAxes& axes, double extent, Polygon& p) {
+  Vec3<double> between[4];
+  const FourPoints near = hull_patch(hull, m, four_ways(m, axes.x, axes.y), extent, between);
+  const MeshArrays& a = *hull.arrays;
+  const int face = facing_face(hull, m, extent);
+  bool flat = true;
+  for (int i = 0; i < near.count; ++i) {
+    bool has = false;
+    hull.faces_at(near.around(i).vertex, [&](int f) { has = has || f == face; });
+    flat = flat && has;
+  }
+  p.vertex = a.mesh_vert + 3 * hull.first();
+  if (flat || near.count < 3) {
+    const int* const adr = a.mesh_polyvertadr + a.mesh_polyadr[hull.mesh] + face;
+    p.corner = a.mesh_polyvert + adr[0], p.count = adr[1] - adr[0];
+    return hull.normal(face);
+  }
+  const auto q = [&](int i) { return near.around(i).p; };
+  p.count = near.count;
+  for (int i = 0; i < 4; ++i) p.patch[i] = near.around(i).vertex;
+  const Vec3<double> n =
+      near.count == 4 ? cross(q(2) - q(0), q(3) - q(1)) : cross(q(1) - q(0), q(2) - q(0));
+  return (1 / norm(n)) * n;
+}
+
 // Corners about the same origin as `centre`, the shape's.
 STICTION_OUTLINE inline Polygon polygon_of(const HullShape& s, const Vec3<double>& centre,
                                            const Vec3<double>& m) {
@@ -58,19 +87,12 @@ STICTION_OUTLINE inline Polygon polygon_of(const HullShape& s, const Vec3<double
     p.origin = p.plane.centre, p.x = p.plane.x, p.y = p.plane.y, p.z = p.plane.outward;
     return p;
   }
-  const MeshArrays& a = *s.hull.arrays;
-  const int face = facing_face(s.hull, s.local(m), core_extent(s));
-  const int* const adr = a.mesh_polyvertadr + a.mesh_polyadr[s.hull.mesh] + face;
-  p.vertex = a.mesh_vert + 3 * s.hull.first();
-  p.corner = a.mesh_polyvert + adr[0], p.count = adr[1] - adr[0];
-  const Vec3<double> n = s.hull.normal(face), first = p.at(0);
-  const Vec3<double> edge = p.at(1) - first, flat = edge - dot(n, edge) * n;
-  const Vec3<double> along = (1 / norm(flat)) * flat;
-  double outermost = dot(n, first);
-  for (int i = 1; i < p.count; ++i) outermost = vmax(outermost, dot(n, p.at(i)));
+  const Vec3<double> along = s.local(m);
+  const SlotAxes axes = slot_axes(along);
+  const Vec3<double> n = take_corners(s.hull, along, axes, core_extent(s), p);
   p.plane.outward = s.global(n);
-  p.plane.x = s.global(along), p.plane.y = s.global(cross(n, along));
-  p.plane.centre = centre + s.global(first + (outermost - dot(n, first)) * n);
+  p.plane.x = s.global(axes.x), p.plane.y = s.global(axes.y);
+  p.plane.centre = centre + s.global(s.hull.vertex(farthest_vertex(s.hull, n)));
   p.plane.half_x = p.plane.half_y = 0, p.plane.disc = false;
   return p;
 }

@@ -90,8 +90,9 @@ STICTION_OUTLINE inline bool hfield_points(const Hfield& h, const HullShape& b,
       node_points(h, w, b, filter, nodes, points);
       nodes.count = 0;
     }
+  valley_points(h, b, points);
   drop_known(points);
-  choose_points(points);
+  choose_points(points, b);
   bool any = false;
   for (int k = 0; k < slots; ++k) any = any || points.filled[k];
   return any;

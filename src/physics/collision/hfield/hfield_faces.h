@@ -36,8 +36,14 @@ STICTION_FN bool is_over(const Hfield& h, const HfieldFace& f, const Vec3<double
   return true;
 }
 
-// Whether some of the surface is nearer to p than that.
-STICTION_OUTLINE inline bool is_near_surface(const Hfield& h, const Vec3<double>& p, double room) {
+// From p to the nearest point of the surface that is less than `room` away, and its length; `room` where none is.
+struct WayToSurface {
+  Vec3<double> way;
+  double length;
+};
+STICTION_OUTLINE inline WayToSurface nearest_surface(const Hfield& h, const Vec3<double>& p,
+                                                     double room) {
+  WayToSurface nearest{zero3<double>(), room};
   const int i1 = h.column(p.x + room), j1 = h.row(p.y + room);
   for (int j = h.row(p.y - room); j <= j1; ++j)
     for (int i = h.column(p.x - room); i <= i1; ++i)
@@ -46,9 +52,16 @@ STICTION_OUTLINE inline bool is_near_surface(const Hfield& h, const Vec3<double>
         const Vec3<double> u = f.corner[0] - p, v = f.corner[1] - p, w = f.corner[2] - p;
         double weight[3];
         triangle_foot(u, v, w, weight);
-        if (norm2(weight[0] * u + (weight[1] * v + weight[2] * w)) < room * room) return true;
+        const Vec3<double> way = weight[0] * u + (weight[1] * v + weight[2] * w);
+        if (norm2(way) < nearest.length * nearest.length) nearest = {way, norm(way)};
       }
-  return false;
+  return nearest;
+}
+
+STICTION_FN Vec3<double> box_corner(const HullShape& b, int k) {
+  return b.centre +
+         b.global({(k & 1) != 0 ? b.size.x : -b.size.x, (k & 2) != 0 ? b.size.y : -b.size.y,
+                   (k & 4) != 0 ? b.size.z : -b.size.z});
 }
 
 // Where the corners of a box may have faces: from one above the ground the foot is within reach, in the face. One that is V
@@ -60,13 +73,30 @@ STICTION_FN void place_corners(const Hfield& h, const HullShape& b, HfieldPoints
   const double wide = vmax(h.dx, h.dy) + vsqrt(h.dx * h.dx + h.dy * h.dy);
   const double beside = kLongWay * (2 + wide / vmin(h.dx, h.dy));
   for (int k = 0; k < 8; ++k) {
-    const Vec3<double> p = b.centre + b.global({(k & 1) != 0 ? b.size.x : -b.size.x,
-                                                (k & 2) != 0 ? b.size.y : -b.size.y,
-                                                (k & 4) != 0 ? b.size.z : -b.size.z});
+    const Vec3<double> p = box_corner(b, k);
     const double low = h.height(p.x, p.y) - p.z;
     const double room = (1 + 1e-6) * vmax(points.reach, beside * low);
     points.corner[k] = {h.column(p.x - room), h.column(p.x + room), h.row(p.y - room),
                         h.row(p.y + room)};
+  }
+}
+
+// A corner of a box, or the centre of a ball of a sphere or capsule, that is in the ground and over no face touches the
+// nearest point of the surface: the bottom of a valley so steep that its feet are far beside the faces.
+STICTION_FN void valley_points(const Hfield& h, const HullShape& b, HfieldPoints& points) {
+  const bool round = b.type == GeomType::sphere || b.type == GeomType::capsule;
+  if (!round && b.type != GeomType::box) return;
+  for (int k = 0; k < points.own; ++k) {
+    if (points.filled[k]) continue;
+    const double along = b.type == GeomType::capsule ? (k == 0 ? -b.size.y : b.size.y) : 0.0;
+    const Vec3<double> p = round ? b.centre + along * b.z : box_corner(b, k);
+    const double below = h.height(p.x, p.y) - p.z;
+    if (!(below > 0)) continue;
+    const WayToSurface out = nearest_surface(h, p, 2 * below);
+    if (!(out.length > 1e-9 * points.extent)) continue;
+    const Vec3<double> n = (1 / out.length) * out.way;
+    points.slot[k] = {{p + out.way, p - b.radius() * n, -out.length - b.radius()}, n};
+    points.filled[k] = true;
   }
 }
 
@@ -89,7 +119,8 @@ STICTION_OUTLINE inline void face_points(const Hfield& h, const HfieldFace& f, c
     // what is behind a face is below the surface, unless it is beyond the far side of a ridge
     if (vabs(away) > 1e-9 * points.extent && (away < 0) != (core.z < h.height(core.x, core.y)))
       return;
-    if (away < 0 && is_near_surface(h, core, -away / kLongWay)) return;
+    const double shortest = -away / kLongWay;
+    if (away < 0 && nearest_surface(h, core, shortest).length < shortest) return;
     if (k < 0)
       points.add(found);
     else
@@ -101,9 +132,13 @@ STICTION_OUTLINE inline void face_points(const Hfield& h, const HfieldFace& f, c
     plane.type = GeomType::plane, plane.centre = f.corner[0], plane.z = n;
     LaneContact slot[4];
     const LaneContact deepest = plane_corners(plane, b, slot);
-    for (int k = 0; k < 4; ++k)  // of the corners, not of what repeats the first
-      if (k == 0 || norm2(slot[k].point_a - slot[0].point_a) > 0)
-        offer(k, f.corner[0] + slot[k].point_b, slot[k].distance);
+    for (int k = 0; k < 4; ++k) {
+      bool repeats = false;  // another one, out of reach
+      for (int j = 0; j < 4; ++j)
+        repeats = repeats || (norm2(slot[k].point_a - slot[j].point_a) <= 0 &&
+                              slot[j].distance < slot[k].distance);
+      if (!repeats) offer(k, f.corner[0] + slot[k].point_b, slot[k].distance);
+    }
     offer(-1, f.corner[0] + deepest.point_b, deepest.distance);
     return;
   }

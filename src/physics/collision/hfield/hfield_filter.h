@@ -192,8 +192,10 @@ struct HfieldFilter {
       take(may, 1 << k);
     }
     Mask<W> peak = high && !passes(p, zero3<W>());
-    const W room = W(2.0) * n.z + W(1e-4 * (h.dx + h.dy));
-    for (int k = 0; k < 3; ++k) peak = peak && n.around[k] + n.around[k + 3] <= room;
+    for (int k = 0; k < 3; ++k) {
+      const double room = 1e-4 * (h.dx + h.dy) + 2 * peak_slope(type) * h.length(k<2, k> 0);
+      peak = peak && n.around[k] + n.around[k + 3] <= W(2.0) * n.z + W(room);
+    }
     take(peak, kNodeBit);
     const Mask<W> with_faces = near && cell;
     if (!any_lane(with_faces)) return found;

@@ -136,28 +136,33 @@ STICTION_OUTLINE inline void ridge_points(const HfieldEdge& e, const HullShape& 
   const bool closed =
       b.type == GeomType::sphere || b.type == GeomType::box || b.type == GeomType::cylinder;
   HullShape bar = bar_of(e, !closed);
-  const double half = bar.size.y;
+  const double half = bar.size.y, slope = peak_slope(b.type);
   bool overlaps = false;
   const ConvexDistance d = ridge_distance(bar, b, points.reach, points.extent, overlaps);
   if (d.distance > points.reach || vabs(dot(d.normal, bar.z)) > 1e-6 ||
-      !falls_away(d.normal, e.beside[0]) || !falls_away(d.normal, e.beside[1]))
+      !falls_away(d.normal, e.beside[0], slope) || !falls_away(d.normal, e.beside[1], slope))
     return;
+  const bool spare = !falls_away(d.normal, e.beside[0], 0) || !falls_away(d.normal, e.beside[1], 0);
   LaneContact slot[2];
   int count = bar_points(bar, b, d, slot);
   if (overlaps) count = clipped(bar, half, d.normal, count, slot);
   for (int p = 0; p < count; ++p)
     if (slot[p].distance <= points.reach)
       points.add({{bar.centre + slot[p].point_a, bar.centre + slot[p].point_b, slot[p].distance},
-                  d.normal});
+                  d.normal,
+                  false,
+                  spare});
 }
 
 // What touches the node (i, j): a point, with a normal along which all of the surface around it falls away.
 STICTION_OUTLINE inline void peak_points(const Hfield& h, int i, int j, const HullShape& b,
                                          HfieldPoints& points) {
-  if (!may_be_peak(h, i, j)) return;
+  const double slope = peak_slope(b.type);
+  if (!may_be_peak(h, i, j, slope)) return;
   const ConvexDistance d = point_distance(h.node(i, j), b, points.reach);
-  if (d.distance <= points.reach && is_peak(h, i, j, d.normal))
-    points.add({{d.point_a, d.point_b, d.distance}, d.normal});
+  if (d.distance > points.reach || !is_peak(h, i, j, d.normal, slope)) return;
+  const bool flat = slope > 0, spare = flat && !is_peak(h, i, j, d.normal, 0);
+  points.add({{d.point_a, d.point_b, d.distance}, d.normal, flat, spare});
 }
 
 STICTION_PHYSICS_END
