@@ -21,8 +21,12 @@ STICTION_DECLARE_KERNELS(avx2)
 #ifdef STICTION_HAVE_scalar
 STICTION_DECLARE_KERNELS(scalar)
 #endif
+#ifdef STICTION_HAVE_baseline
 STICTION_DECLARE_KERNELS(baseline)
+#endif
+#ifdef STICTION_HAVE_plain64
 STICTION_DECLARE_KERNELS(plain64)
+#endif
 #undef STICTION_DECLARE_KERNELS
 
 // src/cpu/tangents.cpp
@@ -36,7 +40,9 @@ STICTION_DECLARE_TANGENTS(dual_avx512)
 #ifdef STICTION_HAVE_dual_avx2
 STICTION_DECLARE_TANGENTS(dual_avx2)
 #endif
+#ifdef STICTION_HAVE_dual_baseline
 STICTION_DECLARE_TANGENTS(dual_baseline)
+#endif
 #undef STICTION_DECLARE_TANGENTS
 
 // src/cpu/adjoints.cpp
@@ -74,27 +80,40 @@ bool has_avx512() {
 
 // Best first.
 std::vector<Choice> choices() {
-  const Kernels *avx512 = nullptr, *avx2 = nullptr, *scalar = nullptr;
+  const Kernels *avx512 = nullptr, *avx2 = nullptr, *baseline = nullptr, *scalar = nullptr;
 #ifdef STICTION_HAVE_avx512
   avx512 = &physics::avx512::kKernels;
 #endif
 #ifdef STICTION_HAVE_avx2
   avx2 = &physics::avx2::kKernels;
 #endif
+#ifdef STICTION_HAVE_baseline
+  baseline = &physics::baseline::kKernels;
+#endif
 #ifdef STICTION_HAVE_scalar
   scalar = &physics::scalar::kKernels;
 #endif
   return {{"avx512", avx512, has_avx512()},
           {"avx2", avx2, has_avx2()},
-          {"baseline", &physics::baseline::kKernels, true},
+          {"baseline", baseline, true},
           {"scalar", scalar, true}};
+}
+
+[[noreturn, maybe_unused]] void refuse(const char* what) {
+  throw ArgumentError(std::string(what) +
+                      ": this build has only what a first run needs; build the rest with "
+                      "./dev setup, or CMake's STICTION_QUICK=OFF");
 }
 
 }  // namespace
 
 const Kernels& float32_kernels() {
   const char* wanted = std::getenv("STICTION_ISA");
-  if (wanted == nullptr || *wanted == '\0') return *usable_kernels().front();
+  if (wanted == nullptr || *wanted == '\0') {
+    const std::vector<const Kernels*> usable = usable_kernels();
+    if (usable.empty()) refuse("this processor");
+    return *usable.front();
+  }
 
   std::string known;
   for (const Choice& c : choices()) {
@@ -113,7 +132,11 @@ const Kernels& float32_kernels() {
 }
 
 const Kernels& float64_kernels() {
+#ifdef STICTION_HAVE_plain64
   return physics::plain64::kKernels;
+#else
+  refuse("precision = float64");
+#endif
 }
 
 const TangentKernels& tangent_kernels() {
@@ -124,11 +147,19 @@ const TangentKernels& tangent_kernels() {
 #ifdef STICTION_HAVE_dual_avx2
   if (wanted == "avx2") return physics::dual_avx2::kTangentKernels;
 #endif
+#ifdef STICTION_HAVE_dual_baseline
   return physics::dual_baseline::kTangentKernels;
+#else
+  refuse("derivatives of a batch");
+#endif
 }
 
 const AdjointKernels& adjoint_kernels() {
+#ifdef STICTION_HAVE_adjoint
   return physics::adjoint::kAdjointKernels;
+#else
+  refuse("derivatives of a batch");
+#endif
 }
 
 std::vector<const Kernels*> usable_kernels() {

@@ -85,7 +85,7 @@ class Tree:
     def configure(self, cuda: bool) -> None:
         done = self.run("cmake", "-S", ".", "-B", self.build, "-G", "Ninja",
                         f"-DCMAKE_CXX_COMPILER_LAUNCHER={self.path}/tests/mutations/compile.sh",
-                        "-DSTICTION_WERROR=ON", "-DSTICTION_BUILD_PYTHON=ON", f"-DSTICTION_CUDA={'ON' if cuda else 'OFF'}",
+                        "-DSTICTION_WERROR=ON", "-DSTICTION_UNITY=OFF", "-DSTICTION_BUILD_PYTHON=ON", f"-DSTICTION_CUDA={'ON' if cuda else 'OFF'}",
                         f"-DSTICTION_ISAS={self.isas}",
                         f"-DPython_EXECUTABLE={sys.executable}")
         if done.returncode:
