@@ -21,17 +21,18 @@ Shape moved(const Shape& s, const Vec3& shift, const Vec3& turn) {
   return {s.type, s.size, s.pos + shift, exp_quat(turn).toRotationMatrix() * s.rot, s.hull};
 }
 
-// How far a point that touches along m may be from the surface: points of a mesh count as deep as its deepest vertex, by at most
-// 0.02 of their way to it.
-double unevenness(const Shape& s, const Vec3& p, const Vec3& m) {
-  constexpr double kSearch = 1e-5;
-  if (s.type != GeomType::mesh) return kSearch;
+// How far a point that touches along m, d away from the other shape, may be from the surface. Of a mesh the search that ends at
+// kResolved of the extent leaves it beside the nearest point, by x where x²/2(extent + d) is as much; and all its points
+// count as deep as the deepest vertex, by at most 0.02 of their way to it.
+double off_surface(const Shape& s, const Vec3& p, const Vec3& m, double d) {
+  if (s.type != GeomType::mesh) return 1e-5;
   Vec3 deepest = s.pos + s.rot * s.hull.vertex(0);
   for (int i = 1; i < s.hull.vertices(); ++i) {
     const Vec3 vertex = s.pos + s.rot * s.hull.vertex(i);
     if (m.dot(vertex) > m.dot(deepest)) deepest = vertex;
   }
-  return kSearch + 0.02 * (deepest - p).norm();
+  const double extent = s.size.sum();
+  return std::sqrt(2 * kResolved * extent * (extent + std::abs(d))) + 0.02 * (deepest - p).norm();
 }
 
 TEST_P(ConvexPair, LeastDistanceIsTheSignedDistance) {
@@ -47,13 +48,8 @@ TEST_P(ConvexPair, LeastDistanceIsTheSignedDistance) {
       ASSERT_LT((x.point2 - x.point1 - x.distance * x.normal).norm(), 1e-14);
     }
     // on both surfaces: no distance is larger; the normal: none is smaller; by force: none is shallower
-    const double of_a = unevenness(a, w.point1, w.normal);
-    const double of_b = unevenness(b, w.point2, -w.normal);
-    // of two meshes the point is in the overlap of two such patches: 2.1e-4 of a metre was the most
-    const bool both = a.type == GeomType::mesh && b.type == GeomType::mesh;
-    const double of_patches = both ? 3e-4 : 0;
-    ASSERT_NEAR(outside(a, w.point1), 0, of_a + of_patches) << i;
-    ASSERT_NEAR(outside(b, w.point2), 0, of_b + of_patches) << i;
+    ASSERT_NEAR(outside(a, w.point1), 0, off_surface(a, w.point1, w.normal, w.distance)) << i;
+    ASSERT_NEAR(outside(b, w.point2), 0, off_surface(b, w.point2, -w.normal, w.distance)) << i;
     ASSERT_NEAR(separation(a, b, w.normal), w.distance, kResolved) << i;
     if (i < 25) {
       ASSERT_LT(brute_force_distance(a, b, rng), w.distance + kResolved) << i;
