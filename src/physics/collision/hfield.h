@@ -137,10 +137,13 @@ STICTION_FN bool falls_away(const Vec3<double>& n, const Vec3<double>& way, doub
   return slope > 0 && rise <= slope * n.z * vsqrt(way.x * way.x + way.y * way.y);
 }
 
-// Whether the surface bends down at the node and there may be an n along which all of it falls away. Towards opposite
-// neighbours a and b
+// Where all of the surface around a node falls away along some n, towards opposite neighbours a and b
 //   n·a <= 0, n·b <= 0   and so   (a + b)·e_z <= 0,  as a + b is vertical
-// but for what falls_away() and `slope` allow. It bends down where one of the sums is negative, and at the border, a cliff.
+// but for what falls_away() and `slope` allow, with (di, dj) to one of them.
+STICTION_FN double most_lift(const Hfield& h, int di, int dj, double slope) {
+  return 1e-4 * (h.dx + h.dy) + 2 * slope * h.length(di, dj);
+}
+// Whether that may be, and the surface bends down at the node: where one of the sums is negative, and at the border, a cliff.
 STICTION_FN bool may_be_peak(const Hfield& h, int i, int j, double slope) {
   const double z = h.node(i, j).z, size = h.dx + h.dy;
   bool bends = false;
@@ -152,7 +155,7 @@ STICTION_FN bool may_be_peak(const Hfield& h, int i, int j, double slope) {
       continue;
     }
     const double lift = h.node(i + di, j + dj).z + h.node(i - di, j - dj).z - 2 * z;
-    if (lift > 1e-4 * size + 2 * slope * h.length(di, dj)) return false;
+    if (lift > most_lift(h, di, dj, slope)) return false;
     bends = bends || lift < -1e-9 * size;
   }
   return bends;

@@ -92,7 +92,7 @@ STICTION_FN void valley_points(const Hfield& h, const HullShape& b, HfieldPoints
     const Vec3<double> p = round ? b.centre + along * b.z : box_corner(b, k);
     const double below = h.height(p.x, p.y) - p.z;
     if (!(below > 0)) continue;
-    const WayToSurface out = nearest_surface(h, p, 2 * below);
+    const WayToSurface out = nearest_surface(h, p, (1 + 1e-6) * below);
     if (!(out.length > 1e-9 * points.extent)) continue;
     const Vec3<double> n = (1 / out.length) * out.way;
     points.slot[k] = {{p + out.way, p - b.radius() * n, -out.length - b.radius()}, n};

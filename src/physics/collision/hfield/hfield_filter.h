@@ -50,6 +50,8 @@ struct HfieldFilter {
   Vec3<W> centre, axis_x, axis_y, axis_z, size;
   W reach, radius, lowest;
   double sink;  // how far the shape may be in the ground, beyond reach
+  double lift
+      [3];  // by which the mean of two opposite neighbours of a node that touches may be higher, twice
   bool deep;
 
   STICTION_FN HfieldFilter(const Hfield& h, const HullShape& b, const HfieldPoints& points,
@@ -64,7 +66,13 @@ struct HfieldFilter {
         radius(b.radius()),
         lowest(low),
         sink(vmax(shallow(h) - points.reach, 0.0)),
-        deep(is_deep) {}
+        deep(is_deep) {
+    for (int k = 0; k < 3; ++k) {
+      int di, dj;
+      neighbour(k, di, dj);
+      lift[k] = most_lift(h, di, dj, peak_slope(b.type));
+    }
+  }
 
   STICTION_FN static Vec3<W> wide(const Vec3<double>& v) { return {W(v.x), W(v.y), W(v.z)}; }
   STICTION_FN bool is_tube() const {
@@ -192,10 +200,8 @@ struct HfieldFilter {
       take(may, 1 << k);
     }
     Mask<W> peak = high && !passes(p, zero3<W>());
-    for (int k = 0; k < 3; ++k) {
-      const double room = 1e-4 * (h.dx + h.dy) + 2 * peak_slope(type) * h.length(k<2, k> 0);
-      peak = peak && n.around[k] + n.around[k + 3] <= W(2.0) * n.z + W(room);
-    }
+    for (int k = 0; k < 3; ++k)
+      peak = peak && n.around[k] + n.around[k + 3] <= W(2.0) * n.z + W(lift[k]);
     take(peak, kNodeBit);
     const Mask<W> with_faces = near && cell;
     if (!any_lane(with_faces)) return found;

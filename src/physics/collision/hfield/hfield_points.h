@@ -119,13 +119,13 @@ struct FreeSlots {
   double high;  // m, above it a point gives its slot away
   int next = 0;
 
-  STICTION_FN bool take(int slot, const HfieldPoint& p) {
-    if (points.filled[slot]) return false;
-    points.slot[slot] = p, points.filled[slot] = true;
-    return true;
-  }
   STICTION_FN bool is_free(int slot) const {
     return !points.filled[slot] || (slot < points.own && points.slot[slot].at.distance > high);
+  }
+  STICTION_FN bool take(int slot, const HfieldPoint& p) {
+    if (!is_free(slot)) return false;
+    points.slot[slot] = p, points.filled[slot] = true;
+    return true;
   }
   STICTION_FN int count() const {
     int n = 0;
@@ -137,9 +137,7 @@ struct FreeSlots {
     const int slots = kHfieldMore + (p.at.distance > high ? 0 : points.own);
     for (; next < slots; ++next) {
       const int slot = next < kHfieldMore ? points.own + next : next - kHfieldMore;
-      if (!is_free(slot)) continue;
-      points.slot[slot] = p, points.filled[slot] = true;
-      return true;
+      if (take(slot, p)) return true;
     }
     return false;
   }
@@ -223,15 +221,20 @@ STICTION_FN void choose_points(HfieldPoints& points, const HullShape& b) {
     choose_by_distance(points, free, chosen);
   // the nearest of the rest; what overlaps a flat side all or none, so that small motions change nothing
   int overlapping = 0;
-  for (int i = 0; i < points.count; ++i)
-    if (!chosen[i] && points.more[i].at.distance < 0) ++overlapping;
+  double lowest = std::numeric_limits<double>::infinity();  // of those that are chosen
+  for (int i = 0; i < points.count; ++i) {
+    const double distance = points.more[i].at.distance;
+    if (chosen[i]) lowest = vmin(lowest, distance);
+    if (!chosen[i] && distance < 0) ++overlapping;
+  }
   const bool all_fit = overlapping <= free.count();
   for (int i = nearest_left(points, chosen); i >= 0; i = nearest_left(points, chosen)) {
     const HfieldPoint& p = points.more[i];
     chosen[i] = true;
     const bool wanted = !flat || (p.at.distance < 0 ? all_fit : p.at.distance > free.high);
-    // what is not farthest in any direction is higher than what holds a flat side, but for extent/kSteep
-    if (!(wanted && free.put(p)) && !flat) points.lose(p);
+    // of a flat side those that are farthest hold the others, but for what is lower than all of them
+    if (!(wanted && free.put(p)) && (!flat || p.at.distance < lowest - 1e-6 * points.extent))
+      points.lose(p);
   }
 }
 
