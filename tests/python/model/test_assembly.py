@@ -129,7 +129,7 @@ def test_many_copies_are_refused_at_once(count, message):
     begin = time.process_time()
     with pytest.raises(stiction.ModelError, match=message):
         stiction.Model.from_xml(xml)
-    assert time.process_time() - begin < 1  # 0.001 and 0.1 s
+    assert time.process_time() - begin < 5  # 0.001 and 0.1 s; copied first they take 24 and 10
 
 
 def test_none():
