@@ -434,11 +434,11 @@ TEST(Hfield, MorePointsThanSlotsAreReported) {
   EXPECT_FALSE(collide(spikes, spikes.shape(), small, 0.01).overflow);
   const ref::Shape ball{G::sphere, {0.03, 0, 0}, {0.1, 0, 0.129}, Mat3::Identity()};
   EXPECT_FALSE(collide(spikes, spikes.shape(), ball, 0.01).overflow);
-  // thirteen as high: those farthest out hold the others, but not one that is higher
-  const ref::Shape plate{G::box, {0.25, 0.25, 0.1}, {0, 0, 0.199}, Mat3::Identity()};
+  // fifteen as high: those farthest out hold the others, but not one that is higher
+  const ref::Shape plate{G::box, {0.25, 0.45, 0.1}, {0, 0, 0.199}, Mat3::Identity()};
   for (const double middle : {1., 1.001}) {
     const Field field{21, 21, {1, 1, 0.1, 0.1}, [&](int i, int j) {
-                        return i == 10 && j == 10 ? middle : (i + j + 1) % 2;
+                        return i == 10 && j == 10 ? middle : (i + 1) % 2 * ((j + 1) % 2);
                       }};
     EXPECT_EQ(collide(field, field.shape(), plate, 0.01).overflow, middle > 1);
   }
