@@ -64,7 +64,8 @@ from .adapters.registration import make, register_lazily
 from .tasks.task import Task, TaskEnv
 from .tasks.names import register
 from .terms.task import TermTask
-from . import library
+from .motions import Motion
+from . import library, motions
 
 __all__ = [
     "ArgumentError",
@@ -90,6 +91,7 @@ __all__ = [
     "Model",
     "ModelError",
     "ModelWarning",
+    "Motion",
     "ObjectType",
     "Options",
     "Param",
@@ -122,6 +124,7 @@ __all__ = [
     "fit",
     "identify",
     "make",
+    "motions",
     "register",
     "rotations",
     "sensors",

@@ -1,9 +1,10 @@
-"""Tasks that come with the package and are written in Python, as lists of terms: `velocity`."""
+"""Tasks that come with the package and are written in Python, as lists of terms: `velocity`, `tracking`."""
 
 from ..tasks.names import register
+from .tracking import G1Tracking
 from .velocity import G1Flat, G1Rough, Go1Flat, Go1Rough, H1Flat, H1Rough
 
-_TASKS = (G1Flat, G1Rough, Go1Flat, Go1Rough, H1Flat, H1Rough)
+_TASKS = (G1Flat, G1Rough, Go1Flat, Go1Rough, H1Flat, H1Rough, G1Tracking)
 for _task in _TASKS:
     register(_task.id, _task)
 

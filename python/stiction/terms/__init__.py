@@ -14,6 +14,8 @@ from .curricula import *  # noqa: F403
 from .curricula import __all__ as _curricula
 from .events import *  # noqa: F403
 from .events import __all__ as _events
+from .motion import *  # noqa: F403
+from .motion import __all__ as _motion
 from .observations import *  # noqa: F403
 from .observations import __all__ as _observations
 from .rewards import *  # noqa: F403
@@ -25,5 +27,5 @@ from .terminations import __all__ as _terminations
 
 __all__ = [
     "Action", "Command", "Curriculum", "Event", "Memory", "Observation", "Reward", "Robot", "TermTask", "Termination",
-    "UniformCommand", "VelocityCommand", "effort_scale", *_curricula, *_events, *_observations, *_rewards, *_terminations,
+    "UniformCommand", "VelocityCommand", "effort_scale", *_curricula, *_events, *_motion, *_observations, *_rewards, *_terminations,
 ]  # fmt: skip

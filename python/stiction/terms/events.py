@@ -12,7 +12,7 @@ def start_base(task, ids, draw, x=(0, 0), y=(0, 0), z=(0, 0), yaw=(0, 0), roll=(
     """The base's start: its pose in the start pose is set down at the origin of its patch of the terrain, if there is one,
     shifted in the world by x, y, z (m), turned by roll, pitch and yaw
     (rad), and moves with velocities uniform in `linear` (m/s) and `angular` (rad/s), each axis for itself."""
-    _needs_floating_base(task)
+    needs_floating_base(task)
     ranges = [x, y, z, roll, pitch, yaw, *[linear] * 3, *[angular] * 3]
     low, high = zip(*ranges)
     u, xp = draw.uniform(list(low), list(high), 12), task.xp
@@ -26,7 +26,8 @@ def start_base(task, ids, draw, x=(0, 0), y=(0, 0), z=(0, 0), yaw=(0, 0), roll=(
     task.start_qvel[ids] = qvel
 
 
-def _needs_floating_base(task):
+def needs_floating_base(task):
+    """Refuses a robot whose base is not the model's first joint, a free one."""
     robot = task.robot
     free = robot.model.jnt_bodyid[0] == robot.base and robot.floats
     if not free or robot.model.jnt_qposadr[0] != 0:
@@ -51,7 +52,7 @@ def start_joints(task, ids, draw, joints=None, position=(0, 0), velocity=(0, 0),
 def push(task, ids, draw, linear=((0, 0), (0, 0), (0, 0)), angular=((0, 0), (0, 0), (0, 0)), replace=False):
     """A sudden change of the base's velocity, uniform in the ranges of x, y, z: added, or `replace` in the plane.
     linear: m/s in the world; angular: rad/s in the world."""
-    _needs_floating_base(task)
+    needs_floating_base(task)
     low, high = zip(*linear, *angular)
     u, batch, xp = draw.uniform(list(low), list(high), 6), task.batch, task.xp
     qvel = batch.qvel[ids]
