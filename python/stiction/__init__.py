@@ -65,7 +65,7 @@ from .tasks.task import Task, TaskEnv
 from .tasks.names import register
 from .terms.task import TermTask
 from .motions import Motion
-from . import library, motions
+from . import actuators, library, motions
 
 __all__ = [
     "ArgumentError",
@@ -119,6 +119,7 @@ __all__ = [
     "Urdf",
     "WrapType",
     "__version__",
+    "actuators",
     "assets",
     "cuda_devices",
     "fit",

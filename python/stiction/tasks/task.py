@@ -70,6 +70,10 @@ class Task:
         """Before the physics of a control step: the action becomes ctrl or other inputs."""
         self.batch.ctrl[:] = action
 
+    def drive(self, step):
+        """Before each physics step of a control step, the `step`-th from 0: laws that act faster than the policy, like those of motors,
+        write ctrl or other inputs. Without this hook all physics steps are one call; with it a mocap body jumps to its pose at the first."""
+
     def measure(self):
         """After the physics of a control step, before ends and rewards: what is remembered of it, like times in the air."""
 
@@ -108,6 +112,11 @@ class Task:
     def column_name(self, hook, column):
         """What a column of `observe` is, for messages."""
         return ""
+
+    @property
+    def drives(self) -> bool:
+        """Whether there is something to do before each physics step."""
+        return type(self).drive is not Task.drive
 
     # ---- what hooks may use
 
@@ -220,6 +229,7 @@ class TaskEnv(EpisodeLoop):
             Batch(model, num_envs, options or task.options, device, precision, threads)
         )
         self.frame_skip = int(task.frame_skip)
+        self.physics_steps = 1 if task.drives else self.frame_skip  # of a call of batch.step, or of what takes its place
         self.physics_dt = self.batch.options.timestep
         self.dt = self.frame_skip * self.physics_dt
         self._set_actions(task, model)
@@ -327,7 +337,15 @@ class TaskEnv(EpisodeLoop):
         self._action, self._stepped = actions, self._count()
         task.act(actions)
         self._no_steps_in("act")
-        self.batch.step(self.frame_skip) if physics is None else physics()
+        if self.physics_steps == 1:
+            for step in range(self.frame_skip):
+                if task.drives:
+                    task.drive(step)
+                    self._no_steps_in("drive")
+                self.batch.step() if physics is None else physics()
+                self._stepped = self._count()
+        else:
+            self.batch.step(self.frame_skip) if physics is None else physics()
         self._stepped = self._count()
         self._length += 1
         task.measure()

@@ -51,6 +51,8 @@ class Action:
         offset = self._start_of(model, start_qpos) if self.offset == "start" else values_of(
             self.offset, names, "offset", name)  # fmt: skip
         limited = model.actuator_ctrllimited[self.indices] != 0
+        for actuator in task.actuators.values():  # of motors the range is one of torques, and the action gives targets
+            limited &= ~actuator.is_motor[self.indices]
         range_ = np.where(limited[:, None], model.actuator_ctrlrange[self.indices], [-np.inf, np.inf])
         ends = (range_ - offset[:, None]) / scale[:, None]
         self.low, self.high = ends.min(axis=1), ends.max(axis=1)

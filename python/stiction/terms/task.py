@@ -26,6 +26,7 @@ from .robot import Robot
 # lists of terms, what they hold, and what they are called in messages and on the command line
 KINDS = {
     "actions": Action,
+    "actuators": object,
     "observations": Observation,
     "critic_observations": Observation,
     "rewards": Reward,
@@ -40,6 +41,7 @@ KINDS = {
 class TermTask(Task):
     """A task made of terms: class attributes that are dicts from names to terms.
 
+    actuators: {name: Actuator} of stiction.actuators, laws of motors before each physics step; without any the model's own.
     actions: {name: Action}, in this order the numbers of the action; empty: one for each actuator, as ctrl.
     observations, critic_observations: {name: Observation}, side by side in this order; without the second the critic
     sees the first without noise and delay. rewards: {name: Reward}. terminations: {name: Termination}.
@@ -58,6 +60,7 @@ class TermTask(Task):
     """
 
     actions: dict = {}
+    actuators: dict = {}
     observations: dict = {}
     critic_observations: dict | None = None
     rewards: dict = {}
@@ -111,6 +114,9 @@ class TermTask(Task):
         if not self.observations:
             raise ArgumentError(f"{self.title}.observations: there are none; a policy must see something")
         start_qpos = start_state(model, self.keyframe)[0]
+        for name, actuator in self.actuators.items():
+            actuator.prepare(f"{self.title}.actuators[{name!r}]", model)
+        self._check_actuators("actuators", model, list(self.actuators.values()))
         if self.actions:
             for name, action in self.actions.items():
                 action.prepare(self, f"{self.title}.actions[{name!r}]", model, start_qpos)
@@ -118,7 +124,7 @@ class TermTask(Task):
             self.num_actions = sum(a.count for a in parts)
             self.action_low = np.concatenate([a.low for a in parts])
             self.action_high = np.concatenate([a.high for a in parts])
-            self._check_actuators(model, parts)
+            self._check_actuators("actions", model, parts)
         own = [name for name in type(self).metric_names]
         own += [f"rewards/{name}" for name in self.rewards]
         own += [f"terminations/{name}" for name in self.terminations]
@@ -127,11 +133,23 @@ class TermTask(Task):
             own += [f"commands/{name}/{metric}" for metric in command.metric_names]
         self.metric_names = tuple(own)
 
-    def _check_actuators(self, model, actions):
-        taken = np.concatenate([a.indices for a in actions])
+    @property
+    def drives(self):
+        return bool(self.actuators) or type(self).drive is not TermTask.drive
+
+    def drive(self, step):
+        for name, actuator in self.actuators.items():
+            try:
+                actuator.drive()
+            except Exception as e:
+                e.add_note(f"in {self.title}.actuators[{name!r}]")
+                raise
+
+    def _check_actuators(self, kind, model, parts):
+        taken = np.concatenate([a.indices for a in parts] or [np.zeros(0, int)])
         twice = np.flatnonzero(np.bincount(taken, minlength=model.nu) > 1)
         if len(twice):
-            raise ArgumentError(f"{self.title}.actions: two terms write {model.actuator_names[twice[0]]}")
+            raise ArgumentError(f"{self.title}.{kind}: two terms write {model.actuator_names[twice[0]]}")
 
     # ---- once
 
@@ -161,7 +179,7 @@ class TermTask(Task):
             self.logged[name] = xp.zeros(n, dtype=xp.float32)
         for action in self.actions.values():
             action.setup(self)
-        for kind in ("sensors", "commands"):
+        for kind in ("actuators", "sensors", "commands"):
             for name, part in getattr(self, kind).items():
                 part.bind(self, name)
         self._bound, self._views = {}, {}
@@ -316,6 +334,8 @@ class TermTask(Task):
         self.last_action[ids] = self.action_before[ids] = 0
         for name, action in self.actions.items():
             action.begin(ids, self.draw_for(f"actions.{name} delay", ids, 0))
+        for name, actuator in self.actuators.items():
+            actuator.restart(ids, self.draw_for(f"actuators.{name}", ids, 0))
         for kind, views in self._views.items():
             for name, view in views.items():
                 if view.past is not None:
@@ -361,11 +381,12 @@ class TermTask(Task):
         self.last_action[:] = action
         if not self.actions:
             self.batch.ctrl[:] = action
-            return
         first = 0
         for part in self.actions.values():
             part.apply(self, action[:, first : first + part.count])
             first += part.count
+        for actuator in self.actuators.values():
+            actuator.command()
 
     def measure(self):
         self.robot.forget()
