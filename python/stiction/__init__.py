@@ -63,6 +63,7 @@ from .randomization import Param, Randomization, RandomizedEnv
 from .adapters.registration import make, register_lazily
 from .tasks.task import Task, TaskEnv
 from .tasks.names import register
+from .tasks.group import EnvGroup
 from .terms.task import TermTask
 from .motions import Motion
 from . import actuators, library, motions
@@ -78,6 +79,7 @@ __all__ = [
     "DeviceArray",
     "Draw",
     "Env",
+    "EnvGroup",
     "EqualityType",
     "Error",
     "FieldInfo",
