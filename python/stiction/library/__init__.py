@@ -1,10 +1,11 @@
-"""Tasks that come with the package and are written in Python, as lists of terms: `velocity`, `tracking`."""
+"""Tasks that come with the package and are written in Python, as lists of terms: `velocity`, `tracking`, `reach`."""
 
 from ..tasks.names import register
+from .reach import PandaReach
 from .tracking import G1Tracking
 from .velocity import G1Flat, G1Rough, Go1Flat, Go1Rough, H1Flat, H1Rough
 
-_TASKS = (G1Flat, G1Rough, Go1Flat, Go1Rough, H1Flat, H1Rough, G1Tracking)
+_TASKS = (G1Flat, G1Rough, Go1Flat, Go1Rough, H1Flat, H1Rough, G1Tracking, PandaReach)
 for _task in _TASKS:
     register(_task.id, _task)
 

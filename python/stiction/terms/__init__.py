@@ -8,7 +8,7 @@ docs/terms.md has a complete task, and a table from Isaac Lab's and mjlab's name
 """
 
 from .actions import Action, effort_scale
-from .commands import Command, UniformCommand, VelocityCommand
+from .commands import Command, PoseCommand, UniformCommand, VelocityCommand
 from .config import Curriculum, Event, Memory, Observation, Reward, Termination
 from .curricula import *  # noqa: F403
 from .curricula import __all__ as _curricula
@@ -26,6 +26,6 @@ from .terminations import *  # noqa: F403
 from .terminations import __all__ as _terminations
 
 __all__ = [
-    "Action", "Command", "Curriculum", "Event", "Memory", "Observation", "Reward", "Robot", "TermTask", "Termination",
+    "Action", "Command", "Curriculum", "Event", "Memory", "Observation", "PoseCommand", "Reward", "Robot", "TermTask", "Termination",
     "UniformCommand", "VelocityCommand", "effort_scale", *_curricula, *_events, *_motion, *_observations, *_rewards, *_terminations,
 ]  # fmt: skip

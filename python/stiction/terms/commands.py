@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from .._core import ArgumentError
 from .. import rotations
 
-__all__ = ["Command", "UniformCommand", "VelocityCommand"]
+__all__ = ["Command", "PoseCommand", "UniformCommand", "VelocityCommand"]
 
 
 @dataclass
@@ -155,3 +155,56 @@ class VelocityCommand(Command):
             "error_linear": xp.sqrt((planar * planar).sum(1)),
             "error_yaw": xp.abs(robot.angular_velocity[:, 2] - self.value[:, 2]),
         }
+
+
+@dataclass
+class PoseCommand(Command):
+    """A pose for a body, in the axes of the robot's base: value is (x, y, z in m, quaternion). Ranges of x, y, z and of roll, pitch and yaw (rad,
+    about the base's axes in this order). In terms, `position` and `quat` are the pose in the world."""
+
+    body: str = ""
+    x: tuple[float, float] = (0.0, 0.0)
+    y: tuple[float, float] = (0.0, 0.0)
+    z: tuple[float, float] = (0.0, 0.0)
+    roll: tuple[float, float] = (0.0, 0.0)
+    pitch: tuple[float, float] = (0.0, 0.0)
+    yaw: tuple[float, float] = (0.0, 0.0)
+
+    size = 7
+    metric_names = ("error_position", "error_orientation")
+
+    def _ranges(self):
+        return ("x", "y", "z", "roll", "pitch", "yaw")
+
+    def setup(self):
+        self.index = self.task.robot.only("body", self.body, f"{self.task.title}.commands[{self.name!r}].body")
+        self.value[:, 3] = 1
+
+    def sample(self, ids, draw):
+        low, high = zip(*(getattr(self, name) for name in self._ranges()))
+        u = draw.uniform(list(low), list(high), 6)
+        self.value[ids, :3] = u[:, :3]
+        self.value[ids, 3:] = rotations.from_euler(u[:, 3], u[:, 4], u[:, 5])
+
+    @property
+    def position(self):
+        robot = self.task.robot
+        return robot.position + rotations.rotate(robot.quat, self.value[:, :3])
+
+    @property
+    def quat(self):
+        return rotations.multiply(self.task.robot.quat, self.value[:, 3:])
+
+    @property
+    def distance(self):
+        """(n,) m, of the body's origin from the pose's."""
+        off = self.task.batch.xpos[:, self.index] - self.position
+        return self.xp.sqrt((off * off).sum(-1))
+
+    @property
+    def angle(self):
+        """(n,) rad, of the body's axes from the pose's."""
+        return rotations.angle_between(self.task.batch.xquat[:, self.index], self.quat)
+
+    def metrics(self):
+        return {"error_position": self.distance, "error_orientation": self.angle}

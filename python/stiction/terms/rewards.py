@@ -8,7 +8,7 @@ from .observations import part
 __all__ = [
     "action_acceleration", "action_rate", "air_time", "alive", "base_height_error", "contacts", "feet_apart",
     "flat_orientation", "foot_clearance", "foot_slide", "foot_slip", "joint_acceleration", "joint_deviation", "joint_limits",
-    "joint_power", "joint_torque", "joint_velocity", "landing_force", "posture", "single_stance_time", "stand_still",
+    "joint_power", "joint_torque", "joint_velocity", "landing_force", "pose_angle", "pose_distance", "pose_near", "posture", "single_stance_time", "stand_still",
     "swing_height", "terminated", "track_linear_velocity",
     "track_yaw_rate", "upright", "vertical_velocity", "roll_pitch_rate", "walks",
 ]  # fmt: skip
@@ -47,6 +47,21 @@ def track_yaw_rate(task, std, command="velocity", roll_pitch=False, world=False)
     rate = task.batch.xvel[:, task.robot.base, 2] if world else w[:, 2]
     error = (rate - c[:, 2]) ** 2
     return task.xp.exp(-(error + _square(w[:, :2]) if roll_pitch else error) / std**2)
+
+
+def pose_distance(task, command="pose"):
+    """Distance of the body of a PoseCommand from where it should be, m."""
+    return part(task.commands, command, "command").distance
+
+
+def pose_near(task, std, command="pose"):
+    """1 − tanh(distance/std) of the body of a PoseCommand."""
+    return 1 - task.xp.tanh(part(task.commands, command, "command").distance / std)
+
+
+def pose_angle(task, command="pose"):
+    """Angle of the body of a PoseCommand from how it should be turned, rad."""
+    return part(task.commands, command, "command").angle
 
 
 def alive(task):

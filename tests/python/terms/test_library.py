@@ -86,3 +86,65 @@ def test_servos_that_fit_no_joint_are_refused():
     root = tree_of("h1")
     with pytest.raises(stiction.ArgumentError, match="no pattern fits 'torso'"):
         set_servos(root, joint_names(root), {".*_.*": 1}, 1, 1)
+
+
+def rotation(q):
+    return np.array(stiction.rotations.to_matrix(np.asarray(q, float)))
+
+
+def test_poses_are_drawn_in_their_ranges_and_rewarded_by_distance_and_angle():
+    n = 200
+    env = stiction.TaskEnv(stiction.library.PandaReach, n, seed=2)
+    assert (env.num_obs, env.num_actions, round(env.dt, 6)) == (32, 7, 0.033333)
+    pose, names = env.task.commands["pose"], list(env.metric_names)
+    low, high = [0.35, -0.2, 0.15], [0.65, 0.2, 0.5]
+    assert (pose.value[:, :3] >= low).all() and (pose.value[:, :3] <= high).all()
+    assert (np.ptp(pose.value[:, :3], axis=0) > 0.95 * (np.array(high) - low)).all()
+    down = np.stack([rotation(q)[:, 2] for q in pose.value[:, 3:]])
+    np.testing.assert_allclose(down, np.tile([0, 0, -1], (n, 1)), atol=1e-6)  # the hand looks down at any yaw
+    hand = env.batch.model.body_names.index("hand")
+    env.reset()
+    seen = {}
+
+    def look(task):
+        """The state at the end of a step, before episodes begin anew."""
+        for i in range(0, n, 37):
+            off = np.linalg.norm(env.batch.xpos[i, hand] - pose.value[i, :3])  # the base is at the origin
+            turn = rotation(env.batch.xquat[i, hand]).T @ rotation(pose.value[i, 3:])
+            seen[i] = off, math.acos(np.clip((np.trace(turn) - 1) / 2, -1, 1))
+        return stiction.TermTask.reward(task)
+
+    env.task.reward = lambda: look(env.task)
+    for step in range(3):
+        env.step(0.5 * np.sin(step + np.arange(n)[:, None] + np.arange(7)).astype(np.float32))
+        for i, (off, angle) in seen.items():
+            row = dict(zip(names, env.metrics[i]))
+            assert row["rewards/distance"] == pytest.approx(-0.2 * env.dt * off, rel=1e-4)
+            assert row["rewards/near"] == pytest.approx(0.1 * env.dt * (1 - math.tanh(off / 0.1)), rel=1e-3, abs=1e-7)
+            assert row["rewards/angle"] == pytest.approx(-0.1 * env.dt * angle, rel=1e-4)
+            assert row["commands/pose/error_position"] == pytest.approx(off, rel=1e-4)
+
+
+def test_a_pose_changes_every_four_seconds_and_costs_rise_after_4500_steps():
+    env = stiction.TaskEnv(stiction.library.PandaReach, 3, seed=2)
+    pose, still = env.task.commands["pose"], np.zeros((3, 7), np.float32)
+    env.reset()
+    changes, last = [], np.array(pose.value)
+    for step in range(1, 300):
+        env.step(still)
+        if (pose.value != last).any():
+            changes.append(step)
+            last = np.array(pose.value)
+    assert changes == [120, 240]
+    assert env.task.weights["action_rate"] == -0.0001
+    env.steps = 4500
+    env.reset()
+    assert env.task.weights["action_rate"] == -0.005 and env.task.weights["joint_velocity"] == -0.001
+
+
+def test_bodies_of_poses_are_refused_by_name():
+    class Wrong(stiction.library.PandaReach):
+        commands = {"pose": stiction.terms.PoseCommand(body="hands")}
+
+    with pytest.raises(stiction.ArgumentError, match=r"PandaReach.commands\['pose'\].body: no body fits 'hands'"):
+        stiction.TaskEnv(Wrong, 1)
