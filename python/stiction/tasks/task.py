@@ -103,6 +103,10 @@ class Task:
         """dict of (num_envs,) with the keys `metric_names`: what is worth logging of the step."""
         return {}
 
+    def arrows(self, env):
+        """What views and films draw of environment `env`: a list of (start, end, colour), world coordinates in m and red, green, blue in 0 to 1."""
+        return []
+
     def override(self, changes):
         """Other numbers for terms, by their paths: what `--set` gives. Only tasks that are made of terms have any."""
         raise ArgumentError(

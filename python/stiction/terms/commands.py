@@ -4,6 +4,8 @@ import math
 import weakref
 from dataclasses import dataclass
 
+import numpy as np
+
 from .._core import ArgumentError
 from .. import rotations
 
@@ -75,6 +77,10 @@ class Command:
 
     def metrics(self):
         return {}
+
+    def arrows(self, env):
+        """What views draw of environment `env`: (start, end, colour), as `Task.arrows`."""
+        return []
 
 
 @dataclass
@@ -148,6 +154,24 @@ class VelocityCommand(Command):
         rate = self.xp.clip(self.stiffness * error, *self.yaw)
         self.value[:, 2] = self.xp.where(self.holds, rate, self.value[:, 2])
 
+    def hold(self, env, value):
+        """Environment `env` is asked for this until its episode ends: what keys of a view do."""
+        self.value[env] = self.xp.asarray(value)
+        self.holds[env] = False
+        self.left[env] = 2**62
+
+    def arrows(self, env):
+        """Asked for (green) and done (blue), over the base, 0.5 m for 1 m/s."""
+        from ..arrays import host
+
+        robot = self.task.robot
+        start = host(robot.position[env]).astype(float) + [0, 0, 0.35]
+        turn = host(rotations.from_yaw(robot.yaw[env : env + 1])[0])
+        asked = rotations.rotate(turn, np.array([*host(self.value[env, :2]).astype(float), 0.0]))
+        done = host(self.task.batch.xvel[env, robot.base, 3:]).astype(float) * [1, 1, 0]
+        ends = ((asked, start, (0.2, 0.7, 0.25)), (done, start + [0, 0, 0.05], (0.2, 0.4, 0.9)))
+        return [(at, at + 0.5 * v, colour) for v, at, colour in ends if np.linalg.norm(v) > 0.02]
+
     def metrics(self):
         robot, xp = self.task.robot, self.xp
         planar = robot.linear_velocity[:, :2] - self.value[:, :2]
@@ -205,6 +229,13 @@ class PoseCommand(Command):
     def angle(self):
         """(n,) rad, of the body's axes from the pose's."""
         return rotations.angle_between(self.task.batch.xquat[:, self.index], self.quat)
+
+    def arrows(self, env):
+        """The axes of the pose, 0.1 m each: x red, y green, z blue."""
+        from ..arrays import host
+
+        at, m = host(self.position[env]).astype(float), host(rotations.to_matrix(self.quat[env])).astype(float)
+        return [(at, at + 0.1 * m[:, k], tuple(0.2 + 0.6 * (k == c) for c in range(3))) for k in range(3)]
 
     def metrics(self):
         return {"error_position": self.distance, "error_orientation": self.angle}

@@ -388,6 +388,9 @@ class TermTask(Task):
         for actuator in self.actuators.values():
             actuator.command()
 
+    def arrows(self, env):
+        return [arrow for command in self.commands.values() for arrow in command.arrows(env)]
+
     def measure(self):
         self.robot.forget()
         for sensor in self.sensors.values():
