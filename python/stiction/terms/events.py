@@ -1,11 +1,13 @@
 """Common events: what changes before an episode and within it. Functions f(task, ids, draw, ...)."""
 
+import numpy as np
+
 from .. import rotations
 from .._core import ArgumentError
 from ..randomization import Param
 from .config import Memory
 
-__all__ = ["push", "randomize", "start_base", "start_joints"]
+__all__ = ["push", "randomize", "randomize_inertia", "start_base", "start_joints"]
 
 
 def start_base(task, ids, draw, x=(0, 0), y=(0, 0), z=(0, 0), yaw=(0, 0), roll=(0, 0), pitch=(0, 0), linear=(0, 0), angular=(0, 0)):
@@ -79,3 +81,67 @@ class randomize(Memory):
     def __call__(self, task, ids, draw):
         for term in self.terms:
             term.write(ids, draw)
+
+
+class randomize_inertia(Memory):
+    """All ten inertial numbers of bodies at once, always those of some distribution of mass: the pseudo-inertia J (Wensing, Kim and
+    Slotine 2018), ∫ (x, 1)(x, 1)ᵀ dm in the body's axes, becomes U J Uᵀ, with
+
+        U = e^α [[e^d1, s12, s13, t1], [0, e^d2, s23, t2], [0, 0, e^d3, t3], [0, 0, 0, 1]]
+
+    bodies: names or patterns; None: all with mass. density: range of α (the mass grows by e^2α), stretch: of each d, shear: of each s, shift:
+    of each t, m. On the CPU.
+    """
+
+    def __init__(self, task, bodies=None, density=(0, 0), stretch=(0, 0), shear=(0, 0), shift=(0, 0)):
+        from ..arrays import namespace
+
+        if task.xp is not namespace():
+            raise ArgumentError("randomize_inertia: computes with NumPy; not there on a device")
+        batch, m = task.batch, task.batch.model
+        chosen = np.arange(m.nbody)[task.robot.bodies(bodies)]
+        self.bodies = chosen[np.array(m.body_mass)[chosen] > 0]
+        if not len(self.bodies):
+            raise ArgumentError(f"bodies = {bodies!r}: none has a mass")
+        ranges = [density, *[stretch] * 3, *[shear] * 3, *[shift] * 3]
+        if any(not (np.isfinite(r).all() and r[0] <= r[1]) for r in map(np.asarray, ranges)):
+            raise ArgumentError("density, stretch, shear, shift: must be (low, high), finite, low <= high")
+        self.low, self.high = (np.tile(bound, len(self.bodies)) for bound in zip(*ranges))
+        values = (np.array(batch.param(name)[0, self.bodies], float) for name in (
+            "body_mass", "body_ipos", "body_inertia", "body_iquat"))  # fmt: skip
+        self.nominal = pseudo_inertia(*values)
+        self.nominal.setflags(write=False)
+
+    def __call__(self, task, ids, draw):
+        u = draw.uniform(list(self.low), list(self.high), len(self.low)).reshape(len(ids), -1, 10)
+        matrix = np.zeros((*u.shape[:2], 4, 4))
+        for k in range(3):
+            matrix[..., k, k] = np.exp(u[..., 1 + k])
+        matrix[..., 0, 1], matrix[..., 0, 2], matrix[..., 1, 2] = u[..., 4], u[..., 5], u[..., 6]
+        matrix[..., :3, 3], matrix[..., 3, 3] = u[..., 7:], 1
+        matrix *= np.exp(u[..., :1])[..., None]
+        at = ids[:, None], self.bodies
+        new = from_pseudo_inertia(matrix @ self.nominal @ matrix.swapaxes(-1, -2))
+        for name, value in zip(("body_mass", "body_ipos", "body_inertia", "body_iquat"), new):
+            task.batch.param(name)[at] = value
+
+
+def pseudo_inertia(mass, com, moments, quat):
+    """(..., 4, 4) J of masses (...), their centres (..., 3), principal moments (..., 3) and axes (..., 4): Σ = tr(I)/2 − I about the centre."""
+    axes = rotations.to_matrix(quat)
+    spread = 0.5 * moments.sum(-1, keepdims=True) - moments
+    j = np.zeros((*np.shape(mass), 4, 4))
+    j[..., :3, :3] = (axes * spread[..., None, :]) @ axes.swapaxes(-1, -2) + mass[..., None, None] * com[..., :, None] * com[..., None, :]
+    j[..., :3, 3] = j[..., 3, :3] = mass[..., None] * com
+    j[..., 3, 3] = mass
+    return j
+
+
+def from_pseudo_inertia(j):
+    """Masses, centres, principal moments and axes of J: what `pseudo_inertia` takes."""
+    mass = j[..., 3, 3]
+    com = j[..., :3, 3] / mass[..., None]
+    spread, axes = np.linalg.eigh(j[..., :3, :3] - mass[..., None, None] * com[..., :, None] * com[..., None, :])
+    axes[..., 0] *= np.linalg.det(axes)[..., None]  # right-handed
+    spread = np.maximum(spread, 0)
+    return mass, com, spread.sum(-1, keepdims=True) - spread, rotations.from_matrix(axes)

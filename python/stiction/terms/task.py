@@ -18,6 +18,7 @@ from ..randomization import UniformNoise
 from ..tasks.philox import Draw
 from ..tasks.task import Task
 from .actions import Action
+from .bound import Call, View, same
 from .config import Curriculum, Event, Memory, Observation, Reward, Termination
 from .history import Delay, History
 from .overrides import override
@@ -250,12 +251,12 @@ class TermTask(Task):
         function, params = term.function, term.params
         if kind == "critic_observations":
             for other, seen in self.observations.items():
-                if seen.function is function and _same(seen.params, params):
+                if seen.function is function and same(seen.params, params):
                     return self._bound["observations"][other]
         try:
             if isinstance(function, type):
                 return function(self, **params)
-            return _Call(function, params)
+            return Call(function, params)
         except ArgumentError as e:
             raise ArgumentError(f"{self.title}.{kind}[{name!r}]: {e}") from None
 
@@ -278,7 +279,7 @@ class TermTask(Task):
             delay = Delay(xp, n, term.delay, title)
             depth = delay.most + term.history
             past = History(xp, n, depth, (width,)) if depth > 1 else None
-            views[name] = _View(term, noise, None if not scale.ndim and scale == 1 else xp.asarray(scale),
+            views[name] = View(term, noise, None if not scale.ndim and scale == 1 else xp.asarray(scale),
                                 delay, past, first, width * term.history)  # fmt: skip
             first += width * term.history
         self._views[kind] = views
@@ -475,28 +476,3 @@ class TermTask(Task):
             if view.first <= column < view.first + view.width:
                 return f"{name}[{column - view.first}]"
         return ""
-
-
-def _same(a, b):
-    """Whether two dicts of parameters are equal, arrays too."""
-    return a.keys() == b.keys() and all(x is y or np.array_equal(x, y) for x, y in ((a[k], b[k]) for k in a))
-
-
-class _Call:
-    """A plain function with its parameters."""
-
-    _no_memory = True
-
-    def __init__(self, function, params):
-        self.function, self.params = function, params
-
-    def __call__(self, task, *more):
-        return self.function(task, *more, **self.params)
-
-
-class _View:
-    """How an observation is seen."""
-
-    def __init__(self, term, noise, scale, delay, past, first, width):
-        self.term, self.noise, self.scale, self.delay, self.past = term, noise, scale, delay, past
-        self.first, self.width = first, width
