@@ -7,7 +7,7 @@
 docs/terms.md has a complete task, and a table from Isaac Lab's and mjlab's names to these.
 """
 
-from .actions import Action, effort_scale
+from .actions import Action, effort_scale, half_range, middle_of_range
 from .commands import Command, PoseCommand, UniformCommand, VelocityCommand
 from .config import Curriculum, Event, Memory, Observation, Reward, Termination
 from .curricula import *  # noqa: F403
@@ -27,5 +27,5 @@ from .terminations import __all__ as _terminations
 
 __all__ = [
     "Action", "Command", "Curriculum", "Event", "Memory", "Observation", "PoseCommand", "Reward", "Robot", "TermTask", "Termination",
-    "UniformCommand", "VelocityCommand", "effort_scale", *_curricula, *_events, *_motion, *_observations, *_rewards, *_terminations,
+    "UniformCommand", "VelocityCommand", "effort_scale", "half_range", "middle_of_range", *_curricula, *_events, *_motion, *_observations, *_rewards, *_terminations,
 ]  # fmt: skip

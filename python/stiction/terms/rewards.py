@@ -6,7 +6,7 @@ from .config import Memory
 from .observations import part
 
 __all__ = [
-    "action_acceleration", "action_rate", "air_time", "alive", "base_height_error", "contacts", "feet_apart",
+    "action_acceleration", "action_rate", "action_size", "air_time", "alive", "base_height_error", "contacts", "feet_apart",
     "flat_orientation", "foot_clearance", "foot_slide", "foot_slip", "joint_acceleration", "joint_deviation", "joint_limits",
     "joint_power", "joint_torque", "joint_velocity", "landing_force", "pose_angle", "pose_distance", "pose_near", "posture", "single_stance_time", "stand_still",
     "swing_height", "terminated", "track_linear_velocity",
@@ -143,6 +143,11 @@ def joint_limits(task, joints=None, share=1.0):
 def action_rate(task):
     """S(a − a of the step before); before the first step it is 0."""
     return _square(task.last_action - task.action_before)
+
+
+def action_size(task):
+    """S(a)."""
+    return _square(task.last_action)
 
 
 class action_acceleration(Memory):

@@ -334,7 +334,7 @@ class TermTask(Task):
                     self._call("events", name, ids, draw)
         self.last_action[ids] = self.action_before[ids] = 0
         for name, action in self.actions.items():
-            action.begin(ids, self.draw_for(f"actions.{name} delay", ids, 0))
+            action.begin(ids, self.draw_for(f"actions.{name} delay", ids, 0), self)
         for name, actuator in self.actuators.items():
             actuator.restart(ids, self.draw_for(f"actuators.{name}", ids, 0))
         for kind, views in self._views.items():
