@@ -7,7 +7,7 @@ docs/actuators.md says which one, with numbers and sources.
 
 from .actuator import Actuator
 from .motors import DcMotor, Pd, SpeedLimited
-from .network import Mlp, Network
+from .network import Lstm, LstmNetwork, Mlp, Network
 from .servo import SERVOS, Servo
 
-__all__ = ["SERVOS", "Actuator", "DcMotor", "Mlp", "Network", "Pd", "Servo", "SpeedLimited"]
+__all__ = ["SERVOS", "Actuator", "DcMotor", "Lstm", "LstmNetwork", "Mlp", "Network", "Pd", "Servo", "SpeedLimited"]

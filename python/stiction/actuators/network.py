@@ -100,6 +100,51 @@ class Mlp:
         np.savez(path, activations=np.array(self.activations), **layers)
 
 
+@dataclass(frozen=True)
+class Lstm:
+    """Layers of long short-term memory and an Mlp on what the last one gives: as torch.nn.LSTM, gates i, f, g, o side by side,
+
+        i, f, o = sigmoid(...), g = tanh(...) of x W + h R + b,    c ← f c + i g,    h ← o tanh(c)
+
+    weights: (W (in, 4 h), R (h, 4 h), b (4 h,)) of each layer. Sums run in the order of the inputs, as in Mlp.
+    """
+
+    weights: tuple[tuple[np.ndarray, np.ndarray, np.ndarray], ...]
+    head: Mlp
+    _no_memory = True
+
+    def __post_init__(self):
+        layers, width = [], None
+        for k, (w, r, b) in enumerate(self.weights):
+            w, r, b = (_fixed(np.array(x, np.float32)) for x in (w, r, b))
+            h = r.shape[0]
+            if w.ndim != 2 or r.shape != (h, 4 * h) or w.shape[1] != 4 * h or b.shape != (4 * h,) or (width not in (None, w.shape[0])):
+                raise ArgumentError(f"Lstm: layer {k}: {w.shape}, {r.shape}, {b.shape}: expected (in, 4 h), (h, 4 h), (4 h,)")
+            if not all(np.isfinite(x).all() for x in (w, r, b)):
+                raise ArgumentError(f"Lstm: layer {k}: has numbers that are not finite")
+            # one layer that takes x and h side by side
+            layers.append(Mlp((np.concatenate([w, r]),), (b,), ("linear",)))
+            width = h
+        if not layers or self.head.inputs != width:
+            raise ArgumentError(f"Lstm: the head takes {self.head.inputs} numbers; the last layer gives {width}")
+        object.__setattr__(self, "_layers", tuple(layers))
+
+    inputs = property(lambda self: self.weights[0][0].shape[0])
+    outputs = property(lambda self: self.head.outputs)
+    sizes = property(lambda self: tuple(r.shape[0] for _, r, _ in self.weights))
+
+    def __call__(self, x, state, xp=np):
+        """(n, outputs) of (n, inputs), and the next state: [(h, c)] of each layer, (n, h) each."""
+        sigmoid, after = ACTIVATIONS["sigmoid"], []
+        for layer, (h, c) in zip(self._layers, state):
+            y = layer(xp.concatenate([x, h], 1), xp)
+            k = h.shape[1]
+            c = sigmoid(xp, y[:, k : 2 * k]) * c + sigmoid(xp, y[:, :k]) * xp.tanh(y[:, 2 * k : 3 * k])
+            x = sigmoid(xp, y[:, 3 * k :]) * xp.tanh(c)
+            after.append((x, c))
+        return self.head(x, xp), after
+
+
 def _fixed(x):
     x.setflags(write=False)
     return x
@@ -230,3 +275,40 @@ class Network(Actuator):
         x = xp.stack([x[:, i] for i in range(x.shape[1])], 2).reshape(n * k, -1)
         seen.move_on()
         return xp.clip(self.torque_scale * self.network(x, xp).reshape(n, k), -self.limit, self.limit)
+
+
+@dataclass
+class LstmNetwork(Actuator):
+    """The torque of an Lstm, one for all actuators, that sees position_scale · (q* − q) and velocity_scale · q̇ before each physics step; its
+    states are 0 at the beginning of an episode. limit: N m."""
+
+    network: Any = None
+    position_scale: float = 1.0
+    velocity_scale: float = 1.0
+    torque_scale: float = 1.0
+    limit: Any = 1e6
+
+    def check(self, name):
+        super().check(name)
+        if not isinstance(self.network, Lstm):
+            raise ArgumentError(f"{name}: network: given {type(self.network).__name__}; expected a stiction.actuators.Lstm")
+        if (self.network.inputs, self.network.outputs) != (2, 1):
+            raise ArgumentError(f"{name}: network: {self.network.inputs} inputs, {self.network.outputs} outputs; expected 2 and 1")
+
+    def setup(self):
+        self.limit = self.numbers("limit")
+        rows = self.task.num_envs, len(self.indices)
+        self.states = [self.xp.zeros((2, *rows, size), dtype=self.xp.float32) for size in self.network.sizes]
+
+    def begin(self, ids, draw):
+        for state in self.states:
+            state[:, ids] = 0
+
+    def torque(self, target, q, qd):
+        xp, (n, k) = self.xp, q.shape
+        x = xp.stack((self.position_scale * (target - q), self.velocity_scale * qd), 2).reshape(n * k, 2)
+        flat = [(s[0].reshape(n * k, -1), s[1].reshape(n * k, -1)) for s in self.states]
+        y, after = self.network(x, flat, xp)
+        for state, (h, c) in zip(self.states, after):
+            state[0], state[1] = h.reshape(n, k, -1), c.reshape(n, k, -1)
+        return xp.clip(self.torque_scale * y.reshape(n, k), -self.limit, self.limit)

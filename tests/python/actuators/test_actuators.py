@@ -7,7 +7,7 @@ import pytest
 
 import stiction
 from stiction import terms
-from stiction.actuators import SERVOS, Actuator, DcMotor, Mlp, Network, Pd, Servo, SpeedLimited
+from stiction.actuators import SERVOS, Actuator, DcMotor, Lstm, LstmNetwork, Mlp, Network, Pd, Servo, SpeedLimited
 from stiction.actuators.servo import Parameters
 from stiction.terms import Action, Event, Observation
 
@@ -425,3 +425,65 @@ def test_networks_that_are_not_read_are_refused(tmp_path):
     pytest.importorskip("onnx")
     with pytest.raises(stiction.Error, match="a.onnx"):
         Mlp.load(tmp_path / "a.onnx")
+
+
+def random_lstm(seed=1, sizes=(8, 8)):
+    rng, layers, width = np.random.default_rng(seed), [], 2
+    for h in sizes:
+        layers.append(tuple(rng.normal(size=s) / 2 for s in ((width, 4 * h), (h, 4 * h), (4 * h,))))
+        width = h
+    return Lstm(tuple(layers), Mlp((rng.normal(size=(width, 1)),), (rng.normal(size=1),), ("linear",)))
+
+
+def lstm_by_hand(lstm, xs):
+    """Outputs for a row of inputs (T, 2), in double precision."""
+    sigmoid = lambda x: 1 / (1 + np.exp(-x))
+    states, out = [(np.zeros(h), np.zeros(h)) for h in lstm.sizes], []
+    for x in xs:
+        for k, (w, r, b) in enumerate(lstm.weights):
+            h, c = states[k]
+            i, f, g, o = np.split(x @ w + h @ r + b, 4)
+            c = sigmoid(f) * c + sigmoid(i) * np.tanh(g)
+            x = sigmoid(o) * np.tanh(c)
+            states[k] = x, c
+        out.append(float(x @ lstm.head.weights[0][:, 0] + lstm.head.biases[0][0]))
+    return np.array(out)
+
+
+def test_lstms_remember_within_an_episode():
+    env = wheel(LstmNetwork(network=random_lstm(), position_scale=2.0, velocity_scale=0.3, torque_scale=0.5), 3, max_episode_steps=20)
+    xs, torques = [], []
+    for step in range(20):
+        target = np.sin(0.4 * step + np.arange(3)).astype(np.float32)
+        xs.append(np.stack([2 * (target - env.batch.qpos[:, 1]), 0.3 * env.batch.qvel[:, 1]], 1))
+        env.step(target[:, None])
+        torques.append(np.array(env.batch.qfrc_actuator[:, 1]) if step < 19 else np.zeros(3))
+    for i in range(3):
+        wanted = 0.5 * lstm_by_hand(random_lstm(), np.array(xs, float)[:, i])
+        np.testing.assert_allclose(np.array(torques)[:19, i], wanted[:19], atol=3e-6)
+    x0 = np.stack([2 * (1 - env.batch.qpos[:, 1]), 0.3 * env.batch.qvel[:, 1]], 1)
+    env.step(np.ones((3, 1), np.float32))  # the first of the next episode
+    np.testing.assert_allclose(env.batch.qfrc_actuator[:, 1], [0.5 * lstm_by_hand(random_lstm(), [x])[0] for x in x0], atol=3e-6)
+
+
+def test_lstms_are_torchs():
+    torch = pytest.importorskip("torch")
+    lstm, net = random_lstm(sizes=(8,)), torch.nn.LSTM(2, 8)
+    w, r, b = (torch.tensor(np.array(x), dtype=torch.float32) for x in lstm.weights[0])
+    with torch.no_grad():
+        net.weight_ih_l0.copy_(w.T), net.weight_hh_l0.copy_(r.T), net.bias_ih_l0.copy_(b), net.bias_hh_l0.zero_()
+        x = torch.randn(12, 5, 2)
+        theirs = net(x)[0].numpy() @ np.array(lstm.head.weights[0]) + np.array(lstm.head.biases[0])
+    state = [(np.zeros((5, 8), np.float32),) * 2]
+    for t in range(12):
+        y, state = lstm(x[t].numpy(), state)
+        np.testing.assert_allclose(y, theirs[t], atol=1e-6)
+
+
+def test_lstms_that_do_not_fit_are_refused():
+    with pytest.raises(stiction.ArgumentError, match="layer 0: .*expected"):
+        Lstm(((np.ones((2, 8)), np.ones((3, 12)), np.ones(12)),), random_mlp())
+    with pytest.raises(stiction.ArgumentError, match="the head takes 6 numbers; the last layer gives 2"):
+        Lstm(((np.ones((2, 8)), np.ones((2, 8)), np.ones(8)),), random_mlp())
+    with pytest.raises(stiction.ArgumentError, match="expected a stiction.actuators.Lstm"):
+        wheel(LstmNetwork(network=random_mlp()))
