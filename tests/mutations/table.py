@@ -32,7 +32,6 @@ from table_newton import NEWTON, SOLVER
 from table_reader import READER_DOOR
 from table_restitution import RESTITUTION
 from table_rl import RL
-from table_robot import ROBOT_BREAKS
 from table_runtime import RUNTIME
 from table_sensors import SENSORS
 from table_tendons import TENDONS
@@ -498,4 +497,4 @@ BREAKS = (DYNAMICS + CONTACT + STICTION + JOINT_ANCHORS + ROWS + ACTIVATIONS + L
           + SAFEGUARDS + SOLVER + NEWTON + GEOMETRY + CAPSULES + MODEL
           + READER + READER_DOOR + TEXT + TURNING + URDF + FORMATS + HFIELDS + RAY_BREAKS + MESHES + FLUID + BATCH + TWO_PACKS + CHOICES + CONVEX + RUNTIME + API_DOOR + CUDA + ENV
           + ENV_LOCOMOTION + SENSORS + RL + TRAINING + OUTPUT + LAB + DERIVATIVE + LAWS + GRADIENT + MOVING
-          + TERM_BREAKS + ROBOT_BREAKS)
+          + TERM_BREAKS)
