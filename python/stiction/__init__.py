@@ -63,8 +63,10 @@ from .randomization import Param, Randomization, RandomizedEnv
 from .adapters.registration import make, register_lazily
 from .tasks.task import Task, TaskEnv
 from .tasks.names import register
+from .tasks.group import EnvGroup
 from .terms.task import TermTask
-from . import library
+from .motions import Motion
+from . import actuators, library, motions
 
 __all__ = [
     "ArgumentError",
@@ -77,6 +79,7 @@ __all__ = [
     "DeviceArray",
     "Draw",
     "Env",
+    "EnvGroup",
     "EqualityType",
     "Error",
     "FieldInfo",
@@ -90,6 +93,7 @@ __all__ = [
     "Model",
     "ModelError",
     "ModelWarning",
+    "Motion",
     "ObjectType",
     "Options",
     "Param",
@@ -117,11 +121,13 @@ __all__ = [
     "Urdf",
     "WrapType",
     "__version__",
+    "actuators",
     "assets",
     "cuda_devices",
     "fit",
     "identify",
     "make",
+    "motions",
     "register",
     "rotations",
     "sensors",

@@ -77,7 +77,7 @@ ROOMS = {
 # The same for the package: modules and folders of python/stiction, each above those before it. Imports inside of functions
 # count, too, and no two modules import each other, in however long a circle. Whatever is not named here is above all.
 PACKAGE = "python/stiction/"
-PACKAGE_ROOMS = ("_core", "_util", "arrays", "rotations", "assets", "control", "tasks", "randomization", "terms", "sensors", "library",
+PACKAGE_ROOMS = ("_core", "_util", "arrays", "rotations", "assets", "motions", "control", "tasks", "randomization", "terms", "sensors", "actuators", "library",
                  "identification", "view", "adapters", "learning", "cli")
 
 CODE = {".h", ".hpp", ".cpp", ".cu", ".cuh"}

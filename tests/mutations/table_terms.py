@@ -1,6 +1,7 @@
 """Deliberate breaks of tasks made of terms, of sensors and of rotations; see table.py."""
 
 from breaks import Break
+from table_robot import ROBOT_BREAKS
 
 TASK_TEST = "python/terms/test_term_task.py::"
 TERM_TEST = "python/terms/test_terms.py::"
@@ -10,7 +11,7 @@ ROTATION_TEST = "python/util/test_rotations.py::"
 TERMS = "python/stiction/terms/"
 SENSORS = "python/stiction/sensors/"
 
-TERM_BREAKS = [
+TERM_BREAKS = ROBOT_BREAKS + [
     Break("terms: the second step of an episode still shows its first", TERMS + "history.py",
           "        self.new[:] = False\n", "",
           pytests=(TASK_TEST + "test_histories_show_the_oldest_first_and_begin_with_the_first",)),

@@ -1,5 +1,5 @@
 """Command line: `stiction COMMAND`. Each module adds its commands: models.py those about model files, lists.py what
-there is, learning.py training and policies, fit.py, view.py, lab.py, doctor.py.
+there is, learning.py training and policies, fit.py, motion.py, view.py, lab.py, doctor.py.
 
 Exit codes: 0 all well, 1 refused or failed, 2 bad usage. Nothing heavy is imported before a command needs it.
 """
@@ -11,7 +11,7 @@ import warnings
 from .. import _core
 from .._util.text import say, visible
 from ..tasks.names import error_of_own_file
-from . import doctor, fit, lab, learning, lists, models, view
+from . import doctor, fit, lab, learning, lists, models, motion, view
 from .arguments import Parser
 
 
@@ -23,6 +23,7 @@ def build_parser() -> Parser:
     lists.add_commands(commands)
     learning.add_commands(commands, build_parser, main)
     fit.add_command(commands)
+    motion.add_command(commands)
     view.add_command(commands)
     lab.add_command(commands)
     doctor.add_command(commands)

@@ -5,6 +5,7 @@ import math
 import numpy as np
 
 from ..view.film import RATE, SIZE, write_mp4
+from ..view.panel import task_arrows
 from ..view.rendering import Renderer
 from ..view.scenery import mocap_pose
 from .evaluate import evaluate
@@ -18,7 +19,7 @@ def film(env, policy, path, seconds=None):
     def keep(e, alive):
         batch = e.batch
         mocap = tuple(np.array(x[0]) for x in mocap_pose(batch, slice(1))) if batch.model.nmocap else None
-        poses.append((np.array(batch.qpos[0]), mocap))
+        poses.append((np.array(batch.qpos[0]), mocap, task_arrows(e)))
 
     evaluate(env, policy, each_step=keep)
     if seconds:
@@ -26,7 +27,7 @@ def film(env, policy, path, seconds=None):
     every = math.ceil(1 / (RATE * env.dt) - 1e-9)
     camera = Renderer(env, *SIZE)
     try:
-        write_mp4(path, (camera.draw(qpos, mocap=mocap) for qpos, mocap in poses[::every]), 1 / (env.dt * every))
+        write_mp4(path, (camera.draw(qpos, arrows, mocap) for qpos, mocap, arrows in poses[::every]), 1 / (env.dt * every))
     finally:
         camera.close()
 

@@ -93,7 +93,7 @@ class MujocoEnv:
         ours, theirs = ([getattr(m, n) for n in names] for m in (batch.model, self._model))
         if ours != theirs:
             raise Error(f"MuJoCo reads the model with {names} = {theirs}, stiction with {ours}")
-        self._steps = env.frame_skip
+        self._steps = getattr(env, "physics_steps", env.frame_skip)
         self._names = [name for name in (*STATE, *INPUTS) if getattr(batch, name).size]
         self._models = [self._model] * env.num_envs
         self._data = [mujoco.MjData(self._model) for _ in range(env.num_envs)]

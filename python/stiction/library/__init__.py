@@ -1,9 +1,13 @@
-"""Tasks that come with the package and are written in Python, as lists of terms: `velocity`."""
+"""Tasks that come with the package and are written in Python, as lists of terms: `velocity`, `tracking`, `reach`, `in_hand`."""
 
 from ..tasks.names import register
-from .velocity import G1Flat, G1Rough
+from .in_hand import AllegroCube
+from .reach import PandaReach
+from .tracking import G1Tracking
+from .velocity import G1Flat, G1Rough, Go1Flat, Go1Rough, H1Flat, H1Rough
 
-for _task in (G1Flat, G1Rough):
+_TASKS = (G1Flat, G1Rough, Go1Flat, Go1Rough, H1Flat, H1Rough, G1Tracking, PandaReach, AllegroCube)
+for _task in _TASKS:
     register(_task.id, _task)
 
-__all__ = ["G1Flat", "G1Rough"]
+__all__ = [_task.__name__ for _task in _TASKS]

@@ -202,7 +202,8 @@ class EpisodeLoop:
         """One control step of all environments: (obs, reward, terminated, truncated).
 
         Numbers of `actions` that are not finite count as 0.
-        physics: called in the place of batch.step(frame_skip); it writes the state that follows.
+        physics: called in the place of batch.step(physics_steps); it writes the state that follows. A task with the hook `drive` has one
+        physics step in a call, others have frame_skip.
         """
         xp = self.xp
         with xp.quiet:

@@ -124,7 +124,8 @@ def find_object(name: str, kind: type, what: str):
 
 def describe(env) -> dict:
     """A dict that opens the environment again: the name and options of its task, and those engine options that differ
-    from the task's own."""
+    from the task's own; of a group its first member."""
+    env = getattr(env, "envs", [env])[0]
     own = engine_of(env.id if getattr(env, "task", None) is None else env.task)
     usual, chosen = own.__getstate__(), env.batch.options.__getstate__()
     engine = {name: value for name, value in chosen.items() if value != usual[name]}

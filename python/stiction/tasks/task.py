@@ -70,6 +70,10 @@ class Task:
         """Before the physics of a control step: the action becomes ctrl or other inputs."""
         self.batch.ctrl[:] = action
 
+    def drive(self, step):
+        """Before each physics step of a control step, the `step`-th from 0: laws that act faster than the policy, like those of motors,
+        write ctrl or other inputs. Without this hook all physics steps are one call; with it a mocap body jumps to its pose at the first."""
+
     def measure(self):
         """After the physics of a control step, before ends and rewards: what is remembered of it, like times in the air."""
 
@@ -99,6 +103,10 @@ class Task:
         """dict of (num_envs,) with the keys `metric_names`: what is worth logging of the step."""
         return {}
 
+    def arrows(self, env):
+        """What views and films draw of environment `env`: a list of (start, end, colour), world coordinates in m and red, green, blue in 0 to 1."""
+        return []
+
     def override(self, changes):
         """Other numbers for terms, by their paths: what `--set` gives. Only tasks that are made of terms have any."""
         raise ArgumentError(
@@ -108,6 +116,11 @@ class Task:
     def column_name(self, hook, column):
         """What a column of `observe` is, for messages."""
         return ""
+
+    @property
+    def drives(self) -> bool:
+        """Whether there is something to do before each physics step."""
+        return type(self).drive is not Task.drive
 
     # ---- what hooks may use
 
@@ -220,6 +233,7 @@ class TaskEnv(EpisodeLoop):
             Batch(model, num_envs, options or task.options, device, precision, threads)
         )
         self.frame_skip = int(task.frame_skip)
+        self.physics_steps = 1 if task.drives else self.frame_skip  # of a call of batch.step, or of what takes its place
         self.physics_dt = self.batch.options.timestep
         self.dt = self.frame_skip * self.physics_dt
         self._set_actions(task, model)
@@ -327,7 +341,15 @@ class TaskEnv(EpisodeLoop):
         self._action, self._stepped = actions, self._count()
         task.act(actions)
         self._no_steps_in("act")
-        self.batch.step(self.frame_skip) if physics is None else physics()
+        if self.physics_steps == 1:
+            for step in range(self.frame_skip):
+                if task.drives:
+                    task.drive(step)
+                    self._no_steps_in("drive")
+                self.batch.step() if physics is None else physics()
+                self._stepped = self._count()
+        else:
+            self.batch.step(self.frame_skip) if physics is None else physics()
         self._stepped = self._count()
         self._length += 1
         task.measure()

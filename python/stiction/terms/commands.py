@@ -4,10 +4,12 @@ import math
 import weakref
 from dataclasses import dataclass
 
+import numpy as np
+
 from .._core import ArgumentError
 from .. import rotations
 
-__all__ = ["Command", "UniformCommand", "VelocityCommand"]
+__all__ = ["Command", "PoseCommand", "UniformCommand", "VelocityCommand"]
 
 
 @dataclass
@@ -75,6 +77,10 @@ class Command:
 
     def metrics(self):
         return {}
+
+    def arrows(self, env):
+        """What views draw of environment `env`: (start, end, colour), as `Task.arrows`."""
+        return []
 
 
 @dataclass
@@ -148,6 +154,24 @@ class VelocityCommand(Command):
         rate = self.xp.clip(self.stiffness * error, *self.yaw)
         self.value[:, 2] = self.xp.where(self.holds, rate, self.value[:, 2])
 
+    def hold(self, env, value):
+        """Environment `env` is asked for this until its episode ends: what keys of a view do."""
+        self.value[env] = self.xp.asarray(value)
+        self.holds[env] = False
+        self.left[env] = 2**62
+
+    def arrows(self, env):
+        """Asked for (green) and done (blue), over the base, 0.5 m for 1 m/s."""
+        from ..arrays import host
+
+        robot = self.task.robot
+        start = host(robot.position[env]).astype(float) + [0, 0, 0.35]
+        turn = host(rotations.from_yaw(robot.yaw[env : env + 1])[0])
+        asked = rotations.rotate(turn, np.array([*host(self.value[env, :2]).astype(float), 0.0]))
+        done = host(self.task.batch.xvel[env, robot.base, 3:]).astype(float) * [1, 1, 0]
+        ends = ((asked, start, (0.2, 0.7, 0.25)), (done, start + [0, 0, 0.05], (0.2, 0.4, 0.9)))
+        return [(at, at + 0.5 * v, colour) for v, at, colour in ends if np.linalg.norm(v) > 0.02]
+
     def metrics(self):
         robot, xp = self.task.robot, self.xp
         planar = robot.linear_velocity[:, :2] - self.value[:, :2]
@@ -155,3 +179,63 @@ class VelocityCommand(Command):
             "error_linear": xp.sqrt((planar * planar).sum(1)),
             "error_yaw": xp.abs(robot.angular_velocity[:, 2] - self.value[:, 2]),
         }
+
+
+@dataclass
+class PoseCommand(Command):
+    """A pose for a body, in the axes of the robot's base: value is (x, y, z in m, quaternion). Ranges of x, y, z and of roll, pitch and yaw (rad,
+    about the base's axes in this order). In terms, `position` and `quat` are the pose in the world."""
+
+    body: str = ""
+    x: tuple[float, float] = (0.0, 0.0)
+    y: tuple[float, float] = (0.0, 0.0)
+    z: tuple[float, float] = (0.0, 0.0)
+    roll: tuple[float, float] = (0.0, 0.0)
+    pitch: tuple[float, float] = (0.0, 0.0)
+    yaw: tuple[float, float] = (0.0, 0.0)
+
+    size = 7
+    metric_names = ("error_position", "error_orientation")
+
+    def _ranges(self):
+        return ("x", "y", "z", "roll", "pitch", "yaw")
+
+    def setup(self):
+        self.index = self.task.robot.only("body", self.body, f"{self.task.title}.commands[{self.name!r}].body")
+        self.value[:, 3] = 1
+
+    def sample(self, ids, draw):
+        low, high = zip(*(getattr(self, name) for name in self._ranges()))
+        u = draw.uniform(list(low), list(high), 6)
+        self.value[ids, :3] = u[:, :3]
+        self.value[ids, 3:] = rotations.from_euler(u[:, 3], u[:, 4], u[:, 5])
+
+    @property
+    def position(self):
+        robot = self.task.robot
+        return robot.position + rotations.rotate(robot.quat, self.value[:, :3])
+
+    @property
+    def quat(self):
+        return rotations.multiply(self.task.robot.quat, self.value[:, 3:])
+
+    @property
+    def distance(self):
+        """(n,) m, of the body's origin from the pose's."""
+        off = self.task.batch.xpos[:, self.index] - self.position
+        return self.xp.sqrt((off * off).sum(-1))
+
+    @property
+    def angle(self):
+        """(n,) rad, of the body's axes from the pose's."""
+        return rotations.angle_between(self.task.batch.xquat[:, self.index], self.quat)
+
+    def arrows(self, env):
+        """The axes of the pose, 0.1 m each: x red, y green, z blue."""
+        from ..arrays import host
+
+        at, m = host(self.position[env]).astype(float), host(rotations.to_matrix(self.quat[env])).astype(float)
+        return [(at, at + 0.1 * m[:, k], tuple(0.2 + 0.6 * (k == c) for c in range(3))) for k in range(3)]
+
+    def metrics(self):
+        return {"error_position": self.distance, "error_orientation": self.angle}

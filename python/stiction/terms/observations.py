@@ -2,7 +2,7 @@
 
 __all__ = [
     "base_angular_velocity", "base_height", "base_linear_velocity", "base_orientation", "body_positions", "clock",
-    "command", "heights", "joint_positions", "joint_torques", "joint_velocities", "last_action", "projected_gravity",
+    "command", "heights", "joint_positions", "joint_positions_in_range", "joint_torques", "joint_velocities", "last_action", "projected_gravity",
     "sensor", "time_left",
 ]  # fmt: skip
 
@@ -41,6 +41,13 @@ def joint_positions(task, joints=None, relative=True):
     robot, chosen = task.robot, task.robot.joints(joints)
     q = robot.joint_positions[:, chosen]
     return q - robot.default_joint_positions[chosen] if relative else q
+
+
+def joint_positions_in_range(task, joints=None):
+    """(n, k) −1 at the lower limits, 1 at the upper ones."""
+    robot, chosen = task.robot, task.robot.joints(joints)
+    low, high = robot.joint_limits[chosen].T
+    return (2 * robot.joint_positions[:, chosen] - low - high) / (high - low)
 
 
 def joint_velocities(task, joints=None):

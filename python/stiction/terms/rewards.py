@@ -6,9 +6,10 @@ from .config import Memory
 from .observations import part
 
 __all__ = [
-    "action_acceleration", "action_rate", "air_time", "alive", "base_height_error", "contacts", "feet_apart",
-    "flat_orientation", "foot_clearance", "foot_slip", "joint_acceleration", "joint_limits", "joint_power", "joint_torque",
-    "joint_velocity", "landing_force", "posture", "stand_still", "swing_height", "terminated", "track_linear_velocity",
+    "action_acceleration", "action_rate", "action_size", "air_time", "alive", "base_height_error", "contacts", "feet_apart",
+    "flat_orientation", "foot_clearance", "foot_slide", "foot_slip", "joint_acceleration", "joint_deviation", "joint_limits",
+    "joint_power", "joint_torque", "joint_velocity", "landing_force", "pose_angle", "pose_distance", "pose_near", "posture", "single_stance_time", "stand_still",
+    "swing_height", "terminated", "track_linear_velocity",
     "track_yaw_rate", "upright", "vertical_velocity", "roll_pitch_rate", "walks",
 ]  # fmt: skip
 
@@ -39,11 +40,28 @@ def track_linear_velocity(task, std, command="velocity", vertical=False, upright
     return task.xp.exp(-(error + v[:, 2] * v[:, 2] if vertical else error) / std**2)
 
 
-def track_yaw_rate(task, std, command="velocity", roll_pitch=False):
-    """exp(−(ω_z − c_yaw)²/std²), ω of the base in its axes. roll_pitch: ω_x² + ω_y² is added to the error."""
+def track_yaw_rate(task, std, command="velocity", roll_pitch=False, world=False):
+    """exp(−(ω_z − c_yaw)²/std²), ω of the base in its axes. roll_pitch: ω_x² + ω_y² is added to the error. world: ω_z about
+    the world's z axis."""
     w, c = task.robot.angular_velocity, part(task.commands, command, "command").value
-    error = (w[:, 2] - c[:, 2]) ** 2
+    rate = task.batch.xvel[:, task.robot.base, 2] if world else w[:, 2]
+    error = (rate - c[:, 2]) ** 2
     return task.xp.exp(-(error + _square(w[:, :2]) if roll_pitch else error) / std**2)
+
+
+def pose_distance(task, command="pose"):
+    """Distance of the body of a PoseCommand from where it should be, m."""
+    return part(task.commands, command, "command").distance
+
+
+def pose_near(task, std, command="pose"):
+    """1 − tanh(distance/std) of the body of a PoseCommand."""
+    return 1 - task.xp.tanh(part(task.commands, command, "command").distance / std)
+
+
+def pose_angle(task, command="pose"):
+    """Angle of the body of a PoseCommand from how it should be turned, rad."""
+    return part(task.commands, command, "command").angle
 
 
 def alive(task):
@@ -127,6 +145,11 @@ def action_rate(task):
     return _square(task.last_action - task.action_before)
 
 
+def action_size(task):
+    """S(a)."""
+    return _square(task.last_action)
+
+
 class action_acceleration(Memory):
     """S(a − 2 a₁ + a₂) of the last three actions; those before the first are 0."""
 
@@ -174,11 +197,15 @@ def _read_only(xp, x):
     return xp.asarray(x)
 
 
+def joint_deviation(task, joints=None):
+    """Σ |q − q₀|, rad; q₀ the start pose."""
+    robot, chosen = task.robot, task.robot.joints(joints)
+    return task.xp.abs(robot.joint_positions[:, chosen] - robot.default_joint_positions[chosen]).sum(-1)
+
+
 def stand_still(task, command="velocity", least=0.1, joints=None):
     """Σ |q − q₀| where the command asks for nothing, rad; q₀ the start pose."""
-    robot, chosen = task.robot, task.robot.joints(joints)
-    off = task.xp.abs(robot.joint_positions[:, chosen] - robot.default_joint_positions[chosen]).sum(-1)
-    return task.xp.where(walks(task, command, least), 0, off)
+    return task.xp.where(walks(task, command, least), 0, joint_deviation(task, joints))
 
 
 # ------------------------------------------------------------------------------- feet and contacts
@@ -190,6 +217,29 @@ def air_time(task, sensor="feet", threshold=0.5, command=None, least=0.05, most=
     bonus = feet.last_air_time - threshold
     bonus = bonus if most is None else xp.clip(bonus, None, most)
     return _while_walking(task, (bonus * feet.landed).sum(-1), command, least)
+
+
+def single_stance_time(task, sensor="feet", most=0.4, command=None, least=0.1):
+    """How long one foot has been on the ground and the other one in the air, s, the shorter of both and no more than
+    `most`; 0 while both feet do the same. command: only where |c_xy| > least."""
+    feet, xp = part(task.sensors, sensor, "sensor"), task.xp
+    time = xp.where(feet.touching, feet.contact_time, feet.air_time)
+    single = xp.astype(feet.touching, xp.int64).sum(-1) == 1
+    shorter = time[:, 0]
+    for k in range(1, time.shape[1]):
+        shorter = xp.minimum(shorter, time[:, k])
+    value = xp.clip(xp.where(single, shorter, 0), None, most)
+    if command is None:
+        return value
+    c = part(task.commands, command, "command").value
+    return xp.where(_square(c[:, :2]) > least * least, value, 0)
+
+
+def foot_slide(task, sensor="feet"):
+    """Σ over feet that touch of |v_xy| of the foot's origin, m/s."""
+    feet, xp = part(task.sensors, sensor, "sensor"), task.xp
+    v = task.batch.xvel[:, feet.bodies, 3:5]
+    return (xp.sqrt(_square(v)) * feet.touching).sum(-1)
 
 
 def foot_slip(task, sensor="feet", command=None, least=0.05):

@@ -18,6 +18,7 @@ from ..randomization import UniformNoise
 from ..tasks.philox import Draw
 from ..tasks.task import Task
 from .actions import Action
+from .bound import Call, View, same
 from .config import Curriculum, Event, Memory, Observation, Reward, Termination
 from .history import Delay, History
 from .overrides import override
@@ -26,6 +27,7 @@ from .robot import Robot
 # lists of terms, what they hold, and what they are called in messages and on the command line
 KINDS = {
     "actions": Action,
+    "actuators": object,
     "observations": Observation,
     "critic_observations": Observation,
     "rewards": Reward,
@@ -40,6 +42,7 @@ KINDS = {
 class TermTask(Task):
     """A task made of terms: class attributes that are dicts from names to terms.
 
+    actuators: {name: Actuator} of stiction.actuators, laws of motors before each physics step; without any the model's own.
     actions: {name: Action}, in this order the numbers of the action; empty: one for each actuator, as ctrl.
     observations, critic_observations: {name: Observation}, side by side in this order; without the second the critic
     sees the first without noise and delay. rewards: {name: Reward}. terminations: {name: Termination}.
@@ -58,6 +61,7 @@ class TermTask(Task):
     """
 
     actions: dict = {}
+    actuators: dict = {}
     observations: dict = {}
     critic_observations: dict | None = None
     rewards: dict = {}
@@ -111,6 +115,9 @@ class TermTask(Task):
         if not self.observations:
             raise ArgumentError(f"{self.title}.observations: there are none; a policy must see something")
         start_qpos = start_state(model, self.keyframe)[0]
+        for name, actuator in self.actuators.items():
+            actuator.prepare(f"{self.title}.actuators[{name!r}]", model)
+        self._check_actuators("actuators", model, list(self.actuators.values()))
         if self.actions:
             for name, action in self.actions.items():
                 action.prepare(self, f"{self.title}.actions[{name!r}]", model, start_qpos)
@@ -118,7 +125,7 @@ class TermTask(Task):
             self.num_actions = sum(a.count for a in parts)
             self.action_low = np.concatenate([a.low for a in parts])
             self.action_high = np.concatenate([a.high for a in parts])
-            self._check_actuators(model, parts)
+            self._check_actuators("actions", model, parts)
         own = [name for name in type(self).metric_names]
         own += [f"rewards/{name}" for name in self.rewards]
         own += [f"terminations/{name}" for name in self.terminations]
@@ -127,11 +134,23 @@ class TermTask(Task):
             own += [f"commands/{name}/{metric}" for metric in command.metric_names]
         self.metric_names = tuple(own)
 
-    def _check_actuators(self, model, actions):
-        taken = np.concatenate([a.indices for a in actions])
+    @property
+    def drives(self):
+        return bool(self.actuators) or type(self).drive is not TermTask.drive
+
+    def drive(self, step):
+        for name, actuator in self.actuators.items():
+            try:
+                actuator.drive()
+            except Exception as e:
+                e.add_note(f"in {self.title}.actuators[{name!r}]")
+                raise
+
+    def _check_actuators(self, kind, model, parts):
+        taken = np.concatenate([a.indices for a in parts] or [np.zeros(0, int)])
         twice = np.flatnonzero(np.bincount(taken, minlength=model.nu) > 1)
         if len(twice):
-            raise ArgumentError(f"{self.title}.actions: two terms write {model.actuator_names[twice[0]]}")
+            raise ArgumentError(f"{self.title}.{kind}: two terms write {model.actuator_names[twice[0]]}")
 
     # ---- once
 
@@ -161,7 +180,7 @@ class TermTask(Task):
             self.logged[name] = xp.zeros(n, dtype=xp.float32)
         for action in self.actions.values():
             action.setup(self)
-        for kind in ("sensors", "commands"):
+        for kind in ("actuators", "sensors", "commands"):
             for name, part in getattr(self, kind).items():
                 part.bind(self, name)
         self._bound, self._views = {}, {}
@@ -232,12 +251,12 @@ class TermTask(Task):
         function, params = term.function, term.params
         if kind == "critic_observations":
             for other, seen in self.observations.items():
-                if seen.function is function and _same(seen.params, params):
+                if seen.function is function and same(seen.params, params):
                     return self._bound["observations"][other]
         try:
             if isinstance(function, type):
                 return function(self, **params)
-            return _Call(function, params)
+            return Call(function, params)
         except ArgumentError as e:
             raise ArgumentError(f"{self.title}.{kind}[{name!r}]: {e}") from None
 
@@ -260,7 +279,7 @@ class TermTask(Task):
             delay = Delay(xp, n, term.delay, title)
             depth = delay.most + term.history
             past = History(xp, n, depth, (width,)) if depth > 1 else None
-            views[name] = _View(term, noise, None if not scale.ndim and scale == 1 else xp.asarray(scale),
+            views[name] = View(term, noise, None if not scale.ndim and scale == 1 else xp.asarray(scale),
                                 delay, past, first, width * term.history)  # fmt: skip
             first += width * term.history
         self._views[kind] = views
@@ -315,7 +334,9 @@ class TermTask(Task):
                     self._call("events", name, ids, draw)
         self.last_action[ids] = self.action_before[ids] = 0
         for name, action in self.actions.items():
-            action.begin(ids, self.draw_for(f"actions.{name} delay", ids, 0))
+            action.begin(ids, self.draw_for(f"actions.{name} delay", ids, 0), self)
+        for name, actuator in self.actuators.items():
+            actuator.restart(ids, self.draw_for(f"actuators.{name}", ids, 0))
         for kind, views in self._views.items():
             for name, view in views.items():
                 if view.past is not None:
@@ -361,11 +382,15 @@ class TermTask(Task):
         self.last_action[:] = action
         if not self.actions:
             self.batch.ctrl[:] = action
-            return
         first = 0
         for part in self.actions.values():
             part.apply(self, action[:, first : first + part.count])
             first += part.count
+        for actuator in self.actuators.values():
+            actuator.command()
+
+    def arrows(self, env):
+        return [arrow for command in self.commands.values() for arrow in command.arrows(env)]
 
     def measure(self):
         self.robot.forget()
@@ -451,28 +476,3 @@ class TermTask(Task):
             if view.first <= column < view.first + view.width:
                 return f"{name}[{column - view.first}]"
         return ""
-
-
-def _same(a, b):
-    """Whether two dicts of parameters are equal, arrays too."""
-    return a.keys() == b.keys() and all(x is y or np.array_equal(x, y) for x, y in ((a[k], b[k]) for k in a))
-
-
-class _Call:
-    """A plain function with its parameters."""
-
-    _no_memory = True
-
-    def __init__(self, function, params):
-        self.function, self.params = function, params
-
-    def __call__(self, task, *more):
-        return self.function(task, *more, **self.params)
-
-
-class _View:
-    """How an observation is seen."""
-
-    def __init__(self, term, noise, scale, delay, past, first, width):
-        self.term, self.noise, self.scale, self.delay, self.past = term, noise, scale, delay, past
-        self.first, self.width = first, width

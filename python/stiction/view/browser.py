@@ -3,7 +3,7 @@
 import numpy as np
 
 from .._util.text import say, visible
-from .panel import SPEEDS, contact_arrows, extent, robot_weight
+from .panel import SPEEDS, contact_arrows, extent, hold_command, robot_weight, task_arrows, velocity_command
 from .scenery import shapes
 
 ROOT = "/robot"  # moves against the robot where the view follows it
@@ -74,6 +74,33 @@ class BrowserView:
         low, high = min(0.1, panel.force_scale), max(10.0, panel.force_scale)
         bind(gui.add_slider("length of forces", low, high, 0.05, panel.force_scale), "force_scale", float)
         self.legend, self.legend_says = gui.add_markdown(""), None
+        bind(gui.add_checkbox("arrows of the task", panel.markers), "markers", bool)
+        if velocity_command(self.motion) is not None:
+            self._add_commands(gui)
+
+    def _add_commands(self, gui):
+        """Sliders of a velocity in the place of what the task draws."""
+        own = gui.add_checkbox("command by hand", False)
+        sliders = [gui.add_slider(name, -most, most, 0.05, 0.0) for name, most in (
+            ("forward, m/s", 2.0), ("left, m/s", 1.0), ("turn, rad/s", 2.0))]  # fmt: skip
+
+        def take(event):
+            was = self.panel.command
+            self.panel.command = tuple(s.value for s in sliders) if own.value else None
+            self.panel.restart |= was is not None and self.panel.command is None  # draws anew
+
+        for handle in (own, *sliders):
+            handle.on_update(take)
+
+    def _show_markers(self):
+        arrows = task_arrows(self.motion, self.panel.env) if self.panel.markers else []
+        width = 0.006 * self.length
+        ends = np.array([arrow[:2] for arrow in arrows]) if arrows else np.zeros((1, 2, 3))
+        colours = np.array([[int(255 * c) for c in arrow[2]] for arrow in arrows] or [[0, 0, 0]], np.uint8)
+        self.server.scene.add_arrows(
+            f"{ROOT}/markers", ends, colours, shaft_radius=width, head_radius=2.2 * width, head_length=5 * width,
+            visible=len(arrows) > 0,
+        )  # fmt: skip
 
     def _show_forces(self, arrows, scale):
         """New arrows; viser has none of no length."""
@@ -99,6 +126,8 @@ class BrowserView:
                     label.visible = panel.names
             scale = self.length * panel.force_scale
             self._show_forces(contact_arrows(batch, panel.env, scale) if panel.forces else [], scale)
+            self._show_markers()
+        hold_command(self.motion, panel)
         return True
 
     def close(self):

@@ -11,7 +11,7 @@ from .._util.interrupt import CtrlC
 from .._util.progress import Progress
 from .._util.text import visible
 from .grid import Grid, side_by_side
-from .panel import contact_arrows
+from .panel import contact_arrows, task_arrows
 from .rendering import Renderer, choose_backend
 
 SIZE = (1280, 720)
@@ -69,7 +69,8 @@ def film_motion(motion, path, seconds, panel, arrow_scale):
     def draw():
         if count > 1:
             return camera.draw(motion.batch)
-        arrows = contact_arrows(motion.batch, panel.env, arrow_scale) if panel.forces else ()
+        arrows = [*(contact_arrows(motion.batch, panel.env, arrow_scale) if panel.forces else ())]
+        arrows += task_arrows(motion, panel.env) if panel.markers else []
         return camera.draw_env(motion.batch, panel.env, arrows)
 
     def pictures():

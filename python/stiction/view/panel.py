@@ -18,6 +18,8 @@ class Panel:
     forces: bool = True
     force_scale: float = 1.0  # of the arrows
     names: bool = False  # of bodies
+    markers: bool = True  # what the task draws
+    command: tuple[float, float, float] | None = None  # m/s, m/s, rad/s, in the place of what a velocity command draws
     follow: bool = True
 
 
@@ -39,6 +41,24 @@ def contact_arrows(batch, env=0, scale=1.0):
         if np.linalg.norm(force) > 1e-3:
             arrows.append((c.pos, c.pos + force))
     return np.array(arrows).reshape(-1, 2, 3)
+
+
+def task_arrows(motion, env=0):
+    """[(start, end, colour)] that the task of a motion, or of an environment, draws."""
+    task = getattr(getattr(motion, "env", motion), "task", None)
+    return task.arrows(env) if task is not None else []
+
+
+def velocity_command(motion):
+    """The velocity command of the task of a motion, which keys may hold; None: it has none."""
+    task = getattr(getattr(motion, "env", motion), "task", None)
+    return next((c for c in getattr(task, "commands", {}).values() if hasattr(c, "hold")), None)
+
+
+def hold_command(motion, panel):
+    """The environment that is shown is asked for what the panel says."""
+    if panel.command is not None and (command := velocity_command(motion)) is not None:
+        command.hold(panel.env, panel.command)
 
 
 def extent(motion):

@@ -424,12 +424,12 @@ def draw_names(scene, names, places):
 
 
 def draw_arrows(scene, arrows, width=0.02):
-    """Adds (n, 2, 3) arrows to a scene of MuJoCo, as many as it has room for."""
+    """Adds arrows to a scene of MuJoCo, as many as it has room for: (n, 2, 3) starts and ends, in red, or [(start, end, colour)]."""
     import mujoco
 
-    for start, end in arrows[: scene.maxgeom - scene.ngeom]:
+    for start, end, *own in arrows[: scene.maxgeom - scene.ngeom]:
         geom = scene.geoms[scene.ngeom]
-        nothing, colour = np.zeros(3), np.array([0.85, 0.16, 0.16, 1])
+        nothing, colour = np.zeros(3), np.array([*(own[0] if own else (0.85, 0.16, 0.16)), 1])
         mujoco.mjv_initGeom(geom, mujoco.mjtGeom.mjGEOM_ARROW, nothing, nothing, np.zeros(9), colour)
         mujoco.mjv_connector(geom, mujoco.mjtGeom.mjGEOM_ARROW, width, start, end)
         scene.ngeom += 1

@@ -3,15 +3,20 @@
 import threading
 
 from .._util.text import say
-from .panel import SPEEDS, contact_arrows, extent
+from .panel import SPEEDS, contact_arrows, extent, hold_command, task_arrows, velocity_command
 from .rendering import follow, place
 from .scenery import draw_arrows, look, scenery
 
 KEYS = """keys: space pause, backspace begin anew, up and down speed, left and right environment,
 page up and page down length of the forces, end forces or none, home follow or not, insert names"""
+COMMAND_KEYS = """number pad: 8 and 2 forward and back, 4 and 6 left and right, 7 and 9 turn, 5 stand, 0 as the task draws, decimal
+point its arrows or none"""
 SPACE, BACKSPACE, INSERT, RIGHT, LEFT, DOWN, UP, PAGE_UP, PAGE_DOWN, HOME, END = (
     32, 259, 260, 262, 263, 264, 265, 266, 267, 268, 269  # of GLFW; letters are MuJoCo's own
 )  # fmt: skip
+PAD_0, PAD_5, PAD_POINT = 320, 325, 330
+# of the number pad: by how much x, y (m/s) and the yaw rate (rad/s) change
+PAD = {328: (0.1, 0, 0), 322: (-0.1, 0, 0), 324: (0, 0.1, 0), 326: (0, -0.1, 0), 327: (0, 0, 0.1), 329: (0, 0, -0.1)}
 
 
 def press(panel, key: int, num_envs: int):
@@ -33,6 +38,13 @@ def press(panel, key: int, num_envs: int):
         panel.follow = not panel.follow
     elif key == INSERT:
         panel.names = not panel.names
+    elif key in PAD:
+        panel.command = tuple(round(a + b, 6) for a, b in zip(panel.command or (0, 0, 0), PAD[key]))
+    elif key in (PAD_0, PAD_5):
+        panel.command = (0, 0, 0) if key == PAD_5 else None
+        panel.restart |= key == PAD_0  # draws anew
+    elif key == PAD_POINT:
+        panel.markers = not panel.markers
 
 
 class WindowView:
@@ -55,6 +67,8 @@ class WindowView:
         self.threads = [t for t in threading.enumerate() if t not in others]
         self.camera, self.following = follow(self.model), None
         say(KEYS)
+        if velocity_command(motion) is not None:
+            say(COMMAND_KEYS)
 
     def _aim(self):
         """The camera goes along, or stays where it is."""
@@ -83,6 +97,9 @@ class WindowView:
             if panel.forces:
                 arrows = contact_arrows(batch, panel.env, self.length * panel.force_scale)
                 draw_arrows(self.viewer.user_scn, arrows, 0.012 * self.model.stat.extent)
+            if panel.markers:
+                draw_arrows(self.viewer.user_scn, task_arrows(self.motion, panel.env), 0.012 * self.model.stat.extent)
+        hold_command(self.motion, panel)
         self.viewer.sync()
         return True
 

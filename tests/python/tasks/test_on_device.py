@@ -29,7 +29,7 @@ def without_torch(code):
 
 @pytest.mark.parametrize("tests, least", [
     pytest.param("tasks/on_device.py", 30, marks=pytest.mark.train("torch", "tensordict", "rsl_rl", "stable_baselines3")),
-    pytest.param("terms/on_device_terms.py", 7, marks=pytest.mark.train("torch")),
+    pytest.param("terms/on_device_terms.py", 12, marks=pytest.mark.train("torch")),
 ])  # fmt: skip
 def test_on_the_emulated_device(tests, least):
     done = run_emulated("-m", "pytest", "-p", "no:cacheprovider", "-rs", ROOM.parent / tests)

@@ -5,10 +5,16 @@ import pytest
 import torch
 
 import stiction
-from stiction import sensors, terms
+from stiction import actuators, sensors, terms
 from stiction.arrays import host
 from test_terrain_terms import Climb
 from walker import Walk, actions
+
+
+def random_mlp(seed):
+    rng = np.random.default_rng(seed)
+    shapes = ((6, 8), (8, 1))
+    return actuators.Mlp(tuple(rng.normal(size=s) / 3 for s in shapes), tuple(rng.normal(size=s[1]) for s in shapes), ("elu", "linear"))
 
 RESULTS = ("obs", "final_obs", "reward", "terminated", "truncated", "metrics", "critic_obs", "episode_length")
 # of whole steps on a device against the CPU, and of what grows from them until episodes have ended
@@ -101,3 +107,64 @@ def test_g1_runs_there():
     for _ in range(2):
         env.step(torch.zeros(2, 29))
     assert torch.isfinite(env.obs).all() and env.obs.shape == (2, 99)
+
+
+class Driven(Walk):
+    """Motors that come late, on one leg by a network."""
+
+    actuators = {
+        "left": actuators.DcMotor("left.*", kp=30, kd=1, limit=15, saturation=12, no_load_speed=20, delay=(0, 5), gains=(0.8, 1.2)),
+        "hip": actuators.SpeedLimited("right_hip", kp=30, kd=1, limits=((0, 15), (10, 5), (20, 1))),
+        "knee": actuators.Network("right_knee", network=random_mlp(2), torque_scale=3.0),
+    }
+
+
+def compare(task, steps, size, **options):
+    """Whole steps there and here, until round-off has had time to grow."""
+    there, here = (stiction.TaskEnv(task, 4, seed=3, device=device, **options) for device in ("emulated", "cpu"))
+    for step in range(steps):
+        a = 0.3 * np.sin(step + np.arange(4)[:, None] + np.arange(here.num_actions)).astype(np.float32)
+        there.step(torch.from_numpy(a)), here.step(a)
+        for name in ("obs", "reward", "critic_obs", "metrics"):
+            np.testing.assert_allclose(host(getattr(there, name)), getattr(here, name), rtol=size, atol=size, err_msg=f"{name}, step {step}")
+        np.testing.assert_array_equal(host(there.terminated), here.terminated)
+    return there, here
+
+
+def test_models_of_actuators_are_those_of_the_cpu():
+    there, here = compare(Driven, 6, TOLERANCE)
+    assert isinstance(there.batch.ctrl, torch.Tensor) and np.abs(here.batch.qfrc_actuator).max() > 1
+    np.testing.assert_array_equal(host(there.task.actuators["left"]._delay.steps), here.task.actuators["left"]._delay.steps)
+    kept = there.snapshot()
+    again = stiction.TaskEnv(Driven, 4, seed=9, device="emulated")
+    again.restore(kept)
+    for step in range(10):
+        there.step(torch.from_numpy(actions(here, step))), again.step(torch.from_numpy(actions(here, step)))
+        assert torch.equal(there.obs, again.obs)
+
+
+def test_motions_are_followed_there():
+    class Free(stiction.library.G1Tracking):
+        """Contacts of the robot with itself come from the CPU."""
+
+        sensors = {}
+        rewards = {k: v for k, v in stiction.library.G1Tracking.rewards.items() if k != "self_collisions"}
+
+    compare(Free, 3, 5e-3)
+
+
+def test_poses_and_cubes_are_those_of_the_cpu():
+    compare(stiction.library.PandaReach, 3, TOLERANCE)
+    compare(stiction.library.AllegroCube, 2, 5e-3)
+
+
+def test_h1_runs_there():
+    compare(stiction.library.H1Flat, 2, 5e-3)
+
+
+def test_friction_by_load_is_refused_there():
+    class Loaded(Walk):
+        actuators = {"legs": actuators.Servo(servo="mx64")}
+
+    with pytest.raises(stiction.ArgumentError, match=r"Loaded.actuators\['legs'\]: friction depends on loads, which come from the CPU"):
+        stiction.TaskEnv(Loaded, 2, device="emulated")

@@ -47,7 +47,8 @@ def step_and_look(env, action):
         seen.update({name: np.array(getattr(b, name), float) for name in (
             "qpos", "qvel", "xpos", "xquat", "xvel", "qacc", "qfrc_actuator", "xfrc_contact")})  # fmt: skip
         feet = self.sensors["feet"]
-        seen.update({name: np.array(getattr(feet, name)) for name in ("landed", "touching", "last_air_time")})
+        seen.update({name: np.array(getattr(feet, name)) for name in (
+            "landed", "touching", "last_air_time", "air_time", "contact_time")})  # fmt: skip
         seen["actions"] = [np.array(a, float) for a in (self.last_action, self.action_before)]
         return reward(self)
 
@@ -80,6 +81,15 @@ def walking(c, least):
     return math.hypot(c[0], c[1]) + abs(c[2]) > least
 
 
+def stance(s, i):
+    """Shorter of one foot's stand and the other's flight, at most 0.06 s."""
+    left, right = s["touching"][i]
+    if left == right:
+        return 0.0
+    stand, flight = s["contact_time"][i, 0 if left else 1], s["air_time"][i, 1 if left else 0]
+    return min(stand, flight, 0.06)
+
+
 def definition(name, s, i, c):
     """The number of a term of environment i in the state s under the command c."""
     v, w, g = base(s, i)
@@ -98,6 +108,7 @@ def definition(name, s, i, c):
         "track_upright": lambda: math.exp(-((upright[:2] - c[:2]) ** 2).sum() / 0.25),
         "yaw": lambda: math.exp(-((w[2] - c[2]) ** 2) / 0.09),
         "yaw_all": lambda: math.exp(-((w[2] - c[2]) ** 2 + w[0] ** 2 + w[1] ** 2) / 0.09),
+        "yaw_world": lambda: math.exp(-((s["xvel"][i, 1, 2] - c[2]) ** 2) / 0.09),
         "alive": lambda: 1.0,
         "vertical": lambda: v[2] ** 2,
         "rates": lambda: w[0] ** 2 + w[1] ** 2,
@@ -114,6 +125,10 @@ def definition(name, s, i, c):
         "rate": lambda: ((a - a1) ** 2).sum(),
         "posture": lambda: math.exp(-(((q - HOME) / (0.8 if walking(c, 0.05) else 0.3)) ** 2).mean()),
         "posture_each": lambda: math.exp(-(((q - HOME) / [0.2, 0.4, 0.2, 0.4]) ** 2).mean()),
+        "deviation": lambda: abs(q - HOME)[[1, 3]].sum(),
+        "stance": lambda: stance(s, i) if math.hypot(*c[:2]) > 0.1 else 0.0,
+        "stance_always": lambda: stance(s, i),
+        "slide": lambda: (speed * touching).sum(),
         "still": lambda: 0.0 if walking(c, 0.1) else abs(q - HOME).sum(),
         "air": lambda: ((s["last_air_time"][i] - 0.1) * landed).sum() if walking(c, 0.05) else 0.0,
         "air_most": lambda: (np.minimum(s["last_air_time"][i] - 0.1, 0.05) * landed).sum(),
@@ -132,6 +147,7 @@ REWARDS = {
     "track_upright": R(terms.track_linear_velocity, std=0.5, upright=True),
     "yaw": R(terms.track_yaw_rate, std=0.3),
     "yaw_all": R(terms.track_yaw_rate, std=0.3, roll_pitch=True),
+    "yaw_world": R(terms.track_yaw_rate, std=0.3, world=True),
     "alive": R(terms.alive),
     "vertical": R(terms.vertical_velocity),
     "rates": R(terms.roll_pitch_rate),
@@ -148,6 +164,10 @@ REWARDS = {
     "rate": R(terms.action_rate),
     "posture": R(terms.posture, std=0.3, walking=0.8, command="velocity"),
     "posture_each": R(terms.posture, std={".*hip": 0.2, ".*knee": 0.4}),
+    "deviation": R(terms.joint_deviation, joints=".*knee"),
+    "stance": R(terms.single_stance_time, most=0.06, command="velocity"),
+    "stance_always": R(terms.single_stance_time, most=0.06),
+    "slide": R(terms.foot_slide),
     "still": R(terms.stand_still),
     "air": R(terms.air_time, threshold=0.1, command="velocity"),
     "air_most": R(terms.air_time, threshold=0.1, most=0.05),
