@@ -4,7 +4,7 @@ import importlib
 
 MODULES = ("conveyor", "falling_sphere", "rod", "clutter", "clutter_cost", "cube", "cube_sweeps", "stack", "takeoff", "grasp", "wedge", "push",
            "spring_cylinder", "ilqr", "maximal", "findings", "tosses",
-           "pinch", "benchmark", "benchmark_piles")
+           "pinch", "benchmark", "benchmark_piles", "friction_bounds")
 
 
 def experiments():
