@@ -1,6 +1,8 @@
-"""Tasks that come with the package and are written in Python, as lists of terms: `velocity`, `tracking`, `reach`, `in_hand`."""
+"""Tasks that come with the package and are written in Python: `velocity`, `tracking`, `reach`, `in_hand`, as lists of
+terms, and dm_control's `suite`."""
 
 from ..tasks.names import register
+from . import suite
 from .in_hand import AllegroCube
 from .reach import PandaReach
 from .tracking import G1Tracking
@@ -10,4 +12,4 @@ _TASKS = (G1Flat, G1Rough, Go1Flat, Go1Rough, H1Flat, H1Rough, G1Tracking, Panda
 for _task in _TASKS:
     register(_task.id, _task)
 
-__all__ = [_task.__name__ for _task in _TASKS]
+__all__ = [*(_task.__name__ for _task in _TASKS), "suite"]
