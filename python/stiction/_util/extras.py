@@ -8,6 +8,8 @@ _IN_A_CHECKOUT = {
     "torchrl": "./dev setup --train",
     "dm-env": "./dev setup --train",
     "jax": "./dev setup --train",
+    "rl-games": "./dev setup --train",
+    "record": "./dev setup --train",
     "ray": "./dev setup --train",
     "view": ".venv/bin/pip install viser",
     "log": ".venv/bin/pip install wandb",

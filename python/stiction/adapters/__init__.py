@@ -1,4 +1,5 @@
-"""Environments in the shapes of training libraries: `gymnasium`, `rsl_rl`, `sb3`, `torchrl`, `dm_env`, `ray` and `rllib`.
+"""Environments in the shapes of training libraries: `gymnasium`, `rsl_rl`, `sb3`, `torchrl`, `rl_games`, `jax`, `dm_env`, `ray` and `rllib`;
+`envpool` has the calls of that library without it.
 
 Each module imports its library and is imported by name only. All of them stand on what
 `stiction.Env` and `stiction.TaskEnv` have in common (docs/environments.md).
