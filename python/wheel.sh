@@ -1,14 +1,14 @@
 # shellcheck shell=bash
 # Sourced by ./dev.
 
-# A wheel for the Python that .venv has, without kernels: its flags are those of the release build, so ccache has
-# what was compiled. auditwheel puts the libraries that are linked into it and says which glibc it needs.
+# A wheel for the Python that .venv has, without kernels: compiler and flags are those of the release build, so ccache has
+# what was compiled; left alone, the build would call the same compiler g++, which is another one for ccache. auditwheel puts the libraries that are linked into it and says which glibc it needs.
 wheel() {
   local own=build/dist/tools clean=build/dist/clean raw=build/dist/raw made
   need build "${build_packages[@]}" || exit 1
   setup_python
   rm -rf $raw
-  logged wheel $venv/bin/pip wheel --no-deps --no-build-isolation -w $raw \
+  logged wheel env CXX="${CXX:-c++}" $venv/bin/pip wheel --no-deps --no-build-isolation -w $raw \
     -C cmake.define.STICTION_CUDA=OFF -C cmake.define.STICTION_WERROR=ON -C cmake.define.STICTION_ISAS=all .
   if [[ ! -x $own/bin/auditwheel ]]; then
     logged venv-wheel $venv/bin/python -m venv --clear $own
