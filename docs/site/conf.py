@@ -6,10 +6,11 @@ the names of the files.
 
 import os
 import re
+import sys
 from pathlib import Path
 
-from docutils import nodes
-from sphinx.util.docutils import SphinxDirective
+sys.path.insert(0, str(Path(__file__).parent))
+import directives  # noqa: E402
 
 DOCS = Path(__file__).resolve().parents[1]
 ROOT = DOCS.parent
@@ -100,55 +101,6 @@ def _plain_docstring(app, what, name, obj, options, lines):
     lines[:] = found
 
 
-class Tasks(SphinxDirective):
-    """A table of all tasks, from the registry."""
-
-    def run(self):
-        from stiction._core import Env
-        from stiction.tasks.names import open_task, registered
-
-        rows = [(i.id, i.summary, i.num_obs, i.num_actions, i.max_episode_steps) for i in Env.tasks()]
-        for name in registered():
-            env = open_task(name, 1)
-            rows.append((name, env.task.summary, env.num_obs, env.num_actions, env.max_episode_steps))
-        head = ("task", "what", "observations", "actions", "steps of an episode")
-        return [_table(head, [(r[0], *map(str, r[1:4]), str(r[4] or "no limit")) for r in rows])]
-
-
-class Commands(SphinxDirective):
-    """The help of every command, from the parser."""
-
-    def run(self):
-        import argparse
-        import os
-
-        os.environ["COLUMNS"] = "100"
-        from stiction.cli import build_parser
-
-        parser = build_parser()
-        commands = next(a for a in parser._actions if isinstance(a, argparse._SubParsersAction)).choices
-        found = [nodes.literal_block(text := parser.format_help(), text, language="text")]
-        for name, command in commands.items():
-            section = nodes.section(ids=[f"stiction-{name}"])
-            text = command.format_help()
-            section += nodes.title(text=f"stiction {name}")
-            section += nodes.literal_block(text, text, language="text")
-            found.append(section)
-        return found
-
-
-def _table(head, rows):
-    group = nodes.tgroup(cols=len(head))
-    group += [nodes.colspec(colwidth=1) for _ in head]
-    group += nodes.thead("", _row(head))
-    group += nodes.tbody("", *map(_row, rows))
-    return nodes.table("", group)
-
-
-def _row(cells):
-    return nodes.row("", *(nodes.entry("", nodes.paragraph(text=cell)) for cell in cells))
-
-
 def _llms(app, error):
     """llms.txt: the pages with their titles and the address of each, for readers that are programs."""
     if error or app.builder.format != "html":
@@ -164,6 +116,6 @@ def setup(app):
     app.connect("source-read", _links_of_repository)
     app.connect("autodoc-process-docstring", _plain_docstring)
     app.connect("build-finished", _llms)
-    app.add_directive("stiction-tasks", Tasks)
-    app.add_directive("stiction-commands", Commands)
+    for name, directive in directives.ALL.items():
+        app.add_directive(name, directive)
     return {"parallel_read_safe": True}

@@ -150,4 +150,8 @@ def __getattr__(name):
         from . import identification
 
         return getattr(identification, name)
+    if name == "recording":
+        import importlib
+
+        return importlib.import_module(".recording", __name__)
     raise AttributeError(f"module 'stiction' has no attribute '{name}'")

@@ -89,3 +89,15 @@ def test_the_site_builds_without_a_warning(tmp_path):
     assert "G1Flat" in (html / "site/tasks.html").read_text()
     assert "--set" in (html / "site/command-line.html").read_text()
     assert (html / "llms.txt").read_text().startswith("# stiction")
+
+
+def test_the_page_of_status_has_each_bit_with_what_to_do(monkeypatch):
+    """The table comes from the module's stub; without Sphinx its rows are made all the same."""
+    pytest.importorskip("docutils")
+    pytest.importorskip("sphinx")
+    monkeypatch.syspath_prepend(str(DOCS / "site"))
+    import directives
+
+    rows = {name: (number, meaning, remedy) for name, number, meaning, remedy in directives.status_bits()}
+    assert set(rows) == {s.name for s in stiction.Status if s.value}
+    assert all(number == stiction.Status[name].value and meaning and remedy for name, (number, meaning, remedy) in rows.items())
