@@ -153,7 +153,7 @@ void meshes(nb::class_<LoadedModel>& c) {
          "(nmesh, 3) principal moments per mass, m^2, in the frame in which geoms have the mesh");
   def(c, "mesh_vertadr", &Model::mesh_vertadr, "(nmesh,) first vertex of the convex hull");
   def(c, "mesh_vertnum", &Model::mesh_vertnum,
-      "(nmesh,) vertices of the hull; 0: nothing needs the mesh, its file was not opened");
+      "(nmesh,) vertices of the hull; 0: the mesh only shows, or its file was not there");
   def<3>(c, "mesh_vert", &Model::mesh_vert, "(nmeshvert, 3) m, in the frame of the geom");
   def(c, "mesh_faceadr", &Model::mesh_faceadr, "(nmesh,) first triangle of the hull");
   def(c, "mesh_facenum", &Model::mesh_facenum, "(nmesh,) triangles of the hull");

@@ -204,7 +204,7 @@ nb::tuple reference_raycast(const BoundReference& r, const ArrayLike& qpos,
   "As MuJoCo's mj_ray: the distance is in units of the direction's length, from inside a geom\n"  \
   "the far side counts, a plane is seen from above and within its size. geomgroup: six flags,\n"  \
   "None for all; static: also geoms that nothing moves; exclude_body: rays pass its geoms, -1:\n" \
-  "of none. Rays pass geoms with geom_alpha 0 and meshes whose files were not opened\n"           \
+  "of none. Rays pass geoms with geom_alpha 0 and meshes without a hull, which only show\n"       \
   "(docs/mjcf.md). "
 
 void bind_depth(nb::class_<BoundBatch>& c) {

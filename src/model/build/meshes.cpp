@@ -13,7 +13,7 @@
 namespace stiction::model {
 namespace {
 
-// What a mesh is opened for, by its index.
+// What a mesh is needed for, by its index: `any`: for motion or sensors.
 struct Needs {
   std::vector<char> any, hull;
 };
@@ -108,6 +108,22 @@ void load(const MeshSpec& m, MeshSource& s, bool needs_hull, const AssetFiles& f
          "of their own to keep the hollows");
 }
 
+// A mesh that only shows gives its geoms their frames. Motion does not need them: one that cannot be read is no error.
+void load_shown(const MeshSpec& m, MeshSource& s, const AssetFiles& files) {
+  Element& e = *s.element;
+  const char* attribute = m.file.empty() ? "vertex" : "file";
+  try {
+    load(m, s, false, files);
+    if (s.shape)
+      mark(e, attribute, Use::ignored, false,
+           "no hull: nothing touches it, weighs by it or has a sensor on it");
+  } catch (const ModelError& problem) {
+    s.shape.reset();
+    mark(e, attribute, Use::ignored, false,
+         std::string("not read, geoms of it are in the frame of the file: ") + problem.what());
+  }
+}
+
 // A geom sits in the frame of its mesh, or of what is fitted to it.
 void place(const Compiler& compiler, const MeshShape& mesh, GeomSpec& g) {
   Vec3 pos = mesh.pos;
@@ -154,12 +170,8 @@ void load_meshes(Spec& spec, const AssetFiles& files) {
   for (std::size_t i = 0; i < spec.meshes.size(); ++i) {
     if (n.any[i])
       load(spec.meshes[i], spec.mesh_sources[i], n.hull[i] != 0, files);
-    else if (!spec.meshes[i].file.empty() &&
-             !files.there(*spec.mesh_sources[i].element, spec.meshes[i].file))
-      missing(spec.meshes[i], spec.mesh_sources[i], files);
     else
-      mark(*spec.mesh_sources[i].element, "file", Use::ignored, false,
-           "not opened: nothing touches it, weighs by it or has a sensor on it");
+      load_shown(spec.meshes[i], spec.mesh_sources[i], files);
   }
   std::map<std::string, const MeshShape*, std::less<>> shapes;
   for (std::size_t i = 0; i < spec.meshes.size(); ++i)

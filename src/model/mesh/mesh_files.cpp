@@ -1,13 +1,14 @@
 #include "model/mesh/mesh_files.h"
 
 #include <algorithm>
+#include <bit>
 #include <charconv>
 #include <cmath>
 #include <cstdint>
 #include <cstring>
 #include <locale>
-#include <map>
 #include <sstream>
+#include <unordered_map>
 
 #define TINYOBJLOADER_IMPLEMENTATION
 #include <tiny_obj_loader.h>
@@ -108,10 +109,20 @@ T number_at(const std::string& bytes, std::size_t at) {
   return value;
 }
 
+// FNV-1a of the bits of a point.
+struct PointHash {
+  std::size_t operator()(const std::array<float, 3>& p) const {
+    std::uint64_t h = 0xcbf29ce484222325u;
+    for (const float x : p) h = (h ^ std::bit_cast<std::uint32_t>(x)) * 0x100000001b3u;
+    return static_cast<std::size_t>(h ^ (h >> 29));
+  }
+};
+
 // Corners as triangles, equal ones merged.
 class Corners {
  public:
-  void add(const std::array<float, 3>& p) {
+  void add(std::array<float, 3> p) {
+    for (float& x : p) x += 0.0f;  // -0 is 0, with the same bits
     const auto [it, is_new] = ids_.try_emplace(p, static_cast<int>(t_.vertices.size()));
     if (is_new) t_.vertices.emplace_back(p[0], p[1], p[2]);
     face_[count_++ % 3] = it->second;
@@ -122,7 +133,7 @@ class Corners {
 
  private:
   Triangles t_;
-  std::map<std::array<float, 3>, int> ids_;
+  std::unordered_map<std::array<float, 3>, int, PointHash> ids_;
   std::array<int, 3> face_{};
   std::size_t count_ = 0;
 };
@@ -141,7 +152,6 @@ Triangles read_binary_stl(const std::string& content) {
   for (std::size_t at = kStlHeader; at < content.size(); at += kStlFace) {
     for (std::size_t k = 0; k < 3; ++k) {
       const auto p = number_at<std::array<float, 3>>(content, at + 12 * (k + 1));
-      // a map of NaNs has no order
       if (!std::isfinite(p[0] + p[1] + p[2]))
         fail("triangle " + std::to_string(corners.count() / 3 + 1) +
              ": a coordinate is not a finite number");

@@ -151,12 +151,33 @@ def test_classes():
     assert m.mesh_vertnum[0] == 7
 
 
-def test_what_nothing_needs_is_not_opened():
-    xml = scene('<mesh name="m" file="m.stl"/><mesh name="n" file="n.stl"/>',
-                'type="mesh" mesh="m" contype="0" conaffinity="0" mass="0"')  # fmt: skip
+SHOWN = 'type="mesh" mesh="m" contype="0" conaffinity="0" mass="0" pos=".1 .2 .3" euler="10 20 30"'
+
+
+@pytest.mark.parametrize("file", ("m.stl", "m.obj", "m.msh", ""))
+def test_what_only_shows_is_where_mujoco_has_it(file):
+    v, f = cup()
+    content = {"m.stl": stl, "m.obj": obj, "m.msh": msh}.get(file)
+    mesh = f'file="{file}"' if file else f'vertex="{numbers(v)}" face="{numbers(f)}"'
+    xml, assets = scene(f'<mesh name="m" {mesh}/>', SHOWN), {}
+    if file:
+        data = content(v, f)
+        assets[file] = data if isinstance(data, bytes) else data.encode()
+    model, theirs = model_of(xml, assets), mujoco.MjModel.from_xml_string(xml, assets)
+    assert not model.mesh_vertnum.any()
+    batch, data = stiction.Batch(model, 1), mujoco.MjData(theirs)
+    mujoco.mj_kinematics(theirs, data)
+    np.testing.assert_allclose(batch.geom_xpos[0], data.geom_xpos, atol=1e-6)
+    np.testing.assert_allclose(batch.geom_xmat[0].reshape(-1, 9), data.geom_xmat, atol=2e-6)
+
+
+def test_what_only_shows_may_be_broken():
+    xml = scene('<mesh name="m" file="m.stl"/><mesh name="n" file="n.stl"/>', SHOWN)
     m = model_of(xml, {"m.stl": b"no mesh", "n.stl": b""})
     notes = [e.note for e in m.report.entries if e.element == "mesh" and e.attribute == "file"]
-    assert notes == ["not opened: nothing touches it, weighs by it or has a sensor on it"] * 2 and not m.mesh_vertnum.any()
+    assert [n.split(": ")[0] for n in notes] == ["not read, geoms of it are in the frame of the file"] * 2
+    np.testing.assert_allclose(m.geom_pos[0], (0.1, 0.2, 0.3))
+    assert not m.mesh_vertnum.any()
 
 
 def prism(corners):
