@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ._core import JointType, Model, Reference, Transmission
+from ._core import Batch, JointType, Model, Transmission
 
 KNOT = 0.25  # s between two random targets
 
@@ -103,7 +103,9 @@ class HoldPose:
         self.low, self.high = m.actuator_ctrlrange[self.motors].T
         self.torque = m.actuator_gain[self.motors, 0] * m.actuator_gear[self.motors, 0]  # N m per control
         self.target, dt = np.array(qpos)[self.place], batch.options.timestep
-        inertia = np.diag(Reference(m).forward(qpos, np.zeros(m.nv)).M)[self.dof]
+        alone = Batch(m, 1)
+        alone.reset(qpos=qpos)
+        inertia = np.diag(alone.M[0])[self.dof].astype(float)
         limit = np.minimum(-self.low, self.high) * np.abs(self.torque)
         self.stiffness = np.clip(limit / 0.35, 0, 0.1 * inertia / dt**2)  # N m/rad
         self.damping = np.minimum(0.05 * self.stiffness, 0.3 * inertia / dt)  # N m s/rad

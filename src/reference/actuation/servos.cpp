@@ -44,12 +44,6 @@ std::pair<Real, Real> force_bounds(const Model& m, int a, const VecX& lifted) {
 
 }  // namespace
 
-bool may_be_servo(const Model& m, int a) {
-  const Vec3 gain = row3(m.actuator_gain, a), bias = row3(m.actuator_bias, a);
-  return bias[1] < 0 || bias[2] < 0 || gain[1] != 0 || gain[2] != 0 ||
-         m.actuator_gainmuscle[at(a)] != 0 || m.actuator_biasmuscle[at(a)] != 0;
-}
-
 std::vector<std::pair<int, ServoLaw>> servo_laws(const Model& m, double dt, const StepInputs& in,
                                                  const DelassusScale& delassus,
                                                  const Kinematics& kin,

@@ -10,7 +10,11 @@
 namespace stiction::reference::inline STICTION_REAL {
 
 // For some control.
-bool may_be_servo(const Model& m, int a);
+inline bool may_be_servo(const Model& m, int a) {
+  const Vec3 gain = row3(m.actuator_gain, a), bias = row3(m.actuator_bias, a);
+  return bias[1] < 0 || bias[2] < 0 || gain[1] != 0 || gain[2] != 0 ||
+         m.actuator_gainmuscle[at(a)] != 0 || m.actuator_biasmuscle[at(a)] != 0;
+}
 
 // The actuators whose feedback is implicit, with their laws.
 std::vector<std::pair<int, ServoLaw>> servo_laws(const Model& m, double dt, const StepInputs& in,

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <limits>
 
-#include "reference/base/polynomial.h"
 #include "tendon_path.h"
 
 namespace stiction::reference::inline STICTION_REAL {
@@ -25,13 +24,6 @@ Real damper_of(const Model& m, int t, const Real& v) {
 }
 
 }  // namespace
-
-bool has_spring(const Model& m, int t) {
-  return is_given(m.tendon_stiffness[at(t)], m.tendon_stiffnesspoly, t);
-}
-bool has_damper(const Model& m, int t) {
-  return is_given(m.tendon_damping[at(t)], m.tendon_dampingpoly, t);
-}
 
 std::vector<Tendon> tendons(const Model& m, const Kinematics& kin, std::span<const Real> qpos) {
   std::vector<Tendon> all;

@@ -1,6 +1,7 @@
 // Tendons: lengths and moment arms at a pose, and the rows of what acts along them.
 #pragma once
 
+#include "reference/base/polynomial.h"
 #include "reference/solver/problem.h"
 #include "reference/tree/delassus.h"
 #include "reference/tree/kinematics.h"
@@ -20,8 +21,12 @@ std::vector<Real> tendon_bias(const Model& m, const Kinematics& kin,
                               const std::vector<Motion>& bodies);
 
 // Coefficients of any order.
-bool has_spring(const Model& m, int t);
-bool has_damper(const Model& m, int t);
+inline bool has_spring(const Model& m, int t) {
+  return is_given(m.tendon_stiffness[at(t)], m.tendon_stiffnesspoly, t);
+}
+inline bool has_damper(const Model& m, int t) {
+  return is_given(m.tendon_damping[at(t)], m.tendon_dampingpoly, t);
+}
 
 // Springs, dampers and armature: rows whose impulses at v0 the limits know.
 std::vector<RowConstraint> tendon_forces(const Model& m, double dt, const std::vector<Tendon>& all,

@@ -8,9 +8,6 @@
 
 namespace stiction::reference::inline STICTION_REAL {
 
-// Throws ArgumentError where a model asks for something the step can't compute.
-void check_model(const Model& m, const Options& o);
-
 struct LeftOut {
   Mat3X J;
   Reach reach;

@@ -1,9 +1,10 @@
+#include "reference/check_model.h"
+
 #include "reference/actuation/servos.h"
-#include "reference/step/step.h"
 #include "stiction/error.h"
 #include "stiction/text.h"
 
-namespace stiction::reference::inline STICTION_REAL {
+namespace stiction::reference {
 namespace {
 
 std::string actuator_label(const Model& m, int a) {
@@ -83,4 +84,4 @@ void check_model(const Model& m, const Options& o) {
                           "instead");
 }
 
-}  // namespace stiction::reference::inline STICTION_REAL
+}  // namespace stiction::reference
