@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 
 import stiction
+from stiction import rotations
 
 from .scenes import text as text_of
 
@@ -42,29 +43,10 @@ def load():
     return Tosses(pose, start, k < lengths[:, None])
 
 
-def product(a, b):
-    """Of quaternions w x y z."""
-    w, x, y, z = np.moveaxis(a, -1, 0)
-    W, X, Y, Z = np.moveaxis(b, -1, 0)
-    return np.stack([w * W - x * X - y * Y - z * Z, w * X + x * W + y * Z - z * Y,
-                     w * Y - x * Z + y * W + z * X, w * Z + x * Y - y * X + z * W], -1)
-
-
-def conjugate(q):
-    return q * np.array([1.0, -1, -1, -1])
-
-
-def turned(angle):
-    """Quaternions of rotation vectors."""
-    half = 0.5 * np.linalg.norm(angle, axis=-1, keepdims=True)
-    return np.concatenate([np.cos(half), 0.5 * np.sinc(half / np.pi) * angle], axis=-1)
-
-
 def errors(predicted, measured):
     """Distance of the centres in widths of the cube and angle in degrees, (..., toss, frame); NaN where no frame is."""
     distance = np.linalg.norm(predicted[..., :3] - measured.pose[..., :3], axis=-1) / WIDTH
-    q = product(conjugate(measured.pose[..., 3:]), predicted[..., 3:])
-    angle = np.degrees(2 * np.arctan2(np.linalg.norm(q[..., 1:], axis=-1), np.abs(q[..., 0])))
+    angle = np.degrees(rotations.angle_between(predicted[..., 3:], measured.pose[..., 3:]))
     return np.where(measured.there, distance, np.nan), np.where(measured.there, angle, np.nan)
 
 
@@ -97,10 +79,7 @@ def noise(tosses, frames=8):
         line = np.stack([np.ones(until), t], 1)
         fall = pose[:until, :3] + 0.5 * 9.81 * t[:, None] ** 2 * np.array([0, 0, 1.0])
         # the cube's inertia has no axes: it turns about one axis that does not move
-        q = product(conjugate(pose[0, 3:]), pose[:until, 3:])
-        q *= np.sign(q[:, :1])
-        norm = np.linalg.norm(q[:, 1:], axis=1, keepdims=True)
-        angle = 2 * np.arctan2(norm, q[:, :1]) * q[:, 1:] / np.maximum(norm, 1e-12)
+        angle = rotations.log(rotations.multiply(rotations.conjugate(pose[0, 3:]), pose[:until, 3:]))
         found = []
         for values, velocity in ((fall, start[:3]), (angle, start[3:])):
             fit, *_ = np.linalg.lstsq(line, values, rcond=None)

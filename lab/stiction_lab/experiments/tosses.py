@@ -3,10 +3,11 @@
 from dataclasses import dataclass, replace
 
 import numpy as np
+from stiction import rotations
 
 from .. import mujoco_solver
 from ..experiment import COLOURS, Experiment, Result, axes, legends
-from ..tosses import FRAMES, PERIOD, WIDTH, Mujoco, Stiction, conjugate, errors, first_contact, load, means, noise, product, turned
+from ..tosses import FRAMES, PERIOD, WIDTH, Mujoco, Stiction, errors, first_contact, load, means, noise
 
 AUTO = Stiction("Lagged, auto, e", friction_iterations="auto", bounces=True)
 LAWS = (
@@ -87,7 +88,7 @@ def moved(tosses, spread, rng):
     pose, start = tosses.pose.copy(), tosses.start.copy()
     n = len(tosses)
     pose[:, 0, :3] += rng.normal(0, position, (n, 3))
-    pose[:, 0, 3:] = product(pose[:, 0, 3:], turned(rng.normal(0, rotation, (n, 3))))
+    pose[:, 0, 3:] = rotations.multiply(pose[:, 0, 3:], rotations.exp(rng.normal(0, rotation, (n, 3))))
     start += np.concatenate([rng.normal(0, velocity, (n, 3)), rng.normal(0, spin, (n, 3))], axis=1)
     return replace(tosses, pose=pose, start=start)
 
@@ -95,8 +96,7 @@ def moved(tosses, spread, rng):
 def in_world_axes(tosses):
     """The mistake of taking the angular velocity for one in axes of the world."""
     q = tosses.pose[:, 0, 3:]
-    spin = np.concatenate([np.zeros((len(tosses), 1)), tosses.start[:, 3:]], axis=1)
-    return replace(tosses, start=np.concatenate([tosses.start[:, :3], product(product(conjugate(q), spin), q)[:, 1:]], axis=1))
+    return replace(tosses, start=np.concatenate([tosses.start[:, :3], rotations.rotate_back(q, tosses.start[:, 3:])], axis=1))
 
 
 def flight(predicted, tosses, contact):
