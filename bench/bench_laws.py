@@ -31,7 +31,7 @@ LAWS = [dict(zip(("limits", "stiction", "stiction_tolerance", "regularization"),
 
 
 def step_errors(model, batch, ctrl, samples) -> np.ndarray:
-    """Of the next step of some environments; they are left where they were."""
+    """Errors of the next step of some environments, which are left where they were."""
     options, ids = batch.options, np.arange(samples)
     exact = stiction.Reference(model, options.replace(solver_tolerance=1e-10, max_iterations=100))
     before, mass, errors = batch.get_state(), float(model.body_mass.sum()), []

@@ -45,7 +45,7 @@ def relative(v, exact, A, mass, timestep) -> float:
 
 
 def errors_ours(model, options, qpos, qvel, ctrl, after) -> np.ndarray:
-    """Of the velocities after one step, against the reference solved to 1e-10 in double."""
+    """Errors of the velocities after one step, against the reference solved to 1e-10 in double."""
     reference = stiction.Reference(model, stiction.Options(
         timestep=options.timestep, friction_iterations=options.friction_iterations, solver_tolerance=1e-10,
         max_iterations=100))  # fmt: skip

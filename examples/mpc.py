@@ -60,7 +60,7 @@ class Pucks:
         return states, states["qpos"][-1, :, X] - self.target
 
     def gradient(self, states, ctrl):
-        """Of r to the controls, in all environments."""
+        """Derivative of r to the controls, in all environments."""
         weights = np.zeros_like(states["qpos"])
         weights[-1, :, X] = 1.0
         return self.step.pull_rollout(states, ctrl, {"qpos": weights}, ("ctrl",))["ctrl"]

@@ -67,7 +67,7 @@ class Experiment:
 
 
 def slope(x, y):
-    """Of log y over log x, least squares."""
+    """Slope of log y over log x by least squares."""
     return float(np.polyfit(np.log(x), np.log(y), 1)[0])
 
 

@@ -33,7 +33,7 @@ def rollout(problem, controls, nominal=None, gains=None, share=0.0):
 
 
 def gradient(problem, controls):
-    """Of the cost of the last state to every control (steps, nu), by the adjoint recursion."""
+    """Derivative of the cost of the last state to every control (steps, nu), by the adjoint recursion."""
     states, _ = rollout(problem, controls)
     r, slope = problem.residual(states[-1], True)
     costate, rows = slope.T @ r, []

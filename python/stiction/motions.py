@@ -26,7 +26,7 @@ _AT_ONCE = 256  # frames whose bodies are computed together
 
 
 def names() -> list[str]:
-    """Of the motions that come with the package."""
+    """Names of the motions that come with the package."""
     return sorted(path.stem for path in _FOLDER.glob("*.npz"))
 
 
@@ -65,7 +65,7 @@ class Motion:
 
     @classmethod
     def from_poses(cls, model: Model, qpos, fps: float, out_fps: float = 50.0) -> "Motion":
-        """Of poses (T, nq) of a model, `fps` in a second: resampled to `out_fps`, straight lines between joints and shortest
+        """A motion of poses (T, nq) of a model, `fps` in a second: resampled to `out_fps`, straight lines between joints and shortest
         rotations between the base's, velocities by central differences, bodies by the model's kinematics."""
         qpos = np.asarray(qpos, float)
         floats = _floats(model)
@@ -107,7 +107,7 @@ class Motion:
     @classmethod
     def from_csv(cls, model: Model, path, fps: float = 30.0, out_fps: float = 50.0, *, frames=None, columns=None,
                  quaternion: str = "xyzw") -> "Motion":  # fmt: skip
-        """Of a file with a line for each frame: position of the base, its quaternion, then joints, as in LAFAN1's retargets for
+        """A motion from a file with a line for each frame: position of the base, its quaternion, then joints, as in LAFAN1's retargets for
         Unitree's robots. frames: (first, last), of lines. columns: names of the joints in the file's order; None: the header's,
         else the model's order. quaternion: "xyzw" or "wxyz". Lines that begin with # are left out."""
         if quaternion not in ("xyzw", "wxyz"):
@@ -135,7 +135,7 @@ class Motion:
 
     @classmethod
     def load(cls, model: Model, path) -> "Motion":
-        """Of a file *.npz: arrays of `save` or of mjlab's csv_to_npz, or `qpos` and `fps`; or a motion of the package by its
+        """A motion from a file *.npz: arrays of `save` or of mjlab's csv_to_npz, or `qpos` and `fps`; or a motion of the package by its
         name (`stiction.motions.names()`). Velocities and bodies are computed anew from the model and the poses."""
         path = _FOLDER / f"{path}.npz" if str(path) in names() else path
         if not os.path.exists(path):

@@ -78,8 +78,8 @@ class Mlp:
 
     @classmethod
     def load(cls, path) -> "Mlp":
-        """Of *.onnx (Gemm or MatMul and Add, one after the other, with activations; the extra export), of TorchScript (*.pt, *.ts: torch.nn.Sequential
-        of Linear and activations), or of *.npz of `save`."""
+        """A network from *.onnx (Gemm or MatMul and Add, one after the other, with activations; the extra export), TorchScript (*.pt, *.ts:
+        torch.nn.Sequential of Linear and activations), or *.npz of `save`."""
         path = Path(path)
         if not path.is_file():
             raise ArgumentError(f"no such file: {visible(path)}")

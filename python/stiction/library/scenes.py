@@ -39,7 +39,7 @@ def set_joints(root, **attributes):
 
 
 def joint_names(root) -> list[str]:
-    """Of hinges and slides, in the order of the file: that of the model."""
+    """Names of hinges and slides, in the order of the file, which is the model's."""
     return [j.get("name") for j in root.find("worldbody").iter("joint")]
 
 

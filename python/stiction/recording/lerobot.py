@@ -67,7 +67,7 @@ def _statistics(x):
 
 
 def _picture_statistics(episodes):
-    """Of colours between 0 and 1, (3, 1, 1) as LeRobot has them; of at most 1000 frames."""
+    """Statistics of colours between 0 and 1, (3, 1, 1) as LeRobot has them; of at most 1000 frames."""
     frames = np.concatenate([e.pictures for e in episodes])
     colours = frames[:: max(1, len(frames) // 1000)].reshape(-1, 3) / 255
     of = _statistics(colours)

@@ -53,7 +53,7 @@ class ContactSensor(Sensor):
             setattr(self, time, xp.zeros((n, k), dtype=xp.float32))
 
     def _other_ends(self, index):
-        """Of each body the row of the sensor that counts its contacts + 1, 0 for none; and whether it counts at the
+        """For each body the row of the sensor that counts its contacts + 1, 0 for none; and whether it counts at the
         other end."""
         if self.xp is not namespace():
             raise ArgumentError(

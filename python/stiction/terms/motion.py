@@ -84,7 +84,7 @@ class MotionCommand(Command):
 
     @property
     def frames(self):
-        """Of the motion."""
+        """Number of frames of the motion."""
         return len(self._joints)
 
     # the frame is drawn by the event that sets the robot down on it
