@@ -51,7 +51,7 @@ HFIELDS = [
           "const bool nearer = vabs(away(p)) < vabs(away(slot[k]));", "const bool nearer = false;",
           gtests=("Hfield.AgreesWithTheReference",)),
     Break("hfield: points that find no slot are not said", POINTS,
-          "if (!(wanted && free.put(p)) && !flat) points.lose(p);", "if (wanted) free.put(p);",
+          "(!flat || p.at.distance < lowest - 1e-6 * points.extent))", "false)",
           gtests=("Hfield.MorePointsThanSlotsAreReported",)),
     Break("hfield: the filter of edges forgets the reach", FILTER,
           "range = W(1 + 1e-9) * (size.x + reach)", "range = W(1 + 1e-9) * size.x",
