@@ -14,7 +14,6 @@ import numpy as np
 
 from . import rotations
 from ._core import ArgumentError, Batch, Error, JointType, Model
-from ._util.files import write_atomically
 from ._util.nearest import hint
 from ._util.text import visible
 
@@ -160,6 +159,8 @@ class Motion:
         arrays = (self.joint_pos, self.joint_vel, self.body_pos, self.body_quat, self.body_lin_vel, self.body_ang_vel)
         data = {name: x.astype(np.float32) for name, x in zip(_ARRAYS, arrays)}
         data |= {"fps": np.array([self.fps]), "joint_names": np.array(self.joint_names), "body_names": np.array(self.body_names)}
+        from ._util.files import write_atomically
+
         write_atomically(path, lambda file: np.savez_compressed(file, **data))
 
 

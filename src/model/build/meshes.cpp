@@ -114,9 +114,10 @@ void load_shown(const MeshSpec& m, MeshSource& s, const AssetFiles& files) {
   const char* attribute = m.file.empty() ? "vertex" : "file";
   try {
     load(m, s, false, files);
-    if (s.shape)
-      mark(e, attribute, Use::ignored, false,
-           "no hull: nothing touches it, weighs by it or has a sensor on it");
+    if (!s.shape) return;
+    s.shape->hull.clear(), s.shape->hull_faces.clear();  // vertices alone have their inertia by one
+    mark(e, attribute, Use::ignored, false,
+         "no hull: nothing touches it, weighs by it or has a sensor on it");
   } catch (const ModelError& problem) {
     s.shape.reset();
     mark(e, attribute, Use::ignored, false,
