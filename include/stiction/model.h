@@ -133,7 +133,7 @@ struct Model {
   Ints geom_mesh;                          // (ngeommesh)
 
   // convex hulls of meshes, in the frames in which their geoms have them: origin at the centre of mass,
-  // axes principal. A mesh that nothing needs is not opened: no vertices
+  // axes principal. A mesh that only shows has no vertices
   Reals mesh_pos, mesh_quat;               // (nmesh,3) (nmesh,4)  that frame in the file's, after scale
   Reals mesh_size;                         // (nmesh,3)  size of its geoms: half sizes of the box around all vertices
   Reals mesh_volume;                       // (nmesh)    m³, as `inertia` of the mesh says; of a shell its area, m²

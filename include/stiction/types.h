@@ -186,7 +186,7 @@ inline constexpr double kUnitQuat2 = 1e-6;       // by which |q|² of a unit qua
 inline constexpr int kGeomGroups = 6, kAllGeomGroups = (1 << kGeomGroups) - 1;
 
 // Which geoms rays meet, as the arguments of MuJoCo's mj_ray. Whatever the options, rays pass geoms with
-// geom_alpha 0 and meshes and height fields whose files were not opened.
+// geom_alpha 0, meshes that only show, and meshes and height fields whose files were not there.
 struct RayOptions {
   int geomgroup = kAllGeomGroups;  // bit i: those of group i
   bool flg_static = true;          // also those that neither joints nor mocap poses move
