@@ -4,6 +4,7 @@
 #include <string>
 
 #include "cpu/adjoints.h"
+#include "quick.h"
 #include "stiction/error.h"
 
 // Defined by the units of each instruction set, src/cpu/kernels.cpp.
@@ -99,19 +100,13 @@ std::vector<Choice> choices() {
           {"scalar", scalar, true}};
 }
 
-[[noreturn, maybe_unused]] void refuse(const char* what) {
-  throw ArgumentError(std::string(what) +
-                      ": this build has only what a first run needs; build the rest with "
-                      "./dev setup, or CMake's STICTION_QUICK=OFF");
-}
-
 }  // namespace
 
 const Kernels& float32_kernels() {
   const char* wanted = std::getenv("STICTION_ISA");
   if (wanted == nullptr || *wanted == '\0') {
     const std::vector<const Kernels*> usable = usable_kernels();
-    if (usable.empty()) refuse("this processor");
+    if (usable.empty()) not_in_quick_build("this processor");
     return *usable.front();
   }
 
@@ -135,7 +130,7 @@ const Kernels& float64_kernels() {
 #ifdef STICTION_HAVE_plain64
   return physics::plain64::kKernels;
 #else
-  refuse("precision = float64");
+  not_in_quick_build("precision = float64");
 #endif
 }
 
@@ -150,7 +145,7 @@ const TangentKernels& tangent_kernels() {
 #ifdef STICTION_HAVE_dual_baseline
   return physics::dual_baseline::kTangentKernels;
 #else
-  refuse("derivatives of a batch");
+  not_in_quick_build("derivatives of a batch");
 #endif
 }
 
@@ -158,7 +153,7 @@ const AdjointKernels& adjoint_kernels() {
 #ifdef STICTION_HAVE_adjoint
   return physics::adjoint::kAdjointKernels;
 #else
-  refuse("derivatives of a batch");
+  not_in_quick_build("derivatives of a batch");
 #endif
 }
 
