@@ -39,7 +39,7 @@ ROBOT_BREAKS = [
           "seen.back(k) for k in self.past]", "seen.back(k) for k in reversed(self.past)]",
           pytests=(ACTUATOR_TEST + "test_a_network_sees_errors_and_speeds_of_the_steps_that_it_asks_for",)),
     Break("actuators: the laws of a control step act once", "python/stiction/tasks/task.py",
-          "                if task.drives:\n", "                if task.drives and step == 0:\n",
+          "            if task.drives:\n", "            if task.drives and step == 0:\n",
           pytests=(ACTUATOR_TEST + "test_a_hook_of_ones_own_comes_before_each_physics_step",)),
     Break("motions: angular velocities in the world's axes", "python/stiction/motions.py",
           "qvel[:, 3:6] = rotations.rotate_back(q, omega)", "qvel[:, 3:6] = omega",

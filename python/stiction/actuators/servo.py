@@ -77,7 +77,8 @@ class Servo(Actuator):
         f = base + |l_e τ_e − l_m τ| + s (stribeck + |m_e τ_e − m_m τ| + quadratic terms where τ and τ_e oppose each other)
 
     and viscous. Friction and what the voltage of the speed takes, kt²/R q̇, are implicit: dry friction and damping of the joints, written before each
-    physics step; the joints get the rotor's inertia. These replace what the model has on the joints.
+    physics step; the joints get the rotor's inertia. These replace what the model has on the joints, and what events
+    draw for their dry friction.
 
     servo: a name of stiction.actuators.SERVOS, or Parameters. vin (V), kp: in the place of its own; None: those. Loads by gravity
     come from the CPU.

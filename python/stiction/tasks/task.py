@@ -341,16 +341,12 @@ class TaskEnv(EpisodeLoop):
         self._action, self._stepped = actions, self._count()
         task.act(actions)
         self._no_steps_in("act")
-        if self.physics_steps == 1:
-            for step in range(self.frame_skip):
-                if task.drives:
-                    task.drive(step)
-                    self._no_steps_in("drive")
-                self.batch.step() if physics is None else physics()
-                self._stepped = self._count()
-        else:
-            self.batch.step(self.frame_skip) if physics is None else physics()
-        self._stepped = self._count()
+        for step in range(self.frame_skip // self.physics_steps):
+            if task.drives:
+                task.drive(step)
+                self._no_steps_in("drive")
+            self.batch.step(self.physics_steps) if physics is None else physics()
+            self._stepped = self._count()
         self._length += 1
         task.measure()
         self._no_steps_in("measure")

@@ -145,6 +145,14 @@ def test_events_may_change_the_numbers_of_an_environment():
     assert 1 <= torque.min() < 2 and 9 < torque.max() <= 10
 
 
+@pytest.mark.parametrize("servo", [True, False], ids=["position servo", "motor"])
+def test_strength_scales_what_the_law_asks_for(servo):
+    model = rotor("<position joint='hinge' kp='77' kv='3' gear='2'/>" if servo else "<motor joint='hinge' gear='2'/>")
+    weak = Event(terms.randomize, param=stiction.randomization.actuator_strength(0.5, 0.5))
+    env = wheel(Pd(kp=8, kd=0.5), model=model, events={"weak": weak})
+    assert applied(env, 0.4, 0.1, 2.0) == pytest.approx(0.5 * (8 * 0.3 - 1.0), abs=1e-5)
+
+
 # ------------------------------------------------------------------------------- servos
 
 
