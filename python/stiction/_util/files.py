@@ -86,22 +86,32 @@ def write_text(path, text: str):
     write_atomically(path, lambda file: file.write(text.encode()))
 
 
-def write_folder(folder, files: dict[str, bytes]):
-    """A new folder with these files, all of them or none. Error where something of that name is there."""
+@contextlib.contextmanager
+def new_folder(folder):
+    """Within the block: an empty folder to be filled. It gets the name `folder` once it is complete and on the disk; after an
+    exception nothing is there. Error where something of that name is."""
     folder = Path(folder)
     if os.path.lexists(folder):
         raise Error(f"{visible(folder)} is there already: give the name of a new folder")
     part = folder.with_name(f"{PART}{os.getpid()}-{secrets.token_hex(4)}-{folder.name}")
     try:
         part.mkdir()
-        for name, content in files.items():
-            (part / name).write_bytes(content)
-            _sync(part / name)
+        yield part
+        for file in part.rglob("*"):
+            if file.is_file():
+                _sync(file)
         part.rename(folder)
     except OSError as e:
         raise type(e)(e.errno, e.strerror, str(folder)) from None  # the name that the user knows
     finally:
         shutil.rmtree(part, ignore_errors=True)
+
+
+def write_folder(folder, files: dict[str, bytes]):
+    """A new folder with these files, all of them or none. Error where something of that name is there."""
+    with new_folder(folder) as part:
+        for name, content in files.items():
+            (part / name).write_bytes(content)
 
 
 def _is_running(pid: int) -> bool:

@@ -2,13 +2,13 @@
 
 import io
 import json
-import os
 from pathlib import Path
 
 import numpy as np
 
 from .._core import ArgumentError
 from .._util.extras import remedy
+from .._util.files import new_folder
 
 VERSION = "v3.0"
 CHUNK = 1000  # files of a folder
@@ -97,14 +97,17 @@ def _files(episodes, columns):
 
 def write(folder, recorder, task, robot_type):
     arrow = _arrow()
-    folder = Path(folder)
-    if folder.exists():
-        raise ArgumentError(f"{folder}: is there already; a data set is written as a whole")
     episodes = recorder.episodes()
     drawn = [e for e in episodes if e.pictures is not None]
     episodes = drawn or episodes
     if not episodes:
         raise ArgumentError(f"{folder}: nothing is recorded; step first")
+    Path(folder).parent.mkdir(parents=True, exist_ok=True)
+    with new_folder(folder) as part:
+        _write_files(arrow, part, recorder, episodes, drawn, task, robot_type)
+
+
+def _write_files(arrow, part, recorder, episodes, drawn, task, robot_type):
     rate = 1 / recorder.env.dt
     fps = round(rate) if abs(rate - round(rate)) < 1e-6 * rate else rate
     columns = _frames(episodes, fps)
@@ -115,7 +118,6 @@ def write(folder, recorder, task, robot_type):
         features[IMAGE] = {"dtype": "image", "shape": shape, "names": ["height", "width", "channels"]}
         statistics[IMAGE] = _picture_statistics(drawn)
 
-    part = folder.with_name(folder.name + f".part{os.getpid()}")
     files = _files(episodes, columns)
     ends = np.cumsum([len(e) for e in episodes])
     for file in sorted(set(files)):
@@ -137,7 +139,6 @@ def write(folder, recorder, task, robot_type):
     }  # fmt: skip
     (part / "meta/info.json").write_text(json.dumps(info, indent=4))
     (part / "meta/stats.json").write_text(json.dumps(statistics, indent=4))
-    part.rename(folder)
 
 
 def _write_meta(arrow, part, episodes, files, ends, task):

@@ -1,5 +1,6 @@
 """Recordings: episodes are those of the environment, files have them, a replay has the same bits, LeRobot opens its own."""
 
+import errno
 import json
 
 import numpy as np
@@ -110,7 +111,8 @@ def test_wrong_calls_are_refused(tmp_path):
     recorder = Recorder(stiction.TaskEnv(Pendulum, 2))
     with pytest.raises(stiction.ArgumentError, match="nothing is recorded"):
         recorder.save_lerobot(tmp_path / "set", "balance")
-    with pytest.raises(stiction.ArgumentError, match="is there already"):
+    recorder.step(np.zeros((2, 1), np.float32))
+    with pytest.raises(stiction.Error, match="is there already: give the name of a new folder"):
         recorder.save_lerobot(tmp_path, "balance")
 
 
@@ -135,7 +137,22 @@ def test_files_of_lerobot(tmp_path, monkeypatch):
         np.testing.assert_array_equal([f["observation.state"] for f in frames], e.obs)
         np.testing.assert_array_equal([f["next.done"] for f in frames], e.dones)
         np.testing.assert_allclose([f["timestamp"] for f in frames], np.arange(len(e)) * 0.04, rtol=1e-6)
-    assert parquet.read_table(root / "meta/tasks.parquet").to_pandas().loc["balance", "task_index"] == 0
+    tasks = parquet.read_table(root / "meta/tasks.parquet")
+    assert tasks.to_pylist() == [{"task_index": 0, "task": "balance"}]
+    assert json.loads(tasks.schema.metadata[b"pandas"])["index_columns"] == ["task"]
+
+
+def test_a_data_set_that_can_not_be_written_leaves_nothing(tmp_path, monkeypatch):
+    pytest.importorskip("pyarrow")
+    from stiction.recording import lerobot
+
+    def full(*_):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(lerobot, "_write_meta", full)
+    with pytest.raises(OSError, match="No space left on device: .*set'"):
+        recorded(stiction.TaskEnv(Pendulum, 2), 5).save_lerobot(tmp_path / "set", "balance")
+    assert not list(tmp_path.iterdir())
 
 
 @pytest.mark.train("lerobot", "torch")
