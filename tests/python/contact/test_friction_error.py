@@ -115,5 +115,5 @@ def test_friction_after_a_reset():
         batch.ctrl[:] = model.key_ctrl[0]
         found[solves] = beyond(batch)
     assert found["fixed_point"][0] >= 0.99 and found["fixed_point"][1] < 1e-5
-    assert found["auto"][0] >= 0.85 and found["auto"][1] < 0.01
+    assert found["auto"][0] >= 0.9 and found["auto"][1] < 1e-3  # 0.92 to 0.94 and 4e-4 to 6e-4 by four seeds
     assert found[1][0] < 0.7 and found[1][1] > 0.1
