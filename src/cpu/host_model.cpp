@@ -105,6 +105,7 @@ HostModel::HostModel(const Model& m, const Options& o, bool dense) : dense_(dens
 
 void HostModel::bodies(const Model& m) {
   physics::ModelView& w = view_;
+  subtree_mass_ = m.body_subtreemass;
   w.body_parentid = keep(m.body_parentid);
   w.body_mocapid = keep(m.body_mocapid);
   std::vector<int> carrier(at(m.nbody), -1), mocap;

@@ -58,6 +58,9 @@ class HostModel {
   const int* keep_structure(std::vector<int> v) {
     return structure_.emplace_back(std::move(v)).data();
   }
+  const double* keep_structure(std::vector<double> v) {
+    return shares_.emplace_back(std::move(v)).data();
+  }
   void bodies(const Model& m);
   void origins(const Model& m);
   void joints(const Model& m);
@@ -82,6 +85,7 @@ class HostModel {
   void rows();
   void structure();
   void groups(const std::vector<int>& parent);
+  void light_parts(std::vector<int>& adr, std::vector<int>& dofs, const std::vector<int>& of_body);
   void turning_by_dof(const std::vector<int>& parent);
   void parameters(const Model& m);
 
@@ -90,9 +94,11 @@ class HostModel {
   FieldSpecs specs_{};
   std::array<std::vector<double>, kFields> params_;
   std::deque<std::vector<int>> ints_, structure_;
-  std::vector<int> dof_limited_;  // (nv)  1: the joint has limits and no other dof
+  std::vector<double> subtree_mass_;  // (nbody)
+  std::vector<int> dof_limited_;      // (nv)  1: the joint has limits and no other dof
   std::vector<int> tendon_limited_, tendon_springs_, tendon_drags_,
       tendon_rubs_;  // 1: may have the row
+  std::deque<std::vector<double>> shares_;
   std::deque<std::vector<float>> floats_;
   std::deque<std::vector<double>> doubles_;
 };

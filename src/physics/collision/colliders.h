@@ -23,12 +23,24 @@ struct Witness {
   W distance;              // signed, < 0: overlap
 };
 
+// How fast the points of two shapes close a gap along a unit normal n, from the first shape to the second, as either
+// predictor of the step has it: at most −n·velocity + |n × spin| (radius + gap), all of them those of the second body
+// against the first at the centre of one shape. A point acts only where
+//   gap <= rest + twice_horizon · (the larger of both).
+template <class W>
+struct ClosingMotion {
+  Vec3<W> velocity[2], spin[2];
+  W radius, rest, twice_horizon;
+};
+
 // How far apart shapes may be for their points to matter; 1 where a lane's are farther; a unit axis from the first
-// shape towards the second along which they may be apart, or what is no unit vector: none is known.
+// shape towards the second along which they may be apart, or what is no unit vector: none is known. Where `closing` is
+// known, shapes that are too far apart to act along their normal need no points but the nearest.
 template <class W>
 struct SearchLimit {
   W reach, beyond;
   Vec3<W> axis{};
+  const ClosingMotion<W>* closing = nullptr;
 };
 
 // Lengths that differ by less than this share of the shapes' extent count as equal.
