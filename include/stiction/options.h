@@ -1,4 +1,4 @@
-// How to step: everything that is a choice of the user and not a property of the robot.
+// How to step: everything that is a choice of the user and not a property of the robot. options.def lists the fields.
 #pragma once
 
 #include <cstdint>
@@ -89,6 +89,8 @@ struct Options {
   double barrier_distance = 1e-3;  // d̂ of ipc_barrier, m
   MocapVelocity mocap_velocity =
       MocapVelocity::difference;  // of a Batch; a Reference takes Inputs::mocap_vel
+
+  bool operator==(const Options&) const = default;
 };
 
 // Throws ArgumentError naming the field, its value and its range.

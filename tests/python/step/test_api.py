@@ -293,8 +293,19 @@ def test_option_out_of_range(name, value, said):
 
 
 def test_unknown_option_is_a_type_error():
-    with pytest.raises(TypeError):
+    with pytest.raises(TypeError, match="no field 'time_step'.*'timestep'"):
         stiction.Options(time_step=0.1)
+    with pytest.raises(TypeError, match="no field"):
+        stiction.Options().replace(time_step=0.1)
+
+
+@pytest.mark.parametrize(("name", "value", "type"), [
+    ("timestep", "fast", r"float \| None"), ("near_rigid", None, "float"), ("max_iterations", 1.5, "int"),
+    ("stiction", 1, "Literal"), ("friction_iterations", [3], "'fixed_point'"),
+])  # fmt: skip
+def test_option_of_another_type(name, value, type):
+    with pytest.raises(TypeError, match=f"Options.{name}: given .*; expected .*{type}"):
+        stiction.Options(**{name: value})
 
 
 # --------------------------------------------------------------------------------- Reference
