@@ -1,4 +1,4 @@
-// A control step and the beginning of episodes. Allocates nothing.
+// A control step and the beginning of episodes. Does not allocate.
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -11,7 +11,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr int kShare = 128;  // fewer environments are not worth waking the other threads
+constexpr int kShare = 128;  // fewer environments are not worth waking other threads
 constexpr int kPart = 64;
 constexpr physics::TeamOfOne kTeam;
 
@@ -25,7 +25,7 @@ void Env::Impl::flip() {
 void Env::Impl::flip_and_keep() {
   flip();
   const auto results = [&](int set) {
-    return reinterpret_cast<std::byte*>(sets[at(set)].obs);  // the first of them
+    return reinterpret_cast<std::byte*>(sets[at(set)].obs);  // the first array of the results
   };
   batch.copy_memory(results(now), results(1 - now), layout.result_bytes());
 }

@@ -5,7 +5,7 @@ namespace stiction {
 
 void Env::Impl::remember() {
   engine().remember(before.batch);
-  // results are those of two sets in turn: a step has not touched the last one
+  // results alternate between two sets: a step has not overwritten the last one
   before.episodes.resize(layout.results(0));
   read(before.episodes.data(), device != nullptr ? device->memory() : memory.data(),
        before.episodes.size());
