@@ -246,30 +246,30 @@ class Batch {
   void clear_counts();
   std::uint64_t state_hash() const;  // FNV-1a of the declared state of all environments, in order
 
-  // State, inputs, status and own parameters to a file, and back into any batch of the same model,
-  // options, precision and num_envs: the same bits from there on with the same isa(). Where that
-  // differs, load returns a warning that says so, else "". Own parameters that the file doesn't have
-  // become the model's; views stay valid. Throw Error on a damaged or foreign file, and then change
-  // nothing.
+  // save writes state, inputs, status and per-environment parameters to a file. load reads it into any
+  // batch of the same model, options, precision and num_envs, which then computes the same bits with the
+  // same isa(). Where isa() differs, load returns a warning that says so, else "". Per-environment
+  // parameters that the file doesn't have become the model's; views stay valid. Both throw Error on a
+  // damaged file or one of something else, and then change nothing.
   void save(const std::string& path) const;
   std::string load(const std::string& path);
-  // The same as bytes, with the outputs, which a file leaves out: forces and accelerations of the
-  // last step are there, too.
+  // The same as bytes, with the outputs, which a file leaves out: this includes forces and accelerations
+  // of the last step.
   std::vector<std::byte> snapshot() const;
   std::string restore(std::span<const std::byte> snapshot);
-  // Keeps a copy of everything, counts included, in memory that the batch holds from then on, and
-  // puts it back: for calls of a user's function between steps, which may throw. Parameters that became
-  // own in between stay so, with the model's numbers. put_back throws Error if nothing is kept.
+  // remember copies everything, counts included, to memory that the batch holds from then on; put_back
+  // restores the copy: for calls of a user's function between steps, which may throw. Parameters that became
+  // per-environment in between stay so, with the model's values. put_back throws Error if nothing is kept.
   void remember();
   void put_back();
-  // One environment as JSON: model file (empty where the model came from a string), options, state,
-  // inputs, own parameters; `stiction replay` steps it in double with a trace.
+  // Writes one environment as JSON: model file (empty where the model came from a string), options, state,
+  // inputs, per-environment parameters; `stiction replay` steps it in double with a trace.
   void dump(int env, const std::string& path) const;
 
-  // The CUDA stream of the batch's work; 0 on the CPU. On another one its next work waits for the
-  // work so far. release_to: what is given to the stream `other` from now on waits for the batch's
-  // work so far; wait_for: the batch's next work waits for what `other` has. On the CPU both do
-  // nothing.
+  // The CUDA stream on which the batch's work is enqueued; 0 on the CPU. After set_stream the batch's next
+  // work waits for its earlier work. release_to: work enqueued on the stream `other` from now on waits for
+  // the batch's work so far; wait_for: the batch's next work waits for the work of `other` so far. On the
+  // CPU both do nothing.
   std::uintptr_t stream() const;
   void set_stream(std::uintptr_t stream);
   void release_to(std::uintptr_t other) const;

@@ -25,7 +25,7 @@ struct DerivativeBlock {
 //
 //   of    rows: "qpos", "qvel", "act", "sensordata", or another field of the state: at the end of the step
 //   wrt   columns: "qpos", "qvel", "ctrl", "qfrc_applied", or another field of the state or of the
-//         inputs, or a parameter, which becomes own to each environment: at its start
+// inputs, or a parameter, which becomes per-environment: at its start
 //
 // Those of qpos are tangents, as many as qvel has numbers: the increment of a rotation is a rotation vector in the axes
 // of the body. All other rows and columns are the numbers of the field, including quaternions.
@@ -53,11 +53,11 @@ class StepDerivative {
   // Returns weightsᵀ times the Jacobian, (num_envs, columns), without forming it, by a reverse sweep: weights
   // (num_envs, rows). Throws ArgumentError on another size or a number that is not finite.
   std::vector<double> product(std::span<const double> weights);
-  // Of the last call, (num_envs): bits of Status of the steps that were differentiated. Do not trust a derivative where
+  // Returns, for the last call, (num_envs): the Status bits of the differentiated steps. Don't trust derivatives where
   // not_converged or inaccurate is set; if the step froze, the derivative is that of no motion.
   const std::vector<std::uint32_t>& status() const;
-  // Of the last call, (num_envs), 0 or 1: whether every entry is exact. Points of boxes on boxes, and of cylinders,
-  // ellipsoids, meshes and height fields against shapes other than planes, are computed by searches in numbers without
+  // Returns, for the last call, (num_envs), 0 or 1: whether every entry is exact. Points of two boxes, and those of
+  // cylinders, ellipsoids, meshes and height fields against shapes other than planes, are found by searches without
   // tangents. Where one acts, the columns of qpos in the rows of qpos and qvel are those of Reference::step_jacobian,
   // which takes longer; 0 where another row or column moves such a point, or per-environment parameters differ from the
   // model's, which the reference does not know: then these points are held fixed.

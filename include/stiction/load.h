@@ -1,4 +1,4 @@
-// Loading beyond model.h: files that are given as bytes, and what a load left out in a few words.
+// Loading beyond model.h: files given as bytes, and a short summary of what a load left out.
 #pragma once
 
 #include <map>

@@ -1,4 +1,4 @@
-// Rays among the geoms: what they met.
+// Ray casts against the geoms, and their hits.
 #pragma once
 
 #include <span>

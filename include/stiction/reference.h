@@ -71,10 +71,10 @@ struct ForwardResult {
   std::vector<double> qfrc_actuator;                                        // (nv)
   double energy_kinetic = 0, energy_potential = 0;  // J; potential: gravity and joint springs
   std::array<double, 3> linear_momentum{};          // kg m/s
-  // Of everything that moves; kg m²/s, about the centre of mass; com, m.
+  // sums over all moving bodies; kg m²/s, about the centre of mass; com, m.
   std::array<double, 3> angular_momentum{}, com{};
-  // Of connects and welds: rotation, translation of body 2, and its velocity relative to body 1, angular, linear;
-  // of a coupling in the fourth row.
+  // connects and welds: rotation, translation of body 2, and its velocity relative to body 1, angular, linear;
+  // a coupling uses the fourth row.
   std::vector<double> eq_gap, eq_J;  // (neq,6) (neq,6,nv)
   std::vector<Contact> contacts;     // every candidate point of every pair, impulses zero
 };
@@ -96,7 +96,7 @@ struct StepResult {
   std::vector<double> A;             // (nv,nv)    M + δt D + δt² K
   std::vector<double> gen_impulse;   // (nv)       generalized impulse of all constraints
   std::vector<double> xfrc_contact;  // (nbody,6)  contact force, torque at the centre of mass
-  // Of connects and welds: force, torque on body 2, world; of a coupling the first number: along the coupling.
+  // connects and welds: force, torque on body 2, world; a coupling: the first number, the force along the coupling.
   std::vector<double> eq_force;    // (neq,6)
   std::vector<double> sensordata;  // (nsensordata)  of this interval, or of the next state
   std::vector<Contact> contacts;   // points in the problem

@@ -82,7 +82,7 @@ void Env::Impl::observe() {
   });
 }
 
-// A part is so many environments that nobody waits long for the last one, and whole lines of results.
+// Splits n environments into parts that are short enough to balance the load and that end on whole lines of results.
 template <class F>
 void Env::Impl::share(int n, const F& f) {
   cpu::ThreadPool& pool = *engine().pool;
@@ -154,7 +154,7 @@ void Env::Impl::finish(int begin, int end) {
   envs::keep_final_obs(kTeam, a, envs::row_begin(begin, a.num_obs), (end - begin) * a.num_obs);
 }
 
-// State, inputs and memory of a new episode, one refresh of all of them, the first observation.
+// Sets state, inputs and memory of a new episode, refreshes all of them once, and computes the first observation.
 void Env::Impl::begin_episodes(std::span<const int> which, bool restart) {
   if (which.empty()) return;
   Batch::Impl& e = engine();

@@ -1,4 +1,4 @@
-// A step around a function of the user, who may raise: then it has not happened.
+// Rolls back a step around a user's function that raised: it is as if the step had not happened.
 #include "env/impl.h"
 
 namespace stiction {

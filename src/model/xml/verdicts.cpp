@@ -100,7 +100,7 @@ ReportEntry entry(const Element& e, const Verdict& v) {
   return {v.use, v.physics, *e.file, e.line, shown(e.name), "", "", v.note};
 }
 
-// Of repeated entries the first stands for all.
+// Collects entries, but skips one of a copied element that repeats an earlier one.
 class Report {
  public:
   explicit Report(LoadReport& report) : report_(report) {}

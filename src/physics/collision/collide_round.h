@@ -6,9 +6,9 @@
 
 STICTION_PHYSICS_BEGIN
 
-// Two capsules touch at two points while their axes, seen along the normal, are at an angle of less than
-// asin(1/sqrt(kTurned (1 + overlap/radii))) and overlap by more than radii/kShort, and while they are tilted by
-// less than asin(1/sqrt(kTilted)) against it.
+// Two capsules touch at two points while their axes, projected along the normal, form an angle of less than
+// asin(1/sqrt(kTurned (1 + overlap/radii))) and overlap by more than radii/kShort, and while their tilt to the
+// normal plane is less than asin(1/sqrt(kTilted)).
 inline constexpr double kTurned = 25, kShort = 100, kTilted = 4;
 inline constexpr double kRounding = 1e-15;  // relative, of a squared length
 

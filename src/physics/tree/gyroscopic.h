@@ -12,7 +12,7 @@
 //   I ω = I Ω - s Ω × I Ω
 //
 // Without torques ω and ω0 have the same energy, whatever s is, and R I ω the same direction, since
-// (1 - s Ω×) (1 + s Ω×)⁻¹ turns by -δt |Ω| about Ω. A joint's armature, damping and stiffness J resist
+// (1 - s Ω×) (1 + s Ω×)⁻¹ rotates by -δt |Ω| about Ω. A joint's armature, damping and stiffness J resist
 // the change of its velocity w, but do not rotate with it.
 //
 // The common centre of mass of a free joint moves in a straight line: v_o + (exp(δt Ω) - 1) r/δt, r its offset, is
