@@ -102,7 +102,7 @@ constexpr auto unused_fields(const physics::SizesView& m) {
 
 // Options on which the lists of a kernel depend.
 struct ArenaOptions {
-  bool shifted;          // slips are shifted, by anchors, mocap bodies or surfaces: the solve reads point_shift
+  bool shifted;          // slips are shifted by anchors, mocap or surfaces: reads point_shift
   bool renews_friction;  // friction bounds may change: the solve writes point_n0, point_eps
   bool couples;          // torsional or rolling friction
 };

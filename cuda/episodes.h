@@ -55,7 +55,7 @@ template <class Team, class Task>
 STICTION_FN void begin_episode(const Team& team, const ModelView& m, const Launch& l,
                                const EpisodeLaunch& k, const Task& task, int env,
                                envs::TaskEnv<float>& e) {
-  reset_environment<Drives::strings>(team, m, l, env, e.fields);  // robots of tasks have no actuator states
+  reset_environment<Drives::strings>(team, m, l, env, e.fields);  // a task's robot has no act
   envs::begin_episode(team, k.arrays, env, k.restart);
   e.episode = k.arrays.episode[env], e.step = 0;
   task.reset(team, m, e);

@@ -65,7 +65,7 @@ struct Launch {
   int after;                   // remaining steps of the call, made by later runs
   int left;                    // steps of the call from the launch's first one on
   std::uint32_t kernels;       // for `step`: bit k, kernel number k is executed
-  std::uint32_t barriers;  // for `step`: bit k, the warps of a block synchronize after kernel k
+  std::uint32_t barriers;  // for `step`: bit k, the warps of each block synchronize after kernel k
   Rounds rounds;
 };
 

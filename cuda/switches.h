@@ -83,7 +83,7 @@ struct Switches {
   Groups groups;  // STICTION_CUDA_GROUP
   bool graphs;    // STICTION_CUDA_GRAPHS, 1
   bool times;  // STICTION_CUDA_TIMES, 0: events around each kernel; disables graphs and whole steps
-  int arena_percent;  // STICTION_CUDA_ARENA: percentage of the shared memory available per resident environment
+  int arena_percent;  // STICTION_CUDA_ARENA: % of shared memory for resident blocks
   bool step;          // STICTION_CUDA_STEP, 1: all kernels of the steps in one launch
   int step_warps;     // STICTION_CUDA_STEP_WARPS: warps per block of `step`; 0: automatic
   int barriers;       // STICTION_CUDA_BARRIERS: bit k, barrier after kernel k of `step`

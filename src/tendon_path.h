@@ -32,7 +32,7 @@ struct Detour {
   T arc;                    // length between them
 };
 
-inline constexpr double kLeastSine = 1e-15;  // sine of the angle below which lines count as parallel
+inline constexpr double kLeastSine = 1e-15;  // sine of the angle up to which lines are parallel
 // A point inside a circle by no more than this fraction of its squared radius counts as on it: if round-off let a
 // tangent dip into the circle, the string would go all the way around.
 inline constexpr double kTangential = 1e-12;

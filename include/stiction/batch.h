@@ -132,7 +132,7 @@ class Batch {
   // "cpu".
   std::string device_description() const;
   int device_number() const;                // 0 for "cpu"
-  std::vector<KernelInfo> kernels() const;  // of a GPU, in the order of a step; waits for the stream
+  std::vector<KernelInfo> kernels() const;  // of a GPU, in step order; waits for the stream
   int threads() const;                      // 1 on a device
   // Instruction set in use: "avx512", "avx2", "baseline"; the environment variable STICTION_ISA selects it.
   // "float64" in that precision: one environment at a time. On a device the kind of device: "cuda".

@@ -20,7 +20,7 @@ struct CudaReport {
   std::string toolkit;        // CUDA version of the build
   std::string architectures;  // GPU architectures with compiled code
   std::string driver;         // CUDA version that the driver supports; empty: no driver
-  std::string problem;        // why no device is available, with the remedy; empty: one is available
+  std::string problem;        // why there is no available device, with the remedy; else empty
   std::vector<CudaDevice> devices;
 };
 CudaReport cuda_devices();

@@ -91,7 +91,7 @@ class Env {
   void reset(std::span<const int> ids);  // ArgumentError on an index out of range or a duplicate
   // Environment i (index in the batch, not in `ids`) draws with seed + i; its next episode is episode 0.
   void seed(std::uint64_t seed);
-  void seed(std::span<const int> ids, std::span<const std::uint64_t> seeds);  // one seed per environment
+  void seed(std::span<const int> ids, std::span<const std::uint64_t> seeds);  // one seed per id
 
   // Makes one control step of all environments. actions: (num_envs, num_actions), row-major; ArgumentError
   // on another size. Non-finite numbers count as 0 and set Status::bad_control. An environment that froze

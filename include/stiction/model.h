@@ -16,7 +16,7 @@ namespace stiction {
 // A sensor as in the file.
 struct SensorSpec {
   std::string name, type;       // MJCF element name: "gyro", "jointpos", ...
-  std::string objtype, object;  // what it is attached to: "site", "joint", ...; its name in the file
+  std::string objtype, object;  // what it is attached to: "site", "joint", ...; its name
   std::string reftype, reference;
   double cutoff = 0;
   int dim = 0;  // numbers of a reading; 0: kept, but not evaluated (the report says so)

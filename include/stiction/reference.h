@@ -28,7 +28,7 @@ struct Inputs {
       {};  // (nanchor,3)  state of anchored stiction, m or rad, world axes
   std::span<const double> friction_anchor = {};  // (nv+ntendon)  of anchored dry friction, m or rad
   std::span<const double> rebound = {};          // (nrebound)  state of restitution, m/s
-  std::span<const double> eq_active = {};        // (neq)  0: the constraint is off; empty: eq_active0
+  std::span<const double> eq_active = {};        // (neq)  0: constraint is off; empty: eq_active0
   std::span<const double> act = {};              // (na)   activations of the actuators
   double time = 0;                               // s, at the start; only clock sensors read it
 };
@@ -45,7 +45,7 @@ struct Contact {
   std::array<double, 3>
       couple{};  // on geom2's body in addition to the impulse, by torsional and rolling friction, N m s
   std::array<double, 3> torque{};      // couple / timestep, N m
-  std::array<double, 3> slip{};        // tangential velocity of geom2 relative to geom1 at the end, m/s
+  std::array<double, 3> slip{};        // tangential velocity of geom2 relative to geom1 at the end
   double separation_velocity = 0;      // normal velocity at the end, > 0 separating
   double friction = 0, friction2 = 0;  // μ1, μ2: equal unless the pair is anisotropic
   double stiffness = 0, dissipation = 0;  // k, d of the pair
@@ -87,11 +87,11 @@ struct StepResult {
   std::vector<double> v;    // (nv)
   std::vector<double> act;  // (na)         next activations
   std::vector<double> mocap_pos,
-      mocap_quat;              // (nmocap,3) (nmocap,4)  poses to which mocap_vel moves the mocap bodies
+      mocap_quat;              // (nmocap,3) (nmocap,4)  poses of mocap bodies after the step
   std::vector<double> anchor;  // (nanchor,3)  next anchors; zero unless stiction = anchored
   std::vector<double> friction_anchor;  // (nv+ntendon)  next anchors of dry friction, likewise
   std::vector<double>
-      rebound;  // (nrebound)  next impact speeds of bouncing pairs, m/s; -1: resting
+      rebound;  // (nrebound)  next impact speeds of the pairs that bounce, m/s; -1: the pair rests
   std::vector<double> v_star;        // (nv)       free-motion velocity
   std::vector<double> A;             // (nv,nv)    M + δt D + δt² K
   std::vector<double> gen_impulse;   // (nv)       generalized impulse of all constraints
@@ -114,7 +114,7 @@ struct StepJacobian {
   std::vector<double> state;  // (2 nv, 2 nv)  with respect to (q, v)
   std::vector<double> ctrl;   // (2 nv, nu)
   std::vector<double>
-      friction;     // (2 nv, npair)  with respect to the sliding friction of each pair, both directions
+      friction;     // (2 nv, npair)  with respect to the sliding friction, both directions
   StepResult step;  // the step, solved to round-off
 };
 

@@ -38,7 +38,7 @@ struct TerrainPatch {
 struct TerrainOptions {
   int levels = 10, columns = 20;
   double patch = 8, border = 25, cell = 0.1;  // m
-  double unit = 0.005;                        // m; elevations are integer multiples, rounded towards 0
+  double unit = 0.005;                        // m; elevations are integer multiples, truncated
   std::vector<TerrainPatch> patches;          // empty: those of legged_gym
   std::uint64_t seed = 0;
 };

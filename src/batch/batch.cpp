@@ -186,7 +186,7 @@ Batch::Impl::Impl(ModelPtr m, const BatchOptions& o)
   }
   try {
     allocate();
-  } catch (const std::bad_alloc&) {  // host copies of device rows: they need address space, no memory yet
+  } catch (const std::bad_alloc&) {  // host copies of device rows: address space, not memory
     throw ArgumentError("a batch of " + std::to_string(o.num_envs) + " environments needs " +
                         std::to_string((memory.total + memory.mirror) / 1000000) +
                         " MB of addresses of the host; reduce num_envs");

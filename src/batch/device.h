@@ -41,7 +41,7 @@ class Device {
   virtual ~Device() = default;
 
   virtual std::string name() const = 0;         // "cuda:0"
-  virtual std::string description() const = 0;  // the GPU; resources of its kernels and how many environments run
+  virtual std::string description() const = 0;  // the GPU; resources of its kernels, and occupancy
   virtual std::size_t bytes() const = 0;        // allocated on the device
   virtual std::size_t local_bytes() const { return 0; }  // BatchMemory::local
   virtual std::vector<KernelInfo> kernels() { return {}; }
@@ -106,7 +106,7 @@ struct DeviceLayout {
   std::array<std::size_t, cpu::kFields> stride{};     // 0: the model's row is shared by all
   std::array<std::size_t, cpu::kFields> row_bytes{};  // of all fields except scratch
   std::array<std::size_t, cpu::kFields> reference{};  // offset of the model's row; kNone: no row
-  std::size_t reference_status = 0;                   // a word of each status array, as after a reset
+  std::size_t reference_status = 0;                   // one word per status array, as after a reset
   std::size_t reference_begin = 0, reference_end = 0;
   std::size_t status[kStatusArrays] = {}, store = 0, counters = 0;
   std::size_t counter_bytes = 0;               // per environment

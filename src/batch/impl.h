@@ -88,7 +88,7 @@ struct RowSpec {
 struct AnchorSlots {
   int nslot = 0, nanchor = 0, words = 0;  // 0 if there are no anchors; words per environment
   std::vector<std::uint64_t> bits;        // (envs, words)
-  std::vector<std::uint8_t> known;        // (envs)  0: the row may have been written since the bits were computed
+  std::vector<std::uint8_t> known;        // (envs)  0: the row may have been written since
   bool shown = false;                     // a view was given to a user, who may write at any time
 
   void allocate(int envs, int slots, int anchors);
@@ -134,7 +134,7 @@ struct Batch::Impl {
   std::vector<RowSpec> loaded, stored;  // parameters are loaded if per-environment
   std::vector<std::uint32_t> status;
   std::vector<std::int32_t> status_step, steps;  // steps since the reset
-  std::vector<GroupKey> order;                   // the order in which environments share packs, see group.cpp
+  std::vector<GroupKey> order;                   // environments as they share packs, see group.cpp
   AnchorSlots anchors;
   cpu::Buffer reference;  // the model's values, a dense row per field
   std::array<std::byte*, kFields> reference_row{};

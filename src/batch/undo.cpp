@@ -56,7 +56,7 @@ void Batch::Impl::put_back(const Before& before) {
       std::copy_n(reference_row[at(f)], row_bytes(spec(f)), row(f, env));
   }
   send_all(kAllRows);
-  if (device != nullptr) device->take_counts(counts);  // discards the counts of the device since then
+  if (device != nullptr) device->take_counts(counts);  // discards the device's counts since then
   counts = before.counts;
 }
 

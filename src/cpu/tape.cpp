@@ -38,7 +38,7 @@ void Tape::derivatives(std::uint32_t first, int n, std::uint32_t last, const std
   const auto place = [&](std::uint32_t node) {
     return kSide * (node < first ? std::size_t{0} : std::size_t{node} - first + 1);
   };
-  if (side_.size() < place(last)) side_.resize(place(last));  // all zero, as the code below leaves it
+  if (side_.size() < place(last)) side_.resize(place(last));  // zeros, as the code below leaves it
   double* const bars = side_.data();
   const std::uint32_t end = first + static_cast<std::uint32_t>(n);
   for (int row = 0; row < rows; row += kSide) {

@@ -93,7 +93,7 @@ class Tree {
 
   const Model& m_;
   int root_;
-  std::vector<double> size_;  // upper bound on the distance of everything a body carries from its origin
+  std::vector<double> size_;  // upper bound on the distance of a body's matter from its origin
   std::vector<bool> turns_;   // whether any joint from the body on rotates
   std::vector<Way> way_;
 };

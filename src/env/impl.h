@@ -39,7 +39,7 @@ struct Env::Impl {
   env::EpisodeMemory layout;
   cpu::Buffer memory;
   std::unique_ptr<DeviceEpisodes> device;                       // null on the CPU
-  std::array<envs::EpisodeArrays, DeviceEpisodes::kSets> sets;  // they differ in the arrays of results
+  std::array<envs::EpisodeArrays, DeviceEpisodes::kSets> sets;  // their result arrays differ
   // The set that was written last. Atomic, like the number of steps: any thread may take a view.
   std::atomic<int> now = 0;
   bool begun = false;  // a reset or step after construction

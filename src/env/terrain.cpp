@@ -18,7 +18,7 @@ using envs::Draw;
 using envs::Purpose;
 
 constexpr double kNoiseGrid = 0.2;  // m
-constexpr double kSpawn = 1;  // m, half side of the central square whose highest point sets a robot's start height
+constexpr double kSpawn = 1;  // m, half side of the central square whose top is the start height
 constexpr double kMostNodes = 1e8;
 
 // One patch of n x n cells; its nodes (i, j) have 0 <= i, j < n, those at n belong to the next patch.

@@ -170,7 +170,7 @@ class Assembler {
       for (const Element& part : parts) {
         Element& copy = frame.children.emplace_back(copied(part, e, "count"));
         rename_tree(copy, renaming);
-        if (i > 0) each(copy, [](Element& x) { x.owner = -1; });  // keyframes move the first copy only
+        if (i > 0) each(copy, [](Element& x) { x.owner = -1; });  // keyframes move the first copy
       }
       add_names(frame, names_);
       copy_relations(from, renaming, e, i == 0);

@@ -115,7 +115,7 @@ void load_shown(const MeshSpec& m, MeshSource& s, const AssetFiles& files) {
   try {
     load(m, s, false, files);
     if (!s.shape) return;
-    s.shape->hull.clear(), s.shape->hull_faces.clear();  // without faces the inertia still needed a hull
+    s.shape->hull.clear(), s.shape->hull_faces.clear();  // without faces, the inertia needed it
     mark(e, attribute, Use::ignored, false,
          "no hull: nothing touches it, weighs by it or has a sensor on it");
   } catch (const ModelError& problem) {

@@ -152,7 +152,7 @@ void set_mapped_pair(Model& m, const MappedPair& mapped) {
   const int g1 = m.pair_geom1[at(p)], g2 = m.pair_geom2[at(p)];
   const double inverse_mass = m.body_invweight0[2 * at(m.geom_bodyid[at(g1)])] +
                               m.body_invweight0[2 * at(m.geom_bodyid[at(g2)])];
-  constexpr double kLeastInverse = 1e-15;  // 1/kg, as in MuJoCo: for a centre of mass that cannot move
+  constexpr double kLeastInverse = 1e-15;  // 1/kg, as in MuJoCo: for an immovable centre of mass
   MappingContext context;
   context.effective_mass = 1 / std::max(inverse_mass, kLeastInverse);
   context.cone_factor = mapped.cone_factor;

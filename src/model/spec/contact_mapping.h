@@ -51,6 +51,6 @@ struct MappedEquality {
 MappedEquality map_equality(const SolverParams& params, double timeconst_min);
 
 inline constexpr double kDissipation = 20;   // s/m, a realistic Hunt–Crossley d (rubber on steel)
-inline constexpr double kLeastDepth = 1e-7;  // m; greater stiffness has no visible effect, and harms float solvers
+inline constexpr double kLeastDepth = 1e-7;  // m; stiffer makes no visible change, and hurts floats
 
 }  // namespace stiction::model

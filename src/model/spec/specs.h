@@ -186,7 +186,7 @@ struct ActuatorSpec {
   std::array<double, 3> dynprm{1, 0, 0};
   bool actearly = false;
   int actdim = -1;          // -1: not given
-  std::string unknown_law;  // the shortcut that these gain and bias come from, if it is not computed
+  std::string unknown_law;  // the shortcut of these gain and bias, if it is not computed
   Switch ctrllimited = Switch::automatic, forcelimited = Switch::automatic;
   Switch actlimited = Switch::automatic;
   Range ctrlrange{}, forcerange{}, actrange{}, lengthrange{};

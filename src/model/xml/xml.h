@@ -25,7 +25,7 @@ inline constexpr int kMaxAttributes = 100;
 inline constexpr int kMaxElements = 200'000;
 inline constexpr std::size_t kMaxNameLength = 1000;
 inline constexpr int kMaxIncludes = 64;         // length of a chain of includes
-inline constexpr double kLargestNumber = 1e36;  // fits into single precision, and so do sums of such numbers
+inline constexpr double kLargestNumber = 1e36;  // fits into single precision, and so do sums
 
 // What became of an attribute or an element.
 struct Verdict {

@@ -96,7 +96,7 @@ STICTION_FN void idle_slots(const OverlapEdge<W>* edge, const BoxFace<W>& first,
                             const BoxFace<W>& second, const W& grow, const W& tie,
                             BoxSlot<W>* slot) {
   const W zero(0.0), infinity(std::numeric_limits<double>::infinity());
-  Vec3<W> start = edge[3].begin;  // first corner of the polygon, which is the second face with parts clipped off
+  Vec3<W> start = edge[3].begin;  // of the polygon: the second face, with parts clipped off
   STICTION_ROLLED
   for (int k = 10; k >= 4; --k) start = select<W>(edge[k % 8].used, edge[k % 8].begin, start);
   STICTION_ROLLED

@@ -13,7 +13,7 @@
 STICTION_PHYSICS_BEGIN
 
 inline constexpr double kLeastImpact = 4;        // times |g| δt: slower impacts do not bounce
-inline constexpr double kSoftBounce = 1.0 / 64;  // δt² k w: below it a bounce lasts 25 steps or more
+inline constexpr double kSoftBounce = 1.0 / 64;  // δt² k w: below it, bounces last 25 steps or more
 inline constexpr double kRigidBounce =
     0x1p10;  // least δt² k w of all other bounces in the two steps that stop and separate the pair
 inline constexpr double kPressed = -1;

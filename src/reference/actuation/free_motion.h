@@ -22,7 +22,7 @@ struct FreeMotion {
   VecX v_star;
   std::vector<Turning> turning;  // with Gyroscopic::midpoint; the first half is included in v_star
   bool solved = false;           // false: A is not positive definite, v_star is v0
-  bool converged = true;         // false: the implicit equation of the midpoint rule did not converge
+  bool converged = true;         // whether the implicit equation of the midpoint rule converged
 };
 FreeMotion free_motion(const Model& m, const Options& o, const Kinematics& kin,
                        const StepInputs& in);

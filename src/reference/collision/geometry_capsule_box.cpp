@@ -34,7 +34,7 @@ Real nearest_outside(const Segment& segment, const Vec3& h) {
   consider(segment.half);
   for (int i = 0; i < 27; ++i) {
     const Vec3 sign = feature(i);
-    const Vec3 dir = sign.cwiseAbs().cwiseProduct(segment.dir);  // the coordinates that the feature fixes
+    const Vec3 dir = sign.cwiseAbs().cwiseProduct(segment.dir);  // fixed coordinates
     const Real slope = dir.squaredNorm();
     if (value(slope) == 0) continue;
     const Real t = dir.dot(sign.cwiseProduct(h) - segment.centre) / slope;

@@ -229,7 +229,7 @@ SignedDistance nearest_cores(const Shape& a, const Shape& b, Real extent, Real b
     const Foot foot = nearest_facet(polytope, extent);
     const Vertex next = support(a, b, foot.outward, ball);
     const Real certified = ball - foot.outward.dot(next.w);
-    if (certified >= found.distance - 0.1 * kResolved * extent) {  // also takes the points of a finer facet
+    if (certified >= found.distance - 0.1 * kResolved * extent) {  // also points of finer facets
       found = {-foot.outward, std::max(certified, found.distance), Vec3::Zero(), Vec3::Zero()};
       for (int i = 0; i < 3; ++i) {
         const Vertex& v = polytope.vertex(foot.facet->vertex[i]);

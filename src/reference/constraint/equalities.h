@@ -10,7 +10,7 @@ namespace stiction::reference::inline STICTION_REAL {
 struct Connection {
   int body1, body2;
   Vec3 p, q;      // positions of P and Q
-  Vec3 at1, at2;  // points of body 1 and body 2 where impulses act: P and Q, for a weld their midpoint
+  Vec3 at1, at2;  // where impulses act on body 1 and body 2: P and Q, for a weld their midpoint
   Vec3 turn;      // of a weld: log R_Q R_Pᵀ
 };
 Connection connection(const Model& m, const Kinematics& kin, int equality);

@@ -9,7 +9,7 @@
 namespace stiction::reference::inline STICTION_REAL {
 namespace {
 
-constexpr double kFixedPoint = 1e-10;  // tolerance of the fixed point, relative, as the tolerance of a solve
+constexpr double kFixedPoint = 1e-10;  // relative tolerance of the fixed point, like a solve's
 constexpr int kMostRounds = 60;        // Newton steps and relaxations together
 constexpr int kHalvings = 5;
 constexpr double kLeastRelaxation = 0.1, kMostRelaxation = 1.5;

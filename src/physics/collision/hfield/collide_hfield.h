@@ -9,13 +9,13 @@
 
 STICTION_PHYSICS_BEGIN
 
-inline constexpr double kIdle = 1e6;  // m, distance of an empty slot where any distance may matter, at least
+inline constexpr double kIdle = 1e6;  // m, least distance of an empty slot where any may matter
 
 // The cells that the shape covers or comes within reach of.
 struct HfieldWindow {
   int i0, i1, j0, j1;
   int i_end,
-      j_end;  // last nodes: on the upper sides of the last cells, if the field ends there
+      j_end;  // last nodes: those on the upper sides of the last cells where the field ends there
   double lowest;  // of the shape
   bool empty;
 };

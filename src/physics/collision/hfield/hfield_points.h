@@ -6,7 +6,7 @@
 STICTION_PHYSICS_BEGIN
 
 inline constexpr int kHfieldPoints = 12;  // greatest number of slots
-inline constexpr double kBand = 0.05;     // times the extent: at distances within the band, points compete by position
+inline constexpr double kBand = 0.05;     // times the extent: points as near compete by position
 inline constexpr double kSlope = 20;
 inline constexpr double kSteep = 250, kLean = 50;  // as kSlope, for the choice by direction
 // Allowed rise of the surface from a touching node, along the normal of a flat side: a side rocking that much keeps it.
