@@ -1,4 +1,4 @@
-// One environment as JSON, for `stiction replay`.
+// Writes one environment as JSON, for `stiction replay`.
 #include <nlohmann/json.hpp>
 
 #include "batch/impl.h"
@@ -44,7 +44,7 @@ void Batch::dump(int env, const std::string& path) const {
     });
     return group;
   };
-  // the model's own name where it came from a string: such a dump needs the model given to replay
+  // the model's own name if it came from a string: replay then needs the model as an argument
   const ordered_json dump = {
       {"format", "stiction dump 1"},
       {"model", {{"file", model().file}, {"name", model().name}}},
@@ -56,7 +56,7 @@ void Batch::dump(int env, const std::string& path) const {
       {"state", numbers(FieldKind::state)},
       {"inputs", numbers(FieldKind::input)},
       {"parameters", numbers(FieldKind::param)}};
-  // names need not be UTF-8
+  // names may be invalid UTF-8
   const std::string text = dump.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n";
   replace_file(path, text.data(), text.size());
 }

@@ -1,4 +1,4 @@
-// The arrays of a ModelView in another memory.
+// Copies of the arrays of a ModelView in another memory.
 #include <cstring>
 
 #include "cpu/host_model.h"
