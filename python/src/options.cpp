@@ -9,12 +9,10 @@
 #include <deque>
 #include <string>
 #include <type_traits>
-#include <vector>
 
 #include "module.h"
-#include "names.h"
-#include "option_names.h"
 #include "stiction/error.h"
+#include "stiction/option_names.h"
 #include "stiction/text.h"
 
 namespace stiction::python {
@@ -128,10 +126,11 @@ Options from_fields(const nb::dict& given) {
 #include "stiction/options.def"
 #undef OPTION
     if (!known) {
-      std::vector<std::string> names;
-      for (const auto& [name, number] : fields(o)) names.push_back(nb::cast<std::string>(name));
+      std::string names;
+      for (const auto& [name, number] : fields(o))
+        names += (names.empty() ? "'" : ", '") + nb::cast<std::string>(name) + "'";
       throw nb::type_error(
-          ("Options has no field '" + visible(field) + "'" + nearest_names(names, field)).c_str());
+          ("Options has no field '" + visible(field) + "'; it has " + names).c_str());
     }
     if (!type.empty())
       throw nb::type_error(("Options." + field + ": given " +

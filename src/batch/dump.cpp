@@ -3,7 +3,7 @@
 
 #include "batch/impl.h"
 #include "files.h"
-#include "option_names.h"
+#include "stiction/option_names.h"
 
 namespace stiction {
 namespace {
