@@ -8,7 +8,7 @@
 namespace stiction {
 namespace {
 
-// What a number may be, and how the message says so.
+// The condition on a number, and its wording in the error message.
 struct Range {
   bool (*holds)(double);
   const char* words;

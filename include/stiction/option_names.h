@@ -47,7 +47,7 @@ constexpr std::string_view name_of(E choice) {
   return choice_names(choice)[static_cast<std::size_t>(choice)];
 }
 
-// Of friction_iterations: the name of kAutoFriction or kFixedPointFriction.
+// Names of kAutoFriction and kFixedPointFriction, the values of friction_iterations that are not a number of solves.
 inline constexpr std::string_view kAutoName = "auto", kFixedPointName = "fixed_point";
 
 }  // namespace stiction

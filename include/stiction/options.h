@@ -1,4 +1,4 @@
-// How to step: everything that is a choice of the user and not a property of the robot. options.def lists the fields.
+// Options of a step: every choice of the user that is not a property of the robot. options.def lists the fields.
 #pragma once
 
 #include <cstdint>
@@ -103,7 +103,7 @@ Limits limit_law(const Options& options);
 Gyroscopic gyroscopic_law(const Options& options);
 // Returns whether the friction bounds follow: auto or fixed_point, with a law that renews its bounds.
 bool friction_follows(const Options& options);
-// Sets timestep, tolerances and laws that `options` leave to the precision or to other options.
+// Sets the timestep, tolerances and laws that `options` leave open: from the arguments, or from the other options.
 void resolve(Options& options, double timestep, double solver_tolerance, double friction_tolerance);
 
 }  // namespace stiction

@@ -1,4 +1,4 @@
-// Options: C++ enumerations as strings, immutable, compared by value.
+// Binds Options: C++ enumerations as strings, immutable, compared by value.
 #include "stiction/options.h"
 
 #include <nanobind/operators.h>
@@ -19,11 +19,11 @@ namespace stiction::python {
 namespace {
 
 struct Plain {};
-struct Solves {};  // of friction_iterations
+struct Solves {};  // the kind of friction_iterations
 constexpr Plain plain{};
 constexpr Solves solves{};
 
-// 'a', 'b', 'c'
+// Returns the names of an enumeration as 'a', 'b', 'c'.
 template <class E>
 std::string quoted_choices(E any) {
   std::string list;
@@ -32,7 +32,7 @@ std::string quoted_choices(E any) {
   return list;
 }
 
-// The type of a field as a signature has it.
+// Returns the type of a field as it appears in a signature.
 std::string type_text(Plain, double) {
   return "float";
 }
@@ -50,7 +50,7 @@ std::string type_text(Solves, int) {
   return "int | typing.Literal['auto', 'fixed_point']";
 }
 
-// The value of a field in Python.
+// Returns the value of a field as a Python object.
 nb::object to_python(Plain, double x) {
   return nb::float_(x);
 }
@@ -70,7 +70,7 @@ nb::object to_python(Solves, int n) {
   return nb::int_(n);
 }
 
-// What Python gives for a field; false: it is of another type.
+// Sets a field from a Python object; returns false if the object has another type.
 template <class T>
 bool take(Plain, const char*, nb::handle given, T& to) {
   return nb::try_cast(given, to);
@@ -103,7 +103,7 @@ bool take(Solves, const char* field, nb::handle given, int& to) {
   return true;
 }
 
-// All fields as Python values, in the order of the constructor.
+// Returns all fields as Python values, in the order of the constructor.
 nb::dict fields(const Options& o) {
   nb::dict d;
 #define OPTION(name, kind, range) d[#name] = to_python(kind, o.name);
@@ -141,7 +141,7 @@ Options from_fields(const nb::dict& given) {
   return o;
 }
 
-// def __init__(self, *, timestep: float | None = None, ...) -> None
+// Returns `def __init__(self, *, timestep: float | None = None, ...) -> None`.
 std::string init_signature() {
   const Options o;
   std::string arguments;
@@ -207,7 +207,7 @@ constexpr const char* kDoc =
 }  // namespace
 
 void bind_options(nb::module_& m) {
-  // nanobind keeps their addresses
+  // static, since nanobind keeps their addresses
   static const std::string signature = init_signature();
   static std::deque<std::string> getters;
   const auto getter = [](const char* name, const std::string& type) {

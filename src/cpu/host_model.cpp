@@ -27,7 +27,7 @@ const double* HostModel::keep(std::vector<double> v) {
 }
 
 HostModel::HostModel(const Model& m, const Options& o, bool dense) : dense_(dense) {
-  // padding, too, so that views of equal models differ in addresses only
+  // clears the padding, too, so that views of equal models differ in addresses only
   std::memset(static_cast<void*>(&view_), 0, sizeof view_);
   physics::ModelView& w = view_;
   w.opt.timestep = *o.timestep;
@@ -76,7 +76,7 @@ HostModel::HostModel(const Model& m, const Options& o, bool dense) : dense_(dens
   w.nanchor = w.opt.anchored ? m.nanchor : 0;
   w.nfrictionanchor = w.opt.anchored ? m.nv + m.ntendon : 0;
   w.nanchorlist = w.opt.anchored && !dense ? m.nslot : 0;
-  // with few slots many threads clear all rows faster than they list them
+  // with few slots, many threads clear all rows faster than they would list them
   constexpr int kListed = 64;
   w.nanchorrowlist = w.opt.anchored && dense && m.nslot >= kListed ? m.nslot : 0;
   w.ncouple = m.nanchor - m.nslot, w.ncouplepair = w.ncouple > 0 ? m.npair : 0;
@@ -146,7 +146,7 @@ void HostModel::bodies(const Model& m) {
   w.level_adr = keep(levels.adr), w.level_body = keep(levels.items);
   w.child_adr = keep(children.adr), w.child_body = keep(children.items);
 
-  // movable bodies: the last dof on the path to the root, and the body of the first
+  // last dof on the path to the root, tree, welded body and translational dofs of each body
   std::vector<int> last(at(m.nbody), -1), tree(at(m.nbody), -1), roots;
   std::vector<int> weld(at(m.nbody), 0), translation(at(m.nbody), -1);
   for (int b = 1; b < m.nbody; ++b) {
@@ -230,7 +230,7 @@ void HostModel::joints(const Model& m) {
   w.nball = static_cast<int>(balls.size());
   w.ball_jnt = keep(balls);
   w.ncoord = m.nv + m.nu + m.ntendon + w.nball;
-  // limits, dry friction, servos, and four of a tendon
+  // limits and dry friction of dofs, servos, four rows of each tendon, limits of balls
   w.nrow = std::accumulate(dof_limited_.begin(), dof_limited_.end(), 0) + m.nv + m.nu +
            4 * m.ntendon + w.nball;
   w.dof_freerot = keep(freerot);
@@ -282,7 +282,7 @@ void HostModel::fluid(const Model& m) {
 
 namespace {
 
-// Focal lengths and principal point in pixels; without a chip pixels are square.
+// Returns focal lengths and principal points in pixels; without a sensor chip pixels are square.
 std::vector<double> camera_lenses(const Model& m) {
   std::vector<double> lens;
   for (int c = 0; c < m.ncam; ++c) {
@@ -353,7 +353,7 @@ void HostModel::parameters(const Model& m) {
     params_[static_cast<std::size_t>(f)] = std::move(values);
   };
   set(Field::gravity, {m.gravity.begin(), m.gravity.end()});
-  // of the three coefficients, the sliding one
+  // the sliding one of the three coefficients
   std::vector<double> friction;
   friction.reserve(at(m.ngeom));
   for (int g = 0; g < m.ngeom; ++g) friction.push_back(m.geom_friction[at(3 * g)]);
@@ -361,7 +361,7 @@ void HostModel::parameters(const Model& m) {
 
   set(Field::geom_dataid, {m.geom_dataid.begin(), m.geom_dataid.end()});
 
-  // the stiffness of rigid constraints must fit into single precision, too
+  // the stiffness of rigid constraints must fit into single precision
   std::vector<double> stiffness = m.eq_stiffness;
   for (double& k : stiffness) k = std::min(k, kRigidStiffness);
   set(Field::eq_stiffness, stiffness);

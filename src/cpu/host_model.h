@@ -42,7 +42,7 @@ class HostModel {
   // Returns a hash of the view and the parameters, excluding the structure of the factor: equal for equal models
   // and options.
   std::uint64_t hash() const;
-  // Returns the bytes of the arrays that the view points to.
+  // Returns the size, in bytes, of the arrays that the view points to.
   std::size_t array_bytes() const;
   // Copies these arrays one after the other to `to`, and returns a view that reads the copies at `address`.
   physics::ModelView copy_arrays(std::byte* to, const std::byte* address) const;
@@ -54,7 +54,7 @@ class HostModel {
   const int* keep(std::vector<int> v);
   const float* keep(std::vector<float> v);
   const double* keep(std::vector<double> v);
-  // For arrays that are not part of the hash.
+  // Keeps an array that is not part of the hash.
   const int* keep_structure(std::vector<int> v) {
     return structure_.emplace_back(std::move(v)).data();
   }
@@ -97,7 +97,7 @@ class HostModel {
   std::vector<double> subtree_mass_;  // (nbody)
   std::vector<int> dof_limited_;      // (nv)  1: the joint has limits and no other dof
   std::vector<int> tendon_limited_, tendon_springs_, tendon_drags_,
-      tendon_rubs_;  // 1: may have the row
+      tendon_rubs_;  // 1: the tendon may have such a row
   std::deque<std::vector<double>> shares_;
   std::deque<std::vector<float>> floats_;
   std::deque<std::vector<double>> doubles_;

@@ -8,7 +8,7 @@
 #include "physics/solver/factor.h"
 
 namespace stiction::cpu {
-// The entries of all moment arms once more, by dof.
+// Lists the entries of all moment arms by dof.
 void HostModel::moments_by_dof() {
   physics::ModelView& w = view_;
   std::vector<int> coord(at(w.nmoment));
@@ -25,7 +25,7 @@ void HostModel::moments_by_dof() {
   w.moment_coord = keep(coord);
 }
 
-// The table of rows by coordinate, and where they act.
+// Builds the table of rows by coordinate, and lists the lengths that have rows and the dofs on which rows act.
 void HostModel::rows() {
   physics::ModelView& w = view_;
   std::vector<int> adr{0}, limits(dof_limited_), lengths, dofs;
@@ -61,7 +61,7 @@ void HostModel::rows() {
   structure();
 }
 
-// Joints of turn_jnt whose change of velocity acts on a dof: `parent` is the elimination tree of all that A couples.
+// Lists the joints of turn_jnt whose change of velocity acts on each dof; `parent`: elimination tree of all of A.
 void HostModel::turning_by_dof(const std::vector<int>& parent) {
   physics::ModelView& w = view_;
   std::vector<std::set<int>> turns(at(w.nv));
@@ -86,7 +86,7 @@ void HostModel::turning_by_dof(const std::vector<int>& parent) {
   w.dof_turnadr = keep_structure(lists.adr), w.dof_turn = keep_structure(lists.items);
 }
 
-// Groups of trees: `parent` is the forest that the structure of the factor makes of them.
+// Finds the groups of trees; `parent`: the forest into which the structure of the factor joins the trees.
 void HostModel::groups(const std::vector<int>& parent) {
   physics::ModelView& w = view_;
   std::vector<int> of_dof(at(w.nv)), adr{0}, dofs, of_body(at(w.nbody), -1);
@@ -105,7 +105,7 @@ void HostModel::groups(const std::vector<int>& parent) {
   w.body_groupid = keep_structure(of_body);
 }
 
-// The largest subtrees with joints whose mass is less than kLight of their group's follow the groups.
+// Appends the light parts of the groups: the largest subtrees with joints and less than kLight of their group's mass.
 void HostModel::light_parts(std::vector<int>& adr, std::vector<int>& dofs,
                             const std::vector<int>& of_body) {
   constexpr double kLight = 1e-3;
@@ -132,7 +132,7 @@ void HostModel::light_parts(std::vector<int>& adr, std::vector<int>& dofs,
   w.body_lightid = keep_structure(light);
 }
 
-// The structure of the factor that tree, rows and body blocks make, or of a dense one.
+// Computes the structure of the factor from tree, rows and body blocks, or that of a dense factor.
 void HostModel::structure() {
   physics::ModelView& w = view_;
   std::vector<int> parent(w.dof_parentid, w.dof_parentid + w.nv);

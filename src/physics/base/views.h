@@ -1,4 +1,4 @@
-// The two things that flow through the stages: ModelView (what all environments share, uniform
+// The two arguments of the stages: ModelView (what all environments share, uniform
 // integers and options) and EnvView (the fields of one team's environments).
 #pragma once
 
@@ -10,36 +10,36 @@
 
 namespace stiction::physics {
 
-// Counts that fields.def uses, and the constants among them.
+// Counts of the model, and the constants that fields.def uses as counts.
 struct SizesView {
   int nq, nv, nu, nbody, njnt, ngeom, nsite, nmocap, ntendon, nwrap, npair, nslot, nsensordata;
-  int nmocapstate;      // nmocap where mocap bodies have a velocity, else 0
-  int nsurface;         // ngeom where surfaces move against their bodies, else 0
-  int ndriftslot;       // nslot where mocap bodies or surfaces have a velocity, else 0
-  int nanchor;          // where stiction is anchored nslot + ncouple, else 0
-  int nfrictionanchor;  // nv + ntendon where stiction is anchored, else 0
-  int nanchorlist;  // nslot where stiction is anchored and a team is one thread of a CPU, else 0: a list of the slots with an anchor
-  int nanchorrowlist;  // nslot where many threads list the rows of anchor, else 0
-  int ncouple;         // nslot where a pair has torsional or rolling friction (condim 4, 6), else 0
+  int nmocapstate;      // nmocap if mocap bodies have a velocity, else 0
+  int nsurface;         // ngeom if surfaces move relative to their bodies, else 0
+  int ndriftslot;       // nslot if mocap bodies or surfaces have a velocity, else 0
+  int nanchor;          // nslot + ncouple if stiction is anchored, else 0
+  int nfrictionanchor;  // nv + ntendon if stiction is anchored, else 0
+  int nanchorlist;  // nslot if stiction is anchored and a team is one CPU thread, else 0: lists anchors
+  int nanchorrowlist;  // nslot if many threads list the rows of anchor, else 0
+  int ncouple;         // nslot if a pair has torsional or rolling friction (condim 4, 6), else 0
   int ncouplepair;     // npair, likewise
-  int nrebound;        // nslot where a pair has restitution, else 0
+  int nrebound;        // nslot if a pair has restitution, else 0
   int nreboundpair;    // npair, likewise
-  int nturn;  // free joints and balls on the world, with the midpoint law of the gyroscopic torque
-  int nspatial;  // nslot where a team has many threads, else 0
-  int ncoord;  // coordinates of rows: the dofs, then the lengths of the actuators and of the tendons, the angles of limited balls
-  int nrow;    // most rows
+  int nturn;  // free joints, and balls on the world, with the midpoint law of the gyroscopic torque
+  int nspatial;  // nslot if a team has many threads, else 0
+  int ncoord;  // coordinates of rows: dofs, actuator lengths, tendon lengths, angles of limited balls
+  int nrow;    // greatest number of rows
   int na;      // activations
-  int nstateful;       // nu where there are any, else 0
-  int nsitedrive;      // actuators on sites and in parents' frames, whose arms turn with the pose
-  int nadhesion;       // nu where an actuator presses contacts together, else 0
+  int nstateful;       // nu if there are activations, else 0
+  int nsitedrive;      // actuators on sites and in parents' frames: moment arms vary with the pose
+  int nadhesion;       // nu if an actuator presses contacts together, else 0
   int nadhesionbody;   // nbody, likewise
-  int nliftdof;        // nv where actuators compensate gravity, else 0
-  int nmuscle;         // nu where a muscle is among them, else 0
-  int nfluidbody;      // nbody where a medium acts on bodies, else 0
+  int nliftdof;        // nv if actuators compensate gravity, else 0
+  int nmuscle;         // nu if one of the actuators is a muscle, else 0
+  int nfluidbody;      // nbody if a medium acts on bodies, else 0
   int nfluiddof;       // nv, likewise
   int nspatialtendon;  // tendons over sites and geoms
   int neq;             // equality constraints
-  int nblockdof;       // columns of all their Jacobians
+  int nblockdof;       // columns of the Jacobians of all equality constraints
   int nmoment;         // entries of the moment arms of all lengths
   int ntri;            // nv (nv + 1) / 2
   int nbody1, nv1;     // nbody + 1, nv + 1
@@ -52,9 +52,9 @@ struct SizesView {
 
 inline constexpr int kLagged = 0, kSimilar = 1, kSap = 2;  // ContactModel
 
-// What a model's pairs ask of the narrow phase, each with those before it: round shapes and planes,
+// The colliders that a model's pairs need, each set with those before it: round shapes and planes,
 // a box against round shapes, boxes against boxes, cylinders and ellipsoids, meshes, height fields and adhesion.
-// A kernel with fewer colliders takes fewer registers.
+// A kernel with fewer colliders needs fewer registers.
 enum class Colliders : int { round, box, boxes, convex, meshes, hfields };
 constexpr Colliders colliders_of(GeomType type1, GeomType type2) {
   if (type1 == GeomType::hfield) return Colliders::hfields;
@@ -68,15 +68,15 @@ constexpr Colliders colliders_of(GeomType type1, GeomType type2) {
   return type1 == GeomType::box ? Colliders::boxes : Colliders::box;
 }
 
-// What a model's tendons and actuators ask of a kernel: tendons over joints alone; strings over sites and
-// geoms, too; actuators with a state, muscles, those on sites and those that compensate gravity, too.
+// The features of a kernel that a model's tendons and actuators need, each set with those before it: tendons over
+// joints alone; tendons over sites and geoms; actuators with a state, muscles, on sites, or that compensate gravity.
 enum class Drives : int { plain, strings, states };
 constexpr Drives drives_of(const SizesView& m) {
   if (m.na > 0 || m.nmuscle > 0 || m.nsitedrive > 0 || m.nliftdof > 0) return Drives::states;
   return m.nspatialtendon > 0 ? Drives::strings : Drives::plain;
 }
 
-// What the options say, resolved; see stiction/options.h.
+// The options, with all defaults resolved; see stiction/options.h.
 struct OptionsView {
   double timestep;            // δt, s
   double step_rate;           // 1/δt
@@ -88,27 +88,27 @@ struct OptionsView {
   double wind[3];             // m/s
   double magnetic[3];         // flux, world axes
   int max_iterations;
-  int friction_iterations;  // most solves of a step
-  bool friction_follows;    // its bounds follow the normal impulses within one solve
-  bool friction_exact;      // and the step ends only where they do no more
-  int friction_renewals;    // most times that they move
-  double friction_share;    // of the step's impulse by which friction may be wrong
+  int friction_iterations;  // greatest number of solves in a step
+  bool friction_follows;    // the friction bounds follow the normal impulses within one solve
+  bool friction_exact;      // and the solve ends only when the bounds no longer change
+  int friction_renewals;    // greatest number of renewals of the bounds
+  double friction_share;    // accepted error of friction, as a fraction of the step's impulse
   int contact_model;        // kLagged, kSimilar, kSap
   bool anchored;
   bool gyroscopic_midpoint;
   bool penetrating_deepest;
   bool harmonic_friction;
   bool near_rigid_limits;
-  bool mocap_given;  // mocap bodies move at mocap_vel, else to the pose that is written
-  bool shifted;  // the slip of a point is not v_t alone: anchors, mocap bodies, surfaces that move
+  bool mocap_given;  // mocap bodies move at mocap_vel, else to the written pose
+  bool shifted;      // the slip of a point is not v_t alone: anchors, mocap bodies, moving surfaces
 };
 
 // clang-format off
-// Of geom_raymask, beside the bits of the six groups: what neither joints nor mocap poses move.
+// Bit of geom_raymask besides those of the six groups: set for geoms that neither joints nor mocap poses move.
 inline constexpr int kRayStatic = 1 << kGeomGroups;
 
-// Integers of the model, the same for all environments. Arrays as in stiction/model.h where the
-// names agree; the others:
+// Integers of the model, the same for all environments. Arrays named as in stiction/model.h are those
+// of the model; the others:
 struct ModelView : SizesView, MeshArrays, HfieldArrays {
   OptionsView opt;
 
@@ -124,65 +124,65 @@ struct ModelView : SizesView, MeshArrays, HfieldArrays {
   const int *body_treeid;     // (nbody)  tree of a body that can move, else -1
   const int *body_lastdof;    // (nbody)  last dof on the path from the root to the body, else -1
   const int *body_end;        // (nbody)  last body of the subtree + 1: bodies are listed depth first
-  const int *body_weldid;     // (nbody)  the body with joints that it moves with, 0 of what can't move
-  const int *body_translation;  // (nbody)  last of the three translations of a free joint at the root of its tree, else -1
+  const int *body_weldid;     // (nbody)  the body with joints that it moves with, 0 if it cannot move
+  const int *body_translation;  // (nbody)  last translational dof of a free joint at the root of its tree, else -1
   int ntree;
   const int *tree_body;       // (ntree)  root body
   const int *tree_origin;     // (ntree)  body whose xpos is the origin O of the tree: cpu/tree_origin.h
-  const int *body_late;       // (nbody)  1: of a tree whose O is not the root body's
+  const int *body_late;       // (nbody)  1: O of its tree is not the origin of the root body
   int nlate;
   const int *late_body;       // (nlate)  those bodies
-  const int *tree_end;        // (ntree)  last body + 1: a tree's bodies follow each other
-  int ngroup;                 // of trees that tendons and equality constraints couple, then the light parts of groups
+  const int *tree_end;        // (ntree)  last body + 1: the bodies of a tree are consecutive
+  int ngroup;                 // groups of trees coupled by tendons and equality constraints, then light parts of groups
   const int *group_dofadr, *group_dof;  // (ngroup+1) ()  dofs of each, ascending
-  const int *group_whole;     // (ngroup)  the group that a light part is of, else the group itself
-  const double* group_share;  // (ngroup)  mass of a light part over that of its group, else 1
+  const int *group_whole;     // (ngroup)  the group of a light part, else the group itself
+  const double* group_share;  // (ngroup)  mass of a light part divided by that of its group, else 1
   const int *body_groupid;    // (nbody)  group of a body that can move, else -1
-  const int *body_lightid;    // (nbody)  light part of a body, else -1
+  const int *body_lightid;    // (nbody)  light part to which a body belongs, else -1
 
   const int *jnt_type, *jnt_qposadr, *jnt_dofadr, *jnt_actfrclimited, *jnt_actgravcomp;
   const int *turn_jnt;        // (nturn)
-  const int *dof_turnadr;     // (nv+1)  those of turn_jnt that A couples with the dof
+  const int *dof_turnadr;     // (nv+1)  the joints of turn_jnt that A couples with the dof
   const int *dof_turn;
   int nball;                  // ball joints with a limit
   const int *ball_jnt;        // (nball)
   const int *dof_bodyid, *dof_jntid;
   const int *dof_parentid;    // (nv)     next dof towards the root on the path, else -1
   const int *dof_freerot;     // (nv)     first of the three rotational dofs of a free joint it belongs to, else -1
-  const int *dof_rubs;        // (nv)     1: it may have dry friction
+  const int *dof_rubs;        // (nv)     1: may have dry friction
   // the table of rows, the static constraints: README.md, "Rows"
-  const int *coord_rowadr;    // (ncoord+1)  rows of each coordinate. Of a dof: limits, dry friction; of an actuator: the servo; of a tendon: tendon_*row; of a ball: the limit
-  const int *coord_limited;   // (ncoord)  its first rows with the law of limits: limits, and a tendon's spring; of a dof: the joint has no other
-  const int *coord_momentadr;  // (ncoord+1)  entries of its moment arm; a dof has none
+  const int *coord_rowadr;    // (ncoord+1)  its rows: limit, dry friction of a dof; servo; tendon_*row; limit of a ball
+  const int *coord_limited;   // (ncoord)  number of leading limit and spring rows; 0 on dofs of ball and free joints
+  const int *coord_momentadr;  // (ncoord+1)  entries of the coordinate's moment arm; a dof has none
   const int *moment_dof, *moment_coord;  // (nmoment)  dof and coordinate of an entry
-  const int *dof_momentadr;   // (nv+1)   entries on the dof: dof_moment[dof_momentadr[i] .. dof_momentadr[i+1]), rising
+  const int *dof_momentadr;   // (nv+1)   ascending entries of dof i: dof_moment[dof_momentadr[i] .. dof_momentadr[i+1])
   const int *dof_moment;      // (nmoment)
-  const int *dof_rowmomentadr, *dof_rowmoment;  // those of them whose coordinate has rows
+  const int *dof_rowmomentadr, *dof_rowmoment;  // the entries whose coordinate has rows
   int nrowdof, nrowlength;
-  int nrowservo;              // the first of row_length, of actuators
+  int nrowservo;              // how many of row_length, the first, are lengths of actuators
   int row_coord_end;          // last coordinate with rows + 1
-  const int *row_dof;         // (nrowdof)  dofs on which rows act, rising
-  const int *row_length;      // (nrowlength)  coordinates behind the dofs that have rows, rising
+  const int *row_dof;         // (nrowdof)  dofs on which rows act, ascending
+  const int *row_length;      // (nrowlength)  coordinates after the dofs that have rows, ascending
   // blocks: equalities.h
   const int *eq_type;         // (neq)   EqualityType
-  const int *eq_body, *eq_site;  // (neq,2)  of a connect or weld: bodies, else 0; sites, -1: anchors and pose of eq_data
+  const int *eq_body, *eq_site;  // (neq,2)  connect, weld: bodies, else 0; sites, or -1: anchors and pose in eq_data
   const int *eq_jnt, *eq_tendon;  // (neq,2)  of a coupling, or -1
-  const int *eq_native;       // (neq)   1: a weld's rotation and translation have one w, as in Drake
-  const int *block_adr;       // (neq+1)  columns of J
-  const int *block_dof, *block_side, *block_of;  // (nblockdof)  dof, rising in a block; which of the two it moves: 1, 2, 3: both; equality constraint
+  const int *eq_native;       // (neq)   1: rotation and translation of a weld share one w, as in Drake
+  const int *block_adr;       // (neq+1)  columns of the Jacobian
+  const int *block_dof, *block_side, *block_of;  // (nblockdof)  dof, ascending; side that it moves, 3: both; constraint
   const int *block_moment;    // (nblockdof,2)  entries of the moment arms of both tendons, or -1
   const int *dof_blockadr, *dof_blockentry;  // (nv+1), (nblockdof)  columns of each dof
-  // structure of the factor without points: tree, rows, body blocks; as the fields of the same names
+  // structure of the factor without points, from tree, rows and body blocks; as the fields of the same names
   const int *row_parent, *row_num, *run_adr, *run_first, *run_end, *below_adr, *below_row, *below_place;
-  // the same for many threads: rows and columns lie dense
+  // the same for many threads, which store rows and columns densely
   int nfactorlevel;
   const int *factor_parent, *factor_last;  // (nv)  elimination tree; pack_last of the last row that has dof i, or i
-  const int *factor_leveladr;  // (nfactorlevel+1)  panels of rows that do not need each other
-  const int *factor_panel;     // (panels)  FactorPanel in a word
+  const int *factor_leveladr;  // (nfactorlevel+1)  panels of rows that do not depend on each other
+  const int *factor_panel;     // (panels)  a FactorPanel packed into one word
 
   const int *geom_type, *geom_bodyid, *geom_priority;
   const int *geom_dataid;     // (ngeom)  mesh of the file or height field, or -1
-  const int *geom_raymask;    // (ngeom)  bit of its group, kRayStatic where nothing moves it; 0: rays pass
+  const int *geom_raymask;    // (ngeom)  bit of its group, kRayStatic if nothing moves it; 0: rays pass through
   const float *geom_rbound;   // (ngeom)  upper bound on the bounding sphere's radius about geom_pos, m; plane: 0
   const int *pair_geom1, *pair_geom2, *pair_condim, *pair_explicit, *pair_slotadr, *pair_slotnum;
   const int *slot_pair;       // (nslot)
@@ -190,17 +190,17 @@ struct ModelView : SizesView, MeshArrays, HfieldArrays {
   const int *pair_geom;       // (npairgeom)  geoms that occur in pairs
   int nhullgeom;
   const int *hull_geom;       // (nhullgeom)  geoms in pairs without a plane
-  // links: the geoms of a body, or one of the world's, that occur in pairs without a plane or height field; linkpair: pairs
-  // of the same two links that follow each other in the list
+  // links: the geoms of a body, or one of the world's, that occur in pairs without a plane or height field; linkpair:
+  // consecutive pairs of the list that belong to the same two links
   int nlink, nlinkpair;
   const int *link_geomadr, *link_geom;  // (nlink+1)
   const int *linkpair_adr;         // (nlinkpair+1)  the first of its pairs
   const int *linkpair_link;        // (nlinkpair,2)
-  const double *linkpair_margin;   // (nlinkpair)  the largest; infinite: its pairs are compared without the links
-  const double *linkpair_horizon;  // (nlinkpair)  the longest
-  Colliders colliders;        // of all pairs
+  const double *linkpair_margin;   // (nlinkpair)  largest margin; infinite: its pairs are compared without the links
+  const double *linkpair_horizon;  // (nlinkpair)  longest horizon
+  Colliders colliders;        // needed by the pairs
 
-  // what the medium acts on: elements body_fluidadr[b] .. body_fluidadr[b+1] of body b
+  // elements that the medium acts on: body_fluidadr[b] .. body_fluidadr[b+1] of body b
   const int *body_fluidadr;   // (nbody+1)
   const int *fluid_geom;      // (elements)  its ellipsoid, or -1: the box with the body's inertia
   const double *fluid_coef;   // (elements,12)  row of geom_fluid
@@ -211,35 +211,35 @@ struct ModelView : SizesView, MeshArrays, HfieldArrays {
   const int *actuator_gainmuscle, *actuator_biasmuscle;
   const int *actuator_refid;  // (nu)   reference site, site of the slider, or -1
   const double *actuator_cranklength;
-  const int *actuator_mayservo;  // (nu)   1: feedback that pulls back is possible, so it may be a row
+  const int *actuator_mayservo;  // (nu)   1: may have restoring feedback, so it may be a row
   const int *actuator_onball;    // (nu)   1: acts on a ball joint, or between two sites
-  const int *actuator_bounded;   // (nu)   1: jnt_actfrcrange of its joint or tendon_actfrcrange bounds the actuator's own force
+  const int *actuator_bounded;   // (nu)   1: *_actfrcrange of its joint or tendon bounds the actuator's own force
   const double *tendon_length0;
   const int *tendon_adr, *tendon_num;
   const int *tendon_fixed;    // (ntendon)  1: over joints, 0: over sites
-  const int *tendon_limitrow, *tendon_springrow, *tendon_dragrow, *tendon_rubrow;  // (ntendon)  rows of the tendon, -1: none
+  const int *tendon_limitrow, *tendon_springrow, *tendon_dragrow, *tendon_rubrow;  // (ntendon)  its rows, -1: none
   const int *wrap_type, *wrap_objid, *wrap_sideid;
-  const int *wrap_moment;     // (nwrap)  entry of a joint's dof in the tendon's arm, else -1
+  const int *wrap_moment;     // (nwrap)  entry of a joint's dof in the tendon's moment arm, else -1
 
-  // springs and dampers: c1, c2 of polynomials; ncurved: how many joints, dofs and tendons have such
+  // springs and dampers: c1, c2 of polynomials; ncurved: number of joints, dofs and tendons with such coefficients
   int ncurved;
   const double *jnt_stiffnesspoly, *dof_dampingpoly;        // (njnt,2) (nv,2)
   const double *tendon_stiffnesspoly, *tendon_dampingpoly;  // (ntendon,2)
-  // sensors: one row per sensor; types are SensorType and ObjectType, cutoff 0: none
+  // sensors: one row per sensor; types are SensorType and ObjectType; cutoff 0: none
   int nsensor;
   const int *sensor_type, *sensor_objtype, *sensor_objid, *sensor_reftype, *sensor_refid, *sensor_adr, *sensor_dim;
-  const int *sensor_interval;    // (nsensor)  1: belongs to the last interval, 0: to the state
+  const int *sensor_interval;    // (nsensor)  1: measures the last interval, 0: the state
   const double *sensor_cutoff;
-  const double *sensor_reach;    // (nsensor)  of distances: up to which they are told
+  const double *sensor_reach;    // (nsensor)  of distance sensors: greatest distance that is reported
   const int *cam_bodyid;                    // (ncam)
   const double *cam_pos, *cam_quat;         // (ncam,3) (ncam,4)  in the body
-  const double *cam_lens;                   // (ncam,4)  focal lengths and middle of the image, pixels
+  const double *cam_lens;                   // (ncam,4)  focal lengths and principal point, pixels
 
-  bool own_body_quat;  // environments may differ in it; decides what work is done and never a result
+  bool own_body_quat;  // environments may differ in body_quat; decides what is computed, never a result
 };
 // clang-format on
 
-// One number per field of fields.def.
+// One enumerator per field of fields.def.
 enum class Field : int {
 #define X(kind, type, name, rows, columns, producer, meaning) name,
 #include "physics/base/fields.def"
@@ -255,7 +255,7 @@ inline constexpr int kFields = 0
 enum class FieldKind : int { state, input, param, output, scratch };
 enum class FieldType : int { wide, real, index };
 
-// What is computed when it is asked for: quantities.h.
+// Quantities that are computed on request: quantities.h.
 enum class Quantity : int {
 #define X(name, rows, columns, meaning) name,
 #include "physics/base/quantities.def"
@@ -282,7 +282,7 @@ struct EnvView {
 #undef X
 };
 
-// Entry (i, j), j <= i, of a lower triangle.
+// Returns the index of entry (i, j), j <= i, in a packed lower triangle.
 STICTION_FN int tri(int i, int j) {
   return i * (i + 1) / 2 + j;
 }

@@ -1,5 +1,5 @@
-// How fast the points of a searched pair may close their gap, for the narrow phase of the law lagged: shapes that are too far
-// apart to act along their normal have their nearest points alone.
+// Bounds how fast the points of a searched pair may close their gap, for the narrow phase of the law lagged: shapes too
+// far apart to act along their normal keep their nearest points alone.
 //
 // reads   geom_xpos, geom_off, geom_bound, cvel0, cvel_free, gravity, pair_margin
 #pragma once
@@ -8,7 +8,7 @@
 
 STICTION_PHYSICS_BEGIN
 
-// Pairs of which convex_points asks: no planes, fields, or two boxes. A rebound closes without a speed.
+// Returns whether convex_points can use the bound: no planes, height fields, pairs of boxes or restitution.
 STICTION_FN bool knows_closing(const ModelView& m, int pair) {
   const GeomType type1 = static_cast<GeomType>(m.geom_type[m.pair_geom1[pair]]);
   const GeomType type2 = static_cast<GeomType>(m.geom_type[m.pair_geom2[pair]]);
@@ -16,8 +16,8 @@ STICTION_FN bool knows_closing(const ModelView& m, int pair) {
          type1 != GeomType::hfield && colliders_of(type1, type2) >= Colliders::convex;
 }
 
-// The velocity of body 2 against body 1 at the centre of the second geom, or of the first where that alone can move. A
-// contact point is no farther beside that geom than its gap is wide, and how far it is along the normal changes nothing of
+// Returns the velocity of body 2 relative to body 1 at the centre of the second geom, or of the first if only that can
+// move. A contact point is beside that geom by no more than its gap, and its offset along the normal does not change
 // its speed along the normal. With room for round-off.
 template <class S>
 STICTION_FN ClosingMotion<Wide<S>> pair_closing(const ModelView& m, const EnvView<S>& e, int pair) {
@@ -26,7 +26,7 @@ STICTION_FN ClosingMotion<Wide<S>> pair_closing(const ModelView& m, const EnvVie
   const S *bound1 = e.geom_bound + 4 * g1, *bound2 = e.geom_bound + 4 * g2;
   const bool second = can_move(m, b.body2);
   const Vec3<S> off1 = load3(e.geom_off, g1), off2 = load3(e.geom_off, g2), d = off2 - off1;
-  // the centre about the O of either tree
+  // the centre, about O of either tree
   const Vec3<S> c1 = second ? bound_centre(m, e, g1) + d : bound_centre(m, e, g1);
   const Vec3<S> c2 = second ? bound_centre(m, e, g2) : bound_centre(m, e, g2) - d;
   const S room = bound1[0] + bound2[0] + norm(off1) + norm(off2);

@@ -1,9 +1,9 @@
 // Contacts: from the candidate pairs of the model to the active points of this step and the
 // constants of their laws.
 //
-//   cull             pairs near enough: boxes around links (cull_links.h), bounding spheres, then separating axes (cull.h)
+//   cull             pairs near enough: boxes around links (cull_links.h), bounding spheres, separating axes (cull.h)
 //   narrow_phase     witness points of the survivors, in Wide (narrow.h)
-//   activate         which of them are in the problem, per lane (activation.h)
+//   activate         which of these points are in the problem, per lane (activation.h)
 //   gather_points    one list of points, laws, lists by body (points.h)
 //   adhesion         actuators that press contacts together (adhesion.h)
 //
@@ -21,7 +21,7 @@
 
 STICTION_PHYSICS_BEGIN
 
-// Slots of the pairs that survive the cull, and the search where there is one.
+// Lists the slots of the pairs that survive the cull, and the search if there is one.
 template <SerialTeam Team, class S>
 STICTION_FN void list_candidates(const Team& team, const ModelView& m, EnvView<S>& e, int nnear) {
   team.once([&] {
@@ -43,7 +43,7 @@ STICTION_FN S searched_reach(const ModelView& m, const EnvView<S>& e, int pair) 
   return S(std::numeric_limits<double>::infinity());
 }
 
-// The narrow phase with what the velocities tell of the pair.
+// Runs the narrow phase; where the velocities bound how fast the pair closes, with that bound.
 template <Colliders has, class S>
 STICTION_FN void narrow_near(const ModelView& m, EnvView<S>& e, int pair, S reach) {
   if constexpr (has >= Colliders::convex) {
@@ -65,7 +65,7 @@ STICTION_FN void narrow_pairs(const Team& team, const ModelView& m, EnvView<S>& 
   });
 }
 
-// Of packs.
+// The same for packs: pairs of boxes that are near in few lanes are collided together, side by side (gather_boxes.h).
 template <Colliders has, SerialTeam Team, class S>
 requires(kLanes<S> > 1 && has >= Colliders::boxes) STICTION_FN
     void narrow_pairs(const Team& team, const ModelView& m, EnvView<S>& e, int nnear) {

@@ -1,16 +1,16 @@
-// Pairs that may touch in this step: a bound per geom, one comparison per pair of links that are near (cull_links.h), and a
-// closer one (cull_axes.h) where that passes.
+// Finds pairs that may touch in this step: a bound for each geom, one comparison for each pair whose links are near
+// (cull_links.h), and a closer comparison (cull_axes.h) if the pair passes.
 //
 // reads   xpos, xmat, geom_pos, geom_quat, geom_size, cvel0, cvel_free
 // writes  geom_xpos, geom_off, geom_bar, geom_bound; cand_normal of searched pairs: the axis that separates their boxes
 //
 // A point acts only if gap <= 2 h max(0, -z) + 8 |g| δt², z = v_n - μ |v_t| at v0 or v_free
 // (activation.h). With d <= gap + margin a lower bound on the distance of the geoms, s a bound on the
-// speed of a geom's points and ω on its turning,
+// speed of a geom's points and ω on its angular speed,
 //   -z <= (1 + μ)(s1 + s2) + μ max(ω1, ω2) d
 // since the contact point is at most d away from a point of each geom, along the normal. The closer
-// comparison takes the speed and the turning of one geom as seen from the other's body, and of the speed what
-// may close the gap along the axis that separates them.
+// comparison uses the speed and the angular speed of one geom relative to the body of the other, and of the speed
+// only the part that may close the gap along the axis that separates the geoms.
 #pragma once
 
 #include "physics/base/team.h"
@@ -21,18 +21,18 @@
 
 STICTION_PHYSICS_BEGIN
 
-// A sphere around the geom's centre, at geom_off: radius, speed of its points, turning.
-// A plane: normal and the height of the first tree's O above it.
-// All with room for round-off.
+// geom_bound of a geom: a sphere around its centre, at geom_off: radius, speed of its points, angular speed.
+// Of a plane: its normal and the height of the first tree's O above it.
+// Both allow for round-off.
 template <class S>
 struct GeomBound {
   S radius, speed, turning;
 };
 
 inline constexpr double kSlack = 32;      // in units of round-off
-inline constexpr int kClosingRounds = 2;  // each with the reach that the one before found
+inline constexpr int kClosingRounds = 2;  // each starts with the reach that the round before found
 
-// Speed in one of the two predictors.
+// Returns the bound in one of the two predictors, whose velocities are `cvel`.
 template <class S>
 STICTION_FN GeomBound<S> moving_bound(const S* cvel, int body, const Vec3<S>& centre, S radius) {
   const Spatial<S> v = load6(cvel, body);
@@ -41,7 +41,7 @@ STICTION_FN GeomBound<S> moving_bound(const S* cvel, int body, const Vec3<S>& ce
   return {radius, norm(velocity_at(v, centre)) + turning * radius + slack, turning};
 }
 
-// Of the geom, about O of its tree.
+// Returns the centre of the geom, about O of its tree.
 template <class S>
 STICTION_FN Vec3<S> bound_centre(const ModelView& m, const EnvView<S>& e, int g) {
   const int body = m.geom_bodyid[g];
@@ -65,13 +65,13 @@ STICTION_FN void sphere_bound(const ModelView& m, EnvView<S>& e, int g) {
   bound[2] = vmax(start.turning, free.turning);
 }
 
-// A height field is bounded by the plane through its highest node.
+// Returns whether the geom is bounded by a plane; for a height field that plane passes through its highest node.
 STICTION_FN bool is_bounded_by_plane(const ModelView& m, int g) {
   const GeomType type = static_cast<GeomType>(m.geom_type[g]);
   return type == GeomType::plane || type == GeomType::hfield;
 }
 
-// Its geoms may be near whatever their bounds say: a plane that moves is everywhere.
+// Returns whether the geoms may be near whatever their bounds say: there is no bound for a plane that moves.
 STICTION_FN bool is_everywhere(const ModelView& m, int pair) {
   const int g1 = m.pair_geom1[pair];
   return is_bounded_by_plane(m, g1) && can_move(m, m.geom_bodyid[g1]);
@@ -113,7 +113,7 @@ STICTION_FN void geom_bounds(const Team& team, const ModelView& m, EnvView<S>& e
   team.for_each(m.nhullgeom, [&](int i) { place_bars(m, e, m.hull_geom[i]); });
 }
 
-// The largest lower bound on the distance at which a pair may act, with the horizon h.
+// Returns the largest lower bound d on the distance at which a pair may act, with the horizon h.
 template <class S>
 STICTION_FN S reach_of(const ModelView& m, S margin, S mu, S h, S speed, S turning,
                        S gravity_reach) {
@@ -137,7 +137,7 @@ STICTION_FN S pair_reach(const ModelView& m, const EnvView<S>& e, int pair, S sp
                   gravity_reach);
 }
 
-// pair_reach with the velocity of one body against the other; not of bodies of two trees.
+// Returns pair_reach with the velocity of one body relative to the other; not for bodies of two trees.
 template <class S>
 STICTION_FN S relative_reach(const ModelView& m, const EnvView<S>& e, int pair, S gravity_reach) {
   const int g1 = m.pair_geom1[pair], g2 = m.pair_geom2[pair];
@@ -161,8 +161,8 @@ STICTION_FN S relative_reach(const ModelView& m, const EnvView<S>& e, int pair, 
   return pair_reach(m, e, pair, speed, turning, gravity_reach);
 }
 
-// -n·v at most, n within an angle of the unit axis m whose cosine is c. With α = -m·v, β = |v + α m|:
-//   α c + β sqrt(1 - c²) where -v is farther from m, α < c |v|, else |v|
+// Returns the maximum of -n·v over unit n within an angle of the unit axis m whose cosine is c. With α = -m·v,
+// β = |v + α m|:   α c + β sqrt(1 - c²) if -v is outside of that cone, α < c |v|, else |v|
 template <class S>
 STICTION_FN S closing_speed(const Vec3<S>& v, const Vec3<S>& m, S c) {
   const S speed = norm(v), alpha = -dot(m, v), beta = norm(v + alpha * m);
@@ -170,11 +170,11 @@ STICTION_FN S closing_speed(const Vec3<S>& v, const Vec3<S>& m, S c) {
   return select(alpha < c * speed, alpha * c + beta * across, speed);
 }
 
-// pair_reach of the law lagged, which acts by the closing speed -n·v alone. The nearest points of shapes that are
-// s > 0 apart along the unit axis m, and near enough to act, differ by D n with D <= reach:
+// Returns pair_reach of the law lagged, in which only the closing speed -n·v matters. The nearest points of shapes that
+// are s > 0 apart along the unit axis m, and near enough to act, differ by D n with D <= reach:
 //   D (m·n) >= s,  so  m·n >= s / reach
-// v, of body 2 against body 1 at a point of geom g, is within ω radius of that at its centre. `room`: the size of
-// the numbers that s comes from.
+// v, the velocity of body 2 relative to body 1 at a point of geom g, differs from that at its centre by at most
+// ω radius. `room`: magnitude of the numbers from which s is computed.
 template <class S>
 STICTION_FN S closing_reach(const ModelView& m, const EnvView<S>& e, int pair, const Vec3<S>& d,
                             const Separation<S>& apart, S reach, S room, S gravity_reach) {
@@ -183,7 +183,7 @@ STICTION_FN S closing_reach(const ModelView& m, const EnvView<S>& e, int pair, c
   const S *bound1 = e.geom_bound + 4 * g1, *bound2 = e.geom_bound + 4 * g2;
   const bool second = can_move(m, b.body2);
   const S radius = second ? bound2[0] : bound1[0];
-  // the centre of g about the O of either tree
+  // the centre of g, about O of either tree
   const Vec3<S> c1 = second ? bound_centre(m, e, g1) + d : bound_centre(m, e, g1);
   const Vec3<S> c2 = second ? bound_centre(m, e, g2) : bound_centre(m, e, g2) - d;
   const S round = S(kSlack * epsilon<S>()), zero = S(0.0);
@@ -204,13 +204,13 @@ STICTION_FN S closing_reach(const ModelView& m, const EnvView<S>& e, int pair, c
   return select(separate, vmin(reach, within), reach);
 }
 
-// Room for round-off included.
+// Returns gravity_drop with room for round-off.
 template <class S>
 STICTION_FN S reach_of_gravity(const ModelView& m, const EnvView<S>& e) {
   return S(1.0 + kSlack * epsilon<S>()) * gravity_drop(m, e);
 }
 
-// How far apart shapes may be to act in this step, as the closer comparison has it; with room for round-off.
+// Returns how far apart shapes may be to act, as the closer comparison begins with it; with room for round-off.
 template <class S>
 STICTION_FN S search_reach(const ModelView& m, const EnvView<S>& e, int pair) {
   const S *bound1 = e.geom_bound + 4 * m.pair_geom1[pair],
@@ -231,7 +231,7 @@ STICTION_FN S search_reach(const ModelView& m, const EnvView<S>& e, int pair) {
   return reach + S(kSlack * epsilon<S>()) * (room + reach);
 }
 
-// The first comparison, of the bounding spheres or of one with a plane.
+// The first comparison: of two bounding spheres, or of one with a plane.
 template <class S>
 struct SphereGap {
   Vec3<S> d;  // between the centres
@@ -261,8 +261,8 @@ STICTION_FN Mask<S> plane_meets(const ModelView& m, const EnvView<S>& e, int pai
                        pair_reach(m, e, pair, bound2[1], bound2[2], gravity_reach);
 }
 
-// The closer one of lanes whose spheres meet. A search tries the axis of this first, which is left as the normal of the
-// pair's first slot.
+// The closer comparison, in lanes whose spheres meet. Leaves the separating axis as the normal of the pair's first
+// slot, for a search to try first.
 template <class S>
 STICTION_FN Mask<S> hulls_meet(const ModelView& m, EnvView<S>& e, int pair, SphereGap<S> gap,
                                Mask<S> near, S gravity_reach) {

@@ -1,7 +1,7 @@
-// The second, closer cull of a pair of geoms neither of which is a plane: how far they are apart
-// along the axes that separate boxes and capsules. Any unit axis m bounds their distance from below:
+// The second, closer cull of a pair of geoms neither of which is a plane: bounds their distance
+// along the axes that separate boxes and capsules. Any unit axis m bounds the distance from below:
 //   distance >= |m · d| − reach_1(m) − reach_2(m),   reach(m) = r + Σ h_k |m · u_k|
-// of a cylinder h |m · u| + r |m − (m · u) u|.
+// and of a cylinder reach(m) = h |m · u| + r |m − (m · u) u|.
 //
 // reads   geom_off, xmat; geom_quat, geom_size
 // writes  geom_bar
@@ -13,8 +13,8 @@
 
 STICTION_PHYSICS_BEGIN
 
-// A ball of radius r swept along n bars of half length h: box 3, and the box around a mesh; capsule 1, others 0.
-// A cylinder is a disc swept along one.
+// A ball of radius r swept along n bars of half length h: n = 3 for a box and for the box around a mesh, 1 for a
+// capsule, else 0. A cylinder is a disc swept along one bar.
 template <class S>
 struct Hull {
   int n;
@@ -77,7 +77,7 @@ struct Separation {
   Vec3<S> axis;
 };
 
-// Of two hulls whose centres are d apart, but for round-off.
+// Returns the best separation of two hulls whose centres are d apart, up to round-off.
 template <class S>
 STICTION_FN Separation<S> separation(const Hull<S>& a, const Hull<S>& b, const Vec3<S>& d) {
   const S none(-std::numeric_limits<double>::infinity());
@@ -87,7 +87,7 @@ STICTION_FN Separation<S> separation(const Hull<S>& a, const Hull<S>& b, const V
     best.distance = select(farther, s, best.distance);
     best.axis = select<S>(farther, vcopysign(S(1.0), along) * axis, best.axis);
   };
-  // any vector, and below which length it counts as zero
+  // tries the direction of any vector w; up to the length `least`, w counts as zero
   const auto consider = [&](const Vec3<S>& w, const S& least) {
     const S length = norm(w);
     const Mask<S> turns = length > least;

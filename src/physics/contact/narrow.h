@@ -1,8 +1,8 @@
-// The narrow phase of a pair: its witness points, in Wide, as the cand_ fields of its slots.
+// The narrow phase of a pair: computes its witness points, in Wide, and writes them to the cand_ fields of its slots.
 //
 // reads   pair_near, geom_xpos, xmat, geom_quat, geom_size, xpos of the trees' roots
-// writes  cand_gap, cand_normal, cand_r1, cand_r2; pair_near of searched pairs. Of these it reads the axis that the cull
-//         has left as the normal of their first slot.
+// writes  cand_gap, cand_normal, cand_r1, cand_r2; pair_near of searched pairs. For these it first reads the axis that
+//         the cull has left as the normal of their first slot.
 #pragma once
 
 #include <type_traits>
@@ -53,9 +53,9 @@ STICTION_RARE void collide_boxes(const Shape<W>& a, const Shape<W>& b, const Mas
 template <Colliders has, class W>
 using LimitOf = std::conditional_t<has >= Colliders::hfields, HfieldLimit<W>, SearchLimit<W>>;
 
-// Runs the collider of the two types, which is one of `has`; out(k, witness). Lanes that are not near
-// may get any finite witness with a gap, and so may those beyond the limit, which says which they are. Where all
-// lanes are one or the other there need be none.
+// Runs the collider of the two types, one of those in `has`; out(k, witness). Lanes that are not near may get any
+// finite witness with a gap, and so may lanes beyond the limit, which limit.beyond marks. If every lane is one or the
+// other, `out` need not be called.
 template <class W, Colliders has, class Out>
 STICTION_FN void collide_shapes(const ShapeKind<W>& kind1, const ShapeKind<W>& kind2,
                                 const Shape<W>& a, const Shape<W>& b, const Mask<W>& near,
@@ -90,7 +90,7 @@ STICTION_FN void collide_shapes(const ShapeKind<W>& kind1, const ShapeKind<W>& k
     collide_convex<L, W>(kind1, kind2, a, b, near, limit, out);
 }
 
-// A pair whose distance is searched.
+// Returns whether the distance of the pair is found by a search.
 STICTION_FN bool is_searched(const ModelView& m, int pair) {
   const GeomType type1 = static_cast<GeomType>(m.geom_type[m.pair_geom1[pair]]);
   return type1 != GeomType::plane &&
@@ -98,13 +98,13 @@ STICTION_FN bool is_searched(const ModelView& m, int pair) {
              Colliders::boxes;
 }
 
-// The pair has witness points.
+// Returns whether the pair has witness points in any lane.
 template <class S>
 STICTION_FN bool any_near(const EnvView<S>& e, int pair) {
   return any_lane(e.pair_near[pair] > S(0.5));
 }
 
-// A pair in place, and the O of its bodies' trees.
+// The placed shapes of a pair, and O of the trees of its bodies.
 template <class S>
 struct PlacedPair {
   Vec3<Wide<S>> origin1, origin2;
@@ -119,7 +119,7 @@ STICTION_SINGLE void place_pair(const ModelView& m, const EnvView<S>& e, int pai
   p.shape2 = placed_shape(m, e, m.pair_geom2[pair]);
 }
 
-// gap = distance - margin; contact point (1 - w) p1 + w p2.
+// A candidate contact: gap = distance - margin; contact point (1 - w) p1 + w p2.
 template <class S>
 struct Candidate {
   S gap;
@@ -139,11 +139,11 @@ STICTION_FN void store_candidate(EnvView<S>& e, int slot, const Candidate<S>& c)
   store3(e.cand_r1, slot, c.r1), store3(e.cand_r2, slot, c.r2);
 }
 
-// pair_near is 1 and these: more points touch than the pair has slots; it may touch farther away than is looked.
+// Added to pair_near, which is 1: more points touch than the pair has slots; the reach exceeds what is searched.
 inline constexpr double kOverflows = 1, kIsCut = 2;
 
-// A lane in which a search finds the shapes farther apart than `reach` is near no longer. `closing`: how fast the pair
-// may close, or null (SearchLimit).
+// Runs the narrow phase of a pair. A lane in which a search finds the shapes farther apart than `reach` is no longer
+// near. `closing`: bounds how fast the pair may close, or null (SearchLimit).
 template <Colliders has, class S>
 STICTION_FN void narrow_phase(const ModelView& m, EnvView<S>& e, int pair,
                               S reach = S(std::numeric_limits<double>::infinity()),

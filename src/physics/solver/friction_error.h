@@ -1,12 +1,12 @@
-// How far the friction of a step is from Coulomb's law with the normal impulses n(v_n) of the step itself, as a share of
-// the step's impulse, in the group of trees where it is farthest:
+// Error of the friction of a step: its distance from Coulomb's law with the normal impulses n(v_n) of the step itself,
+// as a fraction of the step's impulse, in the group of trees where the error is largest:
 //
 //   max over groups √(Σ w Δγ²/max(‖D p‖², ‖D δt k‖²)),   Δγ as in friction_bounds.h with n = n(v_n)
 //
-// what friction_iterations = "auto" keeps below friction_tolerance. 0 where friction is bounded by its own impulse:
-// Similar and SAP.
+// friction_iterations = "auto" keeps this error below friction_tolerance. It is 0 where friction is bounded by its own
+// impulse: Similar and SAP.
 //
-// friction_error   after a solve; reads point_vel, point_omega, point_n0, momentum, qfrc_smooth, inv_A
+// friction_error   runs after a solve; reads point_vel, point_omega, point_n0, momentum, qfrc_smooth, inv_A
 #pragma once
 
 #include "physics/solver/friction_follow.h"
@@ -27,7 +27,7 @@ STICTION_FN S friction_error(const ModelView& m, const EnvView<S>& e) {
       if (!pushes_group(m, e, group, p)) continue;
       const ContactLaw<S> law = load_law(m, e, p);
       const Vec3<S> v =
-          load3(e.point_vel, p);  // against the world, not against the root of the law
+          load3(e.point_vel, p);  // relative to the world, not to the root v̂ of the point's law
       const S v_n = dot(law.normal, v) - e.point_law[4 * p];
       change2 = change2 + coulomb_change2(m, e, p, norm2(slip(law, dot(law.normal, v), v)),
                                           hunt_crossley(law.slip, v_n).impulse);

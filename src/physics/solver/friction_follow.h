@@ -1,16 +1,16 @@
-// Bounds of friction that follow within one Newton loop (friction_iterations = "auto", "fixed_point"). After a step
-// each point has λ, the normal impulse of the step's linear model (point_iterate.h). Where bounds of λ would change
-// friction by more than a share of the step's impulse in any group of trees,
+// Friction bounds that follow the normal impulses within one Newton loop (friction_iterations = "auto", "fixed_point").
+// After a Newton step each point has λ, the normal impulse of that step's linear model (point_iterate.h). If bounds of
+// λ would change friction by more than a fraction of the time step's impulse in any group of trees,
 //
 //   Σ w Δγ² > share² max(‖D p‖², ‖D δt k‖²),   D = diag(A)^-1/2
 //
-// p = A (v − v*) the impulse of all constraints, δt k that of all other forces, both the same for an observer who
-// moves along, they become n0 ← (n0 + θ (λ − n0))₊. Friction that presses its own point down or up makes n0 ← λ swing
-// or creep by a ratio q; with m = λ − n0 and ⟨a, b⟩ = Σ w μ² a b over the points
+// where p = A (v − v*) is the impulse of all constraints and δt k that of all other forces, neither of which depends on
+// the observer's velocity, the bounds are renewed: n0 ← (n0 + θ (λ − n0))₊. Friction that presses its own point down or
+// up makes n0 ← λ oscillate or creep by a ratio q; with m = λ − n0 and ⟨a, b⟩ = Σ w μ² a b over the points
 //
 //   θ ← −θ ⟨m_last, m − m_last⟩/‖m − m_last‖²   (Irons and Tuck), 1 the first time
 //
-// is 1/(1 − q) of one point. After a number of renewals the bounds stay, and what is left is convex.
+// is 1/(1 − q) for a single point. After a limited number of renewals the bounds stay, and the problem left is convex.
 //
 // reads   point_push (λ), point_vel, point_omega, momentum, qfrc_smooth, inv_A
 // writes  point_n0, point_eps, point_couple_law, point_miss, point_line
@@ -24,7 +24,7 @@ STICTION_PHYSICS_BEGIN
 
 inline constexpr double kLeastRelaxation = 0.3, kMostRelaxation = 1.5;
 
-// Σ w Δγ² with bounds λ; ⟨m_last, m − m_last⟩ and ‖m − m_last‖².
+// Returns Σ w Δγ² for the bounds λ, ⟨m_last, m − m_last⟩ and ‖m − m_last‖².
 template <class Team, class S>
 STICTION_FN Sums<S, 3> friction_misses(const Team& team, const ModelView& m, EnvView<S>& e,
                                        const SolveState<S>& s) {
@@ -46,15 +46,15 @@ STICTION_FN Sums<S, 3> friction_misses(const Team& team, const ModelView& m, Env
   });
 }
 
-// ‖D p‖² and ‖D δt k‖²: what dof i adds.
+// Returns the summands of dof i in ‖D p‖² and ‖D δt k‖².
 template <class S>
 STICTION_FN Sums<S, 2> impulse_summands(const ModelView& m, const EnvView<S>& e, int i) {
   const S constraints = e.momentum[i], others = S(m.opt.timestep) * e.qfrc_smooth[i];
   return Sums<S, 2>(constraints * constraints * e.inv_A[i], others * others * e.inv_A[i]);
 }
 
-// Whether Σ w Δγ², the sum of change2(k, p) over the live points, is more than friction may be wrong by, in any
-// group of trees; `whole`: the sum over all of them.
+// Returns whether Σ w Δγ², the sum of change2(k, p) over the live points, exceeds the accepted error of friction in any
+// group of trees; `whole`: that sum over all points.
 template <class Team, class S, class F>
 STICTION_FN Mask<S> bounds_moved(const Team& team, const ModelView& m, const EnvView<S>& e, S whole,
                                  const F& change2) {
@@ -72,7 +72,7 @@ STICTION_FN Mask<S> bounds_moved(const Team& team, const ModelView& m, const Env
   return whole > share2 * vmax(norms2.of[0], norms2.of[1]);
 }
 
-// The laws and the gradient at the iterate of these lanes; the laws of others that iterate come out as they are.
+// Evaluates the laws and the gradient at the iterate of these lanes; other lanes that iterate get the same laws again.
 template <class Team, class S>
 STICTION_COLD void begin_again(const Team& team, const ModelView& m, EnvView<S>& e,
                                const SolveState<S>& s, const Mask<S>& lanes) {
@@ -81,7 +81,7 @@ STICTION_COLD void begin_again(const Team& team, const ModelView& m, EnvView<S>&
   gradient(team, m, e, lanes);
 }
 
-// A solve with new bounds begins where the last one is, with no residual to compare with.
+// A solve with new bounds begins at the last iterate, with no residual to compare with.
 inline constexpr double kNoResidual = 1e30;
 template <class S>
 STICTION_FN void begin_round(SolveState<S>& s, const Mask<S>& lanes) {
@@ -93,7 +93,7 @@ STICTION_FN void begin_round(SolveState<S>& s, const Mask<S>& lanes) {
   s.round = select(lanes, zero, s.round);
 }
 
-// After a step, before the laws are taken at the iterate.
+// Renews the bounds after a Newton step, before the laws are evaluated at the new iterate.
 template <class Team, class S>
 STICTION_FN void follow_bounds(const Team& team, const ModelView& m, EnvView<S>& e,
                                SolveState<S>& s) {
@@ -122,8 +122,8 @@ STICTION_FN void follow_bounds(const Team& team, const ModelView& m, EnvView<S>&
   });
 }
 
-// Lanes whose first iterate is the solution: their bounds follow n(v_n) once, and they iterate on where that changes
-// friction.
+// For lanes whose first iterate is the solution: renews their bounds once, to n(v_n); lanes whose friction changes
+// thereby iterate on.
 template <class Team, class S>
 STICTION_COLD void follow_at_once(const Team& team, const ModelView& m, EnvView<S>& e,
                                   SolveState<S>& s, const Mask<S>& lanes) {

@@ -1,7 +1,7 @@
 // The convex problem of a step: min over v of ½ (v − v*)ᵀ A (v − v*) + Σ ℓ(J v), by Newton's method
-// from the first iterate of solve_start.h. The momentum p = A (v − v*) moves with the iterate, so that
-// v* is never formed. With `friction_iterations` the bounds of friction follow in the iteration
-// (friction_follow.h), or the problem is solved again from there with the new ones.
+// from the first iterate of solve_start.h. The momentum p = A (v − v*) is updated with the iterate, so that
+// v* is never formed. Depending on `friction_iterations`, the friction bounds follow within the iteration
+// (friction_follow.h), or the problem is solved again, from its solution, with new bounds.
 //
 // solve    in   A, qfrc_smooth, qacc_warmstart, row_law, points, cand_active, v_free, rows_act
 //          out  v, qacc, qfrc_constraint, qfrc_actuator (adds servos), xfrc_contact, point_vel,
@@ -14,14 +14,14 @@
 
 STICTION_PHYSICS_BEGIN
 
-// Flat steps in a row before a lane stalls: a step whose duals are far from t need not halve the residual.
+// Number of consecutive flat steps after which a lane stalls: the residual need not halve while duals are far from t.
 inline constexpr int kFlatSteps = 4;
 
-// Lanes that are done leave: converged, not finite, only round-off is left, or they may not iterate on.
+// Deactivates lanes that are done: converged, not finite, only round-off is left, or no iterations are left.
 template <class S>
 STICTION_FN void leave(const ModelView& m, SolveState<S>& s) {
-  // bounding curvatures end wherever the tolerance begins, and the next steps would start with that error:
-  // an exact iteration has the last word
+  // iterates with bounding curvatures would stop just within the tolerance, an error with which the next steps would
+  // start: the last iteration must use exact curvatures
   const S tolerance = S(m.opt.solver_tolerance);
   const S enough = select(s.bounded, tolerance * tolerance, tolerance);
   Mask<S> done = s.residual <= enough;
@@ -30,8 +30,8 @@ STICTION_FN void leave(const ModelView& m, SolveState<S>& s) {
   s.bad = s.bad || (s.active && !is_finite(s.residual));
   s.active = s.active && is_finite(s.residual);
 
-  // flat: a full step promised less than the round-off of the cost, and the residual did not halve;
-  // with bounding curvatures it need not
+  // flat: a full step promised less than the round-off of the cost, and the residual did not halve, which steps
+  // with bounding curvatures need not do
   const Mask<S> flat = s.full_step && !s.bounded &&
                        s.decrease <= S(epsilon<S>()) * (s.scale * s.scale) &&
                        s.residual > S(0.5) * s.last_residual;
@@ -46,12 +46,12 @@ STICTION_FN void leave(const ModelView& m, SolveState<S>& s) {
   s.active = s.active && !last;
 }
 
-// From H⁻¹ r to Δv = −H⁻¹ r, 0 in finished lanes; returns r·Δv
+// Turns H⁻¹ r into Δv = −H⁻¹ r, 0 in finished lanes; returns r·Δv.
 template <class Team, class S>
 STICTION_FN S direction(const Team& team, const ModelView& m, EnvView<S>& e, SolveState<S>& s) {
   const S slope = -team.template sum<S>(m.nv, [&](int i) { return e.gradient[i] * e.dv[i]; });
 
-  // a descent direction unless only round-off is left
+  // Δv is a descent direction unless only round-off is left
   s.failed = s.failed || (s.active && !is_finite(slope));
   s.stalled = s.stalled || (s.active && slope >= S(0.0) && s.residual > S(m.opt.solver_tolerance));
   s.active = s.active && slope < S(0.0) && is_finite(slope);
@@ -59,7 +59,7 @@ STICTION_FN S direction(const Team& team, const ModelView& m, EnvView<S>& e, Sol
   return slope;
 }
 
-// ‖α Δv‖ < 4 ε ‖v‖ in the norm of diag(A), of every group of trees.
+// Returns whether ‖α Δv‖ < 4 ε ‖v‖ in the norm of diag(A), in every group of trees.
 template <class Team, class S>
 STICTION_FN Mask<S> is_small_step(const Team& team, const ModelView& m, const EnvView<S>& e,
                                   S alpha) {
@@ -79,7 +79,7 @@ STICTION_FN Mask<S> is_small_step(const Team& team, const ModelView& m, const En
   return alpha * alpha * norms2.of[0] < small * small * norms2.of[1];
 }
 
-// v ← v + α Δv and all that is linear in v; finished lanes stay.
+// Updates v ← v + α Δv and everything linear in v; finished lanes stay.
 template <class Team, class S>
 STICTION_FN void advance(const Team& team, const ModelView& m, EnvView<S>& e, SolveState<S>& s,
                          S slope, S alpha) {
@@ -105,7 +105,7 @@ STICTION_FN void advance(const Team& team, const ModelView& m, EnvView<S>& e, So
   });
 }
 
-// An iteration up to its linear system H x = r.
+// First half of an iteration: assembles its linear system H x = r.
 template <class Team, class S>
 STICTION_FN void assemble(const Team& team, const ModelView& m, EnvView<S>& e, SolveState<S>& s) {
   live_points(team, m, e, s.active, LivePoints::of_fewer_lanes);
@@ -114,7 +114,7 @@ STICTION_FN void assemble(const Team& team, const ModelView& m, EnvView<S>& e, S
   hessian(team, m, e, true);
 }
 
-// The rest of the iteration, from x in e.dv.
+// Second half of the iteration: moves the iterate, given x in e.dv.
 template <class Team, class S>
 STICTION_FN void move_iterate(const Team& team, const ModelView& m, EnvView<S>& e,
                               SolveState<S>& s) {
@@ -132,8 +132,8 @@ STICTION_FN void move_iterate(const Team& team, const ModelView& m, EnvView<S>& 
   gradient(team, m, e, s.active);
 }
 
-// Lanes whose solve has ended begin another one, if friction_iterations asks for it: n0 = n(v_n), so that friction is
-// bounded by the normal impulse of this one. false: none does.
+// Begins another solve in lanes whose solve has ended, if friction_iterations asks for it, with n0 = n(v_n): friction
+// is then bounded by the normal impulse of the solve before. Returns false if no lane begins one.
 template <class Team, class S>
 STICTION_FN bool solve_again(const Team& team, const ModelView& m, EnvView<S>& e,
                              SolveState<S>& s) {
@@ -154,15 +154,15 @@ STICTION_FN bool solve_again(const Team& team, const ModelView& m, EnvView<S>& e
   return true;
 }
 
-// Lanes that have points, and whose bounds of friction nobody has looked at yet.
+// Returns the lanes that have points and whose friction bounds have not been checked yet.
 template <class S>
 STICTION_FN Mask<S> is_first_look(const ModelView& m, const EnvView<S>& e, const SolveState<S>& s) {
   if (!m.opt.friction_follows) return no_lanes<S>();
   return s.iterations < S(0.5) && s.renewals < S(0.5) && e.ncon[0] > S(0.0);
 }
 
-// Lanes that are done leave. Once that is half of them, or all but `rest`, they may begin their next solves. A lane's
-// numbers don't depend on when that is: it waits at its solution.
+// Lets lanes that are done leave. Once half of the lanes are done, or all but `rest`, they may begin their next solves.
+// The numbers of a lane do not depend on when that happens: the lane waits at its solution.
 template <class Team, class S>
 STICTION_FN void judge(const Team& team, const ModelView& m, EnvView<S>& e, SolveState<S>& s,
                        int rest) {
@@ -173,7 +173,7 @@ STICTION_FN void judge(const Team& team, const ModelView& m, EnvView<S>& e, Solv
     const Mask<S> at_once = first && !s.active && !s.bad && !s.not_converged;
     if (any_lane(at_once)) {
       follow_at_once(team, m, e, s, at_once);
-      leave(m, s);  // here, as wherever they would be judged next
+      leave(m, s);  // with the same outcome as at their next judgement
     }
     const int count = count_lanes(s.active);
     if (2 * count > s.lanes && count > rest) return;
@@ -182,7 +182,7 @@ STICTION_FN void judge(const Team& team, const ModelView& m, EnvView<S>& e, Solv
   }
 }
 
-// Iterates until `rest` lanes are left, or fewer.
+// Iterates until at most `rest` lanes are left.
 template <class Team, class S>
 STICTION_SINGLE void iterate(const Team& team, const ModelView& m, EnvView<S>& e, SolveState<S>& s,
                              int rest) {

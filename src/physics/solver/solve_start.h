@@ -1,4 +1,4 @@
-// Where Newton's method begins, and what it asks of an iterate: gradient and residual.
+// The start of Newton's method, and the quantities by which an iterate is judged: gradient and residual.
 //
 // start    in   A, qfrc_smooth, qvel, qacc_warmstart, v_free, rows_act, row_law, points
 //          out  v, momentum, Av, and the laws at v
@@ -10,7 +10,7 @@
 
 STICTION_PHYSICS_BEGIN
 
-// Gradient r = p − Jᵀγ − rows at the iterate, from the laws there; Jᵀγ of other lanes stays.
+// Computes the gradient r = p − Jᵀγ − rows at the iterate, from the laws there; other lanes keep their Jᵀγ.
 template <class Team, class S>
 STICTION_FN void gradient(const Team& team, const ModelView& m, EnvView<S>& e,
                           const Mask<S>& lanes) {
@@ -21,11 +21,11 @@ STICTION_FN void gradient(const Team& team, const ModelView& m, EnvView<S>& e,
   });
 }
 
-// Round-off of r in units of ε times the impulses that it is the sum of.
+// Round-off of r, in units of ε times the impulses of which r is the sum.
 inline constexpr double kRoundOff = 8;
 
-// ‖γ‖², each impulse by itself: Σ w |γ_c|² of the contacts with their Delassus scales, of couples with
-// w_ω, and the rows by D.
+// Terms of ‖γ‖², each impulse taken by itself: Σ w |γ_c|² of contacts with their Delassus scales w, of couples with
+// w_ω, and of the rows with the scaling D.
 template <class S>
 STICTION_FN S point_load2(const ModelView& m, const EnvView<S>& e, int p) {
   const S load = e.point_w[p] * norm2(load3(e.point_impulse, p));
@@ -44,7 +44,7 @@ STICTION_FN S loads(const Team& team, const ModelView& m, const EnvView<S>& e) {
   return points + team.template sum<S>(m.nv, [&](int i) { return row_load2(m, e, i); });
 }
 
-// ‖D r‖²; ‖D A v‖² and ‖D Jᵀγ‖²: what dof i adds.
+// Summands of dof i in ‖D r‖², and in ‖D A v‖² and ‖D Jᵀγ‖².
 template <class S>
 STICTION_FN S gradient_summand(const EnvView<S>& e, int i) {
   return e.gradient[i] * e.gradient[i] * e.inv_A[i];
@@ -68,7 +68,7 @@ STICTION_FN S ratio_of(S r, S scale) {
   return select(r == zero, zero, ratio);
 }
 
-// The largest residual of a group of trees, where there are several; loads_too: with ρ ‖γ‖ of its own.
+// Returns the largest residual of any group of trees; loads_too: the scale includes ρ ‖γ‖ of the group.
 template <class Team, class S>
 STICTION_FN S group_residual(const Team& team, const ModelView& m, EnvView<S>& e, S rho2,
                              bool loads_too) {
@@ -84,17 +84,17 @@ STICTION_FN S group_residual(const Team& team, const ModelView& m, EnvView<S>& e
   });
 }
 
-// ‖D r‖ / max(‖D A v‖, ‖D Jᵀγ‖, ρ ‖γ‖), D = diag(A)^-1/2; 0/0 = 0; the largest of any group of trees. Where
-// impulses cancel, as those of a servo that presses a joint at rest against its limit, the first two are
-// round-off of ‖γ‖; with ρ ε_r = 8 ε a residual of that size is within the tolerance. ‖γ‖ is asked for only
-// where the residual is above the tolerance and does not fall. `scale` is that of the whole environment.
+// Computes ‖D r‖ / max(‖D A v‖, ‖D Jᵀγ‖, ρ ‖γ‖), D = diag(A)^-1/2; 0/0 = 0; the largest of any group of trees. Where
+// impulses cancel, as those of a servo that presses a joint at rest against its limit, the first two norms are
+// round-off of ‖γ‖; with ρ ε_r = 8 ε a residual of that size is within the tolerance. ‖γ‖ is computed only
+// where the residual is above the tolerance and has not halved. `scale` is that of the whole environment.
 template <class Team, class S>
 STICTION_FN void residual(const Team& team, const ModelView& m, EnvView<S>& e, SolveState<S>& s) {
   const S zero = S(0.0);
   const auto norms2 =
       team.template sum<Sums<S, 3>>(m.nv, [&](int i) { return residual_summands(e, i); });
   const S r = vsqrt(norms2.of[0]);
-  // the most of any group does not see what is not finite
+  // the maximum over the groups hides numbers that are not finite
   const bool groups = m.ngroup > 1;
   const auto of_groups = [&](S rho2, bool loads_too) {
     return select(is_finite(r), group_residual(team, m, e, rho2, loads_too), r);
@@ -112,9 +112,9 @@ STICTION_FN void residual(const Team& team, const ModelView& m, EnvView<S>& e, S
   s.residual = select(flat, second, s.residual);
 }
 
-// Δv of the first iterate from v0. Where a point carries already (n0 > 0) the last step's acceleration
-// goes on, elsewhere v_free is close. But a limit is a kink too stiff to find at a distance: where it
-// would act at one of the two and not at the other, its dof goes with v_free, which feels the limits.
+// Computes Δv of the first iterate, from v0. If a point already carries load (n0 > 0), the last step's acceleration
+// continues, otherwise v_free is close. But a limit is a kink too stiff to be found from a distance: if it acts
+// at one of the two velocities and not at the other, its dof starts at v_free, which takes the limits into account.
 template <class Team, class S>
 STICTION_FN void first_step(const Team& team, const ModelView& m, EnvView<S>& e) {
   const S dt = S(m.opt.timestep);
@@ -130,8 +130,8 @@ STICTION_FN void first_step(const Team& team, const ModelView& m, EnvView<S>& e)
   });
 }
 
-// point_vel from its law's root: J v − v̂ n, and back. The tangential part is taken apart first, lest it
-// get the round-off of the normal part.
+// Shifts point_vel to the root v̂ of the point's law, J v − v̂ n (sign -1), or back (sign 1). The tangential part is
+// split off first, so that it does not get the round-off of the normal part.
 template <class Team, class S>
 STICTION_FN void shift_velocities(const Team& team, EnvView<S>& e, double sign) {
   team.for_each(e.npoint[0], [&](int p) {
@@ -141,7 +141,7 @@ STICTION_FN void shift_velocities(const Team& team, EnvView<S>& e, double sign) 
   });
 }
 
-// Lanes without points where no row acts at v0, so that v_free is v*, nor at v_free: it is the solution.
+// Returns the lanes whose solution is v_free: no points, no row acts at v0, so that v_free is v*, and none at v_free.
 template <class Team, class S>
 STICTION_FN Mask<S> moves_freely(const Team& team, const ModelView& m, EnvView<S>& e) {
   const Mask<S> free = e.ncon[0] == S(0.0) && e.rows_act[0] == S(0.0);
@@ -152,7 +152,7 @@ STICTION_FN Mask<S> moves_freely(const Team& team, const ModelView& m, EnvView<S
   return free && rows_act(team, m, e) == S(0.0);
 }
 
-// The first iterate; v_free where it is the solution, and frozen lanes keep v0.
+// Computes the first iterate: v_free if that is the solution, else v0 plus the first step. Frozen lanes keep v0.
 template <class Team, class S>
 STICTION_FN void start(const Team& team, const ModelView& m, EnvView<S>& e, SolveState<S>& s) {
   const S zero = S(0.0), dt = S(m.opt.timestep);

@@ -1,5 +1,5 @@
-// Cylinders, ellipsoids and meshes against other convex shapes. Searches branch with every number, so this is
-// scalar text in double, run lane by lane. For pairs that passed a cull.
+// Cylinders, ellipsoids and meshes against other convex shapes. Searches branch on every number, so this is
+// scalar code in double, run lane by lane. For pairs that passed the cull.
 #pragma once
 
 #include "physics/collision/convex/convex_overlap.h"
@@ -7,14 +7,14 @@
 
 STICTION_PHYSICS_BEGIN
 
-// In the middle between the points that support the planes.
+// Returns the contact in the middle between the points that support the planes.
 STICTION_FN LaneContact touching_point(const ConvexDistance& d) {
   const Vec3<double> middle = 0.5 * (d.point_a + d.point_b);
   const Vec3<double> half_gap = (0.5 * d.distance) * d.normal;
   return {middle - half_gap, middle + half_gap, d.distance};
 }
 
-// What of two shapes without meshes overlaps; returns how many slots have a point.
+// Writes the points where features of two shapes without meshes overlap; returns how many slots have a point.
 STICTION_FN int feature_points(const ContactList& list, const LaneShape& a, const LaneShape& b,
                                const Vec3<double>& between, const ConvexDistance& d, int count) {
   const Vec3<double> n = list.normal;
@@ -43,7 +43,7 @@ STICTION_FN int feature_points(const ContactList& list, const LaneShape& a, cons
   }
   return 2;
 }
-// The same where the second may be a mesh.
+// The same where the second shape may be a mesh.
 STICTION_FN int feature_points(const ContactList& list, const HullShape& a, const HullShape& b,
                                const Vec3<double>& between, const ConvexDistance& d, int count) {
   if (b.type != GeomType::mesh)
@@ -59,16 +59,16 @@ STICTION_FN int feature_points(const ContactList& list, const HullShape& a, cons
   return 2;
 }
 
-// What one lane knows of how two shapes may act (SearchLimit, ClosingMotion).
+// The limits of one lane on how two shapes may act (SearchLimit, ClosingMotion).
 struct LaneLimit {
   double reach;
   Vec3<double> axis;
-  bool closes;  // what follows is known
+  bool closes;  // the members below are known
   Vec3<double> velocity[2], spin[2];
   double radius, rest, twice_horizon;
 
-  // No point acts of shapes that are `gap` apart along n. The points of a patch are beside the shape by no more than their
-  // own gaps, which grow faster than what they may close.
+  // Returns whether no point of two shapes that are `gap` apart along n acts. Points of a patch are beside the shape by
+  // no more than their own gaps, which grow faster than the distance that they may close.
   STICTION_FN bool is_idle(const Vec3<double>& n, double gap) const {
     if (!closes) return false;
     double closing = 0, turning = 0;
@@ -92,8 +92,8 @@ STICTION_FN LaneLimit lane_limit(const SearchLimit<W>& limit, int lane) {
   return one;
 }
 
-// The points of the pair, `count` of them, and their normal. Of shapes that are farther apart than the reach no point is
-// written, and where none acts the nearest alone, in all slots, the others out of reach.
+// Writes the points of the pair, `count` of them, and returns their normal. Writes none if the shapes are farther apart
+// than the reach; if no point acts, all slots get the nearest point, all but the first of them out of reach.
 template <class L>
 STICTION_RARE Vec3<double> convex_points(const L& a, const L& b, int count, const LaneLimit& limit,
                                          bool& beyond, LaneContact* slot) {
@@ -118,7 +118,7 @@ STICTION_RARE Vec3<double> convex_points(const L& a, const L& b, int count, cons
   // a slot without a feature repeats the first, out of reach
   for (int k = used; k < count; ++k)
     list.on_a(k, slot[0].point_a, vmax(slot[0].distance, 0.0) + core_extent(a) + a.radius());
-  // none as near as the shapes: the nearest takes the point that touches
+  // if no point is as near as the shapes, the nearest one is replaced by the touching point
   int nearest = 0;
   for (int k = 1; k < used; ++k)
     if (slot[k].distance < slot[nearest].distance) nearest = k;
@@ -127,12 +127,12 @@ STICTION_RARE Vec3<double> convex_points(const L& a, const L& b, int count, cons
   return n;
 }
 
-// What a geom is: of one type in all lanes, a mesh of each lane, or one height field.
+// The kind of a geom: one type in all lanes; a mesh that may differ between lanes, or one height field.
 template <class W>
 struct ShapeKind {
   GeomType type;
   const MeshArrays* arrays = nullptr;  // null: no mesh
-  int file = 0;                        // the mesh that the geom has in its file
+  int file = 0;                        // mesh that the model file gives the geom
   W mesh;
   HfieldRef field;
   STICTION_FN ShapeKind(GeomType t) : type(t) {}  // NOLINT(google-explicit-constructor)
@@ -145,7 +145,7 @@ struct ShapeKind {
   }
 };
 
-// The shape of one lane.
+// Returns the shape of one lane.
 template <class L, class W>
 STICTION_FN L lane_shape(const ShapeKind<W>& kind, const Shape<W>& s, int lane) {
   const auto at = [&](const Vec3<W>& v) { return get_lane(v, lane); };
@@ -156,7 +156,7 @@ STICTION_FN L lane_shape(const ShapeKind<W>& kind, const Shape<W>& s, int lane) 
     return shape;
 }
 
-// contact_points(type_a, type_b) witnesses. Where not `near`, a gap between the centres.
+// Writes contact_points(type_a, type_b) witnesses. Lanes that are not `near` get the centre of the first, with a gap.
 template <class L, class W, class Out>
 STICTION_RARE void collide_convex(const ShapeKind<W>& kind_a, const ShapeKind<W>& kind_b,
                                   const Shape<W>& a, const Shape<W>& b, const Mask<W>& near,

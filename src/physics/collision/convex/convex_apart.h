@@ -1,30 +1,30 @@
-// Cores that are apart: the nearest point of D to the origin, by the algorithm of Gilbert, Johnson and Keerthi.
+// Cores that are apart: the point of D nearest to the origin, by the algorithm of Gilbert, Johnson and Keerthi (GJK).
 #pragma once
 
 #include "physics/collision/convex/convex_pair.h"
 
 STICTION_PHYSICS_BEGIN
 
-// Nearest point of a simplex of D to the origin, as weights of its points.
+// A simplex of points of D, and its point nearest to the origin as weights of these points.
 struct Simplex {
   int count;
   Difference point[4];
   double weight[4];
 };
 
-// Squared sine of the angle between its edges below which a triangle is a sliver.
+// Squared sine of the angle between two edges of a triangle below which the triangle is a sliver.
 inline constexpr double kSliver = 1e-16;
 
-// Of a segment; weights of its ends.
+// Returns the weight of q in the point of the segment p, q that is nearest to the origin.
 STICTION_FN double segment_foot(const Vec3<double>& p, const Vec3<double>& q) {
   const Vec3<double> d = q - p;
   const double length2 = norm2(d);
   return length2 > 0 ? clamp(-dot(p, d) / length2, 0.0, 1.0) : 0.0;
 }
 
-// Nearest point of the triangle p, q, r to the origin: weights of its corners. Where the foot on the plane is inside of the
-// triangle it is that, else on one of the edges beyond which it lies. Of a sliver, whose normal is round-off, all are looked
-// at: feet are points of the triangle, so the nearest is the answer.
+// Computes the weights of the corners in the point of the triangle p, q, r nearest to the origin: the foot on the plane
+// if that is inside of the triangle, else a point of one of the edges beyond which the foot lies. For a sliver, whose
+// normal is round-off, all candidates are tried: each is a point of the triangle, so the nearest of them is the answer.
 STICTION_FN void triangle_foot(const Vec3<double>& p, const Vec3<double>& q, const Vec3<double>& r,
                                double* weight) {
   // the cross product of the two shorter edges is the most exact
@@ -46,7 +46,7 @@ STICTION_FN void triangle_foot(const Vec3<double>& p, const Vec3<double>& q, con
     const double d = norm2(a * p + (b * q + c * r));
     if (d < least) least = d, weight[0] = a, weight[1] = b, weight[2] = c;
   };
-  // beyond an edge, or as near to it as round-off
+  // the foot is beyond an edge, or within round-off of it
   const double round = 1e-9 * twice;
   if (sliver || w <= round) {
     const double a = segment_foot(p, q);
@@ -62,7 +62,7 @@ STICTION_FN void triangle_foot(const Vec3<double>& p, const Vec3<double>& q, con
   }
 }
 
-// Drops the points without weight.
+// Removes the points without weight.
 STICTION_FN void drop_idle(Simplex& s) {
   int count = 0;
   for (int i = 0; i < s.count; ++i) {
@@ -73,10 +73,10 @@ STICTION_FN void drop_idle(Simplex& s) {
   s.count = count;
 }
 
-// A face looks away from the origin if that is behind it by more than this share of how far a corner is.
+// A face faces away from the origin if the origin is behind it by more than this fraction of a corner's distance.
 inline constexpr double kLooksAway = 1e-10;
 
-// Reduces the simplex to the face that carries its nearest point; false: it contains the origin.
+// Reduces the simplex to the face that has its point nearest to the origin; returns false if it contains the origin.
 STICTION_FN bool reduce(Simplex& s) {
   const Difference* p = s.point;
   if (s.count == 1) {
@@ -87,7 +87,7 @@ STICTION_FN bool reduce(Simplex& s) {
   } else if (s.count == 3) {
     triangle_foot(p[0].w, p[1].w, p[2].w, s.weight);
   } else {
-    // the nearest of the faces that look at the origin, or may do so but for round-off
+    // the nearest of the faces that face the origin, or may do so within round-off
     double least = std::numeric_limits<double>::infinity(), best[4] = {0, 0, 0, 0};
     bool inside = true;
     for (int out = 0; out < 4; ++out) {
@@ -117,8 +117,8 @@ STICTION_FN Vec3<double> nearest_of(const Simplex& s) {
   return v;
 }
 
-// Nearest points of cores that are apart; distance 0: they are not. Ends where they are farther than `reach`
-// along a normal: what it returns then is farther, too, and its points are any.
+// Finds the nearest points of cores that are apart; distance 0: they are not apart. Stops once they are farther than
+// `reach` along a normal: the distance returned is then beyond `reach`, too, and the points are arbitrary.
 template <class L>
 STICTION_RARE ConvexDistance nearest_points_apart(const ConvexPair<L>& pair, double reach) {
   Simplex s;
@@ -138,7 +138,7 @@ STICTION_RARE ConvexDistance nearest_points_apart(const ConvexPair<L>& pair, dou
     const double along = dot(n, next.w);
     const bool farther = along > best.distance;
     if (farther) best.distance = along, best.normal = n;
-    // the points whose difference is nearest to s n: v gets shorter also behind the best normal
+    // the points whose difference is nearest to s n: v may shorten further after the best normal is found
     const double off = norm(v - best.distance * best.normal);
     if (farther || off < least) {
       least = off;

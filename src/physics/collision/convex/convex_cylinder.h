@@ -1,22 +1,22 @@
-// A point or segment and a cylinder that are apart. The distance of p(t) = p + t u from a convex set is convex in t. With
-// e(t) the vector to p(t) from the nearest point of the cylinder,
+// A point or segment and a cylinder that are apart. The distance of p(t) = p + t u from a convex set is convex in t.
+// With e(t) the vector to p(t) from the nearest point of the cylinder,
 //
-//   g(t) = d/dt |e|²/2 = u·e(t)      never falls, and is 0 where the segment is nearest.
+//   g(t) = d/dt |e|²/2 = u·e(t)      never decreases, and is 0 where the segment is nearest.
 #pragma once
 
 #include "physics/collision/convex/convex_pair.h"
 
 STICTION_PHYSICS_BEGIN
 
-// e of the point p, in the frame of the cylinder.
+// Returns e of the point p, in the frame of the cylinder.
 STICTION_FN Vec3<double> away_from_cylinder(const Vec3<double>& p, const Vec3<double>& size) {
   const double from_axis = vsqrt(p.x * p.x + p.y * p.y);
   const double share = from_axis > size.x ? 1 - size.x / from_axis : 0.0;
   return {share * p.x, share * p.y, p.z - clamp(p.z, -size.y, size.y)};
 }
 
-// dg/dt >= 0 at p: of u, what goes along the radius counts in full, what goes across it by the share of the radius that is
-// outside, what goes along the axis beyond a cap.
+// Returns dg/dt >= 0 at p: the radial component of u counts in full, the tangential one by the fraction of the radius
+// that is outside, the axial one only beyond a cap.
 STICTION_FN double slope_along(const Vec3<double>& p, const Vec3<double>& u,
                                const Vec3<double>& size) {
   const double from_axis = vsqrt(p.x * p.x + p.y * p.y);
@@ -29,10 +29,10 @@ STICTION_FN double slope_along(const Vec3<double>& p, const Vec3<double>& u,
   return slope;
 }
 
-// Newton's steps between the last t of either sign of g; every third round takes the middle of them instead.
+// Newton's method, bracketed by the last t of either sign of g; every third round bisects the bracket instead.
 inline constexpr int kMostNewton = 100;
 
-// t of the point of the segment |t| <= half that is nearest to the cylinder.
+// Returns t of the point of the segment, |t| <= half, that is nearest to the cylinder.
 STICTION_FN double nearest_on_segment(const Vec3<double>& p, const Vec3<double>& u, double half,
                                       const Vec3<double>& size) {
   const auto g = [&](double t) { return dot(u, away_from_cylinder(p + t * u, size)); };
@@ -53,7 +53,7 @@ STICTION_FN double nearest_on_segment(const Vec3<double>& p, const Vec3<double>&
   return t;
 }
 
-// The nearest points of the cores; distance 0: they are not apart.
+// Returns the nearest points of the cores; distance 0: they are not apart.
 template <class L>
 STICTION_RARE ConvexDistance cylinder_apart(const ConvexPair<L>& pair) {
   const LaneShape &a = pair.a, &b = pair.b;
@@ -68,7 +68,7 @@ STICTION_RARE ConvexDistance cylinder_apart(const ConvexPair<L>& pair) {
   return {b.global((-1 / distance) * away), distance, core, core - b.global(away)};
 }
 
-// Whether cylinder_apart has the pair; types rise in a pair.
+// Returns whether cylinder_apart handles the pair; the types of a pair are in ascending order.
 STICTION_FN bool is_rod_and_cylinder(const LaneShape& a, const LaneShape& b) {
   return b.type == GeomType::cylinder &&
          (a.type == GeomType::sphere || a.type == GeomType::capsule);

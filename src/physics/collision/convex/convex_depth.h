@@ -1,15 +1,15 @@
-// Cores that overlap. A polytope finds the shortest way out of D, or shows that the one which is known is the shortest; rays
-// from the origin find the points that touch. Each ray goes along the normal of the facet that the ray before has hit; no
-// facet that is hit is farther than the one before, so this ends on a facet on which the origin has its foot. Curved shapes
-// begin with rays, since a polytope is slow where D is curved. A ray is followed by a portal of three points (Snethen,
-// XenoCollide).
+// Cores that overlap. A polytope finds the shortest way out of D, or shows that the known way is the shortest; rays
+// from the origin find the points that touch. Each ray goes along the normal of the facet that the ray before has hit;
+// no facet hit is farther than the one before, so the rays end at a facet that contains the foot of the origin. Curved
+// shapes begin with rays, since a polytope is slow where D is curved. A ray is traced by a portal of three points
+// (Snethen, XenoCollide).
 #pragma once
 
 #include "physics/collision/convex/convex_polytope.h"
 
 STICTION_PHYSICS_BEGIN
 
-// The facet of D that a ray meets: its outward unit normal, how far it is from the origin.
+// The facet of D that a ray meets: its outward unit normal, and its distance from the origin.
 struct Facet {
   Vec3<double> normal;
   double offset;
@@ -22,11 +22,11 @@ STICTION_FN Facet facet_along(const ConvexPair<L>& pair, const Vec3<double>& m) 
   return {m, dot(m, d.w), d.a, d.b};
 }
 
-// Where p is near a wide facet, the corners that are found along the normal of a plane through p may lead round and round
-// the ray; after so many they are looked for across it.
+// If p is near a wide facet, the corners found along the normal of a plane through p may circle around the ray; after
+// this many rounds they are sought along a direction across the ray.
 inline constexpr int kMostTurns = 24;
 
-// The facet that the ray from p along m meets; p inside of D.
+// Returns the facet that the ray from p along m meets; p is inside of D.
 template <class L>
 STICTION_RARE Facet cast(const ConvexPair<L>& pair, const Vec3<double>& p, const Vec3<double>& m) {
   Difference s1 = pair.support(m), s2, s3;
@@ -78,7 +78,7 @@ STICTION_RARE Facet cast(const ConvexPair<L>& pair, const Vec3<double>& p, const
       s1 = s4, v1 = v4;
   }
   if (offset > pair.extent * 4) return facet_along(pair, m);
-  // where the ray meets the portal: weights of its corners
+  // weights of the corners in the point where the ray meets the portal
   const double w1 = vabs(dot(cross(v2, v3), m)), w2 = vabs(dot(cross(v3, v1), m)),
                w3 = vabs(dot(cross(v1, v2), m)), sum = w1 + w2 + w3;
   if (!(sum > 0)) return {normal, offset, s1.a, s1.b};
@@ -87,13 +87,13 @@ STICTION_RARE Facet cast(const ConvexPair<L>& pair, const Vec3<double>& p, const
           (i * w1) * s1.b + ((i * w2) * s2.b + (i * w3) * s3.b)};
 }
 
-// A normal that turns by less is settled.
+// A normal that rotates by less has converged.
 inline constexpr double kTurns = 1e-9;
 
-// Rays from the origin until they stay. Where D is curved, a ray turns by about the same share r of what the one before has
-// turned by, the depth over the radius of curvature; so three of them show where they lead, m + r/(1 - r) (m - m_before),
-// which is taken where D ends sooner along it. A normal is known to the root of what its offset is known to, so rays go on
-// while they turn by a half or less of the turn before.
+// Casts rays from the origin until they converge. Where D is curved, a ray rotates by about the same fraction r of the
+// rotation before, the depth over the radius of curvature; so three rays show their limit m + r/(1 - r) (m - m_before),
+// which is taken if D ends sooner along it. A normal is known to the square root of the accuracy of its offset, so rays
+// go on while each rotates by at most half as much as the one before.
 template <class L>
 STICTION_FN Facet descend(const ConvexPair<L>& pair, Facet facet) {
   if (facet.offset <= kTouching * pair.extent) return facet;
@@ -126,15 +126,15 @@ STICTION_FN bool has_corners(const LaneShape& s) {
   return s.type == GeomType::box || s.type == GeomType::mesh;
 }
 
-// A ball of this radius rolls about inside of the core along all of its surface: the least radius of curvature of an
-// ellipsoid.
+// Returns the radius of a ball that can roll inside of the core along its whole surface: for an ellipsoid the least
+// radius of curvature, else 0.
 STICTION_FN double rolling_radius(const LaneShape& s) {
   if (s.type != GeomType::ellipsoid) return 0.0;
   const double least = vmin(vmin(s.size.x, s.size.y), s.size.z);
   return least * least / largest(s.size);
 }
 
-// The shortest way out along the axes of the shapes and against the line between their centres: a first bound.
+// Returns a first bound: the shortest way out along the axes of the shapes and against the line between their centres.
 template <class L>
 STICTION_FN Facet likely_facet(const ConvexPair<L>& pair) {
   const double length = norm(pair.between);
@@ -154,8 +154,8 @@ STICTION_FN Facet likely_facet(const ConvexPair<L>& pair) {
   return best;
 }
 
-// The shortest translation of cores that overlap. No point is deeper in a ball than from where it touches, so a way out that
-// is no longer than the radius of a ball that rolls inside of D is the shortest.
+// Returns the shortest translation that separates overlapping cores. A way out no longer than the radius of a ball that
+// rolls inside of D is the shortest: that ball, touching at its end, contains a smaller one around the origin.
 template <class L>
 STICTION_RARE ConvexDistance least_depth(const ConvexPair<L>& pair) {
   Facet best = likely_facet(pair);

@@ -1,10 +1,10 @@
-// The signed distance of two convex cores and its direction, from D = {b - a}, their difference:
+// The signed distance of two convex cores and its direction, from their difference D = {b - a}:
 //
-//   s(n) = min_{w in D} n·w                   how far they are apart along n
-//   distance = max_{|n| = 1} s(n)             apart: |w| of the nearest w to the origin; overlapping:
+//   s(n) = min_{w in D} n·w                   the separation along n
+//   distance = max_{|n| = 1} s(n)             apart: |w| of the w nearest to the origin; overlapping:
 //                                             minus the shortest translation
 //
-// All in double, scalar.
+// Scalar code in double.
 #pragma once
 
 #include <type_traits>
@@ -15,8 +15,8 @@
 
 STICTION_PHYSICS_BEGIN
 
-// n, or the normal of a face or of a side beside it along which the shapes are as far apart: these are
-// the exact ends of searches that come near.
+// Replaces n by the normal of a face or side close to it along which the shapes are equally far apart: the
+// exact limit of a search that only comes near.
 template <class L>
 STICTION_FN void settle_on(const ConvexPair<L>& pair, const L& s, ConvexDistance& d, bool second) {
   const auto consider = [&](const Vec3<double>& m) {
@@ -28,7 +28,7 @@ STICTION_FN void settle_on(const ConvexPair<L>& pair, const L& s, ConvexDistance
   if (s.type == GeomType::box) consider(s.x), consider(s.y);
   if (s.type == GeomType::box || s.type == GeomType::cylinder) consider(s.z);
   if constexpr (std::is_same_v<L, HullShape>) {
-    if (s.type == GeomType::mesh) {  // faces at the vertex that is farthest
+    if (s.type == GeomType::mesh) {  // the faces at the farthest vertex
       const Vec3<double> m = s.local(second ? -d.normal : d.normal);
       s.hull.faces_at(farthest_vertex(s.hull, m), [&](int f) {
         const Vec3<double> n = s.hull.normal(f);
@@ -40,11 +40,11 @@ STICTION_FN void settle_on(const ConvexPair<L>& pair, const L& s, ConvexDistance
   if (s.type == GeomType::cylinder && norm2(side) > 0.5) consider((1 / norm(side)) * side);
 }
 
-// Down to this share of the extent.
+// The depth, as a fraction of the extent, down to which cores are pulled apart.
 inline constexpr double kDeep = 1e-3;
 
-// Cores that touch: the direction from the nearest point to the origin is round-off there. One is pulled away
-// along the normal n_k, by δ, and they are apart:
+// Improves the normal of cores that touch, where the direction from the nearest point to the origin is round-off: one
+// core is pulled away by δ along the normal n_k, and the cores are apart:
 //   n_{k+1} = argmax_n s(n) + δ n·n_k,   so   s(n_{k+1}) >= s(n_k) + δ (1 - n_{k+1}·n_k) >= s(n_k)
 template <class L>
 STICTION_RARE void pull_apart(const ConvexPair<L>& pair, ConvexDistance& d) {
@@ -58,22 +58,22 @@ STICTION_RARE void pull_apart(const ConvexPair<L>& pair, ConvexDistance& d) {
     next.distance = dot(next.normal, pair.support(-next.normal).w);
     const double gain = next.distance - d.distance;
     if (gain > 0) d = next;
-    // a facet's points are opposite each other only where it was met along its normal; these are
+    // points of a facet are opposite each other only if a ray met it along its normal; these are
     else if (gain >= -kClose * pair.extent)
       d.point_a = next.point_a, d.point_b = next.point_b;
     if (gain <= kSettled * pair.extent) return;
   }
 }
 
-// Of two shapes, their radii included; points about the centre of a. Beyond `reach` a lower bound. `axis`, from a towards b:
-// along which they may be apart; none where it is no unit vector.
+// Returns the distance of two shapes, their radii included; points about the centre of a. Beyond `reach` a lower bound.
+// `axis`: direction from a towards b along which they may be apart; ignored unless it is a unit vector.
 template <class L>
 STICTION_RARE ConvexDistance convex_distance(const L& a, const L& b, double reach,
                                              const Vec3<double>& axis = zero3<double>()) {
   ConvexPair<L> pair{a, b, b.centre - a.centre, 0};
   pair.extent = core_extent(a) + core_extent(b) + norm(pair.between);
   const double radii = a.radius() + b.radius();
-  // shows of most shapes that are beyond reach that they are; no search would find them nearer
+  // shows for most shapes beyond reach that they are beyond; no search would find a smaller distance
   const double length2 = norm2(axis);
   if (length2 > 0.9 && length2 < 1.1) {
     const Vec3<double> n = (1 / vsqrt(length2)) * axis;

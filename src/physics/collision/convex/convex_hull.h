@@ -1,5 +1,5 @@
-// The convex hull of a mesh: its farthest vertex in a direction, and the face that looks there.
-// Everything in the frame of the mesh, scalar, in double.
+// The convex hull of a mesh: the vertex farthest in a direction, and the face closest to that direction.
+// Scalar code in double; everything is in the frame of the mesh.
 #pragma once
 
 #include "physics/base/views.h"
@@ -7,7 +7,7 @@
 
 STICTION_PHYSICS_BEGIN
 
-// Vertices and normals that differ by less than this share count as equal.
+// Vertices and normals that differ by less than this fraction count as tied.
 inline constexpr double kAsFar = 1e-9;
 
 // A hull of the model.
@@ -24,12 +24,12 @@ struct HullRef {
     const double* const n = arrays->mesh_polynormal + 3 * (arrays->mesh_polyadr[mesh] + face);
     return {n[0], n[1], n[2]};
   }
-  STICTION_FN Vec3<double> corner(int face) const {  // the first of a face
+  STICTION_FN Vec3<double> corner(int face) const {  // the first of a face's corners
     const int f = arrays->mesh_polyadr[mesh] + face;
     return vertex(arrays->mesh_polyvert[arrays->mesh_polyvertadr[f]]);
   }
   STICTION_FN int face_count() const { return arrays->mesh_polynum[mesh]; }
-  // f of every vertex beside i, of every face at i.
+  // Call f with every vertex adjacent to vertex i, and with every face at it.
   template <class F>
   STICTION_FN void beside(int i, const F& f) const {
     const int* const adr = arrays->mesh_edgeadr + first() + i;
@@ -42,15 +42,15 @@ struct HullRef {
   }
 };
 
-// The mesh that an environment has chosen for a geom whose own is `file`. A step on a device does not look at the
-// parameters first: what is no hull counts as the file's.
+// Returns the mesh that an environment has chosen for a geom; `file`: that of the model file. A step on a device does
+// not check parameters first: a value that is no hull counts as `file`.
 STICTION_FN HullRef chosen_hull(const MeshArrays& a, double mesh, int file) {
   const bool there = mesh >= 0 && mesh < a.nmesh;
   const int id = there ? static_cast<int>(mesh) : file;
   return {&a, a.mesh_vertnum[id] > 0 ? id : file};
 }
 
-// Directions by the cell in which they leave a cube around the origin, `cells` squared on each of its six sides.
+// Directions are indexed by the cell in which they leave a cube around the origin; each side has `cells` squared cells.
 STICTION_FN int cell_count(int cells) {
   return 6 * cells * cells;
 }
@@ -61,12 +61,12 @@ STICTION_FN int direction_cell(const Vec3<double>& m, int cells) {
                to_cell = along != 0 ? half / vabs(along) : 0.0;
   const auto cell = [&](int k) {
     const double x = to_cell * coordinate(m, k % 3) + half;
-    return x >= cells ? cells - 1 : x > 0 ? static_cast<int>(x) : 0;  // 0 of what is no number
+    return x >= cells ? cells - 1 : x > 0 ? static_cast<int>(x) : 0;  // 0 for NaN
   };
   const int side = 2 * axis + (along < 0 ? 1 : 0);
   return (side * cells + cell(axis + 1)) * cells + cell(axis + 2);
 }
-// At the place (u, v) of a cell, both from 0 to 1.
+// Returns the direction at the place (u, v) of a cell, both from 0 to 1.
 STICTION_FN Vec3<double> cell_direction(int cell, int cells, double u, double v) {
   const int side = cell / (cells * cells), axis = side / 2;
   const double first = 2 * (cell / cells % cells + u) / cells - 1,
@@ -75,7 +75,7 @@ STICTION_FN Vec3<double> cell_direction(int cell, int cells, double u, double v)
          (first * unit3<double>((axis + 1) % 3) + second * unit3<double>((axis + 2) % 3));
 }
 
-// Uphill over the edges; on a convex hull no other vertex is a top.
+// Climbs along edges to the farthest vertex along m; on a convex hull every local maximum is global.
 STICTION_OUTLINE inline int climb(const HullRef& hull, const Vec3<double>& m, int from) {
   int best = from;
   double most = dot(m, hull.vertex(best));
@@ -89,8 +89,8 @@ STICTION_OUTLINE inline int climb(const HullRef& hull, const Vec3<double>& m, in
   return best;
 }
 
-// The vertex that is farthest along m: the first of equals among those listed for the cell of m; where the list has only
-// some of those that may be it, climbed to from the farthest of them. Depends on nothing but m.
+// Returns the vertex farthest along m: the first if tied among those listed for the cell of m; if that list has only
+// some of the candidates, climbs from the farthest of them. Depends on nothing but m.
 STICTION_OUTLINE inline int farthest_vertex(const HullRef& hull, const Vec3<double>& m) {
   const MeshArrays& a = *hull.arrays;
   const int* const adr =
@@ -109,8 +109,8 @@ STICTION_OUTLINE inline int farthest_vertex(const HullRef& hull, const Vec3<doub
   return climbs ? climb(hull, m, best) : best;
 }
 
-// Of the faces with a corner as far along m as any vertex, that whose normal is closest to m, the first
-// of equals. `extent` of the hull.
+// Returns, among the faces with a corner as far along m as any vertex, the face whose normal is closest to m, the first
+// if tied. `extent`: of the hull.
 STICTION_OUTLINE inline int facing_face(const HullRef& hull, const Vec3<double>& m, double extent) {
   const int top = farthest_vertex(hull, m);
   const double tie = kAsFar, least = dot(m, hull.vertex(top)) - tie * extent;

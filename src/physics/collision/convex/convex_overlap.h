@@ -1,4 +1,4 @@
-// Points of two shapes that show faces to each other, one of them a mesh's, and of a mesh on a plane:
+// Contact points of two shapes with opposing faces, one of them a mesh, and of a mesh on a plane:
 // src/reference/collision/geometry.h, "Mesh against a plane".
 #pragma once
 
@@ -7,7 +7,7 @@
 
 STICTION_PHYSICS_BEGIN
 
-// The corners of an overlap that are farthest along four directions, while they are offered.
+// Collects the corners of an overlap that are farthest along four directions, out of those offered.
 struct FarthestCorners {
   FourWays ways;
   double tie;
@@ -29,13 +29,13 @@ struct FarthestCorners {
   }
 };
 
-// How far the corners of a face are along the four directions.
+// The extent of a face along the four directions, and the corners that reach it.
 struct FaceExtent {
   const Polygon& face;
   Vec3<double> u, v;  // in the frame of the face
-  double a, b;        // of its origin along them
+  double a, b;        // coordinates of its origin along the directions u and v
   double most[4];
-  int corner[4];  // the first that is as far
+  int corner[4];  // the first corner at that extent
 
   STICTION_FN FaceExtent(const Polygon& f, const FourWays& w, double tie)
       : face(f), u(f.local(w.u)), v(f.local(w.v)), a(dot(w.u, f.origin)), b(dot(w.v, f.origin)) {
@@ -52,7 +52,7 @@ struct FaceExtent {
   STICTION_FN double along_v(int i) const { return b + dot(v, face.at(i)); }
 };
 
-// Offers the ends of what of the edges of a face lies over the other one.
+// Offers the ends of the part of edge i of a face that lies over the other face.
 template <class Offer>
 STICTION_FN void offer_edge(const Polygon& face, int i, FaceCrossings& other, const Offer& offer) {
   const Vec3<double> p = face.placed(face.at(i)), u = face.placed(face.at(face.next(i))) - p;
@@ -60,9 +60,9 @@ STICTION_FN void offer_edge(const Polygon& face, int i, FaceCrossings& other, co
   if (part.low <= part.high) offer(p + part.low * u), offer(p + part.high * u);
 }
 
-// Of edges which may have one of the four corners. No corner of the overlap is farther than `limit`, how far the corners of
-// both faces are, and none of an edge's than its ends. First come the edges at the corners that are farthest, which mostly leave
-// the others nothing.
+// Offers the edges that may have one of the four corners. No corner of the overlap is farther than `limit`, the smaller
+// extent of the two faces, and no point of an edge is farther than the edge's ends. The edges at the corners that are
+// farthest come first; mostly they leave nothing to the others.
 template <class Offer>
 STICTION_OUTLINE void offer_edges(const FaceExtent& extent, FaceCrossings& other,
                                   const FarthestCorners& found, const double* limit,
@@ -85,7 +85,7 @@ STICTION_OUTLINE void offer_edges(const FaceExtent& extent, FaceCrossings& other
   }
 }
 
-// A slot without a point repeats the first that has one, out of reach.
+// Slots without a point repeat the first slot that has one, out of reach.
 STICTION_FN void repeat_first(LaneContact* slot, const FourPoints& points, const Vec3<double>& n,
                               double extent) {
   const LaneContact first = slot[points.has[0] ? 0 : points.has[1] ? 1 : points.has[2] ? 2 : 3];
@@ -94,9 +94,9 @@ STICTION_FN void repeat_first(LaneContact* slot, const FourPoints& points, const
     if (!points.has[k]) slot[k] = {first.point_a, first.point_a + distance * n, distance};
 }
 
-// The nearest of four points gets the signed distance. All come nearer by what it is higher than the point that touches, as
-// long as that is no more than kPatchSlope of the way to it; beyond, the nearest goes there, and is there at twice as much,
-// where the others stay as they are.
+// Gives the nearest of four points the signed distance. All points come nearer by the excess of the nearest over the
+// touching point, while that excess is at most kPatchSlope times the way to the touching point. From there to twice as
+// much excess the nearest point moves to the touching point, and the others keep more and more of their distances.
 STICTION_FN void settle(LaneContact* slot, const LaneContact& touch, const Vec3<double>& n) {
   int lowest = 0;
   for (int k = 1; k < 4; ++k)
@@ -113,8 +113,8 @@ STICTION_FN void settle(LaneContact* slot, const LaneContact& touch, const Vec3<
   }
 }
 
-// Offers the points of a cap's rim along four directions that are over a face, and where the edges of the face enter the cap
-// and leave it; n looks from the cap to the face.
+// Offers the points of a cap's rim along four directions that are over a face, and the points where the edges of the
+// face enter and leave the cap; n points from the cap to the face.
 template <class OfA, class OfB>
 STICTION_FN void offer_rim(const Region& cap, const Polygon& face, const Vec3<double>& n,
                            double tie, const FourWays& ways, const OfA& of_a, const OfB& of_b) {
@@ -133,7 +133,7 @@ STICTION_FN void offer_rim(const Region& cap, const Polygon& face, const Vec3<do
   }
 }
 
-// Offers corners of the overlap of two faces, among them those that are wanted.
+// Offers corners of the overlap of two faces, among them the farthest along the four directions.
 template <class OfA, class OfB>
 STICTION_FN void offer_faces(const Polygon& a, const Polygon& b, const Vec3<double>& n,
                              const FarthestCorners& found, const OfA& of_a, const OfB& of_b) {
@@ -150,8 +150,8 @@ STICTION_FN void offer_faces(const Polygon& a, const Polygon& b, const Vec3<doub
   offer_edges(ea, over_b, found, limit, of_a), offer_edges(eb, over_a, found, limit, of_b);
 }
 
-// Four points of a hull that are near a plane, whose normal is a.z; returns the vertex that is deepest. A slot that is free
-// gets the point of its direction, where that lies between vertices and not all of them have slots, or the vertex that is farthest along a steeper one.
+// Writes four points of a hull near a plane whose normal is a.z; returns the deepest vertex. A free slot gets the point
+// of its direction if that is outside of the others' polygon, else the vertex farthest along a direction tilted more.
 STICTION_OUTLINE inline LaneContact plane_corners(const HullShape& a, const HullShape& b,
                                                   LaneContact* slot) {
   const Vec3<double> n = a.z, between = b.centre - a.centre, m = b.local(-n);
@@ -183,7 +183,7 @@ STICTION_OUTLINE inline LaneContact plane_corners(const HullShape& a, const Hull
   return witness(b.hull.vertex(farthest_vertex(b.hull, m)));
 }
 
-// The same on a cap or on the face of a box, where all four are over it; false: they are not.
+// The same on a cap or on a face of a box, if all four points are over it; returns false if they are not.
 STICTION_FN bool points_on_flat(const ContactList& list, const Region& flat, const HullShape& a,
                                 const HullShape& b, const LaneContact& touch) {
   const Vec3<double> n = list.normal;
@@ -202,7 +202,7 @@ STICTION_FN bool points_on_flat(const ContactList& list, const Region& flat, con
   return true;
 }
 
-// Four points of the face or cap of the first shape and the face of the second.
+// Writes four points of the face or cap of the first shape and the face of the second.
 STICTION_OUTLINE inline void overlap_points(const ContactList& list, const HullShape& a,
                                             const HullShape& b, const Vec3<double>& between,
                                             const LaneContact& touch) {
@@ -262,7 +262,7 @@ STICTION_OUTLINE inline void overlap_points(const ContactList& list, const HullS
   settle(list.slot, touch, n);
 }
 
-// The same where all points count.
+// Writes the points of a mesh on a plane, where all four points count.
 STICTION_OUTLINE inline void plane_points(const HullShape& a, const HullShape& b,
                                           LaneContact* slot) {
   const LaneContact deepest = plane_corners(a, b, slot);

@@ -1,25 +1,25 @@
-// What of a hull is near a plane: up to four of its vertices, in slots.
-// src/reference/collision/geometry.h, "Mesh against a plane". Scalar, in double.
+// The part of a hull near a plane: up to four of its vertices, in slots.
+// src/reference/collision/geometry.h, "Mesh against a plane". Scalar code in double.
 #pragma once
 
 #include "physics/collision/convex/convex_region.h"
 
 STICTION_PHYSICS_BEGIN
 
-// Points that are closer than this share of the extent are one.
+// Points that are closer than this fraction of the extent count as one.
 inline constexpr double kSame = 1e-6;
-// How far a vertex may be above a lower one, for each unit of length by which it is farther out; the second is for slots
-// that the first leaves free.
+// How much higher than a lower vertex another may be, per unit of length by which it is farther out; the second is for
+// slots that the first leaves free.
 inline constexpr double kPatchSlope = 0.02, kTiltedSlope = 0.5;
-// A point is between two vertices where they are about equally far: where their ways differ by less than this share of
-// kPatchSlope of the edge between them. Less than the cosine of 82.5 degrees, so corners of flat polygons stay what they are.
+// A point lies between two vertices that are about equally far: their distances differ by less than this fraction of
+// kPatchSlope times their edge. Less than the cosine of 82.5 degrees, so that flat polygons keep their corners.
 inline constexpr double kBetween = 0.1;
-// A direction beyond an edge leans so much along it: of two that are equally far one is chosen, whatever round-off says.
+// A direction beyond an edge leans along it by this much: of two equally far vertices one is chosen despite round-off.
 inline constexpr double kAslant = 0.02;
-// d_0 is so far from the x axis: 52.5 degrees.
+// The direction d_0 is at this angle from the x axis: 52.5 degrees.
 inline constexpr double kSlotCosine = 0.6087614290087207, kSlotSine = 0.7933533402912352;
 
-// d_k = u, v, -u, -v, and how far something is along them, by how far it is along u and v.
+// The four directions d_k = u, v, -u, -v, and the coordinate along d_k from the coordinates a, b along u and v.
 struct FourWays {
   Vec3<double> u, v;
   STICTION_FN static double along(int k, double a, double b) {
@@ -34,7 +34,7 @@ STICTION_FN FourWays four_ways(const Vec3<double>& n, const Vec3<double>& x,
   return {u - dot(n, u) * n, v - dot(n, v) * n};
 }
 
-// A point that may get a slot: of a hull a vertex and the point that takes its place, of an overlap with its gap.
+// A point that may get a slot: of a hull a vertex and the point that replaces it, of an overlap a point with its gap.
 struct SlotPoint {
   Vec3<double> p;
   int vertex = 0;
@@ -42,7 +42,7 @@ struct SlotPoint {
   double gap = 0;
 };
 
-// Up to four different points, each in a slot, and the slots in their order around the normal.
+// Up to four different points, each in a slot, and their slots in order around the normal.
 struct FourPoints {
   SlotPoint at[4];
   int ring[4];
@@ -55,14 +55,14 @@ struct FourPoints {
     for (int i = 0; i < count; ++i) known = known || norm(around(i).p - p) <= same;
     return known;
   }
-  // `place` in the ring.
+  // Puts a point into a slot, and the slot into the ring at `place`.
   STICTION_FN void put(int slot, const SlotPoint& point, int place) {
     for (int i = count; i > place; --i) ring[i] = ring[i - 1];
     ring[place] = slot, ++count;
     at[slot] = point, has[slot] = true;
   }
-  // Found along direction k. What several have found belongs to that along which it is farthest, so a corner of a face
-  // keeps its slot when others are too high to be found, and is where one of them moves it least.
+  // Puts a point found along direction k. A point found along several belongs to the one along which it is farthest: a
+  // face's corner keeps its slot when others are too high to be found. Keeps the replacing point that moves it least.
   STICTION_FN void put_along(int k, const SlotPoint& point, const FourWays& ways, double same) {
     for (int i = 0; i < count; ++i) {
       const int j = ring[i];
@@ -76,7 +76,7 @@ struct FourPoints {
     }
     put(k, point, count);
   }
-  // Whether p is in their polygon, or on its border, as seen along `up`.
+  // Returns whether p is in the polygon of the points, or on its border, seen along `up`.
   STICTION_FN bool cover(const Vec3<double>& p, const Vec3<double>& up, double same) const {
     for (int i = 0; i < count; ++i) {
       const Vec3<double> from = around(i).p, side = around(i + 1).p - from;
@@ -89,9 +89,9 @@ struct FourPoints {
   STICTION_FN int free_slot() const { return !has[0] ? 0 : !has[1] ? 1 : !has[2] ? 2 : 3; }
 };
 
-// Gives a free slot to what is farthest beyond an edge of the polygon of the points that have one, as long as there is
-// something; `up`: the normal about which they are counterclockwise. find(out, p, q, point): what is farthest along `out`, a
-// unit vector away from the edge from p to q, and by how much it is farther than both.
+// Gives free slots to the points that are farthest beyond the edges of the polygon of the points, until none is beyond;
+// `up`: normal about which they are counterclockwise. find(out, p, q, point) sets the point farthest along `out`, a
+// unit vector away from the edge from p to q, and returns by how much it is farther than both.
 template <class Find>
 STICTION_FN void fill_beyond_edges(FourPoints& points, const Vec3<double>& up, double same,
                                    const Find& find) {
@@ -114,8 +114,8 @@ STICTION_FN void fill_beyond_edges(FourPoints& points, const Vec3<double>& up, d
   }
 }
 
-// The axes about which the slots of a hull that is seen along m are: of the axis of its frame that is closest to m the
-// next two, so that x × y looks along m.
+// The axes that define the slots of a hull seen along m: the two that follow the axis of its frame that is closest to
+// m, so that x × y points along m.
 struct SlotAxes {
   Vec3<double> x, y;
 };
@@ -127,8 +127,8 @@ STICTION_FN SlotAxes slot_axes(const Vec3<double>& m) {
   return {unit3<double>((k + 1) % 3), coordinate(m, k) < 0 ? -y : y};
 }
 
-// The vertex that is farthest along d, a unit vector and what is across it, and the point that takes its place: the mean of
-// it and of those beside it, with weights that vanish where they are farther behind, so that the point moves as d turns.
+// Returns the vertex farthest along d, a unit vector plus a part across it, and the point that replaces it: the mean of
+// the vertex and its neighbours, with weights that vanish for those farther behind, so the point is continuous in d.
 STICTION_FN SlotPoint farthest_point(const HullRef& hull, const Vec3<double>& d) {
   const int v = farthest_vertex(hull, d);
   const Vec3<double> top = hull.vertex(v);
@@ -143,8 +143,8 @@ STICTION_FN SlotPoint farthest_point(const HullRef& hull, const Vec3<double>& d)
   return {top, v, weights > 1 ? (1 / weights) * sum : top, 0};
 }
 
-// What is farthest along m + kPatchSlope d, m a unit vector in the frame of the mesh: d the four directions, then away from
-// the edges of the vertices that these have found. The points of all four directions are in `between`.
+// Finds the points farthest along m + kPatchSlope d, m a unit vector in the frame of the mesh: d is each of the four
+// directions, then away from the edges between the vertices found. `between`: the points of all four directions.
 STICTION_OUTLINE inline FourPoints hull_patch(const HullRef& hull, const Vec3<double>& m,
                                               const FourWays& ways, double extent,
                                               Vec3<double>* between) {

@@ -1,6 +1,6 @@
-// The contact points of two convex shapes, from the direction in which they are nearest: what of the
-// two looks at the other (a point, a line of a side, a cap, a face of a box), and where these overlap,
-// seen along the normal. src/reference/collision/geometry.h has the definitions. Scalar, points about the centre
+// The contact points of two convex shapes, from the direction in which they are nearest: the features that
+// face each other (a point, a line of a side, a cap, a face of a box), and where these overlap,
+// seen along the normal. src/reference/collision/geometry.h has the definitions. Scalar; points are about the centre
 // of the first shape.
 #pragma once
 
@@ -16,13 +16,13 @@ struct LaneContact {
   double distance;
 };
 
-// The points of one pair while they are gathered.
+// The points of one pair while they are collected.
 struct ContactList {
   Vec3<double> normal;
-  double least;  // the signed distance
+  double least;  // the signed distance of the shapes
   LaneContact* slot;
 
-  // p on the surface of the first shape, or of the second.
+  // Set slot k to the contact at p on the surface of the first shape, or of the second.
   STICTION_FN void on_a(int k, const Vec3<double>& p, double distance) const {
     slot[k] = {p, p + distance * normal, distance};
   }
@@ -31,8 +31,8 @@ struct ContactList {
   }
 };
 
-// Four points of a cap's rim against the region of the other shape; m from the cap to it. A rim point
-// beyond the region is as much farther as it is outside.
+// Puts four points of a cap's rim over the region of the other shape; m points from the cap to it. For a rim
+// point beyond the region the distance is raised by how far the point is outside.
 template <class Put>
 STICTION_FN void rim_points(const Region& cap, const Region& other, const Vec3<double>& m,
                             double least, int first, const Put& put) {
@@ -43,7 +43,7 @@ STICTION_FN void rim_points(const Region& cap, const Region& other, const Vec3<d
   }
 }
 
-// Where the four edges of a face enter a cap, seen along the normal, and where they leave it.
+// Writes the points where the four edges of a face enter and leave a cap, seen along the normal.
 STICTION_FN void edge_points(const ContactList& list, const Region& cap, const Region& face,
                              int first) {
   const Vec3<double> n = list.normal;
@@ -52,7 +52,7 @@ STICTION_FN void edge_points(const ContactList& list, const Region& cap, const R
     const double length = norm(u);
     const LanePart part = over(cap, p, u, {0, 1}, n);
     if (part.low > part.high) {
-      // the edge passes by: its nearest point, as much farther as it is outside
+      // the edge misses the cap: its nearest point, the distance raised by how far that is outside
       const Vec3<double> flat = u - (dot(cap.outward, u) / dot(cap.outward, n)) * n;
       const Vec3<double> to = cap.centre - (p - cap.height(p, n) * n);
       const double a = norm2(flat), t = a > 0 ? clamp(dot(flat, to) / a, 0.0, 1.0) : 0.0;
@@ -61,8 +61,8 @@ STICTION_FN void edge_points(const ContactList& list, const Region& cap, const R
       list.on_b(first + i, q, distance), list.on_b(first + 4 + i, q, distance);
       continue;
     }
-    // no deeper than the part of the edge is long, nor than what is left of it: points appear at depth 0,
-    // and at a corner inside the cap the next edge begins
+    // the depth is at most the length of the part, and at the part's end also that of the rest of the edge: points
+    // appear at depth 0, and at a corner inside the cap the next edge takes over
     const auto put = [&](int k, double t, double room) {
       const Vec3<double> q = p + t * u;
       list.on_b(k, q, vmax(vmax(cap.height(q, n), -room * length), list.least));
@@ -73,7 +73,7 @@ STICTION_FN void edge_points(const ContactList& list, const Region& cap, const R
   }
 }
 
-// Where the rims of two caps cross, seen along the normal, as if the second were parallel to the first.
+// Writes the crossings of the rims of two caps, seen along the normal, as if the second were parallel to the first.
 STICTION_FN void rim_crossings(const ContactList& list, const Region& a, const Region& b,
                                int first) {
   const Vec3<double> n = list.normal;
@@ -94,8 +94,8 @@ STICTION_FN void rim_crossings(const ContactList& list, const Region& a, const R
   }
 }
 
-// A line of the surface of a side, or of a capsule: p + t u, |t| <= half. `nearest`: t of the point that
-// touches.
+// A line of the surface of a cylinder's side, or of a capsule: p + t u, |t| <= half. `nearest`: t of the
+// touching point.
 struct SurfaceLine {
   Vec3<double> p, u;
   double half, nearest;
@@ -112,14 +112,14 @@ STICTION_FN SurfaceLine line_of(const LaneShape& s, const Vec3<double>& centre,
   return {centre + s.size.x * beside, s.z, s.size.y, t};
 }
 
-// The part that faces the other shape; it always has the point that touches.
+// Returns the part of a line that faces the other shape, extended to include the touching point.
 STICTION_FN LanePart facing_part(const SurfaceLine& line, LanePart part) {
   if (!(part.low <= part.high)) return {line.nearest, line.nearest};
   return {vmin(part.low, line.nearest), vmax(part.high, line.nearest)};
 }
 
-// Two points of a line, at heights that are linear along it. The farther is no deeper than the part is
-// long.
+// Puts the ends of the facing part of a line, whose heights are linear along it. The farther end is no deeper
+// than the part is long.
 template <class Face, class Put>
 STICTION_FN void line_points(const SurfaceLine& line, const Face& other, const Vec3<double>& m,
                              double least, const Put& put) {
@@ -131,8 +131,8 @@ STICTION_FN void line_points(const SurfaceLine& line, const Face& other, const V
   put(0, line.at(part.low), low), put(1, line.at(part.high), high);
 }
 
-// Two lines, round on both sides: the nearest point and the farther end of the facing part, or both ends
-// where the nearer is as near. From the axes, which are D apart where the lines touch:
+// Writes the points of two lines, round on both sides: the nearest point and the farther end of the facing part, or
+// both ends if the nearer end is equally near. From the axes, which are D apart where the lines touch:
 //   distance(t) = sqrt((D − t n·u)² + (t |u × u_2|)²) − r_1 − r_2,  t from there
 STICTION_FN void crossing_points(const ContactList& list, const SurfaceLine& line,
                                  const LaneShape& a, const LaneShape& b,

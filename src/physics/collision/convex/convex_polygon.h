@@ -1,21 +1,21 @@
-// The face of a box or mesh that looks at the other shape, or a patch of a mesh, and what lies over it.
+// The face of a box or mesh that faces the other shape, or a patch of a mesh, and the parts of lines over it.
 #pragma once
 
 #include "physics/collision/convex/convex_patch.h"
 
 STICTION_PHYSICS_BEGIN
 
-// Corners are numbered counterclockwise from outside, in a frame of the face's own: of a mesh the geom's, of a box
-// that of the rectangle, whose z looks outwards. In it they are as they lie in memory, so nothing is turned but what
-// they are compared with.
+// Corners are numbered counterclockwise seen from outside, in a frame of the face's own: of a mesh the geom's, of a box
+// that of the rectangle, whose z points outwards. Corners are used as stored, in that frame; only what is compared with
+// them is transformed.
 struct Polygon {
   Vec3<double> origin, x, y,
-      z;         // the frame, which of a box may be left-handed; its cross products are meant here
+      z;         // the frame; a box's may be left-handed, cross products are in its coordinates
   Region plane;  // outward, a point and two axes; of a box its rectangle
   const double* vertex;  // of a mesh; null: a box
   const int* corner;     // of a face of a mesh
   int count;
-  int patch[4] = {0, 0, 0, 0};  // corners where there is no face
+  int patch[4] = {0, 0, 0, 0};  // corners if there is no face
 
   STICTION_FN Vec3<double> at(int i) const {
     if (vertex == nullptr)
@@ -36,7 +36,7 @@ struct Polygon {
   STICTION_FN double height(const Vec3<double>& p, const Vec3<double>& m) const {
     return plane.height(p, m);
   }
-  // Seen from the side, a plane says nothing of heights.
+  // Whether the plane is seen nearly edge-on, where it defines no heights.
   STICTION_FN bool steep(const Vec3<double>& m) const { return dot(plane.outward, m) < 1e-3; }
   STICTION_FN double area() const {
     if (corner == nullptr) return 4 * plane.half_x * plane.half_y;
@@ -50,8 +50,8 @@ struct Polygon {
   }
 };
 
-// Of the hull that looks along m, both in the frame of the mesh: `facing_face` where it has all points of the patch or
-// there are fewer than three of these, else the patch, in the plane of its diagonals or edges.
+// Sets the corners of a hull's face along m, in the frame of the mesh, and returns its normal: `facing_face` if it has
+// all points of the patch or these are fewer than three, else the patch, in the plane of its diagonals or edges.
 STICTION_OUTLINE inline Vec3<double> take_corners(const HullRef& hull, const Vec3<double>& m,
                                                   const SlotAxes& axes, double extent, Polygon& p) {
   Vec3<double> between[4];
@@ -78,7 +78,7 @@ STICTION_OUTLINE inline Vec3<double> take_corners(const HullRef& hull, const Vec
   return (1 / norm(n)) * n;
 }
 
-// Corners about the same origin as `centre`, the shape's.
+// Returns the polygon of a shape along m; positions are about the same origin as `centre`, that of the shape.
 STICTION_OUTLINE inline Polygon polygon_of(const HullShape& s, const Vec3<double>& centre,
                                            const Vec3<double>& m) {
   Polygon p{centre, s.x, s.y, s.z, {}, nullptr, nullptr, 4};
@@ -97,12 +97,12 @@ STICTION_OUTLINE inline Polygon polygon_of(const HullShape& s, const Vec3<double
   return p;
 }
 
-// A line p + t u and a face, seen along a direction m away from it: in the frame of the face.
+// A line p + t u and a face, seen along a direction m away from the face; in the frame of the face.
 struct LineOverFace {
   const Polygon& face;
   Vec3<double> m, p, u;
   double
-      slack;  // at least so far beside an edge counts as over the face, and less than twice as far
+      slack;  // points up to so far beside an edge count as over the face, none that are twice as far
 
   STICTION_FN LineOverFace(const Polygon& f, const Vec3<double>& away, double beside)
       : face(f), m(f.local(away)), p(zero3<double>()), u(zero3<double>()), slack(beside) {}
@@ -110,7 +110,7 @@ struct LineOverFace {
     p = face.local(from - face.origin), u = face.local(along);
   }
 
-  // How far p is inside of the edge from corner i, and how much farther with t; in units of the edge's length.
+  // How far p is inside of the edge from corner i, and the derivative of that by t; both times the edge's length.
   struct Inside {
     double at, slope;
   };
@@ -122,7 +122,7 @@ struct LineOverFace {
   }
 };
 
-// The part of p + t u that lies over the face, seen along m.
+// Returns the part of p + t u that lies over the face, seen along m.
 STICTION_OUTLINE inline LanePart over(const LineOverFace& line, LanePart part) {
   for (int i = 0; i < line.face.count; ++i) {
     const auto [at, slope] = line.inside(i);
@@ -140,18 +140,18 @@ STICTION_FN LanePart over(const Polygon& face, const Vec3<double>& p, const Vec3
   return over(line, part);
 }
 
-// Faces with so many corners are looked through.
+// Up to this number of corners, all edges of a face are tested.
 inline constexpr int kFewCorners = 8;
 
-// The same of many lines one after the other, the edges of a face that looks at this one. Lines enter through edges
+// The same for many lines in sequence, the edges of a face that faces this one. Lines enter through edges
 // that follow each other around the face, slope >= 0, and
 //
 //   t_i = -at_i / slope_i
 //
-// rises along these to one top, where the line enters: it is where the line meets a tangent of a convex curve, farther out
-// the farther the tangent touches from where the line crosses. So the top is climbed to, from the edge through which the line
-// before has entered; as the lines turn it moves on, one way, and n lines take O(n + count). They leave likewise. A line beside
-// the face enters after it has left.
+// rises along these to one maximum, where the line enters: t_i is where the line meets a tangent of a convex curve, the
+// farther out, the farther the tangent touches from where the line crosses. So the maximum is found by climbing, from
+// the edge through which the line before entered; as the lines rotate it moves on in one direction, and n lines take
+// O(n + count). Lines leave likewise. A line beside the face enters after it has left.
 struct FaceCrossings {
   LineOverFace line;
   int in = 0, out = 0;
@@ -159,8 +159,8 @@ struct FaceCrossings {
   STICTION_FN FaceCrossings(const Polygon& face, const Vec3<double>& m, double slack)
       : line(face, m, slack) {}
 
-  // At the edge through which the line enters, or leaves: side 1 or -1. Compared without a division; an edge that is
-  // parallel to the line is the top if it keeps the line out, and else below all others.
+  // Climbs to the edge through which the line enters, side 1, or leaves, side -1. Compares without division; an edge
+  // parallel to the line is the maximum if it keeps the line out, and else below all others.
   STICTION_OUTLINE LineOverFace::Inside climb(int& i, double side) const {
     const auto crossing = [&](int k) {
       const auto [at, slope] = line.inside(k);
@@ -180,7 +180,7 @@ struct FaceCrossings {
     return top;
   }
 
-  // Of the edge from p to p + u.
+  // Returns the part of the edge from p to p + u that lies over the face.
   STICTION_FN LanePart over_edge(const Vec3<double>& p, const Vec3<double>& u) {
     line.take(p, u);
     if (line.face.count <= kFewCorners) return over(line, {0, 1});

@@ -1,6 +1,6 @@
-// The shortest way out of D: a polytope inside of D bounds it from below, the support planes of D from above (the expanding
-// polytope of van den Bergen). What is seen through a triangle is no nearer to the origin than the triangle, so one that is
-// no nearer than a known way out is long is forgotten; with the last of them that way is the shortest:
+// The shortest way out of D: a polytope inside of D bounds it from below, the support planes of D from above (EPA, the
+// expanding polytope algorithm of van den Bergen). Nothing seen through a triangle is nearer to the origin than the
+// triangle; so one that is no nearer than a known way out is long is dropped. Once none is left, that way is shortest:
 //
 //   min_{|m| = 1} h(m) >= min over the triangles of their distance,   h(m) = max_{w in D} m·w
 #pragma once
@@ -9,20 +9,20 @@
 
 STICTION_PHYSICS_BEGIN
 
-// A unit direction m and h(m).
+// A way out of D: its unit direction m and its length h(m).
 struct WayOut {
   Vec3<double> m;
   double length;
 };
 
-// The way that is found is longer than the shortest by no more than this share of the extent, unless one of the
-// numbers below ends the search.
+// The way found is longer than the shortest by at most this fraction of the extent, unless one of the
+// limits below ends the search.
 inline constexpr double kLonger = 1e-9;
-inline constexpr int kMostCuts = 512;      // supports
-inline constexpr int kMostTriangles = 64;  // that are kept at a time: the nearest
+inline constexpr int kMostCuts = 512;      // evaluations of the support
+inline constexpr int kMostTriangles = 64;  // kept at a time: the nearest ones
 inline constexpr int kMostCorners = 48;
 
-// The axis that is farthest from m.
+// Returns the coordinate axis that is most nearly perpendicular to m.
 STICTION_FN Vec3<double> least_axis(const Vec3<double>& m) {
   const Vec3<double> flat = abs3(m);
   return unit3<double>(flat.x <= flat.y && flat.x <= flat.z ? 0 : flat.y <= flat.z ? 1 : 2);
@@ -31,16 +31,16 @@ STICTION_FN Vec3<double> least_axis(const Vec3<double>& m) {
 template <class L>
 struct Polytope {
   const ConvexPair<L>* pair;
-  WayOut best;   // of all that were tried
+  WayOut best;   // the shortest that was tried
   double slack;  // kLonger, m
-  bool inside;   // the origin
+  bool inside;   // the origin is known to be inside of the polytope
   int cuts, count;
-  double offset[kMostTriangles];              // of the plane from the origin
+  double offset[kMostTriangles];              // distance of the plane from the origin
   Vec3<double> normal[kMostTriangles];        // unit, outwards
   unsigned char triangle[kMostTriangles][3];  // corners, counterclockwise from outside
   Vec3<double> corner[kMostCorners];
 
-  // Where D ends along m.
+  // Returns the point of D farthest along m; shortens `best` if D ends sooner along m.
   STICTION_OUTLINE Vec3<double> cut(const Vec3<double>& m) {
     const Vec3<double> u = (1 / norm(m)) * m, w = pair->support(u).w;
     const double length = dot(u, w);
@@ -49,7 +49,7 @@ struct Polytope {
     return w;
   }
 
-  // Four corners that span a volume, and the triangles between them; false: D is flat, and its normal has been tried.
+  // Finds four corners that span a volume, and the triangles between them; false: D is flat, and its normal was tried.
   STICTION_FN bool start() {
     corner[0] = cut(best.m), corner[1] = cut(-best.m);
     const Vec3<double> line = corner[1] - corner[0];
@@ -75,8 +75,8 @@ struct Polytope {
     return true;
   }
 
-  // Keeps a triangle if a shorter way out may be seen through it. One that is no wider than the slack is an edge
-  // of its neighbours. From the origin inside of D all are seen from within; those that are not lie double.
+  // Keeps a triangle if a shorter way out may be seen through it. A triangle no wider than the slack is an edge of its
+  // neighbours. If the origin is inside, all triangles face away from it, except those folded over others.
   STICTION_OUTLINE void add(int i, int j, int k) {
     const Vec3<double> p = corner[i], q = corner[j], r = corner[k];
     const Vec3<double> pq = q - p, pr = r - p, n = cross(pq, pr);
@@ -115,7 +115,7 @@ struct Polytope {
     return farthest;
   }
 
-  // Takes w in: the triangles that see it make way for those between it and their rim. False: no room.
+  // Adds w: the triangles that see it are replaced by those between w and their rim. False: there is no room.
   STICTION_FN bool grow(const Vec3<double>& w, int nearest) {
     unsigned char rim[3 * kMostTriangles][2];
     int edges = 0, kept = 0;
@@ -157,7 +157,7 @@ struct Polytope {
   }
 };
 
-// No longer than `known`.
+// Returns the shortest way out, which is no longer than `known`.
 template <class L>
 STICTION_RARE WayOut shortest_way_out(const ConvexPair<L>& pair, const WayOut& known) {
   Polytope<L> polytope;

@@ -1,4 +1,4 @@
-// What of a shape looks at the other one: a cap, a face of a box; and what lies over it.
+// The region with which a shape faces the other one, a cap or a face of a box; and the part of a line over it.
 #pragma once
 
 #include "physics/collision/convex/convex_support.h"
@@ -8,23 +8,23 @@ STICTION_PHYSICS_BEGIN
 STICTION_FN bool has_faces(const LaneShape& s) {
   return s.type == GeomType::box || s.type == GeomType::mesh;
 }
-// A cylinder whose axis is closer than 45 degrees to the normal meets the other shape with a cap.
+// Returns whether a cylinder faces the other shape with a cap: its axis is closer than 45 degrees to the normal.
 STICTION_FN bool shows_cap(const LaneShape& s, const Vec3<double>& n) {
   const double c = dot(s.z, n);
   return s.type == GeomType::cylinder && 2 * c * c >= 1;
 }
 
-// A plane region: a disc or a rectangle. `outward` looks at the other shape; x, y span it.
+// A plane region: a disc or a rectangle. `outward` points to the other shape; x and y span the region.
 struct Region {
   Vec3<double> centre, outward, x, y;
-  double half_x, half_y;  // of a disc: its radius twice
+  double half_x, half_y;  // of a disc, both are its radius
   bool disc;
 
-  // Of p above its plane, measured along m, which looks away from it.
+  // Returns the height of p above the plane, measured along m, which points away from the region.
   STICTION_FN double height(const Vec3<double>& p, const Vec3<double>& m) const {
     return dot(outward, p - centre) / dot(outward, m);
   }
-  // How far p, seen along m, is outside.
+  // Returns how far p, seen along m, is outside of the region.
   STICTION_FN double away(const Vec3<double>& p, const Vec3<double>& m) const {
     const Vec3<double> q = p - centre - height(p, m) * m;
     const double u = dot(x, q), v = dot(y, q);
@@ -37,7 +37,7 @@ struct Region {
   }
 };
 
-// The cap that looks along m; x is the direction of the rim point that is farthest along m.
+// Returns the cap that faces along m; x is the direction of the rim point that is farthest along m.
 STICTION_FN Region cap_of(const LaneShape& s, const Vec3<double>& centre, const Vec3<double>& m) {
   Region r;
   r.outward = dot(s.z, m) < 0 ? -s.z : s.z;
@@ -50,7 +50,7 @@ STICTION_FN Region cap_of(const LaneShape& s, const Vec3<double>& centre, const 
   return r;
 }
 
-// The first of the faces that are as close to m.
+// Returns the face closest to m, the first one if tied.
 STICTION_FN Region face_of(const LaneShape& s, const Vec3<double>& centre, const Vec3<double>& m) {
   const Vec3<double> c = s.local(m), size = abs3(c);
   int k = size.y > size.x + 1e-9 ? 1 : 0;
@@ -70,11 +70,11 @@ STICTION_FN Region region_of(const LaneShape& s, const Vec3<double>& centre,
   return s.type == GeomType::box ? face_of(s, centre, m) : cap_of(s, centre, m);
 }
 
-// Part of a line: lower and upper parameter.
+// A part of a line: lower and upper parameter.
 struct LanePart {
   double low, high;
 };
-// The part of p + t u, low <= t <= high, that lies over the region, seen along m; low > high: none.
+// Returns the part of p + t u, low <= t <= high, that lies over the region, seen along m; low > high: none.
 STICTION_FN LanePart over(const Region& region, const Vec3<double>& p, const Vec3<double>& u,
                           LanePart part, const Vec3<double>& m) {
   const auto flat = [&](const Vec3<double>& q) {

@@ -1,5 +1,5 @@
-// Convex shapes of one lane by their support functions. A sphere or capsule is its core, a point or a
-// segment, and a radius around it; the others are their own core, a mesh the hull of its vertices. Scalar text in double.
+// Convex shapes of one lane, by their support functions. A sphere or capsule is its core, a point or a segment, and a
+// radius around it; the others are their own core, a mesh the hull of its vertices. Scalar code in double.
 #pragma once
 
 #include "physics/collision/convex/convex_hull.h"
@@ -11,7 +11,7 @@ struct LaneShape {
   GeomType type;
   Vec3<double> centre, x, y, z, size;
 
-  // Of the ball that is added to the core.
+  // Returns the radius of the ball that is added to the core.
   STICTION_FN double radius() const {
     return type == GeomType::sphere || type == GeomType::capsule ? size.x : 0.0;
   }
@@ -23,12 +23,12 @@ struct LaneShape {
   }
 };
 
-// One that may be a mesh: a kernel without meshes has none of their text.
+// A shape that may be a mesh, as a type of its own: a kernel without meshes has none of that code.
 struct HullShape : LaneShape {
   HullRef hull;
 };
 
-// The point of the core that is farthest along m, about the shape's centre.
+// Returns the point of the core farthest along m, about the shape's centre.
 //   ellipsoid  S² m / |S m|;   cylinder  ±h z + r m_⊥ / |m_⊥|;   box  Σ ±h_k e_k;   mesh  a vertex
 STICTION_FN Vec3<double> core_support(const LaneShape& s, const Vec3<double>& m) {
   const Vec3<double> d = s.local(m);
@@ -57,7 +57,7 @@ STICTION_FN Vec3<double> core_support(const HullShape& s, const Vec3<double>& m)
   return s.global(s.hull.vertex(farthest_vertex(s.hull, s.local(m))));
 }
 
-// How far the core reaches from its centre, at most.
+// Returns an upper bound on the extent of the core from its centre.
 STICTION_FN double core_extent(const LaneShape& s) {
   switch (s.type) {
     case GeomType::capsule: return s.size.y;
