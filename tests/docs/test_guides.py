@@ -13,7 +13,7 @@ from stiction.cli import build_parser
 
 DOCS = Path(__file__).parents[2] / "docs"
 COMING = sorted(DOCS.glob("site/coming-from/*.md"))
-LEARN = [DOCS / f"{name}.md" for name in ("own_robot", "actuators", "randomisation", "recording", "robot")]
+LEARN = [DOCS / f"{name}.md" for name in ("batch", "own_robot", "actuators", "randomisation", "recording", "robot")]
 PAGES = [*COMING, *LEARN, DOCS / "site/status.md"]
 NEEDS = {"gymnasium": ("gymnasium",), "robot": ("onnx", "onnxruntime")}
 
