@@ -12,10 +12,11 @@ ENTRY = re.compile(r'^X\((\w+),\s*(\w+),\s*(\w+),\s*(\w+),\s*(\w+),\s*(\w+),\s*"
 INTRODUCTION = """\
 # Fields
 
-Every number of an environment, from the lists `src/physics/base/fields.def` and `quantities.def`; made by
-`docs/make_fields.py`. States, inputs and outputs are attributes of a batch (`batch.qpos`), and so is what
-it computes on request (`batch.geom_xpos`); parameters come from `batch.param(name)`. Arrays have the environments first: `batch.xpos` is
-(num_envs, nbody, 3). SI units, radians, quaternions w x y z, z up.
+This page has every number of an environment, from the lists `src/physics/base/fields.def` and `quantities.def`;
+`docs/make_fields.py` makes it. States, inputs and outputs are attributes of a batch (`batch.qpos`), and so is what
+a batch computes on request (`batch.geom_xpos`). Parameters come from `batch.param(name)`. Arrays have the environments
+first: `batch.xpos` is (num_envs, nbody, 3). SI units, radians, quaternions w x y z, z up. [Batches](batch.md) shows how
+fields are used.
 
 `wide` numbers are float64 in every precision, `real` ones follow the precision of the batch.
 """
