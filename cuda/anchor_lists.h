@@ -1,9 +1,9 @@
-// The rows of `anchor` that may be other than zero, so that a step clears these and not all: a hand has thousands of
-// slots and touches with a few. The first step of a run looks at all numbers, since anybody may have written some
-// between two runs; every step lists the rows that it writes.
+// The rows of `anchor` that may be nonzero, so that a step clears only these: a hand has thousands of slots and
+// touches with a few. The first step of a run examines all numbers, since others may have written some between two
+// runs; every step lists the rows that it writes.
 //
-// writes  anchor_row, nanchorrow: a row may occur twice; more rows than nanchorrowlist mean all, and so it is where
-//         there is no list, as of few slots
+// writes  anchor_row, nanchorrow: a row may occur twice; more rows than nanchorrowlist stand for all rows, also if
+//         there is no list, for models with few slots
 #pragma once
 
 #include "cuda/group_team.h"
@@ -12,7 +12,7 @@
 STICTION_PHYSICS_BEGIN
 
 STICTION_FN bool has_bits(float x) {
-  return __builtin_bit_cast(std::uint32_t, x) != 0;  // -0 is something, too
+  return __builtin_bit_cast(std::uint32_t, x) != 0;  // -0 counts as nonzero
 }
 STICTION_FN std::uint32_t all_bits(const Quad& q) {
   const auto word = [](float x) { return __builtin_bit_cast(std::uint32_t, x); };
@@ -22,7 +22,7 @@ STICTION_FN bool finite(const Quad& q) {
   return is_finite(q.x) && is_finite(q.y) && is_finite(q.z) && is_finite(q.w);
 }
 
-// Lists them. Whether this thread has seen a number that is not finite. One thread alone lists nothing, and clears all.
+// Lists the nonzero rows; returns whether this thread has seen a non-finite number. A single thread lists nothing.
 template <class Group, class S>
 STICTION_FN bool list_anchors(const GroupTeam<Group>& team, const ModelView& m,
                               const EnvView<S>& e) {
@@ -42,7 +42,7 @@ STICTION_FN bool list_anchors(const GroupTeam<Group>& team, const ModelView& m,
   }
   int* const list = e.anchor_row;
   int count = 0;
-  // Of threads that have some: `rows` from `row` on.
+  // In threads where `mine` is true: appends `rows` rows from `row` on.
   const auto put = [&](bool mine, int row, int rows) {
     const PrefixSum sum = team.group().prefix_sum(mine);
     const int place = count + rows * sum.before;
@@ -50,7 +50,7 @@ STICTION_FN bool list_anchors(const GroupTeam<Group>& team, const ModelView& m,
       if (mine && place + k < m.nanchorrowlist) list[place + k] = row + k;
     count += rows * sum.total;
   };
-  // The threads vote before they list any of `each` quads of a thread from quad `begin` on, whose bits are those.
+  // After a vote lists the nonzero ones of `each` quads per thread from quad `begin` on; `bits`: the or of their bits.
   const auto look = [&](int begin, int each, std::uint32_t bits) {
     if (!team.any(bits != 0)) return;
     STICTION_ROLLED
@@ -58,7 +58,7 @@ STICTION_FN bool list_anchors(const GroupTeam<Group>& team, const ModelView& m,
       const int i = begin + k * size + rank;
       const bool some = i < quads && all_bits(first[i]) != 0;
       if (some) infinite = infinite || !finite(first[i]);
-      put(some, (before + 4 * i) / 3, 2);  // four numbers are of two rows
+      put(some, (before + 4 * i) / 3, 2);  // four numbers span two rows
     }
   };
   constexpr int kTogether = 8;
@@ -73,7 +73,7 @@ STICTION_FN bool list_anchors(const GroupTeam<Group>& team, const ModelView& m,
   STICTION_ROLLED
   for (; begin < quads; begin += size)
     look(begin, 1, begin + rank < quads ? all_bits(first[begin + rank]) : 0);
-  // what is left on both sides
+  // the numbers before and behind the quads
   const int rest = numbers - 4 * quads;
   STICTION_ROLLED
   for (int from = 0; from < rest; from += size) {
@@ -93,7 +93,7 @@ STICTION_FN bool list_anchors(const Team&, const ModelView& m, const EnvView<S>&
   return infinite;
 }
 
-// Clears the listed rows; those that the step writes are the next list.
+// Clears the listed rows; the rows that the step writes become the next list.
 template <class Group, class S>
 STICTION_FN void clear_anchors(const GroupTeam<Group>& team, const ModelView& m, EnvView<S>& e,
                                bool moves) {

@@ -1,7 +1,7 @@
-// The arena: fast memory (a share of the block's shared memory) for one environment while a kernel
-// runs, and which fields of the kernel lie there. They are placed in the order of the lists below
-// until the share is used; the others stay in the environment's rows in global memory, behind the
-// same pointer of the view, so nothing is ever dropped.
+// The arena: fast memory (a part of the block's shared memory) for one environment while a kernel
+// runs, and the fields of the kernel that are placed there. They are placed in the order of the lists below
+// until the arena is full; the other fields stay in the environment's rows in global memory, behind the
+// same pointers of the view, so nothing is ever dropped.
 #pragma once
 
 #include <cstddef>
@@ -14,15 +14,15 @@
 
 namespace stiction::cuda {
 
-// In the order of a step; refresh after the last one. The last two are `solve` in rounds.
+// In the order of a step; refresh after the last one. The last two are `solve` divided into rounds.
 enum class Kernel { dynamics, collide, solve, move, refresh, solve_begin, solve_next };
 inline constexpr int kKernels = 7;
-// Whether a step of the model has this kernel.
+// Returns whether a step of the model has this kernel.
 constexpr bool has_kernel(const physics::SizesView& m, Kernel k) {
   return k != Kernel::collide || m.npair > 0;
 }
 
-// The fields of a view in its order: a view of some has pointers to these alone.
+// The fields of a view, in order: a partial view has pointers to these only.
 struct ViewFields {
   std::int32_t count;
   std::uint8_t field[physics::kFields];
@@ -34,7 +34,7 @@ constexpr ViewFields all_fields() {
     all.field[all.count] = static_cast<std::uint8_t>(all.count);
   return all;
 }
-// Where the view has a field; -1: it has not.
+// Returns the position of a field in the view; -1: absent.
 constexpr int place_in(const ViewFields& view, int field) {
   for (int k = 0; k < view.count; ++k)
     if (view.field[k] == field) return k;
@@ -42,34 +42,34 @@ constexpr int place_in(const ViewFields& view, int field) {
 }
 
 struct ArenaSize {
-  std::int32_t whole, per_point;  // bytes: of the field, and for each active point
+  std::int32_t whole, per_point;  // bytes: for the whole field, and for each active point
 };
 struct ArenaEntry {
-  std::int16_t field, place;  // place: in the view
+  std::int16_t field, place;  // place: position in the view
   ArenaSize begin, size;
 };
 
 inline constexpr int kArenaEntries = 64;
 inline constexpr int kArenaAlignment = 16;
 struct Arena {
-  std::int32_t bytes;  // fast memory of an environment
+  std::int32_t bytes;  // fast memory per environment
   std::int32_t count, nload, nstore;
   ArenaSize end;
   ArenaEntry entry[kArenaEntries];
-  // numbers of the entries that are copied from the rows at the start, and back to them at the end
+  // indices of the entries that are copied from the rows at the start, and back to them at the end
   std::uint8_t load[kArenaEntries], store[kArenaEntries];
   ViewFields view;
 };
-// Warps of `step` that a multiprocessor holds, by its registers.
+// Warps of `step` resident on a multiprocessor, limited by registers.
 inline constexpr int kStepWarps = 16;
-// Arenas of the kernels within `step`, which share one view.
+// Arenas of the kernels in `step`, which share one view.
 inline constexpr int kStepKernels = 4;
 struct StepArenas {
   Arena of[kStepKernels];
 };
 
-// Fields that have no rows on a device: its factor lies in H, with one list of columns and one of rows, and
-// its sums over subtrees are those of ranges of points (jacobian.h).
+// Fields that have no rows on a device: the factor overwrites H, with one list of columns and one of rows, and
+// sums over subtrees are sums over ranges of points (jacobian.h).
 constexpr bool unused_on_device(physics::Field f) {
   using physics::Field;
   switch (f) {
@@ -90,7 +90,7 @@ constexpr bool unused_on_device(physics::Field f) {
   }
 }
 
-// Where a block solves, nor are there these lists.
+// If a block solves, these lists are unused, too.
 constexpr bool unused_by_block(physics::Field f) {
   using physics::Field;
   return unused_on_device(f) || f == Field::nfactorlevel || f == Field::row_parent ||
@@ -100,19 +100,19 @@ constexpr auto unused_fields(const physics::SizesView& m) {
   return m.nv > kMostTileOrder ? unused_by_block : unused_on_device;
 }
 
-// What of a kernel's lists depends on the options.
+// Options on which the lists of a kernel depend.
 struct ArenaOptions {
-  bool shifted;          // by anchors, mocap bodies or surfaces: the solve reads point_shift
-  bool renews_friction;  // the bounds of friction may change: the solve writes point_n0, point_eps
+  bool shifted;          // slips are shifted by anchors, mocap or surfaces: reads point_shift
+  bool renews_friction;  // friction bounds may change: the solve writes point_n0, point_eps
   bool couples;          // torsional or rolling friction
 };
 
-// The fields of a kernel by what it does with them, most used per byte first:
-//   own    written before it is read, and no later kernel reads it
-//   out    written before it is read, and a later kernel reads it: stored
+// The fields of a kernel by their use, most accesses per byte first:
+//   own    written before it is read, and not read by a later kernel
+//   out    written before it is read, and read by a later kernel: stored
 //   in     read and never changed: loaded
-//   inout  read and changed, and a later kernel reads it: loaded and stored
-// take(field, per_point, loaded, stored) gets one after the other.
+//   inout  read and changed, and read by a later kernel: loaded and stored
+// take(field, per_point, loaded, stored) is called for each field in order.
 template <class Take>
 class ArenaLists {
  public:
@@ -123,7 +123,7 @@ class ArenaLists {
       case Kernel::solve: solve(options); break;
       case Kernel::move: own({Field::body_vel}); break;
       case Kernel::refresh: own({Field::late_anchor}); break;
-      // what they write lasts until the next round: it stays in the rows
+      // their results must last until the next round: they stay in the rows
       case Kernel::solve_begin:
       case Kernel::solve_next: break;
     }
@@ -203,7 +203,7 @@ inline Arena make_arena(Kernel kernel, const physics::ModelView& m, int bytes,
   arena.view = view;
   const auto take = [&](physics::Field f, bool per_point, bool loaded, bool stored) {
     const cpu::FieldSpec& s = specs[static_cast<std::size_t>(f)];
-    // no wide field follows one that is per point, whose length may not be a multiple of 8 bytes
+    // wide fields come before those with a size per point, which may not be a multiple of 8 bytes
     const bool wide = s.type == physics::FieldType::wide;
     const int row = (wide ? 8 : 4) * (per_point ? s.columns : s.size());
     const ArenaSize size = {per_point ? 0 : row, per_point ? row : 0};
@@ -242,7 +242,7 @@ STICTION_FN std::byte* row_of(const Launch& l, int field, int env) {
   return l.fields[field].first + l.fields[field].stride * static_cast<std::size_t>(env);
 }
 
-// A view of the rows of environment env, in memory that all threads of the team share.
+// Binds a view to the rows of environment env, in memory that all threads of the team share.
 template <class Team, class S>
 STICTION_FN void bind_rows(const Team& team, const Launch& l, int env, const ViewFields& view,
                            EnvView<S>& e) {
@@ -250,7 +250,7 @@ STICTION_FN void bind_rows(const Team& team, const Launch& l, int env, const Vie
   team.for_each(view.count, [&](int k) { pointers[k] = row_of(l, view.field[k], env); });
 }
 
-// A word of numbers of any type.
+// A word that may alias numbers of any type.
 using Word = std::uint32_t __attribute__((may_alias));
 template <class Team>
 STICTION_FN void copy_words(const Team& team, const ArenaEntry& entry, int npoint, const void* from,
@@ -261,8 +261,8 @@ STICTION_FN void copy_words(const Team& team, const ArenaEntry& entry, int npoin
   team.for_each(arena_bytes(entry.size, npoint) / 4, [&](int i) { target[i] = source[i]; });
 }
 
-// Points the view at the fast memory `share` (aligned) for the entries that fit there, and loads
-// those that the kernel reads.
+// Points the view at the fast memory `share` (aligned) for the entries that fit into it, and loads
+// the entries that the kernel reads.
 template <class Team, class S>
 STICTION_FN void enter_arena(const Team& team, const Launch& l, int env, const Arena& a,
                              std::byte* share, int npoint, EnvView<S>& e) {
@@ -290,12 +290,12 @@ STICTION_FN void leave_arena(const Team& team, const Launch& l, int env, const A
   }
 }
 
-// Points the view at the rows again, for the next kernel.
+// Points the view back at the rows, for the next kernel.
 template <class Team, class S>
 STICTION_FN void forget_arena(const Team& team, const Launch& l, int env, const Arena& a,
                               EnvView<S>& e) {
   void** const pointers = reinterpret_cast<void**>(&e);
-  team.sync();  // all have what they read through it
+  team.sync();  // all threads have finished reading through the view
   team.for_each(a.count,
                 [&](int k) { pointers[a.entry[k].place] = row_of(l, a.entry[k].field, env); });
 }

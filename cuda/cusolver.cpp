@@ -64,7 +64,7 @@ Cusolver::Cusolver() {
   check(create_(&handle_), "making a handle");
 }
 
-// The library stays: others may have opened it, and it does not like to be closed.
+// The library stays loaded: others may use it, and unloading it is unreliable.
 Cusolver::~Cusolver() {
   if (handle_ != nullptr) (void)destroy_(handle_);
 }

@@ -1,5 +1,5 @@
-// NVIDIA's cuSOLVER, opened at run time and never linked: systems of many environments at once. It
-// checks our own factorization (options.h, LinearSolver).
+// NVIDIA's cuSOLVER, loaded at run time and never linked: solves systems of many environments at once. It
+// is used to verify our own factorization (options.h, LinearSolver).
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -9,13 +9,13 @@
 
 namespace stiction::cuda {
 
-// Where the library may be, best first: what the environment variable STICTION_CUSOLVER names, the
+// Returns paths of the library, best first: the environment variable STICTION_CUSOLVER, the
 // loader's path, the toolkit's folder.
 std::vector<std::string> cusolver_paths();
 
 class Cusolver {
  public:
-  // For the current device. Throws ArgumentError, naming the places, where there is no library.
+  // For the current device. Throws ArgumentError, listing the paths, if the library is not found.
   Cusolver();
   ~Cusolver();
   Cusolver(const Cusolver&) = delete;
@@ -23,8 +23,8 @@ class Cusolver {
 
   const std::string& path() const { return path_; }
 
-  // H x = b of n symmetric positive definite matrices of one order, in place of their lower
-  // triangles, column by column, and of b. All pointers are the device's. info[k]: 0, or the order of
+  // Solves H x = b for n symmetric positive definite matrices of the same order; overwrites their lower
+  // triangles, stored by columns, and b. All pointers are device pointers. info[k]: 0, or the order of
   // the minor of matrix k that is not positive definite; `scratch` is a word.
   void solve(int order, float* const* matrices, float* const* vectors, int n, int* info,
              int* scratch, cudaStream_t stream);

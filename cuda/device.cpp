@@ -17,10 +17,10 @@ using cpu::Field;
 using cpu::FieldKind;
 using cpu::kFields;
 
-// What this build and the model can do.
+// Returns the switches that this build and the model support.
 Switches switches_for(const DeviceSpec& spec) {
   Switches s = read_switches();
-  // a library's rounds are a warp's, and so is the rest
+  // rounds with a library use warps, and so does everything else
   const bool rounds = spec.options.linear_solver == LinearSolver::cusolver;
   if (rounds && s.groups[Kernel::solve] == Group::chosen) s.groups = all_in(Group::warp);
   s.groups = groups_of(spec.host.view(), s.groups, spec.given.num_envs);
@@ -44,12 +44,12 @@ std::size_t local_of_card(int bytes_per_thread, int number) {
   return local_memory(bytes_per_thread, threads, multiprocessors);
 }
 
-// The default stream takes no part in a capture, so that nothing can wait for it or it for anything.
+// The default stream cannot be captured, so nothing in a capture can wait for it or it for anything.
 bool is_default(std::uintptr_t stream) {
   return stream == 0 || stream_of(stream) == cudaStreamLegacy;
 }
 
-// The default one has two names.
+// The default stream has two names.
 bool same_stream(std::uintptr_t a, std::uintptr_t b) {
   return a == b || (is_default(a) && is_default(b));
 }
@@ -80,11 +80,11 @@ CudaDevice::CudaDevice(const DeviceSpec& spec, int number)
   staging_done_ = event(), ids_done_ = event(), order_ = event();
   capture_ = cuda::stream();
 
-  // whatever nobody writes is NaN, as in the tests without a card
+  // unwritten memory is NaN, as in the tests without a GPU
   check_here(cudaMemsetAsync(memory_.get(), 0xff, layout_.bytes, stream_), ": clearing memory");
   check_here(cudaMemsetAsync(place(layout_.counters), 0, at(n_) * layout_.counter_bytes, stream_),
              ": clearing counters");
-  // the first step orders environments by it
+  // the first step orders environments by this count
   const std::size_t niter = at(Field::solver_niter);
   check_here(
       cudaMemsetAsync(place(layout_.first[niter]), 0, at(n_) * layout_.stride[niter], stream_),
@@ -178,7 +178,7 @@ void CudaDevice::require(std::size_t bytes, int local_per_thread, const std::str
   local_bytes_ = std::max(local_bytes_, local);
 }
 
-// From memory of the host that may change afterwards.
+// Uploads host memory that may change afterwards.
 void CudaDevice::upload(std::byte* to, const void* from, std::size_t bytes) {
   check_here(cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, stream_), ": uploading");
   check_here(cudaStreamSynchronize(stream_), ": uploading");
@@ -186,7 +186,7 @@ void CudaDevice::upload(std::byte* to, const void* from, std::size_t bytes) {
 
 void CudaDevice::upload_tables() {
   upload(place(layout_.field_rows), &fields_, sizeof fields_);
-  graphs_.clear();  // they hold the table
+  graphs_.clear();  // they contain the table
   ++model_version_;
 }
 
@@ -201,7 +201,7 @@ void CudaDevice::make_own(Field f) {
   check_here(
       repeat(t, nullptr, n_, place_of<const std::uint32_t>(layout_.reference[at(f)]), stream_),
       ": filling a parameter");
-  // a stride of 0 is what says that a parameter is shared: of a row of nothing, too
+  // a stride of 0 marks a shared parameter, so even an empty row gets another stride
   fields_.of[at(f)] = {rows.get(), row};
   own_[at(f)] = std::move(rows);
   bytes_ += at(n_) * row;
@@ -220,7 +220,7 @@ void CudaDevice::model_changed() {
   std::vector<std::byte> arrays(bytes);
   model_ = spec_.host.copy_arrays(arrays.data(), arrays_.get());
   upload(arrays_.get(), arrays.data(), bytes);
-  graphs_.clear();  // they hold the model's pointers
+  graphs_.clear();  // they contain the model's pointers
   ++model_version_;
 }
 
@@ -244,7 +244,7 @@ KernelSet CudaDevice::step_kernels() const {
              : set_of({Kernel::dynamics, Kernel::solve, Kernel::move});
 }
 
-// Unless a thread, a block or a library solves.
+// Returns true unless a single thread, a block or a library solves.
 bool CudaDevice::launches_whole_steps() const {
   return switches_.step && plan_.by_tiles(Kernel::solve) && cusolver_ == nullptr;
 }
@@ -282,8 +282,8 @@ void CudaDevice::enqueue(const Launch& of, int steps, cudaStream_t stream) {
   launched(Kernel::refresh);
 }
 
-// Rounds until nobody waits for a solution; the host asks after each one. The library factors the
-// matrices of all environments, of those that are not in the launch whatever they are.
+// Rounds until no environment waits for a solution; the host checks after each. The library factors the
+// matrices of all environments, whatever those outside of the launch contain.
 void CudaDevice::enqueue_solve(const Launch& l, cudaStream_t stream) {
   auto* const waiting = place_of<std::int32_t>(layout_.waiting);
   auto* const matrices = place_of<float*>(layout_.addresses);
@@ -300,7 +300,7 @@ void CudaDevice::enqueue_solve(const Launch& l, cudaStream_t stream) {
   }
 }
 
-// On a stream of its own: the caller's may be the legacy one, which can't be captured.
+// Uses its own stream: the caller's may be the legacy stream, which cannot be captured.
 Executable CudaDevice::captured(const std::function<void(cudaStream_t)>& work) {
   check_here(cudaStreamBeginCapture(capture_.get(), cudaStreamCaptureModeThreadLocal),
              ": capturing a step");
@@ -309,7 +309,7 @@ Executable CudaDevice::captured(const std::function<void(cudaStream_t)>& work) {
     work(capture_.get());
   } catch (...) {
     if (cudaStreamEndCapture(capture_.get(), &graph) == cudaSuccess) Graph{graph};
-    (void)cudaGetLastError();  // else the next launch says it
+    (void)cudaGetLastError();  // otherwise the next launch reports it
     throw;
   }
   check_here(cudaStreamEndCapture(capture_.get(), &graph), ": capturing a step");
@@ -341,7 +341,7 @@ cudaGraphExec_t CudaDevice::graph(int steps) {
 
 void CudaDevice::run(const int* ids, int n, int steps, bool store_frozen, int after) {
   const OnDevice here(number_);
-  // only mocap bodies feel the steps that come after
+  // only mocap bodies depend on the steps that come after
   const bool alike = after == 0 || model_.nmocapstate == 0;
   if (ids == nullptr && !store_frozen && alike && !capturing())
     if (const cudaGraphExec_t g = graph(steps); g != nullptr) {
@@ -367,7 +367,7 @@ void CudaDevice::take_counts(SolverCounts& c) {
   add_counters(sums.data(), c);
 }
 
-// A stream that captures can't wait for what no graph has; what its graph follows, the caller says.
+// A stream that is being captured cannot wait for work outside of a graph; ordering it is up to the caller.
 void CudaDevice::set_stream(std::uintptr_t stream) {
   const OnDevice here(number_);
   if (capturing() || !capturing(stream)) release_to(stream);
@@ -415,7 +415,7 @@ std::size_t cuda_device_bytes(const DeviceSpec& spec) {
   return cuda::layout_of(spec, cuda::switches_for(spec).groups).bytes + spec.host.array_bytes();
 }
 
-// Where there is no card, nobody can say.
+// Without a GPU the answer is unknown.
 std::size_t cuda_local_bytes(const DeviceSpec& spec, int number, int task_kind) {
   try {
     number = cuda::find_device(spec.given.device, number);

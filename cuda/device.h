@@ -1,4 +1,4 @@
-// A batch on a GPU: its memory there, the launches of its steps, copies to the host and back.
+// A batch on a GPU: its device memory, the launches of its steps, transfers to and from the host.
 #pragma once
 
 #include <array>
@@ -18,7 +18,7 @@
 
 namespace stiction::cuda {
 
-// Of a launch and of a graph: runs of more are several launches, so that none lasts long, and need no graph.
+// Steps per launch and per graph: longer runs are several launches, so that none lasts long, and need no graph.
 inline constexpr int kMostStepsAtOnce = 32;
 
 constexpr std::size_t at(int i) {
@@ -30,7 +30,7 @@ constexpr std::size_t at(cpu::Field f) {
 
 class CudaDevice final : public Device {
  public:
-  // `number` is of a device that find_device found fit.
+  // `number`: a device that find_device has accepted.
   CudaDevice(const DeviceSpec& spec, int number);
   ~CudaDevice() override;
 
@@ -65,21 +65,21 @@ class CudaDevice final : public Device {
   void wait() override;
   std::unique_ptr<DeviceEpisodes> episodes(const EpisodesSpec& spec) override;
 
-  // For the tasks at work here. A launch of all environments, and runs on any stream.
+  // For the tasks that run on this device: a launch of all environments, and steps on any stream.
   Launch launch() const;
   void enqueue(const Launch& l, int steps, cudaStream_t stream);
-  // A graph of the work that `work` gives to the stream that it is passed.
+  // Captures the work that `work` gives to the stream passed to it, as a graph.
   Executable captured(const std::function<void(cudaStream_t)>& work);
   bool by_thread() const { return switches_.groups.thread(); }
   bool uses_graphs() const { return switches_.graphs && cusolver_ == nullptr; }
-  // The caller captures a graph of its own on the stream: graphs can't be launched into it.
+  // Whether the caller is capturing a graph on the stream: graphs cannot be launched into it.
   bool capturing() const { return capturing(stream()); }
   const physics::ModelView& model() const { return model_; }
-  // Changes with the model and the table of rows: a graph of another version is stale.
+  // Changes with the model and the table of rows: a graph of an older version is stale.
   int model_version() const { return model_version_; }
   int num_envs() const { return n_; }
   void add_bytes(std::size_t bytes) { bytes_ += bytes; }
-  // Throws ArgumentError where there is no room for `bytes` and for kernels with so much local memory
+  // Throws ArgumentError if there is no room for `bytes` and for kernels with this much local memory
   // per thread.
   void require(std::size_t bytes, int local_per_thread, const std::string& what);
   void check_here(cudaError_t result, const char* doing) const {
@@ -93,8 +93,8 @@ class CudaDevice final : public Device {
     return reinterpret_cast<T*>(place(begin));
   }
   bool capturing(std::uintptr_t stream) const;
-  // Throws ArgumentError where the caller captures: a replay would read memory of the host that has
-  // other numbers by then, and nobody may wait for an event of a capture.
+  // Throws ArgumentError if the caller is capturing: a replay would read host memory whose contents
+  // have changed by then, and an event of a capture cannot be waited for.
   void refuse_capture(const char* what) const;
   void upload_tables();
   void upload(std::byte* to, const void* from, std::size_t bytes);
@@ -109,15 +109,15 @@ class CudaDevice final : public Device {
 
   DeviceSpec spec_;
   int number_, n_;
-  Switches switches_;  // with the groups that work
+  Switches switches_;  // with the groups in use
   DeviceLayout layout_;
   std::size_t bytes_, local_bytes_ = 0;
   cudaStream_t stream_;
   DeviceMemory memory_, arrays_;
   std::vector<DeviceMemory> own_;
-  std::size_t array_bytes_ = 0;  // room in arrays_
+  std::size_t array_bytes_ = 0;  // capacity of arrays_
   PinnedMemory staging_, ids_;
-  int ids_sent_ = 0;  // what lies in ids_, and on the device
+  int ids_sent_ = 0;  // number of ids in ids_ and on the device
   Event staging_done_, ids_done_, order_;
   Stream capture_;
   RowTable fields_{};
@@ -128,7 +128,7 @@ class CudaDevice final : public Device {
   int model_version_ = 0;
   std::unique_ptr<Cusolver> cusolver_;  // null: our own factorization
   PinnedMemory waiting_;
-  std::map<int, Executable> graphs_;  // by the number of steps of all environments
+  std::map<int, Executable> graphs_;  // by the number of steps; for all environments
 };
 
 }  // namespace stiction::cuda

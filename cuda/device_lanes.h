@@ -1,4 +1,4 @@
-// Lanes of cuda/group_team.h by the intrinsics of CUDA. Only in device code.
+// Lanes of cuda/group_team.h implemented with CUDA intrinsics. Only in device code.
 #pragma once
 
 #include "cuda/group_team.h"
@@ -7,10 +7,10 @@ STICTION_PHYSICS_BEGIN
 
 class DeviceLanes {
  public:
-  // Of a tile of so many threads: 4, 8, 16 or 32.
+  // Lanes of a tile with this many threads: 4, 8, 16 or 32.
   __device__ explicit DeviceLanes(int lanes)
       : lanes_(lanes), mask_((0xffffffffu >> (kWarp - lanes)) << first()) {}
-  // Of a block; `scratch`: shared memory of it, kScratchWords per warp.
+  // Lanes of a block; `scratch`: shared memory of the block, kScratchWords per warp.
   __device__ explicit DeviceLanes(std::uint32_t* scratch)
       : lanes_(kWarp), mask_(0xffffffffu), scratch_(scratch) {}
   __device__ int lane() const { return static_cast<int>(threadIdx.x) & (lanes_ - 1); }
@@ -29,7 +29,7 @@ class DeviceLanes {
   __device__ std::uint32_t* scratch() const { return scratch_; }
 
  private:
-  // of the tile, in its warp
+  // first lane of the tile in its warp
   __device__ int first() const { return static_cast<int>(threadIdx.x) & (kWarp - lanes_); }
 
   int lanes_;

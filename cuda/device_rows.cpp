@@ -1,4 +1,4 @@
-// Rows of a batch on a card: reset, copied, fetched and sent.
+// Rows of a batch on a GPU: reset, copied, fetched and sent.
 #include <algorithm>
 #include <cstring>
 #include <vector>
@@ -12,7 +12,7 @@ constexpr std::size_t kWord = sizeof(std::uint32_t);
 
 }  // namespace
 
-// What one call needs several times is sent once.
+// Ids that one call needs several times are sent once.
 const int* CudaDevice::upload_ids(const int* ids, int n) {
   if (ids == nullptr) return nullptr;
   refuse_capture("indices");
@@ -30,7 +30,7 @@ const int* CudaDevice::upload_ids(const int* ids, int n) {
   return place_of<const int>(layout_.ids);
 }
 
-// f(transfers, first, n, bytes) for as many environments at a time as the staging memory holds.
+// Calls f(transfers, first, n, bytes) for as many environments at a time as fit into the staging memory.
 template <class F>
 void CudaDevice::in_chunks(std::span<const RowCopy> rows, int n, const F& f) {
   std::size_t row = 0;
@@ -56,7 +56,7 @@ void CudaDevice::reset(const int* ids, int n) {
              ": resetting environments");
 }
 
-// By way of staging and scratch: between two steps nobody needs what is there.
+// Goes through staging and scratch, which are unused between two steps.
 void CudaDevice::copy_envs(const int* src, const int* dst, int n) {
   if (n == 0) return;
   const OnDevice here(number_);

@@ -1,4 +1,4 @@
-// Episodes on a card: their memory, and a graph of a control step for each set of results.
+// Episodes on a GPU: their memory, and a graph of a control step for each set of results.
 #include "cuda/episodes.cuh"
 
 #include <algorithm>
@@ -95,7 +95,7 @@ class CudaEpisodes final : public DeviceEpisodes {
   }
   cudaStream_t stream() const { return stream_of(device_.stream()); }
 
-  // Memory of another device, of the host or of nobody.
+  // The pointer may be of another device, of the host or invalid.
   void require_here(const float* actions) const {
     cudaPointerAttributes a{};
     const cudaError_t error = cudaPointerGetAttributes(&a, actions);
@@ -124,7 +124,7 @@ class CudaEpisodes final : public DeviceEpisodes {
     const envs::Begin begin = sets_[0].begin;
     if (begin != envs::Begin::disabled) enqueue_first(set, begin == envs::Begin::next_step, stream);
   }
-  // Forces and outputs of those that begin, and their first observation.
+  // Computes forces and outputs of the environments that begin an episode, and their first observation.
   void enqueue_first(int set, bool clear, cudaStream_t stream) {
     Launch l = device_.launch();
     l.chosen = sets_[0].begins, l.store_frozen = true;

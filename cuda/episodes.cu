@@ -4,7 +4,7 @@
 STICTION_PHYSICS_BEGIN
 namespace {
 
-constexpr int kThreads = 128;  // of a block: four environments
+constexpr int kThreads = 128;  // per block: four environments
 
 template <class Task>
 __global__ void __launch_bounds__(kThreads)

@@ -1,4 +1,4 @@
-// How the kernels of tasks are launched: by a warp per environment, or by a thread.
+// Launches of the kernels of tasks: with a warp or a single thread per environment.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -7,7 +7,7 @@
 
 namespace stiction::cuda {
 
-// Upper bound on the struct of a task of any kind.
+// Upper bound on the size of the struct of any task.
 inline constexpr int kMostTaskBytes = 2048;
 
 struct TaskKernel {
@@ -16,13 +16,13 @@ struct TaskKernel {
                         cudaStream_t stream);
   const void* function;
   int threads_per_env;  // one or a warp
-  int task_bytes;       // its struct, which lies on the host
-  int local_bytes = 0;  // per thread: stack and spills; of a kernel that was loaded
+  int task_bytes;       // size of its struct, which lies on the host
+  int local_bytes = 0;  // per thread: stack and spills; set when the kernel is loaded
 };
 
-// `kind` is the task's place in envs::AllTasks; `by_thread` is how the physics runs.
+// `kind`: index of the task in envs::AllTasks; `by_thread`: whether single threads run the physics.
 TaskKernel task_kernel(int kind, bool by_thread);
-// Loads the kernel onto the device, which must be done before a graph that has it is captured.
+// Loads the kernel onto the device, which must be done before a graph with it is captured.
 cudaError_t load(TaskKernel& kernel);
 
 }  // namespace stiction::cuda

@@ -1,4 +1,4 @@
-// The kernel of a task: what a team does with one environment around the physics of a control step.
+// The kernel of a task: the work of a team on one environment before and after the physics of a control step.
 //
 //   act | frame_skip steps, refresh | observe | forces, refresh of those that begin | first
 #pragma once
@@ -12,20 +12,20 @@ namespace stiction::cuda {
 
 enum class EpisodePhase : int {
   act,      // before the physics steps
-  observe,  // after them; environments that begin an episode have its state then
-  begin,    // the same without a step
-  first,    // the observation of those that began
-  show,     // the observation of all
+  observe,  // after them; environments that begin an episode then have its initial state
+  begin,    // as observe, without a step
+  first,    // the observation of environments that began an episode
+  show,     // the observation of all environments
 };
 
 struct EpisodeLaunch {
   envs::EpisodeArrays arrays;
   EpisodePhase phase;
-  bool restart;  // episodes begin with number 0
-  bool clear;    // results of those that began
+  bool restart;  // episode numbers start at 0
+  bool clear;    // clears the results of environments that began an episode
 };
 
-// Which tasks run by a thread where the physics does; the others always by a warp.
+// Tasks run by a single thread if the physics does; all others by a warp.
 template <class Task>
 inline constexpr bool kTaskByThread = envs::TasksByThread::has<Task>;
 
@@ -36,7 +36,7 @@ STICTION_PHYSICS_BEGIN
 using cuda::EpisodeLaunch;
 using cuda::EpisodePhase;
 
-// One environment as its task sees it; only the addresses in use are read.
+// One environment as seen by its task; only the addresses in use are read.
 template <class Task>
 STICTION_FN envs::TaskEnv<float> task_env(const Launch& l, const EpisodeLaunch& k, const Task& task,
                                           int env) {
@@ -55,13 +55,13 @@ template <class Team, class Task>
 STICTION_FN void begin_episode(const Team& team, const ModelView& m, const Launch& l,
                                const EpisodeLaunch& k, const Task& task, int env,
                                envs::TaskEnv<float>& e) {
-  reset_environment<Drives::strings>(team, m, l, env, e.fields);  // robots of tasks have no states
+  reset_environment<Drives::strings>(team, m, l, env, e.fields);  // a task's robot has no act
   envs::begin_episode(team, k.arrays, env, k.restart);
   e.episode = k.arrays.episode[env], e.step = 0;
   task.reset(team, m, e);
 }
 
-// The end of a step, after the task observed.
+// The end of a step, after the task has observed.
 template <class Team>
 STICTION_FN void end_step(const Team& team, const envs::EpisodeArrays& a, int env,
                           const envs::TaskEnv<float>& e) {
@@ -74,7 +74,7 @@ STICTION_FN void end_step(const Team& team, const envs::EpisodeArrays& a, int en
   });
 }
 
-// A phase for one environment.
+// Runs a phase for one environment.
 template <class Team, class Task>
 STICTION_FN void run_task(const Team& team, const ModelView& m, const Launch& l,
                           const EpisodeLaunch& k, const Task& task, int env) {

@@ -16,7 +16,7 @@ std::string message_of(cudaError_t e) {
   return std::string(cudaGetErrorString(e)) + " (" + cudaGetErrorName(e) + ")";
 }
 
-// Why there is no device at all, with the remedy; "": there is one. `count`: how many.
+// Returns why there is no device at all, with the remedy; "": there is one. `count`: how many.
 std::string why_none(int& count) {
   count = 0;
   int driver = 0;
@@ -25,7 +25,7 @@ std::string why_none(int& count) {
            " or later";
   const cudaError_t e = cudaGetDeviceCount(&count);
   (void)cudaGetLastError();
-  // within a major version the runtime takes any driver, but the arguments of `step` are more than 4 KB
+  // within a major version the runtime works with any driver, but the arguments of `step` exceed 4 KB
   constexpr int kLargeArguments = 12010;
   if (e == cudaErrorInsufficientDriver || driver < kLargeArguments)
     return "the NVIDIA driver is for CUDA " + version_text(driver) + ", this build needs one for " +

@@ -1,4 +1,4 @@
-// What the CUDA runtime says, as sentences.
+// Converts errors of the CUDA runtime to messages.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -9,25 +9,25 @@
 
 namespace stiction::cuda {
 
-// Throws Error: "<doing>: <what CUDA says>".
+// Throws Error: "<doing>: <CUDA's message>".
 void check(cudaError_t result, const std::string& doing);
-// A call that works makes no string: steps allocate nothing.
+// Builds no string if the call succeeded: steps allocate nothing.
 inline void check(cudaError_t result, const char* doing) {
   if (result != cudaSuccess) check(result, std::string(doing));
 }
 
-// "13.0" of 13000.
+// Returns "13.0" for 13000.
 std::string version_text(int version);
 
-// Oldest cards that run this: what the kernels need of shuffles and shared memory.
+// Oldest supported GPUs: what the kernels need of shuffles and shared memory.
 inline constexpr int kOldestMajor = 8;
 
-// The device `number` (-1: the current one), fit to run this build. Throws ArgumentError that begins
-// with `device`, the name that was asked for.
+// Returns the device `number` (-1: the current one), able to run this build. Throws ArgumentError that begins
+// with `device`, the requested name.
 int find_device(const std::string& device, int number);
 
-// Throws ArgumentError with what is needed and what is free on the current device. `local` is what
-// the driver takes besides, at the first launch.
+// Throws ArgumentError naming what is needed and what is free on the current device. `local`: additional memory
+// that the driver takes at the first launch.
 void require_memory(const std::string& device, std::size_t bytes, const std::string& what,
                     std::size_t local = 0);
 

@@ -1,13 +1,13 @@
-// The kernels' functions on the device: step*.cu, solve.cu, refresh.cu and threads.cu have them.
+// The device functions of the kernels, defined in step*.cu, solve.cu, refresh.cu and threads.cu.
 #pragma once
 
 #include "cuda/arena.h"
 
 namespace stiction::cuda {
 
-inline constexpr int kBlockThreads = 128;  // of a block that has one environment
+inline constexpr int kBlockThreads = 128;  // threads of a block that works on one environment
 
-// A kernel by a tile or a block, and the fields of its view; null: no tile or block has it.
+// A kernel for a tile or a block, and the fields of its view; null: not available for tiles or blocks.
 struct TeamFunction {
   const void* function;
   ViewFields view;
@@ -15,7 +15,7 @@ struct TeamFunction {
 constexpr int view_bytes(const ViewFields& view) {
   return (view.count * static_cast<int>(sizeof(void*)) + kArenaAlignment - 1) & -kArenaAlignment;
 }
-// `step` by tiles (step.cuh), by the colliders that it has, and with strings and states. Compiling one takes half a minute.
+// `step` for tiles (step.cuh), by colliders, and with spatial tendons and activations. Each compiles for half a minute.
 TeamFunction step_of_round();
 TeamFunction step_of_boxes();
 TeamFunction step_of_meshes();
@@ -25,7 +25,7 @@ TeamFunction solve_by_block();
 TeamFunction solve_begin_function();
 TeamFunction solve_next_function();
 TeamFunction refresh_function(physics::Drives can);
-// Null: no thread has this kernel.
+// Null: the kernel is not available for single threads.
 using ThreadFunction = void (*)(Launch, physics::ModelView, RowTable);
 ThreadFunction thread_function(Kernel k);
 

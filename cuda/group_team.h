@@ -1,17 +1,17 @@
 // The team of a group of GPU threads that work together on one environment: a single thread, a tile
-// (4, 8, 16 or 32 threads of a warp, the others of which work on other environments), or a block of
+// (4, 8, 16 or 32 threads of a warp, whose other threads work on other environments), or a block of
 // warps.
 //
-// Groups are written on Lanes, the few operations of the machine that threads of a warp (its lanes,
-// as CUDA calls them) have in common, so that the same text runs on emulated ones
+// Groups are written in terms of Lanes, the few machine operations that threads of a warp (its lanes,
+// in CUDA's terms) have in common, so that the same code runs on emulated ones
 // (tests/cuda/emulated_lanes.h):
 //
-//   lane, lanes                 number of this thread in its tile, threads of the tile
-//   warp, warps                 of a block, where a tile is a warp: its warp; warps of the group
+//   lane, lanes                 index of this thread in its tile, threads of the tile
+//   warp, warps                 for a block, whose tiles are warps: index of the warp; warps of the group
 //   shuffle_xor, shuffle        a word of another thread of the tile
-//   ballot                      bit k: thread k of the tile says true
-//   sync_tile, sync_block       barriers, also of memory: of the tile, of all threads of the group
-//   scratch                     kScratchWords words per warp that all threads of a block share
+//   ballot                      bit k: the value of thread k of the tile
+//   sync_tile, sync_block       barriers that also order memory: of the tile, of all threads of the group
+//   scratch                     kScratchWords words per warp shared by all threads of a block
 #pragma once
 
 #include <bit>
@@ -24,11 +24,11 @@ STICTION_PHYSICS_BEGIN
 
 inline constexpr int kWarp = 32;
 inline constexpr int kScratchWords = 4;
-// A tile adds up kLeaves sums, the k-th of every kLeaves-th number from the k-th on, and then those in the
-// order of a tree, whatever the number of its threads: so that changes no bit.
+// A tile adds kLeaves partial sums, the k-th over every kLeaves-th number from the k-th on, and then reduces these
+// as a tree, whatever its number of threads: so that number changes no bit.
 inline constexpr int kLeaves = 8;
 
-// A value of whole words through a function of words.
+// Passes a value of whole words through a function of words.
 template <class S, class F>
 STICTION_FN S by_words(const S& value, const F& f) {
   static_assert(sizeof(S) % 4 == 0 && sizeof(S) <= 4 * kScratchWords);
@@ -41,7 +41,7 @@ STICTION_FN S by_words(const S& value, const F& f) {
   return __builtin_bit_cast(S, words);
 }
 
-// Of n threads side by side, a power of two; combine is commutative, so that all get the same bits.
+// Butterfly reduction of n adjacent threads, a power of two; combine is commutative, so all get the same bits.
 template <class Lanes, class S, class F>
 STICTION_FN S butterfly(const Lanes& lanes, int n, S value, const F& combine) {
   const auto fold = [&](int mask) {
@@ -56,12 +56,12 @@ STICTION_FN S butterfly(const Lanes& lanes, int n, S value, const F& combine) {
   return value;
 }
 
-// Exclusive prefix sum over the threads of a tile or group, in the order of their ranks: the sum
-// over those before this one, and over all.
+// Exclusive prefix sum over the threads of a tile or group, in the order of their ranks: before: the sum
+// over preceding threads; total: over all threads.
 struct PrefixSum {
   int before, total;
 };
-// Of 1 where `mine` is true.
+// Prefix sum of the number of threads with `mine` true.
 template <class Lanes>
 STICTION_FN PrefixSum tile_prefix_sum(const Lanes& lanes, bool mine) {
   const std::uint32_t votes = lanes.ballot(mine);
@@ -93,11 +93,11 @@ class TileGroup {
   STICTION_FN S reduce(const S& part, const F& combine) const {
     return butterfly(lanes_, size(), part, combine);
   }
-  // Of threads that have a leaf each, or two of them and their sum: thread k those that are k modulo
+  // Reduces over threads that have one leaf each, or two leaves and their sum: thread k has those that are k modulo
   // the number of threads.
   template <class S, class F>
   STICTION_FN S reduce_leaves(const S& part, const F& combine) const {
-    // threads beyond the leaves have read what others may write next, and exchange nothing with them
+    // threads beyond the leaves may be about to overwrite what others read, and take no part in the exchange
     if (size() > kLeaves) sync();
     return butterfly(lanes_, size() < kLeaves ? size() : kLeaves, part, combine);
   }
@@ -120,7 +120,7 @@ class BlockGroup {
   STICTION_FN int rank() const { return kWarp * lanes_.warp() + lanes_.lane(); }
   STICTION_FN void sync() const { lanes_.sync_block(); }
   STICTION_FN int leaves() const { return size(); }
-  // Warps in the order of their numbers.
+  // Reduces over the warps in the order of their numbers.
   template <class S, class F>
   STICTION_FN S reduce(const S& part, const F& combine) const {
     S total = butterfly(lanes_, kWarp, part, combine);
@@ -140,7 +140,7 @@ class BlockGroup {
   STICTION_FN PrefixSum prefix_sum(int n) const { return of_block(tile_prefix_sum(lanes_, n)); }
 
  private:
-  // From the sum within the warp: adds the totals of the warps before it.
+  // Extends the prefix sum within the warp by the totals of the preceding warps.
   STICTION_FN PrefixSum of_block(PrefixSum sum) const {
     publish(sum.total);
     sum.total = 0;
@@ -173,7 +173,7 @@ class BlockGroup {
   Lanes lanes_;
 };
 
-// One thread: the others of its warp work on environments of their own, so nothing is shared.
+// One thread: the other threads of its warp work on other environments, so nothing is shared.
 class ThreadGroup {
  public:
   STICTION_FN static constexpr int size() { return 1; }
@@ -252,7 +252,7 @@ class GroupTeam {
     group_.sync();
     return count;
   }
-  // take(i, begin), begin = the sum of count over the indices before i; returns the sum of all.
+  // Calls take(i, begin), begin: the sum of count over the indices before i; returns the total.
   template <class Count, class Take>
   STICTION_FN int allot(int n, const Count& count, const Take& take) const {
     int total = 0;
@@ -277,7 +277,7 @@ class GroupTeam {
   Group group_;
 };
 
-// Four numbers that are loaded or stored at a time.
+// Four numbers that are loaded or stored together.
 struct alignas(16) Quad {
   float x, y, z, w;
 };

@@ -1,7 +1,7 @@
 // Products with the contact Jacobian by all threads of a group; the sums of physics/solver/hessian.h. A
-// thread has a point or a dof and goes its way alone: up the path of the point's bodies, or through
-// the points of the dof's subtree, which lie side by side in body_point since bodies are listed depth
-// first. So no thread waits for another.
+// thread has a point or a dof and works independently: along the path of the point's bodies to the root, or over
+// the points of the dof's subtree, which are adjacent in body_point since bodies are in depth-first
+// order. So no thread waits for another.
 #pragma once
 
 #include "cuda/group_team.h"
@@ -9,11 +9,11 @@
 
 STICTION_PHYSICS_BEGIN
 
-// Of a point: the wrench, then Φᵀ G Φ as Sym6 has it.
+// Numbers per point: the wrench, then Φᵀ G Φ in the layout of Sym6.
 inline constexpr int kWrench = 6, kSpatial = kWrench + SizesView::sym6;
 static_assert(kSpatial == SizesView::spatial);
 
-// Of each entry of body_point, where its wrench begins in point_spatial; the complement where both
+// Writes, for each entry of body_point, where its wrench begins in point_spatial; the complement if both
 // bodies move.
 template <class Group, class S>
 STICTION_FN void live_tree(const GroupTeam<Group>& team, const ModelView&, EnvView<S>& e) {
@@ -31,7 +31,7 @@ STICTION_FN void live_tree(const GroupTeam<Group>& team, const ModelView&, EnvVi
   });
 }
 
-// V_b = Σ S_i v_i over the path from body b to the root; the last dofs are perhaps the translations of a
+// Returns V_b = Σ S_i v_i over the path from body b to the root; its last dofs may be the translations of a
 // free joint, S = (0, e_k).
 template <class S>
 STICTION_FN Spatial<S> path_velocity(const ModelView& m, const EnvView<S>& e, const S* v, int b) {
@@ -44,7 +44,7 @@ STICTION_FN Spatial<S> path_velocity(const ModelView& m, const EnvView<S>& e, co
   return u;
 }
 
-// J v.
+// Computes J v.
 template <class Group, class S>
 STICTION_FN void point_velocities(const GroupTeam<Group>& team, const ModelView& m, EnvView<S>& e,
                                   const S* v, S* out, S* turning) {
@@ -65,8 +65,8 @@ STICTION_FN void point_velocities(const GroupTeam<Group>& team, const ModelView&
   });
 }
 
-// Of a point against what does not move: its wrench. Else the wrenches on body 2 and on body 1. `couple`:
-// of torsional and rolling friction.
+// Writes the wrench of a point against an immovable body; else the wrenches on body 2 and on body 1. `couple`:
+// that of torsional and rolling friction.
 template <class Group, class S>
 STICTION_FN void point_wrenches(const GroupTeam<Group>& team, const ModelView& m, EnvView<S>& e) {
   const S *const impulse = e.point_impulse, *const r1 = e.point_r1, *const r2 = e.point_r2;
@@ -83,7 +83,7 @@ STICTION_FN void point_wrenches(const GroupTeam<Group>& team, const ModelView& m
   });
 }
 
-// Entries of body_point that belong to the subtree of a dof's body.
+// The entries of body_point that belong to the subtree of a dof's body.
 struct SubtreePoints {
   int begin, end;
 };
@@ -93,7 +93,7 @@ STICTION_FN SubtreePoints subtree_points(const ModelView& m, const EnvView<S>& e
   return {e.body_pointadr[b], e.body_pointadr[m.body_end[b]]};
 }
 
-// out = Jᵀ γ
+// Computes out = Jᵀ γ.
 template <class Group, class S>
 STICTION_FN void contact_impulses(const GroupTeam<Group>& team, const ModelView& m, EnvView<S>& e,
                                   S* out) {
@@ -113,8 +113,8 @@ STICTION_FN void contact_impulses(const GroupTeam<Group>& team, const ModelView&
   });
 }
 
-// Row i of H += S_j · (Gc S_i) for j on the path of i; the axes of the translations of a free joint
-// only pick components.
+// Adds S_j · (Gc S_i) to row i of H for j on the path of i; the axes of the translations of a free joint
+// only select components.
 template <class S>
 STICTION_FN void add_composite_row(const ModelView& m, EnvView<S>& e, int i, const Sym6<S>& g) {
   const int last = m.body_translation[m.dof_bodyid[i]];
@@ -140,7 +140,7 @@ STICTION_FN void add_composite_row(const ModelView& m, EnvView<S>& e, int i, con
   if (i > last - 1) h[2] = h[2] + l.z;
 }
 
-// path_*, falling: a dof moves the body that lies in the subtree of its own.
+// Writes path_*, descending: a dof moves the body that lies in the subtree of the dof's body.
 template <class Group, class S>
 STICTION_FN void cross_path(const GroupTeam<Group>& team, const ModelView& m, EnvView<S>& e,
                             int point) {
@@ -160,7 +160,7 @@ STICTION_FN void cross_path(const GroupTeam<Group>& team, const ModelView& m, En
   team.once([&] { e.npath[0] = n; });
 }
 
-// Φᵀ G Φ of the points against what does not move, behind their wrenches.
+// Writes Φᵀ G Φ of the points against immovable bodies, behind their wrenches.
 template <class Group, class S>
 STICTION_FN void point_curvatures(const GroupTeam<Group>& team, const ModelView& m, EnvView<S>& e) {
   const int* const body = e.point_weld;
@@ -174,7 +174,7 @@ STICTION_FN void point_curvatures(const GroupTeam<Group>& team, const ModelView&
   });
 }
 
-// All rows at once.
+// Computes all rows at once.
 template <class Group, class S>
 STICTION_FN void composite_curvature(const GroupTeam<Group>& team, const ModelView& m,
                                      EnvView<S>& e) {

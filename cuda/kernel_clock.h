@@ -1,4 +1,4 @@
-// How long each kernel takes, by CUDA events before and after it.
+// Measures the time of each kernel with CUDA events before and after it.
 #pragma once
 
 #include <array>
@@ -25,14 +25,14 @@ class KernelClock {
   }
   void after(cudaStream_t stream) { record(laps_[used_++].end, stream); }
 
-  // Of all launches so far; waits for them.
+  // Returns the total of all launches so far; waits for them.
   const Time& time(Kernel kernel) {
     collect();
     return times_[static_cast<std::size_t>(kernel)];
   }
 
  private:
-  static constexpr std::size_t kMost = 4096;  // laps before the sums are taken
+  static constexpr std::size_t kMost = 4096;  // measurements before they are summed
   struct Lap {
     Kernel kernel{};
     Event begin = timed_event(), end = timed_event();

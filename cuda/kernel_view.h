@@ -1,5 +1,5 @@
-// The view of a kernel by a tile or a block: pointers to the fields that it touches (view_fields.h) and to no
-// others, since it lies in shared memory, one for each environment. A field that is missing there does not
+// The view of a kernel for a tile or a block: pointers only to the fields that the kernel uses (view_fields.h), since
+// the view lies in shared memory, one for each environment. Use of a field that is missing there does not
 // compile. STICTION_KERNEL names the kernel.
 #pragma once
 
@@ -46,7 +46,7 @@ constexpr ViewFields kView = {
     }};
 // clang-format on
 
-// Whether it has what a kernel may put into the arena.
+// Returns whether the view has all fields that a kernel may place in the arena.
 constexpr bool has_arena_fields(Kernel kernel) {
   bool all = true;
   const auto take = [&](physics::Field f, bool, bool, bool) {

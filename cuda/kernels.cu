@@ -40,7 +40,7 @@ TeamFunction function_of(Kernel k, const ModelView& m, int threads) {
   return is_of_step(k, threads) ? step_function(m) : team_function(k, m);
 }
 
-// All entries with every slot active.
+// Returns the bytes of all entries with every slot active.
 int most_bytes(const Arena& a, const ModelView& m) {
   return physics::arena_bytes(a.end, m.nslot) + kArenaAlignment - 1;
 }
@@ -48,7 +48,7 @@ int most_bytes(const Arena& a, const ModelView& m) {
 #define STICTION_TRY(call) \
   if (const cudaError_t error = (call); error != cudaSuccess) return error
 
-// All of the shared memory serves as L1 cache: the threads' own memory lies there, and the rows.
+// All shared memory serves as L1 cache: it holds the threads' local memory and the rows.
 cudaError_t plan_thread(const cudaDeviceProp& card, KernelPlan& p) {
   STICTION_TRY(cudaFuncSetAttribute(p.function, cudaFuncAttributePreferredSharedMemoryCarveout,
                                     cudaSharedmemCarveoutMaxL1));
@@ -62,8 +62,8 @@ cudaError_t plan_thread(const cudaDeviceProp& card, KernelPlan& p) {
   return cudaSuccess;
 }
 
-// The most of `bytes` with which the threads of several tiles, side by side in their own arrays, are in
-// banks of their own.
+// Returns the largest size up to `bytes` for which threads of different tiles, side by side in their arrays, access
+// different banks.
 int spread(int lanes, int view, int bytes) {
   constexpr int kBanks = 128;  // bytes
   bytes = bytes / kArenaAlignment * kArenaAlignment;
@@ -71,7 +71,7 @@ int spread(int lanes, int view, int bytes) {
   return bytes - (view + bytes - 4 * lanes + kBanks) % kBanks;
 }
 
-// The largest arena of the kernels that share a function.
+// Returns the largest arena of the kernels that share a function.
 int arena_room(Kernel kernel, const ModelView& m, bool step) {
   int most = 0;
   for (int k = 0; k < kKernels; ++k)
@@ -80,8 +80,8 @@ int arena_room(Kernel kernel, const ModelView& m, bool step) {
   return most;
 }
 
-// How many blocks a multiprocessor holds whose environments have views and nothing else in shared memory. Where that is small, a
-// block of `step` is halved until one fits.
+// Finds how many blocks are resident on a multiprocessor if shared memory holds only their environments' views. If that
+// memory is small, a block of `step` is halved until one fits.
 cudaError_t find_block(int view, bool step, KernelPlan& p, int& blocks) {
   for (;;) {
     const int bytes = p.threads_per_block / p.threads_per_env * view;
@@ -92,8 +92,8 @@ cudaError_t find_block(int view, bool step, KernelPlan& p, int& blocks) {
   }
 }
 
-// The arena gets its percentage of the shared memory that the registers leave to each environment;
-// the rest serves as L1 cache for the model and the rows.
+// The arena gets its percentage of the shared memory available to each environment at the occupancy that
+// registers allow; the rest serves as L1 cache for the model and the rows.
 cudaError_t plan_kernel(Kernel kernel, const ModelView& m, const Switches& s, int num_envs,
                         const cudaDeviceProp& card, KernelPlan& p) {
   p.threads_per_env = lanes_of(s.groups[kernel]);
@@ -112,7 +112,7 @@ cudaError_t plan_kernel(Kernel kernel, const ModelView& m, const Switches& s, in
   p.local_bytes = static_cast<int>(attributes.localSizeBytes);
   if (p.threads_per_env == 1) return plan_thread(card, p);
 
-  // beyond 48 KiB a function must be allowed to have it
+  // more than 48 KiB must be enabled for a function
   STICTION_TRY(cudaFuncSetAttribute(
       function, cudaFuncAttributeMaxDynamicSharedMemorySize,
       static_cast<int>(card.sharedMemPerBlockOptin - attributes.sharedSizeBytes)));
@@ -139,7 +139,7 @@ cudaError_t plan_kernel(Kernel kernel, const ModelView& m, const Switches& s, in
   const auto used =
       static_cast<std::size_t>(blocks) * (static_cast<std::size_t>(p.shared_bytes) + fixed);
   const int percent = static_cast<int>(100 * used / card.sharedMemPerMultiprocessor) + 1;
-  // never less than another batch asked for
+  // never less than another batch has requested
   STICTION_TRY(
       cudaFuncSetAttribute(function, cudaFuncAttributePreferredSharedMemoryCarveout,
                            std::max(attributes.preferredShmemCarveout, std::min(percent, 100))));

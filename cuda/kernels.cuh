@@ -1,4 +1,4 @@
-// How the kernels are launched. A plan is made once for a model and a device; a launch only
+// Launches of the kernels. A plan is made once for a model and a device; a launch only
 // enqueues, so that it can be captured into a graph.
 #pragma once
 
@@ -25,15 +25,15 @@ struct KernelPlan {
   int registers;     // per thread
   int local_bytes;   // per thread: stack and spills
   int envs_per_sm;   // resident
-  double occupancy;  // share of a multiprocessor's threads that are resident
+  double occupancy;  // resident fraction of the threads of a multiprocessor
   Arena arena;
 };
-// Whether `step` has the kernel: tiles execute it.
+// Returns whether `step` includes the kernel: if tiles execute it.
 constexpr bool is_of_step(Kernel k, int threads_per_env) {
   return static_cast<int>(k) < kStepKernels && threads_per_env > 1 &&
          threads_per_env <= physics::kWarp;
 }
-// Of them, as Launch::kernels has them: bit k is kernel k.
+// A set of these kernels, as in Launch::kernels: bit k is kernel k.
 enum KernelSet : std::uint32_t {};
 constexpr KernelSet set_of(std::initializer_list<Kernel> kernels) {
   std::uint32_t bits = 0;
@@ -53,17 +53,17 @@ struct Plan {
   }
 };
 
-// For the current device and so many environments, with the groups that `switches` says, none of which is `chosen`.
-// Pointers of the model are not read, only its sizes. A thread only where fits_thread (launch.h); a block serves
-// `solve` alone.
+// Plans for the current device and this many environments, with the groups in `switches`, none of which is `chosen`.
+// Reads sizes of the model, not its pointers. A single thread only if fits_thread (launch.h); a block only for
+// `solve`.
 cudaError_t make_plan(const physics::ModelView& model, const Switches& switches, int num_envs,
                       Plan& plan);
 
-// The model's pointers and those of the launch are to device memory; launch.fields has rows for all
-// fields but those of unused_on_device (arena.h), and `rows` is a copy of it on the host.
+// The pointers of the model and of the launch are device pointers; launch.fields has rows for all
+// fields except those of unused_on_device (arena.h), and `rows` is a copy of it on the host.
 cudaError_t launch(Kernel kernel, const Launch& l, const RowTable& rows,
                    const physics::ModelView& m, const Plan& plan, cudaStream_t stream);
-// Some of those that tiles execute, for launch.steps steps. Timed as the first of them.
+// Launches some of the kernels that tiles execute, for launch.steps steps. Timed as the first of them.
 cudaError_t launch(KernelSet kernels, const Launch& l, const physics::ModelView& m,
                    const Plan& plan, cudaStream_t stream);
 

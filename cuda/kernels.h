@@ -1,10 +1,10 @@
-// The bodies of the kernels: what a team does with one environment. A step is
+// The bodies of the kernels: the work of a team on one environment. A step is
 //
 //   dynamics | collide | solve | move      and after the last one   refresh
 //
-// or, with a library's factorization, solve_begin and solve_next in the place of solve (rounds.h);
-// as in physics/step.h, whose order of stages this is. Each kernel's scratch that no other kernel
-// reads may lie anywhere (arena.h); the rest is the environment's own rows. `solve` alone has no
+// or, with factorization by a library, solve_begin and solve_next instead of solve (rounds.h);
+// the stages are in the order of physics/step.h. Scratch of a kernel that no other kernel reads may be
+// placed in the arena (arena.h); everything else is in the environment's own rows. Only `solve` has no
 // wide numbers.
 #pragma once
 
@@ -19,7 +19,7 @@
 
 STICTION_PHYSICS_BEGIN
 
-// What collide would leave in a model without pairs: no points.
+// Sets the results of collide for a model without pairs: no points.
 template <class Team, class S>
 STICTION_FN void no_points(const Team& team, const ModelView& m, EnvView<S>& e) {
   team.for_each(m.nbody + 1, [&](int b) { e.body_pointadr[b] = 0; });
@@ -98,7 +98,7 @@ STICTION_FN void kernel_body(const Team& team, const ModelView& m, const Launch&
   if constexpr (kernel == Kernel::solve_next) solve_next_body(team, m, l, env, e);
 }
 
-// The structure of a dense factor is the model's.
+// The structure of a dense factor is that of the model.
 template <SerialTeam Team, class S>
 STICTION_FN void bind_structure(const Team&, const ModelView&, EnvView<S>&) {}
 template <class Group, class S>
@@ -107,14 +107,14 @@ STICTION_FN void bind_structure(const GroupTeam<Group>& team, const ModelView& m
     team.once([&] { e.row_num = const_cast<int*>(m.row_num); });
 }
 
-// The first kernel decides whether the environment is computed.
+// The first kernel decides whether the environment is computed; the others follow.
 template <cuda::Kernel kernel, class Team>
 STICTION_FN bool takes_part(const Team& team, const Launch& l, const StepOfRun& step, int env) {
   if constexpr (kernel == cuda::Kernel::dynamics) return is_chosen(team, l, step, env);
   return l.records.store[env] != 0;
 }
 
-// A view of the rows of an environment.
+// Binds a view to the rows of an environment.
 template <class Team, class S>
 STICTION_FN void bind(const Team& team, const ModelView& m, const Launch& l, int env,
                       const ViewFields& view, EnvView<S>& e) {
@@ -122,7 +122,7 @@ STICTION_FN void bind(const Team& team, const ModelView& m, const Launch& l, int
   bind_structure(team, m, e);
 }
 
-// A kernel for one environment whose rows `e` has; `share` is the group's fast memory.
+// Runs a kernel for one environment whose rows are bound to `e`; `share`: fast memory of the group.
 template <cuda::Kernel kernel, Colliders has = Colliders::boxes, Drives can = Drives::plain,
           class Team, class S>
 STICTION_FN void run_bound(const Team& team, const ModelView& m, const Launch& l,
@@ -136,8 +136,8 @@ STICTION_FN void run_bound(const Team& team, const ModelView& m, const Launch& l
   leave_arena(team, l, env, arena, npoint, e);
 }
 
-// A kernel that is a launch of its own, or a team's by itself: binds the view, which lies in memory that all threads of the
-// team share, first.
+// Runs a kernel that is a separate launch, or that a team runs alone: first binds the view, which lies in memory shared
+// by all threads of the team.
 template <cuda::Kernel kernel, Colliders has = Colliders::boxes, Drives can = Drives::plain,
           class Team, class S>
 STICTION_FN void run_kernel(const Team& team, const ModelView& m, const Launch& l, int env,

@@ -1,4 +1,4 @@
-// The arguments of a kernel: where the rows of all environments are. Plain data, also for the tests
+// The arguments of a kernel: where the rows of all environments are. Plain data, also used by tests
 // that run the kernels' bodies on the host.
 #pragma once
 
@@ -10,7 +10,7 @@
 
 namespace stiction::cuda {
 
-// Rows of a field: that of environment 0, and the bytes from one to the next; stride 0 where all
+// Rows of a field: the address of environment 0, and the bytes between environments; stride 0 if all
 // environments share one row.
 struct FieldRows {
   std::byte* first;
@@ -21,7 +21,7 @@ struct RowTable {
   FieldRows of[physics::kFields];
 };
 
-// Counters of an environment over its steps, then its histogram of iterations.
+// Counters of an environment over its steps, followed by its histogram of iterations.
 enum Counter {
   kEnvSteps,
   kIterations,
@@ -36,19 +36,19 @@ enum Counter {
   kCounters
 };
 
-// What is kept of each environment beside its fields.
+// Records kept for each environment beside its fields.
 struct Records : physics::StatusArrays {
   std::uint8_t* store;      // (num_envs) 1: this run writes the environment's outputs
   std::uint32_t* counters;  // (num_envs, kCounters + max_iterations + 1)
 };
 
-// Of a solve in rounds (rounds.h).
+// Data of a solve in rounds (rounds.h).
 struct Rounds {
   std::byte* states;         // (num_envs) RoundState
-  float* matrices;           // (num_envs, nv, nv) column by column
+  float* matrices;           // (num_envs, nv, nv) stored by columns
   float* vectors;            // (num_envs, nv)
   const std::int32_t* info;  // (num_envs) 0: the matrix was factored
-  std::int32_t* waiting;     // becomes 1 where an environment waits for a solution
+  std::int32_t* waiting;     // set to 1 if an environment waits for a solution
 };
 
 struct Launch {
@@ -59,29 +59,29 @@ struct Launch {
   int count;
   const std::uint8_t* chosen;  // (num_envs) 0: not computed, not written; null: all are
   bool store_frozen;           // outputs of frozen environments, too
-  bool first, last;            // whether it has the first, the last step of a run
-  bool moves;                  // false: forces at a state that stays
-  int steps;                   // one after the other
-  int after;                   // steps of the same call that other runs will take
-  int left;                    // steps of the call from its first one on
-  std::uint32_t kernels;       // of `step`: bit k, the kernel of that number
-  std::uint32_t barriers;  // of `step`: bit k, the warps of a block wait for each other behind it
+  bool first, last;            // whether the launch has the first, the last step of a run
+  bool moves;                  // false: forces, without moving the state
+  int steps;                   // number of steps, one after the other
+  int after;                   // remaining steps of the call, made by later runs
+  int left;                    // steps of the call from the launch's first one on
+  std::uint32_t kernels;       // for `step`: bit k, kernel number k is executed
+  std::uint32_t barriers;  // for `step`: bit k, the warps of each block synchronize after kernel k
   Rounds rounds;
 };
 
-// Whether a step is the first, the last of its run; steps of the call from it on.
+// Whether a step is the first, the last of its run; left: steps of the call from this one on.
 struct StepOfRun {
   bool first, last;
   int left;
 };
 
-// The most dofs whose matrix a tile factors along its structure; beyond, the matrix is taken as full, and a
-// block is worth it.
+// The largest order of matrices that a tile factors along their structure; beyond it the matrix is treated as dense,
+// and a block is faster.
 inline constexpr int kMostTileOrder = 64;
 
-// The largest model that a single thread steps. Without pairs, all environments of a warp execute
-// the same instructions but for their numbers of iterations. The forces of a medium would take
-// registers from all models that have none.
+// The largest model that single threads step. Without pairs, all environments of a warp execute
+// the same instructions except for their numbers of iterations. Fluid forces are excluded: they would take
+// registers from all models.
 struct ThreadSizes : physics::SizesView {
   static constexpr int nv = 8, nq = 2 * nv, njnt = nv, nu = nv, nbody = 10;
   static constexpr int ntri = nv * (nv + 1) / 2, nv1 = nv + 1, nbody1 = nbody + 1, ncoord = nv + nu;

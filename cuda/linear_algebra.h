@@ -1,13 +1,13 @@
 // H x = b and A x by the threads of a group, on dense matrices: H = Wᵀ W or Lᵀ D L from the last dof to
-// the first, as physics/solver/factor.h has it, where row_num[j] = j. Overloads for a GroupTeam, which the
-// stages in src/physics call in place of the serial loops there.
+// the first, as in physics/solver/factor.h with row_num[j] = j. Overloads for a GroupTeam, which the
+// stages in src/physics call instead of the serial loops there.
 #pragma once
 
 #include "cuda/group_team.h"
 #include "cuda/launch.h"
 #include "physics/solver/factor.h"
 
-// Loads that need not wait for each other, where time is spent.
+// Lets loads overlap in time-critical loops.
 #ifdef __CUDACC__
 #define STICTION_UNROLLED_BY_4 _Pragma("unroll 4")
 #else
@@ -16,7 +16,7 @@
 
 STICTION_PHYSICS_BEGIN
 
-// The structure of the factor is the model's, or full.
+// The structure of the factor is that of the model, or dense.
 template <class Group, class S>
 STICTION_FN void model_structure(const GroupTeam<Group>& team, const ModelView&, EnvView<S>& e) {
   team.once([&] { e.nlivecross[0] = 0; });
@@ -25,7 +25,7 @@ template <class Group, class S>
 STICTION_FN void couple_points(const GroupTeam<Group>&, const ModelView&, EnvView<S>&) {}
 template <class Group, class S>
 STICTION_FN void place_A(const GroupTeam<Group>& team, const ModelView& m, EnvView<S>& e) {
-  // the scratch of a team begins where four numbers may be loaded at a time, that of threads side by side does not
+  // the scratch of a team is aligned for loads of four numbers; that of threads side by side is not
   const int quads = std::is_same_v<Group, ThreadGroup> ? 0 : m.ntri / 4;
   const auto* const from = reinterpret_cast<const Quad*>(e.A);
   auto* const to = reinterpret_cast<Quad*>(e.H);
@@ -33,20 +33,20 @@ STICTION_FN void place_A(const GroupTeam<Group>& team, const ModelView& m, EnvVi
   team.for_each(m.ntri - 4 * quads, [&](int k) { e.H[4 * quads + k] = e.A[4 * quads + k]; });
 }
 
-// The structure of H: its panels in levels, whose rows do not need each other, and of column i pack_last of the last row
-// that has it. Rows between that one and i without the column have an exact zero there.
+// The structure of H: its panels in levels; rows of a level are independent. last: of column i, pack_last of the last
+// row that has it. Rows between that row and i without the column have an exact zero there.
 struct Structure {
   int levels;
   const int *level_adr, *panel, *last;
 };
-// That of the model, or with the points that couple two bodies.
+// Returns the structure of the model, or the one with points that couple two bodies.
 template <class S>
 STICTION_FN Structure structure_of(const ModelView& m, const EnvView<S>& e) {
   if (e.nlivecross[0] > 0) return {e.nfactorlevel[0], e.run_adr, e.run_first, e.below_adr};
   return {m.nfactorlevel, m.factor_leveladr, m.factor_panel, m.factor_last};
 }
 
-// The latter, the panels of the same rows to a level; nothing where no point couples.
+// Builds the latter, with one group of rows per level; does nothing if no point couples bodies.
 template <class Lanes, class S>
 STICTION_FN void couple_points(const GroupTeam<TileGroup<Lanes>>& team, const ModelView& m,
                                EnvView<S>& e) {
@@ -88,17 +88,17 @@ STICTION_FN void couple_points(const GroupTeam<TileGroup<Lanes>>& team, const Mo
   team.once([&] { e.run_adr[levels] = total; });
 }
 
-// What is left of H by factor_by_structure besides W: of rows that go together 1/W_ii, and what lies between them,
-// W of their second row in the first column, then of the third row in both.
+// The parts of the factorization that factor_by_structure does not store in H: for the rows of a panel 1/W_ii, and the
+// entries between them: W of the second row in the first column, then of the third row in both.
 template <class S>
 struct Pivots {
   S *inverse, *between;
 };
 
-// H = Wᵀ W in place of H, from the last row to the first: W_ij = (H_ij − Σ_k W_ki W_kj)/W_ii over the rows k
-// below i, falling. The right-hand side is a column as well, z = W⁻ᵀ b. A thread has a panel: W of up to three rows
-// i, i + 1, i + 2 in a column. Each computes the triangle a of these rows by itself, so that a level is over with one
-// barrier; in H that triangle stays.
+// H = Wᵀ W in place, from the last row to the first: W_ij = (H_ij − Σ_k W_ki W_kj)/W_ii over the rows k
+// below i, descending. The right-hand side is another column, z = W⁻ᵀ b. A thread has a panel: W of up to three rows
+// i, i + 1, i + 2 in one column. Each thread recomputes the triangle a of these rows, so that a level needs a single
+// barrier; that triangle is not overwritten in H.
 template <class Team, class S>
 STICTION_FN void factor_by_structure(const Team& team, const Structure& structure, S* H,
                                      const Pivots<S>& pivots, const S* b, S* x) {
@@ -108,7 +108,7 @@ STICTION_FN void factor_by_structure(const Team& team, const Structure& structur
     team.for_each(structure.level_adr[l + 1] - begin, [&](int n) {
       const FactorPanel f = unpack_panel(structure.panel[begin + n]);
       const bool right = f.row == f.column;
-      // rows beyond the panel are its last one again, of weight zero
+      // rows beyond the panel repeat its last one with weight zero
       const int i = f.row, i1 = i + (f.rows > 1 ? 1 : 0), i2 = i1 + (f.rows > 2 ? 1 : 0);
       S *const h0 = H + tri(i, 0), *const h1 = h0 + (i1 > i ? i1 : 0),
                *const h2 = h1 + (i2 > i1 ? i2 : 0);
@@ -117,7 +117,7 @@ STICTION_FN void factor_by_structure(const Team& team, const Structure& structur
       const int own = f.column;
       S y0 = *(right ? b + i : h0 + own), y1 = *(right ? b + i1 : h1 + own),
         y2 = *(right ? b + i2 : h2 + own);
-      // to the row before: packed rows shorten by one
+      // step to the preceding row: packed rows are shorter by one each
       const S* const row = H + tri(f.last, 0);
       const S *of0 = row + i, *of1 = row + i1, *of2 = row + i2;
       const S* other = right ? x + f.last : row + own;
@@ -129,7 +129,7 @@ STICTION_FN void factor_by_structure(const Team& team, const Structure& structur
         a20 = a20 - w2 * w0, a21 = a21 - w2 * w1, a22 = a22 - w2 * w2;
         of0 += step, of1 += step, of2 += step, other += right ? -1 : step;
       }
-      // a pivot below the round-off of its diagonal is raised to it
+      // a pivot below the round-off of its diagonal is raised to that round-off
       const auto inverse_pivot = [](bool there, S a, S full) {
         return there ? S(1.0) / vsqrt(vmax(a, pivot_floor<S>() * full)) : S(0.0);
       };
@@ -152,8 +152,8 @@ STICTION_FN void factor_by_structure(const Team& team, const Structure& structur
   }
 }
 
-// x_j = (z_j − Σ W_ji x_i)/W_jj over the columns i left of the diagonal; z comes in x. Each thread solves rows that go
-// together by itself.
+// x_j = (z_j − Σ W_ji x_i)/W_jj over the columns i left of the diagonal; z is passed in x. Each thread solves the rows
+// of a panel redundantly.
 template <class Group, class S>
 STICTION_FN void substitute_by_structure(const GroupTeam<Group>& team, const Structure& structure,
                                          int n, const S* H, const Pivots<S>& pivots, S* x) {
@@ -179,7 +179,7 @@ STICTION_FN void substitute_by_structure(const GroupTeam<Group>& team, const Str
   }
 }
 
-// Order n <= N by one thread, the lower triangle in its registers.
+// Solves a system of order n <= N in one thread, with the lower triangle in registers.
 template <int N, class S>
 STICTION_FN void solve_by_thread(int n, const S* H, const S* b, S* x) {
   S h[N][N], y[N];
@@ -195,7 +195,7 @@ STICTION_FN void solve_by_thread(int n, const S* H, const S* b, S* x) {
   STICTION_UNROLLED
   for (int k = N - 1; k >= 0; --k) {
     if (k >= n) continue;
-    // the diagonal keeps the inverse of the pivot
+    // the diagonal stores the inverse of the pivot
     h[k][k] = S(1.0) / vmax(h[k][k], floor[k]);
     STICTION_UNROLLED
     for (int i = 0; i < k; ++i) {
@@ -205,7 +205,7 @@ STICTION_FN void solve_by_thread(int n, const S* H, const S* b, S* x) {
       for (int j = 0; j <= i; ++j) h[i][j] = h[i][j] - l * h[k][j];
     }
   }
-  // L x = D⁻¹ L⁻ᵀ b
+  // solves L x = D⁻¹ L⁻ᵀ b
   STICTION_UNROLLED
   for (int k = 0; k < N; ++k) {
     if (k >= n) continue;
@@ -216,7 +216,7 @@ STICTION_FN void solve_by_thread(int n, const S* H, const S* b, S* x) {
   }
 }
 
-// Any order, in place of H, by a team of `threads`. Threads side by side take columns of a row.
+// Solves a system of any order, overwriting H, with a team of `threads`. Adjacent threads take columns of a row.
 template <class Team, class S>
 STICTION_FN void solve_in_memory(const Team& team, int threads, int n, S* H, const S* b, S* x) {
   const auto pivot = [&](int k) { return vmax(H[tri(k, k)], x[k]); };
@@ -257,7 +257,7 @@ STICTION_FN void factor_and_solve(const GroupTeam<TileGroup<Lanes>>& team, const
   if (m.nv > cuda::kMostTileOrder)
     return solve_in_memory(team, team.group().size(), m.nv, e.H, b, x);
   const Structure structure = structure_of(m, e);
-  // A Δv is what comes next
+  // scratch: A Δv is computed afterwards
   const Pivots<S> pivots = {e.Adv, e.path_J};
   factor_by_structure(team, structure, e.H, pivots, b, x);
   substitute_by_structure(team, structure, m.nv, e.H, pivots, x);
@@ -277,8 +277,8 @@ STICTION_FN void factor_and_solve(const GroupTeam<ThreadGroup>& team, const Mode
   solve_in_memory(team, 1, m.nv, e.H, b, x);
 }
 
-// f(a, j) for the entries a = A_ij ≠ 0 of row i: its columns up to the diagonal, then the rows below that may have that
-// column.
+// Calls f(a, j) for the entries a = A_ij ≠ 0 of row i: its columns up to the diagonal, then the rows below that may
+// have column i.
 template <class S, class F>
 STICTION_FN void for_row_of_A(const ModelView& m, const EnvView<S>& e, int i, const F& f) {
   const S* a = e.A + tri(i, 0);
@@ -291,7 +291,7 @@ STICTION_FN void for_row_of_A(const ModelView& m, const EnvView<S>& e, int i, co
     f(*a, k);
   }
 }
-// out = A x, a row per index.
+// Computes out = A x, one row per index.
 template <class Group, class S>
 STICTION_FN void multiply_A(const GroupTeam<Group>& team, const ModelView& m, const EnvView<S>& e,
                             const S* x, S* out) {
@@ -301,7 +301,7 @@ STICTION_FN void multiply_A(const GroupTeam<Group>& team, const ModelView& m, co
     out[i] = sum;
   });
 }
-// Both products, each entry of A loaded once.
+// Computes both products, loading each entry of A once.
 template <class Group, class S>
 STICTION_FN void multiply_A(const GroupTeam<Group>& team, const ModelView& m, const EnvView<S>& e,
                             const S* x, S* out, const S* y, S* out_y) {

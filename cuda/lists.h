@@ -1,5 +1,5 @@
-// Lists of the contact points by all threads of a group, with the numbers that the serial loops of
-// src/physics put into them: overloads for a GroupTeam, which the stages call instead.
+// Lists of contact points built by all threads of a group, with the same contents as the serial loops of
+// src/physics: overloads for a GroupTeam, which the stages call instead.
 #pragma once
 
 #include "cuda/group_team.h"
@@ -8,7 +8,7 @@
 
 STICTION_PHYSICS_BEGIN
 
-// Pairs whose spheres meet are listed before they are compared more closely, so that all threads do that at once.
+// Pairs whose bounding spheres meet are listed before the finer tests, so that all threads take part in those.
 template <class Group, class S>
 STICTION_FN int cull(const GroupTeam<Group>& team, const ModelView& m, EnvView<S>& e) {
   geom_bounds(team, m, e);
@@ -51,7 +51,7 @@ STICTION_FN void list_candidates(const GroupTeam<Group>& team, const ModelView& 
   team.once([&] { e.ncand[0] = count; });
 }
 
-// Each body looks for its points.
+// Each body searches for its points.
 template <class Group, class S>
 STICTION_FN void body_lists(const GroupTeam<Group>& team, const ModelView& m, EnvView<S>& e) {
   const int npoint = e.npoint[0];

@@ -1,5 +1,5 @@
-// Local memory: the stack and the spills of a kernel. A driver gives it to as many threads as the
-// card can hold at a time, once for the kernel that needs most, with its first launch.
+// Local memory: the stack and the register spills of a kernel. The driver reserves it for as many threads as can
+// be resident on the GPU, once for the kernel that needs most, at its first launch.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +9,7 @@
 
 namespace stiction::cuda {
 
-// What a thread gets beyond what it needs, at most.
+// Upper bound on what a thread gets beyond its need.
 inline constexpr std::size_t kLocalRounding = 512;
 
 constexpr std::size_t local_memory(int bytes_per_thread, int threads_per_multiprocessor,
@@ -20,10 +20,10 @@ constexpr std::size_t local_memory(int bytes_per_thread, int threads_per_multipr
          static_cast<std::size_t>(multiprocessors);
 }
 
-// What this process has of it on each device: it is not given back.
+// Local memory that this process has reserved on each device: it is never returned.
 class LocalMemory {
  public:
-  // require(more) throws unless so much more is there than the process has.
+  // require(more) throws unless this much more than the process has is available.
   template <class F>
   void take(int device, std::size_t bytes, const F& require) {
     const std::lock_guard lock(mutex_);
@@ -42,7 +42,7 @@ inline std::string megabytes(std::size_t bytes) {
   return std::to_string((bytes + 999999) / 1000000) + " MB";
 }
 
-// Why `bytes` besides `local` of local memory are not there; "": they are.
+// Returns why `bytes` in addition to `local` of local memory are not available; "": they are.
 inline std::string why_no_room(std::size_t bytes, std::size_t local, std::size_t free,
                                std::size_t total) {
   if (bytes + local <= free) return "";

@@ -1,4 +1,4 @@
-// Owners of what the CUDA runtime gives out.
+// Owners of CUDA runtime resources.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -12,12 +12,12 @@
 
 namespace stiction::cuda {
 
-// A stream by the number that torch, CuPy and our own interface give it: its address.
+// Converts to a stream the number by which torch, CuPy and our own interface identify it: its address.
 inline cudaStream_t stream_of(std::uintptr_t address) {
   return reinterpret_cast<cudaStream_t>(address);  // NOLINT(performance-no-int-to-ptr)
 }
 
-// Calls of the runtime go to this device; afterwards to the one that the caller had chosen.
+// Directs calls of the runtime to this device, and restores the caller's device afterwards.
 class OnDevice {
  public:
   explicit OnDevice(int number) {
@@ -32,8 +32,8 @@ class OnDevice {
   int before_ = 0;
 };
 
-// Waits for all work of a device, for destructors: what is about to be freed may be in use, and the
-// stream may be gone already.
+// Waits for all work of a device, for destructors: memory to be freed may be in use, and the
+// stream may already have been destroyed.
 inline void finish_work(int number) {
   int before = 0;
   (void)cudaGetDevice(&before);
@@ -42,7 +42,7 @@ inline void finish_work(int number) {
   (void)cudaSetDevice(before);
 }
 
-// Move-only handle that `Free` gives back.
+// Move-only handle, released by `Free`.
 template <class Handle, auto Free>
 class Owner {
  public:

@@ -1,5 +1,5 @@
-// What physics/solver/solve.h decides for the lanes of a pack, where an environment is by itself: nobody waits for others,
-// and the iterate has moved since the last time whenever the solve has had an iteration. So neither is kept in a
+// Decisions that physics/solver/solve.h makes for the lanes of a pack, for a single environment: it never waits for
+// others, and the iterate has moved since the last test whenever the solve has made an iteration. So neither is kept in
 // register.
 #pragma once
 

@@ -5,7 +5,7 @@
 
 namespace stiction::cuda {
 
-// With strings over sites the string's geometry is in the kernel, and many registers.
+// With spatial tendons the kernel contains the tendon geometry, and needs many registers.
 TeamFunction refresh_function(Drives can) {
   using physics::tile_per_env;
   switch (can) {

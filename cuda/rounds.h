@@ -1,7 +1,7 @@
-// The solve in rounds, where a library factors the matrices of all environments at once: the parts
-// of physics/solver/solve.h before and after a linear system, and what an environment keeps between them.
+// The solve in rounds, for a library that factors the matrices of all environments at once: the parts
+// of physics/solver/solve.h before and after a linear system, and the state of an environment between them.
 //
-//   solve_begin | as long as an environment waits for a solution: the library, solve_next
+//   solve_begin | while any environment waits for a solution: the library, solve_next
 #pragma once
 
 #include <type_traits>
@@ -24,7 +24,7 @@ STICTION_FN float* round_vector(const ModelView& m, const Launch& l, int env) {
   return l.rounds.vectors + static_cast<std::size_t>(env) * static_cast<std::size_t>(m.nv);
 }
 
-// Writes H x = r for the library; 1 x = 0 where the environment waits for no solution.
+// Writes H x = r for the library; 1 x = 0 if the environment does not wait for a solution.
 template <class Team, class S>
 STICTION_FN void write_system(const Team& team, const ModelView& m, const Launch& l, int env,
                               const EnvView<S>& e, bool waiting) {
@@ -39,7 +39,7 @@ STICTION_FN void write_system(const Team& team, const ModelView& m, const Launch
   team.for_each(m.nv, [&](int i) { x[i] = waiting ? e.gradient[i] : 0.0f; });
 }
 
-// The loop of iterate, from the end of an iteration up to the next linear system or to the end.
+// The loop of `iterate`, from the end of an iteration up to the next linear system or to the end.
 template <class Team, class S>
 STICTION_FN void next_system(const Team& team, const ModelView& m, const Launch& l, int env,
                              EnvView<S>& e, RoundState& r) {
@@ -68,7 +68,7 @@ STICTION_FN void solve_next_body(const Team& team, const ModelView& m, const Lau
                                  EnvView<S>& e) {
   RoundState r = round_state(l, env);
   if (!r.waiting) return;
-  // what the library could not factor has no direction
+  // if the library could not factor the matrix there is no direction
   const bool factored = l.rounds.info[env] == 0;
   const float* const x = round_vector(m, l, env);
   team.for_each(m.nv, [&](int i) { e.dv[i] = factored ? x[i] : 0.0f; });

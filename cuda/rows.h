@@ -1,6 +1,6 @@
-// What is done to the words of rows of chosen environments: copied to one piece of memory and back,
-// reset from the model's rows, filled with kUnwritten. Lists of rows are made on the host; the
-// function of a word is one text for the kernels of transfer.cu and for tests without a GPU.
+// Operations on the words of rows of chosen environments: gathered into one buffer and scattered back,
+// reset to the model's rows, filled with kUnwritten. Lists of rows are made on the host; the
+// function of a word is shared by the kernels of transfer.cu and tests without a GPU.
 #pragma once
 
 #include <algorithm>
@@ -14,8 +14,8 @@
 
 namespace stiction::cuda {
 
-// The first `words` words of each row, with `stride` words from row to row. `begin`: where they
-// begin in the other memory, in words.
+// The first `words` words of each row, `stride` words from row to row. `begin`: offset in
+// the buffer, in words.
 struct Transfer {
   std::uint32_t* rows;
   std::uint32_t stride, words;
@@ -35,14 +35,14 @@ struct Transfers {
   }
 };
 
-// The rows of a device: of fields wherever they lie, and of the status arrays.
+// The rows of a device: of fields, wherever they are stored, and of the status arrays.
 class RowLists {
  public:
   RowLists(const cpu::FieldSpecs& specs, const DeviceLayout& layout, const FieldRows* fields,
            std::byte* memory)
       : specs_(specs), layout_(layout), fields_(fields), memory_(memory) {}
 
-  // What a reset writes (physics/base/env_status.h); `begin` counts from layout.reference_begin.
+  // Rows that a reset writes (physics/base/env_status.h); `begin` counts from layout.reference_begin.
   Transfers reset() const {
     Transfers t;
     physics::for_reset_kinds([&](cpu::FieldKind kind) {
@@ -52,7 +52,7 @@ class RowLists {
     add_status(t, layout_.reference_status - layout_.reference_begin);
     return t;
   }
-  // All that belongs to an environment between two steps.
+  // Everything that an environment keeps between two steps.
   Transfers all() const {
     Transfers t;
     for (int f = 0; f < cpu::kFields; ++f)
@@ -60,8 +60,8 @@ class RowLists {
     add_status(t, 0);
     return t;
   }
-  // Rows that a step, or the refresh after it, must write before it reads them: not those that last from one step of a
-  // run to the next (anchor_lists.h).
+  // Rows that a step, or the refresh after it, must write before it reads them: excludes those that persist between
+  // the steps of a run (anchor_lists.h).
   Transfers unwritten(bool outputs) const {
     Transfers t;
     for (int f = 0; f < cpu::kFields; ++f)
@@ -94,8 +94,8 @@ class RowLists {
   std::byte* memory_;
 };
 
-// Adds the sums of the counters (launch.h) over all environments, each of which is a pack of its
-// own.
+// Adds the sums of the counters (launch.h) over all environments, each of which counts as its own
+// pack.
 inline void add_counters(const std::uint64_t* sums, SolverCounts& c) {
   c.env_steps += sums[kEnvSteps], c.pack_steps += sums[kEnvSteps];
   c.iterations += sums[kIterations], c.pack_max_iterations += sums[kIterations];
@@ -111,9 +111,9 @@ inline void add_counters(const std::uint64_t* sums, SolverCounts& c) {
     c.iteration_histogram[i] += sums[kCounters + i];
 }
 
-// Calls f(part) for parts of the rows, each with at most `room` words of every one of n
-// environments: all environments at a time, so that one may be read and written. The words of a
-// part lie one behind the other from its `begin` on.
+// Calls f(part) for parts of the rows, each with at most `room` words for each of n
+// environments: all environments at a time, so that one may be source and target. The words of a
+// part are consecutive from its `begin` on.
 template <class F>
 void for_parts(const Transfers& all, std::size_t room, int n, const F& f) {
   Transfers part;
@@ -158,11 +158,11 @@ struct Repeat {
     word = row[x.begin + i % x.words];
   }
 };
-// kUnwritten in environments for which this step, or the refresh after it, computes the number
-// anew.
+// Writes kUnwritten in environments for which this step, or the refresh after it, recomputes the
+// number.
 struct FillUnwritten {
   Launch l;
-  bool decided;  // a step has begun and said whose outputs are stored
+  bool decided;  // a step has begun and decided whose outputs are stored
   STICTION_FN void operator()(std::uint32_t& word, const Transfer&, int env, std::size_t) const {
     const bool chosen = l.chosen == nullptr || l.chosen[env] != 0;
     const bool stored = decided ? l.records.store[env] != 0
@@ -171,8 +171,8 @@ struct FillUnwritten {
   }
 };
 
-// Words begin, begin + step, ... of the environments ids[first] ... ids[first + n - 1], or first ...
-// first + n - 1 where ids is null.
+// Calls f for words begin, begin + step, ... of the environments ids[first] ... ids[first + n - 1], or first ...
+// first + n - 1 if ids is null.
 template <class F>
 STICTION_FN void for_words(const Transfer& x, const int* ids, int first, int n, std::size_t begin,
                            std::size_t step, const F& f) {

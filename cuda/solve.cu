@@ -1,4 +1,4 @@
-// The solve by a block, and in rounds.
+// The solve by a block, and the solve in rounds.
 #define STICTION_KERNEL solve
 #undef STICTION_ISA
 #define STICTION_ISA sm_solve

@@ -1,7 +1,7 @@
-// The solve of the environments of a warp, a tile for each. Where one has converged its lanes do not wait: as soon as
-// fewer are left than there is room for, the lanes of the warp share them out again, 16 or 32 for each. No bit
-// depends on it (kLeaves in group_team.h), and the environments that take most iterations, on which the kernel
-// waits, take their last ones by more lanes.
+// The solve of the environments of a warp, one tile for each. When one has converged its lanes do not idle: as soon
+// as fewer environments are left than tiles, the lanes of the warp are divided among them again, 16 or 32 each. No bit
+// depends on it (kLeaves in group_team.h), and the environments with the most iterations, which determine the duration
+// of the kernel, make their last ones with more lanes.
 #pragma once
 
 #include "cuda/device_lanes.h"
@@ -12,7 +12,7 @@ namespace {
 
 inline constexpr std::uint32_t kAllLanes = 0xffffffffu;
 
-// A value of whole words that lane `from` of the warp has.
+// Returns a value of whole words from lane `from` of the warp.
 template <class T>
 __device__ __forceinline__ T of_lane(const T& value, int from) {
   static_assert(sizeof(T) % 4 == 0 && std::is_trivially_copyable_v<T>);
@@ -25,14 +25,14 @@ __device__ __forceinline__ T of_lane(const T& value, int from) {
   return __builtin_bit_cast(T, words);
 }
 
-// Number of the n-th bit that is set, counted from 0; 0 where there is none.
+// Returns the index of the n-th set bit, counted from 0; 0 if there is none.
 __device__ __forceinline__ int set_bit(std::uint32_t bits, int n) {
   for (; n > 0; --n) bits &= bits - 1;
   return bits != 0 ? __ffs(static_cast<int>(bits)) - 1 : 0;
 }
 
-// All tiles of a warp call it together. env: the environment of this one, -1: none; slot: its place in the block's
-// `memory`, where each has a view and then its fast memory.
+// Called by all tiles of a warp together. env: the environment of this tile, -1: none; slot: its position in the
+// block's `memory`, where each environment has a view followed by its fast memory.
 template <class S>
 __device__ __forceinline__ void solve_in_warp(const ModelView& m, const Launch& l,
                                               const Arena& arena, int lanes, int env, int slot,
@@ -45,7 +45,7 @@ __device__ __forceinline__ void solve_in_warp(const ModelView& m, const Launch& 
   const GroupTeam own(TileGroup(DeviceLanes(lanes)));
   const auto mine = [&] { return env >= 0 && l.records.store[env] != 0; };
   SolveState<S> s{};
-  int size = lanes, of = slot;  // of the tile that this lane works in
+  int size = lanes, of = slot;  // slot of the tile that this lane works in
   bool open = mine();
   if (open) {
     EnvView<S>& e = view_of(of);

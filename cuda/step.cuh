@@ -1,14 +1,14 @@
-// `step`: the kernels dynamics, collide, solve and move one after the other, for as many steps as a launch has, by a
-// tile per environment. Nothing waits for other blocks between them, so that the environment that takes most
-// iterations holds up its own block alone, and what a kernel leaves in the first cache the next one finds there.
-// Within a block all warps are in the same kernel (`meet`): the caches of instructions hold one of them at a time.
+// `step`: the kernels dynamics, collide, solve and move in sequence, for as many steps as a launch has, with one
+// tile per environment. Blocks do not synchronize with each other, so an environment with many
+// iterations delays only its own block, and a kernel finds data of the preceding one in the L1 cache.
+// Within a block all warps execute the same kernel (`meet`): the instruction caches hold one at a time.
 #pragma once
 
 #define STICTION_KERNEL step
 #undef STICTION_ISA
 #define STICTION_ISA sm_step
 #include "cuda/one_lane.h"
-// its `judge` is to be found by what follows
+// its `judge` must be declared before the headers below
 #include "cuda/device_lanes.h"
 #include "cuda/functions.h"
 #include "cuda/kernel_view.h"
@@ -26,8 +26,8 @@ static_assert(sizeof(EnvView<float>) == cuda::kView.count * sizeof(void*));
 static_assert(cuda::has_arena_fields(Kernel::dynamics) && cuda::has_arena_fields(Kernel::collide) &&
               cuda::has_arena_fields(Kernel::solve) && cuda::has_arena_fields(Kernel::move));
 
-// Behind a kernel the warps of a block go on together, so that they are in the same code, unless the launch says
-// otherwise; the lanes of a warp in any case.
+// After a kernel the warps of a block synchronize, so that they execute the same code, unless the launch says
+// otherwise; the lanes of a warp always synchronize.
 __device__ __forceinline__ void meet(const Launch& l, Kernel behind) {
   if ((l.barriers >> static_cast<int>(behind) & 1) != 0)
     __syncthreads();
@@ -35,7 +35,7 @@ __device__ __forceinline__ void meet(const Launch& l, Kernel behind) {
     __syncwarp();
 }
 
-// One of the kernels of a step, for the environment of this tile.
+// Runs one of the kernels of a step, for the environment of this tile.
 template <Kernel kernel, Colliders has, Drives can>
 __device__ __forceinline__ void run_in_step(const ModelView& m, const Launch& l,
                                             const StepOfRun& step, const Arena& arena, int lanes,

@@ -1,4 +1,4 @@
-// With strings over sites and actuators that have a state.
+// With spatial tendons and stateful actuators.
 #include "cuda/step.cuh"
 
 namespace stiction::cuda {

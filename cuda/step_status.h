@@ -1,5 +1,5 @@
-// What happens to an environment around its steps: is its state fit to step, what status did the
-// step set, are its outputs finite. The counterpart of src/batch/run.cpp, on a team.
+// Checks around the steps of an environment: whether its state is fit to step, which status the
+// step set, whether its outputs are finite. The counterpart of src/batch/run.cpp, for a team.
 #pragma once
 
 #include "cuda/anchor_lists.h"
@@ -14,7 +14,7 @@ STICTION_PHYSICS_BEGIN
 using cuda::Launch;
 using cuda::StepOfRun;
 
-// Of this thread's share of n numbers, any that is not within the limit; NaN is not.
+// Returns whether any of this thread's share of n numbers is outside of the limit; NaN is.
 template <class Team, class T>
 STICTION_FN bool own_outside(const Team& team, const T* x, int n, double limit) {
   const double largest = static_cast<double>(std::numeric_limits<T>::max());
@@ -24,7 +24,7 @@ STICTION_FN bool own_outside(const Team& team, const T* x, int n, double limit) 
   return outside;
 }
 
-// A pose that kinematics can use, and numbers that the step can square.
+// Returns whether kinematics can use the pose, and a step can square the numbers.
 template <Drives can, class Team, class S>
 STICTION_FN bool state_is_good(const Team& team, const ModelView& m, const EnvView<S>& e) {
   constexpr double kAny = std::numeric_limits<double>::max();
@@ -58,7 +58,7 @@ STICTION_FN bool mocap_is_good(const Team& team, const ModelView& m, const EnvVi
   return !team.any(bad);
 }
 
-// Bad mocap poses are read as the model's; what the user wrote stays.
+// Bad mocap poses are replaced by the model's in the view; the user's values stay.
 template <class Team, class S>
 STICTION_FN bool replace_bad_mocap(const Team& team, const ModelView& m, const Launch& l,
                                    EnvView<S>& e) {
@@ -76,14 +76,14 @@ STICTION_FN bool replace_bad_mocap(const Team& team, const ModelView& m, const L
   return true;
 }
 
-// Copies the reference's numbers of a field.
+// Copies the reference values of a field.
 template <class Team, class T>
 STICTION_FN void copy_reference(const Team& team, const Launch& l, Field f, T* to, int n) {
   const T* const from = reinterpret_cast<const T*>(l.reference[static_cast<int>(f)]);
   team.for_each(n, [&](int i) { to[i] = from[i]; });
 }
 
-// The same of all fields of a kind; of activations where there are any.
+// The same for all fields of a kind; for activations only if there are any.
 template <FieldKind wanted, Drives can, class Team, class S>
 STICTION_FN void write_reference(const Team& team, const ModelView& m, const Launch& l,
                                  EnvView<S>& e) {
@@ -94,7 +94,7 @@ STICTION_FN void write_reference(const Team& team, const ModelView& m, const Lau
 #undef X
 }
 
-// A reset of one environment (physics/base/env_status.h).
+// Resets one environment (physics/base/env_status.h).
 template <Drives can, class Team, class S>
 STICTION_FN void reset_environment(const Team& team, const ModelView& m, const Launch& l, int env,
                                    EnvView<S>& e) {
@@ -102,8 +102,8 @@ STICTION_FN void reset_environment(const Team& team, const ModelView& m, const L
                     [&](auto kind) { write_reference<decltype(kind)::value, can>(team, m, l, e); });
 }
 
-// Whether this launch is for the environment. Decided by the first kernel of a run; the others see
-// that nothing of it is stored.
+// Returns whether this launch includes the environment. The first kernel of a run decides it; the others see
+// that nothing of the environment is stored.
 template <class Team>
 STICTION_FN bool is_chosen(const Team& team, const Launch& l, const StepOfRun& step, int env) {
   if (!step.first || l.chosen == nullptr || l.chosen[env] != 0) return true;
@@ -111,8 +111,8 @@ STICTION_FN bool is_chosen(const Team& team, const Launch& l, const StepOfRun& s
   return false;
 }
 
-// Before the first stage of a step: replaces a bad state or mocap pose that the user wrote, and
-// decides whether the environment moves. Returns whether anything of it is to be computed.
+// Runs before the first stage of a step: replaces a bad state or mocap pose that the user wrote, and
+// decides whether the environment moves. Returns whether anything of it needs to be computed.
 template <Drives can, class Team, class S>
 STICTION_FN bool begin_step(const Team& team, const ModelView& m, const Launch& l,
                             const StepOfRun& step, int env, EnvView<S>& e) {
@@ -121,7 +121,7 @@ STICTION_FN bool begin_step(const Team& team, const ModelView& m, const Launch& 
   if (step.first) {
     team.once([&] { r.store[env] = l.store_frozen || !is_frozen(r, env) ? 1 : 0; });
     if (!state_is_good<can>(team, m, e)) {
-      team.sync();  // everybody has looked
+      team.sync();  // all threads have read the state
       write_reference<FieldKind::state, can>(team, m, l, e);
       team.once([&] { record_status(r, env, Status::bad_state); });
     }
@@ -134,7 +134,7 @@ STICTION_FN bool begin_step(const Team& team, const ModelView& m, const Launch& 
   return r.store[env] != 0;
 }
 
-// Status and counters of a step that moved.
+// Records status and counters of a step that moved the environment.
 template <class Team, class S>
 STICTION_FN void count_step(const Team& team, const ModelView& m, const Launch& l, int env,
                             const EnvView<S>& e) {
@@ -167,7 +167,7 @@ STICTION_FN void count_step(const Team& team, const ModelView& m, const Launch& 
   });
 }
 
-// Outputs are finite, always: what is not becomes 0, and the environment freezes.
+// Outputs are always finite: other numbers are replaced by 0, and the environment freezes.
 template <class Team, class S>
 STICTION_FN void clean_outputs(const Team& team, const ModelView& m, const Launch& l, int env,
                                EnvView<S>& e) {

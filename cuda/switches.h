@@ -1,4 +1,4 @@
-// Environment variables for measurements on a GPU, read when a batch is made.
+// Environment variables for measurements on a GPU, read when a batch is constructed.
 #pragma once
 
 #include <algorithm>
@@ -15,9 +15,9 @@
 namespace stiction::cuda {
 
 // The group of threads that works on an environment: one, a tile of 4, 8, 16 or 32, or a block; chosen:
-// group_of decides.
+// decided by group_of.
 enum class Group { chosen, thread, tile4, tile8, tile16, warp, block };
-// What STICTION_CUDA_GROUP calls them.
+// Their names in STICTION_CUDA_GROUP.
 struct GroupName {
   const char* name;
   Group group;
@@ -32,12 +32,12 @@ constexpr int lanes_of(Group group) {
   return 0;
 }
 
-// A step and refresh may have groups of their own, a block is one for `solve` alone.
+// Steps and refresh may use different groups; a block is used by `solve` only.
 inline constexpr int kGroupedKernels = 5;
 static_assert(static_cast<int>(Kernel::refresh) + 1 == kGroupedKernels);
 struct Groups {
   Group of[kGroupedKernels];
-  // A library's rounds are a warp's.
+  // With a library's rounds all kernels use warps.
   constexpr Group operator[](Kernel k) const {
     return static_cast<int>(k) < kGroupedKernels ? of[static_cast<int>(k)] : Group::warp;
   }
@@ -47,16 +47,16 @@ constexpr Groups all_in(Group g) {
   return {{g, g, g, g, g}};
 }
 
-// Warps of a kernel that an H100 holds at a time, by its registers.
+// Returns the warps of a kernel resident on an H100, limited by registers.
 constexpr int resident_warps(const physics::SizesView& m, Kernel k) {
   constexpr int kMultiprocessors = 132;
   if (k != Kernel::refresh) return kMultiprocessors * kStepWarps;
   return kMultiprocessors * (physics::drives_of(m) > physics::Drives::plain ? 8 : 20);
 }
 
-// A warp waits for each of its instructions, so that a kernel lasts as long as their chain: more lanes shorten
-// it as long as all warps are resident at a time. By four lanes a step executes 15 to 38 % less than by eight, but its
-// chain is a quarter to two thirds longer, and the views of 128 environments leave nothing to the first cache.
+// A warp waits for each of its instructions, so a kernel takes as long as its chain of instructions: more lanes shorten
+// it as long as all warps are resident. With four lanes a step executes 15 to 38 % less than with eight, but
+// its chain is a quarter to two thirds longer, and the views of 128 environments leave no room in the L1 cache.
 constexpr Group group_of(const physics::SizesView& m, Kernel k, Group wanted, int num_envs) {
   if (wanted == Group::chosen && fits_thread(m)) return Group::thread;
   if (wanted == Group::block || (wanted == Group::chosen && m.nv > kMostTileOrder))
@@ -72,8 +72,8 @@ constexpr Groups groups_of(const physics::ModelView& m, const Groups& wanted, in
   return found;
 }
 
-// Warps of a block of `step`: all that a multiprocessor holds by registers, or, of fewer environments than fill the
-// card, its share.
+// Returns the warps per block of `step`: as many as registers allow on a multiprocessor, or, if the environments do not
+// fill the GPU, an even share.
 constexpr int step_warps_of(int lanes, int num_envs, int multiprocessors) {
   const int per_warp = physics::kWarp / lanes, all = (num_envs + per_warp - 1) / per_warp;
   return std::min(kStepWarps, (all + multiprocessors - 1) / multiprocessors);
@@ -82,20 +82,20 @@ constexpr int step_warps_of(int lanes, int num_envs, int multiprocessors) {
 struct Switches {
   Groups groups;  // STICTION_CUDA_GROUP
   bool graphs;    // STICTION_CUDA_GRAPHS, 1
-  bool times;  // STICTION_CUDA_TIMES, 0: events around each kernel; neither graphs nor whole steps
-  int arena_percent;  // STICTION_CUDA_ARENA: of the shared memory that registers leave
-  bool step;          // STICTION_CUDA_STEP, 1: the kernels of steps in one launch
-  int step_warps;     // STICTION_CUDA_STEP_WARPS: of a block of `step`; 0: as tuned
-  int barriers;       // STICTION_CUDA_BARRIERS: bit k, behind kernel k of `step`
+  bool times;  // STICTION_CUDA_TIMES, 0: events around each kernel; disables graphs and whole steps
+  int arena_percent;  // STICTION_CUDA_ARENA: % of shared memory for resident blocks
+  bool step;          // STICTION_CUDA_STEP, 1: all kernels of the steps in one launch
+  int step_warps;     // STICTION_CUDA_STEP_WARPS: warps per block of `step`; 0: automatic
+  int barriers;       // STICTION_CUDA_BARRIERS: bit k, barrier after kernel k of `step`
 };
 
-// Shared memory and first cache are one: of the 228 KiB of an H100 71 % fit into a carve-out of 164, which
-// leaves 92 KiB to the cache; a little more takes one of 196.
+// Shared memory and L1 cache share one memory: of the 228 KiB of an H100 71 % fit into a carve-out of 164, which
+// leaves 92 KiB to the cache; slightly more takes a carve-out of 196.
 inline constexpr int kArenaPercent = 71;
 
 inline constexpr int kAllBarriers = (1 << kStepKernels) - 1;
 
-// Throws ArgumentError on anything but a whole number from low to high.
+// Throws ArgumentError unless the variable is an integer from low to high.
 inline int switch_value(const char* name, int otherwise, int low, int high) {
   const char* const text = std::getenv(name);
   if (text == nullptr || *text == '\0') return otherwise;
@@ -107,7 +107,7 @@ inline int switch_value(const char* name, int otherwise, int low, int high) {
   return static_cast<int>(value);
 }
 
-// One group for all kernels, or two tiles with a comma between: of the kernels of a step, of refresh.
+// One group for all kernels, or two tiles separated by a comma: for the kernels of a step, for refresh.
 inline Groups group_switch() {
   const char* const text = std::getenv("STICTION_CUDA_GROUP");
   const std::string names = text == nullptr ? "" : text;

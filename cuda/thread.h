@@ -1,6 +1,6 @@
-// A thread per environment, for models that are too small to keep the threads of a warp busy: 32
-// environments share each instruction. Fields that only one kernel touches lie in the thread's own
-// (local) memory, where the machine keeps the words of 32 threads side by side; the others are rows
+// One thread per environment, for models too small to keep the threads of a warp busy: 32
+// environments share each instruction. Fields that only one kernel uses lie in the thread's
+// local memory, where the hardware interleaves the words of 32 threads; the others are rows
 // in global memory.
 #pragma once
 
@@ -11,7 +11,7 @@
 
 namespace stiction::cuda {
 
-// Scratch of this kernel alone: `own` of its arena lists.
+// Returns whether a field is scratch of this kernel alone: `own` in its arena lists.
 constexpr bool is_own(Kernel kernel, physics::Field field) {
   bool found = false;
   const auto take = [&](physics::Field f, bool per_point, bool loaded, bool stored) {
@@ -25,7 +25,7 @@ constexpr bool is_own(Kernel kernel, physics::Field field) {
 
 STICTION_PHYSICS_BEGIN
 
-// ---- without pairs there are no points
+// ---- without pairs there are no contact points
 
 template <class S>
 STICTION_FN void live_points(const GroupTeam<ThreadGroup>&, const ModelView&, EnvView<S>& e, bool,
@@ -47,12 +47,12 @@ template <class S>
 STICTION_FN void advance_rebounds(const GroupTeam<ThreadGroup>&, const ModelView&, EnvView<S>&,
                                   const Mask<S>&) {}
 
-// ---- nor is there a medium
+// ---- and no medium
 
 template <class S>
 STICTION_FN void fluid(const GroupTeam<ThreadGroup>&, const ModelView&, EnvView<S>&) {}
 
-// ---- the thread's own memory
+// ---- the thread's local memory
 
 using cuda::RowTable;
 STICTION_FN std::byte* row_in(const RowTable& table, Field field, int env) {
@@ -60,13 +60,13 @@ STICTION_FN std::byte* row_in(const RowTable& table, Field field, int env) {
   return r.first + r.stride * static_cast<std::size_t>(env);
 }
 
-// A field, where it is the thread's own.
+// Storage of a field, if it is the thread's own.
 template <class T, int n, bool own>
 struct ThreadField {
 #ifndef __CUDACC__
   ThreadField() {
     std::memset(numbers, 0xff, sizeof numbers);
-  }  // NaN: nobody wrote it
+  }  // NaN: unwritten
 #endif
   STICTION_FN T* place(std::byte*) {
     return numbers;
@@ -78,8 +78,8 @@ struct ThreadField<T, n, false> {
   STICTION_FN T* place(std::byte* row) { return reinterpret_cast<T*>(row); }
 };
 
-// A kernel for one environment. Each pointer has a name and the rows are arguments of the kernel, so
-// that pointers lie neither in memory nor for long in registers.
+// Runs a kernel for one environment. Each pointer is a named variable and the rows are kernel arguments, so
+// that pointers are neither stored in memory nor kept long in registers.
 template <cuda::Kernel kernel>
 STICTION_FN void run_by_thread(const ModelView& m, const Launch& l, const RowTable& table,
                                int env) {

@@ -1,4 +1,4 @@
-// The kernels by a thread per environment.
+// The kernels with one thread per environment.
 #include "cuda/functions.h"
 #include "cuda/thread.h"
 
@@ -7,8 +7,8 @@ namespace {
 
 using cuda::Kernel;
 
-// Warps of a multiprocessor without a spill. Each is a block, so that few environments, too, are on all
-// of the multiprocessors.
+// Warps resident on a multiprocessor without spills. Each is a block, so that even few environments are spread
+// over all multiprocessors.
 template <Kernel kernel>
 constexpr int kThreadWarps = kernel == Kernel::dynamics || kernel == Kernel::solve ? 16 : 8;
 
@@ -29,7 +29,7 @@ ThreadFunction thread_function(Kernel k) {
   switch (k) {
     case Kernel::dynamics: return physics::thread_per_env<Kernel::dynamics>;
     case Kernel::collide:      // fits_thread: no pairs
-    case Kernel::solve_begin:  // a library's rounds are a warp's
+    case Kernel::solve_begin:  // rounds with a library use warps
     case Kernel::solve_next: return nullptr;
     case Kernel::solve: return physics::thread_per_env<Kernel::solve>;
     case Kernel::move: return physics::thread_per_env<Kernel::move>;

@@ -1,6 +1,6 @@
-// A kernel by a tile or a block per environment, other than `step` by tiles (step.cuh). The file that includes this says
-// which one it is by STICTION_KERNEL and STICTION_ISA: of each the view is another type, so that the functions on it
-// are others, too.
+// A kernel with a tile or a block per environment, other than `step` for tiles (step.cuh). The including file selects
+// the kernel with STICTION_KERNEL and STICTION_ISA: each kernel has another view type, so that its functions are
+// distinct, too.
 #pragma once
 
 #include "cuda/device_lanes.h"
@@ -18,11 +18,11 @@ static_assert(sizeof(EnvView<float>) == cuda::kView.count * sizeof(void*));
 static_assert(cuda::has_arena_fields(Kernel::STICTION_KERNEL));
 constexpr int kWarps = cuda::kBlockThreads / kWarp;
 
-// Times four warps that share the registers of a multiprocessor: the most without a spill worth mention.
+// Times four warps that share the registers of a multiprocessor: the most without significant spills.
 constexpr int kBlocks = 5;
-constexpr int kWideBlocks = 4;  // of a kernel by a block, whose group takes registers of its own
+constexpr int kWideBlocks = 4;  // for a kernel with a block, whose group needs registers of its own
 
-// Shared memory of an environment: its view, then its share of fast memory.
+// Shared memory of an environment: its view, followed by its fast memory.
 template <Kernel kernel, Drives can = Drives::plain, class Team>
 __device__ __forceinline__ void run_in(const Team& team, const ModelView& m, const Launch& l,
                                        const Arena& arena, int i, std::byte* memory) {
@@ -62,7 +62,7 @@ namespace {
 using physics::Colliders;
 using physics::Drives;
 
-// The function with the view that it has here.
+// Returns the function with the view of this translation unit.
 template <class Function>
 TeamFunction with_view(Function* function) {
   return {reinterpret_cast<const void*>(function), kView};

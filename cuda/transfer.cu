@@ -12,14 +12,14 @@ __device__ std::size_t index_step() {
   return std::size_t{gridDim.x} * blockDim.x;
 }
 
-// A block works on one transfer.
+// Each block works on one transfer.
 template <class F>
 __global__ void words_kernel(const __grid_constant__ Transfers t, const int* ids, int first, int n,
                              const __grid_constant__ F f) {
   physics::for_words(t.list[blockIdx.y], ids, first, n, first_index(), index_step(), f);
 }
 
-// A block sums one column.
+// Each block sums one column.
 __global__ void sum_kernel(std::uint32_t* counters, int n, int columns, std::uint64_t* sums) {
   __shared__ std::uint64_t part[kThreads];
   std::uint64_t sum = 0;

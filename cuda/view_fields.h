@@ -1,5 +1,5 @@
-// The fields that each kernel by a tile or a block touches, with all colliders and drives, in the order of
-// fields.def; the solve in rounds has those of solve. kernel_view.h makes a view of them.
+// The fields that each kernel for a tile or a block uses, with all colliders and drives, in the order of
+// fields.def; the solve in rounds has those of solve. kernel_view.h builds views from them.
 #pragma once
 
 // clang-format off

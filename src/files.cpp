@@ -22,9 +22,9 @@ namespace fs = std::filesystem;
               "; does the folder exist, and has the disk room?");
 }
 
-// What a chain of symbolic links names at its end, whether that exists or not.
+// Resolves a chain of symbolic links to the path at its end, which need not exist.
 fs::path followed(const std::string& path) {
-  constexpr int kMaxLinks = 40;  // as many as Linux follows
+  constexpr int kMaxLinks = 40;  // as on Linux
   fs::path at = path;
   std::error_code none;
   for (int i = 0; fs::is_symlink(at, none); ++i) {
@@ -57,7 +57,7 @@ class Descriptor {
     return 0;
   }
   int sync() const { return fsync(fd_) == 0 ? 0 : errno; }
-  int close_now() {  // network file systems say only here that there is no room
+  int close_now() {  // network file systems report a full disk only here
     const int result = close(fd_);
     fd_ = -1;
     return result == 0 ? 0 : errno;
@@ -68,12 +68,12 @@ class Descriptor {
 };
 
 void copy_owner_and_mode(const struct stat& from, int to) {
-  // who may not give files away keeps them
+  // a process that may not change the owner keeps its own
   if (fchown(to, from.st_uid, from.st_gid) != 0) errno = 0;
   if (fchmod(to, from.st_mode & 07777u) != 0) errno = 0;
 }
 
-// 0 or errno; `part` is complete and on the disk.
+// Returns 0 or errno; `part` is then complete and on the disk.
 int write_part(const fs::path& part, const struct stat* old, const void* data, std::size_t size) {
   Descriptor file(part, O_WRONLY | O_CREAT | O_EXCL, 0666);
   if (file.get() < 0) return errno;
@@ -84,7 +84,7 @@ int write_part(const fs::path& part, const struct stat* old, const void* data, s
   return error != 0 ? error : closed;
 }
 
-// The new name of a file is on the disk; some file systems can't say so.
+// Makes the new name of a file durable; some file systems do not support that.
 int sync_folder(const fs::path& folder) {
   const Descriptor dir(folder.empty() ? "." : folder, O_RDONLY | O_DIRECTORY);
   if (dir.get() < 0) return 0;  // a folder that may be written but not read

@@ -1,4 +1,4 @@
-// Files that are written whole or not at all.
+// Writes files atomically: completely or not at all.
 #pragma once
 
 #include <cstddef>
@@ -6,9 +6,9 @@
 
 namespace stiction {
 
-// The bytes take the place of the file once all of them are on the disk; where that fails the file is
-// as it was, and Error says why. A symbolic link stays one, what it points to is replaced; owner and
-// mode are kept. A device or a pipe is written as it is.
+// Replaces the file by these bytes once all of them are on the disk; on failure the file is unchanged,
+// and Error says why. A symbolic link stays one, and its target is replaced; owner and mode are kept.
+// A device or a pipe is written directly.
 void replace_file(const std::string& path, const void* data, std::size_t size);
 
 }  // namespace stiction

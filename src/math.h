@@ -22,11 +22,11 @@ using Mat3X = Eigen::Matrix3Xd;
 using RowMatX = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 using Quat = Eigen::Quaterniond;
 
-// A function of vectors takes double unless it is told another number, and converts its arguments.
+// Makes a parameter non-deduced: functions of vectors take double unless another number type is given.
 template <class T>
 using Of = std::type_identity_t<T>;
 
-// Row i of a row-major (n,3) or (n,4) array.
+// Returns row i of a row-major (n,3) or (n,4) array.
 template <class Real = double>
 Eigen::Matrix<Real, 3, 1> row3(Of<std::span<const Real>> a, int i) {
   const std::size_t k = at(3 * i);

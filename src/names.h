@@ -1,4 +1,4 @@
-// Help for those who mistyped a name.
+// Suggestions for mistyped names.
 #pragma once
 
 #include <string>
@@ -6,7 +6,7 @@
 
 namespace stiction {
 
-// "; nearest: 'a', 'b', 'c'", at most three; "" if no name is given.
+// Returns "; nearest: 'a', 'b', 'c'", at most three; "" if no name is given.
 std::string nearest_names(const std::vector<std::string>& names, const std::string& wanted);
 
 }  // namespace stiction

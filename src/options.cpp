@@ -8,40 +8,47 @@
 namespace stiction {
 namespace {
 
-void require(bool ok, const char* field, double value, const char* range) {
-  if (ok) return;
+// What a number may be, and how the message says so.
+struct Range {
+  bool (*holds)(double);
+  const char* words;
+};
+bool is_positive(double x) {
+  return std::isfinite(x) && x > 0;
+}
+constexpr Range positive{is_positive, "finite and > 0"};
+constexpr Range positive_seconds{is_positive, "finite and > 0 (s)"};
+constexpr Range positive_metres{is_positive, "finite and > 0 (m)"};
+constexpr Range positive_speed{is_positive, "finite and > 0 (m/s)"};
+constexpr Range positive_barrier{is_positive, "finite and > 0 (J, N/m of 'ipc_barrier')"};
+constexpr Range not_negative{[](double x) { return std::isfinite(x) && x >= 0; },
+                             "finite and >= 0"};
+constexpr Range below_one{[](double x) { return x >= 0 && x < 1; }, "in [0, 1)"};
+constexpr Range share{[](double x) { return x > 0 && x < 1; }, "in (0, 1)"};
+constexpr Range iterations{[](double x) { return x >= 0 && x <= 10000; }, "in [0, 10000]"};
+constexpr Range solves{[](double x) { return x >= kFixedPointFriction && x <= 100; },
+                       "in [1, 100], kAutoFriction or kFixedPointFriction"};
+struct Choice {};
+constexpr Choice choice{};
+
+void check(const char* field, double value, const Range& range) {
+  if (range.holds(value)) return;
   std::ostringstream message;
-  message << "Options." << field << " = " << value << ": must be " << range;
+  message << "Options." << field << " = " << value << ": must be " << range.words;
   throw ArgumentError(message.str());
 }
+void check(const char* field, const std::optional<double>& value, const Range& range) {
+  if (value) check(field, *value, range);
+}
+template <class E>
+void check(const char*, E, Choice) {}
 
 }  // namespace
 
 void validate(const Options& o) {
-  const auto positive = [](double x) { return std::isfinite(x) && x > 0; };
-  if (o.timestep) require(positive(*o.timestep), "timestep", *o.timestep, "finite and > 0 (s)");
-  require(positive(o.stiction_tolerance), "stiction_tolerance", o.stiction_tolerance,
-          "finite and > 0 (m/s)");
-  require(positive(o.regularization), "regularization", o.regularization, "finite and > 0");
-  require(std::isfinite(o.near_rigid) && o.near_rigid >= 0, "near_rigid", o.near_rigid,
-          "finite and >= 0");
-  if (o.solver_tolerance)
-    require(
-        std::isfinite(*o.solver_tolerance) && *o.solver_tolerance >= 0 && *o.solver_tolerance < 1,
-        "solver_tolerance", *o.solver_tolerance, "in [0, 1)");
-  if (o.barrier)
-    require(positive(*o.barrier), "barrier", *o.barrier,
-            "finite and > 0 (J, N/m of 'ipc_barrier')");
-  require(positive(o.barrier_distance), "barrier_distance", o.barrier_distance,
-          "finite and > 0 (m)");
-  require(o.max_iterations >= 0 && o.max_iterations <= 10000, "max_iterations", o.max_iterations,
-          "in [0, 10000]");
-  require(o.friction_iterations >= kFixedPointFriction && o.friction_iterations <= 100,
-          "friction_iterations", o.friction_iterations,
-          "in [1, 100], kAutoFriction or kFixedPointFriction");
-  if (o.friction_tolerance)
-    require(*o.friction_tolerance > 0 && *o.friction_tolerance < 1, "friction_tolerance",
-            *o.friction_tolerance, "in (0, 1)");
+#define OPTION(name, kind, range) check(#name, o.name, range);
+#include "stiction/options.def"
+#undef OPTION
 }
 
 void require_batch_options(const Options& o) {

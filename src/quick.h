@@ -1,4 +1,4 @@
-// What a build with STICTION_QUICK has not.
+// Features that a build with STICTION_QUICK lacks.
 #pragma once
 
 #include <string>

@@ -13,7 +13,7 @@
 namespace stiction {
 namespace {
 
-constexpr int kMaxSamples = 1 << 20, kMaxPixels = 4096;  // in all; along a side
+constexpr int kMaxSamples = 1 << 20, kMaxPixels = 4096;  // in total; per side
 
 template <class... Parts>
 [[noreturn]] void refuse_rays(const Parts&... parts) {

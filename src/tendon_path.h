@@ -1,5 +1,5 @@
-// The path of a spatial tendon in a pose, and its length: as MuJoCo defines it. Of the model compiler and of
-// the reference engine; the text of the batch is physics/actuation/wrapping.h.
+// The path of a spatial tendon in a pose, and its length, as MuJoCo defines them. Used by the model compiler and
+// the reference engine; the implementation of the batch is physics/actuation/wrapping.h.
 #pragma once
 
 #include <cmath>
@@ -25,16 +25,16 @@ T cross2(const Point2<T>& a, const Point2<T>& b) {
   return a.x() * b.y() - a.y() * b.x();
 }
 
-// How a string that cannot cross a circle about the origin goes from one point to the other.
+// The path of a string that cannot cross a circle about the origin, between two points.
 template <class T>
 struct Detour {
-  Point2<T> first, second;  // where it touches
-  T arc;                    // between them
+  Point2<T> first, second;  // tangent points
+  T arc;                    // length between them
 };
 
-inline constexpr double kLeastSine = 1e-15;  // of lines that meet
-// What lies in a circle by no more than this share of its squared radius lies on it: where round-off let a tangent
-// dip into it, the string would go all the way around.
+inline constexpr double kLeastSine = 1e-15;  // sine of the angle up to which lines are parallel
+// A point inside a circle by no more than this fraction of its squared radius counts as on it: if round-off let a
+// tangent dip into the circle, the string would go all the way around.
 inline constexpr double kTangential = 1e-12;
 
 template <class T>
@@ -48,7 +48,7 @@ bool segments_meet(const Point2<T>& p1, const Point2<T>& p2, const Point2<T>& p3
   return a >= 0 && a <= 1 && b >= 0 && b <= 1;
 }
 
-// The tangents from both points, the string turning with `sign` = 1 clockwise.
+// The tangents from both points; the string goes around clockwise for `sign` = 1.
 template <class T>
 std::optional<Detour<T>> tangent_way(const Point2<T>& p0, const Point2<T>& p1, T r, int sign) {
   using std::atan2, std::sqrt;
@@ -65,8 +65,8 @@ std::optional<Detour<T>> tangent_way(const Point2<T>& p0, const Point2<T>& p1, T
   return Detour<T>{first, second, r * angle};
 }
 
-// Around the outside, where the straight line is blocked: the shorter way. With `side`, a unit vector, the
-// string never crosses the ray away from it, as MuJoCo 4.0.0 has it: measured, its documentation names no rule.
+// Around the outside, if the straight line is blocked: the shorter way. With `side`, a unit vector, the
+// string never crosses the opposite ray, as in MuJoCo 4.0.0: measured, its documentation gives no rule.
 template <class T>
 std::optional<Detour<T>> detour_outside(const Point2<T>& p0, const Point2<T>& p1,
                                         const std::optional<Point2<T>>& side, T r) {
@@ -95,8 +95,8 @@ std::optional<Detour<T>> detour_outside(const Point2<T>& p0, const Point2<T>& p1
   return merit(*ways[0]) > merit(*ways[1]) ? ways[0] : ways[1];
 }
 
-// Along the inside: one point, where both parts make the same angle with the radius,
-// asin(A z) + asin(B z) − 2 asin z + G = 0. MuJoCo's Newton method, whose tolerance shows in the length.
+// Along the inside: one point, where both segments make the same angle with the radius,
+// asin(A z) + asin(B z) − 2 asin z + G = 0. MuJoCo's Newton method, whose tolerance is visible in the length.
 template <class T>
 std::optional<Detour<T>> detour_inside(const Point2<T>& p0, const Point2<T>& p1, T r) {
   using std::abs, std::atan2, std::cos, std::max, std::sin, std::sqrt;
@@ -133,7 +133,7 @@ std::optional<Detour<T>> detour_inside(const Point2<T>& p0, const Point2<T>& p1,
   return Detour<T>{touch, touch, T(0)};
 }
 
-// In space, in the frame of the geom.
+// The detour in space, in the frame of the geom.
 template <class T>
 struct Around {
   Point3<T> first, second;
@@ -149,7 +149,7 @@ std::optional<Around<T>> around_geom(const Point3<T>& p0, const Point3<T>& p1, b
     x = p0.normalized();
     Point3<T> normal = p0.cross(p1);
     if (!(normal.norm() > kLeastSine * p0.norm() * p1.norm())) {
-      // any plane through the line
+      // collinear: any plane through the line
       int largest = 0;
       if (abs(x[1]) > abs(x[0]) && abs(x[1]) > abs(x[2])) largest = 1;
       if (abs(x[2]) > abs(x[0]) && abs(x[2]) > abs(x[1])) largest = 2;
@@ -172,7 +172,7 @@ std::optional<Around<T>> around_geom(const Point3<T>& p0, const Point3<T>& p1, b
   Around<T> a{way->first.x() * x + way->first.y() * y, way->second.x() * x + way->second.y() * y,
               way->arc};
   if (cylinder) {
-    // a helix: the height rises evenly along the way
+    // a helix: the height changes linearly along the path
     const T l0 = (d0 - way->first).norm(), l1 = (d1 - way->second).norm();
     const T rise = (p1.z() - p0.z()) / (l0 + way->arc + l1);
     a.first.z() = p0.z() + rise * l0;
@@ -183,7 +183,7 @@ std::optional<Around<T>> around_geom(const Point3<T>& p0, const Point3<T>& p1, b
   return a;
 }
 
-// A straight part between points of two bodies, of which the length counts `share` times: 1/divisor of a pulley.
+// A straight segment between points of two bodies, whose length counts `share` times: 1/divisor of a pulley.
 template <class T>
 struct Straight {
   int body1, body2;
@@ -197,11 +197,11 @@ struct Straight {
 };
 template <class T>
 struct TendonPath {
-  T length = 0;  // with the arcs
+  T length = 0;  // including arcs
   std::vector<Straight<T>> parts;
 };
 
-// Of tendon t; pos(b), axes(b): the frames of the bodies in the world.
+// Returns the path of tendon t; pos(b), axes(b): the frames of the bodies in the world.
 template <class T, class Pos, class Axes>
 TendonPath<T> tendon_path(const Model& m, int t, const Pos& pos, const Axes& axes) {
   TendonPath<T> path;

@@ -8,7 +8,7 @@
 namespace stiction {
 namespace {
 
-// A character and its bytes; size 0: no UTF-8 begins here.
+// A character and its number of bytes; size 0: invalid UTF-8.
 struct Character {
   char32_t code = 0;
   std::size_t size = 0;
@@ -25,13 +25,13 @@ Character first_character(std::string_view s) {
     if ((byte(i) & 0xc0) != 0x80) return {};
     code = code << 6 | (byte(i) & 0x3fu);
   }
-  constexpr std::array<char32_t, 5> kLeast{0, 0, 0x80, 0x800, 0x10000};  // of so many bytes
+  constexpr std::array<char32_t, 5> kLeast{0, 0, 0x80, 0x800, 0x10000};  // by number of bytes
   const bool surrogate = code >= 0xd800 && code <= 0xdfff;
   if (code < kLeast[size] || surrogate || code > 0x10ffff) return {};
   return {code, size};
 }
 
-// Unicode's categories Cc, Zl, Zp, and of Cf what changes direction or can't be seen.
+// False for Unicode's categories Cc, Zl, Zp, and for those of Cf that change direction or are invisible.
 bool shows_as_itself(char32_t c) {
   struct Range {
     char32_t first, last;

@@ -1,4 +1,4 @@
-// A view of an array in memory that somebody else owns, with what NumPy and DLPack want to know of
+// A non-owning view of an array, with the properties that NumPy and DLPack need to know about
 // it.
 #pragma once
 
@@ -17,7 +17,7 @@ struct ArrayView {
   DType dtype = DType::float32;
   int ndim = 2;
   std::array<std::int64_t, 3> shape{0, 1, 1};  // ones beyond ndim
-  std::string device = "cpu";                  // whose memory it is: "cuda:0"
+  std::string device = "cpu";                  // device that holds the memory, for example "cuda:0"
   bool writable = true;
 
   std::int64_t size() const { return shape[0] * shape[1] * shape[2]; }

@@ -1,4 +1,4 @@
-// What a Batch can run on besides the CPU.
+// Devices that a Batch can run on, in addition to the CPU.
 #pragma once
 
 #include <cstddef>
@@ -12,15 +12,15 @@ struct CudaDevice {
   std::string description;           // of the GPU
   int major = 0, minor = 0;          // compute capability
   std::size_t memory = 0, free = 0;  // bytes
-  std::string problem;               // why it can't be used; empty: it can
+  std::string problem;               // why it cannot be used; empty: it can
 };
 
 struct CudaReport {
-  bool built = false;         // this library has a CUDA back end
-  std::string toolkit;        // version it was built with
-  std::string architectures;  // of the GPUs that it has code for
-  std::string driver;         // version of CUDA that the driver knows; empty: no driver
-  std::string problem;        // why there is no device, with the remedy; empty: there is one
+  bool built = false;         // this library was built with a CUDA back end
+  std::string toolkit;        // CUDA version of the build
+  std::string architectures;  // GPU architectures with compiled code
+  std::string driver;         // CUDA version that the driver supports; empty: no driver
+  std::string problem;        // why there is no available device, with the remedy; else empty
   std::vector<CudaDevice> devices;
 };
 CudaReport cuda_devices();

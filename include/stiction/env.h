@@ -1,5 +1,5 @@
-// Episodes: a Batch with a task, stepped by actions. What every adapter to a training library needs
-// is here, and nothing that belongs to one library.
+// Episodes: a Batch with a task, stepped by actions. It has what every adapter to a training library needs,
+// and nothing specific to one library.
 #pragma once
 
 #include <cstdint>
@@ -20,9 +20,9 @@ namespace stiction {
 
 // When a finished environment begins its next episode.
 enum class Autoreset {
-  same_step,  // within the step that ended it: obs is the new episode's, final_obs the last one's
+  same_step,  // within the step that ended it: obs is of the new episode, final_obs of the old one
   next_step,  // in the next step, which ignores the action and has reward 0
-  disabled,   // when the caller resets it
+  disabled,   // when the caller resets the environment
 };
 
 using TaskOption = std::variant<bool, double, std::string, std::vector<double>>;
@@ -35,13 +35,13 @@ struct TaskOptionInfo {
 struct TaskInfo {
   std::string id, summary;
   int num_obs = 0, num_actions = 0;
-  int max_episode_steps = 0;  // 0: without limit
-  // The return at which Gymnasium takes the task for solved, where it says one.
+  int max_episode_steps = 0;  // 0: no limit
+  // The return at which Gymnasium considers the task solved, if it defines one.
   std::optional<double> reward_threshold = {};
   int frame_skip = 1;  // physics steps per control step
   std::vector<std::string> metrics;
   std::vector<TaskOptionInfo> options;
-  Options engine = {};  // how its physics step where EnvOptions do not say
+  Options engine = {};  // options of its physics, unless EnvOptions override them
 };
 
 struct EnvOptions {
@@ -57,10 +57,10 @@ struct EnvOptions {
   std::uintptr_t stream = 0;   // cudaStream_t; 0: the default stream
 };
 
-// The memory of an Env, in bytes: its batch and its episodes; known before anything is allocated.
+// Memory of an Env in bytes: its batch and its episodes; known before anything is allocated.
 BatchMemory env_memory(const std::string& id, const EnvOptions& options);
 
-// For one thread at a time, as a Batch; a physics callback may use batch(), but not the Env.
+// To be used by one thread at a time, like a Batch; a physics callback may use batch(), but not the Env.
 class Env {
  public:
   // Throws ArgumentError on an unknown id or option (naming the nearest), or a value out of range.
@@ -71,8 +71,8 @@ class Env {
 
   static std::vector<TaskInfo> tasks();
   const TaskInfo& info() const;  // with the options as given
-  // The state, inputs and outputs of all environments. Numbers that are written into it between
-  // steps are used by the next step; its own reset and set_state know nothing of episodes.
+  // The state, inputs and outputs of all environments. Values written into them between steps are used
+  // by the next step; reset and set_state of the batch do not affect episodes.
   Batch& batch();
   ModelPtr model() const;
   const std::string& model_xml() const;   // the task's model as MJCF
@@ -88,41 +88,41 @@ class Env {
   // Begins new episodes and writes their first observations to obs; environments that are not reset
   // keep all their results. The constructor begins episode 0, and the first reset begins it again.
   void reset();
-  void reset(std::span<const int> ids);  // ArgumentError on an index out of range or twice
-  // Environment i (in the batch, not in `ids`) draws with seed + i; its next episode is episode 0.
+  void reset(std::span<const int> ids);  // ArgumentError on an index out of range or a duplicate
+  // Environment i (index in the batch, not in `ids`) draws with seed + i; its next episode is episode 0.
   void seed(std::uint64_t seed);
-  void seed(std::span<const int> ids, std::span<const std::uint64_t> seeds);  // a seed each
+  void seed(std::span<const int> ids, std::span<const std::uint64_t> seeds);  // one seed per id
 
-  // One control step of all environments. actions: (num_envs, num_actions), row-major; ArgumentError on
-  // another size. Numbers that are not finite count as 0 and set Status::bad_control. An environment
-  // that froze (Batch::status) ends its episode as terminated with reward 0; truncated is false where
-  // terminated is true. Observations, rewards and metrics are finite. Allocates nothing.
+  // Makes one control step of all environments. actions: (num_envs, num_actions), row-major; ArgumentError
+  // on another size. Non-finite numbers count as 0 and set Status::bad_control. An environment that froze
+  // (Batch::status) ends its episode as terminated with reward 0; truncated is false where terminated is
+  // true. Observations, rewards and metrics are finite. Allocates nothing.
   void step(std::span<const float> actions);
 
-  // The same with `physics` in the place of Batch::step: it brings the batch's state forward by the
-  // physics steps of a control step and refreshes the outputs. If it throws, so does step, and nothing
+  // The same with `physics` instead of Batch::step: it must advance the state of the batch by the
+  // physics steps of one control step and refresh the outputs. If it throws, so does step, and nothing
   // has changed: neither results and episodes nor the batch, whatever `physics` did to it; parameters
-  // that it made own stay so, with the model's numbers.
+  // that it made per-environment stay so, with the model's values.
   void step(std::span<const float> actions, const std::function<void()>& physics);
 
-  // With actions in the memory that the view names: that of the environments' device, in the order
-  // of its stream (ArgumentError if it is not), or the host's. A step on a device waits for
-  // nothing.
+  // The same with actions in memory named by a view: that of the environments' device, in the order
+  // of its stream (ArgumentError for any other stream), or the host's. A step on a device does not
+  // wait.
   void step(const ArrayView& actions, const std::function<void()>* physics = nullptr);
 
-  // All that later steps depend on and the last results, as bytes; and back into an Env of the same
-  // task, options, autoreset, precision and num_envs: the same bits from there on with the same
-  // Batch::isa. Where that differs, restore returns a warning that says so, else "". It throws Error
-  // on what is damaged or foreign, and then changes nothing.
+  // Everything that later steps depend on and the last results, as bytes; restore puts it into an Env of the
+  // same task, options, autoreset, precision and num_envs: the same bits from there on with the same
+  // Batch::isa. If that differs, restore returns a warning that says so, else "". It throws Error on
+  // damaged or foreign bytes, without changing anything.
   std::vector<std::byte> snapshot() const;
   std::string restore(std::span<const std::byte> snapshot);
 
-  // Computes obs anew, after a state was written into the batch; everything else stays. Actions that a
+  // Recomputes obs after a state was written into the batch; everything else stays. Actions that a
   // task observes are those of the last step, 0 after a reset; noise is that of the last obs.
   void observe();
 
-  // Results of the last step or reset; they stay untouched for one more step or reset, then the
-  // memory is written again (two buffers alternate).
+  // Results of the last step or reset; they remain valid for one more step or reset, then the
+  // memory is overwritten (two buffers alternate).
   ArrayView obs();         // (num_envs, num_obs) float32
   ArrayView reward();      // (num_envs) float32
   ArrayView terminated();  // (num_envs) uint8

@@ -1,4 +1,4 @@
-// Exceptions thrown at the door (model load, construction, wrong shapes); never inside a step.
+// Exceptions thrown at the API boundary (model load, construction, wrong shapes); never inside a step.
 #pragma once
 
 #include <stdexcept>
@@ -7,12 +7,12 @@
 namespace stiction {
 
 // Base of everything the library throws on purpose.
-// Its text can be printed on a terminal: what the terminal would obey is escaped.
+// Its text is safe to print on a terminal: control sequences are escaped.
 struct Error : std::runtime_error {
   explicit Error(const std::string& message);
 };
 
-// A model that can't be read or is physically impossible. The message names file, line, element,
+// A model that cannot be read or is physically impossible. The message names file, line, element,
 // attribute and value, and says what to do.
 struct ModelError : Error {
   using Error::Error;

@@ -13,8 +13,8 @@
 
 namespace stiction {
 
-// Everything that a step depends on beside qpos and qvel. Empty spans: zero (mocap: the model's
-// pose).
+// Everything that a step depends on besides qpos and qvel. Empty spans: zero (mocap: the poses of the
+// model).
 struct Inputs {
   std::span<const double> ctrl = {};          // (nu)
   std::span<const double> qfrc_applied = {};  // (nv)       generalized force
@@ -23,14 +23,14 @@ struct Inputs {
   std::span<const double> mocap_pos = {};   // (nmocap,3)
   std::span<const double> mocap_quat = {};  // (nmocap,4)
   std::span<const double> mocap_vel =
-      {};  // (nmocap,6)  angular velocity, linear velocity of the frame's origin, world axes; held in a step
+      {};  // (nmocap,6)  angular velocity, linear velocity of the frame's origin, world axes; constant within a step
   std::span<const double> anchor =
       {};  // (nanchor,3)  state of anchored stiction, m or rad, world axes
   std::span<const double> friction_anchor = {};  // (nv+ntendon)  of anchored dry friction, m or rad
   std::span<const double> rebound = {};          // (nrebound)  state of restitution, m/s
-  std::span<const double> eq_active = {};        // (neq)  0: holds nothing; empty: eq_active0
+  std::span<const double> eq_active = {};        // (neq)  0: constraint is off; empty: eq_active0
   std::span<const double> act = {};              // (na)   activations of the actuators
-  double time = 0;                               // s, at the start; only the clock reads it
+  double time = 0;                               // s, at the start; only clock sensors read it
 };
 
 // One active contact point. Vectors in world axes; the normal points from geom1 into geom2.
@@ -43,16 +43,16 @@ struct Contact {
   std::array<double, 3> impulse{};  // on geom2's body, N s
   std::array<double, 3> force{};    // impulse / timestep, N
   std::array<double, 3>
-      couple{};  // on geom2's body beside the impulse, of torsional and rolling friction, N m s
+      couple{};  // on geom2's body in addition to the impulse, by torsional and rolling friction, N m s
   std::array<double, 3> torque{};      // couple / timestep, N m
-  std::array<double, 3> slip{};        // tangential velocity of geom2 against geom1 at the end, m/s
+  std::array<double, 3> slip{};        // tangential velocity of geom2 relative to geom1 at the end
   double separation_velocity = 0;      // normal velocity at the end, > 0 separating
   double friction = 0, friction2 = 0;  // μ1, μ2: equal unless the pair is anisotropic
   double stiffness = 0, dissipation = 0;  // k, d of the pair
   double n0 = 0, eps_s = 0, w = 0;        // lagged impulse, soft-norm speed, Delassus scale
 };
 
-// Quantities of one state. Row-major, SI, world axes unless said otherwise.
+// Quantities of one state. Row-major, SI units, world axes unless stated otherwise.
 struct ForwardResult {
   std::vector<double> xpos, xquat, xipos;    // (nbody,3) (nbody,4) (nbody,3)
   std::vector<double> ximat;                 // (nbody,9)  principal axes
@@ -71,10 +71,10 @@ struct ForwardResult {
   std::vector<double> qfrc_actuator;                                        // (nv)
   double energy_kinetic = 0, energy_potential = 0;  // J; potential: gravity and joint springs
   std::array<double, 3> linear_momentum{};          // kg m/s
-  // Of everything that moves; kg m²/s, about the centre of mass.
+  // sums over all moving bodies; kg m²/s, about the centre of mass; com, m.
   std::array<double, 3> angular_momentum{}, com{};
-  // Of connects and welds: rotation, translation of body 2, and its velocity against body 1, angular, linear;
-  // of a coupling the fourth row.
+  // connects and welds: rotation, translation of body 2, and its velocity relative to body 1, angular, linear;
+  // a coupling uses the fourth row.
   std::vector<double> eq_gap, eq_J;  // (neq,6) (neq,6,nv)
   std::vector<Contact> contacts;     // every candidate point of every pair, impulses zero
 };
@@ -82,43 +82,43 @@ struct ForwardResult {
 // Result of one step.
 struct StepResult {
   std::vector<double> qpos, qvel;  // (nq) (nv)  next state
-  // minimum of the convex problem: qpos moves by δt v. qvel but in free and ball joints with
+  // Minimum of the convex problem: qpos moves by δt v. Equals qvel except in free and ball joints with
   // Gyroscopic::midpoint
   std::vector<double> v;    // (nv)
   std::vector<double> act;  // (na)         next activations
   std::vector<double> mocap_pos,
-      mocap_quat;              // (nmocap,3) (nmocap,4)  where mocap_vel takes mocap bodies
+      mocap_quat;              // (nmocap,3) (nmocap,4)  poses of mocap bodies after the step
   std::vector<double> anchor;  // (nanchor,3)  next anchors; zero unless stiction = anchored
-  std::vector<double> friction_anchor;  // (nv+ntendon)  those of dry friction, likewise
+  std::vector<double> friction_anchor;  // (nv+ntendon)  next anchors of dry friction, likewise
   std::vector<double>
-      rebound;  // (nrebound)  next speeds at which pairs met that bounce, m/s; -1: they rest
+      rebound;  // (nrebound)  next impact speeds of the pairs that bounce, m/s; -1: the pair rests
   std::vector<double> v_star;        // (nv)       free-motion velocity
   std::vector<double> A;             // (nv,nv)    M + δt D + δt² K
   std::vector<double> gen_impulse;   // (nv)       generalized impulse of all constraints
   std::vector<double> xfrc_contact;  // (nbody,6)  contact force, torque at the centre of mass
-  // Of connects and welds: force, torque on body 2, world; of a coupling the first: along it.
+  // connects and welds: force, torque on body 2, world; a coupling: the first number, the force along the coupling.
   std::vector<double> eq_force;    // (neq,6)
   std::vector<double> sensordata;  // (nsensordata)  of this interval, or of the next state
   std::vector<Contact> contacts;   // points in the problem
   Status status = Status::ok;
-  int iterations = 0;  // Newton iterations; of trees that are solved apart the most of any
-  int linesearch_evaluations = 0;  // of the cost derivative, beyond alpha = 1
+  int iterations = 0;  // Newton iterations; if trees are solved separately, the most of any
+  int linesearch_evaluations = 0;  // evaluations of the cost derivative beyond alpha = 1
   double residual = 0;             // relative momentum residual, dimensionless, likewise
   double cost = 0;                 // minimum of the convex problem, J
 };
 
-// Derivative of a step: rows d(q', v') in the tangent space of the next state, columns in that of what
-// it is taken to. Tangents are those of qvel: an increment of a free or ball joint's rotation is a
-// rotation vector in the axes of the body. Row-major.
+// Derivative of a step: rows d(q', v') in the tangent space of the next state, columns in that of the
+// quantity it is taken with respect to. Tangents are those of qvel: an increment of the rotation of a free or
+// ball joint is a rotation vector in the axes of the body. Row-major.
 struct StepJacobian {
-  std::vector<double> state;  // (2 nv, 2 nv)  to (q, v)
+  std::vector<double> state;  // (2 nv, 2 nv)  with respect to (q, v)
   std::vector<double> ctrl;   // (2 nv, nu)
   std::vector<double>
-      friction;     // (2 nv, npair)  to the sliding friction of each pair, both directions
+      friction;     // (2 nv, npair)  with respect to the sliding friction, both directions
   StepResult step;  // the step, solved to round-off
 };
 
-// Thread-safe after construction: all methods are const and share nothing that changes.
+// Thread-safe after construction: all methods are const, and there is no shared mutable state.
 class Reference {
  public:
   // Throws ArgumentError if the options are out of range.
@@ -135,22 +135,22 @@ class Reference {
                         const Inputs& inputs = {}) const;
 
   // One time step. Throws ArgumentError on wrong sizes or a non-finite state. Non-finite ctrl or
-  // applied forces count as zero; whatever goes wrong inside sets a status bit and leaves the state
+  // applied forces count as zero; failures inside a step set a status bit and leave the state
   // as it was.
   StepResult step(std::span<const double> qpos, std::span<const double> qvel,
                   const Inputs& inputs = {}) const;
 
   // Derivative of that step by the implicit function theorem: at the minimum of the convex problem
   // d∇ℓ_p = 0 (docs/method.md, 6). The problem is solved to round-off, whatever solver_tolerance.
-  // Anchors, activations, applied forces and poses of mocap bodies are held. Where the step has a kink (a point
-  // that just begins to push, a joint at its limit, a control at its range, the edge of a box) it is
-  // the derivative of one side. Of a step that was frozen: the state stays, so the identity, and 0.
+  // Anchors, activations, applied forces and poses of mocap bodies are constant. Where the step has a kink (a point
+  // that just begins to push, a joint at its limit, a control at the end of its range, the edge of a box) this is
+  // the derivative of one side. If the step was frozen the state stays: the identity, and 0.
   // Throws as `step`.
   StepJacobian step_jacobian(std::span<const double> qpos, std::span<const double> qvel,
                              const Inputs& inputs = {}) const;
 
-  // The first geoms that n rays meet at qpos, in the frames of bodies that joints and mocap poses of the
-  // inputs give: origins and directions (n,3) in the world. Throws ArgumentError on wrong sizes, numbers
+  // The first geoms that n rays hit at qpos, the frames of the bodies following from the joints and the mocap poses
+  // in the inputs: origins and directions (n,3) in the world. Throws ArgumentError on wrong sizes, numbers
   // that are not finite, a direction without length, an unknown body.
   RayHits<double> raycast(std::span<const double> qpos, std::span<const double> origins,
                           std::span<const double> directions, const RayOptions& options = {},

@@ -9,9 +9,9 @@ namespace stiction {
 
 enum class Use : std::uint8_t {
   used,     // computed as MuJoCo defines it
-  mapped,   // replaced by an equivalent of ours; the note says which
-  ignored,  // has no effect here; `physics` says whether MuJoCo would compute something
-  refused,  // the model can't be simulated faithfully: load_model throws
+  mapped,   // replaced by an equivalent of this engine; the note says which
+  ignored,  // has no effect here; `physics` says whether MuJoCo would compute an effect
+  refused,  // the model cannot be simulated faithfully: load_model throws
 };
 
 struct ReportEntry {
@@ -33,11 +33,11 @@ struct LoadReport {
     std::string type1, type2;
   };
   std::vector<MissingCollider>
-      pairs_without_collider;  // pass the filters, but no contact is computed
+      pairs_without_collider;  // pairs that pass the filters, but whose contacts are not computed
 
   int count(Use use) const;
   bool complete() const;                      // nothing refused, no physics ignored
-  std::string table(bool all = false) const;  // readable; all: also what was used as it is
+  std::string table(bool all = false) const;  // readable; all: includes what was used as it is
 };
 
 }  // namespace stiction

@@ -1,4 +1,4 @@
-// Text of files on its way to a terminal, which would obey escape sequences in it.
+// Makes text from files safe for a terminal, which would otherwise obey escape sequences in it.
 #pragma once
 
 #include <string>
@@ -6,9 +6,9 @@
 
 namespace stiction {
 
-// `text` with everything escaped that does not show as itself: control characters ("\x1b", "\n"),
-// marks of writing direction and invisible characters ("\u202e"), bytes that are no UTF-8 ("\xff").
-// What is escaped already stays as it is.
+// Returns `text` with every invisible or non-literal character escaped: control characters ("\x1b", "\n"),
+// bidirectional marks and invisible characters ("\u202e"), bytes that are not UTF-8 ("\xff").
+// Existing escapes stay as they are.
 std::string visible(std::string_view text);
 
 // The same for a whole message: its own line breaks stay.

@@ -4,162 +4,153 @@
 #include <nanobind/operators.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
-#include <nanobind/stl/variant.h>
 
-#include <array>
+#include <algorithm>
+#include <deque>
 #include <string>
-#include <string_view>
-#include <utility>
-#include <variant>
+#include <type_traits>
 
 #include "module.h"
 #include "stiction/error.h"
+#include "stiction/option_names.h"
 #include "stiction/text.h"
 
 namespace stiction::python {
 namespace {
 
-template <class E, std::size_t N>
-using Choices = std::array<std::pair<E, std::string_view>, N>;
+struct Plain {};
+struct Solves {};  // of friction_iterations
+constexpr Plain plain{};
+constexpr Solves solves{};
 
-constexpr Choices<ContactModel, 3> kContactModel{{{ContactModel::lagged, "lagged"},
-                                                  {ContactModel::similar, "similar"},
-                                                  {ContactModel::sap, "sap"}}};
-constexpr Choices<Stiction, 2> kStiction{
-    {{Stiction::regularized, "regularized"}, {Stiction::anchored, "anchored"}}};
-constexpr Choices<ContactPairs, 2> kContactPairs{
-    {{ContactPairs::speculative, "speculative"},
-     {ContactPairs::penetrating_deepest, "penetrating_deepest"}}};
-constexpr Choices<Limits, 3> kLimits{
-    {{Limits::automatic, "auto"}, {Limits::solref, "solref"}, {Limits::near_rigid, "near_rigid"}}};
-constexpr Choices<FrictionCombination, 2> kFrictionCombination{
-    {{FrictionCombination::mujoco, "mujoco"}, {FrictionCombination::harmonic, "harmonic"}}};
-constexpr Choices<Gyroscopic, 3> kGyroscopic{{{Gyroscopic::automatic, "auto"},
-                                              {Gyroscopic::midpoint, "midpoint"},
-                                              {Gyroscopic::explicit_euler, "explicit_euler"}}};
-constexpr Choices<LinearSolver, 2> kLinearSolver{
-    {{LinearSolver::cholesky, "cholesky"}, {LinearSolver::cusolver, "cusolver"}}};
-
-constexpr Choices<Scheme, 4> kScheme{{{Scheme::implicit_euler, "implicit_euler"},
-                                      {Scheme::symplectic_euler, "symplectic_euler"},
-                                      {Scheme::explicit_euler, "explicit_euler"},
-                                      {Scheme::midpoint, "midpoint"}}};
-constexpr Choices<NormalLaw, 3> kNormalLaw{{{NormalLaw::hunt_crossley, "hunt_crossley"},
-                                            {NormalLaw::log_barrier, "log_barrier"},
-                                            {NormalLaw::ipc_barrier, "ipc_barrier"}}};
-
-constexpr Choices<MocapVelocity, 3> kMocapVelocity{{{MocapVelocity::difference, "difference"},
-                                                    {MocapVelocity::given, "given"},
-                                                    {MocapVelocity::none, "none"}}};
-
-template <class E, std::size_t N>
-E parse(const char* field, const std::string& value, const Choices<E, N>& choices) {
+// 'a', 'b', 'c'
+template <class E>
+std::string quoted_choices(E any) {
   std::string list;
-  for (const auto& [e, name] : choices) {
-    if (value == name) return e;
+  for (const std::string_view name : choice_names(any))
     list += (list.empty() ? "'" : ", '") + std::string(name) + "'";
+  return list;
+}
+
+// The type of a field as a signature has it.
+std::string type_text(Plain, double) {
+  return "float";
+}
+std::string type_text(Plain, std::optional<double>) {
+  return "float | None";
+}
+std::string type_text(Plain, int) {
+  return "int";
+}
+template <class E>
+std::string type_text(Plain, E choice) {
+  return "typing.Literal[" + quoted_choices(choice) + "]";
+}
+std::string type_text(Solves, int) {
+  return "int | typing.Literal['auto', 'fixed_point']";
+}
+
+// The value of a field in Python.
+nb::object to_python(Plain, double x) {
+  return nb::float_(x);
+}
+nb::object to_python(Plain, const std::optional<double>& x) {
+  return nb::cast(x);
+}
+nb::object to_python(Plain, int n) {
+  return nb::int_(n);
+}
+template <class E>
+nb::object to_python(Plain, E choice) {
+  return nb::cast(std::string(name_of(choice)));
+}
+nb::object to_python(Solves, int n) {
+  if (n == kAutoFriction) return nb::cast(std::string(kAutoName));
+  if (n == kFixedPointFriction) return nb::cast(std::string(kFixedPointName));
+  return nb::int_(n);
+}
+
+// What Python gives for a field; false: it is of another type.
+template <class T>
+bool take(Plain, const char*, nb::handle given, T& to) {
+  return nb::try_cast(given, to);
+}
+template <class E>
+requires std::is_enum_v<E>
+bool take(Plain, const char* field, nb::handle given, E& to) {
+  std::string name;
+  if (!nb::try_cast(given, name)) return false;
+  const auto names = choice_names(to);
+  const auto found = std::find(names.begin(), names.end(), name);
+  if (found == names.end())
+    throw ArgumentError("Options." + std::string(field) + " = '" + visible(name) +
+                        "': must be one of " + quoted_choices(to));
+  to = static_cast<E>(found - names.begin());
+  return true;
+}
+bool take(Solves, const char* field, nb::handle given, int& to) {
+  constexpr const char* kRange = ": must be in [1, 100], 'auto' or 'fixed_point'";
+  const auto refuse = [&](const std::string& value) {
+    throw ArgumentError("Options." + std::string(field) + " = " + value + kRange);
+  };
+  if (std::string name; nb::try_cast(given, name)) {
+    if (name != kAutoName && name != kFixedPointName) refuse("'" + visible(name) + "'");
+    to = name == kAutoName ? kAutoFriction : kFixedPointFriction;
+    return true;
   }
-  throw ArgumentError("Options." + std::string(field) + " = '" + visible(value) +
-                      "': must be one of " + list);
-}
-
-template <class E, std::size_t N>
-std::string name_of(E value, const Choices<E, N>& choices) {
-  return std::string(choices[static_cast<std::size_t>(value)].second);
-}
-
-constexpr const char *kAuto = "auto", *kFixedPoint = "fixed_point";
-using Solves = std::variant<int, std::string>;
-
-int parse_solves(const Solves& given) {
-  if (const auto* n = std::get_if<int>(&given)) {
-    if (*n >= 1) return *n;
-    throw ArgumentError("Options.friction_iterations = " + std::to_string(*n) +
-                        ": must be in [1, 100], 'auto' or 'fixed_point'");
-  }
-  const std::string& name = std::get<std::string>(given);
-  if (name == kAuto) return kAutoFriction;
-  if (name == kFixedPoint) return kFixedPointFriction;
-  throw ArgumentError("Options.friction_iterations = '" + name +
-                      "': must be in [1, 100], 'auto' or 'fixed_point'");
-}
-Solves solves_of(const Options& o) {
-  if (o.friction_iterations == kAutoFriction) return std::string(kAuto);
-  if (o.friction_iterations == kFixedPointFriction) return std::string(kFixedPoint);
-  return o.friction_iterations;
-}
-
-bool equal(const Options& a, const Options& b) {
-  return a.timestep == b.timestep && a.contact_model == b.contact_model &&
-         a.stiction == b.stiction && a.stiction_tolerance == b.stiction_tolerance &&
-         a.regularization == b.regularization && a.near_rigid == b.near_rigid &&
-         a.solver_tolerance == b.solver_tolerance && a.max_iterations == b.max_iterations &&
-         a.friction_iterations == b.friction_iterations &&
-         a.friction_tolerance == b.friction_tolerance && a.contact_pairs == b.contact_pairs &&
-         a.limits == b.limits && a.friction_combination == b.friction_combination &&
-         a.gyroscopic == b.gyroscopic && a.linear_solver == b.linear_solver &&
-         a.scheme == b.scheme && a.normal_law == b.normal_law && a.barrier == b.barrier &&
-         a.barrier_distance == b.barrier_distance && a.mocap_velocity == b.mocap_velocity;
+  if (!nb::try_cast(given, to)) return false;
+  if (to < 1) refuse(std::to_string(to));
+  return true;
 }
 
 // All fields as Python values, in the order of the constructor.
 nb::dict fields(const Options& o) {
   nb::dict d;
-  d["timestep"] = o.timestep;
-  d["contact_model"] = name_of(o.contact_model, kContactModel);
-  d["stiction"] = name_of(o.stiction, kStiction);
-  d["stiction_tolerance"] = o.stiction_tolerance;
-  d["regularization"] = o.regularization;
-  d["near_rigid"] = o.near_rigid;
-  d["solver_tolerance"] = o.solver_tolerance;
-  d["max_iterations"] = o.max_iterations;
-  d["friction_iterations"] = solves_of(o);
-  d["friction_tolerance"] = o.friction_tolerance;
-  d["contact_pairs"] = name_of(o.contact_pairs, kContactPairs);
-  d["limits"] = name_of(o.limits, kLimits);
-  d["friction_combination"] = name_of(o.friction_combination, kFrictionCombination);
-  d["gyroscopic"] = name_of(o.gyroscopic, kGyroscopic);
-  d["linear_solver"] = name_of(o.linear_solver, kLinearSolver);
-  d["scheme"] = name_of(o.scheme, kScheme);
-  d["normal_law"] = name_of(o.normal_law, kNormalLaw);
-  d["barrier"] = o.barrier;
-  d["barrier_distance"] = o.barrier_distance;
-  d["mocap_velocity"] = name_of(o.mocap_velocity, kMocapVelocity);
+#define OPTION(name, kind, range) d[#name] = to_python(kind, o.name);
+#include "stiction/options.def"
+#undef OPTION
   return d;
 }
 
-void init(Options* self, std::optional<double> timestep, const std::string& contact_model,
-          const std::string& stiction, double stiction_tolerance, double regularization,
-          double near_rigid, std::optional<double> solver_tolerance, int max_iterations,
-          const Solves& friction_iterations, std::optional<double> friction_tolerance,
-          const std::string& contact_pairs, const std::string& limits,
-          const std::string& friction_combination, const std::string& gyroscopic,
-          const std::string& linear_solver, const std::string& scheme,
-          const std::string& normal_law, std::optional<double> barrier, double barrier_distance,
-          const std::string& mocap_velocity) {
-  const Options o{.timestep = timestep,
-                  .contact_model = parse("contact_model", contact_model, kContactModel),
-                  .stiction = parse("stiction", stiction, kStiction),
-                  .stiction_tolerance = stiction_tolerance,
-                  .regularization = regularization,
-                  .near_rigid = near_rigid,
-                  .solver_tolerance = solver_tolerance,
-                  .max_iterations = max_iterations,
-                  .friction_iterations = parse_solves(friction_iterations),
-                  .friction_tolerance = friction_tolerance,
-                  .contact_pairs = parse("contact_pairs", contact_pairs, kContactPairs),
-                  .limits = parse("limits", limits, kLimits),
-                  .friction_combination =
-                      parse("friction_combination", friction_combination, kFrictionCombination),
-                  .gyroscopic = parse("gyroscopic", gyroscopic, kGyroscopic),
-                  .linear_solver = parse("linear_solver", linear_solver, kLinearSolver),
-                  .scheme = parse("scheme", scheme, kScheme),
-                  .normal_law = parse("normal_law", normal_law, kNormalLaw),
-                  .barrier = barrier,
-                  .barrier_distance = barrier_distance,
-                  .mocap_velocity = parse("mocap_velocity", mocap_velocity, kMocapVelocity)};
+Options from_fields(const nb::dict& given) {
+  Options o;
+  for (const auto& [key, value] : given) {
+    const std::string field = nb::cast<std::string>(key);
+    std::string type;
+    bool known = false;
+#define OPTION(name, kind, range)                                          \
+  if (field == #name) {                                                    \
+    known = true;                                                          \
+    if (!take(kind, #name, value, o.name)) type = type_text(kind, o.name); \
+  }
+#include "stiction/options.def"
+#undef OPTION
+    if (!known) {
+      std::string names;
+      for (const auto& [name, number] : fields(o))
+        names += (names.empty() ? "'" : ", '") + nb::cast<std::string>(name) + "'";
+      throw nb::type_error(
+          ("Options has no field '" + visible(field) + "'; it has " + names).c_str());
+    }
+    if (!type.empty())
+      throw nb::type_error(("Options." + field + ": given " +
+                            nb::cast<std::string>(nb::repr(value)) + "; expected " + type)
+                               .c_str());
+  }
   validate(o);
-  new (self) Options(o);
+  return o;
+}
+
+// def __init__(self, *, timestep: float | None = None, ...) -> None
+std::string init_signature() {
+  const Options o;
+  std::string arguments;
+#define OPTION(name, kind, range)                                               \
+  arguments += std::string(", " #name ": ") + type_text(kind, o.name) + " = " + \
+               nb::cast<std::string>(nb::repr(to_python(kind, o.name)));
+#include "stiction/options.def"
+#undef OPTION
+  return "def __init__(self, *" + arguments + ") -> None";
 }
 
 constexpr const char* kDoc =
@@ -213,76 +204,35 @@ constexpr const char* kDoc =
     "    a set state or Batch.teleport. 'given': at Batch.mocap_vel, from where they are. 'none':\n"
     "    to the pose at once, without a velocity. A Reference takes mocap_vel as an argument.";
 
-constexpr const char* kInitSignature =
-    "def __init__(self, *, timestep: float | None = None, "
-    "contact_model: typing.Literal['lagged', 'similar', 'sap'] = 'lagged', "
-    "stiction: typing.Literal['regularized', 'anchored'] = 'regularized', "
-    "stiction_tolerance: float = 1e-4, regularization: float = 1e-3, near_rigid: float = 1.0, "
-    "solver_tolerance: float | None = None, max_iterations: int = 32, "
-    "friction_iterations: int | typing.Literal['auto', 'fixed_point'] = 'auto', "
-    "friction_tolerance: float | None = None, "
-    "contact_pairs: typing.Literal['speculative', 'penetrating_deepest'] = 'speculative', "
-    "limits: typing.Literal['auto', 'solref', 'near_rigid'] = 'auto', "
-    "friction_combination: typing.Literal['mujoco', 'harmonic'] = 'mujoco', "
-    "gyroscopic: typing.Literal['auto', 'midpoint', 'explicit_euler'] = 'auto', "
-    "linear_solver: typing.Literal['cholesky', 'cusolver'] = 'cholesky', "
-    "scheme: typing.Literal['implicit_euler', 'symplectic_euler', 'explicit_euler', 'midpoint'] = "
-    "'implicit_euler', "
-    "normal_law: typing.Literal['hunt_crossley', 'log_barrier', 'ipc_barrier'] = 'hunt_crossley', "
-    "barrier: float | None = None, barrier_distance: float = 1e-3, "
-    "mocap_velocity: typing.Literal['difference', 'given', 'none'] = 'difference') -> None";
-
 }  // namespace
 
 void bind_options(nb::module_& m) {
+  // nanobind keeps their addresses
+  static const std::string signature = init_signature();
+  static std::deque<std::string> getters;
+  const auto getter = [](const char* name, const std::string& type) {
+    return getters.emplace_back("def " + std::string(name) + "(self) -> " + type).c_str();
+  };
   nb::class_<Options> c(m, "Options", kDoc);
-  c.def("__init__", &init, nb::kw_only(), nb::arg("timestep") = nb::none(),
-        nb::arg("contact_model") = "lagged", nb::arg("stiction") = "regularized",
-        nb::arg("stiction_tolerance") = 1e-4, nb::arg("regularization") = 1e-3,
-        nb::arg("near_rigid") = 1.0, nb::arg("solver_tolerance") = nb::none(),
-        nb::arg("max_iterations") = 32, nb::arg("friction_iterations") = kAuto,
-        nb::arg("friction_tolerance") = nb::none(), nb::arg("contact_pairs") = "speculative",
-        nb::arg("limits") = kAuto, nb::arg("friction_combination") = "mujoco",
-        nb::arg("gyroscopic") = kAuto, nb::arg("linear_solver") = "cholesky",
-        nb::arg("scheme") = "implicit_euler", nb::arg("normal_law") = "hunt_crossley",
-        nb::arg("barrier") = nb::none(), nb::arg("barrier_distance") = 1e-3,
-        nb::arg("mocap_velocity") = "difference", nb::sig(kInitSignature));
-  c.def_ro("timestep", &Options::timestep)
-      .def_prop_ro("contact_model",
-                   [](const Options& o) { return name_of(o.contact_model, kContactModel); })
-      .def_prop_ro("stiction", [](const Options& o) { return name_of(o.stiction, kStiction); })
-      .def_ro("stiction_tolerance", &Options::stiction_tolerance)
-      .def_ro("regularization", &Options::regularization)
-      .def_ro("near_rigid", &Options::near_rigid)
-      .def_ro("solver_tolerance", &Options::solver_tolerance)
-      .def_ro("max_iterations", &Options::max_iterations)
-      .def_prop_ro("friction_iterations", &solves_of)
-      .def_ro("friction_tolerance", &Options::friction_tolerance)
-      .def_prop_ro("contact_pairs",
-                   [](const Options& o) { return name_of(o.contact_pairs, kContactPairs); })
-      .def_prop_ro("limits", [](const Options& o) { return name_of(o.limits, kLimits); })
-      .def_prop_ro(
-          "friction_combination",
-          [](const Options& o) { return name_of(o.friction_combination, kFrictionCombination); })
-      .def_prop_ro("gyroscopic",
-                   [](const Options& o) { return name_of(o.gyroscopic, kGyroscopic); })
-      .def_prop_ro("linear_solver",
-                   [](const Options& o) { return name_of(o.linear_solver, kLinearSolver); })
-      .def_prop_ro("scheme", [](const Options& o) { return name_of(o.scheme, kScheme); })
-      .def_prop_ro("mocap_velocity",
-                   [](const Options& o) { return name_of(o.mocap_velocity, kMocapVelocity); })
-      .def_prop_ro("normal_law", [](const Options& o) { return name_of(o.normal_law, kNormalLaw); })
-      .def_ro("barrier", &Options::barrier)
-      .def_ro("barrier_distance", &Options::barrier_distance);
+  c.def(
+      "__init__",
+      [](Options* self, const nb::kwargs& given) { new (self) Options(from_fields(given)); },
+      nb::sig(signature.c_str()));
+#define OPTION(name, kind, range)                                      \
+  c.def_prop_ro(                                                       \
+      #name, [](const Options& o) { return to_python(kind, o.name); }, \
+      nb::for_getter(nb::sig(getter(#name, type_text(kind, Options().name)))));
+#include "stiction/options.def"
+#undef OPTION
   c.def(
       "replace",
-      [](nb::handle_t<Options> self, const nb::kwargs& changes) {
-        nb::dict d = fields(nb::cast<const Options&>(self));
+      [](const Options& o, const nb::kwargs& changes) {
+        nb::dict d = fields(o);
         d.update(changes);
-        return nb::cast<Options>(self.type()(**d));
+        return from_fields(d);
       },
       "A copy with the given fields changed.");
-  c.def("__eq__", &equal, nb::is_operator())
+  c.def(nb::self == nb::self)
       .def("__hash__", [](const Options& o) { return nb::hash(nb::tuple(fields(o).values())); })
       .def("__repr__",
            [](const Options& o) {
@@ -293,9 +243,8 @@ void bind_options(nb::module_& m) {
              return "Options(" + s + ")";
            })
       .def("__getstate__", &fields)
-      .def("__setstate__", [](Options& self, const nb::dict& state) {
-        new (&self) Options(nb::cast<Options>(nb::type<Options>()(**state)));
-      });
+      .def("__setstate__",
+           [](Options& self, const nb::dict& state) { new (&self) Options(from_fields(state)); });
 }
 
 }  // namespace stiction::python

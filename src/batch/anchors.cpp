@@ -1,5 +1,5 @@
-// Which contact slots of an environment may have an anchor. A hand has thousands of slots and touches with a few:
-// a run goes through these alone. All numbers of the others are +0.
+// Which contact slots of an environment may have an anchor. A hand has thousands of slots and touches with a few: a
+// run processes only these. The anchors of all other slots are +0.
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -10,9 +10,9 @@
 namespace stiction {
 namespace {
 
-constexpr int kWord = 64;  // slots of a word
+constexpr int kWord = 64;  // slots per word
 
-// The three numbers of an anchor, as words: -0 is something, too.
+// The three numbers of an anchor, compared as words: -0 counts as nonzero.
 template <class T>
 using Bits = std::conditional_t<sizeof(T) == 8, std::uint64_t, std::uint32_t>;
 template <class T>
@@ -46,10 +46,10 @@ void AnchorSlots::allocate(int envs, int slots, int anchors) {
   nslot = anchors > 0 ? slots : 0, nanchor = anchors;
   words = words_of(slots, anchors);
   bits.assign(at(envs) * at(words), 0);
-  known.assign(at(envs), 1);  // zero, as the rows
+  known.assign(at(envs), 1);  // known: the rows are zero, too
 }
 
-// The bits of an environment from its row, unless nobody else can have written there.
+// Recomputes the bits of an environment from its row, unless nobody else can have written there.
 void Batch::Impl::find_anchors(int env) {
   AnchorSlots& a = anchors;
   if (a.known[at(env)] != 0 && !a.shown && device == nullptr) return;
@@ -68,7 +68,7 @@ void Batch::Impl::find_anchors(int env) {
   a.known[at(env)] = 1;
 }
 
-// Numbers that a step can use.
+// Returns whether all anchors are numbers that a step can use.
 bool Batch::Impl::anchors_are_finite(int env) {
   find_anchors(env);
   bool good = true;
@@ -83,7 +83,7 @@ bool Batch::Impl::anchors_are_finite(int env) {
   return good;
 }
 
-// Anchors of the lanes into the block, and the list of the slots that have one in any of them.
+// Loads the anchors of the lanes into the block, and lists the slots that have one in any lane.
 void Batch::Impl::load_anchors(Workspace& w, const int* env) {
   const int lanes = kernels.lanes;
   int* const list = static_cast<int*>(w.fields[at(Field::anchor_slot)]);
@@ -94,7 +94,7 @@ void Batch::Impl::load_anchors(Workspace& w, const int* env) {
     using T = decltype(type);
     T* const block = static_cast<T*>(w.fields[at(Field::anchor)]);
     const auto at_slot = [&](int slot) { return block + 3 * slot * lanes; };
-    // what the pack before left
+    // clear what the previous pack left
     for (int i = 0; i < count; ++i) {
       listed[list[i]] = 0;
       for (int s = list[i]; s < anchors.nanchor; s += anchors.nslot)
@@ -117,7 +117,7 @@ void Batch::Impl::load_anchors(Workspace& w, const int* env) {
   });
 }
 
-// Anchors of the chosen lanes back, of the slots in the list.
+// Stores the anchors of the listed slots back to the rows of the chosen lanes.
 void Batch::Impl::store_anchors(Workspace& w, const int* env, const bool* chosen) {
   const int lanes = kernels.lanes;
   const int* const list = static_cast<const int*>(w.fields[at(Field::anchor_slot)]);
@@ -146,7 +146,7 @@ void Batch::Impl::store_anchors(Workspace& w, const int* env, const bool* chosen
   });
 }
 
-// No anchors.
+// Clears all anchors of an environment.
 void Batch::Impl::clear_anchors(int env) {
   find_anchors(env);
   std::byte* const row = this->row(Field::anchor, env);

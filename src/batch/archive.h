@@ -1,4 +1,4 @@
-// Arrays as bytes, one behind the other, with a checksum at the end.
+// Serializes arrays as bytes, one after the other, with a checksum at the end.
 #pragma once
 
 #include <cstddef>
@@ -22,21 +22,21 @@ class Archive {
  public:
   using Checksum = std::uint64_t;
 
-  // To be written.
+  // Creates an archive for writing.
   Archive() = default;
   void put(const void* data, std::size_t n) {
     const std::size_t begin = bytes_.size();
     bytes_.resize(begin + n);
     if (n > 0) std::memcpy(bytes_.data() + begin, data, n);
   }
-  // What was put, and the checksum; the archive is empty after it.
+  // Returns everything written so far and the checksum; the archive is empty afterwards.
   std::vector<std::byte> sealed() {
     const Checksum sum = hash_bytes(bytes_.data(), bytes_.size());
     put(&sum, sizeof sum);
     return std::exchange(bytes_, {});
   }
 
-  // To be read: sealed bytes, at least a checksum long, that outlive this.
+  // Creates an archive for reading: sealed bytes, at least as long as a checksum, that outlive it.
   explicit Archive(std::span<const std::byte> sealed)
       : given_(sealed.first(sealed.size() - sizeof(Checksum))) {
     std::memcpy(&sum_, sealed.data() + given_.size(), sizeof sum_);

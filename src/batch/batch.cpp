@@ -23,7 +23,7 @@ const cpu::Kernels& kernels_of(Precision p) {
   return p == Precision::float64 ? cpu::float64_kernels() : cpu::float32_kernels();
 }
 
-// Bytes in a dense row and in a block.
+// Return the bytes of a field in a dense row, and in a block.
 std::size_t dense_bytes(const FieldSpec& s, Precision p) {
   return at(s.size()) * (s.type == FieldType::wide || p == Precision::float64 ? 8 : 4);
 }
@@ -34,15 +34,15 @@ std::size_t blocked_bytes(const FieldSpec& s, const cpu::Kernels& k) {
   return cpu::whole_lines(one * at(s.size()));
 }
 
-// On a device one workspace is left for contacts().
+// On a device a single workspace remains, for contacts().
 int thread_count(const BatchOptions& o, const cpu::Kernels& k) {
   if (o.device != "cpu") return 1;
   const int packs = (o.num_envs - 1) / k.lanes + 1;
   return std::min(o.threads.value_or(cpu::available_processors()), packs);
 }
 
-// Workspaces of a thread: three where two packs step side by side, since their solves share a third one
-// (cpu/solve_two.h); one where those would be large, or there are no two packs.
+// Workspaces per thread: three if two packs are stepped side by side, since their solves share a third one
+// (cpu/solve_two.h); one if those would be large, or if there are no two packs.
 constexpr std::size_t kPairedBytes = std::size_t{16} << 20;
 std::size_t workspaces_of_thread(const BatchOptions& o, const cpu::Kernels& k,
                                  std::size_t blocked) {
@@ -99,7 +99,7 @@ BatchMemory memory_of(const cpu::HostModel& host, const BatchOptions& o, const c
   return m;
 }
 
-// `more` bytes are to be taken now, besides what is there; `total` with what is there.
+// Throws if `more` bytes, in addition to what is in use, or `total` bytes in all are not available.
 void require_memory(std::size_t more, std::size_t total, const std::string& what) {
   const auto mb = [](std::size_t bytes) { return std::to_string(bytes / 1000000) + " MB"; };
   const std::size_t machine = cpu::physical_memory();
@@ -113,8 +113,8 @@ void require_memory(std::size_t more, std::size_t total, const std::string& what
                         mb(limits.memory_left) + " are left; reduce num_envs");
 }
 
-// Single precision finds how a free body turns in a difference: moments about its frame, less those of the whole mass
-// at its centre. Beyond this share, 1 + 2/3 r²/k² at r from the frame with the radius of gyration k, 2 % of it are lost.
+// In single precision the inertia of a rotating free body comes from a difference: moments about its frame minus
+// those of its mass at the centre of mass. Beyond 1 + 2/3 r²/k² (distance r, radius of gyration k), 2 % are lost.
 constexpr double kFarMass = 0x1p18;
 
 void require_near_masses(const Model& m) {
@@ -129,7 +129,7 @@ void require_near_masses(const Model& m) {
   }
 }
 
-// The model as these options have it.
+// Returns the model with the timestep of these options.
 ModelPtr model_of(const ModelPtr& m, const BatchOptions& o) {
   if (m == nullptr) throw ArgumentError("model is null");
   validate(o);
@@ -174,7 +174,7 @@ Batch::Impl::Impl(ModelPtr m, const BatchOptions& o)
       poison(std::getenv("STICTION_POISON") != nullptr),
       own(at(kFields)),
       checked(at(kFields)) {
-  // what the reference engine refuses of a model and its options, a batch refuses too
+  // a batch refuses everything that the reference engine refuses in a model and its options
   [[maybe_unused]] const Reference refused(model, options);
   if (o.precision == Precision::float32) require_near_masses(*model);
   require_memory(memory.total, memory.total,
@@ -186,7 +186,7 @@ Batch::Impl::Impl(ModelPtr m, const BatchOptions& o)
   }
   try {
     allocate();
-  } catch (const std::bad_alloc&) {  // the copies of a device's rows: addresses, no memory yet
+  } catch (const std::bad_alloc&) {  // host copies of device rows: address space, not memory
     throw ArgumentError("a batch of " + std::to_string(o.num_envs) + " environments needs " +
                         std::to_string((memory.total + memory.mirror) / 1000000) +
                         " MB of addresses of the host; reduce num_envs");
@@ -207,7 +207,7 @@ std::vector<RowSpec> Batch::Impl::row_specs(std::initializer_list<FieldKind> kin
   return specs;
 }
 
-// Dense fields, the model's values as dense rows and as shared blocks, and a workspace per thread.
+// Allocates dense fields, the model's values as dense rows and as shared blocks, and a workspace per thread.
 void Batch::Impl::allocate() {
   const std::size_t n = at(num_envs());
   std::size_t bytes = 0, reference_bytes = 0, shared_bytes = 0, blocked = 0;
@@ -268,7 +268,7 @@ void Batch::Impl::allocate() {
              });
 }
 
-// The reference pose at rest, inputs zero, equality constraints and mocap bodies as the model has them.
+// The reference pose at rest, inputs zero, equality constraints and mocap bodies as in the model.
 std::vector<double> Batch::Impl::reference_values(Field f) const {
   if (spec(f).kind == FieldKind::param) return host.param(f);
   if (f == Field::qpos) return model->qpos0;

@@ -1,4 +1,4 @@
-// What a user may not write into own parameters.
+// Values that a user must not write into per-environment parameters.
 #include "batch/check.h"
 
 #include <algorithm>
@@ -11,7 +11,7 @@
 namespace stiction {
 namespace {
 
-// Rules of single numbers.
+// Rules for single numbers.
 struct Rule {
   double lower;
   Field field;
@@ -33,10 +33,10 @@ constexpr Rule kRules[] = {
 constexpr Field kUnit4[] = {Field::body_quat, Field::body_iquat, Field::geom_quat,
                             Field::site_quat};
 constexpr double kUnitTolerance = 1e-6;
-// Triangle inequality of moments, in units of the largest: float round-off of three moments.
+// Tolerance of the triangle inequality of moments, relative to the largest: float round-off of three moments.
 constexpr double kTriangleTolerance = 1e-6;
 
-// What is read of a size: radius | radius, half length | three half sizes.
+// Returns how many numbers of a size are used: radius | radius, half length | three half sizes.
 int sizes_used(GeomType t) {
   switch (t) {
     case GeomType::sphere: return 1;
@@ -50,7 +50,7 @@ int sizes_used(GeomType t) {
 
 }  // namespace
 
-// Checks the own parameters of one environment, whose rows begin at `rows`: null where not own.
+// Checks the per-environment parameters of one environment, whose rows begin at `rows`: null if shared.
 class ParamCheck {
  public:
   using Rows = std::array<const std::byte*, kFields>;
@@ -103,7 +103,7 @@ class ParamCheck {
         require(value(f, i) <= 1, f, i, "must be in [0, 1]");
   }
 
-  // Where the model has mass and moments, they stay positive; moments belong to some body.
+  // Masses and moments that are positive in the model stay positive; moments must be those of a physical body.
   void bodies() const {
     for (int b = 1; b < model_.nbody; ++b) {
       if (owns(Field::body_mass) && model_.body_mass[at(b)] > 0)
@@ -151,7 +151,7 @@ class ParamCheck {
     for (int g = 0; g < model_.ngeom; ++g) mesh(g);
   }
 
-  // A mesh of the geom's choice, and as large as its vertices say.
+  // The mesh must be among the geom's choices, and its sizes must be those of its vertices.
   void mesh(int g) const {
     const int file = model_.geom_dataid[at(g)];
     int chosen = file;
@@ -182,7 +182,7 @@ class ParamCheck {
               "must be at most the upper bound");
     }
   }
-  // (time constant, damping ratio) or (−stiffness, −damping), no mixture
+  // (time constant, damping ratio) or (−stiffness, −damping), not mixed
   void recovery() const {
     for (const Field f : {Field::jnt_solref, Field::tendon_solref})
       for (int i = 0; i < impl_.spec(f).size() && owns(f); i += 2)
@@ -200,7 +200,7 @@ class ParamCheck {
     ordered(Field::actuator_forcerange, model_.actuator_forcelimited);
   }
 
-  // What divides must not be zero; filterexact without a time constant is no filter.
+  // Divisors must not be zero; filterexact without a time constant is not a filter.
   void muscles() const {
     for (int a = 0; a < model_.nu && owns(Field::actuator_dynprm); ++a) {
       const ActuatorDynamics dynamics = model_.actuator_dyntype[at(a)];
@@ -264,8 +264,8 @@ bool Batch::Impl::params_differ(int first, int last) const {
   return false;
 }
 
-// Nobody tells when a user writes into a view: rows that are not as they were when they were found good
-// are looked at again.
+// Writes into a view are not signalled: rows that differ from the last version that passed the check are
+// checked again.
 void Batch::Impl::check_written_params() {
   if (device != nullptr || !any_own) return;
   constexpr int kChunk = 256;

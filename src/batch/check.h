@@ -1,4 +1,4 @@
-// Parameters as a file has them, before they become those of the batch.
+// Checks parameters in a file before they become those of the batch.
 #pragma once
 
 #include <span>

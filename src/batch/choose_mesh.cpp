@@ -1,4 +1,4 @@
-// A mesh for each environment.
+// Chooses a mesh for each environment.
 #include <map>
 
 #include "batch/impl.h"

@@ -1,4 +1,4 @@
-// What is computed when it is asked for, by the CPU: quantities of the present state, Jacobians, contact
+// Computations on request, on the CPU: quantities of the current state, Jacobians, contact
 // points, inverse dynamics.
 #include "batch/compute.h"
 
@@ -20,7 +20,7 @@ constexpr Shape kResultShapes[] = {
 #undef X
 };
 
-// A block of wide numbers for each thread, and where its lanes go: rows of `size` numbers.
+// A block of wide numbers per thread, and the scatter of its lanes to rows of `size` numbers.
 class Blocks {
  public:
   Blocks(const Batch::Impl& impl, int size) : impl_(impl), size_(size) {
@@ -29,7 +29,7 @@ class Blocks {
   }
 
   void* at_worker(int worker) const { return blocks_[at(worker)].data(); }
-  // To and from the rows of a pack's places.
+  // Scatters to and gathers from the rows of a pack's places.
   void store(int worker, std::span<const int> places, double* rows) const {
     void* to[kMaxLanes] = {};
     for (std::size_t lane = 0; lane < places.size(); ++lane)
@@ -49,7 +49,7 @@ class Blocks {
   std::vector<cpu::Buffer> blocks_;
 };
 
-// Another block in the place of a field, while this lives.
+// Replaces the block of a field for the lifetime of this object.
 class Replaced {
  public:
   Replaced(void*& field, void* by) : field_(field), before_(std::exchange(field, by)) {}
@@ -78,7 +78,7 @@ int count_of(const Model& m, ObjectType type) {
   }
 }
 
-// The halves of rows (2,3,nv).
+// Splits rows (2,3,nv) into their halves.
 Jacobian split(const std::vector<double>& both, std::size_t half) {
   Jacobian j;
   for (std::size_t i = 0; i < both.size(); i += 2 * half) {
@@ -128,7 +128,7 @@ Jacobian Batch::Impl::jacobian(ObjectType type, int id, const double* points) {
   return split(out, at(half));
 }
 
-// Actuators without gain and bias exert nothing, and what is applied counts as zero.
+// Actuators with zero gain and bias exert no force, and applied forces count as zero.
 std::vector<double> Batch::Impl::inverse(std::span<const double> qacc) {
   const FieldSpec& s = spec(Field::qacc);
   const std::size_t n = at(num_envs()), bytes = row_bytes(s);

@@ -1,4 +1,4 @@
-// Packs of environments whose present state is asked about, outside any run.
+// Packs of environments whose current state is queried, outside of any run.
 #pragma once
 
 #include <algorithm>
@@ -9,13 +9,13 @@
 
 namespace stiction {
 
-// The lanes beyond the last place copy it.
+// Returns the place of a lane; lanes beyond the last place copy the last one.
 inline int lane_of(std::span<const int> places, int lane) {
   return places[std::min(at(lane), places.size() - 1)];
 }
 
-// f(worker, workspace, places): for each pack of those ids[place] whose state a step could use, with
-// state, inputs and own parameters in the blocks. The others get nothing.
+// Calls f(worker, workspace, places) for each pack of those ids[place] whose state a step could use, with
+// state, inputs and per-environment parameters in the blocks. Other environments are skipped.
 template <class F>
 void each_pack(Batch::Impl& impl, std::span<const int> ids, const F& f) {
   std::vector<int> good;

@@ -1,4 +1,4 @@
-// The contact points of environments, as the reference engine reports them.
+// The contact points of environments, in the format of the reference engine.
 #include <algorithm>
 #include <cmath>
 
@@ -38,7 +38,7 @@ class LaneReader {
   std::size_t lane_;
 };
 
-// Numbers of point i that belong to the point; k, d, mu are the problem's own.
+// Reads the numbers of point i; k, d, mu are those used in the problem.
 Contact contact(const Batch::Impl& impl, const LaneReader& lane, int env, int i) {
   const Model& m = *impl.model;
   const auto& view = impl.host.view();
@@ -65,7 +65,7 @@ Contact contact(const Batch::Impl& impl, const LaneReader& lane, int env, int i)
   c.eps_s = lane.number(Field::point_eps, i);
   c.w = lane.number(Field::point_w, i);
 
-  // point_r is relative to the origin of the tree of a body that can move
+  // point_r is relative to the tree origin of a body that can move
   const bool second = view.body_treeid[c.body2] >= 0;
   const int tree = view.body_treeid[second ? c.body2 : c.body1];
   const Vector origin = lane.vector(Field::xpos, view.tree_origin[tree]);
@@ -73,7 +73,7 @@ Contact contact(const Batch::Impl& impl, const LaneReader& lane, int env, int i)
   for (std::size_t k = 0; k < 3; ++k) c.pos[k] = origin[k] + r[k];
 
   Vector velocity = lane.vector(Field::point_vel, i);
-  for (std::size_t k = 0; k < 3 && view.ndriftslot > 0; ++k)  // of mocap bodies and surfaces
+  for (std::size_t k = 0; k < 3 && view.ndriftslot > 0; ++k)  // drift of mocap bodies and surfaces
     velocity[k] += lane.number(Field::point_drift, 6 * i + 3 + static_cast<int>(k));
   c.separation_velocity = dot(c.normal, velocity);
   for (std::size_t k = 0; k < 3; ++k) c.slip[k] = velocity[k] - c.separation_velocity * c.normal[k];
@@ -90,7 +90,7 @@ std::vector<Contact> Batch::Impl::contacts(std::span<const int> ids) {
     for (std::size_t k = 0; k < places.size(); ++k) {
       const LaneReader lane(*this, w, k);
       std::vector<Contact>& points = of[at(places[k])];
-      // the list is that of all lanes
+      // the list is shared by all lanes
       for (int i = 0; i < lane.integer(Field::npoint); ++i)
         if (lane.number(Field::cand_active, lane.integer(Field::point_slot, i)) > 0.5)
           points.push_back(contact(*this, lane, ids[at(places[k])], i));

@@ -15,7 +15,7 @@ std::map<std::string, DeviceMaker>& registered() {
   return makers;
 }
 
-// Number of "cuda:1", -1 of "cuda"; anything else throws.
+// Returns the number of "cuda:1", -1 for "cuda"; throws on anything else.
 int cuda_number(const std::string& name) {
   const std::string prefix = "cuda";
   if (name == prefix) return -1;
@@ -70,10 +70,10 @@ DeviceLayout::DeviceLayout(const DeviceSpec& spec, bool (*unused)(Field), bool s
   field_rows = take(at(kFields) * 2 * sizeof(void*));
   tables = take(at(kFields) * sizeof(void*));
   ids = take(2 * n * sizeof(int));
-  // from here on copies of environments write (device_rows.cpp); the addresses are made once
+  // staging is from here on written by copies of environments (device_rows.cpp); the addresses are set once
   const bool rounds_by_library = spec.options.linear_solver == LinearSolver::cusolver;
   if (rounds_by_library) addresses = take(2 * n * sizeof(void*));
-  // the rows of one environment at least, and a word of each
+  // room for at least the rows of one environment, and a word of each environment
   std::size_t all = 3 * sizeof(std::uint32_t);
   for (const std::size_t row : row_bytes) all += row;
   staging_bytes = std::max({kStaging, rounded(all, kAlign), n * sizeof(std::uint32_t)});
@@ -88,7 +88,7 @@ DeviceLayout::DeviceLayout(const DeviceSpec& spec, bool (*unused)(Field), bool s
     waiting = take(2 * sizeof(std::int32_t));
   }
 
-  // a team works in one place, threads side by side on one field
+  // a team works in one region, its threads side by side on one field
   std::size_t region = 0;
   scratch = bytes;
   for_fields(specs, {FieldKind::scratch}, [&](Field f, const FieldSpec& s) {

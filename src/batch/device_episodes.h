@@ -1,5 +1,5 @@
-// A task that runs on a device: what an Env asks of it. All its work is in the order of the
-// device's stream, and no call waits for it.
+// A task that runs on a device, as an Env uses it. All work is in the order of the device's
+// stream, and no call waits for it.
 #pragma once
 
 #include <array>
@@ -12,7 +12,7 @@ struct EpisodeArrays;
 }
 
 struct EpisodesSpec {
-  int kind;          // of the task: its place in envs::AllTasks
+  int kind;          // of the task: its index in envs::AllTasks
   const void* task;  // the struct; copied
   int num_actions;
   int frame_skip;
@@ -24,22 +24,22 @@ class DeviceEpisodes {
   static constexpr int kSets = 2;  // of results
   virtual ~DeviceEpisodes() = default;
 
-  // `bytes` of the device, all zero. Its address never changes.
+  // `bytes` of device memory, all zero. Its address never changes.
   virtual std::byte* memory() const = 0;
-  // Where the arrays of the episodes are; the two sets differ in those of the results.
+  // Sets the arrays of the episodes; the two sets differ in the arrays of results.
   virtual void bind(const std::array<envs::EpisodeArrays, kSets>& sets) = 0;
 
-  // Copies the user's actions to where `given` says. Throws ArgumentError where memory that is said
-  // to be on this device is not; memory of the host may change once it returns.
+  // Copies the user's actions to `given`. Throws ArgumentError if memory that is said to be on this
+  // device is not; host memory may be changed as soon as the call returns.
   virtual void take_actions(const float* actions, bool on_device) = 0;
 
-  // A control step into a set of results; or its two halves, around physics of the caller.
+  // Makes a control step into a set of results; act and finish are its halves, around physics of the caller.
   virtual void step(int set) = 0;
   virtual void act(int set) = 0;
   virtual void finish(int set) = 0;
-  // New episodes where `begins` is not 0, their results cleared. `restart`: from episode 0 on.
+  // Begins new episodes where `begins` is not 0, and clears their results. `restart`: from episode 0 on.
   virtual void begin(int set, bool restart) = 0;
-  // Observations of the present state.
+  // Computes the observations of the current state.
   virtual void observe(int set) = 0;
 };
 

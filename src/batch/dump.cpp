@@ -1,27 +1,19 @@
-// One environment as JSON, for `stiction replay`.
+// Writes one environment as JSON, for `stiction replay`.
 #include <nlohmann/json.hpp>
 
 #include "batch/impl.h"
 #include "files.h"
+#include "stiction/option_names.h"
 
 namespace stiction {
 namespace {
 
 using nlohmann::ordered_json;
 
-constexpr const char* kContactModels[] = {"lagged", "similar", "sap"};
-constexpr const char* kStictions[] = {"regularized", "anchored"};
-constexpr const char* kContactPairs[] = {"speculative", "penetrating_deepest"};
-constexpr const char* kLimits[] = {"auto", "solref", "near_rigid"};
-constexpr const char* kCombinations[] = {"mujoco", "harmonic"};
-constexpr const char* kGyroscopics[] = {"auto", "midpoint", "explicit_euler"};
-
-constexpr const char* kMocapVelocities[] = {"difference", "given", "none"};
-
 ordered_json to_json(const Options& o) {
   return {{"timestep", *o.timestep},
-          {"contact_model", kContactModels[static_cast<int>(o.contact_model)]},
-          {"stiction", kStictions[static_cast<int>(o.stiction)]},
+          {"contact_model", name_of(o.contact_model)},
+          {"stiction", name_of(o.stiction)},
           {"stiction_tolerance", o.stiction_tolerance},
           {"regularization", o.regularization},
           {"near_rigid", o.near_rigid},
@@ -29,14 +21,14 @@ ordered_json to_json(const Options& o) {
           {"max_iterations", o.max_iterations},
           {"friction_iterations", o.friction_iterations > 0 ? ordered_json(o.friction_iterations)
                                   : o.friction_iterations == kAutoFriction
-                                      ? ordered_json("auto")
-                                      : ordered_json("fixed_point")},
+                                      ? ordered_json(kAutoName)
+                                      : ordered_json(kFixedPointName)},
           {"friction_tolerance", *o.friction_tolerance},
-          {"contact_pairs", kContactPairs[static_cast<int>(o.contact_pairs)]},
-          {"limits", kLimits[static_cast<int>(o.limits)]},
-          {"friction_combination", kCombinations[static_cast<int>(o.friction_combination)]},
-          {"gyroscopic", kGyroscopics[static_cast<int>(o.gyroscopic)]},
-          {"mocap_velocity", kMocapVelocities[static_cast<int>(o.mocap_velocity)]}};
+          {"contact_pairs", name_of(o.contact_pairs)},
+          {"limits", name_of(o.limits)},
+          {"friction_combination", name_of(o.friction_combination)},
+          {"gyroscopic", name_of(o.gyroscopic)},
+          {"mocap_velocity", name_of(o.mocap_velocity)}};
 }
 
 }  // namespace
@@ -52,7 +44,7 @@ void Batch::dump(int env, const std::string& path) const {
     });
     return group;
   };
-  // the model's own name where it came from a string: such a dump needs the model given to replay
+  // the model's own name if it came from a string: replay then needs the model as an argument
   const ordered_json dump = {
       {"format", "stiction dump 1"},
       {"model", {{"file", model().file}, {"name", model().name}}},
@@ -64,7 +56,7 @@ void Batch::dump(int env, const std::string& path) const {
       {"state", numbers(FieldKind::state)},
       {"inputs", numbers(FieldKind::input)},
       {"parameters", numbers(FieldKind::param)}};
-  // names need not be UTF-8
+  // names may be invalid UTF-8
   const std::string text = dump.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n";
   replace_file(path, text.data(), text.size());
 }

@@ -1,4 +1,4 @@
-// Names and views of fields.
+// Names and views of the fields.
 #include <algorithm>
 #include <string_view>
 #include <unordered_map>
@@ -20,7 +20,7 @@ bool is_public(const FieldSpec& s) {
   return s.kind != FieldKind::scratch;
 }
 
-// Made once: an attribute of a batch in Python is looked up at each read.
+// Built once: Python looks up an attribute of a batch at every read.
 const std::unordered_map<std::string_view, Field>& public_fields() {
   static const std::unordered_map<std::string_view, Field> fields = [] {
     std::unordered_map<std::string_view, Field> by_name;

@@ -1,4 +1,4 @@
-// A batch as bytes: a header that says what it belongs to, the numbers, a checksum. And in a file.
+// Serialization of a batch: a header that identifies model and options, the numbers, a checksum. Also to a file.
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::uint32_t kVersion = 4;
 
-// What is at the front of a file.
+// The header at the beginning of a file.
 struct Header {
   char magic[8] = {'s', 't', 'i', 'c', 't', 'i', 'o', 'n'};
   std::uint32_t version = kVersion;
@@ -22,7 +22,7 @@ struct Header {
   std::uint64_t layout = 0;  // hash of names and sizes of the saved fields
   std::uint64_t model = 0;   // hash of model and options
   std::uint64_t num_envs = 0;
-  char isa[16] = {};  // that stepped it, filled up with zeros
+  char isa[16] = {};  // instruction set that stepped it, padded with zeros
 };
 static_assert(std::has_unique_object_representations_v<Header>);
 
@@ -30,7 +30,7 @@ static_assert(std::has_unique_object_representations_v<Header>);
   throw Error(path + ": " + what);
 }
 
-// No more than `most` bytes of it.
+// Reads a file, at most `most` bytes of it.
 std::vector<std::byte> read_file(const std::string& path, std::size_t most) {
   std::error_code error;
   if (std::filesystem::is_directory(path, error)) refuse(path, "is a folder, not a file");
@@ -78,7 +78,7 @@ void require_same(const Header& file, const Header& batch, const std::string& pa
                      std::to_string(batch.num_envs));
 }
 
-// What the user should know of a file that fits: "" where the motion goes on with the same bits.
+// Returns a warning about a valid file: "" if the motion continues with the same bits.
 std::string warning_of(const Header& file, const Header& batch, const std::string& path) {
   if (std::memcmp(file.isa, batch.isa, sizeof file.isa) == 0) return "";
   std::string isa(file.isa, strnlen(file.isa, sizeof file.isa));
@@ -88,14 +88,14 @@ std::string warning_of(const Header& file, const Header& batch, const std::strin
          "': the motion goes on from the same state, but not to the same bits";
 }
 
-// Which parameters are own, one flag per field.
+// Returns which parameters are per-environment, one flag per field.
 std::vector<char> own_flags(const Batch::Impl& impl) {
   std::vector<char> own(at(kFields));
   for (int f = 0; f < kFields; ++f) own[at(f)] = impl.owns(static_cast<Field>(f)) ? 1 : 0;
   return own;
 }
 
-// Calls f(field, spec) for every parameter: a file has a flag of each, and nothing that depends on other fields.
+// Calls f(field, spec) for every parameter: a file has one flag for each, independent of other fields.
 template <class F>
 void for_params(const Batch::Impl& impl, const F& f) {
   for_fields(impl.host.specs(), {FieldKind::param}, f);
@@ -116,7 +116,7 @@ void for_outputs(Batch::Impl& impl, const F& f) {
   });
 }
 
-// A step leaves none that is not finite, and those of a frozen environment are shown as they are.
+// Outputs of a step are finite, and those of a frozen environment are shown as they are.
 void check_outputs(const Batch::Impl& impl, std::span<const std::byte> saved,
                    const std::string& source) {
   const auto is_finite = [&](auto number, std::size_t bytes) {
@@ -183,7 +183,7 @@ std::string Batch::Impl::restore(std::span<const std::byte> bytes, const std::st
   require_same(header, mine, source);
   if (!a.whole()) refuse(source, "is damaged: the checksum does not match");
 
-  // The checksum is no signature: nothing that follows is believed before it was looked at.
+  // A checksum is not a signature: nothing read from here on is trusted before it was checked.
   std::vector<char> own_fields(at(kFields));
   for_params(*this, [&](Field f, const FieldSpec& param) {
     char& flag = own_fields[at(f)];
@@ -206,7 +206,7 @@ std::string Batch::Impl::restore(std::span<const std::byte> bytes, const std::st
     if (own_fields[at(i)] != 0) make_own(static_cast<Field>(i));
   for (int i = 0; i < kFields; ++i) {
     const Field f = static_cast<Field>(i);
-    // stays own, since the user may hold its rows
+    // the parameter stays per-environment, since the user may hold a view of its rows
     if (own_fields[at(f)] == 0 && owns(f))
       for (int env = 0; env < num_envs(); ++env)
         std::copy_n(reference_row[at(f)], row_bytes(spec(f)), row(f, env));
@@ -215,7 +215,7 @@ std::string Batch::Impl::restore(std::span<const std::byte> bytes, const std::st
   anchors.forget();
   send_all(kSavedRows);
   run({nullptr, num_envs(), 0, true});
-  if (outputs) {  // what a refresh leaves as it is belongs to the last step
+  if (outputs) {  // outputs that a refresh does not compute belong to the last step
     const std::byte* from = last.data();
     for_outputs(*this, [&](void* data, std::size_t n) {
       if (n > 0) std::memcpy(data, from, n);
@@ -226,7 +226,7 @@ std::string Batch::Impl::restore(std::span<const std::byte> bytes, const std::st
   return warning_of(header, mine, source);
 }
 
-// The last three arrays of for_saved. Other numbers may be any: what a step can't use, it says.
+// The last three arrays of for_saved. Other arrays may have any numbers: a step reports those it cannot use.
 void Batch::Impl::check_status(std::span<const std::byte> saved, const std::string& source) const {
   constexpr std::uint32_t kKnown = (1u << physics::SizesView::nstatus) - 1;
   const std::size_t n = at(num_envs());
@@ -253,7 +253,7 @@ void Batch::save(const std::string& path) const {
 
 std::string Batch::load(const std::string& path) {
   const Visit visit(impl_->guard);
-  // a byte more than any file of this batch has, so that longer ones are seen to be
+  // one byte more than any file of this batch has, so that longer files are detected
   return impl_->restore(read_file(path, impl_->longest_snapshot() + 1), path, false);
 }
 

@@ -1,5 +1,5 @@
-// Derivatives of a step, forward: the plain step, its tangents in dual numbers. The equations are in cpu/tangents.cpp
-// and physics/solver/tangent.h.
+// Derivatives of a step, forward mode: the plain step, then its tangents in dual numbers. The equations are in
+// cpu/tangents.cpp and physics/solver/tangent.h.
 #include <cmath>
 #include <cstring>
 
@@ -12,14 +12,14 @@ namespace {
 
 using namespace gradient;
 
-// Newton's method goes on until round-off stops it.
+// Newton's method continues until round-off stops it.
 constexpr double kTightest = 1e-14;
-constexpr double kFixedPoint = 1e-12;  // of the bounds of friction
+constexpr double kFixedPoint = 1e-12;  // tolerance of the friction bounds
 
 constexpr std::initializer_list<FieldKind> kGiven = {FieldKind::state, FieldKind::input,
                                                      FieldKind::param};
 
-// What moves points on bodies without the state doing it.
+// Fields that move points on bodies other than through the state.
 bool is_geometric(Field f) {
   switch (f) {
     case Field::mocap_pos:
@@ -92,7 +92,7 @@ std::vector<StepDerivative::Impl::Part> StepDerivative::Impl::parts(
       throw ArgumentError("StepDerivative: " + std::string(argument) + " '" + name +
                           "': not a number that a step " +
                           (std::strcmp(argument, "of") == 0 ? "moves" : "depends on"));
-    // a start that moves no solution, and names of meshes
+    // a warm start that moves no solution, and indices of meshes
     if (f == Field::qacc_warmstart || f == Field::geom_dataid || f == Field::eq_active)
       throw ArgumentError("StepDerivative: " + std::string(argument) + " '" + name +
                           "': has no derivative");
@@ -119,7 +119,7 @@ void StepDerivative::Impl::load(const Worker& w, int env) const {
         mocap && !batch.mocap_is_good(env) ? batch.reference_row[at(f)] : batch.row(f, env);
     for (int i = 0; i < s.size(); ++i) {
       const double x = batch.get(row, s, i);
-      // as the step has them
+      // as in the step
       w.plain.numbers(f)[i] = s.kind == FieldKind::input && !std::isfinite(x) ? 0.0 : x;
     }
   });
@@ -144,7 +144,7 @@ bool StepDerivative::Impl::has_own_numbers(int env) const {
   return false;
 }
 
-// The columns of qpos in the rows of qpos and qvel, by the reference: (2 nv, 2 nv).
+// Returns the columns of qpos in the rows of qpos and qvel, computed by the reference: (2 nv, 2 nv).
 std::vector<double> StepDerivative::Impl::by_reference(const Worker& w) const {
   const auto span = [&](Field f) {
     return std::span<const double>(w.plain.numbers(f), at(batch.spec(f).size()));
@@ -159,7 +159,7 @@ std::vector<double> StepDerivative::Impl::by_reference(const Worker& w) const {
             .eq_active = span(Field::eq_active),
             .act = span(Field::act),
             .time = w.plain.numbers(Field::time)[0]};
-  // where the mocap bodies are, and as fast as the step has them
+  // poses of the mocap bodies, and their velocities in this step
   std::vector<double> pos, quat;
   if (batch.host.view().nmocapstate > 0) {
     pos.assign(in.mocap_pos.begin(), in.mocap_pos.end());
@@ -175,7 +175,7 @@ std::vector<double> StepDerivative::Impl::by_reference(const Worker& w) const {
   return reference->step_jacobian(span(Field::qpos), span(Field::qvel), in).state;
 }
 
-// Whether a point without tangents may move other numbers than those that the reference has.
+// Returns whether a point without tangents may also move entries that the reference does not provide.
 bool StepDerivative::Impl::moves_more() const {
   const auto other = [](const Part& p) {
     return p.field != Field::qpos && p.field != Field::qvel && p.field != Field::act;
@@ -191,7 +191,7 @@ std::vector<double> StepDerivative::Impl::ask_reference(const Worker& w, int env
   return by_reference(w);
 }
 
-// v of each solve; the bits of Status.
+// Solves for v of each solve; returns the bits of Status.
 std::uint32_t StepDerivative::Impl::solve(Worker& w) const {
   const cpu::Kernels& k = cpu::float64_kernels();
   physics::ModelView m = batch.host.view();
@@ -202,7 +202,7 @@ std::uint32_t StepDerivative::Impl::solve(Worker& w) const {
     m.opt.friction_share = kFixedPoint;
   }
   cpu::LaneReport report{};
-  // of pairs that the cull leaves out nobody writes it
+  // fields of pairs that the cull rejects are never written
   std::fill_n(w.plain.numbers(Field::pair_near), m.npair, 0.0);
   for (int n = 1; n <= solves(); ++n) {
     if (!m.opt.friction_follows) m.opt.friction_iterations = n;
@@ -230,7 +230,7 @@ bool StepDerivative::Impl::begin(Worker& w, int env) {
 
 // ---- forward
 
-// The numbers of a field, without tangents.
+// Copies the numbers of a field, without tangents.
 void StepDerivative::Impl::to_dual(const Worker& w, Field f) const {
   const double* from = w.plain.numbers(f);
   double* to = w.dual.numbers(f);
@@ -249,7 +249,7 @@ void StepDerivative::Impl::prepare_jacobian() {
   }
 }
 
-// Puts those of the reference in the place of what the tangents have of column c in direction d.
+// Replaces the tangents of column c in direction d by those of the reference.
 void StepDerivative::Impl::replace(Worker& w, const std::vector<double>& state, int c,
                                    int d) const {
   const auto [part, i] = column(c);
@@ -264,13 +264,13 @@ void StepDerivative::Impl::replace(Worker& w, const std::vector<double>& state, 
   }
 }
 
-// The part and the number in it of column c.
+// Returns the part that column c belongs to, and the index within it.
 std::pair<const StepDerivative::Impl::Part*, int> StepDerivative::Impl::column(int c) const {
   std::size_t p = 0;
   while (c >= columns[p].first + columns[p].size) ++p;
   return {&columns[p], c - columns[p].first};
 }
-// f(dual number, rate): each that moves with column c.
+// Calls f(dual number, rate) for each number that moves with column c.
 template <class F>
 void StepDerivative::Impl::for_seeds(const Worker& w, int c, const F& f) const {
   const auto [part, i] = column(c);
@@ -283,7 +283,7 @@ void StepDerivative::Impl::for_seeds(const Worker& w, int c, const F& f) const {
   for (int k = 0; k < 4; ++k) f(x + kDual * at(t.first + k), rate[at(k)]);
 }
 
-// Tangents of the rows of a part in all directions.
+// Reads the tangents of the rows of a part in all directions.
 void StepDerivative::Impl::read(Worker& w, const Part& part) const {
   const double* const x = w.dual.numbers(part.field);
   for (int r = 0; r < part.size; ++r) {
@@ -308,7 +308,7 @@ void StepDerivative::Impl::read(Worker& w, const Part& part) const {
   }
 }
 
-// Of a step that moves nothing.
+// Tangents of a step that keeps the state.
 void StepDerivative::Impl::stay(Worker& w, int first, int count) const {
   std::fill(w.tangents.begin(), w.tangents.end(), 0.0);
   for (int d = 0; d < count; ++d) {
@@ -327,7 +327,7 @@ void StepDerivative::Impl::differentiate(Worker& w, int env, const Use& use) {
     list_anchors(w.dual);
   }
   const int n = ncolumns();
-  std::vector<double> state;  // of the reference, where it is asked
+  std::vector<double> state;  // from the reference, if needed
   for (int first = 0; first < n; first += kDirections) {
     const int count = std::min(kDirections, n - first);
     if (!moves) {
@@ -351,7 +351,7 @@ void StepDerivative::Impl::differentiate(Worker& w, int env, const Use& use) {
   }
 }
 
-// ---- what is public
+// ---- public interface
 
 StepDerivative::StepDerivative(Batch& batch, const std::vector<std::string>& of,
                                const std::vector<std::string>& wrt)

@@ -1,5 +1,5 @@
-// What is behind StepDerivative (stiction/gradient.h): which numbers are seeded and which are read, one environment at
-// a time. Jacobians go forward, gradient.cpp, products backward, gradient_reverse.cpp.
+// Implementation of StepDerivative (stiction/gradient.h): which numbers are seeded and which are read, one environment
+// at a time. Jacobians use forward mode, gradient.cpp, products reverse mode, gradient_reverse.cpp.
 #pragma once
 
 #include <algorithm>
@@ -23,7 +23,7 @@ struct StepDerivative::Impl {
   Impl(Batch& b, const std::vector<std::string>& of_names,
        const std::vector<std::string>& wrt_names);
 
-  // Where the bounds of friction follow, all of them are in one.
+  // If the friction bounds follow the impulses, there is a single solve.
   int solves() const { return std::max(1, batch.options.friction_iterations); }
   int nrows() const { return of.empty() ? 0 : of.back().first + of.back().size; }
   int ncolumns() const { return wrt.empty() ? 0 : wrt.back().first + wrt.back().size; }
@@ -38,11 +38,11 @@ struct StepDerivative::Impl {
 
   // ---- one environment
 
-  // Its numbers and its step in plain ones, and the bits of Status. false: the step keeps the state.
+  // Loads an environment and makes its step in plain numbers; sets the bits of Status. false: the step keeps the state.
   bool begin(Worker& w, int env);
   void load(const Worker& w, int env) const;
   std::uint32_t solve(Worker& w) const;
-  // From plain numbers to others: those that each environment has; all slots may have an anchor.
+  // Copies per-environment fields from plain numbers to others; every slot may have an anchor.
   template <class Copy>
   void for_own(const Copy& copy) const {
     for_fields(batch.host.specs(), {FieldKind::state, FieldKind::input, FieldKind::param},
@@ -52,13 +52,13 @@ struct StepDerivative::Impl {
   }
   void list_anchors(const gradient::Blocks& b) const;
   bool has_own_numbers(int env) const;
-  // Where a point acts that was searched for: the columns of qpos in the rows of qpos and qvel, (2 nv, 2 nv), or
-  // nothing.
+  // If a point computed by a search acts: the columns of qpos in the rows of qpos and qvel, (2 nv, 2 nv); else
+  // empty.
   std::vector<double> ask_reference(const Worker& w, int env);
   std::vector<double> by_reference(const Worker& w) const;
   bool moves_more() const;
 
-  // ---- forward: use(first column, count) after each chunk of directions, with their tangents in the worker
+  // ---- forward: use(first column, count) after each chunk of directions, whose tangents are in the worker
 
   void prepare_jacobian();
   template <class Use>
@@ -71,7 +71,7 @@ struct StepDerivative::Impl {
   void replace(Worker& w, const std::vector<double>& state, int c, int d) const;
   void stay(Worker& w, int first, int count) const;
 
-  // ---- backward: weights of the rows to those of the columns
+  // ---- reverse: from weights of the rows to those of the columns
 
   void prepare_product();
   void pull(Worker& w, int env, const double* weights, double* out);
@@ -84,7 +84,7 @@ struct StepDerivative::Impl {
   void harvest(const Worker& w, const Part& part, std::uint32_t first_leaf, double* out) const;
   void stay(const double* weights, double* out) const;
 
-  // f(worker, env) for all environments.
+  // Calls f(worker, env) for all environments.
   template <class F>
   void each(const F& f) {
     batch.pool->run(batch.num_envs(), batch.pool->size(),
@@ -97,7 +97,7 @@ struct StepDerivative::Impl {
   std::vector<Worker> workers;
   std::vector<std::uint32_t> status;
   std::vector<std::uint8_t> exact;
-  std::unique_ptr<Reference> reference;  // where points of a pair are searched for
+  std::unique_ptr<Reference> reference;  // for pairs whose points are computed by a search
 };
 
 }  // namespace stiction

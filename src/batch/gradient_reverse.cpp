@@ -1,5 +1,5 @@
-// Products of weights with the derivative of a step, backward: from what the step moved to what it depends on, on a
-// tape. The equations are in cpu/adjoints.cpp.
+// Products of weights with the derivative of a step, in reverse mode on a tape: from the results of the step to its
+// arguments. The equations are in cpu/adjoints.cpp.
 #include <cmath>
 
 #include "batch/gradient_impl.h"
@@ -16,7 +16,7 @@ bool is_motion(Field f) {
 
 }  // namespace
 
-// The numbers of a field, as constants.
+// Copies the numbers of a field as constants.
 void StepDerivative::Impl::to_tape(const Worker& w, Field f) const {
   const double* const from = w.plain.numbers(f);
   cpu::Recorded* const to = w.reverse->fields.recorded(f);
@@ -32,7 +32,7 @@ void StepDerivative::Impl::prepare_product() {
   }
 }
 
-// The numbers of the columns, in their order, as the first nodes of the tape; how many.
+// Makes the numbers of the columns, in order, the first nodes of the tape; returns their number.
 int StepDerivative::Impl::plant_leaves(const Worker& w) const {
   cpu::Tape& tape = w.reverse->recording.tape;
   tape.clear();
@@ -46,7 +46,7 @@ int StepDerivative::Impl::plant_leaves(const Worker& w) const {
   return count;
 }
 
-// The transpose of `read`: what the rows of a part weigh, on their nodes.
+// The transpose of `read`: adds the weights of the rows of a part to their nodes.
 void StepDerivative::Impl::seed(const Worker& w, const Part& row, const double* weights) const {
   cpu::Tape& tape = w.reverse->recording.tape;
   const cpu::Recorded* const x = w.reverse->fields.recorded(row.field);
@@ -68,7 +68,7 @@ void StepDerivative::Impl::seed(const Worker& w, const Part& row, const double* 
   }
 }
 
-// The transpose of `for_seeds`: from the leaves of a part to its columns.
+// The transpose of `for_seeds`: accumulates the leaves of a part into its columns.
 void StepDerivative::Impl::harvest(const Worker& w, const Part& part, std::uint32_t first_leaf,
                                    double* out) const {
   cpu::Tape& tape = w.reverse->recording.tape;
@@ -91,7 +91,7 @@ void StepDerivative::Impl::harvest(const Worker& w, const Part& part, std::uint3
   }
 }
 
-// Of those rows to those columns.
+// Sweeps from the rows in of_rows to the columns in to_columns.
 template <class Rows, class Columns>
 void StepDerivative::Impl::sweep(Worker& w, int leaves, const double* weights, double* out,
                                  const Rows& of_rows, const Columns& to_columns) const {
@@ -108,7 +108,7 @@ void StepDerivative::Impl::sweep(Worker& w, int leaves, const double* weights, d
   for (std::uint32_t leaf = 0; leaf < first; ++leaf) r.recording.tape.take(leaf);
 }
 
-// Of a step that moves nothing.
+// Product for a step that keeps the state.
 void StepDerivative::Impl::stay(const double* weights, double* out) const {
   for (const Part& part : columns)
     for (const Part& row : rows)
@@ -130,7 +130,7 @@ void StepDerivative::Impl::pull(Worker& w, int env, const double* weights, doubl
   if (!lifted) return;
   const std::vector<double> state = ask_reference(w, env);
   if (state.empty()) return;
-  // qpos to qpos and qvel by the reference, to the rest as it is
+  // from qpos to qpos and qvel with the reference's columns, to all other rows by the sweep
   const auto others = [](Field f) { return !is_motion(f); };
   sweep(w, leaves, weights, out, others, [](Field f) { return f == Field::qpos; });
   const int nv = batch.model->nv;

@@ -1,4 +1,4 @@
-// What the derivative of a step works with: an environment in plain, in dual and in recorded numbers, and the tangents
+// Workspaces of the derivative of a step: an environment in plain, dual and recorded numbers, and the tangents
 // of positions.
 #pragma once
 
@@ -13,12 +13,12 @@
 namespace stiction::gradient {
 
 using cpu::kDirections;
-inline constexpr std::size_t kDual = cpu::kDualBytes / sizeof(double);  // numbers of a dual
+inline constexpr std::size_t kDual = cpu::kDualBytes / sizeof(double);  // doubles per dual number
 
 inline constexpr std::initializer_list<FieldKind> kAll = {
     FieldKind::state, FieldKind::input, FieldKind::param, FieldKind::output, FieldKind::scratch};
 
-// All fields of one environment, of numbers of so many bytes.
+// All fields of one environment, for a number type of a given size.
 struct Blocks {
   cpu::Buffer memory;
   std::array<void*, kFields> fields{};
@@ -43,7 +43,7 @@ struct Blocks {
   int* ints(Field f) const { return static_cast<int*>(fields[at(f)]); }
 };
 
-// By an LU factorization with pivots.
+// Solves by an LU factorization with pivoting.
 class GeneralSystem : public cpu::LinearSystem {
  public:
   double* matrix(int n) override {
@@ -67,7 +67,7 @@ class GeneralSystem : public cpu::LinearSystem {
   Eigen::PartialPivLU<Eigen::MatrixXd> lu_;
 };
 
-// What a product needs: the environment in recorded numbers, and their tape.
+// Workspace of a product: the environment in recorded numbers, and their tape.
 struct Reverse {
   Blocks fields;
   cpu::Recording recording;
@@ -77,8 +77,8 @@ struct Reverse {
   std::size_t bytes() const { return fields.bytes + recording.bytes(); }
 };
 
-// Of one thread: the environment in plain numbers, for the solve, and what a Jacobian needs, in dual ones. What only
-// Jacobians or only products need is there from the first one on.
+// Workspace of one thread: the environment in plain numbers, for the solve, and in dual numbers, for a Jacobian. Memory
+// that only Jacobians or only products need is allocated at the first one.
 struct Worker {
   Blocks plain, dual;
   std::vector<double> solutions, factors, tangents;
@@ -98,7 +98,7 @@ struct Worker {
   }
 };
 
-// The rotation q moves at this rate where its tangent is e_i: q̇ = ½ q (0, e_i).
+// Returns the rate of q if its tangent is e_i: q̇ = ½ q (0, e_i).
 inline std::array<double, 4> quaternion_rate(const double* q, int i) {
   const double w = 0.5 * q[0], x = 0.5 * q[1], y = 0.5 * q[2], z = 0.5 * q[3];
   if (i == 0) return {-x, w, z, -y};
@@ -106,7 +106,7 @@ inline std::array<double, 4> quaternion_rate(const double* q, int i) {
   return {-z, y, -x, w};
 }
 
-// And back: ω_i = Σ f_k q̇_k with ω = 2 q⁻¹ q̇, so f is 4/|q|² times that rate.
+// The inverse: ω_i = Σ f_k q̇_k with ω = 2 q⁻¹ q̇, so f is 4/|q|² times that rate.
 inline std::array<double, 4> rotation_reading(const double* q, int i) {
   std::array<double, 4> f = quaternion_rate(q, i);
   const double norm2 = q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3];
@@ -114,7 +114,7 @@ inline std::array<double, 4> rotation_reading(const double* q, int i) {
   return f;
 }
 
-// How qpos moves with dof i of its tangent, and back: qpos[first + k] at the rate[k]. Of a rotation four numbers.
+// Relates qpos to dof i of its tangent: qpos[first + k] moves at rate[k]. Four numbers for a rotation.
 struct PositionTangent {
   int first, count;
   int axis;  // of a rotation

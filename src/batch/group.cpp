@@ -1,4 +1,4 @@
-// Which environments share a pack. Their results don't depend on it, the time does.
+// Grouping: which environments share a pack. Results do not depend on it, the run time does.
 #include <algorithm>
 
 #include "batch/impl.h"
@@ -21,8 +21,8 @@ bool before(const GroupKey& a, const GroupKey& b) {
   return a.env < b.env;
 }
 
-// Environments are grouped among so many neighbours, whoever does it: how packs are made up, and so
-// what they count, depends on the environments alone. A multiple of the lanes of any pack.
+// Environments are grouped within chunks of this many, whichever thread does it: so the packs, and what
+// they count, depend on the environments alone. A multiple of the lanes of any pack.
 constexpr int kChunk = 1024;
 static_assert(kChunk % kMaxLanes == 0);
 
@@ -34,8 +34,8 @@ void Batch::Impl::group() {
             [&](int, int chunk) { group(chunk * kChunk, std::min(n, (chunk + 1) * kChunk)); });
 }
 
-// Sorts environments [first, last) by what they touched and how long they took in the last step.
-// Outputs are the user's to overwrite: any number will do here.
+// Sorts environments [first, last) by the bodies they touched and their iterations in the last step.
+// Users may overwrite outputs: any values are valid here.
 void Batch::Impl::group(int first, int last) {
   const bool wide = number_bytes(spec(Field::xfrc_contact)) == 8;
   for (int env = first; env < last; ++env) {

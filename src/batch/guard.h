@@ -1,4 +1,4 @@
-// A batch and the episodes around it are for one thread at a time: whoever comes second is refused.
+// A batch and the episodes around it are for one thread at a time: a second caller is rejected.
 #pragma once
 
 #include <atomic>
@@ -8,14 +8,14 @@
 
 namespace stiction {
 
-// Which kind of call a thread is in. A call of an Env may make calls of its batch, itself or by a
-// physics callback of the same thread; every other call from within a call is refused.
+// The kind of call that a thread is in. A call of an Env may call its batch, directly or from a
+// physics callback in the same thread; every other nested call is rejected.
 enum class Inside : int { nothing, env, batch };
 
 class Guard {
  public:
-  // Throws Error where another thread is in a call, or this one in a call that allows no other.
-  // Returns what this thread was inside of.
+  // Throws Error if another thread is in a call, or this one in a call that allows no nested call.
+  // Returns what this thread was inside before.
   Inside enter(Inside what) {
     std::uintptr_t owner = 0;
     if (!owner_.compare_exchange_strong(owner, this_thread(), std::memory_order_acquire)) {
@@ -40,15 +40,15 @@ class Guard {
 
  private:
   static std::uintptr_t this_thread() {
-    static thread_local char here;  // its address: a number of the thread that is never 0
+    static thread_local char here;  // its address identifies the thread and is never 0
     return reinterpret_cast<std::uintptr_t>(&here);
   }
 
   std::atomic<std::uintptr_t> owner_{0};
-  Inside inside_ = Inside::nothing;  // the owner's
+  Inside inside_ = Inside::nothing;  // of the owner
 };
 
-// A call, from its beginning to its end.
+// A call, from entry to exit.
 class Visit {
  public:
   explicit Visit(Guard& guard, Inside what = Inside::batch)

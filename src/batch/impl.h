@@ -1,5 +1,5 @@
-// What a batch is made of. Dense rows are the public memory; a run copies the rows of the lanes of
-// a pack into the blocks of its thread, steps there and copies them back.
+// Implementation of a batch. Dense rows are the public memory; a run gathers the rows of the lanes of
+// a pack into the blocks of its thread, steps there and scatters them back.
 #pragma once
 
 #include <algorithm>
@@ -39,57 +39,57 @@ constexpr std::size_t at(Field f) {
   return static_cast<std::size_t>(f);
 }
 
-inline constexpr int kMaxLanes = 16;  // of any instruction set
+inline constexpr int kMaxLanes = 16;  // maximum over the instruction sets
 
 using physics::has_direction;
 
 std::vector<int> all_ids(int n);  // 0 ... n - 1
 
-// Options with every default resolved. Throws ArgumentError.
+// Returns the options with every default resolved. Throws ArgumentError.
 Options resolved(const Model& model, const BatchOptions& options);
-// batch_memory, of a batch with a task of that kind; -1: without.
+// As batch_memory, for a batch with a task of that kind; -1: without a task.
 BatchMemory memory_with_task(const Model& model, const BatchOptions& options, int task_kind);
 
-// The blocks of one thread and what it counted.
+// The blocks of one thread, and its counts.
 struct Workspace {
   cpu::Buffer memory;
-  std::vector<cpu::Buffer> own;  // blocks of parameters that became own
+  std::vector<cpu::Buffer> own;  // blocks of per-environment parameters
   std::array<void*, kFields> fields{};
   SolverCounts counts;
 };
 
-// The environments of the lanes of one pack; the lanes beyond the last copy it.
+// The environments in the lanes of one pack; lanes beyond the last copy the last.
 struct Lanes {
   int used;
   int env[kMaxLanes];
-  bool active[kMaxLanes];  // it steps
-  bool store[kMaxLanes];   // its results are kept
+  bool active[kMaxLanes];  // the lane steps
+  bool store[kMaxLanes];   // results of the lane are stored
 };
 
-// Environments that share a pack should be alike: a pack works for all points that any of its lanes
-// has, until its slowest lane is done. By these numbers they are sorted.
+// Environments that share a pack should be alike: a pack processes every point that any of its lanes has,
+// until its slowest lane is done. They are sorted by these keys.
 struct GroupKey {
   std::uint64_t touching;  // bit b: body b touches something
-  int iterations;          // of the last step
+  int iterations;          // in the last step
   int env;
 };
 
-// A dense field that has numbers, as a run copies it.
+// A nonempty dense field, as a run copies it.
 struct RowSpec {
   Field field;
   FieldKind kind;
   bool wide;
-  int numbers;        // of an environment
-  std::size_t bytes;  // of its row
-  double limit;       // of the size of a number of the state
+  int numbers;        // per environment
+  std::size_t bytes;  // of a row
+  double limit;       // bound on the absolute value of a state's number
 };
 
 // The slots of each environment that may have an anchor: anchors.cpp.
 struct AnchorSlots {
-  int nslot = 0, nanchor = 0, words = 0;  // 0 where there are no anchors; words of an environment
+  int nslot = 0, nanchor = 0, words = 0;  // 0 if there are no anchors; words per environment
   std::vector<std::uint64_t> bits;        // (envs, words)
   std::vector<std::uint8_t> known;        // (envs)  0: the row may have been written since
-  bool shown = false;                     // to a user, who may write there at any time
+  bool shown = false;                     // a view was given to a user, who may write at any time
 
   void allocate(int envs, int slots, int anchors);
   static std::size_t bytes_per_env(int slots, int anchors);
@@ -98,7 +98,7 @@ struct AnchorSlots {
   void forget() { std::fill(known.begin(), known.end(), std::uint8_t{0}); }
 };
 
-// Which shape a list gives its numbers: rows or columns that are the constant `one` are left out.
+// The shape of a field in a .def list: rows or columns that are the constant `one` are omitted.
 struct Shape {
   bool rows, columns;
 };
@@ -115,7 +115,7 @@ inline constexpr RowGroups kGivenRows = kStateRows | kInputRows | kParamRows;
 struct Batch::Impl {
   Impl(ModelPtr m, const BatchOptions& o);
 
-  // ---- what never changes
+  // ---- constant after construction
   ModelPtr model;
   BatchOptions given;
   Options options;
@@ -124,14 +124,14 @@ struct Batch::Impl {
   std::uint64_t model_hash;
   std::vector<int> quaternions;  // addresses in qpos
   BatchMemory memory;
-  bool poison;  // tests: NaN in whatever a step must not read
+  bool poison;  // tests: NaN in all memory that a step must not read
 
-  // ---- dense fields; parameters only where own
+  // ---- dense fields; parameters only if per-environment
   cpu::Buffer dense;
-  std::vector<cpu::Buffer> own, checked;  // parameters; as they were when they were found good
+  std::vector<cpu::Buffer> own, checked;  // parameters; copies of those that last passed the check
   bool any_own = false;
   std::array<std::byte*, kFields> rows{};
-  std::vector<RowSpec> loaded, stored;  // parameters are loaded where own
+  std::vector<RowSpec> loaded, stored;  // parameters are loaded if per-environment
   std::vector<std::uint32_t> status;
   std::vector<std::int32_t> status_step, steps;  // steps since the reset
   std::vector<GroupKey> order;                   // environments as they share packs, see group.cpp
@@ -140,24 +140,24 @@ struct Batch::Impl {
   std::array<std::byte*, kFields> reference_row{};
 
   // ---- blocks
-  cpu::Buffer shared;  // parameters of the model, the same for all threads
-  // Of each thread; where two packs step side by side then those of the second packs, and of what the two share.
+  cpu::Buffer shared;  // parameters of the model, shared by all threads
+  // One per thread; if two packs are stepped side by side, then those of the second packs, then those that both share.
   std::vector<Workspace> workspaces;
   std::unique_ptr<cpu::ThreadPool> pool;
   cpu::Pace pace{1};  // of the steps
   SolverCounts counts;
   Guard guard;
   std::function<void()> poll;  // Batch::set_poll
-  double step_seconds = 0;     // one step of all environments, as it was lately; 0: unknown
+  double step_seconds = 0;     // recent duration of one step of all environments; 0: unknown
 
-  // ---- where the batch lives, unless on the CPU: then the rows above are the host's copies
+  // ---- the device that holds the batch, if not the CPU: the rows above are then copies on the host
   std::unique_ptr<Device> device;
 
   int num_envs() const { return given.num_envs; }
   std::string isa() const;
   const FieldSpec& spec(Field f) const { return host.specs()[at(f)]; }
   bool is_wide(const FieldSpec& s) const { return s.type == FieldType::wide; }
-  // Bytes of one number in a dense row, of a row, and of a block.
+  // Return the bytes of one number in a dense row, of a row, and of a block.
   std::size_t number_bytes(const FieldSpec& s) const {
     return is_wide(s) || given.precision == Precision::float64 ? 8 : 4;
   }
@@ -165,12 +165,12 @@ struct Batch::Impl {
   std::size_t block_bytes(const FieldSpec& s) const;
   std::byte* row(Field f, int env) const { return rows[at(f)] + row_bytes(spec(f)) * at(env); }
   physics::StatusArrays host_status() { return {status.data(), status_step.data(), steps.data()}; }
-  // Where the batch lives.
+  // Returns the status arrays where the batch lives.
   physics::StatusArrays status_arrays() {
     return device != nullptr ? device->status_arrays() : host_status();
   }
   bool owns(Field f) const { return spec(f).kind == FieldKind::param && rows[at(f)] != nullptr; }
-  // Number i of a dense row.
+  // Returns number i of a dense row.
   double get(const std::byte* row, const FieldSpec& s, int i) const;
   void set(std::byte* row, const FieldSpec& s, int i, double x) const;
   double number(Field f, int env, int i) const { return get(row(f, env), spec(f), i); }
@@ -182,8 +182,8 @@ struct Batch::Impl {
   void make_own(Field f);
   Field find(const std::string& name) const;
 
-  // ---- mirror.cpp: rows between a device and their copies on the host, parameters only where own.
-  // On the CPU these do nothing.
+  // ---- mirror.cpp: transfers rows between a device and their copies on the host; parameters only if
+  // per-environment. On the CPU these do nothing.
   void fetch(RowGroups groups, std::span<const int> envs);
   void fetch_all(RowGroups groups);
   void send_all(RowGroups groups);
@@ -192,12 +192,12 @@ struct Batch::Impl {
 
   // ---- run.cpp
   struct Run {
-    const int* envs;  // nullptr: all, grouped
+    const int* envs;  // nullptr: all, in groups
     int count;
-    int steps;             // 0: forces that move nothing
+    int steps;             // 0: forces without moving the state
     bool store_frozen;     // also where the status says that an environment is frozen
-    bool goes_on = false;  // with the groups of the run before
-    int after = 0;         // steps of the same call that other runs will take
+    bool goes_on = false;  // with the groups of the previous run
+    int after = 0;         // remaining steps of the call, made by later runs
   };
   void run(const Run& r);
   void step(int n);
@@ -229,31 +229,31 @@ struct Batch::Impl {
   void write_reference(int env, FieldKind kind);
   void reset_environment(int env);                      // on the CPU
   void reset(const int* ids, int n);                    // null: all
-  double limit(Field f) const;                          // of a number of the state
+  double limit(Field f) const;                          // bound on a number of the state
   std::string describe(Field f, int env, int i) const;  // "qpos[3, 2]"
 
   // ---- file.cpp
   std::vector<std::byte> snapshot(bool outputs);
-  std::size_t longest_snapshot();  // bytes, with every parameter own
-  // Throws Error, naming the source, on what is damaged or foreign; then nothing has changed. Returns
-  // a warning where the bits will be others, else "".
+  std::size_t longest_snapshot();  // in bytes, with every parameter per-environment
+  // Throws Error, naming the source, on damaged or foreign bytes, without changing anything. Returns
+  // a warning if the bits of later steps will differ, else "".
   std::string restore(std::span<const std::byte> bytes, const std::string& source, bool outputs);
   void check_status(std::span<const std::byte> saved, const std::string& source) const;
 
-  // ---- check.cpp: own parameters. Throw ArgumentError on an unphysical one.
+  // ---- check.cpp: per-environment parameters. Throw ArgumentError on an unphysical one.
   void check_params(int env);
-  // Of environments [first, last): whether any is not as it was found good.
+  // Returns whether any of environments [first, last) differs from the version that last passed the check.
   bool params_differ(int first, int last) const;
   void check_written_params();
   std::vector<Contact> contacts(std::span<const int> ids);  // contacts.cpp
 
-  // ---- compute.cpp: rows of all environments; NaN where the state is bad
+  // ---- compute.cpp: rows of all environments; NaN for a bad state
   Computed compute(physics::Quantity which);
   // points (num_envs,3), or null: the origin of the object.
   Jacobian jacobian(ObjectType type, int id, const double* points);
   std::vector<double> inverse(std::span<const double> qacc);
 
-  // ---- rays.cpp: NaN where the state is bad
+  // ---- rays.cpp: NaN for a bad state
   RayHits<float> raycast(std::span<const int> ids, const Rays& rays);
   std::vector<float> height_scan(std::span<const int> ids, int body, const HeightScan& scan);
 

@@ -1,4 +1,4 @@
-// The host's copies (the mirror) of the rows of a batch that lives on a device.
+// The mirror: the host's copies of the rows of a batch that lives on a device.
 #include "batch/impl.h"
 
 namespace stiction {

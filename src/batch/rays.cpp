@@ -1,4 +1,4 @@
-// Rays and height scans of the present state, computed when they are asked for, by the CPU.
+// Rays and height scans of the current state, computed on request, on the CPU.
 #include <limits>
 
 #include "batch/compute.h"
@@ -7,14 +7,14 @@ namespace stiction {
 namespace {
 
 constexpr float kUnknown = std::numeric_limits<float>::quiet_NaN();
-constexpr int kRay = 6, kHit = 5;  // numbers, physics/rays/rays.h
-constexpr int kTogether = 256;     // rays whose numbers stay in the caches
-// A call is cut into pieces, between which it may be ended (Batch::set_poll): as many rays of an environment, and as
-// many of all together for each thread.
+constexpr int kRay = 6, kHit = 5;  // numbers per ray and per hit, physics/rays/rays.h
+constexpr int kTogether = 256;     // rays whose numbers fit into the caches
+// A call is divided into pieces, between which it may be interrupted (Batch::set_poll): at most this many rays of one
+// environment, and this many in total per thread.
 constexpr int kPieceOfOne = 8192;
 constexpr std::size_t kPieceOfThread = 1 << 17;
 
-// f(ids, place of the first of them, first ray, rays): for each piece of n rays of each environment.
+// Calls f(ids, place of the first of them, first ray, rays) for each piece of the n rays of each environment.
 template <class F>
 void each_piece(Batch::Impl& impl, std::span<const int> ids, int n, int most, const F& f) {
   const std::size_t threads = at(impl.pool->size());
@@ -29,7 +29,7 @@ void each_piece(Batch::Impl& impl, std::span<const int> ids, int n, int most, co
     }
 }
 
-// Wide numbers of one pack: a block, and rows in whose place the caller's are of other types.
+// Wide numbers of one pack: a block, and rows that stand in for the caller's if these have another type.
 class Scratch {
  public:
   Scratch(const Batch::Impl& impl, int size)
@@ -60,7 +60,7 @@ std::vector<Scratch> scratch(const Batch::Impl& impl, int size) {
   return each;
 }
 
-// Vectors of n environments, or the same for all of them.
+// Vectors of n environments, or shared by all of them.
 struct Vectors {
   std::span<const double> numbers;
   bool own;

@@ -1,4 +1,4 @@
-// Steps over packs of environments.
+// Steps of packs of environments.
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -16,12 +16,12 @@ double seconds_since(Clock::time_point begin) {
   return std::chrono::duration<double>(Clock::now() - begin).count();
 }
 
-// A call that is asked for many steps makes so many seconds of them between two polls, on a device,
-// which does them later, so many.
+// A call with many steps makes this many seconds of steps between two polls; on a device, which executes
+// them later, this many steps.
 constexpr double kPollSeconds = 0.1;
 constexpr int kPollSteps = 256;
 
-// A count instead of an early exit: no branch per number.
+// Counts instead of exiting early: no branch per number.
 template <class T>
 bool all_within(const std::byte* row, int n, double limit) {
   const T* x = reinterpret_cast<const T*>(row);
@@ -49,7 +49,7 @@ void add(SolverCounts& c, const cpu::LaneReport& r, int max_iterations) {
   c.frozen += has(kFrozen);
 }
 
-// Moves the numbers of `from` to `to`.
+// Moves the counts of `from` to `to`.
 void merge(SolverCounts& to, SolverCounts& from) {
   std::uint64_t SolverCounts::*const kNumbers[] = {&SolverCounts::env_steps,
                                                    &SolverCounts::iterations,
@@ -70,7 +70,7 @@ void merge(SolverCounts& to, SolverCounts& from) {
 
 }  // namespace
 
-// A pose that kinematics can use, and numbers that the step can square.
+// Returns whether kinematics can use the pose, and a step can square the numbers.
 bool Batch::Impl::state_is_good(int env) {
   for (const RowSpec& r : loaded) {
     if (r.kind != FieldKind::state) continue;
@@ -114,7 +114,7 @@ void Batch::Impl::run(const Run& r) {
   const auto begin = Clock::now();
   if (r.envs == nullptr && !r.goes_on) group();
   const int lanes = kernels.lanes, packs = r.count > 0 ? (r.count - 1) / lanes + 1 : 0;
-  // in twos, unless that leaves a thread without work
+  // in pairs, unless that leaves a thread without work
   const int together = r.steps > 0 && packs >= 2 * pace.threads() ? packs_together() : 1;
   pool->run((packs + together - 1) / together, pace.threads(), [&](int worker, int i) {
     const int first = i * together;
@@ -125,7 +125,7 @@ void Batch::Impl::run(const Run& r) {
     pace.add(static_cast<double>(packs) * r.steps, seconds_since(begin));
 }
 
-// Copies state, inputs and own parameters of the lanes into the blocks.
+// Gathers state, inputs and per-environment parameters of the lanes into the blocks.
 void Batch::Impl::load(Workspace& w, const int* env) {
   const void* from[kMaxLanes];
   for (const RowSpec& r : loaded) {
@@ -144,7 +144,7 @@ void Batch::Impl::load(Workspace& w, const int* env) {
   }
 }
 
-// Copies state and outputs of the chosen lanes back.
+// Scatters state and outputs of the chosen lanes back to the rows.
 void Batch::Impl::store(Workspace& w, const int* env, const bool* chosen, bool state) {
   bool bad[kMaxLanes] = {};
   void* to[kMaxLanes];
@@ -165,7 +165,7 @@ void Batch::Impl::store(Workspace& w, const int* env, const bool* chosen, bool s
       record_status(env[lane], Status::bad_state);
 }
 
-// Fills with kUnwritten what a step must not read: all but state, inputs, parameters and what the batch writes.
+// Fills with kUnwritten what a step must not read: all except state, inputs, parameters and fields the batch writes.
 void Batch::Impl::fill_unwritten(Workspace& w, bool outputs) {
   for_fields(
       host.specs(), {FieldKind::output, FieldKind::scratch}, [&](Field f, const FieldSpec& s) {
@@ -174,7 +174,7 @@ void Batch::Impl::fill_unwritten(Workspace& w, bool outputs) {
       });
 }
 
-// The lanes of a pack from environment `first` of the run on, in the blocks; false: nothing of it is kept.
+// Loads the lanes of a pack, from environment `first` of the run on, into the blocks; false: no result is stored.
 bool Batch::Impl::load_pack(Workspace& w, const Run& r, int first, Lanes& l) {
   l.used = std::min(kernels.lanes, r.count - first);
   bool any_store = false;
@@ -198,7 +198,7 @@ bool Batch::Impl::load_pack(Workspace& w, const Run& r, int first, Lanes& l) {
   return true;
 }
 
-// One pack, or two that step side by side.
+// Runs one pack, or two packs side by side.
 void Batch::Impl::run_packs(int worker, const Run& r, int first, int packs) {
   Workspace* w[2];
   Lanes lanes[2];
@@ -232,7 +232,7 @@ void Batch::Impl::run_packs(int worker, const Run& r, int first, int packs) {
   }
 }
 
-// Status and statistics of a step; lanes that failed freeze.
+// Records status and statistics of a step; lanes that failed freeze.
 void Batch::Impl::count_step(Workspace& w, const int* env, bool* active, int used) {
   cpu::LaneReport report[kMaxLanes];
   kernels.report(w.fields.data(), report);
@@ -247,7 +247,7 @@ void Batch::Impl::count_step(Workspace& w, const int* env, bool* active, int use
     ++steps[at(env[lane])];
     if (frozen(env[lane])) active[lane] = false, freeze = true;
   }
-  // padding lanes copy the last environment in this too
+  // padding lanes copy the last environment in this, too
   for (int lane = used; lane < kernels.lanes; ++lane) active[lane] = active[used - 1];
   if (freeze) kernels.set_active(w.fields.data(), active);
   if (!any_active) return;
@@ -255,7 +255,7 @@ void Batch::Impl::count_step(Workspace& w, const int* env, bool* active, int use
   w.counts.pack_max_iterations += static_cast<std::uint64_t>(slowest);
 }
 
-// The bits and counts of one run, in several where somebody may end it.
+// The same bits and counts as one run, split into several so that a poll may end the call.
 void Batch::Impl::step(int n) {
   check_written_params();
   for (int done = 0; done < n;) {
@@ -268,7 +268,7 @@ void Batch::Impl::step(int n) {
     const auto begin = Clock::now();
     run({nullptr, num_envs(), now, false, done > 0, n - done - now});
     const double seconds = seconds_since(begin) / now;
-    // a pause of the whole process is no reason to go on in tiny runs
+    // one pause of the whole process should not lead to very short runs
     step_seconds = step_seconds > 0 ? std::min(seconds, 1.5 * step_seconds) : seconds;
     done += now;
   }

@@ -1,4 +1,4 @@
-// Reset, state in and out, copies, hash.
+// Reset, access to the state, copies, hash.
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -12,7 +12,7 @@ namespace {
 struct StateField {
   std::vector<double> BatchState::*numbers;
   Field field;
-  bool clear;  // zero where a state given by the user leaves it out
+  bool clear;  // zero if a state given by the user omits it
 };
 constexpr StateField kState[] = {{&BatchState::qpos, Field::qpos, false},
                                  {&BatchState::qvel, Field::qvel, false},
@@ -42,7 +42,7 @@ std::vector<int> all_ids(int n) {
   return ids;
 }
 
-// Bound of the numbers of a state.
+// Returns the bound on the numbers of a state.
 double Batch::Impl::limit(Field f) const {
   if (f == Field::qpos) return kStateLimit;
   if (f == Field::mocap_xpos || f == Field::mocap_xquat) return kStateLimit;
@@ -64,7 +64,7 @@ void Batch::Impl::reset_environment(int env) {
                              [&](auto kind) { write_reference(env, kind); });
 }
 
-// Resets environments where the batch lives.
+// Resets environments on the device or CPU where the batch lives.
 void Batch::Impl::reset(const int* ids, int n) {
   if (device != nullptr) {
     if (n > 0) device->reset(ids, n);
@@ -73,7 +73,7 @@ void Batch::Impl::reset(const int* ids, int n) {
   for (int i = 0; i < n; ++i) reset_environment(ids != nullptr ? ids[i] : i);
 }
 
-// Throws on an index out of range and, where ids must be distinct, on a repeated one.
+// Throws on an index out of range and, if ids must be distinct, on a repeated one.
 void Batch::Impl::check_ids(std::span<const int> ids, bool distinct) const {
   for (std::size_t i = 0; i < ids.size(); ++i)
     if (ids[i] < 0 || ids[i] >= num_envs())
@@ -122,8 +122,8 @@ void Batch::Impl::check_state(std::span<const int> ids, const BatchState& state)
   }
 }
 
-// What the state has, and only that, crosses to a device; outside a reset the cleared status
-// does, too.
+// Only the fields given in the state are transferred to a device; outside of a reset the cleared status
+// is, too.
 void Batch::Impl::write_state(std::span<const int> ids, const BatchState& state, bool after_reset) {
   std::vector<RowCopy> written;
   for (const StateField& part : kState) {
@@ -211,7 +211,7 @@ void Batch::copy(std::span<const int> src, std::span<const int> dst) {
   impl_->check_ids(dst, true);
   if (impl_->device != nullptr)
     return impl_->device->copy_envs(src.data(), dst.data(), static_cast<int>(src.size()));
-  // by way of a copy: an environment may be read and written
+  // through a buffer: an environment may be source and target
   const auto move = [&](std::byte* data, std::size_t bytes) {
     std::vector<std::byte> taken(src.size() * bytes);
     for (std::size_t i = 0; i < src.size(); ++i)

@@ -1,4 +1,4 @@
-// All of a batch as it was before somebody's function ran between its steps.
+// Restores a batch to its state before a user's function ran between its steps.
 #include <algorithm>
 #include <cstring>
 
@@ -9,7 +9,7 @@ namespace {
 
 constexpr RowGroups kAllRows = kStateRows | kInputRows | kParamRows | kOutputRows | kStatusRows;
 
-// f(address, bytes) for each array of the batch that is kept, in the host's copies.
+// Calls f(address, bytes) for each array of the batch that is kept, in the host's copies.
 template <class F>
 void for_rows(Batch::Impl& impl, const std::array<bool, kFields>& own, const F& f) {
   const std::size_t n = at(impl.num_envs());
@@ -48,7 +48,7 @@ void Batch::Impl::put_back(const Before& before) {
     from += n;
   });
   anchors.forget();
-  // what has become own since stays so, with the model's numbers
+  // parameters that have become per-environment since stay so, with the model's values
   for (int i = 0; i < kFields; ++i) {
     const Field f = static_cast<Field>(i);
     if (!owns(f) || before.own[at(i)]) continue;
@@ -56,7 +56,7 @@ void Batch::Impl::put_back(const Before& before) {
       std::copy_n(reference_row[at(f)], row_bytes(spec(f)), row(f, env));
   }
   send_all(kAllRows);
-  if (device != nullptr) device->take_counts(counts);  // those of the device since then are gone
+  if (device != nullptr) device->take_counts(counts);  // discards the device's counts since then
   counts = before.counts;
 }
 

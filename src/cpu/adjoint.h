@@ -1,10 +1,10 @@
-// Adjoint: a number and its node on a tape, the number type of a reverse sweep of a step.
+// Adjoint: a number and its node on a tape, the number type of reverse-mode differentiation of a step.
 //
 //   y = f(a, b):   ā += ȳ ∂f/∂a,   b̄ += ȳ ∂f/∂b
 //
-// Provides the vocabulary of physics/base/scalar.h, as Dual does (dual.h), with the same derivatives at kinks and ties:
-// that of the side on which the value is; at a tie of min and max the mean; of √0 it counts as 0. What depends on
-// nothing that was asked for is a constant and has no node. Never seen by nvcc.
+// Provides the operations of physics/base/scalar.h, as Dual does (dual.h), with the same derivatives at kinks and ties:
+// that of the side on which the value is; at a tie of min and max the mean; that of √0 counts as 0. A number that does
+// not depend on any requested variable is a constant without a node. Never compiled by nvcc.
 #pragma once
 
 #include "cpu/tape.h"
@@ -12,7 +12,7 @@
 
 STICTION_PHYSICS_BEGIN
 
-// Of the thread that records.
+// The tape of the thread that records.
 inline constinit thread_local cpu::Tape* recording_tape = nullptr;
 
 struct Adjoint {
@@ -34,17 +34,17 @@ struct Traits<Adjoint> {
   static constexpr int lanes = 1, registers = 16;
 };
 
-// The value x of an operation with these derivatives to its parents; a constant where it has no parent that moves it.
+// The result x of an operation with these derivatives with respect to its operands; a constant if both are.
 STICTION_FN Adjoint recorded(double x, std::uint32_t a, double to_a, std::uint32_t b = 0,
                              double to_b = 0) {
   return {x, (a | b) == 0 ? 0 : recording_tape->push(a, to_a, b, to_b)};
 }
-// The node of a number, if a derivative to it is one.
+// Returns the node of a number if the result moves with it, else 0.
 STICTION_FN std::uint32_t node_if(bool moves, Adjoint a) {
   return moves ? a.node : 0;
 }
 
-// What moves as one number alone shares its node.
+// A result that moves exactly with a single operand shares the operand's node.
 STICTION_FN Adjoint operator+(Adjoint a, Adjoint b) {
   const double sum = a.value + b.value;
   if (a.node == 0) return {sum, b.node};
@@ -91,7 +91,7 @@ STICTION_FN bool operator==(Adjoint a, Adjoint b) {
 STICTION_FN bool operator!=(Adjoint a, Adjoint b) {
   return a.value != b.value;
 }
-// Two numbers on the tape may move apart.
+// Two equal numbers on the tape may have different derivatives.
 STICTION_FN bool differs(Adjoint a, Adjoint b) {
   return a.value != b.value || a.node != b.node;
 }
@@ -99,7 +99,7 @@ STICTION_FN bool differs(Adjoint a, Adjoint b) {
 STICTION_FN Adjoint select(bool m, Adjoint a, Adjoint b) {
   return m ? a : b;
 }
-// Of two that are equal the mean, as central differences have it: two geoms with the same friction share it.
+// The derivative of equal operands is the mean, as of central differences: two geoms with the same friction share it.
 STICTION_FN Adjoint mean(Adjoint a, Adjoint b) {
   return a.node == b.node ? a : recorded(a.value, a.node, 0.5, b.node, 0.5);
 }
@@ -118,7 +118,7 @@ STICTION_FN Adjoint vsqrt(Adjoint a) {
 STICTION_FN Adjoint vabs(Adjoint a) {
   return std::signbit(a.value) ? -a : a;
 }
-// A step function: no slope.
+// A step function: its derivative is zero.
 STICTION_FN Adjoint vround(Adjoint a) {
   return Adjoint(std::nearbyint(a.value));
 }

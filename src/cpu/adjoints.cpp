@@ -1,11 +1,11 @@
-// The stages of a step on a tape, and the way back.
+// The stages of a step on a tape, and the reverse sweep.
 //
-// v of each solve is independent on the tape, and r at it has its nodes. With v̄ what the rest of the step asks of v,
-// the implicit function theorem (physics/solver/tangent.h) says
+// v of each solve is an independent variable on the tape, and the residual r at v has nodes. With v̄, the adjoint of v
+// from the rest of the step, the implicit function theorem (physics/solver/tangent.h) gives
 //
 //   λ = H⁻ᵀ v̄,   r̄ = −λ
 //
-// and what r depends on beside v gets its share from there. H is symmetric; M of bounds that follow is not.
+// and the sweep continues from r̄ to the variables r depends on besides v. H is symmetric; M, if bounds follow, is not.
 #include "cpu/adjoints.h"
 
 #include "cpu/adjoint.h"
@@ -17,7 +17,7 @@ namespace {
 static_assert(sizeof(Adjoint) == sizeof(cpu::Recorded) &&
               offsetof(Adjoint, node) == offsetof(cpu::Recorded, node));
 
-// The laws and r at v, and the factor of ∂r/∂v.
+// Evaluates the laws and r at v, and factors ∂r/∂v.
 void record_solve(const TeamOfOne& one, const ModelView& m, EnvView<Adjoint>& e,
                   SolveState<Adjoint>& s, const double* v, int k, cpu::Recording& to,
                   cpu::LinearSystem& following) {
@@ -40,7 +40,7 @@ void record_solve(const TeamOfOne& one, const ModelView& m, EnvView<Adjoint>& e,
     return;
   }
   factor_plain(one, m, e, to.factors.data() + k * (2 * m.ntri + m.nv));
-  to.tape.cut(solve.last);  // its values were wanted alone
+  to.tape.cut(solve.last);  // only its values were needed
 }
 
 bool record_step(const ModelView& m, void* const* fields, void* const* plain,
@@ -61,7 +61,7 @@ bool record_step(const ModelView& m, void* const* fields, void* const* plain,
   return finish_step(one, m, e, s, sensors);
 }
 
-// From v̄ of a solve to what its r depends on.
+// Sweeps from v̄ of a solve to the variables that its r depends on.
 void sweep_solve(const ModelView& m, const EnvView<Adjoint>& e, int k, cpu::Recording& on,
                  cpu::LinearSystem& following) {
   const cpu::Recording::Solve& solve = on.solves[static_cast<std::size_t>(k)];

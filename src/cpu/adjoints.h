@@ -1,5 +1,5 @@
-// A reverse sweep of a step: the physics text in numbers that record what they depend on (adjoint.h), at solutions that
-// are known, and the way back from what the step moves.
+// Reverse-mode differentiation of a step: src/physics in numbers that record their dependencies (adjoint.h), at given
+// solutions, and the sweep back from the results of the step.
 #pragma once
 
 #include <vector>
@@ -9,19 +9,19 @@
 
 namespace stiction::cpu {
 
-// What `record` leaves for `sweep`.
+// Data that `record` leaves for `sweep`.
 struct Recording {
-  // v of a solve is independent: the first nv nodes of `first` .. `last`, which end with r.
+  // v of a solve is independent: the first nv nodes of `first` .. `last`, at whose end r is.
   struct Solve {
     std::uint32_t first, last;
   };
   Tape tape;
   std::vector<Solve> solves;
   std::vector<std::uint32_t> residual;  // (solves, nv)  nodes of r
-  std::vector<double> factors;          // of H: factor_numbers
+  std::vector<double> factors;          // of H; size: factor_numbers
   std::vector<double> weights;          // (nv)
-  int nsolve = 0;                       // of this step
-  bool follows = false;  // its bounds of friction follow, and `following` has the factor of M
+  int nsolve = 0;                       // in this step
+  bool follows = false;  // its friction bounds follow, and `following` holds the factor of M
 
   Recording(const physics::SizesView& m, int most_solves)
       : solves(static_cast<std::size_t>(most_solves)),
@@ -35,17 +35,17 @@ struct Recording {
 };
 
 struct AdjointKernels {
-  // A step of the environment in `fields`, blocks of Recorded whose nodes are leaves of the tape or 0. plain,
-  // solutions, solves, sensors: as of TangentKernels, and so is the result.
+  // Records a step of the environment in `fields`, blocks of Recorded whose nodes are leaves of the tape or 0. plain,
+  // solutions, solves, sensors and the result: as in TangentKernels.
   bool (*record)(const physics::ModelView& m, void* const* fields, void* const* plain,
                  const double* solutions, int solves, bool sensors, Recording& recording,
                  LinearSystem& following);
-  // From x̄ of nodes of what the step moved to those of the leaves, the first nodes of the tape.
+  // Sweeps from x̄ of the nodes of results to the leaves, the first nodes of the tape.
   void (*sweep)(const physics::ModelView& m, void* const* fields, Recording& recording, int leaves,
                 LinearSystem& following);
 };
 
-// One number after the other, so that no instruction set does it better.
+// Works on one number at a time, so no instruction set is faster.
 const AdjointKernels& adjoint_kernels();
 
 }  // namespace stiction::cpu

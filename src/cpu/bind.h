@@ -5,7 +5,7 @@
 
 STICTION_PHYSICS_BEGIN
 
-// A view of fields that begin at the given addresses, in the order of fields.def.
+// Returns a view of fields that begin at the given addresses, in the order of fields.def.
 template <class S>
 inline EnvView<S> bind(void* const* address) {
   EnvView<S> e;

@@ -1,4 +1,4 @@
-// The blocked working set: the fields of one pack of environments, S by S.
+// The blocked working set: the fields of one pack of environments, interleaved in units of S.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@ STICTION_PHYSICS_BEGIN
 
 inline constexpr std::size_t kBlockAlignment = 64;
 
-// Bytes of a field in the block of number type S, rounded up to whole cache lines.
+// Returns the bytes of a field in the block of number type S, rounded up to whole cache lines.
 template <class S>
 inline std::size_t block_bytes(const cpu::FieldSpec& f) {
   const std::size_t one = f.type == FieldType::wide   ? sizeof(Wide<S>)

@@ -1,4 +1,4 @@
-// Zeroed memory that begins on a cache line. Pages of large buffers take memory once they are
+// Zeroed memory, aligned to a cache line. Pages of large buffers take memory when they are first
 // touched.
 #pragma once
 

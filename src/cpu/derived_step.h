@@ -1,5 +1,5 @@
-// What the stages of a step do otherwise in numbers that carry derivatives, dual (dual.h) or recorded (adjoint.h):
-// points that are searched for are those of the same step in plain doubles.
+// How stages of a step differ in numbers that carry derivatives, dual (dual.h) or recorded (adjoint.h): points that are
+// computed by a search are taken from the same step in plain doubles.
 #pragma once
 
 #include "cpu/bind.h"
@@ -13,8 +13,8 @@ STICTION_PHYSICS_BEGIN
 template <class S>
 concept HasDerivatives = S::has_derivatives;
 
-// Rays and searches go through lanes in plain doubles; who asks for derivatives of such sensors is refused
-// (src/batch/gradient.cpp), and these only stand in their place.
+// Rays and searches run lane by lane in plain doubles; derivatives of these sensors are refused (batch/gradient.cpp),
+// and these functions only stand in for them.
 template <HasDerivatives S>
 S range(const ModelView&, const EnvView<S>&, int) {
   return S(0.0);
@@ -24,7 +24,7 @@ Reading<S> distance_reading(const ModelView&, const EnvView<S>&, int) {
   return {};
 }
 
-// The environment in such numbers, and the same step in plain ones.
+// The environment in such numbers, and the same step in plain doubles.
 template <class S>
 struct DerivedView : EnvView<S> {
   EnvView<double> plain;
@@ -47,7 +47,7 @@ void lift_candidates(const ModelView& m, DerivedView<S>& e, int pair) {
   }
 }
 
-// The narrow phase of the pairs that the cull let through, here in the place of that of collide.h.
+// The narrow phase of the pairs that passed the cull, in place of that of collide.h.
 template <Colliders, class Team, HasDerivatives S>
 void narrow_pairs(const Team&, const ModelView& m, EnvView<S>& e, int nnear) {
   for (int i = 0; i < nnear; ++i) {
@@ -60,7 +60,7 @@ void narrow_pairs(const Team&, const ModelView& m, EnvView<S>& e, int nnear) {
   }
 }
 
-// Whether a point of these pairs has an impulse, or would have one.
+// Returns whether a point of these pairs has an impulse, or a curvature.
 template <class S>
 bool any_lifted_acts(const ModelView& m, const EnvView<S>& e) {
   for (int p = 0; p < e.npoint[0]; ++p) {
@@ -73,7 +73,7 @@ bool any_lifted_acts(const ModelView& m, const EnvView<S>& e) {
   return false;
 }
 
-// At v(i), with the bounds of friction that follow from it: the root of r(v; n0 = n(v_n)) is what
+// Starts at v(i), with the friction bounds that follow from v: the root of r(v; n0 = n(v_n)) is what
 // friction_iterations = "fixed_point" finds.
 template <class S, class V>
 void start_following(const TeamOfOne& one, const ModelView& m, EnvView<S>& e, SolveState<S>& s,
@@ -83,7 +83,7 @@ void start_following(const TeamOfOne& one, const ModelView& m, EnvView<S>& e, So
   start_at(one, m, e, s, v);
 }
 
-// H of the laws at the iterate and its factor, in plain numbers: H, L, and a right-hand side.
+// Computes H of the laws at the iterate and its factor, in plain numbers: H, L, and a right-hand side.
 template <class S>
 void factor_plain(const TeamOfOne& one, const ModelView& m, EnvView<S>& e, double* factor) {
   hessian(one, m, e, true);
@@ -94,7 +94,7 @@ void factor_plain(const TeamOfOne& one, const ModelView& m, EnvView<S>& e, doubl
   factor_and_solve(one, m, f, none, none);
 }
 
-// From the solution on. true: a point acts that was searched for.
+// Runs the stages after the solution. true: a point that was computed by a search acts.
 template <class S>
 bool finish_step(const TeamOfOne& one, const ModelView& m, EnvView<S>& e, const SolveState<S>& s,
                  bool sensors) {

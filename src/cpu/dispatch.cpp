@@ -7,7 +7,7 @@
 #include "quick.h"
 #include "stiction/error.h"
 
-// Defined by the units of each instruction set, src/cpu/kernels.cpp.
+// Defined in the units of each instruction set, src/cpu/kernels.cpp.
 namespace stiction::physics {
 #define STICTION_DECLARE_KERNELS(isa) \
   inline namespace isa {              \
@@ -61,7 +61,7 @@ struct Choice {
   bool supported;
 };
 
-// The flags of src/cpu/CMakeLists.txt, asked of this processor.
+// Whether this processor supports the flags of src/cpu/CMakeLists.txt.
 bool has_avx2() {
 #if defined(__x86_64__)
   return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&

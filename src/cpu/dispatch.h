@@ -1,4 +1,4 @@
-// Which compiled instruction set runs.
+// Selects the compiled instruction set that runs.
 #pragma once
 
 #include <vector>
@@ -8,14 +8,14 @@
 
 namespace stiction::cpu {
 
-// The best of what is built and what this processor has, or what the environment variable
-// STICTION_ISA names: avx512, avx2, baseline, scalar. Throws ArgumentError if it can't be had.
+// Returns the best set that is built and supported by this processor, or the one that the environment variable
+// STICTION_ISA names: avx512, avx2, baseline, scalar. Throws ArgumentError if it is not available.
 const Kernels& float32_kernels();
 const Kernels& float64_kernels();
-// Of the same set; of the baseline where STICTION_ISA names "scalar".
+// Returns the tangents of the same set; of the baseline if STICTION_ISA is "scalar".
 const TangentKernels& tangent_kernels();
 
-// All that are built and run here, best first; tests compare them.
+// Returns all that are built and supported here, best first; tests compare them.
 std::vector<const Kernels*> usable_kernels();
 
 }  // namespace stiction::cpu

@@ -2,10 +2,10 @@
 //
 //   f(x + ε ẋ) = f(x) + ε f'(x) ẋ,   ε² = 0
 //
-// Provides the vocabulary of physics/base/scalar.h, so that the physics text, instantiated with it, is its own
-// derivative. Order, and so every mask and branch, is that of the values: at a kink the derivative is that of the
-// side on which the value is; at a tie of min and max the mean. That of √0, the length of no vector, counts as 0. A lane of a Dual is the Dual itself:
-// text that goes through lanes in plain doubles does not compile, so that no tangent gets lost. Never seen by nvcc.
+// Provides the operations of physics/base/scalar.h, so that src/physics, instantiated with it, computes its own
+// derivative. Comparisons, and so every mask and branch, use the values: at a kink the derivative is that of the
+// side on which the value is; at a tie of min and max the mean. That of √0, the norm of a zero vector, is 0. A lane of
+// Dual is the Dual: code that runs lane by lane in plain doubles does not compile, so no tangent is lost. Not for nvcc.
 #pragma once
 
 #include "physics/base/scalar.h"
@@ -15,7 +15,7 @@ STICTION_PHYSICS_BEGIN
 struct Dual {
   static constexpr bool has_derivatives = true;
   static constexpr int kDirections = 8;
-  // beside the value without padding: 72 bytes
+  // aligned without padding after the value: 72 bytes
   typedef double Tangent __attribute__((vector_size(kDirections * sizeof(double)), aligned(8)));
 
   double value;
@@ -83,7 +83,7 @@ STICTION_FN bool differs(const Dual& a, const Dual& b) {
 STICTION_FN Dual select(bool m, const Dual& a, const Dual& b) {
   return m ? a : b;
 }
-// Of two that are equal the mean, as central differences have it: two geoms with the same friction share it.
+// The derivative of equal operands is the mean, as of central differences: two geoms with the same friction share it.
 STICTION_FN Dual mean(const Dual& a, const Dual& b) {
   return {a.value, 0.5 * (a.tangent + b.tangent)};
 }
@@ -102,7 +102,7 @@ STICTION_FN Dual vsqrt(const Dual& a) {
 STICTION_FN Dual vabs(const Dual& a) {
   return std::signbit(a.value) ? -a : a;
 }
-// A step function: no slope.
+// A step function: its derivative is zero.
 STICTION_FN Dual vround(const Dual& a) {
   return Dual(std::nearbyint(a.value));
 }

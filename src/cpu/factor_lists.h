@@ -1,4 +1,4 @@
-// The panels of the factor in the order in which many threads make them: lists of cuda/linear_algebra.h.
+// The panels of the factor in the order in which many threads compute them: lists for cuda/linear_algebra.h.
 #pragma once
 
 #include <algorithm>
@@ -13,8 +13,8 @@ struct FactorLists {
   std::vector<int> last, level_adr, panel;
 };
 
-// Of an elimination tree. Rows are in the first level in which all rows up to their last one are done: those between
-// that lack a column of theirs, where dofs of two branches are linked, are read with a weight of zero.
+// Lists for an elimination tree. Rows are in the first level at which all rows down to their last one are done. Rows in
+// between that lack one of their columns, where dofs of two branches are linked, are read with weight zero.
 inline FactorLists factor_lists(const std::vector<int>& parent) {
   const auto n = static_cast<int>(parent.size());
   const auto at = [](int i) { return static_cast<std::size_t>(i); };

@@ -1,4 +1,4 @@
-// The actuators, and the moment arms of all lengths.
+// Actuators, and the moment arms of all lengths.
 #include "cpu/host_model.h"
 #include "index.h"
 
@@ -11,7 +11,7 @@ bool may_be_servo(const Model& m, int a) {
          m.actuator_gainmuscle[at(a)] != 0 || m.actuator_biasmuscle[at(a)] != 0;
 }
 
-// On a ball joint, or between two sites, where gear may ask for a rotation alone.
+// Returns whether the actuator acts on a ball joint, or between two sites, where gear may select a pure rotation.
 bool may_turn(const Model& m, int a) {
   const Transmission type = m.actuator_trntype[at(a)];
   if (type == Transmission::site) return m.actuator_refid[at(a)] >= 0;
@@ -37,7 +37,7 @@ void HostModel::actuators(const Model& m) {
   w.actuator_cranklength = keep(m.actuator_cranklength);
 
   Lists moment;
-  moment.adr.resize(at(m.nv + 1));  // a dof is its own arm
+  moment.adr.resize(at(m.nv + 1));  // a dof has no entries: its moment arm is itself
   std::vector<int> servo, on_ball, bounded;
   for (int a = 0; a < m.nu; ++a) {
     const int id = m.actuator_trnid[at(a)];
@@ -49,7 +49,7 @@ void HostModel::actuators(const Model& m) {
     if (is_on_site(type)) {
       for (const int dof : site_dofs(m, a)) moment.items.push_back(dof);
     } else if (type == Transmission::body) {
-      // its arm is that of contacts
+      // the moment arm depends on the contacts
     } else if (type == Transmission::tendon) {
       for (const int dof : tendon_dofs(m, id)) moment.items.push_back(dof);
       bounded.back() = m.tendon_actfrclimited[at(id)];

@@ -1,4 +1,4 @@
-// The blocks of a model, its equality constraints: physics/constraint/equalities.h.
+// Blocks: the equality constraints of a model, physics/constraint/equalities.h.
 #include <map>
 
 #include "cpu/host_model.h"
@@ -7,16 +7,16 @@
 namespace stiction::cpu {
 namespace {
 
-// A column of J: which of the two its dof moves, and where in the moment arms of both tendons.
+// A column of J: which of the two sides its dof moves, and its positions in the moment arms of both tendons.
 struct Column {
   int side = 0;
   int moment[2] = {-1, -1};
 };
-using Columns = std::map<int, Column>;  // by dof
+using Columns = std::map<int, Column>;  // keyed by dof
 
 }  // namespace
 
-// Of bodies: the dofs on the paths to their roots. What moves both of a weld, at one point, moves nothing against it.
+// For bodies: the dofs on the paths to their roots. A dof that moves both bodies of a weld at one point cancels.
 void HostModel::blocks(const Model& m) {
   physics::ModelView& w = view_;
   std::vector<int> types, bodies, sites, joints, tendons, adr{0}, dofs, side, of, moments;

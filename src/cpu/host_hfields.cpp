@@ -1,4 +1,4 @@
-// Height fields for the physics text.
+// Height fields in the form that src/physics reads.
 #include <algorithm>
 
 #include "cpu/host_model.h"

@@ -1,4 +1,4 @@
-// Hulls of meshes for the physics text: adjacency of the vertices, and which may be farthest where.
+// Hulls of meshes for src/physics: adjacency of the vertices, and the support vertices of each cell of directions.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -14,26 +14,26 @@ namespace {
 
 using V = physics::Vec3<double>;
 
-// The list of a cell with more vertices than kMostNear has kStarts of them, to climb from: along the axis of a wheel all of
-// its rim is in one cell.
+// A cell with more vertices than kMostNear lists kStarts of them, from which the search climbs: along the axis of a
+// wheel its whole rim is in one cell.
 constexpr std::size_t kMostNear = 48, kStarts = 24;
-// By which a cell is widened: round-off decides which cell a direction at its edge is in.
+// Cells overlap by this much: round-off decides which cell a direction on an edge belongs to.
 constexpr double kWider = 1e-6;
 
 int cells_of(int vertices) {
   return vertices <= 24 ? 4 : vertices <= 200 ? 8 : vertices <= 2000 ? 16 : 32;
 }
 
-// Which vertices of a hull may be the farthest in the directions of a cell. Every such direction is a sum of those to the
-// cell's corners with weights >= 0, so a vertex that another one passes along all four is never the farthest. The farthest
-// vertices of a cell are joined by edges of the hull, since a direction that wanders through the cell goes from one to a
-// neighbour.
+// The vertices of a hull that may be farthest in the directions of a cell. A direction is a nonnegative combination of
+// those to the cell's corners, so a vertex exceeded by another one along all four is never the farthest. The farthest
+// vertices of a cell are connected by edges of the hull, since a direction moving through the cell passes from one to
+// a neighbour.
 class NearVertices {
  public:
   NearVertices(const physics::HullRef& hull, int cells)
       : hull_(hull), cells_(cells), seen_(at(hull.arrays->mesh_vertnum[hull.mesh]), -1) {}
 
-  // In rising order; of too many some, the first of which is ~v.
+  // Returns the vertices in ascending order; if there are too many, some of them, the first of which is stored as ~v.
   std::vector<int> of(int cell) {
     constexpr double kEnds[] = {-kWider, 1 + kWider};
     std::array<int, 5> top{};
@@ -58,7 +58,7 @@ class NearVertices {
   }
 
  private:
-  // Evenly around the axis m.
+  // Selects vertices evenly spaced around the axis m.
   std::vector<int> some_of(std::vector<int> found, const V& m) const {
     const V z = (1 / physics::norm(m)) * m,
             x = physics::cross(z, physics::unit3<double>(z.x * z.x < 0.5 ? 0 : 1)),
@@ -87,14 +87,14 @@ class NearVertices {
   physics::HullRef hull_;
   int cells_, last_ = 0;
   std::array<V, 4> corner_;
-  std::vector<int> seen_;  // the last cell in which a vertex was looked at
+  std::vector<int> seen_;  // the last cell for which a vertex was visited
 };
 
 }  // namespace
 
 void HostModel::meshes(const Model& m) {
   physics::ModelView& w = view_;
-  // of a mesh that was not opened there is nothing to collide with or to see
+  // a mesh that was not opened can neither collide nor be seen
   if (m.mesh_vert.empty()) return;
   w.nmesh = m.nmesh;
   w.mesh_vertadr = keep(m.mesh_vertadr);

@@ -27,7 +27,7 @@ const double* HostModel::keep(std::vector<double> v) {
 }
 
 HostModel::HostModel(const Model& m, const Options& o, bool dense) : dense_(dense) {
-  // padding, too: views of one model differ in addresses alone
+  // padding, too, so that views of equal models differ in addresses only
   std::memset(static_cast<void*>(&view_), 0, sizeof view_);
   physics::ModelView& w = view_;
   w.opt.timestep = *o.timestep;
@@ -40,7 +40,7 @@ HostModel::HostModel(const Model& m, const Options& o, bool dense) : dense_(dens
   std::copy_n(m.wind.begin(), 3, w.opt.wind);
   std::copy_n(m.magnetic.begin(), 3, w.opt.magnetic);
   w.opt.max_iterations = o.max_iterations;
-  w.opt.friction_iterations = std::max(o.friction_iterations, 1);  // of those that follow one
+  w.opt.friction_iterations = std::max(o.friction_iterations, 1);  // at least the first solve
   w.opt.friction_follows = friction_follows(o);
   w.opt.friction_exact = o.friction_iterations == kFixedPointFriction;
   w.opt.friction_renewals = w.opt.friction_exact ? kMostRenewals : kAutoRenewals;
@@ -76,7 +76,7 @@ HostModel::HostModel(const Model& m, const Options& o, bool dense) : dense_(dens
   w.nanchor = w.opt.anchored ? m.nanchor : 0;
   w.nfrictionanchor = w.opt.anchored ? m.nv + m.ntendon : 0;
   w.nanchorlist = w.opt.anchored && !dense ? m.nslot : 0;
-  // many threads are through with few slots before they have listed them
+  // with few slots many threads clear all rows faster than they list them
   constexpr int kListed = 64;
   w.nanchorrowlist = w.opt.anchored && dense && m.nslot >= kListed ? m.nslot : 0;
   w.ncouple = m.nanchor - m.nslot, w.ncouplepair = w.ncouple > 0 ? m.npair : 0;
@@ -105,6 +105,7 @@ HostModel::HostModel(const Model& m, const Options& o, bool dense) : dense_(dens
 
 void HostModel::bodies(const Model& m) {
   physics::ModelView& w = view_;
+  subtree_mass_ = m.body_subtreemass;
   w.body_parentid = keep(m.body_parentid);
   w.body_mocapid = keep(m.body_mocapid);
   std::vector<int> carrier(at(m.nbody), -1), mocap;
@@ -127,7 +128,7 @@ void HostModel::bodies(const Model& m) {
   }
   w.body_aligned = keep(aligned);
 
-  // levels and children
+  // levels and children of the tree
   std::vector<int> depth(at(m.nbody), 0);
   for (int b = 1; b < m.nbody; ++b) depth[at(b)] = depth[at(m.body_parentid[at(b)])] + 1;
   w.nlevel = *std::max_element(depth.begin(), depth.end()) + 1;
@@ -145,7 +146,7 @@ void HostModel::bodies(const Model& m) {
   w.level_adr = keep(levels.adr), w.level_body = keep(levels.items);
   w.child_adr = keep(children.adr), w.child_body = keep(children.items);
 
-  // what can move: the last dof on the path to the root, and the body of the first
+  // movable bodies: the last dof on the path to the root, and the body of the first
   std::vector<int> last(at(m.nbody), -1), tree(at(m.nbody), -1), roots;
   std::vector<int> weld(at(m.nbody), 0), translation(at(m.nbody), -1);
   for (int b = 1; b < m.nbody; ++b) {
@@ -208,7 +209,7 @@ void HostModel::joints(const Model& m) {
   w.dof_jntid = keep(m.dof_jntid);
   w.dof_parentid = keep(m.dof_parentid);
 
-  // limits of joints with one dof are rows on the dof
+  // limits of joints with one dof are rows on that dof
   std::vector<int> limited(m.jnt_limited);
   dof_limited_.assign(at(m.nv), 0);
   std::vector<int> freerot(at(m.nv), -1), turning, balls;
@@ -254,7 +255,7 @@ void HostModel::geoms(const Model& m) {
   w.site_type = keep(to_ints(m.site_type));
 }
 
-// The medium acts on the ellipsoids of a body, or on its box if there is none.
+// The medium acts on the ellipsoids of a body, or on its inertia box if there are none.
 void HostModel::fluid(const Model& m) {
   physics::ModelView& w = view_;
   const bool medium = m.density != 0 || m.viscosity != 0;
@@ -281,7 +282,7 @@ void HostModel::fluid(const Model& m) {
 
 namespace {
 
-// Focal lengths and middle of the image in pixels; without a chip pixels are square.
+// Focal lengths and principal point in pixels; without a chip pixels are square.
 std::vector<double> camera_lenses(const Model& m) {
   std::vector<double> lens;
   for (int c = 0; c < m.ncam; ++c) {
@@ -352,7 +353,7 @@ void HostModel::parameters(const Model& m) {
     params_[static_cast<std::size_t>(f)] = std::move(values);
   };
   set(Field::gravity, {m.gravity.begin(), m.gravity.end()});
-  // of the three coefficients the sliding one
+  // of the three coefficients, the sliding one
   std::vector<double> friction;
   friction.reserve(at(m.ngeom));
   for (int g = 0; g < m.ngeom; ++g) friction.push_back(m.geom_friction[at(3 * g)]);
@@ -360,7 +361,7 @@ void HostModel::parameters(const Model& m) {
 
   set(Field::geom_dataid, {m.geom_dataid.begin(), m.geom_dataid.end()});
 
-  // rigid is a number of single precision, too
+  // the stiffness of rigid constraints must fit into single precision, too
   std::vector<double> stiffness = m.eq_stiffness;
   for (double& k : stiffness) k = std::min(k, kRigidStiffness);
   set(Field::eq_stiffness, stiffness);

@@ -1,4 +1,4 @@
-// From Model and Options to what the physics text reads: uniform integers and parameter values.
+// Converts Model and Options to the data that src/physics reads: uniform integers and parameter values.
 #pragma once
 
 #include <array>
@@ -21,7 +21,7 @@ std::vector<int> to_ints(const std::vector<E>& v) {
   return result;
 }
 
-// Lists of unequal length, one after the other, and where each begins.
+// Lists of different lengths, concatenated, and the index at which each begins (CSR).
 struct Lists {
   std::vector<int> adr{0}, items;
   void end_list() { adr.push_back(static_cast<int>(items.size())); }
@@ -29,7 +29,7 @@ struct Lists {
 
 class HostModel {
  public:
-  // Options with every default resolved. `dense`: for a device, where the factor has every entry
+  // Options with every default resolved. `dense`: for a device, where the factor stores every entry
   // and points have rows of point_spatial.
   HostModel(const Model& model, const Options& options, bool dense = false);
   HostModel(const HostModel&) = delete;
@@ -37,26 +37,29 @@ class HostModel {
 
   const physics::ModelView& view() const { return view_; }
   const FieldSpecs& specs() const { return specs_; }
-  // The model's values of a parameter, row-major.
+  // Returns the model's values of a parameter, row-major.
   const std::vector<double>& param(Field f) const { return params_[static_cast<std::size_t>(f)]; }
-  // Hash of the view and the parameters without the structure of the factor: equal for equal models
+  // Returns a hash of the view and the parameters, excluding the structure of the factor: equal for equal models
   // and options.
   std::uint64_t hash() const;
-  // Bytes of the arrays that the view points to.
+  // Returns the bytes of the arrays that the view points to.
   std::size_t array_bytes() const;
-  // The same view of copies of these arrays, one after the other at `to` and to be read at `address`.
+  // Copies these arrays one after the other to `to`, and returns a view that reads the copies at `address`.
   physics::ModelView copy_arrays(std::byte* to, const std::byte* address) const;
-  // A parameter becomes own to each environment: stages that the model's numbers switch off may be
-  // needed. Changes no bit of a step in which the own numbers are the model's.
+  // Makes a parameter per-environment: stages that the model's values switch off may be needed. Does not
+  // change any bit of a step whose per-environment values are the model's.
   void make_own(Field f);
 
  private:
   const int* keep(std::vector<int> v);
   const float* keep(std::vector<float> v);
   const double* keep(std::vector<double> v);
-  // What is no part of the hash.
+  // For arrays that are not part of the hash.
   const int* keep_structure(std::vector<int> v) {
     return structure_.emplace_back(std::move(v)).data();
+  }
+  const double* keep_structure(std::vector<double> v) {
+    return shares_.emplace_back(std::move(v)).data();
   }
   void bodies(const Model& m);
   void origins(const Model& m);
@@ -82,6 +85,7 @@ class HostModel {
   void rows();
   void structure();
   void groups(const std::vector<int>& parent);
+  void light_parts(std::vector<int>& adr, std::vector<int>& dofs, const std::vector<int>& of_body);
   void turning_by_dof(const std::vector<int>& parent);
   void parameters(const Model& m);
 
@@ -90,9 +94,11 @@ class HostModel {
   FieldSpecs specs_{};
   std::array<std::vector<double>, kFields> params_;
   std::deque<std::vector<int>> ints_, structure_;
-  std::vector<int> dof_limited_;  // (nv)  1: the joint has limits and no other dof
+  std::vector<double> subtree_mass_;  // (nbody)
+  std::vector<int> dof_limited_;      // (nv)  1: the joint has limits and no other dof
   std::vector<int> tendon_limited_, tendon_springs_, tendon_drags_,
       tendon_rubs_;  // 1: may have the row
+  std::deque<std::vector<double>> shares_;
   std::deque<std::vector<float>> floats_;
   std::deque<std::vector<double>> doubles_;
 };

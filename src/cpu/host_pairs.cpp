@@ -1,4 +1,4 @@
-// Pairs of geoms for the physics text, and the links that they are of.
+// Pairs of geoms for src/physics, and the links that they belong to.
 #include <algorithm>
 #include <limits>
 #include <utility>
@@ -9,7 +9,7 @@
 namespace stiction::cpu {
 namespace {
 
-// Fewer pairs of two links are compared without the boxes around these.
+// Link pairs with fewer pairs of geoms than this are compared without their boxes.
 constexpr int kFewPairs = 3;
 
 bool of_plane(const Model& m, int pair) {
@@ -29,7 +29,7 @@ void HostModel::pairs(const Model& m) {
   std::vector<int> slot_pair;
   for (int p = 0; p < m.npair; ++p) slot_pair.insert(slot_pair.end(), at(m.pair_slotnum[at(p)]), p);
   w.slot_pair = keep(slot_pair);
-  // adhesion is where all colliders are
+  // adhesion is compiled only with all colliders
   w.colliders = w.nadhesion > 0 ? physics::Colliders::hfields : physics::Colliders::round;
   for (int p = 0; p < m.npair; ++p)
     w.colliders =
@@ -53,8 +53,8 @@ void HostModel::pairs(const Model& m) {
   links(m);
 }
 
-// Pairs of the same two links follow each other, since pairs are listed by their bodies, those with a geom of the world by
-// that geom.
+// Pairs of the same two links are consecutive, since pairs are sorted by their bodies, and those with a geom of the
+// world by that geom.
 void HostModel::links(const Model& m) {
   physics::ModelView& w = view_;
   Lists geoms;
@@ -85,7 +85,7 @@ void HostModel::links(const Model& m) {
       horizon.push_back(w.opt.timestep);
     }
     last = now;
-    // the friction of an explicit pair is its own, not that of its geoms
+    // an explicit pair has its own friction, not that of its geoms
     margin.back() =
         std::max(margin.back(), m.pair_explicit[at(p)] != 0 ? kInfinite : m.pair_margin[at(p)]);
     if (w.opt.contact_model == physics::kSap)

@@ -1,11 +1,11 @@
-// What rays may meet, for the physics text.
+// Geoms that rays may hit, for src/physics.
 #include <algorithm>
 
 #include "cpu/host_model.h"
 #include "index.h"
 
 namespace stiction::cpu {
-// As in MuJoCo a group beyond the last counts as the last, and what is wholly transparent is not there.
+// As in MuJoCo a group beyond the last counts as the last, and fully transparent geoms are ignored.
 void HostModel::rays(const Model& m) {
   std::vector<int> masks;
   for (int g = 0; g < m.ngeom; ++g) {

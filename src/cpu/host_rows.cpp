@@ -100,8 +100,36 @@ void HostModel::groups(const std::vector<int>& parent) {
   }
   for (int b = 0; b < w.nbody; ++b)
     if (w.body_lastdof[b] >= 0) of_body[at(b)] = of_dof[at(w.body_lastdof[b])];
+  light_parts(adr, dofs, of_body);
   w.group_dofadr = keep_structure(adr), w.group_dof = keep_structure(dofs);
   w.body_groupid = keep_structure(of_body);
+}
+
+// The largest subtrees with joints whose mass is less than kLight of their group's follow the groups.
+void HostModel::light_parts(std::vector<int>& adr, std::vector<int>& dofs,
+                            const std::vector<int>& of_body) {
+  constexpr double kLight = 1e-3;
+  physics::ModelView& w = view_;
+  std::vector<double> mass(at(w.ngroup)), share(at(w.ngroup), 1.0);
+  std::vector<int> whole, light(at(w.nbody), -1);
+  for (int g = 0; g < w.ngroup; ++g) whole.push_back(g);
+  const auto is_root = [&](int b) { return of_body[at(w.body_parentid[b])] < 0; };
+  for (int b = 1; b < w.nbody; ++b)
+    if (of_body[at(b)] >= 0 && is_root(b)) mass[at(of_body[at(b)])] += subtree_mass_[at(b)];
+  for (int b = 1; b < w.nbody; ++b) {
+    const int group = of_body[at(b)];
+    if (group < 0 || is_root(b)) continue;
+    light[at(b)] = light[at(w.body_parentid[b])];
+    const double part = subtree_mass_[at(b)];
+    if (light[at(b)] >= 0 || w.body_dofnum[b] == 0 || !(part < kLight * mass[at(group)])) continue;
+    light[at(b)] = w.ngroup++;
+    whole.push_back(group), share.push_back(part / mass[at(group)]);
+    for (int i = w.body_dofadr[b]; i < w.nv && w.dof_bodyid[i] < w.body_end[b]; ++i)
+      dofs.push_back(i);
+    adr.push_back(static_cast<int>(dofs.size()));
+  }
+  w.group_whole = keep_structure(whole), w.group_share = keep_structure(share);
+  w.body_lightid = keep_structure(light);
 }
 
 // The structure of the factor that tree, rows and body blocks make, or of a dense one.

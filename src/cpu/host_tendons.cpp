@@ -1,4 +1,4 @@
-// The tendons: their paths and the dofs that move them.
+// Tendons: their paths and the dofs that move them.
 #include <algorithm>
 #include <numeric>
 #include <set>
@@ -9,7 +9,7 @@
 namespace stiction::cpu {
 namespace {
 
-// Dofs that move two bodies against each other: those of their paths to the root, below their meeting.
+// Adds the dofs that move two bodies relative to each other: those on the paths to the root below the common ancestor.
 void add_between(const physics::ModelView& w, int body1, int body2, std::set<int>& dofs) {
   int a = w.body_lastdof[body1], b = w.body_lastdof[body2];
   while (a != b) {
@@ -26,7 +26,7 @@ int body_of(const Model& m, int wrap) {
 
 }  // namespace
 
-// Dofs of the moment arm of tendon t, rising.
+// Returns the dofs of the moment arm of tendon t, ascending.
 std::vector<int> HostModel::tendon_dofs(const Model& m, int t) const {
   std::set<int> dofs;
   const int begin = m.tendon_adr[at(t)], end = begin + m.tendon_num[at(t)];
@@ -36,7 +36,7 @@ std::vector<int> HostModel::tendon_dofs(const Model& m, int t) const {
     else if (k + 1 < end && m.wrap_type[at(k)] != WrapType::pulley &&
              m.wrap_type[at(k + 1)] != WrapType::pulley)
       add_between(view_, body_of(m, k), body_of(m, k + 1), dofs);
-    // past a geom that the string does not touch
+    // past a geom that the tendon may not touch
     if (k + 2 < end && m.wrap_type[at(k)] == WrapType::site &&
         m.wrap_type[at(k + 1)] >= WrapType::sphere)
       add_between(view_, body_of(m, k), body_of(m, k + 2), dofs);
@@ -44,7 +44,7 @@ std::vector<int> HostModel::tendon_dofs(const Model& m, int t) const {
   return {dofs.begin(), dofs.end()};
 }
 
-// Of an actuator on a site: what moves it against its reference site, slider or the world.
+// Returns the dofs that move the site of an actuator relative to its reference site, its slider or the world.
 std::vector<int> HostModel::site_dofs(const Model& m, int a) const {
   std::set<int> dofs;
   const int ref = m.actuator_refid[at(a)];
@@ -94,7 +94,7 @@ void HostModel::tendons(const Model& m) {
   tendon_rubs_ = given(m.tendon_frictionloss);
 }
 
-// Rows of the tendons behind the `first` of the others, in the order of their laws; `adr` goes on.
+// Appends the rows of the tendons after the `first` of the others, in the order of their laws; `adr` continues.
 void HostModel::tendon_rows(std::vector<int>& adr, std::vector<int>& limits) {
   std::vector<int> rows[4];
   for (int t = 0; t < view_.ntendon; ++t) {

@@ -72,8 +72,8 @@ void run_scan(const ModelView& m, void* const* fields, const HeightScan& scan, i
   store_heights(m, bind<Number>(fields), scan, body, static_cast<WideNumber*>(out));
 }
 
-// Constraints see the force: most are as they were at the second pass, and a limit that is pushed into
-// grows stiffer with the force until it is rigid. NaN in lanes that no pass brings to the tolerance.
+// Constraints depend on the force: most of them are final after the second pass, and a limit that is pressed
+// gets stiffer with the force until it is rigid. NaN in lanes that no pass brings to the tolerance.
 constexpr int kInversePasses = 64;
 void run_inverse(const ModelView& m, void* const* fields) {
   EnvView<Number> e = bind<Number>(fields);
@@ -87,7 +87,7 @@ void run_inverse(const ModelView& m, void* const* fields) {
   fluid(one, m, e);
   activation_dynamics(one, m, e);
   for (int k = 0; k < kInversePasses; ++k) {
-    if (k > 0 && m.neq > 0) {  // A without the blocks that rows adds
+    if (k > 0 && m.neq > 0) {  // A without the blocks that `rows` adds
       inertia(one, m, e);
       fluid(one, m, e);
     }
@@ -97,8 +97,8 @@ void run_inverse(const ModelView& m, void* const* fields) {
     collide(one, m, e);
     inverse(one, m, e);
     for (int i = 0; i < m.nv; ++i) {
-      // what is missing changes its sign where a limit that grows stiffer by the force answers all of it: half of it
-      // is right then; no stage here writes qfrc_constraint
+      // the missing force changes sign if a limit that stiffens with the force answers all of it: half of it is
+      // right in that case; no stage here writes qfrc_constraint
       const Number missing = e.gradient[i], before = k > 0 ? e.qfrc_constraint[i] : Number(0.0);
       const Number share = select(missing * before < Number(0.0), Number(0.5), Number(1.0));
       e.qfrc_constraint[i] = missing;

@@ -28,7 +28,7 @@ using FieldSpecs = std::array<FieldSpec, kFields>;
 
 FieldSpecs field_specs(const physics::SizesView& sizes);
 
-// Of physics/base/quantities.def.
+// An entry of physics/base/quantities.def.
 struct QuantitySpec {
   const char* name;
   int rows, columns;
@@ -44,11 +44,11 @@ constexpr int index(Field f) {
   return static_cast<int>(f);
 }
 
-// A word of memory that has not been written: NaN in a float and in a double, and as an index
-// beyond every array. Tests fill memory with it.
+// A word that marks unwritten memory: NaN in a float and in a double, and as an index beyond every
+// array. Tests fill memory with it.
 inline constexpr std::uint32_t kUnwritten = 0x7fffffff;
 
-// In whole words.
+// Fills memory, in whole words.
 inline void fill_unwritten(void* memory, std::size_t bytes) {
   std::fill_n(static_cast<std::uint32_t*>(memory), bytes / sizeof kUnwritten, kUnwritten);
 }

@@ -18,7 +18,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A hierarchy of groups as it is mounted: the group `root` of it is the folder `at`.
+// A mounted cgroup hierarchy: its group `root` is mounted at the folder `at`.
 struct Mount {
   std::string root, at;
   bool unified;             // version 2
@@ -52,10 +52,10 @@ std::vector<Mount> mounts(const std::string& root) {
   return found;
 }
 
-// The folders of the process's group of a controller and of all groups around it, innermost first.
+// Returns the folders of the process's cgroup of a controller and of all its ancestors, innermost first.
 std::vector<std::string> groups(const std::string& root, const std::vector<Mount>& mounts,
                                 const std::string& controller, bool unified) {
-  std::string path;  // of the group in its hierarchy
+  std::string path;  // of the group within its hierarchy
   bool in_one = false;
   std::ifstream in(root + "/proc/self/cgroup");
   for (std::string line; !in_one && std::getline(in, line);) {  // "4:cpu,cpuacct:/path", "0::/path"
@@ -68,10 +68,10 @@ std::vector<std::string> groups(const std::string& root, const std::vector<Mount
   if (!in_one) return {};
   for (const Mount& m : mounts) {
     if (m.unified != unified || (!unified && !has_word(m.controllers, controller))) continue;
-    // what lies above the mounted group can't be seen: in a container often everything
+    // groups above the mounted one are invisible: in a container often all of them
     const bool below = m.root != "/" && path.rfind(m.root, 0) == 0 &&
                        (path.size() == m.root.size() || path[m.root.size()] == '/');
-    // a group outside of a container's own view of the hierarchy is "/../..."
+    // a group outside of a container's view of the hierarchy is "/../..."
     const bool outside = path.find("/..") != std::string::npos;
     const fs::path inner = outside ? "" : below ? path.substr(m.root.size()) : path;
     std::vector<std::string> folders;
@@ -84,7 +84,7 @@ std::vector<std::string> groups(const std::string& root, const std::vector<Mount
   return {};
 }
 
-// The first number of a file; nothing where there is no such file or it says "max".
+// Returns the first number of a file; nothing if there is no such file or it says "max".
 std::optional<double> number(const std::string& path, double* second = nullptr) {
   std::ifstream in(path);
   double x = 0, y = 0;
@@ -93,7 +93,7 @@ std::optional<double> number(const std::string& path, double* second = nullptr) 
   return x;
 }
 
-// Of lines "name number".
+// Returns a value from lines "name number".
 double stat(const std::string& path, const std::string& name) {
   std::ifstream in(path);
   std::string key;
@@ -110,7 +110,7 @@ std::size_t bytes(double x) {
 
 void limit_memory(GroupLimits& limits, const std::string& group, bool unified) {
   const auto most = number(group + (unified ? "/memory.max" : "/memory.limit_in_bytes"));
-  // version 1 has no word for no limit, but a number of pages beyond all memory
+  // version 1 expresses no limit as a number of pages beyond all memory
   if (!most || *most >= 0x1p60) return;
   const double used =
       number(group + (unified ? "/memory.current" : "/memory.usage_in_bytes")).value_or(0);
@@ -134,7 +134,7 @@ void limit_processors(GroupLimits& limits, const std::string& group, bool unifie
 }
 
 int processors_of_affinity() {
-  // as large as the kernel's own set, which can have more than the 1024 of cpu_set_t
+  // at least as large as the kernel's set, which may exceed the 1024 of cpu_set_t
   for (std::size_t most = CPU_SETSIZE; most <= (std::size_t{1} << 20); most *= 2) {
     cpu_set_t* const set = CPU_ALLOC(most);
     if (set == nullptr) break;

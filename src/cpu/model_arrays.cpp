@@ -1,4 +1,4 @@
-// The arrays of a ModelView in another memory.
+// Copies of the arrays of a ModelView in another memory.
 #include <cstring>
 
 #include "cpu/host_model.h"
@@ -27,7 +27,7 @@ void for_arrays(physics::ModelView& w, const F& f) {
   each(w.dof_moment, w.dof_rowmomentadr, w.dof_rowmoment, w.row_dof, w.row_length);
   each(w.eq_type, w.eq_body, w.eq_site, w.eq_jnt, w.eq_tendon, w.eq_native, w.block_adr);
   each(w.block_dof, w.block_side, w.block_of, w.block_moment, w.dof_blockadr, w.dof_blockentry);
-  each(w.group_dofadr, w.group_dof, w.body_groupid);
+  each(w.group_dofadr, w.group_dof, w.group_whole, w.group_share, w.body_groupid, w.body_lightid);
   each(w.row_parent, w.row_num, w.run_adr, w.run_first, w.run_end);
   each(w.below_adr, w.below_row, w.below_place);
   each(w.factor_parent, w.factor_last, w.factor_leveladr, w.factor_panel);
@@ -64,7 +64,7 @@ std::size_t HostModel::array_bytes() const {
   const auto add = [&](const auto& arrays) {
     for (const auto& v : arrays) bytes += whole_words(v.size() * sizeof v[0]);
   };
-  add(ints_), add(structure_), add(floats_), add(doubles_);
+  add(ints_), add(structure_), add(shares_), add(floats_), add(doubles_);
   return bytes;
 }
 
@@ -83,7 +83,7 @@ physics::ModelView HostModel::copy_arrays(std::byte* to, const std::byte* addres
       begin += whole_words(v.size() * sizeof v[0]);
     }
   };
-  move(ints_), move(structure_), move(floats_), move(doubles_);
+  move(ints_), move(structure_), move(shares_), move(floats_), move(doubles_);
   return copy;
 }
 

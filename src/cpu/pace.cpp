@@ -5,12 +5,12 @@
 namespace stiction::cpu {
 namespace {
 
-// What is remembered of a rate: some turns of a busy machine's scheduler, which are 3 to 50 ms.
+// Memory of a rate: a few time slices of a busy scheduler, which are 3 to 50 ms.
 constexpr double kMemory = 0.4;
-// A try takes so long, and so many runs.
+// Duration of a trial, in seconds and in runs.
 constexpr double kTry = 0.03;
 constexpr int kTryRuns = 3;
-// Seconds between tries: often while things change, then 1.5 % of the time.
+// Seconds between trials: short while conditions change, then 1.5 % of the time.
 constexpr double kShortest = 0.1, kLongest = 2;
 constexpr double kBetter = 1.05;
 

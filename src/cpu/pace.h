@@ -1,22 +1,22 @@
-// How many threads a kind of work is worth, found by measuring.
+// Finds by measurement how many threads a kind of work is worth.
 #pragma once
 
 #include <array>
 
 namespace stiction::cpu {
 
-// Beside other work on the machine a thread that was put aside in the middle of an item keeps the
-// others waiting, often for longer than the whole run would take one of them; and short runs are over
-// before a sleeping thread is awake. Neither can be known beforehand, so the numbers of threads 1, 2,
-// 4, ... `most` are compared by the work that they do in a second: mostly the best so far is used,
-// sometimes for a short while the next smaller or larger one.
+// On a busy machine a thread that is preempted in the middle of an item keeps the others waiting, often
+// longer than one thread would need for the whole run; and short runs are over before a sleeping
+// thread wakes up. Neither can be predicted, so the numbers of threads 1, 2, 4, ... `most` are
+// compared by the work they do per second: usually the best so far is used, and occasionally, for a
+// short trial, the next smaller or larger one.
 class Pace {
  public:
   explicit Pace(int most);
 
-  // For the next run.
+  // Number of threads for the next run.
   int threads() const { return count(trying_ >= 0 ? trying_ : best_); }
-  // A run did so much work, in any unit that is the same for all runs, with threads() threads.
+  // Reports a run with threads() threads and its work, in any unit that is the same for all runs.
   void add(double work, double seconds);
 
  private:
@@ -31,11 +31,11 @@ class Pace {
   void judge();
 
   int most_, levels_;
-  int best_, trying_ = -1;  // trying_ < 0: no
-  bool smaller_ = true;     // the next one to be tried
-  int runs_ = 0;            // of this try
-  double since_ = 0;        // seconds since the last try
-  double period_;           // seconds until the next
+  int best_, trying_ = -1;  // trying_ < 0: no trial
+  bool smaller_ = true;     // the next one to try
+  int runs_ = 0;            // in this trial
+  double since_ = 0;        // seconds since the last trial
+  double period_;           // seconds until the next one
   std::array<Rate, kLevels> rates_{};
 };
 

@@ -1,5 +1,5 @@
 // Pack<T, W>: W environments side by side, one per lane, as native vectors of the instruction set.
-// Provides the vocabulary of physics/base/scalar.h. Never seen by nvcc, which rejects vector types.
+// Provides the operations of physics/base/scalar.h. Never compiled by nvcc, which rejects vector types.
 #pragma once
 
 #include <cstdint>
@@ -34,7 +34,7 @@ struct Vector<double> {
   typedef std::int64_t Bits __attribute__((vector_size(kVectorBytes)));
 };
 
-// Lanes for which something holds: all bits set, or none. Deliberately without operator bool.
+// A mask of lanes: all bits set, or none. Deliberately without operator bool.
 template <class T, int W>
 struct PackMask {
   using Bits = typename Vector<T>::Bits;
@@ -167,7 +167,7 @@ STICTION_FN Pack<T, W> vmax(const Pack<T, W>& a, const Pack<T, W>& b) {
   return select(a > b, a, b);
 }
 
-// Bits of a real vector and back.
+// Reinterprets the bits of a vector.
 template <class To, class From>
 STICTION_FN To bit_cast_vector(const From& x) {
   To r;
@@ -221,7 +221,7 @@ STICTION_FN Pack<T, W> vsqrt(const Pack<T, W>& a) {
   return r;
 }
 
-// Adding 1.5 2^m pushes the fraction out of the mantissa; beyond 2^m every number is an integer.
+// Adding 1.5 2^m shifts the fraction out of the mantissa; beyond 2^m every number is an integer.
 template <class T, int W>
 STICTION_FN Pack<T, W> vround(const Pack<T, W>& a) {
   const double big = sizeof(T) == 4 ? 0x1p23 : 0x1p52;
@@ -242,7 +242,7 @@ using FloatHalf = float __attribute__((vector_size(kVectorBytes / 2)));
 #define STICTION_HIGH 2, 3
 #endif
 
-// g++ 12 splits the generic conversion in two.
+// g++ 12 splits the generic conversion into two.
 STICTION_FN Vector<double>::Real widen_half(FloatHalf a) {
 #if defined(__AVX512F__) && defined(__AVX512DQ__)
   return (Vector<double>::Real)_mm512_maskz_cvtps_pd(0xff, (__m256)a);
@@ -251,7 +251,7 @@ STICTION_FN Vector<double>::Real widen_half(FloatHalf a) {
 #endif
 }
 
-// A pack of floats is half as many vectors as one of doubles; the lower lanes come first.
+// A pack of floats has half as many vectors as one of doubles; the lower lanes come first.
 template <class S, int W>
 STICTION_FN S narrow(const Pack<double, W>& a) {
   if constexpr (sizeof(Lane<S>) == 8) {
@@ -284,7 +284,7 @@ STICTION_FN Pack<double, W> widen(const Pack<T, W>& a) {
 #undef STICTION_LOW
 #undef STICTION_HIGH
 
-// Masks change width through a number: 1 where it holds.
+// Masks change width through a number: 1 where the mask is set.
 template <class S, int W>
 STICTION_FN Mask<S> narrow_mask(const PackMask<double, W>& m) {
   return narrow<S>(select(m, Pack<double, W>(1.0), Pack<double, W>(0.0))) > S(0.5);

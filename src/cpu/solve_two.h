@@ -1,8 +1,8 @@
-// The problems of two packs. A pack takes as long as its slowest lane, so each goes on by itself until half of its lanes
-// are done; then the lanes that are left share a third pack and bring back what they found.
+// Solves the problems of two packs. A pack takes as long as its slowest lane, so each pack iterates by itself until
+// half of its lanes are done; then the remaining lanes are gathered into a shared third pack and scattered when done.
 //
-// A lane's numbers are the same in any pack: points that do not act in it add exact zeros, and its own come in the order of
-// their slots everywhere.
+// The numbers of a lane are the same in any pack: points that do not act in it add exact zeros, and the others are in
+// the order of their slots everywhere.
 #pragma once
 
 #include <initializer_list>
@@ -13,7 +13,7 @@
 
 STICTION_PHYSICS_BEGIN
 
-// Lane l of a pack is that of the first of two packs where from[l] = 0 ... W - 1, of the second where W ... 2 W - 1.
+// Lane l of a pack is taken from the first of two packs if from[l] = 0 ... W - 1, from the second if W ... 2 W - 1.
 struct LaneChoice {
   typename Vector<float>::Bits from;
 };
@@ -31,7 +31,7 @@ STICTION_FN V chosen(const V& a, const V& b, const LaneChoice& choice) {
   return __builtin_shuffle(a, b, choice.from);
 #endif
 }
-// Of numbers and of masks.
+// For numbers and for masks.
 template <template <class, int> class P, int W>
 STICTION_FN P<float, W> chosen(const P<float, W>& a, const P<float, W>& b,
                                const LaneChoice& choice) {
@@ -41,7 +41,7 @@ STICTION_FN P<float, W> chosen(const P<float, W>& a, const P<float, W>& b,
   return r;
 }
 
-// What the solve of a step knows and finds: f(field, n), n numbers of it. First what stays.
+// Data of the solve of a step: f(field, n), n numbers of it. First the constants.
 template <class S, class F>
 STICTION_FN void for_constants(const ModelView& m, const F& f) {
   using E = EnvView<S>;
@@ -55,13 +55,13 @@ STICTION_FN void for_iterate(const ModelView& m, const F& f) {
   f(&E::contact_impulse, m.nv), f(&E::row_impulse, m.ncoord), f(&E::row_hess, m.ncoord);
   f(&E::row_dual, m.nv);
 }
-// n numbers of each point: constants that may be any finite number where the point does not act, ...
+// n numbers per point: constants that may be any finite number where the point does not act, ...
 template <class S, class F>
 STICTION_FN void for_frames(const F& f) {
   using E = EnvView<S>;
   f(&E::point_normal, 3), f(&E::point_r1, 3), f(&E::point_r2, 3), f(&E::point_w, 1);
 }
-// ... and those that are zero there.
+// ... and constants that must be zero there.
 template <class S, class F>
 STICTION_FN void for_laws(const ModelView& m, const F& f) {
   using E = EnvView<S>;
@@ -69,13 +69,13 @@ STICTION_FN void for_laws(const ModelView& m, const F& f) {
   if (m.opt.shifted) f(&E::point_shift, 3);
   if (m.opt.shifted && m.ncouple > 0) f(&E::point_couple_shift, 3);
 }
-// What changes: speeds of soft norms, above zero in every lane, with the coefficients of turning beside them, ...
+// Variables: soft-norm speeds, which are positive in every lane, with the torsional and rolling coefficients, ...
 template <class S, class F>
 STICTION_FN void for_scales(const ModelView& m, const F& f) {
   f(&EnvView<S>::point_eps, 1);
   if (m.ncouple > 0) f(&EnvView<S>::point_couple_law, 5);
 }
-// ... and what is zero where the point does not act.
+// ... and variables that are zero where the point does not act.
 template <class S, class F>
 STICTION_FN void for_impulses(const ModelView& m, const F& f) {
   using E = EnvView<S>;
@@ -96,7 +96,7 @@ STICTION_FN void for_state(const F& f) {
     f(x);
 }
 
-// Two packs, of which at most half the lanes still iterate, and the one that these share.
+// Two packs, of which at most half of the lanes still iterate, and the pack that these lanes share.
 template <class S>
 class SharedPack {
   static constexpr int W = kLanes<S>;
@@ -123,7 +123,7 @@ class SharedPack {
     live_points(one, m_, to_, s.active, LivePoints::of_lanes);
   }
 
-  // What its lanes found, to where they came from.
+  // Scatters the results of its lanes to the packs that they came from.
   void scatter(const SolveState<S>& s, SolveState<S>& a, SolveState<S>& b) {
     SolveState<S>* const state[2] = {&a, &b};
     for (int k = 0; k < 2; ++k) {
@@ -158,7 +158,7 @@ class SharedPack {
         from[count] = k * W + lane, used[count] = -1, is_first[count] = k == 0 ? -1 : 0;
         back[k][lane] = count++, came[k][lane] = -1;
       }
-    // the others copy one that is used
+    // the other lanes copy one that is used
     for (int lane = count; lane < W; ++lane) from[lane] = from[0], is_first[lane] = is_first[0];
     const auto copy = [](auto& to, const std::int32_t* words) {
       std::memcpy(&to, words, sizeof to);
@@ -167,13 +167,13 @@ class SharedPack {
     for (int k = 0; k < 2; ++k) copy(back_[k].from, back[k]), copy(came_[k].v[0], came[k]);
   }
 
-  // The first point of pack k, from this one on, whose slot is not before `slot`.
+  // Returns the first point of pack k, from `point` on, whose slot is not before `slot`.
   int place_of(int k, int point, int slot) const {
     while (point < from_[k]->npoint[0] && from_[k]->point_slot[point] < slot) ++point;
     return point;
   }
 
-  // Points of either pack that act in one of the lanes, rising by slot.
+  // Gathers the points of either pack that act in one of the lanes, in ascending order of their slots.
   void gather_points(const Mask<S>& lanes) {
     int count = 0, at[2] = {0, 0};
     const auto next = [&](int k) {
@@ -189,7 +189,7 @@ class SharedPack {
     to_.npoint[0] = count;
   }
 
-  // The point at at[k] of the packs that have it becomes point p; false: it acts in no lane.
+  // Gathers the point at at[k] of the packs that have it as point p; false: it acts in no lane.
   bool gather_point(int slot, const int* at, const bool* has, const Mask<S>& lanes, int p) {
     const int one = has[0] ? 0 : 1, other = has[1] ? 1 : 0;
     const EnvView<S>&a = *from_[one], &b = *from_[other];
@@ -202,7 +202,7 @@ class SharedPack {
     to_.point_slot[p] = slot;
     for (int side = 0; side < 2; ++side)
       to_.point_weld[2 * p + side] = a.point_weld[2 * at[one] + side];
-    // what stands in other lanes may be of an environment that is not finite
+    // other lanes may hold numbers of an environment that are not finite
     const auto take_or = [&](auto field, int n, const S& other_lanes) {
       const S *const x = a.*field + n * at[one], *const y = b.*field + n * at[other];
       S* const to = to_.*field + n * p;

@@ -40,23 +40,23 @@ STICTION_STAGE(integrate);
 STICTION_STAGE(interval_sensors);
 STICTION_STAGE(state_sensors);
 
-// Of solve_two.h; packs only.
+// From solve_two.h; packs only.
 void solve_two(const ModelView& m, EnvView<Number>& first, EnvView<Number>& second,
                EnvView<Number>& shared);
 
-// Of quantities.h; point: null, or three wide numbers in the place of the object's origin.
+// From quantities.h; point: null, or three wide numbers that replace the object's origin.
 void store_quantity(const ModelView& m, const EnvView<Number>& e, Quantity which,
                     Wide<Number>* out);
 void store_jacobian(const ModelView& m, const EnvView<Number>& e, int objtype, int id,
                     const Wide<Number>* point, Wide<Number>* out);
 
-// Of rays.h and height_scan.h.
+// From rays.h and height_scan.h.
 void store_hits(const ModelView& m, const EnvView<Number>& e, const RayOptions& options, int frame,
                 int n, const Wide<Number>* rays, Wide<Number>* hits);
 void store_heights(const ModelView& m, const EnvView<Number>& e, const HeightScan& scan, int body,
                    Wide<Number>* out);
 
-// Definition of a stage by its template.
+// Defines a stage by its template.
 #define STICTION_DEFINE_STAGE(stage)                 \
   STICTION_STAGE(stage) {                            \
     /* NOLINTNEXTLINE(bugprone-macro-parentheses) */ \

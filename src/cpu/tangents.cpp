@@ -10,8 +10,8 @@ static_assert(Dual::kDirections == cpu::kDirections && sizeof(Dual) == cpu::kDua
 
 namespace {
 
-// One step of Newton's method at a solution v: in dual numbers v − H⁻¹ r(v) has the value v and the tangents −H⁻¹ ∂r.
-// Then the laws there. factor: H, L, and a right-hand side.
+// Makes one step of Newton's method at a solution v: in dual numbers v − H⁻¹ r(v) has the value v and tangents −H⁻¹ ∂r.
+// Then evaluates the laws there. factor: H, L, and a right-hand side.
 void move_solution(const TeamOfOne& one, const ModelView& m, EnvView<Dual>& e, SolveState<Dual>& s,
                    const double* v, bool first, double* factor) {
   start_at(one, m, e, s, [&](int i) { return Dual(v[i]); });
@@ -21,7 +21,7 @@ void move_solution(const TeamOfOne& one, const ModelView& m, EnvView<Dual>& e, S
   start_at(one, m, e, s, [&](int i) { return e.v[i]; });
 }
 
-// The root v of r(v; n0 = n(v_n)) where the bounds of friction are those of v itself: dv = −M⁻¹ ∂r with
+// The root v of r(v; n0 = n(v_n)), when the friction bounds are those of v itself: dv = −M⁻¹ ∂r with
 // M = H − Jᵀ ∂γ/∂n0 n' J_n, whose columns are the tangents of r along the dofs.
 void move_root(const TeamOfOne& one, const ModelView& m, EnvView<Dual>& e, SolveState<Dual>& s,
                const double* v, bool first, cpu::LinearSystem& system) {

@@ -1,4 +1,4 @@
-// Tangents of a step: the physics text in dual numbers (dual.h), at solutions that are known.
+// Tangents of a step: src/physics in dual numbers (dual.h), at given solutions.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@ namespace stiction::cpu {
 inline constexpr int kDirections = 8;
 inline constexpr std::size_t kDualBytes = (1 + kDirections) * sizeof(double);
 
-// M x = b of a matrix that is not symmetric, where the bounds of friction follow; and the memory for it.
+// M x = b for a matrix that is not symmetric, if the friction bounds follow; and its memory.
 struct LinearSystem {
   virtual ~LinearSystem() = default;
   virtual double* matrix(int n) = 0;   // M, (n, n), row by row
@@ -21,25 +21,25 @@ struct LinearSystem {
   virtual void solve_transposed(double* x) = 0;  // b, then Mᵀ⁻¹ b: (n)
 };
 
-// Numbers for the factors of H: of each solve H and L, and a right-hand side that nobody asks for.
+// Returns the doubles needed for the factors of H: for each solve H and L, and an unused right-hand side.
 inline std::size_t factor_numbers(const physics::SizesView& m, int solves) {
   return static_cast<std::size_t>(2 * m.ntri + m.nv) * static_cast<std::size_t>(solves);
 }
 
 struct TangentKernels {
   const char* name;
-  // A step of the environment in `fields`, blocks of dual numbers, in the directions in which state, inputs and
-  // parameters are seeded. What it moves then has the tangents at its end; `sensors`: sensordata, too. plain: the
-  // same step in doubles, as Kernels::forces left it; solutions: v of each of its solves, (solves, nv). The factors
-  // of H are made where `first`, and used again in other directions from the same numbers; `following` has the one of
-  // a solve whose bounds of friction follow.
-  // true: a point acts that was searched for (is_lifted). Where it is was taken from `plain` and has no tangents.
+  // Makes a step of the environment in `fields`, blocks of dual numbers, in the directions in which state, inputs and
+  // parameters are seeded. Its results then have the tangents; `sensors`: sensordata, too. plain: the same step in
+  // doubles, as Kernels::forces left it; solutions: v of each of its solves, (solves, nv). The factors of H are
+  // computed if `first`, and reused for other directions of the same numbers; `following` has the factor of a solve
+  // whose friction bounds follow.
+  // Returns true if a point computed by a search acts (is_lifted): its position, from `plain`, has no tangents.
   bool (*step)(const physics::ModelView& m, void* const* fields, void* const* plain,
                const double* solutions, int solves, bool first, bool sensors, double* factors,
                LinearSystem& following);
 };
 
-// Points of these pairs are searched for lane by lane, in plain doubles.
+// Points of these pairs are computed lane by lane, in plain doubles.
 constexpr bool is_lifted(GeomType type1, GeomType type2) {
   return physics::colliders_of(type1, type2) >= physics::Colliders::boxes;
 }

@@ -7,7 +7,7 @@ namespace stiction::cpu {
 namespace {
 
 constexpr std::size_t kFirstCapacity = std::size_t{1} << 14;
-constexpr int kSide = 8;  // sweeps side by side
+constexpr int kSide = 8;  // number of simultaneous sweeps
 
 }  // namespace
 
@@ -24,7 +24,7 @@ void Tape::grow() {
 void Tape::sweep(std::uint32_t first, std::uint32_t last) {
   for (std::uint32_t i = last; i-- > first;) {
     const double x = bars_[i];
-    if (x == 0) continue;  // the side of a branch that was not taken may have ∞ on it
+    if (x == 0) continue;  // an operand of the branch not taken may have an infinite derivative
     const Node& n = nodes_[i];
     bars_[n.a] += n.to_a * x;
     bars_[n.b] += n.to_b * x;
@@ -34,11 +34,11 @@ void Tape::sweep(std::uint32_t first, std::uint32_t last) {
 
 void Tape::derivatives(std::uint32_t first, int n, std::uint32_t last, const std::uint32_t* nodes,
                        int rows, double* matrix) {
-  // place 0 takes what goes to nodes below `first`
+  // place 0 absorbs what goes to nodes below `first`
   const auto place = [&](std::uint32_t node) {
     return kSide * (node < first ? std::size_t{0} : std::size_t{node} - first + 1);
   };
-  if (side_.size() < place(last)) side_.resize(place(last));  // all of it 0, as below at the end
+  if (side_.size() < place(last)) side_.resize(place(last));  // zeros, as the code below leaves it
   double* const bars = side_.data();
   const std::uint32_t end = first + static_cast<std::uint32_t>(n);
   for (int row = 0; row < rows; row += kSide) {

@@ -1,6 +1,6 @@
-// The tape of a reverse sweep: what each operation of a step depends on, in the order in which they were done.
+// The tape of reverse-mode differentiation: the dependencies of each operation of a step, in the order of execution.
 //
-//   x̄ = Σ over the operations y that x goes into of ȳ ∂y/∂x
+//   x̄ = Σ ȳ ∂y/∂x over the operations y that use x
 #pragma once
 
 #include <cstddef>
@@ -11,48 +11,48 @@
 
 namespace stiction::cpu {
 
-// The result of an operation: its parents, and the derivatives to them. In the place of a constant it is its own
-// parent: what goes there is forgotten, and no operation waits for another one's.
+// The result of an operation: its operands' nodes, and the derivatives with respect to them. A node is its own parent
+// in place of a constant: what is added there is discarded, and no operation waits for another one's store.
 struct Node {
   std::uint32_t a, b;
   double to_a, to_b;
 };
 
-// A number in memory: its value, and its node, 0 of a constant.
+// A number in memory: its value, and its node; 0 for a constant.
 struct Recorded {
   double value;
   std::uint32_t node;
 };
 
-// Nodes from 1 on, and x̄ of each, 0 outside of a sweep. Grows by doubling, and keeps what it has.
+// Nodes from 1 on, and x̄ of each, 0 outside of a sweep. Grows by doubling, and never shrinks.
 class Tape {
  public:
   Tape() { grow(); }
   void clear() { count_ = 1; }
   std::uint32_t count() const { return static_cast<std::uint32_t>(count_); }
-  // Forgets the nodes from here on.
+  // Discards the nodes from here on.
   void cut(std::uint32_t count) { count_ = count; }
 
-  // An operation on the nodes a and b, 0 of a constant.
+  // Appends an operation on the nodes a and b, 0 for a constant.
   std::uint32_t push(std::uint32_t a, double to_a, std::uint32_t b, double to_b) {
     if (count_ == capacity_) grow();
     const auto own = static_cast<std::uint32_t>(count_);
     nodes_[count_++] = {a == 0 ? own : a, b == 0 ? own : b, to_a, to_b};
     return own;
   }
-  // An independent number.
+  // Appends an independent variable.
   std::uint32_t leaf() { return push(0, 0.0, 0, 0.0); }
 
   double& bar(std::uint32_t node) { return bars_[node]; }
-  // x̄ of that node, which is 0 then.
+  // Returns x̄ of a node and sets it to 0.
   double take(std::uint32_t node) {
     const double x = bars_[node];
     bars_[node] = 0;
     return x;
   }
-  // Carries x̄ of the nodes last - 1 .. first to their parents, and leaves 0 there.
+  // Propagates x̄ of the nodes last - 1 .. first to their parents, and leaves 0 there.
   void sweep(std::uint32_t first, std::uint32_t last);
-  // Derivatives of `rows` nodes to the n leaves from `first` on, all of their nodes below `last`: matrix (rows, n).
+  // Computes the derivatives of `rows` nodes with respect to the n leaves from `first` on; all nodes are below `last`:
   void derivatives(std::uint32_t first, int n, std::uint32_t last, const std::uint32_t* nodes,
                    int rows, double* matrix);
 
@@ -63,12 +63,12 @@ class Tape {
  private:
   void grow();
 
-  // not the type of a node's index: a store of one leaves these in registers
+  // not the type of a node's index: so the compiler keeps these in registers across stores of nodes
   std::size_t count_ = 1, capacity_ = 0;
   Node* nodes_ = nullptr;
   double* bars_ = nullptr;
   Buffer memory_, bar_memory_;
-  std::vector<double> side_;  // x̄ of several sweeps side by side
+  std::vector<double> side_;  // x̄ of several simultaneous sweeps
 };
 
 }  // namespace stiction::cpu

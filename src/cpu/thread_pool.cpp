@@ -20,8 +20,8 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// How long a thread that has nothing to do looks before it sleeps. Waking one that sleeps takes some
-// microseconds, and one that looks takes a processor from whoever has work.
+// How long an idle thread spins before it sleeps. Waking a sleeping thread takes some microseconds,
+// and a spinning one takes a processor from threads with work.
 constexpr auto kPatience = std::chrono::microseconds(20);
 
 void pause() {
@@ -33,7 +33,7 @@ void pause() {
 // Blocks until good(value); returns that value.
 template <class Good>
 std::uint32_t wait_until(const std::atomic<std::uint32_t>& value, const Good& good) {
-  constexpr int kLooks = 32;  // for one look at the clock
+  constexpr int kLooks = 32;  // per look at the clock
   const auto end = Clock::now() + kPatience;
   do {
     for (int i = 0; i < kLooks; ++i, pause())
@@ -46,8 +46,8 @@ std::uint32_t wait_until(const std::atomic<std::uint32_t>& value, const Good& go
   }
 }
 
-// Rounding and denormals as the language has them, whatever the program has set for its own
-// computations: the bits of a step must not depend on it.
+// Sets default rounding and denormals, whatever the program uses for its own computations: the bits
+// of a step must not depend on them.
 class DefaultArithmetic {
  public:
   DefaultArithmetic() {
@@ -68,7 +68,7 @@ class DefaultArithmetic {
   [[maybe_unused]] unsigned old_ = 0;
 };
 
-// A run's number and how many of its items nobody has taken, in one word: whoever takes an item
+// The number of a run and how many of its items are left, in one word: a thread that takes an item
 // knows that the run is still the one that it was called for.
 constexpr std::uint64_t ticket(std::uint32_t run, int left) {
   return std::uint64_t{run} << 32 | static_cast<std::uint32_t>(left);
@@ -77,7 +77,7 @@ constexpr std::uint64_t ticket(std::uint32_t run, int left) {
 }  // namespace
 
 struct ThreadPool::Shared {
-  // What a thread other than the caller's waits for: the number of the run that it is called for.
+  // What a helper thread waits for: the number of the run that it is called for.
   struct alignas(kCacheLine) Helper {
     std::atomic<std::uint32_t> called{0};
     std::thread thread;
@@ -88,7 +88,7 @@ struct ThreadPool::Shared {
   void work(std::uint32_t run, int worker);
   void help(Helper& self, int worker);
 
-  // Written before the ticket, read after an item was taken: the run is not over then.
+  // Written before the ticket, read after an item was taken: so the run is not over then.
   Job job = nullptr;
   const void* data = nullptr;
   int items = 0;
@@ -100,7 +100,7 @@ struct ThreadPool::Shared {
   alignas(kCacheLine) std::atomic<std::uint32_t> done{0};  // items of this run
 };
 
-// Takes items of that run until there are none.
+// Takes items of that run until none is left.
 void ThreadPool::Shared::work(std::uint32_t number, int worker) {
   std::uint64_t now = open.load(std::memory_order_acquire);
   while (now >> 32 == number && static_cast<std::uint32_t>(now) != 0) {
@@ -142,7 +142,7 @@ ThreadPool::~ThreadPool() {
   }
 }
 
-// In a forked child: the threads stayed in the parent.
+// Called in a forked child: the threads exist only in the parent.
 void ThreadPool::abandon_in_child() {
   static_cast<void>(shared_.release());
 }
@@ -151,7 +151,7 @@ void ThreadPool::start() {
   process_ = getpid();
   shared_ = std::make_unique<Shared>(size_ - 1);
   Shared& s = *shared_;
-  // signals belong to the program's own threads
+  // signals are delivered to the program's own threads
   sigset_t all, before;
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
@@ -162,7 +162,7 @@ void ThreadPool::start() {
       ++s.started;
     }
   } catch (...) {
-    // fewer threads than asked for: those that there are do the rest
+    // fewer threads than requested: the existing ones do all the work
   }
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }

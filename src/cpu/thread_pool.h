@@ -1,4 +1,4 @@
-// Threads that share out the items of a run. A run allocates nothing.
+// Threads that share the items of a run. A run does not allocate.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@ namespace stiction::cpu {
 
 class ThreadPool {
  public:
-  // At most `size` threads work at once: the caller's and size - 1 more, which sleep between runs.
+  // At most `size` threads work at once: the caller's and size - 1 others, which sleep between runs.
   explicit ThreadPool(int size);
   ~ThreadPool();
   ThreadPool(const ThreadPool&) = delete;
@@ -16,10 +16,10 @@ class ThreadPool {
 
   int size() const { return size_; }
 
-  // f(worker, item) once for every item in [0, items), by at most `threads` threads. Who is free takes
-  // the next item, so nothing that lasts may depend on `worker`, a number in [0, size()) that no two
-  // threads have at a time; the caller's thread is worker 0. A thread that the machine does not let
-  // run takes no items, and nobody waits for it. f must not throw.
+  // Calls f(worker, item) once for every item in [0, items), by at most `threads` threads. Idle threads take
+  // the next item, so results must not depend on `worker`, a number in [0, size()) that no two
+  // threads have at the same time; the caller's thread is worker 0. A thread that the machine does not
+  // schedule takes no items and delays nobody. f must not throw.
   template <class F>
   void run(int items, int threads, const F& f) {
     const Job job = [](const void* data, int worker, int item) {
@@ -37,7 +37,7 @@ class ThreadPool {
   void abandon_in_child();
 
   int size_;
-  std::int64_t process_ = 0;  // that started the threads
+  std::int64_t process_ = 0;  // of the process that started the threads
   std::unique_ptr<Shared> shared_;
 };
 

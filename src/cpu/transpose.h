@@ -1,4 +1,4 @@
-// Dense rows of W environments <-> blocks in which the W lanes of a number lie side by side.
+// Transposes dense rows of W environments to and from blocks in which the W lanes of a number are adjacent.
 #pragma once
 
 #include <cstring>
@@ -30,7 +30,7 @@ struct Tile {
   }
 };
 
-// The last tile of a row overlaps the one before it.
+// The last tile of a row overlaps the preceding one.
 inline int tile_column(int c, int n, int v) {
   return c + v <= n ? c : n - v;
 }

@@ -11,14 +11,14 @@ namespace stiction::cpu {
 namespace {
 
 constexpr double kFar =
-    8;  // float's 24 bits less twice the 3 of this ratio leave 1e-5 of an inertia
+    8;  // float's 24 bits minus twice the 3 bits of this ratio leave 1e-5 of an inertia
 constexpr double kUnbounded = std::numeric_limits<double>::infinity();
 
 double length(const std::vector<double>& a, int i) {
   return std::hypot(a[at(3 * i)], a[at(3 * i + 1)], a[at(3 * i + 2)]);
 }
 
-// The way of a body from its parent at most.
+// An upper bound on the distance of a body from its parent.
 struct Way {
   double fixed = 0, slides = 0;  // slides: infinite without limits
 };
@@ -78,7 +78,7 @@ class Tree {
         size = std::max(size, length(m_.geom_pos, g) + m_.geom_rbound[at(g)]);
   }
 
-  // The child that O may follow; -1: none.
+  // Returns the child that O may move to; -1: none.
   int heir(int b, int end) const {
     double total = 0;
     int heaviest = -1;
@@ -93,8 +93,8 @@ class Tree {
 
   const Model& m_;
   int root_;
-  std::vector<double> size_;  // how far what a body carries is from its origin, at most
-  std::vector<bool> turns_;   // anything does, from the body on
+  std::vector<double> size_;  // upper bound on the distance of a body's matter from its origin
+  std::vector<bool> turns_;   // whether any joint from the body on rotates
   std::vector<Way> way_;
 };
 

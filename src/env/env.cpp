@@ -54,7 +54,7 @@ BatchMemory with_episodes(BatchMemory m, std::size_t episodes, const EnvOptions&
 
 }  // namespace
 
-// But for the blocks of own parameters, which the threads of a CPU hold.
+// Includes everything except blocks of per-environment parameters, which the threads of a CPU hold.
 BatchMemory env_memory(const std::string& id, const EnvOptions& o) {
   const env::TaskEntry& e = env::find_task(id);
   const env::TaskOptions options(id, e.options, o.task);
@@ -67,7 +67,7 @@ BatchMemory env_memory(const std::string& id, const EnvOptions& o) {
     if (std::find(own.begin(), own.end(), f.name) == own.end()) continue;
     const std::size_t number = f.wide || o.precision == Precision::float64 ? 8 : 4;
     const std::size_t row = number * at(f.rows) * at(f.columns);
-    // the rows, and as they were when they were found good
+    // the rows, and copies of those that last passed the check
     m.per_env += row, m.total += 2 * row * at(o.num_envs);
     if (o.device != "cpu") m.device += row * at(o.num_envs);
   }
@@ -135,7 +135,7 @@ Env::Impl::Impl(const std::string& id, const EnvOptions& o)
   std::vector<std::uint64_t> seeds(at(num_envs()));
   for (std::size_t i = 0; i < seeds.size(); ++i) seeds[i] = o.seed + i;
   write(current().seed, seeds.data(), seeds.size() * sizeof seeds[0]);
-  reset(all_ids(num_envs()));  // begun is false: from episode 0 on
+  reset(all_ids(num_envs()));  // `begun` is false: starts with episode 0
   begun = false;
 }
 

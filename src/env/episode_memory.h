@@ -1,4 +1,4 @@
-// Where the arrays of episodes lie in one piece of memory, of the host or of a device.
+// Layout of the arrays of episodes in one allocation, on the host or on a device.
 #pragma once
 
 #include <array>
@@ -10,13 +10,13 @@ namespace stiction::env {
 
 class EpisodeMemory {
  public:
-  // The counts and options of `shape`; its pointers are not read.
+  // Uses the counts and options of `shape`; its pointers are not read.
   EpisodeMemory(int num_envs, const envs::EpisodeArrays& shape);
 
   std::size_t bytes() const { return bytes_; }
-  // With the results of one of the two sets.
+  // Returns the arrays, with the results of one of the two sets.
   envs::EpisodeArrays arrays(std::byte* memory, int set) const;
-  // The results of a set are side by side.
+  // The results of a set are contiguous.
   std::size_t results(int set) const { return results_[static_cast<std::size_t>(set)]; }
   std::size_t result_bytes() const { return results_[1] - results_[0]; }
 

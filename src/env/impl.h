@@ -1,4 +1,4 @@
-// What an Env is made of: a batch, a task that works on its rows, and two sets of results. On the
+// Implementation of an Env: a batch, a task that works on its rows, and two sets of results. On the
 // CPU the task runs here, on a device behind DeviceEpisodes.
 #pragma once
 
@@ -22,7 +22,7 @@ namespace stiction {
 struct Env::Impl {
   Impl(const std::string& id, const EnvOptions& o);
 
-  // ---- what never changes
+  // ---- constant after construction
   const env::TaskEntry& entry;
   EnvOptions given;
   env::TaskOptions task_options;
@@ -39,13 +39,13 @@ struct Env::Impl {
   env::EpisodeMemory layout;
   cpu::Buffer memory;
   std::unique_ptr<DeviceEpisodes> device;                       // null on the CPU
-  std::array<envs::EpisodeArrays, DeviceEpisodes::kSets> sets;  // they differ in the results
-  // The set that was written last. Atomic, as the count of steps: any thread may take a view.
+  std::array<envs::EpisodeArrays, DeviceEpisodes::kSets> sets;  // their result arrays differ
+  // The set that was written last. Atomic, like the number of steps: any thread may take a view.
   std::atomic<int> now = 0;
   bool begun = false;  // a reset or step after construction
   std::atomic<std::uint64_t> steps = 0;
-  cpu::Pace pace{1};     // of the task's own work
-  std::vector<int> ids;  // environments that begin an episode, room for all
+  cpu::Pace pace{1};     // for the task's own work
+  std::vector<int> ids;  // environments that begin an episode; capacity for all
 
   Batch::Impl& engine() { return *batch.impl_; }
   int num_envs() const { return given.num_envs; }
@@ -53,19 +53,19 @@ struct Env::Impl {
   ArrayView view(const char* name, const void* data, DType dtype, int columns) const;
   void check_actions(std::size_t numbers) const;
   void flip();
-  // The new set begins as the last one.
+  // Flips, and starts the new set with the results of the last one.
   void flip_and_keep();
 
-  // From and to the arrays, wherever they are.
+  // Read and write the arrays, wherever they are stored.
   void read(void* to, const void* array, std::size_t bytes) const;
   void write(void* array, const void* from, std::size_t bytes) const;
   template <class F, class G>
   void for_saved(const F& array, const G& number);
 
-  // All that a step may change: a step that ends in an exception has not happened.
+  // Everything that a step may change: a step that ends in an exception has no effect.
   struct Before {
     Batch::Impl::Before batch;
-    std::vector<std::byte> episodes;  // the arrays of episodes but results
+    std::vector<std::byte> episodes;  // the arrays of episodes except results
     int now;
     bool begun;
     std::uint64_t steps;
@@ -80,7 +80,7 @@ struct Env::Impl {
 
   // ---- step.cpp, on the CPU
   env::Places places();
-  // f(begin, end) over [0, n) in parts.
+  // Calls f(begin, end) over [0, n) in parts, in parallel.
   template <class F>
   void share(int n, const F& f);
   void step_here(const float* actions, const std::function<void()>* physics);

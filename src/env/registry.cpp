@@ -47,7 +47,7 @@ TaskOptions::TaskOptions(const std::string& id, const std::vector<TaskOptionInfo
       for (const TaskOptionInfo& o : options_) names.push_back(o.name);
       for (const char* own : {"num_envs", "device", "threads", "seed", "precision", "autoreset",
                               "max_episode_steps", "options", "stream"})
-        names.emplace_back(own);  // of EnvOptions, by their names in Python
+        names.emplace_back(own);  // options of EnvOptions, by their names in Python
       std::string message = id;
       message.append(" has no option '").append(visible(name)).append("'");
       throw ArgumentError(message += nearest_names(names, name));

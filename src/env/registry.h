@@ -1,4 +1,4 @@
-// The compiled tasks by name: what a user may ask for and how it is made.
+// The compiled tasks by name: the options of each and how it is made.
 #pragma once
 
 #include <map>
@@ -40,7 +40,7 @@ class TaskOptions {
   std::vector<TaskOptionInfo> options_;
 };
 
-// What the model of a task is read from.
+// The source of the model of a task.
 struct TaskModel {
   std::string xml;
   Assets assets;
@@ -48,33 +48,33 @@ struct TaskModel {
 
 struct TaskEntry {
   std::string id, summary;
-  int max_episode_steps;  // 0: without limit
+  int max_episode_steps;  // 0: no limit
   std::optional<double> reward_threshold = {};
   int frame_skip;  // default of the option frame_skip, which every task has
   std::vector<TaskOptionInfo> options;
-  Options engine = {};                       // how the physics step: docs/performance.md
+  Options engine = {};                       // defaults for the physics: docs/performance.md
   std::string (*asset)(const TaskOptions&);  // file in envs/assets
   std::unique_ptr<TaskRunner> (*make)(const TaskOptions&, const Model&);
-  // What the options put into the text of the asset, with the files that it names then.
+  // Inserts what the options imply into the text of the asset, together with the files that the text then names.
   void (*furnish)(const TaskOptions&, TaskModel&) = nullptr;
 };
 
-// The model of a task with these options.
+// Returns the model of a task with these options.
 TaskModel model_of(const TaskEntry& entry, const TaskOptions& options);
 
-// How the physics of robots on feet step: friction without creep and without the lag of its bound,
-// by the laws that take the fewest iterations (lab/notes/laws.md).
+// Physics options of legged robots: friction without creep and without a lagging bound,
+// with the laws that need the fewest iterations (lab/notes/laws.md).
 Options legged_engine();
 
-// All tasks, sorted as they are listed.
+// All tasks, in the order in which they are listed.
 const std::vector<TaskEntry>& registry();
 // Throws ArgumentError with the nearest names.
 const TaskEntry& find_task(const std::string& id);
 
-// Files of envs/assets, inside the library (generated). Throws Error on an unknown name.
+// Files of envs/assets, embedded in the library (generated). Throws Error on an unknown name.
 std::string_view asset(std::string_view name);
 
-// The parts of the registry, a file each.
+// The parts of the registry, one file each.
 void add_gymnasium_tasks(std::vector<TaskEntry>& tasks);
 void add_locomotion_tasks(std::vector<TaskEntry>& tasks);
 void add_go2_tasks(std::vector<TaskEntry>& tasks);

@@ -1,4 +1,4 @@
-// Go2Flat and Go2Rough: the values of their two presets and what a user may change about them.
+// Go2Flat and Go2Rough: the values of their two presets, and the options that change them.
 #include <algorithm>
 #include <iomanip>
 #include <sstream>
@@ -19,7 +19,7 @@ using envs::kMjlabWeights;
 
 constexpr const char* kLegNames[envs::kLegs] = {"FL", "FR", "RL", "RR"};
 
-// Default joint positions of a leg and factors of the actions, by joint of a leg.
+// Default joint positions of the legs and action scales, by joint of a leg.
 template <class Ground>
 void set_servos(envs::Go2<Ground>& t, double left_hip, const double (&front)[2],
                 const double (&hind)[2], const double (&scale)[3]) {
@@ -30,8 +30,8 @@ void set_servos(envs::Go2<Ground>& t, double left_hip, const double (&front)[2],
   }
 }
 
-// legged_gym: its task anymal_c_flat. Of the Go2 are gains, action scale, default pose (Isaac Lab's)
-// and added mass. At 0.42 m no foot of a drawn pose is in flat ground.
+// legged_gym: its task anymal_c_flat, with gains, action scale, default pose (Isaac Lab's)
+// and added mass of the Go2. At 0.42 m no foot of a random pose penetrates flat ground.
 template <class Task>
 Task legged_gym() {
   Task t{};
@@ -52,7 +52,7 @@ Task legged_gym() {
   return t;
 }
 
-// mjlab 1.6: its flat Go1 task, servos, pose and events alike. Legs of the two robots are equally long.
+// mjlab 1.6: its flat Go1 task, with the same servos, pose and events. The legs of both robots are equally long.
 template <class Task>
 Task mjlab() {
   Task t{};
@@ -81,7 +81,7 @@ Task mjlab() {
   return t;
 }
 
-// What their rough tasks have otherwise.
+// Differences of their rough tasks.
 Go2Rough rough_legged_gym() {
   Go2Rough t = legged_gym<Go2Rough>();
   t.command.yaw[0] = -1, t.command.yaw[1] = 1;
@@ -113,7 +113,7 @@ void set_range(const TaskOptions& o, const std::string& name, double (&range)[2]
       std::tie(range[0], range[1]) = o.range(name);
 }
 
-// What both tasks look up, and what the options change; the names of the rewards, then `more`.
+// Sets what both tasks look up in the model and what the options change; names of the rewards, then `more`.
 template <class Task>
 std::unique_ptr<TaskRunner> make_go2(Task t, const TaskOptions& o, const Model& m,
                                      const std::vector<std::string>& terms,
@@ -164,7 +164,7 @@ TerrainOptions terrain_of(const TaskOptions& o) {
   return t;
 }
 
-// -1, or one of so many.
+// Returns -1 or an index below `count`.
 int place_of(const TaskOptions& o, const char* name, int count) {
   const double x = o.number(name);
   if (x < -1 || x >= count || x != std::floor(x)) {
@@ -187,7 +187,7 @@ std::unique_ptr<TaskRunner> make_rough(const TaskOptions& o, const Model& m) {
   return make_go2(t, o, m, {t.mjlab ? "collision" : "stumble"}, {"terrain_level"});
 }
 
-// A height field in the place of the floor.
+// Replaces the floor by a height field.
 void lay_terrain(const TaskOptions& o, TaskModel& m) {
   const Terrain t = make_terrain(terrain_of(o));
   const std::string file = "terrain.bin", plane = "type=\"plane\" size=\"0 0 1\"",

@@ -1,5 +1,5 @@
-// Robots on a free joint: Gymnasium's Ant, Humanoid and HumanoidStandup, version 5, and the tasks of IsaacGymEnvs, with
-// the options of their sources.
+// Robots with a free joint: Gymnasium's Ant, Humanoid and HumanoidStandup, version 5, and the tasks of IsaacGymEnvs,
+// with the options of their sources.
 #include "env/registry.h"
 #include "envs/ant.h"
 #include "envs/humanoid.h"
@@ -84,7 +84,7 @@ std::vector<TaskOptionInfo> humanoid_observation_options() {
           {"include_qfrc_actuator_in_observation", "motor torques of the joints", true}};
 }
 
-// The parts of the observation that the options ask for, and how many numbers they are.
+// Selects the parts of the observation that the options request, and counts their numbers.
 template <class Task>
 void choose_observation(const TaskOptions& o, const Model& m, Task& t) {
   t.exclude_current_positions_from_observation =

@@ -1,4 +1,4 @@
-// A task at work: its functions applied to the environments of a batch.
+// Runs a task: applies its functions to the environments of a batch.
 #pragma once
 
 #include <array>
@@ -25,8 +25,8 @@ enum class Phase {
   observe,  // after the physics steps: observation, reward, end
 };
 
-// The arrays of episodes and the fields of all environments. A stride is the bytes from one
-// environment to the next; 0 where they share a parameter, and with a null base for scratch.
+// The arrays of episodes and the fields of all environments. stride: the bytes between
+// environments; 0 if they share a parameter, and with a null base for scratch.
 struct Places : envs::EpisodeArrays {
   std::array<std::byte*, physics::kFields> base{};
   std::array<std::size_t, physics::kFields> stride{};
@@ -36,10 +36,10 @@ struct TaskSetup {
   std::vector<std::string> metrics;  // names, num_metrics of them
   // Bounds of the actions; empty: ctrlrange of the model's actuators.
   std::vector<float> action_low = {}, action_high = {};
-  std::vector<std::string> own = {};  // parameters that the task writes: own to each environment
+  std::vector<std::string> own = {};  // parameters that the task writes, per environment
 };
 
-// One environment among all.
+// Returns one of all environments, as its task sees it.
 template <class S, class Task>
 envs::TaskEnv<S> task_env(const Task& task, const Places& p, int i) {
   envs::TaskEnv<S> e{};
@@ -67,12 +67,12 @@ class TaskRunner {
         setup(std::move(s)) {}
   virtual ~TaskRunner() = default;
 
-  // For the environments ids[begin] ... ids[end - 1], or begin ... end - 1 where ids is null.
+  // Runs a phase for the environments ids[begin] ... ids[end - 1], or begin ... end - 1 if ids is null.
   virtual void run(Phase phase, Precision precision, const physics::ModelView& model,
                    const Places& places, const int* ids, int begin, int end) const = 0;
-  virtual const void* plain_task() const = 0;  // the struct, of the kind that it is
+  virtual const void* plain_task() const = 0;  // the task's struct, of its dynamic type
 
-  const int kind;  // place in envs::AllTasks
+  const int kind;  // index in envs::AllTasks
   const int num_obs, num_actions, num_metrics, num_memory, num_kept;
   const TaskSetup setup;
 };
@@ -127,8 +127,8 @@ class Runner final : public TaskRunner {
     }
   }
 
-  // All inlined, so that of the addresses in a TaskEnv only those in use are computed: all of them
-  // cost more than a small task.
+  // All inlined, so that only those addresses in a TaskEnv are computed that are used: computing all of them
+  // takes longer than a small task.
   template <class S, class F>
   [[gnu::flatten]] void for_each(const Places& p, const int* ids, int begin, int end,
                                  const F& f) const {

@@ -1,4 +1,4 @@
-// Everything that the steps to come depend on, as bytes.
+// Serializes everything that future steps depend on.
 #include <cmath>
 #include <type_traits>
 
@@ -46,12 +46,12 @@ const char* name_of(int autoreset) {
   return autoreset >= 0 && autoreset < 3 ? kNames[autoreset] : "another";
 }
 
-// Users may write lengths of episodes, negative ones to move the time limit; one more must not
+// Users may write the length of an episode, even a negative one to move the time limit; incrementing it must not
 // overflow.
 constexpr std::int32_t kMostSteps = std::int32_t{1} << 30;
 
-// Whether these bytes are numbers as an Env leaves them: flags 0 or 1, lengths that can grow, reals
-// finite. Seeds and the task's memory may be anything.
+// Returns whether these bytes are numbers as an Env leaves them: flags 0 or 1, lengths that can grow, reals
+// finite. Seeds and the task's memory may have any value.
 template <class T>
 bool possible(std::span<const std::byte> bytes) {
   if constexpr (std::is_same_v<T, std::byte> || std::is_same_v<T, std::uint64_t> ||
@@ -77,7 +77,7 @@ bool possible(std::span<const std::byte> bytes) {
 
 }  // namespace
 
-// array(address of its first number, bytes) for every array that is kept, wherever it is; number(x) for what is none.
+// Calls array(address of its first number, bytes) for every saved array, wherever it is; number(x) for other values.
 template <class F, class G>
 void Env::Impl::for_saved(const F& array, const G& number) {
   const envs::EpisodeArrays& a = current();
@@ -147,7 +147,7 @@ std::string Env::restore(std::span<const std::byte> snapshot) {
       a.left() < own || header.batch != a.left() - own)
     refuse("of another version of stiction or in the other precision");
 
-  // The checksum is no signature: all is looked at before anything changes.
+  // A checksum is not a signature: everything is checked before anything changes.
   const std::span<const std::byte> batch = a.take(a.left() - own);
   Archive numbers = a;
   const auto check = [&]<class T>(const T*, std::size_t n) {

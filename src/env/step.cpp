@@ -1,4 +1,4 @@
-// A control step and the beginning of episodes. Allocates nothing.
+// A control step and the beginning of episodes. Does not allocate.
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -11,7 +11,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr int kShare = 128;  // fewer environments are not worth waking the other threads
+constexpr int kShare = 128;  // fewer environments are not worth waking other threads
 constexpr int kPart = 64;
 constexpr physics::TeamOfOne kTeam;
 
@@ -25,7 +25,7 @@ void Env::Impl::flip() {
 void Env::Impl::flip_and_keep() {
   flip();
   const auto results = [&](int set) {
-    return reinterpret_cast<std::byte*>(sets[at(set)].obs);  // the first of them
+    return reinterpret_cast<std::byte*>(sets[at(set)].obs);  // the first array of the results
   };
   batch.copy_memory(results(now), results(1 - now), layout.result_bytes());
 }
@@ -82,7 +82,7 @@ void Env::Impl::observe() {
   });
 }
 
-// A part is so many environments that nobody waits long for the last one, and whole lines of results.
+// Splits n environments into parts that are short enough to balance the load and that end on whole lines of results.
 template <class F>
 void Env::Impl::share(int n, const F& f) {
   cpu::ThreadPool& pool = *engine().pool;
@@ -154,7 +154,7 @@ void Env::Impl::finish(int begin, int end) {
   envs::keep_final_obs(kTeam, a, envs::row_begin(begin, a.num_obs), (end - begin) * a.num_obs);
 }
 
-// State, inputs and memory of a new episode, one refresh of all of them, the first observation.
+// Sets state, inputs and memory of a new episode, refreshes all of them once, and computes the first observation.
 void Env::Impl::begin_episodes(std::span<const int> which, bool restart) {
   if (which.empty()) return;
   Batch::Impl& e = engine();

@@ -18,10 +18,10 @@ using envs::Draw;
 using envs::Purpose;
 
 constexpr double kNoiseGrid = 0.2;  // m
-constexpr double kSpawn = 1;  // m, half side of the middle whose highest point a robot starts over
+constexpr double kSpawn = 1;  // m, half side of the central square whose top is the start height
 constexpr double kMostNodes = 1e8;
 
-// One patch of n x n cells; nodes (i, j) with 0 <= i, j < n, those beyond belong to the next.
+// One patch of n x n cells; its nodes (i, j) have 0 <= i, j < n, those at n belong to the next patch.
 class Patch {
  public:
   Patch(const TerrainOptions& o, const TerrainPatch& p, int level, int column)
@@ -79,7 +79,7 @@ class Patch {
     }
   }
 
-  // Twenty, later ones over earlier ones, of sides of 1, 1.4 or 1.8 m and h, h/2, -h/2 or -h high.
+  // Places twenty blocks, later ones over earlier ones, with sides of 1, 1.4 or 1.8 m and of height h, h/2, -h/2 or -h.
   void place_obstacles() {
     obstacles_.assign(at(n_ * n_), 0.0);
     const int grid = std::max(1, static_cast<int>(std::lround(0.4 / o_.cell)));
@@ -161,7 +161,7 @@ void check(const TerrainOptions& o, const std::vector<TerrainPatch>& patches) {
   check(nodes <= kMostNodes, "its number of nodes", nodes, "at most 1e8: take larger cells");
 }
 
-// By the order of shares, as legged_gym deals them out.
+// Assigns patches to columns in proportion to their shares, in order, as legged_gym does.
 const TerrainPatch& patch_of(const std::vector<TerrainPatch>& patches, int column, int columns) {
   double all = 0, until = 0;
   for (const TerrainPatch& p : patches) all += p.share;

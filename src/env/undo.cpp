@@ -1,11 +1,11 @@
-// A step around a function of the user, who may raise: then it has not happened.
+// Rolls back a step around a user's function that raised: it is as if the step had not happened.
 #include "env/impl.h"
 
 namespace stiction {
 
 void Env::Impl::remember() {
   engine().remember(before.batch);
-  // results are those of two sets in turn: a step has not touched the last one
+  // results alternate between two sets: a step has not overwritten the last one
   before.episodes.resize(layout.results(0));
   read(before.episodes.data(), device != nullptr ? device->memory() : memory.data(),
        before.episodes.size());

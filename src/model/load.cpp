@@ -1,4 +1,4 @@
-// load_model: parse, read, refuse what can't be simulated, build.
+// load_model: parses, reads, refuses what cannot be simulated, builds.
 #include <algorithm>
 #include <filesystem>
 
@@ -17,9 +17,9 @@ namespace stiction {
 namespace {
 
 constexpr int kRefusalsShown = 10;
-constexpr int kMaxGeoms = 16'384;  // pairs grow with the square
+constexpr int kMaxGeoms = 16'384;  // the number of pairs grows with the square
 constexpr int kMaxDofs = 2048;
-constexpr int kMaxTreeDofs = 512;  // the inertia of a tree is dense, work grows with the cube
+constexpr int kMaxTreeDofs = 512;  // the inertia of a tree is dense, its work grows with the cube
 constexpr std::int64_t kMaxTreeWork = 1'000'000'000;  // bodies times dofs squared
 
 void limit(const char* what, int n, int most) {
@@ -57,7 +57,7 @@ void throw_refusals(const LoadReport& report, const std::string& file) {
   throw ModelError(message);
 }
 
-// Throws where the inertia of a tree is too large or takes too long; the world's children are the roots.
+// Throws if the inertia of a tree is too large or takes too long; roots are the children of the world.
 void limit_trees(const model::Spec& spec) {
   std::vector<int> root(spec.bodies.size()), dofs(spec.bodies.size()), bodies(spec.bodies.size());
   for (std::size_t i = 1; i < spec.bodies.size(); ++i) {
@@ -78,7 +78,7 @@ void limit_trees(const model::Spec& spec) {
                        "that do not move against each other");
 }
 
-// Assets by their names in the model: given as bytes, else on the disk.
+// Returns the assets by their names in the model: given as bytes, else on the disk.
 model::AssetFiles asset_files(const model::Spec& spec, const ModelSource& s,
                               const std::string& directory, const model::Disk& disk) {
   const auto places = [&spec, directory](const model::Element& e, const std::string& name) {
@@ -118,7 +118,7 @@ model::AssetFiles asset_files(const model::Spec& spec, const ModelSource& s,
           }};
 }
 
-// A file as it was written, and the MJCF of it where it is URDF.
+// A file as it was written, and its MJCF if it is URDF.
 struct Source {
   model::Document document;
   std::optional<model::Element> mjcf;
@@ -127,7 +127,7 @@ struct Source {
   model::Element& root() { return mjcf ? *mjcf : document.root; }
 };
 
-// With includes spliced in, a URDF as MJCF; nothing is attached or repeated yet.
+// Splices includes and converts URDF to MJCF; nothing is attached or replicated yet.
 Source parse(const ModelSource& s, const std::string& directory, const model::Disk& disk) {
   Source found{s.path.empty() ? model::parse_string(s.xml, s.directory, s.assets, disk)
                               : model::parse_file(s.path, s.assets, disk),
@@ -146,7 +146,7 @@ Source parse(const ModelSource& s, const std::string& directory, const model::Di
   };
   found.mjcf = model::mjcf_of_urdf(found.document.root, s.urdf, directory, there);
   model::check_schema(*found.mjcf);
-  found.document.remarks.clear();  // URDF has text between its elements
+  found.document.remarks.clear();  // URDF may have text between its elements
   return found;
 }
 
@@ -182,7 +182,7 @@ ModelPtr load(const ModelSource& s, LoadReport* out, const model::Disk& disk) {
   model::load_hfields(spec, files);
   model::mark_unsupported(spec, files);
 
-  // what is refused whatever touches what; with it, all that strict refuses so far
+  // what is refused whatever the contacts are; if anything is, also what strict mode refuses so far
   LoadReport report = reported(source, {}, false);
   const bool refused = report.count(Use::refused) > 0;
   if (refused) report = reported(source, {}, s.options.strict);
@@ -199,7 +199,7 @@ ModelPtr load(const ModelSource& s, LoadReport* out, const model::Disk& disk) {
     limit_trees(spec);
     model::build_rest(spec, *m, of_building);
   } catch (const ModelError& e) {
-    // messages of the numeric stages know no file
+    // messages of the numeric stages do not name the file
     if (std::string_view(e.what()).starts_with(file)) throw;
     const std::string what = e.what();
     throw ModelError(file + (what.starts_with(": ") ? "" : ": ") + what);
@@ -222,7 +222,7 @@ ModelPtr load_model_again(const ModelSource& source, LoadReport* report) {
 }
 
 SavedModel save_model(const ModelSource& s, const ModelEdits& edits, bool placeholders) {
-  // what was read when it was loaded, and what nobody needed then
+  // first the files read at loading, then those that loading did not need
   const model::Disk known(s.files), disk;
   const model::Disk& first = s.files.empty() ? disk : known;
   const std::string directory = directory_of(s);

@@ -24,7 +24,7 @@ std::string what(const ReportEntry& e) {
   return s + ">";
 }
 
-// Equal lines but for the line number are one row with a count.
+// Entries that differ only in the line number form one row with a count.
 struct Group {
   const ReportEntry* first;
   int count;
@@ -70,12 +70,12 @@ std::vector<std::string> pair_lines(const std::vector<LoadReport::MissingCollide
   return lines;
 }
 
-// Ignored physics, the gravest first: whole elements before attributes, the frequent before the rare.
+// Ignored physics, the gravest first: whole elements before attributes, frequent before rare ones.
 std::vector<std::string> physics_lines(const std::vector<ReportEntry>& entries) {
   std::map<std::array<std::string, 3>, std::pair<int, const ReportEntry*>> kinds;
   for (const auto& e : entries) {
     if (e.use != Use::ignored || !e.physics) continue;
-    // the name of an element is no kind
+    // the name of an element is not a kind
     const std::string attribute = e.attribute == "name" ? "" : e.attribute;
     auto& kind = kinds[{attribute, e.element, e.note}];
     if (kind.first++ == 0) kind.second = &e;
@@ -133,7 +133,7 @@ std::string LoadReport::table(bool all) const {
     for (std::size_t i = 0; i < 2; ++i) width[i] = std::max(width[i], rows.back()[i].size());
   }
   std::string out;
-  const std::string* file = nullptr;  // the rows below it
+  const std::string* file = nullptr;  // file of the preceding rows
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const ReportEntry& e = *groups[i].first;
     if (file == nullptr || *file != e.file) out += visible(e.file) + "\n";

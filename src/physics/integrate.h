@@ -25,7 +25,7 @@ STICTION_FN void clear_flags(const Team& team, const ModelView& m, EnvView<S>& e
   team.for_each(m.nstatus, [&](int i) { e.flags[i] = S(0.0); });
 }
 
-// How bad a number is: 1 velocity_limit, 2 bad_state.
+// Classifies a velocity: 0 good, 1 velocity_limit, 2 bad_state.
 template <class S>
 STICTION_FN S velocity_fault(const S& v) {
   const S fault = select(is_finite(v), S(1.0), S(2.0));
@@ -41,7 +41,7 @@ STICTION_FN Wide<S> next_position(const ModelView& m, const EnvView<S>& e, int a
   return e.qpos[adr] + Wide<S>(m.opt.timestep) * widen(e.v[dof]) + Wide<S>(0.0);
 }
 
-// Of joint j, before and after the step. A quaternion can only be bad before it.
+// Classifies joint j before and after the step. A quaternion can only be bad before the step.
 template <class S>
 STICTION_FN S joint_fault(const ModelView& m, const EnvView<S>& e, int j) {
   using W = Wide<S>;
@@ -61,7 +61,7 @@ STICTION_FN S joint_fault(const ModelView& m, const EnvView<S>& e, int j) {
   return position_fault<S>(good);
 }
 
-// Raises bad_state and velocity_limit; a lane that is not active sets no flag.
+// Raises bad_state and velocity_limit; an inactive lane sets no flag.
 template <class Team, class S>
 STICTION_FN void check_step(const Team& team, const ModelView& m, EnvView<S>& e) {
   const S q_fault = team.template max<S>(m.njnt, [&](int j) { return joint_fault(m, e, j); });
@@ -73,7 +73,7 @@ STICTION_FN void check_step(const Team& team, const ModelView& m, EnvView<S>& e)
     return fault;
   });
   team.once([&] {
-    // what turns beyond the limit need not have a velocity at the end that is a number
+    // a joint that turns faster than the limit may have a velocity at the end that is not finite
     const S speed_fault = select(v_fault > S(0.0), v_fault, turn_fault);
     const S fault = vmax(q_fault, speed_fault);
     raise_flag(e, Status::bad_state, fault > S(1.5));
@@ -98,7 +98,7 @@ STICTION_FN void advance_quat(const ModelView& m, EnvView<S>& e, int adr, int do
   q[3] = select(moves, next.z + W(0.0), q[3]);
 }
 
-// q ⊕ δt v of joint j; adding +0 turns -0 into +0.
+// Computes q ⊕ δt v of joint j; adding +0 turns -0 into +0.
 template <class S>
 STICTION_FN void advance_joint(const ModelView& m, EnvView<S>& e, int j,
                                const Mask<Wide<S>>& moves) {
@@ -117,7 +117,7 @@ STICTION_FN void advance_joint(const ModelView& m, EnvView<S>& e, int j,
   }
 }
 
-// Lanes whose step is taken, once it was checked.
+// Returns the lanes that take the step; valid after check_step.
 template <class S>
 STICTION_FN Mask<S> has_moved(const EnvView<S>& e) {
   return e.active[0] > S(0.5) && !has_flag(e, Status::bad_state) &&
@@ -151,13 +151,13 @@ STICTION_FN void integrate_up_to(const Team& team, const ModelView& m, EnvView<S
   });
   team.once([&] {
     e.time[0] = select(wide, e.time[0] + Wide<S>(m.opt.timestep), e.time[0]);
-    // nothing is late in a step that isn't taken
+    // no contact is late in a step that is not taken
     S& late = e.flags[flag_index(Status::late_contact)];
     late = select(moves, late, S(0.0));
   });
 }
 
-// After it: mocap bodies, `left` steps before the end of the call.
+// Moves the mocap bodies, after integrate; `left`: remaining steps of the call.
 template <class Team, class S>
 STICTION_SINGLE void move_mocap(const Team& team, const ModelView& m, EnvView<S>& e, int left) {
   advance_mocap(team, m, e, left, has_moved(e));

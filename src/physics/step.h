@@ -21,7 +21,7 @@ STICTION_SINGLE void start_mocap(const Team& team, const ModelView& m, EnvView<S
   mocap(team, m, e, left);
 }
 
-// Everything up to the problem of the step; `left`: steps of the call from this one on.
+// Runs all stages before the solve; `left`: remaining steps of the call, this one included.
 template <class Team, class S>
 STICTION_FN void before_solve(const Team& team, const ModelView& m, EnvView<S>& e, int left = 1) {
   clear_flags(team, m, e);
@@ -38,15 +38,15 @@ STICTION_FN void before_solve(const Team& team, const ModelView& m, EnvView<S>& 
   collide(team, m, e);              // active points and their laws
 }
 
-// Up to the new velocity, which stays in e.v: forces and accelerations without a move.
+// Runs a step up to the new velocity, which stays in e.v: forces and accelerations, without moving the state.
 template <class Team, class S>
 STICTION_FN void forces(const Team& team, const ModelView& m, EnvView<S>& e, int left = 1) {
   before_solve(team, m, e, left);
   solve(team, m, e);           // min ½ (v − v*)ᵀ A (v − v*) + Σ ℓ(J v)
-  gyroscopic_end(team, m, e);  // the other half of the torque -> velocity at the end of the step
+  gyroscopic_end(team, m, e);  // second half of the torque -> velocity at the end of the step
 }
 
-// From the velocity on; `last`: the step after which the user looks.
+// Runs the stages after the velocity is known; `last`: the step after which the user reads the outputs.
 template <class Team, class S>
 STICTION_FN void end_step(const Team& team, const ModelView& m, EnvView<S>& e, bool last,
                           int left) {
@@ -62,7 +62,7 @@ STICTION_FN void step(const Team& team, const ModelView& m, EnvView<S>& e, bool 
   end_step(team, m, e, last, left);
 }
 
-// Outputs at the new state; forces and accelerations stay those of the last interval.
+// Computes the outputs at the new state; forces and accelerations stay those of the last interval.
 template <Drives can = Drives::states, class Team, class S>
 STICTION_FN void refresh(const Team& team, const ModelView& m, EnvView<S>& e) {
   kinematics(team, m, e);

@@ -1,4 +1,4 @@
-// In the place of the rest where only what a first run needs is built (STICTION_QUICK).
+// Stubs of the reference engine in a build with only what a first run needs (STICTION_QUICK).
 #include "quick.h"
 #include "stiction/reference.h"
 

@@ -56,7 +56,7 @@ void check_model(const Model& m, const Options& o) {
                           " has anisotropic friction, which stiction \"anchored\" does not hold: "
                           "give it one coefficient, or use stiction \"regularized\"");
 
-  // actuatorfrcrange clamps a sum; it splits into single rows only where one actuator acts alone
+  // actuatorfrcrange clamps a sum; the clamp applies to single rows only if one actuator acts alone
   std::vector<int> count(at(m.njnt), 0), servo(at(m.njnt), -1);
   for (int a = 0; a < m.nu; ++a) {
     const auto on_joint = [&](int j, bool through_tendon) {

@@ -1,4 +1,4 @@
-// What a step cannot compute.
+// Checks for models that a step cannot compute.
 #pragma once
 
 #include "stiction/model.h"
@@ -6,7 +6,7 @@
 
 namespace stiction::reference {
 
-// Throws ArgumentError where a model asks for something that a step can't compute.
+// Throws ArgumentError if the model needs something that a step cannot compute.
 void check_model(const Model& m, const Options& o);
 
 }  // namespace stiction::reference

@@ -28,7 +28,7 @@ void require_finite(std::span<const double> a, const char* name) {
     }
 }
 
-// The four numbers from `adr` on turn something: they need a direction, not a length of one.
+// The four numbers from `adr` on are a rotation: they need a direction, not unit length.
 void require_quaternion(std::span<const double> a, std::size_t adr, const char* name,
                         const std::string& owner) {
   const double norm = row4(a.subspan(adr), 0).norm();
@@ -48,7 +48,7 @@ void require_quaternions(const Model& m, std::span<const double> qpos) {
   }
 }
 
-// Empty, or n finite numbers.
+// Returns the span, which must be empty or have n finite numbers.
 std::span<const double> finite(std::span<const double> given, int n, const char* name) {
   if (!given.empty()) require_size(given, n, name);
   require_finite(given, name);
@@ -84,7 +84,7 @@ CheckedInputs::CheckedInputs(const Model& m, std::span<const double> qpos,
     require_quaternion(step.mocap_quat, i, "mocap_quat", "mocap body");
 }
 
-// Full size, with entries that are not finite replaced by zero.
+// Returns a copy of full size in which entries that are not finite are replaced by zero.
 std::span<const double> CheckedInputs::cleaned(std::span<const double> given, int n,
                                                const char* name, std::vector<double>& own) {
   if (!given.empty()) require_size(given, n, name);

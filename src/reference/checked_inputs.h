@@ -1,4 +1,4 @@
-// A state and inputs as a user gives them: checked, and with their defaults.
+// A state and inputs as given by a user: checked, and completed with defaults.
 #pragma once
 
 #include <span>
@@ -10,8 +10,8 @@
 namespace stiction::reference {
 
 // Owns the defaults of missing inputs and the cleaned copies of bad ones. Throws ArgumentError on a wrong size, on a
-// number that is not finite in the state or in a mocap pose, and on a quaternion without a direction; what is not
-// finite among controls, forces and switches counts as zero and is a status bit.
+// number that is not finite in the state or in a mocap pose, and on a quaternion without a direction; numbers that are
+// not finite among controls, forces and switches count as zero and set a status bit.
 class CheckedInputs {
  public:
   CheckedInputs(const Model& m, std::span<const double> qpos, std::span<const double> qvel,

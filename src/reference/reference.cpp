@@ -53,7 +53,7 @@ StepResult Reference::step(std::span<const double> qpos, std::span<const double>
 StepJacobian Reference::step_jacobian(std::span<const double> qpos, std::span<const double> qvel,
                                       const Inputs& inputs) const {
   Options exact = options();
-  exact.solver_tolerance = 1e-14;  // round-off stops it above
+  exact.solver_tolerance = 1e-14;  // below what round-off allows: iterates until it stalls
   const CheckedInputs in(model(), qpos, qvel, inputs);
   StepJacobian jacobian;
   jacobian.step = reference::step(model(), exact, in.step);

@@ -1,4 +1,4 @@
-// What a Reference is made from; a batch asks it what it refuses (STICTION_QUICK has no more of the reference).
+// Construction of a Reference and its checks, which a batch uses, too (with STICTION_QUICK nothing else is built).
 #include "reference/check_model.h"
 #include "stiction/error.h"
 #include "stiction/reference.h"

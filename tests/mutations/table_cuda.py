@@ -105,7 +105,7 @@ CUDA = [
           "if (env >= 0) return true;",
           gtests=("DeviceEpisodes.AnEpisodeThatBeginsLeavesTheOthers",)),
     Break("episodes: a new one resets nothing", "cuda/episodes.h",
-          "  reset_environment<Drives::strings>(team, m, l, env, e.fields);  // robots of tasks have no states\n", "",
+          "  reset_environment<Drives::strings>(team, m, l, env, e.fields);  // a task's robot has no act\n", "",
           gtests=("DeviceTask.AControlStepIsThatOfTheCpu",)),
     Break("episodes: the task draws with the number of the last episode", "cuda/episodes.h",
           "e.episode = k.arrays.episode[env], e.step = 0;", "e.step = 0;",

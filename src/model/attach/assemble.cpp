@@ -15,8 +15,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int kMaxOpened = 1000;  // models that are opened in all, some of them again
-// Elements that are looked at again for a copy of others, in all: what refers to them, what has a name.
+constexpr int kMaxOpened = 1000;  // models opened in total, counting repetitions
+// Elements examined in total to copy others: those that refer to them and those that have a name.
 constexpr std::int64_t kMaxLooks = 20'000'000;
 
 bool stands_for_others(const Element& e) {
@@ -33,12 +33,12 @@ std::string number_of(int i, int count) {
   return std::string(std::to_string(count).size() - digits.size(), '0') + digits;
 }
 
-// What a model is when it can be attached: read, its own parts assembled.
+// A model ready to be attached: read, its own parts assembled.
 struct Attachable {
   Element* root = nullptr;
   int scope = 0;                          // of its own elements here
-  std::shared_ptr<const KeySource> keys;  // null: it has none
-  std::set<std::string> prefixes;         // with which its classes and assets are here
+  std::shared_ptr<const KeySource> keys;  // null: no keyframes
+  std::set<std::string> prefixes;         // prefixes under which its classes and assets are copied
 };
 
 class Assembler {
@@ -70,7 +70,7 @@ class Assembler {
     return std::find(std::begin(kRelations), std::end(kRelations), section) != std::end(kRelations);
   }
 
-  // They are read before the tree: each copy of a part of the tree copies what refers to it.
+  // The sections of relations are taken out before the tree: each copy of a part of the tree copies what refers to it.
   void take_relations() {
     auto& all = root_.children;
     const auto first = std::stable_partition(all.begin(), all.end(),
@@ -140,7 +140,7 @@ class Assembler {
     }
   }
 
-  // The i-th copy: turned by i times euler, moved by the offset in the axes of the copy before it.
+  // The i-th copy: rotated by i times euler, moved by the offset in the axes of the preceding copy.
   void replicate(Element& e) {
     const auto n = integer(e, "count");
     if (!n) fail(e, "attribute count is required: how many copies");
@@ -180,8 +180,8 @@ class Assembler {
     drop_relations(before);
   }
 
-  // Those that refer to what was copied, or to nothing, in MuJoCo's order; with new names from then on. Of what is made
-  // `from` gets the sections with some that refer to nothing: the next copy doubles them.
+  // Copies those that refer to what was copied, or to nothing, in MuJoCo's order; later copies see the new names. The
+  // copied sections with elements that refer to nothing are added to `from`: the next copy doubles them.
   void copy_relations(std::vector<Element*>& from, const Renaming& renaming, const Element& asks,
                       bool owned, int owner = -1) {
     std::vector<Element> made;
@@ -222,7 +222,7 @@ class Assembler {
     return element != "exclude" && section != "sensor" && section != "custom";
   }
 
-  // What refers to a part that is only there in copies. MuJoCo leaves it out without a word.
+  // Drops elements that refer to a part that exists only in copies. MuJoCo drops them silently.
   void drop_relations(const NameSets& before) {
     for (const char* name : kRelations) {
       for (Element& section : sections_) {
@@ -301,7 +301,7 @@ class Assembler {
     add_names(frame, names_);
   }
 
-  // A part of this model once more.
+  // Attaches a copy of a part of this model.
   void attach_own(Element& e, const char* kind, const std::string& part,
                   const std::string& prefix) {
     if (prefix.empty()) fail(e, "prefix", "is empty: the names are those of the part itself");
@@ -317,7 +317,7 @@ class Assembler {
     bool inside = false;
     each(*found.element, [&](const Element& x) { inside = inside || &x == &e; });
     if (inside) fail(e, kind, "can't be attached inside itself");
-    const Element part_copy = *found.element;  // the frame may be in what is copied from
+    const Element part_copy = *found.element;  // the frame may be inside of the part
     const Renaming renaming{prefix, "", false};
     Element& frame = wrap(e);
     if (found.childclass != "main") set_attribute(frame, "childclass", found.childclass);
@@ -325,7 +325,7 @@ class Assembler {
     copy_relations(from, renaming, e, false);
   }
 
-  // Classes and assets of an attached model, under its prefix. Its other sections are not taken, as in MuJoCo.
+  // Copies classes and assets of an attached model, under its prefix. Its other sections are not copied, as in MuJoCo.
   void copy_settings(const Attachable& other, const Renaming& renaming, const Element& asks) {
     bool classes = false;
     for (const Element& section : other.root->children) {
@@ -373,7 +373,7 @@ class Assembler {
     e.find("class")->value = renaming(e.find("class")->value);
   }
 
-  // The model of an <asset><model>, opened when it is first attached.
+  // Returns the model of an <asset><model>, opened when it is first attached.
   Attachable& attachable(const Element& asks, const std::string& name) {
     const auto [it, is_new] = models_.try_emplace(name);
     if (!is_new) return it->second;
@@ -402,7 +402,7 @@ class Assembler {
     return find_file(e, required_text(e, "file"), directory_, directory_, assets_, disk_);
   }
 
-  // Without a name of its own a model is called what its file calls it.
+  // A model asset without a name has the name that its file gives.
   std::string named_in_file(Element& e) {
     count_opened(e);
     Document doc = parse_found(file_of(e), assets_, disk_);
@@ -443,7 +443,7 @@ class Assembler {
     }
   }
 
-  // Scopes follow those that are here; then the keyframes, for which the model is read alone.
+  // Its scopes are appended to those here; then its keyframes are read, from the model alone.
   void take_over(Assembly inner, const std::string& directory, Attachable& opened) {
     Element& root = *opened.root;
     const bool has_keys =
@@ -472,17 +472,17 @@ class Assembler {
   const std::string directory_;
   const Assets& assets_;
   const Disk& disk_;
-  const std::vector<std::string> chain_;  // files that attach each other up to this one
+  const std::vector<std::string> chain_;  // chain of attached files up to this one
   Compiler compiler_;
   NameSets names_;
-  std::list<Element> sections_;  // relations, and what attached models bring along
+  std::list<Element> sections_;  // relations, and sections that attached models add
   std::map<std::string, Attachable, std::less<>> models_;
   Assembly made_;
   std::deque<Document> inner_;
-  std::set<const Attribute*> repeated_;  // first attributes of the relations that have a copy
+  std::set<const Attribute*> repeated_;  // first attributes of relations that have a copy
   int count_ = 0;
   std::int64_t looks_ = 0;
-  int& opened_;  // models, of this one and of those that it attaches
+  int& opened_;  // number of models opened, by this one and by those that it attaches
 };
 
 }  // namespace

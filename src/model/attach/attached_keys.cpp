@@ -1,4 +1,4 @@
-// Keyframes of attached models, number by number where the joints, actuators and mocap bodies went.
+// Keyframes of attached models, moved number by number to the new indices of joints, actuators and mocap bodies.
 #include <limits>
 
 #include "model/attach/assemble.h"
@@ -33,7 +33,7 @@ void require_size(const KeySpec& k, const char* attribute, const std::vector<dou
            ": a keyframe of an attached model is complete");
 }
 
-// `n` numbers from `from` into `to`, where there are any.
+// Copies `n` numbers of `from` into `to`, if there are any.
 void take(const std::vector<double>& from, int adr, std::vector<double>& to, std::size_t at,
           int n) {
   if (from.empty()) return;

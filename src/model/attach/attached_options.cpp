@@ -1,4 +1,4 @@
-// <option> of a model and of one that it attaches.
+// Merges <option> of a model and of one that it attaches.
 #include <algorithm>
 
 #include "model/attach/assemble.h"
@@ -23,7 +23,7 @@ Attribute* given(Element& root, std::string_view section, std::string_view attri
   return found;
 }
 
-// Flags that are off unless they are switched on.
+// Returns whether a flag is off by default.
 bool is_enabling(std::string_view flag) {
   for (const char* name :
        {"override", "energy", "fwdinv", "invdiscrete", "sleep", "diagexact", "ipc", "speculative"})
@@ -31,7 +31,7 @@ bool is_enabling(std::string_view flag) {
   return false;
 }
 
-// What the step takes from <option>; the rest is MuJoCo's solver.
+// Options that the step uses; the others belong to MuJoCo's solver.
 constexpr const char* kOptions[] = {"timestep", "gravity",   "wind",     "magnetic",
                                     "density",  "viscosity", "impratio", "cone"};
 
@@ -49,7 +49,7 @@ bool same(Element& a, Element& b, const char* attribute) {
 void merge_flags(Element& parent, const Element& flags) {
   for (const Attribute& a : flags.attributes) {
     if (a.value != (is_enabling(a.name) ? "enable" : "disable"))
-      continue;  // the parent's, or the normal one
+      continue;  // the parent's value, or the default
     Element& option = option_of(parent);
     const auto found = std::find_if(option.children.begin(), option.children.end(),
                                     [](const Element& e) { return e.name == "flag"; });

@@ -1,4 +1,4 @@
-// What refers to the tree by name: keyframes, materials, contacts; and the derived quantities.
+// Elements that refer to the tree by name: keyframes, materials, contacts; and derived quantities.
 #include "model/build/build.h"
 
 #include <cmath>
@@ -10,7 +10,7 @@
 namespace stiction::model {
 namespace {
 
-// springdamper: stiffness and damping of the oscillator that the joint makes at qpos0.
+// springdamper: stiffness and damping of the oscillator formed by the joint at qpos0.
 void resolve_springdampers(const Spec& spec, Model& m) {
   std::size_t id = 0;
   for (const auto& b : spec.bodies) {
@@ -43,7 +43,7 @@ void require_count(const Element& e, const char* attribute, const std::vector<do
            std::to_string(given.size()));
 }
 
-// A vector shorter than the model's is completed with the model's own, and so is what is NaN in it.
+// Fills a vector that is shorter than the model's, and entries that are NaN, with the model's own values.
 void fill(Element& e, const char* attribute, const Bound& bound, std::vector<double> given,
           const Reals& otherwise, Reals& to) {
   require_count(e, attribute, given, otherwise.size());
@@ -60,7 +60,7 @@ void fill(Element& e, const char* attribute, const Bound& bound, std::vector<dou
   }
 }
 
-// The quaternion from `adr` on becomes one of length 1, as in MuJoCo; one of length zero the identity.
+// Normalizes the quaternion from `adr` on, as MuJoCo does; one of length zero becomes the identity.
 void normalize(Element& e, const char* attribute, const std::string& whose, std::size_t adr,
                Reals& all) {
   const std::span<double> row = std::span(all).subspan(adr);
@@ -151,7 +151,7 @@ Index index_of(const Names& names) {
 
 namespace {
 
-// A mesh without a shape, and why.
+// Returns which mesh has no shape, and why.
 std::string lost(const Spec& spec, const AssetFiles& files, const std::string& mesh) {
   const std::string name = "mesh \"" + shown(mesh) + "\", ";
   for (std::size_t i = 0; i < spec.meshes.size(); ++i) {

@@ -1,4 +1,4 @@
-// From what the file says to the arrays of a Model.
+// Converts the contents of the file to the arrays of a Model.
 #pragma once
 
 #include <map>
@@ -23,10 +23,10 @@ inline void append(Reals& to, const Quat& q) {
   to.insert(to.end(), {q.w(), q.x(), q.y(), q.z()});
 }
 
-// Refuses what can only be told once the whole file is read: masses of meshes.
+// Refuses what is known only once the whole file is read: masses of meshes.
 void mark_unsupported(Spec& spec, const AssetFiles& files);
 
-// Index of a mesh or height field by its name; -1: there is none.
+// Returns the index of a mesh or height field by its name; -1: none.
 template <class S>
 int asset_id(const std::vector<S>& assets, const std::string& name) {
   for (std::size_t i = 0; i < assets.size(); ++i) {
@@ -35,24 +35,24 @@ int asset_id(const std::vector<S>& assets, const std::string& name) {
   return -1;
 }
 
-// Bodies, inertias, joints, geoms, sites, tendons.
+// Builds bodies, inertias, joints, geoms, sites, tendons.
 void build_tree(Spec& spec, Model& m);
-// Actuators, keyframes, sensors, excludes and pairs; runs derive() and build_pairs().
+// Builds actuators, keyframes, sensors, excludes and pairs; runs derive() and build_pairs().
 void build_rest(const Spec& spec, Model& m, LoadReport& report);
 
-// Ids of the names that are not empty.
+// Returns the ids of all nonempty names.
 using Index = std::map<std::string, int, std::less<>>;
 Index index_of(const Names& names);
 
-// build_actuators.cpp: before derive(), what is written, and armature; after it, damping and what follows from the
+// build_actuators.cpp: before derive(), values as written, and armature; after it, damping and what follows from the
 // inertia at qpos0.
 void build_actuators(const Spec& spec, Model& m);
 void resolve_actuators(const Spec& spec, Model& m);
 
-// build_tendons.cpp: the tendons; their lengths at qpos0, and at qpos_spring where a spring asks for it.
+// build_tendons.cpp: the tendons; their lengths at qpos0, and at qpos_spring if a spring needs that.
 void add_tendons(const Spec& spec, Model& m);
 void measure_tendons(Model& m);
-// Those that its length may depend on.
+// Returns the joints on which its length may depend.
 std::set<int> tendon_joints(const Model& m, int t);
 
 // build_sensors.cpp: the sensors that are evaluated, with their addresses in sensordata.
@@ -64,14 +64,14 @@ void resolve_muscles(const Spec& spec, Model& m);
 // build_equalities.cpp: after derive()
 void build_equalities(const Spec& spec, Model& m);
 
-// build_inertia.cpp: mass, centre and principal moments of every body, checked.
+// build_inertia.cpp: mass, centre of mass and principal moments of every body, checked.
 struct BodyInertia {
   double mass = 0;
   Vec3 pos = Vec3::Zero(), moments = Vec3::Zero();
   Quat quat = Quat::Identity();
 };
 std::vector<BodyInertia> body_inertias(const Spec& spec);
-// The geoms of a body that give it its mass; empty if <inertial> does.
+// Returns the geoms that give a body its mass; empty if <inertial> does.
 std::vector<const GeomSpec*> weighing_geoms(const Spec& spec, const BodySpec& body);
 
 }  // namespace stiction::model

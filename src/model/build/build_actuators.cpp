@@ -1,4 +1,4 @@
-// Actuators: transmissions, laws and states, and what they add to the joints and tendons they act on.
+// Actuators: transmissions, laws and states, and what they add to their joints and tendons.
 #include <cmath>
 
 #include "model/build/build.h"
@@ -7,7 +7,7 @@
 namespace stiction::model {
 namespace {
 
-// inheritrange: the control range is the joint's, scaled about its middle.
+// inheritrange: the control range is that of the joint, scaled about its middle.
 Range inherited(const Spec& spec, const Model& m, const ActuatorSpec& a, int id) {
   Range r{};
   if (a.trntype == Transmission::joint) {
@@ -25,7 +25,7 @@ Range inherited(const Spec& spec, const Model& m, const ActuatorSpec& a, int id)
   return {middle - half, middle + half};
 }
 
-// Activation and its dynamics, curves of a muscle. Without actuation nothing moves an activation.
+// Adds the activation and its dynamics, and the curves of a muscle. With actuation disabled activations are constant.
 void add_state(const Spec& spec, Model& m, const ActuatorSpec& a, int id) {
   const bool on = spec.flags.actuation;
   Range range = a.actrange;
@@ -92,7 +92,7 @@ void add_actuators(const Spec& spec, Model& m) {
   }
 }
 
-// Without actuators nothing compensates the gravity that they would.
+// Without actuators there is no gravity compensation by actuators.
 void rest_actuators(const Spec& spec, Model& m) {
   if (m.nu > 0 && spec.flags.actuation) return;
   std::size_t id = 0;
@@ -107,16 +107,16 @@ void rest_actuators(const Spec& spec, Model& m) {
     }
 }
 
-// Feedback that pulls back for some control.
+// Returns whether the feedback is restoring for some control.
 bool has_feedback(const Model& m, int a) {
   const double *gain = &m.actuator_gain[at(3 * a)], *bias = &m.actuator_bias[at(3 * a)];
   if (m.actuator_gainmuscle[at(a)] != 0 || m.actuator_biasmuscle[at(a)] != 0) return true;
   return bias[1] < 0 || bias[2] < 0 || gain[1] != 0 || gain[2] != 0;
 }
 
-// actuatorfrcrange bounds the sum of the actuator forces on a joint. A servo's force is part of the
-// step's convex problem, as a law of its own: where it is not alone, the bound of the sum can't be
-// split among the laws.
+// actuatorfrcrange bounds the sum of the actuator forces on a joint. The force of a servo is part of the
+// step's convex problem, with its own law: unless the servo is alone, the bound of the sum cannot be
+// distributed over the laws.
 void refuse_shared_bounds(const Spec& spec, const Model& m) {
   std::vector<int> actuators(at(m.njnt));
   std::vector<const ActuatorSpec*> servo(at(m.njnt), nullptr);
@@ -132,7 +132,7 @@ void refuse_shared_bounds(const Spec& spec, const Model& m) {
       acts_on(id, 1);
       continue;
     }
-    // the force is shared by several joints
+    // the force acts on several joints
     if (m.actuator_trntype[act] == Transmission::tendon)
       for (const int j : tendon_joints(m, id)) acts_on(j, 2);
     if (is_on_site(m.actuator_trntype[act]))
@@ -149,7 +149,7 @@ void refuse_shared_bounds(const Spec& spec, const Model& m) {
   }
 }
 
-// The same of the actuators on one tendon.
+// The same for the actuators on one tendon.
 void refuse_shared_tendons(const Spec& spec, const Model& m) {
   for (int t = 0; t < m.ntendon; ++t) {
     int actuators = 0;
@@ -168,7 +168,7 @@ void refuse_shared_tendons(const Spec& spec, const Model& m) {
   }
 }
 
-// Armature or damping of an actuator as its joint or tendon has it in addition.
+// Returns armature or damping of an actuator, as added to its joint or tendon.
 double reflected(const ActuatorSpec& a, const char* attribute, double of_actuator,
                  const Bound& bound) {
   const double gear = a.gear[0], x = gear * gear * of_actuator;
@@ -220,7 +220,7 @@ void add_dampers(const Spec& spec, Model& m) {
   }
 }
 
-// A positive bias[2] of a position servo is a damping ratio; it needs the inertia at qpos0.
+// A positive bias[2] of a position servo is a damping ratio; converting it needs the inertia at qpos0.
 void resolve_dampratios(const Spec& spec, Model& m) {
   if (!spec.flags.actuation) return;
   for (int i = 0; i < m.nu; ++i) {
@@ -237,7 +237,7 @@ void resolve_dampratios(const Spec& spec, Model& m) {
   }
 }
 
-// Feedback as the joints see it: kp (gear coef)², kv (gear coef)².
+// Bounds the feedback as the joints see it: kp (gear coef)², kv (gear coef)².
 void bound_feedback(const Spec& spec, const Model& m) {
   for (int a = 0; a < m.nu; ++a) {
     double ratio = 0;

@@ -1,4 +1,4 @@
-// Equality constraints: what they hold at the reference pose, and how stiffly.
+// Equality constraints: their values at the reference pose, and their stiffness.
 #include <algorithm>
 #include <sstream>
 
@@ -16,7 +16,7 @@ struct Pose {
   Vec3 inward(const Vec3& p) const { return quat.conjugate() * (p - pos); }
 };
 
-// Of a body at qpos0.
+// Returns the pose of a body at qpos0.
 Pose reference_pose(const Model& m, int b) {
   Pose p;
   for (; b > 0; b = m.body_parentid[at(b)]) {
@@ -33,7 +33,7 @@ void set_pose(std::span<double> data, const Vec3& pos, const Quat& quat) {
   set_row4(data.subspan(6), 0, quat);
 }
 
-// MuJoCo's eq_data of a connect or weld of bodies.
+// Returns MuJoCo's eq_data of a connect or weld between bodies.
 std::array<double, kEqualityData> body_data(const Model& m, const EqualitySource& q, int b1,
                                             int b2) {
   std::array<double, kEqualityData> data{};
@@ -52,7 +52,7 @@ std::array<double, kEqualityData> body_data(const Model& m, const EqualitySource
   return data;
 }
 
-// Inverse masses of what is held together, as MuJoCo has them. Of bodies: translation, rotation.
+// Returns MuJoCo's inverse weights of the constrained objects; for bodies: translation, rotation.
 std::array<double, 2> inverse_weights(const Model& m, int i) {
   std::array<double, 2> sum{};
   for (const int id : {m.eq_obj1id[at(i)], m.eq_obj2id[at(i)]}) {
@@ -71,12 +71,12 @@ std::array<double, 2> inverse_weights(const Model& m, int i) {
   return sum;
 }
 
-// The gap in which the friction of what an equality drives may hold it, rad or m.
+// The largest gap that friction of a coupled joint may hold open, rad or m.
 constexpr double kFrictionGap = 1e-3;
 
-// Dry friction against the residual of constraint i, N or N m: what holds its gap open. Of a coupling x1 = P(x2) of
-// joints its impulse is γ on x1 and −P'(x2) γ on x2; a tendon pulls on a dof by its coefficient. Of bodies the share of
-// the dof's inverse mass in that of the residual stands for the square of its arm.
+// Returns the dry friction that opposes the residual of constraint i and holds its gap open, N or N m. For a coupling
+// x1 = P(x2) of joints it acts as γ on x1 and −P'(x2) γ on x2; a tendon acts on a dof by its coefficient. For bodies
+// the fraction of the dof's inverse mass in that of the residual replaces the square of its moment arm.
 double friction_load(const Model& m, int i) {
   const auto of_dof = [&](int dof) { return m.dof_frictionloss[at(dof)]; };
   const double slope = std::abs(m.eq_data[at(kEqualityData * i + 1)]);
@@ -120,7 +120,7 @@ double friction_load(const Model& m, int i) {
   return load;
 }
 
-// N/m, or N m/rad of a coupling that pulls on a hinge.
+// N/m; N m/rad for a coupling that acts on a hinge.
 const char* unit(const Model& m, int i) {
   const bool hinge = m.eq_type[at(i)] == EqualityType::joint &&
                      m.jnt_type[at(m.eq_obj1id[at(i)])] == JointType::hinge;
@@ -159,7 +159,7 @@ void map_equality(Model& m, int i) {
   std::copy_n(&m.eq_solimp[at(5 * i)], 5, params.solimp.begin());
   const MappedEquality mapped = map_equality(params, m.refsafe ? 2 * m.timestep : 0);
   const std::array<double, 2> w = inverse_weights(m, i);
-  // the residual of a rotation is torquescale times the angle, and so is its torque
+  // the residual of a rotation is torquescale times the angle, and its torque scales likewise
   const double scale = m.eq_data[at(kEqualityData * i + 10)];
   m.eq_stiffness[at(2 * i)] =
       w[0] > 0 ? std::max(mapped.stiffness / w[0], friction_load(m, i) / kFrictionGap) : 0;

@@ -1,4 +1,4 @@
-// Where a body's mass comes from: <inertial>, or its geoms; with the compiler's corrections.
+// The mass of a body: from <inertial>, or from its geoms; with the compiler's corrections.
 #include <cmath>
 
 #include "model/build/build.h"
@@ -9,7 +9,7 @@ namespace stiction::model {
 namespace {
 
 constexpr double kMinimum = 1e-15;   // MuJoCo's smallest mass and inertia
-constexpr double kTinyMass = 1e-14;  // geoms up to it do not weigh, as in MuJoCo
+constexpr double kTinyMass = 1e-14;  // geoms up to this mass are ignored, as in MuJoCo
 
 bool takes_geoms(const Spec& spec, const BodySpec& body) {
   const Switch from_geoms = spec.compiler_of(body).inertiafromgeom;
@@ -17,14 +17,14 @@ bool takes_geoms(const Spec& spec, const BodySpec& body) {
 }
 
 MassProperties mass_of(const GeomSpec& g) {
-  if (g.type == GeomType::mesh) {  // one that was not opened weighs nothing, or was refused
+  if (g.type == GeomType::mesh) {  // a mesh that was not read has no mass, or was refused
     const double mass = g.mass.value_or(g.density * g.mesh_volume);
     return {mass, Vec3::Zero(), (mass * g.mesh_moments).asDiagonal()};
   }
   return primitive_mass(g.type, g.size, g.mass, g.density, g.shell);
 }
 
-// `b`: what it is without any mass.
+// `b`: the result if there is no mass.
 BodyInertia from_geoms(const std::vector<const GeomSpec*>& geoms, BodyInertia b) {
   std::vector<MassProperties> parts;
   const GeomSpec* heavy = nullptr;
@@ -36,7 +36,7 @@ BodyInertia from_geoms(const std::vector<const GeomSpec*>& geoms, BodyInertia b)
   }
   if (parts.empty()) return b;
   if (parts.size() == 1) {
-    // one geom: its own axes, as they are
+    // one geom: its own axes, unchanged
     const MassProperties part = mass_of(*heavy);
     b.mass = part.mass;
     b.moments = part.inertia.diagonal();
@@ -53,7 +53,7 @@ BodyInertia from_geoms(const std::vector<const GeomSpec*>& geoms, BodyInertia b)
   return b;
 }
 
-// Bodies that move with a joint, their own or of an ancestor.
+// Returns the bodies that move with a joint, their own or an ancestor's.
 std::vector<char> moving(const Spec& spec) {
   std::vector<char> moves(spec.bodies.size());
   for (std::size_t i = 1; i < spec.bodies.size(); ++i) {
@@ -87,7 +87,7 @@ bool has_mass(const BodyInertia& b) {
   return b.mass > kMinimum && b.moments.minCoeff() > kMinimum;
 }
 
-// Every moving body needs mass and inertia, its own or of bodies fixed to it.
+// Every moving body needs mass and inertia, its own or those of bodies fixed to it.
 void check_moving(const Spec& spec, const std::vector<BodyInertia>& all) {
   std::vector<char> heavy(all.size());
   for (std::size_t i = all.size(); i-- > 1;) {
@@ -121,7 +121,7 @@ std::vector<BodyInertia> body_inertias(const Spec& spec) {
   double total = 0;
   for (std::size_t i = 1; i < all.size(); ++i) {
     const BodySpec& body = spec.bodies[i];
-    // as in MuJoCo: what has no mass of its own has the body's pose in the place of its inertia's
+    // as in MuJoCo: without mass, the inertial frame is the body's pose
     all[i].pos = body.written_pos, all[i].quat = body.written_quat;
     if (body.inertial) {
       all[i] = {body.inertial->mass, body.inertial->pos, body.inertial->moments,
@@ -136,7 +136,7 @@ std::vector<BodyInertia> body_inertias(const Spec& spec) {
     const double scale = spec.compiler.settotalmass / total;
     for (auto& b : all) b.mass *= scale, b.moments *= scale;
   }
-  // what can't move enters no equation of motion: terrain of solid density may be as large as it is
+  // static bodies enter no equation of motion: terrain of solid density may have any mass
   constexpr Bound kStaticMassBound{1e24, "kg", "mass"};
   constexpr Bound kStaticInertiaBound{1e36, "kg m²", "moment of inertia"};
   const std::vector<char> moves = moving(spec);

@@ -1,5 +1,5 @@
-// What of an actuator follows from the inertia at qpos0 and from the limits: its acceleration under a force of
-// one, peak force and lengths of a muscle.
+// Properties of actuators that follow from the inertia at qpos0 and from limits: the acceleration under a unit
+// force, peak force and lengths of a muscle.
 #include <optional>
 
 #include "model/build/build.h"
@@ -26,7 +26,7 @@ Range scaled(const Range& r, double by) {
   return {std::min(a, b), std::max(a, b)};
 }
 
-// Of a fixed tendon, by the limits of its joints and its own.
+// Range of a fixed tendon's length, by the limits of its joints and its own.
 Limits tendon_extremes(const Model& m, int t) {
   const int begin = m.tendon_adr[at(t)], end = begin + m.tendon_num[at(t)];
   Range sum{};
@@ -42,7 +42,7 @@ Limits tendon_extremes(const Model& m, int t) {
   return sum;
 }
 
-// The lengths at the ends of a muscle's range: given, those of its joint or tendon, or the shortest and the
+// Returns the lengths at the ends of a muscle's range: given, those of its joint or tendon, or the shortest and
 // longest that the limits allow.
 Range length_range(const Spec& spec, const Model& m, int a) {
   const ActuatorSpec& s = spec.actuators[at(a)];
@@ -71,11 +71,11 @@ void resolve_muscle(const Spec& spec, Model& m, int a) {
   for (int k = 0; k < 6; ++k) ratio = std::max(ratio, std::abs(m.actuator_gear[at(6 * a + k)]));
   for (const int adr : {18 * a, 18 * a + 9}) {
     double* const n = &m.actuator_muscle[at(adr)];
-    if (!(n[1] > n[0])) continue;  // no muscle's
+    if (!(n[1] > n[0])) continue;  // not a muscle's
     double& force = n[2];
     if (force < 0) force = n[3] / std::max(1e-15, m.actuator_acc0[at(a)]);
     require_within(e, "force", force, kForceBound);
-    // its damping and stiffness as the joints see them
+    // its damping and stiffness as seen by the joints
     const double length0 = (r[1] - r[0]) / (n[1] - n[0]);
     require_within(e, "force", 2 * force / (length0 * n[6]) * ratio * ratio, kStiffnessBound);
     require_within(e, "force", force / (length0 * (1 - n[4])) * ratio * ratio, kStiffnessBound);

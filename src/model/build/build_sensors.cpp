@@ -1,4 +1,4 @@
-// Sensors: names into indices, addresses in sensordata.
+// Sensors: resolves names to indices, assigns addresses in sensordata.
 #include <algorithm>
 #include <map>
 
@@ -13,7 +13,7 @@ struct Object {
   int id = -1;
 };
 
-// The element of the given kind; no name, no object. The reader has checked that it exists.
+// Returns the element of the given kind; none without a name. The reader has checked that it exists.
 Object object(const Model& m, const std::string& kind, const std::string& name) {
   const auto found = [&](ObjectType type, const Names& names) {
     return Object{type,

@@ -1,4 +1,4 @@
-// Tendons: names into indices, and their lengths and Jacobians at rest.
+// Tendons: resolves names to indices, computes lengths and Jacobians at rest.
 #include "model/build/build.h"
 #include "model/spec/rest_inertia.h"
 #include "tendon_path.h"

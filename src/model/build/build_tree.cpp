@@ -22,7 +22,7 @@ void add_joint(const Spec& spec, const BodySpec& b, int body, const JointSpec& j
   append(m.jnt_solref, j.solref);
   m.jnt_stiffness.push_back(spec.flags.spring ? j.stiffness : 0);
   append(m.jnt_stiffnesspoly, spec.flags.spring ? j.stiffnesspoly : std::array<double, 2>{});
-  // as in MuJoCo, of joints with one dof alone
+  // as in MuJoCo, only for joints with one dof
   const bool one = j.type == JointType::hinge || j.type == JointType::slide;
   m.jnt_actfrclimited.push_back(j.actfrclimited == Switch::yes && one);
   append(m.jnt_actfrcrange, j.actfrcrange);
@@ -136,7 +136,7 @@ void add_body(const Spec& spec, int id, const BodyInertia& inertia, Model& m) {
 }
 
 // A free body without children may get the frame of its inertia: the origin at the centre of mass,
-// principal axes. What hangs on it stays where it is.
+// principal axes. Objects attached to it stay in place.
 void align_free_bodies(Spec& spec, std::vector<BodyInertia>& inertias) {
   std::vector<char> has_children(spec.bodies.size());
   for (std::size_t i = 1; i < spec.bodies.size(); ++i) has_children[at(spec.bodies[i].parent)] = 1;

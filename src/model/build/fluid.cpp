@@ -1,5 +1,5 @@
 // Virtual mass and inertia of an ellipsoid that accelerates the medium around it: Lamb, Hydrodynamics, 114
-// and 115, with the quadrature of MuJoCo, whose digits the models shall have.
+// and 115, with MuJoCo's quadrature, so that models get the same digits.
 #include "model/build/fluid.h"
 
 #include <cmath>
@@ -21,7 +21,7 @@ Vec3 semiaxes(const GeomSpec& g) {
   }
 }
 
-// κ = a b c ∫ dl / sqrt((a² + l)³ (b² + l) (c² + l)) over l > 0, by 15 points of Gauss and Kronrod in
+// κ = a b c ∫ dl / sqrt((a² + l)³ (b² + l) (c² + l)) over l > 0, by 15-point Gauss–Kronrod quadrature in
 // x, l = x³/(1 − x)² in units of (a³ b c)^(2/5).
 double kappa(double a, double b, double c) {
   struct Node {
@@ -52,8 +52,8 @@ double kappa(double a, double b, double c) {
   return sum / (a * a);
 }
 
-// Virtual moment of inertia about the axis across b and c, over a fifth of the mass of the medium that
-// the ellipsoid displaces.
+// Returns the virtual moment of inertia about the axis perpendicular to b and c, divided by a fifth of the mass of
+// the displaced medium.
 double turning_factor(double b, double c, double kappa_b, double kappa_c) {
   const double d = b * b - c * c, sum = b * b + c * c, k = kappa_b - kappa_c;
   return d * d * std::abs(k) /

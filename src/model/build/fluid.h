@@ -1,11 +1,11 @@
-// Ellipsoids in a medium.
+// Ellipsoids of the fluid model.
 #pragma once
 
 #include "model/spec/specs.h"
 
 namespace stiction::model {
 
-// The row of Model::geom_fluid: zeros unless the geom is an ellipsoid in the medium.
+// Returns the row of Model::geom_fluid: zeros unless the geom uses the ellipsoid model.
 std::array<double, 12> fluid_coefficients(const GeomSpec& g);
 
 }  // namespace stiction::model

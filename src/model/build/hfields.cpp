@@ -6,7 +6,7 @@
 namespace stiction::model {
 namespace {
 
-// Written in the file of the model, the row with the largest y first; or all zero, to be replaced.
+// Elevations given in the model file, the row with the largest y first; or all zero, to be replaced.
 Elevations written(const HfieldSpec& h, const std::vector<double>& elevation) {
   Elevations e{h.nrow, h.ncol, elevation};
   if (elevation.empty() && h.nrow >= 2 && h.ncol >= 2 && h.nrow <= kMaxHfieldNodes / h.ncol)

@@ -5,7 +5,7 @@
 
 namespace stiction::model {
 
-// Opens their files. One whose file is not there is marked and has no rows; one that is wrong throws
+// Reads their files. A field whose file is missing is marked and gets no rows; an invalid file throws
 // ModelError.
 void load_hfields(Spec& spec, const AssetFiles& files);
 

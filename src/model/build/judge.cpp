@@ -1,5 +1,5 @@
-// What an element of the model asks for that is not computed, marked where it was written: on the
-// element itself or in its default class. A default that no element takes is never marked.
+// Marks what an element of the model requests that is not computed, where it was written: on the
+// element itself or in its default class. A default that no element uses is never marked.
 #include <algorithm>
 
 #include "model/build/build.h"
@@ -8,7 +8,7 @@
 namespace stiction::model {
 namespace {
 
-// Numbers of the attribute where it was written; empty without such a place.
+// Returns the numbers of the attribute where it was written; empty if it was not.
 std::vector<double> written_numbers(const Written& w, std::string_view attribute) {
   Element* at = w.find(attribute);
   return at ? numbers(*at, attribute).value_or(std::vector<double>{}) : std::vector<double>{};
@@ -18,13 +18,13 @@ bool any_nonzero(const std::vector<double>& v, std::size_t from = 0) {
                      [](double x) { return x != 0; });
 }
 
-// Ignored, and physics only if one of the numbers is not zero.
+// Ignores an attribute; it counts as physics only if one of its numbers is not zero.
 void ignore_numbers(const Written& w, std::string_view attribute, const std::string& note) {
   mark(w, attribute, Use::ignored, any_nonzero(written_numbers(w, attribute)), note);
 }
 
-// MuJoCo writes `input` into every file that it saves: of a fixed or affine gain one word without
-// an effect, of other laws how many controls there are.
+// MuJoCo writes `input` into every file that it saves: for a fixed or affine gain a word without
+// effect, for other laws the number of controls.
 bool takes_one_input(const ActuatorSpec& a) {
   Element* e = a.written.find("input");
   if (!e || (a.gaintype != Law::constant && a.gaintype != Law::affine)) return false;
@@ -36,7 +36,7 @@ bool is_mesh(const GeomSpec& g) {
   return g.type == GeomType::mesh || g.type == GeomType::hfield;
 }
 
-// Geoms of pairs that nothing is computed for.
+// Returns the geoms of pairs that have no collider.
 std::vector<char> without_collider(const Model& m, const LoadReport& report) {
   std::vector<char> without(at(m.ngeom));
   for (const auto& pair : report.pairs_without_collider)
@@ -44,7 +44,7 @@ std::vector<char> without_collider(const Model& m, const LoadReport& report) {
   return without;
 }
 
-// Geoms that take part in a candidate pair, with or without a collider.
+// Returns the geoms that take part in a candidate pair, with or without a collider.
 std::vector<char> touching(const Model& m, const LoadReport& report) {
   std::vector<char> touches(at(m.ngeom));
   for (int p = 0; p < m.npair; ++p)
@@ -110,7 +110,7 @@ void judge_damper(const Written& w, double damping, const std::array<double, 2>&
 
 void judge(TendonSpec& t) {
   const Written& w = t.written;
-  // a row of the tendon is a spring or damper that pulls back
+  // the row of a tendon is a restoring spring or damper
   const auto& [c1, c2] = t.stiffnesspoly;
   if (c2 < 0 || c1 * c1 > 4 * t.stiffness * c2)
     mark(w, "stiffness", Use::ignored, true,

@@ -58,8 +58,8 @@ std::span<const int> mesh_choice(const Model& m, int g) {
                static_cast<std::size_t>(m.geom_meshnum[at(g)]));
 }
 
-// With (p, q) the geom's frame in its body and (p₁, q₁), (p₂, q₂) the frames of both meshes in their files, the frame
-// that the file's author placed is q q₁⁻¹ at p − q q₁⁻¹ p₁; the other mesh is there as that one was.
+// With (p, q) the geom's frame in its body and (p₁, q₁), (p₂, q₂) the frames of both meshes in their files, the file's
+// frame that the author placed is q q₁⁻¹ at p − q q₁⁻¹ p₁; the other mesh is placed with its file's frame there.
 MeshGeom geom_with_mesh(const Model& m, int g, int mesh) {
   using namespace model;
   require_choice(m, g, mesh);

@@ -5,7 +5,7 @@
 
 namespace stiction::model {
 
-// Model::geom_mesh of one geom, in the order of the model. Throws ModelError where a mesh was not there.
+// Adds Model::geom_mesh of one geom, in the order of the model. Throws ModelError if a mesh is missing.
 void add_mesh_choice(const Spec& spec, const GeomSpec& g, Model& m);
 
 }  // namespace stiction::model

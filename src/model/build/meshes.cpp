@@ -13,7 +13,7 @@
 namespace stiction::model {
 namespace {
 
-// What a mesh is needed for, by its index: `any`: for motion or sensors.
+// What the meshes are needed for, by index. `any`: motion or sensors.
 struct Needs {
   std::vector<char> any, hull;
 };
@@ -65,7 +65,7 @@ Triangles triangles_of(const MeshSpec& m, const MeshSource& s,
   if (!s.vertices.empty()) {
     if (!t.vertices.empty())
       throw ModelError("vertices are given in the file, too; keep one of them");
-    for (std::size_t i = 0; i + 2 < s.vertices.size(); i += 3)  // single precision, as in MuJoCo
+    for (std::size_t i = 0; i + 2 < s.vertices.size(); i += 3)  // in single precision, as in MuJoCo
       t.vertices.emplace_back(static_cast<float>(s.vertices[i]),
                               static_cast<float>(s.vertices[i + 1]),
                               static_cast<float>(s.vertices[i + 2]));
@@ -91,7 +91,7 @@ void load(const MeshSpec& m, MeshSource& s, bool needs_hull, const AssetFiles& f
   Element& e = *s.element;
   const char* attribute = m.file.empty() ? "vertex" : "file";
   if (!m.file.empty() && !files.there(e, m.file)) return missing(m, s, files);
-  if (m.file.empty() && s.vertices.empty()) return;  // a shape that MuJoCo builds
+  if (m.file.empty() && s.vertices.empty()) return;  // a shape that MuJoCo generates
   try {
     std::optional<std::string> content;
     if (!m.file.empty()) content = files.read(e, m.file);
@@ -108,14 +108,14 @@ void load(const MeshSpec& m, MeshSource& s, bool needs_hull, const AssetFiles& f
          "of their own to keep the hollows");
 }
 
-// A mesh that only shows gives its geoms their frames. Motion does not need them: one that cannot be read is no error.
+// A visual mesh gives its geoms their frames. Motion does not need them: an unreadable one is not an error.
 void load_shown(const MeshSpec& m, MeshSource& s, const AssetFiles& files) {
   Element& e = *s.element;
   const char* attribute = m.file.empty() ? "vertex" : "file";
   try {
     load(m, s, false, files);
     if (!s.shape) return;
-    s.shape->hull.clear(), s.shape->hull_faces.clear();  // vertices alone have their inertia by one
+    s.shape->hull.clear(), s.shape->hull_faces.clear();  // without faces, the inertia needed it
     mark(e, attribute, Use::ignored, false,
          "no hull: nothing touches it, weighs by it or has a sensor on it");
   } catch (const ModelError& problem) {
@@ -125,7 +125,7 @@ void load_shown(const MeshSpec& m, MeshSource& s, const AssetFiles& files) {
   }
 }
 
-// A geom sits in the frame of its mesh, or of what is fitted to it.
+// Places a geom in the frame of its mesh, or of the primitive fitted to the mesh.
 void place(const Compiler& compiler, const MeshShape& mesh, GeomSpec& g) {
   Vec3 pos = mesh.pos;
   if (g.fitted) {
@@ -142,7 +142,7 @@ void place(const Compiler& compiler, const MeshShape& mesh, GeomSpec& g) {
   g.quat = (g.quat * mesh.quat).normalized();
 }
 
-// The frame of a geom whose mesh is not there is not known.
+// Drops sensors on geoms whose mesh is missing, since their frames are unknown.
 void drop_sensors_without_frame(
     Spec& spec, const std::map<std::string, const MeshShape*, std::less<>>& shapes) {
   std::map<std::string, std::string, std::less<>> unknown;  // geom -> its mesh

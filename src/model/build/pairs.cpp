@@ -28,13 +28,13 @@ Candidate ordered(const Model& m, int g1, int g2, const PairSpec* spec) {
   return key(g1) < key(g2) ? Candidate{g1, g2, spec} : Candidate{g2, g1, spec};
 }
 
-// Bodies without joints between them: they can't touch each other.
+// Bodies without joints between them: they cannot touch each other.
 struct WeldGroup {
-  int weld;                          // body that leads the group
-  int parent;                        // the group it is attached to
+  int weld;                          // the topmost body of the group
+  int parent;                        // the group that it is attached to
   bool moves;                        // has dofs
   int contype = 0, conaffinity = 0;  // union over its geoms
-  std::vector<int> geoms;            // those that can collide at all
+  std::vector<int> geoms;            // those that may collide
 };
 
 std::vector<WeldGroup> weld_groups(const Model& m) {
@@ -100,7 +100,7 @@ std::vector<Candidate> filtered(const Model& m, const ContactSettings& settings)
   return found;
 }
 
-// The explicit pairs; those without relative motion only get a line in the report.
+// Appends the explicit pairs; those without relative motion only get a line in the report.
 void append_explicit(const Model& m, const ContactSettings& settings, LoadReport& report,
                      std::vector<Candidate>& candidates) {
   for (const PairSpec& spec : settings.pairs) {
@@ -125,7 +125,7 @@ void append_explicit(const Model& m, const ContactSettings& settings, LoadReport
   }
 }
 
-// Weight of the lighter of the two moving trees: the load that the pair is made for.
+// Returns the weight of the lighter of the two moving trees: the load that the pair is mapped for.
 double resting_weight(const Model& m, int g1, int g2) {
   const auto tree_mass = [&m](int g) {
     int top = 0;  // highest ancestor with dofs
@@ -133,26 +133,26 @@ double resting_weight(const Model& m, int g1, int g2) {
       if (m.body_dofnum[at(b)] > 0) top = b;
     return top > 0 ? m.body_subtreemass[at(top)] : std::numeric_limits<double>::infinity();
   };
-  constexpr double kEarth = 9.81;  // without gravity: the depth the pair would have on earth
+  constexpr double kEarth = 9.81;  // without gravity: the depth that the pair would have on earth
   const double g = Vec3(m.gravity[0], m.gravity[1], m.gravity[2]).norm();
   return (g > 0 ? g : kEarth) * std::min(tree_mass(g1), tree_mass(g2));
 }
 
-// What 20 s/m is in the model's units. They are told from gravity: nowhere that robots go is it above 50 m/s², so
-// a model with more counts lengths in cm or mm. Its d u, with u the speed, is that of the same model in metres.
+// Returns 20 s/m in the model's units, which are inferred from gravity: no robot works where it exceeds 50 m/s², so
+// such a model measures lengths in cm or mm. The product of d and a speed equals that of the same model in metres.
 double unit_dissipation(const Model& m) {
   constexpr double kEarth = 9.81, kMostGravity = 50;  // m/s²
   const double g = Vec3(m.gravity[0], m.gravity[1], m.gravity[2]).norm();
   return g > kMostGravity ? kEarth / g : 1;
 }
 
-// Contact law of the pair from solref and solimp, MuJoCo's depth at rest.
+// Sets the contact law of the pair from solref and solimp, with MuJoCo's depth at rest.
 void set_mapped_pair(Model& m, const MappedPair& mapped) {
   const int p = mapped.pair;
   const int g1 = m.pair_geom1[at(p)], g2 = m.pair_geom2[at(p)];
   const double inverse_mass = m.body_invweight0[2 * at(m.geom_bodyid[at(g1)])] +
                               m.body_invweight0[2 * at(m.geom_bodyid[at(g2)])];
-  constexpr double kLeastInverse = 1e-15;  // 1/kg, MuJoCo's: a centre of mass that can't move
+  constexpr double kLeastInverse = 1e-15;  // 1/kg, as in MuJoCo: for an immovable centre of mass
   MappingContext context;
   context.effective_mass = 1 / std::max(inverse_mass, kLeastInverse);
   context.cone_factor = mapped.cone_factor;
@@ -227,7 +227,7 @@ void clear_pairs(Model& m) {
     field->clear();
 }
 
-// Of a mesh or height field that is not there nothing is computed.
+// Returns false for a missing mesh or height field, for which nothing is computed.
 bool has_shape(const Model& m, int g) {
   if (m.geom_type[at(g)] == GeomType::hfield) {
     const int field = m.geom_dataid[at(g)];
@@ -238,12 +238,12 @@ bool has_shape(const Model& m, int g) {
   return mesh >= 0 && m.mesh_vertnum[at(mesh)] > 0;
 }
 
-// MuJoCo computes nothing between these either, so nothing is missing.
+// MuJoCo computes no contacts between these either.
 bool never_collides(GeomType a, GeomType b) {
   return a <= GeomType::hfield && b <= GeomType::hfield;
 }
 
-// Radius of the largest geom that moves and touches by solref and solimp.
+// Returns the radius of the largest moving geom that touches by solref and solimp.
 double largest_mapped(const Model& m) {
   double radius = 0;
   for (int p = 0; p < m.npair; ++p) {
@@ -255,7 +255,7 @@ double largest_mapped(const Model& m) {
   return radius;
 }
 
-// Whoever relies on solref and solimp should see what became of them.
+// Reports the mapping, for users who rely on solref and solimp.
 void report_mapping(const Model& m, LoadReport& report) {
   double least = std::numeric_limits<double>::infinity(), most = 0;
   double slowest = 1, fastest = 0;
@@ -282,7 +282,7 @@ void report_mapping(const Model& m, LoadReport& report) {
     note << "; restitution of " << bouncing << ", whose damping ratio is below 1: " << slowest;
     if (fastest > slowest) note << " to " << fastest;
   }
-  // without gravity the unit of length is told by nothing but sizes: few robots have a part of 10 m
+  // without gravity only sizes hint at the unit of length: few robots have a part of 10 m
   constexpr double kLargest = 5;
   const double radius = largest_mapped(m);
   if (Vec3(m.gravity[0], m.gravity[1], m.gravity[2]).isZero(0) && radius > kLargest)

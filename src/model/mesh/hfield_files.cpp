@@ -27,7 +27,7 @@ void check_size(std::int64_t nrow, std::int64_t ncol) {
            " elevations; the limit is " + std::to_string(kMaxHfieldNodes) + ": take fewer");
 }
 
-// libpng's simplified interface; the image is freed whatever happens.
+// libpng's simplified interface; the image is freed in any case.
 struct Image {
   png_image state{};
   Image() { state.version = PNG_IMAGE_VERSION; }
@@ -39,7 +39,7 @@ struct Image {
   }
 };
 
-// Without the chunks that say what colour a number stands for: libpng would convert, and elevations are no light.
+// Removes the chunks that define the colours of the numbers: libpng would convert them, but elevations are not light.
 std::string without_colours(const std::string& content) {
   constexpr std::size_t kSignature = 8, kChunk = 12;  // length, name, checksum
   constexpr std::array<std::string_view, 4> kColours{"gAMA", "cHRM", "sRGB", "iCCP"};
@@ -56,8 +56,8 @@ std::string without_colours(const std::string& content) {
   return kept;
 }
 
-// Fails where the header promises more than even zlib can have packed into the file, 1032 to 1: nothing is allocated
-// for it. A pixel has at least one bit.
+// Fails if the header promises more than zlib can pack into the file at its maximum ratio, 1032 to 1, before anything
+// is allocated. A pixel has at least one bit.
 void check_promise(const png_image& image, std::size_t bytes) {
   constexpr std::size_t kRatio = 1032, kBits = 8;
   const std::size_t pixels = std::size_t{image.width} * image.height;
@@ -67,7 +67,7 @@ void check_promise(const png_image& image, std::size_t bytes) {
            " bytes: is it truncated?");
 }
 
-// The red values as they are stored, 8 bits or 16: those of a grey image are its grey.
+// Reads the red values as stored, with 8 or 16 bits: for a grey image they are the grey values.
 Elevations read_png(const std::string& content) {
   Image image;
   const std::string plain = without_colours(content);

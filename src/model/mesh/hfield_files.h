@@ -1,4 +1,4 @@
-// Elevations in files: PNG, and MuJoCo's own format of a height field.
+// Elevations from files: PNG, and MuJoCo's own format of a height field.
 #pragma once
 
 #include <string>
@@ -12,16 +12,16 @@ struct Elevations {
   std::vector<double> data;
 };
 
-inline constexpr int kMaxHfieldNodes = 100'000'000;  // of all fields of a model
+inline constexpr int kMaxHfieldNodes = 100'000'000;  // over all fields of a model
 
-// Reads `content`: a PNG, whose red values count and whose last row has the smallest y, or the counts of rows and
-// columns as 32-bit integers and then floats, the smallest y first. Throws ModelError with what is wrong in the file.
+// Reads `content`: a PNG, whose red channel is used and whose last row has the smallest y, or the numbers of rows and
+// columns as 32-bit integers followed by floats, the smallest y first. Throws ModelError naming what is wrong.
 Elevations read_elevations(const std::string& content);
 
-// Throws ModelError unless there are at least 2 x 2 numbers, as many as that says, all finite.
+// Throws ModelError unless there are at least 2 x 2 numbers, as many as nrow and ncol say, all finite.
 void check_elevations(const Elevations& e);
 
-// Moved and scaled to 0 ... 1, in single precision as MuJoCo; what is flat becomes 0.
+// Shifts and scales to 0 ... 1, in single precision as MuJoCo does; a flat field becomes 0.
 void normalize(Elevations& e);
 
 }  // namespace stiction::model

@@ -13,7 +13,7 @@ namespace {
 
 constexpr double kPi = std::numbers::pi;
 
-// Volume (or area of the surface) and mean squares <x²>, <y²>, <z²> of a body that is symmetric
+// Volume (or surface area) and mean squares <x²>, <y²>, <z²> of a body that is symmetric
 // about its three planes: inertia = mass (tr(S) 1 - S).
 struct Moments {
   double measure;
@@ -33,9 +33,9 @@ Moments solid(GeomType type, const Vec3& size) {
       return {2 * kPi * a * a * b, {a * a / 4, a * a / 4, b * b / 3}};
     case GeomType::capsule: {
       const double tube = 2 * kPi * a * a * b;         // V of the cylinder
-      const double balls = 4.0 / 3 * kPi * a * a * a;  // V of the two half balls
+      const double balls = 4.0 / 3 * kPi * a * a * a;  // V of the two hemispheres
       const double x = (tube * a * a / 4 + balls * a * a / 5);
-      // half ball: its centre 3r/8 beyond h, <(z-h)²> = r²/5
+      // hemisphere: its centre 3r/8 beyond h, <(z-h)²> = r²/5
       const double z = tube * b * b / 3 + balls * (b * b + 2 * b * 3 * a / 8 + a * a / 5);
       return {tube + balls, Vec3(x, x, z) / (tube + balls)};
     }
@@ -49,8 +49,8 @@ Moments shell(GeomType type, const Vec3& size) {
     case GeomType::sphere:  // S = 4π r², <x²> = r²/3
       return {4 * kPi * a * a, Vec3::Constant(a * a / 3)};
     case GeomType::ellipsoid: {
-      // The area is Thomsen's, p = 1.6075 (within 1.1 %), and the mass that of the layer by which
-      // (a+ε, b+ε, c+ε) exceeds (a, b, c), ε -> 0, as in MuJoCo: a uniform surface has no closed form.
+      // The area is Thomsen's, p = 1.6075 (within 1.1 %), and the mass is that of the layer between
+      // (a, b, c) and (a+ε, b+ε, c+ε), ε -> 0, as in MuJoCo: a uniform surface has no closed form.
       const double p = 1.6075;
       const double mean = (std::pow(a * b, p) + std::pow(b * c, p) + std::pow(c * a, p)) / 3;
       // d(abc a²/5) / d(abc) = (a² + 2 a abc/(ab + bc + ca)) / 5
@@ -72,7 +72,7 @@ Moments shell(GeomType type, const Vec3& size) {
       return {tube + caps, Vec3(x, x, z) / (tube + caps)};
     }
     case GeomType::
-        capsule: {  // tube as above; half spheres S = 4π r², centre r/2 beyond h, <x²> = r²/3
+        capsule: {  // tube as above; hemispheres S = 4π r², centre r/2 beyond h, <x²> = r²/3
       const double tube = 4 * kPi * a * b, caps = 4 * kPi * a * a;
       const double x = tube * a * a / 2 + caps * a * a / 3;
       const double z = tube * b * b / 3 + caps * (b * b + b * a + a * a / 3);
@@ -83,7 +83,7 @@ Moments shell(GeomType type, const Vec3& size) {
 }
 
 // Jacobi rotation in the plane of the largest off-diagonal entry of D = Rᵀ inertia R.
-// False when D is diagonal to round-off.
+// Returns false if D is diagonal up to round-off.
 bool rotate_to_diagonal(const Mat3& d, Quat& axes) {
   constexpr int kRow[3] = {1, 0, 0}, kColumn[3] = {2, 2, 1};  // the plane normal to axis k
   int k = 2;
@@ -95,7 +95,7 @@ bool rotate_to_diagonal(const Mat3& d, Quat& axes) {
   // tan of the smaller of the two angles that make D(i, j) zero
   const double tau = (d(j, j) - d(i, i)) / (2 * d(i, j));
   const double tangent = std::copysign(1.0, tau) / (std::abs(tau) + std::sqrt(1 + tau * tau));
-  // D'(i,j) = 0 turns axis i towards -j by the angle; about +k for (1,2) and (0,1), -k for (0,2)
+  // D'(i,j) = 0 rotates axis i towards -j by the angle; about +k for (1,2) and (0,1), -k for (0,2)
   const double angle = (k == 1 ? 1 : -1) * std::atan(tangent);
   axes = axes * exp_quat(angle * Vec3::Unit(k));
   axes.normalize();
@@ -130,7 +130,7 @@ MassProperties sum(std::span<const MassProperties> parts) {
   if (total.mass <= 0) return {};
   total.com /= total.mass;
 
-  // Steiner: I = Σ I_i + m_i (|r|² 1 - r rᵀ)
+  // parallel axis theorem: I = Σ I_i + m_i (|r|² 1 - r rᵀ)
   for (const MassProperties& part : parts) {
     const Vec3 r = part.com - total.com;
     total.inertia +=
@@ -147,7 +147,7 @@ Principal principal_axes(const Mat3& inertia) {
     d = r.transpose() * inertia * r;
   }
 
-  // Descending order by quarter turns about the third axis, which keep the frame right-handed.
+  // Sort in descending order by quarter turns about the third axis, which keep the frame right-handed.
   Vec3 moments = d.diagonal();
   const double tie = 1e-14 * moments.cwiseAbs().maxCoeff();
   for (const int i : {0, 1, 0}) {
@@ -163,7 +163,7 @@ std::string inertia_problem(const Vec3& moments) {
   text << "principal moments (" << moments[0] << ", " << moments[1] << ", " << moments[2] << ") ";
   if (!moments.allFinite()) return text.str() + "must be finite";
   if (moments.minCoeff() <= 0) return text.str() + "must be positive";
-  // the margin is for round-off: a flat body, 0.001 + 0.009 >= 0.01
+  // the margin allows for round-off: a flat body, 0.001 + 0.009 >= 0.01
   const double largest = moments.maxCoeff();
   if (moments.sum() - largest < largest * (1 - 1e-12))
     return text.str() +

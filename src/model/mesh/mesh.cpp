@@ -17,7 +17,7 @@ struct Face {
   Vec3 a, b, c;
   double area() const { return 0.5 * (b - a).cross(c - a).norm(); }
   Vec3 sum() const { return a + b + c; }
-  // of the tetrahedron with r; positive where r is inside
+  // of the tetrahedron with r; positive if r is inside
   double volume(const Vec3& r) const { return (a - r).dot((b - r).cross(c - r)) / 6; }
 };
 
@@ -42,8 +42,8 @@ void check_orientation(const Triangles& t) {
   }
 }
 
-// Whether a face lies inside of the hull, deeper than a thousandth of its extent. Of large meshes
-// some of the faces are looked at, so many that it takes a tenth of a second.
+// Returns whether a face lies inside of the hull, deeper than a thousandth of its extent. Of large meshes
+// only a sample of the faces is tested, limited to a tenth of a second.
 bool is_hollow(const Triangles& t, const Hull& hull) {
   constexpr std::size_t kMaxWork = 30'000'000;
   if (t.faces.empty() || hull.faces.empty()) return false;
@@ -73,7 +73,7 @@ class Sums {
  public:
   Sums(std::vector<Face> faces, MeshInertia kind) : faces_(std::move(faces)), kind_(kind) {}
 
-  // The centre of mass. Σ V (a + b + c + r)/4 over tetrahedra with the centroid r of all faces.
+  // Returns the centre of mass: Σ V (a + b + c + r)/4 over tetrahedra with the centroid r of all faces.
   Vec3 centre() const {
     Vec3 r = Vec3::Zero();
     double area = 0;
@@ -94,8 +94,8 @@ class Sums {
     return com / volume;
   }
 
-  // ∫ x xᵀ about `com`: V/20 (s sᵀ + a aᵀ + b bᵀ + c cᵀ) of a tetrahedron with com, s = a + b + c;
-  // A/12 of a triangle.
+  // Returns ∫ x xᵀ about `com`: V/20 (s sᵀ + a aᵀ + b bᵀ + c cᵀ) for a tetrahedron with com, s = a + b + c;
+  // A/12 for a triangle.
   std::pair<double, Mat3> second_moments(const Vec3& com) const {
     Mat3 p = Mat3::Zero();
     double total = 0;
@@ -121,7 +121,7 @@ class Sums {
 
 MeshShape mesh_shape(Triangles t, const MeshSettings& s) {
   check_triangles(t);
-  Hull hull;  // of the file's coordinates, since `maxhullvert` takes those that are far out there
+  Hull hull;  // of the file's coordinates, since `maxhullvert` selects by distance in these
   if (s.needs_hull || t.faces.empty() || s.inertia == MeshInertia::convex)
     hull = convex_hull(t.vertices, s.maxhullvert);
   transform(t, hull, s);

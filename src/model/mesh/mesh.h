@@ -9,8 +9,8 @@
 
 namespace stiction::model {
 
-// How volumes are summed. convex: of the hull; exact: with their signs; legacy: without, so that faces
-// may be turned; shell: the mass sits on the surface.
+// How volumes are summed. convex: that of the hull; exact: signed; legacy: unsigned, so that faces
+// may be flipped; shell: the mass is on the surface.
 enum class MeshInertia { convex, exact, legacy, shell };
 
 struct MeshSettings {
@@ -22,22 +22,22 @@ struct MeshSettings {
 };
 
 struct MeshShape {
-  Vec3 pos = Vec3::Zero();  // its own frame in that of the file
+  Vec3 pos = Vec3::Zero();  // its own frame, relative to that of the file
   Quat quat = Quat::Identity();
   double volume = 0;                             // m³; shell: its area, m²
   Vec3 moments = Vec3::Zero();                   // inertia per mass, m², descending
   Vec3 low = Vec3::Zero(), high = Vec3::Zero();  // bounding box of all vertices, own frame
   std::vector<Vec3> hull;                        // vertices of the hull, own frame
   std::vector<std::array<int, 3>> hull_faces;
-  bool hollow = false;  // it has a hull, and faces inside of it
+  bool hollow = false;  // the mesh has faces inside of its hull
 };
 
-// MuJoCo's conventions: (v - refpos) turned back by refquat, then scaled; the origin is the centre of
-// mass, the axes are the principal ones. Throws ModelError with what is wrong with the mesh.
+// Follows MuJoCo's conventions: (v - refpos) rotated back by refquat, then scaled; the origin is the centre of
+// mass, the axes are principal axes. Throws ModelError naming what is wrong with the mesh.
 MeshShape mesh_shape(Triangles t, const MeshSettings& settings);
 
-// Sizes of a primitive for this mesh, and its centre in the mesh's own frame: with the moments of the
-// mesh's equivalent box, or with `aabb` around its bounding box.
+// Sizes of a primitive fitted to this mesh, and its centre in the mesh's own frame: by the moments of the
+// mesh's equivalent box, or with `aabb` by its bounding box.
 struct Fit {
   Vec3 size = Vec3::Zero(), centre = Vec3::Zero();
 };

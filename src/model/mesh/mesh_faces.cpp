@@ -9,9 +9,9 @@
 namespace stiction::model {
 namespace {
 
-// Triangles whose normals are closer than this cosine may be of one face.
+// Triangles whose normals differ by less than this cosine may belong to one face.
 constexpr double kAlike = 0.5;
-// A corner that is closer to the line through its neighbours, relative to the extent, is none.
+// A corner closer than this to the line through its neighbours, relative to the extent, is dropped.
 constexpr double kStraight = 1e-9;
 
 std::size_t index(int i) {
@@ -20,7 +20,7 @@ std::size_t index(int i) {
 
 struct Triangle {
   Vec3 cross;   // twice the area times the normal
-  bool sliver;  // its height is within the tolerance: any normal will do
+  bool sliver;  // its height is within the tolerance: its normal is arbitrary
   std::array<int, 3> beside{-1, -1, -1};
 };
 
@@ -53,7 +53,7 @@ class Merge {
     found_.of_triangle.assign(corners_.size(), -1);
     for (const int seed : order)
       if (face_of(seed) < 0 && !triangles_[index(seed)].sliver) grow(seed);
-    for (bool more = true; more;) {  // what is left has no plane of its own
+    for (bool more = true; more;) {  // the remaining triangles have no plane of their own
       more = false;
       for (const int t : order)
         for (const int u : triangles_[index(t)].beside)
@@ -97,7 +97,7 @@ class Merge {
     found_.faces.push_back({direction(sum, seed), {}});
   }
 
-  // Of a triangle without an area the way from the centre to it.
+  // Returns the normal; for a triangle without an area, the direction from the centre to it.
   Vec3 direction(const Vec3& cross, int t) const {
     if (cross.norm() > 0) return cross.normalized();
     const auto& c = corners_[index(t)];
@@ -105,7 +105,7 @@ class Merge {
     return middle.norm() > 0 ? Vec3(middle.normalized()) : Vec3(Vec3::UnitZ());
   }
 
-  // The convex hull of the face's vertices, seen along its normal (Andrew's monotone chain).
+  // Computes the convex hull of the face's vertices, seen along its normal (Andrew's monotone chain).
   void outline(HullFace& f, const std::vector<int>& triangles) const {
     std::set<int> members;
     for (const int t : triangles)
@@ -114,7 +114,7 @@ class Merge {
     const auto flat = [&](int i) { return std::pair(x.dot(point(i)), y.dot(point(i))); };
     std::vector<int> sorted(members.begin(), members.end());
     std::sort(sorted.begin(), sorted.end(), [&](int i, int j) { return flat(i) < flat(j); });
-    // how far b is to the right of the line from a to c
+    // distance of b to the right of the line from a to c
     const auto outside = [&](int a, int b, int c) {
       const Vec3 along = point(c) - point(a);
       const double length = along.norm();
@@ -137,7 +137,7 @@ class Merge {
       const auto& c = corners_[index(triangles.front())];
       loop.assign(c.begin(), c.end());
     }
-    // the longest edge first; of equals that at the first vertex
+    // the longest edge first; if tied, the one at the first vertex
     std::rotate(loop.begin(), std::min_element(loop.begin(), loop.end()), loop.end());
     std::size_t longest = 0;
     double length = 0;

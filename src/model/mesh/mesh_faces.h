@@ -1,4 +1,4 @@
-// The flat faces of a hull: triangles of one plane, merged.
+// The flat faces of a hull: merged coplanar triangles.
 #pragma once
 
 #include <array>
@@ -18,13 +18,13 @@ struct HullFaces {
   std::vector<int> of_triangle;  // face of each triangle
 };
 
-// `triangles` close the hull of `vertices`, counterclockwise from outside. A face grows from the largest
-// triangle that is left, over neighbours whose corners lie in its plane but for kCoplanar of the hull's
-// extent; its corners are the convex hull of theirs in that plane.
+// `triangles` are the closed hull of `vertices`, counterclockwise from outside. A face grows from the largest
+// remaining triangle over neighbours whose corners lie in its plane up to kCoplanar of the hull's
+// extent; its corners are the convex hull of these corners in that plane.
 HullFaces hull_faces(const std::vector<Vec3>& vertices,
                      const std::vector<std::array<int, 3>>& triangles);
 
-// Coordinates of meshes are often floats, so corners of one face are apart from its plane by 1e-7 of
+// Coordinates of meshes are often floats, so the corners of one face deviate from its plane by 1e-7 of
 // the extent.
 inline constexpr double kCoplanar = 1e-6;
 

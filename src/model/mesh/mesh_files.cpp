@@ -22,7 +22,7 @@ namespace {
   throw ModelError(what);
 }
 
-// A coordinate as tinyobj reads one, which takes words for 0. Advances to its end.
+// Parses a coordinate as tinyobj does, which reads words as 0. Advances to its end.
 bool finite_number(std::string_view line, std::size_t& at) {
   at = std::min(line.find_first_not_of(" \t", at), line.size());
   const std::size_t end = std::min(line.find_first_of(" \t\r\n", at), line.size());
@@ -34,12 +34,12 @@ bool finite_number(std::string_view line, std::size_t& at) {
   return whole && std::isfinite(static_cast<float>(x));
 }
 
-// Cubes of corners of the polygons of a file, summed: tinyobj cuts ears off them one by one.
+// Sum of the cubed numbers of corners of a file's polygons: tinyobj triangulates them by ear clipping.
 constexpr double kMaxEarWork = 2e10;
 
-// Without the lines of tinyobj's own making: t, of subdivision, which takes 3e5 bytes where the file has 20, and vw, of
-// bones, whose numbers are taken as integers.
-// Fails where a coordinate is not a finite number, or its faces would take too long.
+// Removes lines that are extensions of tinyobj: t, for subdivision, which takes 3e5 bytes for 20 in the file, and vw,
+// for bones, whose numbers are read as integers.
+// Fails if a coordinate is not a finite number, or if triangulation would take too long.
 std::string checked_obj(const std::string& content) {
   constexpr const char* kSpace = " \t";
   std::string kept;
@@ -80,7 +80,7 @@ std::string checked_obj(const std::string& content) {
   return kept;
 }
 
-// As MuJoCo: all vertices, the faces of the first object or group.
+// As in MuJoCo: all vertices, and the faces of the first object or group.
 Triangles read_obj(const std::string& content) {
   tinyobj::ObjReader reader;
   if (!reader.ParseFromString(checked_obj(content), "")) {
@@ -118,11 +118,11 @@ struct PointHash {
   }
 };
 
-// Corners as triangles, equal ones merged.
+// Collects corners into triangles and merges equal ones.
 class Corners {
  public:
   void add(std::array<float, 3> p) {
-    for (float& x : p) x += 0.0f;  // -0 is 0, with the same bits
+    for (float& x : p) x += 0.0f;  // -0 becomes 0, so that equal points have the same bits
     const auto [it, is_new] = ids_.try_emplace(p, static_cast<int>(t_.vertices.size()));
     if (is_new) t_.vertices.emplace_back(p[0], p[1], p[2]);
     face_[count_++ % 3] = it->second;
@@ -187,7 +187,7 @@ Triangles read_text_stl(const std::string& content) {
   return corners.take();
 }
 
-// MuJoCo's own format: counts of vertices, normals, texture coordinates and faces, then these.
+// Reads MuJoCo's own format: numbers of vertices, normals, texture coordinates and faces, followed by these.
 Triangles read_msh(const std::string& content) {
   constexpr std::size_t kHeader = 16;
   if (content.size() < kHeader) fail("is too short for MSH");

@@ -1,4 +1,4 @@
-// Triangles in files: OBJ, STL (binary and text) and MuJoCo's MSH.
+// Triangles from files: OBJ, STL (binary and text) and MuJoCo's MSH.
 #pragma once
 
 #include <array>
@@ -17,11 +17,11 @@ struct Triangles {
 
 inline constexpr std::size_t kMaxMeshFaces = 1'000'000;
 
-// Reads `content` as the format of `extension` (".obj", ".stl", ".msh", any case). Throws ModelError
-// with what is wrong in the file.
+// Reads `content` in the format of `extension` (".obj", ".stl", ".msh", any case). Throws ModelError
+// naming what is wrong in the file.
 Triangles read_triangles(const std::string& content, std::string extension);
 
-// Throws ModelError unless every vertex is finite and every index one of a vertex.
+// Throws ModelError unless every vertex is finite and every index refers to a vertex.
 void check_triangles(const Triangles& t);
 
 }  // namespace stiction::model

@@ -15,10 +15,10 @@ extern "C" {
 namespace stiction::model {
 namespace {
 
-// What spans three dimensions relative to the extent of the points.
+// Least relative extent that counts as a dimension.
 constexpr double kFlat = 1e-12;
 
-// 0 to 3: dimensions that the points span.
+// Returns the number of dimensions that the points span, 0 to 3.
 int dimensions(const std::vector<Vec3>& points) {
   const Vec3& origin = points.front();
   const auto farthest = [&](auto&& size) {
@@ -37,7 +37,7 @@ int dimensions(const std::vector<Vec3>& points) {
   return above(farthest(above)) > kFlat * length ? 3 : 2;
 }
 
-// qhull's own state, and what it says while it fails.
+// The state of qhull, and its error output.
 struct Qhull {
   qhT state{};
   char* said = nullptr;
@@ -72,7 +72,7 @@ Hull convex_hull(const std::vector<Vec3>& points, int most) {
     throw ModelError(std::string("its vertices ") + kSpan[d]);
   std::vector<double> numbers;
   for (const Vec3& p : points) numbers.insert(numbers.end(), p.data(), p.data() + 3);
-  // Qt: triangles; TA: how many vertices after the first simplex, Q9: the farthest first
+  // Qt: triangles; TA: number of vertices added after the first simplex, Q9: the farthest first
   std::string options = "qhull Qt";
   if (most >= 4) options += " Q9 TA" + std::to_string(most - 4);
   const auto q = std::make_unique<Qhull>();

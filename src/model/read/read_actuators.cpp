@@ -8,13 +8,13 @@
 namespace stiction::model {
 namespace {
 
-// Kinds with a different force law or with several states.
+// Returns whether a kind has a different force law or several states.
 bool refused_kind(const std::string& kind) {
   constexpr std::array kKinds{"orientation", "pid", "dcmotor", "plugin"};
   return std::find(kKinds.begin(), kKinds.end(), kind) != kKinds.end();
 }
 
-// A shortcut inherits its parameters from a default written with the same shortcut, or with
+// Returns whether a shortcut inherits its parameters: from a default written with the same shortcut, or with
 // <general> and the gain type of the shortcut.
 bool inherits(const std::string& kind, const ActuatorSpec& from) {
   const Law gaintype = kind == "damper"   ? Law::affine
@@ -23,8 +23,8 @@ bool inherits(const std::string& kind, const ActuatorSpec& from) {
   return from.kind == kind || (from.kind == "general" && from.gaintype == gaintype);
 }
 
-// Gain, bias and dynamics with which the shortcut begins: those of the nearest class it can inherit
-// from, else its own. Everything else of `a` is its class's, whatever the default was written with.
+// Sets the initial gain, bias and dynamics of the shortcut: those of the nearest class it can inherit
+// from, else its own. Everything else of `a` comes from its class, whatever the default was written with.
 void begin_shortcut(const Spec& spec, const std::string& kind, const std::string& ancestor,
                     ActuatorSpec& a) {
   const ActuatorSpec own;
@@ -102,7 +102,7 @@ void read_position(Element& e, ActuatorSpec& a) {
   }
   if (ratio) {
     require_nonnegative(e, "dampratio", *ratio, kRatioBound);
-    a.bias[2] = *ratio;  // positive: resolved at qpos0
+    a.bias[2] = *ratio;  // positive: converted at qpos0
     mark(e, "dampratio", Use::mapped, false, "kv from the inertia at qpos0");
   }
   if (integrates) {
@@ -155,7 +155,7 @@ void read_cylinder(Element& e, ActuatorSpec& a) {
   a.dynprm = {a.dynprm[0], 0, 0};
 }
 
-// Numbers below zero say nothing, as in MuJoCo, but a force of -1: from scale and the inertia at qpos0.
+// Numbers below zero are ignored, as in MuJoCo, except a force of -1: computed from scale and the inertia at qpos0.
 void read_muscle(Element& e, ActuatorSpec& a) {
   if (a.gaintype != Law::muscle) {
     a.gain = kMuscle;
@@ -176,7 +176,7 @@ void read_muscle(Element& e, ActuatorSpec& a) {
   a.dyntype = ActuatorDynamics::muscle;
 }
 
-// Shortcuts that only matter to a <general> of their class, which inherits all of it.
+// Shortcuts that matter only to a <general> of their class, which inherits all of it.
 void read_uncomputed(Element& e, ActuatorSpec& a) {
   mark(e, Use::ignored, false, "default of an actuator that can't be computed");
   a.dyntype = ActuatorDynamics::none, a.dynprm = {1, 0, 0};
@@ -193,7 +193,7 @@ void read_adhesion(Element& e, ActuatorSpec& a) {
   read_nonnegative(e, "gain", kGainBound, a.gain[0]);
 }
 
-// inheritrange is a parameter of <position>, which takes no ctrlrange beside it; <general> takes both.
+// inheritrange is a parameter of <position>, which does not allow ctrlrange as well; <general> allows both.
 void read_ranges(Element& e, ActuatorSpec& a) {
   const bool range = exactly(e, "ctrlrange", kControlBound, a.ctrlrange);
   const auto share = number(e, "inheritrange");
@@ -205,7 +205,7 @@ void read_ranges(Element& e, ActuatorSpec& a) {
   }
   const bool activation = exactly(e, "actrange", kControlBound, a.actrange);
   if (a.kind != "position" && a.kind != "intvelocity") return;
-  // of an intvelocity the activation is the target
+  // the target of an intvelocity is its activation
   const bool integrates = a.kind == "intvelocity", given = integrates ? activation : range;
   Range& target = integrates ? a.actrange : a.ctrlrange;
   if (given && !share) a.inheritrange = 0;
@@ -242,7 +242,7 @@ void read_actuator(const Spec& spec, Element& e, const std::string& ancestor, Ac
       a.gaintype = a.biastype = Law::constant;
       a.gain = {1}, a.bias = {};
       a.dyntype = ActuatorDynamics::none, a.dynprm = {1, 0, 0};
-      a.unknown_law.clear();  // nothing of the default's law is left
+      a.unknown_law.clear();  // nothing of the default's law remains
     } else if (e.name == "position" || e.name == "intvelocity") {
       read_position(e, a);
     } else if (e.name == "cylinder") {
@@ -334,7 +334,7 @@ void resolve_limited(const Compiler& c, const Element& e, const std::string& swi
 
 namespace {
 
-// Numbers that a state or a muscle can be computed with.
+// Checks that a state or a muscle can be computed with these numbers.
 void check_law(const Element& e, const ActuatorSpec& a) {
   const auto need = [&](bool ok, const std::string& what) {
     if (!ok) fail(e, what);
@@ -375,7 +375,7 @@ void read_actuators(Element& e, Spec& spec) {
     judge(a);
     resolve_limited(spec.compiler_of(child), child, "forcelimited", "forcerange", a.forcelimited,
                     a.forcerange);
-    // an inherited range is filled in when the joints are known
+    // an inherited range is filled in once the joints are known
     if (!a.inherits_ctrlrange())
       resolve_limited(spec.compiler_of(child), child, "ctrllimited", "ctrlrange", a.ctrllimited,
                       a.ctrlrange);

@@ -1,4 +1,4 @@
-// <default>: classes inherit from the class they are nested in.
+// <default>: a class inherits from the class in which it is nested.
 #include "model/read/read.h"
 #include "model/xml/bounds.h"
 #include "model/xml/schema.h"
@@ -30,7 +30,7 @@ void read_content(Element& e, Spec& spec, DefaultClass& d) {
       mark(child, Use::ignored, false, "graphics");
     else
       read_actuator(spec, child, d.parent, d.actuator);
-    // a default geom or joint is no element of the model
+    // a default geom or joint is not an element of the model
     d.joint.element = nullptr;
     d.geom.element = nullptr;
   }
@@ -50,7 +50,7 @@ void read_nested(Element& e, Spec& spec, const std::string& parent) {
 }  // namespace
 
 void read_defaults(Element& e, Spec& spec) {
-  if (e.scope > 0) {  // of an attached model: nothing of this one's main class is in it
+  if (e.scope > 0) {  // of an attached model: it inherits nothing from this model's main class
     const std::string name = required_text(e, "class");
     DefaultClass& own = spec.classes[name];
     read_content(e, spec, own);

@@ -1,4 +1,4 @@
-// Attributes of joints, geoms, sites and inertials. Angles are converted once the type is known.
+// Reads attributes of joints, geoms, sites and inertials. Angles are converted once the type is known.
 #include <algorithm>
 
 #include "model/mesh/inertia.h"
@@ -12,14 +12,14 @@ void read_bits(Element& e, std::string_view attribute, int& value) {
   if (const auto v = integer(e, attribute)) value = *v;
 }
 
-// Words of a shape, in the order of GeomType; a signed distance field counts as a mesh.
+// Reads the type of a shape, in the order of GeomType; a signed distance field counts as a mesh.
 std::optional<int> read_shape(Element& e) {
   return choice(
       e, "type",
       {"plane", "hfield", "sphere", "capsule", "ellipsoid", "cylinder", "box", "mesh", "sdf"});
 }
 
-// Positive: a time constant in seconds and a damping ratio; else stiffness and damping.
+// If positive: a time constant in seconds and a damping ratio; else stiffness and damping.
 void require_solref(Element& e, const char* name, const std::array<double, 2>& solref) {
   for (const double v : solref) {
     if (!(v > 0)) {
@@ -112,7 +112,7 @@ void read_geom(const Compiler& c, Element& e, GeomSpec& g) {
   read_bits(e, "conaffinity", g.conaffinity);
   read_bits(e, "priority", g.priority);
   if (const auto v = integer(e, "group")) g.group = *v;
-  numbers_into(e, "rgba", g.rgba, 0);  // an empty one is none, as in MuJoCo
+  numbers_into(e, "rgba", g.rgba, 0);  // an empty attribute counts as absent, as in MuJoCo
   if (const auto s = text(e, "material")) g.material = *s;
   if (const auto v = integer(e, "condim")) {
     if (*v != 1 && *v != 3 && *v != 4 && *v != 6) fail(e, "condim", "expected 1, 3, 4 or 6");
@@ -157,7 +157,7 @@ void read_site(const Compiler& c, Element& e, SiteSpec& s) {
 
 namespace {
 
-// The chip of a camera, `sensorsize` m with so many pixels, and the lens before it, in m or in pixels.
+// Reads the chip of a camera, `sensorsize` m with this many pixels, and its lens, in m or in pixels.
 void read_lens(Element& e, CameraSpec& s) {
   std::array<double, 2> pixels = {double(s.resolution[0]), double(s.resolution[1])};
   if (exactly(e, "resolution", kPixelBound, pixels))

@@ -1,4 +1,4 @@
-// <equality>: what of two bodies, joints or tendons must agree; and its native compliance in <custom>.
+// <equality>: constraints between two bodies, joints or tendons; and their native compliance in <custom>.
 #include "model/read/read.h"
 #include "model/spec/contact_material.h"
 #include "model/xml/bounds.h"
@@ -25,7 +25,7 @@ void read_sites(const Spec& spec, EqualitySource& q) {
   read_objects(spec, q, "site", "site1", "site2");
 }
 
-// anchor: of a connect in body 1, of a weld in body 2. relpose: of body 2 in body 1; without, or with a
+// anchor: for a connect in body 1, for a weld in body 2. relpose: of body 2 in body 1; if absent, or with a
 // quaternion of length zero, that of the reference pose.
 void read_bodies(const Spec& spec, EqualitySource& q) {
   Element& e = *q.element;

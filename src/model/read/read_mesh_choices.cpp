@@ -26,7 +26,7 @@ bool read_mesh_choice(Element& tuple, Spec& spec) {
     if (required_text(e, "objtype") != "mesh")
       fail(e, "objtype", "expected mesh: this tuple lists the meshes that the geom may be");
     c.meshes.push_back({&e, required_text(e, "objname")});
-    number(e, "prm");  // MuJoCo's; means nothing here
+    number(e, "prm");  // MuJoCo's; has no meaning here
   }
   spec.mesh_choices.push_back(std::move(c));
   return true;

@@ -1,4 +1,4 @@
-// <asset>, <contact>: what ties named elements together.
+// <asset>, <contact>: relations between named elements.
 #include "model/read/read.h"
 #include "model/xml/asset_paths.h"
 #include "model/xml/bounds.h"
@@ -18,7 +18,7 @@ std::string asset_name(Spec& spec, std::string_view kind, Element& e, const std:
   return name;
 }
 
-// Numbers of the file itself, and where its coordinates are moved to.
+// Reads numbers given in the element itself, and the transformation of the coordinates.
 void read_triangles(Element& e, MeshSource& m) {
   exactly(e, "refpos", kLengthBound, m.settings.refpos);
   if (std::array<double, 4> q{}; exactly(e, "refquat", q)) {
@@ -86,7 +86,7 @@ void read_assets(Element& e, Spec& spec) {
       spec.hfields.push_back(std::move(h));
       spec.hfield_sources.push_back(std::move(source));
     } else if (child.name == "model") {
-      const Attribute* file = child.find("file");  // read where it is attached
+      const Attribute* file = child.find("file");  // read when it is attached
       text(child, "content_type");
       if (!file || !file->touched) mark(child, Use::ignored, false, "no <attach> takes it");
     } else {

@@ -7,7 +7,7 @@
 namespace stiction::model {
 namespace {
 
-// Objects a frame sensor can be attached to; "xbody" is a body seen from its own frame.
+// Checks the object of a frame sensor; "xbody" is a body with its own frame.
 void require_object(const Spec& spec, Element& e, const std::string& type,
                     std::string_view attribute, const std::string& name) {
   require_name(spec, type == "xbody" ? "body" : type, e, attribute, name);
@@ -61,7 +61,7 @@ bool follows(const Spec& spec, const std::string& camera) {
   return false;
 }
 
-// Geom `name` or one of body `name` is a height field.
+// Returns whether geom `name`, or a geom of body `name`, is a height field.
 bool has_hfield(const Spec& spec, const std::string& type, const std::string& name) {
   for (const BodySpec& b : spec.bodies)
     for (const GeomSpec& g : b.geoms)
@@ -69,7 +69,7 @@ bool has_hfield(const Spec& spec, const std::string& type, const std::string& na
   return false;
 }
 
-// Why the frame has no place here; "" if it has. No frame is the world's.
+// Returns why the frame is not supported; "" if it is. No frame means the world.
 std::string frame_problem(const Spec& spec, const std::string& type, const std::string& name) {
   if (type == "camera" && follows(spec, name)) return "cameras that follow are not moved";
   if (type.empty() || type == "camera" || type == "body" || type == "xbody" || type == "geom" ||
@@ -78,7 +78,7 @@ std::string frame_problem(const Spec& spec, const std::string& type, const std::
   return "frames of " + type + "s are not computed";
 }
 
-// As in MuJoCo: a sensor of a limit needs one.
+// As in MuJoCo: a limit sensor needs a limit.
 void require_limit(const Spec& spec, Element& e, const SensorSpec& s) {
   for (const BodySpec& b : spec.bodies)
     for (const JointSpec& j : b.joints)
@@ -97,7 +97,7 @@ void require_joint(const Spec& spec, Element& e, const SensorSpec& s, bool ball)
   }
 }
 
-// Numbers of a contact sensor: found 1, force 3. What is not computed is refused.
+// Returns the numbers of a contact sensor: found 1, force 3. Refuses what is not computed.
 int read_contact(Element& e) {
   const std::string data = text(e, "data").value_or("found");
   const std::string reduce = text(e, "reduce").value_or("none");
@@ -131,7 +131,7 @@ int read_distance(const Spec& spec, Element& e, const SensorSpec& s, std::string
   return why.empty() ? dim : 0;
 }
 
-// Numbers of a reading; 0 with the reason in `why`: not evaluated.
+// Returns the numbers of a reading; 0, with the reason in `why`: not evaluated.
 int read_dim(const Spec& spec, Element& e, const SensorSpec& s, std::string& why) {
   const std::optional<SensorType> type = sensor_type(s.type);
   if (!type) {

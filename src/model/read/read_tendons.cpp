@@ -1,4 +1,4 @@
-// <tendon>: what a tendon runs over, and what acts along it.
+// <tendon>: the path of a tendon, and the forces along it.
 #include <algorithm>
 
 #include "model/read/read.h"
@@ -53,7 +53,7 @@ bool is_geom(const WrapSpec& w) {
   return w.type == WrapType::sphere || w.type == WrapType::cylinder;
 }
 
-// As in MuJoCo: what the string can't run over.
+// Refuses paths that MuJoCo refuses.
 void check_path(const TendonSpec& t) {
   const auto& path = t.wraps;
   if (path.empty())

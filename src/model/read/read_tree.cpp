@@ -1,4 +1,4 @@
-// <worldbody>: bodies, frames and what is attached to them, depth first.
+// <worldbody>: bodies, frames and their contents, depth first.
 #include <cmath>
 #include <numbers>
 
@@ -14,14 +14,14 @@ struct Pose {
   Vec3 point(const Vec3& p) const { return pos + quat * p; }
 };
 
-// A pose seen from the frame's parent. The identity leaves every bit as it is.
+// Transforms a pose to the frame's parent. The identity leaves every bit unchanged.
 void move_by(const Pose& frame, Vec3& pos, Quat& quat) {
   if (frame.pos.isZero(0) && frame.quat.coeffs() == Quat::Identity().coeffs()) return;
   pos = frame.point(pos);
   quat = (frame.quat * quat).normalized();
 }
 
-// Ends of fromto become pos, quat and the half length `half`.
+// Converts the ends of fromto to pos, quat and the half length in `size`.
 bool span_ends(const Element& e, const std::optional<std::array<double, 6>>& fromto, GeomType type,
                Vec3& pos, Quat& quat, Vec3& size) {
   if (!fromto) return false;
@@ -30,7 +30,7 @@ bool span_ends(const Element& e, const std::optional<std::array<double, 6>>& fro
       type != GeomType::ellipsoid) {
     fail(e, at, "fromto is for a capsule, cylinder, box or ellipsoid; use pos");
   }
-  // as in MuJoCo, a position of zero counts as none
+  // as in MuJoCo, a position of zero counts as absent
   if (!pos.isZero(0)) fail(e, "pos", "fromto is given too; keep one of them");
   const auto& f = *fromto;
   const Vec3 a(f[0], f[1], f[2]), b(f[3], f[4], f[5]);
@@ -58,7 +58,7 @@ class Tree {
         add_body(e, body, frame, childclass);
       else if (n == "frame")
         add_frame(e, body, frame, childclass);
-      else if (n == "replicate" || n == "attach")  // what they stand for is inside by now
+      else if (n == "replicate" || n == "attach")  // what they stand for has already been inserted
         children(e, body, frame, childclass_of(spec_, e, childclass));
       else if (n == "joint" || n == "freejoint")
         add_joint(e, body, frame, childclass);
@@ -124,7 +124,7 @@ class Tree {
     spec_.bodies[static_cast<std::size_t>(body)].joints.push_back(std::move(j));
   }
 
-  // Degrees, automatic switches and the checks that need the whole joint.
+  // Converts degrees, resolves automatic switches and makes the checks that need the whole joint.
   void finish(JointSpec& j, const Pose& frame) {
     const Element& e = *j.element;
     const Compiler& c = spec_.compiler_of(e);
@@ -169,7 +169,7 @@ class Tree {
     }
   }
 
-  // autolimits: a given range switches its limit on.
+  // autolimits: a given range enables its limit.
   void resolve(const Element& e, const std::string& switch_name, const std::string& range_name,
                Switch& limited, const Range& range) {
     if (limited != Switch::automatic) return;
@@ -227,7 +227,7 @@ class Tree {
     spec_.bodies[static_cast<std::size_t>(body)].sites.push_back(std::move(s));
   }
 
-  // In metres; where a length is given in pixels, too, that one counts. The angle of view is that of the chip.
+  // Converts to metres; a length that is also given in pixels is taken from these. The field of view is the chip's.
   void resolve_lens(const Element& e, CameraSpec& c) {
     const bool has_chip = c.sensorsize[0] > 0 && c.sensorsize[1] > 0;
     const auto is_given = [](const auto& x) { return x[0] != 0 || x[1] != 0; };
@@ -265,7 +265,7 @@ class Tree {
     slot = i;
   }
 
-  // What only the body as a whole can tell.
+  // Checks that need the whole body.
   void check_joints(int id) {
     const BodySpec& b = spec_.bodies[static_cast<std::size_t>(id)];
     int dofs = 0;

@@ -24,7 +24,7 @@ constexpr Attributes kReferences[] = {
 struct Reference {
   Attribute* attribute;
   std::string kind;
-  std::size_t start = 0;  // of the name in the attribute's value
+  std::size_t start = 0;  // start of the name in the attribute's value
 
   std::string name() const { return attribute->value.substr(start); }
   bool there(const NameSets& names, const std::string& name) const {
@@ -43,7 +43,7 @@ std::string value_of(Element& e, std::string_view attribute) {
   return a ? a->value : std::string();
 }
 
-// Of the element alone, in the order in which they are written.
+// Returns the references of this element alone, in the order in which they are written.
 std::vector<Reference> references(Element& e, std::string_view section) {
   std::vector<Reference> found;
   if (section == "custom") {
@@ -84,7 +84,7 @@ void rename(Element& e, std::string_view attribute, const Renaming& r) {
   if (Attribute* a = e.find(attribute); a && !a->value.empty()) a->value = r(a->value);
 }
 
-// A part of a tendon's path: both names as the copy's, or both as they were. -1: neither is there.
+// Renames an element of a tendon's path: both names refer to the copy, or both are unchanged. -1: neither exists.
 int rename_wrap(Element& wrap, const Renaming& r, const NameSets& names) {
   std::vector<Reference> found = references(wrap, "tendon");
   if (found.empty()) return 0;

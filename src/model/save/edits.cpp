@@ -1,4 +1,4 @@
-// What became of a model after it was loaded, as MJCF.
+// Writes edits that were made to a model after loading, as MJCF.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -28,7 +28,7 @@ void replace(Element& e, const char* name, std::string value) {
   set_attribute(e, name, std::move(value));
 }
 
-// The element of this kind and name; throws where none is written.
+// Returns the element of this kind and name; throws if none is written.
 Element& named(Element& root, std::string_view kind, const std::string& name, const char* what) {
   Element* found = nullptr;
   each(root, [&](Element& e) {
@@ -65,7 +65,7 @@ void set_material(Element& root, const std::string& geom, const ContactMaterial&
         "the friction of all geoms can't be written as MJCF; give it to single geoms");
   Element& e = named(root, "geom", geom, "the friction");
   const Attribute* given = e.find("friction");
-  std::string rest;  // of an element that has the others, too
+  std::string rest;  // the other coefficients, if the element has them
   if (given)
     if (const std::size_t at =
             given->value.find_first_of(" \t\n", given->value.find_first_not_of(" \t\n"));
@@ -97,7 +97,7 @@ void set_elevations(Element& root, const std::string& name, const ModelEdits::El
 
 void apply(const ModelEdits& edits, Element& root) {
   if (edits.timestep) {
-    bool written = false;  // the last <option> that has one counts
+    bool written = false;  // the last <option> that has one applies
     for (Element& e : root.children)
       if (e.name == "option" && e.has("timestep"))
         replace(e, "timestep", number_text(*edits.timestep)), written = true;

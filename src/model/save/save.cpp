@@ -43,7 +43,7 @@ void write(const Element& e, int level, std::string& out) {
   out += "</" + e.name + ">\n";
 }
 
-// The value of an attribute; nothing is marked as read.
+// Returns the value of an attribute, without marking it as read.
 std::optional<std::string> value_of(const Element& e, std::string_view attribute) {
   for (const Attribute& a : e.attributes)
     if (a.name == attribute) return a.value;

@@ -35,8 +35,8 @@ Reference reference(const SolverParams& params, double timeconst_min) {
   return {1 / (root * root), solref[1]};
 }
 
-// Root of k(r) r = weight in (0, width) by regula falsi, Illinois variant: the end that stays twice
-// counts half, so that both ends close in.
+// Returns the root of k(r) r = weight in (0, width) by regula falsi, Illinois variant: an end that is kept
+// twice counts half, so that both ends converge.
 template <typename Stiffness>
 double resting_depth(const Stiffness& stiffness, double width, double weight) {
   double low = 0, f_low = -weight;
@@ -82,7 +82,7 @@ double cone_factor(int condim, double friction, bool elliptic, double impratio) 
 }
 
 double spring_restitution(double dampratio) {
-  constexpr double kCritical = 1 - 1e-9;  // a mean of ones is 1 to round-off
+  constexpr double kCritical = 1 - 1e-9;  // an average of ones is 1 only up to round-off
   if (!(dampratio < kCritical)) return 0;
   const double z = std::max(dampratio, 0.0), root = std::sqrt(1 - z * z);
   return std::exp(-z / root * (std::numbers::pi - std::atan2(2 * z * root, 1 - 2 * z * z)));
@@ -102,7 +102,7 @@ MappedContact map_contact(const SolverParams& params, const MappingContext& cont
     return context.cone_factor * context.effective_mass * row * d * d / (1 - d);
   };
 
-  // From the width on k is constant; a pair that rests shallower solves k(r) r = W on the ramp.
+  // Beyond the width k is constant; a pair that rests at a smaller depth solves k(r) r = W on the ramp.
   const double width = std::max(0.0, params.solimp[2]);
   double k = stiffness(width);
   if (k * width > context.weight)

@@ -23,7 +23,7 @@ SolverParams geom_params(const Model& m, int g) {
   return params;
 }
 
-// Share of the first geom in the average; halves if neither has a solmix.
+// Returns the weight of the first geom in the average; one half if neither has a solmix.
 double mix_share(double mix1, double mix2) {
   return mix1 + mix2 > 0 ? mix1 / (mix1 + mix2) : 0.5;
 }
@@ -74,7 +74,7 @@ std::string set_native_pair(Model& m, int p) {
   } else if (!compliant(m, g2)) {
     k = k1, w = 1;
   } else {
-    w = 1 / (1 + k1 / k2);  // no overflow, whatever the stiffnesses
+    w = 1 / (1 + k1 / k2);  // does not overflow, whatever the stiffnesses
     k = w * k1;
   }
   const double d1 = compliant(m, g1) ? m.geom_dissipation[at(g1)] : 0;
@@ -163,7 +163,7 @@ ModelPtr with_contact_material(const Model& model, int g, const ContactMaterial&
     const auto k = static_cast<std::size_t>(p);
     const int g1 = copy->pair_geom1[k], g2 = copy->pair_geom2[k];
     if (g >= 0 && g1 != g && g2 != g) continue;
-    // a pair that was native must stay so: what solref would give it is not known here
+    // a native pair must stay native: its values from solref are not known here
     if (model::is_native(*copy, g1, g2) || model::is_native(model, g1, g2)) {
       const std::string problem = model::set_native_pair(*copy, p);
       if (!problem.empty()) throw ArgumentError(problem);

@@ -1,4 +1,4 @@
-// Parameters of a contact pair from those of its two geoms.
+// Computes parameters of a contact pair from those of its two geoms.
 #pragma once
 
 #include <string>
@@ -8,10 +8,10 @@
 
 namespace stiction::model {
 
-inline constexpr double kRigid = 1e40;  // N/m: this stiffness and more means rigid
+inline constexpr double kRigid = 1e40;  // N/m: this stiffness or more means rigid
 
-// MuJoCo's combination of two geoms: the greater priority decides; at equal priority the larger
-// condim and friction, and solref and solimp averaged by solmix (a direct solref: the smaller).
+// MuJoCo's combination of two geoms: the higher priority decides; at equal priority the larger
+// condim and friction, and solref and solimp averaged by solmix (for a direct solref: the smaller).
 struct CombinedGeoms {
   int condim;
   double friction;          // sliding
@@ -20,19 +20,19 @@ struct CombinedGeoms {
 };
 CombinedGeoms combine_geoms(const Model& m, int g1, int g2);
 
-// The native materials decide the pair: both geoms have one, or one has a compliant one. A rigid
-// material says nothing about the compliance of a geom without one: solref and solimp do.
+// Returns whether native materials determine the pair: both geoms have one, or one has a compliant one. A rigid
+// material does not define the compliance of a geom without one: solref and solimp do.
 bool is_native(const Model& m, int g1, int g2);
 
-// Series of the native materials, written to a native pair p; a geom without one counts as rigid:
+// Combines native materials in series, for a native pair p; a geom without one counts as rigid:
 //   k = k1 k2/(k1 + k2), d = w d1 + (1 - w) d2, e = w e1 + (1 - w) e2, τ = τ1 + τ2, w = k2/(k1 + k2).
-// Both rigid: returns the sentence that says so and changes nothing. Else "".
+// If both are rigid: returns a sentence that says so and changes nothing. Else "".
 std::string set_native_pair(Model& m, int p);
 
-// nrebound, once the pairs have their restitution.
+// Sets nrebound, once the pairs have their restitution.
 void count_rebounds(Model& m);
 
-// "'name'", or "12 (sphere of body 'torso')" where unnamed.
+// Returns "'name'", or "12 (sphere of body 'torso')" if unnamed.
 std::string geom_label(const Model& m, int g);
 const char* type_name(GeomType type);
 

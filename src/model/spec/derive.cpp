@@ -11,7 +11,7 @@
 namespace stiction::model {
 namespace {
 
-// Who moves with whom: roots, weld groups, the dofs of each body and their chains.
+// Derives roots, weld groups, the dofs of each body and their chains.
 void derive_tree(Model& m) {
   const auto nbody = at(m.nbody), nv = at(m.nv);
   m.body_rootid.assign(nbody, 0);
@@ -73,8 +73,8 @@ void derive_sizes(Model& m) {
   }
 }
 
-// MuJoCo's "simple" bodies that can't rotate: a childless body on a fixed parent, its centre of mass
-// and principal axes at its frame, with nothing but slides along coordinate axes through the origin.
+// Finds MuJoCo's "simple" bodies that cannot rotate: a childless body on a fixed parent, its centre of mass
+// and principal axes at its frame, with only slides along coordinate axes through the origin.
 // Their inverse weight is 1/mass, without armature and whatever the number of slides.
 std::vector<bool> only_slides(const Model& m) {
   constexpr double kSameFrame = 1e-6;  // MuJoCo's tolerance for "at the frame"
@@ -99,7 +99,7 @@ std::vector<bool> only_slides(const Model& m) {
   return simple;
 }
 
-// Means of the diagonal of J M⁻¹ Jᵀ at qpos0, of the centre of mass of each body and of each joint.
+// Averages the diagonal of J M⁻¹ Jᵀ at qpos0, for the centre of mass of each body and for each joint.
 void derive_inverse_weights(Model& m) {
   const RestPose pose(m);
   const RestInertia inertia(m, pose);
@@ -120,7 +120,7 @@ void derive_inverse_weights(Model& m) {
   m.dof_invweight0.resize(at(m.nv));
   for (int j = 0; j < m.njnt; ++j) {
     const int first = m.jnt_dofadr[at(j)], count = dof_count(m.jnt_type[at(j)]);
-    const int block = std::min(count, 3);  // free: translation and rotation apart
+    const int block = std::min(count, 3);  // free: translation and rotation separately
     for (int i = first; i < first + count; i += block)
       for (int k = i; k < i + block; ++k)
         m.dof_invweight0[at(k)] = simple[at(m.jnt_bodyid[at(j)])]
@@ -156,7 +156,7 @@ bool moves(const Model& m, int dof, int body) {
   return b > 0;
 }
 
-// Of an actuator on a site or a slider-crank: what moves both ends moves nothing.
+// For an actuator on a site or a slider-crank: dofs that move both ends do not count.
 VecX site_moment0(const Model& m, const RestPose& pose, int a) {
   const std::span<const double> gear = std::span(m.actuator_gear).subspan(6 * at(a), 6);
   const int ref = m.actuator_refid[at(a)];
@@ -192,9 +192,9 @@ VecX actuator_moment0(const Model& m, const RestPose& pose, int a) {
     return gear[0] * tendon_jacobian0(m, pose, target);
   if (is_on_site(m.actuator_trntype[at(a)])) return site_moment0(m, pose, a);
   VecX j = VecX::Zero(m.nv);
-  if (m.actuator_trntype[at(a)] == Transmission::body) return j;  // of contacts
+  if (m.actuator_trntype[at(a)] == Transmission::body) return j;  // depends on contacts
   if (m.actuator_trntype[at(a)] == Transmission::jointinparent) {
-    // of a free joint the world's axes, of a ball those in which it is not turned
+    // for a free joint the world's axes, for a ball those of its unrotated frame
     const int dof = m.jnt_dofadr[at(target)];
     const bool free = m.jnt_type[at(target)] == JointType::free;
     const std::span<const double> all(gear, 6);

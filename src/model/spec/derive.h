@@ -1,4 +1,4 @@
-// The numeric half of the model compiler: what follows from the numbers in the file.
+// The numeric half of the model compiler: computes what follows from the numbers in the file.
 #pragma once
 
 #include <array>
@@ -16,9 +16,9 @@ namespace stiction::model {
 // Throws ModelError if the mass matrix at qpos0 is not positive definite.
 void derive(Model& m);
 
-// One <contact><pair>. What is not given takes MuJoCo's defaults of a pair (condim 3, friction 1
+// One <contact><pair>. Values that are not given take MuJoCo's defaults of a pair (condim 3, friction 1
 // 0.005 0.0001, margin 0, solref 0.02 1, solimp 0.9 0.95 0.001 0.5 2): the geoms' own parameters are not used.
-// Only a native contact material of the geoms is stronger.
+// Only a native contact material of the geoms takes precedence.
 struct PairSpec {
   int geom1 = 0, geom2 = 0;
   std::optional<int> condim = {};
@@ -29,9 +29,9 @@ struct PairSpec {
   std::optional<double> friction2 = {};  // along the second tangent; default: friction
 };
 
-// What a file says about contacts beside the geoms themselves.
+// Contact settings of a file, besides the geoms themselves.
 struct ContactSettings {
-  bool filter_parent = true;  // no contact of parent and child, unless the parent is fixed
+  bool filter_parent = true;  // no contact between parent and child, unless the parent is fixed
   bool elliptic = false;      // <option cone>: enters the mapping of solref/solimp
   double impratio = 1;
   bool refsafe = true;  // <flag refsafe>: timeconst of solref is at least two timesteps
@@ -39,19 +39,19 @@ struct ContactSettings {
   std::vector<PairSpec> pairs;
 };
 
-// Fills pair_*, npair and nslot, after derive(). MuJoCo's filters: not in one weld group, not both
-// without dofs, no parent and child (weld groups; the static world is nobody's parent), contype and
-// conaffinity, no excluded body pair; an explicit pair passes them all and replaces the same two
-// geoms. An explicit pair that can't move against itself is left out, with a line in the report.
+// Fills pair_*, npair and nslot, after derive(). MuJoCo's filters: not within one weld group, not both
+// without dofs, not parent and child (weld groups; the static world counts as nobody's parent), contype and
+// conaffinity, no excluded body pair; an explicit pair bypasses all of them and replaces the same two
+// geoms. An explicit pair without relative motion is omitted, with a line in the report.
 // Pairs without a collider go to report.pairs_without_collider.
 // Order: by the lower body, the other body, then the geom ids.
 void build_pairs(Model& m, const ContactSettings& settings, LoadReport& report);
 
-// Throws ModelError, with the names of what it belongs to, if a number that follows from the file is
-// not finite in single precision. The bounds of bounds.h leave ill-conditioned trees to it.
+// Throws ModelError, naming the element, if a number that follows from the file is
+// not finite in single precision. The bounds of bounds.h leave ill-conditioned trees to this check.
 void check_single_precision(const Model& m);
 
-// Damping of a position servo that gives `dampratio` at qpos0: kv = 2 dampratio sqrt(kp m) with the
+// Returns the damping of a position servo with `dampratio` at qpos0: kv = 2 dampratio sqrt(kp m) with the
 // inertia m = (J M⁻¹ Jᵀ)⁻¹ seen by actuator `a` through its transmission and gear.
 double dampratio_to_kv(const Model& m, int a, double kp, double dampratio);
 

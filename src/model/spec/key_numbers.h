@@ -1,11 +1,11 @@
-// How large the keyframes of a model may be.
+// Limits the size of the keyframes of a model.
 #pragma once
 
 #include "model/xml/xml.h"
 
 namespace stiction::model {
 
-// Of the keyframes of a model, in all: throws where they are more than 5e7.
+// Throws if the keyframes of a model have more than 5e7 numbers in total.
 void check_key_numbers(const Element& key, std::size_t numbers);
 
 }  // namespace stiction::model

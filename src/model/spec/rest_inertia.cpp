@@ -10,7 +10,7 @@
 namespace stiction::model {
 namespace {
 
-// Last dof on the path from the world to body b, -1 if the body can't move.
+// Returns the last dof on the path from the world to body b, -1 if the body cannot move.
 int last_dof(const Model& m, int b) {
   for (; b > 0; b = m.body_parentid[at(b)])
     if (m.body_dofnum[at(b)] > 0) return m.body_dofadr[at(b)] + m.body_dofnum[at(b)] - 1;
@@ -21,7 +21,7 @@ bool is_nonzero(double x) {
   return x != 0;
 }
 
-// (nv) the first dof of the tree of each dof; trees that one of the `strings`, Jacobians or empty, couples count as one.
+// Returns (nv) the first dof of the tree of each dof; trees coupled by a nonempty Jacobian in `strings` are one.
 std::vector<int> coupled_roots(const Model& m, const std::vector<VecX>& strings) {
   std::vector<int> root(at(m.nv));
   for (int i = 0; i < m.nv; ++i)
@@ -81,7 +81,7 @@ RestPose::RestPose(const Model& m)
 
 RestInertia::RestInertia(const Model& m, const RestPose& pose)
     : m_(m), pose_(pose), dof_tree_(at(m.nv)), dof_column_(at(m.nv)) {
-  // Jacobians of the tendons whose armature a J Jᵀ is a part of M
+  // Jacobians of the tendons whose armature contributes a J Jᵀ to M
   std::vector<VecX> strings(at(m.ntendon));
   for (int t = 0; t < m.ntendon; ++t)
     if (m.tendon_armature[at(t)] != 0) strings[at(t)] = tendon_jacobian0(m, pose, t);

@@ -16,7 +16,7 @@ constexpr Row kRows[] = {
 #undef X
 };
 
-// stiction/types.h says the same, for programs that read no list.
+// stiction/types.h must agree, for programs that do not read the list.
 constexpr bool types_agree() {
   for (const Row& r : kRows)
     if (static_cast<int>(r.type) != r.number || of_interval(r.type) != r.interval ||

@@ -1,4 +1,4 @@
-// Which sensors are evaluated, by the names of their elements: include/stiction/sensors.def.
+// The sensors that are evaluated, by the names of their elements: include/stiction/sensors.def.
 #pragma once
 
 #include <optional>
@@ -8,10 +8,10 @@
 
 namespace stiction::model {
 
-// Type of the element <name>; empty: not evaluated.
+// Returns the type of the element <name>; empty: not evaluated.
 std::optional<SensorType> sensor_type(std::string_view name);
 
-// Numbers of a reading; 0: the element's attributes say how many.
+// Returns the numbers of a reading; 0: determined by the element's attributes.
 int sensor_dim(SensorType type);
 
 }  // namespace stiction::model

@@ -1,4 +1,4 @@
-// The last check of the door: what follows from the file must be finite in single precision.
+// The last check at loading: everything that follows from the file must be finite in single precision.
 #include <cmath>
 #include <limits>
 

@@ -1,4 +1,4 @@
-// What the file says, element by element, with defaults filled in: between XML and Model.
+// The contents of a file, element by element, with defaults filled in: between XML and Model.
 #pragma once
 
 #include <algorithm>
@@ -23,9 +23,9 @@ struct Compiler : AngleSettings {
   bool strippath = false;
   bool fitaabb = false;   // primitives are fitted to the bounding box of a mesh, not to its inertia
   std::string meshdir;    // of meshes and height fields
-  std::string directory;  // of an attached model: of its file
-  bool useexisting = true;  // <lengthrange>: of a muscle counts where it is given
-  bool uselimit = false;    // <lengthrange>: else it is the range of the joint or tendon
+  std::string directory;  // of an attached model: that of its file
+  bool useexisting = true;  // <lengthrange>: a given range of a muscle is used
+  bool uselimit = false;    // <lengthrange>: otherwise the range of the joint or tendon is used
   Switch inertiafromgeom = Switch::automatic;
   double boundmass = 0, boundinertia = 0, settotalmass = -1;  // kg, kg m², kg
   std::array<int, 2> inertiagrouprange{0, 5};
@@ -35,8 +35,8 @@ inline int dof_count(JointType type) {
   return type == JointType::free ? 6 : type == JointType::ball ? 3 : 1;
 }
 
-// Where the attributes of a spec were written: on the element itself or in a default class. What is
-// not computed is marked there, and only when an element of the model ends up with it.
+// Where the attributes of a spec were written: on the element itself or in a default class. Attributes
+// that are not computed are marked there, but only if an element of the model ends up with them.
 class Written {
  public:
   void note(Element& e) {
@@ -59,7 +59,7 @@ class Written {
  private:
   std::vector<std::pair<std::string, Element*>> places_;
 };
-// Marks the attribute where it was written; without such a place it does nothing.
+// Marks the attribute where it was written; has no effect if it was not written.
 inline void mark(const Written& written, std::string_view attribute, Use use, bool physics,
                  const std::string& note) {
   if (Element* e = written.find(attribute)) mark(*e, attribute, use, physics, note);
@@ -81,7 +81,7 @@ struct JointSpec {
   std::array<double, 2> solref{0.02, 1};  // of the limit
 };
 
-// A mesh as an element names it.
+// A mesh named by an element.
 struct NamedMesh {
   Element* element = nullptr;
   std::string mesh;
@@ -91,7 +91,7 @@ struct GeomSpec {
   Element* element = nullptr;
   Written written;
   std::string name, mesh, hfield;
-  std::vector<NamedMesh> choices;  // of environments, `mesh` first; empty: none but that
+  std::vector<NamedMesh> choices;  // for environments, `mesh` first; empty: no choice
   GeomType type = GeomType::sphere;
   Vec3 pos = Vec3::Zero(), size = Vec3::Zero();
   Quat quat = Quat::Identity();
@@ -100,7 +100,7 @@ struct GeomSpec {
   bool fitted = false;  // a primitive of type `fit` that gets its size from the mesh
   GeomType fit = GeomType::mesh;
   double fitscale = 1;
-  double mesh_volume = 0;            // of the mesh that was opened; 0: it was not
+  double mesh_volume = 0;            // of the mesh, if it was read; else 0
   Vec3 mesh_moments = Vec3::Zero();  // its inertia per mass
   int contype = 1, conaffinity = 1, condim = 3, priority = 0, group = 0;
   std::array<double, 4> rgba{0.5, 0.5, 0.5, 1};
@@ -149,7 +149,7 @@ struct BodySpec {
   std::string name;
   int parent = 0;
   Vec3 pos = Vec3::Zero();          // in the parent
-  Vec3 written_pos = Vec3::Zero();  // in the frame that it is written in
+  Vec3 written_pos = Vec3::Zero();  // in the frame in which it is written
   Quat quat = Quat::Identity(), written_quat = Quat::Identity();
   bool mocap = false;
   double gravcomp = 0;
@@ -160,9 +160,9 @@ struct BodySpec {
   std::vector<CameraSpec> cameras;
 };
 
-// What follows from gaintype, biastype and dyntype; `other` is not computed.
+// From gaintype, biastype and dyntype; `other` is not computed.
 enum class Law { constant, affine, muscle, other };
-// Range of lengths, force, scale, lmin, lmax, vmax, fpmax, fvmax; the first three of an affine law: force
+// Range of lengths, force, scale, lmin, lmax, vmax, fpmax, fvmax; for an affine law the first three: force
 // per 1, length, velocity.
 using LawNumbers = std::array<double, 9>;
 inline constexpr LawNumbers kMuscle{0.75, 1.05, -1, 200, 0.5, 1.6, 1.5, 1.3, 1.2};
@@ -175,7 +175,7 @@ struct ActuatorSpec {
   std::string target, reference;  // reference: refsite, slidersite
   double cranklength = 0;
   std::array<double, 6> gear{1, 0, 0, 0, 0, 0};
-  // The element that wrote gain, bias and dynamics last: "general" or a shortcut. A class has one
+  // The element that last wrote gain, bias and dynamics: "general" or a shortcut. A class has a single
   // actuator default, whatever its elements are called.
   std::string kind = "general";
   Law gaintype = Law::constant, biastype = Law::constant;  // constant: first of gain; no bias
@@ -185,13 +185,13 @@ struct ActuatorSpec {
   bool unknown_state = false;  // any other dyntype
   std::array<double, 3> dynprm{1, 0, 0};
   bool actearly = false;
-  int actdim = -1;          // not given
-  std::string unknown_law;  // the shortcut whose gain and bias these are, if not computed
+  int actdim = -1;          // -1: not given
+  std::string unknown_law;  // the shortcut of these gain and bias, if it is not computed
   Switch ctrllimited = Switch::automatic, forcelimited = Switch::automatic;
   Switch actlimited = Switch::automatic;
   Range ctrlrange{}, forcerange{}, actrange{}, lengthrange{};
   double inheritrange = 0;
-  // Of the joint or tendon it acts on, gear² times.
+  // Added to the joint or tendon that it acts on, times gear².
   double damping = 0, armature = 0;
   std::array<double, 2> dampingpoly{};
 
@@ -200,7 +200,7 @@ struct ActuatorSpec {
   bool is_position_servo() const {
     return gaintype == Law::constant && biastype == Law::affine && gain[0] == -bias[1];
   }
-  // What inheritrange bounds: the target of a servo, which is the control or what integrates it.
+  // inheritrange bounds the target of a servo, which is the control or the activation that integrates it.
   bool inherits_actrange() const {
     return inheritrange > 0 && is_position_servo() && dyntype == ActuatorDynamics::integrator;
   }
@@ -217,11 +217,11 @@ struct PairSource {
   PairSpec spec;
 };
 
-// What a tendon runs over.
+// An element of the path of a tendon.
 struct WrapSpec {
   Element* element = nullptr;
   WrapType type = WrapType::joint;
-  std::string object = {}, side = {};  // joint, site or geom; site beside a geom, "": none
+  std::string object = {}, side = {};  // joint, site or geom; side: site beside a geom, "": none
   double coef = 0;                     // of a joint; divisor of a pulley
 };
 
@@ -253,7 +253,7 @@ struct EqualitySource {
   ObjectType objtype = ObjectType::body;
   std::string object1, object2;  // object2 "": the world, or none
   Vec3 anchor = Vec3::Zero();
-  std::array<double, 7> relpose{};  // a quaternion of length zero: that of the reference pose
+  std::array<double, 7> relpose{};  // a quaternion of length zero: the reference pose
   double torquescale = 1;
   std::array<double, 5> polycoef{0, 1, 0, 0, 0};
   std::array<double, 2> solref{0.02, 1};
@@ -269,16 +269,16 @@ struct ComplianceSpec {
   std::optional<double> rotational;           // N m/rad
 };
 
-// What only the reader needs of a mesh.
+// Data of a mesh that only the reader needs.
 struct MeshSource {
   Element* element = nullptr;
   MeshSettings settings;
-  std::vector<double> vertices;  // written in the file
+  std::vector<double> vertices;  // given in the model file
   std::vector<int> faces;
-  std::optional<MeshShape> shape;  // where it was opened
+  std::optional<MeshShape> shape;  // if it was read
 };
 
-// One <default> class: the state in which elements of the class begin.
+// One <default> class: the initial state of elements of the class.
 struct DefaultClass {
   std::string parent;  // "": the class main
   JointSpec joint;
@@ -312,21 +312,21 @@ struct MeshChoiceSpec {
   std::vector<NamedMesh> meshes;
 };
 
-// What <flag> switches off.
+// Features that <flag> can disable.
 struct Flags {
   bool contact = true, limit = true, frictionloss = true, spring = true, damper = true;
   bool equality = true, clampctrl = true, actuation = true, gravity = true;
 };
 
-// What only the reader needs of a height field: where it is written, and its elevations.
+// Data of a height field that only the reader needs: where it is written, and its elevations.
 struct HfieldSource {
   Element* element = nullptr;
-  // written in the file of the model, the row with the largest y first
+  // given in the model file, the row with the largest y first
   std::vector<double> elevation;
   Elevations read;
 };
 
-// Everything the file says.
+// The contents of a file.
 struct Spec {
   std::string name;
   Compiler compiler;
@@ -345,7 +345,7 @@ struct Spec {
   std::array<double, 3> magnetic{0, -0.5, 0};
   ContactSettings contact;  // excludes and pairs are resolved from the two lists below
   std::map<std::string, DefaultClass, std::less<>> classes;
-  std::vector<BodySpec> bodies;  // depth first, the world first
+  std::vector<BodySpec> bodies;  // depth-first order, the world first
   std::vector<ActuatorSpec> actuators;
   std::vector<PairSource> pairs;
   std::vector<std::pair<std::string, std::string>> excludes;
@@ -357,10 +357,10 @@ struct Spec {
   std::vector<EqualitySource> equalities;
   std::vector<ComplianceSpec> compliances;
   std::vector<MeshSpec> meshes;
-  std::vector<MeshSource> mesh_sources;  // as many
+  std::vector<MeshSource> mesh_sources;  // one per mesh
   std::vector<HfieldSpec> hfields;
-  std::vector<HfieldSource> hfield_sources;  // as many
-  // Elements that may hold others and are not read: a name that is missing may be in them.
+  std::vector<HfieldSource> hfield_sources;  // one per field
+  // Elements that may contain others and are not read: a missing name may be in one of them.
   std::vector<Element*> unread;
 
   bool has_medium() const { return density != 0 || viscosity != 0; }

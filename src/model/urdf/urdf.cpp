@@ -1,5 +1,5 @@
 // URDF (wiki.ros.org/urdf/XML) as MJCF. Conventions are those of MuJoCo's own reader: links that are
-// fixed to each other are one body, the root stands in the world, a planar joint is two slides and a
+// fixed to each other form one body, the root is fixed to the world, a planar joint is two slides and a
 // hinge, a mimic joint an equality of joints.
 #include "model/urdf/urdf.h"
 
@@ -18,7 +18,7 @@ namespace {
 
 using namespace urdf;
 
-constexpr double kDensity = 1000;  // kg/m³ where a link has no <inertial>, as in MuJoCo
+constexpr double kDensity = 1000;  // kg/m³ for links without <inertial>, as in MuJoCo
 
 std::string written(double x) {
   char text[32];
@@ -108,13 +108,13 @@ class Urdf {
     assets_.name = "asset", equality_.name = "equality", actuator_.name = "actuator";
   }
 
-  // The reader of MJCF has the last word on what is copied to it.
+  // The verdict on elements copied to MJCF is left to the reader of MJCF.
   static void touch(Element& e) {
     for (Attribute& a : e.attributes) a.touched = true;
     for (Element& c : e.children) touch(c);
   }
 
-  // <mujoco><compiler>: what the reader of MJCF understands goes to it.
+  // <mujoco><compiler>: attributes that the reader of MJCF understands are copied to it.
   void read_compiler(Element& e, Element& to) {
     fuse_ = boolean(e, "fusestatic").value_or(true);
     boolean(e, "discardvisual");
@@ -148,10 +148,10 @@ class Urdf {
     set_attribute(s, "name", l.name), set_pose(s, at);
   }
 
-  // How a body of several links weighs: not told, by their sum, which is written, or by its shapes.
+  // How the mass of a body of several links is defined: not written, written as the sum of theirs, or by its shapes.
   enum class Mass { untold, sum, shapes };
 
-  // A body of all links that are fixed to `root`; its mass, unless it can't move.
+  // Makes one body of all links that are fixed to `root`; writes its mass, unless it cannot move.
   void group(Element& body, int root, bool moves) {
     const Link& l = link(root);
     const bool told = moves && (fuse_ ? l.has_inertial : l.inertial.has_value());
@@ -168,7 +168,7 @@ class Urdf {
                   written(std::array{i(0, 0), i(1, 1), i(2, 2), i(0, 1), i(0, 2), i(1, 2)}));
   }
 
-  // What its meshes weigh is not known here, so it can't be added to masses of other links.
+  // The mass of meshes is not known here, so it cannot be added to masses of other links.
   static bool weighs_by_meshes(const Link& l) {
     if (l.inertial) return false;
     for (const Shape& s : l.shapes)
@@ -226,7 +226,7 @@ class Urdf {
       if (parent.name != "worldbody")
         fail(e, "type", "a floating joint belongs to a child of a fixed root");
       set_attribute(add_child(body, "freejoint", e), "name", j.name);
-    } else if (j.type == "planar") {  // in the plane to which the axis is normal
+    } else if (j.type == "planar") {  // in the plane normal to the axis
       const Quat q = rotation_from_z(j.axis);
       add_joint(body, e, j.name + "_TX", "slide", q * Vec3::UnitX());
       add_joint(body, e, j.name + "_TY", "slide", q * Vec3::UnitY());
@@ -246,7 +246,7 @@ class Urdf {
     return m;
   }
 
-  // Limits, damping, mimic and actuator of a hinge or slide.
+  // Converts limits, damping, mimic and actuator of a hinge or slide.
   void one_dof(Joint& j, Element& m) {
     Element& e = *j.element;
     double lower = 0, upper = 0, effort = 0, velocity = 0;
@@ -316,7 +316,7 @@ class Urdf {
   Robot tree_;
 };
 
-// Elements that mean something to others than a simulator of rigid bodies.
+// Elements that do not concern a simulator of rigid bodies.
 struct Aside {
   const char* element;
   const char* note;

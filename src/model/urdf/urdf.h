@@ -1,4 +1,4 @@
-// URDF: the MJCF that means the same.
+// URDF: conversion to equivalent MJCF.
 #pragma once
 
 #include <filesystem>
@@ -9,11 +9,11 @@
 
 namespace stiction::model {
 
-// Where a mesh is: its path if a file or an asset of this name is there.
+// Whether a file or an asset exists at this path.
 using FindFile = std::function<bool(const std::filesystem::path&)>;
 
-// The <mujoco> of a <robot>: its elements have the lines of those that they come from. Marks in
-// `robot` what has no counterpart. `directory`: of the file. Throws ModelError.
+// Returns the <mujoco> of a <robot>: its elements have the lines of those that they come from. Marks in
+// `robot` what has no counterpart. `directory`: that of the file. Throws ModelError.
 Element mjcf_of_urdf(Element& robot, const UrdfOptions& options, const std::string& directory,
                      const FindFile& find);
 

@@ -14,7 +14,7 @@ fs::path whole_path(const fs::path& path) {
   return fs::absolute(path.empty() ? "." : path, ec);
 }
 
-// Whether `path` stays below `folder`, links followed.
+// Returns whether `path` stays below `folder`, with links followed.
 bool inside(const fs::path& path, const fs::path& folder) {
   std::error_code ec;
   const fs::path a = fs::weakly_canonical(whole_path(path), ec);
@@ -39,7 +39,7 @@ void MeshFinder::compiler(const std::optional<std::string>& meshdir,
   strippath_ = strippath.value_or(true);
 }
 
-// A path that a mesh may have, and the folders that hold what is read.
+// A candidate path of a mesh, and the folders from which files are read.
 struct MeshFinder::Place {
   fs::path path;
   std::vector<fs::path> within;
@@ -72,12 +72,12 @@ std::vector<MeshFinder::Place> MeshFinder::places(const std::string& filename) c
       if (f.filename() == package) found.push_back({f / rest.lexically_relative(package), {f}});
   } else {
     for (const fs::path& f : folders_) found.push_back({f / name, {f}});
-    // robot/urdf/arm.urdf may name ../meshes/arm.stl, and what else lies in the search path
+    // robot/urdf/arm.urdf may name ../meshes/arm.stl, and files in the search path
     std::vector<fs::path> within = folders_;
     within.push_back(own.parent_path());
     found.push_back({directory_ / name, std::move(within)});
   }
-  found.push_back({directory_ / fs::path(name).filename(), {directory_}});  // as MuJoCo
+  found.push_back({directory_ / fs::path(name).filename(), {directory_}});  // as in MuJoCo
   return found;
 }
 
@@ -112,7 +112,7 @@ std::string MeshFinder::add(Element& e, Element& assets) {
   Vec3 scale = Vec3::Ones();
   std::string scaled;
   if (exactly(e, "scale", scale)) scaled = *text(e, "scale");
-  // as a path of MJCF: seen from the folder of the file
+  // as a path of MJCF: relative to the folder of the file
   fs::path file = directory_.empty() ? path : path.lexically_relative(directory_);
   if (file.empty()) file = fs::absolute(path);
   const std::string key = file.string() + " " + scaled;

@@ -1,4 +1,4 @@
-// Meshes of a URDF: where their files are.
+// Locates the mesh files of a URDF.
 #pragma once
 
 #include <filesystem>
@@ -12,17 +12,17 @@ namespace stiction::model {
 
 class MeshFinder {
  public:
-  // Looks in the folders of `search_path` and from `directory` on, the folder of the file, as MuJoCo; for package://NAME/ in
-  // a folder NAME of these, or in the one around `directory`. What lies outside of them and of the folder around
-  // `directory` is not read.
+  // Searches the folders of `search_path` and `directory`, the folder of the file, as MuJoCo does; for package://NAME/
+  // a folder NAME in one of these, or the one that contains `directory`. Files outside of these and of the parent of
+  // `directory` are not read.
   MeshFinder(const std::vector<std::string>& search_path, const std::string& directory,
              FindFile find);
 
-  // <mujoco><compiler>: with `strippath`, which is its default there, meshes are in `meshdir` by
+  // <mujoco><compiler>: with `strippath`, which is the default there, meshes are in `meshdir` by
   // their bare names.
   void compiler(const std::optional<std::string>& meshdir, std::optional<bool> strippath);
 
-  // Adds a <mesh> for this element of URDF, one for each file and scale, and returns its name.
+  // Adds a <mesh> for this element of URDF, one per file and scale, and returns its name.
   std::string add(Element& e, Element& assets);
 
  private:

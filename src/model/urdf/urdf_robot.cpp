@@ -20,7 +20,7 @@ std::string did_you_mean(const std::string& name, const std::vector<std::string>
 
 namespace {
 
-// <origin>: rpy are turns about the fixed axes x, y, z.
+// <origin>: rpy are rotations about the fixed axes x, y, z.
 Pose origin_of(Element& e) {
   Pose p;
   Element* o = child(e, "origin");
@@ -56,7 +56,7 @@ MassProperties inertial_of(Element& e) {
   require_nonnegative(mass, "value", own.mass);
   Element& i = required_child(e, "inertia");
   const auto off = [&](const char* name) { return number(i, name).value_or(0); };
-  // before <<, which must not be left halfway by an error
+  // read before <<, which an error must not interrupt
   const double xx = required_number(i, "ixx"), yy = required_number(i, "iyy"),
                zz = required_number(i, "izz");
   const double xy = off("ixy"), xz = off("ixz"), yz = off("iyz");
@@ -185,7 +185,7 @@ class Reader {
     return root;
   }
 
-  // Tells the links that this one is fixed to what it weighs by.
+  // Tells the links to which this one is fixed that an inertial, or one with a mass, exists.
   void look_up(int i) {
     if (!at(i).inertial) return;
     const bool mass = at(i).inertial->mass > 0;

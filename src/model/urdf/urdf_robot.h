@@ -1,4 +1,4 @@
-// The robot of a URDF: links, their masses and shapes, joints as a tree.
+// The robot of a URDF: links, their masses and shapes, and the tree of joints.
 #pragma once
 
 #include <map>
@@ -37,7 +37,7 @@ struct Link {
   int parent = -1;
   bool is_fixed = false;                   // to its parent
   std::optional<MassProperties> inertial;  // in the frame of the link
-  // Of this link or one that is fixed to it, over others that are: an inertial, one of a mass.
+  // Whether this link or a link fixed to it, over links that are fixed, has an inertial; one with a mass.
   bool has_inertial = false, has_mass = false;
   std::vector<Shape> shapes;
   std::vector<Joint> joints;  // to its children, in the order of the file
@@ -49,13 +49,13 @@ struct Robot {
   std::set<std::string> joint_names, geom_names;
 };
 
-// Reads <link> and <joint>; the meshes of their shapes go to `assets`. Throws ModelError where the
-// links are no tree.
+// Reads <link> and <joint>; the meshes of their shapes are added to `assets`. Throws ModelError if the
+// links do not form a tree.
 Robot read_robot(Element& robot, MeshFinder& meshes, Element& assets);
 
-// The first child of this name, or null.
+// Returns the first child of this name, or null.
 Element* child(Element& e, std::string_view name);
-// "": nothing is near; otherwise the question whether it was meant.
+// Returns a question that suggests a near name; "" if none is near.
 std::string did_you_mean(const std::string& name, const std::vector<std::string>& known);
 
 }  // namespace stiction::model::urdf

@@ -69,7 +69,7 @@ Attribute* Element::find(std::string_view attribute) {
 std::string shown(std::string_view s) {
   constexpr std::size_t kLimit = 60;
   if (s.size() <= kLimit) return visible(s);
-  // never cut inside a UTF-8 sequence
+  // never cut within a UTF-8 sequence
   std::size_t n = kLimit;
   while (n > 0 && (static_cast<unsigned char>(s[n]) & 0xc0) == 0x80) --n;
   return visible(s.substr(0, n)) + "... (" + std::to_string(s.size()) + " characters)";

@@ -1,5 +1,5 @@
-// How large the numbers of a file may be. Far above any robot, and chosen so that what the model
-// compiler and a step make of them stays finite in single precision (F = 3.4e38):
+// Bounds on the numbers of a file. Far above any robot, and chosen so that everything that the model
+// compiler and a step compute from them is finite in single precision (F = 3.4e38):
 //
 //   distance from the root     400 nested bodies, three lengths each:  r <= 1.2e9 m
 //   composite inertia          200 000 bodies, m r² + I:               3e35 kg m² < F
@@ -17,13 +17,13 @@
 namespace stiction::model {
 
 struct Bound {
-  double most;  // of the absolute value
+  double most;  // on the absolute value
   const char* unit;
   const char* quantity;
 };
 inline constexpr Bound kLengthBound{1e6, "m", "length"};
 inline constexpr Bound kPixelBound{1e6, "pixels", "size of an image"};
-// Joint positions: |qpos| beyond it is a bad state (types.h), so a range or reference is no larger.
+// Joint positions: |qpos| beyond this is a bad state (types.h), so ranges and references are no larger.
 inline constexpr Bound kPositionBound{1e10, "m or rad", "joint position"};
 inline constexpr Bound kVelocityBound{1e8, "m/s or rad/s", "joint velocity"};
 inline constexpr Bound kMassBound{1e12, "kg", "mass"};
@@ -46,10 +46,10 @@ inline constexpr Bound kTimeBound{1e10, "s", "time"};
 inline constexpr Bound kTimestepBound{1e3, "s", "time step"};
 inline constexpr double kLeastTimestep = 1e-9;  // s; 1/δt² = 1e18
 inline constexpr double kLeastTime = 1e-9;      // s; time constants of springs and contacts
-inline constexpr double kMostSolref = 1e4;      // s, and as a damping ratio
+inline constexpr double kMostSolref = 1e4;      // s, and for damping ratios
 inline constexpr double kLeastSize = 1e-9;      // m; radii and half lengths, 1/r² = 1e18
 
-// Throws unless |value| <= bound.most; `attribute` is where the value comes from.
+// Throws unless |value| <= bound.most; `attribute`: where the value comes from.
 void require_within(const Element& e, std::string_view attribute, double value, const Bound& bound);
 void require_within(const Element& e, std::string_view attribute, std::span<const double> values,
                     const Bound& bound);
@@ -57,7 +57,7 @@ void require_within(const Element& e, std::string_view attribute, std::span<cons
 void require_nonnegative(const Element& e, std::string_view attribute, double value,
                          const Bound& bound);
 
-// Reading with a bound; true if the attribute is given.
+// Read with a bound; return true if the attribute is given.
 bool read_within(Element& e, std::string_view attribute, const Bound& bound, double& value);
 bool read_nonnegative(Element& e, std::string_view attribute, const Bound& bound, double& value);
 bool exactly(Element& e, std::string_view attribute, const Bound& bound, std::span<double> out);

@@ -1,11 +1,11 @@
-// Walks over the elements of a tree.
+// Traversals of the elements of a tree.
 #pragma once
 
 #include "model/xml/xml.h"
 
 namespace stiction::model {
 
-// With those inside it.
+// Counts an element and those inside of it.
 inline int count(const Element& e) {
   int n = 1;
   for (const Element& child : e.children) n += count(child);
@@ -19,7 +19,7 @@ std::vector<Element*> all_of(Elements& elements) {
   return all;
 }
 
-// Sections and what is in them.
+// Counts sections and their elements.
 inline std::int64_t relations(const std::vector<Element*>& sections) {
   std::int64_t n = 0;
   for (const Element* section : sections) n += 1 + std::ssize(section->children);
@@ -38,7 +38,7 @@ void each(Element& e, const F& use) {
   for (Element& child : e.children) each(child, use);
 }
 
-// Where a body or frame of a tree is, and the class of elements that name none there.
+// A body or frame found in a tree, and the default class of elements there.
 struct Found {
   Element* element = nullptr;
   std::string childclass = "main";

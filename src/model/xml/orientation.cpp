@@ -6,7 +6,7 @@
 namespace stiction::model {
 namespace {
 
-constexpr double kTiny = 1e-14;  // below it an axis has no direction
+constexpr double kTiny = 1e-14;  // below this length an axis has no direction
 
 Vec3 unit(const Element& e, std::string_view attribute, const Vec3& v) {
   const double n = v.norm();

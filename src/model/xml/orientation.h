@@ -1,4 +1,4 @@
-// The five ways of MJCF to write a rotation.
+// The five representations of a rotation in MJCF.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 
 namespace stiction::model {
 
-// What <compiler> says about angles. Rotations in capitals of eulerseq are about fixed axes.
+// Settings of <compiler> for angles. Capitals in eulerseq denote rotations about fixed axes.
 struct AngleSettings {
   bool degree = true;
   std::string eulerseq = "xyz";
@@ -15,10 +15,10 @@ struct AngleSettings {
 };
 
 // Reads quat, axisangle, euler, xyaxes or zaxis into `q`; false if none is given.
-// Throws on more than one of them and on degenerate axes.
+// Throws if more than one is given, and on degenerate axes.
 bool read_orientation(const AngleSettings& settings, Element& e, Quat& q);
 
-// The shortest rotation that takes z to `v` (any length > 0).
+// Returns the shortest rotation that takes z to `v` (any length > 0).
 Quat rotation_from_z(const Vec3& v);
 
 // Throws unless the sequence is three letters of x y z X Y Z.

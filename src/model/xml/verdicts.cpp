@@ -1,4 +1,4 @@
-// What becomes of attributes that no code reads, and the report of all of them.
+// Verdicts on attributes that no code reads, and the report of all verdicts.
 #include <set>
 #include <tuple>
 
@@ -20,7 +20,7 @@ constexpr const char* kGraphics = "graphics";
 constexpr const char* kSolver = "the convex step has its own solver and exits";
 constexpr const char* kUser = "user data";
 
-// The first rule that fits decides.
+// The first rule that matches decides.
 constexpr Rule kRules[] = {
     {"*", "name class", Use::used, false, ""},
     {"*", "user", Use::ignored, false, kUser},
@@ -86,7 +86,7 @@ Verdict judge(const Element& e, const Attribute& a) {
   return {};
 }
 
-// Sections without any physics, and those that need code from elsewhere.
+// Marks sections without any physics, and those that need code from elsewhere.
 void judge_sections(Element& e) {
   for (const char* name : {"visual", "statistic", "size"}) {
     if (e.name == name) mark(e, Use::ignored, false, "does not change the motion");
@@ -100,7 +100,7 @@ ReportEntry entry(const Element& e, const Verdict& v) {
   return {v.use, v.physics, *e.file, e.line, shown(e.name), "", "", v.note};
 }
 
-// Of what is repeated the first entry stands for all.
+// Collects entries, but skips one of a copied element that repeats an earlier one.
 class Report {
  public:
   explicit Report(LoadReport& report) : report_(report) {}
@@ -126,7 +126,7 @@ void collect_into(Element& e, Report& report) {
       whole.value = shown(name->value);
     }
     report.add(e, std::move(whole));
-    // the whole element is out of play, unless an attribute has a verdict that is worse
+    // the whole element is ignored, unless an attribute has a worse verdict
     for (const auto& a : e.attributes) {
       if (!a.verdict || (a.verdict->use != Use::refused && !a.verdict->physics)) continue;
       report.add(e, {a.verdict->use, a.verdict->physics, *e.file, e.line, shown(e.name), a.name,

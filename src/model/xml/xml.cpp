@@ -16,7 +16,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Byte offset of the first byte that is no UTF-8 (or is a NUL), or npos.
+// Returns the offset of the first byte that is not UTF-8 (or is a NUL), or npos.
 std::size_t first_bad_byte(const std::string& s) {
   for (std::size_t i = 0; i < s.size();) {
     const auto c = static_cast<unsigned char>(s[i]);
@@ -34,7 +34,7 @@ std::size_t first_bad_byte(const std::string& s) {
   return std::string::npos;
 }
 
-// Line of the first tag with too many attributes, or 0. Looked for before parsing, since tinyxml2
+// Returns the line of the first tag with too many attributes, or 0. Searched before parsing, since tinyxml2
 // compares every attribute of an element with all earlier ones.
 std::ptrdiff_t crowded_tag(const std::string& s) {
   std::size_t i = s.find('<');
@@ -46,7 +46,7 @@ std::ptrdiff_t crowded_tag(const std::string& s) {
       for (++i; i < s.size() && s[i] != '>'; ++i) {
         if (s[i] != '"' && s[i] != '\'') continue;
         i = s.find(s[i], i + 1);
-        if (i == s.npos) return 0;  // an open quote: the parser says where
+        if (i == s.npos) return 0;  // an open quote: the parser reports it
         if (++attributes > kMaxAttributes) {
           return 1 + std::count(s.begin(), s.begin() + static_cast<std::ptrdiff_t>(i), '\n');
         }
@@ -98,7 +98,7 @@ std::string Disk::read(const fs::path& path, const std::string& shown_as) const 
 
 namespace {
 
-// Turns tinyxml2's tree into ours, file by file.
+// Converts tinyxml2's tree to ours, file by file.
 class Splicer {
  public:
   Splicer(Document& doc, const Assets& assets, const Disk& disk)
@@ -197,7 +197,7 @@ class Splicer {
     }
   }
 
-  // <include file="x"/> stands for the children of the top element of x.
+  // Replaces <include file="x"/> by the children of the top element of x.
   void splice(const tinyxml2::XMLElement& include, const std::string& file,
               const fs::path& directory, int depth, Element& parent) {
     Element at;
@@ -245,7 +245,7 @@ class Splicer {
   std::set<std::string> seen_;
   int count_ = 0;
   int chain_ = 0;   // files on the path of includes to the current one
-  int blamed_ = 0;  // of them named in an error
+  int blamed_ = 0;  // number of them named in an error
 };
 
 }  // namespace
@@ -262,7 +262,7 @@ const Assets::value_type* find_asset(const Assets& assets, const std::string& di
   const Assets::value_type* found = nullptr;
   for (const auto& asset : assets) {
     if (fs::path(asset.first).filename() != path.filename()) continue;
-    if (found) return nullptr;  // two of this name: only their paths tell them apart
+    if (found) return nullptr;  // two of this name: only their paths distinguish them
     found = &asset;
   }
   return found;

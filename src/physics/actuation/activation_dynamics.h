@@ -1,4 +1,4 @@
-// Activations of the actuators with a state, at the end of the step.
+// Activations of the stateful actuators at the end of the step.
 //
 // activation_dynamics  in   act, ctrl; actuator_ctrlrange, actuator_dynprm, actuator_actrange
 //                      out  act_next
@@ -8,7 +8,7 @@
 //   filterexact   the same                     a + (1 − exp(−δt/τ)) (u − a)
 //   muscle        ȧ = (u − a)/τ(u − a, a)      a + δt ȧ,  u in [0, 1]
 //
-// then within actrange. What a step's force takes is `act`, of an actuator with actearly `act_next`.
+// then clamped to actrange. The force of a step uses `act`; that of an actuator with actearly uses `act_next`.
 #pragma once
 
 #include "physics/base/views.h"
@@ -20,7 +20,7 @@ STICTION_FN S finite_or_zero(const S& x) {
   return select(is_finite(x), x, S(0.0));
 }
 
-// The control within ctrlrange; one that is not finite counts as zero.
+// Returns the control clamped to ctrlrange; a control that is not finite counts as zero.
 template <class S>
 STICTION_FN S clamped_control(const ModelView& m, const EnvView<S>& e, int a) {
   const S u = finite_or_zero(e.ctrl[a]);
@@ -28,8 +28,8 @@ STICTION_FN S clamped_control(const ModelView& m, const EnvView<S>& e, int a) {
   return clamp(u, e.actuator_ctrlrange[2 * a], e.actuator_ctrlrange[2 * a + 1]);
 }
 
-// 1 − exp(−x), x >= 0, to a few ulp: with E(x) = exp(−x) − 1, E(2x) = E(x) (2 + E(x)), which loses no digit,
-// from x/256. Beyond 40 it is 1.
+// Returns 1 − exp(−x), x >= 0, to a few ulp. With E(x) = exp(−x) − 1 the recurrence E(2x) = E(x) (2 + E(x)) loses no
+// digits; it starts at x/256. Beyond x = 40 the result is 1.
 template <class W>
 STICTION_FN W one_minus_exp(const W& x) {
   constexpr int kDoublings = 8, kTerms = 11;
@@ -42,15 +42,15 @@ STICTION_FN W one_minus_exp(const W& x) {
   return -E;
 }
 
-// A quintic step from 0 to 1 without slope and curvature at its ends.
+// A quintic step from 0 to 1 with zero slope and curvature at both ends.
 template <class W>
 STICTION_FN W smooth_step(const W& at) {
   const W x = clamp(at, W(0.0), W(1.0));
   return x * x * x * (W(10.0) + x * (W(6.0) * x - W(15.0)));
 }
 
-// (u − a)/τ: it takes longer to activate what is active, and to deactivate what is not; in between τ
-// changes over the width p[2].
+// Returns (u − a)/τ: activating an active muscle takes longer, and so does deactivating an inactive one; between
+// activation and deactivation τ changes over the width p[2].
 template <class S>
 STICTION_FN Wide<S> muscle_rate(const S* p, const Wide<S>& control, const Wide<S>& act) {
   using W = Wide<S>;
@@ -75,7 +75,7 @@ STICTION_FN Wide<S> next_activation(const ModelView& m, const EnvView<S>& e, int
     case ActuatorDynamics::integrator: next = act + dt * u; break;
     case ActuatorDynamics::filter: next = act + dt * ((u - act) / widen(p[0])); break;
     case ActuatorDynamics::filterexact: {
-      const W tau = widen(p[0]);  // none: at once
+      const W tau = widen(p[0]);  // 0: no filter, act = u
       const Mask<W> filters = tau > W(0.0);
       const W share = one_minus_exp(dt / select(filters, tau, W(1.0)));
       next = select(filters, act + share * (u - act), u);

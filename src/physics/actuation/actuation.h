@@ -7,8 +7,8 @@
 //
 //   k = -bias - D v0 + medium - K (q0 ⊖ q_s + δt v0) + explicit actuators + applied forces
 //
-// Inputs that are not finite count as zero and set bad_control. An actuator whose feedback pulls
-// back in a lane is a servo there: a row of the problem, and no force here.
+// Inputs that are not finite count as zero and set bad_control. In the lanes where the feedback of an actuator
+// is restoring, the actuator is a servo: a row of the problem, and no force here.
 #pragma once
 
 #include "physics/actuation/activation_dynamics.h"
@@ -28,7 +28,7 @@ STICTION_FN Vec3<S> finite_or_zero(const Vec3<S>& v) {
 
 // ---- actuators
 
-// Entry k of the moment arm: gear, times that of a tendon; else what site_drives.h found.
+// Returns entry k of the moment arm: gear, or gear times the arm of a tendon; else the arm from site_drives.h.
 template <Drives can = Drives::states, class S>
 STICTION_FN S actuator_moment(const ModelView& m, const EnvView<S>& e, int a, int k) {
   const S* gear = e.actuator_gear + 6 * a;
@@ -39,7 +39,7 @@ STICTION_FN S actuator_moment(const ModelView& m, const EnvView<S>& e, int a, in
   return gear[0] * e.moment[m.coord_momentadr[m.nv + m.nu + m.actuator_trnid[a]] + k];
 }
 
-// What site_drives.h found; gear l of a tendon, gear · q of a hinge or slide, gear · log q of a ball; free: 0.
+// Returns the length: of site_drives.h; tendon: gear l, hinge or slide: gear · q, ball: gear · log q, free: 0.
 template <Drives can = Drives::states, class S>
 STICTION_FN S actuator_length(const ModelView& m, const EnvView<S>& e, int a) {
   using W = Wide<S>;
@@ -57,7 +57,7 @@ STICTION_FN S actuator_length(const ModelView& m, const EnvView<S>& e, int a) {
   }
 }
 
-// Moment arm times the velocities v of the dofs.
+// Returns the moment arm times the dof velocities v.
 template <class S, Drives can = Drives::states>
 STICTION_FN S actuator_velocity(const ModelView& m, const EnvView<S>& e, int a, const S* v) {
   const int adr = m.coord_momentadr[m.nv + a];
@@ -67,7 +67,7 @@ STICTION_FN S actuator_velocity(const ModelView& m, const EnvView<S>& e, int a, 
   return velocity;
 }
 
-// The length nearest to `length` that names the same rotation as `target`.
+// Returns, among the lengths that represent the same rotation as `target`, the one nearest to `length`.
 template <class S>
 STICTION_FN S short_way_round(const S& target, const S& length, const S& gear) {
   const S period = S(6.2831853071795862) * gear, way = target - length;
@@ -76,7 +76,7 @@ STICTION_FN S short_way_round(const S& target, const S& length, const S& gear) {
   return select(none, target, length + (way - period * turns));
 }
 
-// The clamped control, or the activation.
+// Returns the input of actuator a: its clamped control, or its activation.
 template <Drives can, class S>
 STICTION_FN S actuator_input(const ModelView& m, const EnvView<S>& e, int a) {
   if constexpr (can == Drives::states) {
@@ -86,8 +86,8 @@ STICTION_FN S actuator_input(const ModelView& m, const EnvView<S>& e, int a) {
   return clamped_control(m, e, a);
 }
 
-// gain u + bias; a position servo, gain times (u - length), on a ball joint or a rotation between sites goes the short
-// way round.
+// Writes act_law = gain u + bias. A position servo, gain times (u - length), on a ball joint or on the rotation between
+// sites takes the shorter way round.
 template <Drives can, class S>
 STICTION_FN void control_law(const ModelView& m, EnvView<S>& e, int a) {
   S u = actuator_input<can>(m, e, a);
@@ -125,7 +125,7 @@ STICTION_FN void actuate(const ModelView& m, EnvView<S>& e, int a) {
   control_law<can>(m, e, a);
 }
 
-// law · (1, length, velocity) within forcerange; 0 of a servo.
+// Returns law · (1, length, velocity) clamped to forcerange; 0 for a servo.
 template <class S>
 STICTION_FN S own_force(const ModelView& m, const EnvView<S>& e, int a) {
   const Vec3<S> law = load3(e.act_law, a);
@@ -135,8 +135,8 @@ STICTION_FN S own_force(const ModelView& m, const EnvView<S>& e, int a) {
   return select(is_servo(e, a), S(0.0), f);
 }
 
-// By what actuatorfrcrange of its tendon shrinks the force of actuator a: it bounds the sum of all actuators
-// that pull there.
+// Returns the factor by which actuatorfrcrange of the tendon scales the force of actuator a: the range bounds the sum
+// of all actuators that pull the tendon.
 template <class S>
 STICTION_FN S tendon_share(const ModelView& m, const EnvView<S>& e, int a) {
   const auto on_tendon = [&](int b) {
@@ -157,13 +157,13 @@ STICTION_FN S explicit_force(const ModelView& m, const EnvView<S>& e, int a) {
   return tendon_share(m, e, a) * own_force(m, e, a);
 }
 
-// Explicit actuators on dof i, within actuatorfrcrange of its joint.
+// Returns the force of the explicit actuators on dof i, clamped to actuatorfrcrange of its joint.
 template <Drives can, class S>
 STICTION_FN S dof_actuation(const ModelView& m, EnvView<S>& e, int i) {
   S f = S(0.0);
   for (int n = m.dof_momentadr[i]; n < m.dof_momentadr[i + 1]; ++n) {
     const int k = m.dof_moment[n];
-    if (m.moment_coord[k] >= m.nv + m.nu) break;  // of tendons
+    if (m.moment_coord[k] >= m.nv + m.nu) break;  // the rest are moments of tendons
     f = f + e.moment[k] * explicit_force(m, e, m.moment_coord[k] - m.nv);
   }
   if constexpr (can == Drives::states)
@@ -173,7 +173,7 @@ STICTION_FN S dof_actuation(const ModelView& m, EnvView<S>& e, int i) {
 
 // ---- springs and dampers
 
-// Writes -bias - D v0 + medium - K (q0 ⊖ q_s + δt v0) of the dofs of joint j; of K what is implicit goes with δt v0.
+// Writes -bias - D v0 + medium - K (q0 ⊖ q_s + δt v0) for the dofs of joint j; only the implicit part of K takes δt v0.
 template <class S>
 STICTION_FN void joint_forces(const ModelView& m, EnvView<S>& e, int j) {
   const int dof = m.jnt_dofadr[j];
@@ -202,7 +202,7 @@ STICTION_FN void joint_forces(const ModelView& m, EnvView<S>& e, int j) {
 
 // ---- forces on the bodies
 
-// Wrench about O of what is applied at the centre of mass: the user's, and compensated gravity.
+// Computes the wrench about O of the loads at the centre of mass: the user's, and gravity compensation.
 template <class S>
 STICTION_FN void body_applied(const ModelView& m, EnvView<S>& e, int b) {
   Spatial<S> f = zero6<S>();
@@ -214,14 +214,14 @@ STICTION_FN void body_applied(const ModelView& m, EnvView<S>& e, int b) {
   store6(e.cfrc_applied, b, f);
 }
 
-// Sets bad_control where an input is not finite. True if a body is pushed or lifted in any lane.
+// Sets bad_control where an input is not finite. Returns true if a body has a load or gravity compensation in any lane.
 template <class Team, class S>
 STICTION_FN bool check_inputs(const Team& team, const ModelView& m, EnvView<S>& e) {
   const int nx = 6 * m.nbody;
   const auto total = [&](int n, const S* x) {
     return team.template sum<S>(n, [=](int i) { return vabs(x[i]); });
   };
-  // 0, or NaN where a number is not finite
+  // 0, or NaN if any number is not finite
   const auto fault = [&](int n, const S* x) {
     return team.template sum<S>(n, [=](int i) { return x[i] - x[i]; });
   };
@@ -243,7 +243,7 @@ STICTION_FN void actuation_up_to(const Team& team, const ModelView& m, EnvView<S
     gather_forces(team, m, e.cfrc_applied);
   }
   team.for_each(m.nv, [&](int i) {
-    // + 0 turns -0 into 0: a lane that nobody pushes must not see that its neighbour is pushed
+    // + 0 turns -0 into 0: a lane without loads must not change its bits because another lane has some
     S external = S(0.0);
     if (pushed) external = dot(load6(e.cdof, i), load6(e.cfrc_applied, m.dof_bodyid[i])) + S(0.0);
     e.qfrc_bodies[i] = external - e.qfrc_bias[i];

@@ -1,4 +1,4 @@
-// Compensated gravity that is part of the actuators' force, on joints with actuatorgravcomp; a part of actuation.h.
+// Gravity compensation carried by the actuators, on joints with actuatorgravcomp; a part of actuation.h.
 #pragma once
 
 #include "physics/base/vec.h"
@@ -6,13 +6,13 @@
 
 STICTION_PHYSICS_BEGIN
 
-// Feedback that pulls back.
+// Returns the lanes in which the feedback of the actuator is restoring.
 template <class S>
 STICTION_FN Mask<S> is_servo(const EnvView<S>& e, int a) {
   return e.act_law[3 * a + 1] < S(0.0) || e.act_law[3 * a + 2] < S(0.0);
 }
 
-// Gravity that is compensated on dof i: S_i · Σ [c × f; f], f = −share m g at the centres of the subtree.
+// Returns the gravity compensated on dof i: S_i · Σ [c × f; f], f = −share m g at the centres of mass of the subtree.
 template <class S>
 STICTION_FN S compensated_gravity(const ModelView& m, const EnvView<S>& e, int i) {
   const Spatial<S> axis = load6(e.cdof, i);
@@ -24,7 +24,7 @@ STICTION_FN S compensated_gravity(const ModelView& m, const EnvView<S>& e, int i
   return total;
 }
 
-// Where a servo drives the joint of dof i alone, the bounds of its row are actuatorfrcrange.
+// Where a servo alone drives the joint of dof i, the bounds of its row implement actuatorfrcrange.
 template <class S>
 STICTION_FN Mask<S> is_bounded_by_row(const ModelView& m, const EnvView<S>& e, int i) {
   Mask<S> servo = no_lanes<S>();
@@ -35,7 +35,7 @@ STICTION_FN Mask<S> is_bounded_by_row(const ModelView& m, const EnvView<S>& e, i
   return servo;
 }
 
-// f within actuatorfrcrange of the joint of dof i.
+// Returns f clamped to actuatorfrcrange of the joint of dof i.
 template <class S>
 STICTION_FN S within_range(const ModelView& m, const EnvView<S>& e, int i, S f) {
   const int j = m.dof_jntid[i];
@@ -44,7 +44,7 @@ STICTION_FN S within_range(const ModelView& m, const EnvView<S>& e, int i, S f) 
                 clamp(f, e.jnt_actfrcrange[2 * j], e.jnt_actfrcrange[2 * j + 1]));
 }
 
-// f, explicit actuators on the joint of dof i, and the gravity that they compensate.
+// Adds to f, the explicit actuators on the joint of dof i, the gravity that they compensate.
 template <class S>
 STICTION_FN S lifting_actuation(const ModelView& m, EnvView<S>& e, int i, S f) {
   const bool lifts = m.jnt_actgravcomp[m.dof_jntid[i]] != 0;

@@ -1,4 +1,4 @@
-// The force of a muscle over its length and velocity, as its tangent plane c · (1, length, velocity).
+// The force of a muscle, a function of length and velocity, as its tangent plane c · (1, length, velocity).
 //
 //   gain = −F0 FL(L) FV(V),   bias = −F0 FP(L)
 //   L = range0 + (length − lengthrange0)/L0,   V = velocity/(L0 vmax)
@@ -10,14 +10,14 @@
 
 STICTION_PHYSICS_BEGIN
 
-// A function and its slope.
+// The value of a function and its derivative.
 template <class S>
 struct Curve {
   S value, slope;
 };
 
-// FL: a bump of four parabolas, with y = |L − 1|/w the distance from its top in half widths of its side:
-// 1 − y²/2, from y = 1 on (2 − y)²/2.
+// FL: a bump made of four parabolas; y = |L − 1|/w is the distance from its top in half widths of that side:
+// 1 − y²/2 for y < 1, then (2 − y)²/2.
 template <class S>
 STICTION_FN Curve<S> active_length(const S& L, const S& lmin, const S& lmax) {
   const S one = S(1.0), half = S(0.5);
@@ -29,7 +29,7 @@ STICTION_FN Curve<S> active_length(const S& L, const S& lmin, const S& lmax) {
   return {select(top, one - half * (y * y), half * (rest * rest)), select(shorter, slope, -slope)};
 }
 
-// FV: (1 + V)² while it shortens, then fvmax − (y − V)²/y up to y = fvmax − 1.
+// FV: (1 + V)² while the muscle shortens, then fvmax − (y − V)²/y up to y = fvmax − 1.
 template <class S>
 STICTION_FN Curve<S> active_velocity(const S& V, const S& fvmax) {
   const S zero = S(0.0), one = S(1.0), two = S(2.0);
@@ -40,7 +40,7 @@ STICTION_FN Curve<S> active_velocity(const S& V, const S& fvmax) {
           select(drawn_out, two * share, two * shortens)};
 }
 
-// FP: beyond the optimum fpmax x²/2, from x = 1 on a line.
+// FP: beyond the optimal length fpmax x²/2, a straight line from x = 1.
 template <class S>
 STICTION_FN Curve<S> passive_length(const S& L, const S& lmax, const S& fpmax) {
   const S half = S(0.5), one = S(1.0), w = half * (lmax - one);
@@ -55,7 +55,7 @@ STICTION_FN Vec3<S> tangent_plane(const S& force, const S& by_length, const S& b
   return {force - by_length * length - by_velocity * velocity, by_length, by_velocity};
 }
 
-// `p`: nine numbers of Model::actuator_muscle.
+// `p`: the nine numbers of Model::actuator_muscle.
 template <class S>
 STICTION_FN S muscle_length0(const S* p, const S* lengthrange) {
   return (lengthrange[1] - lengthrange[0]) / (p[1] - p[0]);

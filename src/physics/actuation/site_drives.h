@@ -1,16 +1,16 @@
-// Lengths and moment arms of the actuators whose arm turns with the pose: on sites, slider-cranks, and on ball and
-// free joints in the axes of the parent.
+// Lengths and moment arms of the actuators whose moment arm depends on the pose: on sites, slider-cranks, and on ball
+// and free joints in the axes of the parent.
 //
 // site_drives  in   qpos, xpos, xquat, xmat, cdof; placements of sites, actuator_gear
 //              out  act_length and moment of these actuators
 //
 //   site            l = 0                                         wrench R gear on the site's body
-//   with refsite    l = gear · (R_rᵀ (p − p_r), log(R_rᵀ R))      R_r gear on it, the opposite on the other
+//   with refsite    l = gear · (R_rᵀ (p − p_r), log(R_rᵀ R))      R_r gear on its body, the negative on the other
 //   slider-crank    l = gear (a·v − √((a·v)² + r² − v·v))         ∂l/∂v on the crank, v = p − p_s, a the slider's axis
 //   in the parent   l = gear · log q of a ball                    R(q)ᵀ gear
 //   body            l = 0                                         adhesion.h
 //
-// What moves both sites moves nothing, as in MuJoCo.
+// Dofs that move both sites have a zero moment arm, as in MuJoCo.
 #pragma once
 
 #include "physics/base/functions.h"
@@ -18,7 +18,7 @@
 
 STICTION_PHYSICS_BEGIN
 
-// On body 2 at r2: force, torque2; on body 1 at r1: -force, torque1. Both r from the origins of their trees.
+// On body 2 at r2: force, torque2; on body 1 at r1: -force, torque1. r1, r2 are relative to the origins of the trees.
 template <class S>
 struct Pull {
   int body1, body2;
@@ -55,7 +55,7 @@ STICTION_FN Pull<S> site_pull(const ModelView& m, const EnvView<S>& e, int a) {
   return pull;
 }
 
-// Out of the rod's reach the slider is below the crank: l = a·v.
+// Where the rod is too short to reach, the slider is at the foot of the perpendicular from the crank: l = a·v.
 template <class S>
 STICTION_FN Pull<S> slidercrank_pull(const ModelView& m, const EnvView<S>& e, int a) {
   using W = Wide<S>;
@@ -80,7 +80,7 @@ STICTION_FN Pull<S> slidercrank_pull(const ModelView& m, const EnvView<S>& e, in
           gear * narrow<S>(along - select(reaches, root, W(0.0)))};
 }
 
-// m_i = force · velocity of the point + torque · ω, per unit of dof i, over the dofs of one of the bodies.
+// Writes m_i = force · (point velocity) + torque · ω per unit of dof i, for the dofs that move one body but not both.
 template <class S>
 STICTION_FN void pull_arm(const ModelView& m, EnvView<S>& e, int a, const Pull<S>& pull) {
   const int adr = m.coord_momentadr[m.nv + a], end = m.coord_momentadr[m.nv + a + 1];

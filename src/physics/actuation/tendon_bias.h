@@ -1,9 +1,9 @@
-// How fast the velocity of a spatial tendon changes at q̈ = 0, because the string turns:
+// Rate of change of a spatial tendon's velocity at q̈ = 0, due to the changing direction of the tendon:
 //
 //   ṁ·v = Σ ((|u|² − (n·u)²)/|p2 − p1| + n·(a2 − a1))/divisor,   u = velocity of p2 against p1,
 //
-// over the parts between the sites p1, p2. A tendon with armature a has the momentum a m·v, so that a ṁ·v is a
-// part of its bias.
+// over the segments between the sites p1, p2. A tendon with armature a has the momentum a m·v, so a ṁ·v is a
+// part of its bias force.
 //
 // reads   xpos, xmat, cvel0, cacc, mocap_twist; placements of sites, wrap_coef
 #pragma once
@@ -13,7 +13,7 @@
 
 STICTION_PHYSICS_BEGIN
 
-// Velocity of a site and its acceleration at q̈ = 0.
+// Velocity of a site, and its acceleration at q̈ = 0.
 template <class S>
 struct SiteMotion {
   Vec3<Wide<S>> pos;
@@ -36,7 +36,7 @@ STICTION_FN SiteMotion<S> site_motion(const ModelView& m, const EnvView<S>& e, i
   return {pos, velocity, velocity_at(load6(e.cacc, b), r) + cross(v.a, velocity)};
 }
 
-// Around a geom there is no armature: such a tendon has 0.
+// Returns ṁ·v; 0 for tendons that wrap around a geom, which have no armature.
 template <class S>
 STICTION_RARE S tendon_bias(const ModelView& m, const EnvView<S>& e, int t) {
   S sum = S(0.0), share = S(1.0);

@@ -1,14 +1,14 @@
-// Lengths of the tendons, their moment arms, and how fast they change.
+// Lengths, moment arms and velocities of the tendons.
 //
 // tendons  in   qpos, qvel, xpos, xquat, xmat, cdof; placements of sites and geoms, wrap_coef
 //          out  ten_length (wide), ten_velocity, moment of their coordinates; those of site_drives.h
 //
 //   fixed     l = Σ coef q_j                                m_j = coef
 //   spatial   l = Σ |p2 − p1|/divisor + arcs on geoms       m_i = Σ n · (∂p2/∂q_i − ∂p1/∂q_i)/divisor,
-//             n = (p2 − p1)/|p2 − p1|, over the straight parts between points of two bodies
+//             n = (p2 − p1)/|p2 − p1|, over the straight segments between points of two bodies
 //
-// An arc adds nothing to the arm: where the string touches a geom its direction does not change, and both of
-// the arc's ends belong to the geom's body.
+// An arc contributes nothing to the moment arm: where the tendon touches a geom its direction is continuous, and
+// both ends of the arc belong to the geom's body.
 #pragma once
 
 #include "physics/actuation/site_drives.h"
@@ -22,15 +22,15 @@ STICTION_FN Vec3<Wide<S>> site_position(const ModelView& m, const EnvView<S>& e,
   return load3(e.xpos, b) + load9(e.xmat, b) * load3(e.site_pos, site);
 }
 
-// A point of a tendon's path.
+// A point on the path of a tendon.
 template <class S>
 struct PathPoint {
   int body;
   Vec3<Wide<S>> pos;
 };
 
-// Adds what the straight part from p to q gives to the arm of coordinate c, times `scale`. What moves both
-// bodies moves no length.
+// Adds the contribution of the straight segment from p to q to the moment arm of coordinate c, times `scale`. A dof
+// that moves both bodies does not change the length.
 template <class S>
 STICTION_FN void add_straight(const ModelView& m, EnvView<S>& e, int c, const PathPoint<S>& p,
                               const PathPoint<S>& q, const S& scale) {
@@ -56,7 +56,7 @@ STICTION_FN void add_straight(const ModelView& m, EnvView<S>& e, int c, const Pa
   }
 }
 
-// From site wrap k to the next site, around the geom between them if there is one; returns the length.
+// Follows the path from site wrap k to the next site, around the geom between them if any; returns the length.
 template <class S>
 STICTION_FN Wide<S> path_part(const ModelView& m, EnvView<S>& e, int c, int k, const S& scale) {
   using W = Wide<S>;
@@ -91,7 +91,7 @@ template <class S>
 STICTION_RARE Wide<S> spatial_tendon(const ModelView& m, EnvView<S>& e, int t) {
   using W = Wide<S>;
   const int c = m.nv + m.nu + t, end = m.tendon_adr[t] + m.tendon_num[t];
-  W length = W(0.0), share = W(1.0);  // 1/divisor of the pulleys
+  W length = W(0.0), share = W(1.0);  // share: 1/divisor of the pulleys
   for (int k = m.tendon_adr[t]; k < end - 1; ++k) {
     if (m.wrap_type[k] == static_cast<int>(WrapType::pulley))
       share = W(1.0) / widen(e.wrap_coef[k]);
@@ -113,7 +113,7 @@ STICTION_FN Wide<S> fixed_tendon(const ModelView& m, EnvView<S>& e, int t) {
   return length;
 }
 
-// Moment arm of a coordinate times the velocities v of the dofs.
+// Returns the moment arm of a coordinate times the dof velocities v.
 template <class S>
 STICTION_FN S coordinate_velocity(const ModelView& m, const EnvView<S>& e, int c, const S* v) {
   S sum = S(0.0);

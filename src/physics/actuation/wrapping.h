@@ -1,13 +1,13 @@
-// The shortest way of a string between two points around a sphere or a cylinder, as MuJoCo takes it: in the
-// plane of a circle about the origin.
+// The shortest path of a tendon between two points around a sphere or a cylinder, computed as in MuJoCo: in
+// the plane, around a circle about the origin.
 //
-//   outside   two tangents and the arc between them, where the straight line meets the circle: the shorter way;
-//             with a side point the string never crosses the ray from the centre away from that point
-//   inside    the side point lies inside: the string touches the circle from within, at one point where both
-//             of its parts make the same angle with the radius,
+//   outside   two tangents and the arc between them, if the straight line meets the circle: the shorter side;
+//             with a side point the path never crosses the ray from the centre away from that point
+//   inside    the side point lies inside: the tendon touches the circle from within, at one point where both
+//             segments make the same angle with the radius,
 //                 asin(A z) + asin(B z) − 2 asin z + G = 0,  A = r/|p0|,  B = r/|p1|,  G the angle at the centre
 //
-// Lanes differ in whether they wrap at all.
+// Lanes may differ in whether the tendon wraps.
 #pragma once
 
 #include "physics/base/functions.h"
@@ -42,7 +42,7 @@ template <class W>
 STICTION_FN Vec2<W> select(const Mask<W>& m, const Vec2<W>& a, const Vec2<W>& b) {
   return {select(m, a.x, b.x), select(m, a.y, b.y)};
 }
-// (1, 0) where there is no direction.
+// Returns a/|a|, or (1, 0) for a = 0.
 template <class W>
 STICTION_FN Vec2<W> unit(const Vec2<W>& a) {
   const W length = vsqrt(dot(a, a));
@@ -57,13 +57,13 @@ STICTION_FN Vec3<W> unit(const Vec3<W>& a) {
   const W inverse = W(1.0) / select(some, length, W(1.0));
   return {select(some, inverse * a.x, W(1.0)), inverse * a.y, inverse * a.z};
 }
-// Of 0 <= x <= 1.
+// Returns asin x, 0 <= x <= 1.
 template <class W>
 STICTION_FN W arcsine(const W& x) {
   return atan2(x, vsqrt(vmax((W(1.0) - x) * (W(1.0) + x), W(0.0))));
 }
 
-// Where a string leaves the first of its points and where it comes to the second; `arc` is between them.
+// The tangent points where the path leaves the first point's side and arrives at the second's; `arc` lies between them.
 template <class W>
 struct CircleWrap {
   Mask<W> wraps;
@@ -71,9 +71,9 @@ struct CircleWrap {
   W arc;
 };
 
-inline constexpr double kParallel = 1e-15;  // sine of the angle between lines that do not meet
-// Of squared distances: what lies no deeper in a circle lies on it. A tangent that round-off lets dip into the circle
-// would have its touching points in the wrong order, and go all the way around.
+inline constexpr double kParallel = 1e-15;  // sine of the angle below which lines count as parallel
+// Relative tolerance of squared distances: a point this little inside a circle counts as on it. A tangent that
+// round-off lets dip into the circle would have its tangent points in the wrong order, and its arc would go all around.
 inline constexpr double kTangential = 1e-12;
 
 template <class W>
@@ -87,11 +87,11 @@ STICTION_FN Mask<W> segments_meet(const Vec2<W>& p1, const Vec2<W>& p2, const Ve
   return cross_each_other && a >= zero && a <= one && b >= zero && b <= one;
 }
 
-// The two tangent points of a string that goes around the circle with `sign` as its sense.
+// The two tangent points of a path around the circle in the sense `sign`.
 template <class W>
 struct Tangents {
   Vec2<W> first, second;
-  Mask<W> crossed;  // the tangents meet: no way around
+  Mask<W> crossed;  // the tangents intersect: no valid path
 };
 template <class W>
 STICTION_FN Tangents<W> tangents(const Vec2<W>& p0, const Vec2<W>& p1, const W& radius,
@@ -105,7 +105,7 @@ STICTION_FN Tangents<W> tangents(const Vec2<W>& p0, const Vec2<W>& p1, const W& 
   return {a, b, segments_meet(p0, a, p1, b)};
 }
 
-// Around the outside. `side`: unit vector to the side point, where the string is `sided`.
+// Wraps around the outside. `side`: unit vector towards the side point, if the tendon is `sided`.
 template <class W>
 STICTION_FN CircleWrap<W> wrap_outside(const Vec2<W>& p0, const Vec2<W>& p1, bool sided,
                                        const Vec2<W>& side, const W& radius) {
@@ -113,7 +113,7 @@ STICTION_FN CircleWrap<W> wrap_outside(const Vec2<W>& p0, const Vec2<W>& p1, boo
   const Vec2<W> dif = p1 - p0;
   const W d2 = dot(dif, dif);
   const Mask<W> apart = d2 > zero;
-  // nearest point of the straight line
+  // point of the straight line nearest to the centre
   const W a = clamp(-dot(dif, p0) / select(apart, d2, one), zero, one);
   const Vec2<W> nearest = p0 + a * dif;
   Mask<W> clear = dot(nearest, nearest) > r2;
@@ -130,7 +130,7 @@ STICTION_FN CircleWrap<W> wrap_outside(const Vec2<W>& p0, const Vec2<W>& p1, boo
     const Vec2<W> gap = t.first - t.second;
     return select(t.crossed, W(-std::numeric_limits<double>::infinity()), -dot(gap, gap));
   };
-  const auto bearing = [&](const Vec2<W>& p) {  // from `side`, in (−π, π]
+  const auto bearing = [&](const Vec2<W>& p) {  // angle from `side`, in (−π, π]
     const W across = cross(side, p);
     return vcopysign(atan2(vabs(across), dot(side, p)), across);
   };
@@ -139,7 +139,7 @@ STICTION_FN CircleWrap<W> wrap_outside(const Vec2<W>& p0, const Vec2<W>& p1, boo
   const Vec2<W> second = select<W>(is_left, left.second, right.second);
   const Mask<W> crossed = (is_left && left.crossed) || (!is_left && right.crossed);
 
-  // the angle from one to the other, in the sense of the way
+  // the angle from one tangent point to the other, in the sense of the path
   const W turn = -cross(first, second);
   const W angle = atan2(vabs(turn), dot(first, second));
   const Mask<W> long_way = (turn > zero && !is_left) || (turn < zero && is_left);
@@ -148,9 +148,9 @@ STICTION_FN CircleWrap<W> wrap_outside(const Vec2<W>& p0, const Vec2<W>& p1, boo
 }
 
 inline constexpr int kWrapIterations = 20;
-inline constexpr double kWrapStart = 1 - 1e-7, kWrapTolerance = 1e-6;  // of z; rad
+inline constexpr double kWrapStart = 1 - 1e-7, kWrapTolerance = 1e-6;  // initial z; rad
 
-// Along the inside.
+// Wraps along the inside.
 template <class W>
 STICTION_FN CircleWrap<W> wrap_inside(const Vec2<W>& p0, const Vec2<W>& p1, const W& radius) {
   const W zero = W(0.0), one = W(1.0), tolerance = W(kWrapTolerance), least = W(kParallel);
@@ -171,7 +171,7 @@ STICTION_FN CircleWrap<W> wrap_inside(const Vec2<W>& p0, const Vec2<W>& p1, cons
   const auto value = [&](const W& z) {
     return arcsine(A * z) + arcsine(B * z) - W(2.0) * arcsine(z) + G;
   };
-  // Newton's method from the right; where it fails the string touches between the two points
+  // Newton's method from the right; where it fails, the tendon touches the circle between the two points
   W z = W(kWrapStart), f = value(z), count = zero;
   Mask<W> good = wraps && cos_G <= one - least && !(f > zero);
   for (int k = 0; k < kWrapIterations; ++k) {
@@ -195,15 +195,15 @@ STICTION_FN CircleWrap<W> wrap_inside(const Vec2<W>& p0, const Vec2<W>& p1, cons
   return {wraps, touch, touch, zero};
 }
 
-// A string around a geom, in space.
+// The path of a tendon around a geom, in space.
 template <class W>
 struct Wrap {
   Mask<W> wraps;
-  Vec3<W> first, second;  // where it touches the geom
-  W arc;                  // its length there
+  Vec3<W> first, second;  // where the path touches the geom
+  W arc;                  // length of the path between them
 };
 
-// Two axes of a sphere's frame that span the plane of the centre and the two points.
+// Two axes, in the frame of a sphere, that span the plane through the centre and the two points.
 template <class W>
 struct PlaneAxes {
   Vec3<W> x, y;
@@ -213,7 +213,7 @@ STICTION_FN PlaneAxes<W> sphere_axes(const Vec3<W>& p0, const Vec3<W>& p1) {
   const Vec3<W> x = unit(p0);
   const Vec3<W> plain = cross(p0, p1);
   const Mask<W> in_line = norm2(plain) <= W(kParallel * kParallel) * (norm2(p0) * norm2(p1));
-  // any plane: the normal of p0 and (1, 1, 1) without the largest component of p0
+  // collinear: any plane; the normal of p0 and (1, 1, 1) without the largest component of p0
   const W ax = vabs(x.x), ay = vabs(x.y), az = vabs(x.z);
   const Mask<W> z_largest = az > ax && az > ay, y_largest = !z_largest && ay > ax && ay > az;
   const Mask<W> x_largest = !z_largest && !y_largest;
@@ -223,8 +223,8 @@ STICTION_FN PlaneAxes<W> sphere_axes(const Vec3<W>& p0, const Vec3<W>& p1) {
   return {x, unit(cross(normal, x))};
 }
 
-// From x0 to x1 around the geom at `centre` with the axes `frame` (z: that of a cylinder); side: a point, where
-// the string is `sided`.
+// Path from x0 to x1 around the geom at `centre` with the axes `frame` (z: the axis of a cylinder); side: the side
+// point, if the tendon is `sided`.
 template <class W>
 STICTION_FN Wrap<W> wrap_string(const Vec3<W>& x0, const Vec3<W>& x1, bool cylinder,
                                 const Vec3<W>& centre, const Mat3<W>& frame, const W& radius,
@@ -250,7 +250,7 @@ STICTION_FN Wrap<W> wrap_string(const Vec3<W>& x0, const Vec3<W>& x1, bool cylin
   Vec3<W> first = wrap.first.x * axes.x + wrap.first.y * axes.y;
   Vec3<W> second = wrap.second.x * axes.x + wrap.second.y * axes.y;
   if (cylinder) {
-    // a helix: the height rises evenly along the way
+    // a helix: the height changes linearly along the path
     const Vec2<W> to_first = d0 - wrap.first, to_second = d1 - wrap.second;
     const W l0 = vsqrt(dot(to_first, to_first)), l1 = vsqrt(dot(to_second, to_second));
     const W way = l0 + wrap.arc + l1;

@@ -1,5 +1,5 @@
-// What the steps since its reset have said of an environment, kept beside its fields; and what a
-// reset is.
+// The status bits that an environment has accumulated since its reset, kept beside its fields, and the
+// definition of a reset.
 #pragma once
 
 #include <cstdint>
@@ -10,11 +10,11 @@
 
 namespace stiction::physics {
 
-// Of all environments, (num_envs) each.
+// Arrays over all environments, (num_envs) each.
 struct StatusArrays {
   std::uint32_t* status;      // bits of Status
-  std::int32_t* status_step;  // step of the first bit; -1: none
-  std::int32_t* steps;        // since the reset
+  std::int32_t* status_step;  // step at which the first bit was set; -1: none
+  std::int32_t* steps;        // steps since the reset
 };
 
 template <FieldKind kind>
@@ -28,16 +28,16 @@ STICTION_FN bool is_frozen(const StatusArrays& a, int env) {
   return (a.status[env] & static_cast<std::uint32_t>(kFrozen)) != 0;
 }
 
-// By one thread of a team.
+// Records the status bits of a step; called by one thread of a team.
 STICTION_FN void record_status(const StatusArrays& a, int env, Status bits) {
   if (bits == Status::ok) return;
   if (a.status[env] == 0) a.status_step[env] = a.steps[env];
   a.status[env] |= static_cast<std::uint32_t>(bits);
 }
 
-// ---- A reset, wherever the rows of an environment are: the fields of these kinds get the
-// reference's numbers, and no step has been. Parameters stay; outputs are those of the refresh that
-// must follow.
+// ---- A reset, wherever the fields of an environment are stored: fields of these kinds take the values
+// of the reference state, and the step count becomes zero. Parameters stay; outputs are those of the
+// refresh that must follow.
 
 template <class F>
 STICTION_FN void for_reset_kinds(const F& f) {
@@ -47,7 +47,7 @@ STICTION_FN void for_reset_kinds(const F& f) {
 STICTION_FN void clear_status(const StatusArrays& a, int env) {
   a.status[env] = 0, a.status_step[env] = -1, a.steps[env] = 0;
 }
-// write_reference(kind) copies the reference's numbers of the environment's fields of that kind.
+// write_reference(kind) copies the reference values of all fields of that kind into the environment.
 template <class Team, class Write>
 STICTION_FN void reset_environment(const Team& team, const StatusArrays& a, int env,
                                    const Write& write_reference) {
@@ -55,7 +55,7 @@ STICTION_FN void reset_environment(const Team& team, const StatusArrays& a, int 
   team.once([&] { clear_status(a, env); });
 }
 
-// A quaternion that names a rotation.
+// Returns whether a quaternion is long enough to be normalized to a rotation.
 STICTION_FN bool has_direction(const double* q) {
   return q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3] > kShortestQuat2;
 }

@@ -1,5 +1,5 @@
-// Elementary functions of any number type, without the mathematical library: the same bits on every
-// machine where multiply and add are not fused, to 2 or 3 ulp.
+// Elementary functions of any number type that do not call the C math library: accurate to 2 or 3 ulp,
+// with the same bits on every machine that does not fuse multiply and add.
 //
 //   sincos     reduction by Cody and Waite to |r| <= π/4, polynomials in r²
 //   atan2      y >= 0; quotient of the smaller by the larger leg, reduced to |t| <= tan(π/8)
@@ -47,8 +47,8 @@ STICTION_FN SinCos<S> sincos_reduced(const S& r) {
   return {r + r * z * s, w + (((S(1.0) - w) - half) + z * z * c)};
 }
 
-// r = x - k π/2, k the nearest integer. π/2 is the sum of parts whose products with k are exact up
-// to k = 2^13 in float and 2^20 in double. Beyond, digits are lost, and r is 0 where none is left.
+// Computes r = x - k π/2, k the nearest integer. π/2 is the sum of parts whose products with k are exact
+// up to k = 2^13 in float and 2^20 in double. Beyond, digits are lost, and r is 0 where none is left.
 template <class S>
 STICTION_FN S reduce_quarter_turns(const S& x, const S& k) {
   S r;
@@ -60,13 +60,13 @@ STICTION_FN S reduce_quarter_turns(const S& x, const S& k) {
   return select(vabs(r) <= S(0.8), r, S(0.0) * r);
 }
 
-// Finite for every finite x.
+// Returns sine and cosine, finite for every finite x.
 template <class S>
 STICTION_FN SinCos<S> sincos(const S& x) {
   const S k = vround(x * S(0.63661977236758134));
   const SinCos<S> a = sincos_reduced(reduce_quarter_turns(x, k));
 
-  // quarter in {-2 ... 2}: an odd one swaps sine and cosine
+  // quarter in {-2 ... 2}: an odd quarter swaps sine and cosine
   const S quarter = k - S(4.0) * vround(S(0.25) * k);
   const S magnitude = vabs(quarter);
   const Mask<S> odd = magnitude == S(1.0), half_turn = magnitude == S(2.0);
@@ -94,13 +94,13 @@ STICTION_FN S atan_reduced(const S& t) {
   return t + t * z * p;
 }
 
-// Angle of (x, y) in [0, π], y >= 0; 0 at the origin.
+// Returns the angle of (x, y) in [0, π], y >= 0; 0 at the origin.
 template <class S>
 STICTION_FN S atan2(const S& y, const S& x) {
   const S ax = vabs(x);
   const S small = vmin(y, ax), large = vmax(y, ax);
 
-  // atan(small/large), or π/4 + atan of the tangent of the rest
+  // atan(small/large), or π/4 + the arctangent of what remains
   const Mask<S> upper = small > S(0.41421356237309503) * large;
   const S top = select(upper, small - large, small), bottom = select(upper, small + large, large);
   const S rest = atan_reduced(top / select(bottom == S(0.0), S(1.0), bottom));
@@ -110,7 +110,7 @@ STICTION_FN S atan2(const S& y, const S& x) {
   return select(x < S(0.0), S(3.1415926535897931) - quarter, quarter);
 }
 
-// (cos |r|/2, sin(|r|/2) r/|r|); below 1e-8 rad the factor is 1/2 to round-off.
+// Returns (cos |r|/2, sin(|r|/2) r/|r|); below 1e-8 rad the factor is 1/2 to round-off.
 template <class S>
 STICTION_FN Quat<S> exp_quat(const Vec3<S>& r) {
   const S angle = norm(r);

@@ -1,4 +1,4 @@
-// The vocabulary of numbers: what float and double provide here, a pack of lanes provides in
+// The operations on number types: what float and double provide here, a pack of lanes provides in
 // src/cpu/pack.h under the same names. S is a number type of the solver, Wide<S> the type of
 // positions and gaps (docs/architecture.md: "Float where it may, double where it must"), Mask<S>
 // the result of a comparison.
@@ -33,21 +33,21 @@ template <class S>
 using Wide = typename Traits<S>::Wide;
 template <class S>
 using Mask = typename Traits<S>::Mask;
-// The number in one lane: float or double.
+// The type of one lane: float or double.
 template <class S>
 using Lane = typename Traits<S>::Lane;
 template <class S>
 inline constexpr int kLanes = Traits<S>::lanes;
-// How many S fit into the registers of a CPU.
+// Number of S that fit into the registers of a CPU.
 template <class S>
 inline constexpr int kRegisters = Traits<S>::registers;
-// Unit round-off of one lane, 2^-24 or 2^-53 times two.
+// Machine epsilon of one lane: 2^-23 or 2^-52, twice the unit round-off.
 template <class S>
 STICTION_FN constexpr double epsilon() {
   return static_cast<double>(std::numeric_limits<Lane<S>>::epsilon());
 }
-// The largest w G of a law with curvature G on an inertia 1/w: H = A + Jᵀ G J, summed in S, keeps A to
-// 2^-7 beside it. 2^16 in float, 2^45 in double.
+// The largest w G of a law with curvature G acting on an inertia 1/w: H = A + Jᵀ G J, summed in S, keeps
+// A to a relative accuracy of 2^-7. 2^16 in float, 2^45 in double.
 template <class S>
 STICTION_FN constexpr double stiffest() {
   return 0x1p-7 / epsilon<S>();
@@ -62,7 +62,7 @@ STICTION_FN double select(bool m, double a, double b) {
 STICTION_FN bool select(bool m, bool a, bool b) {
   return m ? a : b;
 }
-// a ≠ b, for what is left out where it adds nothing: a number with derivatives differs by those, too.
+// a ≠ b, used to skip terms that add nothing; dual numbers also differ where their derivatives do.
 template <class S>
 STICTION_FN auto differs(const S& a, const S& b) {
   return a != b;
@@ -75,7 +75,7 @@ STICTION_FN int count_lanes(bool m) {
   return m ? 1 : 0;
 }
 
-// Of NaN and x, both return the second argument.
+// If the first argument is NaN, vmin and vmax return the second.
 STICTION_FN float vmin(float a, float b) {
   return a < b ? a : b;
 }
@@ -100,14 +100,14 @@ STICTION_FN float vabs(float a) {
 STICTION_FN double vabs(double a) {
   return std::fabs(a);
 }
-// To the nearest integer, ties to even.
+// Rounds to the nearest integer, ties to even.
 STICTION_FN float vround(float a) {
   return std::nearbyint(a);
 }
 STICTION_FN double vround(double a) {
   return std::nearbyint(a);
 }
-// |a| with the sign of b.
+// Returns |a| with the sign of b.
 STICTION_FN float vcopysign(float a, float b) {
   return std::copysign(a, b);
 }
@@ -115,7 +115,7 @@ STICTION_FN double vcopysign(double a, double b) {
   return std::copysign(a, b);
 }
 
-// Between S and Wide<S>; name the target: narrow<S>(w), widen<S>(s). Masks likewise.
+// Convert between S and Wide<S>; name the target: narrow<S>(w), widen<S>(s). Masks likewise.
 template <class S>
 STICTION_FN S narrow(double a) {
   return static_cast<S>(a);
@@ -133,7 +133,7 @@ STICTION_FN bool widen_mask(bool m) {
   return m;
 }
 
-// Runs scalar text lane by lane: f(lane index). For rare branchy code only; f reads and writes
+// per_lane runs scalar code lane by lane: f(lane index). For rare, branchy code only; f reads and writes
 // single lanes with get_lane and set_lane.
 STICTION_FN float get_lane(float a, int) {
   return a;
@@ -167,10 +167,10 @@ template <class S>
 STICTION_FN Mask<S> no_lanes() {
   return S(1.0) < S(0.0);
 }
-// Lanes that are neither infinite nor NaN.
+// Returns the lanes that are neither infinite nor NaN.
 template <class S>
 STICTION_FN Mask<S> is_finite(S x) {
-  // not x - x: where x is a product, a fused multiply-add leaves its round-off
+  // not x - x == 0: where x is a product, a fused multiply-add leaves its round-off
   return vabs(x) <= S(static_cast<double>(std::numeric_limits<Lane<S>>::max()));
 }
 

@@ -1,11 +1,11 @@
-// Shapes that a model has as arrays, the same for all environments: convex hulls of meshes, and height fields.
+// Shapes that a model stores as arrays, the same for all environments: convex hulls of meshes, and height fields.
 #pragma once
 
 namespace stiction::physics {
 
 // clang-format off
-// Convex hulls of meshes in the frames of their geoms; README.md, "Hulls". Vertices and faces are
-// counted from the first of their mesh.
+// Convex hulls of meshes in the frames of their geoms; README.md, "Hulls". Indices of vertices and faces
+// are relative to the first of their mesh.
 struct MeshArrays {
   int nmesh;
   const int *mesh_vertadr, *mesh_vertnum;  // (nmesh)
@@ -15,7 +15,7 @@ struct MeshArrays {
   // (nmesh)  each side of a cube has mesh_cells² cells of directions; where their lists begin in mesh_nearadr
   const int *mesh_cells, *mesh_celladr;
   const int *mesh_nearadr;    // (cells of all meshes + 1)
-  const int *mesh_near;       // vertices that may be farthest in a direction of the cell, rising; first ~v: some of them, climb
+  const int *mesh_near;       // possible farthest vertices of each cell, ascending; first ~v: incomplete list, so climb
   const int *mesh_polyadr, *mesh_polynum;  // (nmesh)  faces
   const double *mesh_polynormal;  // (nmeshpoly,3)
   const int *mesh_polyvertadr;  // (nmeshpoly+1)  corners of the face

@@ -1,4 +1,4 @@
-// Status bits of a step, one number per bit and lane: 1 where the step sets it.
+// Status bits of a step: one number per bit and lane, 1 where the step sets that bit.
 #pragma once
 
 #include "physics/base/views.h"
@@ -6,14 +6,14 @@
 
 STICTION_PHYSICS_BEGIN
 
-// Row of e.flags of a status bit.
+// Returns the row of e.flags that holds a status bit.
 STICTION_FN constexpr int flag_index(Status bit) {
   int i = 0;
   while ((static_cast<std::uint32_t>(bit) >> i) > 1u) ++i;
   return i;
 }
 
-// By one thread of the team.
+// Sets a status bit where the mask is true; called by one thread of the team.
 template <class S>
 STICTION_FN void raise_flag(EnvView<S>& e, Status bit, const Mask<S>& where) {
   S& flag = e.flags[flag_index(bit)];

@@ -1,4 +1,4 @@
-// Symmetric 6x6 matrices over (angular, linear).
+// Symmetric 6x6 matrices over (angular, linear) coordinates.
 #pragma once
 
 #include "physics/base/vec.h"
@@ -30,7 +30,7 @@ STICTION_FN Spatial<S> operator*(const Sym6<S>& g, const Spatial<S>& s) {
   return {g.aa * s.a + g.al * s.l, transposed(g.al, s.a) + g.ll * s.l};
 }
 
-// Φᵀ G Φ: ll = G, al = [r]× G, aa = [r]× G [r]×ᵀ
+// Returns Φᵀ G Φ: ll = G, al = [r]× G, aa = [r]× G [r]×ᵀ.
 template <class S>
 STICTION_FN Sym6<S> about_origin(const Vec3<S>& r, const Sym3<S>& g) {
   const Vec3<S> x = cross(r, {g.xx, g.xy, g.xz}), y = cross(r, {g.xy, g.yy, g.yz}),

@@ -12,13 +12,13 @@
 
 STICTION_PHYSICS_BEGIN
 
-// A team that goes through serial text: chains of a tree, lists that one thread makes in a row. A team that
-// shares such work among its threads has an overload of its own for every function that asks for this, and
-// no call of one that it lacks compiles.
+// A team that runs serial code: loops along chains of a tree, lists that one thread builds in order. A team
+// that divides such work among its threads has its own overload of every function constrained by SerialTeam,
+// and a call without such an overload does not compile.
 template <class Team>
 concept SerialTeam = Team::serial;
 
-// Sums of N numbers side by side: one pass over what they share, on a GPU one exchange between the threads.
+// Several sums computed side by side: one pass over shared data, and on a GPU one exchange between threads.
 template <class S, int N>
 struct Sums {
   S of[N];
@@ -36,28 +36,28 @@ STICTION_FN Sums<S, N> operator+(Sums<S, N> a, const Sums<S, N>& b) {
   return a;
 }
 
-// One thread, as on a CPU, where the parallel environments are the lanes of a pack.
+// One thread, as on a CPU, where the environments that run in parallel are the lanes of a pack.
 struct TeamOfOne {
   static constexpr bool serial = true;
   template <class F>
   STICTION_FN void for_each(int n, const F& f) const {
     for (int i = 0; i < n; ++i) f(i);
   }
-  // Σ f(i) in the order of i; S: a number, or what has S(0.0) and +.
+  // Returns Σ f(i) in the order of i; S: a number type, or a type with S(0.0) and +.
   template <class S, class F>
   STICTION_FN S sum(int n, const F& f) const {
     S total = S(0.0);
     for (int i = 0; i < n; ++i) total = total + f(i);
     return total;
   }
-  // max(0, f(i)...)
+  // Returns max(0, f(i)...).
   template <class S, class F>
   STICTION_FN S max(int n, const F& f) const {
     S largest = S(0.0);
     for (int i = 0; i < n; ++i) largest = vmax(f(i), largest);
     return largest;
   }
-  // Whether f(i), a bool, is true of any index; `mine`: of any that this thread has.
+  // Returns whether f(i) is true for any index; `mine`: whether it is true in any thread of the team.
   template <class F>
   STICTION_FN bool any(int n, const F& f) const {
     bool found = false;
@@ -65,12 +65,12 @@ struct TeamOfOne {
     return found;
   }
   STICTION_FN bool any(bool mine) const { return mine; }
-  // f of the indices of this thread, which writes nothing that others read: no sync.
+  // Calls f for the indices of this thread; f writes nothing that other threads read: no sync.
   template <class F>
   STICTION_FN void each_own(int n, const F& f) const {
     for (int i = 0; i < n; ++i) f(i);
   }
-  // Writes the indices with keep(i), a bool, in rising order to list; returns their number.
+  // Writes the indices with keep(i), a bool, to list in ascending order; returns their number.
   template <class F>
   STICTION_FN int compact(int n, int* list, const F& keep) const {
     int count = 0;
@@ -78,7 +78,7 @@ struct TeamOfOne {
       if (keep(i)) list[count++] = i;
     return count;
   }
-  // f() by one thread, then a sync.
+  // Calls f() in one thread, then syncs.
   template <class F>
   STICTION_FN void once(const F& f) const {
     f();

@@ -13,7 +13,7 @@ template <class S>
 struct Quat {
   S w, x, y, z;
 };
-// Columns: the axes of a frame in the outer frame.
+// Columns: the axes of a frame, in coordinates of the outer frame.
 template <class S>
 struct Mat3 {
   Vec3<S> x, y, z;
@@ -88,22 +88,22 @@ template <class S>
 STICTION_FN Spatial<S> operator*(const S& s, const Spatial<S>& u) {
   return {s * u.a, s * u.l};
 }
-// Power of a force on a motion.
+// Returns the power of a force on a motion.
 template <class S>
 STICTION_FN S dot(const Spatial<S>& u, const Spatial<S>& v) {
   return dot(u.a, v.a) + dot(u.l, v.l);
 }
-// u × v of motions: (ω × ω', ω × v' + v × ω')
+// Returns u × v of two motions: (ω × ω', ω × v' + v × ω').
 template <class S>
 STICTION_FN Spatial<S> cross_motion(const Spatial<S>& u, const Spatial<S>& v) {
   return {cross(u.a, v.a), cross(u.a, v.l) + cross(u.l, v.a)};
 }
-// u ×* f of a motion and a force: (ω × τ + v × f, ω × f)
+// Returns u ×* f of a motion and a force: (ω × τ + v × f, ω × f).
 template <class S>
 STICTION_FN Spatial<S> cross_force(const Spatial<S>& u, const Spatial<S>& f) {
   return {cross(u.a, f.a) + cross(u.l, f.l), cross(u.a, f.l)};
 }
-// Velocity at the point r, relative to the origin of the tree.
+// Returns the velocity at the point r, relative to the origin of the tree.
 template <class S>
 STICTION_FN Vec3<S> velocity_at(const Spatial<S>& v, const Vec3<S>& r) {
   return v.l + cross(v.a, r);
@@ -124,7 +124,7 @@ STICTION_FN Quat<S> normalized(const Quat<S>& q) {
   const S r = S(1.0) / vsqrt(q.w * q.w + q.x * q.x + q.y * q.y + q.z * q.z);
   return {r * q.w, r * q.x, r * q.y, r * q.z};
 }
-// Rotation matrix of a unit quaternion.
+// Returns the rotation matrix of a unit quaternion.
 template <class S>
 STICTION_FN Mat3<S> matrix(const Quat<S>& q) {
   const S x2 = q.x + q.x, y2 = q.y + q.y, z2 = q.z + q.z;
@@ -138,7 +138,7 @@ template <class S>
 STICTION_FN Vec3<S> operator*(const Mat3<S>& r, const Vec3<S>& v) {
   return v.x * r.x + v.y * r.y + v.z * r.z;
 }
-// Rᵀ v
+// Returns Rᵀ v.
 template <class S>
 STICTION_FN Vec3<S> transposed(const Mat3<S>& r, const Vec3<S>& v) {
   return {dot(r.x, v), dot(r.y, v), dot(r.z, v)};
@@ -158,7 +158,7 @@ STICTION_FN Sym3<S> operator+(const Sym3<S>& a, const Sym3<S>& b) {
   return {a.xx + b.xx, a.yy + b.yy, a.zz + b.zz, a.xy + b.xy, a.xz + b.xz, a.yz + b.yz};
 }
 
-// Rows of an array of numbers: one address, constant offsets.
+// Loads and stores of rows of an array: one address, constant offsets.
 template <class S>
 STICTION_FN Vec3<S> load3(const S* a, int i) {
   const S* const p = a + 3 * i;
@@ -184,7 +184,7 @@ STICTION_FN Spatial<S> load6(const S* a, int i) {
   const S* const p = a + 6 * i;
   return {load3(p, 0), load3(p, 1)};
 }
-// The same of a field whose rows begin at multiples of 8 bytes, as those of scratch on a GPU: half as many loads.
+// As load6, of fields whose rows are aligned to 8 bytes, as scratch is on a GPU: half as many load instructions.
 template <class S>
 STICTION_FN Spatial<S> load6_aligned(const S* a, int i) {
 #ifdef __CUDA_ARCH__
@@ -195,7 +195,7 @@ STICTION_FN Spatial<S> load6_aligned(const S* a, int i) {
   return load6(a, i);
 #endif
 }
-// Four numbers of a field whose rows begin at multiples of 16 bytes there.
+// Four numbers of a field whose rows are aligned to 16 bytes on a GPU.
 template <class S>
 struct Four {
   S x, y, z, w;
@@ -250,7 +250,7 @@ STICTION_FN Vec3<S> narrow3(const Vec3<Wide<S>>& v) {
   return {narrow<S>(v.x), narrow<S>(v.y), narrow<S>(v.z)};
 }
 
-// One lane of it.
+// Read and write one lane of a vector.
 template <class W>
 STICTION_FN Vec3<double> get_lane(const Vec3<W>& v, int lane) {
   return {get_lane(v.x, lane), get_lane(v.y, lane), get_lane(v.z, lane)};
@@ -272,7 +272,7 @@ template <class S>
 STICTION_FN S largest(const Vec3<S>& a) {
   return vmax(vmax(a.x, a.y), a.z);
 }
-// The k-th coordinate, and the k-th unit vector.
+// Return the k-th coordinate, and the k-th unit vector.
 template <class S>
 STICTION_FN const S& coordinate(const Vec3<S>& a, int k) {
   return k == 0 ? a.x : k == 1 ? a.y : a.z;

@@ -133,9 +133,12 @@ struct ModelView : SizesView, MeshArrays, HfieldArrays {
   int nlate;
   const int *late_body;       // (nlate)  those bodies
   const int *tree_end;        // (ntree)  last body + 1: a tree's bodies follow each other
-  int ngroup;                 // of trees that tendons and equality constraints couple
-  const int *group_dofadr, *group_dof;  // (ngroup+1) (nv)  dofs of each group, ascending
+  int ngroup;                 // of trees that tendons and equality constraints couple, then the light parts of groups
+  const int *group_dofadr, *group_dof;  // (ngroup+1) ()  dofs of each, ascending
+  const int *group_whole;     // (ngroup)  the group that a light part is of, else the group itself
+  const double* group_share;  // (ngroup)  mass of a light part over that of its group, else 1
   const int *body_groupid;    // (nbody)  group of a body that can move, else -1
+  const int *body_lightid;    // (nbody)  light part of a body, else -1
 
   const int *jnt_type, *jnt_qposadr, *jnt_dofadr, *jnt_actfrclimited, *jnt_actgravcomp;
   const int *turn_jnt;        // (nturn)

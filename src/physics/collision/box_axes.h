@@ -1,5 +1,5 @@
-// Two boxes in the frame of the first: the direction along which they are farthest apart, or overlap least.
-// src/reference/collision/geometry.h defines it; lengths that differ by less than `tie` count as equal.
+// Separating axis test of two boxes in the frame of the first: the direction of greatest separation or least overlap,
+// defined in src/reference/collision/geometry.h. Lengths that differ by less than `tie` count as equal.
 #pragma once
 
 #include "physics/collision/lane_box.h"
@@ -12,7 +12,7 @@ struct BoxPair {
   Vec3<W> half1, half2, centre2;
   Mat3<W> axes2;
 
-  // Vertex i has the upper end of axis k where bit k of i is set.
+  // Vertices: bit k of the index i is set at the upper end of axis k.
   STICTION_FN Vec3<W> vertex1(int i) const {
     return {i & 1 ? half1.x : -half1.x, i & 2 ? half1.y : -half1.y, i & 4 ? half1.z : -half1.z};
   }
@@ -22,15 +22,15 @@ struct BoxPair {
   }
 };
 
-// Unit normal from the first box to the second, and the distance of their support planes along it.
+// Unit normal from the first box to the second, and the distance between their support planes along that normal.
 template <class W>
 struct BoxDirection {
   Vec3<W> normal;
   W distance;
 };
 
-// Takes the direction of an axis if the boxes are farther apart along it. `along`: from centre to centre; `reach`:
-// half the extents of both.
+// Takes the direction of an axis if the boxes are farther apart along it. `along`: offset between the centres; `reach`:
+// sum of the half extents of both boxes.
 template <class W>
 STICTION_FN void consider_axis(const Vec3<W>& axis, const W& along, const W& reach, const W& tie,
                                BoxDirection<W>& best) {
@@ -40,7 +40,7 @@ STICTION_FN void consider_axis(const Vec3<W>& axis, const W& along, const W& rea
   best.distance = select(farther, s, best.distance);
 }
 
-// e_i × v.
+// Returns e_i × v.
 template <class W>
 STICTION_FN Vec3<W> cross_unit(int i, const Vec3<W>& v) {
   const W zero(0.0);
@@ -49,7 +49,7 @@ STICTION_FN Vec3<W> cross_unit(int i, const Vec3<W>& v) {
   return {-v.y, v.x, zero};
 }
 
-// The axes of least translation, faces first.
+// Returns the axis of least translation, testing face normals first.
 template <class W>
 STICTION_FN BoxDirection<W> least_translation(const BoxPair<W>& p, const W& tie) {
   const W infinity(std::numeric_limits<double>::infinity());
@@ -86,7 +86,7 @@ STICTION_FN BoxDirection<W> least_translation(const BoxPair<W>& p, const W& tie)
   return best;
 }
 
-// Where two edges are nearest inside of both, or at an end of the second.
+// Candidate gaps between edges whose nearest points are both interior, or one an end of the second edge.
 STICTION_FN void consider_edges(const LaneBox& a, const LaneBox& b, int i, int j,
                                 Vec3<double>& best) {
   const Vec3<double> e = a.axis[i], f = b.axis[j], w = cross(e, f);
@@ -107,11 +107,11 @@ STICTION_FN void consider_edges(const LaneBox& a, const LaneBox& b, int i, int j
   }
 }
 
-// Of unit vectors: below which cosine they count as perpendicular, far above what a tie does to an axis.
+// Cosine of unit vectors below which they count as perpendicular, far above the effect of a tie on an axis.
 inline constexpr double kPerpendicular = 1e-6;
 
-// Two points inside of edges that are nearest differ by a vector across both; along it the boxes are as far apart as
-// they are, so it is the best axis: of all edges only those across that axis are to be looked at.
+// Nearest points interior to two edges differ by a vector perpendicular to both; the separation along it equals the
+// distance of the boxes, so it is the best axis: only edges perpendicular to that axis need be tested.
 template <class W>
 STICTION_FN void nearest_edges(const BoxPair<W>& p, const Vec3<W>& normal, const Mask<W>& lanes,
                                Vec3<W>& best) {
@@ -134,7 +134,7 @@ STICTION_FN void nearest_edges(const BoxPair<W>& p, const Vec3<W>& normal, const
   });
 }
 
-// In lanes that are `apart`, the nearest points unless they are those of the best axis.
+// In lanes that are `apart`: the direction of the nearest points, unless those are the ones of the best axis.
 template <class W>
 STICTION_FN BoxDirection<W> nearest_direction(const BoxPair<W>& p, const BoxDirection<W>& axis,
                                               const Mask<W>& apart, const W& tie) {

@@ -1,25 +1,25 @@
-// The faces with which two boxes look at each other, and the polygon in which they overlap, seen along the normal.
+// The faces with which two boxes face each other, and the polygon of their overlap, seen along the normal.
 #pragma once
 
 #include "physics/collision/colliders.h"
 
 STICTION_PHYSICS_BEGIN
 
-// Cosines that differ by less count as equal: far above round-off, far below what matters.
+// Tolerance below which cosines count as equal: far above round-off, far below what matters.
 inline constexpr double kAsClose = 1e-9;
 
-// The face of a box that looks along n. Its sides go from vertex i to i + 1 and are outward·x = offset seen along n;
-// sides 2 and 3 look against sides 0 and 1.
+// The face of a box that faces along n. Its sides run from vertex i to i + 1 and are outward·x = offset, seen along n;
+// sides 2 and 3 face opposite to sides 0 and 1.
 template <class W>
 struct BoxFace {
   Vec3<W> normal, centre, vertex[4], outward[2];
   W slope;  // 1 / normal·n
-  W turn;  // 1 where the vertices go round the axis that is the normal, -1 where round its opposite
+  W turn;  // 1 if the vertices are ordered counterclockwise about the axis along the normal, -1 if about its opposite
   W offset[4];
 
-  // Height of x above the face along n.
+  // Returns the height of x above the face along n.
   STICTION_FN W height(const Vec3<W>& x) const { return dot(normal, x - centre) * slope; }
-  // How far x is beyond each side, if they all lie farther out by `grow`.
+  // Returns how far x is beyond each side when all sides are moved outwards by `grow`.
   STICTION_FN void beyond(const Vec3<W>& x, const W& grow, W* out) const {
     STICTION_ROLLED
     for (int i = 0; i < 2; ++i) {
@@ -30,8 +30,8 @@ struct BoxFace {
   }
 };
 
-// The first of the faces as close to n. Not by value: nvcc 13.0 gave the copy the place of an array in use (cuda/README.md,
-// "What nvcc got wrong").
+// Finds the face closest to n, the first one if tied. Not returned by value: nvcc 13.0 gave the copy the memory of an
+// array that was still in use (cuda/README.md, "What nvcc got wrong").
 template <class W>
 STICTION_FN void facing_face(const Vec3<W>& centre, const Mat3<W>& axes, const Vec3<W>& half,
                              const Vec3<W>& n, BoxFace<W>& f) {
@@ -65,7 +65,7 @@ STICTION_FN void facing_face(const Vec3<W>& centre, const Mat3<W>& axes, const V
   }
 }
 
-// By how much the first face is taken larger: half the least depth, less its variation; round-off at least.
+// Returns by how much the first face is enlarged: half the least depth minus its variation; at least round-off.
 template <class W>
 STICTION_FN W blur(const BoxFace<W>& first, const BoxFace<W>& second, const W& tie) {
   W highest = first.height(second.vertex[0]), lowest = highest;
@@ -79,23 +79,23 @@ STICTION_FN W blur(const BoxFace<W>& first, const BoxFace<W>& second, const W& t
   return vmax(least, W(0.5) * (lowest - W(2.0) * highest));
 }
 
-// An edge of the polygon: what of a side of either face lies over the other one, in the second face's sense of turning.
+// An edge of the polygon: the part of a side of one face over the other face, in the second face's orientation.
 template <class W>
 struct OverlapEdge {
   Vec3<W> begin, end;
   Mask<W> used;
 };
 
-// from + t along with first <= t <= last: of a side, which has 0 and 1, what lies over the other face (Liang and Barsky).
+// from + t along, first <= t <= last: the part of a side, 0 <= t <= 1, over the other face (Liang–Barsky clipping).
 template <class W>
 struct Chord {
   Vec3<W> from, along;
   W first, last;
-  W crossing[4];                  // of the line with the other face's sides, ...
-  Mask<W> inward[4], outward[4];  // ... where it crosses to their inner or outer side
+  W crossing[4];                  // parameter where the line crosses the other face's sides, ...
+  Mask<W> inward[4], outward[4];  // ... and whether it crosses to their inner or outer side
 
-  // Cuts off what is beyond side j: x beyond it at t = 0, y at t = 1. Of two sides on one line only the second face's
-  // is not beyond the other.
+  // Clips at side j: x, y are how far t = 0, t = 1 are beyond it. Of two collinear sides only that of the second face
+  // counts as inside the other face.
   STICTION_FN void cut(int j, const W& x, const W& y, bool of_second) {
     const W zero(0.0), fall = x - y;
     inward[j] = fall > zero, outward[j] = fall < zero;
@@ -107,27 +107,27 @@ struct Chord {
   STICTION_FN Vec3<W> at(const W& t) const { return from + clamp(t, W(0.0), W(1.0)) * along; }
 };
 
-// Edges 0 to 3 are on the sides of the first face, which lie farther out by `grow`, 4 to 7 on those of the second, in
-// whose plane the polygon is.
+// Edges 0 to 3 lie on the sides of the first face, moved outwards by `grow`, 4 to 7 on those of the second. The polygon
+// is in the plane of the second face.
 template <class W>
 STICTION_FN void overlap(const BoxFace<W>& first, const BoxFace<W>& second, const Vec3<W>& n,
                          const W& grow, OverlapEdge<W>* edge) {
   const W zero(0.0), one(1.0);
-  // the corner of sides that are farther out by g is farther out by g (m + m') / (1 + m·m')
+  // moving two sides outwards by g moves their common corner by g (m + m') / (1 + m·m')
   const Vec3<W>&m0 = first.outward[0], &m1 = first.outward[1];
   const W skew = dot(m0, m1);
   const Vec3<W> ahead = (grow / (one + skew)) * (m0 + m1),
                 aside = (grow / (one - skew)) * (m0 - m1);
   Vec3<W> corner[4] = {first.vertex[0] + aside, first.vertex[1] + ahead, first.vertex[2] - aside,
                        first.vertex[3] - ahead};
-  W over_second[4][4], over_first[4][4];  // of corner i, beyond side j
+  W over_second[4][4], over_first[4][4];  // how far corner i is beyond side j
   STICTION_ROLLED
   for (int i = 0; i < 4; ++i) {
     corner[i] = corner[i] + second.height(corner[i]) * n;
     second.beyond(corner[i], zero, over_second[i]);
     first.beyond(second.vertex[i], grow, over_first[i]);
   }
-  const Mask<W> same_turn = first.turn != second.turn;  // the faces look at each other
+  const Mask<W> same_turn = first.turn != second.turn;  // the faces face each other
   Chord<W> chord[8];
   STICTION_ROLLED
   for (int i = 0; i < 4; ++i) {
@@ -146,7 +146,7 @@ STICTION_FN void overlap(const BoxFace<W>& first, const BoxFace<W>& second, cons
   Mask<W> none = all_lanes<W>();
   STICTION_ROLLED
   for (int k = 0; k < 8; ++k) none = none && !edge[k].used;
-  if (any_lane(none)) {  // round-off left nothing: the side that misses it least
+  if (any_lane(none)) {  // round-off left no edge: take the side that misses by least
     W least(std::numeric_limits<double>::infinity());
     const auto missing = [&](int k) {
       return (chord[k].first - chord[k].last) * norm(chord[k].along);
@@ -166,7 +166,7 @@ STICTION_FN void overlap(const BoxFace<W>& first, const BoxFace<W>& second, cons
   for (int k = 0; k < 4; ++k) {
     const Chord<W>& c = chord[k];
     Vec3<W> low = c.at(c.first), high = c.at(c.last);
-    // corners where sides cross are those of the second face's edges: of nearly parallel sides two would differ
+    // corners where sides cross use the points of the second face's edges: for nearly parallel sides two would differ
     STICTION_ROLLED
     for (int j = 0; j < 4; ++j) {
       const OverlapEdge<W>& other = edge[4 + j];

@@ -1,5 +1,5 @@
-// A box against a box: the eight witnesses that src/reference/collision/geometry.h defines, one for each side of the facing
-// faces. Only what is rare runs lane by lane.
+// Box against box: the eight witnesses defined in src/reference/collision/geometry.h, one for each side of the facing
+// faces. Only rare cases run lane by lane.
 #pragma once
 
 #include "physics/collision/box_axes.h"
@@ -7,14 +7,14 @@
 
 STICTION_PHYSICS_BEGIN
 
-// The contact of a side: a point of the second face, its height above the first, the distance.
+// The contact of a side: a point on the second face, its height above the first face, and its distance.
 template <class W>
 struct BoxSlot {
   Vec3<W> point;
   W height, distance;
 };
 
-// The end of a short edge is as deep as its beginning, if nearly so anyway: from edge to edge, twice around.
+// Gives the end of a short edge the depth of its beginning, if they are nearly equal: edge by edge, two rounds.
 template <class W>
 STICTION_FN void pass_depths_on(const OverlapEdge<W>* edge, const W* length, const W& deepest,
                                 BoxSlot<W>* slot, const Mask<W>& lanes) {
@@ -23,7 +23,7 @@ STICTION_FN void pass_depths_on(const OverlapEdge<W>* edge, const W* length, con
     int used[8], count = 0;
     STICTION_ROLLED
     for (int k = 0; k < 8; ++k) {
-      const int i = (k + 4) % 8;  // the polygon is the second face, with parts cut off
+      const int i = (k + 4) % 8;  // the polygon is the second face with parts clipped off
       if (get_lane(edge[i].used, lane)) used[count++] = i;
     }
     const auto next = [&](int i) {
@@ -52,7 +52,7 @@ STICTION_FN void pass_depths_on(const OverlapEdge<W>* edge, const W* length, con
   });
 }
 
-// Sides with an edge: the corner at which it begins.
+// Sides with an edge: the contact is the corner at which the edge begins.
 template <class W>
 STICTION_FN void edge_slots(const OverlapEdge<W>* edge, const BoxFace<W>& first, const Vec3<W>& n,
                             const W& least, const Mask<W>& lanes, const W& tie, BoxSlot<W>* slot) {
@@ -70,7 +70,7 @@ STICTION_FN void edge_slots(const OverlapEdge<W>* edge, const BoxFace<W>& first,
   for (int k = 0; k < 8; ++k) any_short = any_short || (edge[k].used && length[k] < -deepest);
   if (any_lane(any_short && lanes)) pass_depths_on(edge, length, deepest, slot, any_short && lanes);
 
-  // no deeper than the edge is long; where that would shorten all of the deepest, in proportion
+  // depth at most the length of the edge; where that would shorten all of the deepest corners, limit in proportion
   W longest = zero;
   STICTION_ROLLED
   for (int k = 0; k < 8; ++k) {
@@ -90,13 +90,13 @@ STICTION_FN void edge_slots(const OverlapEdge<W>* edge, const BoxFace<W>& first,
   }
 }
 
-// Sides without an edge: the corner nearest to them, deeper in by as much as it is away.
+// Sides without an edge: the corner nearest to the side, its distance raised by how far it is from the side.
 template <class W>
 STICTION_FN void idle_slots(const OverlapEdge<W>* edge, const BoxFace<W>& first,
                             const BoxFace<W>& second, const W& grow, const W& tie,
                             BoxSlot<W>* slot) {
   const W zero(0.0), infinity(std::numeric_limits<double>::infinity());
-  Vec3<W> start = edge[3].begin;  // of the polygon: the second face, with parts cut off
+  Vec3<W> start = edge[3].begin;  // of the polygon: the second face, with parts clipped off
   STICTION_ROLLED
   for (int k = 10; k >= 4; --k) start = select<W>(edge[k % 8].used, edge[k % 8].begin, start);
   STICTION_ROLLED
@@ -110,7 +110,7 @@ STICTION_FN void idle_slots(const OverlapEdge<W>* edge, const BoxFace<W>& first,
       inside[k] = offset - dot(out, edge[k].begin);
       away = vmin(away, select(edge[k].used, inside[k], infinity));
     }
-    // of two corners as near, the beginning of the edge between them: the edge before it comes from farther away
+    // of two equally near corners the beginning of the edge between them: the edge before it comes from farther away
     Vec3<W> corner = start;
     const W near = away + tie;
     STICTION_ROLLED
@@ -127,8 +127,8 @@ STICTION_FN void idle_slots(const OverlapEdge<W>* edge, const BoxFace<W>& first,
   }
 }
 
-// The slots of two boxes in the frame of the first; returns the normal. Of boxes that are farther apart than the limit,
-// in all lanes that are near, none is written.
+// Writes the slots of two boxes in the frame of the first; returns the normal. Writes none if the boxes are beyond the
+// limit in all lanes that are near.
 template <class W>
 STICTION_FN Vec3<W> box_box_slots(const BoxPair<W>& p, const Mask<W>& near, SearchLimit<W>& limit,
                                   BoxSlot<W>* slot) {
@@ -153,9 +153,9 @@ STICTION_FN Vec3<W> box_box_slots(const BoxPair<W>& p, const Mask<W>& near, Sear
   return n;
 }
 
-// Witnesses of two boxes with axes rot and half sizes size: points on the first and the second,
-// eight each, the unit normal they share (from the first to the second), and signed distances.
-// W is Wide<S>; lanes do not see each other. Where not `near`, and beyond the limit, a gap between the centres.
+// Witnesses of two boxes with axes rot and half sizes size: eight points each on the first and the second,
+// the unit normal that they share (from the first to the second), and signed distances.
+// W is Wide<S>; lanes are independent. In lanes not `near`, and beyond the limit, a gap between the centres.
 template <class W>
 STICTION_SINGLE void collide_box_box(const Vec3<W>& pos1, const Mat3<W>& rot1, const Vec3<W>& size1,
                                      const Vec3<W>& pos2, const Mat3<W>& rot2, const Vec3<W>& size2,

@@ -1,12 +1,12 @@
-// A capsule against a box: the two contacts that src/reference/collision/geometry.h defines, in the box's
-// frame.
+// Capsule against box: the two contacts defined in src/reference/collision/geometry.h, in the frame of the
+// box.
 #pragma once
 
 #include "physics/collision/colliders.h"
 
 STICTION_PHYSICS_BEGIN
 
-// How a point of the segment touches the box. `by_face`: measured as height above the face with
+// Contact of a point of the segment with the box. `by_face`: measured as the height above the face with
 // normal contact.outward, else by the distance to the box.
 template <class W>
 struct SegmentContact {
@@ -15,7 +15,7 @@ struct SegmentContact {
   Mask<W> by_face;
 };
 
-// Nearest point of a segment outside the box. It is an end or the stationary point with respect to
+// Returns the parameter of the segment's point nearest to the box. It is an end or the stationary point with respect
 // the plane, line or point of one of the 26 features; every candidate is a point of the segment, so
 // the nearest candidate is the answer. Features: (±1, 0, 0) a face, (±1, ±1, 0) an edge,
 // (±1, ±1, ±1) a vertex.
@@ -33,7 +33,7 @@ STICTION_FN W nearest_outside(const Segment<W>& segment, const Vec3<W>& h) {
     if (i == 13) continue;
     const int x = i % 3 - 1, y = i / 3 % 3 - 1, z = i / 9 - 1;
     const Vec3<W> sign = {W(x), W(y), W(z)};
-    const Vec3<W> dir = scaled(abs3(sign), segment.dir);  // the coordinates that are fixed
+    const Vec3<W> dir = scaled(abs3(sign), segment.dir);  // the coordinates that the feature fixes
     const W slope = norm2(dir);
     const Mask<W> turns = slope > zero;
     const W t = dot(dir, scaled(sign, h) - segment.centre) / divisor<W>(turns, slope);
@@ -60,19 +60,19 @@ STICTION_FN Part<W> clip(const Segment<W>& segment, const Vec3<W>& bound) {
   return part;
 }
 
-// Clamp that also takes an interval emptied by round-off.
+// Clamps to an interval that round-off may have made empty.
 template <class W>
 STICTION_FN W clamp_to(const W& t, const Part<W>& part) {
   return vmax(part.low, vmin(part.high, t));
 }
 
-// How far the whole segment is beyond the box's support plane with outward normal n.
+// Returns how far the whole segment is beyond the box's support plane with outward normal n.
 template <class W>
 STICTION_FN W separation(const Segment<W>& segment, const Vec3<W>& h, const Vec3<W>& n) {
   return dot(n, segment.centre) - segment.half * vabs(dot(n, segment.dir)) - dot(h, abs3(n));
 }
 
-// The deepest end; of a parallel segment the part above the face with outward normal n.
+// Exit through a face: the deepest end; for a parallel segment the part above the face with outward normal n.
 template <class W>
 STICTION_FN SegmentContact<W> leave_by_face(const Segment<W>& segment, const Vec3<W>& h,
                                             const Vec3<W>& n) {
@@ -85,7 +85,7 @@ STICTION_FN SegmentContact<W> leave_by_face(const Segment<W>& segment, const Vec
   return {t, {n, dot(n, segment.at(t)) - dot(side, h)}, all_lanes<W>()};
 }
 
-// Where the segment passes the edge along `edge`, seen along the edge.
+// Exit across an edge: the point where the segment passes the line along `edge`, seen along the edge.
 template <class W>
 STICTION_FN SegmentContact<W> leave_across_edge(const Segment<W>& segment, const Vec3<W>& h,
                                                 const Vec3<W>& edge, const BoxContact<W>& contact) {
@@ -109,7 +109,7 @@ STICTION_FN SegmentContact<W> select_nearest(const Mask<W>& m, const SegmentCont
           select(m, a.by_face, b.by_face)};
 }
 
-// The segment enters the box: the direction of least depth is a face's normal or perpendicular to
+// For a segment that enters the box: the direction of least depth is the normal of a face, or perpendicular to
 // the segment and to an edge.
 template <class W>
 STICTION_FN SegmentContact<W> nearest_inside(const Segment<W>& segment, const Vec3<W>& h,
@@ -126,7 +126,7 @@ STICTION_FN SegmentContact<W> nearest_inside(const Segment<W>& segment, const Ve
     face = select<W>(s > least, n, face), least = vmax(s, least);
   }
 
-  // an edge counts only where it is shallower than every face by more than round-off
+  // an edge counts only if it is shallower than every face by more than round-off
   BoxContact<W> across{face, least + tie};
   Vec3<W> edge = zero3<W>();
   for (int k = 0; k < 3; ++k) {
@@ -161,8 +161,8 @@ STICTION_FN Part<W> facing_part(const Segment<W>& segment, const Vec3<W>& h,
   return {vmin(part.low, nearest.t), vmax(part.high, nearest.t)};
 }
 
-// As near, and in the same direction: the distance is quadratic in t where the direction turns, so
-// nearly equal distances alone would allow directions that differ by the root of `tie`.
+// Whether two contacts are equally near and in the same direction: the distance is quadratic in t where the direction
+// varies, so nearly equal distances alone would allow directions that differ by the root of `tie`.
 template <class W>
 STICTION_FN Mask<W> same_contact(const BoxContact<W>& a, const BoxContact<W>& b, const W& tie) {
   return a.distance <= b.distance + tie && norm(a.outward - b.outward) < W(1e-9);

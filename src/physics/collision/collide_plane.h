@@ -1,4 +1,4 @@
-// A plane against the shapes: the points of the shape that can be deepest.
+// Plane against the other shapes: the points of the shape that may be deepest.
 #pragma once
 
 #include "physics/collision/colliders.h"
@@ -9,7 +9,7 @@ STICTION_PHYSICS_BEGIN
 // counts as standing.
 inline constexpr double kStanding = 1e-12;
 
-// The contact of a point of the second shape's surface, given relative to that shape's position.
+// Returns the contact of a surface point of the second shape, given relative to that shape's position.
 template <class W>
 STICTION_FN Witness<W> point_on_plane(const Shape<W>& plane, const Shape<W>& shape,
                                       const Vec3<W>& offset) {
@@ -69,7 +69,7 @@ STICTION_FN void collide_plane_cylinder(const Shape<W>& plane, const Shape<W>& c
   }
 }
 
-// The vertices that are wanted; bit k of the index is set where coordinate k is positive.
+// Contacts of the wanted vertices; bit k of the index is set where coordinate k is positive.
 template <class W, class Out, class Wanted>
 STICTION_FN void collide_plane_box(const Shape<W>& plane, const Shape<W>& box, const Out& out,
                                    const Wanted& wanted) {

@@ -1,16 +1,16 @@
-// Spheres and capsules against each other: the nearest points of their centres or axes, of axes that are
-// nearly parallel the ends of their overlap.
+// Spheres and capsules against each other: the nearest points of their centres or axes; for nearly parallel axes the
+// ends of their overlap.
 #pragma once
 
 #include "physics/collision/colliders.h"
 
 STICTION_PHYSICS_BEGIN
 
-// Two capsules touch at two points while their axes, seen along the normal, are turned by less than
-// asin(1/sqrt(kTurned (1 + overlap/radii))) and overlap by more than radii/kShort, and while they are tilted by
-// less than asin(1/sqrt(kTilted)).
+// Two capsules touch at two points while their axes, projected along the normal, form an angle of less than
+// asin(1/sqrt(kTurned (1 + overlap/radii))) and overlap by more than radii/kShort, and while their tilt to the
+// normal plane is less than asin(1/sqrt(kTilted)).
 inline constexpr double kTurned = 25, kShort = 100, kTilted = 4;
-inline constexpr double kRounding = 1e-15;  // of a square
+inline constexpr double kRounding = 1e-15;  // relative, of a squared length
 
 template <class W, class Out>
 STICTION_FN void collide_sphere_sphere(const Shape<W>& a, const Shape<W>& b, const Out& out) {
@@ -34,7 +34,7 @@ STICTION_FN void collide_sphere_capsule(const Shape<W>& sphere, const Shape<W>& 
   out(0, sphere_on_sphere<W>(sphere.pos, zero3<W>(), sphere.size.x, nearest, capsule.size.x, n));
 }
 
-// A point of one axis and the way from it to a point of the other.
+// A point on one axis and the vector from it to a point on the other axis.
 template <class W>
 struct Bridge {
   Vec3<W> from, way;
@@ -46,15 +46,15 @@ STICTION_FN Bridge<W> bridge(const Segment<W>& a, const Segment<W>& b, const W& 
   return {p, b.at(t) - p};
 }
 
-// Nearest points of two segments, w the product of their directions. They lie on the common perpendicular, or one is
-// an end of its segment, and then the other the nearest to an end that looks the same way.
+// Nearest points of two segments, w the cross product of their directions. They lie on the common perpendicular, or one
+// is an end of its segment, and then the other is the point nearest to the end that faces the same way.
 template <class W>
 STICTION_FN Bridge<W> nearest_points(const Segment<W>& a, const Segment<W>& b, const Vec3<W>& w) {
   const W end_b = select(dot(a.dir, b.dir) < W(0.0), -b.half, b.half);
   const W low_t = b.nearest(a.at(-a.half)), high_t = b.nearest(a.at(a.half));
   const W low = norm2(bridge(a, b, a.nearest(b.at(-end_b)), low_t).way);
   const W high = norm2(bridge(a, b, a.nearest(b.at(end_b)), high_t).way);
-  // each the nearest to the other: of axes at right angles either end is as near but for round-off
+  // each the nearest to the other: for perpendicular axes both ends are equally near up to round-off
   const W end_s = a.nearest(b.at(select(high < low, high_t, low_t)));
   const Bridge<W> end = bridge(a, b, end_s, b.nearest(a.at(end_s)));
 
@@ -64,20 +64,20 @@ STICTION_FN Bridge<W> nearest_points(const Segment<W>& a, const Segment<W>& b, c
   const W inverse = W(1.0) / divisor<W>(crosses, sine2);
   const W s = inverse * dot(cross(d, b.dir), w), t = inverse * dot(cross(d, a.dir), w);
   const Bridge<W> across = bridge(a, b, clamp(s, -a.half, a.half), clamp(t, -b.half, b.half));
-  // axes that are parallel but for round-off have any s and t
+  // axes that are parallel up to round-off give arbitrary s and t
   const Mask<W> within = crosses && vabs(s) <= a.half && vabs(t) <= b.half;
   const Mask<W> nearer = within && norm2(across.way) <= W(1 + kRounding) * norm2(end.way);
   return {select<W>(nearer, across.from, end.from), select<W>(nearer, across.way, end.way)};
 }
 
-// The part in which both segments are, seen along n: its ends, in the order of the first, and its length.
+// The part where both segments overlap, seen along n: its ends, in the direction of the first, and its length.
 template <class W>
 struct Overlap {
   Bridge<W> low, high;
   W length;
 };
 
-// Segments that lie across n; in other lanes any part of them.
+// Overlap of segments that are nearly perpendicular to n, lanes `lie`; other lanes get an arbitrary part.
 template <class W>
 STICTION_FN Overlap<W> overlap_along(const Segment<W>& a, const Segment<W>& b, const Vec3<W>& n,
                                      const Mask<W>& lie) {
@@ -98,7 +98,7 @@ STICTION_FN Overlap<W> overlap_along(const Segment<W>& a, const Segment<W>& b, c
   return {at(low), at(high), vmax(high - low, zero)};
 }
 
-// How unlike the overlap is to a line that touches all along: from 0, two points, over 1, the same twice, to 2, one.
+// Measures how unlike a line contact the overlap is: 0 gives two points, 1 the same point twice, 2 one point.
 template <class W>
 STICTION_FN W unlike_a_line(const W& turned, const W& length, const W& radii) {
   const W wide = vmax(radii - W(kShort) * length, W(0.0));
@@ -107,11 +107,11 @@ STICTION_FN W unlike_a_line(const W& turned, const W& length, const W& radii) {
   return select(below, weighted / divisor<W>(below, length), W(2.0));
 }
 
-// The axes of two capsules, about the centre of the first: their nearest points and a unit normal.
+// The axes of two capsules, relative to the centre of the first, their nearest points and a unit normal.
 template <class W>
 struct Axes {
   Segment<W> a, b;
-  Vec3<W> w, normal;  // w: product of the directions
+  Vec3<W> w, normal;  // w: cross product of the directions
   Bridge<W> nearest;
 };
 
@@ -122,7 +122,7 @@ STICTION_FN Axes<W> axes_of(const Shape<W>& a, const Shape<W>& b) {
   const Segment<W> axis_b{b.pos - a.pos, b.rot.z, b.size.y};
   const Vec3<W> w = cross(axis_a.dir, axis_b.dir);
   const Bridge<W> nearest = nearest_points<W>(axis_a, axis_b, w);
-  // where the axes meet, their common perpendicular on the side of b
+  // where the axes intersect, their common perpendicular on the side of b
   const W distance = norm(nearest.way), sine = norm(w);
   const Mask<W> crosses = sine > W(kTie);
   const W side = select(dot(w, nearest.way) < zero, -one, one) / divisor<W>(crosses, sine);
@@ -132,7 +132,7 @@ STICTION_FN Axes<W> axes_of(const Shape<W>& a, const Shape<W>& b) {
   return {axis_a, axis_b, w, select<W>(apart, inverse * nearest.way, beside), nearest};
 }
 
-// The nearest points alone.
+// Returns the witness at the nearest points alone.
 template <class W>
 STICTION_FN Witness<W> nearest_of_capsules(const Shape<W>& a, const Shape<W>& b) {
   const Axes<W> axes = axes_of<W>(a, b);
@@ -149,7 +149,7 @@ STICTION_FN void collide_capsule_capsule(const Shape<W>& a, const Shape<W>& b, c
   const Bridge<W>& nearest = axes.nearest;
   const Vec3<W>& n = axes.normal;
 
-  // 2. the overlap, unless the axes cross or one stands on the other
+  // 2. the overlap, unless the axes cross or one is nearly perpendicular to the other
   const W lean_a = dot(axes.a.dir, n), lean_b = dot(axes.b.dir, n), turn = dot(axes.w, n);
   const W tilt = W(kTilted) * (one - (one - lean_a * lean_a) * (one - lean_b * lean_b));
   const W turned = W(kTurned) * (turn * turn), tilted = tilt * tilt;
@@ -163,7 +163,7 @@ STICTION_FN void collide_capsule_capsule(const Shape<W>& a, const Shape<W>& b, c
   }
   const W share = vmax(one - unlike, zero), fade = vmax(unlike - one, zero);
 
-  // 3. the two points, in the middle between the axes seen along n
+  // 3. the two points, midway between the axes as seen along n
   const auto put = [&](int k, const Bridge<W>& end, const W& size) {
     const Vec3<W> way = nearest.way + share * (end.way - nearest.way);
     const Vec3<W> beneath = W(0.5) * (way - dot(n, way) * n);

@@ -1,4 +1,4 @@
-// A sphere against a box: the nearest point of the box, or the nearest face from inside.
+// Sphere against box: the nearest point of the box, or the nearest face if the centre is inside.
 #pragma once
 
 #include "physics/collision/colliders.h"

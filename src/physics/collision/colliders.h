@@ -1,6 +1,6 @@
-// What the colliders share: placed primitives, witness points, a point against a box. Everything is
-// Wide. A collider writes contact_points(a, b) witnesses through out(k, witness), lower type first;
-// src/reference/collision/geometry.h has the order of the points and the choices in degenerate poses.
+// Types and functions shared by the colliders: placed primitives, witness points, a point against a box. All numbers
+// are Wide. A collider writes contact_points(a, b) witnesses through out(k, witness), lower type first;
+// the order of the points and the choices in degenerate poses are defined in src/reference/collision/geometry.h.
 #pragma once
 
 #include "physics/base/vec.h"
@@ -23,24 +23,36 @@ struct Witness {
   W distance;              // signed, < 0: overlap
 };
 
-// How far apart shapes may be for their points to matter; 1 where a lane's are farther; a unit axis from the first
-// shape towards the second along which they may be apart, or what is no unit vector: none is known.
+// Bounds how fast the points of two shapes close their gap along a unit normal n from the first shape to the second. In each
+// of the two predictors of the step it is at most −n·velocity + |n × spin| (radius + gap), where velocity and spin are those
+// of the second body relative to the first, at the centre of one of the shapes. A point is active only if
+//   gap <= rest + twice_horizon · (the larger of both).
+template <class W>
+struct ClosingMotion {
+  Vec3<W> velocity[2], spin[2];
+  W radius, rest, twice_horizon;
+};
+
+// reach: distance up to which points matter; beyond: set to 1 in lanes whose shapes are farther apart; axis: a unit
+// axis from the first shape to the second that may separate them; not of unit length if none is known. closing: if
+// known, shapes that are too far apart for any point to be active keep their nearest points only.
 template <class W>
 struct SearchLimit {
   W reach, beyond;
   Vec3<W> axis{};
+  const ClosingMotion<W>* closing = nullptr;
 };
 
-// Lengths that differ by less than this share of the shapes' extent count as equal.
+// Lengths that differ by less than this fraction of the extent of the shapes count as equal.
 inline constexpr double kTie = 1e-12;
 
-// x where m holds, else 1: a divisor.
+// Returns x where m holds, else 1: a safe divisor.
 template <class S>
 STICTION_FN S divisor(const Mask<S>& m, const S& x) {
   return select(m, x, S(1.0));
 }
 
-// Spheres of the two radii around origin + p1 and origin + p2.
+// Returns the witness of two spheres with these radii around origin + p1 and origin + p2.
 template <class W>
 STICTION_FN Witness<W> sphere_on_sphere(const Vec3<W>& origin, const Vec3<W>& p1, const W& radius1,
                                         const Vec3<W>& p2, const W& radius2, const Vec3<W>& n) {
@@ -48,17 +60,17 @@ STICTION_FN Witness<W> sphere_on_sphere(const Vec3<W>& origin, const Vec3<W>& p1
           dot(n, p2 - p1) - radius1 - radius2};
 }
 
-// Axis of a capsule: centre + t * dir, |t| <= half.
+// The axis of a capsule: centre + t * dir, |t| <= half.
 template <class W>
 struct Segment {
   Vec3<W> centre, dir;
   W half;
   STICTION_FN Vec3<W> at(const W& t) const { return centre + t * dir; }
-  // Parameter of the point nearest to p.
+  // Returns the parameter of the point nearest to p.
   STICTION_FN W nearest(const Vec3<W>& p) const { return clamp(dot(dir, p - centre), -half, half); }
 };
 
-// Where a point touches a box; in the box's frame.
+// The contact of a point with a box, in the frame of the box.
 template <class W>
 struct BoxContact {
   Vec3<W> outward;  // unit, from the box to the point
@@ -71,13 +83,13 @@ STICTION_FN BoxContact<W> select_contact(const Mask<W>& m, const BoxContact<W>& 
   return {select<W>(m, a.outward, b.outward), select(m, a.distance, b.distance)};
 }
 
-// From the box |x| <= h to the point p.
+// Returns the vector from the nearest point of the box |x| <= h to the point p.
 template <class W>
 STICTION_FN Vec3<W> away_from_box(const Vec3<W>& p, const Vec3<W>& h) {
   return {p.x - clamp(p.x, -h.x, h.x), p.y - clamp(p.y, -h.y, h.y), p.z - clamp(p.z, -h.z, h.z)};
 }
 
-// The point p against the box with half sizes h at the origin.
+// Returns the contact of the point p with the box with half sizes h at the origin.
 template <class W>
 STICTION_FN BoxContact<W> point_against_box(const Vec3<W>& p, const Vec3<W>& h) {
   const W zero(0.0), one(1.0);
@@ -86,7 +98,7 @@ STICTION_FN BoxContact<W> point_against_box(const Vec3<W>& p, const Vec3<W>& h) 
   const Mask<W> outside = distance > W(kTie) * largest(h);
   const W inverse = one / divisor<W>(outside, distance);
 
-  // inside: the first of the nearest faces
+  // inside: the nearest face, the first one if tied
   const Vec3<W> height = abs3(p) - h;
   const Mask<W> x = height.x >= height.y && height.x >= height.z;
   const Mask<W> y = !x && height.y >= height.z;
@@ -99,7 +111,7 @@ STICTION_FN BoxContact<W> point_against_box(const Vec3<W>& p, const Vec3<W>& h) 
   return select_contact<W>(outside, out, in);
 }
 
-// The contact of a sphere around p, from the contact of its centre.
+// Returns the witness of a sphere around p, from the contact of its centre.
 template <class W>
 STICTION_FN Witness<W> sphere_on_box(const Vec3<W>& p, const W& radius,
                                      const BoxContact<W>& contact, const Shape<W>& box) {

@@ -1,5 +1,5 @@
-// A height field: nodes in rows along y and columns along x, two triangles a cell, solid below them and nowhere
-// else. Everything in the frame of the field, scalar, in double.
+// A height field: nodes in rows along y and columns along x, two triangles per cell; solid below the triangles and
+// nowhere else. Everything is in the frame of the field, scalar, in double.
 //
 //   node (i, j) at (i dx − size_x, j dy − size_y, z);  faces of cell (i, j), counterclockwise from above:
 //   0: (i, j) (i+1, j) (i+1, j+1);   1: (i, j) (i+1, j+1) (i, j+1)
@@ -10,8 +10,8 @@
 
 STICTION_PHYSICS_BEGIN
 
-// Elevation over (u, v) in [0, 1]² of a cell: a and b of its first and last corner; `third` of that beside the diagonal on
-// this side, (1, 0) where u >= v.
+// Elevation at (u, v) in [0, 1]² of a cell: a and b are those of its first and last corner, `third` that of the
+// corner off the diagonal on this side, (1, 0) where u >= v.
 STICTION_FN double cell_elevation(double a, double third, double b, double u, double v) {
   return a + (third - a) * vmax(u, v) + (b - third) * vmin(u, v);
 }
@@ -25,18 +25,18 @@ struct Hfield {
     return {i * dx - half_x, j * dy - half_y, scale * data[j * ncol + i]};
   }
   STICTION_FN bool has_node(int i, int j) const { return i >= 0 && j >= 0 && i < ncol && j < nrow; }
-  // From a node to one that is so many columns and rows from it, seen from above.
+  // Returns the horizontal distance between two nodes that are di columns and dj rows apart.
   STICTION_FN double length(int di, int dj) const {
     return di == 0 ? dy : dj == 0 ? dx : vsqrt(dx * dx + dy * dy);
   }
-  // From b to the node; where there is none the surface ends in a cliff.
+  // Returns the vector from b to the node; where there is no node the surface ends in a cliff.
   STICTION_FN Vec3<double> way_to_node(const Vec3<double>& b, int i, int j) const {
     return has_node(i, j) ? node(i, j) - b : -unit3<double>(2);
   }
-  // The cell, or the node on its lower side, at a coordinate.
+  // Returns the index of the cell, or of the node on its lower side, at a coordinate.
   STICTION_FN int column(double x) const { return index((x + half_x) / dx, ncol); }
   STICTION_FN int row(double y) const { return index((y + half_y) / dy, nrow); }
-  // The elevation over the point that is u columns and v rows from the first node; below everything beside the field.
+  // Returns the elevation at u columns and v rows from the first node; −∞ outside of the field.
   STICTION_FN double elevation(double u, double v) const {
     if (!(u >= 0 && v >= 0 && u <= ncol - 1 && v <= nrow - 1))
       return -std::numeric_limits<double>::infinity();
@@ -45,7 +45,7 @@ struct Hfield {
     u = u - i, v = v - j;
     return scale * cell_elevation(at[0], at[u >= v ? 1 : ncol], at[ncol + 1], u, v);
   }
-  // The same over (x, y).
+  // Returns the elevation at (x, y).
   STICTION_FN double height(double x, double y) const {
     return elevation((x + half_x) / dx, (y + half_y) / dy);
   }
@@ -56,7 +56,7 @@ struct Hfield {
   }
 };
 
-// A height field of the model.
+// Reference to a height field of the model.
 struct HfieldRef {
   const HfieldArrays* arrays = nullptr;
   int id = 0;
@@ -71,7 +71,7 @@ STICTION_FN Hfield hfield_of(const HfieldRef& ref) {
       2 * size[1] / (nrow - 1),         size[2]};
 }
 
-// Half a cell.
+// Returns half a cell.
 STICTION_FN double shallow(const Hfield& h) {
   return 0.5 * vmin(h.dx, h.dy);
 }
@@ -83,7 +83,7 @@ struct HfieldFace {
 };
 STICTION_FN HfieldFace face_of(const Hfield& h, int i, int j, int which) {
   HfieldFace f;
-  const int second = which == 0 ? 1 : 0;  // the corner beside the diagonal
+  const int second = which == 0 ? 1 : 0;  // the corner off the diagonal
   const int k = which == 0 ? 1 : 2, d = which == 0 ? 2 : 1;
   f.node[0][0] = i, f.node[0][1] = j;
   f.node[d][0] = i + 1, f.node[d][1] = j + 1;
@@ -94,14 +94,14 @@ STICTION_FN HfieldFace face_of(const Hfield& h, int i, int j, int which) {
   return f;
 }
 
-// The edge of node (i, j) in one of three directions, and the nodes opposite to it.
+// The edge from node (i, j) in one of three directions, and the nodes opposite to it.
 struct HfieldEdge {
   Vec3<double> from, to;
   Vec3<double>
       beside[2];  // from an end of the edge to the opposite corner of the face on either side
 };
-// The kth of the six neighbours of a node, around it: column and row steps. The first three are the edges that
-// belong to the node.
+// Returns the kth of the six neighbours of a node, in order around it: column and row steps. The first three directions
+// are those of the edges that belong to the node.
 STICTION_FN void neighbour(int k, int& di, int& dj) {
   // (1, 0) (1, 1) (0, 1) (-1, 0) (-1, -1) (0, -1)
   const int m = k % 3;
@@ -121,7 +121,7 @@ STICTION_FN HfieldEdge edge_of(const Hfield& h, int i, int j, int k) {
   return e;
 }
 
-// The surface bends down at the edge: from the plane of either face the opposite corner of the other one falls away,
+// Returns whether the edge is convex: each face's opposite corner lies below the plane of the other face,
 //   (e × a)·b < 0,  e along the edge, a to its left, b to its right
 STICTION_FN bool is_ridge(const HfieldEdge& e) {
   const Vec3<double> along = e.to - e.from, up = cross(along, e.beside[0]);
@@ -130,20 +130,20 @@ STICTION_FN bool is_ridge(const HfieldEdge& e) {
   return bend < -1e-9 * norm(up) * norm(e.beside[1]);
 }
 
-// Along n, which points up where there is a `slope`, the surface near a point falls away on this side, or rises by less.
+// Returns whether the surface near a point descends along n on this side, or rises less than `slope`; n points up.
 STICTION_FN bool falls_away(const Vec3<double>& n, const Vec3<double>& way, double slope) {
   const double rise = dot(n, way);
   if (rise <= 1e-6 * norm(way)) return true;
   return slope > 0 && rise <= slope * n.z * vsqrt(way.x * way.x + way.y * way.y);
 }
 
-// Where all of the surface around a node falls away along some n, towards opposite neighbours a and b
+// If all of the surface around a node descends along some n, then for opposite neighbours a and b
 //   n·a <= 0, n·b <= 0   and so   (a + b)·e_z <= 0,  as a + b is vertical
-// but for what falls_away() and `slope` allow, with (di, dj) to one of them.
+// except for what falls_away() and `slope` allow; (di, dj): the step to one of them.
 STICTION_FN double most_lift(const Hfield& h, int di, int dj, double slope) {
   return 1e-4 * (h.dx + h.dy) + 2 * slope * h.length(di, dj);
 }
-// Whether that may be, and the surface bends down at the node: where one of the sums is negative, and at the border, a cliff.
+// Whether a node may be a peak: no sum above the bound, and a convex surface: a negative sum, or a cliff at the border.
 STICTION_FN bool may_be_peak(const Hfield& h, int i, int j, double slope) {
   const double z = h.node(i, j).z, size = h.dx + h.dy;
   bool bends = false;
@@ -161,7 +161,7 @@ STICTION_FN bool may_be_peak(const Hfield& h, int i, int j, double slope) {
   return bends;
 }
 
-// Along n, which points up, all of the surface around the node falls away, or rises by less than `slope`.
+// Returns whether, along n, which points up, all of the surface around the node descends, or rises less than `slope`.
 STICTION_FN bool is_peak(const Hfield& h, int i, int j, const Vec3<double>& n, double slope) {
   if (!(n.z > 0)) return false;
   const Vec3<double> b = h.node(i, j);

@@ -1,6 +1,6 @@
-// Limits of ball joints. Their coordinate is the angle between joint and reference pose,
+// Limits of ball joints. Their coordinate is the angle of the joint relative to the reference pose,
 //   θ = |log q|,   θ̇ = n · ω,   n = log q/θ
-// since a turn about n leaves n where it is; its arm is n on the three dofs. One limit: θ <= range[1].
+// since a rotation about n leaves n fixed; its moment arm on the three dofs is n. One limit: θ <= range[1].
 #pragma once
 
 #include "physics/actuation/tendons.h"
@@ -9,12 +9,12 @@
 
 STICTION_PHYSICS_BEGIN
 
-// A coordinate of limited balls, counted from the first of them.
+// Returns the coordinate index of a limited ball joint; `ball` counts these joints from 0.
 STICTION_FN int ball_coordinate(const ModelView& m, int ball) {
   return m.nv + m.nu + m.ntendon + ball;
 }
 
-// Writes the arm; returns θ. At θ = 0, where no limit is, the arm is 0.
+// Writes the moment arm; returns θ. At θ = 0, where no limit can act, the arm is 0.
 template <class S>
 STICTION_FN S ball_angle(const ModelView& m, EnvView<S>& e, int ball) {
   const Vec3<S> turn = narrow3<S>(log_quat(load4(e.qpos + m.jnt_qposadr[m.ball_jnt[ball]], 0)));
@@ -25,13 +25,13 @@ STICTION_FN S ball_angle(const ModelView& m, EnvView<S>& e, int ball) {
   return angle;
 }
 
-// `impulse(i)`: of all other forces on dof i in this step.
+// `impulse(i)`: impulse of all other forces on dof i in this step.
 template <class S, class P>
 STICTION_FN LimitLaw<S> ball_limit(const ModelView& m, EnvView<S>& e, int ball, const P& impulse) {
   const int j = m.ball_jnt[ball], c = ball_coordinate(m, ball);
   const S angle = ball_angle(m, e, ball);
   const S high = narrow<S>(e.jnt_range[2 * j + 1] - e.jnt_margin[j]);
-  const S free = S(1e6);  // rad: no limit from below
+  const S free = S(1e6);  // rad: no lower limit
   return length_limits(m, e, c, Gaps<S>{free, high - angle}, e.jnt_solref + 2 * j, S(kLimitDepth),
                        coordinate_velocity(m, e, c, e.qvel), impulse);
 }

@@ -1,8 +1,8 @@
-// Couplings: equality constraints of two joints or tendons, or of one with a number.
+// Couplings: equality constraints between two joints or tendons, or between one of them and a constant.
 //
 //   g = x_1 − P(x_2),   P(x) = c_0 + c_1 x + ... + c_4 x⁴,   J = J_1 − P'(x_2) J_2,   w = J diag(A)⁻¹ Jᵀ
 //
-// x: of a joint q − qpos0, of a tendon its length without tendon_length0; 0 where there is no second one.
+// x: for a joint q − qpos0, for a tendon its length minus tendon_length0; 0 if there is no second one.
 #pragma once
 
 #include "physics/tree/delassus.h"
@@ -24,7 +24,7 @@ STICTION_FN Wide<S> coupled(const ModelView& m, const EnvView<S>& e, int k, int 
   return t >= 0 ? e.ten_length[t] - Wide<S>(m.tendon_length0[t]) : Wide<S>(0.0);
 }
 
-// J_1 or J_2 in column x: of a joint 1, of a tendon its moment arm
+// Returns the entry of J_1 or J_2 in column x: 1 for a joint, the moment arm for a tendon.
 template <class S>
 STICTION_FN S coupled_arm(const ModelView& m, const EnvView<S>& e, int x, int side) {
   if ((m.block_side[x] & (1 << side)) == 0) return S(0.0);
@@ -32,7 +32,7 @@ STICTION_FN S coupled_arm(const ModelView& m, const EnvView<S>& e, int x, int si
   return entry < 0 ? S(1.0) : e.moment[entry];
 }
 
-// Writes the columns of J: the fourth number of each.
+// Writes the columns of J: the fourth component of each.
 template <class S>
 struct Coupling {
   S gap, w;

@@ -1,4 +1,4 @@
-// Blocks: the equality constraints. Connects and welds are between two bodies, couplings between two joints or
+// Blocks: the equality constraints. Connects and welds act between two bodies, couplings between two joints or
 // tendons (couplings.h).
 //
 // equalities  in   xpos, xquat, xmat, xoff, cdof, qpos, ten_length, moment, qvel, inv_diag; eq_data, eq_stiffness,
@@ -13,11 +13,11 @@
 //   coupling g = (0, x_1 − P(x_2))   v_c = (0, ẋ_1 − P'(x_2) ẋ_2)
 //   γ = (v̂ − v_c)/R,   v̂ = −g/(δt + τ),   R = max(β² w/4π², 1/(δt k (δt + τ)))
 //
-// This law is linear: its potential is part of the quadratic one of the step, and no iteration looks at it.
+// The law is linear: its potential is quadratic, as that of the step, and no iteration evaluates it.
 //
 //   A ← A + Jᵀ R⁻¹ J,   δt k ← δt k + Jᵀ R⁻¹ (v̂ − J v0)      A (v − v0) = δt k + all other impulses
 //
-// J has a column for each dof that moves one of the two, `block_dof`; it is the one Jacobian that is stored.
+// J has one column for each dof that moves one of the two, `block_dof`; it is the only Jacobian that is stored.
 #pragma once
 
 #include "physics/base/functions.h"
@@ -29,18 +29,18 @@
 
 STICTION_PHYSICS_BEGIN
 
-// k from which on the block is rigid: τ is then δt, as in Drake.
+// Stiffness from which on a block is rigid: its τ is then δt, as in Drake.
 inline constexpr double kRigidBlock = 1e30;
 
 STICTION_FN bool is_weld(const ModelView& m, int k) {
   return static_cast<EqualityType>(m.eq_type[k]) == EqualityType::weld;
 }
 
-// Where P and Q are, and the gap.
+// World positions of P and Q, and the rotational gap.
 template <class S>
 struct BlockPose {
   Vec3<Wide<S>> p, q;
-  Vec3<S> turn;  // of a weld
+  Vec3<S> turn;  // rotational gap of a weld
 };
 
 template <class S>
@@ -66,7 +66,7 @@ STICTION_FN BlockPose<S> block_pose(const ModelView& m, const EnvView<S>& e, int
   return pose;
 }
 
-// From the origin of the body's tree; 0 where nothing moves.
+// Returns the point relative to the origin of the body's tree; 0 for a body that cannot move.
 template <class S>
 STICTION_FN Vec3<S> from_origin(const ModelView& m, const EnvView<S>& e, int b,
                                 const Vec3<Wide<S>>& point) {
@@ -74,8 +74,8 @@ STICTION_FN Vec3<S> from_origin(const ModelView& m, const EnvView<S>& e, int b,
   return tree < 0 ? zero3<S>() : narrow3<S>(point - load3(e.xpos, m.tree_origin[tree]));
 }
 
-// Velocity of body 2 against body 1 per unit of a motion that turns by `a` and moves the points by l2, l1.
-// side: 1, 2: it moves that body; 3: both
+// Returns the velocity of body 2 relative to body 1 per unit of a dof that rotates by `a`, moves the points by l2, l1.
+// side: 1, 2: the dof moves that body; 3: both
 template <class S>
 STICTION_FN Spatial<S> block_column(int side, const Vec3<S>& a, const Vec3<S>& l1,
                                     const Vec3<S>& l2) {
@@ -94,8 +94,8 @@ STICTION_FN void block_jacobian(const ModelView& m, EnvView<S>& e, int k) {
   }
 }
 
-// ‖J diag(A)⁻¹ Jᵀ‖_F/3 of the rotation and of the translation, and of all six rows together /6; rotations
-// of free joints in world axes.
+// ‖J diag(A)⁻¹ Jᵀ‖_F/3 of the rotation and of the translation, and ‖·‖_F/6 of all six rows; rotations of free
+// joints in world axes.
 template <class S>
 struct BlockDelassus {
   S turn, move, all;
@@ -126,7 +126,7 @@ STICTION_FN BlockDelassus<S> block_delassus(const ModelView& m, const EnvView<S>
   return {third * vsqrt(a2), third * vsqrt(l2), S(0.5) * third * vsqrt(a2 + l2 + S(2.0) * mixed)};
 }
 
-// 1/R, 0 where nothing can move
+// Returns 1/R, 0 if nothing can move.
 template <class S>
 STICTION_FN S block_stiffness(S dt, S time, S k, S w) {
   const Mask<S> moves = w > S(0.0);
@@ -134,7 +134,7 @@ STICTION_FN S block_stiffness(S dt, S time, S k, S w) {
                 S(0.0));
 }
 
-// What mocap bodies that carry the two add to v_c: it counts from v̂.
+// Subtracts from v̂ the contribution to v_c of the mocap bodies that carry the two bodies.
 template <class S>
 STICTION_FN void drift_block(const ModelView& m, EnvView<S>& e, int k, const Vec3<Wide<S>>& at1,
                              const Vec3<Wide<S>>& at2) {
@@ -151,7 +151,7 @@ STICTION_FN void drift_block(const ModelView& m, EnvView<S>& e, int k, const Vec
   store3(law, 1, load3(law, 1) - (V2.l - V1.l));
 }
 
-// block_law: v̂ angular, linear; 1/R angular, linear. Of gaps, and w of both.
+// Writes block_law: v̂ angular, linear; 1/R angular, linear. From the gaps and both w.
 template <class S>
 STICTION_FN void store_block(const ModelView& m, EnvView<S>& e, int k, const Spatial<S>& gap,
                              S w_turn, S w_move) {
@@ -191,7 +191,7 @@ STICTION_FN void block_law(const ModelView& m, EnvView<S>& e, int k) {
   store_block(m, e, k, {zero3<S>(), {c.gap, S(0.0), S(0.0)}}, S(0.0), c.w);
 }
 
-// (v̂ − J v)/R
+// Returns (v̂ − J v)/R.
 template <class S>
 STICTION_FN Spatial<S> block_impulse(const ModelView& m, const EnvView<S>& e, int k, const S* v) {
   Spatial<S> u = zero6<S>();
@@ -202,7 +202,7 @@ STICTION_FN Spatial<S> block_impulse(const ModelView& m, const EnvView<S>& e, in
   return {law[6] * (load3(law, 0) - u.a), law[7] * (load3(law, 1) - u.l)};
 }
 
-// Jᵀγ on dof i
+// Returns Jᵀγ on dof i.
 template <class S>
 STICTION_FN S block_impulse_on(const ModelView& m, const EnvView<S>& e, int i) {
   S sum = S(0.0);
@@ -214,7 +214,7 @@ STICTION_FN S block_impulse_on(const ModelView& m, const EnvView<S>& e, int i) {
   return sum;
 }
 
-// Row i of A += Jᵀ R⁻¹ J
+// Adds Jᵀ R⁻¹ J to row i of A.
 template <class S>
 STICTION_FN void add_blocks(const ModelView& m, EnvView<S>& e, int i) {
   S* const row = e.A + tri(i, 0);
@@ -245,7 +245,7 @@ STICTION_FN void equalities(const Team& team, const ModelView& m, EnvView<S>& e)
   });
 }
 
-// At the solution.
+// Evaluates the impulses at the solution.
 template <class Team, class S>
 STICTION_FN void equality_outputs(const Team& team, const ModelView& m, EnvView<S>& e) {
   if (m.neq == 0) return;

@@ -1,4 +1,4 @@
-// Row of the limits of a joint or a tendon: target velocities v̂ of both, and their compliance R.
+// Row of the limits of a joint or a tendon: target velocities v̂ of both limits, and their compliance R.
 // Equations: docs/method.md, "Joint limits".
 #pragma once
 
@@ -9,17 +9,17 @@
 
 STICTION_PHYSICS_BEGIN
 
-// A limit gives way by at most this share of the change of velocity that it demands, ...
+// A limit yields by at most this fraction of the velocity change that it demands, ...
 inline constexpr double kLimitYield = 0.02;
-// ... and under a constant force by at most this angle, or share of a slide's range.
+// ... and under a constant force by at most this angle, or this fraction of a slide's range.
 inline constexpr double kLimitDepth = 0.01;
 
-// ... but it never is stiffer than this, R/w: a float still resolves what it leaves of A.
+// ... but it is never stiffer than this R/w, so that a float still resolves the part of A beside it.
 inline constexpr double kLimitRigid = 1.0 / 16384;
 
-// w/R = 1/0.02 + demand/yield, at most 1/kLimitRigid; `demand`: the change of velocity that the limit asks for,
-// `yield`: the speed by which it may miss it, R demand/w < yield. It is missed by more the greater the demand is, so that
-// a velocity still tells the force (inverse.h).
+// w/R = 1/0.02 + demand/yield, at most 1/kLimitRigid; `demand`: the velocity change that the limit asks for,
+// `yield`: the speed by which it may be missed, R demand/w < yield. The miss grows with the demand, so that the
+// velocity still determines the force (inverse.h).
 template <class S>
 STICTION_FN S limit_stiffness(S demand, S yield) {
   const S rigid = S(1 / kLimitRigid), soft = S(1 / kLimitYield);
@@ -27,11 +27,11 @@ STICTION_FN S limit_stiffness(S demand, S yield) {
   return select(yields, soft + demand / select(yields, yield, S(1.0)), rigid);
 }
 
-// The limits of a coordinate at the distances `below` and `above`, g; w > 0 its Delassus scale, v0 its velocity,
-// v that at the end of the step without them, `depth` how far they may give way.
+// The limits of a coordinate at the distances `below` and `above`, g; w > 0 its Delassus scale, v0 its velocity, v
+// its velocity at the end of the step without the limits, `depth` the distance by which they may yield.
 //   near_rigid  v̂ = −g/(2 δt);  R = β²/4π² w
-//   solref      v̂ = −g/δt while g >= 0, then min(−g/δt, û(−g, (v0)₊));  R by the demand v̂ − v of the limit: a
-//               constant load that it holds at v = 0 asks for R load = û(g, 0), `depth` for û(depth, 0)
+//   solref      v̂ = −g/δt while g >= 0, then min(−g/δt, û(−g, (v0)₊));  R from the demand v̂ − v of the limit: a
+//               constant load held at v = 0 needs R load = û(g, 0), and `depth` corresponds to û(depth, 0)
 template <class S>
 STICTION_FN LimitLaw<S> limit_law(const ModelView& m, S below, S above, const S* solref, S w, S v0,
                                   S v, S depth) {
@@ -58,8 +58,8 @@ template <class S>
 struct Gaps {
   S below, above;
 };
-// The limits of the length c at the velocity v0. `impulse(i)`: of all other forces on dof i in this step. A length
-// that moves nothing, w = 0, has none.
+// The limits of the length c at the velocity v0. `impulse(i)`: impulse of all other forces on dof i in this step. A
+// length that moves no dof, w = 0, has no limits.
 template <class S, class P>
 STICTION_FN LimitLaw<S> length_limits(const ModelView& m, const EnvView<S>& e, int c,
                                       const Gaps<S>& gaps, const S* solref, S depth, S v0,
@@ -73,7 +73,7 @@ STICTION_FN LimitLaw<S> length_limits(const ModelView& m, const EnvView<S>& e, i
           select(moves, law.upper, zero)};
 }
 
-// The limits of dof i, whose joint has no other. `impulse`: of all other forces on the dof in this step.
+// The limits of dof i, the only dof of its joint. `impulse`: impulse of all other forces on the dof in this step.
 template <class S>
 STICTION_FN LimitLaw<S> limits_of(const ModelView& m, const EnvView<S>& e, int i, S impulse) {
   const int j = m.dof_jntid[i];

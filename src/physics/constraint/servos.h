@@ -1,6 +1,6 @@
-// Rows of the servos: actuators whose feedback pulls back. Their coordinate is the actuator's length.
+// Rows of the servos: actuators with restoring feedback. Their coordinate is the actuator's length.
 //   ũ(v) = −Kp (l0 + δt v − l_d) − Kd (v − v_d)
-// is implicit and softened with its set points; the rest of the force is explicit.
+// is implicit, and softened together with its set points; the rest of the force is explicit.
 #pragma once
 
 #include "physics/law/row_law.h"
@@ -8,21 +8,21 @@
 
 STICTION_PHYSICS_BEGIN
 
-// Σ inv_diag m_i p_i over the moment arm of coordinate c, p(x, i) that of its entry x, on dof i.
+// Returns Σ inv_diag m_i p_i over the moment arm m of coordinate c; p(x, i): the factor of its entry x, on dof i.
 template <class S, class P>
 STICTION_FN S moment_product(const ModelView& m, const EnvView<S>& e, int c, const P& p) {
   return inverse_product<S>(
       m, e, m.coord_momentadr[c], m.coord_momentadr[c + 1], m.moment_dof,
       [&](int x, int) { return e.moment[x]; }, p);
 }
-// w = Σ inv_diag m²
+// Returns w = Σ inv_diag m².
 template <class S>
 STICTION_FN S moment_delassus(const ModelView& m, const EnvView<S>& e, int c) {
   return moment_product<S>(m, e, c, [&](int x, int) { return e.moment[x]; });
 }
 
-// Bounds of the actuator's own force: forcerange, and actuatorfrcrange of a joint or tendon it drives alone.
-// On a tendon it bounds the force before the gear, on a joint the force with the gravity that is compensated.
+// Bounds of the actuator's own force: forcerange, and actuatorfrcrange of a joint or tendon that it alone drives.
+// The range of a tendon bounds the force before the gear; that of a joint the force plus the gravity compensation.
 template <class S>
 struct ForceRange {
   S lower, upper;
@@ -53,20 +53,20 @@ STICTION_FN ForceRange<S> servo_bounds(const ModelView& m, const EnvView<S>& e, 
           select(geared, clamp(force.upper, lo, hi), force.upper)};
 }
 
-// The factor that softens a servo to 1/(δt κ) >= β²/4π² w, 1 where it is soft enough.
+// Returns the factor that softens a servo to 1/(δt κ) >= β²/4π² w; 1 if it is soft enough.
 template <class S>
 STICTION_FN S servo_softening(S dt, S kappa, S w) {
   const S stiffness = dt * kappa * (S(kRowNearRigid) * w);
   return select(stiffness > S(1.0), S(1.0) / stiffness, S(1.0));
 }
 
-// f = f_0 − κ v. κ is at least what moves nothing, δt κ w = ε², so that f_0/κ is finite.
+// f = f_0 − κ v. κ is at least a negligible value, δt κ w = ε², so that f_0/κ is finite.
 template <Drives can, class S>
 STICTION_FN BoundedLaw<S> servo_of(const ModelView& m, const EnvView<S>& e, int a) {
   const S dt = S(m.opt.timestep), zero = S(0.0), one = S(1.0);
   const S *law = e.act_law + 3 * a, length = e.act_length[a], velocity = e.act_velocity[a];
   const S kp = vmax(-law[1], zero), kd = vmax(-law[2], zero);
-  const S w = moment_delassus(m, e, m.nv + a);  // 0 where nothing is moved
+  const S w = moment_delassus(m, e, m.nv + a);  // 0 if the actuator moves nothing
   const Mask<S> servo = kp + kd > zero && w > zero;
   const S soft = servo_softening(dt, dt * kp + kd, w);
   const S explicit_part = vmax(law[1], zero) * length + vmax(law[2], zero) * velocity;

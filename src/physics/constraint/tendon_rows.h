@@ -1,12 +1,12 @@
-// Rows of the tendons: limits, the spring with its dead band, what drags, dry friction. Spring and damper are
-// implicit and armature is the tendon's inertia, as of joints; as rows they couple what the tendon couples and
-// leave A alone.
+// Rows of the tendons: limits, the spring with its dead band, drag, dry friction. Spring and damper are implicit and
+// armature is inertia of the tendon's length, as for joints; being rows, they couple the dofs that the tendon couples
+// and leave A unchanged.
 //
-//   limits        as of joints (limits.h)
+//   limits        as for joints (limits.h)
 //   spring        −k (l_0 + δt v − l_lower) below the band, likewise above:  a row of limits with R = 1/(δt² k)
 //   drag          −d v and −a (v + δt ṁ·v_0 − v_0)/δt, d damping, a armature (tendon_bias.h):
 //                 1/R = δt d + a, v̂ = a (v_0 − δt ṁ·v_0) R
-//   dry friction  as of joints, R = σ w
+//   dry friction  as for joints, R = σ w
 #pragma once
 
 #include "physics/actuation/tendon_bias.h"
@@ -16,7 +16,7 @@
 
 STICTION_PHYSICS_BEGIN
 
-// c(x) at the start of the step, of what pulls back or brakes (springs.h).
+// Returns c(x) at the start of the step where it is restoring or braking, else 0 (springs.h).
 template <class S>
 STICTION_FN S tendon_stiffness(const ModelView& m, const EnvView<S>& e, int t) {
   const double* const c = m.tendon_stiffnesspoly + 2 * t;
@@ -61,7 +61,7 @@ STICTION_FN Gaps<S> tendon_gaps(const EnvView<S>& e, int t) {
           narrow<S>(e.tendon_range[2 * t + 1] - margin - length)};
 }
 
-// `impulse(i)`: of all other forces on dof i in this step.
+// `impulse(i)`: impulse of all other forces on dof i in this step.
 template <class S, class P>
 STICTION_FN LimitLaw<S> tendon_limits(const ModelView& m, const EnvView<S>& e, int t,
                                       const P& impulse) {

@@ -1,4 +1,4 @@
-// When a candidate point is in the problem of a step: the rule of each lane.
+// Activation: which candidate points are in the problem of a step, decided in each lane.
 //
 // reads   pair_near, cand_gap, cand_normal, cand_r1, cand_r2, cvel0, cvel_free, rebound
 // writes  cand_active
@@ -21,13 +21,13 @@ STICTION_FN S horizon(const ModelView& m, const EnvView<S>& e, int pair) {
   return S(m.opt.timestep) + e.pair_relaxation_time[pair];
 }
 
-// 8 |g| δt²
+// Returns 8 |g| δt².
 template <class S>
 STICTION_FN S gravity_drop(const ModelView& m, const EnvView<S>& e) {
   return S(8 * m.opt.timestep * m.opt.timestep) * norm(load3(e.gravity, 0));
 }
 
-// J V: velocity of body 2 against body 1 at the candidate, from the bodies' spatial velocities.
+// Returns J V: the velocity of body 2 relative to body 1 at the candidate, from the spatial velocities of the bodies.
 template <class S>
 STICTION_FN Vec3<S> candidate_velocity(const EnvView<S>& e, const S* cvel, const PairBodies& b,
                                        int slot) {
@@ -35,7 +35,7 @@ STICTION_FN Vec3<S> candidate_velocity(const EnvView<S>& e, const S* cvel, const
          velocity_at(load6(cvel, b.body1), load3(e.cand_r1, slot));
 }
 
-// z(v_c)
+// Returns z(v_c).
 template <class S>
 STICTION_FN S opening(const ModelView& m, const Vec3<S>& n, const Vec3<S>& v, S mu) {
   const S v_n = dot(n, v);
@@ -55,14 +55,14 @@ STICTION_FN void activate_speculative(const ModelView& m, EnvView<S>& e, int pai
     const S start = opening(m, n, candidate_velocity(e, e.cvel0, b, slot), mu);
     const S free = opening(m, n, candidate_velocity(e, e.cvel_free, b, slot), mu);
     S closing = vmax(vmax(-start, -free), S(0.0));
-    // what met in the step before parts in this one, however exactly its gap is closed
+    // a pair that met in the previous step separates in this one, however exactly its gap is closed
     if (m.nrebound > 0) closing = vmax(closing, e.rebound[slot]);
     const Mask<S> acts = near && e.cand_gap[slot] <= h2 * closing + drop;
     e.cand_active[slot] = select(acts, S(1.0), S(0.0));
   }
 }
 
-// The deepest overlapping point of the pair, the first of equals.
+// Activates the deepest overlapping point of the pair, the first one if several are equally deep.
 template <class S>
 STICTION_FN void activate_deepest(const ModelView& m, EnvView<S>& e, int pair) {
   const int first = m.pair_slotadr[pair], end = first + m.pair_slotnum[pair];

@@ -1,4 +1,4 @@
-// Adhesion: actuators that press the contacts of a body together.
+// Adhesion: actuators that press a body against what it touches.
 //
 // adhesion  in   points, cand_active, cdof, act_law; actuator_forcerange
 //           out  act_pull, cfrc_adhesion; adds to qfrc_smooth and qfrc_actuator
@@ -6,21 +6,21 @@
 //   f n/N on geom 1 and −f n/N on geom 2, with f the actuator's force, at each of the N points of the body whose
 //   gap is not positive at the start of the step; nothing where N = 0
 //
-// A force in k, so the contact's own law answers it: the normal impulse, and with it the bound of friction, grows by it.
+// This force is part of k, so the contact law reacts to it: the normal impulse and the friction bound grow by it.
 #pragma once
 
 #include "physics/actuation/actuation.h"
 
 STICTION_PHYSICS_BEGIN
 
-// 1 where point p overlaps, in the lanes where it acts.
+// Returns 1 where point p overlaps, in the lanes where the point is active, else 0.
 template <class S>
 STICTION_FN S overlaps(const EnvView<S>& e, int p) {
   const Mask<S> active = e.cand_active[e.point_slot[p]] > S(0.5);
   return select(active && e.point_gap[p] <= S(0.0), S(1.0), S(0.0));
 }
 
-// The entries of body_point of body b: f(point, whether b is its second body).
+// Visits the entries of body b in body_point: f(point, whether b is the second body of the point).
 template <class S, class F>
 STICTION_FN void each_point_of(const EnvView<S>& e, int b, const F& f) {
   for (int n = e.body_pointadr[b]; n < e.body_pointadr[b + 1]; ++n) {
@@ -36,7 +36,7 @@ STICTION_FN S pull_at_each_point(const ModelView& m, const EnvView<S>& e, int a)
   return select(count > S(0.0), own_force(m, e, a) / vmax(count, S(1.0)), S(0.0));
 }
 
-// Wrench about O of what pulls at body b.
+// Returns the wrench about O of the adhesion forces on body b.
 template <class S>
 STICTION_FN Spatial<S> adhesion_on(const ModelView& m, const EnvView<S>& e, int b) {
   Spatial<S> wrench = zero6<S>();

@@ -1,8 +1,8 @@
-// Anchored stiction: the anchor z of a slot turns with the bodies, shifts the slip velocity, and
+// Anchored stiction: the anchor z of a slot rotates with the bodies, shifts the slip velocity, and
 // follows the slip.
 //
-// Where the model has torsional or rolling friction, another one turns: an angle about the normal and one
-// across it, which follow the angular velocity. It is nslot rows behind that of the slot.
+// In models with torsional or rolling friction each slot has a second anchor: an angle about the normal and one
+// about a tangent axis, which follow the angular velocity. It is stored nslot rows behind the first.
 //
 // reads   anchor, cvel0, mocap_twist, geom_surfacevel; point_vel, point_omega at the solution
 // writes  point_anchor, point_shift, point_couple_shift, point_drift, point_law; anchor, friction_anchor
@@ -18,7 +18,7 @@ STICTION_PHYSICS_BEGIN
 
 inline constexpr double kAnchorReach = 10;  // c
 
-// z turned about n, in the tangent plane, length kept; 0 where nothing of it is tangent.
+// Returns z rotated about n within the tangent plane, with its length kept; 0 if z has no tangential part.
 template <class S>
 STICTION_FN Vec3<S> spin_anchor(const Vec3<S>& z, const Vec3<S>& n, S angle) {
   const SinCos<S> a = sincos(angle);
@@ -31,7 +31,7 @@ STICTION_FN Vec3<S> spin_anchor(const Vec3<S>& z, const Vec3<S>& n, S angle) {
   return scale * tangent;
 }
 
-// z ← z + δt v_t, shortened to c ε τ
+// z ← z + δt v_t, shortened to the length c ε τ at most
 template <class S>
 STICTION_FN Vec3<S> advance_anchor(const ModelView& m, const Vec3<S>& z, const Vec3<S>& slip,
                                    S eps) {
@@ -42,7 +42,7 @@ STICTION_FN Vec3<S> advance_anchor(const ModelView& m, const Vec3<S>& z, const V
   return select(far, reach / select(far, length, S(1.0)), S(1.0)) * next;
 }
 
-// Turns by δt times the mean normal spin of both bodies at v0; b_t = z / τ.
+// Rotates the anchor by δt times the mean normal spin of both bodies at v0; b_t = z / τ.
 template <class S>
 STICTION_FN void turn_anchor(const ModelView& m, EnvView<S>& e, int p, const PairBodies& b,
                              const Mask<S>& active) {
@@ -62,8 +62,8 @@ STICTION_FN void turn_anchor(const ModelView& m, EnvView<S>& e, int p, const Pai
   store3(e.point_couple_shift, p, S(1 / (kAnchorTime * dt)) * held);
 }
 
-// Angular and linear velocity of the surface of geom g against its body, at a point; r: the point - O of the
-// body's tree.
+// Returns angular and linear velocity of the surface of geom g relative to its body, at a point; r: the point - O of
+// the body's tree.
 template <class S>
 STICTION_FN Spatial<S> surface_velocity(const ModelView& m, const EnvView<S>& e, int g,
                                         const Vec3<S>& r) {
@@ -78,9 +78,9 @@ STICTION_FN Spatial<S> surface_velocity(const ModelView& m, const EnvView<S>& e,
   return {w, v + cross(w, r - c)};
 }
 
-// Velocity of body 2 against body 1 at the point that is no J v: mocap bodies carry them, their surfaces slide.
-// The law is that of all of v_c, ℓ(J v + drift): its root moves by the normal part, its slip by the tangential
-// one. A surface has no normal part.
+// Velocity of body 2 relative to body 1 at the point that is not in J v: mocap bodies carry them, surfaces slide.
+// The law is a function of all of v_c, ℓ(J v + drift): its root moves by the normal part of the drift, its slip by
+// the tangential part. Surface velocities have no normal part.
 template <class S>
 STICTION_FN void drift_point(const ModelView& m, EnvView<S>& e, int p, const PairBodies& b,
                              const Mask<S>& active) {
@@ -104,7 +104,7 @@ STICTION_FN void drift_point(const ModelView& m, EnvView<S>& e, int p, const Pai
   const Vec3<S> turn = m.opt.anchored ? load3(e.point_couple_shift, p) : zero3<S>();
   store3(e.point_couple_shift, p, turn + omega);
 }
-// v_c and ω at the solution.
+// Return v_c and ω at the solution.
 template <class S>
 STICTION_FN Vec3<S> contact_velocity(const ModelView& m, const EnvView<S>& e, int p) {
   const Vec3<S> v = load3(e.point_vel, p);
@@ -116,7 +116,7 @@ STICTION_FN Vec3<S> contact_spin(const ModelView& m, const EnvView<S>& e, int p)
   return m.ndriftslot > 0 ? omega + load6(e.point_drift, p).a : omega;
 }
 
-// The next angles: those about and across the normal, each within its own reach.
+// Returns the next angles about the normal and about the tangent axis, each limited to its own reach.
 template <class S>
 STICTION_FN Vec3<S> advance_turned(const ModelView& m, const EnvView<S>& e, int p) {
   const Vec3<S> n = load3(e.point_normal, p), omega = contact_spin(m, e, p);
@@ -133,7 +133,7 @@ STICTION_FN void clear_anchor(EnvView<S>& e, int slot, const Mask<S>& moves) {
   store3(e.anchor, slot, select<S>(moves, zero3<S>(), load3(e.anchor, slot)));
 }
 
-// Slots with an anchor, of which one thread keeps a list; those of points join it. The others have none.
+// Clears the listed slots; only they can have an anchor. One thread keeps the list and adds the slots of all points.
 template <class S>
 STICTION_FN void clear_listed(const ModelView& m, EnvView<S>& e, const Mask<S>& moves) {
   int& count = e.nanchorslot[0];
@@ -146,7 +146,7 @@ STICTION_FN void clear_listed(const ModelView& m, EnvView<S>& e, const Mask<S>& 
   }
 }
 
-// The anchors of lanes in `moves` become 0.
+// Sets the anchors to 0 in the lanes `moves`.
 template <class Team, class S>
 STICTION_FN void clear_anchors(const Team& team, const ModelView& m, EnvView<S>& e,
                                const Mask<S>& moves) {
@@ -156,7 +156,7 @@ STICTION_FN void clear_anchors(const Team& team, const ModelView& m, EnvView<S>&
     team.for_each(m.nanchor, [&](int slot) { clear_anchor(e, slot, moves); });
 }
 
-// The next anchors; 0 of slots without a loaded point. Lanes outside `moves` keep theirs.
+// Computes the next anchors; 0 for slots without a loaded point. Lanes outside `moves` keep theirs.
 template <class Team, class S>
 STICTION_FN void advance_anchors(const Team& team, const ModelView& m, EnvView<S>& e,
                                  const Mask<S>& moves) {
@@ -174,7 +174,7 @@ STICTION_FN void advance_anchors(const Team& team, const ModelView& m, EnvView<S
   });
 }
 
-// The next displacements of dry friction; 0 of dofs and tendons without. Lanes outside `moves` keep theirs.
+// Computes the next displacements of dry friction; 0 without friction. Lanes outside `moves` keep theirs.
 template <class Team, class S>
 STICTION_FN void advance_friction_anchors(const Team& team, const ModelView& m, EnvView<S>& e,
                                           const Mask<S>& moves) {

@@ -14,6 +14,7 @@
 
 #include "physics/base/status.h"
 #include "physics/contact/adhesion.h"
+#include "physics/contact/closing.h"
 #include "physics/contact/cull_links.h"
 #include "physics/contact/gather_boxes.h"
 #include "physics/contact/points.h"
@@ -42,11 +43,24 @@ STICTION_FN S searched_reach(const ModelView& m, const EnvView<S>& e, int pair) 
   return S(std::numeric_limits<double>::infinity());
 }
 
+// The narrow phase with what the velocities tell of the pair.
+template <Colliders has, class S>
+STICTION_FN void narrow_near(const ModelView& m, EnvView<S>& e, int pair, S reach) {
+  if constexpr (has >= Colliders::convex) {
+    ClosingMotion<Wide<S>> closing;
+    const bool known = knows_closing(m, pair);
+    if (known) closing = pair_closing(m, e, pair);
+    narrow_phase<has>(m, e, pair, reach, known ? &closing : nullptr);
+  } else {
+    narrow_phase<has>(m, e, pair, reach);
+  }
+}
+
 template <Colliders has, class Team, class S>
 STICTION_FN void narrow_pairs(const Team& team, const ModelView& m, EnvView<S>& e, int nnear) {
   team.for_each(nnear, [&](int i) {
     const int pair = e.near_pair[i];
-    narrow_phase<has>(m, e, pair, searched_reach<has>(m, e, pair));
+    narrow_near<has>(m, e, pair, searched_reach<has>(m, e, pair));
     if (any_near(e, pair)) activate(m, e, pair);
   });
 }
@@ -62,7 +76,7 @@ requires(kLanes<S> > 1 && has >= Colliders::boxes) STICTION_FN
       const S reach = searched_reach<has>(m, e, pair);
       const Mask<S> near = e.pair_near[pair] > S(0.5);
       if (!is_of_boxes(m, pair) || count_lanes(near) > kFewLanes<S>) {
-        narrow_phase<has>(m, e, pair, reach);
+        narrow_near<has>(m, e, pair, reach);
         continue;
       }
       PlacedPair<S> placed;

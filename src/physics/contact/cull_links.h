@@ -1,18 +1,18 @@
-// Links before geoms: the pairs of two links are compared one by one only where boxes around the links come near. Which
-// pairs are found does not depend on it.
+// Broad phase over links: pairs of geoms are tested one by one only where the bounding boxes of their links come near.
+// The pairs found are the same as without it.
 //
 // reads   geom_off, geom_bound, geom_friction; what may_touch reads (cull.h)
 // writes  link_box, link_pace, near_pair, pair_near of the pairs listed there; ncand, their number
 //
-// The boxes lie along the axes of the world. Links a distance d apart have no two geoms that are nearer, so none of their
-// pairs can act where d exceeds reach_of (cull.h) with the largest margin, friction, speed and turning of any of the geoms.
+// The boxes are axis-aligned in the world. If two links are a distance d apart, no two of their geoms are nearer, so
+// none of their pairs can act if d exceeds reach_of (cull.h) of the largest margin, friction, speed and turning.
 #pragma once
 
 #include "physics/contact/cull.h"
 
 STICTION_PHYSICS_BEGIN
 
-// link_box and link_pace: what bounds all geoms of the link.
+// Writes link_box and link_pace, which bound all geoms of the link.
 template <class S>
 STICTION_FN void bound_link(const ModelView& m, EnvView<S>& e, int link) {
   const S inf(std::numeric_limits<double>::infinity());
@@ -33,7 +33,7 @@ STICTION_FN void bound_link(const ModelView& m, EnvView<S>& e, int link) {
   e.link_pace[3 * link + 2] = friction;
 }
 
-// Whether some pair of the two links may act in some lane.
+// Returns whether any pair of the two links may act in any lane.
 template <class S>
 STICTION_FN bool links_meet(const ModelView& m, const EnvView<S>& e, int linkpair,
                             S gravity_reach) {
@@ -54,7 +54,7 @@ STICTION_FN bool links_meet(const ModelView& m, const EnvView<S>& e, int linkpai
   return any_lane(norm2(gap) <= S(1.0 + kSlack * epsilon<S>()) * (reach * reach));
 }
 
-// near_pair; returns their number.
+// Writes near_pair and returns the number of pairs in it.
 template <SerialTeam Team, class S>
 STICTION_FN int cull(const Team& team, const ModelView& m, EnvView<S>& e) {
   geom_bounds(team, m, e);

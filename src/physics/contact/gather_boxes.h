@@ -1,5 +1,5 @@
-// Pairs of boxes that are near in few lanes of a pack: their lanes of all pairs side by side in packs of their own. A lane's
-// numbers are moved, not changed; what they go through is compiled once.
+// Gathers the lanes of box pairs that are near in few lanes of a pack into packs of their own, across pairs, and
+// scatters the results. Gathering does not change the numbers of a lane; the colliders are compiled once.
 //
 // reads, writes  as narrow_phase
 #pragma once
@@ -8,7 +8,7 @@
 
 STICTION_PHYSICS_BEGIN
 
-// A collider of boxes takes the time of so many lanes that are moved to other packs, and back.
+// Break-even: gathering and scattering this many lanes takes as long as one call of the box collider.
 template <class S>
 inline constexpr int kFewLanes = 2 * kLanes<S> / 5;
 
@@ -39,7 +39,7 @@ struct GatheredBoxes {
     take(reach, reaches);
   }
 
-  // Their points go to where the lanes come from.
+  // Collides the gathered pairs and scatters their points to the lanes that they came from.
   STICTION_FN void collide(const ModelView& m, EnvView<S>& e) {
     if (count == 0) return;
     S used(0.0);
@@ -67,7 +67,7 @@ struct GatheredBoxes {
   }
 };
 
-// What lanes hold that are not near: a gap of the size of the boxes.
+// Candidates of lanes that are not near: a gap of the size of the boxes.
 template <class S>
 STICTION_FN void clear_candidates(const ModelView& m, EnvView<S>& e, int pair) {
   const S gap = e.geom_bound[4 * m.pair_geom1[pair]] + e.geom_bound[4 * m.pair_geom2[pair]];

@@ -1,9 +1,9 @@
-// Points left out of the problem that close their gap: the status bit late_contact.
+// Points that were left out of the problem but close their gap: the status bit late_contact.
 //
 // reads   cand_*, v
 // writes  body_vel, flags
 //
-// late: of a pair near in the lane, not active, φ0 > 0 and φ0 + h z(J v) < 0 at the solution.
+// late: a point of a pair that is near in the lane, not active, with φ0 > 0 and φ0 + h z(J v) < 0 at the solution.
 #pragma once
 
 #include "physics/base/status.h"

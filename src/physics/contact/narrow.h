@@ -142,13 +142,16 @@ STICTION_FN void store_candidate(EnvView<S>& e, int slot, const Candidate<S>& c)
 // pair_near is 1 and these: more points touch than the pair has slots; it may touch farther away than is looked.
 inline constexpr double kOverflows = 1, kIsCut = 2;
 
-// A lane in which a search finds the shapes farther apart than `reach` is near no longer.
+// A lane in which a search finds the shapes farther apart than `reach` is near no longer. `closing`: how fast the pair
+// may close, or null (SearchLimit).
 template <Colliders has, class S>
 STICTION_FN void narrow_phase(const ModelView& m, EnvView<S>& e, int pair,
-                              S reach = S(std::numeric_limits<double>::infinity())) {
+                              S reach = S(std::numeric_limits<double>::infinity()),
+                              const ClosingMotion<Wide<S>>* closing = nullptr) {
   using W = Wide<S>;
   LimitOf<has, W> limit{};
   limit.reach = widen(reach);
+  limit.closing = closing;
   if constexpr (has >= Colliders::convex)
     if (is_searched(m, pair)) {
       const Vec3<S> axis = load3(e.cand_normal, m.pair_slotadr[pair]);

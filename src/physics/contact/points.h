@@ -1,10 +1,10 @@
-// The contact points of the problem: compaction of the active candidates, constants of their laws,
-// lists by body.
+// The contact points of the problem: compaction of the active candidates, the constants of their laws, and
+// lists of points by body.
 //
 // reads   cand_*, cvel0, inv_diag, xoff, cdof, anchor, rebound; contact parameters
 // writes  point_slot ... point_d, point_approach, point_couple_law, point_body, point_weld, npoint; body_pointadr, body_point; ncon
 //
-// A point is in the list if it acts in any lane; in the others its constants give no impulse, cost
+// A point is in the list if it is active in any lane; in the other lanes its constants give zero impulse, cost
 // or curvature at any velocity.
 #pragma once
 
@@ -17,9 +17,9 @@
 
 STICTION_PHYSICS_BEGIN
 
-// Hunt–Crossley δt (f_e0 − a v)₊ (1 − d v)₊ with a = δt k, f_e0 = −k φ0, about its smaller root v̂:
-//   elastic root first, d f_e0 <= a:  v̂ = −φ0/δt, F = 0,          D = 1 − d v̂
-//   else:                             v̂ = 1/d,    F = f_e0 − a/d, D = 0
+// Hunt–Crossley law δt (f_e0 − a v)₊ (1 − d v)₊ with a = δt k, f_e0 = −k φ0, relative to its smaller root v̂:
+//   elastic root smaller, d f_e0 <= a:  v̂ = −φ0/δt, F = 0,          D = 1 − d v̂
+//   else:                               v̂ = 1/d,    F = f_e0 − a/d, D = 0
 template <class S>
 STICTION_FN void hunt_crossley_constants(const ModelView& m, EnvView<S>& e, int p, S gap, S k, S d,
                                          const Mask<S>& active) {
@@ -35,9 +35,9 @@ STICTION_FN void hunt_crossley_constants(const ModelView& m, EnvView<S>& e, int 
   law[3] = select(acts && elastic, one - d * v_hat, zero);
 }
 
-// By how much the root of the law moves where the overlap is deeper than any load explains: the law parts at 1/d
-// at most, 5 cm/s at d = 20 s/m. What is beyond the depth of kDeepLoads weights returns as a critically damped
-// oscillator with the time T = kDeepSpeed/(d |g|), 20 ms there, at no more than kDeepSpeed/d.
+// Shift of the root of the law where the overlap is deeper than any load explains: the law separates at 1/d at
+// most, 5 cm/s at d = 20 s/m. The depth in excess of kDeepLoads times the weight returns as a critically damped
+// oscillator with the time constant T = kDeepSpeed/(d |g|), 20 ms for that d, at no more than kDeepSpeed/d.
 inline constexpr double kDeepLoads = 16, kDeepSpeed = 4;
 template <class S>
 STICTION_FN S deep_shift(const ModelView& m, const EnvView<S>& e, S gap, S k, S d, S w, S v_n0) {
@@ -52,9 +52,9 @@ STICTION_FN S deep_shift(const ModelView& m, const EnvView<S>& e, S gap, S k, S 
   return select(deep, vmax(vmin(aim, S(kDeepSpeed) * speed) - speed, zero), zero);
 }
 
-// k of a Hunt–Crossley law whose curvature at the root, δt k |δt + d φ0|, is within `stiffest`. What is
-// stiffer closes the gap in one step either way: the velocities differ by less than 1/stiffest of what
-// the contact changes, and its root stays.
+// Limits k of a Hunt–Crossley law so that its curvature at the root, δt k |δt + d φ0|, is within `stiffest`. A
+// stiffer law closes the gap in one step anyway: the velocities differ by less than 1/stiffest of what the
+// contact changes, and the root stays the same.
 template <class S>
 STICTION_FN S resolved_stiffness(const ModelView& m, S k, S d, S gap, S w) {
   const S dt = S(m.opt.timestep), steepness = w * (dt * (dt + d * vabs(gap)));
@@ -83,7 +83,7 @@ STICTION_FN void sap_constants(const ModelView& m, EnvView<S>& e, int p,
   law[3] = zero;
 }
 
-// n0 = δt (f_e0)₊ (1 − d v_n0)₊
+// Computes all constants of point p; n0 = δt (f_e0)₊ (1 − d v_n0)₊.
 template <class S>
 STICTION_FN void point_constants(const ModelView& m, EnvView<S>& e, int p) {
   const int slot = e.point_slot[p], pair = m.slot_pair[slot];
@@ -92,7 +92,7 @@ STICTION_FN void point_constants(const ModelView& m, EnvView<S>& e, int p) {
   const Vec3<S> n = load3(e.cand_normal, slot);
   const Vec3<S> r1 = load3(e.cand_r1, slot), r2 = load3(e.cand_r2, slot);
 
-  // where nothing can move there is no contact
+  // no contact where neither body can move
   const S w = point_delassus(m, e, b, r1, r2);
   const Mask<S> active = e.cand_active[slot] > S(0.5) && w > zero;
   e.cand_active[slot] = select(active, S(1.0), zero);
@@ -107,7 +107,7 @@ STICTION_FN void point_constants(const ModelView& m, EnvView<S>& e, int p) {
   if (m.nrebound > 0) law = rebound_law(m, e, p, pair, usual, v_n0, w, active);
   const S d = law.d;
   const S k = m.nrebound > 0 ? resolved_stiffness(m, law.k, d, law.gap, w) : usual_k;
-  // in the step that parts the impulse of the one that stopped
+  // in the step in which the pair separates: the impulse of the step that stopped it
   const S shift = select(law.rigid, usual.shift, law.shift);
   const S force = vmax(-(usual_k * gap), zero), damped = vmax(S(1.0) - d * (v_n0 - shift), zero);
   const S n0 = select(active, dt * force * damped, zero);
@@ -126,7 +126,7 @@ STICTION_FN void point_constants(const ModelView& m, EnvView<S>& e, int p) {
   if (m.ncouple > 0) couple_constants(m, e, p, b, active);
 }
 
-// What a point acts on. From here on it knows its bodies, whatever it comes from.
+// Sets the bodies of point p. Later stages use these and do not depend on the origin of the point.
 template <class S>
 STICTION_FN void place_point(const ModelView& m, EnvView<S>& e, int p, int slot) {
   const PairBodies b = pair_bodies(m, m.slot_pair[slot]);
@@ -135,7 +135,7 @@ STICTION_FN void place_point(const ModelView& m, EnvView<S>& e, int p, int slot)
   e.point_weld[2 * p] = m.body_weldid[b.body1], e.point_weld[2 * p + 1] = m.body_weldid[b.body2];
 }
 
-// CSR of the points of all bodies, by counting.
+// CSR lists of the points of each body, by counting sort.
 template <SerialTeam Team, class S>
 STICTION_FN void body_lists(const Team& team, const ModelView& m, EnvView<S>& e) {
   team.once([&] {
@@ -152,7 +152,7 @@ STICTION_FN void body_lists(const Team& team, const ModelView& m, EnvView<S>& e)
   });
 }
 
-// Small whole numbers: exact in any order.
+// Sums of small integers: exact in any order.
 template <class Team, class S>
 STICTION_FN void count_contacts(const Team& team, EnvView<S>& e) {
   const S total =

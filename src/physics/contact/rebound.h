@@ -1,10 +1,10 @@
-// Restitution: the pair of a slot that met at the speed v_a parts at e v_a. Equations: docs/method.md, "Restitution".
+// Restitution: a pair that met at the speed v_a separates at e v_a. Equations: docs/method.md, "Restitution".
 //
 // rebound_law      reads   rebound, pair_restitution, gravity    writes  point_approach
 // advance_rebounds reads   point_approach; point_vel, point_impulse at the solution    writes  rebound
 //
-// `rebound` of a slot: 0 while no impulse acts; v_a from the step in which one begins, where the pair met faster than
-// gravity alone explains; -1 once it has bounced, and while it rests.
+// `rebound` of a slot: 0 while no impulse acts; v_a from the step in which an impulse begins, if the pair met faster
+// than gravity alone explains; -1 after the bounce, and while the contact rests.
 #pragma once
 
 #include "physics/contact/activation.h"
@@ -12,20 +12,20 @@
 
 STICTION_PHYSICS_BEGIN
 
-inline constexpr double kLeastImpact = 4;        // of |g| δt: slower ones do not bounce
-inline constexpr double kSoftBounce = 1.0 / 64;  // δt² k w: below, a bounce lasts 25 steps and more
+inline constexpr double kLeastImpact = 4;        // times |g| δt: slower impacts do not bounce
+inline constexpr double kSoftBounce = 1.0 / 64;  // δt² k w: below it, bounces last 25 steps or more
 inline constexpr double kRigidBounce =
-    0x1p10;  // least δt² k w of the others in the two steps that stop and part them
+    0x1p10;  // least δt² k w of all other bounces in the two steps that stop and separate the pair
 inline constexpr double kPressed = -1;
 
-// What the Hunt–Crossley law of a point is made of: δt (−k φ0 − δt k (v − s))₊ (1 − d (v − s))₊.
+// Constants of the Hunt–Crossley law of a point: δt (−k φ0 − δt k (v − s))₊ (1 − d (v − s))₊.
 template <class S>
 struct NormalConstants {
   S gap, k, d, shift;
-  Mask<S> rigid;  // the pair is stopped or parts in this step: SAP's law is as stiff as k, too
+  Mask<S> rigid;  // the pair is stopped or separates in this step: SAP's law is as stiff as k, too
 };
 
-// y = d v_a with which a Hunt–Crossley spring that is met at v_a lets go at e v_a: the root of
+// Returns y = d v_a with which a Hunt–Crossley spring hit at v_a separates at e v_a: the root of
 //   y (1 + e) = ln((1 + y)/(1 − e y))
 // to 1.5 %, which moves e by less than 0.006. e > 0
 template <class S>
@@ -40,7 +40,7 @@ STICTION_FN Mask<S> bounces_softly(const ModelView& m, S k, S w) {
   return m.opt.contact_model == kSap ? no_lanes<S>() : S(dt * dt) * (k * w) < S(kSoftBounce);
 }
 
-// Speed of the smaller root of the law, its shift left out.
+// Returns the speed at the smaller root of the law, without its shift.
 template <class S>
 STICTION_FN S root_speed(const NormalConstants<S>& law, S horizon) {
   const Mask<S> damped = law.d > S(0.0);
@@ -48,10 +48,10 @@ STICTION_FN S root_speed(const NormalConstants<S>& law, S horizon) {
   return select(damped, vmin(elastic, S(1.0) / select(damped, law.d, S(1.0))), elastic);
 }
 
-// The law of a step in which the pair bounces; else `usual`, whose k is that of the pair.
-//   δt² k w < kSoftBounce:  d = y/v_a, and the force of the gap φ0 − δt s, s = (1 − √(δt² k w)/8) v_n0: at v_n0 that
-//                           of the start of the step, so that the spring gives back what it took, and a little less
-//   else:                   of a law that is stiff enough to reach its root, first that of the gap, then e v_a
+// Returns the law of a step in which the pair bounces; else `usual`, with the k of the pair.
+//   δt² k w < kSoftBounce:  d = y/v_a, and the force at the gap φ0 − δt s, s = (1 − √(δt² k w)/8) v_n0: at v_n0 that
+//                           of the start of the step, so that the spring returns the energy it took, and a little less
+//   else:                   a law stiff enough to reach its root, which is first that of the gap, then e v_a
 template <class S>
 STICTION_FN NormalConstants<S> rebound_law(const ModelView& m, EnvView<S>& e, int p, int pair,
                                            const NormalConstants<S>& usual, S v_n0, S w,
@@ -81,8 +81,8 @@ STICTION_FN NormalConstants<S> rebound_law(const ModelView& m, EnvView<S>& e, in
           select(soft, zero, select(rigid, target, usual.shift)), rigid};
 }
 
-// `rebound` after the step. A soft bounce ends with its opening, or where it turns back before: what rests keeps no d that
-// is made for an impact.
+// Returns `rebound` after the step. A soft bounce ends when the contact opens, or when its velocity reverses before
+// that: a resting contact does not keep a d made for an impact.
 template <class S>
 STICTION_FN S next_rebound(const ModelView& m, const EnvView<S>& e, int p) {
   const int slot = e.point_slot[p], pair = m.slot_pair[slot];
@@ -99,7 +99,7 @@ STICTION_FN S next_rebound(const ModelView& m, const EnvView<S>& e, int p) {
   return select(pushes, select(met == zero, first, later), zero);
 }
 
-// Lanes outside `moves` keep theirs.
+// Writes `rebound` of all slots. Lanes outside `moves` keep theirs.
 template <class Team, class S>
 STICTION_FN void advance_rebounds(const Team& team, const ModelView& m, EnvView<S>& e,
                                   const Mask<S>& moves) {

@@ -1,8 +1,8 @@
 // Convex contact laws in world axes: impulse γ = −∂ℓ/∂v_c on body 2 and curvature G = ∂²ℓ/∂v_c² of
 // one point. Lagged and Similar: "Irrotational Contact Fields"; SAP: "An Unconstrained Convex
-// Formulation of Compliant Contact". v_n = n·v_c − v̂, v_t = v_c − (n·v_c) n: the normal velocity counts
-// from the root v̂ of the law, so that a stiff law sees no difference of large numbers. All impulses
-// over one step.
+// Formulation of Compliant Contact". v_n = n·v_c − v̂, v_t = v_c − (n·v_c) n: the normal velocity is
+// measured from the root v̂ of the law, so that a stiff law takes no difference of large numbers. All
+// impulses are over one step.
 #pragma once
 
 #include "physics/base/sym6.h"
@@ -21,7 +21,7 @@ struct ContactValue {
   Sym3<S> hess;
 };
 
-// The constants of one point: what acts on v_n and |x|, and the axes.
+// Constants of the law of one point, as a function of v_n and |x|; ContactLaw adds the axes.
 template <class S>
 struct SlipLaw {
   S mu, n0, eps;    // lagged impulse, soft-norm speed
@@ -34,7 +34,7 @@ struct ContactLaw {
   SlipLaw<S> slip;
 };
 
-// Σ of a diagonal in the tangent plane and two outer products:
+// Returns the sum of an isotropic matrix in the tangent plane and two outer products:
 // a (I − n nᵀ) + b n nᵀ + c s sᵀ
 template <class S>
 STICTION_FN Sym3<S> curvature(S a, S b, const Vec3<S>& n, S c, const Vec3<S>& s) {
@@ -43,7 +43,7 @@ STICTION_FN Sym3<S> curvature(S a, S b, const Vec3<S>& n, S c, const Vec3<S>& s)
   return {a + u.x * n.x + w.x * s.x, a + u.y * n.y + w.y * s.y, a + u.z * n.z + w.z * s.z,
           u.x * n.y + w.x * s.y,     u.x * n.z + w.x * s.z,     u.y * n.z + w.y * s.z};
 }
-// s u uᵀ
+// Returns s u uᵀ.
 template <class S>
 STICTION_FN Sym3<S> outer(S s, const Vec3<S>& u) {
   const Vec3<S> w = s * u;
@@ -61,10 +61,10 @@ STICTION_FN RowValue<S> hunt_crossley(const SlipLaw<S>& c, S v_n) {
   return {select(closing, impulse, S(0.0)), select(closing, hess, S(0.0))};
 }
 
-// ℓ(v_n, |x|), x = v_t + b_t: at a point all laws depend on nothing else. With t = r x, s = n × t
+// ℓ(v_n, |x|), x = v_t + b_t: all laws of a point depend on these two alone. With t = r x, s = n × t
 //   γ = impulse n − drag x
 //   G = plane (I − n nᵀ) + normal n nᵀ + across s sᵀ + oblique u uᵀ,  u = n − tilt t
-// A sum without differences: G stays positive where x is nothing but round-off.
+// A sum without differences: G stays positive even where x is only round-off.
 template <class S>
 struct SlipValue {
   S impulse, r, drag;
@@ -126,8 +126,8 @@ STICTION_FN SlipValue<S> slip_law(int model, const SlipLaw<S>& c, S v_n, S x2) {
   }
 }
 
-// The part of v in the tangent plane. Once leaves a normal part of the round-off of v, which stiff
-// friction would take for slip.
+// Returns the part of v in the tangent plane. Projecting only once leaves a normal part of the round-off of v,
+// which stiff friction would take for slip.
 template <class S>
 STICTION_FN Vec3<S> tangential(const Vec3<S>& n, S v_n, const Vec3<S>& v) {
   const Vec3<S> once = v - v_n * n;
@@ -138,8 +138,8 @@ STICTION_FN Vec3<S> slip(const ContactLaw<S>& c, S v_n, const Vec3<S>& v) {
   return tangential(c.normal, v_n, v) + c.shift;
 }
 
-// Which curvature comes with the impulse: ∂²ℓ/∂v_c², or with friction as stiff along the slip as
-// across it. ‖x‖_s is concave in |x|²: the parabola ½ drag |x|² that touches it lies nowhere below it.
+// Curvature that comes with the impulse: exact, ∂²ℓ/∂v_c², or bounding, with friction as stiff along the slip as
+// across it. ‖x‖_s is concave in |x|²: the tangent parabola ½ drag |x|² lies nowhere below it.
 enum class Curvature : bool { exact, bounding };
 
 template <class S>
@@ -156,7 +156,7 @@ STICTION_FN ContactValue<S> evaluate(int model, const ContactLaw<S>& c, const Ve
   return {impulse, outer(s.oblique, c.normal - s.tilt * t) + hess};
 }
 
-// The impulse alone.
+// Returns the impulse alone.
 template <class S>
 STICTION_FN Vec3<S> impulse_at(int model, const ContactLaw<S>& c, const Vec3<S>& v) {
   const S v_n = dot(c.normal, v);
@@ -165,8 +165,8 @@ STICTION_FN Vec3<S> impulse_at(int model, const ContactLaw<S>& c, const Vec3<S>&
   return s.impulse * c.normal - s.drag * x;
 }
 
-// Along v + α d only v_n = v_n0 + α d_n and the part y = y0 + α s of x along its change d_t = s t̂
-// move; the rest of x stays.
+// Along v + α d only two quantities change: v_n = v_n0 + α d_n, and y = y0 + α s, the component of x along its
+// rate d_t = s t̂; the rest of x is constant.
 template <class S>
 struct PointLine {
   S v_n, d_n, y, s, rest2;
@@ -193,7 +193,7 @@ STICTION_FN LineValue<S> operator+(const LineValue<S>& a, const LineValue<S>& b)
   return {a.slope + b.slope, a.curvature + b.curvature};
 }
 
-// −d·γ and dᵀ G d at v + α d, with x·d = y s, t·d = r y s and |n × t · d|² = (r s)² rest2
+// Returns −d·γ and dᵀ G d at v + α d, with x·d = y s, t·d = r y s and |n × t · d|² = (r s)² rest2.
 template <class S>
 STICTION_FN LineValue<S> evaluate_line(int model, const SlipLaw<S>& c, const PointLine<S>& l,
                                        S alpha) {

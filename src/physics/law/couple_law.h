@@ -1,7 +1,7 @@
 // Torsional and rolling friction of the lagged model: convex laws of the angular velocity ω of body 2
-// against body 1 at a point, with soft norms and bounds of their own,
+// relative to body 1 at a point, with soft norms and bounds of their own,
 //   ℓ = μ_t n0 ‖ω_n‖_s + μ_r n0 ‖ω_t‖_s,   ω_n = n·ω,  ω_t = ω − ω_n n
-// The impulse is a couple, −∂ℓ/∂ω on body 2. Of a point without one μ_t = μ_r = 0.
+// The impulse is a couple, −∂ℓ/∂ω on body 2. A point without such friction has μ_t = μ_r = 0.
 //
 // couple_constants  reads   pair_torsion, pair_rolling, point_n0, point_mu, inv_diag, cdof
 //                   writes  point_couple_law
@@ -13,7 +13,7 @@
 
 STICTION_PHYSICS_BEGIN
 
-// ℓ = bound ‖x‖_s: the couple is −drag x, ℓ'' = plane along x and drag across it; r = 1/den.
+// ℓ = bound ‖x‖_s: the couple is −drag x; ℓ'' has `plane` along x and `drag` across it; r = 1/den.
 template <class S>
 struct SoftLaw {
   S bound, eps;
@@ -47,7 +47,7 @@ STICTION_FN ContactValue<S> evaluate(const CoupleLaw<S>& c, const Vec3<S>& omega
           curvature(t.plane, n.plane, c.normal, across, cross(c.normal, t.r * x_t))};
 }
 
-// As point_line: x_n = v_n + α d_n, and of x_t the part y + α s moves.
+// As point_line: x_n = v_n + α d_n, and the component y + α s of x_t changes.
 template <class S>
 STICTION_FN PointLine<S> couple_line(const CoupleLaw<S>& c, const Vec3<S>& omega,
                                      const Vec3<S>& d) {
@@ -79,8 +79,8 @@ STICTION_FN CoupleLaw<S> load_couple(const ModelView& m, const EnvView<S>& e, in
           load_rolling(e, point)};
 }
 
-// ε = max(v_s μ/μ_t, σ w_ω μ_t n0): a contact patch of the radius μ_t/μ that turns at ε slips at v_s at its
-// rim. MuJoCo's least μ stands in for a μ of 0; where μ_t = 0 any ε will do.
+// Returns ε = max(v_s μ/μ_t, σ w_ω μ_t n0): a contact patch of radius μ_t/μ that rotates at ε slips at v_s at its
+// rim. MuJoCo's least μ replaces a μ of 0; where μ_t = 0 any ε will do.
 template <class S>
 STICTION_FN S turning_scale(const ModelView& m, S w, S mu, S coefficient, S n0) {
   constexpr double kLeastFriction = 1e-5;

@@ -6,10 +6,10 @@
 
 STICTION_PHYSICS_BEGIN
 
-inline constexpr double kAnchorTime = 5;  // of anchored stiction and dry friction: τ / δt
+inline constexpr double kAnchorTime = 5;  // τ / δt of anchored stiction and anchored dry friction
 
-// μ: 0 without friction; that of an explicit pair; else combined from the two geoms.
-//   mujoco    the geom with the greater priority decides, else the larger
+// Returns μ: 0 without friction; that of an explicit pair; else combined from the two geoms.
+//   mujoco    the geom with the higher priority decides, else the larger coefficient
 //   harmonic  2 a b / (a + b)
 template <class S>
 STICTION_FN S sliding_friction(const ModelView& m, const EnvView<S>& e, int pair) {
@@ -26,13 +26,13 @@ STICTION_FN S sliding_friction(const ModelView& m, const EnvView<S>& e, int pair
   return vmax(a, b);
 }
 
-// σ, no smaller than leaves 1/(σ w) within `stiffest`.
+// Returns σ, at least so large that 1/(σ w) stays within `stiffest`.
 template <class S>
 STICTION_FN S regularization(const ModelView& m) {
   return vmax(S(m.opt.regularization), S(1 / stiffest<S>()));
 }
 
-// ε = max(v_s, σ w μ n0)
+// Returns ε = max(v_s, σ w μ n0).
 template <class S>
 STICTION_FN S slip_scale(const ModelView& m, S w, S mu, S n0) {
   return vmax(regularization<S>(m) * w * mu * n0, S(m.opt.stiction_tolerance));

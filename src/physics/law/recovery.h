@@ -1,11 +1,11 @@
-// How fast what is violated returns: one implicit step of a damped oscillator. Equations: docs/method.md, "Recovery".
+// Speed at which a violated constraint returns: one implicit step of a damped oscillator. docs/method.md, "Recovery".
 #pragma once
 
 #include "physics/base/vec.h"
 
 STICTION_PHYSICS_BEGIN
 
-// ü = −b u̇ − k u of the depth u, 1/s² and 1/s.
+// ü = −b u̇ − k u of the depth u; k in 1/s², b in 1/s.
 template <class S>
 struct Recovery {
   S k, b;
@@ -20,7 +20,7 @@ STICTION_FN Recovery<S> recovery(const S* solref, double dt) {
           select(standard, S(2.0) * solref[1] * rate, -solref[1])};
 }
 
-// Speed after a step from the depth `depth` >= 0, that returns at u0 >= 0:
+// Returns the speed after a step from the depth `depth` >= 0 that already returns at u0 >= 0:
 //   û = (u0 + δt k depth)/(1 + δt b + δt² k)
 template <class S>
 STICTION_FN S return_speed(const Recovery<S>& r, double dt, S depth, S u0) {

@@ -1,18 +1,18 @@
-// The convex laws of rows, with the velocity v of their coordinate: γ = −ℓ'(v), hess = ℓ''(v), impulses over
+// The convex laws of rows, functions of the velocity v of their coordinate: γ = −ℓ'(v), hess = ℓ''(v), impulses over
 // one step. Formulas: docs/method.md, "rows".
 //
-//   bounded   draws v to v̂ with the compliance R, by an impulse within bounds:
+//   bounded   drives v to v̂ with the compliance R, by an impulse within bounds:
 //                 γ = clamp((v̂ − v)/R, γ_l, γ_u),   ℓ'' = 1/R strictly between them
-//   limits    both limits of a coordinate push it back, to v̂_l from below and to −v̂_u from above:
+//   limits    both limits of a coordinate push back, to v̂_l from below and to −v̂_u from above:
 //                 γ = ((v̂_l − v)/R)₊ − ((v̂_u + v)/R)₊
 //
 //   row_law        v̂       1/R      γ_l        γ_u
 //   dry friction   −z/τ    1/(σ w)  −δt f      δt f       z: anchored, else 0
 //   servo          f_0/κ   δt κ     δt f_min   δt f_max
 //   limits         v̂_l     1/R      v̂_u        -
-//   none           0       0        0          0             in lanes without it
+//   none           0       0        0          0             in lanes without the row
 //
-// v counts from the root v̂ of a law, so that a stiff one sees no difference of large numbers.
+// v is measured from the root v̂ of a law, so that a stiff law takes no difference of large numbers.
 #pragma once
 
 #include "physics/law/contact_law.h"
@@ -20,7 +20,7 @@
 
 STICTION_PHYSICS_BEGIN
 
-// β²/4π² of every row: β = 0.1. R of a limit and of the stiffest servo is that times w.
+// β²/4π² of every row: β = 0.1. R of a limit and of the stiffest servo is this number times w.
 inline constexpr double kRowNearRigid = 0.01 / (4 * 9.8696044010893586);
 
 template <class S>
@@ -43,14 +43,14 @@ STICTION_FN RowValue<S> row_law(const LimitLaw<S>& c, S v) {
   return {vmax(below, zero) - vmax(above, zero),
           select(below > zero, c.inv_R, zero) + select(above > zero, c.inv_R, zero)};
 }
-// |γ_l| + |γ_u|
+// Returns |γ_l| + |γ_u|.
 template <class S>
 STICTION_FN S row_load(const LimitLaw<S>& c, S v) {
   return c.inv_R * (vmax(c.lower - v, S(0.0)) + vmax(c.upper + v, S(0.0)));
 }
 
-// Dry friction `loss` of a coordinate with the Delassus scale w; none where w = 0: nothing moves there. Anchored, the
-// displacement z since it stuck shifts the velocity by z/τ, so that a load is held at v = 0.
+// Returns the dry friction `loss` of a coordinate with Delassus scale w; none if w = 0, when nothing moves. Anchored,
+// the displacement z since the last slip shifts the velocity by z/τ, so that a load is held at v = 0.
 template <class S>
 STICTION_FN BoundedLaw<S> friction_law(const ModelView& m, const EnvView<S>& e, int k, S loss,
                                        S w) {
@@ -61,7 +61,7 @@ STICTION_FN BoundedLaw<S> friction_law(const ModelView& m, const EnvView<S>& e, 
   return {shift, select(acts, S(1.0) / select(acts, R, S(1.0)), S(0.0)), -bound, bound};
 }
 
-// z ← z + δt v, within the τ R δt f with which all of the friction is used; 0 without friction.
+// z ← z + δt v, limited to τ R δt f, at which the whole friction is used; 0 without friction.
 template <class S>
 STICTION_FN S advance_friction(const ModelView& m, const BoundedLaw<S>& law, S z, S v) {
   const double dt = m.opt.timestep;

@@ -1,16 +1,16 @@
-// Heights of the ground on a grid about a body, as locomotion policies on rough ground observe them.
+// Heights of the ground on a grid around a body, as observed by locomotion policies on rough ground.
 //
-// reads   xpos, xquat; placements and sizes of the geoms that nothing moves
-// writes  what the caller gives
+// reads   xpos, xquat; placements and sizes of the static geoms
+// writes  the array that the caller passes
 //
-// stiction::HeightScan (stiction/types.h) says where the samples are.
+// The positions of the samples are defined by stiction::HeightScan (stiction/types.h).
 #pragma once
 
 #include "physics/rays/rays.h"
 
 STICTION_PHYSICS_BEGIN
 
-// Heading of the x axis of the body: (cos ψ, sin ψ); of one that stands upright the world's x.
+// Heading of the x axis of the body: (cos ψ, sin ψ); if that axis is vertical, the x axis of the world.
 template <class W>
 struct Heading {
   W cos, sin;
@@ -23,8 +23,8 @@ STICTION_FN Heading<W> heading_of(const Vec3<W>& x) {
   return {select(has, inverse * x.x, W(1.0)), select(has, inverse * x.y, W(0.0))};
 }
 
-// How far below points p the ground of geom g is, which is no height field, as a height, so negative; `down` is the ray
-// that comes down from there, all in its frame. A plane is below and above without end. −∞: there is none.
+// Returns the height of the ground of geom g, no height field, relative to the points p above it, so a negative number;
+// `down` is the ray downwards from p, both in the geom's frame. A plane is unbounded below and above. −∞: no ground.
 template <class W>
 STICTION_FN W ground_over(const ModelView& m, int g, const GeomShape<W>& shape, const Vec3<W>& p,
                           const Vec3<W>& down) {
@@ -40,7 +40,7 @@ STICTION_FN W ground_over(const ModelView& m, int g, const GeomShape<W>& shape, 
   return select(x >= W(0.0), -x, none);
 }
 
-// Sample k from the middle of the grid.
+// Returns the offset of sample k from the centre of the grid.
 template <class W>
 STICTION_FN Vec3<W> grid_place(const HeightScan& scan, int k, const Vec3<W>& along_x,
                                const Vec3<W>& along_y) {
@@ -48,8 +48,8 @@ STICTION_FN Vec3<W> grid_place(const HeightScan& scan, int k, const Vec3<W>& alo
          W(k % scan.ny - 0.5 * (scan.ny - 1)) * along_y;
 }
 
-// A height field: where its z is up a look-up in the cell below each sample, else the ray. `height` of the field over the
-// body.
+// Scans a height field: where the field's z is up by a look-up in the cell below each sample, else by a ray. `height`:
+// that of the field above the body.
 template <class Team, class W, class Out>
 STICTION_FN void scan_field(const Team& team, const ModelView& m, int g, const HeightScan& scan,
                             const W& height, const Vec3<W>& from, const Vec3<W>& along_x,
@@ -83,8 +83,8 @@ STICTION_FN void scan_field(const Team& team, const ModelView& m, int g, const H
   });
 }
 
-// out: (nx ny) heights over the body's origin, negative below it, m; −∞ where nothing is. Out: S, or the float of
-// observations.
+// Writes out, (nx ny) heights relative to the body's origin, negative below it, m; −∞ where there is no ground. Out: S,
+// or the float of observations.
 template <class Team, class S, class Out>
 STICTION_FN void height_scan(const Team& team, const ModelView& m, const EnvView<S>& e,
                              const HeightScan& scan, int body, Out* out) {
@@ -92,7 +92,7 @@ STICTION_FN void height_scan(const Team& team, const ModelView& m, const EnvView
   const Vec3<W> base = load3(e.xpos, body);
   const Heading<W> heading = heading_of(matrix(load4(e.xquat, body)).x);
   const double half_x = 0.5 * (scan.nx - 1) * scan.step, half_y = 0.5 * (scan.ny - 1) * scan.step;
-  // of samples from the middle
+  // greatest distance of a sample from the centre
   const double reach = vsqrt(half_x * half_x + half_y * half_y);
   const Vec3<W> middle{base.x + W(scan.x) * heading.cos - W(scan.y) * heading.sin,
                        base.y + W(scan.x) * heading.sin + W(scan.y) * heading.cos,

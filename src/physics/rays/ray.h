@@ -1,5 +1,5 @@
-// Where a ray p + x d, x >= 0, first meets a shape, d of any length; in the frame of the shape, sizes as geom_size.
-// As MuJoCo's mj_ray: from inside the far side counts, a plane is seen from above and as far as its sizes say.
+// Where a ray p + x d, x >= 0, d of any length, first hits a shape; in the frame of the shape, sizes as geom_size.
+// As MuJoCo's mj_ray: from inside, the far side is hit; a plane is hit from above only and within its sizes.
 #pragma once
 
 #include "physics/collision/colliders.h"
@@ -12,14 +12,14 @@ STICTION_PHYSICS_BEGIN
 
 inline constexpr double kNoHit = -1;
 
-// The first of the two ends of a stretch that is on the ray.
+// Returns the first end of a segment that lies on the ray.
 template <class S>
 STICTION_FN S first_end(const Stretch<S>& t) {
   const S x = select(t.lower >= S(0.0), t.lower, t.upper);
   return select(t.lower <= t.upper && x >= S(0.0), x, S(kNoHit));
 }
 
-// A plane of half sizes size.x, size.y; 0: without end.
+// A plane of half sizes size.x, size.y; 0: infinite.
 template <class S>
 STICTION_FN S ray_plane(const Vec3<S>& size, const Vec3<S>& p, const Vec3<S>& d) {
   const Mask<S> down = d.z < S(0.0);
@@ -30,7 +30,7 @@ STICTION_FN S ray_plane(const Vec3<S>& size, const Vec3<S>& p, const Vec3<S>& d)
   return select(hit, x, S(kNoHit));
 }
 
-// The stretch of the line in a round shape or box.
+// Returns the segment of the line inside a round shape or a box.
 template <class S>
 STICTION_FN Stretch<S> stretch_in(GeomType type, const Vec3<S>& size, const Vec3<S>& p,
                                   const Vec3<S>& d) {
@@ -53,7 +53,7 @@ STICTION_FN Stretch<S> stretch_in(GeomType type, const Vec3<S>& size, const Vec3
   }
 }
 
-// Outward normal at a point q of the surface, of any length.
+// Returns the outward normal at a point q of the surface, of any length.
 template <class S>
 STICTION_FN Vec3<S> surface_normal(GeomType type, const Vec3<S>& size, const Vec3<S>& q) {
   const S zero(0.0), one(1.0);
@@ -77,7 +77,7 @@ STICTION_FN Vec3<S> surface_normal(GeomType type, const Vec3<S>& size, const Vec
   }
 }
 
-// A convex hull: where the line is below the planes of all faces. `normal` is that of the face.
+// A convex hull: the segment where the line is below the planes of all faces. `normal`: that of the face hit.
 STICTION_OUTLINE inline double ray_hull(const HullRef& hull, const Vec3<double>& p,
                                         const Vec3<double>& d, Vec3<double>& normal) {
   Stretch<double> t{-far<double>(), far<double>()};

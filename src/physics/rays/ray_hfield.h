@@ -1,8 +1,8 @@
-// Where a ray p + x d, x >= 0, first meets a height field: its surface, the walls around it or the floor below; in the frame
+// Where a ray p + x d, x >= 0, first hits a height field: its surface, the walls around it or the floor below; in the
 // of the field, scalar, in double.
 //
-// The ray goes from cell to cell. φ(x) = z − elevation over (x, y) is linear on either side of the diagonal and
-// continuous, and each value is that at the end of the stretch before, so no ray slips between two triangles.
+// The ray proceeds from cell to cell. φ(x) = z − elevation over (x, y) is linear on either side of the diagonal and
+// continuous; each segment starts from the value at the end of the preceding one, so no ray slips between triangles.
 #pragma once
 
 #include "physics/collision/hfield.h"
@@ -10,7 +10,7 @@
 
 STICTION_PHYSICS_BEGIN
 
-// A cell while a ray goes over it: its corners.
+// A cell that the ray passes over: its corners.
 struct FieldCell {
   double a, right, up, b;
 
@@ -23,10 +23,10 @@ STICTION_FN FieldCell field_cell(const Hfield& h, int i, int j) {
   return {h.scale * row[0], h.scale * row[1], h.scale * row[h.ncol], h.scale * row[h.ncol + 1]};
 }
 
-// The box around the field, and the sides by which a line enters and leaves it.
+// The box around the field, and the faces through which a line enters and leaves it.
 struct FieldBox {
   Stretch<double> inside;
-  int enters, leaves;  // axis
+  int enters, leaves;  // axis of that face
 };
 STICTION_FN FieldBox field_box(const Hfield& h, double bottom, double top, const Vec3<double>& p,
                                const Vec3<double>& d) {
@@ -41,11 +41,11 @@ STICTION_FN FieldBox field_box(const Hfield& h, double bottom, double top, const
   return box;
 }
 
-// Distance and normal, which points out of the ground; -1: none. The ground ends at `bottom`, its highest point is `top`.
+// Returns the distance; `normal` points out of the ground; -1: no hit. The ground ends at `bottom`, its top is `top`.
 STICTION_OUTLINE inline double ray_hfield(const Hfield& h, double bottom, double top,
                                           const Vec3<double>& p, const Vec3<double>& d,
                                           Vec3<double>& normal) {
-  // room above, so that nothing that comes from there begins below the surface by round-off
+  // headroom, so that round-off does not place the start of a ray from above below the surface
   const FieldBox box = field_box(h, bottom, top + 1e-3 * (top - bottom + h.dx + h.dy), p, d);
   const double first = vmax(box.inside.lower, 0.0), last = box.inside.upper;
   if (!(first <= last)) return -1;
@@ -53,7 +53,7 @@ STICTION_OUTLINE inline double ray_hfield(const Hfield& h, double bottom, double
     normal = vcopysign(1.0, sign * coordinate(d, axis)) * unit3<double>(axis);
   };
 
-  // in cells: u0 + x du
+  // in units of cells: u0 + x du
   const double u0 = (p.x + h.half_x) / h.dx, du = d.x / h.dx;
   const double v0 = (p.y + h.half_y) / h.dy, dv = d.y / h.dy;
   int i = h.column(p.x + first * d.x), j = h.row(p.y + first * d.y);

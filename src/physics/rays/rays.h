@@ -1,7 +1,7 @@
-// Rays among the geoms of an environment: which one each meets first, with the semantics of MuJoCo's mj_ray.
+// Rays against the geoms of an environment: which geom each ray hits first, with the semantics of MuJoCo's mj_ray.
 //
 // reads   xpos, xquat; placements and sizes of geoms
-// writes  what the caller gives
+// writes  the arrays that the caller passes
 //
 //   o + x d,  d of any length:  x is in units of d
 #pragma once
@@ -22,7 +22,7 @@ struct PlacedFrame {
   Vec3<W> pos;
   Mat3<W> axes;
 };
-// Of fields that are there outside of a step, too: xmat is not.
+// Uses only fields that are valid outside of a step, too; xmat is not.
 template <class S>
 STICTION_FN PlacedFrame<Wide<S>> frame_of_geom(const ModelView& m, const EnvView<S>& e, int g) {
   const int b = m.geom_bodyid[g];
@@ -30,7 +30,7 @@ STICTION_FN PlacedFrame<Wide<S>> frame_of_geom(const ModelView& m, const EnvView
   return {load3(e.xpos, b) + rotate(q, load3(e.geom_pos, g)), matrix(q * load4(e.geom_quat, g))};
 }
 
-// What a ray has met so far: x, kNoHit of nothing; the geom's number, -1; its outward normal there, unit, or zero.
+// What a ray has hit so far: x, or kNoHit; the geom's number, or -1; the unit outward normal there, or zero.
 template <class W>
 struct RayHit {
   W distance, geom;
@@ -41,7 +41,7 @@ STICTION_FN RayHit<W> no_hit() {
   return {W(kNoHit), W(-1.0), zero3<W>()};
 }
 
-// Whether the ray comes near a shape within `bound` of the origin: it begins there, or approaches and
+// Returns whether the ray comes within `bound` of the origin of a shape: it begins there, or approaches and
 //   (p·d)² >= d² (|p|² − bound²)
 template <class W>
 STICTION_FN Mask<W> comes_near(const Vec3<W>& p, const Vec3<W>& d, double bound) {
@@ -49,7 +49,7 @@ STICTION_FN Mask<W> comes_near(const Vec3<W>& p, const Vec3<W>& d, double bound)
   return outside <= W(0.0) || (along < W(0.0) && along * along >= dot(d, d) * outside);
 }
 
-// What of a geom each environment may have its own: its sizes, and the mesh that it is.
+// The properties of a geom that may differ between environments: its sizes, and its mesh.
 template <class W>
 struct GeomShape {
   Vec3<W> size;
@@ -60,7 +60,7 @@ STICTION_FN GeomShape<Wide<S>> geom_shape(const EnvView<S>& e, int g) {
   return {load3(e.geom_size, g), widen(e.geom_dataid[g])};
 }
 
-// A mesh or height field, in each lane; p and d in its frame.
+// Casts the ray against a mesh or height field, lane by lane; p and d in the frame of the geom.
 template <class W>
 STICTION_OUTLINE W ray_in_lanes(const ModelView& m, int g, const GeomShape<W>& shape,
                                 const Vec3<W>& p, const Vec3<W>& d, Vec3<W>& normal) {
@@ -81,8 +81,8 @@ STICTION_OUTLINE W ray_in_lanes(const ModelView& m, int g, const GeomShape<W>& s
   return x;
 }
 
-// A ray against geom g, in whose frame, of these axes, it is from + x along; `hit` becomes the nearer of both, the
-// first of equals.
+// Casts the ray from + x along, given in the frame of geom g, whose axes are `axes`; `hit` becomes the nearer of both
+// hits, the first one if they are equal.
 template <class W>
 STICTION_FN void meet_geom(const ModelView& m, int g, const GeomShape<W>& shape,
                            const Mat3<W>& axes, const Vec3<W>& from, const Vec3<W>& along,
@@ -105,7 +105,7 @@ STICTION_FN void meet_geom(const ModelView& m, int g, const GeomShape<W>& shape,
   hit.normal = select<W>(nearer, unit, hit.normal);
 }
 
-// One ray.
+// Casts one ray.
 template <class S>
 STICTION_FN RayHit<Wide<S>> cast_ray(const ModelView& m, const EnvView<S>& e,
                                      const RayOptions& options, const Vec3<Wide<S>>& o,
@@ -121,7 +121,7 @@ STICTION_FN RayHit<Wide<S>> cast_ray(const ModelView& m, const EnvView<S>& e,
   return hit;
 }
 
-// n rays, of six numbers each: o and d in the frame of the body `frame`. To hits of five numbers: x, geom, normal.
+// Casts n rays of six numbers each, o and d in the frame of the body `frame`. Hits are five numbers: x, geom, normal.
 template <class Team, class S>
 STICTION_FN void cast_rays(const Team& team, const ModelView& m, const EnvView<S>& e,
                            const RayOptions& options, int frame, int n, const Wide<S>* rays,
@@ -137,7 +137,7 @@ STICTION_FN void cast_rays(const Team& team, const ModelView& m, const EnvView<S
     if (!is_met(m, options, g)) continue;
     const GeomShape<W> shape = geom_shape(e, g);
     const PlacedFrame<W> placed = frame_of_geom(m, e, g);
-    // the frame of the rays in that of the geom
+    // the frame of the rays, in the frame of the geom
     const PlacedFrame<W> seen{transposed(placed.axes, pos - placed.pos),
                               {transposed(placed.axes, axes.x), transposed(placed.axes, axes.y),
                                transposed(placed.axes, axes.z)}};

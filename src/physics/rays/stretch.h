@@ -1,11 +1,11 @@
-// The stretch of a line that a convex shape holds.
+// The segment of a line inside a convex shape.
 #pragma once
 
 #include "physics/base/vec.h"
 
 STICTION_PHYSICS_BEGIN
 
-// Points p + t d of a line with t in [lower, upper]; none where lower > upper.
+// Points p + t d of a line with t in [lower, upper]; empty if lower > upper.
 template <class S>
 struct Stretch {
   S lower, upper;
@@ -23,7 +23,7 @@ template <class S>
 STICTION_FN Stretch<S> all_or_none(const Mask<S>& all) {
   return {select(all, -far<S>(), far<S>()), select(all, far<S>(), -far<S>())};
 }
-// Of both together, where they overlap or touch, or one is empty.
+// Returns the union of two segments that overlap or touch, or of which one is empty.
 template <class S>
 STICTION_FN Stretch<S> joined(const Stretch<S>& a, const Stretch<S>& b) {
   const Mask<S> some_a = a.lower <= a.upper, some_b = b.lower <= b.upper;
@@ -31,7 +31,7 @@ STICTION_FN Stretch<S> joined(const Stretch<S>& a, const Stretch<S>& b) {
           vmax(select(some_a, a.upper, -far<S>()), select(some_b, b.upper, -far<S>()))};
 }
 
-// |p + t d| <= h along one axis.
+// Returns the segment with |p + t d| <= h along one axis.
 template <class S>
 STICTION_FN Stretch<S> slab(S p, S d, S h) {
   const Mask<S> crosses = d != S(0.0);
@@ -41,7 +41,7 @@ STICTION_FN Stretch<S> slab(S p, S d, S h) {
   return {select(crosses, vmin(t1, t2), along.lower), select(crosses, vmax(t1, t2), along.upper)};
 }
 
-// Solutions of a t² + 2 b t + c <= 0, a >= 0; with a = 0 all or none, by c.
+// Returns the solutions of a t² + 2 b t + c <= 0, a >= 0; with a = 0 all or none, depending on c.
 template <class S>
 STICTION_FN Stretch<S> below_parabola(S a, S b, S c) {
   const S discriminant = b * b - a * c;
@@ -54,14 +54,14 @@ STICTION_FN Stretch<S> below_parabola(S a, S b, S c) {
           select(crosses, select(hits, (root - b) * inverse, -far<S>()), along.upper)};
 }
 
-// |p + t d| <= r in the plane across the axis z.
+// Returns the segment with |p + t d| <= r, distances measured perpendicular to the axis z.
 template <class S>
 STICTION_FN Stretch<S> infinite_cylinder(const Vec3<S>& p, const Vec3<S>& d, S r) {
   return below_parabola<S>(d.x * d.x + d.y * d.y, p.x * d.x + p.y * d.y,
                            p.x * p.x + p.y * p.y - r * r);
 }
 
-// |p + t d| <= r
+// Returns the segment with |p + t d| <= r.
 template <class S>
 STICTION_FN Stretch<S> ball(const Vec3<S>& p, const Vec3<S>& d, S r) {
   return below_parabola<S>(dot(d, d), dot(p, d), dot(p, p) - r * r);

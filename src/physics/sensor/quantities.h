@@ -1,12 +1,12 @@
-// Numbers that a user asks for, from the present state: quantities.def lists them; and Jacobians.
+// Quantities computed on request from the current state: quantities.def lists them; and Jacobians.
 //
 // reads   qpos, qvel, xpos, xquat, xmat, xvel, cdof, cinert, crb, cvel0, qfrc_bias; placements of bodies,
 //         geoms and sites, masses, armature, springs
-// writes  what the caller gives: rows of wide numbers, as MuJoCo lays them out
+// writes  the array that the caller passes: rows of wide numbers, in MuJoCo's layout
 //
-//   M_ij = S_j · Ic_b S_i + armature        as in inertia.h, without what belongs to a time step
+//   M_ij = S_j · Ic_b S_i + armature        as in inertia.h, without the terms of the time step
 //   T = ½ Σ V_b · I_b V_b + ½ Σ armature v²
-//   U = −Σ m g · c + ½ Σ k |q ⊖ q_s|²           armature and springs of tendons with their lengths
+//   U = −Σ m g · c + ½ Σ k |q ⊖ q_s|²           tendons likewise: armature and springs, with their lengths
 //   J = (S_i at r, ω of S_i)                of the dofs i on the path from the body to its root
 #pragma once
 
@@ -17,7 +17,7 @@
 
 STICTION_PHYSICS_BEGIN
 
-// Row i of nine numbers, row-major.
+// Writes row i of nine numbers, a row-major matrix.
 template <class W>
 STICTION_FN void store_axes(W* out, int i, const Mat3<W>& axes) {
   store3(out, 3 * i, {axes.x.x, axes.y.x, axes.z.x});
@@ -25,7 +25,7 @@ STICTION_FN void store_axes(W* out, int i, const Mat3<W>& axes) {
   store3(out, 3 * i + 2, {axes.x.z, axes.y.z, axes.z.z});
 }
 
-// Frames of all geoms or sites.
+// Writes the frames of all geoms or sites.
 template <class S>
 STICTION_FN void frames(const ModelView& m, const EnvView<S>& e, ObjectType type, int n, bool axes,
                         Wide<S>* out) {
@@ -70,7 +70,7 @@ STICTION_FN void mass_matrix(const ModelView& m, const EnvView<S>& e, Wide<S>* o
   }
 }
 
-// + Σ m a ṁ·v
+// Adds Σ m a ṁ·v.
 template <class S>
 STICTION_FN void add_tendon_bias(const ModelView& m, const EnvView<S>& e, Wide<S>* out) {
   for (int t = 0; t < m.ntendon; ++t) {
@@ -82,7 +82,7 @@ STICTION_FN void add_tendon_bias(const ModelView& m, const EnvView<S>& e, Wide<S
   }
 }
 
-// Moment arms of n lengths from coordinate `first` on, as a dense matrix.
+// Writes the moment arms of n lengths from coordinate `first` on, as a dense matrix.
 template <class S, class F>
 STICTION_FN void moment_matrix(const ModelView& m, int first, int n, const F& entry, Wide<S>* out) {
   for (int k = 0; k < n * m.nv; ++k) out[k] = Wide<S>(0.0);
@@ -106,7 +106,7 @@ STICTION_FN Wide<S> kinetic_energy(const ModelView& m, const EnvView<S>& e) {
   return W(0.5) * twice;
 }
 
-// At the present state, after kinematics, velocities, inertia and bias; friction_error after the solve of a step.
+// At the current state, after kinematics, velocities, inertia and bias; friction_error after the solve of a step.
 template <class S>
 STICTION_FN void quantity(const ModelView& m, const EnvView<S>& e, Quantity which, Wide<S>* out) {
   switch (which) {

@@ -1,4 +1,4 @@
-// Forces of single actuators.
+// Forces of individual actuators.
 #pragma once
 
 #include "physics/actuation/actuation.h"
@@ -6,8 +6,8 @@
 
 STICTION_PHYSICS_BEGIN
 
-// Force of the last interval: (gain ctrl + bias) · (1, l, l') at its start, within forcerange; a
-// servo's at its end, by the impulse of its row.
+// Returns the force of the last interval: (gain ctrl + bias) · (1, l, l') at its start, clamped to forcerange;
+// that of a servo at the end of the interval, from the impulse of its row.
 template <class S>
 STICTION_FN S force_of_actuator(const ModelView& m, const EnvView<S>& e, int a) {
   const Vec3<S> law = load3(e.act_law, a);

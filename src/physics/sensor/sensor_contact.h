@@ -7,7 +7,7 @@
 
 STICTION_PHYSICS_BEGIN
 
-// A point of the last solve: its geoms and their bodies.
+// A contact point of the last solve: its geoms and their bodies.
 struct PointBodies {
   int point, geom1, geom2, body1, body2;
 };
@@ -21,7 +21,7 @@ STICTION_FN void for_each_point(const ModelView& m, const EnvView<S>& e, const F
   }
 }
 
-// Largest component of a point's impulse: > 0 where it carries load, be it friction alone.
+// Returns the largest component of the impulse of a point: > 0 if it carries load, even if only by friction.
 template <class S>
 STICTION_FN S load(const EnvView<S>& e, int point) {
   const Vec3<S> p = load3(e.point_impulse, point);
@@ -37,8 +37,8 @@ STICTION_FN Vec3<Wide<S>> point_position(const ModelView& m, const EnvView<S>& e
   return load3(e.xpos, m.tree_origin[tree]) + Vec3<Wide<S>>{widen(r.x), widen(r.y), widen(r.z)};
 }
 
-// Sum of the normal forces on the site's body, of points whose normal, taken outwards, meets the
-// site's shape.
+// Returns the sum of the normal forces on the site's body over the points whose outward normal, as a ray, meets
+// the shape of the site.
 template <class S>
 STICTION_FN S touch(const ModelView& m, const EnvView<S>& e, int site) {
   const Frame<S> frame = frame_of(m, e, static_cast<int>(ObjectType::site), site);
@@ -57,7 +57,7 @@ STICTION_FN S touch(const ModelView& m, const EnvView<S>& e, int site) {
   return total / S(m.opt.timestep);
 }
 
-// Whether a geom of the given body is what a contact sensor names; xbody: any of its subtree.
+// Returns whether a geom of the given body matches an object of a contact sensor; xbody: any body of its subtree.
 STICTION_FN bool names_geom(const ModelView& m, int objtype, int id, int geom, int body) {
   switch (static_cast<ObjectType>(objtype)) {
     case ObjectType::none: return true;
@@ -70,7 +70,7 @@ STICTION_FN bool names_geom(const ModelView& m, int objtype, int id, int geom, i
   }
 }
 
-// 1: the point is between the sensor's first and second object; -1: the other way round; 0: not.
+// Returns 1 if the point is between the sensor's first and second object, -1 in reverse order, 0 if neither.
 STICTION_FN int contact_direction(const ModelView& m, int sensor, const PointBodies& p) {
   const int type1 = m.sensor_objtype[sensor], id1 = m.sensor_objid[sensor];
   const int type2 = m.sensor_reftype[sensor], id2 = m.sensor_refid[sensor];
@@ -99,8 +99,8 @@ STICTION_FN ContactReading<S> contact_reading(const ModelView& m, const EnvView<
   return {found, (S(1.0) / S(m.opt.timestep)) * impulse};
 }
 
-// Time since the last step in which a contact loaded the body: 0 after such a step, else + δt.
-// `moves`: lanes that take the step; the others keep theirs. Writes body_airtime.
+// Updates body_airtime, the time since the last step in which a contact loaded the body: 0 after such a step,
+// else + δt. `moves`: lanes that take the step; the others keep their time.
 template <class Team, class S>
 STICTION_FN void advance_airtime(const Team& team, const ModelView& m, EnvView<S>& e,
                                  const Mask<S>& moves) {

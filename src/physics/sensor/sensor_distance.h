@@ -1,9 +1,9 @@
-// Sensors of the distance of two geoms or bodies: the nearest points of their surfaces, by the searches of
+// Distance sensors between geoms or bodies: the nearest points of their surfaces, by the searches of
 // convex_distance.h, or by the support of a shape over a plane.
 //
-//   distance   signed, < 0: the shortest translation that separates, as a contact's
-//   fromto     the witness on the first, the one on the second
-//   normal     from the first to the second of these points, unit: in overlap against the way out
+//   distance   signed; < 0: minus the length of the shortest translation that separates them, as for contacts
+//   fromto     the witness point on the first geom, then the one on the second
+//   normal     unit, from the first to the second of these points; in overlap opposite to the separating translation
 #pragma once
 
 #include "physics/collision/convex/convex_distance.h"
@@ -17,7 +17,7 @@ struct NearestPoints {
   Vec3<W> from, to;  // in the world
 };
 
-// The shape b over a plane; points about the centre of a.
+// Distance of a shape b to a plane; points relative to the centre of a.
 STICTION_FN ConvexDistance plane_distance(const HullShape& plane, const HullShape& b) {
   const Vec3<double> n = plane.z, between = b.centre - plane.centre;
   const Vec3<double> lowest = between + core_support(b, -n) - b.radius() * n;
@@ -25,7 +25,7 @@ STICTION_FN ConvexDistance plane_distance(const HullShape& plane, const HullShap
   return {n, distance, lowest - distance * n, lowest};
 }
 
-// Beyond `reach` a lower bound.
+// Returns the distance of two shapes; beyond `reach` a lower bound.
 STICTION_RARE ConvexDistance shape_distance(const HullShape& a, const HullShape& b, double reach) {
   if (a.type == GeomType::plane) return plane_distance(a, b);
   if (b.type != GeomType::plane) return convex_distance(a, b, reach);
@@ -34,7 +34,7 @@ STICTION_RARE ConvexDistance shape_distance(const HullShape& a, const HullShape&
   return {-d.normal, d.distance, between + d.point_b, between + d.point_a};
 }
 
-// Geom g as a shape of each lane.
+// Geom g as a placed shape in each lane.
 template <class W>
 struct PlacedGeom {
   int geom;
@@ -56,7 +56,7 @@ STICTION_FN HullShape hull_shape(const ModelView& m, const PlacedGeom<W>& s, int
               : HullRef{}};
 }
 
-// `nearest` becomes that of the two geoms where they are nearer, the first of equals.
+// Updates `nearest` in the lanes where the two geoms are nearer; the first pair wins a tie.
 template <class W>
 STICTION_OUTLINE void meet(const ModelView& m, const PlacedGeom<W>& a, const PlacedGeom<W>& b,
                            NearestPoints<W>& nearest) {
@@ -74,7 +74,7 @@ STICTION_OUTLINE void meet(const ModelView& m, const PlacedGeom<W>& a, const Pla
 STICTION_FN bool is_plane(const ModelView& m, int g) {
   return static_cast<GeomType>(m.geom_type[g]) == GeomType::plane;
 }
-// Whether geom g is the object or one of its body, and is a convex shape: no height field, no mesh without a file.
+// Returns whether geom g belongs to the object and is a convex shape: no height field, no mesh without vertices.
 STICTION_FN bool is_of(const ModelView& m, int objtype, int id, int g) {
   const auto type = static_cast<GeomType>(m.geom_type[g]);
   if (type == GeomType::hfield) return false;
@@ -82,7 +82,7 @@ STICTION_FN bool is_of(const ModelView& m, int objtype, int id, int g) {
   return static_cast<ObjectType>(objtype) == ObjectType::geom ? g == id : m.geom_bodyid[g] == id;
 }
 
-// Of sensor i; beyond its cutoff both points are 0 and the distance is the cutoff.
+// Nearest points of sensor i; beyond its cutoff both points are 0 and the distance is the cutoff.
 template <class S>
 STICTION_FN NearestPoints<Wide<S>> nearest_points(const ModelView& m, const EnvView<S>& e, int i) {
   using W = Wide<S>;

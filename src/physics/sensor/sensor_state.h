@@ -1,4 +1,4 @@
-// Sensors of a state that need little: limits of joints, the magnetometer, what is inside a site, energies.
+// Sensors that need only a state: limits of joints, the magnetometer, objects inside a site, energies.
 #pragma once
 
 #include "physics/sensor/sensor_tendon.h"
@@ -6,14 +6,14 @@
 
 STICTION_PHYSICS_BEGIN
 
-// Of a limited ball joint, counted from the first; -1: the joint is none.
+// Returns the index of a ball joint among the limited ball joints; -1: not one of them.
 STICTION_FN int ball_of_joint(const ModelView& m, int j) {
   for (int ball = 0; ball < m.nball; ++ball)
     if (m.ball_jnt[ball] == j) return ball;
   return -1;
 }
 
-// Angle |log q| of a ball joint and its rate n · ω.
+// Returns the angle |log q| of a ball joint and its rate n · ω.
 template <class S>
 STICTION_FN LimitReading<S> ball_turn(const ModelView& m, const EnvView<S>& e, int j) {
   const Vec3<S> turn = narrow3<S>(log_quat(load4(e.qpos + m.jnt_qposadr[j], 0)));
@@ -23,7 +23,7 @@ STICTION_FN LimitReading<S> ball_turn(const ModelView& m, const EnvView<S>& e, i
   return {angle, scale * dot(turn, load3(e.qvel + m.jnt_dofadr[j], 0))};
 }
 
-// How far joint j is beyond its limit, and how fast the gap opens there; both 0 within.
+// Returns how far joint j is beyond its limit, and the rate at which that gap opens; both 0 within the range.
 template <class S>
 STICTION_FN LimitReading<S> joint_limit(const ModelView& m, const EnvView<S>& e, int j) {
   const S zero = S(0.0);
@@ -45,7 +45,7 @@ STICTION_FN LimitReading<S> joint_limit(const ModelView& m, const EnvView<S>& e,
           select(below, v, select(above, -v, zero))};
 }
 
-// Force of the limit in the last interval, positive whichever it is.
+// Returns the force of the limit in the last interval, positive at either limit.
 template <class S>
 STICTION_FN S joint_limit_force(const ModelView& m, const EnvView<S>& e, int j) {
   const bool is_ball = static_cast<JointType>(m.jnt_type[j]) == JointType::ball;
@@ -56,7 +56,7 @@ STICTION_FN S joint_limit_force(const ModelView& m, const EnvView<S>& e, int j) 
   return S(m.opt.step_rate) * row_load(load_limits(e, m.coord_rowadr[c]), v);
 }
 
-// Whether p, in the frame of the shape, is inside.
+// Returns whether p, in the frame of the shape, is inside the shape.
 template <class W>
 STICTION_FN Mask<W> inside_shape(GeomType type, const Vec3<W>& size, const Vec3<W>& p) {
   const W one = W(1.0);
@@ -76,7 +76,7 @@ STICTION_FN Mask<W> inside_shape(GeomType type, const Vec3<W>& size, const Vec3<
   }
 }
 
-// 1 where the object is inside the site. A body without mass counts where the centre of its subtree is, as in
+// Returns 1 if the object is inside the site. For a body without mass the centre of its subtree counts, as in
 // MuJoCo.
 template <class S>
 STICTION_FN S inside_site(const ModelView& m, const EnvView<S>& e, int i) {

@@ -1,4 +1,4 @@
-// Limits of tendons, and the actuators that pull there.
+// Limits of tendons, and the actuators that pull them.
 #pragma once
 
 #include "physics/sensor/sensor_actuator.h"
@@ -6,7 +6,7 @@
 
 STICTION_PHYSICS_BEGIN
 
-// How far a tendon is beyond its limit, and how fast the gap opens there; both 0 within.
+// How far a tendon is beyond its limit, and the rate at which that gap opens; both 0 within the range.
 template <class S>
 struct LimitReading {
   S gap, rate;
@@ -21,7 +21,7 @@ STICTION_FN LimitReading<S> tendon_limit(const ModelView& m, const EnvView<S>& e
           select(below, v, select(above, -v, zero))};
 }
 
-// Force of the limit in the last interval, positive whichever it is.
+// Returns the force of the limit in the last interval, positive at either limit.
 template <class S>
 STICTION_FN S tendon_limit_force(const ModelView& m, const EnvView<S>& e, int t) {
   const int row = m.tendon_limitrow[t], c = m.nv + m.nu + t;
@@ -29,7 +29,7 @@ STICTION_FN S tendon_limit_force(const ModelView& m, const EnvView<S>& e, int t)
   return S(m.opt.step_rate) * row_load(load_limits(e, row), coordinate_velocity(m, e, c, e.v));
 }
 
-// Sum of the forces of the actuators on tendon t, before their gears.
+// Returns the sum of the forces of the actuators on tendon t, before their gears.
 template <class S>
 STICTION_FN S actuation_of_tendon(const ModelView& m, const EnvView<S>& e, int t) {
   S sum = S(0.0);

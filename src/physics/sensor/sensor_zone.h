@@ -1,4 +1,4 @@
-// The zone of a touch sensor: whether a ray meets the shape of a site.
+// The zone of a touch sensor: whether a ray hits the shape of a site.
 #pragma once
 
 #include "physics/base/views.h"
@@ -6,14 +6,14 @@
 
 STICTION_PHYSICS_BEGIN
 
-// p + t d for some t >= 0 in the unit sphere: |p|² <= 1, or it approaches and p·d² >= d² (|p|² - 1).
+// Returns whether p + t d is in the unit sphere for some t >= 0: |p|² <= 1, or d approaches and p·d² >= d² (|p|² - 1).
 template <class S>
 STICTION_FN Mask<S> ray_meets_unit_sphere(const Vec3<S>& p, const Vec3<S>& d) {
   const S a = dot(d, d), b = dot(p, d), c = dot(p, p) - S(1.0);
   return c <= S(0.0) || (b < S(0.0) && b * b >= a * c);
 }
 
-// Whether p + t d, t >= 0, meets the shape; p and d in its frame, sizes as geom_size.
+// Returns whether p + t d, t >= 0, hits the shape; p and d in its frame, sizes as geom_size.
 template <class S>
 STICTION_FN Mask<S> ray_meets(GeomType type, const Vec3<S>& size, const Vec3<S>& p,
                               const Vec3<S>& d) {

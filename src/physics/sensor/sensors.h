@@ -1,4 +1,4 @@
-// Readings of the sensors into sensordata, with MuJoCo's definitions; docs/mjcf.md lists them.
+// Writes the readings of the sensors to sensordata, with MuJoCo's definitions; docs/mjcf.md lists them.
 #pragma once
 
 #include "physics/rays/rays.h"
@@ -11,7 +11,7 @@
 
 STICTION_PHYSICS_BEGIN
 
-inline constexpr int kMostReadings = 6;  // of a sensor
+inline constexpr int kMostReadings = 6;  // numbers of one sensor
 template <class S>
 struct Reading {
   S x[kMostReadings];
@@ -29,7 +29,7 @@ STICTION_FN Reading<S> reading(const Quat<Wide<S>>& q) {
   return {{narrow<S>(q.w), narrow<S>(q.x), narrow<S>(q.y), narrow<S>(q.z)}};
 }
 
-// Frame sensors of a state, relative to the reference frame p_r, R_r where there is one:
+// Frame sensors of a state, relative to the reference frame p_r, R_r if there is one:
 //   Rᵀ_r (p − p_r),  Rᵀ_r R,  Rᵀ_r (v − v_r − ω_r × (p − p_r)),  Rᵀ_r (ω − ω_r)
 template <class S>
 STICTION_FN Reading<S> frame_reading(const ModelView& m, const EnvView<S>& e, int i) {
@@ -64,7 +64,7 @@ STICTION_FN Reading<S> frame_reading(const ModelView& m, const EnvView<S>& e, in
   }
 }
 
-// Along z of the site to the first geom of another body.
+// Returns the distance along z of the site to the first geom of another body.
 template <class S>
 STICTION_OUTLINE S range(const ModelView& m, const EnvView<S>& e, int site) {
   const Frame<S> f = frame_of(m, e, static_cast<int>(ObjectType::site), site);
@@ -91,7 +91,7 @@ STICTION_OUTLINE Reading<S> distance_reading(const ModelView& m, const EnvView<S
   }
 }
 
-// Sensors of a state that are no frame sensors.
+// Sensors of a state other than frame sensors.
 template <class S>
 STICTION_FN Reading<S> state_reading(const ModelView& m, const EnvView<S>& e, int i) {
   using T = SensorType;
@@ -136,7 +136,7 @@ STICTION_FN Reading<S> state_reading(const ModelView& m, const EnvView<S>& e, in
   }
 }
 
-// Accelerations are against free fall: a − g, as an instrument has it.
+// Accelerations are relative to free fall, a − g, as an accelerometer measures them.
 template <class S>
 STICTION_FN Reading<S> interval_reading(const ModelView& m, const EnvView<S>& e, int i) {
   using T = SensorType;
@@ -168,7 +168,7 @@ STICTION_FN Reading<S> interval_reading(const ModelView& m, const EnvView<S>& e,
   return reading(type == T::accelerometer ? transposed(axes, a) : a);
 }
 
-// Writes a reading, within the cutoff; lanes without `valid` keep their old one.
+// Writes a reading, clamped to the cutoff; lanes outside `valid` keep their old one.
 template <class S>
 STICTION_FN void write_reading(const ModelView& m, EnvView<S>& e, int i, const Reading<S>& r,
                                const Mask<S>& valid) {
@@ -180,7 +180,7 @@ STICTION_FN void write_reading(const ModelView& m, EnvView<S>& e, int i, const R
   }
 }
 
-// Sensors of the last interval, before the state moves. Reads the kinematics and velocities of the
+// Sensors of the last interval, evaluated before the state moves. Reads the kinematics and velocities of the
 // start of the step, qacc, v, the points of the solve, xfrc_contact, qfrc_actuator and the laws of
 // the actuators. Frozen lanes and readings that are not finite keep the old ones.
 template <class Team, class S>
@@ -192,7 +192,7 @@ STICTION_FN void interval_sensors(const Team& team, const ModelView& m, EnvView<
   });
 }
 
-// Sensors of the present state: qpos, qvel, time, and xpos, xquat, xmat, xvel of this state.
+// Sensors of the current state: qpos, qvel, time, and xpos, xquat, xmat, xvel of this state.
 template <class Team, class S>
 STICTION_FN void state_sensors(const Team& team, const ModelView& m, EnvView<S>& e) {
   const Mask<S> all = S(0.0) == S(0.0);

@@ -1,4 +1,4 @@
-// Jᵀ G J of the points between two moving bodies, over the paths from both to the root, below their meeting.
+// Adds Jᵀ G J of the points between two moving bodies, along the paths from both up to their common ancestor.
 #pragma once
 
 #include "physics/base/sym6.h"
@@ -6,7 +6,7 @@
 
 STICTION_PHYSICS_BEGIN
 
-// path_*: the paths from the two bodies of a point to the root, below their meeting.
+// Writes path_*: the paths from the two bodies of a point towards the root, below their common ancestor.
 template <SerialTeam Team, class S>
 STICTION_FN void cross_path(const Team& team, const ModelView& m, EnvView<S>& e, int point) {
   team.once([&] {
@@ -21,7 +21,7 @@ STICTION_FN void cross_path(const Team& team, const ModelView& m, EnvView<S>& e,
   });
 }
 
-// H_ij += a_i · Gω a_j of one cross point, a_i = ±(angular velocity of dof i's axis).
+// Adds H_ij += a_i · Gω a_j of one cross point, a_i = ±(angular velocity of dof i's axis).
 template <class Team, class S>
 STICTION_FN void add_cross_couple(const Team& team, EnvView<S>& e, int point) {
   const int n = e.npath[0];
@@ -41,7 +41,7 @@ STICTION_FN void add_cross_couple(const Team& team, EnvView<S>& e, int point) {
   });
 }
 
-// H_ij += J_iᵀ G J_j of one cross point; J_i = ±(velocity of dof i's axis at the point). The path is there.
+// Adds H_ij += J_iᵀ G J_j of one cross point; J_i = ±(velocity of dof i's axis at the point). Needs its path.
 template <class Team, class S>
 STICTION_FN void add_cross_point(const Team& team, const ModelView& m, EnvView<S>& e, int point) {
   const int n = e.npath[0];
@@ -65,7 +65,7 @@ STICTION_FN void add_cross_point(const Team& team, const ModelView& m, EnvView<S
   if (m.ncouple > 0) add_cross_couple(team, e, point);
 }
 
-// H += Jᵀ G J of the live cross points. Those of the same two bodies, which share a path, mostly follow each other.
+// Adds Jᵀ G J of the live cross points to H. Points of the same two bodies share a path and are mostly consecutive.
 template <class Team, class S>
 STICTION_FN void add_cross_points(const Team& team, const ModelView& m, EnvView<S>& e) {
   STICTION_ROLLED

@@ -1,6 +1,6 @@
-// Dry friction of dofs in Newton's method: a dual as that of contacts, in one dimension. With x = v − v̂ and
-// ε = R δt f, f·x/max(|x|, ε) is the impulse of the row; it turns about as soon as x changes its sign, and beyond ε
-// ∂²ℓ/∂v² = 0 says nothing of that.
+// Dry friction of dofs in Newton's method, with a dual variable as for contacts, in one dimension. With x = v − v̂
+// and ε = R δt f the impulse of the row is f·x/max(|x|, ε). It reverses as soon as x changes sign, which
+// ∂²ℓ/∂v² = 0 beyond ε does not predict.
 //
 //   t = x/max(|x|, ε),  z in [−1, 1]:   ℓ'' = 1/R inside,  (δt f/|x|)(1 − z t) beyond
 //   z ← clamp(t + Δx/max(|x|, ε) (1 − z t beyond, 1 inside), −1, 1)
@@ -28,7 +28,7 @@ STICTION_FN DryFriction<S> dry_friction(const ModelView& m, const EnvView<S>& e,
   return {law.upper, x, vmax(vabs(x), eps), acts && vabs(x) > eps};
 }
 
-// The first duals, of v0.
+// Sets the first duals, those of v0.
 template <class Team, class S>
 STICTION_FN void first_dry_duals(const Team& team, const ModelView& m, EnvView<S>& e) {
   team.for_each(m.nrowdof, [&](int k) {
@@ -39,8 +39,8 @@ STICTION_FN void first_dry_duals(const Team& team, const ModelView& m, EnvView<S
   });
 }
 
-// Adds the curvature of the duals to row_hess. At a first iterate near the solution they are those of itself, so
-// that the curvature is exact.
+// Adds the curvature of the duals to row_hess. At a first iterate near the solution the duals are set to those of
+// the iterate, so that the curvature is exact.
 inline constexpr double kFarRows = 0.001;
 template <class Team, class S>
 STICTION_FN void dry_curvatures(const Team& team, const ModelView& m, EnvView<S>& e,
@@ -57,7 +57,7 @@ STICTION_FN void dry_curvatures(const Team& team, const ModelView& m, EnvView<S>
   });
 }
 
-// The duals after the whole step Δv, whatever α; before v moves.
+// Updates the duals by the full step Δv, whatever α; called before v moves.
 template <class Team, class S>
 STICTION_FN void move_dry_duals(const Team& team, const ModelView& m, EnvView<S>& e,
                                 const SolveState<S>& s) {

@@ -1,5 +1,5 @@
 // Sparse factorization H = Lᵀ D L of a symmetric positive definite matrix over the dofs, from the
-// last dof to the first, so that a tree gives no fill; and products with A.
+// last dof to the first, so that a tree gives no fill-in; and products with A.
 #pragma once
 
 #include <type_traits>
@@ -8,14 +8,14 @@
 
 STICTION_PHYSICS_BEGIN
 
-// The smallest pivot in units of the diagonal: round-off of the sum that makes it.
+// The smallest pivot in units of the diagonal: round-off of the sum that forms the pivot.
 template <class S>
 STICTION_FN S pivot_floor() {
   return S(4 * epsilon<S>());
 }
 
-// Rows are eliminated in blocks: dofs in a row with the same rows below, so that each entry of those is loaded
-// once for all rows of the block. A panel is as many rows and columns as keep their sums in registers.
+// Rows are eliminated in blocks: consecutive dofs with the same rows below, so that each entry of those rows is
+// loaded once for all rows of a block. A panel has as many rows and columns as keep their sums in registers.
 template <class S>
 inline constexpr int kSums = kRegisters<S> >= 32 ? 24 : 12;
 template <class S>
@@ -23,10 +23,10 @@ inline constexpr int kRows = kSums<S> / 4;
 template <int T, class S>
 inline constexpr int kPanel = kSums<S> / T < 12 ? kSums<S> / T : 12;
 
-// Sums side by side hide how long each waits for its last term.
+// Independent sums side by side hide the latency of the additions.
 inline constexpr int kChains = 4;
 
-// f(n) with n as a constant, 1 to Most; larger ones count as Most.
+// Calls f(n) with n as a compile-time constant, 1 to Most; larger n count as Most.
 template <int Most, class F>
 STICTION_FN void with_constant(int n, const F& f) {
   if constexpr (Most > 1)
@@ -34,7 +34,7 @@ STICTION_FN void with_constant(int n, const F& f) {
   f(std::integral_constant<int, Most>());
 }
 
-// The block of rows that ends with `last`.
+// Returns the size of the block of rows that ends with `last`.
 template <class S>
 STICTION_FN int block_size(const EnvView<S>& e, int last) {
   const int* const below = e.below_adr;
@@ -45,10 +45,10 @@ STICTION_FN int block_size(const EnvView<S>& e, int last) {
   return last - i + 1;
 }
 
-// The columns i .. i + T − 1 of the block of the rows i .. i + T − 1, the pivots D, and the right-hand side as a
-// column of its own, x = D⁻¹ L⁻ᵀ b. For each row r, the last first,
+// Eliminates the columns i .. i + T − 1 of the block of the rows i .. i + T − 1; gives the pivots D, and x = D⁻¹ L⁻ᵀ b,
+// the right-hand side being treated as another column. For each row r, the last first,
 //
-//   D_r L_rc = H_rc − Σ_k (D_k L_kr) L_kc    over the rows k below r, falling
+//   D_r L_rc = H_rc − Σ_k (D_k L_kr) L_kc    over the rows k below r, descending
 template <int T, class S>
 STICTION_OUTLINE void eliminate_triangle(EnvView<S>& e, int i, const S* b, S* x) {
   S h[T][T], rhs[T], full[T];
@@ -72,7 +72,7 @@ STICTION_OUTLINE void eliminate_triangle(EnvView<S>& e, int i, const S* b, S* x)
   STICTION_UNROLLED
   for (int r = T - 1; r >= 0; --r) {
     const int row = tri(i + r, e.row_num[i]);
-    // a pivot below the round-off of its diagonal is raised to it
+    // a pivot below the round-off of its diagonal is raised to that round-off
     const S inverse = e.L[row + r] = S(1.0) / vmax(h[r][r], pivot_floor<S>() * full[r]);
     const S solved = x[i + r] = inverse * rhs[r];
     STICTION_UNROLLED
@@ -87,7 +87,7 @@ STICTION_OUTLINE void eliminate_triangle(EnvView<S>& e, int i, const S* b, S* x)
   }
 }
 
-// The same sums for N columns left of the block, from the place `first` on.
+// The same sums for N columns to the left of the block, from the position `first` on.
 template <int T, int N, class S>
 STICTION_OUTLINE void eliminate_panel(EnvView<S>& e, int i, int first) {
   S acc[T][N];
@@ -123,7 +123,7 @@ STICTION_OUTLINE void eliminate_panel(EnvView<S>& e, int i, int first) {
   }
 }
 
-// The block of the T rows from i on.
+// Eliminates the block of T rows from i on.
 template <int T, class Team, class S>
 STICTION_FN void eliminate(const Team& team, EnvView<S>& e, int i, const S* b, S* x) {
   team.once([&] { eliminate_triangle<T>(e, i, b, x); });
@@ -134,14 +134,14 @@ STICTION_FN void eliminate(const Team& team, EnvView<S>& e, int i, const S* b, S
   });
 }
 
-// How many rows from i on, at most kChains, each have the columns of the one before and that one.
+// Returns how many rows from i on, at most kChains, have the columns of the preceding row plus that row itself.
 STICTION_FN int chain_length(const int* parent, int n, int i) {
   int rows = 1;
   while (rows < kChains && i + rows < n && parent[i + rows] == i + rows - 1) ++rows;
   return rows;
 }
 
-// L x = y of the rows i .. i + T − 1, of which each has the columns of the one before and that one; y comes in x.
+// Solves L x = y for rows i .. i + T − 1, each having the columns of the preceding row plus that row; y is passed in x.
 template <int T, class S>
 STICTION_FN void substitute(const EnvView<S>& e, int i, S* x) {
   S sum[T];
@@ -161,7 +161,7 @@ STICTION_FN void substitute(const EnvView<S>& e, int i, S* x) {
   }
 }
 
-// x = H⁻¹ b with H = Lᵀ D L. H keeps D L left of the diagonal, L has D⁻¹ on it.
+// Computes x = H⁻¹ b with H = Lᵀ D L. H keeps D L left of the diagonal, L has D⁻¹ on the diagonal.
 template <SerialTeam Team, class S>
 STICTION_FN void factor_and_solve(const Team& team, const ModelView& m, EnvView<S>& e, const S* b,
                                   S* x) {
@@ -170,7 +170,7 @@ STICTION_FN void factor_and_solve(const Team& team, const ModelView& m, EnvView<
     with_constant<kRows<S>>(rows, [&](auto t) { eliminate<t()>(team, e, i, b, x); });
     last = i - 1;
   }
-  // L x = D⁻¹ L⁻ᵀ b
+  // solves L x = D⁻¹ L⁻ᵀ b
   team.once([&] {
     for (int i = 0, rows; i < m.nv; i += rows) {
       rows = chain_length(e.row_parent, m.nv, i);
@@ -179,7 +179,7 @@ STICTION_FN void factor_and_solve(const Team& team, const ModelView& m, EnvView<
   });
 }
 
-// Rows i .. i + T − 1 of out = A x, and the mirror images of what is left of the diagonal.
+// Computes rows i .. i + T − 1 of out = A x, and the contributions of the mirrored entries left of the diagonal.
 template <int T, class S>
 STICTION_FN void multiply(const ModelView& m, const EnvView<S>& e, int i, const S* x, S* out) {
   S sum[T], own[T];
@@ -210,7 +210,7 @@ STICTION_FN void multiply(const ModelView& m, const EnvView<S>& e, int i, const 
   for (int r = 0; r < T; ++r) out[i + r] = sum[r];
 }
 
-// out = A x. A couples what the model couples, points or not.
+// Computes out = A x. A couples the dofs that the model couples, with or without points.
 template <SerialTeam Team, class S>
 STICTION_FN void multiply_A(const Team& team, const ModelView& m, const EnvView<S>& e, const S* x,
                             S* out) {
@@ -222,7 +222,7 @@ STICTION_FN void multiply_A(const Team& team, const ModelView& m, const EnvView<
   });
 }
 
-// Both products.
+// Computes both products.
 template <SerialTeam Team, class S>
 STICTION_FN void multiply_A(const Team& team, const ModelView& m, const EnvView<S>& e, const S* x,
                             S* out, const S* y, S* out_y) {

@@ -1,5 +1,5 @@
-// The bounds of friction of the lagged model, n0: how they become the normal impulse n, and what friction changes
-// by that.
+// The friction bounds of the lagged model, n0: how they become the normal impulse n, and how friction changes
+// thereby.
 //
 // reads   point_vel, point_omega, point_law, point_mu, point_w
 // writes  point_n0, point_eps, point_couple_law
@@ -9,7 +9,7 @@
 
 STICTION_PHYSICS_BEGIN
 
-// n0 = n(v_n), ε = max(v_s, σ w μ n0)
+// Sets n0 = n(v_n), ε = max(v_s, σ w μ n0).
 template <class Team, class S>
 STICTION_FN void set_bounds(const Team& team, const ModelView& m, EnvView<S>& e,
                             const Mask<S>& lanes) {
@@ -23,18 +23,18 @@ STICTION_FN void set_bounds(const Team& team, const ModelView& m, EnvView<S>& e,
   });
 }
 
-// What friction at a point would change if its bound became μ n instead of μ n0, at the slip x of the
+// The change of friction at a point if its bound became μ n instead of μ n0, at the slip x of the
 // iterate:
-//   n < n0, it slides or leaves   by what friction is beyond the new bound:  μ n0 |x|/√(|x|² + ε²) − μ n
-//   n > n0, it slides or lands    by what the new bound adds, but no more than stops the slip, |x|/w:
+//   n < n0, sliding or separating  the friction in excess of the new bound:  μ n0 |x|/√(|x|² + ε²) − μ n
+//   n > n0, sliding or landing     the increase of the bound, but no more than stops the slip, |x|/w:
 //                                 μ (n − n0) |x|/(√(|x|² + ε'²) + w μ n)
-// Where it sticks, |x| ≪ ε, both are nothing: a load below the bound is carried whatever the bound.
+// Where the point sticks, |x| ≪ ε, both vanish: a load below the bound is carried whatever the bound is.
 //
-// Turning likewise, with μ_t or μ_r, their ε and w_ω.
+// The same holds for torsion and rolling, with μ_t or μ_r, their ε and w_ω.
 template <class S>
 struct Bound {
   S mu, n0, n, w;
-  S eps, next_eps;  // of n0, of n
+  S eps, next_eps;  // for n0, for n
 };
 template <class S>
 STICTION_FN S friction_change(const Bound<S>& b, S x2) {
@@ -44,7 +44,7 @@ STICTION_FN S friction_change(const Bound<S>& b, S x2) {
   return vmax(b.mu * select(falls, b.n0 * share - b.n, (b.n - b.n0) * share), S(0.0));
 }
 
-// w_ω Δ² of torsion and rolling, where the normal impulse is n.
+// Returns w_ω Δ² of torsion and rolling if the normal impulse is n.
 template <class S>
 STICTION_FN S turning_change2(const ModelView& m, const EnvView<S>& e, int p, S n) {
   const CoupleLaw<S> law = load_couple(m, e, p);
@@ -59,7 +59,7 @@ STICTION_FN S turning_change2(const ModelView& m, const EnvView<S>& e, int p, S 
   return w * (torsion * torsion + rolling * rolling);
 }
 
-// w Δγ² of a point with the slip x, x2 = |x|², where its normal impulse is n.
+// Returns w Δγ² of a point with the slip x, x2 = |x|², if its normal impulse is n.
 template <class S>
 STICTION_FN S coulomb_change2(const ModelView& m, const EnvView<S>& e, int p, S x2, S n) {
   const S mu = e.point_mu[p], w = e.point_w[p];
@@ -69,7 +69,7 @@ STICTION_FN S coulomb_change2(const ModelView& m, const EnvView<S>& e, int p, S 
   return m.ncouple > 0 ? change2 + turning_change2(m, e, p, n) : change2;
 }
 
-// The same, but at the fixed point the bound itself has to be right.
+// As coulomb_change2, but with friction_exact the bound itself has to be right, at the fixed point.
 template <class S>
 STICTION_FN S friction_change2(const ModelView& m, const EnvView<S>& e, int p, S x2, S n) {
   if (!m.opt.friction_exact) return coulomb_change2(m, e, p, x2, n);

@@ -20,14 +20,11 @@ STICTION_FN S friction_error(const ModelView& m, const EnvView<S>& e) {
   S worst = zero;
   STICTION_ROLLED
   for (int group = 0; group < m.ngroup; ++group) {
-    const auto norms2 =
-        sum_of_group<Sums<S, 2>>(m, group, [&](int i) { return impulse_summands(m, e, i); });
-    const S scale2 = vmax(norms2.of[0], norms2.of[1]);
+    const S scale2 = group_scale2<S>(m, group, [&](int i) { return impulse_summands(m, e, i); });
     S change2 = zero;
     STICTION_ROLLED
     for (int p = 0; p < e.npoint[0]; ++p) {
-      const int* const body = e.point_weld + 2 * p;
-      if (m.body_groupid[body[0]] != group && m.body_groupid[body[1]] != group) continue;
+      if (!pushes_group(m, e, group, p)) continue;
       const ContactLaw<S> law = load_law(m, e, p);
       const Vec3<S> v =
           load3(e.point_vel, p);  // against the world, not against the root of the law

@@ -61,10 +61,9 @@ STICTION_FN Mask<S> bounds_moved(const Team& team, const ModelView& m, const Env
   const S share = S(m.opt.friction_share), share2 = share * share;
   if (m.ngroup > 1) {
     const S moved = most_of_groups<Team, S>(team, m, [&](int group) {
-      const auto norms2 =
-          sum_of_group<Sums<S, 2>>(m, group, [&](int i) { return impulse_summands(m, e, i); });
+      const S scale2 = group_scale2<S>(m, group, [&](int i) { return impulse_summands(m, e, i); });
       const S of_group = sum_on_group(m, e, group, change2);
-      return select(of_group > share2 * vmax(norms2.of[0], norms2.of[1]), S(1.0), S(0.0));
+      return select(of_group > share2 * scale2, S(1.0), S(0.0));
     });
     return moved > S(0.5);
   }

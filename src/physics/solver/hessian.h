@@ -1,6 +1,6 @@
-// Products with the contact Jacobian that is never stored, and the Hessian H = A + Jᵀ G J + rows.
-// About the origin O of a tree a point at r moves with Φ V_b, Φ = [−[r]×, I]. Where the model has torsional or
-// rolling friction, ω of V_b acts, too: on points Φ gets the rows [I, 0], γ a couple and G an angular part.
+// Products with the contact Jacobian, which is never stored, and the Hessian H = A + Jᵀ G J + rows.
+// About the origin O of a tree the velocity of a point at r is Φ V_b, Φ = [−[r]×, I]. In models with torsional or
+// rolling friction the angular velocity counts, too: Φ gets the extra rows [I, 0], γ a couple and G an angular part.
 #pragma once
 
 #include "physics/base/sym6.h"
@@ -15,12 +15,12 @@ STICTION_FN int point_of(int code) {
   return code > 0 ? code - 1 : -code - 1;
 }
 
-// Whether a live point is in the subtree.
+// Returns whether body b has a live point in its subtree.
 template <class S>
 STICTION_FN bool is_live(const EnvView<S>& e, int b) {
   return e.body_firstpoint[b] >= 0 || e.body_firstchild[b] >= 0;
 }
-// Enters a live body into the list of the children of its nearest ancestor with joints.
+// Inserts a live body into the child list of its nearest ancestor with joints.
 template <class S>
 STICTION_FN void attach_body(const ModelView& m, EnvView<S>& e, int b) {
   const int parent = m.body_weldid[m.body_parentid[b]];
@@ -31,8 +31,8 @@ STICTION_FN void attach_body(const ModelView& m, EnvView<S>& e, int b) {
   e.body_composite[parent] = e.body_composite[parent] < 0 ? e.body_composite[b] : parent;
 }
 
-// Of each body the live points and the live bodies below, both rising; bodies without joints are
-// passed over.
+// Builds, for each body, the lists of its live points and of its live children, both ascending; bodies
+// without joints are skipped.
 template <SerialTeam Team, class S>
 STICTION_FN void live_tree(const Team& team, const ModelView& m, EnvView<S>& e) {
   team.once([&] {
@@ -66,10 +66,10 @@ STICTION_FN void live_tree(const Team& team, const ModelView& m, EnvView<S>& e) 
   });
 }
 
-// all: whatever acts, for the first evaluation. of_fewer_lanes: none of the lanes is new since the last call.
+// all: every active point, for the first evaluation. of_fewer_lanes: a subset of the lanes of the last call.
 enum class LivePoints { all, of_lanes, of_fewer_lanes };
 
-// Points that act in `lanes`; the others would add exact zeros.
+// Lists the points that are active in `lanes`; the others would add exact zeros.
 template <class Team, class S>
 STICTION_FN void live_points(const Team& team, const ModelView& m, EnvView<S>& e,
                              const Mask<S>& lanes, LivePoints which) {
@@ -83,7 +83,7 @@ STICTION_FN void live_points(const Team& team, const ModelView& m, EnvView<S>& e
   live_tree(team, m, e);
 }
 
-// out (ncouple,3) = J v, angular: angular velocity of body 2 against body 1 at each live point, from body_vel.
+// Writes out (ncouple,3): angular velocity of body 2 relative to body 1 at each live point, from body_vel.
 template <class Team, class S>
 STICTION_FN void point_turning(const Team& team, const ModelView& m, const EnvView<S>& e, S* out) {
   if (m.ncouple == 0) return;
@@ -96,8 +96,8 @@ STICTION_FN void point_turning(const Team& team, const ModelView& m, const EnvVi
   });
 }
 
-// out (npoint,3) = J v: velocity of body 2 against body 1 at each live point; uses body_vel. turning: likewise
-// its angular velocity.
+// Writes out (npoint,3) = J v: velocity of body 2 relative to body 1 at each live point; uses body_vel. turning:
+// likewise the relative angular velocity.
 template <SerialTeam Team, class S>
 STICTION_FN void point_velocities(const Team& team, const ModelView& m, EnvView<S>& e, const S* v,
                                   S* out, S* turning) {
@@ -120,7 +120,7 @@ STICTION_FN void point_velocities(const Team& team, const ModelView& m, EnvView<
   point_turning(team, m, e, turning);
 }
 
-// Impulse of an entry of body_point on its body, and where it acts; the couple besides.
+// Impulse of an entry of body_point on its body, the point where it acts, and the couple.
 template <class S>
 struct PointForce {
   Vec3<S> r, impulse, couple;
@@ -134,7 +134,7 @@ STICTION_FN PointForce<S> point_force(const ModelView& m, const EnvView<S>& e, i
   return {load3(e.point_r1, p), -impulse, -couple};
 }
 
-// out = Jᵀ γ of the live points: wrenches [r × γ; γ] summed over subtrees, (Jᵀγ)_i = S_i · F_body(i)
+// Computes out = Jᵀ γ of the live points: wrenches [r × γ; γ] summed over subtrees, (Jᵀγ)_i = S_i · F_body(i).
 template <SerialTeam Team, class S>
 STICTION_FN void contact_impulses(const Team& team, const ModelView& m, EnvView<S>& e, S* out) {
   team.for_each(m.nv, [&](int i) { out[i] = S(0.0); });
@@ -156,7 +156,7 @@ STICTION_FN void contact_impulses(const Team& team, const ModelView& m, EnvView<
       for (int c = e.body_firstchild[b]; c >= 0; c = e.body_sibling[c])
         wrench = wrench + load6(e.body_wrench, c);
       store6(e.body_wrench, b, wrench);
-      // adding 0 turns -0 into 0, the value without points
+      // adding 0 turns -0 into 0, the value of a dof without points
       const int translation = m.body_translation[b], end = m.body_dofadr[b] + m.body_dofnum[b];
       int i = m.body_dofadr[b];
       if (i <= translation) {
@@ -168,8 +168,8 @@ STICTION_FN void contact_impulses(const Team& team, const ModelView& m, EnvView<
   }
 }
 
-// Rows of the dofs of body b: H_ij += S_j · (Gc_b S_i) for j on the path of i. The axes S = (0, e_k)
-// of the translations of a free joint only pick components.
+// Adds the rows of the dofs of body b: H_ij += S_j · (Gc_b S_i) for j on the path of i. The axes S = (0, e_k)
+// of the translations of a free joint only select components.
 template <class S>
 STICTION_FN void add_composite(const ModelView& m, EnvView<S>& e, int b, const Sym6<S>& g) {
   const int last = m.body_translation[b], first = m.body_dofadr[b];
@@ -184,7 +184,7 @@ STICTION_FN void add_composite(const ModelView& m, EnvView<S>& e, int b, const S
       h = h + dot(load6(cdof, j), f);
     }
     if (last < 0) continue;
-    // a chain: neighbours in every row
+    // a chain: the three columns are adjacent in every row
     S* const h = row + col[last - 2];
     h[0] = h[0] + f.l.x, h[1] = h[1] + f.l.y, h[2] = h[2] + f.l.z;
   }
@@ -196,7 +196,7 @@ STICTION_FN void add_composite(const ModelView& m, EnvView<S>& e, int b, const S
   z[0] = z[0] + g.ll.xz, z[1] = z[1] + g.ll.yz, z[2] = z[2] + g.ll.zz;
 }
 
-// Of the points of body b against what does not move, and of the bodies below.
+// Sums Φᵀ G Φ over the points of body b against immovable bodies, and over the subtrees of its live children.
 template <class S>
 STICTION_FN Sym6<S> subtree_curvature(const ModelView& m, const EnvView<S>& e, int b) {
   Sym6<S> sum = {};
@@ -211,8 +211,8 @@ STICTION_FN Sym6<S> subtree_curvature(const ModelView& m, const EnvView<S>& e, i
   return sum;
 }
 
-// H += Jᵀ G J of the points against what does not move, with body_hess = Σ Φᵀ G Φ over the points of
-// the subtree, up the tree like composite inertias.
+// Adds Jᵀ G J of the points against immovable bodies to H, with body_hess = Σ Φᵀ G Φ over the points of
+// the subtree, accumulated towards the root like composite inertias.
 template <SerialTeam Team, class S>
 STICTION_FN void composite_curvature(const Team& team, const ModelView& m, EnvView<S>& e) {
   for (int l = m.nlevel - 1; l > 0; --l) {
@@ -228,7 +228,7 @@ STICTION_FN void composite_curvature(const Team& team, const ModelView& m, EnvVi
   }
 }
 
-// Row i of H += Σ ℓ''_c m_c m_cᵀ over the coordinates c of rows: a dof, and the lengths that move with it
+// Adds row i of Σ ℓ''_c m_c m_cᵀ over the coordinates c of rows: dof i, and the lengths that move with it.
 template <class S>
 STICTION_FN void add_rows(const ModelView& m, EnvView<S>& e, int i) {
   S& diagonal = e.H[place(e, i, i)];
@@ -246,7 +246,7 @@ STICTION_FN void add_rows(const ModelView& m, EnvView<S>& e, int i) {
   }
 }
 
-// H = A + rows, and with_points: + Jᵀ G J of the live points
+// Computes H = A + rows, and with_points: + Jᵀ G J of the live points.
 template <class Team, class S>
 STICTION_FN void hessian(const Team& team, const ModelView& m, EnvView<S>& e, bool with_points) {
   place_A(team, m, e);

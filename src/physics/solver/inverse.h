@@ -1,18 +1,18 @@
-// Inverse dynamics of a step: the generalized force with which it ends with a given acceleration.
+// Inverse dynamics of a step: the generalized force with which the step ends with a given acceleration.
 //
-// inverse  in   qacc: the acceleration; all that solve reads but its start
-//          out  gradient r, solver_residual of it; v, v_free, qacc_warmstart, rows_act are lost
+// inverse  in   qacc: the acceleration; all that solve reads except its warm start
+//          out  gradient r, solver_residual; overwrites v, v_free, qacc_warmstart, rows_act
 //
-// The problem of a step has its minimum v where A (v − v*) = Jᵀγ(v) + rows(v). Here v is given, so the
+// The problem of a step has its minimum v where A (v − v*) = Jᵀγ(v) + rows(v). Here v is given, hence the
 // impulses are known, and
 //
 //   r = A (v − v*) − Jᵀγ(v) − rows(v),  v = v0 + δt qacc
 //
-// is the generalized impulse that is missing: with r/δt in qfrc_applied v* moves by A⁻¹ r and v is the
-// minimum, as far as constraints do not know of applied forces. Which points are in the problem, and how
-// stiff a limit is, follows from the motion without them: whoever adds r/δt asks again until r is 0. Where the
-// bounds of friction follow the normal impulses they are n(v_n) of this v: the fixed point, without an iteration.
-// With a number of friction_iterations they are those of the first solve.
+// is the missing generalized impulse: with r/δt in qfrc_applied v* moves by A⁻¹ r and v is the minimum, provided
+// that constraints do not depend on applied forces. Which points are in the problem, and how stiff a limit is,
+// follows from the motion without constraints: a caller that adds r/δt asks again until r is 0. Where the friction
+// bounds follow the normal impulses they are n(v_n) of this v: the fixed point, without an iteration.
+// With a fixed number of friction_iterations they are those of the first solve.
 #pragma once
 
 #include "physics/solver/friction_follow.h"
@@ -20,11 +20,11 @@
 
 STICTION_PHYSICS_BEGIN
 
-// Contracts by δt |Ω|/2 in each.
+// Each iteration contracts the error by δt |Ω|/2.
 inline constexpr int kMiddleIterations = 40;
 
-// e.v, at first the velocity at the end of the step, becomes that of the solve: gyroscopic_end the other
-// way round, by v ← v + (end − end(v)).
+// Turns e.v, the velocity at the end of the step, into the velocity of the solve: inverts gyroscopic_end by the
+// fixed-point iteration v ← v + (end − end(v)).
 template <class Team, class S>
 STICTION_FN void before_second_half(const Team& team, const ModelView& m, EnvView<S>& e) {
   const S dt = S(m.opt.timestep);
@@ -43,7 +43,7 @@ STICTION_FN void inverse(const Team& team, const ModelView& m, EnvView<S>& e) {
   const S dt = S(m.opt.timestep), rate = S(m.opt.step_rate);
   team.for_each(m.nv, [&](int i) { e.v[i] = e.qvel[i] + dt * e.qacc[i]; });
   before_second_half(team, m, e);
-  // either start of the solve is this v, and no lane takes v_free for the solution
+  // both candidate starts of the solve are this v, and no lane takes v_free for the solution
   team.for_each(m.nv, [&](int i) {
     e.v_free[i] = e.v[i];
     e.qacc_warmstart[i] = rate * (e.v[i] - e.qvel[i]);

@@ -1,18 +1,18 @@
-// Line search on the slope alone: ℓ'(α) of the convex cost along v + α Δv. Differences of costs
-// would drown in round-off long before the slope does.
+// Line search by the slope alone: ℓ'(α) of the convex cost along v + α Δv. Differences of costs
+// are lost in round-off long before the slope is.
 #pragma once
 
 #include "physics/solver/rows.h"
 
 STICTION_PHYSICS_BEGIN
 
-// The quadratic part: ℓ' = Δvᵀp + α ΔvᵀAΔv.
+// The quadratic part of the cost: ℓ' = Δvᵀp + α ΔvᵀAΔv.
 template <class S>
 struct Line {
   S dv_p, dv_A_dv;
 };
 
-// Torsional and rolling friction of n points of a list at v + α Δv.
+// Evaluates torsional and rolling friction of the n points of a list at v + α Δv.
 template <class Team, class S>
 STICTION_FN void couple_laws(const Team& team, const ModelView& m, EnvView<S>& e, int n,
                              const int* list, S alpha) {
@@ -26,7 +26,7 @@ STICTION_FN void couple_laws(const Team& team, const ModelView& m, EnvView<S>& e
   });
 }
 
-// Laws of n points of a list at v + α Δv.
+// Evaluates the contact laws of the n points of a list at v + α Δv.
 template <class Team, class S>
 STICTION_FN void point_laws(const Team& team, const ModelView& m, EnvView<S>& e, int n,
                             const int* list, S alpha) {
@@ -41,20 +41,20 @@ STICTION_FN void point_laws(const Team& team, const ModelView& m, EnvView<S>& e,
   couple_laws(team, m, e, n, list, alpha);
 }
 
-// Laws of the rows there.
+// Evaluates the laws of the rows at v + α Δv.
 template <class Team, class S>
 STICTION_FN void row_laws(const Team& team, const ModelView& m, EnvView<S>& e, S alpha) {
   row_values(team, m, e, [&](int c) { return e.v[c] + alpha * e.dv[c]; });
 }
 
-// Laws of the live points and of the rows at v + α Δv.
+// Evaluates the laws of the live points and of the rows at v + α Δv.
 template <class Team, class S>
 STICTION_FN void laws_at(const Team& team, const ModelView& m, EnvView<S>& e, S alpha) {
   point_laws(team, m, e, e.nlive[0], e.live_point, alpha);
   row_laws(team, m, e, alpha);
 }
 
-// ℓ'(1), with the laws of the rows there.
+// Returns ℓ'(1); evaluates the laws of the rows there.
 template <class Team, class S>
 STICTION_FN S slope_at_one(const Team& team, const ModelView& m, EnvView<S>& e,
                            const Line<S>& line) {
@@ -84,7 +84,7 @@ STICTION_FN void store_line(S* lines, int k, const PointLine<S>& l) {
   out[0] = l.v_n, out[1] = l.d_n, out[2] = l.y, out[3] = l.s, out[4] = l.rest2;
 }
 
-// The points that act in the lanes `open`, as line_point and their point_line; returns their number.
+// Lists the points that are active in the lanes `open` in line_point, with their point_line; returns their number.
 template <class Team, class S>
 STICTION_FN int open_points(const Team& team, const ModelView& m, EnvView<S>& e,
                             const Mask<S>& open) {
@@ -105,7 +105,7 @@ STICTION_FN int open_points(const Team& team, const ModelView& m, EnvView<S>& e,
   return n;
 }
 
-// ℓ'(α) = Δvᵀp + α ΔvᵀAΔv − Σ Δv_cᵀγ, ℓ''(α) = ΔvᵀAΔv + Σ Δv_cᵀ G Δv_c over n open points and rows
+// Returns ℓ'(α) = Δvᵀp + α ΔvᵀAΔv − Σ Δv_cᵀγ, ℓ''(α) = ΔvᵀAΔv + Σ Δv_cᵀ G Δv_c, over n open points and rows.
 template <class Team, class S>
 STICTION_FN LineValue<S> line_at(const Team& team, const ModelView& m, EnvView<S>& e,
                                  const Line<S>& line, int n, S alpha) {
@@ -119,7 +119,7 @@ STICTION_FN LineValue<S> line_at(const Team& team, const ModelView& m, EnvView<S
     return slides + evaluate_line(load_torsion(e, p), load_rolling(e, p),
                                   load_line(e.point_couple_line, k), alpha);
   });
-  // over all coordinates up to the last one with rows: the order must not depend on which of them have any
+  // over all coordinates up to the last one with rows: the order of the sum must not depend on which have any
   return value + team.template sum<LineValue<S>>(m.row_coord_end, [&](int c) -> LineValue<S> {
     const S dv = e.dv[c];
     const RowValue<S> row = coordinate_law(m, e, c, e.v[c] + alpha * dv);
@@ -127,12 +127,12 @@ STICTION_FN LineValue<S> line_at(const Team& team, const ModelView& m, EnvView<S
   });
 }
 
-inline constexpr double kLineTolerance = 0.1;  // of ℓ' relative to ℓ'(0)
+inline constexpr double kLineTolerance = 0.1;  // relative to ℓ'(0)
 inline constexpr int kLineEvaluations = 12;    // beyond α = 1
-// Newton's step goes half of the way to a double root, which u² of Hunt–Crossley has.
+// At a double root, such as that of Hunt–Crossley's u², Newton's step covers only half of the distance.
 inline constexpr double kFarthest = 2;
 
-// α in (0, kFarthest] with ℓ'(α) ≈ 0, or kFarthest where the cost still falls there. α = 1 is tried
+// Returns α in (0, kFarthest] with ℓ'(α) ≈ 0, or kFarthest if the cost still decreases there. α = 1 is tried
 // first; then Newton's method from the secant, with bisection where it leaves the bracket or is
 // slow. `slope0` is ℓ'(0) < 0; lanes outside `active` get 1. Adds the evaluations beyond α = 1 to
 // `evaluations`. Leaves the laws of the rows at v + α Δv.
@@ -153,7 +153,7 @@ STICTION_FN S line_search(const Team& team, const ModelView& m, EnvView<S>& e, S
   const int n = open_points(team, m, e, open);
   const Mask<S> farther = full < zero;
   S lower = select(farther, one, zero), upper = select(farther, S(kFarthest), one), alpha = one;
-  // where the secant through both slopes is zero
+  // the root of the secant through both slopes
   S x = vmin(slope0 / vmin(slope0 - full, S(1 / kFarthest) * slope0), upper);
   S step = one, last_step = one;
   for (int k = 0; k < kLineEvaluations && any_lane(open); ++k) {
@@ -173,7 +173,7 @@ STICTION_FN S line_search(const Team& team, const ModelView& m, EnvView<S>& e, S
     step = select(bisect, half * (upper - lower), newton);
     x = select(bisect, lower + step, target);
   }
-  // out of evaluations: the end of the bracket where the cost is certainly lower than at 0
+  // out of evaluations: the end of the bracket at which the cost is certainly lower than at 0
   alpha = select(open && lower > zero, lower, alpha);
   row_laws(team, m, e, alpha);
   return alpha;

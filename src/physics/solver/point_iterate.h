@@ -1,11 +1,11 @@
-// Points from one iterate of Newton's method to the next: what of them the step moves, and the laws there. With the
-// lagged law a point keeps the dual z of its friction and λ, the normal impulse of the linear model of the step, with
-// G_n the normal curvature that was in H:
+// Points between two iterates of Newton's method: the update of their velocities and duals, and the laws at the next
+// iterate. With the lagged law a point keeps the dual z of its friction, and λ, the normal impulse of the linear model
+// of the step; G_n is the normal curvature that was used in H:
 //
 //   λ = (n(v_n) − α G_n n·J Δv)₊
 //
-// Where α = 1 and no kink was crossed, the λ of all points balance the momentum, A (v − v*) = Jᵀγ of the linear model,
-// however far n(v_n) is still off.
+// If α = 1 and no kink was crossed, the λ of all points balance the momentum, A (v − v*) = Jᵀγ of the linear model,
+// however far n(v_n) still is from them.
 //
 // reads   point_law, point_n0, point_eps, point_vel, point_dvel, point_omega, point_domega
 // writes  point_vel, point_omega, point_impulse, point_hess, point_couple, point_couple_hess, point_dual, point_r,
@@ -18,11 +18,11 @@
 
 STICTION_PHYSICS_BEGIN
 
-// The first iterate may be far from the kinks of friction, where ∂²ℓ/∂v_c² says nothing of the other side: an
-// exact step would slip through zero again and again. There the duals begin at 0, else at t.
+// The first iterate may be far from the kinks of friction, beyond which ∂²ℓ/∂v_c² predicts nothing: exact steps
+// would make the slip change sign again and again. In that case the duals begin at 0, else at t.
 inline constexpr double kFarResidual = 0.01;
 
-// Also of points that act in no lane that iterates: in a shared pack they may be live again.
+// Resets all points, also those that act in no iterating lane: in a shared pack they may become live again.
 template <class Team, class S>
 STICTION_FN void forget_points(const Team& team, EnvView<S>& e) {
   team.for_each(e.npoint[0], [&](int p) {
@@ -31,7 +31,7 @@ STICTION_FN void forget_points(const Team& team, EnvView<S>& e) {
   });
 }
 
-// The lagged law at the iterate with the normal curvature `push`; z: the dual.
+// Stores the lagged law at the iterate, with the normal curvature `push` and the dual z.
 template <class S>
 STICTION_FN void store_lagged(EnvView<S>& e, int p, const Vec3<S>& normal, const Vec3<S>& x,
                               const SlipValue<S>& at, S push, const Vec3<S>& z) {
@@ -54,7 +54,7 @@ STICTION_FN void for_lagged(const Team& team, const ModelView& m, EnvView<S>& e,
   });
 }
 
-// Curvatures and duals of the first iteration, in lanes `first`: of those that are `far` the bounding ones.
+// Sets curvatures and duals of the first iteration in the lanes `first`; lanes that are `far` get the bounding ones.
 template <class Team, class S>
 STICTION_FN void first_duals(const Team& team, const ModelView& m, EnvView<S>& e,
                              const Mask<S>& first, const Mask<S>& far) {
@@ -69,7 +69,7 @@ STICTION_FN void first_duals(const Team& team, const ModelView& m, EnvView<S>& e
              });
 }
 
-// Friction as stiff along the slip as across it, in lanes s.bounded: Similar and SAP.
+// Similar and SAP: in the given lanes friction gets the same curvature along the slip as across it.
 template <class Team, class S>
 STICTION_FN void bound_points(const Team& team, const ModelView& m, EnvView<S>& e,
                               const Mask<S>& lanes) {
@@ -93,7 +93,7 @@ STICTION_FN void bound_couples(const Team& team, const ModelView& m, EnvView<S>&
   });
 }
 
-// Curvatures of an iteration that may be far from the solution.
+// Sets the curvatures of an iteration that may be far from the solution.
 inline constexpr int kBoundedIterations = 2;
 template <class Team, class S>
 STICTION_FN void first_curvatures(const Team& team, const ModelView& m, EnvView<S>& e,
@@ -111,7 +111,7 @@ STICTION_FN void first_curvatures(const Team& team, const ModelView& m, EnvView<
   bound_couples(team, m, e, s.bounded);
 }
 
-// Velocities and duals of the points, and λ in point_push; before their laws are taken there.
+// Moves velocities and duals of the points, and λ in point_push; called before their laws are evaluated.
 template <class Team, class S>
 STICTION_FN void move_points(const Team& team, const ModelView& m, EnvView<S>& e,
                              const SolveState<S>& s, S alpha) {
@@ -135,7 +135,7 @@ STICTION_FN void move_points(const Team& team, const ModelView& m, EnvView<S>& e
   });
 }
 
-// Laws of the points at the iterate, with their duals and the chord to λ.
+// Evaluates the laws of the points at the iterate, with their duals and the chord to λ.
 template <class Team, class S>
 STICTION_FN void iterate_laws(const Team& team, const ModelView& m, EnvView<S>& e) {
   if (m.opt.contact_model != kLagged)
@@ -148,7 +148,7 @@ STICTION_FN void iterate_laws(const Team& team, const ModelView& m, EnvView<S>& 
   couple_laws(team, m, e, e.nlive[0], e.live_point, S(0.0));
 }
 
-// Laws at an iterate from which lanes begin another solve; the curvatures of the others are no function of v alone.
+// Evaluates the laws at an iterate from which lanes begin another solve; other lanes keep their normal curvature.
 template <class Team, class S>
 STICTION_FN void laws_again(const Team& team, const ModelView& m, EnvView<S>& e,
                             const Mask<S>& lanes) {

@@ -3,9 +3,9 @@
 // rows     in   A, qpos, qvel, act_*, ten_*, moment, qfrc_smooth, qfrc_lift, xmat
 //          out  inv_diag, row_law, v_free, rows_act, structure of the factor
 //
-// A row acts on a coordinate: a dof, or a length that moves with several dofs by its moment arm, that of an
-// actuator or a tendon. So J v and Jᵀ γ of all rows go through one number per coordinate: a vector of velocities goes
-// on behind the dofs with those of the lengths, v_c = Σ moment_ci v_i.
+// A row acts on a coordinate: a dof, or a length, of an actuator or a tendon, that moves with several dofs by its
+// moment arm. So J v and Jᵀ γ of all rows need one number per coordinate: behind the nv dof velocities, a velocity
+// vector holds those of the lengths, v_c = Σ moment_ci v_i.
 #pragma once
 
 #include "physics/constraint/ball_limits.h"
@@ -21,12 +21,12 @@ STICTION_PHYSICS_BEGIN
 
 // ---- laws of the coordinates
 
-// Limits of a coordinate that has them.
+// Evaluates the limits of a coordinate that has limits.
 template <class S>
 STICTION_FN RowValue<S> limits_at(const ModelView& m, const EnvView<S>& e, int c, S v) {
   return row_law(load_limits(e, m.coord_rowadr[c]), v);
 }
-// All rows of coordinate c at its velocity v.
+// Evaluates all rows of coordinate c at its velocity v.
 template <class S>
 STICTION_FN RowValue<S> coordinate_law(const ModelView& m, const EnvView<S>& e, int c, S v) {
   RowValue<S> sum = {S(0.0), S(0.0)};
@@ -42,7 +42,7 @@ STICTION_FN RowValue<S> coordinate_law(const ModelView& m, const EnvView<S>& e, 
   return sum;
 }
 
-// Velocities of the lengths with rows, behind those of the dofs.
+// Writes the velocities of the lengths with rows, behind those of the dofs.
 template <class Team, class S>
 STICTION_FN void length_velocities(const Team& team, const ModelView& m, const EnvView<S>& e,
                                    S* v) {
@@ -52,7 +52,7 @@ STICTION_FN void length_velocities(const Team& team, const ModelView& m, const E
   });
 }
 
-// Σ m_ci of(c) over the lengths c with rows: generalized impulse on dof i of impulses along them.
+// Returns Σ m_ci of(c) over the lengths c with rows: the generalized impulse on dof i of impulses along them.
 template <class S, class F>
 STICTION_FN S sum_on_dof(const ModelView& m, const EnvView<S>& e, int i, const F& of) {
   S sum = S(0.0);
@@ -68,7 +68,7 @@ STICTION_FN S length_impulse_on(const ModelView& m, const EnvView<S>& e, int i) 
   return sum_on_dof(m, e, i, [&](int c) { return e.row_impulse[c]; });
 }
 
-// Impulse of limits and dry friction of tendon t along it, at its velocity v; of the limit of a ball behind them.
+// Returns the impulse of limits and dry friction along tendon t at its velocity v; t >= ntendon: limit of a ball joint.
 template <class S>
 STICTION_FN S length_constraint(const ModelView& m, const EnvView<S>& e, int t, S v) {
   if (t >= m.ntendon) return row_law(load_limits(e, m.coord_rowadr[m.nv + m.nu + t]), v).impulse;
@@ -79,7 +79,7 @@ STICTION_FN S length_constraint(const ModelView& m, const EnvView<S>& e, int t, 
   return impulse;
 }
 
-// What the lengths' rows are to dof i: forces of actuators, or of constraints. The rest are springs and dampers.
+// The impulses of the rows of lengths on dof i: of actuators, and of constraints. The rest are springs and dampers.
 template <class S>
 struct LengthImpulses {
   S actuators, constraints;
@@ -95,7 +95,7 @@ STICTION_FN LengthImpulses<S> length_impulses_on(const ModelView& m, const EnvVi
           })};
 }
 
-// load + Σ |γ| of the rows of coordinate c, each by itself, at its velocity v.
+// Returns load + Σ |γ| over the rows of coordinate c at its velocity v.
 template <class S>
 STICTION_FN S add_load(const ModelView& m, const EnvView<S>& e, int c, S v, S load) {
   int row = m.coord_rowadr[c];
@@ -106,7 +106,7 @@ STICTION_FN S add_load(const ModelView& m, const EnvView<S>& e, int c, S v, S lo
   for (; row < end; ++row) load = load + vabs(row_law(load_bounded(e, row), v).impulse);
   return load;
 }
-// The same of all rows on dof i at the velocities v of the coordinates.
+// Returns the same sum over all rows on dof i, at the velocities v of the coordinates.
 template <class S>
 STICTION_FN S rows_load(const ModelView& m, const EnvView<S>& e, int i, const S* v) {
   S load = S(0.0);
@@ -123,7 +123,7 @@ STICTION_FN void no_rows(const Team& team, const ModelView& m, EnvView<S>& e) {
   team.for_each(m.nv, [&](int i) { e.row_impulse[i] = e.row_hess[i] = S(0.0); });
 }
 
-// row_impulse, row_hess of the lengths at their velocities v(c), from entry `first` of row_length on.
+// Writes row_impulse, row_hess of the lengths at their velocities v(c), from entry `first` of row_length on.
 template <class Team, class S, class V>
 STICTION_FN void length_values(const Team& team, const ModelView& m, EnvView<S>& e, const V& v,
                                int first = 0) {
@@ -134,8 +134,8 @@ STICTION_FN void length_values(const Team& team, const ModelView& m, EnvView<S>&
   });
 }
 
-// The same of the dofs, where the impulse is the generalized one of all rows; 0 on dofs without since
-// no_rows.
+// Writes the same for the dofs, where the impulse is the generalized one of all rows; dofs without rows keep
+// the 0 of no_rows.
 template <class Team, class S, class V>
 STICTION_FN void dof_values(const Team& team, const ModelView& m, EnvView<S>& e, const V& v) {
   team.for_each(m.nrowdof, [&](int k) {
@@ -152,7 +152,7 @@ STICTION_FN void row_values(const Team& team, const ModelView& m, EnvView<S>& e,
   dof_values(team, m, e, v);
 }
 
-// 1 where a row has an impulse or a curvature at the velocities of the last row_values, else 0.
+// Returns 1 if a row has an impulse or a curvature at the velocities of the last row_values, else 0.
 template <class Team, class S>
 STICTION_FN S rows_act(const Team& team, const ModelView& m, const EnvView<S>& e) {
   const auto on = [&](int n, const int* coordinates) {
@@ -164,9 +164,9 @@ STICTION_FN S rows_act(const Team& team, const ModelView& m, const EnvView<S>& e
   return vmax(on(m.nrowdof, m.row_dof), on(m.nrowlength, m.row_length));
 }
 
-// ---- their constants
+// ---- constants of the rows
 
-// Servos, springs and what drags: the rows that do not depend on others. Those of constraints have no impulse
+// Computes servos, springs and drag: the rows that do not depend on others. Rows of constraints have no impulse
 // yet.
 template <Drives can, class Team, class S>
 STICTION_FN void force_rows(const Team& team, const ModelView& m, EnvView<S>& e) {
@@ -184,7 +184,7 @@ STICTION_FN void force_rows(const Team& team, const ModelView& m, EnvView<S>& e)
   });
 }
 
-// Limits and dry friction of dofs, tendons and balls; row_impulse of the lengths is that of force_rows at v0.
+// Computes limits and dry friction of dofs, tendons and balls; needs row_impulse of force_rows at v0 for the lengths.
 template <class Team, class S>
 STICTION_FN void constraint_rows(const Team& team, const ModelView& m, EnvView<S>& e) {
   const auto impulse = [&](int i) {
@@ -207,7 +207,7 @@ STICTION_FN void constraint_rows(const Team& team, const ModelView& m, EnvView<S
   });
 }
 
-// v_free = v0 − H⁻¹ (p0 − rows), H = A + rows, all at v0, p0 = A (v0 − v*) = −δt k. Where no row
+// Computes v_free = v0 − H⁻¹ (p0 − rows), H = A + rows, all at v0, p0 = A (v0 − v*) = −δt k. If no row
 // acts, rows_act = 0, this is v*.
 template <class Team, class S>
 STICTION_FN void free_velocity(const Team& team, const ModelView& m, EnvView<S>& e) {

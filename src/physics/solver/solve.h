@@ -70,9 +70,10 @@ STICTION_FN Mask<S> is_small_step(const Team& team, const ModelView& m, const En
   };
   if (m.ngroup > 1)
     return most_of_groups<Team, S>(team, m, [&](int group) {
-             const auto norms2 = sum_of_group<Sums<S, 2>>(m, group, summands);
-             return select(alpha * alpha * norms2.of[0] <= small * small * norms2.of[1], S(0.0),
-                           S(1.0));
+             const S dv2 = sum_of_group<S>(m, group, [&](int i) { return summands(i).of[0]; });
+             const S v2 = group_scale2<S>(
+                 m, group, [&](int i) { return Sums<S, 2>(summands(i).of[1], S(0.0)); });
+             return select(alpha * alpha * dv2 <= small * small * v2, S(0.0), S(1.0));
            }) < S(0.5);
   const auto norms2 = team.template sum<Sums<S, 2>>(m.nv, summands);
   return alpha * alpha * norms2.of[0] < small * small * norms2.of[1];

@@ -1,4 +1,4 @@
-// What a step reports of its solve.
+// Outputs of a step that come from its solve.
 #pragma once
 
 #include "physics/base/status.h"
@@ -6,7 +6,7 @@
 
 STICTION_PHYSICS_BEGIN
 
-// Force on each body and torque about its centre of mass; forces on the joints, accelerations.
+// Writes the contact force on each body and its torque about the centre of mass; joint forces, accelerations.
 template <class Team, class S>
 STICTION_FN void solve_outputs(const Team& team, const ModelView& m, EnvView<S>& e) {
   const S rate = S(m.opt.step_rate);

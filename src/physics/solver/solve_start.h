@@ -44,12 +44,21 @@ STICTION_FN S loads(const Team& team, const ModelView& m, const EnvView<S>& e) {
   return points + team.template sum<S>(m.nv, [&](int i) { return row_load2(m, e, i); });
 }
 
-// ‖D r‖²; ‖D A v‖²; ‖D Jᵀγ‖²: what dof i adds.
+// ‖D r‖²; ‖D A v‖² and ‖D Jᵀγ‖²: what dof i adds.
+template <class S>
+STICTION_FN S gradient_summand(const EnvView<S>& e, int i) {
+  return e.gradient[i] * e.gradient[i] * e.inv_A[i];
+}
+template <class S>
+STICTION_FN Sums<S, 2> scale_summands(const EnvView<S>& e, int i) {
+  const S of_v = e.Av[i], inv_A = e.inv_A[i];
+  const S impulses = e.contact_impulse[i] + e.row_impulse[i];
+  return Sums<S, 2>(of_v * of_v * inv_A, impulses * impulses * inv_A);
+}
 template <class S>
 STICTION_FN Sums<S, 3> residual_summands(const EnvView<S>& e, int i) {
-  const S of_r = e.gradient[i], of_v = e.Av[i], inv_A = e.inv_A[i];
-  const S impulses = e.contact_impulse[i] + e.row_impulse[i];
-  return Sums<S, 3>(of_r * of_r * inv_A, of_v * of_v * inv_A, impulses * impulses * inv_A);
+  const Sums<S, 2> scale = scale_summands(e, i);
+  return Sums<S, 3>(gradient_summand(e, i), scale.of[0], scale.of[1]);
 }
 template <class S>
 STICTION_FN S ratio_of(S r, S scale) {
@@ -64,15 +73,14 @@ template <class Team, class S>
 STICTION_FN S group_residual(const Team& team, const ModelView& m, EnvView<S>& e, S rho2,
                              bool loads_too) {
   return most_of_groups<Team, S>(team, m, [&](int group) {
-    const auto norms2 =
-        sum_of_group<Sums<S, 3>>(m, group, [&](int i) { return residual_summands(e, i); });
-    S scale2 = vmax(norms2.of[1], norms2.of[2]);
+    const S r2 = sum_of_group<S>(m, group, [&](int i) { return gradient_summand(e, i); });
+    S scale2 = group_scale2<S>(m, group, [&](int i) { return scale_summands(e, i); });
     if (loads_too) {
       const S points = sum_on_group(m, e, group, [&](int, int p) { return point_load2(m, e, p); });
       const S rows = sum_of_group<S>(m, group, [&](int i) { return row_load2(m, e, i); });
       scale2 = vmax(scale2, rho2 * (points + rows));
     }
-    return ratio_of(vsqrt(norms2.of[0]), vsqrt(scale2));
+    return ratio_of(vsqrt(r2), vsqrt(scale2));
   });
 }
 

@@ -1,4 +1,4 @@
-// What the iteration of an environment knows of itself beside its fields.
+// State of the Newton iteration of an environment that is not in its fields.
 #pragma once
 
 #include "physics/base/scalar.h"
@@ -11,18 +11,18 @@ struct SolveState {
   Mask<S> active;
   Mask<S> bad, failed, stalled, not_converged;
   S residual, scale;          // ‖D r‖/scale, scale = max(‖D A v‖, ‖D Jᵀγ‖)
-  S last_residual, decrease;  // of the step before; ½ |r·Δv| of it
-  Mask<S> full_step;          // α > ½ in it
-  S small_steps, flat_steps;  // in a row
+  S last_residual, decrease;  // of the previous iteration; ½ |r·Δv| of it
+  Mask<S> full_step;          // α > ½ in the previous iteration
+  S small_steps, flat_steps;  // consecutive
   S iterations, evaluations;
   S solves;
-  S renewals, relaxation;  // of the bounds of friction; θ of the last one
-  S round;                 // iterations of this solve
-  Mask<S> moved;           // the iterate, since judge()
-  Mask<S> open;            // the end of the solve has not been looked at
+  S renewals, relaxation;  // of the friction bounds; θ of the last renewal
+  S round;                 // iterations in the current solve
+  Mask<S> moved;           // the iterate has moved since judge()
+  Mask<S> open;            // convergence of the solve has not been tested yet
   Mask<S> bounded;         // the last iteration had bounding curvatures
-  Mask<S> follows;         // the bounds of friction moved with it
-  int lanes;               // that iterated when ends of solves were last looked at
+  Mask<S> follows;         // the friction bounds moved with the last iteration
+  int lanes;               // number of lanes iterating when convergence was last tested
 };
 
 STICTION_PHYSICS_END

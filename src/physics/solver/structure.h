@@ -1,8 +1,8 @@
-// Which entries of H and of its factor are stored, and where: the elimination tree over the dofs. Uniform
-// integers hold it.
+// Sparsity structure: which entries of H and of its factor are stored, and where; the elimination tree over the
+// dofs. It is held in integers that are the same in all lanes.
 //
-// Row i of H and L holds the ancestors of i in the elimination tree, rising, and then the diagonal,
-// from tri(i, 0) on. A column j has the same place row_num[j] in every row, and the row of an
+// Row i of H and L holds the ancestors of i in the elimination tree, ascending, and then the diagonal,
+// from tri(i, 0) on. A column j has the same position row_num[j] in every row, and the row of an
 // ancestor is a prefix of the rows below it. The columns come in runs of consecutive dofs.
 #pragma once
 
@@ -14,15 +14,15 @@
 
 STICTION_PHYSICS_BEGIN
 
-// Place of (i, j) in H and L; j = i or an ancestor of i in the elimination tree.
+// Returns the position of (i, j) in H and L; j = i or an ancestor of i in the elimination tree.
 template <class S>
 STICTION_FN int place(const EnvView<S>& e, int i, int j) {
   return tri(i, 0) + e.row_num[j];
 }
 
-// Rows beside each other with the same last row below them, which has them as columns, are eliminated together: as many as
-// `rows` of a panel, at most kPanelRows, from `row` on, in one column left of them, or, with its own row as column, in
-// the right-hand side. In a word.
+// A panel, packed into a word: `rows` adjacent rows, at most kPanelRows, from `row` on, with the same last row below
+// that has them as columns. They are eliminated together, in one `column` to their left, or, if that is their own row,
+// in the right-hand side.
 inline constexpr int kPanelRows = 3;
 struct FactorPanel {
   int row, rows, column, last;
@@ -37,7 +37,7 @@ STICTION_FN constexpr FactorPanel unpack_panel(int packed) {
   return {static_cast<int>(word & 1023), static_cast<int>(word >> 30),
           static_cast<int>(word >> 10 & 1023), static_cast<int>(word >> 20 & 1023)};
 }
-// How many rows from i on are eliminated together, counted from row 0 on; last: of each row, or itself.
+// Returns how many rows from i on are eliminated together, counting from row 0; last[i]: last row below i, or i.
 STICTION_FN int panel_rows(const int* last, int i) {
   const int end = last[i];
   int rows = 1;
@@ -45,7 +45,7 @@ STICTION_FN int panel_rows(const int* last, int i) {
   return rows;
 }
 
-// Of a row its last one below and, of the first of rows that go together, how many they are; in a word.
+// Packs into a word the last row below a row and, for the first row of a panel, the number of rows of the panel.
 STICTION_FN constexpr int pack_last(int last, int rows) {
   return last | rows << 16;
 }
@@ -56,8 +56,8 @@ STICTION_FN constexpr int rows_of_panel(int packed) {
   return packed >> 16;
 }
 
-// Makes j < i an ancestor of i: H(i, j) is then part of the structure. Eliminating i couples what
-// was above it with j, so the two paths merge.
+// Makes j < i an ancestor of i: H(i, j) is then part of the structure. Eliminating i couples its former
+// ancestors with j, so the two paths merge.
 STICTION_FN void link(int* parent, int i, int j) {
   while (j >= 0 && parent[i] != j) {
     const int above = parent[i];
@@ -70,13 +70,13 @@ STICTION_FN void link(int* parent, int i, int j) {
   }
 }
 
-// A cross point: both its bodies move, so it couples their dofs.
+// Returns whether a point is a cross point: both its bodies move, so it couples their dofs.
 template <class S>
 STICTION_FN bool is_cross(const EnvView<S>& e, int point) {
   return e.point_weld[2 * point] > 0 && e.point_weld[2 * point + 1] > 0;
 }
 
-// Runs of all rows and, for each dof, the rows below it, from e.row_parent.
+// Builds from e.row_parent the runs of all rows and, for each dof, the list of the rows below it.
 template <class S>
 STICTION_FN void structure(const ModelView& m, EnvView<S>& e) {
   int *const runs = e.run_adr, *const below = e.below_adr;
@@ -95,14 +95,14 @@ STICTION_FN void structure(const ModelView& m, EnvView<S>& e) {
     runs[i + 1] = end;
     for (int j = p; j >= 0; j = e.row_parent[j]) ++below[j];
   }
-  // counts -> ends of the lists, which filling from their back turns into their beginnings
+  // counts -> ends of the lists (prefix sum); filling each list from its end turns ends into beginnings
   for (int i = 0; i < m.nv; ++i) below[i + 1] += below[i];
   for (int i = 0; i < m.nv; ++i)
     for (int j = e.row_parent[i]; j >= 0; j = e.row_parent[j])
       e.below_row[--below[j]] = i, e.below_place[below[j]] = tri(i, e.row_num[j]);
 }
 
-// f(k, j) for the columns j of row i, rising; k is the place in the row, counted from its start.
+// Calls f(k, j) for the columns j of row i, ascending; k is the position within the row.
 template <class View, class F>
 STICTION_FN void for_columns(const View& runs, int i, const F& f) {
   std::ptrdiff_t k = 0;
@@ -110,8 +110,8 @@ STICTION_FN void for_columns(const View& runs, int i, const F& f) {
     for (std::ptrdiff_t j = runs.run_first[r], end = runs.run_end[r]; j < end; ++j, ++k) f(k, j);
 }
 
-// H = A. A has the columns of the model; those that points alone couple are zero. What lies behind the diagonal of
-// a row is never read.
+// Sets H = A. A has the columns of the model; columns that only points couple are zero. Entries of a row behind its
+// diagonal are never read.
 template <SerialTeam Team, class S>
 STICTION_FN void place_A(const Team& team, const ModelView& m, EnvView<S>& e) {
   team.for_each(m.nv, [&](int i) {
@@ -125,7 +125,7 @@ STICTION_FN void place_A(const Team& team, const ModelView& m, EnvView<S>& e) {
   });
 }
 
-// Tree and rows couple in the model; here also the two paths of each cross point.
+// Adds the coupling of cross points, between the two paths of each, to that of tree and rows in the model.
 template <SerialTeam Team, class S>
 STICTION_FN void couple_points(const Team& team, const ModelView& m, EnvView<S>& e) {
   bool any = false;
@@ -143,7 +143,7 @@ STICTION_FN void couple_points(const Team& team, const ModelView& m, EnvView<S>&
   });
 }
 
-// The structure without points.
+// Sets the structure without points.
 template <SerialTeam Team, class S>
 STICTION_FN void model_structure(const Team& team, const ModelView& m, EnvView<S>& e) {
   const auto copy = [&](int n, const int* from, int* to) {

@@ -1,10 +1,10 @@
-// How the solution of a step moves with what the step depends on: the implicit function theorem at
+// Sensitivity of the solution of a step to the quantities that the step depends on: the implicit function theorem at
 //
 //   r(v; θ) = A (v − v*) − Jᵀγ(v) − rows(v) = 0,   H = ∂r/∂v,   dv = −H⁻¹ ∂r
 //
-// start_at    in   v, a number without tangents or with; what `start` reads but its warm start
-//             out  gradient r, the laws at v; its tangents are ∂r at a v that has none, and 0 at one that moves by dv
-// factor_of   in   H by `hessian`                     out  its factor, in plain numbers
+// start_at    in   v, a number without tangents or with; all that `start` reads except its warm start
+//             out  gradient r, the laws at v; its tangents are ∂r if v has none, and 0 if v moves by dv
+// factor_of   in   H by `hessian`                     out  its factor, in numbers without tangents
 // solve_with  in   the factor, a right-hand side b    out  H⁻¹ b
 #pragma once
 
@@ -12,12 +12,12 @@
 
 STICTION_PHYSICS_BEGIN
 
-// The laws and the gradient at v(i), as `start` has them at the iterate where it begins.
+// Evaluates the laws and the gradient at v(i), as `start` does at its first iterate.
 template <class Team, class S, class V>
 STICTION_FN void start_at(const Team& team, const ModelView& m, EnvView<S>& e, SolveState<S>& s,
                           const V& v) {
   const S rate = S(m.opt.step_rate);
-  // either start of the solve is this v, and no lane takes v_free for the solution
+  // both candidate starts of the solve are this v, and no lane takes v_free for the solution
   team.for_each(m.nv, [&](int i) {
     e.v_free[i] = v(i);
     e.qacc_warmstart[i] = rate * (v(i) - e.qvel[i]);
@@ -26,7 +26,7 @@ STICTION_FN void start_at(const Team& team, const ModelView& m, EnvView<S>& e, S
   start(team, m, e, s);
 }
 
-// H and its factor in numbers N, with the structure of a view of numbers S.
+// Returns a view of H and its factor in numbers N, with the structure of a view in numbers S.
 template <class N, class S>
 STICTION_FN EnvView<N> factor_view(const EnvView<S>& e, N* H, N* L) {
   EnvView<N> f = {};
@@ -37,8 +37,8 @@ STICTION_FN EnvView<N> factor_view(const EnvView<S>& e, N* H, N* L) {
   return f;
 }
 
-// x = H⁻¹ b by H = Lᵀ D L of factor_and_solve, which keeps D L in H, L in L and D⁻¹ on the diagonal of L: first
-// y = D⁻¹ L⁻ᵀ b from the last row up, then L x = y.
+// Computes x = H⁻¹ b with the H = Lᵀ D L of factor_and_solve, which keeps D L in H, L in L and D⁻¹ on the diagonal of
+// L: first y = D⁻¹ L⁻ᵀ b from the last row up, then L x = y.
 template <class N, class S>
 STICTION_FN void solve_with(const ModelView& m, const EnvView<N>& factor, const S* b, S* x) {
   for (int i = m.nv - 1; i >= 0; --i) {

@@ -1,4 +1,4 @@
-// Velocities of the bodies, and the forces that hold the tree at qacc = 0.
+// Velocities of the bodies, and the bias force: the generalized force for which qacc = 0.
 //
 // reads   cdof, cinert, xoff, qvel, gravity, mocap_twist; xpos, mocap_xvel
 // writes  bias: cvel0, cacc, cfrc, qfrc_bias; velocities: xvel
@@ -15,8 +15,8 @@
 
 STICTION_PHYSICS_BEGIN
 
-// Joint j carries the velocity v and the acceleration c from its parent to its child. The axes of a
-// free joint's rotation are fixed in a body that translates already: (0, v) × (ω, 0) = (0, v × ω).
+// Propagates the velocity v and the acceleration c through joint j, from parent to child. The axes of a
+// free joint's rotation are fixed in a body that already translates: (0, v) × (ω, 0) = (0, v × ω).
 template <class S>
 STICTION_FN void joint_acceleration(const ModelView& m, const EnvView<S>& e, int j, Spatial<S>& v,
                                     Spatial<S>& c) {
@@ -38,7 +38,7 @@ template <class S>
 STICTION_FN void body_bias(const ModelView& m, EnvView<S>& e, int b) {
   const int parent = m.body_parentid[b];
   Spatial<S> v = parent_velocity(m, e, e.mocap_twist, e.cvel0, b), c = load6(e.cacc, parent);
-  // a frame whose origin goes straight on: a = −ω × v
+  // a frame whose origin has constant velocity v: a = −ω × v
   if (m.nmocapstate > 0 && m.body_mocapid[b] >= 0) {
     const Spatial<S> twist = load6(e.mocap_twist, m.body_mocapid[b]);
     c.l = -cross(twist.a, twist.l);
@@ -52,7 +52,7 @@ STICTION_FN void body_bias(const ModelView& m, EnvView<S>& e, int b) {
   store6(e.cfrc, b, inertia * relative + cross_force(v, inertia * v));
 }
 
-// f_b += Σ f_child, leaves to root; bodies that can't move gather nothing.
+// Accumulates f_b += Σ f_child from the leaves to the root; bodies that cannot move accumulate nothing.
 template <class Team, class S>
 STICTION_FN void gather_forces(const Team& team, const ModelView& m, S* force) {
   for (int l = m.nlevel - 2; l > 0; --l) {
@@ -86,7 +86,7 @@ STICTION_FN void bias(const Team& team, const ModelView& m, EnvView<S>& e) {
   });
 }
 
-// xvel: (ω, v_O + ω × (x - O)), the linear velocity of the frame's origin.
+// Writes xvel: (ω, v_O + ω × (x - O)), the linear velocity being that of the frame's origin.
 template <class Team, class S>
 STICTION_FN void velocities(const Team& team, const ModelView& m, EnvView<S>& e) {
   body_velocities(team, m, e, e.mocap_xvel, e.qvel, e.xvel);

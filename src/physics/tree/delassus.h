@@ -1,4 +1,4 @@
-// The diagonal of A that scales contacts and rows.
+// The diagonal of A that sets the Delassus scales of contacts and rows.
 #pragma once
 
 #include "physics/base/team.h"
@@ -7,14 +7,14 @@
 
 STICTION_PHYSICS_BEGIN
 
-// A is read at (i, j) of either triangle.
+// Returns A_ij, from either triangle.
 template <class S>
 STICTION_FN S entry(const EnvView<S>& e, int i, int j) {
   return e.A[i >= j ? tri(i, j) : tri(j, i)];
 }
 
-// inv_diag (nv) = 1 / diag(R A Rᵀ); R turns the angular velocity of free joints, which is in body
-// axes, into world axes and is the identity elsewhere.
+// Computes inv_diag (nv) = 1 / diag(R A Rᵀ); R rotates the angular velocity of free joints from body
+// axes to world axes and is the identity for all other dofs.
 template <class Team, class S>
 STICTION_FN void inverse_diagonal(const Team& team, const ModelView& m, EnvView<S>& e) {
   team.for_each(m.nv, [&](int i) {
@@ -32,8 +32,8 @@ STICTION_FN void inverse_diagonal(const Team& team, const ModelView& m, EnvView<
   });
 }
 
-// Σ inv_diag a_i b_i over entries of dofs dof[begin .. end), a(x, i) and b(x, i) of entry x, which is of dof i. The
-// three rotations of a free joint, which come together, are turned into world axes.
+// Returns Σ inv_diag a_i b_i over the entries x in [begin, end): i = dof[x], a_i = a(x, i), b_i = b(x, i). The three
+// rotational dofs of a free joint are consecutive entries; they are rotated to world axes.
 template <class S, class A, class B>
 STICTION_FN S inverse_product(const ModelView& m, const EnvView<S>& e, int begin, int end,
                               const int* dof, const A& a, const B& b) {

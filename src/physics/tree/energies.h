@@ -1,8 +1,8 @@
-// Energies of the present state, from poses and velocities of the bodies.
+// Energies of the current state, from poses and velocities of the bodies.
 //
 //   T = ½ Σ (m v² + ω · I ω) + ½ Σ armature q̇²
-//   U = −Σ m g · c + ½ Σ k |q ⊖ q_s|²           armature and springs of tendons with their lengths;
-//                                              of springs with polynomials ∫ x c(x) dx
+//   U = −Σ m g · c + ½ Σ k |q ⊖ q_s|²           tendons likewise: armature and springs, with their lengths;
+//                                              polynomial springs: ∫ x c(x) dx
 #pragma once
 
 #include "physics/base/functions.h"
@@ -25,7 +25,7 @@ STICTION_FN S spring_energy(const ModelView& m, const EnvView<S>& e, int j) {
   return S(0.5) * stiffness * (free ? squared + norm2(deflection(m, e, j, true)) : squared);
 }
 
-// `all`: of bodies that never move, too.
+// `all`: include bodies that never move.
 template <class S>
 STICTION_FN Wide<S> potential_energy(const ModelView& m, const EnvView<S>& e, bool all = false) {
   using W = Wide<S>;
@@ -49,7 +49,7 @@ STICTION_FN Wide<S> potential_energy(const ModelView& m, const EnvView<S>& e, bo
   return u;
 }
 
-// Of xpos, xquat and xvel; the kinetic energy of quantities.h takes the spatial inertias of a step.
+// Kinetic energy from xpos, xquat and xvel; that of quantities.h uses the spatial inertias of a step.
 template <class S>
 STICTION_FN Wide<S> motion_energy(const ModelView& m, const EnvView<S>& e) {
   using W = Wide<S>;

@@ -1,13 +1,13 @@
-// Forces of the medium around the bodies, as in MuJoCo: docs/method.md, "Fluid".
+// Forces of the surrounding medium on the bodies, as in MuJoCo: docs/method.md, "Fluid".
 //
 // reads   cvel0, xquat, xmat, xioff, cdof; placements and sizes of geoms, masses; density, viscosity, wind
 // writes  cfrc_fluid, fluid_drag, qfrc_fluid; A
 //
-// A body feels the wrench f at the point c and has there, in the axes of an inertia box or an ellipsoid,
+// The medium exerts the wrench f at the point c of a body; in the axes of an inertia box or an ellipsoid,
 //
-//   f = −D(V) (V − wind) + forces without power        D = diag ≥ 0: drag, linear and quadratic
+//   f = −D(V) (V − wind) + forces that do no work        D = diag ≥ 0: drag, linear and quadratic
 //
-// D at v0 is implicit, A += δt Jᵀ D J, so that a step takes quadratic drag where it is in truth,
+// D at v0 is implicit, A += δt Jᵀ D J, so that one step with quadratic drag gives the exact solution
 // v/(1 + δt c |v|/m), however large δt c |v|/m is. Added mass, Magnus and Kutta forces are explicit.
 #pragma once
 
@@ -19,14 +19,14 @@ STICTION_PHYSICS_BEGIN
 
 inline constexpr double kPi = 3.141592653589793;
 
-// In the axes of a box or an ellipsoid: drag coefficients and the forces beside drag.
+// In the axes of a box or an ellipsoid: drag coefficients, and the forces other than drag.
 template <class S>
 struct FluidForce {
   Vec3<S> linear_drag, angular_drag;
   Vec3<S> force, torque;
 };
 
-// ---- the box with the body's mass and moments of inertia
+// ---- the inertia box: the box with the body's mass and moments of inertia
 
 template <class S>
 STICTION_FN FluidForce<S> fluid_on_box(const ModelView& m, const EnvView<S>& e, int b,
@@ -41,7 +41,7 @@ STICTION_FN FluidForce<S> fluid_on_box(const ModelView& m, const EnvView<S>& e, 
   // Stokes drag of the sphere with the mean diameter
   const S d = (l.x + l.y + l.z) * S(1.0 / 3.0), viscous = S(kPi * m.opt.viscosity) * d;
   const S slow = S(3.0) * viscous, slow_turn = viscous * (d * d);
-  // ½ ρ l_j l_k |v_i| on the sides, ρ l_i (l_j⁴ + l_k⁴) |ω_i|/64
+  // ½ ρ l_j l_k |v_i| on the faces, ρ l_i (l_j⁴ + l_k⁴) |ω_i|/64
   const S half = S(0.5 * m.opt.density), part = S(m.opt.density / 64);
   const Vec3<S> l2 = {l.x * l.x, l.y * l.y, l.z * l.z};
   const Vec3<S> l4 = {l2.x * l2.x, l2.y * l2.y, l2.z * l2.z};
@@ -56,7 +56,7 @@ STICTION_FN FluidForce<S> fluid_on_box(const ModelView& m, const EnvView<S>& e, 
 
 // ---- ellipsoids
 
-// Semiaxes of the ellipsoid that stands for a geom.
+// Semiaxes of the ellipsoid that represents a geom.
 template <class S>
 STICTION_FN Vec3<S> semiaxes(const ModelView& m, const EnvView<S>& e, int g) {
   const Vec3<S> size = narrow3<S>(load3(e.geom_size, g));
@@ -68,15 +68,15 @@ STICTION_FN Vec3<S> semiaxes(const ModelView& m, const EnvView<S>& e, int g) {
   }
 }
 
-// 8/15 π d0 max(d1, d2)⁴: the largest moment of the ellipsoid's projections along d0
+// Returns 8/15 π d0 max(d1, d2)⁴: the largest moment of the ellipsoid's projections along d0.
 template <class S>
 STICTION_FN S projected_moment(const S& d0, const S& d1, const S& d2) {
   const S d = vmax(d1, d2);
   return S(8.0 / 15.0 * kPi) * d0 * ((d * d) * (d * d));
 }
 
-// `coef`: a row of geom_fluid. Of the velocity u = v/|v| and the semiaxes over the largest only, so that
-// small bodies at small velocities lose no digits.
+// `coef`: a row of geom_fluid. Evaluated for u = v/|v| and the semiaxes divided by the largest one, so that small
+// bodies at small velocities lose no digits.
 template <class S>
 STICTION_FN FluidForce<S> fluid_on_ellipsoid(const ModelView& m, const Vec3<S>& s,
                                              const double* coef, const Vec3<S>& w,
@@ -90,7 +90,7 @@ STICTION_FN FluidForce<S> fluid_on_ellipsoid(const ModelView& m, const Vec3<S>& 
   const Vec3<S> u = select(moves, S(1.0), S(0.0)) / select(moves, speed, S(1.0)) * v;
   const Vec3<S> a = S(1.0) / largest * s;
 
-  // n: along the normal of the surface where the shadow's edge is; shadow²: its area over π largest², squared
+  // n: normal of the plane of the silhouette seen along u; shadow: area of the silhouette in that plane
   const S yz = a.y * a.z, xz = a.x * a.z, xy = a.x * a.y;
   const Vec3<S> n = {yz * yz * u.x, xz * xz * u.y, xy * xy * u.z};
   const S num = dot(n, u), denom = norm2(n);
@@ -101,7 +101,7 @@ STICTION_FN FluidForce<S> fluid_on_ellipsoid(const ModelView& m, const Vec3<S>& 
   const S area = S(kPi) * (largest * largest);
   const S shadow = area * vsqrt(ratio(denom, num));
 
-  // Kutta–Joukowski lift, Magnus force, and those of the mass that moves along: p × ω, p × v + L × ω
+  // Kutta–Joukowski lift, Magnus force, and the added-mass forces p × ω, p × v + L × ω
   const S lift = S(coef[4]) * density * shadow * ratio(num, denom) * (speed * speed);
   const S magnus = S(coef[5] * (4.0 / 3.0 * kPi)) * density * (s.x * s.y * s.z);
   const Vec3<S> p = {S(coef[6]) * density * v.x, S(coef[7]) * density * v.y,
@@ -112,7 +112,7 @@ STICTION_FN FluidForce<S> fluid_on_ellipsoid(const ModelView& m, const Vec3<S>& 
   f.force = cross(p, w) + magnus * cross(w, v) + lift * cross(cross(n, u), u);
   f.torque = cross(p, v) + cross(L, w);
 
-  // Stokes drag of the sphere with the mean diameter; quadratic drag of the shadow and of what it hides
+  // Stokes drag of the sphere with the mean diameter; quadratic drag: blunt of the silhouette, slender of the rest
   const S d = S(2.0 / 3.0) * (s.x + s.y + s.z), viscous = S(kPi) * viscosity * d;
   const S linear =
       S(3.0) * viscous +
@@ -132,7 +132,7 @@ STICTION_FN FluidForce<S> fluid_on_ellipsoid(const ModelView& m, const Vec3<S>& 
 
 // ---- on the bodies
 
-// Σ d_k a_k a_kᵀ over the axes a_k
+// Returns Σ d_k a_k a_kᵀ over the axes a_k.
 template <class S>
 STICTION_FN Sym3<S> along_axes(const Mat3<S>& a, const Vec3<S>& d) {
   const Vec3<S> x = d.x * a.x, y = d.y * a.y, z = d.z * a.z;
@@ -141,7 +141,7 @@ STICTION_FN Sym3<S> along_axes(const Mat3<S>& a, const Vec3<S>& d) {
           x.x * a.x.z + y.x * a.y.z + z.x * a.z.z, x.y * a.x.z + y.y * a.y.z + z.y * a.z.z};
 }
 
-// Adds the medium's wrench on element k of body b, and its drag, about O.
+// Adds the wrench of the medium on element k of body b, and its drag coefficients, about O.
 template <class S>
 STICTION_RARE void add_fluid(const ModelView& m, const EnvView<S>& e, int b, int k,
                              Spatial<S>& wrench, Sym6<S>& drag) {
@@ -179,7 +179,7 @@ STICTION_FN void body_fluid(const ModelView& m, EnvView<S>& e, int b) {
   store_sym6(e.fluid_drag, b, drag);
 }
 
-// fluid_drag of the subtrees, leaves to root, as gather_forces does it.
+// Accumulates fluid_drag over subtrees, from the leaves to the root, as gather_forces does with forces.
 template <class Team, class S>
 STICTION_FN void gather_drag(const Team& team, const ModelView& m, EnvView<S>& e) {
   for (int l = m.nlevel - 2; l > 0; --l) {

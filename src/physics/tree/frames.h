@@ -1,4 +1,4 @@
-// What sensors are attached to: poses of bodies, geoms, sites and cameras, and the motion of their points.
+// Frames that sensors are attached to: poses of bodies, geoms, sites and cameras, and the motion of their points.
 #pragma once
 
 #include "physics/base/vec.h"
@@ -24,13 +24,13 @@ STICTION_FN Mat3<S> narrow_axes(const Quat<Wide<S>>& q) {
   return {narrow3<S>(r.x), narrow3<S>(r.y), narrow3<S>(r.z)};
 }
 
-// Centre of mass of body b in the world.
+// Returns the centre of mass of body b in the world.
 template <class S>
 STICTION_FN Vec3<Wide<S>> body_com(const EnvView<S>& e, int b) {
   return load3(e.xpos, b) + load9(e.xmat, b) * load3(e.body_ipos, b);
 }
 
-// Pose of an object; none: the world.
+// Returns the pose of an object; objtype none: the world.
 template <class S>
 STICTION_FN Frame<S> frame_of(const ModelView& m, const EnvView<S>& e, int objtype, int id) {
   switch (static_cast<ObjectType>(objtype)) {
@@ -58,19 +58,19 @@ STICTION_FN Frame<S> frame_of(const ModelView& m, const EnvView<S>& e, int objty
   }
 }
 
-// Velocity of the point `pos` fixed to body b: v + ω × r
+// Returns the velocity of the point `pos` fixed to body b: v + ω × r.
 template <class S>
 STICTION_FN Vec3<S> point_velocity(const EnvView<S>& e, int b, const Vec3<Wide<S>>& pos) {
   return velocity_at(load6(e.xvel, b), narrow3<S>(pos - load3(e.xpos, b)));
 }
 
-// Acceleration of a point fixed to a body at the start of the step, and the body's rotation.
+// Acceleration of a point fixed to a body at the start of the step, and the rotation of that body.
 template <class S>
 struct PointMotion {
   Vec3<S> omega, alpha, acceleration;
 };
 
-// Spatial acceleration about O: a_b = a_b(q̈ = 0) + Σ S_i q̈_i; then at r
+// From the spatial acceleration about O, a_b = a_b(q̈ = 0) + Σ S_i q̈_i; at r
 //   a + α × r + ω × (v + ω × r)
 template <class S>
 STICTION_FN PointMotion<S> point_motion(const ModelView& m, const EnvView<S>& e, int b,

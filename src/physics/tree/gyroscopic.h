@@ -1,5 +1,5 @@
-// Gyroscopic torque of the free joints and of the ball joints on the world (turn_jnt), by halves: before the solve and
-// after it.
+// Gyroscopic torque of the free joints, and of the ball joints on the world (turn_jnt), in two halves: before and
+// after the solve.
 //
 // reads   A, crb, cdof, xoff, qvel, qfrc_bodies, v; joint parameters
 // writes  gyroscopic_start: turn_body, turn_v (scratch), qfrc_smooth; gyroscopic_end: turn_v, qacc
@@ -12,14 +12,14 @@
 //   I ω = I Ω - s Ω × I Ω
 //
 // Without torques ω and ω0 have the same energy, whatever s is, and R I ω the same direction, since
-// (1 - s Ω×) (1 + s Ω×)⁻¹ turns by -δt |Ω| about Ω. A joint's armature, damping and stiffness J resist
-// the change of its velocity w, but do not turn.
+// (1 - s Ω×) (1 + s Ω×)⁻¹ rotates by -δt |Ω| about Ω. A joint's armature, damping and stiffness J resist
+// the change of its velocity w, but do not rotate with it.
 //
-// The common centre of mass of a free joint goes straight on: v_o + (exp(δt Ω) - 1) r/δt, r its place, is
+// The common centre of mass of a free joint moves in a straight line: v_o + (exp(δt Ω) - 1) r/δt, r its offset, is
 // the same before and after.
 //
-// A ball joint on bodies that move has its torque in k, at the start of the step, as hinges have theirs: an implicit one
-// would have to know how its carrier gives way.
+// The torque of a ball joint between moving bodies is explicit, in k, as that of hinges is: an implicit one would
+// need the response of the parent body.
 #pragma once
 
 #include "physics/base/functions.h"
@@ -29,9 +29,9 @@
 
 STICTION_PHYSICS_BEGIN
 
-inline constexpr int kTurnIterations = 4;  // of Newton's method: to 1e-9 where δt |Ω| <= 1
+inline constexpr int kTurnIterations = 4;  // of Newton's method: error 1e-9 where δt |Ω| <= 1
 
-// What turns with a joint, in the axes of its body.
+// The composite inertia that rotates with a joint, in the axes of the joint's body.
 template <class S>
 struct Turning {
   Sym3<S> inertia;
@@ -53,7 +53,7 @@ STICTION_FN void store_turning(EnvView<S>& e, int n, const Turning<S>& t) {
 STICTION_FN bool turns_freely(const ModelView& m, int n) {
   return is_free(m, m.turn_jnt[n]);
 }
-// The first of its three rotations.
+// The first of the joint's three rotational dofs.
 STICTION_FN int first_rotation(const ModelView& m, int n) {
   return m.jnt_dofadr[m.turn_jnt[n]] + (turns_freely(m, n) ? 3 : 0);
 }
@@ -66,7 +66,7 @@ STICTION_FN Vec3<S> times(const Vec3<S>& a, const Vec3<S>& b) {
   return {a.x * b.x, a.y * b.y, a.z * b.z};
 }
 
-// Of Rᵀ a R.
+// Returns Rᵀ a R.
 template <class S>
 STICTION_FN Sym3<S> seen_in(const Mat3<S>& r, const Sym3<S>& a) {
   const Vec3<S> x = a * r.x, y = a * r.y, z = a * r.z;
@@ -104,7 +104,7 @@ STICTION_FN Turning<S> composite_turning(const ModelView& m, const EnvView<S>& e
 
 // ---- the law
 
-// s and ds/d|Ω|². tan(x)/x as a series in u = (δt |Ω|)², to 1e-6 at u = 1; beyond, s |Ω| stays.
+// s and ds/d|Ω|². tan(x)/x as a series in u = (δt |Ω|)², to 1e-6 at u = 1; beyond that, s |Ω| is constant.
 template <class S>
 struct HalfTurn {
   S s, slope;
@@ -122,7 +122,7 @@ STICTION_FN HalfTurn<S> half_turn(const S& dt, const Vec3<S>& omega) {
   return {S(0.5) * dt * t, S(0.5) * dt * (dt * dt) * slope};
 }
 
-// x of a x = b, without pivots: the matrices here are inertias and turn them by less than a right angle.
+// Solves a x = b without pivoting: the matrices here are inertias, rotated by less than a right angle.
 template <class S>
 STICTION_FN Vec3<S> solve3(Mat3<S> a, Vec3<S> b) {
   const S p = S(1.0) / a.x.x;
@@ -135,7 +135,7 @@ STICTION_FN Vec3<S> solve3(Mat3<S> a, Vec3<S> b) {
   return {(b.x - a.y.x * y - a.z.x * z) * p, y, z};
 }
 
-// (I + J)⁻¹ b
+// Returns (I + J)⁻¹ b.
 template <class S>
 STICTION_FN Vec3<S> respond(const Turning<S>& t, const Vec3<S>& b) {
   const Sym3<S>& i = t.inertia;
@@ -145,7 +145,7 @@ STICTION_FN Vec3<S> respond(const Turning<S>& t, const Vec3<S>& b) {
                    b);
 }
 
-// Ω of the middle: I (Ω - Ω0) + J (Ω - Ω0) + s Ω × I Ω = impulse, by Newton's method from Ω0.
+// Solves I (Ω - Ω0) + J (Ω - Ω0) + s Ω × I Ω = impulse for Ω, by Newton's method from Ω0.
 template <class S>
 STICTION_RARE Vec3<S> middle_velocity(const Turning<S>& t, const S& dt, const Vec3<S>& omega0,
                                       const Vec3<S>& impulse) {
@@ -164,7 +164,7 @@ STICTION_RARE Vec3<S> middle_velocity(const Turning<S>& t, const S& dt, const Ve
   return omega;
 }
 
-// exp(δt Ω) x and the way of the point at r over the step, per unit of time: (exp(δt Ω) - 1) r/δt.
+// Rotation over a step. forward: exp(δt Ω) x; secant: the mean velocity of the point at r, (exp(δt Ω) - 1) r/δt.
 template <class S>
 struct StepTurn {
   Vec3<S> omega;
@@ -184,9 +184,9 @@ STICTION_FN StepTurn<S> step_turn(const S& dt, const Vec3<S>& omega) {
   return {omega, dt, S(2.0) * sinc * half.cos, S(2.0) * sinc * sinc};
 }
 
-// ---- the two halves
+// ---- the two halves of the step
 
-// turn_v: what the implicit torque moves v* by, against the explicit one that is in k.
+// Writes turn_v: the change of v* when the implicit torque replaces the explicit torque that is in k.
 template <class S>
 STICTION_FN void turn_before(const ModelView& m, EnvView<S>& e, int n) {
   const bool free = turns_freely(m, n);
@@ -210,7 +210,7 @@ STICTION_FN void turn_before(const ModelView& m, EnvView<S>& e, int n) {
   store3(e.turn_v, 2 * n + 1, w - euler);
 }
 
-// turn_v: the joint's velocity at the end of the step.
+// Writes turn_v: the velocity of the joint at the end of the step.
 template <class S>
 STICTION_FN void turn_after(const ModelView& m, EnvView<S>& e, int n) {
   const int dof = first_rotation(m, n);
@@ -225,7 +225,7 @@ STICTION_FN void turn_after(const ModelView& m, EnvView<S>& e, int n) {
   store3(e.turn_v, 2 * n + 1, end);
 }
 
-// f(i, x): x of turn_v belongs to dof i.
+// Calls f(i, x) for each dof i of the joint, with its entry x of turn_v.
 template <class S, class F>
 STICTION_FN void for_turning_dofs(const ModelView& m, const EnvView<S>& e, int n, const F& f) {
   const int dof = m.jnt_dofadr[m.turn_jnt[n]], count = turns_freely(m, n) ? 6 : 3;
@@ -248,7 +248,7 @@ STICTION_FN void gyroscopic_start(const Team& team, const ModelView& m, EnvView<
   });
 }
 
-// After the solve; qacc becomes the acceleration to the end of the step.
+// Runs after the solve; qacc becomes the acceleration up to the end of the step.
 template <class Team, class S>
 STICTION_FN void gyroscopic_end(const Team& team, const ModelView& m, EnvView<S>& e) {
   team.for_each(m.nturn, [&](int n) {

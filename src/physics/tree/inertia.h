@@ -1,4 +1,4 @@
-// Mass matrix by composite bodies, and A = M + δt D + δt² K.
+// Mass matrix by the composite rigid body algorithm, and A = M + δt D + δt² K.
 //
 // reads   xquat, xioff, cdof; masses, armature, damping, stiffness
 // writes  cinert, crb, A
@@ -42,7 +42,7 @@ STICTION_FN Inertia<S> operator+(const Inertia<S>& a, const Inertia<S>& b) {
           {s.xx + t.xx, s.yy + t.yy, s.zz + t.zz, s.xy + t.xy, s.xz + t.xz, s.yz + t.yz}};
 }
 
-// Momentum (about O, linear) of the motion u; force of the acceleration u.
+// Returns the momentum (about O, linear) of the motion u, or the force of the acceleration u.
 template <class S>
 STICTION_FN Spatial<S> operator*(const Inertia<S>& i, const Spatial<S>& u) {
   return {i.second * u.a + cross(i.first, u.l), i.mass * u.l - cross(i.first, u.a)};
@@ -73,7 +73,7 @@ STICTION_FN void body_inertia(const ModelView& m, EnvView<S>& e, int b) {
   p[9] = x.y * r.x.z + y.y * r.y.z + z.y * r.z.z - mc.y * c.z;
 }
 
-// Row i of A: all columns up to the diagonal.
+// Writes row i of A: all columns up to the diagonal.
 template <class S>
 STICTION_FN void inertia_row(const ModelView& m, EnvView<S>& e, int i) {
   const Spatial<S> force = load_inertia(e.crb, m.dof_bodyid[i]) * load6_aligned(e.cdof, i);

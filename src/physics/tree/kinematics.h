@@ -9,9 +9,9 @@
 //   ball     q = q ∘ q_j                     columns of R:        (a, r × a)
 //   free     x = q_j[0:3], q = q_j[3:7]      world axes, columns of R
 //
-// a hinge and a ball turn about the joint's anchor; r = anchor - O, where O is the origin of the body
-// tree_origin[tree]. What is placed before O is known keeps its anchors until then: the root body, or
-// all bodies of a tree whose O is another body's origin (late_body).
+// A hinge or a ball rotates about the joint's anchor; r = anchor - O, where O is the origin of the body
+// tree_origin[tree]. Bodies placed before O is known store their anchors until then: the root body, or
+// all bodies of a tree whose O is the origin of another body (late_body).
 #pragma once
 
 #include "physics/base/functions.h"
@@ -21,7 +21,7 @@
 
 STICTION_PHYSICS_BEGIN
 
-// A frame on its way through the joints of a body. Where it is normalized the quaternion has unit
+// The frame of a body while the body's joints are applied to it. Once normalized, the quaternion has unit
 // length, and the matrix is that of the quaternion.
 template <class S>
 struct Pose {
@@ -31,7 +31,7 @@ struct Pose {
   bool normalized;
 };
 
-// Of a product of unit quaternions: |q|² = 1 + δ, |δ| < 1e-5, and 1/√(1 + δ) to third order.
+// For a product of unit quaternions: |q|² = 1 + δ, |δ| < 1e-5, and 1/√(1 + δ) to third order.
 template <class S>
 STICTION_FN void normalize(Pose<S>& p) {
   using W = Wide<S>;
@@ -44,8 +44,8 @@ STICTION_FN void normalize(Pose<S>& p) {
   p.normalized = true;
 }
 
-// Turns the frame about a point fixed in it; returns that point. A lane whose point is the frame's
-// origin does not see the others'.
+// Rotates the frame about a point fixed in it; returns that point. A lane whose point is the frame's
+// origin is not affected by the other lanes.
 template <class S>
 STICTION_FN Vec3<Wide<S>> turn(Pose<S>& p, const Vec3<Wide<S>>& offset, const Quat<Wide<S>>& by) {
   using W = Wide<S>;
@@ -76,8 +76,8 @@ STICTION_FN void store_directions(EnvView<S>& e, int dof, const Mat3<Wide<S>>& a
   store3(e.cdof, 2 * dof + 4, narrow3<S>(axes.z));
 }
 
-// Carries the frame of the body through joint j; returns the anchor. Of the motion axes writes what
-// does not need O: rotations their direction only.
+// Moves the frame of the body through joint j; returns the joint's anchor. Writes the part of the motion
+// axes that does not need O: of rotations only the direction.
 template <class S>
 STICTION_FN Vec3<Wide<S>> apply_joint(const ModelView& m, EnvView<S>& e, int j, Pose<S>& p) {
   using W = Wide<S>;
@@ -119,7 +119,7 @@ STICTION_FN Vec3<Wide<S>> apply_joint(const ModelView& m, EnvView<S>& e, int j, 
   return p.pos;
 }
 
-// r × a of the rotations of joint j, r = anchor - O.
+// Writes r × a for the rotations of joint j, r = anchor - O.
 template <class S>
 STICTION_FN void place_axes(const ModelView& m, EnvView<S>& e, int j, const Vec3<S>& r) {
   const JointType type = static_cast<JointType>(m.jnt_type[j]);
@@ -129,8 +129,8 @@ STICTION_FN void place_axes(const ModelView& m, EnvView<S>& e, int j, const Vec3
   for (int i = first; i < first + n; ++i) store3(e.cdof, 2 * i + 1, cross(r, load3(e.cdof, 2 * i)));
 }
 
-// A body that the model does not turn in its parent, in the lanes whose own body_quat does. The others
-// keep the bits that they have where nobody has a body_quat of its own.
+// For a body that the model does not rotate in its parent: applies body_quat in the lanes whose own body_quat
+// does. The other lanes keep the bits that they have when no environment has a body_quat of its own.
 template <class S>
 STICTION_FN void turn_own(const EnvView<S>& e, int b, Pose<S>& p) {
   using W = Wide<S>;
@@ -149,7 +149,7 @@ STICTION_FN void turn_own(const EnvView<S>& e, int b, Pose<S>& p) {
            select<W>(turned, to.mat.z, p.mat.z)};
 }
 
-// The frame of body b where its joints are at qpos0.
+// Returns the frame of body b with its joints at qpos0.
 template <class S>
 STICTION_FN Pose<S> placed_body(const ModelView& m, const EnvView<S>& e, int b) {
   const int k = m.body_mocapid[b], parent = m.body_parentid[b];
@@ -171,7 +171,7 @@ STICTION_FN Pose<S> placed_body(const ModelView& m, const EnvView<S>& e, int b) 
   return p;
 }
 
-// xpos - O and the centre of mass - O: offsets serve the dynamics, so that what can't move has none.
+// Writes xpos - O and centre of mass - O. Only the dynamics read them, so bodies that cannot move have none.
 template <class S>
 STICTION_FN void place_body(EnvView<S>& e, int b, const Vec3<Wide<S>>& origin) {
   const Vec3<Wide<S>> r = load3(e.xpos, b) - origin;
@@ -179,7 +179,7 @@ STICTION_FN void place_body(EnvView<S>& e, int b, const Vec3<Wide<S>>& origin) {
   store3(e.xioff, b, narrow3<S>(r + load9(e.xmat, b) * load3(e.body_ipos, b)));
 }
 
-// Bodies whose joints wait for O: their axes, and their offsets.
+// Writes motion axes and offsets of a body whose joints had to wait for O.
 template <class S>
 STICTION_FN void place_late(const ModelView& m, EnvView<S>& e, int b, const Vec3<Wide<S>>& origin) {
   const int first = m.body_jntadr[b], end = first + m.body_jntnum[b];
@@ -213,7 +213,7 @@ STICTION_FN void body_kinematics(const ModelView& m, EnvView<S>& e, int b) {
     store3(e.xoff, b, zero3<S>());
     store3(e.xioff, b, zero3<S>());
   } else if (m.body_late[b] == 0) {
-    // O is where the joints of the root body take it
+    // O is the position to which the joints of the root body move it
     late ? place_late(m, e, b, p.pos) : place_body(e, b, origin);
   }
 }

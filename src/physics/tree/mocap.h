@@ -1,17 +1,17 @@
-// Kinematic bodies: where mocap bodies are in a step, and how they move.
+// Kinematic bodies: poses of the mocap bodies in a step, and their velocities.
 //
 // mocap          in   mocap_pos, mocap_quat, mocap_vel, mocap_xpos, mocap_xquat    out  mocap_twist
 // advance_mocap  in   mocap_twist    out  mocap_xpos, mocap_xquat, mocap_xvel
 //
-// A step begins where the last one left the body, x0; after a reset, a set state or a teleport, where mocap_xquat
-// is zero, at the pose that the user wrote, x1.
+// A step begins at x0, where the previous step left the body; after a reset, a set state or a teleport, where
+// mocap_xquat is zero, it begins at x1, the pose that the user wrote.
 //
-//   difference   v = (x1 − x0)/(n δt), ω = log(R1 R0ᵀ)/(n δt) over the n steps that are left of the call; the last
-//                one ends at x1
+//   difference   v = (x1 − x0)/(n δt), ω = log(R1 R0ᵀ)/(n δt) over the n remaining steps of the call; the last one
+//                ends at x1
 //   given        v, ω = mocap_vel
 //
-// In either case the next x0 is x0 + δt v, exp(δt ω) R0. What has no dof between itself and the body moves along: its
-// twist about O is (ω, v + ω × (O − x0)).
+// In either case the next x0 is x0 + δt v, exp(δt ω) R0. A body with no dof between it and the mocap body moves with
+// the mocap body: its twist about O is (ω, v + ω × (O − x0)).
 #pragma once
 
 #include "physics/base/functions.h"
@@ -33,7 +33,7 @@ struct MocapPose {
   Vec3<Wide<S>> pos;
   Quat<Wide<S>> quat;
 };
-// What the user wrote.
+// The pose that the user wrote.
 template <class S>
 STICTION_FN MocapPose<S> written_pose(const EnvView<S>& e, int k) {
   return {load3(e.mocap_pos, k), normalized(load4(e.mocap_quat, k))};
@@ -42,7 +42,7 @@ template <class S>
 STICTION_FN Quat<S> select4(const Mask<S>& m, const Quat<S>& a, const Quat<S>& b) {
   return {select(m, a.w, b.w), select(m, a.x, b.x), select(m, a.y, b.y), select(m, a.z, b.z)};
 }
-// The user may have written it, of any length; a unit one keeps its bits.
+// Returns mocap_xquat with unit length: the user may have written it with any length. A unit one keeps its bits.
 template <class S>
 STICTION_FN Quat<Wide<S>> placed_quat(const EnvView<S>& e, int k) {
   using W = Wide<S>;
@@ -51,7 +51,7 @@ STICTION_FN Quat<Wide<S>> placed_quat(const EnvView<S>& e, int k) {
       vabs(q.w * q.w + q.x * q.x + q.y * q.y + q.z * q.z - W(1.0)) <= W(kUnitQuat2);
   return select4<W>(unit, q, normalized(q));
 }
-// Where mocap body k is.
+// Returns the current pose of mocap body k.
 template <class S>
 STICTION_FN MocapPose<S> mocap_pose(const ModelView& m, const EnvView<S>& e, int k) {
   const MocapPose<S> written = written_pose(e, k);
@@ -61,7 +61,7 @@ STICTION_FN MocapPose<S> mocap_pose(const ModelView& m, const EnvView<S>& e, int
           select4<Wide<S>>(placed, placed_quat(e, k), written.quat)};
 }
 
-// The twist of each over the step; `left`: steps of the call, with this one.
+// Computes the twist of each mocap body over the step; `left`: remaining steps of the call, this one included.
 template <class Team, class S>
 STICTION_FN void mocap(const Team& team, const ModelView& m, EnvView<S>& e, int left) {
   using W = Wide<S>;
@@ -79,13 +79,13 @@ STICTION_FN void mocap(const Team& team, const ModelView& m, EnvView<S>& e, int 
   });
 }
 
-// That of the last step instead, where no step is taken.
+// Sets the twists to those of the last step, where no step is taken.
 template <class Team, class S>
 STICTION_FN void present_mocap(const Team& team, const ModelView& m, EnvView<S>& e) {
   team.for_each(m.nmocapstate, [&](int k) { store6(e.mocap_twist, k, load6(e.mocap_xvel, k)); });
 }
 
-// Lanes outside `moves` keep their pose.
+// Moves the mocap bodies. Lanes outside `moves` keep their poses.
 template <class Team, class S>
 STICTION_FN void advance_mocap(const Team& team, const ModelView& m, EnvView<S>& e, int left,
                                const Mask<S>& moves) {
@@ -110,22 +110,22 @@ STICTION_FN void advance_mocap(const Team& team, const ModelView& m, EnvView<S>&
   });
 }
 
-// Whether the body moves with a mocap body.
+// Returns whether the body moves with a mocap body.
 STICTION_FN bool is_carried(const ModelView& m, int b) {
   return m.nmocapstate > 0 && m.body_carrier[b] >= 0;
 }
-// Whether the body can move at all.
+// Returns whether the body can move at all.
 STICTION_FN bool can_move(const ModelView& m, int b) {
   return m.body_treeid[b] >= 0 || is_carried(m, b);
 }
 
-// Whether one velocity says how two bodies move against each other: they have the same O, or one cannot move.
+// Returns whether one spatial velocity describes the relative motion: same O for both bodies, or one cannot move.
 STICTION_FN bool have_one_motion(const ModelView& m, const PairBodies& b) {
   const int tree1 = m.body_treeid[b.body1], tree2 = m.body_treeid[b.body2];
   return (tree1 >= 0 && tree1 == tree2) || !can_move(m, b.body1) || !can_move(m, b.body2);
 }
 
-// Velocity about the O of body b of what moves with the mocap body that carries it; `twist` of all mocap bodies.
+// Returns the velocity, about the O of body b, of the mocap body that carries b; `twist`: of all mocap bodies.
 template <class S>
 STICTION_FN Spatial<S> carrier_velocity(const ModelView& m, const EnvView<S>& e, const S* twist,
                                         int b) {
@@ -136,7 +136,7 @@ STICTION_FN Spatial<S> carrier_velocity(const ModelView& m, const EnvView<S>& e,
   return {V.a, velocity_at(V, r)};
 }
 
-// Velocity about the O of body b of its parent.
+// Returns the velocity of the parent of body b, about the O of b.
 template <class S>
 STICTION_FN Spatial<S> parent_velocity(const ModelView& m, const EnvView<S>& e, const S* twist,
                                        const S* vel, int b) {

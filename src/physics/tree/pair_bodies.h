@@ -13,7 +13,7 @@ STICTION_FN PairBodies pair_bodies(const ModelView& m, int pair) {
   return {m.geom_bodyid[m.pair_geom1[pair]], m.geom_bodyid[m.pair_geom2[pair]]};
 }
 
-// O of the body's tree; the centre of mass of what can't move.
+// Returns O of the body's tree; for a body that cannot move, its centre of mass.
 template <class S>
 STICTION_FN Vec3<Wide<S>> tree_origin(const ModelView& m, const EnvView<S>& e, int body) {
   const int tree = m.body_treeid[body];

@@ -6,7 +6,7 @@
 
 STICTION_PHYSICS_BEGIN
 
-// Velocity of the point at r per unit of dof i; rotations of a free joint about the world axes.
+// Returns the velocity of the point at r per unit of dof i; rotations of a free joint are about world axes.
 template <class S>
 STICTION_FN Vec3<S> dof_velocity(const ModelView& m, const EnvView<S>& e, int i, const Vec3<S>& r) {
   const int first = m.dof_freerot[i];
@@ -21,7 +21,7 @@ STICTION_FN void add_outer(Sym3<S>& a, const S& weight, const Vec3<S>& u) {
   a.xy = a.xy + w.x * u.y, a.xz = a.xz + w.x * u.z, a.yz = a.yz + w.y * u.z;
 }
 
-// ‖a‖_F / 3
+// Returns ‖a‖_F / 3.
 template <class S>
 STICTION_FN S mean_scale(const Sym3<S>& a) {
   const S diagonal = a.xx * a.xx + a.yy * a.yy + a.zz * a.zz;
@@ -29,8 +29,8 @@ STICTION_FN S mean_scale(const Sym3<S>& a) {
   return S(1.0 / 3.0) * vsqrt(diagonal + S(2.0) * rest);
 }
 
-// J diag(A)⁻¹ Jᵀ of the bodies: f(dof, first), first: the dof moves body 1. Along both paths to the root, up to
-// the common ancestor: what moves both bodies cancels.
+// Returns J diag(A)⁻¹ Jᵀ of two bodies; velocity(dof, first): `first`, the dof moves body 1. Walks both paths to the
+// root up to the common ancestor: the columns of dofs that move both bodies cancel.
 template <class S, class F>
 STICTION_FN Sym3<S> delassus_matrix(const ModelView& m, const EnvView<S>& e, const PairBodies& b,
                                     const F& velocity) {
@@ -46,7 +46,7 @@ STICTION_FN Sym3<S> delassus_matrix(const ModelView& m, const EnvView<S>& e, con
   return a;
 }
 
-// w = ‖J diag(A)⁻¹ Jᵀ‖_F / 3 with the rotations of free joints in world axes; 0 where nothing can move.
+// Returns w = ‖J diag(A)⁻¹ Jᵀ‖_F / 3, the rotations of free joints in world axes; 0 if neither body can move.
 template <class S>
 STICTION_FN S point_delassus(const ModelView& m, const EnvView<S>& e, const PairBodies& b,
                              const Vec3<S>& r1, const Vec3<S>& r2) {
@@ -54,7 +54,7 @@ STICTION_FN S point_delassus(const ModelView& m, const EnvView<S>& e, const Pair
       m, e, b, [&](int dof, bool first) { return dof_velocity(m, e, dof, first ? r1 : r2); }));
 }
 
-// w_ω, the same of the angular velocity; 0 where nothing turns.
+// Returns w_ω, the same for the angular velocity; 0 if neither body can rotate.
 template <class S>
 STICTION_FN S angular_delassus(const ModelView& m, const EnvView<S>& e, const PairBodies& b) {
   return mean_scale(delassus_matrix(m, e, b, [&](int dof, bool) {

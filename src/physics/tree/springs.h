@@ -1,5 +1,5 @@
-// Springs and dampers of joints: the force −x c(x), c(x) = k + c1 x + c2 x², of dampers −v d(|v|). What of c and d pulls
-// back or brakes is implicit, as the coefficient of a linear force: so a spring that becomes stiffer never overshoots.
+// Springs and dampers of joints: force −x c(x), c(x) = k + c1 x + c2 x²; of dampers −v d(|v|). Where c and d restore or
+// brake they are implicit, as coefficients of a linear force, so that a stiffening spring never overshoots.
 #pragma once
 
 #include "physics/base/vec.h"
@@ -12,7 +12,7 @@ template <class S>
 STICTION_FN S polynomial(const S& linear, const double* c, const S& x) {
   return linear + x * (S(c[0]) + S(c[1]) * x);
 }
-// ∫ x c(x) dx from 0 on
+// Returns ∫ x c(x) dx from 0.
 template <class S>
 STICTION_FN S polynomial_energy(const S& linear, const double* c, const S& x) {
   return x * x * (S(0.5) * linear + x * (S(c[0] / 3) + S(0.25 * c[1]) * x));
@@ -21,13 +21,13 @@ STICTION_FN bool is_curved(const ModelView& m, const double* c) {
   return m.ncurved > 0 && (c[0] != 0 || c[1] != 0);
 }
 
-// Rotation that takes q0 to q, in the axes of q0.
+// Returns the rotation vector that takes q0 to q, in the axes of q0.
 template <class S>
 STICTION_FN Vec3<S> rotation_between(const Wide<S>* q0, const Wide<S>* q) {
   return narrow3<S>(log_quat(conjugate(normalized(load4(q0, 0))) * normalized(load4(q, 0))));
 }
 
-// Deflection of joint j: of one dof its signed length in x. `rotation`: of a free joint's.
+// Returns the deflection of joint j: with one dof its signed length, in x. `rotation`: rotational part of a free joint.
 template <class S>
 STICTION_FN Vec3<S> deflection(const ModelView& m, const EnvView<S>& e, int j, bool rotation) {
   const Wide<S>*q = e.qpos + m.jnt_qposadr[j], *rest = e.qpos_spring + m.jnt_qposadr[j];
@@ -50,7 +50,7 @@ STICTION_FN S stretch_of(const ModelView& m, int j, const Vec3<S>& d) {
   return has_one_dof(m, j) ? d.x : norm(d);
 }
 
-// c of joint j, or of the rotation of a free one.
+// Returns c of joint j; `rotation`: of the rotational part of a free joint.
 template <class S>
 STICTION_FN S spring_coefficient(const ModelView& m, const EnvView<S>& e, int j, bool rotation) {
   const double* const c = m.jnt_stiffnesspoly + 2 * j;
@@ -63,7 +63,7 @@ STICTION_FN S damper_coefficient(const ModelView& m, const EnvView<S>& e, int i)
   if (!is_curved(m, c)) return e.dof_damping[i];
   return polynomial(e.dof_damping[i], c, vabs(e.qvel[i]));
 }
-// δt D + δt² K of dof i
+// Returns δt D + δt² K of dof i.
 template <class S>
 STICTION_FN S implicit_resistance(const ModelView& m, const EnvView<S>& e, int i) {
   const int j = m.dof_jntid[i];
@@ -73,7 +73,7 @@ STICTION_FN S implicit_resistance(const ModelView& m, const EnvView<S>& e, int i
   return dt * (vmax(damper_coefficient(m, e, i), zero) + dt * vmax(k, zero));
 }
 
-// armature + δt D + δt² K of the three rotations of a ball or free joint, from `dof` on.
+// Returns armature + δt D + δt² K of the three rotational dofs, from `dof` on, of a ball or free joint.
 template <class S>
 STICTION_FN Vec3<S> rotor_inertia(const ModelView& m, const EnvView<S>& e, int j, int dof,
                                   bool free) {

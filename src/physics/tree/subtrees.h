@@ -1,16 +1,16 @@
-// Sums over the subtree of a body: centre of mass, momenta, and the force its parent exerts on it.
+// Sums over the subtree of a body: centre of mass, momenta, and the force that the parent exerts on the body.
 #pragma once
 
 #include "physics/tree/frames.h"
 
 STICTION_PHYSICS_BEGIN
 
-// Bodies are listed depth first: a subtree ends before the first body whose parent precedes b.
+// Bodies are in depth-first order: a subtree ends before the first body whose parent precedes b.
 STICTION_FN bool in_subtree(const ModelView& m, int b, int c) {
   return c == b || (c < m.nbody && m.body_parentid[c] >= b);
 }
 
-// I ω in world axes, about the centre of mass of body b.
+// Returns I ω in world axes, about the centre of mass of body b.
 template <class S>
 STICTION_FN Vec3<S> inertia_times(const EnvView<S>& e, int b, const Vec3<S>& omega) {
   const Mat3<S> r = narrow_axes<S>(load4(e.xquat, b) * widen4(load4(e.body_iquat, b)));
@@ -20,10 +20,10 @@ STICTION_FN Vec3<S> inertia_times(const EnvView<S>& e, int b, const Vec3<S>& ome
 
 template <class S>
 struct Subtree {
-  Vec3<Wide<S>> com;  // that of body b itself where the subtree has no mass
+  Vec3<Wide<S>> com;  // of body b alone if the subtree has no mass
   Vec3<S> velocity;   // of the centre of mass
 };
-// Σ m c / Σ m, Σ m v / Σ m
+// Returns Σ m c / Σ m and Σ m v / Σ m.
 template <class S>
 STICTION_FN Subtree<S> subtree(const ModelView& m, const EnvView<S>& e, int b) {
   using W = Wide<S>;
@@ -41,7 +41,7 @@ STICTION_FN Subtree<S> subtree(const ModelView& m, const EnvView<S>& e, int b) {
   return {select<W>(some, inverse * first, body_com(e, b)), narrow<S>(inverse) * momentum};
 }
 
-// Σ m (c − com) × (v − v_com) + I ω
+// Returns Σ m (c − com) × (v − v_com) + I ω.
 template <class S>
 STICTION_FN Vec3<S> subtree_angular_momentum(const ModelView& m, const EnvView<S>& e, int b) {
   const Subtree<S> s = subtree(m, e, b);
@@ -60,7 +60,7 @@ STICTION_FN bool is_below(const ModelView& m, int b, int c) {
   return c == b;
 }
 
-// Torque about `pos` and force that connects and welds exert on the subtree of b.
+// Returns the torque about `pos` and the force that connects and welds exert on the subtree of b.
 template <class S>
 STICTION_FN Spatial<S> block_forces(const ModelView& m, const EnvView<S>& e, int b,
                                     const Vec3<Wide<S>>& pos) {
@@ -79,10 +79,10 @@ STICTION_FN Spatial<S> block_forces(const ModelView& m, const EnvView<S>& e, int
   return total;
 }
 
-// Torque about `pos` and force that the parent exerts on body b:
+// Returns the torque about `pos` and the force that the parent exerts on body b:
 //   Σ f,  Σ (c − pos) × f + τ   over the subtree, with
 //   f = m (a − g) − f_contact − f_applied,  τ = I α + ω × I ω − τ_contact − τ_applied
-// less what connects and welds exert
+// minus the force of connects and welds
 template <class S>
 STICTION_FN Spatial<S> interaction(const ModelView& m, const EnvView<S>& e, int b,
                                    const Vec3<Wide<S>>& pos) {

@@ -12,7 +12,7 @@ STICTION_FN bool is_free(const ModelView& m, int joint) {
   return m.jnt_type[joint] == static_cast<int>(JointType::free);
 }
 
-// Σ S_i v_i over n dofs from `dof` on; the first three of a free joint are S = (0, e_k).
+// Returns Σ S_i v_i over n dofs from `dof` on; the first three dofs of a free joint have S = (0, e_k).
 template <class S>
 STICTION_FN Spatial<S> dof_motion(const ModelView& m, const EnvView<S>& e, const S* v, int dof,
                                   int n) {
@@ -24,8 +24,8 @@ STICTION_FN Spatial<S> dof_motion(const ModelView& m, const EnvView<S>& e, const
   return u;
 }
 
-// out (nbody,6): velocity about O of every body, V_b = V_parent + Σ S_i v_i; 0 of what can't move. `twist`: of
-// the mocap bodies.
+// Writes out (nbody,6), the velocity of each body about O: V_b = V_parent + Σ S_i v_i, 0 for bodies that cannot
+// move. `twist`: velocities of the mocap bodies.
 template <class Team, class S>
 STICTION_FN void body_velocities(const Team& team, const ModelView& m, const EnvView<S>& e,
                                  const S* twist, const S* v, S* out) {

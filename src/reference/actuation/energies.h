@@ -1,4 +1,4 @@
-// Energies and momenta of a state, those of tendons among them.
+// Energies and momenta of a state, including those of tendons.
 #pragma once
 
 #include "reference/tree/kinematics.h"
@@ -6,8 +6,8 @@
 namespace stiction::reference::inline STICTION_REAL {
 
 struct Totals {
-  Real kinetic = 0, potential = 0;  // J; kinetic energy includes the armature's
-  Real fixed_potential = 0;         // J, of the weight of what never moves
+  Real kinetic = 0, potential = 0;  // J; the kinetic energy includes that of armature
+  Real fixed_potential = 0;         // J, of the weight of bodies that never move
   Vec3 linear_momentum = Vec3::Zero(), angular_momentum = Vec3::Zero(), com = Vec3::Zero();
 };
 Totals totals(const Model& m, const Kinematics& kin, const std::vector<Motion>& motion,

@@ -12,8 +12,8 @@
 namespace stiction::reference::inline STICTION_REAL {
 namespace {
 
-// The gear of a rotation whose servo goes the short way round, as in MuJoCo 4: a position servo, gain times
-// (ctrl - length), on a ball joint or on the rotation of a site against its reference; else zero.
+// Returns the gear of a rotation whose servo takes the shorter way round, as in MuJoCo 4: a position servo, gain times
+// (ctrl - length), on a ball joint or on the rotation of a site relative to its reference; else zero.
 Vec3 gear_of_rotation(const Model& m, int a) {
   const std::span<const double> gear = std::span(m.actuator_gear).subspan(at(6 * a), 6);
   const double gain = m.actuator_gain[at(3 * a)];
@@ -30,7 +30,7 @@ Vec3 gear_of_rotation(const Model& m, int a) {
   }
 }
 
-// The length nearest to `length` that names the same rotation as `target`: the period is 2π |gear|.
+// Returns, among the lengths that represent the same rotation as `target`, that nearest to `length`; period 2π |gear|.
 Real short_way_round(Real target, Real length, double gear) {
   if (gear == 0) return target;
   return length + remainder(target - length, 2 * std::numbers::pi * gear);
@@ -42,8 +42,8 @@ bool moves(const Model& m, int dof, int body) {
   return b > 0;
 }
 
-// Length and moment arm of an actuator on a site, against its reference site if it has one, or of the slider
-// that a rod from the crank moves.
+// Length and moment arm of an actuator on a site, relative to its reference site if it has one, or of a slider
+// moved by a rod from the crank.
 std::pair<Real, VecX> site_transmission(const Model& m, const Kinematics& kin, int a) {
   const std::span<const double> gear =
       std::span<const double>(m.actuator_gear).subspan(at(6 * a), 6);
@@ -56,7 +56,7 @@ std::pair<Real, VecX> site_transmission(const Model& m, const Kinematics& kin, i
     return {0, J.transpose() * (R * row3(gear, 0)) + Jr.transpose() * (R * row3(gear, 1))};
   }
 
-  // what moves both sites moves nothing
+  // dofs that move both sites have a zero moment arm
   const int ref_body = m.site_bodyid[at(ref)];
   const Vec3& p0 = kin.site_xpos[at(ref)];
   const Mat3& R = kin.site_xmat[at(ref)];
@@ -78,7 +78,7 @@ std::pair<Real, VecX> site_transmission(const Model& m, const Kinematics& kin, i
                         (Jw - Jw0).transpose() * (R * row3(gear, 1))};
   }
 
-  // l = a·v − √((a·v)² + r² − v·v), a the slider's axis; out of reach l = a·v
+  // l = a·v − √((a·v)² + r² − v·v), a the slider's axis; where the rod is too short l = a·v
   const double rod = m.actuator_cranklength[at(a)];
   const Real along = axis.dot(v), square = along * along + rod * rod - v.squaredNorm();
   const Real root = square > 0 ? Real(sqrt(square)) : Real(0);
@@ -150,7 +150,7 @@ std::vector<Actuation> actuation(const Model& m, const Kinematics& kin,
       to.moment.segment<3>(free ? dof + 3 : dof) = axis;
       if (!free) to.length = axis.dot(log_quat(q));
     } else if (m.actuator_trntype[at(a)] == Transmission::body) {
-      // its arm depends on the contacts: adhesion.h
+      // the moment arm depends on the contacts: adhesion.h
     } else if (m.actuator_trntype[at(a)] == Transmission::tendon) {
       to.length = gear[0] * tendons[at(id)].length;
       to.moment = gear[0] * tendons[at(id)].J;

@@ -6,14 +6,14 @@
 namespace stiction::reference::inline STICTION_REAL {
 
 VecX gravity_compensation(const Model& m, const Kinematics& kin);
-// What of it is part of the actuators' forces: that on joints with actuatorgravcomp.
+// The part of it that the actuators carry: on joints with actuatorgravcomp.
 VecX actuator_gravity(const Model& m, const Kinematics& kin);
 
-// Force and torque at the centres of mass, (nbody,6), as generalized force.
+// Returns force and torque at the centres of mass, (nbody,6), as a generalized force.
 VecX applied_wrenches(const Model& m, const Kinematics& kin, std::span<const double> xfrc);
 
-// One actuator at a state: moment arm (velocity = moment · qvel), and its force before clamping as
-// law · (1, length, velocity), law = gain u + bias with actuator_inputs (muscle.h); of a muscle the tangent
+// An actuator at a state: its moment arm (velocity = moment · qvel), and its force before clamping as
+// law · (1, length, velocity), law = gain u + bias with u from actuator_inputs (muscle.h); for a muscle the tangent
 // plane of its force.
 struct Actuation {
   Real length = 0, velocity = 0;
@@ -25,7 +25,7 @@ std::vector<Actuation> actuation(const Model& m, const Kinematics& kin,
                                  std::span<const Real> qvel, std::span<const Real> ctrl,
                                  std::span<const double> act);
 
-// law · (1, length, velocity), within forcerange.
+// Returns law · (1, length, velocity), clamped to forcerange.
 Real actuator_force(const Model& m, int a, const Actuation& act);
 
 // Clamps the sum of actuator forces on each joint to its actuatorfrcrange.

@@ -10,21 +10,21 @@
 namespace stiction::reference::inline STICTION_REAL {
 namespace {
 
-// −bias + gravity compensation + wrenches on the bodies
+// Returns −bias + gravity compensation + wrenches on the bodies.
 VecX forces_on_bodies(const Model& m, const Kinematics& kin, const std::vector<Motion>& bodies,
                       const StepInputs& in) {
   return -bias_force(m, kin, bodies) + gravity_compensation(m, kin) +
          applied_wrenches(m, kin, in.xfrc_applied);
 }
 
-// M(q̄) (v − v0) = δt k(q̄, v̄),  v̄ = (v0 + v)/2,  q̄ = q0 ⊕ ½ δt v̄. The iteration's matrix A lacks what
-// M and the velocity products change with v, a share of δt |v|: so it contracts.
+// Solves M(q̄) (v − v0) = δt k(q̄, v̄),  v̄ = (v0 + v)/2,  q̄ = q0 ⊕ ½ δt v̄. The matrix A of the iteration omits the
+// change of M and of the velocity products with v, a fraction of δt |v|, so the iteration contracts.
 FreeMotion midpoint(const Model& m, double dt, const StepInputs& in) {
   constexpr int kIterations = 100;
   const Eigen::Map<const VecX> v0(in.qvel.data(), m.nv);
   const Parameters applied(in.qfrc_applied.data(), m.nv);
   FreeMotion free{{}, v0, {}};
-  int still = 0;  // iterations in a row that moved nothing but round-off
+  int still = 0;  // consecutive iterations that changed nothing but round-off
   for (int k = 0; still < 3; ++k) {
     if (k == kIterations) {
       free.converged = false;
@@ -45,7 +45,7 @@ FreeMotion midpoint(const Model& m, double dt, const StepInputs& in) {
     free.A = M;
     free.A.diagonal() +=
         0.5 * dt * implicit_part(damping) + 0.25 * dt * dt * implicit_part(stiffness);
-    free.A += dt * medium.drag;  // quadratic drag has twice the slope
+    free.A += dt * medium.drag;  // the slope of quadratic drag is twice as large
     const Eigen::LLT<MatX> factor(free.A);
     free.solved = factor.info() == Eigen::Success;
     if (!free.solved) break;

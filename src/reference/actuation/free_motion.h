@@ -1,4 +1,4 @@
-// The velocity without impulses of constraints, by the scheme of the options.
+// The free motion: the velocity without constraint impulses, by the scheme of the options.
 #pragma once
 
 #include <vector>
@@ -9,7 +9,7 @@
 
 namespace stiction::reference::inline STICTION_REAL {
 
-// Where in a step its forces are taken, as shares of its end: the θ-method of the SAP paper, (7)-(12).
+// The time within a step at which its forces are taken, 0 start to 1 end: the θ-method of the SAP paper, (7)-(12).
 struct Theta {
   double force = 1;     // θ: q and v of the forces
   double position = 1;  // θ_qv: v that moves q
@@ -20,9 +20,9 @@ Theta theta(Scheme scheme);
 struct FreeMotion {
   MatX A;
   VecX v_star;
-  std::vector<Turning> turning;  // with Gyroscopic::midpoint; its first half is in v_star
+  std::vector<Turning> turning;  // with Gyroscopic::midpoint; the first half is included in v_star
   bool solved = false;           // false: A is not positive definite, v_star is v0
-  bool converged = true;         // false: of the midpoint rule's implicit equation
+  bool converged = true;         // whether the implicit equation of the midpoint rule converged
 };
 FreeMotion free_motion(const Model& m, const Options& o, const Kinematics& kin,
                        const StepInputs& in);

@@ -6,7 +6,7 @@
 namespace stiction::reference::inline STICTION_REAL {
 namespace {
 
-// A function with its slope.
+// The value of a function and its derivative.
 struct Curve {
   Real value = 0, slope = 0;
 };
@@ -31,7 +31,7 @@ Curve active_length(const Muscle& p, Real L) {
   return {0.5 * (p.lmax - L) * (p.lmax - L) / (w * w), (L - p.lmax) / (w * w)};
 }
 
-// 0 where it shortens at its greatest speed, 1 at rest, fvmax where it is drawn out.
+// 0 when it shortens at its maximum speed, 1 at rest, fvmax when it is stretched.
 Curve active_velocity(const Muscle& p, Real V) {
   const double y = p.fvmax - 1;
   if (V <= -1) return {};
@@ -40,7 +40,7 @@ Curve active_velocity(const Muscle& p, Real V) {
   return {p.fvmax, 0};
 }
 
-// 0 up to the optimum, then a parabola that goes on as a line from fpmax/2.
+// 0 up to the optimal length, then a parabola that continues as a straight line from fpmax/2.
 Curve passive_length(const Muscle& p, Real L) {
   const double w = 0.5 * (p.lmax - 1);
   if (L <= 1) return {};
@@ -68,7 +68,7 @@ Vec3 tangent(Real force, Real by_length, Real by_velocity, Real length, Real vel
   return {force - by_length * length - by_velocity * velocity, by_length, by_velocity};
 }
 
-// A quintic step from 0 to 1 without slope and curvature at its ends.
+// A quintic step from 0 to 1 with zero slope and curvature at both ends.
 Real sigmoid(Real x) {
   if (x <= 0) return 0;
   if (x >= 1) return 1;
@@ -130,7 +130,7 @@ std::vector<Real> next_activations(const Model& m, std::span<const Real> ctrl,
   for (int a = 0; a < m.nu; ++a) {
     const int i = m.actuator_actadr[at(a)];
     if (i < 0) continue;
-    // ȧ of a filter falls with exp(−t/τ)
+    // ȧ of a filter decays as exp(−t/τ)
     const double tau = std::max(1e-15, m.actuator_dynprm[at(3 * a)]);
     const double time = m.actuator_dyntype[at(a)] == ActuatorDynamics::filterexact
                             ? -tau * std::expm1(-m.timestep / tau)

@@ -1,4 +1,4 @@
-// The force of a muscle over its length and velocity, and the activations of actuators with a state.
+// The force of a muscle, a function of length and velocity, and the activations of stateful actuators.
 #pragma once
 
 #include <vector>
@@ -16,14 +16,14 @@ namespace stiction::reference::inline STICTION_REAL {
 Vec3 muscle_gain(const Model& m, int a, Real length, Real velocity);
 Vec3 muscle_bias(const Model& m, int a, Real length, Real velocity);
 
-// (na) Rates of the activations at clamped controls, and the activations after a timestep.
+// (na) Rates of the activations at the clamped controls, and the activations after a timestep.
 std::vector<Real> activation_rates(const Model& m, std::span<const Real> ctrl,
                                    std::span<const double> act);
 std::vector<Real> next_activations(const Model& m, std::span<const Real> ctrl,
                                    std::span<const double> act);
 
-// (nu) What the gains of the actuators multiply: the clamped control or the activation, with actearly that
-// after the step.
+// (nu) The inputs that the gains of the actuators multiply: the clamped control or the activation, with actearly the
+// activation after the step.
 std::vector<Real> actuator_inputs(const Model& m, std::span<const Real> ctrl,
                                   std::span<const double> act);
 

@@ -8,7 +8,7 @@ namespace {
 
 constexpr double kInf = std::numeric_limits<double>::infinity();
 
-// Feedback that pulls back is implicit; the rest of the actuator's force is explicit.
+// Restoring feedback is implicit; the rest of the actuator's force is explicit.
 ServoGains servo_gains(const Actuation& act) {
   return {std::max<Real>(0, -act.law[1]), std::max<Real>(0, -act.law[2])};
 }
@@ -16,8 +16,8 @@ bool is_servo(const Actuation& act) {
   return act.law[1] < 0 || act.law[2] < 0;
 }
 
-// Bounds of the actuator's own force: forcerange, and actuatorfrcrange of a joint or tendon it drives
-// alone, less the gravity that the joint's actuators compensate; that of a tendon bounds the force before the gear.
+// Bounds of the actuator's own force: forcerange, and actuatorfrcrange of a joint or tendon that it alone drives, minus
+// the gravity compensation by the joint's actuators; the range of a tendon bounds the force before the gear.
 std::pair<Real, Real> force_bounds(const Model& m, int a, const VecX& lifted) {
   Real lower = -kInf, upper = kInf;
   if (m.actuator_forcelimited[at(a)] != 0) {
@@ -77,7 +77,7 @@ VecX explicit_actuation(const Model& m, const Kinematics& kin, const std::vector
     if (!is_servo(all[at(a)])) force[a] = actuator_force(m, a, all[at(a)]);
   clamp_tendon_actuation(m, force);
   for (int a = 0; a < m.nu; ++a) f += force[a] * all[at(a)].moment;
-  // compensated gravity acts on the bodies; what the range takes of it is taken here, and by the bounds of a servo
+  // gravity compensation acts on the bodies; what the joint's range cuts off is subtracted here, or by a servo's bounds
   const VecX lifted = actuator_gravity(m, kin);
   VecX clamped = f + lifted;
   clamp_joint_actuation(m, clamped);

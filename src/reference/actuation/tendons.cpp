@@ -9,13 +9,13 @@ namespace stiction::reference::inline STICTION_REAL {
 
 namespace {
 
-// How much longer a tendon is than its spring's dead band allows; negative: shorter.
+// Returns how much longer a tendon is than the dead band of its spring; negative: shorter.
 Real stretch(const Model& m, int t, Real length) {
   return length - std::clamp<Real>(length, m.tendon_lengthspring[at(2 * t)],
                                    m.tendon_lengthspring[at(2 * t + 1)]);
 }
 
-// c of the force −x c, without the part that pushes away or drives: rows have none.
+// Returns c of the force −x c, without a part that repels or drives: rows have no such part.
 Real spring_of(const Model& m, int t, const Real& x) {
   return std::max<Real>(0, polynomial(m.tendon_stiffness[at(t)], m.tendon_stiffnesspoly, t, x));
 }

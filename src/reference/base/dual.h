@@ -1,8 +1,8 @@
 // Dual numbers: a value and its derivatives in several directions at once.
 //   f(x + ε ẋ) = f(x) + ε f'(x) ẋ,   ε² = 0
-// Order, and so all branches, is that of the values. Equality is that of all numbers: Eigen leaves out products
-// with what equals 0, and a zero that changes is none. At the kinks of |x|, max and clamp the
-// derivative is that of the branch taken; that of √0, of the length of no vector, counts as 0.
+// Comparisons, and so all branches, use the values. Equality compares tangents, too: Eigen skips products with
+// numbers that equal 0, and a zero with a derivative does not. At the kinks of |x|, max and clamp the
+// derivative is that of the branch taken; that of √0, for the norm of a zero vector, counts as 0.
 #pragma once
 
 #include <Eigen/Core>
@@ -42,7 +42,7 @@ struct Dual {
   friend auto operator<=>(const Dual& a, const Dual& b) { return a.value <=> b.value; }
 };
 
-// The chain rule: f(x) with the slope f'(x).
+// The chain rule: f(x) with the derivative f'(x).
 inline Dual chain(const Dual& x, double f, double slope) {
   return {f, slope * x.tangent};
 }
@@ -74,7 +74,7 @@ inline Dual atan2(const Dual& y, const Dual& x) {
 inline Dual copysign(const Dual& x, const Dual& sign) {
   return std::signbit(x.value) == std::signbit(sign.value) ? x : -x;
 }
-// x less a whole number of periods
+// x minus a whole number of periods
 inline Dual remainder(const Dual& x, double period) {
   return {std::remainder(x.value, period), x.tangent};
 }

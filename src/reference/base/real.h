@@ -1,5 +1,5 @@
-// The number of the stages. Each is compiled twice, in inline namespaces of their own: with Real =
-// double it is the step, with Real = Dual (STICTION_DUAL) its derivative (jacobian.h). What depends on
+// The number type of the stages. Each stage is compiled twice, in separate inline namespaces: with Real =
+// double it is the step, with Real = Dual (STICTION_DUAL) its derivative (jacobian.h). Whatever depends on
 // the state, the control or the friction is Real; constants of the model and of the options are double.
 #pragma once
 
@@ -28,7 +28,7 @@ using Mat3 = Eigen::Matrix<Real, 3, 3>;
 using Mat3X = Eigen::Matrix<Real, 3, Eigen::Dynamic>;
 using MatX = Eigen::Matrix<Real, Eigen::Dynamic, Eigen::Dynamic>;
 using Quat = Eigen::Quaternion<Real>;
-using Parameters = Eigen::Map<const Eigen::VectorXd>;  // numbers of the model
+using Parameters = Eigen::Map<const Eigen::VectorXd>;  // constants of the model
 
 using std::abs, std::sqrt, std::hypot, std::sin, std::cos, std::log, std::atan2;
 using std::copysign, std::remainder, std::isfinite;

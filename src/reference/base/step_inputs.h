@@ -1,4 +1,4 @@
-// What one step of one environment is a function of, besides its model and options.
+// The arguments of which one step of one environment is a function, besides its model and options.
 #pragma once
 
 #include <span>
@@ -7,7 +7,7 @@
 
 namespace stiction::reference::inline STICTION_REAL {
 
-// Inputs with defaults filled in: all spans have their full size and finite numbers.
+// Inputs with defaults filled in: every span has its full size and finite numbers.
 struct StepInputs {
   std::span<const Real> qpos, qvel, ctrl;
   std::span<const double> qfrc_applied, xfrc_applied, mocap_pos, mocap_quat, mocap_vel, anchor,

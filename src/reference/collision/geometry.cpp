@@ -9,7 +9,7 @@ namespace {
 
 using Collider = void (*)(const Shape&, const Shape&, std::span<Witness>);
 
-// The collider of a pair, lower type first.
+// Returns the collider of a pair, lower type first.
 Collider collider(GeomType a, GeomType b) {
   using G = GeomType;
   if (a == G::plane) {

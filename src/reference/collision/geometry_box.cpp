@@ -1,4 +1,4 @@
-// A sphere against a box: the nearest point of the box, or the nearest face from inside.
+// Sphere against box: the nearest point of the box, or the nearest face if the centre is inside.
 #include "reference/collision/geometry_colliders.h"
 
 namespace stiction::reference::inline STICTION_REAL {
@@ -8,7 +8,7 @@ BoxContact point_against_box(const Vec3& p, const Vec3& h) {
   const Real distance = away.norm();
   if (distance > kTie * h.maxCoeff()) return {away / distance, distance};
 
-  // inside: the first of the nearest faces
+  // inside: the nearest face, the first one if tied
   int face = 0;
   const Vec3 height = p.cwiseAbs() - h;
   height.maxCoeff(&face);

@@ -1,5 +1,5 @@
-// A box against a box: the least translation that separates, and the overlap of the facing faces.
-// geometry.h defines the eight points; all of this is in the first box's frame.
+// Box against box: the least separating translation, and the overlap of the facing faces.
+// geometry.h defines the eight points; everything here is in the frame of the first box.
 #include <limits>
 #include <vector>
 
@@ -8,14 +8,14 @@
 namespace stiction::reference::inline STICTION_REAL {
 namespace {
 
-// Cosines that differ by less count as equal: far above round-off, far below what matters.
+// Tolerance below which cosines count as equal: far above round-off, far below what matters.
 constexpr double kAsClose = 1e-9;
 
 struct Box {
   Vec3 centre, half;
   Mat3 axes;
 
-  // max of m·x over the box
+  // Returns the maximum of m·x over the box.
   Real support(const Vec3& m) const {
     return m.dot(centre) + half.dot((axes.transpose() * m).cwiseAbs());
   }
@@ -32,7 +32,7 @@ struct Box {
   }
 };
 
-// The direction in which the boxes are farthest apart, from a to b, and how far.
+// The direction along which the boxes are farthest apart, from a to b, and the distance along it.
 struct Direction {
   Vec3 normal;
   Real distance;
@@ -42,7 +42,7 @@ Real separation(const Box& a, const Box& b, const Vec3& m) {
   return -b.support(-m) - a.support(m);
 }
 
-// The axes of least translation: a face's normal, or the common perpendicular of two edges where
+// Returns the axis of least translation: the normal of a face, or the common perpendicular of two edges if
 // it is shallower than every face by more than round-off.
 Direction least_translation(const Box& a, const Box& b, Real tie) {
   Direction best{Vec3::UnitX(), -kInfinity};
@@ -63,7 +63,7 @@ Direction least_translation(const Box& a, const Box& b, Real tie) {
   return best;
 }
 
-// Nearest points of two boxes that are apart: a vertex and a point of the other box, or points of
+// Nearest points of two separated boxes: a vertex and a point of the other box, or points of
 // two edges. Every candidate is a pair of points, so the nearest candidate is the answer.
 Direction nearest_points(const Box& a, const Box& b) {
   Vec3 best = b.vertex(0) - a.vertex(0);
@@ -85,7 +85,7 @@ Direction nearest_points(const Box& a, const Box& b) {
       const Real sine2 = w.squaredNorm();
       const Real s = d.cross(f.dir).dot(w) / sine2;
       if (!(abs(s) <= e.half)) continue;
-      // nearly parallel edges: what s lacks in precision, the foot points make good
+      // nearly parallel edges: projecting onto the edges again restores the precision that s lacks
       const Vec3 q = f.at(f.nearest(e.at(s)));
       consider(q - e.at(e.nearest(q)));
     }
@@ -94,7 +94,7 @@ Direction nearest_points(const Box& a, const Box& b) {
   return {best / distance, distance};
 }
 
-// The face of a box that looks along n, and its four sides seen along n.
+// The face of a box that faces along n, and its four sides seen along n.
 struct Face {
   Vec3 normal, centre;
   Vec3 vertex[4];   // side i goes from vertex i to vertex i + 1
@@ -103,7 +103,7 @@ struct Face {
 };
 
 Face facing(const Box& box, const Vec3& n) {
-  // the first of the faces that are as close to n
+  // the face closest to n, the first one if tied
   const Vec3 m = box.axes.transpose() * n;
   int k = 0;
   for (int i = 1; i < 3; ++i)
@@ -132,8 +132,8 @@ struct Corner {
 };
 using Polygon = std::vector<Corner>;
 
-// The part of the polygon with m·x <= offset (Sutherland and Hodgman). Where round-off would leave
-// nothing, the corner nearest to it.
+// Returns the part of the polygon with m·x <= offset (Sutherland–Hodgman clipping). If round-off would leave
+// nothing, the corner nearest to that half-plane.
 Polygon clip(const Polygon& polygon, const Vec3& m, Real offset, int side) {
   const auto beyond = [&](const Corner& c) { return m.dot(c.point) - offset; };
   Polygon part;
@@ -151,8 +151,8 @@ Polygon clip(const Polygon& polygon, const Vec3& m, Real offset, int side) {
                             [&](const auto& c, const auto& d) { return beyond(c) < beyond(d); })};
 }
 
-// Half the least depth of the faces' corners under each other, less its variation: 0 unless the
-// faces are nearly parallel and overlap with all their corners. At least round-off, so that edges
+// Returns half the least depth of the faces' corners under each other, minus its variation: 0 unless the
+// faces are nearly parallel and all their corners overlap. At least round-off, so that edges
 // that only touch are not lost.
 Real blur(const Face& a, const Face& b, const Vec3& n, Real tie) {
   Real highest = -kInfinity, lowest = kInfinity;
@@ -183,7 +183,7 @@ void collide_box_box(const Shape& first, const Shape& second, std::span<Witness>
   const Box b{to_first * (second.pos - first.pos), second.size, to_first * second.rot};
   const Real tie = kTie * (a.half.maxCoeff() + b.half.maxCoeff() + b.centre.cwiseAbs().maxCoeff());
 
-  // 1. the normal; of boxes apart, the nearest points unless they are those of the best axis
+  // 1. the normal; for separated boxes from the nearest points, unless those are the ones of the best axis
   Direction least = least_translation(a, b, tie);
   if (least.distance > tie) {
     const Direction nearest = nearest_points(a, b);
@@ -198,7 +198,7 @@ void collide_box_box(const Shape& first, const Shape& second, std::span<Witness>
   Polygon polygon;
   for (int i = 0; i < 4; ++i) polygon.push_back({fb.vertex[i], 4 + i});
   for (int i = 0; i < 4; ++i) polygon = clip(polygon, fa.outward[i], fa.offset[i] + grow, i);
-  // the second face's sides come first
+  // start with the sides of the second face
   const auto order = [](const Corner& c) { return (c.side + 4) % 8; };
   std::rotate(polygon.begin(),
               std::min_element(polygon.begin(), polygon.end(),
@@ -218,14 +218,14 @@ void collide_box_box(const Shape& first, const Shape& second, std::span<Witness>
                               n.cross(edge).norm(), true};
     deepest = std::min(deepest, slots[polygon[i].side].distance);
   }
-  // the end of a short edge is as deep as its beginning, if nearly so anyway
+  // give the end of a short edge the depth of its beginning, if they are nearly equal
   for (std::size_t i = 0; i < 2 * polygon.size(); ++i) {
     const Slot& s = slots[polygon[i % polygon.size()].side];
     Slot& next = slots[polygon[(i + 1) % polygon.size()].side];
     if (s.edge < -deepest && next.height - s.distance < -0.1 * deepest)
       next.distance = std::min(next.distance, s.distance);
   }
-  // no deeper than the edge is long; where that would shorten all of the deepest, in proportion
+  // depth at most the length of the edge; where that would shorten all of the deepest, limit in proportion
   Real longest = 0;
   for (const Slot& s : slots)
     if (s.used && s.distance <= deepest + tie) longest = std::max(longest, s.edge);
@@ -235,7 +235,7 @@ void collide_box_box(const Shape& first, const Shape& second, std::span<Witness>
     s.distance = std::max(s.distance, longest < -deepest ? share * deepest : -s.edge);
   }
 
-  // 4. a side without an edge: the corner nearest to it, deeper in by as much as it is away
+  // 4. a side without an edge: the corner nearest to it, its distance raised by how far it is from the side
   for (std::size_t k = 0; k < 8; ++k) {
     if (slots[k].used) continue;
     const Face& f = k < 4 ? fa : fb;
@@ -245,7 +245,7 @@ void collide_box_box(const Shape& first, const Shape& second, std::span<Witness>
     };
     Real away = kInfinity;
     for (std::size_t i = 0; i < polygon.size(); ++i) away = std::min(away, inside(i));
-    // of two corners as near, the beginning of the edge between them
+    // of two equally near corners, the beginning of the edge between them
     std::size_t corner = 0;
     while (corner < polygon.size() &&
            !(inside(corner) <= away + tie && inside(corner + polygon.size() - 1) > away + tie))

@@ -1,4 +1,4 @@
-// A capsule against a box. geometry.h defines the two points; all of this is in the box's frame.
+// Capsule against box. geometry.h defines the two points; everything here is in the frame of the box.
 #include <limits>
 
 #include "reference/collision/geometry_colliders.h"
@@ -6,8 +6,8 @@
 namespace stiction::reference::inline STICTION_REAL {
 namespace {
 
-// How a point of the segment touches the box. `face`: measured as height above this face, -1 by
-// the distance to the box.
+// Contact of a point of the segment with the box. `face`: the face above which the height is measured; -1: measured
+// by the distance to the box.
 struct Nearest {
   Real t;
   BoxContact contact;
@@ -20,7 +20,7 @@ Vec3 feature(int index) {
   return Vec3(x, y, z);
 }
 
-// Nearest point of a segment outside the box. It is an end or the stationary point with respect to
+// Returns the parameter of the segment's point nearest to the box. It is an end or the stationary point with respect to
 // the plane, line or point of one of the 26 features; every candidate is a point of the segment, so
 // the nearest candidate is the answer.
 Real nearest_outside(const Segment& segment, const Vec3& h) {
@@ -34,7 +34,7 @@ Real nearest_outside(const Segment& segment, const Vec3& h) {
   consider(segment.half);
   for (int i = 0; i < 27; ++i) {
     const Vec3 sign = feature(i);
-    const Vec3 dir = sign.cwiseAbs().cwiseProduct(segment.dir);  // the coordinates that are fixed
+    const Vec3 dir = sign.cwiseAbs().cwiseProduct(segment.dir);  // fixed coordinates
     const Real slope = dir.squaredNorm();
     if (value(slope) == 0) continue;
     const Real t = dir.dot(sign.cwiseProduct(h) - segment.centre) / slope;
@@ -58,17 +58,17 @@ Part clip(const Segment& segment, const Vec3& bound) {
   return part;
 }
 
-// Clamp that also takes an interval emptied by round-off.
+// Clamps to an interval that round-off may have made empty.
 Real clamp_to(Real t, const Part& part) {
   return std::max(part.low, std::min(part.high, t));
 }
 
-// How far the whole segment is beyond the box's support plane with outward normal m.
+// Returns how far the whole segment is beyond the box's support plane with outward normal m.
 Real separation(const Segment& segment, const Vec3& h, const Vec3& m) {
   return m.dot(segment.centre) - segment.half * abs(m.dot(segment.dir)) - h.dot(m.cwiseAbs());
 }
 
-// The segment enters the box: the direction of least depth is a face's normal or perpendicular to
+// For a segment that enters the box: the direction of least depth is the normal of a face, or perpendicular to
 // the segment and to an edge.
 Nearest nearest_inside(const Segment& segment, const Vec3& h, Real tie) {
   const auto outward = [&](const Vec3& m) { return m.dot(segment.centre) < 0 ? Vec3(-m) : m; };
@@ -80,7 +80,7 @@ Nearest nearest_inside(const Segment& segment, const Vec3& h, Real tie) {
     if (s > least) least = s, face = k;
   }
 
-  // an edge counts only where it is shallower than every face by more than round-off
+  // an edge counts only if it is shallower than every face by more than round-off
   int edge = -1;
   Vec3 edge_normal = Vec3::Zero();
   Real bar = least + tie;
@@ -94,7 +94,7 @@ Nearest nearest_inside(const Segment& segment, const Vec3& h, Real tie) {
   }
 
   if (edge < 0) {
-    // the deepest end; of a parallel segment the part above the face
+    // the deepest end; for a parallel segment the part above the face
     const Vec3 m = outward(Vec3::Unit(face));
     const Real deepest = m.dot(segment.dir) > 0 ? -segment.half : segment.half;
     Vec3 bound = h;
@@ -126,8 +126,8 @@ Part facing_part(const Segment& segment, const Vec3& h, const Nearest& nearest) 
   return {std::min(part.low, nearest.t), std::max(part.high, nearest.t)};
 }
 
-// As near, and in the same direction: the distance is quadratic in t where the direction turns, so
-// nearly equal distances alone would allow directions that differ by the root of `tie`.
+// Whether two contacts are equally near and in the same direction: the distance is quadratic in t where the direction
+// varies, so nearly equal distances alone would allow directions that differ by the root of `tie`.
 bool same_contact(const BoxContact& a, const BoxContact& b, Real tie) {
   return a.distance <= b.distance + tie && (a.outward - b.outward).norm() < 1e-9;
 }

@@ -17,7 +17,7 @@ void collide_plane_ellipsoid(const Shape& plane, const Shape& ellipsoid, std::sp
 void collide_plane_cylinder(const Shape& plane, const Shape& cylinder, std::span<Witness> out);
 void collide_plane_box(const Shape& plane, const Shape& box, std::span<Witness> out);
 void collide_plane_mesh(const Shape& plane, const Shape& mesh, std::span<Witness> out);
-// geometry_mesh.cpp: the corners of the face that looks at the plane; returns the vertex that is deepest.
+// geometry_mesh.cpp: the corners of the face towards the plane; returns the deepest vertex.
 Witness plane_corners(const Shape& plane, const Shape& mesh, std::span<Witness> out);
 
 // geometry_round.cpp
@@ -31,13 +31,13 @@ void collide_sphere_box(const Shape& sphere, const Shape& box, std::span<Witness
 void collide_capsule_box(const Shape& capsule, const Shape& box, std::span<Witness> out);
 void collide_box_box(const Shape& a, const Shape& b, std::span<Witness> out);
 
-// geometry_convex.cpp: what has a cylinder, an ellipsoid or a mesh, but no plane
+// geometry_convex.cpp: pairs with a cylinder, an ellipsoid or a mesh, but without a plane
 void collide_convex(const Shape& a, const Shape& b, std::span<Witness> out);
 
 // geometry_hfield.cpp
 void collide_hfield(const Shape& field, const Shape& shape, std::span<Witness> out);
 
-// geometry_distance.cpp: a unit normal from a to b, the signed distance, a witness on each surface.
+// geometry_distance.cpp: a unit normal from a to b, the signed distance, a witness point on each surface.
 struct SignedDistance {
   Vec3 normal;
   Real distance;
@@ -45,29 +45,29 @@ struct SignedDistance {
 };
 SignedDistance nearest_convex(const Shape& a, const Shape& b);
 
-// Lengths that differ by less than this share of the shapes' extent count as equal: round-off of
-// the distances is a hundred times smaller, the effect on a contact is not measurable.
+// Lengths that differ by less than this fraction of the extent of the shapes count as equal: round-off of
+// the distances is a hundred times smaller, and the effect on a contact is not measurable.
 inline constexpr double kTie = 1e-12;
 
-// Axis of a capsule: centre + t * dir, |t| <= half.
+// The axis of a capsule: centre + t * dir, |t| <= half.
 struct Segment {
   Vec3 centre, dir;
   Real half;
   Vec3 at(Real t) const { return centre + t * dir; }
-  // Parameter of the point nearest to p.
+  // Returns the parameter of the point nearest to p.
   Real nearest(const Vec3& p) const { return std::clamp(dir.dot(p - centre), -half, half); }
 };
 
-// Where a point touches a box; in the box's frame.
+// The contact of a point with a box, in the frame of the box.
 struct BoxContact {
   Vec3 outward;   // unit, from the box to the point
   Real distance;  // signed, < 0: inside
 };
 
-// The point p against the box with half sizes h at the origin.
+// Returns the contact of the point p with the box with half sizes h at the origin.
 BoxContact point_against_box(const Vec3& p, const Vec3& h);
 
-// The contact of a sphere around p, from the contact of its centre; world frame as placed by box.
+// Returns the witness of a sphere around p, from the contact of its centre; in the world, with the box's placement.
 Witness sphere_on_box(const Vec3& p, Real radius, const BoxContact& contact, const Shape& box);
 
 }  // namespace stiction::reference::inline STICTION_REAL

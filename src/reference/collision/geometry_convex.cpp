@@ -4,7 +4,7 @@
 namespace stiction::reference::inline STICTION_REAL {
 namespace {
 
-// What the points of a pair are made of: from here on shape 1 is below, shape 2 above the normal n.
+// The data from which the points of a pair are computed: shape 1 is below, shape 2 above the normal n.
 struct Pair {
   const Shape &first, &second;
   SignedDistance nearest;
@@ -12,7 +12,7 @@ struct Pair {
 
   const Vec3& n() const { return nearest.normal; }
   Real least() const { return nearest.distance; }
-  // A point of the surface of one shape, as a witness of so much distance.
+  // Stores a point on the surface of one shape as a witness with the given distance.
   void put(std::size_t k, bool on_second, const Vec3& p, Real distance) const {
     const Vec3 step = distance * n();
     out[k] = on_second ? Witness{p - step, p, n(), distance} : Witness{p, p + step, n(), distance};
@@ -65,7 +65,7 @@ void rim_crossings(const Pair& pair, const Flat& a, const Flat& b) {
   }
 }
 
-// The line of a capsule or of a cylinder's side that looks along m.
+// The line of a capsule, or of a cylinder's side, that faces along m.
 struct Line {
   Segment segment;
   Real touch;
@@ -89,7 +89,7 @@ void line_points(const Pair& pair, const Line& line, const Flat& flat, bool seco
   pair.put(1, second, s.at(high), low_is_far ? height(high) : std::max(height(high), room));
 }
 
-// Two lines that are round: as capsules along the axes.
+// Two lines of round shapes: as capsules around the axes.
 void crossing_points(const Pair& pair, const Line& line) {
   const auto& s = line.segment;
   const Vec3 axis = pair.second.rot.col(2);
@@ -125,7 +125,7 @@ Real extent_of(const Shape& s) {
   return has_faces(s) ? sum + s.size[2] : sum;
 }
 
-// None as near as the shapes: the nearest takes the point that touches.
+// If no point is as near as the shapes are, the nearest is replaced by the touching point.
 void settle_nearest(const Pair& pair, const Witness& touch, std::span<Witness> points) {
   const auto nearest =
       std::min_element(points.begin(), points.end(),

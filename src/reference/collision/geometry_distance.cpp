@@ -1,10 +1,10 @@
-// The signed distance of two convex shapes by a polytope that grows inside D = {b - a}, until the support
-// plane of its facet nearest to the origin adds nothing. A facet nearest from inside bounds the depth from
-// below, its support plane from above: so this is the shortest translation of all, and slow.
+// The signed distance of two convex shapes by an expanding polytope inside D = {b - a}, until the support
+// plane of its facet nearest to the origin adds nothing. The nearest facet bounds the depth from
+// below, its support plane bounds it from above: so this finds the global minimum, slowly.
 //
-// Where D barely contains the origin, or barely doesn't, the direction from the nearest point to the origin
-// is round-off. There D grows by a ball of radius ρ, which takes ρ from the distance along every normal:
-// D and the grown D have the same normal, and that one contains the origin.
+// Where D barely contains the origin, or barely does not, the direction from the nearest point to the origin
+// is round-off. In that case D is inflated by a ball of radius ρ, which reduces the distance along every normal by ρ:
+// D and the inflated D have the same normal, and the inflated D contains the origin.
 #include <limits>
 #include <map>
 #include <utility>
@@ -19,9 +19,9 @@ constexpr int kMostVertices = 400;
 constexpr double kResolved = 1e-13;  // of the extent
 constexpr double kRoundOff = 1e-15;  // of the extent: of an offset
 constexpr double kNear = 1e-3,
-                 kBall = 1e-2;  // of the extent: |distance| below which D grows, and ρ
+                 kBall = 1e-2;  // of the extent: |distance| below which D is inflated, and ρ
 
-// The point of the shape's core that is farthest along m: of a sphere or capsule its centre or axis.
+// Returns the point of the shape's core farthest along m; the core of a sphere or capsule is its centre or axis.
 Vec3 core_support(const Shape& s, const Vec3& m) {
   const Vec3 d = s.rot.transpose() * m;
   const auto sign = [](Real x) -> Real { return x < 0 ? -1.0 : 1.0; };
@@ -55,7 +55,7 @@ Real radius_of(const Shape& s) {
 struct Vertex {
   Vec3 w, a, b;  // w = b - a
 };
-// The point of D that is farthest along the unit vector m; with a ball around D.
+// Returns the point of D, inflated by a ball, that is farthest along the unit vector m.
 Vertex support(const Shape& a, const Shape& b, const Vec3& m, Real ball = 0) {
   const Vec3 p = core_support(a, -m), q = core_support(b, m);
   return {q - p + ball * m, p, q};
@@ -95,10 +95,10 @@ class Polytope {
   int size() const { return static_cast<int>(vertices_.size()); }
   const std::vector<Facet>& facets() const { return facets_; }
 
-  // False: the point adds nothing.
+  // Returns false if the point adds nothing.
   bool grow(const Vertex& v) {
     std::vector<Facet> kept;
-    std::map<std::pair<int, int>, int> edges;  // of the facets that see v
+    std::map<std::pair<int, int>, int> edges;  // edges of the facets that are visible from v
     for (const Facet& f : facets_) {
       if (f.normal.dot(v.w) - f.offset <= 1e-16 * extent_) {
         kept.push_back(f);
@@ -130,7 +130,7 @@ class Polytope {
   std::vector<Facet> facets_;
 };
 
-// Weights of the corners at the triangle's nearest point to the origin.
+// Returns the barycentric weights of the triangle's point nearest to the origin.
 Vec3 nearest_weights(const Vec3& p, const Vec3& q, const Vec3& r) {
   const Vec3 corner[3] = {p, q, r};
   Vec3 best = Vec3::UnitX();
@@ -154,7 +154,7 @@ Vec3 nearest_weights(const Vec3& p, const Vec3& q, const Vec3& r) {
   return best;
 }
 
-// The polytope's facet nearest to the origin, which of its points is, and in which direction it is left.
+// The polytope's facet nearest to the origin, its nearest point, and the outward direction there.
 struct Foot {
   const Facet* facet;
   Vec3 weight, outward;
@@ -171,7 +171,7 @@ Foot nearest_facet(const Polytope& polytope, Real extent) {
       return weight[0] * w(0) + weight[1] * w(1) + weight[2] * w(2);
     };
     if (lowest >= 0) {
-      // triangles of one face tie but for round-off: the one with the origin's foot
+      // triangles of one face tie up to round-off: take the one that contains the foot of the origin
       if (f.offset > lowest + kRoundOff * extent) continue;
       const Vec3 foot = f.offset * f.normal;
       const Vec3 weight = nearest_weights(w(0) - foot, w(1) - foot, w(2) - foot);
@@ -189,7 +189,7 @@ Foot nearest_facet(const Polytope& polytope, Real extent) {
   return best;
 }
 
-// n, or the normal of a face or of a side beside it along which the shapes are as far apart.
+// Takes the normal of a face, or of a side, near n along which the shapes are equally far apart; else keeps n.
 void settle_on(const Shape& s, const Shape& a, const Shape& b, Real extent, SignedDistance& found) {
   const auto consider = [&](const Vec3& m, bool face = false) {
     const Vec3 n = m.dot(found.normal) < 0 && !face ? Vec3(-m) : m;
@@ -211,7 +211,7 @@ void settle_on(const Shape& s, const Shape& a, const Shape& b, Real extent, Sign
   if (s.type == GeomType::cylinder && side.norm() > 0.8) consider(side.normalized());
 }
 
-// Of two cores; D grown by a ball.
+// Signed distance of two cores; D is inflated by a ball.
 SignedDistance nearest_cores(const Shape& a, const Shape& b, Real extent, Real ball,
                              bool& resolved) {
   resolved = true;
@@ -222,14 +222,14 @@ SignedDistance nearest_cores(const Shape& a, const Shape& b, Real extent, Real b
     const Vertex v = support(a, b, -n);
     return {n, n.dot(v.w), v.a, v.b};
   }
-  // the best that is certified: along `normal` the cores are `distance` apart
+  // the best certified result: along `normal` the cores are `distance` apart
   SignedDistance found{Vec3::UnitX(), -std::numeric_limits<double>::infinity(), Vec3::Zero(),
                        Vec3::Zero()};
   while (true) {
     const Foot foot = nearest_facet(polytope, extent);
     const Vertex next = support(a, b, foot.outward, ball);
     const Real certified = ball - foot.outward.dot(next.w);
-    if (certified >= found.distance - 0.1 * kResolved * extent) {  // also a finer facet's points
+    if (certified >= found.distance - 0.1 * kResolved * extent) {  // also points of finer facets
       found = {-foot.outward, std::max(certified, found.distance), Vec3::Zero(), Vec3::Zero()};
       for (int i = 0; i < 3; ++i) {
         const Vertex& v = polytope.vertex(foot.facet->vertex[i]);

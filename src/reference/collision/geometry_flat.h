@@ -1,4 +1,4 @@
-// What of a shape looks at another one: a cap, a side of a box, a face of a mesh; and what lies over it.
+// The feature that a shape presents to another one: a cap, a side of a box, a face of a mesh; and what lies over it.
 #pragma once
 
 #include <limits>
@@ -10,7 +10,7 @@
 
 namespace stiction::reference::inline STICTION_REAL {
 
-// Vertices and normals of a mesh that differ by less than this share count as equal.
+// Vertices and normals of a mesh that differ by less than this fraction count as equal.
 inline constexpr double kAsFar = 1e-9;
 
 inline bool has_faces(const Shape& s) {
@@ -20,21 +20,21 @@ inline bool shows_cap(const Shape& s, const Vec3& n) {
   return s.type == GeomType::cylinder && abs(s.rot.col(2).dot(n)) >= sqrt(0.5);
 }
 
-// The two axes of a mesh's frame that follow the one closest to m, so that their product looks along m.
+// Returns the two axes of a mesh's frame that follow the axis closest to m, ordered so that their product is along m.
 std::pair<Vec3, Vec3> slot_axes(const Vec3& m);
-// The vertices of a mesh near a plane that it looks at along m, both in its frame; counterclockwise.
+// Returns the vertices of a mesh near a plane that it faces along m, both in its frame; counterclockwise.
 std::vector<int> vertices_near(const Shape& mesh, const Vec3& m);
 
-// The flat part of a shape that looks along m: a disc of radius half[0], a rectangle, or a polygon, whose corners may be
-// off the plane where it is a patch of a mesh.
+// The flat feature of a shape facing along m: a disc of radius half[0], a rectangle, or a polygon, whose corners may
+// be off the plane if it is a patch of a mesh.
 struct Flat {
   bool disc;
   Vec3 centre, normal, x, y;
   Vec2 half;
   std::vector<Vec2> polygon;  // of a mesh: its corners about centre, seen along m, counterclockwise
-  std::vector<Vec3> corners;  // the same where they are
+  std::vector<Vec3> corners;  // the same corners at their true positions
   Vec3 m;
-  Vec3 slot_x, slot_y;  // the axes with which slots turn
+  Vec3 slot_x, slot_y;  // the axes that rotate the slots
 
   Flat(const Shape& s, const Vec3& along) : disc(s.type == GeomType::cylinder), m(along) {
     const Vec3 c = s.rot.transpose() * m;
@@ -43,7 +43,7 @@ struct Flat {
       return;
     }
     int k = 2;
-    if (!disc) {  // the first of the faces that are as close to m
+    if (!disc) {  // the face closest to m, the first one if tied
       k = 0;
       for (int i = 1; i < 3; ++i)
         if (abs(c[i]) > abs(c[k]) + 1e-9) k = i;
@@ -61,9 +61,9 @@ struct Flat {
     }
     slot_x = x, slot_y = y;
   }
-  // Above the plane, measured along m.
+  // Returns the height above the plane, measured along m.
   Real height(const Vec3& p) const { return normal.dot(p - centre) / normal.dot(m); }
-  // In the plane, seen along m.
+  // Returns the projection along m onto the plane.
   Vec2 flattened(const Vec3& p) const {
     const Vec3 q = p - height(p) * m - centre;
     return {x.dot(q), y.dot(q)};
@@ -73,7 +73,7 @@ struct Flat {
     if (disc) return std::max<Real>(0, q.norm() - half[0]);
     return (q - q.cwiseMax(-half).cwiseMin(half)).norm();
   }
-  // Part of p + t u, low <= t <= high, seen over the flat part.
+  // The part of p + t u, low <= t <= high, over the feature as seen along m.
   using Part = std::pair<Real, Real>;
   std::optional<Part> over(const Vec3& p, const Vec3& u, Real low, Real high) const {
     if (steep()) return std::nullopt;
@@ -104,7 +104,7 @@ struct Flat {
     }
     return low <= high ? std::optional(Part{low, high}) : std::nullopt;
   }
-  // Seen from the side, a plane says nothing of heights.
+  // Seen nearly edge-on, a plane does not define heights.
   bool steep() const { return normal.dot(m) < 1e-3; }
   static Real cross(const Vec2& a, const Vec2& b) { return a[0] * b[1] - a[1] * b[0]; }
   Vec3 placed(const Vec2& q) const { return centre + q[0] * x + q[1] * y; }
@@ -114,7 +114,7 @@ struct Flat {
   Vec3 vertex(int i) const {
     return centre + (i == 1 || i == 2 ? half[0] : -half[0]) * x + (i >= 2 ? half[1] : -half[1]) * y;
   }
-  // The corners of the outline where they are.
+  // Returns the corners of the outline at their true positions.
   std::vector<Vec3> outline_points() const {
     if (!corners.empty()) return corners;
     std::vector<Vec3> points;
@@ -135,7 +135,7 @@ struct Flat {
   }
 
  private:
-  // c: m in the mesh's frame.
+  // c: m in the frame of the mesh.
   void take_face(const Shape& s, const Vec3& c) {
     const Hull& hull = s.hull;
     Real highest = -std::numeric_limits<double>::infinity();
@@ -181,9 +181,9 @@ struct Flat {
   }
 };
 
-// geometry_mesh.cpp: four points of a mesh where they are all over a cap or the face of a box; false: they are not.
+// geometry_mesh.cpp: four points of a mesh if all are over a cap or the face of a box; false: they are not.
 bool points_on_flat(const Flat& a, const Shape& mesh, const Witness& touch, std::span<Witness> out);
-// Four points of the overlap of two faces, the second of a mesh.
+// Four points of the overlap of two faces, the second of which belongs to a mesh.
 void overlap_points(const Flat& a, const Flat& b, Real extent, const Witness& touch,
                     std::span<Witness> out);
 

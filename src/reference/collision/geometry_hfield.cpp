@@ -67,7 +67,7 @@ class Gathering {
     }
     more_.push_back(w);
   }
-  // Of a point of the shape, or of the centre of the ball around it, from the triangle.
+  // Returns the distance from the triangle to a point of the shape, or to the centre of the ball around it.
   Real away(const Witness& w) const { return w.distance + ball_radius(); }
 
   void face(const std::array<Node, 3>& nodes) {
@@ -118,7 +118,7 @@ class Gathering {
     }
   }
 
-  // Whether the surface bends down at the edge from a node towards neighbour k.
+  // Returns whether the edge from a node towards neighbour k is convex.
   bool is_ridge(const Node& node, std::size_t k) const {
     const Vec3 from = surface_.at_node(node);
     const Vec3 along = surface_.at_node(node + kAround[k]) - from;
@@ -136,7 +136,7 @@ class Gathering {
     const SignedDistance nearest = nearest_convex(bar, shape_);
     if (nearest.distance > margin_) return;
     const bool overlaps = ball_radius() == 0 && nearest.distance <= 0;
-    if (overlaps) bar.size[1] += 2 * extent_;  // no way out along the edge
+    if (overlaps) bar.size[1] += 2 * extent_;  // there is no way out along the edge
     const Vec3 n = overlaps ? nearest_convex(bar, shape_).normal : nearest.normal;
     for (const std::size_t side : {(k + 1) % 6, (k + 5) % 6})
       if (!surface_.falls_away(from, n, node + kAround[side], kLeveled, slope())) return;
@@ -165,7 +165,7 @@ class Gathering {
     if (slope() > 0) nodes_.push_back(w);
   }
 
-  // What of the points of a bar is within half of its middle, at heights between theirs; false: nothing.
+  // Clips the points of a bar to `half` on either side of its midpoint, interpolating heights; false: none remains.
   static bool clip(const Shape& bar, const Real& half, std::span<Witness> points) {
     const Vec3 axis = bar.rot.col(2);
     const auto along = [&](const Witness& w) { return axis.dot(w.point1 - bar.pos); };
@@ -186,7 +186,7 @@ class Gathering {
     return round ? shape_.size[0] : Real(0);
   }
 
-  // By which the surface may rise from what touches a flat side.
+  // Returns the slope by which the surface may rise from a point that touches a flat side.
   double slope() const { return has_flat_sides(shape_.type) ? kPeakSlope : 0; }
 
   bool known(const Witness& w) const {
@@ -195,7 +195,7 @@ class Gathering {
     return false;
   }
 
-  // The end of a ridge at a node that touches a flat side by itself, along much the same normal.
+  // Returns whether w, the end of a ridge, repeats a node that itself touches a flat side along nearly the same normal.
   bool repeats_node(const Witness& w) const {
     return std::any_of(nodes_.begin(), nodes_.end(), [&](const Witness& node) {
       const Real turn = (node.normal - w.normal).norm();
@@ -204,11 +204,11 @@ class Gathering {
     });
   }
 
-  // Whether the point of the shape would leave the ground by a far longer way than the shortest.
+  // Returns whether the point would leave the ground by a way much longer than the shortest one.
   bool is_long_way(const Vec3& core, const Real& away) const {
     return way_out(core).norm() < -away / kLongWay;
   }
-  // From a point to the nearest one of the surface.
+  // Returns the vector from a point to the nearest point of the surface.
   Vec3 way_out(const Vec3& core) const {
     Vec3 nearest = Vec3::Constant(std::numeric_limits<double>::infinity());
     for (int j = low_[1]; j < high_[1]; ++j)
@@ -219,7 +219,7 @@ class Gathering {
     return nearest;
   }
 
-  // A corner of a box, or the centre of a ball of a sphere or capsule, that is in the ground and over no triangle.
+  // Own point k: a corner of a box, or the centre of a ball of a sphere or capsule, in the ground but over no triangle.
   void valley(std::size_t k) {
     const Vec3 sign(k & 1u ? 1 : -1, k & 2u ? 1 : -1, k & 4u ? 1 : -1);
     const Vec3 along(0, 0, k == 0 ? -shape_.size[1] : shape_.size[1]);
@@ -238,7 +238,7 @@ class Gathering {
   const Shape& shape_;
   std::size_t own_;
   Real extent_, margin_;
-  Node low_{}, high_{};  // of the cells that are looked at
+  Node low_{}, high_{};  // range of cells searched
   HfieldSlots slots_;
   std::vector<Witness> more_, nodes_;
 };

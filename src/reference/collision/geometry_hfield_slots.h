@@ -1,4 +1,4 @@
-// Which points of a shape on a height field have its slots: geometry.h, "Height field", item 3.
+// The choice of the points of a shape on a height field that get slots: geometry.h, "Height field", item 3.
 #pragma once
 
 #include <optional>
@@ -20,7 +20,7 @@ inline bool same_point(const Witness& a, const Witness& b, const Real& extent) {
          (a.point1 - b.point1).norm() <= kSamePoint * extent;
 }
 
-// Those of the shape's own points, `own` of them, then kHfieldMore.
+// The shape's own points, `own` of them, then kHfieldMore others.
 using HfieldSlots = std::array<std::optional<Witness>, 12>;
 
 class HfieldChoice {
@@ -28,7 +28,7 @@ class HfieldChoice {
   HfieldChoice(const Shape& shape, std::size_t own, const Real& extent, HfieldSlots& slots)
       : shape_(shape), own_(own), extent_(extent), slots_(slots) {}
 
-  // Of these points, the nearest first.
+  // Chooses from these points, sorted nearest first.
   void choose(const std::vector<Witness>& points) {
     if (points.empty()) return;
     left_ = points;
@@ -38,7 +38,7 @@ class HfieldChoice {
       by_direction(points);
     else
       by_distance();
-    // the nearest of the rest; what overlaps a flat side all or none, so that small motions change nothing
+    // the nearest of the rest; overlaps of a flat side all or none, so that small motions change nothing
     std::size_t free = 0, overlapping = 0;
     for (std::size_t k = 0; k < own_ + kHfieldMore; ++k) free += is_free(k) ? 1 : 0;
     for (const Witness& w : left_) overlapping += w.distance < 0 ? 1 : 0;
@@ -48,11 +48,11 @@ class HfieldChoice {
   }
 
  private:
-  // Has no point, or one of the shape's own that is higher than the band.
+  // Returns whether the slot has no point, or one of the shape's own that is higher than the band.
   bool is_free(std::size_t k) const {
     return !slots_[k] || (k < own_ && slots_[k]->distance > high_);
   }
-  // Into this slot, or the first that is free; what is high itself gets no other point's.
+  // Puts w into this slot, or the first free one; a point that is itself high does not replace another one.
   void put(std::size_t wanted, const Witness& w) {
     std::vector<std::size_t> order{wanted};
     for (std::size_t k = 0; k < kHfieldMore; ++k) order.push_back(own_ + k);

@@ -7,10 +7,10 @@
 namespace stiction::reference::inline STICTION_REAL {
 namespace {
 
-// A point is between two vertices where they differ along a direction by less than this share of kPatchSlope and of the
-// edge between them.
+// A point lies between two vertices if they differ along a direction by less than this fraction of kPatchSlope times
+// the length of the edge between them.
 constexpr double kBetween = 0.1;
-// Of a mesh that is seen along m, both in its frame: the vertices that are farthest along m + kPatchSlope d.
+// For a mesh seen along m, both in its frame: the vertices farthest along m + kPatchSlope d.
 Slots patch(const Shape& mesh, const Vec3& m) {
   std::vector<Vec3> vertices;
   for (int i = 0; i < mesh.hull.vertices(); ++i) vertices.push_back(mesh.hull.vertex(i));
@@ -27,7 +27,7 @@ Slots patch(const Shape& mesh, const Vec3& m) {
       [&](int i) -> const Vec3& { return vertices[at(i)]; }, choose, ahead);
 }
 
-// Of a mesh seen along m, in its frame: the vertex that is farthest along m + kPatchSlope w, moved towards those at the other
+// For a mesh seen along m, in its frame: the vertex farthest along m + kPatchSlope w, moved towards those at the other
 // ends of its edges that are as far.
 Vec3 moved_vertex(const Hull& hull, int top, const Vec3& m, const Vec3& w) {
   std::vector<bool> beside(at(hull.vertices()), false);
@@ -93,7 +93,7 @@ Witness plane_corners(const Shape& plane, const Shape& mesh, std::span<Witness> 
   for (std::size_t k = 0; k < 4; ++k) {
     if (slots.owner[k] < 0) continue;
     const Vec3 vertex = mesh.hull.vertex(slots.owner[k]);
-    for (const Vec3& w : slots.along[k]) {  // where one of them moves it least
+    for (const Vec3& w : slots.along[k]) {  // the one that moves the vertex least
       const Vec3 moved = moved_vertex(mesh.hull, slots.owner[k], m, w);
       if (!points[k] || (moved - vertex).norm() < (*points[k] - vertex).norm()) points[k] = moved;
     }

@@ -7,8 +7,8 @@
 namespace stiction::reference::inline STICTION_REAL {
 namespace {
 
-// What a convex polygon keeps on the left of the line from p to q, and within the tie beside it; the third coordinate is
-// a height.
+// Clips a convex polygon to the left of the line from p to q, keeping what is within the tie beside it; the third
+// coordinate is a height.
 std::vector<Vec3> cut(const std::vector<Vec3>& polygon, const Vec2& p, const Vec2& q, Real tie) {
   std::vector<Vec3> kept;
   const Vec2 edge = q - p;
@@ -26,7 +26,7 @@ std::vector<Vec3> cut(const std::vector<Vec3>& polygon, const Vec2& p, const Vec
   return kept;
 }
 
-// Of a disc and a polygon that looks at it: the point of the rim along m, in the plane of the disc, where it is over the
+// For a disc and a polygon facing it: the point of the rim along m, in the plane of the disc, if it is over the
 // polygon.
 std::optional<Vec3> rim_point(const Flat& disc, const std::vector<Vec3>& points, const Vec3& m,
                               Real tie) {
@@ -44,7 +44,7 @@ std::optional<Vec3> rim_point(const Flat& disc, const std::vector<Vec3>& points,
   return disc.placed(rim);
 }
 
-// Where the edges of the polygon enter and leave the disc, on these edges.
+// Returns the points where the edges of the polygon enter and leave the disc.
 std::vector<Vec3> crossings_of_rim(const Flat& disc, const std::vector<Vec3>& points) {
   std::vector<Vec3> found;
   const Real radius = disc.half[0];
@@ -70,7 +70,7 @@ void overlap_points(const Flat& a, const Flat& b, Real extent, const Witness& to
   const bool by_b = a.disc || b.area() < a.area() * (1 - kAsFar);
   const Flat& turning = by_b ? b : a;
   std::array<Vec3, 4> d = directions(turning.slot_x, turning.slot_y, n);
-  // on the surface of a; in the middle between the faces
+  // on the surface of a; midway between the faces
   const auto gap_at = [&](const Vec3& p) -> Real {
     return b.normal.dot(b.centre - p) / b.normal.dot(n);
   };
@@ -94,14 +94,14 @@ void overlap_points(const Flat& a, const Flat& b, Real extent, const Witness& to
       std::vector<Vec2> over;
       for (const Vec3& q : above) over.push_back(a.flattened(q));
       std::vector<Vec2> edges = over;
-      std::reverse(edges.begin(), edges.end());  // b looks the other way
+      std::reverse(edges.begin(), edges.end());  // b faces the opposite way
       const bool turned = a.x.cross(a.y).dot(a.normal) < 0;
       if (turned) std::reverse(edges.begin(), edges.end());
       for (std::size_t i = 0; i < edges.size() && !corners.empty(); ++i)
         corners = cut(corners, edges[i], edges[(i + 1) % edges.size()], tie);
       for (const Vec3& c : corners) {
         const Vec2 q(c.x(), c.y());
-        // a corner of b is where it is, which is beside its plane where it is one of a patch
+        // a corner of b keeps its true position, which is off the plane if b is a patch
         const int of_b = farthest(over, 0, [&](const Vec2& v) -> Real { return -(v - q).norm(); });
         if ((over[at(of_b)] - q).norm() <= 4 * tie)
           add(above[at(of_b)], true);

@@ -1,18 +1,18 @@
-// A plane against the shapes: the points of the shape that can be deepest.
+// Plane against the other shapes: the points of the shape that may be deepest.
 #include "reference/collision/geometry_colliders.h"
 
 namespace stiction::reference::inline STICTION_REAL {
 namespace {
 
 // Sine of the angle between a cylinder's axis and the plane's normal below which the cylinder
-// counts as standing: all rim points of a cap are equally deep to round-off then.
+// counts as standing: all rim points of a cap are then equally deep up to round-off.
 constexpr double kStanding = 1e-12;
 
 Vec3 normal_of(const Shape& plane) {
   return plane.rot.col(2);
 }
 
-// The contact of a point of the second shape's surface, given relative to that shape's position.
+// Returns the contact of a surface point of the second shape, given relative to that shape's position.
 Witness point_on_plane(const Shape& plane, const Shape& shape, const Vec3& offset) {
   const Vec3 n = normal_of(plane);
   const Real distance = n.dot((shape.pos - plane.pos) + offset);

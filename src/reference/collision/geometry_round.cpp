@@ -1,13 +1,13 @@
-// Spheres and capsules against each other: the nearest points of their centres or axes, of axes that are
-// nearly parallel the ends of their overlap.
+// Spheres and capsules against each other: the nearest points of their centres or axes; for nearly parallel axes the
+// ends of their overlap.
 #include "reference/collision/geometry_colliders.h"
 
 namespace stiction::reference::inline STICTION_REAL {
 namespace {
 
-// Two capsules touch at two points while their axes, seen along the normal, are turned by less than
+// Two capsules touch at two points while their axes, seen along the normal, are at an angle of less than
 // asin(1/sqrt(kTurned (1 + overlap/radii))) and overlap by more than radii/kShort, and while they are tilted by
-// less than asin(1/sqrt(kTilted)).
+// less than asin(1/sqrt(kTilted)) against it.
 constexpr double kTurned = 25, kShort = 100, kTilted = 4;
 
 // The axis of a capsule, its centre relative to `origin`.
@@ -15,14 +15,14 @@ Segment axis_of(const Shape& capsule, const Vec3& origin) {
   return {capsule.pos - origin, capsule.rot.col(2), capsule.size[1]};
 }
 
-// Spheres of the two radii around origin + p1 and origin + p2. `n` is used where p1 = p2.
+// Witness of two spheres with these radii around origin + p1 and origin + p2. `n` is the normal from the first.
 Witness sphere_on_sphere(const Vec3& origin, const Vec3& p1, Real radius1, const Vec3& p2,
                          Real radius2, const Vec3& n) {
   return {origin + p1 + radius1 * n, origin + p2 - radius2 * n, n,
           n.dot(p2 - p1) - radius1 - radius2};
 }
 
-// A point of one axis, and one of the other.
+// A point of one axis, and a point of the other.
 struct Pairing {
   Vec3 p, q;
   Real distance() const { return (q - p).norm(); }
@@ -54,16 +54,16 @@ Pairing nearest_points(const Segment& a, const Segment& b) {
   return best;
 }
 
-// From the nearest points of the axes of two capsules.
+// Returns the contact normal, from the nearest points of the axes of two capsules.
 Vec3 normal_of(const Shape& a, const Shape& b, const Pairing& nearest) {
   const Vec3 way = nearest.q - nearest.p, w = a.rot.col(2).cross(b.rot.col(2));
   if (way.norm() > kTie * (a.size[0] + b.size[0] + a.size[1] + b.size[1])) return way.normalized();
-  // the axes meet: their common perpendicular, on the side of b
+  // the axes intersect: their common perpendicular, on the side of b
   if (w.norm() > kTie) return w.dot(way) < 0 ? Vec3(-w.normalized()) : Vec3(w.normalized());
   return a.rot.col(0);
 }
 
-// Two segments that lie across n, seen along it: x is the coordinate along the middle of their directions.
+// Two segments nearly perpendicular to n, seen along n: x is the coordinate along the mean of their directions.
 class SeenAlong {
  public:
   SeenAlong(const Segment& a, const Segment& b, const Vec3& n) : a_(a), b_(b) {
@@ -74,7 +74,7 @@ class SeenAlong {
     low_ = std::max(-a.half * rate_a_, offset_ - b.half * abs(rate_b_));
     high_ = std::min(a.half * rate_a_, offset_ + b.half * abs(rate_b_));
   }
-  // The overlap: its length, and the points of both at its ends.
+  // The overlap: its length, and the points of both segments at its ends.
   Real length() const { return std::max(high_ - low_, Real(0)); }
   Pairing low() const { return at(low_); }
   Pairing high() const { return at(high_); }
@@ -127,7 +127,7 @@ void collide_capsule_capsule(const Shape& a, const Shape& b, std::span<Witness> 
                             size * b.size[0], n);
   };
 
-  // 2. how unlike it is to a line that touches all along: from 0, two points, over 1, the same twice, to 2, one
+  // 2. how unlike a line contact it is: 0 gives two points, 1 the same point twice, 2 one point
   const auto across = [&](const Segment& s) -> Real { return s.dir.cross(n).squaredNorm(); };
   const Real tilt = kTilted * (1 - across(axis_a) * across(axis_b)),
              turn = axis_a.dir.cross(axis_b.dir).dot(n);
@@ -144,7 +144,7 @@ void collide_capsule_capsule(const Shape& a, const Shape& b, std::span<Witness> 
   if (unlike >= 2) return one_point();
   const Real share = std::max(1 - unlike, Real(0)), fade = std::max(unlike - 1, Real(0));
 
-  // 3. the two points, in the middle between the axes seen along n
+  // 3. the two points, midway between the axes as seen along n
   const auto towards = [&](const Pairing& end, Real size) {
     return put(nearest.p + share * (end.p - nearest.p), nearest.q + share * (end.q - nearest.q),
                size);

@@ -1,5 +1,5 @@
-// Up to four of some points in slots that survive small motions: those that are farthest along four directions. geometry.h,
-// "Mesh against a plane".
+// Assigns up to four of some points to slots that persist under small motions: those farthest along four directions.
+// geometry.h, "Mesh against a plane".
 #pragma once
 
 #include <array>
@@ -8,28 +8,28 @@
 
 namespace stiction::reference::inline STICTION_REAL {
 
-// Corners that are closer than this share of the extent are one.
+// Corners closer than this fraction of the extent count as one.
 inline constexpr double kSame = 1e-6;
-// How much higher a vertex may be for each unit of length that it is farther out.
+// How much higher a vertex may be per unit of length that it is farther out.
 inline constexpr double kPatchSlope = 0.02, kTiltedSlope = 0.5;
-// A direction away from an edge leans so much along it.
+// Component along the edge of a direction away from it.
 inline constexpr double kAslant = 0.02;
 
-// d_k, about the normal of a face with the axes x and y.
+// Returns the directions d_k, about the normal of a face with the axes x and y.
 inline std::array<Vec3, 4> directions(const Vec3& x, const Vec3& y) {
   const double angle = 52.5 * M_PI / 180;
   const Vec3 u = cos(angle) * x + sin(angle) * y, v = cos(angle) * y - sin(angle) * x;
   return {u, v, -u, -v};
 }
 
-// d_k perpendicular to m.
+// Returns the directions d_k, perpendicular to m.
 inline std::array<Vec3, 4> directions(const Vec3& x, const Vec3& y, const Vec3& m) {
   std::array<Vec3, 4> d = directions(x, y);
   for (Vec3& w : d) w -= m.dot(w) * m;
   return d;
 }
 
-// The index of the first of the points that are farthest along m; -1: there is none.
+// Returns the index of the point farthest along m, the first one if tied; -1: there is none.
 template <class Points, class Along>
 int farthest(const Points& points, Real tie, const Along& along) {
   int best = -1;
@@ -38,15 +38,15 @@ int farthest(const Points& points, Real tie, const Along& along) {
   return best;
 }
 
-// Which of some points have the four slots, and these points in their order around the normal `up`.
+// Owners of the four slots, and these points in their order around the normal `up`.
 struct Slots {
   std::array<int, 4> owner{-1, -1, -1, -1};
   std::array<std::vector<Vec3>, 4> along;  // the directions along which the owner is farthest
   std::vector<int> around;
 };
 
-// The points that are farthest along d_k, then, while there are free slots, the one that is farthest beyond an edge of those
-// found. A point has the coordinates place(i); choose(w): which is farthest along w; ahead(w, i): how far i is then.
+// Finds the points farthest along d_k, then, while slots are free, the one farthest beyond an edge of those found.
+// place(i): coordinates of a point; choose(w): the point farthest along w; ahead(w, i): how far i is along w.
 template <class Place, class Choose, class Ahead>
 Slots four_of(bool of_mesh, const std::array<Vec3, 4>& d, const Vec3& up, Real same,
               const Place& place, const Choose& choose, const Ahead& ahead) {
@@ -58,7 +58,7 @@ Slots four_of(bool of_mesh, const std::array<Vec3, 4>& d, const Vec3& up, Real s
   for (std::size_t k = 0; k < 4; ++k) {
     const int i = choose(d[k]);
     if (i < 0) continue;
-    // of a mesh, what several directions find belongs to that along which it is farthest
+    // for a mesh, a point found by several directions belongs to the one along which it is farthest
     const auto other = std::find_if(slots.owner.begin(), slots.owner.end(), [&](int j) {
       return j >= 0 && (place(i) - place(j)).norm() <= same;
     });
@@ -100,8 +100,8 @@ Slots four_of(bool of_mesh, const std::array<Vec3, 4>& d, const Vec3& up, Real s
   return slots;
 }
 
-// The nearest of the points takes the signed distance, and the others come nearer by as much, as long as the way to the point
-// that touches is no steeper than kPatchSlope. Steeper, the nearest goes there and the others stay.
+// The nearest of the points takes the signed distance, and the others come nearer by as much, as long as the slope to
+// the touching point is at most kPatchSlope. If it is steeper, the nearest moves there and the others stay.
 inline void settle(std::span<Witness> points, const Witness& touch) {
   Witness& nearest =
       *std::min_element(points.begin(), points.end(),
@@ -118,7 +118,7 @@ inline void settle(std::span<Witness> points, const Witness& touch) {
   }
 }
 
-// A slot without a point repeats the first that has one, out of reach.
+// A slot without a point repeats the first slot that has one, out of reach.
 inline void repeat_first(std::span<Witness> points, const std::array<int, 4>& owner, Real extent) {
   std::size_t first = 0;
   while (first < 3 && owner[first] < 0) ++first;

@@ -1,11 +1,11 @@
-// The surface of a height field: its nodes, and what is below it.
+// The surface of a height field: its nodes, and the solid below.
 #pragma once
 
 #include "reference/collision/geometry_colliders.h"
 
 namespace stiction::reference::inline STICTION_REAL {
 
-inline constexpr double kFlat = 1e-9;  // rad, or of a length
+inline constexpr double kFlat = 1e-9;  // rad, or relative to a length
 
 using Node = std::array<int, 2>;  // column, row
 inline Node operator+(const Node& a, const Node& b) {
@@ -14,7 +14,7 @@ inline Node operator+(const Node& a, const Node& b) {
 inline Node operator-(const Node& a, const Node& b) {
   return {a[0] - b[0], a[1] - b[1]};
 }
-// Steps to the neighbours of a node, around it.
+// Steps to the neighbours of a node, in order around it.
 inline constexpr std::array<Node, 6> kAround{{{1, 0}, {1, 1}, {0, 1}, {-1, 0}, {-1, -1}, {0, -1}}};
 
 class Surface {
@@ -29,11 +29,11 @@ class Surface {
     return {n[0] * cell_[0] - f_.size[0], n[1] * cell_[1] - f_.size[1],
             f_.size[2] * f_.data[at(n[1] * f_.ncol + n[0])]};
   }
-  // From p to a node; beside the field there is a cliff.
+  // Returns the vector from p to a node; outside of the field there is a cliff.
   Vec3 way(const Vec3& p, const Node& n) const {
     return has(n) ? Vec3(at_node(n) - p) : Vec3(-Vec3::UnitZ());
   }
-  // Whether the surface falls away from the plane through p with normal m towards a node, or rises by less than `slope`.
+  // Returns whether the surface descends from the plane through p with normal m towards a node, or rises by < `slope`.
   bool falls_away(const Vec3& p, const Vec3& m, const Node& n, double tolerance,
                   double slope = 0) const {
     const Real rise = m.dot(way(p, n));
@@ -41,7 +41,7 @@ class Surface {
     return slope > 0 && has(n) && rise <= slope * m.z() * way(p, n).head<2>().norm();
   }
   Real cell() const { return cell_.sum(); }
-  // Of the corners of cells around (x, y).
+  // Returns the lower corner of the cell around (x, y).
   Node node_below(const Real& x, const Real& y) const {
     const auto index = [](const Real& u, int n) {
       return static_cast<int>(std::clamp(value(u), 0.0, n - 2.0));
@@ -49,7 +49,7 @@ class Surface {
     return {index((x + f_.size[0]) / cell_[0], f_.ncol),
             index((y + f_.size[1]) / cell_[1], f_.nrow)};
   }
-  // Whether p is in the solid: below the triangle over it.
+  // Returns whether p is in the solid: below the triangle over it.
   bool inside(const Vec3& p) const {
     if (abs(p.x()) > f_.size[0] || abs(p.y()) > f_.size[1]) return false;
     const Node a = node_below(p.x(), p.y());
@@ -60,7 +60,7 @@ class Surface {
     return n.dot(p - from) * n.z() <= 0;
   }
 
-  // From p to the nearest point of a cell.
+  // Returns the vector from p to the nearest point of a cell.
   Vec3 way_to_cell(const Vec3& p, const Node& n) const {
     const Node far = n + Node{1, 1};
     const Vec3 right = way_to_triangle(p, {at_node(n), at_node(far), at_node(n + Node{1, 0})});

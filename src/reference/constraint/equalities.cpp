@@ -7,7 +7,7 @@ namespace {
 
 constexpr double kRigid = 1e30;  // N/m and more: k = ∞, and τ = δt, as in Drake
 
-// 1/R, R = max(β² w/4π², 1/(δt k (δt + τ))); 0 where nothing can move
+// Returns 1/R, R = max(β² w/4π², 1/(δt k (δt + τ))); 0 if nothing can move.
 Real inverse_compliance(double dt, double time, double k, Real w) {
   if (!(w > 0)) return 0;
   return std::min<Real>(dt * time * k, 1 / (near_rigid_factor(kRowNearRigid) * w));
@@ -116,7 +116,7 @@ std::vector<BlockConstraint> equality_blocks(const Model& m, double dt, const Ki
     const Connection c = connection(m, kin, i);
     const MatX J = jacobian(m, kin, c);
     const MatX turn = J.topRows(3), move = J.bottomRows(3);
-    // v_c counts what mocap bodies add to it
+    // v_c includes the velocities of mocap bodies
     const Motion &V1 = carried[at(c.body1)], &V2 = carried[at(c.body2)];
     const Vec3 drift = V2.velocity_at(c.at2 - kin.xpos[at(c.body2)]) -
                        V1.velocity_at(c.at1 - kin.xpos[at(c.body1)]);
@@ -125,7 +125,7 @@ std::vector<BlockConstraint> equality_blocks(const Model& m, double dt, const Ki
       blocks.push_back({i, move, -(c.q - c.p) / time - drift, Vec3::Constant(inverse)});
       continue;
     }
-    // Drake's w of a weld is that of all six rows, whatever their units
+    // Drake's w of a weld is the scale of all six rows together, whatever their units
     const bool together = m.eq_native[at(i)] != 0;
     VecX v_hat(6), inverse(6);
     v_hat << -c.turn / time - (V2.omega - V1.omega), -(c.q - c.p) / time - drift;

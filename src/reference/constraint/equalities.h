@@ -9,25 +9,25 @@ namespace stiction::reference::inline STICTION_REAL {
 // P is fixed to body 1, Q to body 2. World axes.
 struct Connection {
   int body1, body2;
-  Vec3 p, q;      // where they are
-  Vec3 at1, at2;  // where impulses act on body 1 and body 2: P and Q, of a weld their midpoint
+  Vec3 p, q;      // positions of P and Q
+  Vec3 at1, at2;  // where impulses act on body 1 and body 2: P and Q, for a weld their midpoint
   Vec3 turn;      // of a weld: log R_Q R_Pᵀ
 };
 Connection connection(const Model& m, const Kinematics& kin, int equality);
-// (6,nv): velocity of body 2 against body 1, angular, then linear, each where impulses act.
+// (6,nv): velocity of body 2 relative to body 1, angular, then linear, each where its impulse acts.
 MatX jacobian(const Model& m, const Kinematics& kin, const Connection& c);
-// Connects and welds are between two bodies.
+// Returns whether the constraint is a connect or weld, which act between two bodies.
 bool is_connection(const Model& m, int equality);
 
-// What connects and welds with these forces (StepResult::eq_force) exert on the subtree of a body, about `pos`.
+// The wrench of connects and welds with these forces (StepResult::eq_force) on the subtree of a body, about `pos`.
 struct Wrench {
   Vec3 force = Vec3::Zero(), torque = Vec3::Zero();
 };
 Wrench wrench_of_connections(const Model& m, const Kinematics& kin,
                              std::span<const double> eq_force, int root, const Vec3& pos);
 
-// x_1 − P(x_2) and its derivative. x: of a joint q − qpos0, of a tendon its length without tendon_length0; 0 where
-// there is no second one.
+// x_1 − P(x_2) and its derivative. x: for a joint q − qpos0, for a tendon its length minus tendon_length0; 0 if there
+// is no second one.
 struct Coupling {
   Real gap = 0;
   VecX J;  // (nv)
@@ -35,7 +35,7 @@ struct Coupling {
 Coupling coupling(const Model& m, std::span<const Real> qpos, const std::vector<Tendon>& tendons,
                   int equality);
 
-// The equality constraints that are active; v_c of a weld is angular, then linear.
+// Returns the active equality constraints; v_c of a weld is angular, then linear.
 std::vector<BlockConstraint> equality_blocks(const Model& m, double dt, const Kinematics& kin,
                                              const std::vector<Tendon>& tendons,
                                              const StepInputs& in, const DelassusScale& delassus);

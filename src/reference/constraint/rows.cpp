@@ -8,7 +8,7 @@ namespace stiction::reference::inline STICTION_REAL {
 namespace {
 
 constexpr double kNoLimit =
-    1e6;  // rad: the distance of a ball joint to its lower limit, which it has not
+    1e6;  // rad: distance of a ball joint from a lower limit, which does not exist
 
 }  // namespace
 
@@ -39,7 +39,7 @@ std::vector<RowConstraint> joint_limits(const Model& m, const Options& o, double
   const Eigen::Map<const VecX> v0(in.qvel.data(), m.nv);
   const JointType type = m.jnt_type[at(j)];
   if (m.jnt_limited[at(j)] == 0 || type == JointType::free) return {};
-  // of a ball the angle |log q|, along the axis of log q
+  // for a ball joint: the angle |log q|, along the axis of log q
   const int i = m.jnt_dofadr[at(j)];
   const std::span<const Real> pose = in.qpos.subspan(at(m.jnt_qposadr[at(j)]));
   VecX e = VecX::Unit(m.nv, i);

@@ -1,4 +1,4 @@
-// Adhesion: actuators that press the contacts of a body together.
+// Adhesion: actuators that press a body against what it touches.
 #pragma once
 
 #include "reference/actuation/forces.h"
@@ -7,11 +7,11 @@
 namespace stiction::reference::inline STICTION_REAL {
 
 // Moment arm of adhesion actuator a, −Σ J_n / N over the N points of its body whose gap is not positive; zero
-// without any. As in MuJoCo gear does not count.
+// if N = 0. As in MuJoCo, gear has no effect.
 VecX adhesion_moment(const Model& m, const Kinematics& kin, const std::vector<ContactPoint>& points,
                      int a);
 
-// Generalized force of all of them.
+// Generalized force of all adhesion actuators.
 VecX adhesion_force(const Model& m, const Kinematics& kin, const std::vector<ContactPoint>& points,
                     const std::vector<Actuation>& actuators);
 

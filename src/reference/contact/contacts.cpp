@@ -10,7 +10,7 @@
 namespace stiction::reference::inline STICTION_REAL {
 namespace {
 
-// Sine of the angle to a plane's normal below which a capsule has no direction on the plane.
+// Sine of the angle to a plane's normal below which a capsule counts as standing, without a direction on the plane.
 constexpr double kUpright = 1e-9;
 
 double barrier_reach(const Options& o) {
@@ -22,7 +22,7 @@ double barrier_reach(const Options& o) {
   return 0;
 }
 
-// z = n̂; tangents from the world axis most perpendicular to it
+// Contact frame with z = n̂; tangents from the world axis most perpendicular to n̂.
 Mat3 contact_frame(const Vec3& n) {
   int axis = 0;
   n.cwiseAbs().minCoeff(&axis);
@@ -32,8 +32,8 @@ Mat3 contact_frame(const Vec3& n) {
   return frame;
 }
 
-// The tangents that two coefficients of friction refer to, MuJoCo's: the first is a capsule's axis on a
-// plane, else the world's y axis, or z within 60 degrees of y; made perpendicular to n̂.
+// The tangents to which two friction coefficients refer, MuJoCo's: the first is along a capsule's axis on a
+// plane, else along the world's y axis, or z within 60 degrees of y; made perpendicular to n̂.
 Mat3 mujoco_frame(const Vec3& n, const Shape& a, const Shape& b) {
   Vec3 y = abs(n.y()) < 0.5 ? Vec3::UnitY() : Vec3::UnitZ();
   if (a.type == GeomType::plane && b.type == GeomType::capsule) y = b.rot.col(2);
@@ -55,7 +55,7 @@ std::array<double, 2> pair_friction(const Model& m, const Options& o, int pair) 
   return {mu, mu};
 }
 
-// Of no vertices where the geom is no mesh.
+// Returns the hull of a mesh geom; without vertices for other geoms.
 Hull hull(const Model& m, int g) {
   if (m.geom_type[at(g)] != GeomType::mesh) return {};
   const std::size_t mesh = at(m.geom_dataid[at(g)]);
@@ -180,7 +180,7 @@ ContactLaw contact_law(const Model& m, const Options& o, double dt, const Vec3& 
                                  papers ? Real(0) : deep_shift(m, dt, p, v_c0.z())};
   const NormalConstants n = rebound_law(m, o, usual, v_c0.z(), p);
   const Real k = resolved_stiffness(n.k, n.d, dt, n.gap, p.w);
-  // in the step that parts n0 is the impulse of the one that stopped
+  // in the step in which the pair separates n0 is the impulse of the step that stopped it
   const Real lagged_k = resolved_stiffness(p.stiffness, p.dissipation, dt, p.gap, p.w);
   const Real& lagged_shift = n.rigid ? usual.shift : n.shift;
   switch (o.normal_law) {

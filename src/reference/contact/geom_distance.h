@@ -1,20 +1,20 @@
-// The nearest points of geoms, for sensors; signed, by the distance of contacts.
+// Nearest points of geoms, for sensors; the distance is signed, as for contacts.
 #pragma once
 
 #include "reference/contact/contacts.h"
 
 namespace stiction::reference::inline STICTION_REAL {
 
-// Witnesses on the first and the second; none is nearer than the limit: `distance` is the limit, both points are 0.
+// Witness points on the first and the second; if none is nearer than the limit, `distance` is the limit, both points 0.
 struct NearestPoints {
   Real distance;
   Vec3 from = Vec3::Zero(), to = Vec3::Zero();
 };
 
-// Neither a height field nor a mesh whose file is missing.
+// Returns false for height fields and for meshes whose file is missing.
 bool is_convex(const Model& m, int g);
 
-// Of any of the geoms `first` and any of `second`, all convex; two planes have none.
+// Nearest points of any of the geoms `first` and any of `second`, all convex; pairs of planes are skipped.
 NearestPoints nearest_points(const Model& m, const Kinematics& kin, std::span<const int> first,
                              std::span<const int> second, Real limit);
 

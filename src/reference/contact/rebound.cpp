@@ -31,7 +31,7 @@ NormalConstants rebound_law(const Model& m, const Options& o, const NormalConsta
   if (!(v_a > 0)) return usual;
 
   if (bounces_softly(o, p)) {
-    // the force of the gap where the step begins, less what keeps energy from growing
+    // the force at the gap of the start of the step, slightly less so that energy does not grow
     const Real s = (1 - sqrt(dt * dt * p.stiffness * p.w) / 8) * v_n0;
     return {usual.gap - dt * s, usual.k, dissipation_of(e) / v_a, 0};
   }

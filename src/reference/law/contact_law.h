@@ -17,7 +17,7 @@ SoftNorm soft_norm(const Vec2& x, Real eps);
 // ∇²‖x‖_s = (I − t_s t_sᵀ)/den
 Mat2 soft_curvature(const SoftNorm& s);
 
-// What one contact point contributes; all constants of the step are in here.
+// The law of one contact point, with all constants of the step.
 struct ContactLaw {
   ContactModel model = ContactModel::lagged;
   Real mu = 0;                // the larger coefficient of friction

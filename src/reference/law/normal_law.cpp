@@ -11,10 +11,10 @@ HuntCrossley::HuntCrossley(double dt, Real k, Real d, Real f_e0, Real shift)
   if (a_ == 0 && d == 0) {  // constant force
     kind_ = Kind::constant;
     F_ = f_e0;
-  } else if (d * f_e0 <= a_) {  // the elastic root comes first
+  } else if (d * f_e0 <= a_) {  // the elastic root is the smaller one
     v_hat_ = f_e0 / a_;
     D_ = 1 - d * v_hat_;
-  } else {  // the dissipation root comes first
+  } else {  // the dissipation root is the smaller one
     v_hat_ = 1 / d;
     F_ = f_e0 - a_ / d;
   }

@@ -18,7 +18,7 @@ struct Scalar {
 class HuntCrossley {
  public:
   HuntCrossley() = default;
-  // k N/m, d s/m, f_e0 = −k φ0 in N (negative while separated); shift: of the velocity, n(v − shift)
+  // k N/m, d s/m, f_e0 = −k φ0 in N (negative while separated); shift of the velocity: n(v − shift)
   HuntCrossley(double dt, Real k, Real d, Real f_e0, Real shift = 0);
   Scalar at(Real v_n) const;
 
@@ -30,9 +30,9 @@ class HuntCrossley {
   enum class Kind { product, constant, none } kind_ = Kind::none;
 };
 
-// The stiffness k of a pair as its Hunt–Crossley law has it: the curvature at the root,
-// δt k |δt + d φ0|, is at most kStiffest/w, so that A stays visible beside Jᵀ G J.
-inline constexpr double kStiffest = 0x1p45;  // 2^-7 of the digits of a double
+// Limits the stiffness k of a pair for its Hunt–Crossley law: the curvature at the root,
+// δt k |δt + d φ0|, is at most kStiffest/w, so that A is not lost in round-off beside Jᵀ G J.
+inline constexpr double kStiffest = 0x1p45;  // leaves 2^-7 of the digits of a double
 Real resolved_stiffness(Real k, Real d, double dt, Real gap, Real w);
 
 // Barriers: potentials b of the gap φ > 0, with force f = −b' and stiffness b''. Below 0 they are infinite.
@@ -47,8 +47,8 @@ struct IpcBarrier {
   Scalar at(const Real& phi) const;
 };
 
-// n(v) = δt f(φ0 + δt v). Below `resolved` the potential goes on as its parabola there: the stiffest
-// law that the numbers resolve, so that ℓ is finite everywhere.
+// n(v) = δt f(φ0 + δt v). Below `resolved` the potential continues as its parabola there: the stiffest
+// law that double precision resolves, so that ℓ is finite everywhere.
 template <class Barrier>
 class BarrierLaw {
  public:

@@ -21,19 +21,19 @@ struct LimitLaw {
 // The joint limit with gap g0: near-rigid R = β²/4π² w, v̂ = −g0/(2 δt)
 LimitLaw limit_law(double dt, Real w, Real g0);
 
-// The damped oscillator ü = −b u̇ − k u by which what is violated returns; solref: (τ, ζ) with T = ζ τ,
+// The damped oscillator ü = −b u̇ − k u by which a violated constraint recovers; solref: (τ, ζ) with T = ζ τ,
 // k = 1/T², b = 2 ζ/T, or (−k, −b). T, or 1/√k, is at least 2 δt.
 struct Recovery {
   double k, b;
 };
 Recovery recovery(double dt, const std::array<double, 2>& solref);
-// One implicit step of it from rest at `depth`, or returning at u0 >= 0:
+// Returns the speed after one implicit step from rest at `depth`, or from a return at u0 >= 0:
 //   û = (u0 + δt k depth)/(1 + δt b + δt² k)
 Real return_speed(const Recovery& r, double dt, Real depth, Real u0);
 
-// Both limits of a joint with the gaps `lower` and `upper`, that moves at v0 and would at v without them:
-// v̂ = −g/δt while g >= 0, else û of the depth −g, at most −g/δt. R gives way by a share of the change of
-// velocity that the limits demand, and under a constant force to no more than `depth`; w/R = 1/0.02 +
+// Both limits of a joint with the gaps `lower` and `upper`, which moves at v0 and would move at v without limits:
+// v̂ = −g/δt while g >= 0, else û of the depth −g, at most −g/δt. R yields by a fraction of the velocity change
+// that the limits demand, and under a constant force by no more than `depth`; w/R = 1/0.02 +
 // demand/û(depth, 0), at most 1/kLimitRigid.
 inline constexpr double kLimitYield = 0.02, kLimitDepth = 0.01, kLimitRigid = 1.0 / 16384;
 struct JointLimits {
@@ -50,14 +50,14 @@ struct ServoLaw {
   Real lower, upper;
   Scalar at(Real v) const;
 };
-// Stiffness and damping of a servo, softened to 1/(δt κ) >= β²/4π² w keeping Kd/Kp.
+// Stiffness and damping of a servo, softened to 1/(δt κ) >= β²/4π² w with Kd/Kp unchanged.
 struct ServoGains {
   Real kp, kd;
 };
 ServoGains near_rigid_gains(ServoGains gains, double dt, Real w);
 
-// Joint dry friction, Huber: R = σ w, γ = clamp((v̂ − v)/R, ±δt τ_c); v̂ = −z/τ of anchored friction
-// Of anchored friction z ← z + δt v, within the τ R δt τ_c with which all of the friction is used.
+// Joint dry friction, Huber: R = σ w, γ = clamp((v̂ − v)/R, ±δt τ_c); v̂ = −z/τ for anchored friction,
+// for which z ← z + δt v, limited to τ R δt τ_c, at which the whole friction is used.
 struct DryFrictionLaw {
   Real R, bound, v_hat = 0;
   Scalar at(Real v) const;

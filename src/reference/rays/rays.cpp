@@ -6,7 +6,7 @@
 namespace stiction::reference {
 namespace {
 
-// A ray in the frame of a geom; the pieces of its surface are offered one by one.
+// A ray in the frame of a geom; the parts of the geom's surface are tested one by one.
 class Ray {
  public:
   Ray(const Vec3& origin, const Vec3& direction) : o_(origin), d_(direction) {}
@@ -20,7 +20,7 @@ class Ray {
     distance_ = x;
     normal_ = normal.normalized();
   }
-  // The plane n·q = n·a; `holds` says which of its points belong to the surface.
+  // The plane n·q = n·a; `holds` tells which of its points belong to the surface.
   template <class F>
   void plane(const Vec3& n, const Vec3& a, const F& holds) {
     const double rate = n.dot(d_);
@@ -28,8 +28,8 @@ class Ray {
     const double x = n.dot(a - o_) / rate;
     if (holds(at(x))) offer(x, n);
   }
-  // The quadric |S (q - c)| = 1, S diagonal. With u = S d, w = S (o - c): the point of the line that is nearest to c
-  // is at x0 = −u·w/|u|², half a chord of 1 − |w + x0 u|² before and behind it.
+  // The quadric |S (q - c)| = 1, S diagonal. With u = S d, w = S (o - c): the point of the line nearest to c is at
+  // x0 = −u·w/|u|²; half the chord, squared 1 − |w + x0 u|², lies before it and half behind it.
   template <class F>
   void quadric(const Vec3& scale, const Vec3& c, const F& holds) {
     const Vec3 u = scale.cwiseProduct(d_), w = scale.cwiseProduct(o_ - c);
@@ -43,7 +43,7 @@ class Ray {
       if (holds(q)) offer(x, scale.cwiseProduct(scale.cwiseProduct(q - c)));
     }
   }
-  // Counterclockwise from outside. The line passes on the same side of all three edges:
+  // Counterclockwise from outside. The line passes all three edges on the same side:
   //   d · (a − o) × (b − o)  of one sign
   void triangle(const Vec3& a, const Vec3& b, const Vec3& c) {
     const Vec3 u = a - o_, v = b - o_, w = c - o_;
@@ -62,7 +62,7 @@ class Ray {
 constexpr auto kEverywhere = [](const Vec3&) { return true; };
 
 void plane(const Vec3& size, Ray& ray) {
-  if (ray.at(1).z() >= ray.at(0).z()) return;  // seen from above alone
+  if (ray.at(1).z() >= ray.at(0).z()) return;  // hit from above only
   ray.plane(Vec3::UnitZ(), Vec3::Zero(), [&](const Vec3& q) {
     return (size[0] <= 0 || std::abs(q.x()) <= size[0]) &&
            (size[1] <= 0 || std::abs(q.y()) <= size[1]);
@@ -110,7 +110,7 @@ void mesh(const Model& m, int id, Ray& ray) {
   }
 }
 
-// Two triangles a cell; four walls, from the surface down to the floor; the floor.
+// Two triangles per cell; four walls, from the surface down to the floor; the floor.
 void height_field(const Model& m, int id, Ray& ray) {
   const int nrow = m.hfield_nrow[at(id)], ncol = m.hfield_ncol[at(id)];
   const double* const size = &m.hfield_size[at(4 * id)];

@@ -49,7 +49,7 @@ std::pair<double, double> joint_limit(const Model& m, std::span<const double> qp
 
 namespace {
 
-// Σ impulses/δt of the rows that `rows(push, delassus, tendons)` are.
+// Returns Σ impulses/δt of the rows that `rows(push, delassus, tendons)` returns.
 template <class F>
 double force_of(const Model& m, const Options& o, const StepInputs& in, const StepResult& s,
                 const Kinematics& kin, const F& rows) {

@@ -6,16 +6,16 @@
 
 namespace stiction::reference {
 
-// (nu) At the start of the step; of servos at its end.
+// (nu) Forces at the start of the step; for servos at its end.
 VecX actuator_forces(const Model& m, const Options& o, const StepInputs& in, const StepResult& s);
-// What these forces are together on tendon t, or on the dof of a joint.
+// Sum of these forces on tendon t, or on the dof of a joint.
 double tendon_actuation(const Model& m, const VecX& forces, int t);
 double joint_actuation(const Model& m, const Options& o, const StepInputs& in,
                        const Kinematics& kin, const VecX& forces, int joint);
-// How far joint j is beyond its limit, and how fast the gap opens there; 0 within.
+// Returns how far joint j is beyond its limit, and the rate at which that gap opens; 0 within the range.
 std::pair<double, double> joint_limit(const Model& m, std::span<const double> qpos,
                                       std::span<const double> qvel, int j);
-// Of both limits of joint j or tendon t, at the end of the step.
+// Force of both limits of joint j or tendon t, at the end of the step.
 double joint_limit_force(const Model& m, const Options& o, const StepInputs& in,
                          const StepResult& s, const Kinematics& kin, int j);
 double tendon_limit_force(const Model& m, const Options& o, const StepInputs& in,

@@ -1,4 +1,4 @@
-// What sensors are attached to: poses of bodies, geoms, sites and cameras.
+// Frames that sensors are attached to: poses of bodies, geoms, sites and cameras.
 #pragma once
 
 #include "reference/tree/kinematics.h"
@@ -11,10 +11,10 @@ struct Frame {
   int body = 0;
 };
 
-// No object: the world.
+// ObjectType::none: the world.
 Frame frame_of(const Model& m, const Kinematics& kin, ObjectType type, int id);
 
-// Where camera sees site, in pixels from the upper left corner; it looks along -z, y is up:
+// Returns the pixel coordinates of a site in a camera, from the upper left corner; the camera looks along -z, y is up:
 //   W/2 - f_x x/z,   H/2 + f_y y/z
 Vec2 projection(const Model& m, const Kinematics& kin, int site, int camera);
 

@@ -13,7 +13,7 @@
 namespace stiction::reference {
 namespace {
 
-// Poses and motion of all bodies at one state; acceleration and α hold with the given q̈.
+// Poses and motion of all bodies at one state; accelerations are those for the given q̈.
 struct World {
   Kinematics kin;
   std::vector<Motion> bodies;
@@ -84,7 +84,7 @@ VecX subtree_sensor(const Model& m, const World& w, SensorType type, int root) {
   return mass > 0 ? Vec3(linear / mass) : linear;
 }
 
-// A body without mass counts where the centre of its subtree is, as in MuJoCo.
+// For a body without mass the centre of its subtree counts, as in MuJoCo.
 bool inside_site(const Model& m, const World& w, int i) {
   const ObjectType type = m.sensor_objtype[at(i)];
   const int id = m.sensor_objid[at(i)], site = m.sensor_refid[at(i)];
@@ -95,7 +95,7 @@ bool inside_site(const Model& m, const World& w, int i) {
   return inside(m.site_type[at(site)], row3(m.site_size, site), local);
 }
 
-// The geoms of a geom or of a body that are convex shapes.
+// Returns the convex geoms of a geom or body.
 std::vector<int> geoms_of(const Model& m, ObjectType type, int id) {
   std::vector<int> geoms;
   for (int g = 0; g < m.ngeom; ++g)
@@ -211,7 +211,7 @@ VecX contact(const Model& m, const StepResult& s, double dt, int i) {
     return names_geom(m, m.sensor_reftype[at(i)], m.sensor_refid[at(i)], geom);
   };
   double found = 0;
-  Vec3 force = Vec3::Zero();  // of the first on the second
+  Vec3 force = Vec3::Zero();  // of the first object on the second
   for (const Contact& c : s.contacts) {
     const Vec3 impulse = row3(c.impulse, 0);
     if (impulse.isZero(0)) continue;
@@ -226,7 +226,7 @@ VecX contact(const Model& m, const StepResult& s, double dt, int i) {
   return Eigen::Vector4d(found, force.x(), force.y(), force.z());
 }
 
-// Newton–Euler over the subtree of `root`: what its parent must exert on it, in the frame f.
+// Newton–Euler over the subtree of `root`: the force and torque of its parent on it, in the frame f.
 VecX interaction(const Model& m, const World& w, const StepInputs& in, const StepResult& s,
                  SensorType type, const Frame& f) {
   const Vec3 gravity(m.gravity[0], m.gravity[1], m.gravity[2]);

@@ -1,4 +1,4 @@
-// The zone of a site: where a ray of a touch sensor meets it, and what is inside.
+// The zone of a site: whether a ray of a touch sensor hits it, and which points are inside.
 #include <algorithm>
 #include <cmath>
 
@@ -7,7 +7,7 @@
 namespace stiction::reference {
 namespace {
 
-// Signed function of a point, <= 0 in the shape, convex.
+// A signed convex function of a point, <= 0 inside the shape.
 double depth(GeomType type, const Vec3& size, const Vec3& p) {
   switch (type) {
     case GeomType::sphere: return p.norm() - size[0];

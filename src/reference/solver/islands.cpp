@@ -6,12 +6,12 @@
 namespace stiction::reference::inline STICTION_REAL {
 namespace {
 
-// Also where a derivative alone is not zero.
+// Also tests derivatives: a zero with a tangent is not zero.
 bool is_zero(const MatX& J) {
   return (J.array() == Real(0)).all();
 }
 
-// Disjoint sets of dofs; the smallest dof of a set is its name.
+// Union-find over dofs; the smallest dof of a set represents it.
 class Sets {
  public:
   explicit Sets(int n) : above_(static_cast<std::size_t>(n)) {
@@ -25,7 +25,7 @@ class Sets {
     const int a = name(i), b = name(j);
     above_[static_cast<std::size_t>(std::max(a, b))] = std::min(a, b);
   }
-  // The dofs that a constraint moves.
+  // Joins the dofs that a constraint moves.
   void join_all(const auto& is_moved) {
     int last = -1;
     for (int i = 0; i < static_cast<int>(above_.size()); ++i) {

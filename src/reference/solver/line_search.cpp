@@ -64,7 +64,7 @@ LineSearch exact_line_search(const LineFunction& l, const LineValue& at_0, Real 
   };
   const Root root =
       newton_with_bisection(f, 0, 1, cubic_minimum(at_0, at_1), kTolerance, kTolerance);
-  return {root.x, root.evaluations - 1};  // the upper end of the bracket is α = 1 once more
+  return {root.x, root.evaluations - 1};  // the upper end of the bracket is α = 1 again
 }
 
 }  // namespace stiction::reference::inline STICTION_REAL

@@ -10,15 +10,15 @@ namespace stiction::reference::inline STICTION_REAL {
 namespace {
 
 constexpr double kEps = std::numeric_limits<double>::epsilon();
-// Round-off of the gradient relative to the impulses that it is the sum of. Those of a servo that presses
-// a joint at rest against its limit cancel, and leave nothing else to be relative to.
+// Round-off of the gradient relative to the impulses that it sums. If a servo presses a joint at rest against
+// its limit, the two impulses cancel and no other quantity sets a scale.
 constexpr double kRoundOff = 8 * kEps;
 
-// Progress of the iteration, to see when only round-off is left.
+// Tracks the progress of the iteration, to detect when only round-off is left.
 class StallTest {
  public:
-  // Cost no longer falls beyond its round-off while the residual no longer halves, or two steps in
-  // a row too small to change v.
+  // The cost decreases by no more than its round-off and the residual no longer halves, or two consecutive
+  // steps are too small to change v.
   bool stalled(const Evaluation& now, Real residual, Real alpha, Real step, Real scale) {
     const bool flat = last_cost_ - now.cost <= kEps * now.magnitude && alpha > 0.5 &&
                       residual > 0.5 * last_residual_;
@@ -88,11 +88,11 @@ Solution solve(const Problem& problem, const VecX& v0, double tolerance, int max
     const VecX x = factor.solve(-D.cwiseProduct(r));
     const VecX dv = D.cwiseProduct(x);
     const Real slope = r.dot(dv);
-    if (factor.info() != Eigen::Success || !isfinite(slope)) {  // overflow passes LLT unseen
+    if (factor.info() != Eigen::Success || !isfinite(slope)) {  // LLT does not detect overflow
       s.status |= Status::cholesky_failed;
       break;
     }
-    if (!(slope < 0)) {  // a descent direction unless only round-off is left
+    if (!(slope < 0)) {  // a descent direction, unless only round-off is left
       s.status |= Status::stalled;
       break;
     }

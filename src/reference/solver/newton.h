@@ -14,8 +14,8 @@ struct Solution {
   Real cost = 0;
 };
 
-// ‖D r‖ over the largest of ‖D A v‖, ‖D Jᵀγ‖ and what round-off of the impulses is to the tolerance; 0/0 = 0. The
-// most of any tree: what is small beside a heavy one need not be for a light one.
+// ‖D r‖ over the largest of ‖D A v‖, ‖D Jᵀγ‖ and the round-off of the impulses relative to the tolerance; 0/0 = 0. The
+// largest over the trees: an error that is small beside a heavy tree may be large for a light one.
 Real relative_residual(const Problem& problem, const Evaluation& e, const VecX& v,
                        double tolerance);
 
@@ -23,11 +23,11 @@ Real relative_residual(const Problem& problem, const Evaluation& e, const VecX& 
 // tolerance) or after max_iterations (`not_converged`).
 Solution solve(const Problem& problem, const VecX& v0, double tolerance, int max_iterations);
 
-// v, the minimum of a problem, as a function of what the problem depends on: at the minimum
+// Gives v, the minimum of a problem, its derivatives with respect to the data of the problem: at the minimum
 // 0 = d∇ℓ_p = ∂∇ℓ_p|_v + H dv, so dv = −H⁻¹ ∂∇ℓ_p|_v, with one factorization of H. In doubles: v.
 VecX differentiated(const Problem& problem, const VecX& v);
 
-// The same of any root v of `gradient`, whose derivative to v is `slope`.
+// The same for any root v of `gradient`, whose derivative with respect to v is `slope`.
 VecX differentiated(const VecX& gradient, const Eigen::MatrixXd& slope, const VecX& v);
 
 }  // namespace stiction::reference::inline STICTION_REAL

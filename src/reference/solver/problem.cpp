@@ -4,7 +4,7 @@ namespace stiction::reference::inline STICTION_REAL {
 
 namespace {
 
-// H += Jᵀ h J where J has columns that are not zero: a contact moves few of many bodies.
+// H += Jᵀ h J over the nonzero columns of J: a contact moves few of many bodies.
 void add_outer(MatX& H, const Mat3X& J, const Mat3& h) {
   std::vector<int> moved;
   for (int k = 0; k < J.cols(); ++k)

@@ -14,15 +14,15 @@ struct PointConstraint {
   Mat3X J;  // (3,nv): rows t1, t2, n
   ContactLaw law;
   Mat3X J_turning =
-      {};  // likewise of the angular velocity; empty without torsional or rolling friction
+      {};  // the same for the angular velocity; empty without torsional or rolling friction
   CoupleLaw couple = {};
-  int contact = -1;  // of the step
-  // What mocap bodies add to v_c and ω: the law is that of J v + drift.
+  int contact = -1;  // index among the contacts of the step
+  // Contribution of mocap bodies to v_c and ω: the law is that of J v + drift.
   Vec3 drift = Vec3::Zero(), drift_turning = Vec3::Zero();
 
   bool turns() const { return J_turning.cols() > 0; }
   Vec3 velocity(const VecX& v) const { return J * v + drift; }
-  // J_turning dv: how ω changes
+  // Returns J_turning dv, the change of ω.
   Vec3 turning_change(const VecX& dv) const {
     return turns() ? Vec3(J_turning * dv) : Vec3(Vec3::Zero());
   }
@@ -31,9 +31,9 @@ struct PointConstraint {
 struct RowConstraint {
   VecX J;  // (nv)
   RowLaw law;
-  int friction = -1;  // dry friction of a dof, or of tendon friction - nv
+  int friction = -1;  // index of the dof for dry friction of dofs; nv + tendon for that of tendons
 };
-// A linear law of several rows: γ = (v̂ − J v)/R, ℓ = ½ γᵀ R γ.
+// A linear law with several rows: γ = (v̂ − J v)/R, ℓ = ½ γᵀ R γ.
 struct BlockConstraint {
   int equality;
   MatX J;          // (n,nv)
@@ -49,7 +49,7 @@ struct Problem {
   std::vector<RowConstraint> rows;
   std::vector<BlockConstraint> blocks;
   std::vector<int> tree =
-      {};  // (nv)  of each dof, the dofs of one following each other; empty: one for all
+      {};  // (nv)  of each dof; the dofs of a tree are consecutive; empty: one tree
 
   bool unconstrained() const { return points.empty() && rows.empty() && blocks.empty(); }
 };
@@ -60,13 +60,13 @@ struct Evaluation {
   Real cost = 0, magnitude = 0;
   VecX momentum;  // A (v − v*)
   VecX impulse;   // Σ Jᵀ γ
-  VecX load;      // Σ |Jᵀ γ|, each constraint by itself
+  VecX load;      // Σ |Jᵀ γ|, absolute values per constraint
   MatX hessian;   // A + Σ Jᵀ G J
   VecX gradient() const { return momentum - impulse; }
 };
 Evaluation evaluate(const Problem& problem, const VecX& v);
 
-// The same problem along v + α dv, without products with J or A per evaluation.
+// The problem restricted to v + α dv, without products with J or A in each evaluation.
 class Line {
  public:
   Line(const Problem& problem, const VecX& v, const VecX& dv);

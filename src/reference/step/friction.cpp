@@ -9,8 +9,8 @@
 namespace stiction::reference::inline STICTION_REAL {
 namespace {
 
-constexpr double kFixedPoint = 1e-10;  // tolerance of the fixed point, relative as that of a solve
-constexpr int kMostRounds = 60;        // of Newton's steps and relaxations together
+constexpr double kFixedPoint = 1e-10;  // relative tolerance of the fixed point, like a solve's
+constexpr int kMostRounds = 60;        // Newton steps and relaxations together
 constexpr int kHalvings = 5;
 constexpr double kLeastRelaxation = 0.1, kMostRelaxation = 1.5;
 
@@ -65,11 +65,11 @@ class FixedPoint {
     set_bound(o_, n, p.w, c.law);
     if (c.turns()) set_bound(o_, n, p, c.couple);
   }
-  // The bounds of v itself.
+  // Sets the bounds to the normal impulses at v.
   void set_all(const VecX& v) {
     for (PointConstraint& c : problem_.points) set(c, normal_law(c, v).impulse);
   }
-  // The convex problem with the bounds that stand, which it remembers.
+  // Solves the convex problem with the current bounds, which it records.
   Solution convex(const VecX& start) {
     const auto n = static_cast<Eigen::Index>(problem_.points.size());
     bounds_.resize(n), weights_.resize(n);
@@ -89,7 +89,7 @@ class FixedPoint {
     return miss;
   }
 
-  // r with the bounds of v, and its size as solve() has it.
+  // r with the bounds of v, and its residual as defined by solve().
   struct Root {
     Evaluation e;
     double residual;
@@ -119,12 +119,12 @@ class FixedPoint {
     }
     return K;
   }
-  // ∂γ/∂n0: γ is linear in n0 where ε_s is v_s, and nothing but a function of x/n0 times n0 where ε_s grows with it. A
-  // central difference is right to 1e-10 of it, and Newton's method asks for no more.
+  // ∂γ/∂n0: γ is linear in n0 where ε_s is v_s, and a function of x/n0 times n0 where ε_s grows with n0. A central
+  // difference has a relative error of 1e-10, which is sufficient for Newton's method.
   template <class Law, class Set>
   Vec3 change_by_bound(const Law& law, const Vec3& v, const Set& set_to) const {
     const Real h = 1e-5 * law.n0;
-    if (!(h > 0)) {  // no bound, no friction, and a small one is a straight line
+    if (!(h > 0)) {  // without a bound there is no friction, which is linear in a small bound
       Law one = law;
       set_to(one, Real(1e-12));
       return (evaluate(one, v).impulse - evaluate(law, v).impulse) / 1e-12;
@@ -135,7 +135,7 @@ class FixedPoint {
     return change;
   }
 
-  // Newton's steps from s.v while |D r| falls; true: s.v is the root. Else s.v is where it was.
+  // Newton's method from s.v while |D r| decreases. Returns true if s.v is the root; else s.v is unchanged.
   bool newton(Solution& s) {
     VecX v = at_values(s.v);
     Root now = at(v);
@@ -152,7 +152,7 @@ class FixedPoint {
         next = at(v - (alpha *= 0.5) * step.cast<Real>());
       if (!(next.residual < now.residual)) {
         if (now.residual > kFixedPoint) return false;
-        break;  // round-off
+        break;  // round-off level
       }
       v -= alpha * step.cast<Real>();
       now = std::move(next);
@@ -164,7 +164,7 @@ class FixedPoint {
     return true;
   }
 
-  // As a function of what the problem depends on, through the bounds as well.
+  // Differentiates the solution with respect to the data of the problem, through the bounds as well.
   Solution finish(Solution& s) {
     const Root root = at(s.v);
     s.v = differentiated(root.e.gradient(), slope(root.e, s.v), s.v);

@@ -13,13 +13,13 @@ namespace {
 
 using Eigen::Quaterniond;
 
-// What a column of the Jacobian is a derivative to.
+// The variable of a column of the Jacobian.
 struct Direction {
   enum class Of { position, velocity, control, friction } of;
   int index;
 };
 
-// Arguments of a step that grow in one direction for each component of the tangents.
+// Arguments of a step, each seeded in one direction per component of the tangents.
 struct Seeds {
   std::vector<Real> qpos, qvel, ctrl, friction;
 };
@@ -44,7 +44,7 @@ void seed_position(const Model& m, int i, int k, std::vector<Real>& qpos) {
   for (int c = 0; c < 3; ++c) qpos[at(first + 1 + c)].tangent[k] = rate.vec()[c];
 }
 
-// Tangent k of a position in the tangent space there: the inverse of seed_position.
+// Tangent k of a position, in the tangent space at that position: the inverse of seed_position.
 Eigen::VectorXd position_tangent(const Model& m, const VecX& q, int k) {
   Eigen::VectorXd result(m.nv);
   for (int j = 0; j < m.njnt; ++j) {
@@ -75,7 +75,7 @@ std::vector<Real> lifted(std::span<const double> numbers) {
   return {numbers.begin(), numbers.end()};
 }
 
-// All columns but those of pairs that were not in the problem, whose derivative is 0.
+// All columns except those of pairs that were not in the problem, whose derivative is 0.
 std::vector<Direction> directions(const Model& m, const StepResult& step) {
   std::vector<Direction> all;
   for (int i = 0; i < m.nv; ++i) all.push_back({Direction::Of::position, i});

@@ -1,4 +1,4 @@
-// A step as its public result.
+// Converts a step to its public result.
 #include "reference/step/results.h"
 
 #include <algorithm>
@@ -13,7 +13,7 @@ std::vector<double> to_vector(const VecX& v) {
   return {v.data(), v.data() + v.size()};
 }
 
-// Impulses, slip and body wrenches of the solution; next anchors and rebounds.
+// Writes impulses, slip and body wrenches of the solution; next anchors and rebounds.
 void contact_results(const Model& m, const Options& o, const Step& step, StepResult& s) {
   const double dt = *o.timestep;
   for (std::size_t i = 0; i < step.contacts.points.size(); ++i) {
@@ -61,17 +61,17 @@ void contact_results(const Model& m, const Options& o, const Step& step, StepRes
       s.status |= Status::late_contact;
 }
 
-// Forces and torques of the blocks on body 2; along a coupling.
+// Writes forces and torques of the blocks on body 2; of a coupling the force along it.
 void equality_results(double dt, const Step& step, StepResult& s) {
   for (const BlockConstraint& c : step.problem.blocks) {
     const VecX impulse = c.impulse(step.v);
     const int n = static_cast<int>(impulse.size());
-    for (int k = 0; k < n; ++k)  // of a weld the torque comes first
+    for (int k = 0; k < n; ++k)  // the torque of a weld comes first
       s.eq_force[at(6 * c.equality + (n == 6 ? (k + 3) % 6 : k))] = impulse[k] / dt;
   }
 }
 
-// Where mocap_vel takes the mocap bodies in a step: p + δt v, exp(δt ω) R.
+// Moves the mocap bodies by mocap_vel over a step: p + δt v, exp(δt ω) R.
 struct MocapPoses {
   std::vector<double> pos, quat;  // (nmocap,3) (nmocap,4)
 };
@@ -95,7 +95,7 @@ MocapPoses advance_mocap(const Model& m, double dt, std::span<const double> pos,
   return next;
 }
 
-// What a step that can't be taken returns: the state as it was, zeros elsewhere.
+// Returns the result of a step that cannot be taken: the state as it was, zeros elsewhere.
 StepResult unchanged(const Model& m, const StepInputs& in) {
   StepResult s;
   s.qpos.assign(in.qpos.begin(), in.qpos.end());

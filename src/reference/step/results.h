@@ -12,7 +12,7 @@ inline std::array<double, 3> array3(const Vec3& v) {
   return {v.x(), v.y(), v.z()};
 }
 
-// Geometry and material of a point; impulses zero.
+// Returns the geometry and material of a point; impulses are zero.
 Contact contact(const Model& m, const ContactPoint& p);
 
 StepResult step(const Model& m, const Options& o, const StepInputs& in);

@@ -11,15 +11,15 @@
 namespace stiction::reference::inline STICTION_REAL {
 namespace {
 
-// Where the rows of the joints take the free motion, by one Newton step from v0; v* if none acts at
-// v0, while v* itself knows nothing of a servo whose target jumps.
+// Returns the motion with the rows of the joints, by one Newton step from v0: v* if no row acts at v0. v* itself
+// does not feel a servo whose target jumps.
 VecX motion_with_rows(const Problem& rows_only, const VecX& v0) {
   const Evaluation e = evaluate(rows_only, v0);
   return v0 - e.hessian.llt().solve(e.gradient());
 }
 
-// What mocap bodies and surfaces add to the velocities of body 2 against body 1 at a point, in its frame;
-// `carried`: the motion of the bodies at rest in their joints. A surface moves along itself, so it has no normal
+// Contribution of mocap bodies and surfaces to the velocities of body 2 relative to body 1 at a point, in its frame;
+// `carried`: the motion of the bodies with their joints at rest. A surface moves tangentially, so it has no normal
 // part.
 struct Drift {
   Vec3 velocity, omega;
@@ -77,7 +77,7 @@ Contacts contact_constraints(const Model& m, const Options& o, double dt, const 
       }
     }
     p.w = delassus(J);
-    if (p.w == 0) continue;  // nothing can move at this point
+    if (p.w == 0) continue;  // neither body can move at this point
     problem.points.push_back({J, contact_law(m, o, dt, p.v_c0, p)});
     problem.points.back().contact = static_cast<int>(contacts.points.size());
     problem.points.back().drift = drift.velocity, problem.points.back().drift_turning = drift.omega;
@@ -92,7 +92,7 @@ Contacts contact_constraints(const Model& m, const Options& o, double dt, const 
   return contacts;
 }
 
-// The tree of each dof: the first body on its path to the root that has joints.
+// Returns the tree of each dof, as the first body with joints on the path from the root to it.
 std::vector<int> trees(const Model& m) {
   std::vector<int> of_body(at(m.nbody), -1), tree;
   for (int b = 1; b < m.nbody; ++b) {
@@ -103,7 +103,7 @@ std::vector<int> trees(const Model& m) {
   return tree;
 }
 
-// Where Newton's method starts: at v0, or slower where a barrier would be passed, so that every gap keeps
+// Returns the start of Newton's method: v0, or v0 scaled down so that no barrier is passed and every gap keeps
 // half of its length.
 VecX start(const Options& o, const VecX& v0, const Problem& problem,
            const std::vector<ContactPoint>& points) {
@@ -149,7 +149,7 @@ Step take_step(const Model& m, const Options& o, const StepInputs& in) {
   s.problem.blocks = equality_blocks(m, dt, s.kin, lengths, in, delassus);
   s.contacts = contact_constraints(m, o, dt, s.kin, in, v0, delassus, s.problem);
 
-  // adhesion: v* moves by A⁻¹ δt f
+  // adhesion: changes v* by A⁻¹ δt f
   if (std::ranges::count(m.actuator_trntype, Transmission::body) > 0)
     s.problem.v_star += s.free.A.llt().solve(
         dt * adhesion_force(m, s.kin, s.contacts.points,

@@ -12,16 +12,16 @@ struct LeftOut {
   Mat3X J;
   Reach reach;
   Real gap;
-  Vec3 drift;  // of J v
+  Vec3 drift;  // added to J v
 };
 
-// Contact points in the problem, and those without an impulse in this step.
+// Contact points in the problem, and the points left out as they have no impulse in this step.
 struct Contacts {
   std::vector<ContactPoint> points;
   std::vector<LeftOut> left_out;
 };
 
-// All that a step computes. Where the status froze it, what comes after the reason is empty.
+// Everything that a step computes. If a status bit froze it, members computed after that are empty.
 struct Step {
   Status status = Status::ok;
   Kinematics kin;

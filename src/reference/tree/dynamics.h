@@ -5,7 +5,7 @@
 
 namespace stiction::reference::inline STICTION_REAL {
 
-// Static and mocap bodies have no dof between themselves and the world.
+// Returns whether the body moves; static and mocap bodies have no dof between them and the world.
 bool moves(const Model& m, int b);
 
 // Velocity of the centre of mass of body b.

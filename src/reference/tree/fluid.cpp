@@ -14,13 +14,13 @@ double fourth(double x) {
   return x * x * x * x;
 }
 
-// At one point, in the axes of a box or an ellipsoid: drag coefficients and the forces beside drag.
+// At one point, in the axes of a box or an ellipsoid: drag coefficients, and the forces other than drag.
 struct Local {
   Vec3 linear = Vec3::Zero(), angular = Vec3::Zero();
   Vec3 force = Vec3::Zero(), torque = Vec3::Zero();
 };
 
-// The homogeneous box with the body's mass and moments.
+// The homogeneous box with the body's mass and moments of inertia.
 Local on_box(const Model& m, int b, const Vec3& w, const Vec3& v) {
   const Semiaxes I = stiction::row3(std::span<const double>(m.body_inertia), b);
   const double mass = m.body_mass[at(b)];
@@ -48,7 +48,7 @@ Semiaxes semiaxes(const Model& m, int g) {
   }
 }
 
-// coef: fluidcoef. Lift and area of the shadow along v; n: normal to the plane of the shadow's edge.
+// coef: fluidcoef. Lift, and area of the silhouette along v; n: normal to the plane of the silhouette.
 Vec3 lift_and_shadow(const Model& m, const double* coef, const Semiaxes& s, const Vec3& v,
                      Real& shadow) {
   const Real speed = v.norm();
@@ -61,7 +61,7 @@ Vec3 lift_and_shadow(const Model& m, const double* coef, const Semiaxes& s, cons
     n[i] = side * side * u[i];
   }
   shadow = kPi * n.norm() / sqrt(n.dot(u));
-  // Kutta and Joukowski: across v, in the plane of n and v
+  // Kutta–Joukowski: perpendicular to v, in the plane of n and v
   const Real cosine = n.dot(u) / n.norm();
   return coef[4] * m.density * cosine * shadow * speed * speed / n.norm() * n.cross(u).cross(u);
 }
@@ -72,7 +72,7 @@ Local on_ellipsoid(const Model& m, int g, const Vec3& w, const Vec3& v) {
   const double blunt = coef[1], slender = coef[2], angular = coef[3];
   Local f;
 
-  // of the mass that moves along, with momenta p and L
+  // added mass, with momenta p and L
   Vec3 p, L;
   for (int i = 0; i < 3; ++i)
     p[i] = m.density * coef[6 + i] * v[i], L[i] = m.density * coef[9 + i] * w[i];

@@ -3,8 +3,8 @@
 namespace stiction::reference::inline STICTION_REAL {
 namespace {
 
-// Half of the torque as an impulse is s Ω × I Ω, s = tan(δt |Ω|/2)/|Ω|: then the momentum turns about
-// Ω by exactly the angle of exp(δt Ω). A series in u = (δt |Ω|)²; from δt |Ω| = 1 on s |Ω| stays.
+// Half of the torque as an impulse is s Ω × I Ω, s = tan(δt |Ω|/2)/|Ω|: then the momentum rotates about Ω by
+// exactly the angle of exp(δt Ω). A series in u = (δt |Ω|)²; from δt |Ω| = 1 on, s |Ω| is constant.
 struct Half {
   Real s, slope;  // slope: ds/d|Ω|²
 };
@@ -17,12 +17,12 @@ Half half(double dt, const Vec3& omega) {
   return {0.5 * dt * t, 0.5 * dt * dt * dt * dt_du};
 }
 
-// How far exp(δt Ω) takes the point at r, per unit of time: (exp(δt Ω) − 1) r / δt.
+// Returns the mean velocity of the point at r under the rotation exp(δt Ω): (exp(δt Ω) − 1) r / δt.
 Vec3 secant(double dt, const Vec3& omega, const Vec3& r) {
   return ((exp_quat(dt * omega) * r) - r) / dt;
 }
 
-// Composite inertia of the subtree of b about the point p, in the world.
+// Returns the composite inertia of the subtree of b about the point p, in world axes.
 Mat3 composite(const Model& m, const Kinematics& kin, const std::vector<bool>& below,
                const Vec3& p) {
   Mat3 sum = Mat3::Zero();
@@ -35,7 +35,7 @@ Mat3 composite(const Model& m, const Kinematics& kin, const std::vector<bool>& b
   return sum;
 }
 
-// Ω of the middle: (I + J) (Ω − Ω0) + s Ω × I Ω = impulse
+// Solves (I + J) (Ω − Ω0) + s Ω × I Ω = impulse for the midpoint angular velocity Ω.
 Vec3 middle(const Turning& t, double dt, const Vec3& omega0, const Vec3& impulse) {
   const Mat3 J = t.extra.asDiagonal();
   const Mat3& I = t.inertia;
@@ -61,7 +61,7 @@ std::vector<Turning> turning(const Model& m, const Kinematics& kin, bool moving,
   for (int j = 0; j < m.njnt; ++j) {
     const JointType type = m.jnt_type[at(j)];
     if (type != JointType::free && type != JointType::ball) continue;
-    // on bodies that move: in k
+    // between moving bodies the torque is explicit, in k
     const bool carried = moving && type == JointType::ball && is_carried(m, m.jnt_bodyid[at(j)]);
     if (carried || m.dof_parentid[at(m.jnt_dofadr[at(j)])] >= 0) continue;
     Turning t;
@@ -100,7 +100,7 @@ VecX first_half(const std::vector<Turning>& joints, double dt, const VecX& v0, c
     const Vec3 euler = w0 + H.llt().solve(dt * explicit_torque);
     const Vec3 w = middle(t, dt, w0, dt * torque);
     change.segment<3>(t.dof) = w - euler;
-    // the centre of mass goes straight on: so does v_o + (exp(δt Ω) − 1) r / δt
+    // the centre of mass moves in a straight line, and so does v_o + (exp(δt Ω) − 1) r / δt
     if (t.free)
       change.segment<3>(t.dof - 3) =
           t.axes * (euler.cross(t.arm) + dt * w0.cross(w0.cross(t.arm)) - secant(dt, w, t.arm));

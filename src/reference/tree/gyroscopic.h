@@ -1,5 +1,5 @@
-// Gyroscopic torque of free joints and of ball joints on the world by the implicit midpoint rule: half of it before
-// the solve, half after it (docs/method.md, 1).
+// Gyroscopic torque of free joints, and of ball joints on the world, by the implicit midpoint rule: one half before
+// the solve, one half after it (docs/method.md, 1).
 #pragma once
 
 #include "reference/tree/kinematics.h"
@@ -7,9 +7,9 @@
 
 namespace stiction::reference::inline STICTION_REAL {
 
-// What turns with a free or ball joint: its body and all below it, rigid in the pose at q0.
+// The inertia that rotates with a free or ball joint: its body and all bodies below, rigid in the pose at q0.
 struct Turning {
-  int dof;  // the first of the joint's three rotations
+  int dof;  // the first of the joint's three rotational dofs
   bool free;
   Mat3 axes;     // R: of the body, in the world
   Mat3 inertia;  // I, body axes; free: about the common centre of mass, ball: about the anchor
@@ -20,11 +20,11 @@ struct Turning {
 std::vector<Turning> turning(const Model& m, const Kinematics& kin, bool moving,
                              const VecX& resistance);
 
-// What the implicit torque adds to v* = v0 + A⁻¹ δt k with the explicit torque. `force`: −bias + wrenches on the bodies,
-// at v0.
+// Returns the change of v* = v0 + A⁻¹ δt k when the implicit torque replaces the explicit one. `force`: −bias +
+// wrenches on the bodies, at v0.
 VecX first_half(const std::vector<Turning>& joints, double dt, const VecX& v0, const VecX& force);
 
-// Velocity at the end of the step whose problem has the solution v.
+// Returns the velocity at the end of the step whose problem has the solution v.
 VecX second_half(const std::vector<Turning>& joints, double dt, const VecX& v);
 
 }  // namespace stiction::reference::inline STICTION_REAL

@@ -3,7 +3,7 @@
 namespace stiction::reference::inline STICTION_REAL {
 namespace {
 
-// The three dofs from `dof` on turn about the columns of `axes` through `anchor`.
+// Makes the three dofs from `dof` on rotations about the columns of `axes` through `anchor`.
 void set_rotation_dofs(Kinematics& kin, int dof, const Mat3& axes, const Vec3& anchor) {
   for (int k = 0; k < 3; ++k) {
     kin.dof_axis[at(dof + k)] = axes.col(k);
@@ -12,7 +12,7 @@ void set_rotation_dofs(Kinematics& kin, int dof, const Mat3& axes, const Vec3& a
   }
 }
 
-// Carries the pose (pos, quat) of a body through joint j, and records the joint's axes.
+// Moves the pose (pos, quat) of a body through joint j, and records the joint's axes.
 void apply_joint(const Model& m, int j, std::span<const Real> qpos, Vec3& pos, Quat& quat,
                  Kinematics& kin) {
   const int adr = m.jnt_qposadr[at(j)], dof = m.jnt_dofadr[at(j)];
@@ -53,7 +53,7 @@ void apply_joint(const Model& m, int j, std::span<const Real> qpos, Vec3& pos, Q
   }
 }
 
-// The dofs that move body b, last first.
+// Visits the dofs that move body b, last first.
 template <class F>
 void for_each_dof(const Model& m, int b, F&& f) {
   const int weld = m.body_weldid[at(b)];
@@ -94,7 +94,7 @@ Kinematics kinematics(const Model& m, std::span<const Real> qpos, std::span<cons
     kin.xquat[at(b)] = quat;
   }
 
-  // what is fixed to the bodies
+  // frames fixed to the bodies
   for (int b = 0; b < m.nbody; ++b) {
     const Quat& q = kin.xquat[at(b)];
     kin.xmat.push_back(q.toRotationMatrix());
@@ -140,7 +140,7 @@ std::vector<Motion> motion(const Model& m, const Kinematics& kin, std::span<cons
                            std::span<const double> mocap_vel) {
   std::vector<Motion> result(at(m.nbody));
   for (int b = 1; b < m.nbody; ++b) {
-    // start as a part of the parent, seen at the parent's origin
+    // start with the motion of the parent, at the parent's origin
     Motion s = result[at(m.body_parentid[at(b)])];
     Vec3 at_point = kin.xpos[at(m.body_parentid[at(b)])];
     const auto move_to = [&](const Vec3& p) {
@@ -149,7 +149,7 @@ std::vector<Motion> motion(const Model& m, const Kinematics& kin, std::span<cons
       at_point = p;
     };
 
-    // then add what each joint allows
+    // then add the motion of each joint
     for (int k = 0; k < m.body_jntnum[at(b)]; ++k) {
       const int j = m.body_jntadr[at(b)] + k, dof = m.jnt_dofadr[at(j)];
       const auto rate = [&](int i) { return kin.dof_axis[at(i)] * qvel[at(i)]; };
@@ -166,7 +166,7 @@ std::vector<Motion> motion(const Model& m, const Kinematics& kin, std::span<cons
           s.acceleration += 2 * s.omega.cross(rate(dof));
           break;
         case JointType::hinge:
-        case JointType::ball: {  // α += ω × ω_rel: the axes turn with the predecessor
+        case JointType::ball: {  // α += ω × ω_rel: the axes rotate with the parent
           move_to(kin.xanchor[at(j)]);
           Vec3 relative = rate(dof);
           if (m.jnt_type[at(j)] == JointType::ball) relative += rate(dof + 1) + rate(dof + 2);
@@ -199,7 +199,7 @@ std::vector<Vec3> subtree_com(const Model& m, const Kinematics& kin) {
 
 VecX integrate_position(const Model& m, std::span<const Real> qpos, const VecX& v, double dt) {
   VecX q = Eigen::Map<const VecX>(qpos.data(), m.nq);
-  // adding +0 turns -0 into +0, so that a sign never leaks out
+  // adding +0 turns -0 into +0, so that the sign of a zero does not propagate
   const auto advance_quat = [&](int adr, const Vec3& omega) {
     const Quat now = Quat(q[adr], q[adr + 1], q[adr + 2], q[adr + 3]).normalized();
     const Quat next = (now * exp_quat(dt * omega)).normalized();

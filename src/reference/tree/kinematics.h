@@ -25,7 +25,7 @@ struct Kinematics {
 Kinematics kinematics(const Model& m, std::span<const Real> qpos, std::span<const double> mocap_pos,
                       std::span<const double> mocap_quat);
 
-// 3 x nv: velocity of the point `p` fixed to body b is jacobian * qvel.
+// 3 x nv: jacobian * qvel is the velocity of the point `p` fixed to body b.
 Mat3X point_jacobian(const Model& m, const Kinematics& kin, int b, const Vec3& p);
 // 3 x nv: angular velocity of body b.
 Mat3X rotation_jacobian(const Model& m, const Kinematics& kin, int b);
@@ -36,20 +36,20 @@ struct Motion {
   Vec3 omega = Vec3::Zero(), alpha = Vec3::Zero();
   Vec3 velocity = Vec3::Zero(), acceleration = Vec3::Zero();
 
-  // Of the body's point at r from that origin: v + ω × r, a + α × r + ω × (ω × r).
+  // Velocity and acceleration of the point at r from that origin: v + ω × r, a + α × r + ω × (ω × r).
   Vec3 velocity_at(const Vec3& r) const { return velocity + omega.cross(r); }
   Vec3 acceleration_at(const Vec3& r) const {
     return acceleration + alpha.cross(r) + omega.cross(omega.cross(r));
   }
 };
-// mocap_vel (nmocap,6): angular, linear; empty: mocap bodies stand.
+// mocap_vel (nmocap,6): angular, linear; empty: mocap bodies are at rest.
 std::vector<Motion> motion(const Model& m, const Kinematics& kin, std::span<const Real> qvel,
                            std::span<const double> mocap_vel);
 
-// Whether a mocap body carries body b.
+// Returns whether a mocap body carries body b.
 bool is_carried(const Model& m, int b);
 
-// Centre of mass of the subtree of each body (the body's own position where the subtree is massless).
+// Centre of mass of the subtree of each body (the body's own position if the subtree has no mass).
 std::vector<Vec3> subtree_com(const Model& m, const Kinematics& kin);
 
 // q ⊕ δt v: positions add, quaternions advance by the exponential map and stay unit.

@@ -11,7 +11,7 @@ Vec3 quat_difference(std::span<const Real> q, std::span<const double> q0) {
   return log_quat(row4(q0, 0).normalized().conjugate() * row4(q, 0).normalized());
 }
 
-// q ⊖ q_spring on the dofs of joint j, zero-length where the joint has no spring.
+// Returns q ⊖ q_spring on the dofs of joint j.
 VecX spring_deflection(const Model& m, int j, std::span<const Real> qpos) {
   const auto adr = at(m.jnt_qposadr[at(j)]);
   const auto q = qpos.subspan(adr);
@@ -29,8 +29,8 @@ VecX spring_deflection(const Model& m, int j, std::span<const Real> qpos) {
   return VecX::Constant(1, q[0] - rest[0]);
 }
 
-// What has a spring of its own: a joint with one dof, a ball, of a free joint the translation and the rotation.
-// f(dof, x): x the deflection, of one dof its signed length.
+// Visits each part with a spring of its own: a joint with one dof, a ball, translation and rotation of a free joint.
+// f(dof, x): x is the deflection; with one dof its signed length.
 void for_springs(const Model& m, std::span<const Real> qpos, const auto& f) {
   for (int j = 0; j < m.njnt; ++j) {
     if (!is_given(m.jnt_stiffness[at(j)], m.jnt_stiffnesspoly, j)) continue;

@@ -205,6 +205,22 @@ def test_contacts_at_rest():
     np.testing.assert_allclose(readings[5], [4, 0, 0, weight], atol=1e-3 * weight)
 
 
+def test_forces_are_means_over_the_step():
+    """A damped slide: m (v' − v)/δt = −d v'. MuJoCo's is −d v, which differs by δt d/m where the step is not short."""
+    xml = """<mujoco><option gravity="0 0 0" timestep="{}"/><worldbody><body><joint type="slide" axis="1 0 0" damping="100"/>
+      <geom size=".1" mass="1"/><body><site name="s"/><geom size=".1" mass="2" contype="0" conaffinity="0"/></body></body>
+      </worldbody><sensor><force site="s"/></sensor></mujoco>"""
+    for dt in (2e-2, 2e-3, 2e-5):
+        text = xml.format(dt)
+        ours = stiction.Reference(stiction.Model.from_xml(text)).step(np.zeros(1), np.ones(1)).sensordata[0]
+        theirs = mujoco.MjModel.from_xml_string(text)
+        data = mujoco.MjData(theirs)
+        data.qvel[0] = 1
+        mujoco.mj_forward(theirs, data)
+        assert data.sensordata[0] == pytest.approx(-2 / 3 * 100)
+        assert ours == pytest.approx(-2 / 3 * 100 / (1 + dt * 100 / 3), rel=1e-9)
+
+
 def test_report():
     xml = """<mujoco><worldbody><body name="b"><joint name="j"/><geom name="g" size="1"/>
       <site name="s"/></body></worldbody><sensor>{}</sensor></mujoco>"""

@@ -222,8 +222,7 @@ DEFAULTS = {
     "contact_model": "lagged",
     "stiction": "regularized", "stiction_tolerance": 1e-4,  # fmt: skip
     "regularization": 1e-3, "near_rigid": 1.0,  # fmt: skip
-    "solver_tolerance": None,
-    "max_iterations": 32, "friction_iterations": "auto", "friction_tolerance": None,  # fmt: skip
+    "solver_tolerance": None, "max_iterations": 32, "friction_iterations": "auto", "friction_tolerance": None,  # fmt: skip
     "contact_pairs": "speculative", "limits": "auto", "gyroscopic": "auto",  # fmt: skip
     "friction_combination": "mujoco", "linear_solver": "cholesky", "mocap_velocity": "difference",  # fmt: skip
     "scheme": "implicit_euler", "normal_law": "hunt_crossley", "barrier": None, "barrier_distance": 1e-3,  # fmt: skip
@@ -262,11 +261,8 @@ def test_options_round_trips():
     assert pickle.loads(pickle.dumps(options)) == options
     assert options.replace(**DEFAULTS) == stiction.Options()
     assert options != "lagged"
-
-
-def test_options_are_immutable():
-    with pytest.raises(AttributeError):
-        stiction.Options().timestep = 0.1
+    with pytest.raises(AttributeError):  # immutable
+        options.timestep = 0.1
 
 
 @pytest.mark.parametrize(
@@ -292,9 +288,13 @@ def test_option_out_of_range(name, value, said):
     assert name in str(caught.value) and isinstance(caught.value, ValueError)
 
 
-def test_unknown_option_is_a_type_error():
-    with pytest.raises(TypeError):
-        stiction.Options(time_step=0.1)
+@pytest.mark.parametrize(("name", "value", "said"), [
+    ("time_step", 0.1, "no field 'time_step'.*'timestep'"), ("timestep", "fast", r"given 'fast'; expected float \| None"),
+    ("max_iterations", 1.5, "expected int"), ("stiction", 1, "Literal"), ("friction_iterations", [3], "'fixed_point'"),
+])  # fmt: skip
+def test_option_of_another_name_or_type(name, value, said):
+    with pytest.raises(TypeError, match=said):
+        stiction.Options().replace(**{name: value})
 
 
 # --------------------------------------------------------------------------------- Reference

@@ -20,6 +20,16 @@ def beside(mass):
     </worldbody></mujoco>""")
 
 
+def under_gantry(mass):
+    """A box of 0.1 kg on slides along z and x of a gantry that falls: one tree."""
+    return stiction.Model.from_xml(f"""<mujoco><option timestep="0.002"/><worldbody>
+      <geom type="plane" size="5 5 1" friction=".5"/>
+      <body pos="0 0 50"><joint type="slide" axis="0 0 1"/><geom size=".1" mass="{mass}" contype="0" conaffinity="0"/>
+        <body pos="0 0 -49.95"><joint type="slide" axis="0 0 1"/><joint type="slide" axis="1 0 0"/>
+          <geom type="box" size=".1 .1 .05" mass=".1" friction=".5"/></body></body>
+    </worldbody></mujoco>""")
+
+
 class OfReference:
     def __init__(self, model, options):
         self.reference = stiction.Reference(model, options)
@@ -75,3 +85,17 @@ def test_a_box_slides_as_far_beside_a_falling_weight(name, friction):
     for mass in (100, 1e4):
         # what is left of the residual is a share of the box's own impulses
         assert distance(mass) == pytest.approx(alone, rel=2e-3)
+
+
+@pytest.mark.parametrize("friction", (1, "auto"))
+@pytest.mark.parametrize("name", ENGINES)
+def test_a_box_slides_as_far_under_a_falling_gantry(name, friction):
+    def distance(mass):
+        scene = engine(name, under_gantry(mass), friction)
+        scene.qvel[2] = 1.0
+        scene.step(400)
+        return scene.qpos[2]
+
+    right = 1 / (2 * 0.5 * 9.81)
+    for mass in (1, 1000):  # its share of the mass: one of the tree, and light
+        assert distance(mass) == pytest.approx(right, rel=0.02)

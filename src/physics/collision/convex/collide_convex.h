@@ -59,12 +59,44 @@ STICTION_FN int feature_points(const ContactList& list, const HullShape& a, cons
   return 2;
 }
 
-// The points of the pair, `count` of them, and their normal. Of shapes that are farther apart than
-// `reach`, no point is written.
+// What one lane knows of how two shapes may act (SearchLimit, ClosingMotion).
+struct LaneLimit {
+  double reach;
+  Vec3<double> axis;
+  bool closes;  // what follows is known
+  Vec3<double> velocity[2], spin[2];
+  double radius, rest, twice_horizon;
+
+  // No point acts of shapes that are `gap` apart along n. The points of a patch are beside the shape by no more than their
+  // own gaps, which grow faster than what they may close.
+  STICTION_FN bool is_idle(const Vec3<double>& n, double gap) const {
+    if (!closes) return false;
+    double closing = 0, turning = 0;
+    for (int k = 0; k < 2; ++k) {
+      const double across = norm(cross(n, spin[k]));
+      turning = vmax(turning, across);
+      closing = vmax(closing, across * (radius + gap) - dot(n, velocity[k]));
+    }
+    return twice_horizon * turning < 1 && gap > rest + twice_horizon * closing;
+  }
+};
+template <class W>
+STICTION_FN LaneLimit lane_limit(const SearchLimit<W>& limit, int lane) {
+  const auto at = [&](const auto& x) { return get_lane(x, lane); };
+  LaneLimit one;
+  one.reach = at(limit.reach), one.axis = at(limit.axis), one.closes = limit.closing != nullptr;
+  if (!one.closes) return one;
+  const ClosingMotion<W>& c = *limit.closing;
+  for (int k = 0; k < 2; ++k) one.velocity[k] = at(c.velocity[k]), one.spin[k] = at(c.spin[k]);
+  one.radius = at(c.radius), one.rest = at(c.rest), one.twice_horizon = at(c.twice_horizon);
+  return one;
+}
+
+// The points of the pair, `count` of them, and their normal. Of shapes that are farther apart than the reach no point is
+// written, and where none acts the nearest alone, in all slots, the others out of reach.
 template <class L>
-STICTION_RARE Vec3<double> convex_points(const L& a, const L& b, int count, double reach,
-                                         const Vec3<double>& axis, bool& beyond,
-                                         LaneContact* slot) {
+STICTION_RARE Vec3<double> convex_points(const L& a, const L& b, int count, const LaneLimit& limit,
+                                         bool& beyond, LaneContact* slot) {
   constexpr bool kMeshes = std::is_same_v<L, HullShape>;
   beyond = false;
   if constexpr (kMeshes) {
@@ -73,17 +105,16 @@ STICTION_RARE Vec3<double> convex_points(const L& a, const L& b, int count, doub
       return a.z;
     }
   }
-  const ConvexDistance d = convex_distance(a, b, reach, axis);
-  beyond = d.distance > reach;
+  const ConvexDistance d = convex_distance(a, b, limit.reach, limit.axis);
+  beyond = d.distance > limit.reach;
   if (beyond) return d.normal;
   const Vec3<double> n = d.normal, between = b.centre - a.centre;
   const ContactList list{n, d.distance, slot};
   const LaneContact touch = touching_point(d);
-  if (count == 1) {
-    slot[0] = touch;
-    return n;
-  }
-  const int used = feature_points(list, a, b, between, d, count);
+  slot[0] = touch;
+  if (count == 1) return n;
+  const bool idle = limit.is_idle(n, d.distance);
+  const int used = idle ? 1 : feature_points(list, a, b, between, d, count);
   // a slot without a feature repeats the first, out of reach
   for (int k = used; k < count; ++k)
     list.on_a(k, slot[0].point_a, vmax(slot[0].distance, 0.0) + core_extent(a) + a.radius());
@@ -141,7 +172,7 @@ STICTION_RARE void collide_convex(const ShapeKind<W>& kind_a, const ShapeKind<W>
     bool beyond;
     const Vec3<double> n =
         convex_points<L>(lane_shape<L>(kind_a, a, lane), lane_shape<L>(kind_b, b, lane), count,
-                         get_lane(limit.reach, lane), get_lane(limit.axis, lane), beyond, slot);
+                         lane_limit(limit, lane), beyond, slot);
     if (beyond) {
       set_lane(limit.beyond, lane, 1.0);
       return;

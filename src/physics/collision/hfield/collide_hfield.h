@@ -11,7 +11,7 @@ STICTION_PHYSICS_BEGIN
 
 inline constexpr double kIdle = 1e6;  // m, least distance of an empty slot where any may matter
 
-// The cells over which the shape is or comes within reach.
+// The cells that the shape covers or comes within reach of.
 struct HfieldWindow {
   int i0, i1, j0, j1;
   int i_end,
@@ -44,7 +44,7 @@ STICTION_FN bool is_deep(const Hfield& h, const HullShape& b) {
   return p.z - b.radius() < h.height(p.x, p.y) - shallow(h);
 }
 
-// What the filter has let through.
+// Adds the points of the edges, nodes and faces that the filter has passed.
 template <class W>
 STICTION_FN void node_points(const Hfield& h, const HfieldWindow& w, const HullShape& b,
                              const HfieldFilter<W>& filter, const HfieldNodes<W>& nodes,
@@ -68,7 +68,7 @@ STICTION_FN void node_points(const Hfield& h, const HfieldWindow& w, const HullS
   }
 }
 
-// The points of the pair; false: none is within reach.
+// Finds the points of the pair; returns false if none is within reach.
 template <class W>
 STICTION_OUTLINE inline bool hfield_points(const Hfield& h, const HullShape& b,
                                            HfieldPoints& points) {
@@ -98,17 +98,17 @@ STICTION_OUTLINE inline bool hfield_points(const Hfield& h, const HullShape& b,
   return any;
 }
 
-// Cells on each side of a shape that are looked at, however fast it is: 128 x 128 take a millisecond.
+// Cells searched on each side of a shape, however fast it moves: 128 x 128 take a millisecond.
 inline constexpr double kMostCells = 64;
 
-// Where more points of a lane touch than there are slots, and where its reach has more cells than are looked at: 1.
+// overflow: 1 where more points of a lane touch than there are slots; cut: 1 where its reach exceeds kMostCells.
 template <class W>
 struct HfieldLimit : SearchLimit<W> {
   W overflow{}, cut{};
 };
 
-// contact_points(hfield, type) witnesses, each with a normal of its own; a slot without a point is beyond reach. No field comes
-// here with another, and to ask contact_points would be a comparison that ptxas gets wrong (cuda/README.md).
+// Writes contact_points(hfield, type) witnesses, each with its own normal; slots without a point are beyond reach. Two
+// fields never collide; calling contact_points here would be a comparison that ptxas miscompiles (cuda/README.md).
 template <class W, class Out>
 STICTION_RARE void collide_hfield(const ShapeKind<W>& kind_a, const ShapeKind<W>& kind_b,
                                   const Shape<W>& a, const Shape<W>& b, const Mask<W>& near,
@@ -132,10 +132,10 @@ STICTION_RARE void collide_hfield(const ShapeKind<W>& kind_a, const ShapeKind<W>
     HfieldPoints points;
     points.radius = shape.radius();
     points.extent = core_extent(shape) + points.radius;
-    // the choice among points within the band depends on no others
+    // the choice among points within the band does not depend on points outside of it
     const Hfield h = hfield_of(kind_a.field);
     const double reach = get_lane(limit.reach, lane), most = kMostCells * vmax(h.dx, h.dy);
-    // a field that moves has no bound: all of it is looked at
+    // for a moving field the reach is unbounded: all of it is searched
     const bool cut = reach > most && reach < std::numeric_limits<double>::infinity();
     points.reach = (cut ? most : reach) + points.band();
     if (!hfield_points<W>(h, shape, points) && !cut) {

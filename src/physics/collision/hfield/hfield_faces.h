@@ -1,4 +1,4 @@
-// The faces of a height field, which a convex shape touches as planes. In the frame of the field;
+// The faces of a height field, each of which a convex shape touches like a plane. In the frame of the field;
 // src/reference/collision/geometry.h, "Height field".
 #pragma once
 
@@ -9,14 +9,14 @@
 
 STICTION_PHYSICS_BEGIN
 
-inline constexpr double kLongWay = 3;  // over the shortest way out of the ground
+inline constexpr double kLongWay = 3;  // times the shortest way out of the ground
 
-// Whether p, in the plane of the face, is in the face or at most so far beside it: `valley` where the surface
-// bends up there.
+// Returns whether p, in the plane of the face, is in the face or at most `valley` beside it at edges where the surface
+// is concave.
 STICTION_FN bool is_over(const Hfield& h, const HfieldFace& f, const Vec3<double>& p,
                          double valley) {
   const double round_off = 1e-9 * (h.dx + h.dy);
-  // seen from above it is beside a side no farther than it is
+  // seen from above, p is beside a side by no more than in the plane
   for (int c = 0; c < 3; ++c) {
     const Vec3<double> from = f.corner[c], side = f.corner[(c + 1) % 3] - from;
     const double beside = side.y * (p.x - from.x) - side.x * (p.y - from.y);
@@ -27,7 +27,7 @@ STICTION_FN bool is_over(const Hfield& h, const HfieldFace& f, const Vec3<double
     const double inside = dot(f.normal, cross(side, p - from)) / norm(side);
     if (inside >= -round_off) continue;
     if (inside < -valley) return false;
-    // the node beyond the edge from node a to node b, c the third: a + b - c
+    // the node opposite to the edge from node a to node b, c the third node of the face: a + b - c
     const int i = f.node[c][0] + f.node[(c + 1) % 3][0] - f.node[(c + 2) % 3][0];
     const int j = f.node[c][1] + f.node[(c + 1) % 3][1] - f.node[(c + 2) % 3][1];
     const Vec3<double> way = h.way_to_node(from, i, j);
@@ -36,7 +36,7 @@ STICTION_FN bool is_over(const Hfield& h, const HfieldFace& f, const Vec3<double
   return true;
 }
 
-// From p to the nearest point of the surface that is less than `room` away, and its length; `room` where none is.
+// Vector from p to the nearest point of the surface closer than `room`, and its length; `room` if there is none.
 struct WayToSurface {
   Vec3<double> way;
   double length;
@@ -64,9 +64,9 @@ STICTION_FN Vec3<double> box_corner(const HullShape& b, int k) {
                    (k & 4) != 0 ? b.size.z : -b.size.z});
 }
 
-// Where the corners of a box may have faces: from one above the ground the foot is within reach, in the face. One that is V
-// below it is at most kLongWay V from the plane and its foot as far beside the sides of the face, which is 1 + (l + d)/s as
-// far beside the cell, s and l its sides, d the diagonal.
+// Bounds the cells whose faces a box corner may touch: a corner above the ground has its foot in the face, within
+// reach. A corner V below is at most kLongWay V from the plane, its foot as far beside the sides of the face; that is
+// 1 + (l + d)/s times as far beside the cell; s, l: sides of the cell, d: its diagonal.
 STICTION_FN void place_corners(const Hfield& h, const HullShape& b, HfieldPoints& points) {
   points.placed = true;
   if (b.type != GeomType::box) return;
@@ -81,7 +81,7 @@ STICTION_FN void place_corners(const Hfield& h, const HullShape& b, HfieldPoints
   }
 }
 
-// A corner of a box, or the centre of a ball of a sphere or capsule, that is in the ground and over no face touches the
+// A box corner, or the centre of a sphere or of a capsule's end, that is below the ground but over no face touches the
 // nearest point of the surface: the bottom of a valley so steep that its feet are far beside the faces.
 STICTION_FN void valley_points(const Hfield& h, const HullShape& b, HfieldPoints& points) {
   const bool round = b.type == GeomType::sphere || b.type == GeomType::capsule;
@@ -100,7 +100,7 @@ STICTION_FN void valley_points(const Hfield& h, const HullShape& b, HfieldPoints
   }
 }
 
-// The points with which the shape would touch the plane of the face, where they are over it.
+// Adds the points at which the shape would touch the plane of the face, if they are over the face.
 STICTION_OUTLINE inline void face_points(const Hfield& h, const HfieldFace& f, const HullShape& b,
                                          HfieldPoints& points) {
   if (b.type == GeomType::box) {
@@ -109,14 +109,14 @@ STICTION_OUTLINE inline void face_points(const Hfield& h, const HfieldFace& f, c
     if (!any) return;
   }
   const Vec3<double> n = f.normal;
-  // k of the shape's own points, or -1
+  // k: index among the shape's own points, or -1
   const auto offer = [&](int k, const Vec3<double>& p, double distance) {
     if (distance > points.reach) return;
     const Vec3<double> foot = p - distance * n, core = p + b.radius() * n;
     const HfieldPoint found{{foot, p, distance}, n};
     const double away = points.away(found);
     if (!is_over(h, f, foot, vmax(-away, 0.0))) return;
-    // what is behind a face is below the surface, unless it is beyond the far side of a ridge
+    // a point behind a face is below the surface, unless the face belongs to the far side of a ridge
     if (vabs(away) > 1e-9 * points.extent && (away < 0) != (core.z < h.height(core.x, core.y)))
       return;
     const double shortest = -away / kLongWay;
@@ -133,7 +133,7 @@ STICTION_OUTLINE inline void face_points(const Hfield& h, const HfieldFace& f, c
     LaneContact slot[4];
     const LaneContact deepest = plane_corners(plane, b, slot);
     for (int k = 0; k < 4; ++k) {
-      bool repeats = false;  // another one, out of reach
+      bool repeats = false;  // repeats another slot, out of reach
       for (int j = 0; j < 4; ++j)
         repeats = repeats || (norm2(slot[k].point_a - slot[j].point_a) <= 0 &&
                               slot[j].distance < slot[k].distance);

@@ -1,17 +1,17 @@
-// Which edges, nodes and faces of a height field a convex shape may touch: necessary conditions without a branch, of as many
-// nodes side by side as a pack has lanes, which are of one environment here. In the frame of the field.
+// Filter: edges, nodes and faces of a height field that a convex shape may touch. Necessary conditions, branch-free for
+// as many nodes side by side as a pack has lanes, here all of one environment. In the frame of the field.
 #pragma once
 
 #include "physics/collision/hfield/hfield_points.h"
 
 STICTION_PHYSICS_BEGIN
 
-// Nodes, and the heights of those around them in the order of neighbour(); where there is none the surface ends in a cliff.
+// Nodes and the heights of their neighbours in the order of neighbour(); with none, the surface ends in a cliff.
 template <class W>
 struct HfieldNodes {
   int count, i[kLanes<W>], j[kLanes<W>];
   W x, y, z, around[6];
-  W has_cell;  // 1: the cell above it is under the shape
+  W has_cell;  // 1: the shape covers the cell above the node
 
   STICTION_FN HfieldNodes() : count(0), x(0.0), y(0.0), z(0.0), has_cell(0.0) {
     for (int k = 0; k < 6; ++k) around[k] = W(0.0);
@@ -32,7 +32,7 @@ struct HfieldNodes {
                there ? h.scale * at[dj * h.ncol + di] : -std::numeric_limits<double>::infinity());
     }
   }
-  // To a neighbour.
+  // Returns the vector to a neighbour.
   STICTION_FN Vec3<W> way(const Hfield& h, int k) const {
     int di, dj;
     neighbour(k, di, dj);
@@ -40,18 +40,18 @@ struct HfieldNodes {
   }
 };
 
-// Bits of what a node may have to do with the shape: its three edges, itself, the faces of its cell.
+// Bits of the parts of a node that may touch the shape: its three edges, the node itself, the faces of its cell.
 inline constexpr int kNodeBit = 8, kFaceBit = 16;
 
-// The shape, in numbers of all lanes.
+// The shape, with its numbers broadcast to all lanes.
 template <class W>
 struct HfieldFilter {
   GeomType type;
   Vec3<W> centre, axis_x, axis_y, axis_z, size;
   W reach, radius, lowest;
-  double sink;  // how far the shape may be in the ground, beyond reach
+  double sink;  // how deep the shape may be in the ground, beyond reach
   double lift
-      [3];  // by which the mean of two opposite neighbours of a node that touches may be higher, twice
+      [3];  // twice the height by which the mean of two opposite neighbours may exceed a touching node
   bool deep;
 
   STICTION_FN HfieldFilter(const Hfield& h, const HullShape& b, const HfieldPoints& points,
@@ -83,8 +83,8 @@ struct HfieldFilter {
     return {dot(axis_x, v), dot(axis_y, v), dot(axis_z, v)};
   }
 
-  // Whether the segment from p to p + d is farther than `reach` from the shape, by balls, infinite cylinders and slabs; in
-  // the frame of the shape.
+  // Whether the segment from p to p + d is farther than `reach` from the shape, bounded by balls, infinite cylinders
+  // and slabs; in the frame of the shape.
   STICTION_FN Mask<W> passes_ball(const Vec3<W>& p, const Vec3<W>& d) const {
     const W zero(0.0), range = W(1 + 1e-9) * (size.x + reach), range2 = range * range;
     const W along = -dot(p, d), length2 = norm2(d), p2 = norm2(p);
@@ -107,13 +107,13 @@ struct HfieldFilter {
            slab(p.z, d.z, size.z + reach);
   }
 
-  // The surface bends down at edge k: its opposite corners, on either side of its middle as seen from above, are not higher
-  // than its ends.
+  // Whether the surface is convex at edge k: its opposite corners, on either side of its midpoint as seen from above,
+  // are not higher than its ends.
   STICTION_FN static Mask<W> bends(const HfieldNodes<W>& n, int k) {
     return n.around[k + 1] + n.around[(k + 5) % 6] <= n.z + n.around[k];
   }
 
-  // A ball is before the edge, and both faces fall away from it; p, d as above.
+  // Whether a ball is in front of the edge, and both faces descend away from it; p, d as above.
   STICTION_FN Mask<W> faces_ball(const Hfield& h, const HfieldNodes<W>& n, int k, const Vec3<W>& p,
                                  const Vec3<W>& d) const {
     const auto size1 = [](const Vec3<W>& v) { return vabs(v.x) + vabs(v.y) + vabs(v.z); };
@@ -127,7 +127,7 @@ struct HfieldFilter {
            (on_edge || !(rises(n.way(h, k + 1)) || rises(n.way(h, (k + 5) % 6))));
   }
 
-  // The cells whose box, wider and lower by `sink`, is within reach.
+  // Whether the bounding box of the cell, enlarged sideways and downwards by `sink`, is within reach.
   STICTION_FN Mask<W> near_cell(const Hfield& h, const HfieldNodes<W>& n) const {
     const W top = vmax(vmax(n.z, n.around[1]), vmax(n.around[0], n.around[2]));
     const W low = vmin(vmin(n.z, n.around[1]), vmin(n.around[0], n.around[2]));
@@ -152,7 +152,7 @@ struct HfieldFilter {
            along(axis_z) <= size.z + reach;
   }
 
-  // The core from its centre along n, at most.
+  // Returns an upper bound of the core's extent from its centre along n.
   STICTION_FN W core_reach(const Vec3<W>& n, const W& n2) const {
     if (type == GeomType::sphere) return W(0.0);
     const Vec3<W> m = local(n);
@@ -165,7 +165,7 @@ struct HfieldFilter {
     return dot(size, abs3(m));
   }
 
-  // Of a face with slopes sx and sy whose plane passes the node: the shape is not above it, and a ball is over it.
+  // Whether the shape may touch a face with slopes sx and sy, plane through the node: not above it, and a ball over it.
   STICTION_FN Mask<W> near_face(const Hfield& h, int which, const W& sx, const W& sy,
                                 const Vec3<W>& node) const {
     const W zero(0.0), one(1.0), n2 = one + (sx * sx + sy * sy), length = vsqrt(n2);

@@ -1,18 +1,18 @@
-// Lines and points against boxes and cylinders, in closed form. Seen along the line the shape is a hexagon, or two halves of
-// an ellipse and what is between them, and the line is a point:
+// Lines and points against boxes and cylinders, in closed form. Projected along the line the shape is a hexagon, or two
+// half ellipses and the region between them, and the line is a point:
 //
-//   distance = max n·c − h(n) over unit n across the line;   c from the line to the centre of the shape,
+//   distance = max n·c − h(n) over unit n perpendicular to the line;   c from the line to the centre of the shape,
 //   h_box = Σ s_k |n·e_k|,   h_cylinder = s_y |n·z| + s_x sqrt(1 − (n·z)²)
 //
-// negative in overlap: the shortest translation across the line. Normals look into the shape.
+// negative in overlap: minus the shortest translation perpendicular to the line. Normals point into the shape.
 #pragma once
 
 #include "physics/collision/convex/convex_distance.h"
 
 STICTION_PHYSICS_BEGIN
 
-// A segment {t u, |t| <= half} and a box, whose centre is at c: how far apart they are along one of the six axes at least;
-// negative in overlap (Gottschalk, Lin and Manocha, OBBTree, 1996). Beyond `reach` along any of them.
+// Returns a lower bound of the distance of a segment {t u, |t| <= half} from a box centred at c, over the six
+// separating axes; negative in overlap (Gottschalk, Lin and Manocha, OBBTree, 1996). Stops beyond `reach` along any.
 STICTION_FN double segment_box_gap(const Vec3<double>& u, double half, const Vec3<double>& c,
                                    const HullShape& b, double reach) {
   const Vec3<double> q = abs3(b.local(c)), d = abs3(b.local(u)), s = b.size;
@@ -27,7 +27,7 @@ STICTION_FN double segment_box_gap(const Vec3<double>& u, double half, const Vec
   return gap;
 }
 
-// Whether the segment enters a cylinder: its part between the planes of the caps, and the axis.
+// Returns whether the segment enters a cylinder: its part between the planes of the caps, against the axis.
 STICTION_FN bool is_in_cylinder(const Vec3<double>& u, double half, const Vec3<double>& c,
                                 const HullShape& b) {
   const double rise = dot(u, b.z), at = -dot(c, b.z), h = b.size.y;
@@ -44,7 +44,7 @@ STICTION_FN bool is_in_cylinder(const Vec3<double>& u, double half, const Vec3<d
   return norm2(to - t * flat) < b.size.x * b.size.x;
 }
 
-// Of the line {t u}; point_a is on it.
+// Distance of a box from the line {t u}; point_a is on the line.
 STICTION_FN ConvexDistance line_box_distance(const Vec3<double>& u, const Vec3<double>& c,
                                              const HullShape& b) {
   ConvexDistance best{b.z, -std::numeric_limits<double>::infinity(), c, c};
@@ -60,7 +60,7 @@ STICTION_FN ConvexDistance line_box_distance(const Vec3<double>& u, const Vec3<d
   }
   double t;
   const bool over_face = largest(abs3(b.local(best.normal))) > 1 - 1e-12;
-  if (over_face) {  // the middle of what is over it
+  if (over_face) {  // the midpoint of the part over the face
     double low = -std::numeric_limits<double>::infinity(), high = -low;
     for (int k = 0; k < 3; ++k) {
       const double lean = dot(u, axis(k)), at = dot(c, axis(k)), room = coordinate(b.size, k);
@@ -93,13 +93,13 @@ STICTION_FN ConvexDistance line_box_distance(const Vec3<double>& u, const Vec3<d
   return best;
 }
 
-// The tangent T of the angle between n and the axis, seen across the line, at which the rim of a cylinder is nearest to
-// a point; negative: nowhere. With lengths along the axis and across it,
+// Returns the tangent T of the angle between n and the axis, projected along the line, at which the rim of a cylinder
+// is nearest to a point; negative: nowhere. With lengths along and across the axis,
 //   0 = F(T) = across + room T − r s² T / sqrt(T² + k²),   s² + k² = 1, F convex, F(0) >= 0:
-// Newton's steps from the left never pass the first root.
+// Newton's method from the left never passes the first root.
 STICTION_FN double nearest_of_rim(double across, double room, double r, double s, double k) {
   const double size = r * s * s;
-  if (k * size <= 1e-15 * (across + vabs(room))) {  // the rim, seen from its side, is a line
+  if (k * size <= 1e-15 * (across + vabs(room))) {  // the rim, seen edge-on, is a line
     if (across < size) return 0;
     return room < 0 ? (across - size) / -room : -1.0;
   }
@@ -140,7 +140,7 @@ STICTION_FN ConvexDistance line_cylinder_distance(const Vec3<double>& u, const V
         cosine * vabs(x) + sine * vabs(y) - h * along - r * vsqrt(vmax(1 - along * along, 0.0));
     if (distance > d.distance) d.distance = distance, d.normal = cosine * ex + sine * ey;
   }
-  // of a rim its own point, of a side or a cap where the line passes {c + τ z}
+  // of a rim its own point, of a side or a cap the point where the line passes {c + τ z}
   const double lean = dot(d.normal, b.z);
   const bool rim = vabs(lean) > 1e-12 && lean * lean < 1 - 1e-12;
   double t = dot(u, c + core_support(b, -d.normal));
@@ -152,7 +152,7 @@ STICTION_FN ConvexDistance line_cylinder_distance(const Vec3<double>& u, const V
   return d;
 }
 
-// Of a point, which is point_a: of balls and capsules from their core, of what is neither round nor edged by a search.
+// Distance from a point, point_a, to a shape: of balls and capsules from their core, of ellipsoids, meshes by a search.
 STICTION_FN ConvexDistance point_distance(const Vec3<double>& p, const HullShape& b, double reach) {
   const Vec3<double> q = b.local(p - b.centre);
   const auto found = [&](const Vec3<double>& m, double distance) -> ConvexDistance {

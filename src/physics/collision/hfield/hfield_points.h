@@ -1,39 +1,39 @@
-// The points of a shape on a height field while they are gathered, and the choice of those that get a slot.
+// The candidate points of a shape on a height field, and the choice of those that get a slot.
 #pragma once
 
 #include "physics/collision/convex/convex_points.h"
 
 STICTION_PHYSICS_BEGIN
 
-inline constexpr int kHfieldPoints = 12;  // most slots
-inline constexpr double kBand = 0.05;     // of the extent: as near, points compete by place
+inline constexpr int kHfieldPoints = 12;  // greatest number of slots
+inline constexpr double kBand = 0.05;     // times the extent: points as near compete by position
 inline constexpr double kSlope = 20;
-inline constexpr double kSteep = 250, kLean = 50;  // the same of directions
-// Of the surface up from a node that touches, along the normal of a flat side. A side that rocks by as much keeps its nodes.
+inline constexpr double kSteep = 250, kLean = 50;  // as kSlope, for the choice by direction
+// Allowed rise of the surface from a touching node, along the normal of a flat side: a side rocking that much keeps it.
 inline constexpr double kPeakSlope = 0.02;
 STICTION_FN double peak_slope(GeomType type) {
   const double slope = kPeakSlope;
   return type == GeomType::box || type == GeomType::cylinder || type == GeomType::mesh ? slope : 0;
 }
-inline constexpr int kHfieldGathered = 24;  // points that compete for the slots of kHfieldMore
+inline constexpr int kHfieldGathered = 24;  // candidates for the kHfieldMore slots
 
 struct HfieldPoint {
   LaneContact at;
   Vec3<double> normal;
-  // Of a node and a flat side; `spare`: another one is lower, so nothing is lost without it.
+  // `node`: of a node and a flat side; `spare`: another point is lower, so nothing is lost without this one.
   bool node = false, spare = false;
 };
 
-// The cells whose faces may be near a corner of a box.
+// The cells whose faces may touch a corner of a box.
 struct CornerCells {
   int i0, i1, j0, j1;
   STICTION_FN bool has(int i, int j) const { return i >= i0 && i <= i1 && j >= j0 && j <= j1; }
 };
 
-// The points of one pair while they are gathered.
+// The candidate points of one pair.
 struct HfieldPoints {
   double extent, radius;  // of the shape, of the ball around its core
-  double reach;           // points as far are gathered
+  double reach;           // distance up to which points are gathered
   int own;                // slots of the shape's own points
   bool placed;            // corner[]
   CornerCells corner[8];  // of a box
@@ -44,12 +44,12 @@ struct HfieldPoints {
   bool overflow;
 
   STICTION_FN double band() const { return kBand * extent; }
-  // Of a point of the shape, or of the centre of the ball around it, from the face.
+  // Returns the distance from the face to a point of the shape, or to the centre of the ball around it.
   STICTION_FN double away(const HfieldPoint& p) const { return p.at.distance + radius; }
   STICTION_FN bool same(const HfieldPoint& a, const HfieldPoint& b) const {
     return norm(a.normal - b.normal) <= 1e-5 && norm(a.at.point_a - b.at.point_a) <= 1e-6 * extent;
   }
-  // The end of a ridge at a node that touches by itself, along much the same normal.
+  // Returns whether `end`, the end of a ridge, repeats the point of a node along nearly the same normal.
   STICTION_FN bool repeats(const HfieldPoint& end, const HfieldPoint& p) const {
     return !end.node && p.node && norm(end.normal - p.normal) <= 2 * kPeakSlope &&
            norm(end.at.point_a - p.at.point_a) <= 1e-6 * extent;
@@ -88,7 +88,7 @@ struct HfieldPoints {
     lose(nearer ? more[farthest] : p);
     if (nearer) more[farthest] = p;
   }
-  // The shape's own point k belongs to the nearest of the faces that it is over or under.
+  // Adds the shape's own point k, which belongs to the nearest of the faces that it is over or under.
   STICTION_FN void add_own(int k, const HfieldPoint& p) {
     if (!filled[k]) {
       slot[k] = p, filled[k] = true;
@@ -100,7 +100,7 @@ struct HfieldPoints {
   }
 };
 
-// Drops what the shape's own points say already.
+// Drops points that repeat one of the shape's own.
 STICTION_FN void drop_known(HfieldPoints& points) {
   int kept = 0;
   for (int i = 0; i < points.count; ++i) {
@@ -113,10 +113,10 @@ STICTION_FN void drop_known(HfieldPoints& points) {
   points.count = kept;
 }
 
-// The slots that are free, in their order: those of no point of the shape, then those of its own that are high.
+// Allocates free slots: first those without a point of the shape, then those whose own point is high.
 struct FreeSlots {
   HfieldPoints& points;
-  double high;  // m, above it a point gives its slot away
+  double high;  // m, above this distance a point gives up its slot
   int next = 0;
 
   STICTION_FN bool is_free(int slot) const {
@@ -132,7 +132,7 @@ struct FreeSlots {
     for (int slot = 0; slot < points.own + kHfieldMore; ++slot) n += is_free(slot) ? 1 : 0;
     return n;
   }
-  // false: there is none. What is high itself gets none of those.
+  // Returns false if no slot is free. A point that is itself high gets no slot of the second kind.
   STICTION_FN bool put(const HfieldPoint& p) {
     const int slots = kHfieldMore + (p.at.distance > high ? 0 : points.own);
     for (; next < slots; ++next) {
@@ -143,7 +143,7 @@ struct FreeSlots {
   }
 };
 
-// The nearest of what is not chosen; -1: all is.
+// Returns the nearest point not chosen yet; -1: none is left.
 STICTION_FN int nearest_left(const HfieldPoints& points, const bool* chosen) {
   int best = -1;
   for (int i = 0; i < points.count; ++i)
@@ -152,8 +152,8 @@ STICTION_FN int nearest_left(const HfieldPoints& points, const bool* chosen) {
   return best;
 }
 
-// Of what touches a round shape kHfieldMore: the nearest, then always the one that is farthest from those chosen, less kSlope
-// times what it is higher; of those higher than the band the nearest, after all others. Then the nearest of the rest.
+// Round shapes: chooses kHfieldMore points: the nearest, then repeatedly the one farthest from those chosen minus
+// kSlope times its height; points higher than the band come last, nearest first. Then the nearest of the rest.
 STICTION_FN void choose_by_distance(HfieldPoints& points, FreeSlots& free, bool* chosen) {
   double apart[kHfieldGathered];
   for (int i = 0; i < points.count; ++i) apart[i] = std::numeric_limits<double>::infinity();
@@ -181,9 +181,9 @@ STICTION_FN void choose_by_distance(HfieldPoints& points, FreeSlots& free, bool*
   }
 }
 
-// Of what touches a flat side the points that are farthest along four directions of the shape, less kSteep times what they
-// are higher, whatever small motions it makes: they hold it at rest. Then the same between these directions, and those it
-// would touch if it leaned by 1/kLean.
+// Flat sides: chooses the points farthest along four directions of the shape, minus kSteep times their height: these
+// hold it at rest whatever small motions it makes. Then the same between these directions, and with kLean for points
+// that the side would touch if it leaned by 1/kLean.
 STICTION_FN void choose_by_direction(HfieldPoints& points, const HullShape& b, FreeSlots& free,
                                      bool* chosen) {
   const double steep = kSteep, lean = kLean, half = 0.7071067811865476;
@@ -219,9 +219,9 @@ STICTION_FN void choose_points(HfieldPoints& points, const HullShape& b) {
     choose_by_direction(points, b, free, chosen);
   else
     choose_by_distance(points, free, chosen);
-  // the nearest of the rest; what overlaps a flat side all or none, so that small motions change nothing
+  // the nearest of the rest; overlaps of a flat side all or none, so that small motions change nothing
   int overlapping = 0;
-  double lowest = std::numeric_limits<double>::infinity();  // of those that are chosen
+  double lowest = std::numeric_limits<double>::infinity();  // of the chosen points
   for (int i = 0; i < points.count; ++i) {
     const double distance = points.more[i].at.distance;
     if (chosen[i]) lowest = vmin(lowest, distance);
@@ -232,7 +232,7 @@ STICTION_FN void choose_points(HfieldPoints& points, const HullShape& b) {
     const HfieldPoint& p = points.more[i];
     chosen[i] = true;
     const bool wanted = !flat || (p.at.distance < 0 ? all_fit : p.at.distance > free.high);
-    // of a flat side those that are farthest hold the others, but for what is lower than all of them
+    // on a flat side the farthest points support the others, except for a point lower than all of them
     if (!(wanted && free.put(p)) && (!flat || p.at.distance < lowest - 1e-6 * points.extent))
       points.lose(p);
   }

@@ -1,4 +1,4 @@
-// The edges of a height field that bend down, which a convex shape touches as lines, and their ends as points. In the
+// Ridges of a height field: convex edges, which a convex shape touches like lines, and their ends, like points. In the
 // frame of the field; src/reference/collision/geometry.h, "Height field".
 #pragma once
 
@@ -10,7 +10,7 @@
 
 STICTION_PHYSICS_BEGIN
 
-// The edge as a shape, with a radius of zero; x and y only for searches, which `turned` says.
+// Returns the edge as a capsule of radius zero; x and y are only needed by searches, if `turned`.
 STICTION_FN HullShape bar_of(const HfieldEdge& e, bool turned) {
   const Vec3<double> way = e.to - e.from;
   const double length = norm(way);
@@ -25,8 +25,8 @@ STICTION_FN HullShape bar_of(const HfieldEdge& e, bool turned) {
   return s;
 }
 
-// The points of an edge and what is nearest to it along d: where they are over a face or cap of the shape, or
-// along its side, the ends of that part, else the point that touches. Returns how many.
+// Finds the points of an edge and a shape nearest to it along d: over a face or cap of the shape, or along its
+// side, the ends of that part, else the touching point. Returns their number.
 STICTION_FN int bar_points(const HullShape& bar, const HullShape& b, const ConvexDistance& d,
                            LaneContact* slot) {
   const Vec3<double> n = d.normal, between = b.centre - bar.centre;
@@ -48,8 +48,8 @@ STICTION_FN int bar_points(const HullShape& bar, const HullShape& b, const Conve
   return 2;
 }
 
-// The part of a bar's points that is within `half` of its middle, at heights between theirs; returns how many points
-// are left.
+// Clips the points of a bar to `half` on either side of its midpoint, interpolating heights; returns how many
+// points remain.
 STICTION_FN int clipped(const HullShape& bar, double half, const Vec3<double>& n, int count,
                         LaneContact* slot) {
   const double t0 = dot(bar.z, slot[0].point_a), t1 = dot(bar.z, slot[count - 1].point_a);
@@ -64,8 +64,8 @@ STICTION_FN int clipped(const HullShape& bar, double half, const Vec3<double>& n
   return count;
 }
 
-// How far an edge is from the shape, in closed form for balls and capsules. Of others first a bound along the line between
-// the edge and the centre, which is returned beyond reach. Distance 0: the edge is in the shape, whose depth is not sought.
+// Distance of an edge from the shape, in closed form for balls and capsules. For others first a bound along the line
+// between edge and centre, which is returned if beyond reach. Distance 0: the edge is inside, its depth unknown.
 STICTION_FN ConvexDistance bar_distance(const HullShape& bar, const HullShape& b, double reach) {
   const Vec3<double> between = b.centre - bar.centre;
   if (b.type == GeomType::capsule) {
@@ -94,8 +94,8 @@ STICTION_FN ConvexDistance bar_distance(const HullShape& bar, const HullShape& b
   return d;
 }
 
-// The distance across the edge: that of its line from the shape where the shortest way begins in the edge, else one beyond
-// reach. In overlap the edge becomes a line as long as it takes, since there is no way out along it.
+// Distance perpendicular to the edge: that of its line if the nearest point lies in the edge, else beyond reach. In
+// overlap the edge is extended as far as needed, since there is no way out along it.
 STICTION_FN ConvexDistance ridge_distance(HullShape& bar, const HullShape& b, double reach,
                                           double extent, bool& overlaps) {
   const Vec3<double> between = b.centre - bar.centre, u = bar.z;
@@ -129,8 +129,8 @@ STICTION_FN ConvexDistance ridge_distance(HullShape& bar, const HullShape& b, do
   return d;
 }
 
-// What touches an edge that bends down: as a capsule without a radius, with a normal that is between those of the faces
-// beside it.
+// Adds the points of a convex edge and the shape: the edge is a capsule without a radius, with a normal between those
+// of its two faces.
 STICTION_OUTLINE inline void ridge_points(const HfieldEdge& e, const HullShape& b,
                                           HfieldPoints& points) {
   const bool closed =
@@ -154,7 +154,7 @@ STICTION_OUTLINE inline void ridge_points(const HfieldEdge& e, const HullShape& 
                   spare});
 }
 
-// What touches the node (i, j): a point, with a normal along which all of the surface around it falls away.
+// Adds the point of node (i, j), if the surface around it descends along the normal on all sides.
 STICTION_OUTLINE inline void peak_points(const Hfield& h, int i, int j, const HullShape& b,
                                          HfieldPoints& points) {
   const double slope = peak_slope(b.type);
