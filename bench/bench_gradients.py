@@ -9,8 +9,8 @@ The two differentiate different steps. Ours is exact, of the convex problem solv
 difference (1e-6) of its own step, with Newton's method to the model's tolerance and Euler's integrator, and for columns
 of qvel and ctrl it leaves out the stages that do not depend on them.
 
-What docs/gradients.md counts: a Jacobian is c/8 passes of 3 F vector operations of eight lanes, with F those of the
-stages of a step. A batch that did eight environments at once in double would take F of these for eight steps, so a
+What lab/notes/gradients.md counts: a Jacobian is c/8 passes of 3 F vector operations of eight lanes, with F those of
+the stages of a step. A batch that did eight environments at once in double would take F of these for eight steps, so a
 Jacobian is at most 3 c of its steps, against 2 c of MuJoCo: `predicted` is 2/3 of our steps per second in double, with
 one solve for friction, over MuJoCo's. A product goes backward, on a tape.
 `product` is in steps of the batch, which has float32 as by default, by the same friction.

@@ -12,20 +12,21 @@ ENTRY = re.compile(r'^X\((\w+),\s*(\w+),\s*(\w+),\s*(\w+),\s*(\w+),\s*(\w+),\s*"
 INTRODUCTION = """\
 # Fields
 
-Every number of an environment, from the lists `src/physics/base/fields.def` and `quantities.def`; made by
-`docs/make_fields.py`. States, inputs and outputs are attributes of a batch (`batch.qpos`), and so is what
-it computes on request (`batch.geom_xpos`); parameters come from `batch.param(name)`. Arrays have the environments first: `batch.xpos` is
-(num_envs, nbody, 3). SI units, radians, quaternions w x y z, z up.
+This page has every number of an environment, from the lists `src/physics/base/fields.def` and `quantities.def`;
+`docs/make_fields.py` makes it. States, inputs and outputs are attributes of a batch (`batch.qpos`), and so is what
+a batch computes on request (`batch.geom_xpos`). Parameters come from `batch.param(name)`. Arrays have the environments
+first: `batch.xpos` is (num_envs, nbody, 3). SI units, radians, quaternions w x y z, z up. [Batches](batch.md) shows how
+fields are used.
 
 `wide` numbers are float64 in every precision, `real` ones follow the precision of the batch.
 """
 KINDS = {
-    "state": "What a step depends on besides inputs and parameters; saved.",
-    "input": "Written by the user before a step; saved. Those of a keyframe are `Model.key_ctrl`, `key_mpos` and `key_mquat`: a "
-             "reset does not write them.",
-    "param": "Numbers of the model, shared by all environments until `batch.param` makes them own.",
-    "output": "Written by a step or by `refresh`; read-only.",
-    "scratch": "Dead at the end of a step; one copy per thread, not public.",
+    "state": "A step depends on these besides inputs and parameters. They are saved.",
+    "input": "The user writes these before a step. They are saved. Those of a keyframe are `Model.key_ctrl`, `key_mpos` and\n"
+             "`key_mquat`: a reset does not write them.",
+    "param": "Numbers of the model. All environments share them until `batch.param(name)` gives each environment its own.",
+    "output": "A step or `refresh` writes these. They are read-only.",
+    "scratch": "Intermediate results of a step: one copy per thread, not public, not valid after the step.",
 }
 COUNTS = {"one": "1", "two": "2", "three": "3", "four": "4", "five": "5", "six": "6", "eight": "8", "nine": "9", "ten": "10",
           "eleven": "11", "twelve": "12", "eighteen": "18",
@@ -41,10 +42,11 @@ def entries(text: str, entry=ENTRY, source=SOURCE):
 
 
 def computed(text: str) -> str:
-    parts = ["\n## computed\n\nComputed when it is asked for, from the present state, by the CPU: arrays of their own, "
-             "float64, read-only.\nNaN where the state is out of bounds. Besides: `batch.jac(body, point)`, `jac_body`, "
-             "`jac_body_com`,\n`jac_geom`, `jac_site`, `batch.contacts()`, `batch.inverse(qacc)`, and what rays see: `batch.raycast(origins, "
-             "directions)`,\n`batch.height_scan(body)` and `batch.depth(camera)` ([geometry.md](geometry.md), \"Rays\").\n\n"
+    parts = ["\n## computed\n\nThe CPU computes these from the present state when they are asked for. They are arrays of their own, "
+             "float64,\nread-only, and NaN where the state is out of bounds.\n\nMethods compute more: `batch.jac(body, point)`, "
+             "`jac_body`, `jac_body_com`, `jac_geom`, `jac_site`, `batch.contacts()`,\n`batch.inverse(qacc)`, and what rays see: "
+             "`batch.raycast(origins, directions)`, `batch.height_scan(body)` and\n`batch.depth(camera)` "
+             "([Contact geometry](geometry.md#rays)).\n\n"
              "| name | shape | meaning |\n|---|---|---|\n"]  # fmt: skip
     for name, rows, columns, words in entries(text, QUANTITY, COMPUTED):
         parts.append(f"| `{name}` | {shape(rows, columns)} | {escaped(words)} |\n")

@@ -1,7 +1,5 @@
-"""What the site shows of the program itself: tasks and robots from their registries, commands from their parser, status bits from
-the stub of the module."""
+"""What the site shows of the program itself: tasks and robots from their registries, commands from their parser."""
 
-import ast
 import inspect
 import json
 import re
@@ -69,25 +67,6 @@ class Robots(SphinxDirective):
                                ", ".join(r["not_computed"]) or "nothing") for r in rows])]  # fmt: skip
 
 
-def status_bits():
-    """(name, number, meaning, remedy) of each bit: a meaning and a remedy are divided by the first colon or semicolon."""
-    import stiction
-
-    stub = Path(stiction._core.__file__).parent / "_core.pyi"
-    status = next(node for node in ast.parse(stub.read_text()).body if isinstance(node, ast.ClassDef) and node.name == "Status")
-    found = []
-    for member, after in zip(status.body, status.body[1:]):
-        if isinstance(member, ast.Assign) and isinstance(after, ast.Expr) and isinstance(member.value, ast.Constant):
-            meaning, _, remedy = re.sub(r"\s+", " ", after.value.value.strip()).partition(": ")
-            found.append((member.targets[0].id, member.value.value, meaning, remedy))
-    return found
-
-
-class StatusBits(SphinxDirective):
-    def run(self):
-        return [_table(("bit", "number", "what happened", "what to do"), status_bits())]
-
-
 class Commands(SphinxDirective):
     """The help of every command, from the parser."""
 
@@ -122,4 +101,4 @@ def _row(cells):
     return nodes.row("", *(nodes.entry("", nodes.paragraph(text=str(cell))) for cell in cells))
 
 
-ALL = {"stiction-tasks": Tasks, "stiction-commands": Commands, "stiction-robots": Robots, "stiction-status": StatusBits}
+ALL = {"stiction-tasks": Tasks, "stiction-commands": Commands, "stiction-robots": Robots}

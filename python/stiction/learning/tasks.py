@@ -15,7 +15,7 @@ from ..tasks.history import HistoryEnv
 from ..tasks.names import engine_of, find_object, find_task, open_task
 from .ppo import Settings
 
-# Where the defaults of Settings were not the best (docs/training.md).
+# Where the defaults of Settings were not the best (lab/notes/training.md).
 _HOPS = Settings(
     num_envs=32, horizon=128, epochs=10, minibatches=16, learning_rate=3e-4, max_learning_rate=3e-4,
     target_kl=1.0, gamma=0.995, init_std=1.0, entropy=0.003,
