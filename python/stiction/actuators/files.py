@@ -50,7 +50,7 @@ class _Layers:
 
 
 def _open_onnx(path):
-    """The model, its constants by name, and an Error of a node."""
+    """The model, its nodes with softsigns as such, its constants by name, and an Error of a node."""
     try:
         import onnx
         from onnx import numpy_helper
@@ -63,7 +63,22 @@ def _open_onnx(path):
     known = {t.name: numpy_helper.to_array(t) for t in model.graph.initializer}
     known |= {n.output[0]: numpy_helper.to_array(n.attribute[0].t) for n in model.graph.node if n.op_type == "Constant"}
     refuse = lambda node, why: Error(f"{visible(path)}: {node.op_type} {visible(node.name)}: {why}")
-    return model, known, refuse
+    return model, _with_softsigns(model.graph.node, known, onnx.helper), known, refuse
+
+
+def _with_softsigns(nodes, known, helper):
+    """The nodes with Softsign in the place of Abs, Add of 1 and Div: torch exports x/(1 + |x|)."""
+    makers, found, gone = {name: node for node in nodes for name in node.output}, {}, []
+    for node in nodes:
+        add = makers.get(node.input[1]) if node.op_type == "Div" else None
+        if add is None or add.op_type != "Add":
+            continue
+        ones = [name for name in add.input if name in known and known[name].size == 1 and known[name].item() == 1]
+        size = next((makers.get(name) for name in add.input if name not in known), None)
+        if ones and size is not None and size.op_type == "Abs" and size.input[0] == node.input[0]:
+            found[node.output[0]] = helper.make_node("Softsign", [node.input[0]], list(node.output), name=node.name)
+            gone += [*add.output, *size.output]
+    return [found.get(node.output[0], node) for node in nodes if node.output[0] not in gone]
 
 
 def _given(node):
@@ -74,12 +89,12 @@ def _given(node):
 
 def mlp_of_onnx(path):
     """Weights (in, out), biases and activations of a chain of layers."""
-    model, known, refuse = _open_onnx(path)
-    for node in model.graph.node:
+    model, nodes, known, refuse = _open_onnx(path)
+    for node in nodes:
         if node.op_type == "LSTM":
             raise refuse(node, "is for Lstm.load, and for LstmNetwork in the place of Network")
     layers, now = _Layers(), model.graph.input[0].name
-    for node in model.graph.node:
+    for node in nodes:
         if node.op_type in ("Constant", "Identity", "Flatten"):
             now = node.output[0] if node.op_type != "Constant" and node.input[0] == now else now
             continue
@@ -96,10 +111,10 @@ def mlp_of_onnx(path):
 
 def lstm_of_onnx(path):
     """(w, r, b) of each LSTM as of Lstm, the layers after them as of `mlp_of_onnx`, and `answers` for `check_answers`."""
-    model, known, refuse = _open_onnx(path)
+    model, nodes, known, refuse = _open_onnx(path)
     graph = model.graph
     inputs = [i for i in graph.input if i.name not in known]
-    chain = _way(path, graph, known, inputs[0].name if inputs else "")
+    chain = _way(path, graph, nodes, known, inputs[0].name if inputs else "")
     cells, layers = [], _Layers()
     for node in chain:
         data = _data(node, known)
@@ -126,9 +141,9 @@ def _data(node, known):
     return next((name for name in node.input if name not in known), "") if node.op_type == "Add" else node.input[0]
 
 
-def _way(path, graph, known, first):
+def _way(path, graph, nodes, known, first):
     """The nodes between an input and the first output, in the order of computation."""
-    makers = {name: node for node in graph.node for name in node.output}
+    makers = {name: node for node in nodes for name in node.output}
     way, now = [], graph.output[0].name
     while now != first:
         node = makers.pop(now, None)  # each once: a file may hold a circle

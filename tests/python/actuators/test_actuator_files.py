@@ -35,10 +35,11 @@ class Graph:
     """An ONNX graph as torch.onnx.export makes it of torch.nn.LSTM and torch.nn.Linear.
 
     states: h and c (layers, n, h) are inputs and outputs, cut and put together by nodes. batch_first: x is (n, T, 2), else (T, n, 2).
-    fused: Gemm on what is reshaped, else MatMul and Add. change: attributes of the LSTMs."""
+    fused: Gemm on what is reshaped, else MatMul and Add. change: attributes of the LSTMs. softsign_parts: x/(that + |x|) in the place of Softsign,
+    as torch exports it with 1."""
 
-    def __init__(self, lstm, states=True, batch_first=True, fused=False, change=(), swapped=False):
-        self.onnx = pytest.importorskip("onnx")
+    def __init__(self, lstm, states=True, batch_first=True, fused=False, change=(), swapped=False, softsign_parts=0):
+        self.onnx, self.softsign_parts = pytest.importorskip("onnx"), softsign_parts
         self.nodes, self.constants = [], []
         now = self.add("Transpose", "x", perm=[1, 0, 2]) if batch_first else "x"
         ends = []
@@ -62,7 +63,10 @@ class Graph:
                 now = self.add("Gemm", now, self.constant(np.array(w).T), self.constant(b), transB=1)
             else:
                 now = self.add("Add", self.constant(b), self.add("MatMul", now, self.constant(w)))
-            now = now if name == "linear" else self.add(name.capitalize(), now)
+            if name == "softsign" and self.softsign_parts:
+                now = self.add("Div", now, self.add("Add", self.add("Abs", now), self.constant(np.float32(self.softsign_parts))))
+            elif name != "linear":
+                now = self.add(name.capitalize(), now)
         self.names = [("x", 3), *([("h0", 3), ("c0", 3)] if states else [])]
         self.results = [(now, 2 if fused else 3)]
         if states:
@@ -89,6 +93,7 @@ class Graph:
 FORMS = {
     "as Isaac Lab's": {},
     "time first": {"batch_first": False},
+    "softsign in parts": {"softsign_parts": 1},
     "without states": {"states": False},
     "without states, time first, Gemm": {"states": False, "batch_first": False, "fused": True},
 }
@@ -136,6 +141,18 @@ def test_files_give_the_weights_that_went_in(tmp_path):
             for x, y in zip(a, b):
                 np.testing.assert_array_equal(np.float32(x), np.float32(y))
         assert ours.head.activations == lstm.head.activations
+
+
+def test_mlps_have_softsigns_in_parts(tmp_path):
+    lstm = lstm_of(sizes=(8,), activations=("softsign", "tanh", "linear"))
+    graph, mlp = Graph(lstm, softsign_parts=1, states=False), lstm.head
+    first = next(k for k, n in enumerate(graph.nodes) if n.op_type == "MatMul")
+    graph.nodes = graph.nodes[first:]  # the head alone
+    graph.nodes[0].input[0] = "x"
+    ours = Mlp.load(graph.save(tmp_path / "net.onnx"))
+    assert ours.activations == mlp.activations
+    for a, b in zip((*ours.weights, *ours.biases), (*mlp.weights, *mlp.biases)):
+        np.testing.assert_array_equal(a, b)
 
 
 def test_a_task_takes_the_file(tmp_path):
@@ -189,6 +206,7 @@ REFUSED = {
     "before it": (lambda: broken(lambda g: setattr(node(g, "Transpose"), "op_type", "Tanh")), "Tanh /Transpose_0: is not read"),
     "no head": (lambda: broken(lambda g: g.results.__setitem__(0, ("squeeze8", 3))), "Squeeze /Squeeze_8: is the last: expected a Gemm"),
     "no next states": (lambda: broken(drop_states), "takes states, but gives none"),
+    "another softsign": (lambda: Graph(lstm_of(activations=("softsign", "linear")), softsign_parts=2), "Div /Div_.*: is not read"),
     "states in the other order": (lambda: Graph(lstm_of(), swapped=True), "does something else than its layers"),
     "another step": (lambda: broken(lambda g: node(g, "Concat").input.reverse()), "does something else than its layers"),
 }  # fmt: skip
