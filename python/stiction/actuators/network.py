@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 
 from .._core import ArgumentError, Error
-from .._util.extras import remedy
 from .._util.nearest import hint
 from .._util.text import visible
 from ..arrays import namespace
 from ..terms.history import History
+from . import files
 from .actuator import Actuator
 
 _ROWS = 512  # at once, so that they stay in a cache
@@ -80,13 +80,14 @@ class Mlp:
     def load(cls, path) -> "Mlp":
         """A network from *.onnx (Gemm or MatMul and Add, one after the other, with activations; the extra export), TorchScript (*.pt, *.ts:
         torch.nn.Sequential of Linear and activations), or *.npz of `save`."""
-        path = Path(path)
-        if not path.is_file():
-            raise ArgumentError(f"no such file: {visible(path)}")
+        path = _existing(path)
         if path.suffix == ".onnx":
-            return cls(*_from_onnx(path))
+            return cls(*files.mlp_of_onnx(path))
         if path.suffix in (".pt", ".ts"):
-            return cls(*_from_torchscript(path))
+            layers, answers = files.mlp_of_torchscript(path)
+            mlp = cls(*layers)
+            files.check_answers(path, mlp, mlp.inputs, answers)
+            return mlp
         try:
             with np.load(path, allow_pickle=False) as data:
                 names = [str(a) for a in data["activations"]]
@@ -144,86 +145,51 @@ class Lstm:
             after.append((x, c))
         return self.head(x, xp), after
 
+    @classmethod
+    def load(cls, path) -> "Lstm":
+        """A network from *.onnx (LSTM of one direction, one after the other, then what Mlp.load reads; the extra export), TorchScript (*.pt, *.ts: a
+        torch.nn.LSTM, then Linear and activations), or *.npz of `save`. Inputs of a file are x, or x, h and c; its outputs y, or y and the next
+        h and c, with h and c (layers, n, h) as of torch.nn.LSTM. What a file computes is compared with what was read of it."""
+        path = _existing(path)
+        if path.suffix in (".onnx", ".pt", ".ts"):
+            cells, layers, answers = (files.lstm_of_onnx if path.suffix == ".onnx" else files.lstm_of_torchscript)(path)
+            lstm = cls(cells, Mlp(*layers))
+            files.check_answers(path, lstm._sequence, lstm.inputs, answers)
+            return lstm
+        try:
+            with np.load(path, allow_pickle=False) as data:
+                names = [str(a) for a in data["head_activations"]]
+                layers = sum(name[0] == "r" for name in data.files)
+                head = Mlp(*(tuple(data[f"head_{x}{k}"] for k in range(len(names))) for x in "wb"), tuple(names))
+                return cls(tuple(tuple(data[f"{x}{k}"] for x in "wrb") for k in range(layers)), head)
+        except (ValueError, OSError, KeyError, EOFError) as e:
+            raise Error(f"{visible(path)}: no LSTM: {visible(e)}; expected *.onnx, *.pt, *.ts or what Lstm.save writes") from None
+
+    def save(self, path):
+        """As *.npz."""
+        layers = {f"{x}{k}": y for k, layer in enumerate(self.weights) for x, y in zip("wrb", layer)}
+        head = {f"head_{x}{k}": y for x, ys in (("w", self.head.weights), ("b", self.head.biases)) for k, y in enumerate(ys)}
+        np.savez(path, head_activations=np.array(self.head.activations), **layers, **head)
+
+    def _sequence(self, x):
+        """(T, outputs) of (T, inputs), from states of 0."""
+        state, out = [(np.zeros((1, size), np.float32),) * 2 for size in self.sizes], []
+        for row in x:
+            y, state = self(row[None], state)
+            out.append(y[0])
+        return np.array(out)
+
+
+def _existing(path):
+    path = Path(path)
+    if not path.is_file():
+        raise ArgumentError(f"no such file: {visible(path)}")
+    return path
+
 
 def _fixed(x):
     x.setflags(write=False)
     return x
-
-
-_OF_ONNX = {"Relu": "relu", "Elu": "elu", "Tanh": "tanh", "Softsign": "softsign", "Sigmoid": "sigmoid"}
-
-
-def _from_onnx(path):
-    try:
-        import onnx
-        from onnx import numpy_helper
-    except ImportError as e:
-        raise Error(f"{visible(path)}: onnx is not installed: {remedy('export')}") from e
-    try:
-        graph = onnx.load(path).graph
-    except Exception as e:  # protobuf's own classes
-        raise Error(f"{visible(path)}: no ONNX: {visible(e):.80}") from None
-    known = {t.name: numpy_helper.to_array(t) for t in graph.initializer}
-    known |= {n.output[0]: numpy_helper.to_array(n.attribute[0].t) for n in graph.node if n.op_type == "Constant"}
-    weights, biases, activations, now = [], [], [], graph.input[0].name
-    refuse = lambda node, why: Error(f"{visible(path)}: {node.op_type} {visible(node.name)}: {why}")
-    for node in graph.node:
-        if node.op_type in ("Constant", "Identity", "Flatten"):
-            now = node.output[0] if node.op_type != "Constant" and node.input[0] == now else now
-            continue
-        given = {a.name: onnx.helper.get_attribute_value(a) for a in node.attribute}
-        if now not in node.input:
-            raise refuse(node, "is not of the one chain of layers that is read")
-        others = [known.get(name) for name in node.input if name != now]
-        if any(x is None for x in others):
-            raise refuse(node, "its other input is no constant")
-        if node.op_type == "Gemm" and node.input[0] == now and not given.get("transA"):
-            w = others[0].T if given.get("transB") else others[0]
-            weights.append(given.get("alpha", 1.0) * w)
-            biases.append(given.get("beta", 1.0) * others[1].ravel() if len(others) > 1 else np.zeros(w.shape[1]))
-            activations.append("linear")
-        elif node.op_type == "MatMul" and node.input[0] == now:
-            weights.append(others[0])
-            biases.append(np.zeros(others[0].shape[1]))
-            activations.append("linear")
-        elif node.op_type == "Add" and weights and activations[-1] == "linear":
-            biases[-1] = biases[-1] + others[0].ravel()
-        elif node.op_type in _OF_ONNX and weights and activations[-1] == "linear" and given.get("alpha", 1.0) == 1.0:
-            activations[-1] = _OF_ONNX[node.op_type]
-        else:
-            raise refuse(node, "is not read: Gemm, MatMul, Add, " + ", ".join(_OF_ONNX) + " are")
-        now = node.output[0]
-    return tuple(weights), tuple(biases), tuple(activations)
-
-
-_OF_TORCH = {"ReLU": "relu", "ELU": "elu", "Tanh": "tanh", "Softsign": "softsign", "Sigmoid": "sigmoid"}
-
-
-def _from_torchscript(path):
-    try:
-        import torch
-    except ImportError as e:
-        raise Error(f"{visible(path)}: torch is not installed: {remedy('train')}") from e
-    try:
-        module = torch.jit.load(str(path), map_location="cpu")
-    except RuntimeError as e:
-        raise Error(f"{visible(path)}: no TorchScript: {visible(e):.80}") from None
-    weights, biases, activations = [], [], []
-    for part in module.modules():
-        kind = part.original_name
-        if kind == "Linear":
-            weights.append(part.weight.detach().numpy().T)
-            biases.append(part.bias.detach().numpy() if getattr(part, "bias", None) is not None else np.zeros(weights[-1].shape[1]))
-            activations.append("linear")
-        elif kind in _OF_TORCH and weights and activations[-1] == "linear":
-            activations[-1] = _OF_TORCH[kind]
-        elif list(part.parameters(recurse=False)) or (not list(part.children()) and kind not in ("Identity", "Dropout")):
-            raise Error(f"{visible(path)}: {visible(kind)} is not read: Linear, {', '.join(_OF_TORCH)} are")
-    layers = tuple(weights), tuple(biases), tuple(activations)
-    x = np.linspace(-1, 1, weights[0].shape[0] if weights else 0, dtype=np.float32)[None]
-    if not weights or not np.allclose(Mlp(*layers)(x), module(torch.from_numpy(x)).detach().numpy(), rtol=1e-3, atol=1e-4):
-        raise Error(f"{visible(path)}: does something else than its layers one after the other")
-    return layers
 
 
 @dataclass
@@ -280,7 +246,7 @@ class Network(Actuator):
 @dataclass
 class LstmNetwork(Actuator):
     """The torque of an Lstm, one for all actuators, that sees position_scale · (q* − q) and velocity_scale · q̇ before each physics step; its
-    states are 0 at the beginning of an episode. limit: N m."""
+    states are 0 at the beginning of an episode. network: an Lstm or a file of one. limit: N m."""
 
     network: Any = None
     position_scale: float = 1.0
@@ -290,8 +256,10 @@ class LstmNetwork(Actuator):
 
     def check(self, name):
         super().check(name)
+        if not isinstance(self.network, (Lstm, str, Path)):
+            raise ArgumentError(f"{name}: network: given {type(self.network).__name__}; expected a stiction.actuators.Lstm, or a file *.onnx, *.pt, *.npz")
         if not isinstance(self.network, Lstm):
-            raise ArgumentError(f"{name}: network: given {type(self.network).__name__}; expected a stiction.actuators.Lstm")
+            self.network = Lstm.load(self.network)
         if (self.network.inputs, self.network.outputs) != (2, 1):
             raise ArgumentError(f"{name}: network: {self.network.inputs} inputs, {self.network.outputs} outputs; expected 2 and 1")
 

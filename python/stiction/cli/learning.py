@@ -114,6 +114,7 @@ def add_commands(commands, build_parser, main):
     play.add_argument("--video", type=new_file(".mp4"), metavar="FILE", help="write one episode as *.mp4")
     play.add_argument("--seconds", type=positive(float), metavar="T", help="of the film; the episode")
     play.add_argument("--view", action="store_true", help="in a browser (viser) or MuJoCo's window")
+    play.add_argument("--rewards", action="store_true", help="of the film or view: plot the reward and its terms over the last seconds")
     task_option(play)
 
     export = add_command(

@@ -31,6 +31,7 @@ def add_command(commands):
     view.add_argument("--force-scale", type=positive(float), default=1.0, metavar="X",
                       help="of the arrows; at 1 a robot's weight is as long as the robot is wide")  # fmt: skip
     view.add_argument("--names", action="store_true", help="write the names of bodies beside them")
+    view.add_argument("--rewards", action="store_true", help="of a task: plot the reward and its terms over the last seconds")
     view.add_argument("--keyframe", metavar="NAME", help="start state; 'home', else the first")
     view.add_argument("--seed", type=seed, default=0)
     view.set_defaults(run=_view)
@@ -61,7 +62,7 @@ def _view(args) -> int:
     motion = _motion(args)
     if falls_for_ever(motion.model):
         say(f"{visible(args.file)} has no floor, it falls: show a file with a floor that includes it")
-    panel = Panel(names=args.names, force_scale=args.force_scale, speed=args.speed)
+    panel = Panel(names=args.names, rewards=args.rewards, force_scale=args.force_scale, speed=args.speed)
     if not args.video:
         return show(motion, panel)
     if why := missing():

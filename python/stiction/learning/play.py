@@ -93,7 +93,7 @@ def play(args) -> int:
     if args.view:
         from ..view.show import view_policy
 
-        return view_policy(policy, _engine(args.engine, make_env(policy.task, 1, **more)))
+        return view_policy(policy, _engine(args.engine, make_env(policy.task, 1, **more)), args.rewards)
     found = evaluate(_engine(args.engine, env), policy)
     say(f"{visible(policy.task['id'])}, {args.engine}: {found.text()}")
     if found.metrics:
@@ -105,6 +105,6 @@ def play(args) -> int:
 
     if why := missing():
         raise Error(f"no film: {why}")
-    film(_engine(args.engine, make_env(policy.task, 1, **more)), policy, args.video, args.seconds)
+    film(_engine(args.engine, make_env(policy.task, 1, **more)), policy, args.video, args.seconds, args.rewards)
     say(f"written: {visible(args.video)}")
     return 0

@@ -4,6 +4,7 @@ import numpy as np
 
 from .._util.text import say, visible
 from .panel import SPEEDS, contact_arrows, extent, hold_command, robot_weight, task_arrows, velocity_command
+from .rewards import add_step, trace_of
 from .scenery import shapes
 
 ROOT = "/robot"  # moves against the robot where the view follows it
@@ -16,6 +17,7 @@ class BrowserView:
         import viser
 
         self.motion, self.panel = motion, panel
+        self.trace, self.plot, self.plotted = trace_of(motion), None, None
         centre, radius = extent(motion)
         self.length = 2 * radius
         self.server = viser.ViserServer(host="127.0.0.1", verbose=False)
@@ -75,6 +77,8 @@ class BrowserView:
         bind(gui.add_slider("length of forces", low, high, 0.05, panel.force_scale), "force_scale", float)
         self.legend, self.legend_says = gui.add_markdown(""), None
         bind(gui.add_checkbox("arrows of the task", panel.markers), "markers", bool)
+        if self.trace is not None:
+            bind(gui.add_checkbox("rewards", panel.rewards), "rewards", bool)
         if velocity_command(self.motion) is not None:
             self._add_commands(gui)
 
@@ -102,6 +106,25 @@ class BrowserView:
             visible=len(arrows) > 0,
         )  # fmt: skip
 
+    def _plot(self):
+        """The rewards of the last seconds below the choices, four times a second: a browser draws no faster beside the scene."""
+        add_step(self.trace, self.motion, self.panel.env)
+        if self.plot is not None and self.plot.visible != self.panel.rewards:
+            self.plot.visible = self.panel.rewards
+        time = self.motion.time if self.trace is not None else None
+        if time is None or not self.panel.rewards or (self.plotted is not None and 0 <= time - self.plotted < 0.25):
+            return
+        self.plotted = time
+        times, values = self.trace.table()
+        data = (times, *values.T) if len(times) else (np.zeros(1), *np.zeros((len(self.trace.names), 1)))
+        if self.plot is None:
+            css = lambda k: "#000000" if k == 0 else "#" + "".join(f"{int(190 * c):02x}" for c in self.trace.colour(k))
+            series = ({"label": "s"}, *({"label": name, "stroke": css(k), "width": 2} for k, name in enumerate(self.trace.names)))
+            self.plot = self.server.gui.add_uplot(
+                data, series, title="reward of a control step", scales={"x": {"time": False}}, legend={"show": True}, aspect=1.4)  # fmt: skip
+        else:
+            self.plot.data = data
+
     def _show_forces(self, arrows, scale):
         """New arrows; viser has none of no length."""
         says = f"1 m is {robot_weight(self.motion.model) / scale:.4g} N"
@@ -127,6 +150,7 @@ class BrowserView:
             scale = self.length * panel.force_scale
             self._show_forces(contact_arrows(batch, panel.env, scale) if panel.forces else [], scale)
             self._show_markers()
+            self._plot()
         hold_command(self.motion, panel)
         return True
 

@@ -13,6 +13,7 @@ from .._util.text import visible
 from .grid import Grid, side_by_side
 from .panel import contact_arrows, task_arrows
 from .rendering import Renderer, choose_backend
+from .rewards import FigurePainter, add_step, trace_of
 
 SIZE = (1280, 720)
 RATE = 30  # pictures a second, at most
@@ -59,19 +60,23 @@ def _is_whole(path) -> bool:
 
 
 def film_motion(motion, path, seconds, panel, arrow_scale):
-    """A motion of motion.py, with the arrows, names and speed that its panel says; of several robots that can be moved aside
-    DRAWN side by side, without arrows and names. Ctrl-C ends the film early. Returns the simulated seconds that it has."""
+    """A motion of motion.py, with the arrows, names, plot of rewards and speed that its panel says; of several robots that can be moved aside
+    DRAWN side by side, without all of that. Ctrl-C ends the film early. Returns the simulated seconds that it has."""
     every = math.ceil(panel.speed / (RATE * motion.dt) - 1e-9)
     steps, done = max(1, round(seconds / motion.dt)), 0
     count = side_by_side(motion.batch.model, min(DRAWN, motion.batch.num_envs))
     camera = Grid(motion, count, *SIZE) if count > 1 else Renderer(motion, *SIZE, names=panel.names)
+
+    trace = trace_of(motion) if panel.rewards and count == 1 else None
+    painter = FigurePainter(*SIZE) if trace is not None else None
 
     def draw():
         if count > 1:
             return camera.draw(motion.batch)
         arrows = [*(contact_arrows(motion.batch, panel.env, arrow_scale) if panel.forces else ())]
         arrows += task_arrows(motion, panel.env) if panel.markers else []
-        return camera.draw_env(motion.batch, panel.env, arrows)
+        picture = camera.draw_env(motion.batch, panel.env, arrows)
+        return picture if painter is None else painter.draw(picture, trace)
 
     def pictures():
         nonlocal done
@@ -80,6 +85,7 @@ def film_motion(motion, path, seconds, panel, arrow_scale):
                 if done % every == 0:
                     yield draw()
                 motion.advance()
+                add_step(trace, motion, panel.env)
                 done += 1
                 progress.show(done, steps, "film: step")
 
@@ -88,4 +94,6 @@ def film_motion(motion, path, seconds, panel, arrow_scale):
             write_mp4(path, pictures(), panel.speed / (motion.dt * every))
     finally:
         camera.close()
+        if painter is not None:
+            painter.close()
     return done * motion.dt

@@ -4,6 +4,7 @@ import numpy as np
 
 from .._core import Batch, JointType, Model
 from ..control import HoldPose, SmoothControls, start_key, start_state
+from .rewards import keep_step
 
 FRAME = 0.02  # s between two pictures, at least
 
@@ -55,7 +56,7 @@ class ModelMotion:
 
 
 class PolicyMotion:
-    """Environments under a policy; each begins anew when its episode ends."""
+    """Environments under a policy; each begins anew when its episode ends. reward, metrics: (num_envs,) and (num_envs, k) of the last step."""
 
     def __init__(self, env, policy):
         self.env, self.policy, self.batch, self.model = env, policy, env.batch, env.batch.model
@@ -64,11 +65,13 @@ class PolicyMotion:
         self.reset()
 
     def reset(self):
-        self.obs = self.env.reset()
+        self.obs, self.time, self.reward, self.metrics = self.env.reset(), 0.0, None, None
 
     def advance(self):
         for _ in range(self.steps):
             self.obs, _, terminated, truncated = self.env.step(self.policy(self.obs))
+            self.time += self.env.dt
+            self.reward, self.metrics = keep_step(self.env)
             ended = terminated | truncated
             if ended.any():
                 self.obs = self.env.reset(ended)

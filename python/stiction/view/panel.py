@@ -19,6 +19,7 @@ class Panel:
     force_scale: float = 1.0  # of the arrows
     names: bool = False  # of bodies
     markers: bool = True  # what the task draws
+    rewards: bool = False  # of the last seconds, as a plot
     command: tuple[float, float, float] | None = None  # m/s, m/s, rad/s, in the place of what a velocity command draws
     follow: bool = True
 

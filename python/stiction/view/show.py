@@ -51,5 +51,5 @@ def show(motion, panel=None) -> int:
     return 0
 
 
-def view_policy(policy, env) -> int:
-    return show(PolicyMotion(env, policy))
+def view_policy(policy, env, rewards=False) -> int:
+    return show(PolicyMotion(env, policy), Panel(rewards=rewards))

@@ -5,16 +5,18 @@ import threading
 from .._util.text import say
 from .panel import SPEEDS, contact_arrows, extent, hold_command, task_arrows, velocity_command
 from .rendering import follow, place
+from .rewards import add_step, figure, place_in, trace_of
 from .scenery import draw_arrows, look, scenery
 
 KEYS = """keys: space pause, backspace begin anew, up and down speed, left and right environment,
 page up and page down length of the forces, end forces or none, home follow or not, insert names"""
+REWARD_KEYS = "number pad: plus the rewards of the last seconds or none"
 COMMAND_KEYS = """number pad: 8 and 2 forward and back, 4 and 6 left and right, 7 and 9 turn, 5 stand, 0 as the task draws, decimal
 point its arrows or none"""
 SPACE, BACKSPACE, INSERT, RIGHT, LEFT, DOWN, UP, PAGE_UP, PAGE_DOWN, HOME, END = (
     32, 259, 260, 262, 263, 264, 265, 266, 267, 268, 269  # of GLFW; letters are MuJoCo's own
 )  # fmt: skip
-PAD_0, PAD_5, PAD_POINT = 320, 325, 330
+PAD_0, PAD_5, PAD_POINT, PAD_PLUS = 320, 325, 330, 334
 # of the number pad: by how much x, y (m/s) and the yaw rate (rad/s) change
 PAD = {328: (0.1, 0, 0), 322: (-0.1, 0, 0), 324: (0, 0.1, 0), 326: (0, -0.1, 0), 327: (0, 0, 0.1), 329: (0, 0, -0.1)}
 
@@ -45,6 +47,8 @@ def press(panel, key: int, num_envs: int):
         panel.restart |= key == PAD_0  # draws anew
     elif key == PAD_POINT:
         panel.markers = not panel.markers
+    elif key == PAD_PLUS:
+        panel.rewards = not panel.rewards
 
 
 class WindowView:
@@ -66,7 +70,10 @@ class WindowView:
         )  # fmt: skip
         self.threads = [t for t in threading.enumerate() if t not in others]
         self.camera, self.following = follow(self.model), None
+        self.trace, self.plotted = trace_of(motion), False
         say(KEYS)
+        if self.trace is not None:
+            say(REWARD_KEYS)
         if velocity_command(motion) is not None:
             say(COMMAND_KEYS)
 
@@ -84,6 +91,17 @@ class WindowView:
         camera.trackbodyid = self.camera.trackbodyid if goes_along else -1
         self.following = self.panel.follow
 
+    def _plot(self):
+        """The rewards of the last seconds at the lower left, or nothing."""
+        add_step(self.trace, self.motion, self.panel.env)
+        wanted = self.panel.rewards and self.trace is not None
+        if wanted and (room := self.viewer.viewport) is not None:
+            left, bottom, width, height = place_in(room.width, room.height)
+            self.viewer.set_figures((self.mujoco.MjrRect(room.left + left, room.bottom + bottom, width, height), figure(self.trace)))
+        elif self.plotted and not wanted:
+            self.viewer.clear_figures()
+        self.plotted = wanted
+
     def show(self) -> bool:
         if not self.viewer.is_running():
             return False
@@ -100,6 +118,7 @@ class WindowView:
             if panel.markers:
                 draw_arrows(self.viewer.user_scn, task_arrows(self.motion, panel.env), 0.012 * self.model.stat.extent)
         hold_command(self.motion, panel)
+        self._plot()
         self.viewer.sync()
         return True
 
