@@ -9,44 +9,47 @@ namespace stiction {
 namespace {
 
 // The condition on a number, and its wording in the error message.
-struct Range {
+struct NumberRange {
   bool (*holds)(double);
   const char* words;
 };
 bool is_positive(double x) {
   return std::isfinite(x) && x > 0;
 }
-constexpr Range positive{is_positive, "finite and > 0"};
-constexpr Range positive_seconds{is_positive, "finite and > 0 (s)"};
-constexpr Range positive_metres{is_positive, "finite and > 0 (m)"};
-constexpr Range positive_speed{is_positive, "finite and > 0 (m/s)"};
-constexpr Range positive_barrier{is_positive, "finite and > 0 (J, N/m of 'ipc_barrier')"};
-constexpr Range not_negative{[](double x) { return std::isfinite(x) && x >= 0; },
-                             "finite and >= 0"};
-constexpr Range below_one{[](double x) { return x >= 0 && x < 1; }, "in [0, 1)"};
-constexpr Range share{[](double x) { return x > 0 && x < 1; }, "in (0, 1)"};
-constexpr Range iterations{[](double x) { return x >= 0 && x <= 10000; }, "in [0, 10000]"};
-constexpr Range solves{[](double x) { return x >= kFixedPointFriction && x <= 100; },
-                       "in [1, 100], kAutoFriction or kFixedPointFriction"};
+// As options.def names them.
+namespace ranges {
+constexpr NumberRange positive{is_positive, "finite and > 0"};
+constexpr NumberRange positive_seconds{is_positive, "finite and > 0 (s)"};
+constexpr NumberRange positive_metres{is_positive, "finite and > 0 (m)"};
+constexpr NumberRange positive_speed{is_positive, "finite and > 0 (m/s)"};
+constexpr NumberRange positive_barrier{is_positive, "finite and > 0 (J, N/m of 'ipc_barrier')"};
+constexpr NumberRange not_negative{[](double x) { return std::isfinite(x) && x >= 0; },
+                                   "finite and >= 0"};
+constexpr NumberRange below_one{[](double x) { return x >= 0 && x < 1; }, "in [0, 1)"};
+constexpr NumberRange share{[](double x) { return x > 0 && x < 1; }, "in (0, 1)"};
+constexpr NumberRange iterations{[](double x) { return x >= 0 && x <= 10000; }, "in [0, 10000]"};
+constexpr NumberRange solves{[](double x) { return x >= kFixedPointFriction && x <= 100; },
+                             "in [1, 100], kAutoFriction or kFixedPointFriction"};
 struct Choice {};
 constexpr Choice choice{};
+}  // namespace ranges
 
-void check(const char* field, double value, const Range& range) {
+void check(const char* field, double value, const NumberRange& range) {
   if (range.holds(value)) return;
   std::ostringstream message;
   message << "Options." << field << " = " << value << ": must be " << range.words;
   throw ArgumentError(message.str());
 }
-void check(const char* field, const std::optional<double>& value, const Range& range) {
+void check(const char* field, const std::optional<double>& value, const NumberRange& range) {
   if (value) check(field, *value, range);
 }
 template <class E>
-void check(const char*, E, Choice) {}
+void check(const char*, E, ranges::Choice) {}
 
 }  // namespace
 
 void validate(const Options& o) {
-#define OPTION(name, kind, range) check(#name, o.name, range);
+#define OPTION(name, kind, range) check(#name, o.name, ranges::range);
 #include "stiction/options.def"
 #undef OPTION
 }
