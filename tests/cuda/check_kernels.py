@@ -28,7 +28,8 @@ SOLVES = (ALONE, "cuda/solve.cu", "cuda/threads.cu")
 TASKS = "cuda/episodes.cu"
 KERNELS = ("dynamics", "collide", "solve", "move", "refresh", "solve_begin", "solve_next")
 COLLIDERS = ("round", "box", "boxes", "convex", "meshes", "hfields")
-WIDE_IN_SOLVE = {"ld.param.f64", "cvt.rn.f32.f64"}
+WIDE_IN_SOLVE = {"ld.param.f64", "cvt.rn.f32.f64"}  # constants: options
+MOST_WIDE_LOADS = 7  # group_share, once in each sum over a light part
 
 
 def kernel_of(symbol: str) -> str | None:
@@ -139,7 +140,8 @@ def check(build: Build, write: bool) -> list[str]:
         if kernel.startswith("solve"):
             if numbers["spill_bytes"] != 0:
                 problems.append(f"{kernel}: spills")
-            extra = {k: n for k, n in wide[kernel].items() if k not in WIDE_IN_SOLVE}
+            extra = {k: n for k, n in wide[kernel].items()
+                     if k not in WIDE_IN_SOLVE and not (k == "ld.global.f64" and n <= MOST_WIDE_LOADS)}
             if extra:
                 problems.append(f"{kernel}: wide arithmetic {extra}")
     return problems
