@@ -111,12 +111,13 @@ class FigurePainter:
 
     def __init__(self, width, height):
         import mujoco
+        from mujoco.rendering.classic.gl_context import GLContext  # mujoco.GLContext is that of the first import
 
         self._mujoco = mujoco
         self.left, self.bottom, self.width, self.height = place_in(width, height)
         model = mujoco.MjModel.from_xml_string(
             f'<mujoco><visual><global offwidth="{self.width}" offheight="{self.height}"/></visual></mujoco>')  # fmt: skip
-        self._gl = mujoco.GLContext(self.width, self.height)
+        self._gl = GLContext(self.width, self.height)
         self._gl.make_current()
         self._context = mujoco.MjrContext(model, mujoco.mjtFontScale.mjFONTSCALE_100.value)
         mujoco.mjr_setBuffer(mujoco.mjtFramebuffer.mjFB_OFFSCREEN.value, self._context)

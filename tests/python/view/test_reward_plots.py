@@ -1,5 +1,9 @@
 """The reward and its terms over the last seconds, in windows, browsers and films."""
 
+import os
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 
@@ -212,3 +216,13 @@ def test_a_page_has_a_box_and_a_plot():
         assert not page.plot.visible
     finally:
         page.close()
+
+
+@renders
+def test_mujoco_may_be_imported_before():
+    """Without a choice of its user MuJoCo takes GLFW then, which needs a screen."""
+    program = ("import mujoco, numpy, stiction.view.rendering as r, stiction.view.rewards as w; assert r.choose_backend() is None; "
+               "p = w.FigurePainter(640, 360); p.close(); print('drawn')")  # fmt: skip
+    env = {name: value for name, value in os.environ.items() if name not in ("MUJOCO_GL", "DISPLAY")}
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, env=env)
+    assert done.stdout.strip().endswith("drawn"), done.stderr
