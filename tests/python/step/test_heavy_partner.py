@@ -97,5 +97,6 @@ def test_a_box_slides_as_far_under_a_falling_gantry(name, friction):
         return scene.qpos[2]
 
     right = 1 / (2 * 0.5 * 9.81)
-    for mass in (1, 1000):  # its share of the mass: one of the tree, and light
-        assert distance(mass) == pytest.approx(right, rel=0.02)
+    for mass in (1, 1000, 1e4):  # at 1 kg the box is not light beside it
+        # 1 % is half of the way of a step, which goes by before friction has its bound
+        assert distance(mass) == pytest.approx(right, rel=0.012)
